@@ -1,0 +1,70 @@
+// Package engine is the port to databases.
+//
+// An adapter (engine/mysql; later engine/cql, engine/singlestore) implements Engine and must pass enginetest.Run.
+// What only some engines can do are optional interfaces, found by type assertion: Launcher, Configurable, KeyValue, Quiet.
+package engine
+
+import (
+	"context"
+	"time"
+)
+
+// Engine is a family of database.
+type Engine interface {
+	// Name is the adapter's name and the scheme of its target URLs: mysql, cql.
+	Name() string
+	// Open prepares to talk to one data set and proves that it answers.
+	Open(ctx context.Context, t Target) (Database, error)
+}
+
+// Database is a data set that answers. It is safe for concurrent use.
+type Database interface {
+	// Session opens one stream of statements, to be used by one goroutine.
+	Session(ctx context.Context) (Session, error)
+	// Facts says what is running there.
+	Facts(ctx context.Context) (Facts, error)
+	Close() error
+}
+
+// Session runs statements one after another.
+type Session interface {
+	// Prepare readies a statement with ? placeholders to be executed many times.
+	Prepare(ctx context.Context, text string) (Statement, error)
+	// Exec runs a text without parameters (DDL, BEGIN, COMMIT, administration). r may be nil.
+	Exec(ctx context.Context, text string, r *Result) error
+	// Interrupt breaks the connection under a call that is under way. The only method that another goroutine may call.
+	Interrupt()
+	Close() error
+}
+
+// Statement is a prepared statement of one session. It ends with its session.
+type Statement interface {
+	// Exec runs it. args are only read during the call; r, if not nil, is reset and filled. Neither allocates in the
+	// steady state.
+	Exec(ctx context.Context, args []Value, r *Result) error
+}
+
+// Facts is what runs at a target.
+type Facts struct {
+	Product string            // MariaDB, MySQL, Cassandra
+	Version string            // 11.4.5
+	Details map[string]string // edition, storage engine and the like, by the engine's own names
+}
+
+// Target is where a data set is and who asks. It never prints its password.
+type Target struct {
+	Engine    string
+	Addresses []string // host:port, or the path of a Unix socket; the first is the primary
+	Namespace string   // database or keyspace; may be empty
+	User      string
+	Password  Secret
+	Options   map[string]string // the engine's own, for example tls=required, consistency=LOCAL_QUORUM
+	Timeout   time.Duration     // to connect; 0: 5 s
+}
+
+// Secret is a text that shows itself to nobody by accident.
+type Secret string
+
+func (Secret) String() string               { return "•••" }
+func (Secret) GoString() string             { return "•••" }
+func (Secret) MarshalText() ([]byte, error) { return []byte("•••"), nil }

@@ -1,0 +1,43 @@
+package engine
+
+import "context"
+
+// Configurable is a database whose settings can be read and changed. Implemented by a Database.
+type Configurable interface {
+	// Setting reads the value in force. Class Missing, with the nearest name in the text, if there is none of that name.
+	Setting(ctx context.Context, name string) (string, error)
+	// Change sets a value without a restart. NeedsRestart tells that only a restart can.
+	Change(ctx context.Context, name, value string) error
+	// SameValue tells whether a value a person wrote is what the server shows: 512M and 536870912, on and 1.
+	SameValue(name, wrote, shown string) bool
+}
+
+// Quiet is a database that can say whether it still works off what was asked of it before: flushes, purge,
+// compaction, a replica's backlog. Implemented by a Database.
+type Quiet interface {
+	// Unrest returns the signals of pending work, each with the value up to which it counts as quiet.
+	Unrest(ctx context.Context) ([]Pending, error)
+}
+
+// Pending is one kind of background work.
+type Pending struct {
+	Signal string // as in signals.csv
+	Value  float64
+	Calm   float64 // quiet at or below
+}
+
+// KeyValue is an engine that can state a table of records and its operations in its own language, for the ycsb
+// workloads. Implemented by an Engine. The key is the first parameter of read, update and delete, the last of none.
+type KeyValue interface {
+	RecordTable(table string, fields int) RecordStatements
+}
+
+// RecordStatements are the texts for a table of records: a key (text) and fields field0 … fieldN-1 (text).
+type RecordStatements struct {
+	Create, Drop string
+	Insert       string // key, then every field
+	InsertMany   func(rows int) string
+	Read         string                 // key
+	Update       func(field int) string // value, key
+	Scan         string                 // from key, limit
+}
