@@ -1,0 +1,128 @@
+package document
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+type sample struct {
+	Name   string            `yaml:"trial,required"`
+	Phases phases            `yaml:"phases"`
+	Nodes  int               `yaml:"nodes"`
+	Config map[string]string `yaml:"config"`
+	List   []int64           `yaml:"list"`
+	Any    any               `yaml:"any"`
+}
+
+type phases struct {
+	Measure time.Duration `yaml:"measure"`
+	Rounds  int           `yaml:"rounds"`
+}
+
+func TestDecodeReadsEveryKind(t *testing.T) {
+	root, err := Parse("t.yaml", []byte(`
+trial: binlog-cost
+phases: {measure: 60s, rounds: 3}
+nodes: 1
+config: {a: 512M, log_bin: off}
+list: [4, 8k, 1M]
+any: {x: [1, "2", 2.5, true]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s sample
+	if err := root.Decode(&s); err != nil {
+		t.Fatal(err)
+	}
+	if s.Name != "binlog-cost" || s.Phases.Measure != time.Minute || s.Phases.Rounds != 3 || s.Config["log_bin"] != "off" ||
+		s.List[1] != 8000 || s.List[2] != 1_000_000 {
+		t.Errorf("got %+v", s)
+	}
+	x := s.Any.(map[string]any)["x"].([]any)
+	if x[0] != int64(1) || x[1] != "2" || x[2] != 2.5 || x[3] != true {
+		t.Errorf("plain values: %#v", x)
+	}
+}
+
+func TestProblemsNamePlaceExpectationAndNearest(t *testing.T) {
+	root, err := Parse("t.yaml", []byte("trial: a\nphasis:\n  measure: 60s\nphases:\n  measure: soon\n  rouds: 3\nnodes: [1]\nlist: 4\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s sample
+	err = root.Decode(&s)
+	var ps Problems
+	if !errors.As(err, &ps) {
+		t.Fatalf("got %v", err)
+	}
+	for i, want := range []string{
+		`t.yaml:2:1: unknown key "phasis", expected trial, phases, nodes, config, list or any (did you mean "phases"?)`,
+		`t.yaml:5:12: "soon", expected a duration such as 300ms, 60s or 1h30m`,
+		`t.yaml:6:3: unknown key "rouds", expected measure or rounds (did you mean "rounds"?)`,
+		`t.yaml:7:8: a list, expected a whole number`,
+		`t.yaml:8:7: "4", expected a list`,
+	} {
+		if i >= len(ps) || ps[i].Error() != want {
+			t.Fatalf("problem %d:\n%v\nwant %s", i, err, want)
+		}
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"syntax":    {"a: [1, 2\nb: 3\n", "t.yaml:2:1"},
+		"twice":     {"a: 1\na: 2\n", "t.yaml:2:1"},
+		"empty":     {"", "t.yaml:1:1: the file is empty"},
+		"two docs":  {"a: 1\n---\nb: 2\n", "a second document"},
+		"bad alias": {"a: *b\n", "t.yaml:1:4"},
+	} {
+		_, err := Parse("t.yaml", []byte(c.text))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %s", name, err, c.want)
+		}
+	}
+}
+
+func TestAssignAndOverlay(t *testing.T) {
+	root, _ := Parse("t.yaml", []byte("trial: a\nphases: {measure: 60s}\nquick: {phases: {rounds: 1}}\n"))
+	root.Overlay(root.Remove("quick"))
+	for _, set := range []string{"phases.measure=10s", "config.log_bin=on", "nodes=2"} {
+		if err := Assign(root, set); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var s sample
+	if err := root.Decode(&s); err != nil {
+		t.Fatal(err)
+	}
+	if s.Phases.Measure != 10*time.Second || s.Phases.Rounds != 1 || s.Config["log_bin"] != "on" || s.Nodes != 2 {
+		t.Errorf("got %+v", s)
+	}
+	if err := Assign(root, "trial.x=1"); err == nil {
+		t.Error("a key below a single value was accepted")
+	}
+	if err := Assign(root, "nodes=many"); err != nil {
+		t.Fatal(err)
+	} else if err := root.Decode(&s); err == nil || !strings.Contains(err.Error(), "--set nodes") {
+		t.Errorf("a bad --set does not name itself: %v", err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("trial: a\nphases: {measure: 60s}\n")
+	f.Add("a: &x [1]\nb: *x\n<<: {c: 1}\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		root, err := Parse("t.yaml", []byte(text))
+		if (root == nil) == (err == nil) && root == nil {
+			t.Fatal("neither a document nor an error")
+		}
+		if err == nil {
+			var s sample
+			_ = root.Decode(&s)
+			root.Plain()
+		}
+	})
+}

@@ -1,0 +1,93 @@
+// Package document reads YAML strictly: every refusal names the file, line and column, what was expected, and the nearest
+// name that would have done.
+package document
+
+import "fmt"
+
+// Kind is what stands at a place of a document.
+type Kind int
+
+const (
+	Nothing Kind = iota // an empty value or null
+	Scalar
+	Sequence
+	Mapping
+)
+
+func (k Kind) String() string {
+	return [...]string{"nothing", "a single value", "a list", "a mapping"}[k]
+}
+
+// Node is a value of a document and the place it stands.
+type Node struct {
+	Kind    Kind
+	Text    string // of a scalar, as written, quotes removed
+	Quoted  bool   // a scalar in quotes is a text, whatever it looks like
+	Items   []*Node
+	Entries []Entry // of a mapping, in the order written
+
+	File         string
+	Line, Column int // from 1
+}
+
+// Entry is one key of a mapping and its value.
+type Entry struct {
+	Key   string
+	At    *Node // where the key stands
+	Value *Node
+}
+
+// Get returns the value of a key of a mapping, nil when it is not there.
+func (n *Node) Get(key string) *Node {
+	if n == nil {
+		return nil
+	}
+	for _, e := range n.Entries {
+		if e.Key == key {
+			return e.Value
+		}
+	}
+	return nil
+}
+
+// Remove takes a key out of a mapping and returns its value, nil when it was not there.
+func (n *Node) Remove(key string) *Node {
+	for i, e := range n.Entries {
+		if e.Key == key {
+			n.Entries = append(n.Entries[:i:i], n.Entries[i+1:]...)
+			return e.Value
+		}
+	}
+	return nil
+}
+
+// Put sets a key of a mapping, in its old place if it has one.
+func (n *Node) Put(key string, v *Node) {
+	for i, e := range n.Entries {
+		if e.Key == key {
+			n.Entries[i] = Entry{Key: key, At: v, Value: v}
+			return
+		}
+	}
+	n.Entries = append(n.Entries, Entry{Key: key, At: v, Value: v})
+}
+
+// Overlay puts what over says above n: mappings are merged key by key, anything else is replaced.
+func (n *Node) Overlay(over *Node) {
+	for _, e := range over.Entries {
+		if old := n.Get(e.Key); old != nil && old.Kind == Mapping && e.Value.Kind == Mapping {
+			old.Overlay(e.Value)
+			continue
+		}
+		n.Put(e.Key, e.Value)
+	}
+}
+
+// Errorf is a refusal of what stands at n.
+func (n *Node) Errorf(format string, args ...any) *Problem {
+	p := &Problem{Text: fmt.Sprintf(format, args...)}
+	if n != nil {
+		p.File, p.Line, p.Column = n.File, n.Line, n.Column
+	}
+	return p
+}

@@ -1,0 +1,159 @@
+package document
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// Parse reads one YAML document. name stands in the messages.
+func Parse(name string, data []byte) (*Node, error) {
+	file, err := parser.ParseBytes(data, 0)
+	if err != nil {
+		return nil, Problems{syntaxProblem(name, err)}
+	}
+	r := reader{name: name, anchors: map[string]*Node{}}
+	var root *Node
+	for _, doc := range file.Docs {
+		if doc.Body == nil {
+			continue
+		}
+		if root != nil {
+			return nil, Problems{r.at(doc.Body).Errorf("a second document begins here, expected one")}
+		}
+		root = r.node(doc.Body)
+	}
+	if root == nil {
+		return nil, Problems{{File: name, Line: 1, Column: 1, Text: "the file is empty"}}
+	}
+	return root, r.problems.Err()
+}
+
+func syntaxProblem(name string, err error) *Problem {
+	p := &Problem{File: name, Text: err.Error()}
+	var located yaml.Error
+	if errors.As(err, &located) {
+		p.Text = located.GetMessage()
+		if t := located.GetToken(); t != nil && t.Position != nil {
+			p.Line, p.Column = t.Position.Line, t.Position.Column
+		}
+	}
+	return p
+}
+
+type reader struct {
+	name     string
+	anchors  map[string]*Node
+	problems Problems
+}
+
+func (r *reader) at(n ast.Node) *Node {
+	out := &Node{File: r.name}
+	if t := n.GetToken(); t != nil && t.Position != nil {
+		out.Line, out.Column = t.Position.Line, t.Position.Column
+	}
+	return out
+}
+
+func (r *reader) node(n ast.Node) *Node {
+	out := r.at(n)
+	switch n := n.(type) {
+	case *ast.NullNode:
+	case *ast.MappingNode:
+		r.mapping(out, n.Values)
+	case *ast.MappingValueNode:
+		r.mapping(out, []*ast.MappingValueNode{n})
+	case *ast.SequenceNode:
+		out.Kind = Sequence
+		for _, v := range n.Values {
+			out.Items = append(out.Items, r.node(v))
+		}
+	case *ast.StringNode:
+		out.Kind, out.Text = Scalar, n.Value
+		out.Quoted = strings.HasPrefix(n.GetToken().Origin, `"`) || strings.HasPrefix(strings.TrimSpace(n.GetToken().Origin), `"`) ||
+			strings.HasPrefix(strings.TrimSpace(n.GetToken().Origin), `'`)
+	case *ast.LiteralNode:
+		out.Kind, out.Text, out.Quoted = Scalar, n.Value.Value, true
+	case *ast.AnchorNode:
+		out = r.node(n.Value)
+		r.anchors[n.Name.GetToken().Value] = out
+	case *ast.AliasNode:
+		name := n.Value.GetToken().Value
+		if target := r.anchors[name]; target != nil {
+			return target
+		}
+		r.problems = append(r.problems, out.Errorf("no anchor &%s stands above", name))
+	case *ast.TagNode:
+		r.problems = append(r.problems, out.Errorf("tags are not used here"))
+	case ast.ScalarNode:
+		out.Kind, out.Text = Scalar, n.GetToken().Value
+	default:
+		r.problems = append(r.problems, out.Errorf("unexpected %s", n.Type()))
+	}
+	return out
+}
+
+func (r *reader) mapping(out *Node, values []*ast.MappingValueNode) {
+	out.Kind = Mapping
+	seen := map[string]*Node{}
+	for i, v := range values {
+		at := r.at(v.Key)
+		if i == 0 {
+			out.Line, out.Column = at.Line, at.Column
+		}
+		if _, merge := v.Key.(*ast.MergeKeyNode); merge {
+			if base := r.node(v.Value); base.Kind == Mapping {
+				out.Overlay(base)
+			} else {
+				r.problems = append(r.problems, at.Errorf("<< merges %s, expected a mapping", base.Kind))
+			}
+			continue
+		}
+		key := v.Key.GetToken().Value
+		if old := seen[key]; old != nil {
+			r.problems = append(r.problems, at.Errorf("%q stands twice, first in line %d", key, old.Line))
+			continue
+		}
+		seen[key] = at
+		value := r.node(v.Value)
+		if value.Kind == Nothing {
+			value.Line, value.Column = at.Line, at.Column
+		}
+		out.Entries = append(out.Entries, Entry{Key: key, At: at, Value: value})
+	}
+}
+
+// Assign sets the value at a dotted path, making mappings on the way: what --set key=value does.
+func Assign(root *Node, assignment string) error {
+	path, text, ok := strings.Cut(assignment, "=")
+	if !ok || path == "" {
+		return Problems{{File: "--set " + assignment, Text: "expected key=value", Hint: "for example --set phases.measure=10s"}}
+	}
+	value := &Node{File: "--set " + assignment, Line: 1, Column: len(path) + 2}
+	if text != "" {
+		parsed, err := Parse("--set "+path, []byte(text))
+		if err != nil {
+			return fmt.Errorf("read the value of --set %s: %w", path, err)
+		}
+		value = parsed
+	}
+	keys := strings.Split(path, ".")
+	at := root
+	for _, key := range keys[:len(keys)-1] {
+		next := at.Get(key)
+		if next == nil || next.Kind == Nothing {
+			next = &Node{Kind: Mapping, File: value.File, Line: 1, Column: 1}
+			at.Put(key, next)
+		}
+		if next.Kind != Mapping {
+			return Problems{value.Errorf("%q is %s, it has no %q", key, next.Kind, keys[len(keys)-1])}
+		}
+		at = next
+	}
+	at.Put(keys[len(keys)-1], value)
+	return nil
+}
