@@ -43,6 +43,7 @@ type Claim struct {
 	Quantities []Quantity
 	Estimate   func(values []float64) float64 // one value per quantity, in order; a ratio or a plain value
 	Ratio      bool                           // Estimate is a ratio of positive values: judged on the log scale
+	Unit       string                         // of the estimate: ratio, share, ms, per_second, count; "" when it has none
 	Op         string                         // < <= > >= == !=
 	Margin     float64
 }
@@ -66,6 +67,8 @@ type Finding struct {
 	Confidence float64 `json:"confidence"`
 	Margin     float64 `json:"margin"`
 	Needs      string  `json:"needs"` // for INCONCLUSIVE: how much longer or how many rounds; else empty
+	Op         string  `json:"op"`    // as in Claim
+	Unit       string  `json:"unit"`  // as in Claim
 }
 
 // Impact is what a disturbance did to a metric, seen against its baseline.

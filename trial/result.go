@@ -86,6 +86,8 @@ type Figure struct {
 	Operation string           `json:"operation,omitempty"` // "" is all
 	Unit      string           `json:"unit"`                // per_second, ms, count
 	Estimate  analyze.Estimate `json:"estimate"`
+	// Ratio to the control's cell with the same factors, judged on paired rounds; nil for the control and where there is none.
+	Ratio *analyze.Estimate `json:"ratio,omitempty"`
 }
 
 // Phase is a named stretch of time of a trial's cell and round.
