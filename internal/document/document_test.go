@@ -2,6 +2,7 @@ package document
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -125,4 +126,20 @@ func FuzzParse(f *testing.F) {
 			root.Plain()
 		}
 	})
+}
+
+func TestFormatReadsBackTheSame(t *testing.T) {
+	text := "trial: a\nversion: \"11.4\"\ncompare:\n  connections: [4, 8]\n  variant:\n    binlog off: {config: {log_bin: off}}\nexpect:\n" +
+		"  - throughput[\"x\"] > 0.9 * throughput[\"y\"]\n  - {a: 1, b: [x, {c: d}]}\nempty: {}\nnone:\nodd: \" a: b #c\"\n"
+	root, err := Parse("t.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Parse("t.yaml", root.Format())
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, root.Format())
+	}
+	if !reflect.DeepEqual(root.Plain(), again.Plain()) {
+		t.Errorf("got\n%s\n%#v\nwant\n%#v", root.Format(), again.Plain(), root.Plain())
+	}
 }
