@@ -19,21 +19,11 @@ type Result struct {
 	Verdict     Verdict
 }
 
-// Row is one line of series.csv: an interval of one operation ("all" is every operation together) with its place in
-// the trial. Read back from a file its percentiles stand in the quantile fields, not in snapshots.
-type Row struct {
-	Time      time.Time
-	Cell      string // "" in a trial that compares nothing
-	Round     int    // from 1
-	Phase     string // warmup, baseline, measure, an action's name, recovery
-	Operation string
-	series.Tally
-	Response, Service, Wait Latency
-	Length                  time.Duration
-}
-
-// Latency is a set of percentiles.
-type Latency struct{ Mean, P50, P95, P99, P999, Max time.Duration }
+// Row is one line of series.csv, and Latency its percentiles.
+type (
+	Row     = series.Row
+	Latency = series.Latency
+)
 
 // Environment is environment.json: all that a reader needs to judge or repeat the result.
 type Environment struct {
