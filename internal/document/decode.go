@@ -81,22 +81,20 @@ func decodeStruct(n *Node, v reflect.Value, ps *Problems) {
 	if !expect(n, Mapping, "a mapping with "+list(Keys(v.Type())), ps) {
 		return
 	}
-	fields := map[string]int{}
-	for i := range v.NumField() {
-		if name := key(v.Type().Field(i)); name != "" {
-			fields[name] = i
-		}
+	fields := map[string]reflect.StructField{}
+	for _, f := range Fields(v.Type()) {
+		fields[key(f)] = f
 	}
 	for _, e := range n.Entries {
-		i, known := fields[e.Key]
+		f, known := fields[e.Key]
 		if !known {
 			*ps = append(*ps, UnknownKey(e, Keys(v.Type())))
 			continue
 		}
-		decode(e.Value, v.Field(i), ps)
+		decode(e.Value, v.FieldByIndex(f.Index), ps)
 	}
-	for i := range v.NumField() {
-		if f := v.Type().Field(i); required(f) && n.Get(key(f)) == nil {
+	for _, f := range Fields(v.Type()) {
+		if required(f) && n.Get(key(f)) == nil {
 			*ps = append(*ps, n.Errorf("%q is missing", key(f)))
 		}
 	}
@@ -234,12 +232,15 @@ func (n *Node) Plain() any {
 // Keys lists the keys that a struct type takes.
 func Keys(t reflect.Type) []string {
 	var keys []string
-	for i := range t.NumField() {
-		if name := key(t.Field(i)); name != "" {
-			keys = append(keys, name)
-		}
+	for _, f := range Fields(t) {
+		keys = append(keys, key(f))
 	}
 	return keys
+}
+
+// Fields lists the fields of a struct type that a key fills, those of embedded structs among them.
+func Fields(t reflect.Type) []reflect.StructField {
+	return slices.DeleteFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool { return key(f) == "" })
 }
 
 func key(f reflect.StructField) string {

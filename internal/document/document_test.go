@@ -112,6 +112,21 @@ func TestAssignAndOverlay(t *testing.T) {
 	}
 }
 
+func TestDecodeFillsEmbeddedStructs(t *testing.T) {
+	root, _ := Parse("t.yaml", []byte("trial: a\nmeasure: 60s\nround: 2\n"))
+	var s struct {
+		Name string `yaml:"trial,required"`
+		phases
+	}
+	err := root.Decode(&s)
+	if want := `t.yaml:3:1: unknown key "round", expected trial, measure or rounds (did you mean "rounds"?)`; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if s.Measure != time.Minute {
+		t.Errorf("got %+v", s)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add("trial: a\nphases: {measure: 60s}\n")
 	f.Add("a: &x [1]\nb: *x\n<<: {c: 1}\n")
