@@ -91,3 +91,20 @@ func (n *Node) Errorf(format string, args ...any) *Problem {
 	}
 	return p
 }
+
+// Clone copies n and all below it, places included.
+func (n *Node) Clone() *Node {
+	if n == nil {
+		return nil
+	}
+	out := *n
+	out.Items = make([]*Node, len(n.Items))
+	for i, item := range n.Items {
+		out.Items[i] = item.Clone()
+	}
+	out.Entries = make([]Entry, len(n.Entries))
+	for i, e := range n.Entries {
+		out.Entries[i] = Entry{Key: e.Key, At: e.At, Value: e.Value.Clone()}
+	}
+	return &out
+}

@@ -1,0 +1,45 @@
+// Package layers states who may import whom in Plimsoll, and why. Its test enforces it.
+package layers
+
+// Order lists the packages from the bottom up: a package imports only what stands in a group before its own.
+// Do not change the order to make a build pass: an import that it refuses is in the wrong package.
+var Order = [][]string{
+	{"internal/document", "series"},
+	{"analyze", "load", "infra"},
+	{"engine", "infra/local", "infra/infratest"},
+	{"engine/mysql", "engine/enginetest"},
+	{"workload", "probe", "lab"},
+	{"trial"},
+	{"report"},
+	{"catalog"},
+	{"internal/reference", "internal/accuracy", "internal/bench"},
+	{"cmd/plimsoll"},
+}
+
+// Ban is an import that the order would allow and that is still wrong.
+type Ban struct{ Package, Import, Reason string }
+
+// Bans holds with everything below the named packages too.
+var Bans = []Ban{
+	{"load", "engine", "load knows no database: it calls a function"},
+	{"load", "internal/document", "load takes Go values; trial reads what a user writes"},
+	{"analyze", "load", "statistics must hold for seconds from any source, an imported file too"},
+	{"engine", "load", "an engine answers statements; who issues them, and when, is not its business"},
+	{"engine", "analyze", "an engine reports numbers and judges none"},
+	{"workload", "engine/mysql", "a workload runs on any engine: what differs is asked of the port"},
+	{"lab", "engine/mysql", "a lab runs any engine's servers: what differs is asked of the launcher"},
+	{"trial", "engine/mysql", "a trial runs on any engine"},
+	{"trial", "infra/local", "a trial runs on any machine"},
+	{"probe", "engine/mysql", "a probe reads what the port offers"},
+	{"report", "lab", "a report shows what was recorded, on a machine that has no lab"},
+}
+
+// Libraries are dependencies that only one package may know, so that they can be replaced there.
+var Libraries = []Ban{
+	{"internal/document", "github.com/goccy/go-yaml", "one reader of YAML: the one that names places"},
+	{"series", "github.com/HdrHistogram/hdrhistogram-go", "one precision and one quantile rule for every latency"},
+	{"trial", "github.com/expr-lang/expr", "expectations are compiled in one place"},
+	{"analyze", "gonum.org/v1/gonum", "all statistics stand in one package"},
+	{"report", "github.com/charmbracelet/bubbletea", "one live screen"},
+	{"cmd/plimsoll", "github.com/spf13/cobra", "the command line is wiring, nothing else knows it"},
+}

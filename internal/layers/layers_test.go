@@ -1,0 +1,125 @@
+package layers
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const module = "plimsoll/"
+
+type goPackage struct {
+	ImportPath string
+	Imports    []string
+	Standard   bool
+}
+
+func packages(t *testing.T) []goPackage {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", module+"...").Output()
+	if err != nil {
+		t.Fatalf("list packages: %v", err)
+	}
+	var all []goPackage
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p goPackage
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatalf("read the list of packages: %v", err)
+		}
+		all = append(all, p)
+	}
+}
+
+func rank(pkg string) int {
+	for r, group := range Order {
+		for _, name := range group {
+			if pkg == name {
+				return r
+			}
+		}
+	}
+	return -1
+}
+
+// below tells whether pkg is parent or stands below it.
+func below(pkg, parent string) bool { return pkg == parent || strings.HasPrefix(pkg, parent+"/") }
+
+func TestPackagesImportOnlyWhatStandsBelowThem(t *testing.T) {
+	all := packages(t)
+	if len(all) < 5 {
+		t.Fatalf("only %d packages found", len(all))
+	}
+	for _, p := range all {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		if name == "internal/layers" {
+			continue
+		}
+		own := rank(name)
+		if own < 0 && rankOfParent(name) < 0 {
+			t.Errorf("%s has no place in layers.Order: give it one", name)
+			continue
+		}
+		for _, path := range p.Imports {
+			imported, ours := strings.CutPrefix(path, module)
+			if !ours {
+				continue
+			}
+			if place(imported) >= place(name) && !below(name, imported) && !below(imported, name) {
+				t.Errorf("%s imports %s, which does not stand below it", name, imported)
+			}
+			for _, ban := range Bans {
+				if below(name, ban.Package) && below(imported, ban.Import) && !below(name, ban.Import) {
+					t.Errorf("%s imports %s: %s", name, imported, ban.Reason)
+				}
+			}
+		}
+	}
+}
+
+// place is a package's rank, or that of the nearest parent that has one.
+func place(pkg string) int {
+	if r := rank(pkg); r >= 0 {
+		return r
+	}
+	return rankOfParent(pkg)
+}
+
+func rankOfParent(pkg string) int {
+	for {
+		i := strings.LastIndex(pkg, "/")
+		if i < 0 {
+			return -1
+		}
+		if pkg = pkg[:i]; rank(pkg) >= 0 {
+			return rank(pkg)
+		}
+	}
+}
+
+func TestLibrariesAreKnownToOnePackage(t *testing.T) {
+	used := map[string]bool{}
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		for _, path := range p.Imports {
+			for _, lib := range Libraries {
+				if !below(path, lib.Import) {
+					continue
+				}
+				used[lib.Import] = true
+				if !below(name, lib.Package) {
+					t.Errorf("%s imports %s, which only %s may: %s", name, path, lib.Package, lib.Reason)
+				}
+			}
+		}
+	}
+	for _, lib := range Libraries {
+		if !used[lib.Import] {
+			t.Errorf("no package imports %s: delete its rule", lib.Import)
+		}
+	}
+}
