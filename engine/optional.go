@@ -26,6 +26,13 @@ type Pending struct {
 	Calm   float64 // quiet at or below
 }
 
+// Relational is an engine that speaks SQL over tables with transactions: BEGIN, COMMIT, ROLLBACK, INSERT of many rows,
+// SELECT … FOR UPDATE. Implemented by an Engine.
+type Relational interface {
+	// Quote writes the name of a table or column so that it is taken as a name, whatever it says.
+	Quote(name string) string
+}
+
 // KeyValue is an engine that can state a table of records and its operations in its own language, for the ycsb
 // workloads. Implemented by an Engine. The key is the first parameter of read, update and delete, the last of none.
 type KeyValue interface {
@@ -40,4 +47,17 @@ type RecordStatements struct {
 	Read         string                 // key
 	Update       func(field int) string // value, key
 	Scan         string                 // from key, limit
+}
+
+// Metered is a database that shows counters and gauges of its own. Implemented by a Database.
+type Metered interface {
+	// Readings returns what the server shows now, each always under the same name.
+	Readings(ctx context.Context) ([]Reading, error)
+}
+
+// Reading is one number that a server shows.
+type Reading struct {
+	Signal  string // mysql.rows_read, mysql.threads_running
+	Value   float64
+	Counter bool // it only rises: what matters is how fast
 }
