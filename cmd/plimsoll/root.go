@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// run is the whole program but for the process around it.
+func run(ctx context.Context, args []string, c console) int {
+	root := newRoot(c)
+	root.SetArgs(args)
+	return report(c, root.ExecuteContext(ctx))
+}
+
+func newRoot(c console) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "plimsoll",
+		Short: "Prove a database change before you make it",
+		Long: `Plimsoll answers questions about a change to a database by trying it on a real one: a lab of real servers,
+an honest load, measured phases, and a verdict with its interval.`,
+		Example: `  plimsoll trial run examples/binlog-cost/trial.yaml --quick
+  plimsoll lab up mariadb --nodes 2
+  plimsoll load run --target mysql://root@127.0.0.1:3306/test --workload oltp_point_select --connections 16 --duration 30s`,
+		Version:       version(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.SetIn(c.in)
+	root.SetOut(c.out)
+	root.SetErr(c.err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError{text: err.Error(), hint: cmd.CommandPath() + " --help"}
+	})
+	root.AddCommand(newTrial(c), newLab(c), newLoad(c))
+	for _, cmd := range root.Commands() {
+		refuseUnknown(cmd)
+	}
+	return root
+}
+
+// refuseUnknown makes a noun without a verb show its help and refuse a verb that it does not have.
+func refuseUnknown(noun *cobra.Command) {
+	noun.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		hint := cmd.CommandPath() + " --help"
+		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+			hint = "did you mean " + cmd.CommandPath() + " " + near[0] + "?"
+		}
+		return usageError{text: "unknown command " + cmd.CommandPath() + " " + args[0], hint: hint}
+	}
+}
+
+// exactly is cobra.ExactArgs that says what is expected.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == len(names) {
+			return nil
+		}
+		return usageError{text: "expected " + cmd.UseLine(), hint: cmd.CommandPath() + " --help"}
+	}
+}
+
+// version is the module's version, or the commit it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return s.Value[:min(12, len(s.Value))]
+		}
+	}
+	return "devel"
+}

@@ -1,0 +1,245 @@
+package trial
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/parser"
+
+	"plimsoll/internal/document"
+)
+
+// comparison is one compiled expectation: a relation between two terms over metrics.
+type comparison struct {
+	text    string
+	metrics []Metric // each once
+	// estimate is what is judged against margin; it takes one value per metric.
+	estimate func(values []float64) float64
+	ratio    bool // estimate is positive and judged on the log scale
+	unit     string
+	op       string
+	margin   float64
+}
+
+// terms are a compiler of one expression: it knows what may be named.
+type terms struct {
+	at         *document.Node
+	variants   []string
+	factors    map[string][]string
+	phases     []string
+	operations []string // nil: not known yet, not checked
+	metrics    []Metric
+}
+
+var (
+	durationLiteral = regexp.MustCompile(`\b(\d+(?:\.\d+)?)(us|µs|ms|s|m)\b`)
+	percentLiteral  = regexp.MustCompile(`(\d+(?:\.\d+)?)%(\s*(?:$|[)<>=!&|]))`)
+	flipped         = map[string]string{"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+)
+
+// plainNumbers writes durations as milliseconds and percentages as shares, which is what metrics are counted in.
+func plainNumbers(text string) string {
+	text = durationLiteral.ReplaceAllStringFunc(text, func(s string) string {
+		d, err := time.ParseDuration(s)
+		if err != nil {
+			return s
+		}
+		return strconv.FormatFloat(millis(d), 'f', -1, 64)
+	})
+	return percentLiteral.ReplaceAllStringFunc(text, func(s string) string {
+		m := percentLiteral.FindStringSubmatch(s)
+		f, _ := strconv.ParseFloat(m[1], 64)
+		return strconv.FormatFloat(f/100, 'f', -1, 64) + m[2]
+	})
+}
+
+// compile reads an expectation; "and" makes several comparisons of it.
+func (t *terms) compile(e Expectation) ([]comparison, error) {
+	t.at = e.At
+	tree, err := parser.Parse(plainNumbers(e.Text))
+	if err != nil {
+		var located *file.Error
+		if errors.As(err, &located) {
+			return nil, t.at.Errorf("in %q: %s", e.Text, located.Message)
+		}
+		return nil, t.at.Errorf("in %q: %v", e.Text, err)
+	}
+	return t.comparisons(tree.Node, e.Text)
+}
+
+func (t *terms) comparisons(n ast.Node, text string) ([]comparison, error) {
+	b, ok := n.(*ast.BinaryNode)
+	if !ok {
+		return nil, t.at.Errorf("%q compares nothing, expected for example throughput > 1000", text)
+	}
+	switch b.Operator {
+	case "and", "&&":
+		left, err := t.comparisons(b.Left, b.Left.String())
+		if err != nil {
+			return nil, err
+		}
+		right, err := t.comparisons(b.Right, b.Right.String())
+		return append(left, right...), err
+	case "or", "||":
+		return nil, t.at.Errorf("%q: an expectation cannot be an alternative", text).WithHint("write the weaker of the two, or two expectations")
+	}
+	if _, known := flipped[b.Operator]; !known {
+		return nil, t.at.Errorf("%q compares nothing, expected for example throughput > 1000", text)
+	}
+	c, err := t.compare(b, text)
+	if err != nil {
+		return nil, err
+	}
+	return []comparison{c}, nil
+}
+
+// compare brings a relation into the form that is judged: an estimate against a margin. Where both sides are positive
+// metrics it is their ratio; where one side is a number, the other side; else the difference against 0.
+func (t *terms) compare(b *ast.BinaryNode, text string) (comparison, error) {
+	t.metrics = nil
+	leftFactor, leftNode := factorOut(b.Left)
+	rightFactor, rightNode := factorOut(b.Right)
+	c := comparison{text: text, op: b.Operator}
+	left, leftInfo, err := t.term(leftNode)
+	if err != nil {
+		return c, err
+	}
+	right, rightInfo, err := t.term(rightNode)
+	if err != nil {
+		return c, err
+	}
+	switch {
+	case !leftInfo.measured && !rightInfo.measured:
+		return c, t.at.Errorf("%q names no metric, expected one of %s or p50(response) and the like", text, strings.Join(plainMetrics, ", "))
+	case !leftInfo.measured: // 1000 < throughput
+		left, right, leftInfo, rightInfo = right, left, rightInfo, leftInfo
+		leftFactor, rightFactor = rightFactor, leftFactor
+		c.op = flipped[c.op]
+		fallthrough
+	case !rightInfo.measured: // throughput > 1000
+		c.estimate, c.ratio, c.unit = left, leftInfo.positive, leftInfo.unit
+		c.margin = rightFactor * right(nil) / leftFactor
+	case leftInfo.positive && rightInfo.positive && leftFactor > 0 && rightFactor > 0:
+		c.estimate = func(v []float64) float64 { return left(v) / right(v) }
+		c.ratio, c.unit, c.margin = true, "ratio", rightFactor/leftFactor
+	default:
+		c.estimate = func(v []float64) float64 { return leftFactor*left(v) - rightFactor*right(v) }
+		c.unit = leftInfo.unit
+	}
+	c.metrics = t.metrics
+	return c, nil
+}
+
+// factorOut splits constant factors off a product: 0.9 * x, x * 0.9, x / 2.
+func factorOut(n ast.Node) (float64, ast.Node) {
+	b, ok := n.(*ast.BinaryNode)
+	if !ok {
+		return 1, n
+	}
+	if k, is := number(b.Left); is && b.Operator == "*" {
+		f, rest := factorOut(b.Right)
+		return k * f, rest
+	}
+	if k, is := number(b.Right); is && b.Operator == "*" {
+		f, rest := factorOut(b.Left)
+		return k * f, rest
+	}
+	if k, is := number(b.Right); is && b.Operator == "/" && k != 0 {
+		f, rest := factorOut(b.Left)
+		return f / k, rest
+	}
+	return 1, n
+}
+
+func number(n ast.Node) (float64, bool) {
+	switch n := n.(type) {
+	case *ast.IntegerNode:
+		return float64(n.Value), true
+	case *ast.FloatNode:
+		return n.Value, true
+	}
+	return 0, false
+}
+
+// info is what is known of a term before it is measured.
+type info struct {
+	measured bool // holds a metric
+	positive bool // built of positive metrics and numbers without subtraction
+	unit     string
+}
+
+type evaluator func(values []float64) float64
+
+// term compiles arithmetic over numbers and metrics.
+func (t *terms) term(n ast.Node) (evaluator, info, error) {
+	if k, is := number(n); is {
+		return func([]float64) float64 { return k }, info{positive: k > 0}, nil
+	}
+	switch n := n.(type) {
+	case *ast.UnaryNode:
+		inner, what, err := t.term(n.Node)
+		if n.Operator != "-" {
+			return inner, what, err
+		}
+		what.positive = false
+		return func(v []float64) float64 { return -inner(v) }, what, err
+	case *ast.BinaryNode:
+		return t.arithmetic(n)
+	}
+	m, err := t.metric(n)
+	if err != nil {
+		return nil, info{}, err
+	}
+	i := t.index(m)
+	return func(v []float64) float64 { return v[i] }, info{measured: true, positive: m.positive(), unit: m.unit()}, nil
+}
+
+func (t *terms) arithmetic(n *ast.BinaryNode) (evaluator, info, error) {
+	left, a, err := t.term(n.Left)
+	if err != nil {
+		return nil, info{}, err
+	}
+	right, b, err := t.term(n.Right)
+	if err != nil {
+		return nil, info{}, err
+	}
+	what := info{measured: a.measured || b.measured, positive: a.positive && b.positive, unit: a.unit + b.unit}
+	if a.measured && b.measured {
+		what.unit = ""
+		if a.unit == b.unit {
+			what.unit = map[string]string{"/": "ratio", "*": ""}[n.Operator]
+			if n.Operator == "+" || n.Operator == "-" {
+				what.unit = a.unit
+			}
+		}
+	}
+	switch n.Operator {
+	case "+":
+		return func(v []float64) float64 { return left(v) + right(v) }, what, nil
+	case "-":
+		what.positive = false
+		return func(v []float64) float64 { return left(v) - right(v) }, what, nil
+	case "*":
+		return func(v []float64) float64 { return left(v) * right(v) }, what, nil
+	case "/":
+		return func(v []float64) float64 { return left(v) / right(v) }, what, nil
+	}
+	return nil, info{}, t.at.Errorf("operator %q has no place in %q, expected + - * or /", n.Operator, n.String())
+}
+
+// index returns where a metric's value stands among the values.
+func (t *terms) index(m Metric) int {
+	for i, have := range t.metrics {
+		if fmt.Sprint(have, have.At) == fmt.Sprint(m, m.At) {
+			return i
+		}
+	}
+	t.metrics = append(t.metrics, m)
+	return len(t.metrics) - 1
+}

@@ -1,0 +1,147 @@
+package trial
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+
+	"plimsoll/internal/document"
+)
+
+// metric reads the name of a metric with its selectors: throughput["binlog row"], p99(response).during("lab/freeze"),
+// throughput.of("new_order").at("connections", 64).
+func (t *terms) metric(n ast.Node) (Metric, error) {
+	switch n := n.(type) {
+	case *ast.IdentifierNode:
+		return t.named(n)
+	case *ast.BuiltinNode: // max and mean are the expression language's own words too
+		return t.latency(n.Name, n.Arguments, n.String())
+	case *ast.CallNode:
+		switch callee := n.Callee.(type) {
+		case *ast.IdentifierNode:
+			return t.latency(callee.Value, n.Arguments, n.String())
+		case *ast.MemberNode:
+			return t.method(callee, n.Arguments)
+		}
+	case *ast.MemberNode:
+		return t.member(n)
+	}
+	return Metric{}, t.at.Errorf("%q is no metric, expected one of %s or p50(response) and the like", n.String(), strings.Join(plainMetrics, ", "))
+}
+
+func (t *terms) named(n *ast.IdentifierNode) (Metric, error) {
+	if slices.Contains(plainMetrics, n.Value) {
+		return Metric{Name: n.Value}, nil
+	}
+	if _, is := quantiles[n.Value]; is {
+		return Metric{}, t.at.Errorf("%s of what? expected %s(response) or %s(service)", n.Value, n.Value, n.Value)
+	}
+	return Metric{}, t.unknown("metric", n.Value, slices.Concat(plainMetrics, slices.Sorted(maps.Keys(quantiles))))
+}
+
+// latency reads p99(response) and p99(service), with an operation as a second argument if it is of one only.
+func (t *terms) latency(name string, arguments []ast.Node, text string) (Metric, error) {
+	m := Metric{Name: "quantile", Quantile: quantiles[name]}
+	if name == "mean" || name == "max" {
+		m.Name = name
+	} else if m.Quantile == 0 {
+		return m, t.unknown("function", name, append(slices.Sorted(maps.Keys(quantiles)), "mean", "max"))
+	}
+	if len(arguments) == 0 || len(arguments) > 2 {
+		return m, t.at.Errorf("%s: expected %s(response) or %s(service)", text, name, name)
+	}
+	of, is := arguments[0].(*ast.IdentifierNode)
+	if !is || of.Value != string(response) && of.Value != string(service) {
+		return m, t.at.Errorf("%s: %s is no time, expected response or service", text, arguments[0].String())
+	}
+	m.Basis = basis(of.Value)
+	if len(arguments) == 2 {
+		return t.ofOperation(m, arguments[1])
+	}
+	return m, nil
+}
+
+func (t *terms) ofOperation(m Metric, n ast.Node) (Metric, error) {
+	name, is := n.(*ast.StringNode)
+	if !is {
+		return m, t.at.Errorf("%s: expected the name of an operation in quotes", n.String())
+	}
+	if t.operations != nil && !slices.Contains(t.operations, name.Value) {
+		return m, t.unknown("operation", name.Value, t.operations)
+	}
+	m.Operation = name.Value
+	return m, nil
+}
+
+// member reads throughput["variant"] and throughput.baseline.
+func (t *terms) member(n *ast.MemberNode) (Metric, error) {
+	m, err := t.metric(n.Node)
+	if err != nil {
+		return m, err
+	}
+	name, is := n.Property.(*ast.StringNode)
+	if !is {
+		return m, t.at.Errorf("%s: expected the name of a variant in quotes", n.String())
+	}
+	if strings.HasSuffix(n.String(), "."+name.Value) && !slices.Contains(t.variants, name.Value) {
+		return t.during(m, name.Value)
+	}
+	if !slices.Contains(t.variants, name.Value) {
+		return m, t.unknown("variant", name.Value, t.variants)
+	}
+	m.Variant = name.Value
+	return m, nil
+}
+
+// method reads .during("phase"), .of("operation") and .at("factor", level).
+func (t *terms) method(n *ast.MemberNode, arguments []ast.Node) (Metric, error) {
+	m, err := t.metric(n.Node)
+	if err != nil {
+		return m, err
+	}
+	method, _ := n.Property.(*ast.StringNode)
+	switch {
+	case method.Value == "during" && len(arguments) == 1:
+		if name, is := arguments[0].(*ast.StringNode); is {
+			return t.during(m, name.Value)
+		}
+		return m, t.at.Errorf("during(%s): expected the name of a phase in quotes", arguments[0].String())
+	case method.Value == "of" && len(arguments) == 1:
+		return t.ofOperation(m, arguments[0])
+	case method.Value == "at" && len(arguments) == 2:
+		return t.atLevel(m, arguments)
+	}
+	return m, t.unknown("selector", method.Value, []string{`during("phase")`, `of("operation")`, `at("factor", level)`})
+}
+
+func (t *terms) atLevel(m Metric, arguments []ast.Node) (Metric, error) {
+	factor, _ := arguments[0].(*ast.StringNode)
+	if factor == nil || t.factors[factor.Value] == nil {
+		return m, t.unknown("factor", strings.Trim(arguments[0].String(), `"`), document.SortedKeys(t.factors))
+	}
+	level := strings.Trim(arguments[1].String(), `"`)
+	if !slices.Contains(t.factors[factor.Value], level) {
+		return m, t.unknown("level of "+factor.Value, level, t.factors[factor.Value])
+	}
+	if m.At = maps.Clone(m.At); m.At == nil {
+		m.At = map[string]string{}
+	}
+	m.At[factor.Value] = level
+	return m, nil
+}
+
+func (t *terms) during(m Metric, phase string) (Metric, error) {
+	if !slices.Contains(t.phases, phase) {
+		return m, t.unknown("phase", phase, t.phases)
+	}
+	m.Phase = phase
+	return m, nil
+}
+
+func (t *terms) unknown(what, name string, known []string) *document.Problem {
+	at := *t.at
+	at.Text = name
+	return document.UnknownName(&at, what, known)
+}

@@ -1,0 +1,81 @@
+package trial
+
+import (
+	"slices"
+	"time"
+
+	"plimsoll/analyze"
+	"plimsoll/load"
+	"plimsoll/series"
+)
+
+// recording is what was measured, kept for judging.
+type recording struct{ stretches []*stretch }
+
+// stretch is one phase of one cell in one round.
+type stretch struct {
+	cell     string
+	round    int
+	phase    string
+	from, to time.Time
+	change   bool // something was done to the cluster in it
+	all      []analyze.Second
+	each     map[string][]analyze.Second // by operation
+	guard    []load.GuardSecond
+}
+
+func (r *recording) begin(cell string, round int, phase string, from time.Time, change bool) *stretch {
+	s := &stretch{cell: cell, round: round, phase: phase, from: from, to: from, change: change, each: map[string][]analyze.Second{}}
+	r.stretches = append(r.stretches, s)
+	return s
+}
+
+// add books a second of load.
+func (s *stretch) add(second load.Second) {
+	s.to = second.Start.Add(second.Length)
+	s.all = append(s.all, together(second))
+	for _, op := range second.Operations {
+		s.each[op.Operation] = append(s.each[op.Operation], one(op))
+	}
+	s.guard = append(s.guard, second.Guard)
+}
+
+func one(i series.Interval) analyze.Second {
+	return analyze.Second{Start: i.Start, Length: i.Length, Tally: i.Tally, Response: i.Response, Service: i.Service}
+}
+
+// together merges the operations of a second.
+func together(second load.Second) analyze.Second {
+	out := analyze.Second{Start: second.Start, Length: second.Length}
+	var responses, services []series.Snapshot
+	for _, op := range second.Operations {
+		out.Tally = out.Tally.Plus(op.Tally)
+		responses = append(responses, op.Response)
+		services = append(services, op.Service)
+	}
+	out.Response, out.Service = series.MergeSnapshots(responses...), series.MergeSnapshots(services...)
+	return out
+}
+
+// rounds returns the seconds of a cell, one list per round, of one phase ("" is every measured phase) and one operation
+// ("" is all together).
+func (r *recording) rounds(cell, phase, operation string) [][]analyze.Second {
+	var out [][]analyze.Second
+	for _, s := range r.stretches {
+		if s.cell != cell || s.phase == warmup || phase != "" && s.phase != phase {
+			continue
+		}
+		for len(out) < s.round {
+			out = append(out, nil)
+		}
+		seconds := s.all
+		if operation != "" {
+			seconds = s.each[operation]
+		}
+		out[s.round-1] = append(out[s.round-1], seconds...)
+	}
+	return slices.DeleteFunc(out, func(seconds []analyze.Second) bool { return len(seconds) == 0 })
+}
+
+// warmup is the name of the phase that is not judged.
+const warmup = "warmup"

@@ -1,0 +1,96 @@
+// Package trial asks a question of a real database: it runs the cells of a comparison or a timeline under load, measures
+// the phases and judges the answer.
+package trial
+
+import (
+	"time"
+
+	"plimsoll/internal/document"
+)
+
+// Spec is a trial as a person writes it, defaults filled in.
+type Spec struct {
+	Name       string        `yaml:"trial,required" doc:"A short name; it names the result folder too."`
+	Question   string        `yaml:"question" doc:"What you want to know, in a sentence. It heads the report."`
+	Cluster    Cluster       `yaml:"cluster,required" doc:"The lab cluster that is made for the trial."`
+	Load       Load          `yaml:"load,required" doc:"The workload and how it is issued. Keys not listed here are parameters of the workload, see workloads.md."`
+	Compare    Compare       `yaml:"compare" doc:"Factors, each a list of levels, and variants. Every combination is a cell. A factor is connections, rate, a parameter of the workload, or config.NAME for a setting of the server."`
+	Timeline   []Step        `yaml:"timeline" doc:"What happens while the load runs, one step after another. Without it, one phase named measure."`
+	Phases     Phases        `yaml:"phases" doc:"How long, how often, and when to begin."`
+	Expect     []Expectation `yaml:"expect" doc:"What you expect; each is judged PASS, FAIL or INCONCLUSIVE. Without any, the trial only measures."`
+	Confidence float64       `yaml:"confidence" doc:"Of the intervals and verdicts, between 0.5 and 1; 0.99 means that a claim on the margin is judged wrongly at most once in a hundred trials. Default 0.99."`
+	Seed       uint64        `yaml:"seed" doc:"Of every random choice. Default: drawn, and recorded in the result."`
+
+	Document *document.Node `yaml:"-"` // as resolved: quick, --set and defaults applied
+}
+
+// Cluster says what to run.
+type Cluster struct {
+	Engine  string            `yaml:"engine,required" doc:"mariadb or mysql."`
+	Version string            `yaml:"version" doc:"Such as 11.4, 10.11 or 9.7. Default: the one on PATH, else the newest that can be fetched."`
+	Nodes   int               `yaml:"nodes" doc:"1 is a single server; more are a primary and its replicas. Default 1."`
+	Config  map[string]string `yaml:"config" doc:"Settings of the server, by its own names."`
+}
+
+// Phases says how a cell is measured.
+type Phases struct {
+	Warmup      Warmup        `yaml:"warmup" doc:"steady (until throughput and log p99 are flat and the engine is quiet), or a duration. Default steady."`
+	WarmupLimit time.Duration `yaml:"warmup_limit" doc:"When warming up until steady gives up; the result then says so. Default 5m."`
+	Measure     time.Duration `yaml:"measure" doc:"How long each cell is measured in each round. Default 60s."`
+	Rounds      int           `yaml:"rounds" doc:"How often each cell is measured, interleaved with the others. Default 3; 1 with a timeline."`
+	Restore     Restore       `yaml:"restore" doc:"each: every cell starts from the same copy of the data, after a restart. never: cells follow one another on one data set; settings are changed without a restart where the server can. Default each."`
+}
+
+// Warmup is how long the load runs before it is measured; 0 is until steady.
+type Warmup time.Duration
+
+// UnmarshalDocument reads steady or a duration.
+func (w *Warmup) UnmarshalDocument(n *document.Node) error {
+	if n.Kind == document.Scalar && n.Text == "steady" {
+		*w = 0
+		return nil
+	}
+	d, err := document.Duration(n)
+	if err != nil {
+		return n.Errorf("%q, expected steady or a duration such as 30s", n.Text)
+	}
+	if d == 0 {
+		return n.Errorf("a warm-up of no length, expected steady or a duration such as 30s")
+	}
+	*w = Warmup(d)
+	return nil
+}
+
+// Restore says when the data set is put back.
+type Restore string
+
+// The rules for putting the data set back.
+const (
+	RestoreEach  Restore = "each"
+	RestoreNever Restore = "never"
+)
+
+// UnmarshalDocument reads a rule.
+func (r *Restore) UnmarshalDocument(n *document.Node) error {
+	*r = Restore(n.Text)
+	if *r != RestoreEach && *r != RestoreNever {
+		return document.UnknownName(n, "rule", []string{string(RestoreEach), string(RestoreNever)})
+	}
+	return nil
+}
+
+// Expectation is one line of expect, with its place.
+type Expectation struct {
+	Text string
+	At   *document.Node
+}
+
+// UnmarshalDocument reads the text of an expression.
+func (e *Expectation) UnmarshalDocument(n *document.Node) error {
+	if n.Kind != document.Scalar {
+		return n.Errorf("%s, expected an expression such as throughput > 1000", n.Kind).
+			WithHint(`quote it if it holds ": " or begins with a quote`)
+	}
+	e.Text, e.At = n.Text, n
+	return nil
+}
