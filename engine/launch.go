@@ -2,53 +2,91 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"path"
 
 	"plimsoll/infra"
 )
 
 // Launcher is an engine whose servers Plimsoll can run in a lab. A node goes through
-// Find or Fetch → Init → Command (started by lab) → Ready → Join, and is stopped by its process.
+// Find or Fetch → Configure → Init (or Clone) → Command, started by lab → Ready → Join, and is stopped by its process.
 type Launcher interface {
-	// Releases lists what can be run, newest last; the first match of a product and version prefix is taken.
+	// Releases lists what Fetch can get; of one product the preferred comes first.
 	Releases() []Release
-	// Find looks for a release on the machine's PATH, then below cache. ErrNotInstalled if it is in neither.
+	// Find looks for a release on the machine's PATH, then below cache; an empty version is any. ErrNotInstalled if it
+	// is in neither.
 	Find(ctx context.Context, m infra.Machine, r Release, cache string) (Distribution, error)
-	// Fetch puts a release below cache without root, by the machine's own package clients.
+	// Fetch puts one of Releases below cache without root, by the machine's own package clients.
 	Fetch(ctx context.Context, m infra.Machine, r Release, cache string, say func(string)) (Distribution, error)
-	// Init writes the node's configuration and makes its empty data folder.
+	// Needs estimates what a node takes at rest and at its limits, before anything is made of it.
+	Needs(n Node) (Needs, error)
+	// Configure writes the node's configuration; a server that runs sees it at its next start.
+	Configure(ctx context.Context, m infra.Machine, n Node) error
+	// Init makes the node's empty data folder. Configure has been called.
 	Init(ctx context.Context, m infra.Machine, n Node) error
-	// Command is the server's command line; Init has been called, maybe on a copy of this data folder.
+	// Command is the server's command line. It needs no bookkeeping fields: lab sets Log and Mark.
 	Command(n Node) (infra.Command, error)
 	// Ready tries once whether the node serves; the error says what it still waits for.
-	Ready(ctx context.Context, n Node) error
-	// Join makes a ready node part of the cluster of the nodes before it: a replica of the first, a member of the ring.
-	Join(ctx context.Context, n Node, before []Node) error
+	Ready(ctx context.Context, m infra.Machine, n Node) error
+	// Join makes a ready node part of the cluster of the nodes before it, which run: a replica of the first, a member of
+	// the ring; and waits until it is. For a node that is part of it already it only waits.
+	Join(ctx context.Context, m infra.Machine, n Node, before []Node) error
+	// Diagnose says why a node does not run, by what it wrote into its log; nil if it did not say.
+	Diagnose(ctx context.Context, m infra.Machine, n Node) error
 	// Target is how to reach a cluster made of these nodes as its administrator.
 	Target(nodes []Node) Target
 }
 
+// Cloner is a Launcher that can make a node of a copy of another's data. Without it, every node begins empty.
+type Cloner interface {
+	// Clone makes the data folder of to from that of from, which is stopped.
+	Clone(ctx context.Context, m infra.Machine, from, to Node) error
+}
+
+// ErrNotInstalled says that a release is neither on the machine nor in the cache.
+var ErrNotInstalled = errors.New("not installed")
+
 // Release is one product and version that a launcher can run.
 type Release struct {
-	Product string // the cluster.engine a user writes: mariadb, mysql, cassandra
-	Version string // 11.4, 10.11, 9.7, 5.0
+	Product string `json:"product"` // the cluster.engine a user writes: mariadb, mysql, cassandra
+	Version string `json:"version"` // 11.4, 10.11, 9.7, 5.0
 }
 
 // Distribution is an installed release.
 type Distribution struct {
 	Release
-	Exact  string            // 11.4.5, as the program says
-	Root   string            // folder, "" when it comes from PATH
-	Paths  map[string]string // the adapter's own: server, init script, loader, plugins
-	Origin string            // "PATH" or the package it came from, for environment.json
+	Exact  string            `json:"exact"`  // 11.4.5, as the program says
+	Root   string            `json:"root"`   // folder, "" when it comes from PATH
+	Paths  map[string]string `json:"paths"`  // the adapter's own: server, messages, plugins
+	Origin string            `json:"origin"` // "PATH" or the package it came from, for environment.json
 }
+
+// Needs is what a node takes of its machine, in bytes.
+type Needs struct{ Memory, Disk int64 }
 
 // Node is one server of a lab cluster.
 type Node struct {
-	Name    string // n1, n2, …
-	Number  int    // from 1; server id and the like
-	Address string // 127.0.x.y
+	Cluster string
+	Name    string   // n1, n2, …
+	Number  int      // from 1; server id and the like
+	Seeds   []string // addresses a new node asks first; the first node's is its own
+	Address string   // 127.20.x.y
 	Port    int
-	Dir     string // its folder: data/, log, run/
+	Dir     string // its folder; data, run and tmp stand in it
 	Dist    Distribution
 	Config  map[string]string // settings of the engine, as a user wrote them
+
+	Password Secret `json:"-"` // of the administrator, made by lab and the same for all nodes
 }
+
+// Data is the folder that is copied when the data set is kept or brought back. It holds all that a server must keep.
+func (n Node) Data() string { return path.Join(n.Dir, "data") }
+
+// Run is the folder of what lives no longer than a server does, and of what only its owner may read.
+func (n Node) Run() string { return path.Join(n.Dir, "run") }
+
+// Temp is the folder for temporary files.
+func (n Node) Temp() string { return path.Join(n.Dir, "tmp") }
+
+// Log is the file that takes what the server says.
+func (n Node) Log() string { return path.Join(n.Dir, "log") }
