@@ -128,4 +128,3 @@ func WriteReference(w io.Writer, m Maker) error {
 	}
 	return nil
 }
-
