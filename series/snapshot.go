@@ -1,71 +1,48 @@
 package series
 
 import (
+	"encoding/binary"
+	"iter"
 	"time"
 )
 
-// Snapshot is a histogram at rest: the non-empty buckets only, a few KiB for a second's operations. The zero value is empty.
-// It loses nothing: merged into a Histogram it counts as the original did.
+// Snapshot is a histogram at rest: a few KiB for a second's operations. The zero value is empty. It never changes, so
+// copies may be shared. It loses nothing: added to an empty Histogram it makes the one it was taken from.
 type Snapshot struct {
-	values []int64 // a representative of each bucket, rising
-	counts []int64
-	total  int64
-	max    int64
+	packed      []byte // for each bucket that counted, in order: its distance from the last one, its count (uvarints)
+	total       int64
+	first, last int // buckets
 }
 
 // Snapshot copies what h has counted.
 func (h *Histogram) Snapshot() Snapshot {
-	var s Snapshot
-	for _, bar := range h.hdr.Distribution() {
-		if bar.Count > 0 {
-			s.values = append(s.values, bar.To)
-			s.counts = append(s.counts, bar.Count)
-			s.total += bar.Count
+	if h.total == 0 {
+		return Snapshot{}
+	}
+	s := Snapshot{total: h.total, first: h.low, last: h.high}
+	used := 0
+	for _, n := range h.counts[h.low : h.high+1] {
+		if n > 0 {
+			used++
 		}
 	}
-	s.max = h.hdr.Max()
+	s.packed = make([]byte, 0, 3*used)
+	previous := 0
+	for bucket := h.low; bucket <= h.high; bucket++ {
+		if n := h.counts[bucket]; n > 0 {
+			s.packed = binary.AppendUvarint(s.packed, uint64(bucket-previous))
+			s.packed = binary.AppendUvarint(s.packed, uint64(n))
+			previous = bucket
+		}
+	}
 	return s
 }
 
 // Add merges a snapshot into h, exactly.
 func (h *Histogram) Add(s Snapshot) {
-	for i, v := range s.values {
-		h.RecordN(time.Duration(v), s.counts[i])
+	for bucket, n := range s.buckets() {
+		h.count(bucket, n)
 	}
-}
-
-// Count is the number of durations.
-func (s Snapshot) Count() int64 { return s.total }
-
-// Quantile returns the duration at q, 0 to 1; 0 when s is empty.
-func (s Snapshot) Quantile(q float64) time.Duration {
-	if s.total == 0 {
-		return 0
-	}
-	rank := int64(q*float64(s.total) + 0.5)
-	rank = min(max(rank, 1), s.total)
-	var seen int64
-	for i, n := range s.counts {
-		if seen += n; seen >= rank {
-			return time.Duration(s.values[i])
-		}
-	}
-	return s.Max()
-}
-
-// Max returns the largest duration.
-func (s Snapshot) Max() time.Duration { return time.Duration(s.max) }
-
-// Mean returns the mean duration; 0 when s is empty.
-func (s Snapshot) Mean() time.Duration {
-	if s.total == 0 {
-		return 0
-	}
-	var sum float64
-	for i, v := range s.values {
-		sum += float64(v) * float64(s.counts[i])
-	}
-	return time.Duration(sum / float64(s.total))
 }
 
 // Merge returns the histogram of several snapshots, added.
@@ -75,4 +52,78 @@ func Merge(all ...Snapshot) *Histogram {
 		h.Add(s)
 	}
 	return h
+}
+
+// Count is the number of durations.
+func (s Snapshot) Count() int64 { return s.total }
+
+// Quantile returns what the histogram's Quantile would.
+func (s Snapshot) Quantile(q float64) time.Duration {
+	if s.total == 0 {
+		return 0
+	}
+	if q <= 0 {
+		return s.Min()
+	}
+	left := rank(q, s.total)
+	for bucket, n := range s.buckets() {
+		if left -= n; left <= 0 {
+			return upperEdge(bucket)
+		}
+	}
+	return s.Max()
+}
+
+// Mean returns what the histogram's Mean would.
+func (s Snapshot) Mean() time.Duration {
+	if s.total == 0 {
+		return 0
+	}
+	var sum float64
+	for bucket, n := range s.buckets() {
+		sum += float64(n) * middle(bucket)
+	}
+	return time.Duration(sum / float64(s.total))
+}
+
+// Min returns what the histogram's Min would.
+func (s Snapshot) Min() time.Duration {
+	if s.total == 0 {
+		return 0
+	}
+	return lowerEdge(s.first)
+}
+
+// Max returns what the histogram's Max would.
+func (s Snapshot) Max() time.Duration {
+	if s.total == 0 {
+		return 0
+	}
+	return upperEdge(s.last)
+}
+
+// Buckets returns the buckets that counted, rising: the upper edge and the count of each.
+func (s Snapshot) Buckets() iter.Seq2[time.Duration, int64] {
+	return func(yield func(time.Duration, int64) bool) {
+		for bucket, n := range s.buckets() {
+			if !yield(upperEdge(bucket), n) {
+				return
+			}
+		}
+	}
+}
+
+func (s Snapshot) buckets() iter.Seq2[int, int64] {
+	return func(yield func(int, int64) bool) {
+		bucket := 0
+		for rest := s.packed; len(rest) > 0; {
+			gap, size := binary.Uvarint(rest)
+			n, size2 := binary.Uvarint(rest[size:])
+			rest = rest[size+size2:]
+			bucket += int(gap)
+			if !yield(bucket, int64(n)) {
+				return
+			}
+		}
+	}
 }

@@ -7,7 +7,7 @@ func Together(start time.Time, length time.Duration, operations []Interval) Inte
 	out := Interval{Start: start, Length: length}
 	var responses, services, waits []Snapshot
 	for _, o := range operations {
-		out.Tally = out.Tally.Plus(o.Tally)
+		out.Tally = out.Plus(o.Tally)
 		for class, n := range o.ErrorClasses {
 			if out.ErrorClasses == nil {
 				out.ErrorClasses = map[string]int64{}
