@@ -1,4 +1,7 @@
 // Package analyze turns seconds into estimates with intervals, and estimates into verdicts.
+//
+// Seconds are correlated, rounds differ, and a percentile is no mean: docs/accuracy.md says how each of these is met and
+// what that was measured to be worth.
 package analyze
 
 import (
@@ -7,26 +10,21 @@ import (
 	"plimsoll/series"
 )
 
-// Answer is a verdict.
-type Answer string
-
-const (
-	Pass         Answer = "PASS"
-	Fail         Answer = "FAIL"
-	Inconclusive Answer = "INCONCLUSIVE"
-	Invalid      Answer = "INVALID"
-)
-
 // Second is one second of one stretch of a trial, of one operation or of all together.
 type Second struct {
+	Start  time.Time
 	Length time.Duration
 	series.Tally
 	Response, Service series.Snapshot
 }
 
-// Statistic computes a metric from seconds: throughput, a percentile of the merged response times, the error share.
-// It must not depend on the seconds' order.
-type Statistic func(seconds []Second) float64
+// FromInterval is the second that an interval describes.
+func FromInterval(i series.Interval) Second {
+	return Second{Start: i.Start, Length: i.Length, Tally: i.Tally, Response: i.Response, Service: i.Service}
+}
+
+// Completed is how many operations were completed, late ones included.
+func (s Second) Completed() int64 { return s.Done + s.Late }
 
 // Quantity is one metric of one cell or phase, measured in one or more rounds.
 // Seconds of different quantities of a claim with the same round index were measured close together and are paired.
@@ -37,48 +35,19 @@ type Quantity struct {
 	Exact     *float64 // a number that is known, not estimated (lost writes); Rounds are then ignored
 }
 
-// Claim is one expectation: Estimate(quantities) Op Margin.
-type Claim struct {
-	Text       string // as the user wrote it, with the cell it is asked for
-	Quantities []Quantity
-	Estimate   func(values []float64) float64 // one value per quantity, in order; a ratio or a plain value
-	Ratio      bool                           // Estimate is a ratio of positive values: judged on the log scale
-	Unit       string                         // of the estimate: ratio, share, ms, per_second, count; "" when it has none
-	Op         string                         // < <= > >= == !=
-	Margin     float64
+// Options are how sure to be and how hard to work for it. The zero value means 99 % and 1,000 replicates.
+type Options struct {
+	Confidence float64 // of the intervals, and of a whole trial's verdicts together
+	Replicates int     // of the bootstrap
+	Seed       uint64  // of the bootstrap: the same seconds and seed give the same numbers
 }
 
-// Estimate is a number with its interval.
-type Estimate struct {
-	Value      float64 `json:"value"`
-	Low        float64 `json:"low"`
-	High       float64 `json:"high"`
-	Confidence float64 `json:"confidence"` // of the interval, 0.99
-	Effective  float64 `json:"effective"`  // effective sample size, seconds
-}
-
-// Finding is a judged claim. Its keys are a promise to other programs.
-type Finding struct {
-	Expect     string  `json:"expect"`
-	Verdict    Answer  `json:"verdict"`
-	Estimate   float64 `json:"estimate"`
-	Low        float64 `json:"low"`
-	High       float64 `json:"high"`
-	Confidence float64 `json:"confidence"`
-	Margin     float64 `json:"margin"`
-	Needs      string  `json:"needs"` // for INCONCLUSIVE: how much longer or how many rounds; else empty
-	Op         string  `json:"op"`    // as in Claim
-	Unit       string  `json:"unit"`  // as in Claim
-}
-
-// Impact is what a disturbance did to a metric, seen against its baseline.
-type Impact struct {
-	Onset        time.Time     `json:"onset"` // zero: no change found
-	Worst        time.Time     `json:"worst"`
-	Recovered    time.Time     `json:"recovered"` // zero: not within the data
-	Depth        Estimate      `json:"depth"`     // throughput during / baseline
-	LostOps      float64       `json:"lost_operations"`
-	ErrorSeconds int           `json:"error_seconds"`
-	WorstSecond  float64       `json:"worst_second"` // throughput of the worst second / baseline
-	Took         time.Duration `json:"took_ns"`      // onset to recovered
+func (o Options) withDefaults() Options {
+	if o.Confidence == 0 {
+		o.Confidence = 0.99
+	}
+	if o.Replicates == 0 {
+		o.Replicates = 1000
+	}
+	return o
 }
