@@ -13,14 +13,16 @@ import (
 type Launcher interface {
 	// Releases lists what Fetch can get; of one product the preferred comes first.
 	Releases() []Release
+	// Port is where its servers listen unless they are told otherwise.
+	Port() int
 	// Find looks for a release on the machine's PATH, then below cache; an empty version is any. ErrNotInstalled if it
 	// is in neither.
 	Find(ctx context.Context, m infra.Machine, r Release, cache string) (Distribution, error)
 	// Fetch puts one of Releases below cache without root, by the machine's own package clients.
 	Fetch(ctx context.Context, m infra.Machine, r Release, cache string, say func(string)) (Distribution, error)
-	// Needs estimates what a node takes at rest and at its limits, before anything is made of it.
+	// Needs estimates what a node takes, before anything is made of it; an error says what in its settings cannot be.
 	Needs(n Node) (Needs, error)
-	// Configure writes the node's configuration; a server that runs sees it at its next start.
+	// Configure writes the node's configuration. It is called before Init and before every start.
 	Configure(ctx context.Context, m infra.Machine, n Node) error
 	// Init makes the node's empty data folder. Configure has been called.
 	Init(ctx context.Context, m infra.Machine, n Node) error
@@ -62,19 +64,24 @@ type Distribution struct {
 }
 
 // Needs is what a node takes of its machine, in bytes.
-type Needs struct{ Memory, Disk int64 }
+type Needs struct {
+	Memory, Disk int64
+	Setting      string // what makes the most of Memory, to tell a user what to lower
+}
 
 // Node is one server of a lab cluster.
 type Node struct {
 	Cluster string
+	Size    int      // nodes of the cluster
+	Seeds   []string // addresses a new node asks first; the first node's is its own
 	Name    string   // n1, n2, …
 	Number  int      // from 1; server id and the like
-	Seeds   []string // addresses a new node asks first; the first node's is its own
 	Address string   // 127.20.x.y
 	Port    int
 	Dir     string // its folder; data, run and tmp stand in it
 	Dist    Distribution
 	Config  map[string]string // settings of the engine, as a user wrote them
+	Memory  int64             // bytes it may use; 0: as its settings say
 
 	Password Secret `json:"-"` // of the administrator, made by lab and the same for all nodes
 }

@@ -1,0 +1,126 @@
+package lab
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/netip"
+
+	"plimsoll/infra"
+)
+
+// place is where a cluster's nodes listen: addresses of one /24 of the lab's network, and one port. It is held by a lock
+// that is common to all labs of the machine for as long as a Plimsoll works the cluster; afterwards servers that listen
+// hold it by themselves.
+type place struct {
+	network netip.Addr // of the /24
+	port    int
+	release func() error
+}
+
+// address is that of node number n, from 1.
+func (p place) address(n int) netip.Addr {
+	b := p.network.As4()
+	b[3] = byte(n)
+	return netip.AddrFrom4(b)
+}
+
+// takePlace finds a /24 that no other cluster has, and whose addresses have a free port.
+func (d Deps) takePlace(ctx context.Context, nodes, port, usual int) (place, error) {
+	listeners, err := infra.Listeners(ctx, d.Machine)
+	if err != nil {
+		return place{}, err
+	}
+	network, ports := d.networks(), []int{port}
+	if port == 0 {
+		ports = ports[:0]
+		for p := usual; p < usual+100; p++ {
+			ports = append(ports, p)
+		}
+	}
+	claimed, err := d.claimed(ctx)
+	if err != nil {
+		return place{}, err
+	}
+	for _, p := range ports {
+		for _, n := range network {
+			at := place{network: n, port: p}
+			if claimed[n.String()] || !at.free(listeners, nodes) {
+				continue
+			}
+			if at.release, err = d.lockPlace(ctx, n.String()); err == nil {
+				return at, nil
+			}
+			if ctx.Err() != nil {
+				return place{}, ctx.Err()
+			}
+		}
+	}
+	if port != 0 {
+		return place{}, infra.Advise(fmt.Errorf("port %d is taken on every address of %s", port, d.Network),
+			"something listens on all addresses (ss -ltnp shows what); choose another port, or none for the next free one")
+	}
+	return place{}, fmt.Errorf("no free addresses in %s for %d nodes", d.Network, nodes)
+}
+
+func (p place) free(listeners []netip.AddrPort, nodes int) bool {
+	for n := 1; n <= nodes; n++ {
+		if infra.Taken(listeners, netip.AddrPortFrom(p.address(n), uint16(p.port))) {
+			return false
+		}
+	}
+	return true
+}
+
+// networks are the /24s of the lab's network.
+func (d Deps) networks() []netip.Addr {
+	b := d.Network.Masked().Addr().As4()
+	first := binary.BigEndian.Uint32(b[:])
+	all := make([]netip.Addr, 1<<(24-d.Network.Bits()))
+	for i := range all {
+		binary.BigEndian.PutUint32(b[:], first+uint32(i)<<8)
+		all[i] = netip.AddrFrom4(b)
+	}
+	return all
+}
+
+// claimed are the networks of this lab's clusters, running or not.
+func (d Deps) claimed(ctx context.Context) (map[string]bool, error) {
+	names, err := d.Machine.List(ctx, d.clusters())
+	if err != nil {
+		return nil, fmt.Errorf("list clusters: %w", err)
+	}
+	claimed := map[string]bool{}
+	for _, name := range names {
+		if r, err := readRecord(ctx, d.Machine, d.folder(name)); err == nil {
+			claimed[r.Network] = true
+		}
+	}
+	return claimed, nil
+}
+
+// lockPlace takes the machine-wide lock of a /24, or fails at once. One that belongs to another user cannot even be
+// opened: taken as well.
+func (d Deps) lockPlace(ctx context.Context, network string) (func() error, error) {
+	return d.Machine.Lock(atOnce(ctx), "/tmp/plimsoll-"+network+".lock")
+}
+
+// lockCluster takes a cluster for this Plimsoll alone.
+func (d Deps) lockCluster(ctx context.Context, name string) (func() error, error) {
+	if err := d.Machine.MakeDir(ctx, d.clusters()); err != nil {
+		return nil, fmt.Errorf("make the lab's folder: %w", err)
+	}
+	release, err := d.Machine.Lock(atOnce(ctx), d.folder(name)+".lock")
+	if errors.Is(err, infra.ErrLocked) {
+		return nil, infra.Advise(fmt.Errorf("cluster %s is in use: %w", name, err), "end what uses it and try again")
+	}
+	return release, err
+}
+
+// atOnce makes a lock be tried only once.
+func atOnce(ctx context.Context) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
+	cancel()
+	return ctx
+}

@@ -1,0 +1,257 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/infra"
+)
+
+// Start starts nodes that do not run, one after another, and returns when each serves and is part of the cluster.
+// Without names it is for all, as in every operation.
+func (c *Cluster) Start(ctx context.Context, nodes ...string) error {
+	return c.each(ctx, nodes, c.start)
+}
+
+// Stop ends nodes that run cleanly, all at once; frozen ones are thawed for it.
+func (c *Cluster) Stop(ctx context.Context, nodes ...string) error {
+	return c.operation(ctx, func() error {
+		members, err := c.pick(nodes)
+		if err != nil {
+			return err
+		}
+		return together(members, func(m *member) error { return c.stop(ctx, m) })
+	})
+}
+
+// Restart stops and starts nodes, one after another.
+func (c *Cluster) Restart(ctx context.Context, nodes ...string) error {
+	return c.each(ctx, nodes, func(ctx context.Context, m *member) error {
+		return errors.Join(c.stop(ctx, m), c.start(ctx, m))
+	})
+}
+
+// Kill ends nodes with SIGKILL, as a crash would.
+func (c *Cluster) Kill(ctx context.Context, nodes ...string) error {
+	return c.each(ctx, nodes, func(ctx context.Context, m *member) error { return c.end(ctx, m, "KILL") })
+}
+
+// Freeze stops nodes in their tracks: connections stay open and nothing answers, as when a host hangs.
+func (c *Cluster) Freeze(ctx context.Context, nodes ...string) error {
+	return c.each(ctx, nodes, func(ctx context.Context, m *member) error { return c.suspend(ctx, m, "STOP") })
+}
+
+// Thaw lets frozen nodes go on.
+func (c *Cluster) Thaw(ctx context.Context, nodes ...string) error {
+	return c.each(ctx, nodes, func(ctx context.Context, m *member) error { return c.suspend(ctx, m, "CONT") })
+}
+
+// Reconfigure gives nodes these settings in place of those they had. What runs is restarted, what does not takes them at
+// its next start.
+func (c *Cluster) Reconfigure(ctx context.Context, config map[string]string, nodes ...string) error {
+	return c.each(ctx, nodes, func(ctx context.Context, m *member) error {
+		c.record.Nodes[slices.Index(c.members, m)].Config = maps.Clone(config)
+		if err := c.record.write(ctx, c.deps.Machine, c.folder); err != nil {
+			return err
+		}
+		if c.stateOf(m) == Stopped {
+			return nil
+		}
+		return errors.Join(c.stop(ctx, m), c.start(ctx, m))
+	})
+}
+
+// each does one thing to nodes, one after another, as one operation.
+func (c *Cluster) each(ctx context.Context, nodes []string, do func(context.Context, *member) error) error {
+	return c.operation(ctx, func() error {
+		members, err := c.pick(nodes)
+		if err != nil {
+			return err
+		}
+		for _, m := range members {
+			if err := do(ctx, m); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// start starts a node and waits until it serves and has joined. On an error it does not run.
+func (c *Cluster) start(ctx context.Context, m *member) error {
+	if c.stateOf(m) != Stopped {
+		return nil
+	}
+	if err := c.configure(ctx, m); err != nil {
+		return err
+	}
+	command, err := c.launcher.Command(m.Node)
+	if err != nil {
+		return fmt.Errorf("%s: %w", m.Name, err)
+	}
+	command.Log, command.Mark = m.Log(), m.Dir
+	c.deps.say("%s: start at %s:%d", m.Name, m.Address, m.Port)
+	p, err := c.deps.Machine.Start(ctx, command)
+	if err != nil {
+		return fmt.Errorf("%s: %w", m.Name, err)
+	}
+	if err := c.serve(ctx, m, p); err != nil {
+		return errors.Join(err, finish(context.WithoutCancel(ctx), p))
+	}
+	c.watch(ctx, m, p)
+	return c.join(ctx, m)
+}
+
+// serve waits until a node that was started answers.
+func (c *Cluster) serve(ctx context.Context, m *member, p infra.Process) error {
+	limited, cancel := context.WithTimeout(ctx, c.deps.Patience)
+	defer cancel()
+	again := time.NewTicker(50 * time.Millisecond)
+	defer again.Stop()
+	for {
+		alive, err := p.Alive(ctx)
+		if err != nil {
+			return fmt.Errorf("%s: %w", m.Name, err)
+		}
+		if !alive {
+			return c.ended(ctx, m)
+		}
+		waiting := c.launcher.Ready(limited, c.deps.Machine, m.Node)
+		if waiting == nil {
+			return nil
+		}
+		select {
+		case <-again.C:
+		case <-limited.Done():
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return fmt.Errorf("%s does not serve after %v: %w", m.Name, c.deps.Patience, waiting)
+		}
+	}
+}
+
+// ended is the error for a node that ended by itself.
+func (c *Cluster) ended(ctx context.Context, m *member) error {
+	if cause := c.launcher.Diagnose(ctx, c.deps.Machine, m.Node); cause != nil {
+		return fmt.Errorf("%s ended: %w", m.Name, cause)
+	}
+	tail, err := infra.Tail(ctx, c.deps.Machine, m.Log(), 2<<10)
+	if err != nil {
+		return fmt.Errorf("%s ended: %w", m.Name, err)
+	}
+	return fmt.Errorf("%s ended; its log closes with\n%s", m.Name, strings.TrimSpace(string(tail)))
+}
+
+// join makes a node part of the cluster, if those before it run. A replica whose primary is down joins by itself later.
+func (c *Cluster) join(ctx context.Context, m *member) error {
+	c.mu.Lock()
+	before := c.members[:slices.Index(c.members, m)]
+	for _, b := range before {
+		if b.state() != Running {
+			c.mu.Unlock()
+			return nil
+		}
+	}
+	c.mu.Unlock()
+	if len(before) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.deps.Patience)
+	defer cancel()
+	if err := c.launcher.Join(ctx, c.deps.Machine, m.Node, plain(before)); err != nil {
+		return fmt.Errorf("%s does not join: %w", m.Name, err)
+	}
+	return nil
+}
+
+// together does one thing to nodes at once; stopping, each writes its memory to disk, which takes its time.
+func together(members []*member, do func(*member) error) error {
+	results := make(chan error, len(members))
+	for _, m := range members {
+		go func() { results <- do(m) }()
+	}
+	var all error
+	for range members {
+		all = errors.Join(all, <-results)
+	}
+	return all
+}
+
+func (c *Cluster) stop(ctx context.Context, m *member) error {
+	if c.stateOf(m) == Stopped {
+		return nil
+	}
+	c.deps.say("%s: stop", m.Name)
+	return c.end(ctx, m, "TERM")
+}
+
+// end sends a node its last signal and waits for its end.
+func (c *Cluster) end(ctx context.Context, m *member, signal string) error {
+	c.mu.Lock()
+	p := m.forget()
+	c.mu.Unlock()
+	if p == nil {
+		return nil
+	}
+	limited, cancel := context.WithTimeout(ctx, c.deps.Patience)
+	defer cancel()
+	for _, s := range []string{signal, "CONT"} { // frozen, it would not notice the first
+		if err := p.Signal(ctx, s); err != nil && !errors.Is(err, infra.ErrGone) {
+			c.watch(ctx, m, p)
+			return fmt.Errorf("stop %s: %w", m.Name, err)
+		}
+	}
+	if err := p.Wait(limited); err != nil {
+		c.watch(ctx, m, p)
+		return fmt.Errorf("stop %s: %w", m.Name, err)
+	}
+	return nil
+}
+
+// suspend sends STOP or CONT to a node that runs.
+func (c *Cluster) suspend(ctx context.Context, m *member, signal string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if m.process == nil {
+		return fmt.Errorf("%s does not run", m.Name)
+	}
+	if err := m.process.Signal(ctx, signal); err != nil {
+		return fmt.Errorf("%s: %w", m.Name, err)
+	}
+	m.frozen = signal == "STOP"
+	return nil
+}
+
+// configure brings a node up to its record and has its configuration written.
+func (c *Cluster) configure(ctx context.Context, m *member) error {
+	c.mu.Lock()
+	m.Node = c.record.node(slices.Index(c.members, m), c.folder, c.password)
+	c.mu.Unlock()
+	if err := c.launcher.Configure(ctx, c.deps.Machine, m.Node); err != nil {
+		return fmt.Errorf("%s: %w", m.Name, err)
+	}
+	return nil
+}
+
+func (c *Cluster) stateOf(m *member) State {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return m.state()
+}
+
+// finish kills a process and waits for its end.
+func finish(ctx context.Context, p infra.Process) error {
+	if err := p.Signal(ctx, "KILL"); err != nil {
+		if errors.Is(err, infra.ErrGone) {
+			return nil
+		}
+		return err
+	}
+	return p.Wait(ctx)
+}

@@ -1,0 +1,54 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+
+	"plimsoll/engine"
+	"plimsoll/infra"
+)
+
+// checkRoom refuses nodes for which there is too little memory or disk, with the sums.
+func (d Deps) checkRoom(ctx context.Context, launcher engine.Launcher, nodes []engine.Node) error {
+	var memory, disk int64
+	var setting string
+	for _, n := range nodes {
+		needs, err := launcher.Needs(n)
+		if err != nil {
+			return fmt.Errorf("%s: %w", n.Name, err)
+		}
+		memory, disk, setting = memory+needs.Memory, disk+needs.Disk, needs.Setting
+	}
+	space, err := d.Machine.Space(ctx, d.clusters())
+	if err != nil {
+		return err
+	}
+	if memory > space.MemoryFree {
+		hint := "use fewer nodes"
+		if setting != "" {
+			hint += ", or lower " + setting
+		}
+		return infra.Advise(fmt.Errorf("too little memory: %s would need %s, and %s is free",
+			count(len(nodes)), size(memory), size(space.MemoryFree)), hint)
+	}
+	if disk > space.DiskFree {
+		return infra.Advise(fmt.Errorf("too little disk: %s would need %s to begin with, and %s is free in %s",
+			count(len(nodes)), size(disk), size(space.DiskFree), d.Home), "free some, or set PLIMSOLL_HOME")
+	}
+	return nil
+}
+
+func count(nodes int) string {
+	if nodes == 1 {
+		return "1 node"
+	}
+	return fmt.Sprintf("%d nodes", nodes)
+}
+
+// size writes bytes as people read them.
+func size(bytes int64) string {
+	if bytes < 10<<30 {
+		return fmt.Sprintf("%d MiB", bytes>>20)
+	}
+	return fmt.Sprintf("%d GiB", bytes>>30)
+}

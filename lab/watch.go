@@ -1,0 +1,62 @@
+package lab
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"plimsoll/engine"
+	"plimsoll/infra"
+)
+
+// Death is the end of a server that nobody asked for.
+type Death struct {
+	Node  string
+	At    time.Time // when it was noticed, which is at once
+	Cause error     // what its log says; nil when it ended without a word, as one that the kernel kills for its memory does
+	Log   []string  // the last lines of its log
+}
+
+// Died tells of every server that ends by itself while this Plimsoll has the cluster.
+func (c *Cluster) Died() <-chan Death { return c.deaths }
+
+// watch takes a member's process and watches over it until it is forgotten.
+func (c *Cluster) watch(ctx context.Context, m *member, p infra.Process) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	c.mu.Lock()
+	m.process, m.unwatch = p, cancel
+	node := m.Node
+	c.mu.Unlock()
+	c.watchers.Go(func() {
+		defer cancel()
+		if p.Wait(ctx) != nil {
+			return // forgotten
+		}
+		at := c.deps.Now()
+		if c.lose(m, p) {
+			c.report(context.WithoutCancel(ctx), node, at)
+		}
+	})
+}
+
+// lose takes an ended process from its member, if it still was its.
+func (c *Cluster) lose(m *member, p infra.Process) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if m.process != p {
+		return false
+	}
+	m.forget()
+	return true
+}
+
+func (c *Cluster) report(ctx context.Context, n engine.Node, at time.Time) {
+	d := Death{Node: n.Name, At: at, Cause: c.launcher.Diagnose(ctx, c.deps.Machine, n)}
+	if tail, err := infra.Tail(ctx, c.deps.Machine, n.Log(), 4<<10); err == nil {
+		d.Log = strings.Split(strings.TrimRight(string(tail), "\n"), "\n")
+	}
+	select {
+	case c.deaths <- d:
+	default: // nobody listens
+	}
+}
