@@ -16,7 +16,8 @@ type Workload interface {
 	Operations() []string
 	// Prepare makes the tables and loads the data. It is told how far it is; it fails if tables of that name are there.
 	Prepare(ctx context.Context, db engine.Database, p Progress) error
-	// Adopt looks at data that is already there (prepared before, or by another tool) and fits the workload to it.
+	// Adopt looks at data that is already there (prepared before, or by another tool) and fits the workload to it. Call it
+	// whenever the data may have changed behind the workload: restored, or written to by an earlier load.
 	Adopt(ctx context.Context, db engine.Database) error
 	// Cleanup drops what Prepare made.
 	Cleanup(ctx context.Context, db engine.Database) error
@@ -28,6 +29,12 @@ type Workload interface {
 type Checker interface {
 	// Check returns an error that names the first condition that does not hold.
 	Check(ctx context.Context, db engine.Database) error
+}
+
+// QueryCounter is a workload that knows how many queries its operations make, as a server counts them: BEGIN and COMMIT too.
+type QueryCounter interface {
+	// QueriesPerOperation returns the mean for each of Operations.
+	QueriesPerOperation() []float64
 }
 
 // Progress is told how much of long work is done; total is 0 when unknown.

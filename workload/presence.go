@@ -1,0 +1,38 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+
+	"plimsoll/engine"
+)
+
+// Exists tells whether there is a table of that name.
+func Exists(ctx context.Context, session engine.Session, table string) (bool, error) {
+	err := session.Exec(ctx, "SELECT * FROM "+table+" LIMIT 1", nil)
+	if err != nil && engine.ClassOf(err) == engine.Missing {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look for table %s: %w", table, err)
+	}
+	return true, nil
+}
+
+// PresentError refuses to make tables where there is one of that name.
+type PresentError struct{ Table string }
+
+func (e *PresentError) Error() string { return "there is a table " + e.Table + " already" }
+
+// Hint says what to do about it.
+func (e *PresentError) Hint() string {
+	return "run the load on the data that is there, or remove it first: plimsoll load cleanup"
+}
+
+// AbsentError says that a workload's data is not there, or not all of it.
+type AbsentError struct{ What string }
+
+func (e *AbsentError) Error() string { return e.What }
+
+// Hint says what to do about it.
+func (e *AbsentError) Hint() string { return "make the data first: plimsoll load prepare" }
