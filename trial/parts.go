@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"plimsoll/engine"
-	"plimsoll/infra"
 	"plimsoll/internal/document"
 	"plimsoll/lab"
 	"plimsoll/series"
@@ -16,7 +15,6 @@ type Parts struct {
 	Products  map[string]Product // by what cluster.engine calls them
 	Workloads []workload.Maker
 	Changes   []Change
-	Machine   infra.Machine
 }
 
 // Product is a database product that a lab can run.
@@ -33,6 +31,18 @@ type Change interface {
 	Check(c Call, nodes int) error
 	// Run does it. It tells what happened when, for the result's events.
 	Run(ctx context.Context, on *lab.Cluster, c Call, tell func(series.Event)) error
+}
+
+// Reserve is a Change that adds nodes to the cluster: they are made with it and wait, stopped.
+type Reserve interface{ Reserves(c Call) int }
+
+// spares is how many nodes a call adds.
+func (p Parts) spares(call Call) int {
+	change, _ := p.change(call.Change)
+	if r, ok := change.(Reserve); ok {
+		return r.Reserves(call)
+	}
+	return 0
 }
 
 func (p Parts) change(name string) (Change, bool) {

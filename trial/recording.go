@@ -33,28 +33,11 @@ func (r *recording) begin(cell string, round int, phase string, from time.Time, 
 // add books a second of load.
 func (s *stretch) add(second load.Second) {
 	s.to = second.Start.Add(second.Length)
-	s.all = append(s.all, together(second))
+	s.all = append(s.all, analyze.FromInterval(series.Together(second.Start, second.Length, second.Operations)))
 	for _, op := range second.Operations {
-		s.each[op.Operation] = append(s.each[op.Operation], one(op))
+		s.each[op.Operation] = append(s.each[op.Operation], analyze.FromInterval(op))
 	}
 	s.guard = append(s.guard, second.Guard)
-}
-
-func one(i series.Interval) analyze.Second {
-	return analyze.Second{Start: i.Start, Length: i.Length, Tally: i.Tally, Response: i.Response, Service: i.Service}
-}
-
-// together merges the operations of a second.
-func together(second load.Second) analyze.Second {
-	out := analyze.Second{Start: second.Start, Length: second.Length}
-	var responses, services []series.Snapshot
-	for _, op := range second.Operations {
-		out.Tally = out.Tally.Plus(op.Tally)
-		responses = append(responses, op.Response)
-		services = append(services, op.Service)
-	}
-	out.Response, out.Service = series.MergeSnapshots(responses...), series.MergeSnapshots(services...)
-	return out
 }
 
 // rounds returns the seconds of a cell, one list per round, of one phase ("" is every measured phase) and one operation

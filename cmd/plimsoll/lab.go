@@ -1,0 +1,39 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/catalog"
+	"plimsoll/lab"
+)
+
+func newLab(c console) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "lab",
+		Short: "Clusters of real database servers on this machine",
+		Long: `Make and take away clusters of real servers, each node on a loopback address of its own. Nothing needs root.
+What a cluster is made of stands in $PLIMSOLL_HOME (default ~/.local/state/plimsoll), fetched servers in $PLIMSOLL_CACHE
+(default ~/.cache/plimsoll).`,
+	}
+	cmd.AddCommand(newLabUp(c), newLabDown(c), newLabList(c), newLabFetch(c))
+	return cmd
+}
+
+// labDeps is what labs on this machine work with.
+func labDeps() (lab.Deps, error) {
+	machine, err := catalog.Machine()
+	if err != nil {
+		return lab.Deps{}, err
+	}
+	home, err := lab.Home(os.Getenv)
+	if err != nil {
+		return lab.Deps{}, err
+	}
+	cache, err := lab.Cache(os.Getenv)
+	if err != nil {
+		return lab.Deps{}, err
+	}
+	return lab.Deps{Machine: machine, Launchers: catalog.Launchers(), Home: home, Cache: cache}, nil
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/lab"
+)
+
+func newLabDown(c console) *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "down [NAME]…",
+		Short: "Stop clusters and remove all that they left",
+		Long: `Stop every process of the clusters, whoever started them, and remove their folders. It works whatever became of the
+Plimsoll that made them.`,
+		Example: "  plimsoll lab down mariadb\n  plimsoll lab down --all",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && !all {
+				return usageError{text: "expected the names of clusters, or --all", hint: "plimsoll lab list"}
+			}
+			return runLabDown(cmd.Context(), c, args, all)
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "every cluster on this machine")
+	return cmd
+}
+
+func runLabDown(ctx context.Context, c console, names []string, all bool) error {
+	deps, err := labDeps()
+	if err != nil {
+		return err
+	}
+	if all {
+		clusters, err := lab.List(ctx, deps)
+		if err != nil {
+			return err
+		}
+		for _, cluster := range clusters {
+			names = append(names, cluster.Name)
+		}
+	}
+	for _, name := range names {
+		if err := lab.Down(ctx, name, deps); err != nil {
+			return err
+		}
+		fmt.Fprintf(c.out, "%s is gone\n", name)
+	}
+	return nil
+}

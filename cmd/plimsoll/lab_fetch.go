@@ -1,0 +1,36 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/lab"
+)
+
+func newLabFetch(c console) *cobra.Command {
+	var version string
+	cmd := &cobra.Command{
+		Use:   "fetch PRODUCT",
+		Short: "Get a database server, without root",
+		Long: `Put a server below the cache folder with the package clients that this machine has. lab up and trial run do that by
+themselves when they need one.`,
+		Example: "  plimsoll lab fetch mysql --version 9.7",
+		Args:    exactly("PRODUCT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			deps, err := labDeps()
+			if err != nil {
+				return err
+			}
+			deps.Say = func(text string) { fmt.Fprintln(c.err, text) }
+			dist, err := lab.Fetch(cmd.Context(), args[0], version, deps)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(c.out, "%s %s from %s\n", dist.Product, dist.Exact, dist.Origin)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&version, "version", "", "such as 11.4, 10.11 or 9.7 (default the preferred)")
+	return cmd
+}

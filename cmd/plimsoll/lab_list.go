@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/lab"
+)
+
+func newLabList(c console) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the clusters on this machine",
+		Example: "  plimsoll lab list",
+		Args:    exactly(),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runLabList(cmd.Context(), c, asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func runLabList(ctx context.Context, c console, asJSON bool) error {
+	deps, err := labDeps()
+	if err != nil {
+		return err
+	}
+	clusters, err := lab.List(ctx, deps)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return json.NewEncoder(c.out).Encode(clusters)
+	}
+	if len(clusters) == 0 {
+		fmt.Fprintln(c.err, "no clusters; make one with plimsoll lab up mariadb")
+		return nil
+	}
+	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "CLUSTER\tSERVER\tNODE\tADDRESS\tSTATE\tPID")
+	for _, cluster := range clusters {
+		for _, n := range cluster.Nodes {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\n", cluster.Name, cluster.Server, n.Name, n.Address, n.State, n.PID)
+		}
+	}
+	return w.Flush()
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/report"
+	"plimsoll/trial"
+)
+
+func newTrialCompare(c console) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "compare DIR DIR",
+		Short: "Say which differences between two results the data supports",
+		Long: `Lay two results side by side: for every cell and phase that both have, the ratio of throughput and response times,
+second over first, with its interval. What the data does not support is said not to differ.`,
+		Example: "  plimsoll trial compare results/binlog-cost/mariadb results/binlog-cost/mysql",
+		Args:    exactly("DIR", "DIR"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			var results [2]*trial.Result
+			for i, dir := range args {
+				result, err := trial.Open(dir)
+				if err != nil {
+					return err
+				}
+				results[i] = result
+			}
+			versus, err := trial.Compare(results[0], results[1])
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				e := json.NewEncoder(c.out)
+				e.SetIndent("", "  ")
+				return e.Encode(versus)
+			}
+			return report.Versus(c.out, versus, color(c.out))
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}

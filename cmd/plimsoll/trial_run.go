@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/catalog"
+	"plimsoll/report"
+	"plimsoll/trial"
+)
+
+type trialRunOptions struct {
+	trial.Options
+	out  string
+	json bool
+}
+
+func newTrialRun(c console) *cobra.Command {
+	var o trialRunOptions
+	cmd := &cobra.Command{
+		Use:   "run FILE",
+		Short: "Run a trial and judge it",
+		Long: `Run a trial: start its cluster, load its data, measure every cell in every round, judge, and write the result folder
+with report.html and report.md. The cluster is taken away at the end, also after Ctrl-C; what was measured until then is kept.
+
+Exit codes: 0 PASS, 3 FAIL, 4 INCONCLUSIVE, 5 INVALID, 1 trouble, 2 bad input, 130 interrupted.`,
+		Example: `  plimsoll trial run examples/binlog-cost/trial.yaml --quick
+  plimsoll trial run examples/commit-path/trial.yaml --set cluster.engine=mysql --set phases.rounds=5 --out results/mysql`,
+		Args: exactly("FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error { return runTrial(cmd.Context(), c, args[0], o) },
+	}
+	addTrialOptions(cmd, &o.Options)
+	cmd.Flags().StringVar(&o.out, "out", "", "folder for the result (default results/NAME/TIME)")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print the verdict as JSON")
+	return cmd
+}
+
+func addTrialOptions(cmd *cobra.Command, o *trial.Options) {
+	cmd.Flags().BoolVar(&o.Quick, "quick", false, "the trial's quick form: less sure, and done in minutes")
+	cmd.Flags().StringArrayVar(&o.Set, "set", nil, "set a key of the trial, for example phases.measure=10s; may be repeated")
+}
+
+func runTrial(ctx context.Context, c console, file string, o trialRunOptions) error {
+	parts := catalog.Parts()
+	t, err := trial.Read(file, o.Options, parts)
+	if err != nil {
+		return err
+	}
+	deps, err := labDeps()
+	if err != nil {
+		return err
+	}
+	dir := o.out
+	if dir == "" {
+		dir = filepath.Join("results", safeName(t.Name), time.Now().Format("2006-01-02T15-04-05"))
+	}
+	screen := newScreen(ctx, c)
+	result, runErr := t.Run(screen.context(), parts, trial.Site{
+		Lab: deps, Dir: dir, Observer: screen, Log: newLog(c), Version: version(), Command: os.Args,
+	})
+	screen.close()
+	if result == nil {
+		return runErr
+	}
+	if err := writeReports(result); err != nil {
+		return errors.Join(runErr, err)
+	}
+	if err := showRun(c, result, o); err != nil {
+		return errors.Join(runErr, err)
+	}
+	if runErr != nil {
+		return runErr
+	}
+	return withCode{verdictExit(result.Verdict.Verdict)}
+}
+
+// showRun prints what came out, where it is, and what to do with it.
+func showRun(c console, result *trial.Result, o trialRunOptions) error {
+	if o.json {
+		e := json.NewEncoder(c.out)
+		e.SetIndent("", "  ")
+		return e.Encode(result.Verdict)
+	}
+	width, _ := terminal(c.out)
+	if err := report.Text(c.out, result, width, color(c.out)); err != nil {
+		return err
+	}
+	page, err := filepath.Abs(filepath.Join(result.Dir, reportPage))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(c.out, "\nReport:   %s\n", page)
+	fmt.Fprintf(c.out, "Next:     plimsoll trial show %s\n", result.Dir)
+	if o.Quick {
+		fmt.Fprintf(c.out, "          without --quick, for an answer that is surer\n")
+	}
+	fmt.Fprintf(c.out, "          plimsoll trial compare %s ANOTHER, for two results side by side\n", result.Dir)
+	return nil
+}
+
+// safeName makes a trial's name a folder's.
+func safeName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '/' || r == '\\' || r == ' ' || r == ':' {
+			return '-'
+		}
+		return r
+	}, name)
+}

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/report"
+	"plimsoll/trial"
+)
+
+func newTrialShow(c console) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "show DIR",
+		Short:   "Show a result in the terminal",
+		Example: "  plimsoll trial show results/binlog-cost/2026-01-31T12-00-00",
+		Args:    exactly("DIR"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			result, err := trial.Open(args[0])
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				e := json.NewEncoder(c.out)
+				e.SetIndent("", "  ")
+				return e.Encode(result.Verdict)
+			}
+			width, _ := terminal(c.out)
+			return report.Text(c.out, result, width, color(c.out))
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print verdict.json")
+	return cmd
+}

@@ -1,0 +1,150 @@
+// Package change holds the actions of the lab that a timeline can run: what an operator, or fate, does to a server.
+package change
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/internal/document"
+	"plimsoll/lab"
+	"plimsoll/series"
+	"plimsoll/trial"
+)
+
+// All lists the changes that ship.
+func All() []trial.Change {
+	return []trial.Change{
+		onNode{name: "lab/restart", event: "node.restart", do: restart},
+		onNode{name: "lab/kill", event: "node.kill", do: kill},
+		onNode{name: "lab/stop", event: "node.stop", do: stop},
+		onNode{name: "lab/start", event: "node.start", do: start},
+		onNode{name: "lab/freeze", event: "node.freeze", do: freeze},
+		attachReplica{},
+	}
+}
+
+// inputs are what the actions on a node take.
+type inputs struct {
+	Node string        `yaml:"node" doc:"Which node: n1 is the primary. Default n1."`
+	For  time.Duration `yaml:"for" doc:"How long it stays so; then it is started, or thawed, again. Default: a kill restarts at once, a freeze lasts 5s, a stop lasts until lab/start."`
+}
+
+// onNode is an action on one node.
+type onNode struct {
+	name, event string
+	do          func(ctx context.Context, on *lab.Cluster, in inputs, tell func(kind string)) error
+}
+
+var _ trial.Change = onNode{}
+
+func (a onNode) Name() string { return a.name }
+
+// Check refuses unknown inputs and nodes that the cluster does not have.
+func (a onNode) Check(c trial.Call, nodes int) error {
+	in, err := a.read(c)
+	if err != nil {
+		return err
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(in.Node, "n"))
+	if err != nil || n < 1 || n > nodes || !strings.HasPrefix(in.Node, "n") {
+		at := c.At
+		if given := c.With.Get("node"); given != nil {
+			at = given
+		}
+		return at.Errorf("%s: no node %q, the cluster has n1 to n%d", a.name, in.Node, nodes)
+	}
+	return nil
+}
+
+func (a onNode) Run(ctx context.Context, on *lab.Cluster, c trial.Call, tell func(series.Event)) error {
+	in, err := a.read(c)
+	if err != nil {
+		return err
+	}
+	say := func(kind string) { tell(series.Event{Kind: kind, Name: a.name, Node: in.Node}) }
+	say(a.event)
+	return a.do(ctx, on, in, say)
+}
+
+func (a onNode) read(c trial.Call) (inputs, error) {
+	in := inputs{Node: "n1"}
+	if c.With == nil || c.With.Kind == document.Nothing {
+		return in, nil
+	}
+	return in, c.With.Decode(&in)
+}
+
+func restart(ctx context.Context, on *lab.Cluster, in inputs, tell func(string)) error {
+	if in.For == 0 {
+		return tellAfter(on.Restart(ctx, in.Node), tell, "node.serves")
+	}
+	if err := on.Stop(ctx, in.Node); err != nil {
+		return err
+	}
+	return startAfter(ctx, on, in, tell)
+}
+
+func kill(ctx context.Context, on *lab.Cluster, in inputs, tell func(string)) error {
+	if err := on.Kill(ctx, in.Node); err != nil {
+		return err
+	}
+	return startAfter(ctx, on, in, tell)
+}
+
+func stop(ctx context.Context, on *lab.Cluster, in inputs, tell func(string)) error {
+	if err := on.Stop(ctx, in.Node); err != nil || in.For == 0 {
+		return err
+	}
+	return startAfter(ctx, on, in, tell)
+}
+
+func start(ctx context.Context, on *lab.Cluster, in inputs, tell func(string)) error {
+	return tellAfter(on.Start(ctx, in.Node), tell, "node.serves")
+}
+
+// startAfter starts a node again when its time is over.
+func startAfter(ctx context.Context, on *lab.Cluster, in inputs, tell func(string)) error {
+	if err := pause(ctx, in.For); err != nil {
+		return err
+	}
+	return start(ctx, on, in, tell)
+}
+
+// defaultFreeze is how long a freeze lasts that names no time: longer than most clients' patience for one statement.
+const defaultFreeze = 5 * time.Second
+
+func freeze(ctx context.Context, on *lab.Cluster, in inputs, tell func(string)) error {
+	if in.For == 0 {
+		in.For = defaultFreeze
+	}
+	if err := on.Freeze(ctx, in.Node); err != nil {
+		return err
+	}
+	waited := pause(ctx, in.For)
+	thaw, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second) // a node is never left frozen
+	defer cancel()
+	if err := tellAfter(on.Thaw(thaw, in.Node), tell, "node.thaw"); err != nil {
+		return err
+	}
+	return waited
+}
+
+func tellAfter(err error, tell func(string), kind string) error {
+	if err == nil {
+		tell(kind)
+	}
+	return err
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,163 @@
+package trial
+
+import (
+	"maps"
+
+	"plimsoll/analyze"
+)
+
+// figureMetrics are what is shown of every cell and phase.
+func figureMetrics(open bool) []Metric {
+	metrics := []Metric{{Name: "throughput"}}
+	for _, name := range []string{"p50", "p95", "p99", "p999"} {
+		metrics = append(metrics, Metric{Name: "quantile", Quantile: quantiles[name], Basis: response})
+	}
+	if open { // in a closed loop both times are the same
+		metrics = append(metrics, Metric{Name: "quantile", Quantile: quantiles["p99"], Basis: service})
+	}
+	return append(metrics, Metric{Name: "error_share"})
+}
+
+// figureName is a metric's name in a figure: throughput, response_p99, service_p99, error_share.
+func (m Metric) figureName() string {
+	if m.Name != "quantile" {
+		return m.Name
+	}
+	for name, q := range quantiles {
+		if q == m.Quantile {
+			return string(m.Basis) + "_" + name
+		}
+	}
+	return string(m.Basis)
+}
+
+// describe returns the cells as the result shows them, with every figure and its ratio to the control.
+func (t *Trial) describe(r *recording, o analyze.Options) []Cell {
+	out := make([]Cell, len(t.cells))
+	for i, c := range t.cells {
+		out[i] = t.describeCell(c, r, o)
+	}
+	return out
+}
+
+func (t *Trial) describeCell(c *cell, r *recording, o analyze.Options) Cell {
+	out := c.Cell
+	whole := r.rounds(c.Name, "", "")
+	out.Rounds = len(whole)
+	for _, seconds := range whole {
+		for _, s := range seconds {
+			out.Tally = out.Tally.Plus(s.Tally)
+		}
+	}
+	if out.Rounds == 0 {
+		return out
+	}
+	control := t.controlOf(c)
+	for _, operation := range append([]string{""}, c.workload.Operations()...) {
+		if operation != "" && len(c.workload.Operations()) == 1 {
+			break // the one operation is all of them
+		}
+		for _, m := range figureMetrics(c.load.Open()) {
+			m.Operation = operation
+			q := analyze.Quantity{Name: m.String(), Rounds: r.rounds(c.Name, "", operation), Statistic: m.statistic()}
+			f := Figure{Metric: m.figureName(), Operation: operation, Unit: m.unit(), Estimate: analyze.EstimateOf(q, o)}
+			if control != nil && m.positive() {
+				base := analyze.Quantity{Name: m.String(), Rounds: r.rounds(control.Name, "", operation), Statistic: m.statistic()}
+				if len(base.Rounds) > 0 {
+					ratio := analyze.RatioOf(q, base, o)
+					f.Ratio = &ratio
+				}
+			}
+			out.Figures = append(out.Figures, f)
+		}
+	}
+	return out
+}
+
+// controlOf is the control's cell with the same factors, nil for the control itself and where nothing is compared.
+func (t *Trial) controlOf(c *cell) *cell {
+	if c.Control || len(t.Compare.Variants) == 0 {
+		return nil
+	}
+	for _, other := range t.cells {
+		if other.Control && maps.Equal(other.Factors, c.Factors) {
+			return other
+		}
+	}
+	return nil
+}
+
+// phases lists every stretch with its figures; what followed a baseline is held against it.
+func (t *Trial) phases(r *recording, o analyze.Options) []Phase {
+	var out []Phase
+	open := map[string]bool{}
+	for _, c := range t.cells {
+		open[c.Name] = c.load.Open()
+	}
+	for _, s := range r.stretches {
+		p := Phase{Name: s.phase, Cell: s.cell, Round: s.round, From: s.from, To: s.to}
+		if len(t.Timeline) > 0 && len(s.all) > 0 && s.phase != warmup {
+			for _, m := range figureMetrics(open[s.cell]) {
+				q := analyze.Quantity{Name: m.String(), Rounds: [][]analyze.Second{s.all}, Statistic: m.statistic()}
+				p.Figures = append(p.Figures, Figure{Metric: m.figureName(), Unit: m.unit(), Estimate: analyze.EstimateOf(q, o)})
+			}
+			if s.change {
+				p.Impact = r.impact(s, o)
+			}
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// impact holds a change, and what came after it up to the next change, against the baseline of its round.
+func (r *recording) impact(change *stretch, o analyze.Options) *analyze.Impact {
+	var baseline, during []analyze.Second
+	after := false
+	for _, s := range r.stretches {
+		if s.cell != change.cell || s.round != change.round {
+			continue
+		}
+		switch {
+		case s == change:
+			after = true
+			during = append(during, s.all...)
+		case s.phase == "baseline" && !after:
+			baseline = append(baseline, s.all...)
+		case after && s.change:
+			after = false
+			return impactOf(baseline, during, o)
+		case after:
+			during = append(during, s.all...)
+		}
+	}
+	return impactOf(baseline, during, o)
+}
+
+func impactOf(baseline, during []analyze.Second, o analyze.Options) *analyze.Impact {
+	if len(baseline) < 3 || len(during) < 3 {
+		return nil
+	}
+	impact := analyze.ImpactOf(baseline, during, o)
+	return &impact
+}
+
+// recoveryTime is the longest time from a change's onset until the service was back, in milliseconds; nil when a round
+// did not recover within its data, or had nothing to compare with. No impact is recovered at once.
+func (r *recording) recoveryTime(cell, phase string) *float64 {
+	longest, found := 0.0, false
+	for _, s := range r.stretches {
+		if s.cell != cell || !s.change || phase != "" && s.phase != phase {
+			continue
+		}
+		impact := r.impact(s, analyze.Options{})
+		if impact == nil || !impact.Onset.IsZero() && impact.Recovered.IsZero() {
+			return nil
+		}
+		longest, found = max(longest, millis(impact.Took)), true
+	}
+	if !found {
+		return nil
+	}
+	return &longest
+}

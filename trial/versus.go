@@ -1,0 +1,109 @@
+package trial
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"plimsoll/analyze"
+)
+
+// Difference is one metric of a cell and phase in two results.
+type Difference struct {
+	Cell   string           `json:"cell,omitempty"`
+	Phase  string           `json:"phase,omitempty"`
+	Metric string           `json:"metric"`
+	Unit   string           `json:"unit"`
+	First  analyze.Estimate `json:"first"`
+	Second analyze.Estimate `json:"second"`
+	// Ratio is second over first, at the confidence that is left when all differences are judged together.
+	Ratio analyze.Finding `json:"ratio"`
+	// Differs says that the data supports a difference: the interval does not hold 1.
+	Differs bool `json:"differs"`
+}
+
+// Versus are two results side by side.
+type Versus struct {
+	First       string       `json:"first"`
+	Second      string       `json:"second"`
+	Differences []Difference `json:"differences"`
+	Notes       []string     `json:"notes"`
+}
+
+// Compare lays two results side by side: cells and phases that both have, judged together. Rounds of different runs were
+// not measured close together; taken in pairs they gain nothing from it, and lose nothing but rounds that only one has.
+func Compare(first, second *Result) (*Versus, error) {
+	v := &Versus{First: first.Dir, Second: second.Dir, Notes: []string{}}
+	a, err := replay(first)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", first.Dir, err)
+	}
+	b, err := replay(second)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", second.Dir, err)
+	}
+	v.differences(a, b)
+	if len(v.Differences) == 0 {
+		return nil, fmt.Errorf("%s and %s have no cell and phase in common", first.Dir, second.Dir)
+	}
+	if one, other := first.Environment.Host["cpu"], second.Environment.Host["cpu"]; one != other {
+		v.Notes = append(v.Notes, fmt.Sprintf("the hosts differ: %q and %q", one, other))
+	}
+	for _, r := range []*Result{first, second} {
+		if r.Verdict.Partial || r.Verdict.Verdict == analyze.Invalid {
+			v.Notes = append(v.Notes, r.Dir+" is partial or invalid: see its report")
+		}
+	}
+	return v, nil
+}
+
+func (v *Versus) differences(a, b *recording) {
+	var claims []analyze.Claim
+	for _, place := range a.places() {
+		if !slices.Contains(b.places(), place) {
+			v.Notes = append(v.Notes, place.String()+" is only in "+v.First)
+			continue
+		}
+		for _, m := range figureMetrics(false) {
+			if !m.positive() {
+				continue
+			}
+			one := analyze.Quantity{Name: m.String(), Rounds: a.rounds(place.cell, place.phase, ""), Statistic: m.statistic()}
+			other := analyze.Quantity{Name: m.String(), Rounds: b.rounds(place.cell, place.phase, ""), Statistic: m.statistic()}
+			claims = append(claims, analyze.Claim{
+				Text: m.String(), Quantities: []analyze.Quantity{other, one},
+				Estimate: func(x []float64) float64 { return x[0] / x[1] }, Ratio: true, Unit: "ratio", Op: "!=", Margin: 1,
+			})
+			v.Differences = append(v.Differences, Difference{
+				Cell: place.cell, Phase: place.phase, Metric: m.figureName(), Unit: m.unit(),
+				First: analyze.EstimateOf(one, analyze.Options{}), Second: analyze.EstimateOf(other, analyze.Options{}),
+			})
+		}
+	}
+	for i, finding := range analyze.Judge(claims, analyze.Options{}) {
+		v.Differences[i].Ratio = finding
+		v.Differences[i].Differs = finding.Verdict == analyze.Pass
+	}
+}
+
+// spot is a cell and phase of a recording.
+type spot struct{ cell, phase string }
+
+func (s spot) String() string {
+	if s.cell == "" {
+		return s.phase
+	}
+	return s.cell + ", " + s.phase
+}
+
+func (r *recording) places() []spot {
+	var out []spot
+	for _, s := range r.stretches {
+		if p := (spot{s.cell, s.phase}); s.phase != warmup && !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func sortTimes(ts []time.Time) { slices.SortFunc(ts, time.Time.Compare) }
