@@ -25,7 +25,10 @@ type parameters struct {
 func maker(got *parameters) workload.Maker {
 	defaults := parameters{basics: basics{Rows: 100, Kind: "small"}, Theta: 0.99}
 	return workload.Make("sample", "a sample", defaults,
-		func(p parameters, _ *document.Node, _ engine.Engine) (workload.Workload, error) { *got = p; return nil, nil })
+		func(p parameters, _ *document.Node, _ engine.Engine) (workload.Workload, error) {
+			*got = p
+			return nil, nil
+		})
 }
 
 func TestParametersAreReadOverTheirDefaults(t *testing.T) {
