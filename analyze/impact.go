@@ -1,6 +1,11 @@
 package analyze
 
-import "time"
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+)
 
 // Impact is what a disturbance did to a metric, seen against its baseline.
 type Impact struct {
@@ -12,4 +17,68 @@ type Impact struct {
 	ErrorSeconds int           `json:"error_seconds"`
 	WorstSecond  float64       `json:"worst_second"` // throughput of the worst second / baseline
 	Took         time.Duration `json:"took_ns"`      // onset to recovered
+}
+
+// settled is how long nothing must be wrong before the service is said to be back.
+const settled = 10 * time.Second
+
+// ImpactOf sees what happened during a disturbance and after it, against the baseline before. It begins with the first
+// stretch of harm and is over when no harm follows for ten seconds, or for what is left of the data. Operations are lost in
+// between: what the baseline would have completed minus what was completed, so that what is delayed and caught up with
+// is not lost.
+func ImpactOf(baseline, during, after []Second, o Options) Impact {
+	impact := Impact{Depth: RatioOf(oneRound(during), oneRound(baseline), o)}
+	baseline = fullSeconds(baseline)
+	seconds := fullSeconds(slices.Concat(during, after))
+	normal := Value(Throughput(), baseline)
+	if len(seconds) == 0 || math.IsNaN(normal) || normal == 0 {
+		return impact
+	}
+	for _, s := range seconds {
+		if s.Errors > 0 {
+			impact.ErrorSeconds++
+		}
+	}
+	if from, to, found := stretch(harmed(baseline, seconds)); found {
+		impact.Onset = seconds[from].Start
+		if to < len(seconds) {
+			impact.Recovered = seconds[to].Start
+			impact.Took = impact.Recovered.Sub(impact.Onset)
+		}
+		seconds = seconds[from:to]
+		for _, s := range seconds {
+			impact.LostOps += (normal - throughput(s)) * s.Length.Seconds()
+		}
+		impact.LostOps = max(impact.LostOps, 0)
+	}
+	worst := slices.MinFunc(seconds, func(a, b Second) int { return cmp.Compare(throughput(a), throughput(b)) })
+	impact.Worst, impact.WorstSecond = worst.Start, throughput(worst)/normal
+	return impact
+}
+
+func oneRound(seconds []Second) Quantity {
+	return Quantity{Name: "throughput", Rounds: [][]Second{seconds}, Statistic: Throughput()}
+}
+
+// fullSeconds leaves out what is much shorter than a second, whose rate says little.
+func fullSeconds(seconds []Second) []Second {
+	return slices.DeleteFunc(slices.Clone(seconds), func(s Second) bool { return s.Length < time.Second/2 })
+}
+
+func throughput(s Second) float64 { return float64(s.Completed()) / s.Length.Seconds() }
+
+// stretch returns the first stretch of harm, with the pauses in it that are too short to count as recovery.
+func stretch(harmed []bool) (from, to int, found bool) {
+	from = slices.Index(harmed, true)
+	if from < 0 {
+		return 0, 0, false
+	}
+	for i := from; i < len(harmed); i++ {
+		if harmed[i] {
+			to = i + 1
+		} else if i-to >= int(settled/time.Second) {
+			break
+		}
+	}
+	return from, to, true
 }

@@ -1,0 +1,71 @@
+package analyze
+
+import (
+	"math"
+	"slices"
+)
+
+// What a disturbance must do, beyond what chance does, to be called harm.
+const (
+	leastLoss     = 0.05 // of the baseline's throughput
+	leastSlowdown = 0.20 // of its p99 response time
+)
+
+// harmed tells for each second whether it lies in a stretch, bounded by change points, in which throughput is lower or the
+// p99 response time longer than in the baseline.
+func harmed(baseline, seconds []Second) []bool {
+	marks := make([]bool, len(seconds))
+	normal := Value(Throughput(), baseline)
+	loss := func(all []Second) []float64 {
+		out := make([]float64, len(all))
+		for i, s := range all {
+			out[i] = 1 - throughput(s)/normal
+		}
+		return out
+	}
+	markRises(marks, loss(baseline), loss(seconds), leastLoss)
+	markRises(marks, slowness(baseline), slowness(seconds), math.Log1p(leastSlowdown))
+	return marks
+}
+
+// slowness is the log of each second's p99 response time; a second in which nothing completed is as slow as the last one.
+func slowness(seconds []Second) []float64 {
+	var out []float64
+	for _, s := range seconds {
+		switch {
+		case s.Response.Count() > 0:
+			out = append(out, math.Log(milliseconds(s.Response.Quantile(0.99))))
+		case len(out) > 0:
+			out = append(out, out[len(out)-1])
+		}
+	}
+	missing := len(seconds) - len(out) // at the front
+	if len(out) == 0 {
+		return make([]float64, missing)
+	}
+	return append(slices.Repeat(out[:1], missing), out...)
+}
+
+// markRises marks the pieces of a series whose level lies above that of the baseline by more than least, and by more than
+// the noise of both explains.
+func markRises(marks []bool, baseline, series []float64, least float64) {
+	if len(baseline) == 0 {
+		return
+	}
+	noise, normal := NoiseOf(baseline), mean(baseline)
+	cuts := ChangePoints(slices.Concat(baseline, series), noise)
+	from := 0
+	for _, cut := range append(cuts, len(baseline)+len(series)) {
+		to := cut - len(baseline)
+		if to <= from {
+			continue
+		}
+		rise := mean(series[from:to]) - normal
+		if err := math.Hypot(noise.ofMean(to-from), noise.ofMean(len(baseline))); rise > least && rise > 4*err {
+			for i := from; i < to; i++ {
+				marks[i] = true
+			}
+		}
+		from = to
+	}
+}
