@@ -16,6 +16,9 @@ const (
 func harmed(baseline, seconds []Second) []bool {
 	marks := make([]bool, len(seconds))
 	normal := Value(Throughput(), baseline)
+	if !(normal > 0) {
+		return marks
+	}
 	loss := func(all []Second) []float64 {
 		out := make([]float64, len(all))
 		for i, s := range all {
@@ -49,9 +52,6 @@ func slowness(seconds []Second) []float64 {
 // markRises marks the pieces of a series whose level lies above that of the baseline by more than least, and by more than
 // the noise of both explains.
 func markRises(marks []bool, baseline, series []float64, least float64) {
-	if len(baseline) == 0 {
-		return
-	}
 	noise, normal := NoiseOf(baseline), mean(baseline)
 	cuts := ChangePoints(slices.Concat(baseline, series), noise)
 	from := 0

@@ -2,7 +2,6 @@ package analyze
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"time"
 )
@@ -12,7 +11,7 @@ type Impact struct {
 	Onset        time.Time     `json:"onset"` // zero: no change found
 	Worst        time.Time     `json:"worst"`
 	Recovered    time.Time     `json:"recovered"` // zero: not within the data
-	Depth        Estimate      `json:"depth"`     // throughput during / baseline
+	Depth        Estimate      `json:"depth"`     // throughput from onset to recovered / baseline; of all the data if no change was found
 	LostOps      float64       `json:"lost_operations"`
 	ErrorSeconds int           `json:"error_seconds"`
 	WorstSecond  float64       `json:"worst_second"` // throughput of the worst second / baseline
@@ -22,37 +21,36 @@ type Impact struct {
 // settled is how long nothing must be wrong before the service is said to be back.
 const settled = 10 * time.Second
 
-// ImpactOf sees what happened during a disturbance and after it, against the baseline before. It begins with the first
-// stretch of harm and is over when no harm follows for ten seconds, or for what is left of the data. Operations are lost in
-// between: what the baseline would have completed minus what was completed, so that what is delayed and caught up with
-// is not lost.
-func ImpactOf(baseline, during, after []Second, o Options) Impact {
-	impact := Impact{Depth: RatioOf(oneRound(during), oneRound(baseline), o)}
-	baseline = fullSeconds(baseline)
-	seconds := fullSeconds(slices.Concat(during, after))
-	normal := Value(Throughput(), baseline)
-	if len(seconds) == 0 || math.IsNaN(normal) || normal == 0 {
-		return impact
-	}
-	for _, s := range seconds {
+// ImpactOf sees what happened from the beginning of a disturbance on, its aftermath included, against the baseline before.
+// Harm begins with the first stretch of lower throughput or longer response times, and is over when none follows for ten
+// seconds, or for what is left of the data. Operations are lost in between: what the baseline would have completed minus
+// what was completed, so that what is delayed and caught up with is not lost.
+func ImpactOf(baseline, during []Second, o Options) Impact {
+	baseline, during = fullSeconds(baseline), fullSeconds(during)
+	var impact Impact
+	for _, s := range during {
 		if s.Errors > 0 {
 			impact.ErrorSeconds++
 		}
 	}
-	if from, to, found := stretch(harmed(baseline, seconds)); found {
-		impact.Onset = seconds[from].Start
-		if to < len(seconds) {
-			impact.Recovered = seconds[to].Start
+	normal := Value(Throughput(), baseline)
+	if from, to, found := stretch(harmed(baseline, during)); found {
+		impact.Onset = during[from].Start
+		if to < len(during) {
+			impact.Recovered = during[to].Start
 			impact.Took = impact.Recovered.Sub(impact.Onset)
 		}
-		seconds = seconds[from:to]
-		for _, s := range seconds {
+		during = during[from:to]
+		for _, s := range during {
 			impact.LostOps += (normal - throughput(s)) * s.Length.Seconds()
 		}
 		impact.LostOps = max(impact.LostOps, 0)
 	}
-	worst := slices.MinFunc(seconds, func(a, b Second) int { return cmp.Compare(throughput(a), throughput(b)) })
-	impact.Worst, impact.WorstSecond = worst.Start, throughput(worst)/normal
+	impact.Depth = RatioOf(oneRound(during), oneRound(baseline), o)
+	if len(during) > 0 && normal > 0 {
+		worst := slices.MinFunc(during, func(a, b Second) int { return cmp.Compare(throughput(a), throughput(b)) })
+		impact.Worst, impact.WorstSecond = worst.Start, throughput(worst)/normal
+	}
 	return impact
 }
 
