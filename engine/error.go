@@ -48,3 +48,8 @@ func ClassOf(err error) Class {
 	}
 	return Other
 }
+
+// NeedsRestart says that a setting cannot be changed while the server runs.
+type NeedsRestart struct{ Setting string }
+
+func (e *NeedsRestart) Error() string { return e.Setting + " takes effect only after a restart" }

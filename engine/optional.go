@@ -61,3 +61,9 @@ type Reading struct {
 	Value   float64
 	Counter bool // it only rises: what matters is how fast
 }
+
+// Namespaced is a database that keeps several data sets apart by name: databases, keyspaces. Implemented by a Database.
+type Namespaced interface {
+	// MakeNamespace makes an empty one; it is fine if it is there.
+	MakeNamespace(ctx context.Context, name string) error
+}
