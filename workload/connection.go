@@ -68,7 +68,7 @@ func (c *Connection) End(ctx context.Context, err error) error {
 		return err
 	}
 	c.open = false
-	if lost(err) {
+	if Lost(err) {
 		return err
 	}
 	if failed := c.session.Exec(context.WithoutCancel(ctx), "ROLLBACK", nil); failed != nil {
@@ -77,7 +77,8 @@ func (c *Connection) End(ctx context.Context, err error) error {
 	return err
 }
 
-func lost(err error) bool {
+// Lost tells whether an error means that the connection is gone.
+func Lost(err error) bool {
 	var broken load.Broken
 	return errors.As(err, &broken) && broken.ConnectionLost()
 }

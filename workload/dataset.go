@@ -14,11 +14,10 @@ type DataSet struct {
 	Create  []string // the statements that make them, empty
 	Sources []Source
 	Indexes []string // statements that are faster once the rows are there, independent of each other
-	Finish  []string // statements after those, one after another
-	// Seal are rows that come last of all. Where they are missing, the data is not complete.
-	Seal []Source
-	Seed uint64
-	Drop func(table string) string // nil: DROP TABLE IF EXISTS
+	Seal    []Source // rows that come after the indexes: where they are missing, the data is not complete
+	Finish  []string // statements after all rows, one after another
+	Seed    uint64
+	Drop    func(table string) string // nil: DROP TABLE IF EXISTS
 }
 
 // Prepare makes the tables and fills them. If it fails it removes what it made.
@@ -61,10 +60,10 @@ func (s DataSet) make(ctx context.Context, db engine.Database, session engine.Se
 	if err := s.index(ctx, db); err != nil {
 		return err
 	}
-	if err := each(ctx, session, s.Finish); err != nil {
+	if err := fill(ctx, db, s.Seal, s.Seed+1, m); err != nil {
 		return err
 	}
-	return fill(ctx, db, s.Seal, s.Seed+1, m)
+	return each(ctx, session, s.Finish)
 }
 
 func (s DataSet) index(ctx context.Context, db engine.Database) error {

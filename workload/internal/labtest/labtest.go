@@ -1,0 +1,120 @@
+// Package labtest gives tests a real database.
+package labtest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"plimsoll/engine"
+	"plimsoll/engine/mysql"
+	"plimsoll/infra/local"
+	"plimsoll/lab"
+)
+
+// Each runs f as a subtest on a server of each product, which has nothing but an empty database test. Short tests skip it.
+func Each(t *testing.T, f func(t *testing.T, db engine.Database)) {
+	if testing.Short() {
+		t.Skip("starts real servers")
+	}
+	for _, product := range []string{"mariadb", "mysql"} {
+		t.Run(product, func(t *testing.T) { f(t, Up(t, product)) })
+	}
+}
+
+// Up starts a server, which ends with the test.
+func Up(t testing.TB, product string) engine.Database {
+	t.Helper()
+	cache, err := lab.Cache(os.Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine, err := local.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	deps := lab.Deps{
+		Machine: machine, Launchers: []engine.Launcher{mysql.Servers{}},
+		Home: shortDir(t), Cache: cache, Say: func(text string) { t.Log(text) },
+	}
+	spec := lab.Spec{
+		Name: "workload", Product: product, Nodes: 1,
+		Config: map[string]string{"innodb_buffer_pool_size": "512M", "innodb_flush_log_at_trx_commit": "2"},
+	}
+	cluster, err := lab.Up(t.Context(), spec, deps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := cluster.Down(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	target, err := cluster.Target()
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin, err := mysql.Engine{}.Open(t.Context(), target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close()
+	target.Namespace = "test"
+	if err := admin.(engine.Namespaced).MakeNamespace(t.Context(), target.Namespace); err != nil {
+		t.Fatal(err)
+	}
+	db, err := mysql.Engine{}.Open(t.Context(), target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// shortDir is a temporary folder whose path leaves room for the path of a Unix socket.
+func shortDir(t testing.TB) string {
+	dir, err := os.MkdirTemp("", "wl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return filepath.Clean(dir)
+}
+
+// Query returns the rows of a SELECT as text, values separated by spaces.
+func Query(t testing.TB, db engine.Database, text string) []string {
+	t.Helper()
+	session, err := db.Session(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	r := engine.Result{Keep: true}
+	if err := session.Exec(t.Context(), text, &r); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	rows := make([]string, r.Rows)
+	for i := range rows {
+		for j := range r.Columns {
+			if j > 0 {
+				rows[i] += " "
+			}
+			rows[i] += show(r.At(i, j))
+		}
+	}
+	return rows
+}
+
+func show(v engine.Value) string {
+	switch v.Kind {
+	case engine.Null:
+		return "NULL"
+	case engine.Integer:
+		return fmt.Sprint(v.Int)
+	case engine.Real:
+		return fmt.Sprint(v.Float)
+	}
+	return string(v.Data)
+}
