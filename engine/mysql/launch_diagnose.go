@@ -1,0 +1,98 @@
+package mysql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"plimsoll/engine"
+	"plimsoll/infra"
+	"plimsoll/internal/document"
+)
+
+// complaint is something that servers write into their log before they end.
+type complaint struct {
+	pattern *regexp.Regexp
+	say     string // with the pattern's groups
+	hint    string
+}
+
+// complaints in the order in which they explain an end: what comes later may be a consequence.
+var complaints = []complaint{
+	{regexp.MustCompile(`Error while setting value '(?P<value>[^']*)' to '(?P<name>[^']*)'`), "${name} cannot be ${value}", ""},
+	{regexp.MustCompile(`Unknown suffix '[^']*' used for variable '(?P<name>[^']*)' \(value '(?P<value>[^']*)'\)`),
+		"${name} cannot be ${value}", "sizes are written like 512M or 4G"},
+	{regexp.MustCompile(`option '(?P<name>[^']*)' cannot take an argument`), "${name} takes no value", ""},
+	{regexp.MustCompile(`ambiguous option '(?P<name>[^']*)'`), "${name} is ambiguous", "write the variable's full name"},
+	{regexp.MustCompile(`(?i)cannot allocate (?:memory for the buffer pool|\d+ bytes)|out of memory|errno:? 12\b`),
+		"it gets too little memory", "lower innodb_buffer_pool_size, or free some memory"},
+	{regexp.MustCompile(`Can't start server: ?Bind on TCP/IP port.*|Address already in use`),
+		"its port is taken", "ss -ltnp shows by whom; choose another port"},
+	{regexp.MustCompile(`(?i)no space left on device|errcode: 28\b|errno:? 28\b|disk is full`),
+		"its disk is full", "free some space, or set PLIMSOLL_HOME to another disk"},
+	{regexp.MustCompile(`(?i)permission denied|errcode: 13\b|errno:? 13\b`), "it may not read or write its files",
+		"AppArmor or SELinux may confine a server that is installed on the system; a fetched one is not"},
+	{regexp.MustCompile(`got (?:signal|exception) (?P<signal>\w+)`), "it crashed with signal ${signal}", "its log holds the stack"},
+	{regexp.MustCompile(`Assertion failure[^\n]*`), "it crashed: ${0}", "its log holds the stack"},
+	{regexp.MustCompile(`Received SHUTDOWN from user (?P<who>[^\s.]+)|\(initiated by: (?P<whom>[^)]*)\): Normal shutdown`),
+		"it was shut down by ${who}${whom}", ""},
+}
+
+var (
+	unknown   = regexp.MustCompile(`unknown (?:variable|option) '(?:--)?([^'=]+)`)
+	beginning = regexp.MustCompile(`(?m)^.*(?:starting as process|Starting MariaDB|MySQL Server - start\.).*$`)
+	gaveUp    = regexp.MustCompile(`(?m)\[ERROR\].*Aborting`)
+	mistake   = regexp.MustCompile(`(?m)\[ERROR\] (?:\[MY-\d+\] \[\w+\] )?(.*)$`)
+)
+
+// diagnose finds the cause of an end in what a server wrote; nil if it does not say. names lists its variables.
+func diagnose(said string, names func() []string) error {
+	if starts := beginning.FindAllStringIndex(said, -1); len(starts) > 0 {
+		said = said[starts[len(starts)-1][0]:] // what it wrote in its earlier lives explained those
+	}
+	if m := unknown.FindStringSubmatch(said); m != nil {
+		return noVariable(m[1], names())
+	}
+	for _, c := range complaints {
+		if at := c.pattern.FindStringSubmatchIndex(said); at != nil {
+			text := c.pattern.ExpandString(nil, c.say, said, at)
+			return infra.Advise(errors.New(string(text)), c.hint)
+		}
+	}
+	if !gaveUp.MatchString(said) {
+		return nil
+	}
+	for _, m := range mistake.FindAllStringSubmatch(said, -1) {
+		if text := strings.TrimSpace(m[1]); text != "Aborting" {
+			return errors.New(text)
+		}
+	}
+	return nil
+}
+
+// noVariable is the error for a variable that a server does not have.
+func noVariable(name string, known []string) error {
+	err := fmt.Errorf("this server has no variable %s", name)
+	if near := document.Nearest(canonical(name), known); near != "" {
+		return infra.Advise(err, "did you mean "+near+"?")
+	}
+	return infra.Advise(err, "other versions may have it")
+}
+
+// variables lists a server's variables, from the table that its help ends with; none if it does not say.
+func variables(ctx context.Context, m infra.Machine, d engine.Distribution) []string {
+	out, err := m.Run(ctx, infra.Command{Path: d.Paths[serverPath], Args: []string{"--no-defaults", "--verbose", "--help"}})
+	if err != nil {
+		return nil
+	}
+	_, table, _ := strings.Cut(string(out.Stdout), "\nVariables (")
+	var names []string
+	for line := range strings.Lines(table) {
+		if name, _, ok := strings.Cut(line, " "); ok && !strings.HasPrefix(name, "-") {
+			names = append(names, canonical(name))
+		}
+	}
+	return names
+}

@@ -1,0 +1,171 @@
+package mysql
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"plimsoll/engine"
+	"plimsoll/infra"
+)
+
+// settings are a server's variables by their names with underscores; nothing is an option without a value.
+type settings map[string]string
+
+const nothing = "\x00"
+
+// reserved are settings that a lab makes itself, with the reason.
+var reserved = map[string]string{
+	"bind_address":      "the lab gives every node an address",
+	"port":              "the port belongs to the cluster, not to its settings",
+	"datadir":           "the lab keeps and restores the data folder",
+	"socket":            "it stands in the node's folder",
+	"pid_file":          "it stands in the node's folder",
+	"log_error":         "the lab reads the log",
+	"init_file":         "it makes the administrator",
+	"user":              "servers run as who runs the lab",
+	"server_id":         "it is the node's number",
+	"skip_networking":   "the lab talks to servers over TCP",
+	"skip_grant_tables": "the lab logs in",
+}
+
+// settingsOf is what a node runs with: what a lab needs, under what the user wrote.
+func settingsOf(n engine.Node) (settings, error) {
+	s := settings{
+		"bind_address": n.Address,
+		"port":         strconv.Itoa(n.Port),
+		"datadir":      n.Data(),
+		"tmpdir":       n.Temp(),
+		// Relative to datadir, because the path of a socket is limited to about a hundred characters.
+		"socket":             "../run/mysql.sock",
+		"pid_file":           path.Join(n.Run(), "mysql.pid"),
+		"init_file":          initFile(n),
+		"server_id":          strconv.Itoa(n.Number),
+		"report_host":        n.Address,
+		"report_port":        strconv.Itoa(n.Port),
+		"relay_log":          "relay", // not after the host, which may change
+		"skip_name_resolve":  "ON",
+		"max_connections":    "1000", // load may want more than the usual 151
+		"local_infile":       "ON",   // to load data fast
+		"performance_schema": "ON",   // to see where statements wait; MariaDB's default is off
+	}
+	if n.Dist.Product == mysqlProduct {
+		maps.Copy(s, settings{
+			"mysqlx": "OFF", "secure_file_priv": "", "gtid_mode": "ON", "enforce_gtid_consistency": "ON",
+		})
+	} else {
+		s["ssl"] = "OFF" // since 11.4 every start makes a certificate, which takes seconds
+	}
+	for name, variable := range map[string]string{
+		basePath: "basedir", messagesPath: "lc_messages_dir", charsetsPath: "character_sets_dir", pluginsPath: "plugin_dir",
+	} {
+		if at := n.Dist.Paths[name]; at != "" {
+			s[variable] = at
+		}
+	}
+	if n.Size > 1 {
+		s["log_bin"] = "ON"
+	}
+	if n.Number > 1 {
+		s["read_only"] = "ON"
+	}
+	return s, s.override(n)
+}
+
+// override puts the user's settings over the lab's.
+func (s settings) override(n engine.Node) error {
+	written := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(n.Config)) {
+		key, value := canonical(name), n.Config[name]
+		if why, ok := reserved[key]; ok {
+			return fmt.Errorf("setting %s cannot be made: %s", name, why)
+		}
+		if other, twice := written[key]; twice {
+			return fmt.Errorf("settings %s and %s are the same", other, name)
+		}
+		if strings.ContainsAny(key+value, "\x00\n\r") || key == "" {
+			return fmt.Errorf("setting %q: %q cannot stand in an option file", name, value)
+		}
+		written[key] = name
+		s[key] = value
+	}
+	if n.Memory > 0 && written[poolSize] == "" {
+		bytes := poolWithin(n)
+		if bytes <= 0 {
+			return infra.Advise(fmt.Errorf("%d MiB of memory are too little for a node", n.Memory>>20),
+				fmt.Sprintf("the server alone takes %d MiB", aside(n.Dist.Product)>>20))
+		}
+		s[poolSize] = strconv.FormatInt(bytes, 10)
+	}
+	return s.binaryLog(n)
+}
+
+// binaryLog turns on and off into what servers understand: for them log_bin is the name of a file.
+func (s settings) binaryLog(n engine.Node) error {
+	value, set := s["log_bin"]
+	if skip, ok := s["skip_log_bin"]; ok {
+		value, set = map[bool]string{true: "ON", false: "OFF"}[isOff(skip)], true
+		delete(s, "skip_log_bin")
+	}
+	if !set {
+		return nil // the product's default
+	}
+	delete(s, "log_bin")
+	switch {
+	case !isOff(value) && (isOn(value) || value == ""):
+		s["log_bin"] = "binlog"
+	case !isOff(value):
+		s["log_bin"] = value
+	case n.Size > 1:
+		return infra.Advise(fmt.Errorf("log_bin is %s, but replicas read the primary's binary log", value), "leave log_bin out, or use one node")
+	default:
+		s["skip_log_bin"] = nothing
+	}
+	return nil
+}
+
+// canonical is a variable's name in its usual spelling.
+func canonical(name string) string {
+	return strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(strings.TrimSpace(name), "--"), "-", "_"))
+}
+
+func isOn(value string) bool {
+	return slices.Contains([]string{"on", "1", "true", "yes"}, strings.ToLower(value))
+}
+
+func isOff(value string) bool {
+	return slices.Contains([]string{"off", "0", "false", "no"}, strings.ToLower(value))
+}
+
+// render writes an option file.
+func (s settings) render() []byte {
+	var b bytes.Buffer
+	b.WriteString("# Written by Plimsoll before every start of this node.\n[mysqld]\n")
+	for _, name := range slices.Sorted(maps.Keys(s)) {
+		if s[name] == nothing {
+			fmt.Fprintf(&b, "%s\n", name)
+			continue
+		}
+		fmt.Fprintf(&b, "%s = %s\n", name, optionValue(s[name]))
+	}
+	return b.Bytes()
+}
+
+// optionValue quotes what an option file would read otherwise: # begins a comment, blanks at the ends are dropped, a
+// backslash escapes.
+func optionValue(v string) string {
+	v = strings.ReplaceAll(v, `\`, `\\`)
+	if v == "" || !strings.ContainsAny(v, `#;'" `+"\t") {
+		return v
+	}
+	return `"` + strings.ReplaceAll(v, `"`, `\"`) + `"`
+}
+
+// quote writes a text as an SQL literal.
+func quote(s string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(s) + "'"
+}
