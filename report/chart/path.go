@@ -1,0 +1,123 @@
+package chart
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// band shades what lies between Low and High, broken at gaps; for dots it draws whiskers.
+func (d *drawing) band(l Line) {
+	if l.Low == nil || l.High == nil {
+		return
+	}
+	if l.Style == Dots {
+		var b strings.Builder
+		for j, x := range d.chart.Xs {
+			if low, high := d.py(l.Low[j]), d.py(l.High[j]); !math.IsNaN(low + high) {
+				fmt.Fprintf(&b, "M%s %sV%s", short(d.px(x)), short(low), short(high))
+			}
+		}
+		fmt.Fprintf(&d.out, `<path class="whisker ink%d" d="%s"/>`, l.Ink%Inks, b.String())
+		return
+	}
+	for from := 0; from < len(d.chart.Xs); {
+		to := from
+		for to < len(d.chart.Xs) && !math.IsNaN(d.py(l.Low[to])+d.py(l.High[to])) {
+			to++
+		}
+		if to-from > 1 {
+			var b strings.Builder
+			for j := from; j < to; j++ {
+				d.point(&b, j, l.High[j], j == from)
+			}
+			for j := to - 1; j >= from; j-- {
+				d.point(&b, j, l.Low[j], false)
+			}
+			fmt.Fprintf(&d.out, `<path class="band ink%d" d="%sz"/>`, l.Ink%Inks, b.String())
+		}
+		from = to + 1
+	}
+}
+
+func (d *drawing) line(l Line) {
+	class := "line"
+	if l.Style == Faint {
+		class = "line faint"
+	}
+	if l.Style != Dots {
+		var b strings.Builder
+		gap := true
+		for j, v := range l.Values {
+			if math.IsNaN(d.y.at(v)) {
+				gap = true
+				continue
+			}
+			d.point(&b, j, v, gap)
+			gap = false
+		}
+		fmt.Fprintf(&d.out, `<path class="%s ink%d" d="%s"/>`, class, l.Ink%Inks, b.String())
+	}
+	if l.Style == Marked || l.Style == Dots {
+		var b strings.Builder
+		for j, v := range l.Values {
+			if !math.IsNaN(d.y.at(v)) {
+				b.WriteString(marker(l.Ink, d.px(d.chart.Xs[j]), d.py(v)))
+			}
+		}
+		fmt.Fprintf(&d.out, `<path class="dots ink%d" d="%s"/>`, l.Ink%Inks, b.String())
+	}
+}
+
+func (d *drawing) point(b *strings.Builder, j int, v float64, move bool) {
+	command := byte('L')
+	if move {
+		command = 'M'
+	}
+	b.WriteByte(command)
+	b.WriteString(short(d.px(d.chart.Xs[j])))
+	b.WriteByte(' ')
+	b.WriteString(short(d.py(v)))
+}
+
+// marker is the path of an ink's marker: so that lines can be told apart without colour.
+func marker(ink int, x, y float64) string {
+	at := "M" + short(x) + " " + short(y)
+	switch ink % Inks {
+	case 1: // square
+		return at + "m-3.5 -3.5h7v7h-7z"
+	case 2: // triangle
+		return at + "m0 -4.5l4.5 8h-9z"
+	case 3: // diamond
+		return at + "m0 -5l5 5l-5 5l-5 -5z"
+	case 4: // triangle upside down
+		return at + "m0 4.5l4.5 -8h-9z"
+	case 5: // plus
+		return at + "m-1.5 -4.5h3v3h3v3h-3v3h-3v-3h-3v-3h3z"
+	case 6: // flat
+		return at + "m-5 -2h10v4h-10z"
+	case 7: // upright
+		return at + "m-2 -5h4v10h-4z"
+	default: // circle
+		return at + "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z"
+	}
+}
+
+// short writes a coordinate with one decimal.
+func short(v float64) string {
+	return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64)
+}
+
+// fit shortens a text to n letters, to nothing where too little would be left to read.
+func fit(s string, n int) string {
+	runes := []rune(s)
+	switch {
+	case len(runes) <= n:
+		return s
+	case n < 4:
+		return ""
+	default:
+		return string(runes[:n-1]) + "…"
+	}
+}

@@ -1,0 +1,117 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/report/quantity"
+	"plimsoll/trial"
+)
+
+// fact is a line of the environment.
+type fact struct{ Name, Value string }
+
+// facts are what a reader needs to judge or repeat the result, but for the settings.
+func facts(e trial.Environment) []fact {
+	all := []fact{
+		{"Database", list(e.Engine, "product", "version", "origin")},
+		{"Host", list(e.Host, "cpu", "cores", "memory", "filesystem", "os", "kernel")},
+		{"Plimsoll", e.Plimsoll},
+		{"Started", moment(e.Started)},
+	}
+	if e.Ended.After(e.Started) {
+		all = append(all, fact{"Took", quantity.Duration(e.Ended.Sub(e.Started))})
+	}
+	if e.Seed != 0 {
+		all = append(all, fact{"Seed", fmt.Sprint(e.Seed)})
+	}
+	all = append(all, fact{"Command", strings.Join(e.Command, " ")})
+	return slices.DeleteFunc(all, func(f fact) bool { return f.Value == "" })
+}
+
+// list writes a map, the known keys first; a value that does not say what it is brings its key.
+func list(m map[string]string, first ...string) string {
+	keys := slices.DeleteFunc(slices.Clone(first), func(k string) bool { return m[k] == "" })
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		if !slices.Contains(first, k) && m[k] != "" {
+			keys = append(keys, k)
+		}
+	}
+	var parts []string
+	for _, k := range keys {
+		switch {
+		case k == "cores":
+			parts = append(parts, m[k]+" cores")
+		case k == "memory", !slices.Contains(first, k):
+			parts = append(parts, k+" "+m[k])
+		default:
+			parts = append(parts, m[k])
+		}
+	}
+	return strings.Join(parts, " · ")
+}
+
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Format("2 January 2006, 15:04 MST")
+}
+
+// settingsTable lists what was written and what the server then showed, with equal lines of several cells in one.
+func settingsTable(e trial.Environment, cells []trial.Cell) table {
+	t := table{Title: "Settings", Words: true, Corner: "setting", Columns: []string{"written", "shown by the server", "where"}}
+	type key struct{ node, name, wrote, shown string }
+	where := map[key][]string{}
+	var order []key
+	for _, s := range e.Settings {
+		k := key{s.Node, s.Name, s.Wrote, s.Shown}
+		if where[k] == nil {
+			order = append(order, k)
+		}
+		where[k] = append(where[k], s.Cell)
+	}
+	for _, k := range order {
+		place := k.node
+		if in := cellNames(where[k], cells); in != "" {
+			place = strings.TrimPrefix(place+": "+in, ": ")
+		}
+		t.Rows = append(t.Rows, line{Head: k.name, Ink: -1, Cells: plainEntries(k.wrote, k.shown, place)})
+	}
+	return t
+}
+
+// cellNames names cells as shortly as they can be: by variant, if a variant's cells are all there.
+func cellNames(names []string, cells []trial.Cell) string {
+	if len(names) == 1 && names[0] == "" {
+		return ""
+	}
+	if len(names) >= len(cells) {
+		return "every cell"
+	}
+	variants := map[string]int{}
+	for _, c := range cells {
+		variants[c.Variant]++
+	}
+	var short []string
+	rest := slices.Clone(names)
+	for _, v := range slices.Sorted(maps.Keys(variants)) {
+		of := func(name string) bool {
+			return slices.ContainsFunc(cells, func(c trial.Cell) bool { return c.Name == name && c.Variant == v })
+		}
+		n := 0
+		for _, name := range names {
+			if of(name) {
+				n++
+			}
+		}
+		if v != "" && n == variants[v] {
+			short = append(short, v)
+			rest = slices.DeleteFunc(rest, of)
+		}
+	}
+	return strings.Join(append(short, rest...), "; ")
+}

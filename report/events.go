@@ -1,0 +1,112 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/report/chart"
+	"plimsoll/report/quantity"
+	"plimsoll/series"
+)
+
+// The kinds of event that are shown in another way too.
+const (
+	errorsKind = "load.errors" // one a second while there are any: a chart marks those seconds
+	changeKind = "change."     // the beginning and end of a phase
+)
+
+// condense makes one event of the errors of seconds that follow each other, with their sum.
+func condense(events []series.Event) []series.Event {
+	var out []series.Event
+	last, seconds := -1, 0
+	for _, e := range events {
+		if e.Kind != errorsKind {
+			out = append(out, e)
+			continue
+		}
+		if last >= 0 && e.Time.Sub(out[last].Time) <= time.Duration(seconds+1)*time.Second {
+			seconds++
+			out[last].Detail = sum(out[last].Detail, e.Detail)
+			out[last].Detail["seconds"] = seconds
+			continue
+		}
+		last, seconds = len(out), 1
+		e.Detail = maps.Clone(e.Detail)
+		out = append(out, e)
+	}
+	return out
+}
+
+// sum adds the numbers of two details; as JSON has them, all are float64.
+func sum(a, b map[string]any) map[string]any {
+	out := maps.Clone(a)
+	for k, v := range b {
+		if x, y := number64(out[k]), number64(v); x+y != 0 {
+			out[k] = x + y
+		}
+	}
+	return out
+}
+
+func number64(v any) float64 {
+	switch v := v.(type) {
+	case float64:
+		return v
+	case int64:
+		return float64(v)
+	case int:
+		return float64(v)
+	}
+	return 0
+}
+
+// moments marks events; more than a reader can tell apart are left to the table.
+func moments(events []series.Event, start time.Time) []chart.Mark {
+	const most = 40
+	var all []chart.Mark
+	for _, e := range events {
+		if e.Kind != errorsKind && !strings.HasPrefix(e.Kind, changeKind) && len(all) < most {
+			all = append(all, chart.Mark{At: e.Time.Sub(start).Seconds(), Name: eventName(e)})
+		}
+	}
+	return all
+}
+
+// eventTable lists what happened; past the most that a reader will read, it says how many more there are.
+func eventTable(events []series.Event, start time.Time) table {
+	const most = 200
+	t := table{Title: "What happened", Words: true, Corner: "at", Columns: []string{"what", "node", "detail"}}
+	for i, e := range events {
+		if i == most {
+			t.Note = fmt.Sprintf("%d more events are in events.jsonl.", len(events)-most)
+			break
+		}
+		t.Rows = append(t.Rows, line{
+			Head: quantity.Elapsed.Format(e.Time.Sub(start).Seconds()), Ink: -1,
+			Cells: plainEntries(join(e.Kind, e.Name), e.Node, details(e.Detail)),
+		})
+	}
+	return t
+}
+
+// eventName is an event in a few words.
+func eventName(e series.Event) string { return join(e.Kind, e.Name, e.Node) }
+
+func join(words ...string) string {
+	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), " ")
+}
+
+func details(d map[string]any) string {
+	var parts []string
+	for _, k := range slices.Sorted(maps.Keys(d)) {
+		value := fmt.Sprint(d[k])
+		if f, ok := d[k].(float64); ok {
+			value = quantity.Number(f)
+		}
+		parts = append(parts, k+" "+value)
+	}
+	return strings.Join(parts, ", ")
+}

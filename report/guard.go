@@ -1,0 +1,38 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"plimsoll/series"
+)
+
+// guardPrefix begins the signals in which the load generator says how it fared itself.
+const guardPrefix = "load."
+
+// guardTable sums up the load generator's own readings; it has no rows where there are none.
+func guardTable(points []series.Point) table {
+	t := table{Title: "How the load generator fared itself", Columns: []string{"mean", "worst"}}
+	sums := map[string]*struct{ n, sum, most float64 }{}
+	var names []string
+	for _, p := range points {
+		if !strings.HasPrefix(p.Signal, guardPrefix) {
+			continue
+		}
+		s := sums[p.Signal]
+		if s == nil {
+			s = &struct{ n, sum, most float64 }{}
+			sums[p.Signal], names = s, append(names, p.Signal)
+		}
+		s.n++
+		s.sum += p.Value
+		s.most = max(s.most, p.Value)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		s := sums[name]
+		head, unit := unitOf(strings.TrimPrefix(name, guardPrefix))
+		t.Rows = append(t.Rows, line{Head: head, Ink: -1, Cells: plainEntries(unit.Format(s.sum/s.n), unit.Format(s.most))})
+	}
+	return t
+}

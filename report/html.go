@@ -1,0 +1,65 @@
+package report
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+
+	"plimsoll/analyze"
+	"plimsoll/trial"
+)
+
+//go:embed assets
+var assets embed.FS
+
+// MaxBytes is how large report.html may become: small enough to mail.
+const MaxBytes = 2_000_000
+
+// HTML writes report.html: one page that needs nothing but itself.
+func HTML(w io.Writer, r *trial.Result) error {
+	t, err := pageTemplate()
+	if err != nil {
+		return err
+	}
+	// Long series are drawn with fewer points until the page is small enough; spikes survive, see chart.Bucket.
+	for d := (detail{timeline: 3000, signal: 12000, spark: 20000}); ; d = (detail{d.timeline / 2, d.signal / 2, d.spark / 2}) {
+		var b bytes.Buffer
+		if err := t.Execute(&b, newPage(r, d)); err != nil {
+			return fmt.Errorf("render report.html: %w", err)
+		}
+		if b.Len() < MaxBytes || d.timeline < 100 {
+			_, err := w.Write(b.Bytes())
+			return err
+		}
+	}
+}
+
+// pageTemplate is the page with its style sheet and scripts written into it.
+func pageTemplate() (*template.Template, error) {
+	functions := template.FuncMap{
+		"lower":  func(a analyze.Answer) string { return strings.ToLower(string(a)) },
+		"style":  func(name string) (template.CSS, error) { s, err := asset(name); return template.CSS(s), err }, //nolint:gosec // our own file
+		"script": func(name string) (template.JS, error) { s, err := asset(name); return template.JS(s), err },   //nolint:gosec // our own file
+		"licensed": func(name, licence string) (template.JS, error) {
+			terms, err := asset(licence)
+			if err != nil {
+				return "", err
+			}
+			s, err := asset(name)
+			return template.JS("/*\n" + terms + "\n*/\n" + s), err //nolint:gosec // our own files
+		},
+	}
+	t, err := template.New("page.html").Funcs(functions).ParseFS(assets, "assets/*.html")
+	if err != nil {
+		return nil, fmt.Errorf("parse page: %w", err)
+	}
+	return t, nil
+}
+
+func asset(name string) (string, error) {
+	b, err := assets.ReadFile("assets/" + name)
+	return string(b), err
+}

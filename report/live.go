@@ -1,0 +1,123 @@
+package report
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"golang.org/x/term"
+
+	"plimsoll/trial"
+)
+
+// Screen shows a running trial until it is closed. Its methods may be called from any goroutine and return at once.
+type Screen interface {
+	trial.Observer
+	// Say shows a message that stays in view, for example what Ctrl-C did and what a second one would do.
+	Say(message string)
+	// Close gives the terminal back as it was.
+	Close() error
+}
+
+// Live is a full screen on out if that is a terminal that can show one, else plain lines. It takes no keys: Ctrl-C
+// reaches the program as the signal that it is.
+func Live(out *os.File, now func() time.Time) (Screen, error) {
+	kind := os.Getenv("TERM")
+	if !term.IsTerminal(int(out.Fd())) || kind == "" || kind == "dumb" {
+		return Lines(out, now), nil
+	}
+	l := &live{now: now, seen: newProgress(now()), ended: make(chan struct{})}
+	restore, err := silence(os.Stdin)
+	if err != nil {
+		return nil, fmt.Errorf("prepare the terminal: %w", err)
+	}
+	l.restore = restore
+	_, plain := os.LookupEnv("NO_COLOR")
+	l.program = tea.NewProgram(&model{live: l, palette: Terminal{Color: !plain}.palette()},
+		tea.WithOutput(out), tea.WithInput(nil), tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithFPS(10))
+	go func() {
+		defer close(l.ended)
+		_, l.err = l.program.Run()
+	}()
+	return l, nil
+}
+
+// live is the full screen. The trial writes into seen and goes on; the screen looks at it twice a second, so that
+// neither a burst of updates nor a slow terminal costs the trial anything.
+type live struct {
+	now     func() time.Time
+	program *tea.Program
+	restore func() error
+	ended   chan struct{}
+	err     error
+
+	mu   sync.Mutex
+	seen *progress
+}
+
+func (l *live) Observe(u trial.Update) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seen.observe(u, l.now())
+}
+
+func (l *live) Say(message string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seen.notice = message
+}
+
+func (l *live) Close() error {
+	l.program.Quit()
+	<-l.ended
+	if err := l.restore(); err != nil {
+		return fmt.Errorf("restore the terminal: %w", err)
+	}
+	if l.err != nil {
+		return fmt.Errorf("live screen: %w", l.err)
+	}
+	return nil
+}
+
+// model is the screen as bubbletea drives it. It is drawn on a tick or when the size changes, not on every call of View.
+type model struct {
+	live    *live
+	palette palette
+	width   int
+	height  int
+	drawn   string
+}
+
+// refresh is how often the screen looks at what has happened.
+const refresh = 500 * time.Millisecond
+
+type tick struct{}
+
+func next() tea.Cmd { return tea.Tick(refresh, func(time.Time) tea.Msg { return tick{} }) }
+
+func (m *model) Init() tea.Cmd { return next() }
+
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+		m.draw()
+	case tick:
+		m.draw()
+		return m, next()
+	}
+	return m, nil
+}
+
+func (m *model) View() string { return m.drawn }
+
+func (m *model) draw() {
+	if m.width == 0 {
+		return
+	}
+	m.live.mu.Lock()
+	defer m.live.mu.Unlock()
+	m.drawn = screen{palette: m.palette, width: m.width, height: m.height}.draw(m.live.seen, m.live.now())
+}

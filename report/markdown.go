@@ -1,0 +1,176 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"plimsoll/analyze"
+	"plimsoll/report/chart"
+	"plimsoll/report/quantity"
+	"plimsoll/trial"
+)
+
+// Markdown writes report.md, for a pull request or a wiki.
+func Markdown(w io.Writer, r *trial.Result) error {
+	m := &markdown{}
+	v := r.Verdict
+	m.linef("# %s %s: %s\n", mark(v.Verdict), answer(v), escape(name(r)))
+	if v.Question != "" {
+		m.linef("**%s**\n", escape(v.Question))
+	}
+	m.linef("%s\n", meaning(v))
+	if v.Partial {
+		m.linef("_Partial: the trial was interrupted; this is what it had measured by then._\n")
+	}
+	m.list(reasons(v))
+	m.claims(v)
+	all := runs(r)
+	if c, ok := newComparison(v.Cells); ok {
+		m.comparison(c)
+		if disturbed(r) {
+			m.timelines(all)
+		}
+	} else {
+		m.timelines(all)
+	}
+	if len(v.Notes) > 0 {
+		m.linef("## To keep in mind\n")
+		m.list(v.Notes)
+	}
+	m.linef("## Where and how\n")
+	for _, f := range facts(r.Environment) {
+		m.linef("- %s: %s", f.Name, escape(f.Value))
+	}
+	m.linef("")
+	for _, s := range method(r) {
+		m.linef("%s\n", s)
+	}
+	_, err := io.WriteString(w, strings.ReplaceAll(strings.TrimRight(m.String(), "\n")+"\n", "\u202f", " "))
+	if err != nil {
+		return fmt.Errorf("write report.md: %w", err)
+	}
+	return nil
+}
+
+// markdown collects the page.
+type markdown struct{ strings.Builder }
+
+func (m *markdown) linef(format string, args ...any) {
+	fmt.Fprintf(m, format, args...)
+	m.WriteByte('\n')
+}
+
+func (m *markdown) list(items []string) {
+	for _, s := range items {
+		m.linef("- %s", escape(s))
+	}
+	if len(items) > 0 {
+		m.linef("")
+	}
+}
+
+func (m *markdown) claims(v trial.Verdict) {
+	if len(v.Claims) == 0 {
+		return
+	}
+	m.linef("| | expected | found | interval | margin | needs |\n|---|---|--:|--:|--:|---|")
+	for _, f := range v.Claims {
+		unit := quantity.Unit(f.Unit)
+		found, interval := "not judged", ""
+		if judged(f) {
+			found = unit.Format(f.Estimate)
+			if !exact(f) {
+				interval = fmt.Sprintf("%s to %s (%s)", unit.Format(f.Low), unit.Format(f.High), quantity.Share.Format(f.Confidence))
+			}
+		}
+		m.linef("| %s %s | `%s` | %s | %s | %s %s | %s |", mark(f.Verdict), f.Verdict, strings.ReplaceAll(f.Expect, "|", `\|`),
+			found, interval, escape(f.Op), unit.Tick(f.Margin), escape(f.Needs))
+	}
+	m.linef("")
+}
+
+func (m *markdown) comparison(c comparison) {
+	m.linef("## Compared\n")
+	for _, s := range c.lead() {
+		m.linef("- **%s**%s", escape(s.Subject), escape(s.Text))
+	}
+	m.linef("")
+	if c.Factor != "" && len(c.measured("throughput")) > 0 {
+		m.code(c.curve("throughput"))
+	}
+	for _, t := range c.tables() {
+		m.table(t)
+	}
+	m.linef("± is half the width of the interval, in percent of the value; in brackets the change against the control.\n")
+}
+
+func (m *markdown) timelines(all []*run) {
+	if len(all) == 0 {
+		return
+	}
+	m.linef("## Over time\n")
+	for _, u := range all {
+		if len(all) > 1 || u.Cell != "" {
+			m.linef("### %s\n", escape(u.Name()))
+		}
+		for _, s := range u.lead() {
+			m.linef("- **%s**%s", escape(s.Subject), escape(s.Text))
+		}
+		m.linef("")
+		m.code(newTimeline(u, textWidth).throughput())
+		if t := u.phaseTable(); len(t.Rows) > 0 {
+			m.table(t)
+		}
+	}
+}
+
+// textWidth is how wide pictures in a code block are.
+const textWidth = 96
+
+func (m *markdown) code(c chart.Chart) {
+	c.Y.Unit = quantity.Plain
+	name := "operations per second"
+	if c.X.Label != "" {
+		name += ", by " + c.X.Label
+	}
+	m.linef("```text\n%s\n\n%s```\n", name, c.Text(chart.Canvas{Width: textWidth, Height: 12}))
+}
+
+func (m *markdown) table(t table) {
+	if t.Title != "" {
+		m.linef("### %s\n", escape(t.Title))
+	}
+	m.WriteString("| " + escape(t.Corner) + " |")
+	for _, c := range t.Columns {
+		m.WriteString(" " + escape(c) + " |")
+	}
+	m.WriteString("\n|---|" + strings.Repeat("--:|", len(t.Columns)) + "\n")
+	for _, l := range t.Rows {
+		m.WriteString("| " + escape(l.Head) + " |")
+		for _, e := range l.Cells {
+			m.WriteString(" " + escape(e.String()) + " |")
+		}
+		m.WriteByte('\n')
+	}
+	m.linef("")
+}
+
+// mark is an answer as a picture that every Markdown page shows.
+func mark(a analyze.Answer) string {
+	switch a {
+	case analyze.Pass:
+		return "✅"
+	case analyze.Fail:
+		return "❌"
+	case analyze.Inconclusive:
+		return "❔"
+	default:
+		return "⚠️"
+	}
+}
+
+// escape keeps names and sentences from being read as Markdown or HTML.
+func escape(s string) string {
+	return strings.NewReplacer("|", `\|`, "*", `\*`, "_", `\_`, "<", "&lt;", ">", "&gt;", "`", "\\`", "\n", " ").Replace(s)
+}

@@ -1,0 +1,101 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/report/quantity"
+	"plimsoll/trial"
+)
+
+// method says how the numbers came about, in a few sentences.
+func method(r *trial.Result) []string {
+	var all []string
+	all = append(all, procedure(r))
+	all = append(all,
+		"Response time counts from the moment an operation was due, service time from the moment it was sent. "+
+			"Every scheduled operation ended as done, an error, late or skipped, and the four add up. Latencies are merged as histograms, never averaged.",
+		intervals(r))
+	return all
+}
+
+// procedure tells warm-up, phases and rounds.
+func procedure(r *trial.Result) string {
+	rounds := 0
+	for _, c := range r.Verdict.Cells {
+		rounds = max(rounds, c.Rounds)
+	}
+	warm, measured := lengths(r.Verdict.Phases, "warmup"), lengths(r.Verdict.Phases, "measure")
+	var s strings.Builder
+	if len(warm) > 0 {
+		fmt.Fprintf(&s, "The load ran %s to warm up before anything was measured. ", between(warm))
+	}
+	switch cells := len(r.Verdict.Cells); {
+	case cells > 1:
+		fmt.Fprintf(&s, "Each of the %d cells was measured", cells)
+		if len(measured) > 0 {
+			fmt.Fprintf(&s, " for %s", between(measured))
+		}
+		fmt.Fprintf(&s, " in %s", times(rounds, "round", "rounds"))
+		if rounds > 1 {
+			s.WriteString(" that took turns in a balanced order")
+		}
+		s.WriteString(".")
+	case len(measured) > 0:
+		fmt.Fprintf(&s, "It was measured for %s in %s.", between(measured), times(rounds, "round", "rounds"))
+	case rounds > 0:
+		fmt.Fprintf(&s, "The timeline ran in %s.", times(rounds, "round", "rounds"))
+	}
+	return strings.TrimSpace(s.String())
+}
+
+// intervals tells how certain the numbers are and why.
+func intervals(r *trial.Result) string {
+	confidence := 0.0
+	for _, c := range r.Verdict.Claims {
+		if c.Confidence > 0 && c.Confidence < 1 {
+			confidence = c.Confidence
+		}
+	}
+	for _, c := range r.Verdict.Cells {
+		for _, f := range c.Figures {
+			if confidence == 0 && f.Estimate.Confidence < 1 {
+				confidence = f.Estimate.Confidence
+			}
+		}
+	}
+	s := "Neighbouring seconds resemble each other, so intervals come from a block bootstrap that keeps their order, over rounds that are compared in pairs"
+	if confidence > 0 {
+		s = fmt.Sprintf("Intervals hold %s confidence; neighbouring seconds resemble each other, so they come from a block bootstrap that keeps the seconds' order, over rounds that are compared in pairs", quantity.Share.Format(confidence))
+	}
+	return s + ". A claim passes only if its whole interval lies within the margin and fails only if it lies wholly outside, corrected after Holm for the number of claims."
+}
+
+// lengths are the distinct lengths of a phase's occurrences, to the second.
+func lengths(phases []trial.Phase, name string) []time.Duration {
+	var all []time.Duration
+	for _, p := range phases {
+		if p.Name == name {
+			all = append(all, p.To.Sub(p.From).Round(time.Second))
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func between(sorted []time.Duration) string {
+	first, last := sorted[0], sorted[len(sorted)-1]
+	if first == last {
+		return quantity.Duration(first)
+	}
+	return quantity.Duration(first) + " to " + quantity.Duration(last)
+}
+
+func times(n int, one, many string) string {
+	if n == 1 {
+		return "one " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

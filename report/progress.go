@@ -1,0 +1,186 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/report/quantity"
+	"plimsoll/series"
+	"plimsoll/trial"
+)
+
+// progress is what is known of a running trial: the updates so far, boiled down to what a screen shows. It keeps an hour
+// of seconds, so that a trial may run for days.
+type progress struct {
+	began  time.Time
+	plan   trial.Plan
+	planAt time.Time
+	stage  trial.Stage
+	length time.Duration // of the phase under way; 0: open
+	run    run           // under way
+	done   map[string]trial.Cell
+	recent []series.Event // the last few
+	answer *trial.Verdict
+	notice string // said by the program, not the trial: what Ctrl-C did
+}
+
+const (
+	keptSeconds = 3600
+	keptEvents  = 20
+)
+
+func newProgress(now time.Time) *progress {
+	return &progress{began: now, done: map[string]trial.Cell{}}
+}
+
+// observe takes an update in.
+func (p *progress) observe(u trial.Update, now time.Time) {
+	switch u := u.(type) {
+	case trial.Plan:
+		p.plan, p.planAt = u, now
+	case trial.Stage:
+		p.stage = u
+	case trial.Second:
+		p.second(u.Row)
+	case trial.PhaseBegan:
+		p.phase(u, now)
+	case trial.Happened:
+		if strings.HasPrefix(u.Kind, "phase.") {
+			return
+		}
+		p.recent = append(p.recent, u.Event)
+		p.recent = p.recent[max(len(p.recent)-keptEvents, 0):]
+		p.run.Events = append(p.run.Events, u.Event)
+		p.run.Events = p.run.Events[max(len(p.run.Events)-keptEvents, 0):]
+	case trial.CellDone:
+		p.done[u.Name] = u.Cell
+	case trial.Finished:
+		p.answer = &u.Verdict
+	}
+}
+
+func (p *progress) second(row trial.Row) {
+	p.enter(row.Cell, row.Round)
+	u := &p.run
+	if len(u.rows) >= 2*keptSeconds {
+		u.rows = slices.Clone(u.rows[len(u.rows)-keptSeconds:])
+	}
+	u.rows = append(u.rows, row)
+	u.Start, u.End = u.rows[0].Time, row.Time.Add(max(row.Length, time.Second))
+}
+
+// phase ends the phase under way and begins the next.
+func (p *progress) phase(b trial.PhaseBegan, now time.Time) {
+	p.enter(b.Cell, b.Round)
+	if n := len(p.run.Phases); n > 0 && p.run.Phases[n-1].To.IsZero() {
+		p.run.Phases[n-1].To = b.From
+	}
+	if b.From.IsZero() {
+		b.From = now
+	}
+	b.To = time.Time{}
+	p.run.Phases = append(p.run.Phases, b.Phase)
+	p.length = b.Length
+}
+
+// enter begins anew when another cell or round is under way.
+func (p *progress) enter(cell string, round int) {
+	if p.run.Cell != cell || p.run.Round != round {
+		p.run = run{Cell: cell, Round: round}
+	}
+}
+
+// window is the run under way as a picture needs it: phases clipped to the seconds that are kept, the last one open.
+func (p *progress) window() *run {
+	u := p.run
+	u.Phases = nil
+	for _, ph := range p.run.Phases {
+		if ph.To.IsZero() || ph.To.After(u.End) {
+			ph.To = u.End
+		}
+		if ph.From.Before(u.Start) {
+			ph.From = u.Start
+		}
+		if ph.To.After(ph.From) {
+			u.Phases = append(u.Phases, ph)
+		}
+	}
+	u.Events = slices.DeleteFunc(slices.Clone(u.Events), func(e series.Event) bool { return e.Time.Before(u.Start) || !e.Time.Before(u.End) })
+	return &u
+}
+
+// left is how long the trial will still take; ok is false when that is not known.
+func (p *progress) left(now time.Time) (d time.Duration, ok bool) {
+	if p.plan.Left <= 0 || p.answer != nil {
+		return 0, false
+	}
+	return max(p.plan.Left-now.Sub(p.planAt), 0), true
+}
+
+// share is how much of the trial is done, 0 to 1.
+func (p *progress) share(now time.Time) float64 {
+	if p.answer != nil {
+		return 1
+	}
+	left, ok := p.left(now)
+	if !ok {
+		return 0
+	}
+	elapsed := now.Sub(p.began)
+	return float64(elapsed) / float64(max(elapsed+left, 1))
+}
+
+// what says in a line what the trial is busy with.
+func (p *progress) what() string {
+	if p.answer != nil {
+		return "finished"
+	}
+	s := string(p.stage.Doing)
+	if s == "" {
+		return "preparing"
+	}
+	if p.stage.Cell != "" || p.stage.Round > 0 {
+		s += " " + roundName(p.stage.Cell, p.stage.Round)
+		if p.stage.Round > 0 && p.plan.Rounds > 1 {
+			s += fmt.Sprintf(" of %d", p.plan.Rounds)
+		}
+	}
+	if p.stage.Detail != "" {
+		s += ": " + p.stage.Detail
+	}
+	return s
+}
+
+// how says how far that is: a share, or the time of the phase.
+func (p *progress) how(now time.Time) string {
+	if p.stage.Share > 0 {
+		return quantity.Share.Format(p.stage.Share)
+	}
+	n := len(p.run.Phases)
+	if n == 0 || p.run.Cell != p.stage.Cell || p.length <= 0 || p.stage.Doing != trial.Measuring && p.stage.Doing != trial.WarmingUp && p.stage.Doing != trial.Disturbing {
+		return ""
+	}
+	return fmt.Sprintf("%s of %s", quantity.Duration(now.Sub(p.run.Phases[n-1].From).Truncate(time.Second)), quantity.Duration(p.length))
+}
+
+// latest is the last second of load, if there was one.
+func (p *progress) latest() (trial.Row, bool) {
+	if len(p.run.rows) == 0 {
+		return trial.Row{}, false
+	}
+	return p.run.rows[len(p.run.rows)-1], true
+}
+
+// reading is a second in words.
+func reading(row trial.Row) string {
+	s := quantity.Number(float64(row.Done+row.Late)/length(row)) + " op/s"
+	if row.Response.P99 > 0 {
+		s += ", p99 " + quantity.Duration(row.Response.P99)
+	}
+	if row.Errors > 0 {
+		s += fmt.Sprintf(", %d errors", row.Errors)
+	}
+	return s
+}

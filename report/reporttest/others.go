@@ -1,0 +1,89 @@
+package reporttest
+
+import (
+	"time"
+
+	"plimsoll/analyze"
+	"plimsoll/series"
+	"plimsoll/trial"
+)
+
+// Interrupted is a comparison that a person stopped in its second round and whose load generator was starved: INVALID,
+// with cells of which nothing was measured.
+func Interrupted() *trial.Result {
+	r := Comparison()
+	r.Dir = "results/2026-05-04-binlog-cost-2"
+	v := &r.Verdict
+	v.Partial, v.Verdict = true, analyze.Invalid
+	v.Reasons = []string{"the load generator was starved: its own start lag reached 41 ms at p99 where the response time's median is 5 ms (binlog off, connections=128, round 1)"}
+	v.Notes = append(v.Notes, "interrupted in round 2 of 3; what was measured until then was kept")
+	for i := range v.Claims {
+		v.Claims[i] = analyze.Finding{Expect: v.Claims[i].Expect, Verdict: analyze.Invalid, Margin: v.Claims[i].Margin, Op: v.Claims[i].Op, Unit: v.Claims[i].Unit}
+	}
+	end := r.Environment.Started.Add(38 * time.Minute)
+	r.Environment.Ended = end
+	r.Seconds = before(r.Seconds, func(row trial.Row) bool { return row.Time.Before(end) })
+	r.Signals = before(r.Signals, func(p series.Point) bool { return p.Time.Before(end) })
+	r.Events = before(r.Events, func(e series.Event) bool { return e.Time.Before(end) })
+	v.Phases = before(v.Phases, func(p trial.Phase) bool { return p.To.Before(end) })
+	for i := range v.Cells {
+		v.Cells[i].Rounds = 1
+		if i%5 == 4 {
+			v.Cells[i].Rounds, v.Cells[i].Figures, v.Cells[i].Tally = 0, nil, series.Tally{}
+		}
+	}
+	return r
+}
+
+// Settings is a comparison without a numeric factor, which passed: three levels of durability.
+func Settings() *trial.Result {
+	r := &trial.Result{Dir: "results/2026-05-04-commit-path"}
+	r.Environment = environment(started, started.Add(16*time.Minute))
+	r.Verdict = trial.Verdict{
+		Verdict: analyze.Pass, Trial: "commit-path", Question: "What would giving up the flush at commit be worth?",
+		Claims: []analyze.Finding{{
+			Expect: `throughput["flush=0, no binlog"] > 1.3 * throughput["flush=1, binlog row"]`, Verdict: analyze.Pass,
+			Estimate: 1.3812, Low: 1.3391, High: 1.4247, Confidence: 0.99, Margin: 1.3, Op: ">", Unit: "ratio",
+		}},
+	}
+	names, rates := []string{"flush=1, binlog row", "flush=1, no binlog", "flush=0, no binlog"}, []float64{1013, 1174, 1399}
+	at := started
+	for v, name := range names {
+		c := trial.Cell{Name: name, Variant: name, Control: v == 0, Rounds: 5, Tally: series.Tally{Scheduled: int64(rates[v] * 300), Done: int64(rates[v] * 300)}}
+		add := func(metric, unit string, value, base float64) {
+			f := trial.Figure{Metric: metric, Unit: unit, Estimate: estimate(value, 0.021)}
+			if v > 0 {
+				ratio := estimate(value/base, 0.031)
+				f.Ratio = &ratio
+			}
+			c.Figures = append(c.Figures, f)
+		}
+		add("throughput", "per_second", rates[v], rates[0])
+		for metric, tail := range quantiles(3.4) {
+			add("response_"+metric, "ms", 32/rates[v]*1000*tail, 32/rates[0]*1000*tail)
+		}
+		r.Verdict.Cells = append(r.Verdict.Cells, c)
+		for round := 1; round <= 5; round++ {
+			wander := newNoise(uint64(round*10+v), 0.02)
+			from := at
+			for range 60 {
+				s := second{at: at, cell: name, round: round, phase: "measure", rate: rates[v] * (1 + wander.next()), response: 32 / rates[v] * 1000, tail: 3.4}
+				s.service = s.response
+				r.Seconds = append(r.Seconds, s.rows(nil)...)
+				at = at.Add(time.Second)
+			}
+			r.Verdict.Phases = append(r.Verdict.Phases, trial.Phase{Name: "measure", Cell: name, Round: round, From: from, To: at})
+		}
+	}
+	return r
+}
+
+func before[T any](all []T, keep func(T) bool) []T {
+	var kept []T
+	for _, v := range all {
+		if keep(v) {
+			kept = append(kept, v)
+		}
+	}
+	return kept
+}

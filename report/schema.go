@@ -1,0 +1,65 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"github.com/invopop/jsonschema"
+
+	"plimsoll/analyze"
+	"plimsoll/trial"
+)
+
+//go:generate go test -run TestVerdictSchema -update .
+
+// VerdictSchema is the JSON Schema of verdict.json, made from the types that write it. Given the folder of the module's
+// source, it carries their comments as descriptions.
+func VerdictSchema(source string) ([]byte, error) {
+	r := &jsonschema.Reflector{
+		AllowAdditionalProperties: true, // what is added later must not break a reader of today
+		Mapper:                    answerSchema,
+	}
+	for _, pkg := range []string{"series", "analyze", "trial"} {
+		if source == "" {
+			break
+		}
+		if err := r.AddGoComments("plimsoll/"+pkg, source+"/"+pkg); err != nil {
+			return nil, fmt.Errorf("read the comments of %s: %w", pkg, err)
+		}
+	}
+	s := r.Reflect(trial.Verdict{})
+	s.Title = "Plimsoll verdict"
+	nullable(s)
+	b, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("write schema: %w", err)
+	}
+	return append(b, '\n'), nil
+}
+
+// answerSchema lists the verdicts.
+func answerSchema(t reflect.Type) *jsonschema.Schema {
+	if t != reflect.TypeFor[analyze.Answer]() {
+		return nil
+	}
+	s := &jsonschema.Schema{Type: "string"}
+	for _, a := range answers {
+		s.Enum = append(s.Enum, a)
+	}
+	return s
+}
+
+// nullable allows null for the numbers that are null where too little was measured.
+func nullable(s *jsonschema.Schema) {
+	for name, fields := range map[string][]string{"Finding": {"estimate", "low", "high"}, "Estimate": {"value", "low", "high"}} {
+		for _, field := range fields {
+			p, ok := s.Definitions[name].Properties.Get(field)
+			if !ok {
+				continue
+			}
+			p.Type = ""
+			p.OneOf = []*jsonschema.Schema{{Type: "number"}, {Type: "null"}}
+		}
+	}
+}

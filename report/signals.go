@@ -1,0 +1,157 @@
+package report
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/report/chart"
+	"plimsoll/report/quantity"
+	"plimsoll/series"
+)
+
+// signal is one named series per node, reduced to what can be seen.
+type signal struct {
+	Name  string // after the group's prefix, in words
+	Unit  quantity.Unit
+	Chart chart.Chart
+}
+
+// signalGroup is the signals of one prefix: mysql, host, load.
+type signalGroup struct {
+	Name    string
+	Signals []signal
+	Still   []string // those that never changed, with their value
+}
+
+// signalGroups reduces points to at most so many buckets, from start to end.
+func signalGroups(points []series.Point, start, end time.Time, buckets int) []signalGroup {
+	byName := map[string][]series.Point{}
+	for _, p := range points {
+		byName[p.Signal] = append(byName[p.Signal], p)
+	}
+	names := make([]string, 0, len(byName))
+	for name := range byName {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(last(a)-last(b), cmp.Compare(a, b)) })
+	var groups []signalGroup
+	for _, name := range names {
+		prefix, rest, ok := strings.Cut(name, ".")
+		if !ok {
+			prefix, rest = "other", name
+		}
+		if len(groups) == 0 || groups[len(groups)-1].Name != prefix {
+			groups = append(groups, signalGroup{Name: prefix})
+		}
+		g := &groups[len(groups)-1]
+		s := newSignal(rest, byName[name], start, end, buckets)
+		if value, is := still(byName[name]); is {
+			g.Still = append(g.Still, s.Name+" "+s.Unit.Format(value))
+			continue
+		}
+		g.Signals = append(g.Signals, s)
+	}
+	return groups
+}
+
+// last puts the load generator's own signals behind those of the database and its host.
+func last(name string) int {
+	if strings.HasPrefix(name, guardPrefix) {
+		return 1
+	}
+	return 0
+}
+
+func newSignal(name string, points []series.Point, start, end time.Time, buckets int) signal {
+	s := signal{}
+	s.Name, s.Unit = unitOf(name)
+	grid := chart.NewGrid(0, end.Sub(start).Seconds(), buckets)
+	grid = widen(grid, points)
+	s.Chart = chart.Chart{
+		Title: s.Name, X: chart.Axis{Unit: quantity.Elapsed, To: end.Sub(start).Seconds()},
+		Y: chart.Axis{Unit: s.Unit}, Xs: grid.Xs(),
+	}
+	nodes := map[string][]chart.Bucket{}
+	var order []string
+	for _, p := range points {
+		if nodes[p.Node] == nil {
+			nodes[p.Node], order = make([]chart.Bucket, grid.Count), append(order, p.Node)
+		}
+		if i, ok := grid.Index(p.Time.Sub(start).Seconds()); ok {
+			nodes[p.Node][i].Add(p.Value, 1)
+		}
+	}
+	slices.Sort(order)
+	for i, node := range order {
+		l := chart.Line{Name: node, Ink: (i + 1) % chart.Inks, Values: make(chart.Values, grid.Count)}
+		l.Low, l.High = make(chart.Values, grid.Count), make(chart.Values, grid.Count)
+		ranges := false
+		for j, b := range nodes[node] {
+			l.Values[j] = b.Mean()
+			l.Low[j], l.High[j] = b.Range()
+			ranges = ranges || l.High[j] > l.Low[j]
+		}
+		if !ranges {
+			l.Low, l.High = nil, nil
+		}
+		s.Chart.Lines = append(s.Chart.Lines, l)
+	}
+	return s
+}
+
+// widen makes buckets as long as the distance between readings, so that a signal read every ten seconds has no gaps.
+func widen(g chart.Grid, points []series.Point) chart.Grid {
+	var gaps []float64
+	previous := map[string]time.Time{}
+	for _, p := range points {
+		if at, ok := previous[p.Node]; ok {
+			gaps = append(gaps, p.Time.Sub(at).Seconds())
+		}
+		previous[p.Node] = p.Time
+	}
+	if len(gaps) == 0 {
+		return g
+	}
+	slices.Sort(gaps)
+	usual := gaps[len(gaps)*9/10] * 1.05
+	if usual <= g.Width {
+		return g
+	}
+	span := g.Width * float64(g.Count)
+	return chart.NewGrid(g.From, g.From+span, max(int(span/usual), 1))
+}
+
+// still tells signals that never changed, and their value.
+func still(points []series.Point) (float64, bool) {
+	for _, p := range points {
+		if p.Value != points[0].Value {
+			return math.NaN(), false
+		}
+	}
+	return points[0].Value, true
+}
+
+// unitOf reads the unit that a signal's name ends in.
+func unitOf(name string) (string, quantity.Unit) {
+	for _, u := range []struct {
+		suffix string
+		unit   quantity.Unit
+	}{
+		{"_bytes_per_second", quantity.BytesPerSecond},
+		{"_per_second", quantity.PerSecond},
+		{"_bytes", quantity.Bytes},
+		{"_share", quantity.Share},
+		{"_ms", quantity.Milliseconds},
+		{"_seconds", quantity.Seconds},
+	} {
+		if head, ok := strings.CutSuffix(name, u.suffix); ok {
+			return inWords(head), u.unit
+		}
+	}
+	return inWords(name), quantity.Plain
+}
+
+func inWords(name string) string { return strings.NewReplacer("_", " ", ".", " ").Replace(name) }

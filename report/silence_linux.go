@@ -1,0 +1,22 @@
+package report
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// silence keeps keys that are pressed from being written over the screen. Signals such as Ctrl-C's still come.
+func silence(in *os.File) (restore func() error, err error) {
+	fd := int(in.Fd())
+	was, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	if err != nil {
+		return func() error { return nil }, nil // not a terminal: nothing is typed
+	}
+	quiet := *was
+	quiet.Lflag &^= unix.ECHO | unix.ICANON
+	if err := unix.IoctlSetTermios(fd, unix.TCSETS, &quiet); err != nil {
+		return nil, err
+	}
+	return func() error { return unix.IoctlSetTermios(fd, unix.TCSETSF, was) }, nil
+}

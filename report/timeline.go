@@ -1,0 +1,142 @@
+package report
+
+import (
+	"math"
+	"time"
+
+	"plimsoll/report/chart"
+	"plimsoll/report/quantity"
+	"plimsoll/trial"
+)
+
+// timeline is a run drawn over time, in buckets that are no more than can be seen.
+type timeline struct {
+	run  *run
+	grid chart.Grid
+	rows [][]trial.Row // of each bucket
+}
+
+func newTimeline(u *run, points int) timeline {
+	t := timeline{run: u, grid: chart.NewGrid(0, u.End.Sub(u.Start).Seconds(), points)}
+	t.rows = make([][]trial.Row, t.grid.Count)
+	for _, row := range u.rows {
+		if i, ok := t.grid.Index(row.Time.Sub(u.Start).Seconds()); ok {
+			t.rows[i] = append(t.rows[i], row)
+		}
+	}
+	return t
+}
+
+// throughput draws the mean of each bucket, in a band from its slowest to its fastest second.
+func (t timeline) throughput() chart.Chart {
+	c := t.frame("Throughput", chart.Axis{Unit: quantity.PerSecond, Zero: true})
+	c.Trouble = t.trouble()
+	c.Lines = []chart.Line{t.line("throughput", 1, func(row trial.Row) float64 {
+		return float64(row.Done+row.Late) / length(row)
+	}, chart.Bucket.Mean)}
+	return c
+}
+
+// latency draws a percentile of the response and the service time: the worst second of each bucket, because percentiles
+// cannot be averaged.
+func (t timeline) latency(percentile string) chart.Chart {
+	c := t.frame(percentile+" latency", chart.Axis{Unit: quantity.Milliseconds})
+	worst := func(b chart.Bucket) float64 { _, high := b.Range(); return high }
+	pick := func(l trial.Latency) float64 {
+		d := l.P99
+		switch percentile {
+		case "p50":
+			d = l.P50
+		case "p95":
+			d = l.P95
+		case "p99.9":
+			d = l.P999
+		}
+		if d <= 0 {
+			return math.NaN() // nothing ended in that second
+		}
+		return float64(d) / float64(time.Millisecond)
+	}
+	c.Lines = []chart.Line{
+		t.line("response", 2, func(row trial.Row) float64 { return pick(row.Response) }, worst),
+		t.line("service", 0, func(row trial.Row) float64 { return pick(row.Service) }, worst),
+	}
+	low, high := math.Inf(1), 0.0
+	for _, l := range c.Lines {
+		for _, v := range l.Values {
+			if v > 0 {
+				low, high = min(low, v), max(high, v)
+			}
+		}
+	}
+	c.Y.Log = high > 20*low
+	c.Y.Zero = !c.Y.Log
+	return c
+}
+
+// line reduces a value of every row to one per bucket, with the range where a bucket holds more than one second.
+func (t timeline) line(name string, ink int, value func(trial.Row) float64, reduce func(chart.Bucket) float64) chart.Line {
+	l := chart.Line{Name: name, Ink: ink, Values: make(chart.Values, t.grid.Count)}
+	if t.coarse() {
+		l.Low, l.High = make(chart.Values, t.grid.Count), make(chart.Values, t.grid.Count)
+	}
+	for i, rows := range t.rows {
+		var b chart.Bucket
+		for _, row := range rows {
+			if length(row) < sliver && len(rows) > 1 || length(row) < sliver && i == t.grid.Count-1 {
+				continue
+			}
+			b.Add(value(row), length(row))
+		}
+		l.Values[i] = reduce(b)
+		if t.coarse() {
+			l.Low[i], l.High[i] = b.Range()
+		}
+	}
+	return l
+}
+
+// sliver is the length in seconds under which what ended in an interval says little about a rate.
+const sliver = 0.3
+
+// coarse tells whether a point stands for more than a second.
+func (t timeline) coarse() bool { return t.grid.Width > 1 }
+
+// length is how long a row counted, in seconds.
+func length(row trial.Row) float64 {
+	if row.Length <= 0 {
+		return 1
+	}
+	return row.Length.Seconds()
+}
+
+// frame is a chart over the run's time with its phases and events.
+func (t timeline) frame(title string, y chart.Axis) chart.Chart {
+	return chart.Chart{
+		Title: title, X: chart.Axis{Unit: quantity.Elapsed, To: t.run.End.Sub(t.run.Start).Seconds()}, Y: y,
+		Xs: t.grid.Xs(), Spans: spans(t.run.Phases, t.run.Start), Marks: moments(t.run.Events, t.run.Start),
+	}
+}
+
+// trouble lists the buckets in which operations failed.
+func (t timeline) trouble() chart.Values {
+	var at chart.Values
+	xs := t.grid.Xs()
+	for i, rows := range t.rows {
+		for _, row := range rows {
+			if row.Errors > 0 {
+				at = append(at, xs[i])
+				break
+			}
+		}
+	}
+	return at
+}
+
+func spans(phases []trial.Phase, start time.Time) []chart.Span {
+	all := make([]chart.Span, len(phases))
+	for i, p := range phases {
+		all[i] = chart.Span{From: p.From.Sub(start).Seconds(), To: p.To.Sub(start).Seconds(), Name: p.Name, Tint: tint(p)}
+	}
+	return all
+}

@@ -1,0 +1,149 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"math"
+	"path/filepath"
+	"strings"
+
+	"plimsoll/analyze"
+	"plimsoll/report/quantity"
+	"plimsoll/trial"
+)
+
+// answers are the verdicts, the best first.
+var answers = []analyze.Answer{analyze.Pass, analyze.Fail, analyze.Inconclusive, analyze.Invalid}
+
+// sign is an answer as one letter that stands apart without colour.
+func sign(a analyze.Answer) string {
+	switch a {
+	case analyze.Pass:
+		return "✓"
+	case analyze.Fail:
+		return "✗"
+	case analyze.Inconclusive:
+		return "≈"
+	case analyze.Invalid:
+		return "⊘"
+	}
+	return "·"
+}
+
+// answer is the verdict's word; a trial that was cut off has none of its own.
+func answer(v trial.Verdict) string { return cmp.Or(string(v.Verdict), "UNJUDGED") }
+
+// name is what the trial is called; one that was cut off early is known by its folder.
+func name(r *trial.Result) string {
+	return cmp.Or(r.Verdict.Trial, r.Spec.Name, filepath.Base(r.Dir))
+}
+
+// meaning says in one sentence what a verdict amounts to.
+func meaning(v trial.Verdict) string {
+	count := map[analyze.Answer]int{}
+	for _, c := range v.Claims {
+		count[c.Verdict]++
+	}
+	all := len(v.Claims)
+	switch {
+	case v.Verdict == analyze.Invalid:
+		return "The measurement itself was bad. Its numbers answer nothing."
+	case v.Verdict == "":
+		return "The trial was cut off before it was judged."
+	case all == 0:
+		return "Nothing was expected of this trial; here is what it measured."
+	case v.Verdict == analyze.Fail && all == 1:
+		return "The expectation does not hold."
+	case v.Verdict == analyze.Fail:
+		return fmt.Sprintf("%d of %d expectations %s not hold%s.", count[analyze.Fail], all, do(count[analyze.Fail]), rest(count))
+	case v.Verdict == analyze.Inconclusive && all == 1:
+		return "The data cannot tell yet."
+	case v.Verdict == analyze.Inconclusive:
+		return fmt.Sprintf("The data cannot tell yet about %d of %d expectations.", count[analyze.Inconclusive], all)
+	case all == 1:
+		return "The expectation holds."
+	default:
+		return fmt.Sprintf("All %d expectations hold.", all)
+	}
+}
+
+// reasons are why a trial did not pass; of one that did, meaning says it all.
+func reasons(v trial.Verdict) []string {
+	if v.Verdict == analyze.Pass {
+		return nil
+	}
+	return v.Reasons
+}
+
+func do(n int) string {
+	if n == 1 {
+		return "does"
+	}
+	return "do"
+}
+
+func rest(count map[analyze.Answer]int) string {
+	if n := count[analyze.Inconclusive]; n > 0 {
+		return fmt.Sprintf("; of %d more the data cannot tell yet", n)
+	}
+	return ""
+}
+
+// claim is a finding ready to be shown.
+type claim struct {
+	analyze.Finding
+	Sign     string
+	Sentence string
+	Bar      template.HTML
+}
+
+func claims(v trial.Verdict) []claim {
+	all := make([]claim, len(v.Claims))
+	for i, f := range v.Claims {
+		all[i] = claim{Finding: f, Sign: sign(f.Verdict), Sentence: sentence(f), Bar: bar(f)}
+	}
+	return all
+}
+
+// sentence says what was found, and where the interval lies against the margin.
+func sentence(f analyze.Finding) string {
+	unit := quantity.Unit(f.Unit)
+	value, margin := unit.Format(f.Estimate), unit.Tick(f.Margin)
+	switch {
+	case !judged(f):
+		return "Not judged: there is no estimate."
+	case math.IsInf(f.Low, 0) || math.IsInf(f.High, 0):
+		return fmt.Sprintf("Measured %s, too briefly to say how sure that is; the margin is %s.", value, margin)
+	case exact(f) && f.Op == "==" && f.Estimate == f.Margin:
+		return fmt.Sprintf("Found %s, as expected.", value)
+	case exact(f):
+		return fmt.Sprintf("Found %s; expected was %s %s.", value, words(f.Op), margin)
+	}
+	s := fmt.Sprintf("Measured %s, with %s confidence between %s and %s: ",
+		value, quantity.Share.Format(f.Confidence), unit.Format(f.Low), unit.Format(f.High))
+	switch {
+	case f.Low > f.Margin:
+		return s + "wholly above the margin of " + margin + "."
+	case f.High < f.Margin:
+		return s + "wholly below the margin of " + margin + "."
+	default:
+		return s + "the margin of " + margin + " lies inside."
+	}
+}
+
+// judged tells findings that have an estimate from those of which nothing was measured.
+func judged(f analyze.Finding) bool { return f.Confidence > 0 && !math.IsNaN(f.Estimate) }
+
+func exact(f analyze.Finding) bool { return f.Low == f.Estimate && f.High == f.Estimate }
+
+// words says an operator.
+func words(op string) string {
+	said := map[string]string{"<": "less than", "<=": "at most", ">": "more than", ">=": "at least", "==": "exactly", "!=": "other than"}[op]
+	return cmp.Or(said, op)
+}
+
+// passes tells whether a value on one side of the margin is what the claim asks for.
+func passes(f analyze.Finding, above bool) bool {
+	return above && strings.HasPrefix(f.Op, ">") || !above && strings.HasPrefix(f.Op, "<")
+}

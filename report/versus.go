@@ -1,0 +1,78 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"plimsoll/analyze"
+	"plimsoll/report/quantity"
+	"plimsoll/trial"
+)
+
+// Versus writes two results side by side for a terminal: a table per cell and phase, and what the data supports.
+func Versus(w io.Writer, v *trial.Versus, on Terminal) error {
+	t := newText(on)
+	t.linef("")
+	t.wrap(t.bold.Render("first "), "  ", v.First)
+	t.wrap(t.bold.Render("second"), "  ", v.Second)
+	t.linef("")
+	var differ int
+	for from := 0; from < len(v.Differences); {
+		to := from
+		for to < len(v.Differences) && v.Differences[to].Cell == v.Differences[from].Cell && v.Differences[to].Phase == v.Differences[from].Phase {
+			if v.Differences[to].Differs {
+				differ++
+			}
+			to++
+		}
+		t.table(differences(v.Differences[from:to]))
+		from = to
+	}
+	t.wrap("", "", t.bold.Render(supported(differ, len(v.Differences)))+" "+
+		"The change is second against first, with its interval; ≈ is what the data cannot tell from none.")
+	for _, n := range v.Notes {
+		t.wrap(t.dim.Render("note"), "  ", n)
+	}
+	return t.flush(w)
+}
+
+func supported(differ, all int) string {
+	switch differ {
+	case 0:
+		return fmt.Sprintf("None of %d numbers differs as far as the data can tell.", all)
+	case 1:
+		return fmt.Sprintf("1 of %d numbers differs.", all)
+	default:
+		return fmt.Sprintf("%d of %d numbers differ.", differ, all)
+	}
+}
+
+// differences is the table of one cell and phase.
+func differences(of []trial.Difference) table {
+	t := table{Title: of[0].Cell, Corner: of[0].Phase, Columns: []string{"first", "second", "change", "interval"}}
+	for _, d := range of {
+		unit := quantity.Unit(d.Unit)
+		change := entry{Value: quantity.Change(d.Ratio.Estimate)}
+		if !d.Differs {
+			change.Value = "≈ " + change.Value
+		}
+		interval := ""
+		if !math.IsInf(d.Ratio.High-d.Ratio.Low, 0) && !math.IsNaN(d.Ratio.Estimate) {
+			interval = quantity.Change(d.Ratio.Low) + " to " + quantity.Change(d.Ratio.High)
+		}
+		change.Tone = verdictTone(d)
+		t.Rows = append(t.Rows, line{Head: title(d.Metric), Ink: -1, Cells: []entry{
+			{Value: unit.Format(d.First.Value)}, {Value: unit.Format(d.Second.Value)}, change, {Value: strings.TrimSpace(interval)},
+		}})
+	}
+	return t
+}
+
+func verdictTone(d trial.Difference) tone {
+	if !d.Differs {
+		return same
+	}
+	return toneOf(d.Metric, &analyze.Estimate{Value: d.Ratio.Estimate, Low: d.Ratio.Low, High: d.Ratio.High})
+}
