@@ -9,6 +9,7 @@ var Order = [][]string{
 	{"engine", "infra/local", "infra/infratest"},
 	{"engine/mysql", "engine/enginetest"},
 	{"workload", "probe", "lab"},
+	{"durable"},
 	{"trial"},
 	{"report"},
 	{"catalog"},
@@ -31,6 +32,8 @@ var Bans = []Ban{
 	{"trial", "engine/mysql", "a trial runs on any engine"},
 	{"trial", "infra/local", "a trial runs on any machine"},
 	{"probe", "engine/mysql", "a probe reads what the port offers"},
+	{"durable", "engine", "durable keeps entries and knows nothing of what they say"},
+	{"durable", "lab", "durable keeps entries and knows nothing of what they say"},
 	{"report", "lab", "a report shows what was recorded, on a machine that has no lab"},
 }
 
@@ -41,5 +44,7 @@ var Libraries = []Ban{
 	{"trial", "github.com/expr-lang/expr", "expectations are compiled in one place"},
 	{"analyze", "gonum.org/v1/gonum", "all statistics stand in one package"},
 	{"report", "github.com/charmbracelet/bubbletea", "one live screen"},
+	{"durable", "github.com/dbos-inc/dbos-transact-golang", "the library for durable execution can be replaced there"},
+	{"durable", "github.com/jackc/pgx/v5", "one package talks to the store"},
 	{"cmd/plimsoll", "github.com/spf13/cobra", "the command line is wiring, nothing else knows it"},
 }

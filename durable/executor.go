@@ -1,0 +1,205 @@
+package durable
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/dbos-inc/dbos-transact-golang/dbos"
+)
+
+// Work executes one stint of a run: it reads the journal and appends to it until it has nothing more to do. What it
+// returns is the error of the stint, not of the run.
+type Work func(ctx context.Context, j *Journal) error
+
+// Executor executes runs. There is one per state folder.
+type Executor struct {
+	store   *Store
+	work    Work
+	library dbos.Context
+	release func()
+	drain   chan struct{}
+	once    sync.Once
+
+	mu      sync.Mutex
+	stints  map[string]*stint // by run, the latest of each
+	resumed []string
+}
+
+// stint is one that this process executes or has executed.
+type stint struct {
+	done chan struct{}
+	err  error
+}
+
+// order is what a stint begins with; it is kept by the library.
+type order struct {
+	Run   string
+	Stint int
+	Data  string
+}
+
+// Execute takes the right to execute runs on this state folder, ErrBusy if another process has it, and continues those
+// whose process died. Work is called for each of them and for each Start, on a goroutine of its own.
+func (s *Store) Execute(ctx context.Context, work Work) (*Executor, error) {
+	release, err := tryFlock(filepath.Join(s.options.Folder, lockName))
+	if err != nil {
+		return nil, err
+	}
+	e := &Executor{store: s, work: work, release: release, drain: make(chan struct{}), stints: map[string]*stint{}}
+	if err := e.launch(context.WithoutCancel(ctx)); err != nil {
+		release()
+		return nil, err
+	}
+	return e, nil
+}
+
+func (e *Executor) launch(ctx context.Context) error {
+	interrupted, err := dbos.ListWorkflows(e.store.reading(ctx), dbos.WithFilterStatus(dbos.WorkflowStatusPending, dbos.WorkflowStatusEnqueued),
+		dbos.WithFilterExecutorIDs(e.store.name), dbos.WithFilterAppVersion(e.store.options.Version), dbos.WithFilterLoadInput(true))
+	if err != nil {
+		return fmt.Errorf("look for interrupted runs: %w", err)
+	}
+	for _, w := range interrupted {
+		run := runOf(w.ID)
+		e.resumed = append(e.resumed, run)
+		e.stints[run] = &stint{done: make(chan struct{})}
+	}
+	if e.library, err = e.store.newLibrary(ctx); err != nil {
+		return err
+	}
+	// The library gives a workflow up after a number of crashes; a run belongs to a person.
+	dbos.RegisterWorkflow(e.library, e.execute, dbos.WithWorkflowName("stint"), dbos.WithMaxRecoveryAttempts(math.MaxInt32))
+	if err := dbos.Launch(e.library); err != nil {
+		return fmt.Errorf("start executing: %w", err)
+	}
+	return nil
+}
+
+// Continued lists the runs that were taken up again because their process had died.
+func (e *Executor) Continued() []string { return e.resumed }
+
+// Start begins a run's next stint.
+func (e *Executor) Start(ctx context.Context, run string, data json.RawMessage) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if s := e.stints[run]; s != nil && !s.over() {
+		return fmt.Errorf("run %s is being executed", run)
+	}
+	var n int
+	err := e.store.db.row(ctx, `UPDATE {runs} SET stints = stints + 1, executor = ? WHERE run = ? RETURNING stints`, e.store.name, run).Scan(&n)
+	if err != nil {
+		return fmt.Errorf("begin a stint of %s: %w", run, err)
+	}
+	if n > 1 {
+		if err := e.takeOver(ctx, stintID(run, n-1)); err != nil {
+			return err
+		}
+	}
+	s := &stint{done: make(chan struct{})}
+	e.stints[run] = s
+	_, err = dbos.RunWorkflow(e.library, e.execute, order{Run: run, Stint: n, Data: string(data)}, dbos.WithWorkflowID(stintID(run, n)))
+	if err != nil {
+		s.end(err)
+		return fmt.Errorf("begin a stint of %s: %w", run, err)
+	}
+	return nil
+}
+
+// takeOver closes the stint before, if it was left open by an executor elsewhere: what that one writes is refused from now.
+func (e *Executor) takeOver(ctx context.Context, before string) error {
+	open, err := dbos.ListWorkflows(e.store.reading(ctx), dbos.WithFilterWorkflowIDs(before),
+		dbos.WithFilterStatus(dbos.WorkflowStatusPending, dbos.WorkflowStatusEnqueued))
+	if err != nil {
+		return fmt.Errorf("look at the stint before: %w", err)
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	if err := dbos.CancelWorkflow(e.store.reading(ctx), before); err != nil {
+		return fmt.Errorf("close the stint before: %w", err)
+	}
+	return nil
+}
+
+func (e *Executor) execute(library dbos.Context, o order) (string, error) {
+	e.mu.Lock()
+	s := e.stints[o.Run]
+	if s == nil || s.over() {
+		s = &stint{done: make(chan struct{})}
+		e.stints[o.Run] = s
+	}
+	e.mu.Unlock()
+	j, err := e.openJournal(library, o)
+	if err == nil {
+		err = e.work(library, j)
+	}
+	s.end(err)
+	return "", err
+}
+
+func (s *stint) over() bool {
+	select {
+	case <-s.done:
+		return true
+	default:
+		return false
+	}
+}
+
+func (s *stint) end(err error) {
+	s.err = err
+	close(s.done)
+}
+
+// Wait returns when the run's stint has ended, with its error.
+func (e *Executor) Wait(ctx context.Context, run string) error {
+	e.mu.Lock()
+	s := e.stints[run]
+	e.mu.Unlock()
+	if s == nil {
+		return nil
+	}
+	select {
+	case <-s.done:
+		return s.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Drain asks every stint to stop at its next boundary. It returns at once.
+func (e *Executor) Drain() { e.once.Do(func() { close(e.drain) }) }
+
+// Close drains, waits for the stints as long as ctx allows, then leaves those that still run as if the process had died.
+func (e *Executor) Close(ctx context.Context) error {
+	e.Drain()
+	e.mu.Lock()
+	all := make([]*stint, 0, len(e.stints))
+	for _, s := range e.stints {
+		all = append(all, s)
+	}
+	e.mu.Unlock()
+	for _, s := range all {
+		select {
+		case <-s.done:
+		case <-ctx.Done():
+		}
+	}
+	err := dbos.Shutdown(e.library, 5*time.Second)
+	e.release()
+	if err != nil && !errors.Is(ctx.Err(), context.Canceled) {
+		return fmt.Errorf("stop executing: %w", err)
+	}
+	return nil
+}
+
+func stintID(run string, n int) string { return run + "/" + strconv.Itoa(n) }
+
+func runOf(stintID string) string { return filepath.Dir(stintID) }

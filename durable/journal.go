@@ -1,0 +1,97 @@
+package durable
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/dbos-inc/dbos-transact-golang/dbos"
+)
+
+// Journal is a run's journal in the hands of the stint that executes it. It is used by one goroutine.
+type Journal struct {
+	run     string
+	stint   int
+	order   json.RawMessage
+	entries []Entry
+	library dbos.Context
+	store   *Store
+	drain   <-chan struct{}
+}
+
+// stepName is the one name under which the library keeps entries, whatever they say.
+const stepName = "entry"
+
+// openJournal reads what earlier stints wrote and what this one had written before it was interrupted.
+func (e *Executor) openJournal(library dbos.Context, o order) (*Journal, error) {
+	j := &Journal{run: o.Run, stint: o.Stint, order: json.RawMessage(o.Data), library: library, store: e.store, drain: e.drain}
+	// Read under the store's context: under the stint's own, the library would journal the reading.
+	earlier, err := e.store.stints(e.store.library, o.Run, 1, o.Stint-1)
+	if err != nil {
+		return nil, err
+	}
+	own, err := e.store.stints(e.store.library, o.Run, o.Stint, o.Stint)
+	if err != nil {
+		return nil, err
+	}
+	for range own { // the library counts its steps: each must be gone through again
+		_, err := dbos.RunAsStep(library, func(context.Context) (string, error) {
+			return "", errors.New("an entry that was read is gone")
+		}, dbos.WithStepName(stepName))
+		if err != nil {
+			return nil, fmt.Errorf("read the journal of %s: %w", o.Run, err)
+		}
+	}
+	j.entries = append(earlier, own...)
+	return j, nil
+}
+
+// Run is the name of the run.
+func (j *Journal) Run() string { return j.run }
+
+// Stint is the number of this stint, from 1.
+func (j *Journal) Stint() int { return j.stint }
+
+// Order is what Start was given.
+func (j *Journal) Order() json.RawMessage { return j.order }
+
+// Entries are all entries so far, of earlier stints too. The caller does not change them.
+func (j *Journal) Entries() []Entry { return j.entries }
+
+// Draining is closed when the stint is to stop at its next boundary.
+func (j *Journal) Draining() <-chan struct{} { return j.drain }
+
+// Append writes an entry. It is on disk when Append returns nil; after an error nothing more can be written in this stint.
+func (j *Journal) Append(data json.RawMessage) (Entry, error) {
+	var last Entry
+	if n := len(j.entries); n > 0 {
+		last = j.entries[n-1]
+	}
+	next := last.Follow(j.stint, time.Now(), data)
+	text, err := json.Marshal(next)
+	if err != nil {
+		return next, fmt.Errorf("write the journal: %w", err)
+	}
+	j.tell(Moment{Run: j.run, Number: next.Number, Before: true})
+	_, err = dbos.RunAsStep(j.library, func(context.Context) (string, error) { return string(text), nil }, dbos.WithStepName(stepName))
+	if errors.Is(err, dbos.ErrWorkflowCancelled) && j.library.Err() == nil {
+		return next, fmt.Errorf("write the journal: %w", ErrTakenOver)
+	}
+	if err != nil {
+		return next, fmt.Errorf("write the journal: %w", err)
+	}
+	j.entries = append(j.entries, next)
+	j.tell(Moment{Run: j.run, Number: next.Number})
+	return next, nil
+}
+
+// ErrTakenOver says that another executor has begun a later stint of the run.
+var ErrTakenOver = errors.New("the run was taken over elsewhere")
+
+func (j *Journal) tell(m Moment) {
+	if j.store.options.Written != nil {
+		j.store.options.Written(m)
+	}
+}
