@@ -3,13 +3,16 @@ package series
 
 import "time"
 
+// Bytes is an amount of memory or storage.
+type Bytes int64
+
 // Tally accounts for scheduled operations. Every scheduled operation ends in exactly one of the other four.
 type Tally struct {
-	Scheduled int64
-	Done      int64 // completed, in time where a limit was set
-	Errors    int64 // answered by an error, or given up after the timeout
-	Late      int64 // completed, but after the load's latency limit
-	Skipped   int64 // never sent: already over the limit when a connection was free, or still queued at the end
+	Scheduled int64 `json:"scheduled"`
+	Done      int64 `json:"done"`    // completed, in time where a limit was set
+	Errors    int64 `json:"errors"`  // answered by an error, or given up after the timeout
+	Late      int64 `json:"late"`    // completed, but after the load's latency limit
+	Skipped   int64 `json:"skipped"` // never sent: already over the limit when a connection was free, or still queued at the end
 }
 
 // Balanced reports whether the four ends add up to what was scheduled.
