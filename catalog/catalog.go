@@ -4,7 +4,6 @@ package catalog
 
 import (
 	"fmt"
-	"slices"
 
 	"plimsoll/engine"
 	"plimsoll/engine/mysql"
@@ -12,7 +11,6 @@ import (
 	"plimsoll/infra/local"
 	"plimsoll/trial"
 	"plimsoll/trial/change"
-	"plimsoll/workload"
 )
 
 // Engines are the families of database.
@@ -25,33 +23,24 @@ func Engines() []engine.Engine {
 // Launchers run servers in a lab.
 func Launchers() []engine.Launcher {
 	return []engine.Launcher{
-		mysql.Launcher{},
+		mysql.Servers{},
 	}
 }
 
 // Products are what a lab can run, by the name a user calls them.
 func Products() map[string]trial.Product {
 	return map[string]trial.Product{
-		"mariadb": {Engine: mysql.Engine{}, Launcher: mysql.Launcher{}},
-		"mysql":   {Engine: mysql.Engine{}, Launcher: mysql.Launcher{}},
+		"mariadb": {Engine: mysql.Engine{}, Launcher: mysql.Servers{}},
+		"mysql":   {Engine: mysql.Engine{}, Launcher: mysql.Servers{}},
 	}
 }
 
 // Machine is where labs run and changes are made from here.
 func Machine() (infra.Machine, error) { return local.New() }
 
-// Workloads are what a load can consist of, beside a person's own files.
-func Workloads() []workload.Maker {
-	return slices.Concat(
-		workload.OLTP(),
-		workload.TPCC(),
-		workload.YCSB(),
-	)
-}
-
 // Parts is what trials are put together from.
 func Parts() trial.Parts {
-	return trial.Parts{Products: Products(), Workloads: Workloads(), Changes: change.All()}
+	return trial.Parts{Products: Products(), Workload: Workload, Changes: change.All()}
 }
 
 // EngineOf returns the engine of a target.

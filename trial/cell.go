@@ -119,7 +119,7 @@ func (s *Spec) cell(levels []*document.Node, v Variant, parts Parts) (*cell, err
 	if err != nil {
 		return nil, err
 	}
-	c.workload, err = parts.workload(c.load, node, product)
+	c.workload, err = parts.Workload(at(node, "workload"), c.load.Parameters, product.Engine)
 	if err != nil {
 		return nil, err
 	}

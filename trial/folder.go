@@ -101,29 +101,32 @@ func (f *folder) second(cell string, round int, phase string, s load.Second) (se
 	defer f.turn.Unlock()
 	sum := series.Together(s.Start, s.Length, s.Operations)
 	sum.Operation = allOperations
-	intervals := s.Operations
-	if len(intervals) != 1 {
-		intervals = append(intervals[:len(intervals):len(intervals)], sum)
-	}
-	var all series.Row
-	for _, i := range intervals {
+	var rows []series.Row
+	for _, i := range append(s.Operations[:len(s.Operations):len(s.Operations)], sum) {
 		row := i.Row()
 		row.Cell, row.Round, row.Phase = cell, round, phase
-		if err := f.rows.Write(row); err != nil {
+		rows = append(rows, row)
+	}
+	all := rows[len(rows)-1]
+	if err := f.rows.Write(rows...); err != nil {
+		return all, err
+	}
+	for _, i := range s.Operations {
+		if err := f.times(i, response, i.Response, cell, round, phase); err != nil {
 			return all, err
 		}
-		all = row
-	}
-	all.Operation = allOperations
-	for _, i := range s.Operations {
-		for name, h := range map[string]series.Snapshot{string(response): i.Response, string(service): i.Service} {
-			tag := series.Tag(cell, strconv.Itoa(round), phase, i.Operation, name)
-			if err := f.latency.Write(tag, i.Start, i.Length, h); err != nil {
-				return all, err
-			}
+		if i.Wait.Max() == 0 {
+			continue // both times are the same: a closed loop
+		}
+		if err := f.times(i, service, i.Service, cell, round, phase); err != nil {
+			return all, err
 		}
 	}
 	return all, nil
+}
+
+func (f *folder) times(i series.Interval, of basis, times series.Snapshot, cell string, round int, phase string) error {
+	return f.latency.Write(series.Tag(cell, strconv.Itoa(round), phase, i.Operation, string(of)), i.Start, i.Length, times)
 }
 
 // document writes one of the JSON files, whole or not at all.
@@ -139,7 +142,7 @@ func (f *folder) document(name string, v any) error {
 	return os.Rename(path+".new", path)
 }
 
-// Read opens a result folder. One without a verdict is that of a trial that was cut off: it reads as Partial.
+// Open reads a result folder. One without a verdict is that of a trial that was cut off: it reads as Partial.
 func Open(dir string) (*Result, error) {
 	r := &Result{Dir: dir}
 	source, err := os.ReadFile(filepath.Join(dir, specFile))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"plimsoll/internal/document"
+	"plimsoll/load"
 )
 
 // Load is a workload and how it is issued.
@@ -44,3 +45,36 @@ func isLoadKey(key string) bool { return slices.Contains(document.Keys(reflect.T
 
 // Open tells whether operations arrive at a rate.
 func (l Load) Open() bool { return l.Rate.Share > 0 || len(l.Rate.Curve) > 0 }
+
+// ReadLoad reads a load that stands by itself.
+func ReadLoad(n *document.Node) (Load, error) {
+	var l Load
+	if err := n.Decode(&l); err != nil {
+		return l, err
+	}
+	l.defaults()
+	return l, l.validate(n)
+}
+
+// Schedule returns the arrivals of an open loop; most is the maximum that a share is of. The stages begin after the lead,
+// during which the first rate is held; the last rate is held after them.
+func (l Load) Schedule(most float64, lead time.Duration, seed uint64) (load.Schedule, error) {
+	curve := l.Rate.Curve
+	if l.Rate.Share > 0 {
+		curve = []RateStage{{From: l.Rate.Share * most, To: l.Rate.Share * most}}
+	}
+	var stages []load.Stage
+	if first := curve[0].From; lead > 0 {
+		stages = append(stages, load.Stage{From: first, To: first, For: lead})
+	}
+	for _, s := range curve {
+		if s.For > 0 {
+			stages = append(stages, load.Stage(s))
+		}
+	}
+	stages = append(stages, load.Constant(curve[len(curve)-1].To))
+	if l.Arrivals == Uniform {
+		return load.Uniform(stages...)
+	}
+	return load.Poisson(seed, stages...)
+}

@@ -61,7 +61,11 @@ func (r *runner) drive(ctx context.Context, c *cell, round int, s *servers, db e
 		Limit: c.load.Limit, Timeout: c.load.Timeout,
 	}
 	if c.load.Open() {
-		spec.Schedule = c.load.Schedule(r.maxima[c.data], time.Duration(r.trial.Phases.Warmup), seed)
+		schedule, err := c.load.Schedule(r.maxima[c.data], time.Duration(r.trial.Phases.Warmup), seed)
+		if err != nil {
+			return err
+		}
+		spec.Schedule = schedule
 	}
 	loading, stop := context.WithCancel(ctx)
 	defer stop()
@@ -88,6 +92,9 @@ func (r *runner) drive(ctx context.Context, c *cell, round int, s *servers, db e
 
 // errLoadEnded says that the load was over before its phases were.
 var errLoadEnded = errors.New("the load ended by itself")
+
+// errStillBusy says that an engine did not become quiet in time.
+var errStillBusy = errors.New("still busy")
 
 // drive is a cell under load.
 type drive struct {
@@ -131,7 +138,9 @@ func (d *drive) begin(phase string, length time.Duration, change bool) {
 	if d.now != nil {
 		at = d.now.to // phases leave no gap
 	}
-	d.now = d.recording.begin(d.cell.Name, d.round, phase, at, change)
+	d.now = d.recording.begin(stretch{
+		cell: d.cell.Name, round: d.round, phase: phase, operations: d.cell.workload.Operations(), from: at, change: change,
+	})
 	d.happened(series.Event{Time: at, Kind: "phase.start", Name: phase, Cell: d.cell.Name, Round: d.round})
 	d.observe(PhaseBegan{Phase: Phase{Name: phase, Cell: d.cell.Name, Round: d.round, From: at}, Length: length})
 }
@@ -150,6 +159,7 @@ func (d *drive) next(ctx context.Context) (load.Second, error) {
 		d.now.add(s)
 		d.observe(Second{Row: row})
 		d.connections(s)
+		d.errorClasses(s)
 		return s, nil
 	case <-ctx.Done():
 		return load.Second{}, ctx.Err()
@@ -170,6 +180,20 @@ func (d *drive) connections(s load.Second) {
 		d.happened(series.Event{
 			Time: s.Start, Kind: kind, Cell: d.cell.Name, Round: d.round, Detail: map[string]any{"connections": max(lost, before)},
 		})
+	}
+}
+
+// errorClasses makes an event of a second's errors, by class.
+func (d *drive) errorClasses(s load.Second) {
+	classes := map[string]any{}
+	for _, op := range s.Operations {
+		for class, n := range op.ErrorClasses {
+			before, _ := classes[class].(int64)
+			classes[class] = before + n
+		}
+	}
+	if len(classes) > 0 {
+		d.happened(series.Event{Time: s.Start, Kind: "load.errors", Cell: d.cell.Name, Round: d.round, Detail: classes})
 	}
 }
 

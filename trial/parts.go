@@ -12,9 +12,10 @@ import (
 
 // Parts are what a trial is put together from: all that ships, as catalog lists it.
 type Parts struct {
-	Products  map[string]Product // by what cluster.engine calls them
-	Workloads []workload.Maker
-	Changes   []Change
+	Products map[string]Product // by what cluster.engine calls them
+	Changes  []Change
+	// Workload makes the workload of a name, or of the file of that name.
+	Workload func(name, parameters *document.Node, e engine.Engine) (workload.Workload, error)
 }
 
 // Product is a database product that a lab can run.

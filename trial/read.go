@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"plimsoll/internal/document"
-	"plimsoll/workload"
 )
 
 // Options are what a person may say beside the file.
@@ -285,22 +284,6 @@ func (p Parts) product(root *document.Node, c Cluster) (Product, error) {
 		return product, document.UnknownName(&n, "version of "+c.Engine, versions)
 	}
 	return product, nil
-}
-
-func (p Parts) workload(l Load, n *document.Node, product Product) (workload.Workload, error) {
-	for _, maker := range p.Workloads {
-		if maker.Name == l.Workload {
-			return maker.New(l.Parameters, product.Engine)
-		}
-	}
-	if isFile(l.Workload) {
-		return workload.ReadFile(l.Workload, l.Parameters, product.Engine)
-	}
-	names := make([]string, len(p.Workloads))
-	for i, maker := range p.Workloads {
-		names[i] = maker.Name
-	}
-	return nil, document.UnknownName(at(n, "workload"), "workload", names).WithHint("a file of your own ends in .yaml")
 }
 
 func (p Parts) check(call Call, nodes int) error {

@@ -14,28 +14,37 @@ type recording struct{ stretches []*stretch }
 
 // stretch is one phase of one cell in one round.
 type stretch struct {
-	cell     string
-	round    int
-	phase    string
-	from, to time.Time
-	change   bool // something was done to the cluster in it
-	all      []analyze.Second
-	each     map[string][]analyze.Second // by operation
-	guard    []load.GuardSecond
+	cell       string
+	round      int
+	phase      string
+	operations []string
+	from, to   time.Time
+	change     bool // something was done to the cluster in it
+	all        []analyze.Second
+	each       map[string][]analyze.Second // by operation
+	guard      []load.GuardSecond
 }
 
-func (r *recording) begin(cell string, round int, phase string, from time.Time, change bool) *stretch {
-	s := &stretch{cell: cell, round: round, phase: phase, from: from, to: from, change: change, each: map[string][]analyze.Second{}}
-	r.stretches = append(r.stretches, s)
-	return s
+func (r *recording) begin(s stretch) *stretch {
+	s.to, s.each = s.from, map[string][]analyze.Second{}
+	r.stretches = append(r.stretches, &s)
+	return &s
 }
 
 // add books a second of load.
 func (s *stretch) add(second load.Second) {
 	s.to = second.Start.Add(second.Length)
 	s.all = append(s.all, analyze.FromInterval(series.Together(second.Start, second.Length, second.Operations)))
+	ended := map[string]analyze.Second{}
 	for _, op := range second.Operations {
-		s.each[op.Operation] = append(s.each[op.Operation], analyze.FromInterval(op))
+		ended[op.Operation] = analyze.FromInterval(op)
+	}
+	for _, name := range s.operations {
+		this, any := ended[name]
+		if !any { // a second in which none ended is a measurement too
+			this = analyze.Second{Start: second.Start, Length: second.Length}
+		}
+		s.each[name] = append(s.each[name], this)
 	}
 	s.guard = append(s.guard, second.Guard)
 }

@@ -6,9 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"time"
 
-	"plimsoll/analyze"
+	"plimsoll/load"
 	"plimsoll/series"
 )
 
@@ -20,49 +19,21 @@ func replay(r *Result) (*recording, error) {
 	}
 	out := &recording{}
 	stretches := map[string]*stretch{}
+	var second load.Second // whose rows are being read; the row of all operations comes last and closes it
 	for _, row := range r.Seconds {
+		if row.Operation != allOperations {
+			second.Operations = append(second.Operations, times.interval(row))
+			continue
+		}
 		where := series.Tag(row.Cell, strconv.Itoa(row.Round), row.Phase)
-		s := stretches[where]
-		if s == nil {
-			s = out.begin(row.Cell, row.Round, row.Phase, row.Time, false)
-			stretches[where] = s
+		if stretches[where] == nil {
+			stretches[where] = out.begin(stretch{cell: row.Cell, round: row.Round, phase: row.Phase, from: row.Time})
 		}
-		s.to = row.Time.Add(row.Length)
-		if row.Operation == allOperations {
-			continue // summed up below, with its times
-		}
-		key := timesKey{series.Tag(row.Cell, strconv.Itoa(row.Round), row.Phase, row.Operation), row.Time.UnixMilli()}
-		second := analyze.Second{Start: row.Time, Length: row.Length, Tally: row.Tally, Response: times[response][key]}
-		second.Service = second.Response
-		if service, open := times[service][key]; open {
-			second.Service = service
-		}
-		s.each[row.Operation] = append(s.each[row.Operation], second)
-	}
-	for _, s := range out.stretches {
-		s.sum()
+		second.Start, second.Length = row.Time, row.Length
+		stretches[where].add(second)
+		second = load.Second{}
 	}
 	return out, nil
-}
-
-// sum fills in all operations together from each.
-func (s *stretch) sum() {
-	at := map[time.Time][]series.Interval{}
-	var order []time.Time
-	for operation, seconds := range s.each {
-		for _, x := range seconds {
-			if at[x.Start] == nil {
-				order = append(order, x.Start)
-			}
-			at[x.Start] = append(at[x.Start], series.Interval{
-				Start: x.Start, Length: x.Length, Operation: operation, Tally: x.Tally, Response: x.Response, Service: x.Service,
-			})
-		}
-	}
-	sortTimes(order)
-	for _, start := range order {
-		s.all = append(s.all, analyze.FromInterval(series.Together(start, at[start][0].Length, at[start])))
-	}
 }
 
 // timesKey names one second of one operation: its place, and its start in milliseconds, which is what a latency log keeps.
@@ -71,18 +42,32 @@ type timesKey struct {
 	start int64
 }
 
-func readTimes(path string) (map[basis]map[timesKey]series.Snapshot, error) {
+// logged are the response and service times of every second of a result.
+type logged map[basis]map[timesKey]series.Snapshot
+
+// interval is what a row of series.csv was made of.
+func (l logged) interval(row series.Row) series.Interval {
+	key := timesKey{series.Tag(row.Cell, strconv.Itoa(row.Round), row.Phase, row.Operation), row.Time.UnixMilli()}
+	i := series.Interval{Start: row.Time, Length: row.Length, Operation: row.Operation, Tally: row.Tally, Response: l[response][key]}
+	i.Service = i.Response
+	if times, open := l[service][key]; open {
+		i.Service = times
+	}
+	return i
+}
+
+func readTimes(path string) (logged, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open latency log: %w", err)
 	}
 	defer f.Close()
-	out := map[basis]map[timesKey]series.Snapshot{response: {}, service: {}}
-	for logged, err := range series.ReadLatencyLog(f) {
+	out := logged{response: {}, service: {}}
+	for entry, err := range series.ReadLatencyLog(f) {
 		if err != nil {
 			return nil, err
 		}
-		parts := series.TagParts(logged.Tag)
+		parts := series.TagParts(entry.Tag)
 		if len(parts) != 5 {
 			return nil, errors.New("open latency log: its tags are not those of a result")
 		}
@@ -90,7 +75,7 @@ func readTimes(path string) (map[basis]map[timesKey]series.Snapshot, error) {
 		if out[kind] == nil {
 			continue
 		}
-		out[kind][timesKey{series.Tag(parts[:4]...), logged.Start.UnixMilli()}] = logged.Durations
+		out[kind][timesKey{series.Tag(parts[:4]...), entry.Start.UnixMilli()}] = entry.Durations
 	}
 	return out, nil
 }

@@ -26,12 +26,13 @@ type Site struct {
 // Run runs a trial from the first server to the verdict. When ctx ends, or something fails, what was measured until then
 // is kept and marked as partial, and the result is returned beside the error. Nothing it started is left running.
 func (t *Trial) Run(ctx context.Context, parts Parts, site Site) (*Result, error) {
-	r := &runner{trial: t, parts: parts, site: site, servers: map[string]*servers{}, started: time.Now()}
+	r := &runner{trial: t, parts: parts, site: site, servers: map[string]*servers{}, maxima: map[string]float64{}, started: time.Now()}
 	var err error
 	if r.folder, err = newFolder(site.Dir, t.Document.Format(), r.started); err != nil {
 		return nil, err
 	}
-	r.observe(Plan{Trial: t.Name, Question: t.Question, Cells: t.plain(), Rounds: t.Phases.Rounds, Left: r.left(0)})
+	r.host = hostFacts(ctx, site.Lab.Machine, site.Lab.Home)
+	r.observe(r.plan())
 	runErr := errors.Join(r.measure(ctx), r.stop(ctx))
 	r.observe(Stage{Doing: Judging, Share: -1})
 	verdict := r.judge(runErr != nil)
@@ -61,7 +62,8 @@ type runner struct {
 	maxima    map[string]float64  // the largest rate, by data set
 	recording recording
 	settings  []Setting
-	facts     map[string]string
+	facts     map[string]string // of the engine
+	host      map[string]string
 	notes     []string
 	invalid   []string
 	done      int // cells measured, over all rounds
@@ -82,18 +84,27 @@ func (r *runner) measure(ctx context.Context) error {
 			r.done++
 			r.spent += time.Since(began)
 			r.observe(CellDone{Cell: t.describeCell(c, &r.recording, t.options())})
-			r.observe(Plan{Trial: t.Name, Question: t.Question, Cells: t.plain(), Rounds: t.Phases.Rounds, Left: r.left(r.done)})
+			r.observe(r.plan())
 		}
 	}
 	return nil
 }
 
-// left estimates the time that remains, from the cells measured so far, else from the phases as planned.
-func (r *runner) left(done int) time.Duration {
+func (r *runner) plan() Plan {
 	t := r.trial
+	return Plan{Trial: t.Name, Question: t.Question, Cells: t.plain(), Rounds: t.Phases.Rounds, Left: t.left(r.done, r.spent)}
+}
+
+// Outline is what the trial would do and how long that would take.
+func (t *Trial) Outline() Plan {
+	return Plan{Trial: t.Name, Question: t.Question, Cells: t.plain(), Rounds: t.Phases.Rounds, Left: t.left(0, 0)}
+}
+
+// left estimates the time that remains, from the cells measured so far, else from the phases as planned.
+func (t *Trial) left(done int, spent time.Duration) time.Duration {
 	rest := time.Duration(len(t.cells)*t.Phases.Rounds - done)
 	if done > 0 {
-		return rest * (r.spent / time.Duration(done))
+		return rest * (spent / time.Duration(done))
 	}
 	const restart = 8 * time.Second // restoring and starting a small server
 	each := restart + t.length()

@@ -82,6 +82,11 @@ func (r *runner) loadData(ctx context.Context, c *cell, s *servers) error {
 		return err
 	}
 	defer db.Close()
+	if n, ok := db.(engine.Namespaced); ok {
+		if err := n.MakeNamespace(ctx, namespace); err != nil {
+			return err
+		}
+	}
 	facts, err := db.Facts(ctx)
 	if err != nil {
 		return fmt.Errorf("ask the server what it is: %w", err)
@@ -154,12 +159,16 @@ func (r *runner) watchDeaths(cluster *lab.Cluster) (end func()) {
 	}
 }
 
+// namespace is the database that a trial's data set stands in.
+const namespace = "plimsoll"
+
 // open connects to the whole cluster as its administrator, in the workload's database.
 func (s *servers) open(ctx context.Context, nodes ...string) (engine.Database, error) {
 	target, err := s.cluster.Target(nodes...)
 	if err != nil {
 		return nil, err
 	}
+	target.Namespace = namespace
 	db, err := s.product.Engine.Open(ctx, target)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the cluster: %w", err)
@@ -174,10 +183,10 @@ func (r *runner) stage(ctx context.Context, c *cell, round int, s *servers) ([]s
 		return nodes, r.adjust(ctx, c, s)
 	}
 	r.observe(Stage{Doing: Restoring, Cell: c.Name, Round: round, Share: -1})
-	if err := s.cluster.Stop(ctx); err != nil {
-		return nil, err
-	}
 	if !s.fresh {
+		if err := s.cluster.Kill(ctx); err != nil { // what they have not written yet is thrown away anyway
+			return nil, err
+		}
 		if err := s.cluster.Restore(ctx); err != nil {
 			return nil, fmt.Errorf("put the data back: %w", err)
 		}

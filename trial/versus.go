@@ -3,7 +3,6 @@ package trial
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"plimsoll/analyze"
 )
@@ -30,9 +29,9 @@ type Versus struct {
 	Notes       []string     `json:"notes"`
 }
 
-// Compare lays two results side by side: cells and phases that both have, judged together. Rounds of different runs were
+// CompareResults lays two results side by side: cells and phases that both have, judged together. Rounds of different runs were
 // not measured close together; taken in pairs they gain nothing from it, and lose nothing but rounds that only one has.
-func Compare(first, second *Result) (*Versus, error) {
+func CompareResults(first, second *Result) (*Versus, error) {
 	v := &Versus{First: first.Dir, Second: second.Dir, Notes: []string{}}
 	a, err := replay(first)
 	if err != nil {
@@ -105,5 +104,3 @@ func (r *recording) places() []spot {
 	}
 	return out
 }
-
-func sortTimes(ts []time.Time) { slices.SortFunc(ts, time.Time.Compare) }

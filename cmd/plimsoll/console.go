@@ -5,6 +5,8 @@ import (
 	"os"
 
 	"golang.org/x/term"
+
+	"plimsoll/report"
 )
 
 // console is where a command reads and writes: what was asked for goes to out, everything else to err.
@@ -26,8 +28,9 @@ func terminal(stream any) (width int, yes bool) {
 	return 80, true
 }
 
-// color tells whether a stream may be coloured: https://no-color.org.
-func color(stream any) bool {
-	_, yes := terminal(stream)
-	return yes && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+// paper is what a report is written on.
+func (c console) paper() report.Terminal {
+	width, person := terminal(c.out)
+	_, plain := os.LookupEnv("NO_COLOR") // https://no-color.org
+	return report.Terminal{Width: width, Color: person && !plain && os.Getenv("TERM") != "dumb"}
 }

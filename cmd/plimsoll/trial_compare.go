@@ -27,7 +27,7 @@ second over first, with its interval. What the data does not support is said not
 				}
 				results[i] = result
 			}
-			versus, err := trial.Compare(results[0], results[1])
+			versus, err := trial.CompareResults(results[0], results[1])
 			if err != nil {
 				return err
 			}
@@ -36,7 +36,7 @@ second over first, with its interval. What the data does not support is said not
 				e.SetIndent("", "  ")
 				return e.Encode(versus)
 			}
-			return report.Versus(c.out, versus, color(c.out))
+			return report.Versus(c.out, versus, c.paper())
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

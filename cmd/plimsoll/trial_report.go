@@ -1,10 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -34,10 +31,9 @@ func newTrialReport(c console) *cobra.Command {
 				return err
 			}
 			if plot {
-				width, _ := terminal(c.out)
-				return report.Plot(c.out, result, width, color(c.out))
+				return report.Plot(c.out, result, c.paper())
 			}
-			if err := writeReports(result); err != nil {
+			if err := report.Write(result.Dir, result); err != nil {
 				return err
 			}
 			fmt.Fprintln(c.out, filepath.Join(result.Dir, reportPage))
@@ -47,19 +43,4 @@ func newTrialReport(c console) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&plot, "plot", false, "draw the curves in the terminal instead")
 	return cmd
-}
-
-func writeReports(result *trial.Result) error {
-	return errors.Join(
-		writeFile(filepath.Join(result.Dir, reportPage), func(w io.Writer) error { return report.HTML(w, result) }),
-		writeFile(filepath.Join(result.Dir, reportMarkdown), func(w io.Writer) error { return report.Markdown(w, result) }),
-	)
-}
-
-func writeFile(path string, write func(io.Writer) error) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return fmt.Errorf("write report: %w", err)
-	}
-	return errors.Join(write(f), f.Close())
 }

@@ -62,24 +62,38 @@ func runTrial(ctx context.Context, c console, file string, o trialRunOptions) er
 	if dir == "" {
 		dir = filepath.Join("results", safeName(t.Name), time.Now().Format("2006-01-02T15-04-05"))
 	}
-	screen := newScreen(ctx, c)
-	result, runErr := t.Run(screen.context(), parts, trial.Site{
+	screen, err := newScreen(c)
+	if err != nil {
+		return err
+	}
+	tidy := context.AfterFunc(ctx, func() {
+		screen.Say("Stopping: the load, then the cluster. What was measured is kept. Ctrl-C again leaves at once; then run plimsoll lab down --all.")
+	})
+	result, runErr := t.Run(ctx, parts, trial.Site{
 		Lab: deps, Dir: dir, Observer: screen, Log: newLog(c), Version: version(), Command: os.Args,
 	})
-	screen.close()
+	tidy()
+	if err := screen.Close(); err != nil {
+		runErr = errors.Join(runErr, err)
+	}
 	if result == nil {
 		return runErr
 	}
-	if err := writeReports(result); err != nil {
-		return errors.Join(runErr, err)
-	}
-	if err := showRun(c, result, o); err != nil {
+	if err := errors.Join(report.Write(result.Dir, result), showRun(c, result, o)); err != nil {
 		return errors.Join(runErr, err)
 	}
 	if runErr != nil {
 		return runErr
 	}
 	return withCode{verdictExit(result.Verdict.Verdict)}
+}
+
+// newScreen shows a running trial: a full screen for a person, plain lines elsewhere.
+func newScreen(c console) (report.Screen, error) {
+	if f, ok := c.err.(*os.File); ok {
+		return report.Live(f, time.Now)
+	}
+	return report.Lines(c.err, time.Now), nil
 }
 
 // showRun prints what came out, where it is, and what to do with it.
@@ -89,8 +103,7 @@ func showRun(c console, result *trial.Result, o trialRunOptions) error {
 		e.SetIndent("", "  ")
 		return e.Encode(result.Verdict)
 	}
-	width, _ := terminal(c.out)
-	if err := report.Text(c.out, result, width, color(c.out)); err != nil {
+	if err := report.Text(c.out, result, c.paper()); err != nil {
 		return err
 	}
 	page, err := filepath.Abs(filepath.Join(result.Dir, reportPage))

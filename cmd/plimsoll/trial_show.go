@@ -26,8 +26,7 @@ func newTrialShow(c console) *cobra.Command {
 				e.SetIndent("", "  ")
 				return e.Encode(result.Verdict)
 			}
-			width, _ := terminal(c.out)
-			return report.Text(c.out, result, width, color(c.out))
+			return report.Text(c.out, result, c.paper())
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print verdict.json")

@@ -1,0 +1,23 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"strings"
+)
+
+// confirm asks before something is changed. Without a terminal only --yes answers.
+func confirm(c console, yes bool, question string) error {
+	if yes {
+		return nil
+	}
+	if _, person := terminal(c.in); !person {
+		return usageError{text: "this changes something and nobody is there to ask", hint: "--yes"}
+	}
+	fmt.Fprintf(c.err, "%s [y/N] ", question)
+	answer, err := bufio.NewReader(c.in).ReadString('\n')
+	if err == nil && strings.EqualFold(strings.TrimSpace(answer), "y") {
+		return nil
+	}
+	return usageError{text: "nothing was changed"}
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func newLoadCleanup(c console) *cobra.Command {
+	var o loadOptions
+	var yes bool
+	cmd := &cobra.Command{
+		Use:     "cleanup",
+		Short:   "Drop a workload's tables",
+		Example: "  plimsoll load cleanup --target lab:mariadb --workload tpcc --yes",
+		Args:    exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			db, w, err := o.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer db.Close()
+			if err := confirm(c, yes, fmt.Sprintf("Drop the tables of %s at %s?", w.Name(), o.target)); err != nil {
+				return err
+			}
+			if err := w.Cleanup(cmd.Context(), db); err != nil {
+				return fmt.Errorf("drop the tables of %s: %w", w.Name(), err)
+			}
+			fmt.Fprintf(c.out, "the tables of %s are gone\n", w.Name())
+			return nil
+		},
+	}
+	o.add(cmd)
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return cmd
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"time"
+)
+
+// progress shows how far long work is, on one line of a terminal or a line every ten seconds elsewhere.
+type progress struct {
+	w      io.Writer
+	what   string
+	person bool
+	began  time.Time
+	shown  time.Time
+}
+
+func newProgress(c console, what string) *progress {
+	_, person := terminal(c.err)
+	return &progress{w: c.err, what: what, person: person, began: time.Now()}
+}
+
+// update is told how much is done; total is 0 when unknown.
+func (p *progress) update(done, total int64, what string) {
+	every := 10 * time.Second
+	if p.person {
+		every = 100 * time.Millisecond
+	}
+	now := time.Now()
+	if now.Sub(p.shown) < every && (total == 0 || done < total) {
+		return
+	}
+	p.shown = now
+	line := fmt.Sprintf("%s %s", p.what, what)
+	if total > 0 {
+		line = fmt.Sprintf("%s %s: %d of %d (%d %%)", p.what, what, done, total, 100*done/total)
+		if took := now.Sub(p.began); done > 0 && done < total && took > time.Second {
+			line += ", " + roughly(time.Duration(float64(took)*float64(total-done)/float64(done))) + " left"
+		}
+	}
+	if p.person {
+		fmt.Fprintf(p.w, "\r\x1b[K%s", line)
+		return
+	}
+	fmt.Fprintln(p.w, line)
+}
+
+func (p *progress) close() {
+	if p.person && !p.shown.IsZero() {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+}
+
+// roughly writes a duration as people say it: 8s, 3m20s, 2h5m.
+func roughly(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	case d < time.Hour:
+		return d.Round(time.Second).String()
+	}
+	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+}
+
+// newLog writes to stderr what no screen shows.
+func newLog(c console) *slog.Logger {
+	return slog.New(slog.NewTextHandler(c.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}

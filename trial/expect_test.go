@@ -1,0 +1,122 @@
+package trial
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"plimsoll/analyze"
+	"plimsoll/series"
+)
+
+func TestExpectationsTakeTheFormThatIsJudged(t *testing.T) {
+	compiler := terms{
+		variants: []string{"a", "b"}, factors: map[string][]string{"connections": {"4", "8"}},
+		phases: []string{"baseline", "lab/freeze", "recovery"}, operations: []string{"new_order"},
+	}
+	for text, want := range map[string]struct {
+		op     string
+		margin float64
+		ratio  bool
+		unit   string
+		values []float64 // one per metric
+		result float64
+	}{
+		`throughput["b"] > 0.9 * throughput["a"]`:                           {">", 0.9, true, "ratio", []float64{50, 100}, 0.5},
+		`2 * throughput["b"] >= throughput["a"]`:                            {">=", 0.5, true, "ratio", []float64{50, 100}, 0.5},
+		`throughput["b"] / 2 < throughput["a"]`:                             {"<", 2, true, "ratio", []float64{50, 100}, 0.5},
+		`p99(response) < 20ms`:                                              {"<", 20, true, "ms", []float64{7}, 7},
+		`1.5s > p99(service)`:                                               {"<", 1500, true, "ms", []float64{7}, 7},
+		`error_share < 1%`:                                                  {"<", 0.01, false, "share", []float64{0.5}, 0.5},
+		`errors == 0`:                                                       {"==", 0, false, "count", []float64{3}, 3},
+		`throughput["a"] - throughput["b"] < 5`:                             {"<", 5, false, "per_second", []float64{9, 2}, 7},
+		`errors["a"] <= errors["b"] + 3`:                                    {"<=", 0, false, "count", []float64{9, 2}, 4},
+		`p99(response).during("lab/freeze") < 3 * p99(response).baseline`:   {"<", 3, true, "ratio", []float64{8, 2}, 4},
+		`throughput.at("connections", 8) > throughput.at("connections", 4)`: {">", 1, true, "ratio", []float64{8, 2}, 4},
+		`throughput.of("new_order") + throughput > 1`:                       {">", 1, true, "per_second", []float64{8, 2}, 10},
+		`p95(response, "new_order") < 5`:                                    {"<", 5, true, "ms", []float64{8}, 8},
+		`max(response) < mean(service)`:                                     {"<", 1, true, "ratio", []float64{8, 2}, 4},
+	} {
+		all, err := compiler.compile(Expectation{Text: text})
+		if err != nil || len(all) != 1 {
+			t.Errorf("%s: %d, %v", text, len(all), err)
+			continue
+		}
+		c := all[0]
+		if c.op != want.op || math.Abs(c.margin-want.margin) > 1e-12 || c.ratio != want.ratio || c.unit != want.unit || len(c.metrics) != len(want.values) {
+			t.Errorf("%s: %s %v ratio %v unit %q of %v", text, c.op, c.margin, c.ratio, c.unit, c.metrics)
+			continue
+		}
+		if got := c.estimate(want.values); math.Abs(got-want.result) > 1e-12 {
+			t.Errorf("%s: estimate %v, want %v", text, got, want.result)
+		}
+	}
+	both, err := compiler.compile(Expectation{Text: "errors == 0 and late == 0"})
+	if err != nil || len(both) != 2 {
+		t.Errorf("and: %d, %v", len(both), err)
+	}
+}
+
+// seconds are made, so that what comes out is known: n of them with a rate and a response time.
+func seconds(n int, rate int64, response time.Duration, errors int64) []analyze.Second {
+	h := series.NewHistogram()
+	h.RecordN(response, rate)
+	out := make([]analyze.Second, n)
+	for i := range out {
+		out[i] = analyze.Second{
+			Start: time.Unix(int64(i), 0), Length: time.Second, Response: h.Snapshot(), Service: h.Snapshot(),
+			Tally: series.Tally{Scheduled: rate + errors, Done: rate, Errors: errors},
+		}
+	}
+	return out
+}
+
+func TestClaimsAreAskedWhereverTheExpectationLeavesItOpen(t *testing.T) {
+	trial := parse(t, comparing, Options{Set: []string{"seed=1"}})
+	var r recording
+	for round := 1; round <= 3; round++ {
+		for i, c := range trial.cells {
+			s := r.begin(stretch{cell: c.Name, round: round, phase: "measure"})
+			s.all = seconds(30, []int64{1000, 950, 1000, 500}[i], time.Millisecond, 0)
+		}
+	}
+	findings := analyze.Judge(trial.claims(&r), trial.options())
+	if len(findings) != 2 {
+		t.Fatalf("%d findings, want one per number of connections", len(findings))
+	}
+	if f := findings[0]; f.Verdict != analyze.Pass || math.Abs(f.Estimate-0.95) > 1e-9 || f.Expect != `throughput["binlog row"] > 0.9 * throughput["binlog off"] at connections=4` {
+		t.Errorf("got %+v", f)
+	}
+	if f := findings[1]; f.Verdict != analyze.Fail || math.Abs(f.Estimate-0.5) > 1e-9 {
+		t.Errorf("got %+v", f)
+	}
+}
+
+func TestWhatWasNotMeasuredIsNotJudged(t *testing.T) {
+	trial := parse(t, disturbing, Options{Set: []string{"seed=1"}})
+	for _, f := range analyze.Judge(trial.claims(&recording{}), trial.options()) {
+		if f.Verdict != analyze.Inconclusive {
+			t.Errorf("%s without data: %s", f.Expect, f.Verdict)
+		}
+	}
+}
+
+func TestOrderIsBalanced(t *testing.T) {
+	trial := parse(t, comparing, Options{})
+	const rounds = 4
+	place := map[string]int{}
+	for round := 1; round <= rounds; round++ {
+		got := order(trial.cells, round, rounds)
+		for i, c := range got {
+			place[c.Name] += i
+		}
+		if len(got) != 4 {
+			t.Fatalf("round %d: %d cells", round, len(got))
+		}
+	}
+	for name, sum := range place {
+		if mean := float64(sum) / rounds; mean < 0.9 || mean > 2.1 {
+			t.Errorf("%s stands at place %v on average, want the middle", name, mean)
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package trial
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+const comparing = `trial: binlog-cost
+question: What does the binary log cost?
+cluster: {engine: mariadb, config: {innodb_buffer_pool_size: 512M}}
+load: {workload: tpcc, scale: 4}
+compare:
+  connections: [4, 8]
+  variant:
+    binlog off: {config: {log_bin: off}}
+    binlog row: {config: {log_bin: on}}
+phases: {warmup: steady, measure: 60s, rounds: 3}
+expect:
+  - throughput["binlog row"] > 0.9 * throughput["binlog off"]
+`
+
+const disturbing = `trial: stall
+cluster: {engine: mysql, nodes: 2}
+load: {workload: oltp, rate: 50% of max, limit: 2s}
+timeline:
+  - baseline: 60s
+  - run: lab/freeze
+    with: {node: n1}
+  - recovery: 30s
+expect:
+  - throughput.during("lab/freeze") > 0.8 * throughput.baseline
+  - p99(response).recovery < 3 * p99(response).baseline
+  - errors == 0
+`
+
+func parse(t *testing.T, text string, o Options) *Trial {
+	t.Helper()
+	got, err := Parse("trial.yaml", []byte(text), o, testParts())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func TestComparisonBecomesCells(t *testing.T) {
+	got := parse(t, comparing, Options{})
+	var names []string
+	for _, c := range got.cells {
+		names = append(names, c.Name)
+	}
+	want := "binlog off, connections=4|binlog row, connections=4|binlog off, connections=8|binlog row, connections=8"
+	if strings.Join(names, "|") != want {
+		t.Errorf("cells %q, want %q", names, want)
+	}
+	c := got.cells[3]
+	if c.load.Connections != 8 || c.cluster.Config["log_bin"] != "on" || c.cluster.Config["innodb_buffer_pool_size"] != "512M" || c.Control {
+		t.Errorf("cell %+v %+v", c.Cell, c.cluster)
+	}
+	if !got.cells[0].Control || got.cells[0].data != got.cells[3].data {
+		t.Error("the first variant is the control, and all cells share a data set")
+	}
+}
+
+func TestQuickAndSetApplyInOrder(t *testing.T) {
+	text := comparing + "quick:\n  phases: {measure: 5s, rounds: 1}\n  compare: {connections: [4]}\n"
+	got := parse(t, text, Options{Quick: true, Set: []string{"phases.measure=7s", "cluster.engine=mysql"}})
+	if got.Phases.Measure != 7*time.Second || got.Phases.Rounds != 1 || len(got.cells) != 2 || got.Cluster.Engine != "mysql" {
+		t.Errorf("got %+v, %d cells", got.Phases, len(got.cells))
+	}
+	general := parse(t, comparing, Options{Quick: true})
+	if general.Phases.Measure != 10*time.Second || general.Phases.Rounds != 2 {
+		t.Errorf("without a quick section: %+v", general.Phases)
+	}
+}
+
+func TestTheResolvedTrialReadsBackTheSame(t *testing.T) {
+	for _, text := range []string{comparing, disturbing} {
+		first := parse(t, text, Options{Set: []string{"seed=42"}})
+		resolved := string(first.Document.Format())
+		again := parse(t, resolved, Options{})
+		if again.Seed != 42 || len(again.cells) != len(first.cells) || again.Phases != first.Phases || string(again.Document.Format()) != resolved {
+			t.Errorf("resolved:\n%s", resolved)
+		}
+	}
+}
+
+func TestBadTrialsAreRefusedAtTheirPlace(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"unknown key":       {strings.Replace(comparing, "phases:", "phasis:", 1), `trial.yaml:10:1: unknown key "phasis", expected trial, question, cluster, load, compare, timeline, phases, expect, confidence or seed (did you mean "phases"?)`},
+		"unknown engine":    {strings.Replace(comparing, "engine: mariadb", "engine: maria", 1), `trial.yaml:3:19: unknown engine "maria", expected mariadb or mysql`},
+		"unknown version":   {strings.Replace(comparing, "engine: mariadb,", "engine: mariadb, version: 11.5,", 1), `unknown version of mariadb "11.5", expected 11.4 (did you mean "11.4"?)`},
+		"unknown workload":  {strings.Replace(comparing, "tpcc", "tpc", 1), `trial.yaml:4:18: unknown workload "tpc", expected oltp or tpcc`},
+		"unknown parameter": {strings.Replace(comparing, "scale: 4", "scael: 4", 1), `trial.yaml:4:24: unknown key "scael", expected scale (did you mean "scale"?)`},
+		"unknown variant":   {strings.Replace(comparing, `throughput["binlog row"]`, `throughput["binlog raw"]`, 1), `trial.yaml:12:5: unknown variant "binlog raw", expected binlog off or binlog row (did you mean "binlog row"?)`},
+		"one variant":       {strings.Replace(comparing, "    binlog row: {config: {log_bin: on}}\n", "", 1), "trial.yaml:8:5: expected at least two named variants"},
+		"no metric":         {strings.Replace(comparing, `throughput["binlog row"] > 0.9 * throughput["binlog off"]`, "4 > 3", 1), `names no metric`},
+		"no comparison":     {strings.Replace(disturbing, "errors == 0", "errors", 1), `trial.yaml:12:5: "errors" compares nothing`},
+		"syntax":            {strings.Replace(disturbing, "errors == 0", "errors == (", 1), `trial.yaml:12:5: in "errors == (": `},
+		"alternative":       {strings.Replace(disturbing, "errors == 0", "errors == 0 or late == 0", 1), "cannot be an alternative"},
+		"unknown phase":     {strings.Replace(disturbing, `during("lab/freeze")`, `during("lab/freez")`, 1), `unknown phase "lab/freez", expected baseline, lab/freeze or recovery (did you mean "lab/freeze"?)`},
+		"unknown change":    {strings.Replace(disturbing, "run: lab/freeze", "run: lab/melt", 1), `trial.yaml:6:10: unknown change "lab/melt", expected lab/freeze or lab/restart`},
+		"unknown input":     {strings.Replace(disturbing, "{node: n1}", "{nod: n1}", 1), `trial.yaml:7:12: unknown key "nod", expected node (did you mean "node"?)`},
+		"unknown operation": {strings.Replace(disturbing, "errors == 0", `throughput.of("new_oder") > 5`, 1), `unknown operation "new_oder", expected new_order or payment (did you mean "new_order"?)`},
+		"limit, no rate":    {strings.Replace(disturbing, "rate: 50% of max, ", "", 1), "a limit without a rate"},
+		"bad rate":          {strings.Replace(disturbing, "50% of max", "fast", 1), `"fast", expected 500, 500/s, 50% of max or a list of stages`},
+		"bad step":          {strings.Replace(disturbing, "baseline: 60s", "bseline: 60s", 1), `trial.yaml:5:5: unknown key "bseline", expected run, baseline, wait or recovery (did you mean "baseline"?)`},
+		"no length":         {strings.Replace(disturbing, "baseline: 60s", "baseline: 0s", 1), "a step of no length"},
+		"confidence":        {comparing + "confidence: 99\n", "trial.yaml:13:13: confidence 99, expected a number from 0.5 to below 1"},
+		"rounds":            {strings.Replace(comparing, "rounds: 3", "rounds: -3", 1), "-3 rounds, expected at least 1"},
+		"staged, steady":    {strings.Replace(disturbing, "50% of max", "[{rate: 5, for: 1s}]", 1), "stages need a warm-up of known length"},
+		"twice":             {strings.Replace(comparing, "[4, 8]", "[4, 4]", 1), `level "4" of "connections" stands twice`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.text == comparing || c.text == disturbing {
+				t.Fatal("the test changes nothing")
+			}
+			_, err := Parse("trial.yaml", []byte(c.text), Options{}, testParts())
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got  %v\nwant %s", err, c.want)
+			}
+		})
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(comparing)
+	f.Add(disturbing)
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := Parse("trial.yaml", []byte(text), Options{}, testParts())
+		if (got == nil) == (err == nil) {
+			t.Fatalf("got %v and %v", got, err)
+		}
+	})
+}
