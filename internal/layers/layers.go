@@ -4,7 +4,7 @@ package layers
 // Order lists the packages from the bottom up: a package imports only what stands in a group before its own.
 // Do not change the order to make a build pass: an import that it refuses is in the wrong package.
 var Order = [][]string{
-	{"internal/document", "series"},
+	{"internal/document", "series", "workload/random"},
 	{"analyze", "load", "infra"},
 	{"engine", "infra/local", "infra/infratest"},
 	{"engine/mysql", "engine/enginetest"},
@@ -13,7 +13,7 @@ var Order = [][]string{
 	{"trial"},
 	{"report"},
 	{"catalog"},
-	{"internal/reference", "internal/accuracy", "internal/bench"},
+	{"internal/reference", "internal/accuracy", "internal/bench", "internal/labtest"},
 	{"cmd/plimsoll"},
 }
 

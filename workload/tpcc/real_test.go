@@ -9,7 +9,7 @@ import (
 
 	"plimsoll/engine"
 	"plimsoll/workload"
-	"plimsoll/workload/internal/labtest"
+	"plimsoll/internal/labtest"
 )
 
 const small = "{scale: 3, items: 2000, customers: 60}"
