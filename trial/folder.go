@@ -144,6 +144,15 @@ func (f *folder) document(name string, v any) error {
 
 // Open reads a result folder. One without a verdict is that of a trial that was cut off: it reads as Partial.
 func Open(dir string) (*Result, error) {
+	r, err := OpenHead(dir)
+	if err != nil {
+		return nil, err
+	}
+	return r, r.readSeries()
+}
+
+// OpenHead is Open without what was measured every second.
+func OpenHead(dir string) (*Result, error) {
 	r := &Result{Dir: dir}
 	source, err := os.ReadFile(filepath.Join(dir, specFile))
 	if err != nil {
@@ -157,9 +166,6 @@ func Open(dir string) (*Result, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		r.Verdict.Partial = true
 	case err != nil:
-		return nil, err
-	}
-	if err := r.readSeries(); err != nil {
 		return nil, err
 	}
 	return r, nil

@@ -42,8 +42,8 @@ func (u usageError) Error() string { return u.text }
 // hinted is an error with advice.
 type hinted interface{ Hint() string }
 
-// report tells the user what went wrong and returns the exit code.
-func report(c console, err error) int {
+// tell says to the user what went wrong and returns the exit code.
+func tell(c console, err error) int {
 	var code withCode
 	var usage usageError
 	var problems document.Problems

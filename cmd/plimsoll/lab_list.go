@@ -44,7 +44,7 @@ func runLabList(ctx context.Context, c console, asJSON bool) error {
 	fmt.Fprintln(w, "CLUSTER\tSERVER\tNODE\tADDRESS\tSTATE\tPID")
 	for _, cluster := range clusters {
 		for _, n := range cluster.Nodes {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\n", cluster.Name, cluster.Server, n.Name, n.Address, n.State, n.PID)
+			fmt.Fprintf(w, "%s\t%s %s\t%s\t%s\t%s\t%d\n", cluster.Name, cluster.Product, cluster.Version, n.Name, n.Address, n.State, n.PID)
 		}
 	}
 	return w.Flush()

@@ -11,7 +11,7 @@ import (
 func run(ctx context.Context, args []string, c console) int {
 	root := newRoot(c)
 	root.SetArgs(args)
-	return report(c, root.ExecuteContext(ctx))
+	return tell(c, root.ExecuteContext(ctx))
 }
 
 func newRoot(c console) *cobra.Command {
