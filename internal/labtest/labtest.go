@@ -14,8 +14,15 @@ import (
 	"plimsoll/lab"
 )
 
-// Each runs f as a subtest on a server of each product, which has nothing but an empty database test. Short tests skip it.
-func Each(t *testing.T, f func(t *testing.T, db engine.Database)) {
+// Server is a real server's empty database, named test.
+type Server struct {
+	engine.Database
+	Engine engine.Engine
+	Target engine.Target
+}
+
+// Each runs f as a subtest on a server of each product. Short tests skip it.
+func Each(t *testing.T, f func(t *testing.T, db Server)) {
 	if testing.Short() {
 		t.Skip("starts real servers")
 	}
@@ -25,7 +32,7 @@ func Each(t *testing.T, f func(t *testing.T, db engine.Database)) {
 }
 
 // Up starts a server, which ends with the test.
-func Up(t testing.TB, product string) engine.Database {
+func Up(t testing.TB, product string) Server {
 	t.Helper()
 	cache, err := lab.Cache(os.Getenv)
 	if err != nil {
@@ -70,7 +77,7 @@ func Up(t testing.TB, product string) engine.Database {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	return db
+	return Server{db, mysql.Engine{}, target}
 }
 
 // shortDir is a temporary folder whose path leaves room for the path of a Unix socket.
@@ -101,13 +108,14 @@ func Query(t testing.TB, db engine.Database, text string) []string {
 			if j > 0 {
 				rows[i] += " "
 			}
-			rows[i] += show(r.At(i, j))
+			rows[i] += Show(r.At(i, j))
 		}
 	}
 	return rows
 }
 
-func show(v engine.Value) string {
+// Show writes a value as text.
+func Show(v engine.Value) string {
 	switch v.Kind {
 	case engine.Null:
 		return "NULL"

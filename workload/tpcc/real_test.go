@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"plimsoll/engine"
-	"plimsoll/workload"
 	"plimsoll/internal/labtest"
+	"plimsoll/workload"
 )
 
 const small = "{scale: 3, items: 2000, customers: 60}"
 
 func TestOnRealServers(t *testing.T) {
-	labtest.Each(t, func(t *testing.T, db engine.Database) {
+	labtest.Each(t, func(t *testing.T, db labtest.Server) {
 		w := of(t, small)
 		if err := w.Prepare(t.Context(), db, nil); err != nil {
 			t.Fatal(err)
@@ -129,7 +129,7 @@ func countQueries(t *testing.T, w *tpcc, db engine.Database) {
 }
 
 func TestForeignKeysHold(t *testing.T) {
-	labtest.Each(t, func(t *testing.T, db engine.Database) {
+	labtest.Each(t, func(t *testing.T, db labtest.Server) {
 		w := of(t, "{scale: 2, items: 500, customers: 30, foreign_keys: true}")
 		if err := w.Prepare(t.Context(), db, nil); err != nil {
 			t.Fatal(err)
