@@ -96,7 +96,7 @@ func (t *Trial) quantity(m Metric, p place, r *recording) analyze.Quantity {
 	switch {
 	case m.Name == "recovery_time":
 		q.Exact = r.recoveryTime(c.Name, m.Phase)
-	case m.exact():
+	case m.exact() && len(q.Rounds) > 0:
 		n := m.count(slices.Concat(q.Rounds...))
 		q.Exact = &n
 	default:

@@ -33,9 +33,13 @@ func (t *Trial) Run(ctx context.Context, parts Parts, site Site) (*Result, error
 	}
 	r.host = hostFacts(ctx, site.Lab.Machine, site.Lab.Home)
 	r.observe(r.plan())
-	runErr := errors.Join(r.measure(ctx), r.stop(ctx))
+	runErr := r.measure(ctx)
+	if ctx.Err() != nil {
+		runErr = ctx.Err() // what else went wrong then is a consequence
+	}
+	runErr = errors.Join(runErr, r.stop(ctx))
 	r.observe(Stage{Doing: Judging, Share: -1})
-	verdict := r.judge(runErr != nil)
+	verdict := r.judge(runErr)
 	writeErr := errors.Join(
 		r.folder.document(environmentFile, r.environment()),
 		r.folder.document(verdictFile, verdict),
@@ -43,9 +47,6 @@ func (t *Trial) Run(ctx context.Context, parts Parts, site Site) (*Result, error
 	)
 	r.observe(Finished{Verdict: verdict})
 	result, openErr := Open(site.Dir)
-	if ctx.Err() != nil {
-		runErr = ctx.Err() // what else went wrong then is a consequence
-	}
 	return result, errors.Join(runErr, writeErr, openErr)
 }
 

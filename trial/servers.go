@@ -77,16 +77,14 @@ func (r *runner) spares(c *cell) int {
 
 // loadData prepares the workload's data and keeps a copy of it.
 func (r *runner) loadData(ctx context.Context, c *cell, s *servers) error {
+	if err := s.makeNamespace(ctx); err != nil {
+		return err
+	}
 	db, err := s.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	if n, ok := db.(engine.Namespaced); ok {
-		if err := n.MakeNamespace(ctx, namespace); err != nil {
-			return err
-		}
-	}
 	facts, err := db.Facts(ctx)
 	if err != nil {
 		return fmt.Errorf("ask the server what it is: %w", err)
@@ -164,6 +162,23 @@ const namespace = "plimsoll"
 
 // open connects to the whole cluster as its administrator, in the workload's database.
 func (s *servers) open(ctx context.Context, nodes ...string) (engine.Database, error) {
+	return s.connect(ctx, namespace, nodes...)
+}
+
+// makeNamespace makes the database that the data set is going to stand in.
+func (s *servers) makeNamespace(ctx context.Context) error {
+	db, err := s.connect(ctx, "")
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if n, ok := db.(engine.Namespaced); ok {
+		return n.MakeNamespace(ctx, namespace)
+	}
+	return nil
+}
+
+func (s *servers) connect(ctx context.Context, namespace string, nodes ...string) (engine.Database, error) {
 	target, err := s.cluster.Target(nodes...)
 	if err != nil {
 		return nil, err

@@ -1,14 +1,17 @@
 package trial
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"plimsoll/analyze"
 )
 
-// judge answers the expectations with what was measured. What was cut off is judged too, but never passes: it says so.
-func (r *runner) judge(partial bool) Verdict {
+// judge answers the expectations with what was measured. What was cut off, by an error, is judged too, but never passes.
+func (r *runner) judge(cut error) Verdict {
+	partial := cut != nil
 	t := r.trial
 	findings := analyze.Judge(t.claims(&r.recording), t.options())
 	v := Verdict{
@@ -24,7 +27,7 @@ func (r *runner) judge(partial bool) Verdict {
 		v.Verdict = analyze.Inconclusive
 	}
 	if partial {
-		v.Reasons = append(v.Reasons, "the trial was cut off before its end")
+		v.Reasons = append(v.Reasons, "cut off before its end: "+cutBy(cut))
 	}
 	v.Reasons = append(v.Reasons, reasons(findings)...)
 	return v
@@ -49,4 +52,12 @@ func reasons(findings []analyze.Finding) []string {
 		out = append(out, n)
 	}
 	return slices.Clip(out)
+}
+
+// cutBy says why a trial was cut off.
+func cutBy(err error) string {
+	if errors.Is(err, context.Canceled) {
+		return "it was interrupted"
+	}
+	return err.Error()
 }
