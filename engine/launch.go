@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path"
+	"strings"
 
 	"plimsoll/infra"
 )
@@ -26,7 +27,7 @@ type Launcher interface {
 	Configure(ctx context.Context, m infra.Machine, n Node) error
 	// Init makes the node's empty data folder. Configure has been called.
 	Init(ctx context.Context, m infra.Machine, n Node) error
-	// Command is the server's command line. It needs no bookkeeping fields: lab sets Log and Mark.
+	// Command is the server's command line. Lab sets Log, Title and Mark.
 	Command(n Node) (infra.Command, error)
 	// Ready tries once whether the node serves; the error says what it still waits for.
 	Ready(ctx context.Context, m infra.Machine, n Node) error
@@ -95,5 +96,18 @@ func (n Node) Run() string { return path.Join(n.Dir, "run") }
 // Temp is the folder for temporary files.
 func (n Node) Temp() string { return path.Join(n.Dir, "tmp") }
 
-// Log is the file that takes what the server says.
+// Log is the file that takes what the server says, one life after another, each begun by a line that begins with LogTitle.
 func (n Node) Log() string { return path.Join(n.Dir, "log") }
+
+// LogTitle begins each life of a server in its log.
+const LogTitle = "=== Plimsoll starts this node"
+
+// LastLife is the part of a log that a server wrote since it was started last.
+func LastLife(log string) string {
+	title := strings.LastIndex(log, LogTitle)
+	if title < 0 {
+		return log
+	}
+	_, life, _ := strings.Cut(log[title:], "\n")
+	return life
+}

@@ -62,6 +62,7 @@ type Command struct {
 	Dir   string
 	Stdin []byte // Run
 	Log   string // Start: file that takes stdout and stderr, appended
+	Title string // Start: a line that is written to Log first; may be empty
 	Mark  string // a path that tells whose process this is, set as PLIMSOLL_MARK in the environment; its children inherit it
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/engine"
 	"plimsoll/infra"
 )
 
@@ -95,6 +96,7 @@ func (c *Cluster) start(ctx context.Context, m *member) error {
 		return fmt.Errorf("%s: %w", m.Name, err)
 	}
 	command.Log, command.Mark = m.Log(), m.Dir
+	command.Title = engine.LogTitle + " at " + c.deps.Now().UTC().Format(time.RFC3339)
 	c.deps.say("%s: start at %s:%d", m.Name, m.Address, m.Port)
 	p, err := c.deps.Machine.Start(ctx, command)
 	if err != nil {

@@ -104,7 +104,7 @@ func (s Servers) Diagnose(ctx context.Context, m infra.Machine, n engine.Node) e
 	if err != nil {
 		return nil // no log, nothing said
 	}
-	return diagnose(string(tail), func() []string { return variables(ctx, m, n.Dist) })
+	return diagnose(engine.LastLife(string(tail)), func() []string { return variables(ctx, m, n.Dist) })
 }
 
 // explain replaces the error of a program that failed by what it said, if that is understood.

@@ -41,17 +41,13 @@ var complaints = []complaint{
 }
 
 var (
-	unknown   = regexp.MustCompile(`unknown (?:variable|option) '(?:--)?([^'=]+)`)
-	beginning = regexp.MustCompile(`(?m)^.*(?:starting as process|Starting MariaDB|MySQL Server - start\.).*$`)
-	gaveUp    = regexp.MustCompile(`(?m)\[ERROR\].*Aborting`)
-	mistake   = regexp.MustCompile(`(?m)\[ERROR\] (?:\[MY-\d+\] \[\w+\] )?(.*)$`)
+	unknown = regexp.MustCompile(`unknown (?:variable|option) '(?:--)?([^'=]+)`)
+	gaveUp  = regexp.MustCompile(`(?m)\[ERROR\].*Aborting`)
+	mistake = regexp.MustCompile(`(?m)\[ERROR\] (?:\[MY-\d+\] \[\w+\] )?(.*)$`)
 )
 
 // diagnose finds the cause of an end in what a server wrote; nil if it does not say. names lists its variables.
 func diagnose(said string, names func() []string) error {
-	if starts := beginning.FindAllStringIndex(said, -1); len(starts) > 0 {
-		said = said[starts[len(starts)-1][0]:] // what it wrote in its earlier lives explained those
-	}
 	if m := unknown.FindStringSubmatch(said); m != nil {
 		return noVariable(m[1], names())
 	}

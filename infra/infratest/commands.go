@@ -70,12 +70,14 @@ func suiteStart(t *testing.T, s suite) {
 	ctx, cancel := context.WithCancel(t.Context())
 	p, err := s.Start(ctx, infra.Command{
 		Path: "sh", Args: []string{"-c", `echo "$PLIMSOLL_MARK"; echo problems >&2; sed 's/.*) . //' /proc/$$/stat; exec sleep 1000`},
-		Log: s.at("out"), Mark: s.at("started"),
+		Log: s.at("out"), Title: "# one", Mark: s.at("started"),
 	})
 	must(t, err)
 	t.Cleanup(func() { end(t, p) })
-	eventually(t, "three lines in the log", func() bool { return strings.Count(s.shell(t, "cat out"), "\n") == 2 })
+	eventually(t, "four lines in the log", func() bool { return strings.Count(s.shell(t, "cat out"), "\n") == 3 })
 	lines := strings.Split(s.shell(t, "cat out"), "\n")
+	equal(t, "title", lines[0], "# one")
+	lines = lines[1:]
 	equal(t, "mark in the environment", lines[0], s.at("started"))
 	equal(t, "stderr in the log", lines[1], "problems")
 	// After the state come parent, process group and session: the server leads its own.

@@ -47,13 +47,14 @@ func (p *process) alive() (bool, error) {
 		return false, err
 	case s.began != p.began:
 		return false, nil // another has its id
-	case s.state == 'Z' || s.state == 'X':
-		if s.parent == os.Getpid() {
-			_, _ = unix.Wait4(p.id, nil, unix.WNOHANG, nil) // ours to bury; whoever comes first does it
-		}
-		return false, nil
+	case s.state != 'Z' && s.state != 'X':
+		return true, nil
+	case s.threads > 1:
+		return true, nil // its first thread has ended, others still hold its files and ports
+	case s.parent == os.Getpid():
+		_, _ = unix.Wait4(p.id, nil, unix.WNOHANG, nil) // ours to bury; whoever comes first does it
 	}
-	return true, nil
+	return false, nil
 }
 
 var signals = map[string]unix.Signal{
@@ -145,9 +146,10 @@ func (p *process) poll(ctx context.Context, every time.Duration) error {
 
 // stat is what is needed of /proc/PID/stat.
 type stat struct {
-	state  byte
-	parent int
-	began  uint64
+	state   byte
+	parent  int
+	threads int
+	began   uint64
 }
 
 func readStat(id int) (stat, error) {
@@ -171,9 +173,13 @@ func parseStat(data []byte) (stat, error) {
 	if err != nil {
 		return stat{}, fmt.Errorf("read process state: %w", err)
 	}
+	threads, err := strconv.Atoi(string(fields[17]))
+	if err != nil {
+		return stat{}, fmt.Errorf("read process state: %w", err)
+	}
 	began, err := strconv.ParseUint(string(fields[19]), 10, 64)
 	if err != nil {
 		return stat{}, fmt.Errorf("read process state: %w", err)
 	}
-	return stat{state: fields[0][0], parent: parent, began: began}, nil
+	return stat{state: fields[0][0], parent: parent, threads: threads, began: began}, nil
 }

@@ -54,7 +54,12 @@ func (Machine) Start(ctx context.Context, c infra.Command) (infra.Process, error
 	if err != nil {
 		return nil, fmt.Errorf("open the log: %w", err)
 	}
-	defer func() { _ = log.Close() }()                 // the server has its own
+	defer func() { _ = log.Close() }() // the server has its own
+	if c.Title != "" {
+		if _, err := log.WriteString(c.Title + "\n"); err != nil {
+			return nil, fmt.Errorf("write the log: %w", err)
+		}
+	}
 	cmd, err := command(context.WithoutCancel(ctx), c) // it outlives Plimsoll
 	if err != nil {
 		return nil, err

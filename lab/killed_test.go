@@ -1,0 +1,92 @@
+package lab_test
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/engine"
+	"plimsoll/engine/mysql"
+	"plimsoll/lab"
+)
+
+// TestMain is the test, or a Plimsoll that brings a cluster up for a test that kills it.
+func TestMain(m *testing.M) {
+	if home := os.Getenv("LAB_TEST_UP"); home != "" {
+		bringUp(home)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// bringUp makes a cluster in this state folder, tells what it does, and keeps the cluster until it is killed.
+func bringUp(home string) {
+	var t testing.T
+	launchers := map[string]engine.Launcher{"toy": copiedToys{}, "mariadb": mysql.Servers{}}
+	product := os.Getenv("LAB_TEST_PRODUCT")
+	d := deps(&t, launchers[product])
+	d.Home, d.Say = home, func(s string) { println(s) }
+	println("begin")
+	if _, err := lab.Up(context.Background(), lab.Spec{Name: "demo", Product: product, Nodes: 3}, d); err != nil {
+		println(err.Error())
+		return
+	}
+	println("complete")
+	select {}
+}
+
+// Whenever a Plimsoll is killed while it makes a cluster, Down takes away all that there is of it.
+func TestKilledWhileBringingUp(t *testing.T) {
+	for _, product := range []string{"toy", "mariadb"} {
+		t.Run(product, func(t *testing.T) {
+			if product != "toy" && testing.Short() {
+				t.Skip("starts real servers")
+			}
+			for _, moment := range []string{
+				"begin", "n1: make", "n2: copy", "n3: copy", "n1: start", "n2: start", "n3: start", "complete",
+			} {
+				// At once, and a little later: inside what has just been announced.
+				for _, later := range []time.Duration{0, 20 * time.Millisecond, 150 * time.Millisecond} {
+					killAndTakeDown(t, product, moment, later)
+				}
+			}
+		})
+	}
+}
+
+func killAndTakeDown(t *testing.T, product, moment string, later time.Duration) {
+	d := deps(t, toys{})
+	d.Say = nil
+	child := exec.CommandContext(t.Context(), os.Args[0])
+	child.Env = append(os.Environ(), "LAB_TEST_UP="+d.Home, "LAB_TEST_PRODUCT="+product)
+	said, err := child.StderrPipe()
+	must(t, err)
+	must(t, child.Start())
+	lines := bufio.NewScanner(said)
+	for reached := false; !reached; {
+		if !lines.Scan() {
+			t.Fatalf("%s: the cluster was never at this point", moment)
+		}
+		reached = strings.HasPrefix(lines.Text(), moment)
+	}
+	<-time.After(later)
+	must(t, child.Process.Kill())
+	_ = child.Wait() // killed
+
+	all, err := lab.List(t.Context(), d)
+	must(t, err)
+	if len(all) == 0 && moment != "begin" {
+		t.Errorf("killed at %q: the cluster is not listed", moment)
+	}
+	err = lab.Down(t.Context(), "demo", d)
+	if len(all) == 0 {
+		refused(t, err, "no such cluster", "lab list")
+	} else {
+		must(t, err)
+	}
+	nothingLeft(t.Context(), t, d, "demo")
+}

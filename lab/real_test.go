@@ -1,0 +1,249 @@
+package lab_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/engine"
+	"plimsoll/engine/mysql"
+	"plimsoll/lab"
+)
+
+// servers are what the tests run; the versions that are not on PATH are fetched.
+var servers = []struct{ product, version string }{{"mariadb", "10.11"}, {"mariadb", "11.4"}, {"mysql", "9.7"}}
+
+// realDeps is a lab of real servers, whose cache is the user's.
+func realDeps(t *testing.T) lab.Deps {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts real servers")
+	}
+	d := deps(t, mysql.Servers{})
+	cache, err := lab.Cache(os.Getenv)
+	must(t, err)
+	d.Cache = cache
+	return d
+}
+
+// database is a node to ask and tell.
+type database struct {
+	*testing.T
+	cluster *lab.Cluster
+	node    string
+}
+
+func (d database) try(ctx context.Context, sql string) (string, error) {
+	target, err := d.cluster.Target(d.node)
+	if err != nil {
+		return "", err
+	}
+	target.Timeout = 2 * time.Second
+	db, err := mysql.Engine{}.Open(ctx, target)
+	if err != nil {
+		return "", err
+	}
+	s, err := db.Session(ctx)
+	if err != nil {
+		return "", errors.Join(err, db.Close())
+	}
+	r := engine.Result{Keep: true}
+	err = errors.Join(s.Exec(ctx, sql, &r), s.Close(), db.Close())
+	if err != nil || r.Rows == 0 {
+		return "", err
+	}
+	if v := r.At(0, 0); v.Kind == engine.Integer {
+		return fmt.Sprint(v.Int), nil
+	}
+	return string(r.At(0, 0).Data), nil
+}
+
+// says runs statements and returns the last one's first value.
+func (d database) says(statements ...string) (value string) {
+	d.Helper()
+	for _, sql := range statements {
+		var err error
+		if value, err = d.try(d.Context(), sql); err != nil {
+			d.Fatalf("%s: %s: %v", d.node, sql, err)
+		}
+	}
+	return value
+}
+
+// comes waits until a query has an answer, as a replica's does.
+func (d database) comes(sql, want string) {
+	d.Helper()
+	ctx, cancel := context.WithTimeout(d.Context(), 20*time.Second)
+	defer cancel()
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for {
+		got, err := d.try(ctx, sql)
+		if err == nil && got == want {
+			return
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			d.Fatalf("%s: %s: %q, %v, want %q", d.node, sql, got, err, want)
+		}
+	}
+}
+
+const rows = "SELECT COUNT(*) FROM d.t"
+
+func TestRealSingleNode(t *testing.T) {
+	for _, s := range servers {
+		t.Run(s.product+" "+s.version, func(t *testing.T) {
+			d, ctx := realDeps(t), t.Context()
+			c := up(t, d, lab.Spec{Name: "single", Product: s.product, Version: s.version,
+				Config: map[string]string{"max_connections": "77", "sync-binlog": "0"}})
+			n1 := database{t, c, "n1"}
+			equal(t, "max_connections", n1.says("SELECT @@max_connections"), "77")
+			if version := n1.says("SELECT VERSION()"); !strings.HasPrefix(version, c.Distribution().Exact) {
+				t.Errorf("the server says %s, the distribution %s", version, c.Distribution().Exact)
+			}
+			equal(t, "accounts without a password that can log in over TCP", n1.says(
+				"SELECT COUNT(*) FROM mysql.user WHERE authentication_string = '' AND host != 'localhost'"), "0")
+			commandLine := read(t, "/proc", fmt.Sprint(c.Nodes()[0].PID), "cmdline")
+			if secret := string(c.Nodes()[0].Password); secret == "" || strings.Contains(commandLine, secret) {
+				t.Errorf("the password is in the process list: %q", commandLine)
+			}
+
+			// A crash loses nothing that was committed, and is no death when it was asked for.
+			n1.says("CREATE DATABASE d", "CREATE TABLE d.t (a INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1), (2)")
+			must(t, c.Kill(ctx, "n1"))
+			must(t, c.Start(ctx))
+			equal(t, "rows after a crash", n1.says(rows), "2")
+
+			must(t, c.Freeze(ctx))
+			if _, err := n1.try(ctx, "SELECT 1"); engine.ClassOf(err) != engine.Unavailable {
+				t.Errorf("a frozen server answers: %v", err)
+			}
+			must(t, c.Thaw(ctx))
+			equal(t, "rows after a freeze", n1.says(rows), "2")
+
+			must(t, c.Save(ctx))
+			n1.says("INSERT INTO d.t VALUES (3)")
+			must(t, c.Stop(ctx))
+			must(t, c.Reconfigure(ctx, map[string]string{"innodb_buffer_pool_size": "64M", "log_bin": "off"}))
+			must(t, c.Restore(ctx))
+			must(t, c.Start(ctx))
+			equal(t, "rows after Restore", n1.says(rows), "2")
+			equal(t, "buffer pool", n1.says("SELECT @@innodb_buffer_pool_size"), fmt.Sprint(64<<20))
+			equal(t, "binary log", n1.says("SELECT @@log_bin"), "0")
+
+			// Somebody else ends it.
+			n1.says("SHUTDOWN")
+			select {
+			case death := <-c.Died():
+				if death.Node != "n1" || death.Cause == nil || !strings.Contains(death.Cause.Error(), "shut down by plimsoll") {
+					t.Errorf("death: %+v", death)
+				}
+			case <-time.After(30 * time.Second):
+				t.Fatal("no word of a death")
+			}
+
+			must(t, c.Reconfigure(ctx, map[string]string{"innodb_bufer_pool_size": "64M"}))
+			refused(t, c.Start(ctx), "no variable innodb_bufer_pool_size", "did you mean innodb_buffer_pool_size?")
+			must(t, c.Reconfigure(ctx, map[string]string{"binlog_format": "sometimes"}))
+			if err := c.Start(ctx); err == nil || !strings.Contains(err.Error(), "sometimes") {
+				t.Errorf("a wrong value: %v", err)
+			}
+		})
+	}
+}
+
+func TestRealReplicas(t *testing.T) {
+	for _, s := range servers {
+		t.Run(s.product+" "+s.version, func(t *testing.T) {
+			d, ctx := realDeps(t), t.Context()
+			c := up(t, d, lab.Spec{Name: "replicas", Product: s.product, Version: s.version, Nodes: 3})
+			n1, n2, n3 := database{t, c, "n1"}, database{t, c, "n2"}, database{t, c, "n3"}
+			n1.says("CREATE DATABASE d", "CREATE TABLE d.t (a INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1), (2)")
+			n2.comes(rows, "2")
+			n3.comes(rows, "2")
+			equal(t, "read only", n1.says("SELECT @@read_only")+n2.says("SELECT @@read_only"), "01")
+
+			// A replica comes back and gets what it missed; so do replicas whose primary crashed.
+			must(t, c.Kill(ctx, "n2"))
+			n1.says("INSERT INTO d.t VALUES (3)")
+			must(t, c.Start(ctx, "n2"))
+			equal(t, "rows of n2 once it has joined again", n2.says(rows), "3")
+			must(t, c.Kill(ctx, "n1"))
+			must(t, c.Start(ctx, "n1"))
+			n1.says("INSERT INTO d.t VALUES (4)")
+			n3.comes(rows, "4")
+
+			// A replica that comes later has what was written before it came, and follows.
+			must(t, c.Remove(ctx, "n2"))
+			added, err := c.Add(ctx)
+			must(t, err)
+			n4 := database{t, c, added}
+			equal(t, "rows of a replica that was added", n4.says(rows), "4")
+			n1.says("INSERT INTO d.t VALUES (5)")
+			n4.comes(rows, "5")
+			n3.comes(rows, "5")
+
+			err = c.Reconfigure(ctx, map[string]string{"log_bin": "off"}, "n1")
+			refused(t, err, "replicas read the primary's binary log", "leave log_bin out")
+		})
+	}
+}
+
+// A cluster that began as one node without a binary log gets a replica.
+func TestRealFirstReplica(t *testing.T) {
+	for _, s := range servers {
+		t.Run(s.product+" "+s.version, func(t *testing.T) {
+			d, ctx := realDeps(t), t.Context()
+			c := up(t, d, lab.Spec{Name: "grown", Product: s.product, Version: s.version, Config: map[string]string{"log_bin": "off"}})
+			n1 := database{t, c, "n1"}
+			n1.says("CREATE DATABASE d", "CREATE TABLE d.t (a INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1)")
+			must(t, c.Save(ctx))
+			for range 2 { // as the cells of a comparison do, one round after another
+				must(t, c.Stop(ctx))
+				must(t, c.Restore(ctx))
+				must(t, c.Reconfigure(ctx, map[string]string{"log_bin": "on"}))
+				added, err := c.Add(ctx)
+				must(t, err)
+				must(t, c.Start(ctx))
+				n2 := database{t, c, added}
+				equal(t, "rows at first", n2.says(rows), "1")
+				n1.says("INSERT INTO d.t VALUES (2)")
+				n2.comes(rows, "2")
+			}
+		})
+	}
+}
+
+func TestRealRefusals(t *testing.T) {
+	d := realDeps(t)
+	everywhere, err := net.Listen("tcp", ":0")
+	must(t, err)
+	defer func() { must(t, everywhere.Close()) }()
+	port := everywhere.Addr().(*net.TCPAddr).Port
+	type config = map[string]string
+	for name, c := range map[string]struct {
+		spec        lab.Spec
+		says, hints string
+	}{
+		"port taken":         {lab.Spec{Port: port}, fmt.Sprintf("port %d is taken", port), "ss -ltnp"},
+		"unknown variable":   {lab.Spec{Config: config{"innodb_flush_log_at_trx_comit": "2"}}, "n1: make the data folder: this server has no variable innodb_flush_log_at_trx_comit", "did you mean innodb_flush_log_at_trx_commit?"},
+		"too little memory":  {lab.Spec{Nodes: 2, Config: config{"innodb_buffer_pool_size": "4T"}}, "too little memory: 2 nodes would need 8192 GiB", "lower innodb_buffer_pool_size"},
+		"too little disk":    {lab.Spec{Config: config{"innodb_log_file_size": "100T"}}, "too little disk", "PLIMSOLL_HOME"},
+		"what the lab makes": {lab.Spec{Config: config{"datadir": "/var/lib/mysql"}}, "datadir cannot be made", ""},
+		"a version":          {lab.Spec{Version: "5.5"}, "mariadb 5.5 is not installed", "11.4 or 10.11"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.spec.Name, c.spec.Product = "refused", "mariadb"
+			_, err := lab.Up(t.Context(), c.spec, d)
+			refused(t, err, c.says, c.hints)
+			nothingLeft(t.Context(), t, d, "refused")
+		})
+	}
+}
