@@ -105,6 +105,7 @@ type drive struct {
 	db      engine.Database
 	seconds <-chan load.Second
 	now     *stretch // the phase that is under way
+	lost    int      // connections, at the end of the last second
 }
 
 func (d *drive) run(ctx context.Context) error {
@@ -168,19 +169,18 @@ func (d *drive) next(ctx context.Context) (load.Second, error) {
 
 // connections makes events of connections lost and got back.
 func (d *drive) connections(s load.Second) {
-	before := 0
-	if n := len(d.now.guard); n > 1 {
-		before = d.now.guard[n-2].Lost
+	before := d.lost
+	d.lost = s.Guard.Lost
+	if (d.lost > 0) == (before > 0) {
+		return
 	}
-	if lost := s.Guard.Lost; (lost > 0) != (before > 0) {
-		kind := "load.lost"
-		if lost == 0 {
-			kind = "load.reconnected"
-		}
-		d.happened(series.Event{
-			Time: s.Start, Kind: kind, Cell: d.cell.Name, Round: d.round, Detail: map[string]any{"connections": max(lost, before)},
-		})
+	kind := "load.lost"
+	if d.lost == 0 {
+		kind = "load.reconnected"
 	}
+	d.happened(series.Event{
+		Time: s.Start, Kind: kind, Cell: d.cell.Name, Round: d.round, Detail: map[string]any{"connections": max(d.lost, before)},
+	})
 }
 
 // errorClasses makes an event of a second's errors, by class.
@@ -197,11 +197,14 @@ func (d *drive) errorClasses(s load.Second) {
 	}
 }
 
+// second is how often a load delivers what it measured.
+const second = time.Second
+
 // stretch is a phase in which only the load goes on.
 func (d *drive) stretch(ctx context.Context, phase string, length time.Duration) error {
 	d.begin(phase, length, false)
 	d.observe(Stage{Doing: Measuring, Cell: d.cell.Name, Round: d.round, Detail: phase, Share: 0})
-	for passed := time.Duration(0); passed < length; {
+	for passed := time.Duration(0); length-passed > second/2; { // to the nearest whole second
 		s, err := d.next(ctx)
 		if err != nil {
 			return err

@@ -1,0 +1,313 @@
+package trial_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/analyze"
+	"plimsoll/catalog"
+	"plimsoll/lab"
+	"plimsoll/series"
+	"plimsoll/trial"
+)
+
+// The tests here run whole trials on a real server, for a few seconds each.
+
+const smallServer = "cluster: {engine: mariadb, config: {innodb_buffer_pool_size: 64M}}\n"
+
+func site(t *testing.T, watch trial.Observer) trial.Site {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts a real server")
+	}
+	machine, err := catalog.Machine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, err := lab.Cache(os.Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	deps := lab.Deps{Machine: machine, Launchers: catalog.Launchers(), Home: t.TempDir(), Cache: cache}
+	t.Cleanup(func() {
+		left, err := lab.List(context.WithoutCancel(t.Context()), deps)
+		if err != nil || len(left) > 0 {
+			t.Errorf("left behind: %v, %v", left, err)
+		}
+	})
+	return trial.Site{
+		Lab: deps, Dir: filepath.Join(t.TempDir(), "result"), Observer: watch,
+		Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Version: "test",
+	}
+}
+
+func read(t *testing.T, text string) *trial.Trial {
+	t.Helper()
+	got, err := trial.Parse("trial.yaml", []byte(text), trial.Options{}, catalog.Parts())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func TestAComparisonLeavesACompleteResult(t *testing.T) {
+	s := site(t, nil)
+	result, err := read(t, `trial: small
+question: Does a bigger table slow point selects?
+`+smallServer+`load: {workload: oltp_read_write, table_size: 1000}
+compare:
+  connections: [2]
+  variant:
+    flush 1: {config: {innodb_flush_log_at_trx_commit: 1}}
+    flush 2: {config: {innodb_flush_log_at_trx_commit: 2}}
+phases: {warmup: 1s, measure: 3s, rounds: 2}
+expect:
+  - throughput["flush 2"] > 0.01 * throughput["flush 1"]
+`).Run(t.Context(), catalog.Parts(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := result.Verdict
+	if len(v.Claims) != 1 || v.Claims[0].Estimate <= 0.01 || v.Partial || len(v.Cells) != 2 {
+		t.Errorf("verdict %+v", v)
+	}
+	for _, c := range v.Cells {
+		if c.Rounds != 2 || !c.Tally.Balanced() || c.Tally.Done == 0 {
+			t.Errorf("cell %q: %d rounds, %+v", c.Name, c.Rounds, c.Tally)
+		}
+	}
+	checkSettings(t, result)
+	checkSeries(t, result)
+	checkLatencyLog(t, result)
+	checkPinnedKeys(t, result.Dir)
+	if len(result.Signals) == 0 || !slices.ContainsFunc(result.Signals, func(p series.Point) bool { return p.Signal == "process.cpu_cores" }) {
+		t.Error("no signals of the server's process")
+	}
+	same, err := trial.CompareResults(result, result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range same.Differences {
+		if d.Differs || d.Ratio.Estimate != 1 {
+			t.Errorf("a result differs from itself: %+v", d)
+		}
+	}
+}
+
+func checkSettings(t *testing.T, r *trial.Result) {
+	t.Helper()
+	shown := map[string]string{}
+	for _, s := range r.Environment.Settings {
+		if s.Name == "innodb_flush_log_at_trx_commit" {
+			shown[s.Cell] = s.Shown
+		}
+	}
+	if shown["flush 1, connections=2"] != "1" || shown["flush 2, connections=2"] != "2" {
+		t.Errorf("settings as the server showed them: %v", shown)
+	}
+}
+
+func checkSeries(t *testing.T, r *trial.Result) {
+	t.Helper()
+	f, err := os.Open(filepath.Join(r.Dir, "series.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	header, err := bufio.NewReader(f).ReadString('\n')
+	const promised = "time,cell,phase,operation,scheduled,done,errors,late,skipped,response_p50_ms,"
+	if err != nil || !strings.HasPrefix(header, promised) || !strings.Contains(header, ",service_p50_ms,") {
+		t.Errorf("header %q, %v", header, err)
+	}
+	measured := 0
+	for _, row := range r.Seconds {
+		if !row.Balanced() {
+			t.Errorf("row at %v does not add up: %+v", row.Time, row.Tally)
+		}
+		if row.Phase == "measure" && row.Operation == "all" {
+			measured++
+		}
+	}
+	if want := 2 * 2 * 3; measured != want {
+		t.Errorf("%d measured seconds, want %d", measured, want)
+	}
+}
+
+func checkLatencyLog(t *testing.T, r *trial.Result) {
+	t.Helper()
+	f, err := os.Open(filepath.Join(r.Dir, "latency.hlog"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var logged, done int64
+	for entry, err := range series.ReadLatencyLog(f) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if parts := series.TagParts(entry.Tag); parts[2] == "measure" && parts[4] == "response" {
+			logged += entry.Durations.Count()
+		}
+	}
+	for _, c := range r.Verdict.Cells {
+		done += c.Tally.Done
+	}
+	if logged != done {
+		t.Errorf("%d response times logged, %d operations done", logged, done)
+	}
+}
+
+// checkPinnedKeys holds verdict.json to what other programs rely on.
+func checkPinnedKeys(t *testing.T, dir string) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, "verdict.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v map[string]any
+	if err := json.Unmarshal(data, &v); err != nil {
+		t.Fatal(err)
+	}
+	claim := v["claims"].([]any)[0].(map[string]any)
+	for _, key := range []string{"expect", "verdict", "estimate", "low", "high", "confidence", "margin", "needs"} {
+		if _, has := claim[key]; !has {
+			t.Errorf("a claim without %q", key)
+		}
+	}
+	if _, is := v["verdict"].(string); !is || v["reasons"] == nil {
+		t.Errorf("verdict %v, reasons %v", v["verdict"], v["reasons"])
+	}
+}
+
+func TestATimelineDatesWhatIsDoneToTheServer(t *testing.T) {
+	s := site(t, nil)
+	result, err := read(t, `trial: stall
+`+smallServer+`load: {workload: oltp_point_select, table_size: 1000, rate: 200, connections: 32}
+timeline:
+  - baseline: 6s
+  - run: lab/freeze
+    with: {for: 3s}
+  - recovery: 4s
+  - run: lab/kill
+    with: {for: 3s}
+  - recovery: 4s
+phases: {warmup: 2s}
+expect:
+  - max(response).during("lab/freeze") > 2s
+  - errors.baseline == 0
+  - errors.during("lab/kill") > 0
+  - p50(response).baseline < 1s
+`).Run(t.Context(), catalog.Parts(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, claim := range result.Verdict.Claims[:3] {
+		if claim.Verdict != analyze.Pass {
+			t.Errorf("%s: %s, estimate %v", claim.Expect, claim.Verdict, claim.Estimate)
+		}
+	}
+	var kinds []string
+	for _, e := range result.Events {
+		kinds = append(kinds, e.Kind)
+	}
+	for _, want := range []string{"node.freeze", "node.thaw", "node.kill", "load.lost", "node.serves", "load.reconnected", "load.errors"} {
+		if !slices.Contains(kinds, want) {
+			t.Errorf("no event %s in %v", want, kinds)
+		}
+	}
+	var sum series.Tally
+	for _, row := range result.Seconds {
+		if row.Operation == "all" {
+			sum = sum.Plus(row.Tally)
+		}
+	}
+	if !sum.Balanced() || sum.Scheduled < 200*17 {
+		t.Errorf("accounting: %+v", sum)
+	}
+	frozen := slices.IndexFunc(result.Verdict.Phases, func(p trial.Phase) bool { return p.Name == "lab/freeze" })
+	if frozen < 0 || result.Verdict.Phases[frozen].Impact == nil || result.Verdict.Phases[frozen].Impact.WorstSecond > 0.1 {
+		t.Errorf("the freeze left no mark: %+v", result.Verdict.Phases)
+	}
+}
+
+// stopper cancels when a trial measures for the first time.
+type stopper struct{ cancel context.CancelFunc }
+
+func (s stopper) Observe(u trial.Update) {
+	if second, is := u.(trial.Second); is && second.Phase == "measure" {
+		s.cancel()
+	}
+}
+
+func TestAnInterruptedTrialKeepsWhatItHas(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s := site(t, stopper{cancel})
+	began := time.Now()
+	result, err := read(t, `trial: interrupted
+`+smallServer+`load: {workload: oltp_point_select, table_size: 1000}
+phases: {warmup: 1s, measure: 10m, rounds: 1}
+expect:
+  - throughput > 1
+`).Run(ctx, catalog.Parts(), s)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want an interruption", err)
+	}
+	if time.Since(began) > 5*time.Minute {
+		t.Error("it was not stopped early")
+	}
+	if result == nil || !result.Verdict.Partial || result.Verdict.Verdict == analyze.Pass || len(result.Seconds) == 0 {
+		t.Fatalf("result %+v", result)
+	}
+	again, err := trial.Open(s.Dir)
+	if err != nil || !again.Verdict.Partial {
+		t.Errorf("read back: %v", err)
+	}
+}
+
+func TestAServerThatCannotStartIsSaidPlainly(t *testing.T) {
+	s := site(t, nil)
+	_, err := read(t, `trial: broken
+cluster: {engine: mariadb, config: {inodb_buffer_pool_size: 64M}}
+load: {workload: oltp_point_select, table_size: 1000}
+phases: {warmup: 1s, measure: 2s, rounds: 1}
+`).Run(t.Context(), catalog.Parts(), s)
+	if err == nil || !strings.Contains(err.Error(), "inodb_buffer_pool_size") {
+		t.Errorf("got %v, want the name of the variable", err)
+	}
+}
+
+func TestSettingsAreChangedWithoutARestartWhereTheServerCan(t *testing.T) {
+	s := site(t, nil)
+	result, err := read(t, `trial: dynamic
+`+smallServer+`load: {workload: oltp_update_index, table_size: 1000}
+compare:
+  config.innodb_flush_log_at_trx_commit: [1, 2]
+phases: {warmup: 1s, measure: 2s, rounds: 1, restore: never}
+`).Run(t.Context(), catalog.Parts(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]bool{}
+	for _, setting := range result.Environment.Settings {
+		if setting.Name == "innodb_flush_log_at_trx_commit" {
+			shown[setting.Shown] = true
+		}
+	}
+	if !shown["1"] || !shown["2"] {
+		t.Errorf("the server showed %v", shown)
+	}
+	for _, e := range result.Events {
+		if strings.HasPrefix(e.Kind, "node.") {
+			t.Errorf("the server was touched: %+v", e)
+		}
+	}
+}
