@@ -79,6 +79,7 @@ func (r *runner) drive(ctx context.Context, c *cell, round int, s *servers, db e
 	d := &drive{runner: r, cell: c, round: round, servers: s, db: db, seconds: seconds}
 	err := d.run(loading)
 	stop()
+	d.guard()
 	for range seconds { // the last, cut short, belongs to no phase
 	}
 	if loadErr := <-ended; loadErr != nil && !errors.Is(loadErr, context.Canceled) {
@@ -155,6 +156,9 @@ func (d *drive) next(ctx context.Context) (load.Second, error) {
 		}
 		row, err := d.folder.second(d.cell.Name, d.round, d.now.phase, s)
 		if err != nil {
+			return s, err
+		}
+		if err := d.folder.signals(generatorPoints(s)); err != nil {
 			return s, err
 		}
 		d.now.add(s)
