@@ -6,6 +6,8 @@ package engine
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"time"
 )
 
@@ -26,7 +28,7 @@ type Database interface {
 	Close() error
 }
 
-// Session runs statements one after another.
+// Session runs statements one after another. A call whose ctx ends breaks the connection, as Interrupt does.
 type Session interface {
 	// Prepare readies a statement with ? placeholders to be executed many times.
 	Prepare(ctx context.Context, text string) (Statement, error)
@@ -37,10 +39,10 @@ type Session interface {
 	Close() error
 }
 
-// Statement is a prepared statement of one session. It ends with its session.
+// Statement is a prepared statement of one session. It ends with its session; one that is an io.Closer may end before.
 type Statement interface {
 	// Exec runs it. args are only read during the call; r, if not nil, is reset and filled. Neither allocates in the
-	// steady state.
+	// steady state, in which ctx is the same from call to call.
 	Exec(ctx context.Context, args []Value, r *Result) error
 }
 
@@ -65,6 +67,10 @@ type Target struct {
 // Secret is a text that shows itself to nobody by accident.
 type Secret string
 
-func (Secret) String() string               { return "•••" }
-func (Secret) GoString() string             { return "•••" }
-func (Secret) MarshalText() ([]byte, error) { return []byte("•••"), nil }
+const hidden = "•••"
+
+func (Secret) String() string               { return hidden }
+func (Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
+
+// Format hides it from every verb: for one that does not fit a text, such as %d, fmt would not ask String.
+func (Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, hidden) }

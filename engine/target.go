@@ -3,7 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"net"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -16,8 +16,8 @@ import (
 //
 // Only the engine and one host are needed; an IPv6 address stands in brackets. A port left out is the engine's usual
 // one. Two options are meant for all engines: timeout, a duration, and socket, the path of a Unix socket instead of
-// hosts. What would be taken for a separator is written as %XX. Errors name the part that is wrong, and never show the
-// password.
+// hosts. What would be taken for a separator is written as %XX. Errors name the part that is wrong, and quote nothing that
+// a password could have slipped into.
 func ParseTarget(text string) (Target, error) {
 	scheme, rest, ok := strings.Cut(text, "://")
 	if !ok || !isScheme(scheme) {
@@ -25,26 +25,28 @@ func ParseTarget(text string) (Target, error) {
 	}
 	t := Target{Engine: scheme}
 	rest, options, _ := strings.Cut(rest, "?")
-	if err := t.parseOptions(options); err != nil {
-		return Target{}, err
+	if strings.Contains(options, "@") {
+		return Target{}, errors.New("target: there is an @ after the ?: in a password write ? as %3F, in an option @ as %40")
 	}
-	// A password may hold an @ that nobody escaped: the last one before the path is the separator.
-	at := strings.LastIndexByte(rest, '@')
-	hosts := rest[at+1:]
-	if at >= 0 {
+	hosts := rest
+	if at := strings.LastIndexByte(rest, '@'); at >= 0 { // the last one: a password may hold others
+		hosts = rest[at+1:]
 		if err := t.parseUser(rest[:at]); err != nil {
 			return Target{}, err
 		}
 	}
+	if err := t.parseOptions(options); err != nil {
+		return Target{}, err
+	}
 	hosts, namespace, _ := strings.Cut(hosts, "/")
+	if err := t.parseHosts(hosts); err != nil {
+		return Target{}, err
+	}
 	var err error
 	if t.Namespace, err = unescape("namespace", namespace); err != nil {
 		return Target{}, err
 	}
-	if strings.Contains(t.Namespace, "/") {
-		return Target{}, fmt.Errorf("target: namespace %q: it cannot hold a /", t.Namespace)
-	}
-	return t, t.parseHosts(hosts)
+	return t, nil
 }
 
 func isScheme(s string) bool {
@@ -57,18 +59,15 @@ func (t *Target) parseUser(text string) error {
 	if t.User, err = unescape("user", user); err != nil {
 		return err
 	}
-	plain, err := url.PathUnescape(password)
-	if err != nil {
-		return errors.New("target: password: a % that is not followed by two hexadecimal digits is written %25")
-	}
+	plain, err := unescape("password", password)
 	t.Password = Secret(plain)
-	return nil
+	return err
 }
 
 func (t *Target) parseHosts(text string) error {
 	if len(t.Addresses) > 0 { // a socket
 		if text != "" {
-			return fmt.Errorf("target: host %q and the option socket exclude each other", text)
+			return errors.New("target: a host and the option socket exclude each other")
 		}
 		return nil
 	}
@@ -86,38 +85,34 @@ func (t *Target) parseHosts(text string) error {
 }
 
 func checkHost(text string) error {
-	if text == "" {
-		return errors.New("it is missing")
-	}
-	host, port := text, ""
-	switch bracket := strings.LastIndexByte(text, ']'); {
-	case strings.HasPrefix(text, "["):
-		if bracket < 0 || bracket+1 < len(text) && text[bracket+1] != ':' {
-			return fmt.Errorf("%q: an IPv6 address is written [address]:port", text)
+	host, port, colon := text, "", false
+	if strings.HasPrefix(text, "[") {
+		end := strings.LastIndexByte(text, ']')
+		if end < 0 {
+			return errors.New("the ] after an IPv6 address is missing")
 		}
-		host, port = text[1:bracket], strings.TrimPrefix(text[bracket+1:], ":")
-		if net.ParseIP(strings.SplitN(host, "%", 2)[0]) == nil {
-			return fmt.Errorf("%q is not an IPv6 address", host)
+		if _, err := netip.ParseAddr(text[1:end]); err != nil {
+			return errors.New("between [ and ] there is no IPv6 address")
 		}
-		if bracket+1 == len(text) {
+		if end+1 == len(text) {
 			return nil
 		}
-	case strings.Count(text, ":") > 1:
-		return fmt.Errorf("%q: an IPv6 address is written [address]:port", text)
-	case strings.Contains(text, ":"):
-		host, port, _ = strings.Cut(text, ":")
-	default:
-		return checkName(host)
+		if port, colon = strings.CutPrefix(text[end+1:], ":"); !colon {
+			return errors.New("after ] only : and a port may follow")
+		}
+	} else {
+		host, port, colon = strings.Cut(text, ":")
 	}
-	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
-		return fmt.Errorf("port %q is not a number from 1 to 65535", port)
+	switch {
+	case strings.Contains(port, ":"):
+		return errors.New("an IPv6 address is written [address]:port")
+	case host == "":
+		return errors.New("the name is missing")
+	case strings.ContainsAny(host, " \t\n\"'<>\\^`{|}"):
+		return errors.New("the name holds what no host's name can")
 	}
-	return checkName(host)
-}
-
-func checkName(host string) error {
-	if host == "" || strings.ContainsAny(host, " \t\n\"'<>\\^`{|}") {
-		return fmt.Errorf("%q is not the name or address of a host", host)
+	if n, err := strconv.Atoi(port); colon && (err != nil || n < 1 || n > 65535) {
+		return errors.New("the port is not a number from 1 to 65535")
 	}
 	return nil
 }
@@ -158,11 +153,10 @@ func (t *Target) parseOptions(text string) error {
 	return nil
 }
 
-// unescape resolves %XX in a part that is no secret.
 func unescape(part, text string) (string, error) {
 	plain, err := url.PathUnescape(text)
 	if err != nil {
-		return "", fmt.Errorf("target: %s %q: a %% that is not followed by two hexadecimal digits is written %%25", part, text)
+		return "", fmt.Errorf("target: %s: a %% that is not followed by two hexadecimal digits is written %%25", part)
 	}
 	return plain, nil
 }

@@ -1,62 +1,109 @@
-package engine
+package engine_test
 
 import (
+	"encoding/json"
 	"fmt"
-	"reflect"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"plimsoll/engine"
 )
 
-func TestParseTarget(t *testing.T) {
-	for text, want := range map[string]Target{
-		"mysql://root:s%40cret@db1:3307/shop?tls=required": {
-			Engine: "mysql", Addresses: []string{"db1:3307"}, Namespace: "shop", User: "root", Password: "s@cret",
-			Options: map[string]string{"tls": "required"},
-		},
-		"cql://127.0.0.1,127.0.0.2/ks":            {Engine: "cql", Addresses: []string{"127.0.0.1", "127.0.0.2"}, Namespace: "ks", Options: map[string]string{}},
-		"mysql://app@/?socket=/run/mysqld/x.sock": {Engine: "mysql", Addresses: []string{"/run/mysqld/x.sock"}, User: "app", Options: map[string]string{}},
-		"mysql://[::1]:3306":                      {Engine: "mysql", Addresses: []string{"[::1]:3306"}, Options: map[string]string{}},
+func TestTargetIsReadInAllItsParts(t *testing.T) {
+	for text, want := range map[string]engine.Target{
+		"mysql://db": {Engine: "mysql", Addresses: []string{"db"}},
+		"mysql://root@127.0.0.1:3307/shop": {
+			Engine: "mysql", Addresses: []string{"127.0.0.1:3307"}, User: "root", Namespace: "shop"},
+		"mysql://app:p%40ss@a:1,b,[::1]:3/x?tls=verify&timeout=2s&tls-ca=%2Fca.pem": {
+			Engine: "mysql", Addresses: []string{"a:1", "b", "[::1]:3"}, User: "app", Password: "p@ss", Namespace: "x",
+			Options: map[string]string{"tls": "verify", "tls-ca": "/ca.pem"}, Timeout: 2 * time.Second},
+		"mysql://app:a/b@c:d@[fe80::1%25eth0]/": {
+			Engine: "mysql", Addresses: []string{"[fe80::1%25eth0]"}, User: "app", Password: "a/b@c:d"},
+		"mysql://root@/shop?socket=/run/mysqld.sock": {
+			Engine: "mysql", Addresses: []string{"/run/mysqld.sock"}, User: "root", Namespace: "shop"},
+		"cql://a,b/ks?consistency=LOCAL_QUORUM": {
+			Engine: "cql", Addresses: []string{"a", "b"}, Namespace: "ks", Options: map[string]string{"consistency": "LOCAL_QUORUM"}},
 	} {
-		got, err := ParseTarget(text)
-		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: got %#v, %v", text, got, err)
-		}
-	}
-}
-
-func TestParseTargetRefusesAndKeepsThePassword(t *testing.T) {
-	for _, text := range []string{
-		"", "db1:3306", "mysql:db1", "mysql://", "mysql://root:hunter2@/x", "mysql://root:hunter2@db1/a/b",
-		"mysql://root:hunter2@db1:port/x", "mysql://root:hunter2@db1/%zz", "mysql://root:hunter2@db1/x?socket=/a",
-	} {
-		got, err := ParseTarget(text)
-		if err == nil {
-			t.Errorf("%q was taken for %+v", text, got)
+		got, err := engine.ParseTarget(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		if strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("%q: the error shows the password: %v", text, err)
+		same := got.Engine == want.Engine && slices.Equal(got.Addresses, want.Addresses) && got.Namespace == want.Namespace &&
+			got.User == want.User && got.Password == want.Password && maps.Equal(got.Options, want.Options) && got.Timeout == want.Timeout
+		if !same {
+			t.Errorf("%s:\n got %+v, password %q\nwant %+v, password %q", text, got, string(got.Password), want, string(want.Password))
 		}
 	}
 }
 
-func TestTargetsPrintNoPassword(t *testing.T) {
-	target, err := ParseTarget("mysql://root:hunter2@db1/x")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, form := range []string{"%v", "%+v", "%#v", "%s"} {
-		if text := fmt.Sprintf(form, target); strings.Contains(text, "hunter2") {
-			t.Errorf("%s shows it: %s", form, text)
+func TestTargetErrorsNameThePartAndNoSecret(t *testing.T) {
+	for text, part := range map[string]string{
+		"":                                   "://",
+		"localhost:3306":                     "://",
+		"My SQL://h":                         "engine",
+		"mysql://":                           "host",
+		"mysql://u:hunter2@":                 "host",
+		"mysql://u:hunter2@a,:3306/x":        "host 2",
+		"mysql://u:hunter2@a:port/x":         "port",
+		"mysql://u:hunter2@a:0":              "port",
+		"mysql://u:hunter2@a:":               "port",
+		"mysql://u:hunter2@::1/x":            "IPv6",
+		"mysql://u:hunter2@[::1/x":           "]",
+		"mysql://u:hunter2@[db]/x":           "IPv6",
+		"mysql://u:hunter2@[::1]3306":        "]",
+		"mysql://u:hunter2":                  "port",
+		"mysql://u:hunter2%zz@a":             "password",
+		"mysql://u%zz:hunter2@a":             "user",
+		"mysql://u:hun?hunter2@a/x":          "%3F",
+		"mysql://u:hunter2@a/x%z":            "namespace",
+		"mysql://u:hunter2@a b/x":            "host",
+		"mysql://u:hunter2@a?tls":            "option",
+		"mysql://u:hunter2@a?tls=a&tls=b":    "twice",
+		"mysql://u:hunter2@a?timeout=soon":   "timeout",
+		"mysql://u:hunter2@a?timeout=-1s":    "timeout",
+		"mysql://u:hunter2@a?socket=/s":      "socket",
+		"mysql://u:hunter2@?socket=run/sock": "socket",
+	} {
+		_, err := engine.ParseTarget(text)
+		if err == nil {
+			t.Errorf("%s: accepted", text)
+			continue
+		}
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%s: %q does not name %q", text, err, part)
+		}
+		if strings.Contains(err.Error(), "hun") {
+			t.Errorf("%s: %q shows the password", text, err)
 		}
 	}
 }
 
-func FuzzParseTarget(f *testing.F) {
-	f.Add("mysql://root:pw@db1:3306/x?tls=required")
-	f.Fuzz(func(t *testing.T, text string) {
-		if got, err := ParseTarget(text); err == nil && (got.Engine == "" || len(got.Addresses) == 0) {
-			t.Fatalf("%q became %+v", text, got)
+func FuzzTargetErrorsShowNoSecret(f *testing.F) {
+	f.Add("hunter2", "db:3306/x?tls=off")
+	f.Add("a?b@c/d", "")
+	f.Fuzz(func(t *testing.T, password, rest string) {
+		const marker = "zqxj" // as no message has it
+		_, err := engine.ParseTarget("mysql://u:" + marker + password + marker + "@" + rest)
+		if err != nil && strings.Contains(err.Error(), marker) && !strings.Contains(rest, marker) {
+			t.Errorf("%q shows the password", err)
 		}
 	})
+}
+
+func TestSecretHidesFromEveryVerb(t *testing.T) {
+	target := engine.Target{Engine: "mysql", User: "root", Password: "hunter2"}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d", "%T"} {
+		if text := fmt.Sprintf(verb, target) + fmt.Sprintf(verb, target.Password) + fmt.Sprintf(verb, &target); strings.Contains(text, "hunter2") ||
+			strings.Contains(text, "68756e74657232") {
+			t.Errorf("%s shows it: %s", verb, text)
+		}
+	}
+	text, err := json.Marshal(target)
+	if err != nil || strings.Contains(string(text), "hunter2") {
+		t.Errorf("JSON shows it: %s %v", text, err)
+	}
 }

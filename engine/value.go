@@ -34,11 +34,19 @@ type Result struct {
 	Rows     int   // rows returned
 	Columns  int
 	Values   []Value // row by row, Rows × Columns, when Keep is set
+	held     []byte  // what Values point to
 }
 
 // Reset readies r for the next statement and keeps its memory.
 func (r *Result) Reset() {
-	r.Affected, r.LastID, r.Rows, r.Columns, r.Values = 0, 0, 0, 0, r.Values[:0]
+	r.Affected, r.LastID, r.Rows, r.Columns, r.Values, r.held = 0, 0, 0, 0, r.Values[:0], r.held[:0]
+}
+
+// Hold copies a column's bytes into r's own memory, where an adapter must put what its Values point to.
+func (r *Result) Hold(b []byte) []byte {
+	start := len(r.held)
+	r.held = append(r.held, b...)
+	return r.held[start:len(r.held):len(r.held)]
 }
 
 // At returns one value of a kept result; row and column count from 0.
