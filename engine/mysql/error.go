@@ -1,0 +1,154 @@
+package mysql
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"plimsoll/engine"
+)
+
+var (
+	errMalformed = errors.New("a packet that the MySQL protocol does not know")
+	errOrder     = errors.New("a packet out of its order")
+)
+
+// serverError makes an error of the server's error packet.
+func serverError(packet []byte) error {
+	c := cursor{rest: packet}
+	c.uint8()
+	code := c.uint16()
+	if c.short {
+		return errMalformed
+	}
+	text := c.rest
+	if len(text) >= 6 && text[0] == '#' { // SQL state; the first error of a connection may lack it
+		text = text[6:]
+	}
+	e := &engine.Error{Kind: classOf(code), Lost: hangsUp(code), Code: strconv.Itoa(int(code)), Text: string(text)}
+	switch {
+	case strings.Contains(e.Text, "errno: 28 ") || strings.Contains(e.Text, "error 28 "): // ENOSPC, under many codes
+		e.Kind = engine.Full
+	case code == 1290 && !strings.Contains(e.Text, "read"): // prevented by another option than read_only
+		e.Kind = engine.Denied
+	}
+	return e
+}
+
+// classOf sorts the servers' codes. Those that only one of MySQL and MariaDB has, or that proxies made up, stand last.
+func classOf(code uint16) engine.Class {
+	switch code {
+	case 1213, 1614, 3058:
+		return engine.Deadlock
+	case 1205, 1613, 1689, 3572:
+		return engine.LockTimeout
+	case 1020, 1412, 1615, 3101:
+		return engine.Conflict
+	case 1022, 1062, 1169, 1557, 1586, 1761, 1762, 1859:
+		return engine.Duplicate
+	case 1028, 1317, 1969, 3024:
+		return engine.Timeout
+	case 1040, 1135, 1203, 1226, 1461, 1637:
+		return engine.Overloaded
+	case 1047, 1053, 1077, 1079, 1152, 1158, 1159, 1160, 1161, 1184, 1927, 2006, 2013, 9001:
+		return engine.Unavailable
+	case 1036, 1207, 1290, 1792, 1836:
+		return engine.ReadOnly
+	case 1044, 1045, 1095, 1129, 1130, 1131, 1132, 1142, 1143, 1148, 1227, 1251, 1275, 1370, 1410, 1419, 1524, 1698, 1820,
+		1862, 1873, 3118, 3159, 3948, 4150, 4151:
+		return engine.Denied
+	case 1008, 1049, 1051, 1054, 1072, 1082, 1091, 1106, 1109, 1133, 1141, 1146, 1147, 1176, 1193, 1243, 1286, 1305, 1449,
+		1735, 1932, 4091, 4092:
+		return engine.Missing
+	case 1021, 1037, 1038, 1041, 1114, 1197, 1206, 1705, 3015:
+		return engine.Full
+	}
+	return engine.Other
+}
+
+// hangsUp tells whether the server ends the connection after this error.
+func hangsUp(code uint16) bool {
+	switch code {
+	case 1040, 1053, 1152, 1158, 1159, 1160, 1161, 1184, 1927:
+		return true
+	}
+	return false
+}
+
+// ended is the error of a call whose context ended.
+func ended(ctx context.Context, lost bool) *engine.Error {
+	cause := context.Cause(ctx)
+	e := &engine.Error{Kind: engine.Other, Lost: lost, Text: cause.Error(), Err: cause}
+	if errors.Is(cause, context.DeadlineExceeded) {
+		e.Kind, e.Text = engine.Timeout, "no answer in time"
+	}
+	return e
+}
+
+// broken is the error of a call whose connection failed under it.
+func (s *session) broken(ctx context.Context, err error) *engine.Error {
+	e := &engine.Error{Kind: engine.Unavailable, Lost: true, Err: err}
+	switch {
+	case ctx.Err() != nil:
+		return ended(ctx, true)
+	case s.cut.Load():
+		e.Kind, e.Text = engine.Timeout, "interrupted"
+	case errors.Is(err, errMalformed), errors.Is(err, errOrder):
+		e.Kind, e.Text = engine.Other, "the server sent "+err.Error()
+	case hungUp(err):
+		e.Text = "the server closed the connection"
+		if last := s.lastWords(); last != nil {
+			e.Kind, e.Code, e.Text = last.Kind, last.Code, last.Text
+		}
+	default:
+		e.Text = "connection: " + err.Error()
+	}
+	return e
+}
+
+func hungUp(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
+// lastWords is the error that a server sent before it closed the connection under our request, nil if there is none.
+func (s *session) lastWords() *engine.Error {
+	_ = s.transport.SetReadDeadline(time.Now().Add(100 * time.Millisecond)) // if it came, it is here already
+	s.read, s.held = 0, 0
+	var e *engine.Error
+	if packet, err := s.packet(); err == nil && len(packet) > 0 && packet[0] == markError {
+		errors.As(serverError(packet), &e)
+	}
+	return e
+}
+
+// unreachable is the error of an address to which no connection could be made, in words that tell what to look at.
+func unreachable(address string, err error) *engine.Error {
+	e := &engine.Error{Kind: engine.Unavailable, Lost: true, Err: err}
+	var name *net.DNSError
+	var timeout net.Error
+	switch {
+	case errors.As(err, &name) && name.IsNotFound:
+		e.Text = "no host of the name " + name.Name
+	case errors.Is(err, syscall.ECONNREFUSED) && isSocketPath(address):
+		e.Text = "nothing listens on the socket " + address + ": is the server running?"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		e.Text = "nothing listens at " + address + ": is the server running, and on that port?"
+	case errors.Is(err, syscall.ENOENT):
+		e.Text = "there is no socket " + address + ": is the server running?"
+	case errors.Is(err, syscall.EACCES):
+		e.Kind, e.Text = engine.Denied, "the socket "+address+" is not ours to open: permission denied"
+	case hungUp(err):
+		e.Text = address + " closed the connection before the login"
+	case errors.As(err, &timeout) && timeout.Timeout():
+		e.Text = "no answer from " + address + " in time: is a firewall between, or the server frozen?"
+	default:
+		e.Text = address + ": " + err.Error()
+	}
+	return e
+}

@@ -1,0 +1,60 @@
+package mysql
+
+import (
+	"bytes"
+	"errors"
+)
+
+// greeting is what a server says first.
+type greeting struct {
+	version      string
+	connection   uint32
+	capabilities uint32
+	maria        uint32 // MariaDB's own capabilities; 0 from MySQL
+	scramble     []byte // 20 bytes and a zero
+	plugin       string // the authentication method it assumes
+}
+
+var errNotMySQL = errors.New("what listens there does not speak the MySQL protocol")
+
+func parseGreeting(packet []byte) (greeting, error) {
+	c := cursor{rest: packet}
+	if c.uint8() != 10 {
+		return greeting{}, errNotMySQL
+	}
+	g := greeting{version: string(c.untilZero()), connection: c.uint32()}
+	g.scramble = bytes.Clone(c.bytes(8))
+	c.bytes(1)
+	g.capabilities = uint32(c.uint16())
+	c.bytes(1 + 2) // character set, status
+	g.capabilities |= uint32(c.uint16()) << 16
+	length := uint64(c.uint8())
+	c.bytes(6)
+	if maria := c.uint32(); g.capabilities&capLongPassword == 0 {
+		g.maria = maria
+	}
+	g.scramble = append(g.scramble, c.bytes(max(13, length-min(length, 8)))...)
+	if c.short || g.capabilities&(capProtocol41|capSecureConnection) != capProtocol41|capSecureConnection {
+		return greeting{}, errNotMySQL
+	}
+	if g.capabilities&capPluginAuth != 0 {
+		g.plugin = string(c.untilZero())
+	}
+	return g, nil
+}
+
+// wanted are the capabilities to ask of a server, its own and MariaDB's.
+func (g greeting) wanted(database string, tls bool) (capabilities, maria uint32) {
+	capabilities = capLongFlag | capProtocol41 | capTransactions | capSecureConnection | capMultiResults |
+		capPSMultiResults | capPluginAuth | capConnectAttributes | capAuthLength | capDeprecateEOF
+	if tls {
+		capabilities |= capTLS
+	}
+	if database != "" {
+		capabilities |= capConnectWithDB
+	}
+	if maria = g.maria & mariaCacheMetadata; maria == 0 {
+		capabilities |= capLongPassword
+	}
+	return capabilities & (g.capabilities | capLongPassword), maria
+}

@@ -1,0 +1,115 @@
+package mysql
+
+import (
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// SameValue compares a value as a person wrote it, in a configuration or a command, with what the server shows of it.
+func (d *database) SameValue(name, wrote, shown string) bool {
+	return sameValue(variableName(name), wrote, shown)
+}
+
+func sameValue(name, wrote, shown string) bool {
+	wrote, shown = strings.TrimSpace(wrote), strings.TrimSpace(shown)
+	if strings.EqualFold(wrote, shown) {
+		return true
+	}
+	if a, ok := size(wrote); ok {
+		if b, ok := size(shown); ok {
+			return a == b || rounded(name, a, b)
+		}
+	}
+	if a, err := strconv.ParseFloat(wrote, 64); err == nil {
+		if b, err := strconv.ParseFloat(shown, 64); err == nil {
+			return a == b
+		}
+	}
+	switch on, is := boolean(shown); {
+	case !is:
+	case name == "log_bin" || name == "log_error" || name == "relay_log": // off, or the name of the files
+		off, written := boolean(wrote)
+		return on == (!written || off)
+	case wrote == "": // an option without a value
+		return on
+	default:
+		if w, is := boolean(wrote); is {
+			return w == on
+		}
+	}
+	if strings.Contains(shown, ",") || strings.Contains(wrote, ",") || strings.Contains(wrote, "=") {
+		return sameSet(wrote, shown)
+	}
+	if strings.HasPrefix(shown, "/") || strings.HasPrefix(shown, "./") {
+		return strings.TrimRight(wrote, "/") == strings.TrimRight(shown, "/")
+	}
+	return strings.EqualFold(word(wrote), word(shown))
+}
+
+// word levels the ways to write a value of several words: READ COMMITTED, read-committed, READ_COMMITTED.
+func word(s string) string { return strings.NewReplacer(" ", "-", "_", "-").Replace(s) }
+
+func boolean(s string) (on, is bool) {
+	switch strings.ToLower(s) {
+	case "on", "1", "true", "yes":
+		return true, true
+	case "off", "0", "false", "no":
+		return false, true
+	}
+	return false, false
+}
+
+// size reads a whole number with or without a unit of the servers': K, M, G, T, P, E, powers of 1024.
+func size(s string) (int64, bool) {
+	shift := 0
+	if len(s) > 1 {
+		if i := strings.IndexByte("KMGTPE", s[len(s)-1]&^0x20); i >= 0 {
+			shift = 10 * (i + 1)
+			s = s[:len(s)-1]
+		}
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || bits.Len64(uint64(max(n, -n)))+shift > 63 {
+		return 0, false
+	}
+	return n << shift, true
+}
+
+// poolChunk is the unit of the buffer pool, by default.
+const poolChunk = 128 << 20
+
+// rounded tells whether shown is what servers make of a size: down to whole blocks, the buffer pool up to whole chunks.
+func rounded(name string, wrote, shown int64) bool {
+	if name == "innodb_buffer_pool_size" {
+		return shown > wrote && shown-wrote < poolChunk && wrote >= poolChunk
+	}
+	return wrote >= 1<<16 && shown%1024 == 0 && shown < wrote && wrote-shown < 4096
+}
+
+// sameSet compares lists without regard to order. Of a list of switches only those that were written count: the server
+// shows all that it has.
+func sameSet(wrote, shown string) bool {
+	a, b := elements(wrote), elements(shown)
+	if strings.Contains(wrote, "=") {
+		for _, e := range a {
+			if !slices.Contains(b, e) {
+				return false
+			}
+		}
+		return true
+	}
+	return slices.Equal(a, b)
+}
+
+func elements(list string) []string {
+	var all []string
+	for e := range strings.SplitSeq(strings.ToLower(list), ",") {
+		if e = strings.TrimSpace(e); e != "" {
+			all = append(all, e)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -1,0 +1,196 @@
+package mysql
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync/atomic"
+
+	"plimsoll/engine"
+)
+
+// session is one connection.
+type session struct {
+	*stream
+	transport net.Conn // beneath TLS
+	id        uint32   // the server's number for it
+
+	deprecateEOF, cacheMetadata bool
+
+	ignored engine.Result // for callers that want none
+	text    []column      // of the last plain query, for their memory
+	named   bool          // names are wanted
+	names   []string      // of the columns of the last plain query
+
+	watched *watch                // the context of the last call
+	current atomic.Pointer[watch] // the context of the call under way, if it can end
+	cut     atomic.Bool           // Interrupt was called
+	lost    *engine.Error         // the connection is gone
+}
+
+var _ engine.Session = (*session)(nil)
+
+// watch cuts a session off when a context ends during a call under it. It is made once for a context, not for a call,
+// so that a load's thousands of calls a second under one context cost nothing.
+type watch struct {
+	done <-chan struct{}
+	stop func() bool
+}
+
+func (s *session) Prepare(ctx context.Context, text string) (engine.Statement, error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	s.begin(comStmtPrepare)
+	s.out = append(s.out, text...)
+	p, err := s.prepared()
+	if err := s.leave(ctx, err); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (s *session) prepared() (*statement, error) {
+	if err := s.send(); err != nil {
+		return nil, err
+	}
+	packet, err := s.packet()
+	if err != nil {
+		return nil, err
+	}
+	c := cursor{rest: packet}
+	switch c.uint8() {
+	case markOK:
+	case markError:
+		return nil, serverError(packet)
+	default:
+		return nil, errMalformed
+	}
+	p := &statement{session: s, id: c.uint32()}
+	columns, parameters := int(c.uint16()), int(c.uint16())
+	if c.short {
+		return nil, errMalformed
+	}
+	p.types = make([]columnType, parameters)
+	for i := range p.types {
+		p.types[i] = typeVarString
+	}
+	if parameters > 0 {
+		if _, err = s.columns(nil, parameters); err != nil {
+			return nil, err
+		}
+		if err := s.endOfColumns(); err != nil {
+			return nil, err
+		}
+	}
+	if columns > 0 {
+		if p.columns, err = s.columns(nil, columns); err != nil {
+			return nil, err
+		}
+		if err := s.endOfColumns(); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// endOfColumns drops the EOF packet that older servers send after columns.
+func (s *session) endOfColumns() error {
+	if s.deprecateEOF {
+		return nil
+	}
+	return s.skip()
+}
+
+func (s *session) Exec(ctx context.Context, text string, r *engine.Result) error {
+	if r == nil {
+		r = &s.ignored
+	}
+	r.Reset()
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	s.begin(comQuery)
+	s.out = append(s.out, text...)
+	err := s.send()
+	if err == nil {
+		s.text, err = s.answer(r, s.text, textRow)
+	}
+	return s.leave(ctx, err)
+}
+
+// Interrupt closes the connection under a call that is under way.
+func (s *session) Interrupt() {
+	s.cut.Store(true)
+	_ = s.transport.Close()
+}
+
+func (s *session) Close() error {
+	if s.watched != nil {
+		s.watched.stop()
+	}
+	if s.lost == nil && !s.cut.Load() {
+		s.begin(comQuit)
+		_ = s.post() // the server hangs up by itself if this does not reach it
+	}
+	s.lost = &engine.Error{Kind: engine.Unavailable, Lost: true, Text: "the session is closed"}
+	return s.transport.Close()
+}
+
+// enter begins a call. Every enter that returned nil is followed by leave.
+func (s *session) enter(ctx context.Context) error {
+	if s.lost != nil {
+		return s.lost
+	}
+	done := ctx.Done()
+	if done == nil {
+		return nil
+	}
+	if s.watched == nil || s.watched.done != done {
+		s.watch(ctx)
+	}
+	s.current.Store(s.watched)
+	select {
+	case <-done:
+		if s.current.CompareAndSwap(s.watched, nil) {
+			return ended(ctx, false) // nothing was sent: the session is as good as before
+		}
+		return s.leave(ctx, context.Cause(ctx))
+	default:
+		return nil
+	}
+}
+
+func (s *session) watch(ctx context.Context) {
+	if s.watched != nil {
+		s.watched.stop()
+	}
+	w := &watch{done: ctx.Done()}
+	w.stop = context.AfterFunc(ctx, func() {
+		if s.current.CompareAndSwap(w, nil) {
+			s.Interrupt()
+		}
+	})
+	s.watched = w
+}
+
+// leave ends a call that had this outcome. An error that is not the server's own leaves the connection in an unknown
+// state, which ends it.
+func (s *session) leave(ctx context.Context, err error) error {
+	if ctx.Done() != nil {
+		s.current.CompareAndSwap(s.watched, nil)
+	}
+	if err == nil {
+		return nil
+	}
+	var e *engine.Error
+	if errors.As(err, &e) && !e.Lost {
+		return err
+	}
+	if e == nil {
+		e = s.broken(ctx, err)
+	}
+	s.lost = e
+	_ = s.transport.Close() // it is no use any more
+	return e
+}

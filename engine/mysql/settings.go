@@ -1,0 +1,132 @@
+package mysql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"plimsoll/engine"
+	"plimsoll/internal/document"
+)
+
+var _ engine.Configurable = (*database)(nil)
+
+// Setting reads a global variable by its name or by the name of its option: with - for _, with loose_ before it.
+func (d *database) Setting(ctx context.Context, name string) (string, error) {
+	wanted := variableName(name)
+	shown, err := d.show(ctx, " WHERE Variable_name = "+quote(wanted))
+	if err != nil {
+		return "", fmt.Errorf("read the variable %s: %w", wanted, err)
+	}
+	if value, ok := shown[wanted]; ok {
+		return value, nil
+	}
+	return "", d.noVariable(ctx, name)
+}
+
+// Change sets a global variable. It holds for sessions that begin after it where the server keeps a copy in each.
+func (d *database) Change(ctx context.Context, name, value string) error {
+	wanted := variableName(name)
+	err := d.set(ctx, wanted, literal(value))
+	if codeOf(err) == wrongType && literal(value) != quote(value) {
+		err = d.set(ctx, wanted, quote(value)) // a text that looks like a number
+	}
+	switch {
+	case codeOf(err) == wrongScope && strings.Contains(err.Error(), "read only"):
+		return &engine.NeedsRestart{Setting: wanted}
+	case codeOf(err) == unknownVariable:
+		return d.noVariable(ctx, name)
+	case err != nil:
+		return fmt.Errorf("set the variable %s: %w", wanted, err)
+	}
+	return nil
+}
+
+const (
+	unknownVariable = "1193"
+	wrongType       = "1232"
+	wrongScope      = "1238"
+)
+
+func codeOf(err error) string {
+	var e *engine.Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+func (d *database) set(ctx context.Context, name, literal string) error {
+	return d.control.use(ctx, func(s *session) error {
+		return s.Exec(ctx, "SET GLOBAL "+Engine{}.Quote(name)+" = "+literal, nil)
+	})
+}
+
+func (d *database) show(ctx context.Context, where string) (map[string]string, error) {
+	r := engine.Result{Keep: true}
+	err := d.control.use(ctx, func(s *session) error { return s.Exec(ctx, "SHOW GLOBAL VARIABLES"+where, &r) })
+	if err != nil {
+		return nil, err
+	}
+	return pairs(&r), nil
+}
+
+// successors are variables that one of the products or a later version calls otherwise.
+var successors = map[string][]string{
+	"expire_logs_days":             {"binlog_expire_logs_seconds"},
+	"innodb_log_file_size":         {"innodb_redo_log_capacity"},
+	"innodb_log_files_in_group":    {"innodb_redo_log_capacity"},
+	"innodb_redo_log_capacity":     {"innodb_log_file_size"},
+	"innodb_undo_logs":             {"innodb_rollback_segments"},
+	"log_slave_updates":            {"log_replica_updates"},
+	"max_execution_time":           {"max_statement_time"},
+	"max_statement_time":           {"max_execution_time"},
+	"replica_parallel_workers":     {"slave_parallel_threads", "slave_parallel_workers"},
+	"rpl_semi_sync_master_enabled": {"rpl_semi_sync_source_enabled"},
+	"rpl_semi_sync_source_enabled": {"rpl_semi_sync_master_enabled"},
+	"slave_parallel_threads":       {"replica_parallel_workers"},
+	"slave_parallel_workers":       {"replica_parallel_workers", "slave_parallel_threads"},
+	"transaction_isolation":        {"tx_isolation"},
+	"tx_isolation":                 {"transaction_isolation"},
+}
+
+// noVariable says that there is no such variable, with the name that was probably meant.
+func (d *database) noVariable(ctx context.Context, name string) error {
+	wanted := variableName(name)
+	text := fmt.Sprintf("this server has no variable %s", wanted)
+	if all, err := d.show(ctx, ""); err == nil {
+		known := slices.Sorted(maps.Keys(all))
+		near := document.Nearest(wanted, known)
+		for _, successor := range successors[wanted] {
+			if _, has := all[successor]; has {
+				near = successor
+				break
+			}
+		}
+		if near != "" {
+			text += fmt.Sprintf(", but %s: did you mean that?", near)
+		}
+	}
+	return &engine.Error{Kind: engine.Missing, Code: unknownVariable, Text: text}
+}
+
+// variableName is the variable behind an option's name.
+func variableName(name string) string {
+	name = strings.ToLower(strings.ReplaceAll(strings.TrimSpace(name), "-", "_"))
+	return strings.TrimPrefix(name, "loose_")
+}
+
+// literal writes a value as SQL: a number bare, with its unit resolved, anything else as a text.
+func literal(value string) string {
+	if n, ok := size(value); ok {
+		return strconv.FormatInt(n, 10)
+	}
+	if _, err := strconv.ParseFloat(value, 64); err == nil && strings.Trim(value, "+-.0123456789eE") == "" {
+		return value
+	}
+	return quote(value)
+}

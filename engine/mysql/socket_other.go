@@ -1,0 +1,8 @@
+//go:build !linux
+
+package mysql
+
+import "net"
+
+// fastest returns the best exchanger for a connection.
+func fastest(conn net.Conn) exchanger { return plain{conn} }
