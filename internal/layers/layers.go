@@ -11,6 +11,8 @@ var Order = [][]string{
 	{"workload", "probe", "lab"},
 	{"durable"},
 	{"trial"},
+	{"report/quantity"},
+	{"report/chart"},
 	{"report"},
 	{"catalog"},
 	{"internal/reference", "internal/accuracy", "internal/bench", "internal/labtest"},
@@ -41,7 +43,6 @@ var Bans = []Ban{
 var Libraries = []Ban{
 	{"internal/document", "github.com/goccy/go-yaml", "one reader of YAML: the one that names places"},
 	{"series", "github.com/HdrHistogram/hdrhistogram-go", "one precision and one quantile rule for every latency"},
-	{"trial", "github.com/expr-lang/expr", "expectations are compiled in one place"},
 	{"analyze", "gonum.org/v1/gonum", "all statistics stand in one package"},
 	{"report", "github.com/charmbracelet/bubbletea", "one live screen"},
 	{"durable", "github.com/dbos-inc/dbos-transact-golang", "the library for durable execution can be replaced there"},
