@@ -160,5 +160,5 @@ func (m *meter) add(n int64, what string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.done += n
-	m.tell(m.done, m.total, what)
+	m.tell(m.done, max(m.done, m.total), what)
 }
