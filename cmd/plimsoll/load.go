@@ -43,11 +43,6 @@ func (o *loadOptions) add(cmd *cobra.Command) {
 	f.StringVar(&o.passwordEnv, "password-env", "", "environment variable that holds the password")
 	f.StringVar(&o.passwordFile, "password-file", "", "file that holds the password")
 	f.StringVar(&o.passwordCommand, "password-command", "", "command that prints the password")
-	for _, required := range []string{"target", "workload"} {
-		if err := cmd.MarkFlagRequired(required); err != nil {
-			panic(err)
-		}
-	}
 	complete(cmd, "workload", func() []string {
 		var names []string
 		for _, w := range catalog.Workloads() {
@@ -69,6 +64,9 @@ func complete(cmd *cobra.Command, flag string, values func() []string) {
 
 // open reads the options and connects.
 func (o *loadOptions) open(ctx context.Context) (engine.Database, workload.Workload, error) {
+	if o.target == "" || o.workload == "" {
+		return nil, nil, usageError{text: "expected --target and --workload", hint: "--target lab:mariadb --workload oltp_read_write"}
+	}
 	target, err := o.readTarget(ctx)
 	if err != nil {
 		return nil, nil, err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -107,7 +108,7 @@ func (o *loadRunOptions) issue() (trial.Load, error) {
 		}
 		return err
 	}
-	errs := []error{put("workload", "workload", o.workload)}
+	errs := []error{put("workload", "workload", strconv.Quote(o.workload))}
 	if o.connections != 0 {
 		errs = append(errs, put("connections", "connections", fmt.Sprint(o.connections)))
 	}

@@ -34,14 +34,17 @@ an honest load, measured phases, and a verdict with its interval.`,
 		return usageError{text: err.Error(), hint: cmd.CommandPath() + " --help"}
 	})
 	root.AddCommand(newTrial(c), newLab(c), newLoad(c))
-	for _, cmd := range root.Commands() {
-		refuseUnknown(cmd)
+	refuseUnknown(root)
+	for _, noun := range root.Commands() {
+		refuseUnknown(noun)
 	}
 	return root
 }
 
 // refuseUnknown makes a noun without a verb show its help and refuse a verb that it does not have.
 func refuseUnknown(noun *cobra.Command) {
+	noun.Args = cobra.ArbitraryArgs
+	noun.SuggestionsMinimumDistance = 2
 	noun.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return cmd.Help()
