@@ -32,7 +32,7 @@ accuracy:
 	go run ./internal/accuracy
 
 docs:
-	go run ./internal/reference
+	go test ./cmd/plimsoll -run TestReferencePages -update
 
 clean:
 	rm -rf bin results

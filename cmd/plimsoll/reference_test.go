@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"plimsoll/catalog"
+	"plimsoll/trial"
+)
+
+var update = flag.Bool("update", false, "write the reference pages")
+
+// TestReferencePages holds the pages that are made from code to the code: make docs writes them.
+func TestReferencePages(t *testing.T) {
+	for name, write := range map[string]func(io.Writer) error{
+		"trial-reference.md":       func(w io.Writer) error { return trial.WriteReference(w, catalog.Parts().Changes) },
+		"cli.md":                   writeCLI,
+		"schema/trial.schema.json": writeTrialSchema,
+	} {
+		t.Run(name, func(t *testing.T) {
+			var page bytes.Buffer
+			if err := write(&page); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join("..", "..", "docs", name)
+			if *update {
+				if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, page.Bytes(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			have, err := os.ReadFile(path)
+			if err != nil || !bytes.Equal(have, page.Bytes()) {
+				t.Errorf("docs/%s is not what the code says (%v): run make docs", name, err)
+			}
+		})
+	}
+}
+
+func writeTrialSchema(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(trial.Schema(catalog.Workloads()))
+}
+
+func writeCLI(w io.Writer) error {
+	fmt.Fprintf(w, "# Commands\n\nThis page is made from the code. Tab completion: `plimsoll completion --help`.\n")
+	writeCommand(w, newRoot(console{}))
+	return nil
+}
+
+func writeCommand(w io.Writer, cmd *cobra.Command) {
+	if cmd.Runnable() && !cmd.HasSubCommands() {
+		fmt.Fprintf(w, "\n## %s\n\n", cmd.CommandPath())
+		text := cmd.Long
+		if text == "" {
+			text = cmd.Short + "."
+		}
+		fmt.Fprintf(w, "%s\n\n```\n%s\n```\n", text, cmd.UseLine())
+		if cmd.HasAvailableLocalFlags() {
+			fmt.Fprintf(w, "\n| flag | what | default |\n|---|---|---|\n")
+			cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+				if f.Name != "help" {
+					fmt.Fprintf(w, "| `--%s` | %s | %s |\n", f.Name, strings.ReplaceAll(f.Usage, "|", "\\|"), defaultText(f))
+				}
+			})
+		}
+		if cmd.Example != "" {
+			fmt.Fprintf(w, "\n```\n%s\n```\n", cmd.Example)
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		if sub.Name() != "help" && sub.Name() != "completion" {
+			writeCommand(w, sub)
+		}
+	}
+}
+
+func defaultText(f *pflag.Flag) string {
+	if f.DefValue == "" || f.DefValue == "[]" || f.DefValue == "false" || f.DefValue == "0s" || f.DefValue == "0" {
+		return ""
+	}
+	return "`" + f.DefValue + "`"
+}
