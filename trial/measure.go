@@ -28,6 +28,12 @@ func (r *runner) cell(ctx context.Context, c *cell, round int) error {
 	if err != nil {
 		return err
 	}
+	for _, call := range c.prepare {
+		r.observe(Stage{Doing: Starting, Cell: c.Name, Round: round, Detail: call.Change, Share: -1})
+		if err := r.change(ctx, c, round, s, call); err != nil {
+			return err
+		}
+	}
 	db, err := s.open(ctx, nodes...)
 	if err != nil {
 		return err
@@ -38,11 +44,6 @@ func (r *runner) cell(ctx context.Context, c *cell, round int) error {
 	}
 	if err := c.workload.Adopt(ctx, db); err != nil {
 		return fmt.Errorf("look at the data of %s: %w", c.load.Workload, err)
-	}
-	for _, call := range c.prepare {
-		if err := r.change(ctx, c, round, s, call); err != nil {
-			return err
-		}
 	}
 	endProbes := r.probes(ctx, s)
 	err = r.drive(ctx, c, round, s, db)

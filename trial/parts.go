@@ -34,18 +34,6 @@ type Change interface {
 	Run(ctx context.Context, on *lab.Cluster, c Call, tell func(series.Event)) error
 }
 
-// Reserve is a Change that adds nodes to the cluster: they are made with it and wait, stopped.
-type Reserve interface{ Reserves(c Call) int }
-
-// spares is how many nodes a call adds.
-func (p Parts) spares(call Call) int {
-	change, _ := p.change(call.Change)
-	if r, ok := change.(Reserve); ok {
-		return r.Reserves(call)
-	}
-	return 0
-}
-
 func (p Parts) change(name string) (Change, bool) {
 	for _, c := range p.Changes {
 		if c.Name() == name {

@@ -71,7 +71,8 @@ Steps, one after another, while the load goes on. Each makes a phase:
 | ` + "`run: NAME`" + `, ` + "`with: {…}`" + ` | a change; the phase has its name and lasts as long as it takes |
 
 Changes:{{range .Changes}} ` + "`{{.Name}}`" + `{{end}}. Those of the lab take ` + "`node`" + ` (default n1) and ` + "`for`" + `: how long the node stays so
-before it is started or thawed again.
+before it is started or thawed again. ` + "`mysql/attach-replica`" + ` stops the primary for a copy of its data: use it in a variant's
+` + "`prepare`" + `.
 
 ## phases
 

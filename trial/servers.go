@@ -50,29 +50,15 @@ func (r *runner) clusterName() string {
 	return fmt.Sprintf("trial-%s-%d", r.started.UTC().Format("150405"), r.trial.Seed%1000*10+uint64(len(r.servers)))
 }
 
-// nodesFor is how many nodes the cells of a data set need at most, those that a change adds included.
+// nodesFor is how many nodes the cells of a data set need at most.
 func (r *runner) nodesFor(data string) int {
 	nodes := 1
 	for _, c := range r.trial.cells {
 		if c.data == data {
-			nodes = max(nodes, c.cluster.Nodes+r.spares(c))
+			nodes = max(nodes, c.cluster.Nodes)
 		}
 	}
 	return nodes
-}
-
-// spares is how many nodes the changes of a cell add to its cluster.
-func (r *runner) spares(c *cell) int {
-	n := 0
-	for _, call := range c.prepare {
-		n += r.parts.spares(call)
-	}
-	for _, step := range r.trial.Timeline {
-		if step.Call != nil {
-			n += r.parts.spares(*step.Call)
-		}
-	}
-	return n
 }
 
 // loadData prepares the workload's data and keeps a copy of it.

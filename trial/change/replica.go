@@ -2,7 +2,6 @@ package change
 
 import (
 	"context"
-	"fmt"
 
 	"plimsoll/internal/document"
 	"plimsoll/lab"
@@ -10,19 +9,13 @@ import (
 	"plimsoll/trial"
 )
 
-// attachReplica starts a replica that the cluster has in reserve: it takes up replication where its copy of the data
-// stands, and is attached when it follows.
+// attachReplica adds a node to the cluster that begins with a copy of the first node's data and follows it. The first
+// node is stopped for the copy: it belongs into a variant's prepare.
 type attachReplica struct{}
 
-var (
-	_ trial.Change  = attachReplica{}
-	_ trial.Reserve = attachReplica{}
-)
+var _ trial.Change = attachReplica{}
 
 func (attachReplica) Name() string { return "mysql/attach-replica" }
-
-// Reserves asks for one node more than the cell's cluster has.
-func (attachReplica) Reserves(trial.Call) int { return 1 }
 
 // Check refuses inputs: there are none.
 func (attachReplica) Check(c trial.Call, _ int) error {
@@ -32,16 +25,11 @@ func (attachReplica) Check(c trial.Call, _ int) error {
 	return nil
 }
 
-func (attachReplica) Run(ctx context.Context, on *lab.Cluster, _ trial.Call, tell func(series.Event)) error {
-	for _, node := range on.Nodes() {
-		if node.State != lab.Stopped {
-			continue
-		}
-		if err := on.Start(ctx, node.Name); err != nil {
-			return err
-		}
-		tell(series.Event{Kind: "replica.attached", Name: "mysql/attach-replica", Node: node.Name})
-		return nil
+func (a attachReplica) Run(ctx context.Context, on *lab.Cluster, _ trial.Call, tell func(series.Event)) error {
+	name, err := on.Add(ctx)
+	if err != nil {
+		return err
 	}
-	return fmt.Errorf("no node is left to attach in cluster %s", on.Name())
+	tell(series.Event{Kind: "replica.attached", Name: a.Name(), Node: name})
+	return nil
 }
