@@ -28,9 +28,7 @@ func (d *drive) warmUp(ctx context.Context) error {
 		steady.Add(d.now.all[len(d.now.all)-1])
 		why := steady.Why()
 		if why == "" {
-			if why, err = unrest(ctx, d.db); err != nil {
-				why = "the engine does not say whether it is quiet"
-			}
+			why = restless(ctx, d.db)
 		}
 		if why == "" {
 			d.happened(series.Event{Kind: "warmup.steady", Cell: d.cell.Name, Round: d.round, Detail: map[string]any{"seconds": passed.Seconds()}})
@@ -57,24 +55,25 @@ func (d *drive) warmFor(ctx context.Context, length time.Duration) error {
 	return nil
 }
 
-// unrest says what an engine still works off, "" when it is quiet or has no way to tell.
-func unrest(ctx context.Context, db engine.Database) (string, error) {
+// restless says what an engine still works off, "" when it is quiet or has no way to tell. One that gives no answer is
+// taken to be too busy for one.
+func restless(ctx context.Context, db engine.Database) string {
 	q, ok := db.(engine.Quiet)
 	if !ok {
-		return "", nil
+		return ""
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	pending, err := q.Unrest(ctx)
 	if err != nil {
-		return "", err
+		return "the engine does not say whether it is quiet: " + err.Error()
 	}
 	for _, p := range pending {
 		if p.Value > p.Calm {
-			return fmt.Sprintf("%s is %.3g, quiet at %.3g", p.Signal, p.Value, p.Calm), nil
+			return fmt.Sprintf("%s is %.3g, quiet at %.3g", p.Signal, p.Value, p.Calm)
 		}
 	}
-	return "", nil
+	return ""
 }
 
 // waitQuiet waits until the engine has worked off what was asked of it, at most so long.
@@ -84,11 +83,8 @@ func (r *runner) waitQuiet(ctx context.Context, db engine.Database, most time.Du
 	again := time.NewTicker(500 * time.Millisecond)
 	defer again.Stop()
 	for {
-		why, err := unrest(ctx, db)
-		if err != nil && ctx.Err() == nil {
-			return fmt.Errorf("ask the engine whether it is quiet: %w", err)
-		}
-		if why == "" && err == nil {
+		why := restless(ctx, db)
+		if why == "" {
 			return nil
 		}
 		r.observe(Stage{Doing: Loading, Detail: why, Share: -1})
