@@ -80,6 +80,16 @@ func (f *folder) close() error {
 	return errors.Join(errs...)
 }
 
+// discard removes a result in which there is nothing.
+func (f *folder) discard() error {
+	errs := []error{f.close()}
+	for _, name := range []string{specFile, eventsFile, seriesFile, latencyFile, signalsFile} {
+		errs = append(errs, os.Remove(filepath.Join(f.dir, name)))
+	}
+	_ = os.Remove(f.dir) // it may hold what was there before
+	return errors.Join(errs...)
+}
+
 func (f *folder) event(e series.Event) error {
 	f.turn.Lock()
 	defer f.turn.Unlock()

@@ -24,7 +24,8 @@ type Site struct {
 }
 
 // Run runs a trial from the first server to the verdict. When ctx ends, or something fails, what was measured until then
-// is kept and marked as partial, and the result is returned beside the error. Nothing it started is left running.
+// is kept and marked as partial, and the result is returned beside the error; nothing measured is no result. Nothing it
+// started is left running.
 func (t *Trial) Run(ctx context.Context, parts Parts, site Site) (*Result, error) {
 	r := &runner{trial: t, parts: parts, site: site, servers: map[string]*servers{}, maxima: map[string]float64{}, started: time.Now()}
 	var err error
@@ -38,6 +39,9 @@ func (t *Trial) Run(ctx context.Context, parts Parts, site Site) (*Result, error
 		runErr = ctx.Err() // what else went wrong then is a consequence
 	}
 	runErr = errors.Join(runErr, r.stop(ctx))
+	if runErr != nil && len(r.recording.stretches) == 0 {
+		return nil, errors.Join(runErr, r.folder.discard())
+	}
 	r.observe(Stage{Doing: Judging, Share: -1})
 	verdict := r.judge(runErr)
 	writeErr := errors.Join(

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -282,6 +283,9 @@ phases: {warmup: 1s, measure: 2s, rounds: 1}
 `).Run(t.Context(), catalog.Parts(), s)
 	if err == nil || !strings.Contains(err.Error(), "inodb_buffer_pool_size") {
 		t.Errorf("got %v, want the name of the variable", err)
+	}
+	if _, err := os.Stat(s.Dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a folder was left although nothing was measured: %v", err)
 	}
 }
 

@@ -79,9 +79,6 @@ func runTrial(ctx context.Context, c console, file string, o trialRunOptions) er
 	if result == nil {
 		return runErr
 	}
-	if runErr != nil && len(result.Seconds) == 0 {
-		return runErr // nothing was measured: there is nothing to show but why
-	}
 	if err := errors.Join(report.Write(result.Dir, result), showRun(c, result, o), runErr); err != nil {
 		return err
 	}
