@@ -75,9 +75,8 @@ func moments(events []series.Event, start time.Time) []chart.Mark {
 	return all
 }
 
-// eventTable lists what happened; past the most that a reader will read, it says how many more there are.
-func eventTable(events []series.Event, start time.Time) table {
-	const most = 200
+// eventTable lists what happened; past the most that are wanted, it says how many more there are.
+func eventTable(events []series.Event, start time.Time, most int) table {
 	t := table{Title: "What happened", Words: true, Corner: "at", Columns: []string{"what", "node", "detail"}}
 	for i, e := range events {
 		if i == most {
@@ -104,7 +103,7 @@ func details(d map[string]any) string {
 	for _, k := range slices.Sorted(maps.Keys(d)) {
 		value := fmt.Sprint(d[k])
 		if f, ok := d[k].(float64); ok {
-			value = quantity.Number(f)
+			value = quantity.Plain.Format(f)
 		}
 		parts = append(parts, k+" "+value)
 	}

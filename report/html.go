@@ -25,7 +25,7 @@ func HTML(w io.Writer, r *trial.Result) error {
 		return err
 	}
 	// Long series are drawn with fewer points until the page is small enough; spikes survive, see chart.Bucket.
-	for d := (detail{timeline: 3000, signal: 12000, spark: 20000}); ; d = (detail{d.timeline / 2, d.signal / 2, d.spark / 2}) {
+	for d := (detail{timeline: 3000, signal: 12000, spark: 20000, events: 1000}); ; d = d.half() {
 		var b bytes.Buffer
 		if err := t.Execute(&b, newPage(r, d)); err != nil {
 			return fmt.Errorf("render report.html: %w", err)
@@ -36,6 +36,8 @@ func HTML(w io.Writer, r *trial.Result) error {
 		}
 	}
 }
+
+func (d detail) half() detail { return detail{d.timeline / 2, d.signal / 2, d.spark / 2, d.events / 2} }
 
 // pageTemplate is the page with its style sheet and scripts written into it.
 func pageTemplate() (*template.Template, error) {

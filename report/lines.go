@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"plimsoll/report/chart"
 	"plimsoll/report/quantity"
 	"plimsoll/trial"
 )
@@ -47,14 +46,10 @@ func (l *lines) Observe(u trial.Update) {
 	case trial.Second:
 		l.tick(now)
 	case trial.Happened:
-		if !strings.HasPrefix(u.Kind, "phase.") {
+		if !strings.HasPrefix(u.Kind, "phase.") && u.Kind != errorsKind {
 			l.line(now, eventName(u.Event)+parenthesis(details(u.Detail)))
 		}
-	case trial.PhaseBegan:
-		if tint(u.Phase) == chart.Disturbed {
-			l.line(now, u.Name)
-		}
-	case trial.Plan, trial.CellDone, trial.Finished: // the stages tell
+	case trial.Plan, trial.PhaseBegan, trial.CellDone, trial.Finished: // the stages tell
 	}
 }
 

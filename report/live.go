@@ -28,14 +28,18 @@ func Live(out *os.File, now func() time.Time) (Screen, error) {
 	if !term.IsTerminal(int(out.Fd())) || kind == "" || kind == "dumb" {
 		return Lines(out, now), nil
 	}
-	l := &live{now: now, seen: newProgress(now()), ended: make(chan struct{})}
-	restore, err := silence(os.Stdin)
+	return newFullScreen(os.Stdin, out, now)
+}
+
+// newFullScreen takes over a terminal, of which in is the keyboard.
+func newFullScreen(in, out *os.File, now func() time.Time) (*fullScreen, error) {
+	restore, err := silence(in)
 	if err != nil {
 		return nil, fmt.Errorf("prepare the terminal: %w", err)
 	}
-	l.restore = restore
+	l := &fullScreen{now: now, seen: newProgress(now()), restore: restore, ended: make(chan struct{})}
 	_, plain := os.LookupEnv("NO_COLOR")
-	l.program = tea.NewProgram(&model{live: l, palette: Terminal{Color: !plain}.palette()},
+	l.program = tea.NewProgram(&model{full: l, palette: Terminal{Color: !plain}.palette()},
 		tea.WithOutput(out), tea.WithInput(nil), tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithFPS(10))
 	go func() {
 		defer close(l.ended)
@@ -44,9 +48,9 @@ func Live(out *os.File, now func() time.Time) (Screen, error) {
 	return l, nil
 }
 
-// live is the full screen. The trial writes into seen and goes on; the screen looks at it twice a second, so that
+// fullScreen is a Screen on a terminal. The trial writes into seen and goes on; the screen looks at it twice a second, so that
 // neither a burst of updates nor a slow terminal costs the trial anything.
-type live struct {
+type fullScreen struct {
 	now     func() time.Time
 	program *tea.Program
 	restore func() error
@@ -57,19 +61,19 @@ type live struct {
 	seen *progress
 }
 
-func (l *live) Observe(u trial.Update) {
+func (l *fullScreen) Observe(u trial.Update) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.seen.observe(u, l.now())
 }
 
-func (l *live) Say(message string) {
+func (l *fullScreen) Say(message string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.seen.notice = message
 }
 
-func (l *live) Close() error {
+func (l *fullScreen) Close() error {
 	l.program.Quit()
 	<-l.ended
 	if err := l.restore(); err != nil {
@@ -83,7 +87,7 @@ func (l *live) Close() error {
 
 // model is the screen as bubbletea drives it. It is drawn on a tick or when the size changes, not on every call of View.
 type model struct {
-	live    *live
+	full    *fullScreen
 	palette palette
 	width   int
 	height  int
@@ -117,7 +121,7 @@ func (m *model) draw() {
 	if m.width == 0 {
 		return
 	}
-	m.live.mu.Lock()
-	defer m.live.mu.Unlock()
-	m.drawn = screen{palette: m.palette, width: m.width, height: m.height}.draw(m.live.seen, m.live.now())
+	m.full.mu.Lock()
+	defer m.full.mu.Unlock()
+	m.drawn = screen{palette: m.palette, width: m.width, height: m.height}.draw(m.full.seen, m.full.now())
 }

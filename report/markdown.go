@@ -134,7 +134,7 @@ func (m *markdown) code(c chart.Chart) {
 	if c.X.Label != "" {
 		name += ", by " + c.X.Label
 	}
-	m.linef("```text\n%s\n\n%s```\n", name, c.Text(chart.Canvas{Width: textWidth, Height: 12}))
+	m.linef("```text\n%s\n\n%s```\n", name, strings.ReplaceAll(c.Text(chart.Canvas{Width: textWidth, Height: 12}), "`", "'"))
 }
 
 func (m *markdown) table(t table) {

@@ -53,24 +53,16 @@ func procedure(r *trial.Result) string {
 
 // intervals tells how certain the numbers are and why.
 func intervals(r *trial.Result) string {
-	confidence := 0.0
-	for _, c := range r.Verdict.Claims {
-		if c.Confidence > 0 && c.Confidence < 1 {
-			confidence = c.Confidence
-		}
-	}
+	s := "Intervals"
 	for _, c := range r.Verdict.Cells {
 		for _, f := range c.Figures {
-			if confidence == 0 && f.Estimate.Confidence < 1 {
-				confidence = f.Estimate.Confidence
+			if f.Estimate.Confidence > 0 && f.Estimate.Confidence < 1 {
+				s = "Intervals of " + quantity.Share.Format(f.Estimate.Confidence) + " confidence"
 			}
 		}
 	}
-	s := "Neighbouring seconds resemble each other, so intervals come from a block bootstrap that keeps their order, over rounds that are compared in pairs"
-	if confidence > 0 {
-		s = fmt.Sprintf("Intervals hold %s confidence; neighbouring seconds resemble each other, so they come from a block bootstrap that keeps the seconds' order, over rounds that are compared in pairs", quantity.Share.Format(confidence))
-	}
-	return s + ". A claim passes only if its whole interval lies within the margin and fails only if it lies wholly outside, corrected after Holm for the number of claims."
+	return s + " come from a block bootstrap that keeps the order of seconds, because neighbouring seconds resemble each other, over rounds that are compared in pairs. " +
+		"A claim passes only if its whole interval lies within the margin and fails only if it lies wholly outside; Holm's correction makes the interval of each wider where several claims are judged together."
 }
 
 // lengths are the distinct lengths of a phase's occurrences, to the second.

@@ -50,10 +50,11 @@ func (p *progress) observe(u trial.Update, now time.Time) {
 		if strings.HasPrefix(u.Kind, "phase.") {
 			return
 		}
+		if u.Kind == errorsKind { // the seconds themselves show them
+			return
+		}
 		p.recent = append(p.recent, u.Event)
 		p.recent = p.recent[max(len(p.recent)-keptEvents, 0):]
-		p.run.Events = append(p.run.Events, u.Event)
-		p.run.Events = p.run.Events[max(len(p.run.Events)-keptEvents, 0):]
 	case trial.CellDone:
 		p.done[u.Name] = u.Cell
 	case trial.Finished:
@@ -107,7 +108,7 @@ func (p *progress) window() *run {
 			u.Phases = append(u.Phases, ph)
 		}
 	}
-	u.Events = slices.DeleteFunc(slices.Clone(u.Events), func(e series.Event) bool { return e.Time.Before(u.Start) || !e.Time.Before(u.End) })
+	u.Events = slices.DeleteFunc(slices.Clone(p.recent), func(e series.Event) bool { return e.Time.Before(u.Start) || !e.Time.Before(u.End) })
 	return &u
 }
 
@@ -141,14 +142,14 @@ func (p *progress) what() string {
 	if s == "" {
 		return "preparing"
 	}
-	if p.stage.Cell != "" || p.stage.Round > 0 {
-		s += " " + roundName(p.stage.Cell, p.stage.Round)
-		if p.stage.Round > 0 && p.plan.Rounds > 1 {
-			s += fmt.Sprintf(" of %d", p.plan.Rounds)
-		}
+	if p.stage.Cell != "" {
+		s += " " + p.stage.Cell
 	}
-	if p.stage.Detail != "" {
-		s += ": " + p.stage.Detail
+	if p.stage.Round > 0 && p.plan.Rounds > 1 {
+		s += fmt.Sprintf(", round %d of %d", p.stage.Round, p.plan.Rounds)
+	}
+	if d := p.stage.Detail; d != "" && d != "measure" && d != "warmup" { // the phases of that name say nothing new
+		s += ": " + d
 	}
 	return s
 }
@@ -166,15 +167,15 @@ func (p *progress) how(now time.Time) string {
 }
 
 // latest is the last second of load, if there was one.
-func (p *progress) latest() (trial.Row, bool) {
+func (p *progress) latest() (*trial.Row, bool) {
 	if len(p.run.rows) == 0 {
-		return trial.Row{}, false
+		return nil, false
 	}
-	return p.run.rows[len(p.run.rows)-1], true
+	return &p.run.rows[len(p.run.rows)-1], true
 }
 
 // reading is a second in words.
-func reading(row trial.Row) string {
+func reading(row *trial.Row) string {
 	s := quantity.Number(float64(row.Done+row.Late)/length(row)) + " op/s"
 	if row.Response.P99 > 0 {
 		s += ", p99 " + quantity.Duration(row.Response.P99)

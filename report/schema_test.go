@@ -2,13 +2,9 @@ package report
 
 import (
 	"encoding/json"
-	"flag"
-	"os"
 	"path/filepath"
 	"testing"
 )
-
-var update = flag.Bool("update", false, "write the golden files and the schema anew")
 
 func TestVerdictSchema(t *testing.T) {
 	got, err := VerdictSchema("..")
@@ -36,26 +32,5 @@ func TestVerdictSchema(t *testing.T) {
 				t.Errorf("%s has no %s", name, key)
 			}
 		}
-	}
-}
-
-// golden compares with a file, or writes it when asked to.
-func golden(t *testing.T, file string, got []byte) {
-	t.Helper()
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != string(want) {
-		t.Errorf("%s is not current; go generate ./report writes it anew\n%s", file, firstDifference(string(want), string(got)))
 	}
 }

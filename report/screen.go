@@ -17,10 +17,13 @@ type screen struct {
 	width, height int
 }
 
+// mostRows is how high a chart gets: higher ones are no easier to read.
+const mostRows = 22
+
 // draw returns exactly as many lines as fit.
 func (s screen) draw(p *progress, now time.Time) string {
 	top := s.top(p, now)
-	bottom := []string{s.bottom(p)}
+	bottom := s.bottom(p)
 	room := s.height - len(top) - len(bottom)
 	events := s.events(p, min(4, max(room-12, 0)))
 	room -= len(events)
@@ -82,10 +85,10 @@ func (s screen) charts(p *progress, room int) []string {
 		return nil
 	}
 	u := p.window()
-	wide := s.width >= 110
-	width, height := s.width, room/2
+	wide := s.width >= 110 || s.width >= 70 && room < 16
+	width, height := s.width, min(room/2, mostRows)
 	if wide {
-		width, height = s.width/2-1, room
+		width, height = s.width/2-1, min(room, mostRows)
 	}
 	t := newTimeline(u, 2*width)
 	row, _ := p.latest()
@@ -144,7 +147,7 @@ func (s screen) cells(p *progress) []string {
 	}
 	t := table{Corner: strings.TrimSpace(c.Factor + "  op/s")}
 	for _, l := range c.Levels {
-		t.Columns = append(t.Columns, l.Text)
+		t.Columns = append(t.Columns, l.Text+"  ")
 	}
 	for _, x := range c.Contenders {
 		l := line{Head: x.Name, Ink: x.Ink}
@@ -180,9 +183,13 @@ func (s screen) events(p *progress, most int) []string {
 	return out
 }
 
-func (s screen) bottom(p *progress) string {
+func (s screen) bottom(p *progress) []string {
 	if p.notice != "" {
-		return s.unknown.Bold(true).Render(p.notice)
+		said := strings.Split(lipgloss.NewStyle().Width(s.width).Render(p.notice), "\n")
+		for i, l := range said {
+			said[i] = s.unknown.Bold(true).Render(strings.TrimRight(l, " "))
+		}
+		return said
 	}
-	return s.dim.Render("Ctrl-C stops cleanly and keeps what was measured")
+	return []string{s.dim.Render("Ctrl-C stops cleanly and keeps what was measured")}
 }

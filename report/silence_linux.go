@@ -4,14 +4,18 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+	"golang.org/x/term"
 )
 
 // silence keeps keys that are pressed from being written over the screen. Signals such as Ctrl-C's still come.
 func silence(in *os.File) (restore func() error, err error) {
+	if !term.IsTerminal(int(in.Fd())) {
+		return func() error { return nil }, nil // nothing is typed
+	}
 	fd := int(in.Fd())
 	was, err := unix.IoctlGetTermios(fd, unix.TCGETS)
 	if err != nil {
-		return func() error { return nil }, nil // not a terminal: nothing is typed
+		return nil, err
 	}
 	quiet := *was
 	quiet.Lflag &^= unix.ECHO | unix.ICANON

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"plimsoll/report/chart"
-	"plimsoll/trial"
 )
 
 // steadiness is a picture per cell of its throughput over time, with its rounds laid over each other: whoever doubts a
@@ -97,18 +96,4 @@ func measuredFrom(u *run) float64 {
 		}
 	}
 	return from
-}
-
-// phaseless gives the spans of rounds to charts over a whole comparison, in which single cells are too short to name.
-func roundSpans(r *trial.Result, all []*run) []chart.Span {
-	var spans []chart.Span
-	for _, u := range all {
-		from, to := u.Start.Sub(r.Environment.Started).Seconds(), u.End.Sub(r.Environment.Started).Seconds()
-		if n := len(spans); n > 0 && spans[n-1].Name == fmt.Sprintf("round %d", u.Round) {
-			spans[n-1].To = to
-			continue
-		}
-		spans = append(spans, chart.Span{From: from, To: to, Name: fmt.Sprintf("round %d", u.Round), Tint: chart.Calm})
-	}
-	return spans
 }

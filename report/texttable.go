@@ -75,8 +75,14 @@ func (t *text) columns(tb table, head, from, to int) {
 			}
 			values += value
 			spread, change := e.below()
-			styled := strings.TrimSpace(t.dim.Render(spread) + " " + t.tone(e.Tone).Render(change))
-			below += strings.Repeat(" ", max(w-utf8.RuneCountInString(extra), 0)) + styled
+			var styled []string
+			if spread != "" {
+				styled = append(styled, t.dim.Render(spread))
+			}
+			if change != "" {
+				styled = append(styled, t.tone(e.Tone).Render(change))
+			}
+			below += strings.Repeat(" ", max(w-utf8.RuneCountInString(extra), 0)) + strings.Join(styled, " ")
 			more = more || extra != ""
 		}
 		t.linef("%s", strings.TrimRight(values, " "))

@@ -13,16 +13,25 @@ import (
 type timeline struct {
 	run  *run
 	grid chart.Grid
-	rows [][]trial.Row // of each bucket
+	rows [][]trial.Row // of each bucket, all of them parts of the run's
 }
 
 func newTimeline(u *run, points int) timeline {
 	t := timeline{run: u, grid: chart.NewGrid(0, u.End.Sub(u.Start).Seconds(), points)}
 	t.rows = make([][]trial.Row, t.grid.Count)
-	for _, row := range u.rows {
-		if i, ok := t.grid.Index(row.Time.Sub(u.Start).Seconds()); ok {
-			t.rows[i] = append(t.rows[i], row)
+	for from := 0; from < len(u.rows); {
+		i, ok := t.grid.Index(u.rows[from].Time.Sub(u.Start).Seconds())
+		to := from + 1
+		for to < len(u.rows) {
+			if next, _ := t.grid.Index(u.rows[to].Time.Sub(u.Start).Seconds()); next != i {
+				break
+			}
+			to++
 		}
+		if ok {
+			t.rows[i] = u.rows[from:to]
+		}
+		from = to
 	}
 	return t
 }
@@ -31,7 +40,7 @@ func newTimeline(u *run, points int) timeline {
 func (t timeline) throughput() chart.Chart {
 	c := t.frame("Throughput", chart.Axis{Unit: quantity.PerSecond, Zero: true})
 	c.Trouble = t.trouble()
-	c.Lines = []chart.Line{t.line("throughput", 1, func(row trial.Row) float64 {
+	c.Lines = []chart.Line{t.line("throughput", 1, func(row *trial.Row) float64 {
 		return float64(row.Done+row.Late) / length(row)
 	}, chart.Bucket.Mean)}
 	return c
@@ -42,7 +51,7 @@ func (t timeline) throughput() chart.Chart {
 func (t timeline) latency(percentile string) chart.Chart {
 	c := t.frame(percentile+" latency", chart.Axis{Unit: quantity.Milliseconds})
 	worst := func(b chart.Bucket) float64 { _, high := b.Range(); return high }
-	pick := func(l trial.Latency) float64 {
+	pick := func(l *trial.Latency) float64 {
 		d := l.P99
 		switch percentile {
 		case "p50":
@@ -58,8 +67,8 @@ func (t timeline) latency(percentile string) chart.Chart {
 		return float64(d) / float64(time.Millisecond)
 	}
 	c.Lines = []chart.Line{
-		t.line("response", 2, func(row trial.Row) float64 { return pick(row.Response) }, worst),
-		t.line("service", 0, func(row trial.Row) float64 { return pick(row.Service) }, worst),
+		t.line("response", 2, func(row *trial.Row) float64 { return pick(&row.Response) }, worst),
+		t.line("service", 0, func(row *trial.Row) float64 { return pick(&row.Service) }, worst),
 	}
 	low, high := math.Inf(1), 0.0
 	for _, l := range c.Lines {
@@ -75,15 +84,16 @@ func (t timeline) latency(percentile string) chart.Chart {
 }
 
 // line reduces a value of every row to one per bucket, with the range where a bucket holds more than one second.
-func (t timeline) line(name string, ink int, value func(trial.Row) float64, reduce func(chart.Bucket) float64) chart.Line {
+func (t timeline) line(name string, ink int, value func(*trial.Row) float64, reduce func(chart.Bucket) float64) chart.Line {
 	l := chart.Line{Name: name, Ink: ink, Values: make(chart.Values, t.grid.Count)}
 	if t.coarse() {
 		l.Low, l.High = make(chart.Values, t.grid.Count), make(chart.Values, t.grid.Count)
 	}
 	for i, rows := range t.rows {
 		var b chart.Bucket
-		for _, row := range rows {
-			if length(row) < sliver && len(rows) > 1 || length(row) < sliver && i == t.grid.Count-1 {
+		for j := range rows {
+			row := &rows[j]
+			if length(row) < sliver && (len(rows) > 1 || i == t.grid.Count-1) {
 				continue
 			}
 			b.Add(value(row), length(row))
@@ -103,7 +113,7 @@ const sliver = 0.3
 func (t timeline) coarse() bool { return t.grid.Width > 1 }
 
 // length is how long a row counted, in seconds.
-func length(row trial.Row) float64 {
+func length(row *trial.Row) float64 {
 	if row.Length <= 0 {
 		return 1
 	}
@@ -123,8 +133,8 @@ func (t timeline) trouble() chart.Values {
 	var at chart.Values
 	xs := t.grid.Xs()
 	for i, rows := range t.rows {
-		for _, row := range rows {
-			if row.Errors > 0 {
+		for j := range rows {
+			if rows[j].Errors > 0 {
 				at = append(at, xs[i])
 				break
 			}

@@ -1,7 +1,7 @@
 "use strict";
 // Draws each figure with uPlot over its static picture. The data and every word on the page come from the server side.
 (() => {
-  const figures = JSON.parse(document.getElementById("figures").textContent);
+  const {figures, frames} = JSON.parse(document.getElementById("figures").textContent);
   const narrow = "\u202f";
   const dashes = [[5, 3], [], [], [9, 3], [2, 3], [9, 3, 2, 3], [14, 4], [4, 4]];
   const css = name => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
@@ -199,13 +199,13 @@
   }
 
   function figure(element) {
-    const data = figures[element.id], plot = element.querySelector(".plot"), controls = element.querySelector(".controls");
+    const data = figures[element.id], frame = frames[data.sync] || {}, plot = element.querySelector(".plot"), controls = element.querySelector(".controls");
     const logButton = element.querySelector("button.log");
     let view = data.first, log = data.views[view].y.log || false, chart = null;
     const draw = () => {
       if (!plot.clientWidth) return;
       if (chart) chart.destroy();
-      const [o, columns] = options(data.views[view], log, data, plot.clientWidth);
+      const [o, columns] = options({...data.views[view], ...frame}, log, data, plot.clientWidth);
       chart = new uPlot(o, columns, plot);
     };
     element.classList.add("drawn");
@@ -228,7 +228,7 @@
       e.preventDefault();
       const last = chart.data[0].length - 1, now = chart.cursor.idx == null ? step > 0 ? -1 : last + 1 : chart.cursor.idx;
       const to = Math.min(Math.max(now + step, 0), last);
-      chart.setCursor({left: chart.valToPos(chart.data[0][to], "x"), top: 10});
+      chart.setCursor({left: chart.valToPos(chart.data[0][to], "x"), top: 10}, true, true);
     });
     draw();
     let width = plot.clientWidth;

@@ -103,8 +103,10 @@ func (d *drawing) labelled() bool { return len(d.chart.Lines) > 1 || d.named() }
 func (d *drawing) spans() {
 	for i, s := range d.chart.Spans {
 		from, to := d.px(s.From), d.px(s.To)
-		fmt.Fprintf(&d.out, `<rect class="%s" x="%s" y="%s" width="%s" height="%s"/>`,
-			s.Tint, short(from), short(d.top), short(max(to-from, 1)), short(d.bottom-d.top))
+		if s.Tint != Calm {
+			fmt.Fprintf(&d.out, `<rect class="%s" x="%s" y="%s" width="%s" height="%s"/>`,
+				s.Tint, short(from), short(d.top), short(max(to-from, 1)), short(d.bottom-d.top))
+		}
 		if !d.named() {
 			continue
 		}

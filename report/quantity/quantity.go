@@ -59,6 +59,9 @@ func (u Unit) Format(v float64) string {
 	case Elapsed:
 		return elapsed(v)
 	default:
+		if v == math.Trunc(v) {
+			return Count.Format(v)
+		}
 		return Number(v)
 	}
 }

@@ -18,6 +18,7 @@ func TestFormat(t *testing.T) {
 	}{
 		{Plain, 0, "0"},
 		{Plain, 3.4159, "3.42"},
+		{Plain, 42, "42"},
 		{Plain, 9.996, "10.0"},
 		{Plain, 99.96, "100"},
 		{Plain, 0.01714, "0.0171"},

@@ -96,9 +96,7 @@ func measure(r *trial.Result, at time.Time, round, i, v int) time.Time {
 		sec.rate = throughput[v][i] * settled * (1 + rate.next())
 		sec.response = median(i, v) / settled * (1 + slow.next())
 		sec.service = sec.response * 0.98
-		for _, row := range sec.rows(tpcc) {
-			r.Seconds = append(r.Seconds, row)
-		}
+		r.Seconds = append(r.Seconds, sec.rows(tpcc)...)
 		at = at.Add(time.Second)
 	}
 	r.Verdict.Phases = append(r.Verdict.Phases,

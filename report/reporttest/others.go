@@ -1,6 +1,7 @@
 package reporttest
 
 import (
+	"math"
 	"time"
 
 	"plimsoll/analyze"
@@ -18,7 +19,8 @@ func Interrupted() *trial.Result {
 	v.Reasons = []string{"the load generator was starved: its own start lag reached 41 ms at p99 where the response time's median is 5 ms (binlog off, connections=128, round 1)"}
 	v.Notes = append(v.Notes, "interrupted in round 2 of 3; what was measured until then was kept")
 	for i := range v.Claims {
-		v.Claims[i] = analyze.Finding{Expect: v.Claims[i].Expect, Verdict: analyze.Invalid, Margin: v.Claims[i].Margin, Op: v.Claims[i].Op, Unit: v.Claims[i].Unit}
+		v.Claims[i].Verdict, v.Claims[i].Estimate, v.Claims[i].Low, v.Claims[i].High = analyze.Inconclusive, math.NaN(), math.Inf(-1), math.Inf(1)
+		v.Claims[i].Needs = "at least one whole round of both cells"
 	}
 	end := r.Environment.Started.Add(38 * time.Minute)
 	r.Environment.Ended = end
@@ -86,4 +88,17 @@ func before[T any](all []T, keep func(T) bool) []T {
 		}
 	}
 	return kept
+}
+
+// CutOff is what a trial leaves behind whose process was killed: no verdict, no phases, the last second incomplete.
+func CutOff() *trial.Result {
+	r := Timeline()
+	r.Dir = "results/2026-05-04-restart-felt-2"
+	r.Verdict = trial.Verdict{Partial: true}
+	r.Environment.Ended = time.Time{}
+	end := r.Seconds[0].Time.Add(130 * time.Second)
+	r.Seconds = before(r.Seconds, func(row trial.Row) bool { return row.Time.Before(end) })
+	r.Signals = before(r.Signals, func(p series.Point) bool { return p.Time.Before(end) })
+	r.Events = before(r.Events, func(e series.Event) bool { return e.Time.Before(end) })
+	return r
 }

@@ -1,0 +1,203 @@
+package report
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/lipgloss"
+
+	"plimsoll/analyze"
+	"plimsoll/report/reporttest"
+	"plimsoll/series"
+	"plimsoll/trial"
+)
+
+// replay tells an observer a result as if it happened now, up to but not including stop seconds of load. tick is called
+// with the time of each update before it.
+func replay(r *trial.Result, o trial.Observer, stop int, tick func(time.Time)) {
+	start := r.Environment.Started
+	tick(start)
+	cells := make([]trial.Cell, len(r.Verdict.Cells))
+	for i, c := range r.Verdict.Cells {
+		cells[i] = trial.Cell{Name: c.Name, Variant: c.Variant, Control: c.Control, Factors: c.Factors}
+	}
+	o.Observe(trial.Plan{Trial: r.Verdict.Trial, Question: r.Verdict.Question, Cells: cells, Rounds: r.Verdict.Cells[0].Rounds, Left: r.Environment.Ended.Sub(start)})
+	o.Observe(trial.Stage{Doing: trial.Loading, Detail: "tpcc, 4 warehouses", Share: 0})
+	for share := range 4 {
+		tick(start.Add(time.Duration(share) * 6 * time.Second))
+		o.Observe(trial.Stage{Doing: trial.Loading, Detail: "tpcc, 4 warehouses", Share: float64(share) / 4})
+	}
+	events, phases := r.Events, r.Verdict.Phases
+	under := trial.Row{}
+	for _, row := range r.Seconds {
+		if row.Operation != "all" {
+			continue
+		}
+		if stop--; stop < 0 {
+			return
+		}
+		tick(row.Time)
+		for _, c := range r.Verdict.Cells {
+			if under.Cell != row.Cell && c.Name == under.Cell {
+				o.Observe(trial.CellDone{Cell: c})
+			}
+		}
+		under = row
+		for len(phases) > 0 && !phases[0].From.After(row.Time) {
+			p := phases[0]
+			phases = phases[1:]
+			length := p.To.Sub(p.From)
+			doing := trial.Measuring
+			switch {
+			case p.Name == "warmup":
+				doing = trial.WarmingUp
+			case strings.Contains(p.Name, "/"):
+				doing, length = trial.Disturbing, 0
+			}
+			p.To, p.Impact, p.Figures = time.Time{}, nil, nil
+			o.Observe(trial.PhaseBegan{Phase: p, Length: length})
+			o.Observe(trial.Stage{Doing: doing, Cell: p.Cell, Round: p.Round, Detail: p.Name, Share: -1})
+		}
+		for len(events) > 0 && events[0].Time.Before(row.Time.Add(time.Second)) {
+			o.Observe(trial.Happened{Event: events[0]})
+			events = events[1:]
+		}
+		tick(row.Time.Add(time.Second))
+		o.Observe(trial.Second{Row: row})
+	}
+	o.Observe(trial.Finished{Verdict: r.Verdict})
+}
+
+// watcher is a progress that is told the time.
+type watcher struct {
+	seen *progress
+	now  time.Time
+}
+
+func (w *watcher) Observe(u trial.Update) { w.seen.observe(u, w.now) }
+
+func watch(r *trial.Result, stop int) *watcher {
+	w := &watcher{seen: newProgress(r.Environment.Started)}
+	replay(r, w, stop, func(at time.Time) { w.now = at })
+	return w
+}
+
+func TestProgressKnowsHowFarItIs(t *testing.T) {
+	r := reporttest.Timeline()
+	w := watch(r, 200)
+	left, ok := w.seen.left(w.now)
+	if want := r.Environment.Ended.Sub(w.now); !ok || left != want {
+		t.Errorf("left %v, want %v", left, want)
+	}
+	whole := r.Environment.Ended.Sub(r.Environment.Started)
+	if got, want := w.seen.share(w.now), float64(w.now.Sub(r.Environment.Started))/float64(whole); got < want-0.01 || got > want+0.01 {
+		t.Errorf("share %v, want %v", got, want)
+	}
+	if got := w.seen.what(); got != "measuring: recovery" && got != "disturbing: lab/restart" {
+		t.Errorf("busy with %q", got)
+	}
+	w = watch(r, 1<<30)
+	if w.seen.share(w.now) != 1 || w.seen.what() != "finished" {
+		t.Errorf("at the end: %v, %q", w.seen.share(w.now), w.seen.what())
+	}
+}
+
+func TestProgressKeepsAnHour(t *testing.T) {
+	p := newProgress(time.Unix(0, 0))
+	p.observe(trial.PhaseBegan{Phase: trial.Phase{Name: "measure", Round: 1, From: time.Unix(0, 0)}}, time.Unix(0, 0))
+	for i := range 100_000 {
+		at := time.Unix(int64(i), 0)
+		p.observe(trial.Second{Row: trial.Row{Time: at, Round: 1, Operation: "all", Length: time.Second, Tally: series.Tally{Done: 1}}}, at)
+		p.observe(trial.Happened{Event: series.Event{Time: at, Kind: "node.flap"}}, at)
+	}
+	if n := len(p.run.rows); n < keptSeconds || n > 2*keptSeconds {
+		t.Errorf("%d seconds are kept", n)
+	}
+	if len(p.recent) > keptEvents {
+		t.Errorf("%d events are kept", len(p.recent))
+	}
+	u := p.window()
+	if len(u.Phases) != 1 || u.Phases[0].From.Before(u.Start) || u.Phases[0].To.After(u.End) {
+		t.Errorf("the phase %+v is not clipped to %v to %v", u.Phases, u.Start, u.End)
+	}
+}
+
+func TestScreenFitsEverySize(t *testing.T) {
+	notice := "Stopping: the load, then the cluster. What was measured is kept. Ctrl-C again leaves at once."
+	for name, r := range map[string]*trial.Result{"comparison": reporttest.Comparison(), "timeline": reporttest.Timeline(), "settings": reporttest.Settings()} {
+		for _, stop := range []int{0, 1, 50, 150, 1 << 30} {
+			w := watch(r, stop)
+			for _, say := range []string{"", notice} {
+				w.seen.notice = say
+				for _, size := range [][2]int{{130, 40}, {80, 24}, {60, 16}, {40, 10}, {20, 5}, {300, 100}, {1, 1}} {
+					got := strings.Split(screen{palette: Terminal{}.palette(), width: size[0], height: size[1]}.draw(w.seen, w.now), "\n")
+					if len(got) > size[1] {
+						t.Errorf("%s after %d at %v: %d lines", name, stop, size, len(got))
+					}
+					for _, l := range got {
+						if lipgloss.Width(l) > size[0] {
+							t.Errorf("%s after %d at %v: %d columns: %q", name, stop, size, lipgloss.Width(l), l)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestScreenShows(t *testing.T) {
+	r := reporttest.Comparison()
+	w := watch(r, 4*90+70)
+	got := screen{palette: Terminal{}.palette(), width: 130, height: 40}.draw(w.seen, w.now)
+	for _, want := range []string{
+		"binlog-cost", "left", "measuring binlog row, connections=8, round 1 of 3", "of 1 min", "throughput  ", "p99 response", "warmup",
+		"6,119", "5,975", "5,220", "9,370", "◂", "Ctrl-C stops cleanly",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	w.seen.notice = "Stopping."
+	if got := (screen{palette: Terminal{}.palette(), width: 100, height: 30}).draw(w.seen, w.now); !strings.Contains(got, "Stopping.") {
+		t.Error("the message is not shown")
+	}
+	w.Observe(trial.Finished{Verdict: trial.Verdict{Verdict: analyze.Fail, Claims: []analyze.Finding{{Verdict: analyze.Fail}}}})
+	if got := (screen{palette: Terminal{}.palette(), width: 100, height: 30}).draw(w.seen, w.now); !strings.Contains(got, "✗ FAIL") {
+		t.Error("the verdict is not shown")
+	}
+}
+
+func TestLines(t *testing.T) {
+	var b strings.Builder
+	r := reporttest.Timeline()
+	now := r.Environment.Started
+	l := Lines(&b, func() time.Time { return now })
+	replay(r, l, 1<<30, func(at time.Time) { now = at })
+	l.Say("Stopping: what was measured is kept.")
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "testdata/lines.txt", []byte(b.String()))
+	if strings.ContainsRune(b.String(), '\x1b') || !utf8.ValidString(b.String()) {
+		t.Error("plain lines hold control sequences")
+	}
+}
+
+// BenchmarkScreen is what a redraw costs, twice a second on the machine that makes the load.
+func BenchmarkScreen(b *testing.B) {
+	r := reporttest.Comparison()
+	w := &watcher{seen: newProgress(r.Environment.Started)}
+	replay(r, w, 400, func(at time.Time) { w.now = at })
+	first := w.seen.run.rows[0]
+	for i := range keptSeconds {
+		row := first
+		row.Time = row.Time.Add(time.Duration(i) * time.Second)
+		w.Observe(trial.Second{Row: row})
+	}
+	s := screen{palette: Terminal{Color: true}.palette(), width: 130, height: 40}
+	for b.Loop() {
+		s.draw(w.seen, w.now)
+	}
+}

@@ -1,0 +1,86 @@
+package report
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"plimsoll/analyze"
+	"plimsoll/trial"
+)
+
+func TestSentence(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		f    analyze.Finding
+		want string
+	}{
+		{analyze.Finding{Estimate: 0.93, Low: 0.92, High: 0.94, Confidence: 0.998, Margin: 0.9, Op: ">", Unit: "ratio"},
+			"Measured 0.930, with 99.8 % confidence between 0.920 and 0.940: wholly above the margin of 0.9."},
+		{analyze.Finding{Estimate: 12, Low: 11, High: 13, Confidence: 0.99, Margin: 20, Op: "<", Unit: "ms"},
+			"Measured 12.0 ms, with 99 % confidence between 11.0 ms and 13.0 ms: wholly below the margin of 20 ms."},
+		{analyze.Finding{Estimate: 19, Low: 17, High: 22, Confidence: 0.99, Margin: 20, Op: "<", Unit: "ms"},
+			"Measured 19.0 ms, with 99 % confidence between 17.0 ms and 22.0 ms: the margin of 20 ms lies inside."},
+		{analyze.Finding{Estimate: 0, Confidence: 1, Margin: 0, Op: "==", Unit: "count"}, "Found 0, as expected."},
+		{analyze.Finding{Estimate: 3, Low: 3, High: 3, Confidence: 1, Margin: 0, Op: "==", Unit: "count"}, "Found 3; expected was exactly 0."},
+		{analyze.Finding{Estimate: math.NaN(), Low: -inf, High: inf, Confidence: 1, Margin: 1}, "Not judged: there is no estimate."},
+		{analyze.Finding{Estimate: 5, Low: -inf, High: inf, Confidence: 0.99, Margin: 4, Unit: "ms"},
+			"Measured 5.00 ms, too briefly to say how sure that is; the margin is 4 ms."},
+	} {
+		if got := strings.ReplaceAll(sentence(c.f), "\u202f", " "); got != c.want {
+			t.Errorf("got  %q\nwant %q", got, c.want)
+		}
+	}
+}
+
+func TestMeaning(t *testing.T) {
+	claims := func(answers ...analyze.Answer) (out []analyze.Finding) {
+		for _, a := range answers {
+			out = append(out, analyze.Finding{Verdict: a})
+		}
+		return out
+	}
+	p, f, i := analyze.Pass, analyze.Fail, analyze.Inconclusive
+	for _, c := range []struct {
+		v    trial.Verdict
+		want string
+	}{
+		{trial.Verdict{Verdict: p, Claims: claims(p)}, "The expectation holds."},
+		{trial.Verdict{Verdict: p, Claims: claims(p, p)}, "All 2 expectations hold."},
+		{trial.Verdict{Verdict: p}, "Nothing was expected of this trial; here is what it measured."},
+		{trial.Verdict{Verdict: f, Claims: claims(f)}, "The expectation does not hold."},
+		{trial.Verdict{Verdict: f, Claims: claims(f, p, i)}, "1 of 3 expectations does not hold; of 1 more the data cannot tell yet."},
+		{trial.Verdict{Verdict: f, Claims: claims(f, f, p)}, "2 of 3 expectations do not hold."},
+		{trial.Verdict{Verdict: i, Claims: claims(i, p)}, "The data cannot tell yet about 1 of 2 expectations."},
+		{trial.Verdict{Verdict: analyze.Invalid, Claims: claims(p)}, "The measurement itself was bad. Its numbers answer nothing."},
+		{trial.Verdict{Partial: true}, "The trial was cut off before it was judged."},
+	} {
+		if got := meaning(c.v); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
+
+func TestBarHoldsWhatItDraws(t *testing.T) {
+	inf := math.Inf(1)
+	for _, f := range []analyze.Finding{
+		{Estimate: 0.93, Low: 0.92, High: 0.94, Confidence: 0.99, Margin: 0.9, Op: ">", Unit: "ratio"},
+		{Estimate: 0, Confidence: 1, Op: "=="},
+		{Estimate: 5, Low: -inf, High: inf, Confidence: 0.99, Margin: 4, Op: "<", Unit: "ratio"},
+		{Estimate: 5, Low: -2, High: 12, Confidence: 0.99, Margin: 4000, Op: "<"},
+		{Estimate: -3, Low: -4, High: -2, Confidence: 0.99, Margin: 0, Op: "<"},
+	} {
+		at := barScale(f)
+		for _, v := range []float64{f.Estimate, f.Low, f.High, f.Margin} {
+			if x := at(v); math.IsNaN(x) || x < 0 || x > barWidth {
+				t.Errorf("%+v: %v stands at %v", f, v, x)
+			}
+		}
+		if svg := string(bar(f)); strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf\"") {
+			t.Errorf("%+v: %s", f, svg)
+		}
+	}
+	if bar(analyze.Finding{Estimate: math.NaN(), Confidence: 1}) != "" {
+		t.Error("a bar of no estimate")
+	}
+}
