@@ -2,12 +2,15 @@ package catalog
 
 import (
 	"slices"
+	"strings"
 
 	"plimsoll/engine"
 	"plimsoll/internal/document"
 	"plimsoll/workload"
+	"plimsoll/workload/custom"
 	"plimsoll/workload/oltp"
 	"plimsoll/workload/tpcc"
+	"plimsoll/workload/ycsb"
 )
 
 // Workloads are what a load can consist of, beside a person's own files.
@@ -15,11 +18,19 @@ func Workloads() []workload.Maker {
 	return slices.Concat(
 		oltp.Makers(),
 		tpcc.Makers(),
+		ycsb.Makers(),
 	)
 }
 
 // Workload makes the workload of a name, or of the file of that name.
 func Workload(name, parameters *document.Node, e engine.Engine) (workload.Workload, error) {
+	if isFile(name.Text) {
+		maker, err := custom.ReadFile(name.Text)
+		if err != nil {
+			return nil, err
+		}
+		return maker.New(parameters, e)
+	}
 	var names []string
 	for _, maker := range Workloads() {
 		if maker.Name == name.Text {
@@ -28,4 +39,9 @@ func Workload(name, parameters *document.Node, e engine.Engine) (workload.Worklo
 		names = append(names, maker.Name)
 	}
 	return nil, document.UnknownName(name, "workload", names).WithHint("a file of your own ends in .yaml")
+}
+
+// isFile tells the path of a workload file from a workload's name.
+func isFile(name string) bool {
+	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
 }
