@@ -34,7 +34,7 @@ func (c comparison) lead() []remark {
 			if s != "" {
 				s += ", "
 			}
-			s += title(metric) + " " + quantity.Change(low)
+			s += called(metric) + " " + quantity.Change(low)
 			if last := quantity.Change(high); last != quantity.Change(low) {
 				s += " to " + last
 			}
@@ -57,7 +57,7 @@ func (c comparison) tables() []table {
 		metrics := c.measured(append([]string{"throughput"}, percentiles...)...)
 		t := table{}
 		for _, m := range metrics {
-			t.Columns = append(t.Columns, title(m))
+			t.Columns = append(t.Columns, called(m))
 		}
 		for row, x := range c.Contenders {
 			l := line{Head: x.Name, Ink: x.Ink}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,7 +19,7 @@ type fact struct{ Name, Value string }
 func facts(e trial.Environment) []fact {
 	all := []fact{
 		{"Database", list(e.Engine, "product", "version", "origin")},
-		{"Host", list(e.Host, "cpu", "cores", "memory", "filesystem", "os", "kernel")},
+		{"Host", list(e.Host, "cpu", "cores", "memory", "memory_bytes", "filesystem", "os", "kernel")},
 		{"Plimsoll", e.Plimsoll},
 		{"Started", moment(e.Started)},
 	}
@@ -42,7 +43,11 @@ func list(m map[string]string, first ...string) string {
 	}
 	var parts []string
 	for _, k := range keys {
+		name, isBytes := strings.CutSuffix(k, "_bytes")
+		n, err := strconv.ParseFloat(m[k], 64)
 		switch {
+		case isBytes && err == nil:
+			parts = append(parts, name+" "+quantity.Bytes.Format(n))
 		case k == "cores":
 			parts = append(parts, m[k]+" cores")
 		case k == "memory", !slices.Contains(first, k):

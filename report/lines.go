@@ -46,7 +46,7 @@ func (l *lines) Observe(u trial.Update) {
 	case trial.Second:
 		l.tick(now)
 	case trial.Happened:
-		if !strings.HasPrefix(u.Kind, "phase.") && u.Kind != errorsKind {
+		if !strings.HasPrefix(u.Kind, "phase.") && !strings.HasPrefix(u.Kind, changeKind) && u.Kind != errorsKind {
 			l.line(now, eventName(u.Event)+parenthesis(details(u.Detail)))
 		}
 	case trial.Plan, trial.PhaseBegan, trial.CellDone, trial.Finished: // the stages tell

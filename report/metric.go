@@ -10,8 +10,8 @@ import (
 	"plimsoll/trial"
 )
 
-// title is how a metric of verdict.json is called in a sentence: "p99.9 response" for response_p999.
-func title(metric string) string {
+// called is how a metric of verdict.json is called in a sentence: "p99.9 response" for response_p999.
+func called(metric string) string {
 	kind, quantile, ok := strings.Cut(metric, "_p")
 	if !ok {
 		return strings.ReplaceAll(metric, "_", " ")
@@ -22,9 +22,9 @@ func title(metric string) string {
 	return "p" + quantile + " " + kind
 }
 
-// heading is title at the beginning of a line.
+// heading is that at the beginning of a line.
 func heading(metric string) string {
-	t := title(metric)
+	t := called(metric)
 	if strings.HasPrefix(t, "p") && len(t) > 1 && t[1] >= '0' && t[1] <= '9' {
 		return t
 	}
@@ -61,7 +61,10 @@ func write(f trial.Figure) (value, spread string) {
 	if unit == quantity.PerSecond {
 		unit = quantity.Plain // the table's title says so
 	}
-	e := f.Estimate
+	return writeEstimate(unit, f.Estimate)
+}
+
+func writeEstimate(unit quantity.Unit, e analyze.Estimate) (value, spread string) {
 	if e.High > e.Low && !math.IsInf(e.High-e.Low, 0) {
 		_, spread = unit.PlusMinus(e.Value, e.Low, e.High)
 	}

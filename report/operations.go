@@ -9,56 +9,82 @@ import (
 	"plimsoll/trial"
 )
 
-// operationTables has a table of operations for every cell in which something was measured.
-func operationTables(r *trial.Result) []table {
-	tallies := map[string]map[string]series.Tally{} // by cell and operation
-	order := map[string][]string{}
-	for _, row := range r.Seconds {
+// operations is what a cell's operations came to, all rounds together, warm-up left out.
+type operations struct {
+	names   []string // in the order of the rows, all of them together first
+	tallies map[string]series.Tally
+}
+
+// operationsOf adds the seconds up by cell.
+func operationsOf(rows []trial.Row) map[string]*operations {
+	cells := map[string]*operations{}
+	for i := range rows {
+		row := &rows[i]
 		if row.Phase == "warmup" {
 			continue
 		}
-		if tallies[row.Cell] == nil {
-			tallies[row.Cell] = map[string]series.Tally{}
+		o := cells[row.Cell]
+		if o == nil {
+			o = &operations{tallies: map[string]series.Tally{}}
+			cells[row.Cell] = o
 		}
-		t, known := tallies[row.Cell][row.Operation]
-		if !known {
-			order[row.Cell] = append(order[row.Cell], row.Operation)
+		t, known := o.tallies[row.Operation]
+		switch {
+		case known:
+		case row.Operation == everything:
+			o.names = append([]string{everything}, o.names...)
+		default:
+			o.names = append(o.names, row.Operation)
 		}
-		tallies[row.Cell][row.Operation] = t.Plus(row.Tally)
+		o.tallies[row.Operation] = t.Plus(row.Tally)
 	}
+	return cells
+}
+
+// operationMetrics are shown of every operation.
+var operationMetrics = []string{"throughput", "response_p50", "response_p95", "response_p99"}
+
+// operationTables has a table for every cell that tells operations apart.
+func operationTables(r *trial.Result) []table {
+	measured := operationsOf(r.Seconds)
 	var all []table
 	for _, c := range r.Verdict.Cells {
-		t := table{Title: cmp.Or(c.Name, name(r)), Columns: []string{"scheduled", "done", "errors", "late", "skipped"}}
-		figures := false
-		for _, name := range order[c.Name] {
-			l := line{Head: name, Ink: -1, Cells: tallyEntries(tallies[c.Name][name])}
-			for _, metric := range operationMetrics {
-				var e entry
-				if f, ok := find(c.Figures, metric, name); ok {
-					e.Value, e.Spread = write(f)
-					figures = true
-				}
-				l.Cells = append(l.Cells, e)
-			}
-			t.Rows = append(t.Rows, l)
-		}
-		if figures {
-			for _, m := range operationMetrics {
-				t.Columns = append(t.Columns, title(m))
-			}
-		} else {
-			for i := range t.Rows {
-				t.Rows[i].Cells = t.Rows[i].Cells[:len(t.Columns)]
-			}
-		}
-		if len(t.Rows) > 0 {
-			all = append(all, t)
+		if o := measured[c.Name]; o != nil && !slices.Equal(o.names, []string{everything}) {
+			all = append(all, o.table(cmp.Or(c.Name, name(r)), c.Figures))
 		}
 	}
 	return all
 }
 
-var operationMetrics = []string{"throughput", "response_p50", "response_p95", "response_p99"}
+func (o *operations) table(title string, figures []trial.Figure) table {
+	t := table{Title: title, Columns: []string{"scheduled", "done", "errors", "late", "skipped"}}
+	shown := slices.DeleteFunc(slices.Clone(operationMetrics), func(m string) bool {
+		return !slices.ContainsFunc(figures, func(f trial.Figure) bool { return f.Metric == m })
+	})
+	for _, m := range shown {
+		t.Columns = append(t.Columns, called(m))
+	}
+	names := o.names
+	only := len(names) == 2 && names[0] == everything // then all of them are this one, and the figures are all's
+	if only {
+		names = names[1:]
+	}
+	for _, operation := range names {
+		l := line{Head: operation, Ink: -1, Cells: tallyEntries(o.tallies[operation])}
+		if only {
+			operation = everything
+		}
+		for _, m := range shown {
+			var e entry
+			if f, ok := find(figures, m, operation); ok {
+				e.Value, e.Spread = write(f)
+			}
+			l.Cells = append(l.Cells, e)
+		}
+		t.Rows = append(t.Rows, l)
+	}
+	return t
+}
 
 func tallyEntries(t series.Tally) []entry {
 	var texts []string
@@ -66,11 +92,4 @@ func tallyEntries(t series.Tally) []entry {
 		texts = append(texts, quantity.Count.Format(float64(n)))
 	}
 	return plainEntries(texts...)
-}
-
-// onlyAll tells tables whose single row is that of all operations: they say nothing new.
-func onlyAll(tables []table) bool {
-	return !slices.ContainsFunc(tables, func(t table) bool {
-		return slices.ContainsFunc(t.Rows, func(l line) bool { return l.Head != everything })
-	})
 }

@@ -104,9 +104,6 @@ func newPage(r *trial.Result, d detail) *page {
 		Facts: facts(r.Environment), Settings: settingsTable(r.Environment, r.Verdict.Cells), Guard: guardTable(r.Signals),
 		Method: method(r), Source: r.Source, Data: data{Figures: map[string]plotted{}, Frames: map[string]frame{}},
 	}
-	if onlyAll(p.Operations) {
-		p.Operations = nil
-	}
 	all := runs(r)
 	c, compares := newComparison(r.Verdict.Cells)
 	if compares {

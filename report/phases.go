@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 
 	"plimsoll/report/quantity"
@@ -76,10 +75,8 @@ func impactEntries(p trial.Phase) []entry {
 	if i == nil {
 		return make([]entry, 5)
 	}
-	depth := entry{Value: quantity.Share.Format(i.Depth.Value)}
-	if i.Depth.High > i.Depth.Low && !math.IsInf(i.Depth.High-i.Depth.Low, 0) {
-		depth.Spread = "(" + quantity.Share.Format(i.Depth.Low) + " to " + quantity.Share.Format(i.Depth.High) + ")"
-	}
+	var depth entry
+	depth.Value, depth.Spread = writeEstimate(quantity.Share, i.Depth)
 	back := quantity.Duration(i.Took)
 	switch {
 	case i.Onset.IsZero():

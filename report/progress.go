@@ -50,7 +50,7 @@ func (p *progress) observe(u trial.Update, now time.Time) {
 		if strings.HasPrefix(u.Kind, "phase.") {
 			return
 		}
-		if u.Kind == errorsKind { // the seconds themselves show them
+		if u.Kind == errorsKind || strings.HasPrefix(u.Kind, changeKind) { // the seconds and the phases show them
 			return
 		}
 		p.recent = append(p.recent, u.Event)

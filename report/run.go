@@ -50,6 +50,9 @@ func runs(r *trial.Result) []*run {
 	for _, p := range r.Verdict.Phases {
 		if u := byKey[key{p.Cell, p.Round}]; u != nil {
 			u.Phases = append(u.Phases, p)
+			if p.From.Before(u.Start) {
+				u.Start = p.From
+			}
 		}
 	}
 	for _, e := range r.Events {
@@ -63,6 +66,7 @@ func runs(r *trial.Result) []*run {
 		}
 	}
 	for _, u := range all {
+		slices.SortStableFunc(u.Events, func(a, b series.Event) int { return a.Time.Compare(b.Time) })
 		u.Events = condense(u.Events)
 		if len(u.Phases) == 0 {
 			u.Phases = u.labelled()

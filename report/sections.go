@@ -22,7 +22,7 @@ func (p *page) compare(c comparison, all []*run, d detail) {
 			data := plotted{First: max(slices.Index(metrics, "response_p99"), 0)}
 			for _, m := range metrics {
 				v := c.curve(m)
-				v.Title = strings.TrimSuffix(title(m), " response")
+				v.Title = strings.TrimSuffix(called(m), " response")
 				data.Views = append(data.Views, v)
 			}
 			s.Figures = append(s.Figures, p.figure("curve-latency", "Response time", data, half))

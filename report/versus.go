@@ -63,7 +63,7 @@ func differences(of []trial.Difference) table {
 			interval = quantity.Change(d.Ratio.Low) + " to " + quantity.Change(d.Ratio.High)
 		}
 		change.Tone = verdictTone(d)
-		t.Rows = append(t.Rows, line{Head: title(d.Metric), Ink: -1, Cells: []entry{
+		t.Rows = append(t.Rows, line{Head: called(d.Metric), Ink: -1, Cells: []entry{
 			{Value: unit.Format(d.First.Value)}, {Value: unit.Format(d.Second.Value)}, change, {Value: strings.TrimSpace(interval)},
 		}})
 	}

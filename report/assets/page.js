@@ -190,7 +190,7 @@
           splits: ticks ? () => ticks : undefined, filter: ticks ? (u, s) => s : undefined,
           incrs: chart.x.unit === "elapsed" ? [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400] : undefined,
           values: (u, s) => s.map((v, i) => ticks && chart.x.labels ? chart.x.labels[i] : tick(chart.x.unit, v))},
-        {...colour, size: data.sync && !small ? 64 : (u, values) => Math.max(...(values || []).map(v => (v || "").length), 3) * 7 + 10, space: small ? 34 : 44,
+        {...colour, size: data.sync && !small ? 64 : (u, values) => Math.max(...(values || []).map(v => (v || "").length), 3) * 7 + 10, space: small ? 24 : 44,
           splits: log ? logTicks : undefined, filter: (u, s) => s, incrs: /^bytes/.test(chart.y.unit) ? binary : undefined,
           values: (u, s) => s.map(v => tick(chart.y.unit, v))},
       ],

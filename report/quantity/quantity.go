@@ -104,12 +104,17 @@ func Change(ratio float64) string {
 	return sign + p + space + "%"
 }
 
-// PlusMinus writes half the width of an interval, in the same unit as the value, and as a share of it.
+// PlusMinus writes half the width of an interval, in the same unit as the value, and as a share of it; past the value
+// itself it only says so.
 func (u Unit) PlusMinus(value, low, high float64) (absolute, relative string) {
 	half := (high - low) / 2
 	absolute = "±" + space + u.Format(half)
-	if value != 0 {
-		relative = "±" + space + percent(math.Abs(half/value))
+	switch share := math.Abs(half / value); {
+	case value == 0:
+	case share > 1:
+		relative = "±" + space + ">100" + space + "%"
+	default:
+		relative = "±" + space + percent(share)
 	}
 	return absolute, relative
 }
@@ -117,8 +122,8 @@ func (u Unit) PlusMinus(value, low, high float64) (absolute, relative string) {
 // Duration writes d as a person would say it: 412 µs, 3.4 s, 2 min 5 s, 1 h 10 min.
 func Duration(d time.Duration) string {
 	switch whole := d.Round(time.Second); {
-	case d == whole && d < time.Minute && d > 0:
-		return strconv.Itoa(int(d/time.Second)) + space + "s"
+	case whole < time.Minute && (d >= 10*time.Second || d == whole && d > 0):
+		return strconv.Itoa(int(whole/time.Second)) + space + "s"
 	case whole < time.Minute:
 		return milliseconds(float64(d) / float64(time.Millisecond))
 	case whole < time.Hour:

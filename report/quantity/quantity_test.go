@@ -92,6 +92,9 @@ func TestPlusMinus(t *testing.T) {
 	if plain(absolute) != "± 600 µs" || plain(relative) != "± 6.0 %" {
 		t.Errorf("got %q and %q", absolute, relative)
 	}
+	if _, relative = Count.PlusMinus(10, -300, 900); plain(relative) != "± >100 %" {
+		t.Errorf("a wide interval: %q", relative)
+	}
 	if _, relative = Count.PlusMinus(0, 0, 0); relative != "" {
 		t.Errorf("a share of zero: %q", relative)
 	}
@@ -99,7 +102,7 @@ func TestPlusMinus(t *testing.T) {
 
 func TestDuration(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		412 * time.Microsecond: "412 µs", 3400 * time.Millisecond: "3.40 s", 125 * time.Second: "2 min 5 s",
+		412 * time.Microsecond: "412 µs", 3400 * time.Millisecond: "3.40 s", 15004 * time.Millisecond: "15 s", 125 * time.Second: "2 min 5 s",
 		2 * time.Minute: "2 min", 70 * time.Minute: "1 h 10 min", 59*time.Minute + 59700*time.Millisecond: "1 h",
 	} {
 		if got := plain(Duration(d)); got != want {
