@@ -64,7 +64,7 @@ func (d *Recorder) call(text string, args []engine.Value, r *engine.Result) erro
 	if !d.Mute {
 		line := strings.Join(strings.Fields(text), " ")
 		for i, a := range args {
-			line += [2]string{"  [", " "}[min(i, 1)] + show(a)
+			line += [2]string{"  [", " "}[min(i, 1)] + Show(a)
 		}
 		if len(args) > 0 {
 			line += "]"
@@ -82,7 +82,8 @@ func (d *Recorder) call(text string, args []engine.Value, r *engine.Result) erro
 	return d.Answer(text, args, r)
 }
 
-func show(v engine.Value) string {
+// Show writes a value as the lines have it.
+func Show(v engine.Value) string {
 	switch v.Kind {
 	case engine.Integer:
 		return fmt.Sprint(v.Int)

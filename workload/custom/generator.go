@@ -1,0 +1,248 @@
+package custom
+
+import (
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"plimsoll/engine"
+	"plimsoll/workload/random"
+)
+
+// generator makes values. One instance serves one goroutine.
+type generator interface {
+	value(d *drawing) engine.Value
+}
+
+// source makes instances of a generator.
+type source func() generator
+
+// drawing is what a value is drawn with.
+type drawing struct {
+	r    *rand.Rand
+	row  int64  // of the table being filled, from 0
+	text []byte // takes the bytes of texts, one after the other
+}
+
+// chars makes a value of the text that was appended from there on.
+func (d *drawing) chars(text []byte) engine.Value {
+	from := len(d.text)
+	d.text = text
+	return engine.Chars(text[from:len(text):len(text)])
+}
+
+// generators are all kinds, by name, each with what reads the rest of its expression.
+var generators = map[string]func(*expression) (source, error){
+	"sequence":    parseSequence,
+	"cycle":       parseCycle,
+	"next":        parseNext,
+	"uniform":     number(func(*expression) (distribution, error) { return uniform, nil }),
+	"zipfian":     number(parseZipfian),
+	"latest":      number(parseLatest),
+	"hotspot":     number(parseHotspot),
+	"exponential": number(parseExponential),
+	"gaussian":    number(func(*expression) (distribution, error) { return gaussian, nil }),
+	"pareto":      number(parsePareto),
+	"sequential":  number(func(*expression) (distribution, error) { return sequential, nil }),
+	"text":        parseText,
+	"words":       parseWords,
+	"name":        simple(appendName),
+	"email":       simple(appendEmail),
+	"uuid":        simple(appendUUID),
+	"pattern":     parsePattern,
+	"bytes":       parseBytes,
+	"choice":      parseChoice,
+	"constant":    parseConstant,
+	"time":        moments("2006-01-02 15:04:05"),
+	"date":        moments("2006-01-02"),
+}
+
+func generatorNames() []string { return slices.Sorted(maps.Keys(generators)) }
+
+// nulls is NULL for a share of the values.
+type nulls struct {
+	generator
+	share float64
+}
+
+func (g nulls) value(d *drawing) engine.Value {
+	if d.r.Float64() < g.share {
+		return engine.Value{}
+	}
+	return g.generator.value(d)
+}
+
+// counting is a number that follows from the row: first + row/every, or first + row modulo cycle.
+type counting struct{ first, every, cycle int64 }
+
+func (g counting) value(d *drawing) engine.Value {
+	n := d.row / g.every
+	if g.cycle > 0 {
+		n %= g.cycle
+	}
+	return engine.Int(g.first + n)
+}
+
+func parseSequence(e *expression) (source, error) {
+	g := counting{first: 1, every: 1}
+	var err error
+	if e.scope.own == nil {
+		return nil, e.errorf(e.name, "sequence belongs to the column of a table").WithHint("next TABLE makes the key of a new row")
+	}
+	if e.word("from") {
+		if g.first, err = e.count("a whole number after from"); err != nil {
+			return nil, err
+		}
+	}
+	if e.word("every") {
+		at := e.next()
+		if g.every, err = e.count("a whole number after every"); err != nil {
+			return nil, err
+		}
+		if g.every < 1 {
+			return nil, e.errorf(at, "every %d, expected at least 1", g.every)
+		}
+	}
+	return func() generator { return g }, nil
+}
+
+func parseCycle(e *expression) (source, error) {
+	if e.scope.own == nil {
+		return nil, e.errorf(e.name, "cycle belongs to the column of a table")
+	}
+	at := e.next()
+	l, err := e.between("a range such as 1..5")
+	if err != nil {
+		return nil, err
+	}
+	if l.digits > 0 {
+		return nil, e.errorf(at, "%s, expected whole numbers", at.text)
+	}
+	return func() generator { return counting{first: l.low, every: 1, cycle: l.high - l.low + 1} }, nil
+}
+
+// next is the key of a row that an operation adds.
+type next struct{ table *table }
+
+func (g next) value(*drawing) engine.Value {
+	panic("custom: the client takes the keys of new rows itself")
+}
+
+func parseNext(e *expression) (source, error) {
+	if e.scope.own != nil {
+		return nil, e.errorf(e.name, "next belongs to an operation").WithHint("a column's keys are = sequence")
+	}
+	t, err := e.value("the name of a table")
+	if err != nil {
+		return nil, err
+	}
+	table, err := e.table(t)
+	if err != nil {
+		return nil, err
+	}
+	return func() generator { return next{table} }, nil
+}
+
+// distribution makes instances of a distribution.
+type distribution func() random.Distribution
+
+func uniform() random.Distribution    { return random.Uniform{} }
+func gaussian() random.Distribution   { return random.Gaussian{Rounds: 12} }
+func sequential() random.Distribution { return &random.Sequential{} }
+
+func parseZipfian(e *expression) (distribution, error) {
+	theta, err := e.option("theta", random.Theta, 0, 10)
+	if err != nil {
+		return nil, err
+	}
+	if e.word("scattered") {
+		return func() random.Distribution { return random.NewScrambled(theta) }, nil
+	}
+	return func() random.Distribution { return random.NewZipf(theta) }, nil
+}
+
+func parseLatest(e *expression) (distribution, error) {
+	theta, err := e.option("theta", random.Theta, 0, 10)
+	return func() random.Distribution { return random.NewLatest(theta) }, err
+}
+
+func parseHotspot(e *expression) (distribution, error) {
+	hot, err := e.share("hot", 0.2)
+	if err != nil {
+		return nil, err
+	}
+	hits, err := e.share("hits", 0.8)
+	return func() random.Distribution { return random.Hotspot{Hot: hot, Hits: hits} }, err
+}
+
+func parseExponential(e *expression) (distribution, error) {
+	hot, err := e.share("hot", 0.8571)
+	if err != nil {
+		return nil, err
+	}
+	hits, err := e.share("hits", 0.95)
+	return func() random.Distribution { return random.NewExponential(hot, hits) }, err
+}
+
+func parsePareto(e *expression) (distribution, error) {
+	h, err := e.option("h", 0.2, 0.001, 0.999)
+	return func() random.Distribution { return random.NewPareto(h) }, err
+}
+
+// number reads a range of numbers, or a table for the numbers of its rows, and a distribution over it.
+func number(parse func(*expression) (distribution, error)) func(*expression) (source, error) {
+	const what = "a range such as 1..100, or a table for the numbers of its rows"
+	return func(e *expression) (source, error) {
+		if t := e.next(); validName.MatchString(t.text) {
+			e.take()
+			table, err := e.table(t)
+			if err != nil {
+				return nil, err
+			}
+			table.picked = e.place(t)
+			d, err := parse(e)
+			return func() generator { return picked{table, d()} }, err
+		}
+		l, err := e.between(what)
+		if err != nil {
+			return nil, err
+		}
+		d, err := parse(e)
+		if l.digits > 0 {
+			return func() generator { return decimal{l, math.Pow10(l.digits), d()} }, err
+		}
+		return func() generator { return integer{l, d()} }, err
+	}
+}
+
+// integer is a whole number of a range.
+type integer struct {
+	limits
+	of random.Distribution
+}
+
+func (g integer) value(d *drawing) engine.Value {
+	return engine.Int(g.low + g.of.Draw(d.r, g.high-g.low+1))
+}
+
+// decimal is a number of a range, with as many digits as the range was written with.
+type decimal struct {
+	limits
+	unit float64
+	of   random.Distribution
+}
+
+func (g decimal) value(d *drawing) engine.Value {
+	return engine.Float(float64(g.low+g.of.Draw(d.r, g.high-g.low+1)) / g.unit)
+}
+
+// picked is the number of a row that is in a table.
+type picked struct {
+	table *table
+	of    random.Distribution
+}
+
+func (g picked) value(d *drawing) engine.Value {
+	return engine.Int(g.table.first + g.of.Draw(d.r, g.table.keys.Rows()))
+}
