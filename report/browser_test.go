@@ -63,7 +63,7 @@ func newBrowser(t *testing.T) *browser {
 	// Everything it would ask of a network goes to a port where nobody answers.
 	cmd := exec.CommandContext(t.Context(), program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
 		"--no-first-run", "--disable-extensions", "--hide-scrollbars", "--proxy-server=127.0.0.1:9",
-		"--user-data-dir="+t.TempDir(), "--remote-debugging-pipe", "about:blank")
+		"--user-data-dir="+profile(t), "--remote-debugging-pipe", "about:blank")
 	cmd.ExtraFiles = []*os.File{theirIn, theirOut}
 	cmd.WaitDelay = 10 * time.Second
 	if err := cmd.Start(); err != nil {
@@ -89,6 +89,26 @@ func newBrowser(t *testing.T) *browser {
 		b.do(domain+".enable", nil, nil)
 	}
 	return b
+}
+
+// profile is a folder for a browser, whose helpers may write into it a little longer than it runs itself.
+func profile(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "plimsoll-browser-*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		deadline := time.Now().Add(10 * time.Second)
+		for err := os.RemoveAll(dir); err != nil; err = os.RemoveAll(dir) {
+			if time.Now().After(deadline) {
+				t.Errorf("remove the browser's profile: %v", err)
+				return
+			}
+			<-time.After(50 * time.Millisecond)
+		}
+	})
+	return dir
 }
 
 func (b *browser) read(from *os.File) {

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,15 +14,14 @@ import (
 
 // comparison is the cells of a trial as a grid: what is compared by the levels of one factor.
 type comparison struct {
-	Factor     string // whose levels are the columns; "" when there is none
-	Numeric    bool   // the levels are numbers, and rise
-	Levels     []level
+	Factor     string  // whose levels are the columns; "" when none has numbers for levels
+	Levels     []level // rising; one without a name when there is no factor
 	Contenders []contender
 }
 
 type level struct {
 	Text  string
-	Value float64 // the number, or the position of a level that is none
+	Value float64
 }
 
 // contender is one variant together with the levels of the factors that are not columns.
@@ -53,50 +53,28 @@ func newComparison(cells []trial.Cell) (c comparison, ok bool) {
 	return c, true
 }
 
-// chooseFactor takes the numeric factor with the most levels, else any with the most.
+// chooseFactor takes the factor with the most levels among those whose levels are all numbers.
 func (c *comparison) chooseFactor(cells []trial.Cell) {
-	levels := map[string][]level{}
+	c.Levels = []level{{}}
+	factors := map[string][]level{}
 	for _, cell := range cells {
-		for _, name := range slices.Sorted(maps.Keys(cell.Factors)) {
-			text := cell.Factors[name]
-			if !slices.ContainsFunc(levels[name], func(l level) bool { return l.Text == text }) {
-				levels[name] = append(levels[name], level{Text: text})
+		for name, text := range cell.Factors {
+			value, ok := parseLevel(text)
+			if !ok {
+				value = math.NaN()
+			}
+			if !slices.ContainsFunc(factors[name], func(l level) bool { return l.Text == text }) {
+				factors[name] = append(factors[name], level{text, value})
 			}
 		}
 	}
-	c.Levels = []level{{}}
-	for _, name := range slices.Sorted(maps.Keys(levels)) {
-		isNumeric := number(levels[name])
-		switch {
-		case len(levels[name]) < 2 && len(levels) > 1:
-			continue
-		case c.Factor != "" && c.Numeric && !isNumeric:
-			continue
-		case c.Factor != "" && c.Numeric == isNumeric && len(levels[name]) <= len(c.Levels):
-			continue
-		}
-		c.Factor, c.Numeric, c.Levels = name, isNumeric, levels[name]
-	}
-	if c.Numeric {
-		slices.SortFunc(c.Levels, func(a, b level) int { return cmp.Compare(a.Value, b.Value) })
-	}
-}
-
-// number fills in the levels' values: the numbers they are, or their positions if one is none.
-func number(levels []level) bool {
-	all := true
-	for i := range levels {
-		var ok bool
-		if levels[i].Value, ok = parseLevel(levels[i].Text); !ok {
-			all = false
+	for _, name := range slices.Sorted(maps.Keys(factors)) {
+		levels := factors[name]
+		if len(levels) > len(c.Levels) && !slices.ContainsFunc(levels, func(l level) bool { return math.IsNaN(l.Value) }) {
+			c.Factor, c.Levels = name, levels
 		}
 	}
-	if !all {
-		for i := range levels {
-			levels[i].Value = float64(i)
-		}
-	}
-	return all
+	slices.SortFunc(c.Levels, func(a, b level) int { return cmp.Compare(a.Value, b.Value) })
 }
 
 // parseLevel reads 64, 512M, 1.5G, 50% and 500/s.
@@ -187,7 +165,7 @@ func (c comparison) against(row, column int, metric string) (ratio float64, pair
 
 // measured lists those of the metrics that at least one cell has.
 func (c comparison) measured(metrics ...string) []string {
-	return slices.DeleteFunc(metrics, func(m string) bool {
+	return slices.DeleteFunc(slices.Clone(metrics), func(m string) bool {
 		for _, x := range c.Contenders {
 			for _, cell := range x.Cells {
 				if cell != nil {

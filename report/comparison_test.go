@@ -56,7 +56,8 @@ func TestComparisonArrangesCells(t *testing.T) {
 		{"a number of connections", grid([]string{"a", "b"}, map[string][]string{"connections": {"16", "4", "128"}}), "connections", []string{"a", "b"}, []string{"4", "16", "128"}},
 		{"no factor", grid([]string{"a", "b"}, nil), "", []string{"a", "b"}, []string{""}},
 		{"no variant", grid([]string{""}, map[string][]string{"rate": {"500/s", "1000/s"}}), "rate", []string{""}, []string{"500/s", "1000/s"}},
-		{"words", grid([]string{"a", "b"}, map[string][]string{"config.flush": {"on", "off"}}), "config.flush", []string{"a", "b"}, []string{"on", "off"}},
+		{"words", grid([]string{"a", "b"}, map[string][]string{"flush": {"on", "off"}}), "",
+			[]string{"a, flush=on", "b, flush=on", "a, flush=off", "b, flush=off"}, []string{""}},
 		{"numbers before words", grid([]string{"a", "b"}, map[string][]string{"connections": {"4", "8"}, "a.mode": {"x", "y", "z"}}), "connections",
 			[]string{"a, a.mode=x", "b, a.mode=x", "a, a.mode=y", "b, a.mode=y", "a, a.mode=z", "b, a.mode=z"}, []string{"4", "8"}},
 		{"sizes", grid([]string{"a", "b"}, map[string][]string{"config.pool": {"1G", "512M"}}), "config.pool", []string{"a", "b"}, []string{"512M", "1G"}},
@@ -116,6 +117,9 @@ func TestAgainstPrefersPairedRounds(t *testing.T) {
 	}
 	if e := c.entry(1, 0, "throughput"); e.Tone != worse {
 		t.Errorf("a loss of throughput is %q", e.Tone)
+	}
+	if got := c.measured(percentiles...); len(got) != 0 || percentiles[0] != "response_p50" {
+		t.Errorf("measured are %v, and the list of all is now %v", got, percentiles)
 	}
 	if e := c.entry(1, 0, "response_p99"); e.Value != "–" {
 		t.Errorf("a metric that was not measured is %q", e.Value)

@@ -112,12 +112,8 @@ func (c comparison) curve(metric string) chart.Chart {
 	for _, l := range c.Levels {
 		out.Xs = append(out.Xs, l.Value)
 	}
-	style := chart.Marked
-	if !c.Numeric {
-		style = chart.Dots
-	}
 	for _, x := range c.Contenders {
-		l := chart.Line{Name: x.Name, Ink: x.Ink, Style: style}
+		l := chart.Line{Name: x.Name, Ink: x.Ink, Marked: true}
 		for _, cell := range x.Cells {
 			appendEstimate(&l, &out.Y, cell, metric)
 		}
@@ -146,6 +142,6 @@ func (c comparison) axis() chart.Axis {
 		a.Ticks, a.Labels = append(a.Ticks, l.Value), append(a.Labels, l.Text)
 	}
 	first, last := c.Levels[0].Value, c.Levels[len(c.Levels)-1].Value
-	a.Log = c.Numeric && first > 0 && last/first >= 8
+	a.Log = first > 0 && last/first >= 8
 	return a
 }

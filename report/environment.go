@@ -21,7 +21,7 @@ func facts(e trial.Environment) []fact {
 		{"Database", list(e.Engine, "product", "version", "origin")},
 		{"Host", list(e.Host, "cpu", "cores", "memory", "memory_bytes", "filesystem", "os", "kernel")},
 		{"Plimsoll", e.Plimsoll},
-		{"Started", moment(e.Started)},
+		{"Started", date(e.Started)},
 	}
 	if e.Ended.After(e.Started) {
 		all = append(all, fact{"Took", quantity.Duration(e.Ended.Sub(e.Started))})
@@ -59,7 +59,7 @@ func list(m map[string]string, first ...string) string {
 	return strings.Join(parts, " · ")
 }
 
-func moment(t time.Time) string {
+func date(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}

@@ -15,7 +15,8 @@ import (
 // Screen shows a running trial until it is closed. Its methods may be called from any goroutine and return at once.
 type Screen interface {
 	trial.Observer
-	// Say shows a message that stays in view, for example what Ctrl-C did and what a second one would do.
+	// Say tells a person what must not be missed, for example what Ctrl-C did and what a second one would do. A full
+	// screen gives way to plain lines for it: whatever comes next finds the terminal as it was.
 	Say(message string)
 	// Close gives the terminal back as it was.
 	Close() error
@@ -37,10 +38,11 @@ func newFullScreen(in, out *os.File, now func() time.Time) (*fullScreen, error) 
 	if err != nil {
 		return nil, fmt.Errorf("prepare the terminal: %w", err)
 	}
-	l := &fullScreen{now: now, seen: newProgress(now()), restore: restore, ended: make(chan struct{})}
+	l := &fullScreen{out: out, now: now, seen: newProgress(now()), restore: restore, ended: make(chan struct{})}
 	_, plain := os.LookupEnv("NO_COLOR")
 	l.program = tea.NewProgram(&model{full: l, palette: Terminal{Color: !plain}.palette()},
 		tea.WithOutput(out), tea.WithInput(nil), tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithFPS(10))
+	l.leave = sync.OnceValue(l.end)
 	go func() {
 		defer close(l.ended)
 		_, l.err = l.program.Run()
@@ -48,32 +50,46 @@ func newFullScreen(in, out *os.File, now func() time.Time) (*fullScreen, error) 
 	return l, nil
 }
 
-// fullScreen is a Screen on a terminal. The trial writes into seen and goes on; the screen looks at it twice a second, so that
-// neither a burst of updates nor a slow terminal costs the trial anything.
+// fullScreen is a Screen on a terminal. The trial writes into seen and goes on; the screen looks at it twice a second, so
+// that neither a burst of updates nor a slow terminal costs the trial anything.
 type fullScreen struct {
+	out     *os.File
 	now     func() time.Time
 	program *tea.Program
 	restore func() error
-	ended   chan struct{}
+	leave   func() error  // end, once
+	ended   chan struct{} // closed when program has ended, with err
 	err     error
 
 	mu   sync.Mutex
 	seen *progress
+	left *lines // what goes on after the screen was left; nil before
 }
 
 func (l *fullScreen) Observe(u trial.Update) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.left != nil {
+		l.left.Observe(u)
+		return
+	}
 	l.seen.observe(u, l.now())
 }
 
 func (l *fullScreen) Say(message string) {
+	_ = l.leave() // Close tells
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.seen.notice = message
+	if l.left == nil {
+		l.left = &lines{w: l.out, now: l.now, seen: l.seen, said: l.seen.stage, last: l.now()}
+	}
+	l.left.Say(message)
 }
 
-func (l *fullScreen) Close() error {
+func (l *fullScreen) Close() error { return l.leave() }
+
+// end gives the terminal back.
+func (l *fullScreen) end() error {
 	l.program.Quit()
 	<-l.ended
 	if err := l.restore(); err != nil {

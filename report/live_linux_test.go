@@ -64,6 +64,17 @@ func pseudoTerminal(t *testing.T, width, height uint16) (slave *os.File, written
 	}
 }
 
+// eventually waits until the terminal shows a text.
+func eventually(t *testing.T, written func() string, text string) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(written(), text); {
+		if time.Now().After(deadline) {
+			t.Fatalf("no %q on the terminal: %q", text, written())
+		}
+		<-time.After(20 * time.Millisecond)
+	}
+}
+
 func TestLiveOnATerminal(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for the screen to be drawn")
@@ -89,16 +100,8 @@ func TestLiveOnATerminal(t *testing.T) {
 		t.Errorf("keys are echoed or make no signals: %#x", during.Lflag)
 	}
 	replay(r, s, 200, func(at time.Time) { mu.Lock(); defer mu.Unlock(); now = at })
+	eventually(t, written, "left") // drawn at least once
 	s.Say("Stopping: what was measured is kept.")
-	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(written(), "Stopping: what was measured is kept."); {
-		if time.Now().After(deadline) {
-			t.Fatalf("the screen was not drawn: %q", written())
-		}
-		<-time.After(20 * time.Millisecond)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
 	after, err := unix.IoctlGetTermios(int(terminal.Fd()), unix.TCGETS)
 	if err != nil {
 		t.Fatal(err)
@@ -106,11 +109,14 @@ func TestLiveOnATerminal(t *testing.T) {
 	if after.Lflag != before.Lflag {
 		t.Errorf("the terminal is not as it was: %#x, before %#x", after.Lflag, before.Lflag)
 	}
-	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(written(), "\x1b[?1049l"); {
-		if time.Now().After(deadline) {
-			t.Fatal("the screen was not left")
-		}
-		<-time.After(20 * time.Millisecond)
+	s.Observe(trial.Stage{Doing: trial.Stopping})
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, written, "stopping\r\n")
+	_, rest, left := strings.Cut(written(), "\x1b[?1049l")
+	if said, stopping := strings.Index(rest, "Stopping: what was measured is kept.\r\n"), strings.Index(rest, "stopping\r\n"); !left || said < 0 || stopping < said {
+		t.Errorf("after the screen: %q", rest)
 	}
 	got := written()
 	for _, want := range []string{"\x1b[?1049h", "restart-felt", "throughput", "lab/freeze", "left"} {

@@ -12,21 +12,27 @@ import (
 
 // method says how the numbers came about, in a few sentences.
 func method(r *trial.Result) []string {
-	var all []string
-	all = append(all, procedure(r))
-	all = append(all,
-		"Response time counts from the moment an operation was due, service time from the moment it was sent. "+
+	all := []string{
+		procedure(r),
+		"Response time counts from the moment an operation was due, service time from the moment it was sent. " +
 			"Every scheduled operation ended as done, an error, late or skipped, and the four add up. Latencies are merged as histograms, never averaged.",
-		intervals(r))
-	return all
+		intervals(r),
+	}
+	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
+}
+
+// rounds is how many rounds were measured at most.
+func rounds(r *trial.Result) int {
+	n := 0
+	for _, c := range r.Verdict.Cells {
+		n = max(n, c.Rounds)
+	}
+	return n
 }
 
 // procedure tells warm-up, phases and rounds.
 func procedure(r *trial.Result) string {
-	rounds := 0
-	for _, c := range r.Verdict.Cells {
-		rounds = max(rounds, c.Rounds)
-	}
+	rounds := rounds(r)
 	warm, measured := lengths(r.Verdict.Phases, "warmup"), lengths(r.Verdict.Phases, "measure")
 	var s strings.Builder
 	if len(warm) > 0 {
@@ -61,8 +67,11 @@ func intervals(r *trial.Result) string {
 			}
 		}
 	}
-	return s + " come from a block bootstrap that keeps the order of seconds, because neighbouring seconds resemble each other, over rounds that are compared in pairs. " +
-		"A claim passes only if its whole interval lies within the margin and fails only if it lies wholly outside; Holm's correction makes the interval of each wider where several claims are judged together."
+	s += " come from a block bootstrap that keeps the order of seconds, because neighbouring seconds resemble each other, and from how far the rounds differ, those of a comparison taken in pairs. "
+	if rounds(r) == 1 {
+		s += "Of a single round they speak of its time only: how much the next one would differ cannot be seen in them. "
+	}
+	return s + "A claim passes only if its whole interval lies within the margin and fails only if it lies wholly outside; Holm's correction makes the interval of each wider where several claims are judged together."
 }
 
 // lengths are the distinct lengths of a phase's occurrences, to the second.

@@ -16,7 +16,6 @@ type page struct {
 	Name    string
 	Answer  string // the verdict's word
 	Class   string // of it, for the style sheet
-	Sign    string
 	Meaning string
 	Reasons []string
 	Date    string
@@ -98,8 +97,9 @@ type detail struct{ timeline, signal, spark, events int }
 // newPage draws a result with as much detail as is asked for, shared out among its pictures.
 func newPage(r *trial.Result, d detail) *page {
 	p := &page{
-		Verdict: r.Verdict, Name: name(r), Answer: answer(r.Verdict), Class: strings.ToLower(string(r.Verdict.Verdict)), Sign: sign(r.Verdict.Verdict), Meaning: meaning(r.Verdict), Reasons: reasons(r.Verdict),
-		Date: moment(r.Environment.Started), Engine: list(map[string]string{"product": r.Environment.Engine["product"], "version": r.Environment.Engine["version"]}, "product", "version"),
+		Verdict: r.Verdict, Name: name(r), Answer: answer(r.Verdict), Class: strings.ToLower(string(r.Verdict.Verdict)),
+		Meaning: meaning(r.Verdict), Reasons: reasons(r.Verdict),
+		Date: date(r.Environment.Started), Engine: join(r.Environment.Engine["product"], r.Environment.Engine["version"]),
 		Claims: claims(r.Verdict), Judged: slices.ContainsFunc(r.Verdict.Claims, judged), Operations: operationTables(r),
 		Facts: facts(r.Environment), Settings: settingsTable(r.Environment, r.Verdict.Cells), Guard: guardTable(r.Signals),
 		Method: method(r), Source: r.Source, Data: data{Figures: map[string]plotted{}, Frames: map[string]frame{}},

@@ -23,7 +23,6 @@ type progress struct {
 	done   map[string]trial.Cell
 	recent []series.Event // the last few
 	answer *trial.Verdict
-	notice string // said by the program, not the trial: what Ctrl-C did
 }
 
 const (
@@ -75,11 +74,11 @@ func (p *progress) second(row trial.Row) {
 // phase ends the phase under way and begins the next.
 func (p *progress) phase(b trial.PhaseBegan, now time.Time) {
 	p.enter(b.Cell, b.Round)
-	if n := len(p.run.Phases); n > 0 && p.run.Phases[n-1].To.IsZero() {
-		p.run.Phases[n-1].To = b.From
-	}
 	if b.From.IsZero() {
 		b.From = now
+	}
+	if n := len(p.run.Phases); n > 0 && p.run.Phases[n-1].To.IsZero() {
+		p.run.Phases[n-1].To = b.From
 	}
 	b.To = time.Time{}
 	p.run.Phases = append(p.run.Phases, b.Phase)

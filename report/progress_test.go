@@ -125,21 +125,17 @@ func TestProgressKeepsAnHour(t *testing.T) {
 }
 
 func TestScreenFitsEverySize(t *testing.T) {
-	notice := "Stopping: the load, then the cluster. What was measured is kept. Ctrl-C again leaves at once."
 	for name, r := range map[string]*trial.Result{"comparison": reporttest.Comparison(), "timeline": reporttest.Timeline(), "settings": reporttest.Settings()} {
 		for _, stop := range []int{0, 1, 50, 150, 1 << 30} {
 			w := watch(r, stop)
-			for _, say := range []string{"", notice} {
-				w.seen.notice = say
-				for _, size := range [][2]int{{130, 40}, {80, 24}, {60, 16}, {40, 10}, {20, 5}, {300, 100}, {1, 1}} {
-					got := strings.Split(screen{palette: Terminal{}.palette(), width: size[0], height: size[1]}.draw(w.seen, w.now), "\n")
-					if len(got) > size[1] {
-						t.Errorf("%s after %d at %v: %d lines", name, stop, size, len(got))
-					}
-					for _, l := range got {
-						if lipgloss.Width(l) > size[0] {
-							t.Errorf("%s after %d at %v: %d columns: %q", name, stop, size, lipgloss.Width(l), l)
-						}
+			for _, size := range [][2]int{{130, 40}, {80, 24}, {60, 16}, {40, 10}, {20, 5}, {300, 100}, {1, 1}} {
+				got := strings.Split(screen{palette: Terminal{}.palette(), width: size[0], height: size[1]}.draw(w.seen, w.now), "\n")
+				if len(got) > size[1] {
+					t.Errorf("%s after %d at %v: %d lines", name, stop, size, len(got))
+				}
+				for _, l := range got {
+					if lipgloss.Width(l) > size[0] {
+						t.Errorf("%s after %d at %v: %d columns: %q", name, stop, size, lipgloss.Width(l), l)
 					}
 				}
 			}
@@ -158,10 +154,6 @@ func TestScreenShows(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
-	}
-	w.seen.notice = "Stopping."
-	if got := (screen{palette: Terminal{}.palette(), width: 100, height: 30}).draw(w.seen, w.now); !strings.Contains(got, "Stopping.") {
-		t.Error("the message is not shown")
 	}
 	w.Observe(trial.Finished{Verdict: trial.Verdict{Verdict: analyze.Fail, Claims: []analyze.Finding{{Verdict: analyze.Fail}}}})
 	if got := (screen{palette: Terminal{}.palette(), width: 100, height: 30}).draw(w.seen, w.now); !strings.Contains(got, "✗ FAIL") {

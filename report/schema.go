@@ -11,7 +11,7 @@ import (
 	"plimsoll/trial"
 )
 
-//go:generate go test -run TestVerdictSchema|TestGolden|TestLines -update .
+//go:generate go test -run TestVerdictSchema|TestGolden|TestLines|TestVersus -update .
 
 // VerdictSchema is the JSON Schema of verdict.json, made from the types that write it. Given the folder of the module's
 // source, it carries their comments as descriptions.

@@ -23,8 +23,8 @@ const mostRows = 22
 // draw returns exactly as many lines as fit.
 func (s screen) draw(p *progress, now time.Time) string {
 	top := s.top(p, now)
-	bottom := s.bottom(p)
-	room := s.height - len(top) - len(bottom)
+	bottom := s.dim.Render("Ctrl-C stops cleanly and keeps what was measured")
+	room := s.height - len(top) - 1
 	events := s.events(p, min(4, max(room-12, 0)))
 	room -= len(events)
 	cells := s.cells(p)
@@ -33,10 +33,10 @@ func (s screen) draw(p *progress, now time.Time) string {
 	}
 	room -= len(cells)
 	all := append(top, s.charts(p, room)...)
-	for len(all)+len(cells)+len(events)+len(bottom) < s.height {
+	for len(all)+len(cells)+len(events)+1 < s.height {
 		all = append(all, "")
 	}
-	all = append(append(append(all, cells...), events...), bottom...)
+	all = append(append(append(all, cells...), events...), bottom)
 	all = all[:min(len(all), s.height)]
 	for i, l := range all {
 		all[i] = lipgloss.NewStyle().MaxWidth(s.width).Render(strings.ReplaceAll(l, "\u202f", " "))
@@ -181,15 +181,4 @@ func (s screen) events(p *progress, most int) []string {
 		out = append(out, s.dim.Render(fmt.Sprintf("%7s  ", quantity.Elapsed.Format(e.Time.Sub(p.began).Seconds())))+eventName(e)+s.dim.Render(parenthesis(details(e.Detail))))
 	}
 	return out
-}
-
-func (s screen) bottom(p *progress) []string {
-	if p.notice != "" {
-		said := strings.Split(lipgloss.NewStyle().Width(s.width).Render(p.notice), "\n")
-		for i, l := range said {
-			said[i] = s.unknown.Bold(true).Render(strings.TrimRight(l, " "))
-		}
-		return said
-	}
-	return []string{s.dim.Render("Ctrl-C stops cleanly and keeps what was measured")}
 }

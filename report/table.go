@@ -51,7 +51,7 @@ func (e entry) String() string {
 
 // signedChange marks a change that cannot be told from none.
 func (e entry) signedChange() string {
-	if e.Tone == same {
+	if e.Tone == same && e.Change != "" {
 		return "≈ " + e.Change
 	}
 	return e.Change

@@ -93,7 +93,6 @@ func rest(count map[analyze.Answer]int) string {
 // claim is a finding ready to be shown.
 type claim struct {
 	analyze.Finding
-	Sign     string
 	Sentence string
 	Bar      template.HTML
 }
@@ -101,7 +100,7 @@ type claim struct {
 func claims(v trial.Verdict) []claim {
 	all := make([]claim, len(v.Claims))
 	for i, f := range v.Claims {
-		all[i] = claim{Finding: f, Sign: sign(f.Verdict), Sentence: sentence(f), Bar: bar(f)}
+		all[i] = claim{Finding: f, Sentence: sentence(f), Bar: bar(f)}
 	}
 	return all
 }

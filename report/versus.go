@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 
 	"plimsoll/analyze"
 	"plimsoll/report/quantity"
@@ -54,23 +53,23 @@ func differences(of []trial.Difference) table {
 	t := table{Title: of[0].Cell, Corner: of[0].Phase, Columns: []string{"first", "second", "change", "interval"}}
 	for _, d := range of {
 		unit := quantity.Unit(d.Unit)
-		change := entry{Value: quantity.Change(d.Ratio.Estimate)}
-		if !d.Differs {
-			change.Value = "≈ " + change.Value
+		change, interval := entry{Value: quantity.Change(d.Ratio.Estimate), Tone: changeTone(d)}, ""
+		if judged(d.Ratio) {
+			if !d.Differs {
+				change.Value = "≈ " + change.Value
+			}
+			if !math.IsInf(d.Ratio.High-d.Ratio.Low, 0) {
+				interval = quantity.Change(d.Ratio.Low) + " to " + quantity.Change(d.Ratio.High)
+			}
 		}
-		interval := ""
-		if !math.IsInf(d.Ratio.High-d.Ratio.Low, 0) && !math.IsNaN(d.Ratio.Estimate) {
-			interval = quantity.Change(d.Ratio.Low) + " to " + quantity.Change(d.Ratio.High)
-		}
-		change.Tone = verdictTone(d)
 		t.Rows = append(t.Rows, line{Head: called(d.Metric), Ink: -1, Cells: []entry{
-			{Value: unit.Format(d.First.Value)}, {Value: unit.Format(d.Second.Value)}, change, {Value: strings.TrimSpace(interval)},
+			{Value: unit.Format(d.First.Value)}, {Value: unit.Format(d.Second.Value)}, change, {Value: interval},
 		}})
 	}
 	return t
 }
 
-func verdictTone(d trial.Difference) tone {
+func changeTone(d trial.Difference) tone {
 	if !d.Differs {
 		return same
 	}

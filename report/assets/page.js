@@ -108,15 +108,6 @@
       if (!inside(x)) continue;
       ctx.beginPath(); ctx.moveTo(x, bbox.top + bbox.height); ctx.lineTo(x, bbox.top + bbox.height - 7 * px); ctx.stroke();
     }
-    chart.lines.forEach((l, i) => {
-      if (l.style !== "dots" || !l.low) return;
-      ctx.strokeStyle = ink(l.ink);
-      chart.xs.forEach((x, k) => {
-        if (l.low[k] == null) return;
-        const at = u.valToPos(x, "x", true);
-        ctx.beginPath(); ctx.moveTo(at, u.valToPos(l.low[k], "y", true)); ctx.lineTo(at, u.valToPos(l.high[k], "y", true)); ctx.stroke();
-      });
-    });
     ctx.restore();
   };
 
@@ -163,13 +154,13 @@
     const columns = [chart.xs], bands = [];
     const positive = values => log ? values.map(v => v > 0 ? v : null) : values;
     for (const l of chart.lines) {
-      const stroke = ink(l.ink), dots = l.style === "dots", marked = l.style === "marked" || dots;
+      const stroke = ink(l.ink);
       columns.push(positive(l.values));
       series.push({
         label: l.name || chart.title, stroke, width: small ? 1.5 : 2, dash: dashes[l.ink % 8], value: (u, v) => u.cursor.idx == null ? "" : text(chart.y.unit, v),
-        paths: dots ? () => null : undefined, points: marked ? {show: true, paths: points(l.ink), fill: stroke} : {show: false},
+        points: l.marked ? {show: true, paths: points(l.ink), fill: stroke} : {show: false},
       });
-      if (l.low && !dots) {
+      if (l.low) {
         const at = columns.length;
         columns.push(positive(l.high), positive(l.low));
         series.push({label: "high", class: "band", width: 0, points: {show: false}}, {label: "low", class: "band", width: 0, points: {show: false}});

@@ -35,22 +35,12 @@ type Axis struct {
 // Line is one series of the chart, with as many values as the chart has Xs.
 type Line struct {
 	Name   string `json:"name"`
-	Ink    int    `json:"ink"`             // which colour, dash and marker: 0 is the control's
-	Style  Style  `json:"style,omitempty"` // "" is a plain line
+	Ink    int    `json:"ink"`              // which colour, dash and marker: 0 is the control's
+	Marked bool   `json:"marked,omitempty"` // each value has a marker: there are few, and each was measured for itself
 	Values Values `json:"values"`
 	Low    Values `json:"low,omitempty"` // with High: a band, the interval of each value or the range it stands for
 	High   Values `json:"high,omitempty"`
 }
-
-// Style is how a line is drawn.
-type Style string
-
-// The styles besides a plain line.
-const (
-	Marked Style = "marked" // each value is a marker on the line: there are few, and each was measured for itself
-	Dots   Style = "dots"   // markers with whiskers, not joined: the x axis has no order
-	Faint  Style = "faint"  // in the background
-)
 
 // Span is a shaded stretch of the x axis.
 type Span struct {

@@ -38,8 +38,8 @@ func curves() Chart {
 	return Chart{
 		Title: "Throughput", X: Axis{Label: "connections", Log: true, Ticks: []float64{4, 16, 64}}, Y: Axis{Zero: true}, Xs: Values{4, 16, 64},
 		Lines: []Line{
-			{Name: "off", Style: Marked, Values: Values{100, 200, 300}, Low: Values{90, 190, 290}, High: Values{110, 210, 310}},
-			{Name: "on", Ink: 1, Style: Marked, Values: Values{80, gap, 200}, Low: Values{70, gap, 190}, High: Values{90, gap, 210}},
+			{Name: "off", Marked: true, Values: Values{100, 200, 300}, Low: Values{90, 190, 290}, High: Values{110, 210, 310}},
+			{Name: "on", Ink: 1, Marked: true, Values: Values{80, gap, 200}, Low: Values{70, gap, 190}, High: Values{90, gap, 210}},
 		},
 	}
 }

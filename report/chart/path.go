@@ -7,19 +7,9 @@ import (
 	"strings"
 )
 
-// band shades what lies between Low and High, broken at gaps; for dots it draws whiskers.
+// band shades what lies between Low and High, broken at gaps.
 func (d *drawing) band(l Line) {
 	if l.Low == nil || l.High == nil {
-		return
-	}
-	if l.Style == Dots {
-		var b strings.Builder
-		for j, x := range d.chart.Xs {
-			if low, high := d.py(l.Low[j]), d.py(l.High[j]); !math.IsNaN(low + high) {
-				fmt.Fprintf(&b, "M%s %sV%s", short(d.px(x)), short(low), short(high))
-			}
-		}
-		fmt.Fprintf(&d.out, `<path class="whisker ink%d" d="%s"/>`, l.Ink%Inks, b.String())
 		return
 	}
 	for from := 0; from < len(d.chart.Xs); {
@@ -42,24 +32,18 @@ func (d *drawing) band(l Line) {
 }
 
 func (d *drawing) line(l Line) {
-	class := "line"
-	if l.Style == Faint {
-		class = "line faint"
-	}
-	if l.Style != Dots {
-		var b strings.Builder
-		gap := true
-		for j, v := range l.Values {
-			if math.IsNaN(d.y.at(v)) {
-				gap = true
-				continue
-			}
-			d.point(&b, j, v, gap)
-			gap = false
+	var b strings.Builder
+	gap := true
+	for j, v := range l.Values {
+		if math.IsNaN(d.y.at(v)) {
+			gap = true
+			continue
 		}
-		fmt.Fprintf(&d.out, `<path class="%s ink%d" d="%s"/>`, class, l.Ink%Inks, b.String())
+		d.point(&b, j, v, gap)
+		gap = false
 	}
-	if l.Style == Marked || l.Style == Dots {
+	fmt.Fprintf(&d.out, `<path class="line ink%d" d="%s"/>`, l.Ink%Inks, b.String())
+	if l.Marked {
 		var b strings.Builder
 		for j, v := range l.Values {
 			if !math.IsNaN(d.y.at(v)) {

@@ -11,7 +11,7 @@ import (
 )
 
 // SVG draws the chart in width × height user units. Colours, dashes and fonts are left to the page's style sheet: classes
-// ink0 to ink7, band, dots, faint, grid, tick, label, mark, trouble and the tints.
+// ink0 to ink7, band, dots, grid, tick, label, mark, trouble and the tints.
 func (c Chart) SVG(width, height int) string {
 	d := drawing{chart: c, x: c.xScale(max(width/90, 2)), y: c.yScale(max(height/45, 2))}
 	d.frame(float64(width), float64(height))

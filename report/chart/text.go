@@ -76,9 +76,6 @@ func (p *plot) dot(x, y float64) (dx, dy int, ok bool) {
 }
 
 func (p *plot) line(l Line) {
-	if l.Style == Dots {
-		return
-	}
 	joined, px, py := false, 0, 0
 	for j, v := range l.Values {
 		x, y, ok := p.dot(p.chart.Xs[j], v)
@@ -88,7 +85,7 @@ func (p *plot) line(l Line) {
 			p.set(x, y, Role(l.Ink%Inks))
 		}
 		joined, px, py = ok, x, y
-		if l.Style == "" && l.Low != nil { // the range a point stands for, so that its spikes are seen
+		if !l.Marked && l.Low != nil { // the range a point stands for, so that its spikes are seen
 			_, low, okLow := p.dot(p.chart.Xs[j], l.Low[j])
 			_, high, okHigh := p.dot(p.chart.Xs[j], l.High[j])
 			if ok && okLow && okHigh {
@@ -122,7 +119,7 @@ func (p *plot) set(x, y int, role Role) {
 var marks = [Inks]string{"●", "■", "▲", "◆", "▼", "✚", "○", "□"}
 
 func (p *plot) markers(l Line) {
-	if l.Style != Marked && l.Style != Dots {
+	if !l.Marked {
 		return
 	}
 	for j, v := range l.Values {

@@ -104,7 +104,7 @@ func (p *plot) legend() string {
 	if len(p.chart.Lines) > 1 {
 		for _, l := range p.chart.Lines {
 			sign := marks[l.Ink%Inks]
-			if l.Style == "" || l.Style == Faint {
+			if !l.Marked {
 				sign = "──"
 			}
 			parts = append(parts, p.paint(Role(l.Ink%Inks), sign+" "+l.Name))

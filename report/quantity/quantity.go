@@ -168,6 +168,8 @@ func percent(v float64) string {
 	switch a := math.Abs(v); {
 	case a == 0:
 		return "0" + space + "%"
+	case a < 0.001:
+		return "<0.001" + space + "%"
 	case a < 0.095:
 		return Number(v) + space + "%"
 	case a < 9.95:

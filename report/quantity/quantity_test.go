@@ -44,6 +44,7 @@ func TestFormat(t *testing.T) {
 		{Share, 1, "100 %"},
 		{Share, 0.0004, "0.0400 %"},
 		{Share, 0, "0 %"},
+		{Share, 7e-12, "<0.001 %"},
 		{Count, 5011.6, "5,012"},
 		{Elapsed, 65.9, "1:05"},
 		{Elapsed, 3665, "1:01:05"},

@@ -1,0 +1,49 @@
+package report
+
+import (
+	"bytes"
+	"math"
+	"regexp"
+	"testing"
+
+	"plimsoll/analyze"
+	"plimsoll/trial"
+)
+
+// difference is one number in two results; half is half the width of the ratio's interval.
+func difference(cell, metric, unit string, first, second, half float64) trial.Difference {
+	r := second / first
+	return trial.Difference{
+		Cell: cell, Phase: "measure", Metric: metric, Unit: unit,
+		First: analyze.Estimate{Value: first}, Second: analyze.Estimate{Value: second},
+		Ratio:   analyze.Finding{Estimate: r, Low: r - half, High: r + half, Confidence: 0.998, Margin: 1, Op: "!=", Unit: "ratio"},
+		Differs: math.Abs(r-1) > half,
+	}
+}
+
+func TestVersus(t *testing.T) {
+	v := &trial.Versus{
+		First: "results/mariadb", Second: "results/mysql",
+		Differences: []trial.Difference{
+			difference("off, connections=4", "throughput", "per_second", 14339, 12100, 0.02),
+			difference("off, connections=4", "response_p99", "ms", 1.39, 1.41, 0.11),
+			difference("off, connections=16", "throughput", "per_second", 29538, 33100, 0.03),
+			difference("off, connections=16", "response_p99", "ms", 2.1, math.NaN(), math.Inf(1)),
+		},
+		Notes: []string{"on, connections=4, measure is only in results/mariadb"},
+	}
+	var b bytes.Buffer
+	if err := Versus(&b, v, Terminal{Width: 80}); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "testdata/versus.txt", b.Bytes())
+	b.Reset()
+	if err := Versus(&b, v, Terminal{Width: 80, Color: true}); err != nil {
+		t.Fatal(err)
+	}
+	for what, change := range map[string]string{"worse": `\x1b\[31m *−15\.6 %`, "better": `\x1b\[32m *\+12\.1 %`} {
+		if !regexp.MustCompile(change).MatchString(b.String()) {
+			t.Errorf("nothing is shown as %s in %q", what, b.String())
+		}
+	}
+}
