@@ -169,7 +169,7 @@
     }
     return [{
       width, height: small ? 118 : width < 480 ? 240 : 280,
-      padding: [(chart.spans || []).length && !small ? 36 : 10, 8, 0, 0],
+      padding: [(chart.spans || []).length && !small ? 36 : 10, ticks ? 8 : 20, 0, 0],
       cursor: {sync: data.sync ? {key: data.sync, setSeries: false} : undefined, points: {size: 7}, drag: {x: !ticks, y: false}, y: false},
       legend: {markers: {dash: (u, i) => series[i].dash && series[i].dash.length ? "dashed" : "solid", width: 3}},
       scales: {

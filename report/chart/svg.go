@@ -71,7 +71,7 @@ func (d *drawing) frame(width, height float64) {
 		longest = max(longest, utf8.RuneCountInString(d.y.label(i)))
 	}
 	d.left = float64(longest)*letter + 8
-	d.right = width - 8
+	d.right = width - 18
 	if d.labelled() {
 		longest = shortestName // so that pictures above each other are equally wide
 		for _, l := range d.chart.Lines {
