@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"plimsoll/load"
+	"plimsoll/series"
 )
 
 // null answers at once: what a load costs with it is the generator's own.
@@ -24,31 +25,28 @@ func connectNull(context.Context, int) (load.Client, error) { return new(null), 
 var fiveOperations = []string{"a", "b", "c", "d", "e"}
 
 // cost runs a load of null clients and reports what an operation cost.
-func cost(b *testing.B, spec load.Spec) load.Summary {
+func cost(b *testing.B, spec load.Spec) {
 	spec.Operations = fiveOperations
 	spec.Duration = 2 * time.Second
-	var total load.Summary
-	var lag load.GuardSecond
 	for b.Loop() {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		out, err := load.Run(b.Context(), spec, connectNull, func(s load.Second) { lag = s.Guard })
+		lag := series.NewHistogram()
+		out, err := load.Run(b.Context(), spec, connectNull, func(s load.Second) { lag.Add(s.Guard.StartLag) })
 		if err != nil {
 			b.Fatal(err)
 		}
 		runtime.ReadMemStats(&after)
-		total = out
 		b.ReportMetric(float64(out.CPU.Nanoseconds())/1e3/float64(out.All.Scheduled), "cpu-µs/op")
 		b.ReportMetric(float64(after.Mallocs-before.Mallocs)/float64(out.All.Scheduled), "allocs/op")
 		b.ReportMetric(float64(out.All.Scheduled)/out.Length.Seconds(), "op/s")
 		b.ReportMetric(float64(after.Sys)/1e6, "MB")
 		b.ReportMetric(0, "ns/op")
 		if spec.Schedule != nil {
-			b.ReportMetric(float64(lag.StartLagP99.Microseconds()), "lag-p99-µs")
-			b.ReportMetric(float64(lag.StartLag.Quantile(0.5).Microseconds()), "lag-p50-µs")
+			b.ReportMetric(float64(lag.Quantile(0.99).Microseconds()), "lag-p99-µs")
+			b.ReportMetric(float64(lag.Quantile(0.5).Microseconds()), "lag-p50-µs")
 		}
 	}
-	return total
 }
 
 func BenchmarkClosedLoop(b *testing.B) {

@@ -128,33 +128,30 @@ func (d *dispatcher) take(w *worker, now time.Duration) order {
 	default:
 		o.lag = d.starts(w, o.due, now)
 	}
-	if d.watch == nil {
-		if d.watch = d.idle.pop(); d.watch == nil {
-			d.watch = d.down.pop()
-		}
-		d.arm(now)
-	}
+	d.post(now)
 	return o
 }
 
-// park makes w wait, on watch or in line for it. A connected worker does not leave the watch to one that is not.
+// park makes w wait in line.
 func (d *dispatcher) park(w *worker, now time.Duration) {
 	if w.connected {
-		d.rests(w, now)
-	}
-	if d.watch != nil && w.connected && !d.watch.connected {
-		d.down.push(d.watch)
-		d.watch = nil
-	}
-	switch {
-	case d.watch == nil:
-		d.watch = w
-		d.arm(now)
-	case w.connected:
+		d.rests(w)
 		d.idle.push(w)
-	default:
+	} else {
 		d.down.push(w)
 	}
+	d.post(now)
+}
+
+// post sees that somebody is on watch if anybody waits.
+func (d *dispatcher) post(now time.Duration) {
+	if d.watch != nil {
+		return
+	}
+	if d.watch = d.idle.pop(); d.watch == nil {
+		d.watch = d.down.pop()
+	}
+	d.arm(now)
 }
 
 func (d *dispatcher) unpark(w *worker) {
@@ -185,7 +182,7 @@ func (d *dispatcher) lost(w *worker) {
 	w.connected = false
 }
 
-// back says that w has its connection again. It may wait among those that have none.
+// back says that w has its connection again. If it waits, it does so among those that have none, and must move.
 func (d *dispatcher) back(w *worker) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -207,7 +204,7 @@ func (d *dispatcher) stop(workers []*worker) {
 func (d *dispatcher) reading(now time.Duration) (capped time.Duration, taken int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.atCapSince(d.next.due, now), d.taken
+	return d.takeCapped(d.next.due, now), d.taken
 }
 
 // empty reports whether every operation of the schedule has been handed out.

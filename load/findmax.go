@@ -31,8 +31,8 @@ const (
 )
 
 // FindMax searches for the maximum throughput: it doubles the connections of a closed loop, up to spec.Connections, until
-// throughput rises no more. Each level runs for spec.Duration (5 s if it is 0) after half as long to settle, and is told
-// to each, which may be nil. The spec's schedule and limit are ignored.
+// throughput rises no more. Each level runs for spec.Duration, a second at least and 5 if it is 0, after half as long to
+// settle, and is told to each, which may be nil. The spec's schedule and limit are ignored.
 func FindMax(ctx context.Context, spec Spec, connect Connect, each func(Level)) (Max, error) {
 	most := spec.Connections
 	var found Max
@@ -65,6 +65,7 @@ func measure(ctx context.Context, spec Spec, connect Connect) (Level, error) {
 	if spec.Duration == 0 {
 		spec.Duration = levelLength
 	}
+	spec.Duration = max(spec.Duration, time.Second)
 	settle := spec.Duration / 2
 	spec.Duration += settle
 	spec.Schedule, spec.Limit = nil, 0

@@ -47,7 +47,7 @@ func Judge(seconds []GuardSecond, response series.Snapshot) []string {
 			p99.Round(time.Microsecond), bound.Round(time.Microsecond)))
 	}
 	if capped > maxCapShare {
-		reasons = append(reasons, fmt.Sprintf("all connections were busy while operations waited in %.2g %% of the time, allowed %.2g %%; give it more connections",
+		reasons = append(reasons, fmt.Sprintf("all connections were busy while operations waited in %.2f %% of the time, allowed %.2f %%; give it more connections",
 			100*capped, 100*maxCapShare))
 	}
 	if cpu > maxCPUShare {

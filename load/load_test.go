@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,15 +28,20 @@ func run(t *testing.T, spec load.Spec, server *loadtest.Server, happens func(ctx
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
+		var happening sync.WaitGroup
 		if happens != nil {
-			go happens(ctx, stop)
+			happening.Go(func() { happens(ctx, stop) })
 		}
-		spec.NewAlarm = load.NewTimer
+		if spec.NewAlarm == nil {
+			spec.NewAlarm = load.NewTimer
+		}
 		var err error
 		out.Summary, err = load.Run(ctx, spec, server.Connect, func(s load.Second) { out.seconds = append(out.seconds, s) })
 		if err != nil {
 			t.Fatal(err)
 		}
+		stop()
+		happening.Wait()
 	})
 	out.check(t)
 	return out

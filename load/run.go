@@ -9,12 +9,17 @@ import (
 )
 
 // Run issues a load until its duration has passed, its schedule is over or ctx ends, whichever comes first, and returns
-// what it was in all. Each second, and what is left at the end, is handed to each, from one goroutine; it may be nil.
+// what it was in all. Each second, and what is left at the end, is handed to each, from one goroutine; it may be nil, and
+// it may be slow: up to 64 seconds wait for it.
 //
 // Response time counts from the intended start, which in a closed loop is the actual one; service time from the actual
 // one; waiting time is the difference. When the load ends, operations that were due and not started are skipped; those
 // under way may take Spec.Grace longer, and are then interrupted and booked as errors of class "timeout". Every
 // operation is booked once, in the second in which it ended: the tallies balance whenever and however a run is stopped.
+//
+// A lost connection is re-opened at once, or as soon as the server lets it. Meanwhile an open loop gives its operations to
+// the other connections; those that find none free fail with class "unavailable" instead of piling up. In a closed loop
+// each failed attempt to re-open a connection, four to ten a second, is such an error.
 //
 // An error means that the load did not begin: a spec that makes no sense, a connection that cannot be made.
 func Run(ctx context.Context, spec Spec, connect Connect, each func(Second)) (Summary, error) {

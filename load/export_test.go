@@ -1,0 +1,4 @@
+package load
+
+// NewPreciseAlarm lets the tests look at what production waits on.
+var NewPreciseAlarm = newPreciseAlarm
