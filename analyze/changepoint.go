@@ -38,7 +38,7 @@ func lagOne(values []float64) float64 {
 
 // ChangePoints returns the indexes at which the level of a noisy series changes, rising. It finds the cheapest cut of the
 // whole series (Jackson et al. 2005), where a piece costs the squares of its innovations around its own level and each
-// cut costs three times log n innovations; then it moves each cut to where the noise before and after agree best. The noise
+// cut costs four times log n innovations; then it moves each cut to where the noise before and after agree best. The noise
 // being correlated, a jump of one standard deviation is seen more sharply than in the values themselves. It takes time
 // proportional to n².
 func ChangePoints(values []float64, noise Noise) []int {
@@ -48,7 +48,7 @@ func ChangePoints(values []float64, noise Noise) []int {
 	}
 	p := newPieces(values, noise.Correlation)
 	innovation := max(noise.Variance*(1-noise.Correlation*noise.Correlation), 1e-12)
-	penalty := 3 * math.Log(float64(n)) * innovation * noise.Size
+	penalty := 4 * math.Log(float64(n)) * innovation * noise.Size
 
 	cheapest := make([]float64, n+1) // of the first i values
 	last := make([]int, n+1)         // where their last piece begins

@@ -75,12 +75,11 @@ func mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// blockLength is how many seconds in a row a bootstrap has to draw together: twice the correlation time, or what
-// minimises the error of the variance (Politis and White 2004, for a first-order series of that correlation time), and at
-// most a third of the series.
+// blockLength is how many seconds in a row a bootstrap has to draw together: at least twice the correlation time, and at
+// least one and a half times the root of their number, because a slow wave under much faster noise hardly shows in the
+// correlation time; but at most a third of them.
 func blockLength(tau float64, seconds int) int {
-	best := math.Cbrt(0.375 * tau * tau * float64(seconds))
-	return max(1, min(int(math.Ceil(max(2*tau, best))), seconds/3))
+	return max(1, min(int(math.Ceil(max(2*tau, 1.5*math.Sqrt(float64(seconds))))), seconds/3))
 }
 
 // blockShortfall is the factor by which the variance of a block bootstrap falls short, because blocks cut what is

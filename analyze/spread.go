@@ -106,10 +106,12 @@ func (e excess) quantile(kernel distuv.StudentsT, p float64) float64 {
 		}
 		return tail
 	}
-	low, high := 0.0, 4*e.scale[excessPoints-1]
+	low, high := 0.0, kernel.Quantile(p)
+	for beyond(high) > 1-p {
+		low, high = high, 2*high
+	}
 	for high-low > 1e-4*high {
-		middle := math.Sqrt(max(low, 1e-3) * high)
-		if beyond(middle) > 1-p {
+		if middle := (low + high) / 2; beyond(middle) > 1-p {
 			low = middle
 		} else {
 			high = middle
