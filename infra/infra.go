@@ -79,6 +79,7 @@ type Output struct {
 type Process interface {
 	ID() int
 	Mark() string
+	Leads() bool // it was started by Run or Start itself, not by what these started
 	// Signal sends a signal by its POSIX name without SIG: TERM, KILL, STOP, CONT, HUP. ErrGone if it has ended.
 	Signal(ctx context.Context, name string) error
 	// Wait returns when the process has ended or ctx has.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"time"
 
 	"plimsoll/infra"
 )
@@ -111,7 +112,10 @@ func (d Deps) lockCluster(ctx context.Context, name string) (func() error, error
 	if err := d.Machine.MakeDir(ctx, d.clusters()); err != nil {
 		return nil, fmt.Errorf("make the lab's folder: %w", err)
 	}
-	release, err := d.Machine.Lock(atOnce(ctx), d.folder(name)+".lock")
+	// A moment's patience: what a killed Plimsoll was about to start may still hold its files.
+	patient, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	release, err := d.Machine.Lock(patient, d.folder(name)+".lock")
 	if errors.Is(err, infra.ErrLocked) {
 		return nil, infra.Advise(fmt.Errorf("cluster %s is in use: %w", name, err), "end what uses it and try again")
 	}

@@ -99,16 +99,30 @@ func Open(ctx context.Context, name string, deps Deps) (_ *Cluster, err error) {
 		return nil, errors.Join(fmt.Errorf("take the addresses of cluster %s: %w", name, err), cluster())
 	}
 	c := newCluster(d, l, r, password, addresses, cluster)
-	for _, m := range c.members {
-		found, err := d.Machine.Find(ctx, m.Dir)
-		if err != nil {
-			return nil, errors.Join(err, c.Close())
-		}
-		if len(found) > 0 {
-			c.watch(ctx, m, found[0])
-		}
+	if err := c.adopt(ctx); err != nil {
+		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
+}
+
+// adopt finds the processes of the nodes, and removes nodes that a killed Plimsoll was about to add.
+func (c *Cluster) adopt(ctx context.Context) error {
+	for i, m := range slices.Clone(c.members) {
+		found, err := c.deps.Machine.Find(ctx, m.Dir)
+		if err != nil {
+			return err
+		}
+		if c.record.Nodes[i].Unmade {
+			if err := errors.Join(endAll(ctx, found), c.remove(ctx, m)); err != nil {
+				return err
+			}
+			break // only the last can be
+		}
+		if server := slices.IndexFunc(found, infra.Process.Leads); server >= 0 {
+			c.watch(ctx, m, found[server])
+		}
+	}
+	return nil
 }
 
 // Close gives the cluster back as it is: servers that run go on.

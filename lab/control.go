@@ -19,14 +19,15 @@ func (c *Cluster) Start(ctx context.Context, nodes ...string) error {
 	return c.each(ctx, nodes, c.start)
 }
 
-// Stop ends nodes that run cleanly, all at once; frozen ones are thawed for it.
+// Stop ends nodes that run cleanly; frozen ones are thawed for it. The first node is the last to go: a primary waits for
+// its replicas.
 func (c *Cluster) Stop(ctx context.Context, nodes ...string) error {
 	return c.operation(ctx, func() error {
 		members, err := c.pick(nodes)
 		if err != nil {
 			return err
 		}
-		return together(members, func(m *member) error { return c.stop(ctx, m) })
+		return c.firstLast(members, func(m *member) error { return c.stop(ctx, m) })
 	})
 }
 
@@ -53,9 +54,15 @@ func (c *Cluster) Thaw(ctx context.Context, nodes ...string) error {
 }
 
 // Reconfigure gives nodes these settings in place of those they had. What runs is restarted, what does not takes them at
-// its next start.
+// its next start. Settings that cannot be are refused while the node goes on as it is; others the server itself may refuse
+// when it starts, and then it is stopped.
 func (c *Cluster) Reconfigure(ctx context.Context, config map[string]string, nodes ...string) error {
 	return c.each(ctx, nodes, func(ctx context.Context, m *member) error {
+		proposed := m.Node
+		proposed.Config = config
+		if _, err := c.launcher.Needs(proposed); err != nil {
+			return fmt.Errorf("%s: %w", m.Name, err)
+		}
 		c.record.Nodes[slices.Index(c.members, m)].Config = maps.Clone(config)
 		if err := c.record.write(ctx, c.deps.Machine, c.folder); err != nil {
 			return err
@@ -172,15 +179,20 @@ func (c *Cluster) join(ctx context.Context, m *member) error {
 	return nil
 }
 
-// together does one thing to nodes at once; stopping, each writes its memory to disk, which takes its time.
-func together(members []*member, do func(*member) error) error {
+// firstLast ends nodes at once, because each writes its memory to disk, and the cluster's first after the others.
+func (c *Cluster) firstLast(members []*member, end func(*member) error) error {
 	results := make(chan error, len(members))
-	for _, m := range members {
-		go func() { results <- do(m) }()
+	first := func(m *member) bool { return m == c.members[0] }
+	others := slices.DeleteFunc(slices.Clone(members), first)
+	for _, m := range others {
+		go func() { results <- end(m) }()
 	}
 	var all error
-	for range members {
+	for range others {
 		all = errors.Join(all, <-results)
+	}
+	if slices.ContainsFunc(members, first) {
+		all = errors.Join(all, end(c.members[0]))
 	}
 	return all
 }

@@ -52,31 +52,45 @@ func (d Deps) leftovers(ctx context.Context, name string) (leftovers, error) {
 	return leftovers{slices.Contains(names, name), processes}, err
 }
 
-// destroy ends all processes of a cluster and removes its folder, the record with it, last.
+// destroy ends all processes of a cluster and removes its folder, until there is nothing of either: what a killed Plimsoll
+// was just starting carries its mark a moment later, and may write where files are being removed.
 func (d Deps) destroy(ctx context.Context, name string) error {
-	const rounds = 10 // each finds what the processes ended before it had just started
-	for round := range rounds {
-		processes, err := d.Machine.Find(ctx, d.folder(name))
-		if err != nil {
-			return fmt.Errorf("take down %s: %w", name, err)
+	again := time.NewTicker(100 * time.Millisecond)
+	defer again.Stop()
+	const rounds = 50
+	for round := 1; ; round++ {
+		err := d.clear(ctx, name)
+		if err == nil {
+			var left leftovers
+			if left, err = d.leftovers(ctx, name); err == nil && !left.any() {
+				return nil
+			}
 		}
-		if len(processes) == 0 {
-			break
+		if round == rounds {
+			return fmt.Errorf("take down %s: something always comes back: %w", name, err)
 		}
-		if round == rounds-1 {
-			return fmt.Errorf("take down %s: %d processes are still there, the first is %d",
-				name, len(processes), processes[0].ID())
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return errors.Join(fmt.Errorf("take down %s: %w", name, ctx.Err()), err)
 		}
+	}
+}
+
+// clear ends the processes that there are and removes the folder as it is.
+func (d Deps) clear(ctx context.Context, name string) error {
+	processes, err := d.Machine.Find(ctx, d.folder(name))
+	if err != nil {
+		return err
+	}
+	if len(processes) > 0 {
 		d.say("%s: end %d processes", name, len(processes))
 		if err := endAll(ctx, processes); err != nil {
-			return fmt.Errorf("take down %s: %w", name, err)
+			return err
 		}
 	}
 	d.say("%s: remove its files", name)
-	if err := d.Machine.Remove(ctx, d.folder(name)); err != nil {
-		return fmt.Errorf("take down %s: %w", name, err)
-	}
-	return nil
+	return d.Machine.Remove(ctx, d.folder(name))
 }
 
 // endAll asks processes to end and kills those that have not soon: their data is going to be removed, so nothing is lost

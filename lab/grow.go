@@ -11,9 +11,11 @@ import (
 	"plimsoll/engine"
 )
 
-// Add adds a node with the first one's settings and returns its name. Where the engine's nodes can begin with a copy of
-// another's data, that is taken from the first node while it is stopped; it is started again if it ran, and then the new
-// node too.
+// Add adds a node with the first one's settings and returns its name. It is started, unless the first node does not run.
+//
+// Where the engine's nodes can begin with a copy of another's data, it is taken from the node that came last, which is
+// stopped for that time: a replica if there is one, else the primary. The data is exact, however it got there; what it
+// costs is that this node is away.
 func (c *Cluster) Add(ctx context.Context) (name string, err error) {
 	err = c.operation(ctx, func() error {
 		m, err := c.enlist(ctx)
@@ -54,8 +56,9 @@ func (c *Cluster) enlist(ctx context.Context) (*member, error) {
 		return nil, fmt.Errorf("addresses of cluster %s: %w", c.Name(), err)
 	}
 	first := c.record.Nodes[0]
-	c.record.Nodes = append(c.record.Nodes,
-		nodeRecord{number, place{network: network}.address(number).String(), maps.Clone(first.Config)})
+	c.record.Nodes = append(c.record.Nodes, nodeRecord{
+		Number: number, Address: place{network: network}.address(number).String(), Config: maps.Clone(first.Config), Unmade: true,
+	})
 	m := &member{Node: c.record.node(len(c.record.Nodes)-1, c.folder, c.password)}
 	if err := c.deps.checkRoom(ctx, c.launcher, []engine.Node{m.Node}); err != nil {
 		c.record.Nodes = c.record.Nodes[:len(c.record.Nodes)-1]
@@ -69,18 +72,27 @@ func (c *Cluster) enlist(ctx context.Context) (*member, error) {
 
 // settle makes a new node's data and starts it, unless the first node does not run either.
 func (c *Cluster) settle(ctx context.Context, m *member) error {
-	first := c.members[0]
-	ran := c.stateOf(first) != Stopped
+	from := c.members[len(c.members)-2]
+	runs, ran := c.stateOf(c.members[0]) != Stopped, c.stateOf(from) != Stopped
 	if _, copies := c.launcher.(engine.Cloner); copies {
-		if err := c.stop(ctx, first); err != nil {
+		if err := c.stop(ctx, from); err != nil {
 			return err
 		}
 	}
-	if err := c.furnish(ctx, m, first); err != nil || !ran {
+	if err := c.furnish(ctx, m, from); err != nil {
 		return err
 	}
-	if err := c.start(ctx, first); err != nil {
+	c.record.Nodes[len(c.record.Nodes)-1].Unmade = false
+	if err := c.record.write(ctx, c.deps.Machine, c.folder); err != nil {
 		return err
+	}
+	if ran {
+		if err := c.start(ctx, from); err != nil {
+			return err
+		}
+	}
+	if !runs {
+		return nil
 	}
 	return c.start(ctx, m)
 }

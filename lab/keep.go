@@ -79,7 +79,7 @@ func (c *Cluster) halt(ctx context.Context, how func(context.Context, *member) e
 			ran = append(ran, m)
 		}
 	}
-	return ran, together(ran, func(m *member) error { return how(ctx, m) })
+	return ran, c.firstLast(ran, func(m *member) error { return how(ctx, m) })
 }
 
 func (c *Cluster) resume(ctx context.Context, members []*member) error {

@@ -123,8 +123,9 @@ func TestSaveAndRestore(t *testing.T) {
 			equal(t, "after Save", states(c), "n1 running, n2 running")
 			equal(t, "kept after a clean end", read(t, c.Nodes()[0].Data(), "ends"), "clean")
 
-			// A node that comes later begins with a copy of the first, where nodes can.
+			// A node that comes later begins with a copy of the one before it, where nodes can.
 			write(t, "two", value(0)...)
+			write(t, "two", value(1)...)
 			added, err := c.Add(ctx)
 			must(t, err)
 			equal(t, "name", added, "n3")
@@ -228,6 +229,46 @@ func TestOpen(t *testing.T) {
 	must(t, c.Start(ctx))
 	must(t, c.Restart(ctx))
 	equal(t, "settings", read(t, c.Nodes()[1].Run(), "seen"), "color=red")
+}
+
+// A node that was being added when its Plimsoll was killed is not there when the cluster is opened again.
+func TestOpenDropsUnmadeNode(t *testing.T) {
+	d, ctx := deps(t, copiedToys{}), t.Context()
+	killed := errors.New("killed here")
+	d.Say = func(s string) {
+		if strings.HasPrefix(s, "n3: copy") {
+			panic(killed)
+		}
+	}
+	c, err := lab.Up(ctx, lab.Spec{Name: "demo", Product: "toy", Nodes: 2}, d)
+	must(t, err)
+	t.Cleanup(func() {
+		ctx := context.WithoutCancel(ctx)
+		must(t, lab.Down(ctx, "demo", d))
+		nothingLeft(ctx, t, d, "demo")
+	})
+	func() {
+		defer func() { equal(t, "stopped by", recover(), any(killed)) }()
+		_, _ = c.Add(ctx)
+	}()
+	must(t, c.Close())
+	unmade := filepath.Join(filepath.Dir(c.Nodes()[0].Dir), "n3")
+	if _, err := os.Stat(unmade); err != nil {
+		t.Fatalf("the test does not test: %v", err)
+	}
+
+	d.Say = nil
+	c, err = lab.Open(ctx, "demo", d)
+	must(t, err)
+	defer func() { must(t, c.Close()) }()
+	equal(t, "nodes", states(c), "n1 running, n2 stopped")
+	if _, err := os.Stat(unmade); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder of n3 is still there: %v", err)
+	}
+	must(t, c.Start(ctx))
+	_, err = c.Add(ctx)
+	must(t, err)
+	equal(t, "added at last", states(c), "n1 running, n2 running, n3 running")
 }
 
 func TestList(t *testing.T) {

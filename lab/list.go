@@ -56,7 +56,7 @@ func List(ctx context.Context, deps Deps) ([]Status, error) {
 		if running[name] == nil {
 			running[name] = map[string]infra.Process{}
 		}
-		if running[name][node] == nil {
+		if running[name][node] == nil || p.Leads() {
 			running[name][node] = p
 		}
 	}

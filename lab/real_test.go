@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"strings"
@@ -12,11 +13,28 @@ import (
 
 	"plimsoll/engine"
 	"plimsoll/engine/mysql"
+	"plimsoll/infra"
 	"plimsoll/lab"
 )
 
-// servers are what the tests run; the versions that are not on PATH are fetched.
-var servers = []struct{ product, version string }{{"mariadb", "10.11"}, {"mariadb", "11.4"}, {"mysql", "9.7"}}
+// servers are what the tests run, with a redo log that is soon made; the versions that are not on PATH are fetched.
+var servers = []struct{ product, version, redo string }{
+	{"mariadb", "10.11", "innodb_log_file_size"},
+	{"mariadb", "11.4", "innodb_log_file_size"},
+	{"mysql", "9.7", "innodb_redo_log_capacity"},
+}
+
+// onEach runs a test with each of the servers at once.
+func onEach(t *testing.T, name string, nodes int, config map[string]string, test func(*testing.T, *lab.Cluster)) {
+	for _, s := range servers {
+		t.Run(s.product+" "+s.version, func(t *testing.T) {
+			t.Parallel()
+			all := map[string]string{s.redo: "8M", "innodb_buffer_pool_size": "32M"}
+			maps.Copy(all, config)
+			test(t, up(t, realDeps(t), lab.Spec{Name: name, Product: s.product, Version: s.version, Nodes: nodes, Config: all}))
+		})
+	}
+}
 
 // realDeps is a lab of real servers, whose cache is the user's.
 func realDeps(t *testing.T) lab.Deps {
@@ -98,127 +116,118 @@ func (d database) comes(sql, want string) {
 const rows = "SELECT COUNT(*) FROM d.t"
 
 func TestRealSingleNode(t *testing.T) {
-	for _, s := range servers {
-		t.Run(s.product+" "+s.version, func(t *testing.T) {
-			d, ctx := realDeps(t), t.Context()
-			c := up(t, d, lab.Spec{Name: "single", Product: s.product, Version: s.version,
-				Config: map[string]string{"max_connections": "77", "sync-binlog": "0"}})
-			n1 := database{t, c, "n1"}
-			equal(t, "max_connections", n1.says("SELECT @@max_connections"), "77")
-			if version := n1.says("SELECT VERSION()"); !strings.HasPrefix(version, c.Distribution().Exact) {
-				t.Errorf("the server says %s, the distribution %s", version, c.Distribution().Exact)
-			}
-			equal(t, "accounts without a password that can log in over TCP", n1.says(
-				"SELECT COUNT(*) FROM mysql.user WHERE authentication_string = '' AND host != 'localhost'"), "0")
-			commandLine := read(t, "/proc", fmt.Sprint(c.Nodes()[0].PID), "cmdline")
-			if secret := string(c.Nodes()[0].Password); secret == "" || strings.Contains(commandLine, secret) {
-				t.Errorf("the password is in the process list: %q", commandLine)
-			}
+	config := map[string]string{"max_connections": "77", "sync-binlog": "0"}
+	onEach(t, "single", 1, config, func(t *testing.T, c *lab.Cluster) {
+		ctx := t.Context()
+		n1 := database{t, c, "n1"}
+		equal(t, "max_connections", n1.says("SELECT @@max_connections"), "77")
+		if version := n1.says("SELECT VERSION()"); !strings.HasPrefix(version, c.Distribution().Exact) {
+			t.Errorf("the server says %s, the distribution %s", version, c.Distribution().Exact)
+		}
+		equal(t, "accounts without a password that can log in over TCP", n1.says(
+			"SELECT COUNT(*) FROM mysql.user WHERE authentication_string = '' AND host != 'localhost'"), "0")
+		commandLine := read(t, "/proc", fmt.Sprint(c.Nodes()[0].PID), "cmdline")
+		if secret := string(c.Nodes()[0].Password); secret == "" || strings.Contains(commandLine, secret) {
+			t.Errorf("the password is in the process list: %q", commandLine)
+		}
 
-			// A crash loses nothing that was committed, and is no death when it was asked for.
-			n1.says("CREATE DATABASE d", "CREATE TABLE d.t (a INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1), (2)")
-			must(t, c.Kill(ctx, "n1"))
-			must(t, c.Start(ctx))
-			equal(t, "rows after a crash", n1.says(rows), "2")
+		// A crash loses nothing that was committed, and is no death when it was asked for.
+		n1.says("CREATE DATABASE d", "CREATE TABLE d.t (a INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1), (2)")
+		must(t, c.Kill(ctx, "n1"))
+		must(t, c.Start(ctx))
+		equal(t, "rows after a crash", n1.says(rows), "2")
 
-			must(t, c.Freeze(ctx))
-			if _, err := n1.try(ctx, "SELECT 1"); engine.ClassOf(err) != engine.Unavailable {
-				t.Errorf("a frozen server answers: %v", err)
+		must(t, c.Freeze(ctx))
+		if _, err := n1.try(ctx, "SELECT 1"); engine.ClassOf(err) != engine.Unavailable {
+			t.Errorf("a frozen server answers: %v", err)
+		}
+		must(t, c.Thaw(ctx))
+		equal(t, "rows after a freeze", n1.says(rows), "2")
+
+		must(t, c.Save(ctx))
+		n1.says("INSERT INTO d.t VALUES (3)")
+		must(t, c.Stop(ctx))
+		must(t, c.Reconfigure(ctx, map[string]string{"innodb_buffer_pool_size": "64M", "log_bin": "off"}))
+		must(t, c.Restore(ctx))
+		must(t, c.Start(ctx))
+		equal(t, "rows after Restore", n1.says(rows), "2")
+		equal(t, "buffer pool", n1.says("SELECT @@innodb_buffer_pool_size"), fmt.Sprint(64<<20))
+		equal(t, "binary log", n1.says("SELECT @@log_bin"), "0")
+
+		// Somebody else ends it.
+		n1.says("SHUTDOWN")
+		select {
+		case death := <-c.Died():
+			if death.Node != "n1" || death.Cause == nil || !strings.Contains(death.Cause.Error(), "shut down by plimsoll") {
+				t.Errorf("death: %+v", death)
 			}
-			must(t, c.Thaw(ctx))
-			equal(t, "rows after a freeze", n1.says(rows), "2")
+		case <-time.After(30 * time.Second):
+			t.Fatal("no word of a death")
+		}
 
-			must(t, c.Save(ctx))
-			n1.says("INSERT INTO d.t VALUES (3)")
-			must(t, c.Stop(ctx))
-			must(t, c.Reconfigure(ctx, map[string]string{"innodb_buffer_pool_size": "64M", "log_bin": "off"}))
-			must(t, c.Restore(ctx))
-			must(t, c.Start(ctx))
-			equal(t, "rows after Restore", n1.says(rows), "2")
-			equal(t, "buffer pool", n1.says("SELECT @@innodb_buffer_pool_size"), fmt.Sprint(64<<20))
-			equal(t, "binary log", n1.says("SELECT @@log_bin"), "0")
-
-			// Somebody else ends it.
-			n1.says("SHUTDOWN")
-			select {
-			case death := <-c.Died():
-				if death.Node != "n1" || death.Cause == nil || !strings.Contains(death.Cause.Error(), "shut down by plimsoll") {
-					t.Errorf("death: %+v", death)
-				}
-			case <-time.After(30 * time.Second):
-				t.Fatal("no word of a death")
-			}
-
-			must(t, c.Reconfigure(ctx, map[string]string{"innodb_bufer_pool_size": "64M"}))
-			refused(t, c.Start(ctx), "no variable innodb_bufer_pool_size", "did you mean innodb_buffer_pool_size?")
-			must(t, c.Reconfigure(ctx, map[string]string{"binlog_format": "sometimes"}))
-			if err := c.Start(ctx); err == nil || !strings.Contains(err.Error(), "sometimes") {
-				t.Errorf("a wrong value: %v", err)
-			}
-		})
-	}
+		must(t, c.Reconfigure(ctx, map[string]string{"innodb_bufer_pool_size": "64M"}))
+		refused(t, c.Start(ctx), "no variable innodb_bufer_pool_size", "did you mean innodb_buffer_pool_size?")
+		must(t, c.Reconfigure(ctx, map[string]string{"binlog_format": "sometimes"}))
+		if err := c.Start(ctx); err == nil || !strings.Contains(err.Error(), "sometimes") {
+			t.Errorf("a wrong value: %v", err)
+		}
+	})
 }
 
 func TestRealReplicas(t *testing.T) {
-	for _, s := range servers {
-		t.Run(s.product+" "+s.version, func(t *testing.T) {
-			d, ctx := realDeps(t), t.Context()
-			c := up(t, d, lab.Spec{Name: "replicas", Product: s.product, Version: s.version, Nodes: 3})
-			n1, n2, n3 := database{t, c, "n1"}, database{t, c, "n2"}, database{t, c, "n3"}
-			n1.says("CREATE DATABASE d", "CREATE TABLE d.t (a INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1), (2)")
-			n2.comes(rows, "2")
-			n3.comes(rows, "2")
-			equal(t, "read only", n1.says("SELECT @@read_only")+n2.says("SELECT @@read_only"), "01")
+	onEach(t, "replicas", 3, nil, func(t *testing.T, c *lab.Cluster) {
+		ctx := t.Context()
+		n1, n2, n3 := database{t, c, "n1"}, database{t, c, "n2"}, database{t, c, "n3"}
+		n1.says("CREATE DATABASE d", "CREATE TABLE d.t (a INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1), (2)")
+		n2.comes(rows, "2")
+		n3.comes(rows, "2")
+		equal(t, "read only", n1.says("SELECT @@read_only")+n2.says("SELECT @@read_only"), "01")
 
-			// A replica comes back and gets what it missed; so do replicas whose primary crashed.
-			must(t, c.Kill(ctx, "n2"))
-			n1.says("INSERT INTO d.t VALUES (3)")
-			must(t, c.Start(ctx, "n2"))
-			equal(t, "rows of n2 once it has joined again", n2.says(rows), "3")
-			must(t, c.Kill(ctx, "n1"))
-			must(t, c.Start(ctx, "n1"))
-			n1.says("INSERT INTO d.t VALUES (4)")
-			n3.comes(rows, "4")
+		// A replica comes back and gets what it missed; so do replicas whose primary crashed.
+		must(t, c.Kill(ctx, "n2"))
+		n1.says("INSERT INTO d.t VALUES (3)")
+		must(t, c.Start(ctx, "n2"))
+		equal(t, "rows of n2 once it has joined again", n2.says(rows), "3")
+		must(t, c.Kill(ctx, "n1"))
+		must(t, c.Start(ctx, "n1"))
+		n1.says("INSERT INTO d.t VALUES (4)")
+		n3.comes(rows, "4")
 
-			// A replica that comes later has what was written before it came, and follows.
-			must(t, c.Remove(ctx, "n2"))
-			added, err := c.Add(ctx)
-			must(t, err)
-			n4 := database{t, c, added}
-			equal(t, "rows of a replica that was added", n4.says(rows), "4")
-			n1.says("INSERT INTO d.t VALUES (5)")
-			n4.comes(rows, "5")
-			n3.comes(rows, "5")
+		// A replica that comes later has what was written before it came, and follows.
+		must(t, c.Remove(ctx, "n2"))
+		added, err := c.Add(ctx)
+		must(t, err)
+		n4 := database{t, c, added}
+		equal(t, "rows of a replica that was added", n4.says(rows), "4")
+		n1.says("INSERT INTO d.t VALUES (5)")
+		n4.comes(rows, "5")
+		n3.comes(rows, "5")
 
-			err = c.Reconfigure(ctx, map[string]string{"log_bin": "off"}, "n1")
-			refused(t, err, "replicas read the primary's binary log", "leave log_bin out")
-		})
-	}
+		err = c.Reconfigure(ctx, map[string]string{"log_bin": "off"}, "n1")
+		refused(t, err, "replicas read the primary's binary log", "leave log_bin out")
+	})
 }
 
 // A cluster that began as one node without a binary log gets a replica.
 func TestRealFirstReplica(t *testing.T) {
-	for _, s := range servers {
-		t.Run(s.product+" "+s.version, func(t *testing.T) {
-			d, ctx := realDeps(t), t.Context()
-			c := up(t, d, lab.Spec{Name: "grown", Product: s.product, Version: s.version, Config: map[string]string{"log_bin": "off"}})
-			n1 := database{t, c, "n1"}
-			n1.says("CREATE DATABASE d", "CREATE TABLE d.t (a INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1)")
-			must(t, c.Save(ctx))
-			for range 2 { // as the cells of a comparison do, one round after another
-				must(t, c.Stop(ctx))
-				must(t, c.Restore(ctx))
-				must(t, c.Reconfigure(ctx, map[string]string{"log_bin": "on"}))
-				added, err := c.Add(ctx)
-				must(t, err)
-				must(t, c.Start(ctx))
-				n2 := database{t, c, added}
-				equal(t, "rows at first", n2.says(rows), "1")
-				n1.says("INSERT INTO d.t VALUES (2)")
-				n2.comes(rows, "2")
-			}
-		})
-	}
+	onEach(t, "grown", 1, map[string]string{"log_bin": "off"}, func(t *testing.T, c *lab.Cluster) {
+		ctx := t.Context()
+		n1 := database{t, c, "n1"}
+		n1.says("CREATE DATABASE d", "CREATE TABLE d.t (a INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1)")
+		must(t, c.Save(ctx))
+		for range 2 { // as the cells of a comparison do, one round after another
+			must(t, c.Stop(ctx))
+			must(t, c.Restore(ctx))
+			must(t, c.Reconfigure(ctx, map[string]string{"log_bin": "on"}))
+			added, err := c.Add(ctx)
+			must(t, err)
+			must(t, c.Start(ctx))
+			n2 := database{t, c, added}
+			equal(t, "rows at first", n2.says(rows), "1")
+			n1.says("INSERT INTO d.t VALUES (2)")
+			n2.comes(rows, "2")
+		}
+	})
 }
 
 func TestRealRefusals(t *testing.T) {
@@ -246,4 +255,25 @@ func TestRealRefusals(t *testing.T) {
 			nothingLeft(t.Context(), t, d, "refused")
 		})
 	}
+}
+
+// fetched never looks on PATH.
+type fetched struct{ mysql.Servers }
+
+func (f fetched) Find(ctx context.Context, m infra.Machine, r engine.Release, cache string) (engine.Distribution, error) {
+	return f.Fetch(ctx, m, r, cache, func(string) {}) // at once when it is there
+}
+
+// Debian's packages of MariaDB run with the loader that came with them, replicas too.
+func TestRealMariaDBFromDebian(t *testing.T) {
+	d := realDeps(t)
+	d.Launchers = []engine.Launcher{fetched{}}
+	must(t, d.Machine.MakeDir(t.Context(), d.Cache))
+	c := up(t, d, lab.Spec{Name: "debian", Product: "mariadb", Version: "10.11", Nodes: 2})
+	n1, n2 := database{t, c, "n1"}, database{t, c, "n2"}
+	if origin := c.Distribution().Origin; !strings.Contains(origin, "Debian bookworm") {
+		t.Errorf("origin %s", origin)
+	}
+	n1.says("CREATE DATABASE d", "CREATE TABLE d.t (a INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1)")
+	n2.comes(rows, "1")
 }

@@ -32,6 +32,7 @@ type nodeRecord struct {
 	Number  int               `json:"number"`
 	Address string            `json:"address"`
 	Config  map[string]string `json:"config"`
+	Unmade  bool              `json:"unmade,omitempty"` // it is being added
 }
 
 func (r nodeRecord) name() string { return "n" + strconv.Itoa(r.Number) }

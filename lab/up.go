@@ -59,7 +59,7 @@ func (d Deps) make(ctx context.Context, spec Spec, launcher engine.Launcher, unl
 		Name: spec.Name, Made: d.Now(), Dist: dist, Network: at.network.String(), Port: at.port, Memory: spec.Memory,
 	}
 	for n := 1; n <= spec.Nodes; n++ {
-		r.Nodes = append(r.Nodes, nodeRecord{n, at.address(n).String(), maps.Clone(spec.Config)})
+		r.Nodes = append(r.Nodes, nodeRecord{Number: n, Address: at.address(n).String(), Config: maps.Clone(spec.Config)})
 	}
 	password, err := d.found(ctx, r, launcher)
 	if err != nil {
@@ -103,9 +103,9 @@ func (c *Cluster) build(ctx context.Context) error {
 	return c.record.write(ctx, c.deps.Machine, c.folder)
 }
 
-// furnish makes a node's folder with all that it needs to be started: a copy of the first node's data, which does not run,
-// where such a copy can be a node of its own; otherwise an empty data set.
-func (c *Cluster) furnish(ctx context.Context, m, first *member) error {
+// furnish makes a node's folder with all that it needs to be started: a copy of the data of a node that does not run,
+// where a copy can be a node of its own; otherwise, and for the first, an empty data set.
+func (c *Cluster) furnish(ctx context.Context, m, from *member) error {
 	for _, folder := range []string{m.Dir, m.Run(), m.Temp()} {
 		if err := c.deps.Machine.MakeDir(ctx, folder); err != nil {
 			return fmt.Errorf("%s: make its folder: %w", m.Name, err)
@@ -115,9 +115,9 @@ func (c *Cluster) furnish(ctx context.Context, m, first *member) error {
 		return err
 	}
 	var err error
-	if cloner, ok := c.launcher.(engine.Cloner); ok && m != first {
-		c.deps.say("%s: copy %s", m.Name, first.Name)
-		err = cloner.Clone(ctx, c.deps.Machine, first.Node, m.Node)
+	if cloner, ok := c.launcher.(engine.Cloner); ok && m != from {
+		c.deps.say("%s: copy %s", m.Name, from.Name)
+		err = cloner.Clone(ctx, c.deps.Machine, from.Node, m.Node)
 	} else {
 		c.deps.say("%s: make its data folder", m.Name)
 		err = c.launcher.Init(ctx, c.deps.Machine, m.Node)

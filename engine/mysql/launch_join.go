@@ -45,7 +45,7 @@ func dialectOf(n engine.Node) dialect {
 		return dialect{
 			position: "SELECT @@GLOBAL.gtid_executed",
 			follow: "CHANGE REPLICATION SOURCE TO SOURCE_HOST = %s, SOURCE_PORT = %d, SOURCE_USER = %s, SOURCE_PASSWORD = %s, " +
-				"SOURCE_AUTO_POSITION = 1, SOURCE_CONNECT_RETRY = 1, GET_SOURCE_PUBLIC_KEY = 1",
+				"SOURCE_AUTO_POSITION = 1, SOURCE_CONNECT_RETRY = 1, SOURCE_HEARTBEAT_PERIOD = 1, GET_SOURCE_PUBLIC_KEY = 1",
 			start:  "START REPLICA",
 			status: "SHOW REPLICA STATUS",
 			wait:   "SELECT WAIT_FOR_EXECUTED_GTID_SET(%s, 1)",

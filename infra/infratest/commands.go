@@ -112,6 +112,7 @@ func suiteFind(t *testing.T, s suite) {
 	marks := map[string]int{}
 	for _, p := range found {
 		marks[p.Mark()]++
+		equal(t, "leads, being what was started", p.Leads(), p.ID() == one.ID() || p.ID() == two.ID())
 	}
 	equal(t, "processes of n1", marks[s.at("demo/n1")], 2)
 	equal(t, "processes of n2", marks[s.at("demo/n2")], 1)

@@ -108,9 +108,9 @@ func TestPoll(t *testing.T) {
 }
 
 func TestParseStat(t *testing.T) {
-	line := "4711 (a) b (c)) S 12 4711 4711 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 31 0 987654 1 2 3\n"
+	line := "4711 (a) b (c)) S 12 4711 4700 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 31 0 987654 1 2 3\n"
 	got, err := parseStat([]byte(line))
-	if want := (stat{'S', 12, 31, 987654}); err != nil || got != want {
+	if want := (stat{'S', 12, 4700, 31, 987654}); err != nil || got != want {
 		t.Errorf("got %+v, %v, want %+v", got, err, want)
 	}
 	if _, err := parseStat([]byte("4711 (sh) S 12")); err == nil {

@@ -20,6 +20,7 @@ import (
 type process struct {
 	id    int
 	began uint64 // clock ticks after boot
+	leads bool   // of the session that it was started in
 	mark  string
 }
 
@@ -29,11 +30,12 @@ func lookUp(id int) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &process{id: id, began: s.began}, nil
+	return &process{id: id, began: s.began, leads: s.session == id}, nil
 }
 
 func (p *process) ID() int      { return p.id }
 func (p *process) Mark() string { return p.mark }
+func (p *process) Leads() bool  { return p.leads }
 
 // Alive reports whether the process still runs.
 func (p *process) Alive(context.Context) (bool, error) { return p.alive() }
@@ -148,6 +150,7 @@ func (p *process) poll(ctx context.Context, every time.Duration) error {
 type stat struct {
 	state   byte
 	parent  int
+	session int
 	threads int
 	began   uint64
 }
@@ -169,17 +172,17 @@ func parseStat(data []byte) (stat, error) {
 	if len(fields) < 20 {
 		return stat{}, fmt.Errorf("read process state: %d fields", len(fields))
 	}
-	parent, err := strconv.Atoi(string(fields[1]))
-	if err != nil {
+	s := stat{state: fields[0][0]}
+	for field, into := range map[int]*int{1: &s.parent, 3: &s.session, 17: &s.threads} {
+		n, err := strconv.Atoi(string(fields[field]))
+		if err != nil {
+			return stat{}, fmt.Errorf("read process state: %w", err)
+		}
+		*into = n
+	}
+	var err error
+	if s.began, err = strconv.ParseUint(string(fields[19]), 10, 64); err != nil {
 		return stat{}, fmt.Errorf("read process state: %w", err)
 	}
-	threads, err := strconv.Atoi(string(fields[17]))
-	if err != nil {
-		return stat{}, fmt.Errorf("read process state: %w", err)
-	}
-	began, err := strconv.ParseUint(string(fields[19]), 10, 64)
-	if err != nil {
-		return stat{}, fmt.Errorf("read process state: %w", err)
-	}
-	return stat{state: fields[0][0], parent: parent, threads: threads, began: began}, nil
+	return s, nil
 }
