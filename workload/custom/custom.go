@@ -94,7 +94,9 @@ func (w *custom) suit(p parameters, given *document.Node, e engine.Engine) error
 	var ps document.Problems
 	w.engine, w.given = e, given
 	for _, t := range w.tables {
-		t.rows = int64(min(float64(t.rows)*p.Scale+0.5, mostRows+1))
+		if t.rows > 0 {
+			t.rows = int64(min(max(float64(t.rows)*p.Scale+0.5, 1), mostRows+1))
+		}
 		ps.Add(t.at, t.suit(e))
 	}
 	ps.Add(given, w.setRows(given.Get("rows"), p.Rows))
@@ -102,7 +104,7 @@ func (w *custom) suit(p parameters, given *document.Node, e engine.Engine) error
 	for _, t := range w.tables {
 		t.keys = workload.NewKeys(t.rows)
 		if t.rows > mostRows {
-			ps.Add(t.at, t.at.Errorf("%d rows of %s, expected at most %d", t.rows, t.name, int64(mostRows)))
+			ps.Add(t.at, t.at.Errorf("more rows of %s than %d", t.name, int64(mostRows)))
 		}
 		if t.picked != nil && t.rows == 0 {
 			ps.Add(t.at, t.picked.Errorf("rows of %s are picked here, but it has none", t.name))

@@ -40,13 +40,13 @@ func parseExpression(n *document.Node, offset int, s scope) (source, error) {
 		return nil, e.errorf(token{at: offset}, "nothing, expected a generator such as sequence, uniform 1..100 or words 3..8")
 	}
 	e.name = e.take()
-	parse, known := generators[e.name.text]
+	kind, known := kindOf(e.name.text)
 	if !known {
 		at := e.place(e.name)
 		at.Text = e.name.text
-		return nil, document.UnknownName(at, "generator", generatorNames())
+		return nil, document.UnknownName(at, "generator", kindNames())
 	}
-	made, err := parse(e)
+	made, err := kind.parse(e)
 	if err != nil {
 		return nil, err
 	}

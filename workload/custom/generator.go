@@ -1,10 +1,9 @@
 package custom
 
 import (
-	"maps"
 	"math"
 	"math/rand/v2"
-	"slices"
+	"time"
 
 	"plimsoll/engine"
 	"plimsoll/workload/random"
@@ -32,33 +31,62 @@ func (d *drawing) chars(text []byte) engine.Value {
 	return engine.Chars(text[from:len(text):len(text)])
 }
 
-// generators are all kinds, by name, each with what reads the rest of its expression.
-var generators = map[string]func(*expression) (source, error){
-	"sequence":    parseSequence,
-	"cycle":       parseCycle,
-	"next":        parseNext,
-	"uniform":     number(func(*expression) (distribution, error) { return uniform, nil }),
-	"zipfian":     number(parseZipfian),
-	"latest":      number(parseLatest),
-	"hotspot":     number(parseHotspot),
-	"exponential": number(parseExponential),
-	"gaussian":    number(func(*expression) (distribution, error) { return gaussian, nil }),
-	"pareto":      number(parsePareto),
-	"sequential":  number(func(*expression) (distribution, error) { return sequential, nil }),
-	"text":        parseText,
-	"words":       parseWords,
-	"name":        simple(appendName),
-	"email":       simple(appendEmail),
-	"uuid":        simple(appendUUID),
-	"pattern":     parsePattern,
-	"bytes":       parseBytes,
-	"choice":      parseChoice,
-	"constant":    parseConstant,
-	"time":        moments("2006-01-02 15:04:05"),
-	"date":        moments("2006-01-02"),
+// kind is a kind of generator: how it is written, after its name, and what reads that.
+type kind struct {
+	name, form string
+	doc        string
+	parse      func(*expression) (source, error)
 }
 
-func generatorNames() []string { return slices.Sorted(maps.Keys(generators)) }
+// kinds lists all generators.
+func kinds() []kind {
+	return []kind{
+		{"sequence", "[from N] [every N]", "the number of the row: 1, 2, 3; every 5 counts on after five rows. In columns only", parseSequence},
+		{"cycle", "A..B", "A to B and again from A, row by row. In columns only", parseCycle},
+		{"next", "TABLE", "the key of a new row, after those that are there. In operations only", parseNext},
+		{"uniform", "RANGE", "a number, every one equally often", number(plain(uniform))},
+		{"zipfian", "RANGE [theta T] [scattered]", "the first most often, by Zipf's law with exponent T, 0.99 when left out; scattered: the frequent ones lie anywhere in the range", number(parseZipfian)},
+		{"latest", "RANGE [theta T]", "likewise, the last most often", number(parseLatest)},
+		{"hotspot", "RANGE [hot P%] [hits P%]", "a share of the draws (80%) from a share of the range at its beginning (20%)", number(parseHotspot)},
+		{"exponential", "RANGE [hot P%] [hits P%]", "the first most often, falling off exponentially: a share of the draws (95%) from a share of the range (85.71%)", number(parseExponential)},
+		{"gaussian", "RANGE", "bell-shaped around the middle", number(plain(gaussian))},
+		{"pareto", "RANGE [h H]", "the first most often: a share of 1-H of the draws from a share H of the range, 0.2 when left out", number(parsePareto)},
+		{"sequential", "RANGE", "one after the other, over and over; each connection from a place of its own", number(plain(sequential))},
+		{"text", "LENGTH", "letters and digits", parseText},
+		{"words", "LENGTH", "so many English words", parseWords},
+		{"name", "", "a first and a last name", simple(appendName)},
+		{"email", "", "an address at example.org, not unique", simple(appendEmail)},
+		{"uuid", "", "a random UUID", simple(appendUUID)},
+		{"pattern", "TEXT", "the text with a digit for every # and a letter for every ?; in columns, {row} is the number of the row", parsePattern},
+		{"bytes", "LENGTH", "binary data", parseBytes},
+		{"choice", "VALUE [WEIGHT], …", "one of the values, by weight: choice new 70, paid 20, sent 10", parseChoice},
+		{"constant", "VALUE", "always the same", parseConstant},
+		{"time", "FROM..TO", "a date and time, in UTC: 2025-01-01..2025-12-31, 2025-01-01T08:00:00..now, -90d..now, -2h..+30m", moments("2006-01-02 15:04:05", time.Second)},
+		{"date", "FROM..TO", "likewise, a date", moments("2006-01-02", 24*time.Hour)},
+	}
+}
+
+func kindOf(name string) (kind, bool) {
+	for _, k := range kinds() {
+		if k.name == name {
+			return k, true
+		}
+	}
+	return kind{}, false
+}
+
+func kindNames() []string {
+	var names []string
+	for _, k := range kinds() {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// plain is a distribution without anything to set.
+func plain(d distribution) func(*expression) (distribution, error) {
+	return func(*expression) (distribution, error) { return d, nil }
+}
 
 // nulls is NULL for a share of the values.
 type nulls struct {

@@ -21,20 +21,21 @@ func (m moment) unix(now func() time.Time) int64 {
 	return m.fixed.Unix()
 }
 
-// momentRange is a moment of a range, uniformly, to the second and in UTC.
+// momentRange is a moment of a range, uniformly, in UTC, to the second or the day.
 type momentRange struct {
 	from, to moment
 	layout   string
+	unit     int64 // seconds
 	now      func() time.Time
 }
 
 func (g momentRange) value(d *drawing) engine.Value {
-	from, to := g.from.unix(g.now), g.to.unix(g.now)
-	at := from + d.r.Int64N(max(to-from, 0)+1)
+	from, to := g.from.unix(g.now)/g.unit, g.to.unix(g.now)/g.unit
+	at := (from + d.r.Int64N(max(to-from, 0)+1)) * g.unit
 	return d.chars(time.Unix(at, 0).UTC().AppendFormat(d.text, g.layout))
 }
 
-func moments(layout string) func(*expression) (source, error) {
+func moments(layout string, unit time.Duration) func(*expression) (source, error) {
 	const what = "a range such as 2025-01-01..2025-12-31 or -90d..now"
 	return func(e *expression) (source, error) {
 		t, err := e.value(what)
@@ -42,7 +43,7 @@ func moments(layout string) func(*expression) (source, error) {
 			return nil, err
 		}
 		from, to, ok := strings.Cut(t.text, "..")
-		g := momentRange{layout: layout, now: e.scope.now}
+		g := momentRange{layout: layout, unit: int64(unit / time.Second), now: e.scope.now}
 		var okFrom, okTo bool
 		g.from, okFrom = parseMoment(from)
 		g.to, okTo = parseMoment(to)
