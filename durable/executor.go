@@ -79,6 +79,13 @@ func (e *Executor) launch(ctx context.Context) error {
 	if err := dbos.Launch(e.library); err != nil {
 		return fmt.Errorf("start executing: %w", err)
 	}
+	for _, w := range interrupted {
+		handle, err := dbos.RetrieveWorkflow[string](e.library, w.ID)
+		if err != nil {
+			return errors.Join(fmt.Errorf("take up %s: %w", runOf(w.ID), err), dbos.Shutdown(e.library, 5*time.Second))
+		}
+		go e.stints[runOf(w.ID)].follow(handle)
+	}
 	return nil
 }
 
@@ -104,11 +111,13 @@ func (e *Executor) Start(ctx context.Context, run string, data json.RawMessage) 
 	}
 	s := &stint{done: make(chan struct{})}
 	e.stints[run] = s
-	_, err = dbos.RunWorkflow(e.library, e.execute, order{Run: run, Stint: n, Data: string(data)}, dbos.WithWorkflowID(stintID(run, n)))
+	handle, err := dbos.RunWorkflow(e.library, e.execute, order{Run: run, Stint: n, Data: string(data)}, dbos.WithWorkflowID(stintID(run, n)))
 	if err != nil {
-		s.end(err)
+		s.err = err
+		close(s.done)
 		return fmt.Errorf("begin a stint of %s: %w", run, err)
 	}
+	go s.follow(handle)
 	return nil
 }
 
@@ -129,18 +138,15 @@ func (e *Executor) takeOver(ctx context.Context, before string) error {
 }
 
 func (e *Executor) execute(library dbos.Context, o order) (string, error) {
-	e.mu.Lock()
-	s := e.stints[o.Run]
-	if s == nil || s.over() {
-		s = &stint{done: make(chan struct{})}
-		e.stints[o.Run] = s
-	}
-	e.mu.Unlock()
 	j, err := e.openJournal(library, o)
 	if err == nil {
 		err = e.work(library, j)
 	}
-	s.end(err)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if s := e.stints[o.Run]; s != nil {
+		s.err = err
+	}
 	return "", err
 }
 
@@ -153,9 +159,10 @@ func (s *stint) over() bool {
 	}
 }
 
-func (s *stint) end(err error) {
-	s.err = err
-	close(s.done)
+// follow waits until the end of a stint is on disk: before that, another executor would take it for interrupted.
+func (s *stint) follow(handle dbos.WorkflowHandle[string]) {
+	defer close(s.done)
+	_, _ = handle.GetResult(dbos.WithHandlePollingInterval(50 * time.Millisecond)) // its error was kept as it is
 }
 
 // Wait returns when the run's stint has ended, with its error.

@@ -10,6 +10,8 @@ var Order = [][]string{
 	{"engine/mysql", "engine/enginetest"},
 	{"workload", "probe", "lab"},
 	{"durable"},
+	{"runbook/action"},
+	{"runbook/action/actiontest", "runbook"},
 	{"trial"},
 	{"report/quantity"},
 	{"report/chart"},
@@ -35,11 +37,13 @@ var Bans = []Ban{
 	{"trial", "infra/local", "a trial runs on any machine"},
 	{"probe", "engine/mysql", "a probe reads what the port offers"},
 	{"durable", "engine", "durable keeps entries and knows nothing of what they say"},
+	{"runbook", "trial", "a trial uses runbooks, and production has no trial"},
+	{"runbook", "engine/mysql", "a runbook runs on any engine: what differs is an action"},
 	{"durable", "lab", "durable keeps entries and knows nothing of what they say"},
 	{"report", "lab", "a report shows what was recorded, on a machine that has no lab"},
 }
 
-// Libraries are dependencies that only one package may know, so that they can be replaced there.
+// Libraries are dependencies that only the named packages may know, so that they can be replaced there.
 var Libraries = []Ban{
 	{"internal/document", "github.com/goccy/go-yaml", "one reader of YAML: the one that names places"},
 	{"series", "github.com/HdrHistogram/hdrhistogram-go", "one precision and one quantile rule for every latency"},

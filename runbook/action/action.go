@@ -1,0 +1,106 @@
+// Package action is the port to what a step of a runbook calls, and holds the actions that need no engine of their own.
+//
+// An action is typed Go: a struct of inputs that can check whether the world is already so, act, and, where it can be,
+// undo. It must pass actiontest.Run.
+package action
+
+import (
+	"context"
+	"time"
+)
+
+// Action is one kind of thing that a step can do.
+type Action struct {
+	Name    string // family.verb: sql.execute, mysql.set-variable
+	Version int    // from 1; raised when the meaning changes, which closes the gate of every runbook that uses it
+	About   string // one sentence
+	New     func() Task
+}
+
+// Task is an action with its inputs: a pointer to a struct whose fields carry `yaml` and `doc` tags. New returns it with
+// the defaults filled in. Every method may be called many times and from a process that began nothing of it.
+type Task interface {
+	// Nature says what acting with these inputs means.
+	Nature() Nature
+	// Check says whether the world is already as intended. It changes nothing.
+	Check(ctx context.Context, on *Site) (Finding, error)
+	// Act makes it so.
+	Act(ctx context.Context, on *Site, c Call) (Facts, error)
+}
+
+// Nature is what acting means.
+type Nature struct {
+	Effect Effect
+	// Repeatable says that an act which was interrupted may be done again: it comes to the same.
+	Repeatable bool
+}
+
+// Effect is what acting leaves behind.
+type Effect string
+
+// The effects.
+const (
+	None         Effect = "none"         // it waits or looks
+	Reversible   Effect = "reversible"   // Undo, or the step's own undo, takes it back
+	Irreversible Effect = "irreversible" // nothing takes it back
+)
+
+// Verifier is a task whose success is not simply that Check is satisfied afterwards.
+type Verifier interface {
+	Verify(ctx context.Context, on *Site, output Facts) error
+}
+
+// Undoer is a task that can be taken back. c.Before is what the first check saw. It may be called twice.
+type Undoer interface {
+	Undo(ctx context.Context, on *Site, c Call) error
+}
+
+// Cautious is a task that demands a person's approval for what it found: a reason such as the writes that a crash could
+// then lose; empty when there is none.
+type Cautious interface {
+	Caution(f Finding) string
+}
+
+// Validator refuses inputs that can never work.
+type Validator interface{ Validate() error }
+
+// State is what a check found.
+type State string
+
+// The states.
+const (
+	Satisfied State = "satisfied" // it is so already
+	Needed    State = "needed"    // it is not; Act would make it so
+	Unknown   State = "unknown"   // it cannot be told, or it is neither the one nor the other: a person must look
+)
+
+// Finding is the answer of a check.
+type Finding struct {
+	State    State  `json:"state"`
+	Observed Facts  `json:"observed,omitempty"` // only what stays the same while nobody changes it: approvals bind to it
+	Intended Facts  `json:"intended,omitempty"`
+	Reason   string `json:"reason,omitempty"` // of Unknown; of the others if it helps
+}
+
+// Facts are plain values by name, as they go into journals and expressions.
+type Facts map[string]any
+
+// Call is one attempt at a step.
+type Call struct {
+	Run, Step string
+	Attempt   int
+	Token     string    // the same for every attempt at one intention: for systems that recognise a repeated request
+	Epoch     int64     // of the lease under which this is done: for systems that can refuse an older one
+	Since     time.Time // when this was first attempted
+	Before    Facts     // what was observed before the first attempt
+	// Progress tells how far an act is: a share from 0 to 1, negative when it cannot be known. Never nil.
+	Progress func(share float64, text string)
+}
+
+// Refusal is an error that no retry can mend: the action declines, and says why and what to do.
+type Refusal struct{ Reason, Advice string }
+
+func (r *Refusal) Error() string { return r.Reason }
+
+// Hint says what to do.
+func (r *Refusal) Hint() string { return r.Advice }

@@ -1,0 +1,103 @@
+package action
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"plimsoll/infra"
+)
+
+var commandAction = Action{
+	Name: "command", Version: 1,
+	About: "Runs a shell command on a machine, with commands that check, verify and undo it.",
+	New:   func() Task { return &command{Effect: Irreversible} },
+}
+
+// command is a shell command. Its nature is what its writer says of it; the cautious answer is the default.
+type command struct {
+	Node       string            `yaml:"node" doc:"On which node's machine. Default: where Plimsoll runs."`
+	Run        string            `yaml:"run,required" doc:"For sh -c. Its output is the step's output.stdout."`
+	Satisfied  string            `yaml:"check" doc:"For sh -c: status 0 if there is nothing left to do, 1 if there is; anything else stops the step. It must change nothing."`
+	Undone     string            `yaml:"undo" doc:"For sh -c: takes it back."`
+	Effect     Effect            `yaml:"effect" doc:"none, reversible or irreversible. Default irreversible; reversible if there is an undo."`
+	Repeatable bool              `yaml:"repeatable" doc:"Whether it may be run again after it was interrupted half-way. Default false: then a person is asked."`
+	Env        map[string]string `yaml:"env" doc:"Environment variables."`
+}
+
+var (
+	_ Undoer   = (*command)(nil)
+	_ Verifier = (*command)(nil)
+)
+
+func (c *command) Validate() error {
+	switch c.Effect {
+	case None, Reversible, Irreversible:
+	default:
+		return errors.New("effect is none, reversible or irreversible")
+	}
+	if c.Effect == Reversible && c.Undone == "" {
+		return errors.New("a reversible effect needs an undo")
+	}
+	return nil
+}
+
+func (c *command) Nature() Nature {
+	effect := c.Effect
+	if c.Undone != "" && effect == Irreversible {
+		effect = Reversible
+	}
+	return Nature{Effect: effect, Repeatable: c.Repeatable || effect == None}
+}
+
+func (c *command) Check(ctx context.Context, on *Site) (Finding, error) {
+	if c.Satisfied == "" {
+		return Finding{State: Needed, Intended: Facts{"run": c.Run}, Reason: "there is no check: it runs whenever its step does"}, nil
+	}
+	out, err := c.shell(ctx, on, c.Satisfied, nil)
+	var exit *infra.ExitError
+	f := Finding{State: Satisfied, Observed: Facts{"check": strings.TrimSpace(string(out.Stdout))}, Intended: Facts{"run": c.Run}}
+	switch {
+	case err == nil:
+	case errors.As(err, &exit) && exit.Status == 1:
+		f.State = Needed
+	case errors.As(err, &exit):
+		f.State, f.Reason = Unknown, exit.Error()
+	default:
+		return f, err
+	}
+	return f, nil
+}
+
+func (c *command) Act(ctx context.Context, on *Site, call Call) (Facts, error) {
+	out, err := c.shell(ctx, on, c.Run, []string{"PLIMSOLL_TOKEN=" + call.Token})
+	return Facts{"stdout": strings.TrimSpace(string(out.Stdout))}, err
+}
+
+// Verify holds when the check is satisfied; without one the command's status has said it.
+func (c *command) Verify(ctx context.Context, on *Site, _ Facts) error {
+	if c.Satisfied == "" {
+		return nil
+	}
+	_, err := c.shell(ctx, on, c.Satisfied, nil)
+	return err
+}
+
+func (c *command) Undo(ctx context.Context, on *Site, call Call) error {
+	if c.Undone == "" {
+		return &Refusal{Reason: "the command has no undo"}
+	}
+	_, err := c.shell(ctx, on, c.Undone, []string{"PLIMSOLL_TOKEN=" + call.Token})
+	return err
+}
+
+func (c *command) shell(ctx context.Context, on *Site, text string, env []string) (infra.Output, error) {
+	m, err := on.Machine(ctx, c.Node)
+	if err != nil {
+		return infra.Output{}, err
+	}
+	for k, v := range c.Env {
+		env = append(env, k+"="+v)
+	}
+	return m.Run(ctx, infra.Command{Path: "sh", Args: []string{"-c", text}, Env: env})
+}

@@ -1,0 +1,64 @@
+package action
+
+import (
+	"reflect"
+	"strings"
+	"time"
+
+	"plimsoll/internal/document"
+)
+
+// Schema is the JSON Schema of the action's inputs, from their types. An expression may stand in the place of any value.
+func (a Action) Schema() map[string]any {
+	properties := map[string]any{}
+	for _, f := range document.Fields(a.inputs()) {
+		key := keyOf(f)
+		property := map[string]any{"anyOf": []any{schemaOf(f.Type), map[string]any{"type": "string", "pattern": `\$\{\{.*\}\}`}}}
+		if doc := f.Tag.Get("doc"); doc != "" {
+			property["description"] = doc
+		}
+		properties[key] = property
+	}
+	schema := map[string]any{
+		"title": a.Name, "description": a.About, "type": "object", "properties": properties, "additionalProperties": false,
+	}
+	if required := a.Required(); len(required) > 0 {
+		schema["required"] = required
+	}
+	return schema
+}
+
+// Required lists the inputs that must be given.
+func (a Action) Required() []string {
+	var keys []string
+	for _, f := range document.Fields(a.inputs()) {
+		if strings.HasSuffix(f.Tag.Get("yaml"), ",required") {
+			keys = append(keys, keyOf(f))
+		}
+	}
+	return keys
+}
+
+func schemaOf(t reflect.Type) map[string]any {
+	if t == reflect.TypeFor[time.Duration]() {
+		return map[string]any{"type": "string", "pattern": `^([0-9.]+(ns|us|µs|ms|s|m|h))+$`}
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return map[string]any{"type": "boolean"}
+	case reflect.Int, reflect.Int64, reflect.Uint64:
+		return map[string]any{"type": "integer"}
+	case reflect.Float64:
+		return map[string]any{"type": "number"}
+	case reflect.Slice:
+		return map[string]any{"type": "array", "items": schemaOf(t.Elem())}
+	case reflect.Map:
+		return map[string]any{"type": "object", "additionalProperties": schemaOf(t.Elem())}
+	}
+	return map[string]any{"type": []string{"string", "number", "boolean"}} // a text may be written without quotes
+}
+
+func keyOf(f reflect.StructField) string {
+	key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+	return key
+}

@@ -1,0 +1,294 @@
+package runbook
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/durable"
+	"plimsoll/runbook/action"
+)
+
+// decide returns the next event that needs no waiting, nil if there is none.
+func (r *runner) decide(ctx context.Context) (*Event, error) {
+	if len(r.words) > 0 {
+		m := r.words[0]
+		r.words = r.words[1:]
+		if m.Number > r.state.Heard {
+			return r.hear(m), nil
+		}
+	}
+	if reason := r.stopping(); reason != "" {
+		if len(r.jobs) > 0 {
+			return nil, nil
+		}
+		return &Event{Kind: Parked, Reason: reason}, nil
+	}
+	if r.state.Stopping != nil {
+		return r.cancel(), nil
+	}
+	if i := r.broken(); i != nil {
+		if len(r.jobs) > 0 {
+			return nil, nil
+		}
+		return &Event{Kind: Ended, Outcome: Broken, Reason: "step " + i.Key + ": " + i.Error}, nil
+	}
+	if e := r.guarded(); e != nil {
+		return e, nil
+	}
+	items, health, group := r.current()
+	if group != nil {
+		return r.target(ctx, group), nil
+	}
+	for _, i := range items {
+		if r.jobs[i.Key] != nil {
+			continue
+		}
+		if e, err := r.advance(ctx, i); e != nil || err != nil {
+			return e, err
+		}
+	}
+	if len(items)+len(health)+len(r.jobs) == 0 {
+		return &Event{Kind: Ended, Outcome: Done}, nil
+	}
+	return nil, nil
+}
+
+// guarded tells that a guardrail begins or ends to hold the run.
+func (r *runner) guarded() *Event {
+	reason, stop := r.guard.state(time.Now())
+	if r.guard.young(time.Now()) && r.state.Held == "" {
+		reason = "" // the first reading is on its way; no act begins before it
+	}
+	switch {
+	case stop && len(r.jobs) == 0:
+		return &Event{Kind: Ended, Outcome: Broken, Reason: "guardrail " + reason}
+	case reason != "" && r.state.Held == "":
+		return &Event{Kind: Held, Reason: reason}
+	case reason == "" && r.state.Held != "":
+		return &Event{Kind: Freed}
+	}
+	return nil
+}
+
+// target says what a group goes over.
+func (r *runner) target(ctx context.Context, group *Step) *Event {
+	targets, err := r.targets(ctx, group)
+	if err != nil {
+		return &Event{Kind: Ended, Outcome: Broken, Reason: "step " + group.ID + ": " + err.Error()}
+	}
+	return &Event{Kind: Targeted, Step: group.ID, Targets: targets}
+}
+
+func (r *runner) targets(ctx context.Context, group *Step) ([]string, error) {
+	if group.If != "" {
+		if ok, err := r.state.Book.compiled.truth(group.If, r.state.env(nil)); err != nil || !ok {
+			return nil, err
+		}
+	}
+	nodes, err := nodeNames(ctx, r.reading)
+	if err != nil {
+		return nil, err
+	}
+	return r.state.Book.targets(group, r.state, nodes)
+}
+
+// advance returns the event that a step needs before its next job.
+func (r *runner) advance(ctx context.Context, i *Item) (*Event, error) {
+	switch {
+	case i.Phase == Waiting:
+		return r.evaluate(ctx, i), nil
+	case i.Finding != nil && i.Finding.State == action.Unknown && (i.Phase == Checking || i.Phase == Acting || i.Phase == Resting && time.Now().After(i.Until)):
+		return &Event{Kind: Failed, Step: i.Key, Attempt: i.Attempt, Final: true, Asks: true,
+			Error: "it cannot be told whether it is needed: " + i.Finding.Reason}, nil
+	case i.Phase == Checking && i.Step.Uses == "", i.Phase == Asking && i.Until.IsZero():
+		return r.ask(i), nil
+	case i.Phase == Asking && time.Now().After(i.Until):
+		return &Event{Kind: Failed, Step: i.Key, Final: true, Error: "nobody approved it in time"}, nil
+	case i.Phase == Due:
+		return r.intend(ctx, i)
+	}
+	return nil, nil
+}
+
+func (r *runner) evaluate(ctx context.Context, i *Item) *Event {
+	nodes, err := nodeNames(ctx, r.reading)
+	if err != nil {
+		nodes = nil // only some expressions need them: those say so
+	}
+	inputs, skip, err := r.state.Book.value(r.state, i, nodes)
+	if err == nil && !skip && i.Step.Uses != "" {
+		_, err = r.state.Book.bind(i.Step.Uses, inputs)
+	}
+	if err != nil {
+		return &Event{Kind: Failed, Step: i.Key, Final: true, Error: asProblem(err)}
+	}
+	return &Event{Kind: Valued, Step: i.Key, Inputs: inputs, Skip: skip}
+}
+
+// ask begins to wait for a person.
+func (r *runner) ask(i *Item) *Event {
+	e := &Event{Kind: Asked, Step: i.Key, Plan: r.state.Header.Plan.Hash, Caution: i.Caution, Until: time.Now().Add(24 * time.Hour)}
+	if a := i.Step.Approval; a != nil {
+		e.Until = time.Now().Add(a.Timeout)
+		note, err := r.state.Book.compiled.fill(a.Note, r.state.env(i))
+		if err != nil {
+			return &Event{Kind: Failed, Step: i.Key, Final: true, Error: err.Error()}
+		}
+		e.Note = textOf(note)
+	}
+	return e
+}
+
+// intend writes that an act is about to begin, if it may.
+func (r *runner) intend(ctx context.Context, i *Item) (*Event, error) {
+	if e := r.mustNot(i); e != nil {
+		return e, nil
+	}
+	if r.held(i) {
+		return nil, nil
+	}
+	if r.holding != nil {
+		if err := r.holding.confirm(ctx); errors.Is(err, errFenced) {
+			return nil, nil //nolint:nilerr // the next look sees that it is fenced, and parks
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	e := &Event{Kind: Intended, Step: i.Key, Attempt: i.Attempt + 1, Token: i.Token, Epoch: r.state.Epoch}
+	if e.Token == "" {
+		e.Token = r.journal.Run() + "-" + strings.ToLower(rand.Text()[:10])
+	}
+	if r.state.Baseline == nil && len(r.state.Book.Guardrails) > 0 {
+		e.Baseline = r.guard.settle()
+	}
+	return e, nil
+}
+
+// mustNot is the failure of a step that cannot act: its inputs make no sense, or it was interrupted and cannot be repeated.
+func (r *runner) mustNot(i *Item) *Event {
+	task, err := r.state.Book.bind(i.Step.Uses, i.Inputs)
+	switch {
+	case err != nil:
+		return &Event{Kind: Failed, Step: i.Key, Final: true, Error: asProblem(err)}
+	case i.Intent != 0 && !task.Nature().Repeatable:
+		return &Event{Kind: Failed, Step: i.Key, Attempt: i.Attempt, Final: true, Asks: true,
+			Error: "it was interrupted in the middle and cannot simply be repeated: look how things stand, then resume to have it done again"}
+	}
+	return nil
+}
+
+// held tells whether a guardrail keeps a step from acting. One that only waits or looks may go on.
+func (r *runner) held(i *Item) bool {
+	task, err := r.state.Book.bind(i.Step.Uses, i.Inputs)
+	if err == nil && task.Nature().Effect == action.None {
+		return false
+	}
+	reason, _ := r.guard.state(time.Now())
+	return reason != ""
+}
+
+// cancel leads a cancelled run to its end: jobs end by themselves, then steps are taken back from the last to the first.
+func (r *runner) cancel() *Event {
+	if len(r.jobs) > 0 {
+		return nil
+	}
+	if !r.state.Undoing {
+		return &Event{Kind: Ended, Outcome: Cancelled, Reason: r.state.Stopping.Reason, By: r.state.Stopping.By}
+	}
+	for n := len(r.state.Items) - 1; n >= 0; n-- {
+		i := r.state.Items[n]
+		switch {
+		case i.Phase == Reverting:
+			return nil
+		case !i.Acts:
+			continue
+		case i.Phase == Settled && i.Asks:
+			return &Event{Kind: Ended, Outcome: Cancelled, Reason: "step " + i.Key + " could not be taken back, so those before it stand: " + i.Error}
+		}
+		return r.takeBack(i)
+	}
+	return &Event{Kind: Ended, Outcome: TakenBack}
+}
+
+func (r *runner) takeBack(i *Item) *Event {
+	task, err := r.state.Book.bind(i.Step.Uses, i.Inputs)
+	if err != nil {
+		return &Event{Kind: Stuck, Step: i.Key, Error: err.Error()}
+	}
+	_, own := task.(action.Undoer)
+	switch effect := task.Nature().Effect; {
+	case effect == action.None:
+		return &Event{Kind: Undone, Step: i.Key}
+	case i.Step.Undo == nil && (effect == action.Irreversible || !own):
+		return &Event{Kind: Stuck, Step: i.Key, Error: "it is irreversible"}
+	}
+	return &Event{Kind: Undoing, Step: i.Key, Epoch: r.state.Epoch}
+}
+
+// hear takes a person's word.
+func (r *runner) hear(m durable.Message) *Event {
+	var w Word
+	if err := json.Unmarshal(m.Data, &w); err != nil {
+		return &Event{Kind: Said, Message: m.Number, Reason: "it could not be read: " + err.Error()}
+	}
+	e := &Event{Message: m.Number, By: w.By, Reason: w.Reason}
+	switch w.Say {
+	case "cancel":
+		e.Kind, e.Undo = Stopping, w.Undo
+		return e
+	case "approve", "reject":
+		i, err := r.asked(w.Step)
+		if err == nil && w.Say == "approve" {
+			err = r.mayApprove(i, w)
+		}
+		if err != nil {
+			e.Kind, e.Reason = Said, fmt.Sprintf("%s by %s was not taken: %v", w.Say, w.By, err)
+			return e
+		}
+		e.Step, e.Plan = i.Key, w.Plan
+		if e.Kind = Approved; w.Say == "reject" {
+			e.Kind, e.Final, e.Error = Failed, true, "rejected by "+w.By
+			if w.Reason != "" {
+				e.Error += ": " + w.Reason
+			}
+		}
+		return e
+	}
+	e.Kind, e.Reason = Said, fmt.Sprintf("%q means nothing to a run", w.Say)
+	return e
+}
+
+// asked returns the step that waits for approval: the one named, or the only one.
+func (r *runner) asked(key string) (*Item, error) {
+	var waiting []*Item
+	for _, i := range r.state.Items {
+		if i.Phase == Asking && (key == "" || i.Key == key) {
+			waiting = append(waiting, i)
+		}
+	}
+	switch len(waiting) {
+	case 0:
+		return nil, fmt.Errorf("no such step waits for approval")
+	case 1:
+		return waiting[0], nil
+	}
+	return nil, fmt.Errorf("several steps wait for approval: name one")
+}
+
+func (r *runner) mayApprove(i *Item, w Word) error {
+	switch {
+	case w.Plan != r.state.Header.Plan.Hash:
+		return fmt.Errorf("it is for plan %s, this run follows plan %s", w.Plan, r.state.Header.Plan.Hash)
+	case slices.Contains(i.Approved, w.By):
+		return fmt.Errorf("%s has approved it before", w.By)
+	case i.Step.Approval != nil && i.Step.Approval.NotRequester && w.By == r.state.Header.By:
+		return fmt.Errorf("%s began the run", w.By)
+	}
+	return nil
+}

@@ -1,0 +1,235 @@
+package runbook
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"plimsoll/internal/document"
+)
+
+// Guardrail is a condition over live metrics that must not come true. While it does, no act begins.
+type Guardrail struct {
+	Name   string        `yaml:"name,required" doc:"For messages."`
+	When   string        `yaml:"when,required" doc:"The breach: an expression over metrics, and baseline.METRIC, which is the mean before the first act."`
+	For    time.Duration `yaml:"for" doc:"How long it must hold to count; and how long it must be gone. Default 0s."`
+	Then   GuardThen     `yaml:"then" doc:"pause: go on when it is gone. stop: the run fails. Default pause."`
+	NoData GuardThen     `yaml:"no_data" doc:"When the metrics cannot be read. Default pause."`
+}
+
+// GuardThen is what a breach does.
+type GuardThen string
+
+// What a breach does.
+const (
+	GuardPause GuardThen = "pause"
+	GuardStop  GuardThen = "stop"
+)
+
+// UnmarshalDocument fills in the defaults too.
+func (g *Guardrail) UnmarshalDocument(n *document.Node) error {
+	type plain Guardrail
+	p := plain{Then: GuardPause, NoData: GuardPause}
+	if err := n.Decode(&p); err != nil {
+		return err
+	}
+	*g = Guardrail(p)
+	return nil
+}
+
+// UnmarshalDocument reads pause or stop.
+func (t *GuardThen) UnmarshalDocument(n *document.Node) error {
+	*t = GuardThen(n.Text)
+	return oneOf(n, "answer to a breach", string(GuardPause), string(GuardStop))
+}
+
+// Meter reads live metrics of the cluster, by name; dots make groups: mysql.threads_running.
+type Meter interface {
+	Read(ctx context.Context) (map[string]float64, error)
+}
+
+// guard watches the guardrails of a run.
+type guard struct {
+	rails    []Guardrail
+	programs *programs
+	meter    Meter
+	changed  chan struct{} // one token when the state changed
+
+	began time.Time
+
+	mu       sync.Mutex
+	baseline map[string]float64
+	samples  int
+	frozen   bool // the baseline is complete
+	since    []time.Time
+	clear    []time.Time
+	breach   []string // by rail: why, "" while it holds
+	at       time.Time
+}
+
+func newGuard(b *Runbook, m Meter) *guard {
+	n := len(b.Guardrails)
+	return &guard{
+		rails: b.Guardrails, programs: b.compiled, meter: m, began: time.Now(), changed: make(chan struct{}, 1), baseline: map[string]float64{},
+		since: make([]time.Time, n), clear: make([]time.Time, n), breach: make([]string, n),
+	}
+}
+
+// guardEvery is how often metrics are read; guardStale is when the last reading is too old to act on.
+const (
+	guardEvery = time.Second
+	guardStale = 4 * time.Second
+)
+
+// watch reads the metrics until ctx ends.
+func (g *guard) watch(ctx context.Context) {
+	if len(g.rails) == 0 {
+		return
+	}
+	tick := time.NewTicker(guardEvery)
+	defer tick.Stop()
+	for {
+		g.sample(ctx)
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (g *guard) sample(ctx context.Context) {
+	var values map[string]float64
+	err := fmt.Errorf("nothing reads the metrics of this cluster")
+	if g.meter != nil {
+		limited, cancel := context.WithTimeout(ctx, 2*guardEvery)
+		values, err = g.meter.Read(limited)
+		cancel()
+	}
+	if ctx.Err() == nil {
+		g.judge(time.Now(), values, err)
+	}
+}
+
+// judge takes one reading.
+func (g *guard) judge(now time.Time, values map[string]float64, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.at = now
+	if err == nil && !g.frozen {
+		g.samples++
+		for name, v := range values {
+			g.baseline[name] += (v - g.baseline[name]) / float64(g.samples)
+		}
+	}
+	env := nested(values)
+	env["baseline"] = nested(g.baseline)
+	for i, rail := range g.rails {
+		breached, why := false, ""
+		if err != nil {
+			breached, why = true, "no data: "+err.Error()
+		} else if is, evalErr := g.programs.truth(rail.When, env); evalErr != nil {
+			breached, why = true, "no data: "+evalErr.Error()
+		} else if is {
+			breached, why = true, rail.When
+		}
+		g.book(i, rail, now, breached, why)
+	}
+}
+
+// book turns a reading into a state: a breach counts after For, and is over after being gone for For.
+func (g *guard) book(i int, rail Guardrail, now time.Time, breached bool, why string) {
+	before := g.breach[i]
+	if breached {
+		g.clear[i] = time.Time{}
+		if g.since[i].IsZero() {
+			g.since[i] = now
+		}
+		if now.Sub(g.since[i]) >= rail.For || strings.HasPrefix(why, "no data") {
+			g.breach[i] = why
+		}
+	} else {
+		g.since[i] = time.Time{}
+		if g.clear[i].IsZero() {
+			g.clear[i] = now
+		}
+		if now.Sub(g.clear[i]) >= rail.For {
+			g.breach[i] = ""
+		}
+	}
+	if (before == "") != (g.breach[i] == "") {
+		select {
+		case g.changed <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// state tells why no act may begin now; empty: one may. stop says that the run is to fail of it.
+func (g *guard) state(now time.Time) (reason string, stop bool) {
+	if len(g.rails) == 0 {
+		return "", false
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.at.IsZero() || now.Sub(g.at) > guardStale {
+		return "the metrics were not read in the last seconds", false
+	}
+	for i, rail := range g.rails {
+		if g.breach[i] == "" {
+			continue
+		}
+		then := rail.Then
+		if strings.HasPrefix(g.breach[i], "no data") {
+			then = rail.NoData
+		}
+		reason = rail.Name + ": " + g.breach[i]
+		if then == GuardStop {
+			return reason, true
+		}
+	}
+	return reason, false
+}
+
+// young tells whether the first reading may still be on its way.
+func (g *guard) young(now time.Time) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.at.IsZero() && now.Sub(g.began) < guardStale
+}
+
+// settle ends the baseline: what is measured from now on may be the run's own doing.
+func (g *guard) settle() map[string]float64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.frozen = true
+	return g.baseline
+}
+
+// restore takes the baseline of an earlier stint.
+func (g *guard) restore(baseline map[string]float64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.baseline, g.frozen = baseline, true
+}
+
+// nested makes groups of names with dots.
+func nested(values map[string]float64) map[string]any {
+	out := map[string]any{}
+	for name, v := range values {
+		at := out
+		parts := strings.Split(name, ".")
+		for _, part := range parts[:len(parts)-1] {
+			next, ok := at[part].(map[string]any)
+			if !ok {
+				next = map[string]any{}
+				at[part] = next
+			}
+			at = next
+		}
+		at[parts[len(parts)-1]] = v
+	}
+	return out
+}

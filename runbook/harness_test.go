@@ -1,0 +1,162 @@
+package runbook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/durable"
+	"plimsoll/infra/local"
+	"plimsoll/runbook/action"
+)
+
+// newSite is a cluster without an engine: its nodes are names, its machine is this one.
+func newSite(name, environment string, nodes ...string) (*action.Site, error) {
+	m, err := local.New()
+	if err != nil {
+		return nil, err
+	}
+	return &action.Site{Name: name, Environment: environment, Local: m, List: func(context.Context) ([]action.Node, error) {
+		var all []action.Node
+		for _, n := range nodes {
+			all = append(all, action.Node{Name: n, Machine: m})
+		}
+		return all, nil
+	}}, nil
+}
+
+func newService(store *durable.Store) *Service {
+	return &Service{
+		Store: store, Actions: action.Generic(), User: "ann", Holder: "test", TTL: 5 * time.Second,
+		Open: func(_ context.Context, cluster string) (*action.Site, error) {
+			environment := "lab"
+			if strings.HasPrefix(cluster, "prod") {
+				environment = Production
+			}
+			return newSite(cluster, environment, "n1", "n2", "n3")
+		},
+	}
+}
+
+// bench is a state folder with a service, and a folder for what runbooks change.
+type bench struct {
+	*Service
+	t      *testing.T
+	folder string // for what is changed
+	state  string
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	b := &bench{t: t, folder: t.TempDir(), state: t.TempDir()}
+	store, err := durable.Open(t.Context(), durable.Options{Folder: b.state, Version: Interpreter})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	b.Service = newService(store)
+	return b
+}
+
+// parse reads a runbook; DIR in its text is the folder.
+func (b *bench) parse(text string) *Runbook {
+	b.t.Helper()
+	book, err := Parse("test.yaml", []byte(strings.ReplaceAll(text, "DIR", b.folder)), b.Actions)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return book
+}
+
+// begin plans and begins a run.
+func (b *bench) begin(q Request) string {
+	b.t.Helper()
+	if q.Cluster == "" {
+		q.Cluster = "lab1"
+	}
+	p, err := b.Prepare(b.t.Context(), q)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	run, err := b.Begin(b.t.Context(), p)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return run
+}
+
+// stintOf executes one stint of a run to its end and returns how the run stands.
+func (b *bench) stintOf(run string, o Order) *State {
+	b.t.Helper()
+	e, err := b.Execute(b.t.Context())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := b.Start(b.t.Context(), e, run, o); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := e.Wait(b.t.Context(), run); err != nil {
+		b.t.Errorf("the stint ended with %v", err)
+	}
+	if err := e.Close(b.t.Context()); err != nil {
+		b.t.Fatal(err)
+	}
+	return b.stateOf(run)
+}
+
+func (b *bench) stateOf(run string) *State {
+	b.t.Helper()
+	st, err := b.State(b.t.Context(), run)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return st
+}
+
+// events are a run's events of some kinds.
+func (b *bench) events(run string, kinds ...Kind) []Event {
+	b.t.Helper()
+	entries, err := b.Store.Entries(b.t.Context(), run)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var all []Event
+	for _, entry := range entries {
+		var e Event
+		if err := json.Unmarshal(entry.Data, &e); err != nil {
+			b.t.Fatal(err)
+		}
+		for _, k := range kinds {
+			if e.Kind == k {
+				all = append(all, e)
+			}
+		}
+	}
+	return all
+}
+
+// read returns the lines of a file that runbooks wrote.
+func (b *bench) read(name string) string {
+	b.t.Helper()
+	data, err := os.ReadFile(filepath.Join(b.folder, name))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		b.t.Fatal(err)
+	}
+	return string(data)
+}
+
+func (b *bench) put(name, text string) {
+	b.t.Helper()
+	if err := os.WriteFile(filepath.Join(b.folder, name), []byte(text), 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+}

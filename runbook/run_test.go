@@ -1,0 +1,342 @@
+package runbook
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/runbook/action"
+)
+
+const threeSteps = `
+runbook: test/three
+inputs: {word: {default: hello}}
+steps:
+  - id: first
+    uses: command
+    with: {run: "echo ${{ inputs.word }} >> DIR/log; echo one", check: "test -s DIR/log", undo: "rm -f DIR/log", repeatable: true}
+  - id: second
+    uses: command
+    with: {run: "echo ${{ steps.first.output.stdout }} > DIR/second", check: "test -s DIR/second", undo: "rm -f DIR/second", repeatable: true}
+  - id: third
+    if: inputs.word == "hello"
+    uses: command
+    with: {run: "touch DIR/third", check: "test -e DIR/third", undo: "rm -f DIR/third", repeatable: true}
+`
+
+func TestARunDoesItsStepsInOrder(t *testing.T) {
+	b := newBench(t)
+	run := b.begin(Request{Book: b.parse(threeSteps)})
+	st := b.stintOf(run, Order{Do: "run"})
+	if st.Outcome != Done {
+		t.Fatalf("outcome %q at %s", st.Outcome, st.Position())
+	}
+	if b.read("log") != "hello\n" || b.read("second") != "one\n" {
+		t.Errorf("log %q, second %q", b.read("log"), b.read("second"))
+	}
+	// Another run finds everything done and acts no more; the lock was given back.
+	again := b.begin(Request{Book: b.parse(threeSteps)})
+	if st := b.stintOf(again, Order{Do: "run"}); st.Outcome != Done {
+		t.Errorf("outcome %q", st.Outcome)
+	}
+	if acts := b.events(again, Intended); len(acts) != 1 || acts[0].Step != "second" {
+		// first's output is not there when it did not act: second's input is empty, its file is there all the same
+		if len(acts) != 0 {
+			t.Errorf("acted again: %+v", acts)
+		}
+	}
+	if b.read("log") != "hello\n" {
+		t.Errorf("log %q", b.read("log"))
+	}
+}
+
+func TestThePlanChecksForRealAndChangesNothing(t *testing.T) {
+	b := newBench(t)
+	b.put("log", "x\n")
+	p, err := b.Prepare(t.Context(), Request{Book: b.parse(threeSteps), Cluster: "lab1", Inputs: map[string]string{"word": "bye"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := p.Header.Plan.Steps
+	if steps[0].State != action.Satisfied || len(steps[1].Later) != 1 || !steps[2].Skip {
+		t.Errorf("plan %+v", steps)
+	}
+	if b.read("log") != "x\n" || b.read("second") != "" {
+		t.Error("the plan changed something")
+	}
+	same, err := b.Prepare(t.Context(), Request{Book: b.parse(threeSteps), Cluster: "lab1", Inputs: map[string]string{"word": "bye"}})
+	if err != nil || same.Header.Plan.Hash != p.Header.Plan.Hash {
+		t.Errorf("the same plan has hash %s and %s, %v", same.Header.Plan.Hash, p.Header.Plan.Hash, err)
+	}
+	other, err := b.Prepare(t.Context(), Request{Book: b.parse(threeSteps), Cluster: "lab1"})
+	if err != nil || other.Header.Plan.Hash == p.Header.Plan.Hash {
+		t.Errorf("another plan has the same hash, %v", err)
+	}
+}
+
+const failing = `
+runbook: test/failing
+steps:
+  - id: before
+    uses: command
+    with: {run: "echo before >> DIR/log", check: "grep -q before DIR/log 2>/dev/null || exit 1", undo: "sed -i /before/d DIR/log", repeatable: true}
+  - id: flaky
+    uses: command
+    retry: {max: 2, backoff: 10ms}
+    with: {run: "echo try >> DIR/log; test -e DIR/mended", check: "test -e DIR/ok || exit 1", undo: "true", repeatable: true}
+  - id: after
+    uses: command
+    with: {run: "touch DIR/ok2", check: "test -e DIR/ok2", undo: "rm -f DIR/ok2", repeatable: true}
+`
+
+func TestAFailedStepStopsTheRunAndIsResumed(t *testing.T) {
+	b := newBench(t)
+	run := b.begin(Request{Book: b.parse(failing)})
+	st := b.stintOf(run, Order{Do: "run"})
+	if st.Outcome != Broken || st.Item("flaky").Phase != Dead || st.Item("after").Phase != Waiting {
+		t.Fatalf("outcome %q, %+v", st.Outcome, st.Item("flaky"))
+	}
+	if n := strings.Count(b.read("log"), "try"); n != 3 {
+		t.Errorf("%d tries, want 3", n)
+	}
+	// A failed run keeps its cluster.
+	var busy *BusyError
+	p, err := b.Prepare(t.Context(), Request{Book: b.parse(threeSteps), Cluster: "lab1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Begin(t.Context(), p); !errors.As(err, &busy) || busy.Run != run {
+		t.Errorf("a second run on the cluster: %v", err)
+	}
+	b.put("mended", "")
+	b.put("ok", "")
+	if st := b.stintOf(run, Order{Do: "resume", Reason: "mended"}); st.Outcome != Done {
+		t.Errorf("after the resume: %q, %s", st.Outcome, st.Position())
+	}
+	if n := strings.Count(b.read("log"), "before"); n != 1 {
+		t.Errorf("the finished step was done %d times", n)
+	}
+}
+
+func TestCancelTakesBackFromTheLastToTheFirst(t *testing.T) {
+	b := newBench(t)
+	run := b.begin(Request{Book: b.parse(failing)})
+	b.stintOf(run, Order{Do: "run"})
+	st := b.stintOf(run, Order{Do: "cancel", Undo: true, Reason: "enough"})
+	if st.Outcome != TakenBack {
+		t.Fatalf("outcome %q", st.Outcome)
+	}
+	if strings.Contains(b.read("log"), "before") {
+		t.Errorf("log %q", b.read("log"))
+	}
+	undone := b.events(run, Undone)
+	if len(undone) != 2 || undone[0].Step != "flaky" || undone[1].Step != "before" {
+		t.Errorf("undone %+v", undone)
+	}
+	if lease, err := b.Store.Lease(t.Context(), "cluster lab1"); err != nil || lease.Holder != "" {
+		t.Errorf("the lock is held by %q, %v", lease.Holder, err)
+	}
+}
+
+func TestAnIrreversibleStepStopsTheTakingBack(t *testing.T) {
+	b := newBench(t)
+	run := b.begin(Request{Book: b.parse(`
+runbook: test/once
+steps:
+  - {id: a, uses: command, with: {run: "touch DIR/a", check: "test -e DIR/a", undo: "rm DIR/a", repeatable: true}}
+  - {id: b, uses: command, with: {run: "touch DIR/b", check: "test -e DIR/b"}}
+  - {id: c, uses: command, with: {run: "false"}}
+`)})
+	b.stintOf(run, Order{Do: "run"})
+	st := b.stintOf(run, Order{Do: "cancel", Undo: true})
+	if st.Outcome != Cancelled || !st.Item("c").Asks { // it failed, which does not say that it did nothing
+		t.Errorf("outcome %q, %+v", st.Outcome, st.Item("c"))
+	}
+	if undone := b.events(run, Undone); len(undone) != 0 {
+		t.Errorf("undone beneath what stands: %+v", undone)
+	}
+}
+
+func TestRerunAppendsAnAttempt(t *testing.T) {
+	b := newBench(t)
+	run := b.begin(Request{Book: b.parse(`
+runbook: test/count
+steps:
+  - {id: a, uses: command, with: {run: "echo a >> DIR/log", repeatable: true}}
+  - {id: b, uses: command, with: {run: "echo b >> DIR/log", repeatable: true}}
+`)})
+	b.stintOf(run, Order{Do: "run"})
+	before, err := b.Store.Entries(t.Context(), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st := b.stintOf(run, Order{Do: "rerun", Step: "a", Reason: "again"}); st.Outcome != Done || st.Item("a").Attempt != 2 {
+		t.Errorf("outcome %q, attempt %d", st.Outcome, st.Item("a").Attempt)
+	}
+	if b.read("log") != "a\nb\na\n" {
+		t.Errorf("log %q", b.read("log"))
+	}
+	b.stintOf(run, Order{Do: "rerun", Step: "a", Downstream: true})
+	if b.read("log") != "a\nb\na\na\nb\n" {
+		t.Errorf("log %q", b.read("log"))
+	}
+	after, err := b.Store.Entries(t.Context(), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range before {
+		if before[i].Hash != after[i].Hash {
+			t.Fatalf("entry %d was changed", i+1)
+		}
+	}
+}
+
+const asking = `
+runbook: test/asking
+steps:
+  - {id: a, uses: command, with: {run: "touch DIR/a", check: "test -e DIR/a"}}
+  - id: go
+    approval: {note: "Detach ${{ cluster.name }}?", timeout: 1h, count: 2, not_requester: true}
+  - {id: b, uses: command, with: {run: "touch DIR/b", check: "test -e DIR/b"}}
+`
+
+func TestApprovalsAreCountedAndBoundToThePlan(t *testing.T) {
+	b := newBench(t)
+	run := b.begin(Request{Book: b.parse(asking)})
+	plan := b.must(run).Header.Plan.Hash
+	e, err := b.Execute(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Start(t.Context(), e, run, Order{Do: "run"}); err != nil {
+		t.Fatal(err)
+	}
+	b.until(run, func(st *State) bool { return st.Status() == "asking" })
+	for _, w := range []struct{ by, plan string }{{"ann", plan}, {"bob", "0000"}, {"bob", plan}, {"bob", plan}, {"cid", plan}} {
+		b.User = w.by
+		if err := b.Tell(t.Context(), run, Word{Say: "approve", Plan: w.plan}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := e.Wait(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if st := b.stateOf(run); st.Outcome != Done {
+		t.Fatalf("outcome %q", st.Outcome)
+	}
+	if a := b.events(run, Approved); len(a) != 2 || a[0].By != "bob" || a[1].By != "cid" {
+		t.Errorf("approved %+v", a)
+	}
+	if said := b.events(run, Said); len(said) != 3 {
+		t.Errorf("%d words were refused, want 3: %+v", len(said), said)
+	}
+	if asked := b.events(run, Asked); asked[0].Note != "Detach lab1?" {
+		t.Errorf("asked %q", asked[0].Note)
+	}
+}
+
+func TestARejectionAndATimeoutEndTheRun(t *testing.T) {
+	b := newBench(t)
+	run := b.begin(Request{Book: b.parse(asking)})
+	if err := b.Tell(t.Context(), run, Word{Say: "reject", Step: "a"}); err != nil { // which does not ask
+		t.Fatal(err)
+	}
+	e, err := b.Execute(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Start(t.Context(), e, run, Order{Do: "run"}); err != nil {
+		t.Fatal(err)
+	}
+	b.until(run, func(st *State) bool { return st.Status() == "asking" && st.Heard == 1 })
+	b.User = "bob"
+	if err := b.Tell(t.Context(), run, Word{Say: "reject", Reason: "not today"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Wait(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+	if st := b.stateOf(run); st.Outcome != Broken || st.Item("go").Error != "rejected by bob: not today" {
+		t.Errorf("outcome %q, %+v", st.Outcome, st.Item("go"))
+	}
+	late := b.begin(Request{Book: b.parse(strings.Replace(asking, "timeout: 1h", "timeout: 50ms", 1)), Cluster: "lab2"})
+	if err := b.Start(t.Context(), e, late, Order{Do: "run"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Wait(t.Context(), late); err != nil {
+		t.Fatal(err)
+	}
+	if st := b.stateOf(late); st.Outcome != Broken || st.Item("b").Phase != Waiting {
+		t.Errorf("outcome %q", st.Outcome)
+	}
+	if err := e.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// until waits until a run stands so.
+func (b *bench) until(run string, so func(*State) bool) {
+	b.t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	limit := time.After(20 * time.Second)
+	for {
+		if st, err := b.State(b.t.Context(), run); err == nil && so(st) {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-limit:
+			b.t.Fatal("it never came to that")
+		}
+	}
+}
+
+func (b *bench) must(run string) *State { return b.stateOf(run) }
+
+func TestRollingGoesOverTheNodesOneByOne(t *testing.T) {
+	b := newBench(t)
+	run := b.begin(Request{Book: b.parse(`
+runbook: test/rolling
+steps:
+  - id: restart
+    rolling: {}
+    steps:
+      - {id: stop, uses: command, with: {run: "echo stop ${{ target }} >> DIR/log", repeatable: true}}
+      - {id: start, uses: command, with: {run: "echo start ${{ target }} >> DIR/log", repeatable: true}}
+  - {id: end, uses: command, with: {run: "echo end >> DIR/log", repeatable: true}}
+`)})
+	if st := b.stintOf(run, Order{Do: "run"}); st.Outcome != Done {
+		t.Fatalf("outcome %q", st.Outcome)
+	}
+	want := "stop n2\nstart n2\nstop n3\nstart n3\nstop n1\nstart n1\nend\n"
+	if got := b.read("log"); got != want {
+		t.Errorf("log %q, want %q", got, want)
+	}
+	if st := b.stintOf(run, Order{Do: "rerun", Step: "restart[n3].start"}); st.Outcome != Done || b.read("log") != want+"start n3\n" {
+		t.Errorf("rerun of one target: %q", b.read("log"))
+	}
+}
+
+func TestSeveralTargetsAtOnce(t *testing.T) {
+	b := newBench(t)
+	// Each of two waits for the other: one after another they would never end.
+	run := b.begin(Request{Book: b.parse(`
+runbook: test/pair
+steps:
+  - id: pair
+    rolling: {over: '["x", "y"]', max_unavailable: 2}
+    steps:
+      - id: meet
+        uses: command
+        timeout: 20s
+        with: {run: "touch DIR/${{ target }}; until test -e DIR/x -a -e DIR/y; do sleep 0.05; done", repeatable: true}
+`)})
+	if st := b.stintOf(run, Order{Do: "run"}); st.Outcome != Done {
+		t.Errorf("outcome %q: %+v", st.Outcome, st.Items)
+	}
+}

@@ -1,0 +1,182 @@
+// Package runbook changes a database by steps that survive anything: YAML is read strictly, planned by real checks, and
+// executed as a journal that any later process can take up.
+package runbook
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"time"
+
+	"plimsoll/internal/document"
+	"plimsoll/runbook/action"
+)
+
+// Runbook is a runbook as a person writes it, read and checked.
+type Runbook struct {
+	Name       string           `yaml:"runbook,required" doc:"Its name, such as mysql/rolling-restart."`
+	About      string           `yaml:"about" doc:"What it does, in a sentence."`
+	Inputs     map[string]Input `yaml:"inputs" doc:"What a person says when it is run; inputs.NAME in expressions."`
+	Lock       Lock             `yaml:"lock" doc:"cluster: one change per cluster at a time. none: for runbooks that only look. Default cluster."`
+	Gate       *Gate            `yaml:"gate" doc:"What must be before it may touch production."`
+	Guardrails []Guardrail      `yaml:"guardrails" doc:"Metrics that must hold; no new act begins while one is breached."`
+	Steps      []Step           `yaml:"steps,required" doc:"One after another."`
+
+	Hash string `yaml:"-"` // of the text: a byte more is another runbook
+	Text string `yaml:"-"`
+
+	actions  []action.Action
+	compiled *programs
+	at       *document.Node
+}
+
+// Input is one thing that a person says.
+type Input struct {
+	Type    InputType      `yaml:"type" doc:"text, number, integer, boolean, duration or node. Default text."`
+	Default *document.Node `yaml:"default" doc:"Taken when nothing is said. Without it the input is required."`
+	Enum    []string       `yaml:"enum" doc:"The values that are allowed."`
+	About   string         `yaml:"about" doc:"For the person who says it."`
+}
+
+// Step is one line of a runbook: a use of an action, an approval, or a group that rolls over targets.
+type Step struct {
+	ID       string         `yaml:"id,required" doc:"Unique in the runbook; steps.ID in expressions."`
+	About    string         `yaml:"about" doc:"What it is for."`
+	Uses     string         `yaml:"uses" doc:"The action."`
+	With     *document.Node `yaml:"with" doc:"The action's inputs. ${{ }} holds an expression."`
+	If       string         `yaml:"if" doc:"An expression; when it is false the step is skipped."`
+	Timeout  time.Duration  `yaml:"timeout" doc:"Of one attempt. Default 10m."`
+	Retry    Retry          `yaml:"retry" doc:"What to do when an attempt fails."`
+	Undo     *Use           `yaml:"undo" doc:"What takes the step back, if the action itself cannot."`
+	Approval *Approval      `yaml:"approval" doc:"A person must agree before the step acts."`
+	Verify   *Verify        `yaml:"verify" doc:"What must hold afterwards, beside what the action itself looks at."`
+	Rolling  *Rolling       `yaml:"rolling" doc:"Makes the step a group: its steps are done for each target; target in expressions."`
+	Steps    []Step         `yaml:"steps" doc:"Of a group."`
+}
+
+// Use is an action with its inputs.
+type Use struct {
+	Uses string         `yaml:"uses,required"`
+	With *document.Node `yaml:"with"`
+}
+
+// Verify is a condition over what the step found and put out.
+type Verify struct {
+	That   string        `yaml:"that,required" doc:"An expression over output and observed, of this step and of steps."`
+	Within time.Duration `yaml:"within" doc:"How long it may take to come true. Default 0: at once."`
+}
+
+// Rolling is how a group goes over its targets.
+type Rolling struct {
+	Over           string        `yaml:"over" doc:"An expression for the targets' names. Default cluster.nodes, the primary last."`
+	MaxUnavailable int           `yaml:"max_unavailable" doc:"How many targets are worked on at once. Default 1."`
+	Settle         time.Duration `yaml:"settle" doc:"How long the whole cluster may take to be healthy before each target. Default 10m."`
+}
+
+// Approval is a person's agreement.
+type Approval struct {
+	Note         string        `yaml:"note" doc:"What the person is asked. ${{ }} holds an expression."`
+	Timeout      time.Duration `yaml:"timeout" doc:"After it the run fails. Default 24h."`
+	Count        int           `yaml:"count" doc:"How many different people. Default 1."`
+	NotRequester bool          `yaml:"not_requester" doc:"The person who began the run does not count. Default false."`
+}
+
+// Gate is what must be before production.
+type Gate struct {
+	Rehearsals int `yaml:"rehearsals,required" doc:"Consecutive passed trials of this very text, with these versions of its actions, on this minor version of the engine and this class of topology."`
+	MaxAge     Age `yaml:"max_age" doc:"How old they may be, such as 14d. Default: any age."`
+}
+
+// Read reads a runbook file and refuses, with its place, everything that can be known to be wrong.
+func Read(path string, actions []action.Action) (*Runbook, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read runbook: %w", err)
+	}
+	return Parse(path, data, actions)
+}
+
+// Parse is Read of a text.
+func Parse(name string, data []byte, actions []action.Action) (*Runbook, error) {
+	root, err := document.Parse(name, data)
+	if err != nil {
+		return nil, err
+	}
+	if root.Kind != document.Mapping {
+		return nil, document.Problems{root.Errorf("%s, expected a mapping that begins with runbook: NAME", root.Kind)}
+	}
+	sum := sha256.Sum256(data)
+	b := &Runbook{actions: actions, Hash: hex.EncodeToString(sum[:]), Text: string(data), at: root}
+	if err := root.Decode(b); err != nil {
+		return nil, err
+	}
+	b.defaults()
+	if err := b.validate(); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+func (b *Runbook) defaults() {
+	if b.Lock == "" {
+		b.Lock = LockCluster
+	}
+	each(b.Steps, func(s *Step) {
+		if s.Timeout == 0 {
+			s.Timeout = 10 * time.Minute
+		}
+		if a := s.Approval; a != nil {
+			if a.Timeout == 0 {
+				a.Timeout = 24 * time.Hour
+			}
+			if a.Count == 0 {
+				a.Count = 1
+			}
+		}
+		if r := s.Rolling; r != nil {
+			if r.MaxUnavailable == 0 {
+				r.MaxUnavailable = 1
+			}
+			if r.Settle == 0 {
+				r.Settle = 10 * time.Minute
+			}
+		}
+	})
+}
+
+// each calls f for every step, those of groups too.
+func each(steps []Step, f func(*Step)) {
+	for i := range steps {
+		f(&steps[i])
+		each(steps[i].Steps, f)
+	}
+}
+
+// step returns a step by its id.
+func (b *Runbook) step(id string) *Step {
+	var found *Step
+	each(b.Steps, func(s *Step) {
+		if s.ID == id {
+			found = s
+		}
+	})
+	return found
+}
+
+// Versions lists the version of every action that the runbook uses.
+func (b *Runbook) Versions() map[string]int {
+	versions := map[string]int{}
+	add := func(name string) {
+		if a, ok := action.Find(b.actions, name); ok {
+			versions[name] = a.Version
+		}
+	}
+	each(b.Steps, func(s *Step) {
+		add(s.Uses)
+		if s.Undo != nil {
+			add(s.Undo.Uses)
+		}
+	})
+	return versions
+}

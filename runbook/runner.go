@@ -1,0 +1,398 @@
+package runbook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"plimsoll/durable"
+	"plimsoll/internal/document"
+	"plimsoll/runbook/action"
+)
+
+// runner executes one stint of a run: a loop that writes one event at a time, with jobs that work beside it.
+type runner struct {
+	service *Service
+	journal *durable.Journal
+	state   *State
+	site    *action.Site
+	reading *action.Site
+	guard   *guard
+	holding *holding // nil for a runbook without a lock
+
+	outside context.Context // ends with the process alone
+	acting  context.Context // of the jobs
+	cut     context.CancelCauseFunc
+	group   sync.WaitGroup
+	jobs    map[string]*job
+	results chan result
+	written map[int]bool // numbers of the entries that this process wrote
+	words   []durable.Message
+	learned learned
+	told    time.Time
+}
+
+// turn is how often the loop looks at what it is not woken by: messages, times.
+const turn = 200 * time.Millisecond
+
+// errParked ends a stint whose run has not ended.
+var errParked = errors.New("parked")
+
+// stint is durable.Work.
+func (s *Service) stint(ctx context.Context, j *durable.Journal) (err error) {
+	st, err := Fold(j.Entries(), s.Actions)
+	if err != nil {
+		return fmt.Errorf("run %s: %w", j.Run(), err)
+	}
+	r := &runner{
+		service: s, journal: j, state: st, jobs: map[string]*job{}, results: make(chan result), written: map[int]bool{},
+		outside: context.WithoutCancel(ctx),
+	}
+	if len(j.Entries()) == 0 {
+		if err := r.beginRun(ctx); err != nil {
+			return err
+		}
+	}
+	h := r.state.Header
+	if r.site, err = s.Open(ctx, h.Cluster); err != nil {
+		return r.park(fmt.Sprintf("open cluster %s: %v", h.Cluster, err), err)
+	}
+	r.reading = r.site.ReadOnly()
+	defer func() { err = errors.Join(err, r.reading.Close(), r.site.Close()) }()
+	var meter Meter
+	if s.Meter != nil {
+		meter = s.Meter(r.site)
+	}
+	r.guard = newGuard(r.state.Book, meter)
+	if r.state.Baseline != nil {
+		r.guard.restore(r.state.Baseline)
+	}
+	r.learned = s.learn(ctx, h.Runbook)
+	if err := r.opened(ctx); err != nil {
+		return err
+	}
+	return r.work(ctx)
+}
+
+// work runs what belongs to a stint beside its loop, and the loop.
+func (r *runner) work(ctx context.Context) error {
+	background, stop := context.WithCancel(ctx)
+	var beside sync.WaitGroup
+	beside.Go(func() { r.guard.watch(background) })
+	if r.holding != nil {
+		beside.Go(func() { r.holding.keep(background) })
+	}
+	r.acting, r.cut = context.WithCancelCause(ctx)
+	defer r.cut(nil)
+	err := r.loop(ctx)
+	r.cut(errParked)
+	go r.group.Wait()
+	for len(r.jobs) > 0 { // whatever still comes is not written: the next stint checks
+		delete(r.jobs, (<-r.results).key)
+	}
+	stop()
+	beside.Wait()
+	if r.holding != nil && (r.state.Outcome == Done || r.state.Outcome == Cancelled || r.state.Outcome == TakenBack) {
+		err = errors.Join(err, r.holding.release(context.WithoutCancel(ctx)))
+	}
+	r.tell(true)
+	if errors.Is(err, errParked) {
+		return nil
+	}
+	return err
+}
+
+func (r *runner) beginRun(ctx context.Context) error {
+	run, err := r.service.Store.Run(ctx, r.journal.Run())
+	if err != nil {
+		return err
+	}
+	var h Header
+	if err := json.Unmarshal(run.Header, &h); err != nil {
+		return fmt.Errorf("read the header of %s: %w", run.ID, err)
+	}
+	return r.write(Event{Kind: Began, Header: &h})
+}
+
+// opened begins the stint: it takes the lease, and writes what it was begun for. A stint that its process's death
+// interrupted has done so before; it takes the lease anew all the same, for the epoch.
+func (r *runner) opened(ctx context.Context) error {
+	e := Event{Kind: Opened, Holder: r.service.Holder}
+	if r.state.Book.Lock == LockCluster {
+		var marker Marker
+		if r.service.Marker != nil {
+			marker = r.service.Marker(r.site)
+		}
+		var err error
+		r.holding, err = hold(ctx, r.service.Store, marker, r.state.Header.Cluster, r.journal.Run(), r.service.Holder, r.service.ttl())
+		if err != nil {
+			return r.park(err.Error(), err)
+		}
+		e.Epoch = r.holding.lease.Epoch
+	}
+	first := true
+	for _, entry := range r.journal.Entries() {
+		var had Event
+		if entry.Stint == r.journal.Stint() && json.Unmarshal(entry.Data, &had) == nil && had.Kind == Opened {
+			first = false
+		}
+	}
+	if first {
+		var o Order
+		if err := json.Unmarshal(r.journal.Order(), &o); err != nil {
+			return fmt.Errorf("read the order: %w", err)
+		}
+		e.Order = &o
+	}
+	return r.write(e)
+}
+
+// write appends an event and folds it in.
+func (r *runner) write(e Event) error {
+	data, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("write the journal: %w", err)
+	}
+	entry, err := r.journal.Append(data)
+	if err != nil {
+		return err
+	}
+	r.written[entry.Number] = true
+	if err := r.state.Apply(entry, r.service.Actions); err != nil {
+		return err
+	}
+	r.service.observe(r.journal.Run(), e, entry)
+	return nil
+}
+
+// park ends the stint and leaves the run for a later one.
+func (r *runner) park(reason string, cause error) error {
+	if err := r.write(Event{Kind: Parked, Reason: reason}); err != nil {
+		return err
+	}
+	r.tell(true)
+	return cause
+}
+
+func (r *runner) loop(ctx context.Context) error {
+	tick := time.NewTicker(turn)
+	defer tick.Stop()
+	for {
+		if r.state.Outcome != "" && len(r.jobs) == 0 {
+			return r.remember(ctx)
+		}
+		e, err := r.decide(ctx)
+		if err != nil {
+			return err
+		}
+		if e != nil {
+			if err := r.write(*e); err != nil {
+				return err
+			}
+			r.tell(true)
+			if e.Kind == Parked {
+				return errParked
+			}
+			continue
+		}
+		r.beginJobs() //nolint:contextcheck // jobs have a context of their own: r.acting
+		r.tell(false)
+		select {
+		case res := <-r.results:
+			delete(r.jobs, res.key)
+			if err := r.take(res); err != nil {
+				return err
+			}
+		case <-tick.C:
+			if r.words, err = r.service.Store.Messages(ctx, r.journal.Run(), r.state.Heard); err != nil {
+				return err
+			}
+		case <-r.guard.changed:
+		case <-r.service.interrupted():
+			r.cut(errParked)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// take writes what came of a job. What failed because it was cut off by us did not fail: the journal goes on saying that
+// it was begun.
+func (r *runner) take(res result) error {
+	switch {
+	case res.err == nil:
+		return r.write(*res.event)
+	case r.acting.Err() == nil:
+		return r.write(*r.failure(res))
+	}
+	return nil
+}
+
+// stopping tells why no new work is begun.
+func (r *runner) stopping() (reason string) {
+	select {
+	case <-r.journal.Draining():
+		return "interrupted by a person"
+	default:
+	}
+	if r.acting.Err() != nil {
+		return "interrupted by a person, in the middle of a step"
+	}
+	if r.fenced() {
+		return "another run took the cluster"
+	}
+	return ""
+}
+
+func (r *runner) fenced() bool {
+	if r.holding == nil {
+		return false
+	}
+	select {
+	case <-r.holding.fenced:
+		return true
+	default:
+		return false
+	}
+}
+
+// broken returns the first step that failed for good.
+func (r *runner) broken() *Item {
+	for _, i := range r.state.Items {
+		if i.Phase == Dead {
+			return i
+		}
+	}
+	return nil
+}
+
+// current lists the steps that may be worked on now, and the targets whose health is to be looked at first.
+func (r *runner) current() (items []*Item, health []*Item, group *Step) {
+	s := r.state
+	for n := range s.Book.Steps {
+		step := &s.Book.Steps[n]
+		if step.Rolling == nil {
+			if i := s.Item(step.ID); !i.Over() {
+				return []*Item{i}, nil, nil
+			}
+			continue
+		}
+		targets, known := s.Targets[step.ID]
+		if !known {
+			return nil, nil, step
+		}
+		room := step.Rolling.MaxUnavailable
+		for _, target := range targets {
+			i := r.next(step, target)
+			if i == nil || room == 0 {
+				continue
+			}
+			room--
+			if s.Healthy[step.ID+"["+target+"]"] {
+				items = append(items, i)
+			} else {
+				health = append(health, i)
+			}
+		}
+		if len(items)+len(health) > 0 {
+			return items, health, nil
+		}
+	}
+	return nil, nil, nil
+}
+
+// next is the first step of a target that is not over.
+func (r *runner) next(group *Step, target string) *Item {
+	for m := range group.Steps {
+		if i := r.state.Item(Key(group.ID, target, group.Steps[m].ID)); !i.Over() {
+			return i
+		}
+	}
+	return nil
+}
+
+// beginJobs begins what is to be done and is not being done.
+func (r *runner) beginJobs() {
+	if r.stopping() != "" || r.state.Outcome != "" {
+		return
+	}
+	if r.state.Stopping != nil {
+		if i := r.reverting(); i != nil && r.jobs[i.Key] == nil {
+			r.beginUndo(i)
+		}
+		return
+	}
+	if r.broken() != nil {
+		return
+	}
+	items, health, _ := r.current()
+	var busy []string
+	for _, i := range items {
+		busy = append(busy, i.Target)
+	}
+	for _, i := range health {
+		if r.jobs[i.Group+"["+i.Target+"]"] == nil {
+			r.beginHealth(r.state.Book.step(i.Group), i.Target, busy)
+		}
+	}
+	for _, i := range items {
+		if r.jobs[i.Key] != nil {
+			continue
+		}
+		switch {
+		case i.Phase == Checking && i.Finding == nil, i.Phase == Resting && !time.Now().Before(i.Until):
+			r.beginCheck(i)
+		case i.Phase == Acting && r.written[i.Intent]:
+			r.beginAct(i)
+		case i.Phase == Acting: // begun by a process that died: look first
+			r.beginCheck(i)
+		case i.Phase == Verifying:
+			r.beginVerify(i)
+		}
+	}
+}
+
+// reverting is the step whose undo has begun.
+func (r *runner) reverting() *Item {
+	for _, i := range r.state.Items {
+		if i.Phase == Reverting {
+			return i
+		}
+	}
+	return nil
+}
+
+// remember keeps how long the steps took, for the estimates of later runs.
+func (r *runner) remember(ctx context.Context) error {
+	if r.state.Outcome != Done {
+		return nil
+	}
+	took := map[string]float64{}
+	for _, i := range r.state.Items {
+		if i.Phase == Settled {
+			took[i.Step.ID] = max(took[i.Step.ID], i.Took.Seconds())
+		}
+	}
+	data, err := json.Marshal(took)
+	if err != nil {
+		return fmt.Errorf("keep the timings: %w", err)
+	}
+	return r.service.Store.Keep(ctx, "timing", r.state.Header.Runbook, data)
+}
+
+// asProblem makes a problem of an input's place out of an error.
+func asProblem(err error) string {
+	var ps document.Problems
+	if errors.As(err, &ps) {
+		lines := make([]string, len(ps))
+		for i, p := range ps {
+			lines[i] = p.Text
+		}
+		return strings.Join(lines, "; ")
+	}
+	return err.Error()
+}

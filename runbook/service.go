@@ -1,0 +1,237 @@
+package runbook
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"plimsoll/durable"
+	"plimsoll/engine"
+	"plimsoll/runbook/action"
+)
+
+// Service is what commands and trials use: it plans, begins and follows runs.
+type Service struct {
+	Store   *durable.Store
+	Actions []action.Action
+	Open    func(ctx context.Context, cluster string) (*action.Site, error) // the caller's site to close
+	Meter   func(*action.Site) Meter                                        // nil: guardrails have no data
+	Marker  func(*action.Site) Marker                                       // nil, or returning nil: no marker in the target
+	User    string                                                          // who asks
+	Holder  string                                                          // this process, for people
+	TTL     time.Duration                                                   // of the lease; 0: 30 s
+	// Interrupt, when closed, cuts acts off in the middle. Draining the executor is the clean way.
+	Interrupt <-chan struct{}
+	// Observe is told every event as it is written, by the process that executes; it must return at once. May be nil.
+	Observe func(run string, e Event, at time.Time)
+}
+
+func (s *Service) ttl() time.Duration {
+	if s.TTL > 0 {
+		return s.TTL
+	}
+	return 30 * time.Second
+}
+
+func (s *Service) interrupted() <-chan struct{} { return s.Interrupt }
+
+func (s *Service) observe(run string, e Event, entry durable.Entry) {
+	if s.Observe != nil {
+		s.Observe(run, e, entry.At)
+	}
+}
+
+// Execute takes the right to execute runs on this state folder; durable.ErrBusy if another process has it.
+func (s *Service) Execute(ctx context.Context) (*durable.Executor, error) {
+	return s.Store.Execute(ctx, s.stint)
+}
+
+// Request is what a person asks for.
+type Request struct {
+	Book      *Runbook
+	Cluster   string
+	Inputs    map[string]string
+	Override  string // the reason to pass a gate by
+	BreakLock string // the reason to take a lock whose holder is gone
+}
+
+// Prepared is a run that was planned and not begun.
+type Prepared struct {
+	Header   Header
+	Expected time.Duration // by earlier runs; 0: not known
+	Gate     GateState
+}
+
+// Prepare plans: it opens the cluster, executes every check, and looks at the gate. It changes nothing.
+func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err error) {
+	inputs, err := q.Book.Resolve(q.Inputs)
+	if err != nil {
+		return nil, err
+	}
+	site, err := s.Open(ctx, q.Cluster)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, site.Close()) }()
+	h := Header{
+		Runbook: q.Book.Name, Hash: q.Book.Hash, Text: q.Book.Text, Versions: q.Book.Versions(), Inputs: inputs,
+		Cluster: site.Name, Environment: site.Environment, By: s.User, At: time.Now().UTC(),
+		Override: q.Override, BrokenLock: q.BreakLock,
+	}
+	if err := describe(ctx, site, &h); err != nil {
+		return nil, err
+	}
+	if err := q.Book.nodesExist(ctx, site, inputs); err != nil {
+		return nil, err
+	}
+	st := &State{Header: h, Book: q.Book, Targets: map[string][]string{}}
+	if h.Plan, err = q.Book.plan(ctx, site, st); err != nil {
+		return nil, err
+	}
+	p := &Prepared{Header: h, Expected: s.learn(ctx, q.Book.Name).total(h.Plan)}
+	p.Gate, err = s.gate(ctx, q.Book, h)
+	p.Header.Rehearsals = p.Gate.Passed
+	return p, err
+}
+
+// describe fills in what the cluster is.
+func describe(ctx context.Context, site *action.Site, h *Header) error {
+	nodes, err := site.List(ctx)
+	if err != nil {
+		return fmt.Errorf("list the nodes of %s: %w", site.Name, err)
+	}
+	h.Topology = topology(len(nodes))
+	if site.Engine == nil || len(nodes) == 0 {
+		return nil
+	}
+	var facts engine.Facts
+	err = errors.New("no node answers")
+	for _, n := range nodes { // the first may be down: that may be what the runbook is for
+		db, openErr := site.Database(ctx, n.Name)
+		if openErr != nil {
+			continue
+		}
+		if facts, err = db.Facts(ctx); err == nil {
+			break
+		}
+	}
+	if err == nil {
+		h.Product, h.Version = facts.Product, facts.Version
+	}
+	return nil
+}
+
+// topology is the class of a cluster: one node, a pair, or more.
+func topology(nodes int) string {
+	switch nodes {
+	case 0, 1:
+		return "single"
+	case 2:
+		return "pair"
+	}
+	return "many"
+}
+
+// nodesExist refuses an input of type node that the cluster does not have.
+func (b *Runbook) nodesExist(ctx context.Context, site *action.Site, inputs map[string]any) error {
+	for name, in := range b.Inputs {
+		if in.Type != "node" {
+			continue
+		}
+		if _, err := site.Node(ctx, textOf(inputs[name])); err != nil {
+			return fmt.Errorf("input %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// Begin makes a run of what was prepared, and takes the cluster's lock for it. Nothing is executed before Start.
+func (s *Service) Begin(ctx context.Context, p *Prepared) (run string, err error) {
+	if err := p.Gate.Refusal(p.Header.Override); err != nil {
+		return "", err
+	}
+	run = path.Base(p.Header.Runbook) + "-" + strings.ToLower(rand.Text()[:6])
+	if book, err := Parse(p.Header.Runbook, []byte(p.Header.Text), s.Actions); err != nil {
+		return "", err
+	} else if book.Lock == LockCluster {
+		if err := s.lock(ctx, p.Header, run); err != nil {
+			return "", err
+		}
+	}
+	data, err := json.Marshal(p.Header)
+	if err != nil {
+		return "", fmt.Errorf("begin a run: %w", err)
+	}
+	if err := s.Store.Create(ctx, run, data); err != nil {
+		return "", errors.Join(err, s.Store.Release(ctx, leaseName(p.Header.Cluster), run))
+	}
+	return run, nil
+}
+
+// BusyError says that a cluster is held by an unfinished run.
+type BusyError struct{ Cluster, Run string }
+
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("cluster %s is held by run %s, which has not ended", e.Cluster, e.Run)
+}
+
+// Hint says what to do.
+func (e *BusyError) Hint() string {
+	return fmt.Sprintf("plimsoll runbook status %s; then resume or cancel it", e.Run)
+}
+
+func (s *Service) lock(ctx context.Context, h Header, run string) error {
+	_, err := s.Store.Acquire(ctx, leaseName(h.Cluster), run, s.ttl())
+	var held *durable.HeldError
+	if !errors.As(err, &held) {
+		return err
+	}
+	return &BusyError{Cluster: h.Cluster, Run: held.Holder}
+}
+
+// Tell says a person's word to a run.
+func (s *Service) Tell(ctx context.Context, run string, w Word) error {
+	w.By = s.User
+	data, err := json.Marshal(w)
+	if err != nil {
+		return fmt.Errorf("say %s: %w", w.Say, err)
+	}
+	return s.Store.Send(ctx, run, data)
+}
+
+// Start begins a run's next stint.
+func (s *Service) Start(ctx context.Context, e *durable.Executor, run string, o Order) error {
+	o.By = s.User
+	data, err := json.Marshal(o)
+	if err != nil {
+		return fmt.Errorf("begin a stint: %w", err)
+	}
+	return e.Start(ctx, run, data)
+}
+
+// State reads how a run stands.
+func (s *Service) State(ctx context.Context, run string) (*State, error) {
+	entries, err := s.Store.Entries(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	st, err := Fold(entries, s.Actions)
+	if err != nil {
+		return nil, fmt.Errorf("run %s: %w", run, err)
+	}
+	if len(entries) == 0 {
+		r, err := s.Store.Run(ctx, run)
+		if err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(r.Header, &st.Header); err != nil {
+			return nil, fmt.Errorf("read the header of %s: %w", run, err)
+		}
+	}
+	return st, nil
+}

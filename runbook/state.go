@@ -1,0 +1,372 @@
+package runbook
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/durable"
+	"plimsoll/runbook/action"
+)
+
+// State is a run as its events tell it. It is folded, never stored.
+type State struct {
+	Header   Header
+	Book     *Runbook
+	Items    []*Item // in order; those of a group once its targets are known
+	Targets  map[string][]string
+	Healthy  map[string]bool // group[target]: the cluster was healthy before it
+	Held     string          // the guardrail that holds it
+	Baseline map[string]float64
+	Stopping *Event // a person cancelled
+	Undoing  bool
+	Stuck    string // why no more can be undone
+	Outcome  Outcome
+	Parked   bool
+	Heard    int // number of the last message taken
+	Epoch    int64
+	Holder   string
+	Orders   []Order
+	Changed  time.Time // of the last event
+	Events   int
+}
+
+// Phase is where a step stands.
+type Phase string
+
+// The phases.
+const (
+	Waiting   Phase = "waiting" // for those before it
+	Checking  Phase = "checking"
+	Asking    Phase = "approval"
+	Due       Phase = "due" // to act
+	Acting    Phase = "acting"
+	Verifying Phase = "verifying"
+	Resting   Phase = "retry" // until the next attempt
+	Settled   Phase = "done"
+	Skipped   Phase = "skipped"
+	Dead      Phase = "failed"
+	Reverting Phase = "undoing"
+	Reverted  Phase = "undone"
+)
+
+// Item is one step, or one step for one target.
+type Item struct {
+	Key      string // id, or group[target].id
+	Step     *Step
+	Group    string
+	Target   string
+	Phase    Phase
+	Inputs   map[string]any // as evaluated, nil before
+	Finding  *action.Finding
+	Before   action.Facts // observed before the first act
+	Output   action.Facts
+	Attempt  int // of acting, from 1
+	Failures int // since the last rerun
+	Token    string
+	Since    time.Time // of the first intent
+	Intent   int       // number of the entry that holds the last intent; 0: there is none open
+	Acts     bool      // it has changed something, or may have
+	Until    time.Time // of the next attempt, or of the approval
+	Approved []string  // by whom
+	Caution  string
+	Error    string
+	Asks     bool // a person must look
+	Undo     int  // number of the entry that holds the last begun undo; 0: none open
+	Began    time.Time
+	Took     time.Duration
+}
+
+// Key is the name of a step, of a target if it is in a group.
+func Key(group, target, id string) string {
+	if group == "" {
+		return id
+	}
+	return group + "[" + target + "]." + id
+}
+
+// Fold reads a run's journal.
+func Fold(entries []durable.Entry, actions []action.Action) (*State, error) {
+	s := &State{Targets: map[string][]string{}, Healthy: map[string]bool{}}
+	for _, e := range entries {
+		if err := s.Apply(e, actions); err != nil {
+			return nil, fmt.Errorf("entry %d: %w", e.Number, err)
+		}
+	}
+	return s, nil
+}
+
+// Apply takes one more entry.
+func (s *State) Apply(entry durable.Entry, actions []action.Action) error {
+	var e Event
+	if err := json.Unmarshal(entry.Data, &e); err != nil {
+		return fmt.Errorf("read: %w", err)
+	}
+	s.Events, s.Changed = entry.Number, entry.At
+	s.Heard = max(s.Heard, e.Message)
+	if e.Step != "" && e.Kind != Targeted && e.Kind != Ready && e.Kind != Said {
+		item := s.Item(e.Step)
+		if item == nil {
+			return fmt.Errorf("there is no step %s", e.Step)
+		}
+		return item.apply(e, entry)
+	}
+	return s.apply(e, actions)
+}
+
+func (s *State) apply(e Event, actions []action.Action) error {
+	switch e.Kind {
+	case Began:
+		if e.Header == nil {
+			return fmt.Errorf("a run without a header")
+		}
+		book, err := Parse(e.Header.Runbook, []byte(e.Header.Text), actions)
+		if err != nil {
+			return fmt.Errorf("the runbook of the run: %w", err)
+		}
+		s.Header, s.Book = *e.Header, book
+		s.expand()
+	case Opened:
+		s.Parked, s.Epoch, s.Holder = false, e.Epoch, e.Holder
+		if e.Order != nil {
+			s.Orders = append(s.Orders, *e.Order)
+			return s.obey(*e.Order, e)
+		}
+	case Targeted:
+		s.Targets[e.Step] = e.Targets
+		if e.Targets == nil {
+			s.Targets[e.Step] = []string{}
+		}
+		s.expand()
+	case Ready:
+		s.Healthy[e.Step] = true
+	case Held:
+		s.Held = e.Reason
+	case Freed:
+		s.Held = ""
+	case Said:
+	case Stopping:
+		s.Stopping, s.Undoing = &e, e.Undo
+	case Parked:
+		s.Parked = true
+	case Ended:
+		s.Outcome = e.Outcome
+	default:
+		return fmt.Errorf("an event of kind %q, which this Plimsoll does not know", e.Kind)
+	}
+	if e.Baseline != nil {
+		s.Baseline = e.Baseline
+	}
+	return nil
+}
+
+// obey takes the order of a stint.
+func (s *State) obey(o Order, e Event) error {
+	switch o.Do {
+	case "cancel":
+		s.Stopping, s.Undoing, s.Outcome, s.Stuck = &e, o.Undo, "", ""
+	case "resume":
+		if s.Outcome == Broken {
+			s.Outcome = ""
+			for _, i := range s.Items {
+				if i.Phase == Dead {
+					i.reset()
+				}
+			}
+		}
+	case "rerun":
+		at := slices.IndexFunc(s.Items, func(i *Item) bool { return i.Key == o.Step })
+		if at < 0 {
+			return fmt.Errorf("rerun of step %s, which there is not", o.Step)
+		}
+		s.Outcome, s.Stopping, s.Undoing = "", nil, false
+		for n, i := range s.Items[at:] {
+			if n == 0 || o.Downstream || i.Phase == Dead {
+				i.reset()
+			}
+		}
+	}
+	return nil
+}
+
+// reset makes a step new; what it did before stays in the journal, and it goes on counting its attempts.
+func (i *Item) reset() {
+	*i = Item{
+		Key: i.Key, Step: i.Step, Group: i.Group, Target: i.Target, Phase: Waiting, Attempt: i.Attempt, Before: i.Before,
+		Acts: i.Acts, Intent: i.Intent, Token: i.Token, Since: i.Since, Took: i.Took,
+	}
+	if i.Intent == 0 {
+		i.Token, i.Since = "", time.Time{} // a new intention
+	}
+}
+
+// expand makes the items of all steps whose targets are known, and keeps those there are.
+func (s *State) expand() {
+	old := map[string]*Item{}
+	for _, i := range s.Items {
+		old[i.Key] = i
+	}
+	s.Items = nil
+	add := func(step *Step, group, target string) {
+		key := Key(group, target, step.ID)
+		i := old[key]
+		if i == nil {
+			i = &Item{Key: key, Step: step, Group: group, Target: target, Phase: Waiting}
+		}
+		s.Items = append(s.Items, i)
+	}
+	for n := range s.Book.Steps {
+		step := &s.Book.Steps[n]
+		if step.Rolling == nil {
+			add(step, "", "")
+			continue
+		}
+		for _, target := range s.Targets[step.ID] {
+			for m := range step.Steps {
+				add(&step.Steps[m], step.ID, target)
+			}
+		}
+	}
+}
+
+// Item returns a step by its key, nil if there is none.
+func (s *State) Item(key string) *Item {
+	for _, i := range s.Items {
+		if i.Key == key {
+			return i
+		}
+	}
+	return nil
+}
+
+func (i *Item) apply(e Event, entry durable.Entry) error {
+	if i.Began.IsZero() {
+		i.Began = entry.At
+	}
+	switch e.Kind {
+	case Valued:
+		i.Inputs, i.Phase = e.Inputs, Checking
+		if e.Skip {
+			i.Phase = Skipped
+		}
+		if i.Inputs == nil {
+			i.Inputs = map[string]any{}
+		}
+	case Checked:
+		i.checked(e)
+	case Asked:
+		i.Phase, i.Until, i.Caution = Asking, e.Until, e.Caution
+	case Approved:
+		i.Approved = append(i.Approved, e.By)
+		if len(i.Approved) >= i.approvals() {
+			i.Phase, i.Until = Due, time.Time{}
+			if i.Step.Uses == "" {
+				i.settle(entry)
+			}
+		}
+	case Intended:
+		i.Phase, i.Intent, i.Attempt, i.Token, i.Acts = Acting, entry.Number, e.Attempt, e.Token, true
+		if i.Since.IsZero() {
+			i.Since = entry.At
+		}
+		if i.Before == nil && i.Finding != nil {
+			i.Before = i.Finding.Observed
+		}
+	case Acted:
+		i.Intent, i.Output, i.Phase = 0, e.Output, Verifying
+		i.Took += e.Took
+	case Verified:
+		i.settle(entry)
+		if e.Output != nil {
+			i.Output = e.Output
+		}
+	case Failed:
+		i.Intent, i.Error, i.Asks, i.Phase, i.Until = 0, e.Error, e.Asks, Dead, time.Time{}
+		i.Failures++
+		if !e.Final {
+			i.Phase, i.Until = Resting, e.Until
+		}
+	case Undoing:
+		i.Phase, i.Undo = Reverting, entry.Number
+	case Undone:
+		i.Phase, i.Undo, i.Acts, i.Intent = Reverted, 0, false, 0
+	case Stuck:
+		i.Undo, i.Error, i.Asks = 0, e.Error, true
+		i.Phase = Settled
+	default:
+		return fmt.Errorf("an event of kind %q, which this Plimsoll does not know", e.Kind)
+	}
+	return nil
+}
+
+// checked takes a check's finding. Unknown is a failure, which the interpreter writes next.
+func (i *Item) checked(e Event) {
+	i.Finding = e.Finding
+	switch {
+	case e.Finding == nil || e.Finding.State == action.Unknown:
+	case e.Finding.State == action.Satisfied:
+		i.Phase, i.Intent = Verifying, 0
+	case i.needsApproval(e.Caution):
+		i.Phase, i.Caution = Asking, e.Caution
+	default:
+		i.Phase = Due
+	}
+}
+
+func (i *Item) settle(entry durable.Entry) {
+	i.Phase, i.Intent, i.Error, i.Asks = Settled, 0, "", false
+	i.Took = entry.At.Sub(i.Began)
+}
+
+// needsApproval tells whether people must still agree before the step acts.
+func (i *Item) needsApproval(caution string) bool {
+	return (i.Step.Approval != nil || caution != "") && len(i.Approved) < i.approvals()
+}
+
+func (i *Item) approvals() int {
+	if i.Step.Approval != nil {
+		return i.Step.Approval.Count
+	}
+	return 1
+}
+
+// Over tells whether the step needs nothing more.
+func (i *Item) Over() bool { return i.Phase == Settled || i.Phase == Skipped }
+
+// Position is the step a run is at, for people: the first that is neither over nor waiting.
+func (s *State) Position() string {
+	var at []string
+	for _, i := range s.Items {
+		if !i.Over() && i.Phase != Waiting && i.Phase != Reverted {
+			at = append(at, i.Key)
+		}
+	}
+	return strings.Join(at, ", ")
+}
+
+// env is what a step's expressions see.
+func (s *State) env(i *Item) map[string]any {
+	steps := map[string]any{}
+	for _, other := range s.Items {
+		if other.Group != "" && (i == nil || other.Group != i.Group || other.Target != i.Target) {
+			continue // a step of a group is seen by those of its own target
+		}
+		seen := map[string]any{"state": string(other.Phase), "output": map[string]any(other.Output), "observed": map[string]any{}}
+		if other.Finding != nil {
+			seen["observed"] = map[string]any(other.Finding.Observed)
+		}
+		steps[other.Step.ID] = seen
+	}
+	env := map[string]any{
+		"inputs": s.Header.Inputs, "steps": steps,
+		"cluster": map[string]any{
+			"name": s.Header.Cluster, "environment": s.Header.Environment, "product": s.Header.Product, "version": s.Header.Version,
+		},
+	}
+	if i != nil {
+		env["target"] = i.Target
+	}
+	return env
+}

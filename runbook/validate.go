@@ -1,0 +1,311 @@
+package runbook
+
+import (
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/expr-lang/expr/vm"
+
+	"plimsoll/internal/document"
+	"plimsoll/runbook/action"
+)
+
+var (
+	validID   = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+	validName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*(/[a-z0-9][a-z0-9-]*)*$`)
+)
+
+// checker walks over a runbook and compiles what it meets.
+type checker struct {
+	book     *Runbook
+	problems document.Problems
+	inputs   []string
+	seen     []string // ids so far
+	programs *programs
+}
+
+func (b *Runbook) validate() error {
+	c := checker{book: b, inputs: document.SortedKeys(b.Inputs), programs: &programs{byText: map[string]*vm.Program{}}}
+	if !validName.MatchString(b.Name) {
+		c.refuse(b.at.Get("runbook"), "name %q, expected lower-case letters, digits, - and /", b.Name)
+	}
+	if len(b.Steps) == 0 {
+		c.refuse(b.at.Get("steps"), "no steps")
+	}
+	for _, name := range c.inputs {
+		at := b.at.Get("inputs").Get(name)
+		if !validID.MatchString(name) {
+			c.refuse(at, "input %q, expected lower-case letters, digits and _", name)
+		}
+		if d := b.Inputs[name].Default; d != nil {
+			_, err := b.Inputs[name].read(d)
+			c.problems.Add(d, err)
+		}
+	}
+	if b.Gate != nil && b.Gate.Rehearsals < 1 {
+		c.refuse(b.at.Get("gate"), "%d rehearsals, expected at least 1", b.Gate.Rehearsals)
+	}
+	for i, g := range b.Guardrails {
+		at := b.at.Get("guardrails").Items[i]
+		c.compile(g.When, scope{any: true}, at.Get("when"))
+		if g.Then != GuardPause && g.Then != GuardStop {
+			c.refuse(at, "then %q, expected pause or stop", g.Then)
+		}
+	}
+	c.steps(b.Steps, b.at.Get("steps"), nil)
+	b.compiled = c.programs
+	return c.problems.Err()
+}
+
+func (c *checker) refuse(at *document.Node, format string, args ...any) {
+	c.problems = append(c.problems, at.Errorf(format, args...))
+}
+
+func (c *checker) scope(group *Step, more ...string) scope {
+	s := scope{inputs: c.inputs, steps: slices.Clone(c.seen), names: append([]string{"cluster"}, more...)}
+	if group != nil {
+		s.names = append(s.names, "target")
+	}
+	return s
+}
+
+func (c *checker) compile(text string, s scope, at *document.Node) {
+	if text == "" {
+		return
+	}
+	if err := c.programs.compile(text, s, at); err != nil {
+		c.problems.Add(at, err)
+	}
+}
+
+func (c *checker) steps(steps []Step, at *document.Node, group *Step) {
+	for i := range steps {
+		s, n := &steps[i], at.Items[i]
+		switch {
+		case !validID.MatchString(s.ID):
+			c.refuse(n.Get("id"), "id %q, expected lower-case letters, digits and _", s.ID)
+		case c.declared(s):
+			c.refuse(n.Get("id"), "id %q stands twice", s.ID)
+		}
+		c.compile(s.If, c.scope(group), n.Get("if"))
+		c.step(s, n, group)
+		c.seen = append(c.seen, s.ID)
+	}
+}
+
+// declared tells whether another step has the id of s.
+func (c *checker) declared(s *Step) bool {
+	twice := false
+	each(c.book.Steps, func(other *Step) { twice = twice || other != s && other.ID == s.ID })
+	return twice
+}
+
+func (c *checker) step(s *Step, n *document.Node, group *Step) {
+	if s.Rolling != nil || len(s.Steps) > 0 {
+		c.group(s, n, group)
+		return
+	}
+	if s.Uses == "" && s.Approval == nil {
+		c.refuse(n, "step %q does nothing, expected uses, approval or rolling", s.ID)
+	}
+	if s.Approval != nil {
+		c.text(s.Approval.Note, c.scope(group), n.Get("approval"))
+		if s.Approval.Count < 1 || s.Approval.Timeout <= 0 {
+			c.refuse(n.Get("approval"), "an approval needs at least one person and a time")
+		}
+	}
+	if s.Uses != "" {
+		c.use(s.Uses, s.With, n.Get("uses"), n, group)
+	} else if s.With != nil || s.Undo != nil || s.Verify != nil {
+		c.refuse(n, "step %q has no uses, so it takes no with, undo or verify", s.ID)
+	}
+	if s.Undo != nil {
+		c.use(s.Undo.Uses, s.Undo.With, n.Get("undo").Get("uses"), n.Get("undo"), group)
+	}
+	if s.Verify != nil {
+		c.compile(s.Verify.That, c.scope(group, "output", "observed"), n.Get("verify").Get("that"))
+	}
+	c.compile(s.Retry.If, c.scope(group, "error"), n.Get("retry").Get("if"))
+	if s.Retry.Max < 0 {
+		c.refuse(n.Get("retry"), "%d retries", s.Retry.Max)
+	}
+}
+
+func (c *checker) group(s *Step, n *document.Node, outer *Step) {
+	switch {
+	case outer != nil:
+		c.refuse(n, "a group within a group")
+		return
+	case s.Rolling == nil:
+		c.refuse(n, "steps without rolling, expected rolling: {} to go over the nodes")
+		return
+	case len(s.Steps) == 0:
+		c.refuse(n, "rolling without steps")
+		return
+	case s.Uses != "" || s.Undo != nil || s.Verify != nil || s.Approval != nil:
+		c.refuse(n, "a group takes id, if, rolling and steps; the rest belongs to its steps")
+	}
+	if s.Rolling.MaxUnavailable < 1 {
+		c.refuse(n.Get("rolling"), "max_unavailable %d, expected at least 1", s.Rolling.MaxUnavailable)
+	}
+	c.compile(s.Rolling.Over, c.scope(nil), n.Get("rolling").Get("over"))
+	c.steps(s.Steps, n.Get("steps"), s)
+}
+
+// use checks the name of an action and those of its inputs; constant values are read as the action will read them.
+func (c *checker) use(name string, with *document.Node, at, n *document.Node, group *Step) {
+	a, known := action.Find(c.book.actions, name)
+	if !known {
+		named := *at
+		named.Text = name
+		c.problems = append(c.problems, document.UnknownName(&named, "action", action.Names(c.book.actions)))
+		return
+	}
+	if with == nil {
+		with = &document.Node{Kind: document.Mapping, File: n.File, Line: n.Line, Column: n.Column}
+	}
+	if with.Kind != document.Mapping {
+		c.refuse(with, "%s, expected the inputs of %s", with.Kind, name)
+		return
+	}
+	constant := c.walk(with, c.scope(group, "observed"))
+	if constant {
+		_, err := a.Bind(with)
+		c.problems.Add(with, err)
+		return
+	}
+	sample := with.Clone() // expressions are only known later: leave them out and look at the rest
+	for _, e := range with.Entries {
+		if !slices.Contains(a.Inputs(), e.Key) {
+			c.problems = append(c.problems, document.UnknownKey(e, a.Inputs()))
+			sample.Remove(e.Key)
+		} else if hasExpression(e.Value) {
+			sample.Remove(e.Key)
+		}
+	}
+	c.problems = append(c.problems, mismatches(a, sample, with)...)
+}
+
+// mismatches reads the constant inputs one by one, since the others are missing.
+func mismatches(a action.Action, sample, with *document.Node) document.Problems {
+	var ps document.Problems
+	for _, e := range sample.Entries {
+		t, _ := a.Input(e.Key)
+		ps.Add(e.Value, e.Value.Decode(reflect.New(t).Interface()))
+	}
+	for _, key := range a.Required() {
+		if with.Get(key) == nil {
+			ps = append(ps, with.Errorf("%q is missing", key))
+		}
+	}
+	return ps
+}
+
+// walk compiles the expressions in n and tells whether there are none.
+func (c *checker) walk(n *document.Node, s scope) bool {
+	constant := true
+	switch n.Kind {
+	case document.Scalar:
+		return c.text(n.Text, s, n)
+	case document.Sequence:
+		for _, item := range n.Items {
+			constant = c.walk(item, s) && constant
+		}
+	case document.Mapping:
+		for _, e := range n.Entries {
+			constant = c.walk(e.Value, s) && constant
+		}
+	}
+	return constant
+}
+
+// text compiles the expressions in a text and tells whether there are none.
+func (c *checker) text(text string, s scope, at *document.Node) bool {
+	if strings.Count(text, "${{") != strings.Count(text, "}}") && strings.Contains(text, "${{") {
+		c.refuse(at, "%q: ${{ without its }}", text)
+		return false
+	}
+	parts := pieces(text)
+	for i := 1; i < len(parts); i += 2 {
+		c.compile(parts[i], s, at)
+	}
+	return len(parts) == 1
+}
+
+func hasExpression(n *document.Node) bool {
+	if n == nil {
+		return false
+	}
+	if strings.Contains(n.Text, "${{") {
+		return true
+	}
+	return slices.ContainsFunc(n.Items, hasExpression) ||
+		slices.ContainsFunc(n.Entries, func(e document.Entry) bool { return hasExpression(e.Value) })
+}
+
+// read returns an input's value, refusing what it must not be.
+func (in Input) read(n *document.Node) (any, error) {
+	if len(in.Enum) > 0 && !slices.Contains(in.Enum, n.Text) {
+		return nil, document.UnknownName(n, "value", in.Enum)
+	}
+	switch in.Type {
+	case "number":
+		var f float64
+		err := n.Decode(&f)
+		return f, err
+	case "integer":
+		i, err := document.Count(n)
+		return i, err
+	case "boolean":
+		if n.Text != "true" && n.Text != "false" {
+			return nil, n.Errorf("%q, expected true or false", n.Text)
+		}
+		return n.Text == "true", nil
+	case "duration":
+		d, err := document.Duration(n)
+		return d.String(), err
+	}
+	if n.Kind != document.Scalar || n.Text == "" {
+		return nil, n.Errorf("%s, expected a text", n.Kind)
+	}
+	return n.Text, nil
+}
+
+// Resolve returns the values of the inputs from what a person said, NAME to text.
+func (b *Runbook) Resolve(said map[string]string) (map[string]any, error) {
+	values := map[string]any{}
+	var ps document.Problems
+	for _, name := range document.SortedKeys(said) {
+		if _, known := b.Inputs[name]; !known {
+			n := &document.Node{Kind: document.Scalar, File: "--input " + name, Text: name}
+			ps = append(ps, document.UnknownName(n, "input", document.SortedKeys(b.Inputs)))
+		}
+	}
+	for _, name := range document.SortedKeys(b.Inputs) {
+		in := b.Inputs[name]
+		n := in.Default
+		if text, given := said[name]; given {
+			n = &document.Node{Kind: document.Scalar, File: "--input " + name, Text: text}
+		}
+		if n == nil {
+			ps = append(ps, (&document.Node{File: b.Name}).Errorf("input %q is missing", name).WithHint("--input %s=%s", name, example(in)))
+			continue
+		}
+		v, err := in.read(n)
+		ps.Add(n, err)
+		values[name] = v
+	}
+	return values, ps.Err()
+}
+
+func example(in Input) string {
+	if len(in.Enum) > 0 {
+		return in.Enum[0]
+	}
+	if in.Type == "" {
+		return "TEXT"
+	}
+	return strings.ToUpper(string(in.Type))
+}

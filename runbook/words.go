@@ -1,0 +1,106 @@
+package runbook
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/internal/document"
+)
+
+// Lock says what a run keeps to itself.
+type Lock string
+
+// The locks.
+const (
+	LockCluster Lock = "cluster"
+	LockNone    Lock = "none"
+)
+
+// UnmarshalDocument reads a lock.
+func (l *Lock) UnmarshalDocument(n *document.Node) error {
+	*l = Lock(n.Text)
+	return oneOf(n, "lock", string(LockCluster), string(LockNone))
+}
+
+// InputType is what an input must be.
+type InputType string
+
+var inputTypes = []string{"text", "number", "integer", "boolean", "duration", "node"}
+
+// UnmarshalDocument reads a type.
+func (t *InputType) UnmarshalDocument(n *document.Node) error {
+	*t = InputType(n.Text)
+	return oneOf(n, "type", inputTypes...)
+}
+
+func oneOf(n *document.Node, what string, known ...string) error {
+	for _, k := range known {
+		if n.Text == k {
+			return nil
+		}
+	}
+	return document.UnknownName(n, what, known)
+}
+
+// Age is a time that may be said in days.
+type Age time.Duration
+
+// UnmarshalDocument reads 14d or a duration.
+func (a *Age) UnmarshalDocument(n *document.Node) error {
+	if days, ok := strings.CutSuffix(n.Text, "d"); ok {
+		if d, err := strconv.Atoi(days); err == nil && d > 0 {
+			*a = Age(time.Duration(d) * 24 * time.Hour)
+			return nil
+		}
+	}
+	d, err := document.Duration(n)
+	if err != nil {
+		return n.Errorf("%q, expected an age such as 14d or 36h", n.Text)
+	}
+	*a = Age(d)
+	return nil
+}
+
+// Retry is what to do when an attempt fails.
+type Retry struct {
+	Max     int     `yaml:"max" doc:"How many attempts more. Default 0."`
+	Backoff Backoff `yaml:"backoff" doc:"How long to wait between them: 10s, or 10s..2m, doubling. Default 1s..1m."`
+	If      string  `yaml:"if" doc:"An expression over error.text and error.class; when it is false, no retry."`
+}
+
+// Backoff is the wait before the next attempt: it doubles from Least to Most.
+type Backoff struct{ Least, Most time.Duration }
+
+// UnmarshalDocument reads 10s or 10s..2m.
+func (b *Backoff) UnmarshalDocument(n *document.Node) error {
+	least, most, both := strings.Cut(n.Text, "..")
+	if !both {
+		most = least
+	}
+	var err1, err2 error
+	b.Least, err1 = time.ParseDuration(least)
+	b.Most, err2 = time.ParseDuration(most)
+	if n.Kind != document.Scalar || err1 != nil || err2 != nil || b.Least < 0 || b.Most < b.Least {
+		return n.Errorf("%q, expected a wait such as 10s or 10s..2m", n.Text)
+	}
+	return nil
+}
+
+// wait is how long to wait after the given failed attempt, counted from 1. It spreads by a fifth, so that runs that
+// failed together do not try again together.
+func (b Backoff) wait(attempt int) time.Duration {
+	if b == (Backoff{}) {
+		b = Backoff{Least: time.Second, Most: time.Minute}
+	}
+	d := b.Least
+	for range attempt - 1 {
+		if d >= b.Most {
+			break
+		}
+		d *= 2
+	}
+	d = min(d, b.Most)
+	return d - time.Duration(rand.Float64()*0.2*float64(d))
+}
