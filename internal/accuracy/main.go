@@ -1,0 +1,56 @@
+// Command accuracy measures Plimsoll's statistics against truth and writes docs/accuracy.md.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+)
+
+// section is one part of the page: a title and what measures it.
+type section struct {
+	title string
+	write func() (markdown string, err error)
+}
+
+// sections are the parts of the page, in order. To add one, add a line.
+func sections(s study) []section {
+	return []section{
+		{"Comparing two cells", func() (string, error) { return comparisons(s) }},
+		{"Rounds that differ", func() (string, error) { return differing(s) }},
+		{"A frozen server", func() (string, error) { return frozenServer(s) }},
+	}
+}
+
+func main() {
+	out := flag.String("out", "docs/accuracy.md", "the page to write")
+	seed := flag.Uint64("seed", 20260101, "seed of all simulations")
+	share := flag.Float64("share", 1, "share of the trials to simulate, for a quick look")
+	flag.Parse()
+	if err := run(*out, study{seed: *seed, share: *share}); err != nil {
+		fmt.Fprintln(os.Stderr, "accuracy:", err)
+		os.Exit(1)
+	}
+}
+
+func run(out string, s study) error {
+	var page strings.Builder
+	page.WriteString(preface(s))
+	for _, part := range sections(s) {
+		start := time.Now()
+		markdown, err := part.write()
+		if err != nil {
+			return fmt.Errorf("%s: %w", part.title, err)
+		}
+		fmt.Fprintf(&page, "\n## %s\n\n%s", part.title, markdown)
+		fmt.Fprintf(os.Stderr, "%-40s %v\n", part.title, time.Since(start).Round(time.Second))
+	}
+	if err := os.WriteFile(out, []byte(page.String()), 0o644); err != nil {
+		return fmt.Errorf("write the page: %w", err)
+	}
+	return nil
+}
+
+func preface(s study) string { return "" }
