@@ -1,7 +1,6 @@
 package trial
 
 import (
-	"slices"
 	"strings"
 
 	"plimsoll/internal/document"
@@ -92,13 +91,4 @@ func (c Compare) VariantNames() []string {
 		names[i] = v.Name
 	}
 	return names
-}
-
-// factor returns the factor of a name.
-func (c Compare) factor(name string) (Factor, bool) {
-	i := slices.IndexFunc(c.Factors, func(f Factor) bool { return f.Name == name })
-	if i < 0 {
-		return Factor{}, false
-	}
-	return c.Factors[i], true
 }

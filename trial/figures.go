@@ -125,7 +125,6 @@ func (r *recording) impact(change *stretch, o analyze.Options) *analyze.Impact {
 		case s.phase == "baseline" && !after:
 			baseline = append(baseline, s.all...)
 		case after && s.change:
-			after = false
 			return impactOf(baseline, during, o)
 		case after:
 			during = append(during, s.all...)

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -90,7 +91,7 @@ func (r *runner) waitQuiet(ctx context.Context, db engine.Database, most time.Du
 		r.observe(Stage{Doing: Loading, Detail: why, Share: -1})
 		select {
 		case <-ctx.Done():
-			if context.Cause(ctx) == errStillBusy {
+			if errors.Is(context.Cause(ctx), errStillBusy) {
 				r.note("After loading, the engine was still busy after %v: %s.", most, why)
 				return nil
 			}

@@ -60,10 +60,10 @@ func (d *database) Readings(ctx context.Context) ([]engine.Reading, error) {
 	}
 	var out []engine.Reading
 	for row := range r.Rows {
-		name := string(r.At(row, 0).Data)
-		signal, counts := counters[name]
+		name := r.At(row, 0).Data
+		signal, counts := counters[string(name)]
 		if !counts {
-			gauge, known := gauges[name]
+			gauge, known := gauges[string(name)]
 			if !known {
 				continue
 			}
