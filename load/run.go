@@ -118,7 +118,7 @@ func (r *run) close() {
 	}
 }
 
-// drive runs the workers, and is itself the clockwork.
+// drive runs the workers and the clockwork to the end.
 func (r *run) drive(ctx context.Context, each func(Second)) Summary {
 	work, endWork := context.WithCancel(context.WithoutCancel(ctx)) // the end is orderly
 	issue, endIssue := context.WithCancel(work)
