@@ -48,7 +48,10 @@ type order struct {
 // Execute takes the right to execute runs on this state folder, ErrBusy if another process has it, and continues those
 // whose process died. Work is called for each of them and for each Start, on a goroutine of its own.
 func (s *Store) Execute(ctx context.Context, work Work) (*Executor, error) {
-	release, err := tryFlock(filepath.Join(s.options.Folder, lockName))
+	// A moment's patience: a program that a killed executor was just starting holds its lock until it is loaded.
+	patient, cancel := context.WithTimeoutCause(ctx, 500*time.Millisecond, ErrBusy)
+	defer cancel()
+	release, err := flock(patient, filepath.Join(s.options.Folder, lockName))
 	if err != nil {
 		return nil, err
 	}

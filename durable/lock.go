@@ -43,7 +43,7 @@ func flock(ctx context.Context, path string) (release func(), err error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, context.Cause(ctx)
 		case <-tick.C:
 		}
 	}

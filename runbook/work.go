@@ -72,11 +72,17 @@ func (e finalError) Unwrap() error { return e.error }
 
 func (r *runner) beginCheck(i *Item) {
 	key, uses, inputs := i.Key, i.Step.Uses, i.Inputs
+	interrupted, call := i.Phase == Acting, r.call(i)
 	r.begin(key, i.Step.Timeout, func(ctx context.Context, _ *progress) (*Event, error) {
 		began := time.Now()
 		task, err := r.state.Book.bind(uses, inputs)
 		if err != nil {
 			return nil, finalError{error: err}
+		}
+		if left, ok := task.(action.Settler); ok && interrupted {
+			if err := left.Settle(ctx, r.reading, call); err != nil {
+				return nil, finalError{error: err, asks: true}
+			}
 		}
 		f, err := task.Check(ctx, r.reading)
 		if err != nil {

@@ -55,6 +55,12 @@ type Undoer interface {
 	Undo(ctx context.Context, on *Site, c Call) error
 }
 
+// Settler is a task whose act may go on by itself when the Plimsoll that began it has died: a command, a node that joins.
+// After a crash Settle is called before Check; it returns when nothing of the act is under way any more.
+type Settler interface {
+	Settle(ctx context.Context, on *Site, c Call) error
+}
+
 // Cautious is a task that demands a person's approval for what it found: a reason such as the writes that a crash could
 // then lose; empty when there is none.
 type Cautious interface {

@@ -3,6 +3,7 @@ package action
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"plimsoll/infra"
@@ -28,6 +29,7 @@ type command struct {
 var (
 	_ Undoer   = (*command)(nil)
 	_ Verifier = (*command)(nil)
+	_ Settler  = (*command)(nil)
 )
 
 func (c *command) Validate() error {
@@ -54,7 +56,7 @@ func (c *command) Check(ctx context.Context, on *Site) (Finding, error) {
 	if c.Satisfied == "" {
 		return Finding{State: Needed, Intended: Facts{"run": c.Run}, Reason: "there is no check: it runs whenever its step does"}, nil
 	}
-	out, err := c.shell(ctx, on, c.Satisfied, nil)
+	out, err := c.shell(ctx, on, infra.Command{Args: []string{"-c", c.Satisfied}})
 	var exit *infra.ExitError
 	f := Finding{State: Satisfied, Observed: Facts{"check": strings.TrimSpace(string(out.Stdout))}, Intended: Facts{"run": c.Run}}
 	switch {
@@ -70,7 +72,7 @@ func (c *command) Check(ctx context.Context, on *Site) (Finding, error) {
 }
 
 func (c *command) Act(ctx context.Context, on *Site, call Call) (Facts, error) {
-	out, err := c.shell(ctx, on, c.Run, []string{"PLIMSOLL_TOKEN=" + call.Token})
+	out, err := c.shell(ctx, on, infra.Command{Args: []string{"-c", c.Run}, Env: []string{"PLIMSOLL_TOKEN=" + call.Token}, Mark: mark(call)})
 	return Facts{"stdout": strings.TrimSpace(string(out.Stdout))}, err
 }
 
@@ -79,7 +81,7 @@ func (c *command) Verify(ctx context.Context, on *Site, _ Facts) error {
 	if c.Satisfied == "" {
 		return nil
 	}
-	_, err := c.shell(ctx, on, c.Satisfied, nil)
+	_, err := c.shell(ctx, on, infra.Command{Args: []string{"-c", c.Satisfied}})
 	return err
 }
 
@@ -87,17 +89,39 @@ func (c *command) Undo(ctx context.Context, on *Site, call Call) error {
 	if c.Undone == "" {
 		return &Refusal{Reason: "the command has no undo"}
 	}
-	_, err := c.shell(ctx, on, c.Undone, []string{"PLIMSOLL_TOKEN=" + call.Token})
+	_, err := c.shell(ctx, on, infra.Command{Args: []string{"-c", c.Undone}, Env: []string{"PLIMSOLL_TOKEN=" + call.Token}})
 	return err
 }
 
-func (c *command) shell(ctx context.Context, on *Site, text string, env []string) (infra.Output, error) {
+// Settle waits for the end of a command that outlived who ran it.
+func (c *command) Settle(ctx context.Context, on *Site, call Call) error {
+	m, err := on.Machine(ctx, c.Node)
+	if err != nil {
+		return err
+	}
+	left, err := m.Find(ctx, mark(call))
+	if err != nil {
+		return fmt.Errorf("look for what was begun: %w", err)
+	}
+	for _, p := range left {
+		if err := p.Wait(ctx); err != nil {
+			return fmt.Errorf("wait for what was begun: %w", err)
+		}
+	}
+	return nil
+}
+
+// mark is how the processes of an act are found again.
+func mark(c Call) string { return "/runbook/" + c.Token }
+
+func (c *command) shell(ctx context.Context, on *Site, command infra.Command) (infra.Output, error) {
 	m, err := on.Machine(ctx, c.Node)
 	if err != nil {
 		return infra.Output{}, err
 	}
 	for k, v := range c.Env {
-		env = append(env, k+"="+v)
+		command.Env = append(command.Env, k+"="+v)
 	}
-	return m.Run(ctx, infra.Command{Path: "sh", Args: []string{"-c", text}, Env: env})
+	command.Path = "sh"
+	return m.Run(ctx, command)
 }

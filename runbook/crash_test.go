@@ -1,0 +1,224 @@
+package runbook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"plimsoll/durable"
+)
+
+// TestMain is also the child process that is killed.
+func TestMain(m *testing.M) {
+	if state := os.Getenv("RUNBOOK_CHILD"); state != "" {
+		if err := child(state); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// crashBook has a step of every nature. Each act leaves a line, so that acts can be counted.
+const crashBook = `
+runbook: test/crash
+steps:
+  - id: reversible
+    uses: command
+    with: {run: "echo x >> DIR/reversible; touch DIR/r", check: "test -e DIR/r", undo: "rm -f DIR/r", repeatable: true}
+  - id: checked
+    uses: command
+    with: {run: "echo x >> DIR/checked", check: "test -e DIR/checked"}
+  - id: group
+    rolling: {over: '["x", "y"]', max_unavailable: 2}
+    steps:
+      - {id: each, uses: command, with: {run: "echo x >> DIR/each-${{ target }}", check: "test -e DIR/each-${{ target }}"}}
+  - id: blind
+    uses: command
+    with: {run: "echo x >> DIR/blind"}
+`
+
+func child(state string) error {
+	began := time.Now()
+	ctx := context.Background()
+	kill, _ := strconv.Atoi(os.Getenv("RUNBOOK_KILL"))
+	before := os.Getenv("RUNBOOK_BEFORE") != ""
+	first := true
+	store, err := durable.Open(ctx, durable.Options{Folder: state, Version: Interpreter, Written: func(m durable.Moment) {
+		if first && !m.Before {
+			first = false
+			_ = os.WriteFile(filepath.Join(state, "took"), []byte(strconv.FormatInt(time.Since(began).Milliseconds(), 10)), 0o600)
+		}
+		if m.Number == kill && m.Before == before {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {}
+		}
+	}})
+	if err != nil {
+		return err
+	}
+	s := newService(store)
+	e, err := s.Execute(ctx)
+	if err != nil {
+		return err
+	}
+	runs := e.Continued()
+	if len(runs) == 0 {
+		book, err := Parse("crash.yaml", []byte(strings.ReplaceAll(crashBook, "DIR", os.Getenv("RUNBOOK_FOLDER"))), s.Actions)
+		if err != nil {
+			return err
+		}
+		p, err := s.Prepare(ctx, Request{Book: book, Cluster: "lab1"})
+		if err != nil {
+			return err
+		}
+		run, err := s.Begin(ctx, p)
+		if err != nil {
+			return err
+		}
+		if err := s.Start(ctx, e, run, Order{Do: "run"}); err != nil {
+			return err
+		}
+		runs = []string{run}
+	}
+	for _, run := range runs {
+		if err := e.Wait(ctx, run); err != nil {
+			return err
+		}
+	}
+	return errors.Join(e.Close(ctx), store.Close())
+}
+
+// spawn runs the child and tells whether it was killed.
+func spawn(t *testing.T, state, folder string, kill int, before bool) (killed bool) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), "RUNBOOK_CHILD="+state, "RUNBOOK_FOLDER="+folder, "RUNBOOK_KILL="+strconv.Itoa(kill))
+	if before {
+		cmd.Env = append(cmd.Env, "RUNBOOK_BEFORE=1")
+	}
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == -1 {
+		return true
+	}
+	if err != nil {
+		t.Fatalf("killed at %d (before %v): the child ended with %v: %s", kill, before, err, out)
+	}
+	return false
+}
+
+// TestKilledAroundEveryWrite kills the executing process before and after every entry: before it, an act has happened and
+// its result is not known; after it, an intent is known and nothing has happened.
+func TestKilledAroundEveryWrite(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts many processes")
+	}
+	b := newBench(t)
+	slowest := 0
+	for kill := 1; ; kill++ {
+		killed := false
+		for _, before := range []bool{true, false} {
+			state, folder := t.TempDir(), t.TempDir()
+			if !spawn(t, state, folder, kill, before) {
+				continue
+			}
+			killed = true
+			spawn(t, state, folder, 0, false)
+			took, err := os.ReadFile(filepath.Join(state, "took"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ms, _ := strconv.Atoi(string(took)); ms > slowest {
+				slowest = ms
+			}
+			examine(t, b, state, folder, fmt.Sprintf("killed at entry %d (before %v)", kill, before))
+		}
+		if !killed {
+			if kill < 20 {
+				t.Errorf("only %d entries", kill)
+			}
+			break
+		}
+	}
+	t.Logf("the slowest wrote its first entry %d ms after it was started", slowest)
+	if slowest > 2000 {
+		t.Errorf("it took %d ms to resume", slowest)
+	}
+}
+
+// examine looks at what one crash left.
+func examine(t *testing.T, b *bench, state, folder, when string) {
+	t.Helper()
+	store, err := durable.Open(t.Context(), durable.Options{Folder: state, Version: Interpreter})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = store.Close() }()
+	runs, err := store.Runs(t.Context())
+	if err != nil || len(runs) == 0 {
+		t.Fatalf("%s: %d runs, %v", when, len(runs), err)
+	}
+	entries, err := store.Entries(t.Context(), runs[0].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := durable.VerifyChain(entries); err != nil {
+		t.Errorf("%s: %v", when, err)
+	}
+	st, err := Fold(entries, b.Actions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := map[string]bool{}
+	for st.Outcome == Broken { // as a person would who has looked how things stand
+		for _, i := range st.Items {
+			if i.Asks && i.Key != "reversible" {
+				asked[i.Key] = true
+			} else if i.Phase == Dead {
+				t.Fatalf("%s: %s failed: %s", when, i.Key, i.Error)
+			}
+		}
+		s := &bench{Service: newService(store), t: t}
+		st = s.stintOf(runs[0].ID, Order{Do: "resume"})
+	}
+	if st.Outcome != Done {
+		t.Errorf("%s: outcome %q at %s", when, st.Outcome, st.Position())
+	}
+	if entries, err = store.Entries(t.Context(), runs[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	finished := map[string]bool{}
+	for _, entry := range entries {
+		var e Event
+		if err := json.Unmarshal(entry.Data, &e); err != nil {
+			t.Fatal(err)
+		}
+		if e.Kind == Intended && finished[e.Step] {
+			t.Errorf("%s: the finished step %s began again", when, e.Step)
+		}
+		if e.Kind == Verified {
+			finished[e.Step] = true
+		}
+	}
+	most := map[string]int{"reversible": 2, "checked": 1, "each-x": 1, "each-y": 1, "blind": 1}
+	if asked["blind"] { // which nothing but a person could know
+		most["blind"] = 2
+	}
+	for name, most := range most {
+		data, err := os.ReadFile(filepath.Join(folder, name))
+		if n := strings.Count(string(data), "x"); n > most || n == 0 {
+			t.Errorf("%s: %s acted %d times, want 1 to %d, %v", when, name, n, most, err)
+		}
+	}
+}

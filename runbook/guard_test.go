@@ -1,0 +1,128 @@
+package runbook
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"plimsoll/runbook/action"
+)
+
+const guarded = `
+runbook: test/guarded
+guardrails:
+  - {name: load, when: "db.load > 2 * baseline.db.load", for: 2s}
+steps:
+  - {id: a, uses: command, with: {run: "touch DIR/a", check: "test -e DIR/a"}}
+`
+
+func TestGuardrailsCountABreachAfterItsTimeAndMissingDataAtOnce(t *testing.T) {
+	b := newBench(t)
+	g := newGuard(b.parse(guarded), nil)
+	now := time.Unix(1000, 0)
+	at := func(after time.Duration, load float64, err error) string {
+		now := now.Add(after)
+		g.judge(now, map[string]float64{"db.load": load}, err)
+		reason, _ := g.state(now)
+		return reason
+	}
+	if r, _ := g.state(now); r == "" {
+		t.Error("it lets act before anything was read")
+	}
+	if r := at(0, 10, nil); r != "" {
+		t.Errorf("at rest: %s", r)
+	}
+	g.settle()
+	for _, c := range []struct {
+		after time.Duration
+		load  float64
+		err   error
+		held  bool
+	}{
+		{1 * time.Second, 19, nil, false},
+		{2 * time.Second, 21, nil, false}, // breached, not yet for long enough
+		{3 * time.Second, 21, nil, false},
+		{4 * time.Second, 21, nil, true},
+		{5 * time.Second, 10, nil, true}, // gone, not yet for long enough
+		{7 * time.Second, 10, nil, false},
+		{8 * time.Second, 10, errors.New("refused"), true},
+		{9 * time.Second, 10, nil, true},
+		{11 * time.Second, 10, nil, false},
+	} {
+		if r := at(c.after, c.load, c.err); (r != "") != c.held {
+			t.Errorf("after %s at %v: held by %q", c.after, c.load, r)
+		}
+	}
+	if r, _ := g.state(now.Add(20 * time.Second)); !strings.Contains(r, "not read") {
+		t.Errorf("with old readings: %q", r)
+	}
+}
+
+// dial is a meter that a test turns.
+type dial struct {
+	mu   sync.Mutex
+	load float64
+	err  error
+}
+
+func (d *dial) set(load float64, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.load, d.err = load, err
+}
+
+func (d *dial) Read(context.Context) (map[string]float64, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return map[string]float64{"db.load": d.load}, d.err
+}
+
+func TestNoActBeginsDuringABreach(t *testing.T) {
+	b := newBench(t)
+	d := &dial{err: errors.New("refused")}
+	b.Meter = func(*action.Site) Meter { return d }
+	run := b.begin(Request{Book: b.parse(strings.Replace(guarded, "for: 2s", "for: 0s", 1))})
+	e, err := b.Execute(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Start(t.Context(), e, run, Order{Do: "run"}); err != nil {
+		t.Fatal(err)
+	}
+	b.until(run, func(st *State) bool { return st.Status() == "held" })
+	if b.read("a") != "" || len(b.events(run, Intended)) != 0 {
+		t.Error("it acted without data")
+	}
+	d.set(1, nil)
+	if err := e.Wait(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+	if st := b.stateOf(run); st.Outcome != Done {
+		t.Errorf("outcome %q", st.Outcome)
+	}
+	if err := e.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestARunWithoutAMeterIsHeldAndParks(t *testing.T) {
+	b := newBench(t)
+	run := b.begin(Request{Book: b.parse(guarded)})
+	e, err := b.Execute(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Start(t.Context(), e, run, Order{Do: "run"}); err != nil {
+		t.Fatal(err)
+	}
+	b.until(run, func(st *State) bool { return st.Status() == "held" })
+	if err := e.Close(t.Context()); err != nil { // Ctrl-C
+		t.Fatal(err)
+	}
+	if st := b.stateOf(run); st.Status() != "parked" || st.Outcome != "" {
+		t.Errorf("status %q", st.Status())
+	}
+}
