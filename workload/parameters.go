@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,7 +14,8 @@ import (
 // Parameter is one thing that a user may set on a workload.
 type Parameter struct {
 	Name    string
-	Type    string // as a user thinks of it: whole number, number, true or false, text, one of …
+	Type    string   // as a user thinks of it: whole number, number, true or false, text, mapping
+	Values  []string // that it may have, where they are few
 	Default string
 	Doc     string
 }
@@ -26,6 +28,7 @@ func describe(defaults any) []Parameter {
 		out = append(out, Parameter{
 			Name:    keyOf(f),
 			Type:    typeOf(f),
+			Values:  valuesOf(f),
 			Default: defaultOf(f, v.FieldByIndex(f.Index)),
 			Doc:     f.Tag.Get("doc"),
 		})
@@ -39,14 +42,19 @@ func keyOf(f reflect.StructField) string {
 }
 
 func typeOf(f reflect.StructField) string {
-	if names, ok := f.Tag.Lookup("oneof"); ok {
-		return strings.ReplaceAll(names, "|", ", ")
-	}
 	kinds := map[reflect.Kind]string{reflect.Bool: "true or false", reflect.Float64: "number", reflect.String: "text", reflect.Map: "mapping"}
 	if name, ok := kinds[f.Type.Kind()]; ok {
 		return name
 	}
 	return "whole number"
+}
+
+func valuesOf(f reflect.StructField) []string {
+	names, ok := f.Tag.Lookup("oneof")
+	if !ok {
+		return nil
+	}
+	return strings.Split(names, "|")
 }
 
 func defaultOf(f reflect.StructField, v reflect.Value) string {
@@ -75,13 +83,7 @@ func decode(n *document.Node, into any) error {
 }
 
 func bounded(n *document.Node, f reflect.StructField, v reflect.Value) error {
-	if names, ok := f.Tag.Lookup("oneof"); ok {
-		known := strings.Split(names, "|")
-		for _, name := range known {
-			if v.String() == name {
-				return nil
-			}
-		}
+	if known := valuesOf(f); known != nil && !slices.Contains(known, v.String()) {
 		return document.UnknownName(n, keyOf(f), known)
 	}
 	if low, ok := bound(f, "min"); ok && number(v) < low {
@@ -119,8 +121,8 @@ func WriteReference(w io.Writer, m Maker) error {
 	}
 	for _, p := range m.Parameters {
 		doc := p.Doc
-		if strings.Contains(p.Type, ", ") {
-			doc += ": " + p.Type
+		if len(p.Values) > 0 {
+			doc += ": " + strings.Join(p.Values, ", ")
 		}
 		if _, err := fmt.Fprintf(w, "| `%s` | %s | %s |\n", p.Name, p.Default, doc); err != nil {
 			return err
