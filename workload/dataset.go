@@ -17,6 +17,7 @@ type DataSet struct {
 	Seal    []Source // rows that come after the indexes: where they are missing, the data is not complete
 	Finish  []string // statements after all rows, one after another
 	Seed    uint64
+	Quote   func(table string) string // nil: names stand in statements as they are
 	Drop    func(table string) string // nil: DROP TABLE IF EXISTS
 }
 
@@ -28,7 +29,7 @@ func (s DataSet) Prepare(ctx context.Context, db engine.Database, tell Progress)
 	}
 	defer session.Close()
 	for _, table := range s.Tables {
-		there, err := Exists(ctx, session, table)
+		there, err := Exists(ctx, session, s.quoted(table))
 		if err != nil {
 			return err
 		}
@@ -107,7 +108,7 @@ func (s DataSet) Cleanup(ctx context.Context, db engine.Database) error {
 	}
 	defer session.Close()
 	for _, table := range s.Tables {
-		text := "DROP TABLE IF EXISTS " + table
+		text := "DROP TABLE IF EXISTS " + s.quoted(table)
 		if s.Drop != nil {
 			text = s.Drop(table)
 		}
@@ -116,6 +117,13 @@ func (s DataSet) Cleanup(ctx context.Context, db engine.Database) error {
 		}
 	}
 	return nil
+}
+
+func (s DataSet) quoted(table string) string {
+	if s.Quote == nil {
+		return table
+	}
+	return s.Quote(table)
 }
 
 func each(ctx context.Context, session engine.Session, texts []string) error {

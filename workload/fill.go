@@ -15,6 +15,9 @@ import (
 // fill inserts the rows of all sources, over several sessions side by side: each takes stretches of a table in the order of
 // its primary key.
 func fill(ctx context.Context, db engine.Database, sources []Source, seed uint64, p *meter) error {
+	if len(sources) == 0 {
+		return nil
+	}
 	stretches := make(chan stretch)
 	sessions := sessions()
 	return sideBySide(ctx, sessions, func(ctx context.Context) error {

@@ -1,14 +1,10 @@
 package custom
 
 import (
-	"context"
-	"fmt"
-	"math/rand/v2"
 	"regexp"
 	"strings"
 	"time"
 
-	"plimsoll/engine"
 	"plimsoll/internal/document"
 	"plimsoll/workload"
 )
@@ -40,37 +36,7 @@ type table struct {
 	single   bool // a statement inserts one row only
 }
 
-// column is one column of a table.
-type column struct {
-	at    *document.Node
-	name  string
-	kind  variants // its type
-	value source   // nil: the database sets it
-	typed string   // kind for the engine at hand
-}
-
 var validName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
-// names is a name or a list of them.
-type names []*document.Node
-
-// UnmarshalDocument implements document.Unmarshaler.
-func (l *names) UnmarshalDocument(n *document.Node) error {
-	switch n.Kind {
-	case document.Scalar:
-		*l = names{n}
-	case document.Sequence:
-		for _, item := range n.Items {
-			if item.Kind != document.Scalar {
-				return item.Errorf("%s, expected the name of a column", item.Kind)
-			}
-		}
-		*l = n.Items
-	default:
-		return n.Errorf("%s, expected the name of a column or a list of them", n.Kind)
-	}
-	return nil
-}
 
 func readTables(n *document.Node, now func() time.Time, ps *document.Problems) []*table {
 	if n == nil {
@@ -148,63 +114,6 @@ func (t *table) readColumns(s scope, sequences bool, ps *document.Problems) {
 	}
 }
 
-// longColumn is a column written as a mapping, for types that differ between engines.
-type longColumn struct {
-	Type  variants       `yaml:"type,required" doc:"the type, or the types by engine"`
-	Value *document.Node `yaml:"value" doc:"the generator"`
-}
-
-// split takes the type out of what a column is written as, and returns where its generator begins: nil if it has none.
-func (c *column) split(n *document.Node) (values *document.Node, offset int, err error) {
-	if n.Kind == document.Mapping {
-		var long longColumn
-		if err := n.Decode(&long); err != nil {
-			return nil, 0, err
-		}
-		c.kind = long.Type
-		if long.Value != nil && long.Value.Kind != document.Scalar {
-			return nil, 0, long.Value.Errorf("%s, expected a generator such as uniform 1..100", long.Value.Kind)
-		}
-		return long.Value, 0, nil
-	}
-	if n.Kind != document.Scalar {
-		return nil, 0, n.Errorf("%s, expected TYPE = GENERATOR", n.Kind)
-	}
-	kind, offset := n.Text, equals(n.Text)
-	if offset >= 0 {
-		kind, values = n.Text[:offset], n
-	}
-	if kind = strings.TrimSpace(kind); kind == "" {
-		return nil, 0, n.Errorf("no type, expected TYPE = GENERATOR")
-	}
-	plain := *n
-	plain.Text = kind
-	c.kind = variants{plain: &plain}
-	return values, offset + 1, nil
-}
-
-// equals finds the = between a type and its generator: the first one outside of parentheses and quotes; -1: none.
-func equals(s string) int {
-	depth, quote := 0, byte(0)
-	for i := range len(s) {
-		switch c := s[i]; {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '\'' || c == '"':
-			quote = c
-		case c == '(':
-			depth++
-		case c == ')':
-			depth--
-		case c == '=' && depth == 0:
-			return i
-		}
-	}
-	return -1
-}
-
 func (t *table) checkNames(ps *document.Problems) {
 	var known []string
 	for _, c := range t.columns {
@@ -251,129 +160,4 @@ func tableNames(tables []*table) []string {
 		all = append(all, t.name)
 	}
 	return all
-}
-
-// suit fits the table to an engine.
-func (t *table) suit(e engine.Engine) error {
-	t.quote, t.single = func(name string) string { return name }, true
-	if r, ok := e.(engine.Relational); ok {
-		t.quote, t.single = r.Quote, false
-	}
-	var ps document.Problems
-	for _, c := range t.columns {
-		n, err := c.kind.of(e)
-		if err != nil {
-			ps.Add(c.at, err)
-			continue
-		}
-		c.typed = n.Text
-	}
-	return ps.Err()
-}
-
-// adopt finds out how many rows the table has, if they are numbered.
-func (t *table) adopt(ctx context.Context, session engine.Session) error {
-	there, err := workload.Exists(ctx, session, t.quote(t.name))
-	if err != nil {
-		return err
-	}
-	if !there {
-		return &workload.AbsentError{What: "there is no table " + t.name}
-	}
-	if t.sequence == "" {
-		return nil
-	}
-	r := engine.Result{Keep: true}
-	if err := session.Exec(ctx, "SELECT MAX("+t.quote(t.sequence)+") FROM "+t.quote(t.name), &r); err != nil {
-		return fmt.Errorf("find the rows of %s: %w", t.name, err)
-	}
-	found := int64(0)
-	if r.Rows > 0 && !r.At(0, 0).IsNull() {
-		found = r.At(0, 0).Int - t.first + 1
-	}
-	switch {
-	case found < 1 && t.rows > 0:
-		return &workload.AbsentError{What: "table " + t.name + " is empty"}
-	case t.asked != nil && found < t.rows:
-		return document.Problems{t.asked.Errorf("%d rows of %s, but there are %d", t.rows, t.name, found)}
-	}
-	t.rows, t.keys = found, workload.NewKeys(found)
-	return nil
-}
-
-// dataSet describes the tables.
-func (w *custom) dataSet() workload.DataSet {
-	d := workload.DataSet{Seed: dataSeed}
-	for _, t := range w.tables {
-		d.Tables = append(d.Tables, t.quote(t.name))
-		d.Create = append(d.Create, t.create())
-		d.Indexes = append(d.Indexes, t.indexes("INDEX", t.Indexes)...)
-		d.Indexes = append(d.Indexes, t.indexes("UNIQUE INDEX", t.Unique)...)
-		if t.rows > 0 {
-			d.Sources = append(d.Sources, t.source())
-		}
-	}
-	return d
-}
-
-const dataSeed = 1
-
-func (t *table) create() string {
-	var lines []string
-	for _, c := range t.columns {
-		lines = append(lines, "  "+t.quote(c.name)+" "+c.typed)
-	}
-	if len(t.Key) > 0 {
-		lines = append(lines, "  PRIMARY KEY ("+t.list(t.Key)+")")
-	}
-	return strings.TrimSpace("CREATE TABLE " + t.quote(t.name) + " (\n" + strings.Join(lines, ",\n") + "\n) " + t.Options)
-}
-
-func (t *table) list(columns names) string {
-	quoted := make([]string, len(columns))
-	for i, n := range columns {
-		quoted[i] = t.quote(n.Text)
-	}
-	return strings.Join(quoted, ", ")
-}
-
-func (t *table) indexes(what string, all []names) []string {
-	var texts []string
-	for _, columns := range all {
-		name := t.name
-		for _, n := range columns {
-			name += "_" + n.Text
-		}
-		texts = append(texts, "CREATE "+what+" "+t.quote(name)+" ON "+t.quote(t.name)+" ("+t.list(columns)+")")
-	}
-	return texts
-}
-
-// source makes the rows.
-func (t *table) source() workload.Source {
-	var made []*column
-	var columns []string
-	for _, c := range t.columns {
-		if c.value != nil {
-			made, columns = append(made, c), append(columns, t.quote(c.name))
-		}
-	}
-	s := workload.EachRow(t.quote(t.name), workload.InsertInto(t.quote(t.name), columns...), t.rows, func() func(int64, *rand.Rand, *workload.Rows) {
-		values := make([]generator, len(made))
-		for i, c := range made {
-			values[i] = c.value()
-		}
-		var d drawing
-		return func(row int64, r *rand.Rand, rows *workload.Rows) {
-			d.r, d.row = r, row
-			for _, g := range values {
-				d.text = rows.Text()
-				rows.Value(g.value(&d))
-			}
-		}
-	})
-	if t.single {
-		s.Most = 1
-	}
-	return s
 }

@@ -19,9 +19,6 @@ func simple(g written) func(*expression) (source, error) {
 	return func(*expression) (source, error) { return func() generator { return g }, nil }
 }
 
-// draw draws a length.
-func (l limits) draw(r *rand.Rand) int { return int(l.low + r.Int64N(l.high-l.low+1)) }
-
 func parseText(e *expression) (source, error) {
 	l, err := e.length("a length such as 40 or 20..60")
 	return func() generator {

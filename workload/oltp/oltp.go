@@ -49,7 +49,7 @@ type kind interface {
 
 func build[K kind](k K, given *document.Node, e engine.Engine) (workload.Workload, error) {
 	w := &oltp{plan: k.plan(), tables: k.data(), given: given}
-	if _, err := workload.NeedSQL(w.name, given, e); err != nil {
+	if err := workload.NeedSQL(w.name, given, e); err != nil {
 		return nil, err
 	}
 	if w.queries() == 0 {

@@ -40,7 +40,7 @@ var (
 )
 
 func build(p parameters, given *document.Node, e engine.Engine) (workload.Workload, error) {
-	if _, err := workload.NeedSQL("tpcc", given, e); err != nil {
+	if err := workload.NeedSQL("tpcc", given, e); err != nil {
 		return nil, err
 	}
 	return &tpcc{p, given}, nil
