@@ -33,7 +33,7 @@ func (d Deps) takePlace(ctx context.Context, nodes, port, usual int) (place, err
 	if err != nil {
 		return place{}, err
 	}
-	network, ports := d.networks(), []int{port}
+	ports := []int{port}
 	if port == 0 {
 		ports = ports[:0]
 		for p := usual; p < usual+100; p++ {
@@ -44,13 +44,14 @@ func (d Deps) takePlace(ctx context.Context, nodes, port, usual int) (place, err
 	if err != nil {
 		return place{}, err
 	}
+	var refusal error
 	for _, p := range ports {
-		for _, n := range network {
+		for _, n := range d.networks() {
 			at := place{network: n, port: p}
 			if claimed[n.String()] || !at.free(listeners, nodes) {
 				continue
 			}
-			if at.release, err = d.lockPlace(ctx, n.String()); err == nil {
+			if refusal = d.hold(ctx, &at, nodes); refusal == nil {
 				return at, nil
 			}
 			if ctx.Err() != nil {
@@ -58,11 +59,31 @@ func (d Deps) takePlace(ctx context.Context, nodes, port, usual int) (place, err
 			}
 		}
 	}
+	if refusal != nil {
+		return place{}, fmt.Errorf("no free addresses in %s for %d nodes: %w", d.Network, nodes, refusal)
+	}
 	if port != 0 {
 		return place{}, infra.Advise(fmt.Errorf("port %d is taken on every address of %s", port, d.Network),
 			"something listens on all addresses (ss -ltnp shows what); choose another port, or none for the next free one")
 	}
 	return place{}, fmt.Errorf("no free addresses in %s for %d nodes", d.Network, nodes)
+}
+
+// hold locks a place that looked free, and looks again: its last holder may have let go because servers listen by now.
+func (d Deps) hold(ctx context.Context, at *place, nodes int) error {
+	release, err := d.lockPlace(ctx, at.network.String())
+	if err != nil {
+		return err
+	}
+	listeners, err := infra.Listeners(ctx, d.Machine)
+	if err == nil && !at.free(listeners, nodes) {
+		err = fmt.Errorf("%s was taken meanwhile", at.network)
+	}
+	if err != nil {
+		return errors.Join(err, release())
+	}
+	at.release = release
+	return nil
 }
 
 func (p place) free(listeners []netip.AddrPort, nodes int) bool {
@@ -113,7 +134,7 @@ func (d Deps) lockCluster(ctx context.Context, name string) (func() error, error
 		return nil, fmt.Errorf("make the lab's folder: %w", err)
 	}
 	// A moment's patience: what a killed Plimsoll was about to start may still hold its files.
-	patient, cancel := context.WithTimeout(ctx, time.Second)
+	patient, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
 	defer cancel()
 	release, err := d.Machine.Lock(patient, d.folder(name)+".lock")
 	if errors.Is(err, infra.ErrLocked) {

@@ -33,9 +33,7 @@ func (c *Cluster) Stop(ctx context.Context, nodes ...string) error {
 
 // Restart stops and starts nodes, one after another.
 func (c *Cluster) Restart(ctx context.Context, nodes ...string) error {
-	return c.each(ctx, nodes, func(ctx context.Context, m *member) error {
-		return errors.Join(c.stop(ctx, m), c.start(ctx, m))
-	})
+	return c.each(ctx, nodes, c.restart)
 }
 
 // Kill ends nodes with SIGKILL, as a crash would.
@@ -53,24 +51,27 @@ func (c *Cluster) Thaw(ctx context.Context, nodes ...string) error {
 	return c.each(ctx, nodes, func(ctx context.Context, m *member) error { return c.suspend(ctx, m, "CONT") })
 }
 
-// Reconfigure gives nodes these settings in place of those they had. What runs is restarted, what does not takes them at
-// its next start. Settings that cannot be are refused while the node goes on as it is; others the server itself may refuse
-// when it starts, and then it is stopped.
+// Reconfigure gives nodes these settings in place of those they had. What does not run takes them at its next start; what
+// runs is restarted, unless the settings cannot be: then it goes on as it was. What only the server itself refuses leaves
+// it stopped.
 func (c *Cluster) Reconfigure(ctx context.Context, config map[string]string, nodes ...string) error {
 	return c.each(ctx, nodes, func(ctx context.Context, m *member) error {
-		proposed := m.Node
-		proposed.Config = config
-		if _, err := c.launcher.Needs(proposed); err != nil {
-			return fmt.Errorf("%s: %w", m.Name, err)
+		running := c.stateOf(m) != Stopped
+		if running {
+			proposed := m.Node
+			proposed.Config = config
+			if _, err := c.launcher.Needs(proposed); err != nil {
+				return fmt.Errorf("%s: %w", m.Name, err)
+			}
 		}
 		c.record.Nodes[slices.Index(c.members, m)].Config = maps.Clone(config)
 		if err := c.record.write(ctx, c.deps.Machine, c.folder); err != nil {
 			return err
 		}
-		if c.stateOf(m) == Stopped {
+		if !running {
 			return nil
 		}
-		return errors.Join(c.stop(ctx, m), c.start(ctx, m))
+		return c.restart(ctx, m)
 	})
 }
 
@@ -90,7 +91,7 @@ func (c *Cluster) each(ctx context.Context, nodes []string, do func(context.Cont
 	})
 }
 
-// start starts a node and waits until it serves and has joined. On an error it does not run.
+// start starts a node and waits until it serves and has joined. If it does not serve, it is ended.
 func (c *Cluster) start(ctx context.Context, m *member) error {
 	if c.stateOf(m) != Stopped {
 		return nil
@@ -203,6 +204,13 @@ func (c *Cluster) stop(ctx context.Context, m *member) error {
 	}
 	c.deps.say("%s: stop", m.Name)
 	return c.end(ctx, m, "TERM")
+}
+
+func (c *Cluster) restart(ctx context.Context, m *member) error {
+	if err := c.stop(ctx, m); err != nil {
+		return err
+	}
+	return c.start(ctx, m)
 }
 
 // end sends a node its last signal and waits for its end.

@@ -24,11 +24,11 @@ var servers = []struct{ product, version, redo string }{
 	{"mysql", "9.7", "innodb_redo_log_capacity"},
 }
 
-// onEach runs a test with each of the servers at once.
+// onEach runs a test with each of the servers.
 func onEach(t *testing.T, name string, nodes int, config map[string]string, test func(*testing.T, *lab.Cluster)) {
+	t.Parallel()
 	for _, s := range servers {
 		t.Run(s.product+" "+s.version, func(t *testing.T) {
-			t.Parallel()
 			all := map[string]string{s.redo: "8M", "innodb_buffer_pool_size": "32M"}
 			maps.Copy(all, config)
 			test(t, up(t, realDeps(t), lab.Spec{Name: name, Product: s.product, Version: s.version, Nodes: nodes, Config: all}))
@@ -42,6 +42,7 @@ func realDeps(t *testing.T) lab.Deps {
 	if testing.Short() {
 		t.Skip("starts real servers")
 	}
+	t.Parallel() // they wait for disks and timers, and labs do not disturb one another
 	d := deps(t, mysql.Servers{})
 	cache, err := lab.Cache(os.Getenv)
 	must(t, err)
@@ -253,6 +254,26 @@ func TestRealRefusals(t *testing.T) {
 			_, err := lab.Up(t.Context(), c.spec, d)
 			refused(t, err, c.says, c.hints)
 			nothingLeft(t.Context(), t, d, "refused")
+		})
+	}
+}
+
+// A port that somebody takes between the check and the start is what the server's log says it is.
+func TestRealPortTakenMeanwhile(t *testing.T) {
+	t.Parallel()
+	for _, s := range servers {
+		t.Run(s.product+" "+s.version, func(t *testing.T) {
+			d := realDeps(t)
+			d.Say = func(text string) {
+				if _, address, starts := strings.Cut(text, "n1: start at "); starts {
+					taken, err := net.Listen("tcp", address)
+					must(t, err)
+					t.Cleanup(func() { must(t, taken.Close()) })
+				}
+			}
+			_, err := lab.Up(t.Context(), lab.Spec{Name: "taken", Product: s.product, Version: s.version}, d)
+			refused(t, err, "n1 ended: its port is taken", "ss -ltnp")
+			nothingLeft(t.Context(), t, d, "taken")
 		})
 	}
 }

@@ -26,7 +26,7 @@ func fromMaven(ctx context.Context, f *fetch) (string, map[string]string, error)
 	if err := f.Remove(ctx, unpacked); err != nil {
 		return "", nil, err
 	}
-	out, err := f.tool(ctx, hint, "mvn", "--quiet", "--batch-mode", "dependency:unpack",
+	out, err := f.tool(ctx, hint, "mvn", "--quiet", "--batch-mode", "-Dstyle.color=never", "dependency:unpack",
 		"-Dartifact="+mavenArtifact, "-DoutputDirectory="+unpacked)
 	if err != nil {
 		return "", nil, mavenError(err, string(out))
@@ -52,8 +52,10 @@ func mavenError(err error, said string) error {
 		return err
 	}
 	for line := range strings.Lines(said) {
-		if text, ok := strings.CutPrefix(line, "[ERROR] "); ok {
-			return infra.Advise(fmt.Errorf("mvn: %s", strings.TrimSpace(text)), "can Maven reach its repository?")
+		_, text, _ := strings.Cut(line, "[ERROR] ")
+		text, _, _ = strings.Cut(text, " -> [Help")
+		if text = strings.TrimSpace(text); text != "" {
+			return infra.Advise(fmt.Errorf("mvn: %s", text), "can Maven reach its repository?")
 		}
 	}
 	return err

@@ -145,7 +145,7 @@ func TestPackageClientsComplaints(t *testing.T) {
 	if want := "apt-get: Failed to fetch x  Could not resolve 'y'; Some index files failed"; apt.Error() != want {
 		t.Errorf("got %v, want %s", apt, want)
 	}
-	maven := mavenError(&infra.ExitError{Command: "mvn", Status: 1}, "[ERROR] Could not find artifact a:b:1\n[ERROR] Re-run Maven\n")
+	maven := mavenError(&infra.ExitError{Command: "mvn", Status: 1}, "\x1b[0m[ERROR] \n[ERROR] Could not find artifact a:b:1 -> [Help 1]\n[ERROR] Re-run Maven\n")
 	if want := "mvn: Could not find artifact a:b:1"; maven.Error() != want {
 		t.Errorf("got %v, want %s", maven, want)
 	}

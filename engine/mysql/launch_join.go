@@ -14,6 +14,11 @@ import (
 // that the primary had when it was asked.
 func (Servers) Join(ctx context.Context, _ infra.Machine, n engine.Node, before []engine.Node) error {
 	primary := before[0]
+	if log, err := ask(ctx, primary, "SELECT @@GLOBAL.log_bin"); err != nil {
+		return fmt.Errorf("ask %s for its binary log: %w", primary.Name, err)
+	} else if log == "0" {
+		return infra.Advise(fmt.Errorf("%s writes no binary log", primary.Name), "set log_bin: on")
+	}
 	position, err := ask(ctx, primary, dialectOf(n).position)
 	if err != nil {
 		return fmt.Errorf("ask %s for its position: %w", primary.Name, err)

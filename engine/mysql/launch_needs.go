@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -24,6 +25,10 @@ func (Servers) Needs(n engine.Node) (engine.Needs, error) {
 	s, err := settingsOf(n)
 	if err != nil {
 		return engine.Needs{}, err
+	}
+	if _, off := s["skip_log_bin"]; off && n.Size > 1 {
+		return engine.Needs{}, infra.Advise(errors.New("log_bin is off, but replicas read the primary's binary log"),
+			"leave log_bin out, or use one node")
 	}
 	pool, err := s.bytes(poolSize, defaultPool)
 	if err != nil {

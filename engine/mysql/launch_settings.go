@@ -101,31 +101,27 @@ func (s settings) override(n engine.Node) error {
 		}
 		s[poolSize] = strconv.FormatInt(bytes, 10)
 	}
-	return s.binaryLog(n)
+	s.binaryLog()
+	return nil
 }
 
 // binaryLog turns on and off into what servers understand: for them log_bin is the name of a file.
-func (s settings) binaryLog(n engine.Node) error {
+func (s settings) binaryLog() {
 	value, set := s["log_bin"]
 	if skip, ok := s["skip_log_bin"]; ok {
 		value, set = map[bool]string{true: "ON", false: "OFF"}[isOff(skip)], true
 		delete(s, "skip_log_bin")
 	}
 	if !set {
-		return nil // the product's default
+		return // the product's default
 	}
-	delete(s, "log_bin")
 	switch {
-	case !isOff(value) && (isOn(value) || value == ""):
-		s["log_bin"] = "binlog"
-	case !isOff(value):
-		s["log_bin"] = value
-	case n.Size > 1:
-		return infra.Advise(fmt.Errorf("log_bin is %s, but replicas read the primary's binary log", value), "leave log_bin out, or use one node")
-	default:
+	case isOff(value):
+		delete(s, "log_bin")
 		s["skip_log_bin"] = nothing
+	case isOn(value) || value == "":
+		s["log_bin"] = "binlog"
 	}
-	return nil
 }
 
 // canonical is a variable's name in its usual spelling.

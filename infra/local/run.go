@@ -76,7 +76,27 @@ func (Machine) Start(ctx context.Context, c infra.Command) (infra.Process, error
 		return nil, fmt.Errorf("%s: %w", filepath.Base(c.Path), err)
 	}
 	p.mark = c.Mark
-	return p, cmd.Process.Release()
+	return p, errors.Join(awaitMark(ctx, p), cmd.Process.Release())
+}
+
+// awaitMark waits until a process that was started can be found by its mark. A program is executed a moment before its
+// environment can be read; one that ends first, or becomes another user's, never shows it.
+func awaitMark(ctx context.Context, p *process) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	again := time.NewTicker(time.Millisecond)
+	defer again.Stop()
+	for readMark(p.id) != p.mark {
+		if alive, err := p.alive(); err != nil || !alive {
+			return err
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	return nil
 }
 
 // command is what Run and Start have in common.
