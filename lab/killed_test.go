@@ -5,31 +5,37 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"plimsoll/engine"
 	"plimsoll/engine/mysql"
+	"plimsoll/infra/local"
 	"plimsoll/lab"
 )
 
 // TestMain is the test, or a Plimsoll that brings a cluster up for a test that kills it.
 func TestMain(m *testing.M) {
-	if home := os.Getenv("LAB_TEST_UP"); home != "" {
-		bringUp(home)
+	if dir := os.Getenv("LAB_TEST_UP"); dir != "" {
+		bringUp(dir)
 		return
 	}
 	os.Exit(m.Run())
 }
 
-// bringUp makes a cluster in this state folder, tells what it does, and keeps the cluster until it is killed.
-func bringUp(home string) {
-	var t testing.T
+// bringUp makes a cluster in this folder, tells what it does, and keeps the cluster until it is killed.
+func bringUp(dir string) {
+	m, err := local.New()
+	if err != nil {
+		println(err.Error())
+		return
+	}
 	launchers := map[string]engine.Launcher{"toy": copiedToys{}, "mariadb": mysql.Servers{}}
 	product := os.Getenv("LAB_TEST_PRODUCT")
-	d := deps(&t, launchers[product])
-	d.Home, d.Say = home, func(s string) { println(s) }
+	d := depsAt(dir, m, launchers[product])
+	d.Say = func(s string) { println(s) }
 	println("begin")
 	spec := lab.Spec{Name: "demo", Product: product, Nodes: 3}
 	if product == "mariadb" {
@@ -70,7 +76,7 @@ func killAndTakeDown(t *testing.T, product, moment string, later time.Duration) 
 	d := deps(t, toys{})
 	d.Say = nil
 	child := exec.CommandContext(t.Context(), os.Args[0])
-	child.Env = append(os.Environ(), "LAB_TEST_UP="+d.Home, "LAB_TEST_PRODUCT="+product)
+	child.Env = append(os.Environ(), "LAB_TEST_UP="+filepath.Dir(d.Home), "LAB_TEST_PRODUCT="+product)
 	said, err := child.StderrPipe()
 	must(t, err)
 	must(t, child.Start())

@@ -121,10 +121,15 @@ func deps(t *testing.T, l engine.Launcher) lab.Deps {
 	if err != nil {
 		t.Skip(err)
 	}
-	dir := t.TempDir()
+	d := depsAt(t.TempDir(), m, l)
+	d.Say = func(s string) { t.Log(s) }
+	return d
+}
+
+func depsAt(dir string, m infra.Machine, l engine.Launcher) lab.Deps {
 	return lab.Deps{
 		Machine: m, Launchers: []engine.Launcher{l}, Home: filepath.Join(dir, "home"), Cache: filepath.Join(dir, "cache"),
-		Say: func(s string) { t.Log(s) }, Patience: 2 * time.Minute,
+		Patience: 2 * time.Minute,
 	}
 }
 
