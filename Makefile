@@ -25,7 +25,7 @@ check: $(GOLANGCI)
 test:
 	go test -timeout 15m $(TESTFLAGS) ./...
 
-bench:
+bench: build
 	go run ./internal/bench
 
 accuracy:

@@ -1,0 +1,77 @@
+// Command bench measures Plimsoll's figures beside those of its peers, in alternating runs on one machine: ratios and
+// medians, since the absolute numbers are this machine's.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+)
+
+// section is one comparison.
+type section struct {
+	name, about string
+	run         func(ctx context.Context, o options) error
+}
+
+// options are the same for all sections.
+type options struct {
+	plimsoll string // the binary under test
+	pairs    int
+	seconds  int
+	target   string // of a server that runs already; empty: a lab's
+}
+
+// sections in the order in which they are run. To add one, add a line.
+func sections() []section {
+	return []section{
+		{"harness", "what the load generator costs by itself, on a client that does nothing", harness},
+		{"pointselect", "MySQL point select beside sysbench, at 16 and 64 connections", pointSelect},
+	}
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.plimsoll, "plimsoll", "bin/plimsoll", "the binary to measure")
+	flag.IntVar(&o.pairs, "pairs", 5, "how many alternating pairs of runs")
+	flag.IntVar(&o.seconds, "seconds", 10, "length of a run")
+	flag.StringVar(&o.target, "target", "", "mysql://user:password@host:port/database of a server that runs already (default: a MariaDB of its own)")
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: bench [flags] [section …]")
+		for _, s := range sections() {
+			fmt.Fprintf(flag.CommandLine.Output(), "  %-12s %s\n", s.name, s.about)
+		}
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, o, flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, o options, names []string) error {
+	wanted := map[string]bool{}
+	for _, name := range names {
+		wanted[name] = true
+	}
+	for _, s := range sections() {
+		if len(names) > 0 && !wanted[s.name] {
+			continue
+		}
+		delete(wanted, s.name)
+		fmt.Printf("## %s: %s\n\n", s.name, s.about)
+		if err := s.run(ctx, o); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+		fmt.Println()
+	}
+	for name := range wanted {
+		return fmt.Errorf("there is no section %q", name)
+	}
+	return nil
+}
