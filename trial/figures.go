@@ -42,6 +42,7 @@ func (t *Trial) describe(r *recording, o analyze.Options) []Cell {
 
 func (t *Trial) describeCell(c *cell, r *recording, o analyze.Options) Cell {
 	out := c.Cell
+	out.Figures = []Figure{}
 	whole := r.rounds(c.Name, "", "")
 	out.Rounds = len(whole)
 	for _, seconds := range whole {

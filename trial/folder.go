@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -141,12 +142,15 @@ func (f *folder) times(i series.Interval, of basis, times series.Snapshot, cell 
 
 // document writes one of the JSON files, whole or not at all.
 func (f *folder) document(name string, v any) error {
-	data, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
+	var data bytes.Buffer
+	e := json.NewEncoder(&data)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false) // expectations are full of < and >
+	if err := e.Encode(v); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
 	path := filepath.Join(f.dir, name)
-	if err := os.WriteFile(path+".new", append(data, '\n'), 0o644); err != nil {
+	if err := os.WriteFile(path+".new", data.Bytes(), 0o644); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
 	return os.Rename(path+".new", path)

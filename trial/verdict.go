@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"plimsoll/analyze"
 )
@@ -30,12 +29,15 @@ func (r *runner) judge(cut error) Verdict {
 		v.Reasons = append(v.Reasons, "cut off before its end: "+cutBy(cut))
 	}
 	v.Reasons = append(v.Reasons, reasons(findings)...)
+	if len(v.Reasons) == 0 && len(findings) > 0 {
+		v.Reasons = append(v.Reasons, allHold(len(findings)))
+	}
 	return v
 }
 
-// reasons says in a sentence each why a trial did not pass, or that it did.
+// reasons says in a sentence each why a trial did not pass.
 func reasons(findings []analyze.Finding) []string {
-	out := []string{}
+	var out []string
 	for _, f := range findings {
 		switch f.Verdict {
 		case analyze.Fail:
@@ -44,14 +46,14 @@ func reasons(findings []analyze.Finding) []string {
 			out = append(out, fmt.Sprintf("the data cannot tell: %s; %s", f.Expect, f.Needs))
 		}
 	}
-	if len(out) == 0 && len(findings) > 0 {
-		n := fmt.Sprintf("all %d expectations hold", len(findings))
-		if len(findings) == 1 {
-			n = "the expectation holds"
-		}
-		out = append(out, n)
+	return out
+}
+
+func allHold(n int) string {
+	if n == 1 {
+		return "the expectation holds"
 	}
-	return slices.Clip(out)
+	return fmt.Sprintf("all %d expectations hold", n)
 }
 
 // cutBy says why a trial was cut off.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"io"
 	"os"
 
@@ -33,4 +34,12 @@ func (c console) paper() report.Terminal {
 	width, person := terminal(c.out)
 	_, plain := os.LookupEnv("NO_COLOR") // https://no-color.org
 	return report.Terminal{Width: width, Color: person && !plain && os.Getenv("TERM") != "dumb"}
+}
+
+// jsonTo prints what was asked for as JSON.
+func jsonTo(c console, v any) error {
+	e := json.NewEncoder(c.out)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"text/tabwriter"
 
@@ -34,7 +33,7 @@ func runLabList(ctx context.Context, c console, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		return json.NewEncoder(c.out).Encode(clusters)
+		return jsonTo(c, clusters)
 	}
 	if len(clusters) == 0 {
 		fmt.Fprintln(c.err, "no clusters; make one with plimsoll lab up mariadb")

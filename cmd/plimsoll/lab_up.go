@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -69,7 +68,7 @@ func showCluster(c console, cluster *lab.Cluster, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		return json.NewEncoder(c.out).Encode(struct {
+		return jsonTo(c, struct {
 			Name      string   `json:"name"`
 			Product   string   `json:"product"`
 			Version   string   `json:"version"`

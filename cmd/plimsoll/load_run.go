@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -177,10 +176,4 @@ func (w *watch) second(s load.Second) {
 	all := together(s)
 	fmt.Fprintf(w.c.err, "%s  %8.0f/s  p50 %8.3f ms  p99 %8.3f ms  errors %d\n", s.Start.Format("15:04:05"), all.Throughput(),
 		ms(all.Response.Quantile(0.5)), ms(all.Response.Quantile(0.99)), all.Errors)
-}
-
-func jsonTo(c console, v any) error {
-	e := json.NewEncoder(c.out)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 
 	"github.com/spf13/cobra"
 
@@ -32,9 +31,7 @@ second over first, with its interval. What the data does not support is said not
 				return err
 			}
 			if asJSON {
-				e := json.NewEncoder(c.out)
-				e.SetIndent("", "  ")
-				return e.Encode(versus)
+				return jsonTo(c, versus)
 			}
 			return report.Versus(c.out, versus, c.paper())
 		},

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -33,7 +32,7 @@ func newTrialList(c console) *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return json.NewEncoder(c.out).Encode(all)
+				return jsonTo(c, all)
 			}
 			if len(all) == 0 {
 				fmt.Fprintf(c.err, "no results below %s\n", dir)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -96,9 +95,7 @@ func newScreen(c console) (report.Screen, error) {
 // showRun prints what came out, where it is, and what to do with it.
 func showRun(c console, result *trial.Result, o trialRunOptions) error {
 	if o.json {
-		e := json.NewEncoder(c.out)
-		e.SetIndent("", "  ")
-		return e.Encode(result.Verdict)
+		return jsonTo(c, result.Verdict)
 	}
 	if err := report.Text(c.out, result, c.paper()); err != nil {
 		return err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 
 	"github.com/spf13/cobra"
 
@@ -16,9 +15,7 @@ func newTrialSchema(c console) *cobra.Command {
 		Example: "  plimsoll trial schema > trial.schema.json",
 		Args:    exactly(),
 		RunE: func(*cobra.Command, []string) error {
-			e := json.NewEncoder(c.out)
-			e.SetIndent("", "  ")
-			return e.Encode(trial.Schema(catalog.Workloads()))
+			return jsonTo(c, trial.Schema(catalog.Workloads()))
 		},
 	}
 }

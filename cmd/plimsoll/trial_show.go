@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 
 	"github.com/spf13/cobra"
 
@@ -22,9 +21,7 @@ func newTrialShow(c console) *cobra.Command {
 				return err
 			}
 			if asJSON {
-				e := json.NewEncoder(c.out)
-				e.SetIndent("", "  ")
-				return e.Encode(result.Verdict)
+				return jsonTo(c, result.Verdict)
 			}
 			return report.Text(c.out, result, c.paper())
 		},
