@@ -44,7 +44,10 @@ func (c comparison) lead() []remark {
 		}
 		over := ""
 		if c.Factor != "" {
-			over = fmt.Sprintf(", %s %s to %s", c.Factor, c.Levels[0].Text, c.Levels[len(c.Levels)-1].Text)
+			over = fmt.Sprintf(", %s %s", c.Factor, c.Levels[0].Text)
+			if last := len(c.Levels) - 1; last > 0 {
+				over += " to " + c.Levels[last].Text
+			}
 		}
 		all = append(all, remark{x.Name, fmt.Sprintf(" against %s%s: %s.", control.Name, over, s)})
 	}

@@ -119,7 +119,7 @@ func (t *text) claims(v trial.Verdict) {
 		t.wrap("  "+style.Render(fmt.Sprintf("%s %-12s", sign(f.Verdict), f.Verdict)), " ", f.Expect)
 		t.wrap(strings.Repeat(" ", 16), " ", sentence(f))
 		if f.Needs != "" {
-			t.wrap(strings.Repeat(" ", 16), " ", "To tell, it needs "+f.Needs+".")
+			t.wrap(strings.Repeat(" ", 16), " ", "To tell: "+f.Needs+".")
 		}
 	}
 	if len(v.Claims) > 0 {
