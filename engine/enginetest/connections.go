@@ -1,0 +1,142 @@
+package enginetest
+
+import (
+	"context"
+	"net"
+	"testing"
+	"time"
+
+	"plimsoll/engine"
+)
+
+func testErrorClasses(t *testing.T, h Harness) {
+	s := h.table(t)
+	class(t, "a table that is not there", s.Exec(t.Context(), h.Texts.Missing, nil), engine.Missing)
+	_, err := s.Prepare(t.Context(), h.Texts.Missing)
+	if err == nil { // prepared without a look at the tables
+		err = prepare(t, s, h.Texts.Missing).Exec(t.Context(), nil, nil)
+	}
+	class(t, "a prepared table that is not there", err, engine.Missing)
+	if h.Texts.Duplicate != "" {
+		must(t, prepare(t, s, h.Texts.Insert).Exec(t.Context(), row(1), nil))
+		class(t, "a duplicate", s.Exec(t.Context(), h.Texts.Duplicate, nil), engine.Duplicate)
+	}
+	must(t, s.Exec(t.Context(), h.Texts.All, nil))
+}
+
+// refusedAfter bounds how long a refusal may take: a target's timeout and some.
+const refusedAfter = 2 * time.Second
+
+func testRefusedConnections(t *testing.T, h Harness) {
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	must(t, closed.Close())
+	mute, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer func() { _ = mute.Close() }()
+
+	for _, c := range []struct {
+		name   string
+		change func(*engine.Target)
+		want   engine.Class
+	}{
+		{"a wrong password", func(t *engine.Target) { t.Password = "wrong" }, engine.Denied},
+		{"nothing listens", func(t *engine.Target) { t.Addresses = []string{closed.Addr().String()} }, engine.Unavailable},
+		{"nothing answers", func(t *engine.Target) {
+			t.Addresses, t.Timeout = []string{mute.Addr().String()}, refusedAfter/10
+		}, engine.Unavailable},
+	} {
+		target := h.Target
+		c.change(&target)
+		start := time.Now()
+		_, err := h.Engine.Open(t.Context(), target)
+		class(t, c.name, err, c.want)
+		if !lost(err) {
+			t.Errorf("%s: %v does not say that there is no connection", c.name, err)
+		}
+		if took := time.Since(start); took > refusedAfter {
+			t.Errorf("%s: it took %v to say so", c.name, took)
+		}
+	}
+}
+
+// unblocked bounds how long a hung call may go on once it was broken off.
+const unblocked = 2 * time.Second
+
+func testInterrupt(t *testing.T, h Harness) {
+	s, hung := hang(t, t.Context(), h)
+	s.Interrupt()
+	broken(t, h, s, hung)
+}
+
+func testContextEnds(t *testing.T, h Harness) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	s, hung := hang(t, ctx, h)
+	cancel()
+	broken(t, h, s, hung)
+
+	// A context that ended before the call costs no connection.
+	other := session(t, h.Database)
+	if err := other.Exec(ctx, h.Texts.All, nil); err == nil {
+		t.Error("a text ran under a context that had ended")
+	}
+	must(t, other.Exec(t.Context(), h.Texts.All, nil))
+}
+
+// hang makes a call that gets no answer, and returns when the request has left.
+func hang(t *testing.T, ctx context.Context, h Harness) (engine.Session, <-chan error) {
+	t.Helper()
+	h.table(t)
+	p := between(t, h.Target.Addresses[0])
+	db := h.open(t, func(t *engine.Target) { t.Addresses = []string{p.address()} })
+	s := session(t, db)
+	read := prepare(t, s, h.Texts.Select)
+	must(t, read.Exec(ctx, []engine.Value{engine.Int(1)}, nil))
+	asked := p.freeze()
+	ended := make(chan error, 1)
+	go func() { ended <- read.Exec(ctx, []engine.Value{engine.Int(1)}, nil) }()
+	select {
+	case <-asked:
+	case err := <-ended:
+		t.Fatalf("the call did not hang: %v", err)
+	}
+	return s, ended
+}
+
+// broken checks that a hung call ends, and that its session says that it is of no use any more.
+func broken(t *testing.T, h Harness, s engine.Session, hung <-chan error) {
+	t.Helper()
+	select {
+	case err := <-hung:
+		if !lost(err) {
+			t.Errorf("broken off: %v does not say that the connection is lost", err)
+		}
+	case <-time.After(unblocked):
+		t.Fatalf("the call still hangs after %v", unblocked)
+	}
+	if err := s.Exec(t.Context(), h.Texts.All, nil); !lost(err) {
+		t.Errorf("the next call: %v does not say that the connection is lost", err)
+	}
+}
+
+// A connection that breaks is reported as that, and a database whose own broke makes a new one.
+func testConnectionLost(t *testing.T, h Harness) {
+	h.table(t)
+	p := between(t, h.Target.Addresses[0])
+	db := h.open(t, func(t *engine.Target) { t.Addresses = []string{p.address()} })
+	s := session(t, db)
+	must(t, s.Exec(t.Context(), h.Texts.All, nil))
+	p.cut()
+	err := s.Exec(t.Context(), h.Texts.All, nil)
+	class(t, "a connection that was cut", err, engine.Unavailable)
+	if !lost(err) {
+		t.Errorf("%v does not say that the connection is lost", err)
+	}
+	must(t, session(t, db).Exec(t.Context(), h.Texts.All, nil))
+	if _, err := db.Facts(t.Context()); err != nil && !lost(err) { // it may notice only now
+		t.Error(err)
+	}
+	_, err = db.Facts(t.Context())
+	must(t, err)
+}

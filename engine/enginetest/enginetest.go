@@ -1,0 +1,131 @@
+// Package enginetest is what every adapter of engine must pass.
+package enginetest
+
+import (
+	"errors"
+	"testing"
+
+	"plimsoll/engine"
+)
+
+// Harness is what an adapter is held to its contract with: a real server, and what only the adapter can write.
+type Harness struct {
+	Engine   engine.Engine
+	Target   engine.Target   // its user may do everything
+	Database engine.Database // what Engine opened at Target
+	Texts    Texts
+	Setting  Setting // only used if Database is Configurable
+}
+
+// Texts are statements on one table in the engine's own language. The table has the columns id (an integer, its key),
+// n (integer), f (double precision), s (text of at least 1 MB) and b (bytes); all but id may be null.
+type Texts struct {
+	Create, Drop string // Drop is fine without the table
+	Insert       string // parameters id, n, f, s, b
+	Select       string // n, f, s, b of the row with the parameter id
+	All          string // id of every row; no parameters
+	Missing      string // reads a table that is not there
+	Duplicate    string // cannot be, for a row of id 1 is there; empty if the engine overwrites it instead
+}
+
+// Setting is one that can be changed at any time, and how to get it wrong.
+type Setting struct {
+	Name, Value string
+	Same        string // Value, written in another way
+	Other       string // another value
+	Typo        string // no setting, but close to Name
+	Fixed       string // a setting that only a restart changes
+	FixedValue  string
+}
+
+// Run holds an adapter to its contract. The optional interfaces that it has are part of that.
+func Run(t *testing.T, h Harness) {
+	for _, part := range []struct {
+		name string
+		test func(*testing.T, Harness)
+	}{
+		{"Values", testValues},
+		{"ResultIsReused", testResultIsReused},
+		{"Texts", testTexts},
+		{"Allocations", testAllocations},
+		{"SideBySide", testSideBySide},
+		{"Close", testClose},
+		{"ErrorClasses", testErrorClasses},
+		{"RefusedConnections", testRefusedConnections},
+		{"Interrupt", testInterrupt},
+		{"ContextEnds", testContextEnds},
+		{"ConnectionLost", testConnectionLost},
+		{"Facts", testFacts},
+		{"KeyValue", testKeyValue},
+		{"Configurable", testConfigurable},
+		{"Namespaced", testNamespaced},
+		{"Metered", testMetered},
+		{"Quiet", testQuiet},
+	} {
+		t.Run(part.name, func(t *testing.T) { part.test(t, h) })
+	}
+}
+
+// open opens the database at a target that differs from the harness's.
+func (h Harness) open(t *testing.T, change func(*engine.Target)) engine.Database {
+	t.Helper()
+	target := h.Target
+	change(&target)
+	db, err := h.Engine.Open(t.Context(), target)
+	must(t, err)
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// session opens a session that ends with the test.
+func session(t *testing.T, db engine.Database) engine.Session {
+	t.Helper()
+	s, err := db.Session(t.Context())
+	must(t, err)
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// table makes the table anew and returns a session.
+func (h Harness) table(t *testing.T) engine.Session {
+	t.Helper()
+	s := session(t, h.Database)
+	must(t, s.Exec(t.Context(), h.Texts.Drop, nil))
+	must(t, s.Exec(t.Context(), h.Texts.Create, nil))
+	return s
+}
+
+func prepare(t *testing.T, s engine.Session, text string) engine.Statement {
+	t.Helper()
+	p, err := s.Prepare(t.Context(), text)
+	must(t, err)
+	return p
+}
+
+// row are the parameters of Texts.Insert for a plain row.
+func row(id int64) []engine.Value {
+	return []engine.Value{
+		engine.Int(id), engine.Int(-id), engine.Float(float64(id) / 2), engine.Chars([]byte("text")), engine.Blob([]byte{0, 255}),
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// class checks the class of an error.
+func class(t *testing.T, what string, err error, want engine.Class) {
+	t.Helper()
+	if err == nil || engine.ClassOf(err) != want {
+		t.Errorf("%s: error %v of class %s, want %s", what, err, engine.ClassOf(err), want)
+	}
+}
+
+// lost tells whether an error says that the connection is gone, in the way that load and workload ask it.
+func lost(err error) bool {
+	var l interface{ ConnectionLost() bool }
+	return errors.As(err, &l) && l.ConnectionLost()
+}

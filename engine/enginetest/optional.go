@@ -1,0 +1,188 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"plimsoll/engine"
+)
+
+func testFacts(t *testing.T, h Harness) {
+	facts, err := h.Database.Facts(t.Context())
+	must(t, err)
+	if facts.Product == "" || facts.Version == "" || strings.Trim(facts.Version, "0123456789.") != "" {
+		t.Errorf("product %q, version %q: want a name and a plain version", facts.Product, facts.Version)
+	}
+}
+
+// optional returns what implements an optional interface, and skips the test if it is not implemented.
+func optional[T any](t *testing.T, of any) T {
+	t.Helper()
+	o, ok := of.(T)
+	if !ok {
+		t.Skipf("%T is none", of)
+	}
+	return o
+}
+
+func testKeyValue(t *testing.T, h Harness) {
+	const fields = 3
+	st := optional[engine.KeyValue](t, h.Engine).RecordTable("records of conformance", fields)
+	s := session(t, h.Database)
+	must(t, s.Exec(t.Context(), st.Drop, nil))
+	must(t, s.Exec(t.Context(), st.Create, nil))
+	record := func(key string) []engine.Value {
+		values := []engine.Value{engine.Chars([]byte(key))}
+		for field := range fields {
+			values = append(values, engine.Chars(fmt.Appendf(nil, "%s's %d", key, field)))
+		}
+		return values
+	}
+	var many []engine.Value
+	for i := range 5 {
+		many = append(many, record(fmt.Sprintf("key%d", i+1))...)
+	}
+	must(t, prepare(t, s, st.Insert).Exec(t.Context(), record("key0"), nil))
+	must(t, prepare(t, s, st.InsertMany(5)).Exec(t.Context(), many, nil))
+	must(t, prepare(t, s, st.InsertMany(1)).Exec(t.Context(), record("key6"), nil))
+	must(t, prepare(t, s, st.Update(1)).Exec(t.Context(), []engine.Value{engine.Chars([]byte("new")), engine.Chars([]byte("key3"))}, nil))
+
+	r := engine.Result{Keep: true}
+	must(t, prepare(t, s, st.Read).Exec(t.Context(), []engine.Value{engine.Chars([]byte("key3"))}, &r))
+	if r.Rows != 1 || r.Columns != fields+1 {
+		t.Fatalf("read %d rows of %d columns, want 1 of %d", r.Rows, r.Columns, fields+1)
+	}
+	for column, want := range []string{"key3", "key3's 0", "new", "key3's 2"} {
+		if got := r.At(0, column); got.Kind != engine.Text || string(got.Data) != want {
+			t.Errorf("column %d: %s, want the text %s", column, show(got), want)
+		}
+	}
+	must(t, prepare(t, s, st.Scan).Exec(t.Context(), []engine.Value{engine.Chars([]byte("key2")), engine.Int(4)}, &r))
+	if r.Rows != 4 || r.Columns != fields+1 {
+		t.Errorf("scanned %d rows of %d columns, want 4 of %d", r.Rows, r.Columns, fields+1)
+	}
+	must(t, s.Exec(t.Context(), st.Drop, nil))
+	must(t, s.Exec(t.Context(), st.Drop, nil))
+}
+
+func testConfigurable(t *testing.T, h Harness) {
+	db, set := optional[engine.Configurable](t, h.Database), h.Setting
+	before, err := db.Setting(t.Context(), set.Name)
+	must(t, err)
+	t.Cleanup(func() {
+		if err := db.Change(context.Background(), set.Name, before); err != nil {
+			t.Errorf("change it back: %v", err)
+		}
+	})
+	for _, wrote := range []string{set.Other, set.Value, set.Other, set.Same} {
+		must(t, db.Change(t.Context(), set.Name, wrote))
+		shown, err := db.Setting(t.Context(), set.Name)
+		must(t, err)
+		if !db.SameValue(set.Name, wrote, shown) {
+			t.Errorf("%s: wrote %s, which is not the same as %s", set.Name, wrote, shown)
+		}
+		if same := wrote != set.Other; db.SameValue(set.Name, set.Value, shown) != same || db.SameValue(set.Name, set.Same, shown) != same {
+			t.Errorf("%s: whether %s and %s are the same as %s should be %v", set.Name, set.Value, set.Same, shown, same)
+		}
+	}
+
+	_, err = db.Setting(t.Context(), set.Typo)
+	for what, err := range map[string]error{"read": err, "change": db.Change(t.Context(), set.Typo, set.Value)} {
+		class(t, what+" an unknown setting", err, engine.Missing)
+		if err != nil && !strings.Contains(err.Error(), set.Name) {
+			t.Errorf("%s %s: %v does not name %s", what, set.Typo, err, set.Name)
+		}
+	}
+	var restart *engine.NeedsRestart
+	if err := db.Change(t.Context(), set.Fixed, set.FixedValue); !errors.As(err, &restart) || restart.Setting != set.Fixed {
+		t.Errorf("change %s: %v, want NeedsRestart", set.Fixed, err)
+	}
+}
+
+func testNamespaced(t *testing.T, h Harness) {
+	db := optional[engine.Namespaced](t, h.Database)
+	h.table(t)
+	for range 2 {
+		must(t, db.MakeNamespace(t.Context(), "conformance_other"))
+	}
+	other := session(t, h.open(t, func(t *engine.Target) { t.Namespace = "conformance_other" }))
+	must(t, other.Exec(t.Context(), h.Texts.Drop, nil))
+	class(t, "the table of another namespace", other.Exec(t.Context(), h.Texts.All, nil), engine.Missing)
+	must(t, other.Exec(t.Context(), h.Texts.Create, nil))
+	must(t, prepare(t, other, h.Texts.Insert).Exec(t.Context(), row(1), nil))
+	var r engine.Result
+	must(t, session(t, h.Database).Exec(t.Context(), h.Texts.All, &r))
+	if r.Rows != 0 {
+		t.Errorf("%d rows, which are another namespace's", r.Rows)
+	}
+
+	target := h.Target
+	target.Namespace = "conformance_missing"
+	_, err := h.Engine.Open(t.Context(), target)
+	class(t, "a namespace that is not there", err, engine.Missing)
+}
+
+func testMetered(t *testing.T, h Harness) {
+	db := optional[engine.Metered](t, h.Database)
+	first, err := db.Readings(t.Context())
+	must(t, err)
+	s := h.table(t)
+	must(t, s.Exec(t.Context(), h.Texts.All, nil))
+	second, err := db.Readings(t.Context())
+	must(t, err)
+	if len(first) == 0 || len(first) != len(second) {
+		t.Errorf("%d readings, then %d", len(first), len(second))
+	}
+	earlier := map[string]engine.Reading{}
+	for _, reading := range first {
+		if _, twice := earlier[reading.Signal]; twice {
+			t.Errorf("%s is shown twice", reading.Signal)
+		}
+		if !strings.HasPrefix(reading.Signal, h.Engine.Name()+".") {
+			t.Errorf("the signal %q is not named for the engine", reading.Signal)
+		}
+		earlier[reading.Signal] = reading
+	}
+	rose := false
+	for _, now := range second {
+		then, known := earlier[now.Signal]
+		if !known || then.Counter != now.Counter || math.IsNaN(now.Value) || math.IsInf(now.Value, 0) || now.Value < 0 {
+			t.Errorf("%+v after %+v", now, then)
+		}
+		if now.Counter && now.Value < then.Value {
+			t.Errorf("the counter %s fell from %v to %v", now.Signal, then.Value, now.Value)
+		}
+		rose = rose || now.Counter && now.Value > then.Value
+	}
+	if !rose {
+		t.Error("no counter rose, though statements ran")
+	}
+}
+
+func testQuiet(t *testing.T, h Harness) {
+	db := optional[engine.Quiet](t, h.Database)
+	var signals string
+	for round := range 3 {
+		pending, err := db.Unrest(t.Context())
+		must(t, err)
+		names, seen := "", map[string]bool{}
+		for _, p := range pending {
+			names += " " + p.Signal
+			if seen[p.Signal] || !strings.HasPrefix(p.Signal, h.Engine.Name()+".") {
+				t.Errorf("the signal %q comes twice or is not named for the engine", p.Signal)
+			}
+			seen[p.Signal] = true
+			if !(p.Value >= 0) || !(p.Calm >= 0) || math.IsInf(p.Value, 0) || math.IsInf(p.Calm, 0) {
+				t.Errorf("%+v: not a number to judge", p)
+			}
+		}
+		if names == "" || round > 0 && names != signals {
+			t.Errorf("signals%s after%s", names, signals)
+		}
+		signals = names
+	}
+}
