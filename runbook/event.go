@@ -69,6 +69,7 @@ type Event struct {
 	Undo     bool               `json:"undo,omitempty"` // Stopping: and take back what was done
 	Outcome  Outcome            `json:"outcome,omitempty"`
 	Took     time.Duration      `json:"took,omitempty"`
+	Metrics  map[string]float64 `json:"metrics,omitempty"` // the last reading, of Intended, Acted, Verified, Held, Ended
 }
 
 // Outcome is how a run ended.

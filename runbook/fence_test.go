@@ -12,24 +12,24 @@ import (
 // board is a marker in memory that two stores share.
 type board struct {
 	mu  sync.Mutex
-	has Claim
+	has action.Claim
 }
 
-func (b *board) Claim(_ context.Context, c Claim) error {
+func (b *board) Claim(_ context.Context, c action.Claim) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.has.Run != "" && b.has.Run != c.Run {
-		return &ClaimedError{Cluster: c.Cluster, Run: b.has.Run, Holder: b.has.Holder}
+		return &action.ClaimedError{Cluster: c.Cluster, Run: b.has.Run, Holder: b.has.Holder}
 	}
 	b.has = c
 	return nil
 }
 
-func (b *board) Clear(_ context.Context, c Claim) error {
+func (b *board) Clear(_ context.Context, c action.Claim) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.has.Run == c.Run {
-		b.has = Claim{}
+		b.has = action.Claim{}
 	}
 	return nil
 }
@@ -48,7 +48,7 @@ func TestARunWhoseClusterWasTakenActsNoMore(t *testing.T) {
 	}
 	b.until(run, func(st *State) bool { return st.Status() == "asking" })
 	shared.mu.Lock()
-	shared.has = Claim{Cluster: "lab1", Run: "theirs", Holder: "another laptop"}
+	shared.has = action.Claim{Cluster: "lab1", Run: "theirs", Holder: "another laptop"}
 	shared.mu.Unlock()
 	for _, who := range []string{"bob", "cid"} {
 		b.User = who

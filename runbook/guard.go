@@ -67,6 +67,7 @@ type guard struct {
 	clear    []time.Time
 	breach   []string // by rail: why, "" while it holds
 	at       time.Time
+	last     map[string]float64
 }
 
 func newGuard(b *Runbook, m Meter) *guard {
@@ -85,7 +86,7 @@ const (
 
 // watch reads the metrics until ctx ends.
 func (g *guard) watch(ctx context.Context) {
-	if len(g.rails) == 0 {
+	if len(g.rails) == 0 && g.meter == nil {
 		return
 	}
 	tick := time.NewTicker(guardEvery)
@@ -117,7 +118,7 @@ func (g *guard) sample(ctx context.Context) {
 func (g *guard) judge(now time.Time, values map[string]float64, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.at = now
+	g.at, g.last = now, values
 	if err == nil && !g.frozen {
 		g.samples++
 		for name, v := range values {
@@ -198,6 +199,16 @@ func (g *guard) young(now time.Time) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.at.IsZero() && now.Sub(g.began) < guardStale
+}
+
+// reading is the last one, nil if there was none or it is old.
+func (g *guard) reading(now time.Time) map[string]float64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if now.Sub(g.at) > guardStale {
+		return nil
+	}
+	return g.last
 }
 
 // settle ends the baseline: what is measured from now on may be the run's own doing.

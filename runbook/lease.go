@@ -8,43 +8,16 @@ import (
 	"time"
 
 	"plimsoll/durable"
+	"plimsoll/runbook/action"
 )
 
 // Marker keeps the claim on a cluster in the cluster itself, where every Plimsoll that would change it sees it,
 // whatever store it uses.
 type Marker interface {
-	// Claim takes or prolongs a claim. *ClaimedError when another run has it; any other error says that it cannot be told.
-	Claim(ctx context.Context, c Claim) error
+	// Claim takes or prolongs a claim. *action.ClaimedError when another run has it; any other error says that it cannot be told.
+	Claim(ctx context.Context, c action.Claim) error
 	// Clear gives it back.
-	Clear(ctx context.Context, c Claim) error
-}
-
-// Claim is what stands in the target.
-type Claim struct {
-	Cluster string
-	Run     string
-	Holder  string // store and process, for people
-	Epoch   int64
-	For     time.Duration // from now, by the target's clock
-	Break   bool          // take it from another whose claim has run out
-}
-
-// ClaimedError says who has a cluster.
-type ClaimedError struct {
-	Cluster, Run, Holder string
-	Expired              bool
-}
-
-func (e *ClaimedError) Error() string {
-	return fmt.Sprintf("cluster %s is being changed by run %s of %s", e.Cluster, e.Run, e.Holder)
-}
-
-// Hint says what to do.
-func (e *ClaimedError) Hint() string {
-	if e.Expired {
-		return "nobody has prolonged its claim for a while; resume or cancel it there, or take the lock with --break-lock REASON"
-	}
-	return "wait for it, or cancel it there"
+	Clear(ctx context.Context, c action.Claim) error
 }
 
 // errFenced says that the cluster was taken by another while this process was not looking.
@@ -55,7 +28,7 @@ type holding struct {
 	store  *durable.Store
 	marker Marker // nil: none
 	ttl    time.Duration
-	claim  Claim
+	claim  action.Claim
 	fenced chan struct{}
 
 	mu    sync.Mutex
@@ -64,16 +37,18 @@ type holding struct {
 }
 
 // hold takes the lease at a new epoch.
-func hold(ctx context.Context, s *durable.Store, m Marker, cluster, run, holder string, ttl time.Duration) (*holding, error) {
-	lease, err := s.Acquire(ctx, leaseName(cluster), run, ttl)
+func hold(ctx context.Context, s *durable.Store, m Marker, c action.Claim) (*holding, error) {
+	lease, err := s.Acquire(ctx, leaseName(c.Cluster), c.Run, c.For)
 	if err != nil {
 		return nil, err
 	}
 	h := &holding{
-		store: s, marker: m, ttl: ttl, lease: lease, fenced: make(chan struct{}),
-		claim: Claim{Cluster: cluster, Run: run, Holder: holder, Epoch: lease.Epoch, For: ttl},
+		store: s, marker: m, ttl: c.For, lease: lease, fenced: make(chan struct{}), claim: c,
 	}
-	return h, h.confirm(ctx)
+	h.claim.Epoch = lease.Epoch
+	err = h.confirm(ctx)
+	h.claim.Break = false // once
+	return h, err
 }
 
 func leaseName(cluster string) string { return "cluster " + cluster }
@@ -115,7 +90,7 @@ func (h *holding) confirm(ctx context.Context) error {
 	if h.marker == nil {
 		return nil
 	}
-	var claimed *ClaimedError
+	var claimed *action.ClaimedError
 	if err := h.marker.Claim(limited, h.claim); errors.As(err, &claimed) {
 		return h.lose(fmt.Errorf("%w: %w", errFenced, err))
 	}

@@ -128,7 +128,10 @@ func (r *runner) opened(ctx context.Context) error {
 			marker = r.service.Marker(r.site)
 		}
 		var err error
-		r.holding, err = hold(ctx, r.service.Store, marker, r.state.Header.Cluster, r.journal.Run(), r.service.Holder, r.service.ttl())
+		r.holding, err = hold(ctx, r.service.Store, marker, action.Claim{
+			Cluster: r.state.Header.Cluster, Run: r.journal.Run(), Holder: r.service.Holder, For: r.service.ttl(),
+			Break: r.state.Header.BrokenLock != "" && r.state.Epoch == 0, // before its first act, not after it was fenced itself
+		})
 		if err != nil {
 			return r.park(err.Error(), err)
 		}
@@ -153,6 +156,10 @@ func (r *runner) opened(ctx context.Context) error {
 
 // write appends an event and folds it in.
 func (r *runner) write(e Event) error {
+	switch e.Kind {
+	case Intended, Acted, Verified, Held, Ended:
+		e.Metrics = r.guard.reading(time.Now())
+	}
 	data, err := json.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("write the journal: %w", err)

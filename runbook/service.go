@@ -182,13 +182,20 @@ func (e *BusyError) Error() string {
 
 // Hint says what to do.
 func (e *BusyError) Hint() string {
-	return fmt.Sprintf("plimsoll runbook status %s; then resume or cancel it", e.Run)
+	return fmt.Sprintf("plimsoll runbook status %s; then resume or cancel it, or take the lock of one that nobody executes with --break-lock REASON", e.Run)
 }
 
 func (s *Service) lock(ctx context.Context, h Header, run string) error {
 	_, err := s.Store.Acquire(ctx, leaseName(h.Cluster), run, s.ttl())
 	var held *durable.HeldError
 	if !errors.As(err, &held) {
+		return err
+	}
+	if h.BrokenLock != "" && held.Expires.Before(time.Now()) {
+		if err := s.Store.Release(ctx, held.Name, held.Holder); err != nil {
+			return err
+		}
+		_, err := s.Store.Acquire(ctx, held.Name, run, s.ttl())
 		return err
 	}
 	return &BusyError{Cluster: h.Cluster, Run: held.Holder}

@@ -9,7 +9,7 @@ var Order = [][]string{
 	{"engine", "infra/local", "infra/infratest"},
 	{"engine/mysql", "engine/enginetest"},
 	{"workload", "probe", "lab"},
-	{"durable"},
+	{"durable", "inventory"},
 	{"runbook/action"},
 	{"runbook/action/actiontest", "runbook"},
 	{"trial"},

@@ -93,10 +93,10 @@ func (s readOnlySession) Prepare(ctx context.Context, text string) (engine.State
 // question refuses a text that may change something. Locking reads count as changes.
 func question(text string) error {
 	upper := strings.ToUpper(strings.TrimSpace(text))
-	for _, word := range []string{"SELECT", "SHOW", "DESCRIBE", "EXPLAIN", "WITH"} {
+	for _, word := range []string{"SELECT", "SHOW", "DESCRIBE", "EXPLAIN"} {
 		if rest, ok := strings.CutPrefix(upper, word); ok && rest != "" && strings.ContainsAny(rest[:1], " \t\n(*") {
 			if strings.Contains(rest, ";") || strings.Contains(rest, "FOR UPDATE") || strings.Contains(rest, "INTO OUTFILE") ||
-				word == "WITH" && !strings.Contains(rest, "SELECT") {
+				word == "EXPLAIN" && strings.Contains(rest, "ANALYZE") { // which executes
 				break
 			}
 			return nil
@@ -134,10 +134,16 @@ func (readOnlyServer) Stop(context.Context) error  { return fmt.Errorf("stop: %w
 
 // Frozen keeps the one question of a Breaker.
 func (s readOnlyServer) Frozen(ctx context.Context) (bool, error) {
-	if b, ok := s.Server.(interface {
-		Frozen(context.Context) (bool, error)
-	}); ok {
+	if b, ok := s.Server.(Breaker); ok {
 		return b.Frozen(ctx)
 	}
 	return false, nil
+}
+
+// Process keeps the question of an Identified.
+func (s readOnlyServer) Process(ctx context.Context) (string, error) {
+	if i, ok := s.Server.(Identified); ok {
+		return i.Process(ctx)
+	}
+	return "", nil
 }

@@ -39,6 +39,11 @@ type Server interface {
 	Stop(ctx context.Context) error // cleanly
 }
 
+// Identified is a server that can say which process it is: another after a restart.
+type Identified interface {
+	Process(ctx context.Context) (string, error)
+}
+
 // Breaker is a server that can be treated badly, as fate does: in a lab.
 type Breaker interface {
 	Kill(ctx context.Context) error

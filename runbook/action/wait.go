@@ -64,19 +64,22 @@ func (w *wait) ask(ctx context.Context, on *Site) (string, error) {
 func (w *wait) Act(ctx context.Context, on *Site, c Call) (Facts, error) {
 	tick := time.NewTicker(w.Every)
 	defer tick.Stop()
+	last := "none"
 	for {
 		got, err := w.ask(ctx, on)
-		if err == nil && got == w.Want {
+		switch {
+		case err == nil && got == w.Want:
 			return Facts{"value": got}, nil
+		case err == nil:
+			last = got
+		case ctx.Err() == nil:
+			last = err.Error()
 		}
-		if err != nil {
-			got = err.Error()
-		}
-		c.Progress(-1, got)
+		c.Progress(-1, last)
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return nil, fmt.Errorf("%w; the last answer was %s", context.Cause(ctx), got)
+			return nil, fmt.Errorf("%w; the last answer was %s", context.Cause(ctx), last)
 		}
 	}
 }

@@ -1,0 +1,78 @@
+package inventory
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"plimsoll/infra/local"
+	"plimsoll/internal/document"
+)
+
+const text = `
+clusters:
+  orders:
+    engine: mysql
+    environment: production
+    user: dba
+    password: {env: ORDERS_PASSWORD}
+    options: {tls: required}
+    nodes:
+      - {name: a, address: "10.0.0.1:3306"}
+      - {name: b, address: "10.0.0.2:3306", machine: local}
+`
+
+func TestReadsClustersAndLeavesSecretsWhereTheyAre(t *testing.T) {
+	inv, err := Parse("plimsoll.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := inv.Clusters["orders"]
+	target := c.Target(c.Nodes[1], "x")
+	if target.Addresses[0] != "10.0.0.2:3306" || target.User != "dba" || target.Options["tls"] != "required" {
+		t.Errorf("target %+v", target)
+	}
+}
+
+func TestSecretsComeFromThreePlaces(t *testing.T) {
+	m, err := local.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(file, []byte("s3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("A_SECRET", "s3")
+	for _, s := range []*Secret{{Env: "A_SECRET"}, {File: file}, {Command: []string{"echo", "s3"}}} {
+		if v, err := s.Value(t.Context(), m); err != nil || string(v) != "s3" {
+			t.Errorf("%+v: %q, %v", s, string(v), err)
+		}
+	}
+	if _, err := (&Secret{Env: "NOT_SET_ANYWHERE"}).Value(t.Context(), m); err == nil {
+		t.Error("a variable that is not set was taken")
+	}
+}
+
+func TestRefusesWithThePlace(t *testing.T) {
+	for change, want := range map[string]string{
+		"environment: production|environment: prod":         `unknown environment "prod"`,
+		"password: {env: ORDERS_PASSWORD}|password: s3cret": `expected a mapping`,
+		"{env: ORDERS_PASSWORD}|{env: A, file: b}":          "2 places",
+		"name: b|name: a":             `"a" stands twice`,
+		"machine: local|machine: far": `unknown machine "far"`,
+		"user: dba|usr: dba":          `unknown key "usr"`,
+	} {
+		from, to, _ := strings.Cut(change, "|")
+		_, err := Parse("plimsoll.yaml", []byte(strings.Replace(text, from, to, 1)))
+		var ps document.Problems
+		if !errors.As(err, &ps) || !strings.Contains(err.Error(), want) || ps[0].Line == 0 {
+			t.Errorf("with %s: %v", to, err)
+		}
+	}
+	if inv, err := Read(filepath.Join(t.TempDir(), File)); err != nil || len(inv.Clusters) != 0 {
+		t.Errorf("without a file: %v", err)
+	}
+}

@@ -1,0 +1,191 @@
+package action_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/engine"
+	"plimsoll/infra/local"
+	"plimsoll/runbook/action"
+	"plimsoll/runbook/action/actiontest"
+)
+
+// here is a site without an engine, on this machine.
+func here(t *testing.T) *action.Site {
+	t.Helper()
+	m, err := local.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &action.Site{Name: "here", Environment: "lab", Local: m, List: func(context.Context) ([]action.Node, error) {
+		return []action.Node{{Name: "n1", Machine: m}}, nil
+	}}
+}
+
+// files describes the files in a folder.
+func files(dir string) func(t *testing.T) string {
+	return func(t *testing.T) string {
+		t.Helper()
+		var all []string
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, e.Name()+": "+string(data))
+		}
+		sort.Strings(all)
+		return strings.Join(all, "\n")
+	}
+}
+
+func find(t *testing.T, all []action.Action, name string) action.Action {
+	t.Helper()
+	a, ok := action.Find(all, name)
+	if !ok {
+		t.Fatalf("no action %s", name)
+	}
+	return a
+}
+
+func TestCommandConforms(t *testing.T) {
+	dir := t.TempDir()
+	actiontest.Run(t, actiontest.Subject{
+		Action: find(t, action.Generic(), "command"), Site: here(t), Snapshot: files(dir),
+		With: strings.ReplaceAll(`{run: "sleep 0.02; echo done > DIR/f", check: "test -s DIR/f", undo: "rm -f DIR/f", repeatable: true}`, "DIR", dir),
+	})
+}
+
+func TestPauseConforms(t *testing.T) {
+	actiontest.Run(t, actiontest.Subject{
+		Action: find(t, action.Generic(), "pause"), Site: here(t), With: `{for: 30ms}`, Always: true,
+		Snapshot: func(*testing.T) string { return "" },
+	})
+}
+
+func TestWaitConforms(t *testing.T) {
+	dir := t.TempDir()
+	// The answer comes by itself while the act waits, and is gone for the next look.
+	with := strings.ReplaceAll(`{run: "test -e DIR/ready && echo yes || { (sleep 0.2; touch DIR/ready) >/dev/null 2>&1 & echo no; }", want: "yes", every: 10ms}`, "DIR", dir)
+	task, err := find(t, action.Generic(), "wait").Bind(nil)
+	if err == nil {
+		t.Errorf("a wait for nothing was accepted: %+v", task)
+	}
+	s := here(t)
+	w := bind(t, "wait", with)
+	f, err := w.Check(t.Context(), s.ReadOnly())
+	if err != nil || f.State != action.Needed {
+		t.Fatalf("%+v, %v", f, err)
+	}
+	out, err := w.Act(t.Context(), s, action.Call{Progress: func(float64, string) {}})
+	if err != nil || out["value"] != "yes" {
+		t.Errorf("%v, %v", out, err)
+	}
+	if f, err := w.Check(t.Context(), s.ReadOnly()); err != nil || f.State != action.Satisfied {
+		t.Errorf("%+v, %v", f, err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	never := bind(t, "wait", `{run: "echo no", want: "yes", every: 10ms}`)
+	if _, err := never.Act(ctx, s, action.Call{Progress: func(float64, string) {}}); err == nil || !strings.Contains(err.Error(), "no") {
+		t.Errorf("what never came: %v", err)
+	}
+}
+
+func bind(t *testing.T, name, with string) action.Task {
+	t.Helper()
+	n := parse(t, with)
+	task, err := find(t, action.Generic(), name).Bind(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return task
+}
+
+func TestACommandThatOutlivedItsPlimsollIsWaitedFor(t *testing.T) {
+	dir := t.TempDir()
+	s := here(t)
+	c := bind(t, "command", strings.ReplaceAll(`{run: "(sleep 0.3; echo x > DIR/f) >/dev/null 2>&1 &", check: "test -s DIR/f"}`, "DIR", dir))
+	call := action.Call{Token: "left-behind", Progress: func(float64, string) {}}
+	if _, err := c.Act(t.Context(), s, call); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := c.Check(t.Context(), s); err != nil || f.State != action.Needed {
+		t.Fatalf("%+v, %v", f, err)
+	}
+	if err := c.(action.Settler).Settle(t.Context(), s, call); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := c.Check(t.Context(), s); err != nil || f.State != action.Satisfied {
+		t.Errorf("after it settled: %+v, %v", f, err)
+	}
+}
+
+// writes is a database that would be glad to change.
+type writes struct {
+	engine.Database
+	texts []string
+}
+
+func (w *writes) Session(context.Context) (engine.Session, error) { return &writing{db: w}, nil }
+func (w *writes) Close() error                                    { return nil }
+
+type writing struct {
+	engine.Session
+	db *writes
+}
+
+func (s *writing) Exec(_ context.Context, text string, _ *engine.Result) error {
+	s.db.texts = append(s.db.texts, text)
+	return nil
+}
+func (s *writing) Close() error { return nil }
+func (s *writing) Interrupt()   {}
+
+type oneDatabase struct {
+	engine.Engine
+	db engine.Database
+}
+
+func (e oneDatabase) Open(context.Context, engine.Target) (engine.Database, error) { return e.db, nil }
+
+func TestAReadOnlySiteRefusesEveryChange(t *testing.T) {
+	s := here(t)
+	db := &writes{}
+	s.Engine = oneDatabase{db: db}
+	s.List = func(context.Context) ([]action.Node, error) {
+		return []action.Node{{Name: "n1", Target: engine.Target{Addresses: []string{"x"}}}}, nil
+	}
+	reading := s.ReadOnly()
+	for text, allowed := range map[string]bool{
+		"SELECT 1": true, " select\n1": true, "SHOW VARIABLES": true, "EXPLAIN SELECT 1": true,
+		"DELETE FROM t": false, "SELECT 1; DELETE FROM t": false, "SELECT * FROM t FOR UPDATE": false,
+		"SELECT 1 INTO OUTFILE '/x'": false, "SET GLOBAL x = 1": false, "SELECTED": false, "WITH x AS (SELECT 1) DELETE FROM t": false,
+	} {
+		err := reading.Execute(t.Context(), "", []string{text}, func(int) {})
+		if (err == nil) != allowed || err != nil && !errors.Is(err, action.ErrReadOnly) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	m, err := reading.Machine(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range []error{
+		m.WriteFile(t.Context(), filepath.Join(t.TempDir(), "f"), nil, 0o600), m.Remove(t.Context(), t.TempDir()), m.MakeDir(t.Context(), t.TempDir()),
+	} {
+		if !errors.Is(err, action.ErrReadOnly) {
+			t.Errorf("a file was changed: %v", err)
+		}
+	}
+}

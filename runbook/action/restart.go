@@ -1,0 +1,84 @@
+package action
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+var restartAction = Action{
+	Name: "server.restart", Version: 1, About: "Stops and starts a node's server and waits until it serves.",
+	New: func() Task { return &restart{} },
+}
+
+type restart struct {
+	onServer
+}
+
+var _ Verifier = (*restart)(nil)
+
+// Nature says repeatable: an act that was interrupted sees by the server's process what is left to do.
+func (r *restart) Nature() Nature { return Nature{Effect: Irreversible, Repeatable: true} }
+
+// Check always finds it needed: there is no state that says that a server was restarted.
+func (r *restart) Check(ctx context.Context, on *Site) (Finding, error) {
+	server, err := r.server(ctx, on)
+	if err != nil {
+		return Finding{}, err
+	}
+	process, err := processOf(ctx, server)
+	if err != nil {
+		return Finding{}, err
+	}
+	return Finding{State: Needed, Observed: Facts{"process": process}, Intended: Facts{"process": "another"}}, nil
+}
+
+func processOf(ctx context.Context, s Server) (string, error) {
+	i, ok := s.(Identified)
+	if !ok {
+		return "", errors.New("it cannot be told which process this server is")
+	}
+	return i.Process(ctx)
+}
+
+func (r *restart) Act(ctx context.Context, on *Site, c Call) (Facts, error) {
+	server, err := r.server(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	before, _ := c.Before["process"].(string)
+	now, err := processOf(ctx, server)
+	if err != nil {
+		return nil, err
+	}
+	if now == before { // else an interrupted act had stopped it, or restarted it
+		c.Progress(0, "stopping")
+		if err := server.Stop(ctx); err != nil {
+			return nil, err
+		}
+	}
+	c.Progress(0.5, "starting")
+	if err := server.Start(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.answer(ctx, on); err != nil {
+		return nil, err
+	}
+	now, err = processOf(ctx, server)
+	return Facts{"before": before, "process": now}, err
+}
+
+func (r *restart) Verify(ctx context.Context, on *Site, output Facts) error {
+	server, err := r.server(ctx, on)
+	if err != nil {
+		return err
+	}
+	now, err := processOf(ctx, server)
+	if err != nil {
+		return err
+	}
+	if now == output["before"] || now == "0" || now == "" {
+		return fmt.Errorf("node %s runs as process %s, as before", r.Node, now)
+	}
+	return on.Answers(ctx, r.Node)
+}

@@ -1,0 +1,156 @@
+package action
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Servers lists the actions that work a server on its host, whatever its engine.
+func Servers() []Action {
+	return []Action{startAction, stopAction, restartAction, killAction, freezeAction}
+}
+
+// onServer is what the actions on a server take.
+type onServer struct {
+	Node string `yaml:"node,required" doc:"Which node."`
+}
+
+func (s onServer) server(ctx context.Context, on *Site) (Server, error) {
+	n, err := on.Node(ctx, s.Node)
+	if err != nil {
+		return nil, err
+	}
+	if n.Server == nil {
+		return nil, &Refusal{
+			Reason: fmt.Sprintf("it is not known how to start and stop the server of node %s", n.Name),
+			Advice: "use command with the host's own way, such as systemctl",
+		}
+	}
+	return n.Server, nil
+}
+
+func (s onServer) breaker(ctx context.Context, on *Site) (Breaker, error) {
+	server, err := s.server(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	b, ok := server.(Breaker)
+	if !ok || on.Environment == "production" {
+		return nil, &Refusal{Reason: fmt.Sprintf("node %s of %s is not there to be broken", s.Node, on.Name), Advice: "use a lab"}
+	}
+	return b, nil
+}
+
+// running is the finding that a server runs, or does not, as it should.
+func (s onServer) running(ctx context.Context, on *Site, want bool) (Finding, error) {
+	server, err := s.server(ctx, on)
+	if err != nil {
+		return Finding{}, err
+	}
+	is, err := server.Running(ctx)
+	if err != nil {
+		return Finding{}, err
+	}
+	f := Finding{State: Needed, Observed: Facts{"running": is}, Intended: Facts{"running": want}}
+	if is == want {
+		f.State = Satisfied
+	}
+	return f, nil
+}
+
+var startAction = Action{
+	Name: "server.start", Version: 1, About: "Starts a node's server and waits until it serves.",
+	New: func() Task { return &start{} },
+}
+
+type start struct {
+	onServer
+}
+
+var _ Undoer = (*start)(nil)
+
+func (s *start) Nature() Nature { return Nature{Effect: Reversible, Repeatable: true} }
+
+func (s *start) Check(ctx context.Context, on *Site) (Finding, error) {
+	f, err := s.running(ctx, on, true)
+	if err != nil || f.State != Satisfied || on.Engine == nil {
+		return f, err
+	}
+	if err := on.Answers(ctx, s.Node); err != nil { // started and not yet there: the act waits for it
+		f.State, f.Reason = Needed, "it runs and does not answer"
+	}
+	return f, nil
+}
+
+func (s *start) Act(ctx context.Context, on *Site, _ Call) (Facts, error) {
+	server, err := s.server(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	if err := server.Start(ctx); err != nil {
+		return nil, err
+	}
+	return nil, s.answer(ctx, on)
+}
+
+func (s *start) Undo(ctx context.Context, on *Site, _ Call) error {
+	server, err := s.server(ctx, on)
+	if err != nil {
+		return err
+	}
+	return server.Stop(ctx)
+}
+
+// answer waits until the server answers.
+func (s onServer) answer(ctx context.Context, on *Site) error {
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := on.Answers(ctx, s.Node)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("%w; %w", context.Cause(ctx), err)
+		}
+	}
+}
+
+var stopAction = Action{
+	Name: "server.stop", Version: 1, About: "Stops a node's server cleanly.",
+	New: func() Task { return &stop{} },
+}
+
+type stop struct {
+	onServer
+}
+
+var _ Undoer = (*stop)(nil)
+
+func (s *stop) Nature() Nature { return Nature{Effect: Reversible, Repeatable: true} }
+
+func (s *stop) Check(ctx context.Context, on *Site) (Finding, error) {
+	return s.running(ctx, on, false)
+}
+
+func (s *stop) Act(ctx context.Context, on *Site, _ Call) (Facts, error) {
+	server, err := s.server(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	return nil, server.Stop(ctx)
+}
+
+func (s *stop) Undo(ctx context.Context, on *Site, _ Call) error {
+	server, err := s.server(ctx, on)
+	if err != nil {
+		return err
+	}
+	if err := server.Start(ctx); err != nil {
+		return err
+	}
+	return s.answer(ctx, on)
+}
