@@ -70,7 +70,7 @@ func shorten(root, quick *document.Node) {
 		root.Overlay(quick)
 		return
 	}
-	general, _ := document.Parse("--quick", []byte("{warmup: 5s, measure: 10s, rounds: 2}"))
+	general, _ := document.Parse("--quick", []byte("{warmup: 5s, measure: 10s, rounds: 3}"))
 	if root.Get("timeline") != nil {
 		general.Remove("rounds")
 	}

@@ -69,7 +69,7 @@ func TestQuickAndSetApplyInOrder(t *testing.T) {
 		t.Errorf("got %+v, %d cells", got.Phases, len(got.cells))
 	}
 	general := parse(t, comparing, Options{Quick: true})
-	if general.Phases.Measure != 10*time.Second || general.Phases.Rounds != 2 {
+	if general.Phases.Measure != 10*time.Second || general.Phases.Rounds != 3 {
 		t.Errorf("without a quick section: %+v", general.Phases)
 	}
 }

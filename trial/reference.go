@@ -44,7 +44,7 @@ This page is made from the code. For what a trial is, see [concepts](concepts.md
 
 {{keys .Spec}}
 ` + "`quick`" + ` holds any of these keys again; ` + "`--quick`" + ` puts them over the others. Without it, ` + "`--quick`" + ` measures for 10 s
-after 5 s of warm-up, in two rounds, at no more than three levels of each factor. ` + "`--set key=value`" + ` goes over everything,
+after 5 s of warm-up, in three rounds, at no more than three levels of each factor. ` + "`--set key=value`" + ` goes over everything,
 for example ` + "`--set phases.measure=10s`" + `.
 
 ## cluster
