@@ -80,7 +80,7 @@ type frozen struct {
 	from, to time.Duration
 }
 
-func (r *server) freeze(ctx context.Context, connections int, seed uint64) (*frozen, error) {
+func (s *server) freeze(ctx context.Context, connections int, seed uint64) (*frozen, error) {
 	schedule, err := load.Uniform(load.Constant(frozenRate))
 	if err != nil {
 		return nil, err
@@ -94,15 +94,15 @@ func (r *server) freeze(ctx context.Context, connections int, seed uint64) (*fro
 	go func() {
 		// The load begins within milliseconds; what matters is when the freeze began and ended by the clock.
 		<-time.After(frozenAfter)
-		s := span{from: time.Now(), err: r.cluster.Freeze(ctx)}
-		if s.err == nil {
+		stood := span{from: time.Now(), err: s.cluster.Freeze(ctx)}
+		if stood.err == nil {
 			<-time.After(frozenFor)
-			s.err = r.cluster.Thaw(ctx)
-			s.to = time.Now()
+			stood.err = s.cluster.Thaw(ctx)
+			stood.to = time.Now()
 		}
-		done <- s
+		done <- stood
 	}()
-	f.summary, err = r.load(ctx, load.Spec{Connections: connections, Schedule: schedule, Duration: frozenLength}, seed, nil)
+	f.summary, err = s.load(ctx, load.Spec{Connections: connections, Schedule: schedule, Duration: frozenLength}, seed, nil)
 	stood := <-done
 	if err != nil || stood.err != nil {
 		return nil, fmt.Errorf("freeze the server under load: %w", firstOf(err, stood.err))
