@@ -32,12 +32,23 @@ func serverError(packet []byte) error {
 	}
 	e := &engine.Error{Kind: classOf(code), Lost: hangsUp(code), Code: strconv.Itoa(int(code)), Text: string(text)}
 	switch {
-	case strings.Contains(e.Text, "errno: 28 ") || strings.Contains(e.Text, "error 28 "): // ENOSPC, under many codes
+	case noSpace(e.Text):
 		e.Kind = engine.Full
 	case code == 1290 && !strings.Contains(e.Text, "read"): // prevented by another option than read_only
 		e.Kind = engine.Denied
 	}
 	return e
+}
+
+// noSpace tells whether an error, under whichever code, comes of ENOSPC: MariaDB writes "errno: 28", MySQL also
+// "OS errno 28", and InnoDB "error 28".
+func noSpace(text string) bool {
+	for _, mark := range []string{"errno: 28 ", "errno 28 ", "error 28 "} {
+		if strings.Contains(text, mark) {
+			return true
+		}
+	}
+	return false
 }
 
 // classOf sorts the servers' codes. Those that only one of MySQL and MariaDB has, or that proxies made up, stand last.

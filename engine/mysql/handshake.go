@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"net"
 
 	"plimsoll/engine"
@@ -13,7 +14,10 @@ import (
 func handshake(ctx context.Context, conn net.Conn, t target, address string) (*session, error) {
 	w := newStream(conn)
 	packet, err := w.packet()
-	if err != nil {
+	switch {
+	case errors.Is(err, errOrder): // the first packet of all: these bytes are no packet
+		return nil, errNotMySQL
+	case err != nil:
 		return nil, err
 	}
 	if len(packet) > 0 && packet[0] == markError {

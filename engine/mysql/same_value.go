@@ -14,6 +14,9 @@ func (d *database) SameValue(name, wrote, shown string) bool {
 
 func sameValue(name, wrote, shown string) bool {
 	wrote, shown = strings.TrimSpace(wrote), strings.TrimSpace(shown)
+	if isPath(shown) {
+		return strings.TrimRight(wrote, "/") == strings.TrimRight(shown, "/")
+	}
 	if strings.EqualFold(wrote, shown) {
 		return true
 	}
@@ -42,11 +45,11 @@ func sameValue(name, wrote, shown string) bool {
 	if strings.Contains(shown, ",") || strings.Contains(wrote, ",") || strings.Contains(wrote, "=") {
 		return sameSet(wrote, shown)
 	}
-	if strings.HasPrefix(shown, "/") || strings.HasPrefix(shown, "./") {
-		return strings.TrimRight(wrote, "/") == strings.TrimRight(shown, "/")
-	}
 	return strings.EqualFold(word(wrote), word(shown))
 }
+
+// isPath tells a file or folder, in which case matters.
+func isPath(s string) bool { return strings.HasPrefix(s, "/") || strings.HasPrefix(s, "./") }
 
 // word levels the ways to write a value of several words: READ COMMITTED, read-committed, READ_COMMITTED.
 func word(s string) string { return strings.NewReplacer(" ", "-", "_", "-").Replace(s) }

@@ -1,0 +1,79 @@
+package mysql
+
+import "testing"
+
+func TestSameValue(t *testing.T) {
+	for _, c := range []struct {
+		name, wrote, shown string
+		same               bool
+	}{
+		{"max_connections", "512M", "536870912", true},
+		{"max_connections", "1k", "1024", true},
+		{"max_connections", "1k", "1000", false},
+		{"max_connections", " 151 ", "151", true},
+		{"max_connections", "-1", "-1", true},
+		{"long_query_time", "0.5", "0.500000", true},
+		{"long_query_time", "10", "10.000000", true},
+		{"long_query_time", "10", "10.000001", false},
+		{"big", "9223372036854775808", "9223372036854775808", true},
+		{"big", "16E", "0", false}, // beyond 63 bits
+		{"innodb_flush_log_at_trx_commit", "1", "2", false},
+		{"innodb_flush_log_at_trx_commit", "on", "1", true},
+
+		{"sync", "1", "ON", true},
+		{"sync", "true", "ON", true},
+		{"sync", "0", "ON", false},
+		{"sync", "off", "ON", false},
+		{"skip_name_resolve", "", "ON", true}, // an option without a value
+		{"skip_name_resolve", "", "OFF", false},
+		{"log_bin", "binlog", "ON", true}, // on, by the name of the files
+		{"log_bin", "0", "OFF", true},
+		{"log_bin", "binlog", "OFF", false},
+
+		{"innodb_buffer_pool_size", "200M", "268435456", true}, // up to whole chunks
+		{"innodb_buffer_pool_size", "200M", "536870912", false},
+		{"innodb_buffer_pool_size", "200M", "134217728", false},
+		{"max_heap_table_size", "100000", "99328", true}, // down to whole blocks
+		{"max_heap_table_size", "100000", "90112", false},
+
+		{"transaction_isolation", "READ COMMITTED", "READ-COMMITTED", true},
+		{"transaction_isolation", "read_committed", "READ-COMMITTED", true},
+		{"transaction_isolation", "SERIALIZABLE", "READ-COMMITTED", false},
+		{"sql_mode", "ANSI_QUOTES, STRICT_TRANS_TABLES", "STRICT_TRANS_TABLES,ANSI_QUOTES", true},
+		{"sql_mode", "ANSI_QUOTES", "STRICT_TRANS_TABLES,ANSI_QUOTES", false},
+		{"sql_mode", "", "STRICT_TRANS_TABLES,ANSI_QUOTES", false},
+		{"optimizer_switch", "mrr=on", "index_merge=on,mrr=on", true},
+		{"optimizer_switch", "mrr=off", "index_merge=on,mrr=on", false},
+		{"datadir", "/data/", "/data", true},
+		{"datadir", "/data", "/Data", false},
+		{"datadir", "/data", "/data2", false},
+		{"init_file", "", "", true},
+		{"init_file", "", "x", false},
+	} {
+		if got := sameValue(c.name, c.wrote, c.shown); got != c.same {
+			t.Errorf("%s: %q and shown %q: same is %v", c.name, c.wrote, c.shown, got)
+		}
+	}
+}
+
+func TestLiteral(t *testing.T) {
+	for value, want := range map[string]string{
+		"512M": "536870912", "1": "1", "-1": "-1", "0.5": "0.5", "1e3": "1e3", "ON": "'ON'", "": "''", "inf": "'inf'",
+		"0x10": "'0x10'", "1M; DROP": "'1M; DROP'", "it's": "'it''s'", "9E": "'9E'", "1 ": "'1 '",
+	} {
+		if got := literal(value); got != want {
+			t.Errorf("literal(%q) is %s, want %s", value, got, want)
+		}
+	}
+}
+
+func FuzzSameValue(f *testing.F) {
+	f.Add("innodb_buffer_pool_size", "-9223372036854775808", "16E")
+	f.Add("sql_mode", "a,,b", "B,A")
+	f.Fuzz(func(t *testing.T, name, wrote, shown string) {
+		sameValue(name, wrote, shown)
+		if !sameValue(name, shown, shown) {
+			t.Errorf("%q is not the same as itself", shown)
+		}
+	})
+}
