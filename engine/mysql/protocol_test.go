@@ -15,6 +15,7 @@ func TestProtocol(t *testing.T) {
 	labtest.Each(t, func(t *testing.T, db labtest.Server) {
 		t.Run("BothProtocolsAgree", func(t *testing.T) { testBothProtocolsAgree(t, db) })
 		t.Run("ChangedColumns", func(t *testing.T) { testChangedColumns(t, db) })
+		t.Run("ChangedParameters", func(t *testing.T) { testChangedParameters(t, db) })
 		t.Run("SeveralResults", func(t *testing.T) { testSeveralResults(t, db) })
 		t.Run("LongPackets", func(t *testing.T) { testLongPackets(t, db) })
 		t.Run("Logins", func(t *testing.T) { testLogins(t, db) })
@@ -114,6 +115,32 @@ func testChangedColumns(t *testing.T, db labtest.Server) {
 			if fmt.Sprint(r.Values) != fmt.Sprint(c.want) {
 				t.Errorf("after %s: %v, want %v", c.change, r.Values, c.want)
 			}
+		}
+	}
+}
+
+// A parameter may be of another kind from call to call, also after an error.
+func testChangedParameters(t *testing.T, db labtest.Server) {
+	s := open(t, db)
+	p, err := s.Prepare(t.Context(), "SELECT CONCAT(?, ''), CONCAT(?, '')")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := engine.Result{Keep: true}
+	number, text, null := engine.Int(-5), engine.Chars([]byte("text")), engine.Value{}
+	for _, args := range [][]engine.Value{
+		{number, text}, {text, number}, {null, number}, {text, null}, {number, number}, {engine.Blob([]byte("bytes")), engine.Float(1.5)}, {text, text},
+	} {
+		if err := p.Exec(t.Context(), args, &r); err != nil {
+			t.Fatal(err)
+		}
+		for i, a := range args {
+			if got, want := labtest.Show(r.At(0, i)), labtest.Show(a); got != want {
+				t.Errorf("parameter %d: %s, want %s", i+1, got, want)
+			}
+		}
+		if err := s.Exec(t.Context(), "SELECT * FROM no_such_table", nil); err == nil {
+			t.Error("a table that is not there was read")
 		}
 	}
 }
