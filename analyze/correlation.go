@@ -75,11 +75,15 @@ func mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// blockLength is how many seconds in a row a bootstrap has to draw together: at least twice the correlation time, and at
-// least one and a half times the root of their number, because a slow wave under much faster noise hardly shows in the
-// correlation time; but at most a third of them.
-func blockLength(tau float64, seconds int) int {
-	return max(1, min(int(math.Ceil(max(2*tau, 1.5*math.Sqrt(float64(seconds))))), seconds/3))
+// blockLength is how many seconds in a row a bootstrap has to draw together: at least twice the correlation time and the root
+// of their number, but at most a third of them. A single round, whose interval has nothing else to go by, is cut into
+// longer ones yet, because a slow wave under much faster noise hardly shows in the correlation time.
+func blockLength(tau float64, seconds, rounds int) int {
+	least := math.Sqrt(float64(seconds))
+	if rounds == 1 {
+		least *= 1.5
+	}
+	return max(1, min(int(math.Ceil(max(2*tau, least))), seconds/3))
 }
 
 // blockShortfall is the factor by which the variance of a block bootstrap falls short, because blocks cut what is

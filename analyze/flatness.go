@@ -22,22 +22,26 @@ const (
 	sloping
 )
 
-// flatnessOf judges a series on a relative scale. Slopes are a second.
-func flatnessOf(name string, values []float64, allowed, limit, confidence float64) flatness {
+// flatnessOf judges the last n values of a series on a relative scale, with those before them for context. Slopes are a
+// second.
+func flatnessOf(name string, context []float64, n int, allowed, limit, confidence float64) flatness {
+	values := context[len(context)-n:]
 	if slices.ContainsFunc(values, math.IsNaN) {
 		return flatness{sloping, "there are seconds in which nothing completes"}
 	}
-	t := newTrend(values)
-	half := t.half(1 - confidence)
-	slope := math.Abs(t.slope)
-	if slope > half && slope > allowed {
-		return flatness{sloping, fmt.Sprintf("%s still %s %s/min", name, pick(t.slope > 0, "rises", "falls"), percent(slope*60))}
+	recent, longer := slopeOf(values, confidence), slopeOf(context, confidence)
+	for _, slope := range []slope{recent, longer} {
+		// What looks flat may be a piece of a slope that only a longer look makes plain.
+		if slope.evident(allowed) && recent.near(slope) {
+			return flatness{sloping, fmt.Sprintf("%s still %s %s/min",
+				name, pick(slope.perSecond > 0, "rises", "falls"), percent(math.Abs(slope.perSecond)*60))}
+		}
 	}
 	if j := latestJump(values); j.evident() {
 		return flatness{jumping, fmt.Sprintf("%s %s %s in the last %d s", name, pick(j.size > 0, "rose", "fell"), percent(math.Abs(j.size)), j.seconds)}
 	}
-	if slope+half > limit {
-		return flatness{unclear, fmt.Sprintf("%s is too unsteady to call it flat yet: it could drift by %s/min", name, percent((slope+half)*60))}
+	if worst := math.Abs(recent.perSecond) + recent.half; worst > limit {
+		return flatness{unclear, fmt.Sprintf("%s is too unsteady to call it flat yet: it could drift by %s/min", name, percent(worst*60))}
 	}
 	return flatness{state: flat}
 }

@@ -9,6 +9,7 @@ import (
 const (
 	leastLoss     = 0.05 // of the baseline's throughput
 	leastSlowdown = 0.20 // of its p99 response time
+	leastSum      = 0.10 // of either, over the seconds of the stretch: a single second must lose a tenth
 )
 
 // harmed tells for each second whether it lies in a stretch, bounded by change points, in which throughput is lower or the
@@ -61,7 +62,7 @@ func markRises(marks []bool, baseline, series []float64, least float64) {
 			continue
 		}
 		rise := mean(series[from:to]) - normal
-		if err := math.Hypot(noise.ofMean(to-from), noise.ofMean(len(baseline))); rise > least && rise > 4*err {
+		if err := math.Hypot(noise.ofMean(to-from), noise.ofMean(len(baseline))); rise > least && rise > 4*err && rise*float64(to-from) > leastSum {
 			for i := from; i < to; i++ {
 				marks[i] = true
 			}

@@ -35,7 +35,7 @@ func newMeasurement(quantities []Quantity, estimate func([]float64) float64) *me
 		m.tau = max(m.tau, p.tau)
 	}
 	for r := range m.rounds {
-		m.blocks = append(m.blocks, blockLength(m.tau, m.shortest(r)))
+		m.blocks = append(m.blocks, blockLength(m.tau, m.shortest(r), m.rounds))
 	}
 	return m
 }

@@ -88,9 +88,17 @@ func newPercentileSample(q float64, times []series.Snapshot) *percentileSample {
 func reach(q float64, times []series.Snapshot) (lowest, highest time.Duration) {
 	lowest = math.MaxInt64
 	for _, t := range times {
-		if n := float64(t.Count()); n > 0 {
-			lowest = min(lowest, t.Quantile((math.Floor(q*n)-1)/n))
-			highest = max(highest, t.Quantile((math.Ceil(q*n)+1)/n))
+		rank := int64(q * float64(t.Count()))
+		first, last := max(rank-1, 1), rank+2
+		var seen int64
+		for value, n := range t.Buckets() {
+			if seen < first && seen+n >= first {
+				lowest = min(lowest, value)
+			}
+			highest = max(highest, value)
+			if seen += n; seen >= last {
+				break
+			}
 		}
 	}
 	return lowest, highest

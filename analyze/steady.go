@@ -32,6 +32,7 @@ func (o SteadyOptions) withDefaults() SteadyOptions {
 	if o.Confidence == 0 {
 		o.Confidence = 0.95
 	}
+	o.Window = max(o.Window, 5*time.Second) // fewer hold no slope
 	return o
 }
 
@@ -40,7 +41,7 @@ func (o SteadyOptions) withDefaults() SteadyOptions {
 //
 //   - the interval of the slope lies inside ±limit, where limit = Drift/Horizon · (Horizon/Window)^1.5, and three times
 //     that for p99, which varies so much more;
-//   - no slope above Drift/Horizon is evident, over these seconds and over twice as many;
+//   - no slope above Drift/Horizon is evident in them, nor in twice as many if these could have gone on in the same way;
 //   - the very latest do not lie apart from the rest.
 //
 // The first rule asks that enough is known. With a window as long as the horizon it is the strict one: the interval of the
@@ -87,12 +88,6 @@ func (s *Steady) judge() {
 	}
 	for n := shortest; ; n = min(n*5/4+1, seen) {
 		f := s.over(n)
-		if f.state == flat {
-			// What is flat must not be a piece of a slope that a longer look makes plain.
-			if longer := s.over(min(2*n, seen)); longer.state == sloping {
-				f = longer
-			}
-		}
 		s.why = f.why
 		if f.state != unclear || n == seen {
 			return
@@ -102,19 +97,20 @@ func (s *Steady) judge() {
 
 // over judges the last n seconds by both series.
 func (s *Steady) over(n int) flatness {
-	rates := s.throughput[len(s.throughput)-n:]
+	const tailLeeway = 3
+	from := max(len(s.throughput)-2*n, 0)
+	rates, p99s := s.throughput[from:], s.p99[from:]
 	normal := mean(rates)
 	if normal == 0 {
 		return flatness{sloping, "nothing completes"}
 	}
-	shares := make([]float64, n)
+	shares := make([]float64, len(rates))
 	for i, x := range rates {
 		shares[i] = x / normal
 	}
-	const tailLeeway = 3
 	allowed, limit := s.options.slopes()
-	throughput := flatnessOf("throughput", shares, allowed, limit, s.options.Confidence)
-	p99 := flatnessOf("p99", s.p99[len(s.p99)-n:], allowed, tailLeeway*limit, s.options.Confidence)
+	throughput := flatnessOf("throughput", shares, n, allowed, limit, s.options.Confidence)
+	p99 := flatnessOf("p99", p99s, n, allowed, tailLeeway*limit, s.options.Confidence)
 	if p99.state > throughput.state {
 		return p99
 	}

@@ -2,43 +2,40 @@ package analyze
 
 import "math"
 
-// trend is a straight line through a series, with the noise around it.
-type trend struct {
-	slope     float64 // per value
-	residuals []float64
-	variance  float64 // of the residuals
-	tau       float64 // their correlation time
-}
+// slope is that of a straight line through a series, with its interval.
+type slope struct{ perSecond, half float64 }
 
-func newTrend(values []float64) trend {
+// evident is a slope that chance does not explain and that is steeper than allowed.
+func (s slope) evident(allowed float64) bool { return math.Abs(s.perSecond) > max(s.half, allowed) }
+
+// near reports whether the slope could well be another: of a few correlated seconds the interval comes out too narrow, so
+// that it may lie somewhat outside.
+func (s slope) near(other slope) bool { return math.Abs(other.perSecond-s.perSecond) <= 1.5*s.half }
+
+// slopeOf fits a line by least squares, to three values or more. Its error is that of independent values, widened by the
+// correlation time of what is left around the line.
+func slopeOf(values []float64, confidence float64) slope {
 	n := float64(len(values))
 	m := mean(values)
 	var products, squares float64
 	for i, x := range values {
-		d := float64(i) - (n-1)/2
-		products += d * (x - m)
-		squares += d * d
+		at := float64(i) - (n-1)/2
+		products += at * (x - m)
+		squares += at * at
 	}
-	t := trend{slope: products / squares, residuals: make([]float64, len(values))}
+	s := slope{perSecond: products / squares}
+	left := make([]float64, len(values))
 	var sum float64
 	for i, x := range values {
-		t.residuals[i] = x - m - t.slope*(float64(i)-(n-1)/2)
-		sum += t.residuals[i] * t.residuals[i]
+		left[i] = x - m - s.perSecond*(float64(i)-(n-1)/2)
+		sum += left[i] * left[i]
 	}
-	t.variance = sum / (n - 2)
-	// A line through a short series takes some of the correlation with it (Kendall 1954; the term for a trend is
-	// that of Andrews 1993).
-	phi := lagOne(t.residuals)
+	// A line through a short series takes some of the correlation with it (Shaman and Stine 1988).
+	phi := lagOne(left)
 	phi = min(phi+(2+4*phi)/n, 0.95)
-	t.tau = (1 + phi) / (1 - phi)
-	return t
-}
-
-// half is half the width of the slope's interval.
-func (t trend) half(alpha float64) float64 {
-	n := float64(len(t.residuals))
-	err := math.Sqrt(t.variance * t.tau * 12 / (n * n * n))
-	return err * student(n/t.tau-2).Quantile(1-alpha/2)
+	tau := (1 + phi) / (1 - phi)
+	s.half = math.Sqrt(sum/(n-2)*tau/squares) * student(n/tau-2).Quantile((1+confidence)/2)
+	return s
 }
 
 // jump is how far the latest values lie apart from those before them.
@@ -49,7 +46,7 @@ type jump struct {
 }
 
 // evident is a jump that chance does not explain, many lengths having been tried, and that is more than a trifle.
-func (j jump) evident() bool { return j.errors > 5 && math.Abs(j.size) > 0.02 }
+func (j jump) evident() bool { return j.errors > 4 && math.Abs(j.size) > 0.02 }
 
 // latestJump finds how many of the latest values lie furthest apart from the rest.
 func latestJump(values []float64) jump {
@@ -59,7 +56,7 @@ func latestJump(values []float64) jump {
 		noise := NoiseOf(before)
 		size := mean(latest) - mean(before)
 		err := math.Hypot(noise.ofMean(k), noise.ofMean(len(before)))
-		if errors := math.Abs(size) / err; err > 0 && errors > found.errors {
+		if errors := math.Abs(size) / max(err, 1e-9); errors > found.errors {
 			found = jump{seconds: k, size: size, errors: errors}
 		}
 	}

@@ -13,7 +13,7 @@ func estimates(s study) (string, error) {
 	for _, p := range []struct {
 		plan
 		trials int
-	}{{plan{1, 60}, 600}, {plan{1, 300}, 500}, {plan{1, 1200}, 200}, {plan{5, 60}, 500}} {
+	}{{plan{1, 60}, 600}, {plan{1, 300}, 300}, {plan{1, 1200}, 100}, {plan{5, 60}, 300}} {
 		for _, correlation := range []float64{0, 0.3, 0.6, 0.8, 0.95} {
 			t.row(estimateRow(s, p.plan, correlation, s.trials(p.trials))...)
 		}

@@ -31,7 +31,7 @@ func impacts(s study) (string, error) {
 	t := newTable("throughput falls by", "correlation", "onset exact", "onset ±1 s", "found", "recovery ±1 s", "recovery ±2 s", "lost operations off by, median")
 	for _, fall := range []float64{0.1, 0.2, 0.3, 0.5, 1} {
 		for _, correlation := range []float64{0, 0.6, 0.8} {
-			results := repeat(s, fmt.Sprint("impact", fall, correlation), s.trials(500), func(src *source) dating {
+			results := repeat(s, fmt.Sprint("impact", fall, correlation), s.trials(300), func(src *source) dating {
 				return disturb(src, world{correlation: correlation, noise: 0.1, times: none}, fall)
 			})
 			var lost []float64
@@ -49,7 +49,7 @@ func impacts(s study) (string, error) {
 	}
 	quiet := newTable("correlation", "onset found where nothing happened, in 2 min")
 	for _, correlation := range []float64{0, 0.6, 0.8, 0.95} {
-		results := repeat(s, fmt.Sprint("quiet", correlation), s.trials(500), func(src *source) dating {
+		results := repeat(s, fmt.Sprint("quiet", correlation), s.trials(300), func(src *source) dating {
 			return disturb(src, world{correlation: correlation, noise: 0.1, times: drawn}, 0)
 		})
 		quiet.row(fmt.Sprint(correlation), count(results, func(d dating) bool { return d.found }).String())

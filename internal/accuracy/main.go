@@ -20,6 +20,10 @@ func sections(s study) []section {
 	return []section{
 		{"Comparing two cells", func() (string, error) { return comparisons(s) }},
 		{"Rounds that differ", func() (string, error) { return differing(s) }},
+		{"Several claims", func() (string, error) { return manyClaims(s) }},
+		{"Single figures", func() (string, error) { return estimates(s) }},
+		{"The date of a disturbance", func() (string, error) { return impacts(s) }},
+		{"Steady state", func() (string, error) { return steadyState(s) }},
 		{"A frozen server", func() (string, error) { return frozenServer(s) }},
 	}
 }
@@ -52,5 +56,3 @@ func run(out string, s study) error {
 	}
 	return nil
 }
-
-func preface(s study) string { return "" }

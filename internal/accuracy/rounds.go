@@ -64,7 +64,7 @@ func throughputRatios(s study, rounds int, over, under float64) (intervals []int
 		interval
 		student float64
 	}
-	results := repeat(s, fmt.Sprint("rounds", rounds, over, under), s.trials(800), func(src *source) result {
+	results := repeat(s, fmt.Sprint("rounds", rounds, over, under), s.trials(600), func(src *source) result {
 		a, b := src.rounds(world(over), rounds, 60, 1), src.rounds(world(under), rounds, 60, 1)
 		e := analyze.RatioOf(
 			analyze.Quantity{Rounds: a, Statistic: analyze.Throughput()},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"time"
 
@@ -38,38 +39,37 @@ var watched = []world{{noise: 0.02}, {noise: 0.10}, {noise: 0.10, correlation: 0
 
 var horizons = []time.Duration{30 * time.Second, time.Minute, 10 * time.Minute}
 
-// watch feeds the detector with seconds whose throughput follows a shape, and returns after which of them it calls the
+// steadySeconds feeds the detector with seconds whose throughput follows a shape, and yields those at whose end it calls the
 // service steady.
-func watch(src *source, w world, horizon time.Duration, seconds int, shape func(second int) float64) []int {
-	levels := src.levels(w, seconds)
-	for i := range levels {
-		levels[i] /= math.Pow(shape(i), 2) // throughput goes with the root of the level
-	}
-	detector := analyze.NewSteady(analyze.SteadyOptions{Horizon: horizon})
-	var steady []int
-	for i, second := range src.seconds(levels, drawn) {
-		detector.Add(second)
-		if detector.Steady() {
-			steady = append(steady, i+1)
+func steadySeconds(src *source, w world, horizon time.Duration, seconds int, shape func(second int) float64) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		detector := analyze.NewSteady(analyze.SteadyOptions{Horizon: horizon})
+		for i, level := range src.levels(w, seconds) {
+			level /= math.Pow(shape(i), 2) // throughput goes with the root of the level
+			detector.Add(src.seconds([]float64{level}, drawn)[0])
+			if detector.Steady() && !yield(i+1) {
+				return
+			}
 		}
 	}
-	return steady
 }
 
-// first is the first of a warm-up's steady seconds, or the limit.
-func first(steady []int) float64 {
-	if len(steady) == 0 {
-		return warmUpLimit
+// warmUp is how many seconds pass until the service is called steady.
+func warmUp(src *source, w world, horizon time.Duration, shape func(second int) float64) float64 {
+	for n := range steadySeconds(src, w, horizon, warmUpLimit, shape) {
+		return float64(n)
 	}
-	return float64(steady[0])
+	return warmUpLimit
 }
+
+func always(int) float64 { return 1 }
 
 func flatServices(s study) *table {
 	t := newTable("to be measured", "throughput varies by", "correlation", "seconds until steady: median", "95 %")
 	for _, horizon := range horizons {
 		for _, w := range watched {
-			took := repeat(s, fmt.Sprint("flat", horizon, w), s.trials(60), func(src *source) float64 {
-				return first(watch(src, w, horizon, warmUpLimit, func(int) float64 { return 1 }))
+			took := repeat(s, fmt.Sprint("flat", horizon, w), s.trials(40), func(src *source) float64 {
+				return warmUp(src, w, horizon, always)
 			})
 			t.row(horizon.String(), percent(w.noise/2), fmt.Sprint(w.correlation), fmt.Sprint(median(took)), fmt.Sprint(percentile(took, 0.95)))
 		}
@@ -83,8 +83,11 @@ func risingServices(s study) *table {
 		for _, w := range watched {
 			row := []string{horizon.String(), percent(0.02 / horizon.Minutes() * math.Pow(3, 1.5)), percent(w.noise / 2), fmt.Sprint(w.correlation)}
 			for _, rise := range []float64{0.05, 0.20, 0.60} {
-				called := repeat(s, fmt.Sprint("rise", horizon, w, rise), s.trials(100), func(src *source) bool {
-					return len(watch(src, w, horizon, 180, func(i int) float64 { return 1 + rise*float64(i)/60 })) > 0
+				called := repeat(s, fmt.Sprint("rise", horizon, w, rise), s.trials(60), func(src *source) bool {
+					for range steadySeconds(src, w, horizon, 180, func(i int) float64 { return 1 + rise*float64(i)/60 }) {
+						return true
+					}
+					return false
 				})
 				row = append(row, count(called, func(b bool) bool { return b }).String())
 			}
@@ -101,13 +104,18 @@ func steppingServices(s study) *table {
 			row := []string{horizon.String(), percent(w.noise / 2), fmt.Sprint(w.correlation)}
 			for _, fall := range []float64{0.1, 0.2, 0.3} {
 				called := repeat(s, fmt.Sprint("step", horizon, w, fall), s.trials(100), func(src *source) bool {
-					steady := watch(src, w, horizon, 70, func(i int) float64 {
+					shape := func(i int) float64 {
 						if i >= 60 {
 							return 1 - fall
 						}
 						return 1
-					})
-					return len(steady) > 0 && steady[len(steady)-1] > 61
+					}
+					for n := range steadySeconds(src, w, horizon, 70, shape) {
+						if n > 61 {
+							return true
+						}
+					}
+					return false
 				})
 				row = append(row, count(called, func(b bool) bool { return b }).String())
 			}
@@ -123,8 +131,8 @@ func fillingCaches(s study) *table {
 		for _, w := range watched[:2] {
 			for _, constant := range []float64{5, 20, 60} {
 				shape := func(i int) float64 { return 1 - 0.5*math.Exp(-float64(i)/constant) }
-				took := repeat(s, fmt.Sprint("fill", horizon, w, constant), s.trials(60), func(src *source) float64 {
-					return first(watch(src, w, horizon, warmUpLimit, shape))
+				took := repeat(s, fmt.Sprint("fill", horizon, w, constant), s.trials(40), func(src *source) float64 {
+					return warmUp(src, w, horizon, shape)
 				})
 				var missing []float64
 				for _, n := range took {
