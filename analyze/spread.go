@@ -25,9 +25,10 @@ type between struct{ err, freedom float64 }
 //	p(b) ∝ (1 + (b/s)²)^(−3/4),  s = 2/(R−1)
 //
 // is flat up to about s and has a heavy tail above it (Gelman 2006, on variances of few groups). What the rounds showed
-// weighs it, and the interval is taken over what remains: close to what the seconds alone say when the rounds agree, close
-// to Student's t when they do not. Tail and scale are calibrated, not believed: they are the boldest for which a verdict at
-// 99 % is wrongly FAIL at most about once in a hundred whatever b is (docs/accuracy.md has the table).
+// weighs it, and the interval is taken over what remains: near what the seconds alone say when the rounds agree, near
+// Student's t when they do not, and always narrower than that. Tail and scale are calibrated, not believed: they are the boldest
+// simple ones for which a 99 % interval lies on the wrong side of the truth at most about once in a hundred, whatever b is.
+// The test integrates that chance; docs/accuracy.md has it simulated.
 const priorExponent = -0.75
 
 func priorScale(rounds float64) float64 { return 2 / (rounds - 1) }
