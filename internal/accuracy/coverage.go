@@ -29,6 +29,9 @@ half independent seconds, and nothing that looks at this minute alone can know h
 `, nil
 }
 
+// meanThroughput is the true one: throughput goes with the root of the level, whose log is normal.
+func meanThroughput(w world) float64 { return perSecond * math.Exp(w.noise*w.noise/8) }
+
 func estimateRow(s study, p plan, correlation float64, trials int) []string {
 	type result struct {
 		interval
@@ -36,7 +39,7 @@ func estimateRow(s study, p plan, correlation float64, trials int) []string {
 		seconds          float64
 	}
 	w := countedWorld(correlation)
-	truth := perSecond * math.Exp(w.noise*w.noise/8) // mean of the log-normal throughput
+	truth := meanThroughput(w)
 	results := repeat(s, fmt.Sprint("estimate", p, correlation), trials, func(src *source) result {
 		rounds := src.rounds(w, p.rounds, p.seconds, 1)
 		e := analyze.EstimateOf(analyze.Quantity{Rounds: rounds, Statistic: analyze.Throughput()}, analyze.Options{})

@@ -36,8 +36,8 @@ trials, and writes this page; a short version with bounds runs among the tests. 
 ## The simulated services
 
 Each second has a level; its log is a first-order autoregression with a known correlation from one second to the next. The level
-stretches the times of the second's 1,000 operations and slows throughput by its root. Times are log-normal around 2 ms
-(σ = 0.5) with a Pareto tail of index 2.5 for the slowest twentieth, so that p99 is five to six times the median.
+stretches the times of the second's 1,000 operations and lowers throughput by its root. Times are log-normal around 2 ms
+(σ = 0.5) with a Pareto tail of index 2.5 for the slowest twentieth, so that p99 is more than four times the median.
 
 Not covered: levels that are not autoregressive of first order (periodic checkpoints, rare stalls), noise that changes with the load, cells
 that disturb each other, a level that drifts over the whole trial. A real server stands in the last section only.

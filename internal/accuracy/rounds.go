@@ -48,8 +48,9 @@ of the ratio lies wholly above it in 0.5 % of the trials, and wholly below it in
 PASSes of whoever asks. The goal is at most 1 % on each side for any *b*.
 
 ` + t.String() + `
-Of two or three rounds hardly anything can be known about how rounds differ. Where they agree with each other as well as
-their seconds say they should, the interval is much narrower than Student's t, and where they do not, it comes close to it.
+Of two or three rounds hardly anything can be known about how rounds differ, and their intervals are wide. The interval is narrower than
+Student's t, most where the rounds agree with each other as well as their seconds say they should; it is never as narrow as what
+the seconds alone would give.
 `, nil
 }
 
