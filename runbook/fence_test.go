@@ -82,4 +82,13 @@ func TestARunWhoseClusterWasTakenActsNoMore(t *testing.T) {
 	if err := e.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	if st := b.stintOf(run, Order{Do: "cancel", Reason: "it is theirs"}); st.Outcome != Cancelled {
+		t.Errorf("it cannot be given up: %q", st.Outcome)
+	}
+	if shared.has.Run != "theirs" {
+		t.Errorf("giving up took the claim of %q", shared.has.Run)
+	}
+	if lease, err := b.Store.Lease(t.Context(), "cluster lab1"); err != nil || lease.Holder != "" {
+		t.Errorf("the lock is held by %q, %v", lease.Holder, err)
+	}
 }

@@ -100,6 +100,9 @@ func TestAFailedStepStopsTheRunAndIsResumed(t *testing.T) {
 	if n := strings.Count(b.read("log"), "try"); n != 3 {
 		t.Errorf("%d tries, want 3", n)
 	}
+	if acts := b.events(run, Intended); acts[1].Token == "" || acts[1].Token != acts[3].Token {
+		t.Errorf("tries of one intention have different tokens: %+v", acts)
+	}
 	// A failed run keeps its cluster.
 	var busy *BusyError
 	p, err := b.Prepare(t.Context(), Request{Book: b.parse(threeSteps), Cluster: "lab1"})
@@ -176,6 +179,9 @@ steps:
 	}
 	if b.read("log") != "a\nb\na\n" {
 		t.Errorf("log %q", b.read("log"))
+	}
+	if acts := b.events(run, Intended); acts[0].Step != "a" || acts[2].Step != "a" || acts[0].Token == acts[2].Token {
+		t.Errorf("a rerun is a new intention: %+v", acts)
 	}
 	b.stintOf(run, Order{Do: "rerun", Step: "a", Downstream: true})
 	if b.read("log") != "a\nb\na\na\nb\n" {

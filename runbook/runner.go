@@ -22,7 +22,8 @@ type runner struct {
 	site    *action.Site
 	reading *action.Site
 	guard   *guard
-	holding *holding // nil for a runbook without a lock
+	holding *holding // nil for a runbook without a lock, and for a run that is given up
+	marker  Marker   // nil: none
 
 	outside context.Context // ends with the process alone
 	acting  context.Context // of the jobs
@@ -96,9 +97,7 @@ func (r *runner) work(ctx context.Context) error {
 	}
 	stop()
 	beside.Wait()
-	if r.holding != nil && (r.state.Outcome == Done || r.state.Outcome == Cancelled || r.state.Outcome == TakenBack) {
-		err = errors.Join(err, r.holding.release(context.WithoutCancel(ctx)))
-	}
+	err = errors.Join(err, r.giveBack(context.WithoutCancel(ctx)))
 	r.tell(true)
 	if errors.Is(err, errParked) {
 		return nil
@@ -121,37 +120,58 @@ func (r *runner) beginRun(ctx context.Context) error {
 // opened begins the stint: it takes the lease, and writes what it was begun for. A stint that its process's death
 // interrupted has done so before; it takes the lease anew all the same, for the epoch.
 func (r *runner) opened(ctx context.Context) error {
-	e := Event{Kind: Opened, Holder: r.service.Holder}
-	if r.state.Book.Lock == LockCluster {
-		var marker Marker
-		if r.service.Marker != nil {
-			marker = r.service.Marker(r.site)
-		}
+	var o Order
+	if err := json.Unmarshal(r.journal.Order(), &o); err != nil {
+		return fmt.Errorf("read the order: %w", err)
+	}
+	e := Event{Kind: Opened, Holder: r.service.Holder, Epoch: r.state.Epoch}
+	if r.service.Marker != nil {
+		r.marker = r.service.Marker(r.site)
+	}
+	// To be given up, a run needs no lease: it may have lost it.
+	if r.state.Book.Lock == LockCluster && (o.Do != "cancel" || o.Undo) {
 		var err error
-		r.holding, err = hold(ctx, r.service.Store, marker, action.Claim{
-			Cluster: r.state.Header.Cluster, Run: r.journal.Run(), Holder: r.service.Holder, For: r.service.ttl(),
-			Break: r.state.Header.BrokenLock != "" && r.state.Epoch == 0, // before its first act, not after it was fenced itself
-		})
-		if err != nil {
+		if r.holding, err = hold(ctx, r.service.Store, r.marker, r.claim()); err != nil {
 			return r.park(err.Error(), err)
 		}
 		e.Epoch = r.holding.lease.Epoch
 	}
-	first := true
-	for _, entry := range r.journal.Entries() {
-		var had Event
-		if entry.Stint == r.journal.Stint() && json.Unmarshal(entry.Data, &had) == nil && had.Kind == Opened {
-			first = false
-		}
-	}
-	if first {
-		var o Order
-		if err := json.Unmarshal(r.journal.Order(), &o); err != nil {
-			return fmt.Errorf("read the order: %w", err)
-		}
+	if !r.openedBefore() {
 		e.Order = &o
 	}
 	return r.write(e)
+}
+
+func (r *runner) claim() action.Claim {
+	return action.Claim{
+		Cluster: r.state.Header.Cluster, Run: r.journal.Run(), Holder: r.service.Holder, Epoch: r.state.Epoch, For: r.service.ttl(),
+		Break: r.state.Header.BrokenLock != "" && r.state.Epoch == 0, // before its first act, not after it was fenced itself
+	}
+}
+
+// openedBefore tells whether this stint has written its order.
+func (r *runner) openedBefore() bool {
+	for _, entry := range r.journal.Entries() {
+		var e Event
+		if entry.Stint == r.journal.Stint() && json.Unmarshal(entry.Data, &e) == nil && e.Kind == Opened {
+			return true
+		}
+	}
+	return false
+}
+
+// giveBack gives the cluster back when the run has ended for good; one that failed keeps it.
+func (r *runner) giveBack(ctx context.Context) error {
+	if r.state.Book.Lock != LockCluster || r.state.Outcome == "" || r.state.Outcome == Broken {
+		return nil
+	}
+	if r.holding != nil {
+		return r.holding.release(ctx)
+	}
+	if r.marker != nil {
+		_ = r.marker.Clear(ctx, r.claim()) // its own claim, if it is still there; a target that is down keeps it until it runs out
+	}
+	return r.service.Store.Release(ctx, leaseName(r.state.Header.Cluster), r.journal.Run())
 }
 
 // write appends an event and folds it in.
@@ -219,8 +239,6 @@ func (r *runner) loop(ctx context.Context) error {
 				return err
 			}
 		case <-r.guard.changed:
-		case <-r.service.interrupted():
-			r.cut(errParked)
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -245,9 +263,6 @@ func (r *runner) stopping() (reason string) {
 	case <-r.journal.Draining():
 		return "interrupted by a person"
 	default:
-	}
-	if r.acting.Err() != nil {
-		return "interrupted by a person, in the middle of a step"
 	}
 	if r.fenced() {
 		return "another run took the cluster"

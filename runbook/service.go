@@ -25,10 +25,10 @@ type Service struct {
 	User    string                                                          // who asks
 	Holder  string                                                          // this process, for people
 	TTL     time.Duration                                                   // of the lease; 0: 30 s
-	// Interrupt, when closed, cuts acts off in the middle. Draining the executor is the clean way.
-	Interrupt <-chan struct{}
 	// Observe is told every event as it is written, by the process that executes; it must return at once. May be nil.
 	Observe func(run string, e Event, at time.Time)
+
+	act actor // stands between steps and actions in a torture; nil otherwise
 }
 
 func (s *Service) ttl() time.Duration {
@@ -37,8 +37,6 @@ func (s *Service) ttl() time.Duration {
 	}
 	return 30 * time.Second
 }
-
-func (s *Service) interrupted() <-chan struct{} { return s.Interrupt }
 
 func (s *Service) observe(run string, e Event, entry durable.Entry) {
 	if s.Observe != nil {

@@ -25,7 +25,8 @@ type State struct {
 	Stuck    string // why no more can be undone
 	Outcome  Outcome
 	Parked   bool
-	Heard    int // number of the last message taken
+	Why      string // it parked or ended, if it says
+	Heard    int    // number of the last message taken
 	Epoch    int64
 	Holder   string
 	Orders   []Order
@@ -61,7 +62,8 @@ type Item struct {
 	Phase    Phase
 	Inputs   map[string]any // as evaluated, nil before
 	Finding  *action.Finding
-	Before   action.Facts // observed before the first act
+	Before   action.Facts // observed before the first act of this intention
+	Found    action.Facts // observed before the first act of all: what an undo goes back to
 	Output   action.Facts
 	Attempt  int // of acting, from 1
 	Failures int // since the last rerun
@@ -129,7 +131,7 @@ func (s *State) apply(e Event, actions []action.Action) error {
 		s.Header, s.Book = *e.Header, book
 		s.expand()
 	case Opened:
-		s.Parked, s.Epoch, s.Holder = false, e.Epoch, e.Holder
+		s.Parked, s.Why, s.Epoch, s.Holder = false, "", e.Epoch, e.Holder
 		if e.Order != nil {
 			s.Orders = append(s.Orders, *e.Order)
 			return s.obey(*e.Order, e)
@@ -150,9 +152,9 @@ func (s *State) apply(e Event, actions []action.Action) error {
 	case Stopping:
 		s.Stopping, s.Undoing = &e, e.Undo
 	case Parked:
-		s.Parked = true
+		s.Parked, s.Why = true, e.Reason
 	case Ended:
-		s.Outcome = e.Outcome
+		s.Outcome, s.Why = e.Outcome, e.Reason
 	default:
 		return fmt.Errorf("an event of kind %q, which this Plimsoll does not know", e.Kind)
 	}
@@ -191,14 +193,15 @@ func (s *State) obey(o Order, e Event) error {
 	return nil
 }
 
-// reset makes a step new; what it did before stays in the journal, and it goes on counting its attempts.
+// reset makes a step new; what it did before stays in the journal, and it goes on counting its attempts. One that was done
+// is a new intention; one that failed or was cut off is the same still.
 func (i *Item) reset() {
+	old := *i
 	*i = Item{
-		Key: i.Key, Step: i.Step, Group: i.Group, Target: i.Target, Phase: Waiting, Attempt: i.Attempt, Before: i.Before,
-		Acts: i.Acts, Intent: i.Intent, Token: i.Token, Since: i.Since, Took: i.Took,
+		Key: old.Key, Step: old.Step, Group: old.Group, Target: old.Target, Phase: Waiting, Attempt: old.Attempt, Found: old.Found, Acts: old.Acts,
 	}
-	if i.Intent == 0 {
-		i.Token, i.Since = "", time.Time{} // a new intention
+	if old.Phase != Settled {
+		i.Before, i.Intent, i.Token, i.Since = old.Before, old.Intent, old.Token, old.Since
 	}
 }
 
@@ -273,6 +276,9 @@ func (i *Item) apply(e Event, entry durable.Entry) error {
 		}
 		if i.Before == nil && i.Finding != nil {
 			i.Before = i.Finding.Observed
+		}
+		if i.Found == nil {
+			i.Found = i.Before
 		}
 	case Acted:
 		i.Intent, i.Output, i.Phase = 0, e.Output, Verifying

@@ -105,7 +105,13 @@ func (r *runner) beginAct(i *Item) {
 		if err != nil {
 			return nil, finalError{error: err}
 		}
-		out, err := task.Act(ctx, r.site, call)
+		act := task.Act
+		if between := r.service.act; between != nil {
+			act = func(ctx context.Context, on *action.Site, c action.Call) (action.Facts, error) {
+				return between(ctx, task, on, c)
+			}
+		}
+		out, err := act(ctx, r.site, call)
 		if err != nil {
 			// Cut off in the middle, an act that cannot be repeated leaves something that only a person can judge.
 			if ctx.Err() != nil && !task.Nature().Repeatable {
@@ -189,8 +195,9 @@ func (r *runner) hold(ctx context.Context, v *Verify, env map[string]any, task a
 func (r *runner) beginUndo(i *Item) {
 	key, inputs := i.Key, i.Inputs
 	call := r.call(i)
+	call.Before = i.Found
 	env := r.state.env(i)
-	env["observed"] = map[string]any(i.Before)
+	env["observed"] = map[string]any(i.Found)
 	r.begin(key, i.Step.Timeout, func(ctx context.Context, p *progress) (*Event, error) {
 		call.Progress = p.tell
 		var err error

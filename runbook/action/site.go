@@ -19,6 +19,8 @@ type Site struct {
 	Local       infra.Machine // where Plimsoll runs
 	// List returns the nodes as they are now, the primary first.
 	List func(ctx context.Context) ([]Node, error)
+	// Release is called when the site is closed; may be nil.
+	Release func() error
 
 	mu   sync.Mutex
 	open map[string]engine.Database
@@ -87,6 +89,7 @@ func (s *Site) Database(ctx context.Context, node string) (engine.Database, erro
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if db := s.open[n.Name]; db != nil {
+		_, _ = db.Facts(ctx) // a connection that a restart has cut is found here, and made anew by the next question
 		return db, nil
 	}
 	db, err := s.Engine.Open(ctx, n.Target)
@@ -137,8 +140,11 @@ func (s *Site) Close() error {
 	defer s.mu.Unlock()
 	var all error
 	for _, db := range s.open {
-		all = errors.Join(all, db.Close())
+		_ = db.Close() // one that a restart has cut is closed too
 	}
 	s.open = nil
+	if s.Release != nil {
+		all = errors.Join(all, s.Release())
+	}
 	return all
 }

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/runbook"
+)
+
+func newRunbookApprove(c console) *cobra.Command {
+	return newAnswer(c, "approve", "Agree to the step that waits for it")
+}
+
+func newRunbookReject(c console) *cobra.Command {
+	return newAnswer(c, "reject", "Refuse the step that waits for approval; the run fails there")
+}
+
+// newAnswer is approve and reject.
+func newAnswer(c console, verb, short string) *cobra.Command {
+	var w runbook.Word
+	var yes bool
+	cmd := &cobra.Command{
+		Use: verb + " RUN", Short: short, Args: exactly("RUN"),
+		Long:    short + ". The answer binds to the plan of the run; it is taken by whoever executes the run, now or when it is resumed.",
+		Example: "  plimsoll runbook " + verb + " replace-node-a1b2c3",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withDesk(cmd.Context(), func(ctx context.Context, d *desk) error {
+				st, err := d.State(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				var asking []*runbook.Item
+				for _, i := range st.Items {
+					if i.Phase == runbook.Asking && (w.Step == "" || w.Step == i.Key) {
+						asking = append(asking, i)
+					}
+				}
+				if len(asking) != 1 {
+					return usageError{text: fmt.Sprintf("%d steps of run %s wait for approval", len(asking), args[0]), hint: "--step STEP; plimsoll runbook status " + args[0]}
+				}
+				printPlan(c.err, &runbook.Prepared{Header: st.Header})
+				if err := confirm(c, yes, fmt.Sprintf("%s step %s of this plan? %s", verb, asking[0].Key, asking[0].Caution)); err != nil {
+					return err
+				}
+				w.Say, w.Step, w.Plan = verb, asking[0].Key, st.Header.Plan.Hash
+				if err := d.Tell(ctx, args[0], w); err != nil {
+					return err
+				}
+				executed, err := d.Store.Executed()
+				if err == nil && !executed {
+					fmt.Fprintf(c.err, "nobody executes it: plimsoll runbook resume %s takes the answer\n", args[0])
+				}
+				return err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&w.Step, "step", "", "which, if several wait")
+	cmd.Flags().StringVar(&w.Reason, "reason", "", "for the record")
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return cmd
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/runbook"
+)
+
+func newRunbookCancel(c console) *cobra.Command {
+	var w runbook.Word
+	var yes, asJSON bool
+	cmd := &cobra.Command{
+		Use: "cancel RUN", Short: "End a run and give its cluster back, taking back what it did if asked", Args: exactly("RUN"),
+		Long: `End a run. What acts now may end; nothing else begins. With --undo the steps are taken back from the last to the first,
+up to one that cannot be. The cluster's lock is given back.`,
+		Example: "  plimsoll runbook cancel rolling-restart-a1b2c3 --undo --reason 'wrong cluster'",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withDesk(cmd.Context(), func(ctx context.Context, d *desk) error {
+				st, err := d.State(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				if st.Outcome != "" && st.Outcome != runbook.Broken {
+					return usageError{text: "run " + args[0] + " has ended: " + string(st.Outcome)}
+				}
+				if err := confirm(c, yes, "End run "+args[0]+" on cluster "+st.Header.Cluster+"?"); err != nil {
+					return err
+				}
+				executed, err := d.Store.Executed()
+				if err != nil {
+					return err
+				}
+				if executed { // by another process: tell it
+					w.Say = "cancel"
+					if err := d.Tell(ctx, args[0], w); err != nil {
+						return err
+					}
+					fmt.Fprintf(c.err, "told whoever executes it; plimsoll runbook status %s\n", args[0])
+					return nil
+				}
+				return execute(ctx, c, d, args[0], &runbook.Order{Do: "cancel", Undo: w.Undo, Reason: w.Reason}, asJSON)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&w.Undo, "undo", false, "take back what was done")
+	cmd.Flags().StringVar(&w.Reason, "reason", "", "for the record")
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print events as JSON lines, and the state at the end")
+	return cmd
+}

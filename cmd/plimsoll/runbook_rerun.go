@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/document"
+	"plimsoll/runbook"
+)
+
+func newRunbookRerun(c console) *cobra.Command {
+	var o runbook.Order
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "rerun RUN --step STEP --reason REASON", Short: "Run a step again, with those after it if asked", Args: exactly("RUN"),
+		Long: `Run one step of a run again: it is checked, and acts if it is needed. The attempt is appended; the past is never edited.
+A step of a rolling group is named with its target: group[target].step.`,
+		Example: "  plimsoll runbook rerun rolling-restart-a1b2c3 --step 'each[n2].restart' --reason 'wrong version'",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.Step == "" || o.Reason == "" {
+				return usageError{text: "which step, and why?", hint: "--step STEP --reason REASON"}
+			}
+			return withDesk(cmd.Context(), func(ctx context.Context, d *desk) error {
+				st, err := d.State(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				if st.Item(o.Step) == nil {
+					var keys []string
+					for _, i := range st.Items {
+						keys = append(keys, i.Key)
+					}
+					return document.UnknownName(&document.Node{Kind: document.Scalar, File: "--step", Text: o.Step}, "step", keys)
+				}
+				o.Do = "rerun"
+				return execute(ctx, c, d, args[0], &o, asJSON)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&o.Step, "step", "", "which (required)")
+	cmd.Flags().BoolVar(&o.Downstream, "downstream", false, "and all steps after it")
+	cmd.Flags().StringVar(&o.Reason, "reason", "", "for the record (required)")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print events as JSON lines, and the state at the end")
+	return cmd
+}

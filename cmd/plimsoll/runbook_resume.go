@@ -1,0 +1,35 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/runbook"
+)
+
+func newRunbookResume(c console) *cobra.Command {
+	var asJSON bool
+	var reason string
+	cmd := &cobra.Command{
+		Use: "resume RUN", Short: "Go on with a run that was interrupted, parked or failed", Args: exactly("RUN"),
+		Long: `Go on with a run. A finished step never runs again. A step that was interrupted is checked before it acts again; one that
+failed is tried anew; one that asked a person, because it was cut off and cannot be repeated blindly, is taken as looked at.`,
+		Example: "  plimsoll runbook resume rolling-restart-a1b2c3",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withDesk(cmd.Context(), func(ctx context.Context, d *desk) error {
+				st, err := d.State(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				if st.Outcome != "" && st.Outcome != runbook.Broken {
+					return usageError{text: "run " + args[0] + " is " + string(st.Outcome) + ": there is nothing to go on with", hint: "rerun --step runs one of its steps again"}
+				}
+				return execute(ctx, c, d, args[0], &runbook.Order{Do: "resume", Reason: reason}, asJSON)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "for the record")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print events as JSON lines, and the state at the end")
+	return cmd
+}

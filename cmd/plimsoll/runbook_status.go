@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/runbook"
+)
+
+func newRunbookStatus(c console) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "status [RUN]", Short: "How the runs stand, or one of them step by step",
+		Example: "  plimsoll runbook status\n  plimsoll runbook status rolling-restart-a1b2c3",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withDesk(cmd.Context(), func(ctx context.Context, d *desk) error {
+				if len(args) == 1 {
+					return statusOfRun(ctx, c, d, args[0], asJSON)
+				}
+				return statusOfAll(ctx, c, d, asJSON)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// runStatus is what status --json prints of a run.
+type runStatus struct {
+	Run     string           `json:"run"`
+	Runbook string           `json:"runbook"`
+	Cluster string           `json:"cluster"`
+	Status  string           `json:"status"`
+	By      string           `json:"by"`
+	Begun   time.Time        `json:"begun"`
+	Plan    string           `json:"plan"`
+	Over    string           `json:"override,omitempty"`
+	Now     *runbook.Summary `json:"now,omitempty"`
+	Steps   []stepStatus     `json:"steps,omitempty"`
+}
+
+type stepStatus struct {
+	Step    string        `json:"step"`
+	Phase   runbook.Phase `json:"phase"`
+	Attempt int           `json:"attempt,omitempty"`
+	Error   string        `json:"error,omitempty"`
+	Asks    bool          `json:"asks,omitempty"`
+	Note    string        `json:"note,omitempty"`
+}
+
+func statusOf(run string, st *runbook.State, now runbook.Summary) runStatus {
+	s := runStatus{
+		Run: run, Runbook: st.Header.Runbook, Cluster: st.Header.Cluster, Status: st.Status(), By: st.Header.By, Begun: st.Header.At,
+		Plan: st.Header.Plan.Hash, Over: st.Header.Override,
+	}
+	if now.Status != "" {
+		s.Now = &now
+	}
+	for _, i := range st.Items {
+		s.Steps = append(s.Steps, stepStatus{Step: i.Key, Phase: i.Phase, Attempt: i.Attempt, Error: i.Error, Asks: i.Asks, Note: i.Caution})
+	}
+	return s
+}
+
+func statusOfAll(ctx context.Context, c console, d *desk, asJSON bool) error {
+	runs, err := d.Store.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	var all []runStatus
+	for _, r := range runs {
+		st, err := d.State(ctx, r.ID)
+		if err != nil {
+			return err
+		}
+		s := statusOf(r.ID, st, runbook.Summary{})
+		s.Steps = nil
+		all = append(all, s)
+	}
+	if asJSON {
+		return jsonTo(c, all)
+	}
+	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "RUN\tCLUSTER\tSTATUS\tBEGUN\tBY")
+	for _, s := range all {
+		status := s.Status
+		if s.Over != "" {
+			status += ", gate passed by: " + s.Over
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.Run, s.Cluster, status, s.Begun.Local().Format(time.DateTime), s.By)
+	}
+	return w.Flush()
+}
+
+func statusOfRun(ctx context.Context, c console, d *desk, run string, asJSON bool) error {
+	r, err := d.Store.Run(ctx, run)
+	if err != nil {
+		return err
+	}
+	st, err := d.State(ctx, run)
+	if err != nil {
+		return err
+	}
+	var now runbook.Summary
+	if r.Summary != nil {
+		if err := json.Unmarshal(r.Summary, &now); err != nil {
+			return fmt.Errorf("read the summary of %s: %w", run, err)
+		}
+	}
+	s := statusOf(run, st, now)
+	if asJSON {
+		return jsonTo(c, s)
+	}
+	fmt.Fprintf(c.out, "%s: %s on cluster %s, %s\n", run, s.Runbook, s.Cluster, s.Status)
+	if st.Outcome == "" {
+		executed, err := d.Store.Executed()
+		if err != nil {
+			return err
+		}
+		if !executed {
+			fmt.Fprintf(c.out, "nobody executes it; plimsoll runbook resume %s goes on\n", run)
+		} else if now.Status != "" {
+			fmt.Fprintf(c.out, "%.0f %% done", 100*now.Share)
+			if now.Left > 0 {
+				fmt.Fprintf(c.out, ", about %s left", now.Left.Round(time.Second))
+			}
+			fmt.Fprintf(c.out, " %s %s\n", now.Detail, now.Reason)
+		}
+	}
+	if s.Over != "" {
+		fmt.Fprintf(c.out, "the gate was passed by: %s\n", s.Over)
+	}
+	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+	for _, step := range s.Steps {
+		fmt.Fprintf(w, "  %s\t%s\t%s%s\n", step.Step, step.Phase, step.Error, step.Note)
+	}
+	return w.Flush()
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// typed runs a command of the runbook noun, or of the lab, as it is typed.
+func typed(t *testing.T, args ...string) (out, said string, code int) {
+	t.Helper()
+	var o, e bytes.Buffer
+	c := console{in: strings.NewReader(""), out: &o, err: &e}
+	root := &cobra.Command{Use: "plimsoll", SilenceUsage: true, SilenceErrors: true}
+	root.AddCommand(newRunbook(c), newLab(c))
+	root.SetOut(&o)
+	root.SetErr(&e)
+	root.SetArgs(args)
+	code = tell(c, root.ExecuteContext(t.Context()))
+	return o.String(), e.String(), code
+}
+
+func TestRunbookCommandsThatNeedNoCluster(t *testing.T) {
+	t.Setenv("PLIMSOLL_HOME", t.TempDir())
+	t.Chdir(t.TempDir())
+	if out, said, code := typed(t, "runbook", "list"); code != 0 || !strings.Contains(out, "mysql/rolling-restart") {
+		t.Errorf("list: %d %s%s", code, out, said)
+	}
+	var actions []map[string]any
+	if out, _, _ := typed(t, "runbook", "list", "--actions", "--json"); json.Unmarshal([]byte(out), &actions) != nil || len(actions) < 5 {
+		t.Errorf("actions: %s", out)
+	}
+	shown, _, _ := typed(t, "runbook", "show", "mysql/rolling-restart")
+	if err := os.WriteFile("own.yaml", []byte(strings.Replace(shown, "mysql/rolling-restart", "own/restart", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, said, code := typed(t, "runbook", "validate", "own.yaml"); code != 0 || !strings.Contains(out, "own/restart") {
+		t.Errorf("validate: %d %s%s", code, out, said)
+	}
+	for _, c := range []struct {
+		args, want string
+		code       int
+	}{
+		{"runbook show mysql/roling-restart", `did you mean`, exitBadInput},
+		{"runbook run mysql/rolling-restart", "--cluster", exitBadInput},
+		{"runbook plan mysql/rolling-restart --cluster nosuch", "no such cluster", exitTrouble},
+		{"runbook status nosuch", "no such run", exitTrouble},
+		{"runbook rerun r", "--step", exitBadInput},
+		{"runbook approve nosuch", "no such run", exitTrouble},
+		{"runbook verify own.yaml", "no evidence", exitTrouble},
+		{"runbook torture mysql/rolling-restart --cluster x", "--yes", exitBadInput},
+	} {
+		if _, said, code := typed(t, strings.Fields(c.args)...); code != c.code || !strings.Contains(said, c.want) {
+			t.Errorf("%s: %d %s, want %d %s", c.args, code, said, c.code, c.want)
+		}
+	}
+	if err := os.WriteFile("plimsoll.yaml", []byte("clusters: {orders: {engine: mysql}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, said, code := typed(t, "runbook", "status"); code != exitBadInput || !strings.Contains(said, `"environment" is missing`) {
+		t.Errorf("a bad inventory: %d %s", code, said)
+	}
+}
+
+func TestEveryRunbookCommandHasAnExample(t *testing.T) {
+	for _, cmd := range newRunbook(console{}).Commands() {
+		if cmd.Short == "" || cmd.Example == "" {
+			t.Errorf("%s has no short text or no example", cmd.Name())
+		}
+	}
+}
+
+func TestRealRunbook(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts real servers")
+	}
+	t.Setenv("PLIMSOLL_HOME", t.TempDir())
+	t.Chdir(t.TempDir())
+	must := func(args ...string) string {
+		t.Helper()
+		out, said, code := typed(t, args...)
+		if code != 0 {
+			t.Fatalf("%v: %d %s%s", args, code, out, said)
+		}
+		return out
+	}
+	must("lab", "up", "mariadb", "--nodes", "2", "--name", "rb")
+	t.Cleanup(func() { typed(t, "lab", "down", "rb") })
+	must("runbook", "run", "mysql/rolling-restart", "--cluster", "rb", "--yes")
+	var runs []runStatus
+	if err := json.Unmarshal([]byte(must("runbook", "status", "--json")), &runs); err != nil || len(runs) != 1 || runs[0].Status != "done" {
+		t.Fatalf("status %+v, %v", runs, err)
+	}
+	run := runs[0].Run
+	if history := must("runbook", "history", run); !strings.Contains(history, "each[n2].restart") {
+		t.Errorf("history %s", history)
+	}
+	must("runbook", "rerun", run, "--step", "each[n2].restart", "--reason", "again")
+	file := filepath.Join(t.TempDir(), "evidence.json")
+	must("runbook", "evidence", run, "-o", file)
+	if out := must("runbook", "verify", file); !strings.Contains(out, "holds") {
+		t.Errorf("verify: %s", out)
+	}
+	plan := must("runbook", "plan", "mysql/set-variable", "--cluster", "rb", "-i", "name=sync_binlog", "-i", "value=100")
+	if !strings.Contains(plan, "weakens durability") || !strings.Contains(plan, "value 0 → value 100") && !strings.Contains(plan, "value 1 → value 100") {
+		t.Errorf("plan %s", plan)
+	}
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/runbook"
+)
+
+func newRunbookVerify(c console) *cobra.Command {
+	var head string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "verify FILE", Short: "Verify a file of evidence, without any store", Args: exactly("FILE"),
+		Long: `Verify that a file of evidence is whole and unchanged: that every entry follows from the one before, that every act was
+intended, and approved where an approval was asked for. A forger could compute a whole new chain; so a head that was noted
+elsewhere when the run ended makes the proof complete.`,
+		Example: "  plimsoll runbook verify evidence.json --head 3f2a…",
+		RunE: func(_ *cobra.Command, args []string) error {
+			data, err := os.ReadFile(args[0])
+			if err != nil {
+				return fmt.Errorf("read the evidence: %w", err)
+			}
+			p, err := runbook.VerifyEvidence(data)
+			if err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			if head != "" && head != p.Head {
+				return fmt.Errorf("%s: its head is %s, not the one that was noted", args[0], p.Head)
+			}
+			if asJSON {
+				return jsonTo(c, p)
+			}
+			fmt.Fprintf(c.out, "%s holds: run %s, %s on %s by %s, %d entries, %s\n", args[0], p.Run, p.Header.Runbook, p.Header.Cluster, p.Header.By, p.Entries, p.Outcome)
+			for _, a := range p.Approvals() {
+				fmt.Fprintf(c.out, "  %s approved by %s\n", a.Step, a.By)
+			}
+			if p.Header.Override != "" {
+				fmt.Fprintf(c.out, "  the gate was passed by: %s\n", p.Header.Override)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&head, "head", "", "the head that was noted when the run ended")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}

@@ -1,0 +1,96 @@
+package runbook
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/document"
+	"plimsoll/runbook/action"
+)
+
+const valid = `runbook: test/valid
+inputs: {word: {type: text, default: x}, how: {enum: [a, b], default: a}}
+gate: {rehearsals: 3, max_age: 14d}
+guardrails:
+  - {name: p99, when: p99 > 1.5 * baseline.p99, for: 30s, then: pause, no_data: pause}
+steps:
+  - id: first
+    uses: command
+    with: {run: "echo ${{ inputs.word }}"}
+    timeout: 20m
+    retry: {max: 3, backoff: 10s..2m, if: error.class == "timeout"}
+    verify: {that: 'output.stdout == "x"', within: 5s}
+  - id: go
+    approval: {note: "Go on?", timeout: 4h}
+  - id: each
+    rolling: {over: cluster.nodes, max_unavailable: 2}
+    steps:
+      - {id: inner, if: 'steps.first.output.stdout != ""', uses: pause, with: {for: 1s}}
+`
+
+func TestRefusesWithThePlaceAndTheNearest(t *testing.T) {
+	if _, err := Parse("r.yaml", []byte(valid), action.Generic()); err != nil {
+		t.Fatal(err)
+	}
+	for change, want := range map[string]string{
+		"uses: command|uses: comand":                                  `r.yaml:8:11: unknown action "comand", expected command, pause, sql.execute or wait (did you mean "command"?)`,
+		"inputs.word|inputs.wrd":                                      `unknown input "wrd", expected how or word (did you mean "word"?)`,
+		"steps.first.output|steps.go_.output":                         `unknown step above "go_"`,
+		"run: \"echo|runn: \"echo":                                    `unknown key "runn"`,
+		"for: 1s}}|for: soon}}":                                       `"soon", expected a duration`,
+		"with: {for: 1s}|with: {}":                                    `"for" is missing`,
+		"id: go|id: first":                                            `"first" stands twice`,
+		"max: 3|max: many":                                            `"many", expected a whole number`,
+		"backoff: 10s..2m|backoff: 2m..10s":                           `expected a wait such as 10s`,
+		"p99 > 1.5 *|p99 > * 1.5 *":                                   `unexpected token`,
+		"then: pause|then: panic":                                     `unknown answer to a breach "panic"`,
+		"rehearsals: 3|rehearsals: 0":                                 `expected at least 1`,
+		"enum: [a, b], default: a|enum: [a, b], default: c":           `unknown value "c"`,
+		"max_unavailable: 2|max_unavailable: -2":                      `expected at least 1`,
+		"${{ inputs.word }}|${{ inputs.word":                          `without its }}`,
+		"rolling: {over: cluster.nodes, max_unavailable: 2}|about: x": `steps without rolling`,
+		"runbook: test/valid|runbook: Test Valid":                     `expected lower-case letters`,
+		"14d|soon": `expected an age such as 14d`,
+	} {
+		from, to, _ := strings.Cut(change, "|")
+		changed := strings.Replace(valid, from, to, 1)
+		if changed == valid {
+			t.Fatalf("%s is not there", from)
+		}
+		_, err := Parse("r.yaml", []byte(changed), action.Generic())
+		var ps document.Problems
+		if !errors.As(err, &ps) || !strings.Contains(err.Error(), want) {
+			t.Errorf("with %s:\n%v\nwant %s", to, err, want)
+			continue
+		}
+		if ps[0].Line == 0 {
+			t.Errorf("with %s: no place: %v", to, err)
+		}
+	}
+}
+
+func TestInputsAreReadAsTheirTypes(t *testing.T) {
+	b, err := Parse("r.yaml", []byte(`
+runbook: test/inputs
+inputs: {n: {type: integer}, d: {type: duration, default: 5s}, b: {type: boolean, default: true}, t: {}}
+steps: [{id: a, uses: pause, with: {for: "${{ inputs.d }}"}}]
+`), action.Generic())
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, err := b.Resolve(map[string]string{"n": "4k", "t": "x"})
+	if err != nil || values["n"] != int64(4000) || values["d"] != "5s" || values["b"] != true || values["t"] != "x" {
+		t.Errorf("%v, %v", values, err)
+	}
+	for said, want := range map[string]string{"n=four t=x": "whole number", "n=1": `"t" is missing`, "n=1 t=x m=2": `unknown input "m"`} {
+		given := map[string]string{}
+		for pair := range strings.FieldsSeq(said) {
+			k, v, _ := strings.Cut(pair, "=")
+			given[k] = v
+		}
+		if _, err := b.Resolve(given); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", said, err)
+		}
+	}
+}
