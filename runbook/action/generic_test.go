@@ -139,6 +139,7 @@ type writes struct {
 
 func (w *writes) Session(context.Context) (engine.Session, error) { return &writing{db: w}, nil }
 func (w *writes) Close() error                                    { return nil }
+func (w *writes) Facts(context.Context) (engine.Facts, error)     { return engine.Facts{}, nil }
 
 type writing struct {
 	engine.Session
