@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -21,7 +22,7 @@ func typed(t *testing.T, args ...string) (out, said string, code int) {
 	root.SetOut(&o)
 	root.SetErr(&e)
 	root.SetArgs(args)
-	code = tell(c, root.ExecuteContext(t.Context()))
+	code = tell(c, root.ExecuteContext(context.WithoutCancel(t.Context()))) // in a cleanup it has ended
 	return o.String(), e.String(), code
 }
 
