@@ -33,7 +33,7 @@ an honest load, measured phases, and a verdict with its interval.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{text: err.Error(), hint: cmd.CommandPath() + " --help"}
 	})
-	root.AddCommand(newTrial(c), newLab(c), newLoad(c))
+	root.AddCommand(newTrial(c), newLab(c), newLoad(c), newRunbook(c))
 	refuseUnknown(root)
 	for _, noun := range root.Commands() {
 		refuseUnknown(noun)
