@@ -16,6 +16,7 @@ type Second struct {
 	Length time.Duration
 	series.Tally
 	Response, Service series.Snapshot
+	Level             float64 // of a second of a signal, its reading; a second of operations has none
 }
 
 // FromInterval is the second that an interval describes.
@@ -33,6 +34,7 @@ type Quantity struct {
 	Rounds    [][]Second
 	Statistic Statistic
 	Exact     *float64 // a number that is known, not estimated (lost writes); Rounds are then ignored
+	Lacks     string   // of one without a value: what would be needed for it, where it is not operations
 }
 
 // Options are how sure to be and how hard to work for it. The zero value means 99 % and 1,000 replicates.

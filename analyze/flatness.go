@@ -23,8 +23,8 @@ const (
 )
 
 // flatnessOf judges the last n values of a series on a relative scale, with those before them for context. Slopes are a
-// second.
-func flatnessOf(name string, context []float64, n int, allowed, limit, confidence float64) flatness {
+// second; share turns a step on the scale into the share by which the thing changed.
+func flatnessOf(name string, share func(step float64) float64, context []float64, n int, allowed, limit, confidence float64) flatness {
 	values := context[len(context)-n:]
 	if slices.ContainsFunc(values, math.IsNaN) {
 		return flatness{sloping, "there are seconds in which nothing completes"}
@@ -38,7 +38,7 @@ func flatnessOf(name string, context []float64, n int, allowed, limit, confidenc
 		}
 	}
 	if j := latestJump(values); j.evident() {
-		return flatness{jumping, fmt.Sprintf("%s %s %s in the last %d s", name, pick(j.size > 0, "rose", "fell"), percent(math.Abs(j.size)), j.seconds)}
+		return flatness{jumping, fmt.Sprintf("%s %s %s in the last %d s", name, pick(j.size > 0, "rose", "fell"), percent(math.Abs(share(j.size))), j.seconds)}
 	}
 	if worst := math.Abs(recent.perSecond) + recent.half; worst > limit {
 		return flatness{unclear, fmt.Sprintf("%s is too unsteady to call it flat yet: it could drift by %s/min", name, percent(worst*60))}
@@ -53,5 +53,13 @@ func pick(first bool, a, b string) string {
 	return b
 }
 
-// percent writes a share with two digits.
-func percent(share float64) string { return fmt.Sprintf("%.2g %%", share*100) }
+// asIs is the share of a scale on which the steps are shares.
+func asIs(step float64) float64 { return step }
+
+// percent writes a share with two digits, or as many as it has before the point.
+func percent(share float64) string {
+	if share >= 1 {
+		return fmt.Sprintf("%.0f %%", share*100)
+	}
+	return fmt.Sprintf("%.2g %%", share*100)
+}

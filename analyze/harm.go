@@ -10,10 +10,11 @@ const (
 	leastLoss     = 0.05 // of the baseline's throughput
 	leastSlowdown = 0.20 // of its p99 response time
 	leastSum      = 0.10 // of either, over the seconds of the stretch: a single second must lose a tenth
+	leastErrors   = 0.01 // of what was scheduled in a second, beyond what fails in the baseline
 )
 
 // harmed tells for each second whether it lies in a stretch, bounded by change points, in which throughput is lower or the
-// p99 response time longer than in the baseline.
+// p99 response time longer than in the baseline, or has more errors than the baseline's share of them explains.
 func harmed(baseline, seconds []Second) []bool {
 	marks := make([]bool, len(seconds))
 	normal := Value(Throughput(), baseline)
@@ -29,6 +30,7 @@ func harmed(baseline, seconds []Second) []bool {
 	}
 	markRises(marks, loss(baseline), loss(seconds), leastLoss)
 	markRises(marks, slowness(baseline), slowness(seconds), math.Log1p(leastSlowdown))
+	markErrors(marks, baseline, seconds)
 	return marks
 }
 
@@ -68,5 +70,21 @@ func markRises(marks []bool, baseline, series []float64, least float64) {
 			}
 		}
 		from = to
+	}
+}
+
+// markErrors marks the seconds with more errors than the share that fails in the baseline: by four standard deviations of a
+// count, of which one error is not enough.
+func markErrors(marks []bool, baseline, seconds []Second) {
+	var failed, scheduled float64
+	for _, s := range baseline {
+		failed, scheduled = failed+float64(s.Errors), scheduled+float64(s.Scheduled)
+	}
+	for i, s := range seconds {
+		expected := (failed + 0.5) / (scheduled + 1) * float64(s.Scheduled)
+		excess := float64(s.Errors) - expected
+		if s.Errors > 1 && excess > 4*math.Sqrt(expected) && excess > leastErrors*float64(s.Scheduled) {
+			marks[i] = true
+		}
 	}
 }

@@ -22,7 +22,7 @@ type Impact struct {
 const settled = 10 * time.Second
 
 // ImpactOf sees what happened from the beginning of a disturbance on, its aftermath included, against the baseline before.
-// Harm begins with the first stretch of lower throughput or longer response times, and is over when none follows for ten
+// Harm begins with the first stretch of lower throughput, longer response times or more errors, and is over when none follows for ten
 // seconds, or for what is left of the data. Operations are lost in between: what the baseline would have completed minus
 // what was completed, so that what is delayed and caught up with is not lost.
 func ImpactOf(baseline, during []Second, o Options) Impact {

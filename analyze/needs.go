@@ -87,6 +87,9 @@ func (c Claim) missing() string {
 		if q.Exact != nil {
 			continue
 		}
+		if q.Lacks != "" {
+			return q.Lacks
+		}
 		var seconds []Second
 		for _, round := range q.Rounds {
 			seconds = append(seconds, round...)

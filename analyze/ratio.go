@@ -34,6 +34,11 @@ func Mean(of Timing) Statistic {
 	}
 }
 
+// Level is the mean of a signal's readings.
+func Level() Statistic {
+	return ratio{over: func(s Second) float64 { return s.Level }, under: func(Second) float64 { return 1 }}
+}
+
 // Timing picks one of the times of a second's operations.
 type Timing func(Second) series.Snapshot
 

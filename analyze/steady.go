@@ -109,8 +109,8 @@ func (s *Steady) over(n int) flatness {
 		shares[i] = x / normal
 	}
 	allowed, limit := s.options.slopes()
-	throughput := flatnessOf("throughput", shares, n, allowed, limit, s.options.Confidence)
-	p99 := flatnessOf("p99", p99s, n, allowed, tailLeeway*limit, s.options.Confidence)
+	throughput := flatnessOf("throughput", asIs, shares, n, allowed, limit, s.options.Confidence)
+	p99 := flatnessOf("p99", math.Expm1, p99s, n, allowed, tailLeeway*limit, s.options.Confidence)
 	if p99.state > throughput.state {
 		return p99
 	}

@@ -97,3 +97,16 @@ func TestSteadyIsLostAgain(t *testing.T) {
 		t.Error("steady although nothing completes")
 	}
 }
+
+func TestAFallOfTheTailIsAShareOfIt(t *testing.T) {
+	s := NewSteady(SteadyOptions{Horizon: 30 * time.Second})
+	feed(s, line(30, 1000, 0), line(30, 50, 0))
+	for range 2 {
+		x := second(5 * time.Millisecond)
+		x.Done = 1000
+		s.Add(x)
+	}
+	if s.Steady() || !strings.Contains(s.Why(), "p99 fell 90 %") {
+		t.Errorf("a tenth is left: %q", s.Why())
+	}
+}

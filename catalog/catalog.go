@@ -3,12 +3,21 @@
 package catalog
 
 import (
+	"context"
 	"fmt"
+	"strings"
 
 	"plimsoll/engine"
+	"plimsoll/engine/cql"
+	"plimsoll/engine/httpapi"
 	"plimsoll/engine/mysql"
+	"plimsoll/engine/singlestore"
 	"plimsoll/infra"
 	"plimsoll/infra/local"
+	"plimsoll/internal/document"
+	"plimsoll/inventory"
+	"plimsoll/runbook/action"
+	"plimsoll/runbook/books"
 	"plimsoll/trial"
 	"plimsoll/trial/change"
 )
@@ -17,6 +26,10 @@ import (
 func Engines() []engine.Engine {
 	return []engine.Engine{
 		mysql.Engine{},
+		cql.Engine{},
+		singlestore.Engine{},
+		httpapi.Engine{},
+		httpapi.Engine{Secure: true},
 	}
 }
 
@@ -24,14 +37,16 @@ func Engines() []engine.Engine {
 func Launchers() []engine.Launcher {
 	return []engine.Launcher{
 		mysql.Servers{},
+		cql.Servers{},
 	}
 }
 
 // Products are what a lab can run, by the name a user calls them.
 func Products() map[string]trial.Product {
 	return map[string]trial.Product{
-		"mariadb": {Engine: mysql.Engine{}, Launcher: mysql.Servers{}},
-		"mysql":   {Engine: mysql.Engine{}, Launcher: mysql.Servers{}},
+		"mariadb":   {Engine: mysql.Engine{}, Launcher: mysql.Servers{}},
+		"mysql":     {Engine: mysql.Engine{}, Launcher: mysql.Servers{}},
+		"cassandra": {Engine: cql.Engine{}, Launcher: cql.Servers{}},
 	}
 }
 
@@ -40,7 +55,33 @@ func Machine() (infra.Machine, error) { return local.New() }
 
 // Parts is what trials are put together from.
 func Parts() trial.Parts {
-	return trial.Parts{Products: Products(), Workload: Workload, Changes: change.All()}
+	return trial.Parts{
+		Products: Products(), Engines: enginesByName(), Inventory: readInventory, Site: listedSite, Workload: Workload, Loaders: Loaders(), Changes: change.All(),
+		Actions: Actions(), Books: books.Names(), Runbook: Runbook, Marker: Marker,
+	}
+}
+
+func enginesByName() map[string]engine.Engine {
+	all := map[string]engine.Engine{}
+	for _, e := range Engines() {
+		all[e.Name()] = e
+	}
+	return all
+}
+
+func readInventory() (*inventory.Inventory, error) { return inventory.Read(inventory.File) }
+
+// listedSite opens a cluster by its name in the inventory.
+func listedSite(ctx context.Context, name string, here infra.Machine) (*action.Site, error) {
+	inv, err := readInventory()
+	if err != nil {
+		return nil, err
+	}
+	c, known := inv.Clusters[name]
+	if !known {
+		return nil, fmt.Errorf("%s does not stand in %s any more", name, inventory.File)
+	}
+	return SiteOf(ctx, name, c, here)
 }
 
 // EngineOf returns the engine of a target.
@@ -50,5 +91,10 @@ func EngineOf(t engine.Target) (engine.Engine, error) {
 			return e, nil
 		}
 	}
-	return nil, fmt.Errorf("there is no engine %q", t.Engine)
+	names := document.SortedKeys(enginesByName())
+	err := fmt.Errorf("there is no engine %q", t.Engine)
+	if near := document.Nearest(t.Engine, names); near != "" {
+		return nil, infra.Advise(err, "did you mean "+near+"?")
+	}
+	return nil, infra.Advise(err, "expected "+strings.Join(names, ", "))
 }

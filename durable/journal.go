@@ -16,7 +16,7 @@ type Journal struct {
 	stint   int
 	order   json.RawMessage
 	entries []Entry
-	library dbos.Context
+	runtime dbos.Context
 	store   *Store
 	drain   <-chan struct{}
 }
@@ -25,19 +25,19 @@ type Journal struct {
 const stepName = "entry"
 
 // openJournal reads what earlier stints wrote and what this one had written before it was interrupted.
-func (e *Executor) openJournal(library dbos.Context, o order) (*Journal, error) {
-	j := &Journal{run: o.Run, stint: o.Stint, order: json.RawMessage(o.Data), library: library, store: e.store, drain: e.drain}
+func (e *Executor) openJournal(runtime dbos.Context, o order) (*Journal, error) {
+	j := &Journal{run: o.Run, stint: o.Stint, order: json.RawMessage(o.Data), runtime: runtime, store: e.store, drain: e.drain}
 	// Read under the store's context: under the stint's own, the library would journal the reading.
-	earlier, err := e.store.stints(e.store.library, o.Run, 1, o.Stint-1)
+	earlier, err := e.store.stints(e.store.runtime, o.Run, 1, o.Stint-1)
 	if err != nil {
 		return nil, err
 	}
-	own, err := e.store.stints(e.store.library, o.Run, o.Stint, o.Stint)
+	own, err := e.store.stints(e.store.runtime, o.Run, o.Stint, o.Stint)
 	if err != nil {
 		return nil, err
 	}
 	for range own { // the library counts its steps: each must be gone through again
-		_, err := dbos.RunAsStep(library, func(context.Context) (string, error) {
+		_, err := dbos.RunAsStep(runtime, func(context.Context) (string, error) {
 			return "", errors.New("an entry that was read is gone")
 		}, dbos.WithStepName(stepName))
 		if err != nil {
@@ -75,12 +75,12 @@ func (j *Journal) Append(data json.RawMessage) (Entry, error) {
 		return next, fmt.Errorf("write the journal: %w", err)
 	}
 	j.tell(Moment{Run: j.run, Number: next.Number, Before: true})
-	_, err = dbos.RunAsStep(j.library, func(context.Context) (string, error) { return string(text), nil }, dbos.WithStepName(stepName))
-	if errors.Is(err, dbos.ErrWorkflowCancelled) && j.library.Err() == nil {
+	_, err = dbos.RunAsStep(j.runtime, func(context.Context) (string, error) { return string(text), nil }, dbos.WithStepName(stepName))
+	if errors.Is(err, dbos.ErrWorkflowCancelled) && j.runtime.Err() == nil {
 		return next, fmt.Errorf("write the journal: %w", ErrTakenOver)
 	}
 	if err != nil {
-		return next, fmt.Errorf("write the journal: %w", err)
+		return next, fmt.Errorf("write the journal: %w", j.store.options.plainly(err))
 	}
 	j.entries = append(j.entries, next)
 	j.tell(Moment{Run: j.run, Number: next.Number})

@@ -42,7 +42,7 @@ func (s *Store) Acquire(ctx context.Context, name, holder string, ttl time.Durat
 		return held, &HeldError{held}
 	}
 	if err != nil {
-		return lease, fmt.Errorf("take the lease of %s: %w", name, err)
+		return lease, fmt.Errorf("take the lease of %s: %w", name, s.options.plainly(err))
 	}
 	return lease, nil
 }

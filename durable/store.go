@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/dbos-inc/dbos-transact-golang/dbos"
+
+	"plimsoll/infra"
 )
 
 var (
@@ -29,7 +31,7 @@ var (
 type Store struct {
 	options Options
 	db      *database
-	library dbos.Context // not launched: it reads
+	runtime dbos.Context // not launched: it reads
 	name    string       // of this state folder, as an executor
 }
 
@@ -64,18 +66,18 @@ func (s *Store) prepare(ctx context.Context) error {
 	if s.name, err = executorName(s.options); err != nil {
 		return err
 	}
-	s.library, err = s.newLibrary(context.WithoutCancel(ctx))
+	s.runtime, err = s.newRuntime(context.WithoutCancel(ctx))
 	return err
 }
 
 // Close releases the store.
 func (s *Store) Close() error {
-	err := dbos.Shutdown(s.library, time.Second)
+	err := dbos.Shutdown(s.runtime, time.Second)
 	s.db.close()
 	return err
 }
 
-func (s *Store) newLibrary(ctx context.Context) (dbos.Context, error) {
+func (s *Store) newRuntime(ctx context.Context) (dbos.Context, error) {
 	c := dbos.Config{
 		AppName:            "plimsoll",
 		ApplicationVersion: s.options.Version,
@@ -160,7 +162,7 @@ func (s *Store) Runs(ctx context.Context) ([]Run, error) {
 func (s *Store) Run(ctx context.Context, id string) (Run, error) {
 	r, err := scanRun(s.db.row(ctx, runColumns+` WHERE r.run = ?`, id))
 	if errors.Is(err, sql.ErrNoRows) {
-		return r, fmt.Errorf("%s: %w", id, ErrNoRun)
+		return r, infra.Advise(fmt.Errorf("%s: %w", id, ErrNoRun), "plimsoll runbook status lists them")
 	}
 	if err != nil {
 		return r, fmt.Errorf("read run %s: %w", id, err)
@@ -196,7 +198,7 @@ func (s *Store) stints(ctx context.Context, id string, from, to int) ([]Entry, e
 }
 
 // reading is the library under a caller's context.
-func (s *Store) reading(ctx context.Context) dbos.Context { return dbos.From(s.library, ctx) }
+func (s *Store) reading(ctx context.Context) dbos.Context { return dbos.From(s.runtime, ctx) }
 
 func decodeEntry(output any) (Entry, error) {
 	var e Entry

@@ -1,6 +1,6 @@
 // Package engine is the port to databases.
 //
-// An adapter (engine/mysql; later engine/cql, engine/singlestore) implements Engine and must pass enginetest.Run.
+// An adapter (engine/mysql, engine/cql, engine/singlestore, engine/httpapi) implements Engine and must pass enginetest.Run.
 // What only some engines can do are optional interfaces, found by type assertion: Launcher, Configurable, KeyValue, Quiet.
 package engine
 
@@ -42,7 +42,7 @@ type Session interface {
 // Statement is a prepared statement of one session. It ends with its session; one that is an io.Closer may end before.
 type Statement interface {
 	// Exec runs it. args are only read during the call; r, if not nil, is reset and filled. Neither allocates in the
-	// steady state, in which ctx is the same from call to call.
+	// steady state, in which ctx is the same from call to call, unless a driver beneath the adapter does.
 	Exec(ctx context.Context, args []Value, r *Result) error
 }
 
@@ -56,12 +56,24 @@ type Facts struct {
 // Target is where a data set is and who asks. It never prints its password.
 type Target struct {
 	Engine    string
-	Addresses []string // host:port, or the path of a Unix socket; the first is the primary
+	Addresses []string // host:port, or the path of a Unix socket; of one cluster, whose primary is found among them
 	Namespace string   // database or keyspace; may be empty
 	User      string
 	Password  Secret
 	Options   map[string]string // the engine's own, for example tls=required, consistency=LOCAL_QUORUM
 	Timeout   time.Duration     // to connect; 0: 5 s
+}
+
+// With is the target with an option of that value.
+func (t Target) With(option, value string) Target {
+	options := map[string]string{option: value}
+	for name, value := range t.Options {
+		if name != option {
+			options[name] = value
+		}
+	}
+	t.Options = options
+	return t
 }
 
 // Secret is a text that shows itself to nobody by accident.

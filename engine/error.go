@@ -1,6 +1,11 @@
 package engine
 
-import "errors"
+import (
+	"context"
+	"errors"
+	"io"
+	"syscall"
+)
 
 // Class is how an error is counted and whether it is worth another try.
 type Class string
@@ -26,7 +31,8 @@ type Error struct {
 	Lost bool   // the connection is gone
 	Code string // the engine's own, for example 1213
 	Text string
-	Err  error // beneath it, if any
+	Err  error  // beneath it, if any
+	Do   string // about it, where the engine knows better than its class tells
 }
 
 func (e *Error) Error() string {
@@ -34,6 +40,24 @@ func (e *Error) Error() string {
 		return e.Text + " (" + e.Code + ")"
 	}
 	return e.Text
+}
+
+// Hint says what to look at, where the class alone tells; empty where it does not.
+func (e *Error) Hint() string {
+	if e.Do != "" {
+		return e.Do
+	}
+	switch e.Kind {
+	case Full:
+		return "there is no room left where the server keeps its data, or in what memory it allows itself: free some, or ask for less"
+	case Overloaded:
+		return "use fewer connections, or let the server take more"
+	case ReadOnly:
+		return "this node takes no writes: it is a replica, or was made read-only; name the primary"
+	case Denied:
+		return "look at the user's name, password and privileges; a password is given by reference, for example --password-env NAME"
+	}
+	return ""
 }
 
 func (e *Error) Unwrap() error        { return e.Err }
@@ -53,3 +77,24 @@ func ClassOf(err error) Class {
 type NeedsRestart struct{ Setting string }
 
 func (e *NeedsRestart) Error() string { return e.Setting + " takes effect only after a restart" }
+
+// Unshown says that a setting may well be in force, and that the server does not show it.
+type Unshown struct{ Setting string }
+
+func (e *Unshown) Error() string { return "the server does not show " + e.Setting }
+
+// Ended is the error of a call whose context ended; lost tells whether that cost the connection.
+func Ended(ctx context.Context, lost bool) *Error {
+	cause := context.Cause(ctx)
+	e := &Error{Kind: Other, Lost: lost, Text: cause.Error(), Err: cause}
+	if errors.Is(cause, context.DeadlineExceeded) {
+		e.Kind, e.Text = Timeout, "no answer in time"
+	}
+	return e
+}
+
+// HungUp tells whether a connection failed because the other side closed it.
+func HungUp(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}

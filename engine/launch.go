@@ -83,6 +83,7 @@ type Node struct {
 	Dist    Distribution
 	Config  map[string]string // settings of the engine, as a user wrote them
 	Memory  int64             // bytes it may use; 0: as its settings say
+	Alone   bool              // the cluster's servers have nothing to do with one another
 
 	Password Secret `json:"-"` // of the administrator, made by lab and the same for all nodes
 }
@@ -110,4 +111,10 @@ func LastLife(log string) string {
 	}
 	_, life, _ := strings.Cut(log[title:], "\n")
 	return life
+}
+
+// Tooled is a Launcher whose servers have a tool of their own for what their protocol cannot be asked, such as nodetool.
+type Tooled interface {
+	// Tool is the command that has it do something with a node that runs.
+	Tool(n Node, args ...string) infra.Command
 }

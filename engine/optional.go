@@ -1,10 +1,16 @@
 package engine
 
-import "context"
+import (
+	"context"
+	"strings"
+
+	"plimsoll/infra"
+)
 
 // Configurable is a database whose settings can be read and changed. Implemented by a Database.
 type Configurable interface {
-	// Setting reads the value in force. Class Missing, with the nearest name in the text, if there is none of that name.
+	// Setting reads the value in force. Class Missing, with the nearest name in the text, if there is none of that name;
+	// Unshown if there may be and the server does not tell.
 	Setting(ctx context.Context, name string) (string, error)
 	// Change sets a value without a restart. NeedsRestart tells that only a restart can.
 	Change(ctx context.Context, name, value string) error
@@ -42,11 +48,11 @@ type KeyValue interface {
 // RecordStatements are the texts for a table of records: a key (text) and fields field0 … fieldN-1 (text).
 type RecordStatements struct {
 	Create, Drop string
-	Insert       string // key, then every field
-	InsertMany   func(rows int) string
+	Insert       string                 // key, then every field
+	InsertMany   func(rows int) string  // nil: rows are inserted one by one
 	Read         string                 // key
 	Update       func(field int) string // value, key
-	Scan         string                 // from key, limit
+	Scan         string                 // from key, limit; in the order of keys, or in one of the engine's own
 }
 
 // Metered is a database that shows counters and gauges of its own. Implemented by a Database.
@@ -55,15 +61,104 @@ type Metered interface {
 	Readings(ctx context.Context) ([]Reading, error)
 }
 
+// Instrumented is an engine that can say what its databases show. Implemented by an Engine.
+type Instrumented interface {
+	// Signals returns the names that Readings uses, of all versions together. One that ends in .* stands for a name of
+	// which the servers themselves choose the rest.
+	Signals() []string
+}
+
+// NamesSignal tells whether a name of Signals stands for a signal.
+func NamesSignal(name, signal string) bool {
+	family, open := strings.CutSuffix(name, ".*")
+	if !open {
+		return name == signal
+	}
+	rest, within := strings.CutPrefix(signal, family+".")
+	return within && rest != ""
+}
+
 // Reading is one number that a server shows.
 type Reading struct {
 	Signal  string // mysql.rows_read, mysql.threads_running
 	Value   float64
 	Counter bool // it only rises: what matters is how fast
+	// Of is, of a counter that counts a part, the counter of the whole: what matters is the share of what came since the
+	// last reading. 0: it is no part.
+	Of float64
+}
+
+// Resident is a database that can say how much of a data set stands in its memory. Implemented by a Database.
+type Resident interface {
+	// InMemory returns how many pages of a namespace are in the memory of the server at the target's first address. It may
+	// cost the server some work: ask when it matters, not all the time.
+	InMemory(ctx context.Context, namespace string) (pages int64, err error)
+}
+
+// Watched is a database that can say which statements it executes. Implemented by a Database.
+type Watched interface {
+	// Executing counts the statements under way, of all sessions but the asking one, whose text begins with a prefix.
+	Executing(ctx context.Context, prefix string) (int, error)
+}
+
+// Avoiding is a database of several servers that sends statements to others than those that hang. Implemented by a Database.
+type Avoiding interface {
+	Avoids() []string // addresses; none if all answer, or nothing was asked
+}
+
+// Lone is an engine whose targets name some servers of a cluster and reach all of it. Implemented by an Engine.
+type Lone interface {
+	// Alone returns a target that reaches the named servers and no others.
+	Alone(t Target) Target
 }
 
 // Namespaced is a database that keeps several data sets apart by name: databases, keyspaces. Implemented by a Database.
 type Namespaced interface {
 	// MakeNamespace makes an empty one; it is fine if it is there.
 	MakeNamespace(ctx context.Context, name string) error
+}
+
+// Consistent is an engine of which every statement asks for as many replicas as it wants: by the option consistency of its
+// targets. Implemented by an Engine.
+type Consistent interface {
+	Consistencies() []string // that there are, by name
+}
+
+// Accounted is a database that knows users. Implemented by a Database.
+type Accounted interface {
+	// MakeAccount makes a user who may do everything in a namespace and nothing else, as an application's may; it is fine if
+	// the user is there, whose password then stays.
+	MakeAccount(ctx context.Context, user string, password Secret, namespace string) error
+}
+
+// Tabular is a session that tells the names of the columns that a text returned. Implemented by a Session.
+type Tabular interface {
+	// Table runs a text for its rows by the names of their columns; NULL is left out.
+	Table(ctx context.Context, text string) ([]map[string]string, error)
+}
+
+// Requesting is an engine whose statements are requests over HTTP. Implemented by an Engine.
+type Requesting interface {
+	// Request writes a request as the text of a statement.
+	Request(r Request) string
+}
+
+// Request is one over HTTP. In every text a ? is a parameter and ?? a question mark.
+type Request struct {
+	Method   string
+	Path     string // below the target's own, from / on, with the query
+	Statuses []int  // that count as success; none: 200 to 299
+	Headers  []Header
+	Body     string
+}
+
+// Header is one line of a request's head.
+type Header struct{ Name, Value string }
+
+// Administered is an engine of which some orders are given by a tool of its own, such as nodetool, for which its protocol has no
+// words. Implemented by an Engine.
+type Administered interface {
+	// Tool is the command that has the tool do something with what is at a target. A password stands in its environment, never
+	// among its arguments.
+	Tool(t Target, args ...string) infra.Command
 }

@@ -23,7 +23,9 @@ func Listeners(ctx context.Context, f Files) ([]netip.AddrPort, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read who listens: %w", err)
 		}
-		all = append(all, parseListeners(string(data))...)
+		for _, l := range ParseListeners(string(data)) {
+			all = append(all, l.At)
+		}
 	}
 	return all, nil
 }
@@ -35,16 +37,24 @@ func Taken(listeners []netip.AddrPort, at netip.AddrPort) bool {
 	})
 }
 
-// parseListeners reads the table of proc(5): local address in the second column, state 0A (LISTEN) in the fourth.
-func parseListeners(table string) []netip.AddrPort {
-	var all []netip.AddrPort
+// Listener is where a TCP server listens, and the number of the socket at which it does.
+type Listener struct {
+	At     netip.AddrPort
+	Socket string
+}
+
+// ParseListeners reads the table of proc(5): local address in the second column, state 0A (LISTEN) in the fourth, the socket's
+// number in the tenth.
+func ParseListeners(table string) []Listener {
+	const local, state, socket, listens = 1, 3, 9, "0A"
+	var all []Listener
 	for line := range strings.Lines(table) {
 		columns := strings.Fields(line)
-		if len(columns) < 4 || columns[3] != "0A" {
+		if len(columns) <= socket || columns[state] != listens {
 			continue
 		}
-		if at, ok := parseAddress(columns[1]); ok {
-			all = append(all, at)
+		if at, ok := parseAddress(columns[local]); ok {
+			all = append(all, Listener{at, columns[socket]})
 		}
 	}
 	return all

@@ -14,7 +14,14 @@ func TestListenersOfProcTables(t *testing.T) {
    3: 00000000000000000000000000000000:0CEB 00000000000000000000000000000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 4
    4: B80D0120000000000000000001000000:0CEC 00000000000000000000000000000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 4
 `
-	got := parseListeners(table)
+	var got []netip.AddrPort
+	sockets := ""
+	for _, l := range ParseListeners(table) {
+		got, sockets = append(got, l.At), sockets+l.Socket+" "
+	}
+	if sockets != "1 2 4 4 " {
+		t.Errorf("sockets %s", sockets)
+	}
 	want := []netip.AddrPort{
 		netip.MustParseAddrPort("127.20.0.1:3306"),
 		netip.MustParseAddrPort("0.0.0.0:22"),

@@ -33,13 +33,20 @@ type State struct {
 
 // Cluster is a target: it exists, and Plimsoll did not make it.
 type Cluster struct {
-	Engine      string            `yaml:"engine,required" doc:"mysql."`
+	Engine      string            `yaml:"engine,required" doc:"mysql for MySQL and MariaDB, cql for Cassandra and ScyllaDB, singlestore; the product's name will do."`
 	Environment string            `yaml:"environment,required" doc:"lab, staging or production; the gate of a runbook is for production."`
 	Nodes       []Node            `yaml:"nodes,required" doc:"The primary first."`
 	User        string            `yaml:"user,required" doc:"Who asks."`
 	Password    *Secret           `yaml:"password" doc:"Where the password is found. Default: none."`
 	Namespace   string            `yaml:"database" doc:"Database or keyspace."`
 	Options     map[string]string `yaml:"options" doc:"The engine's own, such as tls: required."`
+	Replication *Account          `yaml:"replication" doc:"The account by which nodes follow one another, for nodes that do not follow yet."`
+}
+
+// Account is who logs in.
+type Account struct {
+	User     string  `yaml:"user,required" doc:"Who asks."`
+	Password *Secret `yaml:"password,required" doc:"Where the password is found."`
 }
 
 // Node is one server.
@@ -47,6 +54,7 @@ type Node struct {
 	Name    string `yaml:"name,required" doc:"As runbooks call it."`
 	Address string `yaml:"address,required" doc:"host:port, or the path of a Unix socket."`
 	Machine string `yaml:"machine" doc:"local, if it runs on this machine; then commands can be run there."`
+	Spare   bool   `yaml:"spare" doc:"It is a server that is no part of the cluster yet, or no more."`
 }
 
 // Secret says where a secret is found: one of the three.
@@ -58,6 +66,7 @@ type Secret struct {
 
 var (
 	environments = []string{"lab", "staging", "production"}
+	families     = map[string]string{"mariadb": "mysql", "cassandra": "cql", "scylladb": "cql"} // the engines of products
 	validName    = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`)
 )
 
@@ -84,6 +93,12 @@ func Parse(name string, data []byte) (*Inventory, error) {
 		return nil, err
 	}
 	var ps document.Problems
+	for name, c := range inv.Clusters {
+		if family := families[c.Engine]; family != "" {
+			c.Engine = family
+			inv.Clusters[name] = c
+		}
+	}
 	for _, name := range document.SortedKeys(inv.Clusters) {
 		inv.Clusters[name].check(name, root.Get("clusters").Get(name), &ps)
 	}
@@ -103,6 +118,12 @@ func (c Cluster) check(name string, n *document.Node, ps *document.Problems) {
 	if len(c.Nodes) == 0 {
 		ps.Add(n, n.Get("nodes").Errorf("no nodes"))
 	}
+	if members := slices.ContainsFunc(c.Nodes, func(n Node) bool { return !n.Spare }); len(c.Nodes) > 0 && !members {
+		ps.Add(n, n.Get("nodes").Errorf("only spare nodes"))
+	}
+	if c.Replication != nil {
+		c.Replication.Password.check(n.Get("replication").Get("password"), ps)
+	}
 	seen := map[string]bool{}
 	for i, node := range c.Nodes {
 		at := n.Get("nodes").Items[i]
@@ -117,6 +138,13 @@ func (c Cluster) check(name string, n *document.Node, ps *document.Problems) {
 	if c.Password != nil {
 		c.Password.check(n.Get("password"), ps)
 	}
+}
+
+// Check refuses a secret that is found nowhere, or in two places.
+func (s Secret) Check(n *document.Node) error {
+	var ps document.Problems
+	s.check(n, &ps)
+	return ps.Err()
 }
 
 func (s Secret) check(n *document.Node, ps *document.Problems) {
@@ -161,4 +189,18 @@ func (c Cluster) Target(node Node, password engine.Secret) engine.Target {
 	return engine.Target{
 		Engine: c.Engine, Addresses: []string{node.Address}, Namespace: c.Namespace, User: c.User, Password: password, Options: c.Options,
 	}
+}
+
+// Whole is how to reach the cluster: all nodes that are part of it, without those that are spare.
+func (c Cluster) Whole(password engine.Secret) engine.Target {
+	var whole engine.Target
+	for _, node := range c.Nodes {
+		if node.Spare {
+			continue
+		}
+		one := c.Target(node, password)
+		one.Addresses = append(whole.Addresses, one.Addresses...)
+		whole = one
+	}
+	return whole
 }

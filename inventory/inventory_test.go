@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,6 +26,16 @@ clusters:
       - {name: b, address: "10.0.0.2:3306", machine: local}
 `
 
+func TestAProductNamesItsEngine(t *testing.T) {
+	inv, err := Parse("plimsoll.yaml", []byte(strings.Replace(text, "engine: mysql", "engine: mariadb", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := inv.Clusters["orders"].Engine; got != "mysql" {
+		t.Errorf("engine %q", got)
+	}
+}
+
 func TestReadsClustersAndLeavesSecretsWhereTheyAre(t *testing.T) {
 	inv, err := Parse("plimsoll.yaml", []byte(text))
 	if err != nil {
@@ -33,6 +45,13 @@ func TestReadsClustersAndLeavesSecretsWhereTheyAre(t *testing.T) {
 	target := c.Target(c.Nodes[1], "x")
 	if target.Addresses[0] != "10.0.0.2:3306" || target.User != "dba" || target.Options["tls"] != "required" {
 		t.Errorf("target %+v", target)
+	}
+	if got := c.Whole("x").Addresses; !slices.Equal(got, []string{"10.0.0.1:3306", "10.0.0.2:3306"}) {
+		t.Errorf("the whole cluster is %v", got)
+	}
+	c.Nodes[0].Spare = true
+	if whole := c.Whole("x"); !slices.Equal(whole.Addresses, []string{"10.0.0.2:3306"}) || whole.User != "dba" {
+		t.Errorf("without a spare node it is %+v", whole)
 	}
 }
 
@@ -74,5 +93,31 @@ func TestRefusesWithThePlace(t *testing.T) {
 	}
 	if inv, err := Read(filepath.Join(t.TempDir(), File)); err != nil || len(inv.Clusters) != 0 {
 		t.Errorf("without a file: %v", err)
+	}
+}
+
+func TestThePageOfTheInventory(t *testing.T) {
+	page, err := os.ReadFile("../docs/inventory.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(page), "```yaml\n")
+	example, rest, found := strings.Cut(after, "```")
+	if !found {
+		t.Fatal("there is no example")
+	}
+	inv, err := Parse("inventory.md", []byte(example))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(inv.Clusters) != 2 || inv.State.Postgres == nil {
+		t.Errorf("the example has %+v", inv)
+	}
+	for _, of := range []any{Cluster{}, Node{}, Secret{}, State{}} {
+		for _, key := range document.Keys(reflect.TypeOf(of)) {
+			if !strings.Contains(rest, "`"+key+"`") {
+				t.Errorf("nothing is said of %s of %T", key, of)
+			}
+		}
 	}
 }

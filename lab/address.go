@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"time"
 
 	"plimsoll/infra"
@@ -48,10 +49,10 @@ func (d Deps) takePlace(ctx context.Context, nodes, port, usual int) (place, err
 	for _, p := range ports {
 		for _, n := range d.networks() {
 			at := place{network: n, port: p}
-			if claimed[n.String()] || !at.free(listeners, nodes) {
+			if claimed[n.String()] || !at.free(listeners) {
 				continue
 			}
-			if refusal = d.hold(ctx, &at, nodes); refusal == nil {
+			if refusal = d.hold(ctx, &at); refusal == nil {
 				return at, nil
 			}
 			if ctx.Err() != nil {
@@ -70,13 +71,13 @@ func (d Deps) takePlace(ctx context.Context, nodes, port, usual int) (place, err
 }
 
 // hold locks a place that looked free, and looks again: its last holder may have let go because servers listen by now.
-func (d Deps) hold(ctx context.Context, at *place, nodes int) error {
-	release, err := d.lockPlace(ctx, at.network.String())
+func (d Deps) hold(ctx context.Context, at *place) error {
+	release, err := d.Machine.Lock(atOnce(ctx), placeLock(at.network.String()))
 	if err != nil {
 		return err
 	}
 	listeners, err := infra.Listeners(ctx, d.Machine)
-	if err == nil && !at.free(listeners, nodes) {
+	if err == nil && !at.free(listeners) {
 		err = fmt.Errorf("%s was taken meanwhile", at.network)
 	}
 	if err != nil {
@@ -86,13 +87,13 @@ func (d Deps) hold(ctx context.Context, at *place, nodes int) error {
 	return nil
 }
 
-func (p place) free(listeners []netip.AddrPort, nodes int) bool {
-	for n := 1; n <= nodes; n++ {
-		if infra.Taken(listeners, netip.AddrPortFrom(p.address(n), uint16(p.port))) {
-			return false
-		}
-	}
-	return true
+// free tells whether nothing listens on an address of the /24, at whatever port: a cluster of another engine that is up
+// while no Plimsoll works it holds its place by listening alone. The port must be free on all addresses besides.
+func (p place) free(listeners []netip.AddrPort) bool {
+	network := netip.PrefixFrom(p.network, 24)
+	return !slices.ContainsFunc(listeners, func(l netip.AddrPort) bool {
+		return network.Contains(l.Addr()) || l.Addr().IsUnspecified() && int(l.Port()) == p.port
+	})
 }
 
 // networks are the /24s of the lab's network.
@@ -122,19 +123,19 @@ func (d Deps) claimed(ctx context.Context) (map[string]bool, error) {
 	return claimed, nil
 }
 
-// lockPlace takes the machine-wide lock of a /24, or fails at once. One that belongs to another user cannot even be
-// opened: taken as well.
-func (d Deps) lockPlace(ctx context.Context, network string) (func() error, error) {
-	return d.Machine.Lock(atOnce(ctx), "/tmp/plimsoll-"+network+".lock")
-}
+// placeLock is the machine-wide lock of a /24. One that belongs to another user cannot even be opened: taken as well.
+func placeLock(network string) string { return "/tmp/plimsoll-" + network + ".lock" }
+
+// moment is how long a lock is waited for that may be held in passing: by one who looks whether a place is free, or by what
+// a killed Plimsoll was about to start.
+const moment = 300 * time.Millisecond
 
 // lockCluster takes a cluster for this Plimsoll alone.
 func (d Deps) lockCluster(ctx context.Context, name string) (func() error, error) {
 	if err := d.Machine.MakeDir(ctx, d.clusters()); err != nil {
 		return nil, fmt.Errorf("make the lab's folder: %w", err)
 	}
-	// A moment's patience: what a killed Plimsoll was about to start may still hold its files.
-	patient, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
+	patient, cancel := context.WithTimeout(ctx, moment)
 	defer cancel()
 	release, err := d.Machine.Lock(patient, d.folder(name)+".lock")
 	if errors.Is(err, infra.ErrLocked) {

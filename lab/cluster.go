@@ -26,15 +26,18 @@ type Cluster struct {
 	deaths   chan Death
 	watchers sync.WaitGroup
 
-	mu      sync.Mutex // guards members and what they say of their processes
+	mu      sync.Mutex // guards members, what they say of their processes, and the record's nodes
 	members []*member
+	primary string // as the servers said when they were asked last
 }
 
 // member is a node with its process.
 type member struct {
 	engine.Node
 	process infra.Process // nil: it does not run
+	layer   infra.Process // that was laid over its data; nil: none
 	frozen  bool
+	ending  bool // its end is no surprise
 	unwatch context.CancelFunc
 }
 
@@ -43,6 +46,8 @@ type Node struct {
 	engine.Node
 	State State
 	PID   int // of the server's process on the machine; 0 when it does not run
+	// CopyOf is the node from which its data came by Snapshot; "" if it has its own.
+	CopyOf string
 }
 
 // State is whether a node runs.
@@ -57,7 +62,7 @@ const (
 func newCluster(d Deps, l engine.Launcher, r *record, password engine.Secret, locks ...func() error) *Cluster {
 	c := &Cluster{
 		deps: d, launcher: l, folder: d.folder(r.Name), record: r, password: password, locks: locks,
-		turn: make(chan struct{}, 1), deaths: make(chan Death, 64),
+		turn: make(chan struct{}, 1), deaths: make(chan Death, 64), primary: r.Nodes[0].name(),
 	}
 	c.turn <- struct{}{}
 	for i := range r.Nodes {
@@ -94,7 +99,9 @@ func Open(ctx context.Context, name string, deps Deps) (_ *Cluster, err error) {
 	if err != nil {
 		return nil, err
 	}
-	addresses, err := d.lockPlace(ctx, r.Network)
+	patient, cancel := context.WithTimeout(ctx, moment)
+	defer cancel()
+	addresses, err := d.Machine.Lock(patient, placeLock(r.Network))
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("take the addresses of cluster %s: %w", name, err), cluster())
 	}
@@ -102,24 +109,31 @@ func Open(ctx context.Context, name string, deps Deps) (_ *Cluster, err error) {
 	if err := c.adopt(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
+	c.Primary(ctx)
 	return c, nil
 }
 
-// adopt finds the processes of the nodes, and removes nodes that a killed Plimsoll was about to add.
+// adopt finds the processes of the nodes, and removes nodes that a killed Plimsoll was about to add or to remove.
 func (c *Cluster) adopt(ctx context.Context) error {
-	for i, m := range slices.Clone(c.members) {
+	for _, m := range slices.Clone(c.members) {
 		found, err := c.deps.Machine.Find(ctx, m.Dir)
 		if err != nil {
 			return err
 		}
-		if c.record.Nodes[i].Unmade {
+		if c.record.Nodes[c.record.find(m.Name)].Unmade {
 			if err := errors.Join(endAll(ctx, found), c.remove(ctx, m)); err != nil {
 				return err
 			}
-			break // only the last can be
+			continue
 		}
-		if server := slices.IndexFunc(found, infra.Process.Leads); server >= 0 {
-			c.watch(ctx, m, found[server])
+		for _, p := range found {
+			switch {
+			case !p.Leads():
+			case p.Mark() == layerMark(m.Node):
+				m.layer = p
+			case c.stateOf(m) == Stopped:
+				c.watch(ctx, m, p)
+			}
 		}
 	}
 	return nil
@@ -167,14 +181,23 @@ func (c *Cluster) unlock() error {
 // Name is the cluster's name.
 func (c *Cluster) Name() string { return c.record.Name }
 
+// PasswordFile is where its administrator's password is, for the owner alone.
+func (c *Cluster) PasswordFile() string { return passwordFile(c.deps.folder(c.Name())) }
+
 // Distribution is what its servers are.
 func (c *Cluster) Distribution() engine.Distribution { return c.record.Dist }
 
-// Target is how to reach the cluster as its administrator, or only some of its nodes. The first node is the primary.
+// Target is how to reach the cluster as its administrator, the primary first, or only some of its nodes, in the order of
+// their names here. Which is the primary was asked when nodes were last started, or by Primary.
 func (c *Cluster) Target(nodes ...string) (engine.Target, error) {
 	members, err := c.pick(nodes)
 	if err != nil {
 		return engine.Target{}, err
+	}
+	if len(nodes) == 0 {
+		c.mu.Lock()
+		members = c.primaryFirst(members)
+		c.mu.Unlock()
 	}
 	return c.launcher.Target(plain(members)), nil
 }
@@ -186,6 +209,9 @@ func (c *Cluster) Nodes() []Node {
 	nodes := make([]Node, len(c.members))
 	for i, m := range c.members {
 		nodes[i] = Node{Node: m.Node, State: m.state()}
+		if of := c.record.Nodes[i].Copied; of != nil && of.Done {
+			nodes[i].CopyOf = of.Of
+		}
 		if m.process != nil {
 			nodes[i].PID = m.process.ID()
 		}

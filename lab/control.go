@@ -19,15 +19,29 @@ func (c *Cluster) Start(ctx context.Context, nodes ...string) error {
 	return c.each(ctx, nodes, c.start)
 }
 
-// Stop ends nodes that run cleanly; frozen ones are thawed for it. The first node is the last to go: a primary waits for
-// its replicas.
+// Launch starts nodes that do not run and does not wait until they serve: for those that join as they start, and take long.
+func (c *Cluster) Launch(ctx context.Context, nodes ...string) error {
+	return c.each(ctx, nodes, func(ctx context.Context, m *member) error {
+		if c.stateOf(m) != Stopped {
+			return nil
+		}
+		p, err := c.launch(ctx, m)
+		if err == nil {
+			c.watch(ctx, m, p)
+		}
+		return err
+	})
+}
+
+// Stop ends nodes that run cleanly; frozen ones are thawed for it. The primary is the last to go: it waits for its
+// replicas.
 func (c *Cluster) Stop(ctx context.Context, nodes ...string) error {
 	return c.operation(ctx, func() error {
 		members, err := c.pick(nodes)
 		if err != nil {
 			return err
 		}
-		return c.firstLast(members, func(m *member) error { return c.stop(ctx, m) })
+		return c.primaryLast(ctx, members, func(m *member) error { return c.stop(ctx, m) })
 	})
 }
 
@@ -59,13 +73,12 @@ func (c *Cluster) Reconfigure(ctx context.Context, config map[string]string, nod
 		running := c.stateOf(m) != Stopped
 		if running {
 			proposed := m.Node
-			proposed.Config = config
+			proposed.Config = nodeRecord{Config: config, Own: c.Assigned(m.Name)}.settings()
 			if _, err := c.launcher.Needs(proposed); err != nil {
 				return fmt.Errorf("%s: %w", m.Name, err)
 			}
 		}
-		c.record.Nodes[slices.Index(c.members, m)].Config = maps.Clone(config)
-		if err := c.record.write(ctx, c.deps.Machine, c.folder); err != nil {
+		if err := c.note(ctx, m, func(n *nodeRecord) { n.Config = maps.Clone(config) }); err != nil {
 			return err
 		}
 		if !running {
@@ -96,25 +109,42 @@ func (c *Cluster) start(ctx context.Context, m *member) error {
 	if c.stateOf(m) != Stopped {
 		return nil
 	}
-	if err := c.configure(ctx, m); err != nil {
+	p, err := c.launch(ctx, m)
+	if err != nil {
 		return err
+	}
+	if err := c.serve(ctx, m, p); err != nil {
+		ctx := context.WithoutCancel(ctx)
+		return errors.Join(err, finish(ctx, p), c.lift(ctx, m))
+	}
+	c.watch(ctx, m, p)
+	if err := c.join(ctx, m); err != nil {
+		return err
+	}
+	c.Primary(ctx)
+	return nil
+}
+
+// launch starts a node's process.
+func (c *Cluster) launch(ctx context.Context, m *member) (infra.Process, error) {
+	if err := c.configure(ctx, m); err != nil {
+		return nil, err
 	}
 	command, err := c.launcher.Command(m.Node)
 	if err != nil {
-		return fmt.Errorf("%s: %w", m.Name, err)
+		return nil, fmt.Errorf("%s: %w", m.Name, err)
+	}
+	if err := c.layOver(ctx, m); err != nil {
+		return nil, fmt.Errorf("%s: %w", m.Name, err)
 	}
 	command.Log, command.Mark = m.Log(), m.Dir
 	command.Title = engine.LogTitle + " at " + c.deps.Now().UTC().Format(time.RFC3339)
 	c.deps.say("%s: start at %s:%d", m.Name, m.Address, m.Port)
 	p, err := c.deps.Machine.Start(ctx, command)
 	if err != nil {
-		return fmt.Errorf("%s: %w", m.Name, err)
+		return nil, errors.Join(fmt.Errorf("%s: %w", m.Name, err), c.lift(ctx, m))
 	}
-	if err := c.serve(ctx, m, p); err != nil {
-		return errors.Join(err, finish(context.WithoutCancel(ctx), p))
-	}
-	c.watch(ctx, m, p)
-	return c.join(ctx, m)
+	return p, nil
 }
 
 // serve waits until a node that was started answers.
@@ -158,32 +188,13 @@ func (c *Cluster) ended(ctx context.Context, m *member) error {
 	return fmt.Errorf("%s ended; its log closes with\n%s", m.Name, strings.TrimSpace(string(tail)))
 }
 
-// join makes a node part of the cluster, if those before it run. A replica whose primary is down joins by itself later.
-func (c *Cluster) join(ctx context.Context, m *member) error {
-	c.mu.Lock()
-	before := c.members[:slices.Index(c.members, m)]
-	for _, b := range before {
-		if b.state() != Running {
-			c.mu.Unlock()
-			return nil
-		}
+// primaryLast ends nodes at once, because each writes its memory to disk, and the cluster's primary after the others.
+func (c *Cluster) primaryLast(ctx context.Context, members []*member, end func(*member) error) error {
+	if len(members) > 1 {
+		c.Primary(ctx)
 	}
-	c.mu.Unlock()
-	if len(before) == 0 {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, c.deps.Patience)
-	defer cancel()
-	if err := c.launcher.Join(ctx, c.deps.Machine, m.Node, plain(before)); err != nil {
-		return fmt.Errorf("%s does not join: %w", m.Name, err)
-	}
-	return nil
-}
-
-// firstLast ends nodes at once, because each writes its memory to disk, and the cluster's first after the others.
-func (c *Cluster) firstLast(members []*member, end func(*member) error) error {
 	results := make(chan error, len(members))
-	first := func(m *member) bool { return m == c.members[0] }
+	first := func(m *member) bool { return m.Name == c.primary }
 	others := slices.DeleteFunc(slices.Clone(members), first)
 	for _, m := range others {
 		go func() { results <- end(m) }()
@@ -192,17 +203,16 @@ func (c *Cluster) firstLast(members []*member, end func(*member) error) error {
 	for range others {
 		all = errors.Join(all, <-results)
 	}
-	if slices.ContainsFunc(members, first) {
-		all = errors.Join(all, end(c.members[0]))
+	if at := slices.IndexFunc(members, first); at >= 0 {
+		all = errors.Join(all, end(members[at]))
 	}
 	return all
 }
 
 func (c *Cluster) stop(ctx context.Context, m *member) error {
-	if c.stateOf(m) == Stopped {
-		return nil
+	if c.stateOf(m) != Stopped {
+		c.deps.say("%s: stop", m.Name)
 	}
-	c.deps.say("%s: stop", m.Name)
 	return c.end(ctx, m, "TERM")
 }
 
@@ -213,8 +223,16 @@ func (c *Cluster) restart(ctx context.Context, m *member) error {
 	return c.start(ctx, m)
 }
 
-// end sends a node its last signal and waits for its end.
+// end ends a node by a signal, if it runs, and keeps all that it wrote.
 func (c *Cluster) end(ctx context.Context, m *member, signal string) error {
+	if err := c.endServer(ctx, m, signal); err != nil {
+		return err
+	}
+	return c.lift(ctx, m)
+}
+
+// endServer sends a node its last signal and waits for its end.
+func (c *Cluster) endServer(ctx context.Context, m *member, signal string) error {
 	c.mu.Lock()
 	p := m.forget()
 	c.mu.Unlock()

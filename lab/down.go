@@ -84,10 +84,13 @@ func (d Deps) clear(ctx context.Context, name string) error {
 		return err
 	}
 	if len(processes) > 0 {
-		d.say("%s: end %d processes", name, len(processes))
+		d.say("%s: end its processes", name)
 		if err := endAll(ctx, processes); err != nil {
 			return err
 		}
+	}
+	if err := unmount(ctx, d.Machine, d.folder(name)); err != nil {
+		return err
 	}
 	d.say("%s: remove its files", name)
 	return d.Machine.Remove(ctx, d.folder(name))

@@ -62,7 +62,7 @@ func pick(releases []engine.Release, wanted engine.Release) (engine.Release, err
 		versions = append(versions, r.Version)
 	}
 	return engine.Release{}, infra.Advise(
-		fmt.Errorf("%s %s is not installed, and cannot be fetched", wanted.Product, wanted.Version),
+		InputError{fmt.Errorf("%s %s is not installed, and cannot be fetched", wanted.Product, wanted.Version)},
 		"put it on PATH, or use "+strings.Join(versions, " or "))
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 )
@@ -20,7 +21,6 @@ func (c *Cluster) Save(ctx context.Context) error {
 		if err := c.keep(ctx, nil); err != nil {
 			return err
 		}
-		var names []string
 		for _, m := range c.members {
 			c.deps.say("%s: keep a copy of its data", m.Name)
 			if err := c.deps.Machine.MakeDir(ctx, path.Dir(c.kept(m))); err != nil {
@@ -29,9 +29,8 @@ func (c *Cluster) Save(ctx context.Context) error {
 			if err := c.deps.Machine.CopyTree(ctx, m.Data(), c.kept(m)); err != nil {
 				return fmt.Errorf("keep the data of %s: %w", m.Name, err)
 			}
-			names = append(names, m.Name)
 		}
-		if err := c.keep(ctx, names); err != nil {
+		if err := c.keep(ctx, slices.Clone(c.record.Nodes)); err != nil {
 			return err
 		}
 		return c.resume(ctx, ran)
@@ -39,7 +38,8 @@ func (c *Cluster) Save(ctx context.Context) error {
 }
 
 // Restore brings the cluster back to what Save kept: its data, and its nodes. Nodes that run are killed for it, as their
-// data is thrown away, and started again; nodes added since are removed; settings stay as they are.
+// data is thrown away, and started again; nodes added since are removed, and removed ones made again, which run if any did;
+// settings stay as they are, but for those of single nodes.
 func (c *Cluster) Restore(ctx context.Context) error {
 	return c.operation(ctx, func() error {
 		if len(c.record.Kept) == 0 {
@@ -49,16 +49,14 @@ func (c *Cluster) Restore(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for _, m := range slices.Clone(c.members) {
-			if !slices.Contains(c.record.Kept, m.Name) {
-				if err := c.remove(ctx, m); err != nil {
-					return err
-				}
-				ran = slices.DeleteFunc(ran, func(r *member) bool { return r == m })
-			}
+		if ran, err = c.muster(ctx, ran); err != nil {
+			return err
 		}
 		for _, m := range c.members {
 			c.deps.say("%s: bring its data back", m.Name)
+			if err := c.lift(ctx, m); err != nil { // of a server that ended by itself
+				return err
+			}
 			// The old data goes first: there need not be room for three.
 			if err := c.deps.Machine.Remove(ctx, m.Data()); err != nil {
 				return fmt.Errorf("restore the data of %s: %w", m.Name, err)
@@ -66,9 +64,59 @@ func (c *Cluster) Restore(ctx context.Context) error {
 			if err := c.deps.Machine.CopyTree(ctx, c.kept(m), m.Data()); err != nil {
 				return fmt.Errorf("restore the data of %s: %w", m.Name, err)
 			}
+			if err := c.made(ctx, m); err != nil {
+				return err
+			}
 		}
 		return c.resume(ctx, ran)
 	})
+}
+
+// muster brings the nodes, but for their data, back to those that were kept. It returns which are to run, of those that ran.
+func (c *Cluster) muster(ctx context.Context, ran []*member) ([]*member, error) {
+	config, runs := c.record.Nodes[0].Config, len(ran) > 0
+	for _, kept := range c.record.Kept {
+		if at := c.record.find(kept.name()); at >= 0 {
+			kept.Config = c.record.Nodes[at].Config
+			if err := c.note(ctx, c.members[at], func(n *nodeRecord) { *n = kept }); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		kept.Config, kept.Unmade = maps.Clone(config), true
+		m, err := c.append(ctx, kept)
+		if err != nil {
+			return nil, err
+		}
+		for _, folder := range []string{m.Dir, m.Run(), m.Temp()} {
+			if err := c.deps.Machine.MakeDir(ctx, folder); err != nil {
+				return nil, fmt.Errorf("%s: make its folder: %w", m.Name, err)
+			}
+		}
+		if runs {
+			ran = append(ran, m)
+		}
+	}
+	for _, m := range slices.Clone(c.members) {
+		if slices.ContainsFunc(c.record.Kept, func(n nodeRecord) bool { return n.name() == m.Name }) {
+			continue
+		}
+		if err := c.remove(ctx, m); err != nil {
+			return nil, err
+		}
+		ran = slices.DeleteFunc(ran, func(r *member) bool { return r == m })
+	}
+	c.sort()
+	c.primary = c.members[0].Name // until they are asked
+	return ran, c.record.write(ctx, c.deps.Machine, c.folder)
+}
+
+// sort puts the nodes into the order of their numbers.
+func (c *Cluster) sort() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	slices.SortFunc(c.members, func(a, b *member) int { return a.Number - b.Number })
+	slices.SortFunc(c.record.Nodes, func(a, b nodeRecord) int { return a.Number - b.Number })
 }
 
 // halt ends all nodes and returns those that ran.
@@ -79,10 +127,12 @@ func (c *Cluster) halt(ctx context.Context, how func(context.Context, *member) e
 			ran = append(ran, m)
 		}
 	}
-	return ran, c.firstLast(ran, func(m *member) error { return how(ctx, m) })
+	return ran, c.primaryLast(ctx, ran, func(m *member) error { return how(ctx, m) })
 }
 
 func (c *Cluster) resume(ctx context.Context, members []*member) error {
+	members = slices.Clone(members)
+	slices.SortFunc(members, func(a, b *member) int { return a.Number - b.Number })
 	for _, m := range members {
 		if err := c.start(ctx, m); err != nil {
 			return err
@@ -95,7 +145,7 @@ func (c *Cluster) resume(ctx context.Context, members []*member) error {
 func (c *Cluster) kept(m *member) string { return path.Join(c.folder, "kept", m.Name) }
 
 // keep records of which nodes there is a copy.
-func (c *Cluster) keep(ctx context.Context, names []string) error {
-	c.record.Kept = names
+func (c *Cluster) keep(ctx context.Context, nodes []nodeRecord) error {
+	c.record.Kept = nodes
 	return c.record.write(ctx, c.deps.Machine, c.folder)
 }

@@ -14,10 +14,18 @@ import (
 	"plimsoll/engine/mysql"
 	"plimsoll/infra/local"
 	"plimsoll/lab"
+	forgetting "plimsoll/lab/forgetful"
 )
 
-// TestMain is the test, or a Plimsoll that brings a cluster up for a test that kills it.
+// TestMain is the test, the layer of a forgetful node, or a Plimsoll that brings a cluster up for a test that kills it.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "layer" {
+		if err := forgetting.Run(os.Args[2:]); err != nil {
+			println(err.Error())
+			os.Exit(1)
+		}
+		return
+	}
 	if dir := os.Getenv("LAB_TEST_UP"); dir != "" {
 		bringUp(dir)
 		return
@@ -37,7 +45,7 @@ func bringUp(dir string) {
 	d := depsAt(dir, m, launchers[product])
 	d.Say = func(s string) { println(s) }
 	println("begin")
-	spec := lab.Spec{Name: "demo", Product: product, Nodes: 3}
+	spec := lab.Spec{Name: "demo", Product: product, Nodes: 3, Forgetful: os.Getenv("LAB_TEST_FORGETFUL") != ""}
 	if product == "mariadb" {
 		spec.Config = map[string]string{"innodb_log_file_size": "8M"}
 	}
@@ -62,6 +70,14 @@ func TestKilledWhileBringingUp(t *testing.T) {
 			for _, later := range []time.Duration{5 * time.Millisecond, 20 * time.Millisecond} {
 				killAndTakeDown(t, "toy", moment, later)
 			}
+		}
+	})
+	t.Run("forgetful toys", func(t *testing.T) {
+		c, _ := forgetful(t, 1) // or skip
+		must(t, c.Down(t.Context()))
+		t.Setenv("LAB_TEST_FORGETFUL", "yes")
+		for i, moment := range []string{"n1: start", "n2: start", "n3: start", "complete"} {
+			killAndTakeDown(t, "toy", moment, []time.Duration{0, 5 * time.Millisecond, 20 * time.Millisecond}[i%3])
 		}
 	})
 	t.Run("servers", func(t *testing.T) {
@@ -103,4 +119,5 @@ func killAndTakeDown(t *testing.T, product, moment string, later time.Duration) 
 		must(t, err)
 	}
 	nothingLeft(t.Context(), t, d, "demo")
+	nothingMounted(t.Context(), t, d)
 }

@@ -31,6 +31,7 @@ type Deps struct {
 	Say       func(string)     // is told what is done; may be nil
 	Now       func() time.Time // nil: time.Now
 	Patience  time.Duration    // how long a server may take to serve, or to stop; 0: 10 minutes
+	Layer     []string         // program on the machine and first arguments that run forgetful.Run; for forgetful clusters
 }
 
 // Spec is a cluster to be made.
@@ -39,13 +40,24 @@ type Spec struct {
 	Product string // mariadb, mysql
 	Version string // 11.4, or empty: what is on PATH, else the preferred release
 	Nodes   int    // 0: 1
-	Config  map[string]string
-	Memory  int64 // bytes each node may use; 0: as its settings say
-	Port    int   // 0: the usual one, or the next that is free
+	// Separate makes every node a server of its own, empty and writable, between which nothing is replicated: what an
+	// external replica and a multi-source replica are built from.
+	Separate bool
+	Config   map[string]string
+	Memory   int64 // bytes each node may use; 0: as its settings say
+	Port     int   // 0: the usual one, or the next that is free
+	// Forgetful lays a layer over the data of every node that can forget what was not synced, for Cluster.PowerFail. It
+	// takes time at every write.
+	Forgetful bool
 }
 
 // ErrNoCluster says that there is no cluster of that name.
 var ErrNoCluster = errors.New("no such cluster")
+
+// InputError is the refusal of what was asked for: nothing has been made or started.
+type InputError struct{ error }
+
+func (e InputError) Unwrap() error { return e.error }
 
 const maxNodes = 99
 
@@ -92,7 +104,7 @@ func (d Deps) launcher(product string) (engine.Launcher, error) {
 		}
 	}
 	names := slices.Sorted(maps.Keys(known))
-	err := fmt.Errorf("a lab cannot run %q", product)
+	err := InputError{fmt.Errorf("a lab cannot run %q", product)}
 	if near := document.Nearest(product, names); near != "" {
 		return nil, infra.Advise(err, "did you mean "+near+"?")
 	}
@@ -108,18 +120,18 @@ func (s Spec) withDefaults() (Spec, error) {
 	}
 	switch {
 	case s.Nodes < 1 || s.Nodes > maxNodes:
-		return s, fmt.Errorf("%d nodes, expected 1 to %d", s.Nodes, maxNodes)
+		return s, InputError{fmt.Errorf("%d nodes, expected 1 to %d", s.Nodes, maxNodes)}
 	case s.Port < 0 || s.Port > 65535:
-		return s, fmt.Errorf("port %d, expected 1 to 65535", s.Port)
+		return s, InputError{fmt.Errorf("port %d, expected 1 to 65535", s.Port)}
 	case s.Memory < 0:
-		return s, fmt.Errorf("%d bytes of memory for a node", s.Memory)
+		return s, InputError{fmt.Errorf("%d bytes of memory for a node", s.Memory)}
 	}
 	return s, nil
 }
 
 func checkName(name string) error {
 	if !validName.MatchString(name) {
-		return infra.Advise(fmt.Errorf("cluster name %q", name), "lower-case letters, digits and hyphens, at most 40")
+		return infra.Advise(InputError{fmt.Errorf("cluster name %q", name)}, "lower-case letters, digits and hyphens, at most 40")
 	}
 	return nil
 }

@@ -153,8 +153,39 @@ func TestSaveAndRestore(t *testing.T) {
 			must(t, c.Start(ctx))
 			must(t, c.Remove(ctx, "n2"))
 			equal(t, "after Remove", states(c), "n1 running, "+added+" running")
-			refused(t, c.Remove(ctx, "n1"), "first node", "")
+
+			// Any node can go but the last, and what was kept comes back with Restore.
+			must(t, c.Remove(ctx, "n1"))
+			equal(t, "after Remove of the first", states(c), added+" running")
+			refused(t, c.Remove(ctx, added), "last node", "")
+			must(t, c.Restore(ctx))
+			equal(t, "removed nodes restored", states(c), "n1 running, n2 running")
+			equal(t, "data of n1 once more", read(t, value(0)...), "one")
 		})
+	}
+}
+
+// stopped waits until a node is known not to run.
+func stopped(t *testing.T, c *lab.Cluster, node int) {
+	t.Helper()
+	again := time.NewTicker(time.Millisecond)
+	defer again.Stop()
+	for end := time.Now().Add(time.Minute); c.Nodes()[node].State != lab.Stopped; <-again.C {
+		if time.Now().After(end) {
+			t.Fatal("its end was not noticed")
+		}
+	}
+}
+
+// end kills what carries a mark.
+func end(ctx context.Context, t *testing.T, d lab.Deps, mark string) {
+	t.Helper()
+	found, err := d.Machine.Find(ctx, mark)
+	must(t, err)
+	for _, p := range found {
+		if err := p.Signal(ctx, "KILL"); err != nil && !errors.Is(err, infra.ErrGone) { // its sleep may have ended
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -165,13 +196,7 @@ func TestDied(t *testing.T) {
 	c := up(t, d, lab.Spec{Name: "demo", Product: "toy", Nodes: 2})
 	n := c.Nodes()[1]
 	write(t, "first line\ncomplaint: out of steam\n", n.Log())
-	found, err := d.Machine.Find(ctx, n.Dir)
-	must(t, err)
-	for _, p := range found {
-		if err := p.Signal(ctx, "KILL"); err != nil && !errors.Is(err, infra.ErrGone) { // its sleep may have ended
-			t.Fatal(err)
-		}
-	}
+	end(ctx, t, d, n.Dir)
 	select {
 	case death := <-c.Died():
 		equal(t, "node", death.Node, "n2")
@@ -180,13 +205,28 @@ func TestDied(t *testing.T) {
 		if !slices.Equal(death.Log, []string{"first line", "complaint: out of steam"}) {
 			t.Errorf("log: %q", death.Log)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("no word of a death")
 	}
 	equal(t, "afterwards", states(c), "n1 running, n2 stopped")
 	write(t, "", n.Log())
 	must(t, c.Start(ctx, "n2"))
 	equal(t, "started again", states(c), "n1 running, n2 running")
+
+	// One that was expected to end is no news; the next time it is.
+	for _, expected := range []bool{true, false} {
+		if expected {
+			must(t, c.ExpectEnd("n2"))
+		}
+		end(ctx, t, d, n.Dir)
+		stopped(t, c, 1)
+		if !expected {
+			equal(t, "the next", (<-c.Died()).Node, "n2")
+			break
+		}
+		must(t, c.Start(ctx, "n2"))
+		equal(t, "deaths told", len(c.Died()), 0)
+	}
 }
 
 func TestOpen(t *testing.T) {
@@ -365,7 +405,7 @@ type portToys struct {
 
 func (p portToys) Port() int { return p.port }
 
-// Addresses that somebody listens on, of whatever lab, are not given away.
+// Addresses that somebody listens on, of whatever lab and at whatever port, are not given away.
 func TestAddressTaken(t *testing.T) {
 	d := deps(t, toys{})
 	one := up(t, d, lab.Spec{Name: "one", Product: "toy", Nodes: 2})
@@ -376,7 +416,7 @@ func TestAddressTaken(t *testing.T) {
 	}
 	address := two.Nodes()[1].Address
 	must(t, two.Down(t.Context()))
-	foreign, err := net.Listen("tcp", net.JoinHostPort(address, "17000"))
+	foreign, err := net.Listen("tcp", net.JoinHostPort(address, "17001")) // another engine's
 	must(t, err)
 	defer func() { must(t, foreign.Close()) }()
 	three := up(t, other, lab.Spec{Name: "three", Product: "toy", Nodes: 2})

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/engine"
 	"plimsoll/infra"
 )
 
@@ -29,6 +30,7 @@ type NodeStatus struct {
 	Address string `json:"address,omitempty"` // host:port
 	State   State  `json:"state"`             // running or stopped
 	PID     int    `json:"pid,omitempty"`
+	Role    string `json:"role,omitempty"` // primary, replica, read only or writable, as the server says; empty when it does not, or all are alike
 }
 
 // List returns every cluster in the state folder, and every one of which there is only a process left, by name.
@@ -55,6 +57,9 @@ func List(ctx context.Context, deps Deps) ([]Status, error) {
 		name, node, _ := strings.Cut(strings.TrimPrefix(p.Mark(), d.clusters()+"/"), "/")
 		if running[name] == nil {
 			running[name] = map[string]infra.Process{}
+		}
+		if strings.Contains(node, "/") {
+			continue // not a server: the layer beneath one
 		}
 		if running[name][node] == nil || p.Leads() {
 			running[name][node] = p
@@ -88,5 +93,41 @@ func (d Deps) status(ctx context.Context, name string, running map[string]infra.
 		}
 		s.Nodes = append(s.Nodes, status)
 	}
+	d.roles(ctx, r, s.Nodes)
 	return s
+}
+
+// roles asks the nodes that run which parts they play.
+func (d Deps) roles(ctx context.Context, r *record, nodes []NodeStatus) {
+	l, err := d.launcher(r.Dist.Product)
+	if err != nil {
+		return
+	}
+	replicator, ok := l.(engine.Replicator)
+	password, err := readPassword(ctx, d.Machine, d.folder(r.Name))
+	if !ok || err != nil {
+		return
+	}
+	var running []engine.Node
+	var at []int
+	for i := range nodes {
+		if nodes[i].State == Running {
+			running, at = append(running, r.node(i, d.folder(r.Name), password)), append(at, i)
+		}
+	}
+	standings := d.standings(ctx, replicator, running)
+	primary := engine.PrimaryOf(standings)
+	for i, s := range standings {
+		switch {
+		case s == nil:
+		case i == primary:
+			nodes[at[i]].Role = "primary"
+		case len(s.Sources) > 0:
+			nodes[at[i]].Role = "replica"
+		case s.ReadOnly:
+			nodes[at[i]].Role = "read only"
+		default:
+			nodes[at[i]].Role = "writable" // beside the primary
+		}
+	}
 }

@@ -97,7 +97,7 @@ func (d database) says(statements ...string) (value string) {
 // comes waits until a query has an answer, as a replica's does.
 func (d database) comes(sql, want string) {
 	d.Helper()
-	ctx, cancel := context.WithTimeout(d.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(d.Context(), 2*time.Minute)
 	defer cancel()
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()

@@ -7,8 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"plimsoll/engine"
@@ -23,16 +26,24 @@ type record struct {
 	Network  string              `json:"network"` // the nodes' common /24
 	Port     int                 `json:"port"`
 	Memory   int64               `json:"memory,omitempty"`
+	Separate bool                `json:"separate,omitempty"` // nothing is replicated between the nodes
 	Nodes    []nodeRecord        `json:"nodes"`
-	Kept     []string            `json:"kept,omitempty"` // nodes of whose data there is a copy
+	Kept     []nodeRecord        `json:"kept,omitempty"` // nodes of whose data there is a copy, as they were
 	Complete bool                `json:"complete"`       // Up came to its end
+
+	Forgetful bool `json:"forgetful,omitempty"` // nodes run on a layer that forgets
 }
 
 type nodeRecord struct {
 	Number  int               `json:"number"`
 	Address string            `json:"address"`
 	Config  map[string]string `json:"config"`
-	Unmade  bool              `json:"unmade,omitempty"` // it is being added
+	Own     map[string]string `json:"own,omitempty"`    // settings of this node alone, over Config
+	Token   string            `json:"token,omitempty"`  // of the intention that it was grown for
+	Unmade  bool              `json:"unmade,omitempty"` // it is being added, or removed
+	Member  bool              `json:"member,omitempty"` // it was made a part of the cluster; what it is now, the servers know
+	Apart   bool              `json:"apart,omitempty"`  // it was grown: it becomes a part by other hands than the lab's
+	Copied  *copied           `json:"copied,omitempty"` // its data is another's
 }
 
 func (r nodeRecord) name() string { return "n" + strconv.Itoa(r.Number) }
@@ -41,10 +52,49 @@ func (r nodeRecord) name() string { return "n" + strconv.Itoa(r.Number) }
 func (r *record) node(i int, folder string, password engine.Secret) engine.Node {
 	n := r.Nodes[i]
 	return engine.Node{
-		Cluster: r.Name, Size: len(r.Nodes), Seeds: []string{r.Nodes[0].Address},
+		Cluster: r.Name, Size: len(r.Nodes), Seeds: r.seeds(i),
 		Name: n.name(), Number: n.Number, Address: n.Address, Port: r.Port, Dir: path.Join(folder, n.name()),
-		Dist: r.Dist, Config: n.Config, Memory: r.Memory, Password: password,
+		Dist: r.Dist, Config: n.settings(), Memory: r.Memory, Alone: r.Separate,
+		Password: password,
 	}
+}
+
+// seeds are the addresses of up to three nodes that were there before this one; of the first, its own.
+func (r *record) seeds(i int) []string {
+	const enough = 3
+	var all []string
+	for _, n := range r.Nodes[:i] {
+		if !n.Unmade && len(all) < enough {
+			all = append(all, n.Address)
+		}
+	}
+	if len(all) == 0 {
+		return []string{r.Nodes[i].Address}
+	}
+	return all
+}
+
+// settings are a node's own, over those of the cluster. max-connections and max_connections are the same.
+func (r nodeRecord) settings() map[string]string {
+	all := maps.Clone(r.Own)
+	if all == nil {
+		return maps.Clone(r.Config)
+	}
+	plain := func(name string) string { return strings.ReplaceAll(name, "-", "_") }
+	own := map[string]bool{}
+	for name := range r.Own {
+		own[plain(name)] = true
+	}
+	for name, value := range r.Config {
+		if !own[plain(name)] {
+			all[name] = value
+		}
+	}
+	return all
+}
+
+func (r *record) find(name string) int {
+	return slices.IndexFunc(r.Nodes, func(n nodeRecord) bool { return n.name() == name })
 }
 
 func recordFile(folder string) string   { return path.Join(folder, "cluster.json") }

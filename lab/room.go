@@ -15,7 +15,7 @@ func (d Deps) checkRoom(ctx context.Context, launcher engine.Launcher, nodes []e
 	for _, n := range nodes {
 		needs, err := launcher.Needs(n)
 		if err != nil {
-			return fmt.Errorf("%s: %w", n.Name, err)
+			return InputError{fmt.Errorf("%s: %w", n.Name, err)}
 		}
 		memory, disk, setting = memory+needs.Memory, disk+needs.Disk, needs.Setting
 	}

@@ -57,6 +57,7 @@ func (d Deps) make(ctx context.Context, spec Spec, launcher engine.Launcher, unl
 	}
 	r := &record{
 		Name: spec.Name, Made: d.Now(), Dist: dist, Network: at.network.String(), Port: at.port, Memory: spec.Memory,
+		Separate: spec.Separate, Forgetful: spec.Forgetful,
 	}
 	for n := 1; n <= spec.Nodes; n++ {
 		r.Nodes = append(r.Nodes, nodeRecord{Number: n, Address: at.address(n).String(), Config: maps.Clone(spec.Config)})
@@ -77,6 +78,11 @@ func (d Deps) found(ctx context.Context, r *record, launcher engine.Launcher) (e
 	}
 	if err := d.checkRoom(ctx, launcher, nodes); err != nil {
 		return "", err
+	}
+	if r.Forgetful {
+		if err := d.checkLayer(ctx); err != nil {
+			return "", err
+		}
 	}
 	if err := d.Machine.MakeDir(ctx, folder); err != nil {
 		return "", fmt.Errorf("make the cluster's folder: %w", err)

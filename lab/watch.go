@@ -24,7 +24,7 @@ func (c *Cluster) Died() <-chan Death { return c.deaths }
 func (c *Cluster) watch(ctx context.Context, m *member, p infra.Process) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	c.mu.Lock()
-	m.process, m.unwatch = p, cancel
+	m.process, m.unwatch, m.ending = p, cancel, false
 	node := m.Node
 	c.mu.Unlock()
 	c.watchers.Go(func() {
@@ -39,7 +39,19 @@ func (c *Cluster) watch(ctx context.Context, m *member, p infra.Process) {
 	})
 }
 
-// lose takes an ended process from its member, if it still was its.
+// ExpectEnd says that a node's server is going to end by itself, before it is started again: Died does not tell of it.
+func (c *Cluster) ExpectEnd(node string) error {
+	members, err := c.pick([]string{node})
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	members[0].ending = true
+	return nil
+}
+
+// lose takes an ended process from its member, if it still was its, and tells whether that is a surprise.
 func (c *Cluster) lose(m *member, p infra.Process) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -47,7 +59,7 @@ func (c *Cluster) lose(m *member, p infra.Process) bool {
 		return false
 	}
 	m.forget()
-	return true
+	return !m.ending
 }
 
 func (c *Cluster) report(ctx context.Context, n engine.Node, at time.Time) {

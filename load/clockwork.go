@@ -2,7 +2,6 @@ package load
 
 import (
 	"context"
-	"runtime"
 	"time"
 
 	"plimsoll/series"
@@ -17,6 +16,9 @@ type clockwork struct {
 	to   time.Duration // where it is to end
 
 	cpuAtStart, cpu time.Duration // used up to the start of the run, of the second
+
+	wake  time.Duration // when the next look is due
+	stall time.Duration // by how much the latest look of the second came late
 
 	ahead arrivals // of an open loop's schedule, up to now
 	due   int64    // operations that were due up to there
@@ -54,6 +56,7 @@ func (c *clockwork) keepTime(ctx context.Context, ended <-chan struct{}) {
 		case <-tick.C:
 		}
 		now := c.now()
+		c.stall = max(c.stall, now-c.wake)
 		if !c.halted && (now >= c.stopAt() || c.scheduleOver()) {
 			c.halt()
 		}
@@ -68,7 +71,9 @@ func (c *clockwork) keepTime(ctx context.Context, ended <-chan struct{}) {
 		if !c.halted {
 			next = min(next, c.stopAt())
 		}
-		tick.Reset(next - now)
+		now = c.now() // whoever takes the seconds may have let us wait
+		c.wake = max(next, now)
+		tick.Reset(c.wake - now)
 	}
 }
 
@@ -107,10 +112,11 @@ func (c *clockwork) turn(now time.Duration) {
 }
 
 func (c *clockwork) guard(now time.Duration) GuardSecond {
-	g := GuardSecond{Lost: int(c.lost.Load())}
+	g := GuardSecond{Lost: int(c.lost.Load()), Stall: c.stall}
+	c.stall = 0
 	length := max(now-c.from, 1)
 	cpu := cpuTime()
-	g.CPUShare = float64(cpu-c.cpu) / float64(length) / float64(runtime.GOMAXPROCS(0))
+	g.CPUShare = float64(cpu-c.cpu) / float64(length) / float64(processors)
 	c.cpu = cpu
 	if c.dispatcher == nil {
 		return g

@@ -33,12 +33,12 @@ const (
 // FindMax searches for the maximum throughput: it doubles the connections of a closed loop, up to spec.Connections, until
 // throughput rises no more. Each level runs for spec.Duration, a second at least and 5 if it is 0, after half as long to
 // settle, and is told to each, which may be nil. The spec's schedule and limit are ignored.
-func FindMax(ctx context.Context, spec Spec, connect Connect, each func(Level)) (Max, error) {
+func FindMax(ctx context.Context, spec Spec, issue Runner, each func(Level)) (Max, error) {
 	most := spec.Connections
 	var found Max
 	for n, flat := min(firstLevel, most), 0; ; n = min(2*n, most) {
 		spec.Connections = n
-		level, err := measure(ctx, spec, connect)
+		level, err := measure(ctx, spec, issue)
 		if err != nil {
 			return found, fmt.Errorf("find the maximum with %d connections: %w", n, err)
 		}
@@ -61,7 +61,7 @@ func FindMax(ctx context.Context, spec Spec, connect Connect, each func(Level)) 
 }
 
 // measure runs one level.
-func measure(ctx context.Context, spec Spec, connect Connect) (Level, error) {
+func measure(ctx context.Context, spec Spec, issue Runner) (Level, error) {
 	if spec.Duration == 0 {
 		spec.Duration = levelLength
 	}
@@ -72,7 +72,7 @@ func measure(ctx context.Context, spec Spec, connect Connect) (Level, error) {
 	var begun time.Time
 	var length time.Duration
 	var done int64
-	all, err := Run(ctx, spec, connect, func(s Second) {
+	all, err := issue(ctx, spec, func(s Second) {
 		if begun.IsZero() {
 			begun = s.Start
 		}
@@ -89,6 +89,8 @@ func measure(ctx context.Context, spec Spec, connect Connect) (Level, error) {
 		return Level{}, err
 	case ctx.Err() != nil:
 		return Level{}, ctx.Err()
+	case len(all.Broken) > 0:
+		return Level{}, errors.New(all.Broken[0])
 	case done == 0 && len(all.Examples) > 0:
 		class := slices.Min(slices.Collect(maps.Keys(all.Examples)))
 		return Level{}, fmt.Errorf("no operation succeeded: %s: %s", class, all.Examples[class])

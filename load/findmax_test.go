@@ -25,7 +25,7 @@ func findMax(t *testing.T, processors, connections int) (found load.Max, tried [
 			return nil
 		}}
 		var err error
-		found, err = load.FindMax(t.Context(), load.Spec{Operations: []string{"read"}, Connections: connections}, server.Connect,
+		found, err = load.FindMax(t.Context(), load.Spec{Operations: []string{"read"}, Connections: connections}, load.Here(server.Connect),
 			func(l load.Level) { tried = append(tried, l) })
 		if err != nil {
 			t.Fatal(err)
@@ -65,13 +65,13 @@ func TestFindMaxFails(t *testing.T) {
 			Service: fixed(time.Millisecond),
 			Answer:  func(int) error { return &loadtest.Error{Kind: "missing"} },
 		}
-		if _, err := load.FindMax(t.Context(), spec, server.Connect, nil); err == nil || !strings.Contains(err.Error(), "no operation succeeded: missing: simulated missing") {
+		if _, err := load.FindMax(t.Context(), spec, load.Here(server.Connect), nil); err == nil || !strings.Contains(err.Error(), "no operation succeeded: missing: simulated missing") {
 			t.Errorf("a server that only errs: %v", err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		server.Answer = nil
-		if _, err := load.FindMax(ctx, spec, server.Connect, nil); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := load.FindMax(ctx, spec, load.Here(server.Connect), nil); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("a search cut short: %v", err)
 		}
 	})

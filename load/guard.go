@@ -2,6 +2,7 @@ package load
 
 import (
 	"fmt"
+	"iter"
 	"time"
 
 	"plimsoll/series"
@@ -16,6 +17,19 @@ type GuardSecond struct {
 	Backlog     int64   // operations due and not yet started at the end of the second
 	CPUShare    float64 // this process's CPU time over the second's, of all cores (0 to 1)
 	Lost        int     // connections lost and not yet re-opened at the end of the second
+	// Stall is the longest by which the generator's own clock woke late: in a closed loop, which measures from the moment
+	// at which it got to act, nothing else tells that the machine gave it no turn.
+	Stall time.Duration
+
+	// Of a load that several processes issue, each one's own readings, in order. What stands above is then of all of them: lags
+	// merged, backlogs and connections added, the largest share at the cap, the processor time used on the busiest machine.
+	Loaders []LoaderGuard
+}
+
+// LoaderGuard is how one of several loaders fared in a second.
+type LoaderGuard struct {
+	Loader string
+	GuardSecond
 }
 
 // Beyond these the measurement says more about the generator than about the database.
@@ -24,35 +38,111 @@ const (
 	maxStartLagShare = 0.05             // of the median response time
 	maxCapShare      = 0.001
 	maxCPUShare      = 0.8
+	minStall         = 50 * time.Millisecond // less is a scheduler's usual turn on a machine that the server shares
+	maxStallShare    = 0.01                  // of the time
 )
+
+// Reason is why a measurement is INVALID.
+type Reason struct {
+	Loader string // one of several; "": the only one, or all
+	What   Fault
+	Excess float64 // how many times what is allowed
+	Detail string  // how bad, and what to do
+}
+
+// Fault is what was wrong with a load generator.
+type Fault string
+
+// The faults, worded to stand before their detail.
+const (
+	Late    Fault = "operations started late although connections were free"
+	Capped  Fault = "all connections were busy while operations waited"
+	Stalled Fault = "the load generator got no turn"
+	Starved Fault = "the load generator used too much of this machine's processors"
+)
+
+func (r Reason) String() string {
+	text := string(r.What) + " " + r.Detail
+	if r.Loader != "" {
+		return r.Loader + ": " + text
+	}
+	return text
+}
 
 // Judge returns the reasons why what was measured in these seconds, with these response times, is INVALID; none if it is
 // not. Seconds in which the database was disturbed on purpose should be left out: a server that stands still fills every
 // connection.
-func Judge(seconds []GuardSecond, response series.Snapshot) []string {
+func Judge(seconds []GuardSecond, response series.Snapshot) []Reason {
 	if len(seconds) == 0 {
 		return nil
 	}
-	var reasons []string
+	bound := max(maxStartLag, time.Duration(maxStartLagShare*float64(response.Quantile(0.5))))
+	var reasons []Reason
+	for loader, own := range byLoader(seconds) {
+		reasons = append(reasons, judgePace(loader, own, bound)...)
+	}
+	var cpu float64
+	for _, s := range seconds {
+		cpu += s.CPUShare / float64(len(seconds))
+	}
+	if cpu > maxCPUShare {
+		reasons = append(reasons, Reason{What: Starved, Excess: cpu / maxCPUShare,
+			Detail: fmt.Sprintf("(%.0f %%, allowed %.0f %%)", 100*cpu, 100*maxCPUShare)})
+	}
+	return reasons
+}
+
+// byLoader yields the seconds of each loader, under its name; those of a load from one process under none.
+func byLoader(seconds []GuardSecond) iter.Seq2[string, []GuardSecond] {
+	return func(yield func(string, []GuardSecond) bool) {
+		var names []string
+		own := map[string][]GuardSecond{}
+		for _, s := range seconds {
+			for _, l := range s.Loaders {
+				if own[l.Loader] == nil {
+					names = append(names, l.Loader)
+				}
+				own[l.Loader] = append(own[l.Loader], l.GuardSecond)
+			}
+		}
+		if len(names) == 0 {
+			yield("", seconds)
+			return
+		}
+		for _, name := range names {
+			if !yield(name, own[name]) {
+				return
+			}
+		}
+	}
+}
+
+// judgePace says what was wrong with the pace of one loader.
+func judgePace(loader string, seconds []GuardSecond, bound time.Duration) []Reason {
 	lag := series.NewHistogram()
-	var capped, cpu float64
+	var capped float64
+	var stalled, longest time.Duration
 	for _, s := range seconds {
 		lag.Add(s.StartLag)
 		capped += s.CapShare / float64(len(seconds))
-		cpu += s.CPUShare / float64(len(seconds))
+		if s.Stall >= minStall {
+			stalled += s.Stall
+		}
+		longest = max(longest, s.Stall)
 	}
-	bound := max(maxStartLag, time.Duration(maxStartLagShare*float64(response.Quantile(0.5))))
+	var reasons []Reason
 	if p99 := lag.Quantile(0.99); p99 > bound {
-		reasons = append(reasons, fmt.Sprintf("operations started late although connections were free: p99 %v, allowed %v",
-			p99.Round(time.Microsecond), bound.Round(time.Microsecond)))
+		reasons = append(reasons, Reason{Loader: loader, What: Late, Excess: float64(p99) / float64(bound),
+			Detail: fmt.Sprintf("(p99 %v, allowed %v)", p99.Round(time.Microsecond), bound.Round(time.Microsecond))})
 	}
 	if capped > maxCapShare {
-		reasons = append(reasons, fmt.Sprintf("all connections were busy while operations waited in %.2f %% of the time, allowed %.2f %%; give it more connections",
-			100*capped, 100*maxCapShare))
+		reasons = append(reasons, Reason{Loader: loader, What: Capped, Excess: capped / maxCapShare,
+			Detail: fmt.Sprintf("in %.2f %% of the time, allowed %.2f %%; give it more connections", 100*capped, 100*maxCapShare)})
 	}
-	if cpu > maxCPUShare {
-		reasons = append(reasons, fmt.Sprintf("the load generator used %.0f %% of this machine's processors, allowed %.0f %%",
-			100*cpu, 100*maxCPUShare))
+	if share := stalled.Seconds() / float64(len(seconds)); share > maxStallShare {
+		reasons = append(reasons, Reason{Loader: loader, What: Stalled, Excess: share / maxStallShare,
+			Detail: fmt.Sprintf("for up to %v at a time, %.1f %% of the time, allowed %.0f %%; the machine was busy with something else",
+				longest.Round(time.Millisecond), 100*share, 100*maxStallShare)})
 	}
 	return reasons
 }

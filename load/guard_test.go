@@ -49,7 +49,7 @@ func TestStartLagIsOurs(t *testing.T) {
 			t.Errorf("second %d: at the cap for %v of it", i, s.Guard.CapShare)
 		}
 	}
-	if reasons := load.Judge(guards(out.seconds), out.All.Response); len(reasons) != 1 || !strings.Contains(reasons[0], "started late") {
+	if reasons := load.Judge(guards(out.seconds), out.All.Response); len(reasons) != 1 || !strings.Contains(reasons[0].String(), "started late") {
 		t.Errorf("judged %q", reasons)
 	}
 }
@@ -114,7 +114,7 @@ func TestCapIsNotLag(t *testing.T) {
 	if out.All.Done < 2998 || out.All.Done > 3003 || out.All.Scheduled != 4000 {
 		t.Errorf("%+v", out.All.Tally)
 	}
-	if reasons := load.Judge(guards(out.seconds), out.All.Response); len(reasons) != 1 || !strings.Contains(reasons[0], "connections were busy") {
+	if reasons := load.Judge(guards(out.seconds), out.All.Response); len(reasons) != 1 || !strings.Contains(reasons[0].String(), "connections were busy") {
 		t.Errorf("judged %q", reasons)
 	}
 }
@@ -143,10 +143,12 @@ func TestJudge(t *testing.T) {
 		{"at the cap for a moment", []load.GuardSecond{{CapShare: 0.001}, {}}, fast, ""},
 		{"at the cap", []load.GuardSecond{{CapShare: 0.01}, {}}, fast, "give it more connections"},
 		{"busy", []load.GuardSecond{{CPUShare: 0.75}, {CPUShare: 0.83}}, fast, ""},
+		{"without a turn for a moment", []load.GuardSecond{{Stall: 49 * time.Millisecond}, {Stall: 49 * time.Millisecond}}, fast, ""},
+		{"without a turn", []load.GuardSecond{{Stall: 300 * time.Millisecond}, {}}, fast, "300ms at a time, 15.0 %"},
 		{"starved", []load.GuardSecond{{CPUShare: 0.85}, {CPUShare: 0.83}}, fast, "84 %"},
 	} {
 		reasons := load.Judge(c.seconds, c.response)
-		if c.want == "" && len(reasons) > 0 || c.want != "" && (len(reasons) != 1 || !strings.Contains(reasons[0], c.want)) {
+		if c.want == "" && len(reasons) > 0 || c.want != "" && (len(reasons) != 1 || !strings.Contains(reasons[0].String(), c.want)) {
 			t.Errorf("%s: %q", c.name, reasons)
 		}
 	}

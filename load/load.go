@@ -38,18 +38,22 @@ const (
 	ClassOther       = "other"
 )
 
-// Connect makes the client of one worker, 0 to Connections-1. It is called for several workers at once.
+// Connect makes the client of one worker, FirstWorker to FirstWorker+Connections-1. It is called for several workers at once.
 type Connect func(ctx context.Context, worker int) (Client, error)
 
 // Spec is a load: a closed loop of Connections, or an open loop that follows Schedule.
 type Spec struct {
 	Operations  []string      // names of the kinds of operation
 	Connections int           // closed loop: how many; open loop: the most in flight
+	FirstWorker int           // number of the first worker: those of several loaders differ
 	Schedule    Schedule      // nil: closed loop
 	Duration    time.Duration // 0: until ctx ends, or the schedule
 	Limit       time.Duration // response time above which an operation is late, or skipped unsent; 0: none
 	Timeout     time.Duration // an operation under way longer is interrupted and booked as error class "timeout"; 0: 30 s
 	Grace       time.Duration // what is under way at the end may take this much longer; 0: 5 s
+
+	// Begin is called once every connection is there, and says when to begin. nil: at once.
+	Begin func(ctx context.Context) (time.Time, error)
 
 	// NewAlarm makes what wakes the workers of an open loop. nil: the most precise that the system has. Inside a
 	// testing/synctest bubble it must be NewTimer.
@@ -73,6 +77,9 @@ type Second struct {
 	Operations []series.Interval
 	Guard      GuardSecond
 }
+
+// Patience is how long after its end a load may still be busy with what is under way.
+func (s Spec) Patience() time.Duration { return s.withDefaults().Grace }
 
 func (s Spec) withDefaults() Spec {
 	if s.Timeout == 0 {

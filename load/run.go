@@ -27,6 +27,7 @@ func Run(ctx context.Context, spec Spec, connect Connect, each func(Second)) (Su
 		return Summary{}, err
 	}
 	spec = spec.withDefaults()
+	ballast()
 	r := &run{
 		spec:     spec,
 		recorder: newRecorder(spec.Operations, spec.Schedule != nil),
@@ -36,7 +37,11 @@ func Run(ctx context.Context, spec Spec, connect Connect, each func(Second)) (Su
 	if err := r.connect(ctx, connect); err != nil {
 		return Summary{}, err
 	}
-	return r.drive(ctx, each), nil
+	begin, err := r.begin(ctx)
+	if err != nil {
+		return Summary{}, err
+	}
+	return r.drive(ctx, begin, each), nil
 }
 
 // run is a load under way.
@@ -74,9 +79,9 @@ func (r *run) connect(ctx context.Context, connect Connect) error {
 	for range min(connectAtOnce, len(r.workers)) {
 		dialing.Go(func() {
 			for n := range numbers {
-				client, err := connect(ctx, n)
+				client, err := connect(ctx, r.spec.FirstWorker+n)
 				if err != nil {
-					cancel(fmt.Errorf("connect worker %d: %w", n, err))
+					cancel(fmt.Errorf("connect worker %d: %w", r.spec.FirstWorker+n, err))
 					continue
 				}
 				r.workers[n] = &worker{run: r, client: client, journal: journal{started: resting}}
@@ -118,13 +123,28 @@ func (r *run) close() {
 	}
 }
 
+// begin waits for the moment at which the load begins.
+func (r *run) begin(ctx context.Context) (time.Time, error) {
+	if r.spec.Begin == nil {
+		return time.Now(), nil
+	}
+	at, err := r.spec.Begin(ctx)
+	if err != nil {
+		return at, err
+	}
+	if !sleep(ctx, time.Until(at)) {
+		return at, ctx.Err()
+	}
+	return at, nil
+}
+
 // drive runs the workers and the clockwork to the end.
-func (r *run) drive(ctx context.Context, each func(Second)) Summary {
+func (r *run) drive(ctx context.Context, begin time.Time, each func(Second)) Summary {
 	work, endWork := context.WithCancel(context.WithoutCancel(ctx)) // the end is orderly
 	issue, endIssue := context.WithCancel(work)
 	r.endWork, r.endIssue = endWork, endIssue
 	defer endWork()
-	r.begun = time.Now()
+	r.begun = begin
 	r.stop.Store(int64(never))
 	if r.spec.Duration > 0 {
 		r.stop.Store(int64(r.spec.Duration))

@@ -15,6 +15,7 @@ type Summary struct {
 	Examples   map[string]string // the text of the first error of each class
 	CPU        time.Duration     // processor time of this process
 	MaxRSS     series.Bytes      // the most memory that this process has held
+	Broken     []string          // why the measurement is INVALID whatever the guard says: a loader died, clocks ran apart
 }
 
 // CPUPerOperation is the processor time for each operation that was sent.

@@ -8,6 +8,10 @@ import (
 	"plimsoll/series"
 )
 
+// processors is how many this process may use at once, as the runtime found them when the program began: a program may let
+// more threads run than there are processors.
+var processors = runtime.GOMAXPROCS(0)
+
 // cpuTime is how much processor time this process has used.
 func cpuTime() time.Duration {
 	var u syscall.Rusage

@@ -43,3 +43,13 @@ func (r *rates) rate(name string, value float64, passed time.Duration) (perSecon
 	}
 	return (value - before) / passed.Seconds(), true
 }
+
+// share books a counter and that of the whole, and returns the share of what came since; ok is false when nothing came.
+func (r *rates) share(name string, part, whole float64, passed time.Duration) (share float64, ok bool) {
+	parts, ok := r.rate(name, part, passed)
+	wholes, also := r.rate(name+" of", whole, passed)
+	if !ok || !also || wholes == 0 {
+		return 0, false
+	}
+	return min(max(parts/wholes, 0), 1), true
+}

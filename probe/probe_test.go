@@ -32,6 +32,29 @@ func TestRatesNeedTwoReadingsAndForgetARestart(t *testing.T) {
 	}
 }
 
+func TestSharesAreOfWhatCame(t *testing.T) {
+	var r rates
+	start := time.Unix(0, 0)
+	read := func(at time.Duration, part, whole float64) (float64, bool) {
+		return r.share("x", part, whole, r.begin(start.Add(at)))
+	}
+	if _, ok := read(0, 90, 100); ok {
+		t.Error("a first reading has no share")
+	}
+	if got, ok := read(time.Second, 95, 120); !ok || got != 0.25 {
+		t.Errorf("got %v, want a quarter", got)
+	}
+	if _, ok := read(2*time.Second, 95, 120); ok {
+		t.Error("a share of nothing")
+	}
+	if got, ok := read(3*time.Second, 105, 125); !ok || got != 1 {
+		t.Errorf("got %v, want no more than all", got)
+	}
+	if _, ok := read(4*time.Second, 1, 10); ok {
+		t.Error("counters that fell have no share")
+	}
+}
+
 func TestCPUSecondsSurvivesOddNames(t *testing.T) {
 	stat := []byte("42 (my) sql) d) S 1 42 42 0 -1 4194560 100 0 0 0 150 50 0 0 20 0 30 0 12345 1000 200")
 	if got, err := cpuSeconds(stat); err != nil || got != 2 {

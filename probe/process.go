@@ -23,6 +23,17 @@ type Process struct {
 
 var _ Probe = (*Process)(nil)
 
+// The signals of a Process.
+const (
+	cpuCores      = "process.cpu_cores"
+	memoryBytes   = "process.memory_bytes"
+	diskReadRate  = "process.disk_read_bytes_per_second"
+	diskWriteRate = "process.disk_write_bytes_per_second"
+)
+
+// ProcessSignals are the names of what a Process shows.
+func ProcessSignals() []string { return []string{cpuCores, memoryBytes, diskReadRate, diskWriteRate} }
+
 // NewProcess returns a probe of the process whose id is asked for at every reading.
 func NewProcess(node string, m infra.Machine, id func() int) *Process {
 	return &Process{node: node, machine: m, id: id}
@@ -54,15 +65,15 @@ func (p *Process) Read(ctx context.Context, now time.Time) ([]series.Point, erro
 		}
 	}
 	rate, ok := p.rates.rate("cpu", cpu, passed)
-	add("process.cpu_cores", rate, ok)
+	add(cpuCores, rate, ok)
 	if status, err := p.machine.ReadFile(ctx, dir+"/status"); err == nil {
 		kib, ok := field(status, "VmRSS:")
-		add("process.memory_bytes", kib*1024, ok)
+		add(memoryBytes, kib*1024, ok)
 	}
 	if io, err := p.machine.ReadFile(ctx, dir+"/io"); err == nil {
 		for _, c := range []struct{ key, signal string }{
-			{"read_bytes:", "process.disk_read_bytes_per_second"},
-			{"write_bytes:", "process.disk_write_bytes_per_second"},
+			{"read_bytes:", diskReadRate},
+			{"write_bytes:", diskWriteRate},
 		} {
 			if bytes, ok := field(io, c.key); ok {
 				rate, ok := p.rates.rate(c.key, bytes, passed)

@@ -32,7 +32,10 @@ func (s *Status) Read(ctx context.Context, now time.Time) ([]series.Point, error
 		passed := s.rates.begin(now)
 		for _, r := range readings {
 			value, ok := r.Value, true
-			if r.Counter {
+			switch {
+			case r.Of > 0:
+				value, ok = s.rates.share(r.Signal, r.Value, r.Of, passed)
+			case r.Counter:
 				value, ok = s.rates.rate(r.Signal, r.Value, passed)
 			}
 			if ok {

@@ -99,7 +99,7 @@ func profile(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		deadline := time.Now().Add(10 * time.Second)
+		deadline := time.Now().Add(time.Minute)
 		for err := os.RemoveAll(dir); err != nil; err = os.RemoveAll(dir) {
 			if time.Now().After(deadline) {
 				t.Errorf("remove the browser's profile: %v", err)

@@ -101,6 +101,10 @@ func join(words ...string) string {
 func details(d map[string]any) string {
 	var parts []string
 	for _, k := range slices.Sorted(maps.Keys(d)) {
+		if took := number64(d[k]); k == "seconds" && took > 0 {
+			parts = slices.Insert(parts, 0, quantity.Duration(time.Duration(took*float64(time.Second))))
+			continue
+		}
 		value := fmt.Sprint(d[k])
 		if f, ok := d[k].(float64); ok {
 			value = quantity.Plain.Format(f)

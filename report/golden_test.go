@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "write the golden files and the schema a
 func samples() map[string]*trial.Result {
 	return map[string]*trial.Result{
 		"comparison": reporttest.Comparison(), "timeline": reporttest.Timeline(),
-		"interrupted": reporttest.Interrupted(), "settings": reporttest.Settings(), "cut-off": reporttest.CutOff(),
+		"interrupted": reporttest.Interrupted(), "settings": reporttest.Settings(), "measured": reporttest.Measured(), "cut-off": reporttest.CutOff(),
 	}
 }
 

@@ -19,10 +19,14 @@ func guardTable(points []series.Point) table {
 		if !strings.HasPrefix(p.Signal, guardPrefix) {
 			continue
 		}
-		s := sums[p.Signal]
+		name := p.Signal
+		if strings.HasPrefix(p.Node, "loader ") { // one of several
+			name = p.Node + ", " + name
+		}
+		s := sums[name]
 		if s == nil {
 			s = &struct{ n, sum, most float64 }{}
-			sums[p.Signal], names = s, append(names, p.Signal)
+			sums[name], names = s, append(names, name)
 		}
 		s.n++
 		s.sum += p.Value
@@ -31,7 +35,7 @@ func guardTable(points []series.Point) table {
 	slices.Sort(names)
 	for _, name := range names {
 		s := sums[name]
-		head, unit := unitOf(strings.TrimPrefix(name, guardPrefix))
+		head, unit := unitOf(strings.Replace(name, guardPrefix, "", 1))
 		t.Rows = append(t.Rows, line{Head: head, Ink: -1, Cells: plainEntries(unit.Format(s.sum/s.n), unit.Format(s.most))})
 	}
 	return t

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"plimsoll/analyze"
+	"plimsoll/series/foreign"
 	"plimsoll/trial"
 )
 
@@ -19,15 +20,16 @@ var assets embed.FS
 const MaxBytes = 2_000_000
 
 // HTML writes report.html: one page that needs nothing but itself.
-func HTML(w io.Writer, r *trial.Result) error {
+func HTML(w io.Writer, r *trial.Result, beside ...foreign.Recording) error {
 	t, err := pageTemplate()
 	if err != nil {
 		return err
 	}
+	laid := newBesides(r, beside)
 	// Long series are drawn with fewer points until the page is small enough; spikes survive, see chart.Bucket.
 	for d := (detail{timeline: 3000, signal: 12000, spark: 20000, events: 1000}); ; d = d.half() {
 		var b bytes.Buffer
-		if err := t.Execute(&b, newPage(r, d)); err != nil {
+		if err := t.Execute(&b, newPage(r, laid, d)); err != nil {
 			return fmt.Errorf("render report.html: %w", err)
 		}
 		if b.Len() < MaxBytes || d.timeline < 100 {

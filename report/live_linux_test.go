@@ -67,7 +67,7 @@ func pseudoTerminal(t *testing.T, width, height uint16) (slave *os.File, written
 // eventually waits until the terminal shows a text.
 func eventually(t *testing.T, written func() string, text string) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(written(), text); {
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(written(), text); {
 		if time.Now().After(deadline) {
 			t.Fatalf("no %q on the terminal: %q", text, written())
 		}

@@ -8,11 +8,12 @@ import (
 	"plimsoll/analyze"
 	"plimsoll/report/chart"
 	"plimsoll/report/quantity"
+	"plimsoll/series/foreign"
 	"plimsoll/trial"
 )
 
 // Markdown writes report.md, for a pull request or a wiki.
-func Markdown(w io.Writer, r *trial.Result) error {
+func Markdown(w io.Writer, r *trial.Result, beside ...foreign.Recording) error {
 	m := &markdown{}
 	v := r.Verdict
 	m.linef("# %s %s: %s\n", mark(v.Verdict), answer(v), escape(name(r)))
@@ -21,18 +22,32 @@ func Markdown(w io.Writer, r *trial.Result) error {
 	}
 	m.linef("%s\n", meaning(v))
 	if v.Partial {
-		m.linef("_Partial: the trial was interrupted; this is what it had measured by then._\n")
+		m.linef("_Partial: the trial ended before its time; this is what it had measured by then._\n")
 	}
 	m.list(reasons(v))
 	m.claims(v)
+	m.writes(newWrites(r))
 	all := runs(r)
 	if c, ok := newComparison(v.Cells); ok {
 		m.comparison(c)
-		if disturbed(r) {
-			m.timelines(all)
+		if disturbed(r) || len(beside) > 0 {
+			m.timelines(all, newBesides(r, beside))
 		}
 	} else {
-		m.timelines(all)
+		if !disturbed(r) {
+			m.measured(operationTables(r))
+		}
+		m.timelines(all, newBesides(r, beside))
+	}
+	if memory := warmthTable(v); len(memory.Rows) > 0 {
+		m.linef("## In memory afterwards\n")
+		m.table(memory)
+		m.linef("%s\n", memory.Note)
+	}
+	if shown := shownTable(v); len(shown.Rows) > 0 {
+		m.linef("## Signals expected\n")
+		m.table(shown)
+		m.linef("%s\n", shown.Note)
 	}
 	if len(v.Notes) > 0 {
 		m.linef("## To keep in mind\n")
@@ -90,6 +105,31 @@ func (m *markdown) claims(v trial.Verdict) {
 	m.linef("")
 }
 
+func (m *markdown) writes(w *writes) {
+	if w == nil {
+		return
+	}
+	m.linef("## What became of acknowledged writes\n")
+	for _, s := range w.Lead {
+		m.linef("- **%s**%s", escape(s.Subject), escape(s.Text))
+	}
+	if len(w.Lead) > 0 {
+		m.linef("")
+	}
+	for _, t := range w.Tables {
+		m.table(t)
+	}
+}
+
+func (m *markdown) measured(tables []table) {
+	if len(tables) > 0 {
+		m.linef("## Measured\n")
+	}
+	for _, t := range tables {
+		m.table(t)
+	}
+}
+
 func (m *markdown) comparison(c comparison) {
 	m.linef("## Compared\n")
 	for _, s := range c.lead() {
@@ -97,7 +137,7 @@ func (m *markdown) comparison(c comparison) {
 	}
 	m.linef("")
 	if c.Factor != "" && len(c.measured("throughput")) > 0 {
-		m.code(c.curve("throughput"))
+		m.code(c.curve("throughput"), "operations per second")
 	}
 	for _, t := range c.tables() {
 		m.table(t)
@@ -105,7 +145,7 @@ func (m *markdown) comparison(c comparison) {
 	m.linef("± is half the width of the interval, in percent of the value; in brackets the change against the control.\n")
 }
 
-func (m *markdown) timelines(all []*run) {
+func (m *markdown) timelines(all []*run, beside besides) {
 	if len(all) == 0 {
 		return
 	}
@@ -114,13 +154,20 @@ func (m *markdown) timelines(all []*run) {
 		if len(all) > 1 || u.Cell != "" {
 			m.linef("### %s\n", escape(u.Name()))
 		}
-		for _, s := range u.lead() {
+		here := beside.at(u)
+		for _, s := range append(u.lead(), here.remarks()...) {
 			m.linef("- **%s**%s", escape(s.Subject), escape(s.Text))
 		}
 		m.linef("")
-		m.code(newTimeline(u, textWidth).throughput())
-		if t := u.phaseTable(); len(t.Rows) > 0 {
-			m.table(t)
+		over := newTimeline(u, textWidth)
+		m.code(here.throughput(over), "operations per second")
+		if !here.none() {
+			m.code(withoutService(here.latency(over, "p99")), "p99 response, ms")
+		}
+		for _, t := range append([]table{u.phaseTable(), u.dipTable()}, here.tables(u)...) {
+			if len(t.Rows) > 0 {
+				m.table(t)
+			}
 		}
 	}
 }
@@ -128,9 +175,8 @@ func (m *markdown) timelines(all []*run) {
 // textWidth is how wide pictures in a code block are.
 const textWidth = 96
 
-func (m *markdown) code(c chart.Chart) {
+func (m *markdown) code(c chart.Chart, name string) {
 	c.Y.Unit = quantity.Plain
-	name := "operations per second"
 	if c.X.Label != "" {
 		name += ", by " + c.X.Label
 	}

@@ -16,6 +16,7 @@ func method(r *trial.Result) []string {
 		procedure(r),
 		"Response time counts from the moment an operation was due, service time from the moment it was sent. " +
 			"Every scheduled operation ended as done, an error, late or skipped, and the four add up. Latencies are merged as histograms, never averaged.",
+		aboutLedger(r),
 		intervals(r),
 	}
 	return slices.DeleteFunc(all, func(s string) bool { return s == "" })

@@ -23,9 +23,12 @@ type page struct {
 	Claims  []claim
 	Judged  bool // at least one claim has an interval to show
 
+	Writes     *writes
 	Comparison *comparisonSection
 	Timelines  []timelineSection
 	MoreRuns   int // runs that are too many to draw
+	Memory     table
+	Shown      table // signals that expectations name
 	Signals    []signalSection
 	Operations []table
 
@@ -51,6 +54,8 @@ type timelineSection struct {
 	Lead    []remark
 	Figures []figure
 	Phases  table
+	Dips    table
+	Beside  []table
 	Events  table
 }
 
@@ -95,22 +100,23 @@ type plotted struct {
 type detail struct{ timeline, signal, spark, events int }
 
 // newPage draws a result with as much detail as is asked for, shared out among its pictures.
-func newPage(r *trial.Result, d detail) *page {
+func newPage(r *trial.Result, beside besides, d detail) *page {
 	p := &page{
 		Verdict: r.Verdict, Name: name(r), Answer: answer(r.Verdict), Class: strings.ToLower(string(r.Verdict.Verdict)),
 		Meaning: meaning(r.Verdict), Reasons: reasons(r.Verdict),
 		Date: date(r.Environment.Started), Engine: join(r.Environment.Engine["product"], r.Environment.Engine["version"]),
 		Claims: claims(r.Verdict), Judged: slices.ContainsFunc(r.Verdict.Claims, judged), Operations: operationTables(r),
+		Memory: warmthTable(r.Verdict), Shown: shownTable(r.Verdict),
 		Facts: facts(r.Environment), Settings: settingsTable(r.Environment, r.Verdict.Cells), Guard: guardTable(r.Signals),
-		Method: method(r), Source: r.Source, Data: data{Figures: map[string]plotted{}, Frames: map[string]frame{}},
+		Writes: newWrites(r), Method: method(r), Source: r.Source, Data: data{Figures: map[string]plotted{}, Frames: map[string]frame{}},
 	}
 	all := runs(r)
 	c, compares := newComparison(r.Verdict.Cells)
 	if compares {
 		p.compare(c, all, d)
 	}
-	if !compares || disturbed(r) {
-		p.overTime(all, d)
+	if !compares || disturbed(r) || !beside.none() {
+		p.overTime(all, beside, d)
 	}
 	p.signals(r, all, d)
 	return p

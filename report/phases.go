@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"plimsoll/report/quantity"
 	"plimsoll/trial"
@@ -18,10 +19,13 @@ func (u *run) lead() []remark {
 			continue
 		}
 		if i.Onset.IsZero() {
-			all = append(all, remark{p.Name, ": no change was found."})
+			all = append(all, remark{p.Name, ": " + u.unfelt(p)})
 			continue
 		}
 		s := fmt.Sprintf(": throughput fell to %s of the baseline in its worst second", quantity.Share.Format(i.WorstSecond))
+		if i.WorstSecond >= 1 { // it was felt as response time or as errors
+			s = ": throughput did not fall"
+		}
 		if i.ErrorSeconds > 0 {
 			s += fmt.Sprintf(", %s with errors", seconds(i.ErrorSeconds))
 		}
@@ -31,11 +35,34 @@ func (u *run) lead() []remark {
 		if i.Recovered.IsZero() {
 			s += "; it did not come back within the trial."
 		} else {
-			s += "; back after " + quantity.Duration(i.Took) + "."
+			s += "; back after " + quantity.Duration(i.Took.Round(10*time.Millisecond)) + "."
 		}
 		all = append(all, remark{p.Name, s})
+		all = append(all, u.dipRemarks(p)...)
 	}
 	return all
+}
+
+// unfelt says of a disturbance that was not felt what there was to be seen of it.
+func (u *run) unfelt(p trial.Phase) string {
+	depth, spread := writeEstimate(quantity.Share, p.Impact.Depth)
+	if spread != "" {
+		spread = " (" + spread + ")"
+	}
+	text := fmt.Sprintf("no dip was found; from its beginning on, throughput was %s%s of the baseline, %s in its worst second",
+		depth, spread, quantity.Share.Format(p.Impact.WorstSecond))
+	at := slices.IndexFunc(u.Phases, func(b trial.Phase) bool { return b.Name == "baseline" })
+	if at < 0 {
+		return text + "."
+	}
+	before, known := find(u.Phases[at].Figures, "response_p99", "")
+	during, also := find(p.Figures, "response_p99", "")
+	if !known || !also {
+		return text + "."
+	}
+	was, _ := write(before)
+	is, _ := write(during)
+	return text + fmt.Sprintf(", and p99 response %s, against %s before.", is, was)
 }
 
 func seconds(n int) string {
@@ -45,6 +72,9 @@ func seconds(n int) string {
 	return fmt.Sprintf("%d seconds", n)
 }
 
+// briefest is the shortest phase whose figures have an interval that means something.
+const briefest = 3 * time.Second
+
 // phaseTable is a run's phases with what was measured in them and what the disturbances did.
 func (u *run) phaseTable() table {
 	t := table{Columns: []string{"from", "lasted", "throughput", "p99 response", "of baseline", "worst second", "error seconds", "lost operations", "back after"}}
@@ -53,12 +83,18 @@ func (u *run) phaseTable() table {
 		t.Columns = t.Columns[:4]
 	}
 	for _, p := range u.Phases {
-		l := line{Head: p.Name, Ink: -1}
+		l := line{Head: shortName(p), Ink: -1}
+		if p.Of != "" {
+			l.Head = "↳ " + l.Head
+		}
 		l.Cells = plainEntries(quantity.Elapsed.Format(p.From.Sub(u.Start).Seconds()), quantity.Duration(p.To.Sub(p.From)))
 		for _, metric := range []string{"throughput", "response_p99"} {
 			var e entry
 			if f, ok := find(p.Figures, metric, ""); ok {
 				e.Value, e.Spread = write(f)
+				if p.To.Sub(p.From) < briefest {
+					e.Spread = "" // of so few seconds it would say how alike they happened to be
+				}
 			}
 			l.Cells = append(l.Cells, e)
 		}
@@ -77,7 +113,7 @@ func impactEntries(p trial.Phase) []entry {
 	}
 	var depth entry
 	depth.Value, depth.Spread = writeEstimate(quantity.Share, i.Depth)
-	back := quantity.Duration(i.Took)
+	back := quantity.Duration(i.Took.Round(10 * time.Millisecond))
 	switch {
 	case i.Onset.IsZero():
 		back = "no change found"

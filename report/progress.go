@@ -111,25 +111,26 @@ func (p *progress) window() *run {
 	return &u
 }
 
-// left is how long the trial will still take; ok is false when that is not known.
+// left is how long the trial will still take; ok is false when that is not known, or no longer: it takes longer than it should.
 func (p *progress) left(now time.Time) (d time.Duration, ok bool) {
-	if p.plan.Left <= 0 || p.answer != nil {
-		return 0, false
-	}
-	return max(p.plan.Left-now.Sub(p.planAt), 0), true
+	d = p.plan.Left - now.Sub(p.planAt)
+	return d, d > 0 && p.answer == nil
 }
+
+// nearlyDone is the most that is said to be done of a trial that has not ended.
+const nearlyDone = 0.99
 
 // share is how much of the trial is done, 0 to 1.
 func (p *progress) share(now time.Time) float64 {
 	if p.answer != nil {
 		return 1
 	}
-	left, ok := p.left(now)
-	if !ok {
+	if p.plan.Trial == "" {
 		return 0
 	}
+	left, _ := p.left(now)
 	elapsed := now.Sub(p.began)
-	return float64(elapsed) / float64(max(elapsed+left, 1))
+	return min(float64(elapsed)/float64(max(elapsed+left, 1)), nearlyDone)
 }
 
 // what says in a line what the trial is busy with.
@@ -162,7 +163,8 @@ func (p *progress) how(now time.Time) string {
 	if n == 0 || p.run.Cell != p.stage.Cell || p.length <= 0 || p.stage.Doing != trial.Measuring && p.stage.Doing != trial.WarmingUp && p.stage.Doing != trial.Disturbing {
 		return ""
 	}
-	return fmt.Sprintf("%s of %s", quantity.Duration(now.Sub(p.run.Phases[n-1].From).Truncate(time.Second)), quantity.Duration(p.length))
+	spent := int(now.Sub(p.run.Phases[n-1].From) / time.Second)
+	return fmt.Sprintf("%s of %s", quantity.Duration(max(time.Duration(spent), 1)*time.Second), quantity.Duration(p.length))
 }
 
 // latest is the last second of load, if there was one.

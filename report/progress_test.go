@@ -104,6 +104,17 @@ func TestProgressKnowsHowFarItIs(t *testing.T) {
 	}
 }
 
+func TestProgressThatTakesLongerThanPlanned(t *testing.T) {
+	p := newProgress(time.Unix(0, 0))
+	p.observe(trial.Plan{Trial: "late", Left: time.Minute}, time.Unix(0, 0))
+	if left, ok := p.left(time.Unix(90, 0)); ok {
+		t.Errorf("%v left after a minute and a half of one", left)
+	}
+	if share := p.share(time.Unix(90, 0)); share != nearlyDone {
+		t.Errorf("%v is done of what goes on", share)
+	}
+}
+
 func TestProgressKeepsAnHour(t *testing.T) {
 	p := newProgress(time.Unix(0, 0))
 	p.observe(trial.PhaseBegan{Phase: trial.Phase{Name: "measure", Round: 1, From: time.Unix(0, 0)}}, time.Unix(0, 0))

@@ -9,14 +9,16 @@ import (
 	"os"
 	"path/filepath"
 
+	"plimsoll/series/foreign"
 	"plimsoll/trial"
 )
 
-// Write puts report.html and report.md into a result's folder. An older report is replaced only by a whole new one.
-func Write(dir string, r *trial.Result) error {
-	for name, render := range map[string]func(io.Writer, *trial.Result) error{"report.html": HTML, "report.md": Markdown} {
+// Write puts report.html and report.md into a result's folder, with what other tools measured laid beside it. An older
+// report is replaced only by a whole new one.
+func Write(dir string, r *trial.Result, beside ...foreign.Recording) error {
+	for name, render := range map[string]func(io.Writer, *trial.Result, ...foreign.Recording) error{"report.html": HTML, "report.md": Markdown} {
 		var b bytes.Buffer
-		if err := render(&b, r); err != nil {
+		if err := render(&b, r, beside...); err != nil {
 			return err
 		}
 		if err := replace(filepath.Join(dir, name), b.Bytes()); err != nil {

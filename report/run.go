@@ -97,6 +97,8 @@ func disturbed(r *trial.Result) bool {
 // tint is what a phase means. Besides the named stretches there are only the actions of a timeline.
 func tint(p trial.Phase) chart.Tint {
 	switch {
+	case p.Of != "":
+		return chart.Step
 	case p.Impact != nil:
 		return chart.Disturbed
 	case p.Name == "warmup":

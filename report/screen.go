@@ -69,8 +69,9 @@ func (s screen) top(p *progress, now time.Time) []string {
 
 // spread puts one text to the left and one to the right, and shortens the left if they do not both fit.
 func (s screen) spread(left, right string) string {
-	room := s.width - lipgloss.Width(right) - 2
-	left = lipgloss.NewStyle().MaxWidth(max(room, 0)).Render(left)
+	if room := max(s.width-lipgloss.Width(right)-2, 0); lipgloss.Width(left) > room {
+		left = lipgloss.NewStyle().MaxWidth(max(room-1, 0)).Render(left) + "…"
+	}
 	return left + strings.Repeat(" ", max(s.width-lipgloss.Width(left)-lipgloss.Width(right), 1)) + right
 }
 
@@ -99,7 +100,7 @@ func (s screen) charts(p *progress, room int) []string {
 	if row.Response.P99 > 0 {
 		tail += "  " + quantity.Duration(row.Response.P99)
 	}
-	right := s.chart(tail, responseOnly(t.latency("p99")), width, height)
+	right := s.chart(tail, withoutService(t.latency("p99")), width, height)
 	if wide {
 		both := lipgloss.JoinHorizontal(lipgloss.Top, strings.Join(left, "\n"), "  ", strings.Join(right, "\n"))
 		return strings.Split(both, "\n")

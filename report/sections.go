@@ -16,7 +16,7 @@ func (p *page) compare(c comparison, all []*run, d detail) {
 		s.Rankings = c.rankings()
 	} else {
 		if len(c.measured("throughput")) > 0 {
-			s.Figures = append(s.Figures, p.figure("curve-throughput", "Throughput, operations per second", plotted{Views: []chart.Chart{c.curve("throughput")}}, half))
+			s.Figures = append(s.Figures, p.curves("curve-throughput", "Throughput, operations per second", plotted{Views: []chart.Chart{c.curve("throughput")}}))
 		}
 		if metrics := c.measured(percentiles...); len(metrics) > 0 {
 			data := plotted{First: max(slices.Index(metrics, "response_p99"), 0)}
@@ -25,22 +25,31 @@ func (p *page) compare(c comparison, all []*run, d detail) {
 				v.Title = strings.TrimSuffix(called(m), " response")
 				data.Views = append(data.Views, v)
 			}
-			s.Figures = append(s.Figures, p.figure("curve-latency", "Response time", data, half))
+			s.Figures = append(s.Figures, p.curves("curve-latency", "Response time", data))
 		}
 	}
 	s.Steady = newSteadiness(c, all, max(min(d.spark/max(len(all), 1), 60), 8))
 	p.Comparison = s
 }
 
-func (p *page) overTime(all []*run, d detail) {
+// curves is a figure whose bands are intervals; it says so where it cannot show one whole.
+func (p *page) curves(id, caption string, d plotted) figure {
+	f := p.figure(id, caption, d, half)
+	if slices.ContainsFunc(d.Views, chart.Chart.Cut) {
+		f.Note = "A band that is cut off goes on: the interval is wider than the picture. A value without a band has an interval without bounds: too little was measured."
+	}
+	return f
+}
+
+func (p *page) overTime(all []*run, beside besides, d detail) {
 	const most = 60
 	if len(all) > most {
 		p.MoreRuns, all = len(all)-most, all[:most]
 	}
 	points := max(min(d.timeline/max(len(all), 1), 600), 40)
 	for i, u := range all {
-		t := newTimeline(u, points)
-		s := timelineSection{Lead: u.lead(), Phases: u.phaseTable(), Events: eventTable(u.Events, u.Start, max(min(d.events/len(all), 200), 5))}
+		t, here := newTimeline(u, points), beside.at(u)
+		s := timelineSection{Lead: append(u.lead(), here.remarks()...), Phases: u.phaseTable(), Dips: u.dipTable(), Beside: here.tables(u), Events: eventTable(u.Events, u.Start, max(min(d.events/len(all), 200), 5))}
 		if len(all) > 1 || u.Cell != "" {
 			s.Name = u.Name()
 		}
@@ -49,10 +58,10 @@ func (p *page) overTime(all []*run, d detail) {
 		if t.coarse() {
 			note = fmt.Sprintf("Each point stands for %s: for throughput its mean, with a band from its slowest to its fastest second; for latency its worst second, with a band down to its best.", seconds(int(t.grid.Width)))
 		}
-		s.Figures = append(s.Figures, p.figure(sync+"-throughput", "Throughput, operations per second", plotted{Views: []chart.Chart{t.throughput()}, Sync: sync}, wide))
+		s.Figures = append(s.Figures, p.figure(sync+"-throughput", "Throughput, operations per second", plotted{Views: []chart.Chart{here.throughput(t)}, Sync: sync}, wide))
 		data := plotted{First: 2, Sync: sync}
 		for _, name := range []string{"p50", "p95", "p99", "p99.9"} {
-			v := t.latency(name)
+			v := here.latency(t, name)
 			v.Title = name
 			data.Views = append(data.Views, v)
 		}

@@ -134,24 +134,10 @@ func still(points []series.Point) (float64, bool) {
 	return points[0].Value, true
 }
 
-// unitOf reads the unit that a signal's name ends in.
+// unitOf reads the unit that a signal's name says.
 func unitOf(name string) (string, quantity.Unit) {
-	for _, u := range []struct {
-		suffix string
-		unit   quantity.Unit
-	}{
-		{"_bytes_per_second", quantity.BytesPerSecond},
-		{"_per_second", quantity.PerSecond},
-		{"_bytes", quantity.Bytes},
-		{"_share", quantity.Share},
-		{"_ms", quantity.Milliseconds},
-		{"_seconds", quantity.Seconds},
-	} {
-		if head, ok := strings.CutSuffix(name, u.suffix); ok {
-			return inWords(head), u.unit
-		}
-	}
-	return inWords(name), quantity.Plain
+	head, unit := series.SignalUnit(name)
+	return inWords(head), quantity.Unit(unit)
 }
 
 func inWords(name string) string { return strings.NewReplacer("_", " ", ".", " ").Replace(name) }

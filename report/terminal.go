@@ -39,10 +39,10 @@ func (t Terminal) palette() palette {
 	r.SetColorProfile(profile)
 	color := func(n string) lipgloss.Style { return r.NewStyle().Foreground(lipgloss.Color(n)) }
 	p := palette{
-		bold: r.NewStyle().Bold(true), dim: color("8"),
+		bold: r.NewStyle().Bold(true), dim: r.NewStyle().Faint(true), // not the theme's grey: some have the background's colour there
 		pass: color("2"), fail: color("1"), unknown: color("3"),
 	}
-	for i, n := range []string{"7", "4", "3", "2", "5", "6", "1", "8"} {
+	for i, n := range []string{"7", "4", "3", "2", "5", "6", "1", "14"} {
 		p.inks[i] = color(n)
 	}
 	return p

@@ -3,13 +3,17 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/lipgloss"
 
+	"plimsoll/analyze"
 	"plimsoll/report/chart"
 	"plimsoll/report/quantity"
+	"plimsoll/series"
+	"plimsoll/series/foreign"
 	"plimsoll/trial"
 )
 
@@ -18,15 +22,32 @@ func Text(w io.Writer, r *trial.Result, on Terminal) error {
 	t := newText(on)
 	t.verdict(r.Verdict)
 	t.claims(r.Verdict)
+	t.writes(newWrites(r))
 	all := runs(r)
 	c, compares := newComparison(r.Verdict.Cells)
 	if compares {
 		t.comparison(c)
 	}
+	if !compares && !disturbed(r) {
+		for _, table := range operationTables(r) {
+			t.table(table)
+			t.linef("")
+		}
+	}
 	if !compares || disturbed(r) {
 		for _, u := range all {
 			t.run(u, len(all) > 1 || u.Cell != "")
 		}
+	}
+	if memory := warmthTable(r.Verdict); len(memory.Rows) > 0 {
+		memory.Title = "In memory afterwards"
+		t.table(memory)
+		t.linef("")
+	}
+	if shown := shownTable(r.Verdict); len(shown.Rows) > 0 {
+		shown.Title = "Signals expected"
+		t.table(shown)
+		t.linef("")
 	}
 	for _, n := range r.Verdict.Notes {
 		t.wrap(t.dim.Render("note"), "  ", n)
@@ -35,32 +56,46 @@ func Text(w io.Writer, r *trial.Result, on Terminal) error {
 }
 
 // Plot writes the curves alone: each contender's over the factor, or throughput and p99 over time.
-func Plot(w io.Writer, r *trial.Result, on Terminal) error {
-	t := newText(on)
+func Plot(w io.Writer, r *trial.Result, on Terminal, beside ...foreign.Recording) error {
+	t, laid := newText(on), newBesides(r, beside)
 	c, compares := newComparison(r.Verdict.Cells)
 	if compares {
 		for _, metric := range c.measured("throughput", "response_p99") {
 			t.compared(c, metric)
 		}
 	}
-	if !compares || disturbed(r) {
+	if !compares || disturbed(r) || len(beside) > 0 {
 		all := runs(r)
 		for _, u := range all {
 			if len(all) > 1 || u.Cell != "" {
 				t.linef("%s", t.bold.Render(u.Name()))
 			}
-			line := newTimeline(u, 2*t.width)
-			t.draw(line.throughput(), 10)
-			t.draw(responseOnly(line.latency("p99")), 10)
+			line, here := newTimeline(u, 2*t.width), laid.at(u)
+			t.stack(10, here.throughput(line), withoutService(here.latency(line, "p99")))
+			t.moments(u)
+			t.beside(here, u)
 		}
 	}
 	return t.flush(w)
 }
 
-// responseOnly leaves out the service time: lines that lie on each other cannot be told apart in letters.
-func responseOnly(c chart.Chart) chart.Chart {
-	c.Lines, c.Title = c.Lines[:1], "p99 response"
+// withoutService leaves out the trial's own service time: lines that lie on each other cannot be told apart in letters.
+func withoutService(c chart.Chart) chart.Chart {
+	c.Lines, c.Title = slices.Delete(slices.Clone(c.Lines), 1, 2), "p99 response"
 	return c
+}
+
+// beside writes what lies beside a run below its pictures.
+func (t *text) beside(here besides, u *run) {
+	for _, s := range here.remarks() {
+		t.wrap("", "", t.bold.Render(s.Subject)+s.Text)
+	}
+	if !here.none() {
+		t.linef("")
+	}
+	for _, rows := range here.tables(u) {
+		t.table(rows)
+	}
 }
 
 // text collects a terminal's text.
@@ -114,8 +149,14 @@ func (t *text) verdict(v trial.Verdict) {
 }
 
 func (t *text) claims(v trial.Verdict) {
+	if len(v.Claims) > 0 && v.Verdict == analyze.Invalid {
+		t.wrap(" ", " ", t.dim.Render("As if the measurement had been good, which it was not:"))
+	}
 	for _, f := range v.Claims {
 		style := t.answer(f.Verdict)
+		if v.Verdict == analyze.Invalid {
+			style = t.dim
+		}
 		t.wrap("  "+style.Render(fmt.Sprintf("%s %-12s", sign(f.Verdict), f.Verdict)), " ", f.Expect)
 		t.wrap(strings.Repeat(" ", 16), " ", sentence(f))
 		if f.Needs != "" {
@@ -124,6 +165,21 @@ func (t *text) claims(v trial.Verdict) {
 	}
 	if len(v.Claims) > 0 {
 		t.linef("")
+	}
+}
+
+func (t *text) writes(w *writes) {
+	if w == nil {
+		return
+	}
+	for _, s := range w.Lead {
+		t.wrap("", "", t.bold.Render(s.Subject)+s.Text)
+	}
+	if len(w.Lead) > 0 {
+		t.linef("")
+	}
+	for _, table := range w.Tables {
+		t.table(table)
 	}
 }
 
@@ -172,26 +228,67 @@ func (t *text) run(u *run, named bool) {
 	}
 	t.linef("")
 	line := newTimeline(u, 2*t.width)
-	t.draw(line.throughput(), 8)
-	t.draw(responseOnly(line.latency("p99")), 8)
-	if phases := u.phaseTable(); len(phases.Rows) > 0 {
-		t.table(phases)
+	t.stack(8, line.throughput(), withoutService(line.latency("p99")))
+	for _, rows := range []table{u.phaseTable(), u.dipTable()} {
+		if len(rows.Rows) > 0 {
+			t.table(rows)
+		}
 	}
 }
 
-func (t *text) draw(c chart.Chart, height int) {
+// stack draws charts over the same time one above the other.
+func (t *text) stack(height int, charts ...chart.Chart) {
+	labels := 0
+	for _, c := range charts {
+		labels = max(labels, unitInTitle(c).LabelWidth(chart.Canvas{Height: height}))
+	}
+	for _, c := range charts {
+		t.drawBeside(c, height, labels)
+	}
+}
+
+// unitInTitle leaves the unit of rates out of the labels: the title says it.
+func unitInTitle(c chart.Chart) chart.Chart {
+	if c.Y.Unit == quantity.PerSecond {
+		c.Title += ", operations per second"
+		c.Y.Unit = quantity.Plain
+	}
+	return c
+}
+
+// moments names the events that the charts mark, but for the beginnings and ends of what the charts name below.
+func (t *text) moments(u *run) {
+	const most = 12
+	events := slices.DeleteFunc(slices.Clone(u.Events), func(e series.Event) bool {
+		return strings.HasPrefix(e.Kind, "step.") || strings.HasPrefix(e.Kind, "change.")
+	})
+	var all []string
+	for i, e := range events {
+		if i == most {
+			all = append(all, fmt.Sprintf("and %d more", len(events)-most))
+			break
+		}
+		all = append(all, quantity.Elapsed.Format(e.Time.Sub(u.Start).Seconds())+" "+eventName(e))
+	}
+	if len(all) > 0 {
+		t.wrap(t.fail.Render("▲"), " ", strings.Join(all, " · "))
+		t.linef("")
+	}
+}
+
+func (t *text) draw(c chart.Chart, height int) { t.drawBeside(c, height, 0) }
+
+// drawBeside draws a chart with so much room for labels on the left, at least.
+func (t *text) drawBeside(c chart.Chart, height, labels int) {
 	if c.Empty() {
 		return
 	}
+	c = unitInTitle(c)
 	name := c.Title
-	if c.Y.Unit == quantity.PerSecond {
-		name += ", operations per second"
-		c.Y.Unit = quantity.Plain
-	}
 	if c.X.Label != "" {
 		name += ", by " + c.X.Label
 	}
 	t.linef("%s", t.bold.Render(name))
-	t.out.WriteString(c.Text(chart.Canvas{Width: t.width, Height: height, Paint: t.paint}))
+	t.out.WriteString(c.Text(chart.Canvas{Width: t.width, Height: height, Labels: labels, Paint: t.paint}))
 	t.linef("")
 }

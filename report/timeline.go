@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"strings"
 	"time"
 
 	"plimsoll/report/chart"
@@ -48,28 +49,12 @@ func (t timeline) throughput() chart.Chart {
 
 // latency draws a percentile of the response and the service time: the worst second of each bucket, because percentiles
 // cannot be averaged.
-func (t timeline) latency(percentile string) chart.Chart {
+func (t timeline) latency(percentile string, beside ...chart.Line) chart.Chart {
 	c := t.frame(percentile+" latency", chart.Axis{Unit: quantity.Milliseconds})
-	worst := func(b chart.Bucket) float64 { _, high := b.Range(); return high }
-	pick := func(l *trial.Latency) float64 {
-		d := l.P99
-		switch percentile {
-		case "p50":
-			d = l.P50
-		case "p95":
-			d = l.P95
-		case "p99.9":
-			d = l.P999
-		}
-		if d <= 0 {
-			return math.NaN() // nothing ended in that second
-		}
-		return float64(d) / float64(time.Millisecond)
-	}
-	c.Lines = []chart.Line{
-		t.line("response", 2, func(row *trial.Row) float64 { return pick(&row.Response) }, worst),
-		t.line("service", 0, func(row *trial.Row) float64 { return pick(&row.Service) }, worst),
-	}
+	c.Lines = append([]chart.Line{
+		t.line("response", 2, func(row *trial.Row) float64 { return pick(percentile, &row.Response) }, highest),
+		t.line("service", 0, func(row *trial.Row) float64 { return pick(percentile, &row.Service) }, highest),
+	}, beside...)
 	low, high := math.Inf(1), 0.0
 	for _, l := range c.Lines {
 		for _, v := range l.Values {
@@ -81,6 +66,25 @@ func (t timeline) latency(percentile string) chart.Chart {
 	c.Y.Log = high > 20*low
 	c.Y.Zero = !c.Y.Log
 	return c
+}
+
+func highest(b chart.Bucket) float64 { _, high := b.Range(); return high }
+
+// pick is a percentile in milliseconds, a gap where nothing ended.
+func pick(percentile string, l *trial.Latency) float64 {
+	d := l.P99
+	switch percentile {
+	case "p50":
+		d = l.P50
+	case "p95":
+		d = l.P95
+	case "p99.9":
+		d = l.P999
+	}
+	if d <= 0 {
+		return math.NaN()
+	}
+	return ms(d)
 }
 
 // line reduces a value of every row to one per bucket, with the range where a bucket holds more than one second.
@@ -146,7 +150,15 @@ func (t timeline) trouble() chart.Values {
 func spans(phases []trial.Phase, start time.Time) []chart.Span {
 	all := make([]chart.Span, len(phases))
 	for i, p := range phases {
-		all[i] = chart.Span{From: p.From.Sub(start).Seconds(), To: p.To.Sub(start).Seconds(), Name: p.Name, Tint: tint(p)}
+		all[i] = chart.Span{From: p.From.Sub(start).Seconds(), To: p.To.Sub(start).Seconds(), Name: shortName(p), Tint: tint(p)}
 	}
 	return all
+}
+
+// shortName is a phase's name; a step's within its phase.
+func shortName(p trial.Phase) string {
+	if p.Of == "" {
+		return p.Name
+	}
+	return strings.TrimPrefix(p.Name, p.Of+"/")
 }

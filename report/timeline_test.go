@@ -120,7 +120,7 @@ func TestCondenseSumsErrorsOfNeighbours(t *testing.T) {
 	if len(got) != 4 {
 		t.Fatalf("%d events: %v", len(got), got)
 	}
-	if d := details(got[1].Detail); d != "lost 41, seconds 3, timeout 1" {
+	if d := details(got[1].Detail); d != "3\u202fs, lost 41, timeout 1" {
 		t.Errorf("the sum is %q", d)
 	}
 	if len(moments(got, at(0))) != 2 {

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"plimsoll/analyze"
@@ -68,10 +69,22 @@ func meaning(v trial.Verdict) string {
 	}
 }
 
-// reasons are why a trial did not pass; of one that did, meaning says it all.
+// fewReasons is how many reasons may say again what the claims below them say.
+const fewReasons = 2
+
+// reasons are why a trial did not pass; of one that did, meaning says it all. Many that are claims over again are left to the claims.
 func reasons(v trial.Verdict) []string {
 	if v.Verdict == analyze.Pass {
 		return nil
+	}
+	again := func(reason string) bool {
+		return slices.ContainsFunc(v.Claims, func(c analyze.Finding) bool {
+			return reason == "not so: "+c.Expect || strings.HasPrefix(reason, "the data cannot tell: "+c.Expect+"; ")
+		})
+	}
+	own := slices.DeleteFunc(slices.Clone(v.Reasons), again)
+	if len(v.Reasons)-len(own) > fewReasons {
+		return own
 	}
 	return v.Reasons
 }

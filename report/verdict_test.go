@@ -84,3 +84,18 @@ func TestBarHoldsWhatItDraws(t *testing.T) {
 		t.Error("a bar of no estimate")
 	}
 }
+
+func TestManyReasonsThatAreClaimsAreLeftToThem(t *testing.T) {
+	v := trial.Verdict{Verdict: analyze.Invalid, Reasons: []string{"the generator was late"}}
+	for _, expect := range []string{"throughput > 1", "throughput > 2", "errors == 0"} {
+		v.Claims = append(v.Claims, analyze.Finding{Expect: expect})
+		v.Reasons = append(v.Reasons, "not so: "+expect)
+		want := len(v.Reasons)
+		if len(v.Claims) > fewReasons {
+			want = 1
+		}
+		if got := reasons(v); len(got) != want || got[0] != "the generator was late" {
+			t.Errorf("of %d claims: %q", len(v.Claims), got)
+		}
+	}
+}

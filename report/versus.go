@@ -20,7 +20,7 @@ func Versus(w io.Writer, v *trial.Versus, on Terminal) error {
 	var differ int
 	for from := 0; from < len(v.Differences); {
 		to := from
-		for to < len(v.Differences) && v.Differences[to].Cell == v.Differences[from].Cell && v.Differences[to].Phase == v.Differences[from].Phase {
+		for to < len(v.Differences) && place(v.Differences[to]) == place(v.Differences[from]) {
 			if v.Differences[to].Differs {
 				differ++
 			}
@@ -48,9 +48,16 @@ func supported(differ, all int) string {
 	}
 }
 
-// differences is the table of one cell and phase.
+// place is where a number was measured: cell, phase and operation.
+func place(d trial.Difference) [3]string { return [3]string{d.Cell, d.Phase, d.Operation} }
+
+// differences is the table of one place.
 func differences(of []trial.Difference) table {
-	t := table{Title: of[0].Cell, Corner: of[0].Phase, Columns: []string{"first", "second", "change", "interval"}}
+	corner := of[0].Phase
+	if of[0].Operation != "" {
+		corner += ", " + of[0].Operation
+	}
+	t := table{Title: of[0].Cell, Corner: corner, Columns: []string{"first", "second", "change", "interval"}}
 	for _, d := range of {
 		unit := quantity.Unit(d.Unit)
 		change, interval := entry{Value: quantity.Change(d.Ratio.Estimate), Tone: changeTone(d)}, ""

@@ -26,6 +26,13 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	if state := os.Getenv("RUNBOOK_FULL"); state != "" {
+		if err := fullDisk(state); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	os.Exit(m.Run())
 }
 
@@ -125,7 +132,7 @@ func TestKilledAroundEveryWrite(t *testing.T) {
 		t.Skip("starts many processes")
 	}
 	b := newBench(t)
-	slowest := 0
+	var took []float64 // ms from the start of a process until it has decided what to do first
 	for kill := 1; ; kill++ {
 		killed := false
 		for _, before := range []bool{true, false} {
@@ -135,13 +142,15 @@ func TestKilledAroundEveryWrite(t *testing.T) {
 			}
 			killed = true
 			spawn(t, state, folder, 0, false)
-			took, err := os.ReadFile(filepath.Join(state, "took"))
+			text, err := os.ReadFile(filepath.Join(state, "took"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if ms, _ := strconv.Atoi(string(took)); ms > slowest {
-				slowest = ms
+			ms, err := strconv.ParseFloat(string(text), 64)
+			if err != nil {
+				t.Fatal(err)
 			}
+			took = append(took, ms)
 			examine(t, b, state, folder, fmt.Sprintf("killed at entry %d (before %v)", kill, before))
 		}
 		if !killed {
@@ -151,10 +160,8 @@ func TestKilledAroundEveryWrite(t *testing.T) {
 			break
 		}
 	}
-	t.Logf("the slowest wrote its first entry %d ms after it was started", slowest)
-	if slowest > 2000 {
-		t.Errorf("it took %d ms to resume", slowest)
-	}
+	// A figure, not a bound: the machine may be busy. internal/bench has it beside others.
+	t.Logf("%d resumes; the median wrote its first entry %.0f ms after its process was started", len(took), median(took))
 }
 
 // examine looks at what one crash left.

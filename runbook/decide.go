@@ -27,6 +27,9 @@ func (r *runner) decide(ctx context.Context) (*Event, error) {
 		if len(r.jobs) > 0 {
 			return nil, nil
 		}
+		if i := r.unbegun(); i != nil {
+			return &Event{Kind: Cut, Step: i.Key, Reason: "it was not begun: " + reason}, nil
+		}
 		return &Event{Kind: Parked, Reason: reason}, nil
 	}
 	if r.state.Stopping != nil {
@@ -57,6 +60,16 @@ func (r *runner) decide(ctx context.Context) (*Event, error) {
 		return &Event{Kind: Ended, Outcome: Done}, nil
 	}
 	return nil, nil
+}
+
+// unbegun is a step whose intent this process wrote and which it has not begun: nothing is half-done there.
+func (r *runner) unbegun() *Item {
+	for _, i := range r.state.Items {
+		if i.Phase == Acting && r.written[i.Intent] && r.jobs[i.Key] == nil {
+			return i
+		}
+	}
+	return nil
 }
 
 // guarded tells that a guardrail begins or ends to hold the run.
@@ -121,19 +134,19 @@ func (r *runner) evaluate(ctx context.Context, i *Item) *Event {
 	if err != nil {
 		nodes = nil // only some expressions need them: those say so
 	}
-	inputs, skip, err := r.state.Book.value(r.state, i, nodes)
-	if err == nil && !skip && i.Step.Uses != "" {
-		_, err = r.state.Book.bind(i.Step.Uses, inputs)
+	v, err := r.state.Book.value(r.state, i, nodes)
+	if err == nil && !v.skip && i.Step.Uses != "" {
+		_, err = r.state.Book.bind(i.Step.Uses, v.inputs)
 	}
 	if err != nil {
 		return &Event{Kind: Failed, Step: i.Key, Final: true, Error: asProblem(err)}
 	}
-	return &Event{Kind: Valued, Step: i.Key, Inputs: inputs, Skip: skip}
+	return &Event{Kind: Valued, Step: i.Key, Inputs: v.inputs, Cluster: v.cluster, Skip: v.skip}
 }
 
 // ask begins to wait for a person.
 func (r *runner) ask(i *Item) *Event {
-	e := &Event{Kind: Asked, Step: i.Key, Plan: r.state.Header.Plan.Hash, Caution: i.Caution, Until: time.Now().Add(24 * time.Hour)}
+	e := &Event{Kind: Asked, Step: i.Key, Plan: r.state.Header.Plan.Hash, Caution: i.Caution, Count: i.approvals(), Until: time.Now().Add(24 * time.Hour)}
 	if a := i.Step.Approval; a != nil {
 		e.Until = time.Now().Add(a.Timeout)
 		note, err := r.state.Book.compiled.fill(a.Note, r.state.env(i))
@@ -150,17 +163,15 @@ func (r *runner) intend(ctx context.Context, i *Item) (*Event, error) {
 	if e := r.mustNot(i); e != nil {
 		return e, nil
 	}
-	if r.held(i) {
+	if r.restrained(i) {
 		return nil, nil
 	}
-	if r.holding != nil {
-		if err := r.holding.confirm(ctx); errors.Is(err, errFenced) {
-			return nil, nil //nolint:nilerr // the next look sees that it is fenced, and parks
-		} else if err != nil {
-			return nil, err
-		}
+	if err := r.held.confirm(ctx); errors.Is(err, errFenced) {
+		return nil, nil //nolint:nilerr // the next look sees that it is fenced, and parks
+	} else if err != nil {
+		return nil, err
 	}
-	e := &Event{Kind: Intended, Step: i.Key, Attempt: i.Attempt + 1, Token: i.Token, Epoch: r.state.Epoch}
+	e := &Event{Kind: Intended, Step: i.Key, Attempt: i.Attempt + 1, Token: i.Token, Epoch: r.state.epoch(i)}
 	if e.Token == "" {
 		e.Token = r.journal.Run() + "-" + strings.ToLower(rand.Text()[:10])
 	}
@@ -183,8 +194,8 @@ func (r *runner) mustNot(i *Item) *Event {
 	return nil
 }
 
-// held tells whether a guardrail keeps a step from acting. One that only waits or looks may go on.
-func (r *runner) held(i *Item) bool {
+// restrained tells whether a guardrail keeps a step from acting. One that only waits or looks may go on.
+func (r *runner) restrained(i *Item) bool {
 	task, err := r.state.Book.bind(i.Step.Uses, i.Inputs)
 	if err == nil && task.Nature().Effect == action.None {
 		return false
@@ -228,7 +239,7 @@ func (r *runner) takeBack(i *Item) *Event {
 	case i.Step.Undo == nil && (effect == action.Irreversible || !own):
 		return &Event{Kind: Stuck, Step: i.Key, Error: "it is irreversible"}
 	}
-	return &Event{Kind: Undoing, Step: i.Key, Epoch: r.state.Epoch}
+	return &Event{Kind: Undoing, Step: i.Key, Epoch: r.state.epoch(i)}
 }
 
 // hear takes a person's word.

@@ -21,6 +21,7 @@ const (
 	Approved Kind = "approved"
 	Intended Kind = "intended" // an act is about to begin
 	Acted    Kind = "acted"
+	Cut      Kind = "cut" // an act was not begun after all, or was ended in the middle and may be; it is checked and done again
 	Verified Kind = "verified"
 	Failed   Kind = "failed" // an attempt; Until says when the next may begin, if there is one
 	Held     Kind = "held"   // a guardrail is breached
@@ -43,13 +44,15 @@ type Event struct {
 	Step    string `json:"step,omitempty"` // id, or group[target].id
 	Attempt int    `json:"attempt,omitempty"`
 
-	Header *Header `json:"header,omitempty"`
-	Order  *Order  `json:"order,omitempty"`
-	Holder string  `json:"holder,omitempty"` // process and host of a stint
-	Epoch  int64   `json:"epoch,omitempty"`
+	Header *Header          `json:"header,omitempty"`
+	Order  *Order           `json:"order,omitempty"`
+	Holder string           `json:"holder,omitempty"` // process and host of a stint
+	Epoch  int64            `json:"epoch,omitempty"`  // of the lease under which this was done
+	Epochs map[string]int64 `json:"epochs,omitempty"` // Opened: of the leases, by cluster
 
 	Targets  []string           `json:"targets,omitempty"`
-	Inputs   map[string]any     `json:"inputs,omitempty"`
+	Inputs   action.Facts       `json:"inputs,omitempty"`
+	Cluster  string             `json:"cluster,omitempty"` // Valued: on which the step acts, if not the run's own
 	Skip     bool               `json:"skip,omitempty"`
 	Finding  *action.Finding    `json:"finding,omitempty"`
 	Caution  string             `json:"caution,omitempty"`
@@ -59,9 +62,11 @@ type Event struct {
 	Class    string             `json:"class,omitempty"`
 	Final    bool               `json:"final,omitempty"` // Failed: no attempt follows
 	Asks     bool               `json:"asks,omitempty"`  // Failed: only a person can say how it stands
+	Open     bool               `json:"open,omitempty"`  // Failed: the act may still be under way
 	Until    time.Time          `json:"until,omitzero"`
 	Note     string             `json:"note,omitempty"`
-	Plan     string             `json:"plan,omitempty"` // hash that an approval binds to
+	Count    int                `json:"count,omitempty"` // Asked: how many different people
+	Plan     string             `json:"plan,omitempty"`  // hash that an approval binds to
 	By       string             `json:"by,omitempty"`
 	Reason   string             `json:"reason,omitempty"`
 	Message  int                `json:"message,omitempty"` // number of the message that was taken
@@ -89,18 +94,29 @@ type Header struct {
 	Hash        string         `json:"hash"`
 	Text        string         `json:"text"`
 	Versions    map[string]int `json:"versions"` // of the actions
-	Inputs      map[string]any `json:"inputs"`
+	Inputs      action.Facts   `json:"inputs"`
 	Cluster     string         `json:"cluster"`
-	Environment string         `json:"environment"`
+	Clusters    []string       `json:"clusters,omitempty"` // all that it locks, if there are others
+	Environment string         `json:"environment"`        // of the cluster that asks for the most care
 	Product     string         `json:"product,omitempty"`
 	Version     string         `json:"version,omitempty"`
 	Topology    string         `json:"topology,omitempty"`
+	Primary     string         `json:"primary,omitempty"` // of the cluster, when the run was planned
 	By          string         `json:"by"`
 	At          time.Time      `json:"at"`
 	Plan        Plan           `json:"plan"`
-	Rehearsals  []Rehearsal    `json:"rehearsals,omitempty"` // those that opened the gate
-	Override    string         `json:"override,omitempty"`   // the reason why the gate was passed by
-	BrokenLock  string         `json:"broken_lock,omitempty"`
+	Rehearsals  []Rehearsal    `json:"rehearsals,omitempty"`  // those that opened the gate
+	Override    string         `json:"override,omitempty"`    // the reason why the gate was passed by
+	BrokenLock  string         `json:"broken_lock,omitempty"` // the reason why locks were taken by force
+	Broke       []string       `json:"broke,omitempty"`       // from these runs
+}
+
+// clusters are all that the run changes, in the order in which they are locked.
+func (h Header) clusters() []string {
+	if len(h.Clusters) == 0 {
+		return []string{h.Cluster}
+	}
+	return h.Clusters
 }
 
 // Order is what a stint was begun for.

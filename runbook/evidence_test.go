@@ -2,48 +2,256 @@ package runbook
 
 import (
 	"bytes"
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/json"
+	"encoding/pem"
 	"strings"
 	"testing"
+
+	"plimsoll/durable"
+	"plimsoll/runbook/action"
 )
 
-func TestEvidenceVerifiesOfflineAndRefusesAnyChange(t *testing.T) {
-	b := newBench(t)
-	run := b.begin(Request{Book: b.parse(threeSteps)})
-	b.stintOf(run, Order{Do: "run"})
-	e, err := b.Evidence(t.Context(), run)
-	if err != nil {
-		t.Fatal(err)
+// evidenced has what evidence must show: an input, an output, an approval, a retry, a guardrail and so metrics.
+const evidenced = `
+runbook: test/evidenced
+inputs: {n: {type: integer}}
+gate: {rehearsals: 1}
+guardrails: [{name: load, when: db.load > 10}]
+steps:
+  - id: first
+    uses: command
+    retry: {max: 1, backoff: 1ms}
+    with: {run: "echo got ${{ inputs.n }}; echo x >> DIR/tries; test $(wc -l < DIR/tries) = 2 && touch DIR/first", check: "test -e DIR/first", repeatable: true}
+  - {id: go, approval: {note: "Go on?"}}
+`
+
+// evidence of a run in production, behind a rehearsal.
+func (b *bench) evidence() Evidence {
+	b.t.Helper()
+	b.Meter = func(*action.Site) Meter { return &dial{load: 1} }
+	book := b.parse(evidenced)
+	q := Request{Book: book, Inputs: map[string]string{"n": "9007199254740993"}}
+	rehearsal := b.begin(q)
+	b.agreeing(rehearsal)
+	if err := b.stateOf(rehearsal).Rehearsal(rehearsal, "trial-7", true).Keep(b.t.Context(), b.Store, book.Name); err != nil {
+		b.t.Fatal(err)
 	}
+	for _, name := range []string{"first", "tries"} {
+		b.remove(name)
+	}
+	q.Cluster = "prod1"
+	run := b.begin(q)
+	b.agreeing(run)
+	e, err := b.Evidence(b.t.Context(), run)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return e
+}
+
+// agreeing runs to the end; bob agrees to what is asked.
+func (b *bench) agreeing(run string) {
+	b.t.Helper()
+	e, err := b.Execute(b.t.Context())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := b.Start(b.t.Context(), e, run, Order{Do: "run"}); err != nil {
+		b.t.Fatal(err)
+	}
+	b.until(run, func(st *State) bool { return st.Status() == "asking" })
+	b.User = "bob"
+	if err := b.Tell(b.t.Context(), run, Word{Say: "approve", Plan: b.stateOf(run).Header.Plan.Hash}); err != nil {
+		b.t.Fatal(err)
+	}
+	b.User = "ann"
+	if err := e.Wait(b.t.Context(), run); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := e.Close(b.t.Context()); err != nil {
+		b.t.Fatal(err)
+	}
+	if st := b.stateOf(run); st.Outcome != Done {
+		b.t.Fatalf("outcome %q: %s", st.Outcome, st.Why)
+	}
+}
+
+func (e Evidence) text(t *testing.T) []byte {
+	t.Helper()
 	var file bytes.Buffer
 	if err := e.Write(&file); err != nil {
 		t.Fatal(err)
 	}
-	p, err := VerifyEvidence(file.Bytes())
-	if err != nil || p.Outcome != Done || p.Header.By != "ann" || p.Header.Plan.Hash == "" {
-		t.Fatalf("%+v, %v", p, err)
-	}
-	text := file.String()
-	for _, change := range []struct{ from, to string }{
-		{`"by": "ann"`, `"by": "bob"`},
-		{`"outcome": "done"`, `"outcome": "failed"`},
-		{`"number": 3`, `"number": 4`},
-		{e.Entries[2].Hash, e.Entries[3].Hash},
-		{e.Head, e.Entries[4].Hash},
-	} {
-		changed := strings.Replace(text, change.from, change.to, 1)
-		if changed == text {
-			t.Fatalf("%s is not there", change.from)
-		}
-		if _, err := VerifyEvidence([]byte(changed)); err == nil {
-			t.Errorf("accepted with %s for %s", change.to, change.from)
-		}
-	}
-	e.Entries = e.Entries[:len(e.Entries)-1]
-	file.Reset()
-	if err := e.Write(&file); err != nil {
+	return file.Bytes()
+}
+
+func TestEvidenceHoldsWhatProvesARun(t *testing.T) {
+	p, err := VerifyEvidence(newBench(t).evidence().text(t))
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := VerifyEvidence(file.Bytes()); err == nil {
-		t.Error("accepted without its end")
+	h := p.Header
+	if p.Outcome != Done || h.By != "ann" || h.Plan.Hash == "" || len(h.Plan.Steps) != 2 || h.Text == "" {
+		t.Errorf("header %+v", h)
+	}
+	if len(h.Rehearsals) != 1 || h.Rehearsals[0].Trial != "trial-7" || !h.Rehearsals[0].Passed {
+		t.Errorf("rehearsals %+v", h.Rehearsals)
+	}
+	if a := p.Approvals(); len(a) != 1 || a[0].By != "bob" || a[0].Plan != h.Plan.Hash {
+		t.Errorf("approvals %+v", a)
+	}
+	found := map[Kind]int{}
+	for _, e := range p.Events {
+		found[e.Kind]++
+		switch e.Kind {
+		case Intended, Acted, Verified:
+			if e.Metrics["db.load"] != 1 {
+				t.Errorf("%s without the metrics: %v", e.Kind, e.Metrics)
+			}
+		}
+		switch {
+		case e.Kind == Valued && e.Step == "first" && !strings.Contains(e.Inputs["run"].(string), "9007199254740993"):
+			t.Errorf("inputs %v", e.Inputs)
+		case e.Kind == Acted && e.Output["stdout"] != "got 9007199254740993":
+			t.Errorf("output %v", e.Output)
+		case e.Kind == Checked && e.Finding.State == "":
+			t.Errorf("a check without what it found: %+v", e)
+		}
+	}
+	if found[Intended] != 2 || found[Failed] != 1 || found[Checked] < 2 {
+		t.Errorf("not every attempt is there: %v", found)
+	}
+}
+
+func TestAnyChangedByteOfEvidenceIsFound(t *testing.T) {
+	e := newBench(t).evidence()
+	_, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.SealWith(key)
+	file := e.text(t)
+	if p, err := VerifyEvidence(file); err != nil || p.Key != hex.EncodeToString(key.Public().(ed25519.PublicKey)) {
+		t.Fatalf("key %q, %v", p.Key, err)
+	}
+	step := 1
+	if testing.Short() {
+		step = 17
+	}
+	for at := 0; at < len(file); at += step {
+		changed := bytes.Clone(file)
+		if changed[at] ^= 1; 'a' <= file[at] && file[at] <= 'f' { // a capital is the same number
+			changed[at] = file[at] ^ 0x20
+		}
+		if _, err := VerifyEvidence(changed); err == nil {
+			t.Errorf("byte %d: %q for %q was accepted, in %q", at, changed[at], file[at], file[max(0, at-20):min(len(file), at+20)])
+		}
+	}
+	for _, changed := range [][]byte{file[:len(file)-1], append(bytes.Clone(file), '\n'), append([]byte(" "), file...), nil} {
+		if _, err := VerifyEvidence(changed); err == nil {
+			t.Errorf("accepted with %d bytes, it was %d", len(changed), len(file))
+		}
+	}
+}
+
+// forged makes a whole new chain and digest over changed events, as a forger would.
+func (e Evidence) forged(t *testing.T, change func(*Event) bool) Evidence {
+	t.Helper()
+	var last durable.Entry
+	var entries []durable.Entry
+	for _, entry := range e.Entries {
+		var event Event
+		if err := json.Unmarshal(entry.Data, &event); err != nil {
+			t.Fatal(err)
+		}
+		data := entry.Data
+		if keep := change(&event); !keep {
+			continue
+		} else if event.Kind != Began { // whose numbers must keep their digits
+			var err error
+			if data, err = json.Marshal(event); err != nil {
+				t.Fatal(err)
+			}
+		}
+		last = last.Follow(entry.Stint, entry.At, data)
+		entries = append(entries, last)
+	}
+	e.Entries, e.Head, e.Seal = entries, last.Hash, nil
+	var err error
+	if e.Digest, err = e.digest(); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func TestEvidenceThatTellsOfWhatMustNotBeIsRefused(t *testing.T) {
+	whole := newBench(t).evidence()
+	_, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, want string
+		change     func(*Event) bool
+	}{
+		{"nothing changed", "", func(*Event) bool { return true }},
+		{"no intent", "without an intent", func(e *Event) bool { return e.Kind != Intended }},
+		{"no question", "had not asked", func(e *Event) bool { return e.Kind != Asked }},
+		{"another plan", "was approved for plan", func(e *Event) bool {
+			if e.Kind == Approved {
+				e.Plan = "0000"
+			}
+			return true
+		}},
+		{"an act that was asked for", "without the approval", func(e *Event) bool {
+			if e.Kind == Approved {
+				e.Kind, e.By = Intended, ""
+			}
+			return true
+		}},
+		{"no beginning", "no beginning", func(e *Event) bool { return e.Kind != Began }},
+	} {
+		forged := whole.forged(t, c.change)
+		if _, err := VerifyEvidence(forged.text(t)); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+		// A seal does not travel from one file to another.
+		whole.SealWith(key)
+		forged.Seal = whole.Seal
+		if _, err := VerifyEvidence(forged.text(t)); c.want != "" && err == nil {
+			t.Errorf("%s: accepted under another's seal", c.name)
+		}
+	}
+}
+
+func TestKeysAreReadAsOpensslWritesThem(t *testing.T) {
+	// In the form of openssl genpkey -algorithm ed25519; a key of this test alone.
+	const private = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g\n-----END PRIVATE KEY-----\n"
+	key, err := PrivateKey([]byte(private))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := Evidence{Digest: "d"}
+	e.SealWith(key)
+	if !e.Seal.holds("d") || e.Seal.holds("e") {
+		t.Error("the seal fits another digest")
+	}
+	der, err := x509.MarshalPKIXPublicKey(key.Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if public, err := PublicKey(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})); err != nil || public != e.Seal.Key {
+		t.Errorf("the public key is %s, sealed with %s, %v", public, e.Seal.Key, err)
+	}
+	for _, text := range []string{"", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"} {
+		if _, err := PrivateKey([]byte(text)); err == nil {
+			t.Errorf("accepted the private key %q", text)
+		}
+		if _, err := PublicKey([]byte(text)); err == nil {
+			t.Errorf("accepted the public key %q", text)
+		}
 	}
 }

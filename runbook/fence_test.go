@@ -2,32 +2,39 @@ package runbook
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"plimsoll/runbook/action"
 )
 
 // board is a marker in memory that two stores share.
 type board struct {
-	mu  sync.Mutex
-	has action.Claim
+	mu   sync.Mutex
+	has  action.Claim
+	dead bool // who has it does not prolong it any more
+	mute bool // it takes nothing back
 }
 
 func (b *board) Claim(_ context.Context, c action.Claim) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.has.Run != "" && b.has.Run != c.Run {
-		return &action.ClaimedError{Cluster: c.Cluster, Run: b.has.Run, Holder: b.has.Holder}
+	if b.has.Run != "" && b.has.Run != c.Run && !(b.dead && c.Break) {
+		return &action.ClaimedError{Cluster: c.Cluster, Run: b.has.Run, Holder: b.has.Holder, Expired: b.dead, Since: time.Unix(0, 0), Silent: time.Hour}
 	}
-	b.has = c
+	b.has, b.dead = c, false
 	return nil
 }
 
 func (b *board) Clear(_ context.Context, c action.Claim) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.mute {
+		return errors.New("it does not answer")
+	}
 	if b.has.Run == c.Run {
 		b.has = action.Claim{}
 	}
@@ -90,5 +97,98 @@ func TestARunWhoseClusterWasTakenActsNoMore(t *testing.T) {
 	}
 	if lease, err := b.Store.Lease(t.Context(), "cluster lab1"); err != nil || lease.Holder != "" {
 		t.Errorf("the lock is held by %q, %v", lease.Holder, err)
+	}
+}
+
+func TestAClaimOfAnotherStoreRefusesARunBeforeItBegins(t *testing.T) {
+	b := newBench(t)
+	shared := &board{has: action.Claim{Run: "theirs", Holder: "eve@laptop (process 7 on laptop)"}}
+	b.Marker = func(*action.Site) Marker { return shared }
+	begin := func(reason string) (string, error) {
+		t.Helper()
+		p, err := b.Prepare(t.Context(), Request{Book: b.parse(threeSteps), Cluster: "lab1", BreakLock: reason})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.Begin(t.Context(), p)
+	}
+	for _, dead := range []bool{false, true} {
+		shared.dead = dead
+		_, err := begin("")
+		var claimed *action.ClaimedError
+		if !errors.As(err, &claimed) || strings.Contains(err.Error(), "\n") {
+			t.Fatalf("got %v", err)
+		}
+		for _, part := range []string{"cluster lab1", "run theirs", "eve@laptop", "process 7", "since"} {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%q does not name %q", err, part)
+			}
+		}
+		if dead != strings.Contains(claimed.Hint(), "--break-lock") {
+			t.Errorf("hint %q", claimed.Hint())
+		}
+	}
+	if runs, err := b.Store.Runs(t.Context()); err != nil || len(runs) != 0 {
+		t.Errorf("%d runs began, %v", len(runs), err)
+	}
+	if lease, err := b.Store.Lease(t.Context(), leaseName("lab1")); err != nil || lease.Holder != "" {
+		t.Errorf("the refused run keeps the lease: %q, %v", lease.Holder, err)
+	}
+	shared.dead = false
+	if _, err := begin("its laptop is lost"); err == nil {
+		t.Error("a claim that is alive was broken")
+	}
+	shared.dead = true
+	run, err := begin("its laptop is lost")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st := b.stintOf(run, Order{Do: "run"}); st.Outcome != Done || st.Header.BrokenLock == "" || shared.has.Run != "" {
+		t.Errorf("outcome %q, reason %q, still claimed by %q", st.Outcome, st.Header.BrokenLock, shared.has.Run)
+	}
+}
+
+func TestALockWhoseOwnerIsGoneIsBrokenWithAReasonThatStays(t *testing.T) {
+	b := newBench(t)
+	b.TTL = time.Millisecond
+	left := b.begin(Request{Book: b.parse(threeSteps)})
+	lease, err := b.Store.Lease(t.Context(), leaseName("lab1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-time.After(time.Until(lease.Expires) + time.Millisecond) // it runs out by the clock alone
+	begin := func(reason string) (string, error) {
+		p, err := b.Prepare(t.Context(), Request{Book: b.parse(threeSteps), Cluster: "lab1", BreakLock: reason})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.Begin(t.Context(), p)
+	}
+	var busy *BusyError
+	if _, err := begin(""); !errors.As(err, &busy) || busy.Run != left || !busy.Idle || !strings.Contains(err.Error(), "ann") {
+		t.Fatalf("got %v", err)
+	}
+	b.TTL = 5 * time.Second
+	run, err := begin("it was forgotten")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h := b.stintOf(run, Order{Do: "run"}).Header; len(h.Broke) != 1 || h.Broke[0] != left {
+		t.Errorf("broke %v", h.Broke)
+	}
+}
+
+func TestAClaimThatAnEndedRunOfThisStoreCouldNotGiveBackIsForgotten(t *testing.T) {
+	b := newBench(t)
+	shared := &board{}
+	b.Marker = func(*action.Site) Marker { return shared }
+	shared.mute = true // as if the server were down when the run ends
+	run := b.begin(Request{Book: b.parse(threeSteps)})
+	if st := b.stintOf(run, Order{Do: "run"}); st.Outcome != Done || shared.has.Run != run || len(b.events(run, Said)) != 1 {
+		t.Fatalf("outcome %q, claimed by %q", st.Outcome, shared.has.Run)
+	}
+	shared.mute = false
+	if st := b.stintOf(b.begin(Request{Book: b.parse(threeSteps)}), Order{Do: "run"}); st.Outcome != Done || shared.has.Run != "" {
+		t.Errorf("outcome %q, claimed by %q", st.Outcome, shared.has.Run)
 	}
 }

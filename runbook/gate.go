@@ -7,6 +7,8 @@ import (
 	"maps"
 	"strings"
 	"time"
+
+	"plimsoll/durable"
 )
 
 // Production is the environment that gates are for.
@@ -23,23 +25,31 @@ type Rehearsal struct {
 	Product  string         `json:"product"`
 	Minor    string         `json:"minor"` // 11.4
 	Topology string         `json:"topology"`
+	// Took is how long its steps took, in seconds: later runs tell by it how far they are.
+	Took map[string]float64 `json:"took,omitempty"`
 }
 
-// Rehearsed keeps that a run was part of a judged trial.
-func (s *Service) Rehearsed(ctx context.Context, run, trial string, passed bool) error {
-	st, err := s.State(ctx, run)
-	if err != nil {
-		return err
+// Rehearsal is what a run was, as part of a trial that was judged. It passed only if the run itself was done.
+func (s *State) Rehearsal(run, trial string, passed bool) Rehearsal {
+	h := s.Header
+	var took map[string]float64
+	if s.Outcome == Done {
+		took = s.timings()
 	}
-	h := st.Header
-	data, err := json.Marshal(Rehearsal{
-		Trial: trial, Run: run, Passed: passed && st.Outcome == Done, At: time.Now().UTC(), Hash: h.Hash, Versions: h.Versions,
+	return Rehearsal{
+		Took:  took,
+		Trial: trial, Run: run, Passed: passed && s.Outcome == Done, At: time.Now().UTC(), Hash: h.Hash, Versions: h.Versions,
 		Product: h.Product, Minor: minor(h.Version), Topology: h.Topology,
-	})
+	}
+}
+
+// Keep keeps a rehearsal of the runbook of this name, where the gate looks for it.
+func (r Rehearsal) Keep(ctx context.Context, store *durable.Store, runbook string) error {
+	data, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("keep the rehearsal: %w", err)
 	}
-	return s.Store.Keep(ctx, "rehearsal", h.Runbook, data)
+	return store.Keep(ctx, "rehearsal", runbook, data)
 }
 
 // GateState is how a gate stands for a run.
@@ -73,7 +83,7 @@ func (e *GateError) Error() string {
 
 // Hint says what to do.
 func (e *GateError) Hint() string {
-	return "rehearse it in trials, or --override REASON, which stays visible for ever"
+	return "rehearse it: run it in the timeline of trials that expect something and pass (docs/trial-reference.md, Runbooks); or --override REASON, which stays visible for ever"
 }
 
 // gate counts the consecutive passed rehearsals, from the latest back, that are of this very change.

@@ -32,7 +32,7 @@ func TestTheGateOpensAfterConsecutiveRehearsalsOfTheSameText(t *testing.T) {
 		t.Helper()
 		run := b.begin(Request{Book: book})
 		b.stintOf(run, Order{Do: "run"})
-		if err := b.Rehearsed(t.Context(), run, "trial", passed); err != nil {
+		if err := b.stateOf(run).Rehearsal(run, "trial", passed).Keep(t.Context(), b.Store, book.Name); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,8 +1,10 @@
 package runbook
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -50,6 +52,10 @@ type Meter interface {
 	Read(ctx context.Context) (map[string]float64, error)
 }
 
+// Baselined is a meter that knows of some metrics what they were while nothing was done: a trial's load. The others'
+// baseline is the mean before the first act.
+type Baselined interface{ Baseline() map[string]float64 }
+
 // guard watches the guardrails of a run.
 type guard struct {
 	rails    []Guardrail
@@ -61,6 +67,7 @@ type guard struct {
 
 	mu       sync.Mutex
 	baseline map[string]float64
+	given    map[string]float64 // of the baseline, known beforehand
 	samples  int
 	frozen   bool // the baseline is complete
 	since    []time.Time
@@ -72,10 +79,15 @@ type guard struct {
 
 func newGuard(b *Runbook, m Meter) *guard {
 	n := len(b.Guardrails)
-	return &guard{
+	g := &guard{
 		rails: b.Guardrails, programs: b.compiled, meter: m, began: time.Now(), changed: make(chan struct{}, 1), baseline: map[string]float64{},
 		since: make([]time.Time, n), clear: make([]time.Time, n), breach: make([]string, n),
 	}
+	if known, ok := m.(Baselined); ok {
+		g.given = known.Baseline()
+		maps.Copy(g.baseline, g.given)
+	}
+	return g
 }
 
 // guardEvery is how often metrics are read; guardStale is when the last reading is too old to act on.
@@ -122,7 +134,9 @@ func (g *guard) judge(now time.Time, values map[string]float64, err error) {
 	if err == nil && !g.frozen {
 		g.samples++
 		for name, v := range values {
-			g.baseline[name] += (v - g.baseline[name]) / float64(g.samples)
+			if _, known := g.given[name]; !known {
+				g.baseline[name] += (v - g.baseline[name]) / float64(g.samples)
+			}
 		}
 	}
 	env := nested(values)
@@ -132,7 +146,7 @@ func (g *guard) judge(now time.Time, values map[string]float64, err error) {
 		if err != nil {
 			breached, why = true, "no data: "+err.Error()
 		} else if is, evalErr := g.programs.truth(rail.When, env); evalErr != nil {
-			breached, why = true, "no data: "+evalErr.Error()
+			breached, why = true, "no data: "+cmp.Or(noMetric(rail.When, values), evalErr.Error())
 		} else if is {
 			breached, why = true, rail.When
 		}

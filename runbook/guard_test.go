@@ -62,6 +62,37 @@ func TestGuardrailsCountABreachAfterItsTimeAndMissingDataAtOnce(t *testing.T) {
 }
 
 // dial is a meter that a test turns.
+func TestMetricsOfAnExpression(t *testing.T) {
+	for when, want := range map[string]string{
+		"mysql.threads_running > 3 * baseline.mysql.threads_running": "mysql.threads_running",
+		"p99 > 20 and max(errors, error_share * 2) >= 1":             "p99 errors error_share",
+		"(db.load ?? 0) > 1 or db[\"lag\"] > 3":                      "db.load db.lag",
+	} {
+		if got := strings.Join(metricsOf(when), " "); got != want {
+			t.Errorf("%s: got %q, want %q", when, got, want)
+		}
+	}
+}
+
+func TestAGuardrailOverAMetricThatNothingShowsIsFoundBeforeTheRun(t *testing.T) {
+	b := newBench(t)
+	b.Meter = func(*action.Site) Meter { return &dial{load: 3} }
+	p, err := b.Prepare(t.Context(), Request{Book: b.parse(strings.ReplaceAll(guarded, "db.load", "db.laod")), Cluster: "lab1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Rails) != 1 || p.Rails[0].Trouble != "there is no metric db.laod (did you mean db.load?)" {
+		t.Errorf("read %+v", p.Rails)
+	}
+	p, err = b.Prepare(t.Context(), Request{Book: b.parse(guarded), Cluster: "lab1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Rails) != 1 || p.Rails[0].Trouble != "" || p.Rails[0].Metrics["db.load"] != 3 {
+		t.Errorf("read %+v", p.Rails)
+	}
+}
+
 type dial struct {
 	mu   sync.Mutex
 	load float64

@@ -160,3 +160,10 @@ func (b *bench) put(name, text string) {
 		b.t.Fatal(err)
 	}
 }
+
+func (b *bench) remove(name string) {
+	b.t.Helper()
+	if err := os.Remove(filepath.Join(b.folder, name)); err != nil {
+		b.t.Fatal(err)
+	}
+}

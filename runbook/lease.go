@@ -23,7 +23,7 @@ type Marker interface {
 // errFenced says that the cluster was taken by another while this process was not looking.
 var errFenced = errors.New("the cluster was taken by another run")
 
-// holding keeps a run's lease alive, in the store and in the target.
+// holding keeps a run's lease of one cluster alive, in the store and in the target.
 type holding struct {
 	store  *durable.Store
 	marker Marker // nil: none
@@ -47,7 +47,7 @@ func hold(ctx context.Context, s *durable.Store, m Marker, c action.Claim) (*hol
 	}
 	h.claim.Epoch = lease.Epoch
 	err = h.confirm(ctx)
-	h.claim.Break = false // once
+	h.claim.Break, h.claim.Held = false, true // once
 	return h, err
 }
 
@@ -103,16 +103,24 @@ func (h *holding) lose(err error) error {
 	return err
 }
 
-// release gives the cluster back.
-func (h *holding) release(ctx context.Context) error {
+// isLost tells whether the cluster was seen to be another's.
+func (h *holding) isLost() bool {
+	select {
+	case <-h.fenced:
+		return true
+	default:
+		return false
+	}
+}
+
+// release gives the cluster back, as far as it is ours: kept says why the claim in the cluster stays.
+func (h *holding) release(ctx context.Context) (kept, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.lost != nil {
-		return nil
+	if h.marker != nil && h.lost == nil {
+		if err := h.marker.Clear(ctx, h.claim); err != nil {
+			kept = fmt.Errorf("cluster %s: %w", h.claim.Cluster, err)
+		}
 	}
-	var err error
-	if h.marker != nil {
-		err = h.marker.Clear(ctx, h.claim)
-	}
-	return errors.Join(err, h.store.Release(ctx, h.lease.Name, h.lease.Holder))
+	return kept, h.store.Release(ctx, h.lease.Name, h.lease.Holder)
 }

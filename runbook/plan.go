@@ -24,21 +24,25 @@ type Plan struct {
 
 // PlanStep is what one step would do.
 type PlanStep struct {
-	Key      string         `json:"key"`
-	Uses     string         `json:"uses,omitempty"`
-	Version  int            `json:"version,omitempty"`
-	Effect   action.Effect  `json:"effect,omitempty"`
-	Inputs   map[string]any `json:"inputs,omitempty"`
-	State    action.State   `json:"state,omitempty"`
-	Observed action.Facts   `json:"observed,omitempty"`
-	Intended action.Facts   `json:"intended,omitempty"`
-	Skip     bool           `json:"skip,omitempty"`
-	Reason   string         `json:"reason,omitempty"`   // why unknown, or what the check failed with; not part of the hash
-	Later    []string       `json:"later,omitempty"`    // what is known only when these steps have run
-	Approval string         `json:"approval,omitempty"` // the note of the approval it waits for
-	Caution  string         `json:"caution,omitempty"`  // why the action itself demands one
-	Failed   bool           `json:"failed,omitempty"`   // its check could not be executed
+	Key      string        `json:"key"`
+	Uses     string        `json:"uses,omitempty"`
+	Cluster  string        `json:"cluster,omitempty"` // on which it acts, if not the run's own
+	Version  int           `json:"version,omitempty"`
+	Effect   action.Effect `json:"effect,omitempty"`
+	Inputs   action.Facts  `json:"inputs,omitempty"`
+	State    action.State  `json:"state,omitempty"`
+	Observed action.Facts  `json:"observed,omitempty"`
+	Intended action.Facts  `json:"intended,omitempty"`
+	Skip     bool          `json:"skip,omitempty"`
+	Reason   string        `json:"reason,omitempty"`   // why unknown, or what the check failed with; not part of the hash
+	Later    []string      `json:"later,omitempty"`    // what is known only when these steps have run
+	Approval string        `json:"approval,omitempty"` // the note of the approval it waits for
+	Caution  string        `json:"caution,omitempty"`  // why the action itself demands one
+	Failed   bool          `json:"failed,omitempty"`   // its check could not be executed
 }
+
+// Group tells whether it stands for a rolling group whose targets are known only later.
+func (s PlanStep) Group() bool { return s.Uses == "" && s.Approval == "" && len(s.Later) > 0 }
 
 // plan executes every check on a site on which nothing can be changed.
 func (b *Runbook) plan(ctx context.Context, site *action.Site, st *State) (Plan, error) {
@@ -78,9 +82,11 @@ func (b *Runbook) planStep(ctx context.Context, site *action.Site, st *State, i 
 	s := i.Step
 	p := PlanStep{Key: i.Key, Uses: s.Uses, Later: b.later(s)}
 	if s.Approval != nil {
-		p.Approval = s.Approval.Note
-		if p.Approval == "" {
-			p.Approval = "Go on?"
+		p.Approval = "Go on?"
+		if note, err := b.compiled.fill(s.Approval.Note, st.env(i)); err != nil {
+			p.Approval = s.Approval.Note // it speaks of what is known later
+		} else if textOf(note) != "" {
+			p.Approval = textOf(note)
 		}
 	}
 	if a, ok := action.Find(b.actions, s.Uses); ok {
@@ -89,17 +95,20 @@ func (b *Runbook) planStep(ctx context.Context, site *action.Site, st *State, i 
 	if len(p.Later) > 0 {
 		return p
 	}
-	inputs, skip, err := b.value(st, i, nodes)
-	p.Inputs, p.Skip = inputs, skip
-	if err != nil || skip || s.Uses == "" {
+	v, err := b.value(st, i, nodes)
+	p.Inputs, p.Cluster, p.Skip = v.inputs, v.cluster, v.skip
+	if err != nil || v.skip || s.Uses == "" {
 		if err != nil {
-			p.Failed, p.Reason = true, err.Error()
+			p.Failed, p.Reason = true, oneLine(err)
 		}
 		return p
 	}
-	task, err := b.bind(s.Uses, inputs)
+	task, err := b.bind(s.Uses, v.inputs)
+	if err == nil {
+		site, err = site.Cluster(ctx, v.cluster)
+	}
 	if err != nil {
-		p.Failed, p.Reason = true, err.Error()
+		p.Failed, p.Reason = true, oneLine(err)
 		return p
 	}
 	p.Effect = task.Nature().Effect
@@ -107,7 +116,7 @@ func (b *Runbook) planStep(ctx context.Context, site *action.Site, st *State, i 
 	defer cancel()
 	f, err := task.Check(limited, site)
 	if err != nil {
-		p.Failed, p.Reason = true, err.Error()
+		p.Failed, p.Reason = true, oneLine(err)
 		return p
 	}
 	p.State, p.Observed, p.Intended, p.Reason = f.State, f.Observed, f.Intended, f.Reason
@@ -138,6 +147,7 @@ func (b *Runbook) later(s *Step) []string {
 		}
 	}
 	walk(s.With)
+	walk(&document.Node{Text: s.Cluster})
 	slices.Sort(names)
 	return slices.Compact(names)
 }
@@ -175,22 +185,36 @@ func (p Plan) Trouble() error {
 	return all
 }
 
-// value evaluates a step's condition and inputs.
-func (b *Runbook) value(st *State, i *Item, nodes []string) (inputs map[string]any, skip bool, err error) {
+// valued is what a step's expressions came to.
+type valued struct {
+	inputs  map[string]any
+	cluster string
+	skip    bool
+}
+
+// value evaluates a step's condition, its cluster and its inputs.
+func (b *Runbook) value(st *State, i *Item, nodes []string) (v valued, err error) {
 	env := st.env(i)
 	env["cluster"].(map[string]any)["nodes"] = nodes
 	if i.Step.If != "" {
 		ok, err := b.compiled.truth(i.Step.If, env)
 		if err != nil || !ok {
-			return nil, err == nil, err
+			return valued{skip: err == nil}, err
 		}
+	}
+	on, err := b.compiled.fill(i.Step.Cluster, env)
+	if err != nil {
+		return v, err
+	}
+	if v.cluster = textOf(on); v.cluster == st.Header.Cluster {
+		v.cluster = ""
 	}
 	filled, err := b.compiled.fillNode(i.Step.With, env)
 	if err != nil || filled == nil {
-		return nil, false, err
+		return v, err
 	}
-	inputs, _ = filled.Plain().(map[string]any)
-	return inputs, false, nil
+	v.inputs, _ = filled.Plain().(map[string]any)
+	return v, nil
 }
 
 // bind makes a task of an action's name and its evaluated inputs.

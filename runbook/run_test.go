@@ -289,7 +289,7 @@ func (b *bench) until(run string, so func(*State) bool) {
 	b.t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	limit := time.After(20 * time.Second)
+	limit := time.After(2 * time.Minute)
 	for {
 		if st, err := b.State(b.t.Context(), run); err == nil && so(st) {
 			return
@@ -339,7 +339,7 @@ steps:
     steps:
       - id: meet
         uses: command
-        timeout: 20s
+        timeout: 2m
         with: {run: "touch DIR/${{ target }}; until test -e DIR/x -a -e DIR/y; do sleep 0.05; done", repeatable: true}
 `)})
 	if st := b.stintOf(run, Order{Do: "run"}); st.Outcome != Done {

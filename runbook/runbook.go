@@ -33,9 +33,10 @@ type Runbook struct {
 
 // Input is one thing that a person says.
 type Input struct {
-	Type    InputType      `yaml:"type" doc:"text, number, integer, boolean, duration or node. Default text."`
+	Type    InputType      `yaml:"type" doc:"text, number, integer, boolean, duration, node, list (texts; on the command line with commas between), cluster or clusters (a list of them). Other clusters are locked like the run's own. Default text."`
 	Default *document.Node `yaml:"default" doc:"Taken when nothing is said. Without it the input is required."`
 	Enum    []string       `yaml:"enum" doc:"The values that are allowed."`
+	Of      string         `yaml:"of" doc:"Of type node: the input of type cluster whose node it is. Default: the run's own cluster."`
 	About   string         `yaml:"about" doc:"For the person who says it."`
 }
 
@@ -45,6 +46,7 @@ type Step struct {
 	About    string         `yaml:"about" doc:"What it is for."`
 	Uses     string         `yaml:"uses" doc:"The action."`
 	With     *document.Node `yaml:"with" doc:"The action's inputs. ${{ }} holds an expression."`
+	Cluster  string         `yaml:"cluster" doc:"On which cluster it acts, of an input of type cluster. Default: the run's own."`
 	If       string         `yaml:"if" doc:"An expression; when it is false the step is skipped."`
 	Timeout  time.Duration  `yaml:"timeout" doc:"Of one attempt. Default 10m."`
 	Retry    Retry          `yaml:"retry" doc:"What to do when an attempt fails."`
@@ -108,11 +110,10 @@ func Parse(name string, data []byte, actions []action.Action) (*Runbook, error) 
 	}
 	sum := sha256.Sum256(data)
 	b := &Runbook{actions: actions, Hash: hex.EncodeToString(sum[:]), Text: string(data), at: root}
-	if err := root.Decode(b); err != nil {
-		return nil, err
-	}
+	var misfits document.Problems
+	misfits.Add(root, root.Decode(b))
 	b.defaults()
-	if err := b.validate(); err != nil {
+	if err := b.validate(misfits); err != nil {
 		return nil, err
 	}
 	return b, nil
@@ -162,6 +163,40 @@ func (b *Runbook) step(id string) *Step {
 		}
 	})
 	return found
+}
+
+// Approval returns the id of the first step that a person must approve, "" if there is none.
+func (b *Runbook) Approval() string {
+	first := ""
+	each(b.Steps, func(s *Step) {
+		if s.Approval != nil && first == "" {
+			first = s.ID
+		}
+	})
+	return first
+}
+
+// Acts tells whether the step of a key, such as restart or each[n2].restart, uses an action.
+func (b *Runbook) Acts(key string) bool {
+	s := b.step(idOf(key))
+	return s != nil && s.Uses != ""
+}
+
+// Looks tells whether the step of a key only looks or waits: what it leaves behind is nothing.
+func (b *Runbook) Looks(key string) bool {
+	s := b.step(idOf(key))
+	if s == nil || s.Uses == "" {
+		return false
+	}
+	a, known := action.Find(b.actions, s.Uses)
+	return known && a.New().Nature().Effect == action.None
+}
+
+// StepIDs lists the ids of all steps, those of groups too.
+func (b *Runbook) StepIDs() []string {
+	var ids []string
+	each(b.Steps, func(s *Step) { ids = append(ids, s.ID) })
+	return ids
 }
 
 // Versions lists the version of every action that the runbook uses.

@@ -22,8 +22,7 @@ type runner struct {
 	site    *action.Site
 	reading *action.Site
 	guard   *guard
-	holding *holding // nil for a runbook without a lock, and for a run that is given up
-	marker  Marker   // nil: none
+	held    holdings // none for a runbook without a lock, and for a run that is given up
 
 	outside context.Context // ends with the process alone
 	acting  context.Context // of the jobs
@@ -59,8 +58,8 @@ func (s *Service) stint(ctx context.Context, j *durable.Journal) (err error) {
 		}
 	}
 	h := r.state.Header
-	if r.site, err = s.Open(ctx, h.Cluster); err != nil {
-		return r.park(fmt.Sprintf("open cluster %s: %v", h.Cluster, err), err)
+	if r.site, err = s.open(ctx, h.Cluster, h.clusters()); err != nil {
+		return r.park(err.Error(), err)
 	}
 	r.reading = r.site.ReadOnly()
 	defer func() { err = errors.Join(err, r.reading.Close(), r.site.Close()) }()
@@ -84,12 +83,15 @@ func (r *runner) work(ctx context.Context) error {
 	background, stop := context.WithCancel(ctx)
 	var beside sync.WaitGroup
 	beside.Go(func() { r.guard.watch(background) })
-	if r.holding != nil {
-		beside.Go(func() { r.holding.keep(background) })
+	for _, h := range r.held {
+		beside.Go(func() { h.keep(background) })
 	}
 	r.acting, r.cut = context.WithCancelCause(ctx)
 	defer r.cut(nil)
 	err := r.loop(ctx)
+	if err != nil && !errors.Is(err, errParked) {
+		err = r.left(err)
+	}
 	r.cut(errParked)
 	go r.group.Wait()
 	for len(r.jobs) > 0 { // whatever still comes is not written: the next stint checks
@@ -105,6 +107,20 @@ func (r *runner) work(ctx context.Context) error {
 	return err
 }
 
+// left says, of a stint that cannot go on, which steps it leaves in the middle.
+func (r *runner) left(err error) error {
+	var acting []string
+	for _, i := range r.state.Items {
+		if i.Phase == Acting || i.Phase == Reverting {
+			acting = append(acting, i.Key)
+		}
+	}
+	if len(acting) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w; step %s was acting: what came of it is not written, and is looked at first when the run goes on", err, strings.Join(acting, ", "))
+}
+
 func (r *runner) beginRun(ctx context.Context) error {
 	run, err := r.service.Store.Run(ctx, r.journal.Run())
 	if err != nil {
@@ -117,36 +133,26 @@ func (r *runner) beginRun(ctx context.Context) error {
 	return r.write(Event{Kind: Began, Header: &h})
 }
 
-// opened begins the stint: it takes the lease, and writes what it was begun for. A stint that its process's death
-// interrupted has done so before; it takes the lease anew all the same, for the epoch.
+// opened begins the stint: it takes the leases, and writes what it was begun for. A stint that its process's death
+// interrupted has done so before; it takes them anew all the same, for the epoch.
 func (r *runner) opened(ctx context.Context) error {
 	var o Order
 	if err := json.Unmarshal(r.journal.Order(), &o); err != nil {
 		return fmt.Errorf("read the order: %w", err)
 	}
-	e := Event{Kind: Opened, Holder: r.service.Holder, Epoch: r.state.Epoch}
-	if r.service.Marker != nil {
-		r.marker = r.service.Marker(r.site)
-	}
+	e := Event{Kind: Opened, Holder: r.service.Holder, Epochs: r.state.Epochs}
 	// To be given up, a run needs no lease: it may have lost it.
 	if r.state.Book.Lock == LockCluster && (o.Do != "cancel" || o.Undo) {
 		var err error
-		if r.holding, err = hold(ctx, r.service.Store, r.marker, r.claim()); err != nil {
+		if r.held, err = r.service.take(ctx, r.site, r.state, r.journal.Run()); err != nil {
 			return r.park(err.Error(), err)
 		}
-		e.Epoch = r.holding.lease.Epoch
+		e.Epochs = r.held.epochs()
 	}
 	if !r.openedBefore() {
 		e.Order = &o
 	}
 	return r.write(e)
-}
-
-func (r *runner) claim() action.Claim {
-	return action.Claim{
-		Cluster: r.state.Header.Cluster, Run: r.journal.Run(), Holder: r.service.Holder, Epoch: r.state.Epoch, For: r.service.ttl(),
-		Break: r.state.Header.BrokenLock != "" && r.state.Epoch == 0, // before its first act, not after it was fenced itself
-	}
 }
 
 // openedBefore tells whether this stint has written its order.
@@ -160,18 +166,27 @@ func (r *runner) openedBefore() bool {
 	return false
 }
 
-// giveBack gives the cluster back when the run has ended for good; one that failed keeps it.
+// giveBack gives the clusters back when the run has ended for good; one that failed keeps them.
 func (r *runner) giveBack(ctx context.Context) error {
 	if r.state.Book.Lock != LockCluster || r.state.Outcome == "" || r.state.Outcome == Broken {
 		return nil
 	}
-	if r.holding != nil {
-		return r.holding.release(ctx)
+	if len(r.held) > 0 {
+		kept, err := r.held.release(ctx)
+		if kept != nil {
+			err = errors.Join(r.write(Event{Kind: Said, Reason: "the claim stays in the cluster until the next run from here: " + oneLine(kept)}), err)
+		}
+		return err
 	}
-	if r.marker != nil {
-		_ = r.marker.Clear(ctx, r.claim()) // its own claim, if it is still there; a target that is down keeps it until it runs out
+	var all error
+	for _, name := range r.state.Header.clusters() {
+		if on, err := r.site.Cluster(ctx, name); err == nil && r.service.marker(on) != nil {
+			// Its own claim, if it is still there; a target that is down keeps it until it runs out.
+			_ = r.service.marker(on).Clear(ctx, r.service.claim(r.state, name, r.journal.Run()))
+		}
+		all = errors.Join(all, r.service.Store.Release(ctx, leaseName(name), r.journal.Run()))
 	}
-	return r.service.Store.Release(ctx, leaseName(r.state.Header.Cluster), r.journal.Run())
+	return all
 }
 
 // write appends an event and folds it in.
@@ -227,10 +242,10 @@ func (r *runner) loop(ctx context.Context) error {
 			continue
 		}
 		r.beginJobs() //nolint:contextcheck // jobs have a context of their own: r.acting
+		r.cutOff()
 		r.tell(false)
 		select {
 		case res := <-r.results:
-			delete(r.jobs, res.key)
 			if err := r.take(res); err != nil {
 				return err
 			}
@@ -245,18 +260,6 @@ func (r *runner) loop(ctx context.Context) error {
 	}
 }
 
-// take writes what came of a job. What failed because it was cut off by us did not fail: the journal goes on saying that
-// it was begun.
-func (r *runner) take(res result) error {
-	switch {
-	case res.err == nil:
-		return r.write(*res.event)
-	case r.acting.Err() == nil:
-		return r.write(*r.failure(res))
-	}
-	return nil
-}
-
 // stopping tells why no new work is begun.
 func (r *runner) stopping() (reason string) {
 	select {
@@ -264,22 +267,10 @@ func (r *runner) stopping() (reason string) {
 		return "interrupted by a person"
 	default:
 	}
-	if r.fenced() {
+	if r.held.lost() {
 		return "another run took the cluster"
 	}
 	return ""
-}
-
-func (r *runner) fenced() bool {
-	if r.holding == nil {
-		return false
-	}
-	select {
-	case <-r.holding.fenced:
-		return true
-	default:
-		return false
-	}
 }
 
 // broken returns the first step that failed for good.
@@ -393,13 +384,7 @@ func (r *runner) remember(ctx context.Context) error {
 	if r.state.Outcome != Done {
 		return nil
 	}
-	took := map[string]float64{}
-	for _, i := range r.state.Items {
-		if i.Phase == Settled {
-			took[i.Step.ID] = max(took[i.Step.ID], i.Took.Seconds())
-		}
-	}
-	data, err := json.Marshal(took)
+	data, err := json.Marshal(r.state.timings())
 	if err != nil {
 		return fmt.Errorf("keep the timings: %w", err)
 	}

@@ -19,6 +19,7 @@ import (
 type Service struct {
 	Store   *durable.Store
 	Actions []action.Action
+	Call    func(cluster string) string                                     // the one name of what a person may call differently; nil: as it is said
 	Open    func(ctx context.Context, cluster string) (*action.Site, error) // the caller's site to close
 	Meter   func(*action.Site) Meter                                        // nil: guardrails have no data
 	Marker  func(*action.Site) Marker                                       // nil, or returning nil: no marker in the target
@@ -63,6 +64,7 @@ type Prepared struct {
 	Header   Header
 	Expected time.Duration // by earlier runs; 0: not known
 	Gate     GateState
+	Rails    []RailReading // what each guardrail sees now
 }
 
 // Prepare plans: it opens the cluster, executes every check, and looks at the gate. It changes nothing.
@@ -71,15 +73,26 @@ func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err erro
 	if err != nil {
 		return nil, err
 	}
-	site, err := s.Open(ctx, q.Cluster)
+	if s.Call != nil {
+		q.Cluster = s.Call(q.Cluster)
+		q.Book.call(inputs, s.Call)
+	}
+	all := q.Book.clusters(q.Cluster, inputs)
+	site, err := s.open(ctx, q.Cluster, all)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, site.Close()) }()
 	h := Header{
 		Runbook: q.Book.Name, Hash: q.Book.Hash, Text: q.Book.Text, Versions: q.Book.Versions(), Inputs: inputs,
-		Cluster: site.Name, Environment: site.Environment, By: s.User, At: time.Now().UTC(),
+		Cluster: site.Name, By: s.User, At: time.Now().UTC(),
 		Override: q.Override, BrokenLock: q.BreakLock,
+	}
+	if h.Environment, err = gravest(ctx, site, all); err != nil {
+		return nil, err
+	}
+	if len(all) > 1 {
+		h.Clusters = all
 	}
 	if err := describe(ctx, site, &h); err != nil {
 		return nil, err
@@ -91,7 +104,8 @@ func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err erro
 	if h.Plan, err = q.Book.plan(ctx, site, st); err != nil {
 		return nil, err
 	}
-	p := &Prepared{Header: h, Expected: s.learn(ctx, q.Book.Name).total(h.Plan)}
+	p := &Prepared{Header: h, Expected: time.Duration(s.learn(ctx, q.Book.Name).total(h.Plan) * float64(time.Second))}
+	p.Rails = s.rails(ctx, q.Book, site)
 	p.Gate, err = s.gate(ctx, q.Book, h)
 	p.Header.Rehearsals = p.Gate.Passed
 	return p, err
@@ -104,6 +118,9 @@ func describe(ctx context.Context, site *action.Site, h *Header) error {
 		return fmt.Errorf("list the nodes of %s: %w", site.Name, err)
 	}
 	h.Topology = topology(len(nodes))
+	if len(nodes) > 0 {
+		h.Primary = nodes[0].Name
+	}
 	if site.Engine == nil || len(nodes) == 0 {
 		return nil
 	}
@@ -141,14 +158,18 @@ func (b *Runbook) nodesExist(ctx context.Context, site *action.Site, inputs map[
 		if in.Type != "node" {
 			continue
 		}
-		if _, err := site.Node(ctx, textOf(inputs[name])); err != nil {
+		on, err := site.Cluster(ctx, textOf(inputs[in.Of]))
+		if err == nil {
+			_, err = on.Node(ctx, textOf(inputs[name]))
+		}
+		if err != nil {
 			return fmt.Errorf("input %s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-// Begin makes a run of what was prepared, and takes the cluster's lock for it. Nothing is executed before Start.
+// Begin makes a run of what was prepared, and takes its clusters for it. Nothing is executed before Start.
 func (s *Service) Begin(ctx context.Context, p *Prepared) (run string, err error) {
 	if err := p.Gate.Refusal(p.Header.Override); err != nil {
 		return "", err
@@ -157,7 +178,7 @@ func (s *Service) Begin(ctx context.Context, p *Prepared) (run string, err error
 	if book, err := Parse(p.Header.Runbook, []byte(p.Header.Text), s.Actions); err != nil {
 		return "", err
 	} else if book.Lock == LockCluster {
-		if err := s.lock(ctx, p.Header, run); err != nil {
+		if err := s.lock(ctx, &p.Header, run); err != nil {
 			return "", err
 		}
 	}
@@ -166,37 +187,12 @@ func (s *Service) Begin(ctx context.Context, p *Prepared) (run string, err error
 		return "", fmt.Errorf("begin a run: %w", err)
 	}
 	if err := s.Store.Create(ctx, run, data); err != nil {
-		return "", errors.Join(err, s.Store.Release(ctx, leaseName(p.Header.Cluster), run))
+		for _, name := range p.Header.clusters() {
+			err = errors.Join(err, s.Store.Release(ctx, leaseName(name), run))
+		}
+		return "", err
 	}
 	return run, nil
-}
-
-// BusyError says that a cluster is held by an unfinished run.
-type BusyError struct{ Cluster, Run string }
-
-func (e *BusyError) Error() string {
-	return fmt.Sprintf("cluster %s is held by run %s, which has not ended", e.Cluster, e.Run)
-}
-
-// Hint says what to do.
-func (e *BusyError) Hint() string {
-	return fmt.Sprintf("plimsoll runbook status %s; then resume or cancel it, or take the lock of one that nobody executes with --break-lock REASON", e.Run)
-}
-
-func (s *Service) lock(ctx context.Context, h Header, run string) error {
-	_, err := s.Store.Acquire(ctx, leaseName(h.Cluster), run, s.ttl())
-	var held *durable.HeldError
-	if !errors.As(err, &held) {
-		return err
-	}
-	if h.BrokenLock != "" && held.Expires.Before(time.Now()) {
-		if err := s.Store.Release(ctx, held.Name, held.Holder); err != nil {
-			return err
-		}
-		_, err := s.Store.Acquire(ctx, held.Name, run, s.ttl())
-		return err
-	}
-	return &BusyError{Cluster: h.Cluster, Run: held.Holder}
 }
 
 // Tell says a person's word to a run.
@@ -207,6 +203,32 @@ func (s *Service) Tell(ctx context.Context, run string, w Word) error {
 		return fmt.Errorf("say %s: %w", w.Say, err)
 	}
 	return s.Store.Send(ctx, run, data)
+}
+
+// Agree answers a step that asks, in the name of as many people as it needs: for rehearsals, where nobody is asked.
+func (s *Service) Agree(ctx context.Context, run string, asked Event, name, reason string) error {
+	st, err := s.State(ctx, run)
+	if err != nil {
+		return err
+	}
+	i := st.Item(asked.Step)
+	if i == nil {
+		return fmt.Errorf("run %s has no step %s", run, asked.Step)
+	}
+	for n := range i.approvals() {
+		w := Word{Say: "approve", Step: asked.Step, Plan: asked.Plan, By: name, Reason: reason}
+		if n > 0 {
+			w.By = fmt.Sprintf("%s, %d", name, n+1)
+		}
+		data, err := json.Marshal(w)
+		if err != nil {
+			return fmt.Errorf("agree: %w", err)
+		}
+		if err := s.Store.Send(ctx, run, data); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Start begins a run's next stint.

@@ -17,17 +17,18 @@ type State struct {
 	Book     *Runbook
 	Items    []*Item // in order; those of a group once its targets are known
 	Targets  map[string][]string
-	Healthy  map[string]bool // group[target]: the cluster was healthy before it
-	Held     string          // the guardrail that holds it
+	Healthy  map[string]bool          // group[target]: the cluster was healthy before it
+	Settling map[string]time.Duration // by group: the longest that was waited for that
+	Held     string                   // the guardrail that holds it
 	Baseline map[string]float64
 	Stopping *Event // a person cancelled
 	Undoing  bool
 	Stuck    string // why no more can be undone
 	Outcome  Outcome
 	Parked   bool
-	Why      string // it parked or ended, if it says
-	Heard    int    // number of the last message taken
-	Epoch    int64
+	Why      string           // it parked or ended, if it says
+	Heard    int              // number of the last message taken
+	Epochs   map[string]int64 // of the leases, by cluster
 	Holder   string
 	Orders   []Order
 	Changed  time.Time // of the last event
@@ -59,6 +60,7 @@ type Item struct {
 	Step     *Step
 	Group    string
 	Target   string
+	Cluster  string // on which it acts, as evaluated; empty: the run's own
 	Phase    Phase
 	Inputs   map[string]any // as evaluated, nil before
 	Finding  *action.Finding
@@ -75,10 +77,11 @@ type Item struct {
 	Approved []string  // by whom
 	Caution  string
 	Error    string
-	Asks     bool // a person must look
-	Undo     int  // number of the entry that holds the last begun undo; 0: none open
-	Began    time.Time
-	Took     time.Duration
+	Advice   string        // what to do about it
+	Asks     bool          // a person must look
+	Open     bool          // what was begun may still be under way
+	Undo     int           // number of the entry that holds the last begun undo; 0: none open
+	Took     time.Duration // worked on, over all attempts: without waiting for people, guardrails or another stint
 }
 
 // Key is the name of a step, of a target if it is in a group.
@@ -91,7 +94,7 @@ func Key(group, target, id string) string {
 
 // Fold reads a run's journal.
 func Fold(entries []durable.Entry, actions []action.Action) (*State, error) {
-	s := &State{Targets: map[string][]string{}, Healthy: map[string]bool{}}
+	s := &State{Targets: map[string][]string{}, Healthy: map[string]bool{}, Settling: map[string]time.Duration{}}
 	for _, e := range entries {
 		if err := s.Apply(e, actions); err != nil {
 			return nil, fmt.Errorf("entry %d: %w", e.Number, err)
@@ -131,7 +134,7 @@ func (s *State) apply(e Event, actions []action.Action) error {
 		s.Header, s.Book = *e.Header, book
 		s.expand()
 	case Opened:
-		s.Parked, s.Why, s.Epoch, s.Holder = false, "", e.Epoch, e.Holder
+		s.Parked, s.Why, s.Epochs, s.Holder = false, "", e.Epochs, e.Holder
 		if e.Order != nil {
 			s.Orders = append(s.Orders, *e.Order)
 			return s.obey(*e.Order, e)
@@ -144,6 +147,8 @@ func (s *State) apply(e Event, actions []action.Action) error {
 		s.expand()
 	case Ready:
 		s.Healthy[e.Step] = true
+		group, _, _ := strings.Cut(e.Step, "[")
+		s.Settling[group] = max(s.Settling[group], e.Took)
 	case Held:
 		s.Held = e.Reason
 	case Freed:
@@ -201,7 +206,10 @@ func (i *Item) reset() {
 		Key: old.Key, Step: old.Step, Group: old.Group, Target: old.Target, Phase: Waiting, Attempt: old.Attempt, Found: old.Found, Acts: old.Acts,
 	}
 	if old.Phase != Settled {
-		i.Before, i.Intent, i.Token, i.Since = old.Before, old.Intent, old.Token, old.Since
+		i.Before, i.Intent, i.Token, i.Since, i.Open = old.Before, old.Intent, old.Token, old.Since, old.Open
+		if i.Token != "" { // it was agreed to, and acted
+			i.Approved = old.Approved
+		}
 	}
 }
 
@@ -234,6 +242,14 @@ func (s *State) expand() {
 	}
 }
 
+// epoch is that of the lease of the cluster on which a step acts.
+func (s *State) epoch(i *Item) int64 {
+	if i.Cluster == "" {
+		return s.Epochs[s.Header.Cluster]
+	}
+	return s.Epochs[i.Cluster]
+}
+
 // Item returns a step by its key, nil if there is none.
 func (s *State) Item(key string) *Item {
 	for _, i := range s.Items {
@@ -245,12 +261,10 @@ func (s *State) Item(key string) *Item {
 }
 
 func (i *Item) apply(e Event, entry durable.Entry) error {
-	if i.Began.IsZero() {
-		i.Began = entry.At
-	}
+	i.Took += e.Took
 	switch e.Kind {
 	case Valued:
-		i.Inputs, i.Phase = e.Inputs, Checking
+		i.Inputs, i.Cluster, i.Phase = e.Inputs, e.Cluster, Checking
 		if e.Skip {
 			i.Phase = Skipped
 		}
@@ -266,7 +280,7 @@ func (i *Item) apply(e Event, entry durable.Entry) error {
 		if len(i.Approved) >= i.approvals() {
 			i.Phase, i.Until = Due, time.Time{}
 			if i.Step.Uses == "" {
-				i.settle(entry)
+				i.settle()
 			}
 		}
 	case Intended:
@@ -282,14 +296,15 @@ func (i *Item) apply(e Event, entry durable.Entry) error {
 		}
 	case Acted:
 		i.Intent, i.Output, i.Phase = 0, e.Output, Verifying
-		i.Took += e.Took
 	case Verified:
-		i.settle(entry)
+		i.settle()
 		if e.Output != nil {
 			i.Output = e.Output
 		}
+	case Cut:
+		i.Intent, i.Finding, i.Phase = 0, nil, Checking
 	case Failed:
-		i.Intent, i.Error, i.Asks, i.Phase, i.Until = 0, e.Error, e.Asks, Dead, time.Time{}
+		i.Intent, i.Error, i.Advice, i.Asks, i.Open, i.Phase, i.Until = 0, e.Error, e.Note, e.Asks, e.Open, Dead, time.Time{}
 		i.Failures++
 		if !e.Final {
 			i.Phase, i.Until = Resting, e.Until
@@ -297,7 +312,7 @@ func (i *Item) apply(e Event, entry durable.Entry) error {
 	case Undoing:
 		i.Phase, i.Undo = Reverting, entry.Number
 	case Undone:
-		i.Phase, i.Undo, i.Acts, i.Intent = Reverted, 0, false, 0
+		i.Phase, i.Undo, i.Acts, i.Intent, i.Open = Reverted, 0, false, 0, false
 	case Stuck:
 		i.Undo, i.Error, i.Asks = 0, e.Error, true
 		i.Phase = Settled
@@ -309,7 +324,7 @@ func (i *Item) apply(e Event, entry durable.Entry) error {
 
 // checked takes a check's finding. Unknown is a failure, which the interpreter writes next.
 func (i *Item) checked(e Event) {
-	i.Finding = e.Finding
+	i.Finding, i.Open = e.Finding, false
 	switch {
 	case e.Finding == nil || e.Finding.State == action.Unknown:
 	case e.Finding.State == action.Satisfied:
@@ -321,9 +336,8 @@ func (i *Item) checked(e Event) {
 	}
 }
 
-func (i *Item) settle(entry durable.Entry) {
+func (i *Item) settle() {
 	i.Phase, i.Intent, i.Error, i.Asks = Settled, 0, "", false
-	i.Took = entry.At.Sub(i.Began)
 }
 
 // needsApproval tells whether people must still agree before the step acts.
@@ -366,9 +380,10 @@ func (s *State) env(i *Item) map[string]any {
 		steps[other.Step.ID] = seen
 	}
 	env := map[string]any{
-		"inputs": s.Header.Inputs, "steps": steps,
+		"inputs": map[string]any(s.Header.Inputs), "steps": steps,
 		"cluster": map[string]any{
 			"name": s.Header.Cluster, "environment": s.Header.Environment, "product": s.Header.Product, "version": s.Header.Version,
+			"primary": s.Header.Primary,
 		},
 	}
 	if i != nil {

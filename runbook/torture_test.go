@@ -2,10 +2,11 @@ package runbook
 
 import (
 	"context"
+	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"plimsoll/durable"
 	"plimsoll/runbook/action"
@@ -17,10 +18,19 @@ func (b *bench) ordeal(text string, marker *board) Ordeal {
 	tt := Torture{
 		Request: Request{Book: b.parse(text), Cluster: "lab1"}, Folder: b.t.TempDir(), Actions: b.Actions, Open: b.Open,
 		Marker: func(*action.Site) Marker { return marker }, Say: func(string) {},
-		Child: func(context.Context, string, durable.Moment, time.Duration) (bool, error) { return false, nil },
+		Child: func(context.Context, string, durable.Moment, func(context.Context) error) (Fate, error) {
+			return Fate{}, nil
+		},
+	}
+	experiments := []func(context.Context, *Ordeal) error{tt.twice, tt.fail}
+	if tt.Request.Book.Lock == LockNone {
+		experiments = append(experiments, tt.sleep) // which needs no process then
 	}
 	var o Ordeal
-	for _, experiment := range []func(context.Context, *Ordeal) error{tt.twice, tt.fail} {
+	if err := tt.worthIt(b.t.Context(), &o); err != nil {
+		b.t.Fatal(err)
+	}
+	for _, experiment := range experiments {
 		if err := experiment(b.t.Context(), &o); err != nil {
 			b.t.Fatal(err)
 		}
@@ -49,6 +59,75 @@ func TestTheTortureFindsWhatIsNotRepeatableAndNotUndone(t *testing.T) {
 				t.Errorf("it left %v, %v", entries, err)
 			}
 		})
+	}
+}
+
+func TestTheTortureTakesNoClusterFromARunThatLocksNone(t *testing.T) {
+	b := newBench(t)
+	o := b.ordeal(`{runbook: test/look, lock: none, steps: [{id: a, uses: command, with: {run: "true", effect: none}}]}`, &board{})
+	if len(o.Troubles) > 0 {
+		t.Errorf("troubles %v", o.Troubles)
+	}
+}
+
+// What cannot be taken back is restored before the next try, and prepared anew.
+func TestEachTryOfATortureBeginsAlike(t *testing.T) {
+	b := newBench(t)
+	restored := 0
+	var tt Torture
+	tt = Torture{
+		Request: Request{Book: b.parse(`{runbook: test/final, lock: none, steps: [{id: a, uses: command, with: {run: "mv DIR/from DIR/to", check: "test -e DIR/to"}}]}`), Cluster: "lab1"},
+		Before:  []Request{{Book: b.parse(`{runbook: test/first, lock: none, steps: [{id: a, uses: command, with: {run: "touch DIR/from", check: "test -e DIR/from"}}]}`), Cluster: "lab1"}},
+		Folder:  t.TempDir(), Actions: b.Actions, Open: b.Open, Marker: func(*action.Site) Marker { return nil }, Say: func(string) {},
+		Save: func(context.Context) error { return nil },
+		Restore: func(context.Context) error {
+			restored++
+			return os.RemoveAll(filepath.Join(b.folder, "to"))
+		},
+		Child: func(ctx context.Context, folder string, _ durable.Moment, _ func(context.Context) error) (Fate, error) {
+			s, err := (&Torture{Folder: folder, Actions: b.Actions, Open: b.Open}).service(ctx, "")
+			if err != nil {
+				return Fate{}, err
+			}
+			_, _, err = tt.run(ctx, s, tt.Request, func(*State) *Order { return nil })
+			return Fate{}, errors.Join(err, s.Store.Close())
+		},
+	}
+	o, err := tt.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Twice, failed, before entry 1 and at entry 1, to which it does not come here; and in the end.
+	if o.Tries != 4 || o.Restored != 4 || restored != 5 || len(o.Troubles) > 0 || strings.Join(o.Stays, " ") != "a" {
+		t.Errorf("%+v, restored %d times", o, restored)
+	}
+}
+
+func TestTheTortureTellsOfAnOwnerThatActsOnATakenCluster(t *testing.T) {
+	b := newBench(t)
+	tt := Torture{
+		Request: Request{Book: b.parse(`{runbook: test/deaf, steps: [{id: a, uses: command, with: {run: "touch DIR/f", check: "test -e DIR/f", undo: "rm -f DIR/f"}}]}`), Cluster: "lab1"},
+		Folder:  t.TempDir(), Actions: b.Actions, Open: b.Open, Marker: func(*action.Site) Marker { return nil }, Say: func(string) {},
+	}
+	var o Ordeal
+	if err := tt.worthIt(t.Context(), &o); err != nil {
+		t.Fatal(err)
+	}
+	s, err := tt.service(t.Context(), "deaf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := tt.run(t.Context(), s, tt.Request, func(*State) *Order { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := tt.robbed(t.Context(), &o, "sleep", filepath.Join(tt.Folder, "deaf"), neighbour{leaseName("lab1")}, true); err != nil {
+		t.Fatal(err)
+	}
+	if len(o.Troubles) != 1 || !strings.Contains(o.Troubles[0].Text, "not fenced") {
+		t.Errorf("troubles %v", o.Troubles)
 	}
 }
 

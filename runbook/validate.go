@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"cmp"
 	"reflect"
 	"regexp"
 	"slices"
@@ -20,14 +21,16 @@ var (
 // checker walks over a runbook and compiles what it meets.
 type checker struct {
 	book     *Runbook
-	problems document.Problems
+	misfits  document.Problems // what could not be read
+	problems document.Problems // what was read and makes no sense
 	inputs   []string
 	seen     []string // ids so far
 	programs *programs
 }
 
-func (b *Runbook) validate() error {
-	c := checker{book: b, inputs: document.SortedKeys(b.Inputs), programs: &programs{byText: map[string]*vm.Program{}}}
+// validate looks for what makes no sense, beside what could not be read: all of it is told at once.
+func (b *Runbook) validate(misfits document.Problems) error {
+	c := checker{book: b, misfits: misfits, inputs: document.SortedKeys(b.Inputs), programs: &programs{byText: map[string]*vm.Program{}}}
 	if !validName.MatchString(b.Name) {
 		c.refuse(b.at.Get("runbook"), "name %q, expected lower-case letters, digits, - and /", b.Name)
 	}
@@ -38,6 +41,9 @@ func (b *Runbook) validate() error {
 		at := b.at.Get("inputs").Get(name)
 		if !validID.MatchString(name) {
 			c.refuse(at, "input %q, expected lower-case letters, digits and _", name)
+		}
+		if of := b.Inputs[name].Of; of != "" && (b.Inputs[name].Type != "node" || b.Inputs[of].Type != "cluster") {
+			c.refuse(at.Get("of"), "of %q, expected an input of type cluster, for one of type node", of)
 		}
 		if d := b.Inputs[name].Default; d != nil {
 			_, err := b.Inputs[name].read(d)
@@ -56,10 +62,18 @@ func (b *Runbook) validate() error {
 	}
 	c.steps(b.Steps, b.at.Get("steps"), nil)
 	b.compiled = c.programs
-	return c.problems.Err()
+	all := slices.Concat(misfits, c.problems)
+	slices.SortStableFunc(all, func(a, b *document.Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return all.Err()
 }
 
+// refuse adds a problem, unless something in that place could not be read, of which it may only be the consequence.
 func (c *checker) refuse(at *document.Node, format string, args ...any) {
+	if len(c.misfits) > 0 && (at == nil || slices.ContainsFunc(c.misfits, func(p *document.Problem) bool { return at.Holds(p) })) {
+		return
+	}
 	c.problems = append(c.problems, at.Errorf(format, args...))
 }
 
@@ -116,10 +130,11 @@ func (c *checker) step(s *Step, n *document.Node, group *Step) {
 			c.refuse(n.Get("approval"), "an approval needs at least one person and a time")
 		}
 	}
+	c.text(s.Cluster, c.scope(group), n.Get("cluster"))
 	if s.Uses != "" {
 		c.use(s.Uses, s.With, n.Get("uses"), n, group)
-	} else if s.With != nil || s.Undo != nil || s.Verify != nil {
-		c.refuse(n, "step %q has no uses, so it takes no with, undo or verify", s.ID)
+	} else if s.Cluster != "" || s.With != nil || s.Undo != nil || s.Verify != nil {
+		c.refuse(n, "step %q has no uses, so it takes no cluster, with, undo or verify", s.ID)
 	}
 	if s.Undo != nil {
 		c.use(s.Undo.Uses, s.Undo.With, n.Get("undo").Get("uses"), n.Get("undo"), group)
@@ -144,7 +159,7 @@ func (c *checker) group(s *Step, n *document.Node, outer *Step) {
 	case len(s.Steps) == 0:
 		c.refuse(n, "rolling without steps")
 		return
-	case s.Uses != "" || s.Undo != nil || s.Verify != nil || s.Approval != nil:
+	case s.Uses != "" || s.Cluster != "" || s.Undo != nil || s.Verify != nil || s.Approval != nil:
 		c.refuse(n, "a group takes id, if, rolling and steps; the rest belongs to its steps")
 	}
 	if s.Rolling.MaxUnavailable < 1 {
@@ -160,7 +175,7 @@ func (c *checker) use(name string, with *document.Node, at, n *document.Node, gr
 	if !known {
 		named := *at
 		named.Text = name
-		c.problems = append(c.problems, document.UnknownName(&named, "action", action.Names(c.book.actions)))
+		c.problems = append(c.problems, unknownAction(&named, action.Names(c.book.actions)))
 		return
 	}
 	if with == nil {
@@ -186,6 +201,20 @@ func (c *checker) use(name string, with *document.Node, at, n *document.Node, gr
 		}
 	}
 	c.problems = append(c.problems, mismatches(a, sample, with)...)
+}
+
+// unknownAction does not list what a list of its own is for.
+func unknownAction(n *document.Node, known []string) *document.Problem {
+	p := document.UnknownName(n, "action", known)
+	const few = 12
+	if len(known) <= few {
+		return p
+	}
+	short := n.Errorf("unknown action %q", n.Text)
+	if short.Hint = p.Hint; short.Hint == "" {
+		short.Hint = "plimsoll runbook list --actions"
+	}
+	return short
 }
 
 // mismatches reads the constant inputs one by one, since the others are missing.
@@ -243,69 +272,4 @@ func hasExpression(n *document.Node) bool {
 	}
 	return slices.ContainsFunc(n.Items, hasExpression) ||
 		slices.ContainsFunc(n.Entries, func(e document.Entry) bool { return hasExpression(e.Value) })
-}
-
-// read returns an input's value, refusing what it must not be.
-func (in Input) read(n *document.Node) (any, error) {
-	if len(in.Enum) > 0 && !slices.Contains(in.Enum, n.Text) {
-		return nil, document.UnknownName(n, "value", in.Enum)
-	}
-	switch in.Type {
-	case "number":
-		var f float64
-		err := n.Decode(&f)
-		return f, err
-	case "integer":
-		i, err := document.Count(n)
-		return i, err
-	case "boolean":
-		if n.Text != "true" && n.Text != "false" {
-			return nil, n.Errorf("%q, expected true or false", n.Text)
-		}
-		return n.Text == "true", nil
-	case "duration":
-		d, err := document.Duration(n)
-		return d.String(), err
-	}
-	if n.Kind != document.Scalar || n.Text == "" {
-		return nil, n.Errorf("%s, expected a text", n.Kind)
-	}
-	return n.Text, nil
-}
-
-// Resolve returns the values of the inputs from what a person said, NAME to text.
-func (b *Runbook) Resolve(said map[string]string) (map[string]any, error) {
-	values := map[string]any{}
-	var ps document.Problems
-	for _, name := range document.SortedKeys(said) {
-		if _, known := b.Inputs[name]; !known {
-			n := &document.Node{Kind: document.Scalar, File: "--input " + name, Text: name}
-			ps = append(ps, document.UnknownName(n, "input", document.SortedKeys(b.Inputs)))
-		}
-	}
-	for _, name := range document.SortedKeys(b.Inputs) {
-		in := b.Inputs[name]
-		n := in.Default
-		if text, given := said[name]; given {
-			n = &document.Node{Kind: document.Scalar, File: "--input " + name, Text: text}
-		}
-		if n == nil {
-			ps = append(ps, (&document.Node{File: b.Name}).Errorf("input %q is missing", name).WithHint("--input %s=%s", name, example(in)))
-			continue
-		}
-		v, err := in.read(n)
-		ps.Add(n, err)
-		values[name] = v
-	}
-	return values, ps.Err()
-}
-
-func example(in Input) string {
-	if len(in.Enum) > 0 {
-		return in.Enum[0]
-	}
-	if in.Type == "" {
-		return "TEXT"
-	}
-	return strings.ToUpper(string(in.Type))
 }

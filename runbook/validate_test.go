@@ -30,8 +30,10 @@ steps:
 `
 
 func TestRefusesWithThePlaceAndTheNearest(t *testing.T) {
-	if _, err := Parse("r.yaml", []byte(valid), action.Generic()); err != nil {
-		t.Fatal(err)
+	for _, text := range []string{valid, strings.Replace(valid, "default: x", `default: ""`, 1)} {
+		if _, err := Parse("r.yaml", []byte(text), action.Generic()); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for change, want := range map[string]string{
 		"uses: command|uses: comand":                                  `r.yaml:8:11: unknown action "comand", expected command, pause, sql.execute or wait (did you mean "command"?)`,
@@ -46,6 +48,7 @@ func TestRefusesWithThePlaceAndTheNearest(t *testing.T) {
 		"p99 > 1.5 *|p99 > * 1.5 *":                                   `unexpected token`,
 		"then: pause|then: panic":                                     `unknown answer to a breach "panic"`,
 		"rehearsals: 3|rehearsals: 0":                                 `expected at least 1`,
+		"text, default: x|text, default: ":                            `nothing, expected a text`,
 		"enum: [a, b], default: a|enum: [a, b], default: c":           `unknown value "c"`,
 		"max_unavailable: 2|max_unavailable: -2":                      `expected at least 1`,
 		"${{ inputs.word }}|${{ inputs.word":                          `without its }}`,
@@ -66,6 +69,46 @@ func TestRefusesWithThePlaceAndTheNearest(t *testing.T) {
 		}
 		if ps[0].Line == 0 {
 			t.Errorf("with %s: no place: %v", to, err)
+		}
+	}
+}
+
+func TestAllThatIsWrongIsToldAtOnceInOrder(t *testing.T) {
+	_, err := Parse("r.yaml", []byte(`runbook: test/wrong
+gait: {rehearsals: 3}
+inputs: {n: {type: nod}}
+steps:
+  - id: first
+    uses: comand
+  - id: second
+    use: pause
+    with: {for: 1s}
+  - id: third
+    uses: pause
+    with: {fro: 1s}
+  - uses: pause
+    with: {for: 1s}
+    timeout: soon
+  - id: last
+    if: inputs.m == 1
+    uses: pause
+    with: {for: 1s}
+`), action.Generic())
+	var ps document.Problems
+	if !errors.As(err, &ps) {
+		t.Fatal(err)
+	}
+	want := []string{
+		`r.yaml:2:1: unknown key "gait"`, `r.yaml:3:20: unknown type "nod"`, `r.yaml:6:11: unknown action "comand"`, `r.yaml:8:5: unknown key "use"`,
+		`r.yaml:12:12: unknown key "fro"`, `r.yaml:12:12: "for" is missing`, `r.yaml:13:5: "id" is missing`, `r.yaml:15:14: "soon", expected a duration`,
+		`r.yaml:17:9: unknown input "m"`,
+	}
+	if len(ps) != len(want) {
+		t.Fatalf("%d problems, want %d:\n%v", len(ps), len(want), err)
+	}
+	for i, p := range ps {
+		if !strings.HasPrefix(p.Error(), want[i]) {
+			t.Errorf("problem %d is %v, want %s", i+1, p, want[i])
 		}
 	}
 }

@@ -27,7 +27,7 @@ func (l *Lock) UnmarshalDocument(n *document.Node) error {
 // InputType is what an input must be.
 type InputType string
 
-var inputTypes = []string{"text", "number", "integer", "boolean", "duration", "node"}
+var inputTypes = []string{"text", "number", "integer", "boolean", "duration", "node", "cluster", "clusters", "list"}
 
 // UnmarshalDocument reads a type.
 func (t *InputType) UnmarshalDocument(n *document.Node) error {

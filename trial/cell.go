@@ -3,6 +3,8 @@ package trial
 import (
 	"fmt"
 	"maps"
+	"reflect"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/document"
@@ -16,13 +18,18 @@ type cell struct {
 	cluster  Cluster
 	load     Load
 	prepare  Prepare
+	timeline []Step
 	workload workload.Workload
-	data     string // names the data set: cells of the same name start from the same copy
+	source   string            // of the workload: its name, or the path of its file
+	beside   workload.Workload // that keeps a ledger beside it; nil: none
+	ledger   workload.Audited  // one of the two; nil: none
+	data     string            // names the data set: cells of the same name start from the same copy
 }
 
 // cells lists every combination, the last factor changing fastest but for the variant, which changes fastest of all so
 // that what is compared is measured close together.
-func (s *Spec) cells(parts Parts) ([]*cell, error) {
+func (t *Trial) cellsOf(parts Parts) ([]*cell, error) {
+	s := &t.Spec
 	variants := s.Compare.Variants
 	if len(variants) == 0 {
 		variants = []Variant{{}}
@@ -31,7 +38,7 @@ func (s *Spec) cells(parts Parts) ([]*cell, error) {
 	var ps document.Problems
 	for _, levels := range combinations(s.Compare.Factors) {
 		for i, v := range variants {
-			c, err := s.cell(levels, v, parts)
+			c, err := t.cell(levels, v, parts)
 			if err != nil {
 				ps.Add(s.Document, err)
 				continue
@@ -71,7 +78,8 @@ func combinations(factors []Factor) [][]*document.Node {
 	return out
 }
 
-func (s *Spec) cell(levels []*document.Node, v Variant, parts Parts) (*cell, error) {
+func (t *Trial) cell(levels []*document.Node, v Variant, parts Parts) (*cell, error) {
+	s := &t.Spec
 	c := &cell{cluster: s.Cluster, prepare: v.Prepare}
 	c.Variant, c.Factors = v.Name, map[string]string{}
 	c.cluster.Config = maps.Clone(s.Cluster.Config)
@@ -115,19 +123,88 @@ func (s *Spec) cell(levels []*document.Node, v Variant, parts Parts) (*cell, err
 	if err := c.load.validate(node); err != nil {
 		return nil, err
 	}
-	product, err := parts.product(s.Document, c.cluster)
+	if t.existing != nil && c.load.To == ToAll {
+		return nil, at(node, "to").Errorf("to: all needs a cluster that is made for the trial; give the target all addresses that are meant")
+	}
+	e, err := t.engineOf(parts, c.cluster)
 	if err != nil {
 		return nil, err
 	}
-	c.workload, err = parts.Workload(at(node, "workload"), c.load.Parameters, product.Engine)
-	if err != nil {
+	if err := c.load.suit(node, e); err != nil {
 		return nil, err
 	}
-	for _, call := range c.prepare {
-		if err := parts.check(call, c.cluster.Nodes); err != nil {
+	called := beside(at(node, "workload"))
+	c.source = called.Text
+	c.workload, err = parts.Workload(called, c.load.Parameters, e)
+	if err != nil {
+		return nil, document.Beside(err, document.Keys(reflect.TypeFor[Load]()))
+	}
+	if err := c.load.suitReads(node, t, parts, e, c.workload); err != nil {
+		return nil, err
+	}
+	if err := c.keepLedger(node, parts, e); err != nil {
+		return nil, err
+	}
+	if err := parts.checkFrom(c.load, node); err != nil {
+		return nil, err
+	}
+	if err := c.checkOn(node); err != nil {
+		return nil, err
+	}
+	if _, ok := c.workload.(workload.Divisible); !ok && len(c.load.From) > 0 {
+		return nil, node.Get("from").Errorf("the workload %s can be issued by one process only", c.workload.Name())
+	}
+	for i := range c.prepare {
+		if err := parts.resolve(&c.prepare[i], c.cluster.Nodes); err != nil {
 			return nil, err
 		}
 	}
-	c.data = fmt.Sprintf("%s %s %s %s", c.cluster.Engine, c.cluster.Version, c.load.Workload, c.load.Parameters.Format())
+	if t.existing == nil {
+		if err := c.checkSettings(s.Document, v, parts); err != nil {
+			return nil, err
+		}
+	}
+	if c.timeline, err = s.timelineOf(v); err != nil {
+		return nil, err
+	}
+	c.data = fmt.Sprintf("%s%s %s %s %s", c.cluster.Target, c.cluster.Engine, c.cluster.Version, c.load.Workload, c.load.Parameters.Format())
+	if len(c.load.On) > 0 {
+		c.data += " on " + strings.Join(c.load.On, " ")
+	}
+	if c.beside != nil {
+		c.data += fmt.Sprintf(" %s %s", c.beside.Name(), c.load.Ledger.Parameters.Format())
+	}
 	return c, nil
+}
+
+// timelineOf is the trial's timeline with a variant's inputs.
+func (s *Spec) timelineOf(v Variant) ([]Step, error) {
+	if v.Inputs != nil && v.Inputs.Kind != document.Mapping {
+		return nil, v.Inputs.Errorf("%s, expected the inputs of a runbook", v.Inputs.Kind)
+	}
+	takes := map[string]bool{}
+	steps := slices.Clone(s.Timeline)
+	for i, step := range steps {
+		if step.Call == nil {
+			continue
+		}
+		call, err := step.Call.given(v.Inputs)
+		if err != nil {
+			return nil, err
+		}
+		steps[i].Call = &call
+		if call.book != nil {
+			for name := range call.book.Inputs {
+				takes[name] = true
+			}
+		}
+	}
+	if v.Inputs != nil {
+		for _, e := range v.Inputs.Entries {
+			if !takes[e.Key] {
+				return nil, document.UnknownKey(e, document.SortedKeys(takes))
+			}
+		}
+	}
+	return steps, nil
 }

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,19 +11,60 @@ import (
 )
 
 // claims asks every expectation of every cell it speaks of: an expectation that names no level of a factor holds at each
-// of them, one that names no variant for each of them.
+// of them, one that names no variant for each of them, and one on a signal that names no node on each that shows it.
 func (t *Trial) claims(r *recording) []analyze.Claim {
 	var out []analyze.Claim
 	for _, e := range t.expectations {
 		for _, place := range t.places(e) {
-			claim := analyze.Claim{Text: e.text + place.suffix(), Estimate: e.estimate, Ratio: e.ratio, Unit: e.unit, Op: e.op, Margin: e.margin}
-			for _, m := range e.metrics {
-				claim.Quantities = append(claim.Quantities, t.quantity(m, place, r))
+			for _, node := range t.nodes(e, place, r) {
+				place.node = node
+				claim := analyze.Claim{Text: e.text + place.suffix(), Estimate: e.estimate, Ratio: e.ratio, Unit: e.unit, Op: e.op, Margin: e.margin}
+				for _, m := range e.metrics {
+					claim.Quantities = append(claim.Quantities, t.quantity(m, e, place, r))
+				}
+				out = append(out, claim)
 			}
-			out = append(out, claim)
 		}
 	}
 	return out
+}
+
+// nodes are those that an expectation is asked of: "" where it names them, or where none is known.
+func (t *Trial) nodes(e comparison, p place, r *recording) []string {
+	var nodes []string
+	for _, m := range e.metrics {
+		if m.ofSignal() && m.Node == "" {
+			nodes = append(nodes, r.showing(t.cellOf(m, p).Name, m.Signal)...)
+		}
+	}
+	if len(nodes) == 0 {
+		return []string{""}
+	}
+	slices.Sort(nodes)
+	return slices.Compact(nodes)
+}
+
+// refuted tells whether an expectation fails whatever its one metric was, known to be at least value (beyond is 1) or at most
+// value (beyond is -1).
+func (c comparison) refuted(value, beyond float64) bool {
+	if len(c.metrics) != 1 {
+		return false
+	}
+	found, further := c.estimate([]float64{value}), c.estimate([]float64{value + beyond})
+	rises, falls := further > found, further < found
+	switch c.op {
+	case "<":
+		return rises && found >= c.margin
+	case "<=":
+		return rises && found > c.margin
+	case ">":
+		return falls && found <= c.margin
+	case ">=":
+		return falls && found < c.margin
+	case "==":
+		return rises && found > c.margin || falls && found < c.margin
+	}
+	return false
 }
 
 // place is where a claim is made: the variant and levels that stand for what its metrics leave open.
@@ -31,6 +73,7 @@ type place struct {
 	levels  map[string]string
 	open    []string // factors that the claim leaves open, in order
 	named   bool     // the variant was left open too
+	node    string   // that signals are of which name none
 }
 
 // suffix says where, if the expectation does not.
@@ -42,10 +85,14 @@ func (p place) suffix() string {
 	for _, f := range p.open {
 		parts = append(parts, f+"="+p.levels[f])
 	}
-	if len(parts) == 0 {
-		return ""
+	text := ""
+	if len(parts) > 0 {
+		text = " at " + strings.Join(parts, ", ")
 	}
-	return " at " + strings.Join(parts, ", ")
+	if p.node != "" {
+		text += " on " + p.node
+	}
+	return text
 }
 
 func (t *Trial) places(e comparison) []place {
@@ -90,17 +137,36 @@ func (t *Trial) cellOf(m Metric, p place) *cell {
 	panic("trial: no cell at " + fmt.Sprint(variant, want))
 }
 
-func (t *Trial) quantity(m Metric, p place, r *recording) analyze.Quantity {
+// quantity is what was measured of a metric. A service that was not back within the data has recovered later than that: enough
+// to refute, not to prove.
+func (t *Trial) quantity(m Metric, e comparison, p place, r *recording) analyze.Quantity {
 	c := t.cellOf(m, p)
-	q := analyze.Quantity{Name: m.String(), Rounds: r.rounds(c.Name, m.Phase, m.Operation)}
+	if m.ofSignal() {
+		return r.level(m, e, c.Name, cmp.Or(m.Node, p.node))
+	}
+	q := analyze.Quantity{Name: m.String(), Rounds: r.rounds(c.Name, m.Phase, m.Step, m.Operation)}
 	switch {
+	case m.ofLedger(), m.Name == "recovery_time" && c.ledger != nil:
+		q.Exact = r.told(m, c.Name, 0, m.Phase)
 	case m.Name == "recovery_time":
-		q.Exact = r.recoveryTime(c.Name, m.Phase)
-	case m.exact() && len(q.Rounds) > 0:
+		took, back, found := r.recoveryTime(c.Name, m.Phase)
+		if found && (back || e.refuted(took, 1)) {
+			q.Exact = &took
+		} else {
+			q.Rounds, q.Statistic = nil, m.statistic()
+		}
+	case m.Name == "warmth":
+		q.Exact = r.warmth(c.Name, m.Phase, m.Node)
+	case m.Name == "warm_time":
+		q.Exact = r.warmTime(c.Name, m.Phase, m.Node)
+	case m.exact() && measured(q.Rounds) > 0:
 		n := m.count(slices.Concat(q.Rounds...))
 		q.Exact = &n
 	default:
 		q.Statistic = m.statistic()
+	}
+	if q.Exact == nil && q.Statistic == nil { // it has no value, which is no reason to guess one
+		q.Rounds, q.Statistic = nil, analyze.Throughput()
 	}
 	return q
 }

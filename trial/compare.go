@@ -23,10 +23,11 @@ type Factor struct {
 type Variant struct {
 	Name    string            `yaml:"-"`
 	Config  map[string]string `yaml:"config" doc:"Settings of the server, on top of the cluster's."`
-	Nodes   int               `yaml:"nodes" doc:"How many nodes, in place of the cluster's."`
+	Nodes   int               `yaml:"nodes,nonzero" doc:"How many nodes, in place of the cluster's."`
 	Version string            `yaml:"version" doc:"The server's version, in place of the cluster's."`
 	Engine  string            `yaml:"engine" doc:"The server's product, in place of the cluster's."`
 	Load    *document.Node    `yaml:"load" doc:"Keys of load, on top of the trial's."`
+	Inputs  *document.Node    `yaml:"inputs" doc:"Inputs of the runbooks that the timeline runs, on top of their with."`
 	Prepare Prepare           `yaml:"prepare" doc:"What is done to the cluster before the load begins, for example mysql/attach-replica."`
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,8 +34,15 @@ type terms struct {
 	variants   []string
 	factors    map[string][]string
 	phases     []string
-	operations []string // nil: not known yet, not checked
+	steps      map[string][]string // of the runbooks, by phase
+	operations []string            // nil: not known yet, not checked
+	audited    bool                // every cell keeps a ledger
+	changes    []string            // the phases in which something is done
+	signals    []string            // that can be shown; nil: not known, not checked
+	rounds     int
 	metrics    []Metric
+
+	millisecond float64 // in what the comparison at hand counts times in
 }
 
 var (
@@ -43,19 +51,39 @@ var (
 	flipped         = map[string]string{"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 )
 
-// plainNumbers writes durations as milliseconds and percentages as shares, which is what metrics are counted in.
+// milliseconds is the function that durations are written as, to be counted in the unit of what they are compared with.
+const milliseconds = "milliseconds"
+
+var writtenDuration = regexp.MustCompile(milliseconds + `\(([0-9.e+-]+)\)`)
+
+// plainNumbers writes durations and percentages as the expression language can read them. What stands in quotes is a name.
 func plainNumbers(text string) string {
-	text = durationLiteral.ReplaceAllStringFunc(text, func(s string) string {
-		d, err := time.ParseDuration(s)
+	parts := strings.Split(text, `"`)
+	for i := 0; i < len(parts); i += 2 {
+		parts[i] = durationLiteral.ReplaceAllStringFunc(parts[i], func(s string) string {
+			d, err := time.ParseDuration(s)
+			if err != nil {
+				return s
+			}
+			return milliseconds + "(" + strconv.FormatFloat(millis(d), 'f', -1, 64) + ")"
+		})
+		parts[i] = percentLiteral.ReplaceAllStringFunc(parts[i], func(s string) string {
+			m := percentLiteral.FindStringSubmatch(s)
+			f, _ := strconv.ParseFloat(m[1], 64)
+			return strconv.FormatFloat(f/100, 'f', -1, 64) + m[2]
+		})
+	}
+	return strings.Join(parts, `"`)
+}
+
+// asWritten is a part of an expression as a person would have written it.
+func asWritten(n ast.Node) string {
+	return writtenDuration.ReplaceAllStringFunc(n.String(), func(s string) string {
+		ms, err := strconv.ParseFloat(writtenDuration.FindStringSubmatch(s)[1], 64)
 		if err != nil {
 			return s
 		}
-		return strconv.FormatFloat(millis(d), 'f', -1, 64)
-	})
-	return percentLiteral.ReplaceAllStringFunc(text, func(s string) string {
-		m := percentLiteral.FindStringSubmatch(s)
-		f, _ := strconv.ParseFloat(m[1], 64)
-		return strconv.FormatFloat(f/100, 'f', -1, 64) + m[2]
+		return time.Duration(ms * float64(time.Millisecond)).String()
 	})
 }
 
@@ -80,11 +108,11 @@ func (t *terms) comparisons(n ast.Node, text string) ([]comparison, error) {
 	}
 	switch b.Operator {
 	case "and", "&&":
-		left, err := t.comparisons(b.Left, b.Left.String())
+		left, err := t.comparisons(b.Left, asWritten(b.Left))
 		if err != nil {
 			return nil, err
 		}
-		right, err := t.comparisons(b.Right, b.Right.String())
+		right, err := t.comparisons(b.Right, asWritten(b.Right))
 		return append(left, right...), err
 	case "or", "||":
 		return nil, t.at.Errorf("%q: an expectation cannot be an alternative", text).WithHint("write the weaker of the two, or two expectations")
@@ -99,12 +127,27 @@ func (t *terms) comparisons(n ast.Node, text string) ([]comparison, error) {
 	return []comparison{c}, nil
 }
 
-// compare brings a relation into the form that is judged: an estimate against a margin. Where both sides are positive
-// metrics it is their ratio; where one side is a number, the other side; else the difference against 0.
+// compare reads a relation. Durations in it count in seconds where a signal does, and else in milliseconds.
 func (t *terms) compare(b *ast.BinaryNode, text string) (comparison, error) {
+	t.millisecond = 1
+	c, err := t.form(b, text)
+	inSeconds := func(m Metric) bool { return m.unit() == "seconds" }
+	if err != nil || !slices.ContainsFunc(c.metrics, inSeconds) {
+		return c, err
+	}
+	if strings.Contains(b.String(), milliseconds) && slices.ContainsFunc(c.metrics, func(m Metric) bool { return m.unit() == "ms" }) {
+		return c, t.at.Errorf("%q has metrics in seconds and in milliseconds: write times in it as numbers", text)
+	}
+	t.millisecond = 1e-3
+	return t.form(b, text)
+}
+
+// form brings a relation into the form that is judged: an estimate against a margin. Where both sides are positive
+// metrics it is their ratio; where one side is a number, the other side; else the difference against 0.
+func (t *terms) form(b *ast.BinaryNode, text string) (comparison, error) {
 	t.metrics = nil
-	leftFactor, leftNode := factorOut(b.Left)
-	rightFactor, rightNode := factorOut(b.Right)
+	leftFactor, leftNode := t.factorOut(b.Left)
+	rightFactor, rightNode := t.factorOut(b.Right)
 	c := comparison{text: text, op: b.Operator}
 	left, leftInfo, err := t.term(leftNode)
 	if err != nil {
@@ -137,32 +180,37 @@ func (t *terms) compare(b *ast.BinaryNode, text string) (comparison, error) {
 }
 
 // factorOut splits constant factors off a product: 0.9 * x, x * 0.9, x / 2.
-func factorOut(n ast.Node) (float64, ast.Node) {
+func (t *terms) factorOut(n ast.Node) (float64, ast.Node) {
 	b, ok := n.(*ast.BinaryNode)
 	if !ok {
 		return 1, n
 	}
-	if k, is := number(b.Left); is && b.Operator == "*" {
-		f, rest := factorOut(b.Right)
+	if k, is := t.number(b.Left); is && b.Operator == "*" {
+		f, rest := t.factorOut(b.Right)
 		return k * f, rest
 	}
-	if k, is := number(b.Right); is && b.Operator == "*" {
-		f, rest := factorOut(b.Left)
+	if k, is := t.number(b.Right); is && b.Operator == "*" {
+		f, rest := t.factorOut(b.Left)
 		return k * f, rest
 	}
-	if k, is := number(b.Right); is && b.Operator == "/" && k != 0 {
-		f, rest := factorOut(b.Left)
+	if k, is := t.number(b.Right); is && b.Operator == "/" && k != 0 {
+		f, rest := t.factorOut(b.Left)
 		return f / k, rest
 	}
 	return 1, n
 }
 
-func number(n ast.Node) (float64, bool) {
+func (t *terms) number(n ast.Node) (float64, bool) {
 	switch n := n.(type) {
 	case *ast.IntegerNode:
 		return float64(n.Value), true
 	case *ast.FloatNode:
 		return n.Value, true
+	case *ast.CallNode:
+		if callee, is := n.Callee.(*ast.IdentifierNode); is && callee.Value == milliseconds && len(n.Arguments) == 1 {
+			ms, is := t.number(n.Arguments[0])
+			return ms * t.millisecond, is
+		}
 	}
 	return 0, false
 }
@@ -178,7 +226,7 @@ type evaluator func(values []float64) float64
 
 // term compiles arithmetic over numbers and metrics.
 func (t *terms) term(n ast.Node) (evaluator, info, error) {
-	if k, is := number(n); is {
+	if k, is := t.number(n); is {
 		return func([]float64) float64 { return k }, info{positive: k > 0}, nil
 	}
 	switch n := n.(type) {
@@ -193,6 +241,9 @@ func (t *terms) term(n ast.Node) (evaluator, info, error) {
 		return t.arithmetic(n)
 	}
 	m, err := t.metric(n)
+	if err == nil && m.ofLedger() {
+		err = t.checkLedger(m)
+	}
 	if err != nil {
 		return nil, info{}, err
 	}

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -16,12 +17,12 @@ func (t *terms) metric(n ast.Node) (Metric, error) {
 	switch n := n.(type) {
 	case *ast.IdentifierNode:
 		return t.named(n)
-	case *ast.BuiltinNode: // max and mean are the expression language's own words too
-		return t.latency(n.Name, n.Arguments, n.String())
+	case *ast.BuiltinNode: // max, mean and last are the expression language's own words too
+		return t.call(n.Name, n.Arguments, n.String())
 	case *ast.CallNode:
 		switch callee := n.Callee.(type) {
 		case *ast.IdentifierNode:
-			return t.latency(callee.Value, n.Arguments, n.String())
+			return t.call(callee.Value, n.Arguments, n.String())
 		case *ast.MemberNode:
 			return t.method(callee, n.Arguments)
 		}
@@ -38,7 +39,19 @@ func (t *terms) named(n *ast.IdentifierNode) (Metric, error) {
 	if _, is := quantiles[n.Value]; is {
 		return Metric{}, t.at.Errorf("%s of what? expected %s(response) or %s(service)", n.Value, n.Value, n.Value)
 	}
+	if slices.Contains(signalStatistics, n.Value) {
+		return t.signal(n.Value, nil)
+	}
 	return Metric{}, t.unknown("metric", n.Value, slices.Concat(plainMetrics, slices.Sorted(maps.Keys(quantiles))))
+}
+
+// call reads what has arguments: a time, or a statistic of a signal, whose name stands in quotes.
+func (t *terms) call(name string, arguments []ast.Node, text string) (Metric, error) {
+	_, inQuotes := quoted(arguments)
+	if slices.Contains(signalStatistics, name) && (inQuotes || name != "mean") {
+		return t.signal(name, arguments)
+	}
+	return t.latency(name, arguments, text)
 }
 
 // latency reads p99(response) and p99(service), with an operation as a second argument if it is of one only.
@@ -47,7 +60,10 @@ func (t *terms) latency(name string, arguments []ast.Node, text string) (Metric,
 	if name == "mean" || name == "max" {
 		m.Name = name
 	} else if m.Quantile == 0 {
-		return m, t.unknown("function", name, append(slices.Sorted(maps.Keys(quantiles)), "mean", "max"))
+		return m, t.unknown("function", name, slices.Concat(slices.Sorted(maps.Keys(quantiles)), []string{"max"}, signalStatistics))
+	}
+	if signal, inQuotes := quoted(arguments); inQuotes {
+		return m, t.at.Errorf("%s: %s is of response or service", text, name).WithHint("of a signal there are lowest, highest, mean and last: highest(%q)", signal)
 	}
 	if len(arguments) == 0 || len(arguments) > 2 {
 		return m, t.at.Errorf("%s: expected %s(response) or %s(service)", text, name, name)
@@ -64,6 +80,9 @@ func (t *terms) latency(name string, arguments []ast.Node, text string) (Metric,
 }
 
 func (t *terms) ofOperation(m Metric, n ast.Node) (Metric, error) {
+	if m.ofSignal() {
+		return m, t.at.Errorf("%s is of a node, not of an operation", m)
+	}
 	name, is := n.(*ast.StringNode)
 	if !is {
 		return m, t.at.Errorf("%s: expected the name of an operation in quotes", n.String())
@@ -103,18 +122,37 @@ func (t *terms) method(n *ast.MemberNode, arguments []ast.Node) (Metric, error) 
 	}
 	method, _ := n.Property.(*ast.StringNode)
 	switch {
-	case method.Value == "during" && len(arguments) == 1:
-		if name, is := arguments[0].(*ast.StringNode); is {
-			return t.during(m, name.Value)
-		}
-		return m, t.at.Errorf("during(%s): expected the name of a phase in quotes", arguments[0].String())
+	case method.Value == "during" && (len(arguments) == 1 || len(arguments) == 2):
+		return t.duringStep(m, arguments)
 	case method.Value == "of" && len(arguments) == 1:
 		return t.ofOperation(m, arguments[0])
 	case method.Value == "at" && len(arguments) == 2:
 		return t.atLevel(m, arguments)
+	case method.Value == "on" && len(arguments) == 1:
+		return t.onNode(m, arguments[0])
 	}
-	return m, t.unknown("selector", method.Value, []string{`during("phase")`, `of("operation")`, `at("factor", level)`})
+	return m, t.unknown("selector", method.Value, []string{`during("phase")`, `during("phase", "step")`, `of("operation")`, `at("factor", level)`, `on("node")`})
 }
+
+// onNode reads on("n2"), on("primary") and on("replica").
+func (t *terms) onNode(m Metric, n ast.Node) (Metric, error) {
+	name, is := n.(*ast.StringNode)
+	if !is || !nodeName.MatchString(name.Value) {
+		return m, t.at.Errorf("on(%s): expected primary, replica, or a node such as n2, in quotes", n.String())
+	}
+	switch part := name.Value == "primary" || name.Value == "replica"; {
+	case m.ofSignal() && part:
+		return m, t.at.Errorf("on(%q): a signal is of one node, expected its name, such as n2", name.Value)
+	case m.ofSignal() && slices.Contains(generatorSignals(), m.Signal):
+		return m, t.at.Errorf("%s is shown by the load generator, not by a node", m.Signal)
+	case !m.ofNode() && !m.ofSignal():
+		return m, t.at.Errorf("%s is not measured by node: only signals, warmth and warm_time are", m.Name)
+	}
+	m.Node = name.Value
+	return m, nil
+}
+
+var nodeName = regexp.MustCompile(`^(primary|replica|n[1-9][0-9]*)$`)
 
 func (t *terms) atLevel(m Metric, arguments []ast.Node) (Metric, error) {
 	factor, _ := arguments[0].(*ast.StringNode)
@@ -132,6 +170,29 @@ func (t *terms) atLevel(m Metric, arguments []ast.Node) (Metric, error) {
 	return m, nil
 }
 
+// duringStep reads during("phase") and during("phase", "step").
+func (t *terms) duringStep(m Metric, arguments []ast.Node) (Metric, error) {
+	phase, is := arguments[0].(*ast.StringNode)
+	if !is {
+		return m, t.at.Errorf("during(%s): expected the name of a phase in quotes", arguments[0].String())
+	}
+	m, err := t.during(m, phase.Value)
+	if err != nil || len(arguments) == 1 {
+		return m, err
+	}
+	step, is := arguments[1].(*ast.StringNode)
+	switch {
+	case !is:
+		return m, t.at.Errorf("during(%q, %s): expected the name of a step in quotes", phase.Value, arguments[1].String())
+	case m.Name == "recovery_time" || m.ofNode():
+		return m, t.at.Errorf("%s is of a whole phase, not of a step", m.Name)
+	case !slices.Contains(t.steps[phase.Value], span{key: step.Value}.id()):
+		return m, t.unknown("step of "+phase.Value, step.Value, t.steps[phase.Value])
+	}
+	m.Step = step.Value
+	return m, nil
+}
+
 func (t *terms) during(m Metric, phase string) (Metric, error) {
 	if !slices.Contains(t.phases, phase) {
 		return m, t.unknown("phase", phase, t.phases)
@@ -144,4 +205,18 @@ func (t *terms) unknown(what, name string, known []string) *document.Problem {
 	at := *t.at
 	at.Text = name
 	return document.UnknownName(&at, what, known)
+}
+
+// checkLedger refuses what no ledger can tell.
+func (t *terms) checkLedger(m Metric) error {
+	switch {
+	case !t.audited:
+		return t.at.Errorf("%s: nothing is remembered that could be lost", m.Name).
+			WithHint("keep a ledger beside the workload: load: {ledger: {rate: 200}}")
+	case m.Operation != "" || m.Step != "":
+		return t.at.Errorf("%s is of a whole cell, or of a change in its timeline", m)
+	case m.Phase != "" && !slices.Contains(t.changes, m.Phase):
+		return t.at.Errorf("%s: what is lost is lost to a change, expected a phase in which something is run", m)
+	}
+	return nil
 }

@@ -43,8 +43,8 @@ func (t *Trial) describe(r *recording, o analyze.Options) []Cell {
 func (t *Trial) describeCell(c *cell, r *recording, o analyze.Options) Cell {
 	out := c.Cell
 	out.Figures = []Figure{}
-	whole := r.rounds(c.Name, "", "")
-	out.Rounds = len(whole)
+	whole := r.rounds(c.Name, "", "", "")
+	out.Rounds = measured(whole)
 	for _, seconds := range whole {
 		for _, s := range seconds {
 			out.Tally = out.Tally.Plus(s.Tally)
@@ -60,11 +60,11 @@ func (t *Trial) describeCell(c *cell, r *recording, o analyze.Options) Cell {
 		}
 		for _, m := range figureMetrics(c.load.Open()) {
 			m.Operation = operation
-			q := analyze.Quantity{Name: m.String(), Rounds: r.rounds(c.Name, "", operation), Statistic: m.statistic()}
+			q := analyze.Quantity{Name: m.String(), Rounds: r.rounds(c.Name, "", "", operation), Statistic: m.statistic()}
 			f := Figure{Metric: m.figureName(), Operation: operation, Unit: m.unit(), Estimate: analyze.EstimateOf(q, o)}
 			if control != nil && m.positive() {
-				base := analyze.Quantity{Name: m.String(), Rounds: r.rounds(control.Name, "", operation), Statistic: m.statistic()}
-				if len(base.Rounds) > 0 {
+				base := analyze.Quantity{Name: m.String(), Rounds: r.rounds(control.Name, "", "", operation), Statistic: m.statistic()}
+				if measured(base.Rounds) > 0 {
 					ratio := analyze.RatioOf(q, base, o)
 					f.Ratio = &ratio
 				}
@@ -72,6 +72,8 @@ func (t *Trial) describeCell(c *cell, r *recording, o analyze.Options) Cell {
 			out.Figures = append(out.Figures, f)
 		}
 	}
+	out.Writes = r.writes(c.Name)
+	out.Figures = append(out.Figures, r.ledgerFigures(c.Name, 0, "", len(t.Timeline) > 0)...)
 	return out
 }
 
@@ -88,7 +90,8 @@ func (t *Trial) controlOf(c *cell) *cell {
 	return nil
 }
 
-// phases lists every stretch with its figures; what followed a baseline is held against it.
+// phases lists every stretch, with its figures where the cells are not what is looked at; what followed a baseline is held
+// against it.
 func (t *Trial) phases(r *recording, o analyze.Options) []Phase {
 	var out []Phase
 	open := map[string]bool{}
@@ -96,45 +99,44 @@ func (t *Trial) phases(r *recording, o analyze.Options) []Phase {
 		open[c.Name] = c.load.Open()
 	}
 	for _, s := range r.stretches {
-		p := Phase{Name: s.phase, Cell: s.cell, Round: s.round, From: s.from, To: s.to}
-		if len(t.Timeline) > 0 && len(s.all) > 0 && s.phase != warmup {
-			for _, m := range figureMetrics(open[s.cell]) {
-				q := analyze.Quantity{Name: m.String(), Rounds: [][]analyze.Second{s.all}, Statistic: m.statistic()}
-				p.Figures = append(p.Figures, Figure{Metric: m.figureName(), Unit: m.unit(), Estimate: analyze.EstimateOf(q, o)})
-			}
+		p := Phase{Name: s.phase, Cell: s.cell, Round: s.round, From: s.from, To: s.to, Warmth: s.warmth}
+		if s.phase != warmup {
+			p.Signals = r.shown(s)
+		}
+		if (len(t.Timeline) > 0 || !t.Compare.Compares()) && s.phase != warmup {
+			p.Figures = phaseFigures(s.all, open[s.cell], o)
 			if s.change {
-				p.Impact = r.impact(s, o)
+				p.Impact, p.Dips = r.impact(s, o), r.dips(s, o)
+				p.Figures = append(p.Figures, r.ledgerFigures(s.cell, s.round, s.phase, true)...)
 			}
 		}
 		out = append(out, p)
+		for _, step := range s.steps {
+			p := Phase{Name: s.phase + "/" + step.key, Of: s.phase, Cell: s.cell, Round: s.round, From: step.from, To: step.to}
+			if step.to.Sub(step.from) >= second { // what is shorter has no second of its own
+				p.Figures = phaseFigures(s.during(step.key, s.all), open[s.cell], o)
+			}
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func phaseFigures(seconds []analyze.Second, open bool, o analyze.Options) []Figure {
+	if len(seconds) == 0 {
+		return nil
+	}
+	var out []Figure
+	for _, m := range figureMetrics(open) {
+		q := analyze.Quantity{Name: m.String(), Rounds: [][]analyze.Second{seconds}, Statistic: m.statistic()}
+		out = append(out, Figure{Metric: m.figureName(), Unit: m.unit(), Estimate: analyze.EstimateOf(q, o)})
 	}
 	return out
 }
 
 // impact holds a change, and what came after it up to the next change, against the baseline of its round.
 func (r *recording) impact(change *stretch, o analyze.Options) *analyze.Impact {
-	var baseline, during []analyze.Second
-	after := false
-	for _, s := range r.stretches {
-		if s.cell != change.cell || s.round != change.round {
-			continue
-		}
-		switch {
-		case s == change:
-			after = true
-			during = append(during, s.all...)
-		case s.phase == "baseline" && !after:
-			baseline = append(baseline, s.all...)
-		case after && s.change:
-			return impactOf(baseline, during, o)
-		case after:
-			during = append(during, s.all...)
-		}
-	}
-	return impactOf(baseline, during, o)
-}
-
-func impactOf(baseline, during []analyze.Second, o analyze.Options) *analyze.Impact {
+	baseline, during := r.around(change)
 	if len(baseline) < 3 || len(during) < 3 {
 		return nil
 	}
@@ -142,22 +144,25 @@ func impactOf(baseline, during []analyze.Second, o analyze.Options) *analyze.Imp
 	return &impact
 }
 
-// recoveryTime is the longest time from a change's onset until the service was back, in milliseconds; nil when a round
-// did not recover within its data, or had nothing to compare with. No impact is recovered at once.
-func (r *recording) recoveryTime(cell, phase string) *float64 {
-	longest, found := 0.0, false
+// recoveryTime is the longest time from a change's onset until the service was back, in milliseconds; where it was not back
+// within the data, until the end of that. No impact is recovered at once. Nothing is found without something to compare with.
+func (r *recording) recoveryTime(cell, phase string) (longest float64, back, found bool) {
+	back = true
 	for _, s := range r.stretches {
 		if s.cell != cell || !s.change || phase != "" && s.phase != phase {
 			continue
 		}
 		impact := r.impact(s, analyze.Options{})
-		if impact == nil || !impact.Onset.IsZero() && impact.Recovered.IsZero() {
-			return nil
+		if impact == nil {
+			return 0, false, false
 		}
-		longest, found = max(longest, millis(impact.Took)), true
+		took := impact.Took
+		if !impact.Onset.IsZero() && impact.Recovered.IsZero() {
+			_, during := r.around(s)
+			last := during[len(during)-1]
+			took, back = last.Start.Add(last.Length).Sub(impact.Onset), false
+		}
+		longest, found = max(longest, millis(took)), true
 	}
-	if !found {
-		return nil
-	}
-	return &longest
+	return longest, back, found
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"plimsoll/infra"
 	"plimsoll/load"
 	"plimsoll/series"
 )
@@ -43,7 +44,7 @@ type folder struct {
 // newFolder makes the folder of a result. One that holds a result already is refused.
 func newFolder(dir string, spec []byte, started time.Time) (*folder, error) {
 	if _, err := os.Stat(filepath.Join(dir, specFile)); err == nil {
-		return nil, fmt.Errorf("make result folder: %s holds a result already", dir)
+		return nil, infra.Advise(fmt.Errorf("make result folder: %s holds a result already", dir), "name another folder with --out, or remove it")
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make result folder: %w", err)
@@ -170,7 +171,7 @@ func OpenHead(dir string) (*Result, error) {
 	r := &Result{Dir: dir}
 	source, err := os.ReadFile(filepath.Join(dir, specFile))
 	if err != nil {
-		return nil, fmt.Errorf("open result: %s is no result folder: %w", dir, err)
+		return nil, infra.Advise(fmt.Errorf("open result: %s is no result folder: %w", dir, err), "plimsoll trial list")
 	}
 	r.Source = string(source)
 	if err := readJSON(dir, environmentFile, &r.Environment); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -1,12 +1,16 @@
 package trial
 
 import (
+	"fmt"
+	"slices"
+	"time"
+
 	"plimsoll/load"
 	"plimsoll/series"
 )
 
-// guard asks whether the load generator was fit to measure what a cell's undisturbed phases measured, and makes the
-// trial INVALID where it was not. While something is done to the cluster, and after, a full house is the database's doing.
+// guard asks whether the load generator was fit to measure what a cell's undisturbed phases measured; where it was not, the
+// trial is going to be INVALID. While something is done to the cluster, and after, a full house is the database's doing.
 func (d *drive) guard() {
 	for _, s := range d.recording.stretches {
 		if s.cell != d.cell.Name || s.round != d.round || s.phase != "measure" && s.phase != "baseline" {
@@ -16,10 +20,68 @@ func (d *drive) guard() {
 		for _, second := range s.all {
 			responses = append(responses, second.Response)
 		}
+		d.doubts.judged++
 		for _, reason := range load.Judge(s.guard, series.Merge(responses...).Snapshot()) {
-			d.refute("%s, %s: %s", where(d.cell.Name, d.round), s.phase, reason)
+			d.doubts.add(where(d.cell.Name, d.round)+", "+s.phase, reason)
 		}
 	}
+}
+
+// doubts collects what was wrong with the load generator: what many phases suffered from is one reason.
+type doubts struct {
+	judged int // phases
+	all    []*doubt
+}
+
+// doubt is a fault of one loader, and the phases that had it.
+type doubt struct {
+	phases int
+	where  string // the phase that suffered most
+	worst  load.Reason
+}
+
+func (d *doubts) add(where string, r load.Reason) {
+	for _, known := range d.all {
+		if known.worst.What != r.What || known.worst.Loader != r.Loader {
+			continue
+		}
+		if known.phases++; r.Excess > known.worst.Excess {
+			known.where, known.worst = where, r
+		}
+		return
+	}
+	d.all = append(d.all, &doubt{phases: 1, where: where, worst: r})
+}
+
+// reasons says each fault once.
+func (d *doubts) reasons() []string {
+	var out []string
+	for _, found := range d.all {
+		if found.phases == 1 {
+			out = append(out, fmt.Sprintf("%s: %s", found.where, found.worst))
+			continue
+		}
+		out = append(out, fmt.Sprintf("in %d of %d measured phases, worst in %s: %s", found.phases, d.judged, found.where, found.worst))
+	}
+	return out
+}
+
+// doubtGenerator lets what was wrong with the load generator count against the trial.
+func (r *runner) doubtGenerator() {
+	say := r.refute
+	if r.trial.countsOnly() { // what was acknowledged and is lost is so, however late the generator was
+		say = r.note
+	}
+	for _, reason := range r.doubts.reasons() {
+		say("%s", reason)
+	}
+}
+
+// countsOnly tells whether nothing is expected but what a ledger counts.
+func (t *Trial) countsOnly() bool {
+	return len(t.expectations) > 0 && !slices.ContainsFunc(t.expectations, func(c comparison) bool {
+		return slices.ContainsFunc(c.metrics, func(m Metric) bool { return !m.ofLedger() })
+	})
 }
 
 // generator is the node under which the load generator's own readings stand among the signals.
@@ -27,15 +89,23 @@ const generator = "load"
 
 // generatorPoints are the guard's readings of a second as signals.
 func generatorPoints(s load.Second) []series.Point {
-	at := s.Start.Add(s.Length)
+	points := guardPoints(generator, s.Start.Add(s.Length), s.Guard)
+	for _, l := range s.Guard.Loaders {
+		points = append(points, guardPoints(l.Loader, s.Start.Add(s.Length), l.GuardSecond)...)
+	}
+	return points
+}
+
+func guardPoints(node string, at time.Time, g load.GuardSecond) []series.Point {
 	point := func(signal string, value float64) series.Point {
-		return series.Point{Time: at, Signal: signal, Node: generator, Value: value}
+		return series.Point{Time: at, Signal: signal, Node: node, Value: value}
 	}
 	return []series.Point{
-		point("load.start_lag_p99_ms", millis(s.Guard.StartLagP99)),
-		point("load.cap_share", s.Guard.CapShare),
-		point("load.backlog", float64(s.Guard.Backlog)),
-		point("load.cpu_share", s.Guard.CPUShare),
-		point("load.lost_connections", float64(s.Guard.Lost)),
+		point("load.start_lag_p99_ms", millis(g.StartLagP99)),
+		point("load.cap_share", g.CapShare),
+		point("load.backlog", float64(g.Backlog)),
+		point("load.cpu_share", g.CPUShare),
+		point("load.lost_connections", float64(g.Lost)),
+		point("load.stall_ms", millis(g.Stall)),
 	}
 }

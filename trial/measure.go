@@ -8,14 +8,13 @@ import (
 
 	"plimsoll/engine"
 	"plimsoll/load"
-	"plimsoll/probe"
 	"plimsoll/series"
 	"plimsoll/workload"
 )
 
 // cell runs one cell in one round: from its servers, made ready, to the last phase.
 func (r *runner) cell(ctx context.Context, c *cell, round int) error {
-	s, err := r.serversFor(ctx, c)
+	s, err := r.prepare(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -29,33 +28,53 @@ func (r *runner) cell(ctx context.Context, c *cell, round int) error {
 		return err
 	}
 	for _, call := range c.prepare {
-		r.observe(Stage{Doing: Starting, Cell: c.Name, Round: round, Detail: call.Change, Share: -1})
-		if err := r.change(ctx, c, round, s, call); err != nil {
+		r.observe(Stage{Doing: Starting, Cell: c.Name, Round: round, Detail: call.Name(), Share: -1})
+		if _, err := r.change(ctx, c, round, s, call); err != nil {
 			return err
 		}
 	}
-	db, err := s.open(ctx, nodes...)
+	sets := c.datasets(nodes)
+	all, err := s.openAll(ctx, sets)
 	if err != nil {
 		return err
 	}
-	defer db.Close()
-	if err := r.verify(ctx, c, db); err != nil {
+	defer func() { _ = closeAll(all) }() // the administrator only looked
+	if err := r.verify(ctx, c, all[0]); err != nil {
 		return err
 	}
-	if err := c.workload.Adopt(ctx, db); err != nil {
-		return fmt.Errorf("look at the data of %s: %w", c.load.Workload, err)
+	if err := c.adopt(ctx, all); err != nil {
+		return err
 	}
-	endProbes := r.probes(ctx, s)
-	err = r.drive(ctx, c, round, s, db)
-	endProbes()
+	loading, err := c.openLoads(ctx, s, sets)
 	if err != nil {
 		return err
 	}
-	return r.check(ctx, c, round, db)
+	defer func() { _ = closeAll(loading) }() // every operation has ended
+	watching, unwatch := context.WithCancel(ctx)
+	w := r.watch(s, sets)
+	w.follow(watching)
+	err = r.drive(watching, c, round, s, sets, all[0], loading, w)
+	unwatch()
+	w.end()
+	r.recording.warmAgain(c.Name, round, w.points)
+	r.recording.keep(c.Name, round, w.points, r.trial.namesSignal)
+	var failed *halt
+	if err == nil || errors.As(err, &failed) { // a change that failed may have lost writes
+		err = errors.Join(err, r.audit(ctx, c, round, loading[0]))
+	}
+	if err != nil {
+		return err
+	}
+	for _, db := range all {
+		if err := r.check(ctx, c, round, db); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// drive puts the cell under load, warms it up and goes through its phases.
-func (r *runner) drive(ctx context.Context, c *cell, round int, s *servers, db engine.Database) error {
+// drive puts the cell under load, which comes from sources, warms it up and goes through its phases.
+func (r *runner) drive(ctx context.Context, c *cell, round int, s *servers, sets []dataset, db engine.Database, sources []engine.Database, w *watch) error {
 	seed := r.trial.Seed + uint64(round)
 	spec := load.Spec{
 		Operations: c.workload.Operations(), Connections: c.load.Connections,
@@ -68,24 +87,42 @@ func (r *runner) drive(ctx context.Context, c *cell, round int, s *servers, db e
 		}
 		spec.Schedule = schedule
 	}
+	issue, over, err := r.issue(ctx, c, s, sets, sources, seed)
+	if err != nil {
+		return err
+	}
+	defer over.close()
 	loading, stop := context.WithCancel(ctx)
 	defer stop()
+	kept, err := r.keep(loading, c, sources[0], seed)
+	if err != nil {
+		return err
+	}
 	seconds := make(chan load.Second, 16)
+	var all load.Summary
 	ended := make(chan error, 1)
 	go func() {
-		_, err := load.Run(loading, spec, c.workload.Connect(db, seed), func(s load.Second) { seconds <- s })
+		var err error
+		all, err = issue(loading, spec, func(s load.Second) { seconds <- s })
 		close(seconds)
 		ended <- err
 	}()
-	d := &drive{runner: r, cell: c, round: round, servers: s, db: db, seconds: seconds}
-	err := d.run(loading)
+	d := &drive{runner: r, cell: c, round: round, servers: s, db: db, seconds: seconds, watch: w, over: over, sources: sources}
+	r.felt.Store(&d.feels)
+	err = d.run(loading)
+	r.felt.Store(nil)
 	stop()
 	d.guard()
+	d.judgeHung()
 	for range seconds { // the last, cut short, belongs to no phase
+	}
+	if keepErr := <-kept; keepErr != nil {
+		err = errors.Join(keepErr, err)
 	}
 	if loadErr := <-ended; loadErr != nil && !errors.Is(loadErr, context.Canceled) {
 		err = errors.Join(fmt.Errorf("load: %w", loadErr), err)
 	}
+	d.broke(all)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -107,21 +144,27 @@ type drive struct {
 	db      engine.Database
 	seconds <-chan load.Second
 	now     *stretch // the phase that is under way
-	lost    int      // connections, at the end of the last second
+	feels   felt
+	watch   *watch
+	over    placing
+	lost    int // connections, at the end of the last second
+	sources []engine.Database
+	avoids  []string // addresses that the load keeps away from, at the end of the last second
+	hung    []string // a phase and an address, for each node that hung in it
 }
 
 func (d *drive) run(ctx context.Context) error {
 	if err := d.warmUp(ctx); err != nil {
 		return err
 	}
-	if len(d.trial.Timeline) == 0 {
+	if len(d.cell.timeline) == 0 {
 		length := d.trial.Phases.Measure
 		if d.cell.load.Rate.Staged() {
 			length = d.cell.load.Rate.Length()
 		}
 		return d.stretch(ctx, "measure", length)
 	}
-	for _, step := range d.trial.Timeline {
+	for _, step := range d.cell.timeline {
 		var err error
 		if step.Call == nil {
 			err = d.stretch(ctx, step.Phase, step.Length)
@@ -159,12 +202,16 @@ func (d *drive) next(ctx context.Context) (load.Second, error) {
 		if err != nil {
 			return s, err
 		}
-		if err := d.folder.signals(generatorPoints(s)); err != nil {
+		own := append(generatorPoints(s), d.over.shares(s.Start.Add(s.Length))...)
+		if err := d.folder.signals(own); err != nil {
 			return s, err
 		}
+		d.watch.remember(own)
 		d.now.add(s)
+		d.feels.add(d.now.all[len(d.now.all)-1], d.now.phase)
 		d.observe(Second{Row: row})
 		d.connections(s)
+		d.avoided(s)
 		d.errorClasses(s)
 		return s, nil
 	case <-ctx.Done():
@@ -219,12 +266,35 @@ func (d *drive) stretch(ctx context.Context, phase string, length time.Duration)
 	return nil
 }
 
-// disturb is a phase in which a change is made.
+// disturb is a phase in which a change is made. One that follows another under the same name belongs to that one's phase.
 func (d *drive) disturb(ctx context.Context, call Call) error {
-	d.begin(call.Change, 0, true)
-	d.observe(Stage{Doing: Disturbing, Cell: d.cell.Name, Round: d.round, Detail: call.Change, Share: -1})
-	done := make(chan error, 1)
-	go func() { done <- d.change(ctx, d.cell, d.round, d.servers, call) }()
+	goesOn := d.now != nil && d.now.change && d.now.phase == call.Name()
+	if !goesOn {
+		d.begin(call.Name(), 0, true)
+	}
+	d.observe(Stage{Doing: Disturbing, Cell: d.cell.Name, Round: d.round, Detail: call.Name(), Share: -1})
+	now, began, done := d.now, time.Now(), make(chan error, 1)
+	go func() {
+		if !goesOn {
+			now.before = d.watch.look(ctx)
+		}
+		moved := d.shuffling(ctx)
+		changed := make(chan error, 1)
+		go func() {
+			steps, err := d.change(ctx, d.cell, d.round, d.servers, call)
+			now.steps = append(now.steps, steps...)
+			for _, step := range steps {
+				if call.book.Looks(step.key) {
+					now.looks = append(now.looks, step.key)
+				}
+			}
+			changed <- err
+		}()
+		err := d.attend(ctx, now, changed)
+		now.streams = append(now.streams, d.flowing(append(d.streams(ctx), moved()...), began)...)
+		d.over.move(d.servers.serving())
+		done <- err
+	}()
 	for running := true; running; {
 		select {
 		case err := <-done:
@@ -244,23 +314,35 @@ func (d *drive) disturb(ctx context.Context, call Call) error {
 	return nil
 }
 
-// change runs a change and books when it began and ended.
-func (r *runner) change(ctx context.Context, c *cell, round int, s *servers, call Call) error {
-	change, _ := r.parts.change(call.Change)
+// change runs a change or a runbook and books when it began and ended. It returns the steps of a runbook.
+func (r *runner) change(ctx context.Context, c *cell, round int, s *servers, call Call) ([]span, error) {
 	tell := func(e series.Event) {
 		e.Cell, e.Round = c.Name, round
 		r.happened(e)
 	}
-	tell(series.Event{Kind: "change.start", Name: call.Change})
+	tell(series.Event{Kind: "change.start", Name: call.Name()})
 	began := time.Now()
-	err := change.Run(ctx, s.cluster, call, tell)
-	end := series.Event{Kind: "change.end", Name: call.Change, Detail: map[string]any{"seconds": time.Since(began).Seconds()}}
+	steps, err := r.carryOut(ctx, c, round, s, call, tell)
+	end := series.Event{Kind: "change.end", Name: call.Name(), Detail: map[string]any{"seconds": time.Since(began).Seconds()}}
 	if err != nil {
 		end.Detail["error"] = err.Error()
-		err = fmt.Errorf("%s: %w", call.Change, err)
+		err = fmt.Errorf("%s: %w", call.Name(), err)
 	}
 	tell(end)
-	return err
+	return steps, err
+}
+
+func (r *runner) carryOut(ctx context.Context, c *cell, round int, s *servers, call Call, tell func(series.Event)) ([]span, error) {
+	if call.book != nil {
+		return r.execute(ctx, s, call, tell, func(step string) {
+			r.observe(Stage{Doing: Disturbing, Cell: c.Name, Round: round, Detail: call.Name() + ", step " + step, Share: -1})
+		})
+	}
+	change, _ := r.parts.change(call.Change)
+	if _, unsettles := change.(Unsettling); unsettles {
+		s.unsettled = true
+	}
+	return nil, change.Run(ctx, s.cluster, call, tell)
 }
 
 // check asks a workload that knows what must hold of its data whether it does.
@@ -291,48 +373,4 @@ func where(cell string, round int) string {
 		return fmt.Sprintf("round %d", round)
 	}
 	return fmt.Sprintf("%s, round %d", cell, round)
-}
-
-// probes reads every node's signals while a cell is measured; the returned function ends that.
-func (r *runner) probes(ctx context.Context, s *servers) (end func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	var all []probe.Probe
-	var open []engine.Database
-	for _, node := range s.cluster.Nodes() {
-		if node.PID == 0 {
-			continue
-		}
-		all = append(all, probe.NewProcess(node.Name, r.site.Lab.Machine, func() int { return s.processOf(node.Name) }))
-		if db, err := s.open(ctx, node.Name); err == nil {
-			open = append(open, db)
-			all = append(all, probe.NewStatus(node.Name, db))
-		}
-	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		probe.Collect(ctx, time.Second, all, func(points []series.Point) {
-			if err := r.folder.signals(points); err != nil {
-				r.site.Log.Warn("signals not written", "error", err)
-			}
-		}, func(err error) {
-			r.happened(series.Event{Kind: "probe.failed", Detail: map[string]any{"error": err.Error()}})
-		})
-	}()
-	return func() {
-		cancel()
-		<-ended
-		for _, db := range open {
-			_ = db.Close() // it was only read from
-		}
-	}
-}
-
-func (s *servers) processOf(name string) int {
-	for _, node := range s.cluster.Nodes() {
-		if node.Name == name {
-			return node.PID
-		}
-	}
-	return 0
 }

@@ -7,11 +7,13 @@ import (
 	"time"
 
 	"plimsoll/analyze"
+	"plimsoll/series"
 )
 
 // Metric is one measured number as an expectation names it, with where it is taken.
 type Metric struct {
-	Name      string  // throughput, errors, error_share, late, skipped, quantile, mean, max, recovery_time
+	Name      string  // throughput, errors, error_share, late, skipped, quantile, mean, max, recovery_time, warmth, warm_time, one of ledgerMetrics, or with Signal one of signalStatistics
+	Signal    string  // of a statistic of a signal: mysql.threads_running
 	Quantile  float64 // of a quantile, 0 to 1
 	Basis     basis   // of quantile, mean and max
 	Operation string  // "" is all operations together
@@ -19,6 +21,8 @@ type Metric struct {
 	Variant string            // "" is whichever the claim is asked for
 	At      map[string]string // levels of factors; a factor that is not here is whichever the claim is asked for
 	Phase   string            // "" is all that was measured
+	Node    string            // of warmth and warm_time: a node, primary or replica; "" is the worst of all. Of a signal: a node; "" is each
+	Step    string            // of the runbook that made the phase, by its id or key; "" is all of the phase
 }
 
 // basis is which time is meant.
@@ -33,26 +37,33 @@ const (
 var quantiles = map[string]float64{"p50": .5, "p75": .75, "p90": .9, "p95": .95, "p99": .99, "p999": .999}
 
 // plainMetrics are those that are named without arguments.
-var plainMetrics = []string{"throughput", "errors", "error_share", "late", "skipped", "recovery_time"}
+var plainMetrics = append([]string{"throughput", "errors", "error_share", "late", "skipped", "recovery_time", "warmth", "warm_time"}, ledgerMetrics...)
 
 // exact tells the metrics that are counted, not estimated.
 func (m Metric) exact() bool {
-	return slices.Contains([]string{"errors", "late", "skipped", "recovery_time"}, m.Name)
+	return slices.Contains([]string{"errors", "late", "skipped", "recovery_time", "warmth", "warm_time"}, m.Name)
 }
+
+// ofNode tells the metrics that are measured by node.
+func (m Metric) ofNode() bool { return m.Name == "warmth" || m.Name == "warm_time" }
 
 // positive tells the metrics that are never zero where there is data, so that a ratio of them makes sense.
 func (m Metric) positive() bool {
-	return slices.Contains([]string{"throughput", "quantile", "mean", "max"}, m.Name)
+	return !m.ofSignal() && slices.Contains([]string{"throughput", "quantile", "mean", "max"}, m.Name)
 }
 
 // unit is the unit of the metric's value.
 func (m Metric) unit() string {
+	if m.ofSignal() {
+		_, unit := series.SignalUnit(m.Signal)
+		return unit
+	}
 	switch m.Name {
 	case "throughput":
 		return "per_second"
-	case "error_share":
+	case "error_share", "warmth":
 		return "share"
-	case "recovery_time", "quantile", "mean", "max":
+	case "recovery_time", "recovery_point", "warm_time", "quantile", "mean", "max":
 		return "ms"
 	}
 	return "count"
@@ -95,14 +106,16 @@ func (m Metric) count(seconds []analyze.Second) float64 {
 
 func (m Metric) String() string {
 	var b strings.Builder
-	switch m.Name {
-	case "quantile":
+	switch {
+	case m.ofSignal():
+		fmt.Fprintf(&b, "%s(%q)", m.Name, m.Signal)
+	case m.Name == "quantile":
 		for name, q := range quantiles {
 			if q == m.Quantile {
 				fmt.Fprintf(&b, "%s(%s)", name, m.Basis)
 			}
 		}
-	case "mean", "max":
+	case m.Name == "mean", m.Name == "max":
 		fmt.Fprintf(&b, "%s(%s)", m.Name, m.Basis)
 	default:
 		b.WriteString(m.Name)
@@ -113,7 +126,13 @@ func (m Metric) String() string {
 	if m.Variant != "" {
 		fmt.Fprintf(&b, "[%q]", m.Variant)
 	}
-	if m.Phase != "" {
+	if m.Node != "" {
+		fmt.Fprintf(&b, ".on(%q)", m.Node)
+	}
+	switch {
+	case m.Step != "":
+		fmt.Fprintf(&b, ".during(%q, %q)", m.Phase, m.Step)
+	case m.Phase != "":
 		fmt.Fprintf(&b, ".during(%q)", m.Phase)
 	}
 	return b.String()

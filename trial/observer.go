@@ -35,14 +35,16 @@ type Doing string
 
 // The kinds of work, in the order of a trial.
 const (
-	Fetching   Doing = "fetching"  // the database's programs
-	Starting   Doing = "starting"  // a cluster
-	Loading    Doing = "loading"   // the data set
-	Restoring  Doing = "restoring" // the data set, from the kept copy
-	Seeking    Doing = "seeking"   // the largest rate, for "50% of max"
+	Fetching   Doing = "fetching"                          // the database's programs
+	Starting   Doing = "starting"                          // a cluster
+	Loading    Doing = "loading"                           // the data set
+	Settling   Doing = "waiting until the engine is quiet" // after loading
+	Restoring  Doing = "restoring"                         // the data set, from the kept copy
+	Seeking    Doing = "seeking"                           // the largest rate, for "50% of max"
 	WarmingUp  Doing = "warming up"
 	Measuring  Doing = "measuring"
 	Disturbing Doing = "disturbing" // an action of the timeline runs
+	Auditing   Doing = "auditing"   // what became of acknowledged writes
 	Judging    Doing = "judging"
 	Stopping   Doing = "stopping" // the cluster, at the end or because a person asked
 )

@@ -2,10 +2,16 @@ package trial
 
 import (
 	"context"
+	"slices"
 
 	"plimsoll/engine"
+	"plimsoll/infra"
 	"plimsoll/internal/document"
+	"plimsoll/inventory"
 	"plimsoll/lab"
+	"plimsoll/loader"
+	"plimsoll/runbook"
+	"plimsoll/runbook/action"
 	"plimsoll/series"
 	"plimsoll/workload"
 )
@@ -13,7 +19,20 @@ import (
 // Parts are what a trial is put together from: all that ships, as catalog lists it.
 type Parts struct {
 	Products map[string]Product // by what cluster.engine calls them
-	Changes  []Change
+	// Engines are those that targets can be of, by the beginning of their address.
+	Engines map[string]engine.Engine
+	// Inventory reads the clusters that exist.
+	Inventory func() (*inventory.Inventory, error)
+	// Site opens a cluster of the inventory for the runbooks of a timeline; commands run on the machine.
+	Site    func(ctx context.Context, name string, here infra.Machine) (*action.Site, error)
+	Changes []Change
+	Actions []action.Action // of runbooks
+	Books   []string        // the names of those that ship
+	// Runbook reads one that ships, or a file. A name that is neither is refused.
+	Runbook func(name *document.Node) (*runbook.Runbook, error)
+	Marker  func(*action.Site) runbook.Marker // the claim of a run in the cluster itself
+	// Loaders make the processes that issue a load from other machines, by what load.from calls these.
+	Loaders map[string]func() (loader.Loader, error)
 	// Workload makes the workload of a name, or of the file of that name.
 	Workload func(name, parameters *document.Node, e engine.Engine) (workload.Workload, error)
 }
@@ -34,6 +53,37 @@ type Change interface {
 	Run(ctx context.Context, on *lab.Cluster, c Call, tell func(series.Event)) error
 }
 
+// Demanding is a Change that works only on clusters of a certain kind.
+type Demanding interface {
+	// Demand asks for it before the cluster is made.
+	Demand(s *lab.Spec)
+}
+
+// Growing is a Change that adds nodes to the cluster.
+type Growing interface {
+	Change
+	// Grows is how many.
+	Grows() int
+}
+
+// Explained is a Change of which a reader of a result must know more than its name.
+type Explained interface {
+	// Explain says it in a sentence or two.
+	Explain() string
+}
+
+// Unsettling is a change after which nodes have other settings than the trial gave them.
+type Unsettling interface {
+	Change
+	Unsettles()
+}
+
+func (p Parts) grows(c Call) (Growing, bool) {
+	change, _ := p.change(c.Change)
+	g, is := change.(Growing)
+	return g, is
+}
+
 func (p Parts) change(name string) (Change, bool) {
 	for _, c := range p.Changes {
 		if c.Name() == name {
@@ -43,10 +93,12 @@ func (p Parts) change(name string) (Change, bool) {
 	return nil, false
 }
 
+// changeNames are all names that a timeline can run.
 func (p Parts) changeNames() []string {
-	names := make([]string, len(p.Changes))
-	for i, c := range p.Changes {
-		names[i] = c.Name()
+	names := slices.Clone(p.Books)
+	for _, c := range p.Changes {
+		names = append(names, c.Name())
 	}
-	return names
+	slices.Sort(names)
+	return slices.Compact(names)
 }

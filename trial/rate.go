@@ -3,7 +3,6 @@ package trial
 import (
 	"regexp"
 	"strconv"
-	"strings"
 	"time"
 
 	"plimsoll/internal/document"
@@ -56,9 +55,7 @@ func (r *Rate) UnmarshalDocument(n *document.Node) error {
 			r.Share = percent / 100
 			return nil
 		}
-		if m := constantRate.FindStringSubmatch(n.Text); m != nil {
-			rate, _ := strconv.ParseFloat(m[1], 64)
-			rate *= map[string]float64{"": 1, "k": 1e3, "M": 1e6}[m[2]]
+		if rate, ok := perSecond(n.Text); ok {
 			if rate == 0 {
 				return n.Errorf("a rate of 0 is no load, expected %s", rateForms)
 			}
@@ -66,7 +63,17 @@ func (r *Rate) UnmarshalDocument(n *document.Node) error {
 			return nil
 		}
 	}
-	return n.Errorf("%q, expected %s", n.Text, rateForms)
+	return n.Errorf("%s, expected %s", n.Said(), rateForms)
+}
+
+// perSecond reads 500, 500/s, 2k, 1.5M/s.
+func perSecond(text string) (rate float64, ok bool) {
+	m := constantRate.FindStringSubmatch(text)
+	if m == nil {
+		return 0, false
+	}
+	rate, err := strconv.ParseFloat(m[1], 64)
+	return rate * map[string]float64{"": 1, "k": 1e3, "M": 1e6}[m[2]], err == nil
 }
 
 func (r *Rate) stages(n *document.Node) error {
@@ -91,8 +98,8 @@ func (r *Rate) stages(n *document.Node) error {
 		}
 		stage := RateStage{For: s.For}
 		if s.Rate != "" {
-			rate, err := strconv.ParseFloat(strings.TrimSuffix(s.Rate, "/s"), 64)
-			if err != nil || rate < 0 {
+			rate, ok := perSecond(s.Rate)
+			if !ok {
 				return at.Get("rate").Errorf("%q, expected a number of operations per second", s.Rate)
 			}
 			stage.From, stage.To = rate, rate

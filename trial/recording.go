@@ -10,7 +10,12 @@ import (
 )
 
 // recording is what was measured, kept for judging.
-type recording struct{ stretches []*stretch }
+type recording struct {
+	stretches []*stretch
+	events    []series.Event // that can be the cause of something
+	audits    []audited
+	readings  []signalLog
+}
 
 // stretch is one phase of one cell in one round.
 type stretch struct {
@@ -19,7 +24,12 @@ type stretch struct {
 	phase      string
 	operations []string
 	from, to   time.Time
-	change     bool // something was done to the cluster in it
+	change     bool     // something was done to the cluster in it
+	steps      []span   // of the runbook that was run
+	looks      []string // the keys of those that only looked or waited
+	before     memory   // of a change
+	warmth     []Warmth
+	streams    []span // of data between nodes, by the operation that they were for
 	all        []analyze.Second
 	each       map[string][]analyze.Second // by operation
 	guard      []load.GuardSecond
@@ -49,9 +59,10 @@ func (s *stretch) add(second load.Second) {
 	s.guard = append(s.guard, second.Guard)
 }
 
-// rounds returns the seconds of a cell, one list per round, of one phase ("" is every measured phase) and one operation
-// ("" is all together).
-func (r *recording) rounds(cell, phase, operation string) [][]analyze.Second {
+// rounds returns the seconds of a cell in one phase ("" is every measured phase), during one step of a runbook ("" is all of
+// the phase) and of one operation ("" is all together): one list per round, by its number, so that the rounds of two cells can
+// be paired. A list is empty where nothing was measured.
+func (r *recording) rounds(cell, phase, step, operation string) [][]analyze.Second {
 	var out [][]analyze.Second
 	for _, s := range r.stretches {
 		if s.cell != cell || s.phase == warmup || phase != "" && s.phase != phase {
@@ -64,9 +75,36 @@ func (r *recording) rounds(cell, phase, operation string) [][]analyze.Second {
 		if operation != "" {
 			seconds = s.each[operation]
 		}
+		if step != "" {
+			seconds = s.during(step, seconds)
+		}
 		out[s.round-1] = append(out[s.round-1], seconds...)
 	}
-	return slices.DeleteFunc(out, func(seconds []analyze.Second) bool { return len(seconds) == 0 })
+	return out
+}
+
+// measured is how many of the rounds there are.
+func measured(rounds [][]analyze.Second) int {
+	n := 0
+	for _, seconds := range rounds {
+		if len(seconds) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// during are the seconds in which a step, by its key or its id, was under way at all.
+func (s *stretch) during(step string, seconds []analyze.Second) []analyze.Second {
+	var out []analyze.Second
+	for _, second := range seconds {
+		if slices.ContainsFunc(s.steps, func(x span) bool {
+			return (x.key == step || x.id() == step) && x.from.Before(second.Start.Add(second.Length)) && !x.to.Before(second.Start)
+		}) {
+			out = append(out, second)
+		}
+	}
+	return out
 }
 
 // warmup is the name of the phase that is not judged.

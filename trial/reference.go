@@ -9,29 +9,49 @@ import (
 	"strings"
 	"text/template"
 
+	"plimsoll/engine"
 	"plimsoll/internal/document"
+	"plimsoll/probe"
 )
 
 // WriteReference writes the reference of trial files as Markdown, from the types that read them.
-func WriteReference(w io.Writer, changes []Change) error {
+func WriteReference(w io.Writer, p Parts) error {
 	t := template.Must(template.New("reference").Funcs(template.FuncMap{
 		"keys":      keyTable,
-		"metrics":   func() string { return "`" + strings.Join(plainMetrics, "`, `") + "`" },
-		"quantiles": func() string { return "`" + strings.Join(slices.Sorted(maps.Keys(quantiles)), "`, `") + "`" },
+		"metrics":   func() string { return codes(plainMetrics) },
+		"quantiles": func() string { return codes(slices.Sorted(maps.Keys(quantiles))) },
 	}).Parse(referenceText))
 	return t.Execute(w, map[string]any{
 		"Spec": reflect.TypeFor[Spec](), "Cluster": reflect.TypeFor[Cluster](), "Load": reflect.TypeFor[Load](),
-		"Phases": reflect.TypeFor[Phases](), "Variant": reflect.TypeFor[Variant](), "Changes": changes,
+		"Phases": reflect.TypeFor[Phases](), "Variant": reflect.TypeFor[Variant](), "Changes": p.Changes,
+		"Signals": p.signals(),
 	})
 }
+
+// signals are the names of all signals by who shows them, in code, in the order of the names.
+func (p Parts) signals() map[string]string {
+	all := map[string]string{"the load generator": codes(loadSignals()), "a server's process": codes(probe.ProcessSignals())}
+	for name, e := range p.Engines {
+		if instrumented, is := e.(engine.Instrumented); is {
+			all[name] = codes(instrumented.Signals())
+		}
+	}
+	return all
+}
+
+func codes(names []string) string { return "`" + strings.Join(names, "`, `") + "`" }
 
 // keyTable lists a struct's keys with what they are.
 func keyTable(t reflect.Type) string {
 	var b strings.Builder
 	b.WriteString("| key | | what |\n|---|---|---|\n")
 	for _, f := range document.Fields(t) {
-		name, option, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", name, option, strings.ReplaceAll(f.Tag.Get("doc"), "|", "\\|"))
+		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		required := ""
+		if document.HasOption(f, "required") {
+			required = "required"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", name, required, strings.ReplaceAll(f.Tag.Get("doc"), "|", "\\|"))
 	}
 	return b.String()
 }
@@ -68,11 +88,39 @@ Steps, one after another, while the load goes on. Each makes a phase:
 | ` + "`baseline: 60s`" + ` | the load alone; what follows is held against it |
 | ` + "`wait: 10s`" + ` | the load alone |
 | ` + "`recovery: 60s`" + ` | the load alone, after a change |
-| ` + "`run: NAME`" + `, ` + "`with: {…}`" + ` | a change; the phase has its name and lasts as long as it takes |
+| ` + "`run: NAME`" + `, ` + "`with: {…}`" + ` | a change or a runbook; the phase has its name and lasts as long as it takes |
+| ` + "`as: NAME`" + ` | beside ` + "`run`" + `: calls the phase so. Runs that follow one another under one name are one phase |
 
-Changes:{{range .Changes}} ` + "`{{.Name}}`" + `{{end}}. Those of the lab take ` + "`node`" + ` (default n1) and ` + "`for`" + `: how long the node stays so
-before it is started or thawed again. ` + "`mysql/attach-replica`" + ` stops the primary for a copy of its data: use it in a variant's
+Changes of the lab:{{range .Changes}} ` + "`{{.Name}}`" + `{{end}}. They take ` + "`node`" + ` (default n1) and ` + "`for`" + `: how long the node stays so
+before it is started or thawed again. ` + "`lab/kill`" + ` is a SIGKILL: what the server had handed to the system survives;
+` + "`lab/lose`" + ` is one after which it stays dead, as a failover needs it.
+` + "`lab/power-fail`" + ` takes what was not synced too; it needs FUSE (root, or fusermount3). ` + "`lab/reconfigure`" + ` gives a ` + "`node`" + ` other
+settings (` + "`config`" + `) and restarts it, as a move to an instance of another size does. ` + "`lab/restore`" + ` brings all nodes back to the data that the
+cell began with, as from a snapshot. ` + "`mysql/attach-replica`" + ` stops the primary for a copy of its data: use it in a variant's
 ` + "`prepare`" + `.
+
+### Runbooks
+
+A runbook is run by its name (` + "`mysql/rolling-restart`; `plimsoll runbook list`" + `), or from a file beside the trial (` + "`./change.yaml`" + `),
+in the timeline or in a variant's ` + "`prepare`" + `. It is executed as in production, on the trial's own cluster.
+
+| key | what |
+|---|---|
+| ` + "`with: {node: n2}`" + ` | its inputs |
+| ` + "`approve: true`" + ` | approvals and cautions are answered, and the run says that the trial did. Without it, a run that asks ends the trial |
+| ` + "`limit: 10m`" + ` | how long the run may take. Default 10m |
+
+Each step is stamped in events.jsonl (` + "`step.start`, `step.end`" + `) and is a phase within the phase: ` + "`during(\"mysql/switchover\", \"promote\")`" + `
+are the seconds in which that step was under way at all; a step that is done for several nodes is all of them, or one by its key,
+` + "`each[n2].restart`" + `. Guardrails see the load beside the engine's metrics, of the last 3 s: ` + "`p50`, `p95`, `p99`" + ` (response, in ms; while
+nothing ends, the time since something did), ` + "`throughput`, `errors`" + ` (per second) and ` + "`error_share`" + `. Their ` + "`baseline`" + ` is the phase of that name.
+
+A run that fails, or has not ended at its limit, ends the trial with FAIL: the change did not work. One that cannot be planned, asks a person, or
+is held because there are no metrics, ends it with INVALID: nothing was learned. What was measured is kept, and the journal of each run
+is evidence in ` + "`runs/`" + ` (` + "`plimsoll runbook verify`" + `).
+
+**Rehearsals.** A trial with expectations leaves one rehearsal for each runbook that it ran, in the state folder: passed if the trial
+PASSed. A runbook with ` + "`gate: {rehearsals: 3}`" + ` may touch production after three in a row.
 
 ## phases
 
@@ -89,16 +137,36 @@ difference. What an expectation leaves open is asked everywhere: one that names 
 | ` + "`p99(response)`" + ` | time from the intended start; also {{quantiles}}, ` + "`mean`, `max`" + `, and ` + "`(service)`" + ` for the time from the actual start |
 | ` + "`errors`, `late`, `skipped`" + ` | counted, not estimated |
 | ` + "`error_share`" + ` | errors of what was scheduled, 0 to 1 |
-| ` + "`recovery_time`" + ` | from the onset of a change's impact until the service was back |
+| ` + "`recovery_time`" + ` | from the onset of a change's impact until the service was back; with a ledger, the longest time from one acknowledged write to the next, from a change on |
+| ` + "`lost_writes`, `duplicated_writes`, `corrupt_writes`, `stale_reads`" + ` | counted by a ledger (` + "`load: {ledger: {rate: 200}}` or `workload: ledger`" + `), over all rounds; during a change, those that it is to blame for |
+| ` + "`recovery_point`" + ` | with a ledger: how much older the oldest lost write is than the last acknowledgement before the database stopped answering; 0 when none is lost |
+| ` + "`warmth`" + ` | the share, 0 to 1, of a node's pages of the data set that a change left in its memory; of several nodes the least |
+| ` + "`warm_time`" + ` | from the end of a change until a node's miss share was back within 1 % of what it had been, for 3 s; of several nodes the longest |
+| ` + "`highest(\"mysql.threads_running\")`" + ` | of a [signal](#signals), the highest reading; also ` + "`lowest`, `mean`, `last`" + ` |
 
 | selector | |
 |---|---|
 | ` + "`throughput[\"binlog row\"]`" + ` | of a variant |
 | ` + "`throughput.baseline`, `throughput.during(\"lab/freeze\")`" + ` | of a phase |
+| ` + "`throughput.during(\"mysql/rolling-restart\", \"restart\")`" + ` | of a step of a runbook |
+| ` + "`warmth.on(\"replica\")`, `warm_time.on(\"n2\")`" + ` | of a node, or of those that play a part |
+| ` + "`highest(\"mysql.replica_lag_seconds.n1\").on(\"n5\").recovery`" + ` | of a signal, on a node and in a phase; one that names no node holds on each that shows the signal |
 | ` + "`throughput.at(\"connections\", 64)`" + ` | at a level of a factor |
 | ` + "`throughput.of(\"new_order\")`, `p99(response, \"new_order\")`" + ` | of one operation |
 
 An expectation PASSes when its whole interval lies on the right side of the margin, FAILs when none of it does, and is
 INCONCLUSIVE in between, with how much more it would take to tell. A trial is INVALID when the load generator was late, had too
 few connections or was starved: then its numbers say nothing.
-`
+
+### Signals
+
+Signals are read once a second and kept in signals.csv. A number beside one counts in the signal's own unit, which is the end of its name;
+` + "`5s`" + ` beside a signal in seconds is 5. ` + "`lowest`, `highest` and `last`" + ` are facts about what was read, ` + "`mean`" + ` has an interval; ` + "`last`" + `
+is the last reading of the phase, of trials of one round. What was not read may have been anything. So where a phase has no reading for more than 5 s, the expectation
+is INCONCLUSIVE, unless what was read refutes it; a signal that a change brings about, as a new channel its lag, counts from its first reading. A
+` + "`*`" + ` below is a name that is up to the servers, of replication its channel.
+
+| shown by | signals |
+|---|---|
+{{range $who, $names := .Signals}}| {{$who}} | {{$names}} |
+{{end}}`

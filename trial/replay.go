@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"plimsoll/load"
@@ -18,7 +19,13 @@ func replay(r *Result) (*recording, error) {
 		return nil, err
 	}
 	out := &recording{}
-	stretches := map[string]*stretch{}
+	stretches, operations := map[string]*stretch{}, map[string][]string{}
+	for _, row := range r.Seconds {
+		where := series.Tag(row.Cell, strconv.Itoa(row.Round), row.Phase)
+		if row.Operation != allOperations && !slices.Contains(operations[where], row.Operation) {
+			operations[where] = append(operations[where], row.Operation)
+		}
+	}
 	var second load.Second // whose rows are being read; the row of all operations comes last and closes it
 	for _, row := range r.Seconds {
 		if row.Operation != allOperations {
@@ -27,7 +34,7 @@ func replay(r *Result) (*recording, error) {
 		}
 		where := series.Tag(row.Cell, strconv.Itoa(row.Round), row.Phase)
 		if stretches[where] == nil {
-			stretches[where] = out.begin(stretch{cell: row.Cell, round: row.Round, phase: row.Phase, from: row.Time})
+			stretches[where] = out.begin(stretch{cell: row.Cell, round: row.Round, phase: row.Phase, from: row.Time, operations: operations[where]})
 		}
 		second.Start, second.Length = row.Time, row.Length
 		stretches[where].add(second)

@@ -67,6 +67,7 @@ type Cell struct {
 	Factors map[string]string `json:"factors,omitempty"` // numeric levels draw the x axis of a curve: connections
 	Rounds  int               `json:"rounds"`
 	Tally   series.Tally      `json:"tally"`
+	Writes  *Writes           `json:"writes,omitempty"` // of a ledger, if one was kept
 	Figures []Figure          `json:"figures"`
 }
 
@@ -83,6 +84,7 @@ type Figure struct {
 // Phase is a named stretch of time of a trial's cell and round.
 type Phase struct {
 	Name    string    `json:"name"`
+	Of      string    `json:"of,omitempty"` // of a step: the phase that it is a part of
 	Cell    string    `json:"cell,omitempty"`
 	Round   int       `json:"round"`
 	From    time.Time `json:"from"`
@@ -90,4 +92,10 @@ type Phase struct {
 	Figures []Figure  `json:"figures,omitempty"`
 	// For a disturbance, against the baseline; nil otherwise.
 	Impact *analyze.Impact `json:"impact,omitempty"`
+	// Each stretch in which it was felt, in the order of time.
+	Dips []Dip `json:"dips,omitempty"`
+	// For a disturbance, what it left of the nodes' memory; the primary first.
+	Warmth []Warmth `json:"warmth,omitempty"`
+	// Of the signals that expectations name.
+	Signals []Shown `json:"signals,omitempty"`
 }

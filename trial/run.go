@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"plimsoll/analyze"
+	"plimsoll/durable"
 	"plimsoll/lab"
 	"plimsoll/series"
 )
@@ -21,6 +23,10 @@ type Site struct {
 	Log      *slog.Logger
 	Version  string   // of Plimsoll
 	Command  []string // as typed
+
+	Production bool // a person agreed to load on the cluster in production that Trial.Production names
+	// State is the state folder's store, where the rehearsals of runbooks are kept; nil: they are not.
+	State *durable.Store
 }
 
 // Run runs a trial from the first server to the verdict. When ctx ends, or something fails, what was measured until then
@@ -33,18 +39,30 @@ func (t *Trial) Run(ctx context.Context, parts Parts, site Site) (*Result, error
 		return nil, err
 	}
 	r.host = hostFacts(ctx, site.Lab.Machine, site.Lab.Home)
-	r.observe(r.plan())
-	runErr := r.measure(ctx)
-	if ctx.Err() != nil {
-		runErr = ctx.Err() // what else went wrong then is a consequence
+	for _, change := range r.changes() {
+		if explained, is := change.(Explained); is {
+			r.note("%s", explained.Explain())
+		}
 	}
-	runErr = errors.Join(runErr, r.stop(ctx))
+	r.observe(r.plan())
+	runErr := r.openRuns(ctx)
+	if runErr == nil {
+		runErr = r.measure(ctx)
+	}
+	switch {
+	case ctx.Err() != nil:
+		runErr = ctx.Err() // what else went wrong then is a consequence
+	case errors.As(runErr, &r.halted):
+		runErr = nil
+	}
+	runErr = errors.Join(runErr, r.stop(ctx), r.runs.close(ctx))
 	if runErr != nil && len(r.recording.stretches) == 0 {
 		return nil, errors.Join(runErr, r.folder.discard())
 	}
 	r.observe(Stage{Doing: Judging, Share: -1})
 	verdict := r.judge(runErr)
 	writeErr := errors.Join(
+		r.keepRehearsals(ctx, verdict),
 		r.folder.document(environmentFile, r.environment()),
 		r.folder.document(verdictFile, verdict),
 		r.folder.close(),
@@ -62,24 +80,28 @@ type runner struct {
 	folder  *folder
 	started time.Time
 
-	watching  sync.Mutex          // the observer is told one thing at a time
-	servers   map[string]*servers // by data set
-	maxima    map[string]float64  // the largest rate, by data set
+	watching  sync.Mutex           // the observer is told one thing at a time
+	servers   map[string]*servers  // by data set
+	maxima    map[string]float64   // the largest rate, by data set
+	runs      *runs                // nil: the trial runs no runbook
+	felt      atomic.Pointer[felt] // of the load that is under way
+	stopping  atomic.Bool          // the clusters go down
+	halted    *halt
 	recording recording
 	settings  []Setting
 	facts     map[string]string // of the engine
 	host      map[string]string
 	notes     []string
 	invalid   []string
-	done      int // cells measured, over all rounds
-	spent     time.Duration
+	doubts    doubts
+	pace
 }
 
 func (r *runner) measure(ctx context.Context) error {
 	t := r.trial
 	for round := 1; round <= t.Phases.Rounds; round++ {
 		for _, c := range order(t.cells, round, t.Phases.Rounds) {
-			began := time.Now()
+			began, before := time.Now(), r.preparing
 			if err := r.cell(ctx, c, round); err != nil {
 				if c.Name != "" {
 					err = fmt.Errorf("cell %q: %w", c.Name, err)
@@ -87,7 +109,7 @@ func (r *runner) measure(ctx context.Context) error {
 				return err
 			}
 			r.done++
-			r.spent += time.Since(began)
+			r.spent += time.Since(began) - (r.preparing - before)
 			r.observe(CellDone{Cell: t.describeCell(c, &r.recording, t.options())})
 			r.observe(r.plan())
 		}
@@ -97,41 +119,12 @@ func (r *runner) measure(ctx context.Context) error {
 
 func (r *runner) plan() Plan {
 	t := r.trial
-	return Plan{Trial: t.Name, Question: t.Question, Cells: t.plain(), Rounds: t.Phases.Rounds, Left: t.left(r.done, r.spent)}
+	return Plan{Trial: t.Name, Question: t.Question, Cells: t.plain(), Rounds: t.Phases.Rounds, Left: t.left(r.pace)}
 }
 
 // Outline is what the trial would do and how long that would take.
 func (t *Trial) Outline() Plan {
-	return Plan{Trial: t.Name, Question: t.Question, Cells: t.plain(), Rounds: t.Phases.Rounds, Left: t.left(0, 0)}
-}
-
-// left estimates the time that remains, from the cells measured so far, else from the phases as planned.
-func (t *Trial) left(done int, spent time.Duration) time.Duration {
-	rest := time.Duration(len(t.cells)*t.Phases.Rounds - done)
-	if done > 0 {
-		return rest * (spent / time.Duration(done))
-	}
-	const restart = 8 * time.Second // restoring and starting a small server
-	each := restart + t.length()
-	if w := time.Duration(t.Phases.Warmup); w > 0 {
-		each += w
-	} else {
-		each += min(30*time.Second, t.Phases.WarmupLimit)
-	}
-	const loading = 20 * time.Second
-	return loading + rest*each
-}
-
-// length is how long a cell is measured, as far as that is known beforehand.
-func (t *Trial) length() time.Duration {
-	if len(t.Timeline) == 0 {
-		return t.Phases.Measure
-	}
-	var sum time.Duration
-	for _, s := range t.Timeline {
-		sum += s.Length
-	}
-	return sum
+	return Plan{Trial: t.Name, Question: t.Question, Cells: t.plain(), Rounds: t.Phases.Rounds, Left: t.left(pace{})}
 }
 
 // plain lists the cells without figures.
@@ -149,6 +142,7 @@ func (t *Trial) options() analyze.Options {
 
 // stop takes away every cluster that the trial made, also when ctx has ended.
 func (r *runner) stop(ctx context.Context) error {
+	r.stopping.Store(true)
 	r.observe(Stage{Doing: Stopping, Share: -1})
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
 	defer cancel()
@@ -172,6 +166,9 @@ func (r *runner) happened(e series.Event) {
 	if e.Time.IsZero() {
 		e.Time = time.Now()
 	}
+	r.watching.Lock()
+	r.recording.witness(e)
+	r.watching.Unlock()
 	if err := r.folder.event(e); err != nil {
 		r.site.Log.Warn("event not written", "kind", e.Kind, "error", err)
 	}

@@ -30,6 +30,12 @@ func site(t *testing.T, watch trial.Observer) trial.Site {
 	if testing.Short() {
 		t.Skip("starts a real server")
 	}
+	return bareSite(t, watch)
+}
+
+// bareSite is a site for what starts no server.
+func bareSite(t *testing.T, watch trial.Observer) trial.Site {
+	t.Helper()
 	machine, err := catalog.Machine()
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +44,9 @@ func site(t *testing.T, watch trial.Observer) trial.Site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	deps := lab.Deps{Machine: machine, Launchers: catalog.Launchers(), Home: t.TempDir(), Cache: cache}
+	deps := lab.Deps{
+		Machine: machine, Launchers: catalog.Launchers(), Home: t.TempDir(), Cache: cache, Layer: []string{os.Args[0], "layer"},
+	}
 	t.Cleanup(func() {
 		left, err := lab.List(context.WithoutCancel(t.Context()), deps)
 		if err != nil || len(left) > 0 {
@@ -192,9 +200,9 @@ func checkPinnedKeys(t *testing.T, dir string) {
 func TestATimelineDatesWhatIsDoneToTheServer(t *testing.T) {
 	s := site(t, nil)
 	result, err := read(t, `trial: stall
-`+smallServer+`load: {workload: oltp_point_select, table_size: 1000, rate: 200, connections: 32}
+`+smallServer+`load: {workload: oltp_point_select, table_size: 1000, rate: 200, arrivals: uniform, connections: 32}
 timeline:
-  - baseline: 6s
+  - baseline: 8s
   - run: lab/freeze
     with: {for: 3s}
   - recovery: 4s
@@ -237,6 +245,36 @@ expect:
 	frozen := slices.IndexFunc(result.Verdict.Phases, func(p trial.Phase) bool { return p.Name == "lab/freeze" })
 	if frozen < 0 || result.Verdict.Phases[frozen].Impact == nil || result.Verdict.Phases[frozen].Impact.WorstSecond > 0.1 {
 		t.Errorf("the freeze left no mark: %+v", result.Verdict.Phases)
+	}
+	checkDated(t, result, "lab/freeze", "node.freeze n1", "node.freeze")
+}
+
+// checkDated holds the date of the first dip of a phase, and what it is said to have begun with, against the event. A machine
+// that was too busy to serve the baseline evenly tells nothing of it.
+func checkDated(t *testing.T, r *trial.Result, phase, during, kind string) {
+	t.Helper()
+	for _, row := range r.Seconds {
+		if row.Phase == "baseline" && row.Operation == "all" && (row.Done < 180 || row.Done > 220) {
+			t.Logf("the baseline was uneven (%d operations in a second for 200): the date is not looked at", row.Done)
+			return
+		}
+	}
+	var truth time.Time
+	for _, e := range r.Events {
+		if e.Kind == kind && truth.IsZero() {
+			truth = e.Time
+		}
+	}
+	for _, p := range r.Verdict.Phases {
+		if p.Name != phase {
+			continue
+		}
+		if len(p.Dips) == 0 {
+			t.Fatalf("%s: no dip was dated", phase)
+		}
+		if off := p.Dips[0].Onset.Sub(truth); off.Abs() > time.Second || p.Dips[0].During != during {
+			t.Errorf("%s began %v off the truth and is put down to %q: %+v", phase, off, p.Dips[0].During, p.Dips[0])
+		}
 	}
 }
 

@@ -16,7 +16,6 @@ func Schema(workloads []workload.Maker) map[string]any {
 	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	s["title"] = "Plimsoll trial"
 	properties := s["properties"].(map[string]any)
-	properties["quick"] = map[string]any{"type": "object", "description": "What --quick puts in place of the above: any of the other keys."}
 	loads := properties["load"].(map[string]any)
 	loads["additionalProperties"] = true
 	names := []string{}
@@ -53,6 +52,10 @@ func typeSchema(t reflect.Type) map[string]any {
 		return map[string]any{"enum": []any{RestoreEach, RestoreNever}}
 	case reflect.TypeFor[Arrivals]():
 		return map[string]any{"enum": []any{Poisson, Uniform}}
+	case reflect.TypeFor[Destination]():
+		return map[string]any{"enum": []any{ToPrimary, ToAll}}
+	case reflect.TypeFor[Reads]():
+		return map[string]any{"enum": []any{ReadPrimary, ReadReplicas}}
 	case reflect.TypeFor[Expectation]():
 		return text
 	case reflect.TypeFor[Rate]():
@@ -64,11 +67,15 @@ func typeSchema(t reflect.Type) map[string]any {
 			map[string]any{"type": "string", "pattern": shareOfMax.String()},
 			map[string]any{"type": "array", "items": stage, "minItems": 1})
 	case reflect.TypeFor[Step]():
-		properties := map[string]any{"run": text, "with": map[string]any{"type": "object"}}
+		properties := map[string]any{"run": text, "as": text, "with": map[string]any{"type": "object"}, "approve": map[string]any{"type": "boolean"}, "limit": duration}
 		for _, name := range stretches {
 			properties[name] = duration
 		}
 		return map[string]any{"type": "object", "additionalProperties": false, "properties": properties}
+	case reflect.TypeFor[*Ledger]():
+		s := structSchema(reflect.TypeFor[Ledger]())
+		s["additionalProperties"] = true // parameters of the workload
+		return s
 	case reflect.TypeFor[Prepare]():
 		call := anyOf(text, structSchema(reflect.TypeFor[Call]()))
 		return anyOf(text, structSchema(reflect.TypeFor[Call]()), map[string]any{"type": "array", "items": call})
@@ -104,13 +111,16 @@ func structSchema(t reflect.Type) map[string]any {
 	properties := map[string]any{}
 	var required []string
 	for _, f := range document.Fields(t) {
-		name, option, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 		p := typeSchema(f.Type)
+		if document.HasOption(f, "nonzero") && (p["type"] == "integer" || p["type"] == "number") {
+			p["exclusiveMinimum"] = 0
+		}
 		if doc := f.Tag.Get("doc"); doc != "" {
 			p["description"] = doc
 		}
 		properties[name] = p
-		if option == "required" {
+		if document.HasOption(f, "required") {
 			required = append(required, name)
 		}
 	}

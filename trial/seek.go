@@ -17,17 +17,28 @@ func (r *runner) seek(ctx context.Context, c *cell, s *servers) error {
 	if err != nil {
 		return err
 	}
-	db, err := s.open(ctx, nodes...)
+	sets := c.datasets(nodes)
+	all, err := s.openAll(ctx, sets)
 	if err != nil {
 		return err
 	}
-	defer db.Close()
-	if err := c.workload.Adopt(ctx, db); err != nil {
-		return fmt.Errorf("look at the data of %s: %w", c.load.Workload, err)
+	defer func() { _ = closeAll(all) }() // the administrator only looked
+	if err := c.adopt(ctx, all); err != nil {
+		return err
 	}
+	loading, err := c.openLoads(ctx, s, sets)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = closeAll(loading) }() // every operation has ended
 	r.observe(Stage{Doing: Seeking, Cell: c.Name, Share: -1})
 	spec := load.Spec{Operations: c.workload.Operations(), Connections: c.load.Connections, Timeout: c.load.Timeout}
-	found, err := load.FindMax(ctx, spec, c.workload.Connect(db, r.trial.Seed), func(l load.Level) {
+	issue, over, err := r.issue(ctx, c, s, sets, loading, r.trial.Seed)
+	if err != nil {
+		return err
+	}
+	defer over.close()
+	found, err := load.FindMax(ctx, spec, issue, func(l load.Level) {
 		r.observe(Stage{Doing: Seeking, Cell: c.Name, Detail: fmt.Sprintf("%d connections: %.0f/s", l.Connections, l.Throughput), Share: -1})
 	})
 	if err != nil {

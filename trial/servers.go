@@ -2,7 +2,6 @@ package trial
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -14,35 +13,94 @@ import (
 	"plimsoll/series"
 )
 
-// servers are the lab cluster that holds one data set, as large as the largest cell on it needs.
+// servers are what holds one data set: a lab cluster, as large as the largest cell on it needs, or a cluster that exists.
 type servers struct {
-	cluster *lab.Cluster
-	product Product
-	config  map[string]string // in force on every node
-	fresh   bool              // nothing was changed in the data since it was last as kept
-	unwatch func()            // ends the watch over deaths and waits for its end
+	cluster   *lab.Cluster
+	existing  *engine.Target // in place of cluster
+	engine    engine.Engine
+	config    map[string]string // in force on every node
+	account   engine.Secret     // of the user who loads; empty: the engine knows none, and the administrator does
+	idle      []string          // nodes that the cell at hand does not use
+	unsettled bool              // a change gave nodes other settings
+	fresh     bool              // nothing was changed in the data since it was last as kept
+	unwatch   func()            // ends the watch over deaths and waits for its end
 }
 
-// serversFor returns the servers of a cell's data set; the first time it makes them and loads the data.
-func (r *runner) serversFor(ctx context.Context, c *cell) (*servers, error) {
+// prepare returns the servers of a cell's data set, and keeps the time if it had to make them.
+func (r *runner) prepare(ctx context.Context, c *cell) (*servers, error) {
 	if s := r.servers[c.data]; s != nil {
 		return s, nil
 	}
+	began := time.Now()
+	s, err := r.serversFor(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	r.prepared++
+	r.preparing += time.Since(began)
+	r.observe(r.plan())
+	return s, nil
+}
+
+// serversFor makes the servers of a cell's data set and loads the data, or connects to those that are there.
+func (r *runner) serversFor(ctx context.Context, c *cell) (*servers, error) {
+	if e := r.trial.existing; e != nil {
+		s, err := r.serversOf(ctx, e)
+		if err == nil {
+			r.servers[c.data] = s
+		}
+		return s, err
+	}
 	spec := lab.Spec{
 		Name: r.clusterName(), Product: c.cluster.Engine, Version: c.cluster.Version,
-		Nodes: r.nodesFor(c.data), Config: maps.Clone(r.trial.Cluster.Config),
+		Nodes: r.nodesFor(c.data), Config: maps.Clone(r.trial.Cluster.Config), Forgetful: r.trial.Cluster.Forgetful,
+		Separate: r.trial.Cluster.Topology == Separate,
+	}
+	for _, change := range r.changes() {
+		if demanding, is := change.(Demanding); is {
+			demanding.Demand(&spec)
+		}
 	}
 	deps := r.site.Lab
-	deps.Say = func(text string) { r.observe(Stage{Doing: Starting, Detail: text, Share: -1}) }
+	deps.Say = func(text string) {
+		doing := Starting
+		switch {
+		case r.stopping.Load():
+			doing = Stopping
+		case r.felt.Load() != nil: // there is load: something is done to the cluster
+			doing = Disturbing
+		}
+		r.observe(Stage{Doing: doing, Detail: text, Share: -1})
+	}
 	r.observe(Stage{Doing: Starting, Detail: strings.TrimSpace(spec.Product + " " + spec.Version), Share: -1})
 	cluster, err := lab.Up(ctx, spec, deps)
 	if err != nil {
 		return nil, fmt.Errorf("start the cluster: %w", err)
 	}
-	s := &servers{cluster: cluster, product: r.parts.Products[c.cluster.Engine], config: spec.Config}
+	s := &servers{cluster: cluster, engine: r.parts.Products[c.cluster.Engine].Engine, config: spec.Config}
 	r.servers[c.data] = s
 	s.unwatch = r.watchDeaths(cluster)
 	return s, r.loadData(ctx, c, s)
+}
+
+// changes are those that the trial makes, in its timeline or before a load.
+func (r *runner) changes() []Change {
+	var calls []Call
+	for _, step := range r.trial.Timeline {
+		if step.Call != nil {
+			calls = append(calls, *step.Call)
+		}
+	}
+	for _, c := range r.trial.cells {
+		calls = append(calls, c.prepare...)
+	}
+	var all []Change
+	for _, call := range calls {
+		if change, known := r.parts.change(call.Change); known {
+			all = append(all, change)
+		}
+	}
+	return all
 }
 
 // clusterName is unlike that of any other trial that runs now.
@@ -63,30 +121,41 @@ func (r *runner) nodesFor(data string) int {
 
 // loadData prepares the workload's data and keeps a copy of it.
 func (r *runner) loadData(ctx context.Context, c *cell, s *servers) error {
-	if err := s.makeNamespace(ctx); err != nil {
-		return err
+	sets := c.datasets(nil)
+	for _, p := range sets {
+		if err := s.makeNamespace(ctx, p); err != nil {
+			return err
+		}
 	}
-	db, err := s.open(ctx)
+	all, err := s.openAll(ctx, sets)
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	defer func() { _ = closeAll(all) }() // what was to be written is
+	db := all[0]
 	facts, err := db.Facts(ctx)
 	if err != nil {
 		return fmt.Errorf("ask the server what it is: %w", err)
 	}
-	r.product(s, facts)
+	r.product(facts, s.cluster.Distribution().Origin)
 	began := time.Now()
 	r.observe(Stage{Doing: Loading, Detail: c.load.Workload, Share: 0})
-	err = c.workload.Prepare(ctx, db, func(done, total int64, what string) {
-		share := -1.0
-		if total > 0 {
-			share = float64(done) / float64(total)
+	for i, one := range all {
+		err = c.workload.Prepare(ctx, one, func(done, total int64, what string) {
+			share := -1.0
+			if total > 0 {
+				share = (float64(i) + float64(done)/float64(total)) / float64(len(all))
+			}
+			r.observe(Stage{Doing: Loading, Detail: what, Share: share})
+		})
+		if err != nil {
+			return fmt.Errorf("load the data of %s: %w", c.load.Workload, err)
 		}
-		r.observe(Stage{Doing: Loading, Detail: what, Share: share})
-	})
-	if err != nil {
-		return fmt.Errorf("load the data of %s: %w", c.load.Workload, err)
+	}
+	if c.beside != nil {
+		if err := c.beside.Prepare(ctx, db, nil); err != nil {
+			return fmt.Errorf("make the ledger: %w", err)
+		}
 	}
 	r.happened(series.Event{Kind: "data.loaded", Name: c.load.Workload, Detail: map[string]any{"seconds": time.Since(began).Seconds()}})
 	if r.trial.Phases.Restore == RestoreNever {
@@ -107,7 +176,7 @@ func (r *runner) loadData(ctx context.Context, c *cell, s *servers) error {
 }
 
 // product notes what runs, for environment.json.
-func (r *runner) product(s *servers, facts engine.Facts) {
+func (r *runner) product(facts engine.Facts, origin string) {
 	if r.facts == nil {
 		r.facts = map[string]string{}
 	}
@@ -116,7 +185,7 @@ func (r *runner) product(s *servers, facts engine.Facts) {
 		key = "also_" // a comparison of versions
 	}
 	r.facts[key+"product"], r.facts[key+"version"] = facts.Product, facts.Version
-	r.facts[key+"origin"] = s.cluster.Distribution().Origin
+	r.facts[key+"origin"] = origin
 }
 
 // watchDeaths makes an event of every server that ends by itself, until it is told to end.
@@ -143,152 +212,19 @@ func (r *runner) watchDeaths(cluster *lab.Cluster) (end func()) {
 	}
 }
 
-// namespace is the database that a trial's data set stands in.
-const namespace = "plimsoll"
-
-// open connects to the whole cluster as its administrator, in the workload's database.
-func (s *servers) open(ctx context.Context, nodes ...string) (engine.Database, error) {
-	return s.connect(ctx, namespace, nodes...)
-}
-
-// makeNamespace makes the database that the data set is going to stand in.
-func (s *servers) makeNamespace(ctx context.Context) error {
-	db, err := s.connect(ctx, "")
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	if n, ok := db.(engine.Namespaced); ok {
-		return n.MakeNamespace(ctx, namespace)
-	}
-	return nil
-}
-
-func (s *servers) connect(ctx context.Context, namespace string, nodes ...string) (engine.Database, error) {
-	target, err := s.cluster.Target(nodes...)
-	if err != nil {
-		return nil, err
-	}
-	target.Namespace = namespace
-	db, err := s.product.Engine.Open(ctx, target)
-	if err != nil {
-		return nil, fmt.Errorf("connect to the cluster: %w", err)
-	}
-	return db, nil
-}
-
-// stage brings the servers into a cell's state: its data, its settings, its nodes. It returns the names of its nodes.
-func (r *runner) stage(ctx context.Context, c *cell, round int, s *servers) ([]string, error) {
-	nodes := s.names(c.cluster.Nodes)
-	if r.trial.Phases.Restore == RestoreNever {
-		return nodes, r.adjust(ctx, c, s)
-	}
-	r.observe(Stage{Doing: Restoring, Cell: c.Name, Round: round, Share: -1})
-	if !s.fresh {
-		if err := s.cluster.Kill(ctx); err != nil { // what they have not written yet is thrown away anyway
-			return nil, err
-		}
-		if err := s.cluster.Restore(ctx); err != nil {
-			return nil, fmt.Errorf("put the data back: %w", err)
-		}
-	}
-	s.fresh = false
-	if !maps.Equal(s.config, c.cluster.Config) {
-		if err := s.cluster.Reconfigure(ctx, c.cluster.Config); err != nil {
-			return nil, err
-		}
-		s.config = maps.Clone(c.cluster.Config)
-	}
-	if err := s.cluster.Start(ctx, nodes...); err != nil {
-		return nil, fmt.Errorf("start the cluster: %w", err)
-	}
-	return nodes, nil
-}
-
-// names are the first n nodes.
-func (s *servers) names(n int) []string {
-	var names []string
-	for _, node := range s.cluster.Nodes()[:n] {
-		names = append(names, node.Name)
-	}
-	return names
-}
-
-// adjust changes the settings of servers that run on, by a restart only where the server demands one.
-func (r *runner) adjust(ctx context.Context, c *cell, s *servers) error {
-	want := c.cluster.Config
-	if maps.Equal(s.config, want) {
-		return nil
-	}
-	db, err := s.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	restart := false
-	for name := range s.config {
-		if _, kept := want[name]; !kept {
-			restart = true // back to a default that only the server knows
-		}
-	}
-	settings, ok := db.(engine.Configurable)
-	for name, value := range want {
-		if s.config[name] == value || restart {
-			continue
-		}
-		if !ok {
-			restart = true
-			break
-		}
-		err := settings.Change(ctx, name, value)
-		var needs *engine.NeedsRestart
-		if errors.As(err, &needs) {
-			restart = true
-			break
-		}
-		if err != nil {
-			return fmt.Errorf("set %s: %w", name, err)
-		}
-	}
-	if restart {
-		if err := s.cluster.Reconfigure(ctx, want); err != nil {
-			return err
-		}
-	}
-	s.config = maps.Clone(want)
-	return nil
-}
-
-// verify reads every setting of a cell back and refuses to measure what is not so.
-func (r *runner) verify(ctx context.Context, c *cell, db engine.Database) error {
-	settings, ok := db.(engine.Configurable)
-	if !ok {
-		return nil
-	}
-	for name, wrote := range c.cluster.Config {
-		shown, err := settings.Setting(ctx, name)
-		if err != nil {
-			return fmt.Errorf("read the setting %s back: %w", name, err)
-		}
-		if !settings.SameValue(name, wrote, shown) {
-			return fmt.Errorf("the server runs with %s = %s although %s was asked for", name, shown, wrote)
-		}
-		r.settings = noteSetting(r.settings, Setting{Cell: c.Name, Name: name, Wrote: wrote, Shown: shown})
-	}
-	return nil
-}
-
-func noteSetting(all []Setting, s Setting) []Setting {
-	for _, have := range all {
-		if have == s {
-			return all
-		}
-	}
-	return append(all, s)
-}
-
 // down takes the cluster away.
 func (s *servers) down(ctx context.Context) error {
+	if s.existing != nil {
+		return nil
+	}
 	s.unwatch()
 	return s.cluster.Down(ctx)
+}
+
+// shown are the nodes that run, by the names of their signals, and the one that takes the writes.
+func (s *servers) shown(ctx context.Context) (nodes []string, primary string) {
+	if s.existing != nil {
+		return []string{existingNode}, existingNode
+	}
+	return s.serving(), s.cluster.Primary(ctx)
 }

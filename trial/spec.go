@@ -6,38 +6,47 @@ import (
 	"time"
 
 	"plimsoll/internal/document"
+	"plimsoll/inventory"
 )
 
 // Spec is a trial as a person writes it, defaults filled in.
 type Spec struct {
 	Name       string        `yaml:"trial,required" doc:"A short name; it names the result folder too."`
 	Question   string        `yaml:"question" doc:"What you want to know, in a sentence. It heads the report."`
-	Cluster    Cluster       `yaml:"cluster,required" doc:"The lab cluster that is made for the trial."`
+	Cluster    Cluster       `yaml:"cluster,required" doc:"The lab cluster that is made for the trial, or one that is there already."`
 	Load       Load          `yaml:"load,required" doc:"The workload and how it is issued. Keys not listed here are parameters of the workload, see workloads.md."`
 	Compare    Compare       `yaml:"compare" doc:"Factors, each a list of levels, and variants. Every combination is a cell. A factor is connections, rate, a parameter of the workload, or config.NAME for a setting of the server."`
 	Timeline   []Step        `yaml:"timeline" doc:"What happens while the load runs, one step after another. Without it, one phase named measure."`
 	Phases     Phases        `yaml:"phases" doc:"How long, how often, and when to begin."`
 	Expect     []Expectation `yaml:"expect" doc:"What you expect; each is judged PASS, FAIL or INCONCLUSIVE. Without any, the trial only measures."`
-	Confidence float64       `yaml:"confidence" doc:"Of the intervals and verdicts, between 0.5 and 1; 0.99 means that a claim on the margin is judged wrongly at most once in a hundred trials. Default 0.99."`
-	Seed       uint64        `yaml:"seed" doc:"Of every random choice. Default: drawn, and recorded in the result."`
+	Confidence float64       `yaml:"confidence,nonzero" doc:"Of the intervals and verdicts, between 0.5 and 1; 0.99 means that a claim on the margin is judged wrongly at most once in a hundred trials. Default 0.99."`
+	Seed       uint64        `yaml:"seed,nonzero" doc:"Of every random choice. Default: drawn, and recorded in the result."`
 
+	Quick    *document.Node `yaml:"quick" doc:"What --quick puts over the others: any of the keys above."`
 	Document *document.Node `yaml:"-"` // as resolved: quick, --set and defaults applied
 }
 
 // Cluster says what to run.
 type Cluster struct {
-	Engine  string            `yaml:"engine,required" doc:"mariadb or mysql."`
+	Engine  string            `yaml:"engine" doc:"mariadb, mysql or cassandra: a lab cluster is made for the trial."`
 	Version string            `yaml:"version" doc:"Such as 11.4, 10.11 or 9.7. Default: the one on PATH, else the newest that can be fetched."`
-	Nodes   int               `yaml:"nodes" doc:"1 is a single server; more are a primary and its replicas. Default 1."`
+	Nodes   int               `yaml:"nodes,nonzero" doc:"1 is a single server; more are a primary and its replicas. Default 1."`
 	Config  map[string]string `yaml:"config" doc:"Settings of the server, by its own names."`
+
+	Topology  Topology `yaml:"topology" doc:"separate: servers that have nothing to do with one another, each writable, from which external replicas and replicas of several sources are built. Default: one data set on all nodes."`
+	Forgetful bool     `yaml:"forgetful" doc:"Nodes keep apart what was not synced, so that a power failure can take it. It costs time at every write. A timeline with lab/power-fail implies it."`
+
+	Target      string            `yaml:"target" doc:"In place of all the others: a cluster that is there already, by its name in plimsoll.yaml or as mysql://user@host:3306/database, cql://… or http://…. It is put under load and measured, with data that was prepared before; nothing is restarted, restored or configured, but by runbooks of the timeline, on a target of plimsoll.yaml that is not in production. In production, trial run asks."`
+	Environment string            `yaml:"environment" doc:"Of a target that is an address: lab, staging or production. Default lab for a loopback address."`
+	Password    *inventory.Secret `yaml:"password" doc:"Where the password of a target that is an address is found: {env: NAME}, {file: PATH} or {command: [PROGRAM, ARGUMENT]}."`
 }
 
 // Phases says how a cell is measured.
 type Phases struct {
 	Warmup      Warmup        `yaml:"warmup" doc:"steady (until throughput and log p99 are flat and the engine is quiet), or a duration. Default steady."`
-	WarmupLimit time.Duration `yaml:"warmup_limit" doc:"When warming up until steady gives up; the result then says so. Default 5m."`
-	Measure     time.Duration `yaml:"measure" doc:"How long each cell is measured in each round. Default 60s."`
-	Rounds      int           `yaml:"rounds" doc:"How often each cell is measured, interleaved with the others. Default 3; 1 with a timeline."`
+	WarmupLimit time.Duration `yaml:"warmup_limit,nonzero" doc:"When warming up until steady gives up; the result then says so. Default 5m."`
+	Measure     time.Duration `yaml:"measure,nonzero" doc:"How long each cell is measured in each round. Default 60s."`
+	Rounds      int           `yaml:"rounds,nonzero" doc:"How often each cell is measured, interleaved with the others. Default 3; 1 with a timeline."`
 	Restore     Restore       `yaml:"restore" doc:"each: every cell starts from the same copy of the data, after a restart. never: cells follow one another on one data set; settings are changed without a restart where the server can. Default each."`
 }
 
@@ -52,7 +61,7 @@ func (w *Warmup) UnmarshalDocument(n *document.Node) error {
 	}
 	d, err := document.Duration(n)
 	if err != nil {
-		return n.Errorf("%q, expected steady or a duration such as 30s", n.Text)
+		return n.Errorf("%s, expected steady or a duration such as 30s", n.Said())
 	}
 	if d == 0 {
 		return n.Errorf("a warm-up of no length, expected steady or a duration such as 30s")

@@ -13,13 +13,6 @@ type Step struct {
 	Call   *Call         // of a change
 }
 
-// Call is the use of a change by name.
-type Call struct {
-	Change string         `yaml:"run,required"`
-	With   *document.Node `yaml:"with"` // its inputs; nil when there are none
-	At     *document.Node `yaml:"-"`
-}
-
 // stretches are the steps that are nothing but time.
 var stretches = []string{"baseline", "wait", "recovery"}
 
@@ -52,16 +45,6 @@ func (s *Step) UnmarshalDocument(n *document.Node) error {
 		return nil
 	}
 	return document.UnknownKey(first, append([]string{"run"}, stretches...))
-}
-
-func readCall(n *document.Node) (Call, error) {
-	if n.Kind == document.Scalar {
-		return Call{Change: n.Text, At: n}, nil
-	}
-	var c Call
-	err := n.Decode(&c)
-	c.At = n.Get("run")
-	return c, err
 }
 
 // Prepare is what is done to a cluster before the load begins, in order.

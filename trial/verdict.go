@@ -10,7 +10,11 @@ import (
 
 // judge answers the expectations with what was measured. What was cut off, by an error, is judged too, but never passes.
 func (r *runner) judge(cut error) Verdict {
-	partial := cut != nil
+	partial := cut != nil || r.halted != nil
+	if r.halted != nil && r.halted.answer == analyze.Invalid {
+		r.refute("%s", r.halted.reason)
+	}
+	r.doubtGenerator()
 	t := r.trial
 	findings := analyze.Judge(t.claims(&r.recording), t.options())
 	v := Verdict{
@@ -22,10 +26,15 @@ func (r *runner) judge(cut error) Verdict {
 	switch {
 	case v.Verdict == analyze.Invalid:
 		v.Reasons = append(v.Reasons, r.invalid...)
+	case r.halted != nil:
+		v.Verdict = r.halted.answer
 	case partial && v.Verdict == analyze.Pass:
 		v.Verdict = analyze.Inconclusive
 	}
-	if partial {
+	if r.halted != nil && r.halted.answer != analyze.Invalid { // that one is among the invalid
+		v.Reasons = append(v.Reasons, r.halted.reason)
+	}
+	if cut != nil {
 		v.Reasons = append(v.Reasons, "cut off before its end: "+cutBy(cut))
 	}
 	v.Reasons = append(v.Reasons, reasons(findings)...)

@@ -2,19 +2,24 @@ package trial
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"plimsoll/analyze"
+	"plimsoll/infra"
 )
 
 // Difference is one metric of a cell and phase in two results.
 type Difference struct {
-	Cell   string           `json:"cell,omitempty"`
-	Phase  string           `json:"phase,omitempty"`
-	Metric string           `json:"metric"`
-	Unit   string           `json:"unit"`
-	First  analyze.Estimate `json:"first"`
-	Second analyze.Estimate `json:"second"`
+	Cell  string `json:"cell,omitempty"`
+	Phase string `json:"phase,omitempty"`
+	// Operation is the one that both have, where they have others too; "": all together.
+	Operation string           `json:"operation,omitempty"`
+	Metric    string           `json:"metric"`
+	Unit      string           `json:"unit"`
+	First     analyze.Estimate `json:"first"`
+	Second    analyze.Estimate `json:"second"`
 	// Ratio is second over first, at the confidence that is left when all differences are judged together.
 	Ratio analyze.Finding `json:"ratio"`
 	// Differs says that the data supports a difference: the interval does not hold 1.
@@ -31,6 +36,10 @@ type Versus struct {
 
 // CompareResults lays two results side by side: cells and phases that both have, judged together. Rounds of different runs were
 // not measured close together; taken in pairs they gain nothing from it, and lose nothing but rounds that only one has.
+//
+// Of results whose loads differ only what means the same in both is laid side by side: operations of one name, where
+// others are in one of them alone, since a mix of other operations is another thing; the throughput only if both are
+// free to find theirs, or asked for the same; and where one load waits for its answers and one does not, service times.
 func CompareResults(first, second *Result) (*Versus, error) {
 	v := &Versus{First: first.Dir, Second: second.Dir, Notes: []string{}}
 	a, err := replay(first)
@@ -41,9 +50,14 @@ func CompareResults(first, second *Result) (*Versus, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", second.Dir, err)
 	}
-	v.differences(a, b)
+	loads, err := loadsOf(first, second)
+	if err != nil {
+		return nil, err
+	}
+	v.Notes = append(v.Notes, loads.notes()...)
+	v.differences(a, b, loads)
 	if len(v.Differences) == 0 {
-		return nil, fmt.Errorf("%s and %s have no cell and phase in common", first.Dir, second.Dir)
+		return nil, infra.Advise(fmt.Errorf("%s and %s have no cell, phase and operation in common", first.Dir, second.Dir), strings.Join(v.Notes, "; "))
 	}
 	if one, other := first.Environment.Host["cpu"], second.Environment.Host["cpu"]; one != other {
 		v.Notes = append(v.Notes, fmt.Sprintf("the hosts differ: %q and %q", one, other))
@@ -56,32 +70,60 @@ func CompareResults(first, second *Result) (*Versus, error) {
 	return v, nil
 }
 
-func (v *Versus) differences(a, b *recording) {
+func (v *Versus) differences(a, b *recording, loads loads) {
 	var claims []analyze.Claim
 	for _, place := range a.places() {
 		if !slices.Contains(b.places(), place) {
 			v.Notes = append(v.Notes, place.String()+" is only in "+v.First)
 			continue
 		}
-		for _, m := range figureMetrics(false) {
-			if !m.positive() {
-				continue
+		for _, operation := range v.common(place, a, b) {
+			for _, m := range loads.metrics() {
+				one := analyze.Quantity{Name: m.String(), Rounds: a.rounds(place.cell, place.phase, "", operation), Statistic: m.statistic()}
+				other := analyze.Quantity{Name: m.String(), Rounds: b.rounds(place.cell, place.phase, "", operation), Statistic: m.statistic()}
+				claims = append(claims, analyze.Claim{
+					Text: m.String(), Quantities: []analyze.Quantity{other, one},
+					Estimate: func(x []float64) float64 { return x[0] / x[1] }, Ratio: true, Unit: "ratio", Op: "!=", Margin: 1,
+				})
+				v.Differences = append(v.Differences, Difference{
+					Cell: place.cell, Phase: place.phase, Operation: operation, Metric: m.figureName(), Unit: m.unit(),
+					First: analyze.EstimateOf(one, analyze.Options{}), Second: analyze.EstimateOf(other, analyze.Options{}),
+				})
 			}
-			one := analyze.Quantity{Name: m.String(), Rounds: a.rounds(place.cell, place.phase, ""), Statistic: m.statistic()}
-			other := analyze.Quantity{Name: m.String(), Rounds: b.rounds(place.cell, place.phase, ""), Statistic: m.statistic()}
-			claims = append(claims, analyze.Claim{
-				Text: m.String(), Quantities: []analyze.Quantity{other, one},
-				Estimate: func(x []float64) float64 { return x[0] / x[1] }, Ratio: true, Unit: "ratio", Op: "!=", Margin: 1,
-			})
-			v.Differences = append(v.Differences, Difference{
-				Cell: place.cell, Phase: place.phase, Metric: m.figureName(), Unit: m.unit(),
-				First: analyze.EstimateOf(one, analyze.Options{}), Second: analyze.EstimateOf(other, analyze.Options{}),
-			})
 		}
 	}
 	for i, finding := range analyze.Judge(claims, analyze.Options{}) {
 		v.Differences[i].Ratio = finding
 		v.Differences[i].Differs = finding.Verdict == analyze.Pass
+	}
+}
+
+// common are the operations to be laid side by side at a place: all together, "", if both have the same.
+func (v *Versus) common(place spot, a, b *recording) []string {
+	one, other := a.operations(place), b.operations(place)
+	if slices.Equal(one, other) {
+		return []string{""}
+	}
+	var both, only []string
+	for _, name := range one {
+		if slices.Contains(other, name) {
+			both = append(both, name)
+		} else {
+			only = append(only, name)
+		}
+	}
+	v.alone(v.First, only)
+	v.alone(v.Second, slices.DeleteFunc(slices.Clone(other), func(name string) bool { return slices.Contains(both, name) }))
+	return both
+}
+
+func (v *Versus) alone(where string, operations []string) {
+	if len(operations) == 0 {
+		return
+	}
+	note := strings.Join(operations, ", ") + ": only in " + where
+	if !slices.Contains(v.Notes, note) {
+		v.Notes = append(v.Notes, note)
 	}
 }
 
@@ -93,6 +135,16 @@ func (s spot) String() string {
 		return s.phase
 	}
 	return s.cell + ", " + s.phase
+}
+
+// operations are those of a place, sorted.
+func (r *recording) operations(at spot) []string {
+	for _, s := range r.stretches {
+		if s.cell == at.cell && s.phase == at.phase {
+			return slices.Sorted(maps.Keys(s.each))
+		}
+	}
+	return nil
 }
 
 func (r *recording) places() []spot {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"plimsoll/analyze"
@@ -29,7 +31,7 @@ func (d *drive) warmUp(ctx context.Context) error {
 		steady.Add(d.now.all[len(d.now.all)-1])
 		why := steady.Why()
 		if why == "" {
-			why = restless(ctx, d.db)
+			why = restless(pendingWork(ctx, d.db))
 		}
 		if why == "" {
 			d.happened(series.Event{Kind: "warmup.steady", Cell: d.cell.Name, Round: d.round, Detail: map[string]any{"seconds": passed.Seconds()}})
@@ -56,25 +58,59 @@ func (d *drive) warmFor(ctx context.Context, length time.Duration) error {
 	return nil
 }
 
-// restless says what an engine still works off, "" when it is quiet or has no way to tell. One that gives no answer is
-// taken to be too busy for one.
-func restless(ctx context.Context, db engine.Database) string {
+// pendingWork asks an engine what it still works off; nothing where it has no way to tell.
+func pendingWork(ctx context.Context, db engine.Database) ([]engine.Pending, error) {
 	q, ok := db.(engine.Quiet)
 	if !ok {
-		return ""
+		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	pending, err := q.Unrest(ctx)
+	return q.Unrest(ctx)
+}
+
+// restless says what of it is too much to be quiet, "" for nothing. An engine that gives no answer is taken to be too busy for
+// one.
+func restless(pending []engine.Pending, err error) string {
 	if err != nil {
 		return "the engine does not say whether it is quiet: " + err.Error()
 	}
 	for _, p := range pending {
 		if p.Value > p.Calm {
-			return fmt.Sprintf("%s is %.3g, quiet at %.3g", p.Signal, p.Value, p.Calm)
+			return fmt.Sprintf("%s is %s, quiet at %s", p.Signal, plainly(p.Value), plainly(p.Calm))
 		}
 	}
 	return ""
+}
+
+// plainly writes a number as people do: three digits, or as many as it has before the point.
+func plainly(v float64) string {
+	if math.Abs(v) >= 1000 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.3g", v)
+}
+
+// After loading, what stays within so many times the level of quiet for so long is a drift of no consequence: waiting for its
+// end could take as long as one likes.
+const (
+	driftAtMost = 3
+	driftFor    = 10 * time.Second
+)
+
+// ebb watches whether pending work has become little.
+type ebb struct{ since time.Time }
+
+// low tells whether all has been little for long enough.
+func (e *ebb) low(pending []engine.Pending, err error, now time.Time) bool {
+	much := func(p engine.Pending) bool { return p.Value > driftAtMost*p.Calm }
+	switch {
+	case err != nil || slices.ContainsFunc(pending, much):
+		e.since = time.Time{}
+	case e.since.IsZero():
+		e.since = now
+	}
+	return !e.since.IsZero() && now.Sub(e.since) >= driftFor
 }
 
 // waitQuiet waits until the engine has worked off what was asked of it, at most so long.
@@ -83,12 +119,14 @@ func (r *runner) waitQuiet(ctx context.Context, db engine.Database, most time.Du
 	defer cancel()
 	again := time.NewTicker(500 * time.Millisecond)
 	defer again.Stop()
+	var ebb ebb
 	for {
-		why := restless(ctx, db)
-		if why == "" {
+		pending, err := pendingWork(ctx, db)
+		why := restless(pending, err)
+		if why == "" || ebb.low(pending, err, time.Now()) {
 			return nil
 		}
-		r.observe(Stage{Doing: Loading, Detail: why, Share: -1})
+		r.observe(Stage{Doing: Settling, Detail: why, Share: -1})
 		select {
 		case <-ctx.Done():
 			if errors.Is(context.Cause(ctx), errStillBusy) {

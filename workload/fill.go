@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-
+	"slices"
 	"sync"
 
 	"plimsoll/engine"
@@ -20,6 +20,9 @@ func fill(ctx context.Context, db engine.Database, sources []Source, seed uint64
 	}
 	stretches := make(chan stretch)
 	sessions := sessions()
+	if slices.ContainsFunc(sources, func(s Source) bool { return s.Most == 1 }) {
+		sessions = oneByOne
+	}
 	return sideBySide(ctx, sessions, func(ctx context.Context) error {
 		defer close(stretches)
 		for i, source := range sources {
@@ -51,6 +54,9 @@ func fill(ctx context.Context, db engine.Database, sources []Source, seed uint64
 // sessions is how many sessions fill side by side: a server has work for more than one even on two cores, while one waits
 // for its disk.
 func sessions() int { return min(max(runtime.GOMAXPROCS(0), 4), 16) }
+
+// oneByOne is how many sessions fill where a statement inserts one row: each waits for the round trip of every row.
+const oneByOne = 64
 
 // stretch is a range of a source's units.
 type stretch struct {

@@ -70,3 +70,44 @@ func TestKeysAreTakenOnceEach(t *testing.T) {
 		t.Errorf("%d rows, expected 16000", k.Rows())
 	}
 }
+
+// Several parts add rows of their own numbers, all of them together each number once, and each picks what it knows is there.
+func TestKeysOfParts(t *testing.T) {
+	const there, next, of, adds = 10, 16, 3, 3000
+	taken := map[int64]int{}
+	for part := range of {
+		k := Part{Index: part, Of: of}.Keys(Present{Whole: there, Missing: []int64{10, 12, 13, 15}, Next: next})
+		mine := map[int64]bool{}
+		open := k.Take()
+		taken[open]++
+		for range adds - 1 {
+			row := k.Take()
+			taken[row]++
+			mine[row] = true
+			k.Settle(row)
+		}
+		if k.Rows() != there {
+			t.Fatalf("part %d: %d rows count before row %d", part, k.Rows(), open)
+		}
+		k.Settle(open)
+		mine[open] = true
+		if k.Rows() != there+adds {
+			t.Fatalf("part %d: %d rows, expected %d", part, k.Rows(), there+adds)
+		}
+		for i := range k.Rows() {
+			if row := k.Row(i); i < there && row != i || i >= there && !mine[row] {
+				t.Fatalf("part %d picks row %d as its %d-th", part, row, i)
+			}
+		}
+	}
+	for _, row := range []int64{10, 12, 13, 15} {
+		if taken[row] != 1 {
+			t.Fatalf("the gap at %d was taken %d times", row, taken[row])
+		}
+	}
+	for row := range int64(of*adds - 6) { // two parts fill one gap each, one fills two
+		if taken[next+row] != 1 {
+			t.Fatalf("row %d was taken %d times", next+row, taken[next+row])
+		}
+	}
+}

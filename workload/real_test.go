@@ -2,6 +2,7 @@ package workload_test
 
 import (
 	"testing"
+	"time"
 
 	"plimsoll/engine"
 	"plimsoll/internal/labtest"
@@ -46,7 +47,7 @@ func TestConnectionsComeBackOnRealServers(t *testing.T) {
 			select {
 			case err := <-ended:
 				t.Fatalf("it did not wait: %v", err)
-			default:
+			case <-time.After(150 * time.Millisecond): // who looks again within 0.1 s is shown what was shown before
 			}
 		}
 		waiter.Interrupt()

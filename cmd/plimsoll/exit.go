@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 
 	"plimsoll/analyze"
 	"plimsoll/internal/document"
+	"plimsoll/lab"
 )
 
 // The exit codes. They are a promise to scripts and are listed in docs/exit-codes.md.
@@ -48,6 +50,7 @@ func tell(c console, err error) int {
 	var usage usageError
 	var problems document.Problems
 	var problem *document.Problem
+	var input lab.InputError
 	var advice hinted
 	switch {
 	case err == nil:
@@ -59,22 +62,36 @@ func tell(c console, err error) int {
 		return exitInterrupted
 	case errors.As(err, &problems):
 		for _, p := range problems {
-			fmt.Fprintln(c.err, "plimsoll:", p)
+			complain(c, "plimsoll: "+p.Error())
 		}
 		return exitBadInput
 	case errors.As(err, &problem):
-		fmt.Fprintln(c.err, "plimsoll:", problem)
+		complain(c, "plimsoll: "+problem.Error())
 		return exitBadInput
 	case errors.As(err, &usage):
-		fmt.Fprintln(c.err, "plimsoll:", usage.text)
+		complain(c, "plimsoll: "+usage.text)
 		if usage.hint != "" {
-			fmt.Fprintln(c.err, "hint:", usage.hint)
+			complain(c, "hint: "+usage.hint)
 		}
 		return exitBadInput
 	}
-	fmt.Fprintln(c.err, "plimsoll:", err)
-	if errors.As(err, &advice) && advice.Hint() != "" {
-		fmt.Fprintln(c.err, "hint:", advice.Hint())
+	complain(c, "plimsoll: "+err.Error())
+	switch {
+	case errors.As(err, &advice) && advice.Hint() != "":
+		complain(c, "hint: "+advice.Hint())
+	case errors.Is(err, syscall.ENOSPC):
+		complain(c, "hint: the disk is full: free some space; what was written until then is kept")
+	}
+	if errors.As(err, &input) {
+		return exitBadInput
 	}
 	return exitTrouble
+}
+
+// complain writes a message, on a terminal broken between words.
+func complain(c console, text string) {
+	if width, person := terminal(c.err); person {
+		text = wrap(text, width, "  ")
+	}
+	fmt.Fprintln(c.err, text)
 }

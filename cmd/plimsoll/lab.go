@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -17,7 +18,7 @@ func newLab(c console) *cobra.Command {
 What a cluster is made of stands in $PLIMSOLL_HOME (default ~/.local/state/plimsoll), fetched servers in $PLIMSOLL_CACHE
 (default ~/.cache/plimsoll).`,
 	}
-	cmd.AddCommand(newLabUp(c), newLabDown(c), newLabList(c), newLabFetch(c))
+	cmd.AddCommand(newLabUp(c), newLabDown(c), newLabList(c), newLabFetch(c), newLabLayer())
 	return cmd
 }
 
@@ -35,5 +36,11 @@ func labDeps() (lab.Deps, error) {
 	if err != nil {
 		return lab.Deps{}, err
 	}
-	return lab.Deps{Machine: machine, Launchers: catalog.Launchers(), Home: home, Cache: cache}, nil
+	program, err := os.Executable()
+	if err != nil {
+		return lab.Deps{}, fmt.Errorf("find this program: %w", err)
+	}
+	return lab.Deps{
+		Machine: machine, Launchers: catalog.Launchers(), Home: home, Cache: cache, Layer: []string{program, "lab", "layer"},
+	}, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -12,7 +13,7 @@ import (
 func newLabDown(c console) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
-		Use:   "down [NAME]…",
+		Use: "down [NAME]…", ValidArgsFunction: completeLabs,
 		Short: "Stop clusters and remove all that they left",
 		Long: `Stop every process of the clusters, whoever started them, and remove their folders. It works whatever became of the
 Plimsoll that made them.`,
@@ -42,11 +43,17 @@ func runLabDown(ctx context.Context, c console, names []string, all bool) error 
 			names = append(names, cluster.Name)
 		}
 	}
+	var failed []error // one that cannot be taken away does not keep the others
 	for _, name := range names {
-		if err := lab.Down(ctx, name, deps); err != nil {
-			return err
+		err := lab.Down(ctx, name, deps)
+		switch {
+		case errors.Is(err, lab.ErrNoCluster):
+			failed = append(failed, usageError{text: err.Error(), hint: "plimsoll lab list"})
+		case err != nil:
+			failed = append(failed, err)
+		default:
+			fmt.Fprintf(c.out, "%s is gone\n", name)
 		}
-		fmt.Fprintf(c.out, "%s is gone\n", name)
 	}
-	return nil
+	return errors.Join(failed...)
 }

@@ -40,10 +40,10 @@ func runLabList(ctx context.Context, c console, asJSON bool) error {
 		return nil
 	}
 	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "CLUSTER\tSERVER\tNODE\tADDRESS\tSTATE\tPID")
+	fmt.Fprintln(w, "CLUSTER\tSERVER\tNODE\tADDRESS\tSTATE\tROLE\tPID")
 	for _, cluster := range clusters {
 		for _, n := range cluster.Nodes {
-			fmt.Fprintf(w, "%s\t%s %s\t%s\t%s\t%s\t%d\n", cluster.Name, cluster.Product, cluster.Version, n.Name, n.Address, n.State, n.PID)
+			fmt.Fprintf(w, "%s\t%s %s\t%s\t%s\t%s\t%s\t%d\n", cluster.Name, cluster.Product, cluster.Version, n.Name, n.Address, n.State, n.Role, n.PID)
 		}
 	}
 	return w.Flush()

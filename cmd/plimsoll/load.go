@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"plimsoll/catalog"
 	"plimsoll/engine"
 	"plimsoll/internal/document"
+	"plimsoll/inventory"
 	"plimsoll/lab"
 	"plimsoll/workload"
 )
@@ -24,7 +26,7 @@ func newLoad(c console) *cobra.Command {
 		Long: `The load generator by itself, against a lab cluster or any database that answers. prepare makes the workload's tables,
 run issues its operations, cleanup drops the tables.`,
 	}
-	cmd.AddCommand(newLoadPrepare(c), newLoadRun(c), newLoadCleanup(c))
+	cmd.AddCommand(newLoadPrepare(c), newLoadRun(c), newLoadCleanup(c), newLoadServe(c))
 	return cmd
 }
 
@@ -33,16 +35,19 @@ type loadOptions struct {
 	target, workload                           string
 	parameters                                 []string
 	passwordEnv, passwordFile, passwordCommand string
+
+	production bool // the target stands in the inventory as one in production
 }
 
 func (o *loadOptions) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.target, "target", "", "mysql://user@host:port/database, or lab:NAME for a lab cluster")
+	f.StringVar(&o.target, "target", "", "mysql://user@host:port/database, cql://user@host,host/keyspace?consistency=ONE, singlestore://user@host/database, http://host, or a cluster of the inventory or of the lab: NAME, or lab:NAME, options behind a ?")
 	f.StringVar(&o.workload, "workload", "", "a workload's name, or a file of your own ending in .yaml")
 	f.StringArrayVar(&o.parameters, "param", nil, "a parameter of the workload, for example tables=4; may be repeated")
 	f.StringVar(&o.passwordEnv, "password-env", "", "environment variable that holds the password")
 	f.StringVar(&o.passwordFile, "password-file", "", "file that holds the password")
 	f.StringVar(&o.passwordCommand, "password-command", "", "command that prints the password")
+	completing(cmd, "target", completeClusters)
 	complete(cmd, "workload", func() []string {
 		var names []string
 		for _, w := range catalog.Workloads() {
@@ -63,32 +68,35 @@ func complete(cmd *cobra.Command, flag string, values func() []string) {
 }
 
 // open reads the options and connects.
-func (o *loadOptions) open(ctx context.Context) (engine.Database, workload.Workload, error) {
+func (o *loadOptions) open(ctx context.Context) (engine.Target, engine.Database, workload.Workload, error) {
 	if o.target == "" || o.workload == "" {
-		return nil, nil, usageError{text: "expected --target and --workload", hint: "--target lab:mariadb --workload oltp_read_write"}
+		return engine.Target{}, nil, nil, usageError{text: "expected --target and --workload", hint: "--target lab:mariadb --workload oltp_read_write"}
 	}
 	target, err := o.readTarget(ctx)
 	if err != nil {
-		return nil, nil, err
+		return engine.Target{}, nil, nil, err
 	}
 	e, err := catalog.EngineOf(target)
 	if err != nil {
-		return nil, nil, err
+		return engine.Target{}, nil, nil, usageError{text: "--target: " + err.Error(), hint: "mysql://, cql:// or http://"}
 	}
 	w, err := o.readWorkload(e)
 	if err != nil {
-		return nil, nil, err
+		return engine.Target{}, nil, nil, err
 	}
 	db, err := e.Open(ctx, target)
 	if err != nil {
-		return nil, nil, fmt.Errorf("connect to %s: %w", strings.Join(target.Addresses, ", "), err)
+		return engine.Target{}, nil, nil, fmt.Errorf("connect to %s: %w", strings.Join(target.Addresses, ", "), err)
 	}
-	return db, w, nil
+	return target, db, w, nil
 }
 
 func (o *loadOptions) readTarget(ctx context.Context) (engine.Target, error) {
-	if name, is := strings.CutPrefix(o.target, "lab:"); is {
-		return labTarget(ctx, name)
+	name, options, _ := strings.Cut(o.target, "?")
+	if !strings.ContainsAny(strings.TrimPrefix(name, labPrefix), ":/@") {
+		target, environment, err := clusterTarget(ctx, name, options)
+		o.production = environment == "production"
+		return target, err
 	}
 	target, err := engine.ParseTarget(o.target)
 	if err != nil {
@@ -129,21 +137,52 @@ func (o *loadOptions) password(ctx context.Context) (string, error) {
 	return typedPassword(), nil
 }
 
-// labTarget is a lab cluster as its administrator sees it, in the database that workloads use.
-func labTarget(ctx context.Context, name string) (engine.Target, error) {
+// clusterTarget is a cluster of the inventory, else a lab cluster as its administrator sees it, in the
+// database that workloads use; with options on top, as they are written behind the ? of a URL.
+func clusterTarget(ctx context.Context, name, options string) (target engine.Target, environment string, err error) {
+	target, environment, err = plainTarget(ctx, name)
+	if err != nil || options == "" {
+		return target, environment, err
+	}
+	given, err := engine.ParseTarget(target.Engine + "://host?" + options)
+	if err != nil {
+		return target, environment, usageError{text: err.Error(), hint: labPrefix + "NAME?consistency=ONE"}
+	}
+	all := map[string]string{}
+	maps.Copy(all, target.Options)
+	maps.Copy(all, given.Options)
+	if target.Options = all; given.Timeout > 0 {
+		target.Timeout = given.Timeout
+	}
+	return target, environment, nil
+}
+
+func plainTarget(ctx context.Context, name string) (target engine.Target, environment string, err error) {
 	deps, err := labDeps()
 	if err != nil {
-		return engine.Target{}, err
+		return target, "", err
+	}
+	inv, err := inventory.Read(inventory.File)
+	if err != nil {
+		return target, "", err
+	}
+	name, isLab := strings.CutPrefix(name, labPrefix)
+	if c, ok := inv.Clusters[name]; ok && !isLab {
+		password, err := c.Password.Value(ctx, deps.Machine)
+		return c.Whole(password), c.Environment, err
 	}
 	cluster, err := lab.Open(ctx, name, deps)
+	if errors.Is(err, lab.ErrNoCluster) {
+		return target, "", noCluster(ctx, name, inv, deps, err)
+	}
 	if err != nil {
-		return engine.Target{}, err
+		return target, "", err
 	}
-	target, err := cluster.Target()
+	target, err = cluster.Target()
 	if err := errors.Join(err, cluster.Close()); err != nil {
-		return target, err
+		return target, "", err
 	}
-	return target, makeNamespace(ctx, &target)
+	return target, "lab", makeNamespace(ctx, &target)
 }
 
 // makeNamespace makes the database that workloads on a lab cluster use.
@@ -166,12 +205,28 @@ func makeNamespace(ctx context.Context, target *engine.Target) error {
 }
 
 func (o *loadOptions) readWorkload(e engine.Engine) (workload.Workload, error) {
-	parameters := &document.Node{Kind: document.Mapping, File: "--param", Line: 1, Column: 1}
-	for _, p := range o.parameters {
-		if err := document.Assign(parameters, p); err != nil {
-			return nil, err
-		}
+	parameters, err := o.readParameters()
+	if err != nil {
+		return nil, err
 	}
 	name := &document.Node{Kind: document.Scalar, Text: o.workload, File: "--workload"}
 	return catalog.Workload(name, parameters, e)
+}
+
+func (o *loadOptions) readParameters() (*document.Node, error) {
+	parameters := &document.Node{Kind: document.Mapping, File: "--param", Line: 1, Column: 1}
+	for _, p := range o.parameters {
+		if err := document.Assign(parameters, "--param", p); err != nil {
+			return nil, err
+		}
+	}
+	return parameters, nil
+}
+
+// agree asks before a target in production is put under load or filled.
+func (o *loadOptions) agree(c console, yes bool, to string) error {
+	if !o.production {
+		return nil
+	}
+	return confirm(c, yes, fmt.Sprintf("%s is in production. %s?", o.target, to))
 }

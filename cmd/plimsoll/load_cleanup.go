@@ -15,7 +15,7 @@ func newLoadCleanup(c console) *cobra.Command {
 		Example: "  plimsoll load cleanup --target lab:mariadb --workload tpcc --yes",
 		Args:    exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			db, w, err := o.open(cmd.Context())
+			_, db, w, err := o.open(cmd.Context())
 			if err != nil {
 				return err
 			}

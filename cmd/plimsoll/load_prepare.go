@@ -10,23 +10,28 @@ import (
 
 func newLoadPrepare(c console) *cobra.Command {
 	var o loadOptions
+	var yes bool
 	cmd := &cobra.Command{
 		Use:     "prepare",
 		Short:   "Make a workload's tables and load its data",
 		Example: "  plimsoll load prepare --target lab:mariadb --workload tpcc --param scale=4",
 		Args:    exactly(),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runLoadPrepare(cmd.Context(), c, o) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runLoadPrepare(cmd.Context(), c, o, yes) },
 	}
 	o.add(cmd)
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask before a cluster in production is filled")
 	return cmd
 }
 
-func runLoadPrepare(ctx context.Context, c console, o loadOptions) error {
-	db, w, err := o.open(ctx)
+func runLoadPrepare(ctx context.Context, c console, o loadOptions, yes bool) error {
+	_, db, w, err := o.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
+	if err := o.agree(c, yes, "Load the data of "+w.Name()+" into it"); err != nil {
+		return err
+	}
 	began := time.Now()
 	bar := newProgress(c, "loading")
 	err = w.Prepare(ctx, db, bar.update)

@@ -6,13 +6,16 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/catalog"
 	"plimsoll/engine"
 	"plimsoll/internal/document"
 	"plimsoll/load"
+	"plimsoll/loader"
 	"plimsoll/trial"
 	"plimsoll/workload"
 )
@@ -20,11 +23,13 @@ import (
 type loadRunOptions struct {
 	loadOptions
 	connections            int
-	rate, arrivals         string
+	rate, arrivals, reads  string
+	from                   []string
 	duration, warmup       time.Duration
 	limit, timeout, report time.Duration
+	maxBehind              time.Duration
 	seed                   uint64
-	json                   bool
+	json, yes              bool
 }
 
 func newLoadRun(c console) *cobra.Command {
@@ -38,21 +43,46 @@ Response times count from the intended start of an operation, service times from
   plimsoll load run --target mysql://app@db1:3306/shop --password-env DB_PASSWORD --workload orders.yaml --rate 500 --duration 5m --json
   plimsoll load run --target lab:mariadb --workload oltp_point_select --rate '50% of max' --duration 1m`,
 		Args: exactly(),
-		RunE: func(cmd *cobra.Command, _ []string) error { return runLoad(cmd.Context(), c, o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(cmd.Flags().Changed); err != nil {
+				return err
+			}
+			return runLoad(cmd.Context(), c, o)
+		},
 	}
 	o.add(cmd)
 	f := cmd.Flags()
 	f.IntVar(&o.connections, "connections", 0, "how many connections; with --rate, at most (default 16, with --rate 64)")
 	f.StringVar(&o.rate, "rate", "", "operations per second: 500, 50% of max, or a list of stages as in a trial")
 	f.StringVar(&o.arrivals, "arrivals", "poisson", "with --rate: poisson or uniform")
+	f.StringSliceVar(&o.from, "from", nil, "loader processes that issue the load together, by the machine of each, of which there is local: local,local (default this process)")
+	f.StringVar(&o.reads, "reads", string(trial.ReadPrimary), "who answers operations that only read: primary, or replicas, those of the target's addresses that answer and are not far behind")
+	f.DurationVar(&o.maxBehind, "max-behind", 0, "with --reads replicas, how far a replica may be behind (default 5s)")
 	f.DurationVar(&o.duration, "duration", 10*time.Second, "how long to measure")
 	f.DurationVar(&o.warmup, "warmup", 0, "how long to run before that")
 	f.DurationVar(&o.limit, "limit", 0, "response time above which an operation is late, or skipped unsent")
 	f.DurationVar(&o.timeout, "timeout", 30*time.Second, "an operation under way longer counts as an error")
 	f.DurationVar(&o.report, "report-interval", time.Second, "how often to print what is going on; 0: never")
 	f.Uint64Var(&o.seed, "seed", 0, "of all random choices (default drawn, and printed)")
+	f.BoolVar(&o.yes, "yes", false, "do not ask before a cluster in production is put under load")
 	f.BoolVar(&o.json, "json", false, "end with one JSON object on standard output")
 	return cmd
+}
+
+// check refuses options that say nothing, or that do not go together.
+func (o *loadRunOptions) check(given func(flag string) bool) error {
+	if given("connections") && o.connections < 1 {
+		return usageError{text: fmt.Sprintf("--connections %d, expected 1 or more", o.connections)}
+	}
+	for flag, d := range map[string]time.Duration{"duration": o.duration, "timeout": o.timeout, "limit": o.limit, "warmup": o.warmup} {
+		if given(flag) && d <= 0 {
+			return usageError{text: fmt.Sprintf("--%s %v, expected a time such as 30s", flag, d)}
+		}
+	}
+	if given("arrivals") && o.rate == "" {
+		return usageError{text: "--arrivals without --rate: a closed loop has none", hint: "--rate 500"}
+	}
+	return nil
 }
 
 func runLoad(ctx context.Context, c console, o loadRunOptions) error {
@@ -60,18 +90,36 @@ func runLoad(ctx context.Context, c console, o loadRunOptions) error {
 	if err != nil {
 		return err
 	}
-	db, w, err := o.open(ctx)
+	target, db, w, err := o.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
+	if err := o.agree(c, o.yes, "Put it under load"); err != nil {
+		return err
+	}
+	var readers *workload.Readers
+	if issue.Reads == trial.ReadReplicas {
+		if readers, err = readReplicas(ctx, c, target, w, issue); err != nil {
+			return err
+		}
+		defer func() { _ = readers.Close() }() // the clients have ended
+	}
 	if err := w.Adopt(ctx, db); err != nil {
 		return fmt.Errorf("look at the data of %s: %w", w.Name(), err)
 	}
 	if o.seed == 0 {
 		o.seed = rand.Uint64()>>1 | 1
 	}
-	spec, err := o.spec(ctx, c, issue, db, w)
+	from, err := o.issuer(target, db, w, issue, readers)
+	if err != nil {
+		return err
+	}
+	run, err := from(o.seed)
+	if err != nil {
+		return err
+	}
+	spec, err := o.spec(ctx, c, issue, run, w)
 	if err != nil {
 		return err
 	}
@@ -79,20 +127,36 @@ func runLoad(ctx context.Context, c console, o loadRunOptions) error {
 	if o.warmup > 0 {
 		warm := spec
 		warm.Duration = o.warmup
-		if _, err := load.Run(ctx, warm, w.Connect(db, o.seed+1), nil); err != nil {
+		warmUp, err := from(o.seed + 1)
+		if err != nil {
+			return err
+		}
+		if _, err := warmUp(ctx, warm, nil); err != nil {
 			return fmt.Errorf("warm up: %w", err)
 		}
 	}
-	watch := newWatch(c, o.report)
-	summary, err := load.Run(ctx, spec, w.Connect(db, o.seed), watch.second)
+	watch, before := newWatch(c, o.report), answered(readers)
+	summary, err := run(ctx, spec, watch.second)
 	if err != nil {
 		return err
 	}
 	for _, reason := range load.Judge(watch.guard, summary.All.Response) {
 		fmt.Fprintln(c.err, "warning:", reason)
 	}
-	if err := showLoad(c, summary, w, o.json); err != nil {
+	for _, reason := range summary.Broken {
+		fmt.Fprintln(c.err, "warning:", reason)
+	}
+	audit, err := auditLoad(ctx, c, db, w)
+	if err != nil {
 		return err
+	}
+	sum := summarize(summary, w)
+	sum.Writes, sum.Reads = writesOf(audit), since(before, answered(readers))
+	if err := showLoad(c, sum, summary, o.json); err != nil {
+		return err
+	}
+	if len(summary.Broken) > 0 {
+		return errors.New("the measurement is not valid: " + summary.Broken[0])
 	}
 	return ctx.Err()
 }
@@ -117,15 +181,49 @@ func (o *loadRunOptions) issue() (trial.Load, error) {
 	if o.limit > 0 {
 		errs = append(errs, put("limit", "limit", o.limit.String()))
 	}
+	if len(o.from) > 0 {
+		errs = append(errs, put("from", "from", "["+strings.Join(o.from, ", ")+"]"))
+	}
+	errs = append(errs, put("reads_from", "reads", o.reads))
+	if o.maxBehind != 0 {
+		errs = append(errs, put("max_behind", "max-behind", o.maxBehind.String()))
+	}
 	errs = append(errs, put("timeout", "timeout", o.timeout.String()))
 	if err := errors.Join(errs...); err != nil {
 		return trial.Load{}, err
 	}
-	return trial.ReadLoad(n)
+	return trial.ReadLoad(n, catalog.Parts())
+}
+
+// issuer is what issues the load with a seed: this process, or the loaders that were asked for.
+type issuer func(seed uint64) (load.Runner, error)
+
+func (o *loadRunOptions) issuer(target engine.Target, db engine.Database, w workload.Workload, issue trial.Load, readers *workload.Readers) (issuer, error) {
+	switch {
+	case readers != nil:
+		return func(seed uint64) (load.Runner, error) {
+			connect, err := readers.Connect(w, db, seed)
+			return load.Here(connect), err
+		}, nil
+	case len(o.from) == 0:
+		return func(seed uint64) (load.Runner, error) { return load.Here(w.Connect(db, seed)), nil }, nil
+	}
+	loaders, err := catalog.Parts().LoadersOf(issue)
+	if err != nil {
+		return nil, err
+	}
+	parameters, err := o.readParameters()
+	if err != nil {
+		return nil, err
+	}
+	return func(seed uint64) (load.Runner, error) {
+		job, err := loader.NewJob(target, w, o.workload, parameters, seed)
+		return loader.Team{Loaders: loaders, Job: job, Version: version()}.Run, err
+	}, nil
 }
 
 // spec is the load as it is run; a share of the maximum finds the maximum first.
-func (o *loadRunOptions) spec(ctx context.Context, c console, issue trial.Load, db engine.Database, w workload.Workload) (load.Spec, error) {
+func (o *loadRunOptions) spec(ctx context.Context, c console, issue trial.Load, run load.Runner, w workload.Workload) (load.Spec, error) {
 	spec := load.Spec{
 		Operations: w.Operations(), Connections: issue.Connections, Duration: o.duration, Limit: issue.Limit, Timeout: issue.Timeout,
 	}
@@ -137,7 +235,7 @@ func (o *loadRunOptions) spec(ctx context.Context, c console, issue trial.Load, 
 		fmt.Fprintln(c.err, "finding the largest rate")
 		search := spec
 		search.Duration = 0
-		found, err := load.FindMax(ctx, search, w.Connect(db, o.seed), func(l load.Level) {
+		found, err := load.FindMax(ctx, search, run, func(l load.Level) {
 			fmt.Fprintf(c.err, "  %4d connections: %.0f per second\n", l.Connections, l.Throughput)
 		})
 		if err != nil {
@@ -151,10 +249,17 @@ func (o *loadRunOptions) spec(ctx context.Context, c console, issue trial.Load, 
 }
 
 func describeIssue(l trial.Load) string {
-	if l.Open() {
-		return fmt.Sprintf("%s arrivals, at most %d in flight", l.Arrivals, l.Connections)
+	from := ""
+	if l.Reads == trial.ReadReplicas {
+		from = ", reads on replicas"
 	}
-	return fmt.Sprintf("%d connections", l.Connections)
+	if n := len(l.From); n > 0 {
+		from = fmt.Sprintf(", from %d loaders", n)
+	}
+	if l.Open() {
+		return fmt.Sprintf("%s arrivals, at most %d in flight%s", l.Arrivals, l.Connections, from)
+	}
+	return fmt.Sprintf("%d connections%s", l.Connections, from)
 }
 
 // watch prints seconds as they come.
@@ -174,6 +279,9 @@ func (w *watch) second(s load.Second) {
 	}
 	w.since = 0
 	all := together(s)
-	fmt.Fprintf(w.c.err, "%s  %8.0f/s  p50 %8.3f ms  p99 %8.3f ms  errors %d\n", s.Start.Format("15:04:05"), all.Throughput(),
-		ms(all.Response.Quantile(0.5)), ms(all.Response.Quantile(0.99)), all.Errors)
+	times := "nothing was answered            " // as wide as times are
+	if all.Done+all.Late > 0 {
+		times = fmt.Sprintf("p50 %8.3f ms  p99 %8.3f ms", ms(all.Response.Quantile(0.5)), ms(all.Response.Quantile(0.99)))
+	}
+	fmt.Fprintf(w.c.err, "%s  %8.0f/s  %s  errors %d\n", s.Start.Format("15:04:05"), all.Throughput(), times, all.Errors)
 }

@@ -19,6 +19,8 @@ type loadSummary struct {
 	PerOperation map[string]loadTally `json:"per_operation"`
 	ErrorClasses map[string]int64     `json:"error_classes"`
 	MaxRSS       int64                `json:"max_rss_bytes"`
+	Writes       *loadWrites          `json:"writes,omitempty"`         // of a ledger
+	Reads        map[string]int64     `json:"reads_answered,omitempty"` // by replica, and by primary in place of these
 }
 
 type loadTally struct {
@@ -80,8 +82,7 @@ func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond)
 
 func together(s load.Second) series.Interval { return series.Together(s.Start, s.Length, s.Operations) }
 
-func showLoad(c console, s load.Summary, w workload.Workload, asJSON bool) error {
-	sum := summarize(s, w)
+func showLoad(c console, sum loadSummary, s load.Summary, asJSON bool) error {
 	if asJSON {
 		return jsonTo(c, sum)
 	}
@@ -103,6 +104,13 @@ func showLoad(c console, s load.Summary, w workload.Workload, asJSON bool) error
 	fmt.Fprintf(c.out, "%.1f s, %.1f µs of this process's CPU per operation, %d MiB at most\n", sum.Seconds, sum.CPUPerOp, sum.MaxRSS>>20)
 	if sum.Queries > 0 {
 		fmt.Fprintf(c.out, "%.0f queries per second\n", sum.Queries)
+	}
+	if len(sum.Reads) > 0 {
+		fmt.Fprintf(c.out, "reads answered: %s\n", sharesOf(sum.Reads))
+	}
+	if x := sum.Writes; x != nil {
+		fmt.Fprintf(c.out, "%d writes acknowledged: %d lost, %d duplicated, %d corrupt; %d stale reads; %d in doubt, of which %d are there\n",
+			x.Acknowledged, x.Lost, x.Duplicated, x.Corrupt, x.Stale, x.InDoubt, x.Found)
 	}
 	for class, text := range s.Examples {
 		fmt.Fprintf(c.out, "%d errors of class %s, the first: %s\n", sum.ErrorClasses[class], class, text)

@@ -5,14 +5,25 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 )
 
 func main() {
 	hidePasswords()
+	useMoreThreads()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
 	code := run(ctx, os.Args[1:], console{in: os.Stdin, out: os.Stdout, err: os.Stderr})
 	stop()
 	os.Exit(code)
+}
+
+// useMoreThreads lets twice as many threads as processors run Go code. On a machine that the server shares, a thread that
+// waits for its turn then holds up half of the connections and not all of one processor's: 5 to 8 % more point selects a
+// second, and a lower p99 (docs/performance.md).
+func useMoreThreads() {
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(2 * runtime.GOMAXPROCS(0))
+	}
 }

@@ -3,10 +3,15 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -55,8 +60,24 @@ func scripts(t *testing.T, dir string) {
 			})
 			return nil
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "service": service, "capture": capture, "fill": fill},
 	})
+}
+
+// service serves over HTTP until the script ends; $SERVICE is where. It lets in app with the password secret.
+func service(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: service")
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if user, password, _ := r.BasicAuth(); user != "app" || password != "secret" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		_, _ = io.WriteString(w, "{}")
+	}))
+	ts.Defer(server.Close)
+	ts.Setenv("SERVICE", strings.Replace(server.URL, "://", "://app@", 1)+"/api")
 }
 
 // exits runs plimsoll and checks its exit code: exits CODE ARG…
@@ -83,4 +104,24 @@ func exitText(err error) (string, bool) {
 		return "", false
 	}
 	return strconv.Itoa(exit.ExitCode()), true
+}
+
+// capture keeps what the last command printed, on either output, where a pattern's group matches: capture NAME PATTERN.
+func capture(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: capture NAME PATTERN")
+	}
+	found := regexp.MustCompile(args[1]).FindStringSubmatch(ts.ReadFile("stdout") + ts.ReadFile("stderr"))
+	if len(found) != 2 {
+		ts.Fatalf("%s is nowhere in what was printed", args[1])
+	}
+	ts.Setenv(args[0], found[1])
+}
+
+// fill puts the values of variables into a file: fill FILE.
+func fill(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: fill FILE")
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(os.Expand(ts.ReadFile(args[0]), ts.Getenv)), 0o600))
 }

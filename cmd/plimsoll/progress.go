@@ -36,7 +36,7 @@ func (p *progress) update(done, total int64, what string) {
 	line := fmt.Sprintf("%s %s", p.what, what)
 	if total > 0 {
 		line = fmt.Sprintf("%s %s: %d of %d (%d %%)", p.what, what, done, total, 100*done/total)
-		if took := now.Sub(p.began); done > 0 && done < total && took > time.Second {
+		if took := now.Sub(p.began); done >= total/50 && done > 0 && done < total && took > time.Second { // the first few tell nothing
 			line += ", " + roughly(time.Duration(float64(took)*float64(total-done)/float64(done))) + " left"
 		}
 	}
@@ -45,6 +45,13 @@ func (p *progress) update(done, total int64, what string) {
 		return
 	}
 	fmt.Fprintln(p.w, line)
+}
+
+// bytes is update for a file that is read. What takes no time is not worth a line.
+func (p *progress) bytes(read, total int64) {
+	if read < total && time.Since(p.began) > time.Second {
+		p.update(read>>10, total>>10, "KiB")
+	}
 }
 
 func (p *progress) close() {

@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write the reference pages")
 // TestReferencePages holds the pages that are made from code to the code: make docs writes them.
 func TestReferencePages(t *testing.T) {
 	for name, write := range map[string]func(io.Writer) error{
-		"trial-reference.md":       func(w io.Writer) error { return trial.WriteReference(w, catalog.Parts().Changes) },
+		"trial-reference.md":       func(w io.Writer) error { return trial.WriteReference(w, catalog.Parts()) },
 		"cli.md":                   writeCLI,
 		"schema/trial.schema.json": writeTrialSchema,
 	} {
@@ -62,7 +62,7 @@ func writeCLI(w io.Writer) error {
 }
 
 func writeCommand(w io.Writer, cmd *cobra.Command) {
-	if cmd.Runnable() && !cmd.HasSubCommands() {
+	if cmd.Runnable() && !cmd.HasSubCommands() && !cmd.Hidden {
 		fmt.Fprintf(w, "\n## %s\n\n", cmd.CommandPath())
 		text := cmd.Long
 		if text == "" {

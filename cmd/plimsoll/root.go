@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // run is the whole program but for the process around it.
@@ -31,14 +34,27 @@ an honest load, measured phases, and a verdict with its interval.`,
 	root.SetOut(c.out)
 	root.SetErr(c.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{text: err.Error(), hint: cmd.CommandPath() + " --help"}
+		return usageError{text: plainFlagError(err), hint: cmd.CommandPath() + " --help"}
 	})
-	root.AddCommand(newTrial(c), newLab(c), newLoad(c), newRunbook(c))
+	root.AddCommand(newTrial(c), newLab(c), newLoad(c), newRunbook(c), newSeries(c))
 	refuseUnknown(root)
 	for _, noun := range root.Commands() {
 		refuseUnknown(noun)
 	}
+	root.AddCommand(newCompletion(c))
 	return root
+}
+
+// plainFlagError is what is wrong with a flag, without the function of Go that found it out.
+func plainFlagError(err error) string {
+	var value *pflag.InvalidValueError
+	if !errors.As(err, &value) {
+		return err.Error()
+	}
+	expected := map[string]string{
+		"int": "a whole number", "uint64": "a whole number from 0", "duration": "a time such as 30s", "bool": "true or false",
+	}[value.GetFlag().Value.Type()]
+	return fmt.Sprintf("--%s %q, expected %s", value.GetFlag().Name, value.GetValue(), expected)
 }
 
 // refuseUnknown makes a noun without a verb show its help and refuse a verb that it does not have.
@@ -52,6 +68,9 @@ func refuseUnknown(noun *cobra.Command) {
 		hint := cmd.CommandPath() + " --help"
 		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 			hint = "did you mean " + cmd.CommandPath() + " " + near[0] + "?"
+		}
+		if args[0] == "version" && !cmd.HasParent() {
+			hint = cmd.CommandPath() + " --version"
 		}
 		return usageError{text: "unknown command " + cmd.CommandPath() + " " + args[0], hint: hint}
 	}

@@ -2,28 +2,20 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/user"
-	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"plimsoll/catalog"
 	"plimsoll/durable"
-	"plimsoll/engine"
-	"plimsoll/infra"
 	"plimsoll/internal/document"
 	"plimsoll/inventory"
-	"plimsoll/lab"
 	"plimsoll/runbook"
 	"plimsoll/runbook/action"
-	"plimsoll/runbook/books"
 )
 
 func newRunbook(c console) *cobra.Command {
@@ -60,13 +52,10 @@ func openDesk(ctx context.Context) (*desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	postgres := engine.Secret("")
-	if inv.State.Postgres != nil {
-		if postgres, err = inv.State.Postgres.Value(ctx, deps.Machine); err != nil {
-			return nil, err
-		}
+	options, err := stateOptions(ctx, inv, deps)
+	if err != nil {
+		return nil, err
 	}
-	options := durable.Options{Folder: filepath.Join(deps.Home, "runs"), Postgres: string(postgres), Version: runbook.Interpreter}
 	inTorture := tortured(&options)
 	store, err := durable.Open(ctx, options)
 	if err != nil {
@@ -74,7 +63,9 @@ func openDesk(ctx context.Context) (*desk, error) {
 	}
 	who, host := person()
 	return &desk{tortured: inTorture, Service: &runbook.Service{
+		TTL:   tortureLease(),
 		Store: store, Actions: catalog.Actions(), User: who, Holder: fmt.Sprintf("%s (process %d on %s)", who, os.Getpid(), host),
+		Call:   func(name string) string { return called(name, inv) },
 		Open:   func(ctx context.Context, name string) (*action.Site, error) { return openSite(ctx, name, inv, deps) },
 		Meter:  func(site *action.Site) runbook.Meter { return runbook.NewNodeMeter(site) },
 		Marker: catalog.Marker,
@@ -94,87 +85,9 @@ func person() (who, host string) {
 	return who + "@" + host, host
 }
 
-// openSite opens a cluster of the inventory, else a lab cluster.
-func openSite(ctx context.Context, name string, inv *inventory.Inventory, deps lab.Deps) (*action.Site, error) {
-	if c, ok := inv.Clusters[name]; ok {
-		return openTarget(ctx, name, c, deps)
-	}
-	cluster, err := openLab(ctx, name, deps)
-	if err != nil {
-		if errors.Is(err, lab.ErrNoCluster) && len(inv.Clusters) > 0 {
-			n := &document.Node{Kind: document.Scalar, Text: name, File: "--cluster"}
-			return nil, document.UnknownName(n, "cluster", document.SortedKeys(inv.Clusters))
-		}
-		return nil, err
-	}
-	target, err := cluster.Target()
-	if err != nil {
-		return nil, errors.Join(err, cluster.Close())
-	}
-	e, err := catalog.EngineOf(target)
-	if err != nil {
-		return nil, errors.Join(err, cluster.Close())
-	}
-	site := action.OfLab(cluster, e, deps.Machine)
-	site.Release = cluster.Close
-	return site, nil
-}
-
-// openLab takes a lab cluster in hand. One that is just being given back is waited for.
-func openLab(ctx context.Context, name string, deps lab.Deps) (*lab.Cluster, error) {
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(2 * time.Second); ; {
-		cluster, err := lab.Open(ctx, name, deps)
-		if !errors.Is(err, infra.ErrLocked) || time.Now().After(end) {
-			return cluster, err
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
-}
-
-func openTarget(ctx context.Context, name string, c inventory.Cluster, deps lab.Deps) (*action.Site, error) {
-	password, err := c.Password.Value(ctx, deps.Machine)
-	if err != nil {
-		return nil, fmt.Errorf("cluster %s: %w", name, err)
-	}
-	var nodes []action.Node
-	for _, n := range c.Nodes {
-		node := action.Node{Name: n.Name, Target: c.Target(n, password)}
-		if n.Machine == "local" {
-			node.Machine = deps.Machine
-		}
-		nodes = append(nodes, node)
-	}
-	e, err := catalog.EngineOf(nodes[0].Target)
-	if err != nil {
-		return nil, fmt.Errorf("cluster %s: %w", name, err)
-	}
-	return &action.Site{
-		Name: name, Environment: c.Environment, Engine: e, Local: deps.Machine,
-		List: func(context.Context) ([]action.Node, error) { return append([]action.Node(nil), nodes...), nil },
-	}, nil
-}
-
 // readRunbook reads a file, or a shipped runbook by its name.
 func readRunbook(name string) (*runbook.Runbook, error) {
-	if strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
-		return runbook.Read(name, catalog.Actions())
-	}
-	book, err := books.Read(name, catalog.Actions())
-	if errors.Is(err, fs.ErrNotExist) {
-		n := &document.Node{Kind: document.Scalar, Text: name}
-		refusal := document.UnknownName(n, "runbook", books.Names())
-		if refusal.Hint == "" {
-			refusal.Hint = "a file of your own ends in .yaml"
-		}
-		return nil, refusal
-	}
-	return book, err
+	return catalog.Runbook(&document.Node{Kind: document.Scalar, Text: name})
 }
 
 // request is the flags that say what to run where.
@@ -184,8 +97,10 @@ type request struct {
 }
 
 func (q *request) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&q.cluster, "cluster", "", "a cluster of the inventory or of the lab (required)")
+	cmd.Flags().StringVar(&q.cluster, "cluster", "", "a cluster of the inventory or of the lab: NAME, or lab:NAME (required)")
 	cmd.Flags().StringArrayVarP(&q.inputs, "input", "i", nil, "NAME=VALUE, an input of the runbook; may be given many times")
+	completing(cmd, "cluster", completeClusters)
+	completing(cmd, "input", completeInputs)
 }
 
 // prepare plans.

@@ -22,7 +22,8 @@ func newAnswer(c console, verb, short string) *cobra.Command {
 	var w runbook.Word
 	var yes bool
 	cmd := &cobra.Command{
-		Use: verb + " RUN", Short: short, Args: exactly("RUN"),
+		ValidArgsFunction: completeRuns,
+		Use:               verb + " RUN", Short: short, Args: exactly("RUN"),
 		Long:    short + ". The answer binds to the plan of the run; it is taken by whoever executes the run, now or when it is resumed.",
 		Example: "  plimsoll runbook " + verb + " replace-node-a1b2c3",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -57,6 +58,7 @@ func newAnswer(c console, verb, short string) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&w.Step, "step", "", "which, if several wait")
+	completing(cmd, "step", completeSteps)
 	cmd.Flags().StringVar(&w.Reason, "reason", "", "for the record")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return cmd

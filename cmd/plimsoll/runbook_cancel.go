@@ -13,7 +13,8 @@ func newRunbookCancel(c console) *cobra.Command {
 	var w runbook.Word
 	var yes, asJSON bool
 	cmd := &cobra.Command{
-		Use: "cancel RUN", Short: "End a run and give its cluster back, taking back what it did if asked", Args: exactly("RUN"),
+		ValidArgsFunction: completeRuns,
+		Use:               "cancel RUN", Short: "End a run and give its cluster back, taking back what it did if asked", Args: exactly("RUN"),
 		Long: `End a run. What acts now may end; nothing else begins. With --undo the steps are taken back from the last to the first,
 up to one that cannot be. The cluster's lock is given back.`,
 		Example: "  plimsoll runbook cancel rolling-restart-a1b2c3 --undo --reason 'wrong cluster'",

@@ -6,18 +6,29 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"plimsoll/runbook"
 )
 
 func newRunbookEvidence(c console) *cobra.Command {
-	var path string
+	var path, key string
 	cmd := &cobra.Command{
-		Use: "evidence RUN", Short: "Write all that proves a run into one file, verifiable offline", Args: exactly("RUN"),
-		Example: "  plimsoll runbook evidence rolling-restart-a1b2c3 -o evidence.json",
+		ValidArgsFunction: completeRuns,
+		Use:               "evidence RUN", Short: "Write all that proves a run into one file, verifiable offline", Args: exactly("RUN"),
+		Long: `Write the plan, the approvals, each attempt with its inputs, observations and outputs, the metrics and the rehearsals behind
+a run into one file. Note the head that is printed elsewhere: it proves later that the file is the one of that day. With --key
+the file is sealed: whoever has the public key sees whose it is.`,
+		Example: "  plimsoll runbook evidence rolling-restart-a1b2c3 -o evidence.json\n  plimsoll runbook evidence rolling-restart-a1b2c3 -o evidence.json --key key.pem",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withDesk(cmd.Context(), func(ctx context.Context, d *desk) error {
 				e, err := d.Evidence(ctx, args[0])
 				if err != nil {
 					return err
+				}
+				if key != "" {
+					if err := seal(&e, key); err != nil {
+						return err
+					}
 				}
 				if path == "" {
 					return e.Write(c.out)
@@ -39,5 +50,19 @@ func newRunbookEvidence(c console) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&path, "output", "o", "", "file to write (default stdout)")
+	cmd.Flags().StringVar(&key, "key", "", "file with an Ed25519 private key in PEM (openssl genpkey -algorithm ed25519) to seal it with")
 	return cmd
+}
+
+func seal(e *runbook.Evidence, file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("read the key: %w", err)
+	}
+	key, err := runbook.PrivateKey(text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	e.SealWith(key)
+	return nil
 }

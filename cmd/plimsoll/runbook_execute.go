@@ -2,74 +2,92 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"plimsoll/durable"
 	"plimsoll/runbook"
 )
 
-// execute executes a run's next stint here, or follows it where another process of this state folder executes. Without an
+// execute executes a run's next stint here, or follows it while another process of this state folder executes. Without an
 // order it only follows or goes on with what was interrupted.
 func execute(ctx context.Context, c console, d *desk, run string, order *runbook.Order, asJSON bool) error {
-	show := eventPrinter(c.err, run)
-	if asJSON {
-		show = func(e runbook.Event, at time.Time) {
-			_ = json.NewEncoder(c.out).Encode(map[string]any{"at": at, "event": e})
-		}
-	}
+	f := newFollower(c, d, run, asJSON)
 	d.Observe = func(r string, e runbook.Event, at time.Time) {
 		if r == run {
-			show(e, at)
+			f.event(e, at)
 		}
 	}
 	if d.tortured {
 		defer d.ApproveAll(ctx)()
 	}
-	tick := time.NewTicker(time.Second) // how often the lock is tried
-	defer tick.Stop()
-	for waiting := false; ; waiting = true {
-		e, err := d.Execute(ctx)
-		if err == nil {
-			return stint(ctx, c, d, e, run, order, asJSON)
-		}
-		if !errors.Is(err, durable.ErrBusy) {
+	e, err := f.wait(ctx)
+	if err != nil {
+		return err
+	}
+	if f.ended { // by the one that was waited for
+		if err := e.Close(context.WithoutCancel(ctx)); err != nil {
 			return err
 		}
-		if !waiting {
-			fmt.Fprintln(c.err, "another plimsoll executes runs here; waiting for it")
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick.C:
-		}
+		return conclude(ctx, c, d, run, asJSON, nil)
 	}
+	return stint(ctx, c, f, e, order)
 }
 
 // stint executes until the run's stint has ended.
-func stint(ctx context.Context, c console, d *desk, e *durable.Executor, run string, order *runbook.Order, asJSON bool) error {
+func stint(ctx context.Context, c console, f *follower, e *durable.Executor, order *runbook.Order) error {
 	background := context.WithoutCancel(ctx)
 	continued := false
 	for _, r := range e.Continued() {
 		fmt.Fprintf(c.err, "run %s goes on where its process died\n", r)
-		continued = continued || r == run
+		continued = continued || r == f.run
 	}
 	if !continued && order != nil {
-		if err := d.Start(background, e, run, *order); err != nil {
+		if err := f.desk.Start(background, e, f.run, *order); err != nil {
 			return errors.Join(err, e.Close(background))
 		}
 	}
 	stop := context.AfterFunc(ctx, func() {
-		fmt.Fprintln(c.err, "stopping: what acts now may end, nothing else begins (Ctrl-C again ends it at once)")
+		f.line.say("stopping: what acts now may end, nothing else begins (Ctrl-C again ends it at once)")
 		e.Drain()
 	})
 	defer stop()
-	err := errors.Join(e.Wait(background, run), e.Close(background))
-	return errors.Join(err, conclude(background, c, d, run, asJSON, ctx.Err()))
+	showing, shown := context.WithCancel(background)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f.progress(showing)
+	}()
+	err := e.Wait(background, f.run)
+	shown()
+	<-done
+	if closing := e.Close(background); err != nil {
+		return stintError{f.run, err}
+	} else if closing != nil {
+		return closing
+	}
+	return conclude(background, c, f.desk, f.run, f.json != nil, ctx.Err())
+}
+
+// stintError is why a run cannot go on for now.
+type stintError struct {
+	run string
+	err error
+}
+
+func (e stintError) Error() string { return fmt.Sprintf("run %s cannot go on: %v", e.run, e.err) }
+
+func (e stintError) Unwrap() error { return e.err }
+
+// Hint says what to do, and then how it goes on.
+func (e stintError) Hint() string {
+	how := fmt.Sprintf("plimsoll runbook resume %s goes on, cancel %s gives up", e.run, e.run)
+	var inner hinted
+	if errors.As(e.err, &inner) && inner.Hint() != "" {
+		return inner.Hint() + "; then " + how
+	}
+	return how
 }
 
 // conclude says how the run stands and what can be done.
@@ -113,53 +131,11 @@ func (e runError) Error() string {
 }
 
 func (e runError) Hint() string {
-	return fmt.Sprintf("what was done stands, and the cluster stays locked: mend it and plimsoll runbook resume %s, or cancel %s --undo", e.run, e.run)
-}
-
-// eventPrinter prints the events that matter to a person.
-func eventPrinter(w io.Writer, run string) func(runbook.Event, time.Time) {
-	return func(e runbook.Event, at time.Time) {
-		text := ""
-		switch e.Kind {
-		case runbook.Checked:
-			text = "checked: " + string(e.Finding.State)
-			if e.Finding.Reason != "" {
-				text += " (" + e.Finding.Reason + ")"
-			}
-		case runbook.Intended:
-			text = fmt.Sprintf("acting, attempt %d", e.Attempt)
-		case runbook.Verified:
-			text = "done"
-		case runbook.Failed:
-			text = "failed: " + e.Error
-			if !e.Until.IsZero() {
-				text += fmt.Sprintf("; again in %s", time.Until(e.Until).Round(time.Second))
-			}
-		case runbook.Asked:
-			note := e.Note
-			if e.Caution != "" {
-				note = e.Caution
-			}
-			text = fmt.Sprintf("waits for approval until %s: %s\n         plimsoll runbook approve %s --step '%s'", e.Until.Local().Format(time.DateTime), note, run, e.Step)
-		case runbook.Approved:
-			text = "approved by " + e.By
-		case runbook.Held:
-			text = "held by guardrail " + e.Reason
-		case runbook.Freed:
-			text = "goes on: the guardrail holds again"
-		case runbook.Undone:
-			text = "undone"
-		case runbook.Stuck:
-			text = "cannot be undone: " + e.Error
-		case runbook.Said:
-			text = e.Reason
-		case runbook.Valued:
-			if e.Skip {
-				text = "skipped"
-			}
-		}
-		if text != "" {
-			fmt.Fprintf(w, "%s %s %s\n", at.Local().Format(time.TimeOnly), e.Step, text)
+	advice := ""
+	for _, i := range e.state.Items {
+		if i.Phase == runbook.Dead && i.Advice != "" {
+			advice = i.Advice + "; "
 		}
 	}
+	return advice + fmt.Sprintf("what was done stands, and the cluster stays locked: mend it and plimsoll runbook resume %s, or cancel %s --undo", e.run, e.run)
 }

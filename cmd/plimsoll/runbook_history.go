@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,7 +15,8 @@ import (
 func newRunbookHistory(c console) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "history RUN", Short: "Everything that happened in a run, event by event", Args: exactly("RUN"),
+		ValidArgsFunction: completeRuns,
+		Use:               "history RUN", Short: "Everything that happened in a run, event by event", Args: exactly("RUN"),
 		Example: "  plimsoll runbook history rolling-restart-a1b2c3",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withDesk(cmd.Context(), func(ctx context.Context, d *desk) error {
@@ -30,7 +32,7 @@ func newRunbookHistory(c console) *cobra.Command {
 					if err := json.Unmarshal(entry.Data, &e); err != nil {
 						return fmt.Errorf("read entry %d: %w", entry.Number, err)
 					}
-					fmt.Fprintf(c.out, "%4d %s %-9s %s\n", entry.Number, entry.At.Local().Format(time.DateTime), e.Kind, describe(e))
+					fmt.Fprintf(c.out, "%4d %s %-9s %s\n", entry.Number, entry.At.Local().Format(time.DateTime), e.Kind, strings.Join(describe(e), " "))
 				}
 				return nil
 			})
@@ -41,9 +43,15 @@ func newRunbookHistory(c console) *cobra.Command {
 }
 
 // describe is the rest of an event's line.
-func describe(e runbook.Event) string {
-	text := e.Step
-	add := func(format string, args ...any) { text += " " + fmt.Sprintf(format, args...) }
+func describe(e runbook.Event) []string {
+	var words []string
+	say := func(text string) {
+		if text != "" {
+			words = append(words, text)
+		}
+	}
+	add := func(format string, args ...any) { say(fmt.Sprintf(format, args...)) }
+	say(e.Step)
 	switch {
 	case e.Header != nil:
 		add("%s on %s by %s, plan %s", e.Header.Runbook, e.Header.Cluster, e.Header.By, e.Header.Plan.Hash)
@@ -51,11 +59,18 @@ func describe(e runbook.Event) string {
 			add("GATE PASSED BY: %s", e.Header.Override)
 		}
 	case e.Order != nil:
-		add("to %s %s by %s %s", e.Order.Do, e.Order.Step, e.Order.By, e.Order.Reason)
+		add("to %s", e.Order.Do)
+		say(e.Order.Step)
+		add("by %s", e.Order.By)
+		say(e.Order.Reason)
 	case e.Finding != nil:
-		add("%s %s %s", e.Finding.State, facts(e.Finding.Observed), e.Finding.Reason)
+		say(string(e.Finding.State))
+		if len(e.Finding.Observed) > 0 {
+			say(facts(e.Finding.Observed))
+		}
+		say(e.Finding.Reason)
 	case e.Error != "":
-		add("%s", e.Error)
+		say(e.Error)
 	case e.Outcome != "":
 		add("%s", e.Outcome)
 	}
@@ -65,11 +80,9 @@ func describe(e runbook.Event) string {
 	if e.By != "" {
 		add("by %s", e.By)
 	}
-	if e.Reason != "" {
-		add("%s", e.Reason)
-	}
+	say(e.Reason)
 	if len(e.Output) > 0 {
 		add("→ %s", facts(e.Output))
 	}
-	return text
+	return words
 }

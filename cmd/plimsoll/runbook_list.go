@@ -1,9 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"text/tabwriter"
-
 	"github.com/spf13/cobra"
 
 	"plimsoll/catalog"
@@ -28,26 +25,19 @@ func newRunbookList(c console) *cobra.Command {
 }
 
 func listRunbooks(c console, asJSON bool) error {
-	type line struct {
-		Name  string `json:"name"`
-		About string `json:"about"`
-	}
-	var lines []line
+	var all []named
 	for _, name := range books.Names() {
 		b, err := books.Read(name, catalog.Actions())
 		if err != nil {
 			return err
 		}
-		lines = append(lines, line{b.Name, b.About})
+		all = append(all, named{b.Name, b.About})
 	}
 	if asJSON {
-		return jsonTo(c, lines)
+		return jsonTo(c, all)
 	}
-	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
-	for _, l := range lines {
-		fmt.Fprintf(w, "%s\t%s\n", l.Name, l.About)
-	}
-	return w.Flush()
+	printNamed(c, all)
+	return nil
 }
 
 func listActions(c console, asJSON bool) error {
@@ -58,9 +48,10 @@ func listActions(c console, asJSON bool) error {
 		}
 		return jsonTo(c, all)
 	}
-	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+	var all []named
 	for _, a := range catalog.Actions() {
-		fmt.Fprintf(w, "%s\t%s\n", a.Name, a.About)
+		all = append(all, named{a.Name, a.About})
 	}
-	return w.Flush()
+	printNamed(c, all)
+	return nil
 }

@@ -13,7 +13,8 @@ func newRunbookRerun(c console) *cobra.Command {
 	var o runbook.Order
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "rerun RUN --step STEP --reason REASON", Short: "Run a step again, with those after it if asked", Args: exactly("RUN"),
+		ValidArgsFunction: completeRuns,
+		Use:               "rerun RUN --step STEP --reason REASON", Short: "Run a step again, with those after it if asked", Args: exactly("RUN"),
 		Long: `Run one step of a run again: it is checked, and acts if it is needed. The attempt is appended; the past is never edited.
 A step of a rolling group is named with its target: group[target].step.`,
 		Example: "  plimsoll runbook rerun rolling-restart-a1b2c3 --step 'each[n2].restart' --reason 'wrong version'",
@@ -39,6 +40,7 @@ A step of a rolling group is named with its target: group[target].step.`,
 		},
 	}
 	cmd.Flags().StringVar(&o.Step, "step", "", "which (required)")
+	completing(cmd, "step", completeSteps)
 	cmd.Flags().BoolVar(&o.Downstream, "downstream", false, "and all steps after it")
 	cmd.Flags().StringVar(&o.Reason, "reason", "", "for the record (required)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print events as JSON lines, and the state at the end")

@@ -12,7 +12,8 @@ func newRunbookResume(c console) *cobra.Command {
 	var asJSON bool
 	var reason string
 	cmd := &cobra.Command{
-		Use: "resume RUN", Short: "Go on with a run that was interrupted, parked or failed", Args: exactly("RUN"),
+		ValidArgsFunction: completeRuns,
+		Use:               "resume RUN", Short: "Go on with a run that was interrupted, parked or failed", Args: exactly("RUN"),
 		Long: `Go on with a run. A finished step never runs again. A step that was interrupted is checked before it acts again; one that
 failed is tried anew; one that asked a person, because it was cut off and cannot be repeated blindly, is taken as looked at.`,
 		Example: "  plimsoll runbook resume rolling-restart-a1b2c3",

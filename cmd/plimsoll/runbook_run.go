@@ -15,7 +15,8 @@ func newRunbookRun(c console) *cobra.Command {
 	var yes, asJSON bool
 	var plan string
 	cmd := &cobra.Command{
-		Use: "run RUNBOOK", Short: "Plan, ask, and run", Args: exactly("RUNBOOK"),
+		ValidArgsFunction: completeRunbooks,
+		Use:               "run RUNBOOK", Short: "Plan, ask, and run", Args: exactly("RUNBOOK"),
 		Long: `Plan a runbook, show the plan, ask, and run it. Ctrl-C lets the step that is acting end and begins no other; a second
 Ctrl-C ends Plimsoll at once. Either way plimsoll runbook resume goes on.`,
 		Example: "  plimsoll runbook run mysql/rolling-restart --cluster demo\n  plimsoll runbook run change.yaml --cluster orders -i node=b --yes",

@@ -9,13 +9,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/durable"
 	"plimsoll/runbook"
 )
 
 func newRunbookStatus(c console) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "status [RUN]", Short: "How the runs stand, or one of them step by step",
+		ValidArgsFunction: completeRuns,
+		Use:               "status [RUN]", Short: "How the runs stand, or one of them step by step",
 		Example: "  plimsoll runbook status\n  plimsoll runbook status rolling-restart-a1b2c3",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withDesk(cmd.Context(), func(ctx context.Context, d *desk) error {
@@ -64,7 +66,29 @@ func statusOf(run string, st *runbook.State, now runbook.Summary) runStatus {
 	for _, i := range st.Items {
 		s.Steps = append(s.Steps, stepStatus{Step: i.Key, Phase: i.Phase, Attempt: i.Attempt, Error: i.Error, Asks: i.Asks, Note: i.Caution})
 	}
+	if st.Outcome == "" { // what is still to come, as it was planned
+		for _, planned := range st.Header.Plan.Steps {
+			if st.Item(planned.Key) == nil {
+				s.Steps = append(s.Steps, stepStatus{Step: planned.Key, Phase: runbook.Waiting})
+			}
+		}
+	}
+	for n := range s.Steps {
+		if step := &s.Steps[n]; step.Phase == runbook.Asking && step.Note == "" {
+			step.Note = noteOf(step.Step, st.Header.Plan)
+		}
+	}
 	return s
+}
+
+// noteOf is what the approval of a step asks, as it was planned.
+func noteOf(step string, p runbook.Plan) string {
+	for _, planned := range p.Steps {
+		if planned.Key == step {
+			return planned.Approval
+		}
+	}
+	return ""
 }
 
 func statusOfAll(ctx context.Context, c console, d *desk, asJSON bool) error {
@@ -78,7 +102,11 @@ func statusOfAll(ctx context.Context, c console, d *desk, asJSON bool) error {
 		if err != nil {
 			return err
 		}
-		s := statusOf(r.ID, st, runbook.Summary{})
+		now, err := summaryOf(r)
+		if err != nil {
+			return err
+		}
+		s := statusOf(r.ID, st, now)
 		s.Steps = nil
 		all = append(all, s)
 	}
@@ -89,12 +117,26 @@ func statusOfAll(ctx context.Context, c console, d *desk, asJSON bool) error {
 	fmt.Fprintln(w, "RUN\tCLUSTER\tSTATUS\tBEGUN\tBY")
 	for _, s := range all {
 		status := s.Status
+		if status == "running" && s.Now != nil {
+			status += fmt.Sprintf(" %.0f %%", 100*s.Now.Share)
+		}
 		if s.Over != "" {
 			status += ", gate passed by: " + s.Over
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.Run, s.Cluster, status, s.Begun.Local().Format(time.DateTime), s.By)
 	}
 	return w.Flush()
+}
+
+// summaryOf is what was told of a run last; the zero Summary if nothing was.
+func summaryOf(r durable.Run) (now runbook.Summary, err error) {
+	if r.Summary != nil {
+		err = json.Unmarshal(r.Summary, &now)
+	}
+	if err != nil {
+		err = fmt.Errorf("read the summary of %s: %w", r.ID, err)
+	}
+	return now, err
 }
 
 func statusOfRun(ctx context.Context, c console, d *desk, run string, asJSON bool) error {
@@ -106,11 +148,9 @@ func statusOfRun(ctx context.Context, c console, d *desk, run string, asJSON boo
 	if err != nil {
 		return err
 	}
-	var now runbook.Summary
-	if r.Summary != nil {
-		if err := json.Unmarshal(r.Summary, &now); err != nil {
-			return fmt.Errorf("read the summary of %s: %w", run, err)
-		}
+	now, err := summaryOf(r)
+	if err != nil {
+		return err
 	}
 	s := statusOf(run, st, now)
 	if asJSON {
@@ -125,11 +165,7 @@ func statusOfRun(ctx context.Context, c console, d *desk, run string, asJSON boo
 		if !executed {
 			fmt.Fprintf(c.out, "nobody executes it; plimsoll runbook resume %s goes on\n", run)
 		} else if now.Status != "" {
-			fmt.Fprintf(c.out, "%.0f %% done", 100*now.Share)
-			if now.Left > 0 {
-				fmt.Fprintf(c.out, ", about %s left", now.Left.Round(time.Second))
-			}
-			fmt.Fprintf(c.out, " %s %s\n", now.Detail, now.Reason)
+			fmt.Fprintln(c.out, howFar(now, r.Told))
 		}
 	}
 	if s.Over != "" {
@@ -139,5 +175,13 @@ func statusOfRun(ctx context.Context, c console, d *desk, run string, asJSON boo
 	for _, step := range s.Steps {
 		fmt.Fprintf(w, "  %s\t%s\t%s%s\n", step.Step, step.Phase, step.Error, step.Note)
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, step := range s.Steps {
+		if step.Phase == runbook.Asking {
+			fmt.Fprintf(c.out, "plimsoll runbook approve %s --step %s agrees, reject refuses\n", run, quoted(step.Step))
+		}
+	}
+	return nil
 }

@@ -8,7 +8,8 @@ import (
 
 func newRunbookValidate(c console) *cobra.Command {
 	return &cobra.Command{
-		Use: "validate FILE", Short: "Check a runbook without touching anything", Args: exactly("FILE"),
+		ValidArgsFunction: completeRunbooks,
+		Use:               "validate FILE", Short: "Check a runbook without touching anything", Args: exactly("FILE"),
 		Example: "  plimsoll runbook validate change.yaml",
 		RunE: func(_ *cobra.Command, args []string) error {
 			book, err := readRunbook(args[0])

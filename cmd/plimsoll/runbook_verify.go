@@ -10,14 +10,14 @@ import (
 )
 
 func newRunbookVerify(c console) *cobra.Command {
-	var head string
+	var head, key string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "verify FILE", Short: "Verify a file of evidence, without any store", Args: exactly("FILE"),
 		Long: `Verify that a file of evidence is whole and unchanged: that every entry follows from the one before, that every act was
 intended, and approved where an approval was asked for. A forger could compute a whole new chain; so a head that was noted
-elsewhere when the run ended makes the proof complete.`,
-		Example: "  plimsoll runbook verify evidence.json --head 3f2a…",
+elsewhere when the run ended, or a seal of a key that is known, makes the proof complete.`,
+		Example: "  plimsoll runbook verify evidence.json --head 3f2a…\n  plimsoll runbook verify evidence.json --key public.pem",
 		RunE: func(_ *cobra.Command, args []string) error {
 			data, err := os.ReadFile(args[0])
 			if err != nil {
@@ -30,12 +30,20 @@ elsewhere when the run ended makes the proof complete.`,
 			if head != "" && head != p.Head {
 				return fmt.Errorf("%s: its head is %s, not the one that was noted", args[0], p.Head)
 			}
+			if key != "" {
+				if err := sealedBy(p, args[0], key); err != nil {
+					return err
+				}
+			}
 			if asJSON {
 				return jsonTo(c, p)
 			}
 			fmt.Fprintf(c.out, "%s holds: run %s, %s on %s by %s, %d entries, %s\n", args[0], p.Run, p.Header.Runbook, p.Header.Cluster, p.Header.By, p.Entries, p.Outcome)
 			for _, a := range p.Approvals() {
 				fmt.Fprintf(c.out, "  %s approved by %s\n", a.Step, a.By)
+			}
+			if p.Key != "" {
+				fmt.Fprintf(c.out, "  sealed by %s\n", p.Key)
 			}
 			if p.Header.Override != "" {
 				fmt.Fprintf(c.out, "  the gate was passed by: %s\n", p.Header.Override)
@@ -44,6 +52,24 @@ elsewhere when the run ended makes the proof complete.`,
 		},
 	}
 	cmd.Flags().StringVar(&head, "head", "", "the head that was noted when the run ended")
+	cmd.Flags().StringVar(&key, "key", "", "file with the public key in PEM (openssl pkey -pubout) that must have sealed it")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+func sealedBy(p runbook.Proof, name, file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("read the key: %w", err)
+	}
+	public, err := runbook.PublicKey(text)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w", file, err)
+	case p.Key == "":
+		return fmt.Errorf("%s: it is not sealed", name)
+	case p.Key != public:
+		return fmt.Errorf("%s: it is sealed with another key: %s", name, p.Key)
+	}
+	return nil
 }

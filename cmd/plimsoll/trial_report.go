@@ -1,12 +1,16 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"plimsoll/report"
+	"plimsoll/series/foreign"
 	"plimsoll/trial"
 )
 
@@ -16,31 +20,133 @@ const (
 	reportMarkdown = "report.md"
 )
 
+type trialReportOptions struct {
+	besideOptions
+	plot, json bool
+}
+
 func newTrialReport(c console) *cobra.Command {
-	var plot bool
+	var o trialReportOptions
 	cmd := &cobra.Command{
 		Use:   "report DIR",
 		Short: "Write a result's reports again, or plot it",
-		Long:  "Write report.html and report.md from the other files of a result folder, or draw its curves in the terminal.",
+		Long: `Write report.html and report.md from the other files of a result folder, or draw its curves in the terminal.
+
+What another tool measured meanwhile can be laid beside it, on the same clock: an imported series, another result's folder, or a file
+of k6 or an HdrHistogram log as it is.`,
 		Example: `  plimsoll trial report results/binlog-cost/2026-01-31T12-00-00
-  plimsoll trial report results/binlog-cost/2026-01-31T12-00-00 --plot`,
+  plimsoll trial report results/binlog-cost/2026-01-31T12-00-00 --plot
+  plimsoll trial report results/restart-felt/2026-01-31T12-00-00 --beside k6=run.csv.gz --offset 1.5s`,
 		Args: exactly("DIR"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			result, err := trial.Open(args[0])
-			if err != nil {
-				return err
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.plot && o.json {
+				return usageError{text: "--plot and --json are for different readers", hint: cmd.CommandPath() + " --help"}
 			}
-			if plot {
-				return report.Plot(c.out, result, c.paper())
-			}
-			if err := report.Write(result.Dir, result); err != nil {
-				return err
-			}
-			fmt.Fprintln(c.out, filepath.Join(result.Dir, reportPage))
-			fmt.Fprintln(c.out, filepath.Join(result.Dir, reportMarkdown))
-			return nil
+			return reportTrial(cmd.Context(), c, args[0], o)
 		},
 	}
-	cmd.Flags().BoolVar(&plot, "plot", false, "draw the curves in the terminal instead")
+	f := cmd.Flags()
+	f.BoolVar(&o.plot, "plot", false, "draw the curves in the terminal instead")
+	f.BoolVar(&o.json, "json", false, "print the files written and what was laid beside, phase by phase, as JSON")
+	o.add(cmd)
 	return cmd
+}
+
+func reportTrial(ctx context.Context, c console, dir string, o trialReportOptions) error {
+	result, err := trial.Open(dir)
+	if err != nil {
+		return err
+	}
+	beside, err := o.open(ctx, c, result)
+	if err != nil {
+		return err
+	}
+	if o.plot {
+		return report.Plot(c.out, result, c.paper(), beside...)
+	}
+	if err := report.Write(result.Dir, result, beside...); err != nil {
+		return err
+	}
+	files := []string{filepath.Join(result.Dir, reportPage), filepath.Join(result.Dir, reportMarkdown)}
+	if o.json {
+		return jsonTo(c, struct {
+			Reports []string        `json:"reports"`
+			Beside  []report.Beside `json:"beside"`
+		}{files, report.LaidBeside(result, beside...)})
+	}
+	for _, file := range files {
+		fmt.Fprintln(c.out, file)
+	}
+	return nil
+}
+
+// besideOptions are which series to lay beside a result, and how their clocks differ from its own.
+type besideOptions struct {
+	paths, offsets []string
+	basis, unit    string
+}
+
+func (o *besideOptions) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&o.paths, "beside", nil, "lay a series beside it: an imported series, a result's folder or a file, or NAME=one of these; up to 5")
+	f.StringArrayVar(&o.offsets, "offset", nil, "what to add to a series' times: 1.5s, -1h, or start, which lets it begin when the load began; one for all or one for each")
+	f.StringVar(&o.basis, "basis", "", "of files: service or response (default service for k6, response for a log)")
+	f.StringVar(&o.unit, "unit", "ns", "of logs: ns, us or ms")
+}
+
+func (o *besideOptions) open(ctx context.Context, c console, result *trial.Result) ([]foreign.Recording, error) {
+	if len(o.paths) > report.MaxBeside {
+		return nil, usageError{text: fmt.Sprintf("%d series beside it, expected at most %d: more cannot be told apart", len(o.paths), report.MaxBeside)}
+	}
+	if n := len(o.offsets); n > 1 && n != len(o.paths) {
+		return nil, usageError{text: fmt.Sprintf("%d offsets for %d series, expected one for all or one for each", n, len(o.paths))}
+	}
+	basis, err := basisOf(o.basis)
+	if err != nil {
+		return nil, err
+	}
+	unit, err := unitOf(o.unit)
+	if err != nil {
+		return nil, err
+	}
+	var all []foreign.Recording
+	for i, path := range o.paths {
+		name, rest, named := strings.Cut(path, "=")
+		if named {
+			path = rest
+		} else {
+			name = ""
+		}
+		at, err := o.place(i, result)
+		if err != nil {
+			return nil, err
+		}
+		progress := newProgress(c, "read "+filepath.Base(path))
+		rec, err := foreign.Open(ctx, path, at, foreign.Options{Basis: basis, Unit: unit, Progress: progress.bytes})
+		progress.close()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rec.Named(name))
+	}
+	return all, nil
+}
+
+// place is where series i goes.
+func (o *besideOptions) place(i int, result *trial.Result) (foreign.Beside, error) {
+	var at foreign.Beside
+	at.From, at.To = report.Span(result)
+	if len(o.offsets) == 0 {
+		return at, nil
+	}
+	text := o.offsets[min(i, len(o.offsets)-1)]
+	if text == "start" {
+		at.Align = true
+		return at, nil
+	}
+	var err error
+	if at.Offset, err = time.ParseDuration(text); err != nil {
+		return at, usageError{text: fmt.Sprintf("--offset %s, expected a time such as 1.5s or -1h, or start", text)}
+	}
+	return at, nil
 }

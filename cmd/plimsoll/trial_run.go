@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/catalog"
+	"plimsoll/durable"
 	"plimsoll/report"
 	"plimsoll/trial"
 )
@@ -20,6 +21,7 @@ type trialRunOptions struct {
 	trial.Options
 	out  string
 	json bool
+	yes  bool
 }
 
 func newTrialRun(c console) *cobra.Command {
@@ -38,6 +40,7 @@ Exit codes: 0 PASS, 3 FAIL, 4 INCONCLUSIVE, 5 INVALID, 1 trouble, 2 bad input, 1
 	}
 	addTrialOptions(cmd, &o.Options)
 	cmd.Flags().StringVar(&o.out, "out", "", "folder for the result (default results/NAME/TIME)")
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "do not ask before a target in production is put under load")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the verdict as JSON")
 	return cmd
 }
@@ -47,15 +50,27 @@ func addTrialOptions(cmd *cobra.Command, o *trial.Options) {
 	cmd.Flags().StringArrayVar(&o.Set, "set", nil, "set a key of the trial, for example phases.measure=10s; may be repeated")
 }
 
-func runTrial(ctx context.Context, c console, file string, o trialRunOptions) error {
+func runTrial(ctx context.Context, c console, file string, o trialRunOptions) (err error) {
 	parts := catalog.Parts()
 	t, err := trial.Read(file, o.Options, parts)
 	if err != nil {
 		return err
 	}
+	if name := t.Production(); name != "" {
+		if err := confirm(c, o.yes, fmt.Sprintf("%s is in production. Put it under load?", name)); err != nil {
+			return err
+		}
+	}
 	deps, err := labDeps()
 	if err != nil {
 		return err
+	}
+	var state *durable.Store
+	if t.NeedsState() {
+		if state, err = openState(ctx, deps); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, state.Close()) }()
 	}
 	dir := o.out
 	if dir == "" {
@@ -69,7 +84,8 @@ func runTrial(ctx context.Context, c console, file string, o trialRunOptions) er
 		screen.Say("Stopping: the load, then the cluster. What was measured is kept. Ctrl-C again leaves at once; then run plimsoll lab down --all.")
 	})
 	result, runErr := t.Run(ctx, parts, trial.Site{
-		Lab: deps, Dir: dir, Observer: screen, Log: newLog(c), Version: version(), Command: os.Args,
+		Lab: deps, Dir: dir, Observer: screen, Log: newLog(c), Version: version(), Command: os.Args, State: state,
+		Production: t.Production() != "", // confirmed above
 	})
 	tidy()
 	if err := screen.Close(); err != nil {
@@ -105,6 +121,16 @@ func showRun(c console, result *trial.Result, o trialRunOptions) error {
 		return err
 	}
 	fmt.Fprintf(c.out, "\nReport:   %s\n", page)
+	for _, e := range result.Events {
+		if e.Kind != trial.RehearsalKept {
+			continue
+		}
+		counts := "counts for its gate"
+		if e.Detail["passed"] != true {
+			counts = "did not pass: its gate counts anew"
+		}
+		fmt.Fprintf(c.out, "Rehearsal: %s %s\n", e.Name, counts)
+	}
 	fmt.Fprintf(c.out, "Next:     plimsoll trial show %s\n", result.Dir)
 	if o.Quick {
 		fmt.Fprintf(c.out, "          without --quick, for an answer that is surer\n")

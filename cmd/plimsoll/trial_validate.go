@@ -24,7 +24,7 @@ What is right is shown as it would be run: every cell, and how long it takes.`,
 				return err
 			}
 			outline := t.Outline()
-			fmt.Fprintf(c.out, "%s: valid. %d cells × %d rounds, about %s.\n", args[0], len(outline.Cells), outline.Rounds, roughly(outline.Left))
+			fmt.Fprintf(c.out, "%s: valid. %s × %s, about %s.\n", args[0], countOf(len(outline.Cells), "cell"), countOf(outline.Rounds, "round"), roughly(outline.Left))
 			for _, cell := range outline.Cells {
 				if cell.Name != "" {
 					fmt.Fprintf(c.out, "  %s\n", cell.Name)
@@ -35,4 +35,12 @@ What is right is shown as it would be run: every cell, and how long it takes.`,
 	}
 	addTrialOptions(cmd, &o)
 	return cmd
+}
+
+// countOf writes a number of things, of which there may be one.
+func countOf(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }

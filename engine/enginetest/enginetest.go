@@ -15,6 +15,18 @@ type Harness struct {
 	Database engine.Database // what Engine opened at Target
 	Texts    Texts
 	Setting  Setting // only used if Database is Configurable
+	Waiting  Waiting // only used if Database is Watched
+
+	// RecordTable is the oddest name that a table may have; empty: one with spaces.
+	RecordTable string
+	// Allocations is how many a point select may make: those of a driver that the adapter stands on, and none of its own.
+	Allocations float64
+}
+
+// Waiting is a statement that waits for as long as another session wants.
+type Waiting struct {
+	Hold string // makes Wait wait until the session that executed it ends
+	Wait string
 }
 
 // Texts are statements on one table in the engine's own language. The table has the columns id (an integer, its key),
@@ -28,7 +40,7 @@ type Texts struct {
 	Duplicate    string // cannot be, for a row of id 1 is there; empty if the engine overwrites it instead
 }
 
-// Setting is one that can be changed at any time, and how to get it wrong.
+// Setting is one that can be changed at any time, and how to get it wrong. Without a Value every change takes a restart.
 type Setting struct {
 	Name, Value string
 	Same        string // Value, written in another way
@@ -40,29 +52,45 @@ type Setting struct {
 
 // Run holds an adapter to its contract. The optional interfaces that it has are part of that.
 func Run(t *testing.T, h Harness) {
-	for _, part := range []struct {
-		name string
-		test func(*testing.T, Harness)
-	}{
+	run(t, h, append([]part{
 		{"Values", testValues},
 		{"ResultIsReused", testResultIsReused},
 		{"Texts", testTexts},
-		{"Allocations", testAllocations},
 		{"SideBySide", testSideBySide},
-		{"Close", testClose},
-		{"ErrorClasses", testErrorClasses},
-		{"RefusedConnections", testRefusedConnections},
-		{"Interrupt", testInterrupt},
-		{"ContextEnds", testContextEnds},
-		{"ConnectionLost", testConnectionLost},
-		{"Facts", testFacts},
-		{"KeyValue", testKeyValue},
-		{"Configurable", testConfigurable},
-		{"Namespaced", testNamespaced},
-		{"Metered", testMetered},
-		{"Quiet", testQuiet},
-	} {
-		t.Run(part.name, func(t *testing.T) { part.test(t, h) })
+	}, common...))
+}
+
+// RunRequests holds an adapter to that part of the contract that does not need rows and columns: its results are answers of one
+// value, or none.
+func RunRequests(t *testing.T, h Harness) { run(t, h, common) }
+
+type part struct {
+	name string
+	test func(*testing.T, Harness)
+}
+
+var common = []part{
+	{"Allocations", testAllocations},
+	{"Close", testClose},
+	{"ErrorClasses", testErrorClasses},
+	{"RefusedConnections", testRefusedConnections},
+	{"Interrupt", testInterrupt},
+	{"ContextEnds", testContextEnds},
+	{"ConnectionLost", testConnectionLost},
+	{"Facts", testFacts},
+	{"KeyValue", testKeyValue},
+	{"Configurable", testConfigurable},
+	{"Namespaced", testNamespaced},
+	{"Accounted", testAccounted},
+	{"Metered", testMetered},
+	{"Resident", testResident},
+	{"Quiet", testQuiet},
+	{"Watched", testWatched},
+}
+
+func run(t *testing.T, h Harness, parts []part) {
+	for _, p := range parts {
+		t.Run(p.name, func(t *testing.T) { p.test(t, h) })
 	}
 }
 

@@ -113,7 +113,7 @@ func testTexts(t *testing.T, h Harness) {
 	}
 }
 
-// A point select allocates nothing under a context that can end, whether its row is kept or not.
+// A point select allocates nothing of its own under a context that can end, whether its row is kept or not.
 func testAllocations(t *testing.T, h Harness) {
 	s := h.table(t)
 	must(t, prepare(t, s, h.Texts.Insert).Exec(t.Context(), row(1), nil))
@@ -128,8 +128,8 @@ func testAllocations(t *testing.T, h Harness) {
 			}
 		})
 		must(t, failed)
-		if got != 0 {
-			t.Errorf("%v allocations per call with Keep = %v, want none", got, keep)
+		if got > h.Allocations {
+			t.Errorf("%v allocations per call with Keep = %v, want %v", got, keep, h.Allocations)
 		}
 	}
 }

@@ -20,6 +20,7 @@ func TestConformance(t *testing.T) {
 				Missing:   "SELECT * FROM no_such_table",
 				Duplicate: "INSERT INTO conformance (id) VALUES (1)",
 			},
+			Waiting: enginetest.Waiting{Hold: "SELECT GET_LOCK('conformance', 0)", Wait: "SELECT GET_LOCK('conformance', 600)"},
 			Setting: enginetest.Setting{
 				Name: "max_heap_table_size", Value: "32M", Same: "33554432", Other: "16M", Typo: "max_heap_tabel_size",
 				Fixed: "innodb_page_size", FixedValue: "8k",

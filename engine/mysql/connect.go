@@ -39,7 +39,7 @@ func refused(ctx, limited context.Context, address string, err error) error {
 	var e *engine.Error
 	switch {
 	case ctx.Err() != nil:
-		return ended(ctx, true)
+		return engine.Ended(ctx, true)
 	case limited.Err() != nil:
 		return unreachable(address, context.DeadlineExceeded)
 	case errors.As(err, &e):

@@ -10,27 +10,33 @@ import (
 // database is a server, or the primary of several, with the questions that are asked of it beside the load.
 type database struct {
 	target   target
-	control  *control   // of the primary
-	replicas []*control // of the other addresses
+	primary  *primary
+	*control            // of the primary, whichever that is
+	each     []*control // of each address of several
 	unrest   unrest
 }
 
 var _ engine.Database = (*database)(nil)
 
 func (d *database) Session(ctx context.Context) (engine.Session, error) {
-	s, err := d.target.connect(ctx, d.target.Addresses[0])
+	s, err := d.primary.session(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// servers are the sessions on every address of the target, the primary's first.
-func (d *database) servers() []*control { return append([]*control{d.control}, d.replicas...) }
+// servers are the sessions on every address of the target.
+func (d *database) servers() []*control {
+	if len(d.each) == 0 {
+		return []*control{d.control}
+	}
+	return d.each
+}
 
 func (d *database) Close() error {
 	var errs []error
-	for _, c := range d.servers() {
+	for _, c := range append([]*control{d.control}, d.each...) {
 		errs = append(errs, c.close())
 	}
 	return errors.Join(errs...)
@@ -38,13 +44,12 @@ func (d *database) Close() error {
 
 // control is one session that several callers share, opened again when it was lost.
 type control struct {
-	target  target
-	address string
-	turn    chan *session // holds the session, or nil for none yet, while nobody uses it
+	open func(context.Context) (*session, error)
+	turn chan *session // holds the session, or nil for none yet, while nobody uses it
 }
 
-func newControl(t target, address string) *control {
-	c := &control{target: t, address: address, turn: make(chan *session, 1)}
+func newControl(open func(context.Context) (*session, error)) *control {
+	c := &control{open: open, turn: make(chan *session, 1)}
 	c.turn <- nil
 	return c
 }
@@ -55,7 +60,7 @@ func (c *control) use(ctx context.Context, f func(*session) error) error {
 	select {
 	case s = <-c.turn:
 	case <-ctx.Done():
-		return ended(ctx, false)
+		return engine.Ended(ctx, false)
 	}
 	defer func() { c.turn <- s }()
 	if s != nil && s.lost != nil {
@@ -64,7 +69,7 @@ func (c *control) use(ctx context.Context, f func(*session) error) error {
 	}
 	if s == nil {
 		var err error
-		if s, err = c.target.connect(ctx, c.address); err != nil {
+		if s, err = c.open(ctx); err != nil {
 			return err
 		}
 	}

@@ -3,7 +3,6 @@ package mysql
 import (
 	"context"
 	"errors"
-	"io"
 	"net"
 	"strconv"
 	"strings"
@@ -36,6 +35,8 @@ func serverError(packet []byte) error {
 		e.Kind = engine.Full
 	case code == 1290 && !strings.Contains(e.Text, "read"): // prevented by another option than read_only
 		e.Kind = engine.Denied
+	case code == 1046:
+		e.Do = "name one in the target: mysql://user@host:3306/DATABASE"
 	}
 	return e
 }
@@ -91,27 +92,17 @@ func hangsUp(code uint16) bool {
 	return false
 }
 
-// ended is the error of a call whose context ended.
-func ended(ctx context.Context, lost bool) *engine.Error {
-	cause := context.Cause(ctx)
-	e := &engine.Error{Kind: engine.Other, Lost: lost, Text: cause.Error(), Err: cause}
-	if errors.Is(cause, context.DeadlineExceeded) {
-		e.Kind, e.Text = engine.Timeout, "no answer in time"
-	}
-	return e
-}
-
 // broken is the error of a call whose connection failed under it.
 func (s *session) broken(ctx context.Context, err error) *engine.Error {
 	e := &engine.Error{Kind: engine.Unavailable, Lost: true, Err: err}
 	switch {
 	case ctx.Err() != nil:
-		return ended(ctx, true)
+		return engine.Ended(ctx, true)
 	case s.cut.Load():
 		e.Kind, e.Text = engine.Timeout, "interrupted"
 	case errors.Is(err, errMalformed), errors.Is(err, errOrder):
 		e.Kind, e.Text = engine.Other, "the server sent "+err.Error()
-	case hungUp(err):
+	case engine.HungUp(err):
 		e.Text = "the server closed the connection"
 		if last := s.lastWords(); last != nil {
 			e.Kind, e.Code, e.Text = last.Kind, last.Code, last.Text
@@ -120,11 +111,6 @@ func (s *session) broken(ctx context.Context, err error) *engine.Error {
 		e.Text = "connection: " + err.Error()
 	}
 	return e
-}
-
-func hungUp(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
 // lastWords is the error that a server sent before it closed the connection under our request, nil if there is none.
@@ -154,7 +140,7 @@ func unreachable(address string, err error) *engine.Error {
 		e.Text = "there is no socket " + address + ": is the server running?"
 	case errors.Is(err, syscall.EACCES):
 		e.Kind, e.Text = engine.Denied, "the socket "+address+" is not ours to open: permission denied"
-	case hungUp(err):
+	case engine.HungUp(err):
 		e.Text = address + " closed the connection before the login"
 	case errors.As(err, &timeout) && timeout.Timeout():
 		e.Text = "no answer from " + address + " in time: is a firewall between, or the server frozen?"

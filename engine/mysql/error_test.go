@@ -127,13 +127,13 @@ func TestBrokenCalls(t *testing.T) {
 func TestEndedByItsContext(t *testing.T) {
 	ctx, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancel()
-	if e := ended(ctx, true); e.Kind != engine.Timeout || !e.Lost || !errors.Is(e, context.DeadlineExceeded) {
+	if e := engine.Ended(ctx, true); e.Kind != engine.Timeout || !e.Lost || !errors.Is(e, context.DeadlineExceeded) {
 		t.Errorf("over the deadline: %+v", e)
 	}
 	why := errors.New("the phase is over")
 	other, stop := context.WithCancelCause(t.Context())
 	stop(why)
-	if e := ended(other, false); e.Kind != engine.Other || e.Lost || !errors.Is(e, why) {
+	if e := engine.Ended(other, false); e.Kind != engine.Other || e.Lost || !errors.Is(e, why) {
 		t.Errorf("broken off: %+v", e)
 	}
 }

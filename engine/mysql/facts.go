@@ -36,10 +36,10 @@ func product(shown map[string]string) string {
 
 // variables reads global variables (what = VARIABLES) or counters (STATUS) by name; those that the server lacks are left
 // out. The names are the package's own, never a user's.
-func (d *database) variables(ctx context.Context, what string, names []string) (map[string]string, error) {
+func (c *control) variables(ctx context.Context, what string, names []string) (map[string]string, error) {
 	text := "SHOW GLOBAL " + what + " WHERE Variable_name IN ('" + strings.Join(names, "', '") + "')"
 	r := engine.Result{Keep: true}
-	if err := d.control.use(ctx, func(s *session) error { return s.Exec(ctx, text, &r) }); err != nil {
+	if err := c.use(ctx, func(s *session) error { return s.Exec(ctx, text, &r) }); err != nil {
 		return nil, err
 	}
 	return pairs(&r), nil

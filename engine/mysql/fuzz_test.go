@@ -27,7 +27,7 @@ func (r replay) SetReadDeadline(time.Time) error { return nil }
 
 func replaying(said []byte) (*session, replay) {
 	conn := replay{said: bytes.NewReader(said)}
-	return &session{stream: newStream(conn), transport: conn}, conn
+	return newSession(newStream(conn), conn), conn
 }
 
 // packets frames payloads as a server does, numbered from first on.

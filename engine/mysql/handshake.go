@@ -56,13 +56,11 @@ func handshake(ctx context.Context, conn net.Conn, t target, address string) (*s
 	if err := authenticate(w, l, t, capabilities, maria); err != nil {
 		return nil, err
 	}
-	return &session{
-		stream:        w,
-		transport:     conn,
-		id:            g.connection,
-		deprecateEOF:  capabilities&capDeprecateEOF != 0,
-		cacheMetadata: maria&mariaCacheMetadata != 0,
-	}, nil
+	s := newSession(w, conn)
+	s.id = g.connection
+	s.deprecateEOF = capabilities&capDeprecateEOF != 0
+	s.cacheMetadata = maria&mariaCacheMetadata != 0
+	return s, nil
 }
 
 // authenticate sends the login and goes through the dialogue that the server's method asks for.

@@ -26,7 +26,7 @@ func (Servers) Needs(n engine.Node) (engine.Needs, error) {
 	if err != nil {
 		return engine.Needs{}, err
 	}
-	if _, off := s["skip_log_bin"]; off && n.Size > 1 {
+	if _, off := s["skip_log_bin"]; off && n.Size > 1 && !n.Alone {
 		return engine.Needs{}, infra.Advise(errors.New("log_bin is off, but replicas read the primary's binary log"),
 			"leave log_bin out, or use one node")
 	}

@@ -67,11 +67,18 @@ func settingsOf(n engine.Node) (settings, error) {
 			s[variable] = at
 		}
 	}
-	if n.Size > 1 {
+	if n.Size > 1 || n.Alone {
 		s["log_bin"] = "ON"
 	}
-	if n.Number > 1 {
+	switch {
+	case n.Alone && n.Dist.Product != mysqlProduct:
+		// What one server may replicate from several others: a domain of its own for each, and rows.
+		s["gtid_domain_id"], s["binlog_format"] = strconv.Itoa(n.Number), "ROW"
+	case n.Number > 1 && !n.Alone:
 		s["read_only"] = "ON"
+	}
+	if n.Size > 1 && n.Dist.Product != mysqlProduct {
+		s["log_slave_updates"] = "ON" // MySQL's default: a replica that is promoted can be followed
 	}
 	return s, s.override(n)
 }
@@ -146,9 +153,23 @@ func (s settings) render() []byte {
 			fmt.Fprintf(&b, "%s\n", name)
 			continue
 		}
-		fmt.Fprintf(&b, "%s = %s\n", name, optionValue(s[name]))
+		for _, value := range values(name, s[name]) {
+			fmt.Fprintf(&b, "%s = %s\n", name, optionValue(value))
+		}
 	}
 	return b.Bytes()
+}
+
+// values are those of an option that is written once for each: a filter of replication, of one channel or of all.
+func values(name, value string) []string {
+	_, plain, ofChannel := strings.Cut(name, ".") // MariaDB writes the connection before the option
+	if !ofChannel {
+		plain = name
+	}
+	if strings.HasPrefix(plain, "replicate_") {
+		return strings.Split(value, ",")
+	}
+	return []string{value}
 }
 
 // optionValue quotes what an option file would read otherwise: # begins a comment, blanks at the ends are dropped, a

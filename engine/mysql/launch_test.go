@@ -15,6 +15,13 @@ func node(product string, number, size int, config map[string]string) engine.Nod
 	}
 }
 
+// alone is a node of separate servers.
+func alone(product string, number int) engine.Node {
+	n := node(product, number, 5, nil)
+	n.Alone = true
+	return n
+}
+
 func TestSettings(t *testing.T) {
 	type config = map[string]string
 	for name, c := range map[string]struct {
@@ -25,8 +32,12 @@ func TestSettings(t *testing.T) {
 			"bind_address": "127.20.0.1", "port": "3306", "server_id": "1", "log_bin": "-", "skip_log_bin": "-",
 			"read_only": "-", "gtid_mode": "-", "performance_schema": "ON",
 		}},
-		"a primary writes a log":       {node("mariadb", 1, 3, nil), config{"log_bin": "binlog", "read_only": "-"}},
-		"a replica is read only":       {node("mariadb", 2, 3, nil), config{"read_only": "ON", "server_id": "2"}},
+		"a primary writes a log": {node("mariadb", 1, 3, nil), config{"log_bin": "binlog", "read_only": "-"}},
+		"a replica is read only": {node("mariadb", 2, 3, nil), config{"read_only": "ON", "server_id": "2"}},
+		"a separate MariaDB has a domain of its own": {alone("mariadb", 2), config{
+			"log_bin": "binlog", "read_only": "-", "gtid_domain_id": "2", "binlog_format": "ROW",
+		}},
+		"a separate MySQL":             {alone("mysql", 2), config{"log_bin": "binlog", "read_only": "-", "gtid_domain_id": "-"}},
 		"MySQL":                        {node("mysql", 1, 1, nil), config{"gtid_mode": "ON", "mysqlx": "OFF", "log_bin": "-"}},
 		"the user's settings win":      {node("mysql", 1, 1, config{"gtid-mode": "OFF", "max_connections": "5"}), config{"gtid_mode": "OFF", "max_connections": "5"}},
 		"off is not the name of a log": {node("mysql", 1, 1, config{"log_bin": "off"}), config{"log_bin": "-", "skip_log_bin": nothing}},
@@ -71,14 +82,18 @@ func TestSettingsRefused(t *testing.T) {
 
 func TestRender(t *testing.T) {
 	got := string(settings{
+		"replicate_do_db": "a:app1,b:app2", "c.replicate_do_db": "app3",
 		"b": `C:\temp`, "a": "ON", "skip_log_bin": nothing, "init_connect": `SET @a = "x" # no comment`, "empty": "",
 	}.render())
 	want := `# Written by Plimsoll before every start of this node.
 [mysqld]
 a = ON
 b = C:\\temp
+c.replicate_do_db = app3
 empty = 
 init_connect = "SET @a = \"x\" # no comment"
+replicate_do_db = a:app1
+replicate_do_db = b:app2
 skip_log_bin
 `
 	if got != want {

@@ -14,15 +14,18 @@ var _ engine.Engine = Engine{}
 
 func (Engine) Name() string { return "mysql" }
 
-// Open connects once, to prove that the target answers, and keeps that session for the control path.
+// Open connects once, to the one of several servers that takes writes, to prove that the target answers, and keeps that session for the control path.
 func (Engine) Open(ctx context.Context, t engine.Target) (engine.Database, error) {
 	checked, err := newTarget(t)
 	if err != nil {
 		return nil, err
 	}
-	db := &database{target: checked, control: newControl(checked, checked.Addresses[0])}
-	for _, address := range checked.Addresses[1:] {
-		db.replicas = append(db.replicas, newControl(checked, address))
+	p := newPrimary(checked)
+	db := &database{target: checked, primary: p, control: newControl(p.session)}
+	if len(checked.Addresses) > 1 {
+		for _, address := range checked.Addresses {
+			db.each = append(db.each, newControl(func(ctx context.Context) (*session, error) { return checked.connect(ctx, address) }))
+		}
 	}
 	if err := db.control.use(ctx, func(*session) error { return nil }); err != nil {
 		return nil, err

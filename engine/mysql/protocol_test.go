@@ -18,6 +18,7 @@ func TestProtocol(t *testing.T) {
 		t.Run("ChangedParameters", func(t *testing.T) { testChangedParameters(t, db) })
 		t.Run("SeveralResults", func(t *testing.T) { testSeveralResults(t, db) })
 		t.Run("LongPackets", func(t *testing.T) { testLongPackets(t, db) })
+		t.Run("AnyText", func(t *testing.T) { testAnyText(t, db) })
 		t.Run("Logins", func(t *testing.T) { testLogins(t, db) })
 	})
 }
@@ -43,6 +44,32 @@ func execute(t *testing.T, s engine.Session, text string, r *engine.Result, args
 		t.Fatalf("%.60s: %v", text, err)
 	}
 	return p
+}
+
+// A data set that we make holds any text, whatever the server's own default is, and records do wherever they are kept.
+func testAnyText(t *testing.T, db labtest.Server) {
+	const text = "漢字 and 🚢"
+	s := open(t, db)
+	r := engine.Result{Keep: true}
+	labtest.Ask(t, db, "CREATE TABLE any_text (s VARCHAR(20))")
+	execute(t, s, "INSERT INTO any_text VALUES (?)", nil, engine.Chars([]byte(text)))
+	execute(t, s, "SELECT s FROM any_text", &r)
+	if got := string(r.At(0, 0).Data); got != text {
+		t.Errorf("got %q", got)
+	}
+
+	labtest.Ask(t, db, "CREATE DATABASE latin CHARACTER SET latin1")
+	defer labtest.Ask(t, db, "DROP DATABASE latin")
+	records := mysql.Engine{}.RecordTable("records", 1)
+	if err := s.Exec(t.Context(), "USE latin", nil); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, s, records.Create, nil)
+	execute(t, s, records.Insert, nil, engine.Chars([]byte("鍵")), engine.Chars([]byte(text)))
+	execute(t, s, records.Read, &r, engine.Chars([]byte("鍵")))
+	if r.Rows != 1 || string(r.At(0, 1).Data) != text {
+		t.Errorf("%d records", r.Rows)
+	}
 }
 
 // Every type of column has the same value in a prepared statement as in a plain one.

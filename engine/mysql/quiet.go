@@ -73,7 +73,7 @@ func (d *database) Unrest(ctx context.Context) ([]engine.Pending, error) {
 		engine.Pending{Signal: "mysql.resizing", Value: oneIf(
 			isResizing(status["Innodb_buffer_pool_resize_status"]) || isResizing(status["Innodb_redo_log_resize_status"]))})
 	if lag, ok := d.replicaLag(ctx); ok {
-		pending = append(pending, engine.Pending{Signal: "mysql.replica_lag_seconds", Value: lag, Calm: calmReplica})
+		pending = append(pending, engine.Pending{Signal: lagSignal, Value: lag, Calm: calmReplica})
 	}
 	return pending, ctx.Err()
 }

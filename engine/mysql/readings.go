@@ -2,13 +2,18 @@ package mysql
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
 	"plimsoll/engine"
 )
 
-var _ engine.Metered = (*database)(nil)
+var (
+	_ engine.Metered      = (*database)(nil)
+	_ engine.Instrumented = Engine{}
+)
 
 // counters and gauges are the status variables that say what a server is busy with, by MySQL's and MariaDB's names, and
 // as which signal they are kept. What a version lacks is left out of its readings.
@@ -52,6 +57,18 @@ var (
 	}
 )
 
+// missShare is what part of the pages that were asked for was read from disk.
+const missShare = "mysql.pool_miss_share"
+
+// Signals are those of all versions of both products.
+func (Engine) Signals() []string {
+	all := []string{missShare, lagSignal, lagSignal + ".*", stoppedSignal, stoppedSignal + ".*"}
+	all = slices.AppendSeq(all, maps.Values(counters))
+	all = slices.AppendSeq(all, maps.Values(gauges))
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // Readings asks for the global status once.
 func (d *database) Readings(ctx context.Context) ([]engine.Reading, error) {
 	r := engine.Result{Keep: true}
@@ -59,8 +76,15 @@ func (d *database) Readings(ctx context.Context) ([]engine.Reading, error) {
 		return nil, err
 	}
 	var out []engine.Reading
+	var asked, missed float64 // of the buffer pool
 	for row := range r.Rows {
 		name := r.At(row, 0).Data
+		switch string(name) {
+		case "Innodb_buffer_pool_read_requests":
+			asked, _ = statusNumber(r.At(row, 1))
+		case "Innodb_buffer_pool_reads":
+			missed, _ = statusNumber(r.At(row, 1))
+		}
 		signal, counts := counters[string(name)]
 		if !counts {
 			gauge, known := gauges[string(name)]
@@ -73,7 +97,10 @@ func (d *database) Readings(ctx context.Context) ([]engine.Reading, error) {
 			out = append(out, engine.Reading{Signal: signal, Value: value, Counter: counts})
 		}
 	}
-	return out, nil
+	if asked > 0 { // pages that are being loaded after a start count as missed too
+		out = append(out, engine.Reading{Signal: missShare, Value: missed, Counter: true, Of: asked})
+	}
+	return append(out, d.lags(ctx)...), nil
 }
 
 // statusNumber reads a status value, which the server sends as text: a number, ON or OFF.

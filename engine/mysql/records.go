@@ -20,7 +20,7 @@ func (e Engine) RecordTable(table string, fields int) engine.RecordStatements {
 	row := "(?" + strings.Repeat(", ?", fields) + ")"
 	insert := "INSERT INTO " + table + " (" + names + ") VALUES " + row
 	return engine.RecordStatements{
-		Create:     "CREATE TABLE " + table + " (ycsb_key VARCHAR(255) NOT NULL PRIMARY KEY" + columns + ")",
+		Create:     "CREATE TABLE " + table + " (ycsb_key VARCHAR(255) NOT NULL PRIMARY KEY" + columns + ") CHARACTER SET utf8mb4",
 		Drop:       "DROP TABLE IF EXISTS " + table,
 		Insert:     insert,
 		InsertMany: func(rows int) string { return insert + strings.Repeat(", "+row, rows-1) },

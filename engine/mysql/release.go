@@ -2,15 +2,14 @@ package mysql
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"regexp"
 	"strings"
 
 	"plimsoll/engine"
+	"plimsoll/engine/fetch"
 	"plimsoll/infra"
 )
 
@@ -29,21 +28,24 @@ const (
 	pluginsPath  = "plugins"  // plugin_dir
 )
 
-// source is where a release comes from.
-type source struct {
-	engine.Release
-	get  func(context.Context, *fetch) (origin string, paths map[string]string, err error)
-	disk int64 // bytes it takes while it is fetched
-}
-
 // sources in the order of preference.
-func sources() []source {
-	return []source{
-		{engine.Release{Product: mariadbProduct, Version: "11.4"}, fromMaven, 700 * mib},
-		{engine.Release{Product: mariadbProduct, Version: "10.11"}, debian{"bookworm", "mariadb-server-core"}.get, 500 * mib},
-		{engine.Release{Product: mysqlProduct, Version: "9.7"}, debian{"sid", "mysql-server-core"}.get, 600 * mib},
+func sources() []fetch.Source {
+	source := func(product, version string, get getter, disk int64) fetch.Source {
+		return fetch.Source{
+			Release: engine.Release{Product: product, Version: version}, Disk: disk, Get: get,
+			Identify: func(ctx context.Context, m infra.Machine, paths map[string]string) (string, string, error) {
+				return versionOf(ctx, m, paths[serverPath])
+			},
+		}
+	}
+	return []fetch.Source{
+		source(mariadbProduct, "11.4", fromMaven, 700*mib),
+		source(mariadbProduct, "10.11", debian{"bookworm", "mariadb-server-core"}.get, 500*mib),
+		source(mysqlProduct, "9.7", debian{"sid", "mysql-server-core"}.get, 600*mib),
 	}
 }
+
+type getter = func(context.Context, *fetch.Job) (origin string, paths map[string]string, err error)
 
 // Releases lists what Fetch can get.
 func (Servers) Releases() []engine.Release {
@@ -59,25 +61,17 @@ func (s Servers) Find(ctx context.Context, m infra.Machine, r engine.Release, ca
 	if d, err := onPath(ctx, m, r); !errors.Is(err, engine.ErrNotInstalled) {
 		return d, err
 	}
-	for _, known := range s.Releases() {
-		if known.Product != r.Product {
-			continue
-		}
-		d, err := inCache(ctx, m, path.Join(cache, folderOf(known)))
-		switch {
-		case err == nil && within(d.Exact, r.Version):
-			return d, nil
-		case err != nil && !errors.Is(err, fs.ErrNotExist):
-			return d, err
-		case r.Version == "":
-			return d, notInstalled(r) // the preferred release or none: what else was fetched before must not decide
-		}
-	}
-	return engine.Distribution{}, notInstalled(r)
+	return fetch.Cached(ctx, m, s.Releases(), r, cache)
 }
 
-func notInstalled(r engine.Release) error {
-	return fmt.Errorf("%s %s: %w", r.Product, r.Version, engine.ErrNotInstalled)
+// Fetch gets a release by the package clients that the machine has.
+func (Servers) Fetch(ctx context.Context, m infra.Machine, r engine.Release, cache string, say func(string)) (engine.Distribution, error) {
+	for _, s := range sources() {
+		if s.Release == r {
+			return fetch.Run(ctx, m, s, cache, say)
+		}
+	}
+	return engine.Distribution{}, fmt.Errorf("no source for %s %s", r.Product, r.Version)
 }
 
 // onPath looks for an installed server.
@@ -94,11 +88,11 @@ func onPath(ctx context.Context, m infra.Machine, r engine.Release) (engine.Dist
 			if err != nil {
 				return engine.Distribution{}, err
 			}
-			if product != r.Product || !within(exact, r.Version) {
+			if product != r.Product || !fetch.Within(exact, r.Version) {
 				continue
 			}
 			d := engine.Distribution{
-				Release: engine.Release{Product: product, Version: line(exact)}, Exact: exact, Origin: "PATH",
+				Release: engine.Release{Product: product, Version: fetch.Line(exact)}, Exact: exact, Origin: "PATH",
 				Paths: map[string]string{serverPath: server},
 			}
 			if product == mariadbProduct {
@@ -107,7 +101,7 @@ func onPath(ctx context.Context, m infra.Machine, r engine.Release) (engine.Dist
 			return d, err
 		}
 	}
-	return engine.Distribution{}, notInstalled(r)
+	return engine.Distribution{}, fetch.NotInstalled(r)
 }
 
 var versionText = regexp.MustCompile(`Ver (\d+\.\d+\.\d+)(\S*)`)
@@ -141,37 +135,4 @@ func shareOf(ctx context.Context, m infra.Machine, server string) (string, error
 		return "", fmt.Errorf("ask %s for its files: it does not say character-sets-dir", server)
 	}
 	return path.Dir(path.Clean(found[1])), nil
-}
-
-// manifest is the file in a fetched distribution's folder that says what it is. It is written last.
-const manifest = "plimsoll.json"
-
-func inCache(ctx context.Context, m infra.Machine, folder string) (engine.Distribution, error) {
-	data, err := m.ReadFile(ctx, path.Join(folder, manifest))
-	if err != nil {
-		return engine.Distribution{}, err
-	}
-	var d engine.Distribution
-	if err := json.Unmarshal(data, &d); err != nil {
-		return d, infra.Advise(fmt.Errorf("read what was fetched into %s: %w", folder, err), "remove that folder")
-	}
-	d.Root = folder
-	for name, at := range d.Paths {
-		d.Paths[name] = path.Join(folder, at) // written relative, as the folder's name is
-	}
-	return d, nil
-}
-
-// folderOf is the name of a release's folder in the cache.
-func folderOf(r engine.Release) string { return r.Product + "-" + r.Version }
-
-// line is the release line of a version: 11.4 of 11.4.5.
-func line(exact string) string {
-	parts := strings.SplitN(exact, ".", 3)
-	return strings.Join(parts[:min(2, len(parts))], ".")
-}
-
-// within tells whether a version is of a line: 11.4.5 is of 11.4 and of the empty one.
-func within(exact, line string) bool {
-	return line == "" || exact == line || strings.HasPrefix(exact, line+".")
 }

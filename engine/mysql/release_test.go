@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"plimsoll/engine"
+	"plimsoll/engine/fetch"
 	"plimsoll/infra"
 )
 
@@ -96,7 +97,7 @@ func TestFindTellsProductsApart(t *testing.T) {
 }
 
 func TestFindComplainsOfBrokenCache(t *testing.T) {
-	broken := shelf{files: map[string]string{path.Join("/cache", "mysql-9.7", manifest): "{"}}
+	broken := shelf{files: map[string]string{path.Join("/cache", "mysql-9.7", fetch.Manifest): "{"}}
 	_, err := Servers{}.Find(t.Context(), broken, engine.Release{Product: "mysql"}, "/cache")
 	if err == nil || errors.Is(err, engine.ErrNotInstalled) || !strings.Contains(err.Error(), "/cache/mysql-9.7") {
 		t.Errorf("%v", err)

@@ -8,7 +8,7 @@ import (
 )
 
 // SameValue compares a value as a person wrote it, in a configuration or a command, with what the server shows of it.
-func (d *database) SameValue(name, wrote, shown string) bool {
+func (c *control) SameValue(name, wrote, shown string) bool {
 	return sameValue(variableName(name), wrote, shown)
 }
 

@@ -16,25 +16,24 @@ type session struct {
 	id        uint32   // the server's number for it
 
 	deprecateEOF, cacheMetadata bool
+	roams                       bool // it was opened where writes are taken: where they are not any more, it ends
 
 	ignored engine.Result // for callers that want none
 	text    []column      // of the last plain query, for their memory
 	named   bool          // names are wanted
 	names   []string      // of the columns of the last plain query
 
-	watched *watch                // the context of the last call
-	current atomic.Pointer[watch] // the context of the call under way, if it can end
-	cut     atomic.Bool           // Interrupt was called
-	lost    *engine.Error         // the connection is gone
+	watch engine.Watch
+	cut   atomic.Bool   // Interrupt was called
+	lost  *engine.Error // the connection is gone
 }
 
 var _ engine.Session = (*session)(nil)
 
-// watch cuts a session off when a context ends during a call under it. It is made once for a context, not for a call,
-// so that a load's thousands of calls a second under one context cost nothing.
-type watch struct {
-	done <-chan struct{}
-	stop func() bool
+func newSession(w *stream, transport net.Conn) *session {
+	s := &session{stream: w, transport: transport}
+	s.watch.Cut = s.Interrupt
+	return s
 }
 
 func (s *session) Prepare(ctx context.Context, text string) (engine.Statement, error) {
@@ -126,9 +125,7 @@ func (s *session) Interrupt() {
 }
 
 func (s *session) Close() error {
-	if s.watched != nil {
-		s.watched.stop()
-	}
+	s.watch.Stop()
 	if s.lost == nil && !s.cut.Load() {
 		s.begin(comQuit)
 		_ = s.post() // the server hangs up by itself if this does not reach it
@@ -142,50 +139,28 @@ func (s *session) enter(ctx context.Context) error {
 	if s.lost != nil {
 		return s.lost
 	}
-	done := ctx.Done()
-	if done == nil {
-		return nil
-	}
-	if s.watched == nil || s.watched.done != done {
-		s.watch(ctx)
-	}
-	s.current.Store(s.watched)
-	select {
-	case <-done:
-		if s.current.CompareAndSwap(s.watched, nil) {
-			return ended(ctx, false) // nothing was sent: the session is as good as before
-		}
+	switch s.watch.Enter(ctx) {
+	case engine.TooLate:
+		return engine.Ended(ctx, false) // nothing was sent: the session is as good as before
+	case engine.CutOff:
 		return s.leave(ctx, context.Cause(ctx))
-	default:
-		return nil
 	}
-}
-
-func (s *session) watch(ctx context.Context) {
-	if s.watched != nil {
-		s.watched.stop()
-	}
-	w := &watch{done: ctx.Done()}
-	w.stop = context.AfterFunc(ctx, func() {
-		if s.current.CompareAndSwap(w, nil) {
-			s.Interrupt()
-		}
-	})
-	s.watched = w
+	return nil
 }
 
 // leave ends a call that had this outcome. An error that is not the server's own leaves the connection in an unknown
 // state, which ends it.
 func (s *session) leave(ctx context.Context, err error) error {
-	if ctx.Done() != nil {
-		s.current.CompareAndSwap(s.watched, nil)
-	}
+	s.watch.Leave(ctx)
 	if err == nil {
 		return nil
 	}
 	var e *engine.Error
 	if errors.As(err, &e) && !e.Lost {
-		return err
+		if !s.roams || !demoted(e) {
+			return err
+		}
+		e.Lost = true
 	}
 	if e == nil {
 		e = s.broken(ctx, err)

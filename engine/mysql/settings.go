@@ -16,30 +16,30 @@ import (
 var _ engine.Configurable = (*database)(nil)
 
 // Setting reads a global variable by its name or by the name of its option: with - for _, with loose_ before it.
-func (d *database) Setting(ctx context.Context, name string) (string, error) {
+func (c *control) Setting(ctx context.Context, name string) (string, error) {
 	wanted := variableName(name)
-	shown, err := d.show(ctx, " WHERE Variable_name = "+quote(wanted))
+	shown, err := c.show(ctx, " WHERE Variable_name = "+quote(wanted))
 	if err != nil {
 		return "", fmt.Errorf("read the variable %s: %w", wanted, err)
 	}
 	if value, ok := shown[wanted]; ok {
 		return value, nil
 	}
-	return "", d.noVariable(ctx, name)
+	return "", c.noVariable(ctx, name)
 }
 
 // Change sets a global variable. It holds for sessions that begin after it where the server keeps a copy in each.
-func (d *database) Change(ctx context.Context, name, value string) error {
+func (c *control) Change(ctx context.Context, name, value string) error {
 	wanted := variableName(name)
-	err := d.set(ctx, wanted, literal(value))
+	err := c.set(ctx, wanted, literal(value))
 	if codeOf(err) == wrongType && literal(value) != quote(value) {
-		err = d.set(ctx, wanted, quote(value)) // a text that looks like a number
+		err = c.set(ctx, wanted, quote(value)) // a text that looks like a number
 	}
 	switch {
 	case codeOf(err) == wrongScope && strings.Contains(err.Error(), "read only"):
 		return &engine.NeedsRestart{Setting: wanted}
 	case codeOf(err) == unknownVariable:
-		return d.noVariable(ctx, name)
+		return c.noVariable(ctx, name)
 	case err != nil:
 		return fmt.Errorf("set the variable %s: %w", wanted, err)
 	}
@@ -60,15 +60,15 @@ func codeOf(err error) string {
 	return ""
 }
 
-func (d *database) set(ctx context.Context, name, literal string) error {
-	return d.control.use(ctx, func(s *session) error {
+func (c *control) set(ctx context.Context, name, literal string) error {
+	return c.use(ctx, func(s *session) error {
 		return s.Exec(ctx, "SET GLOBAL "+Engine{}.Quote(name)+" = "+literal, nil)
 	})
 }
 
-func (d *database) show(ctx context.Context, where string) (map[string]string, error) {
+func (c *control) show(ctx context.Context, where string) (map[string]string, error) {
 	r := engine.Result{Keep: true}
-	err := d.control.use(ctx, func(s *session) error { return s.Exec(ctx, "SHOW GLOBAL VARIABLES"+where, &r) })
+	err := c.use(ctx, func(s *session) error { return s.Exec(ctx, "SHOW GLOBAL VARIABLES"+where, &r) })
 	if err != nil {
 		return nil, err
 	}
@@ -95,10 +95,10 @@ var successors = map[string][]string{
 }
 
 // noVariable says that there is no such variable, with the name that was probably meant.
-func (d *database) noVariable(ctx context.Context, name string) error {
+func (c *control) noVariable(ctx context.Context, name string) error {
 	wanted := variableName(name)
 	text := fmt.Sprintf("this server has no variable %s", wanted)
-	if all, err := d.show(ctx, ""); err == nil {
+	if all, err := c.show(ctx, ""); err == nil {
 		known := slices.Sorted(maps.Keys(all))
 		near := document.Nearest(wanted, known)
 		for _, successor := range successors[wanted] {

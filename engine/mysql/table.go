@@ -7,6 +7,13 @@ import (
 	"plimsoll/engine"
 )
 
+var _ engine.Tabular = (*session)(nil)
+
+// Table implements engine.Tabular.
+func (s *session) Table(ctx context.Context, text string) ([]map[string]string, error) {
+	return s.table(ctx, text)
+}
+
 // table runs a query for its rows by the names of their columns, for statements whose columns differ between servers.
 // NULL is left out.
 func (s *session) table(ctx context.Context, text string) ([]map[string]string, error) {

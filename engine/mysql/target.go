@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"slices"
@@ -33,7 +34,7 @@ var options = map[string]string{
 
 func newTarget(t engine.Target) (target, error) {
 	if len(t.Addresses) == 0 {
-		return target{}, fmt.Errorf("mysql target: no address")
+		return target{}, fmt.Errorf("%s target: no address", cmp.Or(t.Engine, "mysql"))
 	}
 	for name := range t.Options {
 		if _, ok := options[name]; ok {
@@ -48,7 +49,7 @@ func newTarget(t engine.Target) (target, error) {
 		if near := document.Nearest(name, known); near != "" {
 			hint = "did you mean " + near + "?"
 		}
-		return target{}, fmt.Errorf("mysql target: unknown option %q (%s)", name, hint)
+		return target{}, fmt.Errorf("%s target: unknown option %q (%s)", cmp.Or(t.Engine, "mysql"), name, hint)
 	}
 	checked := target{Target: t}
 	checked.Addresses = slices.Clone(t.Addresses)

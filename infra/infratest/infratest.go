@@ -17,6 +17,7 @@ import (
 func Run(t *testing.T, m infra.Machine, dir string) {
 	for name, test := range map[string]func(*testing.T, suite){
 		"Run":      suiteRun,
+		"Talk":     suiteTalk,
 		"Start":    suiteStart,
 		"Find":     suiteFind,
 		"Signal":   suiteSignal,
@@ -62,7 +63,7 @@ func (s suite) start(t *testing.T, mark, line string) infra.Process {
 
 // end kills a process and waits for its end.
 func end(t *testing.T, p infra.Process) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := p.Signal(ctx, "KILL"); err != nil && !errors.Is(err, infra.ErrGone) {
 		t.Errorf("kill: %v", err)
@@ -75,7 +76,7 @@ func end(t *testing.T, p infra.Process) {
 // eventually tries until it is so, for what a process does in its own time.
 func eventually(t *testing.T, what string, isSo func() bool) {
 	t.Helper()
-	limit := time.NewTimer(10 * time.Second)
+	limit := time.NewTimer(time.Minute)
 	defer limit.Stop()
 	again := time.NewTicker(10 * time.Millisecond)
 	defer again.Stop()
@@ -83,7 +84,7 @@ func eventually(t *testing.T, what string, isSo func() bool) {
 		select {
 		case <-again.C:
 		case <-limit.C:
-			t.Fatalf("still not after 10 s: %s", what)
+			t.Fatalf("still not after a minute: %s", what)
 		}
 	}
 }

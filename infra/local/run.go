@@ -36,13 +36,19 @@ func (Machine) Run(ctx context.Context, c infra.Command) (infra.Output, error) {
 	if ctx.Err() != nil {
 		return out, fmt.Errorf("%s: %w", filepath.Base(c.Path), context.Cause(ctx))
 	}
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return out, &infra.ExitError{
-			Command: filepath.Base(c.Path), Status: exit.ExitCode(), Stderr: end(stderr.String(), 2<<10),
-		}
+	if exit := exitError(filepath.Base(c.Path), err, stderr.String()); exit != nil {
+		return out, exit
 	}
 	return out, started(c.Path, err)
+}
+
+// exitError is the error of a command that ended with a non-zero status, nil if that is not what the error says.
+func exitError(name string, err error, stderr string) error {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return nil
+	}
+	return &infra.ExitError{Command: name, Status: exit.ExitCode(), Stderr: end(stderr, 2<<10)}
 }
 
 // Start starts a command that outlives Plimsoll.

@@ -24,6 +24,7 @@ func sections(s study) []section {
 		{"Single figures", func() (string, error) { return estimates(s) }},
 		{"The date of a disturbance", func() (string, error) { return impacts(s) }},
 		{"Steady state", func() (string, error) { return steadyState(s) }},
+		{"Two cells that are one real server", func() (string, error) { return realAlike(s) }},
 		{"A frozen server", func() (string, error) { return frozenServer(s) }},
 	}
 }
@@ -32,27 +33,51 @@ func main() {
 	out := flag.String("out", "docs/accuracy.md", "the page to write")
 	seed := flag.Uint64("seed", 20260101, "seed of all simulations")
 	share := flag.Float64("share", 1, "share of the trials to simulate, for a quick look")
+	only := flag.String("only", "", "one section, by its title, written anew into the page that is there")
 	flag.Parse()
-	if err := run(*out, study{seed: *seed, share: *share}); err != nil {
+	if err := run(*out, *only, study{seed: *seed, share: *share}); err != nil {
 		fmt.Fprintln(os.Stderr, "accuracy:", err)
 		os.Exit(1)
 	}
 }
 
-func run(out string, s study) error {
-	var page strings.Builder
-	page.WriteString(preface(s))
+func run(out, only string, s study) error {
+	page := preface(s)
+	if only != "" {
+		there, err := os.ReadFile(out)
+		if err != nil {
+			return fmt.Errorf("read the page: %w", err)
+		}
+		page = string(there)
+	}
 	for _, part := range sections(s) {
+		if only != "" && part.title != only {
+			continue
+		}
 		start := time.Now()
 		markdown, err := part.write()
 		if err != nil {
 			return fmt.Errorf("%s: %w", part.title, err)
 		}
-		fmt.Fprintf(&page, "\n## %s\n\n%s", part.title, markdown)
+		page = put(page, part.title, markdown)
 		fmt.Fprintf(os.Stderr, "%-40s %v\n", part.title, time.Since(start).Round(time.Second))
 	}
-	if err := os.WriteFile(out, []byte(page.String()), 0o644); err != nil {
+	if err := os.WriteFile(out, []byte(page), 0o644); err != nil {
 		return fmt.Errorf("write the page: %w", err)
 	}
 	return nil
+}
+
+// put puts a section in place of the one with its title, or at the end of the page.
+func put(page, title, markdown string) string {
+	heading := fmt.Sprintf("\n## %s\n\n", title)
+	before, rest, there := strings.Cut(page, heading)
+	if !there {
+		return page + heading + markdown
+	}
+	after := ""
+	if next := strings.Index(rest, "\n## "); next >= 0 {
+		after = rest[next:]
+	}
+	return before + heading + markdown + after
 }

@@ -40,6 +40,6 @@ stretches the times of the second's 1,000 operations and lowers throughput by it
 (σ = 0.5) with a Pareto tail of index 2.5 for the slowest twentieth, so that p99 is more than four times the median.
 
 Not covered: levels that are not autoregressive of first order (periodic checkpoints, rare stalls), noise that changes with the load, cells
-that disturb each other, a level that drifts over the whole trial. A real server stands in the last section only.
+that disturb each other, a level that drifts over the whole trial. Real servers stand in the last two sections.
 `, s.seed, share)
 }

@@ -27,8 +27,10 @@ type options struct {
 // sections in the order in which they are run. To add one, add a line.
 func sections() []section {
 	return []section{
+		{"program", "the size of the binary, its start, its memory and its ports while a run waits", program},
 		{"harness", "what the load generator costs by itself, on a client that does nothing", harness},
 		{"pointselect", "MySQL point select beside sysbench, at 16 and 64 connections", pointSelect},
+		{"cql", "reads of a record from Cassandra beside the Go driver used bare, 64 in flight", cqlReads},
 	}
 }
 
@@ -37,7 +39,7 @@ func main() {
 	flag.StringVar(&o.plimsoll, "plimsoll", "bin/plimsoll", "the binary to measure")
 	flag.IntVar(&o.pairs, "pairs", 5, "how many alternating pairs of runs")
 	flag.IntVar(&o.seconds, "seconds", 10, "length of a run")
-	flag.StringVar(&o.target, "target", "", "mysql://user:password@host:port/database of a server that runs already (default: a MariaDB of its own)")
+	flag.StringVar(&o.target, "target", "", "mysql:// or cql://user:password@host:port/database of a server that runs already, for one section (default: a lab of its own)")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: bench [flags] [section …]")
 		for _, s := range sections() {
@@ -48,6 +50,13 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	if os.Getenv(bareVariable) != "" {
+		if err := beBare(ctx); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := run(ctx, o, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)

@@ -10,13 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
-	"slices"
 	"strconv"
-	"time"
 
-	"plimsoll/catalog"
 	"plimsoll/engine"
-	"plimsoll/lab"
 )
 
 // rows is the size of the table that both read, made by sysbench itself.
@@ -27,7 +23,7 @@ func pointSelect(ctx context.Context, o options) error {
 	if _, err := exec.LookPath("sysbench"); err != nil {
 		return fmt.Errorf("sysbench is the peer to measure beside: %w", err)
 	}
-	target, release, err := o.server(ctx)
+	target, release, err := o.server(ctx, mariadb)
 	if err != nil {
 		return err
 	}
@@ -45,44 +41,13 @@ func pointSelect(ctx context.Context, o options) error {
 	return nil
 }
 
-// outcome is one run of one of the two.
-type outcome struct {
-	perSecond float64
-	cpu       float64 // µs of the client's process per query
-	rss       int64   // bytes at most
-}
-
 func (o options) compare(ctx context.Context, peer sysbench, target engine.Target, connections int) error {
 	ours := func() (outcome, error) { return o.plimsollRun(ctx, target, connections, o.seconds) }
 	theirs := func() (outcome, error) { return peer.measure(ctx, connections, o.seconds) }
 	if _, err := ours(); err != nil { // a warm-up that is not counted
 		return err
 	}
-	fmt.Printf("%d connections, %d s a run\n\n| pair | sysbench q/s | plimsoll q/s | ratio | sysbench µs | plimsoll µs | ratio |\n|---|---|---|---|---|---|---|\n", connections, o.seconds)
-	var throughput, cpu []float64
-	var most int64
-	for pair := range o.pairs {
-		first, second := theirs, ours
-		if pair%2 == 1 {
-			first, second = ours, theirs
-		}
-		a, err := first()
-		if err != nil {
-			return err
-		}
-		b, err := second()
-		if err != nil {
-			return err
-		}
-		if pair%2 == 1 {
-			a, b = b, a
-		}
-		throughput, cpu = append(throughput, b.perSecond/a.perSecond), append(cpu, b.cpu/a.cpu)
-		most = max(most, b.rss)
-		fmt.Printf("| %d | %.0f | %.0f | %.3f | %.2f | %.2f | %.3f |\n", pair+1, a.perSecond, b.perSecond, b.perSecond/a.perSecond, a.cpu, b.cpu, b.cpu/a.cpu)
-	}
-	fmt.Printf("| median | | | **%.3f** | | | **%.3f** |\n\nMemory of plimsoll: %d MiB at most.\n\n", median(throughput), median(cpu), most>>20)
-	return nil
+	return o.alternate(fmt.Sprintf("%d connections", connections), "sysbench", "query", theirs, ours)
 }
 
 // plimsollRun runs the binary as a user would; its CPU is that of the whole process, as the system accounts for it.
@@ -158,76 +123,4 @@ func (s sysbench) passwordFile() (string, error) {
 	}
 	_, err = fmt.Fprintf(f, "mysql-password=%s\n", string(s.target.Password))
 	return f.Name(), errors.Join(err, f.Close())
-}
-
-// server is the one that was named, or a MariaDB of its own until release.
-func (o options) server(ctx context.Context) (target engine.Target, release func(), err error) {
-	if o.target != "" {
-		target, err = engine.ParseTarget(o.target)
-		return target, func() {}, err
-	}
-	machine, err := catalog.Machine()
-	if err != nil {
-		return target, nil, err
-	}
-	cache, err := lab.Cache(os.Getenv)
-	if err != nil {
-		return target, nil, err
-	}
-	home, err := os.MkdirTemp("", "plimsoll-bench-")
-	if err != nil {
-		return target, nil, err
-	}
-	cluster, err := lab.Up(ctx, lab.Spec{Name: "bench", Product: "mariadb", Config: map[string]string{"innodb_buffer_pool_size": "256M"}},
-		lab.Deps{Machine: machine, Launchers: catalog.Launchers(), Home: home, Cache: cache})
-	if err != nil {
-		return target, nil, err
-	}
-	release = func() {
-		if err := cluster.Down(context.WithoutCancel(ctx)); err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-		}
-		os.RemoveAll(home)
-	}
-	if target, err = makeDatabase(ctx, cluster); err != nil {
-		release()
-		return target, nil, err
-	}
-	return target, release, nil
-}
-
-func makeDatabase(ctx context.Context, cluster *lab.Cluster) (engine.Target, error) {
-	target, err := cluster.Target()
-	if err != nil {
-		return target, err
-	}
-	e, err := catalog.EngineOf(target)
-	if err != nil {
-		return target, err
-	}
-	db, err := e.Open(ctx, target)
-	if err != nil {
-		return target, err
-	}
-	defer db.Close()
-	target.Namespace = "sbtest"
-	return target, db.(engine.Namespaced).MakeNamespace(ctx, target.Namespace)
-}
-
-// used is the processor time of a finished command.
-func used(cmd *exec.Cmd) time.Duration {
-	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-}
-
-func said(name string, err error) error {
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return fmt.Errorf("%s: %w: %s", name, err, exit.Stderr)
-	}
-	return fmt.Errorf("%s: %w", name, err)
-}
-
-func median(x []float64) float64 {
-	s := slices.Sorted(slices.Values(x))
-	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }

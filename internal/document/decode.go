@@ -2,8 +2,10 @@ package document
 
 import (
 	"encoding"
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -15,7 +17,8 @@ import (
 type Unmarshaler interface{ UnmarshalDocument(n *Node) error }
 
 // Decode fills into, a pointer, from n. Struct fields carry their key in a `yaml` tag; one that is tagged ",required" must
-// be there. Everything that does not fit is reported, not just the first.
+// be there, and one that is tagged ",nonzero" is not 0 where it is there: leaving it out means the default. Everything that
+// does not fit is reported, not just the first.
 func (n *Node) Decode(into any) error {
 	v := reflect.ValueOf(into)
 	if v.Kind() != reflect.Pointer || v.IsNil() {
@@ -91,10 +94,14 @@ func decodeStruct(n *Node, v reflect.Value, ps *Problems) {
 			*ps = append(*ps, UnknownKey(e, Keys(v.Type())))
 			continue
 		}
+		before := len(*ps)
 		decode(e.Value, v.FieldByIndex(f.Index), ps)
+		if len(*ps) == before && HasOption(f, "nonzero") && v.FieldByIndex(f.Index).IsZero() {
+			*ps = append(*ps, e.Value.Errorf("%s, expected more than 0; leave %s out for its default", e.Value.Said(), e.Key))
+		}
 	}
 	for _, f := range Fields(v.Type()) {
-		if required(f) && n.Get(key(f)) == nil {
+		if HasOption(f, "required") && n.Get(key(f)) == nil {
 			*ps = append(*ps, n.Errorf("%q is missing", key(f)))
 		}
 	}
@@ -140,7 +147,7 @@ func decodeScalar(n *Node, v reflect.Value, ps *Problems) {
 		v.SetBool(n.Text == "true")
 	case reflect.Float64:
 		f, err := strconv.ParseFloat(n.Text, 64)
-		if err != nil {
+		if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
 			*ps = append(*ps, n.Errorf("%q, expected a number", n.Text))
 		}
 		v.SetFloat(f)
@@ -163,11 +170,7 @@ func expect(n *Node, k Kind, what string, ps *Problems) bool {
 	if n.Kind == k {
 		return true
 	}
-	got := n.Kind.String()
-	if n.Kind == Scalar {
-		got = strconv.Quote(n.Text)
-	}
-	*ps = append(*ps, n.Errorf("%s, expected %s", got, what))
+	*ps = append(*ps, n.Errorf("%s, expected %s", n.Said(), what))
 	return false
 }
 
@@ -178,7 +181,7 @@ func Duration(n *Node) (time.Duration, error) {
 			return d, nil
 		}
 	}
-	return 0, n.Errorf("%q, expected a duration such as 300ms, 60s or 1h30m", n.Text)
+	return 0, n.Errorf("%s, expected a duration such as 300ms, 60s or 1h30m", n.Said())
 }
 
 // Count reads a whole number; k, M and G multiply by thousands.
@@ -191,7 +194,7 @@ func Count(n *Node) (int64, error) {
 	}
 	i, err := strconv.ParseInt(strings.ReplaceAll(text, "_", ""), 10, 64)
 	if n.Kind != Scalar || err != nil || i*factor/factor != i {
-		return 0, n.Errorf("%q, expected a whole number such as 4, 1000 or 1M", n.Text)
+		return 0, n.Errorf("%s, expected a whole number such as 4, 1000 or 1M", n.Said())
 	}
 	return i * factor, nil
 }
@@ -251,18 +254,37 @@ func key(f reflect.StructField) string {
 	return name
 }
 
-func required(f reflect.StructField) bool {
+// HasOption tells whether a field's tag says more of its key: required, nonzero.
+func HasOption(f reflect.StructField, option string) bool {
 	_, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-	return options == "required"
+	return slices.Contains(strings.Split(options, ","), option)
 }
 
 // UnknownKey is the refusal of a key, with the nearest of those that are known.
 func UnknownKey(e Entry, known []string) *Problem {
 	p := e.At.Errorf("unknown key %q, expected %s", e.Key, list(known))
+	p.key = e.Key
 	if near := Nearest(e.Key, known); near != "" {
 		p.Hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	return p
+}
+
+// Beside adds to refusals of unknown keys which of the keys that are read elsewhere, beside them, was meant.
+func Beside(err error, known []string) error {
+	var many Problems
+	var one *Problem
+	switch {
+	case errors.As(err, &many):
+	case errors.As(err, &one):
+		many = Problems{one}
+	}
+	for _, p := range many {
+		if near := Nearest(p.key, known); near != "" && p.key != "" && p.Hint == "" {
+			p.Hint = fmt.Sprintf("did you mean %q?", near)
+		}
+	}
+	return err
 }
 
 // UnknownName is the refusal of a value that names something, with the nearest of those that are known.

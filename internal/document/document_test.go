@@ -79,6 +79,7 @@ func TestParseRefuses(t *testing.T) {
 		"empty":     {"", "t.yaml:1:1: the file is empty"},
 		"two docs":  {"a: 1\n---\nb: 2\n", "a second document"},
 		"bad alias": {"a: *b\n", "t.yaml:1:4"},
+		"folded":    {"a: [x[\"2\"] > x[\"1\"]]\n", "quote a text that holds > or |"},
 	} {
 		_, err := Parse("t.yaml", []byte(c.text))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -87,11 +88,28 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
+func TestWhatIsThereIsNotZeroWhereThatMeansTheDefault(t *testing.T) {
+	var s struct {
+		Nodes int           `yaml:"nodes,nonzero"`
+		For   time.Duration `yaml:"for,nonzero"`
+		Ratio float64       `yaml:"ratio"`
+	}
+	root, _ := Parse("t.yaml", []byte("nodes: 0\nfor: 0s\nratio: 0\n"))
+	want := `t.yaml:1:8: "0", expected more than 0; leave nodes out for its default` + "\n" +
+		`t.yaml:2:6: "0s", expected more than 0; leave for out for its default`
+	if err := root.Decode(&s); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if root, _ = Parse("t.yaml", []byte("ratio: 0\n")); root.Decode(&s) != nil {
+		t.Error("what is not there was refused")
+	}
+}
+
 func TestAssignAndOverlay(t *testing.T) {
 	root, _ := Parse("t.yaml", []byte("trial: a\nphases: {measure: 60s}\nquick: {phases: {rounds: 1}}\n"))
 	root.Overlay(root.Remove("quick"))
 	for _, set := range []string{"phases.measure=10s", "config.log_bin=on", "nodes=2"} {
-		if err := Assign(root, set); err != nil {
+		if err := Assign(root, "--set", set); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -102,10 +120,10 @@ func TestAssignAndOverlay(t *testing.T) {
 	if s.Phases.Measure != 10*time.Second || s.Phases.Rounds != 1 || s.Config["log_bin"] != "on" || s.Nodes != 2 {
 		t.Errorf("got %+v", s)
 	}
-	if err := Assign(root, "trial.x=1"); err == nil {
+	if err := Assign(root, "--set", "trial.x=1"); err == nil {
 		t.Error("a key below a single value was accepted")
 	}
-	if err := Assign(root, "nodes=many"); err != nil {
+	if err := Assign(root, "--set", "nodes=many"); err != nil {
 		t.Fatal(err)
 	} else if err := root.Decode(&s); err == nil || !strings.Contains(err.Error(), "--set nodes") {
 		t.Errorf("a bad --set does not name itself: %v", err)

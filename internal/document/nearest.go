@@ -3,7 +3,7 @@ package document
 import "strings"
 
 // Nearest returns the name that a person most likely meant, "" when none is near: at most two edits away (one for names
-// of up to four letters), case ignored.
+// of up to four letters), case ignored, or the only one that begins with what was written.
 func Nearest(wrote string, known []string) string {
 	best, limit := "", 2
 	if len(wrote) <= 4 {
@@ -14,7 +14,25 @@ func Nearest(wrote string, known []string) string {
 			best, limit = name, d-1
 		}
 	}
+	if best == "" {
+		return onlyLonger(wrote, known)
+	}
 	return best
+}
+
+// onlyLonger returns the name that a word of at least three letters is the beginning of, if there is one alone.
+func onlyLonger(word string, known []string) string {
+	found := ""
+	for _, name := range known {
+		if len(word) < 3 || !strings.HasPrefix(strings.ToLower(name), strings.ToLower(word)) {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found = name
+	}
+	return found
 }
 
 // edits is the optimal string alignment distance: insertions, deletions, substitutions, transpositions.

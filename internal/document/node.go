@@ -2,7 +2,10 @@
 // name that would have done.
 package document
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+)
 
 // Kind is what stands at a place of a document.
 type Kind int
@@ -28,6 +31,14 @@ type Node struct {
 
 	File         string
 	Line, Column int // from 1
+}
+
+// Said is what stands at n, as a refusal of it quotes it.
+func (n *Node) Said() string {
+	if n.Kind == Scalar {
+		return strconv.Quote(n.Text)
+	}
+	return n.Kind.String()
 }
 
 // Entry is one key of a mapping and its value.
@@ -62,14 +73,16 @@ func (n *Node) Remove(key string) *Node {
 }
 
 // Put sets a key of a mapping, in its old place if it has one.
-func (n *Node) Put(key string, v *Node) {
-	for i, e := range n.Entries {
-		if e.Key == key {
-			n.Entries[i] = Entry{Key: key, At: v, Value: v}
+func (n *Node) Put(key string, v *Node) { n.put(Entry{Key: key, At: v, Value: v}) }
+
+func (n *Node) put(e Entry) {
+	for i, old := range n.Entries {
+		if old.Key == e.Key {
+			n.Entries[i] = e
 			return
 		}
 	}
-	n.Entries = append(n.Entries, Entry{Key: key, At: v, Value: v})
+	n.Entries = append(n.Entries, e)
 }
 
 // Overlay puts what over says above n: mappings are merged key by key, anything else is replaced.
@@ -79,7 +92,7 @@ func (n *Node) Overlay(over *Node) {
 			old.Overlay(e.Value)
 			continue
 		}
-		n.Put(e.Key, e.Value)
+		n.put(e)
 	}
 }
 
@@ -90,6 +103,22 @@ func (n *Node) Errorf(format string, args ...any) *Problem {
 		p.File, p.Line, p.Column = n.File, n.Line, n.Column
 	}
 	return p
+}
+
+// Holds tells whether a problem is of a place in n: from its first line to its last.
+func (n *Node) Holds(p *Problem) bool {
+	return p.Line >= n.Line && p.Line <= n.lastLine()
+}
+
+func (n *Node) lastLine() int {
+	last := n.Line
+	for _, item := range n.Items {
+		last = max(last, item.lastLine())
+	}
+	for _, e := range n.Entries {
+		last = max(last, e.At.Line, e.Value.lastLine())
+	}
+	return last
 }
 
 // Clone copies n and all below it, places included.

@@ -2,7 +2,6 @@ package document
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -40,6 +39,9 @@ func syntaxProblem(name string, err error) *Problem {
 		p.Text = located.GetMessage()
 		if t := located.GetToken(); t != nil && t.Position != nil {
 			p.Line, p.Column = t.Position.Line, t.Position.Column
+		}
+		if strings.Contains(p.Text, "header option") { // what begins with > or | is a folded text
+			p.Hint = "quote a text that holds > or |"
 		}
 	}
 	return p
@@ -125,35 +127,4 @@ func (r *reader) mapping(out *Node, values []*ast.MappingValueNode) {
 		}
 		out.Entries = append(out.Entries, Entry{Key: key, At: at, Value: value})
 	}
-}
-
-// Assign sets the value at a dotted path, making mappings on the way: what --set key=value does.
-func Assign(root *Node, assignment string) error {
-	path, text, ok := strings.Cut(assignment, "=")
-	if !ok || path == "" {
-		return Problems{{File: "--set " + assignment, Text: "expected key=value", Hint: "for example --set phases.measure=10s"}}
-	}
-	value := &Node{File: "--set " + assignment, Line: 1, Column: len(path) + 2}
-	if text != "" {
-		parsed, err := Parse("--set "+path, []byte(text))
-		if err != nil {
-			return fmt.Errorf("read the value of --set %s: %w", path, err)
-		}
-		value = parsed
-	}
-	keys := strings.Split(path, ".")
-	at := root
-	for _, key := range keys[:len(keys)-1] {
-		next := at.Get(key)
-		if next == nil || next.Kind == Nothing {
-			next = &Node{Kind: Mapping, File: value.File, Line: 1, Column: 1}
-			at.Put(key, next)
-		}
-		if next.Kind != Mapping {
-			return Problems{value.Errorf("%q is %s, it has no %q", key, next.Kind, keys[len(keys)-1])}
-		}
-		at = next
-	}
-	at.Put(keys[len(keys)-1], value)
-	return nil
 }

@@ -12,6 +12,8 @@ type Problem struct {
 	Line, Column int // 0 when it is not of a place
 	Text         string
 	Hint         string
+
+	key string // the key that is unknown
 }
 
 func (p *Problem) Error() string {
@@ -47,7 +49,7 @@ func (ps Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// add books an error found at n: problems as they are, anything else as a problem of that place.
+// add books an error found at n: problems as they are, anything else as a problem of that place, with its hint.
 func (ps *Problems) add(n *Node, err error) {
 	var many Problems
 	var one *Problem
@@ -58,7 +60,12 @@ func (ps *Problems) add(n *Node, err error) {
 	case errors.As(err, &one):
 		*ps = append(*ps, one)
 	default:
-		*ps = append(*ps, n.Errorf("%v", err))
+		p := n.Errorf("%v", err)
+		var advised interface{ Hint() string }
+		if errors.As(err, &advised) {
+			p.Hint = advised.Hint()
+		}
+		*ps = append(*ps, p)
 	}
 }
 

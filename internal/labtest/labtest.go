@@ -2,15 +2,14 @@
 package labtest
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"plimsoll/engine"
+	"plimsoll/engine/cql"
 	"plimsoll/engine/mysql"
-	"plimsoll/infra/local"
 	"plimsoll/lab"
 )
 
@@ -34,36 +33,20 @@ func Each(t *testing.T, f func(t *testing.T, db Server)) {
 // Up starts a server, which ends with the test.
 func Up(t testing.TB, product string) Server {
 	t.Helper()
-	cache, err := lab.Cache(os.Getenv)
-	if err != nil {
-		t.Fatal(err)
-	}
-	machine, err := local.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	deps := lab.Deps{
-		Machine: machine, Launchers: []engine.Launcher{mysql.Servers{}},
-		Home: shortDir(t), Cache: cache, Say: func(text string) { t.Log(text) },
-	}
-	spec := lab.Spec{
-		Name: "workload", Product: product, Nodes: 1,
-		Config: map[string]string{"innodb_buffer_pool_size": "512M", "innodb_flush_log_at_trx_commit": "2"},
-	}
-	cluster, err := lab.Up(t.Context(), spec, deps)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := cluster.Down(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	return UpNodes(t, product, 1)
+}
+
+// UpNodes starts a primary and its replicas, or a ring, which end with the test. The target has the addresses of all, the
+// primary's first.
+func UpNodes(t testing.TB, product string, nodes int) Server {
+	t.Helper()
+	cluster := Cluster(t, lab.Spec{Name: "workload", Product: product, Nodes: nodes, Config: config(product)})
 	target, err := cluster.Target()
 	if err != nil {
 		t.Fatal(err)
 	}
-	admin, err := mysql.Engine{}.Open(t.Context(), target)
+	e := engineOf(product)
+	admin, err := e.Open(t.Context(), target)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,12 +55,28 @@ func Up(t testing.TB, product string) Server {
 	if err := admin.(engine.Namespaced).MakeNamespace(t.Context(), target.Namespace); err != nil {
 		t.Fatal(err)
 	}
-	db, err := mysql.Engine{}.Open(t.Context(), target)
+	db, err := e.Open(t.Context(), target)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	return Server{db, mysql.Engine{}, target}
+	return Server{db, e, target}
+}
+
+// engineOf is the adapter for a product. The catalog has it too, and imports what is tested with this package.
+func engineOf(product string) engine.Engine {
+	if product == "cassandra" {
+		return cql.Engine{}
+	}
+	return mysql.Engine{}
+}
+
+// config is what makes a server fit for tests: with room in memory, and without waiting for a disk.
+func config(product string) map[string]string {
+	if product == "cassandra" {
+		return nil
+	}
+	return map[string]string{"innodb_buffer_pool_size": "512M", "innodb_flush_log_at_trx_commit": "2"}
 }
 
 // shortDir is a temporary folder whose path leaves room for the path of a Unix socket.

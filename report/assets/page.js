@@ -73,6 +73,7 @@
       if (s.tint !== "calm") {
         ctx.fillStyle = css(s.tint);
         ctx.fillRect(from, bbox.top, Math.max(to - from, px), bbox.height);
+        if (s.tint === "step") { ctx.fillStyle = css("muted"); ctx.fillRect(from, bbox.top, px / 2, bbox.height); }
       }
       if (small) return;
       const upper = s.tint === "disturbed", next = spans.slice(i + 1).find(n => n.tint === "disturbed");
@@ -153,6 +154,9 @@
     const series = [{label: chart.x.label || "at", class: "place", value: (u, v) => v == null ? "" : place(v)}];
     const columns = [chart.xs], bands = [];
     const positive = values => log ? values.map(v => v > 0 ? v : null) : values;
+    // A band that reaches down to zero is cut off at the lowest value: the page says so.
+    const least = Math.min(...chart.lines.flatMap(l => [...l.values, ...(l.high || [])]).filter(v => v > 0));
+    const bounded = values => log ? values.map(v => v == null ? null : Math.max(v, least)) : values;
     for (const l of chart.lines) {
       const stroke = ink(l.ink);
       columns.push(positive(l.values));
@@ -162,7 +166,7 @@
       });
       if (l.low) {
         const at = columns.length;
-        columns.push(positive(l.high), positive(l.low));
+        columns.push(positive(l.high), bounded(l.low));
         series.push({label: "high", class: "band", width: 0, points: {show: false}}, {label: "low", class: "band", width: 0, points: {show: false}});
         bands.push({series: [at, at + 1], fill: fade(stroke, 16)});
       }

@@ -37,6 +37,7 @@ type Line struct {
 	Name   string `json:"name"`
 	Ink    int    `json:"ink"`              // which colour, dash and marker: 0 is the control's
 	Marked bool   `json:"marked,omitempty"` // each value has a marker: there are few, and each was measured for itself
+	Dashed bool   `json:"dashed,omitempty"` // in letters; elsewhere the ink says it
 	Values Values `json:"values"`
 	Low    Values `json:"low,omitempty"` // with High: a band, the interval of each value or the range it stands for
 	High   Values `json:"high,omitempty"`
@@ -59,7 +60,24 @@ const (
 	Calm      Tint = "calm"      // what the rest is compared with; not shaded
 	Disturbed Tint = "disturbed" // something is done to the cluster
 	Recovery  Tint = "recovery"
+	Step      Tint = "step" // a part of what is done to the cluster
 )
+
+// Cut tells whether the chart cannot show the whole of an interval: one that reaches down to zero, which is nowhere
+// on a log axis, or has no bound.
+func (c Chart) Cut() bool {
+	for _, l := range c.Lines {
+		for i, v := range l.Values {
+			if math.IsNaN(v) || i >= len(l.Low) || i >= len(l.High) {
+				continue
+			}
+			if math.IsNaN(l.Low[i]+l.High[i]) || l.Low[i] <= 0 && v > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // Mark is a moment on the x axis.
 type Mark struct {

@@ -72,7 +72,7 @@ func TestTextFitsItsCanvas(t *testing.T) {
 }
 
 func TestTextTellsLinesApartWithoutColour(t *testing.T) {
-	got := curves().Text(Canvas{Width: 60, Height: 8})
+	got := curves().Text(Canvas{Width: 60, Height: 24})
 	if strings.Count(got, "●") != 4 || strings.Count(got, "■") != 3 { // points and legend; a gap has none
 		t.Errorf("markers:\n%s", got)
 	}
@@ -158,6 +158,17 @@ func TestScales(t *testing.T) {
 	}
 }
 
+func TestAScaleHasMoreThanOneTick(t *testing.T) {
+	for _, most := range []float64{1, 39, 101, 422, 499, 501, 999} {
+		for n := 1; n <= 4; n++ {
+			s := Chart{Y: Axis{Zero: true}, Lines: []Line{{Values: Values{0, most}}}}.yScale(n)
+			if len(s.ticks) < 2 || s.at(most) > 1+1e-9 {
+				t.Errorf("up to %v with about %d ticks: %v, and it ends at %v", most, n, s.ticks, s.to)
+			}
+		}
+	}
+}
+
 func TestScaleHoldsAllValues(t *testing.T) {
 	for _, axis := range []Axis{{}, {Zero: true}, {Log: true}} {
 		values := Values{0.003, 17, 998, 4.2e6}
@@ -206,5 +217,12 @@ func TestBucketKeepsExtremes(t *testing.T) {
 	low, high := b.Range()
 	if low != 2 || high != 40 || math.Abs(b.Mean()-15.5) > 1e-12 {
 		t.Errorf("%v to %v, mean %v", low, high, b.Mean())
+	}
+}
+
+func TestABandThatIsNotDrawnTakesNoRoom(t *testing.T) {
+	c := Chart{Y: Axis{Zero: true}, Xs: Values{1, 2}, Lines: []Line{{Values: Values{70, 60}, Low: Values{1, 1}, High: Values{400, 300}, Marked: true}}}
+	if drawn := c.Text(Canvas{Width: 40, Height: 8}); strings.Contains(drawn, "00 ┤") || !strings.Contains(drawn, "0 ┤") {
+		t.Errorf("the axis goes to where nothing is drawn:\n%s", drawn)
 	}
 }

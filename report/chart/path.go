@@ -14,7 +14,7 @@ func (d *drawing) band(l Line) {
 	}
 	for from := 0; from < len(d.chart.Xs); {
 		to := from
-		for to < len(d.chart.Xs) && !math.IsNaN(d.py(l.Low[to])+d.py(l.High[to])) {
+		for to < len(d.chart.Xs) && !math.IsNaN(d.py(d.bounded(l.Low[to]))+d.py(l.High[to])) {
 			to++
 		}
 		if to-from > 1 {
@@ -23,7 +23,7 @@ func (d *drawing) band(l Line) {
 				d.point(&b, j, l.High[j], j == from)
 			}
 			for j := to - 1; j >= from; j-- {
-				d.point(&b, j, l.Low[j], false)
+				d.point(&b, j, d.bounded(l.Low[j]), false)
 			}
 			fmt.Fprintf(&d.out, `<path class="band ink%d" d="%sz"/>`, l.Ink%Inks, b.String())
 		}
@@ -104,4 +104,12 @@ func fit(s string, n int) string {
 	default:
 		return string(runes[:n-1]) + "…"
 	}
+}
+
+// bounded is a band's lower edge as far as the axis shows it: on a log axis there is no zero.
+func (d *drawing) bounded(v float64) float64 {
+	if d.chart.Y.Log && v <= 0 {
+		return d.y.from
+	}
+	return v
 }

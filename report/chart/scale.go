@@ -52,13 +52,18 @@ func (c Chart) yScale(n int) scale {
 		s.ticks = logTicks(s.from, s.to, n)
 		return s
 	}
-	by := step(s.to-s.from, n)
+	unit := 1.0
 	if c.Y.Unit.Binary() {
-		unit := math.Pow(1024, max(math.Floor(math.Log(max(s.to, 1))/math.Log(1024)), 0))
-		by = step((s.to-s.from)/unit, n) * unit
+		unit = math.Pow(1024, max(math.Floor(math.Log(max(s.to, 1))/math.Log(1024)), 0))
 	}
-	s.from, s.to = math.Floor(s.from/by+1e-9)*by, min(math.Ceil(s.to/by-1e-9)*by, s.to+(s.to-s.from)*0.08)
-	s.ticks = multiples(s.from, s.to, by)
+	whole := s
+	for more := range 4 { // one tick alone tells nothing of the scale
+		by := step((whole.to-whole.from)/unit, n+more) * unit
+		s.from, s.to = math.Floor(whole.from/by+1e-9)*by, min(math.Ceil(whole.to/by-1e-9)*by, whole.to+(whole.to-whole.from)*0.08)
+		if s.ticks = multiples(s.from, s.to, by); len(s.ticks) > 1 {
+			break
+		}
+	}
 	return s
 }
 

@@ -107,6 +107,9 @@ func (d *drawing) spans() {
 			fmt.Fprintf(&d.out, `<rect class="%s" x="%s" y="%s" width="%s" height="%s"/>`,
 				s.Tint, short(from), short(d.top), short(max(to-from, 1)), short(d.bottom-d.top))
 		}
+		if s.Tint == Step { // steps touch each other
+			fmt.Fprintf(&d.out, `<path class="grid" d="M%s %sV%s"/>`, short(from), short(d.top), short(d.bottom))
+		}
 		if !d.named() {
 			continue
 		}

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -10,6 +11,7 @@ import (
 type Canvas struct {
 	Width  int // of everything, in cells
 	Height int // of the lines alone; the axis, phases and legend stand below
+	Labels int // cells at least for the labels on the left, so that charts over the same time stand above each other
 	Paint  Paint
 }
 
@@ -27,7 +29,7 @@ const (
 
 // Text draws the chart in braille dots, one string with a newline after each row.
 func (c Chart) Text(v Canvas) string {
-	p := newPlot(c, v)
+	p := newPlot(c.withoutBands(), v)
 	for _, l := range c.Lines {
 		p.line(l)
 	}
@@ -36,6 +38,18 @@ func (c Chart) Text(v Canvas) string {
 	}
 	p.boundaries()
 	return p.rows() + p.axis() + p.phases() + p.legend()
+}
+
+// withoutBands leaves out the bands that letters cannot draw, so that they do not press the lines flat either.
+func (c Chart) withoutBands() Chart {
+	lines := slices.Clone(c.Lines)
+	for i := range lines {
+		if lines[i].Marked {
+			lines[i].Low, lines[i].High = nil, nil
+		}
+	}
+	c.Lines = lines
+	return c
 }
 
 // plot is a grid of cells, each of 2 × 4 dots.
@@ -48,6 +62,7 @@ type plot struct {
 	dots       []uint8 // braille bits of each cell
 	glyphs     []rune  // drawn over the dots
 	roles      []Role
+	dash       dash // of the line that is being drawn
 }
 
 func newPlot(c Chart, v Canvas) *plot {
@@ -56,14 +71,25 @@ func newPlot(c Chart, v Canvas) *plot {
 		p.paint = func(_ Role, s string) string { return s }
 	}
 	p.y = c.yScale(max(p.high/3, 1))
-	for i := range p.y.ticks {
-		p.left = max(p.left, width(p.y.label(i)))
-	}
-	p.left += 2
+	p.left = max(p.labelWidth(), v.Labels) + 2
 	p.cols = max(v.Width-p.left-1, 8)
 	p.x = c.xScale(max(p.cols/12, 1))
 	p.dots, p.glyphs, p.roles = make([]uint8, p.cols*p.high), make([]rune, p.cols*p.high), make([]Role, p.cols*p.high)
 	return p
+}
+
+func (p *plot) labelWidth() int {
+	widest := 0
+	for i := range p.y.ticks {
+		widest = max(widest, width(p.y.label(i)))
+	}
+	return widest
+}
+
+// LabelWidth is how many cells the labels on the left take.
+func (c Chart) LabelWidth(v Canvas) int {
+	p := plot{y: c.yScale(max(v.Height/3, 1))}
+	return p.labelWidth()
 }
 
 // dot is the position of a value in dots, from the top left; ok is false for a gap.
@@ -76,6 +102,10 @@ func (p *plot) dot(x, y float64) (dx, dy int, ok bool) {
 }
 
 func (p *plot) line(l Line) {
+	p.dash = dash{}
+	if l.Dashed {
+		p.dash = dashes[l.Ink%len(dashes)]
+	}
 	joined, px, py := false, 0, 0
 	for j, v := range l.Values {
 		x, y, ok := p.dot(p.chart.Xs[j], v)
@@ -95,10 +125,24 @@ func (p *plot) line(l Line) {
 	}
 }
 
+// dash is a line's pattern in dots, and its sign in the legend. The zero value has no gaps.
+type dash struct {
+	on, off int
+	sign    string
+}
+
+// dashes are those of five inks in a row, 5, 6, 7, 3 and 4, so that lines side by side are told apart without colour.
+var dashes = [...]dash{{8, 2, "─╴"}, {2, 2, "┈┈"}, {1, 6, "· "}, {3, 3, "╌╌"}, {1, 3, "··"}}
+
+func (d dash) gap(at int) bool { return d.on > 0 && at%(d.on+d.off) >= d.on }
+
 // stroke sets the dots between two positions.
 func (p *plot) stroke(x0, y0, x1, y1 int, role Role) {
 	steps := max(abs(x1-x0), abs(y1-y0), 1)
 	for i := range steps + 1 {
+		if x, y := x0+(x1-x0)*i/steps, y0+(y1-y0)*i/steps; p.dash.gap(x + y) {
+			continue
+		}
 		p.set(x0+(x1-x0)*i/steps, y0+(y1-y0)*i/steps, role)
 	}
 }

@@ -93,9 +93,31 @@ func (p *plot) phases() string {
 		b.WriteString(p.paint(Frame, text))
 	}
 	if belowEnd > 0 {
-		return b.String() + "\n" + strings.Repeat(" ", p.left) + below.String() + "\n"
+		b.WriteString("\n" + strings.Repeat(" ", p.left) + below.String())
 	}
-	return b.String() + "\n"
+	return b.String() + "\n" + p.steps()
+}
+
+// steps names the parts of what is done to the cluster that are long enough to be named.
+func (p *plot) steps() string {
+	var b strings.Builder
+	end := 0
+	for _, s := range p.chart.Spans {
+		if s.Tint != Step {
+			continue
+		}
+		from, to := min(p.column(s.From), p.cols), min(p.column(s.To), p.cols)
+		name := fit(s.Name, to-from-1)
+		if name == "" || from < end {
+			continue
+		}
+		b.WriteString(strings.Repeat(" ", from-end) + p.paint(Frame, "┊"+name))
+		end = from + 1 + width(name)
+	}
+	if end == 0 {
+		return ""
+	}
+	return strings.Repeat(" ", p.left) + b.String() + "\n"
 }
 
 // legend names the lines, where there is more than one, and the signs.
@@ -104,7 +126,10 @@ func (p *plot) legend() string {
 	if len(p.chart.Lines) > 1 {
 		for _, l := range p.chart.Lines {
 			sign := marks[l.Ink%Inks]
-			if !l.Marked {
+			switch {
+			case l.Dashed:
+				sign = dashes[l.Ink%len(dashes)].sign
+			case !l.Marked:
 				sign = "──"
 			}
 			parts = append(parts, p.paint(Role(l.Ink%Inks), sign+" "+l.Name))

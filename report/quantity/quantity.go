@@ -85,11 +85,18 @@ func Number(v float64) string {
 	}
 }
 
+// farOff is the ratio beyond which it matters to nobody how far.
+const farOff = 1000.0
+
 // Change writes a ratio as a change: 0.941 is −5.9 %, 1.02 is +2.0 %, and 3.4 is ×3.4.
 func Change(ratio float64) string {
 	switch {
 	case math.IsNaN(ratio) || math.IsInf(ratio, 0):
 		return "–"
+	case ratio > farOff:
+		return "over ×" + Number(farOff)
+	case ratio > 0 && ratio < 1/farOff:
+		return "under ×" + Number(1/farOff)
 	case ratio >= 2 || (ratio > 0 && ratio < 0.01):
 		return "×" + Number(ratio)
 	}

@@ -37,6 +37,40 @@ func Interrupted() *trial.Result {
 	return r
 }
 
+// Measured is a trial of one cell that expects nothing and disturbs nothing: how fast is it?
+func Measured() *trial.Result {
+	r := Timeline()
+	r.Dir = "results/2026-05-04-how-fast"
+	v := &r.Verdict
+	v.Verdict, v.Trial, v.Question = analyze.Pass, "how-fast", "How fast is it?"
+	v.Reasons, v.Claims = nil, nil
+	v.Phases = v.Phases[:2]
+	v.Phases[1].Name = "measure"
+	end := v.Phases[1].To
+	r.Environment.Ended = end
+	r.Seconds = before(r.Seconds, func(row trial.Row) bool { return row.Time.Before(end) })
+	r.Signals = before(r.Signals, func(p series.Point) bool { return p.Time.Before(end) })
+	r.Events = before(r.Events, func(e series.Event) bool { return e.Time.Before(end) })
+	for i := range r.Seconds {
+		if r.Seconds[i].Phase == "baseline" {
+			r.Seconds[i].Phase = "measure"
+		}
+	}
+	for i := range r.Events {
+		if r.Events[i].Name == "baseline" {
+			r.Events[i].Name = "measure"
+		}
+	}
+	c := &v.Cells[0]
+	c.Writes, c.Tally = nil, series.Tally{Scheduled: 60_000, Done: 60_000}
+	c.Figures = []trial.Figure{
+		{Metric: "throughput", Unit: "per_second", Estimate: estimate(1000, 0.012)},
+		{Metric: "response_p50", Unit: "ms", Estimate: estimate(2.94, 0.02)},
+		{Metric: "response_p99", Unit: "ms", Estimate: estimate(9.1, 0.06)},
+	}
+	return r
+}
+
 // Settings is a comparison without a numeric factor, which passed: three levels of durability.
 func Settings() *trial.Result {
 	r := &trial.Result{Dir: "results/2026-05-04-commit-path"}

@@ -107,9 +107,23 @@ func Timeline() *trial.Result {
 		{Metric: "throughput", Unit: "per_second", Estimate: estimate(float64(served)/265, 0.04)},
 		{Metric: "response_p50", Unit: "ms", Estimate: estimate(2.94, 0.02)},
 		{Metric: "response_p99", Unit: "ms", Estimate: analyze.Estimate{Value: 5980, Low: 4100, High: 7900, Confidence: 0.99}},
-	}}}
+		known("lost_writes", "count", 0), known("duplicated_writes", "count", 0), known("stale_reads", "count", 3),
+		known("corrupt_writes", "count", 0), known("recovery_point", "ms", 0), known("recovery_time", "ms", 18412),
+	}, Writes: &trial.Writes{Acknowledged: 53122, InDoubt: 41, Found: 17, Reads: 6630}}}
+	for i := range r.Verdict.Phases {
+		p := &r.Verdict.Phases[i]
+		if took := map[string]float64{"lab/freeze": 5012, "lab/restart": 18412}[p.Name]; took > 0 {
+			p.Figures = append(p.Figures, known("lost_writes", "count", 0), known("recovery_point", "ms", 0), known("recovery_time", "ms", took),
+				known("duplicated_writes", "count", 0), known("corrupt_writes", "count", 0), known("stale_reads", "count", 3*math.Floor(took/10_000)))
+		}
+	}
 	signals(r, started, at)
 	return r
+}
+
+// known is a figure that was counted.
+func known(metric, unit string, value float64) trial.Figure {
+	return trial.Figure{Metric: metric, Unit: unit, Estimate: analyze.Estimate{Value: value, Low: value, High: value, Confidence: 1}}
 }
 
 // disturb fills in what the phases of the timeline show.
@@ -126,14 +140,33 @@ func disturb(phases []trial.Phase) {
 				Onset: p.From, Worst: p.From.Add(2 * time.Second), Recovered: p.From.Add(8400 * time.Millisecond), Took: 8400 * time.Millisecond,
 				Depth: estimate(0.933, 0.02), LostOps: 0, ErrorSeconds: 0, WorstSecond: 0,
 			}
+			p.Dips = []trial.Dip{{During: "node.freeze node1", Dip: analyze.Dip{
+				Onset: p.From, Recovered: p.From.Add(8400 * time.Millisecond), Took: 8400 * time.Millisecond, Seconds: 9,
+				Depth: estimate(0.933, 0.02), Rise: estimate(545, 0.3),
+			}}}
 		case "lab/restart":
 			value, tail = 0, 10
 			p.Impact = &analyze.Impact{
 				Onset: p.From, Worst: p.From.Add(time.Second), Recovered: p.From.Add(61 * time.Second), Took: 61 * time.Second,
 				Depth: analyze.Estimate{Confidence: 0.99}, LostOps: 23840, ErrorSeconds: 20, WorstSecond: 0,
 			}
+			took := 38 * time.Second
+			p.Warmth = []trial.Warmth{
+				{Node: "node1", Role: "primary", Before: 30210, After: 1290, Share: 0.0427, Misses: 28640, Asked: true, Warm: &took},
+				{Node: "node2", Role: "replica", Before: 29800, After: 29800, Share: 1},
+			}
+			p.Dips = []trial.Dip{{During: "node.stop node1", Dip: analyze.Dip{
+				Onset: p.From, Recovered: p.From.Add(61 * time.Second), Took: 61 * time.Second, Seconds: 61, Errors: 18720,
+				Depth: analyze.Estimate{Confidence: 0.99}, Rise: analyze.Estimate{Value: math.NaN(), Low: math.Inf(-1), High: math.Inf(1)},
+			}}}
 		case "recovery":
 			value, tail = 962, 880
+		}
+		if p.Name != "lab/freeze" {
+			p.Signals = []trial.Shown{{
+				Signal: "mysql.replica_lag_seconds.shop", Node: "node2", Unit: "seconds", Mean: 0.4 * float64(i), Highest: float64(2 * i), Last: 0,
+				Readings: 20, Silent: time.Duration(1+3*i) * time.Second,
+			}}
 		}
 		p.Figures = []trial.Figure{
 			{Metric: "throughput", Unit: "per_second", Estimate: estimate(value, 0.012)},

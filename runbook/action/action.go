@@ -15,6 +15,9 @@ type Action struct {
 	Version int    // from 1; raised when the meaning changes, which closes the gate of every runbook that uses it
 	About   string // one sentence
 	New     func() Task
+	// Instead stands in for a task whose inputs were read: in experiments with runbooks that have nothing to act on. nil: the
+	// task itself.
+	Instead func(Task) Task
 }
 
 // Task is an action with its inputs: a pointer to a struct whose fields carry `yaml` and `doc` tags. New returns it with
@@ -33,6 +36,10 @@ type Nature struct {
 	Effect Effect
 	// Repeatable says that an act which was interrupted may be done again: it comes to the same.
 	Repeatable bool
+	// Interruptible says that an act stops soon when its context ends, that nothing of it goes on, and that it goes on where
+	// it was when it is done again. It is cut off when a guardrail is breached or a person interrupts; any other act may end.
+	// It is Repeatable too.
+	Interruptible bool
 }
 
 // Effect is what acting leaves behind.
@@ -55,8 +62,9 @@ type Undoer interface {
 	Undo(ctx context.Context, on *Site, c Call) error
 }
 
-// Settler is a task whose act may go on by itself when the Plimsoll that began it has died: a command, a node that joins.
-// After a crash Settle is called before Check; it returns when nothing of the act is under way any more.
+// Settler is a task whose act may go on by itself when the Plimsoll that began it has died or was cut off from it: a command,
+// a statement, a node that joins. Then Settle is called before Check, and before Undo; it returns when nothing of the act is
+// under way any more, or says that it cannot be told.
 type Settler interface {
 	Settle(ctx context.Context, on *Site, c Call) error
 }
@@ -87,9 +95,6 @@ type Finding struct {
 	Intended Facts  `json:"intended,omitempty"`
 	Reason   string `json:"reason,omitempty"` // of Unknown; of the others if it helps
 }
-
-// Facts are plain values by name, as they go into journals and expressions.
-type Facts map[string]any
 
 // Call is one attempt at a step.
 type Call struct {

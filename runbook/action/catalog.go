@@ -44,6 +44,9 @@ func (a Action) Bind(with *document.Node) (Task, error) {
 			return nil, document.Problems{with.Errorf("%s: %v", a.Name, err)}
 		}
 	}
+	if a.Instead != nil {
+		return a.Instead(t), nil
+	}
 	return t, nil
 }
 
@@ -58,6 +61,16 @@ func (a Action) Input(key string) (reflect.Type, bool) {
 		}
 	}
 	return nil, false
+}
+
+// Explain says what an input is.
+func (a Action) Explain(key string) string {
+	for _, f := range document.Fields(a.inputs()) {
+		if keyOf(f) == key {
+			return f.Tag.Get("doc")
+		}
+	}
+	return ""
 }
 
 func (a Action) inputs() reflect.Type { return reflect.TypeOf(a.New()).Elem() }

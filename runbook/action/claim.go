@@ -13,22 +13,33 @@ type Claim struct {
 	Epoch   int64
 	For     time.Duration // from now, by the target's clock
 	Break   bool          // take it from another whose claim has run out
+	Held    bool          // the run has had it before
 }
 
 // ClaimedError says who has a cluster.
 type ClaimedError struct {
-	Cluster, Run, Holder string
-	Expired              bool
+	Cluster, Run string
+	Holder       string        // who executes or executed it, and where
+	Since        time.Time     // when it took the cluster; zero: not known
+	Expired      bool          // it does not prolong its claim any more
+	Silent       time.Duration // for how long it has run out, if it has
 }
 
 func (e *ClaimedError) Error() string {
-	return fmt.Sprintf("cluster %s is being changed by run %s of %s", e.Cluster, e.Run, e.Holder)
+	text := fmt.Sprintf("cluster %s is being changed by run %s of %s", e.Cluster, e.Run, e.Holder)
+	if !e.Since.IsZero() {
+		text += ", since " + e.Since.Local().Format(time.DateTime)
+	}
+	if e.Expired {
+		text += fmt.Sprintf(", which has not been heard of for %s", e.Silent.Round(time.Second))
+	}
+	return text
 }
 
 // Hint says what to do.
 func (e *ClaimedError) Hint() string {
 	if e.Expired {
-		return "nobody has prolonged its claim for a while; resume or cancel it there, or take the lock with --break-lock REASON"
+		return "resume or cancel it there, or take the lock with --break-lock REASON"
 	}
 	return "wait for it, or cancel it there"
 }

@@ -23,6 +23,7 @@ type command struct {
 	Undone     string            `yaml:"undo" doc:"For sh -c: takes it back."`
 	Effect     Effect            `yaml:"effect" doc:"none, reversible or irreversible. Default irreversible; reversible if there is an undo."`
 	Repeatable bool              `yaml:"repeatable" doc:"Whether it may be run again after it was interrupted half-way. Default false: then a person is asked."`
+	Stoppable  bool              `yaml:"interruptible" doc:"Whether it may be ended in the middle, by a guardrail's breach or Ctrl-C, and be run again later. Default false: it may end."`
 	Env        map[string]string `yaml:"env" doc:"Environment variables."`
 }
 
@@ -41,6 +42,9 @@ func (c *command) Validate() error {
 	if c.Effect == Reversible && c.Undone == "" {
 		return errors.New("a reversible effect needs an undo")
 	}
+	if c.Stoppable && !c.Repeatable && c.Effect != None {
+		return errors.New("what is interruptible must be repeatable")
+	}
 	return nil
 }
 
@@ -49,7 +53,7 @@ func (c *command) Nature() Nature {
 	if c.Undone != "" && effect == Irreversible {
 		effect = Reversible
 	}
-	return Nature{Effect: effect, Repeatable: c.Repeatable || effect == None}
+	return Nature{Effect: effect, Repeatable: c.Repeatable || effect == None, Interruptible: c.Stoppable}
 }
 
 func (c *command) Check(ctx context.Context, on *Site) (Finding, error) {
@@ -72,7 +76,7 @@ func (c *command) Check(ctx context.Context, on *Site) (Finding, error) {
 }
 
 func (c *command) Act(ctx context.Context, on *Site, call Call) (Facts, error) {
-	out, err := c.shell(ctx, on, infra.Command{Args: []string{"-c", c.Run}, Env: []string{"PLIMSOLL_TOKEN=" + call.Token}, Mark: mark(call)})
+	out, err := c.shell(ctx, on, infra.Command{Args: []string{"-c", c.Run}, Env: []string{"PLIMSOLL_TOKEN=" + call.Token}, Mark: Mark(call)})
 	return Facts{"stdout": strings.TrimSpace(string(out.Stdout))}, err
 }
 
@@ -99,7 +103,12 @@ func (c *command) Settle(ctx context.Context, on *Site, call Call) error {
 	if err != nil {
 		return err
 	}
-	left, err := m.Find(ctx, mark(call))
+	return Settled(ctx, m, call)
+}
+
+// Settled waits for the end of the processes that an act began on a machine and that outlived who began them.
+func Settled(ctx context.Context, m infra.Machine, call Call) error {
+	left, err := m.Find(ctx, Mark(call))
 	if err != nil {
 		return fmt.Errorf("look for what was begun: %w", err)
 	}
@@ -111,8 +120,8 @@ func (c *command) Settle(ctx context.Context, on *Site, call Call) error {
 	return nil
 }
 
-// mark is how the processes of an act are found again.
-func mark(c Call) string { return "/runbook/" + c.Token }
+// Mark is how the processes of an act are found again, by Settled. An act gives it to its commands.
+func Mark(c Call) string { return "/runbook/" + c.Token }
 
 func (c *command) shell(ctx context.Context, on *Site, command infra.Command) (infra.Output, error) {
 	m, err := on.Machine(ctx, c.Node)

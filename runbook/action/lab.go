@@ -12,17 +12,23 @@ import (
 
 // OfLab is the site of a lab cluster, which its caller keeps in hand for as long as the site is used.
 func OfLab(c *lab.Cluster, e engine.Engine, m infra.Machine) *Site {
-	return &Site{Name: c.Name(), Environment: "lab", Engine: e, Local: m, List: func(context.Context) ([]Node, error) {
+	s := &Site{Name: c.Name(), Environment: "lab", Engine: e, Local: m, Grower: labGrower{c}}
+	s.List = func(context.Context) ([]Node, error) {
 		var nodes []Node
 		for _, n := range c.Nodes() {
 			target, err := c.Target(n.Name)
 			if err != nil {
 				return nil, err
 			}
-			nodes = append(nodes, Node{Name: n.Name, Target: target, Machine: m, Server: labServer{c, n.Name}})
+			nodes = append(nodes, Node{
+				Name: n.Name, Target: target, Machine: m, Server: labServer{c, n.Name}, Data: n.Data(),
+				Tool: func(args ...string) (infra.Command, error) { return c.Tool(n.Name, args...) },
+			})
 		}
 		return nodes, nil
-	}}
+	}
+	s.AskRoles()
+	return s
 }
 
 // labServer works one node of a lab cluster.
@@ -35,6 +41,9 @@ var (
 	_ Server     = labServer{}
 	_ Breaker    = labServer{}
 	_ Identified = labServer{}
+	_ Assignable = labServer{}
+	_ Joining    = labServer{}
+	_ Mortal     = labServer{}
 )
 
 func (s labServer) find() (lab.Node, error) {
@@ -61,6 +70,22 @@ func (s labServer) Process(context.Context) (string, error) {
 	n, err := s.find()
 	return strconv.Itoa(n.PID), err
 }
+
+// Assigned are the settings of this node alone.
+func (s labServer) Assigned(context.Context) (map[string]string, error) {
+	return s.cluster.Assigned(s.node), nil
+}
+
+// Assign gives the node settings of its own for its next start.
+func (s labServer) Assign(ctx context.Context, settings map[string]string) error {
+	return s.cluster.Assign(ctx, settings, s.node)
+}
+
+// ExpectEnd says that the node is going to end by itself.
+func (s labServer) ExpectEnd(context.Context) error { return s.cluster.ExpectEnd(s.node) }
+
+// Launch starts the node and does not wait until it serves.
+func (s labServer) Launch(ctx context.Context) error { return s.cluster.Launch(ctx, s.node) }
 
 func (s labServer) Start(ctx context.Context) error  { return s.cluster.Start(ctx, s.node) }
 func (s labServer) Stop(ctx context.Context) error   { return s.cluster.Stop(ctx, s.node) }

@@ -18,7 +18,7 @@ type pause struct {
 
 var _ Verifier = (*pause)(nil)
 
-func (p *pause) Nature() Nature { return Nature{Effect: None, Repeatable: true} }
+func (p *pause) Nature() Nature { return Nature{Effect: None, Repeatable: true, Interruptible: true} }
 
 func (p *pause) Check(context.Context, *Site) (Finding, error) {
 	return Finding{State: Needed, Intended: Facts{"wait": p.For.String()}}, nil

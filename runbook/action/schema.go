@@ -32,7 +32,7 @@ func (a Action) Schema() map[string]any {
 func (a Action) Required() []string {
 	var keys []string
 	for _, f := range document.Fields(a.inputs()) {
-		if strings.HasSuffix(f.Tag.Get("yaml"), ",required") {
+		if document.HasOption(f, "required") {
 			keys = append(keys, keyOf(f))
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 // Servers lists the actions that work a server on its host, whatever its engine.
 func Servers() []Action {
-	return []Action{startAction, stopAction, restartAction, killAction, freezeAction}
+	return []Action{startAction, stopAction, restartAction, killAction, freezeAction, createAction, destroyAction}
 }
 
 // onServer is what the actions on a server take.

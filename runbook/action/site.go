@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"plimsoll/engine"
@@ -17,13 +18,31 @@ type Site struct {
 	Environment string // lab, staging or production
 	Engine      engine.Engine
 	Local       infra.Machine // where Plimsoll runs
-	// List returns the nodes as they are now, the primary first.
+	// List returns the nodes as they are now, the primary first; see AskRoles.
 	List func(ctx context.Context) ([]Node, error)
+	// Spares are servers that exist and are no part of the cluster; Node finds them too. May be nil.
+	Spares []Node
+	// Grower makes and removes servers; nil: the servers are not Plimsoll's.
+	Grower Grower
+	// Replication is the account by which nodes follow one another; nil: nodes' own administrator, in a lab.
+	Replication *Account
 	// Release is called when the site is closed; may be nil.
 	Release func() error
+	// Others opens another cluster that the run has locked too; nil: there is none.
+	Others func(ctx context.Context, name string) (*Site, error)
 
-	mu   sync.Mutex
-	open map[string]engine.Database
+	roles *roles // nil: the first of List is the primary
+
+	mu    sync.Mutex
+	doors map[string]*door // to databases, by node
+	peers map[string]*Site // other clusters, by name
+	hub   *Site            // of a peer: the site that it was reached from
+}
+
+// Account is who logs in.
+type Account struct {
+	User     string
+	Password engine.Secret
 }
 
 // Node is one server of the cluster.
@@ -32,6 +51,9 @@ type Node struct {
 	Target  engine.Target
 	Machine infra.Machine // nil: not known
 	Server  Server        // nil: it can be reached and not worked
+	// Tool is the command that has the engine's own tool do something with it, such as nodetool. nil: there is none.
+	Tool func(args ...string) (infra.Command, error)
+	Data string // its data folder on its machine; "": not known
 }
 
 // Server works a database server: what an operator does on its host.
@@ -57,15 +79,18 @@ type Breaker interface {
 // ErrNoNode says that the cluster has no node of that name.
 var ErrNoNode = errors.New("no such node")
 
-// Node returns a node by name; without a name, the first.
+// Node returns a node by name; without a name, the primary.
 func (s *Site) Node(ctx context.Context, name string) (Node, error) {
+	if name == "" {
+		return s.Primary(ctx)
+	}
 	nodes, err := s.List(ctx)
 	if err != nil {
 		return Node{}, fmt.Errorf("list the nodes of %s: %w", s.Name, err)
 	}
 	var known []string
-	for _, n := range nodes {
-		if n.Name == name || name == "" {
+	for _, n := range slices.Concat(nodes, s.Spares) {
+		if n.Name == name {
 			return n, nil
 		}
 		known = append(known, n.Name)
@@ -77,7 +102,7 @@ func (s *Site) Node(ctx context.Context, name string) (Node, error) {
 	return Node{}, err
 }
 
-// Database returns a node's database; without a name, the first node's. It stays open until the site is closed.
+// Database returns a node's database; without a name, the primary's. It stays open until the site is closed.
 func (s *Site) Database(ctx context.Context, node string) (engine.Database, error) {
 	n, err := s.Node(ctx, node)
 	if err != nil {
@@ -86,21 +111,48 @@ func (s *Site) Database(ctx context.Context, node string) (engine.Database, erro
 	if s.Engine == nil || len(n.Target.Addresses) == 0 {
 		return nil, fmt.Errorf("cluster %s: node %s has no database that is known", s.Name, n.Name)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if db := s.open[n.Name]; db != nil {
-		_, _ = db.Facts(ctx) // a connection that a restart has cut is found here, and made anew by the next question
-		return db, nil
-	}
-	db, err := s.Engine.Open(ctx, n.Target)
+	db, err := s.door(n.Name).pass(ctx, s.Engine, n.Target)
 	if err != nil {
 		return nil, fmt.Errorf("node %s: %w", n.Name, err)
 	}
-	if s.open == nil {
-		s.open = map[string]engine.Database{}
-	}
-	s.open[n.Name] = db
 	return db, nil
+}
+
+// door is the way to one node's database. Each node has its own: one that does not answer keeps nobody from another.
+type door struct {
+	turn chan struct{} // holds a token while somebody passes
+	db   engine.Database
+}
+
+func (s *Site) door(node string) *door {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.doors == nil {
+		s.doors = map[string]*door{}
+	}
+	if s.doors[node] == nil {
+		s.doors[node] = &door{turn: make(chan struct{}, 1)}
+	}
+	return s.doors[node]
+}
+
+// pass returns the database, opened if it was not.
+func (d *door) pass(ctx context.Context, e engine.Engine, t engine.Target) (engine.Database, error) {
+	select {
+	case d.turn <- struct{}{}:
+		defer func() { <-d.turn }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if d.db != nil {
+		_, _ = d.db.Facts(ctx) // a connection that a restart has cut is found here, and made anew by the next question
+		return d.db, nil
+	}
+	db, err := e.Open(ctx, t)
+	if err == nil {
+		d.db = db
+	}
+	return db, err
 }
 
 // Machine returns a node's machine; without a name, the one Plimsoll runs on.
@@ -134,15 +186,24 @@ func (s *Site) Answers(ctx context.Context, node string) error {
 	return nil
 }
 
-// Close closes the databases that were opened.
+// Close closes the databases and the other clusters that were opened.
 func (s *Site) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var all error
-	for _, db := range s.open {
-		_ = db.Close() // one that a restart has cut is closed too
+	for _, peer := range s.peers {
+		all = errors.Join(all, peer.Close())
 	}
-	s.open = nil
+	s.peers = nil
+	for _, d := range s.doors {
+		if d.db != nil {
+			_ = d.db.Close() // one that a restart has cut is closed too
+		}
+	}
+	s.doors = nil
+	if s.roles != nil {
+		s.roles.close()
+	}
 	if s.Release != nil {
 		all = errors.Join(all, s.Release())
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"plimsoll/engine"
 )
@@ -24,7 +25,10 @@ type execute struct {
 	Repeatable bool     `yaml:"repeatable" doc:"Whether the statements may be executed again after they were interrupted half-way. Default false."`
 }
 
-var _ Undoer = (*execute)(nil)
+var (
+	_ Undoer  = (*execute)(nil)
+	_ Settler = (*execute)(nil)
+)
 
 func (e *execute) Nature() Nature {
 	if len(e.Undone) > 0 {
@@ -46,16 +50,56 @@ func (e *execute) Check(ctx context.Context, on *Site) (Finding, error) {
 }
 
 func (e *execute) Act(ctx context.Context, on *Site, c Call) (Facts, error) {
-	return nil, on.Execute(ctx, e.Node, e.Statements, func(done int) {
+	return nil, on.Execute(ctx, e.Node, signed(e.Statements, c), func(done int) {
 		c.Progress(float64(done)/float64(len(e.Statements)), "")
 	})
 }
 
-func (e *execute) Undo(ctx context.Context, on *Site, _ Call) error {
+func (e *execute) Undo(ctx context.Context, on *Site, c Call) error {
 	if len(e.Undone) == 0 {
 		return &Refusal{Reason: "the statements have no undo"}
 	}
-	return on.Execute(ctx, e.Node, e.Undone, func(int) {})
+	return on.Execute(ctx, e.Node, signed(e.Undone, c), func(int) {})
+}
+
+// Signature begins every statement of an intention, so that one that goes on in the server when its Plimsoll has died is found.
+func Signature(c Call) string { return "/* plimsoll " + c.Token + " */ " }
+
+func signed(texts []string, c Call) []string {
+	out := make([]string, len(texts))
+	for i, text := range texts {
+		out[i] = Signature(c) + text
+	}
+	return out
+}
+
+// Settle waits for the end of a statement that goes on in the server.
+func (e *execute) Settle(ctx context.Context, on *Site, c Call) error {
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		db, err := on.Database(ctx, e.Node)
+		if err != nil {
+			return fmt.Errorf("look for what was begun: %w", err)
+		}
+		watched, ok := db.(engine.Watched)
+		if !ok {
+			return errors.New("it cannot be told whether a statement of it still goes on in the server")
+		}
+		n, err := watched.Executing(ctx, Signature(c))
+		if err != nil {
+			return fmt.Errorf("look for what was begun: %w", err)
+		}
+		if n == 0 {
+			return nil
+		}
+		c.Progress(-1, "a statement that was begun before still goes on in the server")
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("a statement that was begun before still goes on in the server: %w", context.Cause(ctx))
+		}
+	}
 }
 
 // Execute executes statements on one connection to a node; done is told after each.
@@ -83,11 +127,27 @@ func (s *Site) Value(ctx context.Context, node, query string) (string, error) {
 			return fmt.Errorf("%d rows of %d columns, expected one value", r.Rows, r.Columns)
 		}
 		if r.Rows == 1 {
-			text = plain(r.At(0, 0))
+			text = Plain(r.At(0, 0))
 		}
 		return nil
 	})
 	return text, err
+}
+
+// Column returns the first column of all rows of a query on a node.
+func (s *Site) Column(ctx context.Context, node, query string) ([]string, error) {
+	r := engine.Result{Keep: true}
+	var column []string
+	err := s.session(ctx, node, func(session engine.Session) error {
+		if err := session.Exec(ctx, query, &r); err != nil {
+			return err
+		}
+		for i := range r.Rows {
+			column = append(column, Plain(r.At(i, 0)))
+		}
+		return nil
+	})
+	return column, err
 }
 
 // Row returns the first row of a query by the names asked for, in the order of its columns; nil when there is none.
@@ -100,7 +160,7 @@ func (s *Site) Row(ctx context.Context, node, query string) ([]string, error) {
 		}
 		for i := range r.Columns {
 			if r.Rows > 0 {
-				row = append(row, plain(r.At(0, i)))
+				row = append(row, Plain(r.At(0, i)))
 			}
 		}
 		return nil
@@ -122,7 +182,8 @@ func (s *Site) session(ctx context.Context, node string, f func(engine.Session) 
 	return errors.Join(f(session), session.Close())
 }
 
-func plain(v engine.Value) string {
+// Plain writes a value as a text; NULL is the text NULL.
+func Plain(v engine.Value) string {
 	switch v.Kind {
 	case engine.Null:
 		return "NULL"

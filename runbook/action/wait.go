@@ -34,7 +34,7 @@ func (w *wait) Validate() error {
 	return nil
 }
 
-func (w *wait) Nature() Nature { return Nature{Effect: None, Repeatable: true} }
+func (w *wait) Nature() Nature { return Nature{Effect: None, Repeatable: true, Interruptible: true} }
 
 func (w *wait) Check(ctx context.Context, on *Site) (Finding, error) {
 	got, err := w.ask(ctx, on)

@@ -5,11 +5,13 @@ import (
 	"testing"
 
 	"plimsoll/runbook/action"
+	"plimsoll/runbook/action/cql"
 	"plimsoll/runbook/action/mysql"
+	"plimsoll/runbook/action/singlestore"
 )
 
 func TestEveryShippedRunbookIsValidAndNamedAsItsFile(t *testing.T) {
-	actions := slices.Concat(action.Generic(), action.Servers(), mysql.Actions())
+	actions := slices.Concat(action.Generic(), action.Servers(), mysql.Actions(), cql.Actions(), singlestore.Actions())
 	if len(Names()) == 0 {
 		t.Fatal("none ship")
 	}

@@ -17,10 +17,14 @@ import (
 func All() []trial.Change {
 	return []trial.Change{
 		onNode{name: "lab/restart", event: "node.restart", do: restart},
-		onNode{name: "lab/kill", event: "node.kill", do: kill},
+		killed{onNode{name: "lab/kill", event: "node.kill", do: kill}},
+		powerFail{onNode{name: "lab/power-fail", event: "node.power-fail"}},
+		killed{onNode{name: "lab/lose", event: "node.kill", do: lose}},
 		onNode{name: "lab/stop", event: "node.stop", do: stop},
 		onNode{name: "lab/start", event: "node.start", do: start},
 		onNode{name: "lab/freeze", event: "node.freeze", do: freeze},
+		reconfigure{},
+		restore{},
 		attachReplica{},
 	}
 }
@@ -28,7 +32,7 @@ func All() []trial.Change {
 // inputs are what the actions on a node take.
 type inputs struct {
 	Node string        `yaml:"node" doc:"Which node: n1 is the primary. Default n1."`
-	For  time.Duration `yaml:"for" doc:"How long it stays so; then it is started, or thawed, again. Default: a kill restarts at once, a freeze lasts 5s, a stop lasts until lab/start."`
+	For  time.Duration `yaml:"for,nonzero" doc:"How long it stays so; then it is started, or thawed, again. Default: a kill or power failure restarts at once, a freeze lasts 5s, a stop lasts until lab/start, and so does lab/lose."`
 }
 
 // onNode is an action on one node.
@@ -47,13 +51,17 @@ func (a onNode) Check(c trial.Call, nodes int) error {
 	if err != nil {
 		return err
 	}
-	n, err := strconv.Atoi(strings.TrimPrefix(in.Node, "n"))
-	if err != nil || n < 1 || n > nodes || !strings.HasPrefix(in.Node, "n") {
+	return checkNode(c, in.Node, nodes)
+}
+
+func checkNode(c trial.Call, node string, nodes int) error {
+	n, err := strconv.Atoi(strings.TrimPrefix(node, "n"))
+	if err != nil || n < 1 || n > nodes || !strings.HasPrefix(node, "n") {
 		at := c.At
 		if given := c.With.Get("node"); given != nil {
 			at = given
 		}
-		return at.Errorf("%s: no node %q, the cluster has n1 to n%d", a.name, in.Node, nodes)
+		return at.Errorf("%s: no node %q, the cluster has n1 to n%d", c.Change, node, nodes)
 	}
 	return nil
 }
@@ -91,6 +99,11 @@ func kill(ctx context.Context, on *lab.Cluster, in inputs, tell func(string)) er
 		return err
 	}
 	return startAfter(ctx, on, in, tell)
+}
+
+// lose kills a node, which stays dead: what a failover is for.
+func lose(ctx context.Context, on *lab.Cluster, in inputs, _ func(string)) error {
+	return on.Kill(ctx, in.Node)
 }
 
 func stop(ctx context.Context, on *lab.Cluster, in inputs, tell func(string)) error {

@@ -13,9 +13,12 @@ import (
 // node is stopped for the copy: it belongs into a variant's prepare.
 type attachReplica struct{}
 
-var _ trial.Change = attachReplica{}
+var _ trial.Growing = attachReplica{}
 
 func (attachReplica) Name() string { return "mysql/attach-replica" }
+
+// Grows says that there is one node more.
+func (attachReplica) Grows() int { return 1 }
 
 // Check refuses inputs: there are none.
 func (attachReplica) Check(c trial.Call, _ int) error {

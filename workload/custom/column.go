@@ -36,6 +36,34 @@ func (l *names) UnmarshalDocument(n *document.Node) error {
 	return nil
 }
 
+// key is a table's primary key: columns, before which several may stand as the key of a partition.
+type key struct{ partition, names names }
+
+// UnmarshalDocument implements document.Unmarshaler.
+func (k *key) UnmarshalDocument(n *document.Node) error {
+	if n.Kind == document.Sequence && len(n.Items) > 0 && n.Items[0].Kind == document.Sequence {
+		if err := k.partition.UnmarshalDocument(n.Items[0]); err != nil {
+			return err
+		}
+		if len(k.partition) == 0 {
+			return n.Items[0].Errorf("no column, expected those of the partition key")
+		}
+		rest := *n
+		rest.Items = n.Items[1:]
+		n = &rest
+	}
+	return k.names.UnmarshalDocument(n)
+}
+
+// texts are the columns as they are written.
+func (k key) texts() []string {
+	var all []string
+	for _, n := range append(k.partition[:len(k.partition):len(k.partition)], k.names...) {
+		all = append(all, n.Text)
+	}
+	return all
+}
+
 // longColumn is a column written as a mapping, for types that differ between engines.
 type longColumn struct {
 	Type  variants       `yaml:"type,required" doc:"the type, or the types by engine"`

@@ -73,11 +73,14 @@ type custom struct {
 	operations []*operation
 	engine     engine.Engine
 	given      *document.Node
+	part       workload.Part
 }
 
 var (
 	_ workload.Workload     = (*custom)(nil)
 	_ workload.QueryCounter = (*custom)(nil)
+	_ workload.Divisible    = (*custom)(nil)
+	_ workload.Reading      = (*custom)(nil)
 )
 
 // read makes the workload of a file.
@@ -167,6 +170,19 @@ func (w *custom) setWeights(n *document.Node, weights map[string]float64) error 
 
 func (w *custom) Name() string { return w.name }
 
+// ReadOnly implements workload.Reading, by what the statements say. It is for engines that speak SQL; no other has replicas.
+func (w *custom) ReadOnly() []bool {
+	reads := make([]bool, len(w.operations))
+	for i, o := range w.operations {
+		var texts []string
+		for _, s := range o.statements {
+			texts = append(texts, s.text)
+		}
+		reads[i] = workload.OnlyReads(texts...)
+	}
+	return reads
+}
+
 func (w *custom) Operations() []string {
 	names := make([]string, len(w.operations))
 	for i, o := range w.operations {
@@ -189,7 +205,7 @@ func (w *custom) QueriesPerOperation() []float64 {
 // Prepare implements workload.Workload. The data depends on the file and the parameters alone, but for times relative to now.
 func (w *custom) Prepare(ctx context.Context, db engine.Database, p workload.Progress) error {
 	for _, t := range w.tables {
-		t.keys = workload.NewKeys(t.rows)
+		t.keys = w.part.Keys(workload.Present{Whole: t.rows, Next: t.rows})
 	}
 	return w.dataSet().Prepare(ctx, db, p)
 }
@@ -207,12 +223,15 @@ func (w *custom) Adopt(ctx context.Context, db engine.Database) error {
 	}
 	defer session.Close()
 	for _, t := range w.tables {
-		if err := t.adopt(ctx, session); err != nil {
+		if err := t.adopt(ctx, session, w.part); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// Divide implements workload.Divisible: each part adds rows of its own numbers, and picks only those beside what was there.
+func (w *custom) Divide(p workload.Part) { w.part = p }
 
 // Connect implements workload.Workload.
 func (w *custom) Connect(db engine.Database, seed uint64) load.Connect {

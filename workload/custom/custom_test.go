@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plimsoll/engine"
+	"plimsoll/engine/httpapi"
 	"plimsoll/internal/document"
 	"plimsoll/load"
 	"plimsoll/workload"
@@ -83,7 +84,7 @@ func TestExamples(t *testing.T) {
 				t.Fatal(err)
 			}
 			db := sqlEngine{&recorder.Recorder{Answer: absent}}
-			w := of(t, db, string(text), "scale: 0.0001")
+			w := of(t, engineFor(db, string(text)), string(text), "scale: 0.0001")
 			if w.Name() != name {
 				t.Errorf("%s holds a workload named %s", file, w.Name())
 			}
@@ -104,6 +105,19 @@ func TestExamples(t *testing.T) {
 		})
 	}
 }
+
+// engineFor is the recorder as an engine that takes what the file has: statements, or requests.
+func engineFor(db sqlEngine, text string) engine.Engine {
+	if strings.Contains(text, "request:") {
+		return requestEngine{db}
+	}
+	return db
+}
+
+type requestEngine struct{ sqlEngine }
+
+func (requestEngine) Name() string                    { return "http" }
+func (requestEngine) Request(r engine.Request) string { return httpapi.Engine{}.Request(r) }
 
 // generate draws values of a column's generator.
 func generate(t *testing.T, expression string, n int) []engine.Value {
@@ -166,6 +180,7 @@ func TestGeneratorsFollowTheirTheory(t *testing.T) {
 		{"uniform 1..4", func(v engine.Value) bool { return v.Int == 4 }, 0.25},
 		{"uniform 0.1..0.4", func(v engine.Value) bool { return v.Float == 0.4 }, 0.25},
 		{"hotspot 1..100 hot 10% hits 90%", func(v engine.Value) bool { return v.Int <= 10 }, 0.9},
+		{"hotspot 1..100 hot 10% hits 100%", func(v engine.Value) bool { return v.Int <= 10 }, 1},
 		{"uniform other", func(v engine.Value) bool { return v.Int >= 100 && v.Int < 150 }, 1},
 		{"text 2..3", func(v engine.Value) bool { return len(v.Data) == 2 }, 0.5},
 		{"zipfian 1..2 theta 1", func(v engine.Value) bool { return v.Int == 1 }, 2.0 / 3},
@@ -308,6 +323,32 @@ operations:
 	}
 	if n := testing.AllocsPerRun(500, func() { _ = c.Do(t.Context(), 0) }); n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// Rows of a partition lie together, in the order of what follows in the key.
+func TestPartitionKey(t *testing.T) {
+	const text = `workload: readings
+tables:
+  readings:
+    rows: 2
+    columns: {sensor: int = cycle 1..2, day: int = constant 7, taken: int = sequence}
+    key: [[sensor, day], taken]
+operations:
+  look:
+    with: {sensor: uniform 1..2}
+    run: SELECT * FROM readings WHERE sensor = :sensor AND day = 7
+`
+	cql := cqlEngine{recorder: &recorder.Recorder{Answer: absent}}
+	if err := of(t, cql, text, "").Prepare(t.Context(), cql.recorder, nil); err != nil {
+		t.Fatal(err)
+	}
+	if lines := cql.recorder.Lines(); !strings.Contains(lines, "PRIMARY KEY ((sensor, day), taken) )") {
+		t.Errorf("asked\n%s", lines)
+	}
+	_, err := try(t, sqlEngine{&recorder.Recorder{}}, "w.yaml", text, "")
+	if err == nil || !strings.Contains(err.Error(), "w.yaml:6:12: a list in the key of readings") {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -19,6 +19,7 @@ func TestTheReferenceIsMadeOfTheCode(t *testing.T) {
 	golden.CheckBlock(t, page, "keys of the file", keysOf[heading]())
 	golden.CheckBlock(t, page, "keys of a table", keysOf[tableKeys]())
 	golden.CheckBlock(t, page, "keys of an operation", keysOf[operationKeys]())
+	golden.CheckBlock(t, page, "keys of a request", keysOf[requestKeys]())
 
 	var b strings.Builder
 	b.WriteString("| generator | makes |\n|---|---|\n")
@@ -32,6 +33,12 @@ func TestTheReferenceIsMadeOfTheCode(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden.CheckBlock(t, page, "orders.yaml", "```yaml\n"+string(text)+"```\n")
+
+	requests, err := os.ReadFile("../../examples/workloads/data-api.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.CheckBlock(t, page, "data-api.yaml", "```yaml\n"+string(requests)+"```\n")
 
 	maker, err := Parse("orders.yaml", text, noon)
 	if err != nil {
@@ -71,7 +78,7 @@ func TestThePagesFilesAreValid(t *testing.T) {
 			continue
 		}
 		files++
-		if _, err := try(t, sqlEngine{&recorder.Recorder{}}, page, block, ""); err != nil {
+		if _, err := try(t, engineFor(sqlEngine{&recorder.Recorder{}}, block), page, block, ""); err != nil {
 			t.Error(err)
 		}
 	}

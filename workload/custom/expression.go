@@ -150,21 +150,27 @@ func (e *expression) option(name string, usual, low, high float64) (float64, err
 	return f, nil
 }
 
+// The most that a percentage may be.
+const (
+	all    = 100.0
+	notAll = 99.9999 // where nothing would be left over for what the rest stands for
+)
+
 // share is option for a percentage.
-func (e *expression) share(name string, usual float64) (float64, error) {
+func (e *expression) share(name string, usual, most float64) (float64, error) {
 	if !e.word(name) {
 		return usual, nil
 	}
-	return e.percentage(name)
+	return e.percentage(name, most)
 }
 
-func (e *expression) percentage(name string) (float64, error) {
+func (e *expression) percentage(name string, most float64) (float64, error) {
 	t, err := e.value("a percentage after " + name)
 	if err != nil {
 		return 0, err
 	}
 	f, err := strconv.ParseFloat(strings.TrimSuffix(t.text, "%"), 64)
-	if err != nil || !strings.HasSuffix(t.text, "%") || f <= 0 || f >= 100 {
+	if err != nil || !strings.HasSuffix(t.text, "%") || f <= 0 || f > most {
 		return 0, e.errorf(t, "%s %s, expected a percentage such as 20%%", name, t.text)
 	}
 	return f / 100, nil
@@ -179,7 +185,7 @@ func (e *expression) nullable(made source) (source, error) {
 		return nil, e.errorf(e.tokens[1], "null for the key of a new row")
 	}
 	e.tokens = e.tokens[2:]
-	share, err := e.percentage("null")
+	share, err := e.percentage("null", notAll)
 	if err != nil {
 		return nil, err
 	}

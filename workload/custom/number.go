@@ -31,20 +31,20 @@ func parseLatest(e *expression) (distribution, error) {
 }
 
 func parseHotspot(e *expression) (distribution, error) {
-	hot, err := e.share("hot", 0.2)
+	hot, err := e.share("hot", 0.2, all)
 	if err != nil {
 		return nil, err
 	}
-	hits, err := e.share("hits", 0.8)
+	hits, err := e.share("hits", 0.8, all)
 	return func() random.Distribution { return random.Hotspot{Hot: hot, Hits: hits} }, err
 }
 
 func parseExponential(e *expression) (distribution, error) {
-	hot, err := e.share("hot", 0.8571)
+	hot, err := e.share("hot", 0.8571, notAll)
 	if err != nil {
 		return nil, err
 	}
-	hits, err := e.share("hits", 0.95)
+	hits, err := e.share("hits", 0.95, notAll)
 	return func() random.Distribution { return random.NewExponential(hot, hits) }, err
 }
 
@@ -107,7 +107,7 @@ type picked struct {
 }
 
 func (g picked) value(d *drawing) engine.Value {
-	return engine.Int(g.table.first + g.of.Draw(d.r, g.table.keys.Rows()))
+	return engine.Int(g.table.first + g.table.keys.Row(g.of.Draw(d.r, g.table.keys.Rows())))
 }
 
 // plain is a distribution without anything to set.

@@ -2,7 +2,6 @@ package custom
 
 import (
 	"regexp"
-	"slices"
 	"time"
 
 	"plimsoll/engine"
@@ -14,6 +13,7 @@ type operationKeys struct {
 	Weight      float64        `yaml:"weight" doc:"how often it comes, in proportion to the others' weights; 1 when left out"`
 	With        *document.Node `yaml:"with" doc:"the values that its statements take as :name, drawn once for each operation"`
 	Run         *document.Node `yaml:"run" doc:"a statement or a list of them, each committed by itself"`
+	Request     *document.Node `yaml:"request" doc:"over HTTP instead: a request or a list of them"`
 	Transaction *document.Node `yaml:"transaction" doc:"a list of statements between BEGIN and COMMIT, rolled back on an error"`
 }
 
@@ -36,8 +36,10 @@ type parameter struct {
 // statement is one statement of an operation.
 type statement struct {
 	variants
-	text string // for the engine at hand, with placeholders
-	args []int  // which of the operation's parameters they stand for
+	request *request // instead of a text
+	at      *document.Node
+	text    string // for the engine at hand, with placeholders
+	args    []int  // which of the operation's parameters they stand for
 }
 
 var validOperation = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
@@ -76,9 +78,19 @@ func (o *operation) read(n *document.Node, s scope) error {
 		return ps.Err()
 	}
 	o.transaction = keys.Transaction != nil
+	given := 0
+	for _, n := range []*document.Node{keys.Run, keys.Request, keys.Transaction} {
+		if n != nil {
+			given++
+		}
+	}
 	switch {
-	case (keys.Run == nil) == (keys.Transaction == nil):
-		ps.Add(n, n.Errorf("operation %s has neither run nor transaction, or both; expected one", o.name))
+	case given != 1:
+		ps.Add(n, n.Errorf("operation %s has %d of run, transaction and request, expected one", o.name, given))
+	case keys.Request != nil && keys.Request.Kind == document.Sequence:
+		ps.Add(n, o.readRequests(keys.Request.Items))
+	case keys.Request != nil:
+		ps.Add(n, o.readRequests([]*document.Node{keys.Request}))
 	case o.transaction && keys.Transaction.Kind != document.Sequence:
 		ps.Add(n, keys.Transaction.Errorf("%s, expected a list of statements", keys.Transaction.Kind))
 	case o.transaction:
@@ -137,39 +149,52 @@ func (o *operation) readStatements(items []*document.Node) error {
 	return ps.Err()
 }
 
+func (o *operation) readRequests(items []*document.Node) error {
+	var ps document.Problems
+	if len(items) == 0 {
+		ps.Add(o.at, o.at.Errorf("operation %s has no request", o.name))
+	}
+	for _, item := range items {
+		r, err := readRequest(item)
+		if err != nil {
+			ps.Add(item, err)
+			continue
+		}
+		_, err = o.arguments(item, r.names)
+		ps.Add(item, err)
+		o.statements = append(o.statements, &statement{request: r, at: item})
+	}
+	return ps.Err()
+}
+
 // resolve makes the prepared text of a statement, and which parameters its placeholders stand for.
 func (o *operation) resolve(n *document.Node) (string, []int, error) {
 	text, used, err := bind(n)
 	if err != nil {
 		return "", nil, err
 	}
-	var known []string
-	for _, p := range o.parameters {
-		known = append(known, p.name)
-	}
-	args := make([]int, len(used))
-	for i, name := range used {
-		if args[i] = slices.Index(known, name); args[i] < 0 {
-			hint := "for example with: {" + name + ": uniform 1..100}"
-			if near := document.Nearest(name, known); near != "" {
-				hint = "did you mean :" + near + "?"
-			}
-			return "", nil, n.Errorf("no value for :%s stands in with", name).WithHint("%s", hint)
-		}
-	}
-	return text, args, nil
+	args, err := o.arguments(n, used)
+	return text, args, err
 }
 
 // checkUse refuses values that no statement takes.
 func (o *operation) checkUse(with *document.Node) error {
 	used := make([]bool, len(o.parameters))
+	mark := func(args []int, err error) {
+		if err != nil {
+			return
+		}
+		for _, i := range args {
+			used[i] = true
+		}
+	}
 	for _, s := range o.statements {
+		if s.request != nil {
+			mark(o.arguments(s.at, s.request.names))
+		}
 		for _, n := range s.all() {
-			if _, args, err := o.resolve(n); err == nil {
-				for _, i := range args {
-					used[i] = true
-				}
-			}
+			_, args, err := o.resolve(n)
+			mark(args, err)
 		}
 	}
 	var ps document.Problems
@@ -188,11 +213,26 @@ func (o *operation) suit(e engine.Engine) error {
 		ps.Add(o.at, o.at.Errorf("operation %s is a transaction, which %s does not have", o.name, e.Name()))
 	}
 	for _, s := range o.statements {
-		n, err := s.of(e)
-		if err == nil {
-			s.text, s.args, err = o.resolve(n)
-		}
-		ps.Add(o.at, err)
+		ps.Add(o.at, o.suitStatement(s, e))
 	}
 	return ps.Err()
+}
+
+func (o *operation) suitStatement(s *statement, e engine.Engine) error {
+	over, requests := e.(engine.Requesting)
+	switch {
+	case s.request == nil && requests:
+		return o.at.Errorf("operation %s runs statements, %s takes requests", o.name, e.Name()).WithHint("request: {path: /…}")
+	case s.request != nil && !requests:
+		return o.at.Errorf("operation %s makes requests, %s takes statements", o.name, e.Name()).WithHint("a target that begins with http://")
+	case s.request != nil:
+		args, err := o.arguments(s.at, s.request.names)
+		s.text, s.args = over.Request(s.request.Request), args
+		return err
+	}
+	n, err := s.of(e)
+	if err == nil {
+		s.text, s.args, err = o.resolve(n)
+	}
+	return err
 }

@@ -13,7 +13,7 @@ import (
 type tableKeys struct {
 	Rows    int64          `yaml:"rows" doc:"how many rows it is filled with; 0 when left out"`
 	Columns *document.Node `yaml:"columns,required" doc:"the columns, by name: TYPE = GENERATOR, or TYPE alone for what the database sets by itself"`
-	Key     names          `yaml:"key" doc:"the column or columns of the primary key"`
+	Key     key            `yaml:"key" doc:"the column or columns of the primary key; [[a, b], c] for Cassandra is a partition key of a and b, and rows in the order of c"`
 	Indexes []names        `yaml:"indexes" doc:"further indexes, each a column or a list of columns; they are made after the rows"`
 	Unique  []names        `yaml:"unique" doc:"likewise, of indexes that are unique"`
 	Options string         `yaml:"options" doc:"what CREATE TABLE ends with, in the engine's words"`
@@ -34,6 +34,7 @@ type table struct {
 	asked    *document.Node // where the load asked for so many rows
 	quote    func(string) string
 	single   bool // a statement inserts one row only
+	foreign  bool // somebody else makes it: over HTTP there is no CREATE TABLE
 }
 
 var validName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -119,7 +120,7 @@ func (t *table) checkNames(ps *document.Problems) {
 	for _, c := range t.columns {
 		known = append(known, c.name)
 	}
-	for _, list := range append(append([]names{t.Key}, t.Indexes...), t.Unique...) {
+	for _, list := range append(append([]names{t.Key.partition, t.Key.names}, t.Indexes...), t.Unique...) {
 		for _, n := range list {
 			if t.column(n.Text) == nil {
 				ps.Add(n, document.UnknownName(n, "column", known))

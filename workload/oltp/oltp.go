@@ -39,6 +39,8 @@ type oltp struct {
 var (
 	_ workload.Workload     = (*oltp)(nil)
 	_ workload.QueryCounter = (*oltp)(nil)
+	_ workload.Divisible    = (*oltp)(nil)
+	_ workload.Reading      = (*oltp)(nil)
 )
 
 // kind is the parameters of one workload.
@@ -61,6 +63,9 @@ func build[K kind](k K, given *document.Node, e engine.Engine) (workload.Workloa
 func (w *oltp) Name() string                   { return w.name }
 func (w *oltp) Operations() []string           { return []string{strings.TrimPrefix(w.name, "oltp_")} }
 func (w *oltp) QueriesPerOperation() []float64 { return []float64{float64(w.queries())} }
+
+// ReadOnly implements workload.Reading.
+func (w *oltp) ReadOnly() []bool { return []bool{workload.OnlyReads(w.texts(1)...)} }
 
 // Prepare implements workload.Workload. The data depends on the parameters alone.
 func (w *oltp) Prepare(ctx context.Context, db engine.Database, p workload.Progress) error {
@@ -137,6 +142,9 @@ func (w *oltp) Cleanup(ctx context.Context, db engine.Database) error {
 	}
 	return w.dataSet(n).Cleanup(ctx, db)
 }
+
+// Divide implements workload.Divisible: what the operations share stands in the database.
+func (*oltp) Divide(workload.Part) {}
 
 // Connect implements workload.Workload.
 func (w *oltp) Connect(db engine.Database, seed uint64) load.Connect {

@@ -35,8 +35,10 @@ type tpcc struct {
 
 var (
 	_ workload.Workload     = (*tpcc)(nil)
+	_ workload.Reading      = (*tpcc)(nil)
 	_ workload.Checker      = (*tpcc)(nil)
 	_ workload.QueryCounter = (*tpcc)(nil)
+	_ workload.Divisible    = (*tpcc)(nil)
 )
 
 func build(p parameters, given *document.Node, e engine.Engine) (workload.Workload, error) {
@@ -54,13 +56,14 @@ var operations = []struct {
 	name    string
 	share   float64
 	queries float64
+	reads   bool // only
 	do      func(*client, context.Context) error
 }{
-	{"new_order", 45, 7 + 10*4 - 0.01*3, (*client).newOrder},
-	{"payment", 43, 9 + 0.6 + 0.1, (*client).payment},
-	{"order_status", 4, 5 + 0.6, (*client).orderStatus},
-	{"delivery", 4, 2 + 10*7, (*client).delivery},
-	{"stock_level", 4, 4, (*client).stockLevel},
+	{"new_order", 45, 7 + 10*4 - 0.01*3, false, (*client).newOrder},
+	{"payment", 43, 9 + 0.6 + 0.1, false, (*client).payment},
+	{"order_status", 4, 5 + 0.6, true, (*client).orderStatus},
+	{"delivery", 4, 2 + 10*7, false, (*client).delivery},
+	{"stock_level", 4, 4, true, (*client).stockLevel},
 }
 
 func (w *tpcc) Operations() []string {
@@ -69,6 +72,15 @@ func (w *tpcc) Operations() []string {
 		names = append(names, o.name)
 	}
 	return names
+}
+
+// ReadOnly implements workload.Reading: two of the transactions of TPC-C only read (clauses 2.6 and 2.8).
+func (w *tpcc) ReadOnly() []bool {
+	reads := make([]bool, len(operations))
+	for i, o := range operations {
+		reads[i] = o.reads
+	}
+	return reads
 }
 
 func (w *tpcc) QueriesPerOperation() []float64 {
@@ -133,6 +145,9 @@ func (w *tpcc) Adopt(ctx context.Context, db engine.Database) error {
 	}
 	return nil
 }
+
+// Divide implements workload.Divisible: what the transactions share stands in the database.
+func (*tpcc) Divide(workload.Part) {}
 
 // Connect implements workload.Workload.
 func (w *tpcc) Connect(db engine.Database, seed uint64) load.Connect {

@@ -79,11 +79,11 @@ func (w *ycsb) span() int64 {
 func (c *client) choose() int64 {
 	rows := c.of.keys.Rows()
 	if c.span == 0 {
-		return c.choice.Draw(c.r, rows)
+		return c.of.keys.Row(c.choice.Draw(c.r, rows))
 	}
 	for {
 		if record := c.choice.Draw(c.r, c.span); record < rows {
-			return record
+			return c.of.keys.Row(record)
 		}
 	}
 }

@@ -46,6 +46,9 @@ const (
 // lie in one of equal parts of the range of keys.
 func (w *ycsb) source(n int64, wanted func(record int64) bool) workload.Source {
 	size := min(max(n/goodUnits, leastUnit), mostUnit)
+	if w.texts.InsertMany == nil {
+		size = min(max(n/goodUnits, 1), mostUnit) // many sessions want some each
+	}
 	units := (n + size - 1) / size
 	s := workload.Source{Table: table, Insert: w.texts.InsertMany, Total: n, Units: units}
 	if s.Insert == nil {
@@ -92,12 +95,13 @@ func (w *ycsb) Adopt(ctx context.Context, db engine.Database) error {
 	if err != nil {
 		return fmt.Errorf("prepare %q: %w", w.texts.Read, err)
 	}
-	found, err := count(func(record int64) (bool, error) {
+	has := func(record int64) (bool, error) {
 		key := appendKey(nil, random.Scatter(record))
 		var r engine.Result
 		err := statement.Exec(ctx, []engine.Value{engine.Chars(key)}, &r)
 		return r.Rows > 0, err
-	})
+	}
+	found, err := workload.Count(has)
 	if err != nil {
 		return fmt.Errorf("count the records of %s: %w", table, err)
 	}
@@ -108,49 +112,19 @@ func (w *ycsb) Adopt(ctx context.Context, db engine.Database) error {
 	case asked != nil && found < w.Records:
 		return document.Problems{asked.Errorf("records %d, but there are %d", w.Records, found).WithHint("leave it out to take what is there")}
 	}
-	w.Records = found
-	w.keys = workload.NewKeys(found)
-	return nil
-}
-
-// gap is how many records in a row may be missing, because their inserts failed, with others after them.
-const gap = 8
-
-// count finds how many records there are, 0 and up, by looking for some: it doubles until there are none, and then halves.
-func count(has func(record int64) (bool, error)) (int64, error) {
-	near := func(record int64) (bool, error) {
-		for i := range int64(gap) {
-			if there, err := has(record + i); err != nil || there {
-				return there, err
+	present, err := workload.FindPresent(found, func(from, to int64) (all []int64, err error) {
+		for record := from; record < to && err == nil; record++ {
+			var there bool
+			if there, err = has(record); there {
+				all = append(all, record)
 			}
 		}
-		return false, nil
+		return all, err
+	})
+	if err != nil {
+		return fmt.Errorf("count the records of %s: %w", table, err)
 	}
-	if there, err := has(0); err != nil || !there {
-		return 0, err
-	}
-	low, high := int64(0), int64(1) // there is one near low, none near high
-	for {
-		there, err := near(high)
-		if err != nil {
-			return 0, err
-		}
-		if !there {
-			break
-		}
-		low, high = high, 2*high
-	}
-	for high-low > 1 {
-		middle := low + (high-low)/2
-		there, err := near(middle)
-		if err != nil {
-			return 0, err
-		}
-		if there {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	return high, nil
+	w.Records = present.Whole
+	w.keys = w.part.Keys(present)
+	return nil
 }

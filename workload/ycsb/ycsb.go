@@ -77,11 +77,14 @@ type ycsb struct {
 	texts   engine.RecordStatements
 	given   *document.Node // to tell what was asked for from what is a default
 	keys    *workload.Keys // of the data, as Prepare made or Adopt found it
+	part    workload.Part
 }
 
 var (
 	_ workload.Workload     = (*ycsb)(nil)
 	_ workload.QueryCounter = (*ycsb)(nil)
+	_ workload.Divisible    = (*ycsb)(nil)
+	_ workload.Reading      = (*ycsb)(nil)
 )
 
 const table = "usertable"
@@ -112,6 +115,15 @@ func (w *ycsb) Operations() []string {
 	return names
 }
 
+// ReadOnly implements workload.Reading. A replica that is behind lacks the newest records: reads of these fail as missing.
+func (w *ycsb) ReadOnly() []bool {
+	reads := make([]bool, len(w.mix))
+	for i, o := range w.mix {
+		reads[i] = o.kind == read || o.kind == scan
+	}
+	return reads
+}
+
 func (w *ycsb) QueriesPerOperation() []float64 {
 	var queries []float64
 	for _, o := range w.mix {
@@ -126,7 +138,7 @@ func (w *ycsb) QueriesPerOperation() []float64 {
 
 // Prepare implements workload.Workload. The data depends on the parameters alone.
 func (w *ycsb) Prepare(ctx context.Context, db engine.Database, p workload.Progress) error {
-	w.keys = workload.NewKeys(w.Records)
+	w.keys = w.part.Keys(workload.Present{Whole: w.Records, Next: w.Records})
 	return w.dataSet().Prepare(ctx, db, p)
 }
 
@@ -134,6 +146,9 @@ func (w *ycsb) Prepare(ctx context.Context, db engine.Database, p workload.Progr
 func (w *ycsb) Cleanup(ctx context.Context, db engine.Database) error {
 	return w.dataSet().Cleanup(ctx, db)
 }
+
+// Divide implements workload.Divisible: each part adds records of its own numbers, and picks only those beside what was there.
+func (w *ycsb) Divide(p workload.Part) { w.part = p }
 
 // Connect implements workload.Workload.
 func (w *ycsb) Connect(db engine.Database, seed uint64) load.Connect {

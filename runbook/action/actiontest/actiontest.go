@@ -21,6 +21,8 @@ type Subject struct {
 	Snapshot func(t *testing.T) string
 	// Always says that the action is needed again when it is done: a restart, a pause.
 	Always bool
+	// Again brings the world back to where an action is needed that cannot be undone; nil if it can, or always is.
+	Again func(t *testing.T)
 	// Cuts are the moments at which an act is cut off. Default: at once, 5 ms and 50 ms.
 	Cuts []time.Duration
 }
@@ -74,6 +76,9 @@ func (s Subject) describes(t *testing.T) {
 	_, own := task.(action.Undoer)
 	if n := task.Nature(); n.Effect == action.Reversible && !own {
 		t.Error("reversible, without an undo")
+	}
+	if n := task.Nature(); n.Interruptible && !n.Repeatable {
+		t.Error("interruptible, and not repeatable")
 	}
 }
 
@@ -167,13 +172,29 @@ func (s Subject) acts(t *testing.T) {
 	s.restore(t, task, f)
 }
 
+// soon is how long an interruptible act may take to end, on a busy machine.
+const soon = 30 * time.Second
+
 // cutOff acts with a context that ends in the middle, as a crash would, and goes on as the interpreter does: wait for what
 // is under way, look, act again if it is needed and repeatable.
 func (s Subject) cutOff(t *testing.T, after time.Duration) {
 	task := s.task(t)
 	f := s.needed(t, task)
 	ctx, cancel := context.WithTimeout(t.Context(), after)
-	_, _ = task.Act(ctx, s.Site, s.call(1, f))
+	acted := make(chan struct{})
+	go func() {
+		defer close(acted)
+		_, _ = task.Act(ctx, s.Site, s.call(1, f))
+	}()
+	<-ctx.Done()
+	select {
+	case <-acted:
+	case <-time.After(soon):
+		if task.Nature().Interruptible {
+			t.Errorf("it says that it is interruptible, and goes on %s after it was cut off", soon)
+		}
+		<-acted
+	}
 	cancel()
 	if left, ok := task.(action.Settler); ok {
 		if err := left.Settle(t.Context(), s.Site, s.call(1, f)); err != nil {
@@ -226,5 +247,7 @@ func (s Subject) restore(t *testing.T, task action.Task, f action.Finding) {
 		if err := u.Undo(t.Context(), s.Site, s.call(1, f)); err != nil {
 			t.Fatalf("undo: %v", err)
 		}
+	} else if s.Again != nil {
+		s.Again(t)
 	}
 }

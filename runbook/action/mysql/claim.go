@@ -2,7 +2,9 @@ package mysql
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"plimsoll/engine"
@@ -13,15 +15,34 @@ import (
 type Marker struct{ Site *action.Site }
 
 const makeClaims = `CREATE TABLE IF NOT EXISTS plimsoll.claim (id TINYINT PRIMARY KEY, run VARCHAR(100) NOT NULL,
-	holder VARCHAR(200) NOT NULL, epoch BIGINT NOT NULL, expires DATETIME(6) NOT NULL)`
+	holder VARCHAR(200) NOT NULL, epoch BIGINT NOT NULL, since DATETIME(6) NOT NULL, expires DATETIME(6) NOT NULL)`
 
 // Claim takes or prolongs a claim. The server's clock says what has run out.
+//
+// A cluster without a primary, in the middle of a switchover or because its primary is dead, takes no writes of another's
+// claim either: there it is only looked whether another has it.
 func (m Marker) Claim(ctx context.Context, c action.Claim) error {
+	if _, err := m.Site.Primary(ctx); errors.Is(err, action.ErrNoPrimary) {
+		return m.look(ctx, c)
+	}
+	if !c.Held {
+		for _, node := range m.leading(ctx) {
+			if row, err := m.Site.Row(ctx, node, readClaim); err == nil && len(row) == 6 {
+				if err := m.compare(c, row); err != nil {
+					return err
+				}
+			}
+		}
+	}
 	err := m.take(ctx, c)
+	if engine.ClassOf(err) == engine.ReadOnly {
+		m.Site.RolesChanged()
+		return m.look(ctx, c)
+	}
 	if engine.ClassOf(err) == engine.Missing {
 		err = m.Site.Execute(ctx, "", []string{
 			"CREATE DATABASE IF NOT EXISTS plimsoll", makeClaims,
-			"INSERT IGNORE INTO plimsoll.claim VALUES (1, '', '', 0, NOW(6))",
+			"INSERT IGNORE INTO plimsoll.claim VALUES (1, '', '', 0, NOW(6), NOW(6))",
 		}, func(int) {})
 		if err == nil {
 			err = m.take(ctx, c)
@@ -35,27 +56,130 @@ func (m Marker) take(ctx context.Context, c action.Claim) error {
 	if c.Break {
 		mayBreak = "expires < NOW(6)"
 	}
-	update := fmt.Sprintf(`UPDATE plimsoll.claim SET run = %s, holder = %s, epoch = %d, expires = NOW(6) + INTERVAL %d MICROSECOND
-		WHERE id = 1 AND (run = '' OR run = %s AND epoch <= %d OR %s)`,
-		literal(c.Run), literal(c.Holder), c.Epoch, c.For/time.Microsecond, literal(c.Run), c.Epoch, mayBreak)
+	// since comes first: MySQL assigns from left to right, and run is compared before it changes.
+	update := fmt.Sprintf(`UPDATE plimsoll.claim SET since = IF(run = %s, since, NOW(6)), run = %s, holder = %s, epoch = %d, expires = NOW(6) + INTERVAL %d MICROSECOND
+		WHERE id = 1 AND @@GLOBAL.read_only = 0 AND (run = '' OR run = %s AND epoch <= %d OR %s)`,
+		literal(c.Run), literal(c.Run), literal(c.Holder), c.Epoch, c.For/time.Microsecond, literal(c.Run), c.Epoch, mayBreak)
 	if err := m.Site.Execute(ctx, "", []string{update}, func(int) {}); err != nil {
 		return err
 	}
-	row, err := m.Site.Row(ctx, "", "SELECT run, holder, epoch, expires < NOW(6) FROM plimsoll.claim WHERE id = 1")
+	row, err := m.Site.Row(ctx, "", readClaim)
 	if err != nil {
 		return err
 	}
-	if len(row) != 4 {
+	if len(row) != 6 {
 		return fmt.Errorf("the claim on cluster %s is not there", c.Cluster)
 	}
+	if row[5] == "1" { // it became read only under us, and who may write all the same does not
+		return m.compare(c, row)
+	}
 	if row[0] != c.Run || row[2] != fmt.Sprint(c.Epoch) {
-		return &action.ClaimedError{Cluster: c.Cluster, Run: row[0], Holder: row[1], Expired: row[3] == "1"}
+		return claimed(c.Cluster, row)
 	}
 	return nil
 }
 
+const readClaim = `SELECT run, holder, epoch, TIMESTAMPDIFF(SECOND, since, NOW(6)), TIMESTAMPDIFF(MICROSECOND, expires, NOW(6)),
+	@@GLOBAL.read_only FROM plimsoll.claim WHERE id = 1`
+
+// look compares the claim with what every node that answers has of it, which may be a little old.
+func (m Marker) look(ctx context.Context, c action.Claim) error {
+	nodes, err := m.Site.List(ctx)
+	if err != nil {
+		return fmt.Errorf("list the nodes: %w", err)
+	}
+	for _, n := range nodes {
+		if row, err := m.Site.Row(ctx, n.Name, readClaim); err == nil && len(row) == 6 {
+			if err := m.compare(c, row); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// compare finds out whether a claim that cannot be changed now is another's.
+func (m Marker) compare(c action.Claim, row []string) error {
+	theirs := row[0] != "" && row[0] != c.Run
+	if epoch, err := strconv.ParseInt(row[2], 10, 64); err == nil && row[0] == c.Run {
+		theirs = epoch > c.Epoch
+	}
+	// One that has run out cannot be overwritten: a run that was allowed to take it once is not fenced by it later.
+	if err := claimed(c.Cluster, row); theirs && !(err.Expired && (c.Break || c.Held)) {
+		return err
+	}
+	return nil
+}
+
+// claimed says who has a cluster, from a row of the table with its times as distances from the server's now.
+func claimed(cluster string, row []string) *action.ClaimedError {
+	e := &action.ClaimedError{Cluster: cluster, Run: row[0], Holder: row[1]}
+	if seconds, err := strconv.Atoi(row[3]); err == nil {
+		e.Since = time.Now().Add(-time.Duration(seconds) * time.Second)
+	}
+	if micros, err := strconv.ParseInt(row[4], 10, 64); err == nil && micros > 0 {
+		e.Expired, e.Silent = true, time.Duration(micros)*time.Microsecond
+	}
+	return e
+}
+
 // Clear gives a claim back; that of another stays.
 func (m Marker) Clear(ctx context.Context, c action.Claim) error {
-	clear := fmt.Sprintf("UPDATE plimsoll.claim SET run = '', holder = '' WHERE id = 1 AND run = %s AND epoch = %d", literal(c.Run), c.Epoch)
-	return m.Site.Execute(ctx, "", []string{clear}, func(int) {})
+	if err := m.awaitPrimary(ctx); err != nil {
+		return err
+	}
+	clear := fmt.Sprintf("UPDATE plimsoll.claim SET run = '', holder = '' WHERE id = 1 AND run = %s AND epoch <= %d", literal(c.Run), c.Epoch)
+	err := m.Site.Execute(ctx, "", []string{clear}, func(int) {})
+	if engine.ClassOf(err) == engine.Missing { // no run has ever claimed this one
+		err = nil
+	}
+	for _, node := range m.leading(ctx) {
+		if row, reading := m.Site.Row(ctx, node, readClaim); reading == nil && len(row) == 6 && row[0] == c.Run {
+			err = errors.Join(err, m.Site.Execute(ctx, node, []string{clear}, func(int) {}))
+		}
+	}
+	return err
+}
+
+// leading are all nodes that take writes of their own. Of servers that have nothing to do with one another the primary is
+// the one that most follow at the moment, so a claim may be where the primary was when it was taken.
+func (m Marker) leading(ctx context.Context) (names []string) {
+	nodes, err := m.Site.List(ctx)
+	if err != nil {
+		return nil // whoever asks next says so
+	}
+	for _, n := range nodes {
+		db, err := m.Site.Database(ctx, n.Name)
+		if err != nil {
+			continue
+		}
+		r, ok := db.(engine.Replicated)
+		if !ok {
+			continue
+		}
+		if is, err := r.Standing(ctx); err == nil && is.Primary() {
+			names = append(names, n.Name)
+		}
+	}
+	return names
+}
+
+// awaitPrimary waits until there is a primary, not for long: the run may have restarted it just now.
+func (m Marker) awaitPrimary(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+	defer cancel()
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		_, err := m.Site.Primary(ctx)
+		if !errors.Is(err, action.ErrNoPrimary) {
+			return err
+		}
+		select {
+		case <-tick.C:
+			m.Site.RolesChanged()
+		case <-ctx.Done():
+			return err
+		}
+	}
 }

@@ -33,7 +33,7 @@ func claims(t *testing.T, site *action.Site) {
 		t.Errorf("at an older epoch: %v", err)
 	}
 	other.Break = false
-	if err := m.Claim(ctx, other); !errors.As(err, &claimed) || !claimed.Expired {
+	if err := m.Claim(ctx, other); !errors.As(err, &claimed) || !claimed.Expired || time.Since(claimed.Since) > time.Hour {
 		t.Errorf("one that has run out is taken unasked: %v", err)
 	}
 	other.Break = true
@@ -44,6 +44,45 @@ func claims(t *testing.T, site *action.Site) {
 		t.Fatal(err)
 	}
 	if err := m.Claim(ctx, first); err != nil {
+		t.Errorf("after it was given back: %v", err)
+	}
+}
+
+// claimsApart tries it on servers that have nothing to do with one another, of which now one, now another is taken for the
+// primary. The replica n2 of a MariaDB becomes such a server.
+func claimsApart(t *testing.T, site *action.Site) {
+	t.Helper()
+	ctx, m := t.Context(), Marker{Site: site}
+	tell := func(node string, statements ...string) {
+		t.Helper()
+		if err := site.Execute(ctx, node, statements, func(int) {}); err != nil {
+			t.Fatal(err)
+		}
+		site.RolesChanged()
+	}
+	n2, err := site.Node(ctx, "n2")
+	if err == nil {
+		err = n2.Server.Start(ctx) // other tests may have left it stopped
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	tell("n2", "STOP SLAVE", "RESET SLAVE ALL", "SET GLOBAL read_only = OFF", "UPDATE plimsoll.claim SET run = ''")
+	tell("n1", "SET GLOBAL read_only = ON")
+	first := action.Claim{Cluster: "c", Run: "r3", Holder: "here", Epoch: 1, For: time.Minute, Break: true}
+	if err := m.Claim(ctx, first); err != nil {
+		t.Fatal(err)
+	}
+	tell("n1", "SET GLOBAL read_only = OFF", "UPDATE plimsoll.claim SET run = ''")
+	other := action.Claim{Cluster: "c", Run: "r4", Holder: "there", Epoch: 1, For: time.Minute}
+	var claimed *action.ClaimedError
+	if err := m.Claim(ctx, other); !errors.As(err, &claimed) || claimed.Run != "r3" {
+		t.Errorf("a second run on another server: %v", err)
+	}
+	if err := m.Clear(ctx, first); err != nil {
+		t.Error(err)
+	}
+	if err := m.Claim(ctx, other); err != nil {
 		t.Errorf("after it was given back: %v", err)
 	}
 }

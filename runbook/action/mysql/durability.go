@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -14,10 +15,34 @@ func (v *variable) Caution(f action.Finding) string {
 	name := strings.ToLower(strings.ReplaceAll(v.Name, "-", "_"))
 	before, _ := f.Observed["value"].(string)
 	loss := loses(name, v.Value)
-	if loss == "" || before != "" && loss == loses(name, before) {
+	if loss == "" || before != "" && !weaker(name, v.Value, before) {
 		return ""
 	}
 	return "it weakens durability: " + loss
+}
+
+// weaker tells whether a value gives up more than the one before.
+func weaker(name, value, before string) bool {
+	a, errA := strconv.Atoi(value)
+	b, errB := strconv.Atoi(before)
+	if errA != nil || errB != nil {
+		return loses(name, value) != loses(name, before)
+	}
+	rank := func(n int) int { return n }
+	switch name {
+	case "innodb_flush_log_at_trx_commit": // 0 is the weakest, then 2; 1 and 3 lose nothing
+		rank = func(n int) int { return map[int]int{0: 2, 2: 1}[n] }
+	case "sync_binlog": // 0 is when the operating system likes
+		rank = func(n int) int {
+			if n == 0 {
+				return math.MaxInt
+			}
+			return n
+		}
+	case "sync_relay_log", "sync_master_info", "sync_relay_log_info":
+		rank = func(n int) int { return -min(n, 1) }
+	}
+	return rank(a) > rank(b)
 }
 
 // loses says what a value gives up; empty: nothing.

@@ -135,15 +135,18 @@ func conform(t *testing.T, site *action.Site) {
 func TestOnMariaDB(t *testing.T) {
 	site := newLab(t, "mariadb", 2)
 	claims(t, site)
+	outlives(t, site)
 	conform(t, site)
 	refuses(t, site, `{name: max_connections, value: 80, persist: also}`, "SET PERSIST")
 	refuses(t, site, `{name: max_conections, value: 80}`, "max_connections")
 	refusesAct(t, site, `{name: log_bin, value: "OFF"}`, "restart")
+	claimsApart(t, site)
 }
 
 func TestOnMySQL(t *testing.T) {
 	site := newLab(t, "mysql", 2)
 	claims(t, site)
+	outlives(t, site)
 	conform(t, site)
 	for _, p := range []string{"also", "only"} {
 		t.Run("persist "+p, func(t *testing.T) {
@@ -201,6 +204,12 @@ func TestAChangeThatWeakensDurabilityNamesItsWindow(t *testing.T) {
 		{"sync_binlog", "1", "0", "binary log"},
 		{"sync_binlog", "1", "100", "up to 100 groups"},
 		{"sync_binlog", "100", "1", ""},
+		{"sync_binlog", "0", "100", ""},
+		{"sync_binlog", "10", "100", "up to 100 groups"},
+		{"innodb_flush_log_at_trx_commit", "0", "2", ""},
+		{"innodb_flush_log_at_timeout", "1", "5", "up to 5 s"},
+		{"innodb_flush_log_at_timeout", "9", "5", ""},
+		{"sync_relay_log", "10000", "0", "built anew"},
 		{"innodb_doublewrite", "ON", "OFF", "half written"},
 		{"max_connections", "100", "200", ""},
 	} {

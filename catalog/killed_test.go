@@ -1,0 +1,305 @@
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/durable"
+	"plimsoll/infra/local"
+	"plimsoll/runbook"
+	"plimsoll/runbook/action"
+	"plimsoll/runbook/books"
+)
+
+// TestEveryShippedRunbookSurvivesADeathAtEveryWrite executes every runbook that ships, with its real steps, inputs and natures,
+// on a simulated cluster: real ones are for the torture. Around every write of the journal it keeps a copy of the state folder
+// and of the world, which is what a SIGKILL there would leave, and lets another process's eyes go on from each.
+func TestEveryShippedRunbookSurvivesADeathAtEveryWrite(t *testing.T) {
+	for _, name := range books.Names() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := &killing{t: t, name: name, root: inMemory(t)}
+			deaths := k.reference()
+			if testing.Short() { // it was executed once, undisturbed
+				return
+			}
+			var first []time.Duration
+			for _, d := range deaths {
+				first = append(first, k.survive(d))
+			}
+			slices.Sort(first)
+			// Figures, not bounds: the machine may be busy.
+			t.Logf("%d deaths; from a start to the first decision: median %s, longest %s", len(deaths),
+				first[len(first)/2].Round(time.Millisecond), first[len(first)-1].Round(time.Millisecond))
+		})
+	}
+}
+
+// inMemory is a folder in memory, if there is such: a process's death loses nothing of what it wrote, on disk or not.
+func inMemory(t *testing.T) string {
+	t.Helper()
+	folder, err := os.MkdirTemp("/dev/shm", "plimsoll")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	return folder
+}
+
+// said are inputs of runbooks to which a value of the right type is not enough.
+var said = map[string]map[string]string{
+	"singlestore/add-leaf": {"leaf": "10.0.0.9:3306"}, "singlestore/remove-leaf": {"leaf": "10.0.0.9:3306"},
+	"mysql/multi-source": {"sources": "n1:app1,n2:app2", "replica": "n2"},
+	"mysql/cut-over":     {"from": "n1", "to": "n2"},
+	"mysql/cut-back":     {"from": "n2", "to": "n1"},
+	"mysql/warm-tables":  {"tables": "shop.orders"},
+	"mysql/warm-replica": {"tables": "shop.orders", "costly": "true"},
+}
+
+type killing struct {
+	t          *testing.T
+	name, root string
+}
+
+// death is a moment at which the process may have been killed, and the folder with what it leaves.
+type death struct {
+	at     durable.Moment
+	folder string
+}
+
+func (d death) String() string {
+	if d.at.Before {
+		return fmt.Sprintf("killed before entry %d", d.at.Number)
+	}
+	return fmt.Sprintf("killed at entry %d", d.at.Number)
+}
+
+// service is a process: its store in one folder, its world in the other.
+func (k *killing) service(folder string, written func(durable.Moment)) *runbook.Service {
+	k.t.Helper()
+	store, err := durable.Open(k.t.Context(), durable.Options{Folder: filepath.Join(folder, "state"), Version: runbook.Interpreter, Written: written})
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	w := world{filepath.Join(folder, "world")}
+	if err := os.MkdirAll(w.folder, 0o700); err != nil {
+		k.t.Fatal(err)
+	}
+	return &runbook.Service{
+		Store: store, Actions: w.actions(), User: "ann", Holder: "test", TTL: time.Hour, // nothing is written but by the run
+		Open: func(_ context.Context, cluster string) (*action.Site, error) {
+			m, err := local.New()
+			return &action.Site{Name: cluster, Environment: "lab", Local: m, List: func(context.Context) ([]action.Node, error) {
+				return []action.Node{{Name: "n1", Machine: m}, {Name: "n2", Machine: m}}, nil
+			}}, err
+		},
+	}
+}
+
+// reference executes the runbook once and returns all deaths it might have died.
+func (k *killing) reference() (deaths []death) {
+	k.t.Helper()
+	folder := filepath.Join(k.root, "reference")
+	s := k.service(folder, func(at durable.Moment) {
+		if testing.Short() {
+			return
+		}
+		d := death{at, filepath.Join(k.root, fmt.Sprintf("%d-%v", at.Number, at.Before))}
+		if err := os.CopyFS(d.folder, os.DirFS(folder)); err != nil {
+			k.t.Error(err)
+		}
+		deaths = append(deaths, d)
+	})
+	book, err := books.Read(k.name, s.Actions)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	p, err := s.Prepare(k.t.Context(), runbook.Request{Book: book, Cluster: "lab1", Inputs: k.inputs(book)})
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	run, err := s.Begin(k.t.Context(), p)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	st := k.execute(s, run, func(e *durable.Executor) error {
+		return s.Start(k.t.Context(), e, run, runbook.Order{Do: "run"})
+	})
+	if st.Outcome != runbook.Done {
+		k.t.Fatalf("undisturbed: %q at %s: %s (does it need more than inputs of the right types, or more outputs? say them in said and put)", st.Outcome, st.Position(), st.Why)
+	}
+	acts := 0
+	for _, i := range st.Items {
+		acts += i.Attempt
+	}
+	if acts == 0 {
+		k.t.Error("no step acted: there was nothing to disturb")
+	}
+	return deaths
+}
+
+// inputs are values of the right types; what a runbook needs beyond that stands in said.
+func (k *killing) inputs(book *runbook.Runbook) map[string]string {
+	inputs := map[string]string{}
+	maps.Copy(inputs, said[k.name])
+	for name, in := range book.Inputs {
+		if _, is := inputs[name]; is {
+			continue
+		}
+		if in.Default == nil {
+			inputs[name] = map[runbook.InputType]string{
+				"node": "n2", "cluster": "lab2", "clusters": "lab2,lab3", "integer": "1", "number": "0.5", "boolean": "false", "duration": "1s", "": "x", "text": "x",
+			}[in.Type]
+		}
+		if len(in.Enum) > 0 {
+			inputs[name] = in.Enum[0]
+		}
+	}
+	return inputs
+}
+
+// execute executes one stint, and agrees to what is asked.
+func (k *killing) execute(s *runbook.Service, run string, start func(*durable.Executor) error) *runbook.State {
+	k.t.Helper()
+	ctx := k.t.Context()
+	asked := make(chan runbook.Event, 64)
+	agreed := make(chan struct{})
+	go func() {
+		defer close(agreed)
+		for e := range asked {
+			if err := s.Agree(ctx, run, e, "bob", "a rehearsal"); err != nil {
+				k.t.Error(err)
+			}
+		}
+	}()
+	s.Observe = func(_ string, e runbook.Event, _ time.Time) {
+		if e.Kind == runbook.Asked {
+			asked <- e
+		}
+	}
+	e, err := s.Execute(ctx)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	st, err := s.State(ctx, run) // one that was asked before the death is not asked again
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	for _, i := range st.Items {
+		if i.Phase == runbook.Asking {
+			asked <- runbook.Event{Step: i.Key, Plan: st.Header.Plan.Hash}
+		}
+	}
+	err = start(e)
+	if err == nil {
+		err = e.Wait(ctx, run)
+	}
+	close(asked)
+	<-agreed
+	if err := errors.Join(err, e.Close(ctx)); err != nil {
+		k.t.Fatal(err)
+	}
+	if st, err = s.State(ctx, run); err != nil {
+		k.t.Fatal(err)
+	}
+	return st
+}
+
+// survive lets another process go on from a death, and returns how long it took until its first entry.
+func (k *killing) survive(d death) (first time.Duration) {
+	k.t.Helper()
+	began := time.Now()
+	s := k.service(d.folder, func(durable.Moment) {
+		if first == 0 {
+			first = time.Since(began)
+		}
+	})
+	defer func() {
+		if err := s.Store.Close(); err != nil {
+			k.t.Error(err)
+		}
+		_ = os.RemoveAll(d.folder)
+	}()
+	runs, err := s.Store.Runs(k.t.Context())
+	if err != nil || len(runs) != 1 {
+		k.t.Fatalf("%s: %d runs, %v", d, len(runs), err)
+	}
+	run := runs[0].ID
+	st := k.execute(s, run, func(e *durable.Executor) error {
+		if len(e.Continued()) != 1 && !d.ended(k, s, run) {
+			return fmt.Errorf("%s: it did not go on by itself", d)
+		}
+		return nil
+	})
+	asked := map[string]bool{} // of whom a person had to look
+	for st.Outcome == runbook.Broken {
+		for _, i := range st.Items {
+			if i.Phase == runbook.Dead && !i.Asks {
+				k.t.Fatalf("%s: step %s failed: %s", d, i.Key, i.Error)
+			}
+			asked[i.Key] = asked[i.Key] || i.Phase == runbook.Dead
+		}
+		st = k.execute(s, run, func(e *durable.Executor) error {
+			return s.Start(k.t.Context(), e, run, runbook.Order{Do: "resume", Reason: "looked"})
+		})
+	}
+	if st.Outcome != runbook.Done {
+		k.t.Errorf("%s: %q at %s: %s", d, st.Outcome, st.Position(), st.Why)
+	}
+	k.examine(d, s, run, asked)
+	return first
+}
+
+// ended tells whether the run had ended before the death.
+func (d death) ended(k *killing, s *runbook.Service, run string) bool {
+	st, err := s.State(k.t.Context(), run)
+	return err == nil && st.Outcome != ""
+}
+
+// examine looks that no finished step began again, and that nothing was done twice but by a person who was asked.
+func (k *killing) examine(d death, s *runbook.Service, run string, asked map[string]bool) {
+	k.t.Helper()
+	entries, err := s.Store.Entries(k.t.Context(), run)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	if err := durable.VerifyChain(entries); err != nil {
+		k.t.Errorf("%s: %v", d, err)
+	}
+	finished := map[string]bool{}
+	for _, entry := range entries {
+		var e runbook.Event
+		if err := json.Unmarshal(entry.Data, &e); err != nil {
+			k.t.Fatal(err)
+		}
+		if e.Kind == runbook.Intended && finished[e.Step] {
+			k.t.Errorf("%s: the finished step %s began again", d, e.Step)
+		}
+		finished[e.Step] = finished[e.Step] || e.Kind == runbook.Verified
+	}
+	folder := filepath.Join(d.folder, "world")
+	files, err := os.ReadDir(folder)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	for _, f := range files {
+		text, err := os.ReadFile(filepath.Join(folder, f.Name()))
+		if err != nil {
+			k.t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+		step, _, _ := strings.Cut(lines[0], " ")
+		if len(lines) > 1 && !asked[step] {
+			k.t.Errorf("%s: done %d times: %s", d, len(lines), lines[0])
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+var shells = []string{"bash", "zsh", "fish"}
+
+func newCompletion(c console) *cobra.Command {
+	return &cobra.Command{
+		Use: "completion SHELL", Short: "Print what makes a shell complete commands with the tab key", Args: exactly("SHELL"),
+		Long: `Print a script for bash, zsh or fish. It offers commands and flags, and runbooks, clusters, nodes, runs and steps that are there.
+
+bash, in ~/.bashrc:   source <(plimsoll completion bash)
+zsh, once:            plimsoll completion zsh > "${fpath[1]}/_plimsoll"
+fish, once:           plimsoll completion fish > ~/.config/fish/completions/plimsoll.fish`,
+		Example:   "  source <(plimsoll completion bash)",
+		ValidArgs: shells,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch args[0] {
+			case "bash":
+				if err := cmd.Root().GenBashCompletionV2(c.out, true); err != nil {
+					return fmt.Errorf("write the script: %w", err)
+				}
+				_, err := fmt.Fprint(c.out, bareBash)
+				return err
+			case "zsh":
+				return cmd.Root().GenZshCompletion(c.out)
+			case "fish":
+				return cmd.Root().GenFishCompletion(c.out, true)
+			}
+			return usageError{text: "there is no completion for " + args[0], hint: "expected " + strings.Join(shells, ", ")}
+		},
+	}
+}
+
+// bareBash lets the script do without the package bash-completion, which is not everywhere and not always loaded: it takes the line
+// apart itself, at blanks alone.
+const bareBash = `
+__plimsoll_init_completion()
+{
+    if declare -F _get_comp_words_by_ref >/dev/null 2>&1; then
+        COMPREPLY=()
+        _get_comp_words_by_ref "$@" cur prev words cword
+        return
+    fi
+    local line="${COMP_LINE:0:COMP_POINT}"
+    read -r -a words <<<"$line"
+    if [[ "$line" == *[[:blank:]] ]]; then
+        words+=("")
+    fi
+    cword=$((${#words[@]} - 1))
+    cur="${words[cword]}"
+    prev="${words[cword > 0 ? cword - 1 : 0]}"
+}
+
+declare -F _filedir >/dev/null 2>&1 || _filedir()
+{
+    local file
+    while IFS= read -r file; do
+        if [[ -d "$file" ]]; then
+            COMPREPLY+=("$file/")
+        elif [[ "${1-}" != -d && "$file" =~ \.(${1%|})$ ]]; then
+            COMPREPLY+=("$file")
+        fi
+    done < <(compgen -f -- "$cur")
+}
+`
+
+// completeLabs offers the clusters of the lab that do not stand on the line yet.
+func completeLabs(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	for _, name := range labsHere(cmd.Context()) {
+		if !slices.Contains(args, name) {
+			names = append(names, name)
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}

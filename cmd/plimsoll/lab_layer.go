@@ -1,0 +1,18 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"plimsoll/lab/forgetful"
+)
+
+// newLabLayer serves the file system of a node in a forgetful cluster. Labs start it; it is nothing for people.
+func newLabLayer() *cobra.Command {
+	return &cobra.Command{
+		Use:    "layer FOLDER ASIDE REPORT",
+		Short:  "Serve a node's data so that it can forget what was not synced",
+		Hidden: true,
+		Args:   exactly("FOLDER", "ASIDE", "REPORT"),
+		RunE:   func(_ *cobra.Command, args []string) error { return forgetful.Run(args) },
+	}
+}

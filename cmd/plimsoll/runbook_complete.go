@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/document"
+	"plimsoll/inventory"
+	"plimsoll/lab"
+	"plimsoll/runbook"
+	"plimsoll/runbook/books"
+)
+
+// What the shell offers. Nothing here asks a database, takes a lock or says an error: a person is in the middle of a line.
+
+// completeRunbooks offers the shipped runbooks, and files.
+func completeRunbooks(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []string
+	for _, name := range books.Names() {
+		if strings.HasPrefix(name, typed) {
+			names = append(names, name)
+		}
+	}
+	if len(names) > 0 {
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+	return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
+}
+
+// completeRuns offers runs, those that have not ended first, with what each is.
+func completeRuns(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var open, ended []string
+	_ = withDesk(cmd.Context(), func(ctx context.Context, d *desk) error {
+		runs, err := d.Store.Runs(ctx)
+		for _, r := range runs {
+			st, err := d.State(ctx, r.ID)
+			if err != nil {
+				continue
+			}
+			line := r.ID + "\t" + st.Header.Runbook + " on " + st.Header.Cluster + ", " + st.Status()
+			if st.Outcome == "" || st.Outcome == runbook.Broken {
+				open = append(open, line)
+			} else {
+				ended = append(ended, line)
+			}
+		}
+		return err
+	})
+	return slices.Concat(open, ended), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// completeSteps offers the steps of the run that stands before.
+func completeSteps(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var keys []string
+	if len(args) == 1 {
+		_ = withDesk(cmd.Context(), func(ctx context.Context, d *desk) error {
+			st, err := d.State(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			for _, i := range st.Items {
+				keys = append(keys, i.Key+"\t"+string(i.Phase))
+			}
+			return nil
+		})
+	}
+	return keys, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// completeClusters offers the clusters of the inventory and of the lab.
+func completeClusters(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return clustersHere(cmd.Context()), cobra.ShellCompDirectiveNoFileComp
+}
+
+func clustersHere(ctx context.Context) []string {
+	inv, deps, err := surroundings()
+	if err != nil {
+		return nil
+	}
+	return clusterNames(ctx, inv, deps)
+}
+
+// labsHere lists the clusters of the lab.
+func labsHere(ctx context.Context) []string {
+	deps, err := labDeps()
+	if err != nil {
+		return nil
+	}
+	return clusterNames(ctx, &inventory.Inventory{}, deps)
+}
+
+func surroundings() (*inventory.Inventory, lab.Deps, error) {
+	inv, err := inventory.Read(inventory.File)
+	if err != nil {
+		return nil, lab.Deps{}, err
+	}
+	deps, err := labDeps()
+	return inv, deps, err
+}
+
+// completeInputs offers NAME= of the runbook's inputs, and behind it the values that are known.
+func completeInputs(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) != 1 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	book, err := readRunbook(args[0])
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	name, _, valued := strings.Cut(typed, "=")
+	if !valued {
+		var names []string
+		for _, name := range document.SortedKeys(book.Inputs) {
+			names = append(names, name+"=\t"+book.Inputs[name].About)
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+	var values []string
+	for _, v := range inputValues(cmd, book.Inputs[name]) {
+		values = append(values, name+"="+v)
+	}
+	return values, cobra.ShellCompDirectiveNoFileComp
+}
+
+func inputValues(cmd *cobra.Command, in runbook.Input) []string {
+	switch {
+	case len(in.Enum) > 0:
+		return in.Enum
+	case in.Type == "boolean":
+		return []string{"true", "false"}
+	case in.Type == "cluster", in.Type == "clusters":
+		return clustersHere(cmd.Context())
+	case in.Type == "node" && in.Of == "":
+		return nodesOf(cmd.Context(), cmd.Flag("cluster").Value.String())
+	}
+	return nil
+}
+
+// nodesOf lists a cluster's nodes as they are written down.
+func nodesOf(ctx context.Context, cluster string) []string {
+	inv, deps, err := surroundings()
+	if err != nil {
+		return nil
+	}
+	var names []string
+	cluster = called(cluster, inv)
+	for _, n := range inv.Clusters[cluster].Nodes {
+		names = append(names, n.Name)
+	}
+	made, err := lab.List(ctx, deps)
+	if err != nil || len(names) > 0 {
+		return names
+	}
+	for _, c := range made {
+		if c.Name == strings.TrimPrefix(cluster, labPrefix) {
+			for _, n := range c.Nodes {
+				names = append(names, n.Name)
+			}
+		}
+	}
+	return names
+}
+
+// completing gives a flag its offers.
+func completing(cmd *cobra.Command, flag string, offer cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, offer); err != nil {
+		panic(err) // there is no such flag
+	}
+}

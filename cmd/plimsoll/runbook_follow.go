@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"plimsoll/durable"
+	"plimsoll/runbook"
+)
+
+// follower shows a run to whoever began it or looks on: its events as they are written, and how far it is.
+type follower struct {
+	desk  *desk
+	run   string
+	line  *liveLine
+	json  *json.Encoder // nil: for people
+	seen  int           // entries of others that were shown
+	ended bool
+}
+
+func newFollower(c console, d *desk, run string, asJSON bool) *follower {
+	f := &follower{desk: d, run: run, line: newLiveLine(c)}
+	if asJSON {
+		f.json, f.line.person = json.NewEncoder(c.out), false
+	}
+	return f
+}
+
+// event shows one event.
+func (f *follower) event(e runbook.Event, at time.Time) {
+	if f.json != nil {
+		_ = f.json.Encode(map[string]any{"at": at, "event": e})
+		return
+	}
+	if text := tellEvent(e, f.run); text != "" {
+		if e.Step != "" {
+			text = e.Step + " " + text
+		}
+		f.line.say(at.Local().Format(time.TimeOnly) + " " + text)
+	}
+}
+
+// wait takes the right to execute runs here. While another process has it, it shows what that one does with the run.
+func (f *follower) wait(ctx context.Context) (*durable.Executor, error) {
+	defer f.line.clear()
+	tick := time.NewTicker(time.Second) // how often the lock is tried
+	defer tick.Stop()
+	for waiting := false; ; waiting = true {
+		e, err := f.desk.Execute(ctx)
+		if err == nil || !errors.Is(err, durable.ErrBusy) {
+			if waiting && err == nil {
+				err = f.catchUp(ctx)
+			}
+			return e, err
+		}
+		if !waiting {
+			f.line.say("another plimsoll executes runs here; waiting for it")
+			if err := f.skip(ctx); err != nil {
+				return nil, err
+			}
+		}
+		if err := f.catchUp(ctx); err != nil {
+			return nil, err
+		}
+		f.show(ctx)
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// skip passes over what was written before.
+func (f *follower) skip(ctx context.Context) error {
+	entries, err := f.desk.Store.Entries(ctx, f.run)
+	f.seen = len(entries)
+	return err
+}
+
+// catchUp shows the events that another process wrote since the last look.
+func (f *follower) catchUp(ctx context.Context) error {
+	entries, err := f.desk.Store.Entries(ctx, f.run)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries[min(f.seen, len(entries)):] {
+		var e runbook.Event
+		if err := json.Unmarshal(entry.Data, &e); err != nil {
+			return fmt.Errorf("read entry %d: %w", entry.Number, err)
+		}
+		f.ended = e.Kind == runbook.Ended
+		f.event(e, entry.At)
+	}
+	f.seen = max(f.seen, len(entries))
+	return nil
+}
+
+// progress shows how far the run is, until ctx ends.
+func (f *follower) progress(ctx context.Context) {
+	defer f.line.clear()
+	tick := time.NewTicker(500 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			f.show(ctx)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (f *follower) show(ctx context.Context) {
+	r, err := f.desk.Store.Run(ctx, f.run)
+	var s runbook.Summary
+	if err == nil && r.Summary != nil && json.Unmarshal(r.Summary, &s) == nil {
+		f.line.show(howFar(s, r.Told))
+	}
+}
+
+// howFar is one line: how much is done, how long it may take still, and what is under way.
+func howFar(s runbook.Summary, told time.Time) string {
+	text := fmt.Sprintf("%.0f %%", 100*s.Share)
+	if left := s.Left - time.Since(told); s.Left > 0 && s.Status == "running" {
+		text += ", about " + roughly(max(left, time.Second).Round(time.Second)) + " left"
+	}
+	switch {
+	case s.Reason != "":
+		text += " · " + s.Status + ": " + s.Reason
+	case s.Detail != "":
+		text += " · " + s.Detail
+	case s.Position != "":
+		text += " · " + s.Position
+	}
+	return text
+}
+
+// quoted is a step as a shell takes it: one of a group has brackets.
+func quoted(step string) string {
+	if strings.ContainsAny(step, "[]") {
+		return "'" + step + "'"
+	}
+	return step
+}
+
+// tellEvent is an event as a person reads it; empty for those that matter to nobody.
+func tellEvent(e runbook.Event, run string) string {
+	switch e.Kind {
+	case runbook.Checked:
+		if e.Finding.Reason != "" {
+			return fmt.Sprintf("checked: %s (%s)", e.Finding.State, e.Finding.Reason)
+		}
+		return "checked: " + string(e.Finding.State)
+	case runbook.Intended:
+		return fmt.Sprintf("acting, attempt %d", e.Attempt)
+	case runbook.Cut:
+		return "cut off, to be done again: " + e.Reason
+	case runbook.Verified:
+		return "done"
+	case runbook.Failed:
+		if !e.Until.IsZero() {
+			return fmt.Sprintf("failed: %s; again in %s", e.Error, time.Until(e.Until).Round(time.Second))
+		}
+		return "failed: " + e.Error
+	case runbook.Asked:
+		note := e.Note
+		if e.Caution != "" {
+			note = e.Caution
+		}
+		return fmt.Sprintf("waits for approval until %s: %s\n         plimsoll runbook approve %s --step %s", e.Until.Local().Format(time.DateTime), note, run, quoted(e.Step))
+	case runbook.Approved:
+		return "approved by " + e.By
+	case runbook.Held:
+		return "held by guardrail " + e.Reason
+	case runbook.Freed:
+		return "goes on: the guardrail holds again"
+	case runbook.Undone:
+		return "undone"
+	case runbook.Stuck:
+		return "cannot be undone: " + e.Error
+	case runbook.Said:
+		return e.Reason
+	case runbook.Valued:
+		if e.Skip {
+			return "skipped"
+		}
+	}
+	return ""
+}

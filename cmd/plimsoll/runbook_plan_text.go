@@ -1,0 +1,213 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"plimsoll/internal/document"
+	"plimsoll/runbook"
+	"plimsoll/runbook/action"
+)
+
+// printPlan shows what a run would do: a line for each step, and what each waits for.
+func printPlan(w io.Writer, p *runbook.Prepared) {
+	h := p.Header
+	fmt.Fprintf(w, "%s on %s (%s", h.Runbook, clustersOf(h), h.Environment)
+	if h.Product != "" {
+		fmt.Fprintf(w, ", %s %s", h.Product, h.Version)
+	}
+	fmt.Fprintln(w, ")")
+	lines := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, s := range h.Plan.Steps {
+		fmt.Fprintf(lines, "  %s %s\t%s\t%s\n", sign(s), s.Key, calls(s), intention(s))
+	}
+	_ = lines.Flush() // to a terminal
+	for _, a := range approvals(h.Plan.Steps) {
+		fmt.Fprintf(w, "Waits for approval at %s: %s\n", strings.Join(a.steps, ", "), a.note)
+	}
+	for _, r := range p.Rails {
+		fmt.Fprintf(w, "Guardrail %s: %s%s\n", r.Name, r.When, now(r))
+	}
+	if p.Gate.Needed > 0 {
+		fmt.Fprintf(w, "Gate: %d of %d consecutive rehearsals have passed", len(p.Gate.Passed), p.Gate.Needed)
+		if p.Gate.Why != "" {
+			fmt.Fprintf(w, "; %s", p.Gate.Why)
+		}
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintf(w, "Plan %s: %s", h.Plan.Hash, count(h.Plan.Steps))
+	if p.Expected > 0 {
+		fmt.Fprintf(w, ", about %s by earlier runs", roughly(max(p.Expected, time.Second)))
+	}
+	fmt.Fprintln(w)
+}
+
+// now is what a guardrail sees.
+func now(r runbook.RailReading) string {
+	if r.Trouble != "" {
+		return "; " + r.Trouble + ": it would hold every act"
+	}
+	var parts []string
+	for _, name := range document.SortedKeys(r.Metrics) {
+		parts = append(parts, fmt.Sprintf("%s is %.4g", name, r.Metrics[name]))
+	}
+	return "; now " + strings.Join(parts, ", ")
+}
+
+func clustersOf(h runbook.Header) string {
+	if len(h.Clusters) == 0 {
+		return "cluster " + h.Cluster
+	}
+	return fmt.Sprintf("cluster %s (locks %s)", h.Cluster, strings.Join(h.Clusters, ", "))
+}
+
+// sign is a step in one character: ~ changes, = is so already, ? is known later, - is skipped, ! cannot be done as it stands.
+func sign(s runbook.PlanStep) string {
+	switch {
+	case s.Failed, s.State == action.Unknown:
+		return "!"
+	case s.Skip:
+		return "-"
+	case len(s.Later) > 0:
+		return "?"
+	case s.State == action.Satisfied:
+		return "="
+	}
+	return "~"
+}
+
+func calls(s runbook.PlanStep) string {
+	what := s.Uses
+	switch {
+	case s.Group():
+		what = "rolling"
+	case what == "":
+		what = "approval"
+	}
+	if name, named := s.Inputs["name"].(string); named { // of what is set
+		what += " " + name
+	}
+	if s.Cluster != "" {
+		what += " on " + s.Cluster
+	}
+	return what
+}
+
+func intention(s runbook.PlanStep) string {
+	switch {
+	case s.Failed:
+		return "cannot be checked: " + s.Reason
+	case s.Skip:
+		return "skipped: its condition is false"
+	case len(s.Later) > 0:
+		return "known when " + strings.Join(s.Later, ", ") + " has run"
+	case s.State == action.Satisfied:
+		if len(s.Observed) == 0 {
+			return "already so"
+		}
+		return "already so: " + facts(s.Observed)
+	case s.State == action.Unknown:
+		return "cannot be told: " + s.Reason
+	case s.Uses == "":
+		return ""
+	}
+	text := change(s.Observed, s.Intended)
+	if s.Effect == action.Irreversible {
+		text += ", irreversible"
+	}
+	return text
+}
+
+// change is what is and what is to be: what stays the same is left out.
+func change(observed, intended action.Facts) string {
+	var parts []string
+	for _, key := range document.SortedKeys(intended) {
+		was, known := observed[key]
+		switch {
+		case !known:
+			parts = append(parts, key+" "+value(intended[key]))
+		case !reflect.DeepEqual(was, intended[key]):
+			parts = append(parts, key+" "+value(was)+" → "+value(intended[key]))
+		}
+	}
+	if len(parts) == 0 {
+		return facts(observed)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func value(v any) string {
+	if text := fmt.Sprint(v); text != "" {
+		return text
+	}
+	return "none"
+}
+
+// approval is what some steps wait for.
+type approval struct {
+	note  string
+	steps []string
+}
+
+// approvals gathers the steps that wait for the same.
+func approvals(steps []runbook.PlanStep) []approval {
+	var all []approval
+	add := func(note, step string) {
+		for i := range all {
+			if all[i].note == note {
+				all[i].steps = append(all[i].steps, step)
+				return
+			}
+		}
+		all = append(all, approval{note, []string{step}})
+	}
+	for _, s := range steps {
+		if s.Approval != "" {
+			add(s.Approval, s.Key)
+		}
+		if s.Caution != "" {
+			add(s.Caution, s.Key)
+		}
+	}
+	return all
+}
+
+// count says how much there is to do.
+func count(steps []runbook.PlanStep) string {
+	todo, done, later := 0, 0, 0
+	for _, s := range steps {
+		switch sign(s) {
+		case "~":
+			if s.Uses != "" {
+				todo++
+			}
+		case "=":
+			done++
+		case "?":
+			later++
+		}
+	}
+	text := fmt.Sprintf("%d to do", todo)
+	if done > 0 {
+		text += fmt.Sprintf(", %d done already", done)
+	}
+	if later > 0 {
+		text += fmt.Sprintf(", %d known later", later)
+	}
+	return text
+}
+
+func facts(f action.Facts) string {
+	var parts []string
+	for _, key := range document.SortedKeys(f) {
+		parts = append(parts, key+" "+value(f[key]))
+	}
+	if len(parts) == 0 {
+		return "…"
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/series/foreign"
+)
+
+type seriesImportOptions struct {
+	foreign.Options
+	out, basis, unit string
+	json             bool
+}
+
+func newSeriesImport(c console) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "import",
+		Short: "Store another tool's measurements as a series",
+		Long:  "Store what another load tool measured in a folder of Plimsoll's own form: series.csv, latency.hlog, and import.json, which says where it came from.",
+	}
+	cmd.AddCommand(newSeriesImportK6(c), newSeriesImportHdr(c))
+	refuseUnknown(cmd)
+	return cmd
+}
+
+func newSeriesImportK6(c console) *cobra.Command {
+	var o seriesImportOptions
+	cmd := &cobra.Command{
+		Use:   "k6 FILE",
+		Short: "Store what k6 wrote with --out csv",
+		Long: `Store what k6 wrote with --out csv=FILE, gzipped or not, with timestamps in any of its formats. Each value of http_req_duration
+is an operation that ended; k6 counts from the moment in which it sends a request, so these are service times. Requests whose response
+k6 did not expect are errors.`,
+		Example: `  plimsoll series import k6 run.csv
+  plimsoll series import k6 run.csv.gz --by scenario --out series/checkout`,
+		Args: exactly("FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return importSeries(cmd.Context(), c, foreign.K6, args[0], o)
+		},
+	}
+	o.add(cmd)
+	cmd.Flags().StringVar(&o.By, "by", "name", "the column that tells operations apart: name, scenario, method, group, …")
+	cmd.Flags().StringVar(&o.Metric, "metric", "http_req_duration", "the metric whose values are durations in milliseconds")
+	return cmd
+}
+
+func newSeriesImportHdr(c console) *cobra.Command {
+	var o seriesImportOptions
+	cmd := &cobra.Command{
+		Use:   "hdr FILE",
+		Short: "Store an HdrHistogram log",
+		Long: `Store an HdrHistogram interval log, format 1.2 or 1.3, gzipped or not. Each tag is an operation. Such a log says neither in what unit
+its values are nor from what moment they count, so say it: --unit, --basis.`,
+		Example: `  plimsoll series import hdr latency.hlog --unit us
+  plimsoll series import hdr latency.hlog --tag read --tag write --basis service`,
+		Args: exactly("FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return importSeries(cmd.Context(), c, foreign.Hdr, args[0], o)
+		},
+	}
+	o.add(cmd)
+	cmd.Flags().StringVar(&o.unit, "unit", "ns", "of the log's values: ns, us or ms")
+	cmd.Flags().StringSliceVar(&o.Tags, "tag", nil, "read these tags only (default all)")
+	return cmd
+}
+
+func (o *seriesImportOptions) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.out, "out", "", "the folder to make (default series/NAME, by the file's name)")
+	f.StringVar(&o.basis, "basis", "", "from where the times count: service (the actual start of an operation) or response (the intended one) (default service for k6, response for a log)")
+	f.BoolVar(&o.json, "json", false, "print JSON")
+}
+
+// basisOf and unitOf read flags.
+func basisOf(text string) (foreign.Basis, error) {
+	switch b := foreign.Basis(text); b {
+	case "", foreign.Service, foreign.Response:
+		return b, nil
+	}
+	return "", usageError{text: fmt.Sprintf("--basis %s, expected service or response", text)}
+}
+
+func unitOf(text string) (time.Duration, error) {
+	unit, known := map[string]time.Duration{"": 0, "ns": time.Nanosecond, "us": time.Microsecond, "µs": time.Microsecond, "ms": time.Millisecond}[text]
+	if !known {
+		return 0, usageError{text: fmt.Sprintf("--unit %s, expected ns, us or ms", text)}
+	}
+	return unit, nil
+}
+
+func importSeries(ctx context.Context, c console, read foreign.Reader, path string, o seriesImportOptions) (err error) {
+	if o.Basis, err = basisOf(o.basis); err != nil {
+		return err
+	}
+	if o.Unit, err = unitOf(o.unit); err != nil {
+		return err
+	}
+	if o.out == "" {
+		o.out = filepath.Join("series", foreign.NameOf(path))
+	}
+	progress := newProgress(c, "import "+filepath.Base(path))
+	o.Progress = progress.bytes
+	about, err := foreign.Import(ctx, o.out, read, path, o.Options)
+	progress.close()
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return jsonTo(c, struct {
+			Dir string `json:"dir"`
+			foreign.About
+		}{o.out, about})
+	}
+	fmt.Fprintln(c.out, o.out)
+	fmt.Fprintln(c.err, describeSeries(about))
+	for _, note := range about.Notes {
+		fmt.Fprintln(c.err, "note:", note)
+	}
+	return nil
+}
+
+// describeSeries is one sentence.
+func describeSeries(a foreign.About) string {
+	text := fmt.Sprintf("%d operations from %s to %s UTC, %s times", a.Done, a.From.UTC().Format("2006-01-02 15:04:05"), a.To.UTC().Format("15:04:05"), a.Basis)
+	if a.Errors > 0 {
+		classes := make([]string, 0, len(a.ErrorClasses))
+		for _, class := range slices.Sorted(maps.Keys(a.ErrorClasses)) {
+			classes = append(classes, fmt.Sprintf("%d %s", a.ErrorClasses[class], class))
+		}
+		text += fmt.Sprintf("; %d errors: %s", a.Errors, strings.Join(classes, ", "))
+	}
+	return text
+}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+
+	"plimsoll/durable"
+	"plimsoll/engine"
+	"plimsoll/inventory"
+	"plimsoll/lab"
+	"plimsoll/runbook"
+)
+
+// stateOptions say where runs and rehearsals are kept.
+func stateOptions(ctx context.Context, inv *inventory.Inventory, deps lab.Deps) (durable.Options, error) {
+	postgres := engine.Secret("")
+	if inv.State.Postgres != nil {
+		var err error
+		if postgres, err = inv.State.Postgres.Value(ctx, deps.Machine); err != nil {
+			return durable.Options{}, err
+		}
+	}
+	return durable.Options{Folder: filepath.Join(deps.Home, "runs"), Postgres: string(postgres), Version: runbook.Interpreter}, nil
+}
+
+// openState opens the store of this state folder.
+func openState(ctx context.Context, deps lab.Deps) (*durable.Store, error) {
+	inv, err := inventory.Read(inventory.File)
+	if err != nil {
+		return nil, err
+	}
+	options, err := stateOptions(ctx, inv, deps)
+	if err != nil {
+		return nil, err
+	}
+	return durable.Open(ctx, options)
+}

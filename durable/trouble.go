@@ -1,0 +1,37 @@
+package durable
+
+import (
+	"errors"
+
+	"github.com/dbos-inc/dbos-transact-golang/dbos"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"plimsoll/infra"
+)
+
+// plainly takes the runtime's own words off an error, and says what to do where a person can do something.
+func (o Options) plainly(err error) error {
+	var wrapped *dbos.Error
+	for errors.As(err, &wrapped) && wrapped.Unwrap() != nil {
+		err = wrapped.Unwrap()
+	}
+	switch {
+	case !full(err):
+		return err
+	case o.Postgres != "":
+		return infra.Advise(err, "make room where the Postgres of the runs keeps its data")
+	}
+	return infra.Advise(err, "make room on the disk of "+o.Folder)
+}
+
+// full tells whether a store has no room: SQLITE_FULL of https://www.sqlite.org/rescode.html, or class 53 of
+// https://www.postgresql.org/docs/current/errcodes-appendix.html.
+func full(err error) bool {
+	var sqlite interface{ Code() int }
+	if errors.As(err, &sqlite) {
+		const sqliteFull, primary = 13, 0xff // an extended code holds the primary one in its last byte
+		return sqlite.Code()&primary == sqliteFull
+	}
+	var postgres *pgconn.PgError
+	return errors.As(err, &postgres) && postgres.Code == "53100"
+}

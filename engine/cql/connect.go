@@ -1,0 +1,134 @@
+package cql
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	gocql "github.com/apache/cassandra-gocql-driver/v2"
+
+	"plimsoll/engine"
+)
+
+const (
+	// requestTimeout is when the driver gives an answer up. It is longer than the servers' own timeouts, which say more.
+	requestTimeout = 12 * time.Second
+	// reconnectInterval is how often nodes that were lost are tried again.
+	reconnectInterval = 250 * time.Millisecond
+)
+
+// cluster is what a driver is told. What would falsify a measurement is off: writes that wait 200 µs for company, retries
+// that nobody sees, pages fetched ahead.
+func (t target) cluster() *gocql.ClusterConfig {
+	c := gocql.NewCluster(t.Addresses...)
+	c.WriteCoalesceWaitTime = 0
+	c.RetryPolicy = nil
+	c.NextPagePrefetch = 0
+	c.ConnectTimeout, c.Timeout, c.WriteTimeout = t.Timeout, requestTimeout, requestTimeout
+	c.Keyspace = t.Namespace
+	c.NumConns = t.connections
+	c.Consistency, c.SerialConsistency = t.consistency, t.serial
+	c.DisableInitialHostLookup = !t.discover
+	c.ReconnectInterval = reconnectInterval
+	c.ReconnectionPolicy = &gocql.ConstantReconnectionPolicy{MaxRetries: 1, Interval: reconnectInterval}
+	if t.User != "" {
+		c.Authenticator = gocql.PasswordAuthenticator{Username: t.User, Password: string(t.Password)}
+	}
+	return c
+}
+
+// spread makes a driver send every statement to a node that has its data, of the target's data centre. Without discovery
+// it goes to the named nodes in turn. Nodes that hang are asked last.
+func (t target) spread(c *gocql.ClusterConfig) *awake {
+	if !t.discover {
+		c.HostFilter = only(t.Addresses)
+		c.Events.DisableNodeStatusEvents, c.Events.DisableTopologyEvents = true, true
+		a := newAwake(gocql.RoundRobinHostPolicy())
+		c.PoolConfig.HostSelectionPolicy = a
+		return a
+	}
+	c.HostFilter = gocql.DataCenterHostFilter(t.dc)
+	a := newAwake(gocql.TokenAwareHostPolicy(gocql.DCAwareRoundRobinPolicy(t.dc), gocql.ShuffleReplicas()))
+	c.PoolConfig.HostSelectionPolicy = a
+	return a
+}
+
+// connect opens the driver's session. The driver takes no context, and wraps the cause of a failure in text; so both
+// are brought to it through what it calls.
+func connect(ctx context.Context, t target, c *gocql.ClusterConfig) (*gocql.Session, error) {
+	d := &dialer{opening: ctx}
+	c.Dialer, c.ConnectObserver = d, d
+	defer d.opened()
+	s, err := c.CreateSession()
+	switch {
+	case ctx.Err() != nil:
+		if err == nil {
+			s.Close()
+		}
+		return nil, engine.Ended(ctx, true)
+	case err != nil:
+		return nil, d.why(t, err)
+	}
+	return s, nil
+}
+
+// dialer connects for the driver, and remembers why it could not.
+type dialer struct {
+	net.Dialer
+	mu      sync.Mutex
+	opening context.Context // ends what is under way while the session is opened; nil afterwards
+	stops   []func() bool
+	last    error
+	address string // of the last failure
+}
+
+func (d *dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	d.mu.Lock()
+	opening := d.opening
+	d.mu.Unlock()
+	if opening == nil {
+		conn, err := d.Dialer.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return newWire(conn), nil
+	}
+	conn, err := d.Dialer.DialContext(opening, network, address)
+	if err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	d.stops = append(d.stops, context.AfterFunc(opening, func() { _ = conn.Close() }))
+	d.mu.Unlock()
+	return newWire(conn), nil
+}
+
+// ObserveConnect keeps the last failure.
+func (d *dialer) ObserveConnect(o gocql.ObservedConnect) {
+	if o.Err != nil {
+		d.mu.Lock()
+		d.last, d.address = o.Err, o.Host.ConnectAddressAndPort()
+		d.mu.Unlock()
+	}
+}
+
+func (d *dialer) opened() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.opening = nil
+	for _, stop := range d.stops {
+		stop()
+	}
+}
+
+// why is the error of a session that could not be opened.
+func (d *dialer) why(t target, err error) *engine.Error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.last != nil && !errors.Is(err, gocql.ErrNoConnectionsStarted) {
+		return unreachable(d.address, d.last)
+	}
+	return unreachable(t.Addresses[0], err)
+}

@@ -1,0 +1,51 @@
+// Package cql is the adapter for Cassandra, and for ScyllaDB, which speaks its protocol.
+package cql
+
+import (
+	"context"
+
+	"plimsoll/engine"
+)
+
+// Engine is the adapter.
+type Engine struct{}
+
+var _ engine.Engine = Engine{}
+
+func (Engine) Name() string { return "cql" }
+
+// Open asks one of the target's nodes what there is, refuses a data centre or a keyspace that is not, and then opens
+// connections to every node of the data centre.
+func (Engine) Open(ctx context.Context, t engine.Target) (engine.Database, error) {
+	checked, err := newTarget(t)
+	if err != nil {
+		return nil, err
+	}
+	control := newControl(checked)
+	db, err := open(ctx, checked, control)
+	if err != nil {
+		control.close()
+		return nil, err
+	}
+	return db, nil
+}
+
+func open(ctx context.Context, t target, control *control) (*database, error) {
+	known, err := control.look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if t.dc, err = known.dataCentre(t.dc); err != nil {
+		return nil, err
+	}
+	if err := known.hasKeyspace(t.Namespace); err != nil {
+		return nil, err
+	}
+	c := t.cluster()
+	nodes := t.spread(c)
+	s, err := connect(ctx, t, c)
+	if err != nil {
+		return nil, err
+	}
+	return &database{target: t, driver: s, nodes: nodes, control: control}, nil
+}

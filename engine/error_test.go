@@ -1,0 +1,22 @@
+package engine_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"plimsoll/engine"
+)
+
+// What a person reads below an error is found through whatever wraps it.
+func TestAFullServerSaysWhatToDo(t *testing.T) {
+	err := fmt.Errorf("fill sbtest1: %w", &engine.Error{Kind: engine.Full, Code: "1114", Text: "The table 'sbtest1' is full"})
+	var advice interface{ Hint() string }
+	if !errors.As(err, &advice) || !strings.Contains(advice.Hint(), "no room left") {
+		t.Errorf("%v: advises %v", err, advice)
+	}
+	if hint := (&engine.Error{Kind: engine.Deadlock}).Hint(); hint != "" {
+		t.Errorf("a deadlock is a matter of trying again, not of %q", hint)
+	}
+}

@@ -1,0 +1,68 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"plimsoll/infra"
+)
+
+// Replicated is a database whose servers play different parts: one takes the writes, others follow it. Implemented by a
+// Database.
+type Replicated interface {
+	// Standing asks the server at the target's first address which part it plays now.
+	Standing(ctx context.Context) (Standing, error)
+}
+
+// Replicator is a Launcher whose nodes play such parts.
+type Replicator interface {
+	Standing(ctx context.Context, m infra.Machine, n Node) (Standing, error)
+}
+
+// Standing is a server's part in replication, as it says itself.
+type Standing struct {
+	Sources   []Source // the servers whose changes it takes, whether it can just now or not
+	ReadOnly  bool     // it refuses the writes of ordinary users
+	Followers int      // servers that take its changes now
+	ServerID  string   // its number among those that replicate with it
+}
+
+// Source is a server that another follows.
+type Source struct {
+	Channel   string // its name; "" is the usual one
+	Address   string // host:port
+	ServerID  string // its Standing's; "" or 0 while it was never reached
+	User      string
+	Receives  bool          // it is connected, and what it sends is taken
+	Applies   bool          // what was taken is applied
+	Trouble   string        // why one of the two stopped or cannot; empty: nothing is known
+	Behind    time.Duration // as the server estimates it, in whole seconds; negative: it does not say
+	Delay     time.Duration // kept behind on purpose
+	Filter    string        // what of the source is left out or rewritten; empty: nothing
+	Automatic bool          // by global transaction ids, not by a file and a position
+	Received  string        // transactions that were taken, applied or not
+	Heard     string        // changes whenever something comes from the source, a heartbeat too
+}
+
+// Follows is the address of the first source; "" for none.
+func (s Standing) Follows() string {
+	if len(s.Sources) == 0 {
+		return ""
+	}
+	return s.Sources[0].Address
+}
+
+// Primary tells whether the server takes writes of its own.
+func (s Standing) Primary() bool { return len(s.Sources) == 0 && !s.ReadOnly }
+
+// PrimaryOf returns which of several servers is the primary: of those that take writes of their own, the one that most
+// others follow, and the first of equals; -1 if there is none. A server that did not answer is nil.
+func PrimaryOf(servers []*Standing) int {
+	best := -1
+	for i, s := range servers {
+		if s != nil && s.Primary() && (best < 0 || s.Followers > servers[best].Followers) {
+			best = i
+		}
+	}
+	return best
+}

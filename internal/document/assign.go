@@ -1,0 +1,37 @@
+package document
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Assign sets the value at a dotted path, making mappings on the way: what --set key=value does, where flag is "--set".
+func Assign(root *Node, flag, assignment string) error {
+	path, text, ok := strings.Cut(assignment, "=")
+	if !ok || path == "" {
+		return Problems{{File: flag + " " + assignment, Text: "expected key=value"}}
+	}
+	value := &Node{File: flag + " " + assignment, Line: 1, Column: len(path) + 2}
+	if text != "" {
+		parsed, err := Parse(flag+" "+path, []byte(text))
+		if err != nil {
+			return fmt.Errorf("read the value of %s %s: %w", flag, path, err)
+		}
+		value = parsed
+	}
+	keys := strings.Split(path, ".")
+	at := root
+	for _, key := range keys[:len(keys)-1] {
+		next := at.Get(key)
+		if next == nil || next.Kind == Nothing {
+			next = &Node{Kind: Mapping, File: value.File, Line: 1, Column: 1}
+			at.Put(key, next)
+		}
+		if next.Kind != Mapping {
+			return Problems{value.Errorf("%q is %s, it has no %q", key, next.Kind, keys[len(keys)-1])}
+		}
+		at = next
+	}
+	at.Put(keys[len(keys)-1], value)
+	return nil
+}

@@ -1,0 +1,64 @@
+package labtest
+
+import (
+	"context"
+	"maps"
+	"os"
+	"testing"
+
+	"plimsoll/engine"
+	"plimsoll/engine/cql"
+	"plimsoll/engine/mysql"
+	"plimsoll/infra/local"
+	"plimsoll/lab"
+)
+
+// quick are settings with which servers start fast. Cassandra's time goes into Java's: what runs for a minute is not worth
+// its second compiler, the threads of its collector, and the checks of classes that have been checked; and into waiting for
+// gossip, which in a ring on one machine is everywhere after two seconds.
+var quick = map[string]map[string]string{
+	"cassandra": {
+		"max_heap_size":           "512M",
+		"jvm_extra_opts":          "-XX:TieredStopAtLevel=1 -XX:-UseG1GC -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote",
+		"cassandra.ring_delay_ms": "2000",
+	},
+}
+
+// Cluster starts a cluster, which ends with the test. Short tests skip it.
+func Cluster(t testing.TB, spec lab.Spec) *lab.Cluster {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts real servers")
+	}
+	cache, err := lab.Cache(os.Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine, err := local.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	deps := lab.Deps{
+		Machine: machine, Launchers: []engine.Launcher{mysql.Servers{}, cql.Servers{}},
+		Home: shortDir(t), Cache: cache, Say: func(text string) { t.Log(text) },
+	}
+	for name, value := range quick[spec.Product] {
+		if spec.Config[name] == "" {
+			spec.Config = maps.Clone(spec.Config)
+			if spec.Config == nil {
+				spec.Config = map[string]string{}
+			}
+			spec.Config[name] = value
+		}
+	}
+	cluster, err := lab.Up(t.Context(), spec, deps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := cluster.Down(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return cluster
+}

@@ -1,0 +1,102 @@
+package main
+
+import "slices"
+
+// labOf is a lab, and the runbooks that are tortured on it.
+type labOf struct {
+	name  string
+	up    []string // flags of lab up
+	seed  string   // a runbook that puts data there
+	cases []trialOf
+}
+
+// trialOf is a runbook with inputs, and what brings the lab to where it has something to do.
+type trialOf struct {
+	Book   string   `json:"book"`
+	Inputs []string `json:"inputs,omitempty"`
+	Before []string `json:"before,omitempty"` // in which FILES is the folder of the runbooks that prepare
+}
+
+// labsOf are the labs of a product. Their servers are small: it is not speed that is looked at.
+func labsOf(product string) []labOf {
+	if product == "cassandra" {
+		return ring
+	}
+	redo := map[string]string{"mariadb": "innodb_log_file_size=8M", "mysql": "innodb_redo_log_capacity=8M"}[product]
+	small := []string{"--set", "innodb_buffer_pool_size=32M", "--set", redo, "--set", "sync_binlog=0", "--set", "innodb_flush_log_at_trx_commit=2"}
+	return []labOf{
+		{"pair", slices.Concat(small, []string{"--nodes", "2"}), "seed.yaml", pair},
+		{"three", slices.Concat(small, []string{"--nodes", "3"}), "seed.yaml", three},
+		{"apart", slices.Concat(small, []string{"--nodes", "2", "--separate"}), "seed.yaml", apart},
+		{"sources", slices.Concat(small, []string{"--nodes", "3", "--separate"}), "seeds.yaml", sources},
+	}
+}
+
+var pair = []trialOf{
+	{Book: "mysql/set-variable", Inputs: []string{"name=innodb_flush_log_at_trx_commit", "value=0"}},
+	{Book: "mysql/keep-warm"},
+	{Book: "mysql/dump-buffer-pool", Inputs: []string{"node=n2"}},
+	{Book: "mysql/load-buffer-pool", Inputs: []string{"node=n2"}, Before: []string{"mysql/dump-buffer-pool node=n2"}},
+	{Book: "mysql/warm-tables", Inputs: []string{"node=n2", "tables=shop.orders"}},
+	{Book: "mysql/warm-replica", Inputs: []string{"node=n2", "tables=shop.orders", "costly=true"}},
+	{Book: "mysql/rolling-restart"},
+	{Book: "mysql/remove-replica", Inputs: []string{"node=n2"}},
+	{Book: "mysql/add-replica"},
+}
+
+var three = []trialOf{
+	{Book: "mysql/switchover", Inputs: []string{"to=n2", "grace=100ms"}},
+	{Book: "mysql/failover", Inputs: []string{"checks=3", "every=200ms"}, Before: []string{"FILES/kill.yaml"}},
+	{Book: "mysql/rejoin", Inputs: []string{"node=n1"}, Before: []string{
+		"FILES/kill.yaml", "mysql/failover checks=3 every=200ms", "FILES/start.yaml",
+	}},
+}
+
+var apart = []trialOf{
+	{Book: "mysql/external-replica", Inputs: []string{"source=n1", "replica=n2"}},
+	{Book: "mysql/cut-over", Inputs: []string{"from=n1", "to=n2"}, Before: []string{"mysql/external-replica source=n1 replica=n2"}},
+	{Book: "mysql/cut-back", Inputs: []string{"from=n2", "to=n1"}, Before: []string{
+		"mysql/external-replica source=n1 replica=n2", "mysql/cut-over from=n1 to=n2",
+	}},
+}
+
+var sources = []trialOf{
+	{Book: "mysql/multi-source", Inputs: []string{"sources=n1:app1,n2:app2", "replica=n3"}},
+}
+
+var ring = []labOf{
+	{"ring", []string{"--nodes", "3"}, "", []trialOf{
+		{Book: "cql/drain", Inputs: []string{"node=n3"}},
+		{Book: "cql/cleanup"},
+		{Book: "cql/rolling-restart"},
+	}},
+}
+
+// preparing are runbooks that bring a lab to where others begin.
+var preparing = map[string]string{
+	"kill.yaml": `{runbook: torture/kill, lock: none, steps: [{id: kill, uses: server.kill, with: {node: n1}}]}
+`,
+	"start.yaml": `{runbook: torture/start, lock: none, steps: [{id: start, uses: server.start, with: {node: n1}}]}
+`,
+	"seed.yaml": `runbook: torture/seed
+steps:
+  - {id: shop, uses: sql.execute, with: {statements: ` + statements("shop") + check("shop") + `}
+`,
+	"seeds.yaml": `runbook: torture/seeds
+lock: none
+steps:
+  - {id: app1, uses: sql.execute, with: {node: n1, statements: ` + statements("app1") + check("app1") + `}
+  - {id: app2, uses: sql.execute, with: {node: n2, statements: ` + statements("app2") + check("app2") + `}
+`,
+}
+
+// statements fill a database, as a list in YAML.
+func statements(database string) string {
+	return `["CREATE DATABASE ` + database + `",
+      "CREATE TABLE ` + database + `.orders (id INT PRIMARY KEY, customer INT NOT NULL, note VARCHAR(200), KEY by_customer (customer))",
+      "INSERT INTO ` + database + `.orders WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT i, i % 97, REPEAT('x', 150) FROM n"]`
+}
+
+func check(database string) string {
+	return `, check: "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = '` + database + `'", want: "1"}`
+}

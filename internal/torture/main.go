@@ -1,0 +1,155 @@
+// Command torture tortures the runbooks that ship, on labs of its own, and writes docs/torture.md.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"plimsoll/runbook"
+)
+
+func main() {
+	r := rack{}
+	flag.StringVar(&r.program, "program", "bin/plimsoll", "the plimsoll that is used")
+	flag.StringVar(&r.out, "out", "docs/torture.md", "the page to write, from all results that there are")
+	flag.StringVar(&r.results, "results", "results/torture", "the folder of results, one file for each runbook and product")
+	flag.StringVar(&r.pause, "pause", "20s", "how long an owner sleeps")
+	products := flag.String("products", "mariadb,mysql,cassandra", "on which")
+	only := flag.String("only", "", "these runbooks alone: mysql/switchover,mysql/failover")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := r.all(ctx, strings.Split(*products, ","), *only); err != nil {
+		fmt.Fprintln(os.Stderr, "torture:", err)
+		os.Exit(1)
+	}
+}
+
+// rack is what runbooks are tortured with.
+type rack struct {
+	program, out, results, pause string
+	files                        string // a folder with runbooks that prepare
+}
+
+// result is one runbook's ordeal on one product.
+type result struct {
+	Case    trialOf         `json:"case"`
+	Product string          `json:"product"`
+	Ordeal  *runbook.Ordeal `json:"ordeal,omitempty"`
+	Error   string          `json:"error,omitempty"` // why it could not be tortured
+}
+
+// all tortures what was asked for, and writes the page anew after each.
+func (r rack) all(ctx context.Context, products []string, only string) (err error) {
+	if err := os.MkdirAll(r.results, 0o750); err != nil {
+		return fmt.Errorf("keep results: %w", err)
+	}
+	if r.files, err = os.MkdirTemp("", "torture-"); err != nil {
+		return fmt.Errorf("keep runbooks: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(r.files)) }()
+	for name, text := range preparing {
+		if err := os.WriteFile(filepath.Join(r.files, name), []byte(text), 0o600); err != nil {
+			return fmt.Errorf("keep runbooks: %w", err)
+		}
+	}
+	for _, product := range products {
+		for _, l := range labsOf(product) {
+			if err := r.lab(ctx, l, product, only); err != nil {
+				return err
+			}
+		}
+	}
+	return r.page()
+}
+
+// lab makes a lab, tortures the runbooks that need it, and removes it.
+func (r rack) lab(ctx context.Context, l labOf, product, only string) (err error) {
+	var cases []trialOf
+	for _, c := range l.cases {
+		if only == "" || slices.Contains(strings.Split(only, ","), c.Book) {
+			cases = append(cases, c)
+		}
+	}
+	if len(cases) == 0 {
+		return nil
+	}
+	name := "torture-" + product + "-" + l.name
+	if err := r.tell(ctx, append([]string{"lab", "up", product, "--name", name}, l.up...)...); err != nil {
+		return err
+	}
+	defer func() {
+		err = errors.Join(err, r.tell(context.WithoutCancel(ctx), "lab", "down", name))
+	}()
+	if l.seed != "" {
+		if err := r.tell(ctx, "runbook", "run", filepath.Join(r.files, l.seed), "--cluster", name, "--yes"); err != nil {
+			return err
+		}
+	}
+	for _, c := range cases {
+		fmt.Fprintf(os.Stderr, "== %s on %s\n", c.Book, product)
+		if err := r.one(ctx, c, product, name); err != nil {
+			return err
+		}
+		if err := r.page(); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// one tortures one runbook and keeps the result.
+func (r rack) one(ctx context.Context, c trialOf, product, lab string) error {
+	args := []string{"runbook", "torture", c.Book, "--cluster", lab, "--pause", r.pause, "--yes", "--json"}
+	for _, in := range c.Inputs {
+		args = append(args, "-i", in)
+	}
+	for _, b := range c.Before {
+		args = append(args, "--before", strings.ReplaceAll(b, "FILES", r.files))
+	}
+	var told strings.Builder
+	cmd := exec.CommandContext(ctx, r.program, args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.Stdout, cmd.Stderr = &told, os.Stderr
+	res := result{Case: c, Product: product}
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if told.Len() > 0 {
+		res.Ordeal = &runbook.Ordeal{}
+		if err := json.Unmarshal([]byte(told.String()), res.Ordeal); err != nil {
+			return fmt.Errorf("read the ordeal of %s: %w", c.Book, err)
+		}
+	} else {
+		res.Error = fmt.Sprint(err)
+	}
+	data, err := json.MarshalIndent(res, "", "  ")
+	if err != nil {
+		return fmt.Errorf("keep the ordeal of %s: %w", c.Book, err)
+	}
+	file := filepath.Join(r.results, product+"-"+filepath.Base(c.Book)+".json")
+	if err := os.WriteFile(file, append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("keep the ordeal of %s: %w", c.Book, err)
+	}
+	return nil
+}
+
+// tell runs a command of plimsoll.
+func (r rack) tell(ctx context.Context, args ...string) error {
+	cmd := exec.CommandContext(ctx, r.program, args...)
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("plimsoll %s: %w", strings.Join(args, " "), err)
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+const preface = `# Torture
+
+What the runbooks that ship stood on labs of real servers: every act twice; every step failed after it acted, and taken back; Plimsoll
+killed at every write of its journal; its owner asleep while another run takes the cluster, then one of another host. Each try begins with the
+same lab. ` + "`make torture`" + ` does it again and writes this page; ` + "`plimsoll runbook torture`" + ` does it for a runbook of your own.
+
+- **tries**: how many times the runbook was run and taken back; **restored**: after how many of them the lab had to be brought back, because a step
+  is irreversible or was found not undone.
+- **stays**: steps that say that they cannot be taken back, and stop an undo. **asks**: steps that stop for a person when they are cut off in the
+  middle. Both are declared, and no trouble.
+- **goes on**: the longest from the start of the process that goes on after a kill to what it writes first.
+
+`
+
+// page writes all results that there are.
+func (r rack) page() error {
+	files, err := filepath.Glob(filepath.Join(r.results, "*.json"))
+	if err != nil {
+		return fmt.Errorf("list results: %w", err)
+	}
+	var all []result
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return fmt.Errorf("read a result: %w", err)
+		}
+		var one result
+		if err := json.Unmarshal(data, &one); err != nil {
+			return fmt.Errorf("read %s: %w", file, err)
+		}
+		all = append(all, one)
+	}
+	if err := os.WriteFile(r.out, []byte(preface+table(all)), 0o600); err != nil {
+		return fmt.Errorf("write the page: %w", err)
+	}
+	return nil
+}
+
+// table is the results as Markdown, by runbook and product, and then the troubles.
+func table(all []result) string {
+	slices.SortFunc(all, func(a, b result) int {
+		return cmp.Or(strings.Compare(a.Case.Book, b.Case.Book), strings.Compare(a.Product, b.Product))
+	})
+	var rows, troubles strings.Builder
+	for _, r := range all {
+		if r.Ordeal == nil {
+			fmt.Fprintf(&rows, "| `%s` | %s | | | | | | | could not be tortured: %s | |\n", r.Case.Book, r.Product, r.Error)
+			continue
+		}
+		o := r.Ordeal
+		verdict := "clean"
+		if n := len(o.Troubles); n > 0 {
+			verdict = fmt.Sprintf("**troubles: %d**", n)
+		}
+		fmt.Fprintf(&rows, "| `%s` | %s %s | %d | %d | %d | %s | %s | %s | %s | %s |\n", r.Case.Book, o.Product, release(o.Version), o.Steps, o.Tries, o.Restored,
+			strings.Join(o.Stays, ", "), strings.Join(o.Asks, ", "), o.Resumed.Round(10*time.Millisecond), verdict, o.Took.Round(time.Second))
+		for _, t := range o.Troubles {
+			fmt.Fprintf(&troubles, "- `%s` on %s, %s: %s %s\n", r.Case.Book, r.Product, t.Test, t.Step, strings.ReplaceAll(t.Text, "\n", " "))
+		}
+	}
+	text := "| runbook | on | steps | tries | restored | stays | asks | goes on | verdict | took |\n|---|---|---|---|---|---|---|---|---|---|\n" + rows.String()
+	if troubles.Len() > 0 {
+		text += "\n## What was not stood\n\n" + troubles.String()
+	}
+	return text
+}
+
+// release is the part of a version that people say: 10.11.19 of 10.11.19-MariaDB-0+deb12u1-log.
+func release(version string) string {
+	release, _, _ := strings.Cut(version, "-")
+	return release
+}

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package forgetful
+
+import "errors"
+
+// Run refuses: the layer needs Linux.
+func Run([]string) error { return errors.New("a file system that forgets needs Linux") }

@@ -1,0 +1,34 @@
+//go:build linux
+
+package forgetful
+
+import (
+	"errors"
+	"os"
+	"os/signal"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// Run serves what its arguments name, FOLDER ASIDE REPORT, as a process of its own. SIGTERM ends it, SIGHUP lets it forget.
+func Run(arguments []string) error {
+	if len(arguments) != 3 {
+		return errors.New("expected FOLDER ASIDE REPORT")
+	}
+	signals, end := make(chan os.Signal, 1), make(chan End, 1)
+	signal.Notify(signals, unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
+	var listening sync.WaitGroup
+	listening.Go(func() {
+		if s, told := <-signals; told && s == unix.SIGHUP {
+			end <- Forget
+		} else {
+			end <- Keep
+		}
+	})
+	err := Serve(Site{Folder: arguments[0], Aside: arguments[1], Report: arguments[2]}, end)
+	signal.Stop(signals)
+	close(signals)
+	listening.Wait()
+	return err
+}

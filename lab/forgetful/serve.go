@@ -1,0 +1,124 @@
+//go:build linux
+
+package forgetful
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+
+	"plimsoll/infra"
+)
+
+// Site is what a layer is laid over.
+type Site struct {
+	Folder string // absolute; the layer is mounted on the folder itself, and when it is gone, the files are there
+	Aside  string // made for files that may come back, beside Folder on the same file system
+	Report string // file that takes a Forgotten as JSON when all is forgotten
+}
+
+// End says how a layer ends.
+type End int
+
+// The ends of a layer.
+const (
+	Keep   End = iota // all stays as it is
+	Forget            // what was not synced is forgotten
+)
+
+// Serve lays the layer over a folder until it is told how to end, or is unmounted by somebody else. It ends when nobody has
+// a file open any more. The process that serves a layer must not use its files: it would wait for itself.
+func Serve(s Site, end <-chan End) error {
+	beneath, err := os.Open(s.Folder)
+	if err != nil {
+		return fmt.Errorf("open the folder: %w", err)
+	}
+	defer beneath.Close()
+	volume, err := NewVolume(s.Aside)
+	if err != nil {
+		return err
+	}
+	// Through its descriptor the folder can be reached beneath the mount that covers it.
+	root, err := newRoot("/proc/self/fd/"+strconv.Itoa(int(beneath.Fd())), volume)
+	if err != nil {
+		return fmt.Errorf("look at the folder: %w", err)
+	}
+	server, err := fs.Mount(s.Folder, root, options())
+	if err != nil {
+		return cannotMount(err)
+	}
+	gone := make(chan struct{})
+	go func() {
+		server.Wait()
+		close(gone)
+	}()
+	how := Keep
+	select {
+	case how = <-end:
+		unmount(server, gone)
+	case <-gone:
+	}
+	if how == Forget {
+		if err := forget(volume, s.Report); err != nil {
+			return err
+		}
+	}
+	return volume.Close()
+}
+
+func options() *fs.Options {
+	long := time.Minute // nobody else changes the files
+	return &fs.Options{
+		EntryTimeout: &long, AttrTimeout: &long,
+		MountOptions: fuse.MountOptions{
+			FsName: Name, Name: Name, DirectMount: true, MaxWrite: 1 << 20, MaxBackground: 64, DisableXAttrs: true,
+		},
+	}
+}
+
+// unmount waits until nobody has a file open. What is mapped and not written yet is written by that.
+func unmount(server *fuse.Server, gone <-chan struct{}) {
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for {
+		if server.Unmount() == nil {
+			<-gone
+			return
+		}
+		select {
+		case <-gone: // by somebody else
+			return
+		case <-again.C:
+		}
+	}
+}
+
+func forget(v *Volume, report string) error {
+	all, err := v.Forget()
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(all)
+	if err != nil {
+		return fmt.Errorf("report what was forgotten: %w", err)
+	}
+	if err := os.WriteFile(report+".new", data, 0o600); err != nil {
+		return fmt.Errorf("report what was forgotten: %w", err)
+	}
+	return os.Rename(report+".new", report)
+}
+
+func cannotMount(err error) error {
+	err = fmt.Errorf("mount a file system of our own: %w", err)
+	if errors.Is(err, unix.EPERM) || errors.Is(err, os.ErrPermission) {
+		return infra.Advise(err, "a container must be allowed to: it needs /dev/fuse and CAP_SYS_ADMIN")
+	}
+	return infra.Advise(err, "FUSE is needed: /dev/fuse, and root or fusermount3 (package fuse3)")
+}

@@ -1,0 +1,54 @@
+package lab
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"plimsoll/infra"
+	"plimsoll/lab/forgetful"
+)
+
+// PowerFail ends nodes as a loss of power would: each is killed, and what it had not synced is forgotten. Kill loses only
+// what the server itself held back. It is for forgetful clusters.
+func (c *Cluster) PowerFail(ctx context.Context, nodes ...string) (forgetful.Forgotten, error) {
+	var all forgetful.Forgotten
+	if !c.record.Forgetful {
+		return all, infra.Advise(fmt.Errorf("cluster %s keeps what was written and not synced: its power cannot fail", c.Name()),
+			"make it so that it can: cluster: {forgetful: true}")
+	}
+	err := c.each(ctx, nodes, func(ctx context.Context, m *member) error {
+		f, err := c.powerFail(ctx, m)
+		if err != nil {
+			return fmt.Errorf("%s: %w", m.Name, err)
+		}
+		all = forgetful.Forgotten{Files: all.Files + f.Files, Bytes: all.Bytes + f.Bytes, Names: all.Names + f.Names}
+		return nil
+	})
+	return all, err
+}
+
+func (c *Cluster) powerFail(ctx context.Context, m *member) (f forgetful.Forgotten, err error) {
+	if m.layer == nil || c.stateOf(m) == Stopped {
+		return f, fmt.Errorf("it does not run: its power cannot fail")
+	}
+	if err := c.deps.Machine.Remove(ctx, layerReport(m.Node)); err != nil {
+		return f, err
+	}
+	c.deps.say("%s: its power fails", m.Name)
+	if err := c.endServer(ctx, m, "KILL"); err != nil {
+		return f, err
+	}
+	if err := endLayer(ctx, m, "HUP"); err != nil {
+		return f, err
+	}
+	data, err := c.deps.Machine.ReadFile(ctx, layerReport(m.Node))
+	if err != nil {
+		said, _ := infra.Tail(ctx, c.deps.Machine, layerLog(m.Node), 1<<10) // if it cannot be read it said nothing
+		return f, fmt.Errorf("what was not synced could not be forgotten: %w\n%s", err, said)
+	}
+	if err := json.Unmarshal(data, &f); err != nil {
+		return f, fmt.Errorf("read what was forgotten: %w", err)
+	}
+	return f, nil
+}

@@ -1,0 +1,45 @@
+package load
+
+import "fmt"
+
+// Recipe says how a schedule is made, so that another process can make the same.
+type Recipe struct {
+	Arrivals string  `json:"arrivals"` // uniform or poisson
+	Seed     uint64  `json:"seed,omitempty"`
+	Stages   []Stage `json:"stages"`
+}
+
+// Described is a schedule that knows its recipe, as those of Uniform and Poisson do.
+type Described interface {
+	Schedule
+	Recipe() Recipe
+}
+
+var (
+	_ Described = uniform{}
+	_ Described = poisson{}
+)
+
+func (s uniform) Recipe() Recipe { return Recipe{Arrivals: "uniform", Stages: s.stages()} }
+func (s poisson) Recipe() Recipe {
+	return Recipe{Arrivals: "poisson", Seed: s.seed, Stages: s.stages()}
+}
+
+// Schedule makes the schedule.
+func (r Recipe) Schedule() (Schedule, error) {
+	switch r.Arrivals {
+	case "uniform":
+		return Uniform(r.Stages...)
+	case "poisson":
+		return Poisson(r.Seed, r.Stages...)
+	}
+	return nil, fmt.Errorf("a schedule with arrivals %q", r.Arrivals)
+}
+
+func (c curve) stages() []Stage {
+	stages := make([]Stage, len(c.pieces))
+	for i, p := range c.pieces {
+		stages[i] = p.Stage
+	}
+	return stages
+}

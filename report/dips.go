@@ -1,0 +1,103 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/report/quantity"
+	"plimsoll/trial"
+)
+
+// mostDips is how many of a disturbance's dips a sentence each is given to: the deepest. The table has all.
+const mostDips = 4
+
+// dipRemarks date the deepest dips of a disturbance in a sentence each, in the order of time.
+func (u *run) dipRemarks(p trial.Phase) []remark {
+	dips := slices.Clone(p.Dips)
+	if len(dips) > mostDips {
+		slices.SortFunc(dips, func(a, b trial.Dip) int { return cmp.Compare(severity(b), severity(a)) })
+		dips = dips[:mostDips]
+		slices.SortFunc(dips, func(a, b trial.Dip) int { return a.Onset.Compare(b.Onset) })
+	}
+	var all []remark
+	for _, d := range dips {
+		all = append(all, remark{p.Name, ": " + u.dip(p, d)})
+	}
+	return all
+}
+
+// severity is how much a dip lost, as a share of the baseline or as a factor of its response times.
+func severity(d trial.Dip) float64 {
+	worst := 1 - d.Depth.Value
+	if rise := d.Rise.Value; rise > 1 && !math.IsInf(rise, 0) {
+		worst = max(worst, 1-1/rise)
+	}
+	return worst
+}
+
+// dip says when it began, during what, how deep it was and when it was over.
+func (u *run) dip(p trial.Phase, d trial.Dip) string {
+	var felt []string
+	if d.Depth.Value < 0.97 {
+		felt = append(felt, "throughput "+quantity.Share.Format(d.Depth.Value))
+	}
+	if d.Rise.Value > 1.1 && !math.IsInf(d.Rise.Value, 0) {
+		felt = append(felt, "p99 "+factor(d.Rise.Value))
+	}
+	how := strings.Join(felt, " and ") + " of the baseline"
+	if len(felt) == 0 {
+		how = "the service was a little worse"
+	}
+	text := fmt.Sprintf("from %s on, %.1f s into it", quantity.Elapsed.Format(d.Onset.Sub(u.Start).Seconds()), max(d.Onset.Sub(p.From).Seconds(), 0))
+	switch {
+	case strings.HasPrefix(d.During, "after "):
+		text += " and " + d.During
+	case d.During != "":
+		text += " and during " + d.During
+	}
+	text += ": " + how
+	if d.Recovered.IsZero() {
+		return text + "; it did not come back within the trial."
+	}
+	return text + "; back after " + quantity.Duration(d.Took.Round(10*time.Millisecond)) + "."
+}
+
+func factor(ratio float64) string {
+	if ratio < 10 {
+		return fmt.Sprintf("%.1f×", ratio)
+	}
+	return quantity.Number(ratio) + "×"
+}
+
+// dipTable lists every dip of the run's disturbances.
+func (u *run) dipTable() table {
+	t := table{Title: "Each time it was felt", Corner: "at", Columns: []string{"of", "during", "throughput", "p99 response", "errors", "back after"}, Words: true}
+	for _, p := range u.Phases {
+		for _, d := range p.Dips {
+			var depth, rise entry
+			depth.Value, depth.Spread = writeEstimate(quantity.Share, d.Depth)
+			rise.Value = "–"
+			if !math.IsNaN(d.Rise.Value) && !math.IsInf(d.Rise.Value, 0) {
+				rise.Value = factor(d.Rise.Value)
+				if d.Rise.High > d.Rise.Low && !math.IsInf(d.Rise.High-d.Rise.Low, 0) {
+					_, rise.Spread = quantity.Plain.PlusMinus(d.Rise.Value, d.Rise.Low, d.Rise.High)
+				}
+			}
+			back := "not within the trial"
+			if !d.Recovered.IsZero() {
+				back = quantity.Duration(d.Took.Round(10 * time.Millisecond))
+			}
+			cells := plainEntries(p.Name, cmp.Or(d.During, "–"))
+			cells = append(cells, depth, rise)
+			t.Rows = append(t.Rows, line{
+				Head: quantity.Elapsed.Format(d.Onset.Sub(u.Start).Seconds()), Ink: -1,
+				Cells: append(cells, plainEntries(quantity.Count.Format(float64(d.Errors)), back)...),
+			})
+		}
+	}
+	return t
+}

@@ -1,0 +1,128 @@
+package cql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"plimsoll/engine"
+	"plimsoll/runbook/action"
+)
+
+var decommissionAction = action.Action{
+	Name: "cql.decommission", Version: 1,
+	About: "Has a node hand its ranges to the others and leave the ring. Refused where a keyspace has as many replicas as there are nodes.",
+	New:   func() action.Task { return &decommission{} },
+}
+
+type decommission struct {
+	Node string `yaml:"node,required" doc:"Which node."`
+}
+
+var _ action.Verifier = (*decommission)(nil)
+
+// Nature says irreversible: the node's data is of no use afterwards. It is repeatable: a node that is leaving goes on by
+// itself, and is waited for.
+func (d *decommission) Nature() action.Nature {
+	return action.Nature{Effect: action.Irreversible, Repeatable: true}
+}
+
+func (d *decommission) Check(ctx context.Context, on *action.Site) (action.Finding, error) {
+	n, err := on.Node(ctx, d.Node)
+	if err != nil {
+		return action.Finding{}, err
+	}
+	r, err := ringOf(ctx, on)
+	if err != nil {
+		return action.Finding{}, err
+	}
+	v, err := r.view(ctx, n.Name)
+	if err != nil {
+		return action.Finding{}, err
+	}
+	f := action.Finding{State: action.Needed, Intended: action.Facts{"member": false}}
+	is := v.member(n)
+	if is == nil {
+		f.State, f.Observed = action.Satisfied, action.Facts{"member": false}
+		return f, nil
+	}
+	f.Observed = action.Facts{"member": true, "host_id": is.Host}
+	if is.Part == engine.Leaving {
+		return f, nil
+	}
+	if !is.Up {
+		return f, &action.Refusal{Reason: fmt.Sprintf("the ring has %s as %s: a node that is down cannot hand over its ranges", n.Name, named(*is)),
+			Advice: "start it, or replace it with cql/replace-node"}
+	}
+	if err := errors.Join(v.whole(ctx), v.agreed()); err != nil {
+		return f, err
+	}
+	all, err := keyspaces(ctx, on, v.node)
+	if err != nil {
+		return f, err
+	}
+	if err := room(all, v.Members, *is); err != nil {
+		return f, err
+	}
+	return f, v.staying(ctx, *is)
+}
+
+func (d *decommission) Act(ctx context.Context, on *action.Site, c action.Call) (action.Facts, error) {
+	n, err := on.Node(ctx, d.Node)
+	if err != nil {
+		return nil, err
+	}
+	r, err := ringOf(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	return nil, leave(ctx, r, n, c)
+}
+
+func (d *decommission) Verify(ctx context.Context, on *action.Site, _ action.Facts) error {
+	f, err := d.Check(ctx, on)
+	if err == nil && f.State != action.Satisfied {
+		err = fmt.Errorf("node %s is still a member", d.Node)
+	}
+	return err
+}
+
+// leave has a node leave the ring, unless it does so already, and waits until no other has it as a member.
+func leave(ctx context.Context, r *ring, n action.Node, c action.Call) error {
+	is, err := mode(ctx, n)
+	if err != nil {
+		return err
+	}
+	ordered := make(chan error, 1)
+	if is == "LEAVING" || is == "DECOMMISSIONED" { // it goes on by itself, whoever ordered it
+		ordered <- nil
+	} else {
+		go func() {
+			_, err := tool(ctx, n, "decommission")
+			ordered <- err
+		}()
+	}
+	left, err := false, error(nil)
+	for !left && err == nil {
+		select {
+		case err = <-ordered:
+			ordered <- nil // it was heard; the others hear of the end in a moment
+		default:
+		}
+		if err != nil {
+			break
+		}
+		var v view
+		if v, err = r.view(ctx, n.Name); err != nil {
+			break
+		}
+		if left = v.member(n) == nil; !left {
+			v.told(ctx, c, "leaving")
+			err = action.Rest(ctx, often)
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		return err
+	}
+	return errors.Join(err, <-ordered)
+}

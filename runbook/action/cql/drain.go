@@ -1,0 +1,93 @@
+package cql
+
+import (
+	"context"
+
+	"plimsoll/runbook/action"
+)
+
+var drainAction = action.Action{
+	Name: "cql.drain", Version: 1,
+	About: "Has a node write all to disk and take no more requests, before it is stopped. Refused while another node is down.",
+	New:   func() action.Task { return &drain{} },
+}
+
+type drain struct {
+	Node string `yaml:"node,required" doc:"Which node."`
+}
+
+var _ action.Undoer = (*drain)(nil)
+
+func (d *drain) Nature() action.Nature {
+	return action.Nature{Effect: action.Reversible, Repeatable: true}
+}
+
+func (d *drain) Check(ctx context.Context, on *action.Site) (action.Finding, error) {
+	n, err := on.Node(ctx, d.Node)
+	if err != nil {
+		return action.Finding{}, err
+	}
+	f := action.Finding{State: action.Needed, Intended: action.Facts{"mode": "DRAINED"}}
+	if n.Server != nil {
+		running, err := n.Server.Running(ctx)
+		if err != nil {
+			return f, err
+		}
+		if !running {
+			f.State, f.Observed, f.Reason = action.Satisfied, action.Facts{"mode": "stopped"}, "it does not run"
+			return f, nil
+		}
+	}
+	is, err := mode(ctx, n)
+	if err != nil {
+		return f, err
+	}
+	f.Observed = action.Facts{"mode": is}
+	if is == "DRAINED" {
+		f.State = action.Satisfied
+		return f, nil
+	}
+	r, err := ringOf(ctx, on)
+	if err != nil {
+		return f, err
+	}
+	if len(r.nodes) < 2 {
+		return f, nil
+	}
+	v, err := r.view(ctx, n.Name)
+	if err != nil {
+		return f, err
+	}
+	return f, v.whole(ctx, v.member(n))
+}
+
+func (d *drain) Act(ctx context.Context, on *action.Site, _ action.Call) (action.Facts, error) {
+	n, err := on.Node(ctx, d.Node)
+	if err != nil {
+		return nil, err
+	}
+	_, err = tool(ctx, n, "drain")
+	return nil, err
+}
+
+// Undo restarts the node: a drained one can do nothing else.
+func (d *drain) Undo(ctx context.Context, on *action.Site, _ action.Call) error {
+	n, err := on.Node(ctx, d.Node)
+	if err != nil {
+		return err
+	}
+	if n.Server == nil {
+		return &action.Refusal{Reason: "it is not known how to restart node " + n.Name, Advice: "restart it by hand: it is drained"}
+	}
+	if running, err := n.Server.Running(ctx); err != nil {
+		return err
+	} else if running {
+		if is, err := mode(ctx, n); err != nil || is != "DRAINED" {
+			return err
+		}
+		if err := n.Server.Stop(ctx); err != nil {
+			return err
+		}
+	}
+	return n.Server.Start(ctx)
+}

@@ -1,0 +1,105 @@
+package cql
+
+import (
+	"strings"
+	"testing"
+
+	"plimsoll/engine"
+	"plimsoll/runbook/action"
+)
+
+func TestARemovalThatLeavesTooFewReplicasIsRefused(t *testing.T) {
+	shop, err := replicasOf(`{"class": "org.apache.cassandra.locator.NetworkTopologyStrategy", "dc1": "3", "dc2": "2/1"}`)
+	if err != nil || shop["dc1"] != 3 || shop["dc2"] != 2 {
+		t.Fatalf("%v, %v", shop, err)
+	}
+	if local, err := replicasOf(`{"class": "org.apache.cassandra.locator.LocalStrategy"}`); local != nil || err != nil {
+		t.Errorf("%v, %v", local, err)
+	}
+	simple, err := replicasOf(`{"class": "SimpleStrategy", "replication_factor": "2"}`)
+	if err != nil || simple[""] != 2 {
+		t.Fatalf("%v, %v", simple, err)
+	}
+	if _, err := replicasOf(`{"class": "X", "dc1": "many"}`); err == nil {
+		t.Error("a replication that is no number was accepted")
+	}
+	of := func(hosts ...string) (all []engine.Member) {
+		for _, h := range hosts {
+			all = append(all, engine.Member{Host: h, DataCentre: "dc1"})
+		}
+		return all
+	}
+	all := []keyspace{{"system_traces", map[string]int{"": 9}}, {"shop", shop}}
+	if err := room(all, of("a", "b", "c", "d"), of("a")[0]); err != nil {
+		t.Error(err)
+	}
+	if err := room(all, of("a", "b", "c"), of("a")[0]); err == nil || !strings.Contains(err.Error(), "keyspace shop keeps 3 replicas in dc1, and 2 nodes would be left") {
+		t.Errorf("got %v", err)
+	}
+	if err := room([]keyspace{{"logs", simple}}, of("a", "b"), of("a")[0]); err == nil || !strings.Contains(err.Error(), "keeps 2 replicas, and 1 nodes") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestARingThatIsNotWholeIsNamed(t *testing.T) {
+	v := view{Ring: engine.Ring{Members: []engine.Member{
+		{Host: "a", Address: "127.0.0.1:9042", Part: engine.Normal, Up: true, Schema: "1"},
+		{Host: "b", Address: "127.0.0.2:9042", Part: engine.Normal, Schema: "2"},
+		{Host: "c", Address: "127.0.0.3:9042", Part: engine.Joining, Up: true, Schema: "2"},
+	}}}
+	if err := v.whole(t.Context()); err == nil || !strings.Contains(err.Error(), "127.0.0.2 (DN), 127.0.0.3 (UJ)") {
+		t.Errorf("got %v", err)
+	}
+	if err := v.whole(t.Context(), v.at("127.0.0.2"), v.at("127.0.0.3")); err != nil {
+		t.Error(err)
+	}
+	if err := v.agreed(); err == nil || !strings.Contains(err.Error(), "2 versions") {
+		t.Errorf("got %v", err)
+	}
+	v.Members[1].Up, v.Members[1].Schema = true, "1"
+	if err := v.agreed(); err == nil || !strings.HasSuffix(err.Error(), "2 versions, 1 on 127.0.0.1, 127.0.0.2, and 2 on 127.0.0.3") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSeedsAreReadFromTheSettings(t *testing.T) {
+	got := parseSeeds("{class_name=org.apache.cassandra.locator.SimpleSeedProvider, parameters={seeds=10.0.0.1, 10.0.0.2:7000}}")
+	if strings.Join(got, " ") != "10.0.0.1 10.0.0.2" || parseSeeds("own.Provider{}") != nil {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestANodeOfAnotherDataCentreIsRefused(t *testing.T) {
+	v := view{Ring: engine.Ring{Members: []engine.Member{
+		{Host: "a", Address: "127.0.0.1:9042", DataCentre: "east", Load: 600 << 20}, {Host: "b", Address: "127.0.0.2:9042", DataCentre: "west", Load: 90 << 20},
+	}}}
+	n := action.Node{Name: "n3", Target: engine.Target{Addresses: []string{"127.0.0.3:9042"}}}
+	for center, says := range map[string]string{
+		"": "", "east": "", "west": "to take the place of one of east", "wset": "to take the place of one of east",
+	} {
+		if err := v.misplaced(n, center, v.at("127.0.0.1")); (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", center, err)
+		}
+	}
+	if err := v.misplaced(n, "west", nil); err != nil {
+		t.Error(err)
+	}
+	if err := v.misplaced(n, "wset", nil); err == nil || !strings.Contains(err.Error(), "which no other member is in") {
+		t.Errorf("got %v", err)
+	}
+	if got := v.share("east", nil); got != 300<<20+emptyNode {
+		t.Errorf("a new node of east is to hold %d", got)
+	}
+	if got := v.share("east", v.at("127.0.0.2")); got != 90<<20+emptyNode {
+		t.Errorf("one in the place of 127.0.0.2 is to hold %d", got)
+	}
+}
+
+func TestTheModeIsReadFromNetstats(t *testing.T) {
+	if m, err := parseMode("Mode: DRAINED\nNot sending any streams.\n"); m != "DRAINED" || err != nil {
+		t.Errorf("%q, %v", m, err)
+	}
+	if m, err := parseMode("nodetool: Failed to connect"); err == nil {
+		t.Errorf("%q", m)
+	}
+}

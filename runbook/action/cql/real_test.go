@@ -1,0 +1,195 @@
+package cql_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	enginecql "plimsoll/engine/cql"
+	"plimsoll/infra/local"
+	"plimsoll/internal/document"
+	"plimsoll/internal/labtest"
+	"plimsoll/lab"
+	"plimsoll/runbook/action"
+	"plimsoll/runbook/action/cql"
+)
+
+// world is a real ring.
+type world struct {
+	*testing.T
+	cluster *lab.Cluster
+	site    *action.Site
+}
+
+// task binds an action to inputs.
+func (w world) task(name, with string) action.Task {
+	w.Helper()
+	node, err := document.Parse("with", []byte(with))
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, a := range cql.Actions() {
+		if a.Name == name {
+			task, err := a.Bind(node)
+			if err != nil {
+				w.Fatal(err)
+			}
+			return task
+		}
+	}
+	w.Fatalf("no action %s", name)
+	return nil
+}
+
+// finds checks and expects a state.
+func (w world) finds(task action.Task, want action.State) action.Finding {
+	w.Helper()
+	reading := w.site.ReadOnly()
+	defer func() { _ = reading.Close() }()
+	f, err := task.Check(w.Context(), reading)
+	if err != nil {
+		w.Fatalf("check: %v", err)
+	}
+	if f.State != want {
+		w.Fatalf("found %+v, want %s", f, want)
+	}
+	return f
+}
+
+// refuses checks and expects a refusal with a reason.
+func (w world) refuses(task action.Task, reason string) {
+	w.Helper()
+	f, err := task.Check(w.Context(), w.site.ReadOnly())
+	var refusal *action.Refusal
+	if !errors.As(err, &refusal) || !strings.Contains(refusal.Reason, reason) {
+		w.Errorf("found %+v, %v; want a refusal: %s", f, err, reason)
+	}
+	if refusal != nil && refusal.Advice == "" {
+		w.Errorf("%s: without advice", refusal.Reason)
+	}
+}
+
+// does acts where it is needed, and expects that nothing is left to do.
+func (w world) does(task action.Task) {
+	w.Helper()
+	f := w.finds(task, action.Needed)
+	output, err := task.Act(w.Context(), w.site, call(f))
+	if err != nil {
+		w.Fatalf("act: %v", err)
+	}
+	if v, ok := task.(action.Verifier); ok {
+		if err := v.Verify(w.Context(), w.site.ReadOnly(), output); err != nil {
+			w.Fatalf("verify: %v", err)
+		}
+		return
+	}
+	w.finds(task, action.Satisfied)
+}
+
+func call(f action.Finding) action.Call {
+	return action.Call{Run: "r", Step: "s", Attempt: 1, Token: "t", Epoch: 1, Since: time.Now(), Before: f.Observed, Progress: func(float64, string) {}}
+}
+
+// A ring of three grows to four, though the fourth is killed while it joins; is looked after; shrinks again; and gets a new
+// node in the place of one that died. What would lose data is refused.
+func TestOnARealRing(t *testing.T) {
+	cluster := labtest.Cluster(t, lab.Spec{Name: "ring", Product: "cassandra", Nodes: 3, Config: map[string]string{"max_heap_size": "512M"}})
+	machine, err := local.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := world{t, cluster, action.OfLab(cluster, enginecql.Engine{}, machine)}
+	ctx := t.Context()
+
+	w.claims()
+	w.finds(w.task("cql.wait-whole", "{}"), action.Satisfied)
+	w.refuses(w.task("cql.decommission", "node: n2"), "keyspace system_auth keeps 3 replicas in dc1, and 2 nodes would be left")
+	stray, err := cluster.Grow(ctx, "stray", map[string]string{"dc": "dc2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.refuses(w.task("cql.join", "node: "+stray), "is of data centre dc2, which no other member is in")
+	if err := cluster.Remove(ctx, stray); err != nil {
+		t.Fatal(err)
+	}
+
+	fourth, err := cluster.Grow(ctx, "fourth", map[string]string{"cassandra.ring_delay_ms": "60000"}) // so that it is met half-way
+	if err != nil {
+		t.Fatal(err)
+	}
+	joins := w.task("cql.join", "node: "+fourth)
+	w.finds(joins, action.Needed)
+	if err := cluster.Launch(ctx, fourth); err != nil {
+		t.Fatal(err)
+	}
+	w.until("it joins", func() bool {
+		f, err := joins.Check(ctx, w.site)
+		return err == nil && f.Observed["state"] == "UJ"
+	})
+	if err := cluster.Kill(ctx, fourth); err != nil { // the act goes on with it
+		t.Fatal(err)
+	}
+	if err := cluster.Assign(ctx, nil, fourth); err != nil {
+		t.Fatal(err)
+	}
+	w.does(joins)
+	w.does(w.task("cql.cleanup", "node: n1"))
+	w.hangs("n3")
+
+	drains := w.task("cql.drain", "node: n3")
+	w.does(drains)
+	if err := cluster.Stop(ctx, "n3"); err != nil {
+		t.Fatal(err)
+	}
+	w.until("n3 is seen to be down", func() bool {
+		f, err := w.task("cql.wait-whole", "{}").Check(ctx, w.site)
+		return err == nil && strings.Contains(f.Reason, "(DN)")
+	})
+	w.refuses(w.task("cql.drain", "node: n2"), "the ring is not whole")
+	w.refuses(w.task("cql.decommission", "node: n2"), "the ring is not whole")
+	w.refuses(w.task("cql.join", "node: "+fourth+"\nreplaces: n1"), "n1 is not dead")
+	if err := drains.(action.Undoer).Undo(ctx, w.site, call(action.Finding{})); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.task("cql.wait-whole", "{}").Act(ctx, w.site, call(action.Finding{})); err != nil {
+		t.Fatal(err)
+	}
+
+	w.does(w.task("cql.decommission", "node: n2"))
+	if err := cluster.Remove(ctx, "n2"); err != nil {
+		t.Fatal(err)
+	}
+
+	if err := cluster.Kill(ctx, "n3"); err != nil {
+		t.Fatal(err)
+	}
+	heir, err := cluster.Grow(ctx, "heir", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	replaces := w.task("cql.join", "node: "+heir+"\nreplaces: n3")
+	w.until("n3 is seen to be dead", func() bool {
+		f, err := replaces.Check(ctx, w.site)
+		return err == nil && f.State == action.Needed
+	})
+	w.does(replaces)
+	w.does(w.task("cql.repair", "node: "+heir+"\nkeyspace: system_auth"))
+}
+
+// until waits for the others to notice something.
+func (w world) until(what string, so func() bool) {
+	w.Helper()
+	limited, cancel := context.WithTimeout(w.Context(), 5*time.Minute)
+	defer cancel()
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for !so() {
+		select {
+		case <-tick.C:
+		case <-limited.Done():
+			w.Fatalf("never: %s", what)
+		}
+	}
+}

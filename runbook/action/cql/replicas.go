@@ -1,0 +1,106 @@
+package cql
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"plimsoll/engine"
+	"plimsoll/runbook/action"
+)
+
+// keyspace is a keyspace with its replicas in each data centre; "" is the whole ring, for the simple strategy.
+type keyspace struct {
+	name     string
+	replicas map[string]int
+}
+
+// keyspaces asks a node which there are. What is kept on every node alone is left out.
+func keyspaces(ctx context.Context, on *action.Site, node string) ([]keyspace, error) {
+	db, err := on.Database(ctx, node)
+	if err != nil {
+		return nil, err
+	}
+	session, err := db.Session(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("node %s: %w", node, err)
+	}
+	defer session.Close()
+	r := engine.Result{Keep: true}
+	if err := session.Exec(ctx, "SELECT keyspace_name, replication FROM system_schema.keyspaces", &r); err != nil {
+		return nil, fmt.Errorf("node %s, read the keyspaces: %w", node, err)
+	}
+	var all []keyspace
+	for i := range r.Rows {
+		k := keyspace{name: string(r.At(i, 0).Data), replicas: map[string]int{}}
+		if k.replicas, err = replicasOf(string(r.At(i, 1).Data)); err != nil {
+			return nil, fmt.Errorf("keyspace %s: %w", k.name, err)
+		}
+		if k.replicas != nil {
+			all = append(all, k)
+		}
+	}
+	return all, nil
+}
+
+// replicasOf reads a keyspace's replication, a map as JSON; nil for the local strategy.
+func replicasOf(text string) (map[string]int, error) {
+	var options map[string]string
+	if err := json.Unmarshal([]byte(text), &options); err != nil {
+		return nil, fmt.Errorf("replication %.100q: %w", text, err)
+	}
+	if strings.HasSuffix(options["class"], "LocalStrategy") {
+		return nil, nil
+	}
+	replicas := map[string]int{}
+	for center, count := range options {
+		if center == "class" {
+			continue
+		}
+		full, _, _ := strings.Cut(count, "/") // transient replicas stand behind a slash
+		n, err := strconv.Atoi(full)
+		if err != nil {
+			return nil, fmt.Errorf("replication of %q in %s", count, center)
+		}
+		if center == "replication_factor" {
+			center = ""
+		}
+		replicas[center] = n
+	}
+	return replicas, nil
+}
+
+// room refuses to take a node from a data centre in which a keyspace would then want more replicas than there are nodes.
+// The tables that the servers trace and count into do not matter.
+func room(all []keyspace, members []engine.Member, goes engine.Member) error {
+	left := map[string]int{}
+	for _, m := range members {
+		if m.Host != goes.Host {
+			left[m.DataCentre]++
+			left[""]++
+		}
+	}
+	for _, k := range all {
+		if k.name == "system_distributed" || k.name == "system_traces" {
+			continue
+		}
+		for _, center := range []string{goes.DataCentre, ""} {
+			if wants := k.replicas[center]; wants > left[center] {
+				return &action.Refusal{
+					Reason: fmt.Sprintf("keyspace %s keeps %d replicas%s, and %d nodes would be left", k.name, wants, in(center), left[center]),
+					Advice: "add a node before, or lower the keyspace's replication and run cql/repair",
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func in(center string) string {
+	if center == "" {
+		return ""
+	}
+	return " in " + center
+}

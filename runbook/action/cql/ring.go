@@ -1,0 +1,168 @@
+package cql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"time"
+
+	"plimsoll/engine"
+	"plimsoll/runbook/action"
+)
+
+// ring is a cluster as its members see it.
+type ring struct {
+	site  *action.Site
+	nodes []action.Node
+}
+
+func ringOf(ctx context.Context, on *action.Site) (*ring, error) {
+	nodes, err := on.List(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list the nodes of %s: %w", on.Name, err)
+	}
+	return &ring{on, nodes}, nil
+}
+
+// view is the ring as one of its nodes has it.
+type view struct {
+	engine.Ring
+	ring *ring
+	db   engine.Ringed
+	node string // who was asked
+}
+
+// view asks the nodes but one, in turn, until one answers.
+func (r *ring) view(ctx context.Context, but string) (view, error) {
+	var troubles []error
+	for _, n := range r.nodes {
+		if n.Name == but || !serves(ctx, n) {
+			continue
+		}
+		v, err := r.viewOf(ctx, n)
+		if err == nil {
+			return v, nil
+		}
+		troubles = append(troubles, fmt.Errorf("node %s: %w", n.Name, err))
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	if len(troubles) == 0 {
+		return view{}, &action.Refusal{Reason: "no other node of " + r.site.Name + " runs that could be asked about the ring",
+			Advice: "start one that is stopped"}
+	}
+	return view{}, fmt.Errorf("ask about the ring: %w", errors.Join(troubles...))
+}
+
+// patience is how long one node may take to answer; telling a dead node from a quiet one takes ten seconds of it.
+const patience = 30 * time.Second
+
+func (r *ring) viewOf(ctx context.Context, n action.Node) (view, error) {
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	db, err := r.site.Database(limited, n.Name)
+	if err != nil {
+		return view{}, err
+	}
+	ringed, ok := db.(engine.Ringed)
+	if !ok {
+		return view{}, &action.Refusal{Reason: r.site.Name + " is no ring", Advice: "these actions are for Cassandra and ScyllaDB"}
+	}
+	seen, err := ringed.Ring(limited, n.Target.Addresses[0])
+	return view{seen, r, ringed, n.Name}, err
+}
+
+// serves tells whether a node is worth asking: one that is known not to run, or to be frozen, is not.
+func serves(ctx context.Context, n action.Node) bool {
+	if n.Server == nil {
+		return true
+	}
+	if running, err := n.Server.Running(ctx); err != nil || !running {
+		return false
+	}
+	if b, ok := n.Server.(interface {
+		Frozen(ctx context.Context) (bool, error)
+	}); ok {
+		frozen, err := b.Frozen(ctx)
+		return err == nil && !frozen
+	}
+	return true
+}
+
+// member is a node's place in the ring; nil if it has none.
+func (v view) member(n action.Node) *engine.Member {
+	if len(n.Target.Addresses) == 0 {
+		return nil
+	}
+	for i, m := range v.Members {
+		if m.Address == n.Target.Addresses[0] || host(m.Address) == host(n.Target.Addresses[0]) {
+			return &v.Members[i]
+		}
+	}
+	return nil
+}
+
+// host is an address without its port.
+func host(address string) string {
+	if h, _, err := net.SplitHostPort(address); err == nil {
+		return h
+	}
+	return address
+}
+
+// named is how a member is shown: where it is, and the two letters that operators know.
+func named(m engine.Member) string { return fmt.Sprintf("%s (%s)", host(m.Address), m.Code()) }
+
+// unfit are the members, but for some, that are down or on their way in, out or elsewhere.
+func (v view) unfit(but ...*engine.Member) []engine.Member {
+	var all []engine.Member
+	for _, m := range v.Members {
+		if slices.ContainsFunc(but, func(b *engine.Member) bool { return b != nil && b.Host == m.Host }) {
+			continue
+		}
+		if !m.Up || m.Part != engine.Normal {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// whole refuses to begin while the ring is not: two changes at once, or one beside a node that is down, would move ranges
+// whose replicas are not all there.
+func (v view) whole(ctx context.Context, but ...*engine.Member) error {
+	if unfit := v.unfit(but...); len(unfit) > 0 {
+		return v.refusal(ctx, unfit)
+	}
+	return nil
+}
+
+// moving is how much of the data that is under way between nodes has gone, and in how many transfers. The sender tells.
+func (v view) moving(ctx context.Context) (sent, total int64, transfers int, err error) {
+	all, err := v.db.Streams(ctx)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	for _, s := range all {
+		if s.Status == "success" || s.Status == "failed" || s.ToSend == 0 {
+			continue
+		}
+		sent, total, transfers = sent+s.Sent, total+s.ToSend, transfers+1
+	}
+	return sent, total, transfers, nil
+}
+
+// told reports the data under way as the progress of an act.
+func (v view) told(ctx context.Context, c action.Call, otherwise string) {
+	sent, total, transfers, err := v.moving(ctx)
+	if err != nil || total == 0 {
+		c.Progress(-1, otherwise)
+		return
+	}
+	c.Progress(float64(sent)/float64(total), fmt.Sprintf("%.1f of %.1f MB in %d streams", float64(sent)/1e6, float64(total)/1e6, transfers))
+}
+
+// often is how often a ring is asked how far it is.
+const often = time.Second

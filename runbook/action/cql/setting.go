@@ -1,0 +1,85 @@
+package cql
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"plimsoll/runbook/action"
+)
+
+var settingAction = action.Action{
+	Name: "cql.configure", Version: 1,
+	About: "Gives a node a setting of cassandra.yaml for its next start. Follow with cql.drain and server.restart.",
+	New:   func() action.Task { return &setting{} },
+}
+
+type setting struct {
+	Node  string `yaml:"node,required" doc:"Which node."`
+	Name  string `yaml:"name,required" doc:"As cassandra.yaml calls it."`
+	Value string `yaml:"value,required" doc:"As it would stand there, in one line."`
+}
+
+var _ action.Undoer = (*setting)(nil)
+
+func (s *setting) Nature() action.Nature {
+	return action.Nature{Effect: action.Reversible, Repeatable: true}
+}
+
+func (s *setting) server(ctx context.Context, on *action.Site) (action.Assignable, map[string]string, error) {
+	n, err := on.Node(ctx, s.Node)
+	if err != nil {
+		return nil, nil, err
+	}
+	server, ok := n.Server.(action.Assignable)
+	if !ok {
+		return nil, nil, &action.Refusal{Reason: "it is not known how to change the configuration of node " + n.Name,
+			Advice: "change it with what manages your hosts, in a step that uses command, before cql.drain and the restart"}
+	}
+	own, err := server.Assigned(ctx)
+	return server, own, err
+}
+
+func (s *setting) Check(ctx context.Context, on *action.Site) (action.Finding, error) {
+	_, own, err := s.server(ctx, on)
+	if err != nil {
+		return action.Finding{}, err
+	}
+	now, given := own[s.Name]
+	f := action.Finding{State: action.Needed, Observed: action.Facts{"own": given, "value": now}, Intended: action.Facts{"value": s.Value}}
+	if given && now == s.Value {
+		f.State = action.Satisfied
+	}
+	return f, nil
+}
+
+func (s *setting) Act(ctx context.Context, on *action.Site, _ action.Call) (action.Facts, error) {
+	return nil, s.change(ctx, on, func(own map[string]string) { own[s.Name] = s.Value })
+}
+
+// Undo puts back what the first check saw.
+func (s *setting) Undo(ctx context.Context, on *action.Site, c action.Call) error {
+	return s.change(ctx, on, func(own map[string]string) {
+		if given, _ := c.Before["own"].(bool); given {
+			own[s.Name], _ = c.Before["value"].(string)
+		} else {
+			delete(own, s.Name)
+		}
+	})
+}
+
+func (s *setting) change(ctx context.Context, on *action.Site, how func(map[string]string)) error {
+	server, own, err := s.server(ctx, on)
+	if err != nil {
+		return err
+	}
+	changed := maps.Clone(own)
+	if changed == nil {
+		changed = map[string]string{}
+	}
+	how(changed)
+	if err := server.Assign(ctx, changed); err != nil {
+		return fmt.Errorf("node %s, setting %s: %w", s.Node, s.Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,51 @@
+package action
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// Facts are plain values by name, as they go into journals and expressions. Read from JSON, a whole number is an int64, to
+// its last digit, and any other a float64.
+type Facts map[string]any
+
+// UnmarshalJSON reads numbers as what they were written from.
+func (f *Facts) UnmarshalJSON(data []byte) error {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	var plain map[string]any
+	if err := decoder.Decode(&plain); err != nil {
+		return err
+	}
+	for key, v := range plain {
+		plain[key] = numbers(v)
+	}
+	*f = plain
+	return nil
+}
+
+// numbers replaces the numbers in a value as they were read by Go's.
+func numbers(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if !strings.ContainsAny(v.String(), ".eE") {
+			if i, err := v.Int64(); err == nil {
+				return i
+			}
+		}
+		if n, err := v.Float64(); err == nil {
+			return n
+		}
+		return v.String()
+	case []any:
+		for i := range v {
+			v[i] = numbers(v[i])
+		}
+	case map[string]any:
+		for key := range v {
+			v[key] = numbers(v[key])
+		}
+	}
+	return v
+}

@@ -1,0 +1,125 @@
+package channel
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestExternalReplicaOnMariaDB(t *testing.T) { external(newWorld(t, "mariadb", 2)) }
+func TestExternalReplicaOnMySQL(t *testing.T)   { external(newWorld(t, "mysql", 2)) }
+
+const attachN2 = `{source: n1, node: n2}`
+
+func external(w world) {
+	w.fill("n1", "app1")
+	w.do("n1", "CREATE USER writer IDENTIFIED BY 'w'", "GRANT SELECT, INSERT, UPDATE, DELETE ON app1.* TO writer")
+	ws := w.write("app1", "n1")
+	w.sub("keep-binlogs", func(w world) {
+		w.do("n1", "SET GLOBAL binlog_expire_logs_seconds = 3600")
+		w.conform(keepBinlogs, `{node: n1, for: 999999s}`, w.snapshot("n1: SELECT @@GLOBAL.binlog_expire_logs_seconds"))
+		w.conform(releaseBinlogs, `{node: n1, seconds: 7200}`, w.snapshot("n1: SELECT @@GLOBAL.binlog_expire_logs_seconds"))
+	})
+	w.refuses(attach, attachN2, "holds nothing of n1")
+	if !w.isMySQL() { // whose restarts take longer, and show nothing more
+		w.sub("restore-snapshot", func(w world) {
+			w.conform(restoreSnapshot, attachN2, w.snapshot("n2: SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = 'app1'"), 400*time.Millisecond)
+		})
+	}
+	found := w.act(restoreSnapshot, attachN2)
+	if held, ok := found["held_seconds"].(float64); !ok || held <= 0 || found["position"] == "" {
+		w.Errorf("restored: %v", found)
+	}
+	w.sub("attach", func(w world) {
+		w.conform(attach, attachN2, w.channels("n2"), 0, 20*time.Millisecond, 100*time.Millisecond)
+	})
+	w.act(attach, attachN2)
+	w.sub("compare", compares)
+	ws.end()
+	w.kept("n1", ws)
+	ws = w.write("app1", "n1", "n2")
+	w.sub("cut-over", func(w world) {
+		w.conform(cutOver, `{from: n1, to: n2, max_gap: 5m}`, both(w.channels("n1"), w.channels("n2"),
+			w.snapshot("n1: SELECT @@GLOBAL.read_only", "n2: SELECT @@GLOBAL.read_only")), 0, 30*time.Millisecond, 300*time.Millisecond)
+	})
+	gap := w.act(cutOver, `{from: n1, to: n2, max_gap: 5m}`)
+	w.comes(ws)
+	w.act(compareRows, `{source: n2, node: n1, hold: 5m}`)
+	w.Logf("there %v", gap)
+	gap = w.act(cutOver, `{from: n2, to: n1, max_gap: 5m}`)
+	w.comes(ws)
+	w.Logf("and back %v", gap)
+	ws.end()
+	w.kept("n1", ws)
+	w.act(compareRows, `{source: n1, node: n2, hold: 5m}`)
+	w.do("n2", "SET GLOBAL read_only = OFF")
+	w.refuses(cutOver, `{from: n1, to: n2, max_gap: 5m}`, "n2 takes writes of its own")
+}
+
+// comes waits until writers have written again.
+func (w world) comes(ws *writers) {
+	w.Helper()
+	before, limit := len(ws.acknowledged()), time.After(time.Minute)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for len(ws.acknowledged()) < before+5 {
+		select {
+		case <-tick.C:
+		case <-limit:
+			w.Fatal("nobody writes any more")
+		}
+	}
+}
+
+// kept proves that a node has every write that was acknowledged.
+func (w world) kept(node string, ws *writers) {
+	w.Helper()
+	done := ws.acknowledged()
+	if len(done) < 10 {
+		w.Errorf("only %d writes beside all this", len(done))
+	}
+	ids := make([]string, 0, len(done))
+	for id := range done {
+		ids = append(ids, strconv.Itoa(id))
+	}
+	if n := w.value(node, "SELECT COUNT(*) FROM app1.many WHERE id IN ("+strings.Join(ids, ",")+")"); n != strconv.Itoa(len(done)) {
+		w.Errorf("%s has %s of %d acknowledged writes", node, n, len(done))
+	}
+}
+
+// compares shows that a comparison under load finds nothing where nothing is, and all that is planted.
+func compares(w world) {
+	same := w.act(compareRows, `{source: n1, node: n2, chunk: 600, hold: 5m}`)
+	if same["different"] != int64(0) || same["tables"] != 4 || same["rows"].(int64) < 3600+500+2+49 {
+		w.Errorf("nothing was planted: %v", same)
+	}
+	if w.isMySQL() {
+		w.do("n2", "SET GLOBAL super_read_only = OFF")
+		defer w.do("n2", "SET GLOBAL super_read_only = ON")
+	}
+	w.do("n2", "SET SESSION sql_log_bin = 0", "UPDATE app1.many SET v = 'V700' WHERE id = 700", "DELETE FROM app1.many WHERE id IN (701, 702)",
+		"UPDATE app1.pairs SET v = 'x' LIMIT 4", "INSERT INTO app1.bare VALUES (7), (7)", "UPDATE app1.kinds SET f = 0.10000001 + 1e-7 WHERE id = 1",
+		"CREATE TABLE app1.more (id INT PRIMARY KEY)")
+	found := w.act(compareRows, `{source: n1, node: n2, chunk: 600, hold: 5m, on_difference: report}`)
+	text := ""
+	for _, d := range found["differences"].([]any) {
+		d := d.(map[string]any)
+		text += difference{d["table"].(string), d["where"].(string), d["rows"].(int64)}.String() + "\n"
+	}
+	for _, want := range []string{"app1.many: 3 rows from 700 to 702", "app1.pairs: 4 rows", "app1.bare: 2 rows", "app1.kinds: 1 rows from 1 to 1", "app1.more: only on n2"} {
+		if !strings.Contains(text, want) {
+			w.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	if found["different"] != int64(10) {
+		w.Errorf("%v rows differ, want 10\n%s", found["different"], text)
+	}
+	w.refuses(compareRows, `{source: n1, node: n2, databases: [app1], hold: 5m}`, "n1 and n2 differ: ")
+	w.refuses(compareRows, `{source: n2, node: n1}`, "does not follow n2")
+	w.do("n2", "SET SESSION sql_log_bin = 0", "DROP TABLE app1.more", "DELETE FROM app1.bare WHERE v = 7 LIMIT 2",
+		"UPDATE app1.kinds SET f = 0.1 WHERE id = 1", "UPDATE app1.many SET v = 'v700' WHERE id = 700")
+	w.do("n2", "SET SESSION sql_log_bin = 0", "INSERT INTO app1.many (id, v, k) VALUES (701, 'v701', 701), (702, 'v702', 702)",
+		"UPDATE app1.pairs SET v = REPEAT(CHAR((18446744073709551615 - b) % 256), 3) WHERE v = 'x'")
+	w.act(compareRows, `{source: n1, node: n2, chunk: 5000, hold: 5m}`)
+}

@@ -1,0 +1,130 @@
+package channel
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/engine"
+)
+
+func TestMultiSourceOnMariaDB(t *testing.T) { multiSource(newWorld(t, "mariadb", 3)) }
+func TestMultiSourceOnMySQL(t *testing.T)   { multiSource(newWorld(t, "mysql", 3)) }
+
+func multiSource(w world) {
+	for _, source := range []string{"n1", "n2"} {
+		database := "app" + source[1:]
+		w.fill(source, database)
+		w.do(source, "CREATE DATABASE elsewhere", "CREATE TABLE elsewhere.t (id INT PRIMARY KEY)",
+			"CREATE USER writer IDENTIFIED BY 'w'", "GRANT SELECT, INSERT, UPDATE, DELETE ON "+database+".* TO writer",
+			"CREATE FUNCTION "+database+".twice(n INT) RETURNS INT DETERMINISTIC RETURN 2 * n",
+			"CREATE TRIGGER "+database+".stamp BEFORE INSERT ON "+database+".bare FOR EACH ROW SET NEW.v = "+database+".twice(NEW.v)")
+	}
+	refusesSources(w)
+	one, two := w.write("app1", "n1"), w.write("app2", "n2")
+	w.act(checkSources, `{sources: ["n1:app1", "n2:app2"], node: n3}`)
+	w.refuses(addChannel, `{source: n1, node: n3, name: first, databases: [app1]}`, "were not copied")
+	w.sub("seed", func(w world) {
+		w.conform(seed, `{source: n1, node: n3, databases: [app1]}`,
+			w.snapshot("n3: SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'app1'"), 0, 30*time.Millisecond, 150*time.Millisecond)
+	})
+	w.act(seed, `{source: n1, node: n3, databases: [app1]}`)
+	w.refuses(seed, `{source: n2, node: n3, databases: [app1]}`, "no database app1")
+	w.act(addChannel, `{source: n1, node: n3, name: first, databases: [app1]}`)
+	w.act(seed, `{source: n2, node: n3, databases: [app2]}`)
+	w.sub("channel", func(w world) {
+		w.conform(addChannel, `{source: n2, node: n3, name: second, databases: [app2]}`, w.channels("n3"), 0, 20*time.Millisecond, 100*time.Millisecond)
+	})
+	w.act(addChannel, `{source: n2, node: n3, name: second, databases: [app2]}`)
+	w.refuses(checkSources, `{sources: ["n1:app2"], node: n3}`, "no database app2")
+	w.do("n1", "INSERT INTO elsewhere.t VALUES (1)", "INSERT INTO app1.bare VALUES (500)")
+	one.end()
+	two.end()
+	for _, source := range []string{"n1", "n2"} {
+		w.act(compareRows, `{source: `+source+`, node: n3, chunk: 5000, hold: 5m}`)
+	}
+	if v := w.value("n3", "SELECT CONCAT(COUNT(*), MAX(v)) FROM app1.bare"); v != "501000" {
+		w.Errorf("the trigger fired twice, or not: %s", v)
+	}
+	if v := w.value("n3", "SELECT CONCAT(COUNT(*) > 0, ' ', app2.twice(4)) FROM app2.seen"); v != "1 8" {
+		w.Errorf("view and function: %s", v)
+	}
+	if v := w.value("n3", "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = 'elsewhere'"); v != "0" {
+		w.Error("the filter let elsewhere through")
+	}
+	lasts(w)
+}
+
+// lasts restarts the replica: channels and their filters must be as they were.
+func lasts(w world) {
+	before := w.channels("n3")(w.T)
+	n, err := w.site.Node(w.Context(), "n3")
+	if err != nil {
+		w.Fatal(err)
+	}
+	if err := n.Server.Stop(w.Context()); err != nil {
+		w.Fatal(err)
+	}
+	if err := n.Server.Start(w.Context()); err != nil {
+		w.Fatal(err)
+	}
+	limited, cancel := context.WithTimeout(w.Context(), 2*time.Minute)
+	defer cancel()
+	s, err := dial(limited, w.site, "n3")
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer s.Close()
+	for _, channel := range []string{"first", "second"} {
+		if err := s.until(limited, channel, "it does not run after a restart", state.runs); err != nil {
+			w.Error(err)
+		}
+	}
+	db, err := w.site.Database(limited, "n3")
+	if err != nil {
+		w.Fatal(err)
+	}
+	readings, err := db.(engine.Metered).Readings(limited)
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, signal := range []string{"mysql.replica_lag_seconds.first", "mysql.replica_stopped.second"} {
+		if !slices.ContainsFunc(readings, func(r engine.Reading) bool { return r.Signal == signal }) {
+			w.Errorf("there is no signal %s", signal)
+		}
+	}
+	if after := w.channels("n3")(w.T); after != before {
+		w.Errorf("after a restart\n%s, before\n%s", after, before)
+	}
+}
+
+// refusesSources tries sources that cannot be, on the real servers.
+func refusesSources(w world) {
+	const both = `{sources: ["n1:app1", "n2:app2"], node: n3}`
+	for _, c := range []struct{ node, set, back, with, want string }{
+		{"n2", "SET GLOBAL binlog_format = MIXED", "SET GLOBAL binlog_format = ROW", both, "binlog_format MIXED"},
+		{"n2", "SET GLOBAL server_id = 1", "SET GLOBAL server_id = 2", both, "same server_id 1"},
+		{"n3", "CREATE DATABASE app2", "DROP DATABASE app2", both, "a database app2 of its own"},
+		{"n1", "CREATE TABLE app1.m (id INT PRIMARY KEY) ENGINE = MyISAM", "DROP TABLE app1.m", both, "app1.m of n1 is MyISAM"},
+		{"n1", "CREATE EVENT app1.e ON SCHEDULE EVERY 1 DAY DO SELECT 1", "DROP EVENT app1.e", both, "has 1 events"},
+		{"n1", "CREATE DATABASE app2", "DROP DATABASE app2", `{sources: ["n1:app1+app2", "n2:app2"], node: n3}`, "both give a database app2"},
+		{"n1", "", "", `{sources: ["n1:nosuch", "n2:app2"], node: n3}`, "no database nosuch"},
+		{"n2", "SET GLOBAL gtid_domain_id = 1", "SET GLOBAL gtid_domain_id = 2", both, "same gtid_domain_id 1"},
+	} {
+		if w.isMySQL() && strings.Contains(c.set, "gtid_domain_id") {
+			continue
+		}
+		if c.set != "" {
+			w.do(c.node, c.set)
+		}
+		w.refuses(checkSources, c.with, c.want)
+		if c.back != "" {
+			w.do(c.node, c.back)
+		}
+	}
+	if _, err := (w.task(checkSources, both)).Check(w.Context(), w.site.ReadOnly()); err != nil {
+		w.Errorf("all is as it was, and %v", err)
+	}
+}

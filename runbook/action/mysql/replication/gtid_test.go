@@ -1,0 +1,63 @@
+package replication
+
+import "testing"
+
+func set(t *testing.T, text string) gtids {
+	t.Helper()
+	g, err := parseSet(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func TestGTIDs(t *testing.T) {
+	const u, v = "0171b29f-e5e2-11f1-8a10-02fc00000001", "0171b29f-e5e2-11f1-8a10-02fc00000002"
+	for _, c := range []struct {
+		a, b, without, with string
+		left                int64
+	}{
+		{"", "", "", "", 0},
+		{u + ":1-5", "", u + ":1-5", u + ":1-5", 5},
+		{u + ":1-5", u + ":1-5", "", u + ":1-5", 0},
+		{u + ":1-9:12", u + ":3-4:6", u + ":1-2:5:7-9:12", u + ":1-9:12", 7},
+		{u + ":1-3:4-5,\n" + v + ":7", u + ":4-9", u + ":1-3," + v + ":7", u + ":1-9," + v + ":7", 4},
+		{u + ":1-3:nightly:1-2", u + ":1-3", u + ":nightly:1-2", u + ":1-3," + u + ":nightly:1-2", 2},
+		{u + ":5-9", u + ":1-20", "", u + ":1-20", 0},
+	} {
+		a, b := set(t, c.a), set(t, c.b)
+		if got := a.without(b); got.String() != c.without || got.count() != c.left {
+			t.Errorf("%s without %s: %s, %d; want %s, %d", c.a, c.b, got, got.count(), c.without, c.left)
+		}
+		if got := a.with(b).String(); got != c.with {
+			t.Errorf("%s with %s: %s, want %s", c.a, c.b, got, c.with)
+		}
+	}
+	for _, odd := range []string{"x", u, "1-2", u + ":nightly"} {
+		if g, err := parseSet(odd); err == nil {
+			t.Errorf("%q was read as %s", odd, g)
+		}
+	}
+}
+
+func TestPositionsOfMariaDB(t *testing.T) {
+	source, err := parsePosition("0-1-120,3-7-9", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	replica, err := parsePosition("0-2-100", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left := source.without(replica).count(); left != 29 {
+		t.Errorf("%d left, want 20 of domain 0 and 9 of domain 3", left)
+	}
+	own, _ := parsePosition("0-1-120,0-2-121", true)
+	theirs, _ := parsePosition("0-1-130", true)
+	if errant := own.without(theirs).String(); errant != "0-2:1-121" {
+		t.Errorf("errant %s", errant)
+	}
+	if _, err := parsePosition("0-1", false); err == nil {
+		t.Error("half a GTID was read")
+	}
+}

@@ -1,0 +1,258 @@
+package replication
+
+import (
+	"testing"
+	"time"
+
+	"plimsoll/runbook/action"
+	"plimsoll/runbook/action/actiontest"
+)
+
+func TestOnMariaDB(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "mariadb", 3)
+	conformAll(w)
+	refusals(w)
+	copies(w)
+	deadPrimary(w)
+}
+
+func TestOnMySQL(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "mysql", 3)
+	conformAll(w)
+	refusals(w)
+	clones(w)
+	deadPrimary(w)
+}
+
+// conformAll puts the actions through their suite, and leaves the cluster as it was.
+func conformAll(w world) {
+	n1 := w.server("n1")
+	w.conform(detachAction, `{node: n3}`, nil)
+	w.does(detachAction, `{node: n3}`)
+	w.conform(replicateAction, `{node: n3, source: n1}`, nil)
+	w.does(replicateAction, `{node: n3}`)
+	w.conform(demoteAction, `{node: n1, grace: 1s}`, nil)
+	w.conform(applyRelayLogAction, `{node: n3}`, func(s *actiontest.Subject) {
+		s.Snapshot = func(t *testing.T) string {
+			is, err := standingOf(t.Context(), w.site, "n3")
+			if err != nil || len(is.Sources) != 1 {
+				t.Fatal(is, err)
+			}
+			return map[bool]string{true: "receives"}[is.Sources[0].Receives]
+		}
+	})
+	w.must(w.server("n3").awaitRunning(w.Context(), "n1"))
+	w.conform(checkSwitchoverAction, `{from: n1, to: n2}`, always)
+	w.conform(pickReplicaAction, `{of: n1}`, always)
+	w.conform(pickDonorAction, `{}`, always)
+
+	// A replica that is kept a second behind a primary that is written to is never caught up.
+	delay := map[bool]string{true: "CHANGE MASTER TO MASTER_DELAY = ", false: "CHANGE REPLICATION SOURCE TO SOURCE_DELAY = "}[n1.mariadb]
+	n3 := w.server("n3")
+	w.must(n3.do(w.Context(), "", n3.words().stop, delay+"1", n3.words().start))
+	stop := w.writes()
+	w.behind("n3")
+	w.conform(caughtUpAction, `{node: n3}`, func(s *actiontest.Subject) { s.Always, s.Snapshot = true, func(*testing.T) string { return "" } })
+	w.refuses(checkSwitchoverAction, `{from: n1, to: n3}`, "behind on purpose")
+	stop()
+	w.must(n3.do(w.Context(), "", n3.words().stop, delay+"0", n3.words().start))
+	w.does(caughtUpAction, `{node: n3}`)
+	w.does(caughtUpAction, `{node: n2}`)
+
+	w.must(n1.setMode(w.Context(), n1.refusing()))
+	w.conform(promoteAction, `{node: n2, old: n1}`, func(s *actiontest.Subject) {
+		s.Again = func(t *testing.T) { w.follow(t, "n2", "n1") }
+	})
+	w.stand(w.T, "n2", (*server).taking)
+	w.conform(repointAction, `{source: n2, also: [n1]}`, func(s *actiontest.Subject) {
+		s.Again = func(t *testing.T) {
+			w.stand(t, "n1", (*server).refusing)
+			w.stand(t, "n3", (*server).refusing)
+			w.follow(t, "n3", "n1")
+		}
+	})
+	w.stand(w.T, "n1", (*server).taking)
+	w.follow(w.T, "n2", "n1")
+	w.follow(w.T, "n3", "n1")
+}
+
+// refusals says what is refused, and why.
+func refusals(w world) {
+	w.Run("refusals", func(t *testing.T) {
+		w := w.of(t)
+		w.refuses(detachAction, `{node: n1}`, "is the primary")
+		w.refuses(checkSwitchoverAction, `{from: n1, to: n1}`, "already")
+		w.refuses(checkSwitchoverAction, `{from: n2, to: n3}`, "n2 is not the primary")
+		w.refuses(confirmDeadAction, `{node: n1}`, "n1 answers")
+		w.refuses(replicateAction, `{node: n2, source: n2}`, "itself")
+		w.refusesAct(promoteAction, `{node: n2, old: n1}`, "n1 takes writes")
+
+		n3, ctx := w.server("n3"), t.Context()
+		w.must(n3.do(ctx, "", n3.words().stopReceiver))
+		w.refuses(checkSwitchoverAction, `{from: n1, to: n3}`, "not connected")
+		w.must(n3.do(ctx, "", n3.words().stop))
+		w.refuses(checkSwitchoverAction, `{from: n1, to: n3}`, "does not apply")
+		w.must(w.site.Execute(ctx, "n1", []string{"INSERT INTO shop.t (v) VALUES (2)"}, func(int) {}))
+		w.refusesAct(caughtUpAction, `{node: n3}`, "does not apply")
+		w.must(n3.do(ctx, "", ignoring(n3, "shop.secret"), n3.words().start))
+		w.must(n3.awaitRunning(ctx, "n1"))
+		w.refuses(checkSwitchoverAction, `{from: n1, to: n3}`, "shop.secret")
+		w.must(n3.do(ctx, "", n3.words().stop, ignoring(n3, ""), n3.words().start))
+		w.must(n3.awaitRunning(ctx, "n1"))
+
+		// A chain: what others follow is not taken away, and is not what a switchover from n1 is for.
+		w.follow(t, "n3", "n2")
+		w.refuses(detachAction, `{node: n2}`, "n3 follows n2")
+		w.refuses(checkSwitchoverAction, `{from: n1, to: n3}`, "not n1")
+		w.follow(t, "n3", "n1")
+	})
+	w.Run("errant transactions", func(t *testing.T) {
+		w := w.of(t)
+		n3 := w.server("n3")
+		w.must(n3.setMode(t.Context(), n3.taking()))
+		w.must(w.site.Execute(t.Context(), "n3", []string{"INSERT INTO shop.t (id, v) VALUES (1000000, 3)"}, func(int) {}))
+		w.must(n3.setMode(t.Context(), n3.refusing()))
+		w.refuses(checkSwitchoverAction, `{from: n1, to: n3}`, "that n1 has not")
+		w.must(n3.unfollow(t.Context()))
+		w.refuses(replicateAction, `{node: n3}`, "that n1 has not")
+		w.does(detachAction, `{node: n3}`)
+	})
+}
+
+// ignoring is the statement that leaves a table out of replication, or none.
+func ignoring(s *server, table string) string {
+	if s.mariadb {
+		return "SET GLOBAL replicate_ignore_table = " + literal(table)
+	}
+	return "CHANGE REPLICATION FILTER REPLICATE_IGNORE_TABLE = (" + table + ")"
+}
+
+// copies makes a new replica of a copy of n2, on MariaDB.
+func copies(w world) {
+	nodes := func(t *testing.T) string {
+		t.Helper()
+		all := ""
+		for _, n := range w.cluster.Nodes() {
+			all += n.Name + " " + string(n.State) + "\n"
+		}
+		return all
+	}
+	create, _ := action.Find(action.Servers(), "server.create")
+	once := []time.Duration{20 * time.Millisecond} // making a server takes seconds
+	w.conform(create, `{}`, func(s *actiontest.Subject) { s.Always, s.Snapshot, s.Cuts = true, nodes, once })
+	made := w.does(create, `{settings: {max_connections: "77"}}`)["node"].(string)
+	w.must(w.cluster.Stop(w.Context(), "n2"))
+	w.conform(copyAction, `{node: `+made+`, from: n2}`, func(s *actiontest.Subject) {
+		s.Cuts = once
+		s.Snapshot = func(t *testing.T) string {
+			n, err := w.site.Node(t.Context(), made)
+			if err != nil {
+				t.Fatal(err)
+			}
+			of, err := copyOf(t.Context(), n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return of
+		}
+	})
+	w.does(copyAction, `{node: `+made+`, from: n2}`)
+	w.must(w.cluster.Start(w.Context(), "n2"))
+	w.refuses(copyAction, `{node: `+made+`, from: `+made+`}`, "two servers")
+	w.serves(made)
+}
+
+// clones makes a new replica of a clone, on MySQL.
+func clones(w world) {
+	create, _ := action.Find(action.Servers(), "server.create")
+	made := w.does(create, `{settings: {max_connections: "77"}}`)["node"].(string)
+	w.must(w.cluster.Start(w.Context(), made))
+	w.refuses(cloneAction, `{node: n2}`, "n2 is not empty")
+	w.conform(cloneAction, `{node: `+made+`}`, func(s *actiontest.Subject) {
+		s.Cuts = []time.Duration{200 * time.Millisecond}
+		s.Snapshot = func(t *testing.T) string {
+			v, err := w.site.Value(t.Context(), made, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'shop'")
+			if err != nil {
+				return err.Error()
+			}
+			return v
+		}
+	})
+	w.does(cloneAction, `{node: `+made+`, from: n1}`)
+	w.serves(made)
+}
+
+// serves makes a filled server a replica, and takes it away again.
+func (w world) serves(made string) {
+	w.Helper()
+	ctx := w.Context()
+	w.must(w.cluster.Start(ctx, made))
+	w.does(replicateAction, `{node: `+made+`}`)
+	w.must(w.site.Execute(ctx, "n1", []string{"INSERT INTO shop.t (v) VALUES (4)"}, func(int) {}))
+	w.does(caughtUpAction, `{node: `+made+`}`)
+	for query, want := range map[string]string{
+		"SELECT COUNT(*) FROM shop.t": "", "SELECT @@max_connections": "77", "SELECT @@GLOBAL.read_only": "1",
+	} {
+		got, err := w.site.Value(ctx, made, query)
+		w.must(err)
+		if want == "" {
+			want, err = w.site.Value(ctx, "n1", query)
+			w.must(err)
+		}
+		if got != want {
+			w.Errorf("%s on %s: %s, want %s", query, made, got, want)
+		}
+	}
+	w.does(detachAction, `{node: `+made+`}`)
+	destroy, _ := action.Find(action.Servers(), "server.destroy")
+	for range 2 {
+		w.does(destroy, `{node: `+made+`}`)
+	}
+	if _, err := w.site.Node(ctx, made); err == nil {
+		w.Errorf("%s is still there", made)
+	}
+}
+
+// deadPrimary is for what is done when n1 is gone.
+func deadPrimary(w world) {
+	w.must(w.cluster.Kill(w.Context(), "n1"))
+	w.conform(confirmDeadAction, `{node: n1, checks: 3, every: 50ms}`, func(s *actiontest.Subject) {
+		s.Always, s.Snapshot = true, func(*testing.T) string { return "" }
+	})
+	w.conform(fenceAction, `{node: n1}`, func(s *actiontest.Subject) {
+		s.Snapshot = func(t *testing.T) string { return w.cluster.Assigned("n1")[modeNow] }
+		s.Again = func(t *testing.T) {
+			if err := w.cluster.Assign(t.Context(), nil, "n1"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	w.does(fenceAction, `{node: n1}`)
+	w.must(w.cluster.Start(w.Context(), "n1"))
+	if is, err := standingOf(w.Context(), w.site, "n1"); err != nil || !is.ReadOnly {
+		w.Errorf("a fenced primary came back as %+v, %v", is, err)
+	}
+
+	// One that hangs keeps its replicas' connections open; nothing comes over them.
+	w.must(w.server("n1").setMode(w.Context(), w.server("n1").taking()))
+	w.must(w.server("n2").awaitRunning(w.Context(), "n1"))
+	// MariaDB calls a receiver running while it still talks with its source about versions and clocks; frozen then, it keeps
+	// its replica from saying what it does. What has been received is behind all that.
+	w.must(w.site.Execute(w.Context(), "n1", []string{"INSERT INTO shop.t (v) VALUES (1)"}, func(int) {}))
+	w.does(caughtUpAction, `{node: n2}`)
+	w.must(w.cluster.Freeze(w.Context(), "n1"))
+	w.dead(`{node: n1, checks: 3, every: 200ms}`)
+	if got := w.does(pickReplicaAction, `{of: n1}`)["node"]; got != "n2" {
+		w.Errorf("picked %v, want n2: n3 was detached", got)
+	}
+	if out := w.does(fenceAction, `{node: n1}`); out["way"] != "ended" {
+		w.Errorf("fence of a frozen server: %v", out)
+	}
+	w.does(applyRelayLogAction, `{node: n2}`)
+	w.does(promoteAction, `{node: n2, old: n1}`)
+	if p, err := w.site.Primary(w.Context()); err != nil || p.Name != "n2" {
+		w.Errorf("the primary is %s, %v", p.Name, err)
+	}
+}

@@ -1,0 +1,195 @@
+package action
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"plimsoll/engine"
+)
+
+// ErrNoPrimary says that no node takes writes, as far as they say.
+var ErrNoPrimary = errors.New("no node says that it is the primary")
+
+const (
+	answerTime = 5 * time.Second // that a server may take to say which part it plays
+	known      = time.Second     // how long an answer holds, beside as long as it took
+)
+
+// roles knows which node is the primary, as the servers say.
+type roles struct {
+	engine engine.Engine
+
+	mu      sync.Mutex
+	open    map[string]engine.Database
+	primary string    // as far as it was known last
+	until   time.Time // so long the last answer holds
+	trouble error     // why there is none now
+}
+
+// AskRoles makes a site put the node first that the servers say is the primary, rather than that which its List has first.
+// It is for engines whose servers play different parts; for others nothing changes.
+func (s *Site) AskRoles() {
+	if s.Engine == nil {
+		return
+	}
+	r := &roles{engine: s.Engine, open: map[string]engine.Database{}}
+	list := s.List
+	s.roles = r
+	s.List = func(ctx context.Context) ([]Node, error) {
+		nodes, err := list(ctx)
+		if err != nil || len(nodes) < 2 {
+			return nodes, err
+		}
+		primary, _ := r.ask(ctx, nodes)
+		if at := slices.IndexFunc(nodes, func(n Node) bool { return n.Name == primary }); at > 0 {
+			nodes = slices.Concat(nodes[at:at+1], nodes[:at], nodes[at+1:])
+		}
+		return nodes, nil
+	}
+}
+
+// Primary is the node that takes the writes: of several, that which says so, ErrNoPrimary if none does; of one, that one;
+// of nodes that are all alike, the first.
+func (s *Site) Primary(ctx context.Context) (Node, error) {
+	nodes, err := s.List(ctx)
+	if err != nil {
+		return Node{}, fmt.Errorf("list the nodes of %s: %w", s.Name, err)
+	}
+	if len(nodes) == 0 {
+		return Node{}, fmt.Errorf("cluster %s: %w", s.Name, ErrNoNode)
+	}
+	if s.roles != nil && len(nodes) > 1 {
+		if _, err := s.roles.ask(ctx, nodes); err != nil {
+			return Node{}, fmt.Errorf("cluster %s: %w", s.Name, err)
+		}
+	}
+	return nodes[0], nil
+}
+
+// RolesChanged makes the next question for the primary ask the servers anew.
+func (s *Site) RolesChanged() {
+	if s.roles != nil {
+		s.roles.mu.Lock()
+		defer s.roles.mu.Unlock()
+		s.roles.until = time.Time{}
+	}
+}
+
+// ask returns the primary, the last that was known with an error if there is none now.
+func (r *roles) ask(ctx context.Context, nodes []Node) (string, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	began := time.Now()
+	if began.Before(r.until) {
+		return r.primary, r.trouble
+	}
+	limited, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	standings, troubles := make([]*engine.Standing, len(nodes)), make([]error, len(nodes))
+	opened := make([]engine.Database, len(nodes))
+	var asking sync.WaitGroup
+	for i, n := range nodes {
+		before := r.open[n.Name]
+		asking.Go(func() { standings[i], opened[i], troubles[i] = r.standing(limited, n, before) })
+	}
+	asking.Wait()
+	for i, n := range nodes {
+		r.open[n.Name] = opened[i]
+	}
+	if ctx.Err() != nil {
+		return r.primary, ctx.Err()
+	}
+	at := engine.PrimaryOf(standings)
+	if at < 0 {
+		if silent := silentPrimary(nodes, standings); silent >= 0 {
+			r.primary = nodes[silent].Name
+		}
+		// Asked again by whoever asks next, since a server that restarts is back in a moment; not, if one let us wait, at once.
+		r.trouble, r.until = noPrimary(troubles), time.Now().Add(time.Since(began))
+		return r.primary, r.trouble
+	}
+	r.primary, r.trouble, r.until = nodes[at].Name, nil, time.Now().Add(known+time.Since(began))
+	return r.primary, nil
+}
+
+func noPrimary(troubles []error) error {
+	if err := errors.Join(troubles...); err != nil {
+		return fmt.Errorf("%w: %w", ErrNoPrimary, err)
+	}
+	return ErrNoPrimary
+}
+
+// silentPrimary is the node that does not answer and that most of the others follow; -1 if there is none. One whose address
+// the others call otherwise is it if it alone does not answer.
+func silentPrimary(nodes []Node, standings []*engine.Standing) int {
+	followers := map[string]int{}
+	for _, s := range standings {
+		if s != nil && s.Follows() != "" {
+			followers[s.Follows()]++
+		}
+	}
+	best, silent := -1, []int{}
+	for i, n := range nodes {
+		if standings[i] != nil {
+			continue
+		}
+		silent = append(silent, i)
+		if f := followers[n.Target.Addresses[0]]; f > 0 && (best < 0 || f > followers[nodes[best].Target.Addresses[0]]) {
+			best = i
+		}
+	}
+	if best < 0 && len(silent) == 1 && len(followers) == 1 {
+		return silent[0]
+	}
+	return best
+}
+
+// standing asks one node; nil if it does not answer. A connection from before may have been cut by a restart: that says
+// nothing of the server as it is now, so it is asked again by a new one.
+func (r *roles) standing(ctx context.Context, n Node, db engine.Database) (*engine.Standing, engine.Database, error) {
+	if db != nil {
+		if is, err := standingOf(ctx, db); err == nil {
+			return is, db, nil
+		}
+		_ = db.Close() // it does not answer
+	}
+	db, err := r.engine.Open(ctx, n.Target)
+	if err != nil {
+		return nil, nil, fmt.Errorf("node %s: %w", n.Name, err)
+	}
+	is, err := standingOf(ctx, db)
+	if err != nil {
+		_ = db.Close() // it does not answer
+		return nil, nil, fmt.Errorf("node %s: %w", n.Name, err)
+	}
+	return is, db, nil
+}
+
+// standingOf asks a database for its part; one without parts takes writes.
+func standingOf(ctx context.Context, db engine.Database) (*engine.Standing, error) {
+	replicated, ok := db.(engine.Replicated)
+	if !ok {
+		return &engine.Standing{}, nil
+	}
+	is, err := replicated.Standing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &is, nil
+}
+
+// close gives the connections back; the next question opens others.
+func (r *roles) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for name, db := range r.open {
+		if db != nil {
+			_ = db.Close()
+		}
+		delete(r.open, name)
+	}
+}

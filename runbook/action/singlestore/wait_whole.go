@@ -1,0 +1,48 @@
+package singlestore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"plimsoll/runbook/action"
+)
+
+var wholeAction = action.Action{
+	Name: "singlestore.wait-whole", Version: 1,
+	About: "Waits until every leaf is online, every partition has as many copies online as the redundancy level asks for, and none moves." + untried,
+	New:   func() action.Task { return &whole{} },
+}
+
+type whole struct{}
+
+func (w *whole) Nature() action.Nature {
+	return action.Nature{Effect: action.None, Repeatable: true, Interruptible: true}
+}
+
+func (w *whole) Check(ctx context.Context, on *action.Site) (action.Finding, error) {
+	return w.on(on).Check(ctx, action.Facts{"cluster": "whole"})
+}
+
+func (w *whole) Act(ctx context.Context, on *action.Site, c action.Call) (action.Facts, error) {
+	return nil, w.on(on).Await(ctx, c, often)
+}
+
+func (w *whole) on(s *action.Site) action.Missing {
+	return func(ctx context.Context) (string, error) { return w.missing(ctx, s) }
+}
+
+// missing says what is not yet as it should be; empty if all is.
+func (w *whole) missing(ctx context.Context, on *action.Site) (string, error) {
+	c, err := clusterOf(ctx, on)
+	if err != nil {
+		return "", err
+	}
+	if absent := c.absent(""); len(absent) > 0 {
+		return strings.Join(absent, ", "), nil
+	}
+	if few := c.short(c.Copies); len(few) > 0 {
+		return fmt.Sprintf("fewer than %d copies online of %s", c.Copies, some(few)), nil
+	}
+	return underWay(ctx, on, orders)
+}

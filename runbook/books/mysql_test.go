@@ -1,0 +1,234 @@
+package books_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/runbook"
+)
+
+func TestTopologyOfMariaDB(t *testing.T) {
+	t.Parallel()
+	topology(newCluster(t, "mariadb"))
+}
+
+func TestTopologyOfMySQL(t *testing.T) {
+	t.Parallel()
+	topology(newCluster(t, "mysql"))
+}
+
+func topology(c *cluster) {
+	steps := []struct {
+		name string
+		do   func(*cluster)
+	}{
+		{"a switchover that fails is taken back", switchoverTakenBack},
+		{"a switchover killed in the middle", switchoverKilled},
+		{"add and remove a replica", addAndRemove},
+		{"rolling restart, the primary last", primaryLast},
+		{"failover", failover},
+	}
+	for _, s := range steps {
+		c.Run(s.name, func(t *testing.T) {
+			of := *c
+			of.T = t
+			s.do(&of)
+			c.lab, c.site = of.lab, of.site
+		})
+		if c.Failed() {
+			return
+		}
+	}
+}
+
+// stopApplying and startApplying are the words of the products.
+func applying(c *cluster, verb string) string {
+	if strings.Contains(c.says("n1", "SELECT VERSION()"), "MariaDB") {
+		return verb + " SLAVE SQL_THREAD"
+	}
+	return verb + " REPLICA SQL_THREAD"
+}
+
+// switchoverTakenBack lets the replica stop applying when the primary is closed: the switchover fails before the promotion,
+// and is taken back as a whole.
+func switchoverTakenBack(c *cluster) {
+	traffic := c.traffic()
+	stop, start := applying(c, "STOP"), applying(c, "START")
+	st := c.run(func(e runbook.Event) {
+		if e.Kind == runbook.Intended && e.Step == "demote" {
+			c.tell("n2", stop)
+		}
+	}, &runbook.Order{Do: "cancel", Undo: true, Reason: "it failed"}, "mysql/switchover", "to=n2", "grace=100ms")
+	if st.Outcome != runbook.TakenBack {
+		c.Errorf("outcome %s, %s: %s", st.Outcome, st.Position(), errorsOf(st))
+	}
+	c.tell("n2", start)
+	traffic.await(c.T, 5)
+	traffic.end()
+	c.primaryIs("n1")
+	if lost := traffic.lost(c, "n1"); len(lost) > 0 {
+		c.Errorf("%d acknowledged writes are lost", len(lost))
+	}
+}
+
+// switchoverKilled kills Plimsoll when it has decided to promote, and lets another go on.
+func switchoverKilled(c *cluster) {
+	traffic := c.traffic()
+	// A transaction that nobody ends is ended, and not waited for.
+	db, err := c.site.Database(c.Context(), "n1")
+	c.must(err)
+	idle, err := db.Session(c.Context())
+	c.must(err)
+	for _, sql := range []string{"BEGIN", "INSERT INTO shop.orders VALUES ('never committed')"} {
+		c.must(idle.Exec(c.Context(), sql, nil))
+	}
+	c.letGo()
+	if !c.spawn("mysql/switchover to=n2 grace=100ms", "promote") {
+		c.Fatal("it was not killed")
+	}
+	before := traffic.count()
+	if c.spawn("", "") {
+		c.Fatal("it was killed again")
+	}
+	c.take()
+	st, events := c.last()
+	if st.Outcome != runbook.Done {
+		c.Fatalf("%s %s: %s", st.Status(), st.Position(), errorsOf(st))
+	}
+	promotions := 0
+	for _, e := range events {
+		if e.Kind == runbook.Acted && e.Step == "promote" {
+			promotions++
+		}
+	}
+	if promotions > 1 {
+		c.Errorf("%d promotions", promotions)
+	}
+	traffic.await(c.T, 5)
+	traffic.end()
+	c.primaryIs("n2")
+	if idle.Exec(c.Context(), "COMMIT", nil) == nil {
+		c.Error("a transaction on the old primary was committed")
+	}
+	for _, node := range []string{"n2", "n1", "n3"} {
+		c.caughtUp(node)
+		if lost := traffic.lost(c, node); len(lost) > 0 {
+			c.Errorf("%s lacks %d of %d acknowledged writes, %d of them from before", node, len(lost), len(traffic.acked), before)
+		}
+	}
+	c.Logf("%d writes, none lost, the longest gap %s, refused: %v", len(traffic.acked), traffic.gap.Round(time.Millisecond), traffic.refused)
+}
+
+// caughtUp waits until a node has all that the primary has.
+func (c *cluster) caughtUp(node string) {
+	c.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	const rows = "SELECT COUNT(*) FROM shop.orders"
+	for end := time.Now().Add(patience); c.says(node, rows) != c.says("", rows); <-tick.C {
+		if time.Now().After(end) {
+			is, err := c.standing(node)
+			c.Fatalf("%s does not catch up: %+v, %v", node, is, err)
+		}
+	}
+}
+
+// receives waits until a replica is connected to its source and applies what it takes.
+func (c *cluster) receives(node string) {
+	c.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(patience); ; <-tick.C {
+		is, err := c.standing(node)
+		if err == nil && len(is.Sources) == 1 && is.Sources[0].Receives && is.Sources[0].Applies {
+			return
+		}
+		if time.Now().After(end) {
+			c.Fatalf("%s is not connected: %+v, %v", node, is, err)
+		}
+	}
+}
+
+func addAndRemove(c *cluster) {
+	traffic := c.traffic()
+	st := c.done("mysql/add-replica")
+	added, _ := st.Item("server").Output["node"].(string)
+	traffic.await(c.T, 5)
+	traffic.end()
+	c.primaryIs("n2")
+	c.caughtUp(added)
+	if lost := traffic.lost(c, added); added == "" || len(lost) > 0 {
+		c.Errorf("the new replica %q lacks %d acknowledged writes", added, len(lost))
+	}
+	if len(traffic.refused) > 0 {
+		c.Errorf("writes were refused while a replica was added: %v", traffic.refused)
+	}
+	c.refused("is the primary", "mysql/remove-replica", "node=n2")
+	c.done("mysql/remove-replica", "node="+added, "drain=100ms")
+	if len(c.lab.Nodes()) != 3 {
+		c.Errorf("%d nodes, want 3", len(c.lab.Nodes()))
+	}
+	c.primaryIs("n2")
+}
+
+func primaryLast(c *cluster) {
+	st := c.done("mysql/rolling-restart")
+	if got := strings.Join(st.Targets["each"], " "); got != "n1 n3 n2" {
+		c.Errorf("restarted %s, want the primary n2 last", got)
+	}
+	c.primaryIs("n2")
+}
+
+// failover kills the primary under load.
+func failover(c *cluster) {
+	c.refused("n2 answers", "mysql/failover")
+	traffic := c.traffic()
+	for _, n := range []string{"n1", "n3"} { // which may still be about to reconnect after the restart
+		c.receives(n)
+	}
+	traffic.await(c.T, 5)
+	c.must(c.lab.Kill(c.Context(), "n2"))
+	st := c.done("mysql/failover", "checks=3", "every=200ms")
+	picked, _ := st.Item("pick").Output["node"].(string)
+	traffic.await(c.T, 5)
+	traffic.end()
+	c.primaryIs(picked)
+	for _, n := range []string{"n1", "n3"} {
+		c.caughtUp(n)
+	}
+	lost := traffic.lost(c, picked)
+	c.Logf("%s was promoted; %d of %d acknowledged writes are lost, the longest gap is %s", picked, len(lost), len(traffic.acked), traffic.gap.Round(time.Millisecond))
+
+	// The old primary comes back and takes no writes. What it had sent to nobody keeps it out.
+	c.must(c.lab.Start(c.Context(), "n2"))
+	is, err := c.standing("n2")
+	c.must(err)
+	if !is.ReadOnly || is.Follows() != "" {
+		c.Errorf("the old primary came back as %+v", is)
+	}
+	if len(traffic.lost(c, "n2")) == len(lost) && len(lost) > 0 || c.errant("n2", picked) {
+		c.refused("has not", "mysql/rejoin", "node=n2")
+		return
+	}
+	c.done("mysql/rejoin", "node=n2")
+	c.primaryIs(picked)
+}
+
+// errant tells whether a node has rows that the primary has not.
+func (c *cluster) errant(node, primary string) bool {
+	has, err := c.site.Column(c.Context(), node, "SELECT id FROM shop.orders")
+	c.must(err)
+	theirs, err := c.site.Column(c.Context(), primary, "SELECT id FROM shop.orders")
+	c.must(err)
+	there := map[string]bool{}
+	for _, id := range theirs {
+		there[id] = true
+	}
+	for _, id := range has {
+		if !there[id] {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,147 @@
+package runbook
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/engine"
+	"plimsoll/runbook/action"
+)
+
+// yields waits for the file go, and may be ended before; firmly must not.
+const yields = `
+runbook: test/yields
+guardrails:
+  - {name: load, when: db.load > 10, for: 0s}
+steps:
+  - id: a
+    uses: command
+    with: {run: "echo x >> DIR/began; until test -e DIR/go; do sleep 0.02; done; touch DIR/a", check: "test -e DIR/a", repeatable: true, interruptible: true}
+`
+
+func TestABreachCutsOffAnActThatMayBeAndNoOther(t *testing.T) {
+	for _, c := range []struct {
+		name, book string
+		cuts       int
+	}{
+		{"it may be", yields, 1},
+		{"it may not be", strings.Replace(yields, ", interruptible: true", "", 1), 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t)
+			d := &dial{load: 1}
+			b.Meter = func(*action.Site) Meter { return d }
+			run := b.begin(Request{Book: b.parse(c.book)})
+			e, err := b.Execute(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := b.Start(t.Context(), e, run, Order{Do: "run"}); err != nil {
+				t.Fatal(err)
+			}
+			b.until(run, func(*State) bool { return b.read("began") != "" })
+			d.set(100, nil)
+			b.until(run, func(st *State) bool { return st.Status() == "held" && len(b.events(run, Cut)) == c.cuts })
+			b.put("go", "")
+			if c.cuts == 0 {
+				b.until(run, func(st *State) bool { return st.Item("a").Phase != Acting }) // it may end during the breach
+			}
+			d.set(1, nil)
+			if err := e.Wait(t.Context(), run); err != nil {
+				t.Fatal(err)
+			}
+			if err := e.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if st := b.stateOf(run); st.Outcome != Done || len(b.events(run, Cut)) != c.cuts || strings.Count(b.read("began"), "x") != c.cuts+1 {
+				t.Errorf("outcome %q, %d cuts, began %q", st.Outcome, len(b.events(run, Cut)), b.read("began"))
+			}
+		})
+	}
+}
+
+func TestAnInterruptionDoesNotWaitForWhatOnlyWaits(t *testing.T) {
+	b := newBench(t)
+	run := b.begin(Request{Book: b.parse(`
+runbook: test/waits
+steps:
+  - {id: a, uses: wait, with: {run: "cat DIR/ready 2>/dev/null || echo no", want: "yes", every: 20ms}, timeout: 1h}
+`)})
+	e, err := b.Execute(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Start(t.Context(), e, run, Order{Do: "run"}); err != nil {
+		t.Fatal(err)
+	}
+	b.until(run, func(st *State) bool { return len(st.Items) > 0 && st.Items[0].Phase == Acting })
+	if err := e.Close(t.Context()); err != nil { // Ctrl-C
+		t.Fatal(err)
+	}
+	if st := b.stateOf(run); st.Status() != "parked" || len(b.events(run, Cut)) != 1 {
+		t.Fatalf("status %q", st.Status())
+	}
+	b.put("ready", "yes")
+	if st := b.stintOf(run, Order{Do: "resume"}); st.Outcome != Done || st.Item("a").Failures != 0 {
+		t.Errorf("outcome %q, %+v", st.Outcome, st.Item("a"))
+	}
+}
+
+func TestAnOwnerWhoSleptBetweenIntentAndActDoesNotAct(t *testing.T) {
+	b := newBench(t)
+	shared := &board{}
+	b.Marker = func(*action.Site) Marker { return shared }
+	run := b.begin(Request{Book: b.parse(strings.Replace(asking, "check:", "repeatable: false, check:", 1))})
+	b.Observe = func(_ string, e Event, _ time.Time) {
+		if e.Kind == Intended {
+			shared.mu.Lock()
+			defer shared.mu.Unlock()
+			shared.has = action.Claim{Cluster: "lab1", Run: "theirs", Holder: "another laptop"}
+		}
+	}
+	st := b.stintOf(run, Order{Do: "run"})
+	if st.Status() != "parked" || b.read("a") != "" || len(b.events(run, Intended)) != 1 || len(b.events(run, Cut)) != 1 {
+		t.Fatalf("status %q, %d cuts", st.Status(), len(b.events(run, Cut)))
+	}
+	// Nothing is half-done: it goes on without a person when the cluster is free.
+	b.Observe = nil
+	shared.has = action.Claim{}
+	e, err := b.Execute(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Start(t.Context(), e, run, Order{Do: "resume"}); err != nil {
+		t.Fatal(err)
+	}
+	b.until(run, func(st *State) bool { return st.Status() == "asking" })
+	if err := e.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAnActWhoseServerIsLostIsNotRepeatedBlindly(t *testing.T) {
+	for _, c := range []struct {
+		name, with string
+		acts       int
+		asks       bool
+	}{
+		{"not repeatable", `{run: "true", check: "test -e DIR/done"}`, 1, true},
+		{"repeatable", `{run: "true", check: "test -e DIR/done", repeatable: true}`, 3, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t)
+			acts := 0
+			b.act = func(context.Context, action.Task, *action.Site, action.Call) (action.Facts, error) {
+				acts++
+				return nil, &engine.Error{Kind: engine.Unavailable, Lost: true, Text: "the server is gone"}
+			}
+			run := b.begin(Request{Book: b.parse("runbook: test/lost\nsteps: [{id: a, uses: command, retry: {max: 2, backoff: 1ms}, with: " + c.with + "}]\n")})
+			st := b.stintOf(run, Order{Do: "run"})
+			if i := st.Item("a"); st.Outcome != Broken || acts != c.acts || i.Asks != c.asks || !i.Open {
+				t.Errorf("outcome %q after %d acts: %+v", st.Outcome, acts, i)
+			}
+		})
+	}
+}

@@ -1,0 +1,114 @@
+package runbook
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+)
+
+const rested = `
+runbook: test/rested
+steps:
+  - {id: first, uses: pause, with: {for: 300ms}}
+  - id: each
+    rolling: {over: '["x", "y"]'}
+    steps:
+      - {id: rest, uses: pause, with: {for: 300ms}}
+  - id: go
+    approval: {}
+`
+
+func TestHowFarARunIsIsLearnedFromEarlierOnesAndFromRehearsals(t *testing.T) {
+	b := newBench(t)
+	book := b.parse(rested)
+	p, err := b.Prepare(t.Context(), Request{Book: book, Cluster: "lab1"})
+	if err != nil || p.Expected != 0 {
+		t.Fatalf("expected %s with nothing to learn from, %v", p.Expected, err)
+	}
+	run := b.begin(Request{Book: book})
+	b.agreeing(run)
+	st := b.stateOf(run)
+	if took := st.timings(); took["first"] <= 0 || took["rest"] <= 0 || took["go"] != 0 {
+		t.Errorf("took %v", took)
+	}
+	// What a rehearsal in another store took counts too, and the median of the last five at that.
+	for _, seconds := range []float64{1000, 100, 100, 100, 100, 9} {
+		r := st.Rehearsal("r", "trial", true)
+		r.Took = map[string]float64{"first": seconds, "rest": seconds}
+		if err := r.Keep(t.Context(), b.Store, book.Name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p, err = b.Prepare(t.Context(), Request{Book: book, Cluster: "lab1"}); err != nil || p.Expected != 300*time.Second {
+		t.Errorf("expected %s, %v", p.Expected, err)
+	}
+	again := b.begin(Request{Book: book})
+	e, err := b.Execute(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Start(t.Context(), e, again, Order{Do: "run"}); err != nil {
+		t.Fatal(err)
+	}
+	summary := func() (s Summary) {
+		r, err := b.Store.Run(t.Context(), again)
+		if err == nil && r.Summary != nil {
+			err = json.Unmarshal(r.Summary, &s)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	b.until(again, func(st *State) bool { return st.Status() == "asking" && summary().Status == "asking" })
+	if s := summary(); s.Share != 1 || s.Left != 0 {
+		t.Errorf("only a person is left: %+v", s)
+	}
+	if err := e.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestPartsOfGroupsThatAreNotReachedYetCount(t *testing.T) {
+	b := newBench(t)
+	p, err := b.Prepare(t.Context(), Request{Book: b.parse(rested), Cluster: "lab1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := &State{Header: p.Header, Book: b.parse(rested), Targets: map[string][]string{}}
+	st.expand()
+	if parts := st.parts(); len(parts) != 3 { // first, and rest for x and y
+		t.Errorf("parts %+v", parts)
+	}
+	st.Targets["each"] = []string{"x", "y"}
+	st.Healthy = map[string]bool{"each[x]": true}
+	st.expand()
+	over := 0
+	for _, p := range st.parts() {
+		if p.over {
+			over++
+		}
+	}
+	if parts := st.parts(); len(parts) != 5 || over != 1 { // and the looks at the cluster's health before each
+		t.Errorf("parts %+v", parts)
+	}
+}
+
+func TestWhatIsNotKnownYetCountsAsWork(t *testing.T) {
+	st := &State{Targets: map[string][]string{}, Healthy: map[string]bool{}}
+	st.Header.Plan.Steps = []PlanStep{
+		{Key: "join", Uses: "cql.join"},
+		{Key: "others", Later: []string{"join"}},
+		{Key: "go", Approval: "Go on?", Later: []string{"join"}},
+	}
+	if parts := st.parts(); len(parts) != 2 || parts[1].key != "others" {
+		t.Errorf("parts %+v", parts)
+	}
+	var nothing learned
+	if first, later := nothing.elapsed("join", time.Second), nothing.elapsed("join", time.Hour); first > 0.1 || later < 0.9 || later >= 1 {
+		t.Errorf("of a part that nothing is known of, %.2f is done after a second and %.2f after an hour", first, later)
+	}
+	if share := (learned{"join": 10}).elapsed("join", time.Minute); share != 0.95 {
+		t.Errorf("of a part that takes longer than ever, %.2f is done", share)
+	}
+}

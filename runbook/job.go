@@ -1,0 +1,147 @@
+package runbook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"plimsoll/runbook/action"
+)
+
+// job is one thing that is being done: a check, an act, a verification, an undo, a look at the cluster's health.
+type job struct {
+	key      string
+	kind     jobKind
+	progress progress
+	cancel   context.CancelCauseFunc
+	cut      string // why it was cut off; empty: it was not
+}
+
+// jobKind says which job may be cut off.
+type jobKind int
+
+const (
+	looking  jobKind = iota // changes nothing: may always be cut off
+	waiting                 // an act without an effect that may be cut off
+	yielding                // an act that may be cut off
+	firm                    // an act or an undo that is to end by itself
+)
+
+// kindOf is the kind of an act.
+func kindOf(n action.Nature) jobKind {
+	switch {
+	case !n.Interruptible:
+		return firm
+	case n.Effect == action.None:
+		return waiting
+	}
+	return yielding
+}
+
+// progress is how far an act says it is.
+type progress struct {
+	mu    sync.Mutex
+	share float64
+	text  string
+	began time.Time
+}
+
+func (p *progress) tell(share float64, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.share, p.text = share, text
+}
+
+func (p *progress) now() (float64, string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.share, p.text
+}
+
+// result is what came of a job: an event or an error.
+type result struct {
+	key   string
+	event *Event
+	err   error
+}
+
+// errCut is the cause of a context that ended because its job was cut off.
+var errCut = errors.New("cut off")
+
+// begin does f beside the loop; what came of it comes back on results.
+func (r *runner) begin(key string, kind jobKind, timeout time.Duration, f func(ctx context.Context, p *progress) (*Event, error)) {
+	j := &job{key: key, kind: kind}
+	j.progress.share, j.progress.began = -1, time.Now()
+	r.jobs[key] = j
+	cuttable, cancel := context.WithCancelCause(r.acting)
+	j.cancel = cancel
+	ctx, stop := context.WithTimeoutCause(cuttable, timeout, fmt.Errorf("not done after %s", timeout))
+	r.group.Go(func() {
+		defer cancel(nil)
+		defer stop()
+		e, err := f(ctx, &j.progress)
+		if err != nil {
+			err = explain(ctx, err)
+		}
+		r.results <- result{key: key, event: e, err: err}
+	})
+}
+
+// cutOff ends jobs that need not end by themselves: all that may be, when no new work is begun, and acts that a breached
+// guardrail forbids.
+func (r *runner) cutOff() {
+	reason, most := r.stopping(), yielding
+	if reason == "" && r.state.Stopping != nil {
+		reason = "a person cancelled"
+	}
+	if reason == "" && r.broken() != nil {
+		reason = "another step failed"
+	}
+	least := looking
+	if reason == "" {
+		least = yielding
+		if reason, _ = r.guard.state(time.Now()); reason != "" {
+			reason = "guardrail " + reason
+		}
+	}
+	if reason == "" {
+		return
+	}
+	for _, j := range r.jobs {
+		if j.cut == "" && j.kind >= least && j.kind <= most {
+			j.cut = reason
+			j.cancel(errCut)
+		}
+	}
+}
+
+// take writes what came of a job. What failed because it was cut off by us did not fail: a look is simply done again, an act
+// too, and the journal says so; when the stint itself was ended it goes on saying that the act was begun.
+func (r *runner) take(res result) error {
+	j := r.jobs[res.key]
+	delete(r.jobs, res.key)
+	var not notBegun
+	switch {
+	case res.err == nil:
+		return r.write(*res.event)
+	case j.cut != "" && j.kind == looking:
+		return nil
+	case r.acting.Err() != nil:
+		return nil //nolint:nilerr // the stint was ended, which is told elsewhere
+	case errors.As(res.err, &not):
+		return r.write(Event{Kind: Cut, Step: res.key, Reason: "it was not begun: " + not.Error()})
+	case j.cut != "":
+		return r.write(Event{Kind: Cut, Step: res.key, Reason: j.cut})
+	}
+	return r.write(*r.failure(res))
+}
+
+// explain puts the reason for a cancelled context in the place of "context deadline exceeded".
+func explain(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil && errors.Is(err, ctx.Err()) && !errors.Is(err, cause) {
+		return cause
+	}
+	return err
+}

@@ -1,0 +1,180 @@
+package runbook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"plimsoll/durable"
+	"plimsoll/runbook/action"
+)
+
+// holdings are a run's clusters. They are taken in the order of their names: of two runs that want the same ones, the
+// first to have the first has all, and the other none.
+type holdings []*holding
+
+// take takes all clusters of a run, each in the store and in the cluster itself. After an error those that were taken are
+// among what is returned.
+func (s *Service) take(ctx context.Context, site *action.Site, st *State, run string) (holdings, error) {
+	var all holdings
+	for _, name := range st.Header.clusters() {
+		on, err := site.Cluster(ctx, name)
+		if err != nil {
+			return all, err
+		}
+		marker, claim := s.marker(on), s.claim(st, name, run)
+		h, err := hold(ctx, s.Store, marker, claim)
+		var held *durable.HeldError
+		var claimed *action.ClaimedError
+		if errors.As(err, &claimed) && s.forget(ctx, marker, claimed) {
+			h, err = hold(ctx, s.Store, marker, claim)
+		}
+		if h != nil {
+			all = append(all, h)
+		}
+		switch {
+		case errors.As(err, &held):
+			return all, s.busy(ctx, name, held.Lease)
+		case errors.As(err, &claimed):
+			return all, claimed
+		case err != nil:
+			return all, err
+		}
+	}
+	return all, nil
+}
+
+// forget clears the claim of a run of this store that has ended and could not do it: its server was down.
+func (s *Service) forget(ctx context.Context, m Marker, c *action.ClaimedError) bool {
+	st, err := s.State(ctx, c.Run)
+	if err != nil || st.Outcome == "" || st.Outcome == Broken {
+		return false
+	}
+	return m.Clear(ctx, s.claim(st, c.Cluster, c.Run)) == nil
+}
+
+func (s *Service) marker(on *action.Site) Marker {
+	if s.Marker == nil {
+		return nil
+	}
+	return s.Marker(on)
+}
+
+// claim is what a run leaves in one of its clusters.
+func (s *Service) claim(st *State, cluster, run string) action.Claim {
+	return action.Claim{
+		Cluster: cluster, Run: run, Holder: s.Holder, Epoch: st.Epochs[cluster], For: s.ttl(),
+		Break: st.Header.BrokenLock != "" && st.Epochs[cluster] == 0, // before its first act, not after it was fenced itself
+		Held:  st.Epochs[cluster] != 0,
+	}
+}
+
+// lock takes the clusters of a run that is to begin, and says which runs they were taken from by force.
+func (s *Service) lock(ctx context.Context, h *Header, run string) (err error) {
+	if h.BrokenLock != "" {
+		for _, name := range h.clusters() {
+			broke, err := s.breakLock(ctx, name)
+			if err != nil {
+				return err
+			}
+			if broke != "" {
+				h.Broke = append(h.Broke, broke)
+			}
+		}
+	}
+	site, err := s.open(ctx, h.Cluster, h.clusters())
+	if err != nil {
+		return err
+	}
+	all, err := s.take(ctx, site, &State{Header: *h}, run)
+	if err != nil {
+		_, releasing := all.release(ctx)
+		err = errors.Join(err, releasing)
+	}
+	return errors.Join(err, site.Close())
+}
+
+// breakLock takes a cluster from a run of this store whose owner has not prolonged its lease.
+func (s *Service) breakLock(ctx context.Context, cluster string) (run string, err error) {
+	lease, err := s.Store.Lease(ctx, leaseName(cluster))
+	if err != nil || lease.Holder == "" || lease.Expires.After(time.Now()) {
+		return "", err
+	}
+	return lease.Holder, s.Store.Release(ctx, lease.Name, lease.Holder)
+}
+
+// BusyError says that a cluster is held by an unfinished run of this store.
+type BusyError struct {
+	Cluster, Run string
+	By           string    // who executes or executed it, and where
+	Since        time.Time // when it began; zero: not known
+	Status       string
+	Idle         bool // nobody executes it any more
+}
+
+func (s *Service) busy(ctx context.Context, cluster string, lease durable.Lease) error {
+	e := &BusyError{Cluster: cluster, Run: lease.Holder, Idle: lease.Expires.Before(time.Now())}
+	if st, err := s.State(ctx, lease.Holder); err == nil {
+		e.By, e.Since, e.Status = st.Holder, st.Header.At, st.Status()
+		if e.By == "" {
+			e.By = st.Header.By
+		}
+	}
+	return e
+}
+
+func (e *BusyError) Error() string {
+	text := fmt.Sprintf("cluster %s is held by run %s", e.Cluster, e.Run)
+	if e.By != "" {
+		text += " of " + e.By
+	}
+	if !e.Since.IsZero() {
+		text += ", since " + e.Since.Local().Format(time.DateTime)
+	}
+	if e.Status != "" {
+		text += ": " + e.Status
+	}
+	return text
+}
+
+// Hint says what to do.
+func (e *BusyError) Hint() string {
+	hint := fmt.Sprintf("plimsoll runbook status %s; then resume or cancel it", e.Run)
+	if e.Idle {
+		hint += "; nobody executes it: --break-lock REASON takes its lock"
+	}
+	return hint
+}
+
+// confirm asks for each cluster whether it is still ours, and prolongs.
+func (all holdings) confirm(ctx context.Context) error {
+	for _, h := range all {
+		if err := h.confirm(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// epochs are those of the leases, by cluster.
+func (all holdings) epochs() map[string]int64 {
+	epochs := map[string]int64{}
+	for _, h := range all {
+		epochs[h.claim.Cluster] = h.claim.Epoch
+	}
+	return epochs
+}
+
+// lost tells whether one of the clusters was seen to be another's.
+func (all holdings) lost() bool { return slices.ContainsFunc(all, (*holding).isLost) }
+
+// release gives the clusters back. kept says which claims stay because their cluster does not answer.
+func (all holdings) release(ctx context.Context) (kept, err error) {
+	for _, h := range all {
+		claim, lease := h.release(ctx)
+		kept, err = errors.Join(kept, claim), errors.Join(err, lease)
+	}
+	return kept, err
+}

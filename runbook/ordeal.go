@@ -1,0 +1,42 @@
+package runbook
+
+import (
+	"slices"
+	"time"
+)
+
+// Trouble is one thing that a runbook did not stand.
+type Trouble struct {
+	Test string `json:"test"`
+	Step string `json:"step,omitempty"`
+	Text string `json:"text"`
+}
+
+// Ordeal is the report of a torture.
+type Ordeal struct {
+	Runbook  string        `json:"runbook"`
+	Hash     string        `json:"hash"` // of the runbook's text
+	Product  string        `json:"product,omitempty"`
+	Version  string        `json:"version,omitempty"`
+	Topology string        `json:"topology,omitempty"`
+	Steps    int           `json:"steps"` // as planned, each target's counted
+	Tries    int           `json:"tries"`
+	Restored int           `json:"restored"`           // how many times the lab was brought back to where it began
+	Resumed  time.Duration `json:"resumed_ns"`         // the longest from the start of the process that goes on to what it writes first
+	Took     time.Duration `json:"took_ns"`            // all of it
+	Asks     []string      `json:"asks,omitempty"`     // steps that stop for a person when they are cut off: declared so
+	Stays    []string      `json:"stays,omitempty"`    // steps that cannot be taken back: declared so
+	Troubles []Trouble     `json:"troubles,omitempty"` // empty: it stood
+}
+
+// trouble notes what was not stood.
+func (o *Ordeal) trouble(test, step, text string) {
+	o.Troubles = append(o.Troubles, Trouble{test, step, text})
+}
+
+func appendNew(list []string, s string) []string {
+	if slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
+}

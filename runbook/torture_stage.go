@@ -1,0 +1,123 @@
+package runbook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"plimsoll/runbook/action"
+)
+
+// prepare brings the lab to where the runbook has something to do.
+func (t *Torture) prepare(ctx context.Context, name string) error {
+	for n, q := range t.Before {
+		t.Say(q.Book.Name)
+		s, err := t.service(ctx, fmt.Sprintf("%s-%d", name, n+1))
+		if err != nil {
+			return err
+		}
+		st, _, err := t.run(ctx, s, q, func(*State) *Order { return nil })
+		if err = errors.Join(err, s.Store.Close()); err != nil {
+			return fmt.Errorf("prepare by %s: %w", q.Book.Name, err)
+		}
+		if st.Outcome != Done {
+			return fmt.Errorf("prepare by %s: %s at %s: %s", q.Book.Name, st.Status(), st.Position(), st.Why)
+		}
+	}
+	return nil
+}
+
+// sights are what the checks of a plan's steps say: the state that must be the same after an undo.
+func sights(p Plan) (map[string]string, error) {
+	all := map[string]string{}
+	for _, step := range p.Steps {
+		data, err := json.Marshal([]any{step.State, step.Observed})
+		if err != nil {
+			return nil, fmt.Errorf("compare states: %w", err)
+		}
+		all[step.Key] = string(data)
+	}
+	return all, nil
+}
+
+// aftermath looks at what a run left that was taken back as far as it can be, and sets the stage for the next try. What was
+// all taken back need not be restored: the checks see what they saw.
+func (t *Torture) aftermath(ctx context.Context, o *Ordeal, s *Service, test, run string) error {
+	st, err := s.State(ctx, run)
+	if err != nil {
+		return err
+	}
+	stays := o.stays(test, st)
+	if st.Outcome != TakenBack && st.Outcome != Cancelled {
+		o.trouble(test, st.Position(), "it could not be given up: "+st.Status()+": "+st.Why)
+	}
+	p, err := s.Prepare(ctx, t.Request)
+	var now map[string]string
+	if err == nil {
+		now, err = sights(p.Header.Plan)
+	}
+	if err == nil && maps.Equal(now, t.stage) {
+		return nil
+	}
+	switch {
+	case stays: // declared
+	case err != nil:
+		o.trouble(test, "", "undone, it cannot be planned any more: "+err.Error())
+	default:
+		for _, key := range slices.Sorted(maps.Keys(t.stage)) {
+			if now[key] != t.stage[key] {
+				o.trouble(test, key, "undone, it is "+now[key]+", it was "+t.stage[key])
+			}
+		}
+	}
+	return t.reset(ctx, o)
+}
+
+// stays notes the steps that were not taken back, and tells whether there are any.
+func (o *Ordeal) stays(test string, st *State) (any bool) {
+	for _, i := range st.Items {
+		if i.Phase != Settled || !i.Asks {
+			continue
+		}
+		any = true
+		if strings.Contains(i.Error, "irreversible") {
+			o.Stays = appendNew(o.Stays, i.Step.ID)
+		} else {
+			o.trouble(test, i.Key, "it was not undone: "+i.Error)
+		}
+	}
+	return any
+}
+
+// reset brings the lab back to where every try begins.
+func (t *Torture) reset(ctx context.Context, o *Ordeal) (err error) {
+	if t.Restore == nil {
+		return nil
+	}
+	o.Restored++
+	t.Say("bring the lab back")
+	if err := t.Restore(ctx); err != nil {
+		return err
+	}
+	if err := t.prepare(ctx, fmt.Sprintf("restored-%d", o.Restored)); err != nil {
+		return err
+	}
+	s, err := t.service(ctx, fmt.Sprintf("look-%d", o.Restored))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Store.Close()) }()
+	p, err := s.Prepare(ctx, t.Request)
+	if err != nil {
+		return fmt.Errorf("plan on the restored lab: %w", err)
+	}
+	if !slices.ContainsFunc(p.Header.Plan.Steps, func(step PlanStep) bool { return step.State == action.Needed }) {
+		return errors.New("the restored lab is not as it was: there is nothing to do")
+	}
+	t.stage, err = sights(p.Header.Plan) // its servers' processes are others
+	return err
+}

@@ -1,0 +1,99 @@
+package runbook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"plimsoll/runbook/action"
+)
+
+// takeBack cancels with undo.
+func takeBack(st *State) *Order {
+	if st.Outcome == Done || st.Outcome == Broken {
+		return &Order{Do: "cancel", Undo: true, Reason: "torture"}
+	}
+	return nil
+}
+
+// actor stands between a step and its action.
+type actor func(ctx context.Context, task action.Task, on *action.Site, c action.Call) (action.Facts, error)
+
+// twice lets every repeatable act happen twice, and takes the run back.
+func (t *Torture) twice(ctx context.Context, o *Ordeal) error {
+	return t.undone(ctx, o, "twice", func(ctx context.Context, task action.Task, on *action.Site, c action.Call) (action.Facts, error) {
+		out, err := task.Act(ctx, on, c)
+		if err != nil || !task.Nature().Repeatable {
+			return out, err
+		}
+		if out, err = task.Act(ctx, on, c); err != nil {
+			return out, fmt.Errorf(secondTime+": %w", err)
+		}
+		return out, nil
+	}, "")
+}
+
+// fail lets one step after another fail when it has acted, and takes the run back.
+func (t *Torture) fail(ctx context.Context, o *Ordeal) error {
+	var ids []string
+	each(t.Request.Book.Steps, func(s *Step) {
+		if s.Uses != "" {
+			ids = append(ids, s.ID)
+		}
+	})
+	for _, id := range ids {
+		if err := t.undone(ctx, o, "failed at "+id, func(ctx context.Context, task action.Task, on *action.Site, c action.Call) (action.Facts, error) {
+			out, err := task.Act(ctx, on, c)
+			if err == nil && idOf(c.Step) == id {
+				err = &action.Refusal{Reason: "failed by the torture"}
+			}
+			return out, err
+		}, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// undone runs with an actor in between, takes the run back and compares what the checks see.
+func (t *Torture) undone(ctx context.Context, o *Ordeal, test string, act actor, failing string) (err error) {
+	o.Tries++
+	t.Say(test)
+	s, err := t.service(ctx, strings.ReplaceAll(test, " ", "-"))
+	if err != nil {
+		return err
+	}
+	s.act = act
+	defer func() { err = errors.Join(err, s.Store.Close()) }()
+	first := true
+	_, run, err := t.run(ctx, s, t.Request, func(st *State) *Order {
+		if first {
+			o.unexpected(test, failing, st)
+		}
+		first = false
+		return takeBack(st)
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", test, err)
+	}
+	return t.aftermath(ctx, o, s, test, run)
+}
+
+// unexpected notes steps that failed though nobody let them fail.
+func (o *Ordeal) unexpected(test, failing string, st *State) {
+	for _, i := range st.Items {
+		switch {
+		case i.Phase != Dead || i.Step.ID == failing:
+		case failing == "" && strings.Contains(i.Error, secondTime):
+			o.trouble(test, i.Key, "it is not repeatable: "+i.Error)
+		default:
+			o.trouble(test, i.Key, "it failed: "+i.Error)
+		}
+	}
+	if st.Outcome != Done && st.Outcome != Broken {
+		o.trouble(test, st.Position(), "it did not come to its end: "+st.Status()+": "+st.Why)
+	}
+}
+
+const secondTime = "the second time"

@@ -1,0 +1,51 @@
+package trial
+
+import (
+	"slices"
+	"strings"
+
+	"plimsoll/engine"
+	"plimsoll/load"
+	"plimsoll/series"
+)
+
+// avoided makes events of nodes that the load keeps away from because they hang, and to which it returns. What hangs while
+// nothing is done to the cluster is no part of the question: a baseline with it is none.
+func (d *drive) avoided(s load.Second) {
+	var now []string
+	for _, db := range d.sources {
+		if a, ok := db.(engine.Avoiding); ok {
+			now = append(now, a.Avoids()...)
+		}
+	}
+	slices.Sort(now)
+	now = slices.Compact(now)
+	tell := func(kind string, here, there []string) {
+		for _, address := range here {
+			if !slices.Contains(there, address) {
+				d.happened(series.Event{Time: s.Start, Kind: kind, Cell: d.cell.Name, Round: d.round, Detail: map[string]any{"address": address}})
+			}
+		}
+	}
+	tell("load.avoids", now, d.avoids)
+	tell("load.returns", d.avoids, now)
+	d.avoids = now
+	for _, address := range now {
+		if !slices.Contains(d.hung, d.now.phase+" "+address) {
+			d.hung = append(d.hung, d.now.phase+" "+address)
+		}
+	}
+}
+
+// judgeHung says of the undisturbed phases in which nodes hung.
+func (d *drive) judgeHung() {
+	for _, at := range d.hung {
+		phase, address, _ := strings.Cut(at, " ")
+		switch phase {
+		case "baseline":
+			d.refute("%s, baseline: the node at %s took requests and answered none for a while, though nothing was done to it", where(d.cell.Name, d.round), address)
+		case "measure":
+			d.note("%s, measure: the node at %s took requests and answered none for a while; the load went to the others", where(d.cell.Name, d.round), address)
+		}
+	}
+}

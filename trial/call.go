@@ -1,0 +1,112 @@
+package trial
+
+import (
+	"path/filepath"
+	"slices"
+	"time"
+
+	"plimsoll/internal/document"
+	"plimsoll/runbook"
+)
+
+// Call is the use of a change or of a runbook by name.
+type Call struct {
+	Change  string         `yaml:"run,required"`  // lab/freeze, mysql/rolling-restart, or the path of a runbook, beside the trial
+	As      string         `yaml:"as"`            // how phases and events call it; "": by its own name
+	With    *document.Node `yaml:"with"`          // its inputs; nil when there are none
+	Approve bool           `yaml:"approve"`       // of a runbook: approvals and cautions are answered by the trial
+	Limit   time.Duration  `yaml:"limit,nonzero"` // of a runbook: how long its run may take
+	At      *document.Node `yaml:"-"`
+
+	book *runbook.Runbook // nil: a change of the lab
+	said map[string]string
+}
+
+// defaultLimit is how long a run may take that names no limit.
+const defaultLimit = 10 * time.Minute
+
+func readCall(n *document.Node) (Call, error) {
+	if n.Kind == document.Scalar {
+		return Call{Change: n.Text, At: n}, nil
+	}
+	var c Call
+	err := n.Decode(&c)
+	c.At = n.Get("run")
+	return c, err
+}
+
+// Name is how phases and events call what is run: a runbook in a file has a name of its own.
+func (c Call) Name() string {
+	switch {
+	case c.As != "":
+		return c.As
+	case c.book != nil:
+		return c.book.Name
+	}
+	return c.Change
+}
+
+// given returns the call of a runbook with these inputs on top of its own, as far as the runbook takes them.
+func (c Call) given(inputs *document.Node) (Call, error) {
+	if c.book == nil || inputs == nil {
+		return c, nil
+	}
+	with := &document.Node{Kind: document.Mapping}
+	if c.With != nil && c.With.Kind == document.Mapping {
+		with = c.With.Clone()
+	}
+	for _, e := range inputs.Entries {
+		if _, takes := c.book.Inputs[e.Key]; takes {
+			with.Put(e.Key, e.Value)
+		}
+	}
+	var err error
+	c.said, err = c.book.Accepts(with, c.At)
+	return c, err
+}
+
+// beside is where a file that a trial names stands: beside the trial, unless its path says otherwise.
+func beside(name *document.Node) *document.Node {
+	if !document.IsPath(name.Text) || filepath.IsAbs(name.Text) {
+		return name
+	}
+	found := *name
+	found.Text = filepath.Join(filepath.Dir(name.File), name.Text)
+	return &found
+}
+
+// resolve finds what a call means and refuses, with its place, what can never work.
+func (p Parts) resolve(c *Call, nodes int) error {
+	if change, known := p.change(c.Change); known {
+		if c.Approve || c.Limit > 0 {
+			return c.At.Errorf("%s is no runbook: it takes no approve and no limit", c.Change)
+		}
+		return change.Check(*c, nodes)
+	}
+	named := *c.At
+	named.Text = c.Change
+	n := beside(&named)
+	if !document.IsPath(n.Text) && !slices.Contains(p.Books, n.Text) {
+		refusal := document.UnknownName(n, "change or runbook", p.changeNames())
+		if refusal.Hint == "" {
+			refusal.Hint = "a runbook of your own is a file that ends in .yaml"
+		}
+		return refusal
+	}
+	book, err := p.Runbook(n)
+	if err != nil {
+		return err
+	}
+	if c.said, err = book.Accepts(c.With, c.At); err != nil {
+		return err
+	}
+	if step := book.Approval(); step != "" && !c.Approve {
+		return c.At.Errorf("step %s of %s waits for a person", step, book.Name).
+			WithHint("approve: true answers approvals in this rehearsal; the run says that the trial did")
+	}
+	c.book = book
+	if c.Limit == 0 {
+		c.Limit = defaultLimit
+	}
+	return nil
+}

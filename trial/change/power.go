@@ -1,0 +1,55 @@
+package change
+
+import (
+	"context"
+
+	"plimsoll/lab"
+	"plimsoll/series"
+	"plimsoll/trial"
+)
+
+// powerFail is a loss of power: the server is killed, and what it had not synced is forgotten.
+type powerFail struct{ onNode }
+
+var (
+	_ trial.Change    = powerFail{}
+	_ trial.Demanding = powerFail{}
+	_ trial.Explained = powerFail{}
+)
+
+// Demand asks for nodes that can forget.
+func (powerFail) Demand(s *lab.Spec) { s.Forgetful = true }
+
+// Explain says what it is, and what it costs while nothing happens.
+func (powerFail) Explain() string {
+	return "lab/power-fail is a power failure: the server is killed, and everything that it had not synced is forgotten. " +
+		"The layer beneath its files that does this takes time at every write and sync: throughput and latencies are not those of the bare disk."
+}
+
+// Run does it, and starts the node again when its time is over.
+func (p powerFail) Run(ctx context.Context, on *lab.Cluster, c trial.Call, tell func(series.Event)) error {
+	in, err := p.read(c)
+	if err != nil {
+		return err
+	}
+	event := func(kind string, detail map[string]any) {
+		tell(series.Event{Kind: kind, Name: p.name, Node: in.Node, Detail: detail})
+	}
+	event(p.event, nil)
+	forgotten, err := on.PowerFail(ctx, in.Node)
+	if err != nil {
+		return err
+	}
+	event("node.forgot", map[string]any{"files": forgotten.Files, "bytes": forgotten.Bytes, "names": forgotten.Names})
+	return startAfter(ctx, on, in, func(kind string) { event(kind, nil) })
+}
+
+// killed is the end of a process.
+type killed struct{ onNode }
+
+var _ trial.Explained = killed{}
+
+// Explain says what it is not.
+func (killed) Explain() string {
+	return "lab/kill is the kill of a process: what the server had handed to the system survives it, synced or not. What only a power failure loses, lab/power-fail shows."
+}

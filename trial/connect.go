@@ -1,0 +1,112 @@
+package trial
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+
+	"plimsoll/engine"
+)
+
+// open connects to a data set as its administrator.
+func (s *servers) open(ctx context.Context, p dataset) (engine.Database, error) {
+	return s.connect(ctx, p.namespace, p.nodes...)
+}
+
+// makeNamespace makes the database that a data set is going to stand in.
+func (s *servers) makeNamespace(ctx context.Context, p dataset) error {
+	db, err := s.connect(ctx, "", p.nodes...)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if n, ok := db.(engine.Namespaced); ok {
+		if err := n.MakeNamespace(ctx, p.namespace); err != nil {
+			return err
+		}
+	}
+	return s.makeAccount(ctx, db, p.namespace)
+}
+
+// loadUser is the user whose operations are measured: like an application's, and unlike an administrator's, they end where a
+// server is made read-only.
+const loadUser = "load"
+
+func (s *servers) makeAccount(ctx context.Context, db engine.Database, namespace string) error {
+	a, ok := db.(engine.Accounted)
+	if !ok {
+		return nil
+	}
+	if s.account == "" {
+		s.account = engine.Secret(rand.Text())
+	}
+	return a.MakeAccount(ctx, loadUser, s.account, namespace)
+}
+
+// openLoad connects to a data set as the user who loads, in the way of a cell's load.
+func (s *servers) openLoad(ctx context.Context, l Load, p dataset) (engine.Database, error) {
+	target, err := s.loadTarget(l, p)
+	if err != nil {
+		return nil, err
+	}
+	db, err := s.engine.Open(ctx, target)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the cluster as %s: %w", target.User, err)
+	}
+	return db, nil
+}
+
+// loadTarget is how to reach a data set as the user who loads, in the way of a load.
+func (s *servers) loadTarget(l Load, p dataset) (engine.Target, error) {
+	target, err := s.target(p.namespace, p.nodes...)
+	if s.account != "" {
+		target.User, target.Password = loadUser, s.account
+	}
+	if l.Consistency != "" {
+		target = target.With("consistency", l.Consistency)
+	}
+	return target, err
+}
+
+// target is how to reach the nodes, all of them if none is named, as their administrator. Those of an existing cluster are
+// named by their addresses, and the trial names its database and its user.
+func (s *servers) target(namespace string, nodes ...string) (engine.Target, error) {
+	if s.existing != nil {
+		target := *s.existing
+		if len(nodes) > 0 {
+			target.Addresses = nodes
+		}
+		return target, nil
+	}
+	target, err := s.cluster.Target(nodes...)
+	target.Namespace = namespace
+	return target, err
+}
+
+func (s *servers) connect(ctx context.Context, namespace string, nodes ...string) (engine.Database, error) {
+	target, err := s.target(namespace, nodes...)
+	if err != nil {
+		return nil, err
+	}
+	return s.connectTo(ctx, target)
+}
+
+// connectAlone connects to one node, which would otherwise show what all nodes do, and be asked for them.
+func (s *servers) connectAlone(ctx context.Context, namespace, node string) (engine.Database, error) {
+	target, err := s.target(namespace, node)
+	if err != nil {
+		return nil, err
+	}
+	if l, ok := s.engine.(engine.Lone); ok {
+		target = l.Alone(target)
+	}
+	return s.connectTo(ctx, target)
+}
+
+func (s *servers) connectTo(ctx context.Context, target engine.Target) (engine.Database, error) {
+	db, err := s.engine.Open(ctx, target)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the cluster: %w", err)
+	}
+	return db, nil
+}

@@ -1,0 +1,251 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"plimsoll/analyze"
+	"plimsoll/runbook"
+	"plimsoll/series"
+)
+
+// halt ends a trial before its end, with an answer of its own.
+type halt struct {
+	answer analyze.Answer
+	reason string
+}
+
+func (h *halt) Error() string { return h.reason }
+
+// span is the time that one step of a run took.
+type span struct {
+	key      string // restart, or each[n2].restart
+	from, to time.Time
+}
+
+// id is the step's name in the runbook, whatever it was done for.
+func (s span) id() string { return s.key[strings.LastIndex(s.key, ".")+1:] }
+
+// execution is one run of a runbook inside a trial.
+type execution struct {
+	call  Call
+	tell  func(series.Event)
+	show  func(step string)
+	id    string
+	asked chan runbook.Event
+
+	mu    sync.Mutex
+	begun map[string]time.Time
+	spans []span
+}
+
+// execute runs a runbook to its end. A run that does not come to a good one halts the trial: the change failed, which answers
+// the question, or it could not be tried.
+func (r *runner) execute(ctx context.Context, s *servers, call Call, tell func(series.Event), show func(string)) ([]span, error) {
+	service := r.runs.service
+	p, err := service.Prepare(ctx, runbook.Request{Book: call.book, Cluster: r.nameOf(s), Inputs: call.said})
+	if err == nil {
+		err = p.Header.Plan.Trouble()
+	}
+	if err != nil {
+		return nil, refusedBy(ctx, call, err)
+	}
+	x := &execution{call: call, tell: tell, show: show, asked: make(chan runbook.Event, 64), begun: map[string]time.Time{}}
+	if x.id, err = service.Begin(ctx, p); err != nil {
+		return nil, refusedBy(ctx, call, err)
+	}
+	r.runs.follow(x)
+	defer r.runs.follow(nil)
+	if err := service.Start(ctx, r.runs.executor, x.id, runbook.Order{Do: "run"}); err != nil {
+		return nil, err
+	}
+	halted, err := r.await(ctx, x)
+	st, stateErr := service.State(context.WithoutCancel(ctx), x.id)
+	if stateErr != nil {
+		return x.steps(), errors.Join(err, stateErr)
+	}
+	r.runs.all = append(r.runs.all, ended{x.id, st})
+	if err != nil {
+		return x.steps(), err
+	}
+	if halted == nil && st.Outcome != runbook.Done {
+		halted = &halt{analyze.Fail, fmt.Sprintf("the run of %s ended as %s: %s", call.Name(), st.Status(), whyOf(st))}
+	}
+	if halted != nil {
+		return x.steps(), halted
+	}
+	return x.steps(), nil
+}
+
+func refusedBy(ctx context.Context, call Call, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return &halt{analyze.Invalid, fmt.Sprintf("%s could not be run: %v", call.Name(), err)}
+}
+
+func whyOf(st *runbook.State) string {
+	for _, i := range st.Items {
+		if i.Phase == runbook.Dead {
+			return fmt.Sprintf("step %s: %s", i.Key, i.Error)
+		}
+	}
+	return st.Why
+}
+
+// await waits for the end of a run, agrees to what it asks if the trial may, and breaks it off at its limit.
+func (r *runner) await(ctx context.Context, x *execution) (*halt, error) {
+	limited, cancel := context.WithTimeoutCause(ctx, x.call.Limit, errOverLimit)
+	defer cancel()
+	over := make(chan error, 1)
+	go func() { over <- r.runs.executor.Wait(limited, x.id) }()
+	for {
+		select {
+		case e := <-x.asked:
+			if !x.call.Approve {
+				return r.breakOff(ctx, x, &halt{analyze.Invalid,
+					fmt.Sprintf("step %s of %s waits for a person (%s); approve: true would let the trial answer", e.Step, x.call.Name(), asks(e))})
+			}
+			if err := r.runs.service.Agree(ctx, x.id, e, r.runs.service.User, "approve: true in the trial"); err != nil {
+				return nil, err
+			}
+		case err := <-over:
+			if errors.Is(context.Cause(limited), errOverLimit) {
+				return r.breakOff(ctx, x, r.tooLong(ctx, x))
+			}
+			return nil, err
+		}
+	}
+}
+
+var errOverLimit = errors.New("over its limit")
+
+// asks is what a person is asked.
+func asks(e runbook.Event) string {
+	if e.Caution != "" {
+		return e.Caution
+	}
+	return e.Note
+}
+
+// tooLong says what a run was at when its time was over. One that a guardrail held without data tells nothing of the change.
+func (r *runner) tooLong(ctx context.Context, x *execution) *halt {
+	h := &halt{analyze.Fail, fmt.Sprintf("the run of %s had not ended after %s", x.call.Name(), x.call.Limit)}
+	st, err := r.runs.service.State(ctx, x.id)
+	if err != nil {
+		return h
+	}
+	if at := st.Position(); at != "" {
+		h.reason += ", it was at " + at
+	}
+	if st.Held != "" {
+		h.reason += ", held by guardrail " + st.Held
+		if strings.Contains(st.Held, "no data") {
+			h.answer = analyze.Invalid
+		}
+	}
+	return h
+}
+
+// breakOff stops executing: the trial ends with it. What acts is given a moment to end.
+func (r *runner) breakOff(ctx context.Context, x *execution, h *halt) (*halt, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	r.runs.executor.Drain()
+	limited, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	_ = r.runs.executor.Wait(limited, x.id) // if it goes on, it ends with its cluster
+	return h, nil
+}
+
+// follow makes an execution the one whose events are told.
+func (s *runs) follow(x *execution) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now = x
+}
+
+// observe makes the trial's events of the run's. The run waits for it.
+func (x *execution) observe(e runbook.Event, at time.Time) {
+	event := func(kind string, detail map[string]any) {
+		if detail == nil {
+			detail = map[string]any{}
+		}
+		detail["run"] = x.id
+		x.tell(series.Event{Time: at, Kind: kind, Name: e.Step, Detail: detail})
+	}
+	switch e.Kind {
+	case runbook.Valued:
+		if !e.Skip {
+			x.begin(e.Step, at)
+			x.show(e.Step)
+			event(stepStart, nil)
+		}
+	case runbook.Verified:
+		event(stepEnd, map[string]any{"seconds": x.end(e.Step, at).Seconds()})
+	case runbook.Failed:
+		kind := "step.retry"
+		if e.Final {
+			kind = stepEnd
+			x.end(e.Step, at)
+		}
+		event(kind, map[string]any{"error": e.Error})
+	case runbook.Asked:
+		event("run.asked", map[string]any{"note": asks(e)})
+		x.asked <- e
+	case runbook.Approved:
+		event("run.approved", map[string]any{"by": e.By})
+		if !x.call.book.Acts(e.Step) {
+			event(stepEnd, map[string]any{"seconds": x.end(e.Step, at).Seconds()})
+		}
+	case runbook.Held:
+		event("run.held", map[string]any{"guardrail": e.Reason})
+	case runbook.Freed:
+		event("run.freed", nil)
+	}
+}
+
+// The events of a run's steps.
+const (
+	stepStart = "step.start"
+	stepEnd   = "step.end"
+)
+
+func (x *execution) begin(step string, at time.Time) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.begun[step] = at
+}
+
+func (x *execution) end(step string, at time.Time) time.Duration {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	from, open := x.begun[step]
+	if !open {
+		return 0
+	}
+	delete(x.begun, step)
+	x.spans = append(x.spans, span{step, from, at})
+	return at.Sub(from)
+}
+
+// steps are those of the run so far; one that had not ended ends now.
+func (x *execution) steps() []span {
+	x.mu.Lock()
+	open := make([]string, 0, len(x.begun))
+	for step := range x.begun {
+		open = append(open, step)
+	}
+	x.mu.Unlock()
+	for _, step := range open {
+		x.end(step, time.Now())
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.spans
+}

@@ -1,0 +1,114 @@
+package trial
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/expr-lang/expr/ast"
+
+	"plimsoll/engine"
+	"plimsoll/internal/document"
+	"plimsoll/load"
+	"plimsoll/probe"
+)
+
+// The statistics of a signal over a stretch of time.
+const (
+	lowest  = "lowest"
+	highest = "highest"
+	average = "mean"
+	latest  = "last"
+)
+
+var signalStatistics = []string{lowest, highest, average, latest}
+
+// ofSignal tells the metrics that are read off a signal.
+func (m Metric) ofSignal() bool { return m.Signal != "" }
+
+// quoted is the text of an argument in quotes.
+func quoted(arguments []ast.Node) (text string, is bool) {
+	if len(arguments) != 1 {
+		return "", false
+	}
+	n, is := arguments[0].(*ast.StringNode)
+	if !is {
+		return "", false
+	}
+	return n.Value, true
+}
+
+// signal reads highest("mysql.threads_running"). Names are checked where it is known what can be shown.
+func (t *terms) signal(statistic string, arguments []ast.Node) (Metric, error) {
+	name, is := quoted(arguments)
+	if !is {
+		return Metric{}, t.at.Errorf(`%s of what? expected %s("mysql.threads_running") or another signal, in quotes`, statistic, statistic)
+	}
+	if statistic == latest && t.rounds > 1 {
+		return Metric{}, t.at.Errorf("last(%q): there is a last reading in each of %d rounds", name, t.rounds).WithHint("ask for lowest, highest or mean")
+	}
+	if t.signals != nil && !slices.ContainsFunc(t.signals, func(known string) bool { return engine.NamesSignal(known, name) }) {
+		return Metric{}, t.unknownSignal(name)
+	}
+	return Metric{Name: statistic, Signal: name}, nil
+}
+
+// unknownSignal does not list all that there are: they are many.
+func (t *terms) unknownSignal(name string) *document.Problem {
+	at := *t.at
+	at.Text = name
+	var near []string
+	for _, known := range t.signals {
+		family, open := strings.CutSuffix(known, "*")
+		if !open {
+			near = append(near, known)
+			continue
+		}
+		if i := strings.LastIndexByte(name, '.'); i >= 0 { // what the servers choose is taken as it is
+			near = append(near, family+name[i+1:])
+		}
+	}
+	p := at.Errorf("unknown signal %q, expected one that the cluster or the load shows", name)
+	if found := document.Nearest(name, near); found != "" {
+		return p.WithHint("did you mean %q?", found)
+	}
+	return p.WithHint("docs/trial-reference.md lists the signals; signals.csv of a result has those that were shown")
+}
+
+// engines are those of the cells.
+func (t *Trial) engines(parts Parts) []engine.Engine {
+	if t.existing != nil {
+		return []engine.Engine{t.existing.engine}
+	}
+	var all []engine.Engine
+	for _, c := range t.cells {
+		all = append(all, parts.Products[c.cluster.Engine].Engine)
+	}
+	return all
+}
+
+// signalsOf are the names of what engines, the servers' processes and the load generator show; nil where an engine cannot say.
+func signalsOf(engines []engine.Engine) []string {
+	all := slices.Concat(probe.ProcessSignals(), loadSignals())
+	for _, e := range engines {
+		instrumented, knows := e.(engine.Instrumented)
+		if !knows {
+			return nil
+		}
+		all = append(all, instrumented.Signals()...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// loadSignals are the names of what the load generator shows: of itself, and of the nodes that answered.
+func loadSignals() []string { return append(generatorSignals(), readsAnswered) }
+
+// generatorSignals are those of the generator itself, which are of no node.
+func generatorSignals() []string {
+	var all []string
+	for _, p := range guardPoints(generator, time.Time{}, load.GuardSecond{}) {
+		all = append(all, p.Signal)
+	}
+	return all
+}

@@ -1,0 +1,69 @@
+package trial
+
+import "time"
+
+// pace is how fast a trial gets on.
+type pace struct {
+	done      int           // cells measured, over all rounds
+	spent     time.Duration // on them
+	prepared  int           // data sets whose servers run
+	preparing time.Duration // how long that took
+}
+
+// What is assumed of a small server, before anything is known.
+const (
+	making  = 20 * time.Second // making its data folder, starting it and loading the data
+	restart = 8 * time.Second  // putting its data back and starting it
+	adjust  = time.Second      // changing its settings, mostly without a restart
+	acting  = 3 * time.Second  // a change or a runbook
+)
+
+// left estimates the time that remains, from what was done so far, else from the phases as planned.
+func (t *Trial) left(p pace) time.Duration {
+	sets := time.Duration(len(t.dataNames()) - p.prepared)
+	cells := time.Duration(len(t.cells)*t.Phases.Rounds - p.done)
+	return sets*mean(p.preparing, p.prepared, making) + cells*mean(p.spent, p.done, t.planned())
+}
+
+// mean is the mean of n, or what is assumed while there is none.
+func mean(sum time.Duration, n int, assumed time.Duration) time.Duration {
+	if n == 0 {
+		return assumed
+	}
+	return sum / time.Duration(n)
+}
+
+// planned is how long a cell should take.
+func (t *Trial) planned() time.Duration {
+	each := restart + t.length()
+	if t.Phases.Restore == RestoreNever {
+		each = adjust + t.length()
+	}
+	if w := time.Duration(t.Phases.Warmup); w > 0 {
+		return each + w
+	}
+	return each + min(30*time.Second, t.Phases.WarmupLimit)
+}
+
+// dataNames are the names of the data sets that the cells work on.
+func (t *Trial) dataNames() map[string]bool {
+	names := map[string]bool{}
+	for _, c := range t.cells {
+		names[c.data] = true
+	}
+	return names
+}
+
+// length is how long a cell is measured, as far as that is known beforehand.
+func (t *Trial) length() time.Duration {
+	if len(t.Timeline) == 0 {
+		return t.Phases.Measure
+	}
+	var sum time.Duration
+	for _, s := range t.Timeline {
+		if sum += s.Length; s.Call != nil {
+			sum += acting
+		}
+	}
+	return sum
+}

@@ -1,0 +1,125 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"plimsoll/engine"
+	"plimsoll/internal/document"
+	"plimsoll/load"
+	"plimsoll/series"
+	"plimsoll/workload"
+)
+
+// Reads is who answers the operations of a load that only read.
+type Reads string
+
+// Who answers reads.
+const (
+	ReadPrimary  Reads = "primary"
+	ReadReplicas Reads = "replicas" // the healthy ones; without one, the primary
+)
+
+// UnmarshalDocument reads who answers.
+func (r *Reads) UnmarshalDocument(n *document.Node) error {
+	*r = Reads(n.Text)
+	if *r != ReadPrimary && *r != ReadReplicas {
+		return document.UnknownName(n, "source of reads", []string{string(ReadPrimary), string(ReadReplicas)})
+	}
+	return nil
+}
+
+// checkReads refuses reads from replicas together with what spreads a load otherwise.
+func (l Load) checkReads(n *document.Node, ps *document.Problems) {
+	if n.Get("max_behind") != nil && (l.Reads != ReadReplicas || l.MaxBehind <= 0) {
+		ps.Add(n, at(n, "max_behind").Errorf("max_behind is a time, with reads_from: replicas"))
+	}
+	if l.Reads != ReadReplicas {
+		return
+	}
+	if l.To == ToAll || len(l.On) > 0 || len(l.From) > 0 {
+		ps.Add(n, at(n, "reads_from").Errorf("reads_from: replicas takes a load of one data set from Plimsoll's own process, without to: all, on or from"))
+	}
+}
+
+// suitReads refuses reads from replicas where there are none, or nothing that only reads.
+func (l Load) suitReads(n *document.Node, t *Trial, parts Parts, e engine.Engine, w workload.Workload) error {
+	if l.Reads != ReadReplicas {
+		return nil
+	}
+	if !parts.replicates(e) {
+		return at(n, "reads_from").Errorf("reads_from: replicas, and %s has no replicas that follow a primary", e.Name())
+	}
+	if t.existing != nil && len(t.existing.address.Addresses) < 2 {
+		return at(n, "reads_from").Errorf("reads_from: replicas, and %s is one server", t.existing.name).
+			WithHint("mysql://user@primary,replica,replica/database")
+	}
+	reading, ok := w.(workload.Reading)
+	if !ok || !slices.Contains(reading.ReadOnly(), true) {
+		return at(n, "reads_from").Errorf("reads_from: replicas, and %s has no operation that only reads", w.Name())
+	}
+	return nil
+}
+
+// replicates tells whether servers of an engine follow one another.
+func (p Parts) replicates(e engine.Engine) bool {
+	for _, product := range p.Products {
+		if _, ok := product.Launcher.(engine.Replicator); ok && product.Engine.Name() == e.Name() {
+			return true
+		}
+	}
+	return false
+}
+
+// readers are the replicas of a cell's cluster, which answer reads.
+type readers struct {
+	*workload.Readers
+	before map[string]int64 // that were answered
+}
+
+func (*readers) move([]string) {} // they look by themselves
+
+// readsAnswered is the signal of how many reads a node answered in a second.
+const readsAnswered = "load.reads_answered"
+
+// shares are how many reads each node answered since it was last asked; of the primary those in place of replicas.
+func (r *readers) shares(at time.Time) []series.Point {
+	var points []series.Point
+	now := r.Answered()
+	for _, node := range document.SortedKeys(now) {
+		p := series.Point{Time: at, Signal: readsAnswered, Node: node, Value: float64(now[node] - r.before[node])}
+		if node == "" {
+			p.Node = string(ReadPrimary)
+		}
+		points = append(points, p)
+	}
+	r.before = now
+	return points
+}
+
+func (r *readers) close() { _ = r.Close() } // the clients have ended
+
+// readers spreads the reads of a cell's load over the replicas, and books who answers.
+func (r *runner) readers(ctx context.Context, c *cell, s *servers, primary engine.Database, seed uint64) (load.Connect, placing, error) {
+	all := workload.NewReaders(ctx, workload.Replicas{
+		Nodes: s.members, MaxBehind: c.load.MaxBehind,
+		Open: func(ctx context.Context, node string) (engine.Database, error) {
+			return s.openLoad(ctx, c.load, dataset{[]string{node}, namespace})
+		},
+		Ask: func(ctx context.Context, node string) (engine.Database, error) { return s.connect(ctx, "", node) },
+		Changed: func(read []string, left map[string]error) {
+			detail := map[string]any{"read": read}
+			for node, fault := range left {
+				detail["left_"+node] = fault.Error()
+			}
+			r.happened(series.Event{Kind: "reads.spread", Cell: c.Name, Detail: detail})
+		},
+	})
+	connect, err := all.Connect(c.workload, primary, seed)
+	if err != nil {
+		return nil, nil, errors.Join(err, all.Close())
+	}
+	return connect, &readers{Readers: all}, nil
+}

@@ -1,0 +1,152 @@
+package trial_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"plimsoll/analyze"
+	"plimsoll/catalog"
+	"plimsoll/durable"
+	"plimsoll/runbook"
+	"plimsoll/series"
+	"plimsoll/trial"
+)
+
+// Runbooks that stand beside a trial, which run on a real server.
+var beside = map[string]string{
+	// What the load feels is there, and so is the baseline; without either the run would stop.
+	"guarded.yaml": `
+runbook: test/guarded
+guardrails:
+  - {name: felt, when: p99 <= 0 or throughput <= 0 or errors < 0 or error_share < 0 or baseline.throughput <= 0 or baseline.p99 <= 0, then: stop, no_data: stop}
+steps:
+  - {id: wait, uses: pause, with: {for: 2s}}
+  - {id: set, uses: mysql.set-variable, with: {name: sort_buffer_size, value: 3M}}
+`,
+	"cautious.yaml": `
+runbook: test/cautious
+steps:
+  - {id: relax, uses: mysql.set-variable, with: {name: innodb_flush_log_at_trx_commit, value: 2}}
+`,
+	"failing.yaml": `
+runbook: test/failing
+steps:
+  - {id: first, uses: mysql.set-variable, with: {name: sort_buffer_size, value: 3M}}
+  - {id: break, uses: command, with: {run: "echo it broke >&2; exit 3", repeatable: true}}
+`,
+	"stuck.yaml": `
+runbook: test/stuck
+steps:
+  - {id: wait, uses: pause, with: {for: 10m}}
+`,
+}
+
+// readBeside reads a trial with the runbooks beside it.
+func readBeside(t *testing.T, steps, expect string) *trial.Trial {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range beside {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := "trial: change\n" + smallServer + `load: {workload: oltp_point_select, table_size: 1000, connections: 2}
+phases: {warmup: 1s, restore: never}
+timeline:
+  - baseline: 2s
+` + steps + expect
+	got, err := trial.Parse(filepath.Join(dir, "trial.yaml"), []byte(text), trial.Options{}, catalog.Parts())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// withState gives a site a state folder, where rehearsals are kept.
+func withState(t *testing.T, s *trial.Site) *durable.Store {
+	t.Helper()
+	store, err := durable.Open(t.Context(), durable.Options{Folder: t.TempDir(), Version: runbook.Interpreter})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	s.State = store
+	return store
+}
+
+func rehearsals(t *testing.T, store *durable.Store, name string) int {
+	t.Helper()
+	all, err := store.Records(t.Context(), "rehearsal", name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(all)
+}
+
+func TestARunFeelsTheLoadAndMayNotAskAPerson(t *testing.T) {
+	s := site(t, nil)
+	store := withState(t, &s)
+	result, err := readBeside(t, "  - run: ./guarded.yaml\n  - run: ./cautious.yaml\n", "expect:\n  - errors == 0\n").Run(t.Context(), catalog.Parts(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := result.Verdict
+	if v.Verdict != analyze.Invalid || !v.Partial || !strings.Contains(strings.Join(v.Reasons, "\n"), "step relax of test/cautious waits for a person") {
+		t.Errorf("%s, partial %v: %q", v.Verdict, v.Partial, v.Reasons)
+	}
+	var names []string
+	for _, p := range v.Phases {
+		names = append(names, p.Name)
+	}
+	for _, want := range []string{"test/guarded", "test/guarded/wait", "test/guarded/set"} {
+		if !slices.Contains(names, want) {
+			t.Errorf("no phase %s in %v: %q", want, names, v.Reasons)
+		}
+	}
+	at := slices.IndexFunc(result.Events, func(e series.Event) bool { return e.Kind == "change.end" && e.Name == "test/guarded" })
+	if at < 0 || result.Events[at].Detail["error"] != nil {
+		t.Errorf("the guarded run did not come to its end: %v", result.Events)
+	}
+	evidence, err := filepath.Glob(filepath.Join(result.Dir, "runs", "guarded-*.json"))
+	if err != nil || len(evidence) != 1 {
+		t.Fatalf("evidence of the run: %v, %v", evidence, err)
+	}
+	data, err := os.ReadFile(evidence[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if proof, err := runbook.VerifyEvidence(data); err != nil || proof.Outcome != runbook.Done {
+		t.Errorf("evidence: %+v, %v", proof.Outcome, err)
+	}
+	for _, name := range []string{"test/guarded", "test/cautious"} {
+		if n := rehearsals(t, store, name); n != 1 {
+			t.Errorf("%d rehearsals of %s kept, want 1 that did not pass", n, name)
+		}
+	}
+}
+
+func TestARunThatFailsOrTakesTooLongFailsTheTrial(t *testing.T) {
+	for name, c := range map[string]struct{ step, reason string }{
+		"fails":    {"  - run: ./failing.yaml\n", "step break: "},
+		"too long": {"  - {run: ./stuck.yaml, limit: 2s}\n", "had not ended after 2s, it was at wait"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := site(t, nil)
+			result, err := readBeside(t, c.step+"  - recovery: 1m\n", "expect:\n  - errors == 0\n").Run(t.Context(), catalog.Parts(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := result.Verdict
+			if v.Verdict != analyze.Fail && v.Verdict != analyze.Invalid || !v.Partial || !strings.Contains(strings.Join(v.Reasons, "\n"), c.reason) {
+				t.Errorf("%s, partial %v: %q, want a reason with %q", v.Verdict, v.Partial, v.Reasons, c.reason)
+			}
+		})
+	}
+}

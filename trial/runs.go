@@ -1,0 +1,142 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"plimsoll/durable"
+	"plimsoll/runbook"
+	"plimsoll/runbook/action"
+)
+
+// runs executes runbooks on the trial's own clusters, by the service that production uses. Their journals are kept while the
+// trial runs; what is left of them is evidence beside the result.
+type runs struct {
+	service  *runbook.Service
+	executor *durable.Executor
+	dir      string // of the result
+
+	mu  sync.Mutex
+	now *execution // the run under way, nil for none
+	all []ended
+}
+
+// ended is a run that a trial has seen to its end.
+type ended struct {
+	id    string
+	state *runbook.State
+}
+
+const (
+	journalFolder  = "journal" // of the runs that are under way
+	evidenceFolder = "runs"
+)
+
+// runbooks tells whether the trial runs any.
+func (t *Trial) runbooks() bool {
+	return slices.ContainsFunc(t.Timeline, func(s Step) bool { return s.Call != nil && s.Call.book != nil }) ||
+		slices.ContainsFunc(t.cells, func(c *cell) bool {
+			return slices.ContainsFunc(c.prepare, func(call Call) bool { return call.book != nil })
+		})
+}
+
+// NeedsState tells whether the trial leaves rehearsals, for which it needs the state folder's store.
+func (t *Trial) NeedsState() bool { return t.runbooks() }
+
+// openRuns makes the journal of the trial's runs.
+func (r *runner) openRuns(ctx context.Context) error {
+	if !r.trial.runbooks() {
+		return nil
+	}
+	folder := filepath.Join(r.site.Dir, journalFolder)
+	store, err := durable.Open(ctx, durable.Options{Folder: folder, Version: runbook.Interpreter})
+	if err != nil {
+		return err
+	}
+	name := "trial " + r.trial.Name
+	s := &runs{dir: r.site.Dir, service: &runbook.Service{
+		Store: store, Actions: r.parts.Actions, User: name, Holder: name, Marker: r.parts.Marker,
+		Open: r.siteOf,
+		Meter: func(site *action.Site) runbook.Meter {
+			return meter{nodes: runbook.NewNodeMeter(site), load: r.felt.Load()}
+		},
+	}}
+	s.service.Observe = func(run string, e runbook.Event, at time.Time) {
+		s.mu.Lock()
+		now := s.now
+		s.mu.Unlock()
+		if now != nil && now.id == run {
+			now.observe(e, at)
+		}
+	}
+	if s.executor, err = s.service.Execute(ctx); err != nil {
+		return errors.Join(err, store.Close())
+	}
+	r.runs = s
+	return nil
+}
+
+// nameOf is what runs call the cluster that servers are.
+func (r *runner) nameOf(s *servers) string {
+	if e := r.trial.existing; e != nil {
+		return e.name
+	}
+	return s.cluster.Name()
+}
+
+// siteOf is what a run may reach: the nodes of the cell that is measured, or of the cluster that exists.
+func (r *runner) siteOf(ctx context.Context, cluster string) (*action.Site, error) {
+	if e := r.trial.existing; e != nil {
+		return r.parts.Site(ctx, e.name, r.site.Lab.Machine)
+	}
+	for _, s := range r.servers {
+		if s.cluster == nil || s.cluster.Name() != cluster {
+			continue
+		}
+		site := action.OfLab(s.cluster, s.engine, r.site.Lab.Machine)
+		all := site.List
+		site.List = func(ctx context.Context) ([]action.Node, error) {
+			nodes, err := all(ctx)
+			return slices.DeleteFunc(nodes, func(n action.Node) bool { return slices.Contains(s.idle, n.Name) }), err
+		}
+		return site, nil
+	}
+	return nil, fmt.Errorf("the trial has no cluster %s", cluster)
+}
+
+// close leaves the evidence of every run and takes the journal away. A run that still acts is left as if its process had died.
+func (s *runs) close(ctx context.Context) error {
+	if s == nil {
+		return nil
+	}
+	var errs []error
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	errs = append(errs, s.executor.Close(limited))
+	for _, run := range s.all {
+		errs = append(errs, s.evidence(ctx, run.id))
+	}
+	return errors.Join(append(errs, s.service.Store.Close(), os.RemoveAll(filepath.Join(s.dir, journalFolder)))...)
+}
+
+func (s *runs) evidence(ctx context.Context, run string) error {
+	e, err := s.service.Evidence(context.WithoutCancel(ctx), run)
+	if err != nil {
+		return err
+	}
+	folder := filepath.Join(s.dir, evidenceFolder)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return fmt.Errorf("keep the evidence: %w", err)
+	}
+	f, err := os.Create(filepath.Join(folder, run+".json"))
+	if err != nil {
+		return fmt.Errorf("keep the evidence: %w", err)
+	}
+	return errors.Join(e.Write(f), f.Close())
+}

@@ -1,0 +1,105 @@
+package trial
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/document"
+)
+
+// loads are those of two results.
+type loads struct{ first, second loadText }
+
+// loadText is a load as a result's trial.yaml has it.
+type loadText struct {
+	keys []string
+	says map[string]string
+}
+
+func loadsOf(first, second *Result) (loads, error) {
+	var of [2]loadText
+	for i, r := range []*Result{first, second} {
+		root, err := document.Parse(specFile, []byte(r.Source))
+		if err != nil {
+			return loads{}, fmt.Errorf("%s: %w", r.Dir, err)
+		}
+		of[i].says = map[string]string{}
+		if load := root.Get("load"); load != nil {
+			for _, e := range load.Entries {
+				of[i].keys, of[i].says[e.Key] = append(of[i].keys, e.Key), flat(e.Value)
+			}
+		}
+		if varied := root.Get("compare"); varied.Get("rate") != nil {
+			of[i].says["rate"] = "several" // each in a cell of its own
+		}
+	}
+	return loads{of[0], of[1]}, nil
+}
+
+// flat is a value in one line.
+func flat(n *document.Node) string {
+	var parts []string
+	switch n.Kind {
+	case document.Sequence:
+		for _, item := range n.Items {
+			parts = append(parts, flat(item))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case document.Mapping:
+		for _, e := range n.Entries {
+			parts = append(parts, e.Key+": "+flat(e.Value))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	}
+	return n.Text
+}
+
+// open tells whether operations arrive whether or not others have ended.
+func (l loadText) open() bool { return l.says["rate"] != "" }
+
+// metrics are those that mean the same in both.
+func (l loads) metrics() []Metric {
+	free := !l.first.open() && !l.second.open()
+	var out []Metric
+	for _, m := range figureMetrics(false) {
+		if !m.positive() || m.Name == "throughput" && !free && l.first.says["rate"] != l.second.says["rate"] {
+			continue
+		}
+		if l.first.open() != l.second.open() {
+			m.Basis = service
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// notes say how the loads differ, and what follows from that.
+func (l loads) notes() []string {
+	var differ []string
+	keys := append(slices.Clone(l.first.keys), l.second.keys...)
+	for i, key := range keys {
+		one, other := l.first.says[key], l.second.says[key]
+		if one != other && !slices.Contains(keys[:i], key) {
+			differ = append(differ, fmt.Sprintf("%s %s, %s", key, orNone(one), orNone(other)))
+		}
+	}
+	if len(differ) == 0 {
+		return nil
+	}
+	notes := []string{"the loads differ, and what differs below may be their doing: " + strings.Join(differ, "; ")}
+	switch {
+	case l.first.open() != l.second.open():
+		notes = append(notes, "one load arrives at its rate and one waits for its answers: the throughput is not compared, and of the times those of service, which leave out the wait before an operation begins")
+	case l.first.says["rate"] != l.second.says["rate"]:
+		notes = append(notes, "the throughput is what was asked for, and is not compared")
+	}
+	return notes
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "none"
+	}
+	return text
+}

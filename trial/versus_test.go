@@ -1,0 +1,81 @@
+package trial
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/load"
+	"plimsoll/series"
+)
+
+// written is a result in which each operation takes so many milliseconds, a little more in every other second.
+func written(t *testing.T, loadText string, operations map[string]int) *Result {
+	t.Helper()
+	dir, began := t.TempDir()+"/result", time.UnixMilli(1_700_000_000_000)
+	f, err := newFolder(dir, []byte("trial: t\nload: "+loadText+"\n"), began)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 80 {
+		s := load.Second{Start: began.Add(time.Duration(n) * second), Length: second}
+		for name, millis := range operations {
+			h := series.NewHistogram()
+			h.RecordN(time.Duration(millis)*time.Millisecond+time.Duration(n%2)*50*time.Microsecond, 100)
+			s.Operations = append(s.Operations, series.Interval{
+				Start: s.Start, Length: s.Length, Operation: name, Tally: series.Tally{Scheduled: 100, Done: 100}, Response: h.Snapshot(), Service: h.Snapshot(),
+			})
+		}
+		if _, err := f.second("", 1+n/20, "measure", s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// What two different loads have in common is compared, and no more.
+func TestResultsOfDifferentLoads(t *testing.T) {
+	kv := written(t, "{workload: kv, records: 1M, connections: 50}", map[string]int{"read": 1, "insert": 2, "update": 2})
+	latte := written(t, "{workload: own.yaml, rate: 1000, connections: 64}", map[string]int{"insert": 4, "cached-insert": 4, "select": 1})
+	v, err := CompareResults(kv, latte)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(v.Differences) == 0 {
+		t.Fatal("insert is not compared")
+	}
+	for _, d := range v.Differences {
+		if d.Operation != "insert" || d.Metric == "throughput" || !strings.HasPrefix(d.Metric, "service_") || d.Metric == "service_p50" && !d.Differs || d.Ratio.Estimate < 1.8 {
+			t.Errorf("%+v", d)
+		}
+	}
+	for _, want := range []string{
+		"workload kv, own.yaml; records 1M, none; connections 50, 64; rate none, 1000", "the throughput is not compared",
+		"read, update: only in " + kv.Dir, "cached-insert, select: only in " + latte.Dir,
+	} {
+		if !slices.ContainsFunc(v.Notes, func(note string) bool { return strings.Contains(note, want) }) {
+			t.Errorf("no note %q among %q", want, v.Notes)
+		}
+	}
+	if _, err := CompareResults(kv, written(t, "{workload: kv}", map[string]int{"delete": 1})); err == nil {
+		t.Error("results without an operation in common were compared")
+	}
+	faster := written(t, "{workload: kv, records: 1M, connections: 50}", map[string]int{"read": 2, "insert": 2, "update": 2})
+	same, err := CompareResults(kv, faster)
+	if err != nil || slices.ContainsFunc(same.Notes, func(note string) bool { return strings.Contains(note, "differ") }) || same.Differences[0].Metric != "throughput" || same.Differences[0].Operation != "" {
+		t.Errorf("%+v, %v", same, err)
+	}
+	slow, fast := written(t, "{workload: kv, rate: 100}", map[string]int{"read": 1}), written(t, "{workload: kv, rate: 200}", map[string]int{"read": 1})
+	rates, err := CompareResults(slow, fast)
+	if err != nil || rates.Differences[0].Metric != "response_p50" || !slices.Contains(rates.Notes, "the throughput is what was asked for, and is not compared") {
+		t.Errorf("%+v, %v", rates, err)
+	}
+}

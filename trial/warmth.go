@@ -1,0 +1,265 @@
+package trial
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"plimsoll/engine"
+	"plimsoll/series"
+)
+
+// Warmth is what a change left in a node's memory, and how long it took until the node was warm again.
+type Warmth struct {
+	Node string `json:"node"`
+	Role string `json:"role"` // primary or replica, after the change
+	// Before and After are how many pages of the data set were in its memory: just before the change, and at least while it was
+	// made, since it came back if it was away. Of a node that was not there before, Before is what the others had at most.
+	Before int64   `json:"pages_before"`
+	After  int64   `json:"pages_after"`
+	Share  float64 `json:"share"`  // after of before, at most 1
+	Misses float64 `json:"misses"` // pages that it read from disk between then and the next change
+	Asked  bool    `json:"asked"`  // somebody asked it for pages in that time
+	// Warm is how long after that its miss share was back where it had been, within a percent of what is
+	// asked for, and stayed there for three seconds; nil when it was not, or when nobody asked.
+	Warm *time.Duration `json:"warm_after_ns"`
+
+	since time.Time // of After
+}
+
+// Signals that tell of a server's memory end in these, whatever the engine.
+const (
+	missShare = ".pool_miss_share"
+	missRate  = ".pool_misses_per_second"
+)
+
+// When a node counts as warm.
+const (
+	warmMargin = 0.01
+	warmFor    = 3
+	beforehand = 10 * time.Second // what went before a change: the miss share that it is held against
+)
+
+// memory is what a look saw: pages of the data set in memory, by node.
+type memory map[string]int64
+
+// look asks every node at once. One that does not answer is left out; an engine that cannot tell gives nothing.
+func (w *watch) look(ctx context.Context) memory {
+	w.follow(ctx)
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	seen := memory{}
+	var one sync.Mutex
+	var asking sync.WaitGroup
+	for _, node := range w.servers.serving() {
+		resident, ok := w.bases[node].(engine.Resident)
+		if !ok {
+			continue
+		}
+		asking.Go(func() {
+			sum := int64(0)
+			for _, namespace := range w.of {
+				pages, err := resident.InMemory(ctx, namespace)
+				if err != nil {
+					return
+				}
+				sum += pages
+			}
+			one.Lock()
+			seen[node] = sum
+			one.Unlock()
+		})
+	}
+	asking.Wait()
+	return seen
+}
+
+// Looks are taken while a change is made too, because a load warms a node from its first second on; but a look that takes
+// long is not taken often.
+const (
+	lookEvery = 250 * time.Millisecond
+	lookShare = 10 // the time between looks, in times that a look takes
+)
+
+// attend keeps looking at the nodes until a change is done, then at those that came with it too.
+func (d *drive) attend(ctx context.Context, change *stretch, done <-chan error) error {
+	for {
+		began := time.Now()
+		seen := d.watch.look(ctx)
+		maps.DeleteFunc(seen, func(node string, _ int64) bool { _, was := change.before[node]; return !was })
+		change.remember(seen)
+		wait := time.NewTimer(max(lookEvery, lookShare*time.Since(began)))
+		select {
+		case err := <-done:
+			wait.Stop()
+			change.remember(d.watch.look(ctx))
+			change.assign(d.servers.shown(ctx))
+			return err
+		case <-wait.C:
+		}
+	}
+}
+
+// remember notes what there is in the nodes' memory. For each node it keeps when that was least, since it was away if it was: what
+// comes afterwards is how the node was warmed again.
+func (s *stretch) remember(seen memory) {
+	most := int64(0)
+	for node, pages := range s.before {
+		most = max(most, pages)
+		if _, here := seen[node]; !here {
+			s.warmth = slices.DeleteFunc(s.warmth, func(w Warmth) bool { return w.Node == node })
+		}
+	}
+	for node, pages := range seen {
+		at := slices.IndexFunc(s.warmth, func(w Warmth) bool { return w.Node == node })
+		if at < 0 {
+			at = len(s.warmth)
+			s.warmth = append(s.warmth, Warmth{Node: node, After: pages + 1, Before: most})
+			if had, known := s.before[node]; known {
+				s.warmth[at].Before = had
+			}
+		}
+		w := &s.warmth[at]
+		if pages >= w.After {
+			continue
+		}
+		w.After, w.Share, w.since = pages, 1, time.Now()
+		if w.Before > 0 {
+			w.Share = min(float64(pages)/float64(w.Before), 1)
+		}
+	}
+}
+
+// assign notes which parts the nodes play that are left.
+func (s *stretch) assign(left []string, primary string) {
+	s.warmth = slices.DeleteFunc(s.warmth, func(w Warmth) bool { return !slices.Contains(left, w.Node) })
+	for i := range s.warmth {
+		w := &s.warmth[i]
+		w.Role = "replica"
+		if w.Node == primary {
+			w.Role = "primary"
+		}
+	}
+	slices.SortFunc(s.warmth, func(a, b Warmth) int { return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(a.Node, b.Node)) })
+}
+
+// warmAgain finds out, when a cell is over, how long the nodes took after each of its changes.
+func (r *recording) warmAgain(cell string, round int, points []series.Point) {
+	slices.SortStableFunc(points, func(a, b series.Point) int { return a.Time.Compare(b.Time) })
+	var changes []*stretch
+	for _, s := range r.stretches {
+		if s.cell == cell && s.round == round && s.change {
+			changes = append(changes, s)
+		}
+	}
+	for i, s := range changes {
+		end := time.Now()
+		if i+1 < len(changes) {
+			end = changes[i+1].from
+		}
+		for n := range s.warmth {
+			w := &s.warmth[n]
+			normal, known := usual(points, w.Node, s.from)
+			if !known {
+				normal, known = usual(points, "", s.from) // of the nodes that were there
+			}
+			shares := of(points, missShare, w.Node, w.since, end)
+			w.Asked = len(shares) > 0
+			if known {
+				w.Warm = warmAfter(shares, w.since, normal)
+			}
+			for _, p := range of(points, missRate, w.Node, w.since, end) {
+				w.Misses += p.Value // it is read once a second
+			}
+		}
+	}
+}
+
+// warmth is the least share of a node's memory that a change left; nil when no look told.
+func (r *recording) warmth(cell, phase, node string) *float64 {
+	var least *float64
+	r.eachWarmth(cell, phase, node, func(w Warmth) {
+		if least == nil || w.Share < *least {
+			least = &w.Share
+		}
+	})
+	return least
+}
+
+// warmTime is the longest time until a node was warm again, in milliseconds; nil when one was not within its data.
+func (r *recording) warmTime(cell, phase, node string) *float64 {
+	longest, all := -1.0, true
+	r.eachWarmth(cell, phase, node, func(w Warmth) {
+		if w.Warm == nil {
+			all = false
+			return
+		}
+		longest = max(longest, millis(*w.Warm))
+	})
+	if !all || longest < 0 {
+		return nil
+	}
+	return &longest
+}
+
+func (r *recording) eachWarmth(cell, phase, node string, tell func(Warmth)) {
+	for _, s := range r.stretches {
+		if s.cell != cell || phase != "" && s.phase != phase {
+			continue
+		}
+		for _, w := range s.warmth {
+			if node == "" || node == w.Node || node == w.Role {
+				tell(w)
+			}
+		}
+	}
+}
+
+// of are the readings of a node, "" for all, in a stretch of time.
+func of(points []series.Point, signal, node string, from, to time.Time) []series.Point {
+	var out []series.Point
+	for _, p := range points {
+		if strings.HasSuffix(p.Signal, signal) && (node == "" || p.Node == node) && !p.Time.Before(from) && p.Time.Before(to) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// usual is the median miss share of a node, or of all, before a moment.
+func usual(points []series.Point, node string, at time.Time) (share float64, known bool) {
+	before := of(points, missShare, node, at.Add(-beforehand), at)
+	if len(before) == 0 {
+		return 0, false
+	}
+	slices.SortFunc(before, func(a, b series.Point) int { return cmp.Compare(a.Value, b.Value) })
+	return before[len(before)/2].Value, true
+}
+
+// warmAfter is when miss shares begin to stay near what is usual. If the first of them does, it was so at once, as far as can
+// be seen.
+func warmAfter(shares []series.Point, from time.Time, normal float64) *time.Duration {
+	begun := -1
+	for i, p := range shares {
+		switch {
+		case p.Value > normal+warmMargin:
+			begun = -1
+			continue
+		case begun < 0:
+			begun = i
+		}
+		if i-begun+1 < warmFor {
+			continue
+		}
+		took := shares[begun].Time.Sub(from)
+		if begun == 0 {
+			took = 0
+		}
+		return &took
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package trial
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"plimsoll/engine"
+	"plimsoll/probe"
+	"plimsoll/series"
+)
+
+// watch reads every node's signals while a cell is measured.
+type watch struct {
+	runner  *runner
+	servers *servers
+	of      []string // namespaces of the cell's data
+	probing sync.WaitGroup
+	seen    map[string]bool            // nodes whose processes are watched
+	bases   map[string]engine.Database // of nodes that have answered
+
+	turn   sync.Mutex
+	points []series.Point // of what tells whether a node is warm, and of the signals that expectations name
+}
+
+func (r *runner) watch(s *servers, sets []dataset) *watch {
+	var of []string
+	for _, set := range sets {
+		if !slices.Contains(of, set.namespace) {
+			of = append(of, set.namespace)
+		}
+	}
+	return &watch{runner: r, servers: s, of: of, seen: map[string]bool{}, bases: map[string]engine.Database{}}
+}
+
+// follow takes in the nodes that came since it was last called. They are watched until ctx ends.
+func (w *watch) follow(ctx context.Context) {
+	if w.servers.existing != nil {
+		if w.bases[existingNode] != nil {
+			return
+		}
+		if db, err := w.servers.open(ctx, dataset{}); err == nil {
+			w.bases[existingNode] = db
+			w.collect(ctx, existingNode, probe.NewStatus(existingNode, db))
+		}
+		return
+	}
+	for _, node := range w.servers.cluster.Nodes() {
+		if node.PID == 0 {
+			continue
+		}
+		if !w.seen[node.Name] {
+			w.seen[node.Name] = true
+			w.collect(ctx, node.Name, probe.NewProcess(node.Name, w.runner.site.Lab.Machine, func() int { return w.servers.processOf(node.Name) }))
+		}
+		if w.bases[node.Name] != nil {
+			continue
+		}
+		if db, err := w.enter(ctx, node.Name); err == nil { // else it is asked again when follow is called again
+			w.bases[node.Name] = db
+			w.collect(ctx, node.Name, probe.NewStatus(node.Name, db))
+		}
+	}
+}
+
+// enter connects to a node, and to no other, in the data set's database, which a server that is part of nothing yet, or has
+// a data set of another name, does not have.
+func (w *watch) enter(ctx context.Context, node string) (engine.Database, error) {
+	db, err := w.servers.connectAlone(ctx, namespace, node)
+	if engine.ClassOf(err) == engine.Missing {
+		return w.servers.connectAlone(ctx, "", node)
+	}
+	return db, err
+}
+
+func (w *watch) collect(ctx context.Context, node string, p probe.Probe) {
+	w.probing.Go(func() {
+		probe.Collect(ctx, time.Second, []probe.Probe{p}, w.take, func(err error) {
+			w.runner.happened(series.Event{Kind: "probe.failed", Node: node, Detail: map[string]any{"error": err.Error()}})
+		})
+	})
+}
+
+func (w *watch) take(points []series.Point) {
+	if err := w.runner.folder.signals(points); err != nil {
+		w.runner.site.Log.Warn("signals not written", "error", err)
+	}
+	w.remember(points)
+}
+
+// remember keeps what is needed when the cell is over.
+func (w *watch) remember(points []series.Point) {
+	w.turn.Lock()
+	defer w.turn.Unlock()
+	for _, p := range points {
+		if strings.HasSuffix(p.Signal, missShare) || strings.HasSuffix(p.Signal, missRate) || w.runner.trial.namesSignal(p.Signal) {
+			w.points = append(w.points, p)
+		}
+	}
+}
+
+// end waits for the probes, whose context has ended.
+func (w *watch) end() {
+	w.probing.Wait()
+	for _, db := range w.bases {
+		_ = db.Close() // it was only read from
+	}
+}
+
+func (s *servers) processOf(name string) int {
+	for _, node := range s.cluster.Nodes() {
+		if node.Name == name {
+			return node.PID
+		}
+	}
+	return 0
+}
