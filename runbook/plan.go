@@ -262,9 +262,9 @@ func (b *Runbook) targets(s *Step, st *State, nodes []string) ([]string, error) 
 }
 
 func nodeNames(ctx context.Context, site *action.Site) ([]string, error) {
-	nodes, err := site.List(ctx)
+	nodes, err := site.PrimaryFirst(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("list the nodes of %s: %w", site.Name, err)
+		return nil, err
 	}
 	names := make([]string, len(nodes))
 	for i, n := range nodes {

@@ -113,9 +113,9 @@ func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err erro
 
 // describe fills in what the cluster is.
 func describe(ctx context.Context, site *action.Site, h *Header) error {
-	nodes, err := site.List(ctx)
+	nodes, err := site.PrimaryFirst(ctx)
 	if err != nil {
-		return fmt.Errorf("list the nodes of %s: %w", site.Name, err)
+		return err
 	}
 	h.Topology = topology(len(nodes))
 	if len(nodes) > 0 {

@@ -60,7 +60,7 @@ func scripts(t *testing.T, dir string) {
 			})
 			return nil
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "service": service, "capture": capture, "fill": fill},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "answers": answers, "passes": passes, "service": service, "capture": capture, "fill": fill},
 	})
 }
 
@@ -85,7 +85,10 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE ARG…")
 	}
-	err := ts.Exec("plimsoll", args[1:]...)
+	checkExit(ts, ts.Exec("plimsoll", args[1:]...), args[0])
+}
+
+func checkExit(ts *testscript.TestScript, err error, want string) {
 	code := "0"
 	if err != nil {
 		code = err.Error()
@@ -93,9 +96,51 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 			code = text
 		}
 	}
-	if code != args[0] {
-		ts.Fatalf("exit code %s, want %s", code, args[0])
+	if code != want {
+		ts.Fatalf("exit code %s, want %s", code, want)
 	}
+}
+
+// answers runs a trial and checks its exit code: answers CODE DIR ARG…, where DIR is its result. While the machine is so busy
+// that the trial says INVALID of itself it is run again, as a person would.
+func answers(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: answers CODE DIR ARG…")
+	}
+	for try := 1; ; try++ {
+		err := trialInto(ts, args[1], args[2:])
+		if code, _ := exitText(err); code != invalid || try == tries {
+			checkExit(ts, err, args[0])
+			return
+		}
+	}
+}
+
+// passes runs trials until so many in a row have passed: passes NUMBER DIR ARG…, where DIR1, DIR2, … are their results.
+func passes(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: passes NUMBER DIR ARG…")
+	}
+	number, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	for passed, try := 0, 1; passed < number; passed, try = passed+1, try+1 {
+		err := trialInto(ts, args[1]+strconv.Itoa(passed+1), args[2:])
+		if code, _ := exitText(err); code == invalid && try < tries*number {
+			passed = -1
+			continue
+		}
+		checkExit(ts, err, "0")
+	}
+}
+
+const (
+	invalid = "5" // the exit code of a trial that the machine, not the database, decided
+	tries   = 6
+)
+
+func trialInto(ts *testscript.TestScript, dir string, args []string) error {
+	ts.Check(os.RemoveAll(ts.MkAbs(dir)))
+	return ts.Exec("plimsoll", append([]string{"trial", "run", "--out", dir}, args...)...)
 }
 
 func exitText(err error) (string, bool) {

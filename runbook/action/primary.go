@@ -30,44 +30,49 @@ type roles struct {
 	trouble error     // why there is none now
 }
 
-// AskRoles makes a site put the node first that the servers say is the primary, rather than that which its List has first.
-// It is for engines whose servers play different parts; for others nothing changes.
+// AskRoles makes a site ask the servers which of them is the primary, rather than take the first of its List for it. It is
+// for engines whose servers play different parts; for others nothing changes.
 func (s *Site) AskRoles() {
-	if s.Engine == nil {
-		return
+	if s.Engine != nil {
+		s.roles = &roles{engine: s.Engine, open: map[string]engine.Database{}}
 	}
-	r := &roles{engine: s.Engine, open: map[string]engine.Database{}}
-	list := s.List
-	s.roles = r
-	s.List = func(ctx context.Context) ([]Node, error) {
-		nodes, err := list(ctx)
-		if err != nil || len(nodes) < 2 {
-			return nodes, err
-		}
-		primary, _ := r.ask(ctx, nodes)
-		if at := slices.IndexFunc(nodes, func(n Node) bool { return n.Name == primary }); at > 0 {
-			nodes = slices.Concat(nodes[at:at+1], nodes[:at], nodes[at+1:])
-		}
-		return nodes, nil
-	}
+}
+
+// PrimaryFirst returns the nodes, and before the others the primary, as far as it is known.
+func (s *Site) PrimaryFirst(ctx context.Context) ([]Node, error) {
+	nodes, _, err := s.ordered(ctx)
+	return nodes, err
 }
 
 // Primary is the node that takes the writes: of several, that which says so, ErrNoPrimary if none does; of one, that one;
 // of nodes that are all alike, the first.
 func (s *Site) Primary(ctx context.Context) (Node, error) {
-	nodes, err := s.List(ctx)
-	if err != nil {
-		return Node{}, fmt.Errorf("list the nodes of %s: %w", s.Name, err)
-	}
-	if len(nodes) == 0 {
+	nodes, unknown, err := s.ordered(ctx)
+	switch {
+	case err != nil:
+		return Node{}, err
+	case len(nodes) == 0:
 		return Node{}, fmt.Errorf("cluster %s: %w", s.Name, ErrNoNode)
-	}
-	if s.roles != nil && len(nodes) > 1 {
-		if _, err := s.roles.ask(ctx, nodes); err != nil {
-			return Node{}, fmt.Errorf("cluster %s: %w", s.Name, err)
-		}
+	case unknown != nil:
+		return Node{}, fmt.Errorf("cluster %s: %w", s.Name, unknown)
 	}
 	return nodes[0], nil
+}
+
+// ordered returns the nodes with the primary that was known last before the others, and why there is none now.
+func (s *Site) ordered(ctx context.Context) (nodes []Node, unknown, err error) {
+	nodes, err = s.List(ctx)
+	if err != nil {
+		return nil, nil, fmt.Errorf("list the nodes of %s: %w", s.Name, err)
+	}
+	if s.roles == nil || len(nodes) < 2 {
+		return nodes, nil, nil
+	}
+	primary, unknown := s.roles.ask(ctx, nodes)
+	if at := slices.IndexFunc(nodes, func(n Node) bool { return n.Name == primary }); at > 0 {
+		nodes = slices.Concat(nodes[at:at+1], nodes[:at], nodes[at+1:])
+	}
+	return nodes, unknown, nil
 }
 
 // RolesChanged makes the next question for the primary ask the servers anew.

@@ -18,7 +18,7 @@ type Site struct {
 	Environment string // lab, staging or production
 	Engine      engine.Engine
 	Local       infra.Machine // where Plimsoll runs
-	// List returns the nodes as they are now, the primary first; see AskRoles.
+	// List returns the nodes as they are now. It asks no server: to find a node by name must not wait for another that hangs.
 	List func(ctx context.Context) ([]Node, error)
 	// Spares are servers that exist and are no part of the cluster; Node finds them too. May be nil.
 	Spares []Node
@@ -31,7 +31,7 @@ type Site struct {
 	// Others opens another cluster that the run has locked too; nil: there is none.
 	Others func(ctx context.Context, name string) (*Site, error)
 
-	roles *roles // nil: the first of List is the primary
+	roles *roles // nil: the first of List is the primary; see AskRoles
 
 	mu    sync.Mutex
 	doors map[string]*door // to databases, by node
