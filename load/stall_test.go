@@ -1,7 +1,9 @@
 package load_test
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -16,18 +18,22 @@ import (
 const stallChild = "PLIMSOLL_TEST_STALL"
 
 // A generator that the machine gives no turn is found out in a closed loop too, where no operation knows when it should
-// have begun: here it is stopped for half a second of two, and told by nothing but its clock.
+// have begun: here it is stopped for half a second, and told by nothing but its clock.
 func TestAStarvedGeneratorIsFoundOut(t *testing.T) {
 	if os.Getenv(stallChild) != "" {
 		starvedLoad(t)
 		return
 	}
 	if testing.Short() {
-		t.Skip("runs for two seconds by the clock")
+		t.Skip("runs for seconds by the clock")
 	}
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestAStarvedGeneratorIsFoundOut$", "-test.v=false")
 	child.Env = append(os.Environ(), stallChild+"=1")
 	var said strings.Builder
+	enough, err := child.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	ready, err := child.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -46,6 +52,9 @@ func TestAStarvedGeneratorIsFoundOut(t *testing.T) {
 	if err := child.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
+	if err := enough.Close(); err != nil {
+		t.Fatal(err)
+	}
 	if err := child.Wait(); err != nil {
 		t.Fatalf("%v\n%s", err, said.String())
 	}
@@ -54,12 +63,16 @@ func TestAStarvedGeneratorIsFoundOut(t *testing.T) {
 	}
 }
 
-// starvedLoad is the child: it tells when it runs, and at the end how it is judged.
+// starvedLoad is the child: it tells when it runs, goes on until its stdin ends, and tells how it is judged.
 func starvedLoad(t *testing.T) {
 	var guards []load.GuardSecond
 	server := &loadtest.Server{Service: fixed(time.Millisecond)}
-	spec := load.Spec{Operations: []string{"read"}, Connections: 2, Duration: 3 * time.Second}
-	out, err := load.Run(t.Context(), spec, server.Connect, func(s load.Second) {
+	ctx, stop := context.WithCancel(t.Context())
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		stop()
+	}()
+	out, err := load.Run(ctx, load.Spec{Operations: []string{"read"}, Connections: 2}, server.Connect, func(s load.Second) {
 		if len(guards) == 0 {
 			_, _ = os.Stderr.WriteString(".")
 		}
