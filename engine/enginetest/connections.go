@@ -24,8 +24,8 @@ func testErrorClasses(t *testing.T, h Harness) {
 	must(t, s.Exec(t.Context(), h.Texts.All, nil))
 }
 
-// refusedAfter bounds how long a refusal may take: a target's timeout and some.
-const refusedAfter = 2 * time.Second
+// never is what a busy machine does not take for something that happens at once.
+const never = time.Minute
 
 func testRefusedConnections(t *testing.T, h Harness) {
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
@@ -43,7 +43,7 @@ func testRefusedConnections(t *testing.T, h Harness) {
 		{"a wrong password", func(t *engine.Target) { t.Password = "wrong" }, engine.Denied},
 		{"nothing listens", func(t *engine.Target) { t.Addresses = []string{closed.Addr().String()} }, engine.Unavailable},
 		{"nothing answers", func(t *engine.Target) {
-			t.Addresses, t.Timeout = []string{mute.Addr().String()}, refusedAfter/10
+			t.Addresses, t.Timeout = []string{mute.Addr().String()}, 200*time.Millisecond
 		}, engine.Unavailable},
 	} {
 		target := h.Target
@@ -54,14 +54,11 @@ func testRefusedConnections(t *testing.T, h Harness) {
 		if !lost(err) {
 			t.Errorf("%s: %v does not say that there is no connection", c.name, err)
 		}
-		if took := time.Since(start); took > refusedAfter {
+		if took := time.Since(start); took > never {
 			t.Errorf("%s: it took %v to say so", c.name, took)
 		}
 	}
 }
-
-// unblocked bounds how long a hung call may go on once it was broken off.
-const unblocked = 2 * time.Second
 
 func testInterrupt(t *testing.T, h Harness) {
 	s, hung := hang(t, t.Context(), h)
@@ -112,8 +109,8 @@ func broken(t *testing.T, h Harness, s engine.Session, hung <-chan error) {
 		if !lost(err) {
 			t.Errorf("broken off: %v does not say that the connection is lost", err)
 		}
-	case <-time.After(unblocked):
-		t.Fatalf("the call still hangs after %v", unblocked)
+	case <-time.After(never):
+		t.Fatalf("the call still hangs after %v", never)
 	}
 	if err := s.Exec(t.Context(), h.Texts.All, nil); !lost(err) {
 		t.Errorf("the next call: %v does not say that the connection is lost", err)
@@ -152,7 +149,7 @@ func inTime(t *testing.T, what string, do func() error) {
 	t.Helper()
 	again := time.NewTicker(10 * time.Millisecond)
 	defer again.Stop()
-	for limit := time.Now().Add(time.Minute); ; <-again.C {
+	for limit := time.Now().Add(never); ; <-again.C {
 		err := do()
 		if err == nil {
 			return

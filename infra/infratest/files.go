@@ -115,7 +115,7 @@ func suiteLock(t *testing.T, s suite) {
 	const people = 8
 	held := make(chan struct{}, 1)
 	results := make(chan error, people)
-	patient, cancel := context.WithTimeout(ctx, 30*time.Second)
+	patient, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	for range people {
 		go func() {

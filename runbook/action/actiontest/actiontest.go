@@ -173,7 +173,7 @@ func (s Subject) acts(t *testing.T) {
 }
 
 // soon is how long an interruptible act may take to end, on a busy machine.
-const soon = 30 * time.Second
+const soon = time.Minute
 
 // cutOff acts with a context that ends in the middle, as a crash would, and goes on as the interpreter does: wait for what
 // is under way, look, act again if it is needed and repeatable.
