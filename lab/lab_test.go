@@ -429,7 +429,6 @@ func TestAddressTaken(t *testing.T) {
 func TestUpRollsBack(t *testing.T) {
 	t.Run("a node does not join in time", func(t *testing.T) {
 		d := deps(t, toys{})
-		d.Patience = 300 * time.Millisecond
 		_, err := lab.Up(t.Context(), lab.Spec{Name: "demo", Product: "toy", Nodes: 2, Config: map[string]string{"joins": "never"}}, d)
 		refused(t, err, "n2 does not join", "")
 		nothingLeft(t.Context(), t, d, "demo")

@@ -57,12 +57,12 @@ type database struct {
 	node    string
 }
 
-func (d database) try(ctx context.Context, sql string) (string, error) {
+func (d database) try(ctx context.Context, sql string, patience time.Duration) (string, error) {
 	target, err := d.cluster.Target(d.node)
 	if err != nil {
 		return "", err
 	}
-	target.Timeout = 2 * time.Second
+	target.Timeout = patience
 	db, err := mysql.Engine{}.Open(ctx, target)
 	if err != nil {
 		return "", err
@@ -87,7 +87,7 @@ func (d database) says(statements ...string) (value string) {
 	d.Helper()
 	for _, sql := range statements {
 		var err error
-		if value, err = d.try(d.Context(), sql); err != nil {
+		if value, err = d.try(d.Context(), sql, time.Minute); err != nil {
 			d.Fatalf("%s: %s: %v", d.node, sql, err)
 		}
 	}
@@ -102,7 +102,7 @@ func (d database) comes(sql, want string) {
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()
 	for {
-		got, err := d.try(ctx, sql)
+		got, err := d.try(ctx, sql, time.Minute)
 		if err == nil && got == want {
 			return
 		}
@@ -139,7 +139,7 @@ func TestRealSingleNode(t *testing.T) {
 		equal(t, "rows after a crash", n1.says(rows), "2")
 
 		must(t, c.Freeze(ctx))
-		if _, err := n1.try(ctx, "SELECT 1"); engine.ClassOf(err) != engine.Unavailable {
+		if _, err := n1.try(ctx, "SELECT 1", time.Second); engine.ClassOf(err) != engine.Unavailable {
 			t.Errorf("a frozen server answers: %v", err)
 		}
 		must(t, c.Thaw(ctx))
@@ -162,7 +162,7 @@ func TestRealSingleNode(t *testing.T) {
 			if death.Node != "n1" || death.Cause == nil || !strings.Contains(death.Cause.Error(), "shut down by plimsoll") {
 				t.Errorf("death: %+v", death)
 			}
-		case <-time.After(30 * time.Second):
+		case <-time.After(2 * time.Minute):
 			t.Fatal("no word of a death")
 		}
 
