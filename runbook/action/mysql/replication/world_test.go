@@ -103,7 +103,7 @@ func (w world) refusesAct(a action.Action, with, want string) {
 
 func (w world) act(a action.Action, with string) (action.Facts, error) {
 	w.Helper()
-	ctx, cancel := context.WithTimeout(w.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(w.Context(), 5*time.Minute)
 	defer cancel()
 	return w.task(a, with).Act(ctx, w.site, action.Call{Token: "t", Progress: func(float64, string) {}})
 }
