@@ -21,7 +21,7 @@ var beside = map[string]string{
 	"guarded.yaml": `
 runbook: test/guarded
 guardrails:
-  - {name: felt, when: p99 <= 0 or throughput <= 0 or errors < 0 or error_share < 0 or baseline.throughput <= 0 or baseline.p99 <= 0, then: stop, no_data: stop}
+  - {name: felt, when: p99 < 0 or throughput < 0 or errors < 0 or error_share < 0 or baseline.throughput <= 0 or baseline.p99 <= 0, then: stop, no_data: stop}
 steps:
   - {id: wait, uses: pause, with: {for: 2s}}
   - {id: set, uses: mysql.set-variable, with: {name: sort_buffer_size, value: 3M}}
