@@ -41,9 +41,10 @@ func fill(ctx context.Context, db engine.Database, sources []Source, seed uint64
 		if err != nil {
 			return err
 		}
-		defer session.Close()
+		f := filler{db, session}
+		defer func() { _ = f.session.Close() }()
 		for s := range stretches {
-			if err := s.fill(ctx, session, p); err != nil {
+			if err := s.fill(ctx, &f, p); err != nil {
 				return fmt.Errorf("fill %s: %w", s.Table, err)
 			}
 		}
@@ -75,8 +76,8 @@ func cut(s Source, sessions int) []stretch {
 	return out
 }
 
-func (s stretch) fill(ctx context.Context, session engine.Session, p *meter) error {
-	w := writer{session: session, source: s.Source, meter: p}
+func (s stretch) fill(ctx context.Context, f *filler, p *meter) error {
+	w := writer{filler: f, source: s.Source, meter: p}
 	w.rows = Rows{most: s.Most, flush: func() { w.flush(ctx) }}
 	add := s.New()
 	for unit := s.from; unit < s.to && w.err == nil; unit++ {
@@ -88,9 +89,9 @@ func (s stretch) fill(ctx context.Context, session engine.Session, p *meter) err
 
 // writer sends rows with a prepared statement for as many as fit, and others for what is left over.
 type writer struct {
-	session engine.Session
-	source  Source
-	meter   *meter
+	*filler
+	source Source
+	meter  *meter
 
 	rows   Rows
 	insert engine.Statement // of rows.full rows
@@ -99,7 +100,7 @@ type writer struct {
 
 func (w *writer) flush(ctx context.Context) {
 	if w.rows.count > 0 && w.err == nil {
-		w.err = w.send(ctx)
+		w.err = w.deliver(ctx)
 	}
 	w.rows.clear()
 }

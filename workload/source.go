@@ -12,6 +12,7 @@ type Source struct {
 	Table  string
 	Insert func(rows int) string // the statement that inserts so many
 	Most   int                   // rows that one statement may insert; 0: what its size allows
+	Over   bool                  // an insert writes over the row that is there: one without an answer is sent again
 	Total  int64                 // rows, about, for Progress
 	Units  int64
 	// New returns what adds the rows of one unit: a stretch of rows, or rows that belong together. It is called for every

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -18,32 +20,29 @@ func hidePasswords() {
 	if password == "" {
 		return
 	}
+	fmt.Fprintln(os.Stderr, "A password in a URL stays in the shell's history. --password-env NAME, --password-file FILE and --password-command COMMAND leave none.")
 	self, err := os.Executable()
 	if err != nil {
-		return // the warning about passwords in URLs still stands in the help
+		return // it was said
 	}
 	_ = syscall.Exec(self, args, append(os.Environ(), passwordVariable+"="+password)) // on failure: go on as we are
 }
 
-// withoutPasswords returns the arguments with the passwords of URLs taken out, and the password.
+// withoutPasswords returns the arguments with the passwords of URLs taken out, and the password. It cuts as
+// engine.ParseTarget does; what that would refuse stays for it.
 func withoutPasswords(args []string) (clean []string, password string) {
-	clean = make([]string, len(args))
+	clean = slices.Clone(args)
 	for i, arg := range args {
-		clean[i] = arg
-		flag, target := "", arg
-		if strings.HasPrefix(arg, "--") {
-			if name, value, ok := strings.Cut(arg, "="); ok {
-				flag, target = name+"=", value
-			}
-		}
-		u, err := url.Parse(target)
-		if err != nil || u.Scheme == "" || u.User == nil {
+		scheme, rest, isURL := strings.Cut(arg, "://")
+		before, _, _ := strings.Cut(rest, "?")
+		at := strings.LastIndexByte(before, '@')
+		if !isURL || at < 0 {
 			continue
 		}
-		if p, has := u.User.Password(); has {
-			password = p
-			u.User = url.User(u.User.Username())
-			clean[i] = flag + u.String()
+		user, typed, _ := strings.Cut(before[:at], ":")
+		if plain, err := url.PathUnescape(typed); err == nil && plain != "" {
+			password = plain
+			clean[i] = scheme + "://" + user + rest[at:]
 		}
 	}
 	return clean, password

@@ -120,7 +120,10 @@ func showRun(c console, result *trial.Result, o trialRunOptions) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.out, "\nReport:   %s\n", page)
+	fmt.Fprintln(c.out)
+	if _, err := os.Stat(page); err == nil { // a full disk has none
+		fmt.Fprintf(c.out, "Report:   %s\n", page)
+	}
 	for _, e := range result.Events {
 		if e.Kind != trial.RehearsalKept {
 			continue

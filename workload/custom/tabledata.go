@@ -224,7 +224,7 @@ func (t *table) source() workload.Source {
 		}
 	})
 	if t.single {
-		s.Most = 1
+		s.Most, s.Over = 1, true
 	}
 	return s
 }

@@ -27,9 +27,11 @@ func appendKey(dst []byte, scattered int64) []byte {
 
 // dataSet describes the table. Record 0 comes last: as long as it is not there, Adopt finds the data incomplete.
 func (w *ycsb) dataSet() workload.DataSet {
+	others := w.source(w.Records, func(record int64) bool { return record > 0 })
+	others.Total--
 	return workload.DataSet{
 		Tables: []string{table}, Create: []string{w.texts.Create}, Seed: dataSeed,
-		Sources: []workload.Source{w.source(w.Records, func(record int64) bool { return record > 0 })},
+		Sources: []workload.Source{others},
 		Seal:    []workload.Source{w.source(1, func(int64) bool { return true })},
 		Drop:    func(string) string { return w.texts.Drop },
 	}
@@ -52,7 +54,7 @@ func (w *ycsb) source(n int64, wanted func(record int64) bool) workload.Source {
 	units := (n + size - 1) / size
 	s := workload.Source{Table: table, Insert: w.texts.InsertMany, Total: n, Units: units}
 	if s.Insert == nil {
-		s.Insert, s.Most = func(int) string { return w.texts.Insert }, 1
+		s.Insert, s.Most, s.Over = func(int) string { return w.texts.Insert }, 1, true
 	}
 	s.New = func() func(int64, *rand.Rand, *workload.Rows) {
 		var keys []int64

@@ -295,8 +295,12 @@ func TestPrepareMakesEveryRecord(t *testing.T) {
 	}
 	const n = 150_000
 	w := of(t, db, "ycsb-c", "{records: 150000, fields: 1, field_length: 3}")
-	if err := w.Prepare(t.Context(), db, nil); err != nil {
+	var done, total int64
+	if err := w.Prepare(t.Context(), db, func(d, all int64, _ string) { done, total = d, all }); err != nil {
 		t.Fatal(err)
+	}
+	if done != n || total != n {
+		t.Errorf("%d of %d records told", done, total)
 	}
 	if want := string(appendKey(nil, random.Scatter(0))); len(keys) != n || keys[n-1] != want {
 		t.Fatalf("%d records, the last %s, expected %s", len(keys), keys[len(keys)-1], want)

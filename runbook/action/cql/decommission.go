@@ -113,7 +113,7 @@ func leave(ctx context.Context, r *ring, n action.Node, c action.Call) error {
 			break
 		}
 		var v view
-		if v, err = r.view(ctx, n.Name); err != nil {
+		if v, err = r.await(ctx, n.Name, c); err != nil {
 			break
 		}
 		if left = v.member(n) == nil; !left {

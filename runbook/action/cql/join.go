@@ -166,7 +166,7 @@ func (j *join) launch(ctx context.Context, n action.Node, dead string) error {
 func (j *join) follow(ctx context.Context, r *ring, n action.Node, dead string, before view, c action.Call) (action.Facts, error) {
 	c.Progress(0, "starting")
 	for {
-		v, err := r.view(ctx, n.Name)
+		v, err := r.await(ctx, n.Name, c)
 		if err != nil {
 			return nil, err
 		}

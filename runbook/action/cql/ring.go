@@ -57,6 +57,26 @@ func (r *ring) view(ctx context.Context, but string) (view, error) {
 	return view{}, fmt.Errorf("ask about the ring: %w", errors.Join(troubles...))
 }
 
+// silence is how long nobody may answer while a change is under way: nodes that send their data can be busy for a while, and
+// those that run on one host with the new one are while it starts.
+const silence = 5 * time.Minute
+
+// await is a view, waited for while no node answers.
+func (r *ring) await(ctx context.Context, but string, c action.Call) (view, error) {
+	limited, cancel := context.WithTimeout(ctx, silence)
+	defer cancel()
+	for {
+		v, err := r.view(limited, but)
+		if err == nil || ctx.Err() != nil {
+			return v, err
+		}
+		c.Progress(-1, "no other node answers yet: "+err.Error())
+		if action.Rest(limited, often) != nil {
+			return v, fmt.Errorf("%w; for %v", err, silence)
+		}
+	}
+}
+
 // patience is how long one node may take to answer; telling a dead node from a quiet one takes ten seconds of it.
 const patience = 30 * time.Second
 
