@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/engine"
 	"plimsoll/internal/document"
 	"plimsoll/workload"
 )
@@ -16,6 +17,7 @@ type cell struct {
 	Cell
 	index    int
 	cluster  Cluster
+	ring     bool // of equals, whose replicas answer together
 	load     Load
 	prepare  Prepare
 	timeline []Step
@@ -133,6 +135,7 @@ func (t *Trial) cell(levels []*document.Node, v Variant, parts Parts) (*cell, er
 	if err := c.load.suit(node, e); err != nil {
 		return nil, err
 	}
+	_, c.ring = e.(engine.Consistent)
 	called := beside(at(node, "workload"))
 	c.source = called.Text
 	c.workload, err = parts.Workload(called, c.load.Parameters, e)

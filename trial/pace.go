@@ -12,17 +12,28 @@ type pace struct {
 
 // What is assumed of a small server, before anything is known.
 const (
-	making  = 20 * time.Second // making its data folder, starting it and loading the data
+	making  = 20 * time.Second // making its data folder, starting it and loading the data; and a runbook's turn on a ring's node
 	restart = 8 * time.Second  // putting its data back and starting it
 	adjust  = time.Second      // changing its settings, mostly without a restart
 	acting  = 3 * time.Second  // a change or a runbook
 )
 
+// turns is how many servers are waited for one after another: those of a ring join, and are worked on, in turn.
+func (t *Trial) turns() time.Duration {
+	most := 1
+	for _, c := range t.cells {
+		if c.ring {
+			most = max(most, c.cluster.Nodes)
+		}
+	}
+	return time.Duration(most)
+}
+
 // left estimates the time that remains, from what was done so far, else from the phases as planned.
 func (t *Trial) left(p pace) time.Duration {
 	sets := time.Duration(len(t.dataNames()) - p.prepared)
 	cells := time.Duration(len(t.cells)*t.Phases.Rounds - p.done)
-	return sets*mean(p.preparing, p.prepared, making) + cells*mean(p.spent, p.done, t.planned())
+	return sets*mean(p.preparing, p.prepared, t.turns()*making) + cells*mean(p.spent, p.done, t.planned())
 }
 
 // mean is the mean of n, or what is assumed while there is none.
@@ -35,7 +46,7 @@ func mean(sum time.Duration, n int, assumed time.Duration) time.Duration {
 
 // planned is how long a cell should take.
 func (t *Trial) planned() time.Duration {
-	each := restart + t.length()
+	each := t.turns()*restart + t.length()
 	if t.Phases.Restore == RestoreNever {
 		each = adjust + t.length()
 	}
@@ -61,7 +72,12 @@ func (t *Trial) length() time.Duration {
 	}
 	var sum time.Duration
 	for _, s := range t.Timeline {
-		if sum += s.Length; s.Call != nil {
+		sum += s.Length
+		switch turns := t.turns(); {
+		case s.Call == nil:
+		case turns > 1 && s.Call.book != nil:
+			sum += turns * making
+		default:
 			sum += acting
 		}
 	}
