@@ -135,7 +135,7 @@ func passes(ts *testscript.TestScript, neg bool, args []string) {
 
 const (
 	invalid = "5" // the exit code of a trial that the machine, not the database, decided
-	tries   = 6
+	tries   = 20
 )
 
 func trialInto(ts *testscript.TestScript, dir string, args []string) error {
