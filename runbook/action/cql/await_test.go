@@ -16,15 +16,16 @@ import (
 // mute is an engine, and the database of each node: a ring that answers nobody for a while.
 type mute struct {
 	engine.Database
-	since time.Time
-	long  time.Duration
-	ring  engine.Ring
+	since   time.Time
+	long    time.Duration
+	ring    engine.Ring
+	streams []engine.Stream
 }
 
 func (m *mute) Name() string                                                 { return "mute" }
 func (m *mute) Open(context.Context, engine.Target) (engine.Database, error) { return m, nil }
 func (m *mute) Facts(context.Context) (engine.Facts, error)                  { return engine.Facts{}, nil }
-func (m *mute) Streams(context.Context) ([]engine.Stream, error)             { return nil, nil }
+func (m *mute) Streams(context.Context) ([]engine.Stream, error)             { return m.streams, nil }
 func (m *mute) Tasks(context.Context) ([]engine.Task, error)                 { return nil, nil }
 func (m *mute) Hints(context.Context) ([]engine.Hint, error)                 { return nil, nil }
 
@@ -72,5 +73,24 @@ func TestAJoinWaitsForARingThatIsSilentForAWhile(t *testing.T) {
 				t.Errorf("silent for %v: told only %q", c.silent, told)
 			}
 		})
+	}
+}
+
+// How far a change is follows from the data that its senders have still to send.
+func TestStreamsAreProgress(t *testing.T) {
+	m := &mute{streams: []engine.Stream{
+		{Status: "start", Sent: 30e6, ToSend: 100e6}, {Status: "init", ToSend: 20e6},
+		{Status: "start", Received: 30e6, ToReceive: 100e6}, // the other side of the first
+		{Status: "success", Sent: 5e6, ToSend: 5e6}, {Status: "failed", Sent: 1e6, ToSend: 5e6},
+	}}
+	var share float64
+	var said string
+	c := action.Call{Progress: func(of float64, text string) { share, said = of, text }}
+	if (view{db: m}).told(t.Context(), c, "joining"); share != 0.25 || said != "30.0 of 120.0 MB in 2 streams" {
+		t.Errorf("told %v, %q", share, said)
+	}
+	m.streams = nil
+	if (view{db: m}).told(t.Context(), c, "joining"); share != -1 || said != "joining" {
+		t.Errorf("without streams told %v, %q", share, said)
 	}
 }

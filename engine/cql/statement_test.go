@@ -1,0 +1,29 @@
+package cql
+
+import (
+	"bytes"
+	"testing"
+
+	gocql "github.com/apache/cassandra-gocql-driver/v2"
+
+	"plimsoll/engine"
+)
+
+// A key of several columns is hashed with the length before each and a zero behind it, in the key's order, not the statement's:
+// org.apache.cassandra.db.marshal.CompositeType.
+func TestKeysAreRoutedAsNodesHashThem(t *testing.T) {
+	p := &statement{query: &gocql.Query{}, key: []int{2, 0}, args: []argument{
+		{of: kind(gocql.TypeInt)}, {of: kind(gocql.TypeText)}, {of: kind(gocql.TypeText)},
+	}}
+	for range 2 { // its memory is used again
+		if err := p.bind([]engine.Value{engine.Int(258), engine.Chars([]byte("no part")), engine.Chars([]byte("ab"))}); err != nil {
+			t.Fatal(err)
+		}
+		if want := []byte("\x00\x02ab\x00" + "\x00\x04\x00\x00\x01\x02\x00"); !bytes.Equal(p.routing, want) {
+			t.Errorf("routed by %q, want %q", p.routing, want)
+		}
+	}
+	if err := p.bind(nil); err == nil {
+		t.Error("a statement without its values was bound")
+	}
+}
