@@ -71,6 +71,18 @@ func TestTextFitsItsCanvas(t *testing.T) {
 	}
 }
 
+func TestLongNamesAreWrittenInTwoRows(t *testing.T) {
+	word := "innodb_flush_log_at_trx_commit=2,sync_binlog=1000"
+	svg := Chart{Xs: []float64{0, 1}, Lines: []Line{
+		{Name: "binlog row, synchronous, one lagging replica", Values: []float64{1, 2}}, {Name: word, Ink: 1, Values: []float64{1, 2}},
+	}}.SVG(700, 260)
+	for _, want := range []string{">binlog row, synchronous,<", ">one lagging replica<", "<title>" + word + "</title>innodb_"} {
+		if !strings.Contains(svg, want) {
+			t.Errorf("no %s in %s", want, svg)
+		}
+	}
+}
+
 func TestTextTellsLinesApartWithoutColour(t *testing.T) {
 	got := curves().Text(Canvas{Width: 60, Height: 24})
 	if strings.Count(got, "●") != 4 || strings.Count(got, "■") != 3 { // points and legend; a gap has none

@@ -106,6 +106,20 @@ func fit(s string, n int) string {
 	}
 }
 
+// inTwo breaks a text that has more than n letters between words, and shortens what still has no room.
+func inTwo(s string, n int) []string {
+	runes := []rune(s)
+	if len(runes) <= n {
+		return []string{s}
+	}
+	for i := n; i > 0; i-- {
+		if runes[i] == ' ' {
+			return []string{string(runes[:i]), fit(string(runes[i+1:]), n)}
+		}
+	}
+	return []string{fit(s, n)}
+}
+
 // bounded is a band's lower edge as far as the axis shows it: on a log axis there is no zero.
 func (d *drawing) bounded(v float64) float64 {
 	if d.chart.Y.Log && v <= 0 {

@@ -159,32 +159,40 @@ func (d *drawing) moments() {
 	}
 }
 
-// names writes each line's name at its end, pushed apart where they would overlap.
+// names writes each line's name at its end, in two rows if one has no room for it, pushed apart where they would overlap.
 func (d *drawing) names() {
 	type name struct {
-		text string
-		ink  int
-		y    float64
+		of   Line
+		rows []string
+		y    float64 // of the first row
 	}
 	const apart = 14.0
+	room := max(int((d.width-d.right-10)/boldLetter), 4)
 	var all []name
 	for _, l := range d.chart.Lines {
 		for _, v := range slices.Backward(l.Values) {
 			if y := d.py(v); !math.IsNaN(y) {
-				all = append(all, name{l.Name, l.Ink, y})
+				all = append(all, name{l, inTwo(l.Name, room), y})
 				break
 			}
 		}
 	}
 	slices.SortStableFunc(all, func(a, b name) int { return cmp.Compare(a.y, b.y) })
 	for i := 1; i < len(all); i++ {
-		all[i].y = max(all[i].y, all[i-1].y+apart)
+		all[i].y = max(all[i].y, all[i-1].y+apart*float64(len(all[i-1].rows)))
 	}
-	for i, limit := len(all)-1, d.bottom; i >= 0; i, limit = i-1, limit-apart {
-		all[i].y = min(all[i].y, limit)
+	limit := d.bottom
+	for i := len(all) - 1; i >= 0; i-- {
+		all[i].y = min(all[i].y, limit-apart*float64(len(all[i].rows)-1))
+		limit = all[i].y - apart
 	}
-	room := int((d.width - d.right - 10) / boldLetter)
 	for _, n := range all {
-		fmt.Fprintf(&d.out, `<text class="name ink%d" x="%s" y="%s">%s</text>`, n.ink%Inks, short(d.right+10), short(n.y+4), html.EscapeString(fit(n.text, max(room, 4))))
+		for i, row := range n.rows {
+			title := ""
+			if strings.HasSuffix(row, "…") {
+				title = "<title>" + html.EscapeString(n.of.Name) + "</title>"
+			}
+			fmt.Fprintf(&d.out, `<text class="name ink%d" x="%s" y="%s">%s%s</text>`, n.of.Ink%Inks, short(d.right+10), short(n.y+4+apart*float64(i)), title, html.EscapeString(row))
+		}
 	}
 }
