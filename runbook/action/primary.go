@@ -16,25 +16,32 @@ var ErrNoPrimary = errors.New("no node says that it is the primary")
 
 const (
 	answerTime = 5 * time.Second // that a server may take to say which part it plays
-	known      = time.Second     // how long an answer holds, beside as long as it took
+	holds      = time.Second     // how long an answer does, beside as long as it took
 )
 
 // roles knows which node is the primary, as the servers say.
 type roles struct {
 	engine engine.Engine
+	turn   chan struct{}              // holds a token while somebody asks the servers
+	open   map[string]engine.Database // of who has the turn
 
-	mu      sync.Mutex
-	open    map[string]engine.Database
-	primary string    // as far as it was known last
-	until   time.Time // so long the last answer holds
+	mu      sync.Mutex // never held while a server is asked
+	last    parts
+	changes int // how often the last answer was said to hold no more
+}
+
+// parts is what was last known.
+type parts struct {
+	primary string    // as far as it was ever known
 	trouble error     // why there is none now
+	until   time.Time // so long it holds
 }
 
 // AskRoles makes a site ask the servers which of them is the primary, rather than take the first of its List for it. It is
 // for engines whose servers play different parts; for others nothing changes.
 func (s *Site) AskRoles() {
 	if s.Engine != nil {
-		s.roles = &roles{engine: s.Engine, open: map[string]engine.Database{}}
+		s.roles = &roles{engine: s.Engine, turn: make(chan struct{}, 1), open: map[string]engine.Database{}}
 	}
 }
 
@@ -80,17 +87,42 @@ func (s *Site) RolesChanged() {
 	if s.roles != nil {
 		s.roles.mu.Lock()
 		defer s.roles.mu.Unlock()
-		s.roles.until = time.Time{}
+		s.roles.last.until = time.Time{}
+		s.roles.changes++
 	}
 }
 
-// ask returns the primary, the last that was known with an error if there is none now.
-func (r *roles) ask(ctx context.Context, nodes []Node) (string, error) {
+func (r *roles) known() (last parts, changes int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.last, r.changes
+}
+
+// keep notes what was answered. It does not hold if the parts have changed since it was asked for.
+func (r *roles) keep(p parts, changes int) (primary string, trouble error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.changes != changes {
+		p.until = time.Time{}
+	}
+	r.last = p
+	return p.primary, p.trouble
+}
+
+// ask returns the primary, the last that was known with an error if there is none now. One asks the servers at a time; who waits
+// for that may give up.
+func (r *roles) ask(ctx context.Context, nodes []Node) (string, error) {
+	select {
+	case r.turn <- struct{}{}:
+		defer func() { <-r.turn }()
+	case <-ctx.Done():
+		last, _ := r.known()
+		return last.primary, ctx.Err()
+	}
 	began := time.Now()
-	if began.Before(r.until) {
-		return r.primary, r.trouble
+	last, changes := r.known()
+	if began.Before(last.until) {
+		return last.primary, last.trouble
 	}
 	limited, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
@@ -106,19 +138,18 @@ func (r *roles) ask(ctx context.Context, nodes []Node) (string, error) {
 		r.open[n.Name] = opened[i]
 	}
 	if ctx.Err() != nil {
-		return r.primary, ctx.Err()
+		return last.primary, ctx.Err()
 	}
-	at := engine.PrimaryOf(standings)
-	if at < 0 {
-		if silent := silentPrimary(nodes, standings); silent >= 0 {
-			r.primary = nodes[silent].Name
-		}
-		// Asked again by whoever asks next, since a server that restarts is back in a moment; not, if one let us wait, at once.
-		r.trouble, r.until = noPrimary(troubles), time.Now().Add(time.Since(began))
-		return r.primary, r.trouble
+	took := time.Since(began)
+	if at := engine.PrimaryOf(standings); at >= 0 {
+		return r.keep(parts{nodes[at].Name, nil, time.Now().Add(holds + took)}, changes)
 	}
-	r.primary, r.trouble, r.until = nodes[at].Name, nil, time.Now().Add(known+time.Since(began))
-	return r.primary, nil
+	primary := last.primary
+	if silent := silentPrimary(nodes, standings); silent >= 0 {
+		primary = nodes[silent].Name
+	}
+	// Asked again by whoever asks next, since a server that restarts is back in a moment; not, if one let us wait, at once.
+	return r.keep(parts{primary, noPrimary(troubles), time.Now().Add(took)}, changes)
 }
 
 func noPrimary(troubles []error) error {
@@ -189,8 +220,8 @@ func standingOf(ctx context.Context, db engine.Database) (*engine.Standing, erro
 
 // close gives the connections back; the next question opens others.
 func (r *roles) close() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.turn <- struct{}{}
+	defer func() { <-r.turn }()
 	for name, db := range r.open {
 		if db != nil {
 			_ = db.Close()

@@ -44,6 +44,12 @@ func TestANodeThatHangsKeepsNobodyFromAnother(t *testing.T) {
 	if _, err := s.Database(t.Context(), "n2"); err != nil {
 		t.Error(err)
 	}
+	impatient, giveUp := context.WithCancel(t.Context())
+	giveUp()
+	if _, err := s.Primary(impatient); !errors.Is(err, context.Canceled) {
+		t.Errorf("who does not wait for n1 hears %v", err)
+	}
+	s.RolesChanged() // nor does who says that the parts have changed
 	select {
 	case err := <-asking:
 		t.Errorf("the primary was told before n1 was given up: %v", err)
