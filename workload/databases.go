@@ -43,14 +43,18 @@ func (d *databases) get(ctx context.Context, node string) (engine.Database, erro
 
 // keep closes all but some.
 func (d *databases) keep(nodes []string) error {
+	var gone []engine.Database
 	d.mu.Lock()
-	defer d.mu.Unlock()
-	var all error
 	for node, db := range d.open {
 		if !slices.Contains(nodes, node) {
-			all = errors.Join(all, db.Close())
+			gone = append(gone, db)
 			delete(d.open, node)
 		}
+	}
+	d.mu.Unlock()
+	var all error
+	for _, db := range gone { // which may take a server's time
+		all = errors.Join(all, db.Close())
 	}
 	return all
 }
