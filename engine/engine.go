@@ -6,8 +6,10 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 )
 
@@ -83,6 +85,14 @@ const hidden = "•••"
 
 func (Secret) String() string               { return hidden }
 func (Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
+
+// Blot hides it in an error whose text a server has written.
+func (s Secret) Blot(err error) error {
+	if err == nil || s == "" || !strings.Contains(err.Error(), string(s)) {
+		return err
+	}
+	return errors.New(strings.ReplaceAll(err.Error(), string(s), hidden))
+}
 
 // Format hides it from every verb: for one that does not fit a text, such as %d, fmt would not ask String.
 func (Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, hidden) }

@@ -20,3 +20,18 @@ func TestAFullServerSaysWhatToDo(t *testing.T) {
 		t.Errorf("a deadlock is a matter of trying again, not of %q", hint)
 	}
 }
+
+func TestASecretIsBlottedOutOfAnError(t *testing.T) {
+	said := errors.New("near 'p4ss' at line 1")
+	if err := engine.Secret("p4ss").Blot(said); strings.Contains(err.Error(), "p4ss") || !strings.Contains(err.Error(), "at line 1") {
+		t.Errorf("%q", err)
+	}
+	for _, other := range []engine.Secret{"", "word"} {
+		if err := other.Blot(said); err != said { //nolint:errorlint // the very same
+			t.Errorf("%q", err)
+		}
+	}
+	if err := engine.Secret("p4ss").Blot(nil); err != nil {
+		t.Errorf("of nothing: %v", err)
+	}
+}

@@ -11,7 +11,7 @@ var Order = [][]string{
 	{"engine/mysql", "engine/cql", "engine/httpapi"},
 	{"engine/singlestore"}, // which speaks by the client of engine/mysql
 	{"workload", "probe", "lab"},
-	{"durable", "inventory", "loader"},
+	{"durable", "inventory", "loader", "runbook/action/mysql/statement"},
 	{"runbook/action"},
 	{"runbook/action/actiontest", "runbook"},
 	{"trial"},

@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/engine"
 	"plimsoll/runbook/action"
+	"plimsoll/runbook/action/mysql/statement"
 )
 
 // Marker keeps claims in a table of the cluster's primary, plimsoll.claim. It replicates: a new primary has it too.
@@ -59,7 +60,7 @@ func (m Marker) take(ctx context.Context, c action.Claim) error {
 	// since comes first: MySQL assigns from left to right, and run is compared before it changes.
 	update := fmt.Sprintf(`UPDATE plimsoll.claim SET since = IF(run = %s, since, NOW(6)), run = %s, holder = %s, epoch = %d, expires = NOW(6) + INTERVAL %d MICROSECOND
 		WHERE id = 1 AND @@GLOBAL.read_only = 0 AND (run = '' OR run = %s AND epoch <= %d OR %s)`,
-		literal(c.Run), literal(c.Run), literal(c.Holder), c.Epoch, c.For/time.Microsecond, literal(c.Run), c.Epoch, mayBreak)
+		statement.Text(c.Run), statement.Text(c.Run), statement.Text(c.Holder), c.Epoch, c.For/time.Microsecond, statement.Text(c.Run), c.Epoch, mayBreak)
 	if err := m.Site.Execute(ctx, "", []string{update}, func(int) {}); err != nil {
 		return err
 	}
@@ -128,7 +129,7 @@ func (m Marker) Clear(ctx context.Context, c action.Claim) error {
 	if err := m.awaitPrimary(ctx); err != nil {
 		return err
 	}
-	clear := fmt.Sprintf("UPDATE plimsoll.claim SET run = '', holder = '' WHERE id = 1 AND run = %s AND epoch <= %d", literal(c.Run), c.Epoch)
+	clear := fmt.Sprintf("UPDATE plimsoll.claim SET run = '', holder = '' WHERE id = 1 AND run = %s AND epoch <= %d", statement.Text(c.Run), c.Epoch)
 	err := m.Site.Execute(ctx, "", []string{clear}, func(int) {})
 	if engine.ClassOf(err) == engine.Missing { // no run has ever claimed this one
 		err = nil

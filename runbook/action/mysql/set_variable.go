@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/engine"
 	"plimsoll/runbook/action"
+	"plimsoll/runbook/action/mysql/statement"
 )
 
 var setVariable = action.Action{
@@ -112,7 +113,7 @@ func (v *variable) kept(ctx context.Context, on *action.Site, db engine.Database
 			Advice: "write it into the server's option file, and set it with persist: no for now",
 		}
 	}
-	return on.Value(ctx, v.Node, "SELECT variable_value FROM performance_schema.persisted_variables WHERE variable_name = "+literal(v.Name))
+	return on.Value(ctx, v.Node, "SELECT variable_value FROM performance_schema.persisted_variables WHERE variable_name = "+statement.Text(v.Name))
 }
 
 func (v *variable) Act(ctx context.Context, on *action.Site, _ action.Call) (action.Facts, error) {
@@ -161,10 +162,6 @@ func (v *variable) Undo(ctx context.Context, on *action.Site, c action.Call) err
 	return v.set(ctx, on, persistOnly, before)
 }
 
-func literal(s string) string {
-	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'"
-}
-
 // number writes a number bare and any other value quoted; 512M becomes bytes, as in option files.
 func number(s string) string {
 	text, factor := s, int64(1)
@@ -179,5 +176,5 @@ func number(s string) string {
 	if _, err := strconv.ParseFloat(s, 64); err == nil {
 		return s
 	}
-	return literal(s)
+	return statement.Text(s)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"plimsoll/runbook/action"
+	"plimsoll/runbook/action/mysql/statement"
 )
 
 var addChannel = action.Action{
@@ -154,7 +155,7 @@ func (s *server) beginsAt(ctx context.Context, source *server, copied seedRow) (
 	if _, is := s.dialect.(mariadb); is {
 		return s.beginsAtPlace(ctx, copied)
 	}
-	lacking, err := s.value(ctx, "SELECT GTID_SUBTRACT("+literal(copied.gtids)+", @@GLOBAL.gtid_executed)")
+	lacking, err := s.value(ctx, "SELECT GTID_SUBTRACT("+statement.Text(copied.gtids)+", @@GLOBAL.gtid_executed)")
 	if err != nil {
 		return place{}, err
 	}
@@ -162,7 +163,7 @@ func (s *server) beginsAt(ctx context.Context, source *server, copied seedRow) (
 		if versionOf(s.facts.Version).less(version{8, 0, 0}) {
 			return copied.place, nil // 5.7 can say what it has only while it has nothing
 		}
-		if err := s.do(ctx, "say what was copied", "SET GLOBAL gtid_purged = "+literal("+"+lacking)); err != nil {
+		if err := s.do(ctx, "say what was copied", "SET GLOBAL gtid_purged = "+statement.Text("+"+lacking)); err != nil {
 			return place{}, err
 		}
 	}
@@ -170,7 +171,7 @@ func (s *server) beginsAt(ctx context.Context, source *server, copied seedRow) (
 	if err != nil {
 		return place{}, err
 	}
-	purged, err := source.value(ctx, "SELECT GTID_SUBTRACT(@@GLOBAL.gtid_purged, "+literal(has)+")")
+	purged, err := source.value(ctx, "SELECT GTID_SUBTRACT(@@GLOBAL.gtid_purged, "+statement.Text(has)+")")
 	if err == nil && purged != "" {
 		err = &action.Refusal{
 			Reason: fmt.Sprintf("%s has purged changes since its databases were copied: %s", source.name, purged), Advice: "copy again, and mysql.keep-binlogs before it",
@@ -226,7 +227,7 @@ func (s *server) byGTID(ctx context.Context, source *server, channel string) err
 	if _, known := has[domain]; !known {
 		return fmt.Errorf("channel %s has made changes, and %s does not know their GTIDs (it knows %s)", channel, s.name, has)
 	}
-	return s.do(ctx, "go on by GTID", append(append(s.stop(channel), "CHANGE MASTER "+literal(channel)+" TO MASTER_USE_GTID = slave_pos"), s.start(channel)...)...)
+	return s.do(ctx, "go on by GTID", append(append(s.stop(channel), "CHANGE MASTER "+statement.Text(channel)+" TO MASTER_USE_GTID = slave_pos"), s.start(channel)...)...)
 }
 
 // keep writes the filter where it lasts over a restart, if the server's settings can be reached from here; else the step's

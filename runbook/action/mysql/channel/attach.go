@@ -7,6 +7,7 @@ import (
 	"regexp"
 
 	"plimsoll/runbook/action"
+	"plimsoll/runbook/action/mysql/statement"
 )
 
 var attach = action.Action{
@@ -169,11 +170,11 @@ func (s *server) adopt(ctx context.Context, source *server) error {
 	if err != nil {
 		return err
 	}
-	errant, err := source.value(ctx, "SELECT GTID_SUBTRACT("+literal(has)+", @@GLOBAL.gtid_executed)")
+	errant, err := source.value(ctx, "SELECT GTID_SUBTRACT("+statement.Text(has)+", @@GLOBAL.gtid_executed)")
 	if err != nil {
 		return err
 	}
-	purged, err := source.value(ctx, "SELECT GTID_SUBTRACT(@@GLOBAL.gtid_purged, "+literal(has)+")")
+	purged, err := source.value(ctx, "SELECT GTID_SUBTRACT(@@GLOBAL.gtid_purged, "+statement.Text(has)+")")
 	if err != nil {
 		return err
 	}
@@ -239,7 +240,7 @@ func (s *server) adoptDomains(ctx context.Context, source *server) error {
 			return fmt.Errorf("set where %s begins: %w", s.name, errors.New("channel "+c.Name+" runs, and MariaDB wants all stopped for it"))
 		}
 	}
-	return s.do(ctx, "set where replication begins", "SET GLOBAL gtid_slave_pos = "+literal(wanted.String()))
+	return s.do(ctx, "set where replication begins", "SET GLOBAL gtid_slave_pos = "+statement.Text(wanted.String()))
 }
 
 // Undo forgets the channel. What it has replicated stays, and so does the server's knowledge of it: attached again, it goes

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"plimsoll/engine"
+
+	"plimsoll/runbook/action/mysql/statement"
 )
 
 // copier copies databases from one server to another by SQL.
@@ -162,7 +164,7 @@ func (c *copier) code(ctx context.Context, database string) error {
 		{"SELECT routine_name AS n FROM information_schema.routines WHERE routine_type = 'PROCEDURE' AND routine_schema = ", "SHOW CREATE PROCEDURE ", "create procedure"},
 		{"SELECT trigger_name AS n FROM information_schema.triggers WHERE trigger_schema = ", "SHOW CREATE TRIGGER ", "sql original statement"},
 	} {
-		rows, err := c.source.rows(ctx, kind.list+literal(database)+" ORDER BY 1")
+		rows, err := c.source.rows(ctx, kind.list+statement.Text(database)+" ORDER BY 1")
 		if err != nil {
 			return err
 		}
@@ -177,7 +179,7 @@ func (c *copier) code(ctx context.Context, database string) error {
 
 // views are made in as many passes as it takes, because one may stand on another.
 func (c *copier) views(ctx context.Context, database string) error {
-	left, err := c.source.rows(ctx, "SELECT table_name AS n FROM information_schema.views WHERE table_schema = "+literal(database)+" ORDER BY 1")
+	left, err := c.source.rows(ctx, "SELECT table_name AS n FROM information_schema.views WHERE table_schema = "+statement.Text(database)+" ORDER BY 1")
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"plimsoll/runbook/action"
+	"plimsoll/runbook/action/mysql/statement"
 )
 
 var cutOver = action.Action{
@@ -292,7 +293,7 @@ func (s *server) standWith(ctx context.Context, other *server) error {
 	if err != nil {
 		return err
 	}
-	return s.do(ctx, "set where replication begins", "SET GLOBAL gtid_slave_pos = "+literal(theirs.over(mine).String()))
+	return s.do(ctx, "set where replication begins", "SET GLOBAL gtid_slave_pos = "+statement.Text(theirs.over(mine).String()))
 }
 
 func (s *server) gtids(ctx context.Context, query string) (gtids, error) {

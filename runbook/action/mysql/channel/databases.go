@@ -1,6 +1,10 @@
 package channel
 
-import "context"
+import (
+	"context"
+
+	"plimsoll/runbook/action/mysql/statement"
+)
 
 // systemDatabases are the server's own.
 var systemDatabases = []string{"mysql", "sys", "information_schema", "performance_schema"}
@@ -14,8 +18,8 @@ var ownTables = []string{seedDatabase + ".claim", seedDatabase + ".seed"}
 // databases are those that hold a person's data.
 func (s *server) databases(ctx context.Context) ([]string, error) {
 	rows, err := s.rows(ctx, "SELECT schema_name AS name FROM information_schema.schemata WHERE schema_name NOT IN ("+
-		literals(systemDatabases)+") AND (schema_name <> "+literal(seedDatabase)+" OR EXISTS (SELECT 1 FROM information_schema.tables "+
-		"WHERE table_schema = "+literal(seedDatabase)+" AND CONCAT(table_schema, '.', table_name) NOT IN ("+literals(ownTables)+
+		literals(systemDatabases)+") AND (schema_name <> "+statement.Text(seedDatabase)+" OR EXISTS (SELECT 1 FROM information_schema.tables "+
+		"WHERE table_schema = "+statement.Text(seedDatabase)+" AND CONCAT(table_schema, '.', table_name) NOT IN ("+literals(ownTables)+
 		"))) ORDER BY schema_name")
 	all := make([]string, len(rows))
 	for i, row := range rows {

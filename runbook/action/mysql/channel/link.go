@@ -2,13 +2,13 @@ package channel
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"plimsoll/infra"
 	"plimsoll/runbook/action"
+	"plimsoll/runbook/action/mysql/statement"
 )
 
 // glance is how long to wait before looking again at what changes in moments.
@@ -21,7 +21,7 @@ func (s *server) origin() (origin, error) {
 			Reason: fmt.Sprintf("node %s is known by a Unix socket, which a replica elsewhere cannot reach", s.name), Advice: "give its host and port",
 		}
 	}
-	o := origin{host: s.host, port: s.port, user: s.target.User, password: s.target.Password}
+	o := origin{host: s.host, port: s.port, user: s.target.User, password: s.target.Password, encrypted: statement.Encrypted(s.target)}
 	switch {
 	case s.on.Replication != nil:
 		o.user, o.password = s.on.Replication.User, s.on.Replication.Password
@@ -31,21 +31,12 @@ func (s *server) origin() (origin, error) {
 			Advice: "CREATE USER … and GRANT REPLICATION SLAVE ON *.* on it, and name it as replication: {user, password} of the cluster",
 		}
 	}
-	switch s.target.Options["tls"] {
-	case "required", "verify-ca", "verify":
-		o.encrypted = true
-	}
 	return o, nil
 }
 
 // follow makes or changes a channel. The password is in no log that the server keeps of statements, and in no error.
 func (s *server) follow(ctx context.Context, source *server, channel string, from origin) error {
-	err := s.do(ctx, "follow "+source.name, "SET SESSION sql_log_off = 1", "SET SESSION long_query_time = 1000000",
-		s.source(channel, from), "SET SESSION sql_log_off = DEFAULT", "SET SESSION long_query_time = DEFAULT")
-	if err != nil && from.password != "" && strings.Contains(err.Error(), string(from.password)) {
-		return errors.New(strings.ReplaceAll(err.Error(), string(from.password), from.password.String()))
-	}
-	return err
+	return from.password.Blot(s.do(ctx, "follow "+source.name, statement.Unlogged(s.source(channel, from))...))
 }
 
 // run starts a channel and waits until it runs.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"plimsoll/runbook/action/mysql/statement"
 )
 
 // Where a database came from stands on the replica itself: whoever goes on after a crash, or adds a channel next year, finds it
@@ -50,7 +52,7 @@ func (s *server) beginSeed(ctx context.Context, source string, domain string, da
 	statements := []string{"CREATE DATABASE IF NOT EXISTS plimsoll", makeSeeds}
 	for _, database := range databases {
 		statements = append(statements, fmt.Sprintf("INSERT INTO plimsoll.seed VALUES (%s, %s, %s, %s, '', '', '', 0, NOW(6))",
-			literal(database), literal(source), literal(domain), literal(copying)))
+			statement.Text(database), statement.Text(source), statement.Text(domain), statement.Text(copying)))
 	}
 	return s.do(ctx, "note what is copied", statements...)
 }
@@ -59,7 +61,7 @@ func (s *server) beginSeed(ctx context.Context, source string, domain string, da
 func (s *server) endSeed(ctx context.Context, databases []string, at position, rows int64) error {
 	return s.do(ctx, "note what was copied", fmt.Sprintf(
 		"UPDATE plimsoll.seed SET state = %s, gtids = %s, log_file = %s, log_at = %s, row_count = %d, at = NOW(6) WHERE db IN %s",
-		literal(done), literal(at.gtids), literal(at.place.File), literal(at.place.At), rows, schemaList(databases)))
+		statement.Text(done), statement.Text(at.gtids), statement.Text(at.place.File), statement.Text(at.place.At), rows, schemaList(databases)))
 }
 
 // clearSeed drops databases that were copied, wholly or in part, and forgets them.
@@ -73,7 +75,7 @@ func (s *server) clearSeed(ctx context.Context, source string, databases []strin
 			continue
 		}
 		if err := s.do(ctx, "drop a copy", "DROP DATABASE IF EXISTS "+name(row.database),
-			"DELETE FROM plimsoll.seed WHERE db = "+literal(row.database)); err != nil {
+			"DELETE FROM plimsoll.seed WHERE db = "+statement.Text(row.database)); err != nil {
 			return err
 		}
 	}

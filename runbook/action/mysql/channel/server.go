@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/engine"
 	"plimsoll/runbook/action"
+	"plimsoll/runbook/action/mysql/statement"
 )
 
 // server is one node, with a session and what must be known to talk to it.
@@ -116,7 +117,7 @@ func (s *server) value(ctx context.Context, query string) (string, error) {
 
 // variable is a global variable; "" if the server has none of that name.
 func (s *server) variable(ctx context.Context, name string) (string, error) {
-	rows, err := s.rows(ctx, "SHOW GLOBAL VARIABLES WHERE Variable_name = "+literal(name))
+	rows, err := s.rows(ctx, "SHOW GLOBAL VARIABLES WHERE Variable_name = "+statement.Text(name))
 	if err != nil || len(rows) == 0 {
 		return "", err
 	}
@@ -133,14 +134,10 @@ func (s *server) do(ctx context.Context, what string, statements ...string) erro
 	return nil
 }
 
-func literal(s string) string {
-	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(s) + "'"
-}
-
 func literals(all []string) string {
 	quoted := make([]string, len(all))
 	for i, s := range all {
-		quoted[i] = literal(s)
+		quoted[i] = statement.Text(s)
 	}
 	return strings.Join(quoted, ", ")
 }

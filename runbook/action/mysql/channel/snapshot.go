@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/engine"
 	"plimsoll/runbook/action"
+	"plimsoll/runbook/action/mysql/statement"
 )
 
 // position is up to where a consistent view of a server's data goes.
@@ -141,6 +142,6 @@ func (s *server) snapshotPosition(ctx context.Context) (position, error) {
 	if at.place.File == "" {
 		return at, errors.New("the server does not say where in its binary log the view stands")
 	}
-	at.gtids, err = s.value(ctx, "SELECT BINLOG_GTID_POS("+literal(at.place.File)+", "+at.place.At+")")
+	at.gtids, err = s.value(ctx, "SELECT BINLOG_GTID_POS("+statement.Text(at.place.File)+", "+at.place.At+")")
 	return at, err
 }

@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/engine"
 	"plimsoll/runbook/action"
+	"plimsoll/runbook/action/mysql/statement"
 )
 
 var cloneAction = action.Action{
@@ -231,9 +232,9 @@ func (s *server) cloneFrom(ctx context.Context, donor *server, tell func(float64
 		s.watchClone(watching, tell)
 	}()
 	err = s.do(ctx, target.Password,
-		"SET GLOBAL clone_valid_donor_list = "+literal(host+":"+port),
+		"SET GLOBAL clone_valid_donor_list = "+statement.Text(host+":"+port),
 		fmt.Sprintf("CLONE INSTANCE FROM %s@%s:%s IDENTIFIED BY %s %s",
-			literal(target.User), literal(host), port, literal(string(target.Password)), encryption))
+			statement.Text(target.User), statement.Text(host), port, statement.Text(string(target.Password)), encryption))
 	stop()
 	<-watched
 	if err == nil || endedByClone(err) {

@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/engine"
 	"plimsoll/runbook/action"
+	"plimsoll/runbook/action/mysql/statement"
 )
 
 // source is a server that another is to follow.
@@ -36,7 +37,7 @@ func (s *server) follow(ctx context.Context, source source) error {
 		if err != nil {
 			return err
 		}
-		statements = append(statements, "SET GLOBAL gtid_slave_pos = "+literal(has))
+		statements = append(statements, "SET GLOBAL gtid_slave_pos = "+statement.Text(has))
 	}
 	if err := s.do(ctx, secret, append(statements, change, s.words().start)...); err != nil {
 		return fmt.Errorf("follow %s: %w", source.name, err)
@@ -60,12 +61,12 @@ func (s *server) change(source source, is engine.Standing) (string, engine.Secre
 	if err != nil {
 		return "", "", fmt.Errorf("address of %s: %w", source.name, err)
 	}
-	prefix, statement := "SOURCE_", "CHANGE REPLICATION SOURCE TO "
+	prefix, change := "SOURCE_", "CHANGE REPLICATION SOURCE TO "
 	automatic := "SOURCE_AUTO_POSITION = 1"
 	if s.mariadb {
-		prefix, statement, automatic = "MASTER_", "CHANGE MASTER TO ", "MASTER_USE_GTID = slave_pos"
+		prefix, change, automatic = "MASTER_", "CHANGE MASTER TO ", "MASTER_USE_GTID = slave_pos"
 	}
-	parts := []string{prefix + "HOST = " + literal(host), prefix + "PORT = " + port, automatic}
+	parts := []string{prefix + "HOST = " + statement.Text(host), prefix + "PORT = " + port, automatic}
 	account, known := s.account()
 	if !known && (len(is.Sources) == 0 || is.Sources[0].User == "") {
 		return "", "", &action.Refusal{
@@ -74,9 +75,9 @@ func (s *server) change(source source, is engine.Standing) (string, engine.Secre
 		}
 	}
 	if !known || len(is.Sources) > 0 && s.on.Replication == nil && s.on.Environment != "lab" {
-		return statement + strings.Join(parts, ", "), "", nil
+		return change + strings.Join(parts, ", "), "", nil
 	}
-	parts = append(parts, prefix+"USER = "+literal(account.User), prefix+"PASSWORD = "+literal(string(account.Password)))
+	parts = append(parts, prefix+"USER = "+statement.Text(account.User), prefix+"PASSWORD = "+statement.Text(string(account.Password)))
 	if s.on.Environment == "lab" {
 		parts = append(parts, prefix+"CONNECT_RETRY = 1")
 		if !s.mariadb { // whose newer versions give up after ten tries
@@ -89,17 +90,11 @@ func (s *server) change(source source, is engine.Standing) (string, engine.Secre
 	default:
 		parts = append(parts, "GET_SOURCE_PUBLIC_KEY = 1")
 	}
-	return statement + strings.Join(parts, ", "), account.Password, nil
+	return change + strings.Join(parts, ", "), account.Password, nil
 }
 
 // encrypted tells whether the cluster is spoken to by TLS alone.
-func (s *server) encrypted() bool {
-	switch s.node.Target.Options["tls"] {
-	case "required", "verify-ca", "verify":
-		return true
-	}
-	return false
-}
+func (s *server) encrypted() bool { return statement.Encrypted(s.node.Target) }
 
 // account is who replicates: the inventory's, in a lab the administrator.
 func (s *server) account() (action.Account, bool) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"plimsoll/runbook/action"
+	"plimsoll/runbook/action/mysql/statement"
 )
 
 // mode is whether a server refuses writes, now and after a restart, by the names of the facts.
@@ -106,7 +107,7 @@ func (s *server) readKept(ctx context.Context, m mode) error {
 		case s.mariadb:
 			m[fact] = cannotBeKept
 		default:
-			v, err := s.value(ctx, "SELECT variable_value FROM performance_schema.persisted_variables WHERE variable_name = "+literal(name))
+			v, err := s.value(ctx, "SELECT variable_value FROM performance_schema.persisted_variables WHERE variable_name = "+statement.Text(name))
 			if err != nil {
 				return err
 			}

@@ -6,6 +6,7 @@ import (
 
 	"plimsoll/runbook/action"
 	"plimsoll/runbook/action/actiontest"
+	"plimsoll/runbook/action/mysql/statement"
 )
 
 func TestOnMariaDB(t *testing.T) {
@@ -124,7 +125,7 @@ func refusals(w world) {
 // ignoring is the statement that leaves a table out of replication, or none.
 func ignoring(s *server, table string) string {
 	if s.mariadb {
-		return "SET GLOBAL replicate_ignore_table = " + literal(table)
+		return "SET GLOBAL replicate_ignore_table = " + statement.Text(table)
 	}
 	return "CHANGE REPLICATION FILTER REPLICATE_IGNORE_TABLE = (" + table + ")"
 }

@@ -2,11 +2,7 @@
 // follow it.
 package replication
 
-import (
-	"strings"
-
-	"plimsoll/runbook/action"
-)
+import "plimsoll/runbook/action"
 
 // Actions lists them.
 func Actions() []action.Action {
@@ -18,8 +14,3 @@ func Actions() []action.Action {
 
 // notKept is what is shown when nothing is kept for after a restart.
 const notKept = "NULL"
-
-// literal writes a text as an SQL literal.
-func literal(s string) string {
-	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(s) + "'"
-}

@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/engine"
 	"plimsoll/runbook/action"
+	"plimsoll/runbook/action/mysql/statement"
 )
 
 // server is one server of a cluster, as a part of replication.
@@ -58,16 +59,12 @@ func (s *server) value(ctx context.Context, query string) (string, error) {
 // do executes statements. A secret that is in one is in no error and in no log that the server keeps of statements.
 func (s *server) do(ctx context.Context, secret engine.Secret, statements ...string) error {
 	if secret != "" {
-		statements = append([]string{"SET SESSION sql_log_off = 1", "SET SESSION long_query_time = 1000000"}, statements...)
+		statements = statement.Unlogged(statements...)
 	}
-	err := s.on.Execute(ctx, s.node.Name, statements, func(int) {})
-	if err == nil {
-		return nil
+	if err := s.on.Execute(ctx, s.node.Name, statements, func(int) {}); err != nil {
+		return fmt.Errorf("node %s: %w", s.node.Name, secret.Blot(err))
 	}
-	if secret != "" && strings.Contains(err.Error(), string(secret)) {
-		return fmt.Errorf("node %s: %s", s.node.Name, strings.ReplaceAll(err.Error(), string(secret), secret.String()))
-	}
-	return fmt.Errorf("node %s: %w", s.node.Name, err)
+	return nil
 }
 
 func (s *server) standing(ctx context.Context) (engine.Standing, error) {
