@@ -81,6 +81,30 @@ func combinations(factors []Factor) [][]*document.Node {
 }
 
 func (t *Trial) cell(levels []*document.Node, v Variant, parts Parts) (*cell, error) {
+	c, load := t.chosen(levels, v)
+	if err := t.readLoad(c, load, parts); err != nil {
+		return nil, err
+	}
+	for i := range c.prepare {
+		if err := parts.resolve(&c.prepare[i], c.cluster.Nodes); err != nil {
+			return nil, err
+		}
+	}
+	if t.existing == nil {
+		if err := c.checkSettings(t.Document, v, parts); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if c.timeline, err = t.timelineOf(v); err != nil {
+		return nil, err
+	}
+	c.data = c.dataSet()
+	return c, nil
+}
+
+// chosen is a cell's place in the comparison, its cluster, and its load as it stands in the document.
+func (t *Trial) chosen(levels []*document.Node, v Variant) (*cell, *document.Node) {
 	s := &t.Spec
 	c := &cell{cluster: s.Cluster, prepare: v.Prepare}
 	c.Variant, c.Factors = v.Name, map[string]string{}
@@ -99,9 +123,9 @@ func (t *Trial) cell(levels []*document.Node, v Variant, parts Parts) (*cell, er
 	}
 	maps.Copy(c.cluster.Config, v.Config)
 
-	node := s.Document.Get("load").Clone()
+	load := s.Document.Get("load").Clone()
 	if v.Load != nil {
-		node.Overlay(v.Load)
+		load.Overlay(v.Load)
 	}
 	var name []string
 	if v.Name != "" {
@@ -114,70 +138,67 @@ func (t *Trial) cell(levels []*document.Node, v Variant, parts Parts) (*cell, er
 		if setting, is := strings.CutPrefix(f.Name, "config."); is {
 			c.cluster.Config[setting] = level.Text
 		} else {
-			node.Put(f.Name, level)
+			load.Put(f.Name, level)
 		}
 	}
 	c.Name = strings.Join(name, ", ")
+	return c, load
+}
+
+// readLoad reads a cell's load and its workload, and refuses what its engine cannot do.
+func (t *Trial) readLoad(c *cell, node *document.Node, parts Parts) error {
 	if err := node.Decode(&c.load); err != nil {
-		return nil, err
+		return err
 	}
 	c.load.defaults()
 	if err := c.load.validate(node); err != nil {
-		return nil, err
+		return err
 	}
 	if t.existing != nil && c.load.To == ToAll {
-		return nil, at(node, "to").Errorf("to: all needs a cluster that is made for the trial; give the target all addresses that are meant")
+		return at(node, "to").Errorf("to: all needs a cluster that is made for the trial; give the target all addresses that are meant")
 	}
 	e, err := t.engineOf(parts, c.cluster)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := c.load.suit(node, e); err != nil {
-		return nil, err
+		return err
 	}
 	_, c.ring = e.(engine.Consistent)
 	called := beside(at(node, "workload"))
 	c.source = called.Text
 	c.workload, err = parts.Workload(called, c.load.Parameters, e)
 	if err != nil {
-		return nil, document.Beside(err, document.Keys(reflect.TypeFor[Load]()))
+		return document.Beside(err, document.Keys(reflect.TypeFor[Load]()))
 	}
 	if err := c.load.suitReads(node, t, parts, e, c.workload); err != nil {
-		return nil, err
+		return err
 	}
 	if err := c.keepLedger(node, parts, e); err != nil {
-		return nil, err
+		return err
 	}
 	if err := parts.checkFrom(c.load, node); err != nil {
-		return nil, err
+		return err
 	}
 	if err := c.checkOn(node); err != nil {
-		return nil, err
+		return err
 	}
 	if _, ok := c.workload.(workload.Divisible); !ok && len(c.load.From) > 0 {
-		return nil, node.Get("from").Errorf("the workload %s can be issued by one process only", c.workload.Name())
+		return node.Get("from").Errorf("the workload %s can be issued by one process only", c.workload.Name())
 	}
-	for i := range c.prepare {
-		if err := parts.resolve(&c.prepare[i], c.cluster.Nodes); err != nil {
-			return nil, err
-		}
-	}
-	if t.existing == nil {
-		if err := c.checkSettings(s.Document, v, parts); err != nil {
-			return nil, err
-		}
-	}
-	if c.timeline, err = s.timelineOf(v); err != nil {
-		return nil, err
-	}
-	c.data = fmt.Sprintf("%s%s %s %s %s", c.cluster.Target, c.cluster.Engine, c.cluster.Version, c.load.Workload, c.load.Parameters.Format())
+	return nil
+}
+
+// dataSet names what data a cell needs: cells of one name share it.
+func (c *cell) dataSet() string {
+	name := fmt.Sprintf("%s%s %s %s %s", c.cluster.Target, c.cluster.Engine, c.cluster.Version, c.load.Workload, c.load.Parameters.Format())
 	if len(c.load.On) > 0 {
-		c.data += " on " + strings.Join(c.load.On, " ")
+		name += " on " + strings.Join(c.load.On, " ")
 	}
 	if c.beside != nil {
-		c.data += fmt.Sprintf(" %s %s", c.beside.Name(), c.load.Ledger.Parameters.Format())
+		name += fmt.Sprintf(" %s %s", c.beside.Name(), c.load.Ledger.Parameters.Format())
 	}
-	return c, nil
+	return name
 }
 
 // timelineOf is the trial's timeline with a variant's inputs.
