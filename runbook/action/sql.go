@@ -104,7 +104,7 @@ func (e *execute) Settle(ctx context.Context, on *Site, c Call) error {
 
 // Execute executes statements on one connection to a node; done is told after each.
 func (s *Site) Execute(ctx context.Context, node string, texts []string, done func(int)) error {
-	return s.session(ctx, node, func(session engine.Session) error {
+	return s.Use(ctx, node, func(session engine.Session) error {
 		for i, text := range texts {
 			if err := session.Exec(ctx, text, nil); err != nil {
 				return fmt.Errorf("statement %d: %w", i+1, err)
@@ -119,7 +119,7 @@ func (s *Site) Execute(ctx context.Context, node string, texts []string, done fu
 func (s *Site) Value(ctx context.Context, node, query string) (string, error) {
 	r := engine.Result{Keep: true}
 	text := "NULL"
-	err := s.session(ctx, node, func(session engine.Session) error {
+	err := s.Use(ctx, node, func(session engine.Session) error {
 		if err := session.Exec(ctx, query, &r); err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ func (s *Site) Value(ctx context.Context, node, query string) (string, error) {
 func (s *Site) Column(ctx context.Context, node, query string) ([]string, error) {
 	r := engine.Result{Keep: true}
 	var column []string
-	err := s.session(ctx, node, func(session engine.Session) error {
+	err := s.Use(ctx, node, func(session engine.Session) error {
 		if err := session.Exec(ctx, query, &r); err != nil {
 			return err
 		}
@@ -154,7 +154,7 @@ func (s *Site) Column(ctx context.Context, node, query string) ([]string, error)
 func (s *Site) Row(ctx context.Context, node, query string) ([]string, error) {
 	r := engine.Result{Keep: true}
 	var row []string
-	err := s.session(ctx, node, func(session engine.Session) error {
+	err := s.Use(ctx, node, func(session engine.Session) error {
 		if err := session.Exec(ctx, query, &r); err != nil {
 			return err
 		}
@@ -168,7 +168,8 @@ func (s *Site) Row(ctx context.Context, node, query string) ([]string, error) {
 	return row, err
 }
 
-func (s *Site) session(ctx context.Context, node string, f func(engine.Session) error) error {
+// Use opens a session on a node for f. When ctx ends, it breaks the call off that is under way.
+func (s *Site) Use(ctx context.Context, node string, f func(engine.Session) error) error {
 	db, err := s.Database(ctx, node)
 	if err != nil {
 		return err

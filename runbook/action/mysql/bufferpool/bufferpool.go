@@ -4,7 +4,6 @@ package bufferpool
 
 import (
 	"context"
-	"errors"
 
 	"plimsoll/engine"
 	"plimsoll/runbook/action"
@@ -22,17 +21,7 @@ type onServer struct {
 
 // use opens a session of its own for f.
 func (s onServer) use(ctx context.Context, on *action.Site, f func(engine.Session) error) error {
-	db, err := on.Database(ctx, s.Node)
-	if err != nil {
-		return err
-	}
-	session, err := db.Session(ctx)
-	if err != nil {
-		return err
-	}
-	stop := context.AfterFunc(ctx, session.Interrupt)
-	defer stop()
-	return errors.Join(f(session), session.Close())
+	return on.Use(ctx, s.Node, f)
 }
 
 // query executes one question; its rows are kept.

@@ -145,7 +145,7 @@ func (w *wait) Act(ctx context.Context, on *action.Site, c action.Call) (action.
 			if last.warm && time.Since(since) >= hold {
 				return nil
 			}
-			if err := sleep(ctx, time.Second); err != nil {
+			if err := action.Rest(ctx, time.Second); err != nil {
 				return fmt.Errorf("not warm: %w; %s", err, last.text)
 			}
 		}
@@ -155,14 +155,3 @@ func (w *wait) Act(ctx context.Context, on *action.Site, c action.Call) (action.
 
 // Verify has nothing to look at: what was waited for was seen.
 func (w *wait) Verify(context.Context, *action.Site, action.Facts) error { return nil }
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}

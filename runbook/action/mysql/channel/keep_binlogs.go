@@ -37,12 +37,7 @@ func (k *keep) Nature() action.Nature {
 }
 
 func (k *keep) Check(ctx context.Context, on *action.Site) (action.Finding, error) {
-	s, err := dial(ctx, on, k.Node)
-	if err != nil {
-		return action.Finding{}, err
-	}
-	defer s.Close()
-	is, err := s.retention(ctx)
+	is, err := retentionOn(ctx, on, k.Node)
 	if err != nil {
 		return action.Finding{}, err
 	}
@@ -114,6 +109,15 @@ type retention struct {
 
 func (r retention) keeps(d time.Duration) bool {
 	return r.limit == 0 && (r.seconds == 0 && !r.cloud || r.seconds >= int64(d/time.Second))
+}
+
+func retentionOn(ctx context.Context, on *action.Site, node string) (retention, error) {
+	s, err := dial(ctx, on, node)
+	if err != nil {
+		return retention{}, err
+	}
+	defer s.Close()
+	return s.retention(ctx)
 }
 
 func (s *server) retention(ctx context.Context) (r retention, err error) {

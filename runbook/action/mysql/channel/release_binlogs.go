@@ -36,12 +36,7 @@ func (r *release) Nature() action.Nature {
 }
 
 func (r *release) Check(ctx context.Context, on *action.Site) (action.Finding, error) {
-	s, err := dial(ctx, on, r.Node)
-	if err != nil {
-		return action.Finding{}, err
-	}
-	defer s.Close()
-	is, err := s.retention(ctx)
+	is, err := retentionOn(ctx, on, r.Node)
 	if err != nil {
 		return action.Finding{}, err
 	}
