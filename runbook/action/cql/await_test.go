@@ -3,7 +3,6 @@ package cql
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -18,6 +17,7 @@ type mute struct {
 	engine.Database
 	since   time.Time
 	long    time.Duration
+	grows   time.Duration // when its second member is there
 	ring    engine.Ring
 	streams []engine.Stream
 }
@@ -33,13 +33,38 @@ func (m *mute) Ring(context.Context, string) (engine.Ring, error) {
 	if time.Since(m.since) < m.long {
 		return engine.Ring{}, errors.New("no answer in time")
 	}
+	if time.Since(m.since) < m.grows {
+		return engine.Ring{Members: m.ring.Members[:1]}, nil
+	}
 	return m.ring, nil
 }
 
-// runs is a server that runs.
-type runs struct{ action.Server }
+// runs is a server that runs, but for the first times that it is asked.
+type runs struct {
+	action.Server
+	not, started int
+}
 
-func (runs) Running(context.Context) (bool, error) { return true, nil }
+func (r *runs) Running(context.Context) (bool, error) { return r.started >= r.not, nil }
+func (r *runs) Start(context.Context) error           { r.started++; return nil }
+
+// joining is a ring of one that a second node joins, while nobody answers for some time.
+func joining(silent time.Duration, server action.Server) (follow func(*testing.T, *[]string) (action.Facts, error), m *mute) {
+	m = &mute{since: time.Now(), long: silent, ring: engine.Ring{Members: []engine.Member{
+		{Host: "a", Address: "10.0.0.1:9042", Part: engine.Normal, Up: true, DataCentre: "dc1"},
+		{Host: "b", Address: "10.0.0.2:9042", Part: engine.Normal, Up: true, DataCentre: "dc1"},
+	}}}
+	nodes := []action.Node{
+		{Name: "n1", Server: &runs{}, Target: engine.Target{Addresses: []string{"10.0.0.1:9042"}}},
+		{Name: "n2", Server: server, Target: engine.Target{Addresses: []string{"10.0.0.2:9042"}}},
+	}
+	site := &action.Site{Name: "ring", Engine: m, List: func(context.Context) ([]action.Node, error) { return nodes, nil }}
+	before := view{Ring: engine.Ring{Members: m.ring.Members[:1]}}
+	return func(t *testing.T, told *[]string) (action.Facts, error) {
+		say := func(_ float64, text string) { *told = append(*told, text) }
+		return (&join{Node: "n2"}).follow(t.Context(), &ring{site, nodes}, nodes[1], "", before, action.Call{Progress: say})
+	}, m
+}
 
 // A join outlives a while in which no member answers, and one without an end ends it.
 func TestAJoinWaitsForARingThatIsSilentForAWhile(t *testing.T) {
@@ -51,26 +76,33 @@ func TestAJoinWaitsForARingThatIsSilentForAWhile(t *testing.T) {
 		{time.Hour, "no answer in time; for 5m0s"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			m := &mute{since: time.Now(), long: c.silent, ring: engine.Ring{Members: []engine.Member{
-				{Host: "a", Address: "10.0.0.1:9042", Part: engine.Normal, Up: true, DataCentre: "dc1"},
-				{Host: "b", Address: "10.0.0.2:9042", Part: engine.Normal, Up: true, DataCentre: "dc1"},
-			}}}
-			var nodes []action.Node
-			for i := range 2 {
-				nodes = append(nodes, action.Node{
-					Name: fmt.Sprintf("n%d", i+1), Server: runs{}, Target: engine.Target{Addresses: []string{fmt.Sprintf("10.0.0.%d:9042", i+1)}},
-				})
-			}
-			site := &action.Site{Name: "ring", Engine: m, List: func(context.Context) ([]action.Node, error) { return nodes, nil }}
 			var told []string
-			say := func(_ float64, text string) { told = append(told, text) }
-			before := view{Ring: engine.Ring{Members: m.ring.Members[:1]}}
-			got, err := (&join{Node: "n2"}).follow(t.Context(), &ring{site, nodes}, nodes[1], "", before, action.Call{Progress: say})
+			follow, _ := joining(c.silent, &runs{})
+			got, err := follow(t, &told)
 			if c.says == "" && (err != nil || got["host_id"] != "b") || c.says != "" && (err == nil || !strings.HasSuffix(err.Error(), c.says)) {
 				t.Errorf("silent for %v: %v, %v", c.silent, got, err)
 			}
 			if !strings.Contains(strings.Join(told, "\n"), "no other node answers yet: ") {
 				t.Errorf("silent for %v: told only %q", c.silent, told)
+			}
+		})
+	}
+}
+
+// A server that ends while it joins is started again, twice.
+func TestAJoinGoesOnWhenItsServerEnded(t *testing.T) {
+	for _, c := range []struct {
+		ends int
+		says string
+	}{{2, ""}, {3, "ended while it joined, 3 times; the ring serves as before"}} {
+		synctest.Test(t, func(t *testing.T) {
+			server := &runs{not: c.ends}
+			follow, m := joining(0, server)
+			m.grows = time.Minute
+			var told []string
+			got, err := follow(t, &told)
+			if c.says == "" && (err != nil || got["host_id"] != "b" || server.started != 2) || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+				t.Errorf("ended %d times: %v, %v, started %d times", c.ends, got, err, server.started)
 			}
 		})
 	}

@@ -165,7 +165,7 @@ func (j *join) launch(ctx context.Context, n action.Node, dead string) error {
 // follow waits until the ring has the node, and tells how much has been streamed.
 func (j *join) follow(ctx context.Context, r *ring, n action.Node, dead string, before view, c action.Call) (action.Facts, error) {
 	c.Progress(0, "starting")
-	for {
+	for revived := 0; ; {
 		v, err := r.await(ctx, n.Name, c)
 		if err != nil {
 			return nil, err
@@ -184,7 +184,12 @@ func (j *join) follow(ctx context.Context, r *ring, n action.Node, dead string, 
 			return nil, err
 		}
 		if !running {
-			return nil, j.died(ctx, n)
+			if err := j.revive(ctx, n, revived); err != nil {
+				return nil, err
+			}
+			revived++
+			c.Progress(-1, "its server ended while it joined, and was started again")
+			continue
 		}
 		v.told(ctx, c, "starting")
 		if err := action.Rest(ctx, often); err != nil {
@@ -193,13 +198,19 @@ func (j *join) follow(ctx context.Context, r *ring, n action.Node, dead string, 
 	}
 }
 
-// died is the error of a node that ended while it joined, in its own words if it left any.
-func (j *join) died(ctx context.Context, n action.Node) error {
+// revivals is how often a server that ends while it joins is started again. One that saw another as down for a moment ends, and
+// goes on with what it had.
+const revivals = 2
+
+// revive starts a server that ended while it joined. What keeps it from starting is what ended it, most often.
+func (j *join) revive(ctx context.Context, n action.Node, before int) error {
 	err := errors.New("its server ended while it joined")
-	if restart := n.Server.Start(ctx); restart != nil && ctx.Err() == nil { // what keeps it from starting is what ended it, most often
+	if before == revivals {
+		err = fmt.Errorf("%w, %d times", err, revivals+1)
+	} else if restart := n.Server.Start(ctx); restart == nil {
+		return nil
+	} else if ctx.Err() == nil {
 		err = fmt.Errorf("%w: %w", err, restart)
-	} else if restart == nil {
-		return fmt.Errorf("node %s: %w, and was started again; it goes on with what it had", n.Name, err)
 	}
 	return fmt.Errorf("node %s: %w; the ring serves as before. Mend the cause and resume, or cancel --undo", n.Name, err)
 }
