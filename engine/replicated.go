@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"plimsoll/infra"
@@ -54,6 +55,27 @@ func (s Standing) Follows() string {
 
 // Primary tells whether the server takes writes of its own.
 func (s Standing) Primary() bool { return len(s.Sources) == 0 && !s.ReadOnly }
+
+// hesitation is how long servers may take to say that they are the primary too, once one has said it.
+const hesitation = time.Second
+
+// Standings asks n servers at the same time which parts they play; nil, and why, of one that did not say. When one says that
+// it is the primary, the others are not waited for much longer: a replica that hangs keeps nobody waiting.
+func Standings(ctx context.Context, n int, ask func(ctx context.Context, i int) (*Standing, error)) ([]*Standing, []error) {
+	ctx, enough := context.WithCancel(ctx)
+	defer enough()
+	standings, troubles := make([]*Standing, n), make([]error, n)
+	var asking sync.WaitGroup
+	for i := range n {
+		asking.Go(func() {
+			if standings[i], troubles[i] = ask(ctx, i); standings[i] != nil && standings[i].Primary() {
+				time.AfterFunc(hesitation, enough)
+			}
+		})
+	}
+	asking.Wait()
+	return standings, troubles
+}
 
 // PrimaryOf returns which of several servers is the primary: of those that take writes of their own, the one that most
 // others follow, and the first of equals; -1 if there is none. A server that did not answer is nil.

@@ -109,7 +109,6 @@ func Open(ctx context.Context, name string, deps Deps) (_ *Cluster, err error) {
 	if err := c.adopt(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
-	c.Primary(ctx)
 	return c, nil
 }
 

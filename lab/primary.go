@@ -3,7 +3,6 @@ package lab
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"plimsoll/engine"
@@ -42,16 +41,13 @@ func (c *Cluster) Primary(ctx context.Context) string {
 func (d Deps) standings(ctx context.Context, r engine.Replicator, nodes []engine.Node) []*engine.Standing {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
-	all := make([]*engine.Standing, len(nodes))
-	var asking sync.WaitGroup
-	for i, n := range nodes {
-		asking.Go(func() {
-			if s, err := r.Standing(ctx, d.Machine, n); err == nil {
-				all[i] = &s
-			}
-		})
-	}
-	asking.Wait()
+	all, _ := engine.Standings(ctx, len(nodes), func(ctx context.Context, i int) (*engine.Standing, error) {
+		s, err := r.Standing(ctx, d.Machine, nodes[i])
+		if err != nil {
+			return nil, err
+		}
+		return &s, nil
+	})
 	return all
 }
 

@@ -46,10 +46,21 @@ func hold(ctx context.Context, s *durable.Store, m Marker, c action.Claim) (*hol
 		store: s, marker: m, ttl: c.For, lease: lease, fenced: make(chan struct{}), claim: c,
 	}
 	h.claim.Epoch = lease.Epoch
-	err = h.confirm(ctx)
+	patience := slowly
+	if c.Held {
+		patience = briefly
+	}
+	err = h.confirmWithin(ctx, patience)
 	h.claim.Break, h.claim.Held = false, true // once
 	return h, err
 }
+
+// How long a cluster may take to say whose it is: before an act, and when a run goes on that had it, which asks again before
+// its next act.
+const (
+	slowly  = 8 * time.Second
+	briefly = time.Second
+)
 
 func leaseName(cluster string) string { return "cluster " + cluster }
 
@@ -71,15 +82,17 @@ func (h *holding) keep(ctx context.Context) {
 
 // confirm asks both places whether the cluster is still ours, and prolongs. A target that does not answer cannot be taken by
 // another either; so only a clear answer fences.
-func (h *holding) confirm(ctx context.Context) error {
+func (h *holding) confirm(ctx context.Context) error { return h.confirmWithin(ctx, slowly) }
+
+func (h *holding) confirmWithin(ctx context.Context, patience time.Duration) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.lost != nil {
 		return h.lost
 	}
-	limited, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	lease, err := h.store.Renew(limited, h.lease, h.ttl)
+	renewing, renewed := context.WithTimeout(ctx, slowly)
+	defer renewed()
+	lease, err := h.store.Renew(renewing, h.lease, h.ttl)
 	if errors.Is(err, durable.ErrFenced) {
 		return h.lose(fmt.Errorf("%w: %w", errFenced, err))
 	}
@@ -90,8 +103,10 @@ func (h *holding) confirm(ctx context.Context) error {
 	if h.marker == nil {
 		return nil
 	}
+	asking, asked := context.WithTimeout(ctx, patience)
+	defer asked()
 	var claimed *action.ClaimedError
-	if err := h.marker.Claim(limited, h.claim); errors.As(err, &claimed) {
+	if err := h.marker.Claim(asking, h.claim); errors.As(err, &claimed) {
 		return h.lose(fmt.Errorf("%w: %w", errFenced, err))
 	}
 	return nil

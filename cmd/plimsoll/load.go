@@ -178,6 +178,7 @@ func plainTarget(ctx context.Context, name string) (target engine.Target, enviro
 	if err != nil {
 		return target, "", err
 	}
+	cluster.Primary(ctx) // it comes first
 	target, err = cluster.Target()
 	if err := errors.Join(err, cluster.Close()); err != nil {
 		return target, "", err

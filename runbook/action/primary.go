@@ -126,14 +126,14 @@ func (r *roles) ask(ctx context.Context, nodes []Node) (string, error) {
 	}
 	limited, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
-	standings, troubles := make([]*engine.Standing, len(nodes)), make([]error, len(nodes))
 	opened := make([]engine.Database, len(nodes))
-	var asking sync.WaitGroup
 	for i, n := range nodes {
-		before := r.open[n.Name]
-		asking.Go(func() { standings[i], opened[i], troubles[i] = r.standing(limited, n, before) })
+		opened[i] = r.open[n.Name]
 	}
-	asking.Wait()
+	standings, troubles := engine.Standings(limited, len(nodes), func(ctx context.Context, i int) (is *engine.Standing, err error) {
+		is, opened[i], err = r.standing(ctx, nodes[i], opened[i])
+		return is, err
+	})
 	for i, n := range nodes {
 		r.open[n.Name] = opened[i]
 	}

@@ -1,10 +1,12 @@
 package mysql
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strconv"
+	"sync"
 	"time"
 
 	"plimsoll/engine"
@@ -27,12 +29,8 @@ func (m Marker) Claim(ctx context.Context, c action.Claim) error {
 		return m.look(ctx, c)
 	}
 	if !c.Held {
-		for _, node := range m.leading(ctx) {
-			if row, err := m.Site.Row(ctx, node, readClaim); err == nil && len(row) == 6 {
-				if err := m.compare(c, row); err != nil {
-					return err
-				}
-			}
+		if err := m.compareOn(ctx, m.leading(ctx), c); err != nil {
+			return err
 		}
 	}
 	err := m.take(ctx, c)
@@ -89,14 +87,40 @@ func (m Marker) look(ctx context.Context, c action.Claim) error {
 	if err != nil {
 		return fmt.Errorf("list the nodes: %w", err)
 	}
-	for _, n := range nodes {
-		if row, err := m.Site.Row(ctx, n.Name, readClaim); err == nil && len(row) == 6 {
-			if err := m.compare(c, row); err != nil {
-				return err
-			}
+	return m.compareOn(ctx, names(nodes), c)
+}
+
+// compareOn compares the claim with what each of some nodes has of it.
+func (m Marker) compareOn(ctx context.Context, nodes []string, c action.Claim) error {
+	found := make([]error, len(nodes))
+	each(ctx, nodes, func(ctx context.Context, i int) {
+		if row, err := m.Site.Row(ctx, nodes[i], readClaim); err == nil && len(row) == 6 {
+			found[i] = m.compare(c, row)
 		}
+	})
+	return cmp.Or(found...)
+}
+
+// oneNode is how long one of several nodes may take to answer.
+const oneNode = 2 * time.Second
+
+// each asks nodes at the same time: one that hangs takes nothing from the others.
+func each(ctx context.Context, nodes []string, ask func(ctx context.Context, i int)) {
+	ctx, cancel := context.WithTimeout(ctx, oneNode)
+	defer cancel()
+	var asking sync.WaitGroup
+	for i := range nodes {
+		asking.Go(func() { ask(ctx, i) })
 	}
-	return nil
+	asking.Wait()
+}
+
+func names(nodes []action.Node) []string {
+	all := make([]string, len(nodes))
+	for i, n := range nodes {
+		all[i] = n.Name
+	}
+	return all
 }
 
 // compare finds out whether a claim that cannot be changed now is another's.
@@ -144,25 +168,30 @@ func (m Marker) Clear(ctx context.Context, c action.Claim) error {
 
 // leading are all nodes that take writes of their own. Of servers that have nothing to do with one another the primary is
 // the one that most follow at the moment, so a claim may be where the primary was when it was taken.
-func (m Marker) leading(ctx context.Context) (names []string) {
+func (m Marker) leading(ctx context.Context) []string {
 	nodes, err := m.Site.List(ctx)
 	if err != nil {
 		return nil // whoever asks next says so
 	}
-	for _, n := range nodes {
-		db, err := m.Site.Database(ctx, n.Name)
+	all := names(nodes)
+	leading := make([]bool, len(all))
+	each(ctx, all, func(ctx context.Context, i int) {
+		db, err := m.Site.Database(ctx, all[i])
 		if err != nil {
-			continue
+			return
 		}
-		r, ok := db.(engine.Replicated)
-		if !ok {
-			continue
+		if r, ok := db.(engine.Replicated); ok {
+			is, err := r.Standing(ctx)
+			leading[i] = err == nil && is.Primary()
 		}
-		if is, err := r.Standing(ctx); err == nil && is.Primary() {
-			names = append(names, n.Name)
+	})
+	var found []string
+	for i, leads := range leading {
+		if leads {
+			found = append(found, all[i])
 		}
 	}
-	return names
+	return found
 }
 
 // awaitPrimary waits until there is a primary, not for long: the run may have restarted it just now.

@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -45,6 +46,46 @@ func claims(t *testing.T, site *action.Site) {
 	}
 	if err := m.Claim(ctx, first); err != nil {
 		t.Errorf("after it was given back: %v", err)
+	}
+}
+
+// claimsBesideAHang tries it while the primary hangs: what its replica has of another's claim refuses all the same.
+func claimsBesideAHang(t *testing.T, site *action.Site) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	m := Marker{Site: site}
+	first := action.Claim{Cluster: "c", Run: "r1", Holder: "here", Epoch: 1, For: time.Minute}
+	if err := m.Claim(ctx, first); err != nil {
+		t.Fatal(err)
+	}
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for row := []string(nil); len(row) == 0 || row[0] != "r1"; <-tick.C {
+		var err error
+		if row, err = site.Row(ctx, "n2", readClaim); err != nil && ctx.Err() != nil {
+			t.Fatalf("the claim did not reach the replica: %v, %v", row, err)
+		}
+	}
+	n1, err := site.Node(ctx, "n1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n1.Server.(action.Breaker).Freeze(ctx); err != nil {
+		t.Fatal(err)
+	}
+	site.RolesChanged()
+	other := action.Claim{Cluster: "c", Run: "r6", Holder: "there", Epoch: 1, For: time.Minute}
+	var claimed *action.ClaimedError
+	if err := m.Claim(ctx, other); !errors.As(err, &claimed) || claimed.Run != "r1" {
+		t.Errorf("a second run while the primary hangs: %v", err)
+	}
+	if err := n1.Server.(action.Breaker).Thaw(ctx); err != nil {
+		t.Fatal(err)
+	}
+	site.RolesChanged()
+	if err := m.Clear(ctx, first); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -135,6 +135,7 @@ func conform(t *testing.T, site *action.Site) {
 func TestOnMariaDB(t *testing.T) {
 	site := newLab(t, "mariadb", 2)
 	claims(t, site)
+	claimsBesideAHang(t, site)
 	outlives(t, site)
 	conform(t, site)
 	refuses(t, site, `{name: max_connections, value: 80, persist: also}`, "SET PERSIST")
