@@ -119,10 +119,10 @@ func (r *runner) advance(ctx context.Context, i *Item) (*Event, error) {
 	case i.Finding != nil && i.Finding.State == action.Unknown && (i.Phase == Checking || i.Phase == Acting || i.Phase == Resting && time.Now().After(i.Until)):
 		return &Event{Kind: Failed, Step: i.Key, Attempt: i.Attempt, Final: true, Asks: true,
 			Error: "it cannot be told whether it is needed: " + i.Finding.Reason}, nil
-	case i.Phase == Checking && i.Step.Uses == "", i.Phase == Asking && i.Until.IsZero():
-		return r.ask(i), nil
-	case i.Phase == Asking && time.Now().After(i.Until):
+	case i.Phase == Asking && !i.Until.IsZero() && time.Now().After(i.Until):
 		return &Event{Kind: Failed, Step: i.Key, Final: true, Error: "nobody approved it in time"}, nil
+	case i.Phase == Checking && i.Step.Uses == "", i.Phase == Asking && !r.written[i.Question]:
+		return r.ask(i), nil
 	case i.Phase == Due:
 		return r.intend(ctx, i)
 	}
@@ -144,11 +144,17 @@ func (r *runner) evaluate(ctx context.Context, i *Item) *Event {
 	return &Event{Kind: Valued, Step: i.Key, Inputs: v.inputs, Cluster: v.cluster, Skip: v.skip}
 }
 
-// ask begins to wait for a person.
+// ask begins to wait for people, or says again, as long as before, that an earlier stint waited for them.
 func (r *runner) ask(i *Item) *Event {
-	e := &Event{Kind: Asked, Step: i.Key, Plan: r.state.Header.Plan.Hash, Caution: i.Caution, Count: i.approvals(), Until: time.Now().Add(24 * time.Hour)}
+	timeout := 24 * time.Hour
+	if i.Step.Approval != nil {
+		timeout = i.Step.Approval.Timeout
+	}
+	e := &Event{Kind: Asked, Step: i.Key, Plan: r.state.Header.Plan.Hash, Caution: i.Caution, Count: i.approvals() - len(i.Approved), Until: i.Until}
+	if e.Until.IsZero() {
+		e.Until = time.Now().Add(timeout)
+	}
 	if a := i.Step.Approval; a != nil {
-		e.Until = time.Now().Add(a.Timeout)
 		note, err := r.state.Book.compiled.fill(a.Note, r.state.env(i))
 		if err != nil {
 			return &Event{Kind: Failed, Step: i.Key, Final: true, Error: err.Error()}

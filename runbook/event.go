@@ -65,7 +65,7 @@ type Event struct {
 	Open     bool               `json:"open,omitempty"`  // Failed: the act may still be under way
 	Until    time.Time          `json:"until,omitzero"`
 	Note     string             `json:"note,omitempty"`
-	Count    int                `json:"count,omitempty"` // Asked: how many different people
+	Count    int                `json:"count,omitempty"` // Asked: how many different people are still to agree
 	Plan     string             `json:"plan,omitempty"`  // hash that an approval binds to
 	By       string             `json:"by,omitempty"`
 	Reason   string             `json:"reason,omitempty"`

@@ -73,6 +73,8 @@ type guard struct {
 	since    []time.Time
 	clear    []time.Time
 	breach   []string // by rail: why, "" while it holds
+	breached string   // the rail that was breached last
+	lately   time.Time
 	at       time.Time
 	last     map[string]float64
 }
@@ -90,10 +92,12 @@ func newGuard(b *Runbook, m Meter) *guard {
 	return g
 }
 
-// guardEvery is how often metrics are read; guardStale is when the last reading is too old to act on.
+// guardEvery is how often metrics are read; guardStale is when the last reading is too old to act on; guardQuiet is how long
+// no act begins after a breach that is gone.
 const (
 	guardEvery = time.Second
 	guardStale = 4 * time.Second
+	guardQuiet = 5 * time.Second
 )
 
 // watch reads the metrics until ctx ends.
@@ -162,7 +166,7 @@ func (g *guard) book(i int, rail Guardrail, now time.Time, breached bool, why st
 		if g.since[i].IsZero() {
 			g.since[i] = now
 		}
-		if now.Sub(g.since[i]) >= rail.For || strings.HasPrefix(why, "no data") {
+		if now.Sub(g.since[i]) >= rail.For || noData(why) {
 			g.breach[i] = why
 		}
 	} else {
@@ -174,6 +178,9 @@ func (g *guard) book(i int, rail Guardrail, now time.Time, breached bool, why st
 			g.breach[i] = ""
 		}
 	}
+	if g.breach[i] != "" && breached && !noData(why) {
+		g.breached, g.lately = rail.Name, now
+	}
 	if (before == "") != (g.breach[i] == "") {
 		select {
 		case g.changed <- struct{}{}:
@@ -181,6 +188,8 @@ func (g *guard) book(i int, rail Guardrail, now time.Time, breached bool, why st
 		}
 	}
 }
+
+func noData(why string) bool { return strings.HasPrefix(why, "no data") }
 
 // state tells why no act may begin now; empty: one may. stop says that the run is to fail of it.
 func (g *guard) state(now time.Time) (reason string, stop bool) {
@@ -197,13 +206,16 @@ func (g *guard) state(now time.Time) (reason string, stop bool) {
 			continue
 		}
 		then := rail.Then
-		if strings.HasPrefix(g.breach[i], "no data") {
+		if noData(g.breach[i]) {
 			then = rail.NoData
 		}
 		reason = rail.Name + ": " + g.breach[i]
 		if then == GuardStop {
 			return reason, true
 		}
+	}
+	if reason == "" && now.Sub(g.lately) < guardQuiet {
+		reason = fmt.Sprintf("%s: it was breached less than %s ago", g.breached, guardQuiet)
 	}
 	return reason, false
 }
@@ -233,11 +245,16 @@ func (g *guard) settle() map[string]float64 {
 	return g.baseline
 }
 
-// restore takes the baseline of an earlier stint.
-func (g *guard) restore(baseline map[string]float64) {
+// restore takes what an earlier stint left: its baseline, and what held it until then.
+func (g *guard) restore(s *State) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.baseline, g.frozen = baseline, true
+	if s.Baseline != nil {
+		g.baseline, g.frozen = s.Baseline, true
+	}
+	if rail, why, held := strings.Cut(s.Held, ": "); held && !noData(why) {
+		g.breached, g.lately = rail, s.Changed
+	}
 }
 
 // nested makes groups of names with dots.

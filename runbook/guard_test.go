@@ -47,10 +47,12 @@ func TestGuardrailsCountABreachAfterItsTimeAndMissingDataAtOnce(t *testing.T) {
 		{3 * time.Second, 21, nil, false},
 		{4 * time.Second, 21, nil, true},
 		{5 * time.Second, 10, nil, true}, // gone, not yet for long enough
-		{7 * time.Second, 10, nil, false},
-		{8 * time.Second, 10, errors.New("refused"), true},
-		{9 * time.Second, 10, nil, true},
-		{11 * time.Second, 10, nil, false},
+		{7 * time.Second, 10, nil, true}, // for long enough, and yet the breach was less than 5 s ago
+		{8900 * time.Millisecond, 10, nil, true},
+		{9 * time.Second, 10, nil, false},
+		{10 * time.Second, 10, errors.New("refused"), true},
+		{11 * time.Second, 10, nil, true},
+		{13 * time.Second, 10, nil, false},
 	} {
 		if r := at(c.after, c.load, c.err); (r != "") != c.held {
 			t.Errorf("after %s at %v: held by %q", c.after, c.load, r)
@@ -61,7 +63,22 @@ func TestGuardrailsCountABreachAfterItsTimeAndMissingDataAtOnce(t *testing.T) {
 	}
 }
 
-// dial is a meter that a test turns.
+func TestABreachIsRememberedByTheProcessThatGoesOn(t *testing.T) {
+	b := newBench(t)
+	now := time.Unix(1000, 0)
+	for held, remembered := range map[string]bool{"load: db.load > 10": true, "load: no data: refused": false, "": false} {
+		g := newGuard(b.parse(guarded), nil)
+		g.restore(&State{Held: held, Changed: now})
+		for _, after := range []time.Duration{1, 3, 4, 5} {
+			at := now.Add(after * time.Second)
+			g.judge(at, map[string]float64{"db.load": 1}, nil)
+			if reason, _ := g.state(at); (reason != "") != (remembered && after < 5) {
+				t.Errorf("%d s after it was held by %q: held by %q", after, held, reason)
+			}
+		}
+	}
+}
+
 func TestMetricsOfAnExpression(t *testing.T) {
 	for when, want := range map[string]string{
 		"mysql.threads_running > 3 * baseline.mysql.threads_running": "mysql.threads_running",
@@ -93,6 +110,7 @@ func TestAGuardrailOverAMetricThatNothingShowsIsFoundBeforeTheRun(t *testing.T) 
 	}
 }
 
+// dial is a meter that a test turns.
 type dial struct {
 	mu   sync.Mutex
 	load float64

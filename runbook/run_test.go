@@ -245,6 +245,55 @@ func TestApprovalsAreCountedAndBoundToThePlan(t *testing.T) {
 	}
 }
 
+func TestAQuestionIsAskedAgainByTheProcessThatGoesOn(t *testing.T) {
+	b := newBench(t)
+	run := b.begin(Request{Book: b.parse(asking)})
+	park := func(o Order) Event {
+		t.Helper()
+		before := len(b.events(run, Asked))
+		e, err := b.Execute(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Start(t.Context(), e, run, o); err != nil {
+			t.Fatal(err)
+		}
+		b.until(run, func(*State) bool { return len(b.events(run, Asked)) > before })
+		if err := e.Close(t.Context()); err != nil { // Ctrl-C
+			t.Fatal(err)
+		}
+		asked := b.events(run, Asked)
+		if len(asked) != before+1 || b.stateOf(run).Status() != "parked" {
+			t.Fatalf("asked %+v, %s", asked, b.stateOf(run).Status())
+		}
+		return asked[before]
+	}
+	agree := func(who string) {
+		t.Helper()
+		b.User = who
+		if err := b.Tell(t.Context(), run, Word{Say: "approve", Plan: b.must(run).Header.Plan.Hash}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := park(Order{Do: "run"})
+	agree("bob")
+	second := park(Order{Do: "rerun", Step: "a", Reason: "once more"})
+	if second.Count != first.Count-1 || second.Note != first.Note || !second.Until.Equal(first.Until) || len(b.events(run, Approved)) != 1 {
+		t.Errorf("asked first %+v, then %+v", first, second)
+	}
+	agree("cid")
+	if st := b.stintOf(run, Order{Do: "resume"}); st.Outcome != Done || len(b.events(run, Asked)) != 2 {
+		t.Errorf("outcome %q, asked %+v", st.Outcome, b.events(run, Asked))
+	}
+	evidence, err := b.Evidence(t.Context(), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := VerifyEvidence(evidence.text(t)); err != nil || len(p.Approvals()) != 2 {
+		t.Errorf("evidence of %d approvals: %v", len(p.Approvals()), err)
+	}
+}
+
 func TestARejectionAndATimeoutEndTheRun(t *testing.T) {
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse(asking)})

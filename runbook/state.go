@@ -74,6 +74,7 @@ type Item struct {
 	Intent   int       // number of the entry that holds the last intent; 0: there is none open
 	Acts     bool      // it has changed something, or may have
 	Until    time.Time // of the next attempt, or of the approval
+	Question int       // number of the entry in which people were asked last
 	Approved []string  // by whom
 	Caution  string
 	Error    string
@@ -134,7 +135,7 @@ func (s *State) apply(e Event, actions []action.Action) error {
 		s.Header, s.Book = *e.Header, book
 		s.expand()
 	case Opened:
-		s.Parked, s.Why, s.Epochs, s.Holder = false, "", e.Epochs, e.Holder
+		s.Parked, s.Why, s.Held, s.Epochs, s.Holder = false, "", "", e.Epochs, e.Holder
 		if e.Order != nil {
 			s.Orders = append(s.Orders, *e.Order)
 			return s.obey(*e.Order, e)
@@ -274,7 +275,7 @@ func (i *Item) apply(e Event, entry durable.Entry) error {
 	case Checked:
 		i.checked(e)
 	case Asked:
-		i.Phase, i.Until, i.Caution = Asking, e.Until, e.Caution
+		i.Phase, i.Question, i.Until, i.Caution = Asking, entry.Number, e.Until, e.Caution
 	case Approved:
 		i.Approved = append(i.Approved, e.By)
 		if len(i.Approved) >= i.approvals() {
