@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 )
 
 const gated = `
@@ -64,5 +65,35 @@ func TestTheGateOpensAfterConsecutiveRehearsalsOfTheSameText(t *testing.T) {
 	}
 	if h := b.stateOf(runs[0].ID).Header; h.Override != "the site is down" {
 		t.Errorf("the override is not kept: %+v", h)
+	}
+}
+
+func TestARehearsalOfSomethingElseDoesNotCount(t *testing.T) {
+	b := &Runbook{Gate: &Gate{Rehearsals: 1, MaxAge: Age(24 * time.Hour)}}
+	h := Header{Hash: "h", Versions: map[string]int{"command": 1}, Product: "MariaDB", Version: "10.11.6-log", Topology: "pair"}
+	for _, c := range []struct {
+		want   string
+		change func(*Rehearsal)
+	}{
+		{"", func(*Rehearsal) {}},
+		{"", func(r *Rehearsal) { r.At = time.Now().Add(-23 * time.Hour) }},
+		{"did not pass", func(r *Rehearsal) { r.Passed = false }},
+		{"another text", func(r *Rehearsal) { r.Hash = "g" }},
+		{"other versions of its actions", func(r *Rehearsal) { r.Versions = map[string]int{"command": 2} }},
+		{"was on MySQL 10.11", func(r *Rehearsal) { r.Product = "MySQL" }},
+		{"was on MariaDB 10.6, this is MariaDB 10.11", func(r *Rehearsal) { r.Minor = "10.6" }},
+		{"class many, this is pair", func(r *Rehearsal) { r.Topology = "many" }},
+		{"too old", func(r *Rehearsal) { r.At = time.Now().Add(-25 * time.Hour) }},
+	} {
+		st := State{Header: h, Outcome: Done, Book: &Runbook{}}
+		st.Header.Version = "10.11.9" // another patch of the same minor version
+		r := st.Rehearsal("r", "trial", true)
+		c.change(&r)
+		if got := differs(r, b, h); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+	if (&State{Outcome: Broken}).Rehearsal("r", "trial", true).Passed {
+		t.Error("a run that failed counts as a passed rehearsal")
 	}
 }

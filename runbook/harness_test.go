@@ -53,7 +53,13 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	b := &bench{t: t, folder: t.TempDir(), state: t.TempDir()}
+	return newBenchOn(t, t.TempDir())
+}
+
+// newBenchOn works on a state folder that is there.
+func newBenchOn(t *testing.T, state string) *bench {
+	t.Helper()
+	b := &bench{t: t, folder: t.TempDir(), state: state}
 	store, err := durable.Open(t.Context(), durable.Options{Folder: b.state, Version: Interpreter})
 	if err != nil {
 		t.Fatal(err)
