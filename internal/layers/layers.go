@@ -1,6 +1,8 @@
 // Package layers states who may import whom in Plimsoll, and why. Its test enforces it.
 package layers
 
+import "slices"
+
 // Order lists the packages from the bottom up: a package imports only what stands in a group before its own.
 // Do not change the order to make a build pass: an import that it refuses is in the wrong package.
 var Order = [][]string{
@@ -27,39 +29,35 @@ var Order = [][]string{
 type Ban struct{ Package, Import, Reason string }
 
 // Bans holds with everything below the named packages too.
-var Bans = []Ban{
-	{"load", "engine", "load knows no database: it calls a function"},
-	{"load", "internal/document", "load takes Go values; trial reads what a user writes"},
-	{"analyze", "load", "statistics must hold for seconds from any source, an imported file too"},
-	{"engine/mysql", "engine/cql", "adapters stand beside each other"},
-	{"engine/cql", "engine/mysql", "adapters stand beside each other"},
-	{"engine", "load", "an engine answers statements; who issues them, and when, is not its business"},
-	{"engine", "analyze", "an engine reports numbers and judges none"},
-	{"workload", "engine/mysql", "a workload runs on any engine: what differs is asked of the port"},
-	{"workload", "engine/cql", "a workload runs on any engine: what differs is asked of the port"},
-	{"workload", "engine/httpapi", "a workload runs on any engine: what differs is asked of the port"},
-	{"lab", "engine/mysql", "a lab runs any engine's servers: what differs is asked of the launcher"},
-	{"lab", "engine/cql", "a lab runs any engine's servers: what differs is asked of the launcher"},
-	{"lab", "engine/httpapi", "a lab runs any engine's servers: what differs is asked of the launcher"},
-	{"trial", "engine/mysql", "a trial runs on any engine"},
-	{"trial", "engine/cql", "a trial runs on any engine"},
-	{"trial", "engine/httpapi", "a trial runs on any engine"},
-	{"trial", "infra/local", "a trial runs on any machine"},
-	{"workload", "engine/singlestore", "a workload runs on any engine: what differs is asked of the port"},
-	{"trial", "engine/singlestore", "a trial runs on any engine"},
-	{"probe", "engine/singlestore", "a probe reads what the port offers"},
-	{"runbook", "engine/singlestore", "a runbook runs on any engine: what differs is an action"},
-	{"probe", "engine/mysql", "a probe reads what the port offers"},
-	{"probe", "engine/cql", "a probe reads what the port offers"},
-	{"probe", "engine/httpapi", "a probe reads what the port offers"},
-	{"loader", "engine/mysql", "a loader issues any workload on any engine: what it opens is handed to it"},
-	{"durable", "engine", "durable keeps entries and knows nothing of what they say"},
-	{"runbook", "trial", "a trial uses runbooks, and production has no trial"},
-	{"runbook", "engine/mysql", "a runbook runs on any engine: what differs is an action"},
-	{"runbook", "engine/cql", "a runbook runs on any engine: what differs is an action"},
-	{"runbook", "engine/httpapi", "a runbook runs on any engine: what differs is an action"},
-	{"durable", "lab", "durable keeps entries and knows nothing of what they say"},
-	{"report", "lab", "a report shows what was recorded, on a machine that has no lab"},
+var Bans = slices.Concat(
+	onAnyEngine("lab", "a lab runs any engine's servers: what differs is asked of the launcher"),
+	onAnyEngine("probe", "a probe reads what the port offers"),
+	onAnyEngine("workload", "a workload runs on any engine: what differs is asked of the port"),
+	onAnyEngine("loader", "a loader issues any workload on any engine: what it opens is handed to it"),
+	onAnyEngine("runbook", "a runbook runs on any engine: what differs is an action"),
+	onAnyEngine("trial", "a trial runs on any engine"),
+	[]Ban{
+		{"load", "engine", "load knows no database: it calls a function"},
+		{"load", "internal/document", "load takes Go values; trial reads what a user writes"},
+		{"analyze", "load", "statistics must hold for seconds from any source, an imported file too"},
+		{"engine/mysql", "engine/cql", "adapters stand beside each other"},
+		{"engine/cql", "engine/mysql", "adapters stand beside each other"},
+		{"engine", "load", "an engine answers statements; who issues them, and when, is not its business"},
+		{"engine", "analyze", "an engine reports numbers and judges none"},
+		{"trial", "infra/local", "a trial runs on any machine"},
+		{"durable", "engine", "durable keeps entries and knows nothing of what they say"},
+		{"durable", "lab", "durable keeps entries and knows nothing of what they say"},
+		{"runbook", "trial", "a trial uses runbooks, and production has no trial"},
+		{"report", "lab", "a report shows what was recorded, on a machine that has no lab"},
+	},
+)
+
+// onAnyEngine bans all that speaks to one kind of database.
+func onAnyEngine(pkg, reason string) (bans []Ban) {
+	for _, adapter := range []string{"engine/mysql", "engine/cql", "engine/httpapi", "engine/singlestore"} {
+		bans = append(bans, Ban{pkg, adapter, reason})
+	}
+	return bans
 }
 
 // Libraries are dependencies that only the named packages may know, so that they can be replaced there.
