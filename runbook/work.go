@@ -242,6 +242,9 @@ func (r *runner) undoBy(ctx context.Context, site *action.Site, u *Use, env map[
 	return err
 }
 
+// healthTime is how long one look at all nodes may take: a node that hangs is asked anew, for it may be another by now.
+const healthTime = 10 * time.Second
+
 // beginHealth waits until all nodes but those being worked on answer.
 func (r *runner) beginHealth(group *Step, target string, busy []string) {
 	key := group.ID + "[" + target + "]"
@@ -249,7 +252,9 @@ func (r *runner) beginHealth(group *Step, target string, busy []string) {
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
 		for {
-			err := healthy(ctx, r.reading, busy)
+			look, looked := context.WithTimeoutCause(ctx, healthTime, fmt.Errorf("no answer within %s", healthTime))
+			err := healthy(look, r.reading, busy)
+			looked()
 			if err == nil {
 				return &Event{Kind: Ready, Step: key, Took: time.Since(p.began)}, nil
 			}
