@@ -12,18 +12,23 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// typed runs a command of the runbook noun, or of the lab, as it is typed.
+// typed runs a command of some nouns as it is typed.
 func typed(t *testing.T, args ...string) (out, said string, code int) {
 	t.Helper()
 	var o, e bytes.Buffer
-	c := console{in: strings.NewReader(""), out: &o, err: &e}
-	root := &cobra.Command{Use: "plimsoll", SilenceUsage: true, SilenceErrors: true}
-	root.AddCommand(newRunbook(c), newLab(c))
-	root.SetOut(&o)
-	root.SetErr(&e)
-	root.SetArgs(args)
-	code = tell(c, root.ExecuteContext(context.WithoutCancel(t.Context()))) // in a cleanup it has ended
+	code = typedAt(t, console{in: strings.NewReader(""), out: &o, err: &e}, args...)
 	return o.String(), e.String(), code
+}
+
+// typedAt is the same at a console of the caller's.
+func typedAt(t *testing.T, c console, args ...string) (code int) {
+	t.Helper()
+	root := &cobra.Command{Use: "plimsoll", SilenceUsage: true, SilenceErrors: true}
+	root.AddCommand(newRunbook(c), newLab(c), newTrial(c))
+	root.SetOut(c.out)
+	root.SetErr(c.err)
+	root.SetArgs(args)
+	return tell(c, root.ExecuteContext(context.WithoutCancel(t.Context()))) // in a cleanup it has ended
 }
 
 func TestRunbookCommandsThatNeedNoCluster(t *testing.T) {

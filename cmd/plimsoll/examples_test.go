@@ -1,0 +1,50 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestEveryExampleIsValid reads each trial in each form in which its page tells to run it, and each runbook beside one.
+func TestEveryExampleIsValid(t *testing.T) {
+	files, err := filepath.Glob("../../examples/*/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	trials := 0
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := filepath.Abs(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := "\n" + string(data)
+		var forms [][]string
+		switch {
+		case strings.Contains(text, "\nrunbook: "):
+			forms = [][]string{{"runbook", "validate", file}}
+		case strings.Contains(text, "\ntrial: "):
+			trials++
+			forms = [][]string{{"trial", "validate", file}, {"trial", "validate", file, "--quick"}}
+			if strings.Contains(text, "engine: mariadb") {
+				forms = append(forms, []string{"trial", "validate", file, "--quick", "--set", "cluster.engine=mysql"})
+			}
+		}
+		t.Run(filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file), func(t *testing.T) {
+			t.Chdir(filepath.Dir(file)) // where one has its plimsoll.yaml
+			for _, args := range forms {
+				if out, said, code := typed(t, args...); code != 0 || !strings.Contains(out, "valid") {
+					t.Errorf("%v: %d %s%s", args, code, out, said)
+				}
+			}
+		})
+	}
+	if trials < 15 {
+		t.Errorf("only %d trials were found", trials)
+	}
+}
