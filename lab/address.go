@@ -128,7 +128,7 @@ func placeLock(network string) string { return "/tmp/plimsoll-" + network + ".lo
 
 // moment is how long a lock is waited for that may be held in passing: by one who looks whether a place is free, or by what
 // a killed Plimsoll was about to start.
-const moment = 300 * time.Millisecond
+const moment = time.Second
 
 // lockCluster takes a cluster for this Plimsoll alone.
 func (d Deps) lockCluster(ctx context.Context, name string) (func() error, error) {

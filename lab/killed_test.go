@@ -3,6 +3,7 @@ package lab_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"plimsoll/engine"
 	"plimsoll/engine/mysql"
+	"plimsoll/infra"
 	"plimsoll/infra/local"
 	"plimsoll/lab"
 	forgetting "plimsoll/lab/forgetful"
@@ -113,6 +115,9 @@ func killAndTakeDown(t *testing.T, product, moment string, later time.Duration) 
 		t.Errorf("killed at %q: the cluster is not listed", moment)
 	}
 	err = lab.Down(t.Context(), "demo", d)
+	for try := 0; errors.Is(err, infra.ErrLocked) && try < 60; try++ { // by what was just starting, which gets no turn
+		err = lab.Down(t.Context(), "demo", d)
+	}
 	if len(all) == 0 {
 		refused(t, err, "no such cluster", "lab list")
 	} else {

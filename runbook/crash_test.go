@@ -76,6 +76,9 @@ func child(state string) error {
 	}
 	s := newService(store)
 	e, err := s.Execute(ctx)
+	for errors.Is(err, durable.ErrBusy) { // a shell that a killed process was just starting has the lock until it is loaded
+		e, err = s.Execute(ctx)
+	}
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"plimsoll/durable"
 	"plimsoll/engine"
 	enginemysql "plimsoll/engine/mysql"
+	"plimsoll/infra"
 	"plimsoll/infra/local"
 	"plimsoll/lab"
 	"plimsoll/runbook"
@@ -79,6 +80,9 @@ func child(ctx context.Context) error {
 	}
 	s := serviceOn(store, func(ctx context.Context) (*action.Site, error) {
 		c, err := lab.Open(ctx, clusterName, deps)
+		for errors.Is(err, infra.ErrLocked) { // as the executor's
+			c, err = lab.Open(ctx, clusterName, deps)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -93,6 +97,9 @@ func child(ctx context.Context) error {
 		}
 	}
 	x, err := s.Execute(ctx)
+	for errors.Is(err, durable.ErrBusy) { // what a killed process was just starting has the lock until it is loaded
+		x, err = s.Execute(ctx)
+	}
 	if err != nil {
 		return err
 	}
