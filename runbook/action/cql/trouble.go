@@ -120,11 +120,12 @@ func (v view) seeds(ctx context.Context) []string {
 	if !ok {
 		return nil
 	}
-	text, err := db.Setting(ctx, "seed_provider")
-	if err != nil {
-		return nil
+	for _, name := range []string{"seed_provider.parameters", "seed_provider"} { // since Cassandra 4.1, and before
+		if text, err := db.Setting(ctx, name); err == nil {
+			return parseSeeds(text)
+		}
 	}
-	return parseSeeds(text)
+	return nil
 }
 
 // parseSeeds reads the list of a seed provider as system_views.settings shows it: …{seeds=10.0.0.1,10.0.0.2:7000}.
