@@ -3,10 +3,12 @@ package cql_test
 import (
 	"context"
 	"errors"
+	"net"
 	"strings"
 	"testing"
 	"time"
 
+	"plimsoll/engine"
 	enginecql "plimsoll/engine/cql"
 	"plimsoll/infra/local"
 	"plimsoll/internal/document"
@@ -92,10 +94,13 @@ func call(f action.Finding) action.Call {
 	return action.Call{Run: "r", Step: "s", Attempt: 1, Token: "t", Epoch: 1, Since: time.Now(), Before: f.Observed, Progress: func(float64, string) {}}
 }
 
-// A ring of three grows to four, though the fourth is killed while it joins; is looked after; shrinks again; and gets a new
-// node in the place of one that died. What would lose data is refused.
+// A ring of three grows to four, though the fourth is killed while it joins; is looked after, through a node that hangs and misses a
+// change of the schema, a seed that is down and a disk that is full; shrinks again; and gets a new node in the place of one that
+// died. What would lose data is refused.
 func TestOnARealRing(t *testing.T) {
-	cluster := labtest.Cluster(t, lab.Spec{Name: "ring", Product: "cassandra", Nodes: 3, Config: map[string]string{"max_heap_size": "512M"}})
+	cluster := labtest.Cluster(t, lab.Spec{Name: "ring", Product: "cassandra", Nodes: 3, Config: map[string]string{
+		"max_heap_size": "512M", "cassandra.schema_pull_interval_ms": "3600000", // so that a node that missed a change of the schema is met
+	}})
 	machine, err := local.New()
 	if err != nil {
 		t.Fatal(err)
@@ -120,6 +125,8 @@ func TestOnARealRing(t *testing.T) {
 		t.Fatal(err)
 	}
 	joins := w.task("cql.join", "node: "+fourth)
+	disk := w.small(fourth)
+	disk.refusesTo(joins)
 	w.finds(joins, action.Needed)
 	if err := cluster.Launch(ctx, fourth); err != nil {
 		t.Fatal(err)
@@ -128,6 +135,7 @@ func TestOnARealRing(t *testing.T) {
 		f, err := joins.Check(ctx, w.site)
 		return err == nil && f.Observed["state"] == "UJ"
 	})
+	w.refuses(w.task("cql.decommission", "node: n2"), w.host(fourth)+" (UJ)")
 	if err := cluster.Kill(ctx, fourth); err != nil { // the act goes on with it
 		t.Fatal(err)
 	}
@@ -137,25 +145,30 @@ func TestOnARealRing(t *testing.T) {
 	w.does(joins)
 	w.does(w.task("cql.cleanup", "node: n1"))
 	w.hangs("n3")
+	w.disagrees("n3")
 
-	drains := w.task("cql.drain", "node: n3")
+	w.does(w.task("cql.configure", "node: n1\nname: concurrent_reads\nvalue: \"17\""))
+	drains := w.task("cql.drain", "node: n1")
 	w.does(drains)
-	if err := cluster.Stop(ctx, "n3"); err != nil {
+	if err := cluster.Stop(ctx, "n1"); err != nil {
 		t.Fatal(err)
 	}
-	w.until("n3 is seen to be down", func() bool {
+	w.until("n1 is seen to be down", func() bool {
 		f, err := w.task("cql.wait-whole", "{}").Check(ctx, w.site)
 		return err == nil && strings.Contains(f.Reason, "(DN)")
 	})
 	w.refuses(w.task("cql.drain", "node: n2"), "the ring is not whole")
-	w.refuses(w.task("cql.decommission", "node: n2"), "the ring is not whole")
-	w.refuses(w.task("cql.join", "node: "+fourth+"\nreplaces: n1"), "n1 is not dead")
+	w.refuses(w.task("cql.decommission", "node: n2"), w.host("n1")+": its server does not run; "+w.host("n1")+" is a seed")
+	w.refuses(w.task("cql.join", "node: "+fourth+"\nreplaces: n3"), "n3 is not dead")
+	disk.fills() // and is started again while its first seed is down
 	if err := drains.(action.Undoer).Undo(ctx, w.site, call(action.Finding{})); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.task("cql.wait-whole", "{}").Act(ctx, w.site, call(action.Finding{})); err != nil {
 		t.Fatal(err)
 	}
+
+	w.has("n1", "concurrent_reads", "17")
 
 	w.does(w.task("cql.decommission", "node: n2"))
 	if err := cluster.Remove(ctx, "n2"); err != nil {
@@ -176,6 +189,32 @@ func TestOnARealRing(t *testing.T) {
 	})
 	w.does(replaces)
 	w.does(w.task("cql.repair", "node: "+heir+"\nkeyspace: system_auth"))
+}
+
+// host is a node's address without its port.
+func (w world) host(node string) string {
+	w.Helper()
+	n, err := w.site.Node(w.Context(), node)
+	if err != nil {
+		w.Fatal(err)
+	}
+	host, _, err := net.SplitHostPort(n.Target.Addresses[0])
+	if err != nil {
+		w.Fatal(err)
+	}
+	return host
+}
+
+// has expects that a node runs with a setting.
+func (w world) has(node, name, value string) {
+	w.Helper()
+	db, err := w.site.Database(w.Context(), node)
+	if err != nil {
+		w.Fatal(err)
+	}
+	if got, err := db.(engine.Configurable).Setting(w.Context(), name); err != nil || got != value {
+		w.Errorf("%s has %s %s, %v, want %s", node, name, got, err, value)
+	}
 }
 
 // until waits for the others to notice something.

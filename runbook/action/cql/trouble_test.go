@@ -3,6 +3,7 @@ package cql_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,14 +30,53 @@ func (w world) hangs(node string) {
 	w.until("the load keeps away from it", func() bool { return slices.Contains(avoids(), n.Target.Addresses[0]) })
 	before := served()
 	w.until("the others serve", func() bool { return served() > before+20 })
+	w.changesSchema("n1")
 	w.refuses(w.task("cql.decommission", "node: n2"), "it takes connections and answers nothing: it hangs")
 	if err := w.cluster.Thaw(ctx, node); err != nil {
 		w.Fatal(err)
 	}
 	w.until("the load returns to it", func() bool { return len(avoids()) == 0 })
 	stop()
+}
+
+// changesSchema makes a table while a node hangs, for which the driver would wait.
+func (w world) changesSchema(asked string) {
+	w.until("there is another table", func() bool {
+		ctx, cancel := context.WithTimeout(w.Context(), 5*time.Second)
+		defer cancel()
+		_ = w.site.Execute(ctx, asked, []string{"CREATE TABLE IF NOT EXISTS plimsoll.later (id int PRIMARY KEY)"}, func(int) {})
+		there, err := w.site.Value(w.Context(), asked, "SELECT table_name FROM system_schema.tables WHERE keyspace_name = 'plimsoll' AND table_name = 'later'")
+		return err == nil && there == "later"
+	})
+}
+
+// disagrees expects that a node which hung while the schema changed has another version when it is back. Nothing is begun, until it
+// has taken the others'.
+func (w world) disagrees(node string) {
+	ctx := w.Context()
+	w.until("it has missed a change of the schema", func() bool {
+		f, err := w.task("cql.wait-whole", "{}").Check(ctx, w.site)
+		return err == nil && strings.HasPrefix(f.Reason, "the members disagree about the schema: 2 versions") && strings.HasSuffix(f.Reason, " on "+w.host(node))
+	})
+	w.refuses(w.task("cql.decommission", "node: n2"), "the members disagree about the schema")
+	n, err := w.site.Node(ctx, node)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.nodetool(n, "resetlocalschema")
 	if _, err := w.task("cql.wait-whole", "{}").Act(ctx, w.site, call(action.Finding{})); err != nil {
 		w.Fatal(err)
+	}
+}
+
+// nodetool has a node do something; whether it does is seen by what comes of it.
+func (w world) nodetool(n action.Node, args ...string) {
+	c, err := n.Tool(args...)
+	if err != nil {
+		w.Fatal(err)
+	}
+	if _, err := n.Machine.Run(w.Context(), c); err != nil {
+		w.Logf("nodetool %s: %v", args[0], err)
 	}
 }
 

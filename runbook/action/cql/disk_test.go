@@ -1,0 +1,106 @@
+package cql_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"plimsoll/runbook/action"
+)
+
+// disk is a small disk of a node's own, under its data folder.
+type disk struct {
+	world
+	node action.Node
+}
+
+// small gives a node that was not started yet a disk of its own; nil without the right to mount one.
+func (w world) small(node string) *disk {
+	w.Helper()
+	n, err := w.site.Node(w.Context(), node)
+	if err != nil {
+		w.Fatal(err)
+	}
+	if os.Geteuid() != 0 {
+		w.Log("SKIPPED: a disk full on one node, which takes root: a file system is mounted in the place of its data folder")
+		return nil
+	}
+	if out, err := exec.CommandContext(w.Context(), "mount", "-t", "tmpfs", "-o", "size=60m,mode=0700", "plimsoll-test", n.Data).CombinedOutput(); err != nil {
+		w.Logf("SKIPPED: a disk full on one node, as none can be mounted here: %v: %s", err, out)
+		return nil
+	}
+	w.Cleanup(func() {
+		if out, err := exec.CommandContext(context.Background(), "umount", "--lazy", n.Data).CombinedOutput(); err != nil {
+			w.Errorf("%v: %s", err, out)
+		}
+	})
+	return &disk{w, n}
+}
+
+// refusesTo expects that nothing is begun for which the disk has no room, and makes room.
+func (d *disk) refusesTo(join action.Task) {
+	if d == nil {
+		return
+	}
+	d.Helper()
+	d.refuses(join, "MB free for "+d.node.Data+", and is to take about")
+	if out, err := exec.CommandContext(d.Context(), "mount", "-o", "remount,size=1g", d.node.Data).CombinedOutput(); err != nil {
+		d.Fatalf("%v: %s", err, out)
+	}
+}
+
+// fills lets the disk become full, which ends the node's service; frees some, and starts it again.
+func (d *disk) fills() {
+	if d == nil {
+		return
+	}
+	d.Helper()
+	ctx := d.Context()
+	ballast := filepath.Join(d.node.Data, "ballast")
+	wait := d.task("cql.wait-whole", "{}")
+	full := d.world.host(d.node.Name) + ": its disk is full, with "
+	d.until("its disk is full", func() bool {
+		if err := grow(ballast); err != nil {
+			d.Fatal(err)
+		}
+		d.nodetool(d.node, "flush")
+		f, err := wait.Check(ctx, d.site)
+		return err == nil && strings.Contains(f.Reason, full)
+	})
+	d.refuses(d.task("cql.decommission", "node: n2"), full)
+	if err := os.Remove(ballast); err != nil {
+		d.Fatal(err)
+	}
+	if err := d.cluster.Kill(ctx, d.node.Name); err != nil {
+		d.Fatal(err)
+	}
+	limited, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	defer cancel()
+	if err := d.cluster.Start(limited, d.node.Name); err != nil {
+		d.Fatal(err)
+	}
+}
+
+// grow makes a file take what is free where it lies.
+func grow(path string) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(path, &fs); err != nil {
+		return err
+	}
+	zeros := make([]byte, 64<<10)
+	for free := int64(fs.Bavail) * fs.Bsize; free > 0; free -= int64(len(zeros)) {
+		if _, err := file.Write(zeros); err != nil {
+			return nil // it is full
+		}
+	}
+	return nil
+}
