@@ -36,6 +36,10 @@ func external(w world) {
 	})
 	w.act(attach, attachN2)
 	w.sub("compare", compares)
+	w.sub("compare conforms", func(w world) {
+		w.looks(compareRows, `{source: n1, node: n2, chunk: 600, hold: 5m}`, w.snapshot("n1: SELECT COUNT(*) FROM information_schema.tables",
+			"n2: SELECT COUNT(*) FROM information_schema.tables"))
+	})
 	ws.end()
 	w.kept("n1", ws)
 	ws = w.write("app1", "n1", "n2")

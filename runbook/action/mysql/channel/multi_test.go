@@ -24,7 +24,9 @@ func multiSource(w world) {
 	}
 	refusesSources(w)
 	one, two := w.write("app1", "n1"), w.write("app2", "n2")
-	w.act(checkSources, `{sources: ["n1:app1", "n2:app2"], node: n3}`)
+	w.sub("check-sources", func(w world) {
+		w.looks(checkSources, `{sources: ["n1:app1", "n2:app2"], node: n3}`, w.snapshot("n3: SELECT COUNT(*) FROM information_schema.tables"))
+	})
 	w.refuses(addChannel, `{source: n1, node: n3, name: first, databases: [app1]}`, "were not copied")
 	w.sub("seed", func(w world) {
 		w.conform(seed, `{source: n1, node: n3, databases: [app1]}`,

@@ -126,6 +126,12 @@ func (w world) conform(a action.Action, with string, snapshot func(*testing.T) s
 	actiontest.Run(w.T, actiontest.Subject{Action: a, Site: w.site, With: with, Snapshot: snapshot, Cuts: cuts})
 }
 
+// looks is conform of an action that only looks, and so is needed whenever it is asked for.
+func (w world) looks(a action.Action, with string, snapshot func(*testing.T) string) {
+	w.Helper()
+	actiontest.Run(w.T, actiontest.Subject{Action: a, Site: w.site, With: with, Always: true, Snapshot: snapshot})
+}
+
 // snapshot describes what some queries say; each is "node: query".
 func (w world) snapshot(queries ...string) func(*testing.T) string {
 	return func(t *testing.T) string {
