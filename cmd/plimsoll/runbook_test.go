@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -70,6 +71,31 @@ func TestRunbookCommandsThatNeedNoCluster(t *testing.T) {
 	}
 	if _, said, code := typed(t, "runbook", "status"); code != exitBadInput || !strings.Contains(said, `"environment" is missing`) {
 		t.Errorf("a bad inventory: %d %s", code, said)
+	}
+}
+
+func TestTheStateOfANewerReleaseIsRefusedInOneLine(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("PLIMSOLL_HOME", home)
+	t.Chdir(t.TempDir())
+	if _, said, code := typed(t, "runbook", "status"); code != 0 {
+		t.Fatalf("%d %s", code, said)
+	}
+	db, err := sql.Open("sqlite", filepath.Join(home, "runs", "runs.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.ExecContext(t.Context(), "UPDATE plimsoll_format SET number = 99"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	const want = "plimsoll: the state was written by a newer Plimsoll (format 99, this one knows 1)\nhint: use that release, or another state folder\n"
+	for _, args := range []string{"runbook status", "runbook plan mysql/rolling-restart --cluster x", "runbook resume r"} {
+		if out, said, code := typed(t, strings.Fields(args)...); code != exitTrouble || out != "" || said != want {
+			t.Errorf("%s: %d %s%s", args, code, out, said)
+		}
 	}
 }
 
