@@ -16,8 +16,9 @@ import (
 // Server is a real server's empty database, named test.
 type Server struct {
 	engine.Database
-	Engine engine.Engine
-	Target engine.Target
+	Engine  engine.Engine
+	Target  engine.Target
+	Cluster *lab.Cluster
 }
 
 // Each runs f as a subtest on a server of each product. Short tests skip it.
@@ -60,7 +61,7 @@ func UpNodes(t testing.TB, product string, nodes int) Server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	return Server{db, e, target}
+	return Server{db, e, target, cluster}
 }
 
 // engineOf is the adapter for a product. The catalog has it too, and imports what is tested with this package.

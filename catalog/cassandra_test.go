@@ -1,0 +1,173 @@
+package catalog
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"plimsoll/analyze"
+	"plimsoll/internal/document"
+	"plimsoll/internal/labtest"
+	"plimsoll/lab"
+	"plimsoll/series"
+	"plimsoll/trial"
+	"plimsoll/workload"
+)
+
+func TestOnCassandra(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts real servers")
+	}
+	ring := labtest.UpNodes(t, "cassandra", 2)
+	t.Run("workloads", func(t *testing.T) { workloadsOn(t, ring) })
+	t.Run("a coordinator that hangs", func(t *testing.T) { hangsInATrial(t, ring) })
+}
+
+// workloadsOn runs what keeps records by key: its data is made and counted, its operations end well, and the ledger finds every
+// write that was acknowledged.
+func workloadsOn(t *testing.T, db labtest.Server) {
+	for _, c := range []struct{ name, with string }{
+		{"ycsb-a", "{records: 300, fields: 2}"},
+		{"kv", "{records: 300, read: 70, insert: 20, update: 10}"},
+		{"ycsb-e", "{records: 300}"},
+		{"ledger", "{}"},
+		{"../examples/latte-profile/workload.yaml", "{scale: 0.0005}"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			with, err := document.Parse("with", []byte(c.with))
+			if err != nil {
+				t.Fatal(err)
+			}
+			w, err := Workload(&document.Node{Kind: document.Scalar, Text: c.name}, with, db.Engine)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var done, total int64
+			if err := w.Prepare(t.Context(), db, func(d, of int64, _ string) { done, total = d, of }); err != nil {
+				t.Fatal(err)
+			}
+			if done != total {
+				t.Errorf("%d of %d rows made", done, total)
+			}
+			if err := w.Adopt(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+			tally := labtest.Drive(t, w, db, 1, 4, 60)
+			for class, n := range tally.Errors {
+				t.Errorf("%d operations ended in %s: %v", n, class, tally.First[class])
+			}
+			if len(tally.Done) != len(w.Operations()) {
+				t.Errorf("done %v of %v", tally.Done, w.Operations())
+			}
+			if audited, keeps := w.(workload.Audited); keeps {
+				a, err := audited.Audit(t.Context(), db, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if a.Acknowledged == 0 || len(a.Lost)+len(a.Stale)+len(a.Corrupt) > 0 {
+					t.Errorf("%+v", a)
+				}
+			}
+			if err := w.Cleanup(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// hangsInATrial freezes a node in a baseline: the load keeps away from it, and the trial is INVALID and says whose fault that was.
+func hangsInATrial(t *testing.T, ring labtest.Server) {
+	with, err := document.Parse("with", []byte("{records: 300}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := Workload(&document.Node{Kind: document.Scalar, Text: "ycsb-c"}, with, ring.Engine)
+	if err == nil {
+		err = w.Prepare(t.Context(), ring, nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("RING_PASSWORD", string(ring.Target.Password))
+	tr, err := trial.Parse("trial.yaml", []byte(`trial: hanging
+cluster: {target: 'cql://`+ring.Target.User+`@`+strings.Join(ring.Target.Addresses, ",")+`/`+ring.Target.Namespace+`', password: {env: RING_PASSWORD}}
+load: {workload: ycsb-c, rate: 50, connections: 16, timeout: 4s, consistency: ONE}
+timeline:
+  - baseline: 12s
+phases: {warmup: 2s}
+`), trial.Options{}, Parts())
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine, err := Machine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &freezing{T: t, cluster: ring.Cluster, address: ring.Target.Addresses[1], avoided: make(chan struct{})}
+	result, err := tr.Run(t.Context(), Parts(), trial.Site{
+		Lab: lab.Deps{Machine: machine, Home: t.TempDir()}, Dir: filepath.Join(t.TempDir(), "result"), Observer: f,
+		Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Version: "test",
+	})
+	f.done.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := "baseline: the node at " + ring.Target.Addresses[1] + " took requests and answered none for a while"
+	if v := result.Verdict; v.Verdict != analyze.Invalid || !slices.ContainsFunc(v.Reasons, func(r string) bool { return strings.Contains(r, said) }) {
+		t.Errorf("%s: %q, want INVALID: %s", v.Verdict, v.Reasons, said)
+	}
+	if !slices.ContainsFunc(result.Events, func(e series.Event) bool {
+		return e.Kind == "load.avoids" && e.Detail["address"] == ring.Target.Addresses[1]
+	}) {
+		t.Errorf("no event tells that the load kept away: %+v", result.Events)
+	}
+}
+
+// freezing freezes the second node when the baseline begins, until the load keeps away from it.
+type freezing struct {
+	*testing.T
+	cluster *lab.Cluster
+	address string // of the node
+	frozen  atomic.Bool
+	avoided chan struct{}
+	once    sync.Once
+	done    sync.WaitGroup
+}
+
+func (f *freezing) Observe(u trial.Update) {
+	switch u := u.(type) {
+	case trial.PhaseBegan:
+		if u.Name == "baseline" {
+			f.done.Go(f.freeze)
+		}
+	case trial.Happened:
+		if u.Kind == "load.avoids" && u.Detail["address"] == f.address && f.frozen.Load() {
+			f.once.Do(func() { close(f.avoided) })
+		}
+	}
+}
+
+func (f *freezing) freeze() {
+	node := f.cluster.Nodes()[1].Name
+	if err := f.cluster.Freeze(f.Context(), node); err != nil {
+		f.Error(err)
+		return
+	}
+	f.frozen.Store(true)
+	limited, cancel := context.WithTimeout(f.Context(), time.Minute)
+	defer cancel()
+	select {
+	case <-f.avoided:
+	case <-limited.Done():
+		f.Error("the load never kept away from the node")
+	}
+	if err := f.cluster.Thaw(context.WithoutCancel(f.Context()), node); err != nil {
+		f.Error(err)
+	}
+}
