@@ -52,7 +52,7 @@ func (r *runner) cell(ctx context.Context, c *cell, round int) error {
 	defer func() { _ = closeAll(loading) }() // every operation has ended
 	watching, unwatch := context.WithCancel(ctx)
 	w := r.watch(s, sets)
-	w.follow(watching)
+	w.follow(watching, time.Minute)
 	err = r.drive(watching, c, round, s, sets, all[0], loading, w)
 	unwatch()
 	w.end()

@@ -49,8 +49,8 @@ type memory map[string]int64
 
 // look asks every node at once. One that does not answer is left out; an engine that cannot tell gives nothing.
 func (w *watch) look(ctx context.Context) memory {
-	w.follow(ctx)
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	w.follow(ctx, lookTime)
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
 	seen := memory{}
 	var one sync.Mutex
@@ -82,7 +82,8 @@ func (w *watch) look(ctx context.Context) memory {
 // long is not taken often.
 const (
 	lookEvery = 250 * time.Millisecond
-	lookShare = 10 // the time between looks, in times that a look takes
+	lookTime  = 2 * time.Second // that a node may take
+	lookShare = 10              // the time between looks, in times that a look takes
 )
 
 // attend keeps looking at the nodes until a change is done, then at those that came with it too.

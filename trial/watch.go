@@ -35,8 +35,9 @@ func (r *runner) watch(s *servers, sets []dataset) *watch {
 	return &watch{runner: r, servers: s, of: of, seen: map[string]bool{}, bases: map[string]engine.Database{}}
 }
 
-// follow takes in the nodes that came since it was last called. They are watched until ctx ends.
-func (w *watch) follow(ctx context.Context) {
+// follow takes in the nodes that came since it was last called, as far as they let us in within a time. They are watched until
+// ctx ends.
+func (w *watch) follow(ctx context.Context, within time.Duration) {
 	if w.servers.existing != nil {
 		if w.bases[existingNode] != nil {
 			return
@@ -47,6 +48,7 @@ func (w *watch) follow(ctx context.Context) {
 		}
 		return
 	}
+	var strangers []string
 	for _, node := range w.servers.cluster.Nodes() {
 		if node.PID == 0 {
 			continue
@@ -55,14 +57,33 @@ func (w *watch) follow(ctx context.Context) {
 			w.seen[node.Name] = true
 			w.collect(ctx, node.Name, probe.NewProcess(node.Name, w.runner.site.Lab.Machine, func() int { return w.servers.processOf(node.Name) }))
 		}
-		if w.bases[node.Name] != nil {
-			continue
-		}
-		if db, err := w.enter(ctx, node.Name); err == nil { // else it is asked again when follow is called again
-			w.bases[node.Name] = db
-			w.collect(ctx, node.Name, probe.NewStatus(node.Name, db))
+		if w.bases[node.Name] == nil {
+			strangers = append(strangers, node.Name)
 		}
 	}
+	for i, db := range w.enterAll(ctx, strangers, within) {
+		if node := strangers[i]; db != nil { // else it is asked again when follow is called again
+			w.bases[node] = db
+			w.collect(ctx, node, probe.NewStatus(node, db))
+		}
+	}
+}
+
+// enterAll connects to nodes at the same time; nil of one that does not let us in.
+func (w *watch) enterAll(ctx context.Context, nodes []string, within time.Duration) []engine.Database {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	all := make([]engine.Database, len(nodes))
+	var entering sync.WaitGroup
+	for i, node := range nodes {
+		entering.Go(func() {
+			if db, err := w.enter(ctx, node); err == nil {
+				all[i] = db
+			}
+		})
+	}
+	entering.Wait()
+	return all
 }
 
 // enter connects to a node, and to no other, in the data set's database, which a server that is part of nothing yet, or has
