@@ -102,7 +102,7 @@ func hangsInATrial(t *testing.T, ring labtest.Server) {
 cluster: {target: 'cql://`+ring.Target.User+`@`+strings.Join(ring.Target.Addresses, ",")+`/`+ring.Target.Namespace+`', password: {env: RING_PASSWORD}}
 load: {workload: ycsb-c, rate: 50, connections: 16, timeout: 4s, consistency: ONE}
 timeline:
-  - baseline: 12s
+  - baseline: 20s
 phases: {warmup: 2s}
 `), trial.Options{}, Parts())
 	if err != nil {
