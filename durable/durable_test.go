@@ -400,3 +400,39 @@ func TestRunsOfAnotherInterpreterAreLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+func TestAnotherOrderTakesThePlaceOfAStintThatWasCutOff(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	stores(t, func(t *testing.T, o Options) {
+		if err := runChild(t, o, 3, false); err == nil {
+			t.Fatal("the child was not killed")
+		}
+		s := open(t, o)
+		e, err := s.Execute(t.Context(), upTo(childEntries), "r")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := e.Continued(); len(c) != 0 {
+			t.Errorf("continued %v", c)
+		}
+		if entries, err := s.Entries(t.Context(), "r"); err != nil || len(entries) != 3 {
+			t.Errorf("%d entries before the order, %v", len(entries), err)
+		}
+		if err := errors.Join(e.Start(t.Context(), "r", nil), e.Wait(t.Context(), "r"), e.Close(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		entries, err := s.Entries(t.Context(), "r")
+		if err != nil || len(entries) != childEntries || VerifyChain(entries) != nil || entries[2].Stint != 1 || entries[3].Stint != 2 {
+			t.Errorf("entries %+v, %v, %v", entries, err, VerifyChain(entries))
+		}
+		e = execute(t, s, upTo(childEntries))
+		if c := e.Continued(); len(c) != 0 {
+			t.Errorf("continued after all: %v", c)
+		}
+		if err := e.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}

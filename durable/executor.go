@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -46,8 +47,9 @@ type order struct {
 }
 
 // Execute takes the right to execute runs on this state folder, ErrBusy if another process has it, and continues those
-// whose process died. Work is called for each of them and for each Start, on a goroutine of its own.
-func (s *Store) Execute(ctx context.Context, work Work) (*Executor, error) {
+// whose process died, except those that are to get another order instead: their stint is closed where it was cut off. Work
+// is called for each that is continued and for each Start, on a goroutine of its own.
+func (s *Store) Execute(ctx context.Context, work Work, instead ...string) (*Executor, error) {
 	// A moment's patience: a program that a killed executor was just starting holds its lock until it is loaded.
 	patient, cancel := context.WithTimeoutCause(ctx, 500*time.Millisecond, ErrBusy)
 	defer cancel()
@@ -56,18 +58,22 @@ func (s *Store) Execute(ctx context.Context, work Work) (*Executor, error) {
 		return nil, err
 	}
 	e := &Executor{store: s, work: work, release: release, drain: make(chan struct{}), stints: map[string]*stint{}}
-	if err := e.launch(context.WithoutCancel(ctx)); err != nil {
+	if err := e.launch(context.WithoutCancel(ctx), instead); err != nil {
 		release()
 		return nil, err
 	}
 	return e, nil
 }
 
-func (e *Executor) launch(ctx context.Context) error {
+func (e *Executor) launch(ctx context.Context, instead []string) error {
 	interrupted, err := dbos.ListWorkflows(e.store.reading(ctx), dbos.WithFilterStatus(dbos.WorkflowStatusPending, dbos.WorkflowStatusEnqueued),
 		dbos.WithFilterExecutorIDs(e.store.name), dbos.WithFilterAppVersion(e.store.options.Version), dbos.WithFilterLoadInput(true))
 	if err != nil {
 		return fmt.Errorf("look for interrupted runs: %w", err)
+	}
+	interrupted, err = e.without(ctx, interrupted, instead)
+	if err != nil {
+		return err
 	}
 	for _, w := range interrupted {
 		run := runOf(w.ID)
@@ -90,6 +96,18 @@ func (e *Executor) launch(ctx context.Context) error {
 		go e.stints[runOf(w.ID)].follow(handle)
 	}
 	return nil
+}
+
+// without closes the stints of some runs, and returns the others.
+func (e *Executor) without(ctx context.Context, interrupted []dbos.WorkflowStatus, runs []string) (others []dbos.WorkflowStatus, err error) {
+	for _, w := range interrupted {
+		if !slices.Contains(runs, runOf(w.ID)) {
+			others = append(others, w)
+		} else if err := dbos.CancelWorkflow(e.store.reading(ctx), w.ID); err != nil {
+			return nil, fmt.Errorf("close the stint that was cut off: %w", err)
+		}
+	}
+	return others, nil
 }
 
 // Continued lists the runs that were taken up again because their process had died.

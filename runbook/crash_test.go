@@ -167,6 +167,34 @@ func TestKilledAroundEveryWrite(t *testing.T) {
 	t.Logf("%d resumes; the median wrote its first entry %.0f ms after its process was started", len(took), median(took))
 }
 
+// TestARunThatWasKilledAndIsGivenUpDoesNothingMore kills it after its first step, and cancels it.
+func TestARunThatWasKilledAndIsGivenUpDoesNothingMore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a process")
+	}
+	state, folder := t.TempDir(), t.TempDir()
+	const kill = 7 // began, opened, and of the first step: valued, checked, intended, acted, verified
+	if !spawn(t, state, folder, kill, false) {
+		t.Fatal("it was not killed")
+	}
+	b := newBenchOn(t, state)
+	runs, err := b.Store.Runs(t.Context())
+	if err != nil || len(runs) != 1 {
+		t.Fatalf("%d runs, %v", len(runs), err)
+	}
+	run := runs[0].ID
+	e, err := b.Execute(t.Context(), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(b.Start(t.Context(), e, run, Order{Do: "cancel", Undo: true, Reason: "enough"}), e.Wait(t.Context(), run), e.Close(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if st := b.stateOf(run); st.Outcome != TakenBack || len(b.events(run, Intended)) != 1 || len(b.events(run, Undone)) != 1 {
+		t.Errorf("outcome %q, acts %+v", st.Outcome, b.events(run, Intended))
+	}
+}
+
 // examine looks at what one crash left.
 func examine(t *testing.T, b *bench, state, folder, when string) {
 	t.Helper()

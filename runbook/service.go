@@ -45,9 +45,10 @@ func (s *Service) observe(run string, e Event, entry durable.Entry) {
 	}
 }
 
-// Execute takes the right to execute runs on this state folder; durable.ErrBusy if another process has it.
-func (s *Service) Execute(ctx context.Context) (*durable.Executor, error) {
-	return s.Store.Execute(ctx, s.stint)
+// Execute takes the right to execute runs on this state folder; durable.ErrBusy if another process has it. Runs whose process
+// died go on, except those that are to get another order instead.
+func (s *Service) Execute(ctx context.Context, instead ...string) (*durable.Executor, error) {
+	return s.Store.Execute(ctx, s.stint, instead...)
 }
 
 // Request is what a person asks for.

@@ -22,7 +22,11 @@ func execute(ctx context.Context, c console, d *desk, run string, order *runbook
 	if d.tortured {
 		defer d.ApproveAll(ctx)()
 	}
-	e, err := f.wait(ctx)
+	var instead []string
+	if order != nil && (order.Do == "rerun" || order.Do == "cancel") { // of a run whose process died nothing else is done
+		instead = []string{run}
+	}
+	e, err := f.wait(ctx, instead...)
 	if err != nil {
 		return err
 	}

@@ -44,13 +44,14 @@ func (f *follower) event(e runbook.Event, at time.Time) {
 	}
 }
 
-// wait takes the right to execute runs here. While another process has it, it shows what that one does with the run.
-func (f *follower) wait(ctx context.Context) (*durable.Executor, error) {
+// wait takes the right to execute runs here. While another process has it, it shows what that one does with the run. Runs that
+// are to get another order instead are not gone on with.
+func (f *follower) wait(ctx context.Context, instead ...string) (*durable.Executor, error) {
 	defer f.line.clear()
 	tick := time.NewTicker(time.Second) // how often the lock is tried
 	defer tick.Stop()
 	for waiting := false; ; waiting = true {
-		e, err := f.desk.Execute(ctx)
+		e, err := f.desk.Execute(ctx, instead...)
 		if err == nil || !errors.Is(err, durable.ErrBusy) {
 			if waiting && err == nil {
 				err = f.catchUp(ctx)
