@@ -62,17 +62,20 @@ func (d *disk) fills() {
 	d.Helper()
 	ctx := d.Context()
 	ballast := filepath.Join(d.node.Data, "ballast")
-	wait := d.task("cql.wait-whole", "{}")
+	wait, leave := d.task("cql.wait-whole", "{}"), d.task("cql.decommission", "node: n2")
 	full := d.world.host(d.node.Name) + ": its disk is full, with "
-	d.until("its disk is full", func() bool {
+	d.until("its disk is full, and nobody may leave", func() bool { // what is asked may find that the server has freed some
 		if err := grow(ballast); err != nil {
 			d.Fatal(err)
 		}
 		d.nodetool(d.node, "flush")
 		f, err := wait.Check(ctx, d.site)
-		return err == nil && strings.Contains(f.Reason, full)
+		if err != nil || !strings.Contains(f.Reason, full) {
+			return false
+		}
+		_, err = leave.Check(ctx, d.site.ReadOnly())
+		return err != nil && strings.Contains(err.Error(), full)
 	})
-	d.refuses(d.task("cql.decommission", "node: n2"), full)
 	if err := os.Remove(ballast); err != nil {
 		d.Fatal(err)
 	}
