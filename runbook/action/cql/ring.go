@@ -65,14 +65,18 @@ const silence = 5 * time.Minute
 func (r *ring) await(ctx context.Context, but string, c action.Call) (view, error) {
 	limited, cancel := context.WithTimeout(ctx, silence)
 	defer cancel()
+	var last error
 	for {
 		v, err := r.view(limited, but)
 		if err == nil || ctx.Err() != nil {
 			return v, err
 		}
-		c.Progress(-1, "no other node answers yet: "+err.Error())
+		if last == nil || limited.Err() == nil { // the end of the time is no cause
+			last = err
+		}
+		c.Progress(-1, "no other node answers yet: "+last.Error())
 		if action.Rest(limited, often) != nil {
-			return v, fmt.Errorf("%w; for %v", err, silence)
+			return v, fmt.Errorf("%w; for %v", last, silence)
 		}
 	}
 }
