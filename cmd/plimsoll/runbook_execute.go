@@ -31,8 +31,10 @@ func execute(ctx context.Context, c console, d *desk, run string, order *runbook
 		return err
 	}
 	if f.ended { // by the one that was waited for
-		if err := e.Close(context.WithoutCancel(ctx)); err != nil {
-			return err
+		if e != nil {
+			if err := e.Close(context.WithoutCancel(ctx)); err != nil {
+				return err
+			}
 		}
 		return conclude(ctx, c, d, run, asJSON, nil)
 	}

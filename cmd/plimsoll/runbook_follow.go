@@ -44,8 +44,8 @@ func (f *follower) event(e runbook.Event, at time.Time) {
 	}
 }
 
-// wait takes the right to execute runs here. While another process has it, it shows what that one does with the run. Runs that
-// are to get another order instead are not gone on with.
+// wait takes the right to execute runs here. While another process has it, it shows what that one does with the run; there is
+// nothing to execute, and no executor, once the run has ended. Runs that are to get another order instead are not gone on with.
 func (f *follower) wait(ctx context.Context, instead ...string) (*durable.Executor, error) {
 	defer f.line.clear()
 	tick := time.NewTicker(time.Second) // how often the lock is tried
@@ -64,7 +64,7 @@ func (f *follower) wait(ctx context.Context, instead ...string) (*durable.Execut
 				return nil, err
 			}
 		}
-		if err := f.catchUp(ctx); err != nil {
+		if err := f.catchUp(ctx); err != nil || f.ended {
 			return nil, err
 		}
 		f.show(ctx)
@@ -94,7 +94,12 @@ func (f *follower) catchUp(ctx context.Context) error {
 		if err := json.Unmarshal(entry.Data, &e); err != nil {
 			return fmt.Errorf("read entry %d: %w", entry.Number, err)
 		}
-		f.ended = e.Kind == runbook.Ended
+		switch e.Kind { // after its end a run may still say something
+		case runbook.Opened:
+			f.ended = false
+		case runbook.Ended:
+			f.ended = true
+		}
 		f.event(e, entry.At)
 	}
 	f.seen = max(f.seen, len(entries))

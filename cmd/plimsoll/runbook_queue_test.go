@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"plimsoll/runbook"
+)
+
+// TestASecondPlimsollFollowsOrWaitsForItsTurn has one that executes, one that follows the same run, and one with a run of its own.
+func TestASecondPlimsollFollowsOrWaitsForItsTurn(t *testing.T) {
+	t.Setenv("PLIMSOLL_HOME", t.TempDir())
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{"asks.yaml": askingBook, "plimsoll.yaml": `clusters:
+  orders: {engine: mysql, environment: staging, user: app, nodes: [{name: a, address: "127.0.0.1:1"}]}
+  orders2: {engine: mysql, environment: staging, user: app, nodes: [{name: a, address: "127.0.0.1:1"}]}
+`} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begin := func(args ...string) *talker {
+		w := &talker{ended: make(chan int, 1)}
+		go func() { w.ended <- typedAt(t, console{in: strings.NewReader(""), out: w, err: w}, args...) }()
+		return w
+	}
+	executes := begin("runbook", "run", "asks.yaml", "--cluster", "orders", "--yes")
+	first := inPhase(t, "go", runbook.Asking)
+	follows := begin("runbook", "resume", first)
+	waits := begin("runbook", "run", "asks.yaml", "--cluster", "orders2", "--yes")
+	second := runOn(t, "orders2", "waiting")
+	follows.until(t, "another plimsoll executes runs here")
+	waits.until(t, "another plimsoll executes runs here")
+	for _, end := range []struct {
+		run string
+		of  []*talker
+	}{{first, []*talker{executes, follows}}, {second, []*talker{waits}}} {
+		if end.run == second {
+			runOn(t, "orders2", "asking")
+		}
+		if _, said, code := typed(t, "runbook", "approve", end.run, "--yes"); code != 0 {
+			t.Fatalf("approve: %d %s", code, said)
+		}
+		for _, w := range end.of {
+			if code := <-w.ended; code != 0 || !strings.Contains(w.said(), "approved by") || !strings.Contains(w.said(), "run "+end.run+": done") {
+				t.Errorf("one ended with %d: %s", code, w.said())
+			}
+		}
+	}
+}
+
+// talker is where a command writes that goes on, and how it ended.
+type talker struct {
+	mu    sync.Mutex
+	text  bytes.Buffer
+	ended chan int
+}
+
+func (w *talker) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.Write(p)
+}
+
+func (w *talker) said() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.String()
+}
+
+// until waits until it has said something.
+func (w *talker) until(t *testing.T, text string) {
+	t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for limit := time.After(time.Minute); !strings.Contains(w.said(), text); {
+		select {
+		case <-tick.C:
+		case <-limit:
+			t.Fatalf("it never said %q: %s", text, w.said())
+		}
+	}
+}
+
+// runOn waits until the run on a cluster has a status, and returns its name.
+func runOn(t *testing.T, cluster, status string) string {
+	t.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for limit := time.After(time.Minute); ; {
+		var runs []runStatus
+		if out, _, code := typed(t, "runbook", "status", "--json"); code == 0 && json.Unmarshal([]byte(out), &runs) == nil {
+			for _, r := range runs {
+				if r.Cluster == cluster && r.Status == status {
+					return r.Run
+				}
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-limit:
+			t.Fatalf("no run on %s came to %s", cluster, status)
+		}
+	}
+}
