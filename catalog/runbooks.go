@@ -31,7 +31,7 @@ func Marker(site *action.Site) runbook.Marker {
 	case site.Engine == nil:
 		return nil
 	case site.Engine.Name() == "mysql":
-		return mysql.Marker{Site: site}
+		return mysql.NewMarker(site)
 	case site.Engine.Name() == "cql":
 		return cql.Marker{Site: site}
 	}

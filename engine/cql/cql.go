@@ -14,8 +14,8 @@ var _ engine.Engine = Engine{}
 
 func (Engine) Name() string { return "cql" }
 
-// Open asks one of the target's nodes what there is, refuses a data centre or a keyspace that is not, and then opens
-// connections to every node of the data centre.
+// Open asks one of the target's nodes what there is, and refuses a data centre or a keyspace that is not. The first session
+// opens connections to every node of the data centre: a node that hangs holds these up, and not who only asks about the ring.
 func (Engine) Open(ctx context.Context, t engine.Target) (engine.Database, error) {
 	checked, err := newTarget(t)
 	if err != nil {
@@ -41,11 +41,5 @@ func open(ctx context.Context, t target, control *control) (*database, error) {
 	if err := known.hasKeyspace(t.Namespace); err != nil {
 		return nil, err
 	}
-	c := t.cluster()
-	nodes := t.spread(c)
-	s, err := connect(ctx, t, c)
-	if err != nil {
-		return nil, err
-	}
-	return &database{target: t, driver: s, nodes: nodes, control: control}, nil
+	return &database{target: t, control: control, turn: make(chan struct{}, 1)}, nil
 }

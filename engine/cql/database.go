@@ -3,6 +3,7 @@ package cql
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
@@ -14,9 +15,16 @@ import (
 // connections of its own.
 type database struct {
 	target  target
-	driver  *gocql.Session
-	nodes   *awake
 	control *control
+	turn    chan struct{} // holds a token while the connections are opened, or closed
+	closed  bool          // of who has the turn
+	open    atomic.Pointer[connections]
+}
+
+// connections are the driver's, to every node that it may talk to.
+type connections struct {
+	driver *gocql.Session
+	nodes  *awake
 }
 
 var (
@@ -25,19 +33,56 @@ var (
 )
 
 // Avoids lists the nodes that statements keep away from because they hang.
-func (d *database) Avoids() []string { return d.nodes.hanging() }
+func (d *database) Avoids() []string {
+	if c := d.open.Load(); c != nil {
+		return c.nodes.hanging()
+	}
+	return nil
+}
+
+// connections are opened by whoever needs them first.
+func (d *database) connections(ctx context.Context) (*connections, error) {
+	if c := d.open.Load(); c != nil {
+		return c, nil
+	}
+	select {
+	case d.turn <- struct{}{}:
+		defer func() { <-d.turn }()
+	case <-ctx.Done():
+		return nil, engine.Ended(ctx, true)
+	}
+	if c := d.open.Load(); c != nil {
+		return c, nil
+	}
+	if d.closed {
+		return nil, refused(ctx, gocql.ErrSessionClosed)
+	}
+	config := d.target.cluster()
+	nodes := d.target.spread(config)
+	driver, err := connect(ctx, d.target, config)
+	if err != nil {
+		return nil, err
+	}
+	c := &connections{driver, nodes}
+	d.open.Store(c)
+	return c, nil
+}
 
 // Session begins a stream of statements once a node answers. A node has the target's time for that; connections that broke a
 // moment ago are given a second to come back.
 func (d *database) Session(ctx context.Context) (engine.Session, error) {
+	c, err := d.connections(ctx)
+	if err != nil {
+		return nil, err
+	}
 	limited, cancel := context.WithTimeout(ctx, max(patience, d.target.Timeout))
 	defer cancel()
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()
 	for began := time.Now(); ; {
-		err := d.driver.Query("SELECT key FROM system.local").Consistency(gocql.One).ExecContext(limited)
+		err := c.driver.Query("SELECT key FROM system.local").Consistency(gocql.One).ExecContext(limited)
 		if err == nil {
-			return newSession(d), nil
+			return newSession(c.driver), nil
 		}
 		if errors.Is(err, gocql.ErrSessionClosed) || limited.Err() != nil || !classify(err).Lost || time.Since(began) > patience {
 			return nil, refused(ctx, err)
@@ -67,7 +112,12 @@ func refused(ctx context.Context, err error) error {
 }
 
 func (d *database) Close() error {
-	d.driver.Close()
+	d.turn <- struct{}{}
+	defer func() { <-d.turn }()
+	d.closed = true
+	if c := d.open.Load(); c != nil {
+		c.driver.Close()
+	}
 	d.control.close()
 	return nil
 }

@@ -6,13 +6,15 @@ import (
 	"sync"
 	"sync/atomic"
 
+	gocql "github.com/apache/cassandra-gocql-driver/v2"
+
 	"plimsoll/engine"
 )
 
 // session is one stream of statements over the database's connections.
 type session struct {
-	db    *database
-	texts rows // what answers to plain texts are read with
+	driver *gocql.Session
+	texts  rows // what answers to plain texts are read with
 
 	outer context.Context // of the last call
 	inner context.Context // beneath it: Interrupt ends it too
@@ -24,7 +26,7 @@ type session struct {
 
 var _ engine.Session = (*session)(nil)
 
-func newSession(d *database) *session { return &session{db: d} }
+func newSession(driver *gocql.Session) *session { return &session{driver: driver} }
 
 func (s *session) Prepare(ctx context.Context, text string) (engine.Statement, error) {
 	inner, err := s.enter(ctx)
@@ -46,7 +48,7 @@ func (s *session) Exec(ctx context.Context, text string, r *engine.Result) error
 	if err != nil {
 		return err
 	}
-	return s.leave(ctx, s.texts.read(s.db.driver.Query(text).IterContext(inner), r))
+	return s.leave(ctx, s.texts.read(s.driver.Query(text).IterContext(inner), r))
 }
 
 // Interrupt ends the call that is under way, and the session.

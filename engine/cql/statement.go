@@ -22,11 +22,11 @@ type statement struct {
 
 // prepare has a node say what a text's parameters are.
 func prepare(ctx context.Context, s *session, text string) (*statement, error) {
-	about, err := s.db.driver.StatementMetadata(ctx, text, "")
+	about, err := s.driver.StatementMetadata(ctx, text, "")
 	if err != nil {
 		return nil, err
 	}
-	p := &statement{session: s, query: s.db.driver.Query(text), key: about.PKBindColumnIndexes}
+	p := &statement{session: s, query: s.driver.Query(text), key: about.PKBindColumnIndexes}
 	p.args = make([]argument, len(about.BindColumns))
 	values := make([]any, len(p.args))
 	for i, column := range about.BindColumns {

@@ -15,12 +15,13 @@ import (
 
 // quick are settings with which servers start fast. Cassandra's time goes into Java's: what runs for a minute is not worth
 // its second compiler, the threads of its collector, and the checks of classes that have been checked; and into waiting for
-// gossip, which in a ring on one machine is everywhere after two seconds.
+// gossip, which in a ring on one machine is everywhere after two seconds: a node that replaces another waits for a broadcast.
 var quick = map[string]map[string]string{
 	"cassandra": {
-		"max_heap_size":           "512M",
-		"jvm_extra_opts":          "-XX:TieredStopAtLevel=1 -XX:-UseG1GC -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote",
-		"cassandra.ring_delay_ms": "2000",
+		"max_heap_size":                   "512M",
+		"jvm_extra_opts":                  "-XX:TieredStopAtLevel=1 -XX:-UseG1GC -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote",
+		"cassandra.ring_delay_ms":         "2000",
+		"cassandra.broadcast_interval_ms": "2000",
 	},
 }
 

@@ -21,7 +21,7 @@ func main() {
 	r := rack{}
 	flag.StringVar(&r.program, "program", "bin/plimsoll", "the plimsoll that is used")
 	flag.StringVar(&r.out, "out", "docs/torture.md", "the page to write, from all results that there are")
-	flag.StringVar(&r.results, "results", "results/torture", "the folder of results, one file for each runbook and product")
+	flag.StringVar(&r.results, "results", "docs/torture", "the folder of results, one file for each runbook and product; what is not tortured again stays")
 	flag.StringVar(&r.pause, "pause", "20s", "how long an owner sleeps")
 	products := flag.String("products", "mariadb,mysql,cassandra", "on which")
 	only := flag.String("only", "", "these runbooks alone: mysql/switchover,mysql/failover")

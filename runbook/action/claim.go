@@ -18,7 +18,7 @@ type Claim struct {
 
 // ClaimedError says who has a cluster.
 type ClaimedError struct {
-	Cluster, Run string
+	Cluster, Run string        // the run "" is one that has left no name
 	Holder       string        // who executes or executed it, and where
 	Since        time.Time     // when it took the cluster; zero: not known
 	Expired      bool          // it does not prolong its claim any more
@@ -26,7 +26,11 @@ type ClaimedError struct {
 }
 
 func (e *ClaimedError) Error() string {
-	text := fmt.Sprintf("cluster %s is being changed by run %s of %s", e.Cluster, e.Run, e.Holder)
+	run := "run " + e.Run
+	if e.Run == "" {
+		run = "another run"
+	}
+	text := fmt.Sprintf("cluster %s is being changed by %s of %s", e.Cluster, run, e.Holder)
 	if !e.Since.IsZero() {
 		text += ", since " + e.Since.Local().Format(time.DateTime)
 	}

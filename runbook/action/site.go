@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 
@@ -36,7 +37,8 @@ type Site struct {
 	mu    sync.Mutex
 	doors map[string]*door // to databases, by node
 	peers map[string]*Site // other clusters, by name
-	hub   *Site            // of a peer: the site that it was reached from
+	kept  []io.Closer
+	hub   *Site // of a peer: the site that it was reached from
 }
 
 // Account is who logs in.
@@ -186,7 +188,14 @@ func (s *Site) Answers(ctx context.Context, node string) error {
 	return nil
 }
 
-// Close closes the databases and the other clusters that were opened.
+// Keep has something closed when the site is.
+func (s *Site) Keep(c io.Closer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.kept = append(s.kept, c)
+}
+
+// Close closes the databases and the other clusters that were opened, and what else was kept.
 func (s *Site) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -194,7 +203,10 @@ func (s *Site) Close() error {
 	for _, peer := range s.peers {
 		all = errors.Join(all, peer.Close())
 	}
-	s.peers = nil
+	for _, kept := range s.kept {
+		all = errors.Join(all, kept.Close())
+	}
+	s.peers, s.kept = nil, nil
 	for _, d := range s.doors {
 		if d.db != nil {
 			_ = d.db.Close() // one that a restart has cut is closed too

@@ -64,7 +64,7 @@ func serviceOn(store *durable.Store, open func(context.Context) (*action.Site, e
 	return &runbook.Service{
 		Store: store, Actions: actions(), User: "test", Holder: "test",
 		Open:   func(ctx context.Context, _ string) (*action.Site, error) { return open(ctx) },
-		Marker: func(s *action.Site) runbook.Marker { return mysql.Marker{Site: s} },
+		Marker: func(s *action.Site) runbook.Marker { return mysql.NewMarker(s) },
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"plimsoll/engine"
@@ -14,19 +15,30 @@ import (
 	"plimsoll/runbook/action/mysql/statement"
 )
 
-// Marker keeps claims in a table of the cluster's primary, plimsoll.claim. It replicates: a new primary has it too.
-type Marker struct{ Site *action.Site }
+// Marker keeps claims in a table of the cluster's primary, plimsoll.claim. It replicates: a new primary has it too. Where
+// there is no primary, it keeps them in locks.
+type Marker struct {
+	site  *action.Site
+	locks locks
+}
+
+// NewMarker is for one run, or for whoever else wants a cluster. Its locks end with the site.
+func NewMarker(site *action.Site) *Marker {
+	m := &Marker{site: site, locks: locks{unheard: unheard, held: map[string]engine.Session{}}}
+	site.Keep(&m.locks)
+	return m
+}
 
 const makeClaims = `CREATE TABLE IF NOT EXISTS plimsoll.claim (id TINYINT PRIMARY KEY, run VARCHAR(100) NOT NULL,
 	holder VARCHAR(200) NOT NULL, epoch BIGINT NOT NULL, since DATETIME(6) NOT NULL, expires DATETIME(6) NOT NULL)`
 
 // Claim takes or prolongs a claim. The server's clock says what has run out.
 //
-// A cluster without a primary, in the middle of a switchover or because its primary is dead, takes no writes of another's
-// claim either: there it is only looked whether another has it.
-func (m Marker) Claim(ctx context.Context, c action.Claim) error {
-	if _, err := m.Site.Primary(ctx); errors.Is(err, action.ErrNoPrimary) {
-		return m.look(ctx, c)
+// A cluster without a primary, in the middle of a switchover or because its primary is dead, takes no writes: there it is
+// looked whether another has claimed it, and what its nodes can keep without a write is locked.
+func (m *Marker) Claim(ctx context.Context, c action.Claim) error {
+	if _, err := m.site.Primary(ctx); errors.Is(err, action.ErrNoPrimary) {
+		return m.lock(ctx, c)
 	}
 	if !c.Held {
 		if err := m.compareOn(ctx, m.leading(ctx), c); err != nil {
@@ -35,11 +47,11 @@ func (m Marker) Claim(ctx context.Context, c action.Claim) error {
 	}
 	err := m.take(ctx, c)
 	if engine.ClassOf(err) == engine.ReadOnly {
-		m.Site.RolesChanged()
-		return m.look(ctx, c)
+		m.site.RolesChanged()
+		return m.lock(ctx, c)
 	}
 	if engine.ClassOf(err) == engine.Missing {
-		err = m.Site.Execute(ctx, "", []string{
+		err = m.site.Execute(ctx, "", []string{
 			"CREATE DATABASE IF NOT EXISTS plimsoll", makeClaims,
 			"INSERT IGNORE INTO plimsoll.claim VALUES (1, '', '', 0, NOW(6), NOW(6))",
 		}, func(int) {})
@@ -50,7 +62,7 @@ func (m Marker) Claim(ctx context.Context, c action.Claim) error {
 	return err
 }
 
-func (m Marker) take(ctx context.Context, c action.Claim) error {
+func (m *Marker) take(ctx context.Context, c action.Claim) error {
 	mayBreak := "FALSE"
 	if c.Break {
 		mayBreak = "expires < NOW(6)"
@@ -59,10 +71,10 @@ func (m Marker) take(ctx context.Context, c action.Claim) error {
 	update := fmt.Sprintf(`UPDATE plimsoll.claim SET since = IF(run = %s, since, NOW(6)), run = %s, holder = %s, epoch = %d, expires = NOW(6) + INTERVAL %d MICROSECOND
 		WHERE id = 1 AND @@GLOBAL.read_only = 0 AND (run = '' OR run = %s AND epoch <= %d OR %s)`,
 		statement.Text(c.Run), statement.Text(c.Run), statement.Text(c.Holder), c.Epoch, c.For/time.Microsecond, statement.Text(c.Run), c.Epoch, mayBreak)
-	if err := m.Site.Execute(ctx, "", []string{update}, func(int) {}); err != nil {
+	if err := m.site.Execute(ctx, "", []string{update}, func(int) {}); err != nil {
 		return err
 	}
-	row, err := m.Site.Row(ctx, "", readClaim)
+	row, err := m.site.Row(ctx, "", readClaim)
 	if err != nil {
 		return err
 	}
@@ -81,36 +93,70 @@ func (m Marker) take(ctx context.Context, c action.Claim) error {
 const readClaim = `SELECT run, holder, epoch, TIMESTAMPDIFF(SECOND, since, NOW(6)), TIMESTAMPDIFF(MICROSECOND, expires, NOW(6)),
 	@@GLOBAL.read_only FROM plimsoll.claim WHERE id = 1`
 
-// look compares the claim with what every node that answers has of it, which may be a little old.
-func (m Marker) look(ctx context.Context, c action.Claim) error {
-	nodes, err := m.Site.List(ctx)
+// lock compares the claim with what every node that answers has of it, which may be a little old, and takes their locks.
+func (m *Marker) lock(ctx context.Context, c action.Claim) error {
+	nodes, err := m.site.List(ctx)
 	if err != nil {
 		return fmt.Errorf("list the nodes: %w", err)
 	}
-	return m.compareOn(ctx, names(nodes), c)
+	found := make([]error, len(nodes))
+	each(ctx, names(nodes), func(ctx context.Context, i int) (answered bool) {
+		if answered, found[i] = m.look(ctx, nodes[i].Name, c); answered && found[i] == nil {
+			found[i] = m.locks.take(ctx, m.site, nodes[i].Name, c)
+		}
+		return answered
+	})
+	if err = cmp.Or(found...); err != nil {
+		_ = m.locks.Close() // another has one: what we have would be in its way
+	}
+	return err
 }
 
 // compareOn compares the claim with what each of some nodes has of it.
-func (m Marker) compareOn(ctx context.Context, nodes []string, c action.Claim) error {
+func (m *Marker) compareOn(ctx context.Context, nodes []string, c action.Claim) error {
 	found := make([]error, len(nodes))
-	each(ctx, nodes, func(ctx context.Context, i int) {
-		if row, err := m.Site.Row(ctx, nodes[i], readClaim); err == nil && len(row) == 6 {
-			found[i] = m.compare(c, row)
-		}
+	each(ctx, nodes, func(ctx context.Context, i int) (answered bool) {
+		answered, found[i] = m.look(ctx, nodes[i], c)
+		return answered
 	})
 	return cmp.Or(found...)
 }
 
-// oneNode is how long one of several nodes may take to answer.
-const oneNode = 2 * time.Second
+// look compares the claim with what a node has of it.
+func (m *Marker) look(ctx context.Context, node string, c action.Claim) (answered bool, err error) {
+	row, err := m.site.Row(ctx, node, readClaim)
+	if err == nil && len(row) == 6 {
+		err = m.compare(c, row)
+		return true, err
+	}
+	return err == nil || engine.ClassOf(err) == engine.Missing, nil // or no run has ever claimed this one
+}
 
-// each asks nodes at the same time: one that hangs takes nothing from the others.
-func each(ctx context.Context, nodes []string, ask func(ctx context.Context, i int)) {
-	ctx, cancel := context.WithTimeout(ctx, oneNode)
-	defer cancel()
+const (
+	oneNode = 2 * time.Second  // that a node may take to answer when another has answered
+	anyNode = 10 * time.Second // when none has: what they keep for each other is not taken for nothing because all are slow
+)
+
+// each asks nodes at the same time, and they tell whether they answered: one that hangs takes nothing from the others.
+func each(ctx context.Context, nodes []string, ask func(ctx context.Context, i int) bool) {
+	ctx, enough := context.WithTimeout(ctx, anyNode)
+	defer enough()
+	var answered, late atomic.Bool
+	defer time.AfterFunc(oneNode, func() {
+		if late.Store(true); answered.Load() {
+			enough()
+		}
+	}).Stop()
 	var asking sync.WaitGroup
 	for i := range nodes {
-		asking.Go(func() { ask(ctx, i) })
+		asking.Go(func() {
+			if !ask(ctx, i) {
+				return
+			}
+			if answered.Store(true); late.Load() {
+				enough()
+			}
+		})
 	}
 	asking.Wait()
 }
@@ -124,7 +170,7 @@ func names(nodes []action.Node) []string {
 }
 
 // compare finds out whether a claim that cannot be changed now is another's.
-func (m Marker) compare(c action.Claim, row []string) error {
+func (m *Marker) compare(c action.Claim, row []string) error {
 	theirs := row[0] != "" && row[0] != c.Run
 	if epoch, err := strconv.ParseInt(row[2], 10, 64); err == nil && row[0] == c.Run {
 		theirs = epoch > c.Epoch
@@ -149,18 +195,19 @@ func claimed(cluster string, row []string) *action.ClaimedError {
 }
 
 // Clear gives a claim back; that of another stays.
-func (m Marker) Clear(ctx context.Context, c action.Claim) error {
+func (m *Marker) Clear(ctx context.Context, c action.Claim) (err error) {
+	defer func() { err = errors.Join(err, m.locks.Close()) }()
 	if err := m.awaitPrimary(ctx); err != nil {
 		return err
 	}
 	clear := fmt.Sprintf("UPDATE plimsoll.claim SET run = '', holder = '' WHERE id = 1 AND run = %s AND epoch <= %d", statement.Text(c.Run), c.Epoch)
-	err := m.Site.Execute(ctx, "", []string{clear}, func(int) {})
+	err = m.site.Execute(ctx, "", []string{clear}, func(int) {})
 	if engine.ClassOf(err) == engine.Missing { // no run has ever claimed this one
 		err = nil
 	}
 	for _, node := range m.leading(ctx) {
-		if row, reading := m.Site.Row(ctx, node, readClaim); reading == nil && len(row) == 6 && row[0] == c.Run {
-			err = errors.Join(err, m.Site.Execute(ctx, node, []string{clear}, func(int) {}))
+		if row, reading := m.site.Row(ctx, node, readClaim); reading == nil && len(row) == 6 && row[0] == c.Run {
+			err = errors.Join(err, m.site.Execute(ctx, node, []string{clear}, func(int) {}))
 		}
 	}
 	return err
@@ -168,22 +215,25 @@ func (m Marker) Clear(ctx context.Context, c action.Claim) error {
 
 // leading are all nodes that take writes of their own. Of servers that have nothing to do with one another the primary is
 // the one that most follow at the moment, so a claim may be where the primary was when it was taken.
-func (m Marker) leading(ctx context.Context) []string {
-	nodes, err := m.Site.List(ctx)
+func (m *Marker) leading(ctx context.Context) []string {
+	nodes, err := m.site.List(ctx)
 	if err != nil {
 		return nil // whoever asks next says so
 	}
 	all := names(nodes)
 	leading := make([]bool, len(all))
-	each(ctx, all, func(ctx context.Context, i int) {
-		db, err := m.Site.Database(ctx, all[i])
+	each(ctx, all, func(ctx context.Context, i int) bool {
+		db, err := m.site.Database(ctx, all[i])
 		if err != nil {
-			return
+			return false
 		}
-		if r, ok := db.(engine.Replicated); ok {
-			is, err := r.Standing(ctx)
-			leading[i] = err == nil && is.Primary()
+		r, ok := db.(engine.Replicated)
+		if !ok {
+			return true
 		}
+		is, err := r.Standing(ctx)
+		leading[i] = err == nil && is.Primary()
+		return err == nil
 	})
 	var found []string
 	for i, leads := range leading {
@@ -195,19 +245,19 @@ func (m Marker) leading(ctx context.Context) []string {
 }
 
 // awaitPrimary waits until there is a primary, not for long: the run may have restarted it just now.
-func (m Marker) awaitPrimary(ctx context.Context) error {
+func (m *Marker) awaitPrimary(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		_, err := m.Site.Primary(ctx)
+		_, err := m.site.Primary(ctx)
 		if !errors.Is(err, action.ErrNoPrimary) {
 			return err
 		}
 		select {
 		case <-tick.C:
-			m.Site.RolesChanged()
+			m.site.RolesChanged()
 		case <-ctx.Done():
 			return err
 		}

@@ -3,7 +3,9 @@ package mysql
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"plimsoll/runbook/action"
@@ -12,7 +14,7 @@ import (
 // claims tries the marker on a real server.
 func claims(t *testing.T, site *action.Site) {
 	t.Helper()
-	ctx, m := t.Context(), Marker{Site: site}
+	ctx, m := t.Context(), NewMarker(site)
 	first := action.Claim{Cluster: "c", Run: "r1", Holder: "here", Epoch: 1, For: time.Minute}
 	other := action.Claim{Cluster: "c", Run: "r2", Holder: "there", Epoch: 1, For: time.Minute}
 	for range 2 { // taken, prolonged
@@ -47,6 +49,9 @@ func claims(t *testing.T, site *action.Site) {
 	if err := m.Claim(ctx, first); err != nil {
 		t.Errorf("after it was given back: %v", err)
 	}
+	if err := m.Clear(ctx, first); err != nil {
+		t.Error(err)
+	}
 }
 
 // claimsBesideAHang tries it while the primary hangs: what its replica has of another's claim refuses all the same.
@@ -54,7 +59,7 @@ func claimsBesideAHang(t *testing.T, site *action.Site) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	m := Marker{Site: site}
+	m := NewMarker(site)
 	first := action.Claim{Cluster: "c", Run: "r1", Holder: "here", Epoch: 1, For: time.Minute}
 	if err := m.Claim(ctx, first); err != nil {
 		t.Fatal(err)
@@ -93,11 +98,71 @@ func claimsBesideAHang(t *testing.T, site *action.Site) {
 	}
 }
 
+// claimsWithoutPrimary tries it while the primary is dead, from two sites: what a replica locks for one refuses the other.
+func claimsWithoutPrimary(t *testing.T, site *action.Site) {
+	t.Helper()
+	ctx := t.Context()
+	n1, err := site.Node(ctx, "n1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n1.Server.(action.Breaker).Kill(ctx); err != nil {
+		t.Fatal(err)
+	}
+	site.RolesChanged()
+	other := &action.Site{Name: site.Name, Engine: site.Engine, Local: site.Local, List: site.List}
+	other.AskRoles()
+	here, there := NewMarker(site), NewMarker(other)
+	there.locks.unheard = 2 * time.Second
+	first := action.Claim{Cluster: "c", Run: "r7", Holder: "here", Epoch: 1, For: time.Minute}
+	second := action.Claim{Cluster: "c", Run: "r8", Holder: "there", Epoch: 1, For: time.Minute}
+	for range 2 { // taken, prolonged
+		if err := here.Claim(ctx, first); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var claimed *action.ClaimedError
+	if err := there.Claim(ctx, second); !errors.As(err, &claimed) || !strings.Contains(claimed.Error(), "of n2)") {
+		t.Errorf("a second run while there is no primary: %v", err)
+	}
+	second.Break = true
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for err = there.Claim(ctx, second); err != nil && ctx.Err() == nil; err = there.Claim(ctx, second) {
+		if !errors.As(err, &claimed) || claimed.Expired {
+			break
+		}
+	}
+	if err != nil {
+		t.Errorf("the lock of one that is silent is not taken: %v", err)
+	}
+	first.Held = true
+	if err := here.Claim(ctx, first); !errors.As(err, &claimed) {
+		t.Errorf("it wakes, and is not fenced: %v", err)
+	}
+	if err := other.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := here.Claim(ctx, first); err != nil {
+		t.Errorf("after the other's site was closed: %v", err)
+	}
+	if err := n1.Server.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	site.RolesChanged()
+	if err := here.Clear(ctx, first); err != nil {
+		t.Error(err)
+	}
+	if value, err := site.Value(ctx, "n2", "SELECT COALESCE(IS_USED_LOCK('plimsoll.claim'), 'free')"); err != nil || value != "free" {
+		t.Errorf("after it was given back the lock is held by %s, %v", value, err)
+	}
+}
+
 // claimsApart tries it on servers that have nothing to do with one another, of which now one, now another is taken for the
 // primary. The replica n2 of a MariaDB becomes such a server.
 func claimsApart(t *testing.T, site *action.Site) {
 	t.Helper()
-	ctx, m := t.Context(), Marker{Site: site}
+	ctx, m := t.Context(), NewMarker(site)
 	tell := func(node string, statements ...string) {
 		t.Helper()
 		if err := site.Execute(ctx, node, statements, func(int) {}); err != nil {
@@ -129,5 +194,44 @@ func claimsApart(t *testing.T, site *action.Site) {
 	}
 	if err := m.Claim(ctx, other); err != nil {
 		t.Errorf("after it was given back: %v", err)
+	}
+}
+
+// A node that hangs is waited for as long as another that answers is not enough.
+func TestASlowNodeIsHeardBesideOneThatHangs(t *testing.T) {
+	const hangs = time.Hour
+	for name, c := range map[string]struct {
+		answers []time.Duration
+		takes   time.Duration
+		heard   int
+	}{
+		"both quick":          {[]time.Duration{time.Second, time.Millisecond}, time.Second, 2},
+		"one hangs":           {[]time.Duration{hangs, time.Millisecond}, oneNode, 1},
+		"one hangs, one slow": {[]time.Duration{hangs, 5 * time.Second}, 5 * time.Second, 1},
+		"all hang":            {[]time.Duration{hangs, hangs}, anyNode, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				heard := make([]bool, len(c.answers))
+				each(t.Context(), []string{"n1", "n2"}, func(ctx context.Context, i int) bool {
+					select {
+					case <-time.After(c.answers[i]):
+						heard[i] = true
+					case <-ctx.Done():
+					}
+					return heard[i]
+				})
+				all := 0
+				for _, h := range heard {
+					if h {
+						all++
+					}
+				}
+				if took := time.Since(began); took != c.takes || all != c.heard {
+					t.Errorf("%d were heard after %v, want %d after %v", all, took, c.heard, c.takes)
+				}
+			})
+		})
 	}
 }

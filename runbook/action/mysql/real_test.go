@@ -136,6 +136,7 @@ func TestOnMariaDB(t *testing.T) {
 	site := newLab(t, "mariadb", 2)
 	claims(t, site)
 	claimsBesideAHang(t, site)
+	claimsWithoutPrimary(t, site)
 	outlives(t, site)
 	conform(t, site)
 	refuses(t, site, `{name: max_connections, value: 80, persist: also}`, "SET PERSIST")
@@ -147,6 +148,7 @@ func TestOnMariaDB(t *testing.T) {
 func TestOnMySQL(t *testing.T) {
 	site := newLab(t, "mysql", 2)
 	claims(t, site)
+	claimsWithoutPrimary(t, site)
 	outlives(t, site)
 	conform(t, site)
 	for _, p := range []string{"also", "only"} {
