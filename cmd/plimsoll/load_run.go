@@ -124,16 +124,8 @@ func runLoad(ctx context.Context, c console, o loadRunOptions) error {
 		return err
 	}
 	fmt.Fprintf(c.err, "%s at %s, %s, seed %d\n", w.Name(), o.target, describeIssue(issue), o.seed)
-	if o.warmup > 0 {
-		warm := spec
-		warm.Duration = o.warmup
-		warmUp, err := from(o.seed + 1)
-		if err != nil {
-			return err
-		}
-		if _, err := warmUp(ctx, warm, nil); err != nil {
-			return fmt.Errorf("warm up: %w", err)
-		}
+	if err := warmUp(ctx, from, spec, o.warmup, o.seed+1); err != nil {
+		return err
 	}
 	watch, before := newWatch(c, o.report), answered(readers)
 	summary, err := run(ctx, spec, watch.second)
@@ -159,6 +151,22 @@ func runLoad(ctx context.Context, c console, o loadRunOptions) error {
 		return errors.New("the measurement is not valid: " + summary.Broken[0])
 	}
 	return ctx.Err()
+}
+
+// warmUp issues a load for a while, whose results nobody looks at.
+func warmUp(ctx context.Context, from issuer, spec load.Spec, d time.Duration, seed uint64) error {
+	if d <= 0 {
+		return nil
+	}
+	run, err := from(seed)
+	if err == nil {
+		spec.Duration = d
+		_, err = run(ctx, spec, nil)
+	}
+	if err != nil {
+		return fmt.Errorf("warm up: %w", err)
+	}
+	return nil
 }
 
 // issue reads how the load is issued, by the rules of a trial.
