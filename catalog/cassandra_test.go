@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -27,6 +28,7 @@ func TestOnCassandra(t *testing.T) {
 	}
 	ring := labtest.UpNodes(t, "cassandra", 2)
 	t.Run("workloads", func(t *testing.T) { workloadsOn(t, ring) })
+	t.Run("the owner of a key is asked", func(t *testing.T) { asksTheOwner(t, ring) })
 	t.Run("a coordinator that hangs", func(t *testing.T) { hangsInATrial(t, ring) })
 }
 
@@ -81,6 +83,65 @@ func workloadsOn(t *testing.T, db labtest.Server) {
 				t.Fatal(err)
 			}
 		})
+	}
+}
+
+// asksTheOwner reads rows that one node keeps each: every node coordinates the reads of its own rows, and no others.
+func asksTheOwner(t *testing.T, ring labtest.Server) {
+	maker, err := ring.Engine.Open(t.Context(), ring.Target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer maker.Close()
+	labtest.Ask(t, maker, "CREATE KEYSPACE owned WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}", "CREATE TABLE owned.t (id int PRIMARY KEY)")
+	target := ring.Target
+	target.Namespace = "owned"
+	db, err := ring.Engine.Open(t.Context(), target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	session, err := db.Session(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	read, err := session.Prepare(t.Context(), "SELECT id FROM t WHERE id = ?")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const keys, times = 16, 8
+	for key := range int64(keys) {
+		for range times {
+			if err := read.Exec(t.Context(), []engine.Value{{Kind: engine.Integer, Int: key}}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var coordinated []int
+	for _, address := range ring.Target.Addresses {
+		alone := ring.Target
+		alone.Addresses = []string{address}
+		db, err := ring.Engine.Open(t.Context(), ring.Engine.(engine.Lone).Alone(alone))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		counted := func(view string) int {
+			rows := labtest.Query(t, db, "SELECT count FROM system_views."+view+" WHERE keyspace_name = 'owned' AND table_name = 't'")
+			n, err := strconv.Atoi(strings.Join(rows, " "))
+			if err != nil {
+				t.Fatalf("%s of %s: %v", view, address, err)
+			}
+			return n
+		}
+		coordinated = append(coordinated, counted("coordinator_read_latency"))
+		if here := counted("local_read_latency"); coordinated[len(coordinated)-1] != here {
+			t.Errorf("%s coordinated %d reads, and was asked for %d", address, coordinated[len(coordinated)-1], here)
+		}
+	}
+	if sum := coordinated[0] + coordinated[1]; sum != keys*times || slices.Contains(coordinated, 0) {
+		t.Errorf("%v reads were coordinated of %d", coordinated, keys*times)
 	}
 }
 
