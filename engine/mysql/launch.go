@@ -33,7 +33,8 @@ func (Servers) Port() int { return 3306 }
 func configFile(n engine.Node) string { return path.Join(n.Dir, "my.cnf") }
 func initFile(n engine.Node) string   { return path.Join(n.Run(), "administrator.sql") }
 
-// Configure writes my.cnf and the init file.
+// Configure writes my.cnf and the init file. It removes the lock of the socket, which a server leaves that is killed: it names a
+// process, and MySQL does not start while there is one of that number, whose ever it is.
 func (Servers) Configure(ctx context.Context, m infra.Machine, n engine.Node) error {
 	user, err := m.Run(ctx, infra.Command{Path: "id", Args: []string{"-u"}})
 	if err != nil {
@@ -51,6 +52,9 @@ func (Servers) Configure(ctx context.Context, m infra.Machine, n engine.Node) er
 	}
 	if err := m.WriteFile(ctx, initFile(n), accounts(n), 0o600); err != nil {
 		return fmt.Errorf("write the init file: %w", err)
+	}
+	if err := m.Remove(ctx, path.Join(n.Run(), "mysql.sock.lock")); err != nil {
+		return fmt.Errorf("remove the lock of the socket: %w", err)
 	}
 	return nil
 }

@@ -197,7 +197,9 @@ func claimed(cluster string, row []string) *action.ClaimedError {
 // Clear gives a claim back; that of another stays.
 func (m *Marker) Clear(ctx context.Context, c action.Claim) (err error) {
 	defer func() { err = errors.Join(err, m.locks.Close()) }()
-	if err := m.awaitPrimary(ctx); err != nil {
+	if err := m.awaitPrimary(ctx); errors.Is(err, action.ErrNoPrimary) && !m.stands(ctx, c) {
+		return nil
+	} else if err != nil {
 		return err
 	}
 	clear := fmt.Sprintf("UPDATE plimsoll.claim SET run = '', holder = '' WHERE id = 1 AND run = %s AND epoch <= %d", statement.Text(c.Run), c.Epoch)
@@ -211,6 +213,23 @@ func (m *Marker) Clear(ctx context.Context, c action.Claim) (err error) {
 		}
 	}
 	return err
+}
+
+// stands tells whether a node that answers has the claim.
+func (m *Marker) stands(ctx context.Context, c action.Claim) bool {
+	nodes, err := m.site.List(ctx)
+	if err != nil {
+		return true // for all that is known
+	}
+	var has atomic.Bool
+	each(ctx, names(nodes), func(ctx context.Context, i int) bool {
+		row, err := m.site.Row(ctx, nodes[i].Name, readClaim)
+		if err == nil && len(row) == 6 && row[0] == c.Run {
+			has.Store(true)
+		}
+		return err == nil
+	})
+	return has.Load()
 }
 
 // leading are all nodes that take writes of their own. Of servers that have nothing to do with one another the primary is
@@ -250,16 +269,22 @@ func (m *Marker) awaitPrimary(ctx context.Context) error {
 	defer cancel()
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
+	var last error
 	for {
 		_, err := m.site.Primary(ctx)
-		if !errors.Is(err, action.ErrNoPrimary) {
+		switch {
+		case errors.Is(err, action.ErrNoPrimary):
+			last = err
+		case err != nil && ctx.Err() != nil: // the end of the time is no cause
+			return cmp.Or(last, err)
+		default:
 			return err
 		}
 		select {
 		case <-tick.C:
 			m.site.RolesChanged()
 		case <-ctx.Done():
-			return err
+			return last
 		}
 	}
 }

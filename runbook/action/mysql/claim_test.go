@@ -140,6 +140,12 @@ func claimsWithoutPrimary(t *testing.T, site *action.Site) {
 	if err := here.Claim(ctx, first); !errors.As(err, &claimed) {
 		t.Errorf("it wakes, and is not fenced: %v", err)
 	}
+	if err := there.Clear(ctx, second); err != nil {
+		t.Errorf("what was never written is not given back: %v", err)
+	}
+	if err := there.Claim(ctx, second); err != nil {
+		t.Fatal(err)
+	}
 	if err := other.Close(); err != nil {
 		t.Error(err)
 	}
