@@ -50,9 +50,7 @@ func hold(ctx context.Context, s *durable.Store, m Marker, c action.Claim) (*hol
 	if c.Held {
 		patience = briefly
 	}
-	err = h.confirmWithin(ctx, patience)
-	h.claim.Break, h.claim.Held = false, true // once
-	return h, err
+	return h, h.confirmWithin(ctx, patience)
 }
 
 // How long a cluster may take to say whose it is: before an act, and when a run goes on that had it, which asks again before
@@ -106,8 +104,12 @@ func (h *holding) confirmWithin(ctx context.Context, patience time.Duration) err
 	asking, asked := context.WithTimeout(ctx, patience)
 	defer asked()
 	var claimed *action.ClaimedError
-	if err := h.marker.Claim(asking, h.claim); errors.As(err, &claimed) {
+	err = h.marker.Claim(asking, h.claim)
+	if errors.As(err, &claimed) {
 		return h.lose(fmt.Errorf("%w: %w", errFenced, err))
+	}
+	if err == nil {
+		h.claim.Break, h.claim.Held = false, true // once
 	}
 	return nil
 }

@@ -18,8 +18,9 @@ import (
 // Marker keeps claims in a table of the cluster's primary, plimsoll.claim. It replicates: a new primary has it too. Where
 // there is no primary, it keeps them in locks.
 type Marker struct {
-	site  *action.Site
-	locks locks
+	site   *action.Site
+	locks  locks
+	broken broken
 }
 
 // NewMarker is for one run, or for whoever else wants a cluster. Its locks end with the site.
@@ -35,21 +36,21 @@ const makeClaims = `CREATE TABLE IF NOT EXISTS plimsoll.claim (id TINYINT PRIMAR
 // Claim takes or prolongs a claim. The server's clock says what has run out.
 //
 // A cluster without a primary, in the middle of a switchover or because its primary is dead, takes no writes: there it is
-// looked whether another has claimed it, and what its nodes can keep without a write is locked.
+// looked whether another has claimed it, and what its nodes can keep without a write is locked. Once there is a primary again,
+// the claim is written there, and the locks are given back.
 func (m *Marker) Claim(ctx context.Context, c action.Claim) error {
 	if _, err := m.site.Primary(ctx); errors.Is(err, action.ErrNoPrimary) {
 		return m.lock(ctx, c)
 	}
 	if !c.Held {
-		if err := m.compareOn(ctx, m.leading(ctx), c); err != nil {
+		if _, err := m.lookAt(ctx, m.leading(ctx), c); err != nil {
+			return err
+		}
+		if err := m.unlocked(ctx, c); err != nil {
 			return err
 		}
 	}
 	err := m.take(ctx, c)
-	if engine.ClassOf(err) == engine.ReadOnly {
-		m.site.RolesChanged()
-		return m.lock(ctx, c)
-	}
 	if engine.ClassOf(err) == engine.Missing {
 		err = m.site.Execute(ctx, "", []string{
 			"CREATE DATABASE IF NOT EXISTS plimsoll", makeClaims,
@@ -59,13 +60,25 @@ func (m *Marker) Claim(ctx context.Context, c action.Claim) error {
 			err = m.take(ctx, c)
 		}
 	}
+	switch {
+	case err == nil:
+		return m.locks.Close()
+	case engine.ClassOf(err) == engine.ReadOnly || errors.Is(err, errDemoted):
+		m.site.RolesChanged()
+		return m.lock(ctx, c)
+	}
 	return err
 }
+
+// errDemoted says that the primary became read only under us, and that who may write there all the same does not.
+var errDemoted = errors.New("it is read only")
 
 func (m *Marker) take(ctx context.Context, c action.Claim) error {
 	mayBreak := "FALSE"
 	if c.Break {
 		mayBreak = "expires < NOW(6)"
+	} else if run, epoch := m.broken.claim(); run != "" {
+		mayBreak = fmt.Sprintf("run = %s AND epoch = %s AND expires < NOW(6)", statement.Text(run), statement.Text(epoch))
 	}
 	// since comes first: MySQL assigns from left to right, and run is compared before it changes.
 	update := fmt.Sprintf(`UPDATE plimsoll.claim SET since = IF(run = %s, since, NOW(6)), run = %s, holder = %s, epoch = %d, expires = NOW(6) + INTERVAL %d MICROSECOND
@@ -75,16 +88,14 @@ func (m *Marker) take(ctx context.Context, c action.Claim) error {
 		return err
 	}
 	row, err := m.site.Row(ctx, "", readClaim)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if len(row) != 6 {
+	case len(row) != 6:
 		return fmt.Errorf("the claim on cluster %s is not there", c.Cluster)
-	}
-	if row[5] == "1" { // it became read only under us, and who may write all the same does not
-		return m.compare(c, row)
-	}
-	if row[0] != c.Run || row[2] != fmt.Sprint(c.Epoch) {
+	case row[5] == "1":
+		return errDemoted
+	case row[0] != c.Run || row[2] != fmt.Sprint(c.Epoch):
 		return claimed(c.Cluster, row)
 	}
 	return nil
@@ -93,43 +104,57 @@ func (m *Marker) take(ctx context.Context, c action.Claim) error {
 const readClaim = `SELECT run, holder, epoch, TIMESTAMPDIFF(SECOND, since, NOW(6)), TIMESTAMPDIFF(MICROSECOND, expires, NOW(6)),
 	@@GLOBAL.read_only FROM plimsoll.claim WHERE id = 1`
 
-// lock compares the claim with what every node that answers has of it, which may be a little old, and takes their locks.
+// lock compares the claim with what every node that answers has of it, which may be a little old, and takes their locks if none
+// refuses.
 func (m *Marker) lock(ctx context.Context, c action.Claim) error {
+	nodes, err := m.site.List(ctx)
+	if err != nil {
+		return fmt.Errorf("list the nodes: %w", err)
+	}
+	answered, err := m.lookAt(ctx, names(nodes), c)
+	if err == nil && len(answered) == 0 {
+		return fmt.Errorf("cluster %s: no node answers", c.Cluster)
+	}
+	if err == nil {
+		err = m.locks.take(ctx, m.site, answered, c)
+	}
+	if claimed := (*action.ClaimedError)(nil); errors.As(err, &claimed) {
+		_ = m.locks.Close() // another has the cluster: what we have would be in its way
+	}
+	return err
+}
+
+// unlocked refuses while another has a lock: it took the cluster when there was no primary, and has not written its claim yet.
+func (m *Marker) unlocked(ctx context.Context, c action.Claim) error {
 	nodes, err := m.site.List(ctx)
 	if err != nil {
 		return fmt.Errorf("list the nodes: %w", err)
 	}
 	found := make([]error, len(nodes))
 	each(ctx, names(nodes), func(ctx context.Context, i int) (answered bool) {
-		if answered, found[i] = m.look(ctx, nodes[i].Name, c); answered && found[i] == nil {
-			found[i] = m.locks.take(ctx, m.site, nodes[i].Name, c)
-		}
-		return answered
-	})
-	if err = cmp.Or(found...); err != nil {
-		_ = m.locks.Close() // another has one: what we have would be in its way
-	}
-	return err
-}
-
-// compareOn compares the claim with what each of some nodes has of it.
-func (m *Marker) compareOn(ctx context.Context, nodes []string, c action.Claim) error {
-	found := make([]error, len(nodes))
-	each(ctx, nodes, func(ctx context.Context, i int) (answered bool) {
-		answered, found[i] = m.look(ctx, nodes[i], c)
+		answered, found[i] = m.locks.free(ctx, m.site, nodes[i].Name, c)
 		return answered
 	})
 	return cmp.Or(found...)
 }
 
-// look compares the claim with what a node has of it.
-func (m *Marker) look(ctx context.Context, node string, c action.Claim) (answered bool, err error) {
-	row, err := m.site.Row(ctx, node, readClaim)
-	if err == nil && len(row) == 6 {
-		err = m.compare(c, row)
-		return true, err
+// lookAt compares the claim with what each of some nodes has of it, and says who answered.
+func (m *Marker) lookAt(ctx context.Context, nodes []string, c action.Claim) (answered []string, err error) {
+	found, answers := make([]error, len(nodes)), make([]bool, len(nodes))
+	each(ctx, nodes, func(ctx context.Context, i int) bool {
+		row, err := m.site.Row(ctx, nodes[i], readClaim)
+		if err == nil && len(row) == 6 {
+			found[i] = m.compare(c, row)
+		}
+		answers[i] = err == nil || engine.ClassOf(err) == engine.Missing // no run has ever claimed this one
+		return answers[i]
+	})
+	for i, node := range nodes {
+		if answers[i] {
+			answered = append(answered, node)
+		}
 	}
-	return err == nil || engine.ClassOf(err) == engine.Missing, nil // or no run has ever claimed this one
+	return answered, cmp.Or(found...)
 }
 
 const (
@@ -176,10 +201,33 @@ func (m *Marker) compare(c action.Claim, row []string) error {
 		theirs = epoch > c.Epoch
 	}
 	// One that has run out cannot be overwritten: a run that was allowed to take it once is not fenced by it later.
-	if err := claimed(c.Cluster, row); theirs && !(err.Expired && (c.Break || c.Held)) {
+	err := claimed(c.Cluster, row)
+	if theirs && !(err.Expired && (c.Break || c.Held)) {
 		return err
 	}
+	if theirs && c.Break {
+		m.broken.set(row[0], row[2])
+	}
 	return nil
+}
+
+// broken is a claim that had run out, and that the run was allowed to take when nothing could be written: it may be on the next
+// primary still.
+type broken struct {
+	mu         sync.Mutex
+	run, epoch string
+}
+
+func (b *broken) set(run, epoch string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.run, b.epoch = run, epoch
+}
+
+func (b *broken) claim() (run, epoch string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.run, b.epoch
 }
 
 // claimed says who has a cluster, from a row of the table with its times as distances from the server's now.
@@ -215,21 +263,25 @@ func (m *Marker) Clear(ctx context.Context, c action.Claim) (err error) {
 	return err
 }
 
-// stands tells whether a node that answers has the claim.
+// stands tells whether a node has the claim, as far as it is known: nobody may answer.
 func (m *Marker) stands(ctx context.Context, c action.Claim) bool {
 	nodes, err := m.site.List(ctx)
 	if err != nil {
-		return true // for all that is known
+		return true
 	}
-	var has atomic.Bool
+	var answered, has atomic.Bool
 	each(ctx, names(nodes), func(ctx context.Context, i int) bool {
 		row, err := m.site.Row(ctx, nodes[i].Name, readClaim)
-		if err == nil && len(row) == 6 && row[0] == c.Run {
+		if err != nil && engine.ClassOf(err) != engine.Missing {
+			return false
+		}
+		answered.Store(true)
+		if len(row) == 6 && row[0] == c.Run {
 			has.Store(true)
 		}
-		return err == nil
+		return true
 	})
-	return has.Load()
+	return has.Load() || !answered.Load()
 }
 
 // leading are all nodes that take writes of their own. Of servers that have nothing to do with one another the primary is

@@ -126,7 +126,7 @@ func claimsWithoutPrimary(t *testing.T, site *action.Site) {
 		t.Errorf("a second run while there is no primary: %v", err)
 	}
 	second.Break = true
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
 	for err = there.Claim(ctx, second); err != nil && ctx.Err() == nil; err = there.Claim(ctx, second) {
 		if !errors.As(err, &claimed) || claimed.Expired {
@@ -152,15 +152,52 @@ func claimsWithoutPrimary(t *testing.T, site *action.Site) {
 	if err := here.Claim(ctx, first); err != nil {
 		t.Errorf("after the other's site was closed: %v", err)
 	}
-	if err := n1.Server.Start(ctx); err != nil {
-		t.Fatal(err)
+	starts := func() {
+		t.Helper()
+		if err := n1.Server.Start(ctx); err != nil {
+			t.Fatal(err)
+		}
+		site.RolesChanged()
 	}
-	site.RolesChanged()
-	if err := here.Clear(ctx, first); err != nil {
+	starts()
+	other = &action.Site{Name: site.Name, Engine: site.Engine, Local: site.Local, List: site.List}
+	other.AskRoles()
+	defer func() { _ = other.Close() }()
+	second.Break = false
+	if err := NewMarker(other).Claim(ctx, second); !errors.As(err, &claimed) || !strings.Contains(claimed.Error(), "of n2)") {
+		t.Errorf("there is a primary again, and the claim is not yet written: %v", err)
+	}
+	if err := here.Claim(ctx, first); err != nil {
 		t.Error(err)
 	}
 	if value, err := site.Value(ctx, "n2", "SELECT COALESCE(IS_USED_LOCK('plimsoll.claim'), 'free')"); err != nil || value != "free" {
-		t.Errorf("after it was given back the lock is held by %s, %v", value, err)
+		t.Errorf("the claim is written, and the lock is held by %s, %v", value, err)
+	}
+	first.For = time.Microsecond
+	if err := here.Claim(ctx, first); err != nil {
+		t.Fatal(err)
+	}
+	// One that has run out is broken while nothing can be written, and is no fence when it can be.
+	for row := []string(nil); len(row) == 0 || row[0] != "r7"; {
+		if row, err = site.Row(ctx, "n2", readClaim); err != nil && ctx.Err() != nil {
+			t.Fatalf("the claim did not reach the replica: %v, %v", row, err)
+		}
+	}
+	if err := n1.Server.(action.Breaker).Kill(ctx); err != nil {
+		t.Fatal(err)
+	}
+	site.RolesChanged()
+	third, breaker := action.Claim{Cluster: "c", Run: "r9", Holder: "here", Epoch: 1, For: time.Minute, Break: true}, NewMarker(site)
+	if err := breaker.Claim(ctx, third); err != nil {
+		t.Errorf("one that has run out is not broken without a primary: %v", err)
+	}
+	starts()
+	third.Break, third.Held = false, true
+	if err := breaker.Claim(ctx, third); err != nil {
+		t.Errorf("what was broken is a fence: %v", err)
+	}
+	if err := breaker.Clear(ctx, third); err != nil {
+		t.Error(err)
 	}
 }
 

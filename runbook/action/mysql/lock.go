@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,75 +28,122 @@ const unheard = 30 * time.Second
 // takeLock waits a moment: the server may not have noticed yet that whoever had the lock has died.
 const takeLock = `SELECT IF(IS_USED_LOCK('plimsoll.claim') <=> CONNECTION_ID(), 1, GET_LOCK('plimsoll.claim', 1)), IS_USED_LOCK('plimsoll.claim')`
 
-// take takes a node's lock, or finds that it is ours; *action.ClaimedError when another has it. A node that cannot be asked
-// keeps nothing: nor does it for another.
-func (l *locks) take(ctx context.Context, site *action.Site, node string, c action.Claim) error {
-	var ended error
+// take takes the locks of nodes, or finds that they are ours; *action.ClaimedError when another has one, any other error when it
+// cannot be told.
+func (l *locks) take(ctx context.Context, site *action.Site, nodes []string, c action.Claim) error {
+	found := make([]error, len(nodes))
+	var taking sync.WaitGroup
+	for i, node := range nodes {
+		taking.Go(func() { found[i] = l.takeOne(ctx, site, node, c) })
+	}
+	taking.Wait()
+	for _, err := range found {
+		if claimed := (*action.ClaimedError)(nil); errors.As(err, &claimed) {
+			return err
+		}
+	}
+	return cmp.Or(found...)
+}
+
+func (l *locks) takeOne(ctx context.Context, site *action.Site, node string, c action.Claim) error {
+	last := fmt.Errorf("node %s: its lock changes hands", node)
 	for range 3 { // a connection from before may have been cut, and one that has the lock may end
-		session := l.session(ctx, site, node)
-		if session == nil {
-			return nil
+		session, err := l.session(ctx, site, node)
+		if err != nil {
+			return fmt.Errorf("lock node %s: %w", node, err)
 		}
 		row, err := ask(ctx, session, takeLock)
 		if err != nil {
 			l.drop(node, session)
-			ended = nil
+			last = fmt.Errorf("lock node %s: %w", node, err)
 			continue
 		}
 		if row[0] == "1" {
 			return nil
 		}
-		theirs, err := l.owner(ctx, session, node, row[1], c)
-		switch {
-		case err != nil:
-			l.drop(node, session)
-		case theirs == nil:
-		case theirs.Expired && (c.Break || c.Held):
-			_, _ = ask(ctx, session, "KILL "+row[1]) // seen by who has the lock then
-			ended = theirs
-		default:
-			return theirs
+		if err := l.evict(ctx, session, node, row[1], c); err != nil {
+			return err
 		}
 	}
-	return ended
+	return last
 }
 
-// owner says who has a lock; nil if nobody has it any more.
-func (l *locks) owner(ctx context.Context, session engine.Session, node, connection string, c action.Claim) (*action.ClaimedError, error) {
-	if connection == "NULL" {
-		return nil, nil
+// free tells whether a node answers, and refuses when another has its lock.
+func (l *locks) free(ctx context.Context, site *action.Site, node string, c action.Claim) (answered bool, err error) {
+	if l.has(node) {
+		return true, nil
 	}
+	err = site.Use(ctx, node, func(session engine.Session) (refused error) {
+		for range 4 { // a connection may just be ending
+			row, err := ask(ctx, session, "SELECT IS_USED_LOCK('plimsoll.claim')")
+			if err != nil {
+				return err
+			}
+			if answered = true; row[0] == "NULL" {
+				return nil
+			}
+			if refused = l.evict(ctx, session, node, row[0], c); action.Rest(ctx, 200*time.Millisecond) != nil {
+				break
+			}
+		}
+		return refused
+	})
+	var claimed *action.ClaimedError
+	if answered && !errors.As(err, &claimed) {
+		err = nil
+	}
+	return answered, err
+}
+
+// evict ends a connection that has the lock and was silent for too long, if the run may do so; else it refuses,
+// *action.ClaimedError.
+func (l *locks) evict(ctx context.Context, session engine.Session, node, connection string, c action.Claim) error {
+	if connection == "NULL" {
+		return nil // it has ended
+	}
+	theirs := &action.ClaimedError{Cluster: c.Cluster, Holder: fmt.Sprintf("connection %s of %s", connection, node)}
 	row, err := ask(ctx, session, "SELECT user, host, time FROM information_schema.processlist WHERE id = "+connection)
 	if err != nil || len(row) == 0 {
-		return nil, err
+		return theirs // others' connections may not be ours to see
 	}
-	e := &action.ClaimedError{Cluster: c.Cluster, Holder: fmt.Sprintf("%s at %s (connection %s of %s)", row[0], row[1], connection, node)}
+	theirs.Holder = fmt.Sprintf("%s at %s (%s)", row[0], row[1], theirs.Holder)
 	if seconds, err := strconv.Atoi(row[2]); err == nil {
-		e.Silent = time.Duration(seconds) * time.Second
-		e.Expired = e.Silent >= l.unheard
+		theirs.Silent = time.Duration(seconds) * time.Second
+		theirs.Expired = theirs.Silent >= l.unheard
 	}
-	return e, nil
+	if !theirs.Expired || !c.Break && !c.Held {
+		return theirs
+	}
+	if _, err := ask(ctx, session, "KILL "+connection); err != nil {
+		return theirs
+	}
+	return nil
+}
+func (l *locks) has(node string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.held[node] != nil
 }
 
-// session is the connection that has a node's lock, or is to have it; nil if there can be none.
-func (l *locks) session(ctx context.Context, site *action.Site, node string) engine.Session {
+// session is the connection that has a node's lock, or is to have it.
+func (l *locks) session(ctx context.Context, site *action.Site, node string) (engine.Session, error) {
 	l.mu.Lock()
 	session := l.held[node]
 	l.mu.Unlock()
 	if session != nil {
-		return session
+		return session, nil
 	}
 	db, err := site.Database(ctx, node)
-	if err == nil {
-		session, err = db.Session(ctx)
-	}
 	if err != nil {
-		return nil
+		return nil, err
+	}
+	if session, err = db.Session(ctx); err != nil {
+		return nil, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.held[node] = session
-	return session
+	return session, nil
 }
 
 func (l *locks) drop(node string, session engine.Session) {
