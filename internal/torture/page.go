@@ -21,7 +21,10 @@ same lab. ` + "`make torture`" + ` does it again and writes this page; ` + "`pli
   is irreversible or was found not undone.
 - **stays**: steps that say that they cannot be taken back, and stop an undo. **asks**: steps that stop for a person when they are cut off in the
   middle. Both are declared, and no trouble.
-- **goes on**: the longest from the start of the process that goes on after a kill to what it writes first.
+- **goes on**: the longest from the start of the process that goes on after a kill to what it writes first. The machine is shared, so times say
+  little.
+
+A runbook that the table lacks was not tortured on that product. The results stand in ` + "`docs/torture`" + `, one file each.
 
 `
 
