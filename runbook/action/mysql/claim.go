@@ -139,9 +139,10 @@ func (m *Marker) unlocked(ctx context.Context, c action.Claim) error {
 // Clear gives a claim back; that of another stays.
 func (m *Marker) Clear(ctx context.Context, c action.Claim) (err error) {
 	defer func() { err = errors.Join(err, m.locks.Close()) }()
-	if err := m.awaitPrimary(ctx); errors.Is(err, action.ErrNoPrimary) && !m.stands(ctx, c) {
-		return nil
-	} else if err != nil {
+	if _, err := m.site.Primary(ctx); errors.Is(err, action.ErrNoPrimary) && !m.stands(ctx, c) {
+		return nil // it was never written
+	}
+	if err := m.awaitPrimary(ctx); err != nil {
 		return err
 	}
 	clear := fmt.Sprintf("UPDATE plimsoll.claim SET run = '', holder = '' WHERE id = 1 AND run = %s AND epoch <= %d", statement.Text(c.Run), c.Epoch)

@@ -62,8 +62,10 @@ func (l *locks) takeOne(ctx context.Context, site *action.Site, node string, c a
 			return nil
 		}
 		if err := l.evict(ctx, session, node, row[1], c); err != nil {
-			return err
-		}
+			if last = err; !c.Held {
+				return err
+			}
+		} // a run that goes on is not fenced by the connection of its process that died, which a busy server notices late
 	}
 	return last
 }
