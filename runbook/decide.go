@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -172,8 +171,8 @@ func (r *runner) intend(ctx context.Context, i *Item) (*Event, error) {
 	if r.restrained(i) {
 		return nil, nil
 	}
-	if err := r.held.confirm(ctx); errors.Is(err, errFenced) {
-		return nil, nil //nolint:nilerr // the next look sees that it is fenced, and parks
+	if err := r.held.mayAct(ctx); r.held.lost() != nil {
+		return nil, nil //nolint:nilerr // the next look sees that it is lost, and parks
 	} else if err != nil {
 		return nil, err
 	}

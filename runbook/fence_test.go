@@ -17,11 +17,16 @@ type board struct {
 	has  action.Claim
 	dead bool // who has it does not prolong it any more
 	mute bool // it takes nothing back
+
+	unclear bool // it does not say who has it
 }
 
 func (b *board) Claim(_ context.Context, c action.Claim) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.unclear {
+		return errors.New("it does not answer")
+	}
 	if b.has.Run != "" && b.has.Run != c.Run && !(b.dead && c.Break) {
 		return &action.ClaimedError{Cluster: c.Cluster, Run: b.has.Run, Holder: b.has.Holder, Expired: b.dead, Since: time.Unix(0, 0), Silent: time.Hour}
 	}
@@ -97,6 +102,38 @@ func TestARunWhoseClusterWasTakenActsNoMore(t *testing.T) {
 	}
 	if lease, err := b.Store.Lease(t.Context(), "cluster lab1"); err != nil || lease.Holder != "" {
 		t.Errorf("the lock is held by %q, %v", lease.Holder, err)
+	}
+}
+
+func TestAnOwnerThatSleptActsOnlyAfterAClearAnswer(t *testing.T) {
+	for name, c := range map[string]struct {
+		slept, unclear, answersAgain bool
+		want                         error
+	}{
+		"awake, the target answers":              {},
+		"awake, it does not: nobody can take it": {unclear: true},
+		"it slept, the target answers":           {slept: true},
+		"it slept, the target does not answer":   {slept: true, unclear: true, want: errUnsure},
+		"it slept, the target answers after all": {slept: true, unclear: true, answersAgain: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, shared := newBench(t), &board{}
+			h, err := hold(t.Context(), b.Store, shared, action.Claim{Cluster: "lab1", Run: "ours", For: time.Minute})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.slept {
+				h.asked = h.asked.Add(-2 * time.Minute)
+			}
+			shared.unclear = c.unclear
+			if err := h.confirm(t.Context()); err != nil {
+				t.Fatalf("to prolong: %v", err)
+			}
+			shared.unclear = c.unclear && !c.answersAgain
+			if err := h.mayAct(t.Context()); !errors.Is(err, c.want) || !errors.Is(h.why(), c.want) || errors.Is(err, errFenced) {
+				t.Errorf("to act: %v, lost %v", err, h.why())
+			}
+		})
 	}
 }
 

@@ -21,7 +21,10 @@ type Marker interface {
 }
 
 // errFenced says that the cluster was taken by another while this process was not looking.
-var errFenced = errors.New("the cluster was taken by another run")
+var errFenced = errors.New("another run took the cluster")
+
+// errUnsure says that it may have been: this process did not look for longer than its claim holds, and got no clear answer since.
+var errUnsure = errors.New("this process slept longer than its claim on the cluster holds, and the cluster does not say whose it is now: resume when it answers")
 
 // holding keeps a run's lease of one cluster alive, in the store and in the target.
 type holding struct {
@@ -33,6 +36,8 @@ type holding struct {
 
 	mu    sync.Mutex
 	lease durable.Lease
+	asked time.Time // the cluster, last, by the wall clock: the other one stands still while a machine sleeps
+	slept bool      // for longer than the claim holds, and no clear answer since
 	lost  error
 }
 
@@ -43,7 +48,7 @@ func hold(ctx context.Context, s *durable.Store, m Marker, c action.Claim) (*hol
 		return nil, err
 	}
 	h := &holding{
-		store: s, marker: m, ttl: c.For, lease: lease, fenced: make(chan struct{}), claim: c,
+		store: s, marker: m, ttl: c.For, lease: lease, fenced: make(chan struct{}), claim: c, asked: time.Now().Round(0),
 	}
 	h.claim.Epoch = lease.Epoch
 	patience := slowly
@@ -79,8 +84,21 @@ func (h *holding) keep(ctx context.Context) {
 }
 
 // confirm asks both places whether the cluster is still ours, and prolongs. A target that does not answer cannot be taken by
-// another either; so only a clear answer fences.
+// another either; so only a clear answer fences who has asked all the time.
 func (h *holding) confirm(ctx context.Context) error { return h.confirmWithin(ctx, slowly) }
+
+// mayAct confirms before an act. Who slept, and does not know whether the target could be taken meanwhile, loses it.
+func (h *holding) mayAct(ctx context.Context) error {
+	if err := h.confirm(ctx); err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.slept && h.lost == nil {
+		return h.lose(errUnsure)
+	}
+	return h.lost
+}
 
 func (h *holding) confirmWithin(ctx context.Context, patience time.Duration) error {
 	h.mu.Lock()
@@ -101,6 +119,7 @@ func (h *holding) confirmWithin(ctx context.Context, patience time.Duration) err
 	if h.marker == nil {
 		return nil
 	}
+	h.slept = h.slept || time.Now().Round(0).Sub(h.asked) > h.ttl
 	asking, asked := context.WithTimeout(ctx, patience)
 	defer asked()
 	var claimed *action.ClaimedError
@@ -108,8 +127,8 @@ func (h *holding) confirmWithin(ctx context.Context, patience time.Duration) err
 	if errors.As(err, &claimed) {
 		return h.lose(fmt.Errorf("%w: %w", errFenced, err))
 	}
-	if err == nil {
-		h.claim.Break, h.claim.Held = false, true // once
+	if h.asked = time.Now().Round(0); err == nil {
+		h.slept, h.claim.Break, h.claim.Held = false, false, true // broken once
 	}
 	return nil
 }
@@ -120,13 +139,13 @@ func (h *holding) lose(err error) error {
 	return err
 }
 
-// isLost tells whether the cluster was seen to be another's.
-func (h *holding) isLost() bool {
+// why says how the cluster was lost; nil while it is ours.
+func (h *holding) why() error {
 	select {
 	case <-h.fenced:
-		return true
+		return h.lost
 	default:
-		return false
+		return nil
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"plimsoll/durable"
@@ -148,10 +147,10 @@ func (e *BusyError) Hint() string {
 	return hint
 }
 
-// confirm asks for each cluster whether it is still ours, and prolongs.
-func (all holdings) confirm(ctx context.Context) error {
+// mayAct asks for each cluster whether it is still ours, and prolongs.
+func (all holdings) mayAct(ctx context.Context) error {
 	for _, h := range all {
-		if err := h.confirm(ctx); err != nil {
+		if err := h.mayAct(ctx); err != nil {
 			return err
 		}
 	}
@@ -167,8 +166,15 @@ func (all holdings) epochs() map[string]int64 {
 	return epochs
 }
 
-// lost tells whether one of the clusters was seen to be another's.
-func (all holdings) lost() bool { return slices.ContainsFunc(all, (*holding).isLost) }
+// lost says how one of the clusters was lost; nil while all are ours.
+func (all holdings) lost() error {
+	for _, h := range all {
+		if err := h.why(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // release gives the clusters back. kept says which claims stay because their cluster does not answer.
 func (all holdings) release(ctx context.Context) (kept, err error) {

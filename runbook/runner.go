@@ -112,8 +112,11 @@ func (r *runner) stopping() (reason string) {
 		return "interrupted by a person"
 	default:
 	}
-	if r.held.lost() {
-		return "another run took the cluster"
+	switch err := r.held.lost(); {
+	case errors.Is(err, errFenced):
+		return errFenced.Error()
+	case err != nil:
+		return err.Error()
 	}
 	return ""
 }

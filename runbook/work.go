@@ -67,7 +67,7 @@ func (r *runner) beginAct(i *Item) {
 			}
 		}
 		// Once more, for whoever slept since the intent was written.
-		if err := r.held.confirm(ctx); err != nil {
+		if err := r.held.mayAct(ctx); err != nil {
 			return nil, notBegun{err}
 		}
 		out, err := act(ctx, site, call)
