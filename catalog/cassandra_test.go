@@ -182,7 +182,7 @@ phases: {warmup: 2s}
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := "baseline: the node at " + ring.Target.Addresses[1] + " took requests and answered none for a while"
+	said := "baseline: the node at " + ring.Target.Addresses[1] + " took requests and answered none for "
 	if v := result.Verdict; v.Verdict != analyze.Invalid || !slices.ContainsFunc(v.Reasons, func(r string) bool { return strings.Contains(r, said) }) {
 		t.Errorf("%s: %q, want INVALID: %s", v.Verdict, v.Reasons, said)
 	}
@@ -200,8 +200,9 @@ type freezing struct {
 	address string // of the node
 	frozen  atomic.Bool
 	avoided chan struct{}
-	once    sync.Once
 	done    sync.WaitGroup
+
+	keeps atomic.Bool // away from the node
 }
 
 func (f *freezing) Observe(u trial.Update) {
@@ -212,7 +213,14 @@ func (f *freezing) Observe(u trial.Update) {
 		}
 	case trial.Happened:
 		if u.Kind == "load.avoids" && u.Detail["address"] == f.address && f.frozen.Load() {
-			f.once.Do(func() { close(f.avoided) })
+			f.keeps.Store(true)
+		}
+	case trial.Second:
+		if f.keeps.Load() {
+			select {
+			case f.avoided <- struct{}{}:
+			default:
+			}
 		}
 	}
 }
@@ -226,10 +234,12 @@ func (f *freezing) freeze() {
 	f.frozen.Store(true)
 	limited, cancel := context.WithTimeout(f.Context(), time.Minute)
 	defer cancel()
-	select {
-	case <-f.avoided:
-	case <-limited.Done():
-		f.Error("the load never kept away from the node")
+	for range 5 { // seconds, of which the first may still be the node's own
+		select {
+		case <-f.avoided:
+		case <-limited.Done():
+			f.Error("the load did not keep away from the node")
+		}
 	}
 	if err := f.cluster.Thaw(context.WithoutCancel(f.Context()), node); err != nil {
 		f.Error(err)

@@ -1,16 +1,22 @@
 package trial
 
 import (
+	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"plimsoll/engine"
 	"plimsoll/load"
 	"plimsoll/series"
 )
 
-// avoided makes events of nodes that the load keeps away from because they hang, and to which it returns. What hangs while
-// nothing is done to the cluster is no part of the question: a baseline with it is none.
+// hangs is how long, in all of a phase, a node owes answers before it is called hanging: a pause of a second or two, as a
+// collection of garbage makes, is how the service is.
+const hangs = 3 * time.Second
+
+// avoided makes events of nodes that the load keeps away from because they owe it answers, and to which it returns. What
+// hangs while nothing is done to the cluster is no part of the question: a baseline with it is none.
 func (d *drive) avoided(s load.Second) {
 	var now []string
 	for _, db := range d.sources {
@@ -31,21 +37,25 @@ func (d *drive) avoided(s load.Second) {
 	tell("load.returns", d.avoids, now)
 	d.avoids = now
 	for _, address := range now {
-		if !slices.Contains(d.hung, d.now.phase+" "+address) {
-			d.hung = append(d.hung, d.now.phase+" "+address)
+		if d.hung == nil {
+			d.hung = map[hang]time.Duration{}
 		}
+		d.hung[hang{d.now.phase, address}] += time.Second
 	}
 }
 
+// hang is where and when a node owed answers.
+type hang struct{ phase, address string }
+
 // judgeHung says of the undisturbed phases in which nodes hung.
 func (d *drive) judgeHung() {
-	for _, at := range d.hung {
-		phase, address, _ := strings.Cut(at, " ")
-		switch phase {
-		case "baseline":
-			d.refute("%s, baseline: the node at %s took requests and answered none for a while, though nothing was done to it", where(d.cell.Name, d.round), address)
-		case "measure":
-			d.note("%s, measure: the node at %s took requests and answered none for a while; the load went to the others", where(d.cell.Name, d.round), address)
+	for _, at := range slices.SortedFunc(maps.Keys(d.hung), func(a, b hang) int { return strings.Compare(a.address, b.address) }) {
+		owed := d.hung[at]
+		switch {
+		case at.phase == "baseline" && owed >= hangs:
+			d.refute("%s, baseline: the node at %s took requests and answered none for %v, though nothing was done to it", where(d.cell.Name, d.round), at.address, owed)
+		case at.phase == "baseline", at.phase == "measure":
+			d.note("%s, %s: the node at %s took requests and answered none for %v; the load went to the others", where(d.cell.Name, d.round), at.phase, at.address, owed)
 		}
 	}
 }

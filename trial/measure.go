@@ -150,7 +150,7 @@ type drive struct {
 	lost    int // connections, at the end of the last second
 	sources []engine.Database
 	avoids  []string // addresses that the load keeps away from, at the end of the last second
-	hung    []string // a phase and an address, for each node that hung in it
+	hung    map[hang]time.Duration
 }
 
 func (d *drive) run(ctx context.Context) error {

@@ -55,7 +55,23 @@ func (m Marker) make(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return m.agreed(ctx, r)
+}
+
+// agreed waits until all members have the table: a change of the ring is refused while they disagree about the schema.
+func (m Marker) agreed(ctx context.Context, r *ring) error {
+	for {
+		v, err := r.view(ctx, "")
+		if err != nil {
+			return err
+		}
+		if v.disagreement() == "" {
+			return nil
+		}
+		if err := action.Rest(ctx, often); err != nil {
+			return fmt.Errorf("make the table of claims: %s: %w", v.disagreement(), err)
+		}
+	}
 }
 
 func (m Marker) take(ctx context.Context, c action.Claim) error {
