@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"plimsoll/runbook/action"
@@ -38,26 +37,6 @@ func kindOf(n action.Nature) jobKind {
 		return waiting
 	}
 	return yielding
-}
-
-// progress is how far an act says it is.
-type progress struct {
-	mu    sync.Mutex
-	share float64
-	text  string
-	began time.Time
-}
-
-func (p *progress) tell(share float64, text string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.share, p.text = share, text
-}
-
-func (p *progress) now() (float64, string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.share, p.text
 }
 
 // result is what came of a job: an event or an error.

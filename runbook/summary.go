@@ -11,7 +11,7 @@ type Summary struct {
 	Position string        `json:"position,omitempty"`
 	Detail   string        `json:"detail,omitempty"`
 	Share    float64       `json:"share"`          // of the whole, 0 to 1
-	Left     time.Duration `json:"left,omitempty"` // by earlier runs; 0: not known
+	Left     time.Duration `json:"left,omitempty"` // by earlier runs and by the pace of what is under way; 0: not known
 	Reason   string        `json:"reason,omitempty"`
 }
 
@@ -28,33 +28,47 @@ func (r *runner) tell(now bool) {
 	_ = r.service.Store.Tell(r.outside, r.journal.Run(), data) // for onlookers only
 }
 
-// summary says how far the run is: each part of its work weighs what it took before.
+// summary says how far the run is: each part of its work weighs what it took before, or what it takes at its pace.
 func (r *runner) summary() Summary {
 	s := r.state
 	out := Summary{Status: s.Status(), Position: s.Position()}
-	var total, done float64
+	known := len(r.learned) > 0
+	var total, done float64  // seconds, or where nothing is known parts
+	var pace time.Duration   // of all that is under way
+	paced := s.Outcome == "" // nothing else is left
 	for _, p := range s.parts() {
-		weight := r.learned.weight(p.id)
-		total += weight
+		weight, share := r.learned.weight(p.id), 0.0
 		switch j := r.jobs[p.key]; {
 		case p.over:
-			done += weight
-		case j != nil:
-			share, text := j.progress.now()
-			if share < 0 { // it does not say: by the clock
-				share = r.learned.elapsed(p.id, time.Since(j.progress.began))
-			}
-			done += share * weight
-			if text != "" {
+			share = 1
+		case j == nil:
+			paced = false
+		default:
+			var text string
+			if share, text = j.progress.now(); text != "" {
 				out.Detail = p.key + ": " + text
 			}
+			took, left := time.Since(j.progress.began), j.progress.left()
+			switch {
+			case left > 0 && known: // what it shows itself beats what earlier runs took, maybe of less data
+				weight = (took + left).Seconds()
+				share = took.Seconds() / weight
+			case share < 0: // it does not say: by the clock
+				share = r.learned.elapsed(p.id, took)
+			}
+			pace, paced = max(pace, left), paced && left > 0
 		}
+		total += weight
+		done += share * weight
 	}
 	if total > 0 {
 		out.Share = done / total
 	}
-	if len(r.learned) > 0 && s.Outcome == "" {
+	switch {
+	case known && s.Outcome == "":
 		out.Left = time.Duration((total - done) * float64(time.Second))
+	case paced:
+		out.Left = pace
 	}
 	switch {
 	case s.Held != "":
