@@ -38,6 +38,9 @@ func (r *runner) decide(ctx context.Context) (*Event, error) {
 		if len(r.jobs) > 0 {
 			return nil, nil
 		}
+		if e := r.retreat(i); e != nil {
+			return e, nil
+		}
 		return &Event{Kind: Ended, Outcome: Broken, Reason: "step " + i.Key + ": " + i.Error}, nil
 	}
 	if e := r.guarded(); e != nil {
@@ -229,19 +232,17 @@ func (r *runner) cancel() *Event {
 		}
 		return r.takeBack(i)
 	}
-	return &Event{Kind: Ended, Outcome: TakenBack}
+	return &Event{Kind: Ended, Outcome: TakenBack, Reason: r.state.Retreated()}
 }
 
 func (r *runner) takeBack(i *Item) *Event {
 	task, err := r.state.Book.bind(i.Step.Uses, i.Inputs)
-	if err != nil {
+	switch {
+	case err != nil:
 		return &Event{Kind: Stuck, Step: i.Key, Error: err.Error()}
-	}
-	_, own := task.(action.Undoer)
-	switch effect := task.Nature().Effect; {
-	case effect == action.None:
+	case task.Nature().Effect == action.None:
 		return &Event{Kind: Undone, Step: i.Key}
-	case i.Step.Undo == nil && (effect == action.Irreversible || !own):
+	case !r.reversible(i):
 		return &Event{Kind: Stuck, Step: i.Key, Error: "it is irreversible"}
 	}
 	return &Event{Kind: Undoing, Step: i.Key, Epoch: r.state.epoch(i)}

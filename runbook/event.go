@@ -30,7 +30,7 @@ const (
 	Undone   Kind = "undone"
 	Stuck    Kind = "stuck"    // a step cannot be undone
 	Said     Kind = "said"     // a person's word that changed nothing, with the reason
-	Stopping Kind = "stopping" // a person cancelled
+	Stopping Kind = "stopping" // a person cancelled; with an Error: a step failed, and the runbook has what was done undone
 	Parked   Kind = "parked"   // the stint ended before the run did
 	Ended    Kind = "ended"    // with an outcome; only a rerun or a cancellation can follow
 )

@@ -161,6 +161,37 @@ steps:
 	}
 }
 
+func TestAFailureIsUndoneWhereTheRunbookSaysSoAndAllOfItCanBe(t *testing.T) {
+	for _, c := range []struct {
+		second  string
+		outcome Outcome
+		left    bool
+	}{
+		{`undo: "rm DIR/b", `, TakenBack, false},
+		{"", Broken, true}, // nothing takes b back: a person decides
+	} {
+		b := newBench(t)
+		run := b.begin(Request{Book: b.parse(`
+runbook: test/retreat
+on_failure: undo
+steps:
+  - {id: a, uses: command, with: {run: "echo a > DIR/a", check: "test -e DIR/a", undo: "rm DIR/a", repeatable: true}}
+  - {id: b, uses: command, with: {run: "touch DIR/b", check: "test -e DIR/b", ` + c.second + `repeatable: true}}
+  - {id: c, uses: command, with: {run: "echo no room; false", undo: "true", repeatable: true}}
+`)})
+		st := b.stintOf(run, Order{Do: "run"})
+		if st.Outcome != c.outcome || (b.read("a") != "") != c.left {
+			t.Errorf("outcome %q because of %q, and a is %q", st.Outcome, st.Why, b.read("a"))
+		}
+		if why := st.Retreated(); (why != "") == c.left || why != "" && !strings.Contains(why, "step c failed") {
+			t.Errorf("taken back because of %q", why)
+		}
+		if lease, err := b.Store.Lease(t.Context(), "cluster lab1"); err != nil || (lease.Holder != "") != c.left {
+			t.Errorf("the lock is held by %q, %v", lease.Holder, err)
+		}
+	}
+}
+
 func TestRerunAppendsAnAttempt(t *testing.T) {
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse(`

@@ -18,7 +18,8 @@ type Runbook struct {
 	Name       string           `yaml:"runbook,required" doc:"Its name, such as mysql/rolling-restart."`
 	About      string           `yaml:"about" doc:"What it does, in a sentence."`
 	Inputs     map[string]Input `yaml:"inputs" doc:"What a person says when it is run; inputs.NAME in expressions."`
-	Lock       Lock             `yaml:"lock" doc:"cluster: one change per cluster at a time. none: for runbooks that only look. Default cluster."`
+	Lock       Lock             `yaml:"lock" doc:"cluster: one change per cluster at a time. none: for runbooks that change nothing that another could. Default cluster."`
+	OnFailure  OnFailure        `yaml:"on_failure" doc:"stop: a run that failed stays where it is, until a person resumes or cancels it. undo: what it did is taken back at once, if all of it can be. Default stop."`
 	Gate       *Gate            `yaml:"gate" doc:"What must be before it may touch production."`
 	Guardrails []Guardrail      `yaml:"guardrails" doc:"Metrics that must hold; no new act begins while one is breached."`
 	Steps      []Step           `yaml:"steps,required" doc:"One after another."`

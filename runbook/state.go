@@ -21,7 +21,7 @@ type State struct {
 	Settling map[string]time.Duration // by group: the longest that was waited for that
 	Held     string                   // the guardrail that holds it
 	Baseline map[string]float64
-	Stopping *Event // a person cancelled
+	Stopping *Event // a person cancelled, or its runbook has a failure undone
 	Undoing  bool
 	Stuck    string // why no more can be undone
 	Outcome  Outcome

@@ -91,7 +91,7 @@ func (o *Ordeal) unexpected(test, failing string, st *State) {
 			o.trouble(test, i.Key, "it failed: "+i.Error)
 		}
 	}
-	if st.Outcome != Done && st.Outcome != Broken {
+	if st.Outcome != Done && st.Outcome != Broken && (failing == "" || st.Retreated() == "") {
 		o.trouble(test, st.Position(), "it did not come to its end: "+st.Status()+": "+st.Why)
 	}
 }

@@ -107,7 +107,9 @@ func conclude(ctx context.Context, c console, d *desk, run string, asJSON bool, 
 			return err
 		}
 	}
-	switch {
+	switch why := st.Retreated(); {
+	case st.Outcome == runbook.TakenBack && why != "":
+		return fmt.Errorf("run %s was taken back: %s", run, why)
 	case st.Outcome == runbook.Done || st.Outcome == runbook.TakenBack || st.Outcome == runbook.Cancelled:
 		fmt.Fprintf(c.err, "run %s: %s\n", run, st.Outcome)
 		return nil

@@ -185,6 +185,10 @@ func tellEvent(e runbook.Event, run string) string {
 		return "held by guardrail " + e.Reason
 	case runbook.Freed:
 		return "goes on: the guardrail holds again"
+	case runbook.Stopping:
+		if e.Error != "" {
+			return e.Error + "; what was done is taken back"
+		}
 	case runbook.Undone:
 		return "undone"
 	case runbook.Stuck:

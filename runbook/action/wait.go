@@ -60,6 +60,9 @@ func (w *wait) ask(ctx context.Context, on *Site) (string, error) {
 	return strings.TrimSuffix(string(out.Stdout), "\n"), err
 }
 
+// Verify has nothing to add: the answer was the one, and may be another a moment later.
+func (w *wait) Verify(context.Context, *Site, Facts) error { return nil }
+
 // Act asks until the answer is the one; an answer that cannot be had is asked for again, the step's timeout ends it.
 func (w *wait) Act(ctx context.Context, on *Site, c Call) (Facts, error) {
 	tick := time.NewTicker(w.Every)

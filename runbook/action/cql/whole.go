@@ -30,6 +30,9 @@ func (w *whole) Act(ctx context.Context, on *action.Site, c action.Call) (action
 	return nil, w.on(on).Await(ctx, c, often)
 }
 
+// Verify has nothing to add: it was whole, and may have hints to deliver again a moment later.
+func (w *whole) Verify(context.Context, *action.Site, action.Facts) error { return nil }
+
 func (w *whole) on(s *action.Site) action.Missing {
 	return func(ctx context.Context) (string, error) { return w.missing(ctx, s) }
 }

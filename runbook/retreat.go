@@ -1,0 +1,54 @@
+package runbook
+
+import (
+	"plimsoll/internal/document"
+	"plimsoll/runbook/action"
+)
+
+// OnFailure is what becomes of a run of which a step failed for good.
+type OnFailure string
+
+// What becomes of it.
+const (
+	FailureStops  OnFailure = "stop"
+	FailureUndoes OnFailure = "undo"
+)
+
+// UnmarshalDocument reads stop or undo.
+func (f *OnFailure) UnmarshalDocument(n *document.Node) error {
+	*f = OnFailure(n.Text)
+	return oneOf(n, "answer to a failure", string(FailureStops), string(FailureUndoes))
+}
+
+// retreat begins to take a failed run back, if its runbook says so and all that has acted can be taken back; nil: it stays where
+// it is. What a person is asked about, and what may still be under way, is nothing to be touched by itself.
+func (r *runner) retreat(failed *Item) *Event {
+	if r.state.Book.OnFailure != FailureUndoes {
+		return nil
+	}
+	for _, i := range r.state.Items {
+		if i.Asks || i.Open || i.Acts && !r.reversible(i) {
+			return nil
+		}
+	}
+	return &Event{Kind: Stopping, Undo: true, Error: "step " + failed.Key + " failed: " + failed.Error}
+}
+
+// reversible tells whether there is an undo of what a step did.
+func (r *runner) reversible(i *Item) bool {
+	task, err := r.state.Book.bind(i.Step.Uses, i.Inputs)
+	if err != nil {
+		return false
+	}
+	_, own := task.(action.Undoer)
+	effect := task.Nature().Effect
+	return effect == action.None || i.Step.Undo != nil || own && effect != action.Irreversible
+}
+
+// Retreated says why the run was taken back by itself; empty: it was not.
+func (s *State) Retreated() string {
+	if s.Stopping == nil {
+		return ""
+	}
+	return s.Stopping.Error
+}
