@@ -157,6 +157,58 @@ func TestNoActBeginsDuringABreach(t *testing.T) {
 	}
 }
 
+// lingering is a marker whose cluster takes its time when an act is about to begin.
+type lingering struct {
+	*board
+	linger func()
+}
+
+func (l lingering) Claim(ctx context.Context, c action.Claim) error {
+	l.linger()
+	return l.board.Claim(ctx, c)
+}
+
+func TestAnActDoesNotBeginWhenABreachCameWhileTheClusterWasAsked(t *testing.T) {
+	b := newBench(t)
+	d := &dial{load: 1}
+	b.Meter = func(*action.Site) Meter { return d }
+	var run string
+	var once sync.Once
+	b.Marker = func(*action.Site) Marker {
+		return lingering{&board{}, func() {
+			if run == "" || len(b.events(run, Intended)) == 0 {
+				return
+			}
+			once.Do(func() {
+				d.set(100, nil)
+				b.until(run, func(st *State) bool { return st.Held != "" })
+			})
+		}}
+	}
+	run = b.begin(Request{Book: b.parse(strings.Replace(guarded, "for: 2s", "for: 0s", 1))})
+	e, err := b.Execute(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Start(t.Context(), e, run, Order{Do: "run"}); err != nil {
+		t.Fatal(err)
+	}
+	b.until(run, func(*State) bool { return len(b.events(run, Cut)) > 0 })
+	if cut := b.events(run, Cut); b.read("a") != "" || !strings.Contains(cut[0].Reason, "not begun: guardrail") {
+		t.Errorf("it acted during a breach: %q, %+v", b.read("a"), cut)
+	}
+	d.set(1, nil)
+	if err := e.Wait(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+	if st := b.stateOf(run); st.Outcome != Done || st.Item("a").Attempt != 2 {
+		t.Errorf("outcome %q, %+v", st.Outcome, st.Item("a"))
+	}
+	if err := e.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestARunWithoutAMeterIsHeldAndParks(t *testing.T) {
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse(guarded)})

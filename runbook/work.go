@@ -70,6 +70,9 @@ func (r *runner) beginAct(i *Item) {
 		if err := r.held.mayAct(ctx); err != nil {
 			return nil, notBegun{err}
 		}
+		if reason, _ := r.guard.state(time.Now()); reason != "" && kind != waiting { // to ask took a while
+			return nil, notBegun{errors.New("guardrail " + reason)}
+		}
 		out, err := act(ctx, site, call)
 		if err != nil {
 			return nil, unfinished(ctx, err, task.Nature())

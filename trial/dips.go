@@ -30,7 +30,7 @@ func (r *recording) dips(change *stretch, o analyze.Options) []Dip {
 }
 
 // cause names what a dip began with: the step that did something then, else what happened to a node just before, else the step
-// that looked or waited then, else the one that had just ended.
+// that looked or waited then, else the one that had just ended, else the one that did most while it lasted.
 func (r *recording) cause(change *stretch, d analyze.Dip) string {
 	const moment = 2 * time.Second
 	until := d.Onset.Add(second)
@@ -51,7 +51,22 @@ func (r *recording) cause(change *stretch, d analyze.Dip) string {
 	case after.key != "":
 		return "after " + after.key
 	}
-	return ""
+	return change.most(d)
+}
+
+// most is the step that did something for the longest of a dip that began before it; "" when there was none.
+func (s *stretch) most(d analyze.Dip) string {
+	until := d.Onset.Add(time.Duration(d.Seconds) * second)
+	key, longest := "", time.Duration(0)
+	for _, x := range s.steps {
+		if took := earlier(x.to, until).Sub(later(x.from, d.Onset)); took > longest && !slices.Contains(s.looks, x.key) {
+			key, longest = x.key, took
+		}
+	}
+	if key == "" {
+		return ""
+	}
+	return key + " (it began before)"
 }
 
 // underWay is the step, of those that only look or wait or of the others, that was under way when a dip began: in its first

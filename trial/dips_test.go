@@ -33,6 +33,7 @@ func TestADipIsPutDownToWhatWasDone(t *testing.T) {
 		{"only a comparison is near", 42, 1, "compare"},
 		{"the node had died by itself", 50, 3, "node.died n1"},
 		{"nothing was done", 60, 2, ""},
+		{"nothing was done yet", 60, 24, "copy (it began before)"},
 		{"all in one second", 70, 2, "close"},
 		{"a little step goes before", 80, 4, "copy"},
 	} {
