@@ -3,11 +3,13 @@ package runbook
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"plimsoll/engine"
 	"plimsoll/runbook/action"
 )
 
@@ -18,7 +20,8 @@ type board struct {
 	dead bool // who has it does not prolong it any more
 	mute bool // it takes nothing back
 
-	unclear bool // it does not say who has it
+	unclear bool  // it does not say who has it
+	denies  error // to the account
 }
 
 func (b *board) Claim(_ context.Context, c action.Claim) error {
@@ -26,6 +29,9 @@ func (b *board) Claim(_ context.Context, c action.Claim) error {
 	defer b.mu.Unlock()
 	if b.unclear {
 		return errors.New("it does not answer")
+	}
+	if b.denies != nil {
+		return b.denies
 	}
 	if b.has.Run != "" && b.has.Run != c.Run && !(b.dead && c.Break) {
 		return &action.ClaimedError{Cluster: c.Cluster, Run: b.has.Run, Holder: b.has.Holder, Expired: b.dead, Since: time.Unix(0, 0), Silent: time.Hour}
@@ -182,6 +188,23 @@ func TestAClaimOfAnotherStoreRefusesARunBeforeItBegins(t *testing.T) {
 	}
 	if st := b.stintOf(run, Order{Do: "run"}); st.Outcome != Done || st.Header.BrokenLock == "" || shared.has.Run != "" {
 		t.Errorf("outcome %q, reason %q, still claimed by %q", st.Outcome, st.Header.BrokenLock, shared.has.Run)
+	}
+}
+
+func TestARunWhoseClaimTheClusterDeniesDoesNotBegin(t *testing.T) {
+	b := newBench(t)
+	denies := &engine.Error{Kind: engine.Denied, Code: "1142", Text: "INSERT command denied to user 'ops'"}
+	b.Marker = func(*action.Site) Marker { return &board{denies: fmt.Errorf("node n1: %w", denies)} }
+	p, err := b.Prepare(t.Context(), Request{Book: b.parse(threeSteps), Cluster: "lab1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refusal *action.Refusal
+	if _, err := b.Begin(t.Context(), p); !errors.As(err, &refusal) || !strings.Contains(refusal.Reason, "lab1") || !strings.Contains(refusal.Advice, "plimsoll.claim") {
+		t.Errorf("it began where others cannot see it: %v", err)
+	}
+	if lease, err := b.Store.Lease(t.Context(), leaseName("lab1")); err != nil || lease.Holder != "" {
+		t.Errorf("the refused run keeps the lease: %q, %v", lease.Holder, err)
 	}
 }
 

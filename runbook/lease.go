@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"plimsoll/durable"
+	"plimsoll/engine"
 	"plimsoll/runbook/action"
 )
 
@@ -126,6 +127,12 @@ func (h *holding) confirmWithin(ctx context.Context, patience time.Duration) err
 	err = h.marker.Claim(asking, h.claim)
 	if errors.As(err, &claimed) {
 		return h.lose(fmt.Errorf("%w: %w", errFenced, err))
+	}
+	if !h.claim.Held && engine.ClassOf(err) == engine.Denied { // others would not see that we are there
+		return &action.Refusal{
+			Reason: fmt.Sprintf("the claim on cluster %s cannot be kept in it: %v", h.claim.Cluster, err),
+			Advice: "let the account make, read and write the table plimsoll.claim: docs/inventory.md, what the account needs",
+		}
 	}
 	if h.asked = time.Now().Round(0); err == nil {
 		h.slept, h.claim.Break, h.claim.Held = false, false, true // broken once
