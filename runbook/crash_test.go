@@ -163,7 +163,7 @@ func TestKilledAroundEveryWrite(t *testing.T) {
 			break
 		}
 	}
-	// A figure, not a bound: the machine may be busy. internal/bench has it beside others.
+	// A figure, not a bound: the machine may be busy. docs/torture.md has it for real servers.
 	t.Logf("%d resumes; the median wrote its first entry %.0f ms after its process was started", len(took), median(took))
 }
 

@@ -23,6 +23,7 @@ type Ordeal struct {
 	Tries    int           `json:"tries"`
 	Restored int           `json:"restored"`           // how many times the lab was brought back to where it began
 	Resumed  time.Duration `json:"resumed_ns"`         // the longest from the start of the process that goes on to what it writes first
+	Slept    time.Duration `json:"slept_ns,omitempty"` // how long its owner slept; 0: there is no lock that could be taken from it
 	Took     time.Duration `json:"took_ns"`            // all of it
 	Asks     []string      `json:"asks,omitempty"`     // steps that stop for a person when they are cut off: declared so
 	Stays    []string      `json:"stays,omitempty"`    // steps that cannot be taken back: declared so

@@ -30,6 +30,7 @@ func (t *Torture) sleep(ctx context.Context, o *Ordeal) error {
 	if t.Request.Book.Lock == LockNone {
 		return nil
 	}
+	o.Slept = t.Pause
 	if err := t.rob(ctx, o, "the owner sleeps, another run takes the cluster", neighbour{leaseName(t.Request.Cluster)}); err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ same lab. ` + "`make torture`" + ` does it again and writes this page; ` + "`pli
   is irreversible or was found not undone.
 - **stays**: steps that say that they cannot be taken back, and stop an undo. **asks**: steps that stop for a person when they are cut off in the
   middle. Both are declared, and no trouble.
+- **asleep**: how long the owner slept each time; empty where a runbook locks nothing that could be taken from it.
 - **goes on**: the longest from the start of the process that goes on after a kill to what it writes first. The machine is shared, so times say
   little.
 
@@ -60,7 +61,7 @@ func table(all []result) string {
 	var rows, troubles strings.Builder
 	for _, r := range all {
 		if r.Ordeal == nil {
-			fmt.Fprintf(&rows, "| `%s` | %s | | | | | | | could not be tortured: %s | |\n", r.Case.Book, r.Product, r.Error)
+			fmt.Fprintf(&rows, "| `%s` | %s | | | | | | | | could not be tortured: %s | |\n", r.Case.Book, r.Product, r.Error)
 			continue
 		}
 		o := r.Ordeal
@@ -68,17 +69,24 @@ func table(all []result) string {
 		if n := len(o.Troubles); n > 0 {
 			verdict = fmt.Sprintf("**troubles: %d**", n)
 		}
-		fmt.Fprintf(&rows, "| `%s` | %s %s | %d | %d | %d | %s | %s | %s | %s | %s |\n", r.Case.Book, o.Product, release(o.Version), o.Steps, o.Tries, o.Restored,
-			strings.Join(o.Stays, ", "), strings.Join(o.Asks, ", "), o.Resumed.Round(10*time.Millisecond), verdict, o.Took.Round(time.Second))
+		fmt.Fprintf(&rows, "| `%s` | %s %s | %d | %d | %d | %s | %s | %s | %s | %s | %s |\n", r.Case.Book, o.Product, release(o.Version), o.Steps, o.Tries, o.Restored,
+			strings.Join(o.Stays, ", "), strings.Join(o.Asks, ", "), slept(o.Slept), o.Resumed.Round(10*time.Millisecond), verdict, o.Took.Round(time.Second))
 		for _, t := range o.Troubles {
 			fmt.Fprintf(&troubles, "- `%s` on %s, %s: %s %s\n", r.Case.Book, r.Product, t.Test, t.Step, strings.ReplaceAll(t.Text, "\n", " "))
 		}
 	}
-	text := "| runbook | on | steps | tries | restored | stays | asks | goes on | verdict | took |\n|---|---|---|---|---|---|---|---|---|---|\n" + rows.String()
+	text := "| runbook | on | steps | tries | restored | stays | asks | asleep | goes on | verdict | took |\n|---|---|---|---|---|---|---|---|---|---|---|\n" + rows.String()
 	if troubles.Len() > 0 {
 		text += "\n## What was not stood\n\n" + troubles.String()
 	}
 	return text
+}
+
+func slept(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.0f s", d.Seconds())
 }
 
 // release is the part of a version that people say: 10.11.19 of 10.11.19-MariaDB-0+deb12u1-log.
