@@ -26,6 +26,7 @@ func sections(s study) []section {
 		{"Steady state", func() (string, error) { return steadyState(s) }},
 		{"Two cells that are one real server", func() (string, error) { return realAlike(s) }},
 		{"A frozen server", func() (string, error) { return frozenServer(s) }},
+		{"How long no write is acknowledged", func() (string, error) { return unwritable(s) }},
 	}
 }
 
