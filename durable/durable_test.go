@@ -13,13 +13,15 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"plimsoll/durable/durabletest"
 )
 
 // stores runs a test on SQLite, and on a real Postgres where there is one.
 func stores(t *testing.T, test func(t *testing.T, o Options)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, Options{Folder: t.TempDir(), Version: "1"}) })
 	t.Run("postgres", func(t *testing.T) {
-		test(t, Options{Folder: t.TempDir(), Postgres: newPostgres(t), Version: "1"})
+		test(t, Options{Folder: t.TempDir(), Postgres: durabletest.Postgres(t), Version: "1"})
 	})
 }
 
@@ -173,7 +175,7 @@ func TestKilledAroundEveryWriteTheJournalGoesOn(t *testing.T) {
 		for kill := 1; kill <= childEntries; kill++ {
 			for _, before := range []bool{true, false} {
 				if o.Postgres != "" { // one server for all: a database each
-					o.Postgres = newDatabase(t, o.Postgres)
+					o.Postgres = durabletest.Database(t, o.Postgres)
 				}
 				o.Folder = filepath.Join(folder, fmt.Sprint(kill, before))
 				var exit *exec.ExitError
@@ -243,56 +245,6 @@ func TestDrainingStopsAtABoundary(t *testing.T) {
 	}
 }
 
-func TestAStintTakenOverElsewhereIsRefused(t *testing.T) {
-	stores(t, func(t *testing.T, o Options) {
-		if o.Postgres == "" {
-			t.Skip("one state folder has one executor")
-		}
-		here := open(t, o)
-		if err := here.Create(t.Context(), "r", nil); err != nil {
-			t.Fatal(err)
-		}
-		begun, goOn := make(chan struct{}), make(chan struct{})
-		sleeper := execute(t, here, func(_ context.Context, j *Journal) error {
-			if _, err := j.Append(json.RawMessage(`"here"`)); err != nil {
-				return err
-			}
-			close(begun)
-			<-goOn
-			_, err := j.Append(json.RawMessage(`"too late"`))
-			return err
-		})
-		if err := sleeper.Start(t.Context(), "r", nil); err != nil {
-			t.Fatal(err)
-		}
-		<-begun
-		o.Folder = t.TempDir()
-		there := open(t, o)
-		other := execute(t, there, upTo(2))
-		if err := other.Start(t.Context(), "r", nil); err != nil {
-			t.Fatal(err)
-		}
-		if err := other.Wait(t.Context(), "r"); err != nil {
-			t.Fatal(err)
-		}
-		close(goOn)
-		if err := sleeper.Wait(t.Context(), "r"); !errors.Is(err, ErrTakenOver) {
-			t.Errorf("the one that was taken over: %v", err)
-		}
-		entries, err := there.Entries(t.Context(), "r")
-		if err != nil || len(entries) != 2 || entries[1].Stint != 2 || VerifyChain(entries) != nil {
-			t.Errorf("entries %+v, %v", entries, err)
-		}
-		for _, e := range []*Executor{sleeper, other} {
-			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-			if err := e.Close(ctx); err != nil {
-				t.Logf("close: %v", err)
-			}
-			cancel()
-		}
-	})
-}
-
 func TestALeaseFencesItsFormerHolder(t *testing.T) {
 	stores(t, func(t *testing.T, o Options) {
 		s, ctx := open(t, o), t.Context()
@@ -357,7 +309,7 @@ func TestANewerStoreIsRefusedInOneLine(t *testing.T) {
 			if o.Postgres == "" {
 				o.Folder = t.TempDir()
 			} else {
-				o.Postgres = newDatabase(t, o.Postgres)
+				o.Postgres = durabletest.Database(t, o.Postgres)
 			}
 			s, err := Open(t.Context(), o)
 			if err != nil {

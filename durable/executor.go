@@ -35,8 +35,9 @@ type Executor struct {
 
 // stint is one that this process executes or has executed.
 type stint struct {
-	done chan struct{}
-	err  error
+	done   chan struct{}
+	err    error
+	tenure *tenure // to be given back: its work has ended
 }
 
 // order is what a stint begins with; it is kept by the library.
@@ -93,7 +94,7 @@ func (e *Executor) launch(ctx context.Context, instead []string) error {
 		if err != nil {
 			return errors.Join(fmt.Errorf("take up %s: %w", runOf(w.ID), err), dbos.Shutdown(e.runtime, 5*time.Second))
 		}
-		go e.stints[runOf(w.ID)].follow(handle)
+		go e.follow(e.stints[runOf(w.ID)], handle)
 	}
 	return nil
 }
@@ -113,13 +114,25 @@ func (e *Executor) without(ctx context.Context, interrupted []dbos.WorkflowStatu
 // Continued lists the runs that were taken up again because their process had died.
 func (e *Executor) Continued() []string { return e.resumed }
 
-// Start begins a run's next stint.
+// Start begins a run's next stint. *ElsewhereError while an executor elsewhere executes it: it is not known to be dead.
 func (e *Executor) Start(ctx context.Context, run string, data json.RawMessage) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if s := e.stints[run]; s != nil && !s.over() {
 		return fmt.Errorf("run %s is being executed", run)
 	}
+	t, err := e.store.assume(ctx, run) // the stint takes it once more, for itself
+	if err != nil {
+		return err
+	}
+	if err := e.begin(ctx, run, data); err != nil {
+		t.release(context.WithoutCancel(ctx))
+		return err
+	}
+	return nil
+}
+
+func (e *Executor) begin(ctx context.Context, run string, data json.RawMessage) error {
 	var n int
 	err := e.store.db.row(ctx, `UPDATE {runs} SET stints = stints + 1, executor = ? WHERE run = ? RETURNING stints`, e.store.name, run).Scan(&n)
 	if err != nil {
@@ -138,11 +151,11 @@ func (e *Executor) Start(ctx context.Context, run string, data json.RawMessage) 
 		close(s.done)
 		return fmt.Errorf("begin a stint of %s: %w", run, e.store.options.plainly(err))
 	}
-	go s.follow(handle)
+	go e.follow(s, handle)
 	return nil
 }
 
-// takeOver closes the stint before, if it was left open by an executor elsewhere: what that one writes is refused from now.
+// takeOver closes the stint before, if it was left open by an executor that died: should it wake, what it writes is refused.
 func (e *Executor) takeOver(ctx context.Context, before string) error {
 	open, err := dbos.ListWorkflows(e.store.reading(ctx), dbos.WithFilterWorkflowIDs(before),
 		dbos.WithFilterStatus(dbos.WorkflowStatusPending, dbos.WorkflowStatusEnqueued))
@@ -159,16 +172,31 @@ func (e *Executor) takeOver(ctx context.Context, before string) error {
 }
 
 func (e *Executor) execute(runtime dbos.Context, o order) (string, error) {
-	j, err := e.openJournal(runtime, o)
+	t, err := e.store.assume(runtime, o.Run)
 	if err == nil {
-		err = e.work(runtime, j)
+		err = e.serve(runtime, o, t)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if s := e.stints[o.Run]; s != nil {
-		s.err = err
+		s.err, s.tenure = err, t
 	}
 	return "", err
+}
+
+// serve works on a run while it is ours.
+func (e *Executor) serve(runtime dbos.Context, o order, t *tenure) error {
+	ctx, end := context.WithCancelCause(runtime)
+	var beside sync.WaitGroup
+	beside.Go(func() { t.keep(ctx, end) })
+	defer beside.Wait()
+	defer end(nil)
+	j, err := e.openJournal(runtime, o)
+	if err != nil {
+		return err
+	}
+	j.tenure = t
+	return e.work(ctx, j)
 }
 
 func (s *stint) over() bool {
@@ -181,9 +209,13 @@ func (s *stint) over() bool {
 }
 
 // follow waits until the end of a stint is on disk: before that, another executor would take it for interrupted.
-func (s *stint) follow(handle dbos.WorkflowHandle[string]) {
+func (e *Executor) follow(s *stint, handle dbos.WorkflowHandle[string]) {
 	defer close(s.done)
 	_, _ = handle.GetResult(dbos.WithHandlePollingInterval(50 * time.Millisecond)) // its error was kept as it is
+	e.mu.Lock()
+	t := s.tenure // none of a stint that was left as if the process had died
+	e.mu.Unlock()
+	t.release(context.WithoutCancel(e.runtime))
 }
 
 // Wait returns when the run's stint has ended, with its error.

@@ -18,6 +18,7 @@ type Journal struct {
 	entries []Entry
 	runtime dbos.Context
 	store   *Store
+	tenure  *tenure
 	drain   <-chan struct{}
 }
 
@@ -62,6 +63,9 @@ func (j *Journal) Entries() []Entry { return j.entries }
 
 // Draining is closed when the stint is to stop at its next boundary.
 func (j *Journal) Draining() <-chan struct{} { return j.drain }
+
+// Confirm asks whether the run is still this executor's, which who slept does not know. ErrTakenOver when it is not.
+func (j *Journal) Confirm(ctx context.Context) error { return j.tenure.confirm(ctx) }
 
 // Append writes an entry. It is on disk when Append returns nil; after an error nothing more can be written in this stint.
 func (j *Journal) Append(data json.RawMessage) (Entry, error) {

@@ -14,7 +14,7 @@ type Lease struct {
 	Name    string
 	Holder  string
 	Epoch   int64
-	Expires time.Time
+	Expires time.Time // by the clock of this host
 }
 
 // HeldError says who has the lease.
@@ -28,12 +28,22 @@ var ErrFenced = errors.New("the lease went to another")
 // Acquire takes a lease for a holder, who may have it already: then it is a new epoch all the same. *HeldError if
 // another has it, expired or not: it is for a person to break what a holder left behind.
 func (s *Store) Acquire(ctx context.Context, name, holder string, ttl time.Duration) (Lease, error) {
-	now := time.Now()
-	lease := Lease{Name: name, Holder: holder, Expires: now.Add(ttl)}
-	err := s.db.row(ctx, `INSERT INTO {leases} (name, holder, epoch, expires) VALUES (?, ?, 1, ?)
+	return s.acquire(ctx, name, holder, ttl, never)
+}
+
+const never = 100 * 365 * 24 * time.Hour
+
+// acquire also takes the lease of another that ran out some time ago. The store decides at once: nobody prolongs it meanwhile.
+func (s *Store) acquire(ctx context.Context, name, holder string, ttl, ago time.Duration) (Lease, error) {
+	lease := Lease{Name: name, Holder: holder, Expires: time.Now().Add(ttl)}
+	now, err := s.now(ctx)
+	if err != nil {
+		return lease, err
+	}
+	err = s.db.row(ctx, `INSERT INTO {leases} (name, holder, epoch, expires) VALUES (?, ?, 1, ?)
 		ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, epoch = {leases}.epoch + 1, expires = excluded.expires
-		WHERE {leases}.holder = excluded.holder OR {leases}.holder = ''
-		RETURNING epoch`, name, holder, lease.Expires.UnixMicro()).Scan(&lease.Epoch)
+		WHERE {leases}.holder = excluded.holder OR {leases}.holder = '' OR {leases}.expires < ?
+		RETURNING epoch`, name, holder, now.Add(ttl).UnixMicro(), now.Add(-ago).UnixMicro()).Scan(&lease.Epoch)
 	if errors.Is(err, sql.ErrNoRows) {
 		held, err := s.Lease(ctx, name)
 		if err != nil {
@@ -50,8 +60,12 @@ func (s *Store) Acquire(ctx context.Context, name, holder string, ttl time.Durat
 // Renew prolongs a lease. ErrFenced when it is another's or of another epoch by now.
 func (s *Store) Renew(ctx context.Context, l Lease, ttl time.Duration) (Lease, error) {
 	l.Expires = time.Now().Add(ttl)
+	now, err := s.now(ctx)
+	if err != nil {
+		return l, err
+	}
 	n, err := s.db.exec(ctx, `UPDATE {leases} SET expires = ? WHERE name = ? AND holder = ? AND epoch = ?`,
-		l.Expires.UnixMicro(), l.Name, l.Holder, l.Epoch)
+		now.Add(ttl).UnixMicro(), l.Name, l.Holder, l.Epoch)
 	if err != nil {
 		return l, fmt.Errorf("renew the lease of %s: %w", l.Name, err)
 	}
@@ -80,6 +94,23 @@ func (s *Store) Lease(ctx context.Context, name string) (Lease, error) {
 	if err != nil {
 		return l, fmt.Errorf("read the lease of %s: %w", name, err)
 	}
-	l.Expires = time.UnixMicro(expires)
+	now, err := s.now(ctx)
+	if err != nil {
+		return l, err
+	}
+	l.Expires = time.Now().Add(time.UnixMicro(expires).Sub(now))
 	return l, nil
+}
+
+// now is the time of the store, by which leases run out: the clocks of two hosts differ.
+func (s *Store) now(ctx context.Context) (time.Time, error) {
+	if !s.shared() {
+		return time.Now(), nil
+	}
+	var now int64
+	err := s.db.row(ctx, `SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)`).Scan(&now)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("ask the store for the time: %w", err)
+	}
+	return time.UnixMicro(now), nil
 }

@@ -70,6 +70,9 @@ func (s *Store) prepare(ctx context.Context) error {
 	return err
 }
 
+// shared tells whether other hosts may execute runs of this store.
+func (s *Store) shared() bool { return s.db.pool != nil }
+
 // Close releases the store.
 func (s *Store) Close() error {
 	err := dbos.Shutdown(s.runtime, time.Second)
@@ -108,7 +111,7 @@ func (s *Store) newRuntime(ctx context.Context) (dbos.Context, error) {
 type Run struct {
 	ID       string
 	Created  time.Time
-	Executor string // the state folder that executes it
+	Executor string // the state folder that executes it, or did last
 	Stints   int
 	Header   json.RawMessage // as given to Create
 	Summary  json.RawMessage // the last one told, nil if none was

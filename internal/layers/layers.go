@@ -9,7 +9,7 @@ var Order = [][]string{
 	{"internal/document", "series", "workload/random"},
 	{"analyze", "load", "infra", "series/foreign"},
 	{"engine", "infra/local", "infra/infratest"},
-	{"engine/enginetest", "engine/fetch"},
+	{"engine/enginetest", "engine/fetch", "durable/durabletest"},
 	{"engine/mysql", "engine/cql", "engine/httpapi"},
 	{"engine/singlestore"}, // which speaks by the client of engine/mysql
 	{"workload", "probe", "lab"},

@@ -1,4 +1,5 @@
-package durable
+// Package durabletest starts a real Postgres for tests of stores that hosts share.
+package durabletest
 
 import (
 	"context"
@@ -11,10 +12,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver
 )
 
-// newPostgres starts a real server that listens on a Unix socket alone, and returns its connection string.
-func newPostgres(t *testing.T) string {
+// Postgres starts a real server that listens on a Unix socket alone, and returns the connection string of an empty database.
+func Postgres(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("needs a real Postgres")
@@ -60,7 +63,7 @@ func newPostgres(t *testing.T) string {
 			t.Fatal("the server did not come up")
 		}
 	}
-	return newDatabase(t, target)
+	return Database(t, target)
 }
 
 func program(t *testing.T, name string) string {
@@ -75,8 +78,8 @@ func program(t *testing.T, name string) string {
 	return found[len(found)-1]
 }
 
-// newDatabase makes an empty database on the server of a connection string.
-func newDatabase(t *testing.T, target string) string {
+// Database makes an empty database on the server of a connection string.
+func Database(t *testing.T, target string) string {
 	t.Helper()
 	db, err := sql.Open("pgx", target)
 	if err != nil {

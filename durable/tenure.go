@@ -1,0 +1,126 @@
+package durable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// tenure is the right of an executor to execute one run of a store that hosts share: a lease that is prolonged while the
+// stint goes on. A state folder that is not shared needs none, and has nil: its lock tells at once who lives.
+type tenure struct {
+	store *Store
+
+	mu    sync.Mutex
+	lease Lease
+	asked time.Time // by the wall clock: the other one stands still while a machine sleeps
+}
+
+const (
+	tenureLength = 30 * time.Second
+	tenureLook   = time.Second // how soon who slept notices
+)
+
+func tenureName(run string) string { return "run " + run }
+
+// ElsewhereError says that an executor elsewhere executes a run: it is not known to be dead.
+type ElsewhereError struct {
+	Run      string
+	Executor string
+	Until    time.Time // when it counts as dead, if it does not show before that it lives
+}
+
+func (e *ElsewhereError) Error() string {
+	return fmt.Sprintf("run %s is executed elsewhere, by %s", e.Run, e.Executor)
+}
+
+// Elsewhere tells who executes a run elsewhere, nil if nobody is known to. Executed tells of this state folder.
+func (s *Store) Elsewhere(ctx context.Context, run string) (*ElsewhereError, error) {
+	if !s.shared() {
+		return nil, nil
+	}
+	lease, err := s.Lease(ctx, tenureName(run))
+	if err != nil || lease.Holder == "" || lease.Holder == s.name || lease.Expires.Before(time.Now()) {
+		return nil, err
+	}
+	return &ElsewhereError{Run: run, Executor: lease.Holder, Until: lease.Expires}, nil
+}
+
+// assume takes the right to execute a run. *ElsewhereError while an executor elsewhere has it.
+func (s *Store) assume(ctx context.Context, run string) (*tenure, error) {
+	if !s.shared() {
+		return nil, nil
+	}
+	t := &tenure{store: s, asked: time.Now().Round(0)}
+	var err error
+	t.lease, err = s.acquire(ctx, tenureName(run), s.name, tenureLength, 0)
+	var held *HeldError
+	if errors.As(err, &held) {
+		return nil, &ElsewhereError{Run: run, Executor: held.Holder, Until: held.Expires}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// confirm asks whether the run is still ours to execute, and prolongs that. ErrTakenOver when it is not.
+func (t *tenure) confirm(ctx context.Context) error {
+	if t == nil {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	asked := time.Now().Round(0)
+	lease, err := t.store.Renew(ctx, t.lease, tenureLength)
+	if errors.Is(err, ErrFenced) {
+		return ErrTakenOver
+	}
+	if err != nil {
+		return err
+	}
+	t.lease, t.asked = lease, asked
+	return nil
+}
+
+// keep confirms in good time until ctx ends, and ends the stint when the run was taken over. A store that does not answer is
+// no reason to cut an act off: no other act begins before it answers.
+func (t *tenure) keep(ctx context.Context, end context.CancelCauseFunc) {
+	if t == nil {
+		return
+	}
+	tick := time.NewTicker(tenureLook)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		if !t.due() {
+			continue
+		}
+		if err := t.confirm(ctx); errors.Is(err, ErrTakenOver) {
+			end(err)
+			return
+		}
+	}
+}
+
+func (t *tenure) due() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return time.Now().Round(0).Sub(t.asked) >= tenureLength/3
+}
+
+// release gives the run back, as far as it is ours.
+func (t *tenure) release(ctx context.Context) {
+	if t == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, tenureLength)
+	defer cancel()
+	_ = t.store.Release(ctx, t.lease.Name, t.lease.Holder) // else it runs out
+}
