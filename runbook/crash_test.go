@@ -61,7 +61,7 @@ func child(state string) error {
 	kill, _ := strconv.Atoi(os.Getenv("RUNBOOK_KILL"))
 	before := os.Getenv("RUNBOOK_BEFORE") != ""
 	first := true
-	store, err := durable.Open(ctx, durable.Options{Folder: state, Version: Interpreter, Written: func(m durable.Moment) {
+	store, err := durable.Open(ctx, durable.Options{Folder: state, Postgres: os.Getenv("RUNBOOK_POSTGRES"), Version: Interpreter, Written: func(m durable.Moment) {
 		if first && !m.Before {
 			first = false
 			_ = os.WriteFile(filepath.Join(state, "took"), []byte(strconv.FormatInt(time.Since(began).Milliseconds(), 10)), 0o600)
@@ -84,7 +84,11 @@ func child(state string) error {
 	}
 	runs := e.Continued()
 	if len(runs) == 0 {
-		book, err := Parse("crash.yaml", []byte(strings.ReplaceAll(crashBook, "DIR", os.Getenv("RUNBOOK_FOLDER"))), s.Actions)
+		text := crashBook
+		if other := os.Getenv("RUNBOOK_BOOK"); other != "" {
+			text = other
+		}
+		book, err := Parse("crash.yaml", []byte(strings.ReplaceAll(text, "DIR", os.Getenv("RUNBOOK_FOLDER"))), s.Actions)
 		if err != nil {
 			return err
 		}

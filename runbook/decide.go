@@ -174,7 +174,7 @@ func (r *runner) intend(ctx context.Context, i *Item) (*Event, error) {
 	if r.restrained(i) {
 		return nil, nil
 	}
-	if err := r.held.mayAct(ctx); r.held.lost() != nil {
+	if err := r.mayAct(ctx); r.held.lost() != nil {
 		return nil, nil //nolint:nilerr // the next look sees that it is lost, and parks
 	} else if err != nil {
 		return nil, err
@@ -187,6 +187,14 @@ func (r *runner) intend(ctx context.Context, i *Item) (*Event, error) {
 		e.Baseline = r.guard.settle()
 	}
 	return e, nil
+}
+
+// mayAct asks whether the run and its clusters are still ours: who slept does not know.
+func (r *runner) mayAct(ctx context.Context) error {
+	if err := r.journal.Confirm(ctx); err != nil {
+		return err
+	}
+	return r.held.mayAct(ctx)
 }
 
 // mustNot is the failure of a step that cannot act: its inputs make no sense, or it was interrupted and cannot be repeated.

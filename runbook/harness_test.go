@@ -59,8 +59,14 @@ func newBench(t *testing.T) *bench {
 // newBenchOn works on a state folder that is there.
 func newBenchOn(t *testing.T, state string) *bench {
 	t.Helper()
-	b := &bench{t: t, folder: t.TempDir(), state: state}
-	store, err := durable.Open(t.Context(), durable.Options{Folder: b.state, Version: Interpreter})
+	return newBenchWith(t, durable.Options{Folder: state, Version: Interpreter})
+}
+
+// newBenchWith works on any store.
+func newBenchWith(t *testing.T, o durable.Options) *bench {
+	t.Helper()
+	b := &bench{t: t, folder: t.TempDir(), state: o.Folder}
+	store, err := durable.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -109,6 +109,11 @@ func (r *runner) take(res result) error {
 		return nil
 	case r.acting.Err() != nil:
 		return nil //nolint:nilerr // the stint was ended, which is told elsewhere
+	case errors.As(res.err, &not) && r.state.Item(res.key).Phase == Reverting: // the next stint takes it back
+		if r.held.lost() != nil {
+			return nil //nolint:nilerr // the next look sees that it is lost, and parks
+		}
+		return not.error
 	case errors.As(res.err, &not):
 		return r.write(Event{Kind: Cut, Step: res.key, Reason: "it was not begun: " + not.Error()})
 	case j.cut != "":

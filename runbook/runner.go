@@ -100,7 +100,7 @@ func (r *runner) loop(ctx context.Context) (err error) {
 			}
 		case <-r.guard.changed:
 		case <-ctx.Done():
-			return ctx.Err()
+			return context.Cause(ctx)
 		}
 	}
 }

@@ -232,14 +232,14 @@ func (s *Service) Agree(ctx context.Context, run string, asked Event, name, reas
 	return nil
 }
 
-// Start begins a run's next stint.
+// Start begins a run's next stint. *ElsewhereError when an executor elsewhere has the run and is not known to be dead.
 func (s *Service) Start(ctx context.Context, e *durable.Executor, run string, o Order) error {
 	o.By = s.User
 	data, err := json.Marshal(o)
 	if err != nil {
 		return fmt.Errorf("begin a stint: %w", err)
 	}
-	return e.Start(ctx, run, data)
+	return s.refused(ctx, e.Start(ctx, run, data))
 }
 
 // State reads how a run stands.

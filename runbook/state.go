@@ -29,7 +29,9 @@ type State struct {
 	Why      string           // it parked or ended, if it says
 	Heard    int              // number of the last message taken
 	Epochs   map[string]int64 // of the leases, by cluster
-	Holder   string
+	Holder   string           // who executes it, or did last
+	Stint    int              // of the holder
+	Since    time.Time        // when that began
 	Orders   []Order
 	Changed  time.Time // of the last event
 	Events   int
@@ -112,6 +114,9 @@ func (s *State) Apply(entry durable.Entry, actions []action.Action) error {
 	}
 	s.Events, s.Changed = entry.Number, entry.At
 	s.Heard = max(s.Heard, e.Message)
+	if e.Kind == Opened {
+		s.Stint, s.Since = entry.Stint, entry.At
+	}
 	if e.Step != "" && e.Kind != Targeted && e.Kind != Ready && e.Kind != Said {
 		item := s.Item(e.Step)
 		if item == nil {

@@ -70,7 +70,9 @@ func (r *runner) work(ctx context.Context) error {
 	stop()
 	beside.Wait()
 	err = errors.Join(err, r.giveBack(context.WithoutCancel(ctx)))
-	r.tell(true)
+	if !errors.Is(err, durable.ErrTakenOver) { // who took it over tells of it
+		r.tell(true)
+	}
 	if errors.Is(err, errParked) {
 		return nil
 	}

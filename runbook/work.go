@@ -67,7 +67,7 @@ func (r *runner) beginAct(i *Item) {
 			}
 		}
 		// Once more, for whoever slept since the intent was written.
-		if err := r.held.mayAct(ctx); err != nil {
+		if err := r.mayAct(ctx); err != nil {
 			return nil, notBegun{err}
 		}
 		if reason, _ := r.guard.state(time.Now()); reason != "" && kind != waiting { // to ask took a while
@@ -170,6 +170,9 @@ func (r *runner) beginUndo(i *Item) {
 	unsettled := i.Intent != 0 || i.Open || !r.written[i.Undo]
 	r.begin(key, firm, i.Step.Timeout, func(ctx context.Context, p *progress) (*Event, error) {
 		call.Progress = p.tell
+		if err := r.mayAct(ctx); err != nil {
+			return nil, notBegun{err}
+		}
 		site, err := r.site.Cluster(ctx, on)
 		if err == nil && unsettled {
 			err = r.settle(ctx, site, step.Uses, inputs, call)
