@@ -49,8 +49,11 @@ func newAnswer(c console, verb, short string) *cobra.Command {
 				if err := d.Tell(ctx, args[0], w); err != nil {
 					return err
 				}
-				executed, err := d.Store.Executed()
-				if err == nil && !executed {
+				executed, elsewhere, err := d.executed(ctx, args[0])
+				switch {
+				case elsewhere != nil:
+					fmt.Fprintln(c.err, elsewhere)
+				case err == nil && !executed:
 					fmt.Fprintf(c.err, "nobody executes it: plimsoll runbook resume %s takes the answer\n", args[0])
 				}
 				return err

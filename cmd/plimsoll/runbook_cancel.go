@@ -30,7 +30,7 @@ up to one that cannot be. The cluster's lock is given back.`,
 				if err := confirm(c, yes, "End run "+args[0]+" on cluster "+st.Header.Cluster+"?"); err != nil {
 					return err
 				}
-				executed, err := d.Store.Executed()
+				executed, _, err := d.executed(ctx, args[0])
 				if err != nil {
 					return err
 				}

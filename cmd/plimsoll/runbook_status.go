@@ -44,6 +44,8 @@ type runStatus struct {
 	Over    string           `json:"override,omitempty"`
 	Now     *runbook.Summary `json:"now,omitempty"`
 	Steps   []stepStatus     `json:"steps,omitempty"`
+
+	Elsewhere *runbook.Elsewhere `json:"elsewhere,omitempty"` // who executes it, if not a process of this state folder
 }
 
 type stepStatus struct {
@@ -153,14 +155,19 @@ func statusOfRun(ctx context.Context, c console, d *desk, run string, asJSON boo
 		return err
 	}
 	s := statusOf(run, st, now)
+	executed := false
+	if st.Outcome == "" {
+		if executed, s.Elsewhere, err = d.executed(ctx, run); err != nil {
+			return err
+		}
+	}
 	if asJSON {
 		return jsonTo(c, s)
 	}
 	fmt.Fprintf(c.out, "%s: %s on cluster %s, %s\n", run, s.Runbook, s.Cluster, s.Status)
 	if st.Outcome == "" {
-		executed, err := d.Store.Executed()
-		if err != nil {
-			return err
+		if s.Elsewhere != nil {
+			fmt.Fprintln(c.out, s.Elsewhere)
 		}
 		if !executed {
 			fmt.Fprintf(c.out, "nobody executes it; plimsoll runbook resume %s goes on\n", run)
