@@ -213,6 +213,34 @@ func TestOneProcessExecutes(t *testing.T) {
 	}
 }
 
+func TestEveryConnectionToTheFileSyncsEachWrite(t *testing.T) {
+	s := open(t, Options{Folder: t.TempDir(), Version: "1"})
+	library, err := openDatabase(t.Context(), s.options) // as the library's own is opened
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer library.close()
+	for name, db := range map[string]*database{"ours": s.db, "the library's": library} {
+		for range 3 { // held until the end: each is another connection
+			c, err := db.Conn(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = c.Close() }()
+			var synchronous int
+			var journal string
+			if err := errors.Join(c.QueryRowContext(t.Context(), `PRAGMA synchronous`).Scan(&synchronous),
+				c.QueryRowContext(t.Context(), `PRAGMA journal_mode`).Scan(&journal)); err != nil {
+				t.Fatal(err)
+			}
+			const full = 2 // https://www.sqlite.org/pragma.html#pragma_synchronous
+			if synchronous != full || journal != "wal" {
+				t.Errorf("%s: synchronous %d, journal mode %s", name, synchronous, journal)
+			}
+		}
+	}
+}
+
 func TestDrainingStopsAtABoundary(t *testing.T) {
 	s := open(t, Options{Folder: t.TempDir(), Version: "1"})
 	if err := s.Create(t.Context(), "r", nil); err != nil {

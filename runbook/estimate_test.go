@@ -1,9 +1,13 @@
 package runbook
 
 import (
+	"context"
 	"encoding/json"
+	"math"
 	"testing"
 	"time"
+
+	"plimsoll/runbook/action"
 )
 
 const rested = `
@@ -64,6 +68,45 @@ func TestHowFarARunIsIsLearnedFromEarlierOnesAndFromRehearsals(t *testing.T) {
 	if s := summary(); s.Share != 1 || s.Left != 0 {
 		t.Errorf("only a person is left: %+v", s)
 	}
+	if err := e.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestShareAndTimeLeftInTheMiddleOfARun(t *testing.T) {
+	b := newBench(t)
+	book := b.parse(rested)
+	if err := b.Store.Keep(t.Context(), "timing", book.Name, json.RawMessage(`{"first": 30, "each": 5, "rest": 10}`)); err != nil {
+		t.Fatal(err)
+	}
+	half, goOn := make(chan struct{}), make(chan struct{})
+	b.act = func(_ context.Context, _ action.Task, _ *action.Site, c action.Call) (action.Facts, error) {
+		if c.Step == "each[x].rest" {
+			c.Progress(0.5, "half of it")
+			close(half)
+			<-goOn
+		}
+		return nil, nil
+	}
+	run := b.begin(Request{Book: book})
+	e, err := b.Execute(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Start(t.Context(), e, run, Order{Do: "run"}); err != nil {
+		t.Fatal(err)
+	}
+	<-half
+	var s Summary
+	b.until(run, func(*State) bool {
+		r, err := b.Store.Run(t.Context(), run)
+		return err == nil && r.Summary != nil && json.Unmarshal(r.Summary, &s) == nil && s.Detail != ""
+	})
+	// Of 30 and twice 5 and 10 seconds, 30 and 5 and half of 10 are over.
+	if s.Detail != "each[x].rest: half of it" || math.Abs(s.Share-40.0/60) > 1e-9 || s.Left.Round(time.Millisecond) != 20*time.Second {
+		t.Errorf("in the middle: %+v", s)
+	}
+	close(goOn)
 	if err := e.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -426,3 +426,43 @@ steps:
 		t.Errorf("outcome %q: %+v", st.Outcome, st.Items)
 	}
 }
+
+func TestNoMoreTargetsAreAtWorkThanMayBeUnavailable(t *testing.T) {
+	b := newBench(t)
+	// The first two wait for one another.
+	run := b.begin(Request{Book: b.parse(`
+runbook: test/most
+steps:
+  - id: each
+    rolling: {over: '["v", "w", "x", "y", "z"]', max_unavailable: 2}
+    steps:
+      - {id: one, uses: command, timeout: 2m, with: {run: "touch DIR/${{ target }}; until test -e DIR/v -a -e DIR/w; do sleep 0.02; done", repeatable: true}}
+      - {id: two, uses: command, with: {run: "true", repeatable: true}}
+`)})
+	if st := b.stintOf(run, Order{Do: "run"}); st.Outcome != Done {
+		t.Fatalf("outcome %q", st.Outcome)
+	}
+	entries, err := b.Store.Entries(t.Context(), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	most := 0
+	for n := range entries {
+		st, err := Fold(entries[:n+1], b.Actions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		atWork := map[string]bool{}
+		for _, target := range st.Targets["each"] { // since the cluster was found healthy for it
+			if st.Healthy["each["+target+"]"] && !st.Item(Key("each", target, "two")).Over() {
+				atWork[target] = true
+			}
+		}
+		if most = max(most, len(atWork)); len(atWork) > 2 {
+			t.Fatalf("at entry %d %d are at work: %v", n+1, len(atWork), atWork)
+		}
+	}
+	if most != 2 {
+		t.Errorf("at most %d were at work", most)
+	}
+}
