@@ -121,6 +121,31 @@ func TestAnOwnerWhoSleptBetweenIntentAndActDoesNotAct(t *testing.T) {
 	}
 }
 
+func TestAnOwnerWhoSleptBeforeAnUndoDoesNotUndo(t *testing.T) {
+	b := newBench(t)
+	shared := &board{}
+	b.Marker = func(*action.Site) Marker { return shared }
+	run := b.begin(Request{Book: b.parse(failing)})
+	b.stintOf(run, Order{Do: "run"})
+	done := b.read("log")
+	b.Observe = func(_ string, e Event, _ time.Time) {
+		if e.Kind == Undoing {
+			shared.mu.Lock()
+			defer shared.mu.Unlock()
+			shared.has = action.Claim{Cluster: "lab1", Run: "theirs", Holder: "another laptop"}
+		}
+	}
+	st := b.stintOf(run, Order{Do: "cancel", Undo: true})
+	if st.Status() != "parked" || st.Item("flaky").Phase != Reverting || len(b.events(run, Undone, Stuck, Cut)) != 0 || b.read("log") != done {
+		t.Fatalf("status %q, %+v", st.Status(), st.Item("flaky"))
+	}
+	b.Observe = nil
+	shared.has = action.Claim{}
+	if st := b.stintOf(run, Order{Do: "resume"}); st.Outcome != TakenBack || strings.Contains(b.read("log"), "before") {
+		t.Errorf("outcome %q, log %q", st.Outcome, b.read("log"))
+	}
+}
+
 func TestAnActWhoseServerIsLostIsNotRepeatedBlindly(t *testing.T) {
 	for _, c := range []struct {
 		name, with string
