@@ -30,7 +30,7 @@ up to one that cannot be. The cluster's lock is given back.`,
 				if err := confirm(c, yes, "End run "+args[0]+" on cluster "+st.Header.Cluster+"?"); err != nil {
 					return err
 				}
-				executed, _, err := d.executed(ctx, args[0])
+				executed, elsewhere, err := d.executed(ctx, args[0])
 				if err != nil {
 					return err
 				}
@@ -38,6 +38,9 @@ up to one that cannot be. The cluster's lock is given back.`,
 					w.Say = "cancel"
 					if err := d.Tell(ctx, args[0], w); err != nil {
 						return err
+					}
+					if elsewhere != nil {
+						fmt.Fprintln(c.err, elsewhere)
 					}
 					fmt.Fprintf(c.err, "told whoever executes it; plimsoll runbook status %s\n", args[0])
 					return nil

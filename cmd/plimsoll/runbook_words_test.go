@@ -1,0 +1,80 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"plimsoll/runbook"
+)
+
+// staged makes a home, an inventory and runbooks for commands of this test.
+func staged(t *testing.T, books map[string]string) {
+	t.Helper()
+	t.Setenv("PLIMSOLL_HOME", t.TempDir())
+	t.Chdir(t.TempDir())
+	books["plimsoll.yaml"] = `clusters:
+  orders: {engine: mysql, environment: staging, user: app, nodes: [{name: a, address: "127.0.0.1:1"}]}
+`
+	for name, text := range books {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// says fails unless a command ends with a code and says something.
+func says(t *testing.T, code int, want string, args ...string) {
+	t.Helper()
+	if out, said, got := typed(t, args...); got != code || !strings.Contains(out+said, want) {
+		t.Errorf("%v: %d %s%s, want %d and %q", args, got, out, said, code, want)
+	}
+}
+
+func TestAnswersToARunThatWaits(t *testing.T) {
+	for _, c := range []struct {
+		answer, told, ends string
+		code               int
+	}{
+		{"reject", "", `failed at step go: rejected by`, exitTrouble},
+		{"cancel", "told whoever executes it", ": cancelled", 0},
+	} {
+		t.Run(c.answer, func(t *testing.T) {
+			staged(t, map[string]string{"asks.yaml": askingBook})
+			w := &talker{ended: make(chan int, 1)}
+			go func() {
+				w.ended <- typedAt(t, console{in: strings.NewReader(""), out: w, err: w}, "runbook", "run", "asks.yaml", "--cluster", "orders", "--yes")
+			}()
+			run := inPhase(t, "go", runbook.Asking)
+			says(t, exitBadInput, "--yes", "runbook", c.answer, run) // nobody is there to be asked
+			says(t, 0, c.told, "runbook", c.answer, run, "--reason", "not today", "--yes")
+			if code := <-w.ended; code != c.code || !strings.Contains(w.said(), c.ends) {
+				t.Errorf("the run ended with %d: %s", code, w.said())
+			}
+			says(t, 0, "not today", "runbook", "history", run)
+			if c.answer == "reject" { // it failed, and keeps its cluster until it is given up
+				says(t, exitBadInput, "0 steps of run "+run+" wait for approval", "runbook", "reject", run, "--yes")
+				says(t, 0, "run "+run+": cancelled", "runbook", "cancel", run, "--yes")
+			}
+			says(t, exitBadInput, "run "+run+" has ended: cancelled", "runbook", "cancel", run, "--yes")
+		})
+	}
+}
+
+func TestRerunOfAStepAloneAndWithThoseAfterIt(t *testing.T) {
+	staged(t, map[string]string{"count.yaml": `
+runbook: own/count
+steps:
+  - {id: a, uses: command, with: {run: "echo a >> log", repeatable: true}}
+  - {id: b, uses: command, with: {run: "echo b >> log", repeatable: true}}
+`})
+	says(t, 0, ": done", "runbook", "run", "count.yaml", "--cluster", "orders", "--yes")
+	run := runOn(t, "orders", "done")
+	for _, c := range []struct{ flag, log string }{{"--downstream=false", "a b a"}, {"--downstream", "a b a a b"}} {
+		says(t, 0, ": done", "runbook", "rerun", run, "--step", "a", "--reason", "again", c.flag)
+		log, err := os.ReadFile("log")
+		if got := strings.Join(strings.Fields(string(log)), " "); err != nil || got != c.log {
+			t.Errorf("with %s: %q, want %q, %v", c.flag, got, c.log, err)
+		}
+	}
+}
