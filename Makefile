@@ -3,7 +3,7 @@
 # make test      everything, on real engines, which it fetches
 # make bench     figures beside their peers, in alternating runs; SECTIONS=program for one of them
 # make accuracy  the tool against truth: writes docs/accuracy.md
-# make torture   every shipped runbook on real servers, for hours: writes docs/torture.md
+# make torture   the runbooks of MySQL, MariaDB and Cassandra on real servers, for hours: writes docs/torture.md
 # make docs      the reference pages, from the code
 
 GOLANGCI := .cache/bin/golangci-lint-v2.15.0

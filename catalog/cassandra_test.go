@@ -30,6 +30,7 @@ func TestOnCassandra(t *testing.T) {
 	t.Run("workloads", func(t *testing.T) { workloadsOn(t, ring) })
 	t.Run("the owner of a key is asked", func(t *testing.T) { asksTheOwner(t, ring) })
 	t.Run("a coordinator that hangs", func(t *testing.T) { hangsInATrial(t, ring) })
+	t.Run("runbooks", func(t *testing.T) { booksOn(t, ring) })
 }
 
 // workloadsOn runs what keeps records by key: its data is made and counted, its operations end well, and the ledger finds every

@@ -1,0 +1,111 @@
+package catalog
+
+import (
+	"context"
+	"testing"
+
+	"plimsoll/durable"
+	"plimsoll/engine"
+	"plimsoll/internal/labtest"
+	"plimsoll/runbook"
+	"plimsoll/runbook/action"
+	"plimsoll/runbook/books"
+)
+
+// booksOn runs shipped runbooks on a real ring, from the plan to the end: what looks after one, what stops a node and is taken
+// back, and what restarts all.
+func booksOn(t *testing.T, ring labtest.Server) {
+	machine, err := Machine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := durable.Open(t.Context(), durable.Options{Folder: t.TempDir(), Version: runbook.Interpreter})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	s := &runbook.Service{
+		Store: store, Actions: Actions(), User: "test", Holder: "test", Marker: Marker,
+		Open: func(context.Context, string) (*action.Site, error) { return action.OfLab(ring.Cluster, ring.Engine, machine), nil },
+	}
+	for _, c := range []struct {
+		book   string
+		inputs map[string]string
+		undo   bool
+	}{
+		{book: "cql/cleanup"},
+		{book: "cql/repair", inputs: map[string]string{"keyspace": ring.Target.Namespace}},
+		{book: "cql/drain", inputs: map[string]string{"node": "n2"}, undo: true},
+		{book: "cql/rolling-config", inputs: map[string]string{"name": "concurrent_reads", "value": "17"}},
+	} {
+		t.Run(c.book, func(t *testing.T) {
+			runBook(t, s, runbook.Request{Cluster: ring.Cluster.Name(), Inputs: c.inputs}, c.book, c.undo)
+		})
+	}
+	for _, n := range ring.Cluster.Nodes() {
+		site := action.OfLab(ring.Cluster, ring.Engine, machine)
+		db, err := site.Database(t.Context(), n.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := db.(engine.Configurable).Setting(t.Context(), "concurrent_reads"); err != nil || got != "17" {
+			t.Errorf("after the runbook %s has concurrent_reads %s, %v", n.Name, got, err)
+		}
+		if err := site.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// runBook plans a runbook, runs it to its end, and takes it back if it is to be.
+func runBook(t *testing.T, s *runbook.Service, q runbook.Request, name string, undo bool) {
+	t.Helper()
+	ctx := t.Context()
+	var err error
+	if q.Book, err = books.Read(name, s.Actions); err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.Prepare(ctx, q)
+	if err == nil {
+		err = p.Header.Plan.Trouble()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := s.Begin(ctx, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := s.Execute(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := x.Close(context.WithoutCancel(ctx)); err != nil {
+			t.Error(err)
+		}
+	}()
+	ends := func(o runbook.Order, want runbook.Outcome) {
+		t.Helper()
+		if err := s.Start(ctx, x, run, o); err != nil {
+			t.Fatal(err)
+		}
+		if err := x.Wait(ctx, run); err != nil {
+			t.Fatal(err)
+		}
+		st, err := s.State(ctx, run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if st.Outcome != want {
+			for _, i := range st.Items {
+				t.Logf("%s: %s %s", i.Key, i.Phase, i.Error)
+			}
+			t.Fatalf("%s: %s %s, want %s", name, st.Status(), st.Why, want)
+		}
+	}
+	ends(runbook.Order{Do: "run"}, runbook.Done)
+	if undo {
+		ends(runbook.Order{Do: "cancel", Undo: true}, runbook.TakenBack)
+	}
+}
