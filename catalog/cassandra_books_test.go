@@ -23,10 +23,16 @@ func booksOn(t *testing.T, ring labtest.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer store.Close()
+	defer func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
 	s := &runbook.Service{
 		Store: store, Actions: Actions(), User: "test", Holder: "test", Marker: Marker,
-		Open: func(context.Context, string) (*action.Site, error) { return action.OfLab(ring.Cluster, ring.Engine, machine), nil },
+		Open: func(context.Context, string) (*action.Site, error) {
+			return action.OfLab(ring.Cluster, ring.Engine, machine), nil
+		},
 	}
 	for _, c := range []struct {
 		book   string
