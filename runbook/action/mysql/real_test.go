@@ -197,29 +197,3 @@ func refusesAct(t *testing.T, site *action.Site, with, want string) {
 		t.Errorf("act of %s: %v, want %q", with, err, want)
 	}
 }
-
-func TestAChangeThatWeakensDurabilityNamesItsWindow(t *testing.T) {
-	for _, c := range []struct{ name, before, after, want string }{
-		{"innodb_flush_log_at_trx_commit", "1", "0", "server process or its host"},
-		{"innodb_flush_log_at_trx_commit", "1", "2", "not when the server process alone"},
-		{"innodb-flush-log-at-trx-commit", "2", "0", "server process or its host"},
-		{"innodb_flush_log_at_trx_commit", "2", "1", ""},
-		{"sync_binlog", "1", "0", "binary log"},
-		{"sync_binlog", "1", "100", "up to 100 groups"},
-		{"sync_binlog", "100", "1", ""},
-		{"sync_binlog", "0", "100", ""},
-		{"sync_binlog", "10", "100", "up to 100 groups"},
-		{"innodb_flush_log_at_trx_commit", "0", "2", ""},
-		{"innodb_flush_log_at_timeout", "1", "5", "up to 5 s"},
-		{"innodb_flush_log_at_timeout", "9", "5", ""},
-		{"sync_relay_log", "10000", "0", "built anew"},
-		{"innodb_doublewrite", "ON", "OFF", "half written"},
-		{"max_connections", "100", "200", ""},
-	} {
-		v := &variable{Name: c.name, Value: c.after}
-		got := v.Caution(action.Finding{Observed: action.Facts{"value": c.before}})
-		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
-			t.Errorf("%s from %s to %s: %q", c.name, c.before, c.after, got)
-		}
-	}
-}

@@ -40,6 +40,10 @@ var (
 	_ action.Validator = (*variable)(nil)
 )
 
+// now and later tell when the value is to hold.
+func (v *variable) now() bool   { return v.Persist != persistOnly }
+func (v *variable) later() bool { return v.Persist == persistAlso || v.Persist == persistOnly }
+
 func (v *variable) Validate() error {
 	switch v.Persist {
 	case persistNo, persistAlso, persistOnly:
@@ -63,18 +67,25 @@ func (v *variable) Check(ctx context.Context, on *action.Site) (action.Finding, 
 		return action.Finding{}, err
 	}
 	f := action.Finding{State: action.Satisfied, Observed: action.Facts{}, Intended: action.Facts{}}
-	if v.Persist != persistOnly {
-		shown, err := c.Setting(ctx, v.Name)
-		if err != nil {
-			return f, err
-		}
+	facts, err := db.Facts(ctx)
+	if err != nil {
+		return f, err
+	}
+	if n, is := whole(v.Value); is && n == 3 && variableName(v.Name) == "innodb_flush_log_at_trx_commit" && facts.Product != "MariaDB" {
+		return f, &action.Refusal{Reason: facts.Product + " has no innodb_flush_log_at_trx_commit 3, and would make it 2", Advice: "set 1, or 2"}
+	}
+	shown, err := c.Setting(ctx, v.Name) // there must be such a variable, whenever it is to be changed
+	if err != nil {
+		return f, err
+	}
+	if v.now() {
 		f.Observed["value"], f.Intended["value"] = shown, v.Value
 		if !c.SameValue(v.Name, v.Value, shown) {
 			f.State = action.Needed
 		}
 	}
-	if v.Persist != persistNo {
-		kept, err := v.kept(ctx, on, db)
+	if v.later() {
+		kept, err := v.kept(ctx, on, facts)
 		if err != nil {
 			return f, err
 		}
@@ -102,18 +113,21 @@ func (v *variable) open(ctx context.Context, on *action.Site) (engine.Database, 
 }
 
 // kept is the value for after a restart.
-func (v *variable) kept(ctx context.Context, on *action.Site, db engine.Database) (string, error) {
-	facts, err := db.Facts(ctx)
-	if err != nil {
-		return "", err
-	}
-	if facts.Product != "MySQL" {
+func (v *variable) kept(ctx context.Context, on *action.Site, facts engine.Facts) (string, error) {
+	if !keeps(facts) {
 		return "", &action.Refusal{
 			Reason: fmt.Sprintf("%s %s cannot keep a variable for after a restart: it has no SET PERSIST", facts.Product, facts.Version),
 			Advice: "write it into the server's option file, and set it with persist: no for now",
 		}
 	}
-	return on.Value(ctx, v.Node, "SELECT variable_value FROM performance_schema.persisted_variables WHERE variable_name = "+statement.Text(v.Name))
+	return on.Value(ctx, v.Node, "SELECT variable_value FROM performance_schema.persisted_variables WHERE variable_name = "+statement.Text(variableName(v.Name)))
+}
+
+// keeps tells whether a server writes variables into a file of its own.
+func keeps(f engine.Facts) bool {
+	major, _, _ := strings.Cut(f.Version, ".")
+	n, err := strconv.Atoi(major)
+	return err == nil && n >= 8 && (f.Product == "MySQL" || f.Product == "Percona Server")
 }
 
 func (v *variable) Act(ctx context.Context, on *action.Site, _ action.Call) (action.Facts, error) {
@@ -121,14 +135,14 @@ func (v *variable) Act(ctx context.Context, on *action.Site, _ action.Call) (act
 }
 
 func (v *variable) set(ctx context.Context, on *action.Site, p persist, value string) error {
-	_, c, err := v.open(ctx, on)
+	db, c, err := v.open(ctx, on)
 	if err != nil {
 		return err
 	}
 	if p != persistOnly {
 		var restart *engine.NeedsRestart
 		if err := c.Change(ctx, v.Name, value); errors.As(err, &restart) {
-			return &action.Refusal{Reason: restart.Error(), Advice: "persist: only, then server.restart"}
+			return refuseLive(ctx, db, restart)
 		} else if err != nil {
 			return err
 		}
@@ -142,7 +156,20 @@ func (v *variable) set(ctx context.Context, on *action.Site, p persist, value st
 			return err
 		}
 	}
-	return on.Execute(ctx, v.Node, []string{"SET PERSIST_ONLY `" + v.Name + "` = " + number(value)}, func(int) {})
+	return on.Execute(ctx, v.Node, []string{"SET PERSIST_ONLY `" + variableName(v.Name) + "` = " + literal(value)}, func(int) {})
+}
+
+// refuseLive says how else a variable is changed that cannot be while the server runs.
+func refuseLive(ctx context.Context, db engine.Database, restart *engine.NeedsRestart) error {
+	facts, err := db.Facts(ctx)
+	if err != nil {
+		return err
+	}
+	advice := "persist: only, then server.restart"
+	if !keeps(facts) {
+		advice = "write it into the server's option file, then server.restart"
+	}
+	return &action.Refusal{Reason: restart.Error(), Advice: advice}
 }
 
 // Undo puts back what the first check saw.
@@ -157,23 +184,17 @@ func (v *variable) Undo(ctx context.Context, on *action.Site, c action.Call) err
 	case !ok:
 		return nil
 	case before == notKept:
-		return on.Execute(ctx, v.Node, []string{"RESET PERSIST IF EXISTS `" + v.Name + "`"}, func(int) {})
+		return on.Execute(ctx, v.Node, []string{"RESET PERSIST IF EXISTS `" + variableName(v.Name) + "`"}, func(int) {})
 	}
 	return v.set(ctx, on, persistOnly, before)
 }
 
-// number writes a number bare and any other value quoted; 512M becomes bytes, as in option files.
-func number(s string) string {
-	text, factor := s, int64(1)
-	if n := len(s); n > 1 {
-		if shift := strings.IndexByte("KMGT", s[n-1]&^0x20); shift >= 0 {
-			text, factor = s[:n-1], int64(1)<<(10*(shift+1))
-		}
+// literal writes a number bare, with its unit resolved, and any other value quoted.
+func literal(s string) string {
+	if n, is := whole(s); is {
+		return strconv.FormatInt(n, 10)
 	}
-	if i, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return strconv.FormatInt(i*factor, 10)
-	}
-	if _, err := strconv.ParseFloat(s, 64); err == nil {
+	if _, err := strconv.ParseFloat(s, 64); err == nil && strings.Trim(s, "+-.0123456789eE") == "" {
 		return s
 	}
 	return statement.Text(s)
