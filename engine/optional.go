@@ -137,6 +137,13 @@ type Tabular interface {
 	Table(ctx context.Context, text string) ([]map[string]string, error)
 }
 
+// Guarding is a database whose server itself refuses what a session would write. Implemented by a Database.
+type Guarding interface {
+	// Reader opens a session that changes no table, whatever it calls. What is no change to a table it does not refuse: a file
+	// that is written, a lock that is taken.
+	Reader(ctx context.Context) (Session, error)
+}
+
 // Requesting is an engine whose statements are requests over HTTP. Implemented by an Engine.
 type Requesting interface {
 	// Request writes a request as the text of a statement.

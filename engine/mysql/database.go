@@ -3,6 +3,7 @@ package mysql
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"plimsoll/engine"
 )
@@ -16,12 +17,27 @@ type database struct {
 	unrest   unrest
 }
 
-var _ engine.Database = (*database)(nil)
+var (
+	_ engine.Database = (*database)(nil)
+	_ engine.Guarding = (*database)(nil)
+)
 
 func (d *database) Session(ctx context.Context) (engine.Session, error) {
 	s, err := d.primary.session(ctx)
 	if err != nil {
 		return nil, err
+	}
+	return s, nil
+}
+
+// Reader opens a session of which every transaction is read only, also those of single statements.
+func (d *database) Reader(ctx context.Context) (engine.Session, error) {
+	s, err := d.primary.session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Exec(ctx, "SET SESSION TRANSACTION READ ONLY", nil); err != nil {
+		return nil, errors.Join(fmt.Errorf("begin to read only: %w", err), s.Close())
 	}
 	return s, nil
 }
