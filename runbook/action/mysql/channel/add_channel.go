@@ -146,6 +146,11 @@ func (l *link) begin(ctx context.Context, source, replica *server) error {
 	if from.place, err = replica.beginsAt(ctx, source, rows[0]); err != nil {
 		return err
 	}
+	if from.place != (place{}) {
+		if err := source.holds(ctx, from.place); err != nil {
+			return err
+		}
+	}
 	return replica.follow(ctx, source, l.Name, from)
 }
 
@@ -159,25 +164,25 @@ func (s *server) beginsAt(ctx context.Context, source *server, copied seedRow) (
 	if err != nil {
 		return place{}, err
 	}
-	if lacking != "" {
-		if versionOf(s.facts.Version).less(version{8, 0, 0}) {
-			return copied.place, nil // 5.7 can say what it has only while it has nothing
-		}
-		if err := s.do(ctx, "say what was copied", "SET GLOBAL gtid_purged = "+statement.Text("+"+lacking)); err != nil {
-			return place{}, err
-		}
+	if lacking != "" && versionOf(s.facts.Version).less(version{8, 0, 0}) {
+		return copied.place, nil // 5.7 can say what it has only while it has nothing
 	}
 	has, err := s.value(ctx, s.position())
 	if err != nil {
 		return place{}, err
 	}
-	purged, err := source.value(ctx, "SELECT GTID_SUBTRACT(@@GLOBAL.gtid_purged, "+statement.Text(has)+")")
-	if err == nil && purged != "" {
-		err = &action.Refusal{
+	purged, err := source.value(ctx, fmt.Sprintf("SELECT GTID_SUBTRACT(GTID_SUBTRACT(@@GLOBAL.gtid_purged, %s), %s)", statement.Text(has), statement.Text(copied.gtids)))
+	switch {
+	case err != nil:
+		return place{}, err
+	case purged != "":
+		return place{}, &action.Refusal{
 			Reason: fmt.Sprintf("%s has purged changes since its databases were copied: %s", source.name, purged), Advice: "copy again, and mysql.keep-binlogs before it",
 		}
+	case lacking == "":
+		return place{}, nil
 	}
-	return place{}, err
+	return place{}, s.do(ctx, "say what was copied", "SET GLOBAL gtid_purged = "+statement.Text("+"+lacking))
 }
 
 // beginsAtPlace is the place of a copy, unless the replica has gone on from there before.

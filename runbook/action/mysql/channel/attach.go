@@ -75,6 +75,8 @@ func (a *attachment) Check(ctx context.Context, on *action.Site) (action.Finding
 	switch {
 	case err != nil:
 		return f, err
+	case c == nil && a.place() != place{}:
+		return f, source.holds(ctx, a.place())
 	case c == nil:
 		return f, nil
 	case c.Source != source.address():
@@ -153,9 +155,12 @@ func (a *attachment) begin(ctx context.Context, source, replica *server) error {
 		return err
 	}
 	if from.place = a.place(); from.place == (place{}) {
-		if err := replica.adopt(ctx, source); err != nil {
-			return err
-		}
+		err = replica.adopt(ctx, source)
+	} else {
+		err = source.holds(ctx, from.place)
+	}
+	if err != nil {
+		return err
 	}
 	return replica.follow(ctx, source, a.Channel, from)
 }

@@ -82,7 +82,7 @@ func (c *compare) Act(ctx context.Context, on *action.Site, call action.Call) (a
 	if err != nil {
 		return nil, err
 	}
-	run := comparison{source: source, replica: replica, channel: follows.Name, chunk: c.Chunk, hold: c.Hold, tell: func(rows int64) {
+	run := comparison{source: source, replica: replica, by: *follows, chunk: c.Chunk, hold: c.Hold, tell: func(rows int64) {
 		call.Progress(min(0.99, float64(rows)/float64(max(about, 1))), fmt.Sprintf("%d rows", rows))
 	}}
 	if err := run.all(ctx, databases); err != nil {

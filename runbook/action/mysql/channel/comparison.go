@@ -21,7 +21,7 @@ import (
 // the source holds them. So what is reported differs for certain, and writers wait only for the last rows in doubt.
 type comparison struct {
 	source, replica *server
-	channel         string
+	by              state         // the channel from source to replica
 	chunk           int           // rows
 	hold            time.Duration // the longest that the source may hold rows until the replica has come up to them
 	result          outcome
@@ -109,13 +109,7 @@ func (c *comparison) all(ctx context.Context, databases []string) error {
 func (c *comparison) differ(d difference) { c.result.differences = append(c.result.differences, d) }
 
 // align waits until the replica has what the source has now.
-func (c *comparison) align(ctx context.Context) error {
-	position, err := c.source.value(ctx, c.source.position())
-	if err != nil {
-		return err
-	}
-	return c.replica.reach(ctx, c.channel, position)
-}
+func (c *comparison) align(ctx context.Context) error { return c.replica.level(ctx, c.source, c.by) }
 
 func (c *comparison) table(ctx context.Context, t table) error {
 	if len(t.key) == 0 {

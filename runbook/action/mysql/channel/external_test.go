@@ -22,11 +22,9 @@ func external(w world) {
 		w.conform(releaseBinlogs, `{node: n1, seconds: 7200}`, w.snapshot("n1: SELECT @@GLOBAL.binlog_expire_logs_seconds"))
 	})
 	w.refuses(attach, attachN2, "holds nothing of n1")
-	if !w.isMySQL() { // whose restarts take longer, and show nothing more
-		w.sub("restore-snapshot", func(w world) {
-			w.conform(restoreSnapshot, attachN2, w.snapshot("n2: SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = 'app1'"), 400*time.Millisecond)
-		})
-	}
+	w.sub("restore-snapshot", func(w world) {
+		w.conform(restoreSnapshot, attachN2, w.snapshot("n2: SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = 'app1'"), 400*time.Millisecond)
+	})
 	found := w.act(restoreSnapshot, attachN2)
 	if held, ok := found["held_seconds"].(float64); !ok || held <= 0 || found["position"] == "" {
 		w.Errorf("restored: %v", found)
@@ -59,6 +57,65 @@ func external(w world) {
 	w.act(compareRows, `{source: n1, node: n2, hold: 5m}`)
 	w.do("n2", "SET GLOBAL read_only = OFF")
 	w.refuses(cutOver, `{from: n1, to: n2, max_gap: 5m}`, "n2 takes writes of its own")
+	w.sub("purged", purged)
+	w.sub("by place", byPlace)
+}
+
+// purged shows that a copy is refused of which the source has no longer what follows it.
+func purged(w world) {
+	w.undo(attach, attachN2)
+	w.do("n1", "INSERT INTO app1.many (id, v, k) VALUES (99999, 'gone', 1)")
+	w.purge("n1")
+	w.refuses(attach, attachN2, "purged")
+}
+
+// byPlace attaches a copy where there are no GTIDs to go by, from the end of the binary log that came with it, and moves the
+// writes there and back.
+func byPlace(w world) {
+	w.withoutGTIDs("n1")
+	w.undo(restoreSnapshot, attachN2)
+	ws := w.write("app1", "n1")
+	first := `{source: n1, node: n2, position: "` + w.logOf("n1").File + `:4"}`
+	if w.isMySQL() {
+		w.refuses(attach, attachN2, "gtid_mode OFF")
+		w.refuses(attach, first, "these do not replicate")
+		w.assign("n2", map[string]string{"gtid_mode": "OFF"})
+	}
+	w.comes(ws)
+	found := w.act(restoreSnapshot, attachN2)
+	w.Logf("found %v", found)
+	at, _ := found["place"].(string)
+	file, _, known := strings.Cut(at, ":")
+	if !known || w.logOf("n1").File != file {
+		w.Fatalf("the copy's log ends at %q, and n1 writes %v", at, w.logOf("n1"))
+	}
+	w.comes(ws)
+	with := `{source: n1, node: n2, position: "` + at + `"}`
+	w.refuses(attach, `{source: n1, node: n2, position: "binlog.000001:4"}`, "has purged binary log binlog.000001")
+	w.refuses(attach, `{source: n1, node: n2, position: "binlog.999999:4"}`, "has no binary log binlog.999999")
+	w.refuses(attach, `{source: n1, node: n2, position: "`+file+`:999999999"}`, "ends at")
+	w.act(attach, with)
+	if text := w.channels("n2")(w.T); !strings.Contains(text, "runs true") || !strings.Contains(text, "gtid false") {
+		w.Errorf("attached by place: %s", text)
+	}
+	if same := w.act(compareRows, `{source: n1, node: n2, chunk: 600, hold: 5m}`); same["different"] != int64(0) {
+		w.Errorf("from %s: %v", at, same)
+	}
+	ws.end()
+	w.kept("n2", ws)
+	ws = w.write("app1", "n1", "n2")
+	w.act(cutOver, `{from: n1, to: n2, max_gap: 5m}`)
+	w.comes(ws)
+	w.act(compareRows, `{source: n2, node: n1, hold: 5m}`)
+	if text := w.channels("n1")(w.T); !strings.Contains(text, "gtid false") {
+		w.Errorf("the way back: %s", text)
+	}
+	w.act(cutOver, `{from: n2, to: n1, max_gap: 5m}`)
+	w.comes(ws)
+	ws.end()
+	w.kept("n1", ws)
+	w.kept("n2", ws)
+	w.act(compareRows, `{source: n1, node: n2, hold: 5m}`)
 }
 
 // comes waits until writers have written again.

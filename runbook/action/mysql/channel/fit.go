@@ -34,8 +34,18 @@ func fits(source, replica profile, byPlace bool) error {
 		return refuse("set gtid_mode = ON, or give the place in the binary log as FILE:POS", "%s has gtid_mode %s", source, source.GTID)
 	case !byPlace && replica.GTID != "ON":
 		return refuse("set gtid_mode = ON, or give the place in the binary log as FILE:POS", "%s has gtid_mode %s", replica, replica.GTID)
+	case far(source.GTID, replica.GTID):
+		return refuse("bring them to one gtid_mode, step by step", "%s has gtid_mode %s, and %s has %s: these do not replicate", source, source.GTID, replica, replica.GTID)
 	}
 	return nil
+}
+
+// gtidModes are MySQL's, in order. Servers replicate whose modes are the same or neighbours.
+var gtidModes = []string{"OFF", "OFF_PERMISSIVE", "ON_PERMISSIVE", "ON"}
+
+func far(a, b string) bool {
+	i, j := slices.Index(gtidModes, a), slices.Index(gtidModes, b)
+	return i >= 0 && j >= 0 && max(i-j, j-i) > 1
 }
 
 // supply is what one source is to give a replica of several.
@@ -49,9 +59,14 @@ func fitTogether(replica profile, sources []supply) error {
 	refuse := func(advice, format string, args ...any) error {
 		return &action.Refusal{Reason: fmt.Sprintf(format, args...), Advice: advice}
 	}
-	if replica.Product == "Aurora MySQL" {
-		return refuse("use RDS for MySQL 5.7.44 or 8.0.35 and later, with up to 15 channels, or a server of your own",
-			"%s cannot be a replica of several sources: Aurora has none", replica)
+	switch {
+	case replica.Product == "Aurora MySQL":
+		return refuse("use a server of your own; RDS for MySQL can too (5.7.44, 8.0.35 and later), by procedures that this runbook does not call yet",
+			"%s cannot be a replica of several sources: Aurora follows one", replica)
+	case replica.Cloud:
+		return refuse("use a server of your own; or call there, for each of up to 15 sources, mysql.rds_set_external_source_with_auto_position_for_channel "+
+			"(by place: mysql.rds_set_external_source_for_channel) and mysql.rds_start_replication_for_channel, and verify with mysql.compare",
+			"%s is RDS for MySQL, which follows several sources by procedures that this runbook does not call yet", replica)
 	}
 	if replica.ReadOnly {
 		return refuse("set super_read_only = OFF; read_only may stay", "%s is super_read_only: nothing could be copied into it", replica)

@@ -27,6 +27,8 @@ func mariadbLike(node, id string, change func(*profile)) profile {
 
 func same(*profile) {}
 
+func gtidMode(mode string) func(*profile) { return func(p *profile) { p.GTID = mode } }
+
 func TestWhatCannotReplicateIsRefused(t *testing.T) {
 	source, replica := like("a", "1", same), like("b", "2", same)
 	for name, c := range map[string]struct {
@@ -50,7 +52,10 @@ func TestWhatCannotReplicateIsRefused(t *testing.T) {
 		"statements":          {like("a", "1", func(p *profile) { p.Format = "STATEMENT" }), replica, false, "binlog_format STATEMENT"},
 		"mixed":               {mariadbLike("a", "1", func(p *profile) { p.Format = "MIXED" }), mariadbLike("b", "2", same), false, "binlog_format MIXED"},
 		"source without GTID": {like("a", "1", func(p *profile) { p.GTID = "OFF" }), replica, false, "a (MySQL 8.4.3) has gtid_mode OFF"},
-		"but with a place":    {like("a", "1", func(p *profile) { p.GTID = "OFF" }), replica, true, ""},
+		"but with a place":    {like("a", "1", gtidMode("OFF")), like("b", "2", gtidMode("OFF_PERMISSIVE")), true, ""},
+		"on the way to GTIDs": {like("a", "1", gtidMode("ON_PERMISSIVE")), replica, true, ""},
+		"GTIDs on one side":   {like("a", "1", gtidMode("OFF")), replica, true, "a (MySQL 8.4.3) has gtid_mode OFF, and b (MySQL 8.4.3) has ON"},
+		"and on the other":    {source, like("b", "2", gtidMode("OFF_PERMISSIVE")), true, "has OFF_PERMISSIVE: these do not replicate"},
 		"replica no GTID":     {source, like("b", "2", func(p *profile) { p.GTID = "ON_PERMISSIVE" }), false, "b (MySQL 8.4.3) has gtid_mode"},
 	} {
 		refusal(t, name, fits(c.source, c.replica, c.byPlace), c.want)
@@ -78,8 +83,8 @@ func TestSourcesThatDoNotFitTogetherAreRefused(t *testing.T) {
 		"one does not fit":     {replica, two(func(p *profile) { p.Binlog = false }, "app2"), "b (MariaDB 10.11.8) writes no binary log"},
 		"MySQL has no domains": {like("r", "9", same), []supply{{like("a", "1", same), []string{"app1"}}, {like("b", "2", same), []string{"app2"}}}, ""},
 		"Aurora": {like("r", "9", func(p *profile) { p.Product, p.Cloud = "Aurora MySQL", true }), []supply{{like("a", "1", same), []string{"app1"}}},
-			"cannot be a replica of several sources"},
-		"RDS": {like("r", "9", func(p *profile) { p.Cloud = true }), []supply{{like("a", "1", same), []string{"app1"}}}, "by procedures"},
+			"Aurora follows one"},
+		"RDS": {like("r", "9", func(p *profile) { p.Cloud = true }), []supply{{like("a", "1", same), []string{"app1"}}}, "by procedures that this runbook does not call yet"},
 		"super_read_only": {like("r", "9", func(p *profile) { p.ReadOnly = true }), []supply{{like("a", "1", same), []string{"app1"}}},
 			"super_read_only"},
 	} {
@@ -95,6 +100,18 @@ func refusal(t *testing.T, name string, err error, want string) {
 		t.Errorf("%s: %v", name, err)
 	case want != "" && (!errors.As(err, &r) || !strings.Contains(err.Error(), want) || r.Advice == ""):
 		t.Errorf("%s: %v, want a refusal with advice that says %q", name, err, want)
+	}
+}
+
+// What is advised instead of Aurora must not be refused as if it could not be.
+func TestAdviceAboutTheCloudAgrees(t *testing.T) {
+	of := []supply{{like("a", "1", same), []string{"app1"}}}
+	for name, want := range map[string]string{"Aurora MySQL": "that this runbook does not call yet", "MySQL": "mysql.rds_set_external_source_for_channel"} {
+		err := fitTogether(like("r", "9", func(p *profile) { p.Product, p.Cloud = name, true }), of)
+		var r *action.Refusal
+		if !errors.As(err, &r) || !strings.Contains(r.Advice, want) {
+			t.Errorf("%s: %v, want advice that says %q", name, err, want)
+		}
 	}
 }
 

@@ -36,6 +36,15 @@ func multiSource(w world) {
 	w.refuses(seed, `{source: n2, node: n3, databases: [app1]}`, "no database app1")
 	w.act(addChannel, `{source: n1, node: n3, name: first, databases: [app1]}`)
 	w.act(seed, `{source: n2, node: n3, databases: [app2]}`)
+	w.do("n2", "INSERT INTO app2.bare VALUES (600)")
+	w.purge("n2")
+	before := w.channels("n3")(w.T)
+	w.refuses(addChannel, `{source: n2, node: n3, name: second, databases: [app2]}`, "n2 has purged")
+	if after := w.channels("n3")(w.T); after != before {
+		w.Errorf("a channel that was refused left %s", after)
+	}
+	w.undo(seed, `{source: n2, node: n3, databases: [app2]}`)
+	w.act(seed, `{source: n2, node: n3, databases: [app2]}`)
 	w.sub("channel", func(w world) {
 		w.conform(addChannel, `{source: n2, node: n3, name: second, databases: [app2]}`, w.channels("n3"), 0, 20*time.Millisecond, 100*time.Millisecond)
 	})

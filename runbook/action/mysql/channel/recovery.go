@@ -31,6 +31,19 @@ type recovery struct {
 	place    place  // as the storage engine found it
 }
 
+// cameWith is where the binary log ends that came with the data of a server which was started on them just now; zero if none
+// did. Its recovery brings the data up to there, past the storage engine's place.
+func (s *server) cameWith(ctx context.Context) (place, error) {
+	if on, err := s.variable(ctx, "log_bin"); on != "ON" {
+		return place{}, err
+	}
+	all, err := s.logs(ctx)
+	if len(all) < 2 || err != nil { // it began the last one itself
+		return place{}, err
+	}
+	return all[len(all)-2], nil
+}
+
 func (s *server) recovery(ctx context.Context) (recovery, error) {
 	position, err := s.value(ctx, s.position())
 	if err != nil {

@@ -157,8 +157,15 @@ func (r *restore) Act(ctx context.Context, on *action.Site, c action.Call) (acti
 	}
 	defer s.Close()
 	found, err := s.recovery(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for key, value := range found.facts() {
 		out[key] = value
+	}
+	at, err := s.cameWith(ctx)
+	if at != (place{}) {
+		out["place"] = at.String() // in the source's binary log: where there are no GTIDs, it is attached from here
 	}
 	return out, err
 }

@@ -107,6 +107,85 @@ func (w world) act(a action.Action, with string) action.Facts {
 	return out
 }
 
+// undo takes an action back.
+func (w world) undo(a action.Action, with string) {
+	w.Helper()
+	if err := w.task(a, with).(action.Undoer).Undo(w.Context(), w.site, call(action.Finding{})); err != nil {
+		w.Fatalf("undo %s: %v", a.Name, err)
+	}
+}
+
+// logOf is where a node's binary log ends.
+func (w world) logOf(node string) place {
+	w.Helper()
+	s, err := dial(w.Context(), w.site, node)
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer s.Close()
+	end, err := s.end(w.Context())
+	if err != nil {
+		w.Fatal(err)
+	}
+	return end
+}
+
+// purge makes a node begin a new binary log and drop all before it. Nobody must be reading: what a connection that was left
+// still reads is kept.
+func (w world) purge(node string) {
+	w.Helper()
+	s, err := dial(w.Context(), w.site, node)
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer s.Close()
+	limit, tick := time.After(time.Minute), time.NewTicker(20*time.Millisecond)
+	defer tick.Stop()
+	w.do(node, "FLUSH BINARY LOGS")
+	for {
+		left, err := s.rows(w.Context(), "SELECT id FROM information_schema.processlist WHERE command LIKE 'Binlog Dump%'")
+		if err != nil {
+			w.Fatal(err)
+		}
+		for _, connection := range left {
+			_ = s.do(w.Context(), "end a reader", "KILL "+connection["id"]) // it may be gone
+		}
+		w.do(node, "PURGE BINARY LOGS TO '"+w.logOf(node).File+"'")
+		logs, err := s.logs(w.Context())
+		if err != nil {
+			w.Fatal(err)
+		}
+		if len(logs) == 1 {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-limit:
+			w.Fatalf("%s keeps %v", node, logs)
+		}
+	}
+}
+
+// withoutGTIDs ends MySQL's GTIDs on a node; MariaDB has them whatever is done.
+func (w world) withoutGTIDs(node string) {
+	w.Helper()
+	if w.isMySQL() {
+		w.do(node, "SET GLOBAL gtid_mode = ON_PERMISSIVE", "SET GLOBAL gtid_mode = OFF_PERMISSIVE", "SET GLOBAL gtid_mode = OFF")
+	}
+}
+
+// assign gives a node settings for its next start.
+func (w world) assign(node string, settings map[string]string) {
+	w.Helper()
+	n, err := w.site.Node(w.Context(), node)
+	if err != nil {
+		w.Fatal(err)
+	}
+	if err := n.Server.(action.Assignable).Assign(w.Context(), settings); err != nil {
+		w.Fatal(err)
+	}
+}
+
 // refuses expects an action to decline, by its check or its act, for a reason.
 func (w world) refuses(a action.Action, with, want string) {
 	w.Helper()
