@@ -2,6 +2,7 @@ package mysql
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -132,33 +133,110 @@ func conform(t *testing.T, site *action.Site) {
 	})
 }
 
+// looksOnly shows that the server itself refuses what a check's text does not show: a function that writes.
+func looksOnly(t *testing.T, site *action.Site) {
+	const called = "SELECT looks.f()"
+	make := []string{
+		"CREATE DATABASE looks", "CREATE TABLE looks.t (a INT)",
+		"CREATE FUNCTION looks.f() RETURNS INT DETERMINISTIC MODIFIES SQL DATA BEGIN INSERT INTO looks.t VALUES (1); RETURN 1; END",
+	}
+	if err := site.Execute(t.Context(), "n1", make, func(int) {}); err != nil {
+		t.Fatal(err)
+	}
+	rows := values(site, "n1", "SELECT COUNT(*) FROM looks.t")
+	reading := site.ReadOnly()
+	if v, err := reading.Value(t.Context(), "n1", called); err == nil || rows(t) != "SELECT COUNT(*) FROM looks.t: 0" {
+		t.Errorf("a look wrote: %s, %v, %s", v, err, rows(t))
+	}
+	if v, err := reading.Value(t.Context(), "n1", "SELECT COUNT(*) FROM looks.t"); err != nil || v != "0" {
+		t.Errorf("it does not look: %s, %v", v, err)
+	}
+	if v, err := site.Value(t.Context(), "n1", called); err != nil || v != "1" || rows(t) != "SELECT COUNT(*) FROM looks.t: 1" {
+		t.Errorf("nobody may write: %s, %v, %s", v, err, rows(t))
+	}
+	if err := site.Execute(t.Context(), "n1", []string{"DROP DATABASE looks"}, func(int) {}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestOnMariaDB(t *testing.T) {
 	site := newLab(t, "mariadb", 2)
+	looksOnly(t, site)
 	claims(t, site)
 	claimsBesideAHang(t, site)
 	claimsWithoutPrimary(t, site)
 	outlives(t, site)
-	conform(t, site)
 	refuses(t, site, `{name: max_connections, value: 80, persist: also}`, "SET PERSIST")
+	refuses(t, site, `{name: back_log, value: 77, persist: only}`, "SET PERSIST")
 	refuses(t, site, `{name: max_conections, value: 80}`, "max_connections")
-	refusesAct(t, site, `{name: log_bin, value: "OFF"}`, "restart")
+	refusesAct(t, site, backLog, "only after a restart", "option file")
+	n, err := site.Node(t.Context(), "n2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Server.(action.Assignable).Assign(t.Context(), map[string]string{"back_log": "77"}); err != nil { // in its option file
+		t.Fatal(err)
+	}
+	notYet := findingOf(t, site, backLog)
+	conform(t, site) // which restarts it
+	holds(t, site, notYet, backLog)
 	claimsApart(t, site)
 }
 
 func TestOnMySQL(t *testing.T) {
 	site := newLab(t, "mysql", 2)
+	looksOnly(t, site)
 	claims(t, site)
 	claimsWithoutPrimary(t, site)
 	outlives(t, site)
-	conform(t, site)
-	for _, p := range []string{"also", "only"} {
-		t.Run("persist "+p, func(t *testing.T) {
+	refuses(t, site, `{name: innodb_flush_log_at_trx_commit, value: 3}`, "would make it 2")
+	refuses(t, site, `{name: back_logg, value: 77, persist: only}`, "back_log")
+	refusesAct(t, site, backLog, "only after a restart", "persist: only")
+	for _, c := range []struct{ name, with string }{
+		{"persist also", `{name: innodb_log_buffer_size, value: 32M, persist: also}`},
+		{"persist only", `{name: loose-back-log, value: 78, persist: only}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
 			actiontest.Run(t, actiontest.Subject{
-				Action: setVariable, Site: site, With: `{name: innodb_log_buffer_size, value: 32M, persist: ` + p + `}`,
-				Snapshot: values(site, "", "SELECT @@global.innodb_log_buffer_size",
-					"SELECT variable_value FROM performance_schema.persisted_variables WHERE variable_name = 'innodb_log_buffer_size'"),
+				Action: setVariable, Site: site, With: c.with,
+				Snapshot: values(site, "", "SELECT @@global.innodb_log_buffer_size", "SELECT @@global.back_log",
+					"SELECT GROUP_CONCAT(variable_name, '=', variable_value ORDER BY variable_name) FROM performance_schema.persisted_variables"),
 			})
 		})
+	}
+	const kept = `{node: n2, name: back_log, value: 77, persist: only}`
+	before := findingOf(t, site, kept)
+	if _, err := bind(t, kept).Act(t.Context(), site, action.Call{}); err != nil {
+		t.Fatal(err)
+	}
+	notYet := findingOf(t, site, backLog)
+	conform(t, site) // which restarts it
+	holds(t, site, notYet, backLog)
+	if err := bind(t, kept).(action.Undoer).Undo(t.Context(), site, action.Call{Before: before.Observed}); err != nil {
+		t.Fatal(err)
+	}
+	if f := findingOf(t, site, kept); f.Observed["persisted"] != notKept {
+		t.Errorf("taken back, and it keeps %v", f.Observed)
+	}
+}
+
+// backLog is a variable that neither product changes while it runs.
+const backLog = `{node: n2, name: back_log, value: 77}`
+
+func findingOf(t *testing.T, site *action.Site, with string) action.Finding {
+	t.Helper()
+	f, err := bind(t, with).Check(t.Context(), site.ReadOnly())
+	if err != nil {
+		t.Fatalf("check of %s: %v", with, err)
+	}
+	return f
+}
+
+// holds expects that a restart brought a value that was not in force before.
+func holds(t *testing.T, site *action.Site, before action.Finding, with string) {
+	t.Helper()
+	if f := findingOf(t, site, with); before.State != action.Needed || f.State != action.Satisfied {
+		t.Errorf("%s: %+v before the restart, %+v after it", with, before, f)
 	}
 }
 
@@ -183,17 +261,15 @@ func refuses(t *testing.T, site *action.Site, with, want string) {
 	}
 }
 
-func refusesAct(t *testing.T, site *action.Site, with, want string) {
+// refusesAct expects that an act declines for a reason, with advice.
+func refusesAct(t *testing.T, site *action.Site, with, want, advice string) {
 	t.Helper()
-	task := bind(t, with)
-	f, err := task.Check(t.Context(), site.ReadOnly())
-	if err != nil {
-		t.Fatal(err)
+	if f := findingOf(t, site, with); f.State != action.Needed {
+		t.Fatalf("%s is %s", with, f.State)
 	}
-	if f.State == action.Satisfied {
-		t.Fatalf("%s is satisfied", with)
-	}
-	if _, err := task.Act(t.Context(), site, action.Call{}); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("act of %s: %v, want %q", with, err, want)
+	_, err := bind(t, with).Act(t.Context(), site, action.Call{})
+	var refusal *action.Refusal
+	if !errors.As(err, &refusal) || !strings.Contains(refusal.Reason, want) || !strings.Contains(refusal.Advice, advice) {
+		t.Errorf("act of %s: %v, want a refusal that says %q and advises %q", with, err, want, advice)
 	}
 }
