@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"strings"
 	"time"
 )
 
@@ -18,9 +19,14 @@ type Ringed interface {
 	Streams(ctx context.Context) ([]Stream, error)
 	// Tasks are what nodes do to their own files: compaction, cleanup, validation.
 	Tasks(ctx context.Context) ([]Task, error)
-	// Hints are the writes that nodes keep for others that missed them.
+	// Hints are the writes that nodes keep for others that missed them. With a SilentError, those of the nodes that answered.
 	Hints(ctx context.Context) ([]Hint, error)
 }
+
+// SilentError says that some nodes did not answer what all were asked. What the others said is returned with it.
+type SilentError struct{ Nodes []string }
+
+func (e *SilentError) Error() string { return "no answer from " + strings.Join(e.Nodes, ", ") }
 
 // Ring is one node's view.
 type Ring struct {
@@ -111,6 +117,7 @@ type Stream struct {
 // Task is work on a node's own files.
 type Task struct {
 	Node            string
+	ID              string
 	Keyspace, Table string
 	Kind            string // compaction, cleanup, validation, …
 	Done, Total     int64

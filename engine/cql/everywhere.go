@@ -19,6 +19,15 @@ const answerWithin = 2 * time.Second
 // everywhere asks every node that can be reached, all at once, and puts together what they say, node by node. It fails
 // only if nobody answers.
 func everywhere[T any](ctx context.Context, c *control, what string, ask func(ctx context.Context, s *gocql.Session, node string) ([]T, error)) ([]T, error) {
+	all, err := fromAll(ctx, c, what, ask)
+	if silent := (*engine.SilentError)(nil); errors.As(err, &silent) {
+		err = nil
+	}
+	return all, err
+}
+
+// fromAll is everywhere for what must be known of every node: with a SilentError it says who did not answer.
+func fromAll[T any](ctx context.Context, c *control, what string, ask func(ctx context.Context, s *gocql.Session, node string) ([]T, error)) ([]T, error) {
 	addresses, err := c.addresses(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
@@ -41,16 +50,21 @@ func everywhere[T any](ctx context.Context, c *control, what string, ask func(ct
 		return nil, engine.Ended(ctx, false)
 	}
 	var all []T
-	answered := false
+	var silent []string
 	for i := range said {
-		if failed[i] == nil {
-			all, answered = append(all, said[i]...), true
+		if failed[i] != nil {
+			silent = append(silent, addresses[i])
+			continue
 		}
+		all = append(all, said[i]...)
 	}
-	if !answered {
+	switch len(silent) {
+	case 0:
+		return all, nil
+	case len(addresses):
 		return nil, fmt.Errorf("%s: %w", what, errors.Join(failed...))
 	}
-	return all, nil
+	return all, fmt.Errorf("%s: %w", what, &engine.SilentError{Nodes: silent})
 }
 
 // addresses are where the nodes of the ring take clients; without discovery those that were named.

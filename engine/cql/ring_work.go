@@ -33,20 +33,22 @@ func (d *database) Streams(ctx context.Context) ([]engine.Stream, error) {
 
 func (d *database) Tasks(ctx context.Context) ([]engine.Task, error) {
 	return everywhere(ctx, d.control, "read the tasks", func(ctx context.Context, s *gocql.Session, node string) ([]engine.Task, error) {
-		rows := s.Query("SELECT keyspace_name, table_name, kind, progress, total, unit FROM system_views.sstable_tasks").IterContext(ctx)
+		rows := s.Query("SELECT task_id, keyspace_name, table_name, kind, progress, total, unit FROM system_views.sstable_tasks").IterContext(ctx)
 		var all []engine.Task
 		for {
 			one := engine.Task{Node: node}
-			if !rows.Scan(&one.Keyspace, &one.Table, &one.Kind, &one.Done, &one.Total, &one.Unit) {
+			var id gocql.UUID
+			if !rows.Scan(&id, &one.Keyspace, &one.Table, &one.Kind, &one.Done, &one.Total, &one.Unit) {
 				return all, rows.Close()
 			}
+			one.ID = id.String()
 			all = append(all, one)
 		}
 	})
 }
 
 func (d *database) Hints(ctx context.Context) ([]engine.Hint, error) {
-	return everywhere(ctx, d.control, "read the hints", func(ctx context.Context, s *gocql.Session, node string) ([]engine.Hint, error) {
+	return fromAll(ctx, d.control, "read the hints", func(ctx context.Context, s *gocql.Session, node string) ([]engine.Hint, error) {
 		rows := s.Query("SELECT host_id, files, oldest FROM system_views.pending_hints").IterContext(ctx)
 		var all []engine.Hint
 		for {

@@ -31,6 +31,7 @@ func (w world) hangs(node string) {
 	w.until("the load keeps away from it", func() bool { return slices.Contains(avoids(), n.Target.Addresses[0]) })
 	before := served()
 	w.until("the others serve", func() bool { return served() > before+20 })
+	w.silent("n1", n.Target.Addresses[0])
 	w.changesSchema("n1")
 	w.refuses(w.task("cql.decommission", "node: n2"), "it takes connections and answers nothing: it hangs")
 	if err := w.cluster.Thaw(ctx, node); err != nil {
@@ -38,6 +39,19 @@ func (w world) hangs(node string) {
 	}
 	w.until("the load returns to it", func() bool { return len(avoids()) == 0 })
 	stop()
+}
+
+// silent expects that a node which hangs is named when all are asked for hints: it may keep some.
+func (w world) silent(asked, hangs string) {
+	db, err := w.site.Database(w.Context(), asked)
+	if err != nil {
+		w.Fatal(err)
+	}
+	_, err = db.(engine.Ringed).Hints(w.Context())
+	var silent *engine.SilentError
+	if !errors.As(err, &silent) || !slices.Contains(silent.Nodes, hangs) {
+		w.Errorf("hints while %s hangs: %v", hangs, err)
+	}
 }
 
 // changesSchema makes a table while a node hangs, for which the driver would wait.

@@ -2,7 +2,9 @@ package cql
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 
 	"plimsoll/engine"
 	"plimsoll/runbook/action"
@@ -18,12 +20,26 @@ type whole struct {
 	But string `yaml:"but" doc:"A node that may be down, because it is the one that is to be replaced. Default: none."`
 }
 
+var _ action.Verifier = (*whole)(nil)
+
 func (w *whole) Nature() action.Nature {
 	return action.Nature{Effect: action.None, Repeatable: true, Interruptible: true}
 }
 
+// Check refuses to begin while another change of the ring is under way: that may take hours.
 func (w *whole) Check(ctx context.Context, on *action.Site) (action.Finding, error) {
-	return w.on(on).Check(ctx, action.Facts{"ring": "whole"})
+	f := action.Finding{State: action.Needed, Intended: action.Facts{"ring": "whole"}}
+	v, but, err := w.look(ctx, on)
+	if err != nil {
+		return f, err
+	}
+	if moving := v.changing(but); len(moving) > 0 {
+		return f, &action.Refusal{Reason: "another change of the ring is under way: " + strings.Join(moving, ", "), Advice: "nothing has been begun. " + ofMoving}
+	}
+	if f.Reason, err = v.lacks(ctx, but); err == nil && f.Reason == "" {
+		f.State = action.Satisfied
+	}
+	return f, err
 }
 
 func (w *whole) Act(ctx context.Context, on *action.Site, c action.Call) (action.Facts, error) {
@@ -34,27 +50,45 @@ func (w *whole) Act(ctx context.Context, on *action.Site, c action.Call) (action
 func (w *whole) Verify(context.Context, *action.Site, action.Facts) error { return nil }
 
 func (w *whole) on(s *action.Site) action.Missing {
-	return func(ctx context.Context) (string, error) { return w.missing(ctx, s) }
-}
-
-// missing says what is not yet as it should be; empty if all is.
-func (w *whole) missing(ctx context.Context, on *action.Site) (string, error) {
-	r, err := ringOf(ctx, on)
-	if err != nil {
-		return "", err
-	}
-	v, err := r.view(ctx, w.But)
-	if err != nil {
-		return "", err
-	}
-	var but *engine.Member
-	if w.But != "" {
-		n, err := on.Node(ctx, w.But)
+	return func(ctx context.Context) (string, error) {
+		v, but, err := w.look(ctx, s)
 		if err != nil {
 			return "", err
 		}
-		but = v.member(n)
+		return v.lacks(ctx, but)
 	}
+}
+
+// look is the ring, and the member of it that may be down; nil if all must be up.
+func (w *whole) look(ctx context.Context, on *action.Site) (view, *engine.Member, error) {
+	r, err := ringOf(ctx, on)
+	if err != nil {
+		return view{}, nil, err
+	}
+	v, err := r.view(ctx, w.But)
+	if err != nil || w.But == "" {
+		return v, nil, err
+	}
+	n, err := on.Node(ctx, w.But)
+	if err != nil {
+		return v, nil, err
+	}
+	return v, v.member(n), nil
+}
+
+// changing are the members that join, leave or move.
+func (v view) changing(but *engine.Member) []string {
+	var all []string
+	for _, m := range v.unfit(but) {
+		if m.Part != engine.Normal {
+			all = append(all, named(m))
+		}
+	}
+	return all
+}
+
+// lacks says what is not yet as it should be; empty if all is.
+func (v view) lacks(ctx context.Context, but *engine.Member) (string, error) {
 	if unfit := v.unfit(but); len(unfit) > 0 {
 		said, _ := v.troubles(ctx, unfit)
 		return said, nil
@@ -66,12 +100,21 @@ func (w *whole) missing(ctx context.Context, on *action.Site) (string, error) {
 		return fmt.Sprintf("%d streams between nodes", transfers), err
 	}
 	hints, err := v.db.Hints(ctx)
-	if err != nil {
+	var silent *engine.SilentError
+	if err != nil && !errors.As(err, &silent) {
 		return "", err
 	}
 	for _, h := range hints {
 		if but == nil || h.For != but.Host {
 			return host(h.Node) + " keeps hints for others", nil
+		}
+	}
+	if silent == nil {
+		return "", nil
+	}
+	for _, address := range silent.Nodes { // a node that left long ago may be asked still
+		if m, is := v.Find(address); is && (but == nil || m.Host != but.Host) {
+			return host(address) + " does not say in time whether it keeps hints for others", nil
 		}
 	}
 	return "", nil

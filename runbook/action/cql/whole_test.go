@@ -1,0 +1,43 @@
+package cql
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"plimsoll/engine"
+	"plimsoll/runbook/action"
+)
+
+// A member that is up and says nothing may keep hints; one that is to be replaced does not count, nor one that left.
+func TestAMemberThatDoesNotAnswerIsWaitedFor(t *testing.T) {
+	s := &stage{part: engine.Normal}
+	site := s.site(s.node(true))
+	w := &whole{}
+	if f, err := w.Check(t.Context(), site); err != nil || f.State != action.Satisfied {
+		t.Errorf("%+v, %v", f, err)
+	}
+	s.silent = []string{"10.0.0.2:9042"}
+	if f, err := w.Check(t.Context(), site); err != nil || f.State != action.Needed || f.Reason != "10.0.0.2 does not say in time whether it keeps hints for others" {
+		t.Errorf("%+v, %v", f, err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s.later(time.Minute, func() { s.silent = nil })
+		began := time.Now()
+		if err := w.Verify(t.Context(), site, nil); err != nil || time.Since(began) < time.Minute {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
+	s.silent, s.down = []string{"10.0.0.2:9042", "10.0.0.9:9042"}, "b"
+	if f, err := (&whole{But: "n2"}).Check(t.Context(), site); err != nil || f.State != action.Satisfied {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+func TestNothingBeginsWhileAnotherNodeJoins(t *testing.T) {
+	for part, says := range map[engine.Part]string{engine.Joining: "10.0.0.2 (UJ)", engine.Replacing: "10.0.0.2 (UJ)", engine.Leaving: "10.0.0.2 (UL)"} {
+		s := &stage{part: part}
+		_, err := (&whole{}).Check(t.Context(), s.site().ReadOnly())
+		refused(t, err, "another change of the ring is under way: "+says, "one change at a time")
+	}
+}
