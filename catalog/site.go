@@ -27,6 +27,7 @@ func SiteOf(ctx context.Context, name string, c inventory.Cluster, here infra.Ma
 		if n.Machine == "local" {
 			node.Machine = here
 			if tooled, ok := e.(engine.Administered); ok {
+				node.Loose = true
 				node.Tool = func(args ...string) (infra.Command, error) { return tooled.Tool(node.Target, args...), nil }
 			}
 		}

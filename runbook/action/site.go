@@ -55,7 +55,9 @@ type Node struct {
 	Server  Server        // nil: it can be reached and not worked
 	// Tool is the command that has the engine's own tool do something with it, such as nodetool. nil: there is none.
 	Tool func(args ...string) (infra.Command, error)
-	Data string // its data folder on its machine; "": not known
+	// Loose says that Tool works the server that it finds on the machine by itself, which may be another node's.
+	Loose bool
+	Data  string // its data folder on its machine; "": not known
 }
 
 // Server works a database server: what an operator does on its host.

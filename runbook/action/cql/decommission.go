@@ -48,7 +48,10 @@ func (d *decommission) Check(ctx context.Context, on *action.Site) (action.Findi
 	}
 	f.Observed = action.Facts{"member": true, "host_id": is.Host}
 	if is.Part == engine.Leaving {
-		return f, nil
+		return f, v.orderly(ctx, n)
+	}
+	if err := tooled(n); err != nil {
+		return f, err
 	}
 	if !is.Up {
 		return f, &action.Refusal{Reason: fmt.Sprintf("the ring has %s as %s: a node that is down cannot hand over its ranges", n.Name, named(*is)),
@@ -64,7 +67,10 @@ func (d *decommission) Check(ctx context.Context, on *action.Site) (action.Findi
 	if err := room(all, v.Members, *is); err != nil {
 		return f, err
 	}
-	return f, v.staying(ctx, *is)
+	if err := v.staying(ctx, *is); err != nil {
+		return f, err
+	}
+	return f, v.orderly(ctx, n)
 }
 
 func (d *decommission) Act(ctx context.Context, on *action.Site, c action.Call) (action.Facts, error) {

@@ -43,20 +43,25 @@ func (d *drain) Check(ctx context.Context, on *action.Site) (action.Finding, err
 		return f, err
 	}
 	f.Observed = action.Facts{"mode": is}
-	if is == "DRAINED" {
-		f.State = action.Satisfied
-		return f, nil
-	}
 	r, err := ringOf(ctx, on)
 	if err != nil {
 		return f, err
 	}
-	if len(r.nodes) < 2 {
+	drained := is == "DRAINED"
+	if drained && (!n.Loose || r.alone(n)) { // it takes no questions, and nodetool means no other
+		f.State = action.Satisfied
 		return f, nil
 	}
-	v, err := r.view(ctx, n.Name)
+	v, err := r.around(ctx, n)
 	if err != nil {
 		return f, err
+	}
+	if err := v.orderly(ctx, n); err != nil {
+		return f, err
+	}
+	if drained {
+		f.State = action.Satisfied
+		return f, nil
 	}
 	return f, v.whole(ctx, v.member(n))
 }

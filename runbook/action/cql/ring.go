@@ -57,6 +57,19 @@ func (r *ring) view(ctx context.Context, but string) (view, error) {
 	return view{}, fmt.Errorf("ask about the ring: %w", errors.Join(troubles...))
 }
 
+// alone tells whether a node is the only one that is listed; the ring may have members beside it.
+func (r *ring) alone(n action.Node) bool {
+	return !slices.ContainsFunc(r.nodes, func(other action.Node) bool { return other.Name != n.Name })
+}
+
+// around is the ring as the others see it; as the node does, if no other is listed.
+func (r *ring) around(ctx context.Context, n action.Node) (view, error) {
+	if r.alone(n) {
+		return r.view(ctx, "")
+	}
+	return r.view(ctx, n.Name)
+}
+
 // silence is how long nobody may answer while a change is under way: nodes that send their data can be busy for a while, and
 // those that run on one host with the new one are while it starts.
 const silence = 5 * time.Minute

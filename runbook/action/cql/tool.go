@@ -12,9 +12,8 @@ import (
 
 // tool has nodetool do something with a node and returns what it prints: for orders, which the protocol has no words for.
 func tool(ctx context.Context, n action.Node, args ...string) (string, error) {
-	if n.Tool == nil || n.Machine == nil {
-		return "", &action.Refusal{Reason: fmt.Sprintf("it is not known how to run nodetool for node %s", n.Name),
-			Advice: "say in the inventory on which machine it runs"}
+	if err := tooled(n); err != nil {
+		return "", err
 	}
 	c, err := n.Tool(args...)
 	if err != nil {
@@ -22,9 +21,57 @@ func tool(ctx context.Context, n action.Node, args ...string) (string, error) {
 	}
 	out, err := n.Machine.Run(ctx, c)
 	if err != nil {
-		return "", fmt.Errorf("nodetool %s on %s: %w", args[0], n.Name, inWords(err, out))
+		err = fmt.Errorf("nodetool %s on %s: %w", args[0], n.Name, inWords(err, out))
 	}
-	return string(out.Stdout), nil
+	return string(out.Stdout), err
+}
+
+// tooled refuses a node for which nodetool cannot be run.
+func tooled(n action.Node) error {
+	if n.Tool != nil && n.Machine != nil {
+		return nil
+	}
+	return &action.Refusal{Reason: fmt.Sprintf("it is not known how to run nodetool for node %s", n.Name),
+		Advice: "run Plimsoll where the node runs and say machine: local of it in the inventory; or run nodetool there by hand, node by node"}
+}
+
+// orderly refuses a node for which nodetool cannot be run, or works another one: with several servers on a machine it finds the
+// one at JMX's usual port, whichever that is.
+func (v view) orderly(ctx context.Context, n action.Node) error {
+	if err := tooled(n); err != nil || !n.Loose {
+		return err
+	}
+	is := v.member(n)
+	if is == nil {
+		return &action.Refusal{Reason: fmt.Sprintf("the ring has no member at %s: it cannot be told whether nodetool here works node %s", n.Target.Addresses[0], n.Name),
+			Advice: "the address in the inventory is the one that the node names to its clients (native_transport_address)"}
+	}
+	found, err := identity(ctx, n)
+	if err != nil || found == is.Host {
+		return err
+	}
+	other := "no member of this ring"
+	if m, known := v.Find(found); known {
+		other = host(m.Address)
+	}
+	return &action.Refusal{Reason: fmt.Sprintf("nodetool on the machine of node %s works another server: host id %s, %s; %s is %s", n.Name, found, other, n.Name, is.Host),
+		Advice: "nothing has been begun. nodetool works the server at JMX's usual port; take machine: local from the other nodes, and give this one its order by hand: nodetool -p PORT"}
+}
+
+// identity is the host id of the server that nodetool works.
+func identity(ctx context.Context, n action.Node) (string, error) {
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	text, err := tool(limited, n, "info")
+	for line := range strings.Lines(text) { // it may stumble later on
+		if name, id, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "ID" {
+			return strings.TrimSpace(id), nil
+		}
+	}
+	if err == nil {
+		err = fmt.Errorf("nodetool info on %s names no host id: %.100q", n.Name, text)
+	}
+	return "", err
 }
 
 // inWords is the line of nodetool that tells what went wrong, without the trace of the stack around it.

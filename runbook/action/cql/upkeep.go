@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"plimsoll/engine"
@@ -13,13 +14,15 @@ import (
 var cleanupAction = action.Action{
 	Name: "cql.cleanup", Version: 1,
 	About: "Removes from a node's disk what others own since the ring changed.",
-	New:   func() action.Task { return &upkeep{order: []string{"cleanup"}} },
+	New:   func() action.Task { return &upkeep{order: []string{"cleanup"}, kind: "cleanup"} },
 }
 
 var repairAction = action.Action{
 	Name: "cql.repair", Version: 1,
 	About: "Compares a node's own ranges with the other replicas and brings all to the same data.",
-	New:   func() action.Task { return &upkeep{order: []string{"repair", "--full", "--partitioner-range"}} },
+	New: func() action.Task {
+		return &upkeep{order: []string{"repair", "--full", "--partitioner-range"}, kind: "validation"}
+	},
 }
 
 // upkeep is work that nodetool has a node do to its end; nothing tells afterwards that it was done.
@@ -28,6 +31,7 @@ type upkeep struct {
 	Keyspace string `yaml:"keyspace" doc:"Of which keyspace. Default: all."`
 
 	order []string
+	kind  string // of its tasks on files
 }
 
 var _ action.Verifier = (*upkeep)(nil)
@@ -37,10 +41,14 @@ func (u *upkeep) Nature() action.Nature {
 	return action.Nature{Effect: action.Irreversible, Repeatable: true}
 }
 
-// Check always finds it needed, and refuses while the ring is not whole.
+// Check always finds it needed, and refuses while the ring is not whole, or where nodetool cannot be run.
 func (u *upkeep) Check(ctx context.Context, on *action.Site) (action.Finding, error) {
 	f := action.Finding{State: action.Needed, Intended: action.Facts{"done": u.order[0]}}
-	if _, err := on.Node(ctx, u.Node); err != nil {
+	n, err := on.Node(ctx, u.Node)
+	if err != nil {
+		return f, err
+	}
+	if err := tooled(n); err != nil {
 		return f, err
 	}
 	r, err := ringOf(ctx, on)
@@ -51,7 +59,10 @@ func (u *upkeep) Check(ctx context.Context, on *action.Site) (action.Finding, er
 	if err != nil {
 		return f, err
 	}
-	return f, v.whole(ctx)
+	if err := v.whole(ctx); err != nil {
+		return f, err
+	}
+	return f, v.orderly(ctx, n)
 }
 
 func (u *upkeep) Act(ctx context.Context, on *action.Site, c action.Call) (action.Facts, error) {
@@ -72,18 +83,18 @@ func (u *upkeep) Act(ctx context.Context, on *action.Site, c action.Call) (actio
 	if err != nil {
 		return nil, errors.Join(err, <-ordered)
 	}
-	for {
+	for w := new(work); ; {
 		select {
 		case err := <-ordered:
 			return action.Facts{"done": order[0]}, err
 		case <-time.After(time.Second):
-			u.told(ctx, r, n, c)
+			u.told(ctx, w, r, n, c)
 		}
 	}
 }
 
-// told reports what the node says that it has done of the work on its files.
-func (u *upkeep) told(ctx context.Context, r *ring, n action.Node, c action.Call) {
+// told reports what the node has done of the work on its files. How much there is in all, nobody tells: no share is known.
+func (u *upkeep) told(ctx context.Context, w *work, r *ring, n action.Node, c action.Call) {
 	v, err := r.viewOf(ctx, n)
 	if err != nil {
 		return // it is busy, and goes on
@@ -92,17 +103,46 @@ func (u *upkeep) told(ctx context.Context, r *ring, n action.Node, c action.Call
 	if err != nil {
 		return
 	}
-	var done, total int64
+	w.look(tasks, u.kind, host(n.Target.Addresses[0]))
+	c.Progress(-1, "nodetool "+u.order[0]+w.said())
+}
+
+// work is what a node was seen to do to its files.
+type work struct {
+	under map[string]engine.Task // by their ids
+	tasks int                    // that were seen to end
+	bytes int64                  // of those
+}
+
+// look takes in which tasks of a kind are under way now. Those that were, and are no more, have ended.
+func (w *work) look(tasks []engine.Task, kind, node string) {
+	now := map[string]engine.Task{}
 	for _, t := range tasks {
-		if host(t.Node) == host(n.Target.Addresses[0]) {
-			done, total = done+t.Done, total+t.Total
+		if host(t.Node) == node && strings.EqualFold(t.Kind, kind) {
+			now[t.ID] = t
 		}
 	}
-	if total > 0 {
-		c.Progress(float64(done)/float64(total), fmt.Sprintf("nodetool %s, task under way", u.order[0]))
-		return
+	for id, t := range w.under {
+		if _, goesOn := now[id]; !goesOn {
+			w.tasks, w.bytes = w.tasks+1, w.bytes+t.Total
+		}
 	}
-	c.Progress(-1, "nodetool "+u.order[0])
+	w.under = now
+}
+
+func (w *work) said() string {
+	var done, total int64
+	for _, t := range w.under {
+		done, total = done+t.Done, total+t.Total
+	}
+	var said string
+	if w.tasks > 0 {
+		said = fmt.Sprintf(": %s in %d tasks done", megabytes(w.bytes), w.tasks)
+	}
+	if total > 0 {
+		said += fmt.Sprintf("; %s of %s under way", megabytes(done), megabytes(total))
+	}
+	return said
 }
 
 // Verify finds that the node is a normal member.
