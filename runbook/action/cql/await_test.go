@@ -108,21 +108,35 @@ func TestAJoinGoesOnWhenItsServerEnded(t *testing.T) {
 	}
 }
 
-// How far a change is follows from the data that its senders have still to send.
+// How far a change is follows from the data that its senders have sent and have still to send, and never goes back.
 func TestStreamsAreProgress(t *testing.T) {
-	m := &mute{streams: []engine.Stream{
-		{Status: "start", Sent: 30e6, ToSend: 100e6}, {Status: "init", ToSend: 20e6},
-		{Status: "start", Received: 30e6, ToReceive: 100e6}, // the other side of the first
-		{Status: "success", Sent: 5e6, ToSend: 5e6}, {Status: "failed", Sent: 1e6, ToSend: 5e6},
-	}}
+	old := engine.Stream{ID: "0", Status: "success", Sent: 500e6, ToSend: 500e6} // of an earlier change
+	m := &mute{streams: []engine.Stream{old}}
 	var share float64
 	var said string
 	c := action.Call{Progress: func(of float64, text string) { share, said = of, text }}
-	if (view{db: m}).told(t.Context(), c, "joining"); share != 0.25 || said != "30.0 of 120.0 MB in 2 streams" {
-		t.Errorf("told %v, %q", share, said)
-	}
-	m.streams = nil
-	if (view{db: m}).told(t.Context(), c, "joining"); share != -1 || said != "joining" {
-		t.Errorf("without streams told %v, %q", share, said)
+	sent := flow{}
+	for _, step := range []struct {
+		streams []engine.Stream
+		share   float64
+		says    string
+	}{
+		{nil, -1, "joining"},
+		{[]engine.Stream{
+			{ID: "1", Status: "start", Sent: 30e6, ToSend: 100e6}, {ID: "2", Status: "init", ToSend: 20e6},
+			{ID: "1", Status: "start", Node: "b", Received: 30e6, ToReceive: 100e6}, // the other side of the first
+			{ID: "3", Status: "failed", Sent: 1e6, ToSend: 5e6},
+		}, 0.25, "30.0 of 120.0 MB in 2 streams"},
+		{[]engine.Stream{{ID: "1", Status: "success", Sent: 100e6, ToSend: 100e6}, {ID: "2", Status: "start", Sent: 2e6, ToSend: 20e6}}, 0.85, "102.0 of 120.0 MB in 1 streams"},
+		{[]engine.Stream{ // another begins
+			{ID: "1", Status: "success", Sent: 100e6, ToSend: 100e6}, {ID: "2", Status: "success", Sent: 20e6, ToSend: 20e6}, {ID: "4", Status: "start", ToSend: 120e6},
+		}, 0.85, "120.0 of 240.0 MB in 1 streams"},
+		{[]engine.Stream{{ID: "1", Status: "success", ToSend: 100e6}, {ID: "4", Status: "success", ToSend: 120e6}}, 1, "220.0 of 220.0 MB sent; joining"},
+		{nil, 1, "joining"},
+	} {
+		m.streams = append(step.streams, old)
+		if sent.told(t.Context(), view{db: m}, c, "joining"); share != step.share || said != step.says {
+			t.Errorf("told %v, %q, want %v, %q", share, said, step.share, step.says)
+		}
 	}
 }

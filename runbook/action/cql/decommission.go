@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"plimsoll/engine"
 	"plimsoll/runbook/action"
@@ -95,40 +96,80 @@ func (d *decommission) Verify(ctx context.Context, on *action.Site, _ action.Fac
 
 // leave has a node leave the ring, unless it does so already, and waits until no other has it as a member.
 func leave(ctx context.Context, r *ring, n action.Node, c action.Call) error {
+	v, err := r.await(ctx, n.Name, c)
+	if err != nil {
+		return err
+	}
+	was := v.member(n)
+	if was == nil {
+		return nil
+	}
 	is, err := mode(ctx, n)
 	if err != nil {
 		return err
 	}
-	ordered := make(chan error, 1)
-	if is == "LEAVING" || is == "DECOMMISSIONED" { // it goes on by itself, whoever ordered it
-		ordered <- nil
-	} else {
-		go func() {
-			_, err := tool(ctx, n, "decommission")
-			ordered <- err
-		}()
+	var ordered chan error // nil: it goes on by itself, whoever ordered it
+	if !leaves(is) {
+		ordered = order(ctx, n)
 	}
-	left, err := false, error(nil)
+	heard := make(chan error)
+	close(heard)
+	left, seen, sent := false, watching(), flow{}
 	for !left && err == nil {
 		select {
 		case err = <-ordered:
-			ordered <- nil // it was heard; the others hear of the end in a moment
+			ordered = heard // it was heard; the others hear of the end in a moment
 		default:
 		}
 		if err != nil {
 			break
 		}
-		var v view
 		if v, err = r.await(ctx, n.Name, c); err != nil {
 			break
 		}
-		if left = v.member(n) == nil; !left {
-			v.told(ctx, c, "leaving")
-			err = action.Rest(ctx, often)
+		if _, still := v.Find(was.Host); !still {
+			left = true
+			break
 		}
+		if ordered == nil {
+			if gone := seen.gone(v, n); gone != "" {
+				return fmt.Errorf("node %s was leaving, and %s: its ranges are its own still. Start it and resume: it is ordered to leave again", n.Name, gone)
+			}
+			if is := seen.mode(ctx, v, n); is != "" && !leaves(is) { // DECOMMISSION_FAILED; NORMAL, if its server was restarted
+				c.Progress(-1, "it is "+is+", and is ordered to leave again")
+				ordered = order(ctx, n)
+			}
+		}
+		sent.told(ctx, v, c, "leaving")
+		err = action.Rest(ctx, often)
 	}
-	if err != nil && ctx.Err() == nil {
+	if ordered == nil || err != nil && ctx.Err() == nil {
 		return err
 	}
 	return errors.Join(err, <-ordered)
+}
+
+// leaves tells by its mode whether a node leaves, or has left.
+func leaves(mode string) bool { return mode == "LEAVING" || mode == "DECOMMISSIONED" }
+
+// order has a node leave. What is returned tells once how that ended.
+func order(ctx context.Context, n action.Node) chan error {
+	ordered := make(chan error, 1)
+	go func() {
+		_, err := tool(ctx, n, "decommission")
+		ordered <- unleft(err)
+	}()
+	return ordered
+}
+
+// unleft says what holds when a node did not leave: it has its ranges until the end.
+func unleft(err error) error {
+	if err == nil {
+		return nil
+	}
+	if strings.Contains(err.Error(), "Unsupported operation: ") {
+		return &action.Refusal{Reason: err.Error(),
+			Advice: "nothing has been begun. Where there are not enough nodes, add one before, or lower the keyspace's replication and run cql/repair; where data is moving, wait until it is done, and resume"}
+	}
+	return fmt.Errorf("%w; until it has left it serves its ranges as before. Its log names the cause: mend it and resume. A node that still leaves is waited for, one that failed to is ordered again", err)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"time"
 
 	"plimsoll/engine"
 	"plimsoll/runbook/action"
@@ -17,8 +16,14 @@ var joinAction = action.Action{
 	New:   func() action.Task { return &join{} },
 }
 
-// replaceSetting is the property with which a node takes the place of a dead one at its first start.
-const replaceSetting = "cassandra.replace_address_first_boot"
+const (
+	// replaceSetting is the property with which a node takes the place of a dead one at its first start.
+	replaceSetting = "cassandra.replace_address_first_boot"
+	// anewSetting has a node that is started again while it joins stream all ranges anew. Without it Cassandra 5.0 does not
+	// start once a range was complete (CASSANDRA-17679); with false it would keep that range without the writes that it missed
+	// while it was down.
+	anewSetting = "cassandra.reset_bootstrap_progress"
+)
 
 type join struct {
 	Node     string `yaml:"node,required" doc:"The empty node."`
@@ -66,6 +71,9 @@ func (j *join) Check(ctx context.Context, on *action.Site) (action.Finding, erro
 	}
 	if err := errors.Join(v.whole(ctx, is, v.at(dead)), v.agreed()); err != nil {
 		return f, err
+	}
+	if is == nil && n.Server == nil {
+		return f, byHand(n, dead)
 	}
 	center, err := centerOf(ctx, n)
 	if err != nil {
@@ -125,36 +133,31 @@ func (j *join) Act(ctx context.Context, on *action.Site, c action.Call) (action.
 	if err != nil {
 		return nil, err
 	}
+	if n.Server == nil && before.member(n) == nil {
+		return nil, byHand(n, dead)
+	}
 	if err := j.launch(ctx, n, dead); err != nil {
 		return nil, err
 	}
 	return j.follow(ctx, r, n, dead, before, c)
 }
 
-// launch starts the server, with the dead node's address if it takes its place.
+// launch starts the server, with the dead node's address if it takes its place. One that only a person can start runs already.
 func (j *join) launch(ctx context.Context, n action.Node, dead string) error {
+	if n.Server == nil {
+		return nil
+	}
 	running, err := n.Server.Running(ctx)
 	if err != nil || running {
 		return err
 	}
-	if dead != "" {
-		s, ok := n.Server.(action.Assignable)
-		if !ok {
-			return &action.Refusal{Reason: "it is not known how to give node " + n.Name + " a setting for its first start",
-				Advice: "start it by hand with -D" + replaceSetting + "=" + dead + ", and resume"}
+	if s, ok := n.Server.(action.Assignable); ok {
+		if err := equip(ctx, s, dead); err != nil {
+			return fmt.Errorf("give node %s the settings of a join: %w", n.Name, err)
 		}
-		settings, err := s.Assigned(ctx)
-		if err != nil {
-			return err
-		}
-		settings = maps.Clone(settings)
-		if settings == nil {
-			settings = map[string]string{}
-		}
-		settings[replaceSetting] = dead
-		if err := s.Assign(ctx, settings); err != nil {
-			return err
-		}
+	} else if dead != "" {
+		return &action.Refusal{Reason: "it is not known how to give node " + n.Name + " a setting for its first start",
+			Advice: "start it by hand with -D" + replaceSetting + "=" + dead + ", and resume"}
 	}
 	if s, ok := n.Server.(action.Joining); ok {
 		return s.Launch(ctx)
@@ -162,9 +165,37 @@ func (j *join) launch(ctx context.Context, n action.Node, dead string) error {
 	return n.Server.Start(ctx)
 }
 
+// equip gives a server what it needs to join at its next start, whether it is the first or not.
+func equip(ctx context.Context, s action.Assignable, dead string) error {
+	settings, err := s.Assigned(ctx)
+	if err != nil {
+		return err
+	}
+	settings = maps.Clone(settings)
+	if settings == nil {
+		settings = map[string]string{}
+	}
+	settings[anewSetting] = "true"
+	if dead != "" {
+		settings[replaceSetting] = dead
+	}
+	return s.Assign(ctx, settings)
+}
+
+// byHand refuses to begin with a server that only a person can start.
+func byHand(n action.Node, dead string) error {
+	with := "auto_bootstrap as it is by default (true), this ring's cluster_name, and a member, not itself, as its seed"
+	if dead != "" {
+		with += ", with -D" + replaceSetting + "=" + dead
+	}
+	return &action.Refusal{Reason: "it is not known how to start the server of node " + n.Name,
+		Advice: "nothing has been begun. Start it by hand, empty: " + with + ". When nodetool status has it as UJ, resume: it is followed until it is UN"}
+}
+
 // follow waits until the ring has the node, and tells how much has been streamed.
 func (j *join) follow(ctx context.Context, r *ring, n action.Node, dead string, before view, c action.Call) (action.Facts, error) {
 	c.Progress(0, "starting")
+	seen, sent := watching(), flow{}
 	for revived := 0; ; {
 		v, err := r.await(ctx, n.Name, c)
 		if err != nil {
@@ -179,19 +210,19 @@ func (j *join) follow(ctx context.Context, r *ring, n action.Node, dead string, 
 		if is != nil && j.done(v, is, dead) {
 			return action.Facts{"host_id": is.Host, "address": host(is.Address), "data_centre": is.DataCentre}, nil
 		}
-		running, err := n.Server.Running(ctx)
+		ended, err := seen.ended(ctx, v, n)
 		if err != nil {
 			return nil, err
 		}
-		if !running {
-			if err := j.revive(ctx, n, revived); err != nil {
+		if ended != "" {
+			if err := j.revive(ctx, n, dead, ended, revived); err != nil {
 				return nil, err
 			}
 			revived++
-			c.Progress(-1, "its server ended while it joined, and was started again")
+			c.Progress(-1, ended+", and was started again")
 			continue
 		}
-		v.told(ctx, c, "starting")
+		sent.told(ctx, v, c, "starting")
 		if err := action.Rest(ctx, often); err != nil {
 			return nil, err
 		}
@@ -202,17 +233,43 @@ func (j *join) follow(ctx context.Context, r *ring, n action.Node, dead string, 
 // goes on with what it had.
 const revivals = 2
 
-// revive starts a server that ended while it joined. What keeps it from starting is what ended it, most often.
-func (j *join) revive(ctx context.Context, n action.Node, before int) error {
-	err := errors.New("its server ended while it joined")
+// revive starts a server again that ended while it joined, or whose streams failed. What keeps it from starting is what ended it,
+// most often.
+func (j *join) revive(ctx context.Context, n action.Node, dead, ended string, before int) error {
+	if n.Server == nil {
+		return &action.Refusal{Reason: fmt.Sprintf("node %s: %s", n.Name, ended),
+			Advice: "the ring serves as before, without it. Its log says why; mend that, stop it if it runs, start it again with -D" + anewSetting + "=true, and resume; or cancel --undo"}
+	}
+	err := errors.New(ended)
 	if before == revivals {
 		err = fmt.Errorf("%w, %d times", err, revivals+1)
-	} else if restart := n.Server.Start(ctx); restart == nil {
+	} else if restart := j.restart(ctx, n, dead); restart == nil {
 		return nil
 	} else if ctx.Err() == nil {
 		err = fmt.Errorf("%w: %w", err, restart)
 	}
 	return fmt.Errorf("node %s: %w; the ring serves as before. Mend the cause and resume, or cancel --undo", n.Name, err)
+}
+
+// restart starts a server that ended, and waits until it serves or says why it cannot; or, of one that runs and joins no more,
+// begins to join anew.
+func (j *join) restart(ctx context.Context, n action.Node, dead string) error {
+	running, err := n.Server.Running(ctx)
+	if err != nil {
+		return err
+	}
+	if running {
+		if err := n.Server.Stop(ctx); err != nil {
+			return err
+		}
+		return j.launch(ctx, n, dead)
+	}
+	if s, ok := n.Server.(action.Assignable); ok {
+		if err := equip(ctx, s, dead); err != nil {
+			return err
+		}
+	}
+	return n.Server.Start(ctx)
 }
 
 func (j *join) Verify(ctx context.Context, on *action.Site, _ action.Facts) error {
@@ -224,75 +281,4 @@ func (j *join) Verify(ctx context.Context, on *action.Site, _ action.Facts) erro
 		return fmt.Errorf("the ring has node %s as %v", j.Node, f.Observed["state"])
 	}
 	return nil
-}
-
-// Undo takes the node out again: a member gives its ranges back, one that never became a member is stopped. What took the
-// place of a dead node stays: the dead one's ranges have no other owner.
-func (j *join) Undo(ctx context.Context, on *action.Site, c action.Call) error {
-	n, err := on.Node(ctx, j.Node)
-	if errors.Is(err, action.ErrNoNode) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	r, err := ringOf(ctx, on)
-	if err != nil {
-		return err
-	}
-	v, err := r.view(ctx, n.Name)
-	if err != nil {
-		return err
-	}
-	if is := v.member(n); is != nil && is.Part != engine.Joining && is.Part != engine.Replacing {
-		return j.takeOut(ctx, r, n, c)
-	}
-	if err := n.Server.Stop(ctx); err != nil {
-		return err
-	}
-	return j.forgotten(ctx, r, n, c)
-}
-
-// takeOut has a member give its ranges back.
-func (j *join) takeOut(ctx context.Context, r *ring, n action.Node, c action.Call) error {
-	if j.Replaces != "" {
-		return &action.Refusal{Reason: fmt.Sprintf("node %s has the ranges of %s now, and they have no other owner", n.Name, j.Replaces),
-			Advice: "let it stay; cql/remove-node takes it out when the others should have them"}
-	}
-	running, err := n.Server.Running(ctx)
-	if err == nil && !running {
-		err = n.Server.Start(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	return leave(ctx, r, n, c)
-}
-
-// forgetting is how long a ring may take to forget a node that was stopped while it joined. Of a delay of thirty seconds,
-// Cassandra's own (cassandra.ring_delay_ms), it takes one or two.
-const forgetting = 3 * time.Minute
-
-// forgotten waits until the others no longer know a node that was stopped. One that became a member just before it stopped
-// is taken out as such.
-func (j *join) forgotten(ctx context.Context, r *ring, n action.Node, c action.Call) error {
-	limited, cancel := context.WithTimeout(ctx, forgetting)
-	defer cancel()
-	for {
-		v, err := r.view(limited, n.Name)
-		if err != nil {
-			return err
-		}
-		is := v.member(n)
-		if is == nil {
-			return nil
-		}
-		if is.Part != engine.Joining && is.Part != engine.Replacing {
-			return j.takeOut(ctx, r, n, c)
-		}
-		c.Progress(-1, "the ring still has it as "+is.Code())
-		if err := action.Rest(limited, often); err != nil {
-			return fmt.Errorf("%w: node %s is stopped, and the ring still has it as %s", err, n.Name, is.Code())
-		}
-	}
 }

@@ -30,11 +30,15 @@ func TestARemovalThatLeavesTooFewReplicasIsRefused(t *testing.T) {
 		}
 		return all
 	}
-	all := []keyspace{{"system_traces", map[string]int{"": 9}}, {"shop", shop}}
+	all := []keyspace{{"system_traces", map[string]int{"": 2}}, {"shop", shop}}
 	if err := room(all, of("a", "b", "c", "d"), of("a")[0]); err != nil {
 		t.Error(err)
 	}
 	if err := room(all, of("a", "b", "c"), of("a")[0]); err == nil || !strings.Contains(err.Error(), "keyspace shop keeps 3 replicas in dc1, and 2 nodes would be left") {
+		t.Errorf("got %v", err)
+	}
+	own := []keyspace{{"system_distributed", map[string]int{"": 3}}} // as a ring has it by itself
+	if err := room(own, of("a", "b", "c"), of("a")[0]); err == nil || !strings.Contains(err.Error(), "keyspace system_distributed keeps 3 replicas, and 2 nodes would be left") {
 		t.Errorf("got %v", err)
 	}
 	if err := room([]keyspace{{"logs", simple}}, of("a", "b"), of("a")[0]); err == nil || !strings.Contains(err.Error(), "keeps 2 replicas, and 1 nodes") {

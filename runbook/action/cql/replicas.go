@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,6 +43,7 @@ func keyspaces(ctx context.Context, on *action.Site, node string) ([]keyspace, e
 			all = append(all, k)
 		}
 	}
+	slices.SortFunc(all, func(a, b keyspace) int { return strings.Compare(a.name, b.name) })
 	return all, nil
 }
 
@@ -72,8 +74,9 @@ func replicasOf(text string) (map[string]int, error) {
 	return replicas, nil
 }
 
-// room refuses to take a node from a data centre in which a keyspace would then want more replicas than there are nodes.
-// The tables that the servers trace and count into do not matter.
+// room refuses to take a node from a data centre in which a keyspace would then want more replicas than there are nodes. The
+// servers refuse it too, for every keyspace that is not local: system_auth, system_distributed and system_traces among them
+// (StorageService.decommission of Cassandra 5.0).
 func room(all []keyspace, members []engine.Member, goes engine.Member) error {
 	left := map[string]int{}
 	for _, m := range members {
@@ -83,14 +86,11 @@ func room(all []keyspace, members []engine.Member, goes engine.Member) error {
 		}
 	}
 	for _, k := range all {
-		if k.name == "system_distributed" || k.name == "system_traces" {
-			continue
-		}
 		for _, center := range []string{goes.DataCentre, ""} {
 			if wants := k.replicas[center]; wants > left[center] {
 				return &action.Refusal{
 					Reason: fmt.Sprintf("keyspace %s keeps %d replicas%s, and %d nodes would be left", k.name, wants, in(center), left[center]),
-					Advice: "add a node before, or lower the keyspace's replication and run cql/repair",
+					Advice: "add a node before, or lower the keyspace's replication (ALTER KEYSPACE) and run cql/repair",
 				}
 			}
 		}

@@ -183,22 +183,12 @@ func (v view) moving(ctx context.Context) (sent, total int64, transfers int, err
 		return 0, 0, 0, err
 	}
 	for _, s := range all {
-		if s.Status == "success" || s.Status == "failed" || s.ToSend == 0 {
+		if ended(s) || s.ToSend == 0 {
 			continue
 		}
 		sent, total, transfers = sent+s.Sent, total+s.ToSend, transfers+1
 	}
 	return sent, total, transfers, nil
-}
-
-// told reports the data under way as the progress of an act.
-func (v view) told(ctx context.Context, c action.Call, otherwise string) {
-	sent, total, transfers, err := v.moving(ctx)
-	if err != nil || total == 0 {
-		c.Progress(-1, otherwise)
-		return
-	}
-	c.Progress(float64(sent)/float64(total), fmt.Sprintf("%.1f of %.1f MB in %d streams", float64(sent)/1e6, float64(total)/1e6, transfers))
 }
 
 // often is how often a ring is asked how far it is.
