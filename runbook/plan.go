@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/infra"
 	"plimsoll/internal/document"
 	"plimsoll/runbook/action"
 )
@@ -35,6 +36,7 @@ type PlanStep struct {
 	Intended action.Facts  `json:"intended,omitempty"`
 	Skip     bool          `json:"skip,omitempty"`
 	Reason   string        `json:"reason,omitempty"`   // why unknown, or what the check failed with; not part of the hash
+	Advice   string        `json:"advice,omitempty"`   // of a refusal: what to do; not part of the hash
 	Later    []string      `json:"later,omitempty"`    // what is known only when these steps have run
 	Approval string        `json:"approval,omitempty"` // the note of the approval it waits for
 	Caution  string        `json:"caution,omitempty"`  // why the action itself demands one
@@ -117,6 +119,10 @@ func (b *Runbook) planStep(ctx context.Context, site *action.Site, st *State, i 
 	f, err := task.Check(limited, site)
 	if err != nil {
 		p.Failed, p.Reason = true, oneLine(err)
+		var refusal *action.Refusal
+		if errors.As(err, &refusal) {
+			p.Advice = refusal.Advice
+		}
 		return p
 	}
 	p.State, p.Observed, p.Intended, p.Reason = f.State, f.Observed, f.Intended, f.Reason
@@ -156,7 +162,7 @@ func (b *Runbook) later(s *Step) []string {
 func (p Plan) hash(h Header) string {
 	steps := slices.Clone(p.Steps)
 	for i := range steps {
-		steps[i].Reason = ""
+		steps[i].Reason, steps[i].Advice = "", ""
 	}
 	data, err := json.Marshal(struct {
 		Hash, Cluster, Environment string
@@ -171,18 +177,43 @@ func (p Plan) hash(h Header) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Trouble lists why a run that began now would stop.
+// Trouble lists why a run that began now would stop, with what to do as its hint. Steps that are refused with the same advice,
+// as those of a rolling group are, stand together.
 func (p Plan) Trouble() error {
 	var all error
-	for _, s := range p.Steps {
+	var advice []string
+	for n, s := range p.Steps {
 		switch {
-		case s.Failed:
-			all = errors.Join(all, fmt.Errorf("step %s cannot be checked: %s", s.Key, s.Reason))
 		case s.State == action.Unknown:
 			all = errors.Join(all, fmt.Errorf("step %s: it cannot be told whether it is needed: %s", s.Key, s.Reason))
+		case s.Failed && (s.Advice == "" || !slices.Contains(advice, s.Advice)):
+			all = errors.Join(all, p.failed(n))
+			if s.Advice != "" {
+				advice = append(advice, s.Advice)
+			}
 		}
 	}
+	if len(advice) > 0 {
+		return infra.Advise(all, strings.Join(advice, "; "))
+	}
 	return all
+}
+
+// failed says why a step cannot be checked, and which after it cannot either for the same want.
+func (p Plan) failed(n int) error {
+	first, keys, reason := p.Steps[n], []string{p.Steps[n].Key}, p.Steps[n].Reason
+	for _, s := range p.Steps[n+1:] {
+		if first.Advice != "" && s.Failed && s.Advice == first.Advice {
+			keys = append(keys, s.Key)
+			if s.Reason != first.Reason {
+				reason = first.Reason + ", and the like of the others"
+			}
+		}
+	}
+	if len(keys) == 1 {
+		return fmt.Errorf("step %s cannot be checked: %s", first.Key, reason)
+	}
+	return fmt.Errorf("steps %s cannot be checked: %s", strings.Join(keys, ", "), reason)
 }
 
 // valued is what a step's expressions came to.
