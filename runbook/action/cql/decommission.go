@@ -114,8 +114,8 @@ func leave(ctx context.Context, r *ring, n action.Node, c action.Call) error {
 	}
 	heard := make(chan error)
 	close(heard)
-	left, seen, sent := false, watching(), flow{}
-	for !left && err == nil {
+	seen, sent := watching(), flow{}
+	for err == nil {
 		select {
 		case err = <-ordered:
 			ordered = heard // it was heard; the others hear of the end in a moment
@@ -128,7 +128,6 @@ func leave(ctx context.Context, r *ring, n action.Node, c action.Call) error {
 			break
 		}
 		if _, still := v.Find(was.Host); !still {
-			left = true
 			break
 		}
 		if ordered == nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -43,7 +42,6 @@ func keyspaces(ctx context.Context, on *action.Site, node string) ([]keyspace, e
 			all = append(all, k)
 		}
 	}
-	slices.SortFunc(all, func(a, b keyspace) int { return strings.Compare(a.name, b.name) })
 	return all, nil
 }
 
@@ -85,17 +83,20 @@ func room(all []keyspace, members []engine.Member, goes engine.Member) error {
 			left[""]++
 		}
 	}
+	var short []string
 	for _, k := range all {
 		for _, center := range []string{goes.DataCentre, ""} {
 			if wants := k.replicas[center]; wants > left[center] {
-				return &action.Refusal{
-					Reason: fmt.Sprintf("keyspace %s keeps %d replicas%s, and %d nodes would be left", k.name, wants, in(center), left[center]),
-					Advice: "add a node before, or lower the keyspace's replication (ALTER KEYSPACE) and run cql/repair",
-				}
+				short = append(short, fmt.Sprintf("keyspace %s keeps %d replicas%s, and %d nodes would be left", k.name, wants, in(center), left[center]))
 			}
 		}
 	}
-	return nil
+	if len(short) == 0 {
+		return nil
+	}
+	return &action.Refusal{
+		Reason: strings.Join(short, "; "), Advice: "add a node before, or lower the replication of each (ALTER KEYSPACE) and run cql/repair",
+	}
 }
 
 func in(center string) string {

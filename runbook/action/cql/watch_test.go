@@ -1,6 +1,7 @@
 package cql
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -51,6 +52,13 @@ func TestAReplacementThatOnlyAPersonCanStart(t *testing.T) {
 	refused(t, err, "it is not known how to start the server of node n2", "-Dcassandra.replace_address_first_boot=10.0.0.1")
 }
 
+// aDay is more than anything here may take.
+func aDay(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
+	t.Cleanup(cancel)
+	return ctx
+}
+
 // A node whose streams failed stays as it is: it is stopped, and started to stream anew, until that has failed too often.
 func TestAJoinWhoseStreamsFailed(t *testing.T) {
 	for _, c := range []struct {
@@ -62,7 +70,7 @@ func TestAJoinWhoseStreamsFailed(t *testing.T) {
 			n := s.node(true)
 			site := s.site(n)
 			var told []string
-			out, err := (&join{Node: "n2"}).Act(t.Context(), site, listening(&told))
+			out, err := (&join{Node: "n2"}).Act(aDay(t), site, listening(&told))
 			if c.says == "" && (err != nil || out["host_id"] != "b" || s.stops != 1) || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says) || s.stops != 2) {
 				t.Errorf("failed %d times: %v, %v, stopped %d times; told %q", c.fails, out, err, s.stops, told)
 			}
@@ -79,7 +87,7 @@ func TestANodeThatFailedToLeave(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := &stage{part: engine.Leaving, mode: "LEAVING"}
 			n := s.node(true)
-			r := &ring{s.site(n), nil}
+			r := &ring{site: s.site(n)}
 			r.nodes, _ = r.site.List(t.Context())
 			s.onOrder = func() error {
 				s.mode = "DECOMMISSIONED"
@@ -88,7 +96,7 @@ func TestANodeThatFailedToLeave(t *testing.T) {
 			}
 			s.later(time.Hour, func() { s.mode = found })
 			var told []string
-			if err := leave(t.Context(), r, n, listening(&told)); err != nil || len(s.orders) != 1 || s.orders[0] != "decommission" {
+			if err := leave(aDay(t), r, n, listening(&told)); err != nil || len(s.orders) != 1 || s.orders[0] != "decommission" {
 				t.Errorf("%v, ordered %q", err, s.orders)
 			}
 			if !strings.Contains(strings.Join(told, "\n"), "it is "+found+", and is ordered to leave again") {
@@ -99,18 +107,18 @@ func TestANodeThatFailedToLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{part: engine.Normal, mode: "NORMAL"}
 		n := s.node(true)
-		r := &ring{s.site(n), nil}
+		r := &ring{site: s.site(n)}
 		r.nodes, _ = r.site.List(t.Context())
 		s.onOrder = func() error {
 			return errors.New("Unsupported operation: Not enough live nodes to maintain replication factor in keyspace logs (RF = 2, N = 2).")
 		}
-		refused(t, leave(t.Context(), r, n, listening(new([]string))), "Not enough live nodes to maintain replication factor in keyspace logs", "lower the keyspace's replication")
+		refused(t, leave(aDay(t), r, n, listening(new([]string))), "Not enough live nodes to maintain replication factor in keyspace logs", "lower the keyspace's replication")
 		s.onOrder = func() error { return errors.New("Error while decommissioning node: Stream failed") }
-		if err := leave(t.Context(), r, n, listening(new([]string))); err == nil || !strings.Contains(err.Error(), "Stream failed; until it has left it serves") {
+		if err := leave(aDay(t), r, n, listening(new([]string))); err == nil || !strings.Contains(err.Error(), "Stream failed; until it has left it serves") {
 			t.Errorf("got %v", err)
 		}
 		s.part, s.mode, s.down = engine.Leaving, "LEAVING", "b"
-		if err := leave(t.Context(), r, n, listening(new([]string))); err == nil || !strings.Contains(err.Error(), "node n2 was leaving, and the others have not had it as up") {
+		if err := leave(aDay(t), r, n, listening(new([]string))); err == nil || !strings.Contains(err.Error(), "node n2 was leaving, and the others have not had it as up") {
 			t.Errorf("got %v", err)
 		}
 	})
