@@ -62,7 +62,7 @@ func joining(silent time.Duration, server action.Server) (follow func(*testing.T
 	before := view{Ring: engine.Ring{Members: m.ring.Members[:1]}}
 	return func(t *testing.T, told *[]string) (action.Facts, error) {
 		say := func(_ float64, text string) { *told = append(*told, text) }
-		return (&join{Node: "n2"}).follow(t.Context(), &ring{site, nodes}, nodes[1], "", before, action.Call{Progress: say})
+		return (&join{Node: "n2"}).follow(t.Context(), &ring{site: site, nodes: nodes}, nodes[1], "", before, action.Call{Progress: say})
 	}, m
 }
 

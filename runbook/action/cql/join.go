@@ -109,9 +109,12 @@ func (j *join) dead(ctx context.Context, on *action.Site, v view) (string, error
 	if err != nil {
 		return "", err
 	}
-	if is := v.member(n); is != nil && is.Up {
-		return "", &action.Refusal{Reason: fmt.Sprintf("%s is not dead: the ring has it as %s", n.Name, named(*is)),
-			Advice: "a node that lives is taken out with cql/remove-node; one that should go at once is stopped first"}
+	if is := v.member(n); is != nil {
+		if is.Up {
+			return "", &action.Refusal{Reason: fmt.Sprintf("%s is not dead: the ring has it as %s", n.Name, named(*is)),
+				Advice: "a node that lives is taken out with cql/remove-node; one that should go at once is stopped first"}
+		}
+		return host(is.Address), nil
 	}
 	return host(n.Target.Addresses[0]), nil
 }

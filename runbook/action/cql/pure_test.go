@@ -37,8 +37,8 @@ func TestARemovalThatLeavesTooFewReplicasIsRefused(t *testing.T) {
 	if err := room(all, of("a", "b", "c"), of("a")[0]); err == nil || !strings.Contains(err.Error(), "keyspace shop keeps 3 replicas in dc1, and 2 nodes would be left") {
 		t.Errorf("got %v", err)
 	}
-	own := []keyspace{{"system_distributed", map[string]int{"": 3}}} // as a ring has it by itself
-	if err := room(own, of("a", "b", "c"), of("a")[0]); err == nil || !strings.Contains(err.Error(), "keyspace system_distributed keeps 3 replicas, and 2 nodes would be left") {
+	own := []keyspace{{"system_distributed", map[string]int{"": 3}}, {"shop", shop}} // the first as a ring has it by itself
+	if err := room(own, of("a", "b", "c"), of("a")[0]); err == nil || err.Error() != "keyspace system_distributed keeps 3 replicas, and 2 nodes would be left; keyspace shop keeps 3 replicas in dc1, and 2 nodes would be left" {
 		t.Errorf("got %v", err)
 	}
 	if err := room([]keyspace{{"logs", simple}}, of("a", "b"), of("a")[0]); err == nil || !strings.Contains(err.Error(), "keeps 2 replicas, and 1 nodes") {
@@ -127,5 +127,23 @@ func TestTheModeIsReadFromNetstats(t *testing.T) {
 	}
 	if m, err := parseMode("nodetool: Failed to connect"); err == nil {
 		t.Errorf("%q", m)
+	}
+}
+
+// A node that the inventory has by a name is the member at that name's address, and of two on a host the one with its port.
+func TestAMemberIsFoundByAnyNameOfItsHost(t *testing.T) {
+	members := []engine.Member{{Host: "a", Address: "127.0.0.1:9042"}, {Host: "b", Address: "127.0.0.1:9043"}, {Host: "c", Address: "10.0.0.3:9042"}}
+	for address, want := range map[string]string{
+		"localhost:9042": "a", "localhost:9043": "b", "127.0.0.1:9043": "b", "127.0.0.1:9999": "a", "10.0.0.3:9042": "c", "10.0.0.4:9042": "", "nowhere.invalid:9042": "",
+	} {
+		n := action.Node{Name: "n", Target: engine.Target{Addresses: []string{address}}}
+		r, err := ringOf(t.Context(), &action.Site{List: func(context.Context) ([]action.Node, error) { return nil, nil }, Spares: []action.Node{n}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		is := view{Ring: engine.Ring{Members: members}, ring: r}.member(n)
+		if is == nil && want != "" || is != nil && is.Host != want {
+			t.Errorf("%s is %+v, want %q", address, is, want)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 type ring struct {
 	site  *action.Site
 	nodes []action.Node
+	named map[string][]string // the addresses of hosts that the inventory has by name
 }
 
 func ringOf(ctx context.Context, on *action.Site) (*ring, error) {
@@ -23,7 +25,25 @@ func ringOf(ctx context.Context, on *action.Site) (*ring, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list the nodes of %s: %w", on.Name, err)
 	}
-	return &ring{on, nodes}, nil
+	r := &ring{site: on, nodes: nodes, named: map[string][]string{}}
+	for _, n := range slices.Concat(nodes, on.Spares) {
+		if len(n.Target.Addresses) > 0 {
+			r.resolve(ctx, host(n.Target.Addresses[0]))
+		}
+	}
+	return r, nil
+}
+
+// resolve finds the addresses of a host. Members know one another by these alone. A name that nobody knows is no member's.
+func (r *ring) resolve(ctx context.Context, name string) {
+	if _, err := netip.ParseAddr(name); err == nil {
+		return
+	}
+	limited, cancel := context.WithTimeout(ctx, knock)
+	defer cancel()
+	if found, err := net.DefaultResolver.LookupHost(limited, name); err == nil {
+		r.named[name] = found
+	}
 }
 
 // view is the ring as one of its nodes has it.
@@ -129,17 +149,30 @@ func serves(ctx context.Context, n action.Node) bool {
 	return true
 }
 
-// member is a node's place in the ring; nil if it has none.
+// member is a node's place in the ring; nil if it has none. Where nodes share a host the port tells them apart.
 func (v view) member(n action.Node) *engine.Member {
 	if len(n.Target.Addresses) == 0 {
 		return nil
 	}
+	address := n.Target.Addresses[0]
+	hosts := []string{host(address)}
+	if v.ring != nil {
+		hosts = append(hosts, v.ring.named[host(address)]...)
+	}
+	_, port, _ := net.SplitHostPort(address)
+	var near *engine.Member
 	for i, m := range v.Members {
-		if m.Address == n.Target.Addresses[0] || host(m.Address) == host(n.Target.Addresses[0]) {
+		if !slices.Contains(hosts, host(m.Address)) {
+			continue
+		}
+		if m.Address == net.JoinHostPort(host(m.Address), port) {
 			return &v.Members[i]
 		}
+		if near == nil {
+			near = &v.Members[i]
+		}
 	}
-	return nil
+	return near
 }
 
 // host is an address without its port.

@@ -43,7 +43,7 @@ func (r *ring) trouble(ctx context.Context, m engine.Member) trouble {
 		return trouble{advice: ofMoving}
 	}
 	at := slices.IndexFunc(r.nodes, func(n action.Node) bool {
-		return len(n.Target.Addresses) > 0 && host(n.Target.Addresses[0]) == host(m.Address)
+		return view{Ring: engine.Ring{Members: []engine.Member{m}}, ring: r}.member(n) != nil
 	})
 	if at < 0 {
 		return trouble{advice: ofNoCause}

@@ -9,7 +9,7 @@ import (
 // What is told of a cleanup counts what is done, and no other work.
 func TestWorkOnFilesIsTold(t *testing.T) {
 	s := &stage{part: engine.Normal}
-	r := &ring{s.site(), nil}
+	r := &ring{site: s.site()}
 	r.nodes, _ = r.site.List(t.Context())
 	u, seen := cleanupAction.New().(*upkeep), new(work)
 	of := func(id, kind, node string, done, total int64) engine.Task {
