@@ -82,6 +82,9 @@ func running(site *action.Site, node string) func(*testing.T) string {
 	}
 }
 
+// cuts are the moments at which what starts or stops a server is cut off.
+var cuts = []time.Duration{0, 20 * time.Millisecond, time.Second}
+
 // conform puts the actions through their suite on a real cluster.
 func conform(t *testing.T, site *action.Site) {
 	t.Helper()
@@ -93,7 +96,6 @@ func conform(t *testing.T, site *action.Site) {
 		}
 		return a
 	}
-	cuts := []time.Duration{0, 20 * time.Millisecond, time.Second}
 	for _, c := range []struct {
 		name string
 		s    actiontest.Subject
@@ -119,6 +121,11 @@ func conform(t *testing.T, site *action.Site) {
 			actiontest.Run(t, c.s)
 		})
 	}
+}
+
+// conformStart puts server.start through its suite, and leaves n2 stopped.
+func conformStart(t *testing.T, site *action.Site) {
+	t.Helper()
 	t.Run("server.start", func(t *testing.T) {
 		n, err := site.Node(t.Context(), "n2")
 		if err != nil {
@@ -127,8 +134,9 @@ func conform(t *testing.T, site *action.Site) {
 		if err := n.Server.Stop(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+		start, _ := action.Find(action.Servers(), "server.start")
 		actiontest.Run(t, actiontest.Subject{
-			Action: find(action.Servers(), "server.start"), Site: site, With: `{node: n2}`, Snapshot: running(site, "n2"), Cuts: cuts,
+			Action: start, Site: site, With: `{node: n2}`, Snapshot: running(site, "n2"), Cuts: cuts,
 		})
 	})
 }
@@ -180,6 +188,7 @@ func TestOnMariaDB(t *testing.T) {
 	notYet := findingOf(t, site, backLog)
 	conform(t, site) // which restarts it
 	holds(t, site, notYet, backLog)
+	conformStart(t, site)
 	claimsApart(t, site)
 }
 
@@ -218,6 +227,7 @@ func TestOnMySQL(t *testing.T) {
 	if f := findingOf(t, site, kept); f.Observed["persisted"] != notKept {
 		t.Errorf("taken back, and it keeps %v", f.Observed)
 	}
+	conformStart(t, site)
 }
 
 // backLog is a variable that neither product changes while it runs.
