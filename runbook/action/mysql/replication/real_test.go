@@ -120,6 +120,38 @@ func refusals(w world) {
 		w.refuses(replicateAction, `{node: n3}`, "that n1 has not")
 		w.does(detachAction, `{node: n3}`)
 	})
+	w.Run("purged binary logs", func(t *testing.T) { purged(w.of(t)) })
+}
+
+// purged shows that n3, which follows nobody, is no replica of n1 when n1 has no longer what it lacks.
+func purged(w world) {
+	ctx, n1, n3 := w.Context(), w.server("n1"), w.server("n3")
+	mode, err := n3.mode(ctx)
+	w.must(err)
+	reset := map[bool][]string{true: {"RESET MASTER", "SET GLOBAL gtid_slave_pos = ''"}, false: {"RESET BINARY LOGS AND GTIDS"}}[n3.mariadb]
+	w.must(n3.do(ctx, "", reset...)) // as one that was never filled
+	w.must(n1.do(ctx, "", "FLUSH BINARY LOGS"))
+	limit, tick := time.After(time.Minute), time.NewTicker(20*time.Millisecond)
+	defer tick.Stop()
+	for logs := []string{"", ""}; len(logs) > 1; { // what a connection reads is kept, until it has gone on or was found dead
+		w.must(n1.do(ctx, "", "INSERT INTO shop.t (v) VALUES (5)"))
+		logs, err = w.site.Column(ctx, "n1", "SHOW BINARY LOGS")
+		w.must(err)
+		w.must(n1.do(ctx, "", "PURGE BINARY LOGS TO "+statement.Text(logs[len(logs)-1])))
+		select {
+		case <-tick.C:
+		case <-limit:
+			w.Fatalf("n1 keeps %v", logs)
+		}
+	}
+	if n3.mariadb { // which is told by its source, once it asks
+		w.refusesAct(replicateAction, `{node: n3}`, "n3 cannot follow n1: ")
+		w.refusesAct(replicateAction, `{node: n3}`, "1236")
+	} else {
+		w.refuses(replicateAction, `{node: n3}`, "that n1 has no longer in its binary logs")
+	}
+	w.must(n3.unfollow(ctx))
+	w.must(n3.setMode(ctx, mode))
 }
 
 // ignoring is the statement that leaves a table out of replication, or none.
@@ -130,20 +162,30 @@ func ignoring(s *server, table string) string {
 	return "CHANGE REPLICATION FILTER REPLICATE_IGNORE_TABLE = (" + table + ")"
 }
 
+// nodes describes which servers there are.
+func (w world) nodes(t *testing.T) string {
+	t.Helper()
+	all := ""
+	for _, n := range w.cluster.Nodes() {
+		all += n.Name + " " + string(n.State) + "\n"
+	}
+	return all
+}
+
+// once is for what takes seconds: it is cut off one time.
+var once = []time.Duration{20 * time.Millisecond}
+
+// creates makes a server for a new replica.
+func (w world) creates() (made string) {
+	w.Helper()
+	create, _ := action.Find(action.Servers(), "server.create")
+	w.conform(create, `{}`, func(s *actiontest.Subject) { s.Always, s.Snapshot, s.Cuts = true, w.nodes, once })
+	return w.does(create, `{settings: {max_connections: "77"}}`)["node"].(string)
+}
+
 // copies makes a new replica of a copy of n2, on MariaDB.
 func copies(w world) {
-	nodes := func(t *testing.T) string {
-		t.Helper()
-		all := ""
-		for _, n := range w.cluster.Nodes() {
-			all += n.Name + " " + string(n.State) + "\n"
-		}
-		return all
-	}
-	create, _ := action.Find(action.Servers(), "server.create")
-	once := []time.Duration{20 * time.Millisecond} // making a server takes seconds
-	w.conform(create, `{}`, func(s *actiontest.Subject) { s.Always, s.Snapshot, s.Cuts = true, nodes, once })
-	made := w.does(create, `{settings: {max_connections: "77"}}`)["node"].(string)
+	made := w.creates()
 	w.must(w.cluster.Stop(w.Context(), "n2"))
 	w.conform(copyAction, `{node: `+made+`, from: n2}`, func(s *actiontest.Subject) {
 		s.Cuts = once
@@ -167,8 +209,7 @@ func copies(w world) {
 
 // clones makes a new replica of a clone, on MySQL.
 func clones(w world) {
-	create, _ := action.Find(action.Servers(), "server.create")
-	made := w.does(create, `{settings: {max_connections: "77"}}`)["node"].(string)
+	made := w.creates()
 	w.must(w.cluster.Start(w.Context(), made))
 	w.refuses(cloneAction, `{node: n2}`, "n2 is not empty")
 	w.conform(cloneAction, `{node: `+made+`}`, func(s *actiontest.Subject) {
@@ -208,6 +249,17 @@ func (w world) serves(made string) {
 	}
 	w.does(detachAction, `{node: `+made+`}`)
 	destroy, _ := action.Find(action.Servers(), "server.destroy")
+	if w.server("n1").mariadb { // MySQL takes longer to be made again, and shows nothing more
+		w.conform(destroy, `{node: `+made+`}`, func(s *actiontest.Subject) {
+			s.Snapshot, s.Cuts = w.nodes, once
+			s.Again = func(t *testing.T) {
+				again, err := w.site.Grower.Grow(t.Context(), "again", nil)
+				if err != nil || again != made {
+					t.Fatalf("%s was made again as %s, %v", made, again, err)
+				}
+			}
+		})
+	}
 	for range 2 {
 		w.does(destroy, `{node: `+made+`}`)
 	}
