@@ -296,10 +296,12 @@ func (k *killing) examine(d death, s *runbook.Service, run string, asked map[str
 		if err != nil {
 			k.t.Fatal(err)
 		}
-		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-		step, _, _ := strings.Cut(lines[0], " ")
-		if len(lines) > 1 && !asked[step] {
-			k.t.Errorf("%s: done %d times: %s", d, len(lines), lines[0])
+		times := map[string]int{} // several steps may wait for the same
+		for line := range strings.Lines(string(text)) {
+			step, what, _ := strings.Cut(line, " ")
+			if times[step]++; times[step] == 2 && !asked[step] {
+				k.t.Errorf("%s: step %s has done it again: %s", d, step, what)
+			}
 		}
 	}
 }

@@ -232,7 +232,10 @@ func (s *server) byGTID(ctx context.Context, source *server, channel string) err
 	if _, known := has[domain]; !known {
 		return fmt.Errorf("channel %s has made changes, and %s does not know their GTIDs (it knows %s)", channel, s.name, has)
 	}
-	return s.do(ctx, "go on by GTID", append(append(s.stop(channel), "CHANGE MASTER "+statement.Text(channel)+" TO MASTER_USE_GTID = slave_pos"), s.start(channel)...)...)
+	if err := s.do(ctx, "go on by GTID", append(s.stop(channel), "CHANGE MASTER "+statement.Text(channel)+" TO MASTER_USE_GTID = slave_pos")...); err != nil {
+		return err
+	}
+	return s.run(ctx, channel)
 }
 
 // keep writes the filter where it lasts over a restart, if the server's settings can be reached from here; else the step's
