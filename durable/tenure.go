@@ -73,8 +73,10 @@ func (t *tenure) confirm(ctx context.Context) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	asked := time.Now().Round(0)
-	lease, err := t.store.Renew(ctx, t.lease, tenureLength)
+	asked := time.Now()
+	limited, cancel := context.WithTimeout(ctx, tenureLength/3)
+	defer cancel()
+	lease, err := t.store.Renew(limited, t.lease, tenureLength)
 	if errors.Is(err, ErrFenced) {
 		return ErrTakenOver
 	}
@@ -109,10 +111,12 @@ func (t *tenure) keep(ctx context.Context, end context.CancelCauseFunc) {
 	}
 }
 
+// due looks at both clocks: the one on the wall may be set back, the other stands still while a machine sleeps.
 func (t *tenure) due() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return time.Now().Round(0).Sub(t.asked) >= tenureLength/3
+	now := time.Now()
+	return max(now.Sub(t.asked), now.Round(0).Sub(t.asked.Round(0))) >= tenureLength/3
 }
 
 // release gives the run back, as far as it is ours.

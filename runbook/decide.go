@@ -236,7 +236,7 @@ func (r *runner) cancel() *Event {
 		case !i.Acts:
 			continue
 		case i.Phase == Settled && i.Asks:
-			return &Event{Kind: Ended, Outcome: Cancelled, Reason: "step " + i.Key + " could not be taken back, so those before it stand: " + i.Error}
+			return r.halfway(i)
 		}
 		return r.takeBack(i)
 	}

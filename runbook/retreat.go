@@ -34,6 +34,16 @@ func (r *runner) retreat(failed *Item) *Event {
 	return &Event{Kind: Stopping, Undo: true, Error: "step " + failed.Key + " failed: " + failed.Error}
 }
 
+// halfway ends a taking back at a step that stays. What a person cancelled is cancelled; a failure that was to be undone is one still,
+// and keeps its cluster.
+func (r *runner) halfway(i *Item) *Event {
+	stays := "step " + i.Key + " could not be taken back, so those before it stand: " + i.Error
+	if why := r.state.Retreated(); why != "" {
+		return &Event{Kind: Ended, Outcome: Broken, Reason: why + "; " + stays}
+	}
+	return &Event{Kind: Ended, Outcome: Cancelled, Reason: stays}
+}
+
 // reversible tells whether there is an undo of what a step did.
 func (r *runner) reversible(i *Item) bool {
 	task, err := r.state.Book.bind(i.Step.Uses, i.Inputs)

@@ -192,6 +192,28 @@ steps:
 	}
 }
 
+func TestAFailureWhoseUndoFailsKeepsItsClusterAndIsTriedAgain(t *testing.T) {
+	b := newBench(t)
+	run := b.begin(Request{Book: b.parse(`
+runbook: test/halfway
+on_failure: undo
+steps:
+  - {id: a, uses: command, with: {run: "echo a > DIR/a", check: "test -e DIR/a", undo: "test -e DIR/mended && rm DIR/a", repeatable: true}}
+  - {id: b, uses: command, with: {run: "echo no room; false", undo: "true", repeatable: true}}
+`)})
+	st := b.stintOf(run, Order{Do: "run"})
+	if st.Outcome != Broken || !strings.Contains(st.Why, "step b failed") || !strings.Contains(st.Why, "step a could not be taken back") || b.read("a") == "" {
+		t.Errorf("outcome %q: %s", st.Outcome, st.Why)
+	}
+	if lease, err := b.Store.Lease(t.Context(), "cluster lab1"); err != nil || lease.Holder != run {
+		t.Errorf("the lock is held by %q, %v", lease.Holder, err)
+	}
+	b.put("mended", "yes")
+	if st := b.stintOf(run, Order{Do: "resume"}); st.Outcome != TakenBack || b.read("a") != "" {
+		t.Errorf("it goes on with taking back: outcome %q: %s", st.Outcome, st.Why)
+	}
+}
+
 func TestRerunAppendsAnAttempt(t *testing.T) {
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse(`

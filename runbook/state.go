@@ -175,13 +175,27 @@ func (s *State) apply(e Event, actions []action.Action) error {
 	return nil
 }
 
+// tryUndosAgain forgets that undos failed, where a failure was being undone and the run has not ended by that.
+func (s *State) tryUndosAgain() {
+	if s.Outcome != Broken || s.Retreated() == "" {
+		return
+	}
+	for _, i := range s.Items {
+		if i.Phase == Settled && i.Asks {
+			i.Asks = false
+		}
+	}
+}
+
 // obey takes the order of a stint.
 func (s *State) obey(o Order, e Event) error {
 	switch o.Do {
 	case "cancel":
+		s.tryUndosAgain()
 		s.Stopping, s.Undoing, s.Outcome, s.Stuck = &e, o.Undo, "", ""
 	case "resume":
 		if s.Outcome == Broken {
+			s.tryUndosAgain()
 			s.Outcome = ""
 			for _, i := range s.Items {
 				if i.Phase == Dead {

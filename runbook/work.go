@@ -70,7 +70,7 @@ func (r *runner) beginAct(i *Item) {
 		if err := r.mayAct(ctx); err != nil {
 			return nil, notBegun{err}
 		}
-		if reason, _ := r.guard.state(time.Now()); reason != "" && kind != waiting { // to ask took a while
+		if reason, _ := r.guard.state(time.Now()); reason != "" && task.Nature().Effect != action.None { // to ask took a while
 			return nil, notBegun{errors.New("guardrail " + reason)}
 		}
 		out, err := act(ctx, site, call)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"plimsoll/infra"
 	"plimsoll/durable"
 	"plimsoll/runbook"
 )
@@ -109,7 +110,7 @@ func conclude(ctx context.Context, c console, d *desk, run string, asJSON bool, 
 	}
 	switch why := st.Retreated(); {
 	case st.Outcome == runbook.TakenBack && why != "":
-		return fmt.Errorf("run %s was taken back: %s", run, why)
+		return infra.Advise(fmt.Errorf("run %s was taken back: %s", run, why), runError{run, st}.advice())
 	case st.Outcome == runbook.Done || st.Outcome == runbook.TakenBack || st.Outcome == runbook.Cancelled:
 		fmt.Fprintf(c.err, "run %s: %s\n", run, st.Outcome)
 		return nil
@@ -130,6 +131,9 @@ type runError struct {
 }
 
 func (e runError) Error() string {
+	if e.state.Retreated() != "" { // and then an undo failed
+		return fmt.Sprintf("run %s failed: %s", e.run, e.state.Why)
+	}
 	for _, i := range e.state.Items {
 		if i.Phase == runbook.Dead {
 			return fmt.Sprintf("run %s failed at step %s: %s", e.run, i.Key, i.Error)
@@ -138,12 +142,21 @@ func (e runError) Error() string {
 	return fmt.Sprintf("run %s failed: %s", e.run, e.state.Why)
 }
 
-func (e runError) Hint() string {
-	advice := ""
+// advice is what the step that failed said could be done.
+func (e runError) advice() string {
 	for _, i := range e.state.Items {
-		if i.Phase == runbook.Dead && i.Advice != "" {
-			advice = i.Advice + "; "
+		if i.Advice != "" && (i.Phase == runbook.Dead || e.state.Retreated() != "") {
+			return i.Advice
 		}
+	}
+	return ""
+}
+
+// Hint says what to do.
+func (e runError) Hint() string {
+	advice := e.advice()
+	if advice != "" {
+		advice += "; "
 	}
 	return advice + fmt.Sprintf("what was done stands, and the cluster stays locked: mend it and plimsoll runbook resume %s, or cancel %s --undo", e.run, e.run)
 }

@@ -32,7 +32,7 @@ func (d *database) Streams(ctx context.Context) ([]engine.Stream, error) {
 }
 
 func (d *database) Tasks(ctx context.Context) ([]engine.Task, error) {
-	return everywhere(ctx, d.control, "read the tasks", func(ctx context.Context, s *gocql.Session, node string) ([]engine.Task, error) {
+	return fromAll(ctx, d.control, "read the tasks", func(ctx context.Context, s *gocql.Session, node string) ([]engine.Task, error) {
 		rows := s.Query("SELECT task_id, keyspace_name, table_name, kind, progress, total, unit FROM system_views.sstable_tasks").IterContext(ctx)
 		var all []engine.Task
 		for {

@@ -116,7 +116,11 @@ func (j *join) dead(ctx context.Context, on *action.Site, v view) (string, error
 		}
 		return host(is.Address), nil
 	}
-	return host(n.Target.Addresses[0]), nil
+	gone := host(n.Target.Addresses[0])
+	if known := v.ring.named[gone]; len(known) > 0 {
+		gone = known[0] // members know one another by addresses alone
+	}
+	return gone, nil
 }
 
 func (j *join) Act(ctx context.Context, on *action.Site, c action.Call) (action.Facts, error) {

@@ -99,11 +99,12 @@ func (u *upkeep) told(ctx context.Context, w *work, r *ring, n action.Node, c ac
 	if err != nil {
 		return // it is busy, and goes on
 	}
+	m := v.member(n)
 	tasks, err := v.db.Tasks(ctx)
-	if err != nil {
-		return
+	if err != nil || m == nil {
+		return // one that does not answer now may have tasks under way
 	}
-	w.look(tasks, u.kind, host(n.Target.Addresses[0]))
+	w.look(tasks, u.kind, host(m.Address))
 	c.Progress(-1, "nodetool "+u.order[0]+w.said())
 }
 

@@ -17,7 +17,8 @@ var wholeAction = action.Action{
 }
 
 type whole struct {
-	But string `yaml:"but" doc:"A node that may be down, because it is the one that is to be replaced. Default: none."`
+	But   string `yaml:"but" doc:"A node that may be down, because it is the one that is to be replaced. Default: none."`
+	Alone bool   `yaml:"alone" doc:"Refuse while another node joins, leaves or moves, which may take hours. Default: wait for it."`
 }
 
 var _ action.Verifier = (*whole)(nil)
@@ -26,15 +27,15 @@ func (w *whole) Nature() action.Nature {
 	return action.Nature{Effect: action.None, Repeatable: true, Interruptible: true}
 }
 
-// Check refuses to begin while another change of the ring is under way: that may take hours.
+// Check refuses, if it is to, while another change of the ring is under way.
 func (w *whole) Check(ctx context.Context, on *action.Site) (action.Finding, error) {
 	f := action.Finding{State: action.Needed, Intended: action.Facts{"ring": "whole"}}
 	v, but, err := w.look(ctx, on)
 	if err != nil {
 		return f, err
 	}
-	if moving := v.changing(but); len(moving) > 0 {
-		return f, &action.Refusal{Reason: "another change of the ring is under way: " + strings.Join(moving, ", "), Advice: "nothing has been begun. " + ofMoving}
+	if moving := v.changing(but); w.Alone && len(moving) > 0 {
+		return f, &action.Refusal{Reason: "another change of the ring is under way: " + strings.Join(moving, ", "), Advice: ofMoving}
 	}
 	if f.Reason, err = v.lacks(ctx, but); err == nil && f.Reason == "" {
 		f.State = action.Satisfied
