@@ -7,6 +7,7 @@ import (
 	"maps"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -265,6 +266,9 @@ type writers struct {
 	last time.Time
 }
 
+// ranges are how many writers there were: each has ids of its own, for what is there already it could not insert.
+var ranges atomic.Int64
+
 // write begins to write into database.many on the node that takes writes: when one declines, the other is tried.
 func (w world) write(database string, nodes ...string) *writers {
 	w.Helper()
@@ -275,7 +279,7 @@ func (w world) write(database string, nodes ...string) *writers {
 		ws.all.Go(func() {
 			pace := time.NewTicker(20 * time.Millisecond) // the machine has other things to do
 			defer pace.Stop()
-			for id, at := 1_000_000*(n+1), 0; ctx.Err() == nil; at++ {
+			for id, at := int(ranges.Add(1))*1_000_000, 0; ctx.Err() == nil; at++ {
 				s, err := w.ordinary(ctx, nodes[at%len(nodes)])
 				if err != nil {
 					continue
