@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"plimsoll/infra"
 	"plimsoll/durable"
+	"plimsoll/infra"
 	"plimsoll/runbook"
 )
 

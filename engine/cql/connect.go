@@ -65,7 +65,7 @@ func connect(ctx context.Context, t target, c *gocql.ClusterConfig) (*gocql.Sess
 	switch {
 	case ctx.Err() != nil:
 		if err == nil {
-			s.Close()
+			shut(s)
 		}
 		return nil, engine.Ended(ctx, true)
 	case err != nil:

@@ -100,7 +100,7 @@ func (c *control) session(ctx context.Context, address string) (*gocql.Session, 
 	}
 	delete(c.mute, address)
 	if other := c.nodes[address]; other != nil { // somebody was quicker
-		s.Close()
+		shut(s)
 		return other, nil
 	}
 	c.nodes[address] = s
@@ -114,14 +114,14 @@ func (c *control) drop(address string, s *gocql.Session) {
 		delete(c.nodes, address)
 	}
 	c.mu.Unlock()
-	s.Close()
+	shut(s)
 }
 
 func (c *control) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for address, s := range c.nodes {
-		s.Close()
+		shut(s)
 		delete(c.nodes, address)
 	}
 }

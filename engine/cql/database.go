@@ -116,7 +116,7 @@ func (d *database) Close() error {
 	defer func() { <-d.turn }()
 	d.closed = true
 	if c := d.open.Load(); c != nil {
-		c.driver.Close()
+		shut(c.driver)
 	}
 	d.control.close()
 	return nil

@@ -42,7 +42,7 @@ func whole(ctx context.Context, asked engine.Node, wanted map[string]bool) error
 	if err != nil {
 		return fmt.Errorf("%s: %w", asked.Name, err)
 	}
-	defer admin.Close()
+	defer shut(admin)
 	rows := admin.Query(`SELECT address, status_with_port, "schema" FROM system_views.gossip_info`).IterContext(ctx)
 	var address, status, schema string
 	normal, schemas := map[string]bool{}, map[string]bool{}

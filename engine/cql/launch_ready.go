@@ -29,7 +29,7 @@ func (s Servers) Ready(ctx context.Context, _ infra.Machine, n engine.Node) erro
 	if err != nil {
 		return err
 	}
-	admin.Close()
+	shut(admin)
 	return nil
 }
 
@@ -57,7 +57,7 @@ func makeAdministrator(ctx context.Context, n engine.Node) error {
 	}
 	err = s.Query("CREATE ROLE IF NOT EXISTS " + administrator + " WITH SUPERUSER = true AND LOGIN = true AND PASSWORD = " +
 		quote(string(n.Password))).ExecContext(ctx)
-	s.Close()
+	shut(s)
 	if err != nil {
 		return fmt.Errorf("make the administrator: %w", err)
 	}
@@ -65,7 +65,7 @@ func makeAdministrator(ctx context.Context, n engine.Node) error {
 	if err != nil {
 		return fmt.Errorf("log in as the new administrator: %w", err)
 	}
-	defer admin.Close()
+	defer shut(admin)
 	for _, text := range []string{
 		"ALTER KEYSPACE system_auth WITH replication = {'class': 'NetworkTopologyStrategy', '" + own.place["dc"] + "': 3}",
 		"ALTER ROLE " + first + " WITH SUPERUSER = false AND LOGIN = false AND PASSWORD = " + quote(rand.Text()),
