@@ -139,7 +139,7 @@ func TestOnARealRing(t *testing.T) {
 		return err == nil && f.Observed["state"] == "UJ"
 	})
 	w.refuses(w.task("cql.decommission", "node: n2"), w.host(fourth)+" (UJ)")
-	w.refuses(w.task("cql.wait-whole", "{}"), "another change of the ring is under way: "+w.host(fourth)+" (UJ)")
+	w.refuses(w.task("cql.wait-whole", "{alone: true}"), "another change of the ring is under way: "+w.host(fourth)+" (UJ)")
 	if err := cluster.Kill(ctx, fourth); err != nil { // the act goes on with it
 		t.Fatal(err)
 	}
