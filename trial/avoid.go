@@ -11,10 +11,6 @@ import (
 	"plimsoll/series"
 )
 
-// hangs is how long, in all of a phase, a node owes answers before it is called hanging: a pause of a second or two, as a
-// collection of garbage makes, is how the service is.
-const hangs = 3 * time.Second
-
 // avoided makes events of nodes that the load keeps away from because they owe it answers, and to which it returns. What
 // hangs while nothing is done to the cluster is no part of the question: a baseline with it is none.
 func (d *drive) avoided(s load.Second) {
@@ -51,11 +47,11 @@ type hang struct{ phase, address string }
 func (d *drive) judgeHung() {
 	for _, at := range slices.SortedFunc(maps.Keys(d.hung), func(a, b hang) int { return strings.Compare(a.address, b.address) }) {
 		owed := d.hung[at]
-		switch {
-		case at.phase == "baseline" && owed >= hangs:
+		switch at.phase {
+		case "baseline":
 			d.refute("%s, baseline: the node at %s took requests and answered none for %v, though nothing was done to it", where(d.cell.Name, d.round), at.address, owed)
-		case at.phase == "baseline", at.phase == "measure":
-			d.note("%s, %s: the node at %s took requests and answered none for %v; the load went to the others", where(d.cell.Name, d.round), at.phase, at.address, owed)
+		case "measure":
+			d.note("%s, measure: the node at %s took requests and answered none for %v; the load went to the others", where(d.cell.Name, d.round), at.address, owed)
 		}
 	}
 }
