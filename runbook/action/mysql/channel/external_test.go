@@ -102,6 +102,8 @@ func byPlace(w world) {
 		w.Errorf("from %s: %v", at, same)
 	}
 	ws.end()
+	w.kept("n1", ws)
+	w.act(compareRows, `{source: n1, node: n2, hold: 5m}`) // which waits for what n2 is behind
 	w.kept("n2", ws)
 	ws = w.write("app1", "n1", "n2")
 	w.act(cutOver, `{from: n1, to: n2, max_gap: 5m}`)
@@ -114,8 +116,8 @@ func byPlace(w world) {
 	w.comes(ws)
 	ws.end()
 	w.kept("n1", ws)
-	w.kept("n2", ws)
 	w.act(compareRows, `{source: n1, node: n2, hold: 5m}`)
+	w.kept("n2", ws)
 }
 
 // comes waits until writers have written again.
