@@ -10,8 +10,13 @@ import (
 	"plimsoll/trial"
 )
 
-// called is how a metric of verdict.json is called in a sentence: "p99.9 response" for response_p999.
+// called is how a metric of verdict.json is called in a sentence: "p99.9 response" for response_p999, "mean response" for response_mean.
 func called(metric string) string {
+	for _, of := range []string{"mean", "max"} {
+		if kind, is := strings.CutSuffix(metric, "_"+of); is {
+			return of + " " + kind
+		}
+	}
 	kind, quantile, ok := strings.Cut(metric, "_p")
 	if !ok {
 		return strings.ReplaceAll(metric, "_", " ")

@@ -27,9 +27,10 @@ type Torture struct {
 	Elsewhere func(ctx context.Context) (*action.Site, error)
 	// Child runs the runbook in a process of its own on a store in this folder, or continues the run that is there. It is
 	// killed at the moment given, or stopped there while something is done, and woken again; a zero moment is never.
-	Child func(ctx context.Context, store string, at durable.Moment, asleep func(context.Context) error) (Fate, error)
-	Pause time.Duration // how long the owner sleeps
-	Say   func(string)
+	Child  func(ctx context.Context, store string, at durable.Moment, asleep func(context.Context) error) (Fate, error)
+	Pause  time.Duration // how long the owner sleeps
+	Settle time.Duration // how long the cluster may take after an undo until the checks see what they saw before; 0: none
+	Say    func(string)
 
 	stage map[string]string // what the checks see when a try begins
 }

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"plimsoll/runbook/action"
 )
@@ -55,11 +56,7 @@ func (t *Torture) aftermath(ctx context.Context, o *Ordeal, s *Service, test, ru
 	if st.Outcome != TakenBack && st.Outcome != Cancelled {
 		o.trouble(test, st.Position(), "it could not be given up: "+st.Status()+": "+st.Why)
 	}
-	p, err := s.Prepare(ctx, t.Request)
-	var now map[string]string
-	if err == nil {
-		now, err = sights(p.Header.Plan)
-	}
+	now, err := t.settled(ctx, s, stays)
 	if err == nil && maps.Equal(now, t.stage) {
 		return nil
 	}
@@ -75,6 +72,25 @@ func (t *Torture) aftermath(ctx context.Context, o *Ordeal, s *Service, test, ru
 		}
 	}
 	return t.reset(ctx, o)
+}
+
+// settled is what the checks see when the cluster had time to become what it was: who was away has hints or a log to take in
+// first. There is nothing to wait for where something stays.
+func (t *Torture) settled(ctx context.Context, s *Service, stays bool) (map[string]string, error) {
+	end := time.Now().Add(t.Settle)
+	for {
+		var now map[string]string
+		p, err := s.Prepare(ctx, t.Request)
+		if err == nil {
+			now, err = sights(p.Header.Plan)
+		}
+		if err == nil && maps.Equal(now, t.stage) || stays || !time.Now().Before(end) {
+			return now, err
+		}
+		if err := action.Rest(ctx, time.Second); err != nil {
+			return nil, err
+		}
+	}
 }
 
 // stays notes the steps that were not taken back, and tells whether there are any.

@@ -10,16 +10,9 @@ import (
 
 	"plimsoll/analyze"
 	"plimsoll/runbook"
+	"plimsoll/runbook/action"
 	"plimsoll/series"
 )
-
-// halt ends a trial before its end, with an answer of its own.
-type halt struct {
-	answer analyze.Answer
-	reason string
-}
-
-func (h *halt) Error() string { return h.reason }
 
 // span is the time that one step of a run took.
 type span struct {
@@ -64,11 +57,16 @@ func (r *runner) execute(ctx context.Context, s *servers, call Call, tell func(s
 		return nil, err
 	}
 	halted, err := r.await(ctx, x)
-	st, stateErr := service.State(context.WithoutCancel(ctx), x.id)
+	st, stateErr := r.leave(ctx, x)
 	if stateErr != nil {
 		return x.steps(), errors.Join(err, stateErr)
 	}
 	r.runs.all = append(r.runs.all, ended{x.id, st})
+	for _, i := range st.Items {
+		if troubles := i.Output.Troubles(); len(troubles) > 0 {
+			r.note("Step %s of %s came to its end in spite of this: %s.", i.Key, call.Name(), strings.Join(troubles, "; "))
+		}
+	}
 	if err != nil {
 		return x.steps(), err
 	}
@@ -79,22 +77,6 @@ func (r *runner) execute(ctx context.Context, s *servers, call Call, tell func(s
 		return x.steps(), halted
 	}
 	return x.steps(), nil
-}
-
-func refusedBy(ctx context.Context, call Call, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return &halt{analyze.Invalid, fmt.Sprintf("%s could not be run: %v", call.Name(), err)}
-}
-
-func whyOf(st *runbook.State) string {
-	for _, i := range st.Items {
-		if i.Phase == runbook.Dead {
-			return fmt.Sprintf("step %s: %s", i.Key, i.Error)
-		}
-	}
-	return st.Why
 }
 
 // await waits for the end of a run, agrees to what it asks if the trial may, and breaks it off at its limit.
@@ -132,37 +114,6 @@ func asks(e runbook.Event) string {
 	return e.Note
 }
 
-// tooLong says what a run was at when its time was over. One that a guardrail held without data tells nothing of the change.
-func (r *runner) tooLong(ctx context.Context, x *execution) *halt {
-	h := &halt{analyze.Fail, fmt.Sprintf("the run of %s had not ended after %s", x.call.Name(), x.call.Limit)}
-	st, err := r.runs.service.State(ctx, x.id)
-	if err != nil {
-		return h
-	}
-	if at := st.Position(); at != "" {
-		h.reason += ", it was at " + at
-	}
-	if st.Held != "" {
-		h.reason += ", held by guardrail " + st.Held
-		if strings.Contains(st.Held, "no data") {
-			h.answer = analyze.Invalid
-		}
-	}
-	return h
-}
-
-// breakOff stops executing: the trial ends with it. What acts is given a moment to end.
-func (r *runner) breakOff(ctx context.Context, x *execution, h *halt) (*halt, error) {
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	r.runs.executor.Drain()
-	limited, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	_ = r.runs.executor.Wait(limited, x.id) // if it goes on, it ends with its cluster
-	return h, nil
-}
-
 // follow makes an execution the one whose events are told.
 func (s *runs) follow(x *execution) {
 	s.mu.Lock()
@@ -187,7 +138,11 @@ func (x *execution) observe(e runbook.Event, at time.Time) {
 			event(stepStart, nil)
 		}
 	case runbook.Verified:
-		event(stepEnd, map[string]any{"seconds": x.end(e.Step, at).Seconds()})
+		detail := map[string]any{"seconds": x.end(e.Step, at).Seconds()}
+		if troubles := e.Output.Troubles(); len(troubles) > 0 {
+			detail[action.TroublesKey] = troubles
+		}
+		event(stepEnd, detail)
 	case runbook.Failed:
 		kind := "step.retry"
 		if e.Final {

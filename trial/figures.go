@@ -18,9 +18,13 @@ func figureMetrics(open bool) []Metric {
 	return append(metrics, Metric{Name: "error_share"})
 }
 
-// figureName is a metric's name in a figure: throughput, response_p99, service_p99, error_share.
+// figureName is a metric's name in a figure: throughput, response_p99, response_mean, service_p99, error_share.
 func (m Metric) figureName() string {
-	if m.Name != "quantile" {
+	switch m.Name {
+	case "mean", "max":
+		return string(m.Basis) + "_" + m.Name
+	case "quantile":
+	default:
 		return m.Name
 	}
 	for name, q := range quantiles {

@@ -117,7 +117,8 @@ nothing ends, the time since something did), ` + "`throughput`, `errors`" + ` (p
 
 A run that fails, or has not ended at its limit, ends the trial with FAIL: the change did not work. One that cannot be planned, asks a person, or
 is held because there are no metrics, ends it with INVALID: nothing was learned. What was measured is kept, and the journal of each run
-is evidence in ` + "`runs/`" + ` (` + "`plimsoll runbook verify`" + `).
+is evidence in ` + "`runs/`" + ` (` + "`plimsoll runbook verify`" + `). What went wrong on a step's way and was mended by it, such as a server that ended
+while it joined, stands in its ` + "`step.end`" + ` and in the report's notes.
 
 **Rehearsals.** A trial with expectations leaves one rehearsal for each runbook that it ran, in the state folder: passed if the trial
 PASSed. A runbook with ` + "`gate: {rehearsals: 3}`" + ` may touch production after three in a row.

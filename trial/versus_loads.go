@@ -62,7 +62,7 @@ func (l loadText) open() bool { return l.says["rate"] != "" }
 func (l loads) metrics() []Metric {
 	free := !l.first.open() && !l.second.open()
 	var out []Metric
-	for _, m := range figureMetrics(false) {
+	for _, m := range append(figureMetrics(false), Metric{Name: "mean", Basis: response}) {
 		if !m.positive() || m.Name == "throughput" && !free && l.first.says["rate"] != l.second.says["rate"] {
 			continue
 		}

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -72,6 +73,10 @@ func TestResultsOfDifferentLoads(t *testing.T) {
 	same, err := CompareResults(kv, faster)
 	if err != nil || slices.ContainsFunc(same.Notes, func(note string) bool { return strings.Contains(note, "differ") }) || same.Differences[0].Metric != "throughput" || same.Differences[0].Operation != "" {
 		t.Errorf("%+v, %v", same, err)
+	}
+	mean := slices.IndexFunc(same.Differences, func(d Difference) bool { return d.Metric == "response_mean" })
+	if mean < 0 || math.Abs(same.Differences[mean].Ratio.Estimate-2.025/(5.075/3)) > 0.02 { // of the three operations together
+		t.Errorf("the mean response: %+v", same.Differences)
 	}
 	slow, fast := written(t, "{workload: kv, rate: 100}", map[string]int{"read": 1}), written(t, "{workload: kv, rate: 200}", map[string]int{"read": 1})
 	rates, err := CompareResults(slow, fast)

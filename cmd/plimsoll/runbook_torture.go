@@ -76,7 +76,8 @@ func torture(ctx context.Context, c console, q *request, name string, before []s
 	on := &tortureLab{name: q.cluster, deps: deps}
 	v := victim{name, q.cluster, q.inputs, pause}
 	t := runbook.Torture{
-		Request: runbook.Request{Book: book, Cluster: q.cluster, Inputs: said}, Folder: folder, Actions: catalog.Actions(), Pause: pause,
+		Request: runbook.Request{Book: book, Cluster: q.cluster, Inputs: said}, Folder: folder, Actions: catalog.Actions(),
+		Pause: pause, Settle: time.Minute,
 		Open: func(ctx context.Context, name string) (*action.Site, error) {
 			return openSite(ctx, name, none, deps)
 		},

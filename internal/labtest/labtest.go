@@ -41,12 +41,18 @@ func Up(t testing.TB, product string) Server {
 // primary's first.
 func UpNodes(t testing.TB, product string, nodes int) Server {
 	t.Helper()
-	cluster := Cluster(t, lab.Spec{Name: "workload", Product: product, Nodes: nodes, Config: config(product)})
+	return UpSpec(t, lab.Spec{Name: "workload", Product: product, Nodes: nodes, Config: config(product)})
+}
+
+// UpSpec is UpNodes of a cluster of one's own making.
+func UpSpec(t testing.TB, spec lab.Spec) Server {
+	t.Helper()
+	cluster := Cluster(t, spec)
 	target, err := cluster.Target()
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := engineOf(product)
+	e := engineOf(spec.Product)
 	admin, err := e.Open(t.Context(), target)
 	if err != nil {
 		t.Fatal(err)

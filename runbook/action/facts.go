@@ -3,12 +3,29 @@ package action
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 )
 
 // Facts are plain values by name, as they go into journals and expressions. Read from JSON, a whole number is an int64, to
 // its last digit, and any other a float64.
 type Facts map[string]any
+
+// TroublesKey is under which an act puts out what went wrong on its way and was mended: texts.
+const TroublesKey = "troubles"
+
+// Troubles are what went wrong on the way of the act that put these facts out.
+func (f Facts) Troubles() []string {
+	if all, ok := f[TroublesKey].([]string); ok {
+		return all
+	}
+	listed, _ := f[TroublesKey].([]any) // read from a journal
+	var all []string
+	for _, one := range listed {
+		all = append(all, fmt.Sprint(one))
+	}
+	return all
+}
 
 // UnmarshalJSON reads numbers as what they were written from.
 func (f *Facts) UnmarshalJSON(data []byte) error {

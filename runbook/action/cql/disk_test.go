@@ -2,14 +2,10 @@ package cql_test
 
 import (
 	"context"
-	"errors"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
+	"plimsoll/internal/labtest"
 	"plimsoll/runbook/action"
 )
 
@@ -17,6 +13,7 @@ import (
 type disk struct {
 	world
 	node action.Node
+	*labtest.Disk
 }
 
 // small gives a node that was not started yet a disk of its own; nil without the right to mount one.
@@ -26,20 +23,12 @@ func (w world) small(node string) *disk {
 	if err != nil {
 		w.Fatal(err)
 	}
-	if os.Geteuid() != 0 {
-		w.Log("SKIPPED: a disk full on one node, which takes root: a file system is mounted in the place of its data folder")
+	d, err := labtest.SmallDisk(w, n.Data, "60m")
+	if err != nil {
+		w.Logf("SKIPPED: a disk full on one node, in the place of whose data folder a file system is mounted: %v", err)
 		return nil
 	}
-	if out, err := exec.CommandContext(w.Context(), "mount", "-t", "tmpfs", "-o", "size=60m,mode=0700", "plimsoll-test", n.Data).CombinedOutput(); err != nil {
-		w.Logf("SKIPPED: a disk full on one node, as none can be mounted here: %v: %s", err, out)
-		return nil
-	}
-	w.Cleanup(func() {
-		if out, err := exec.CommandContext(context.Background(), "umount", "--lazy", n.Data).CombinedOutput(); err != nil {
-			w.Errorf("%v: %s", err, out)
-		}
-	})
-	return &disk{w, n}
+	return &disk{w, n, d}
 }
 
 // refusesTo expects that nothing is begun for which the disk has no room, and makes room.
@@ -49,9 +38,7 @@ func (d *disk) refusesTo(join action.Task) {
 	}
 	d.Helper()
 	d.refuses(join, "MB free for "+d.node.Data+", and is to take about")
-	if out, err := exec.CommandContext(d.Context(), "mount", "-o", "remount,size=1g", d.node.Data).CombinedOutput(); err != nil {
-		d.Fatalf("%v: %s", err, out)
-	}
+	d.Resize(d, "1g")
 }
 
 // fills lets the disk become full, which ends the node's service; frees some, and starts it again.
@@ -61,11 +48,10 @@ func (d *disk) fills() {
 	}
 	d.Helper()
 	ctx := d.Context()
-	ballast := filepath.Join(d.node.Data, "ballast")
 	wait, leave := d.task("cql.wait-whole", "{}"), d.task("cql.decommission", "node: n2")
 	full := d.world.host(d.node.Name) + ": its disk is full, with "
 	d.until("its disk is full, and nobody may leave", func() bool { // what is asked may find that the server has freed some
-		if err := grow(ballast); err != nil {
+		if err := d.Fill(); err != nil {
 			d.Fatal(err)
 		}
 		d.nodetool(d.node, "flush")
@@ -76,7 +62,7 @@ func (d *disk) fills() {
 		_, err = leave.Check(ctx, d.site.ReadOnly())
 		return err != nil && strings.Contains(err.Error(), full)
 	})
-	if err := os.Remove(ballast); err != nil {
+	if err := d.Free(); err != nil {
 		d.Fatal(err)
 	}
 	if err := d.cluster.Kill(ctx, d.node.Name); err != nil {
@@ -86,23 +72,5 @@ func (d *disk) fills() {
 	defer cancel()
 	if err := d.cluster.Start(limited, d.node.Name); err != nil {
 		d.Fatal(err)
-	}
-}
-
-// grow makes a file take all that is free where it lies.
-func grow(path string) error {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	zeros := make([]byte, 64<<10)
-	for {
-		if _, err := file.Write(zeros); err != nil {
-			if errors.Is(err, syscall.ENOSPC) {
-				return nil
-			}
-			return err
-		}
 	}
 }

@@ -203,7 +203,7 @@ func byHand(n action.Node, dead string) error {
 func (j *join) follow(ctx context.Context, r *ring, n action.Node, dead string, before view, c action.Call) (action.Facts, error) {
 	c.Progress(0, "starting")
 	seen, sent := watching(), flow{}
-	for revived := 0; ; {
+	for troubles := []string{}; ; {
 		v, err := r.await(ctx, n.Name, c)
 		if err != nil {
 			return nil, err
@@ -215,18 +215,22 @@ func (j *join) follow(ctx context.Context, r *ring, n action.Node, dead string, 
 			}
 		}
 		if is != nil && j.done(v, is, dead) {
-			return action.Facts{"host_id": is.Host, "address": host(is.Address), "data_centre": is.DataCentre}, nil
+			f := action.Facts{"host_id": is.Host, "address": host(is.Address), "data_centre": is.DataCentre}
+			if len(troubles) > 0 {
+				f[action.TroublesKey] = troubles
+			}
+			return f, nil
 		}
 		ended, err := seen.ended(ctx, v, n)
 		if err != nil {
 			return nil, err
 		}
 		if ended != "" {
-			if err := j.revive(ctx, n, dead, ended, revived); err != nil {
+			if err := j.revive(ctx, n, dead, ended, len(troubles)); err != nil {
 				return nil, err
 			}
-			revived++
-			c.Progress(-1, ended+", and was started again")
+			troubles = append(troubles, ended+", and was started again")
+			c.Progress(-1, troubles[len(troubles)-1])
 			continue
 		}
 		sent.told(ctx, v, c, "starting")

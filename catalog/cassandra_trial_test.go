@@ -1,0 +1,244 @@
+package catalog
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"plimsoll/analyze"
+	"plimsoll/engine"
+	"plimsoll/infra"
+	"plimsoll/internal/document"
+	"plimsoll/inventory"
+	"plimsoll/lab"
+	"plimsoll/runbook/action"
+	"plimsoll/trial"
+	"plimsoll/workload/ledger"
+)
+
+// leaving is a runbook in whose midst something happens, before a node is to leave.
+const leaving = `runbook: test/leaving
+steps:
+  - {id: meanwhile, uses: command, with: {run: "until [ -e FILE ]; do sleep 0.1; done", effect: none}, timeout: 10m}
+  - {id: leave, uses: cql.decommission, with: {node: n2}}
+`
+
+// watching is what is done when steps of a run begin.
+type watching map[string]func()
+
+func (w watching) Observe(u trial.Update) {
+	if u, is := u.(trial.Happened); is && u.Kind == "step.start" && w[u.Name] != nil {
+		w[u.Name]()
+	}
+}
+
+// meanwhile is a trial that has a node leave, before which something happens under load.
+func (w *troubled) meanwhile(happens func()) *trial.Result {
+	w.Helper()
+	folder := w.TempDir()
+	file, over := filepath.Join(folder, "leaving.yaml"), filepath.Join(folder, "over")
+	if err := os.WriteFile(file, []byte(strings.ReplaceAll(leaving, "FILE", over)), 0o600); err != nil {
+		w.Fatal(err)
+	}
+	var happening sync.WaitGroup
+	result := w.trial("{run: "+file+", limit: 8m}", watching{"meanwhile": func() {
+		happening.Go(func() {
+			happens()
+			if err := os.WriteFile(over, nil, 0o600); err != nil {
+				w.Error(err)
+			}
+		})
+	}})
+	happening.Wait()
+	return result
+}
+
+// prepares makes what the ledger needs, which a trial leaves as it is.
+func (w *troubled) prepares() {
+	l, err := Workload(&document.Node{Kind: document.Scalar, Text: ledger.Name}, nil, w.ring.Engine)
+	if err == nil {
+		err = l.Prepare(w.of.Context(), w.ring, nil)
+	}
+	if err != nil {
+		w.of.Fatal(err)
+	}
+}
+
+// trial changes the ring under the load of a ledger.
+func (w *troubled) trial(change string, o watching) *trial.Result {
+	w.Helper()
+	w.Setenv("RING_PASSWORD", string(w.ring.Target.Password))
+	nodes := ""
+	for _, n := range []string{"n1", "n2", "n3"} {
+		nodes += "\n      - {name: " + n + `, address: "` + w.node(n).Target.Addresses[0] + `", machine: local}`
+	}
+	parts := Parts()
+	parts.Inventory = func() (*inventory.Inventory, error) {
+		return inventory.Parse(inventory.File, []byte(`clusters:
+  ring:
+    engine: cql
+    environment: staging
+    user: `+w.ring.Target.User+`
+    password: {env: RING_PASSWORD}
+    database: `+w.ring.Target.Namespace+`
+    nodes:`+nodes+"\n"))
+	}
+	parts.Site = func(_ context.Context, name string, _ infra.Machine) (*action.Site, error) {
+		site := w.site()
+		site.Name = name
+		return site, nil
+	}
+	tr, err := trial.Parse("trial.yaml", []byte(`trial: troubled
+cluster: {target: ring}
+load: {workload: ledger, rate: 30, connections: 16, timeout: 10s}
+timeline:
+  - baseline: 5s
+  - `+change+`
+  - recovery: 5s
+phases: {warmup: 2s}
+expect: [lost_writes == 0]
+`), trial.Options{}, parts)
+	if err != nil {
+		w.Fatal(err)
+	}
+	machine, err := Machine()
+	if err != nil {
+		w.Fatal(err)
+	}
+	result, err := tr.Run(w.Context(), parts, trial.Site{
+		Lab: lab.Deps{Machine: machine, Home: w.TempDir()}, Dir: filepath.Join(w.TempDir(), "result"), Observer: o,
+		Log: slog.New(slog.NewTextHandler(w.Output(), nil)), Version: "test",
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return result
+}
+
+// says expects a verdict, something that the reasons or the notes say, and that no acknowledged write is lost.
+func (w *troubled) says(result *trial.Result, want analyze.Answer, text string) {
+	w.Helper()
+	v := result.Verdict
+	said := strings.Join(append(v.Reasons, v.Notes...), "\n")
+	w.Logf("%s: %s", v.Verdict, said)
+	if v.Verdict != want || !strings.Contains(said, text) {
+		w.Errorf("%s, want %s and: %s", v.Verdict, want, text)
+	}
+	if len(v.Claims) != 1 || v.Claims[0].Verdict != analyze.Pass {
+		w.Errorf("of lost writes: %+v", v.Claims)
+	}
+}
+
+func (w *troubled) site() *action.Site {
+	w.Helper()
+	machine, err := Machine()
+	if err != nil {
+		w.Fatal(err)
+	}
+	return action.OfLab(w.ring.Cluster, w.ring.Engine, machine)
+}
+
+func (w *troubled) node(name string) action.Node {
+	w.Helper()
+	n, err := w.site().Node(w.Context(), name)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return n
+}
+
+// host is a node's address without its port.
+func (w *troubled) host(n action.Node) string {
+	w.Helper()
+	host, _, err := net.SplitHostPort(n.Target.Addresses[0])
+	if err != nil {
+		w.Fatal(err)
+	}
+	return host
+}
+
+// part is what a node is to the ring, as another has it; "" if it is no member.
+func (w *troubled) part(node string) engine.Part {
+	ring, err := w.ring.Database.(engine.Ringed).Ring(w.Context(), "")
+	if err != nil {
+		return ""
+	}
+	m, _ := ring.Find(w.node(node).Target.Addresses[0])
+	return m.Part
+}
+
+// task is an action on the ring.
+func (w *troubled) task(name, with string) action.Task {
+	w.Helper()
+	inputs, err := document.Parse("with", []byte(with))
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, a := range Actions() {
+		if a.Name == name {
+			task, err := a.Bind(inputs)
+			if err != nil {
+				w.Fatal(err)
+			}
+			return task
+		}
+	}
+	w.Fatalf("no action %s", name)
+	return nil
+}
+
+func (w *troubled) leaves() action.Task { return w.task("cql.decommission", "node: n2") }
+
+// nodetool has a node do something; whether it does is seen by what comes of it.
+func (w *troubled) nodetool(n action.Node, args ...string) {
+	c, err := n.Tool(args...)
+	if err != nil {
+		w.Error(err)
+		return
+	}
+	if _, err := n.Machine.Run(w.Context(), c); err != nil {
+		w.Logf("nodetool %s: %v", args[0], err)
+	}
+}
+
+// whole waits until the ring is.
+func (w *troubled) whole() {
+	w.Helper()
+	site := w.site()
+	defer func() { _ = site.Close() }()
+	ctx, cancel := context.WithTimeout(w.Context(), 5*time.Minute)
+	defer cancel()
+	if _, err := w.task("cql.wait-whole", "{}").Act(ctx, site, action.Call{Progress: func(float64, string) {}}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// starts starts a node, and waits until the ring is whole.
+func (w *troubled) starts(node string) {
+	w.Helper()
+	if err := w.ring.Cluster.Start(w.Context(), node); err != nil {
+		w.Fatal(err)
+	}
+	w.whole()
+}
+
+// until waits for something.
+func (w *troubled) until(what string, so func() bool) {
+	limited, cancel := context.WithTimeout(w.Context(), 5*time.Minute)
+	defer cancel()
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for !so() {
+		select {
+		case <-tick.C:
+		case <-limited.Done():
+			w.Errorf("never: %s", what)
+			return
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package catalog
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"plimsoll/analyze"
+	"plimsoll/engine"
+	"plimsoll/internal/labtest"
+	"plimsoll/lab"
+	"plimsoll/runbook/action"
+	"plimsoll/series"
+)
+
+// Trials change a real ring while something goes wrong with it. Each says what that was, whatever became of the change, and by its
+// ledger no write is lost.
+func TestTroublesOfARingInTrials(t *testing.T) {
+	ring := labtest.UpSpec(t, lab.Spec{Name: "troubled", Product: "cassandra", Nodes: 3, Config: map[string]string{
+		"cassandra.schema_pull_interval_ms": "3600000", // so that a node which missed a change of the schema is met
+	}})
+	w := &troubled{of: t, ring: ring}
+	w.prepares()
+	if !t.Run("a joining node is killed", func(t *testing.T) { w.with(t).joinerKilled() }) {
+		return // the others need it
+	}
+	t.Run("a wrong data centre", func(t *testing.T) { w.with(t).wrongCentre() })
+	t.Run("members that disagree about the schema", func(t *testing.T) { w.with(t).disagreement() })
+	t.Run("a disk is full", func(t *testing.T) { w.with(t).diskFull() })
+	t.Run("a seed is down", func(t *testing.T) { w.with(t).seedDown() })
+}
+
+// troubled is a ring that trials put under load.
+type troubled struct {
+	*testing.T            // of the trial that is under way
+	of         *testing.T // of all
+	ring       labtest.Server
+	disk       *labtest.Disk // the fourth node's, nil if none could be mounted
+}
+
+// fourth is the node that joins.
+const fourth = "n4"
+
+func (w *troubled) with(t *testing.T) *troubled {
+	w.T = t
+	return w
+}
+
+// joinerKilled kills a node half-way into the ring: it is started again, and comes.
+func (w *troubled) joinerKilled() {
+	cluster := w.ring.Cluster
+	node, err := cluster.Grow(w.Context(), "fourth", map[string]string{"cassandra.ring_delay_ms": "15000"}) // so that it is met half-way
+	if err != nil || node != fourth {
+		w.Fatalf("%s, %v", node, err)
+	}
+	if w.disk, err = labtest.SmallDisk(w.of, w.node(fourth).Data, "1g"); err != nil {
+		w.Log(err)
+	}
+	var killed sync.WaitGroup
+	result := w.trial(`{run: cql/add-node, with: {node: n4, cleanup: "no"}, limit: 8m}`, watching{"join": func() {
+		killed.Go(func() {
+			w.until("it joins", func() bool { return w.part(fourth) == engine.Joining })
+			if err := cluster.Kill(w.Context(), fourth); err != nil {
+				w.Error(err)
+			}
+		})
+	}})
+	killed.Wait()
+	const said = "its server ended while it joined, and was started again"
+	w.says(result, analyze.Pass, said)
+	if !slices.ContainsFunc(result.Events, func(e series.Event) bool {
+		return e.Kind == "step.end" && e.Name == "join" && slices.Contains(action.Facts(e.Detail).Troubles(), said)
+	}) {
+		w.Errorf("no event of the step tells of it: %+v", result.Events)
+	}
+	if is := w.part(fourth); is != engine.Normal {
+		w.Errorf("the ring has %s as %q", fourth, is)
+	}
+}
+
+// wrongCentre has a node come that is configured for another data centre.
+func (w *troubled) wrongCentre() {
+	stray, err := w.ring.Cluster.Grow(w.Context(), "stray", map[string]string{"dc": "dc2"})
+	if err != nil {
+		w.Fatal(err)
+	}
+	result := w.trial("{run: cql/add-node, with: {node: "+stray+"}, limit: 1m}", nil)
+	w.says(result, analyze.Fail, stray+" is of data centre dc2, which no other member is in")
+	if err := w.ring.Cluster.Remove(w.Context(), stray); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// disagreement has a node miss a change of the schema while it hangs.
+func (w *troubled) disagreement() {
+	result := w.meanwhile(func() {
+		cluster := w.ring.Cluster
+		if err := cluster.Freeze(w.Context(), "n3"); err != nil {
+			w.Error(err)
+		}
+		w.until("there is another table", func() bool {
+			ctx, cancel := context.WithTimeout(w.Context(), 5*time.Second)
+			defer cancel()
+			_ = w.site().Execute(ctx, "n1", []string{"CREATE TABLE IF NOT EXISTS plimsoll.missed (id int PRIMARY KEY)"}, func(int) {})
+			there, err := w.site().Value(w.Context(), "n1", "SELECT table_name FROM system_schema.tables WHERE keyspace_name = 'plimsoll' AND table_name = 'missed'")
+			return err == nil && there == "missed"
+		})
+		if err := cluster.Thaw(w.Context(), "n3"); err != nil {
+			w.Error(err)
+		}
+	})
+	w.says(result, analyze.Fail, "the members disagree about the schema: 2 versions")
+	w.whole()
+}
+
+// diskFull lets the disk of a node become full.
+func (w *troubled) diskFull() {
+	if w.disk == nil {
+		w.Skip("no small disk could be mounted in the place of a node's data folder")
+	}
+	full := w.node(fourth)
+	result := w.meanwhile(func() {
+		w.until("its disk is full", func() bool {
+			if err := w.disk.Fill(); err != nil {
+				w.Error(err)
+			}
+			w.nodetool(full, "flush")
+			_, err := w.leaves().Check(w.Context(), w.site())
+			return err != nil && strings.Contains(err.Error(), "its disk is full")
+		})
+	})
+	w.says(result, analyze.Fail, w.host(full)+": its disk is full, with ")
+	if err := w.disk.Free(); err != nil {
+		w.Fatal(err)
+	}
+	if err := w.ring.Cluster.Kill(w.Context(), fourth); err != nil {
+		w.Fatal(err)
+	}
+	w.starts(fourth)
+}
+
+// seedDown stops the node that the others know first.
+func (w *troubled) seedDown() {
+	seed := w.node("n1")
+	result := w.meanwhile(func() {
+		if err := w.ring.Cluster.Stop(w.Context(), seed.Name); err != nil {
+			w.Error(err)
+		}
+	})
+	w.says(result, analyze.Fail, w.host(seed)+": its server does not run; "+w.host(seed)+" is a seed")
+	w.starts(seed.Name)
+}

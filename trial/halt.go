@@ -1,0 +1,124 @@
+package trial
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"plimsoll/analyze"
+	"plimsoll/runbook"
+)
+
+// halt ends a trial before its end, with an answer of its own.
+type halt struct {
+	answer analyze.Answer
+	reason string
+}
+
+func (h *halt) Error() string { return h.reason }
+
+func refusedBy(ctx context.Context, call Call, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return &halt{analyze.Invalid, fmt.Sprintf("%s could not be run: %v", call.Name(), err)}
+}
+
+func whyOf(st *runbook.State) string {
+	for _, i := range st.Items {
+		if i.Phase == runbook.Dead {
+			return fmt.Sprintf("step %s: %s", i.Key, i.Error)
+		}
+	}
+	return st.Why
+}
+
+// tooLong says what a run was at when its time was over. One that a guardrail held without data tells nothing of the change.
+func (r *runner) tooLong(ctx context.Context, x *execution) *halt {
+	h := &halt{analyze.Fail, fmt.Sprintf("the run of %s had not ended after %s", x.call.Name(), x.call.Limit)}
+	st, err := r.runs.service.State(ctx, x.id)
+	if err != nil {
+		return h
+	}
+	if at := st.Position(); at != "" {
+		h.reason += ", it was at " + at
+	}
+	if said := r.lastSaid(ctx, x.id); said != "" {
+		h.reason += " (" + said + ")"
+	}
+	if st.Held != "" {
+		h.reason += ", held by guardrail " + st.Held
+		if strings.Contains(st.Held, "no data") {
+			h.answer = analyze.Invalid
+		}
+	}
+	return h
+}
+
+// lastSaid is what a run said last of what it is at; "" if it said nothing.
+func (r *runner) lastSaid(ctx context.Context, run string) string {
+	var s runbook.Summary
+	if is, err := r.runs.service.Store.Run(ctx, run); err != nil || is.Summary == nil || json.Unmarshal(is.Summary, &s) != nil {
+		return ""
+	}
+	return s.Detail
+}
+
+// leave is how a run stands that the trial looks after no more. One that has not come to a good end keeps its cluster, which
+// ends with a trial that made it; from one that was there before it is taken, since nobody can go on with the run.
+func (r *runner) leave(ctx context.Context, x *execution) (*runbook.State, error) {
+	ctx = context.WithoutCancel(ctx)
+	st, err := r.runs.service.State(ctx, x.id)
+	if err != nil || r.trial.existing == nil || st.Outcome != runbook.Broken && st.Outcome != "" {
+		return st, err
+	}
+	if err := r.giveUp(ctx, x, st.Outcome == ""); err != nil {
+		r.note("The run of %s may keep %s to itself (%v): --break-lock takes it.", x.call.Name(), r.trial.existing.name, err)
+	} else {
+		r.note("The run of %s was given up. What its steps did to %s stands; runs/%s.json tells it.", x.call.Name(), r.trial.existing.name, x.id)
+	}
+	return st, nil
+}
+
+// giveUp cancels a run: by a word if it is under way, and by a stint for that if it is not, or did not hear it.
+func (r *runner) giveUp(ctx context.Context, x *execution, underWay bool) error {
+	const why = "the trial ends"
+	limited, cancel := context.WithTimeoutCause(ctx, moment, fmt.Errorf("it had not ended after %s", moment))
+	defer cancel()
+	s := r.runs.service
+	if underWay {
+		if err := s.Tell(limited, x.id, runbook.Word{Say: "cancel", Reason: why}); err != nil {
+			return err
+		}
+		_ = r.runs.executor.Wait(limited, x.id) // its state says what came of it
+	}
+	st, err := s.State(ctx, x.id)
+	if err != nil || st.Outcome == runbook.Cancelled {
+		return err
+	}
+	if err := s.Start(limited, r.runs.executor, x.id, runbook.Order{Do: "cancel", Reason: why}); err != nil {
+		return err
+	}
+	return r.runs.executor.Wait(limited, x.id)
+}
+
+// moment is how long what is under way may take to end when a trial does.
+const moment = 10 * time.Second
+
+// breakOff stops executing: the trial ends with it. What acts is given a moment to end.
+func (r *runner) breakOff(ctx context.Context, x *execution, h *halt) (*halt, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if r.trial.existing != nil {
+		return h, nil // it is given up
+	}
+	r.runs.executor.Drain()
+	limited, cancel := context.WithTimeout(ctx, moment)
+	defer cancel()
+	_ = r.runs.executor.Wait(limited, x.id) // if it goes on, it ends with its cluster
+	return h, nil
+}
+
