@@ -68,13 +68,17 @@ func torture(ctx context.Context, c console, q *request, name string, before []s
 	}
 	none := &inventory.Inventory{} // only labs are tortured
 	q.cluster = called(q.cluster, none)
+	self, err := os.Executable()
+	if err != nil {
+		return runbook.Ordeal{}, fmt.Errorf("find this program: %w", err)
+	}
 	folder, err := os.MkdirTemp("", "plimsoll-torture-")
 	if err != nil {
 		return runbook.Ordeal{}, fmt.Errorf("make a folder for the tries: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	on := &tortureLab{name: q.cluster, deps: deps}
-	v := victim{name, q.cluster, q.inputs, pause}
+	v := victim{self, name, q.cluster, q.inputs, pause}
 	t := runbook.Torture{
 		Request: runbook.Request{Book: book, Cluster: q.cluster, Inputs: said}, Folder: folder, Actions: catalog.Actions(),
 		Pause: pause, Settle: time.Minute,

@@ -35,22 +35,19 @@ const (
 
 // victim is what a child of the torture runs.
 type victim struct {
+	program          string // this one, where it is installed
 	runbook, cluster string
 	inputs           []string
 	pause            time.Duration // for which it will sleep at least
 }
 
-// tortureChild runs this program again. A child that is to sleep stops itself, and is woken from here.
+// tortureChild runs the program again. A child that is to sleep stops itself, and is woken from here.
 func tortureChild(ctx context.Context, v victim, store string, at durable.Moment, asleep func(context.Context) error) (fate runbook.Fate, err error) {
-	self, err := os.Executable()
-	if err != nil {
-		return fate, fmt.Errorf("find this program: %w", err)
-	}
 	args := []string{"runbook", "run", v.runbook, "--cluster", v.cluster, "--yes"}
 	for _, in := range v.inputs {
 		args = append(args, "--input", in)
 	}
-	cmd := exec.CommandContext(ctx, self, args...)
+	cmd := exec.CommandContext(ctx, v.program, args...)
 	way := "kill"
 	ttl := time.Duration(0)
 	if asleep != nil {

@@ -25,8 +25,9 @@ same lab. ` + "`make torture`" + ` does it again and writes this page; ` + "`pli
 - **goes on**: the longest from the start of the process that goes on after a kill to what it writes first. The machine is shared, so times say
   little.
 
-A runbook that the table lacks was not tortured on that product: one on a ring takes up to an hour, and no SingleStore was to be had. All that ship, those too,
-are killed at every write on a simulated cluster by the tests (catalog/killed_test.go). The results stand in ` + "`docs/torture`" + `, one file each.
+A runbook that the table lacks was not tortured on that product: one on a ring takes up to an hour. No SingleStore was to be had: the tests torture its two on
+a stand-in (cmd/plimsoll/runbook_torture_singlestore_test.go), without the other host, as such a cluster keeps no claim. All that ship, those too, are killed
+at every write on a simulated cluster by the tests (catalog/killed_test.go). The results stand in ` + "`docs/torture`" + `, one file each.
 
 `
 

@@ -21,7 +21,7 @@ const program = `#!/bin/sh
 ask="%s/$$"
 { printf '%%s\n' "$MEMSQL_PASSWORD"; for word in "$@"; do printf '%%s\n' "$word"; done; } > "$ask.new"
 mv "$ask.new" "$ask.ask"
-until [ -e "$ask.done" ]; do sleep 0.05; done
+until [ -e "$ask.done" ]; do sleep 0.01; done
 cat "$ask.out"
 cat "$ask.err" >&2
 exit "$(cat "$ask.done")"
