@@ -61,7 +61,7 @@ func (c *Cluster) OnPath(t testing.TB) {
 	})
 }
 
-// hear does what the program was asked, unless it was killed before: one after another, as far as it takes no time.
+// hear begins what the program was asked, unless it was killed before.
 func (c *Cluster) hear(t testing.TB, path string, answering *sync.WaitGroup) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -75,16 +75,27 @@ func (c *Cluster) hear(t testing.TB, path string, answering *sync.WaitGroup) err
 		return err
 	}
 	words := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
-	out, trouble, rest := c.admin(words[0], words[1:])
-	if rest == nil {
-		return answer(path, out, trouble)
-	}
 	answering.Go(func() {
-		if err := answer(path, "{}", rest()); err != nil {
+		if err := c.obey(path, words); err != nil {
 			t.Errorf("stand in for sdb-admin: %v", err)
 		}
 	})
 	return nil
+}
+
+// obey does what the program was asked, as soon as nothing holds it, and answers. What moves partitions is held by its moves.
+func (c *Cluster) obey(path string, words []string) error {
+	if words[1] != "list-nodes" && words[1] != "remove-leaf" {
+		c.mu.Lock()
+		held := c.keep()
+		c.mu.Unlock()
+		<-held
+	}
+	out, trouble, rest := c.admin(words[0], words[1:])
+	if rest != nil {
+		out, trouble = "{}", rest()
+	}
+	return answer(path, out, trouble)
 }
 
 func answer(path, out, trouble string) error {

@@ -42,8 +42,8 @@ type Cluster struct {
 	address   string
 	calls     []string
 	secrets   []string
-	held      chan struct{} // until it is closed no move ends
-	failing   string        // an action: the next move of it fails
+	held      *hold  // what begins does not end until it is over
+	failing   string // an action: the next move of it fails
 }
 
 type text = string
@@ -224,21 +224,4 @@ func (c *Cluster) Calls() (calls, secrets []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.calls), slices.Clone(c.secrets)
-}
-
-// Hold keeps every move that runs from ending until release is called, at the latest when the test has ended.
-func (c *Cluster) Hold(t testing.TB) (release func()) {
-	t.Helper()
-	held := make(chan struct{})
-	release = sync.OnceFunc(func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.held = nil
-		close(held)
-	})
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.held = held
-	t.Cleanup(release)
-	return release
 }

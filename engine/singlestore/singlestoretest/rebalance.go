@@ -81,15 +81,16 @@ func (c *Cluster) play(moves []*move) *Failure {
 		c.moves = nil
 		c.mu.Unlock()
 	}()
+	var held <-chan struct{}
 	for _, m := range moves {
 		c.mu.Lock()
 		m.status, m.began = "running", time.Now()
-		held := c.held
+		if held == nil {
+			held = c.keep()
+		}
 		c.mu.Unlock()
 		time.Sleep(c.spec.Pace)
-		if held != nil {
-			<-held
-		}
+		<-held
 		for c.shown(m) < c.spec.Shown {
 			time.Sleep(time.Millisecond)
 		}
