@@ -121,4 +121,3 @@ func (r *runner) breakOff(ctx context.Context, x *execution, h *halt) (*halt, er
 	_ = r.runs.executor.Wait(limited, x.id) // if it goes on, it ends with its cluster
 	return h, nil
 }
-
