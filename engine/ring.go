@@ -23,6 +23,24 @@ type Ringed interface {
 	Hints(ctx context.Context) ([]Hint, error)
 }
 
+// Repairing is a Ringed database that tells how far repairs are.
+type Repairing interface {
+	// Repairs are those that the nodes which can be reached coordinate, or did of late.
+	Repairs(ctx context.Context) ([]Repair, error)
+	// Sizes are the bytes that the nodes which can be reached have on disk, by node and keyspace.
+	Sizes(ctx context.Context) (map[string]map[string]int64, error)
+}
+
+// Repair is a comparison of a keyspace's replicas.
+type Repair struct {
+	Node         string // who coordinates it
+	ID           string
+	Keyspace     string
+	Began        time.Time
+	Over         bool
+	Ranges, Done float64 // token ranges to compare, none while that is not known; and of these
+}
+
 // SilentError says that some nodes did not answer what all were asked. What the others said is returned with it.
 type SilentError struct{ Nodes []string }
 

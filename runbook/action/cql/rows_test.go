@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -78,11 +80,34 @@ func (w world) repairs(node string) {
 		w.Errorf("after a join, a removal and a replacement there are %d copies of %d rows: %v; on disk, about, %v", before, kept, each, onDisk)
 	}
 	w.does(w.task("cql.repair", "node: "+node+"\nkeyspace: kept"))
+	w.tellsOfRepairs(node)
 	after, now := w.copies()
 	if after <= before || now[node] != each[node] {
 		w.Errorf("repair of %s: %v copies, then %v", node, each, now)
 	}
 	w.Logf("copies before the repair %v, after it %v", each, now)
+}
+
+// tellsOfRepairs expects that a node tells of a repair that is over, with all of its ranges, and how much data it has.
+func (w world) tellsOfRepairs(node string) {
+	w.Helper()
+	db, err := w.site.Database(w.Context(), node)
+	if err != nil {
+		w.Fatal(err)
+	}
+	repairs, err := db.(engine.Repairing).Repairs(w.Context())
+	if err != nil {
+		w.Fatal(err)
+	}
+	if !slices.ContainsFunc(repairs, func(r engine.Repair) bool {
+		return strings.HasPrefix(r.Node, w.host(node)+":") && r.Keyspace == "kept" && r.Over && r.Ranges > 0 && math.Abs(r.Done-r.Ranges) < 0.001
+	}) {
+		w.Errorf("no repair of kept on %s is over: %+v", node, repairs)
+	}
+	sizes, err := db.(engine.Repairing).Sizes(w.Context())
+	if err != nil || len(sizes) == 0 {
+		w.Errorf("sizes %v, %v", sizes, err)
+	}
 }
 
 // copies counts the rows that each node has. When all nodes have all ranges, a node that is asked for one copy reads its own.

@@ -2,7 +2,6 @@ package cql
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -21,9 +20,12 @@ var repairAction = action.Action{
 	Name: "cql.repair", Version: 1,
 	About: "Compares a node's own ranges with the other replicas and brings all to the same data.",
 	New: func() action.Task {
-		return &upkeep{order: []string{"repair", "--full", "--partitioner-range"}, kind: "validation"}
+		return &upkeep{order: []string{"repair", "--full", "--partitioner-range"}, kind: validation}
 	},
 }
+
+// validation is the kind of the tasks on files that a repair has.
+const validation = "validation"
 
 // upkeep is work that nodetool has a node do to its end; nothing tells afterwards that it was done.
 type upkeep struct {
@@ -74,16 +76,20 @@ func (u *upkeep) Act(ctx context.Context, on *action.Site, c action.Call) (actio
 	if u.Keyspace != "" {
 		order = append(order[:len(order):len(order)], u.Keyspace)
 	}
+	r, err := ringOf(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	w := new(work)
+	if u.kind == validation {
+		w.compare = u.compares(ctx, on, r, n)
+	}
 	ordered := make(chan error, 1)
 	go func() {
 		_, err := tool(ctx, n, order...)
 		ordered <- err
 	}()
-	r, err := ringOf(ctx, on)
-	if err != nil {
-		return nil, errors.Join(err, <-ordered)
-	}
-	for w := new(work); ; {
+	for {
 		select {
 		case err := <-ordered:
 			return action.Facts{"done": order[0]}, err
@@ -93,7 +99,7 @@ func (u *upkeep) Act(ctx context.Context, on *action.Site, c action.Call) (actio
 	}
 }
 
-// told reports what the node has done of the work on its files. How much there is in all, nobody tells: no share is known.
+// told reports what the node has done of the work on its files. How much there is in all is told of a repair alone.
 func (u *upkeep) told(ctx context.Context, w *work, r *ring, n action.Node, c action.Call) {
 	v, err := r.viewOf(ctx, n)
 	if err != nil {
@@ -105,7 +111,11 @@ func (u *upkeep) told(ctx context.Context, w *work, r *ring, n action.Node, c ac
 		return // one that does not answer now may have tasks under way
 	}
 	w.look(tasks, u.kind, host(m.Address))
-	c.Progress(-1, "nodetool "+u.order[0]+w.said())
+	share := -1.0
+	if db, tells := v.db.(engine.Repairing); tells && w.compare != nil {
+		share = w.compare.share(ctx, db, host(m.Address))
+	}
+	c.Progress(share, "nodetool "+u.order[0]+w.said())
 }
 
 // work is what a node was seen to do to its files.
@@ -113,6 +123,8 @@ type work struct {
 	under map[string]engine.Task // by their ids
 	tasks int                    // that were seen to end
 	bytes int64                  // of those
+
+	compare *comparison // of a repair; nil: nothing tells how much there is
 }
 
 // look takes in which tasks of a kind are under way now. Those that were, and are no more, have ended.
