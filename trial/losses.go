@@ -22,7 +22,7 @@ type incident struct {
 	last     time.Time // acknowledgement before the longest time without one
 	next     time.Time // and after it; zero: none came
 	any      bool      // there were acknowledgements at all
-	settled  time.Time // what was acknowledged until then and is not there, this change lost
+	settled  time.Time // what was acknowledged before and is not there, this change lost
 }
 
 // The metrics that a ledger counts.
@@ -164,7 +164,8 @@ func (a audited) moments(m Metric, incidents []incident, phase string) []workloa
 	return out
 }
 
-// acknowledgedFor are the moments that a change is to blame for: after what an earlier one is, until it was over.
+// acknowledgedFor are the moments that a change is to blame for: from where an earlier one was over until it was over itself. The
+// acknowledgement by which that shows is what came after it already.
 func (a audited) acknowledgedFor(all []workload.Moment, incidents []incident, i int) []workload.Moment {
 	var from time.Time
 	if i > 0 {
@@ -180,7 +181,7 @@ func (a audited) acknowledgedFor(all []workload.Moment, incidents []incident, i 
 func (a audited) between(all []workload.Moment, from, to time.Time) []workload.Moment {
 	var out []workload.Moment
 	for _, m := range all {
-		if t := a.Time(m); t.After(from) && !t.After(to) {
+		if t := a.Time(m); !t.Before(from) && t.Before(to) {
 			out = append(out, m)
 		}
 	}

@@ -57,6 +57,17 @@ func TestLossesArePutDownToTheChangeThatCameAfterThem(t *testing.T) {
 	}
 }
 
+// The first write that is acknowledged after an outage shows that it is over: lost later, it is lost to what came then.
+func TestTheWriteThatEndsAnOutageIsNotLostToIt(t *testing.T) {
+	r := twice()
+	r.audits[0].Lost = []workload.Moment{10_000, 12_000, 12_010}
+	for phase, want := range map[string]float64{"": 3, "lab/kill": 1, "lab/power-fail": 2} {
+		if got := r.told(Metric{Name: "lost_writes"}, "a", 0, phase); got == nil || *got != want {
+			t.Errorf("lost to %q: %v, want %v", phase, show(got), want)
+		}
+	}
+}
+
 func show(f *float64) any {
 	if f == nil {
 		return nil
