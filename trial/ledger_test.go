@@ -25,7 +25,8 @@ func TestMain(m *testing.M) {
 }
 
 // A kill takes nothing that the server had written to its files, a power failure what it had not synced, and nothing of
-// what it had. The log is flushed once a minute there, so that it cannot happen to have been a moment ago.
+// what it had. The log is flushed once a minute there, so that it cannot happen to have been a moment ago. The kill is by far the
+// longest time without an acknowledgement until the power fails: what a busy machine does not acknowledge after it would pass for its end.
 func TestWhatAPowerFailureTakesAndAKillDoesNot(t *testing.T) {
 	s := site(t, nil)
 	result, err := read(t, `trial: durability
@@ -38,6 +39,7 @@ compare:
 timeline:
   - baseline: 2s
   - run: lab/kill
+    with: {for: 5s}
   - recovery: 2s
   - run: lab/power-fail
   - recovery: 2s

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -137,17 +138,28 @@ func checkSeries(t *testing.T, r *trial.Result) {
 	if err != nil || !strings.HasPrefix(header, promised) || !strings.Contains(header, ",service_p50_ms,") {
 		t.Errorf("header %q, %v", header, err)
 	}
-	measured := 0
+	// By cell and round: seconds without a gap, one of which is longer if the machine stood still.
+	measured, end := map[string]time.Duration{}, map[string]time.Time{}
 	for _, row := range r.Seconds {
 		if !row.Balanced() {
 			t.Errorf("row at %v does not add up: %+v", row.Time, row.Tally)
 		}
-		if row.Phase == "measure" && row.Operation == "all" {
-			measured++
+		if row.Phase != "measure" || row.Operation != "all" {
+			continue
 		}
+		of := fmt.Sprint(row.Cell, row.Round)
+		if before, begun := end[of]; begun && row.Time.Sub(before).Abs() > time.Millisecond {
+			t.Errorf("a second begins at %v, the one before ended at %v", row.Time, before)
+		}
+		measured[of], end[of] = measured[of]+row.Length, row.Time.Add(row.Length)
 	}
-	if want := 2 * 2 * 3; measured != want {
-		t.Errorf("%d measured seconds, want %d", measured, want)
+	if len(measured) != 2*2 {
+		t.Errorf("%d cells and rounds were measured, want 4: %v", len(measured), measured)
+	}
+	for of, length := range measured {
+		if length < 2500*time.Millisecond {
+			t.Errorf("%s was measured for %v, want 3s to the nearest second", of, length)
+		}
 	}
 }
 
