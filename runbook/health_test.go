@@ -59,7 +59,7 @@ func TestNoTargetBeginsBesideANodeThatDoesNotAnswer(t *testing.T) {
 runbook: test/frail
 steps:
   - id: each
-    rolling: {settle: 200ms}
+    rolling: {settle: 1900ms}
     steps:
       - {id: work, uses: command, with: {run: "echo ${{ target }} >> DIR/log; touch DIR/ill-${{ target }}", repeatable: true}}
 `)})

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver
 )
@@ -58,9 +59,15 @@ func Postgres(t *testing.T) string {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	for db.PingContext(t.Context()) != nil {
-		if t.Context().Err() != nil {
-			t.Fatal("the server did not come up")
+	patient, enough := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer enough()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for err := db.PingContext(patient); err != nil; err = db.PingContext(patient) {
+		select {
+		case <-tick.C:
+		case <-patient.Done():
+			t.Fatalf("the server did not come up: %v", err)
 		}
 	}
 	return Database(t, target)

@@ -189,7 +189,7 @@ func failover(c *cluster) {
 	}
 	traffic.await(c.T, 5)
 	c.must(c.lab.Kill(c.Context(), "n2"))
-	st := c.done("mysql/failover", "checks=3", "every=200ms")
+	st := c.done("mysql/failover", "checks=3") // apart as they are by default: on a busy machine its last words arrive late
 	picked, _ := st.Item("pick").Output["node"].(string)
 	traffic.await(c.T, 5)
 	traffic.end()
