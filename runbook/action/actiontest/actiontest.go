@@ -5,6 +5,7 @@ package actiontest
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,6 +24,8 @@ type Subject struct {
 	Always bool
 	// Again brings the world back to where an action is needed that cannot be undone; nil if it can, or always is.
 	Again func(t *testing.T)
+	// Meanwhile brings about what the action only waits for, once it tells that it waits; nil: nothing has to.
+	Meanwhile func(ctx context.Context) error
 	// Cuts are the moments at which an act is cut off. Default: at once, 5 ms and 50 ms.
 	Cuts []time.Duration
 }
@@ -146,11 +149,38 @@ func nodeText(f action.Facts) string {
 	return text
 }
 
+// patience is how long an act may take that is to end: one that waits for ever fails, and not the whole test with it.
+const patience = 5 * time.Minute
+
+// act acts to the end. One that waits must have found what it waits for when it returns, whatever comes about later.
+func (s Subject) act(t *testing.T, task action.Task, c action.Call) (action.Facts, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	if s.Meanwhile != nil {
+		begin := sync.OnceFunc(func() {
+			beside.Go(func() {
+				if err := s.Meanwhile(ctx); err != nil {
+					t.Errorf("what it waits for: %v", err)
+				}
+			})
+		})
+		c.Progress = func(float64, string) { begin() }
+	}
+	output, err := task.Act(ctx, s.Site, c)
+	if s.Meanwhile != nil && err == nil {
+		s.done(t, task, output)
+	}
+	return output, err
+}
+
 func (s Subject) acts(t *testing.T) {
 	before := s.Snapshot(t)
 	task := s.task(t)
 	f := s.needed(t, task)
-	output, err := task.Act(t.Context(), s.Site, s.call(1, f))
+	output, err := s.act(t, task, s.call(1, f))
 	if err != nil {
 		t.Fatalf("act: %v", err)
 	}
@@ -160,7 +190,7 @@ func (s Subject) acts(t *testing.T) {
 		t.Error("the act changed nothing that the snapshot shows")
 	}
 	if task.Nature().Repeatable {
-		again, err := task.Act(t.Context(), s.Site, s.call(2, f))
+		again, err := s.act(t, task, s.call(2, f))
 		if err != nil {
 			t.Errorf("act again: %v", err)
 		}
@@ -208,7 +238,7 @@ func (s Subject) cutOff(t *testing.T, after time.Duration) {
 	case !task.Nature().Repeatable:
 		t.Logf("it would ask a person: %+v", found)
 	case found.State == action.Needed:
-		output, err := task.Act(t.Context(), s.Site, s.call(2, f))
+		output, err := s.act(t, task, s.call(2, f))
 		if err != nil {
 			t.Fatalf("act again: %v", err)
 		}
@@ -227,7 +257,7 @@ func (s Subject) undoes(t *testing.T) {
 	}
 	before := s.Snapshot(t)
 	f := s.needed(t, task)
-	if _, err := task.Act(t.Context(), s.Site, s.call(1, f)); err != nil {
+	if _, err := s.act(t, task, s.call(1, f)); err != nil {
 		t.Fatalf("act: %v", err)
 	}
 	for range 2 { // an undo that was cut off is done again

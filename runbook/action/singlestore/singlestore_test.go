@@ -153,6 +153,21 @@ func TestActionsConform(t *testing.T) {
 	}
 }
 
+func TestWaitWholeConforms(t *testing.T) {
+	cluster := singlestoretest.New(t, singlestoretest.Spec{Leaves: 2, Copies: 2, Partitions: 4})
+	leaf := singlestoretest.Leaf(3)
+	goes := func(*testing.T) { cluster.SetLeaf(leaf, "offline") }
+	comes := func(context.Context) error {
+		cluster.SetLeaf(leaf, "online")
+		return nil
+	}
+	goes(t)
+	actiontest.Run(t, actiontest.Subject{
+		Action: find(t, "singlestore.wait-whole"), With: "{}", Site: siteOf(t, cluster),
+		Snapshot: func(*testing.T) string { return cluster.String() }, Again: goes, Meanwhile: comes,
+	})
+}
+
 // It waits for a leaf that comes back.
 func TestWaitWhole(t *testing.T) {
 	cluster := singlestoretest.New(t, singlestoretest.Spec{Leaves: 2, Copies: 2, Partitions: 4})
