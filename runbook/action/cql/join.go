@@ -11,7 +11,7 @@ import (
 )
 
 var joinAction = action.Action{
-	Name: "cql.join", Version: 1,
+	Name: "cql.join", Version: 2,
 	About: "Starts an empty node, which takes its ranges from the others or, with replaces, those of a dead one; and waits until the ring has it as a normal member.",
 	New:   func() action.Task { return &join{} },
 }
@@ -75,6 +75,11 @@ func (j *join) Check(ctx context.Context, on *action.Site) (action.Finding, erro
 	if is == nil && n.Server == nil {
 		return f, byHand(n, dead)
 	}
+	if is == nil {
+		if err := left(ctx, n); err != nil {
+			return f, err
+		}
+	}
 	center, err := centerOf(ctx, n)
 	if err != nil {
 		return f, err
@@ -83,6 +88,18 @@ func (j *join) Check(ctx context.Context, on *action.Site) (action.Finding, erro
 		return f, err
 	}
 	return f, holds(ctx, n, v.share(center, v.at(dead)))
+}
+
+// left refuses a server that has left a ring and runs on: it never joins another, nor the same again.
+func left(ctx context.Context, n action.Node) error {
+	if running, err := n.Server.Running(ctx); err != nil || !running || tooled(n) != nil || n.Loose {
+		return err
+	}
+	if is, _ := mode(ctx, n); is != "DECOMMISSIONED" { // one that has just been started says nothing yet
+		return nil
+	}
+	return &action.Refusal{Reason: fmt.Sprintf("the server of node %s has left the ring (DECOMMISSIONED), and runs on", n.Name),
+		Advice: "nothing has been begun. Stop it, empty its data folder, and resume"}
 }
 
 // done tells whether the ring has a node as it should be.
@@ -186,6 +203,18 @@ func equip(ctx context.Context, s action.Assignable, dead string) error {
 	if dead != "" {
 		settings[replaceSetting] = dead
 	}
+	return s.Assign(ctx, settings)
+}
+
+// unequip takes from a server what equip gave it.
+func unequip(ctx context.Context, s action.Assignable) error {
+	settings, err := s.Assigned(ctx)
+	if err != nil {
+		return err
+	}
+	settings = maps.Clone(settings)
+	delete(settings, anewSetting)
+	delete(settings, replaceSetting)
 	return s.Assign(ctx, settings)
 }
 

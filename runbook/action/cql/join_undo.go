@@ -10,8 +10,9 @@ import (
 	"plimsoll/runbook/action"
 )
 
-// Undo takes the node out again: a member gives its ranges back, one that never became a member is stopped. What took the
-// place of a dead node stays: the dead one's ranges have no other owner.
+// Undo takes the node out again: a member gives its ranges back, one that never became a member is stopped. It does not run
+// afterwards, and can join again if Plimsoll made it: then it is as empty as it was. What took the place of a dead node stays:
+// the dead one's ranges have no other owner.
 func (j *join) Undo(ctx context.Context, on *action.Site, c action.Call) error {
 	n, err := on.Node(ctx, j.Node)
 	if errors.Is(err, action.ErrNoNode) {
@@ -28,6 +29,14 @@ func (j *join) Undo(ctx context.Context, on *action.Site, c action.Call) error {
 	if err != nil {
 		return err
 	}
+	if err := j.out(ctx, r, v, n, c); err != nil || n.Server == nil {
+		return err
+	}
+	return asBefore(ctx, on, n)
+}
+
+// out takes the node out of the ring, whatever part it has in it.
+func (j *join) out(ctx context.Context, r *ring, v view, n action.Node, c action.Call) error {
 	if is := v.member(n); is != nil && is.Part != engine.Joining && is.Part != engine.Replacing {
 		return j.takeOut(ctx, r, n, c)
 	}
@@ -38,6 +47,23 @@ func (j *join) Undo(ctx context.Context, on *action.Site, c action.Call) error {
 		return err
 	}
 	return j.forgotten(ctx, r, n, c)
+}
+
+// asBefore stops a server that is out of the ring: one that has left it runs on, for nothing, and would never join again. It takes
+// the settings of a join from it, and the data of a lab's, which is nobody's.
+func asBefore(ctx context.Context, on *action.Site, n action.Node) error {
+	if err := n.Server.Stop(ctx); err != nil {
+		return err
+	}
+	if s, ok := n.Server.(action.Assignable); ok {
+		if err := unequip(ctx, s); err != nil {
+			return fmt.Errorf("take the settings of a join from node %s: %w", n.Name, err)
+		}
+	}
+	if on.Grower == nil {
+		return nil
+	}
+	return on.Grower.Reset(ctx, n.Name)
 }
 
 // stopped tells whether a person has stopped a server that joined.
