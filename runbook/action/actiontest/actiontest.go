@@ -150,7 +150,7 @@ func nodeText(f action.Facts) string {
 }
 
 // patience is how long an act may take that is to end: one that waits for ever fails, and not the whole test with it.
-const patience = 5 * time.Minute
+const patience = 10 * time.Minute
 
 // act acts to the end. One that waits must have found what it waits for when it returns, whatever comes about later.
 func (s Subject) act(t *testing.T, task action.Task, c action.Call) (action.Facts, error) {

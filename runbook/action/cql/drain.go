@@ -87,7 +87,7 @@ func (d *drain) Undo(ctx context.Context, on *action.Site, _ action.Call) error 
 	if running, err := n.Server.Running(ctx); err != nil {
 		return err
 	} else if running {
-		if is, err := mode(ctx, n); err != nil || is != "DRAINED" {
+		if is, err := mode(ctx, n); err != nil || is != "DRAINED" && is != "DRAINING" { // an order that was cut off goes on
 			return err
 		}
 		if err := n.Server.Stop(ctx); err != nil {

@@ -56,3 +56,14 @@ func TestADrainAsksTheRingAndNotTheInventory(t *testing.T) {
 		t.Errorf("%+v, %v", f, err)
 	}
 }
+
+// A node that is still at it when its drain is taken back would be drained a moment later: it is restarted too.
+func TestADrainThatGoesOnIsTakenBack(t *testing.T) {
+	for mode, stops := range map[string]int{"NORMAL": 0, "DRAINING": 1, "DRAINED": 1} {
+		s := &stage{part: engine.Normal, mode: mode}
+		site := s.site(s.node(true))
+		if err := (&drain{Node: "n2"}).Undo(t.Context(), site, action.Call{}); err != nil || s.stops != stops || s.notRunning {
+			t.Errorf("%s: %v, stopped %d times, running: %v", mode, err, s.stops, !s.notRunning)
+		}
+	}
+}
