@@ -80,5 +80,5 @@ func (r *restart) Verify(ctx context.Context, on *Site, output Facts) error {
 	if now == output["before"] || now == "0" || now == "" {
 		return fmt.Errorf("node %s runs as process %s, as before", r.Node, now)
 	}
-	return on.Answers(ctx, r.Node)
+	return r.answersAgain(ctx, on)
 }

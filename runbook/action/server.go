@@ -68,7 +68,10 @@ type start struct {
 	onServer
 }
 
-var _ Undoer = (*start)(nil)
+var (
+	_ Undoer   = (*start)(nil)
+	_ Verifier = (*start)(nil)
+)
 
 func (s *start) Nature() Nature { return Nature{Effect: Reversible, Repeatable: true} }
 
@@ -100,6 +103,29 @@ func (s *start) Undo(ctx context.Context, on *Site, _ Call) error {
 		return err
 	}
 	return server.Stop(ctx)
+}
+
+// Verify finds that it runs and answers.
+func (s *start) Verify(ctx context.Context, on *Site, _ Facts) error {
+	f, err := s.running(ctx, on, true)
+	if err == nil && f.State != Satisfied {
+		err = fmt.Errorf("node %s does not run", s.Node)
+	}
+	if err != nil || on.Engine == nil {
+		return err
+	}
+	return s.answersAgain(ctx, on)
+}
+
+// again is how long a server that has just answered may take to answer another question.
+const again = time.Minute
+
+// answersAgain waits a little for a server that has answered already: whoever looks now may have found it silent a moment ago, and
+// not ask it anew at once.
+func (s onServer) answersAgain(ctx context.Context, on *Site) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, again, fmt.Errorf("it answered when it was started, and has not for %s", again))
+	defer cancel()
+	return s.answer(ctx, on)
 }
 
 // answer waits until the server answers.

@@ -181,10 +181,10 @@ func (s *Site) Answers(ctx context.Context, node string) error {
 		return nil
 	}
 	db, err := s.Database(ctx, node)
-	if err == nil {
-		_, err = db.Facts(ctx)
-	}
 	if err != nil {
+		return err
+	}
+	if _, err := db.Facts(ctx); err != nil {
 		return fmt.Errorf("node %s: %w", node, err)
 	}
 	return nil
