@@ -24,13 +24,17 @@ func TestTroublesOfARingInTrials(t *testing.T) {
 	}})
 	w := &troubled{of: t, ring: ring}
 	w.prepares()
-	if !t.Run("a joining node is killed", func(t *testing.T) { w.with(t).joinerKilled() }) {
-		return // the others need it
+	for _, trouble := range []struct {
+		name  string
+		plays func()
+	}{
+		{"a joining node is killed", w.joinerKilled}, {"a wrong data centre", w.wrongCentre}, {"members that disagree about the schema", w.disagreement},
+		{"a disk is full", w.diskFull}, {"a seed is down", w.seedDown},
+	} {
+		if !t.Run(trouble.name, func(t *testing.T) { w.T = t; trouble.plays() }) {
+			return // the next would meet another ring
+		}
 	}
-	t.Run("a wrong data centre", func(t *testing.T) { w.with(t).wrongCentre() })
-	t.Run("members that disagree about the schema", func(t *testing.T) { w.with(t).disagreement() })
-	t.Run("a disk is full", func(t *testing.T) { w.with(t).diskFull() })
-	t.Run("a seed is down", func(t *testing.T) { w.with(t).seedDown() })
 }
 
 // troubled is a ring that trials put under load.
@@ -43,11 +47,6 @@ type troubled struct {
 
 // fourth is the node that joins.
 const fourth = "n4"
-
-func (w *troubled) with(t *testing.T) *troubled {
-	w.T = t
-	return w
-}
 
 // joinerKilled kills a node half-way into the ring: it is started again, and comes.
 func (w *troubled) joinerKilled() {
@@ -88,7 +87,7 @@ func (w *troubled) wrongCentre() {
 		w.Fatal(err)
 	}
 	result := w.trial("{run: cql/add-node, with: {node: "+stray+"}, limit: 1m}", nil)
-	w.says(result, analyze.Fail, stray+" is of data centre dc2, which no other member is in")
+	w.says(result, analyze.Fail, stray+" is of data centre dc2, which no other member is in", "what the ring has is safe")
 	if err := w.ring.Cluster.Remove(w.Context(), stray); err != nil {
 		w.Fatal(err)
 	}
@@ -96,23 +95,24 @@ func (w *troubled) wrongCentre() {
 
 // disagreement has a node miss a change of the schema while it hangs.
 func (w *troubled) disagreement() {
+	cluster, site := w.ring.Cluster, w.site()
+	defer func() { _ = site.Close() }()
 	result := w.meanwhile(func() {
-		cluster := w.ring.Cluster
 		if err := cluster.Freeze(w.Context(), "n3"); err != nil {
 			w.Error(err)
 		}
 		w.until("there is another table", func() bool {
-			ctx, cancel := context.WithTimeout(w.Context(), 5*time.Second)
+			ctx, cancel := context.WithTimeout(w.Context(), 20*time.Second) // it waits for the one that hangs
 			defer cancel()
-			_ = w.site().Execute(ctx, "n1", []string{"CREATE TABLE IF NOT EXISTS plimsoll.missed (id int PRIMARY KEY)"}, func(int) {})
-			there, err := w.site().Value(w.Context(), "n1", "SELECT table_name FROM system_schema.tables WHERE keyspace_name = 'plimsoll' AND table_name = 'missed'")
+			_ = site.Execute(ctx, "n1", []string{"CREATE TABLE IF NOT EXISTS plimsoll.missed (id int PRIMARY KEY)"}, func(int) {})
+			there, err := site.Value(w.Context(), "n1", "SELECT table_name FROM system_schema.tables WHERE keyspace_name = 'plimsoll' AND table_name = 'missed'")
 			return err == nil && there == "missed"
 		})
 		if err := cluster.Thaw(w.Context(), "n3"); err != nil {
 			w.Error(err)
 		}
 	})
-	w.says(result, analyze.Fail, "the members disagree about the schema: 2 versions")
+	w.says(result, analyze.Fail, "the members disagree about the schema: 2 versions", "nothing has been begun")
 	w.whole()
 }
 
@@ -121,18 +121,19 @@ func (w *troubled) diskFull() {
 	if w.disk == nil {
 		w.Skip("no small disk could be mounted in the place of a node's data folder")
 	}
-	full := w.node(fourth)
+	full, site := w.node(fourth), w.site()
+	defer func() { _ = site.Close() }()
 	result := w.meanwhile(func() {
 		w.until("its disk is full", func() bool {
 			if err := w.disk.Fill(); err != nil {
 				w.Error(err)
 			}
 			w.nodetool(full, "flush")
-			_, err := w.leaves().Check(w.Context(), w.site())
+			_, err := w.leaves().Check(w.Context(), site)
 			return err != nil && strings.Contains(err.Error(), "its disk is full")
 		})
 	})
-	w.says(result, analyze.Fail, w.host(full)+": its disk is full, with ")
+	w.says(result, analyze.Fail, w.host(full)+": its disk is full, with ", "nothing has been begun", "start it again, run cql/repair, and resume")
 	if err := w.disk.Free(); err != nil {
 		w.Fatal(err)
 	}
@@ -150,6 +151,6 @@ func (w *troubled) seedDown() {
 			w.Error(err)
 		}
 	})
-	w.says(result, analyze.Fail, w.host(seed)+": its server does not run; "+w.host(seed)+" is a seed")
+	w.says(result, analyze.Fail, w.host(seed)+": its server does not run; "+w.host(seed)+" is a seed", "nothing has been begun", "Start it and resume")
 	w.starts(seed.Name)
 }

@@ -66,6 +66,9 @@ func (r *runner) execute(ctx context.Context, s *servers, call Call, tell func(s
 		if troubles := i.Output.Troubles(); len(troubles) > 0 {
 			r.note("Step %s of %s came to its end in spite of this: %s.", i.Key, call.Name(), strings.Join(troubles, "; "))
 		}
+		if i.Phase == runbook.Dead && i.Advice != "" {
+			r.note("Of step %s of %s: %s.", i.Key, call.Name(), i.Advice)
+		}
 	}
 	if err != nil {
 		return x.steps(), err
