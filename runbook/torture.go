@@ -85,7 +85,7 @@ func (t *Torture) worthIt(ctx context.Context, o *Ordeal) (err error) {
 		return err
 	}
 	o.Runbook, o.Hash, o.Product, o.Version, o.Topology, o.Steps = h.Runbook, h.Hash, h.Product, h.Version, h.Topology, len(h.Plan.Steps)
-	if t.stage, err = t.Request.Book.sights(h.Plan); err != nil {
+	if t.stage, err = t.sights(ctx, h.Plan); err != nil {
 		return err
 	}
 	for _, step := range h.Plan.Steps {

@@ -32,13 +32,14 @@ func (t *Torture) prepare(ctx context.Context, name string) error {
 	return nil
 }
 
-// sights are what the checks of a plan's steps say: what must be the same after an undo. Of a step that nothing takes back that is
-// whether it is still to be done; what it saw, such as the process that it is to restart, may be another.
-func (b *Runbook) sights(p Plan) (map[string]string, error) {
+// sights are what a try begins with, and what must be the same after an undo: the cluster's nodes, and what the checks of a plan's
+// steps say. Of a step that nothing takes back that is whether it is still to be done; what it saw, such as the process that it is
+// to restart, may be another.
+func (t *Torture) sights(ctx context.Context, p Plan) (_ map[string]string, err error) {
 	all := map[string]string{}
 	for _, step := range p.Steps {
 		said := []any{step.State, step.Observed}
-		if own := b.step(idOf(step.Key)); step.Effect == action.Irreversible && (own == nil || own.Undo == nil) {
+		if own := t.Request.Book.step(idOf(step.Key)); step.Effect == action.Irreversible && (own == nil || own.Undo == nil) {
 			said = said[:1]
 		}
 		data, err := json.Marshal(said)
@@ -47,8 +48,26 @@ func (b *Runbook) sights(p Plan) (map[string]string, error) {
 		}
 		all[step.Key] = string(data)
 	}
+	site, err := t.Open(ctx, t.Request.Cluster)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, site.Close()) }()
+	nodes, err := site.List(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list the nodes: %w", err)
+	}
+	var names []string
+	for _, n := range nodes {
+		names = append(names, n.Name)
+	}
+	slices.Sort(names)
+	all[theNodes] = strings.Join(names, ", ")
 	return all, nil
 }
+
+// theNodes stands among sights for which nodes there are; no step is called so.
+const theNodes = "the nodes"
 
 // aftermath looks at what a run left that was taken back as far as it can be, and sets the stage for the next try. What was
 // all taken back need not be restored: the checks see what they saw.
@@ -87,7 +106,7 @@ func (t *Torture) settled(ctx context.Context, s *Service, stays bool) (map[stri
 		var now map[string]string
 		p, err := s.Prepare(ctx, t.Request)
 		if err == nil {
-			now, err = t.Request.Book.sights(p.Header.Plan)
+			now, err = t.sights(ctx, p.Header.Plan)
 		}
 		if err == nil && maps.Equal(now, t.stage) || stays || !time.Now().Before(end) {
 			return now, err
@@ -139,6 +158,6 @@ func (t *Torture) reset(ctx context.Context, o *Ordeal) (err error) {
 	if !slices.ContainsFunc(p.Header.Plan.Steps, func(step PlanStep) bool { return step.State == action.Needed }) {
 		return errors.New("the restored lab is not as it was: there is nothing to do")
 	}
-	t.stage, err = t.Request.Book.sights(p.Header.Plan) // its servers' processes are others
+	t.stage, err = t.sights(ctx, p.Header.Plan) // its servers' processes are others
 	return err
 }

@@ -131,6 +131,40 @@ func TestTheTortureTellsOfAnOwnerThatActsOnATakenCluster(t *testing.T) {
 	}
 }
 
+// What no check sees any more, a node that was made, is found all the same.
+func TestTheTortureFindsANodeThatAnUndoLeaves(t *testing.T) {
+	b := newBench(t)
+	tt := Torture{
+		Request: Request{Book: b.parse(`{runbook: test/grow, lock: none, steps: [{id: a, uses: command, with: {run: "touch DIR/node DIR/f", check: "test -e DIR/f", undo: "rm -f DIR/f", repeatable: true}}]}`), Cluster: "lab1"},
+		Folder:  t.TempDir(), Actions: b.Actions, Marker: func(*action.Site) Marker { return nil }, Say: func(string) {},
+		Open: func(ctx context.Context, cluster string) (*action.Site, error) {
+			site, err := b.Open(ctx, cluster)
+			if err != nil {
+				return nil, err
+			}
+			list := site.List
+			site.List = func(ctx context.Context) ([]action.Node, error) {
+				nodes, err := list(ctx)
+				if _, is := os.Stat(filepath.Join(b.folder, "node")); is == nil {
+					nodes = append(nodes, action.Node{Name: "grown"})
+				}
+				return nodes, err
+			}
+			return site, nil
+		},
+	}
+	var o Ordeal
+	if err := tt.worthIt(t.Context(), &o); err != nil {
+		t.Fatal(err)
+	}
+	if err := tt.twice(t.Context(), &o); err != nil {
+		t.Fatal(err)
+	}
+	if len(o.Troubles) != 1 || o.Troubles[0].Step != theNodes || !strings.Contains(o.Troubles[0].Text, "grown, it was") {
+		t.Errorf("troubles %v", o.Troubles)
+	}
+}
+
 func TestTheTortureRefusesWhatHasNothingToDo(t *testing.T) {
 	b := newBench(t)
 	b.put("f", "")

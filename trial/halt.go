@@ -105,7 +105,7 @@ func (r *runner) giveUp(ctx context.Context, x *execution, underWay bool) error 
 }
 
 // moment is how long what is under way may take to end when a trial does.
-const moment = 10 * time.Second
+const moment = 30 * time.Second
 
 // breakOff stops executing: the trial ends with it. What acts is given a moment to end.
 func (r *runner) breakOff(ctx context.Context, x *execution, h *halt) (*halt, error) {
