@@ -160,7 +160,7 @@ func TestTheTortureFindsANodeThatAnUndoLeaves(t *testing.T) {
 	if err := tt.twice(t.Context(), &o); err != nil {
 		t.Fatal(err)
 	}
-	if len(o.Troubles) != 1 || o.Troubles[0].Step != theNodes || !strings.Contains(o.Troubles[0].Text, "grown, it was") {
+	if len(o.Troubles) != 1 || o.Troubles[0].Step != theNodes || !strings.Contains(o.Troubles[0].Text, "it is grown, n1, n2, n3, it was n1, n2, n3") {
 		t.Errorf("troubles %v", o.Troubles)
 	}
 }
