@@ -10,6 +10,12 @@ import (
 	"time"
 )
 
+// TargetError is a target that an engine cannot make sense of, an unknown option say: nobody was asked.
+type TargetError struct{ Err error }
+
+func (e *TargetError) Error() string { return e.Err.Error() }
+func (e *TargetError) Unwrap() error { return e.Err }
+
 // ParseTarget reads a target as a user writes it:
 //
 //	engine://user:password@host:port,host:port/namespace?option=value&option=value

@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"plimsoll/analyze"
+	"plimsoll/engine"
 	"plimsoll/internal/document"
 	"plimsoll/lab"
 )
@@ -51,6 +52,7 @@ func tell(c console, err error) int {
 	var problems document.Problems
 	var problem *document.Problem
 	var input lab.InputError
+	var target *engine.TargetError
 	var advice hinted
 	switch {
 	case err == nil:
@@ -82,7 +84,7 @@ func tell(c console, err error) int {
 	case errors.Is(err, syscall.ENOSPC):
 		complain(c, "hint: the disk is full: free some space; what was written until then is kept")
 	}
-	if errors.As(err, &input) {
+	if errors.As(err, &input) || errors.As(err, &target) {
 		return exitBadInput
 	}
 	return exitTrouble

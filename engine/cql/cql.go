@@ -19,7 +19,7 @@ func (Engine) Name() string { return "cql" }
 func (Engine) Open(ctx context.Context, t engine.Target) (engine.Database, error) {
 	checked, err := newTarget(t)
 	if err != nil {
-		return nil, err
+		return nil, &engine.TargetError{Err: err}
 	}
 	control := newControl(checked)
 	db, err := open(ctx, checked, control)

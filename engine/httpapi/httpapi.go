@@ -37,7 +37,7 @@ func (e Engine) Name() string {
 func (e Engine) Open(ctx context.Context, t engine.Target) (engine.Database, error) {
 	checked, err := newTarget(t, e.Secure)
 	if err != nil {
-		return nil, err
+		return nil, &engine.TargetError{Err: err}
 	}
 	db := &database{target: checked}
 	s, err := db.session(ctx)

@@ -20,7 +20,7 @@ type Endpoint struct {
 func Endpoints(t engine.Target) ([]*Endpoint, error) {
 	checked, err := newTarget(t)
 	if err != nil {
-		return nil, err
+		return nil, &engine.TargetError{Err: err}
 	}
 	var all []*Endpoint
 	for _, address := range checked.Addresses {

@@ -18,7 +18,7 @@ func (Engine) Name() string { return "mysql" }
 func (Engine) Open(ctx context.Context, t engine.Target) (engine.Database, error) {
 	checked, err := newTarget(t)
 	if err != nil {
-		return nil, err
+		return nil, &engine.TargetError{Err: err}
 	}
 	p := newPrimary(checked)
 	db := &database{target: checked, primary: p, control: newControl(p.session)}
