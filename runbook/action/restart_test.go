@@ -52,7 +52,7 @@ func TestAServerThatHasStartedIsAskedAgain(t *testing.T) {
 				s := &action.Site{Name: "c", Engine: shunned{until: time.Now().Add(c.silent)}, List: func(context.Context) ([]action.Node, error) {
 					return []action.Node{{Name: "n1", Server: c.process, Target: engine.Target{Addresses: []string{"n1"}}}}, nil
 				}}
-				defer s.Close()
+				defer func() { _ = s.Close() }()
 				with, err := document.Parse("with", []byte("node: n1"))
 				if err != nil {
 					t.Fatal(err)
