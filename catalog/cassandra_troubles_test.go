@@ -140,7 +140,33 @@ func (w *troubled) diskFull() {
 	if err := w.ring.Cluster.Kill(w.Context(), fourth); err != nil {
 		w.Fatal(err)
 	}
+	w.claims()
 	w.starts(fourth)
+}
+
+// claims takes the ring while a member is down that has missed a change of the schema: nobody waits for it to agree.
+func (w *troubled) claims() {
+	first, site := w.node("n1"), w.site()
+	defer func() { _ = site.Close() }()
+	db, err := site.Alone(w.Context(), first)
+	if err != nil {
+		w.Fatal(err)
+	}
+	labtest.Ask(w, db, "CREATE TABLE plimsoll.unknown (id int PRIMARY KEY)")
+	fresh := w.site() // without a session
+	defer func() { _ = fresh.Close() }()
+	claim := action.Claim{Cluster: "ring", Run: "beside-a-dead-one", Holder: "test", Epoch: 1, For: time.Minute}
+	w.until("the ring is taken", func() bool {
+		ctx, cancel := context.WithTimeout(w.Context(), 8*time.Second) // as long as a run waits for an answer
+		defer cancel()
+		return Marker(fresh).Claim(ctx, claim) == nil
+	})
+	if rows := labtest.Query(w, db, "SELECT run FROM plimsoll.claim"); !slices.Equal(rows, []string{claim.Run}) {
+		w.Errorf("the claim is of %q", rows)
+	}
+	if err := Marker(fresh).Clear(w.Context(), claim); err != nil {
+		w.Error(err)
+	}
 }
 
 // seedDown stops the node that the others know first.

@@ -15,6 +15,8 @@ import (
 const (
 	// requestTimeout is when the driver gives an answer up. It is longer than the servers' own timeouts, which say more.
 	requestTimeout = 12 * time.Second
+	// schemaWait is how long one node that is talked to alone waits for all to have a change of the schema that it was told.
+	schemaWait = time.Second
 	// reconnectInterval is how often nodes that were lost are tried again.
 	reconnectInterval = 250 * time.Millisecond
 )

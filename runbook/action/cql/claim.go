@@ -199,7 +199,7 @@ func (m Marker) row(ctx context.Context, statement string) ([]engine.Value, erro
 }
 
 func (m Marker) ask(ctx context.Context, n action.Node, statement string) ([]engine.Value, error) {
-	db, err := m.Site.Database(ctx, n.Name)
+	db, err := m.Site.Alone(ctx, n)
 	if err != nil {
 		return nil, err
 	}
