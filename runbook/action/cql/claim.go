@@ -128,13 +128,26 @@ func (m Marker) look(ctx context.Context, c action.Claim, cannot error) error {
 	return nil
 }
 
+// clearing is how long it is tried to give a claim back: a run may have restarted who is asked a moment ago.
+const clearing = 8 * time.Second
+
 // Clear gives a claim back; that of another stays. Where nothing can be written it is left to run out.
 func (m Marker) Clear(ctx context.Context, c action.Claim) error {
-	err := m.change(ctx, fmt.Sprintf("DELETE run, holder, epoch, since, beat FROM plimsoll.claim WHERE id = 1 IF run = %s AND epoch = %d", text(c.Run), c.Epoch))
-	if class := engine.ClassOf(err); errors.Is(err, errNotApplied) || class == engine.Unavailable || class == engine.Timeout {
-		return nil
+	limited, cancel := context.WithTimeout(ctx, clearing)
+	defer cancel()
+	for {
+		err := m.change(limited, fmt.Sprintf("DELETE run, holder, epoch, since, beat FROM plimsoll.claim WHERE id = 1 IF run = %s AND epoch = %d", text(c.Run), c.Epoch))
+		var e *engine.Error
+		if class := engine.ClassOf(err); class != engine.Unavailable && class != engine.Timeout && !(errors.As(err, &e) && e.Lost) {
+			if errors.Is(err, errNotApplied) {
+				return nil
+			}
+			return err
+		}
+		if action.Rest(limited, often) != nil {
+			return ctx.Err()
+		}
 	}
-	return err
 }
 
 // standing is the claim that is there; no run: none is.
