@@ -137,8 +137,7 @@ func (m Marker) Clear(ctx context.Context, c action.Claim) error {
 	defer cancel()
 	for {
 		err := m.change(limited, fmt.Sprintf("DELETE run, holder, epoch, since, beat FROM plimsoll.claim WHERE id = 1 IF run = %s AND epoch = %d", text(c.Run), c.Epoch))
-		var e *engine.Error
-		if class := engine.ClassOf(err); class != engine.Unavailable && class != engine.Timeout && !(errors.As(err, &e) && e.Lost) {
+		if !out(err) {
 			if errors.Is(err, errNotApplied) {
 				return nil
 			}

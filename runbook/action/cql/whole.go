@@ -27,10 +27,15 @@ func (w *whole) Nature() action.Nature {
 	return action.Nature{Effect: action.None, Repeatable: true, Interruptible: true}
 }
 
-// Check refuses, if it is to, while another change of the ring is under way.
+// Check refuses, if it is to, while another change of the ring is under way. A ring that nobody answers for now is waited for: its
+// nodes may have been restarted a moment ago.
 func (w *whole) Check(ctx context.Context, on *action.Site) (action.Finding, error) {
 	f := action.Finding{State: action.Needed, Intended: action.Facts{"ring": "whole"}}
 	v, but, err := w.look(ctx, on)
+	if out(err) && ctx.Err() == nil {
+		f.Reason = err.Error()
+		return f, nil
+	}
 	if err != nil {
 		return f, err
 	}
@@ -41,6 +46,12 @@ func (w *whole) Check(ctx context.Context, on *action.Site) (action.Finding, err
 		f.State = action.Satisfied
 	}
 	return f, err
+}
+
+// out tells whether nobody could be asked, or was lost while being asked.
+func out(err error) bool {
+	var e *engine.Error
+	return errors.As(err, &e) && (e.Lost || e.Kind == engine.Unavailable || e.Kind == engine.Timeout)
 }
 
 func (w *whole) Act(ctx context.Context, on *action.Site, c action.Call) (action.Facts, error) {

@@ -1,6 +1,7 @@
 package cql
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -32,6 +33,22 @@ func TestAMemberThatDoesNotAnswerIsWaitedFor(t *testing.T) {
 	if f, err := (&whole{But: "n2"}).Check(t.Context(), site); err != nil || f.State != action.Satisfied {
 		t.Errorf("%+v, %v", f, err)
 	}
+}
+
+// Nodes that were restarted a moment ago are waited for.
+func TestARingThatNobodyAnswersForIsWaitedFor(t *testing.T) {
+	s := &stage{part: engine.Normal, lost: true}
+	site := s.site(s.node(true))
+	f, err := (&whole{}).Check(t.Context(), site)
+	if err != nil || f.State != action.Needed || !strings.Contains(f.Reason, "no node can be reached") {
+		t.Fatalf("%+v, %v", f, err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s.later(5*time.Second, func() { s.lost = false })
+		if _, err := (&whole{}).Act(t.Context(), site, action.Call{Progress: func(float64, string) {}}); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestNothingBeginsWhileAnotherNodeJoins(t *testing.T) {
