@@ -32,7 +32,11 @@ func (t target) cluster() *gocql.ClusterConfig {
 	c.Keyspace = t.Namespace
 	c.NumConns = t.connections
 	c.Consistency, c.SerialConsistency = t.consistency, t.serial
-	c.DisableInitialHostLookup = !t.discover
+	if c.DisableInitialHostLookup = !t.discover; !t.discover {
+		// Where a statement has its data is not looked at. To know it the driver waits until all members have one schema, those too
+		// that are down and have missed a change: it would keep every session back for ten seconds.
+		c.Metadata.CacheMode, c.MaxWaitSchemaAgreement = gocql.Disabled, schemaWait
+	}
 	c.ReconnectInterval = reconnectInterval
 	c.ReconnectionPolicy = &gocql.ConstantReconnectionPolicy{MaxRetries: 1, Interval: reconnectInterval}
 	if t.User != "" {
