@@ -46,7 +46,7 @@ func (b *board) Clear(_ context.Context, c action.Claim) error {
 	if b.mute {
 		return errors.New("it does not answer")
 	}
-	if b.has.Run == c.Run {
+	if b.has.Run == c.Run && b.has.Epoch <= c.Epoch {
 		b.has = action.Claim{}
 	}
 	return nil
@@ -250,5 +250,68 @@ func TestAClaimThatAnEndedRunOfThisStoreCouldNotGiveBackIsForgotten(t *testing.T
 	shared.mute = false
 	if st := b.stintOf(b.begin(Request{Book: b.parse(threeSteps)}), Order{Do: "run"}); st.Outcome != Done || shared.has.Run != "" {
 		t.Errorf("outcome %q, claimed by %q", st.Outcome, shared.has.Run)
+	}
+}
+
+// A run that was begun, and whose process died before it wrote anything, has taken its cluster: given up, it gives it back.
+func TestARunThatNeverWroteAnythingGivesItsClaimBack(t *testing.T) {
+	b := newBench(t)
+	shared := &board{}
+	b.Marker = func(*action.Site) Marker { return shared }
+	run := b.begin(Request{Book: b.parse(threeSteps)})
+	if shared.has.Run != run || shared.has.Epoch == 0 {
+		t.Fatalf("claimed by %+v", shared.has)
+	}
+	if st := b.stintOf(run, Order{Do: "cancel"}); st.Outcome != Cancelled || shared.has.Run != "" {
+		t.Errorf("outcome %q, claimed by %+v", st.Outcome, shared.has)
+	}
+}
+
+// A cluster that does not answer when a failed run is given up keeps its claim, and the journal says so.
+func TestAClaimThatStaysAfterAFailedRunIsTold(t *testing.T) {
+	b := newBench(t)
+	shared := &board{}
+	b.Marker = func(*action.Site) Marker { return shared }
+	run := b.begin(Request{Book: b.parse(`{runbook: test/failing, steps: [{id: a, uses: command, with: {run: "exit 1", effect: none}}]}`)})
+	if st := b.stintOf(run, Order{Do: "run"}); st.Outcome != Broken || shared.has.Run != run {
+		t.Fatalf("outcome %q, claimed by %+v", st.Outcome, shared.has)
+	}
+	shared.mute = true
+	st := b.stintOf(run, Order{Do: "cancel"})
+	if said := b.events(run, Said); st.Outcome != Cancelled || len(said) != 1 || !strings.HasPrefix(said[0].Reason, ClaimStays) {
+		t.Errorf("outcome %q, said %+v", st.Outcome, said)
+	}
+}
+
+// interrupting is a marker that is interrupted when it has taken a cluster.
+type interrupting struct {
+	*board
+	by context.CancelFunc
+}
+
+func (i interrupting) Claim(ctx context.Context, c action.Claim) error {
+	defer i.by()
+	return i.board.Claim(ctx, c)
+}
+
+func (i interrupting) Clear(ctx context.Context, c action.Claim) error {
+	return errors.Join(ctx.Err(), i.board.Clear(context.WithoutCancel(ctx), c))
+}
+
+func TestARunThatIsInterruptedWhileItBeginsHoldsNothing(t *testing.T) {
+	b := newBench(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	shared := &board{}
+	b.Marker = func(*action.Site) Marker { return interrupting{shared, interrupt} }
+	p, err := b.Prepare(t.Context(), Request{Book: b.parse(threeSteps), Cluster: "lab1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run, err := b.Begin(ctx, p); !errors.Is(err, context.Canceled) || run != "" {
+		t.Errorf("began %q, %v", run, err)
+	}
+	lease, err := b.Store.Lease(t.Context(), leaseName("lab1"))
+	if err != nil || lease.Holder != "" || shared.has.Run != "" {
+		t.Errorf("leased to %q, claimed by %q, %v", lease.Holder, shared.has.Run, err)
 	}
 }

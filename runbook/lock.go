@@ -70,8 +70,9 @@ func (s *Service) claim(st *State, cluster, run string) action.Claim {
 	}
 }
 
-// lock takes the clusters of a run that is to begin, and says which runs they were taken from by force.
-func (s *Service) lock(ctx context.Context, h *Header, run string) (err error) {
+// lock takes the clusters of a run that is to begin, says which runs they were taken from by force, and has the run made. They are
+// given back if it cannot be, also when a person interrupts.
+func (s *Service) lock(ctx context.Context, h *Header, run string, create func() error) (err error) {
 	if h.BrokenLock != "" {
 		for _, name := range h.clusters() {
 			broke, err := s.breakLock(ctx, name)
@@ -88,8 +89,13 @@ func (s *Service) lock(ctx context.Context, h *Header, run string) (err error) {
 		return err
 	}
 	all, err := s.take(ctx, site, &State{Header: *h}, run)
+	if err == nil {
+		err = create()
+	}
 	if err != nil {
-		_, releasing := all.release(ctx)
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+		defer cancel()
+		_, releasing := all.release(limited)
 		err = errors.Join(err, releasing)
 	}
 	return errors.Join(err, site.Close())

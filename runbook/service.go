@@ -176,21 +176,23 @@ func (s *Service) Begin(ctx context.Context, p *Prepared) (run string, err error
 		return "", err
 	}
 	run = path.Base(p.Header.Runbook) + "-" + strings.ToLower(rand.Text()[:6])
-	if book, err := Parse(p.Header.Runbook, []byte(p.Header.Text), s.Actions); err != nil {
-		return "", err
-	} else if book.Lock == LockCluster {
-		if err := s.lock(ctx, &p.Header, run); err != nil {
-			return "", err
-		}
-	}
-	data, err := json.Marshal(p.Header)
+	book, err := Parse(p.Header.Runbook, []byte(p.Header.Text), s.Actions)
 	if err != nil {
-		return "", fmt.Errorf("begin a run: %w", err)
+		return "", err
 	}
-	if err := s.Store.Create(ctx, run, data); err != nil {
-		for _, name := range p.Header.clusters() {
-			err = errors.Join(err, s.Store.Release(ctx, leaseName(name), run))
+	create := func() error {
+		data, err := json.Marshal(p.Header)
+		if err != nil {
+			return fmt.Errorf("begin a run: %w", err)
 		}
+		return s.Store.Create(ctx, run, data)
+	}
+	if book.Lock == LockCluster {
+		err = s.lock(ctx, &p.Header, run, create)
+	} else {
+		err = create()
+	}
+	if err != nil {
 		return "", err
 	}
 	return run, nil

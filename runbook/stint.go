@@ -145,20 +145,42 @@ func (r *runner) giveBack(ctx context.Context) error {
 	}
 	if len(r.held) > 0 {
 		kept, err := r.held.release(ctx)
-		if kept != nil {
-			err = errors.Join(r.write(Event{Kind: Said, Reason: "the claim stays in the cluster until the next run from here: " + oneLine(kept)}), err)
-		}
-		return err
+		return errors.Join(r.keeps(kept), err)
 	}
-	var all error
+	var kept, all error
 	for _, name := range r.state.Header.clusters() {
-		if on, err := r.site.Cluster(ctx, name); err == nil && r.service.marker(on) != nil {
-			// Its own claim, if it is still there; a target that is down keeps it until it runs out.
-			_ = r.service.marker(on).Clear(ctx, r.service.claim(r.state, name, r.journal.Run()))
-		}
+		kept = errors.Join(kept, r.unclaim(ctx, name))
 		all = errors.Join(all, r.service.Store.Release(ctx, leaseName(name), r.journal.Run()))
 	}
-	return all
+	return errors.Join(r.keeps(kept), all)
+}
+
+// ClaimStays begins what a run says of a claim that it could not take back, as its cluster did not answer.
+const ClaimStays = "the claim stays in the cluster until the next run from here"
+
+func (r *runner) keeps(kept error) error {
+	if kept == nil {
+		return nil
+	}
+	return r.write(Event{Kind: Said, Reason: ClaimStays + ": " + oneLine(kept)})
+}
+
+// unclaim takes the run's own claim from a cluster, if it is still there. It may be of a later epoch than the journal tells: a
+// process that died when it had taken the cluster wrote nothing of it.
+func (r *runner) unclaim(ctx context.Context, name string) error {
+	on, err := r.site.Cluster(ctx, name)
+	if err != nil {
+		return err
+	}
+	m := r.service.marker(on)
+	if m == nil {
+		return nil
+	}
+	c := r.service.claim(r.state, name, r.journal.Run())
+	if lease, err := r.service.Store.Lease(ctx, leaseName(name)); err == nil && lease.Holder == c.Run {
+		c.Epoch = max(c.Epoch, lease.Epoch)
+	}
+	return m.Clear(ctx, c)
 }
 
 // park ends the stint and leaves the run for a later one.
