@@ -34,6 +34,7 @@ type execution struct {
 	mu    sync.Mutex
 	begun map[string]time.Time
 	spans []span
+	keeps string // why its claim stays in the cluster
 }
 
 // execute runs a runbook to its end. A run that does not come to a good one halts the trial: the change failed, which answers
@@ -54,10 +55,14 @@ func (r *runner) execute(ctx context.Context, s *servers, call Call, tell func(s
 	r.runs.follow(x)
 	defer r.runs.follow(nil)
 	if err := service.Start(ctx, r.runs.executor, x.id, runbook.Order{Do: "run"}); err != nil {
-		return nil, err
+		_, leaving := r.leave(ctx, x) // it did nothing, and has taken its cluster
+		return nil, errors.Join(err, leaving)
 	}
 	halted, err := r.await(ctx, x)
 	st, stateErr := r.leave(ctx, x)
+	if why := x.claimStays(); why != "" && r.trial.existing != nil { // the trial's store, which could take it back, ends with the trial
+		r.note("After the run of %s %s. --break-lock takes it.", call.Name(), why)
+	}
 	if stateErr != nil {
 		return x.steps(), errors.Join(err, stateErr)
 	}
@@ -165,7 +170,20 @@ func (x *execution) observe(e runbook.Event, at time.Time) {
 		event("run.held", map[string]any{"guardrail": e.Reason})
 	case runbook.Freed:
 		event("run.freed", nil)
+	case runbook.Said:
+		if strings.HasPrefix(e.Reason, runbook.ClaimStays) {
+			x.mu.Lock()
+			x.keeps = e.Reason
+			x.mu.Unlock()
+		}
 	}
+}
+
+// claimStays is why the run's claim stays in the cluster; "" if it does not.
+func (x *execution) claimStays() string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.keeps
 }
 
 // The events of a run's steps.

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -74,34 +75,52 @@ func (r *runner) leave(ctx context.Context, x *execution) (*runbook.State, error
 	if err != nil || r.trial.existing == nil || st.Outcome != runbook.Broken && st.Outcome != "" {
 		return st, err
 	}
-	if err := r.giveUp(ctx, x, st.Outcome == ""); err != nil {
+	r.observe(Stage{Doing: Stopping, Detail: "the run of " + x.call.Name() + " is given up", Share: -1})
+	switch outcome, err := r.giveUp(ctx, x, st.Outcome == ""); {
+	case err != nil:
 		r.note("The run of %s may keep %s to itself (%v): --break-lock takes it.", x.call.Name(), r.trial.existing.name, err)
-	} else {
+	case st.Events == 0: // nothing was done
+	case outcome != runbook.Cancelled:
+		r.note("The run of %s came to its end when the trial was over for it: %s.", x.call.Name(), outcome)
+	default:
 		r.note("The run of %s was given up. What its steps did to %s stands; runs/%s.json tells it.", x.call.Name(), r.trial.existing.name, x.id)
 	}
 	return st, nil
 }
 
-// giveUp cancels a run: by a word if it is under way, and by a stint for that if it is not, or did not hear it.
-func (r *runner) giveUp(ctx context.Context, x *execution, underWay bool) error {
+// giveUp cancels a run: by a word if it is under way, and by a stint for that if it is not, or did not hear it. One that comes to
+// a good end of its own before it hears that has given its cluster back.
+func (r *runner) giveUp(ctx context.Context, x *execution, underWay bool) (runbook.Outcome, error) {
 	const why = "the trial ends"
 	limited, cancel := context.WithTimeoutCause(ctx, moment, fmt.Errorf("it had not ended after %s", moment))
 	defer cancel()
 	s := r.runs.service
 	if underWay {
 		if err := s.Tell(limited, x.id, runbook.Word{Say: "cancel", Reason: why}); err != nil {
-			return err
+			return "", err
 		}
 		_ = r.runs.executor.Wait(limited, x.id) // its state says what came of it
 	}
 	st, err := s.State(ctx, x.id)
-	if err != nil || st.Outcome == runbook.Cancelled {
-		return err
+	if err != nil {
+		return "", err
+	}
+	if st.Outcome != runbook.Broken && st.Outcome != "" {
+		return st.Outcome, nil
+	}
+	if limited.Err() != nil {
+		return "", context.Cause(limited)
 	}
 	if err := s.Start(limited, r.runs.executor, x.id, runbook.Order{Do: "cancel", Reason: why}); err != nil {
-		return err
+		return "", err
 	}
-	return r.runs.executor.Wait(limited, x.id)
+	if err := r.runs.executor.Wait(limited, x.id); err != nil {
+		return "", cmp.Or(context.Cause(limited), err)
+	}
+	if st, err = s.State(ctx, x.id); err != nil {
+		return "", err
+	}
+	return st.Outcome, nil
 }
 
 // moment is how long what is under way may take to end when a trial does.
