@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"syscall"
 
 	"plimsoll/analyze"
@@ -84,7 +85,8 @@ func tell(c console, err error) int {
 	case errors.Is(err, syscall.ENOSPC):
 		complain(c, "hint: the disk is full: free some space; what was written until then is kept")
 	}
-	if errors.As(err, &input) || errors.As(err, &target) {
+	var unread *fs.PathError
+	if errors.As(err, &input) || errors.As(err, &target) && !errors.As(err, &unread) {
 		return exitBadInput
 	}
 	return exitTrouble

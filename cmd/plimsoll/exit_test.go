@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"syscall"
 	"testing"
 
 	"plimsoll/analyze"
+	"plimsoll/engine"
 	"plimsoll/infra"
 	"plimsoll/internal/document"
 	"plimsoll/lab"
@@ -31,6 +33,8 @@ func TestEveryErrorHasItsCodeAndItsHint(t *testing.T) {
 		"an interrupt":  {fmt.Errorf("load: %w", context.Canceled), exitInterrupted, "interrupted"},
 		"a bad file":    {document.Problems{{File: "t.yaml", Line: 2, Column: 3, Text: "no"}}, exitBadInput, "plimsoll: t.yaml:2:3: no\n"},
 		"a bad command": {usageError{text: "what?", hint: "that"}, exitBadInput, "plimsoll: what?\nhint: that\n"},
+		"a bad target":  {fmt.Errorf("connect: %w", &engine.TargetError{Err: errors.New("unknown option")}), exitBadInput, "plimsoll: connect: unknown option\n"},
+		"its file":      {&engine.TargetError{Err: &fs.PathError{Op: "open", Path: "ca.pem", Err: fs.ErrNotExist}}, exitTrouble, "plimsoll: open ca.pem"},
 		"a bad cluster": {badCluster(t), exitBadInput, "hint: lower-case letters"},
 	} {
 		t.Run(name, func(t *testing.T) {
