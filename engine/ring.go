@@ -23,17 +23,17 @@ type Ringed interface {
 	Hints(ctx context.Context) ([]Hint, error)
 }
 
-// Repairing is a Ringed database that tells how far repairs are.
+// Repairing is a Ringed database that tells how far repairs are. Only the node that is meant is asked, as by Ring: each keeps
+// thousands of lines of its repairs, and there may be hundreds of nodes.
 type Repairing interface {
-	// Repairs are those that the nodes which can be reached coordinate, or did of late.
-	Repairs(ctx context.Context) ([]Repair, error)
-	// Sizes are the bytes that the nodes which can be reached have on disk, by node and keyspace.
-	Sizes(ctx context.Context) (map[string]map[string]int64, error)
+	// Repairs are those that a node coordinates, or did of late.
+	Repairs(ctx context.Context, asked string) ([]Repair, error)
+	// Sizes are the bytes that a node has on disk, by keyspace.
+	Sizes(ctx context.Context, asked string) (map[string]int64, error)
 }
 
 // Repair is a comparison of a keyspace's replicas.
 type Repair struct {
-	Node         string // who coordinates it
 	ID           string
 	Keyspace     string
 	Began        time.Time

@@ -2,6 +2,7 @@ package cql
 
 import (
 	"context"
+	"fmt"
 
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 
@@ -10,44 +11,55 @@ import (
 
 var _ engine.Repairing = (*database)(nil)
 
-// Repairs asks every node for the repairs that it coordinates, and how many of their jobs are over: one for each table in each
+// Repairs asks a node for the repairs that it coordinates, and how many of their jobs are over: one for each table in each
 // session of ranges that have the same replicas (system_views.repairs, repair_sessions and repair_jobs, Cassandra 5.0).
-func (d *database) Repairs(ctx context.Context) ([]engine.Repair, error) {
-	return everywhere(ctx, d.control, "read the repairs", func(ctx context.Context, s *gocql.Session, node string) ([]engine.Repair, error) {
-		var all []engine.Repair
-		rows := s.Query("SELECT id, keyspace_name, state_init_timestamp, completed, ranges FROM system_views.repairs").IterContext(ctx)
-		for {
-			one := engine.Repair{Node: node}
-			var id gocql.UUID
-			var groups [][]string
-			if !rows.Scan(&id, &one.Keyspace, &one.Began, &one.Over, &groups) {
-				break
-			}
-			one.ID = id.String()
-			for _, group := range groups {
-				one.Ranges += float64(len(group))
-			}
-			all = append(all, one)
-		}
-		if err := rows.Close(); err != nil {
-			return nil, err
-		}
-		over, err := jobsOver(ctx, s)
-		if err != nil {
-			return nil, err
-		}
-		sessions := s.Query("SELECT id, repair_id, ranges, table_names FROM system_views.repair_sessions").IterContext(ctx)
-		var id, of gocql.UUID
-		var ranges, tables []string
-		for sessions.Scan(&id, &of, &ranges, &tables) {
-			for i := range all {
-				if all[i].ID == of.String() && len(tables) > 0 {
-					all[i].Done += float64(len(ranges)) * float64(over[id]) / float64(len(tables))
-				}
-			}
-		}
-		return all, sessions.Close()
+func (d *database) Repairs(ctx context.Context, asked string) (all []engine.Repair, err error) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	err = d.control.use(ctx, asked, func(s *gocql.Session) error {
+		all, err = repairs(ctx, s)
+		return err
 	})
+	if err != nil {
+		return nil, fmt.Errorf("read the repairs: %w", err)
+	}
+	return all, nil
+}
+
+func repairs(ctx context.Context, s *gocql.Session) ([]engine.Repair, error) {
+	var all []engine.Repair
+	rows := s.Query("SELECT id, keyspace_name, state_init_timestamp, completed, ranges FROM system_views.repairs").IterContext(ctx)
+	for {
+		var one engine.Repair
+		var id gocql.UUID
+		var groups [][]string
+		if !rows.Scan(&id, &one.Keyspace, &one.Began, &one.Over, &groups) {
+			break
+		}
+		one.ID = id.String()
+		for _, group := range groups {
+			one.Ranges += float64(len(group))
+		}
+		all = append(all, one)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	over, err := jobsOver(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	sessions := s.Query("SELECT id, repair_id, ranges, table_names FROM system_views.repair_sessions").IterContext(ctx)
+	var id, of gocql.UUID
+	var ranges, tables []string
+	for sessions.Scan(&id, &of, &ranges, &tables) {
+		for i := range all {
+			if all[i].ID == of.String() && len(tables) > 0 {
+				all[i].Done += float64(len(ranges)) * float64(over[id]) / float64(len(tables))
+			}
+		}
+	}
+	return all, sessions.Close()
 }
 
 // jobsOver is how many jobs of each session are over.
@@ -64,26 +76,22 @@ func jobsOver(ctx context.Context, s *gocql.Session) (map[gocql.UUID]int, error)
 	return over, jobs.Close()
 }
 
-func (d *database) Sizes(ctx context.Context) (map[string]map[string]int64, error) {
-	type size struct {
-		node, keyspace string
-		bytes          int64
-	}
-	all, err := everywhere(ctx, d.control, "read the sizes", func(ctx context.Context, s *gocql.Session, node string) ([]size, error) {
+func (d *database) Sizes(ctx context.Context, asked string) (map[string]int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	var sizes map[string]int64
+	err := d.control.use(ctx, asked, func(s *gocql.Session) error {
+		sizes = map[string]int64{}
 		rows := s.Query("SELECT keyspace_name, mebibytes FROM system_views.disk_usage").IterContext(ctx)
-		var all []size
-		one := size{node: node}
-		for rows.Scan(&one.keyspace, &one.bytes) {
-			all = append(all, size{node, one.keyspace, one.bytes << 20})
+		var keyspace string
+		var mebibytes int64
+		for rows.Scan(&keyspace, &mebibytes) {
+			sizes[keyspace] += mebibytes << 20
 		}
-		return all, rows.Close()
+		return rows.Close()
 	})
-	sizes := map[string]map[string]int64{}
-	for _, one := range all {
-		if sizes[one.node] == nil {
-			sizes[one.node] = map[string]int64{}
-		}
-		sizes[one.node][one.keyspace] += one.bytes
+	if err != nil {
+		return nil, fmt.Errorf("read the sizes: %w", err)
 	}
-	return sizes, err
+	return sizes, nil
 }

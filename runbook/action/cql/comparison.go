@@ -9,6 +9,7 @@ import (
 
 // comparison is what a repair of a node has to compare, keyspace by keyspace.
 type comparison struct {
+	of     string           // the node's address
 	before map[string]bool  // repairs that were there before it
 	weight map[string]int64 // of each keyspace: the bytes that the node has of it, and a little for the work that each is
 	told   float64          // the share that was told last
@@ -27,12 +28,11 @@ func (u *upkeep) compares(ctx context.Context, on *action.Site, r *ring, n actio
 		return nil
 	}
 	db, tells := v.db.(engine.Repairing)
-	m := v.member(n)
-	if !tells || m == nil {
+	if !tells {
 		return nil
 	}
-	c := &comparison{before: map[string]bool{}, weight: map[string]int64{u.Keyspace: little}}
-	repairs, err := db.Repairs(ctx)
+	c := &comparison{of: n.Target.Addresses[0], before: map[string]bool{}, weight: map[string]int64{u.Keyspace: little}}
+	repairs, err := db.Repairs(ctx, c.of)
 	if err != nil {
 		return nil
 	}
@@ -42,7 +42,7 @@ func (u *upkeep) compares(ctx context.Context, on *action.Site, r *ring, n actio
 	if u.Keyspace != "" {
 		return c
 	}
-	sizes, err := db.Sizes(ctx)
+	sizes, err := db.Sizes(ctx, c.of)
 	if err != nil {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (u *upkeep) compares(ctx context.Context, on *action.Site, r *ring, n actio
 	delete(c.weight, "")
 	for _, k := range all {
 		if k.name != onlyAsked && k.replicated() {
-			c.weight[k.name] = sizes[m.Address][k.name] + little
+			c.weight[k.name] = sizes[k.name] + little
 		}
 	}
 	return c
@@ -68,9 +68,9 @@ func (k keyspace) replicated() bool {
 	return all > 1
 }
 
-// share is how much of it a node has compared, as it says itself; negative if it says nothing.
-func (c *comparison) share(ctx context.Context, db engine.Repairing, node string) float64 {
-	repairs, err := db.Repairs(ctx)
+// share is how much of it the node has compared, as it says itself; negative if it says nothing.
+func (c *comparison) share(ctx context.Context, db engine.Repairing) float64 {
+	repairs, err := db.Repairs(ctx, c.of)
 	if err != nil {
 		return c.known()
 	}
@@ -81,7 +81,7 @@ func (c *comparison) share(ctx context.Context, db engine.Repairing, node string
 	for _, one := range repairs {
 		weight := float64(c.weight[one.Keyspace])
 		switch {
-		case host(one.Node) != node || c.before[one.ID]:
+		case c.before[one.ID]:
 		case one.Over:
 			done += weight
 		case one.Ranges > 0:

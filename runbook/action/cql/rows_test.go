@@ -95,16 +95,20 @@ func (w world) tellsOfRepairs(node string) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	repairs, err := db.(engine.Repairing).Repairs(w.Context())
+	n, err := w.site.Node(w.Context(), node)
+	if err != nil {
+		w.Fatal(err)
+	}
+	repairs, err := db.(engine.Repairing).Repairs(w.Context(), n.Target.Addresses[0])
 	if err != nil {
 		w.Fatal(err)
 	}
 	if !slices.ContainsFunc(repairs, func(r engine.Repair) bool {
-		return strings.HasPrefix(r.Node, w.host(node)+":") && r.Keyspace == "kept" && r.Over && r.Ranges > 0 && math.Abs(r.Done-r.Ranges) < 0.001
+		return r.Keyspace == "kept" && r.Over && r.Ranges > 0 && math.Abs(r.Done-r.Ranges) < 0.001
 	}) {
 		w.Errorf("no repair of kept on %s is over: %+v", node, repairs)
 	}
-	sizes, err := db.(engine.Repairing).Sizes(w.Context())
+	sizes, err := db.(engine.Repairing).Sizes(w.Context(), n.Target.Addresses[0])
 	if err != nil || len(sizes) == 0 {
 		w.Errorf("sizes %v, %v", sizes, err)
 	}

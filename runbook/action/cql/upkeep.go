@@ -113,7 +113,7 @@ func (u *upkeep) told(ctx context.Context, w *work, r *ring, n action.Node, c ac
 	w.look(tasks, u.kind, host(m.Address))
 	share := -1.0
 	if db, tells := v.db.(engine.Repairing); tells && w.compare != nil {
-		share = w.compare.share(ctx, db, host(m.Address))
+		share = w.compare.share(ctx, db)
 	}
 	c.Progress(share, "nodetool "+u.order[0]+w.said())
 }
