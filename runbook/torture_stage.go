@@ -33,16 +33,15 @@ func (t *Torture) prepare(ctx context.Context, name string) error {
 }
 
 // sights are what a try begins with, and what must be the same after an undo: the cluster's nodes, and what the checks of a plan's
-// steps say. Of a step that nothing takes back that is whether it is still to be done; what it saw, such as the process that it is
-// to restart, may be another.
+// steps say. Only what a step that nothing takes back is to make another, such as the process that it restarts, may be another.
 func (t *Torture) sights(ctx context.Context, p Plan) (_ map[string]string, err error) {
 	all := map[string]string{}
 	for _, step := range p.Steps {
-		said := []any{step.State, step.Observed}
+		observed := maps.Clone(step.Observed)
 		if own := t.Request.Book.step(idOf(step.Key)); step.Effect == action.Irreversible && (own == nil || own.Undo == nil) {
-			said = said[:1]
+			maps.DeleteFunc(observed, func(name string, _ any) bool { return step.Intended[name] == action.Another })
 		}
-		data, err := json.Marshal(said)
+		data, err := json.Marshal([]any{step.State, observed})
 		if err != nil {
 			return nil, fmt.Errorf("compare states: %w", err)
 		}

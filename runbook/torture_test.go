@@ -176,3 +176,32 @@ func TestTheTortureRefusesWhatHasNothingToDo(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// Of what stays, all that its check saw is compared, but what it is to make another.
+func TestWhatATortureComparesOfAStepThatStays(t *testing.T) {
+	b := newBench(t)
+	tt := Torture{
+		Request: Request{Book: b.parse(`{runbook: test/stays, steps: [{id: a, uses: command, with: {run: "true"}}]}`), Cluster: "lab1"},
+		Open:    b.Open,
+	}
+	seen := func(effect action.Effect, process, role string) string {
+		all, err := tt.sights(t.Context(), Plan{Steps: []PlanStep{{
+			Key: "a", Effect: effect, State: action.Needed, Observed: action.Facts{"process": process, "role": role},
+			Intended: action.Facts{"process": action.Another, "role": "primary"},
+		}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all["a"]
+	}
+	before := seen(action.Irreversible, "1", "replica")
+	if after := seen(action.Irreversible, "2", "replica"); after != before {
+		t.Errorf("another process: %s, was %s", after, before)
+	}
+	if after := seen(action.Irreversible, "1", "primary"); after == before {
+		t.Errorf("another role is not seen: %s", after)
+	}
+	if seen(action.Reversible, "1", "replica") == seen(action.Reversible, "2", "replica") {
+		t.Error("another process is not seen after a step that can be taken back")
+	}
+}

@@ -11,6 +11,9 @@ import (
 // its last digit, and any other a float64.
 type Facts map[string]any
 
+// Another is what a fact is intended to be of which only that it changes is meant.
+const Another = "another"
+
 // TroublesKey is under which an act puts out what went wrong on its way and was mended: texts.
 const TroublesKey = "troubles"
 

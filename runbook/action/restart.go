@@ -30,7 +30,7 @@ func (r *restart) Check(ctx context.Context, on *Site) (Finding, error) {
 	if err != nil {
 		return Finding{}, err
 	}
-	return Finding{State: Needed, Observed: Facts{"process": process}, Intended: Facts{"process": "another"}}, nil
+	return Finding{State: Needed, Observed: Facts{"process": process}, Intended: Facts{"process": Another}}, nil
 }
 
 func processOf(ctx context.Context, s Server) (string, error) {
