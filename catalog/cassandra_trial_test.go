@@ -46,6 +46,7 @@ func (w *troubled) meanwhile(happens func()) *trial.Result {
 		w.Fatal(err)
 	}
 	var happening sync.WaitGroup
+	defer happening.Wait() // also if the trial ends the test
 	result := w.trial("{run: "+file+", limit: 8m}", watching{"meanwhile": func() {
 		happening.Go(func() {
 			happens()

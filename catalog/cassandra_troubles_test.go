@@ -59,6 +59,7 @@ func (w *troubled) joinerKilled() {
 		w.Log(err)
 	}
 	var killed sync.WaitGroup
+	defer killed.Wait()
 	result := w.trial(`{run: cql/add-node, with: {node: n4, cleanup: "no"}, limit: 8m}`, watching{"join": func() {
 		killed.Go(func() {
 			w.until("it joins", func() bool { return w.part(fourth) == engine.Joining })
@@ -86,7 +87,7 @@ func (w *troubled) wrongCentre() {
 	if err != nil {
 		w.Fatal(err)
 	}
-	result := w.trial("{run: cql/add-node, with: {node: "+stray+"}, limit: 1m}", nil)
+	result := w.trial("{run: cql/add-node, with: {node: "+stray+"}, limit: 8m}", nil)
 	w.says(result, analyze.Fail, stray+" is of data centre dc2, which no other member is in", "what the ring has is safe")
 	if err := w.ring.Cluster.Remove(w.Context(), stray); err != nil {
 		w.Fatal(err)
