@@ -78,7 +78,7 @@ func (r *runner) leave(ctx context.Context, x *execution) (*runbook.State, error
 	r.observe(Stage{Doing: Stopping, Detail: "the run of " + x.call.Name() + " is given up", Share: -1})
 	switch outcome, err := r.giveUp(ctx, x, st.Outcome == ""); {
 	case err != nil:
-		r.note("The run of %s may keep %s to itself (%v): --break-lock takes it.", x.call.Name(), r.trial.existing.name, err)
+		r.note("The run of %s may keep %s to itself (%v): look whether what it began goes on there; --break-lock takes it.", x.call.Name(), r.trial.existing.name, err)
 	case st.Events == 0: // nothing was done
 	case outcome != runbook.Cancelled:
 		r.note("The run of %s came to its end when the trial was over for it: %s.", x.call.Name(), outcome)

@@ -195,9 +195,17 @@ func claimsWithoutPrimary(t *testing.T, site *action.Site) {
 // taken takes a claim that nobody has a right to any more, or soon will not. A server gives the lock of a connection back in its
 // own time, after whoever had it has hung up or was ended.
 func taken(ctx context.Context, m *Marker, c action.Claim) error {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
 	for {
 		err := m.Claim(ctx, c)
-		if err == nil || ctx.Err() != nil {
+		var claimed *action.ClaimedError
+		if !errors.As(err, &claimed) || claimed.Expired {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
 			return err
 		}
 	}
