@@ -131,12 +131,13 @@ func (m Marker) look(ctx context.Context, c action.Claim, cannot error) error {
 // clearing is how long it is tried to give a claim back: a run may have restarted who is asked a moment ago.
 const clearing = 8 * time.Second
 
-// Clear gives a claim back; that of another stays. Where nothing can be written it is left to run out.
+// Clear gives a claim back, also one of an earlier epoch of the run, which could not prolong it since; that of another stays. Where
+// nothing can be written it is left to run out.
 func (m Marker) Clear(ctx context.Context, c action.Claim) error {
 	limited, cancel := context.WithTimeout(ctx, clearing)
 	defer cancel()
 	for {
-		err := m.change(limited, fmt.Sprintf("DELETE run, holder, epoch, since, beat FROM plimsoll.claim WHERE id = 1 IF run = %s AND epoch = %d", text(c.Run), c.Epoch))
+		err := m.change(limited, fmt.Sprintf("DELETE run, holder, epoch, since, beat FROM plimsoll.claim WHERE id = 1 IF run = %s AND epoch <= %d", text(c.Run), c.Epoch))
 		if !out(err) {
 			if errors.Is(err, errNotApplied) {
 				return nil

@@ -45,7 +45,16 @@ func (w world) claims() {
 	if err := m.Claim(ctx, first); err != nil {
 		w.Errorf("after it was given back: %v", err)
 	}
-	if err := m.Clear(ctx, first); err != nil {
+	before, after := first, first
+	before.Epoch, after.Epoch = 0, 3
+	other.Break = false
+	if err := m.Clear(ctx, before); err != nil || !errors.As(m.Claim(ctx, other), &claimed) {
+		w.Errorf("who was fenced gave it back: %v", err)
+	}
+	if err := errors.Join(m.Clear(ctx, after), m.Claim(ctx, other)); err != nil {
+		w.Errorf("given back by a stint that could not prolong it: %v", err)
+	}
+	if err := m.Clear(ctx, other); err != nil {
 		w.Fatal(err)
 	}
 }
