@@ -15,8 +15,6 @@ import (
 const (
 	// requestTimeout is when the driver gives an answer up. It is longer than the servers' own timeouts, which say more.
 	requestTimeout = 12 * time.Second
-	// schemaWait is how long one node that is talked to alone waits for all to have a change of the schema that it was told.
-	schemaWait = time.Second
 	// reconnectInterval is how often nodes that were lost are tried again.
 	reconnectInterval = 250 * time.Millisecond
 )
@@ -32,11 +30,7 @@ func (t target) cluster() *gocql.ClusterConfig {
 	c.Keyspace = t.Namespace
 	c.NumConns = t.connections
 	c.Consistency, c.SerialConsistency = t.consistency, t.serial
-	if c.DisableInitialHostLookup = !t.discover; !t.discover {
-		// Where a statement has its data is not looked at. To know it the driver waits until all members have one schema, those too
-		// that are down and have missed a change: it would keep every session back for ten seconds.
-		c.Metadata.CacheMode, c.MaxWaitSchemaAgreement = gocql.Disabled, schemaWait
-	}
+	c.DisableInitialHostLookup = !t.discover
 	c.ReconnectInterval = reconnectInterval
 	c.ReconnectionPolicy = &gocql.ConstantReconnectionPolicy{MaxRetries: 1, Interval: reconnectInterval}
 	if t.User != "" {

@@ -122,19 +122,6 @@ func (s *Site) Database(ctx context.Context, node string) (engine.Database, erro
 	return db, nil
 }
 
-// Alone is Database for what a node is to answer by itself, whoever else is down.
-func (s *Site) Alone(ctx context.Context, n Node) (engine.Database, error) {
-	lone, ok := s.Engine.(engine.Lone)
-	if !ok {
-		return s.Database(ctx, n.Name)
-	}
-	db, err := s.door(n.Name+" alone").pass(ctx, s.Engine, lone.Alone(n.Target))
-	if err != nil {
-		return nil, fmt.Errorf("node %s: %w", n.Name, err)
-	}
-	return db, nil
-}
-
 // door is the way to one node's database. Each node has its own: one that does not answer keeps nobody from another.
 type door struct {
 	turn chan struct{} // holds a token while somebody passes

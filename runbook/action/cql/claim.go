@@ -212,11 +212,11 @@ func (m Marker) row(ctx context.Context, statement string) ([]engine.Value, erro
 }
 
 func (m Marker) ask(ctx context.Context, n action.Node, statement string) ([]engine.Value, error) {
-	db, err := m.Site.Alone(ctx, n)
+	db, err := m.Site.Database(ctx, n.Name)
 	if err != nil {
 		return nil, err
 	}
-	session, err := db.Session(ctx)
+	session, err := begun(ctx, db)
 	if err != nil {
 		return nil, err
 	}
@@ -230,6 +230,36 @@ func (m Marker) ask(ctx context.Context, n action.Node, statement string) ([]eng
 		row[i] = r.At(0, i)
 	}
 	return row, nil
+}
+
+// beginning is how long connections may take that nobody waits for any more.
+const beginning = 30 * time.Second
+
+// begun is a session. While a member is down that has missed a change of the schema, the driver waits ten seconds for it to agree
+// before it lets anybody in, longer than a run waits for an answer: the connections are opened all the same, for the next question.
+func begun(ctx context.Context, db engine.Database) (engine.Session, error) {
+	type begun struct {
+		engine.Session
+		err error
+	}
+	opening, cancel := context.WithTimeout(context.WithoutCancel(ctx), beginning)
+	opened := make(chan begun, 1)
+	go func() {
+		defer cancel()
+		s, err := db.Session(opening)
+		opened <- begun{s, err}
+	}()
+	select {
+	case b := <-opened:
+		return b.Session, b.err
+	case <-ctx.Done():
+		go func() {
+			if b := <-opened; b.err == nil {
+				b.Close()
+			}
+		}()
+		return nil, engine.Ended(ctx, true)
+	}
 }
 
 // text writes a text as a literal of CQL.
