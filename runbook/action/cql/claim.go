@@ -128,11 +128,12 @@ func (m Marker) look(ctx context.Context, c action.Claim, cannot error) error {
 	return nil
 }
 
-// clearing is how long it is tried to give a claim back: a run may have restarted who is asked a moment ago.
-const clearing = 8 * time.Second
+// clearing is how long it is tried to give a claim back: a run may have restarted who is asked a moment ago, and to be let in
+// takes ten seconds while members disagree about the schema.
+const clearing = 20 * time.Second
 
-// Clear gives a claim back, also one of an earlier epoch of the run, which could not prolong it since; that of another stays. Where
-// nothing can be written it is left to run out.
+// Clear gives a claim back, also one of an earlier epoch of the run, which could not prolong it since; that of another stays. What
+// cannot be written in time runs out.
 func (m Marker) Clear(ctx context.Context, c action.Claim) error {
 	limited, cancel := context.WithTimeout(ctx, clearing)
 	defer cancel()
@@ -145,7 +146,7 @@ func (m Marker) Clear(ctx context.Context, c action.Claim) error {
 			return err
 		}
 		if action.Rest(limited, often) != nil {
-			return ctx.Err()
+			return err
 		}
 	}
 }
