@@ -20,16 +20,14 @@ import (
 // Trials change a real ring while something goes wrong with it. Each says what that was, whatever became of the change, and by its
 // ledger no write is lost.
 func TestTroublesOfARingInTrials(t *testing.T) {
-	ring := labtest.UpSpec(t, lab.Spec{Name: "troubled", Product: "cassandra", Nodes: 3, Config: map[string]string{
-		"cassandra.schema_pull_interval_ms": "3600000", // so that a node which missed a change of the schema is met
-	}})
+	ring := labtest.UpSpec(t, lab.Spec{Name: "troubled", Product: "cassandra", Nodes: 3})
 	w := &troubled{of: t, ring: ring}
 	w.prepares()
 	for _, trouble := range []struct {
 		name  string
 		plays func()
 	}{
-		{"a joining node is killed", w.joinerKilled}, {"a wrong data centre", w.wrongCentre}, {"members that disagree about the schema", w.disagreement},
+		{"a joining node is killed", w.joinerKilled}, {"a wrong data centre", w.wrongCentre},
 		{"a disk is full", w.diskFull}, {"a seed is down", w.seedDown},
 	} {
 		if !t.Run(trouble.name, func(t *testing.T) { w.T = t; trouble.plays() }) {
@@ -94,35 +92,6 @@ func (w *troubled) wrongCentre() {
 		w.Fatal(err)
 	}
 }
-
-// disagreement has a node miss a change of the schema while it hangs.
-func (w *troubled) disagreement() {
-	cluster, site := w.ring.Cluster, w.site()
-	defer func() { _ = site.Close() }()
-	result := w.meanwhile(func() {
-		if err := cluster.Freeze(w.Context(), "n3"); err != nil {
-			w.Error(err)
-		}
-		w.makes(site, "missed")
-		if err := action.Rest(w.Context(), pushed); err != nil {
-			w.Error(err)
-		}
-		if err := cluster.Thaw(w.Context(), "n3"); err != nil {
-			w.Error(err)
-		}
-		w.until("two versions of the schema are seen", func() bool {
-			ring, err := w.ring.Database.(engine.Ringed).Ring(w.Context(), "")
-			return err == nil && len(ring.Schemas()) == 2
-		})
-	})
-	w.says(result, analyze.Fail, "the members disagree about the schema: 2 versions", "nothing has been begun")
-	w.nodetool(w.node("n3"), "resetlocalschema")
-	w.whole()
-}
-
-// pushed is for how long a change of the schema that was sent to a node is of use to it, and a little more: ten seconds is how old a
-// message may be (request_timeout).
-const pushed = 15 * time.Second
 
 // diskFull lets the disk of a node become full.
 func (w *troubled) diskFull() {
