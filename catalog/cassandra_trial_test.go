@@ -172,13 +172,18 @@ func (w *troubled) host(n action.Node) string {
 	return host
 }
 
-// part is what a node is to the ring, as another has it; "" if it is no member.
-func (w *troubled) part(node string) engine.Part {
-	ring, err := w.ring.Database.(engine.Ringed).Ring(w.Context(), "")
+// member is a node as n1 has it.
+func (w *troubled) member(node string) (m engine.Member, known bool) {
+	ring, err := w.ring.Database.(engine.Ringed).Ring(w.Context(), w.node("n1").Target.Addresses[0])
 	if err != nil {
-		return ""
+		return m, false
 	}
-	m, _ := ring.Find(w.node(node).Target.Addresses[0])
+	return ring.Find(w.node(node).Target.Addresses[0])
+}
+
+// part is what a node is to the ring; "" if it is no member.
+func (w *troubled) part(node string) engine.Part {
+	m, _ := w.member(node)
 	return m.Part
 }
 

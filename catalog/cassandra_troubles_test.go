@@ -21,13 +21,14 @@ import (
 // ledger no write is lost.
 func TestTroublesOfARingInTrials(t *testing.T) {
 	ring := labtest.UpSpec(t, lab.Spec{Name: "troubled", Product: "cassandra", Nodes: 3})
-	w := &troubled{of: t, ring: ring}
+	w := &troubled{of: t, ring: ring, since: time.Now()}
 	w.prepares()
 	for _, trouble := range []struct {
 		name  string
 		plays func()
 	}{
 		{"a joining node is killed", w.joinerKilled}, {"a wrong data centre", w.wrongCentre},
+		{"members that disagree about the schema", w.disagreement},
 		{"a disk is full", w.diskFull}, {"a seed is down", w.seedDown},
 	} {
 		if !t.Run(trouble.name, func(t *testing.T) { w.T = t; trouble.plays() }) {
@@ -41,6 +42,7 @@ type troubled struct {
 	*testing.T            // of the trial that is under way
 	of         *testing.T // of all
 	ring       labtest.Server
+	since      time.Time     // when it was up
 	disk       *labtest.Disk // the fourth node's, nil if none could be mounted
 }
 
@@ -92,6 +94,36 @@ func (w *troubled) wrongCentre() {
 		w.Fatal(err)
 	}
 }
+
+// disagreement has a node miss a change of the schema: it hangs, and the others know it, so that nobody sends it the change. When it is
+// back it takes the change from them by itself, but not before pulls has passed.
+func (w *troubled) disagreement() {
+	cluster, site := w.ring.Cluster, w.site()
+	defer func() { _ = site.Close() }()
+	if err := action.Rest(w.Context(), time.Until(w.since.Add(pulls))); err != nil { // a younger node takes it at once
+		w.Fatal(err)
+	}
+	result := w.meanwhile(func() {
+		if err := cluster.Freeze(w.Context(), "n3"); err != nil {
+			w.Error(err)
+		}
+		w.until("it is known to be away", func() bool { is, known := w.member("n3"); return known && !is.Up })
+		w.makes(site, "missed")
+		if err := cluster.Thaw(w.Context(), "n3"); err != nil {
+			w.Error(err)
+		}
+		w.until("it is back, with another version", func() bool {
+			ring, err := w.ring.Database.(engine.Ringed).Ring(w.Context(), w.node("n1").Target.Addresses[0])
+			return err == nil && len(ring.Schemas()) == 2
+		})
+	})
+	w.says(result, analyze.Fail, "the members disagree about the schema: 2 versions", "nothing has been begun")
+	w.nodetool(w.node("n3"), "resetlocalschema")
+	w.whole()
+}
+
+// pulls is how long a node waits before it takes a version of the schema that it hears of (cassandra.migration_delay_ms).
+const pulls = time.Minute
 
 // diskFull lets the disk of a node become full.
 func (w *troubled) diskFull() {

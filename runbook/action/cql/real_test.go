@@ -3,6 +3,7 @@ package cql_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"testing"
@@ -74,10 +75,12 @@ func (w world) refuses(task action.Task, reason string) {
 }
 
 // does acts where it is needed, and expects that nothing is left to do.
-func (w world) does(task action.Task) {
+// does expects that an action is needed, that it is done after its act, and returns what it told on the way.
+func (w world) does(task action.Task) (told []string) {
 	w.Helper()
-	f := w.finds(task, action.Needed)
-	output, err := task.Act(w.Context(), w.site, call(f))
+	c := call(w.finds(task, action.Needed))
+	c.Progress = func(share float64, text string) { told = append(told, fmt.Sprintf("%.2f %s", share, text)) }
+	output, err := task.Act(w.Context(), w.site, c)
 	if err != nil {
 		w.Fatalf("act: %v", err)
 	}
@@ -85,9 +88,10 @@ func (w world) does(task action.Task) {
 		if err := v.Verify(w.Context(), w.site.ReadOnly(), output); err != nil {
 			w.Fatalf("verify: %v", err)
 		}
-		return
+		return told
 	}
 	w.finds(task, action.Satisfied)
+	return told
 }
 
 func call(f action.Finding) action.Call {

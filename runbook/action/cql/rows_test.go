@@ -33,7 +33,11 @@ func (w world) keeps() {
 func (w world) drops(node string) {
 	w.Helper()
 	before := w.partitions(node)
-	w.does(w.task("cql.cleanup", "node: "+node))
+	told := w.does(w.task("cql.cleanup", "node: "+node))
+	var all float64 // megabytes, of which there are not many
+	if _, err := fmt.Sscanf(strings.Join(told, "\n"), "0.00 nodetool cleanup of %f MB", &all); err != nil || all < 0 || all > 100 {
+		w.Errorf("told of its cleanup: %q, %v", told, err)
+	}
 	if after := w.partitions(node); after >= before || after == 0 {
 		w.Errorf("%s had about %d rows before its cleanup, and %d after", node, before, after)
 	}

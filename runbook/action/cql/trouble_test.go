@@ -32,6 +32,15 @@ func (w world) hangs(node string) {
 	before := served()
 	w.until("the others serve", func() bool { return served() > before+20 })
 	w.silent("n1", n.Target.Addresses[0])
+	w.until("the others know that it is away", func() bool { // and send it no change of the schema, which it might yet take
+		db, err := w.site.Database(ctx, "n1")
+		if err != nil {
+			return false
+		}
+		ring, err := db.(engine.Ringed).Ring(ctx, "")
+		m, known := ring.Find(n.Target.Addresses[0])
+		return err == nil && known && !m.Up
+	})
 	w.changesSchema("n1")
 	w.refuses(w.task("cql.decommission", "node: n2"), "it takes connections and answers nothing: it hangs")
 	if err := w.cluster.Thaw(ctx, node); err != nil {

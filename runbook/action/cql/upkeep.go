@@ -83,6 +83,8 @@ func (u *upkeep) Act(ctx context.Context, on *action.Site, c action.Call) (actio
 	w := new(work)
 	if u.kind == validation {
 		w.compare = u.compares(ctx, on, r, n)
+	} else if w.all, err = held(ctx, on, n, u.Keyspace); err == nil && w.all > 0 {
+		c.Progress(0, "nodetool "+order[0]+" of "+megabytes(w.all))
 	}
 	ordered := make(chan error, 1)
 	go func() {
@@ -99,7 +101,7 @@ func (u *upkeep) Act(ctx context.Context, on *action.Site, c action.Call) (actio
 	}
 }
 
-// told reports what the node has done of the work on its files. How much there is in all is told of a repair alone.
+// told reports what the node has done of the work on its files.
 func (u *upkeep) told(ctx context.Context, w *work, r *ring, n action.Node, c action.Call) {
 	v, err := r.viewOf(ctx, n)
 	if err != nil {
@@ -111,7 +113,7 @@ func (u *upkeep) told(ctx context.Context, w *work, r *ring, n action.Node, c ac
 		return // one that does not answer now may have tasks under way
 	}
 	w.look(tasks, u.kind, host(m.Address))
-	share := -1.0
+	share := w.share()
 	if db, tells := v.db.(engine.Repairing); tells && w.compare != nil {
 		share = w.compare.share(ctx, db)
 	}
@@ -124,7 +126,21 @@ type work struct {
 	tasks int                    // that were seen to end
 	bytes int64                  // of those
 
+	all     int64       // bytes that there were when a cleanup began; 0: not known
 	compare *comparison // of a repair; nil: nothing tells how much there is
+}
+
+// share is how much of a cleanup is done, at least: a file of which nothing has to go is not read, and nobody tells that it was
+// passed over. Negative if it is not known how much there is.
+func (w *work) share() float64 {
+	if w.all == 0 {
+		return -1
+	}
+	done := w.bytes
+	for _, t := range w.under {
+		done += t.Done
+	}
+	return min(float64(done)/float64(w.all), 1)
 }
 
 // look takes in which tasks of a kind are under way now. Those that were, and are no more, have ended.

@@ -1,6 +1,7 @@
 package cql
 
 import (
+	"slices"
 	"testing"
 
 	"plimsoll/engine"
@@ -31,5 +32,29 @@ func TestWorkOnFilesIsTold(t *testing.T) {
 		if len(told) != 1 || told[0] != c.says {
 			t.Errorf("told %q, want %q", told, c.says)
 		}
+	}
+	seen.all = 220e6
+	s.tasks = []engine.Task{of("3", "cleanup", n1, 55e6, 90e6)}
+	var told []string
+	u.told(t.Context(), seen, r, r.nodes[0], listening(&told))
+	if want := "0.75 nodetool cleanup: 110.0 MB in 2 tasks done; 55.0 MB of 90.0 MB under way"; !slices.Equal(told, []string{want}) {
+		t.Errorf("told %q, want %q", told, want)
+	}
+}
+
+// What a node holds is told before compression, whether repaired or not; only the keyspaces that are meant count.
+func TestWhatANodeHolds(t *testing.T) {
+	const said = `{"total_number_of_tables" : 4,
+ "shop" : {"write_latency_ms" : null, "read_latency_ms" : "NaN", "tables" : {
+  "orders" : {"space_used_live" : "5131", "sstable_compression_ratio" : 0.5, "bytes_repaired" : 0, "bytes_unrepaired" : 10240, "bytes_pending_repair" : 2},
+  "lines" : {"bytes_repaired" : 300, "bytes_unrepaired" : 4000, "bytes_pending_repair" : 0}}},
+ "system" : {"tables" : {"local" : {"bytes_repaired" : 0, "bytes_unrepaired" : 77, "bytes_pending_repair" : 0}}}}`
+	for want, only := range map[int64]map[string]bool{14542: {"shop": true}, 14619: {"shop": true, "system": true}, 0: {"none": true}} {
+		if got, err := parseHeld([]byte(said), only); got != want || err != nil {
+			t.Errorf("%v: %d, %v, want %d", only, got, err, want)
+		}
+	}
+	if _, err := parseHeld([]byte("Total number of tables: 4"), nil); err == nil {
+		t.Error("text was taken for JSON")
 	}
 }
