@@ -75,11 +75,17 @@ func (t *Torture) aftermath(ctx context.Context, o *Ordeal, s *Service, test, ru
 	if err != nil {
 		return err
 	}
+	if err := context.Cause(ctx); err != nil {
+		return err // it was interrupted, which is nobody's trouble
+	}
 	stays := o.stays(test, st)
 	if st.Outcome != TakenBack && st.Outcome != Cancelled {
 		o.trouble(test, st.Position(), "it could not be given up: "+st.Status()+": "+st.Why)
 	}
 	now, err := t.settled(ctx, s, stays)
+	if interrupted := context.Cause(ctx); interrupted != nil {
+		return interrupted
+	}
 	if err == nil && maps.Equal(now, t.stage) {
 		return nil
 	}

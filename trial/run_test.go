@@ -157,7 +157,7 @@ func checkSeries(t *testing.T, r *trial.Result) {
 		t.Errorf("%d cells and rounds were measured, want 4: %v", len(measured), measured)
 	}
 	for of, length := range measured {
-		if length < 2500*time.Millisecond {
+		if length < 2500*time.Millisecond || length > 6*time.Second {
 			t.Errorf("%s was measured for %v, want 3s to the nearest second", of, length)
 		}
 	}

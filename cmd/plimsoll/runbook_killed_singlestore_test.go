@@ -147,11 +147,14 @@ func (p process) kill() runbook.Fate {
 // until waits until something is so, while the process lives.
 func (p process) until(t *testing.T, so func() bool) {
 	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
+	tick, limit := time.NewTicker(5*time.Millisecond), time.NewTimer(2*time.Minute)
 	defer tick.Stop()
+	defer limit.Stop()
 	for !so() {
 		select {
 		case <-tick.C:
+		case <-limit.C:
+			t.Fatal("it did not come in two minutes")
 		case end := <-p.ended:
 			t.Fatalf("it ended: %v: %s", end.err, end.fate.Said)
 		}
