@@ -78,7 +78,7 @@ var ring = []labOf{
 		{Book: "cql/rolling-restart"},
 		{Book: "cql/rolling-config", Inputs: []string{"name=concurrent_reads", "value=17"}},
 		{Book: "cql/add-node"},
-		{Book: "cql/remove-node", Inputs: []string{"node=n2"}, Before: []string{"cql/add-node"}},
+		{Book: "cql/remove-node", Inputs: []string{"node=n2"}, Before: []string{"FILES/lower.yaml", "cql/add-node"}},
 	}},
 	{"trio", slices.Concat(swift, []string{"--nodes", "3"}), "", []trialOf{
 		{Book: "cql/repair"},
@@ -93,6 +93,13 @@ var preparing = map[string]string{
 `,
 	"lose.yaml": `{runbook: torture/lose, lock: none, steps: [{id: kill, uses: server.kill, with: {node: n3}}]}
 `,
+	"lower.yaml": `runbook: torture/lower
+about: A ring of one keeps one replica of everything, so that a second node may leave again.
+steps:
+  - id: replicas
+    uses: sql.execute
+    with: {statements: [` + one("system_auth") + ", " + one("system_distributed") + ", " + one("system_traces") + `]}
+`,
 	"start.yaml": `{runbook: torture/start, lock: none, steps: [{id: start, uses: server.start, with: {node: n1}}]}
 `,
 	"seed.yaml": `runbook: torture/seed
@@ -105,6 +112,11 @@ steps:
   - {id: app1, uses: sql.execute, with: {node: n1, statements: ` + statements("app1") + check("app1") + `}
   - {id: app2, uses: sql.execute, with: {node: n2, statements: ` + statements("app2") + check("app2") + `}
 `,
+}
+
+// one gives a keyspace one replica.
+func one(keyspace string) string {
+	return `"ALTER KEYSPACE ` + keyspace + ` WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 1}"`
 }
 
 // statements fill a database, as a list in YAML.

@@ -18,11 +18,14 @@ const Another = "another"
 const TroublesKey = "troubles"
 
 // Troubles are what went wrong on the way of the act that put these facts out.
-func (f Facts) Troubles() []string {
-	if all, ok := f[TroublesKey].([]string); ok {
+func (f Facts) Troubles() []string { return f.Texts(TroublesKey) }
+
+// Texts is a list of texts, however it was read; none if there is no such fact.
+func (f Facts) Texts(key string) []string {
+	if all, ok := f[key].([]string); ok {
 		return all
 	}
-	listed, _ := f[TroublesKey].([]any) // read from a journal
+	listed, _ := f[key].([]any) // read from a journal
 	var all []string
 	for _, one := range listed {
 		all = append(all, fmt.Sprint(one))

@@ -94,8 +94,8 @@ func (d *decommission) Verify(ctx context.Context, on *action.Site, _ action.Fac
 	return err
 }
 
-// leave has a node leave the ring, unless it does so already, and waits until no other has it as a member.
-func leave(ctx context.Context, r *ring, n action.Node, c action.Call) error {
+// leave has a node leave the ring, unless it does so already, and waits until no other has it as a member. flags are of the order.
+func leave(ctx context.Context, r *ring, n action.Node, c action.Call, flags ...string) error {
 	v, err := r.await(ctx, n.Name, c)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func leave(ctx context.Context, r *ring, n action.Node, c action.Call) error {
 	}
 	var ordered chan error // nil: it goes on by itself, whoever ordered it
 	if !leaves(is) {
-		ordered = order(ctx, n)
+		ordered = order(ctx, n, flags)
 	}
 	heard := make(chan error)
 	close(heard)
@@ -136,7 +136,7 @@ func leave(ctx context.Context, r *ring, n action.Node, c action.Call) error {
 			}
 			if is := seen.mode(ctx, v, n); is != "" && !leaves(is) { // DECOMMISSION_FAILED; NORMAL, if its server was restarted
 				c.Progress(-1, "it is "+is+", and is ordered to leave again")
-				ordered = order(ctx, n)
+				ordered = order(ctx, n, flags)
 			}
 		}
 		sent.told(ctx, v, c, "leaving")
@@ -152,10 +152,10 @@ func leave(ctx context.Context, r *ring, n action.Node, c action.Call) error {
 func leaves(mode string) bool { return mode == "LEAVING" || mode == "DECOMMISSIONED" }
 
 // order has a node leave. What is returned tells once how that ended.
-func order(ctx context.Context, n action.Node) chan error {
+func order(ctx context.Context, n action.Node, flags []string) chan error {
 	ordered := make(chan error, 1)
 	go func() {
-		_, err := tool(ctx, n, "decommission")
+		_, err := tool(ctx, n, append([]string{"decommission"}, flags...)...)
 		ordered <- unleft(err)
 	}()
 	return ordered

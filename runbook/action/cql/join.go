@@ -11,7 +11,7 @@ import (
 )
 
 var joinAction = action.Action{
-	Name: "cql.join", Version: 2,
+	Name: "cql.join", Version: 3,
 	About: "Starts an empty node, which takes its ranges from the others or, with replaces, those of a dead one; and waits until the ring has it as a normal member.",
 	New:   func() action.Task { return &join{} },
 }
@@ -76,6 +76,9 @@ func (j *join) Check(ctx context.Context, on *action.Site) (action.Finding, erro
 		return f, byHand(n, dead)
 	}
 	if is == nil {
+		if short := v.short(ctx, on); len(short) > 0 {
+			f.Observed[shortKey] = short
+		}
 		if err := left(ctx, n); err != nil {
 			return f, err
 		}

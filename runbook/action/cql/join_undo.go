@@ -12,7 +12,7 @@ import (
 
 // Undo takes the node out again: a member gives its ranges back, one that never became a member is stopped. It does not run
 // afterwards, and can join again if Plimsoll made it: then it is as empty as it was. What took the place of a dead node stays:
-// the dead one's ranges have no other owner.
+// the dead one's ranges have no other owner. A ring that was too small for a keyspace's replicas before may be so again.
 func (j *join) Undo(ctx context.Context, on *action.Site, c action.Call) error {
 	n, err := on.Node(ctx, j.Node)
 	if errors.Is(err, action.ErrNoNode) {
@@ -29,16 +29,16 @@ func (j *join) Undo(ctx context.Context, on *action.Site, c action.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := j.out(ctx, r, v, n, c); err != nil || n.Server == nil {
+	if err := j.out(ctx, on, r, v, n, c); err != nil || n.Server == nil {
 		return err
 	}
 	return asBefore(ctx, on, n)
 }
 
 // out takes the node out of the ring, whatever part it has in it.
-func (j *join) out(ctx context.Context, r *ring, v view, n action.Node, c action.Call) error {
+func (j *join) out(ctx context.Context, on *action.Site, r *ring, v view, n action.Node, c action.Call) error {
 	if is := v.member(n); is != nil && is.Part != engine.Joining && is.Part != engine.Replacing {
-		return j.takeOut(ctx, r, n, c)
+		return j.takeOut(ctx, on, r, n, c)
 	}
 	if n.Server == nil {
 		return stopped(v, n)
@@ -46,7 +46,7 @@ func (j *join) out(ctx context.Context, r *ring, v view, n action.Node, c action
 	if err := n.Server.Stop(ctx); err != nil {
 		return err
 	}
-	return j.forgotten(ctx, r, n, c)
+	return j.forgotten(ctx, on, r, n, c)
 }
 
 // asBefore stops a server that is out of the ring: one that has left it runs on, for nothing, and would never join again. It takes
@@ -77,7 +77,7 @@ func stopped(v view, n action.Node) error {
 }
 
 // takeOut has a member give its ranges back.
-func (j *join) takeOut(ctx context.Context, r *ring, n action.Node, c action.Call) error {
+func (j *join) takeOut(ctx context.Context, on *action.Site, r *ring, n action.Node, c action.Call) error {
 	if j.Replaces != "" {
 		return &action.Refusal{Reason: fmt.Sprintf("node %s has the ranges of %s now, and they have no other owner", n.Name, j.Replaces),
 			Advice: "let it stay; cql/remove-node takes it out when the others should have them"}
@@ -98,7 +98,13 @@ func (j *join) takeOut(ctx context.Context, r *ring, n action.Node, c action.Cal
 	if err != nil {
 		return err
 	}
-	return leave(ctx, r, n, c)
+	var flags []string
+	if before := c.Before.Texts(shortKey); len(before) > 0 {
+		if is := v.member(n); is != nil && v.asShort(ctx, on, *is, before) {
+			flags = append(flags, "--force") // all that it does: the servers do not count the replicas
+		}
+	}
+	return leave(ctx, r, n, c, flags...)
 }
 
 // forgetting is how long a ring may take to forget a node that was stopped while it joined. Of a delay of thirty seconds,
@@ -107,7 +113,7 @@ const forgetting = 3 * time.Minute
 
 // forgotten waits until the others no longer know a node that was stopped. One that became a member just before it stopped
 // is taken out as such.
-func (j *join) forgotten(ctx context.Context, r *ring, n action.Node, c action.Call) error {
+func (j *join) forgotten(ctx context.Context, on *action.Site, r *ring, n action.Node, c action.Call) error {
 	limited, cancel := context.WithTimeout(ctx, forgetting)
 	defer cancel()
 	for {
@@ -120,7 +126,7 @@ func (j *join) forgotten(ctx context.Context, r *ring, n action.Node, c action.C
 			return nil
 		}
 		if is.Part != engine.Joining && is.Part != engine.Replacing {
-			return j.takeOut(ctx, r, n, c)
+			return j.takeOut(ctx, on, r, n, c)
 		}
 		c.Progress(-1, "the ring still has it as "+is.Code())
 		if err := action.Rest(limited, often); err != nil {

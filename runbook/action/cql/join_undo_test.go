@@ -1,6 +1,8 @@
 package cql
 
 import (
+	"encoding/json"
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -26,6 +28,42 @@ func TestATakenBackJoinLeavesAStoppedServer(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A ring that was too small for a keyspace before a join may be so again; it does not become so for one that was raised since.
+func TestATakenBackJoinLeavesNoMoreLackThanThereWas(t *testing.T) {
+	for _, c := range []struct {
+		before, since int // replicas
+		want          string
+	}{
+		{1, 1, "decommission"}, {3, 3, "decommission --force"}, {3, 2, "decommission"}, {1, 2, "decommission"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &stage{mode: "NORMAL", replicas: c.before}
+			site := s.site(s.node(true))
+			s.notRunning = true
+			f, err := (&join{Node: "n2"}).Check(t.Context(), site.ReadOnly())
+			if err != nil {
+				t.Fatal(err)
+			}
+			journal, err := json.Marshal(f.Observed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			call := listening(new([]string))
+			if err := json.Unmarshal(journal, &call.Before); err != nil {
+				t.Fatal(err)
+			}
+			s.part, s.replicas, s.notRunning = engine.Normal, c.since, false
+			s.onOrder = func() error {
+				s.part, s.mode = "", "DECOMMISSIONED"
+				return nil
+			}
+			if err := (&join{Node: "n2"}).Undo(t.Context(), site, call); err != nil || !slices.Equal(s.orders, []string{c.want}) {
+				t.Errorf("%+v: ordered %q, %v", c, s.orders, err)
+			}
+		})
+	}
 }
 
 // A server that has left the ring and runs on is not waited for: it would never join.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -76,20 +78,10 @@ func replicasOf(text string) (map[string]int, error) {
 // servers refuse it too, for every keyspace that is not local: system_auth, system_distributed and system_traces among them
 // (StorageService.decommission of Cassandra 5.0).
 func room(all []keyspace, members []engine.Member, goes engine.Member) error {
-	left := map[string]int{}
-	for _, m := range members {
-		if m.Host != goes.Host {
-			left[m.DataCentre]++
-			left[""]++
-		}
-	}
+	left := without(members, goes)
 	var short []string
-	for _, k := range all {
-		for _, center := range []string{goes.DataCentre, ""} {
-			if wants := k.replicas[center]; wants > left[center] {
-				short = append(short, fmt.Sprintf("keyspace %s keeps %d replicas%s, and %d nodes would be left", k.name, wants, in(center), left[center]))
-			}
-		}
+	for _, lack := range lacking(all, left, goes.DataCentre, "") {
+		short = append(short, fmt.Sprintf("%s, and %d nodes would be left", lack.text, lack.nodes))
 	}
 	if len(short) == 0 {
 		return nil
@@ -97,6 +89,72 @@ func room(all []keyspace, members []engine.Member, goes engine.Member) error {
 	return &action.Refusal{
 		Reason: strings.Join(short, "; "), Advice: "add a node before, or lower the replication of each (ALTER KEYSPACE) and run cql/repair",
 	}
+}
+
+// lack is a keyspace that wants more replicas than there are nodes.
+type lack struct {
+	text  string // which, and how many it keeps
+	nodes int
+}
+
+// lacking are the keyspaces that want more replicas than there are nodes: in these data centres, of which "" is the whole ring.
+func lacking(all []keyspace, members []engine.Member, centers ...string) (short []lack) {
+	nodes := map[string]int{"": len(members)}
+	for _, m := range members {
+		nodes[m.DataCentre]++
+	}
+	for _, k := range all {
+		for _, c := range centers {
+			if wants := k.replicas[c]; wants > nodes[c] {
+				short = append(short, lack{fmt.Sprintf("keyspace %s keeps %d replicas%s", k.name, wants, in(c)), nodes[c]})
+			}
+		}
+	}
+	return short
+}
+
+// shortKey is the observation of a join which keyspaces wanted more replicas than there were nodes before it.
+const shortKey = "short of replicas"
+
+// short is what shortKey is observed as; none where it cannot be told.
+func (v view) short(ctx context.Context, on *action.Site) []string {
+	all, err := keyspaces(ctx, on, v.node)
+	if err != nil {
+		return nil
+	}
+	centers := map[string]bool{"": true}
+	for _, m := range v.Members {
+		centers[m.DataCentre] = true
+	}
+	var texts []string
+	for _, l := range lacking(all, v.Members, slices.Sorted(maps.Keys(centers))...) {
+		texts = append(texts, l.text)
+	}
+	return texts
+}
+
+// asShort tells whether without a node no keyspace lacks replicas that did not lack them before.
+func (v view) asShort(ctx context.Context, on *action.Site, goes engine.Member, before []string) bool {
+	all, err := keyspaces(ctx, on, v.node)
+	if err != nil {
+		return false
+	}
+	for _, l := range lacking(all, without(v.Members, goes), goes.DataCentre, "") {
+		if !slices.Contains(before, l.text) {
+			return false
+		}
+	}
+	return true
+}
+
+// without are the members but one.
+func without(members []engine.Member, goes engine.Member) (left []engine.Member) {
+	for _, m := range members {
+		if m.Host != goes.Host {
+			left = append(left, m)
+		}
+	}
+	return left
 }
 
 func in(center string) string {

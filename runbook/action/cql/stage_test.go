@@ -29,6 +29,7 @@ type stage struct {
 	orders     []string     // that nodetool was given
 	onOrder    func() error // what comes of one
 	mends      int          // after so many stops n2 joins
+	replicas   int          // of the keyspace shop in dc1; 0: there is none
 	stops      int
 	assigned   map[string]string
 	n2         action.Node
@@ -48,6 +49,27 @@ func (s *stage) now(change func()) {
 
 func (s *stage) Open(context.Context, engine.Target) (engine.Database, error) { return s, nil }
 func (s *stage) Tasks(context.Context) ([]engine.Task, error)                 { return s.tasks, nil }
+
+func (s *stage) Session(context.Context) (engine.Session, error) { return asked{s}, nil }
+
+// asked answers which keyspaces there are.
+type asked struct{ *stage }
+
+func (a asked) Prepare(context.Context, string) (engine.Statement, error) {
+	return nil, errors.New("not played")
+}
+func (a asked) Interrupt()   {}
+func (a asked) Close() error { return nil }
+
+func (a asked) Exec(_ context.Context, _ string, r *engine.Result) error {
+	r.Columns, r.Rows = 2, 1
+	strategy := `{"class": "LocalStrategy"}`
+	if a.replicas > 0 {
+		strategy = fmt.Sprintf(`{"class": "NetworkTopologyStrategy", "dc1": "%d"}`, a.replicas)
+	}
+	r.Values = []engine.Value{{Data: []byte("shop")}, {Data: []byte(strategy)}}
+	return nil
+}
 
 func (s *stage) Hints(context.Context) ([]engine.Hint, error) {
 	s.mu.Lock()
@@ -87,7 +109,7 @@ func (t tooling) Run(_ context.Context, c infra.Command) (infra.Output, error) {
 	case "info":
 		return infra.Output{Stdout: []byte("ID                     : " + s.id + "\nGossip active          : true\n")}, errors.New("it stumbled over a cache")
 	}
-	s.orders = append(s.orders, c.Args[0])
+	s.orders = append(s.orders, strings.Join(c.Args, " "))
 	if s.onOrder == nil {
 		return infra.Output{}, nil
 	}
