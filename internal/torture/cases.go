@@ -98,7 +98,8 @@ about: A ring of one keeps one replica of everything, so that a second node may 
 steps:
   - id: replicas
     uses: sql.execute
-    with: {statements: [` + one("system_auth") + ", " + one("system_distributed") + ", " + one("system_traces") + `]}
+    with: {statements: [` + one("system_auth") + ", " + one("system_distributed") + ", " + one("system_traces") + `],
+      check: "SELECT replication['dc1'] FROM system_schema.keyspaces WHERE keyspace_name = 'system_traces'", want: "1"}
 `,
 	"start.yaml": `{runbook: torture/start, lock: none, steps: [{id: start, uses: server.start, with: {node: n1}}]}
 `,
