@@ -80,8 +80,8 @@ func replicasOf(text string) (map[string]int, error) {
 func room(all []keyspace, members []engine.Member, goes engine.Member) error {
 	left := without(members, goes)
 	var short []string
-	for _, lack := range lacking(all, left, goes.DataCentre, "") {
-		short = append(short, fmt.Sprintf("%s, and %d nodes would be left", lack.text, lack.nodes))
+	for _, l := range lacking(all, left, goes.DataCentre, "") {
+		short = append(short, fmt.Sprintf("%s, and %d nodes would be left", l.text, l.nodes))
 	}
 	if len(short) == 0 {
 		return nil
@@ -96,6 +96,8 @@ type lack struct {
 	text  string // which, and how many it keeps
 	nodes int
 }
+
+func (l lack) String() string { return fmt.Sprintf("%s and has %d nodes", l.text, l.nodes) }
 
 // lacking are the keyspaces that want more replicas than there are nodes: in these data centres, of which "" is the whole ring.
 func lacking(all []keyspace, members []engine.Member, centers ...string) (short []lack) {
@@ -128,19 +130,19 @@ func (v view) short(ctx context.Context, on *action.Site) []string {
 	}
 	var texts []string
 	for _, l := range lacking(all, v.Members, slices.Sorted(maps.Keys(centers))...) {
-		texts = append(texts, l.text)
+		texts = append(texts, l.String())
 	}
 	return texts
 }
 
-// asShort tells whether without a node no keyspace lacks replicas that did not lack them before.
+// asShort tells whether without a node no keyspace lacks replicas that did not lack as many before.
 func (v view) asShort(ctx context.Context, on *action.Site, goes engine.Member, before []string) bool {
 	all, err := keyspaces(ctx, on, v.node)
 	if err != nil {
 		return false
 	}
 	for _, l := range lacking(all, without(v.Members, goes), goes.DataCentre, "") {
-		if !slices.Contains(before, l.text) {
+		if !slices.Contains(before, l.String()) {
 			return false
 		}
 	}
