@@ -21,6 +21,7 @@ type Ordeal struct {
 	Topology string        `json:"topology,omitempty"`
 	Steps    int           `json:"steps"` // as planned, each target's counted
 	Tries    int           `json:"tries"`
+	Kinds    []string      `json:"kinds,omitempty"`    // of tries, if not all were made
 	Restored int           `json:"restored"`           // how many times the lab was brought back to where it began
 	Resumed  time.Duration `json:"resumed_ns"`         // the longest from the start of the process that goes on to what it writes first
 	Slept    time.Duration `json:"slept_ns,omitempty"` // how long its owner slept; 0: there is no lock that could be taken from it

@@ -52,7 +52,8 @@ func (r *runner) reversible(i *Item) bool {
 	}
 	_, own := task.(action.Undoer)
 	effect := task.Nature().Effect
-	return effect == action.None || i.Step.Undo != nil || own && effect != action.Irreversible
+	stays := effect == action.Irreversible || effect == action.Lasting && i.Phase == Settled
+	return effect == action.None || i.Step.Undo != nil || own && !stays
 }
 
 // Retreated says why the run was taken back by itself; empty: it was not.

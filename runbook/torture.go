@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"plimsoll/durable"
@@ -29,11 +30,15 @@ type Torture struct {
 	// killed at the moment given, or stopped there while something is done, and woken again; a zero moment is never.
 	Child  func(ctx context.Context, store string, at durable.Moment, asleep func(context.Context) error) (Fate, error)
 	Pause  time.Duration // how long the owner sleeps
+	Kinds  []string      // of tries, of TortureKinds; none: all
 	Settle time.Duration // how long the cluster may take after an undo until the checks see what they saw before; 0: none
 	Say    func(string)
 
 	stage map[string]string // what the checks see when a try begins
 }
+
+// TortureKinds are the kinds of tries, in the order in which they come.
+var TortureKinds = []string{"twice", "failed", "killed", "asleep"}
 
 // Fate is what became of a child.
 type Fate struct {
@@ -57,7 +62,11 @@ func (t *Torture) Run(ctx context.Context) (o Ordeal, err error) {
 	if err := t.worthIt(ctx, &o); err != nil {
 		return o, err
 	}
-	for _, experiment := range []func(context.Context, *Ordeal) error{t.twice, t.fail, t.kill, t.sleep} {
+	o.Kinds = t.Kinds
+	for n, experiment := range []func(context.Context, *Ordeal) error{t.twice, t.fail, t.kill, t.sleep} {
+		if len(t.Kinds) > 0 && !slices.Contains(t.Kinds, TortureKinds[n]) {
+			continue
+		}
 		if err := experiment(ctx, &o); err != nil {
 			return o, err
 		}

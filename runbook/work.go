@@ -215,7 +215,11 @@ func (r *runner) undo(ctx context.Context, site *action.Site, uses string, input
 	if !ok {
 		return fmt.Errorf("%s has no undo", uses)
 	}
-	return u.Undo(ctx, site, call)
+	err = u.Undo(ctx, site, call)
+	if refusal := (*action.Refusal)(nil); task.Nature().Effect == action.Lasting && errors.As(err, &refusal) {
+		return fmt.Errorf("it is irreversible once it is done: %w", err)
+	}
+	return err
 }
 
 // undoBy takes a step back by another action.

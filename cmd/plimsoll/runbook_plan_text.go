@@ -116,8 +116,11 @@ func intention(s runbook.PlanStep) string {
 		return ""
 	}
 	text := change(s.Observed, s.Intended)
-	if s.Effect == action.Irreversible {
+	switch s.Effect {
+	case action.Irreversible:
 		text += ", irreversible"
+	case action.Lasting:
+		text += ", irreversible once it is done"
 	}
 	return text
 }

@@ -61,6 +61,7 @@ func TestRunbookCommandsThatNeedNoCluster(t *testing.T) {
 		{"runbook approve nosuch", "no such run", exitTrouble},
 		{"runbook verify own.yaml", "no evidence", exitTrouble},
 		{"runbook torture mysql/rolling-restart --cluster x", "--yes", exitBadInput},
+		{"runbook torture mysql/rolling-restart --cluster x --yes --tries never", `there is no kind "never"`, exitBadInput},
 	} {
 		if _, said, code := typed(t, strings.Fields(c.args)...); code != c.code || !strings.Contains(said, c.want) {
 			t.Errorf("%s: %d %s, want %d %s", c.args, code, said, c.code, c.want)

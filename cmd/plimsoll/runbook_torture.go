@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,7 +23,7 @@ func newRunbookTorture(c console) *cobra.Command {
 	var q request
 	var asJSON, yes bool
 	var pause time.Duration
-	var before []string
+	var before, kinds []string
 	cmd := &cobra.Command{
 		ValidArgsFunction: completeRunbooks,
 		Use:               "torture RUNBOOK", Short: "Try a runbook on a lab as fate would", Args: exactly("RUNBOOK"),
@@ -35,10 +37,13 @@ that cannot be taken back, the lab is restored, and it is left as it was.`,
 			if q.cluster == "" {
 				return usageError{text: "which lab cluster?", hint: "--cluster NAME"}
 			}
+			if err := knownKinds(kinds); err != nil {
+				return err
+			}
 			if err := confirm(c, yes, "Work cluster "+q.cluster+" hard?"); err != nil {
 				return err
 			}
-			o, err := torture(cmd.Context(), c, &q, args[0], before, pause)
+			o, err := torture(cmd.Context(), c, &q, args[0], before, kinds, pause)
 			if err != nil {
 				return err
 			}
@@ -47,13 +52,24 @@ that cannot be taken back, the lab is restored, and it is left as it was.`,
 	}
 	q.flags(cmd)
 	cmd.Flags().StringArrayVar(&before, "before", nil, "`'RUNBOOK NAME=VALUE …'` that brings the lab to where the runbook has something to do; may be given many times")
+	cmd.Flags().StringSliceVar(&kinds, "tries", nil, "only these `KINDS`: "+strings.Join(runbook.TortureKinds, ","))
 	cmd.Flags().DurationVar(&pause, "pause", 2*time.Minute, "how long the owner is paused, at least until its lease has run out")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-func torture(ctx context.Context, c console, q *request, name string, before []string, pause time.Duration) (_ runbook.Ordeal, err error) {
+// knownKinds refuses kinds of tries that there are none of.
+func knownKinds(kinds []string) error {
+	for _, k := range kinds {
+		if !slices.Contains(runbook.TortureKinds, k) {
+			return usageError{text: "--tries: there is no kind " + strconv.Quote(k), hint: "they are " + strings.Join(runbook.TortureKinds, ", ")}
+		}
+	}
+	return nil
+}
+
+func torture(ctx context.Context, c console, q *request, name string, before, kinds []string, pause time.Duration) (_ runbook.Ordeal, err error) {
 	deps, err := labDeps()
 	if err != nil {
 		return runbook.Ordeal{}, err
@@ -81,7 +97,7 @@ func torture(ctx context.Context, c console, q *request, name string, before []s
 	v := victim{self, name, q.cluster, q.inputs, pause}
 	t := runbook.Torture{
 		Request: runbook.Request{Book: book, Cluster: q.cluster, Inputs: said}, Folder: folder, Actions: catalog.Actions(),
-		Pause: pause, Settle: time.Minute,
+		Pause: pause, Settle: time.Minute, Kinds: kinds,
 		Open: func(ctx context.Context, name string) (*action.Site, error) {
 			return openSite(ctx, name, none, deps)
 		},

@@ -21,7 +21,7 @@ type complaint struct {
 var complaints = []complaint{
 	{regexp.MustCompile(`Please remove properties \[(?P<names>[^\]]*)\] from your cassandra\.yaml`),
 		"it has no setting ${names}", "settings are named as in cassandra.yaml of this version; system_views.settings lists them"},
-	{regexp.MustCompile(`Could not reserve enough space|Cannot allocate memory|insufficient memory|OutOfMemoryError`),
+	{regexp.MustCompile(`Could not reserve enough space|Cannot allocate memory|insufficient memory|\bOutOfMemoryError`),
 		"it gets too little memory", "lower max_heap_size, or free some memory; raise max_heap_size if the heap was full"},
 	{regexp.MustCompile(`Invalid maximum heap size|Initial heap size set to a larger value`), "its heap cannot be so large", "lower max_heap_size"},
 	{regexp.MustCompile(`(?:Address already in use|Port already in use: |is in use by another process)(?P<rest>[^\n]*)`),

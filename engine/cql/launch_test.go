@@ -140,6 +140,8 @@ func TestDiagnose(t *testing.T) {
 		"java.lang.RuntimeException: Cannot replace_address /127.20.0.9:7000 because it doesn't exist in gossip\n": {"no node /127.20.0.9:7000 to replace", ""},
 		"org.apache.cassandra.exceptions.ConfigurationException: This node was decommissioned and will not rejoin the ring unless x\n": {
 			"it was decommissioned", "add a new one"},
+		"INFO  [main] CassandraDaemon - JVM Arguments: [-Xmx1G, -XX:+ExitOnOutOfMemoryError]\njava.lang.IllegalStateException: something\n": {"something", ""},
+		"java.lang.OutOfMemoryError: Java heap space\n":                                              {"too little memory", "max_heap_size"},
 		"java.lang.IllegalStateException: something else\n":                                          {"IllegalStateException: something else", ""},
 		"2026-01-01T00:00:00.000 ERROR [main] CassandraDaemon - Exception encountered\nother line\n": {"Exception encountered", ""},
 	} {

@@ -22,6 +22,7 @@ func main() {
 	flag.StringVar(&r.program, "program", "bin/plimsoll", "the plimsoll that is used")
 	flag.StringVar(&r.out, "out", "docs/torture.md", "the page to write, from all results that there are")
 	flag.StringVar(&r.results, "results", "docs/torture", "the folder of results, one file for each runbook and product; what is not tortured again stays")
+	flag.StringVar(&r.kinds, "tries", "", "only these kinds of tries, in a file of their own: twice,failed,killed,asleep")
 	flag.StringVar(&r.pause, "pause", "20s", "how long an owner sleeps")
 	products := flag.String("products", "mariadb,mysql,cassandra", "on which")
 	only := flag.String("only", "", "these runbooks alone: mysql/switchover,mysql/failover")
@@ -36,8 +37,8 @@ func main() {
 
 // rack is what runbooks are tortured with.
 type rack struct {
-	program, out, results, pause string
-	files                        string // a folder with runbooks that prepare
+	program, out, results, pause, kinds string
+	files                               string // a folder with runbooks that prepare
 }
 
 // result is one runbook's ordeal on one product.
@@ -110,6 +111,9 @@ func (r rack) lab(ctx context.Context, l labOf, product, only string) (err error
 // one tortures one runbook and keeps the result.
 func (r rack) one(ctx context.Context, c trialOf, product, lab string) error {
 	args := []string{"runbook", "torture", c.Book, "--cluster", lab, "--pause", r.pause, "--yes", "--json"}
+	if r.kinds != "" {
+		args = append(args, "--tries", r.kinds)
+	}
 	for _, in := range c.Inputs {
 		args = append(args, "-i", in)
 	}
@@ -137,7 +141,11 @@ func (r rack) one(ctx context.Context, c trialOf, product, lab string) error {
 	if err != nil {
 		return fmt.Errorf("keep the ordeal of %s: %w", c.Book, err)
 	}
-	file := filepath.Join(r.results, product+"-"+filepath.Base(c.Book)+".json")
+	name := product + "-" + filepath.Base(c.Book)
+	if r.kinds != "" {
+		name += "-" + strings.ReplaceAll(r.kinds, ",", "-")
+	}
+	file := filepath.Join(r.results, name+".json")
 	if err := os.WriteFile(file, append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("keep the ordeal of %s: %w", c.Book, err)
 	}

@@ -71,6 +71,9 @@ func table(all []result) string {
 		if n := len(o.Troubles); n > 0 {
 			verdict = fmt.Sprintf("**troubles: %d**", n)
 		}
+		if len(o.Kinds) > 0 {
+			verdict += ", of the tries *" + strings.Join(o.Kinds, "*, *") + "* alone"
+		}
 		fmt.Fprintf(&rows, "| `%s` | %s %s | %d | %d | %d | %s | %s | %s | %s | %s | %s |\n", r.Case.Book, o.Product, release(o.Version), o.Steps, o.Tries, o.Restored,
 			strings.Join(o.Stays, ", "), strings.Join(o.Asks, ", "), slept(o.Slept), o.Resumed.Round(10*time.Millisecond), verdict, o.Took.Round(time.Second))
 		for _, t := range o.Troubles {

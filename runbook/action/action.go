@@ -50,6 +50,7 @@ const (
 	None         Effect = "none"         // it waits or looks
 	Reversible   Effect = "reversible"   // Undo, or the step's own undo, takes it back
 	Irreversible Effect = "irreversible" // nothing takes it back
+	Lasting      Effect = "lasting"      // Undo takes back what is not done yet, and refuses once it is: then it is irreversible
 )
 
 // Verifier is a task whose success is not simply that Check is satisfied afterwards.

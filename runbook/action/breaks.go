@@ -31,7 +31,7 @@ func (k *kill) Act(ctx context.Context, on *Site, _ Call) (Facts, error) {
 }
 
 func (k *kill) Undo(ctx context.Context, on *Site, c Call) error {
-	return (&stop{k.onServer}).Undo(ctx, on, c)
+	return (&stop{onServer: k.onServer}).Undo(ctx, on, c)
 }
 
 var freezeAction = Action{

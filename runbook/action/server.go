@@ -152,11 +152,18 @@ var stopAction = Action{
 
 type stop struct {
 	onServer
+
+	ForGood bool `yaml:"for_good" doc:"It is not to be started again: its data is of no use. The stop is irreversible then."`
 }
 
 var _ Undoer = (*stop)(nil)
 
-func (s *stop) Nature() Nature { return Nature{Effect: Reversible, Repeatable: true} }
+func (s *stop) Nature() Nature {
+	if s.ForGood {
+		return Nature{Effect: Irreversible, Repeatable: true}
+	}
+	return Nature{Effect: Reversible, Repeatable: true}
+}
 
 func (s *stop) Check(ctx context.Context, on *Site) (Finding, error) {
 	return s.running(ctx, on, false)

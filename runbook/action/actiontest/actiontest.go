@@ -77,7 +77,7 @@ func (s Subject) describes(t *testing.T) {
 	}
 	task := s.task(t)
 	_, own := task.(action.Undoer)
-	if n := task.Nature(); n.Effect == action.Reversible && !own {
+	if n := task.Nature(); (n.Effect == action.Reversible || n.Effect == action.Lasting) && !own {
 		t.Error("reversible, without an undo")
 	}
 	if n := task.Nature(); n.Interruptible && !n.Repeatable {

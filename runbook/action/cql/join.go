@@ -35,8 +35,12 @@ var (
 	_ action.Verifier = (*join)(nil)
 )
 
-// Nature says repeatable: a node whose bootstrap was interrupted goes on with it when it is started again.
+// Nature says repeatable: a node whose bootstrap was interrupted goes on with it when it is started again. What has taken the
+// place of a dead one stays there.
 func (j *join) Nature() action.Nature {
+	if j.Replaces != "" {
+		return action.Nature{Effect: action.Lasting, Repeatable: true}
+	}
 	return action.Nature{Effect: action.Reversible, Repeatable: true}
 }
 
