@@ -25,6 +25,21 @@ type database struct {
 type connections struct {
 	driver *gocql.Session
 	nodes  *awake
+	silent atomic.Int64 // since when no node was reached by them, in nanoseconds of the epoch; 0: one was
+}
+
+// forlorn is how long the driver may reach no node before it is replaced: one that lost all connections at once may never try again.
+const forlorn = 10 * time.Second
+
+// reached notes whether a node was, and tells whether none has been for so long that others should be made.
+func (c *connections) reached(is bool) (forsaken bool) {
+	if is {
+		c.silent.Store(0)
+		return false
+	}
+	now := time.Now()
+	c.silent.CompareAndSwap(0, now.UnixNano())
+	return now.Sub(time.Unix(0, c.silent.Load())) > forlorn
 }
 
 var (
@@ -63,7 +78,7 @@ func (d *database) connections(ctx context.Context) (*connections, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &connections{driver, nodes}
+	c := &connections{driver: driver, nodes: nodes}
 	d.open.Store(c)
 	return c, nil
 }
@@ -82,7 +97,11 @@ func (d *database) Session(ctx context.Context) (engine.Session, error) {
 	for began := time.Now(); ; {
 		err := c.driver.Query("SELECT key FROM system.local").Consistency(gocql.One).ExecContext(limited)
 		if err == nil {
+			c.reached(true)
 			return newSession(c.driver), nil
+		}
+		if ctx.Err() == nil && classify(err).Lost && c.reached(false) && d.open.CompareAndSwap(c, nil) {
+			go shut(c.driver) // who still has a session of it finds it lost, and asks for another
 		}
 		if errors.Is(err, gocql.ErrSessionClosed) || limited.Err() != nil || !classify(err).Lost || time.Since(began) > patience {
 			return nil, refused(ctx, err)
