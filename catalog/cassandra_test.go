@@ -123,7 +123,7 @@ func asksTheOwner(t *testing.T, ring labtest.Server) {
 	for _, address := range ring.Target.Addresses {
 		alone := ring.Target
 		alone.Addresses = []string{address}
-		db, err := ring.Engine.Open(t.Context(), ring.Engine.(engine.Lone).Alone(alone))
+		db, err := ring.Engine.Open(t.Context(), engine.Alone(ring.Engine, alone))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -112,6 +112,14 @@ type Lone interface {
 	Alone(t Target) Target
 }
 
+// Alone is a target of an engine that reaches the named servers and no others.
+func Alone(e Engine, t Target) Target {
+	if l, ok := e.(Lone); ok {
+		return l.Alone(t)
+	}
+	return t
+}
+
 // Namespaced is a database that keeps several data sets apart by name: databases, keyspaces. Implemented by a Database.
 type Namespaced interface {
 	// MakeNamespace makes an empty one; it is fine if it is there.

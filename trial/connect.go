@@ -97,10 +97,7 @@ func (s *servers) connectAlone(ctx context.Context, namespace, node string) (eng
 	if err != nil {
 		return nil, err
 	}
-	if l, ok := s.engine.(engine.Lone); ok {
-		target = l.Alone(target)
-	}
-	return s.connectTo(ctx, target)
+	return s.connectTo(ctx, engine.Alone(s.engine, target))
 }
 
 func (s *servers) connectTo(ctx context.Context, target engine.Target) (engine.Database, error) {

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,10 +22,50 @@ const (
 	reconnectInterval = 250 * time.Millisecond
 )
 
+// resolved is the target with its hosts by address: the driver tells nodes apart, and itself refused ones, by these alone.
+func (t target) resolved(ctx context.Context) (target, error) {
+	var all []string
+	var unknown error
+	for _, named := range t.Addresses {
+		host, port, err := net.SplitHostPort(named)
+		if err != nil {
+			return target{}, unreachable(named, err)
+		}
+		found, err := net.DefaultResolver.LookupHost(ctx, host)
+		if err != nil {
+			unknown = errors.Join(unknown, unreachable(named, err))
+			continue
+		}
+		for _, address := range preferred(found) {
+			all = append(all, net.JoinHostPort(address, port))
+		}
+	}
+	if ctx.Err() != nil {
+		return target{}, engine.Ended(ctx, true)
+	}
+	if len(all) == 0 {
+		return target{}, unknown
+	}
+	t.Addresses = all
+	return t, nil
+}
+
+// preferred are the addresses of version 4, if there are any, as the driver prefers them.
+func preferred(found []string) []string {
+	short := slices.DeleteFunc(slices.Clone(found), func(address string) bool { return strings.Contains(address, ":") })
+	if len(short) > 0 {
+		return short
+	}
+	return found
+}
+
 // cluster is what a driver is told. What would falsify a measurement is off: writes that wait 200 µs for company, retries
 // that nobody sees, pages fetched ahead.
 func (t target) cluster() *gocql.ClusterConfig {
 	c := gocql.NewCluster(t.Addresses...)
+	if _, port, err := net.SplitHostPort(t.Addresses[0]); err == nil {
+		c.Port, _ = strconv.Atoi(port) // of a node that does not say its own, as none does of itself
+	}
 	c.WriteCoalesceWaitTime = 0
 	c.RetryPolicy = nil
 	c.NextPagePrefetch = 0
@@ -30,7 +73,10 @@ func (t target) cluster() *gocql.ClusterConfig {
 	c.Keyspace = t.Namespace
 	c.NumConns = t.connections
 	c.Consistency, c.SerialConsistency = t.consistency, t.serial
-	c.DisableInitialHostLookup = !t.discover
+	// Hosts that are not looked up get an identity of the driver's, until its connection breaks and they get their own; as it takes
+	// away the other one, it may take the address from both. Of one host its own is known from the beginning. Of several the addresses
+	// that they know may be others than those that were named.
+	c.DisableInitialHostLookup = !t.discover && len(t.Addresses) > 1
 	c.ReconnectInterval = reconnectInterval
 	c.ReconnectionPolicy = &gocql.ConstantReconnectionPolicy{MaxRetries: 1, Interval: reconnectInterval}
 	if t.User != "" {
@@ -44,7 +90,7 @@ func (t target) cluster() *gocql.ClusterConfig {
 func (t target) spread(c *gocql.ClusterConfig) *awake {
 	if !t.discover {
 		c.HostFilter = only(t.Addresses)
-		c.Events.DisableNodeStatusEvents, c.Events.DisableTopologyEvents = true, true
+		ignoreRing(c)
 		a := newAwake(gocql.RoundRobinHostPolicy())
 		c.PoolConfig.HostSelectionPolicy = a
 		return a
@@ -53,6 +99,13 @@ func (t target) spread(c *gocql.ClusterConfig) *awake {
 	a := newAwake(gocql.TokenAwareHostPolicy(gocql.DCAwareRoundRobinPolicy(t.dc), gocql.ShuffleReplicas()))
 	c.PoolConfig.HostSelectionPolicy = a
 	return a
+}
+
+// ignoreRing has a driver learn nothing of the ring. With a cache of the schema it would wait ten seconds, before it lets anybody in,
+// for all members to agree about it, which one that is down cannot.
+func ignoreRing(c *gocql.ClusterConfig) {
+	c.Metadata.CacheMode = gocql.Disabled
+	c.Events.DisableNodeStatusEvents, c.Events.DisableTopologyEvents, c.Events.DisableSchemaEvents = true, true, true
 }
 
 // connect opens the driver's session. The driver takes no context, and wraps the cause of a failure in text; so both

@@ -129,12 +129,15 @@ func (c *control) close() {
 // alone connects to one node and looks for no others.
 func alone(ctx context.Context, t target, address string) (*gocql.Session, error) {
 	t.Addresses, t.Namespace, t.discover, t.connections = []string{address}, "", false, 1
+	t, err := t.resolved(ctx)
+	if err != nil {
+		return nil, err
+	}
 	c := t.cluster()
 	c.Consistency = gocql.One
 	c.Timeout = t.Timeout // a node that hangs must not hold up what looks at all of them
-	c.Metadata.CacheMode = gocql.Disabled
 	c.HostFilter = only(t.Addresses)
-	c.Events.DisableNodeStatusEvents, c.Events.DisableTopologyEvents, c.Events.DisableSchemaEvents = true, true, true
+	ignoreRing(c)
 	return connect(ctx, t, c)
 }
 

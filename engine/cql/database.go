@@ -72,9 +72,13 @@ func (d *database) connections(ctx context.Context) (*connections, error) {
 	if d.closed {
 		return nil, refused(ctx, gocql.ErrSessionClosed)
 	}
-	config := d.target.cluster()
-	nodes := d.target.spread(config)
-	driver, err := connect(ctx, d.target, config)
+	t, err := d.target.resolved(ctx)
+	if err != nil {
+		return nil, err
+	}
+	config := t.cluster()
+	nodes := t.spread(config)
+	driver, err := connect(ctx, t, config)
 	if err != nil {
 		return nil, err
 	}

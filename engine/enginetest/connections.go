@@ -42,6 +42,7 @@ func testRefusedConnections(t *testing.T, h Harness) {
 	}{
 		{"a wrong password", func(t *engine.Target) { t.Password = "wrong" }, engine.Denied},
 		{"nothing listens", func(t *engine.Target) { t.Addresses = []string{closed.Addr().String()} }, engine.Unavailable},
+		{"a name that nobody knows", func(t *engine.Target) { t.Addresses = []string{"no-such-host.invalid:1"} }, engine.Unavailable},
 		{"nothing answers", func(t *engine.Target) {
 			t.Addresses, t.Timeout = []string{mute.Addr().String()}, 200*time.Millisecond
 		}, engine.Unavailable},
@@ -142,6 +143,17 @@ func testConnectionLost(t *testing.T, h Harness) {
 		_, err := db.Facts(t.Context())
 		return err
 	})
+}
+
+// A server is reached by the name of its host, and of another port than it knows of.
+func testHostName(t *testing.T, h Harness) {
+	h.table(t)
+	_, port, err := net.SplitHostPort(between(t, h.Target.Addresses[0]).address())
+	must(t, err)
+	db := h.open(t, func(t *engine.Target) { t.Addresses = []string{net.JoinHostPort("localhost", port)} })
+	must(t, session(t, db).Exec(t.Context(), h.Texts.All, nil))
+	_, err = db.Facts(t.Context())
+	must(t, err)
 }
 
 // inTime does what may fail for a while because a connection was lost: until that is noticed, and a new one made.

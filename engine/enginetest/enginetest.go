@@ -77,6 +77,7 @@ var common = []part{
 	{"Interrupt", testInterrupt},
 	{"ContextEnds", testContextEnds},
 	{"ConnectionLost", testConnectionLost},
+	{"HostName", testHostName},
 	{"Facts", testFacts},
 	{"KeyValue", testKeyValue},
 	{"Configurable", testConfigurable},

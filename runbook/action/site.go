@@ -35,8 +35,8 @@ type Site struct {
 	roles *roles // nil: the first of List is the primary; see AskRoles
 
 	mu    sync.Mutex
-	doors map[string]*door // to databases, by node
-	peers map[string]*Site // other clusters, by name
+	doors map[doorway]*door // to databases
+	peers map[string]*Site  // other clusters, by name
 	kept  []io.Closer
 	hub   *Site // of a peer: the site that it was reached from
 }
@@ -115,11 +115,34 @@ func (s *Site) Database(ctx context.Context, node string) (engine.Database, erro
 	if s.Engine == nil || len(n.Target.Addresses) == 0 {
 		return nil, fmt.Errorf("cluster %s: node %s has no database that is known", s.Name, n.Name)
 	}
-	db, err := s.door(n.Name).pass(ctx, s.Engine, n.Target)
+	db, err := s.door(doorway{n.Name, false}).pass(ctx, s.Engine, n.Target)
 	if err != nil {
 		return nil, fmt.Errorf("node %s: %w", n.Name, err)
 	}
 	return db, nil
+}
+
+// alone is a node's database where statements go to that node and no other. It needs nothing of the others, either.
+func (s *Site) alone(ctx context.Context, node string) (engine.Database, error) {
+	lone, ok := s.Engine.(engine.Lone)
+	if !ok {
+		return s.Database(ctx, node)
+	}
+	n, err := s.Node(ctx, node)
+	if err != nil {
+		return nil, err
+	}
+	db, err := s.door(doorway{n.Name, true}).pass(ctx, s.Engine, lone.Alone(n.Target))
+	if err != nil {
+		return nil, fmt.Errorf("node %s: %w", n.Name, err)
+	}
+	return db, nil
+}
+
+// doorway is where a door is: by a node, to all of its cluster or to the node alone.
+type doorway struct {
+	node  string
+	alone bool
 }
 
 // door is the way to one node's database. Each node has its own: one that does not answer keeps nobody from another.
@@ -128,16 +151,16 @@ type door struct {
 	db   engine.Database
 }
 
-func (s *Site) door(node string) *door {
+func (s *Site) door(at doorway) *door {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.doors == nil {
-		s.doors = map[string]*door{}
+		s.doors = map[doorway]*door{}
 	}
-	if s.doors[node] == nil {
-		s.doors[node] = &door{turn: make(chan struct{}, 1)}
+	if s.doors[at] == nil {
+		s.doors[at] = &door{turn: make(chan struct{}, 1)}
 	}
-	return s.doors[node]
+	return s.doors[at]
 }
 
 // pass returns the database, opened if it was not.

@@ -168,9 +168,9 @@ func (s *Site) Row(ctx context.Context, node, query string) ([]string, error) {
 	return row, err
 }
 
-// Use opens a session on a node for f. When ctx ends, it breaks the call off that is under way.
+// Use opens a session on a node, and no other, for f. When ctx ends, it breaks the call off that is under way.
 func (s *Site) Use(ctx context.Context, node string, f func(engine.Session) error) error {
-	db, err := s.Database(ctx, node)
+	db, err := s.alone(ctx, node)
 	if err != nil {
 		return err
 	}

@@ -128,8 +128,7 @@ func (m Marker) look(ctx context.Context, c action.Claim, cannot error) error {
 	return nil
 }
 
-// clearing is how long it is tried to give a claim back: a run may have restarted who is asked a moment ago, and to be let in
-// takes ten seconds while members disagree about the schema.
+// clearing is how long it is tried to give a claim back: a run may have restarted who is asked a moment ago.
 const clearing = 20 * time.Second
 
 // Clear gives a claim back, also one of an earlier epoch of the run, which could not prolong it since; that of another stays. What
@@ -212,55 +211,19 @@ func (m Marker) row(ctx context.Context, statement string) ([]engine.Value, erro
 	return nil, last
 }
 
-func (m Marker) ask(ctx context.Context, n action.Node, statement string) ([]engine.Value, error) {
-	db, err := m.Site.Database(ctx, n.Name)
-	if err != nil {
-		return nil, err
-	}
-	session, err := begun(ctx, db)
-	if err != nil {
-		return nil, err
-	}
-	defer session.Close()
-	r := engine.Result{Keep: true}
-	if err := session.Exec(ctx, statement, &r); err != nil || r.Rows == 0 {
-		return nil, err
-	}
-	row := make([]engine.Value, r.Columns)
-	for i := range row {
-		row[i] = r.At(0, i)
-	}
-	return row, nil
-}
-
-// beginning is how long connections may take that nobody waits for any more.
-const beginning = 30 * time.Second
-
-// begun is a session. While a member is down that has missed a change of the schema, the driver waits ten seconds for it to agree
-// before it lets anybody in, longer than a run waits for an answer: the connections are opened all the same, for the next question.
-func begun(ctx context.Context, db engine.Database) (engine.Session, error) {
-	type begun struct {
-		engine.Session
-		err error
-	}
-	opening, cancel := context.WithTimeout(context.WithoutCancel(ctx), beginning)
-	opened := make(chan begun, 1)
-	go func() {
-		defer cancel()
-		s, err := db.Session(opening)
-		opened <- begun{s, err}
-	}()
-	select {
-	case b := <-opened:
-		return b.Session, b.err
-	case <-ctx.Done():
-		go func() {
-			if b := <-opened; b.err == nil {
-				b.Close()
-			}
-		}()
-		return nil, engine.Ended(ctx, true)
-	}
+func (m Marker) ask(ctx context.Context, n action.Node, statement string) (row []engine.Value, err error) {
+	err = m.Site.Use(ctx, n.Name, func(session engine.Session) error {
+		r := engine.Result{Keep: true}
+		if err := session.Exec(ctx, statement, &r); err != nil || r.Rows == 0 {
+			return err
+		}
+		row = make([]engine.Value, r.Columns)
+		for i := range row {
+			row[i] = r.At(0, i)
+		}
+		return nil
+	})
+	return row, err
 }
 
 // text writes a text as a literal of CQL.

@@ -20,29 +20,25 @@ type keyspace struct {
 }
 
 // keyspaces asks a node which there are. What is kept on every node alone is left out.
-func keyspaces(ctx context.Context, on *action.Site, node string) ([]keyspace, error) {
-	db, err := on.Database(ctx, node)
+func keyspaces(ctx context.Context, on *action.Site, node string) (all []keyspace, err error) {
+	err = on.Use(ctx, node, func(session engine.Session) error {
+		r := engine.Result{Keep: true}
+		if err := session.Exec(ctx, "SELECT keyspace_name, replication FROM system_schema.keyspaces", &r); err != nil {
+			return err
+		}
+		for i := range r.Rows {
+			k := keyspace{name: string(r.At(i, 0).Data), replicas: map[string]int{}}
+			if k.replicas, err = replicasOf(string(r.At(i, 1).Data)); err != nil {
+				return fmt.Errorf("keyspace %s: %w", k.name, err)
+			}
+			if k.replicas != nil {
+				all = append(all, k)
+			}
+		}
+		return nil
+	})
 	if err != nil {
-		return nil, err
-	}
-	session, err := db.Session(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("node %s: %w", node, err)
-	}
-	defer session.Close()
-	r := engine.Result{Keep: true}
-	if err := session.Exec(ctx, "SELECT keyspace_name, replication FROM system_schema.keyspaces", &r); err != nil {
 		return nil, fmt.Errorf("node %s, read the keyspaces: %w", node, err)
-	}
-	var all []keyspace
-	for i := range r.Rows {
-		k := keyspace{name: string(r.At(i, 0).Data), replicas: map[string]int{}}
-		if k.replicas, err = replicasOf(string(r.At(i, 1).Data)); err != nil {
-			return nil, fmt.Errorf("keyspace %s: %w", k.name, err)
-		}
-		if k.replicas != nil {
-			all = append(all, k)
-		}
 	}
 	return all, nil
 }
