@@ -82,6 +82,9 @@ func (e readOnlyEngine) Open(ctx context.Context, t engine.Target) (engine.Datab
 	return readOnlyDatabase{db}, nil
 }
 
+// Alone is the engine's.
+func (e readOnlyEngine) Alone(t engine.Target) engine.Target { return engine.Alone(e.Engine, t) }
+
 type readOnlyDatabase struct{ engine.Database }
 
 func (d readOnlyDatabase) Session(ctx context.Context) (engine.Session, error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"sync"
 
@@ -108,6 +109,11 @@ func (s *Site) Node(ctx context.Context, name string) (Node, error) {
 
 // Database returns a node's database; without a name, the primary's. It stays open until the site is closed.
 func (s *Site) Database(ctx context.Context, node string) (engine.Database, error) {
+	return s.database(ctx, node, false)
+}
+
+// database is a node's, from which all of its cluster is reached, or where statements go to the node alone and need nothing of others.
+func (s *Site) database(ctx context.Context, node string, alone bool) (engine.Database, error) {
 	n, err := s.Node(ctx, node)
 	if err != nil {
 		return nil, err
@@ -115,24 +121,12 @@ func (s *Site) Database(ctx context.Context, node string) (engine.Database, erro
 	if s.Engine == nil || len(n.Target.Addresses) == 0 {
 		return nil, fmt.Errorf("cluster %s: node %s has no database that is known", s.Name, n.Name)
 	}
-	db, err := s.door(doorway{n.Name, false}).pass(ctx, s.Engine, n.Target)
-	if err != nil {
-		return nil, fmt.Errorf("node %s: %w", n.Name, err)
+	at, target := doorway{node: n.Name}, n.Target
+	if alone {
+		target = engine.Alone(s.Engine, target)
+		at.alone = !maps.Equal(target.Options, n.Target.Options) // where it makes a difference
 	}
-	return db, nil
-}
-
-// alone is a node's database where statements go to that node and no other. It needs nothing of the others, either.
-func (s *Site) alone(ctx context.Context, node string) (engine.Database, error) {
-	lone, ok := s.Engine.(engine.Lone)
-	if !ok {
-		return s.Database(ctx, node)
-	}
-	n, err := s.Node(ctx, node)
-	if err != nil {
-		return nil, err
-	}
-	db, err := s.door(doorway{n.Name, true}).pass(ctx, s.Engine, lone.Alone(n.Target))
+	db, err := s.door(at).pass(ctx, s.Engine, target)
 	if err != nil {
 		return nil, fmt.Errorf("node %s: %w", n.Name, err)
 	}

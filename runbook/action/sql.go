@@ -170,7 +170,7 @@ func (s *Site) Row(ctx context.Context, node, query string) ([]string, error) {
 
 // Use opens a session on a node, and no other, for f. When ctx ends, it breaks the call off that is under way.
 func (s *Site) Use(ctx context.Context, node string, f func(engine.Session) error) error {
-	db, err := s.alone(ctx, node)
+	db, err := s.database(ctx, node, true)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"plimsoll/engine"
 	enginecql "plimsoll/engine/cql"
 	"plimsoll/runbook/action"
+	"plimsoll/runbook/action/cql"
 )
 
 // hangs freezes a node, as a host that is paused or waits for its disk would: its connections stay open, and it answers
@@ -42,6 +43,7 @@ func (w world) hangs(node string) {
 		return err == nil && known && !m.Up
 	})
 	w.changesSchema("n1")
+	w.claimsAtOnce()
 	w.refuses(w.task("cql.decommission", "node: n2"), "it takes connections and answers nothing: it hangs")
 	if err := w.cluster.Thaw(ctx, node); err != nil {
 		w.Fatal(err)
@@ -72,6 +74,26 @@ func (w world) changesSchema(asked string) {
 		there, err := w.site.Value(w.Context(), asked, "SELECT table_name FROM system_schema.tables WHERE keyspace_name = 'plimsoll' AND table_name = 'later'")
 		return err == nil && there == "later"
 	})
+}
+
+// claimsAtOnce expects that a Plimsoll which begins now gets the ring in the time that a run has for it, shorter than the ten seconds
+// for which the driver waits for a member that missed a change of the schema.
+func (w world) claimsAtOnce() {
+	w.Helper()
+	site := action.OfLab(w.cluster, enginecql.Engine{}, w.site.Local)
+	defer func() { _ = site.Close() }()
+	ctx, cancel := context.WithTimeout(w.Context(), 8*time.Second)
+	defer cancel()
+	m, mine := cql.Marker{Site: site}, action.Claim{Cluster: "c", Run: "late", Holder: "here", Epoch: 1, For: time.Minute}
+	if err := m.Claim(ctx, mine); err != nil {
+		w.Errorf("while a member is away that missed a change of the schema: %v", err)
+	}
+	if _, err := site.ReadOnly().Value(ctx, "n1", "SELECT run FROM plimsoll.claim WHERE id = 1"); err != nil {
+		w.Errorf("read by a check meanwhile: %v", err)
+	}
+	if err := m.Clear(w.Context(), mine); err != nil {
+		w.Fatal(err)
+	}
 }
 
 // disagrees expects that a node which hung while the schema changed has another version when it is back. Nothing is begun, until it
