@@ -148,7 +148,7 @@ func (t *Trial) quantity(m Metric, e comparison, p place, r *recording) analyze.
 	switch {
 	case m.ofLedger(), m.Name == "recovery_time" && c.ledger != nil:
 		q.Exact = r.told(m, c.Name, 0, m.Phase)
-	case m.Name == "recovery_time":
+	case m.Name == "recovery_time" || m.Name == "impact_time":
 		took, back, found := r.recoveryTime(c.Name, m.Phase)
 		if found && (back || e.refuted(took, 1)) {
 			q.Exact = &took

@@ -184,7 +184,7 @@ func (t *terms) duringStep(m Metric, arguments []ast.Node) (Metric, error) {
 	switch {
 	case !is:
 		return m, t.at.Errorf("during(%q, %s): expected the name of a step in quotes", phase.Value, arguments[1].String())
-	case m.Name == "recovery_time" || m.ofNode():
+	case m.Name == "recovery_time" || m.Name == "impact_time" || m.ofNode():
 		return m, t.at.Errorf("%s is of a whole phase, not of a step", m.Name)
 	case !slices.Contains(t.steps[phase.Value], span{key: step.Value}.id()):
 		return m, t.unknown("step of "+phase.Value, step.Value, t.steps[phase.Value])

@@ -12,7 +12,7 @@ import (
 
 // Metric is one measured number as an expectation names it, with where it is taken.
 type Metric struct {
-	Name      string  // throughput, errors, error_share, late, skipped, quantile, mean, max, recovery_time, warmth, warm_time, one of ledgerMetrics, or with Signal one of signalStatistics
+	Name      string  // throughput, errors, error_share, late, skipped, quantile, mean, max, recovery_time, impact_time, warmth, warm_time, one of ledgerMetrics, or with Signal one of signalStatistics
 	Signal    string  // of a statistic of a signal: mysql.threads_running
 	Quantile  float64 // of a quantile, 0 to 1
 	Basis     basis   // of quantile, mean and max
@@ -37,11 +37,11 @@ const (
 var quantiles = map[string]float64{"p50": .5, "p75": .75, "p90": .9, "p95": .95, "p99": .99, "p999": .999}
 
 // plainMetrics are those that are named without arguments.
-var plainMetrics = append([]string{"throughput", "errors", "error_share", "late", "skipped", "recovery_time", "warmth", "warm_time"}, ledgerMetrics...)
+var plainMetrics = append([]string{"throughput", "errors", "error_share", "late", "skipped", "recovery_time", "impact_time", "warmth", "warm_time"}, ledgerMetrics...)
 
 // exact tells the metrics that are counted, not estimated.
 func (m Metric) exact() bool {
-	return slices.Contains([]string{"errors", "late", "skipped", "recovery_time", "warmth", "warm_time"}, m.Name)
+	return slices.Contains([]string{"errors", "late", "skipped", "recovery_time", "impact_time", "warmth", "warm_time"}, m.Name)
 }
 
 // ofNode tells the metrics that are measured by node.
@@ -63,7 +63,7 @@ func (m Metric) unit() string {
 		return "per_second"
 	case "error_share", "warmth":
 		return "share"
-	case "recovery_time", "recovery_point", "warm_time", "quantile", "mean", "max":
+	case "recovery_time", "impact_time", "recovery_point", "warm_time", "quantile", "mean", "max":
 		return "ms"
 	}
 	return "count"

@@ -1,11 +1,13 @@
 package trial
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"plimsoll/analyze"
 	"plimsoll/series"
+	"plimsoll/workload"
 )
 
 // A service that was not back within the data refutes a shorter recovery time, and leaves a longer one open.
@@ -36,5 +38,46 @@ expect:
 	findings := analyze.Judge(tr.claims(&r), tr.options())
 	if len(findings) != 2 || findings[0].Verdict != analyze.Fail || findings[1].Verdict != analyze.Inconclusive {
 		t.Errorf("%+v", findings)
+	}
+}
+
+// A ledger tells when writes were taken again; when the service was as before is another question, with a metric of its own.
+func TestTheTimeOfAnImpactIsNotTheLedgers(t *testing.T) {
+	tr := parse(t, `
+trial: slow afterwards
+cluster: {engine: mariadb}
+load: {workload: oltp, connections: 4, ledger: {rate: 20}}
+timeline:
+  - baseline: 10s
+  - run: lab/freeze
+    with: {node: n1}
+expect:
+  - recovery_time < 5s
+  - impact_time < 5s
+  - impact_time < 60s
+`, Options{})
+	var r recording
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	a := &workload.Audit{Begun: at, Acknowledged: 400}
+	for _, part := range []struct {
+		phase string
+		rate  int64
+	}{{"baseline", 1000}, {"lab/freeze", 100}} {
+		s := r.begin(stretch{round: 1, phase: part.phase, from: at, to: at.Add(10 * time.Second), change: part.phase != "baseline"})
+		for range 10 {
+			s.all = append(s.all, analyze.Second{Start: at, Length: time.Second, Tally: series.Tally{Scheduled: part.rate, Done: part.rate}})
+			at = at.Add(time.Second)
+		}
+	}
+	for m := workload.Moment(0); m < 20_000; m += 50 {
+		a.Acks.Add(m)
+	}
+	r.audits = []audited{{"", 1, a}}
+	var got []analyze.Answer
+	for _, f := range analyze.Judge(tr.claims(&r), tr.options()) {
+		got = append(got, f.Verdict)
+	}
+	if want := []analyze.Answer{analyze.Pass, analyze.Fail, analyze.Inconclusive}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

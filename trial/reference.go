@@ -139,6 +139,7 @@ difference. What an expectation leaves open is asked everywhere: one that names 
 | ` + "`errors`, `late`, `skipped`" + ` | counted, not estimated |
 | ` + "`error_share`" + ` | errors of what was scheduled, 0 to 1 |
 | ` + "`recovery_time`" + ` | from the onset of a change's impact until the service was back; with a ledger, the longest time from one acknowledged write to the next, from a change on |
+| ` + "`impact_time`" + ` | from the onset of a change's impact until throughput and response times were back where they had been, also with a ledger; not back within the data: recovered later than that |
 | ` + "`lost_writes`, `duplicated_writes`, `corrupt_writes`, `stale_reads`" + ` | counted by a ledger (` + "`load: {ledger: {rate: 200}}` or `workload: ledger`" + `), over all rounds; during a change, those that it is to blame for |
 | ` + "`recovery_point`" + ` | with a ledger: how much older the oldest lost write is than the last acknowledgement before the database stopped answering; 0 when none is lost |
 | ` + "`warmth`" + ` | the share, 0 to 1, of a node's pages of the data set that a change left in its memory; of several nodes the least |

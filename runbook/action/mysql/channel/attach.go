@@ -131,7 +131,7 @@ func (a *attachment) Act(ctx context.Context, on *action.Site, call action.Call)
 		}
 	}
 	if a.ReadOnly {
-		if err := replica.do(ctx, "refuse writes", replica.still()...); err != nil {
+		if err := replica.refuse(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -260,7 +260,7 @@ func (a *attachment) Undo(ctx context.Context, on *action.Site, call action.Call
 		return err
 	}
 	if before, known := call.Before["read_only"].(bool); known && !before && a.ReadOnly {
-		return replica.do(ctx, "take writes", replica.writable()...)
+		return replica.release(ctx)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"plimsoll/runbook/action"
+	"plimsoll/runbook/action/mysql/replication"
 	"plimsoll/runbook/action/mysql/statement"
 )
 
@@ -185,6 +186,9 @@ func (c *cutover) Act(ctx context.Context, on *action.Site, call action.Call) (a
 		if err := s.approach(ctx, call); err != nil {
 			return nil, err
 		}
+		if err := replication.Keep(ctx, s.from.on, s.from.node, true); err != nil { // before the gap, in which clients wait
+			return nil, err
+		}
 		gap, err := c.move(ctx, on, s)
 		on.RolesChanged()
 		if err != nil {
@@ -318,7 +322,7 @@ func (c *cutover) giveUp(ctx context.Context, on *action.Site) error {
 
 // stay brings two servers of which the new one takes no writes yet back to where they were.
 func (s *scene) stay(ctx context.Context) error {
-	if err := s.from.do(ctx, "take writes", s.from.writable()...); err != nil {
+	if err := s.from.release(ctx); err != nil {
 		return err
 	}
 	if s.backward != nil {
@@ -334,6 +338,9 @@ func (s *scene) stay(ctx context.Context) error {
 
 // complete does what is left when the writes have moved: the replica that was forgets its source, and the way back begins.
 func (c *cutover) complete(ctx context.Context, s *scene) error {
+	if err := replication.Keep(ctx, s.to.on, s.to.node, false); err != nil { // and after it
+		return err
+	}
 	if err := s.refresh(ctx); err != nil {
 		return err
 	}

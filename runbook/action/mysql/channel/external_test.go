@@ -55,6 +55,12 @@ func external(w world) {
 	ws.end()
 	w.kept("n1", ws)
 	w.act(compareRows, `{source: n1, node: n2, hold: 5m}`)
+	for node, refuses := range map[string]bool{"n1": false, "n2": true} {
+		w.restart(node)
+		if v := w.value(node, "SELECT @@GLOBAL.read_only"); refuses != (v != "0" && v != "OFF") {
+			w.Errorf("%s after the writes went there and back, and a restart: read_only is %s", node, v)
+		}
+	}
 	w.do("n2", "SET GLOBAL read_only = OFF")
 	w.refuses(cutOver, `{from: n1, to: n2, max_gap: 5m}`, "n2 takes writes of its own")
 	w.sub("purged", purged)

@@ -187,6 +187,18 @@ func (w world) assign(node string, settings map[string]string) {
 	}
 }
 
+// restart stops a node and starts it.
+func (w world) restart(node string) {
+	w.Helper()
+	n, err := w.site.Node(w.Context(), node)
+	if err != nil {
+		w.Fatal(err)
+	}
+	if err := errors.Join(n.Server.Stop(w.Context()), n.Server.Start(w.Context())); err != nil {
+		w.Fatal(err)
+	}
+}
+
 // refuses expects an action to decline, by its check or its act, for a reason.
 func (w world) refuses(a action.Action, with, want string) {
 	w.Helper()

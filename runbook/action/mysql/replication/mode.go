@@ -132,6 +132,18 @@ func (s *server) setMode(ctx context.Context, m mode) error {
 	return s.do(ctx, "", "SET GLOBAL super_read_only = 0", "SET GLOBAL read_only = 0")
 }
 
+// Keep has a server refuse writes, or take them, after its next start too. What it does now stays as it is.
+func Keep(ctx context.Context, on *action.Site, node string, refusing bool) error {
+	s, err := serverOf(ctx, on, node)
+	if err != nil {
+		return err
+	}
+	if refusing {
+		return s.keepMode(ctx, s.refusing())
+	}
+	return s.keepMode(ctx, s.taking())
+}
+
 func (s *server) keepMode(ctx context.Context, m mode) error {
 	if own, ok := s.node.Server.(action.Assignable); ok {
 		return assignMode(ctx, own, m)
