@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +26,7 @@ type Rehearsal struct {
 	Product  string         `json:"product"`
 	Minor    string         `json:"minor"` // 11.4
 	Topology string         `json:"topology"`
+	Idle     bool           `json:"idle,omitempty"` // nothing was to be done: it shows nothing
 	// Took is how long its steps took, in seconds: later runs tell by it how far they are.
 	Took map[string]float64 `json:"took,omitempty"`
 }
@@ -40,6 +42,7 @@ func (s *State) Rehearsal(run, trial string, passed bool) Rehearsal {
 		Took:  took,
 		Trial: trial, Run: run, Passed: passed && s.Outcome == Done, At: time.Now().UTC(), Hash: h.Hash, Versions: h.Versions,
 		Product: h.Product, Minor: minor(h.Version), Topology: h.Topology,
+		Idle: !slices.ContainsFunc(s.Items, func(i *Item) bool { return i.Acts }),
 	}
 }
 
@@ -116,6 +119,8 @@ func differs(r Rehearsal, b *Runbook, h Header) string {
 	switch {
 	case !r.Passed:
 		return "did not pass"
+	case r.Idle:
+		return "changed nothing: no step had anything to do"
 	case r.Hash != h.Hash:
 		return "was of another text of the runbook"
 	case !maps.Equal(r.Versions, h.Versions):

@@ -78,6 +78,7 @@ func TestARehearsalOfSomethingElseDoesNotCount(t *testing.T) {
 		{"", func(*Rehearsal) {}},
 		{"", func(r *Rehearsal) { r.At = time.Now().Add(-23 * time.Hour) }},
 		{"did not pass", func(r *Rehearsal) { r.Passed = false }},
+		{"changed nothing", func(r *Rehearsal) { r.Idle = true }},
 		{"another text", func(r *Rehearsal) { r.Hash = "g" }},
 		{"other versions of its actions", func(r *Rehearsal) { r.Versions = map[string]int{"command": 2} }},
 		{"was on MySQL 10.11", func(r *Rehearsal) { r.Product = "MySQL" }},
@@ -85,7 +86,7 @@ func TestARehearsalOfSomethingElseDoesNotCount(t *testing.T) {
 		{"class many, this is pair", func(r *Rehearsal) { r.Topology = "many" }},
 		{"too old", func(r *Rehearsal) { r.At = time.Now().Add(-25 * time.Hour) }},
 	} {
-		st := State{Header: h, Outcome: Done, Book: &Runbook{}}
+		st := State{Header: h, Outcome: Done, Book: &Runbook{}, Items: []*Item{{}, {Acts: true}}}
 		st.Header.Version = "10.11.9" // another patch of the same minor version
 		r := st.Rehearsal("r", "trial", true)
 		c.change(&r)
@@ -95,5 +96,22 @@ func TestARehearsalOfSomethingElseDoesNotCount(t *testing.T) {
 	}
 	if (&State{Outcome: Broken}).Rehearsal("r", "trial", true).Passed {
 		t.Error("a run that failed counts as a passed rehearsal")
+	}
+}
+
+// A rehearsal in which every step found its work done, or was left out, shows nothing of how it is done.
+func TestARehearsalOfNothingDoesNotCount(t *testing.T) {
+	b := newBench(t)
+	b.put("b", "")
+	book := b.parse(`
+runbook: test/gated
+gate: {rehearsals: 1}
+steps:
+  - {id: a, if: cluster.environment == "production", uses: command, with: {run: "touch DIR/a", check: "test -e DIR/a"}}
+  - {id: b, uses: command, with: {run: "touch DIR/b", check: "test -e DIR/b"}}
+`)
+	st := b.stintOf(b.begin(Request{Book: book}), Order{Do: "run"})
+	if r := st.Rehearsal("r", "trial", true); !r.Passed || !r.Idle {
+		t.Errorf("a rehearsal of nothing: %+v", r)
 	}
 }

@@ -227,3 +227,45 @@ func TestARunWithoutAMeterIsHeldAndParks(t *testing.T) {
 		t.Errorf("status %q", st.Status())
 	}
 }
+
+// What a metric was before the change is what it is compared with after a failure too, not what the change has made of it.
+func TestTheBaselineIsThatOfBeforeTheChange(t *testing.T) {
+	b := newBench(t)
+	d := &dial{load: 10}
+	b.Meter = func(*action.Site) Meter { return d }
+	b.put("fail", "")
+	run := b.begin(Request{Book: b.parse(`
+runbook: test/baseline
+guardrails:
+  - {name: load, when: "db.load > 2 * baseline.db.load"}
+steps:
+  - {id: a, uses: command, with: {run: "touch DIR/a", check: "test -e DIR/a"}}
+  - {id: b, uses: command, with: {run: "test ! -e DIR/fail", repeatable: true}}
+`)})
+	if st := b.stintOf(run, Order{Do: "run"}); st.Outcome != Broken || st.Baseline["db.load"] != 10 {
+		t.Fatalf("%q, baseline %v", st.Outcome, st.Baseline)
+	}
+	for _, e := range b.events(run, Intended)[1:] {
+		if e.Baseline != nil {
+			t.Errorf("%s: the baseline %v was taken anew", e.Step, e.Baseline)
+		}
+	}
+	d.set(100, nil)
+	b.remove("fail")
+	e, err := b.Execute(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = e.Close(t.Context()) }()
+	if err := b.Start(t.Context(), e, run, Order{Do: "resume"}); err != nil {
+		t.Fatal(err)
+	}
+	b.until(run, func(st *State) bool { return st.Status() == "held" })
+	d.set(10, nil)
+	if err := e.Wait(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+	if st := b.stateOf(run); st.Outcome != Done {
+		t.Errorf("when the load is as before: %q, %s", st.Outcome, st.Why)
+	}
+}

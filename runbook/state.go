@@ -117,6 +117,9 @@ func (s *State) Apply(entry durable.Entry, actions []action.Action) error {
 	if e.Kind == Opened {
 		s.Stint, s.Since = entry.Stint, entry.At
 	}
+	if e.Baseline != nil {
+		s.Baseline = e.Baseline
+	}
 	if e.Step != "" && e.Kind != Targeted && e.Kind != Ready && e.Kind != Said {
 		item := s.Item(e.Step)
 		if item == nil {
@@ -168,9 +171,6 @@ func (s *State) apply(e Event, actions []action.Action) error {
 		s.Outcome, s.Why = e.Outcome, e.Reason
 	default:
 		return fmt.Errorf("an event of kind %q, which this Plimsoll does not know", e.Kind)
-	}
-	if e.Baseline != nil {
-		s.Baseline = e.Baseline
 	}
 	return nil
 }
