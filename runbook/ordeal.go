@@ -28,6 +28,7 @@ type Ordeal struct {
 	Took     time.Duration `json:"took_ns"`            // all of it
 	Asks     []string      `json:"asks,omitempty"`     // steps that stop for a person when they are cut off: declared so
 	Stays    []string      `json:"stays,omitempty"`    // steps that cannot be taken back: declared so
+	Untried  []string      `json:"untried,omitempty"`  // steps that never acted, for there was nothing for them to do
 	Troubles []Trouble     `json:"troubles,omitempty"` // empty: it stood
 }
 

@@ -205,3 +205,16 @@ func TestWhatATortureComparesOfAStepThatStays(t *testing.T) {
 		t.Error("another process is not seen after a step that can be taken back")
 	}
 }
+
+// A step that has nothing to do is tried by no try, and the ordeal says so.
+func TestTheTortureNamesWhatItDidNotTry(t *testing.T) {
+	b := newBench(t)
+	o := b.ordeal(`runbook: test/torture
+steps:
+  - {id: a, uses: command, with: {run: "touch DIR/f", check: "test -e DIR/f", undo: "rm -f DIR/f", repeatable: true}}
+  - {id: b, uses: command, with: {run: "exit 7", check: "true", undo: "exit 8", repeatable: true}}
+`, &board{})
+	if len(o.Troubles) > 0 || strings.Join(o.Untried, " ") != "b" {
+		t.Errorf("troubles %v, not tried %q", o.Troubles, o.Untried)
+	}
+}

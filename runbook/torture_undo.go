@@ -43,14 +43,19 @@ func (t *Torture) fail(ctx context.Context, o *Ordeal) error {
 		}
 	})
 	for _, id := range ids {
+		acted := false
 		if err := t.undone(ctx, o, "failed at "+id, func(ctx context.Context, task action.Task, on *action.Site, c action.Call) (action.Facts, error) {
 			out, err := task.Act(ctx, on, c)
+			acted = acted || idOf(c.Step) == id
 			if err == nil && idOf(c.Step) == id {
 				err = &action.Refusal{Reason: "failed by the torture"}
 			}
 			return out, err
 		}, id); err != nil {
 			return err
+		}
+		if !acted {
+			o.Untried = appendNew(o.Untried, id)
 		}
 	}
 	return nil

@@ -147,6 +147,9 @@ func showOrdeal(c console, o runbook.Ordeal, asJSON bool) error {
 		for _, id := range o.Asks {
 			fmt.Fprintf(c.out, "step %s stops for a person when it is cut off\n", id)
 		}
+		for _, id := range o.Untried {
+			fmt.Fprintf(c.out, "step %s was not tried: it found nothing to do\n", id)
+		}
 		fmt.Fprintf(c.out, "%d tries in %s, the lab brought back %d times; a killed run went on within %s: %d troubles\n",
 			o.Tries, o.Took.Round(time.Second), o.Restored, o.Resumed.Round(time.Millisecond), len(o.Troubles))
 	}
