@@ -83,6 +83,21 @@ func (s *Store) Release(ctx context.Context, name, holder string) error {
 	return nil
 }
 
+// ReleaseOrphan gives back a lease that ran out and whose holder is no run of this store: what a process left that died when it
+// had taken the lease for a run and had not made the run. It tells whether it did.
+func (s *Store) ReleaseOrphan(ctx context.Context, name string) (bool, error) {
+	now, err := s.now(ctx)
+	if err != nil {
+		return false, err
+	}
+	n, err := s.db.exec(ctx, `UPDATE {leases} SET holder = '' WHERE name = ? AND expires < ?
+		AND NOT EXISTS (SELECT 1 FROM {runs} r WHERE r.run = {leases}.holder)`, name, now.UnixMicro())
+	if err != nil {
+		return false, fmt.Errorf("give back the lease of %s: %w", name, err)
+	}
+	return n > 0, nil
+}
+
 // Lease returns who has a lease; a free one has no holder.
 func (s *Store) Lease(ctx context.Context, name string) (Lease, error) {
 	l := Lease{Name: name}

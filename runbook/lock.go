@@ -27,7 +27,7 @@ func (s *Service) take(ctx context.Context, site *action.Site, st *State, run st
 		h, err := hold(ctx, s.Store, marker, claim)
 		var held *durable.HeldError
 		var claimed *action.ClaimedError
-		if errors.As(err, &claimed) && s.forget(ctx, marker, claimed) {
+		if errors.As(err, &claimed) && s.forget(ctx, marker, claimed) || errors.As(err, &held) && s.orphaned(ctx, marker, name, held.Lease) {
 			h, err = hold(ctx, s.Store, marker, claim)
 		}
 		if h != nil {
@@ -52,6 +52,27 @@ func (s *Service) forget(ctx context.Context, m Marker, c *action.ClaimedError) 
 		return false
 	}
 	return m.Clear(ctx, s.claim(st, c.Cluster, c.Run)) == nil
+}
+
+// orphaned frees a cluster that a process took for a run and died before it made the run: nobody can resume or cancel that one.
+// While its lease holds it may be alive still. The claim goes first: without the lease, nobody would know that it is from here.
+func (s *Service) orphaned(ctx context.Context, m Marker, cluster string, lease durable.Lease) bool {
+	if lease.Expires.After(time.Now()) || !s.unmade(ctx, lease.Holder) {
+		return false
+	}
+	if m != nil {
+		if err := m.Clear(ctx, action.Claim{Cluster: cluster, Run: lease.Holder, Holder: s.Holder, Epoch: lease.Epoch}); err != nil {
+			return false
+		}
+	}
+	freed, err := s.Store.ReleaseOrphan(ctx, lease.Name)
+	return err == nil && freed
+}
+
+// unmade tells whether there is no such run in the store.
+func (s *Service) unmade(ctx context.Context, run string) bool {
+	_, err := s.Store.Run(ctx, run)
+	return errors.Is(err, durable.ErrNoRun)
 }
 
 func (s *Service) marker(on *action.Site) Marker {
@@ -116,11 +137,13 @@ type BusyError struct {
 	By           string    // who executes or executed it, and where
 	Since        time.Time // when it began; zero: not known
 	Status       string
-	Idle         bool // nobody executes it any more
+	Idle         bool      // nobody executes it any more
+	Unmade       bool      // it is being begun, or its process died before it was
+	Until        time.Time // of the lock, if it is not prolonged
 }
 
 func (s *Service) busy(ctx context.Context, cluster string, lease durable.Lease) error {
-	e := &BusyError{Cluster: cluster, Run: lease.Holder, Idle: lease.Expires.Before(time.Now())}
+	e := &BusyError{Cluster: cluster, Run: lease.Holder, Idle: lease.Expires.Before(time.Now()), Until: lease.Expires, Unmade: s.unmade(ctx, lease.Holder)}
 	if st, err := s.State(ctx, lease.Holder); err == nil {
 		e.By, e.Since, e.Status = st.Holder, st.Header.At, st.Status()
 		if e.By == "" {
@@ -138,6 +161,9 @@ func (e *BusyError) Error() string {
 	if !e.Since.IsZero() {
 		text += ", since " + e.Since.Local().Format(time.DateTime)
 	}
+	if e.Unmade {
+		text += ", which is being begun"
+	}
 	if e.Status != "" {
 		text += ": " + e.Status
 	}
@@ -146,6 +172,12 @@ func (e *BusyError) Error() string {
 
 // Hint says what to do.
 func (e *BusyError) Hint() string {
+	if e.Unmade && !e.Idle {
+		return "try again in a moment; if the process that began it died, the cluster is free after " + e.Until.Local().Format(time.TimeOnly)
+	}
+	if e.Unmade {
+		return "its process died, and the cluster does not say that it gave its claim back: try again when it answers, or --break-lock REASON takes its lock"
+	}
 	hint := fmt.Sprintf("plimsoll runbook status %s; then resume or cancel it", e.Run)
 	if e.Idle {
 		hint += "; nobody executes it: --break-lock REASON takes its lock"
