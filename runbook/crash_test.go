@@ -199,6 +199,33 @@ func TestARunThatWasKilledAndIsGivenUpDoesNothingMore(t *testing.T) {
 	}
 }
 
+// TestAnUndoThatOutlivedItsPlimsollIsWaitedFor has an undo that kills the process which began it, and goes on: by the action
+// itself, and by another that the step names.
+func TestAnUndoThatOutlivedItsPlimsollIsWaitedFor(t *testing.T) {
+	const undo = `"echo begin >> DIR/log; mkdir DIR/once 2>/dev/null && kill -9 $PPID; sleep 0.7; echo end >> DIR/log; rm -f DIR/a"`
+	for name, step := range map[string]string{
+		"by the action": `{id: a, uses: command, with: {run: "touch DIR/a", check: "test -e DIR/a", repeatable: true, undo: UNDO}}`,
+		"by another": `{id: a, uses: command, with: {run: "touch DIR/a", check: "test -e DIR/a", repeatable: true, effect: irreversible},
+     undo: {uses: command, with: {run: UNDO, check: "! test -e DIR/a", repeatable: true}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			state, folder := t.TempDir(), t.TempDir()
+			t.Setenv("RUNBOOK_BOOK", "runbook: test/outlives\non_failure: undo\nsteps:\n  - "+strings.ReplaceAll(step, "UNDO", undo)+"\n  - {id: b, uses: command, with: {run: \"false\", undo: \"true\"}}\n")
+			if !spawn(t, state, folder, 0, false) {
+				t.Fatal("it was not killed")
+			}
+			if spawn(t, state, folder, 0, false) {
+				t.Fatal("it was killed again")
+			}
+			log, err := os.ReadFile(filepath.Join(folder, "log"))
+			text := strings.Join(strings.Fields(string(log)), " ")
+			if err != nil || text != "begin end" && text != "begin end begin end" {
+				t.Errorf("two undos at once: %q, %v", text, err)
+			}
+		})
+	}
+}
+
 // examine looks at what one crash left.
 func examine(t *testing.T, b *bench, state, folder, when string) {
 	t.Helper()

@@ -165,6 +165,9 @@ func (r *runner) beginUndo(i *Item) {
 	key, step, on, inputs := i.Key, i.Step, i.Cluster, i.Inputs
 	call := r.call(i)
 	call.Before = i.Found
+	if call.Token == "" { // it was to be done anew: what is found by no token is that of every step
+		call.Token = r.journal.Run() + "-undo-" + key
+	}
 	env := r.state.env(i)
 	env["observed"] = map[string]any(i.Found)
 	unsettled := i.Intent != 0 || i.Open || !r.written[i.Undo]
@@ -174,12 +177,18 @@ func (r *runner) beginUndo(i *Item) {
 			return nil, notBegun{err}
 		}
 		site, err := r.site.Cluster(ctx, on)
-		if err == nil && unsettled {
-			err = r.settle(ctx, site, step.Uses, inputs, call)
-		}
+		var by action.Task // the step's own undo; nil: the action's
 		if err == nil && step.Undo != nil {
-			err = r.undoBy(ctx, site, step.Undo, env, call)
-		} else if err == nil {
+			by, err = r.undoTask(step.Undo, env)
+		}
+		if err == nil && unsettled {
+			err = r.settle(ctx, site, step.Uses, inputs, by, call)
+		}
+		switch {
+		case err != nil:
+		case by != nil:
+			err = r.undoBy(ctx, site, by, call)
+		default:
 			err = r.undo(ctx, site, step.Uses, inputs, call)
 		}
 		if err != nil {
@@ -189,21 +198,24 @@ func (r *runner) beginUndo(i *Item) {
 	})
 }
 
-// settle waits for what the act of a step, or an undo that was cut off, left under way.
-func (r *runner) settle(ctx context.Context, site *action.Site, uses string, inputs map[string]any, call action.Call) error {
+// settle waits for what the act of a step, or an undo that was cut off, left under way: the action's own, or by another.
+func (r *runner) settle(ctx context.Context, site *action.Site, uses string, inputs map[string]any, by action.Task, call action.Call) error {
 	task, err := r.state.Book.bind(uses, inputs)
 	if err != nil {
 		return err
-	}
-	left, ok := task.(action.Settler)
-	if !ok {
-		return nil
 	}
 	reading, err := r.reading.Cluster(ctx, site.Name)
 	if err != nil {
 		return err
 	}
-	return left.Settle(ctx, reading, call)
+	for _, t := range []action.Task{task, by} {
+		if left, ok := t.(action.Settler); ok {
+			if err := left.Settle(ctx, reading, call); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (r *runner) undo(ctx context.Context, site *action.Site, uses string, inputs map[string]any, call action.Call) error {
@@ -222,20 +234,21 @@ func (r *runner) undo(ctx context.Context, site *action.Site, uses string, input
 	return err
 }
 
-// undoBy takes a step back by another action.
-func (r *runner) undoBy(ctx context.Context, site *action.Site, u *Use, env map[string]any, call action.Call) error {
+// undoTask is the action that a step names for its undo, with its inputs.
+func (r *runner) undoTask(u *Use, env map[string]any) (action.Task, error) {
 	with, err := r.state.Book.compiled.fillNode(u.With, env)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var inputs map[string]any
 	if with != nil {
 		inputs, _ = with.Plain().(map[string]any)
 	}
-	task, err := r.state.Book.bind(u.Uses, inputs)
-	if err != nil {
-		return err
-	}
+	return r.state.Book.bind(u.Uses, inputs)
+}
+
+// undoBy takes a step back by another action.
+func (r *runner) undoBy(ctx context.Context, site *action.Site, task action.Task, call action.Call) error {
 	reading, err := r.reading.Cluster(ctx, site.Name)
 	if err != nil {
 		return err

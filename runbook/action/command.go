@@ -93,11 +93,11 @@ func (c *command) Undo(ctx context.Context, on *Site, call Call) error {
 	if c.Undone == "" {
 		return &Refusal{Reason: "the command has no undo"}
 	}
-	_, err := c.shell(ctx, on, infra.Command{Args: []string{"-c", c.Undone}, Env: []string{"PLIMSOLL_TOKEN=" + call.Token}})
+	_, err := c.shell(ctx, on, infra.Command{Args: []string{"-c", c.Undone}, Env: []string{"PLIMSOLL_TOKEN=" + call.Token}, Mark: Mark(call)})
 	return err
 }
 
-// Settle waits for the end of a command that outlived who ran it.
+// Settle waits for the end of a command, an undo too, that outlived who ran it.
 func (c *command) Settle(ctx context.Context, on *Site, call Call) error {
 	m, err := on.Machine(ctx, c.Node)
 	if err != nil {
@@ -120,7 +120,7 @@ func Settled(ctx context.Context, m infra.Machine, call Call) error {
 	return nil
 }
 
-// Mark is how the processes of an act are found again, by Settled. An act gives it to its commands.
+// Mark is how the processes of an act or its undo are found again, by Settled. Both give it to their commands.
 func Mark(c Call) string { return "/runbook/" + c.Token }
 
 func (c *command) shell(ctx context.Context, on *Site, command infra.Command) (infra.Output, error) {
