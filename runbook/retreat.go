@@ -44,6 +44,24 @@ func (r *runner) halfway(i *Item) *Event {
 	return &Event{Kind: Ended, Outcome: Cancelled, Reason: stays}
 }
 
+// Stands lists, of a run that was to be taken back and ended before it was, the step that stays, and all that stand with it: what
+// acted, or may have, in order.
+func (s *State) Stands() (stays *Item, all []string) {
+	if s.Outcome != Cancelled || !s.Undoing {
+		return nil, nil
+	}
+	for _, i := range s.Items {
+		if !i.Acts || s.Book.Looks(i.Key) {
+			continue
+		}
+		all = append(all, i.Key)
+		if i.Phase == Settled && i.Asks {
+			stays = i
+		}
+	}
+	return stays, all
+}
+
 // reversible tells whether there is an undo of what a step did.
 func (r *runner) reversible(i *Item) bool {
 	task, err := r.state.Book.bind(i.Step.Uses, i.Inputs)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"plimsoll/durable"
@@ -108,7 +109,11 @@ func conclude(ctx context.Context, c console, d *desk, run string, asJSON bool, 
 			return err
 		}
 	}
+	stays, stand := st.Stands()
 	switch why := st.Retreated(); {
+	case stays != nil:
+		return infra.Advise(fmt.Errorf("run %s was cancelled, and step %s could not be taken back: %s; what stands: %s", run, stays.Key, stays.Error, strings.Join(stand, ", ")),
+			"take back by hand what must not stand; the cluster was given back")
 	case st.Outcome == runbook.TakenBack && why != "":
 		return infra.Advise(fmt.Errorf("run %s was taken back: %s", run, why), runError{run, st}.advice())
 	case st.Outcome == runbook.Done || st.Outcome == runbook.TakenBack || st.Outcome == runbook.Cancelled:

@@ -175,6 +175,9 @@ func statusOfRun(ctx context.Context, c console, d *desk, run string, asJSON boo
 			fmt.Fprintln(c.out, howFar(now, r.Told))
 		}
 	}
+	if stays, _ := st.Stands(); stays != nil {
+		fmt.Fprintln(c.out, st.Why)
+	}
 	if s.Over != "" {
 		fmt.Fprintf(c.out, "the gate was passed by: %s\n", s.Over)
 	}

@@ -78,3 +78,25 @@ steps:
 		}
 	}
 }
+
+// TestWhatCouldNotBeTakenBackIsSaid has an undo that fails in the middle of three steps, beside one that only waits.
+func TestWhatCouldNotBeTakenBackIsSaid(t *testing.T) {
+	staged(t, map[string]string{"half.yaml": `
+runbook: own/half
+steps:
+  - {id: a, uses: command, with: {run: "touch a", check: "test -e a", undo: "rm a"}}
+  - {id: look, uses: wait, with: {run: "echo yes", want: "yes"}}
+  - {id: b, uses: command, with: {run: "touch b", check: "test -e b", undo: "echo no way >&2; exit 3"}}
+  - {id: c, uses: command, with: {run: "touch c", check: "test -e c", undo: "rm c"}}
+  - {id: d, uses: command, with: {run: "false", undo: "true"}}
+`})
+	says(t, exitTrouble, "failed at step d", "runbook", "run", "half.yaml", "--cluster", "orders", "--yes")
+	run := runOn(t, "orders", "failed")
+	_, said, code := typed(t, "runbook", "cancel", run, "--undo", "--yes")
+	lines := strings.Split(strings.TrimSpace(said), "\n")
+	last := strings.Join(lines[max(0, len(lines)-2):], "\n")
+	if code != exitTrouble || !strings.Contains(last, "run "+run+" was cancelled, and step b could not be taken back: ") || !strings.Contains(last, "; what stands: a, b\n") {
+		t.Errorf("cancel: %d %s", code, said)
+	}
+	says(t, 0, "step b could not be taken back, so those before it stand: ", "runbook", "status", run)
+}
