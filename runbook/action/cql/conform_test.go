@@ -44,7 +44,7 @@ func TestActionsConform(t *testing.T) {
 	c.conform("cql.cleanup", actiontest.Subject{With: "node: n1", Always: true, Snapshot: c.everything, Cuts: []time.Duration{2 * time.Second}})
 	c.conform("cql.repair", actiontest.Subject{With: on + "\nkeyspace: kept", Always: true, Snapshot: c.everything, Cuts: []time.Duration{2 * time.Second}})
 	c.conform("cql.configure", actiontest.Subject{With: on + "\nname: concurrent_reads\nvalue: \"17\"", Snapshot: c.server})
-	c.conform("cql.drain", actiontest.Subject{With: on, Snapshot: c.serving, Cuts: []time.Duration{2 * time.Second}})
+	c.conform("cql.drain", actiontest.Subject{With: on + "\naccept_unavailable: kept", Snapshot: c.serving, Cuts: []time.Duration{2 * time.Second}})
 	c.waits()
 
 	c.conform("cql.decommission", actiontest.Subject{With: on, Snapshot: c.everything, Cuts: []time.Duration{4 * time.Second}, Again: func(t *testing.T) {

@@ -8,12 +8,13 @@ import (
 
 var drainAction = action.Action{
 	Name: "cql.drain", Version: 1,
-	About: "Has a node write all to disk and take no more requests, before it is stopped. Refused while another node is down.",
+	About: "Has a node write all to disk and take no more requests, before it is stopped. Refused while another node is down, and where a keyspace would be without a quorum of its replicas.",
 	New:   func() action.Task { return &drain{} },
 }
 
 type drain struct {
-	Node string `yaml:"node,required" doc:"Which node."`
+	Node              string `yaml:"node,required" doc:"Which node."`
+	AcceptUnavailable string `yaml:"accept_unavailable" doc:"Keyspaces, with commas between them, that may be without a quorum of their replicas while the node is away. Default: none."`
 }
 
 var _ action.Undoer = (*drain)(nil)
@@ -38,16 +39,16 @@ func (d *drain) Check(ctx context.Context, on *action.Site) (action.Finding, err
 			return f, nil
 		}
 	}
-	is, err := mode(ctx, n)
+	says, err := mode(ctx, n)
 	if err != nil {
 		return f, err
 	}
-	f.Observed = action.Facts{"mode": is}
+	f.Observed = action.Facts{"mode": says}
 	r, err := ringOf(ctx, on)
 	if err != nil {
 		return f, err
 	}
-	drained := is == "DRAINED"
+	drained := says == "DRAINED"
 	if drained && (!n.Loose || r.alone(n)) { // it takes no questions, and nodetool means no other
 		f.State = action.Satisfied
 		return f, nil
@@ -63,7 +64,15 @@ func (d *drain) Check(ctx context.Context, on *action.Site) (action.Finding, err
 		f.State = action.Satisfied
 		return f, nil
 	}
-	return f, v.whole(ctx, v.member(n))
+	is := v.member(n)
+	if err := v.whole(ctx, is); err != nil || is == nil {
+		return f, err
+	}
+	all, err := keyspaces(ctx, on, v.node)
+	if err != nil {
+		return f, err
+	}
+	return f, away(all, v.Members, *is, d.AcceptUnavailable)
 }
 
 func (d *drain) Act(ctx context.Context, on *action.Site, _ action.Call) (action.Facts, error) {

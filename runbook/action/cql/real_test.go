@@ -156,7 +156,8 @@ func TestOnARealRing(t *testing.T) {
 	w.disagrees("n3")
 
 	w.does(w.task("cql.configure", "node: n1\nname: concurrent_reads\nvalue: \"17\""))
-	drains := w.task("cql.drain", "node: n1")
+	w.refuses(w.task("cql.drain", "node: n1"), "keyspace kept would be without a quorum: 1 of its 2 replicas in dc1 would be left, and it takes 2")
+	drains := w.task("cql.drain", "node: n1\naccept_unavailable: kept")
 	w.does(drains)
 	if err := cluster.Stop(ctx, "n1"); err != nil {
 		t.Fatal(err)
