@@ -135,8 +135,7 @@ func (j *join) dead(ctx context.Context, on *action.Site, v view) (string, error
 	}
 	if is := v.member(n); is != nil {
 		if is.Up {
-			return "", &action.Refusal{Reason: fmt.Sprintf("%s is not dead: the ring has it as %s", n.Name, named(*is)),
-				Advice: "a node that lives is taken out with cql/remove-node; one that should go at once is stopped first"}
+			return "", alive(n, *is)
 		}
 		return host(is.Address), nil
 	}
@@ -145,6 +144,12 @@ func (j *join) dead(ctx context.Context, on *action.Site, v view) (string, error
 		gone = known[0] // members know one another by addresses alone
 	}
 	return gone, nil
+}
+
+// alive refuses to have a node replaced that the ring has as up.
+func alive(n action.Node, is engine.Member) *action.Refusal {
+	return &action.Refusal{Reason: fmt.Sprintf("%s is not dead: the ring has it as %s", n.Name, named(is)),
+		Advice: "a node that lives is taken out with cql/remove-node; one that should go at once is stopped first, with cql/drain"}
 }
 
 func (j *join) Act(ctx context.Context, on *action.Site, c action.Call) (action.Facts, error) {

@@ -184,6 +184,7 @@ func TestOnARealRing(t *testing.T) {
 		t.Fatal(err)
 	}
 
+	w.refuses(w.task("cql.wait-whole", "{but: n3, alone: true}"), "n3 is not dead: the ring has it as "+w.host("n3")+" (UN)")
 	if err := cluster.Kill(ctx, "n3"); err != nil {
 		t.Fatal(err)
 	}

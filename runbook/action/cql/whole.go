@@ -17,7 +17,7 @@ var wholeAction = action.Action{
 }
 
 type whole struct {
-	But   string `yaml:"but" doc:"A node that may be down, because it is the one that is to be replaced. Default: none."`
+	But   string `yaml:"but" doc:"A node that is to be replaced, and so is down. Refused while it lives. Default: none."`
 	Alone bool   `yaml:"alone" doc:"Refuse while another node joins, leaves or moves, which may take hours. Default: wait for it."`
 }
 
@@ -27,7 +27,7 @@ func (w *whole) Nature() action.Nature {
 	return action.Nature{Effect: action.None, Repeatable: true, Interruptible: true}
 }
 
-// Check refuses, if it is to, while another change of the ring is under way. A ring that nobody answers for now is waited for: its
+// Check refuses while the node that is to be replaced lives, and, if it is to, while another change of the ring is under way. A ring that nobody answers for now is waited for: its
 // nodes may have been restarted a moment ago.
 func (w *whole) Check(ctx context.Context, on *action.Site) (action.Finding, error) {
 	f := action.Finding{State: action.Needed, Intended: action.Facts{"ring": "whole"}}
@@ -38,6 +38,11 @@ func (w *whole) Check(ctx context.Context, on *action.Site) (action.Finding, err
 	}
 	if err != nil {
 		return f, err
+	}
+	if but != nil && but.Up {
+		if f.Reason, err = w.dying(ctx, on, *but); err != nil || f.Reason != "" {
+			return f, err
+		}
 	}
 	if moving := v.changing(but); w.Alone && len(moving) > 0 {
 		return f, &action.Refusal{Reason: "another change of the ring is under way: " + strings.Join(moving, ", "), Advice: ofMoving}
@@ -54,6 +59,21 @@ func out(err error) bool {
 	return errors.As(err, &e) && (e.Lost || e.Kind == engine.Unavailable || e.Kind == engine.Timeout)
 }
 
+// dying says that the ring still has a node as up whose server is known not to run, which it notices in a moment. It refuses one that
+// lives.
+func (w *whole) dying(ctx context.Context, on *action.Site, but engine.Member) (string, error) {
+	n, err := on.Node(ctx, w.But)
+	if err != nil {
+		return "", err
+	}
+	if n.Server != nil {
+		if running, err := n.Server.Running(ctx); err == nil && !running {
+			return fmt.Sprintf("the ring still has %s as up, whose server does not run", named(but)), nil
+		}
+	}
+	return "", alive(n, but)
+}
+
 func (w *whole) Act(ctx context.Context, on *action.Site, c action.Call) (action.Facts, error) {
 	return nil, w.on(on).Await(ctx, c, often)
 }
@@ -66,6 +86,9 @@ func (w *whole) on(s *action.Site) action.Missing {
 		v, but, err := w.look(ctx, s)
 		if err != nil {
 			return "", err
+		}
+		if but != nil && but.Up {
+			return w.dying(ctx, s, *but)
 		}
 		return v.lacks(ctx, but)
 	}

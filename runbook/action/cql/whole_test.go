@@ -61,3 +61,30 @@ func TestNothingBeginsWhileAnotherNodeJoins(t *testing.T) {
 		}
 	}
 }
+
+// What is to be replaced must be dead before anything is begun. One that has just died is waited for, until the others notice.
+func TestANodeThatLivesIsNotReplaced(t *testing.T) {
+	s := &stage{part: engine.Normal}
+	site := s.site(s.node(true))
+	replaced := &whole{But: "n2", Alone: true}
+	_, err := replaced.Check(t.Context(), site.ReadOnly())
+	refused(t, err, "n2 is not dead: the ring has it as 10.0.0.2 (UN)", "cql/remove-node")
+	_, err = replaced.Check(t.Context(), s.site(s.node(false)).ReadOnly())
+	refused(t, err, "n2 is not dead", "is stopped first")
+
+	s.notRunning = true
+	f, err := replaced.Check(t.Context(), site.ReadOnly())
+	if err != nil || f.State != action.Needed || f.Reason != "the ring still has 10.0.0.2 (UN) as up, whose server does not run" {
+		t.Errorf("%+v, %v", f, err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s.later(8*time.Second, func() { s.down = "b" })
+		began := time.Now()
+		if _, err := replaced.Act(t.Context(), site, action.Call{Progress: func(float64, string) {}}); err != nil || time.Since(began) < 8*time.Second {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
+	if f, err := replaced.Check(t.Context(), site.ReadOnly()); err != nil || f.State != action.Satisfied {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
