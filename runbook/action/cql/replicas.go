@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"plimsoll/engine"
+	"plimsoll/internal/document"
 	"plimsoll/runbook/action"
 )
 
@@ -41,6 +42,26 @@ func keyspaces(ctx context.Context, on *action.Site, node string) (all []keyspac
 		return nil, fmt.Errorf("node %s, read the keyspaces: %w", node, err)
 	}
 	return all, nil
+}
+
+// there refuses a keyspace that is not there, or that every node keeps for itself.
+func there(ctx context.Context, on *action.Site, node, keyspace string) error {
+	all, err := keyspaces(ctx, on, node)
+	if err != nil {
+		return err
+	}
+	var known []string
+	for _, k := range all {
+		if k.name == keyspace {
+			return nil
+		}
+		known = append(known, k.name)
+	}
+	advice := "there are " + strings.Join(known, ", ")
+	if near := document.Nearest(keyspace, known); near != "" {
+		advice = "did you mean " + near + "?"
+	}
+	return &action.Refusal{Reason: "there is no keyspace " + keyspace + " that nodes share", Advice: advice}
 }
 
 // replicasOf reads a keyspace's replication, a map as JSON; nil for the local strategy.

@@ -43,7 +43,7 @@ func (u *upkeep) Nature() action.Nature {
 	return action.Nature{Effect: action.Irreversible, Repeatable: true}
 }
 
-// Check always finds it needed, and refuses while the ring is not whole, or where nodetool cannot be run.
+// Check always finds it needed, and refuses while the ring is not whole, where nodetool cannot be run, and a keyspace that is not there.
 func (u *upkeep) Check(ctx context.Context, on *action.Site) (action.Finding, error) {
 	f := action.Finding{State: action.Needed, Intended: action.Facts{"done": u.order[0]}}
 	n, err := on.Node(ctx, u.Node)
@@ -63,6 +63,11 @@ func (u *upkeep) Check(ctx context.Context, on *action.Site) (action.Finding, er
 	}
 	if err := v.whole(ctx); err != nil {
 		return f, err
+	}
+	if u.Keyspace != "" {
+		if err := there(ctx, on, v.node, u.Keyspace); err != nil {
+			return f, err
+		}
 	}
 	return f, v.orderly(ctx, n)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"plimsoll/engine"
+	"plimsoll/runbook/action"
 )
 
 // What is told of a cleanup counts what is done, and no other work.
@@ -56,5 +57,26 @@ func TestWhatANodeHolds(t *testing.T) {
 	}
 	if _, err := parseHeld([]byte("Total number of tables: 4"), nil); err == nil {
 		t.Error("text was taken for JSON")
+	}
+}
+
+// A keyspace that is not there is refused before anything is begun.
+func TestUpkeepOfAKeyspaceThatIsNotThereIsRefused(t *testing.T) {
+	s := &stage{part: engine.Normal, replicas: 2}
+	site := s.site(s.node(true))
+	for _, a := range []action.Action{repairAction, cleanupAction} {
+		u := a.New().(*upkeep)
+		u.Node, u.Keyspace = "n2", "shpo"
+		_, err := u.Check(t.Context(), site.ReadOnly())
+		refused(t, err, "there is no keyspace shpo that nodes share", "did you mean shop?")
+		u.Keyspace = "nope"
+		_, err = u.Check(t.Context(), site.ReadOnly())
+		refused(t, err, "there is no keyspace nope", "there are shop")
+		for _, known := range []string{"shop", ""} {
+			u.Keyspace = known
+			if f, err := u.Check(t.Context(), site.ReadOnly()); err != nil || f.State != action.Needed {
+				t.Errorf("%s of %q: %+v, %v", a.Name, known, f, err)
+			}
+		}
 	}
 }
