@@ -29,12 +29,19 @@ func (d *drain) Check(ctx context.Context, on *action.Site) (action.Finding, err
 		return action.Finding{}, err
 	}
 	f := action.Finding{State: action.Needed, Intended: action.Facts{"mode": "DRAINED"}}
+	r, err := ringOf(ctx, on)
+	if err != nil {
+		return f, err
+	}
 	if n.Server != nil {
 		running, err := n.Server.Running(ctx)
 		if err != nil {
 			return f, err
 		}
 		if !running {
+			if v, err := r.around(ctx, n); err == nil && v.member(n) == nil { // who cannot be asked may have it
+				return f, stranger(n)
+			}
 			f.State, f.Observed, f.Reason = action.Satisfied, action.Facts{"mode": "stopped"}, "it does not run"
 			return f, nil
 		}
@@ -44,10 +51,6 @@ func (d *drain) Check(ctx context.Context, on *action.Site) (action.Finding, err
 		return f, err
 	}
 	f.Observed = action.Facts{"mode": says}
-	r, err := ringOf(ctx, on)
-	if err != nil {
-		return f, err
-	}
 	drained := says == "DRAINED"
 	if drained && (!n.Loose || r.alone(n)) { // it takes no questions, and nodetool means no other
 		f.State = action.Satisfied
@@ -65,7 +68,10 @@ func (d *drain) Check(ctx context.Context, on *action.Site) (action.Finding, err
 		return f, nil
 	}
 	is := v.member(n)
-	if err := v.whole(ctx, is); err != nil || is == nil {
+	if is == nil {
+		return f, stranger(n)
+	}
+	if err := v.whole(ctx, is); err != nil {
 		return f, err
 	}
 	all, err := keyspaces(ctx, on, v.node)

@@ -43,7 +43,8 @@ func (u *upkeep) Nature() action.Nature {
 	return action.Nature{Effect: action.Irreversible, Repeatable: true}
 }
 
-// Check always finds it needed, and refuses while the ring is not whole, where nodetool cannot be run, and a keyspace that is not there.
+// Check always finds it needed, and refuses while the ring is not whole, where nodetool cannot be run, a keyspace that is not there,
+// and a node that is no member.
 func (u *upkeep) Check(ctx context.Context, on *action.Site) (action.Finding, error) {
 	f := action.Finding{State: action.Needed, Intended: action.Facts{"done": u.order[0]}}
 	n, err := on.Node(ctx, u.Node)
@@ -61,15 +62,16 @@ func (u *upkeep) Check(ctx context.Context, on *action.Site) (action.Finding, er
 	if err != nil {
 		return f, err
 	}
-	if err := v.whole(ctx); err != nil {
+	if err := v.orderly(ctx, n); err != nil {
 		return f, err
 	}
-	if u.Keyspace != "" {
-		if err := there(ctx, on, v.node, u.Keyspace); err != nil {
-			return f, err
-		}
+	if v.member(n) == nil {
+		return f, stranger(n)
 	}
-	return f, v.orderly(ctx, n)
+	if err := v.whole(ctx); err != nil || u.Keyspace == "" {
+		return f, err
+	}
+	return f, there(ctx, on, v.node, u.Keyspace)
 }
 
 func (u *upkeep) Act(ctx context.Context, on *action.Site, c action.Call) (action.Facts, error) {

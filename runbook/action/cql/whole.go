@@ -27,8 +27,9 @@ func (w *whole) Nature() action.Nature {
 	return action.Nature{Effect: action.None, Repeatable: true, Interruptible: true}
 }
 
-// Check refuses while the node that is to be replaced lives, and, if it is to, while another change of the ring is under way. A ring that nobody answers for now is waited for: its
-// nodes may have been restarted a moment ago.
+// Check refuses while the node that is to be replaced lives, while a node is listed that is no member and does not run, and, if it is
+// to, while another change of the ring is under way. A ring that nobody answers for now is waited for: its nodes may have been
+// restarted a moment ago.
 func (w *whole) Check(ctx context.Context, on *action.Site) (action.Finding, error) {
 	f := action.Finding{State: action.Needed, Intended: action.Facts{"ring": "whole"}}
 	v, but, err := w.look(ctx, on)
@@ -46,6 +47,9 @@ func (w *whole) Check(ctx context.Context, on *action.Site) (action.Finding, err
 	}
 	if moving := v.changing(but); w.Alone && len(moving) > 0 {
 		return f, &action.Refusal{Reason: "another change of the ring is under way: " + strings.Join(moving, ", "), Advice: ofMoving}
+	}
+	if err := v.strangers(ctx, w.But); err != nil {
+		return f, err
 	}
 	if f.Reason, err = v.lacks(ctx, but); err == nil && f.Reason == "" {
 		f.State = action.Satisfied
