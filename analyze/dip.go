@@ -14,6 +14,7 @@ type Dip struct {
 	Depth     Estimate      `json:"depth"`     // throughput / baseline
 	Rise      Estimate      `json:"rise"`      // p99 response time / baseline; no value where nothing completed
 	Errors    int64         `json:"errors"`
+	Usual     bool          `json:"usual,omitempty"` // its throughput is as chance makes it in the baseline: it did not fall
 }
 
 // breath is how long a service must be well for the next harm to be another dip.
@@ -65,5 +66,8 @@ func dipOf(baseline, seconds []Second, o Options) Dip {
 		return e
 	}
 	d.Depth, d.Rise = against(Throughput()), against(Percentile(0.99, Response))
+	if d.Usual = d.Depth.High >= 1; len(seconds) < fewest {
+		d.Usual = d.Depth.Value*Value(Throughput(), baseline) >= leastOf(len(seconds), baseline)
+	}
 	return d
 }

@@ -2,8 +2,14 @@ package analyze
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"plimsoll/series"
 )
 
 // Impact is what a disturbance did to a metric, seen against its baseline.
@@ -13,9 +19,12 @@ type Impact struct {
 	Recovered    time.Time     `json:"recovered"` // zero: not within the data
 	Depth        Estimate      `json:"depth"`     // throughput from onset to recovered / baseline; of all the data if no change was found
 	LostOps      float64       `json:"lost_operations"`
+	Undone       int64         `json:"undone,omitempty"` // of an open loop, since the beginning: asked for and not done
 	ErrorSeconds int           `json:"error_seconds"`
-	WorstSecond  float64       `json:"worst_second"` // throughput of the worst second / baseline
-	Took         time.Duration `json:"took_ns"`      // onset to recovered
+	WorstSecond  float64       `json:"worst_second"`    // throughput of the worst second / baseline
+	Usual        bool          `json:"usual,omitempty"` // the worst second is one as chance makes them in the baseline: throughput did not fall
+	Open         bool          `json:"open,omitempty"`  // operations arrived at a rate, and those lost are counted
+	Took         time.Duration `json:"took_ns"`         // onset to recovered
 }
 
 // settled is how long nothing must be wrong before the service is said to be back.
@@ -24,7 +33,8 @@ const settled = 10 * time.Second
 // ImpactOf sees what happened from the beginning of a disturbance on, its aftermath included, against the baseline before.
 // Harm begins with the first stretch of lower throughput, longer response times or more errors, and is over when none follows for ten
 // seconds, or for what is left of the data. Operations are lost in between: what the baseline would have completed minus
-// what was completed, so that what is delayed and caught up with is not lost.
+// what was completed, so that what is delayed and caught up with is not lost; nothing is where the throughput
+// stayed within what the baseline's own seconds vary by.
 func ImpactOf(baseline, during []Second, o Options) Impact {
 	baseline, during = fullSeconds(baseline), fullSeconds(during)
 	var impact Impact
@@ -50,8 +60,64 @@ func ImpactOf(baseline, during []Second, o Options) Impact {
 	if len(during) > 0 && normal > 0 {
 		worst := slices.MinFunc(during, func(a, b Second) int { return cmp.Compare(throughput(a), throughput(b)) })
 		impact.Worst, impact.WorstSecond = worst.Start, throughput(worst)/normal
+		impact.Usual = throughput(worst) >= leastOf(len(during), baseline) && !(impact.Depth.High < 1)
+	}
+	if impact.Usual {
+		impact.LostOps = 0
 	}
 	return impact
+}
+
+// ImpactOnArrivals is ImpactOf for operations that arrive whether or not others have ended. How many arrive in a second is
+// chance, and nothing is lost where fewer do: lost is what was asked for since the beginning and not done, beyond the share of
+// it that the baseline left undone, and what still waits at the end of a fall that does not end.
+func ImpactOnArrivals(baseline, during []Second, o Options) Impact {
+	impact := ImpactOf(baseline, during, o)
+	impact.Open, impact.LostOps = true, 0
+	before, since := together(baseline), together(during)
+	impact.Undone = undone(since)
+	impact.LostOps = float64(impact.Undone)
+	if before.Scheduled > 0 {
+		daily := float64(undone(before)) / float64(before.Scheduled) * float64(since.Scheduled)
+		impact.LostOps = max(impact.LostOps-daily, 0)
+	}
+	if !impact.Onset.IsZero() && impact.Recovered.IsZero() && impact.Depth.High < 1 {
+		normal := Value(Throughput(), fullSeconds(baseline))
+		for _, s := range fullSeconds(during) {
+			if !s.Start.Before(impact.Onset) {
+				impact.LostOps += normal*s.Length.Seconds() - float64(s.Scheduled)
+			}
+		}
+	}
+	return impact
+}
+
+func together(seconds []Second) (sum series.Tally) {
+	for _, s := range seconds {
+		sum = sum.Plus(s.Tally)
+	}
+	return sum
+}
+
+// undone are the operations that were asked for and not done: that failed or were never sent.
+func undone(t series.Tally) int64 { return t.Errors + t.Skipped }
+
+// chance is how often the worst of some seconds may be called a fall that is none.
+const chance = 0.01
+
+// leastOf is the throughput that the worst of n seconds like those of the baseline has at least, but by a chance of one in a hundred.
+func leastOf(n int, baseline []Second) float64 {
+	var all []float64
+	for _, s := range baseline {
+		all = append(all, throughput(s))
+	}
+	if len(all) < 2 {
+		return math.Inf(1)
+	}
+	normal, spread := stat.MeanStdDev(all, nil)
+	spread *= math.Sqrt(1 + 1/float64(len(all))) // the mean is not known better
+	z := distuv.UnitNormal.Quantile(1 - chance/float64(n))
+	return min(normal-z*spread, slices.Min(all))
 }
 
 func oneRound(seconds []Second) Quantity {

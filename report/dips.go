@@ -42,7 +42,7 @@ func severity(d trial.Dip) float64 {
 // dip says when it began, during what, how deep it was and when it was over.
 func (u *run) dip(p trial.Phase, d trial.Dip) string {
 	var felt []string
-	if d.Depth.Value < 0.97 {
+	if d.Depth.Value < 0.97 && !d.Usual {
 		felt = append(felt, "throughput "+quantity.Share.Format(d.Depth.Value))
 	}
 	if d.Rise.Value > 1.1 && !math.IsInf(d.Rise.Value, 0) {

@@ -23,14 +23,21 @@ func (u *run) lead() []remark {
 			continue
 		}
 		s := fmt.Sprintf(": throughput fell to %s of the baseline in its worst second", quantity.Share.Format(i.WorstSecond))
-		if i.WorstSecond >= 1 { // it was felt as response time or as errors
+		if i.WorstSecond >= 1 || i.Usual { // it was felt as response time or as errors
 			s = ": throughput did not fall"
+			if i.Open && i.Undone == 0 && i.LostOps < 0.5 {
+				s += ", and all that was asked for was done"
+			}
 		}
 		if i.ErrorSeconds > 0 {
 			s += fmt.Sprintf(", %s with errors", seconds(i.ErrorSeconds))
 		}
 		if i.LostOps >= 0.5 {
-			s += fmt.Sprintf(", %s operations fewer than the baseline would have done", quantity.Count.Format(i.LostOps))
+			lost := ", %s operations fewer than the baseline would have done"
+			if i.Open {
+				lost = ", %s of the operations asked for not done"
+			}
+			s += fmt.Sprintf(lost, quantity.Count.Format(i.LostOps))
 		}
 		if i.Recovered.IsZero() {
 			s += "; it did not come back within the trial."
@@ -51,6 +58,9 @@ func (u *run) unfelt(p trial.Phase) string {
 	}
 	text := fmt.Sprintf("no dip was found; from its beginning on, throughput was %s%s of the baseline, %s in its worst second",
 		depth, spread, quantity.Share.Format(p.Impact.WorstSecond))
+	if p.Impact.Usual {
+		text += ", as the baseline's own seconds vary"
+	}
 	at := slices.IndexFunc(u.Phases, func(b trial.Phase) bool { return b.Name == "baseline" })
 	if at < 0 {
 		return text + "."
@@ -120,7 +130,11 @@ func impactEntries(p trial.Phase) []entry {
 	case i.Recovered.IsZero():
 		back = "not within the trial"
 	}
-	return append([]entry{depth}, plainEntries(quantity.Share.Format(i.WorstSecond), fmt.Sprint(i.ErrorSeconds), quantity.Count.Format(i.LostOps), back)...)
+	worst := quantity.Share.Format(i.WorstSecond)
+	if i.Usual {
+		worst = "no fall"
+	}
+	return append([]entry{depth}, plainEntries(worst, fmt.Sprint(i.ErrorSeconds), quantity.Count.Format(i.LostOps), back)...)
 }
 
 // roundName is a cell and its round in words.

@@ -144,7 +144,11 @@ func (r *recording) impact(change *stretch, o analyze.Options) *analyze.Impact {
 	if len(baseline) < 3 || len(during) < 3 {
 		return nil
 	}
-	impact := analyze.ImpactOf(baseline, during, o)
+	impactOf := analyze.ImpactOf
+	if change.open {
+		impactOf = analyze.ImpactOnArrivals
+	}
+	impact := impactOf(baseline, during, o)
 	return &impact
 }
 

@@ -185,7 +185,7 @@ func (d *drive) begin(phase string, length time.Duration, change bool) {
 		at = d.now.to // phases leave no gap
 	}
 	d.now = d.recording.begin(stretch{
-		cell: d.cell.Name, round: d.round, phase: phase, operations: d.cell.workload.Operations(), from: at, change: change,
+		cell: d.cell.Name, round: d.round, phase: phase, operations: d.cell.workload.Operations(), from: at, change: change, open: d.cell.load.Open(),
 	})
 	d.happened(series.Event{Time: at, Kind: "phase.start", Name: phase, Cell: d.cell.Name, Round: d.round})
 	d.observe(PhaseBegan{Phase: Phase{Name: phase, Cell: d.cell.Name, Round: d.round, From: at}, Length: length})

@@ -25,6 +25,7 @@ type stretch struct {
 	operations []string
 	from, to   time.Time
 	change     bool     // something was done to the cluster in it
+	open       bool     // its operations arrived at a rate
 	steps      []span   // of the runbook that was run
 	looks      []string // the keys of those that only looked or waited
 	before     memory   // of a change
