@@ -56,14 +56,50 @@ func (u *run) dip(p trial.Phase, d trial.Dip) string {
 	switch {
 	case strings.HasPrefix(d.During, "after "):
 		text += " and " + d.During
+	case strings.HasPrefix(d.During, "no step "):
+		text += ", during " + d.During
 	case d.During != "":
 		text += " and during " + d.During
 	}
 	text += ": " + how
 	if d.Recovered.IsZero() {
-		return text + "; it did not come back within the trial."
+		text += "; it did not come back within the trial."
+	} else {
+		text += "; back after " + quantity.Duration(d.Took.Round(10*time.Millisecond)) + "."
 	}
-	return text + "; back after " + quantity.Duration(d.Took.Round(10*time.Millisecond)) + "."
+	return text + u.through(d)
+}
+
+// through says what a long dip went on through, and how bad it was in the worst second of each. What was no worse than the
+// baseline is left to the table.
+func (u *run) through(d trial.Dip) string {
+	var all []string
+	for _, p := range d.Pieces {
+		var felt []string
+		if !p.Usual {
+			felt = append(felt, "throughput "+quantity.Share.Format(p.Throughput))
+		}
+		if !p.UsualTimes {
+			felt = append(felt, "p99 "+factor(p.Rise))
+		}
+		if p.Errors > 0 {
+			felt = append(felt, errorCount(p.Errors))
+		}
+		if len(felt) > 0 {
+			all = append(all, fmt.Sprintf("%s %s at %s", cmp.Or(p.During, "no step"), strings.Join(felt, " and "), quantity.Elapsed.Format(p.At.Sub(u.Start).Seconds())))
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return " The worst seconds of what it went through: " + strings.Join(all, "; ") + "."
+}
+
+func errorCount(n int64) string {
+	if n == 1 {
+		return "1 error"
+	}
+	return quantity.Count.Format(float64(n)) + " errors"
 }
 
 func factor(ratio float64) string {
@@ -97,7 +133,30 @@ func (u *run) dipTable() table {
 				Head: quantity.Elapsed.Format(d.Onset.Sub(u.Start).Seconds()), Ink: -1,
 				Cells: append(cells, plainEntries(quantity.Count.Format(float64(d.Errors)), back)...),
 			})
+			t.Rows = append(t.Rows, u.pieceRows(d)...)
 		}
 	}
 	return t
+}
+
+// pieceRows are what a long dip went on through, each with its worst second.
+func (u *run) pieceRows(d trial.Dip) []line {
+	var rows []line
+	for _, p := range d.Pieces {
+		depth, rise := "as before", "as before"
+		if !p.Usual {
+			depth = quantity.Share.Format(p.Throughput)
+		}
+		switch {
+		case p.Rise == 0:
+			rise = "–"
+		case !p.UsualTimes:
+			rise = factor(p.Rise) + " at " + quantity.Elapsed.Format(p.At.Sub(u.Start).Seconds())
+		}
+		rows = append(rows, line{
+			Head: "↳ " + quantity.Elapsed.Format(p.From.Sub(u.Start).Seconds()), Ink: -1,
+			Cells: plainEntries("", cmp.Or(p.During, "no step"), depth, rise, quantity.Count.Format(float64(p.Errors)), ""),
+		})
+	}
+	return rows
 }

@@ -42,3 +42,28 @@ func TestTheSentenceOfADisturbance(t *testing.T) {
 		t.Errorf("the table: %+v", row)
 	}
 }
+
+// A dip that went on through several steps is told by each, and what was no worse than before is not told as an effect.
+func TestALongDipIsToldByItsPieces(t *testing.T) {
+	at := func(seconds int) time.Time { return time.Unix(1000+int64(seconds), 0) }
+	d := trial.Dip{
+		During: "the first checks",
+		Dip:    analyze.Dip{Onset: at(42), Recovered: at(100), Took: 58 * time.Second, Usual: true, Depth: analyze.Estimate{Value: 0.9}, Rise: analyze.Estimate{Value: 2.5}},
+		Pieces: []trial.Piece{
+			{During: "the first checks", From: at(42), Worst: analyze.Worst{At: at(43), Throughput: 0.9, Rise: 6.4, Usual: true}},
+			{During: "whole", From: at(46), Worst: analyze.Worst{At: at(46), Throughput: 0.9, Rise: 1.1, Usual: true, UsualTimes: true}},
+			{During: "join", From: at(47), Worst: analyze.Worst{At: at(74), Throughput: 0.2, Rise: 11.2, Errors: 3}},
+		},
+	}
+	u := run{Start: at(0), Phases: []trial.Phase{{Name: "cql/add-node", From: at(40), Dips: []trial.Dip{d}}}}
+	plain := func(s string) string { return strings.ReplaceAll(s, "\u202f", " ") }
+	want := "from 0:42 on, 2.0 s into it and during the first checks: p99 2.5× of the baseline; back after 58 s." +
+		" The worst seconds of what it went through: the first checks p99 6.4× at 0:43; join throughput 20 % and p99 11.2× and 3 errors at 1:14."
+	if got := plain(u.dip(u.Phases[0], d)); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	rows := u.dipTable().Rows
+	if len(rows) != 4 || rows[1].Head != "↳ 0:42" || rows[2].Cells[3].Value != "as before" || plain(rows[3].Cells[2].Value) != "20 %" || rows[3].Cells[3].Value != "11.2× at 1:14" {
+		t.Errorf("%+v", rows)
+	}
+}

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +15,8 @@ type Dip struct {
 	analyze.Dip
 	// During is the step of the runbook, with the data streams of then, or the event, that the dip began with; "" when there was none.
 	During string `json:"during,omitempty"`
+	// Pieces are what a dip went on through, in order, if that was more than one thing.
+	Pieces []Piece `json:"pieces,omitempty"`
 }
 
 // dips dates what was felt of a change, and after it up to the next change, against the baseline of its round.
@@ -24,13 +27,14 @@ func (r *recording) dips(change *stretch, o analyze.Options) []Dip {
 	}
 	var out []Dip
 	for _, d := range analyze.DipsOf(baseline, during, o) {
-		out = append(out, Dip{d, r.cause(change, d)})
+		out = append(out, Dip{d, r.cause(change, d), change.pieces(d, baseline, during)})
 	}
 	return out
 }
 
-// cause names what a dip began with: the step that did something then, else what happened to a node just before, else the step
-// that looked or waited then, else the one that had just ended, else the one that did most while it lasted.
+// cause names what a dip began with: a node that took its ranges, else the step that did something then, else what happened to a
+// node just before, else the step that looked or waited then, else the one that had just ended. What comes later is never it: where
+// nothing of the change was under way, that is said.
 func (r *recording) cause(change *stretch, d analyze.Dip) string {
 	const moment = 2 * time.Second
 	until := d.Onset.Add(second)
@@ -42,6 +46,8 @@ func (r *recording) cause(change *stretch, d analyze.Dip) string {
 	}
 	did, looked := change.underWay(d, false), change.underWay(d, true)
 	switch e := r.happening(change, d.Onset.Add(-moment), until); {
+	case change.promoted(d.Onset, until):
+		return promotion
 	case did != "":
 		return did + streaming(change, d.Onset, until)
 	case e != "":
@@ -51,23 +57,35 @@ func (r *recording) cause(change *stretch, d analyze.Dip) string {
 	case after.key != "":
 		return "after " + after.key
 	}
-	return change.most(d)
+	return change.precedes(d)
 }
 
-// most is the step that did something for the longest of a dip that began before it; "" when there was none.
-func (s *stretch) most(d analyze.Dip) string {
-	until := d.Onset.Add(time.Duration(d.Seconds) * second)
-	key, longest := "", time.Duration(0)
-	for _, x := range s.steps {
-		if took := earlier(x.to, until).Sub(later(x.from, d.Onset)); took > longest && !slices.Contains(s.looks, x.key) {
-			key, longest = x.key, took
-		}
+// firstChecks is what goes before the first step of a runbook: the cluster is locked, and every step looks whether it is done already.
+const firstChecks = "the first checks"
+
+// early tells whether a moment lies between the beginning of a change and its first step.
+func (s *stretch) early(at time.Time) bool {
+	if len(s.steps) == 0 || at.Add(second).Before(s.from) {
+		return false
 	}
-	if key == "" {
+	return at.Before(slices.MinFunc(s.steps, byBeginning).from)
+}
+
+// precedes says of a dip that began while no step was under way what it went before; "" where that was nothing.
+func (s *stretch) precedes(d analyze.Dip) string {
+	if s.early(d.Onset) {
+		return firstChecks
+	}
+	until := d.Onset.Add(time.Duration(d.Seconds) * second)
+	next := slices.DeleteFunc(slices.Clone(s.steps), func(x span) bool { return x.from.Before(d.Onset) || !x.from.Before(until) })
+	if len(next) == 0 {
 		return ""
 	}
-	return key + " (it began before)"
+	first := slices.MinFunc(next, byBeginning)
+	return fmt.Sprintf("no step (%.0f s before %s)", first.from.Sub(d.Onset).Seconds(), first.key)
 }
+
+func byBeginning(a, b span) int { return a.from.Compare(b.from) }
 
 // underWay is the step, of those that only look or wait or of the others, that was under way when a dip began: in its first
 // second or, as harm can begin late in a second, in half of the one before; where it lasted longer, in its second one too. Of several
@@ -96,7 +114,7 @@ func (s *stretch) underWay(d analyze.Dip, looks bool) string {
 	if len(near) == 0 {
 		return ""
 	}
-	return slices.MinFunc(near, func(a, b span) int { return a.from.Compare(b.from) }).key
+	return slices.MinFunc(near, byBeginning).key
 }
 
 // streaming adds which streams of data were under way in a stretch of time, if any were.

@@ -278,7 +278,7 @@ func (d *drive) disturb(ctx context.Context, call Call) error {
 		if !goesOn {
 			now.before = d.watch.look(ctx)
 		}
-		moved := d.shuffling(ctx)
+		moved, promoted := d.shuffling(ctx), d.promoting(ctx)
 		changed := make(chan error, 1)
 		go func() {
 			steps, err := d.change(ctx, d.cell, d.round, d.servers, call)
@@ -291,6 +291,7 @@ func (d *drive) disturb(ctx context.Context, call Call) error {
 			changed <- err
 		}()
 		err := d.attend(ctx, now, changed)
+		now.promotions = append(now.promotions, promoted()...)
 		now.streams = append(now.streams, d.flowing(append(d.streams(ctx), moved()...), began)...)
 		d.over.move(d.servers.serving())
 		done <- err

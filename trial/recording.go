@@ -31,6 +31,7 @@ type stretch struct {
 	before     memory   // of a change
 	warmth     []Warmth
 	streams    []span // of data between nodes, by the operation that they were for
+	promotions []span // of nodes that joined a ring
 	all        []analyze.Second
 	each       map[string][]analyze.Second // by operation
 	guard      []load.GuardSecond

@@ -1,0 +1,61 @@
+package trial
+
+import (
+	"time"
+
+	"plimsoll/analyze"
+)
+
+// Piece is what lay in a dip that went on through several causes: one of them, with its own worst second.
+type Piece struct {
+	During string    `json:"during,omitempty"`
+	From   time.Time `json:"from"`
+	To     time.Time `json:"to"`
+	analyze.Worst
+}
+
+// pieces divides the seconds of a dip by what was under way in them; none where that was the same all the time.
+func (s *stretch) pieces(d analyze.Dip, baseline, during []analyze.Second) []Piece {
+	var out []Piece
+	var own []analyze.Second
+	for _, x := range during {
+		if x.Start.Before(d.Onset) || !d.Recovered.IsZero() && !x.Start.Before(d.Recovered) {
+			continue
+		}
+		end := x.Start.Add(x.Length)
+		cause := s.most(x.Start, end)
+		if n := len(out); n == 0 || out[n-1].During != cause {
+			out, own = append(out, Piece{During: cause, From: x.Start}), nil
+		}
+		own = append(own, x)
+		p := &out[len(out)-1]
+		p.To, p.Worst = end, analyze.WorstOf(baseline, own)
+	}
+	if len(out) < 2 {
+		return nil
+	}
+	return out
+}
+
+// most is what was under way for most of a second: a promotion in it, else the step, with the streams of data that went on for
+// at least half of it; "" when there was none.
+func (s *stretch) most(from, to time.Time) string {
+	for _, p := range s.promotions {
+		if p.from.Before(to) && p.to.After(from) {
+			return promotion
+		}
+	}
+	key, longest := "", time.Duration(0)
+	for _, x := range s.steps {
+		if took := earlier(x.to, to).Sub(later(x.from, from)); took > longest {
+			key, longest = x.key, took
+		}
+	}
+	switch {
+	case key == "" && s.early(from):
+		return firstChecks
+	case key == "":
+		return ""
+	}
+	return key + streaming(s, from.Add(to.Sub(from)/2), to)
+}
