@@ -8,6 +8,9 @@ import (
 	"plimsoll/series"
 )
 
+// loadMaximum is the event of a maximum that was found.
+const loadMaximum = "load.maximum"
+
 // seek finds the largest rate of a cell's data set, once, with the settings of the first cell that asks.
 func (r *runner) seek(ctx context.Context, c *cell, s *servers) error {
 	if r.maxima[c.data] > 0 {
@@ -48,6 +51,6 @@ func (r *runner) seek(ctx context.Context, c *cell, s *servers) error {
 		r.note("The maximum still rose at %d connections: the rate is a share of what these reach.", c.load.Connections)
 	}
 	r.maxima[c.data] = found.Throughput
-	r.happened(series.Event{Kind: "load.maximum", Name: c.load.Workload, Detail: map[string]any{"per_second": found.Throughput, "connections": found.Connections}})
+	r.happened(series.Event{Kind: loadMaximum, Name: c.load.Workload, Detail: map[string]any{"per_second": found.Throughput, "connections": found.Connections}})
 	return nil
 }

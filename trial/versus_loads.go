@@ -2,7 +2,9 @@ package trial
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"plimsoll/internal/document"
@@ -34,7 +36,41 @@ func loadsOf(first, second *Result) (loads, error) {
 			of[i].says["rate"] = "several" // each in a cell of its own
 		}
 	}
+	if one, other := found(first), found(second); !alike(one, other) {
+		of[0].finds(one)
+		of[1].finds(other)
+	}
 	return loads{of[0], of[1]}, nil
+}
+
+// found are the maxima that a result's rates are shares of, one for each of its data sets.
+func found(r *Result) []float64 {
+	var out []float64
+	for _, e := range r.Events {
+		if most, is := e.Detail["per_second"].(float64); is && e.Kind == loadMaximum {
+			out = append(out, most)
+		}
+	}
+	return out
+}
+
+// alike tells whether rates are the same to a hundredth.
+func alike(one, other []float64) bool {
+	return slices.EqualFunc(one, other, func(a, b float64) bool { return math.Abs(a-b) <= 0.01*max(a, b) })
+}
+
+// finds writes, beside a rate that is a share of a maximum, what was offered.
+func (l *loadText) finds(maxima []float64) {
+	share := shareOfMax.FindStringSubmatch(l.says["rate"])
+	if share == nil || len(maxima) == 0 {
+		return
+	}
+	percent, _ := strconv.ParseFloat(share[1], 64)
+	var offered []string
+	for _, most := range maxima {
+		offered = append(offered, fmt.Sprintf("%.0f/s", percent/100*most))
+	}
+	l.says["rate"] += " (" + strings.Join(offered, " and ") + ")"
 }
 
 // flat is a value in one line.

@@ -84,3 +84,24 @@ func TestResultsOfDifferentLoads(t *testing.T) {
 		t.Errorf("%+v, %v", rates, err)
 	}
 }
+
+// A rate that is a share of the maximum is what was found, not what was written.
+func TestResultsOfOneShareOfTwoMaxima(t *testing.T) {
+	at := func(most float64) *Result {
+		r := written(t, "{workload: kv, rate: 50% of max}", map[string]int{"read": 1})
+		r.Events = append(r.Events, series.Event{Kind: "load.maximum", Detail: map[string]any{"per_second": most}})
+		return r
+	}
+	far, err := CompareResults(at(11310), at(36308))
+	if err != nil || far.Differences[0].Metric == "throughput" ||
+		!slices.ContainsFunc(far.Notes, func(note string) bool {
+			return strings.Contains(note, "rate 50% of max (5655/s), 50% of max (18154/s)")
+		}) ||
+		!slices.Contains(far.Notes, "the throughput is what was asked for, and is not compared") {
+		t.Errorf("%+v, %v", far, err)
+	}
+	near, err := CompareResults(at(11310), at(11360))
+	if err != nil || slices.ContainsFunc(near.Notes, func(note string) bool { return strings.Contains(note, "rate") }) || near.Differences[0].Metric != "throughput" {
+		t.Errorf("%+v, %v", near, err)
+	}
+}

@@ -14,7 +14,8 @@ func newTrialCompare(c console) *cobra.Command {
 		Short: "Say which differences between two results the data supports",
 		Long: `Lay two results side by side: for every cell and phase that both have, the ratio of throughput and response times,
 second over first, with its interval. What the data does not support is said not to differ. Of results whose loads differ
-only what means the same in both is compared, and it is said what does not.`,
+only what means the same in both is compared, and it is said what does not. A rate that is a share of the maximum is the
+one that was found.`,
 		Example: "  plimsoll trial compare results/binlog-cost/mariadb results/binlog-cost/mysql",
 		Args:    exactly("DIR", "DIR"),
 		RunE: func(_ *cobra.Command, args []string) error {
