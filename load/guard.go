@@ -3,6 +3,7 @@ package load
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"plimsoll/series"
@@ -60,6 +61,26 @@ const (
 	Stalled Fault = "the load generator got no turn"
 	Starved Fault = "the load generator used too much of this machine's processors"
 )
+
+// Advice says what to do about a fault.
+func (f Fault) Advice() string {
+	if f == Capped {
+		return "allow more operations in flight (more connections), or ask for a lower rate"
+	}
+	return "the load generator needs its turn: end what else runs on this machine, ask for a lower rate, or run it on a machine of its own. Or, once " +
+		"the servers are up, put it before all else: sudo chrt -a -r -p 1 $(pgrep -nx plimsoll)"
+}
+
+// Advice is what to do about the reasons, each thing once.
+func Advice(reasons []Reason) []string {
+	var out []string
+	for _, r := range reasons {
+		if a := r.What.Advice(); !slices.Contains(out, a) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
 
 func (r Reason) String() string {
 	text := string(r.What) + " " + r.Detail

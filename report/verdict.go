@@ -72,11 +72,20 @@ func meaning(v trial.Verdict) string {
 // fewReasons is how many reasons may say again what the claims below them say.
 const fewReasons = 2
 
-// reasons are why a trial did not pass; of one that did, meaning says it all. Many that are claims over again are left to the claims.
+// reasons are why a trial did not pass, and what to do where it was not measured well; of one that did, meaning says it all. Many that
+// are claims over again are left to the claims.
 func reasons(v trial.Verdict) []string {
 	if v.Verdict == analyze.Pass {
 		return nil
 	}
+	var hints []string
+	for _, advice := range v.Advice {
+		hints = append(hints, "hint: "+advice)
+	}
+	return append(whys(v), hints...)
+}
+
+func whys(v trial.Verdict) []string {
 	again := func(reason string) bool {
 		return slices.ContainsFunc(v.Claims, func(c analyze.Finding) bool {
 			return reason == "not so: "+c.Expect || strings.HasPrefix(reason, "the data cannot tell: "+c.Expect+"; ")
@@ -86,7 +95,7 @@ func reasons(v trial.Verdict) []string {
 	if len(v.Reasons)-len(own) > fewReasons {
 		return own
 	}
-	return v.Reasons
+	return slices.Clone(v.Reasons)
 }
 
 func do(n int) string {

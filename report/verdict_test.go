@@ -99,3 +99,10 @@ func TestManyReasonsThatAreClaimsAreLeftToThem(t *testing.T) {
 		}
 	}
 }
+
+func TestAnInvalidTrialSaysWhatToDo(t *testing.T) {
+	v := trial.Verdict{Verdict: analyze.Invalid, Reasons: []string{"the generator was late"}, Advice: []string{"give it its turn"}}
+	if got := reasons(v); len(got) != 2 || got[1] != "hint: give it its turn" {
+		t.Errorf("%q", got)
+	}
+}

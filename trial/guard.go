@@ -66,6 +66,15 @@ func (d *doubts) reasons() []string {
 	return out
 }
 
+// advice is what to do about them.
+func (d *doubts) advice() []string {
+	var worst []load.Reason
+	for _, found := range d.all {
+		worst = append(worst, found.worst)
+	}
+	return load.Advice(worst)
+}
+
 // doubtGenerator lets what was wrong with the load generator count against the trial.
 func (r *runner) doubtGenerator() {
 	say := r.refute

@@ -2,8 +2,10 @@ package trial
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
+	"plimsoll/analyze"
 	"plimsoll/load"
 )
 
@@ -22,6 +24,25 @@ func TestOneFaultOfManyPhasesIsOneReason(t *testing.T) {
 	}
 	if got := d.reasons(); !slices.Equal(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)
+	}
+}
+
+// A generator that was not fit says what to do, each thing once.
+func TestAnUnfitGeneratorSaysWhatToDo(t *testing.T) {
+	d := doubts{judged: 2}
+	for _, what := range []load.Fault{load.Late, load.Stalled, load.Capped} {
+		d.add("measure", load.Reason{What: what})
+	}
+	got := d.advice()
+	if len(got) != 2 || !strings.Contains(got[0], "sudo chrt -a -r -p 1 $(pgrep -nx plimsoll)") || !strings.Contains(got[1], "more connections") {
+		t.Errorf("%q", got)
+	}
+	r := runner{trial: &Trial{}, doubts: d}
+	if v := r.judge(nil); v.Verdict != analyze.Invalid || !slices.Equal(v.Advice, got) {
+		t.Errorf("%+v", v)
+	}
+	if v := (&runner{trial: &Trial{}}).judge(nil); v.Advice != nil {
+		t.Errorf("advice for nothing: %q", v.Advice)
 	}
 }
 

@@ -50,6 +50,7 @@ type Setting struct {
 type Verdict struct {
 	Verdict  analyze.Answer    `json:"verdict"`
 	Reasons  []string          `json:"reasons"`
+	Advice   []string          `json:"advice,omitempty"` // of an INVALID one: what to do before it is measured again
 	Claims   []analyze.Finding `json:"claims"`
 	Trial    string            `json:"trial"`
 	Question string            `json:"question"`

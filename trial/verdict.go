@@ -26,6 +26,9 @@ func (r *runner) judge(cut error) Verdict {
 	switch {
 	case v.Verdict == analyze.Invalid:
 		v.Reasons = append(v.Reasons, r.invalid...)
+		if !t.countsOnly() {
+			v.Advice = r.doubts.advice()
+		}
 	case r.halted != nil:
 		v.Verdict = r.halted.answer
 	case partial && v.Verdict == analyze.Pass:

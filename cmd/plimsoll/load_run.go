@@ -132,8 +132,12 @@ func runLoad(ctx context.Context, c console, o loadRunOptions) error {
 	if err != nil {
 		return err
 	}
-	for _, reason := range load.Judge(watch.guard, summary.All.Response) {
+	doubts := load.Judge(watch.guard, summary.All.Response)
+	for _, reason := range doubts {
 		fmt.Fprintln(c.err, "warning:", reason)
+	}
+	for _, advice := range load.Advice(doubts) {
+		fmt.Fprintln(c.err, "hint:", advice)
 	}
 	for _, reason := range summary.Broken {
 		fmt.Fprintln(c.err, "warning:", reason)
