@@ -38,7 +38,7 @@ func (r *runner) decide(ctx context.Context) (*Event, error) {
 		if len(r.jobs) > 0 {
 			return nil, nil
 		}
-		if e := r.retreat(i); e != nil {
+		if e := r.retreat("step " + i.Key + " failed: " + i.Error); e != nil {
 			return e, nil
 		}
 		return &Event{Kind: Ended, Outcome: Broken, Reason: "step " + i.Key + ": " + i.Error}, nil
@@ -82,6 +82,9 @@ func (r *runner) guarded() *Event {
 	}
 	switch {
 	case stop && len(r.jobs) == 0:
+		if e := r.retreat("guardrail " + reason); e != nil {
+			return e
+		}
 		return &Event{Kind: Ended, Outcome: Broken, Reason: "guardrail " + reason}
 	case reason != "" && r.state.Held == "":
 		return &Event{Kind: Held, Reason: reason}

@@ -68,8 +68,9 @@ type guard struct {
 	mu       sync.Mutex
 	baseline map[string]float64
 	given    map[string]float64 // of the baseline, known beforehand
-	samples  int
-	frozen   bool // the baseline is complete
+	samples  map[string]int     // readings of each metric in the baseline: a rate begins with the second
+	stop     string             // why the run is to fail: a breach that says so is one for good
+	frozen   bool               // the baseline is complete
 	since    []time.Time
 	clear    []time.Time
 	breach   []string // by rail: why, "" while it holds
@@ -82,7 +83,7 @@ type guard struct {
 func newGuard(b *Runbook, m Meter) *guard {
 	n := len(b.Guardrails)
 	g := &guard{
-		rails: b.Guardrails, programs: b.compiled, meter: m, began: time.Now(), changed: make(chan struct{}, 1), baseline: map[string]float64{},
+		rails: b.Guardrails, programs: b.compiled, meter: m, began: time.Now(), changed: make(chan struct{}, 1), baseline: map[string]float64{}, samples: map[string]int{},
 		since: make([]time.Time, n), clear: make([]time.Time, n), breach: make([]string, n),
 	}
 	if known, ok := m.(Baselined); ok {
@@ -136,10 +137,10 @@ func (g *guard) judge(now time.Time, values map[string]float64, err error) {
 	defer g.mu.Unlock()
 	g.at, g.last = now, values
 	if err == nil && !g.frozen {
-		g.samples++
 		for name, v := range values {
 			if _, known := g.given[name]; !known {
-				g.baseline[name] += (v - g.baseline[name]) / float64(g.samples)
+				g.samples[name]++
+				g.baseline[name] += (v - g.baseline[name]) / float64(g.samples[name])
 			}
 		}
 	}
@@ -158,6 +159,14 @@ func (g *guard) judge(now time.Time, values map[string]float64, err error) {
 	}
 }
 
+// then is what a breach leads to.
+func (r Guardrail) then(why string) GuardThen {
+	if noData(why) {
+		return r.NoData
+	}
+	return r.Then
+}
+
 // book turns a reading into a state: a breach counts after For, and is over after being gone for For.
 func (g *guard) book(i int, rail Guardrail, now time.Time, breached bool, why string) {
 	before := g.breach[i]
@@ -168,6 +177,9 @@ func (g *guard) book(i int, rail Guardrail, now time.Time, breached bool, why st
 		}
 		if now.Sub(g.since[i]) >= rail.For || noData(why) {
 			g.breach[i] = why
+			if rail.then(why) == GuardStop && g.stop == "" {
+				g.stop = rail.Name + ": " + why
+			}
 		}
 	} else {
 		g.since[i] = time.Time{}
@@ -198,6 +210,9 @@ func (g *guard) state(now time.Time) (reason string, stop bool) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.stop != "" {
+		return g.stop, true
+	}
 	if g.at.IsZero() || now.Sub(g.at) > guardStale {
 		return "the metrics were not read in the last seconds", false
 	}
@@ -205,14 +220,7 @@ func (g *guard) state(now time.Time) (reason string, stop bool) {
 		if g.breach[i] == "" {
 			continue
 		}
-		then := rail.Then
-		if noData(g.breach[i]) {
-			then = rail.NoData
-		}
 		reason = rail.Name + ": " + g.breach[i]
-		if then == GuardStop {
-			return reason, true
-		}
 	}
 	if reason == "" && now.Sub(g.lately) < guardQuiet {
 		reason = fmt.Sprintf("%s: it was breached less than %s ago", g.breached, guardQuiet)

@@ -22,7 +22,7 @@ func (f *OnFailure) UnmarshalDocument(n *document.Node) error {
 
 // retreat begins to take a failed run back, if its runbook says so and all that has acted can be taken back; nil: it stays where
 // it is. What a person is asked about, and what may still be under way, is nothing to be touched by itself.
-func (r *runner) retreat(failed *Item) *Event {
+func (r *runner) retreat(why string) *Event {
 	if r.state.Book.OnFailure != FailureUndoes {
 		return nil
 	}
@@ -31,7 +31,7 @@ func (r *runner) retreat(failed *Item) *Event {
 			return nil
 		}
 	}
-	return &Event{Kind: Stopping, Undo: true, Error: "step " + failed.Key + " failed: " + failed.Error}
+	return &Event{Kind: Stopping, Undo: true, Error: why}
 }
 
 // halfway ends a taking back at a step that stays. What a person cancelled is cancelled; a failure that was to be undone is one still,

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -196,6 +197,11 @@ func (r *runner) beginJobs() {
 		busy = append(busy, i.Target)
 	}
 	for _, i := range health {
+		if r.state.halfway(i) { // its own node may be as it left it
+			busy = append(busy, i.Target)
+		}
+	}
+	for _, i := range health {
 		if r.jobs[i.Group+"["+i.Target+"]"] == nil {
 			r.beginHealth(r.state.Book.step(i.Group), i.Target, busy)
 		}
@@ -215,6 +221,11 @@ func (r *runner) beginJobs() {
 			r.beginVerify(i)
 		}
 	}
+}
+
+// halfway tells whether a target's steps have begun before this one.
+func (s *State) halfway(at *Item) bool {
+	return slices.ContainsFunc(s.Items, func(i *Item) bool { return i.Group == at.Group && i.Target == at.Target && i.Acts })
 }
 
 // reverting is the step whose undo has begun.

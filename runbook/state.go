@@ -116,6 +116,7 @@ func (s *State) Apply(entry durable.Entry, actions []action.Action) error {
 	s.Heard = max(s.Heard, e.Message)
 	if e.Kind == Opened {
 		s.Stint, s.Since = entry.Stint, entry.At
+		clear(s.Healthy) // that was then
 	}
 	if e.Baseline != nil {
 		s.Baseline = e.Baseline
@@ -194,6 +195,7 @@ func (s *State) obey(o Order, e Event) error {
 		s.tryUndosAgain()
 		s.Stopping, s.Undoing, s.Outcome, s.Stuck = &e, o.Undo, "", ""
 	case "resume":
+		clear(s.Healthy)
 		if s.Outcome == Broken {
 			s.tryUndosAgain()
 			s.Outcome = ""
@@ -209,9 +211,26 @@ func (s *State) obey(o Order, e Event) error {
 			return fmt.Errorf("rerun of step %s, which there is not", o.Step)
 		}
 		s.Outcome, s.Stopping, s.Undoing = "", nil, false
-		for n, i := range s.Items[at:] {
-			if n == 0 || o.Downstream || i.Phase == Dead {
+		clear(s.Healthy)
+		for n, i := range s.Items {
+			if n == at || n > at && (o.Downstream || i.Phase == Dead) || i.Phase == Reverted {
 				i.reset()
+			}
+		}
+	}
+	return nil
+}
+
+// Rerunnable refuses to do a step again on what was taken back before it.
+func (s *State) Rerunnable(step string) error {
+	for _, i := range s.Items {
+		if i.Key == step {
+			break
+		}
+		if i.Phase == Reverted {
+			return &action.Refusal{
+				Reason: fmt.Sprintf("step %s, before %s, was taken back", i.Key, step),
+				Advice: fmt.Sprintf("rerun from there, with --step '%s' --downstream, or begin a new run", i.Key),
 			}
 		}
 	}
@@ -224,6 +243,7 @@ func (i *Item) reset() {
 	old := *i
 	*i = Item{
 		Key: old.Key, Step: old.Step, Group: old.Group, Target: old.Target, Phase: Waiting, Attempt: old.Attempt, Found: old.Found, Acts: old.Acts,
+		Inputs: old.Inputs, Cluster: old.Cluster, // for an undo before it is valued again
 	}
 	if old.Phase != Settled {
 		i.Before, i.Intent, i.Token, i.Since, i.Open = old.Before, old.Intent, old.Token, old.Since, old.Open

@@ -34,6 +34,9 @@ A step of a rolling group is named with its target: group[target].step.`,
 					}
 					return document.UnknownName(&document.Node{Kind: document.Scalar, File: "--step", Text: o.Step}, "step", keys)
 				}
+				if err := st.Rerunnable(o.Step); err != nil {
+					return err
+				}
 				o.Do = "rerun"
 				return execute(ctx, c, d, args[0], &o, asJSON)
 			})

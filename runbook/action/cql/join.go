@@ -26,8 +26,9 @@ const (
 )
 
 type join struct {
-	Node     string `yaml:"node,required" doc:"The empty node."`
-	Replaces string `yaml:"replaces" doc:"The dead node whose place it takes. Default: none, the ring grows."`
+	Node       string `yaml:"node,required" doc:"The empty node."`
+	Replaces   string `yaml:"replaces" doc:"The dead node whose place it takes. Default: none, the ring grows."`
+	AcceptLoss string `yaml:"accept_loss" doc:"With replaces: keyspaces, with commas between them, of which the dead node may have had the only replica. Default: none."`
 }
 
 var (
@@ -75,6 +76,11 @@ func (j *join) Check(ctx context.Context, on *action.Site) (action.Finding, erro
 	}
 	if err := errors.Join(v.whole(ctx, is, v.at(dead)), v.agreed()); err != nil {
 		return f, err
+	}
+	if is == nil && dead != "" {
+		if err := v.keeps(ctx, j.Replaces, j.AcceptLoss); err != nil {
+			return f, err
+		}
 	}
 	if is == nil && n.Server == nil {
 		return f, byHand(n, dead)

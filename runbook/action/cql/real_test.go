@@ -188,14 +188,23 @@ func TestOnARealRing(t *testing.T) {
 	}
 
 	w.refuses(w.task("cql.wait-whole", "{but: n3, alone: true}"), "n3 is not dead: the ring has it as "+w.host("n3")+" (UN)")
+	if err := w.site.Execute(ctx, "n1", []string{"CREATE KEYSPACE lonely WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 1}"}, func(int) {}); err != nil {
+		t.Fatal(err)
+	}
 	if err := cluster.Kill(ctx, "n3"); err != nil {
 		t.Fatal(err)
 	}
+	const lost = "n3 had the only replica of a part of lonely"
+	w.until("it is noticed that n3 is dead, and what would be lost with it", func() bool {
+		_, err := w.task("cql.wait-whole", "{but: n3, alone: true}").Check(ctx, w.site)
+		return err != nil && strings.Contains(err.Error(), lost)
+	})
 	heir, err := cluster.Grow(ctx, "heir", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	replaces := w.task("cql.join", "node: "+heir+"\nreplaces: n3")
+	w.refuses(w.task("cql.join", "node: "+heir+"\nreplaces: n3"), lost)
+	replaces := w.task("cql.join", "node: "+heir+"\nreplaces: n3\naccept_loss: lonely")
 	w.until("n3 is seen to be dead", func() bool {
 		f, err := replaces.Check(ctx, w.site)
 		return err == nil && f.State == action.Needed

@@ -17,8 +17,9 @@ var wholeAction = action.Action{
 }
 
 type whole struct {
-	But   string `yaml:"but" doc:"A node that is to be replaced, and so is down. Refused while it lives. Default: none."`
-	Alone bool   `yaml:"alone" doc:"Refuse while another node joins, leaves or moves, which may take hours. Default: wait for it."`
+	But        string `yaml:"but" doc:"A node that is to be replaced, and so is down. Refused while it lives. Default: none."`
+	AcceptLoss string `yaml:"accept_loss" doc:"With but: keyspaces, with commas between them, of which the dead node may have had the only replica. Default: none."`
+	Alone      bool   `yaml:"alone" doc:"Refuse while another node joins, leaves or moves, which may take hours. Default: wait for it."`
 }
 
 var _ action.Verifier = (*whole)(nil)
@@ -50,6 +51,11 @@ func (w *whole) Check(ctx context.Context, on *action.Site) (action.Finding, err
 	}
 	if err := v.strangers(ctx, w.But); err != nil {
 		return f, err
+	}
+	if but != nil {
+		if err := v.keeps(ctx, w.But, w.AcceptLoss); err != nil {
+			return f, err
+		}
 	}
 	if f.Reason, err = v.lacks(ctx, but); err == nil && f.Reason == "" {
 		f.State = action.Satisfied
