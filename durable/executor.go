@@ -171,6 +171,25 @@ func (e *Executor) takeOver(ctx context.Context, before string) error {
 	return nil
 }
 
+// Executes tells whether the process that executes runs on this state folder now has this one: its stint is open. One that a process
+// left open that died is taken up by whoever executes next.
+func (s *Store) Executes(ctx context.Context, run string) (bool, error) {
+	if some, err := s.Executed(); err != nil || !some {
+		return false, err
+	}
+	r, err := s.Run(ctx, run)
+	if err != nil || r.Stints == 0 {
+		return false, err
+	}
+	open, err := dbos.ListWorkflows(s.reading(ctx), dbos.WithFilterWorkflowIDs(stintID(run, r.Stints)),
+		dbos.WithFilterStatus(dbos.WorkflowStatusPending, dbos.WorkflowStatusEnqueued),
+		dbos.WithFilterExecutorIDs(s.name), dbos.WithFilterAppVersion(s.options.Version))
+	if err != nil {
+		return false, fmt.Errorf("look whether run %s is executed: %w", run, err)
+	}
+	return len(open) > 0, nil
+}
+
 func (e *Executor) execute(runtime dbos.Context, o order) (string, error) {
 	t, err := e.store.assume(runtime, o.Run)
 	if err == nil {

@@ -75,12 +75,12 @@ func openDesk(ctx context.Context) (*desk, error) {
 	}}, nil
 }
 
-// executed tells whether a run may be executed now: by a process of this state folder, or by whom elsewhere.
+// executed tells whether a run is executed now: by a process of this state folder, or by whom elsewhere.
 func (d *desk) executed(ctx context.Context, run string) (yes bool, elsewhere *runbook.Elsewhere, err error) {
 	if elsewhere, err = d.Elsewhere(ctx, run); elsewhere != nil || err != nil {
 		return elsewhere != nil, elsewhere, err
 	}
-	yes, err = d.Store.Executed()
+	yes, err = d.Store.Executes(ctx, run)
 	return yes, nil, err
 }
 

@@ -16,7 +16,8 @@ func newRunbookCancel(c console) *cobra.Command {
 		ValidArgsFunction: completeRuns,
 		Use:               "cancel RUN", Short: "End a run and give its cluster back, taking back what it did if asked", Args: exactly("RUN"),
 		Long: `End a run. What acts now may end; nothing else begins. With --undo the steps are taken back from the last to the first,
-up to one that cannot be. The cluster's lock is given back.`,
+up to one that cannot be: then it says what stands, and ends with code 1. The cluster's lock is given back. A run that is being
+executed is told; while another one is, this waits for its turn.`,
 		Example: "  plimsoll runbook cancel rolling-restart-a1b2c3 --undo --reason 'wrong cluster'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withDesk(cmd.Context(), func(ctx context.Context, d *desk) error {
@@ -34,8 +35,8 @@ up to one that cannot be. The cluster's lock is given back.`,
 				if err != nil {
 					return err
 				}
+				w.Say = "cancel"
 				if executed { // by another process: tell it
-					w.Say = "cancel"
 					if err := d.Tell(ctx, args[0], w); err != nil {
 						return err
 					}

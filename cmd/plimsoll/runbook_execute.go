@@ -16,6 +16,9 @@ import (
 // order it only follows or goes on with what was interrupted.
 func execute(ctx context.Context, c console, d *desk, run string, order *runbook.Order, asJSON bool) error {
 	f := newFollower(c, d, run, asJSON)
+	if order != nil && order.Do == "cancel" {
+		f.word = &runbook.Word{Say: "cancel", Undo: order.Undo, Reason: order.Reason}
+	}
 	d.Observe = func(r string, e runbook.Event, at time.Time) {
 		if r == run {
 			f.event(e, at)

@@ -20,6 +20,9 @@ type follower struct {
 	json  *json.Encoder // nil: for people
 	seen  int           // entries of others that were shown
 	ended bool
+
+	word *runbook.Word // to be said if another process begins to execute the run while this one waits for its turn; nil: none
+	told bool
 }
 
 func newFollower(c console, d *desk, run string, asJSON bool) *follower {
@@ -67,6 +70,9 @@ func (f *follower) wait(ctx context.Context, instead ...string) (*durable.Execut
 		if err := f.catchUp(ctx); err != nil || f.ended {
 			return nil, err
 		}
+		if err := f.speak(ctx); err != nil {
+			return nil, err
+		}
 		f.show(ctx)
 		select {
 		case <-ctx.Done():
@@ -74,6 +80,19 @@ func (f *follower) wait(ctx context.Context, instead ...string) (*durable.Execut
 		case <-tick.C:
 		}
 	}
+}
+
+// speak says the word to a process that has begun to execute the run, once.
+func (f *follower) speak(ctx context.Context) error {
+	if f.word == nil || f.told {
+		return nil
+	}
+	executed, _, err := f.desk.executed(ctx, f.run)
+	if err != nil || !executed {
+		return err
+	}
+	f.told = true
+	return f.desk.Tell(ctx, f.run, *f.word)
 }
 
 // skip passes over what was written before.
@@ -98,7 +117,7 @@ func (f *follower) catchUp(ctx context.Context) error {
 		case runbook.Opened:
 			f.ended = false
 		case runbook.Ended:
-			f.ended = true
+			f.ended = f.word == nil || e.Outcome != runbook.Broken // which can be given up still
 		}
 		f.event(e, entry.At)
 	}

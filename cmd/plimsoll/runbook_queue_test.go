@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"os"
 	"strings"
@@ -106,5 +107,94 @@ func runOn(t *testing.T, cluster, status string) string {
 		case <-limit:
 			t.Fatalf("no run on %s came to %s", cluster, status)
 		}
+	}
+}
+
+// TestACancellationWaitsForItsTurn has a run that failed, and another one that is executed in the same state folder.
+func TestACancellationWaitsForItsTurn(t *testing.T) {
+	t.Setenv("PLIMSOLL_HOME", t.TempDir())
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{"asks.yaml": askingBook, "fails.yaml": `
+runbook: own/fails
+steps:
+  - {id: a, uses: command, with: {run: "touch a", check: "test -e a", undo: "rm a"}}
+  - {id: go, approval: {note: "go on?"}}
+  - {id: b, uses: command, with: {run: "false", undo: "true"}}
+`, "plimsoll.yaml": `clusters:
+  orders: {engine: mysql, environment: staging, user: app, nodes: [{name: a, address: "127.0.0.1:1"}]}
+  orders2: {engine: mysql, environment: staging, user: app, nodes: [{name: a, address: "127.0.0.1:1"}]}
+`} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begin := func(args ...string) *talker {
+		w := &talker{ended: make(chan int, 1)}
+		go func() { w.ended <- typedAt(t, console{in: strings.NewReader(""), out: w, err: w}, args...) }()
+		return w
+	}
+	fails := begin("runbook", "run", "fails.yaml", "--cluster", "orders2", "--yes")
+	failed := runOn(t, "orders2", "asking")
+	if _, said, code := typed(t, "runbook", "approve", failed, "--yes"); code != 0 || strings.Contains(said, "nobody executes it") {
+		t.Errorf("approve of a run that is executed: %d %s", code, said)
+	}
+	if code := <-fails.ended; code != exitTrouble {
+		t.Fatalf("it ended with %d: %s", code, fails.said())
+	}
+	executes := begin("runbook", "run", "asks.yaml", "--cluster", "orders", "--yes")
+	other := runOn(t, "orders", "asking")
+	cancels := begin("runbook", "cancel", failed, "--undo", "--yes")
+	cancels.until(t, "another plimsoll executes runs here")
+	if out, said, code := typed(t, "runbook", "status", failed); code != 0 || strings.Contains(cancels.said(), "told") {
+		t.Errorf("status: %d %s%s; cancel: %s", code, out, said, cancels.said())
+	}
+	if _, said, code := typed(t, "runbook", "approve", other, "--yes"); code != 0 || strings.Contains(said, "nobody executes it") {
+		t.Errorf("approve: %d %s", code, said)
+	}
+	if code := <-executes.ended; code != 0 {
+		t.Errorf("the other run ended with %d: %s", code, executes.said())
+	}
+	if code := <-cancels.ended; code != 0 || !strings.Contains(cancels.said(), "run "+failed+": "+string(runbook.TakenBack)) {
+		t.Errorf("cancel ended with %d: %s", code, cancels.said())
+	}
+	if _, err := os.Stat("a"); err == nil {
+		t.Error("what it did stands")
+	}
+}
+
+// TestAnAnswerToARunThatNobodyExecutesSaysSo has one that was parked while it asked, and another one that is executed.
+func TestAnAnswerToARunThatNobodyExecutesSaysSo(t *testing.T) {
+	t.Setenv("PLIMSOLL_HOME", t.TempDir())
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{"asks.yaml": askingBook, "plimsoll.yaml": `clusters:
+  orders: {engine: mysql, environment: staging, user: app, nodes: [{name: a, address: "127.0.0.1:1"}]}
+  orders2: {engine: mysql, environment: staging, user: app, nodes: [{name: a, address: "127.0.0.1:1"}]}
+`} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begin := func(cluster string) (w *talker, interrupt context.CancelFunc) {
+		ctx, interrupt := context.WithCancel(t.Context())
+		w = &talker{ended: make(chan int, 1)}
+		go func() {
+			w.ended <- typedUntil(ctx, console{in: strings.NewReader(""), out: w, err: w}, "runbook", "run", "asks.yaml", "--cluster", cluster, "--yes")
+		}()
+		return w, interrupt
+	}
+	parks, interrupt := begin("orders2")
+	parked := runOn(t, "orders2", "asking")
+	interrupt()
+	if code := <-parks.ended; code != exitInterrupted {
+		t.Fatalf("it ended with %d: %s", code, parks.said())
+	}
+	executes, interrupt := begin("orders")
+	defer interrupt()
+	other := runOn(t, "orders", "asking")
+	says(t, 0, "nobody executes it: plimsoll runbook resume "+parked, "runbook", "approve", parked, "--yes")
+	says(t, 0, "nobody executes it; plimsoll runbook resume "+parked, "runbook", "status", parked)
+	says(t, 0, "told whoever executes it", "runbook", "cancel", other, "--yes")
+	if code := <-executes.ended; code != 0 || !strings.Contains(executes.said(), "run "+other+": cancelled") {
+		t.Errorf("the other run ended with %d: %s", code, executes.said())
 	}
 }

@@ -24,12 +24,17 @@ func typed(t *testing.T, args ...string) (out, said string, code int) {
 // typedAt is the same at a console of the caller's.
 func typedAt(t *testing.T, c console, args ...string) (code int) {
 	t.Helper()
+	return typedUntil(context.WithoutCancel(t.Context()), c, args...) // in a cleanup it has ended
+}
+
+// typedUntil is the same until a person interrupts it.
+func typedUntil(ctx context.Context, c console, args ...string) (code int) {
 	root := &cobra.Command{Use: "plimsoll", SilenceUsage: true, SilenceErrors: true}
 	root.AddCommand(newRunbook(c), newLab(c), newTrial(c))
 	root.SetOut(c.out)
 	root.SetErr(c.err)
 	root.SetArgs(args)
-	return tell(c, root.ExecuteContext(context.WithoutCancel(t.Context()))) // in a cleanup it has ended
+	return tell(c, root.ExecuteContext(ctx))
 }
 
 func TestRunbookCommandsThatNeedNoCluster(t *testing.T) {
