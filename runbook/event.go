@@ -50,6 +50,8 @@ type Event struct {
 	Epoch  int64            `json:"epoch,omitempty"`  // of the lease under which this was done
 	Epochs map[string]int64 `json:"epochs,omitempty"` // Opened: of the leases, by cluster
 
+	Versions map[string]int `json:"versions,omitempty"` // Opened: of the actions, where they are others than before and a person said that it goes on
+
 	Targets  []string           `json:"targets,omitempty"`
 	Inputs   action.Facts       `json:"inputs,omitempty"`
 	Cluster  string             `json:"cluster,omitempty"` // Valued: on which the step acts, if not the run's own
@@ -127,6 +129,7 @@ type Order struct {
 	Undo       bool   `json:"undo,omitempty"`
 	By         string `json:"by,omitempty"`
 	Reason     string `json:"reason,omitempty"`
+	Changed    string `json:"changed,omitempty"` // the reason to go on with other versions of actions than before
 }
 
 // Word is what a person says to a run: approve, reject, cancel.

@@ -158,6 +158,11 @@ func (s *stepSeen) see(e Event, plan string) error {
 	return nil
 }
 
+// Changed lists the stints for which the run went on with other versions of its actions than before.
+func (p Proof) Changed() []Event {
+	return slices.DeleteFunc(slices.Clone(p.Events), func(e Event) bool { return e.Order == nil || e.Order.Changed == "" })
+}
+
 // Approvals lists who agreed to what.
 func (p Proof) Approvals() []Event {
 	return slices.DeleteFunc(slices.Clone(p.Events), func(e Event) bool { return e.Kind != Approved })

@@ -27,6 +27,8 @@ type Runbook struct {
 	Hash string `yaml:"-"` // of the text: a byte more is another runbook
 	Text string `yaml:"-"`
 
+	Unfit error `yaml:"-"` // why this release cannot execute it; only of a run that another one planned
+
 	actions  []action.Action
 	compiled *programs
 	at       *document.Node
@@ -102,6 +104,19 @@ func Read(path string, actions []action.Action) (*Runbook, error) {
 
 // Parse is Read of a text.
 func Parse(name string, data []byte, actions []action.Action) (*Runbook, error) {
+	b, err := reread(name, data, actions)
+	if err == nil {
+		err = b.Unfit
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// reread is Parse of the text of a run that there is, which another release may have taken: what this one does not know of it, such as
+// an action that is gone, keeps it from being executed and not from being looked at.
+func reread(name string, data []byte, actions []action.Action) (*Runbook, error) {
 	root, err := document.Parse(name, data)
 	if err != nil {
 		return nil, err
@@ -114,9 +129,7 @@ func Parse(name string, data []byte, actions []action.Action) (*Runbook, error) 
 	var misfits document.Problems
 	misfits.Add(root, root.Decode(b))
 	b.defaults()
-	if err := b.validate(misfits); err != nil {
-		return nil, err
-	}
+	b.Unfit = b.validate(misfits)
 	return b, nil
 }
 

@@ -14,6 +14,7 @@ import (
 // State is a run as its events tell it. It is folded, never stored.
 type State struct {
 	Header   Header
+	Versions map[string]int // of the actions: as planned, or as a person said since
 	Book     *Runbook
 	Items    []*Item // in order; those of a group once its targets are known
 	Targets  map[string][]string
@@ -137,14 +138,17 @@ func (s *State) apply(e Event, actions []action.Action) error {
 		if e.Header == nil {
 			return fmt.Errorf("a run without a header")
 		}
-		book, err := Parse(e.Header.Runbook, []byte(e.Header.Text), actions)
+		book, err := reread(e.Header.Runbook, []byte(e.Header.Text), actions)
 		if err != nil {
 			return fmt.Errorf("the runbook of the run: %w", err)
 		}
-		s.Header, s.Book = *e.Header, book
+		s.Header, s.Book, s.Versions = *e.Header, book, e.Header.Versions
 		s.expand()
 	case Opened:
 		s.Parked, s.Why, s.Held, s.Epochs, s.Holder = false, "", "", e.Epochs, e.Holder
+		if e.Versions != nil {
+			s.Versions = e.Versions
+		}
 		if e.Order != nil {
 			s.Orders = append(s.Orders, *e.Order)
 			return s.obey(*e.Order, e)

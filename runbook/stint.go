@@ -39,7 +39,11 @@ func (s *Service) stint(ctx context.Context, j *durable.Journal) (err error) {
 	if s.Meter != nil {
 		meter = s.Meter(r.site)
 	}
-	r.guard = newGuard(r.state.Book, meter)
+	if r.state.Unfit() == nil {
+		r.guard = newGuard(r.state.Book, meter)
+	} else {
+		r.guard = newGuard(&Runbook{}, nil)
+	}
 	r.guard.restore(r.state)
 	r.learned = s.learn(ctx, h.Runbook)
 	if err := r.opened(ctx); err != nil {
@@ -113,6 +117,9 @@ func (r *runner) opened(ctx context.Context) error {
 		return fmt.Errorf("read the order: %w", err)
 	}
 	e := Event{Kind: Opened, Holder: r.service.Holder, Epochs: r.state.Epochs}
+	if err := r.mayGoOn(&o, &e); err != nil {
+		return r.park(err.Error(), err)
+	}
 	// To be given up, a run needs no lease: it may have lost it.
 	if r.state.Book.Lock == LockCluster && (o.Do != "cancel" || o.Undo) {
 		var err error

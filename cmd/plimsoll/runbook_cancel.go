@@ -12,6 +12,7 @@ import (
 func newRunbookCancel(c console) *cobra.Command {
 	var w runbook.Word
 	var yes, asJSON bool
+	var changed string
 	cmd := &cobra.Command{
 		ValidArgsFunction: completeRuns,
 		Use:               "cancel RUN", Short: "End a run and give its cluster back, taking back what it did if asked", Args: exactly("RUN"),
@@ -46,12 +47,13 @@ executed is told; while another one is, this waits for its turn.`,
 					fmt.Fprintf(c.err, "told whoever executes it; plimsoll runbook status %s\n", args[0])
 					return nil
 				}
-				return execute(ctx, c, d, args[0], &runbook.Order{Do: "cancel", Undo: w.Undo, Reason: w.Reason}, asJSON)
+				return execute(ctx, c, d, args[0], &runbook.Order{Do: "cancel", Undo: w.Undo, Reason: w.Reason, Changed: changed}, asJSON)
 			})
 		},
 	}
 	cmd.Flags().BoolVar(&w.Undo, "undo", false, "take back what was done")
 	cmd.Flags().StringVar(&w.Reason, "reason", "", "for the record")
+	changedFlag(cmd, &changed)
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print events as JSON lines, and the state at the end")
 	return cmd

@@ -28,7 +28,7 @@ func execute(ctx context.Context, c console, d *desk, run string, order *runbook
 		defer d.ApproveAll(ctx)()
 	}
 	var instead []string
-	if order != nil && (order.Do == "rerun" || order.Do == "cancel") { // of a run whose process died nothing else is done
+	if order != nil && (order.Do == "rerun" || order.Do == "cancel" || order.Changed != "") { // of a run whose process died nothing else is done
 		instead = []string{run}
 	}
 	e, err := f.wait(ctx, instead...)

@@ -208,6 +208,10 @@ func tellEvent(e runbook.Event, run string) string {
 		if e.Error != "" {
 			return e.Error + "; what was done is taken back"
 		}
+	case runbook.Opened:
+		if e.Reason != "" {
+			return "goes on with other actions: " + e.Reason
+		}
 	case runbook.Undone:
 		return "undone"
 	case runbook.Stuck:

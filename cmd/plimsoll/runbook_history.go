@@ -63,6 +63,9 @@ func describe(e runbook.Event) []string {
 		say(e.Order.Step)
 		add("by %s", e.Order.By)
 		say(e.Order.Reason)
+		if e.Order.Changed != "" {
+			add("ACTIONS CHANGED, GOES ON: %s:", e.Order.Changed)
+		}
 	case e.Finding != nil:
 		say(string(e.Finding.State))
 		if len(e.Finding.Observed) > 0 {

@@ -46,6 +46,7 @@ A step of a rolling group is named with its target: group[target].step.`,
 	completing(cmd, "step", completeSteps)
 	cmd.Flags().BoolVar(&o.Downstream, "downstream", false, "and all steps after it")
 	cmd.Flags().StringVar(&o.Reason, "reason", "", "for the record (required)")
+	changedFlag(cmd, &o.Changed)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print events as JSON lines, and the state at the end")
 	return cmd
 }

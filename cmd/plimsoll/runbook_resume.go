@@ -10,7 +10,7 @@ import (
 
 func newRunbookResume(c console) *cobra.Command {
 	var asJSON bool
-	var reason string
+	var reason, changed string
 	cmd := &cobra.Command{
 		ValidArgsFunction: completeRuns,
 		Use:               "resume RUN", Short: "Go on with a run that was interrupted, parked or failed", Args: exactly("RUN"),
@@ -26,11 +26,17 @@ failed is tried anew; one that asked a person, because it was cut off and cannot
 				if st.Outcome != "" && st.Outcome != runbook.Broken {
 					return usageError{text: "run " + args[0] + " is " + string(st.Outcome) + ": there is nothing to go on with", hint: "rerun --step runs one of its steps again"}
 				}
-				return execute(ctx, c, d, args[0], &runbook.Order{Do: "resume", Reason: reason}, asJSON)
+				return execute(ctx, c, d, args[0], &runbook.Order{Do: "resume", Reason: reason, Changed: changed}, asJSON)
 			})
 		},
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "for the record")
+	changedFlag(cmd, &changed)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print events as JSON lines, and the state at the end")
 	return cmd
+}
+
+// changedFlag lets a person say that a run goes on by actions that changed since it was planned.
+func changedFlag(cmd *cobra.Command, reason *string) {
+	cmd.Flags().StringVar(reason, "changed-actions", "", "go on although actions are of other versions than when the run was planned, for this `REASON`; it stays visible for ever")
 }

@@ -42,9 +42,11 @@ type runStatus struct {
 	Begun   time.Time        `json:"begun"`
 	Plan    string           `json:"plan"`
 	Over    string           `json:"override,omitempty"`
+	Changed []string         `json:"changed,omitempty"` // the reasons why it went on with other versions of its actions
 	Now     *runbook.Summary `json:"now,omitempty"`
 	Steps   []stepStatus     `json:"steps,omitempty"`
 
+	Unfit     string             `json:"unfit,omitempty"`     // why this release cannot go on with it
 	Elsewhere *runbook.Elsewhere `json:"elsewhere,omitempty"` // who executes it, if not a process of this state folder
 }
 
@@ -61,6 +63,14 @@ func statusOf(run string, st *runbook.State, now runbook.Summary) runStatus {
 	s := runStatus{
 		Run: run, Runbook: st.Header.Runbook, Cluster: st.Header.Cluster, Status: st.Status(), By: st.Header.By, Begun: st.Header.At,
 		Plan: st.Header.Plan.Hash, Over: st.Header.Override,
+	}
+	if err := st.Unfit(); err != nil && st.Outcome != runbook.Done && st.Outcome != runbook.TakenBack && st.Outcome != runbook.Cancelled {
+		s.Unfit = err.Error()
+	}
+	for _, o := range st.Orders {
+		if o.Changed != "" {
+			s.Changed = append(s.Changed, o.Changed)
+		}
 	}
 	if now.Status != "" {
 		s.Now = &now
@@ -180,6 +190,12 @@ func statusOfRun(ctx context.Context, c console, d *desk, run string, asJSON boo
 	}
 	if s.Over != "" {
 		fmt.Fprintf(c.out, "the gate was passed by: %s\n", s.Over)
+	}
+	if s.Unfit != "" {
+		fmt.Fprintln(c.out, s.Unfit)
+	}
+	for _, reason := range s.Changed {
+		fmt.Fprintf(c.out, "it went on with other versions of its actions: %s\n", reason)
 	}
 	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 	for _, step := range s.Steps {

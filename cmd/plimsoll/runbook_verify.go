@@ -48,6 +48,9 @@ elsewhere when the run ended, or a seal of a key that is known, makes the proof 
 			if p.Header.Override != "" {
 				fmt.Fprintf(c.out, "  the gate was passed by: %s\n", p.Header.Override)
 			}
+			for _, e := range p.Changed() {
+				fmt.Fprintf(c.out, "  %s; %s went on: %s\n", e.Reason, e.Order.By, e.Order.Changed)
+			}
 			return nil
 		},
 	}

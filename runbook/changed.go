@@ -1,0 +1,123 @@
+package runbook
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/document"
+)
+
+// ChangedError refuses to go on with a run by actions whose meaning is another than when it was planned and approved.
+type ChangedError struct {
+	Run     string
+	Actions []ChangedAction
+}
+
+// ChangedAction is an action of which this release has another version.
+type ChangedAction struct {
+	Name     string
+	Was, Now int
+}
+
+func (e *ChangedError) Error() string {
+	return "actions of the run changed since it was planned: " + list(e.Actions)
+}
+
+func list(all []ChangedAction) string {
+	words := make([]string, len(all))
+	for n, a := range all {
+		words[n] = fmt.Sprintf("%s was version %d and is version %d in this release", a.Name, a.Was, a.Now)
+	}
+	return strings.Join(words, ", ")
+}
+
+// Hint says what to do.
+func (e *ChangedError) Hint() string {
+	return "go on with the release that planned it, or say --changed-actions REASON to resume, rerun or cancel --undo, which stays visible for ever"
+}
+
+// UnfitError refuses to go on with a run whose runbook this release does not understand: an action or an input of one is gone.
+type UnfitError struct{ Cause error }
+
+func (e *UnfitError) Error() string {
+	return "this release cannot execute the runbook of the run: " + oneLine(e.Cause)
+}
+
+// Hint says what to do.
+func (e *UnfitError) Hint() string {
+	return "go on with the release that planned it, or give the run up here: cancel without --undo"
+}
+
+// Unfit says why this release cannot go on with the run; nil: it can.
+func (s *State) Unfit() error {
+	if s.Book == nil || s.Book.Unfit == nil {
+		return nil
+	}
+	return &UnfitError{s.Book.Unfit}
+}
+
+// mayGoOn looks whether this release can and may do what a stint was begun for, and says by which versions of its actions it goes on,
+// if they are others than before.
+func (r *runner) mayGoOn(o *Order, e *Event) error {
+	if o.Do == "cancel" && !o.Undo { // which uses nothing
+		o.Changed = ""
+		return nil
+	}
+	if err := r.state.Unfit(); err != nil {
+		return err
+	}
+	all := r.state.changed(*o)
+	if len(all) == 0 {
+		o.Changed = ""
+		return nil
+	}
+	if o.Changed == "" || r.openedBefore() { // what was said before was said of others
+		return &ChangedError{Run: r.journal.Run(), Actions: all}
+	}
+	e.Versions, e.Reason = r.state.Book.Versions(), list(all)
+	return nil
+}
+
+// changed lists the actions that are of another version here than when the run was planned, or when a person last agreed to that,
+// and that the run would still use. Those whose steps are all over are nobody's concern.
+func (s *State) changed(o Order) []ChangedAction {
+	now, used := s.Book.Versions(), s.uses(o)
+	var all []ChangedAction
+	for _, name := range document.SortedKeys(now) {
+		if was, known := s.Versions[name]; known && was != now[name] && used[name] {
+			all = append(all, ChangedAction{Name: name, Was: was, Now: now[name]})
+		}
+	}
+	return all
+}
+
+// uses tells which actions a stint may use: of the steps that are not over or are to run again, and, where what was done may be taken
+// back, of those that acted.
+func (s *State) uses(o Order) map[string]bool {
+	used := map[string]bool{}
+	use := func(step *Step) {
+		used[step.Uses] = true
+		if step.Undo != nil {
+			used[step.Undo.Uses] = true
+		}
+	}
+	undoes := o.Undo || s.Undoing || s.Book.OnFailure == FailureUndoes
+	from := len(s.Items)
+	if o.Do == "rerun" {
+		from = slices.IndexFunc(s.Items, func(i *Item) bool { return i.Key == o.Step })
+	}
+	for n, i := range s.Items {
+		again := n == from || o.Downstream && n > from
+		if goesOn := o.Do != "cancel" && !i.Over(); goesOn || again || undoes && i.Acts {
+			use(i.Step)
+		}
+	}
+	for n := range s.Book.Steps {
+		step := &s.Book.Steps[n]
+		if _, known := s.Targets[step.ID]; step.Rolling != nil && !known && o.Do != "cancel" {
+			each(step.Steps, use)
+		}
+	}
+	return used
+}
