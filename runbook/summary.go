@@ -3,6 +3,8 @@ package runbook
 import (
 	"encoding/json"
 	"time"
+
+	"plimsoll/internal/document"
 )
 
 // Summary is how a run stands, for who looks from outside: told a few times a second, not journaled.
@@ -32,6 +34,9 @@ func (r *runner) tell(now bool) {
 func (r *runner) summary() Summary {
 	s := r.state
 	out := Summary{Status: s.Status(), Position: s.Position()}
+	if next := s.Next(); out.Position == "" && next != "" {
+		out.Position = "before " + next
+	}
 	known := len(r.learned) > 0
 	var total, done float64  // seconds, or where nothing is known parts
 	var pace time.Duration   // of all that is under way
@@ -61,6 +66,12 @@ func (r *runner) summary() Summary {
 		total += weight
 		done += share * weight
 	}
+	for _, key := range document.SortedKeys(r.jobs) { // a look at the cluster's health is no part
+		if _, text := r.jobs[key].progress.now(); text != "" && s.Item(key) == nil {
+			out.Detail = "before " + key + ": " + text
+			break
+		}
+	}
 	if total > 0 {
 		out.Share = done / total
 	}
@@ -77,6 +88,19 @@ func (r *runner) summary() Summary {
 		out.Reason = r.broken().Error
 	}
 	return out
+}
+
+// Next is the step that a run waits to begin with, when it is at none: between two, and while the cluster's health is looked at.
+func (s *State) Next() string {
+	if s.Outcome != "" || s.Stopping != nil {
+		return ""
+	}
+	for _, i := range s.Items {
+		if i.Phase == Waiting {
+			return i.Key
+		}
+	}
+	return ""
 }
 
 // Status is one word for how the run stands by its journal.

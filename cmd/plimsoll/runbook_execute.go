@@ -125,11 +125,23 @@ func conclude(ctx context.Context, c console, d *desk, run string, asJSON bool, 
 	case st.Outcome == runbook.Broken:
 		return runError{run, st}
 	case interrupted != nil:
-		fmt.Fprintf(c.err, "run %s is parked at %s; it keeps its cluster. plimsoll runbook resume %s goes on, cancel gives up\n", run, st.Position(), run)
+		fmt.Fprintf(c.err, "run %s is parked%s; it keeps its cluster. plimsoll runbook resume %s goes on, cancel gives up\n", run, where(st), run)
 		return interrupted
 	}
 	fmt.Fprintf(c.err, "run %s is parked: %s. plimsoll runbook resume %s goes on, cancel gives up\n", run, st.Why, run)
 	return withCode{exitTrouble}
+}
+
+// where is how far a parked run came.
+func where(st *runbook.State) string {
+	at, next := st.Position(), st.Next()
+	switch {
+	case at != "":
+		return " at " + at
+	case next != "":
+		return " before " + next
+	}
+	return ""
 }
 
 // runError is a run that failed.

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"plimsoll/runbook"
 )
@@ -99,4 +102,50 @@ steps:
 		t.Errorf("cancel: %d %s", code, said)
 	}
 	says(t, 0, "step b could not be taken back, so those before it stand: ", "runbook", "status", run)
+}
+
+// TestAnInterruptionSaysWhereTheRunStands has a group that waits for a cluster of which no node answers.
+func TestAnInterruptionSaysWhereTheRunStands(t *testing.T) {
+	staged(t, map[string]string{"rolls.yaml": `
+runbook: own/rolls
+steps:
+  - id: each
+    rolling: {over: '["a", "b"]'}
+    steps:
+      - {id: touch, uses: command, with: {run: "touch ${{ target }}", check: "test -e ${{ target }}"}}
+`})
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	w := &talker{ended: make(chan int, 1)}
+	go func() {
+		w.ended <- typedUntil(ctx, console{in: strings.NewReader(""), out: w, err: w}, "runbook", "run", "rolls.yaml", "--cluster", "orders", "--yes")
+	}()
+	run := runOn(t, "orders", "running")
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	limit := time.After(time.Minute)
+	for out := ""; !strings.Contains(out, "before each[a]: waiting for the cluster"); {
+		select {
+		case <-tick.C:
+			out, _, _ = typed(t, "runbook", "status", run)
+		case <-limit:
+			t.Fatalf("it shows no progress: %s", out)
+		}
+	}
+	interrupt()
+	if code := <-w.ended; code != exitInterrupted || !strings.Contains(w.said(), "run "+run+" is parked before each[a].touch; it keeps its cluster") {
+		t.Errorf("it ended with %d: %s", code, w.said())
+	}
+}
+
+func TestActionsThatChangedAreShownForEver(t *testing.T) {
+	o := runbook.Order{Do: "resume", By: "ann", Changed: "the notes say that it is safe"}
+	line := strings.Join(describe(runbook.Event{Kind: runbook.Opened, Order: &o, Reason: "command was version 1 and is version 2 in this release"}), " ")
+	if want := "to resume by ann ACTIONS CHANGED, GOES ON: the notes say that it is safe: command was version 1 and is version 2 in this release"; line != want {
+		t.Errorf("history: %s", line)
+	}
+	s := statusOf("r", &runbook.State{Orders: []runbook.Order{{Do: "run"}, o}, Book: &runbook.Runbook{Unfit: errors.New(`unknown action "gone"`)}}, runbook.Summary{})
+	if len(s.Changed) != 1 || s.Changed[0] != o.Changed || !strings.Contains(s.Unfit, `unknown action "gone"`) {
+		t.Errorf("status: %+v", s)
+	}
 }
