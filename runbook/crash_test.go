@@ -199,6 +199,34 @@ func TestARunThatWasKilledAndIsGivenUpDoesNothingMore(t *testing.T) {
 	}
 }
 
+// TestARunThatWasKilledDoesNotGoOnByItselfWithActionsThatChanged kills it after its first step, and has another release start.
+func TestARunThatWasKilledDoesNotGoOnByItselfWithActionsThatChanged(t *testing.T) {
+	state, folder := t.TempDir(), t.TempDir()
+	if !spawn(t, state, folder, 7, false) {
+		t.Fatal("it was not killed")
+	}
+	b := newBenchOn(t, state)
+	b.upgrade("command", 9)
+	e, err := b.Execute(t.Context())
+	if err != nil || len(e.Continued()) != 1 {
+		t.Fatalf("%v goes on, %v", e.Continued(), err)
+	}
+	run := e.Continued()[0]
+	var changed *ChangedError
+	if err := e.Wait(t.Context(), run); !errors.As(err, &changed) {
+		t.Errorf("it went on: %v", err)
+	}
+	if err := e.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if st := b.stateOf(run); st.Status() != "parked" || len(b.events(run, Intended)) != 1 {
+		t.Errorf("status %q, acts %+v", st.Status(), b.events(run, Intended))
+	}
+	if st := b.stintOf(run, Order{Do: "resume", Changed: "it is safe"}); len(b.events(run, Intended)) < 2 || st.Versions["command"] != 9 {
+		t.Errorf("it did not go on: %q %q", st.Status(), st.Why)
+	}
+}
+
 // TestAnUndoThatOutlivedItsPlimsollIsWaitedFor has an undo that kills the process which began it, and goes on: by the action
 // itself, and by another that the step names.
 func TestAnUndoThatOutlivedItsPlimsollIsWaitedFor(t *testing.T) {
