@@ -39,15 +39,22 @@ func booksOn(t *testing.T, ring labtest.Server) {
 	for _, c := range []struct {
 		book   string
 		inputs map[string]string
+		fails  bool
 		undo   bool
 	}{
 		{book: "cql/cleanup"},
 		{book: "cql/repair", inputs: map[string]string{"keyspace": kept}},
 		{book: "cql/drain", inputs: map[string]string{"node": "n2", "accept_unavailable": away}, undo: true},
+		// Cassandra wants two at least, which no setting shows: its first node does not start, until the setting is taken back.
+		{book: "cql/rolling-config", inputs: map[string]string{"name": "concurrent_reads", "value": "1", "accept_unavailable": away}, fails: true, undo: true},
 		{book: "cql/rolling-config", inputs: map[string]string{"name": "concurrent_reads", "value": "17", "accept_unavailable": away}},
 	} {
 		t.Run(c.book, func(t *testing.T) {
-			runBook(t, s, runbook.Request{Cluster: ring.Cluster.Name(), Inputs: c.inputs}, c.book, c.undo)
+			want := runbook.Done
+			if c.fails {
+				want = runbook.Broken
+			}
+			runBook(t, s, runbook.Request{Cluster: ring.Cluster.Name(), Inputs: c.inputs}, c.book, want, c.undo)
 		})
 	}
 	for _, n := range ring.Cluster.Nodes() {
@@ -66,7 +73,7 @@ func booksOn(t *testing.T, ring labtest.Server) {
 }
 
 // runBook plans a runbook, runs it to its end, and takes it back if it is to be.
-func runBook(t *testing.T, s *runbook.Service, q runbook.Request, name string, undo bool) {
+func runBook(t *testing.T, s *runbook.Service, q runbook.Request, name string, want runbook.Outcome, undo bool) {
 	t.Helper()
 	ctx := t.Context()
 	var err error
@@ -112,7 +119,7 @@ func runBook(t *testing.T, s *runbook.Service, q runbook.Request, name string, u
 			t.Fatalf("%s: %s %s, want %s", name, st.Status(), st.Why, want)
 		}
 	}
-	ends(runbook.Order{Do: "run"}, runbook.Done)
+	ends(runbook.Order{Do: "run"}, want)
 	if undo {
 		ends(runbook.Order{Do: "cancel", Undo: true}, runbook.TakenBack)
 	}

@@ -18,6 +18,12 @@ type Configurable interface {
 	SameValue(name, wrote, shown string) bool
 }
 
+// Judging is a database that can tell beforehand that a server would not start with a setting. Implemented by a Database.
+type Judging interface {
+	// Unfit says why a setting cannot be, with the nearest name if there is none of that name; "" if it may be: not all can be told.
+	Unfit(ctx context.Context, name, value string) (why string, err error)
+}
+
 // Quiet is a database that can say whether it still works off what was asked of it before: flushes, purge,
 // compaction, a replica's backlog. Implemented by a Database.
 type Quiet interface {

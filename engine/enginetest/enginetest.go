@@ -81,6 +81,7 @@ var common = []part{
 	{"Facts", testFacts},
 	{"KeyValue", testKeyValue},
 	{"Configurable", testConfigurable},
+	{"Judging", testJudging},
 	{"Namespaced", testNamespaced},
 	{"Accounted", testAccounted},
 	{"Metered", testMetered},

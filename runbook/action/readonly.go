@@ -120,7 +120,18 @@ func (d readOnlyDatabase) SameValue(name, wrote, shown string) bool {
 	return ok && c.SameValue(name, wrote, shown)
 }
 
-var _ engine.Watched = readOnlyDatabase{}
+var (
+	_ engine.Judging = readOnlyDatabase{}
+	_ engine.Watched = readOnlyDatabase{}
+)
+
+// Unfit keeps the question of a Judging; of a database that is none, nothing can be told.
+func (d readOnlyDatabase) Unfit(ctx context.Context, name, value string) (string, error) {
+	if j, ok := d.Database.(engine.Judging); ok {
+		return j.Unfit(ctx, name, value)
+	}
+	return "", nil
+}
 
 func (d readOnlyDatabase) Executing(ctx context.Context, prefix string) (int, error) {
 	if w, ok := d.Database.(engine.Watched); ok {

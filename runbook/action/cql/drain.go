@@ -2,6 +2,7 @@ package cql
 
 import (
 	"context"
+	"fmt"
 
 	"plimsoll/runbook/action"
 )
@@ -90,7 +91,8 @@ func (d *drain) Act(ctx context.Context, on *action.Site, _ action.Call) (action
 	return nil, err
 }
 
-// Undo restarts the node: a drained one can do nothing else.
+// Undo restarts the node: a drained one can do nothing else. Then it waits until the others have it as up: what is taken back next may
+// take another away.
 func (d *drain) Undo(ctx context.Context, on *action.Site, _ action.Call) error {
 	n, err := on.Node(ctx, d.Node)
 	if err != nil {
@@ -99,6 +101,14 @@ func (d *drain) Undo(ctx context.Context, on *action.Site, _ action.Call) error 
 	if n.Server == nil {
 		return &action.Refusal{Reason: "it is not known how to restart node " + n.Name, Advice: "restart it by hand: it is drained"}
 	}
+	if err := restarted(ctx, n); err != nil {
+		return err
+	}
+	return back(ctx, on, n)
+}
+
+// restarted starts a server that is drained, or does not run.
+func restarted(ctx context.Context, n action.Node) error {
 	if running, err := n.Server.Running(ctx); err != nil {
 		return err
 	} else if running {
@@ -110,4 +120,26 @@ func (d *drain) Undo(ctx context.Context, on *action.Site, _ action.Call) error 
 		}
 	}
 	return n.Server.Start(ctx)
+}
+
+// back waits until a node's others have it as up; where none answers, there is nobody who could.
+func back(ctx context.Context, on *action.Site, n action.Node) error {
+	r, err := ringOf(ctx, on)
+	if err != nil || r.alone(n) {
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, silence)
+	defer cancel()
+	for {
+		v, err := r.view(limited, n.Name)
+		if err != nil {
+			return ctx.Err()
+		}
+		if is := v.member(n); is == nil || is.Up {
+			return nil
+		}
+		if err := action.Rest(limited, often); err != nil {
+			return fmt.Errorf("%w: node %s was started, and the others have it as down", err, n.Name)
+		}
+	}
 }

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"maps"
 
+	"plimsoll/engine"
 	"plimsoll/runbook/action"
 )
 
 var settingAction = action.Action{
 	Name: "cql.configure", Version: 1,
-	About: "Gives a node a setting of cassandra.yaml for its next start. Follow with cql.drain and server.restart.",
+	About: "Gives a node a setting of cassandra.yaml for its next start: cql.drain and server.stop before, server.start after it. Refused where the server could not start with it, as far as its settings show.",
 	New:   func() action.Task { return &setting{} },
 }
 
@@ -50,7 +51,31 @@ func (s *setting) Check(ctx context.Context, on *action.Site) (action.Finding, e
 	if given && now == s.Value {
 		f.State = action.Satisfied
 	}
-	return f, nil
+	return f, s.fits(ctx, on)
+}
+
+// fits refuses what no server would start with. Where none answers, as the only node that is down, the start will tell.
+func (s *setting) fits(ctx context.Context, on *action.Site) error {
+	r, err := ringOf(ctx, on)
+	if err != nil {
+		return err
+	}
+	v, err := r.view(ctx, "")
+	if err != nil {
+		return ctx.Err()
+	}
+	db, ok := v.db.(engine.Judging)
+	if !ok {
+		return nil
+	}
+	why, err := db.Unfit(ctx, s.Name, s.Value)
+	if err != nil {
+		return err
+	}
+	if why == "" {
+		return nil
+	}
+	return &action.Refusal{Reason: why, Advice: "nothing has been begun. Settings are named and written as in cassandra.yaml of this version; system_views.settings lists them"}
 }
 
 func (s *setting) Act(ctx context.Context, on *action.Site, _ action.Call) (action.Facts, error) {
