@@ -45,6 +45,8 @@ func booksOn(t *testing.T, ring labtest.Server) {
 		{book: "cql/cleanup"},
 		{book: "cql/repair", inputs: map[string]string{"keyspace": kept}},
 		{book: "cql/drain", inputs: map[string]string{"node": "n2", "accept_unavailable": away}, undo: true},
+		{book: "cql/drain", inputs: map[string]string{"node": "n2", "accept_unavailable": away}},
+		{book: "cql/start-node", inputs: map[string]string{"node": "n2"}},
 		// Cassandra wants two at least, which no setting shows: its first node does not start, until the setting is taken back.
 		{book: "cql/rolling-config", inputs: map[string]string{"name": "concurrent_reads", "value": "1", "accept_unavailable": away}, fails: true, undo: true},
 		{book: "cql/rolling-config", inputs: map[string]string{"name": "concurrent_reads", "value": "17", "accept_unavailable": away}},
