@@ -23,6 +23,7 @@ type progress struct {
 	done   map[string]trial.Cell
 	recent []series.Event // the last few
 	answer *trial.Verdict
+	most   float64 // share that was said: it is never taken back
 }
 
 const (
@@ -130,7 +131,8 @@ func (p *progress) share(now time.Time) float64 {
 	}
 	left, _ := p.left(now)
 	elapsed := now.Sub(p.began)
-	return min(float64(elapsed)/float64(max(elapsed+left, 1)), nearlyDone)
+	p.most = max(p.most, min(float64(elapsed)/float64(max(elapsed+left, 1)), nearlyDone))
+	return p.most // where it takes longer than was thought, the time left says so
 }
 
 // what says in a line what the trial is busy with.

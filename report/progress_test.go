@@ -204,3 +204,15 @@ func BenchmarkScreen(b *testing.B) {
 		s.draw(w.seen, w.now)
 	}
 }
+
+// A trial that turns out to take longer than was thought does not run backwards.
+func TestTheShareOfATrialNeverGoesDown(t *testing.T) {
+	began := time.Unix(1000, 0)
+	p := newProgress(began)
+	p.observe(trial.Plan{Trial: "t", Left: time.Minute}, began)
+	before := p.share(began.Add(30 * time.Second))
+	p.observe(trial.Plan{Trial: "t", Left: 5 * time.Minute}, began.Add(30*time.Second))
+	if after := p.share(began.Add(31 * time.Second)); before != 0.5 || after != before {
+		t.Errorf("from %.2f to %.2f", before, after)
+	}
+}

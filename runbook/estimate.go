@@ -59,12 +59,18 @@ func timing(data json.RawMessage) map[string]float64 {
 	return took
 }
 
-// timings are how long the parts of this run's work took: of several targets, the longest.
+// whole is the id of all that a group does to all of its targets, which counts while they are not known.
+func whole(group string) string { return group + "[]" }
+
+// timings are how long the parts of this run's work took: of several targets, the longest; and the whole of each group.
 func (s *State) timings() map[string]float64 {
 	took := map[string]float64{}
 	for _, i := range s.Items {
 		if i.Phase == Settled && i.Step.Uses != "" {
 			took[i.Step.ID] = max(took[i.Step.ID], i.Took.Seconds())
+			if i.Group != "" {
+				took[whole(i.Group)] += i.Took.Seconds()
+			}
 		}
 	}
 	for group, d := range s.Settling {
@@ -98,7 +104,7 @@ func (s *State) parts() []part {
 		_, targeted := s.Targets[group]
 		switch {
 		case step.Group() && !targeted:
-			all = append(all, part{step.Key, step.Key, false})
+			all = append(all, part{step.Key, whole(step.Key), false})
 		case !known[step.Key] && step.Uses != "" && !step.Skip && (!grouped || !targeted):
 			all = append(all, part{step.Key, idOf(step.Key), false})
 		}
@@ -114,11 +120,13 @@ func (l learned) weight(id string) float64 {
 	if len(l) == 0 {
 		return 1
 	}
-	var sum float64
-	for _, w := range l {
-		sum += w
+	var sum, n float64
+	for id, w := range l {
+		if !strings.HasSuffix(id, whole("")) {
+			sum, n = sum+w, n+1
+		}
 	}
-	return sum / float64(len(l))
+	return sum / max(n, 1)
 }
 
 // elapsed is how much of a part that does not say it may be done after so long: never quite all of it.
@@ -138,6 +146,9 @@ func (l learned) total(p Plan) float64 {
 	for _, step := range p.Steps {
 		if step.Uses != "" && !step.Skip && step.State != action.Satisfied && len(l) > 0 {
 			sum += l.weight(idOf(step.Key))
+		}
+		if step.Group() {
+			sum += l[whole(step.Key)]
 		}
 	}
 	return sum

@@ -48,3 +48,81 @@ func TestAnActThatSaysHowFarItIsIsTimedByItsOwnPace(t *testing.T) {
 		}
 	})
 }
+
+// The check, the act and the verification of a step are one piece of work: none begins it anew, an act that says only that it starts
+// goes by the clock, and so does one whose own share is whole before it ends.
+func TestTheShareOfAStepGoesOnThroughItsJobs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &runner{
+			state: &State{Items: []*Item{
+				{Key: "join", Step: &Step{ID: "join", Uses: "cql.join"}}, {Key: "cleanup", Step: &Step{ID: "cleanup", Uses: "cql.cleanup"}},
+			}},
+			learned: learned{"join": 60, "cleanup": 60}, jobs: map[string]*job{},
+		}
+		job := func() *job {
+			j := &job{}
+			j.progress.share, j.progress.began = -1, time.Now()
+			r.jobs["join"] = j
+			return j
+		}
+		said := func(what string, least, most float64) {
+			if s := r.summary(); s.Share < least || s.Share > most {
+				t.Errorf("%s: %.3f, expected %.2f to %.2f", what, s.Share, least, most)
+			}
+		}
+		job() // the check
+		time.Sleep(12 * time.Second)
+		said("the check", 0.09, 0.11)
+		delete(r.jobs, "join")
+		said("between two jobs", 0.09, 0.11)
+		act := job()
+		said("the act begins", 0.09, 0.11)
+		act.progress.tell(0, "starting")
+		time.Sleep(18 * time.Second)
+		said("it starts", 0.24, 0.26)
+		act.progress.tell(1, "5.8 of 5.8 MB sent; starting")
+		said("all is sent, and it goes on", 0.24, 0.26)
+		time.Sleep(20 * time.Second)
+		said("and on", 0.41, 0.43)
+		job() // the verification
+		said("the verification begins", 0.41, 0.43)
+	})
+}
+
+// What onlookers see is never taken back, even where the truth is further off than it seemed.
+func TestTheShareThatIsShownNeverGoesDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		act := &job{}
+		act.progress.share, act.progress.began = -1, time.Now()
+		r := &runner{
+			state:   &State{Items: []*Item{{Key: "join", Step: &Step{ID: "join", Uses: "cql.join"}}}},
+			learned: learned{"join": 60}, jobs: map[string]*job{"join": act},
+		}
+		time.Sleep(30 * time.Second)
+		before := r.show().Share
+		act.progress.tell(0.01, "it streams")
+		time.Sleep(10 * time.Minute)
+		act.progress.tell(0.11, "it streams")
+		if s := r.show(); before < 0.4 || s.Share != before || s.Left < time.Hour {
+			t.Errorf("from %.2f to %.2f, %v left", before, s.Share, s.Left)
+		}
+	})
+}
+
+// The whole of a group counts while its targets are not known.
+func TestAGroupWeighsWhatAllOfItTook(t *testing.T) {
+	past := &State{Settling: map[string]time.Duration{"others": time.Second}}
+	for _, node := range []string{"n1", "n2", "n3"} {
+		past.Items = append(past.Items, &Item{Key: "others[" + node + "].cleanup", Group: "others", Target: node, Phase: Settled, Took: 10 * time.Second, Step: &Step{ID: "cleanup", Uses: "cql.cleanup"}})
+	}
+	l := learned(past.timings())
+	st := &State{Targets: map[string][]string{}}
+	later := PlanStep{Key: "others", Later: []string{"join"}}
+	st.Header.Plan.Steps = []PlanStep{later}
+	if parts := st.parts(); len(parts) != 1 || l.weight(parts[0].id) != 30 || l.total(st.Header.Plan) != 30 {
+		t.Errorf("%+v of %v: %v in all", parts, l, l.total(st.Header.Plan))
+	}
+	if w := l.weight("unknown"); w != 5.5 { // the mean of a cleanup and a wait
+		t.Errorf("an unknown part weighs %v", w)
+	}
+}

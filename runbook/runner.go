@@ -35,6 +35,8 @@ type runner struct {
 	words   []durable.Message
 	learned learned
 	told    time.Time
+	shown   float64         // the share that was told last: it is never taken back
+	worked  map[string]work // on parts, by their keys
 }
 
 // turn is how often the loop looks at what it is not woken by: messages, times.

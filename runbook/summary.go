@@ -23,11 +23,25 @@ func (r *runner) tell(now bool) {
 		return
 	}
 	r.told = time.Now()
-	data, err := json.Marshal(r.summary())
+	data, err := json.Marshal(r.show())
 	if err != nil {
 		return
 	}
 	_ = r.service.Store.Tell(r.outside, r.journal.Run(), data) // for onlookers only
+}
+
+// show is the summary that onlookers get, whose share never goes down: where it takes longer than was thought, what is left says so.
+func (r *runner) show() Summary {
+	s := r.summary()
+	r.shown = max(r.shown, s.Share)
+	s.Share = r.shown
+	return s
+}
+
+// work is how far a part of a run is. A look, an act and a verification are one after the other, and none begins it anew.
+type work struct {
+	began time.Time
+	share float64
 }
 
 // summary says how far the run is: each part of its work weighs what it took before, or what it takes at its pace.
@@ -43,24 +57,35 @@ func (r *runner) summary() Summary {
 	paced := s.Outcome == "" // nothing else is left
 	for _, p := range s.parts() {
 		weight, share := r.learned.weight(p.id), 0.0
+		w := r.worked[p.key]
 		switch j := r.jobs[p.key]; {
 		case p.over:
 			share = 1
 		case j == nil:
-			paced = false
+			paced, share = false, w.share
 		default:
+			if w.began.IsZero() {
+				w.began = j.progress.began
+			}
 			var text string
 			if share, text = j.progress.now(); text != "" {
 				out.Detail = p.key + ": " + text
 			}
-			took, left := time.Since(j.progress.began), j.progress.left()
+			took, left := time.Since(w.began), j.progress.left()
 			switch {
 			case left > 0 && known: // what it shows itself beats what earlier runs took, maybe of less data
 				weight = (took + left).Seconds()
 				share = took.Seconds() / weight
-			case share < 0: // it does not say: by the clock
-				share = r.learned.elapsed(p.id, took)
+			case share <= 0, share >= 1: // it does not say, or what it says of is not all that it does: by the clock
+				share = max(r.learned.elapsed(p.id, took), w.share)
+			default:
+				share = max(share, w.share)
 			}
+			w.share = share
+			if r.worked == nil {
+				r.worked = map[string]work{}
+			}
+			r.worked[p.key] = w
 			pace, paced = max(pace, left), paced && left > 0
 		}
 		total += weight

@@ -38,9 +38,9 @@ func (l *liveLine) say(text string) {
 }
 
 // elsewhere is how often the changing line is written where it cannot change.
-const elsewhere = time.Minute
+const elsewhere = 10 * time.Second
 
-// show replaces the changing line; where there is no terminal it is a line once a minute.
+// show replaces the changing line; where there is no terminal it is a line every ten seconds.
 func (l *liveLine) show(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
