@@ -22,6 +22,7 @@ type Cluster struct {
 	record   *record
 	password engine.Secret
 	locks    []func() error
+	looked   bool          // it is not in hand
 	turn     chan struct{} // holds a token while no operation is under way
 	deaths   chan Death
 	watchers sync.WaitGroup
@@ -71,29 +72,34 @@ func newCluster(d Deps, l engine.Launcher, r *record, password engine.Secret, lo
 	return c
 }
 
-// Open takes a cluster in hand that was made before, running or not.
-func Open(ctx context.Context, name string, deps Deps) (_ *Cluster, err error) {
-	d, err := deps.withDefaults()
-	if err != nil {
-		return nil, err
+// made is what is known of a cluster that was made before.
+func made(ctx context.Context, name string, deps Deps) (d Deps, r *record, l engine.Launcher, password engine.Secret, err error) {
+	if d, err = deps.withDefaults(); err != nil {
+		return d, nil, nil, "", err
 	}
 	if err := checkName(name); err != nil {
-		return nil, err
+		return d, nil, nil, "", err
 	}
-	r, err := readRecord(ctx, d.Machine, d.folder(name))
-	if err != nil {
-		return nil, noCluster(name, err)
+	if r, err = readRecord(ctx, d.Machine, d.folder(name)); err != nil {
+		return d, nil, nil, "", noCluster(name, err)
 	}
 	if !r.Complete {
-		return nil, infra.Advise(fmt.Errorf("cluster %s was never completed", name), "plimsoll lab down "+name)
+		return d, nil, nil, "", infra.Advise(fmt.Errorf("cluster %s was never completed", name), "plimsoll lab down "+name)
 	}
-	l, err := d.launcher(r.Dist.Product)
+	if l, err = d.launcher(r.Dist.Product); err != nil {
+		return d, nil, nil, "", err
+	}
+	if password, err = readPassword(ctx, d.Machine, d.folder(name)); err != nil {
+		return d, nil, nil, "", fmt.Errorf("cluster %s: %w", name, err)
+	}
+	return d, r, l, password, nil
+}
+
+// Open takes a cluster in hand that was made before, running or not.
+func Open(ctx context.Context, name string, deps Deps) (_ *Cluster, err error) {
+	d, r, l, password, err := made(ctx, name, deps)
 	if err != nil {
 		return nil, err
-	}
-	password, err := readPassword(ctx, d.Machine, d.folder(name))
-	if err != nil {
-		return nil, fmt.Errorf("cluster %s: %w", name, err)
 	}
 	cluster, err := d.lockCluster(ctx, name)
 	if err != nil {
@@ -282,6 +288,9 @@ func (c *Cluster) operation(ctx context.Context, f func() error) error {
 	select {
 	case _, open := <-c.turn:
 		if !open {
+			if c.looked {
+				return fmt.Errorf("cluster %s was only looked at", c.Name())
+			}
 			return fmt.Errorf("cluster %s was given back", c.Name())
 		}
 		defer func() { c.turn <- struct{}{} }()

@@ -252,6 +252,22 @@ func TestOpen(t *testing.T) {
 	_, err = lab.Up(ctx, lab.Spec{Name: "demo", Product: "toy"}, d)
 	refused(t, err, "demo is in use", "")
 
+	// But it can be looked at, and no more.
+	seen, err := lab.Look(ctx, "demo", d)
+	must(t, err)
+	equal(t, "seen", states(seen), "n1 running, n2 running")
+	reached, err := seen.Target()
+	must(t, err)
+	equal(t, "how to reach it", fmt.Sprint(reached.Addresses, reached.Password == target.Password), fmt.Sprint(target.Addresses, true))
+	refused(t, seen.Stop(ctx, "n1"), "demo was only looked at", "")
+	refused(t, seen.Start(ctx), "demo was only looked at", "")
+	must(t, seen.Down(ctx))
+	must(t, seen.Close())
+	equal(t, "after the look", states(c), "n1 running, n2 running")
+	if _, err := lab.Look(ctx, "none", d); !errors.Is(err, lab.ErrNoCluster) {
+		t.Errorf("look at nothing: %v", err)
+	}
+
 	must(t, c.Kill(ctx, "n2"))
 	must(t, c.Close())
 	must(t, c.Close())

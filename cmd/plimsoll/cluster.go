@@ -29,11 +29,20 @@ func called(name string, inv *inventory.Inventory) string {
 
 // openSite opens a cluster of the inventory, else a lab cluster: NAME, or lab:NAME.
 func openSite(ctx context.Context, name string, inv *inventory.Inventory, deps lab.Deps) (*action.Site, error) {
+	return siteBy(ctx, name, inv, deps, openLab)
+}
+
+// lookAtSite is openSite for who changes nothing: a lab cluster stays in the hands of whoever has it.
+func lookAtSite(ctx context.Context, name string, inv *inventory.Inventory, deps lab.Deps) (*action.Site, error) {
+	return siteBy(ctx, name, inv, deps, lab.Look)
+}
+
+func siteBy(ctx context.Context, name string, inv *inventory.Inventory, deps lab.Deps, open func(context.Context, string, lab.Deps) (*lab.Cluster, error)) (*action.Site, error) {
 	name, isLab := strings.CutPrefix(name, labPrefix)
 	if c, ok := inv.Clusters[name]; ok && !isLab {
 		return catalog.SiteOf(ctx, name, c, deps.Machine)
 	}
-	cluster, err := openLab(ctx, name, deps)
+	cluster, err := open(ctx, name, deps)
 	if errors.Is(err, lab.ErrNoCluster) {
 		return nil, noCluster(ctx, name, inv, deps, err)
 	}

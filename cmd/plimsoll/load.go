@@ -171,7 +171,7 @@ func plainTarget(ctx context.Context, name string) (target engine.Target, enviro
 		password, err := c.Password.Value(ctx, deps.Machine)
 		return c.Whole(password), c.Environment, err
 	}
-	cluster, err := lab.Open(ctx, name, deps)
+	cluster, err := lab.Look(ctx, name, deps) // a runbook may have it in hand, which the load is there to feel
 	if errors.Is(err, lab.ErrNoCluster) {
 		return target, "", noCluster(ctx, name, inv, deps, err)
 	}
@@ -179,8 +179,7 @@ func plainTarget(ctx context.Context, name string) (target engine.Target, enviro
 		return target, "", err
 	}
 	cluster.Primary(ctx) // it comes first
-	target, err = cluster.Target()
-	if err := errors.Join(err, cluster.Close()); err != nil {
+	if target, err = cluster.Target(); err != nil {
 		return target, "", err
 	}
 	return target, "lab", makeNamespace(ctx, &target)

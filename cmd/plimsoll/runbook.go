@@ -37,7 +37,8 @@ where it was. Runs are kept in $PLIMSOLL_HOME/runs, or in the Postgres that the 
 // desk is what the runbook commands work with: the service on this machine's store.
 type desk struct {
 	*runbook.Service
-	tortured bool // this process is a child of a torture: it approves everything
+	look     func(ctx context.Context, cluster string) (*action.Site, error) // in place of Open, for who changes nothing
+	tortured bool                                                            // this process is a child of a torture: it approves everything
 }
 
 func (d *desk) close() error { return d.Store.Close() }
@@ -65,7 +66,8 @@ func openDesk(ctx context.Context) (*desk, error) {
 		return nil, err
 	}
 	who, host := person()
-	return &desk{tortured: inTorture, Service: &runbook.Service{
+	look := func(ctx context.Context, name string) (*action.Site, error) { return lookAtSite(ctx, name, inv, deps) }
+	return &desk{tortured: inTorture, look: look, Service: &runbook.Service{
 		TTL:   tortureLease(),
 		Store: store, Actions: catalog.Actions(), User: who, Holder: fmt.Sprintf("%s (process %d on %s)", who, os.Getpid(), host),
 		Call:   func(name string) string { return called(name, inv) },

@@ -21,6 +21,7 @@ The hash at the end stands for all of it: run --plan HASH runs only that, and an
 		Example: "  plimsoll runbook plan mysql/set-variable --cluster demo -i name=sync_binlog -i value=100",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withDesk(cmd.Context(), func(ctx context.Context, d *desk) error {
+				d.Open = d.look // a run may have the cluster in hand
 				p, err := q.prepare(ctx, d, args[0])
 				if err != nil {
 					return err
