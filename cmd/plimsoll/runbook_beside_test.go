@@ -1,0 +1,53 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"plimsoll/runbook"
+)
+
+// TestRealLabIsUsedBesideARun plans on, and reaches for a load, a lab cluster that a run has in hand. Taking it down is refused.
+func TestRealLabIsUsedBesideARun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a real server")
+	}
+	t.Setenv("PLIMSOLL_HOME", t.TempDir())
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("asks.yaml", []byte(askingBook), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, said, code := typed(t, "lab", "up", "mariadb", "--name", "beside"); code != 0 {
+		t.Fatal(said)
+	}
+	t.Cleanup(func() { typed(t, "lab", "down", "beside") })
+	ended := make(chan int, 1)
+	go func() {
+		_, _, code := typed(t, "runbook", "run", "asks.yaml", "--cluster", "beside", "--yes")
+		ended <- code
+	}()
+	run := inPhase(t, "go", runbook.Asking)
+	for _, c := range []struct {
+		line string
+		code int
+		want string
+	}{
+		{"runbook plan mysql/set-variable --cluster lab:beside -i name=sync_binlog -i value=100", 0, "1 to do"},
+		{"lab down beside", exitTrouble, "is in use"},
+	} {
+		out, said, code := typed(t, strings.Fields(c.line)...)
+		if code != c.code || !strings.Contains(out+said, c.want) {
+			t.Errorf("%s: exit code %d, no %q in\n%s%s", c.line, code, c.want, out, said)
+		}
+	}
+	if target, environment, err := clusterTarget(t.Context(), "lab:beside", ""); err != nil || environment != "lab" || target.Namespace != "plimsoll" {
+		t.Errorf("what a load is put on: %+v, %q, %v", target.Addresses, environment, err)
+	}
+	if _, said, code := typed(t, "runbook", "approve", run, "--yes"); code != 0 {
+		t.Errorf("approve: %d %s", code, said)
+	}
+	if code := <-ended; code != 0 {
+		t.Errorf("the run ended with %d", code)
+	}
+}
