@@ -160,11 +160,11 @@ func (g *guard) judge(now time.Time, values map[string]float64, err error) {
 }
 
 // then is what a breach leads to.
-func (r Guardrail) then(why string) GuardThen {
+func (g *Guardrail) then(why string) GuardThen {
 	if noData(why) {
-		return r.NoData
+		return g.NoData
 	}
-	return r.Then
+	return g.Then
 }
 
 // book turns a reading into a state: a breach counts after For, and is over after being gone for For.
