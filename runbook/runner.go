@@ -112,7 +112,7 @@ func (r *runner) loop(ctx context.Context) (err error) {
 func (r *runner) stopping() (reason string) {
 	select {
 	case <-r.journal.Draining():
-		return "interrupted by a person"
+		return "the Plimsoll that executed it was ended"
 	default:
 	}
 	switch err := r.held.lost(); {

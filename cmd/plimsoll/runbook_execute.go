@@ -73,6 +73,8 @@ func stint(ctx context.Context, c console, f *follower, e *durable.Executor, ord
 	err := e.Wait(background, f.run)
 	shown()
 	<-done
+	leave := accompany(ctx, c, f.desk, e, f.run)
+	defer leave()
 	if closing := e.Close(background); err != nil {
 		return stintError{f.run, err}
 	} else if closing != nil {

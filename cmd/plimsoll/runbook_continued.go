@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"plimsoll/durable"
+	"plimsoll/runbook"
+)
+
+// accompany waits for the other runs that go on here because their process had died: until they end, or wait for people, or the person
+// here has enough. They are parked where they are when it returns, and leave returns to say so.
+func accompany(ctx context.Context, c console, d *desk, e *durable.Executor, own string) (leave func()) {
+	others := slices.DeleteFunc(slices.Clone(e.Continued()), func(r string) bool { return r == own })
+	background := context.WithoutCancel(ctx)
+	for _, r := range others {
+		if d.works(background, r) {
+			fmt.Fprintf(c.err, "run %s, whose process had died, still goes on: waiting for it (Ctrl-C parks it)\n", r)
+			d.await(ctx, r)
+		}
+	}
+	return func() {
+		for _, r := range others {
+			if st, err := d.State(background, r); err == nil {
+				fmt.Fprintf(c.err, "run %s, which went on: %s\n", r, left(r, st))
+			}
+		}
+	}
+}
+
+// works tells whether a run is at work, and not waiting for people.
+func (d *desk) works(ctx context.Context, run string) bool {
+	st, err := d.State(ctx, run)
+	return err == nil && st.Outcome == "" && !st.Parked && !slices.ContainsFunc(st.Items, func(i *runbook.Item) bool { return i.Phase == runbook.Asking })
+}
+
+// await returns when a run is not at work any more, or ctx has ended.
+func (d *desk) await(ctx context.Context, run string) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for d.works(ctx, run) {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// left says how a run was left.
+func left(run string, st *runbook.State) string {
+	if st.Outcome != "" {
+		return string(st.Outcome)
+	}
+	return "parked" + where(st) + "; plimsoll runbook resume " + run + " goes on, cancel gives up"
+}
