@@ -3,6 +3,7 @@ package mysql
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -174,20 +175,24 @@ func TestOnMariaDB(t *testing.T) {
 	claimsBesideAHang(t, site)
 	claimsWithoutPrimary(t, site)
 	outlives(t, site)
-	refuses(t, site, `{name: max_connections, value: 80, persist: also}`, "SET PERSIST")
-	refuses(t, site, `{name: back_log, value: 77, persist: only}`, "SET PERSIST")
 	refuses(t, site, `{name: max_conections, value: 80}`, "max_connections")
-	refusesAct(t, site, backLog, "only after a restart", "option file")
-	n, err := site.Node(t.Context(), "n2")
-	if err != nil {
-		t.Fatal(err)
+	away := asTarget(t, site)
+	refuses(t, away, `{name: max_connections, value: 80, persist: also}`, "SET PERSIST")
+	refuses(t, away, `{name: back_log, value: 77, persist: only}`, "SET PERSIST")
+	refusesAct(t, away, backLog, "only after a restart", "option file")
+	refusesAct(t, site, backLog, "only after a restart", "persist: only")
+	for name, with := range map[string]string{
+		"persist also": `{node: n1, name: max-connections, value: 80, persist: also}`,
+		"persist only": `{node: n1, name: back_log, value: 78, persist: only}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			actiontest.Run(t, actiontest.Subject{
+				Action: setVariable, Site: site, With: with,
+				Snapshot: func(t *testing.T) string { return fmt.Sprint(assigned(t, site, "n1")) },
+			})
+		})
 	}
-	if err := n.Server.(action.Assignable).Assign(t.Context(), map[string]string{"back_log": "77"}); err != nil { // in its option file
-		t.Fatal(err)
-	}
-	notYet := findingOf(t, site, backLog)
-	conform(t, site) // which restarts it
-	holds(t, site, notYet, backLog)
+	keepsOverARestart(t, site)
 	conformStart(t, site)
 	claimsApart(t, site)
 }
@@ -213,6 +218,13 @@ func TestOnMySQL(t *testing.T) {
 			})
 		})
 	}
+	keepsOverARestart(t, site)
+	conformStart(t, site)
+}
+
+// keepsOverARestart sets what only a restart changes, restarts, and takes it back.
+func keepsOverARestart(t *testing.T, site *action.Site) {
+	t.Helper()
 	const kept = `{node: n2, name: back_log, value: 77, persist: only}`
 	before := findingOf(t, site, kept)
 	if _, err := bind(t, kept).Act(t.Context(), site, action.Call{}); err != nil {
@@ -227,7 +239,35 @@ func TestOnMySQL(t *testing.T) {
 	if f := findingOf(t, site, kept); f.Observed["persisted"] != notKept {
 		t.Errorf("taken back, and it keeps %v", f.Observed)
 	}
-	conformStart(t, site)
+}
+
+// asTarget is the cluster as one that Plimsoll has not made: it does not write what its servers are started with.
+func asTarget(t *testing.T, site *action.Site) *action.Site {
+	t.Helper()
+	nodes, err := site.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range nodes {
+		nodes[i].Server = nil
+	}
+	away := &action.Site{Name: site.Name, Engine: site.Engine, List: func(context.Context) ([]action.Node, error) { return nodes, nil }}
+	t.Cleanup(func() { _ = away.Close() })
+	return away
+}
+
+// assigned is what a node is started with.
+func assigned(t *testing.T, site *action.Site, node string) map[string]string {
+	t.Helper()
+	n, err := site.Node(t.Context(), node)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings, err := n.Server.(action.Assignable).Assigned(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return settings
 }
 
 // backLog is a variable that neither product changes while it runs.

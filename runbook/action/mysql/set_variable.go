@@ -23,7 +23,7 @@ type variable struct {
 	Node    string  `yaml:"node" doc:"On which node. Default: the first, the primary."`
 	Name    string  `yaml:"name,required" doc:"As the server calls it."`
 	Value   string  `yaml:"value,required" doc:"512M and 536870912, on and 1 are the same."`
-	Persist persist `yaml:"persist" doc:"no: until the next restart. also: now and after it. only: after it, for what cannot be changed while the server runs; follow with server.restart. MySQL 8 and later; MariaDB keeps settings in its files alone. Default no."`
+	Persist persist `yaml:"persist" doc:"no: until the next restart. also: now and after it. only: after it, for what cannot be changed while the server runs; follow with server.restart. MySQL 8 and later, and any server that Plimsoll starts, as in a lab; another MariaDB keeps settings in its files alone. Default no."`
 }
 
 type persist string
@@ -85,7 +85,11 @@ func (v *variable) Check(ctx context.Context, on *action.Site) (action.Finding, 
 		}
 	}
 	if v.later() {
-		kept, err := v.kept(ctx, on, facts)
+		k, err := keeperOf(ctx, on, v.Node, facts)
+		if err != nil {
+			return f, err
+		}
+		kept, err := k.kept(ctx, variableName(v.Name))
 		if err != nil {
 			return f, err
 		}
@@ -112,17 +116,6 @@ func (v *variable) open(ctx context.Context, on *action.Site) (engine.Database, 
 	return db, c, nil
 }
 
-// kept is the value for after a restart.
-func (v *variable) kept(ctx context.Context, on *action.Site, facts engine.Facts) (string, error) {
-	if !keeps(facts) {
-		return "", &action.Refusal{
-			Reason: fmt.Sprintf("%s %s cannot keep a variable for after a restart: it has no SET PERSIST", facts.Product, facts.Version),
-			Advice: "write it into the server's option file, and set it with persist: no for now",
-		}
-	}
-	return on.Value(ctx, v.Node, "SELECT variable_value FROM performance_schema.persisted_variables WHERE variable_name = "+statement.Text(variableName(v.Name)))
-}
-
 // keeps tells whether a server writes variables into a file of its own.
 func keeps(f engine.Facts) bool {
 	major, _, _ := strings.Cut(f.Version, ".")
@@ -142,7 +135,7 @@ func (v *variable) set(ctx context.Context, on *action.Site, p persist, value st
 	if p != persistOnly {
 		var restart *engine.NeedsRestart
 		if err := c.Change(ctx, v.Name, value); errors.As(err, &restart) {
-			return refuseLive(ctx, db, restart)
+			return v.refuseLive(ctx, on, db, restart)
 		} else if err != nil {
 			return err
 		}
@@ -156,17 +149,25 @@ func (v *variable) set(ctx context.Context, on *action.Site, p persist, value st
 			return err
 		}
 	}
-	return on.Execute(ctx, v.Node, []string{"SET PERSIST_ONLY `" + variableName(v.Name) + "` = " + literal(value)}, func(int) {})
-}
-
-// refuseLive says how else a variable is changed that cannot be while the server runs.
-func refuseLive(ctx context.Context, db engine.Database, restart *engine.NeedsRestart) error {
-	facts, err := db.Facts(ctx)
+	k, err := v.keeper(ctx, on, db)
 	if err != nil {
 		return err
 	}
+	return k.keep(ctx, variableName(v.Name), value)
+}
+
+func (v *variable) keeper(ctx context.Context, on *action.Site, db engine.Database) (keeper, error) {
+	facts, err := db.Facts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return keeperOf(ctx, on, v.Node, facts)
+}
+
+// refuseLive says how else a variable is changed that cannot be while the server runs.
+func (v *variable) refuseLive(ctx context.Context, on *action.Site, db engine.Database, restart *engine.NeedsRestart) error {
 	advice := "persist: only, then server.restart"
-	if !keeps(facts) {
+	if _, err := v.keeper(ctx, on, db); err != nil {
 		advice = "write it into the server's option file, then server.restart"
 	}
 	return &action.Refusal{Reason: restart.Error(), Advice: advice}
@@ -184,7 +185,15 @@ func (v *variable) Undo(ctx context.Context, on *action.Site, c action.Call) err
 	case !ok:
 		return nil
 	case before == notKept:
-		return on.Execute(ctx, v.Node, []string{"RESET PERSIST IF EXISTS `" + variableName(v.Name) + "`"}, func(int) {})
+		db, _, err := v.open(ctx, on)
+		if err != nil {
+			return err
+		}
+		k, err := v.keeper(ctx, on, db)
+		if err != nil {
+			return err
+		}
+		return k.forget(ctx, variableName(v.Name))
 	}
 	return v.set(ctx, on, persistOnly, before)
 }

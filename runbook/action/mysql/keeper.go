@@ -1,0 +1,99 @@
+package mysql
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+
+	"plimsoll/engine"
+	"plimsoll/runbook/action"
+	"plimsoll/runbook/action/mysql/statement"
+)
+
+// keeper is where a server's values for after a restart stand.
+type keeper interface {
+	kept(ctx context.Context, name string) (value string, err error) // notKept if there is none
+	keep(ctx context.Context, name, value string) error
+	forget(ctx context.Context, name string) error
+}
+
+// keeperOf is the server's own file of persisted variables, or what it is started with where Plimsoll writes that, as for a lab's MariaDB.
+func keeperOf(ctx context.Context, on *action.Site, node string, facts engine.Facts) (keeper, error) {
+	if keeps(facts) {
+		return persisted{on, node}, nil
+	}
+	n, err := on.Node(ctx, node)
+	if err != nil {
+		return nil, err
+	}
+	if own, ok := n.Server.(action.Assignable); ok {
+		return started{own}, nil
+	}
+	return nil, &action.Refusal{
+		Reason: fmt.Sprintf("%s %s cannot keep a variable for after a restart: it has no SET PERSIST", facts.Product, facts.Version),
+		Advice: "write it into the server's option file; what can be changed while it runs is set with persist: no for now",
+	}
+}
+
+// persisted is MySQL's own file, mysqld-auto.cnf.
+type persisted struct {
+	on   *action.Site
+	node string
+}
+
+func (p persisted) kept(ctx context.Context, name string) (string, error) {
+	return p.on.Value(ctx, p.node, "SELECT variable_value FROM performance_schema.persisted_variables WHERE variable_name = "+statement.Text(name))
+}
+
+func (p persisted) keep(ctx context.Context, name, value string) error {
+	return p.on.Execute(ctx, p.node, []string{"SET PERSIST_ONLY `" + name + "` = " + literal(value)}, func(int) {})
+}
+
+func (p persisted) forget(ctx context.Context, name string) error {
+	return p.on.Execute(ctx, p.node, []string{"RESET PERSIST IF EXISTS `" + name + "`"}, func(int) {})
+}
+
+// started is what a server is given when it is started.
+type started struct{ own action.Assignable }
+
+func (s started) kept(ctx context.Context, name string) (string, error) {
+	settings, err := s.own.Assigned(ctx)
+	if err != nil {
+		return "", err
+	}
+	for given, value := range settings {
+		if sameName(given, name) {
+			return value, nil
+		}
+	}
+	return notKept, nil
+}
+
+func (s started) keep(ctx context.Context, name, value string) error {
+	return s.change(ctx, name, func(settings map[string]string) { settings[name] = value })
+}
+
+func (s started) forget(ctx context.Context, name string) error {
+	return s.change(ctx, name, func(map[string]string) {})
+}
+
+// change gives the server other settings, of which one is new.
+func (s started) change(ctx context.Context, name string, how func(map[string]string)) error {
+	before, err := s.own.Assigned(ctx)
+	if err != nil {
+		return err
+	}
+	settings := maps.Clone(before)
+	if settings == nil {
+		settings = map[string]string{}
+	}
+	maps.DeleteFunc(settings, func(given, _ string) bool { return sameName(given, name) })
+	how(settings)
+	return s.own.Assign(ctx, settings)
+}
+
+// sameName compares names of variables as option files do.
+func sameName(a, b string) bool {
+	return strings.EqualFold(strings.ReplaceAll(a, "-", "_"), strings.ReplaceAll(b, "-", "_"))
+}
