@@ -49,7 +49,7 @@ func (l Load) suitReads(n *document.Node, t *Trial, parts Parts, e engine.Engine
 	if l.Reads != ReadReplicas {
 		return nil
 	}
-	if !parts.replicates(e) {
+	if !parts.Replicates(e) {
 		return at(n, "reads_from").Errorf("reads_from: replicas, and %s has no replicas that follow a primary", e.Name())
 	}
 	if t.existing != nil && len(t.existing.address.Addresses) < 2 {
@@ -63,8 +63,8 @@ func (l Load) suitReads(n *document.Node, t *Trial, parts Parts, e engine.Engine
 	return nil
 }
 
-// replicates tells whether servers of an engine follow one another.
-func (p Parts) replicates(e engine.Engine) bool {
+// Replicates tells whether servers of an engine follow one another.
+func (p Parts) Replicates(e engine.Engine) bool {
 	for _, product := range p.Products {
 		if _, ok := product.Launcher.(engine.Replicator); ok && product.Engine.Name() == e.Name() {
 			return true

@@ -100,7 +100,11 @@ func (o *loadOptions) readTarget(ctx context.Context) (engine.Target, error) {
 	}
 	target, err := engine.ParseTarget(o.target)
 	if err != nil {
-		return target, usageError{text: err.Error(), hint: "mysql://user@host:port/database"}
+		hint := "mysql://user@host:port/database"
+		if strings.HasPrefix(o.target, "cql:") {
+			hint = "cql://user@host,host/keyspace"
+		}
+		return target, usageError{text: err.Error(), hint: hint}
 	}
 	password, err := o.password(ctx)
 	if err != nil {

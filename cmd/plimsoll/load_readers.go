@@ -18,12 +18,15 @@ func readReplicas(ctx context.Context, c console, t engine.Target, w workload.Wo
 	if len(t.Addresses) < 2 {
 		return nil, usageError{text: "--reads replicas with one address", hint: "--target mysql://user@primary,replica,replica/database"}
 	}
-	if reading, ok := w.(workload.Reading); !ok || !slices.Contains(reading.ReadOnly(), true) {
-		return nil, usageError{text: "--reads replicas, and " + w.Name() + " has no operation that only reads"}
-	}
 	e, err := catalog.EngineOf(t)
 	if err != nil {
 		return nil, err
+	}
+	if !catalog.Parts().Replicates(e) {
+		return nil, usageError{text: "--reads replicas, and " + e.Name() + " has no replicas that follow a primary", hint: "leave it out"}
+	}
+	if reading, ok := w.(workload.Reading); !ok || !slices.Contains(reading.ReadOnly(), true) {
+		return nil, usageError{text: "--reads replicas, and " + w.Name() + " has no operation that only reads"}
 	}
 	return workload.NewReaders(ctx, workload.Replicas{
 		Nodes: func() []string { return t.Addresses }, MaxBehind: issue.MaxBehind,

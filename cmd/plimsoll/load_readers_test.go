@@ -1,0 +1,19 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"plimsoll/engine"
+	"plimsoll/trial"
+)
+
+func TestReadsOfReplicasWantAPrimary(t *testing.T) {
+	target, err := engine.ParseTarget("cql://127.0.0.1:1,127.0.0.2:1/test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readReplicas(t.Context(), console{}, target, nil, trial.Load{}); err == nil || !strings.Contains(err.Error(), "cql has no replicas that follow a primary") {
+		t.Errorf("reads of a ring's replicas: %v", err)
+	}
+}
