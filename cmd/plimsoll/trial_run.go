@@ -52,7 +52,7 @@ func addTrialOptions(cmd *cobra.Command, o *trial.Options) {
 
 func runTrial(ctx context.Context, c console, file string, o trialRunOptions) (err error) {
 	parts := catalog.Parts()
-	t, err := trial.Read(file, o.Options, parts)
+	t, err := readTrial(file, o.Options)
 	if err != nil {
 		return err
 	}

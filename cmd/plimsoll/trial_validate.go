@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/catalog"
 	"plimsoll/trial"
 )
 
@@ -19,7 +18,7 @@ What is right is shown as it would be run: every cell, and how long it takes.`,
 		Example: "  plimsoll trial validate examples/binlog-cost/trial.yaml --quick",
 		Args:    exactly("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			t, err := trial.Read(args[0], o, catalog.Parts())
+			t, err := readTrial(args[0], o)
 			if err != nil {
 				return err
 			}

@@ -1,0 +1,17 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+
+	"plimsoll/catalog"
+	"plimsoll/trial"
+)
+
+// readTrial reads a trial; a folder stands for the trial.yaml in it.
+func readTrial(name string, o trial.Options) (*trial.Trial, error) {
+	if is, err := os.Stat(name); err == nil && is.IsDir() {
+		name = filepath.Join(name, "trial.yaml")
+	}
+	return trial.Read(name, o, catalog.Parts())
+}
