@@ -3,15 +3,16 @@ package cql
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"plimsoll/runbook/action"
 )
 
 // strangers refuses while a node that does not run is listed and is no member: what a change that was not finished left, and what
-// nobody can wait for. One that is to be replaced may be forgotten already.
-func (v view) strangers(ctx context.Context, but string) error {
+// nobody can wait for. But those that are named: one that is to be replaced may be forgotten already, one that is to join comes yet.
+func (v view) strangers(ctx context.Context, but ...string) error {
 	for _, n := range v.ring.nodes {
-		if n.Name == but || n.Server == nil || v.member(n) != nil {
+		if slices.Contains(but, n.Name) || n.Server == nil || v.member(n) != nil {
 			continue
 		}
 		if running, err := n.Server.Running(ctx); err == nil && !running { // one that runs may be on its way in, or out

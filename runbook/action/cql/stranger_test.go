@@ -29,6 +29,9 @@ func TestANodeThatIsNoMemberIsRefused(t *testing.T) {
 	if f, err := (&whole{But: "n2"}).Check(t.Context(), site.ReadOnly()); err != nil || f.State != action.Satisfied {
 		t.Errorf("a dead node that the ring has forgotten: %+v, %v", f, err)
 	}
+	if f, err := (&whole{Joins: "n2", Alone: true}).Check(t.Context(), site.ReadOnly()); err != nil || f.State != action.Satisfied {
+		t.Errorf("one that is to join: %+v, %v", f, err)
+	}
 	s.notRunning = false // it may be about to join
 	if f, err := (&whole{}).Check(t.Context(), site.ReadOnly()); err != nil || f.State != action.Satisfied {
 		t.Errorf("%+v, %v", f, err)

@@ -19,6 +19,7 @@ var wholeAction = action.Action{
 type whole struct {
 	But        string `yaml:"but" doc:"A node that is to be replaced, and so is down. Refused while it lives. Default: none."`
 	AcceptLoss string `yaml:"accept_loss" doc:"With but: keyspaces, with commas between them, of which the dead node may have had the only replica. Default: none."`
+	Joins      string `yaml:"joins" doc:"A node that is to join, and so is no member yet. Default: none."`
 	Alone      bool   `yaml:"alone" doc:"Refuse while another node joins, leaves or moves, which may take hours. Default: wait for it."`
 }
 
@@ -49,7 +50,7 @@ func (w *whole) Check(ctx context.Context, on *action.Site) (action.Finding, err
 	if moving := v.changing(but); w.Alone && len(moving) > 0 {
 		return f, &action.Refusal{Reason: "another change of the ring is under way: " + strings.Join(moving, ", "), Advice: ofMoving}
 	}
-	if err := v.strangers(ctx, w.But); err != nil {
+	if err := v.strangers(ctx, w.But, w.Joins); err != nil {
 		return f, err
 	}
 	if but != nil {
