@@ -52,6 +52,26 @@ func TestRerunOfARunThatWasTakenBack(t *testing.T) {
 	}
 }
 
+// What was agreed to before a step was taken back is no leave to do it again.
+func TestARerunOfWhatWasTakenBackIsAgreedToAnew(t *testing.T) {
+	b := newBench(t)
+	b.put("stop", "")
+	run := b.begin(Request{Book: b.parse(strings.Replace(stepsAgain, "id: a, uses", "id: a, approval: {note: sure?}, uses", 1))})
+	agreed := b.ApproveAll(t.Context())
+	b.stintOf(run, Order{Do: "run"})
+	if st := b.stintOf(run, Order{Do: "cancel", Undo: true}); st.Outcome != TakenBack {
+		t.Fatalf("cancelled: %q", st.Outcome)
+	}
+	b.remove("stop")
+	if st := b.stintOf(run, Order{Do: "rerun", Step: "a", Downstream: true, Reason: "mended"}); st.Outcome != Done {
+		t.Errorf("rerun: %q, %s", st.Outcome, st.Why)
+	}
+	agreed()
+	if asked := len(b.events(run, Asked)); asked != 2 {
+		t.Errorf("asked %d times", asked)
+	}
+}
+
 // Steps that are to be done again, and did not come to it, can be taken back as they were done.
 func TestUndoAfterARerunThatFailed(t *testing.T) {
 	b := newBench(t)

@@ -247,7 +247,7 @@ func (r *runner) cancel() *Event {
 }
 
 func (r *runner) takeBack(i *Item) *Event {
-	task, err := r.state.Book.bind(i.Step.Uses, i.Inputs)
+	task, err := r.state.Book.bind(i.Step.Uses, i.Did)
 	switch {
 	case err != nil:
 		return &Event{Kind: Stuck, Step: i.Key, Error: err.Error()}

@@ -64,7 +64,7 @@ func (s *State) Stands() (stays *Item, all []string) {
 
 // reversible tells whether there is an undo of what a step did.
 func (r *runner) reversible(i *Item) bool {
-	task, err := r.state.Book.bind(i.Step.Uses, i.Inputs)
+	task, err := r.state.Book.bind(i.Step.Uses, i.Did)
 	if err != nil {
 		return false
 	}

@@ -66,6 +66,7 @@ type Item struct {
 	Cluster  string // on which it acts, as evaluated; empty: the run's own
 	Phase    Phase
 	Inputs   map[string]any // as evaluated, nil before
+	Did      map[string]any // the inputs with which it acted last, by which it is taken back
 	Finding  *action.Finding
 	Before   action.Facts // observed before the first act of this intention
 	Found    action.Facts // observed before the first act of all: what an undo goes back to
@@ -241,15 +242,15 @@ func (s *State) Rerunnable(step string) error {
 	return nil
 }
 
-// reset makes a step new; what it did before stays in the journal, and it goes on counting its attempts. One that was done
-// is a new intention; one that failed or was cut off is the same still.
+// reset makes a step new; what it did before stays in the journal, and it goes on counting its attempts. One that was done,
+// or taken back, is a new intention, to be agreed to anew; one that failed or was cut off is the same still.
 func (i *Item) reset() {
 	old := *i
 	*i = Item{
 		Key: old.Key, Step: old.Step, Group: old.Group, Target: old.Target, Phase: Waiting, Attempt: old.Attempt, Found: old.Found, Acts: old.Acts,
-		Inputs: old.Inputs, Cluster: old.Cluster, // for an undo before it is valued again
+		Cluster: old.Cluster, Did: old.Did, // for an undo before it acts again
 	}
-	if old.Phase != Settled {
+	if old.Phase != Settled && old.Phase != Reverted {
 		i.Before, i.Intent, i.Token, i.Since, i.Open = old.Before, old.Intent, old.Token, old.Since, old.Open
 		if i.Token != "" { // it was agreed to, and acted
 			i.Approved = old.Approved
@@ -328,7 +329,7 @@ func (i *Item) apply(e Event, entry durable.Entry) error {
 			}
 		}
 	case Intended:
-		i.Phase, i.Intent, i.Attempt, i.Token, i.Acts = Acting, entry.Number, e.Attempt, e.Token, true
+		i.Phase, i.Intent, i.Attempt, i.Token, i.Acts, i.Did = Acting, entry.Number, e.Attempt, e.Token, true, i.Inputs
 		if i.Since.IsZero() {
 			i.Since = entry.At
 		}

@@ -162,7 +162,7 @@ func (r *runner) hold(ctx context.Context, v *Verify, env map[string]any, s seen
 
 // beginUndo takes a step back and looks that it is: an undo that is found begun is done again, which must come to the same.
 func (r *runner) beginUndo(i *Item) {
-	key, step, on, inputs := i.Key, i.Step, i.Cluster, i.Inputs
+	key, step, on, inputs := i.Key, i.Step, i.Cluster, i.Did
 	call := r.call(i)
 	call.Before = i.Found
 	if call.Token == "" { // it was to be done anew: what is found by no token is that of every step

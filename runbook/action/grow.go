@@ -2,6 +2,7 @@ package action
 
 import (
 	"context"
+	"maps"
 
 	"plimsoll/lab"
 )
@@ -25,6 +26,21 @@ type Assignable interface {
 	Assigned(ctx context.Context) (map[string]string, error)
 	// Assign puts these in their place. What runs goes on as it is.
 	Assign(ctx context.Context, settings map[string]string) error
+}
+
+// Reassign gives a server other settings for its next start, and takes away those that are empty here.
+func Reassign(ctx context.Context, own Assignable, others map[string]string) error {
+	before, err := own.Assigned(ctx)
+	if err != nil {
+		return err
+	}
+	settings := maps.Clone(before)
+	if settings == nil {
+		settings = map[string]string{}
+	}
+	maps.Copy(settings, others)
+	maps.DeleteFunc(settings, func(_, value string) bool { return value == "" })
+	return own.Assign(ctx, settings)
 }
 
 // Mortal is a server of which somebody is told when it ends by itself.

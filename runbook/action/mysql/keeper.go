@@ -3,7 +3,6 @@ package mysql
 import (
 	"context"
 	"fmt"
-	"maps"
 	"strings"
 
 	"plimsoll/engine"
@@ -71,27 +70,21 @@ func (s started) kept(ctx context.Context, name string) (string, error) {
 }
 
 func (s started) keep(ctx context.Context, name, value string) error {
-	return s.change(ctx, name, func(settings map[string]string) { settings[name] = value })
-}
-
-func (s started) forget(ctx context.Context, name string) error {
-	return s.change(ctx, name, func(map[string]string) {})
-}
-
-// change gives the server other settings, of which one is new.
-func (s started) change(ctx context.Context, name string, how func(map[string]string)) error {
 	before, err := s.own.Assigned(ctx)
 	if err != nil {
 		return err
 	}
-	settings := maps.Clone(before)
-	if settings == nil {
-		settings = map[string]string{}
+	others := map[string]string{}
+	for given := range before {
+		if sameName(given, name) {
+			others[given] = ""
+		}
 	}
-	maps.DeleteFunc(settings, func(given, _ string) bool { return sameName(given, name) })
-	how(settings)
-	return s.own.Assign(ctx, settings)
+	others[name] = value
+	return action.Reassign(ctx, s.own, others)
 }
+
+func (s started) forget(ctx context.Context, name string) error { return s.keep(ctx, name, "") }
 
 // sameName compares names of variables as option files do.
 func sameName(a, b string) bool {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"plimsoll/runbook/action"
-	"plimsoll/runbook/action/mysql/replication"
 	"plimsoll/runbook/action/mysql/statement"
 )
 
@@ -186,7 +185,7 @@ func (c *cutover) Act(ctx context.Context, on *action.Site, call action.Call) (a
 		if err := s.approach(ctx, call); err != nil {
 			return nil, err
 		}
-		if err := replication.Keep(ctx, s.from.on, s.from.node, true); err != nil { // before the gap, in which clients wait
+		if err := s.from.keepReadOnly(ctx, true); err != nil { // before the gap, in which clients wait
 			return nil, err
 		}
 		gap, err := c.move(ctx, on, s)
@@ -338,7 +337,7 @@ func (s *scene) stay(ctx context.Context) error {
 
 // complete does what is left when the writes have moved: the replica that was forgets its source, and the way back begins.
 func (c *cutover) complete(ctx context.Context, s *scene) error {
-	if err := replication.Keep(ctx, s.to.on, s.to.node, false); err != nil { // and after it
+	if err := s.to.keepReadOnly(ctx, false); err != nil { // and after it
 		return err
 	}
 	if err := s.refresh(ctx); err != nil {

@@ -9,7 +9,6 @@ import (
 
 	"plimsoll/engine"
 	"plimsoll/runbook/action"
-	"plimsoll/runbook/action/mysql/replication"
 	"plimsoll/runbook/action/mysql/statement"
 )
 
@@ -60,21 +59,6 @@ func dial(ctx context.Context, on *action.Site, node string) (*server, error) {
 	}
 	s.Session, err = db.Session(ctx)
 	return s, err
-}
-
-// refuse has it refuse writes, and go on so after a restart; release, take them.
-func (s *server) refuse(ctx context.Context) error {
-	if err := replication.Keep(ctx, s.on, s.node, true); err != nil {
-		return err
-	}
-	return s.do(ctx, "refuse writes", s.still()...)
-}
-
-func (s *server) release(ctx context.Context) error {
-	if err := replication.Keep(ctx, s.on, s.node, false); err != nil {
-		return err
-	}
-	return s.do(ctx, "take writes", s.writable()...)
 }
 
 // pair connects to two nodes.

@@ -2,7 +2,6 @@ package replication
 
 import (
 	"context"
-	"maps"
 	"strings"
 
 	"plimsoll/runbook/action"
@@ -132,18 +131,6 @@ func (s *server) setMode(ctx context.Context, m mode) error {
 	return s.do(ctx, "", "SET GLOBAL super_read_only = 0", "SET GLOBAL read_only = 0")
 }
 
-// Keep has a server refuse writes, or take them, after its next start too. What it does now stays as it is.
-func Keep(ctx context.Context, on *action.Site, node string, refusing bool) error {
-	s, err := serverOf(ctx, on, node)
-	if err != nil {
-		return err
-	}
-	if refusing {
-		return s.keepMode(ctx, s.refusing())
-	}
-	return s.keepMode(ctx, s.taking())
-}
-
 func (s *server) keepMode(ctx context.Context, m mode) error {
 	if own, ok := s.node.Server.(action.Assignable); ok {
 		return assignMode(ctx, own, m)
@@ -166,22 +153,15 @@ func (s *server) keepMode(ctx context.Context, m mode) error {
 
 // assignMode writes what is to be kept into a server's settings for its next start.
 func assignMode(ctx context.Context, own action.Assignable, m mode) error {
-	settings, err := own.Assigned(ctx)
-	if err != nil {
-		return err
-	}
-	settings = maps.Clone(settings)
-	if settings == nil {
-		settings = map[string]string{}
-	}
+	others := map[string]string{}
 	for fact, name := range kept {
 		switch value := m[fact]; value {
 		case "", cannotBeKept:
 		case notKept:
-			delete(settings, name)
+			others[name] = ""
 		default:
-			settings[name] = value
+			others[name] = value
 		}
 	}
-	return own.Assign(ctx, settings)
+	return action.Reassign(ctx, own, others)
 }
