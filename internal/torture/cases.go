@@ -83,6 +83,7 @@ var ring = []labOf{
 	{"trio", slices.Concat(swift, []string{"--nodes", "3"}), "", []trialOf{
 		{Book: "cql/repair"},
 		{Book: "cql/drain", Inputs: []string{"node=n3"}},
+		{Book: "cql/start-node", Inputs: []string{"node=n3"}, Before: []string{"cql/drain node=n3"}},
 		{Book: "cql/replace-node", Inputs: []string{"dead=n3"}, Before: []string{"FILES/lose.yaml"}},
 	}},
 }
