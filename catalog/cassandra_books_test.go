@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"testing"
+	"time"
 
 	"plimsoll/durable"
 	"plimsoll/engine"
@@ -30,6 +31,7 @@ func booksOn(t *testing.T, ring labtest.Server) {
 	}()
 	s := &runbook.Service{
 		Store: store, Actions: Actions(), User: "test", Holder: "test", Marker: Marker,
+		TTL: 9 * time.Second, // the claim is prolonged in the middle of every step, also in that which brings the quorum back
 		Open: func(context.Context, string) (*action.Site, error) {
 			return action.OfLab(ring.Cluster, ring.Engine, machine), nil
 		},

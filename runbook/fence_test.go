@@ -253,6 +253,40 @@ func TestAClaimThatAnEndedRunOfThisStoreCouldNotGiveBackIsForgotten(t *testing.T
 	}
 }
 
+// Two of two replicas keep a claim, and one of them is away until the run has started it: only then is it seen that the run before,
+// which stopped it, could not give its claim back.
+func TestAClaimOfAnEndedRunThatIsSeenInTheMiddleOfTheNextIsForgotten(t *testing.T) {
+	b := newBench(t)
+	shared := &board{}
+	b.Marker = func(*action.Site) Marker { return shared }
+	shared.mute = true
+	before := b.begin(Request{Book: b.parse(threeSteps)})
+	if st := b.stintOf(before, Order{Do: "run"}); st.Outcome != Done || shared.has.Run != before {
+		t.Fatalf("outcome %q, claimed by %q", st.Outcome, shared.has.Run)
+	}
+	shared.mute, shared.unclear = false, true
+	run := b.begin(Request{Book: b.parse(threeSteps)})
+	site, err := b.Open(t.Context(), "lab1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := b.stateOf(run)
+	held, err := b.take(t.Context(), site, st, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared.unclear = false
+	if err := held.mayAct(t.Context()); err != nil || shared.has.Run != run {
+		t.Errorf("claimed by %q, %v", shared.has.Run, err)
+	}
+	if _, err := held.release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := site.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A run that was begun, and whose process died before it wrote anything, has taken its cluster: given up, it gives it back.
 func TestARunThatNeverWroteAnythingGivesItsClaimBack(t *testing.T) {
 	b := newBench(t)

@@ -27,7 +27,7 @@ func (s *Service) take(ctx context.Context, site *action.Site, st *State, run st
 		h, err := hold(ctx, s.Store, marker, claim)
 		var held *durable.HeldError
 		var claimed *action.ClaimedError
-		if errors.As(err, &claimed) && s.forget(ctx, marker, claimed) || errors.As(err, &held) && s.orphaned(ctx, marker, name, held.Lease) {
+		if errors.As(err, &held) && s.orphaned(ctx, marker, name, held.Lease) {
 			h, err = hold(ctx, s.Store, marker, claim)
 		}
 		if h != nil {
@@ -79,7 +79,27 @@ func (s *Service) marker(on *action.Site) Marker {
 	if s.Marker == nil {
 		return nil
 	}
-	return s.Marker(on)
+	m := s.Marker(on)
+	if m == nil {
+		return nil
+	}
+	return tidied{Marker: m, service: s}
+}
+
+// tidied is a marker on which the claims of this store's ended runs do not count: each is cleared when it is met, which may be in
+// the middle of a run that began while its cluster did not say whose it is.
+type tidied struct {
+	Marker
+	service *Service
+}
+
+func (m tidied) Claim(ctx context.Context, c action.Claim) error {
+	err := m.Marker.Claim(ctx, c)
+	var claimed *action.ClaimedError
+	if errors.As(err, &claimed) && claimed.Run != c.Run && m.service.forget(ctx, m.Marker, claimed) {
+		return m.Marker.Claim(ctx, c)
+	}
+	return err
 }
 
 // claim is what a run leaves in one of its clusters.

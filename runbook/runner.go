@@ -115,11 +115,8 @@ func (r *runner) stopping() (reason string) {
 		return "the Plimsoll that executed it was ended"
 	default:
 	}
-	switch err := r.held.lost(); {
-	case errors.Is(err, errFenced):
-		return errFenced.Error()
-	case err != nil:
-		return err.Error()
+	if err := r.held.lost(); err != nil {
+		return oneLine(err)
 	}
 	return ""
 }
@@ -199,7 +196,7 @@ func (r *runner) beginJobs() {
 		busy = append(busy, i.Target)
 	}
 	for _, i := range health {
-		if r.state.halfway(i) { // its own node may be as it left it
+		if r.state.begun(i) { // its own node may be as it left it
 			busy = append(busy, i.Target)
 		}
 	}
@@ -225,8 +222,8 @@ func (r *runner) beginJobs() {
 	}
 }
 
-// halfway tells whether a target's steps have begun before this one.
-func (s *State) halfway(at *Item) bool {
+// begun tells whether a step of the same target has acted.
+func (s *State) begun(at *Item) bool {
 	return slices.ContainsFunc(s.Items, func(i *Item) bool { return i.Group == at.Group && i.Target == at.Target && i.Acts })
 }
 

@@ -122,7 +122,10 @@ func (m Marker) look(ctx context.Context, c action.Claim, cannot error) error {
 	if err != nil {
 		return fmt.Errorf("%w; read it instead: %w", cannot, err)
 	}
-	if theirs := is.run != "" && (is.run != c.Run || is.epoch > c.Epoch); theirs && !(is.expired() && (c.Break || c.Held)) {
+	switch theirs := is.run != "" && (is.run != c.Run || is.epoch > c.Epoch); {
+	case theirs && is.expired() && (c.Break || c.Held):
+		return cannot // it is to be broken yet
+	case theirs:
 		return is.claimed(c)
 	}
 	return nil
