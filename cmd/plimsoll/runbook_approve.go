@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,16 +22,20 @@ func newRunbookReject(c console) *cobra.Command {
 func newAnswer(c console, verb, short string) *cobra.Command {
 	var w runbook.Word
 	var yes bool
+	var plan string
 	cmd := &cobra.Command{
 		ValidArgsFunction: completeRuns,
 		Use:               verb + " RUN", Short: short, Args: exactly("RUN"),
 		Long:    short + ". The answer binds to the plan of the run; it is taken by whoever executes the run, now or when it is resumed.",
-		Example: "  plimsoll runbook " + verb + " replace-node-a1b2c3",
+		Example: "  plimsoll runbook " + verb + " replace-node-a1b2c3\n  plimsoll runbook " + verb + " replace-node-a1b2c3 --plan 1543162a5084d64a --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withDesk(cmd.Context(), func(ctx context.Context, d *desk) error {
 				st, err := d.State(ctx, args[0])
 				if err != nil {
 					return err
+				}
+				if is := st.Header.Plan.Hash; !strings.HasPrefix(is, plan) {
+					return usageError{text: fmt.Sprintf("--plan %s: the plan of run %s is %s", plan, args[0], is), hint: "read it: without --yes it is shown before anything is asked"}
 				}
 				var asking []*runbook.Item
 				for _, i := range st.Items {
@@ -63,6 +68,7 @@ func newAnswer(c console, verb, short string) *cobra.Command {
 	cmd.Flags().StringVar(&w.Step, "step", "", "which, if several wait")
 	completing(cmd, "step", completeSteps)
 	cmd.Flags().StringVar(&w.Reason, "reason", "", "for the record")
+	cmd.Flags().StringVar(&plan, "plan", "", "the hash of the plan that you have read, or how it begins: of another the answer is not taken")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return cmd
 }

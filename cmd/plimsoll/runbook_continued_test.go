@@ -14,9 +14,7 @@ func TestACommandWaitsForTheRunThatGoesOnBesideItsOwn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills a process")
 	}
-	t.Setenv("PLIMSOLL_HOME", t.TempDir())
-	t.Chdir(t.TempDir())
-	for name, text := range map[string]string{"slow.yaml": `
+	homeWith(t, map[string]string{"slow.yaml": `
 runbook: own/slow
 steps:
   - {id: a, uses: command, with: {run: "touch begun; while ! test -e on; do sleep 0.1; done; sleep 3; touch a", check: "test -e a", repeatable: true}}
@@ -28,11 +26,7 @@ steps:
 `, "plimsoll.yaml": `clusters:
   orders: {engine: mysql, environment: staging, user: app, nodes: [{name: a, address: "127.0.0.1:1"}]}
   orders2: {engine: mysql, environment: staging, user: app, nodes: [{name: a, address: "127.0.0.1:1"}]}
-`} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+`})
 	program, err := exec.LookPath("plimsoll") // TestMain has put it there
 	if err != nil {
 		t.Fatal(err)

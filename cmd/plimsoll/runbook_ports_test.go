@@ -21,15 +21,9 @@ func TestNoPortIsOpenWhileARunWaits(t *testing.T) {
 	if _, err := local.Listeners(os.Getpid()); errors.Is(err, errors.ErrUnsupported) {
 		t.Skipf("this system does not show a process's sockets: %v", err)
 	}
-	t.Setenv("PLIMSOLL_HOME", t.TempDir())
-	t.Chdir(t.TempDir())
-	for name, text := range map[string]string{"asks.yaml": askingBook, "plimsoll.yaml": `clusters:
+	homeWith(t, map[string]string{"asks.yaml": askingBook, "plimsoll.yaml": `clusters:
   orders: {engine: mysql, environment: staging, user: app, nodes: [{name: a, address: "127.0.0.1:1"}]}
-`} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+`})
 	probe, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -15,16 +15,10 @@ import (
 
 // TestASecondPlimsollFollowsOrWaitsForItsTurn has one that executes, one that follows the same run, and one with a run of its own.
 func TestASecondPlimsollFollowsOrWaitsForItsTurn(t *testing.T) {
-	t.Setenv("PLIMSOLL_HOME", t.TempDir())
-	t.Chdir(t.TempDir())
-	for name, text := range map[string]string{"asks.yaml": askingBook, "plimsoll.yaml": `clusters:
+	homeWith(t, map[string]string{"asks.yaml": askingBook, "plimsoll.yaml": `clusters:
   orders: {engine: mysql, environment: staging, user: app, nodes: [{name: a, address: "127.0.0.1:1"}]}
   orders2: {engine: mysql, environment: staging, user: app, nodes: [{name: a, address: "127.0.0.1:1"}]}
-`} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+`})
 	begin := func(args ...string) *talker {
 		w := &talker{ended: make(chan int, 1)}
 		go func() { w.ended <- typedAt(t, console{in: strings.NewReader(""), out: w, err: w}, args...) }()
@@ -112,9 +106,7 @@ func runOn(t *testing.T, cluster, status string) string {
 
 // TestACancellationWaitsForItsTurn has a run that failed, and another one that is executed in the same state folder.
 func TestACancellationWaitsForItsTurn(t *testing.T) {
-	t.Setenv("PLIMSOLL_HOME", t.TempDir())
-	t.Chdir(t.TempDir())
-	for name, text := range map[string]string{"asks.yaml": askingBook, "fails.yaml": `
+	homeWith(t, map[string]string{"asks.yaml": askingBook, "fails.yaml": `
 runbook: own/fails
 steps:
   - {id: a, uses: command, with: {run: "touch a", check: "test -e a", undo: "rm a"}}
@@ -123,11 +115,7 @@ steps:
 `, "plimsoll.yaml": `clusters:
   orders: {engine: mysql, environment: staging, user: app, nodes: [{name: a, address: "127.0.0.1:1"}]}
   orders2: {engine: mysql, environment: staging, user: app, nodes: [{name: a, address: "127.0.0.1:1"}]}
-`} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+`})
 	begin := func(args ...string) *talker {
 		w := &talker{ended: make(chan int, 1)}
 		go func() { w.ended <- typedAt(t, console{in: strings.NewReader(""), out: w, err: w}, args...) }()
@@ -135,6 +123,9 @@ steps:
 	}
 	fails := begin("runbook", "run", "fails.yaml", "--cluster", "orders2", "--yes")
 	failed := runOn(t, "orders2", "asking")
+	if _, said, code := typed(t, "runbook", "approve", failed, "--yes", "--plan", "notthis"); code != exitBadInput || !strings.Contains(said, "--plan notthis: the plan of run "+failed+" is ") {
+		t.Errorf("approve of another plan: %d %s", code, said)
+	}
 	if _, said, code := typed(t, "runbook", "approve", failed, "--yes"); code != 0 || strings.Contains(said, "nobody executes it") {
 		t.Errorf("approve of a run that is executed: %d %s", code, said)
 	}
@@ -164,16 +155,10 @@ steps:
 
 // TestAnAnswerToARunThatNobodyExecutesSaysSo has one that was parked while it asked, and another one that is executed.
 func TestAnAnswerToARunThatNobodyExecutesSaysSo(t *testing.T) {
-	t.Setenv("PLIMSOLL_HOME", t.TempDir())
-	t.Chdir(t.TempDir())
-	for name, text := range map[string]string{"asks.yaml": askingBook, "plimsoll.yaml": `clusters:
+	homeWith(t, map[string]string{"asks.yaml": askingBook, "plimsoll.yaml": `clusters:
   orders: {engine: mysql, environment: staging, user: app, nodes: [{name: a, address: "127.0.0.1:1"}]}
   orders2: {engine: mysql, environment: staging, user: app, nodes: [{name: a, address: "127.0.0.1:1"}]}
-`} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+`})
 	begin := func(cluster string) (w *talker, interrupt context.CancelFunc) {
 		ctx, interrupt := context.WithCancel(t.Context())
 		w = &talker{ended: make(chan int, 1)}

@@ -28,7 +28,8 @@ type connections struct {
 	silent atomic.Int64 // since when no node was reached by them, in nanoseconds of the epoch; 0: one was
 }
 
-// forlorn is how long the driver may reach no node before it is replaced: one that lost all connections at once may never try again.
+// forlorn is how long the driver may reach no node before it is replaced: of several named hosts that are not looked up it may take away
+// all when it reconnects (see cluster), and never tries again.
 const forlorn = 10 * time.Second
 
 // reached notes whether a node was, and tells whether none has been for so long that others should be made.
