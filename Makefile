@@ -10,7 +10,7 @@ GOLANGCI := .cache/bin/golangci-lint-v2.15.0
 TESTFLAGS ?=
 SECTIONS ?=
 
-.PHONY: build demo check test bench accuracy torture docs clean
+.PHONY: build demo check lint test bench accuracy torture docs clean
 
 build:
 	go build -trimpath -o bin/plimsoll ./cmd/plimsoll
@@ -20,11 +20,13 @@ demo: build
 		[ $$verdict -ge 3 ] && [ $$verdict -le 5 ] || exit $$verdict; \
 		echo "That is an answer too: on a machine with other work the data may not be able to tell. Run it again when it is quiet."; }
 
-check: $(GOLANGCI)
+check: lint
+	go test -short ./...
+
+lint: $(GOLANGCI)
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo "run gofmt -w on these"; exit 1; }
 	go vet ./...
 	$(GOLANGCI) run ./...
-	go test -short ./...
 
 test: # the longest first, or it would run alone at the end
 	go test -timeout 30m $(TESTFLAGS) ./runbook/action/cql ./trial ./catalog ./cmd/plimsoll ./runbook/action/mysql/... ./...

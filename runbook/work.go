@@ -12,7 +12,7 @@ import (
 
 func (r *runner) beginCheck(i *Item) {
 	key, uses, on, inputs := i.Key, i.Step.Uses, i.Cluster, i.Inputs
-	interrupted, call := i.Phase == Acting || i.Open, r.call(i)
+	interrupted, call, unplanned := i.Phase == Acting || i.Open, r.call(i), r.unplanned(i)
 	r.begin(key, looking, i.Step.Timeout, func(ctx context.Context, p *progress) (*Event, error) {
 		began := time.Now()
 		call.Progress = p.tell
@@ -35,11 +35,7 @@ func (r *runner) beginCheck(i *Item) {
 		if err != nil {
 			return nil, fmt.Errorf("check: %w", err)
 		}
-		e := &Event{Kind: Checked, Step: key, Finding: &f, Took: time.Since(began)}
-		if c, ok := task.(action.Cautious); ok && f.State == action.Needed {
-			e.Caution = c.Caution(f)
-		}
-		return e, nil
+		return &Event{Kind: Checked, Step: key, Finding: &f, Took: time.Since(began), Caution: caution(task, f, unplanned)}, nil
 	})
 }
 

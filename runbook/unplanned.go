@@ -1,0 +1,40 @@
+package runbook
+
+import (
+	"fmt"
+	"slices"
+
+	"plimsoll/runbook/action"
+)
+
+// caution is why people must agree to a step before it acts, though its runbook does not say so: what the action itself says, or
+// that nobody could read of its target in the plan.
+func caution(task action.Task, f action.Finding, unplanned string) string {
+	if f.State != action.Needed {
+		return ""
+	}
+	if c, ok := task.(action.Cautious); ok {
+		if said := c.Caution(f); said != "" {
+			return said
+		}
+	}
+	if task.Nature().Effect == action.None {
+		return ""
+	}
+	return unplanned
+}
+
+// unplanned says that a step is of a target that came after the plan was made; empty if it did not, or if people agreed to an earlier
+// step of that target.
+func (r *runner) unplanned(i *Item) string {
+	agreed := func(to *Item) bool { return to.Group == i.Group && to.Target == i.Target && len(to.Approved) > 0 }
+	if i.Target == "" || !r.state.Header.Plan.misses(i) || slices.ContainsFunc(r.state.Items, agreed) {
+		return ""
+	}
+	return fmt.Sprintf("%s is not in the plan: it came since", i.Target)
+}
+
+// misses tells whether the targets of a step's group were known when the plan was made, and the step's was none of them.
+func (p Plan) misses(i *Item) bool {
+	return !slices.ContainsFunc(p.Steps, func(s PlanStep) bool { return s.Key == i.Key || s.Key == i.Group && s.Group() })
+}

@@ -1,0 +1,61 @@
+package runbook
+
+import (
+	"context"
+	"testing"
+
+	"plimsoll/runbook/action"
+)
+
+// Who approved a plan has read which nodes it goes over. One that came since is asked about, once.
+func TestANodeThatCameAfterThePlanIsAskedAbout(t *testing.T) {
+	b := newBench(t)
+	run := b.begin(Request{Book: b.parse(`
+runbook: test/rolling
+steps:
+  - id: each
+    rolling: {}
+    steps:
+      - {id: look, uses: command, with: {run: "true", effect: none}}
+      - {id: stop, uses: command, with: {run: "echo stop ${{ target }} >> DIR/log", repeatable: true}}
+      - {id: start, uses: command, with: {run: "echo start ${{ target }} >> DIR/log", repeatable: true}}
+`)})
+	b.Open = func(_ context.Context, cluster string) (*action.Site, error) {
+		return newSite(cluster, "lab", "n1", "n2", "n3", "n4")
+	}
+	e, err := b.Execute(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Start(t.Context(), e, run, Order{Do: "run"}); err != nil {
+		t.Fatal(err)
+	}
+	b.until(run, func(st *State) bool { return st.Status() == "asking" })
+	planned := "stop n2\nstart n2\nstop n3\nstart n3\n"
+	if asked := b.events(run, Asked); len(asked) != 1 || asked[0].Step != "each[n4].stop" || asked[0].Caution != "n4 is not in the plan: it came since" || b.read("log") != planned {
+		t.Errorf("asked %+v after %q", asked, b.read("log"))
+	}
+	if err := b.Tell(t.Context(), run, Word{Say: "approve", Plan: b.stateOf(run).Header.Plan.Hash}); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Wait(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := b.read("log"), planned+"stop n4\nstart n4\nstop n1\nstart n1\n"; got != want || len(b.events(run, Asked)) != 1 {
+		t.Errorf("log %q, want %q; asked %+v", got, want, b.events(run, Asked))
+	}
+}
+
+// Targets that an earlier step finds are known to nobody when the plan is made; who approves it approves that.
+func TestTargetsThatAreKnownOnlyLaterAreNotAskedAbout(t *testing.T) {
+	p := Plan{Steps: []PlanStep{{Key: "later", Later: []string{"find"}}, {Key: "each[n1].stop", Uses: "command"}}}
+	for key, want := range map[string]bool{"later[n9].stop": false, "each[n1].stop": false, "each[n9].stop": true} {
+		i := &Item{Key: key, Group: key[:len(key)-len("[n9].stop")], Target: "n9"}
+		if got := p.misses(i); got != want {
+			t.Errorf("%s: %v, want %v", key, got, want)
+		}
+	}
+}
