@@ -30,7 +30,7 @@ steps:
 	if err := b.Start(t.Context(), e, run, Order{Do: "run"}); err != nil {
 		t.Fatal(err)
 	}
-	b.until(run, func(st *State) bool { return st.Status() == "asking" })
+	b.until(run, func(*State) bool { return len(b.events(run, Asked)) > 0 })
 	planned := "stop n2\nstart n2\nstop n3\nstart n3\n"
 	if asked := b.events(run, Asked); len(asked) != 1 || asked[0].Step != "each[n4].stop" || asked[0].Caution != "n4 is not in the plan: it came since" || b.read("log") != planned {
 		t.Errorf("asked %+v after %q", asked, b.read("log"))
