@@ -1,18 +1,14 @@
 package trial_test
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"plimsoll/catalog"
 	"plimsoll/engine/singlestore/singlestoretest"
-	"plimsoll/infra"
 	"plimsoll/inventory"
-	"plimsoll/runbook/action"
 	"plimsoll/trial"
 )
 
@@ -54,23 +50,7 @@ func TestALeafComesUnderLoad(t *testing.T) {
 		t.Skip("takes fifteen seconds")
 	}
 	cluster := singlestoretest.New(t, singlestoretest.Spec{Leaves: 2, Partitions: 6, Shown: 6})
-	t.Setenv("STAND_IN_PASSWORD", singlestoretest.Password)
-	parts := withInventory(t, `clusters:
-  stand-in:
-    engine: singlestore
-    environment: staging
-    user: `+singlestoretest.User+`
-    password: {env: STAND_IN_PASSWORD}
-    database: db
-    nodes: [{name: master, address: "`+cluster.Target().Addresses[0]+`", machine: local}]
-`)
-	parts.Site = func(ctx context.Context, name string, here infra.Machine) (*action.Site, error) {
-		inv, err := parts.Inventory()
-		if err != nil {
-			return nil, err
-		}
-		return catalog.SiteOf(ctx, name, inv.Clusters[name], cluster.Machine(here))
-	}
+	parts := withStandIn(t, cluster)
 	file := filepath.Join(t.TempDir(), "look.yaml")
 	err := os.WriteFile(file, []byte("workload: look\noperations:\n  look: {with: {id: uniform 1..9}, run: 'SELECT value FROM t WHERE id = :id'}\n"), 0o600)
 	if err != nil {

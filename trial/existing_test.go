@@ -12,9 +12,12 @@ import (
 	"time"
 
 	"plimsoll/catalog"
+	"plimsoll/engine/singlestore/singlestoretest"
+	"plimsoll/infra"
 	"plimsoll/internal/document"
 	"plimsoll/internal/labtest"
 	"plimsoll/inventory"
+	"plimsoll/runbook/action"
 	"plimsoll/trial"
 )
 
@@ -23,6 +26,29 @@ func withInventory(t *testing.T, text string) trial.Parts {
 	t.Helper()
 	parts := catalog.Parts()
 	parts.Inventory = func() (*inventory.Inventory, error) { return inventory.Parse(inventory.File, []byte(text)) }
+	return parts
+}
+
+// withStandIn is the catalog with an inventory of one cluster, stand-in.
+func withStandIn(t *testing.T, cluster *singlestoretest.Cluster) trial.Parts {
+	t.Helper()
+	t.Setenv("STAND_IN_PASSWORD", singlestoretest.Password)
+	parts := withInventory(t, `clusters:
+  stand-in:
+    engine: singlestore
+    environment: staging
+    user: `+singlestoretest.User+`
+    password: {env: STAND_IN_PASSWORD}
+    database: db
+    nodes: [{name: master, address: "`+cluster.Target().Addresses[0]+`", machine: local}]
+`)
+	parts.Site = func(ctx context.Context, name string, here infra.Machine) (*action.Site, error) {
+		inv, err := parts.Inventory()
+		if err != nil {
+			return nil, err
+		}
+		return catalog.SiteOf(ctx, name, inv.Clusters[name], cluster.Machine(here))
+	}
 	return parts
 }
 

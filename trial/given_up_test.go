@@ -9,9 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"plimsoll/catalog"
 	"plimsoll/engine/singlestore/singlestoretest"
-	"plimsoll/infra"
 	"plimsoll/runbook"
 	"plimsoll/runbook/action"
 	"plimsoll/trial"
@@ -69,7 +67,6 @@ func TestARunOnATargetIsGivenUp(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cluster := singlestoretest.New(t, singlestoretest.Spec{Leaves: 1, Partitions: 2})
-			t.Setenv("STAND_IN_PASSWORD", singlestoretest.Password)
 			t.Chdir(t.TempDir())
 			for file, text := range map[string]string{
 				"look.yaml":   "workload: look\noperations:\n  look: {with: {id: uniform 1..9}, run: 'SELECT value FROM t WHERE id = :id'}\n",
@@ -79,22 +76,7 @@ func TestARunOnATargetIsGivenUp(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			parts := withInventory(t, `clusters:
-  stand-in:
-    engine: singlestore
-    environment: staging
-    user: `+singlestoretest.User+`
-    password: {env: STAND_IN_PASSWORD}
-    database: db
-    nodes: [{name: master, address: "`+cluster.Target().Addresses[0]+`", machine: local}]
-`)
-			parts.Site = func(ctx context.Context, name string, here infra.Machine) (*action.Site, error) {
-				inv, err := parts.Inventory()
-				if err != nil {
-					return nil, err
-				}
-				return catalog.SiteOf(ctx, name, inv.Clusters[name], cluster.Machine(here))
-			}
+			parts := withStandIn(t, cluster)
 			claimed := &claims{mute: c.mute}
 			parts.Marker = func(*action.Site) runbook.Marker { return claimed }
 			tr, err := trial.Parse("trial.yaml", []byte(`trial: given-up

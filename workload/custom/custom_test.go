@@ -12,9 +12,9 @@ import (
 	"plimsoll/engine"
 	"plimsoll/engine/httpapi"
 	"plimsoll/internal/document"
-	"plimsoll/load"
 	"plimsoll/workload"
 	"plimsoll/workload/internal/golden"
+	"plimsoll/workload/internal/making"
 	"plimsoll/workload/internal/recorder"
 	"plimsoll/workload/random"
 )
@@ -54,15 +54,6 @@ func of(t testing.TB, e engine.Engine, text, params string) *custom {
 	return w
 }
 
-func connect(t testing.TB, w workload.Workload, db engine.Database, seed uint64, worker int) load.Client {
-	t.Helper()
-	c, err := w.Connect(db, seed)(t.Context(), worker)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
 // absent answers that no table is there.
 func absent(text string, _ []engine.Value, _ *engine.Result) error {
 	if strings.HasPrefix(text, "SELECT * FROM") {
@@ -93,7 +84,7 @@ func TestExamples(t *testing.T) {
 			}
 			plan := strings.Split(strings.TrimSpace(db.Lines()), "\n")
 			slices.Sort(plan) // tables are filled side by side
-			c := connect(t, w, db, 7, 0)
+			c := making.Connect(t, w, db, 7, 0)
 			for i := range w.Operations() {
 				for range 2 {
 					if err := c.Do(t.Context(), i); err != nil {
@@ -244,7 +235,7 @@ func TestNewRowsAreTakenOnceAndPickedOnceThere(t *testing.T) {
 		return nil
 	}
 	w := of(t, db, shop, "")
-	c := connect(t, w, db, 1, 0)
+	c := making.Connect(t, w, db, 1, 0)
 	for want := int64(21); want < 25; want++ {
 		if err := c.Do(t.Context(), 1); err != nil || last != want || w.tables[0].keys.Rows() != want {
 			t.Errorf("added %d, expected %d; %d rows; %v", last, want, w.tables[0].keys.Rows(), err)
@@ -263,7 +254,7 @@ func TestATransactionIsRolledBack(t *testing.T) {
 		}
 		return nil
 	}}}
-	c := connect(t, of(t, db, shop, ""), db, 1, 0)
+	c := making.Connect(t, of(t, db, shop, ""), db, 1, 0)
 	if err := c.Do(t.Context(), 1); engine.ClassOf(err) != engine.Deadlock {
 		t.Error(err)
 	}
@@ -275,7 +266,7 @@ func TestATransactionIsRolledBack(t *testing.T) {
 func TestSameSeedSameOperations(t *testing.T) {
 	db := sqlEngine{&recorder.Recorder{}}
 	run := func(seed uint64, worker int) string {
-		c := connect(t, of(t, db, shop, ""), db, seed, worker)
+		c := making.Connect(t, of(t, db, shop, ""), db, seed, worker)
 		for range 50 {
 			if err := c.Do(t.Context(), c.Next()); err != nil {
 				t.Fatal(err)
@@ -294,7 +285,7 @@ func TestSameSeedSameOperations(t *testing.T) {
 
 func TestTheMixFollowsTheWeights(t *testing.T) {
 	db := sqlEngine{&recorder.Recorder{}}
-	c := connect(t, of(t, db, shop, ""), db, 1, 0)
+	c := making.Connect(t, of(t, db, shop, ""), db, 1, 0)
 	const n = 20_000
 	reads := 0.0
 	for range n {
@@ -317,7 +308,7 @@ operations:
     with: {a: next a, b: latest a, c: uniform 0.5..9.5, d: text 20, e: words 3..5, f: email, g: uuid, h: "time 2024-01-01..2024-12-31", i: "choice x, y, null 10%", j: bytes 8}
     run: INSERT INTO t VALUES (:a, :b, :c, :d, :e, :f, :g, :h, :i, :j)
 `
-	c := connect(t, of(t, db, text, ""), db, 1, 0)
+	c := making.Connect(t, of(t, db, text, ""), db, 1, 0)
 	for range 100 {
 		_ = c.Do(t.Context(), 0)
 	}

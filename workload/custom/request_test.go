@@ -14,6 +14,7 @@ import (
 
 	"plimsoll/engine"
 	"plimsoll/engine/httpapi"
+	"plimsoll/workload/internal/making"
 	"plimsoll/workload/internal/recorder"
 )
 
@@ -60,7 +61,7 @@ func TestRequestsReachAService(t *testing.T) {
 	if err := w.Adopt(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	c := connect(t, w, db, 1, 0)
+	c := making.Connect(t, w, db, 1, 0)
 	for operation := range 2 {
 		for range 10 {
 			if err := c.Do(t.Context(), operation); err != nil {

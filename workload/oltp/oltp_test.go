@@ -7,53 +7,21 @@ import (
 	"testing"
 
 	"plimsoll/engine"
-	"plimsoll/internal/document"
-	"plimsoll/load"
 	"plimsoll/workload"
 	"plimsoll/workload/internal/golden"
+	"plimsoll/workload/internal/making"
 	"plimsoll/workload/internal/recorder"
 )
 
 func of(t testing.TB, e engine.Engine, name, params string) *oltp {
 	t.Helper()
-	w, err := try(t, e, name, params)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w.(*oltp)
-}
-
-func try(t testing.TB, e engine.Engine, name, params string) (workload.Workload, error) {
-	t.Helper()
-	var given *document.Node
-	if params != "" {
-		var err error
-		if given, err = document.Parse("t.yaml", []byte(params)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, m := range Makers() {
-		if m.Name == name {
-			return m.New(given, e)
-		}
-	}
-	t.Fatalf("no workload %s", name)
-	return nil, nil
-}
-
-func connect(t testing.TB, w workload.Workload, db engine.Database, seed uint64, worker int) load.Client {
-	t.Helper()
-	c, err := w.Connect(db, seed)(t.Context(), worker)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return making.Of[*oltp](t, Makers(), e, name, params)
 }
 
 // operate returns the statements of so many operations.
 func operate(t testing.TB, w workload.Workload, db *recorder.Recorder, seed uint64, worker, times int) string {
 	t.Helper()
-	c := connect(t, w, db, seed, worker)
+	c := making.Connect(t, w, db, seed, worker)
 	for range times {
 		if err := c.Do(t.Context(), c.Next()); err != nil {
 			t.Fatal(err)
@@ -153,7 +121,7 @@ func TestParametersAreStrict(t *testing.T) {
 		{"oltp_read_only", "tables: 0", `t.yaml:1:9: 0, expected at least 1`},
 		{"oltp_read_only", "{point_selects: 0, range_selects: false}", `without any query`},
 	} {
-		if _, err := try(t, &recorder.Recorder{}, c.name, c.params); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := making.Try(t, Makers(), &recorder.Recorder{}, c.name, c.params); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s with %s: %v, expected %s", c.name, c.params, err, c.want)
 		}
 	}
@@ -164,7 +132,7 @@ type noSQL struct{ engine.Engine }
 func (noSQL) Name() string { return "cql" }
 
 func TestItNeedsSQL(t *testing.T) {
-	if _, err := try(t, noSQL{}, "oltp_read_only", ""); err == nil || !strings.Contains(err.Error(), "oltp_read_only needs an engine that speaks SQL, cql does not") {
+	if _, err := making.Try(t, Makers(), noSQL{}, "oltp_read_only", ""); err == nil || !strings.Contains(err.Error(), "oltp_read_only needs an engine that speaks SQL, cql does not") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -217,7 +185,7 @@ func TestAdoptFindsNumberAndSize(t *testing.T) {
 func TestOperationsDoNotAllocate(t *testing.T) {
 	for _, m := range Makers() {
 		db := &recorder.Recorder{Mute: true}
-		c := connect(t, of(t, db, m.Name, "tables: 2"), db, 1, 0)
+		c := making.Connect(t, of(t, db, m.Name, "tables: 2"), db, 1, 0)
 		if n := testing.AllocsPerRun(100, func() {
 			if err := c.Do(t.Context(), c.Next()); err != nil {
 				t.Fatal(err)
@@ -233,7 +201,7 @@ func BenchmarkClient(b *testing.B) {
 	for _, name := range []string{"oltp_point_select", "oltp_read_write"} {
 		b.Run(name, func(b *testing.B) {
 			db := &recorder.Recorder{Mute: true}
-			c := connect(b, of(b, db, name, ""), db, 1, 0)
+			c := making.Connect(b, of(b, db, name, ""), db, 1, 0)
 			b.ReportAllocs()
 			for b.Loop() {
 				_ = c.Do(b.Context(), c.Next())

@@ -8,48 +8,16 @@ import (
 	"testing"
 
 	"plimsoll/engine"
-	"plimsoll/internal/document"
-	"plimsoll/load"
 	"plimsoll/workload"
 	"plimsoll/workload/internal/golden"
+	"plimsoll/workload/internal/making"
 	"plimsoll/workload/internal/recorder"
 	"plimsoll/workload/random"
 )
 
 func of(t testing.TB, e engine.Engine, name, params string) *ycsb {
 	t.Helper()
-	w, err := try(t, e, name, params)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w.(*ycsb)
-}
-
-func try(t testing.TB, e engine.Engine, name, params string) (workload.Workload, error) {
-	t.Helper()
-	var given *document.Node
-	if params != "" {
-		var err error
-		if given, err = document.Parse("t.yaml", []byte(params)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, m := range Makers() {
-		if m.Name == name {
-			return m.New(given, e)
-		}
-	}
-	t.Fatalf("no workload %s", name)
-	return nil, nil
-}
-
-func connect(t testing.TB, w workload.Workload, db engine.Database, seed uint64, worker int) load.Client {
-	t.Helper()
-	c, err := w.Connect(db, seed)(t.Context(), worker)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return making.Of[*ycsb](t, Makers(), e, name, params)
 }
 
 // there answers every read with a row.
@@ -62,7 +30,7 @@ func there(text string, _ []engine.Value, r *engine.Result) error {
 
 func operate(t testing.TB, w workload.Workload, db *recorder.Recorder, seed uint64, worker, times int) string {
 	t.Helper()
-	c := connect(t, w, db, seed, worker)
+	c := making.Connect(t, w, db, seed, worker)
 	for range times {
 		if err := c.Do(t.Context(), c.Next()); err != nil {
 			t.Fatal(err)
@@ -98,7 +66,7 @@ func TestMixes(t *testing.T) {
 		}
 		db := &recorder.Recorder{}
 		w := of(t, db, name, params)
-		c := connect(t, w, db, 1, 0)
+		c := making.Connect(t, w, db, 1, 0)
 		const n = 50_000
 		seen := map[string]float64{}
 		for range n {
@@ -116,11 +84,11 @@ func TestMixes(t *testing.T) {
 }
 
 func TestKVNeedsAMix(t *testing.T) {
-	_, err := try(t, &recorder.Recorder{}, "kv", "records: 10")
+	_, err := making.Try(t, Makers(), &recorder.Recorder{}, "kv", "records: 10")
 	if err == nil || !strings.Contains(err.Error(), "t.yaml:1:1: kv without operations") || !strings.Contains(err.Error(), "read: 70") {
 		t.Errorf("got %v", err)
 	}
-	_, err = try(t, &recorder.Recorder{}, "kv", "reed: 10")
+	_, err = making.Try(t, Makers(), &recorder.Recorder{}, "kv", "reed: 10")
 	if err == nil || !strings.Contains(err.Error(), `did you mean "read"?`) {
 		t.Errorf("got %v", err)
 	}
@@ -131,7 +99,7 @@ type noRecords struct{ engine.Engine }
 func (noRecords) Name() string { return "odd" }
 
 func TestItNeedsRecords(t *testing.T) {
-	if _, err := try(t, noRecords{}, "ycsb-a", ""); err == nil || !strings.Contains(err.Error(), "odd does not") {
+	if _, err := making.Try(t, Makers(), noRecords{}, "ycsb-a", ""); err == nil || !strings.Contains(err.Error(), "odd does not") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -175,7 +143,7 @@ func TestReadsFollowAcknowledgedInserts(t *testing.T) {
 	w := of(t, db, "kv", "{records: 100, read: 1, insert: 1, distribution: latest, fields: 1}")
 	var all sync.WaitGroup
 	for worker := range workers {
-		c := connect(t, w, db, 1, worker)
+		c := making.Connect(t, w, db, 1, worker)
 		all.Go(func() {
 			for range operations {
 				if err := c.Do(t.Context(), c.Next()); err != nil {
@@ -195,7 +163,7 @@ func TestReadsFollowAcknowledgedInserts(t *testing.T) {
 func TestFailedInsertsAreGivenUp(t *testing.T) {
 	db := &recorder.Recorder{Answer: func(string, []engine.Value, *engine.Result) error { return &engine.Error{Kind: engine.Full} }}
 	w := of(t, db, "kv", "{records: 5, insert: 1}")
-	c := connect(t, w, db, 1, 0)
+	c := making.Connect(t, w, db, 1, 0)
 	for range 3 {
 		if err := c.Do(t.Context(), 0); engine.ClassOf(err) != engine.Full {
 			t.Fatal(err)
@@ -210,7 +178,7 @@ func TestEveryDistributionChoosesWhatIsThere(t *testing.T) {
 	for _, d := range []string{"zipfian", "uniform", "latest", "hotspot", "exponential", "sequential"} {
 		db := &recorder.Recorder{}
 		w := of(t, db, "kv", "{records: 50, read: 1, insert: 1, distribution: "+d+"}")
-		c := connect(t, w, db, 1, 0).(*client)
+		c := making.Connect(t, w, db, 1, 0).(*client)
 		seen := map[int64]int{}
 		for i := range 20_000 {
 			k := c.choose()
@@ -246,7 +214,7 @@ func values(m map[int64]int) []int {
 func TestPopularRecordsStayPopular(t *testing.T) {
 	db := &recorder.Recorder{}
 	w := of(t, db, "kv", "{records: 1000, read: 1, insert: 1}")
-	c := connect(t, w, db, 1, 0).(*client)
+	c := making.Connect(t, w, db, 1, 0).(*client)
 	popular := func() int64 {
 		seen, best := map[int64]int{}, int64(0)
 		for range 20_000 {
@@ -319,7 +287,7 @@ func TestPrepareMakesEveryRecord(t *testing.T) {
 func TestOperationsDoNotAllocate(t *testing.T) {
 	db := &recorder.Recorder{Mute: true, Answer: there}
 	w := of(t, db, "kv", mixed)
-	c := connect(t, w, db, 1, 0)
+	c := making.Connect(t, w, db, 1, 0)
 	for i, name := range w.Operations() {
 		if n := testing.AllocsPerRun(500, func() {
 			if err := c.Do(t.Context(), i); err != nil {
@@ -335,7 +303,7 @@ func BenchmarkClient(b *testing.B) {
 	for _, name := range []string{"ycsb-c", "ycsb-d"} {
 		b.Run(name, func(b *testing.B) {
 			db := &recorder.Recorder{Mute: true, Answer: there}
-			c := connect(b, of(b, db, name, ""), db, 1, 0)
+			c := making.Connect(b, of(b, db, name, ""), db, 1, 0)
 			b.ReportAllocs()
 			for b.Loop() {
 				_ = c.Do(b.Context(), c.Next())
