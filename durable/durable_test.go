@@ -103,6 +103,44 @@ func TestAJournalGrowsOverStints(t *testing.T) {
 	})
 }
 
+// Who works on a run looks at others, and at whether they are executed: nothing of it gets into the journal.
+func TestWhatAStintReadsIsNotWritten(t *testing.T) {
+	stores(t, func(t *testing.T, o Options) {
+		s := open(t, o)
+		for _, run := range []string{"other", "r"} {
+			if err := s.Create(t.Context(), run, json.RawMessage(`{}`)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e := execute(t, s, func(ctx context.Context, j *Journal) error {
+			if err := upTo(2)(ctx, j); err != nil || j.Run() == "other" {
+				return err
+			}
+			if entries, err := s.Entries(ctx, "other"); err != nil || len(entries) != 2 {
+				return fmt.Errorf("%d entries of the other, %w", len(entries), err)
+			}
+			if is, err := s.Executes(ctx, "r"); err != nil || !is {
+				return fmt.Errorf("it is executed: %v, %w", is, err)
+			}
+			return upTo(3)(ctx, j)
+		})
+		for _, run := range []string{"other", "r"} {
+			if err := e.Start(t.Context(), run, json.RawMessage("1")); err != nil {
+				t.Fatal(err)
+			}
+			if err := e.Wait(t.Context(), run); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := e.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if entries, err := s.Entries(t.Context(), "r"); err != nil || len(entries) != 3 {
+			t.Errorf("%d entries, %v", len(entries), err)
+		}
+	})
+}
+
 // TestMain is also the child process that TestKilled kills.
 func TestMain(m *testing.M) {
 	if folder := os.Getenv("DURABLE_CHILD"); folder != "" {

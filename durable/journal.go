@@ -28,12 +28,11 @@ const stepName = "entry"
 // openJournal reads what earlier stints wrote and what this one had written before it was interrupted.
 func (e *Executor) openJournal(runtime dbos.Context, o order) (*Journal, error) {
 	j := &Journal{run: o.Run, stint: o.Stint, order: json.RawMessage(o.Data), runtime: runtime, store: e.store, drain: e.drain}
-	// Read under the store's context: under the stint's own, the library would journal the reading.
-	earlier, err := e.store.stints(e.store.runtime, o.Run, 1, o.Stint-1)
+	earlier, err := e.store.stints(runtime, o.Run, 1, o.Stint-1)
 	if err != nil {
 		return nil, err
 	}
-	own, err := e.store.stints(e.store.runtime, o.Run, o.Stint, o.Stint)
+	own, err := e.store.stints(runtime, o.Run, o.Stint, o.Stint)
 	if err != nil {
 		return nil, err
 	}

@@ -201,7 +201,13 @@ func (s *Store) stints(ctx context.Context, id string, from, to int) ([]Entry, e
 }
 
 // reading is the library under a caller's context.
-func (s *Store) reading(ctx context.Context) dbos.Context { return dbos.From(s.runtime, ctx) }
+func (s *Store) reading(ctx context.Context) dbos.Context { return dbos.From(s.runtime, outside{ctx}) }
+
+// outside is a context by which the library cannot tell that it is a stint's: in one it would journal whatever it is asked as an
+// entry more, which nobody could read.
+type outside struct{ context.Context }
+
+func (outside) Value(any) any { return nil }
 
 func decodeEntry(output any) (Entry, error) {
 	var e Entry

@@ -265,25 +265,29 @@ func TestAClaimOfAnEndedRunThatIsSeenInTheMiddleOfTheNextIsForgotten(t *testing.
 		t.Fatalf("outcome %q, claimed by %q", st.Outcome, shared.has.Run)
 	}
 	shared.mute, shared.unclear = false, true
-	run := b.begin(Request{Book: b.parse(threeSteps)})
-	site, err := b.Open(t.Context(), "lab1")
+	run := b.begin(Request{Book: b.parse(asking)})
+	e, err := b.Execute(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	st := b.stateOf(run)
-	held, err := b.take(t.Context(), site, st, run)
-	if err != nil {
+	if err := b.Start(t.Context(), e, run, Order{Do: "run"}); err != nil {
 		t.Fatal(err)
 	}
+	b.until(run, func(*State) bool { return len(b.events(run, Asked)) > 0 })
+	shared.mu.Lock()
 	shared.unclear = false
-	if err := held.mayAct(t.Context()); err != nil || shared.has.Run != run {
-		t.Errorf("claimed by %q, %v", shared.has.Run, err)
+	shared.mu.Unlock()
+	for _, who := range []string{"bob", "cid"} {
+		b.User = who
+		if err := b.Tell(t.Context(), run, Word{Say: "approve", Step: "go", Plan: b.stateOf(run).Header.Plan.Hash}); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if _, err := held.release(t.Context()); err != nil {
+	if err := errors.Join(e.Wait(t.Context(), run), e.Close(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	if err := site.Close(); err != nil {
-		t.Fatal(err)
+	if st := b.stateOf(run); st.Outcome != Done || shared.has.Run != "" {
+		t.Errorf("outcome %q, claimed by %q, parked %+v", st.Outcome, shared.has.Run, b.events(run, Parked))
 	}
 }
 
