@@ -115,7 +115,9 @@ func (u *run) dipTable() table {
 	for _, p := range u.Phases {
 		for _, d := range p.Dips {
 			var depth, rise entry
-			depth.Value, depth.Spread = writeEstimate(quantity.Share, d.Depth)
+			if depth.Value = "as before"; !d.Usual {
+				depth.Value, depth.Spread = writeEstimate(quantity.Share, d.Depth)
+			}
 			rise.Value = "–"
 			if !math.IsNaN(d.Rise.Value) && !math.IsInf(d.Rise.Value, 0) {
 				rise.Value = factor(d.Rise.Value)

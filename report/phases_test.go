@@ -63,7 +63,7 @@ func TestALongDipIsToldByItsPieces(t *testing.T) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	rows := u.dipTable().Rows
-	if len(rows) != 4 || rows[1].Head != "↳ 0:42" || rows[2].Cells[3].Value != "as before" || plain(rows[3].Cells[2].Value) != "20 %" || rows[3].Cells[3].Value != "11.2× at 1:14" {
+	if len(rows) != 4 || rows[0].Cells[2].Value != "as before" || rows[1].Head != "↳ 0:42" || rows[2].Cells[3].Value != "as before" || plain(rows[3].Cells[2].Value) != "20 %" || rows[3].Cells[3].Value != "11.2× at 1:14" {
 		t.Errorf("%+v", rows)
 	}
 }
