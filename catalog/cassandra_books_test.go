@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -61,6 +62,7 @@ func booksOn(t *testing.T, ring labtest.Server) {
 			runBook(t, s, runbook.Request{Cluster: ring.Cluster.Name(), Inputs: c.inputs}, c.book, want, c.undo)
 		})
 	}
+	strangerIsNotStarted(t, s, ring)
 	for _, n := range ring.Cluster.Nodes() {
 		site := action.OfLab(ring.Cluster, ring.Engine, machine)
 		db, err := site.Database(t.Context(), n.Name)
@@ -73,6 +75,29 @@ func booksOn(t *testing.T, ring labtest.Server) {
 		if err := site.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// strangerIsNotStarted plans to start a node that is no member: it would join.
+func strangerIsNotStarted(t *testing.T, s *runbook.Service, ring labtest.Server) {
+	t.Helper()
+	name, err := ring.Cluster.Grow(t.Context(), "stranger", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	book, err := books.Read("cql/start-node", s.Actions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.Prepare(t.Context(), runbook.Request{Book: book, Cluster: ring.Cluster.Name(), Inputs: map[string]string{"node": name}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Header.Plan.Trouble(); err == nil || !strings.Contains(err.Error(), "node "+name+" is no member of the ring") {
+		t.Errorf("the plan to start %s: %v", name, err)
+	}
+	if err := ring.Cluster.Remove(t.Context(), name); err != nil {
+		t.Fatal(err)
 	}
 }
 
