@@ -138,13 +138,20 @@ func byLoader(seconds []GuardSecond) iter.Seq2[string, []GuardSecond] {
 	}
 }
 
+// Lateness is by how much, at p99, operations started late in these seconds although a connection was free for them.
+func Lateness(seconds []GuardSecond) time.Duration {
+	lag := series.NewHistogram()
+	for _, s := range seconds {
+		lag.Add(s.StartLag)
+	}
+	return lag.Quantile(0.99)
+}
+
 // judgePace says what was wrong with the pace of one loader.
 func judgePace(loader string, seconds []GuardSecond, bound time.Duration) []Reason {
-	lag := series.NewHistogram()
 	var capped float64
 	var stalled, longest time.Duration
 	for _, s := range seconds {
-		lag.Add(s.StartLag)
 		capped += s.CapShare / float64(len(seconds))
 		if s.Stall >= minStall {
 			stalled += s.Stall
@@ -152,7 +159,7 @@ func judgePace(loader string, seconds []GuardSecond, bound time.Duration) []Reas
 		longest = max(longest, s.Stall)
 	}
 	var reasons []Reason
-	if p99 := lag.Quantile(0.99); p99 > bound {
+	if p99 := Lateness(seconds); p99 > bound {
 		reasons = append(reasons, Reason{Loader: loader, What: Late, Excess: float64(p99) / float64(bound),
 			Detail: fmt.Sprintf("(p99 %v, allowed %v)", p99.Round(time.Microsecond), bound.Round(time.Microsecond))})
 	}

@@ -13,18 +13,42 @@ import (
 // trial is going to be INVALID. While something is done to the cluster, and after, a full house is the database's doing.
 func (d *drive) guard() {
 	for _, s := range d.recording.stretches {
-		if s.cell != d.cell.Name || s.round != d.round || s.phase != "measure" && s.phase != "baseline" {
+		if s.cell != d.cell.Name || s.round != d.round {
 			continue
 		}
 		var responses []series.Snapshot
 		for _, second := range s.all {
 			responses = append(responses, second.Response)
 		}
-		d.doubts.judged++
-		for _, reason := range load.Judge(s.guard, series.Merge(responses...).Snapshot()) {
-			d.doubts.add(where(d.cell.Name, d.round)+", "+s.phase, reason)
+		response, at := series.Merge(responses...).Snapshot(), where(d.cell.Name, d.round)+", "+s.phase
+		switch {
+		case s.phase == "measure" || s.phase == "baseline":
+			d.doubts.judged++
+			for _, reason := range load.Judge(s.guard, response) {
+				d.doubts.add(at, reason)
+			}
+		case s.change:
+			d.admit(at, load.Lateness(s.guard), response)
 		}
 	}
+}
+
+// What of a change's response times may be the generator's own before it is said.
+const (
+	leastLateness      = time.Millisecond
+	leastLatenessShare = 0.1 // of the p99
+)
+
+// admit notes of a change how much of its response times is not the database's doing: its steps are executed where the load comes from.
+func (d *drive) admit(at string, late time.Duration, response series.Snapshot) {
+	d.admitted.judged++
+	p99 := response.Quantile(0.99)
+	if late <= leastLateness || late.Seconds() <= leastLatenessShare*p99.Seconds() {
+		return
+	}
+	d.admitted.add(at, load.Reason{What: load.Late, Excess: late.Seconds(), Detail: fmt.Sprintf(
+		"(p99 %v of %v): so much of its response times is the load generator's doing, not the database's",
+		late.Round(100*time.Microsecond), p99.Round(100*time.Microsecond))})
 }
 
 // doubts collects what was wrong with the load generator: what many phases suffered from is one reason.
@@ -75,7 +99,7 @@ func (d *doubts) advice() []string {
 	return load.Advice(worst)
 }
 
-// doubtGenerator lets what was wrong with the load generator count against the trial.
+// doubtGenerator lets what was wrong with the load generator count against the trial, and notes what it was while something was changed.
 func (r *runner) doubtGenerator() {
 	say := r.refute
 	if r.trial.countsOnly() { // what was acknowledged and is lost is so, however late the generator was
@@ -83,6 +107,9 @@ func (r *runner) doubtGenerator() {
 	}
 	for _, reason := range r.doubts.reasons() {
 		say("%s", reason)
+	}
+	for _, aside := range r.admitted.reasons() {
+		r.note("%s.", aside)
 	}
 }
 

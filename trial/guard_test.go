@@ -4,9 +4,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"plimsoll/analyze"
 	"plimsoll/load"
+	"plimsoll/series"
 )
 
 func TestOneFaultOfManyPhasesIsOneReason(t *testing.T) {
@@ -43,6 +45,29 @@ func TestAnUnfitGeneratorSaysWhatToDo(t *testing.T) {
 	}
 	if v := (&runner{trial: &Trial{}}).judge(nil); v.Advice != nil {
 		t.Errorf("advice for nothing: %q", v.Advice)
+	}
+}
+
+// A change's steps are executed where the load comes from: where that made operations late, the report says so, and how much it is.
+func TestLatenessDuringAChangeIsAdmitted(t *testing.T) {
+	response := func(p99 time.Duration) series.Snapshot {
+		h := series.NewHistogram()
+		for range 100 {
+			h.Record(p99)
+		}
+		return h.Snapshot()
+	}
+	d := drive{runner: &runner{trial: &Trial{}}}
+	d.admit("round 1, grow", 28*time.Millisecond, response(32*time.Millisecond))
+	d.admit("round 1, stall", 28*time.Millisecond, response(900*time.Millisecond))
+	d.admit("round 1, quick", 900*time.Microsecond, response(time.Millisecond))
+	d.doubtGenerator()
+	if len(d.notes) != 1 || !strings.Contains(d.notes[0], "round 1, grow: operations started late although connections were free (p99 28ms of 32") || len(d.invalid) != 0 {
+		t.Errorf("notes %q, invalid %q", d.notes, d.invalid)
+	}
+	d.admit("round 2, grow", 40*time.Millisecond, response(80*time.Millisecond))
+	if got := d.admitted.reasons(); len(got) != 1 || !strings.HasPrefix(got[0], "in 2 of 4 measured phases, worst in round 2, grow: ") {
+		t.Errorf("%q", got)
 	}
 }
 

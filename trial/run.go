@@ -93,7 +93,8 @@ type runner struct {
 	host      map[string]string
 	notes     []string
 	invalid   []string
-	doubts    doubts
+	doubts    doubts // of phases in which nothing was done to the cluster
+	admitted  doubts // of changes
 	pace
 }
 
