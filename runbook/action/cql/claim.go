@@ -58,18 +58,27 @@ func (m Marker) make(ctx context.Context) error {
 	return m.agreed(ctx, r)
 }
 
+// agreeing is how long members may take to learn of the table. One that died a moment ago, and is not known to be down, never does.
+const agreeing = 3 * time.Second
+
 // agreed waits until all members have the table: a change of the ring is refused while they disagree about the schema.
 func (m Marker) agreed(ctx context.Context, r *ring) error {
+	limited, cancel := context.WithTimeout(ctx, agreeing)
+	defer cancel()
 	for {
-		v, err := r.view(ctx, "")
-		if err != nil {
-			return err
+		v, err := r.view(limited, "")
+		if err == nil {
+			if v.disagreement() == "" {
+				return nil
+			}
+			err = action.Rest(limited, often)
 		}
-		if v.disagreement() == "" {
-			return nil
-		}
-		if err := action.Rest(ctx, often); err != nil {
-			return fmt.Errorf("make the table of claims: %s: %w", v.disagreement(), err)
+		switch {
+		case err == nil:
+		case limited.Err() != nil && ctx.Err() == nil:
+			return nil // what needs them to agree looks itself
+		default:
+			return fmt.Errorf("make the table of claims: %w", err)
 		}
 	}
 }

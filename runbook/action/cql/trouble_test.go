@@ -43,7 +43,15 @@ func (w world) hangs(node string) {
 		return err == nil && known && !m.Up
 	})
 	w.changesSchema("n1")
-	w.claimsAtOnce()
+	fresh := action.OfLab(w.cluster, enginecql.Engine{}, w.site.Local)
+	w.claimsAtOnce(fresh)
+	if err := fresh.Close(); err != nil {
+		w.Fatal(err)
+	}
+	if err := w.site.Execute(ctx, "n1", []string{"DROP TABLE plimsoll.claim"}, func(int) {}); err != nil {
+		w.Fatal(err)
+	}
+	w.claimsAtOnce(w.site) // which has asked about the ring before; the table is to be made
 	w.refuses(w.task("cql.decommission", "node: n2"), "it takes connections and answers nothing: it hangs")
 	if err := w.cluster.Thaw(ctx, node); err != nil {
 		w.Fatal(err)
@@ -76,12 +84,10 @@ func (w world) changesSchema(asked string) {
 	})
 }
 
-// claimsAtOnce expects that a Plimsoll which begins now gets the ring in the time that a run has for it, shorter than the ten seconds
-// for which the driver waits for a member that missed a change of the schema.
-func (w world) claimsAtOnce() {
+// claimsAtOnce expects that a run gets the ring in the time that it has for it, shorter than what
+// the driver waits for a member that missed a change of the schema.
+func (w world) claimsAtOnce(site *action.Site) {
 	w.Helper()
-	site := action.OfLab(w.cluster, enginecql.Engine{}, w.site.Local)
-	defer func() { _ = site.Close() }()
 	ctx, cancel := context.WithTimeout(w.Context(), 8*time.Second)
 	defer cancel()
 	m, mine := cql.Marker{Site: site}, action.Claim{Cluster: "c", Run: "late", Holder: "here", Epoch: 1, For: time.Minute}
