@@ -31,17 +31,18 @@ func (m Marker) Claim(ctx context.Context, c action.Claim) error {
 
 // make makes the table, with as many replicas in each data centre as there are nodes, three at most.
 func (m Marker) make(ctx context.Context) error {
-	r, err := ringOf(ctx, m.Site)
-	if err != nil {
-		return err
-	}
-	v, err := r.view(ctx, "")
-	if err != nil {
-		return err
-	}
+	// Not from a view of the ring: that listens for ten seconds for a member that died.
 	nodes := map[string]int{}
-	for _, member := range v.Members {
-		nodes[member.DataCentre]++
+	for _, table := range []string{"local", "peers"} {
+		rows, err := m.rows(ctx, "SELECT data_center FROM system."+table)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			if center := string(row[0].Data); center != "" {
+				nodes[center]++
+			}
+		}
 	}
 	replication := "'class': 'NetworkTopologyStrategy'"
 	for center, n := range nodes {
@@ -55,14 +56,18 @@ func (m Marker) make(ctx context.Context) error {
 			return err
 		}
 	}
-	return m.agreed(ctx, r)
+	return m.agreed(ctx)
 }
 
 // agreeing is how long members may take to learn of the table. One that died a moment ago, and is not known to be down, never does.
-const agreeing = 3 * time.Second
+const agreeing = 4 * time.Second
 
 // agreed waits until all members have the table: a change of the ring is refused while they disagree about the schema.
-func (m Marker) agreed(ctx context.Context, r *ring) error {
+func (m Marker) agreed(ctx context.Context) error {
+	r, err := ringOf(ctx, m.Site)
+	if err != nil {
+		return err
+	}
 	limited, cancel := context.WithTimeout(ctx, agreeing)
 	defer cancel()
 	for {
@@ -151,7 +156,7 @@ func (m Marker) Clear(ctx context.Context, c action.Claim) error {
 	for {
 		err := m.change(limited, fmt.Sprintf("DELETE run, holder, epoch, since, beat FROM plimsoll.claim WHERE id = 1 IF run = %s AND epoch <= %d", text(c.Run), c.Epoch))
 		if !out(err) {
-			if errors.Is(err, errNotApplied) {
+			if errors.Is(err, errNotApplied) || engine.ClassOf(err) == engine.Missing { // nothing of ours is there
 				return nil
 			}
 			return err
@@ -203,8 +208,17 @@ func (m Marker) change(ctx context.Context, statement string) error {
 	return nil
 }
 
-// row runs a statement on the first node that can, and returns the first row, if there is any.
+// row runs a statement and returns the first row, if there is any.
 func (m Marker) row(ctx context.Context, statement string) ([]engine.Value, error) {
+	rows, err := m.rows(ctx, statement)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return rows[0], nil
+}
+
+// rows runs a statement on the first node that can, and returns all rows.
+func (m Marker) rows(ctx context.Context, statement string) ([][]engine.Value, error) {
 	r, err := ringOf(ctx, m.Site)
 	if err != nil {
 		return nil, err
@@ -214,28 +228,31 @@ func (m Marker) row(ctx context.Context, statement string) ([]engine.Value, erro
 		if !serves(ctx, n) {
 			continue
 		}
-		row, err := m.ask(ctx, n, statement)
+		rows, err := m.ask(ctx, n, statement)
 		if err == nil || ctx.Err() != nil || engine.ClassOf(err) != engine.Unavailable {
-			return row, err
+			return rows, err
 		}
 		last = fmt.Errorf("node %s: %w", n.Name, err)
 	}
 	return nil, last
 }
 
-func (m Marker) ask(ctx context.Context, n action.Node, statement string) (row []engine.Value, err error) {
+func (m Marker) ask(ctx context.Context, n action.Node, statement string) (rows [][]engine.Value, err error) {
 	err = m.Site.Use(ctx, n.Name, func(session engine.Session) error {
 		r := engine.Result{Keep: true}
-		if err := session.Exec(ctx, statement, &r); err != nil || r.Rows == 0 {
+		if err := session.Exec(ctx, statement, &r); err != nil {
 			return err
 		}
-		row = make([]engine.Value, r.Columns)
-		for i := range row {
-			row[i] = r.At(0, i)
+		for at := range r.Rows {
+			row := make([]engine.Value, r.Columns)
+			for i := range row {
+				row[i] = r.At(at, i)
+			}
+			rows = append(rows, row)
 		}
 		return nil
 	})
-	return row, err
+	return rows, err
 }
 
 // text writes a text as a literal of CQL.
