@@ -209,16 +209,18 @@ func (w *troubled) task(name, with string) action.Task {
 
 func (w *troubled) leaves() action.Task { return w.task("cql.decommission", "node: n2") }
 
-// nodetool has a node do something; whether it does is seen by what comes of it.
-func (w *troubled) nodetool(n action.Node, args ...string) {
+// nodetool has a node do something, and returns what it says; whether it does is seen by what comes of it.
+func (w *troubled) nodetool(n action.Node, args ...string) (said string) {
 	c, err := n.Tool(args...)
 	if err != nil {
 		w.Error(err)
-		return
+		return ""
 	}
-	if _, err := n.Machine.Run(w.Context(), c); err != nil {
+	out, err := n.Machine.Run(w.Context(), c)
+	if err != nil {
 		w.Logf("nodetool %s: %v", args[0], err)
 	}
+	return string(out.Stdout)
 }
 
 // whole waits until the ring is.

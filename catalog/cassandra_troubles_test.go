@@ -20,7 +20,9 @@ import (
 // Trials change a real ring while something goes wrong with it. Each says what that was, whatever became of the change, and by its
 // ledger no write is lost.
 func TestTroublesOfARingInTrials(t *testing.T) {
-	ring := labtest.UpSpec(t, lab.Spec{Name: "troubled", Product: "cassandra", Nodes: 3})
+	ring := labtest.UpSpec(t, lab.Spec{Name: "troubled", Product: "cassandra", Nodes: 3, Config: map[string]string{
+		"cassandra.schema_pull_interval_ms": "3600000", // every minute else, whenever that is: a node that missed a change of the schema is to be met
+	}})
 	w := &troubled{of: t, ring: ring, since: time.Now()}
 	w.prepares()
 	for _, trouble := range []struct {
@@ -108,6 +110,9 @@ func (w *troubled) disagreement() {
 			w.Error(err)
 		}
 		w.until("it is known to be away", func() bool { is, known := w.member("n3"); return known && !is.Up })
+		w.until("who makes the change knows it too", func() bool {
+			return strings.Contains(w.nodetool(w.node("n1"), "status"), "DN  "+w.host(w.node("n3"))+" ")
+		})
 		w.makes(site, "missed")
 		if err := cluster.Thaw(w.Context(), "n3"); err != nil {
 			w.Error(err)

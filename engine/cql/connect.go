@@ -102,9 +102,12 @@ func (t target) spread(c *gocql.ClusterConfig) *awake {
 }
 
 // ignoreRing has a driver learn nothing of the ring. With a cache of the schema it would wait ten seconds, before it lets anybody in,
-// for all members to agree about it, which one that is down cannot; nor does it wait a minute for that after each change of it.
+// for all members to agree about it, which one that is down cannot. Nor does one that talks to one node alone wait a minute for that
+// after each change of it.
 func ignoreRing(c *gocql.ClusterConfig) {
-	c.MaxWaitSchemaAgreement = time.Second
+	if len(c.Hosts) == 1 {
+		c.MaxWaitSchemaAgreement = time.Second
+	}
 	c.Metadata.CacheMode = gocql.Disabled
 	c.Events.DisableNodeStatusEvents, c.Events.DisableTopologyEvents, c.Events.DisableSchemaEvents = true, true, true
 }
