@@ -69,13 +69,7 @@ runbook: test/waits
 steps:
   - {id: a, uses: wait, with: {run: "cat DIR/ready 2>/dev/null || echo no", want: "yes", every: 20ms}, timeout: 1h}
 `)})
-	e, err := b.Execute(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Start(t.Context(), e, run, Order{Do: "run"}); err != nil {
-		t.Fatal(err)
-	}
+	e := b.started(run, Order{Do: "run"})
 	b.until(run, func(st *State) bool { return len(st.Items) > 0 && st.Items[0].Phase == Acting })
 	if err := e.Close(t.Context()); err != nil { // Ctrl-C
 		t.Fatal(err)
@@ -108,13 +102,7 @@ func TestAnOwnerWhoSleptBetweenIntentAndActDoesNotAct(t *testing.T) {
 	// Nothing is half-done: it goes on without a person when the cluster is free.
 	b.Observe = nil
 	shared.has = action.Claim{}
-	e, err := b.Execute(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Start(t.Context(), e, run, Order{Do: "resume"}); err != nil {
-		t.Fatal(err)
-	}
+	e := b.started(run, Order{Do: "resume"})
 	b.until(run, func(st *State) bool { return st.Status() == "asking" })
 	if err := e.Close(t.Context()); err != nil {
 		t.Fatal(err)

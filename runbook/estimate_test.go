@@ -89,13 +89,7 @@ func TestShareAndTimeLeftInTheMiddleOfARun(t *testing.T) {
 		return nil, nil
 	}
 	run := b.begin(Request{Book: book})
-	e, err := b.Execute(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Start(t.Context(), e, run, Order{Do: "run"}); err != nil {
-		t.Fatal(err)
-	}
+	e := b.started(run, Order{Do: "run"})
 	<-half
 	var s Summary
 	b.until(run, func(*State) bool {

@@ -57,13 +57,7 @@ func TestARunWhoseClusterWasTakenActsNoMore(t *testing.T) {
 	shared := &board{}
 	b.Marker = func(*action.Site) Marker { return shared }
 	run := b.begin(Request{Book: b.parse(asking)})
-	e, err := b.Execute(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Start(t.Context(), e, run, Order{Do: "run"}); err != nil {
-		t.Fatal(err)
-	}
+	e := b.started(run, Order{Do: "run"})
 	b.until(run, func(st *State) bool { return st.Status() == "asking" })
 	shared.mu.Lock()
 	shared.has = action.Claim{Cluster: "lab1", Run: "theirs", Holder: "another laptop"}
@@ -87,13 +81,7 @@ func TestARunWhoseClusterWasTakenActsNoMore(t *testing.T) {
 		t.Errorf("parked %+v", parked)
 	}
 	// Its next stint finds the cluster taken and does not begin.
-	e, err = b.Execute(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Start(t.Context(), e, run, Order{Do: "resume"}); err != nil {
-		t.Fatal(err)
-	}
+	e = b.started(run, Order{Do: "resume"})
 	if err := e.Wait(t.Context(), run); err == nil || !strings.Contains(err.Error(), "theirs") {
 		t.Errorf("the next stint ended with %v", err)
 	}
@@ -266,13 +254,7 @@ func TestAClaimOfAnEndedRunThatIsSeenInTheMiddleOfTheNextIsForgotten(t *testing.
 	}
 	shared.mute, shared.unclear = false, true
 	run := b.begin(Request{Book: b.parse(asking)})
-	e, err := b.Execute(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Start(t.Context(), e, run, Order{Do: "run"}); err != nil {
-		t.Fatal(err)
-	}
+	e := b.started(run, Order{Do: "run"})
 	b.until(run, func(*State) bool { return len(b.events(run, Asked)) > 0 })
 	shared.mu.Lock()
 	shared.unclear = false

@@ -134,13 +134,7 @@ func TestNoActBeginsDuringABreach(t *testing.T) {
 	d := &dial{err: errors.New("refused")}
 	b.Meter = func(*action.Site) Meter { return d }
 	run := b.begin(Request{Book: b.parse(strings.Replace(guarded, "for: 2s", "for: 0s", 1))})
-	e, err := b.Execute(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Start(t.Context(), e, run, Order{Do: "run"}); err != nil {
-		t.Fatal(err)
-	}
+	e := b.started(run, Order{Do: "run"})
 	b.until(run, func(st *State) bool { return st.Status() == "held" })
 	if b.read("a") != "" || len(b.events(run, Intended)) != 0 {
 		t.Error("it acted without data")
@@ -186,13 +180,7 @@ func TestAnActDoesNotBeginWhenABreachCameWhileTheClusterWasAsked(t *testing.T) {
 		}}
 	}
 	run = b.begin(Request{Book: b.parse(strings.Replace(guarded, "for: 2s", "for: 0s", 1))})
-	e, err := b.Execute(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Start(t.Context(), e, run, Order{Do: "run"}); err != nil {
-		t.Fatal(err)
-	}
+	e := b.started(run, Order{Do: "run"})
 	b.until(run, func(*State) bool { return len(b.events(run, Cut)) > 0 })
 	if cut := b.events(run, Cut); b.read("a") != "" || !strings.Contains(cut[0].Reason, "not begun: guardrail") {
 		t.Errorf("it acted during a breach: %q, %+v", b.read("a"), cut)
@@ -212,13 +200,7 @@ func TestAnActDoesNotBeginWhenABreachCameWhileTheClusterWasAsked(t *testing.T) {
 func TestARunWithoutAMeterIsHeldAndParks(t *testing.T) {
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse(guarded)})
-	e, err := b.Execute(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Start(t.Context(), e, run, Order{Do: "run"}); err != nil {
-		t.Fatal(err)
-	}
+	e := b.started(run, Order{Do: "run"})
 	b.until(run, func(st *State) bool { return st.Status() == "held" })
 	if err := e.Close(t.Context()); err != nil { // Ctrl-C
 		t.Fatal(err)

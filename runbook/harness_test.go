@@ -106,8 +106,8 @@ func (b *bench) begin(q Request) string {
 	return run
 }
 
-// stintOf executes one stint of a run to its end and returns how the run stands.
-func (b *bench) stintOf(run string, o Order) *State {
+// started begins a stint of a run; the test waits for it, and closes the executor.
+func (b *bench) started(run string, o Order) *durable.Executor {
 	b.t.Helper()
 	e, err := b.Execute(b.t.Context())
 	if err != nil {
@@ -116,6 +116,13 @@ func (b *bench) stintOf(run string, o Order) *State {
 	if err := b.Start(b.t.Context(), e, run, o); err != nil {
 		b.t.Fatal(err)
 	}
+	return e
+}
+
+// stintOf executes one stint of a run to its end and returns how the run stands.
+func (b *bench) stintOf(run string, o Order) *State {
+	b.t.Helper()
+	e := b.started(run, o)
 	if err := e.Wait(b.t.Context(), run); err != nil {
 		b.t.Errorf("the stint ended with %v", err)
 	}

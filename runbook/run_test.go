@@ -264,13 +264,7 @@ func TestApprovalsAreCountedAndBoundToThePlan(t *testing.T) {
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse(asking)})
 	plan := b.must(run).Header.Plan.Hash
-	e, err := b.Execute(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Start(t.Context(), e, run, Order{Do: "run"}); err != nil {
-		t.Fatal(err)
-	}
+	e := b.started(run, Order{Do: "run"})
 	b.until(run, func(st *State) bool { return st.Status() == "asking" })
 	for _, w := range []struct{ by, plan string }{{"ann", plan}, {"bob", "0000"}, {"bob", plan}, {"bob", plan}, {"cid", plan}} {
 		b.User = w.by
@@ -353,13 +347,7 @@ func TestARejectionAndATimeoutEndTheRun(t *testing.T) {
 	if err := b.Tell(t.Context(), run, Word{Say: "reject", Step: "a"}); err != nil { // which does not ask
 		t.Fatal(err)
 	}
-	e, err := b.Execute(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Start(t.Context(), e, run, Order{Do: "run"}); err != nil {
-		t.Fatal(err)
-	}
+	e := b.started(run, Order{Do: "run"})
 	b.until(run, func(st *State) bool { return st.Status() == "asking" && st.Heard == 1 })
 	b.User = "bob"
 	if err := b.Tell(t.Context(), run, Word{Say: "reject", Reason: "not today"}); err != nil {

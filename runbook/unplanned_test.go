@@ -23,13 +23,7 @@ steps:
 	b.Open = func(_ context.Context, cluster string) (*action.Site, error) {
 		return newSite(cluster, "lab", "n1", "n2", "n3", "n4")
 	}
-	e, err := b.Execute(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Start(t.Context(), e, run, Order{Do: "run"}); err != nil {
-		t.Fatal(err)
-	}
+	e := b.started(run, Order{Do: "run"})
 	b.until(run, func(*State) bool { return len(b.events(run, Asked)) > 0 })
 	planned := "stop n2\nstart n2\nstop n3\nstart n3\n"
 	if asked := b.events(run, Asked); len(asked) != 1 || asked[0].Step != "each[n4].stop" || asked[0].Caution != "n4 is not in the plan: it came since" || b.read("log") != planned {

@@ -14,16 +14,10 @@ import (
 // staged makes a home, an inventory and runbooks for commands of this test.
 func staged(t *testing.T, books map[string]string) {
 	t.Helper()
-	t.Setenv("PLIMSOLL_HOME", t.TempDir())
-	t.Chdir(t.TempDir())
 	books["plimsoll.yaml"] = `clusters:
   orders: {engine: mysql, environment: staging, user: app, nodes: [{name: a, address: "127.0.0.1:1"}]}
 `
-	for name, text := range books {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	homeWith(t, books)
 }
 
 // says fails unless a command ends with a code and says something.
