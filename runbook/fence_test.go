@@ -112,7 +112,7 @@ func TestAnOwnerThatSleptActsOnlyAfterAClearAnswer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, shared := newBench(t), &board{}
-			h, err := hold(t.Context(), b.Store, shared, action.Claim{Cluster: "lab1", Run: "ours", For: time.Minute})
+			h, err := hold(t.Context(), b.Store, shared, action.Claim{Cluster: "lab1", Run: "ours", For: time.Minute}, slowly)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -42,8 +42,8 @@ type holding struct {
 	lost  error
 }
 
-// hold takes the lease at a new epoch.
-func hold(ctx context.Context, s *durable.Store, m Marker, c action.Claim) (*holding, error) {
+// hold takes the lease at a new epoch, and asks the cluster with this patience.
+func hold(ctx context.Context, s *durable.Store, m Marker, c action.Claim, patience time.Duration) (*holding, error) {
 	lease, err := s.Acquire(ctx, leaseName(c.Cluster), c.Run, c.For)
 	if err != nil {
 		return nil, err
@@ -52,15 +52,11 @@ func hold(ctx context.Context, s *durable.Store, m Marker, c action.Claim) (*hol
 		store: s, marker: m, ttl: c.For, lease: lease, fenced: make(chan struct{}), claim: c, asked: time.Now().Round(0),
 	}
 	h.claim.Epoch = lease.Epoch
-	patience := slowly
-	if c.Held {
-		patience = briefly
-	}
 	return h, h.confirmWithin(ctx, patience)
 }
 
-// How long a cluster may take to say whose it is: before an act, and when a run goes on that had it, which asks again before
-// its next act.
+// How long a cluster may take to say whose it is: before a run is made and before an act, and when a stint begins, of a run that has
+// asked and asks again before its next act.
 const (
 	slowly  = 8 * time.Second
 	briefly = time.Second

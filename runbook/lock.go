@@ -16,7 +16,7 @@ type holdings []*holding
 
 // take takes all clusters of a run, each in the store and in the cluster itself. After an error those that were taken are
 // among what is returned.
-func (s *Service) take(ctx context.Context, site *action.Site, st *State, run string) (holdings, error) {
+func (s *Service) take(ctx context.Context, site *action.Site, st *State, run string, patience time.Duration) (holdings, error) {
 	var all holdings
 	for _, name := range st.Header.clusters() {
 		on, err := site.Cluster(ctx, name)
@@ -24,11 +24,11 @@ func (s *Service) take(ctx context.Context, site *action.Site, st *State, run st
 			return all, err
 		}
 		marker, claim := s.marker(on), s.claim(st, name, run)
-		h, err := hold(ctx, s.Store, marker, claim)
+		h, err := hold(ctx, s.Store, marker, claim, patience)
 		var held *durable.HeldError
 		var claimed *action.ClaimedError
 		if errors.As(err, &held) && s.orphaned(ctx, marker, name, held.Lease) {
-			h, err = hold(ctx, s.Store, marker, claim)
+			h, err = hold(ctx, s.Store, marker, claim, patience)
 		}
 		if h != nil {
 			all = append(all, h)
@@ -129,7 +129,7 @@ func (s *Service) lock(ctx context.Context, h *Header, run string, create func()
 	if err != nil {
 		return err
 	}
-	all, err := s.take(ctx, site, &State{Header: *h}, run)
+	all, err := s.take(ctx, site, &State{Header: *h}, run, slowly)
 	if err == nil {
 		err = create()
 	}

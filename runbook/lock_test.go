@@ -110,7 +110,7 @@ func TestWhoseClusterWasTakenOverBeforeItsRunWasMadeParks(t *testing.T) {
 		t.Fatal(err)
 	}
 	var busy *BusyError
-	if _, err := b.take(t.Context(), site, st, "touching-slow"); !errors.As(err, &busy) {
+	if _, err := b.take(t.Context(), site, st, "touching-slow", briefly); !errors.As(err, &busy) {
 		t.Errorf("it has the cluster all the same: %v", err)
 	}
 	if err := site.Close(); err != nil {

@@ -123,7 +123,7 @@ func (r *runner) opened(ctx context.Context) error {
 	// To be given up, a run needs no lease: it may have lost it.
 	if r.state.Book.Lock == LockCluster && (o.Do != "cancel" || o.Undo) {
 		var err error
-		if r.held, err = r.service.take(ctx, r.site, r.state, r.journal.Run()); err != nil {
+		if r.held, err = r.service.take(ctx, r.site, r.state, r.journal.Run(), briefly); err != nil {
 			return r.park(err.Error(), err)
 		}
 		e.Epochs = r.held.epochs()
