@@ -335,3 +335,35 @@ func TestARunThatIsInterruptedWhileItBeginsHoldsNothing(t *testing.T) {
 		t.Errorf("leased to %q, claimed by %q, %v", lease.Holder, shared.has.Run, err)
 	}
 }
+
+// patient is a marker that notes how long it may take to answer.
+type patient struct {
+	*board
+	mayTake []time.Duration
+}
+
+func (p *patient) Claim(ctx context.Context, c action.Claim) error {
+	if end, limited := ctx.Deadline(); limited {
+		p.mu.Lock()
+		p.mayTake = append(p.mayTake, time.Until(end))
+		p.mu.Unlock()
+	}
+	return p.board.Claim(ctx, c)
+}
+
+// A run goes on in under two seconds, whatever its cluster says: also one that was killed before it wrote that it had taken it.
+func TestAStintThatBeginsWaitsASecondForItsCluster(t *testing.T) {
+	b, asked := newBench(t), &patient{board: &board{}}
+	b.Marker = func(*action.Site) Marker { return asked }
+	run := b.begin(Request{Book: b.parse(threeSteps)})
+	before := len(asked.mayTake)
+	if before == 0 || asked.mayTake[0] <= briefly {
+		t.Errorf("before a run is made its cluster may take %v", asked.mayTake)
+	}
+	if st := b.stintOf(run, Order{Do: "run"}); st.Outcome != Done {
+		t.Fatalf("outcome %q", st.Outcome)
+	}
+	if len(asked.mayTake) <= before+1 || asked.mayTake[before] > briefly {
+		t.Errorf("when a stint begins, and before its acts: %v", asked.mayTake[before:])
+	}
+}
