@@ -5,15 +5,25 @@
 # make accuracy  the tool against truth: writes docs/accuracy.md
 # make torture   the runbooks of MySQL, MariaDB and Cassandra on real servers, for hours: writes docs/torture.md
 # make docs      the reference pages, from the code
+# make install   into PREFIX, with tab completion; make release: a tarball for each architecture, and their checksums
 
 GOLANGCI := .cache/bin/golangci-lint-v2.15.0
 TESTFLAGS ?=
 SECTIONS ?=
+PREFIX ?= /usr/local
+VERSION ?= $(shell git describe --tags --always --dirty)
+RELEASE = -trimpath -ldflags "-s -w -X main.release=$(VERSION) -X main.builtAt=$(shell git log -1 --format=%cI)"
+SHARE = $(DESTDIR)$(PREFIX)/share
 
-.PHONY: build demo check lint test bench accuracy torture docs clean
+.PHONY: build helpers demo check lint test bench accuracy torture docs clean install release
 
-build:
+build: helpers
 	go build -trimpath -o bin/plimsoll ./cmd/plimsoll
+
+helpers: # what Plimsoll puts on other machines, carried by the program itself
+	@for arch in amd64 arm64; do \
+		CGO_ENABLED=0 GOOS=linux GOARCH=$$arch go build -trimpath -ldflags "-s -w" -o bin/plimsoll-machine-linux-$$arch ./cmd/plimsoll-machine && \
+		gzip -9nc bin/plimsoll-machine-linux-$$arch >infra/remote/helper/built/plimsoll-machine-linux-$$arch.gz || exit 1; done
 
 demo: build
 	@bin/plimsoll trial run examples/demo/trial.yaml || { verdict=$$?; \
@@ -29,7 +39,7 @@ lint: $(GOLANGCI)
 	$(GOLANGCI) run ./...
 
 test: # the longest first, or it would run alone at the end
-	go test -timeout 30m $(TESTFLAGS) ./runbook/action/cql ./trial ./catalog ./cmd/plimsoll ./runbook/action/mysql/... ./...
+	go test -timeout 30m $(TESTFLAGS) ./action/cql ./trial ./catalog ./cmd/plimsoll ./action/mysql/... ./...
 
 bench: build
 	go run ./internal/bench $(SECTIONS)
@@ -42,6 +52,22 @@ torture: build
 
 docs:
 	go test ./cmd/plimsoll -run TestReferencePages -update
+
+install: helpers
+	go build $(RELEASE) -o bin/plimsoll ./cmd/plimsoll
+	install -D -m 755 bin/plimsoll $(DESTDIR)$(PREFIX)/bin/plimsoll
+	install -d $(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
+	bin/plimsoll completion bash >$(SHARE)/bash-completion/completions/plimsoll
+	bin/plimsoll completion zsh >$(SHARE)/zsh/site-functions/_plimsoll
+	bin/plimsoll completion fish >$(SHARE)/fish/vendor_completions.d/plimsoll.fish
+
+release: helpers
+	rm -rf dist && mkdir -p dist
+	for arch in amd64 arm64; do name=plimsoll-$(VERSION)-linux-$$arch; mkdir -p dist/$$name; \
+		CGO_ENABLED=0 GOOS=linux GOARCH=$$arch go build $(RELEASE) -o dist/$$name/plimsoll ./cmd/plimsoll || exit 1; \
+		cp -r README.md LICENSE CHANGELOG.md docs examples dist/$$name/; \
+		tar -C dist --owner=0 --group=0 --sort=name --mtime=@$$(git log -1 --format=%ct) -czf dist/$$name.tar.gz $$name && rm -r dist/$$name; done
+	cd dist && sha256sum *.tar.gz >SHA256SUMS
 
 clean:
 	rm -rf bin results

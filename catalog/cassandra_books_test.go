@@ -6,11 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/cluster"
 	"plimsoll/durable"
 	"plimsoll/engine"
 	"plimsoll/internal/labtest"
+	"plimsoll/lab"
 	"plimsoll/runbook"
-	"plimsoll/runbook/action"
 	"plimsoll/runbook/books"
 )
 
@@ -33,8 +34,8 @@ func booksOn(t *testing.T, ring labtest.Server) {
 	s := &runbook.Service{
 		Store: store, Actions: Actions(), User: "test", Holder: "test", Marker: Marker,
 		TTL: 9 * time.Second, // the claim is prolonged in the middle of every step, also in that which brings the quorum back
-		Open: func(context.Context, string) (*action.Site, error) {
-			return action.OfLab(ring.Cluster, ring.Engine, machine), nil
+		Open: func(context.Context, string) (*cluster.Cluster, error) {
+			return lab.AsCluster(ring.Cluster, ring.Engine, machine), nil
 		},
 	}
 	kept := ring.Target.Namespace
@@ -64,7 +65,7 @@ func booksOn(t *testing.T, ring labtest.Server) {
 	}
 	strangerIsNotStarted(t, s, ring)
 	for _, n := range ring.Cluster.Nodes() {
-		site := action.OfLab(ring.Cluster, ring.Engine, machine)
+		site := lab.AsCluster(ring.Cluster, ring.Engine, machine)
 		db, err := site.Database(t.Context(), n.Name)
 		if err != nil {
 			t.Fatal(err)

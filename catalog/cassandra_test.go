@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/trial/progress"
+
 	"plimsoll/analyze"
 	"plimsoll/engine"
 	"plimsoll/internal/document"
@@ -206,17 +208,17 @@ type freezing struct {
 	keeps atomic.Bool // away from the node
 }
 
-func (f *freezing) Observe(u trial.Update) {
+func (f *freezing) Observe(u progress.Update) {
 	switch u := u.(type) {
-	case trial.PhaseBegan:
+	case progress.PhaseBegan:
 		if u.Name == "baseline" {
 			f.done.Go(f.freeze)
 		}
-	case trial.Happened:
+	case progress.Happened:
 		if u.Kind == "load.avoids" && u.Detail["address"] == f.address && f.frozen.Load() {
 			f.keeps.Store(true)
 		}
-	case trial.Second:
+	case progress.Second:
 		if f.keeps.Load() {
 			select {
 			case f.avoided <- struct{}{}:

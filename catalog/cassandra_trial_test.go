@@ -10,14 +10,17 @@ import (
 	"sync"
 	"time"
 
+	"plimsoll/action"
 	"plimsoll/analyze"
+	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/infra"
 	"plimsoll/internal/document"
 	"plimsoll/inventory"
 	"plimsoll/lab"
-	"plimsoll/runbook/action"
+	"plimsoll/result"
 	"plimsoll/trial"
+	"plimsoll/trial/progress"
 	"plimsoll/workload/ledger"
 )
 
@@ -31,14 +34,14 @@ steps:
 // watching is what is done when steps of a run begin.
 type watching map[string]func()
 
-func (w watching) Observe(u trial.Update) {
-	if u, is := u.(trial.Happened); is && u.Kind == "step.start" && w[u.Name] != nil {
+func (w watching) Observe(u progress.Update) {
+	if u, is := u.(progress.Happened); is && u.Kind == "step.start" && w[u.Name] != nil {
 		w[u.Name]()
 	}
 }
 
 // meanwhile is a trial that has a node leave, before which something happens under load.
-func (w *troubled) meanwhile(happens func()) *trial.Result {
+func (w *troubled) meanwhile(happens func()) *result.Result {
 	w.Helper()
 	folder := w.TempDir()
 	file, over := filepath.Join(folder, "leaving.yaml"), filepath.Join(folder, "over")
@@ -75,7 +78,7 @@ func (w *troubled) prepares() {
 }
 
 // trial changes the ring under the load of a ledger.
-func (w *troubled) trial(change string, o watching) *trial.Result {
+func (w *troubled) trial(change string, o watching) *result.Result {
 	w.Helper()
 	w.Setenv("RING_PASSWORD", string(w.ring.Target.Password))
 	nodes := ""
@@ -93,7 +96,7 @@ func (w *troubled) trial(change string, o watching) *trial.Result {
     database: `+w.ring.Target.Namespace+`
     nodes:`+nodes+"\n"))
 	}
-	parts.Site = func(_ context.Context, name string, _ infra.Machine) (*action.Site, error) {
+	parts.Site = func(_ context.Context, name string, _ infra.Machine) (*cluster.Cluster, error) {
 		site := w.site()
 		site.Name = name
 		return site, nil
@@ -126,7 +129,7 @@ expect: [lost_writes == 0]
 }
 
 // says expects a verdict, what the reasons or the notes say, and that no acknowledged write is lost.
-func (w *troubled) says(result *trial.Result, want analyze.Answer, texts ...string) {
+func (w *troubled) says(result *result.Result, want analyze.Answer, texts ...string) {
 	w.Helper()
 	v := result.Verdict
 	said := strings.Join(append(v.Reasons, v.Notes...), "\n")
@@ -144,16 +147,16 @@ func (w *troubled) says(result *trial.Result, want analyze.Answer, texts ...stri
 	}
 }
 
-func (w *troubled) site() *action.Site {
+func (w *troubled) site() *cluster.Cluster {
 	w.Helper()
 	machine, err := Machine()
 	if err != nil {
 		w.Fatal(err)
 	}
-	return action.OfLab(w.ring.Cluster, w.ring.Engine, machine)
+	return lab.AsCluster(w.ring.Cluster, w.ring.Engine, machine)
 }
 
-func (w *troubled) node(name string) action.Node {
+func (w *troubled) node(name string) cluster.Node {
 	w.Helper()
 	n, err := w.site().Node(w.Context(), name)
 	if err != nil {
@@ -163,7 +166,7 @@ func (w *troubled) node(name string) action.Node {
 }
 
 // host is a node's address without its port.
-func (w *troubled) host(n action.Node) string {
+func (w *troubled) host(n cluster.Node) string {
 	w.Helper()
 	host, _, err := net.SplitHostPort(n.Target.Addresses[0])
 	if err != nil {
@@ -210,7 +213,7 @@ func (w *troubled) task(name, with string) action.Task {
 func (w *troubled) leaves() action.Task { return w.task("cql.decommission", "node: n2") }
 
 // nodetool has a node do something, and returns what it says; whether it does is seen by what comes of it.
-func (w *troubled) nodetool(n action.Node, args ...string) (said string) {
+func (w *troubled) nodetool(n cluster.Node, args ...string) (said string) {
 	c, err := n.Tool(args...)
 	if err != nil {
 		w.Error(err)

@@ -9,11 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/action"
 	"plimsoll/analyze"
+	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/internal/labtest"
 	"plimsoll/lab"
-	"plimsoll/runbook/action"
 	"plimsoll/series"
 )
 
@@ -100,13 +101,13 @@ func (w *troubled) wrongCentre() {
 // disagreement has a node miss a change of the schema: it hangs, and the others know it, so that nobody sends it the change. When it is
 // back it takes the change from them by itself, but not before pulls has passed.
 func (w *troubled) disagreement() {
-	cluster, site := w.ring.Cluster, w.site()
+	inLab, site := w.ring.Cluster, w.site()
 	defer func() { _ = site.Close() }()
 	if err := action.Rest(w.Context(), time.Until(w.since.Add(pulls))); err != nil { // a younger node takes it at once
 		w.Fatal(err)
 	}
 	result := w.meanwhile(func() {
-		if err := cluster.Freeze(w.Context(), "n3"); err != nil {
+		if err := inLab.Freeze(w.Context(), "n3"); err != nil {
 			w.Error(err)
 		}
 		w.until("it is known to be away", func() bool { is, known := w.member("n3"); return known && !is.Up })
@@ -114,7 +115,7 @@ func (w *troubled) disagreement() {
 			return strings.Contains(w.nodetool(w.node("n1"), "status"), "DN  "+w.host(w.node("n3"))+" ")
 		})
 		w.makes(site, "missed")
-		if err := cluster.Thaw(w.Context(), "n3"); err != nil {
+		if err := inLab.Thaw(w.Context(), "n3"); err != nil {
 			w.Error(err)
 		}
 		w.until("it is back, with another version", func() bool {
@@ -159,7 +160,7 @@ func (w *troubled) diskFull() {
 }
 
 // makes makes a table, for which the driver waits until all agree that there is one: not longer than need be.
-func (w *troubled) makes(site *action.Site, table string) {
+func (w *troubled) makes(site *cluster.Cluster, table string) {
 	w.until("there is another table", func() bool {
 		ctx, cancel := context.WithTimeout(w.Context(), 20*time.Second)
 		defer cancel()

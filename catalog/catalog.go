@@ -5,18 +5,22 @@ package catalog
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
+	"plimsoll/action/fault"
+	"plimsoll/action/volume"
+	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/engine/cql"
 	"plimsoll/engine/httpapi"
 	"plimsoll/engine/mysql"
 	"plimsoll/engine/singlestore"
+	"plimsoll/hint"
 	"plimsoll/infra"
 	"plimsoll/infra/local"
 	"plimsoll/internal/document"
 	"plimsoll/inventory"
-	"plimsoll/runbook/action"
 	"plimsoll/runbook/books"
 	"plimsoll/trial"
 	"plimsoll/trial/change"
@@ -56,7 +60,7 @@ func Machine() (infra.Machine, error) { return local.New() }
 // Parts is what trials are put together from.
 func Parts() trial.Parts {
 	return trial.Parts{
-		Products: Products(), Engines: enginesByName(), Inventory: readInventory, Site: listedSite, Workload: Workload, Loaders: Loaders(), Changes: change.All(),
+		Products: Products(), Engines: enginesByName(), Inventory: readInventory, Site: listedSite, Workload: Workload, Loader: Loader, Loaders: loaderNames, Changes: append(change.All(), change.Faults(slices.Concat(volume.Actions(), fault.Actions()))...),
 		Actions: Actions(), Books: books.Names(), Runbook: Runbook, Marker: Marker,
 	}
 }
@@ -69,10 +73,10 @@ func enginesByName() map[string]engine.Engine {
 	return all
 }
 
-func readInventory() (*inventory.Inventory, error) { return inventory.Read(inventory.File) }
+func readInventory() (*inventory.Inventory, error) { return inventory.Open() }
 
 // listedSite opens a cluster by its name in the inventory.
-func listedSite(ctx context.Context, name string, here infra.Machine) (*action.Site, error) {
+func listedSite(ctx context.Context, name string, here infra.Machine) (*cluster.Cluster, error) {
 	inv, err := readInventory()
 	if err != nil {
 		return nil, err
@@ -94,7 +98,7 @@ func EngineOf(t engine.Target) (engine.Engine, error) {
 	names := document.SortedKeys(enginesByName())
 	err := fmt.Errorf("there is no engine %q", t.Engine)
 	if near := document.Nearest(t.Engine, names); near != "" {
-		return nil, infra.Advise(err, "did you mean "+near+"?")
+		return nil, hint.With(err, "did you mean "+near+"?")
 	}
-	return nil, infra.Advise(err, "expected "+strings.Join(names, ", "))
+	return nil, hint.With(err, "expected "+strings.Join(names, ", "))
 }

@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/cluster"
 	"plimsoll/durable"
 	"plimsoll/infra/local"
 	"plimsoll/runbook"
-	"plimsoll/runbook/action"
 	"plimsoll/runbook/books"
 )
 
@@ -61,8 +61,10 @@ var said = map[string]map[string]string{
 	"mysql/multi-source": {"sources": "n1:app1,n2:app2", "replica": "n2"},
 	"mysql/cut-over":     {"from": "n1", "to": "n2"},
 	"mysql/cut-back":     {"from": "n2", "to": "n1"},
-	"mysql/warm-tables":  {"tables": "shop.orders"},
+	"mysql/warm-tables":  {"tables": "shop.orders"}, "mysql/resize-buffer-pool": {"size": "512M"},
 	"mysql/warm-replica": {"tables": "shop.orders", "costly": "true"},
+	"superdisk/create":   {"mount": "/data"},
+	"superdisk/migrate":  {"mount": "/data"},
 }
 
 type killing struct {
@@ -96,10 +98,10 @@ func (k *killing) service(folder string, written func(durable.Moment)) *runbook.
 	}
 	return &runbook.Service{
 		Store: store, Actions: w.actions(), User: "ann", Holder: "test", TTL: time.Hour, // nothing is written but by the run
-		Open: func(_ context.Context, cluster string) (*action.Site, error) {
+		Open: func(_ context.Context, name string) (*cluster.Cluster, error) {
 			m, err := local.New()
-			return &action.Site{Name: cluster, Environment: "lab", Local: m, List: func(context.Context) ([]action.Node, error) {
-				return []action.Node{{Name: "n1", Machine: m}, {Name: "n2", Machine: m}}, nil
+			return &cluster.Cluster{Name: name, Environment: "lab", Local: m, List: func(context.Context) ([]cluster.Node, error) {
+				return []cluster.Node{{Name: "n1", Machine: m}, {Name: "n2", Machine: m}}, nil
 			}}, err
 		},
 	}

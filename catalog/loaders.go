@@ -11,24 +11,44 @@ import (
 
 	"plimsoll/engine"
 	"plimsoll/internal/document"
+	"plimsoll/inventory"
 	"plimsoll/loader"
 	"plimsoll/workload"
 	"plimsoll/workload/custom"
 )
 
-// Loaders are the machines that a load can be issued from, by name.
-func Loaders() map[string]func() (loader.Loader, error) {
-	return map[string]func() (loader.Loader, error){"local": localLoader}
+// Loader is what issues a load from a machine: local, ssh:HOST, or one of the inventory. nil: there is no such machine.
+func Loader(name string) (*loader.Loader, error) {
+	here, err := Machine()
+	if err != nil {
+		return nil, err
+	}
+	if name == inventory.Local { // a process of this program on this machine
+		self, err := program()
+		return &loader.Loader{Machine: here, Program: self}, err
+	}
+	inv, err := readInventory()
+	if err != nil {
+		return nil, err
+	}
+	reached, known := inv.Machine(name)
+	if !known {
+		return nil, nil
+	}
+	m, err := ReachedMachine(name, reached, here)
+	if err != nil {
+		return nil, err
+	}
+	return &loader.Loader{Machine: m, Place: func(ctx context.Context) (string, error) { return placeProgram(ctx, m) }, Close: m.Close}, nil
 }
 
-// localLoader is a process of this program on this machine.
-func localLoader() (loader.Loader, error) {
-	m, err := Machine()
-	if err != nil {
-		return loader.Loader{}, err
+// loaderNames are the machines that a load can be issued from; any ssh:HOST can too.
+func loaderNames() []string {
+	names := []string{inventory.Local, "ssh:HOST"}
+	if inv, err := readInventory(); err == nil {
+		names = append(names, document.SortedKeys(inv.Machines)...)
 	}
-	self, err := program()
-	return loader.Loader{Machine: m, Program: self}, err
+	return names
 }
 
 // program is the file that this process runs, by the name it was started under.

@@ -1,16 +1,23 @@
 package catalog
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"slices"
 
+	"plimsoll/action"
+	"plimsoll/action/cql"
+	"plimsoll/action/fault"
+	"plimsoll/action/mysql"
+	"plimsoll/action/rds"
+	"plimsoll/action/singlestore"
+	"plimsoll/action/superdisk"
+	"plimsoll/action/volume"
+	"plimsoll/cluster"
+	"plimsoll/infra/aws"
 	"plimsoll/internal/document"
 	"plimsoll/runbook"
-	"plimsoll/runbook/action"
-	"plimsoll/runbook/action/cql"
-	"plimsoll/runbook/action/mysql"
-	"plimsoll/runbook/action/singlestore"
 	"plimsoll/runbook/books"
 )
 
@@ -19,14 +26,24 @@ func Actions() []action.Action {
 	return slices.Concat(
 		action.Generic(),
 		action.Servers(),
+		volume.Actions(),
+		fault.Actions(),
 		mysql.Actions(),
 		cql.Actions(),
 		singlestore.Actions(),
+		superdisk.Actions(),
+		volume.Actions(),
+		rds.Actions(openRDS, rds.DefaultEvery),
 	)
 }
 
+// openRDS reaches the API of RDS as the person's own configuration of AWS says.
+func openRDS(ctx context.Context, at cluster.AWS) (*aws.RDS, error) {
+	return aws.OpenRDS(ctx, aws.Options{Region: at.Region, Profile: at.Profile})
+}
+
 // Marker keeps a run's claim in a cluster itself, where the engine has a place for it; nil where it has none.
-func Marker(site *action.Site) runbook.Marker {
+func Marker(site *cluster.Cluster) runbook.Marker {
 	switch {
 	case site.Engine == nil:
 		return nil

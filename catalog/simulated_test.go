@@ -11,7 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"plimsoll/runbook/action"
+	"plimsoll/action"
+	"plimsoll/cluster"
 )
 
 // world is what simulated acts change: a folder with a file for each thing that can be done, and a line in it for each time
@@ -75,9 +76,9 @@ func (s simulated) blind() bool {
 	return is
 }
 
-func (s simulated) Check(context.Context, *action.Site) (action.Finding, error) {
+func (s simulated) Check(context.Context, *cluster.Cluster) (action.CheckResult, error) {
 	n, err := s.world.times(s.id)
-	f := action.Finding{State: action.Needed, Observed: maps.Clone(seen)}
+	f := action.CheckResult{State: action.Needed, Observed: maps.Clone(seen)}
 	f.Observed["times"] = n
 	if n > 0 && !s.blind() {
 		f.State = action.Satisfied
@@ -91,24 +92,24 @@ var seen = action.Facts{"seconds": 3600, "size_limit": 0}
 // put is what every simulated act puts out: names that later steps of shipped runbooks ask for.
 var put = action.Facts{"node": "n2"}
 
-func (s simulated) Act(_ context.Context, _ *action.Site, c action.Call) (action.Facts, error) {
+func (s simulated) Act(_ context.Context, _ *cluster.Cluster, c action.Call) (action.Facts, error) {
 	n, err := s.world.times(s.id)
 	if err != nil {
 		return nil, err
 	}
-	if before, _ := c.Before["times"].(int64); s.Nature().Repeatable && n > int(before) {
+	if before, _ := c.Before["times"].(int64); s.Traits().Repeatable && n > int(before) {
 		return put, nil // it sees that an act that was cut off has done it
 	}
 	return put, s.world.note(s.id, c.Step)
 }
 
-func (s simulated) Verify(context.Context, *action.Site, action.Facts) error {
+func (s simulated) Verify(context.Context, *cluster.Cluster, action.Facts) error {
 	if n, err := s.world.times(s.id); err != nil || n == 0 {
 		return fmt.Errorf("it was not done: %w", err)
 	}
 	return nil
 }
 
-func (s simulated) Undo(context.Context, *action.Site, action.Call) error {
+func (s simulated) Undo(context.Context, *cluster.Cluster, action.Call) error {
 	return os.RemoveAll(s.world.file(s.id))
 }

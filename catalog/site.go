@@ -5,14 +5,17 @@ import (
 	"fmt"
 	"slices"
 
+	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/infra"
+	"plimsoll/infra/remote"
+	"plimsoll/infra/systemd"
 	"plimsoll/inventory"
-	"plimsoll/runbook/action"
 )
 
-// SiteOf opens a cluster of the inventory. Commands run on this machine.
-func SiteOf(ctx context.Context, name string, c inventory.Cluster, here infra.Machine) (*action.Site, error) {
+// SiteOf opens a cluster of the inventory. Commands without a node run on this machine, the others on their node's, to which
+// a line is opened when one is first needed there.
+func SiteOf(ctx context.Context, name string, c inventory.Cluster, here infra.Machine) (*cluster.Cluster, error) {
 	password, err := c.Password.Value(ctx, here)
 	if err != nil {
 		return nil, fmt.Errorf("cluster %s: %w", name, err)
@@ -21,11 +24,17 @@ func SiteOf(ctx context.Context, name string, c inventory.Cluster, here infra.Ma
 	if err != nil {
 		return nil, fmt.Errorf("cluster %s: %w", name, err)
 	}
-	var nodes, spares []action.Node
+	var nodes, spares []cluster.Node
+	machines := sitesMachines{here: here, opened: map[string]*remote.Machine{}}
 	for _, n := range c.Nodes {
-		node := action.Node{Name: n.Name, Target: c.Target(n, password)}
-		if n.Machine == "local" {
-			node.Machine = here
+		node := cluster.Node{Name: n.Name, Target: c.Target(n, password), Instance: n.Instance}
+		if node.Machine, err = machines.of(c, n); err != nil {
+			return nil, fmt.Errorf("cluster %s, machine of node %s: %w", name, n.Name, err)
+		}
+		if n.Service != "" {
+			node.Server = systemd.Service{Machine: node.Machine, Unit: n.Service}
+		}
+		if node.Machine != nil {
 			if tooled, ok := e.(engine.Administered); ok {
 				node.Loose = true
 				node.Tool = func(args ...string) (infra.Command, error) { return tooled.Tool(node.Target, args...), nil }
@@ -37,17 +46,49 @@ func SiteOf(ctx context.Context, name string, c inventory.Cluster, here infra.Ma
 		}
 		nodes = append(nodes, node)
 	}
-	site := &action.Site{
+	site := &cluster.Cluster{
 		Name: name, Environment: c.Environment, Engine: e, Local: here, Spares: spares,
-		List: func(context.Context) ([]action.Node, error) { return slices.Clone(nodes), nil },
+		List: func(context.Context) ([]cluster.Node, error) { return slices.Clone(nodes), nil },
+	}
+	if c.AWS != nil {
+		site.AWS = &cluster.AWS{Region: c.AWS.Region, Profile: c.AWS.Profile, Aurora: c.AWS.Aurora}
+	}
+	for _, m := range machines.opened {
+		site.Keep(m)
 	}
 	if r := c.Replication; r != nil {
 		password, err := r.Password.Value(ctx, here)
 		if err != nil {
 			return nil, fmt.Errorf("cluster %s, account of replication: %w", name, err)
 		}
-		site.Replication = &action.Account{User: r.User, Password: password}
+		site.Replication = &cluster.Account{User: r.User, Password: password}
 	}
 	site.AskRoles()
 	return site, nil
+}
+
+// sitesMachines are the machines of a cluster's nodes: one for nodes that share it.
+type sitesMachines struct {
+	here   infra.Machine
+	opened map[string]*remote.Machine
+}
+
+// of is a node's machine, nil if it is not known.
+func (s sitesMachines) of(c inventory.Cluster, n inventory.Node) (infra.Machine, error) {
+	if n.Machine == inventory.Local {
+		return s.here, nil
+	}
+	if m := s.opened[n.Machine]; m != nil {
+		return m, nil
+	}
+	reached, known := c.MachineOf(n)
+	if !known {
+		return nil, nil
+	}
+	m, err := ReachedMachine(n.Machine, reached, s.here)
+	if err != nil {
+		return nil, err
+	}
+	s.opened[n.Machine] = m
+	return m, nil
 }

@@ -95,20 +95,24 @@ func (d *database) statement(text string) string {
 }
 
 func (d *database) exec(ctx context.Context, text string, args ...any) (int64, error) {
-	result, err := d.ExecContext(ctx, d.statement(text), args...)
+	var result sql.Result
+	err := d.again(ctx, func() (err error) {
+		result, err = d.ExecContext(ctx, d.statement(text), args...)
+		return err
+	})
 	if err != nil {
 		return 0, d.options.plainly(err)
 	}
 	return result.RowsAffected()
 }
 
-func (d *database) row(ctx context.Context, text string, args ...any) *sql.Row {
-	return d.QueryRowContext(ctx, d.statement(text), args...)
+func (d *database) row(ctx context.Context, text string, args ...any) scanner {
+	return asked{d, ctx, text, args}
 }
 
 // each calls f for every row; f scans it.
 func (d *database) each(ctx context.Context, f func(*sql.Rows) error, text string, args ...any) error {
-	rows, err := d.QueryContext(ctx, d.statement(text), args...)
+	rows, err := d.rowsOf(ctx, text, args...)
 	if err != nil {
 		return err
 	}

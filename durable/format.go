@@ -9,7 +9,7 @@ import (
 )
 
 // Format is the number of our part of a store. It rises when a release changes a table; older stores are brought up.
-const Format = 1
+const Format = 2
 
 // runtimeFormat is the newest number of the library's own tables that this release was tested with.
 const runtimeFormat = 107
@@ -21,6 +21,7 @@ var upgrades = []string{
 	 CREATE TABLE {messages} (run TEXT NOT NULL, number BIGINT NOT NULL, at BIGINT NOT NULL, data TEXT NOT NULL, PRIMARY KEY (run, number));
 	 CREATE TABLE {leases} (name TEXT PRIMARY KEY, holder TEXT NOT NULL, epoch BIGINT NOT NULL, expires BIGINT NOT NULL);
 	 CREATE TABLE {records} (kind TEXT NOT NULL, name TEXT NOT NULL, number BIGINT NOT NULL, at BIGINT NOT NULL, data TEXT NOT NULL, PRIMARY KEY (kind, name, number))`,
+	`CREATE TABLE {heads} (run TEXT PRIMARY KEY, number BIGINT NOT NULL, hash TEXT NOT NULL)`,
 }
 
 // upgrade makes or brings up our tables, and refuses a store that a newer release has written.

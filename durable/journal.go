@@ -63,8 +63,28 @@ func (j *Journal) Entries() []Entry { return j.entries }
 // Draining is closed when the stint is to stop at its next boundary.
 func (j *Journal) Draining() <-chan struct{} { return j.drain }
 
-// Confirm asks whether the run is still this executor's, which who slept does not know. ErrTakenOver when it is not.
-func (j *Journal) Confirm(ctx context.Context) error { return j.tenure.confirm(ctx) }
+// Confirm asks whether the run is still this executor's, which who slept does not know, and whether the journal is still where it is
+// written: ErrTakenOver, *AlteredError when it is not.
+func (j *Journal) Confirm(ctx context.Context) error {
+	if err := j.store.inPlace(); err != nil {
+		return err
+	}
+	if err := j.tenure.confirm(ctx); err != nil {
+		return err
+	}
+	if len(j.entries) == 0 {
+		return nil
+	}
+	last := j.entries[len(j.entries)-1]
+	head, known, err := j.store.head(ctx, j.run)
+	if err == nil && (!known || head.Number != last.Number || head.Hash != last.Hash) {
+		err = &AlteredError{j.run, "the store does not have the entry that was written last"}
+	}
+	return err
+}
+
+// Verify looks whether the journal is as it was written: no entry changed, missing or cut off. *AlteredError when it is not.
+func (j *Journal) Verify(ctx context.Context) error { return j.store.verify(ctx, j.run, j.entries) }
 
 // Append writes an entry. It is on disk when Append returns nil; after an error nothing more can be written in this stint.
 func (j *Journal) Append(data json.RawMessage) (Entry, error) {
@@ -86,6 +106,9 @@ func (j *Journal) Append(data json.RawMessage) (Entry, error) {
 		return next, fmt.Errorf("write the journal: %w", j.store.options.plainly(err))
 	}
 	j.entries = append(j.entries, next)
+	if err := j.store.noteHead(context.WithoutCancel(j.runtime), j.run, next); err != nil {
+		return next, err
+	}
 	j.tell(Moment{Run: j.run, Number: next.Number})
 	return next, nil
 }

@@ -17,7 +17,7 @@ import (
 
 	"github.com/dbos-inc/dbos-transact-golang/dbos"
 
-	"plimsoll/infra"
+	"plimsoll/hint"
 )
 
 var (
@@ -33,6 +33,7 @@ type Store struct {
 	db      *database
 	runtime dbos.Context // not launched: it reads
 	name    string       // of this state folder, as an executor
+	file    os.FileInfo  // of the SQLite file as it was opened; nil on Postgres
 }
 
 // Open opens the store, makes it if there is none, and brings one of an older release up.
@@ -62,6 +63,11 @@ func (s *Store) prepare(ctx context.Context) error {
 	defer release()
 	if err := s.db.upgrade(ctx); err != nil {
 		return err
+	}
+	if !s.shared() {
+		if s.file, err = os.Stat(s.path()); err != nil {
+			return fmt.Errorf("open the store: %w", err)
+		}
 	}
 	if s.name, err = executorName(s.options); err != nil {
 		return err
@@ -165,7 +171,7 @@ func (s *Store) Runs(ctx context.Context) ([]Run, error) {
 func (s *Store) Run(ctx context.Context, id string) (Run, error) {
 	r, err := scanRun(s.db.row(ctx, runColumns+` WHERE r.run = ?`, id))
 	if errors.Is(err, sql.ErrNoRows) {
-		return r, infra.Advise(fmt.Errorf("%s: %w", id, ErrNoRun), "plimsoll runbook status lists them")
+		return r, hint.With(fmt.Errorf("%s: %w", id, ErrNoRun), "plimsoll runbook status lists them")
 	}
 	if err != nil {
 		return r, fmt.Errorf("read run %s: %w", id, err)

@@ -6,7 +6,7 @@ import (
 	"github.com/dbos-inc/dbos-transact-golang/dbos"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"plimsoll/infra"
+	"plimsoll/hint"
 )
 
 // plainly takes the runtime's own words off an error, and says what to do where a person can do something.
@@ -19,9 +19,9 @@ func (o Options) plainly(err error) error {
 	case !full(err):
 		return err
 	case o.Postgres != "":
-		return infra.Advise(err, "make room where the Postgres of the runs keeps its data")
+		return hint.With(err, "make room where the Postgres of the runs keeps its data")
 	}
-	return infra.Advise(err, "make room on the disk of "+o.Folder)
+	return hint.With(err, "make room on the disk of "+o.Folder)
 }
 
 // full tells whether a store has no room: SQLITE_FULL of https://www.sqlite.org/rescode.html, or class 53 of

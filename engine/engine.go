@@ -86,8 +86,8 @@ const hidden = "•••"
 func (Secret) String() string               { return hidden }
 func (Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 
-// Blot hides it in an error whose text a server has written.
-func (s Secret) Blot(err error) error {
+// Redact hides it in an error whose text a server has written.
+func (s Secret) Redact(err error) error {
 	if err == nil || s == "" || !strings.Contains(err.Error(), string(s)) {
 		return err
 	}

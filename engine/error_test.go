@@ -23,15 +23,15 @@ func TestAFullServerSaysWhatToDo(t *testing.T) {
 
 func TestASecretIsBlottedOutOfAnError(t *testing.T) {
 	said := errors.New("near 'p4ss' at line 1")
-	if err := engine.Secret("p4ss").Blot(said); strings.Contains(err.Error(), "p4ss") || !strings.Contains(err.Error(), "at line 1") {
+	if err := engine.Secret("p4ss").Redact(said); strings.Contains(err.Error(), "p4ss") || !strings.Contains(err.Error(), "at line 1") {
 		t.Errorf("%q", err)
 	}
 	for _, other := range []engine.Secret{"", "word"} {
-		if err := other.Blot(said); err != said { //nolint:errorlint // the very same
+		if err := other.Redact(said); err != said { //nolint:errorlint // the very same
 			t.Errorf("%q", err)
 		}
 	}
-	if err := engine.Secret("p4ss").Blot(nil); err != nil {
+	if err := engine.Secret("p4ss").Redact(nil); err != nil {
 		t.Errorf("of nothing: %v", err)
 	}
 }

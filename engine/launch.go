@@ -84,6 +84,8 @@ type Node struct {
 	Config  map[string]string // settings of the engine, as a user wrote them
 	Memory  int64             // bytes it may use; 0: as its settings say
 	Alone   bool              // the cluster's servers have nothing to do with one another
+	// Confined says that it runs in a machine with a kernel of its own (infra/uml), which has no asynchronous disk I/O and few addresses.
+	Confined bool
 
 	Password Secret `json:"-"` // of the administrator, made by lab and the same for all nodes
 }

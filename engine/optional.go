@@ -18,17 +18,17 @@ type Configurable interface {
 	SameValue(name, wrote, shown string) bool
 }
 
-// Judging is a database that can tell beforehand that a server would not start with a setting. Implemented by a Database.
-type Judging interface {
-	// Unfit says why a setting cannot be, with the nearest name if there is none of that name; "" if it may be: not all can be told.
-	Unfit(ctx context.Context, name, value string) (why string, err error)
+// SettingValidator is a database that can tell beforehand that a server would not start with a setting. Implemented by a Database.
+type SettingValidator interface {
+	// WhyInvalid says why a setting cannot be, with the nearest name if there is none of that name; "" if it may be: not all can be told.
+	WhyInvalid(ctx context.Context, name, value string) (why string, err error)
 }
 
-// Quiet is a database that can say whether it still works off what was asked of it before: flushes, purge,
+// BackgroundWorker is a database that can say whether it still works off what was asked of it before: flushes, purge,
 // compaction, a replica's backlog. Implemented by a Database.
-type Quiet interface {
-	// Unrest returns the signals of pending work, each with the value up to which it counts as quiet.
-	Unrest(ctx context.Context) ([]Pending, error)
+type BackgroundWorker interface {
+	// PendingWork returns the signals of pending work, each with the value up to which it counts as quiet.
+	PendingWork(ctx context.Context) ([]Pending, error)
 }
 
 // Pending is one kind of background work.
@@ -112,15 +112,15 @@ type Avoiding interface {
 	Avoids() []string // addresses; none if all answer, or nothing was asked
 }
 
-// Lone is an engine whose targets name some servers of a cluster and reach all of it. Implemented by an Engine.
-type Lone interface {
+// SingleNodeTargeter is an engine whose targets name some servers of a cluster and reach all of it. Implemented by an Engine.
+type SingleNodeTargeter interface {
 	// Alone returns a target that reaches the named servers and no others.
 	Alone(t Target) Target
 }
 
 // Alone is a target of an engine that reaches the named servers and no others.
 func Alone(e Engine, t Target) Target {
-	if l, ok := e.(Lone); ok {
+	if l, ok := e.(SingleNodeTargeter); ok {
 		return l.Alone(t)
 	}
 	return t
@@ -145,17 +145,23 @@ type Accounted interface {
 	MakeAccount(ctx context.Context, user string, password Secret, namespace string) error
 }
 
+// Dialer is an engine that opens a single connection to a server and keeps none beside it. Implemented by an Engine.
+type Dialer interface {
+	// Dial opens a session at the target's first address, whatever part that server plays.
+	Dial(ctx context.Context, t Target) (Session, error)
+}
+
 // Tabular is a session that tells the names of the columns that a text returned. Implemented by a Session.
 type Tabular interface {
 	// Table runs a text for its rows by the names of their columns; NULL is left out.
 	Table(ctx context.Context, text string) ([]map[string]string, error)
 }
 
-// Guarding is a database whose server itself refuses what a session would write. Implemented by a Database.
-type Guarding interface {
-	// Reader opens a session that changes no table, whatever it calls. What is no change to a table it does not refuse: a file
+// ReadOnlyCapable is a database whose server itself refuses what a session would write. Implemented by a Database.
+type ReadOnlyCapable interface {
+	// ReadOnlySession opens a session that changes no table, whatever it calls. What is no change to a table it does not refuse: a file
 	// that is written, a lock that is taken.
-	Reader(ctx context.Context) (Session, error)
+	ReadOnlySession(ctx context.Context) (Session, error)
 }
 
 // Requesting is an engine whose statements are requests over HTTP. Implemented by an Engine.

@@ -1,6 +1,6 @@
 // Package infra is the port to machines: where commands run, servers live and disks attach.
 //
-// An adapter (infra/local; later ssh, qemu, aws, kube) implements Machine and must pass infratest.Run.
+// An adapter (infra/local, infra/remote over any channel) implements Machine and must pass infratest.Run.
 package infra
 
 import (

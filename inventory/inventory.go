@@ -8,22 +8,30 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
 	"plimsoll/engine"
+	"plimsoll/hint"
 	"plimsoll/infra"
 	"plimsoll/internal/document"
+	"plimsoll/watch/storage"
 )
 
-// File is the name of the inventory, looked for in the working folder.
+// File is the name of the inventory; Locate says where it is looked for.
 const File = "plimsoll.yaml"
 
 // Inventory is the file as read and checked.
 type Inventory struct {
 	Clusters map[string]Cluster `yaml:"clusters" doc:"By name."`
+	Machines map[string]Machine `yaml:"machines" doc:"How machines are reached, by the names that nodes and loads call them."`
 	State    State              `yaml:"state" doc:"Where runs are kept."`
+
+	// What holds for runbooks in production; read by them.
+	Gate      *document.Node `yaml:"gate" doc:"Of runbooks that say nothing of a gate: {rehearsals: 3, max_age: 14d} or {none: REASON}. Default: in production they are refused."`
+	Approvals *document.Node `yaml:"approvals" doc:"Who approves a step in production: {by: other}, somebody who did not begin the run, or {by: anyone}. Default {by: other}."`
 }
 
 // State says where runs are kept.
@@ -41,6 +49,16 @@ type Cluster struct {
 	Namespace   string            `yaml:"database" doc:"Database or keyspace."`
 	Options     map[string]string `yaml:"options" doc:"The engine's own, such as tls: required."`
 	Replication *Account          `yaml:"replication" doc:"The account by which nodes follow one another, for nodes that do not follow yet."`
+	AWS         *AWS              `yaml:"aws" doc:"Of instances of RDS or a cluster of Aurora: where they run. Credentials are those of the AWS command line; none stand here."`
+
+	machines map[string]Machine // of the inventory
+}
+
+// AWS says where at AWS a cluster runs.
+type AWS struct {
+	Region  string `yaml:"region" doc:"Such as ap-northeast-2. Default: as the configuration of the AWS command line says."`
+	Profile string `yaml:"profile" doc:"Of the configuration of the AWS command line. Default: its default."`
+	Aurora  string `yaml:"aurora" doc:"The identifier of the Aurora cluster that this cluster is."`
 }
 
 // Account is who logs in.
@@ -51,10 +69,14 @@ type Account struct {
 
 // Node is one server.
 type Node struct {
-	Name    string `yaml:"name,required" doc:"As runbooks call it."`
-	Address string `yaml:"address,required" doc:"host:port, or the path of a Unix socket."`
-	Machine string `yaml:"machine" doc:"local, if it runs on this machine; then commands can be run there."`
-	Spare   bool   `yaml:"spare" doc:"It is a server that is no part of the cluster yet, or no more."`
+	Name     string          `yaml:"name,required" doc:"As runbooks call it."`
+	Address  string          `yaml:"address,required" doc:"host:port, or the path of a Unix socket."`
+	Machine  string          `yaml:"machine" doc:"Where it runs, so that commands can be run there: local for this machine, ssh:HOST, or one of machines."`
+	Service  string          `yaml:"service" doc:"The systemd unit that is its server on that machine, such as mariadb: then it can be started and stopped."`
+	Cores    int             `yaml:"cores,nonzero" doc:"How many processors it has, where the server does not tell; a load is judged by them."`
+	Volume   *storage.Volume `yaml:"volume" doc:"What its data lies on: with it IOPS are judged by their limit, and the end of a burst is foretold."`
+	Instance string          `yaml:"instance" doc:"The identifier of the RDS instance that it is."`
+	Spare    bool            `yaml:"spare" doc:"It is a server that is no part of the cluster yet, or no more."`
 }
 
 // Secret says where a secret is found: one of the three.
@@ -67,6 +89,7 @@ type Secret struct {
 var (
 	environments = []string{"lab", "staging", "production"}
 	families     = map[string]string{"mariadb": "mysql", "cassandra": "cql", "scylladb": "cql"} // the engines of products
+	validNode    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
 	validName    = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`)
 )
 
@@ -79,7 +102,11 @@ func Read(path string) (*Inventory, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the inventory: %w", err)
 	}
-	return Parse(path, data)
+	inv, err := Parse(path, data)
+	if err == nil {
+		inv.beside(filepath.Dir(path))
+	}
+	return inv, err
 }
 
 // Parse is Read of a text.
@@ -99,8 +126,14 @@ func Parse(name string, data []byte) (*Inventory, error) {
 			inv.Clusters[name] = c
 		}
 	}
+	for _, name := range document.SortedKeys(inv.Machines) {
+		inv.Machines[name].check(name, root.Get("machines").Get(name), &ps)
+	}
 	for _, name := range document.SortedKeys(inv.Clusters) {
-		inv.Clusters[name].check(name, root.Get("clusters").Get(name), &ps)
+		c := inv.Clusters[name]
+		c.machines = inv.Machines
+		inv.Clusters[name] = c
+		c.check(name, root.Get("clusters").Get(name), &ps)
 	}
 	if s := inv.State.Postgres; s != nil {
 		s.check(root.Get("state").Get("postgres"), &ps)
@@ -124,15 +157,25 @@ func (c Cluster) check(name string, n *document.Node, ps *document.Problems) {
 	if c.Replication != nil {
 		c.Replication.Password.check(n.Get("replication").Get("password"), ps)
 	}
-	seen := map[string]bool{}
+	seen, addresses := map[string]bool{}, map[string]string{}
 	for i, node := range c.Nodes {
 		at := n.Get("nodes").Items[i]
 		if seen[node.Name] {
 			ps.Add(at, at.Errorf("node %q stands twice", node.Name))
 		}
 		seen[node.Name] = true
-		if node.Machine != "" && node.Machine != "local" {
-			ps.Add(at, document.UnknownName(at.Get("machine"), "machine", []string{"local"}))
+		if !validNode.MatchString(node.Name) {
+			ps.Add(at, at.Get("name").Errorf("node name %q, expected letters, digits, dots, hyphens and underscores, at most 63", node.Name))
+		}
+		if other := addresses[node.Address]; other != "" {
+			ps.Add(at, at.Get("address").Errorf("node %s has the address of node %s: they are one server", node.Name, other))
+		}
+		addresses[node.Address] = node.Name
+		node.checkMachine(at, c.machines, ps)
+		if node.Volume != nil {
+			if err := node.Volume.Check(); err != nil {
+				ps.Add(at, at.Get("volume").Errorf("%s", err))
+			}
 		}
 	}
 	if c.Password != nil {
@@ -167,7 +210,7 @@ func (s *Secret) Value(ctx context.Context, m infra.Machine) (engine.Secret, err
 	case s.Env != "":
 		v, set := os.LookupEnv(s.Env)
 		if !set {
-			return "", infra.Advise(fmt.Errorf("the environment variable %s is not set", s.Env), "the inventory says that a secret is there")
+			return "", hint.With(fmt.Errorf("the environment variable %s is not set", s.Env), "export "+s.Env+"=…; the inventory says that the secret is found there")
 		}
 		return engine.Secret(v), nil
 	case s.File != "":
@@ -175,13 +218,37 @@ func (s *Secret) Value(ctx context.Context, m infra.Machine) (engine.Secret, err
 		if err != nil {
 			return "", fmt.Errorf("read a secret: %w", err)
 		}
-		return engine.Secret(strings.TrimSuffix(string(data), "\n")), nil
+		return SecretText(data), nil
 	}
 	out, err := m.Run(ctx, infra.Command{Path: s.Command[0], Args: s.Command[1:]})
+	if exit := (*infra.ExitError)(nil); errors.As(err, &exit) { // what it printed may hold the secret
+		return "", hint.With(fmt.Errorf("fetch a secret: %s ended with status %d", s.Command[0], exit.Status), "run it by hand to see why")
+	}
 	if err != nil {
 		return "", fmt.Errorf("fetch a secret: %w", err)
 	}
-	return engine.Secret(strings.TrimSuffix(string(out.Stdout), "\n")), nil
+	return SecretText(out.Stdout), nil
+}
+
+// SecretText is the secret in what a file or a program holds: all but its last line break, of Unix or of Windows.
+func SecretText(data []byte) engine.Secret {
+	return engine.Secret(strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"))
+}
+
+// beside makes the paths of secrets relative to the inventory's folder.
+func (inv *Inventory) beside(folder string) {
+	all := []*Secret{inv.State.Postgres}
+	for _, c := range inv.Clusters {
+		all = append(all, c.Password)
+		if c.Replication != nil {
+			all = append(all, c.Replication.Password)
+		}
+	}
+	for _, s := range all {
+		if s != nil && s.File != "" && !filepath.IsAbs(s.File) {
+			s.File = filepath.Join(folder, s.File)
+		}
+	}
 }
 
 // Target is how to reach one of the cluster's nodes.

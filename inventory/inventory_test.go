@@ -110,14 +110,56 @@ func TestThePageOfTheInventory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(inv.Clusters) != 2 || inv.State.Postgres == nil {
+	if len(inv.Clusters) != 3 || inv.State.Postgres == nil {
 		t.Errorf("the example has %+v", inv)
 	}
-	for _, of := range []any{Cluster{}, Node{}, Secret{}, State{}} {
+	for _, of := range []any{Cluster{}, Node{}, Machine{}, Secret{}, State{}} {
 		for _, key := range document.Keys(reflect.TypeOf(of)) {
 			if !strings.Contains(rest, "`"+key+"`") {
 				t.Errorf("nothing is said of %s of %T", key, of)
 			}
+		}
+	}
+}
+
+func TestMachinesOfNodes(t *testing.T) {
+	const listed = `
+machines:
+  db-a: {ssh: admin@db-a.example.org, become: mysql}
+clusters:
+  orders:
+    engine: mysql
+    environment: staging
+    user: dba
+    nodes:
+      - {name: a, address: "10.0.0.1:3306", machine: db-a, service: mariadb}
+      - {name: b, address: "10.0.0.2:3306", machine: "ssh:db-b"}
+      - {name: c, address: "10.0.0.3:3306", machine: local}
+      - {name: d, address: "10.0.0.4:3306"}
+`
+	inv, err := Parse("plimsoll.yaml", []byte(listed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := inv.Clusters["orders"]
+	for i, want := range []Machine{{SSH: "admin@db-a.example.org", Become: "mysql"}, {SSH: "db-b"}, {}, {}} {
+		if got, reached := c.MachineOf(c.Nodes[i]); got != want || reached != (want.SSH != "") {
+			t.Errorf("the machine of %s: %+v, %v, want %+v", c.Nodes[i].Name, got, reached, want)
+		}
+	}
+	for change, want := range map[string]string{
+		"machine: db-a|machine: db-z":                   `unknown machine "db-z"`,
+		"machine: db-a, |":                              "no machine on which it runs",
+		"service: mariadb|service: -x":                  "expected the name of a systemd unit",
+		"ssh:db-b|ssh:-oProxyCommand=evil":              "unknown machine",
+		"ssh: admin@db-a.example.org|ssh: -oProxy=evil": "expected a host as ssh takes it",
+		"become: mysql|become: my sql":                  "expected the name of a user",
+		"  db-a: {|  local: {":                          "machine name \"local\"",
+	} {
+		from, to, _ := strings.Cut(change, "|")
+		_, err := Parse("plimsoll.yaml", []byte(strings.Replace(listed, from, to, 1)))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("with %s: %v, want %s", to, err, want)
 		}
 	}
 }

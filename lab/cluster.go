@@ -9,7 +9,9 @@ import (
 	"sync"
 
 	"plimsoll/engine"
+	"plimsoll/hint"
 	"plimsoll/infra"
+	"plimsoll/infra/uml"
 	"plimsoll/internal/document"
 )
 
@@ -37,6 +39,7 @@ type member struct {
 	engine.Node
 	process infra.Process // nil: it does not run
 	layer   infra.Process // that was laid over its data; nil: none
+	machine *uml.Machine  // its own; nil: it has none, or it was never booted
 	frozen  bool
 	ending  bool // its end is no surprise
 	unwatch context.CancelFunc
@@ -84,7 +87,7 @@ func made(ctx context.Context, name string, deps Deps) (d Deps, r *record, l eng
 		return d, nil, nil, "", noCluster(name, err)
 	}
 	if !r.Complete {
-		return d, nil, nil, "", infra.Advise(fmt.Errorf("cluster %s was never completed", name), "plimsoll lab down "+name)
+		return d, nil, nil, "", hint.With(fmt.Errorf("cluster %s was never completed", name), "plimsoll lab down "+name)
 	}
 	if l, err = d.launcher(r.Dist.Product); err != nil {
 		return d, nil, nil, "", err
@@ -121,7 +124,10 @@ func Open(ctx context.Context, name string, deps Deps) (_ *Cluster, err error) {
 // adopt finds the processes of the nodes, and removes nodes that a killed Plimsoll was about to add or to remove.
 func (c *Cluster) adopt(ctx context.Context) error {
 	for _, m := range slices.Clone(c.members) {
-		found, err := c.deps.Machine.Find(ctx, m.Dir)
+		if err := c.reach(ctx, m); err != nil {
+			return err
+		}
+		found, err := c.processes(ctx, m)
 		if err != nil {
 			return err
 		}
@@ -172,6 +178,7 @@ func (c *Cluster) retire() bool {
 	}
 	c.mu.Unlock()
 	c.watchers.Wait()
+	c.leave()
 	return true
 }
 
@@ -268,11 +275,11 @@ func (c *Cluster) noNode(name string) error {
 	for _, m := range c.members {
 		known = append(known, m.Name)
 	}
-	hint := "it has " + strings.Join(known, ", ")
+	advice := "it has " + strings.Join(known, ", ")
 	if near := document.Nearest(name, known); near != "" {
-		hint = "did you mean " + near + "?"
+		advice = "did you mean " + near + "?"
 	}
-	return infra.Advise(fmt.Errorf("cluster %s has no node %q", c.Name(), name), hint)
+	return hint.With(fmt.Errorf("cluster %s has no node %q", c.Name(), name), advice)
 }
 
 func plain(members []*member) []engine.Node {
@@ -303,7 +310,7 @@ func (c *Cluster) operation(ctx context.Context, f func() error) error {
 func noCluster(name string, err error) error {
 	err = fmt.Errorf("cluster %s: %w", name, err)
 	if errors.Is(err, ErrNoCluster) {
-		return infra.Advise(err, "plimsoll lab list")
+		return hint.With(err, "plimsoll lab list")
 	}
 	return err
 }

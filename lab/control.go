@@ -127,6 +127,9 @@ func (c *Cluster) start(ctx context.Context, m *member) error {
 
 // launch starts a node's process.
 func (c *Cluster) launch(ctx context.Context, m *member) (infra.Process, error) {
+	if err := c.raise(ctx, m); err != nil {
+		return nil, fmt.Errorf("%s: %w", m.Name, err)
+	}
 	if err := c.configure(ctx, m); err != nil {
 		return nil, err
 	}
@@ -140,7 +143,7 @@ func (c *Cluster) launch(ctx context.Context, m *member) (infra.Process, error) 
 	command.Log, command.Mark = m.Log(), m.Dir
 	command.Title = engine.LogTitle + " at " + c.deps.Now().UTC().Format(time.RFC3339)
 	c.deps.say("%s: start at %s:%d", m.Name, m.Address, m.Port)
-	p, err := c.deps.Machine.Start(ctx, command)
+	p, err := c.on(m).Start(ctx, command)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", m.Name, err), c.lift(ctx, m))
 	}
@@ -161,7 +164,7 @@ func (c *Cluster) serve(ctx context.Context, m *member, p infra.Process) error {
 		if !alive {
 			return c.ended(ctx, m)
 		}
-		waiting := c.launcher.Ready(limited, c.deps.Machine, m.Node)
+		waiting := c.launcher.Ready(limited, c.on(m), m.Node)
 		if waiting == nil {
 			return nil
 		}
@@ -178,10 +181,10 @@ func (c *Cluster) serve(ctx context.Context, m *member, p infra.Process) error {
 
 // ended is the error for a node that ended by itself.
 func (c *Cluster) ended(ctx context.Context, m *member) error {
-	if cause := c.launcher.Diagnose(ctx, c.deps.Machine, m.Node); cause != nil {
+	if cause := c.launcher.Diagnose(ctx, c.on(m), m.Node); cause != nil {
 		return fmt.Errorf("%s ended: %w", m.Name, cause)
 	}
-	tail, err := infra.Tail(ctx, c.deps.Machine, m.Log(), 2<<10)
+	tail, err := infra.Tail(ctx, c.on(m), m.Log(), 2<<10)
 	if err != nil {
 		return fmt.Errorf("%s ended: %w", m.Name, err)
 	}
@@ -273,7 +276,7 @@ func (c *Cluster) configure(ctx context.Context, m *member) error {
 	c.mu.Lock()
 	m.Node = c.record.node(slices.Index(c.members, m), c.folder, c.password)
 	c.mu.Unlock()
-	if err := c.launcher.Configure(ctx, c.deps.Machine, m.Node); err != nil {
+	if err := c.launcher.Configure(ctx, c.on(m), m.Node); err != nil {
 		return fmt.Errorf("%s: %w", m.Name, err)
 	}
 	return nil

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"plimsoll/engine"
-	"plimsoll/infra"
+	"plimsoll/hint"
 )
 
 // Fetch makes sure that a product is there to be run: on PATH, in the cache, or fetched into it. An empty version is the
@@ -42,7 +42,7 @@ func (d Deps) distribution(ctx context.Context, product, version string) (engine
 		return engine.Distribution{}, fmt.Errorf("fetch %s %s: %w", release.Product, release.Version, err)
 	}
 	if !matches(found.Exact, version) {
-		return engine.Distribution{}, infra.Advise(
+		return engine.Distribution{}, hint.With(
 			fmt.Errorf("asked for %s %s, but what can be fetched is %s", product, version, found.Exact),
 			"ask for "+release.Version+", or put the server you want on PATH")
 	}
@@ -61,7 +61,7 @@ func pick(releases []engine.Release, wanted engine.Release) (engine.Release, err
 		}
 		versions = append(versions, r.Version)
 	}
-	return engine.Release{}, infra.Advise(
+	return engine.Release{}, hint.With(
 		InputError{fmt.Errorf("%s %s is not installed, and cannot be fetched", wanted.Product, wanted.Version)},
 		"put it on PATH, or use "+strings.Join(versions, " or "))
 }

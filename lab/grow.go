@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
+	"path"
 	"slices"
 
 	"plimsoll/engine"
@@ -79,7 +80,7 @@ func (c *Cluster) Reset(ctx context.Context, node string) error {
 		if err := c.end(ctx, m, "KILL"); err != nil {
 			return err
 		}
-		if err := c.deps.Machine.Remove(ctx, m.Data()); err != nil {
+		if err := c.on(m).Remove(ctx, m.Data()); err != nil {
 			return fmt.Errorf("empty %s: %w", node, err)
 		}
 		return c.furnish(ctx, m, m)
@@ -163,7 +164,7 @@ func (c *Cluster) settle(ctx context.Context, m *member) error {
 	}
 	runs := slices.ContainsFunc(c.members, func(other *member) bool { return c.stateOf(other) != Stopped })
 	ran := c.stateOf(from) != Stopped
-	if _, copies := c.launcher.(engine.Cloner); copies {
+	if _, copies := c.launcher.(engine.Cloner); copies && c.record.Machines == nil {
 		if err := c.stop(ctx, from); err != nil {
 			return err
 		}
@@ -212,7 +213,10 @@ func (c *Cluster) remove(ctx context.Context, m *member) error {
 	if err := c.end(ctx, m, "KILL"); err != nil {
 		return err
 	}
-	if err := c.deps.Machine.Remove(ctx, m.Dir); err != nil {
+	if err := c.scrap(ctx, m); err != nil {
+		return fmt.Errorf("remove %s: %w", m.Name, err)
+	}
+	if err := c.deps.Machine.Remove(ctx, path.Join(c.folder, m.Name)); err != nil {
 		return fmt.Errorf("remove %s: %w", m.Name, err)
 	}
 	c.mu.Lock()

@@ -27,7 +27,7 @@ func (c *Cluster) join(ctx context.Context, m *member) error {
 		return fmt.Errorf("%s does not join: %w", m.Name, err)
 	}
 	if len(before) > 0 {
-		if err := c.launcher.Join(limited, c.deps.Machine, m.Node, before); err != nil {
+		if err := c.launcher.Join(limited, c.on(m), m.Node, before); err != nil {
 			return fmt.Errorf("%s does not join: %w", m.Name, err)
 		}
 	}
@@ -50,7 +50,7 @@ func (c *Cluster) before(ctx context.Context, m *member, member bool) ([]engine.
 		primary := c.Primary(ctx)
 		return c.toFollow(func(n engine.Node) bool { return n.Name == primary && n.Name != m.Name }), nil
 	}
-	is, err := replicator.Standing(ctx, c.deps.Machine, m.Node)
+	is, err := replicator.Standing(ctx, c.on(m), m.Node)
 	if err != nil {
 		return nil, err
 	}

@@ -23,10 +23,10 @@ func (c *Cluster) Save(ctx context.Context) error {
 		}
 		for _, m := range c.members {
 			c.deps.say("%s: keep a copy of its data", m.Name)
-			if err := c.deps.Machine.MakeDir(ctx, path.Dir(c.kept(m))); err != nil {
+			if err := c.on(m).MakeDir(ctx, path.Dir(c.kept(m))); err != nil {
 				return fmt.Errorf("keep the data of %s: %w", m.Name, err)
 			}
-			if err := c.deps.Machine.CopyTree(ctx, m.Data(), c.kept(m)); err != nil {
+			if err := c.on(m).CopyTree(ctx, m.Data(), c.kept(m)); err != nil {
 				return fmt.Errorf("keep the data of %s: %w", m.Name, err)
 			}
 		}
@@ -58,10 +58,10 @@ func (c *Cluster) Restore(ctx context.Context) error {
 				return err
 			}
 			// The old data goes first: there need not be room for three.
-			if err := c.deps.Machine.Remove(ctx, m.Data()); err != nil {
+			if err := c.on(m).Remove(ctx, m.Data()); err != nil {
 				return fmt.Errorf("restore the data of %s: %w", m.Name, err)
 			}
-			if err := c.deps.Machine.CopyTree(ctx, c.kept(m), m.Data()); err != nil {
+			if err := c.on(m).CopyTree(ctx, c.kept(m), m.Data()); err != nil {
 				return fmt.Errorf("restore the data of %s: %w", m.Name, err)
 			}
 			if err := c.made(ctx, m); err != nil {
@@ -88,8 +88,11 @@ func (c *Cluster) muster(ctx context.Context, ran []*member) ([]*member, error) 
 		if err != nil {
 			return nil, err
 		}
+		if c.record.Machines != nil {
+			return nil, fmt.Errorf("%s was removed with its machine, and the copy of its data with it", m.Name)
+		}
 		for _, folder := range []string{m.Dir, m.Run(), m.Temp()} {
-			if err := c.deps.Machine.MakeDir(ctx, folder); err != nil {
+			if err := c.on(m).MakeDir(ctx, folder); err != nil {
 				return nil, fmt.Errorf("%s: make its folder: %w", m.Name, err)
 			}
 		}
@@ -142,7 +145,12 @@ func (c *Cluster) resume(ctx context.Context, members []*member) error {
 }
 
 // kept is where the copy of a node's data is.
-func (c *Cluster) kept(m *member) string { return path.Join(c.folder, "kept", m.Name) }
+func (c *Cluster) kept(m *member) string {
+	if c.record.Machines != nil {
+		return path.Join(m.Dir, "kept", m.Name)
+	}
+	return path.Join(c.folder, "kept", m.Name)
+}
 
 // keep records of which nodes there is a copy.
 func (c *Cluster) keep(ctx context.Context, nodes []nodeRecord) error {

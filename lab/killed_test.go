@@ -15,6 +15,7 @@ import (
 	"plimsoll/engine/mysql"
 	"plimsoll/infra"
 	"plimsoll/infra/local"
+	"plimsoll/infra/uml"
 	"plimsoll/lab"
 	forgetting "plimsoll/lab/forgetful"
 )
@@ -23,6 +24,13 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "layer" {
 		if err := forgetting.Run(os.Args[2:]); err != nil {
+			println(err.Error())
+			os.Exit(1)
+		}
+		return
+	}
+	if len(os.Args) > 1 && os.Args[1] == "machine" {
+		if err := uml.Run(os.Args[2:]); err != nil {
 			println(err.Error())
 			os.Exit(1)
 		}

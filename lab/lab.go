@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"plimsoll/engine"
+	"plimsoll/hint"
 	"plimsoll/infra"
 	"plimsoll/internal/document"
 )
@@ -32,6 +33,7 @@ type Deps struct {
 	Now       func() time.Time // nil: time.Now
 	Patience  time.Duration    // how long a server may take to serve, or to stop; 0: 10 minutes
 	Layer     []string         // program on the machine and first arguments that run forgetful.Run; for forgetful clusters
+	Monitor   []string         // program on the machine and first arguments that run uml.Run; for clusters on machines of their own
 }
 
 // Spec is a cluster to be made.
@@ -49,6 +51,8 @@ type Spec struct {
 	// Forgetful lays a layer over the data of every node that can forget what was not synced, for Cluster.PowerFail. It
 	// takes time at every write.
 	Forgetful bool
+	// Machines gives every node a machine with a kernel of its own; nil: servers are processes of this one.
+	Machines *Machines
 }
 
 // ErrNoCluster says that there is no cluster of that name.
@@ -106,9 +110,9 @@ func (d Deps) launcher(product string) (engine.Launcher, error) {
 	names := slices.Sorted(maps.Keys(known))
 	err := InputError{fmt.Errorf("a lab cannot run %q", product)}
 	if near := document.Nearest(product, names); near != "" {
-		return nil, infra.Advise(err, "did you mean "+near+"?")
+		return nil, hint.With(err, "did you mean "+near+"?")
 	}
-	return nil, infra.Advise(err, "it can run "+strings.Join(names, ", "))
+	return nil, hint.With(err, "it can run "+strings.Join(names, ", "))
 }
 
 func (s Spec) withDefaults() (Spec, error) {
@@ -125,13 +129,22 @@ func (s Spec) withDefaults() (Spec, error) {
 		return s, InputError{fmt.Errorf("port %d, expected 1 to 65535", s.Port)}
 	case s.Memory < 0:
 		return s, InputError{fmt.Errorf("%d bytes of memory for a node", s.Memory)}
+	case s.Machines != nil && s.Forgetful:
+		return s, hint.With(InputError{errors.New("a forgetful cluster on machines of its own")}, "kill a machine: that forgets what was not synced")
+	}
+	if s.Machines != nil {
+		machines, err := s.Machines.withDefaults()
+		if err != nil {
+			return s, InputError{err}
+		}
+		s.Machines = &machines
 	}
 	return s, nil
 }
 
 func checkName(name string) error {
 	if !validName.MatchString(name) {
-		return infra.Advise(InputError{fmt.Errorf("cluster name %q", name)}, "lower-case letters, digits and hyphens, at most 40")
+		return hint.With(InputError{fmt.Errorf("cluster name %q", name)}, "lower-case letters, digits and hyphens, at most 40")
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plimsoll/engine"
+	"plimsoll/hint"
 	"plimsoll/infra"
 	"plimsoll/lab/forgetful"
 )
@@ -38,14 +39,14 @@ func (d Deps) checkLayer(ctx context.Context) error {
 	}
 	const otherwise = "; without it only the kill of a process can be tested: lab/kill"
 	if _, err := run("test", "-c", "/dev/fuse"); err != nil {
-		return infra.Advise(fmt.Errorf("%s, and there is no /dev/fuse here", what), "load the kernel's module: modprobe fuse"+otherwise)
+		return hint.With(fmt.Errorf("%s, and there is no /dev/fuse here", what), "load the kernel's module: modprobe fuse"+otherwise)
 	}
 	user, err := run("id", "-u")
 	if err != nil {
 		return fmt.Errorf("ask who runs the lab: %w", err)
 	}
 	if _, err := run("fusermount3", "--version"); err != nil && user != "0" {
-		return infra.Advise(fmt.Errorf("%s, and fusermount3 is not here to mount it", what), "apt-get install fuse3"+otherwise)
+		return hint.With(fmt.Errorf("%s, and fusermount3 is not here to mount it", what), "apt-get install fuse3"+otherwise)
 	}
 	return nil
 }

@@ -30,7 +30,8 @@ type NodeStatus struct {
 	Address string `json:"address,omitempty"` // host:port
 	State   State  `json:"state"`             // running or stopped
 	PID     int    `json:"pid,omitempty"`
-	Role    string `json:"role,omitempty"` // primary, replica, read only or writable, as the server says; empty when it does not, or all are alike
+	Machine State  `json:"machine,omitempty"` // running or stopped; empty when it has none of its own
+	Role    string `json:"role,omitempty"`    // primary, replica, read only or writable, as the server says; empty when it does not, or all are alike
 }
 
 // List returns every cluster in the state folder, and every one of which there is only a process left, by name.
@@ -92,6 +93,9 @@ func (d Deps) status(ctx context.Context, name string, running map[string]infra.
 			status.State, status.PID = Running, p.ID()
 		}
 		s.Nodes = append(s.Nodes, status)
+	}
+	if r.Machines != nil {
+		d.machineStates(ctx, r, s.Nodes)
 	}
 	d.roles(ctx, r, s.Nodes)
 	return s

@@ -18,7 +18,10 @@ func Look(ctx context.Context, name string, deps Deps) (*Cluster, error) {
 	<-c.turn
 	close(c.turn) // no operation begins
 	for _, m := range c.members {
-		found, err := d.Machine.Find(ctx, m.Dir)
+		if err := c.reach(ctx, m); err != nil {
+			return nil, err
+		}
+		found, err := c.processes(ctx, m)
 		if err != nil {
 			return nil, err
 		}

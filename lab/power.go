@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"plimsoll/hint"
 	"plimsoll/infra"
 	"plimsoll/lab/forgetful"
 )
@@ -14,7 +15,7 @@ import (
 func (c *Cluster) PowerFail(ctx context.Context, nodes ...string) (forgetful.Forgotten, error) {
 	var all forgetful.Forgotten
 	if !c.record.Forgetful {
-		return all, infra.Advise(fmt.Errorf("cluster %s keeps what was written and not synced: its power cannot fail", c.Name()),
+		return all, hint.With(fmt.Errorf("cluster %s keeps what was written and not synced: its power cannot fail", c.Name()),
 			"make it so that it can: cluster: {forgetful: true}")
 	}
 	err := c.each(ctx, nodes, func(ctx context.Context, m *member) error {

@@ -31,7 +31,8 @@ type record struct {
 	Kept     []nodeRecord        `json:"kept,omitempty"` // nodes of whose data there is a copy, as they were
 	Complete bool                `json:"complete"`       // Up came to its end
 
-	Forgetful bool `json:"forgetful,omitempty"` // nodes run on a layer that forgets
+	Forgetful bool      `json:"forgetful,omitempty"` // nodes run on a layer that forgets
+	Machines  *Machines `json:"machines,omitempty"`  // every node has one
 }
 
 type nodeRecord struct {
@@ -51,12 +52,19 @@ func (r nodeRecord) name() string { return "n" + strconv.Itoa(r.Number) }
 // node is a node as its launcher sees it.
 func (r *record) node(i int, folder string, password engine.Secret) engine.Node {
 	n := r.Nodes[i]
-	return engine.Node{
+	node := engine.Node{
 		Cluster: r.Name, Size: len(r.Nodes), Seeds: r.seeds(i),
 		Name: n.name(), Number: n.Number, Address: n.Address, Port: r.Port, Dir: path.Join(folder, n.name()),
 		Dist: r.Dist, Config: n.settings(), Memory: r.Memory, Alone: r.Separate,
 		Password: password,
 	}
+	if r.Machines != nil {
+		node.Dir, node.Confined = dataMount, true
+		if node.Memory == 0 {
+			node.Memory = r.Machines.Memory - r.Machines.Memory/8 - 96<<20 // what the kernel and we take
+		}
+	}
+	return node
 }
 
 // seeds are the addresses of up to three nodes that were there before this one; of the first, its own.

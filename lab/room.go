@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"plimsoll/engine"
-	"plimsoll/infra"
+	"plimsoll/hint"
 )
 
 // checkRoom refuses nodes for which there is too little memory or disk, with the sums.
@@ -24,15 +24,15 @@ func (d Deps) checkRoom(ctx context.Context, launcher engine.Launcher, nodes []e
 		return err
 	}
 	if memory > space.MemoryFree {
-		hint := "use fewer nodes"
+		advice := "use fewer nodes"
 		if setting != "" {
-			hint += ", or lower " + setting
+			advice += ", or lower " + setting
 		}
-		return infra.Advise(fmt.Errorf("too little memory: %s would need %s, and %s is free",
-			count(len(nodes)), size(memory), size(space.MemoryFree)), hint)
+		return hint.With(fmt.Errorf("too little memory: %s would need %s, and %s is free",
+			count(len(nodes)), size(memory), size(space.MemoryFree)), advice)
 	}
 	if disk > space.DiskFree {
-		return infra.Advise(fmt.Errorf("too little disk: %s would need %s to begin with, and %s is free in %s",
+		return hint.With(fmt.Errorf("too little disk: %s would need %s to begin with, and %s is free in %s",
 			count(len(nodes)), size(disk), size(space.DiskFree), d.Home), "free some, or set PLIMSOLL_HOME")
 	}
 	return nil

@@ -28,6 +28,8 @@ func (c *Cluster) Snapshot(ctx context.Context, from, to string) (frozen time.Du
 		source, m := members[0], members[1]
 		cloner, ok := c.launcher.(engine.Cloner)
 		switch {
+		case c.record.Machines != nil:
+			return errors.New("data is not copied from machine to machine")
 		case !ok:
 			return fmt.Errorf("%s: its servers cannot begin with a copy of another's data", m.Name)
 		case source == m:
@@ -61,16 +63,16 @@ func (c *Cluster) Revert(ctx context.Context, node string) error {
 		if c.stateOf(m) != Stopped {
 			return fmt.Errorf("%s runs: its data cannot be replaced", m.Name)
 		}
-		files, err := c.deps.Machine.List(ctx, aside(m))
+		files, err := c.on(m).List(ctx, aside(m))
 		if err != nil {
 			return fmt.Errorf("%s: look for its own data: %w", m.Name, err)
 		}
 		if len(files) > 0 { // else a Revert was cut off after its last step but one
-			if err := c.deps.Machine.CopyTree(ctx, aside(m), m.Data()); err != nil {
+			if err := c.on(m).CopyTree(ctx, aside(m), m.Data()); err != nil {
 				return fmt.Errorf("%s: bring its own data back: %w", m.Name, err)
 			}
 		}
-		if err := c.deps.Machine.Remove(ctx, aside(m)); err != nil {
+		if err := c.on(m).Remove(ctx, aside(m)); err != nil {
 			return fmt.Errorf("%s: %w", m.Name, err)
 		}
 		return c.noteCopy(ctx, m, nil)
@@ -80,7 +82,7 @@ func (c *Cluster) Revert(ctx context.Context, node string) error {
 // setAside keeps what a node has, once: what is in its place afterwards may be half a copy.
 func (c *Cluster) setAside(ctx context.Context, m *member, from string) error {
 	if c.copyOf(m) == nil {
-		if err := c.deps.Machine.CopyTree(ctx, m.Data(), aside(m)); err != nil {
+		if err := c.on(m).CopyTree(ctx, m.Data(), aside(m)); err != nil {
 			return fmt.Errorf("%s: set its data aside: %w", m.Name, err)
 		}
 	}

@@ -132,7 +132,7 @@ func deps(t *testing.T, l engine.Launcher) lab.Deps {
 func depsAt(dir string, m infra.Machine, l engine.Launcher) lab.Deps {
 	return lab.Deps{
 		Machine: m, Launchers: []engine.Launcher{l}, Home: filepath.Join(dir, "home"), Cache: filepath.Join(dir, "cache"),
-		Patience: 2 * time.Minute, Layer: []string{os.Args[0], "layer"},
+		Patience: 2 * time.Minute, Layer: []string{os.Args[0], "layer"}, Monitor: []string{os.Args[0], "machine"},
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"plimsoll/engine"
-	"plimsoll/infra"
+	"plimsoll/hint"
 )
 
 // Up makes a cluster and returns when all of it serves. On an error nothing of it is left.
@@ -45,7 +45,7 @@ func (d Deps) make(ctx context.Context, spec Spec, launcher engine.Launcher, unl
 		return nil, err
 	}
 	if left.any() {
-		return nil, infra.Advise(fmt.Errorf("cluster %s is there already", spec.Name), "plimsoll lab down "+spec.Name)
+		return nil, hint.With(fmt.Errorf("cluster %s is there already", spec.Name), "plimsoll lab down "+spec.Name)
 	}
 	dist, err := d.distribution(ctx, spec.Product, spec.Version)
 	if err != nil {
@@ -57,7 +57,7 @@ func (d Deps) make(ctx context.Context, spec Spec, launcher engine.Launcher, unl
 	}
 	r := &record{
 		Name: spec.Name, Made: d.Now(), Dist: dist, Network: at.network.String(), Port: at.port, Memory: spec.Memory,
-		Separate: spec.Separate, Forgetful: spec.Forgetful,
+		Separate: spec.Separate, Forgetful: spec.Forgetful, Machines: spec.Machines,
 	}
 	for n := 1; n <= spec.Nodes; n++ {
 		r.Nodes = append(r.Nodes, nodeRecord{Number: n, Address: at.address(n).String(), Config: maps.Clone(spec.Config)})
@@ -81,6 +81,11 @@ func (d Deps) found(ctx context.Context, r *record, launcher engine.Launcher) (e
 	}
 	if r.Forgetful {
 		if err := d.checkLayer(ctx); err != nil {
+			return "", err
+		}
+	}
+	if r.Machines != nil {
+		if err := d.checkMachines(ctx, len(r.Nodes), r.Machines); err != nil {
 			return "", err
 		}
 	}
@@ -112,8 +117,11 @@ func (c *Cluster) build(ctx context.Context) error {
 // furnish makes a node's folder with all that it needs to be started: a copy of the data of a node that does not run,
 // where a copy can be a node of its own; otherwise, and for the first, an empty data set.
 func (c *Cluster) furnish(ctx context.Context, m, from *member) error {
+	if err := c.equip(ctx, m); err != nil {
+		return fmt.Errorf("%s: %w", m.Name, err)
+	}
 	for _, folder := range []string{m.Dir, m.Run(), m.Temp()} {
-		if err := c.deps.Machine.MakeDir(ctx, folder); err != nil {
+		if err := c.on(m).MakeDir(ctx, folder); err != nil {
 			return fmt.Errorf("%s: make its folder: %w", m.Name, err)
 		}
 	}
@@ -121,12 +129,12 @@ func (c *Cluster) furnish(ctx context.Context, m, from *member) error {
 		return err
 	}
 	var err error
-	if cloner, ok := c.launcher.(engine.Cloner); ok && m != from {
+	if cloner, ok := c.launcher.(engine.Cloner); ok && m != from && c.record.Machines == nil {
 		c.deps.say("%s: copy %s", m.Name, from.Name)
 		err = cloner.Clone(ctx, c.deps.Machine, from.Node, m.Node)
 	} else {
 		c.deps.say("%s: make its data folder", m.Name)
-		err = c.launcher.Init(ctx, c.deps.Machine, m.Node)
+		err = c.launcher.Init(ctx, c.on(m), m.Node)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.Name, err)

@@ -29,12 +29,12 @@ func (c *Cluster) watch(ctx context.Context, m *member, p infra.Process) {
 	c.mu.Unlock()
 	c.watchers.Go(func() {
 		defer cancel()
-		if p.Wait(ctx) != nil {
+		if err := p.Wait(ctx); err != nil && (ctx.Err() != nil || !c.vanished(ctx, m)) {
 			return // forgotten
 		}
 		at := c.deps.Now()
 		if c.lose(m, p) {
-			c.report(context.WithoutCancel(ctx), node, at)
+			c.report(context.WithoutCancel(ctx), c.on(m), node, at)
 		}
 	})
 }
@@ -62,9 +62,9 @@ func (c *Cluster) lose(m *member, p infra.Process) bool {
 	return !m.ending
 }
 
-func (c *Cluster) report(ctx context.Context, n engine.Node, at time.Time) {
-	d := Death{Node: n.Name, At: at, Cause: c.launcher.Diagnose(ctx, c.deps.Machine, n)}
-	if tail, err := infra.Tail(ctx, c.deps.Machine, n.Log(), 4<<10); err == nil {
+func (c *Cluster) report(ctx context.Context, on infra.Machine, n engine.Node, at time.Time) {
+	d := Death{Node: n.Name, At: at, Cause: c.launcher.Diagnose(ctx, on, n)}
+	if tail, err := infra.Tail(ctx, on, n.Log(), 4<<10); err == nil {
 		d.Log = strings.Split(strings.TrimRight(string(tail), "\n"), "\n")
 	}
 	select {

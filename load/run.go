@@ -27,7 +27,7 @@ func Run(ctx context.Context, spec Spec, connect Connect, each func(Second)) (Su
 		return Summary{}, err
 	}
 	spec = spec.withDefaults()
-	ballast()
+	defer processCollector.holdBack()()
 	r := &run{
 		spec:     spec,
 		recorder: newRecorder(spec.Operations, spec.Schedule != nil),

@@ -20,6 +20,9 @@ import (
 type Loader struct {
 	Machine infra.Machine
 	Program string // Plimsoll's own, on that machine
+	// Place puts Plimsoll on the machine, where it is not installed, and returns where; nil: it is at Program.
+	Place func(ctx context.Context) (string, error)
+	Close func() error // when the load is over; may be nil
 }
 
 // Job is what all loaders issue together.

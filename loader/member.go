@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"plimsoll/hint"
 	"plimsoll/infra"
 )
 
@@ -49,12 +50,19 @@ func start(ctx context.Context, l Loader, index int, mark string, now func() tim
 	if !ok {
 		return nil, fmt.Errorf("%s: commands on this machine cannot be talked to", m.name)
 	}
+	program := l.Program
+	if l.Place != nil {
+		var err error
+		if program, err = l.Place(ctx); err != nil {
+			return nil, fmt.Errorf("put Plimsoll on the machine of %s: %w", m.name, err)
+		}
+	}
 	ctx, m.kill = context.WithCancel(context.WithoutCancel(ctx)) // the end is orderly
-	channel, err := host.Talk(ctx, infra.Command{Path: l.Program, Args: []string{"load", "serve"}, Mark: mark})
+	channel, err := host.Talk(ctx, infra.Command{Path: program, Args: []string{"load", "serve"}, Mark: mark})
 	if err != nil {
 		m.kill()
 		if errors.Is(err, infra.ErrNoProgram) {
-			err = infra.Advise(err, "a loader's machine needs plimsoll itself, of the same version, on its PATH")
+			err = hint.With(err, "a loader's machine needs plimsoll itself, of the same version, on its PATH")
 		}
 		return nil, fmt.Errorf("start %s: %w", m.name, err)
 	}

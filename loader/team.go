@@ -49,6 +49,7 @@ func (t Team) Run(ctx context.Context, spec load.Spec, each func(load.Second)) (
 		spec: spec, started: time.Now(), news: make(chan heard, 16*len(loaders)),
 		end: load.Summary{Examples: map[string]string{}},
 	}
+	defer closeAll(loaders)
 	defer w.dismiss()
 	if err := w.assemble(ctx, t, loaders); err != nil {
 		return load.Summary{}, err
@@ -58,6 +59,15 @@ func (t Team) Run(ctx context.Context, spec load.Spec, each func(load.Second)) (
 	}
 	w.begin()
 	return w.drive(ctx, each), nil
+}
+
+// closeAll closes the lines to the loaders' machines. What was measured is here: how they end makes no difference to it.
+func closeAll(loaders []Loader) {
+	for _, l := range loaders {
+		if l.Close != nil {
+			_ = l.Close()
+		}
+	}
 }
 
 // work is a load under way.

@@ -5,11 +5,12 @@ import (
 	"slices"
 	"time"
 
+	"plimsoll/result"
+
 	"plimsoll/report/chart"
 	"plimsoll/report/quantity"
 	"plimsoll/series"
 	"plimsoll/series/foreign"
-	"plimsoll/trial"
 )
 
 // MaxBeside is how many foreign series can be told apart beside a trial's own.
@@ -49,12 +50,12 @@ type BesidePhase struct {
 	P999       float64   `json:"p999_ms"`
 	Max        float64   `json:"max_ms"`
 
-	phase *trial.Phase
+	phase *result.Phase
 	exact bool // the percentiles are of the phase's own times, not only of its seconds'
 }
 
 // LaidBeside are the figures of foreign series for each phase of a result.
-func LaidBeside(r *trial.Result, beside ...foreign.Recording) []Beside {
+func LaidBeside(r *result.Result, beside ...foreign.Recording) []Beside {
 	all := []Beside{}
 	for _, rec := range beside {
 		all = append(all, newBeside(rec, runs(r)))
@@ -63,7 +64,7 @@ func LaidBeside(r *trial.Result, beside ...foreign.Recording) []Beside {
 }
 
 // Span is when a result's load began and ended.
-func Span(r *trial.Result) (from, to time.Time) {
+func Span(r *result.Result) (from, to time.Time) {
 	for _, u := range runs(r) {
 		if from.IsZero() || u.Start.Before(from) {
 			from = u.Start
@@ -100,7 +101,7 @@ func newBeside(rec foreign.Recording, all []*run) Beside {
 }
 
 // newBesidePhase counts the intervals whose middle lies in the phase.
-func newBesidePhase(rec foreign.Recording, p *trial.Phase) BesidePhase {
+func newBesidePhase(rec foreign.Recording, p *result.Phase) BesidePhase {
 	b := BesidePhase{Name: p.Name, Of: p.Of, Cell: p.Cell, Round: p.Round, From: p.From, To: p.To, phase: p, exact: true}
 	times := series.NewHistogram()
 	var done int64
@@ -196,7 +197,7 @@ type besides struct {
 	figures    []Beside
 }
 
-func newBesides(r *trial.Result, recordings []foreign.Recording) besides {
+func newBesides(r *result.Result, recordings []foreign.Recording) besides {
 	return besides{recordings, LaidBeside(r, recordings...)}
 }
 

@@ -10,15 +10,16 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/result"
+
 	"plimsoll/report/reporttest"
 	"plimsoll/series"
 	"plimsoll/series/foreign"
-	"plimsoll/trial"
 )
 
 // besideSample is what another tool might have measured beside the sample of a timeline: from the middle of the baseline on, at a
 // fifth of the trial's rate, stopped while its server was, and not told of how long its requests had waited.
-func besideSample(r *trial.Result) []foreign.Recording {
+func besideSample(r *result.Result) []foreign.Recording {
 	from := r.Verdict.Phases[1].From.Add(30 * time.Second).Truncate(time.Second)
 	k6 := foreign.Recording{Name: "k6", Offset: 1500 * time.Millisecond, About: foreign.About{
 		Tool: "k6", Source: "run.csv.gz", Basis: foreign.Service, Notes: []string{"k6 dropped 40 iterations: it did not keep the rate that it was asked for"},

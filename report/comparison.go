@@ -8,8 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"plimsoll/result"
+
 	"plimsoll/analyze"
-	"plimsoll/trial"
 )
 
 // comparison is the cells of a trial as a grid: what is compared by the levels of one factor.
@@ -29,11 +30,11 @@ type contender struct {
 	Name    string
 	Ink     int
 	Control bool
-	Cells   []*trial.Cell // one per level; nil where nothing was asked for
+	Cells   []*result.Cell // one per level; nil where nothing was asked for
 }
 
 // newComparison arranges cells; ok is false when there is nothing to compare.
-func newComparison(cells []trial.Cell) (c comparison, ok bool) {
+func newComparison(cells []result.Cell) (c comparison, ok bool) {
 	if len(cells) < 2 {
 		return c, false
 	}
@@ -44,7 +45,7 @@ func newComparison(cells []trial.Cell) (c comparison, ok bool) {
 		row := slices.IndexFunc(c.Contenders, func(x contender) bool { return x.Name == name })
 		if row < 0 {
 			row = len(c.Contenders)
-			c.Contenders = append(c.Contenders, contender{Name: name, Control: cell.Control, Cells: make([]*trial.Cell, len(c.Levels))})
+			c.Contenders = append(c.Contenders, contender{Name: name, Control: cell.Control, Cells: make([]*result.Cell, len(c.Levels))})
 		}
 		column := slices.IndexFunc(c.Levels, func(l level) bool { return l.Text == cell.Factors[c.Factor] })
 		c.Contenders[row].Cells[column] = cell
@@ -54,7 +55,7 @@ func newComparison(cells []trial.Cell) (c comparison, ok bool) {
 }
 
 // chooseFactor takes the factor with the most levels among those whose levels are all numbers.
-func (c *comparison) chooseFactor(cells []trial.Cell) {
+func (c *comparison) chooseFactor(cells []result.Cell) {
 	c.Levels = []level{{}}
 	factors := map[string][]level{}
 	for _, cell := range cells {
@@ -92,7 +93,7 @@ func parseLevel(text string) (float64, bool) {
 	return v * factor, err == nil
 }
 
-func (c *comparison) rowName(cell *trial.Cell) string {
+func (c *comparison) rowName(cell *result.Cell) string {
 	var parts []string
 	if cell.Variant != "" {
 		parts = append(parts, cell.Variant)

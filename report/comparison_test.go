@@ -6,15 +6,16 @@ import (
 	"slices"
 	"testing"
 
+	"plimsoll/result"
+
 	"plimsoll/analyze"
-	"plimsoll/trial"
 )
 
 // grid makes the cells of factors and variants; the throughput of cell i is 100+i.
-func grid(variants []string, factors map[string][]string) []trial.Cell {
-	cells := []trial.Cell{{Factors: map[string]string{}}}
+func grid(variants []string, factors map[string][]string) []result.Cell {
+	cells := []result.Cell{{Factors: map[string]string{}}}
 	for _, name := range slices.Sorted(maps.Keys(factors)) {
-		var next []trial.Cell
+		var next []result.Cell
 		for _, c := range cells {
 			for _, level := range factors[name] {
 				d := c
@@ -25,11 +26,11 @@ func grid(variants []string, factors map[string][]string) []trial.Cell {
 		}
 		cells = next
 	}
-	var out []trial.Cell
+	var out []result.Cell
 	for _, c := range cells {
 		for i, v := range variants {
 			c.Variant, c.Control = v, i == 0 && len(variants) > 1
-			c.Figures = []trial.Figure{{Metric: "throughput", Unit: "per_second", Estimate: analyze.Estimate{Value: float64(100 + len(out)), Low: 90, High: 200}}}
+			c.Figures = []result.Figure{{Metric: "throughput", Unit: "per_second", Estimate: analyze.Estimate{Value: float64(100 + len(out)), Low: 90, High: 200}}}
 			out = append(out, c)
 		}
 	}
@@ -49,7 +50,7 @@ func names(c comparison) (rows, columns []string) {
 func TestComparisonArrangesCells(t *testing.T) {
 	for _, c := range []struct {
 		what          string
-		cells         []trial.Cell
+		cells         []result.Cell
 		factor        string
 		rows, columns []string
 	}{

@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"math"
 
+	"plimsoll/result"
+
 	"plimsoll/report/chart"
 	"plimsoll/report/quantity"
-	"plimsoll/trial"
 )
 
 // Percentiles of the response time that are shown.
@@ -125,7 +126,7 @@ func (c comparison) curve(metric string) chart.Chart {
 	return out
 }
 
-func appendEstimate(l *chart.Line, y *chart.Axis, cell *trial.Cell, metric string) {
+func appendEstimate(l *chart.Line, y *chart.Axis, cell *result.Cell, metric string) {
 	value, low, high := math.NaN(), math.NaN(), math.NaN()
 	if cell != nil {
 		if f, ok := find(cell.Figures, metric, ""); ok {

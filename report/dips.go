@@ -8,20 +8,21 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/result"
+
 	"plimsoll/report/quantity"
-	"plimsoll/trial"
 )
 
 // mostDips is how many of a disturbance's dips a sentence each is given to: the deepest. The table has all.
 const mostDips = 4
 
 // dipRemarks date the deepest dips of a disturbance in a sentence each, in the order of time.
-func (u *run) dipRemarks(p trial.Phase) []remark {
+func (u *run) dipRemarks(p result.Phase) []remark {
 	dips := slices.Clone(p.Dips)
 	if len(dips) > mostDips {
-		slices.SortFunc(dips, func(a, b trial.Dip) int { return cmp.Compare(severity(b), severity(a)) })
+		slices.SortFunc(dips, func(a, b result.Dip) int { return cmp.Compare(severity(b), severity(a)) })
 		dips = dips[:mostDips]
-		slices.SortFunc(dips, func(a, b trial.Dip) int { return a.Onset.Compare(b.Onset) })
+		slices.SortFunc(dips, func(a, b result.Dip) int { return a.Onset.Compare(b.Onset) })
 	}
 	var all []remark
 	for _, d := range dips {
@@ -31,7 +32,7 @@ func (u *run) dipRemarks(p trial.Phase) []remark {
 }
 
 // severity is how much a dip lost, as a share of the baseline or as a factor of its response times.
-func severity(d trial.Dip) float64 {
+func severity(d result.Dip) float64 {
 	worst := 1 - d.Depth.Value
 	if rise := d.Rise.Value; rise > 1 && !math.IsInf(rise, 0) {
 		worst = max(worst, 1-1/rise)
@@ -40,7 +41,7 @@ func severity(d trial.Dip) float64 {
 }
 
 // dip says when it began, during what, how deep it was and when it was over.
-func (u *run) dip(p trial.Phase, d trial.Dip) string {
+func (u *run) dip(p result.Phase, d result.Dip) string {
 	var felt []string
 	if d.Depth.Value < 0.97 && !d.Usual {
 		felt = append(felt, "throughput "+quantity.Share.Format(d.Depth.Value))
@@ -72,7 +73,7 @@ func (u *run) dip(p trial.Phase, d trial.Dip) string {
 
 // through says what a long dip went on through, and how bad it was in the worst second of each. What was no worse than the
 // baseline is left to the table.
-func (u *run) through(d trial.Dip) string {
+func (u *run) through(d result.Dip) string {
 	var all []string
 	for _, p := range d.Pieces {
 		var felt []string
@@ -142,7 +143,7 @@ func (u *run) dipTable() table {
 }
 
 // pieceRows are what a long dip went on through, each with its worst second.
-func (u *run) pieceRows(d trial.Dip) []line {
+func (u *run) pieceRows(d result.Dip) []line {
 	var rows []line
 	for _, p := range d.Pieces {
 		depth, rise := "as before", "as before"

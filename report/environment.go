@@ -8,15 +8,16 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/result"
+
 	"plimsoll/report/quantity"
-	"plimsoll/trial"
 )
 
 // fact is a line of the environment.
 type fact struct{ Name, Value string }
 
 // facts are what a reader needs to judge or repeat the result, but for the settings.
-func facts(e trial.Environment) []fact {
+func facts(e result.Environment) []fact {
 	all := []fact{
 		{"Database", list(e.Engine, "product", "version", "origin")},
 		{"Host", list(e.Host, "cpu", "cores", "memory", "memory_bytes", "filesystem", "os", "kernel")},
@@ -67,7 +68,7 @@ func date(t time.Time) string {
 }
 
 // settingsTable lists what was written and what the server then showed, with equal lines of several cells in one.
-func settingsTable(e trial.Environment, cells []trial.Cell) table {
+func settingsTable(e result.Environment, cells []result.Cell) table {
 	t := table{Title: "Settings", Words: true, Corner: "setting", Columns: []string{"written", "shown by the server", "where"}}
 	type key struct{ node, name, wrote, shown string }
 	where := map[key][]string{}
@@ -90,7 +91,7 @@ func settingsTable(e trial.Environment, cells []trial.Cell) table {
 }
 
 // cellNames names cells as shortly as they can be: by variant, if a variant's cells are all there.
-func cellNames(names []string, cells []trial.Cell) string {
+func cellNames(names []string, cells []result.Cell) string {
 	if len(names) == 1 && names[0] == "" {
 		return ""
 	}
@@ -105,7 +106,7 @@ func cellNames(names []string, cells []trial.Cell) string {
 	rest := slices.Clone(names)
 	for _, v := range slices.Sorted(maps.Keys(variants)) {
 		of := func(name string) bool {
-			return slices.ContainsFunc(cells, func(c trial.Cell) bool { return c.Name == name && c.Variant == v })
+			return slices.ContainsFunc(cells, func(c result.Cell) bool { return c.Name == name && c.Variant == v })
 		}
 		n := 0
 		for _, name := range names {

@@ -10,15 +10,16 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/result"
+
 	"plimsoll/report/reporttest"
-	"plimsoll/trial"
 )
 
 var update = flag.Bool("update", false, "write the golden files and the schema anew")
 
 // samples are the results that every rendering is tested with.
-func samples() map[string]*trial.Result {
-	return map[string]*trial.Result{
+func samples() map[string]*result.Result {
+	return map[string]*result.Result{
 		"comparison": reporttest.Comparison(), "timeline": reporttest.Timeline(),
 		"interrupted": reporttest.Interrupted(), "settings": reporttest.Settings(), "measured": reporttest.Measured(), "cut-off": reporttest.CutOff(),
 	}
@@ -43,7 +44,7 @@ func TestGolden(t *testing.T) {
 }
 
 // fragments are the parts of the page that are words and tables; the pictures are looked at by the browser's test.
-func fragments(w io.Writer, r *trial.Result) error {
+func fragments(w io.Writer, r *result.Result) error {
 	var b bytes.Buffer
 	if err := HTML(&b, r); err != nil {
 		return err

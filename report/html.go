@@ -8,9 +8,10 @@ import (
 	"io"
 	"strings"
 
+	"plimsoll/result"
+
 	"plimsoll/analyze"
 	"plimsoll/series/foreign"
-	"plimsoll/trial"
 )
 
 //go:embed assets
@@ -20,7 +21,7 @@ var assets embed.FS
 const MaxBytes = 2_000_000
 
 // HTML writes report.html: one page that needs nothing but itself.
-func HTML(w io.Writer, r *trial.Result, beside ...foreign.Recording) error {
+func HTML(w io.Writer, r *result.Result, beside ...foreign.Recording) error {
 	t, err := pageTemplate()
 	if err != nil {
 		return err

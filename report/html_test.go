@@ -8,13 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/result"
+
 	"plimsoll/analyze"
 	"plimsoll/report/reporttest"
 	"plimsoll/series"
-	"plimsoll/trial"
 )
 
-func render(t *testing.T, r *trial.Result) string {
+func render(t *testing.T, r *result.Result) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := HTML(&b, r); err != nil {
@@ -52,7 +53,7 @@ func TestAsksFindsRequests(t *testing.T) {
 
 // huge is more than any page should have to hold: three variants through a day each, in twenty rounds of a timeline, with
 // hundreds of signals on three nodes.
-func huge() *trial.Result {
+func huge() *result.Result {
 	r := reporttest.Timeline()
 	start := r.Environment.Started
 	r.Seconds, r.Verdict.Phases, r.Verdict.Cells, r.Signals, r.Events = nil, nil, nil, nil, nil
@@ -61,19 +62,19 @@ func huge() *trial.Result {
 		for _, v := range []string{"one", "two", "three"} {
 			from := at
 			for i := range 1440 {
-				row := trial.Row{Time: at, Cell: v, Round: round, Phase: "lab/freeze", Operation: "all", Length: time.Second}
+				row := result.Row{Time: at, Cell: v, Round: round, Phase: "lab/freeze", Operation: "all", Length: time.Second}
 				row.Tally = series.Tally{Scheduled: int64(1000 + i*7919%97), Done: int64(1000 + i*7919%97)}
 				spread := time.Duration(i * 104729 % 1009)
-				row.Response = trial.Latency{P50: spread * 1001, P95: spread * 2003, P99: spread * 3001, P999: spread * 7001}
-				row.Service = trial.Latency{P50: spread * 999, P95: spread * 1999, P99: spread * 2999, P999: spread * 6999}
+				row.Response = result.Latency{P50: spread * 1001, P95: spread * 2003, P99: spread * 3001, P999: spread * 7001}
+				row.Service = result.Latency{P50: spread * 999, P95: spread * 1999, P99: spread * 2999, P999: spread * 6999}
 				r.Seconds = append(r.Seconds, row)
 				at = at.Add(time.Second)
 			}
-			r.Verdict.Phases = append(r.Verdict.Phases, trial.Phase{Name: "lab/freeze", Cell: v, Round: round, From: from, To: at, Impact: &analyze.Impact{}})
+			r.Verdict.Phases = append(r.Verdict.Phases, result.Phase{Name: "lab/freeze", Cell: v, Round: round, From: from, To: at, Impact: &analyze.Impact{}})
 		}
 	}
 	for i, v := range []string{"one", "two", "three"} {
-		r.Verdict.Cells = append(r.Verdict.Cells, trial.Cell{Name: v, Variant: v, Control: i == 0, Rounds: 20})
+		r.Verdict.Cells = append(r.Verdict.Cells, result.Cell{Name: v, Variant: v, Control: i == 0, Rounds: 20})
 	}
 	r.Environment.Ended = at
 	for s := range 300 {
@@ -95,7 +96,7 @@ func TestPageIsSmallEnoughToMail(t *testing.T) {
 	if testing.Short() {
 		t.Skip("draws a very large page")
 	}
-	for name, r := range map[string]*trial.Result{"huge": huge(), "day": day(), "comparison": reporttest.Comparison()} {
+	for name, r := range map[string]*result.Result{"huge": huge(), "day": day(), "comparison": reporttest.Comparison()} {
 		if n := len(render(t, r)); n >= MaxBytes {
 			t.Errorf("%s: %d bytes", name, n)
 		}
@@ -103,7 +104,7 @@ func TestPageIsSmallEnoughToMail(t *testing.T) {
 }
 
 // hostile is a result whose every name wants to be markup.
-func hostile() *trial.Result {
+func hostile() *result.Result {
 	const evil = `</script><img src=x onerror="window.pwned=1">'"` + "`"
 	r := reporttest.Comparison()
 	v := &r.Verdict

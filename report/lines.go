@@ -7,8 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"plimsoll/trial/progress"
+
 	"plimsoll/report/quantity"
-	"plimsoll/trial"
 )
 
 // every is how long a stage may go on before it is heard of again.
@@ -20,36 +21,36 @@ type lines struct {
 	mu   sync.Mutex
 	w    io.Writer
 	now  func() time.Time
-	seen *progress
-	said trial.Stage
+	seen *liveState
+	said progress.Stage
 	last time.Time
 }
 
 // Lines is a Screen of plain lines, for logs and terminals that can do no better.
 func Lines(w io.Writer, now func() time.Time) Screen {
-	return &lines{w: w, now: now, seen: newProgress(now())}
+	return &lines{w: w, now: now, seen: newLiveState(now())}
 }
 
-func (l *lines) Observe(u trial.Update) {
+func (l *lines) Observe(u progress.Update) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
 	l.seen.observe(u, now)
 	switch u := u.(type) {
-	case trial.Stage:
+	case progress.Stage:
 		if u.Doing != l.said.Doing || u.Cell != l.said.Cell || u.Round != l.said.Round {
 			l.said = u
 			l.say(now, l.seen.what())
 			return
 		}
 		l.tick(now)
-	case trial.Second:
+	case progress.Second:
 		l.tick(now)
-	case trial.Happened:
+	case progress.Happened:
 		if !strings.HasPrefix(u.Kind, "phase.") && !strings.HasPrefix(u.Kind, changeKind) && u.Kind != errorsKind {
 			l.line(now, eventName(u.Event)+parenthesis(details(u.Detail)))
 		}
-	case trial.Plan, trial.PhaseBegan, trial.CellDone, trial.Finished: // the stages tell
+	case progress.Plan, progress.PhaseBegan, progress.CellDone, progress.Finished: // the stages tell
 	}
 }
 

@@ -6,15 +6,15 @@ import (
 	"sync"
 	"time"
 
+	"plimsoll/trial/progress"
+
 	tea "github.com/charmbracelet/bubbletea"
 	"golang.org/x/term"
-
-	"plimsoll/trial"
 )
 
 // Screen shows a running trial until it is closed. Its methods may be called from any goroutine and return at once.
 type Screen interface {
-	trial.Observer
+	progress.Observer
 	// Say tells a person what must not be missed, for example what Ctrl-C did and what a second one would do. A full
 	// screen gives way to plain lines for it: whatever comes next finds the terminal as it was.
 	Say(message string)
@@ -38,7 +38,7 @@ func newFullScreen(in, out *os.File, now func() time.Time) (*fullScreen, error) 
 	if err != nil {
 		return nil, fmt.Errorf("prepare the terminal: %w", err)
 	}
-	l := &fullScreen{out: out, now: now, seen: newProgress(now()), restore: restore, ended: make(chan struct{})}
+	l := &fullScreen{out: out, now: now, seen: newLiveState(now()), restore: restore, ended: make(chan struct{})}
 	_, plain := os.LookupEnv("NO_COLOR")
 	l.program = tea.NewProgram(&model{full: l, palette: Terminal{Color: !plain}.palette()},
 		tea.WithOutput(out), tea.WithInput(nil), tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithFPS(10))
@@ -62,11 +62,11 @@ type fullScreen struct {
 	err     error
 
 	mu   sync.Mutex
-	seen *progress
+	seen *liveState
 	left *lines // what goes on after the screen was left; nil before
 }
 
-func (l *fullScreen) Observe(u trial.Update) {
+func (l *fullScreen) Observe(u progress.Update) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.left != nil {

@@ -9,10 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/trial/progress"
+
 	"golang.org/x/sys/unix"
 
 	"plimsoll/report/reporttest"
-	"plimsoll/trial"
 )
 
 // pseudoTerminal opens a terminal of a size; what is written to it is collected until it is closed.
@@ -111,7 +112,7 @@ func TestLiveOnATerminal(t *testing.T) {
 	if after.Lflag != before.Lflag {
 		t.Errorf("the terminal is not as it was: %#x, before %#x", after.Lflag, before.Lflag)
 	}
-	s.Observe(trial.Stage{Doing: trial.Stopping})
+	s.Observe(progress.Stage{Doing: progress.Stopping})
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +138,7 @@ func TestLiveDegradesToLines(t *testing.T) {
 		if _, ok := s.(*lines); !ok {
 			t.Errorf("TERM=%s on %s is a %T", term, out.Name(), s)
 		}
-		s.Observe(trial.Stage{Doing: trial.Starting})
+		s.Observe(progress.Stage{Doing: progress.Starting})
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}

@@ -5,15 +5,16 @@ import (
 	"io"
 	"strings"
 
+	"plimsoll/result"
+
 	"plimsoll/analyze"
 	"plimsoll/report/chart"
 	"plimsoll/report/quantity"
 	"plimsoll/series/foreign"
-	"plimsoll/trial"
 )
 
 // Markdown writes report.md, for a pull request or a wiki.
-func Markdown(w io.Writer, r *trial.Result, beside ...foreign.Recording) error {
+func Markdown(w io.Writer, r *result.Result, beside ...foreign.Recording) error {
 	m := &markdown{}
 	v := r.Verdict
 	m.linef("# %s %s: %s\n", mark(v.Verdict), answer(v), escape(name(r)))
@@ -85,7 +86,7 @@ func (m *markdown) list(items []string) {
 	}
 }
 
-func (m *markdown) claims(v trial.Verdict) {
+func (m *markdown) claims(v result.Verdict) {
 	if len(v.Claims) == 0 {
 		return
 	}

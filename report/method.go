@@ -6,12 +6,13 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/result"
+
 	"plimsoll/report/quantity"
-	"plimsoll/trial"
 )
 
 // method says how the numbers came about, in a few sentences.
-func method(r *trial.Result) []string {
+func method(r *result.Result) []string {
 	all := []string{
 		procedure(r),
 		"Response time counts from the moment an operation was due, service time from the moment it was sent. " +
@@ -23,7 +24,7 @@ func method(r *trial.Result) []string {
 }
 
 // rounds is how many rounds were measured at most.
-func rounds(r *trial.Result) int {
+func rounds(r *result.Result) int {
 	n := 0
 	for _, c := range r.Verdict.Cells {
 		n = max(n, c.Rounds)
@@ -32,7 +33,7 @@ func rounds(r *trial.Result) int {
 }
 
 // procedure tells warm-up, phases and rounds.
-func procedure(r *trial.Result) string {
+func procedure(r *result.Result) string {
 	rounds := rounds(r)
 	warm, measured := lengths(r.Verdict.Phases, "warmup"), lengths(r.Verdict.Phases, "measure")
 	var s strings.Builder
@@ -59,7 +60,7 @@ func procedure(r *trial.Result) string {
 }
 
 // intervals tells how certain the numbers are and why.
-func intervals(r *trial.Result) string {
+func intervals(r *result.Result) string {
 	s := "Intervals"
 	for _, c := range r.Verdict.Cells {
 		for _, f := range c.Figures {
@@ -76,7 +77,7 @@ func intervals(r *trial.Result) string {
 }
 
 // lengths are the distinct lengths of a phase's occurrences, to the second.
-func lengths(phases []trial.Phase, name string) []time.Duration {
+func lengths(phases []result.Phase, name string) []time.Duration {
 	var all []time.Duration
 	for _, p := range phases {
 		if p.Name == name {

@@ -5,9 +5,10 @@ import (
 	"math"
 	"strings"
 
+	"plimsoll/result"
+
 	"plimsoll/analyze"
 	"plimsoll/report/quantity"
-	"plimsoll/trial"
 )
 
 // called is how a metric of verdict.json is called in a sentence: "p99.9 response" for response_p999, "mean response" for response_mean.
@@ -48,20 +49,20 @@ func better(metric string) int {
 }
 
 // find looks for a metric of an operation; "" is all operations together, and so is the name that series.csv has for it.
-func find(figures []trial.Figure, metric, operation string) (trial.Figure, bool) {
+func find(figures []result.Figure, metric, operation string) (result.Figure, bool) {
 	for _, f := range figures {
 		if f.Metric == metric && cmp.Or(f.Operation, everything) == cmp.Or(operation, everything) {
 			return f, true
 		}
 	}
-	return trial.Figure{}, false
+	return result.Figure{}, false
 }
 
 // everything is the operation of series.csv that counts all of them.
 const everything = "all"
 
 // write is a figure's value and ± its interval in percent of it; the latter is empty where it says nothing.
-func write(f trial.Figure) (value, spread string) {
+func write(f result.Figure) (value, spread string) {
 	unit := quantity.Unit(f.Unit)
 	if unit == quantity.PerSecond {
 		unit = quantity.Plain // the table's title says so

@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"slices"
 
+	"plimsoll/result"
+
 	"plimsoll/report/quantity"
 	"plimsoll/series"
-	"plimsoll/trial"
 )
 
 // operations is what a cell's operations came to, all rounds together, warm-up left out.
@@ -16,7 +17,7 @@ type operations struct {
 }
 
 // operationsOf adds the seconds up by cell.
-func operationsOf(rows []trial.Row) map[string]*operations {
+func operationsOf(rows []result.Row) map[string]*operations {
 	cells := map[string]*operations{}
 	for i := range rows {
 		row := &rows[i]
@@ -45,7 +46,7 @@ func operationsOf(rows []trial.Row) map[string]*operations {
 var operationMetrics = []string{"throughput", "response_p50", "response_p95", "response_p99"}
 
 // operationTables has a table for every cell that tells operations apart.
-func operationTables(r *trial.Result) []table {
+func operationTables(r *result.Result) []table {
 	measured := operationsOf(r.Seconds)
 	var all []table
 	for _, c := range r.Verdict.Cells {
@@ -56,10 +57,10 @@ func operationTables(r *trial.Result) []table {
 	return all
 }
 
-func (o *operations) table(title string, figures []trial.Figure) table {
+func (o *operations) table(title string, figures []result.Figure) table {
 	t := table{Title: title, Columns: []string{"scheduled", "done", "errors", "late", "skipped"}}
 	shown := slices.DeleteFunc(slices.Clone(operationMetrics), func(m string) bool {
-		return !slices.ContainsFunc(figures, func(f trial.Figure) bool { return f.Metric == m })
+		return !slices.ContainsFunc(figures, func(f result.Figure) bool { return f.Metric == m })
 	})
 	for _, m := range shown {
 		t.Columns = append(t.Columns, called(m))

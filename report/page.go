@@ -5,14 +5,15 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/result"
+
 	"plimsoll/report/chart"
 	"plimsoll/report/quantity"
-	"plimsoll/trial"
 )
 
 // page is report.html before it is written: every number is already text, every picture already drawn once.
 type page struct {
-	Verdict trial.Verdict
+	Verdict result.Verdict
 	Name    string
 	Answer  string // the verdict's word
 	Class   string // of it, for the style sheet
@@ -100,7 +101,7 @@ type plotted struct {
 type detail struct{ timeline, signal, spark, events int }
 
 // newPage draws a result with as much detail as is asked for, shared out among its pictures.
-func newPage(r *trial.Result, beside besides, d detail) *page {
+func newPage(r *result.Result, beside besides, d detail) *page {
 	p := &page{
 		Verdict: r.Verdict, Name: name(r), Answer: answer(r.Verdict), Class: strings.ToLower(string(r.Verdict.Verdict)),
 		Meaning: meaning(r.Verdict), Reasons: reasons(r.Verdict),

@@ -6,8 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"plimsoll/result"
+
 	"plimsoll/report/quantity"
-	"plimsoll/trial"
 )
 
 // lead says in one sentence what each disturbance of a run did.
@@ -51,7 +52,7 @@ func (u *run) lead() []remark {
 }
 
 // unfelt says of a disturbance that was not felt what there was to be seen of it.
-func (u *run) unfelt(p trial.Phase) string {
+func (u *run) unfelt(p result.Phase) string {
 	depth, spread := writeEstimate(quantity.Share, p.Impact.Depth)
 	if spread != "" {
 		spread = " (" + spread + ")"
@@ -61,7 +62,7 @@ func (u *run) unfelt(p trial.Phase) string {
 	if p.Impact.Usual {
 		text += ", as the baseline's own seconds vary"
 	}
-	at := slices.IndexFunc(u.Phases, func(b trial.Phase) bool { return b.Name == "baseline" })
+	at := slices.IndexFunc(u.Phases, func(b result.Phase) bool { return b.Name == "baseline" })
 	if at < 0 {
 		return text + "."
 	}
@@ -88,7 +89,7 @@ const briefest = 3 * time.Second
 // phaseTable is a run's phases with what was measured in them and what the disturbances did.
 func (u *run) phaseTable() table {
 	t := table{Columns: []string{"from", "lasted", "throughput", "p99 response", "of baseline", "worst second", "error seconds", "lost operations", "back after"}}
-	impacts := slices.ContainsFunc(u.Phases, func(p trial.Phase) bool { return p.Impact != nil })
+	impacts := slices.ContainsFunc(u.Phases, func(p result.Phase) bool { return p.Impact != nil })
 	if !impacts {
 		t.Columns = t.Columns[:4]
 	}
@@ -116,7 +117,7 @@ func (u *run) phaseTable() table {
 	return t
 }
 
-func impactEntries(p trial.Phase) []entry {
+func impactEntries(p result.Phase) []entry {
 	i := p.Impact
 	if i == nil {
 		return make([]entry, 5)

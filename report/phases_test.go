@@ -5,8 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/result"
+
 	"plimsoll/analyze"
-	"plimsoll/trial"
 )
 
 // The sentence of a disturbance calls a fall only what is one, and of a load that arrives says what was not done.
@@ -16,7 +17,7 @@ func TestTheSentenceOfADisturbance(t *testing.T) {
 	said := func(change func(*analyze.Impact)) string {
 		i := felt
 		change(&i)
-		u := run{Phases: []trial.Phase{{Name: "cql/add-node", Impact: &i}}}
+		u := run{Phases: []result.Phase{{Name: "cql/add-node", Impact: &i}}}
 		return strings.ReplaceAll(u.lead()[0].Text, "\u202f", " ")
 	}
 	for _, c := range []struct {
@@ -38,7 +39,7 @@ func TestTheSentenceOfADisturbance(t *testing.T) {
 	if got := said(func(*analyze.Impact) {}); !strings.Contains(got, "77 % in its worst second, as the baseline's own seconds vary") {
 		t.Error(got)
 	}
-	if row := impactEntries(trial.Phase{Impact: &felt}); row[1].Value != "no fall" {
+	if row := impactEntries(result.Phase{Impact: &felt}); row[1].Value != "no fall" {
 		t.Errorf("the table: %+v", row)
 	}
 }
@@ -46,16 +47,16 @@ func TestTheSentenceOfADisturbance(t *testing.T) {
 // A dip that went on through several steps is told by each, and what was no worse than before is not told as an effect.
 func TestALongDipIsToldByItsPieces(t *testing.T) {
 	at := func(seconds int) time.Time { return time.Unix(1000+int64(seconds), 0) }
-	d := trial.Dip{
+	d := result.Dip{
 		During: "the first checks",
 		Dip:    analyze.Dip{Onset: at(42), Recovered: at(100), Took: 58 * time.Second, Usual: true, Depth: analyze.Estimate{Value: 0.9}, Rise: analyze.Estimate{Value: 2.5}},
-		Pieces: []trial.Piece{
+		Pieces: []result.Piece{
 			{During: "the first checks", From: at(42), Worst: analyze.Worst{At: at(43), Throughput: 0.9, Rise: 6.4, Usual: true}},
 			{During: "whole", From: at(46), Worst: analyze.Worst{At: at(46), Throughput: 0.9, Rise: 1.1, Usual: true, UsualTimes: true}},
 			{During: "join", From: at(47), Worst: analyze.Worst{At: at(74), Throughput: 0.2, Rise: 11.2, Errors: 3}},
 		},
 	}
-	u := run{Start: at(0), Phases: []trial.Phase{{Name: "cql/add-node", From: at(40), Dips: []trial.Dip{d}}}}
+	u := run{Start: at(0), Phases: []result.Phase{{Name: "cql/add-node", From: at(40), Dips: []result.Dip{d}}}}
 	plain := func(s string) string { return strings.ReplaceAll(s, "\u202f", " ") }
 	want := "from 0:42 on, 2.0 s into it and during the first checks: p99 2.5× of the baseline; back after 58 s." +
 		" The worst seconds of what it went through: the first checks p99 6.4× at 0:43; join throughput 20 % and p99 11.2× and 3 errors at 1:14."

@@ -6,23 +6,25 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/result"
+	"plimsoll/trial/progress"
+
 	"plimsoll/report/quantity"
 	"plimsoll/series"
-	"plimsoll/trial"
 )
 
-// progress is what is known of a running trial: the updates so far, boiled down to what a screen shows. It keeps an hour
+// liveState is what is known of a running trial: the updates so far, boiled down to what a screen shows. It keeps an hour
 // of seconds, so that a trial may run for days.
-type progress struct {
+type liveState struct {
 	began  time.Time
-	plan   trial.Plan
+	plan   progress.Plan
 	planAt time.Time
-	stage  trial.Stage
+	stage  progress.Stage
 	length time.Duration // of the phase under way; 0: open
 	run    run           // under way
-	done   map[string]trial.Cell
+	done   map[string]result.Cell
 	recent []series.Event // the last few
-	answer *trial.Verdict
+	answer *result.Verdict
 	most   float64 // share that was said: it is never taken back
 }
 
@@ -31,22 +33,22 @@ const (
 	keptEvents  = 20
 )
 
-func newProgress(now time.Time) *progress {
-	return &progress{began: now, done: map[string]trial.Cell{}}
+func newLiveState(now time.Time) *liveState {
+	return &liveState{began: now, done: map[string]result.Cell{}}
 }
 
 // observe takes an update in.
-func (p *progress) observe(u trial.Update, now time.Time) {
+func (p *liveState) observe(u progress.Update, now time.Time) {
 	switch u := u.(type) {
-	case trial.Plan:
+	case progress.Plan:
 		p.plan, p.planAt = u, now
-	case trial.Stage:
+	case progress.Stage:
 		p.stage = u
-	case trial.Second:
+	case progress.Second:
 		p.second(u.Row)
-	case trial.PhaseBegan:
+	case progress.PhaseBegan:
 		p.phase(u, now)
-	case trial.Happened:
+	case progress.Happened:
 		if strings.HasPrefix(u.Kind, "phase.") {
 			return
 		}
@@ -55,14 +57,14 @@ func (p *progress) observe(u trial.Update, now time.Time) {
 		}
 		p.recent = append(p.recent, u.Event)
 		p.recent = p.recent[max(len(p.recent)-keptEvents, 0):]
-	case trial.CellDone:
+	case progress.CellDone:
 		p.done[u.Name] = u.Cell
-	case trial.Finished:
+	case progress.Finished:
 		p.answer = &u.Verdict
 	}
 }
 
-func (p *progress) second(row trial.Row) {
+func (p *liveState) second(row result.Row) {
 	p.enter(row.Cell, row.Round)
 	u := &p.run
 	if len(u.rows) >= 2*keptSeconds {
@@ -73,7 +75,7 @@ func (p *progress) second(row trial.Row) {
 }
 
 // phase ends the phase under way and begins the next.
-func (p *progress) phase(b trial.PhaseBegan, now time.Time) {
+func (p *liveState) phase(b progress.PhaseBegan, now time.Time) {
 	p.enter(b.Cell, b.Round)
 	if b.From.IsZero() {
 		b.From = now
@@ -87,14 +89,14 @@ func (p *progress) phase(b trial.PhaseBegan, now time.Time) {
 }
 
 // enter begins anew when another cell or round is under way.
-func (p *progress) enter(cell string, round int) {
+func (p *liveState) enter(cell string, round int) {
 	if p.run.Cell != cell || p.run.Round != round {
 		p.run = run{Cell: cell, Round: round}
 	}
 }
 
 // window is the run under way as a picture needs it: phases clipped to the seconds that are kept, the last one open.
-func (p *progress) window() *run {
+func (p *liveState) window() *run {
 	u := p.run
 	u.Phases = nil
 	for _, ph := range p.run.Phases {
@@ -113,7 +115,7 @@ func (p *progress) window() *run {
 }
 
 // left is how long the trial will still take; ok is false when that is not known, or no longer: it takes longer than it should.
-func (p *progress) left(now time.Time) (d time.Duration, ok bool) {
+func (p *liveState) left(now time.Time) (d time.Duration, ok bool) {
 	d = p.plan.Left - now.Sub(p.planAt)
 	return d, d > 0 && p.answer == nil
 }
@@ -122,7 +124,7 @@ func (p *progress) left(now time.Time) (d time.Duration, ok bool) {
 const nearlyDone = 0.99
 
 // share is how much of the trial is done, 0 to 1.
-func (p *progress) share(now time.Time) float64 {
+func (p *liveState) share(now time.Time) float64 {
 	if p.answer != nil {
 		return 1
 	}
@@ -136,7 +138,7 @@ func (p *progress) share(now time.Time) float64 {
 }
 
 // what says in a line what the trial is busy with.
-func (p *progress) what() string {
+func (p *liveState) what() string {
 	if p.answer != nil {
 		return "finished"
 	}
@@ -157,12 +159,12 @@ func (p *progress) what() string {
 }
 
 // how says how far that is: a share, or the time of the phase.
-func (p *progress) how(now time.Time) string {
+func (p *liveState) how(now time.Time) string {
 	if p.stage.Share > 0 {
 		return quantity.Share.Format(p.stage.Share)
 	}
 	n := len(p.run.Phases)
-	if n == 0 || p.run.Cell != p.stage.Cell || p.length <= 0 || p.stage.Doing != trial.Measuring && p.stage.Doing != trial.WarmingUp && p.stage.Doing != trial.Disturbing {
+	if n == 0 || p.run.Cell != p.stage.Cell || p.length <= 0 || p.stage.Doing != progress.Measuring && p.stage.Doing != progress.WarmingUp && p.stage.Doing != progress.Disturbing {
 		return ""
 	}
 	spent := int(now.Sub(p.run.Phases[n-1].From) / time.Second)
@@ -170,7 +172,7 @@ func (p *progress) how(now time.Time) string {
 }
 
 // latest is the last second of load, if there was one.
-func (p *progress) latest() (*trial.Row, bool) {
+func (p *liveState) latest() (*result.Row, bool) {
 	if len(p.run.rows) == 0 {
 		return nil, false
 	}
@@ -178,7 +180,7 @@ func (p *progress) latest() (*trial.Row, bool) {
 }
 
 // reading is a second in words.
-func reading(row *trial.Row) string {
+func reading(row *result.Row) string {
 	s := quantity.Number(float64(row.Done+row.Late)/length(row)) + " op/s"
 	if row.Response.P99 > 0 {
 		s += ", p99 " + quantity.Duration(row.Response.P99)

@@ -6,31 +6,33 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"plimsoll/result"
+	"plimsoll/trial/progress"
+
 	"github.com/charmbracelet/lipgloss"
 
 	"plimsoll/analyze"
 	"plimsoll/report/reporttest"
 	"plimsoll/series"
-	"plimsoll/trial"
 )
 
 // replay tells an observer a result as if it happened now, up to but not including stop seconds of load. tick is called
 // with the time of each update before it.
-func replay(r *trial.Result, o trial.Observer, stop int, tick func(time.Time)) {
+func replay(r *result.Result, o progress.Observer, stop int, tick func(time.Time)) {
 	start := r.Environment.Started
 	tick(start)
-	cells := make([]trial.Cell, len(r.Verdict.Cells))
+	cells := make([]result.Cell, len(r.Verdict.Cells))
 	for i, c := range r.Verdict.Cells {
-		cells[i] = trial.Cell{Name: c.Name, Variant: c.Variant, Control: c.Control, Factors: c.Factors}
+		cells[i] = result.Cell{Name: c.Name, Variant: c.Variant, Control: c.Control, Factors: c.Factors}
 	}
-	o.Observe(trial.Plan{Trial: r.Verdict.Trial, Question: r.Verdict.Question, Cells: cells, Rounds: r.Verdict.Cells[0].Rounds, Left: r.Environment.Ended.Sub(start)})
-	o.Observe(trial.Stage{Doing: trial.Loading, Detail: "tpcc, 4 warehouses", Share: 0})
+	o.Observe(progress.Plan{Trial: r.Verdict.Trial, Question: r.Verdict.Question, Cells: cells, Rounds: r.Verdict.Cells[0].Rounds, Left: r.Environment.Ended.Sub(start)})
+	o.Observe(progress.Stage{Doing: progress.Loading, Detail: "tpcc, 4 warehouses", Share: 0})
 	for share := range 4 {
 		tick(start.Add(time.Duration(share) * 6 * time.Second))
-		o.Observe(trial.Stage{Doing: trial.Loading, Detail: "tpcc, 4 warehouses", Share: float64(share) / 4})
+		o.Observe(progress.Stage{Doing: progress.Loading, Detail: "tpcc, 4 warehouses", Share: float64(share) / 4})
 	}
 	events, phases := r.Events, r.Verdict.Phases
-	under := trial.Row{}
+	under := result.Row{}
 	for _, row := range r.Seconds {
 		if row.Operation != "all" {
 			continue
@@ -41,7 +43,7 @@ func replay(r *trial.Result, o trial.Observer, stop int, tick func(time.Time)) {
 		tick(row.Time)
 		for _, c := range r.Verdict.Cells {
 			if under.Cell != row.Cell && c.Name == under.Cell {
-				o.Observe(trial.CellDone{Cell: c})
+				o.Observe(progress.CellDone{Cell: c})
 			}
 		}
 		under = row
@@ -49,44 +51,44 @@ func replay(r *trial.Result, o trial.Observer, stop int, tick func(time.Time)) {
 			p := phases[0]
 			phases = phases[1:]
 			length := p.To.Sub(p.From)
-			doing := trial.Measuring
+			doing := progress.Measuring
 			switch {
 			case p.Name == "warmup":
-				doing = trial.WarmingUp
+				doing = progress.WarmingUp
 			case strings.Contains(p.Name, "/"):
-				doing, length = trial.Disturbing, 0
+				doing, length = progress.Disturbing, 0
 			}
 			p.To, p.Impact, p.Figures = time.Time{}, nil, nil
-			o.Observe(trial.PhaseBegan{Phase: p, Length: length})
-			o.Observe(trial.Stage{Doing: doing, Cell: p.Cell, Round: p.Round, Detail: p.Name, Share: -1})
+			o.Observe(progress.PhaseBegan{Phase: p, Length: length})
+			o.Observe(progress.Stage{Doing: doing, Cell: p.Cell, Round: p.Round, Detail: p.Name, Share: -1})
 		}
 		for len(events) > 0 && events[0].Time.Before(row.Time.Add(time.Second)) {
-			o.Observe(trial.Happened{Event: events[0]})
+			o.Observe(progress.Happened{Event: events[0]})
 			events = events[1:]
 		}
 		tick(row.Time.Add(time.Second))
-		o.Observe(trial.Second{Row: row})
+		o.Observe(progress.Second{Row: row})
 	}
-	o.Observe(trial.Finished{Verdict: r.Verdict})
+	o.Observe(progress.Finished{Verdict: r.Verdict})
 }
 
-// watcher is a progress that is told the time.
+// watcher is a liveState that is told the time.
 type watcher struct {
-	seen *progress
+	seen *liveState
 	now  time.Time
 }
 
-func (w *watcher) Observe(u trial.Update) { w.seen.observe(u, w.now) }
+func (w *watcher) Observe(u progress.Update) { w.seen.observe(u, w.now) }
 
-func watch(r *trial.Result, stop int) *watcher {
-	w := &watcher{seen: newProgress(r.Environment.Started)}
+func watched(r *result.Result, stop int) *watcher {
+	w := &watcher{seen: newLiveState(r.Environment.Started)}
 	replay(r, w, stop, func(at time.Time) { w.now = at })
 	return w
 }
 
 func TestProgressKnowsHowFarItIs(t *testing.T) {
 	r := reporttest.Timeline()
-	w := watch(r, 200)
+	w := watched(r, 200)
 	left, ok := w.seen.left(w.now)
 	if want := r.Environment.Ended.Sub(w.now); !ok || left != want {
 		t.Errorf("left %v, want %v", left, want)
@@ -98,15 +100,15 @@ func TestProgressKnowsHowFarItIs(t *testing.T) {
 	if got := w.seen.what(); got != "measuring: recovery" && got != "disturbing: lab/restart" {
 		t.Errorf("busy with %q", got)
 	}
-	w = watch(r, 1<<30)
+	w = watched(r, 1<<30)
 	if w.seen.share(w.now) != 1 || w.seen.what() != "finished" {
 		t.Errorf("at the end: %v, %q", w.seen.share(w.now), w.seen.what())
 	}
 }
 
 func TestProgressThatTakesLongerThanPlanned(t *testing.T) {
-	p := newProgress(time.Unix(0, 0))
-	p.observe(trial.Plan{Trial: "late", Left: time.Minute}, time.Unix(0, 0))
+	p := newLiveState(time.Unix(0, 0))
+	p.observe(progress.Plan{Trial: "late", Left: time.Minute}, time.Unix(0, 0))
 	if left, ok := p.left(time.Unix(90, 0)); ok {
 		t.Errorf("%v left after a minute and a half of one", left)
 	}
@@ -116,12 +118,12 @@ func TestProgressThatTakesLongerThanPlanned(t *testing.T) {
 }
 
 func TestProgressKeepsAnHour(t *testing.T) {
-	p := newProgress(time.Unix(0, 0))
-	p.observe(trial.PhaseBegan{Phase: trial.Phase{Name: "measure", Round: 1, From: time.Unix(0, 0)}}, time.Unix(0, 0))
+	p := newLiveState(time.Unix(0, 0))
+	p.observe(progress.PhaseBegan{Phase: result.Phase{Name: "measure", Round: 1, From: time.Unix(0, 0)}}, time.Unix(0, 0))
 	for i := range 100_000 {
 		at := time.Unix(int64(i), 0)
-		p.observe(trial.Second{Row: trial.Row{Time: at, Round: 1, Operation: "all", Length: time.Second, Tally: series.Tally{Done: 1}}}, at)
-		p.observe(trial.Happened{Event: series.Event{Time: at, Kind: "node.flap"}}, at)
+		p.observe(progress.Second{Row: result.Row{Time: at, Round: 1, Operation: "all", Length: time.Second, Tally: series.Tally{Done: 1}}}, at)
+		p.observe(progress.Happened{Event: series.Event{Time: at, Kind: "node.flap"}}, at)
 	}
 	if n := len(p.run.rows); n < keptSeconds || n > 2*keptSeconds {
 		t.Errorf("%d seconds are kept", n)
@@ -136,9 +138,9 @@ func TestProgressKeepsAnHour(t *testing.T) {
 }
 
 func TestScreenFitsEverySize(t *testing.T) {
-	for name, r := range map[string]*trial.Result{"comparison": reporttest.Comparison(), "timeline": reporttest.Timeline(), "settings": reporttest.Settings()} {
+	for name, r := range map[string]*result.Result{"comparison": reporttest.Comparison(), "timeline": reporttest.Timeline(), "settings": reporttest.Settings()} {
 		for _, stop := range []int{0, 1, 50, 150, 1 << 30} {
-			w := watch(r, stop)
+			w := watched(r, stop)
 			for _, size := range [][2]int{{130, 40}, {80, 24}, {60, 16}, {40, 10}, {20, 5}, {300, 100}, {1, 1}} {
 				got := strings.Split(screen{palette: Terminal{}.palette(), width: size[0], height: size[1]}.draw(w.seen, w.now), "\n")
 				if len(got) > size[1] {
@@ -156,7 +158,7 @@ func TestScreenFitsEverySize(t *testing.T) {
 
 func TestScreenShows(t *testing.T) {
 	r := reporttest.Comparison()
-	w := watch(r, 4*90+70)
+	w := watched(r, 4*90+70)
 	got := screen{palette: Terminal{}.palette(), width: 130, height: 40}.draw(w.seen, w.now)
 	for _, want := range []string{
 		"binlog-cost", "left", "measuring binlog row, connections=8, round 1 of 3", "of 1 min", "throughput  ", "p99 response", "warmup",
@@ -166,7 +168,7 @@ func TestScreenShows(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	w.Observe(trial.Finished{Verdict: trial.Verdict{Verdict: analyze.Fail, Claims: []analyze.Finding{{Verdict: analyze.Fail}}}})
+	w.Observe(progress.Finished{Verdict: result.Verdict{Verdict: analyze.Fail, Claims: []analyze.Finding{{Verdict: analyze.Fail}}}})
 	if got := (screen{palette: Terminal{}.palette(), width: 100, height: 30}).draw(w.seen, w.now); !strings.Contains(got, "✗ FAIL") {
 		t.Error("the verdict is not shown")
 	}
@@ -191,13 +193,13 @@ func TestLines(t *testing.T) {
 // BenchmarkScreen is what a redraw costs, twice a second on the machine that makes the load.
 func BenchmarkScreen(b *testing.B) {
 	r := reporttest.Comparison()
-	w := &watcher{seen: newProgress(r.Environment.Started)}
+	w := &watcher{seen: newLiveState(r.Environment.Started)}
 	replay(r, w, 400, func(at time.Time) { w.now = at })
 	first := w.seen.run.rows[0]
 	for i := range keptSeconds {
 		row := first
 		row.Time = row.Time.Add(time.Duration(i) * time.Second)
-		w.Observe(trial.Second{Row: row})
+		w.Observe(progress.Second{Row: row})
 	}
 	s := screen{palette: Terminal{Color: true}.palette(), width: 130, height: 40}
 	for b.Loop() {
@@ -208,10 +210,10 @@ func BenchmarkScreen(b *testing.B) {
 // A trial that turns out to take longer than was thought does not run backwards.
 func TestTheShareOfATrialNeverGoesDown(t *testing.T) {
 	began := time.Unix(1000, 0)
-	p := newProgress(began)
-	p.observe(trial.Plan{Trial: "t", Left: time.Minute}, began)
+	p := newLiveState(began)
+	p.observe(progress.Plan{Trial: "t", Left: time.Minute}, began)
 	before := p.share(began.Add(30 * time.Second))
-	p.observe(trial.Plan{Trial: "t", Left: 5 * time.Minute}, began.Add(30*time.Second))
+	p.observe(progress.Plan{Trial: "t", Left: 5 * time.Minute}, began.Add(30*time.Second))
 	if after := p.share(began.Add(31 * time.Second)); before != 0.5 || after != before {
 		t.Errorf("from %.2f to %.2f", before, after)
 	}

@@ -9,14 +9,15 @@ import (
 	"os"
 	"path/filepath"
 
+	"plimsoll/result"
+
 	"plimsoll/series/foreign"
-	"plimsoll/trial"
 )
 
 // Write puts report.html and report.md into a result's folder, with what other tools measured laid beside it. An older
 // report is replaced only by a whole new one.
-func Write(dir string, r *trial.Result, beside ...foreign.Recording) error {
-	for name, render := range map[string]func(io.Writer, *trial.Result, ...foreign.Recording) error{"report.html": HTML, "report.md": Markdown} {
+func Write(dir string, r *result.Result, beside ...foreign.Recording) error {
+	for name, render := range map[string]func(io.Writer, *result.Result, ...foreign.Recording) error{"report.html": HTML, "report.md": Markdown} {
 		var b bytes.Buffer
 		if err := render(&b, r, beside...); err != nil {
 			return err

@@ -5,9 +5,10 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/result"
+
 	"plimsoll/report/chart"
 	"plimsoll/series"
-	"plimsoll/trial"
 )
 
 // run is a stretch of unbroken load: one round of one cell.
@@ -16,13 +17,13 @@ type run struct {
 	Round  int
 	Start  time.Time
 	End    time.Time
-	rows   []trial.Row // of all operations together, in time
-	Phases []trial.Phase
+	rows   []result.Row // of all operations together, in time
+	Phases []result.Phase
 	Events []series.Event // but for the beginnings of phases
 }
 
 // runs cuts a result into its runs, in time.
-func runs(r *trial.Result) []*run {
+func runs(r *result.Result) []*run {
 	type key struct {
 		cell  string
 		round int
@@ -42,7 +43,7 @@ func runs(r *trial.Result) []*run {
 		u.rows = append(u.rows, row)
 	}
 	for _, u := range all {
-		slices.SortStableFunc(u.rows, func(a, b trial.Row) int { return a.Time.Compare(b.Time) })
+		slices.SortStableFunc(u.rows, func(a, b result.Row) int { return a.Time.Compare(b.Time) })
 		last := u.rows[len(u.rows)-1]
 		u.Start, u.End = u.rows[0].Time, last.Time.Add(max(last.Length, time.Second))
 	}
@@ -76,26 +77,26 @@ func runs(r *trial.Result) []*run {
 }
 
 // labelled are the phases as the rows name them: all there is of a trial that was cut off.
-func (u *run) labelled() []trial.Phase {
-	var all []trial.Phase
+func (u *run) labelled() []result.Phase {
+	var all []result.Phase
 	for _, row := range u.rows {
 		end := row.Time.Add(max(row.Length, time.Second))
 		if n := len(all); n > 0 && all[n-1].Name == row.Phase {
 			all[n-1].To = end
 			continue
 		}
-		all = append(all, trial.Phase{Name: row.Phase, Cell: u.Cell, Round: u.Round, From: row.Time, To: end})
+		all = append(all, result.Phase{Name: row.Phase, Cell: u.Cell, Round: u.Round, From: row.Time, To: end})
 	}
 	return all
 }
 
 // disturbed tells trials in which something is done while the load runs from those that only compare.
-func disturbed(r *trial.Result) bool {
-	return slices.ContainsFunc(r.Verdict.Phases, func(p trial.Phase) bool { return tint(p) == chart.Disturbed })
+func disturbed(r *result.Result) bool {
+	return slices.ContainsFunc(r.Verdict.Phases, func(p result.Phase) bool { return tint(p) == chart.Disturbed })
 }
 
 // tint is what a phase means. Besides the named stretches there are only the actions of a timeline.
-func tint(p trial.Phase) chart.Tint {
+func tint(p result.Phase) chart.Tint {
 	switch {
 	case p.Of != "":
 		return chart.Step

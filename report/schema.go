@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"reflect"
 
+	"plimsoll/result"
+
 	"github.com/invopop/jsonschema"
 
 	"plimsoll/analyze"
-	"plimsoll/trial"
 )
 
 //go:generate go test -run TestVerdictSchema|TestGolden|TestLines|TestVersus -update .
@@ -20,7 +21,7 @@ func VerdictSchema(source string) ([]byte, error) {
 		AllowAdditionalProperties: true, // what is added later must not break a reader of today
 		Mapper:                    answerSchema,
 	}
-	for _, pkg := range []string{"series", "analyze", "trial"} {
+	for _, pkg := range []string{"series", "analyze", "result"} {
 		if source == "" {
 			break
 		}
@@ -28,7 +29,7 @@ func VerdictSchema(source string) ([]byte, error) {
 			return nil, fmt.Errorf("read the comments of %s: %w", pkg, err)
 		}
 	}
-	s := r.Reflect(trial.Verdict{})
+	s := r.Reflect(result.Verdict{})
 	s.Title = "Plimsoll verdict"
 	nullable(s)
 	b, err := json.MarshalIndent(s, "", "  ")

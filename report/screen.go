@@ -11,7 +11,7 @@ import (
 	"plimsoll/report/quantity"
 )
 
-// screen lays a progress out in a terminal's size: what matters most gets its room first.
+// screen lays the state of a trial out in a terminal's size: what matters most gets its room first.
 type screen struct {
 	palette
 	width, height int
@@ -21,7 +21,7 @@ type screen struct {
 const mostRows = 22
 
 // draw returns exactly as many lines as fit.
-func (s screen) draw(p *progress, now time.Time) string {
+func (s screen) draw(p *liveState, now time.Time) string {
 	top := s.top(p, now)
 	bottom := s.dim.Render("Ctrl-C stops cleanly and keeps what was measured")
 	room := s.height - len(top) - 1
@@ -45,7 +45,7 @@ func (s screen) draw(p *progress, now time.Time) string {
 }
 
 // top is the trial, its question, how far it is, and what it is busy with.
-func (s screen) top(p *progress, now time.Time) []string {
+func (s screen) top(p *liveState, now time.Time) []string {
 	clock := quantity.Elapsed.Format(now.Sub(p.began).Seconds())
 	if left, ok := p.left(now); ok {
 		clock += " · about " + roughly(left) + " left"
@@ -81,7 +81,7 @@ func (s screen) bar(share float64) string {
 }
 
 // charts are throughput and p99 of the run under way: beside each other where it is wide, else above each other.
-func (s screen) charts(p *progress, room int) []string {
+func (s screen) charts(p *liveState, room int) []string {
 	if room < 5 || len(p.run.rows) < 2 {
 		return nil
 	}
@@ -141,7 +141,7 @@ func trimLegend(c chart.Chart, room int) (chart.Values, []chart.Mark) {
 }
 
 // cells is the table that fills up.
-func (s screen) cells(p *progress) []string {
+func (s screen) cells(p *liveState) []string {
 	c, ok := newComparison(p.plan.Cells)
 	if !ok {
 		return nil
@@ -176,7 +176,7 @@ func (s screen) cells(p *progress) []string {
 }
 
 // events are the last things that happened.
-func (s screen) events(p *progress, most int) []string {
+func (s screen) events(p *liveState, most int) []string {
 	var out []string
 	for _, e := range p.recent[max(len(p.recent)-most, 0):] {
 		out = append(out, s.dim.Render(fmt.Sprintf("%7s  ", quantity.Elapsed.Format(e.Time.Sub(p.began).Seconds())))+eventName(e)+s.dim.Render(parenthesis(details(e.Detail))))

@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/result"
+
 	"plimsoll/report/chart"
-	"plimsoll/trial"
 )
 
 func (p *page) compare(c comparison, all []*run, d detail) {
@@ -72,7 +73,7 @@ func (p *page) overTime(all []*run, beside besides, d detail) {
 	}
 }
 
-func (p *page) signals(r *trial.Result, all []*run, d detail) {
+func (p *page) signals(r *result.Result, all []*run, d detail) {
 	if len(r.Signals) == 0 {
 		return
 	}

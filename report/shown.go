@@ -6,19 +6,20 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/result"
+
 	"plimsoll/report/quantity"
 	"plimsoll/series"
-	"plimsoll/trial"
 )
 
 // shownTable is what the signals that expectations name did in each phase: the highest reading, and the mean. Of several rounds
 // it shows the worst.
-func shownTable(v trial.Verdict) table {
+func shownTable(v result.Verdict) table {
 	t := table{Corner: "signal", Note: "Of the signals that expectations name, the highest reading of each phase, and the mean; they are read once a second. " +
-		"A time without readings is named where it is longer than " + quantity.Duration(trial.Silence) + ": what was then is not known."}
+		"A time without readings is named where it is longer than " + quantity.Duration(result.Silence) + ": what was then is not known."}
 	type place struct{ signal, node, cell string }
 	var rows []place
-	found := map[place]map[string]trial.Shown{}
+	found := map[place]map[string]result.Shown{}
 	for _, p := range v.Phases {
 		for _, s := range p.Signals {
 			if !slices.Contains(t.Columns, p.Name) {
@@ -26,7 +27,7 @@ func shownTable(v trial.Verdict) table {
 			}
 			at := place{s.Signal, s.Node, p.Cell}
 			if found[at] == nil {
-				found[at], rows = map[string]trial.Shown{}, append(rows, at)
+				found[at], rows = map[string]result.Shown{}, append(rows, at)
 			}
 			if worse, seen := found[at][p.Name]; !seen || s.Highest > worse.Highest {
 				found[at][p.Name] = s
@@ -53,11 +54,11 @@ func shownTable(v trial.Verdict) table {
 	return t
 }
 
-func shownEntry(s trial.Shown) entry {
+func shownEntry(s result.Shown) entry {
 	_, name := series.SignalUnit(s.Signal)
 	unit := quantity.Unit(name)
 	e := entry{Value: unit.Format(s.Highest), Spread: "mean " + unit.Format(s.Mean)}
-	if s.Silent > trial.Silence {
+	if s.Silent > result.Silence {
 		e.Spread += fmt.Sprintf(", none for %s", quantity.Duration(s.Silent.Round(time.Second)))
 	}
 	return e

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"plimsoll/result"
+
 	"github.com/charmbracelet/lipgloss"
 
 	"plimsoll/analyze"
@@ -14,11 +16,10 @@ import (
 	"plimsoll/report/quantity"
 	"plimsoll/series"
 	"plimsoll/series/foreign"
-	"plimsoll/trial"
 )
 
 // Text writes a summary for a terminal: the verdict, the claims, the comparison or the phases, and the curve.
-func Text(w io.Writer, r *trial.Result, on Terminal) error {
+func Text(w io.Writer, r *result.Result, on Terminal) error {
 	t := newText(on)
 	t.verdict(r.Verdict)
 	t.claims(r.Verdict)
@@ -56,7 +57,7 @@ func Text(w io.Writer, r *trial.Result, on Terminal) error {
 }
 
 // Plot writes the curves alone: each contender's over the factor, or throughput and p99 over time.
-func Plot(w io.Writer, r *trial.Result, on Terminal, beside ...foreign.Recording) error {
+func Plot(w io.Writer, r *result.Result, on Terminal, beside ...foreign.Recording) error {
 	t, laid := newText(on), newBesides(r, beside)
 	c, compares := newComparison(r.Verdict.Cells)
 	if compares {
@@ -132,7 +133,7 @@ func (t *text) wrap(head, gap, words string) {
 	}
 }
 
-func (t *text) verdict(v trial.Verdict) {
+func (t *text) verdict(v result.Verdict) {
 	style := t.answer(v.Verdict).Bold(true)
 	t.linef("")
 	t.wrap(style.Render(sign(v.Verdict)+" "+answer(v)), "  ", meaning(v))
@@ -148,7 +149,7 @@ func (t *text) verdict(v trial.Verdict) {
 	t.linef("")
 }
 
-func (t *text) claims(v trial.Verdict) {
+func (t *text) claims(v result.Verdict) {
 	if len(v.Claims) > 0 && v.Verdict == analyze.Invalid {
 		t.wrap(" ", " ", t.dim.Render("As if the measurement had been good, which it was not:"))
 	}

@@ -5,21 +5,22 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/result"
+
 	"plimsoll/report/chart"
 	"plimsoll/report/quantity"
-	"plimsoll/trial"
 )
 
 // timeline is a run drawn over time, in buckets that are no more than can be seen.
 type timeline struct {
 	run  *run
 	grid chart.Grid
-	rows [][]trial.Row // of each bucket, all of them parts of the run's
+	rows [][]result.Row // of each bucket, all of them parts of the run's
 }
 
 func newTimeline(u *run, points int) timeline {
 	t := timeline{run: u, grid: chart.NewGrid(0, u.End.Sub(u.Start).Seconds(), points)}
-	t.rows = make([][]trial.Row, t.grid.Count)
+	t.rows = make([][]result.Row, t.grid.Count)
 	for from := 0; from < len(u.rows); {
 		i, ok := t.grid.Index(u.rows[from].Time.Sub(u.Start).Seconds())
 		to := from + 1
@@ -41,7 +42,7 @@ func newTimeline(u *run, points int) timeline {
 func (t timeline) throughput() chart.Chart {
 	c := t.frame("Throughput", chart.Axis{Unit: quantity.PerSecond, Zero: true})
 	c.Trouble = t.trouble()
-	c.Lines = []chart.Line{t.line("throughput", 1, func(row *trial.Row) float64 {
+	c.Lines = []chart.Line{t.line("throughput", 1, func(row *result.Row) float64 {
 		return float64(row.Done+row.Late) / length(row)
 	}, chart.Bucket.Mean)}
 	return c
@@ -52,8 +53,8 @@ func (t timeline) throughput() chart.Chart {
 func (t timeline) latency(percentile string, beside ...chart.Line) chart.Chart {
 	c := t.frame(percentile+" latency", chart.Axis{Unit: quantity.Milliseconds})
 	c.Lines = append([]chart.Line{
-		t.line("response", 2, func(row *trial.Row) float64 { return pick(percentile, &row.Response) }, highest),
-		t.line("service", 0, func(row *trial.Row) float64 { return pick(percentile, &row.Service) }, highest),
+		t.line("response", 2, func(row *result.Row) float64 { return pick(percentile, &row.Response) }, highest),
+		t.line("service", 0, func(row *result.Row) float64 { return pick(percentile, &row.Service) }, highest),
 	}, beside...)
 	low, high := math.Inf(1), 0.0
 	for _, l := range c.Lines {
@@ -71,7 +72,7 @@ func (t timeline) latency(percentile string, beside ...chart.Line) chart.Chart {
 func highest(b chart.Bucket) float64 { _, high := b.Range(); return high }
 
 // pick is a percentile in milliseconds, a gap where nothing ended.
-func pick(percentile string, l *trial.Latency) float64 {
+func pick(percentile string, l *result.Latency) float64 {
 	d := l.P99
 	switch percentile {
 	case "p50":
@@ -88,7 +89,7 @@ func pick(percentile string, l *trial.Latency) float64 {
 }
 
 // line reduces a value of every row to one per bucket, with the range where a bucket holds more than one second.
-func (t timeline) line(name string, ink int, value func(*trial.Row) float64, reduce func(chart.Bucket) float64) chart.Line {
+func (t timeline) line(name string, ink int, value func(*result.Row) float64, reduce func(chart.Bucket) float64) chart.Line {
 	l := chart.Line{Name: name, Ink: ink, Values: make(chart.Values, t.grid.Count)}
 	if t.coarse() {
 		l.Low, l.High = make(chart.Values, t.grid.Count), make(chart.Values, t.grid.Count)
@@ -117,7 +118,7 @@ const sliver = 0.3
 func (t timeline) coarse() bool { return t.grid.Width > 1 }
 
 // length is how long a row counted, in seconds.
-func length(row *trial.Row) float64 {
+func length(row *result.Row) float64 {
 	if row.Length <= 0 {
 		return 1
 	}
@@ -147,7 +148,7 @@ func (t timeline) trouble() chart.Values {
 	return at
 }
 
-func spans(phases []trial.Phase, start time.Time) []chart.Span {
+func spans(phases []result.Phase, start time.Time) []chart.Span {
 	all := make([]chart.Span, len(phases))
 	for i, p := range phases {
 		all[i] = chart.Span{From: p.From.Sub(start).Seconds(), To: p.To.Sub(start).Seconds(), Name: shortName(p), Tint: tint(p)}
@@ -156,7 +157,7 @@ func spans(phases []trial.Phase, start time.Time) []chart.Span {
 }
 
 // shortName is a phase's name; a step's within its phase.
-func shortName(p trial.Phase) string {
+func shortName(p result.Phase) string {
 	if p.Of == "" {
 		return p.Name
 	}

@@ -6,24 +6,25 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/result"
+
 	"plimsoll/report/chart"
 	"plimsoll/report/reporttest"
 	"plimsoll/series"
-	"plimsoll/trial"
 )
 
 // day is a run of 24 hours with one second in which nothing was done, and one whose p99 was 9 s.
-func day() *trial.Result {
+func day() *result.Result {
 	start := time.Date(2026, 5, 4, 0, 0, 0, 0, time.UTC)
-	r := &trial.Result{Environment: trial.Environment{Started: start, Ended: start.Add(24 * time.Hour)}}
+	r := &result.Result{Environment: result.Environment{Started: start, Ended: start.Add(24 * time.Hour)}}
 	for i := range 86400 {
-		row := trial.Row{Time: start.Add(time.Duration(i) * time.Second), Round: 1, Phase: "measure", Operation: "all", Length: time.Second}
+		row := result.Row{Time: start.Add(time.Duration(i) * time.Second), Round: 1, Phase: "measure", Operation: "all", Length: time.Second}
 		row.Tally = series.Tally{Scheduled: 1000, Done: 1000}
 		row.Response.P99, row.Service.P99 = 5*time.Millisecond, 4*time.Millisecond
 		switch i {
 		case 40000:
 			row.Tally = series.Tally{Scheduled: 10, Errors: 10}
-			row.Response, row.Service = trial.Latency{}, trial.Latency{}
+			row.Response, row.Service = result.Latency{}, result.Latency{}
 		case 70000:
 			row.Response.P99 = 9 * time.Second
 		}

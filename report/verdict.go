@@ -9,9 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/result"
+
 	"plimsoll/analyze"
 	"plimsoll/report/quantity"
-	"plimsoll/trial"
 )
 
 // answers are the verdicts, the best first.
@@ -33,15 +34,15 @@ func sign(a analyze.Answer) string {
 }
 
 // answer is the verdict's word; a trial that was cut off has none of its own.
-func answer(v trial.Verdict) string { return cmp.Or(string(v.Verdict), "UNJUDGED") }
+func answer(v result.Verdict) string { return cmp.Or(string(v.Verdict), "UNJUDGED") }
 
 // name is what the trial is called; one that was cut off early is known by its folder.
-func name(r *trial.Result) string {
-	return cmp.Or(r.Verdict.Trial, r.Spec.Name, filepath.Base(r.Dir))
+func name(r *result.Result) string {
+	return cmp.Or(r.Verdict.Trial, filepath.Base(r.Dir))
 }
 
 // meaning says in one sentence what a verdict amounts to.
-func meaning(v trial.Verdict) string {
+func meaning(v result.Verdict) string {
 	count := map[analyze.Answer]int{}
 	for _, c := range v.Claims {
 		count[c.Verdict]++
@@ -74,7 +75,7 @@ const fewReasons = 2
 
 // reasons are why a trial did not pass, and what to do where it was not measured well; of one that did, meaning says it all. Many that
 // are claims over again are left to the claims.
-func reasons(v trial.Verdict) []string {
+func reasons(v result.Verdict) []string {
 	if v.Verdict == analyze.Pass {
 		return nil
 	}
@@ -85,7 +86,7 @@ func reasons(v trial.Verdict) []string {
 	return append(whys(v), hints...)
 }
 
-func whys(v trial.Verdict) []string {
+func whys(v result.Verdict) []string {
 	again := func(reason string) bool {
 		return slices.ContainsFunc(v.Claims, func(c analyze.Finding) bool {
 			return reason == "not so: "+c.Expect || strings.HasPrefix(reason, "the data cannot tell: "+c.Expect+"; ")
@@ -119,7 +120,7 @@ type claim struct {
 	Bar      template.HTML
 }
 
-func claims(v trial.Verdict) []claim {
+func claims(v result.Verdict) []claim {
 	all := make([]claim, len(v.Claims))
 	for i, f := range v.Claims {
 		all[i] = claim{Finding: f, Sentence: sentence(f), Bar: bar(f)}

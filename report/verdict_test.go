@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/result"
+
 	"plimsoll/analyze"
-	"plimsoll/trial"
 )
 
 func TestSentence(t *testing.T) {
@@ -42,18 +43,18 @@ func TestMeaning(t *testing.T) {
 	}
 	p, f, i := analyze.Pass, analyze.Fail, analyze.Inconclusive
 	for _, c := range []struct {
-		v    trial.Verdict
+		v    result.Verdict
 		want string
 	}{
-		{trial.Verdict{Verdict: p, Claims: claims(p)}, "The expectation holds."},
-		{trial.Verdict{Verdict: p, Claims: claims(p, p)}, "All 2 expectations hold."},
-		{trial.Verdict{Verdict: p}, "Nothing was expected of this trial; here is what it measured."},
-		{trial.Verdict{Verdict: f, Claims: claims(f)}, "The expectation does not hold."},
-		{trial.Verdict{Verdict: f, Claims: claims(f, p, i)}, "1 of 3 expectations does not hold; of 1 more the data cannot tell yet."},
-		{trial.Verdict{Verdict: f, Claims: claims(f, f, p)}, "2 of 3 expectations do not hold."},
-		{trial.Verdict{Verdict: i, Claims: claims(i, p)}, "The data cannot tell yet about 1 of 2 expectations."},
-		{trial.Verdict{Verdict: analyze.Invalid, Claims: claims(p)}, "The measurement itself was bad. Its numbers answer nothing."},
-		{trial.Verdict{Partial: true}, "The trial was cut off before it was judged."},
+		{result.Verdict{Verdict: p, Claims: claims(p)}, "The expectation holds."},
+		{result.Verdict{Verdict: p, Claims: claims(p, p)}, "All 2 expectations hold."},
+		{result.Verdict{Verdict: p}, "Nothing was expected of this trial; here is what it measured."},
+		{result.Verdict{Verdict: f, Claims: claims(f)}, "The expectation does not hold."},
+		{result.Verdict{Verdict: f, Claims: claims(f, p, i)}, "1 of 3 expectations does not hold; of 1 more the data cannot tell yet."},
+		{result.Verdict{Verdict: f, Claims: claims(f, f, p)}, "2 of 3 expectations do not hold."},
+		{result.Verdict{Verdict: i, Claims: claims(i, p)}, "The data cannot tell yet about 1 of 2 expectations."},
+		{result.Verdict{Verdict: analyze.Invalid, Claims: claims(p)}, "The measurement itself was bad. Its numbers answer nothing."},
+		{result.Verdict{Partial: true}, "The trial was cut off before it was judged."},
 	} {
 		if got := meaning(c.v); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
@@ -86,7 +87,7 @@ func TestBarHoldsWhatItDraws(t *testing.T) {
 }
 
 func TestManyReasonsThatAreClaimsAreLeftToThem(t *testing.T) {
-	v := trial.Verdict{Verdict: analyze.Invalid, Reasons: []string{"the generator was late"}}
+	v := result.Verdict{Verdict: analyze.Invalid, Reasons: []string{"the generator was late"}}
 	for _, expect := range []string{"throughput > 1", "throughput > 2", "errors == 0"} {
 		v.Claims = append(v.Claims, analyze.Finding{Expect: expect})
 		v.Reasons = append(v.Reasons, "not so: "+expect)
@@ -101,7 +102,7 @@ func TestManyReasonsThatAreClaimsAreLeftToThem(t *testing.T) {
 }
 
 func TestAnInvalidTrialSaysWhatToDo(t *testing.T) {
-	v := trial.Verdict{Verdict: analyze.Invalid, Reasons: []string{"the generator was late"}, Advice: []string{"give it its turn"}}
+	v := result.Verdict{Verdict: analyze.Invalid, Reasons: []string{"the generator was late"}, Advice: []string{"give it its turn"}}
 	if got := reasons(v); len(got) != 2 || got[1] != "hint: give it its turn" {
 		t.Errorf("%q", got)
 	}

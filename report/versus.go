@@ -5,13 +5,14 @@ import (
 	"io"
 	"math"
 
+	"plimsoll/result"
+
 	"plimsoll/analyze"
 	"plimsoll/report/quantity"
-	"plimsoll/trial"
 )
 
 // Versus writes two results side by side for a terminal: a table per cell and phase, and what the data supports.
-func Versus(w io.Writer, v *trial.Versus, on Terminal) error {
+func Versus(w io.Writer, v *result.Versus, on Terminal) error {
 	t := newText(on)
 	t.linef("")
 	t.wrap(t.bold.Render("first "), "  ", v.First)
@@ -49,10 +50,10 @@ func supported(differ, all int) string {
 }
 
 // place is where a number was measured: cell, phase and operation.
-func place(d trial.Difference) [3]string { return [3]string{d.Cell, d.Phase, d.Operation} }
+func place(d result.Difference) [3]string { return [3]string{d.Cell, d.Phase, d.Operation} }
 
 // differences is the table of one place.
-func differences(of []trial.Difference) table {
+func differences(of []result.Difference) table {
 	corner := of[0].Phase
 	if of[0].Operation != "" {
 		corner += ", " + of[0].Operation
@@ -76,7 +77,7 @@ func differences(of []trial.Difference) table {
 	return t
 }
 
-func changeTone(d trial.Difference) tone {
+func changeTone(d result.Difference) tone {
 	if !d.Differs {
 		return same
 	}

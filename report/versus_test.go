@@ -6,14 +6,15 @@ import (
 	"regexp"
 	"testing"
 
+	"plimsoll/result"
+
 	"plimsoll/analyze"
-	"plimsoll/trial"
 )
 
 // difference is one number in two results; half is half the width of the ratio's interval.
-func difference(cell, metric, unit string, first, second, half float64) trial.Difference {
+func difference(cell, metric, unit string, first, second, half float64) result.Difference {
 	r := second / first
-	return trial.Difference{
+	return result.Difference{
 		Cell: cell, Phase: "measure", Metric: metric, Unit: unit,
 		First: analyze.Estimate{Value: first}, Second: analyze.Estimate{Value: second},
 		Ratio:   analyze.Finding{Estimate: r, Low: r - half, High: r + half, Confidence: 0.998, Margin: 1, Op: "!=", Unit: "ratio"},
@@ -22,9 +23,9 @@ func difference(cell, metric, unit string, first, second, half float64) trial.Di
 }
 
 func TestVersus(t *testing.T) {
-	v := &trial.Versus{
+	v := &result.Versus{
 		First: "results/mariadb", Second: "results/mysql",
-		Differences: []trial.Difference{
+		Differences: []result.Difference{
 			difference("off, connections=4", "throughput", "per_second", 14339, 12100, 0.02),
 			difference("off, connections=4", "response_p99", "ms", 1.39, 1.41, 0.11),
 			difference("off, connections=16", "throughput", "per_second", 29538, 33100, 0.03),

@@ -5,13 +5,14 @@ import (
 	"slices"
 	"time"
 
+	"plimsoll/result"
+
 	"plimsoll/report/quantity"
-	"plimsoll/trial"
 )
 
 // warmthTable is what each change left of the nodes' memory, side by side for the cells of a comparison. Of several rounds
 // it shows the worst.
-func warmthTable(v trial.Verdict) table {
+func warmthTable(v result.Verdict) table {
 	t := table{Corner: "after", Note: "The share of the data set's pages that had been in a node's memory and still were when the change had ended; how long after " +
 		"that its miss share was back where it had been; and the pages that it read from disk until the next change."}
 	var found []warmth
@@ -40,7 +41,7 @@ func warmthTable(v trial.Verdict) table {
 // warmth is one node after one change.
 type warmth struct {
 	change, cell string
-	trial.Warmth
+	result.Warmth
 }
 
 func columnOf(cell string) string {

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"plimsoll/result"
+
 	"plimsoll/report/quantity"
-	"plimsoll/trial"
 )
 
 // writes is what a ledger said of acknowledged writes.
@@ -22,7 +23,7 @@ var writeMetrics = []struct{ metric, name string }{
 }
 
 // newWrites is nil where no ledger was kept.
-func newWrites(r *trial.Result) *writes {
+func newWrites(r *result.Result) *writes {
 	all := table{Corner: "cell", Columns: []string{"acknowledged", "in doubt", "of these there"}}
 	shown := shownWrites(r.Verdict.Cells)
 	for _, m := range shown {
@@ -54,9 +55,9 @@ func newWrites(r *trial.Result) *writes {
 }
 
 // shownWrites are the metrics that any of the cells has.
-func shownWrites(cells []trial.Cell) []struct{ metric, name string } {
+func shownWrites(cells []result.Cell) []struct{ metric, name string } {
 	return slices.DeleteFunc(slices.Clone(writeMetrics), func(m struct{ metric, name string }) bool {
-		return !slices.ContainsFunc(cells, func(c trial.Cell) bool {
+		return !slices.ContainsFunc(cells, func(c result.Cell) bool {
 			_, any := find(c.Figures, m.metric, "")
 			return any
 		})
@@ -65,7 +66,7 @@ func shownWrites(cells []trial.Cell) []struct{ metric, name string } {
 
 func count(n int64) string { return quantity.Count.Format(float64(n)) }
 
-func writeEntry(figures []trial.Figure, metric string) entry {
+func writeEntry(figures []result.Figure, metric string) entry {
 	f, any := find(figures, metric, "")
 	if !any {
 		return entry{Value: "–"}
@@ -74,7 +75,7 @@ func writeEntry(figures []trial.Figure, metric string) entry {
 }
 
 // fate says in a sentence what was not as it was acknowledged, "" if all was.
-func fate(c trial.Cell) string {
+func fate(c result.Cell) string {
 	figure := func(metric string) float64 {
 		f, _ := find(c.Figures, metric, "")
 		return f.Estimate.Value
@@ -103,7 +104,7 @@ func areIs(n float64) string {
 }
 
 // changeWrites tells the changes of a timeline apart.
-func changeWrites(r *trial.Result) table {
+func changeWrites(r *result.Result) table {
 	t := table{Corner: "change"}
 	for _, m := range writeMetrics {
 		t.Columns = append(t.Columns, m.name)
@@ -126,8 +127,8 @@ func changeWrites(r *trial.Result) table {
 }
 
 // aboutLedger says how writes were counted, "" if none were.
-func aboutLedger(r *trial.Result) string {
-	if !slices.ContainsFunc(r.Verdict.Cells, func(c trial.Cell) bool { return c.Writes != nil }) {
+func aboutLedger(r *result.Result) string {
+	if !slices.ContainsFunc(r.Verdict.Cells, func(c result.Cell) bool { return c.Writes != nil }) {
 		return ""
 	}
 	return "Every write that the database acknowledged was remembered with its checksum and the time, and read back at the end from the server that served then. " +

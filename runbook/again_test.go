@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/runbook/action"
+	"plimsoll/cluster"
 )
 
 const stepsAgain = `
@@ -99,7 +99,7 @@ func TestABreachThatStopsIsNotForgotten(t *testing.T) {
 		t.Run(after, func(t *testing.T) {
 			b := newBench(t)
 			d := &dial{load: 1}
-			b.Meter = func(*action.Site) Meter { return d }
+			b.Meter = func(*cluster.Cluster) Meter { return d }
 			run := b.begin(Request{Book: b.parse("\nrunbook: test/stop\non_failure: " + after + `
 guardrails:
   - {name: load, when: "db.load > 5", then: stop}

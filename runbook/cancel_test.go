@@ -46,7 +46,7 @@ func TestCancelToARunUnderWay(t *testing.T) {
 				t.Fatal(err)
 			}
 			b.until(run, func(*State) bool { return b.read("began") != "" })
-			if err := b.Tell(t.Context(), run, Word{Say: "cancel", Undo: c.undo, Reason: "wrong cluster"}); err != nil {
+			if err := b.Tell(t.Context(), run, Word{Say: "cancel", Undo: c.undo, Leave: map[bool]string{false: "as it is"}[c.undo], Reason: "wrong cluster"}); err != nil {
 				t.Fatal(err)
 			}
 			if c.stops {

@@ -46,7 +46,7 @@ func (e *UnfitError) Error() string {
 
 // Hint says what to do.
 func (e *UnfitError) Hint() string {
-	return "go on with the release that planned it, or give the run up here: cancel without --undo"
+	return "go on with the release that planned it, or give the run up here: cancel without --undo, with --leave REASON"
 }
 
 // Unfit says why this release cannot go on with the run; nil: it can.

@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"plimsoll/runbook/action"
+	"plimsoll/action"
+	"plimsoll/cluster"
 )
 
 // upgrade gives the service a release in which an action is of another version; 0: it is gone.
@@ -87,7 +88,7 @@ func TestOtherVersionsOfWhatIsOverOrIsGivenUpAreNoConcern(t *testing.T) {
 		want   Outcome
 	}{
 		"its steps are over":  {"wait", Order{Do: "resume", Changed: "for nothing"}, Done},
-		"the run is given up": {"command", Order{Do: "cancel"}, Cancelled},
+		"the run is given up": {"command", Order{Do: "cancel", Leave: "it is of no use"}, Cancelled},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -106,7 +107,7 @@ func TestOtherVersionsOfWhatIsOverOrIsGivenUpAreNoConcern(t *testing.T) {
 func TestARunWhoseActionIsGoneIsReadAndGivenUp(t *testing.T) {
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse("guardrails:\n  - {name: load, when: db.load > 10, for: 0s}\n" + mixed)})
-	b.Meter = func(*action.Site) Meter { return &dial{load: 1} }
+	b.Meter = func(*cluster.Cluster) Meter { return &dial{load: 1} }
 	if st := b.stintOf(run, Order{Do: "run"}); st.Outcome != Broken {
 		t.Fatalf("outcome %q", st.Outcome)
 	}
@@ -124,7 +125,7 @@ func TestARunWhoseActionIsGoneIsReadAndGivenUp(t *testing.T) {
 	if _, err := b.Evidence(t.Context(), run); err != nil {
 		t.Error(err)
 	}
-	if st := b.stintOf(run, Order{Do: "cancel", Reason: "we upgraded"}); st.Outcome != Cancelled {
+	if st := b.stintOf(run, Order{Do: "cancel", Leave: "we upgraded"}); st.Outcome != Cancelled {
 		t.Errorf("it cannot be given up: %q %q", st.Outcome, st.Why)
 	}
 	if lease, err := b.Store.Lease(t.Context(), "cluster lab1"); err != nil || lease.Holder != "" {

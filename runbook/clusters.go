@@ -7,8 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/cluster"
+	"plimsoll/hint"
 	"plimsoll/internal/document"
-	"plimsoll/runbook/action"
 )
 
 // readNames reads names, of clusters or of other things: a list, or one text with commas; "" is none.
@@ -78,7 +79,7 @@ func (b *Runbook) clusters(own string, inputs map[string]any) []string {
 }
 
 // open opens a run's own cluster, from which the others can be reached.
-func (s *Service) open(ctx context.Context, own string, all []string) (*action.Site, error) {
+func (s *Service) open(ctx context.Context, own string, all []string) (*cluster.Cluster, error) {
 	site, err := s.Open(ctx, own)
 	if err != nil {
 		return nil, fmt.Errorf("open cluster %s: %w", own, err)
@@ -86,9 +87,9 @@ func (s *Service) open(ctx context.Context, own string, all []string) (*action.S
 	if len(all) <= 1 {
 		return site, nil
 	}
-	site.Others = func(ctx context.Context, name string) (*action.Site, error) {
+	site.Others = func(ctx context.Context, name string) (*cluster.Cluster, error) {
 		if !slices.Contains(all, name) {
-			return nil, &action.Refusal{Reason: fmt.Sprintf("the run has not locked cluster %s", name), Advice: "name it in an input of type cluster"}
+			return nil, &hint.PermanentError{Reason: fmt.Sprintf("the run has not locked cluster %s", name), Advice: "name it in an input of type cluster"}
 		}
 		peer, err := s.Open(ctx, name)
 		if err != nil {
@@ -108,7 +109,7 @@ func (s *Service) open(ctx context.Context, own string, all []string) (*action.S
 var environments = []string{"lab", "staging", Production}
 
 // gravest is the environment of a run over several clusters: that of the one that asks for the most care.
-func gravest(ctx context.Context, site *action.Site, all []string) (string, error) {
+func gravest(ctx context.Context, site *cluster.Cluster, all []string) (string, error) {
 	most := -1
 	for _, name := range all {
 		one, err := site.Cluster(ctx, name)

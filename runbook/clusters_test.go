@@ -8,7 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"plimsoll/runbook/action"
+	"plimsoll/action"
+	"plimsoll/cluster"
 )
 
 const overTwo = `
@@ -33,7 +34,7 @@ type watched struct {
 	taken  []string
 }
 
-func (w *watched) marker(site *action.Site) Marker {
+func (w *watched) marker(site *cluster.Cluster) Marker {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.boards == nil {

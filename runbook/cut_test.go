@@ -6,8 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/action"
+	"plimsoll/cluster"
 	"plimsoll/engine"
-	"plimsoll/runbook/action"
 )
 
 // yields waits for the file go, and may be ended before; firmly must not.
@@ -32,7 +33,7 @@ func TestABreachCutsOffAnActThatMayBeAndNoOther(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t)
 			d := &dial{load: 1}
-			b.Meter = func(*action.Site) Meter { return d }
+			b.Meter = func(*cluster.Cluster) Meter { return d }
 			run := b.begin(Request{Book: b.parse(c.book)})
 			e, err := b.Execute(t.Context())
 			if err != nil {
@@ -86,7 +87,7 @@ steps:
 func TestAnOwnerWhoSleptBetweenIntentAndActDoesNotAct(t *testing.T) {
 	b := newBench(t)
 	shared := &board{}
-	b.Marker = func(*action.Site) Marker { return shared }
+	b.Marker = func(*cluster.Cluster) Marker { return shared }
 	run := b.begin(Request{Book: b.parse(strings.Replace(asking, "check:", "repeatable: false, check:", 1))})
 	b.Observe = func(_ string, e Event, _ time.Time) {
 		if e.Kind == Intended {
@@ -112,7 +113,7 @@ func TestAnOwnerWhoSleptBetweenIntentAndActDoesNotAct(t *testing.T) {
 func TestAnOwnerWhoSleptBeforeAnUndoDoesNotUndo(t *testing.T) {
 	b := newBench(t)
 	shared := &board{}
-	b.Marker = func(*action.Site) Marker { return shared }
+	b.Marker = func(*cluster.Cluster) Marker { return shared }
 	run := b.begin(Request{Book: b.parse(failing)})
 	b.stintOf(run, Order{Do: "run"})
 	done := b.read("log")
@@ -146,7 +147,7 @@ func TestAnActWhoseServerIsLostIsNotRepeatedBlindly(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t)
 			acts := 0
-			b.act = func(context.Context, action.Task, *action.Site, action.Call) (action.Facts, error) {
+			b.act = func(context.Context, action.Task, *cluster.Cluster, action.Call) (action.Facts, error) {
 				acts++
 				return nil, &engine.Error{Kind: engine.Unavailable, Lost: true, Text: "the server is gone"}
 			}

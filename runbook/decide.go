@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/action"
 	"plimsoll/durable"
-	"plimsoll/runbook/action"
 )
 
 // decide returns the next event that needs no waiting, nil if there is none.
@@ -35,7 +35,7 @@ func (r *runner) decide(ctx context.Context) (*Event, error) {
 		return r.cancel(), nil
 	}
 	if i := r.broken(); i != nil {
-		if len(r.jobs) > 0 {
+		if len(r.jobs) > 0 || r.retreating() && len(r.unsettled()) > 0 {
 			return nil, nil
 		}
 		if e := r.retreat("step " + i.Key + " failed: " + i.Error); e != nil {
@@ -81,13 +81,14 @@ func (r *runner) guarded() *Event {
 		reason = "" // the first reading is on its way; no act begins before it
 	}
 	switch {
+	case stop && r.retreating() && len(r.unsettled()) > 0: // their jobs come first
 	case stop && len(r.jobs) == 0:
 		if e := r.retreat("guardrail " + reason); e != nil {
 			return e
 		}
 		return &Event{Kind: Ended, Outcome: Broken, Reason: "guardrail " + reason}
 	case reason != "" && r.state.Held == "":
-		return &Event{Kind: Held, Reason: reason}
+		return &Event{Kind: Held, Reason: reason, Blind: r.guard.blind(time.Now())}
 	case reason == "" && r.state.Held != "":
 		return &Event{Kind: Freed}
 	}
@@ -206,7 +207,7 @@ func (r *runner) mustNot(i *Item) *Event {
 	switch {
 	case err != nil:
 		return &Event{Kind: Failed, Step: i.Key, Final: true, Error: asProblem(err)}
-	case i.Intent != 0 && !task.Nature().Repeatable:
+	case i.Intent != 0 && !task.Traits().Repeatable:
 		return &Event{Kind: Failed, Step: i.Key, Attempt: i.Attempt, Final: true, Asks: true,
 			Error: "it was interrupted in the middle and cannot simply be repeated: look how things stand, then resume to have it done again"}
 	}
@@ -216,7 +217,7 @@ func (r *runner) mustNot(i *Item) *Event {
 // restrained tells whether a guardrail keeps a step from acting. One that only waits or looks may go on.
 func (r *runner) restrained(i *Item) bool {
 	task, err := r.state.Book.bind(i.Step.Uses, i.Inputs)
-	if err == nil && task.Nature().Effect == action.None {
+	if err == nil && task.Traits().Effect == action.None {
 		return false
 	}
 	reason, _ := r.guard.state(time.Now())
@@ -228,8 +229,15 @@ func (r *runner) cancel() *Event {
 	if len(r.jobs) > 0 {
 		return nil
 	}
+	stop := r.state.Stopping
+	if len(r.unsettled()) > 0 && r.reverting() == nil {
+		return nil // it is looked first what came of what was begun
+	}
+	if refused := r.refusal(); refused != "" && r.reverting() == nil {
+		return &Event{Kind: Parked, Reason: "the cancellation was not taken: " + refused, Forward: true}
+	}
 	if !r.state.Undoing {
-		return &Event{Kind: Ended, Outcome: Cancelled, Reason: r.state.Stopping.Reason, By: r.state.Stopping.By}
+		return r.leave(stop)
 	}
 	for n := len(r.state.Items) - 1; n >= 0; n-- {
 		i := r.state.Items[n]
@@ -238,6 +246,8 @@ func (r *runner) cancel() *Event {
 			return nil
 		case !i.Acts:
 			continue
+		case i.Phase == Settled && i.Asks && stop.Leave != "":
+			return r.leave(stop)
 		case i.Phase == Settled && i.Asks:
 			return r.halfway(i)
 		}
@@ -251,9 +261,11 @@ func (r *runner) takeBack(i *Item) *Event {
 	switch {
 	case err != nil:
 		return &Event{Kind: Stuck, Step: i.Key, Error: err.Error()}
-	case task.Nature().Effect == action.None:
+	case task.Traits().Effect == action.None:
 		return &Event{Kind: Undone, Step: i.Key}
-	case !r.reversible(i):
+	case r.assessed[i.Key] != nil && r.assessed[i.Key].err == nil && r.assessed[i.Key].is == untouched && !r.state.reversible(i):
+		return &Event{Kind: Undone, Step: i.Key, Reason: "it never acted: things are as they were before"}
+	case !r.state.reversible(i):
 		return &Event{Kind: Stuck, Step: i.Key, Error: "it is irreversible"}
 	}
 	return &Event{Kind: Undoing, Step: i.Key, Epoch: r.state.epoch(i)}
@@ -268,7 +280,11 @@ func (r *runner) hear(m durable.Message) *Event {
 	e := &Event{Message: m.Number, By: w.By, Reason: w.Reason}
 	switch w.Say {
 	case "cancel":
-		e.Kind, e.Undo = Stopping, w.Undo
+		if why := r.state.TooLate(w); why != "" {
+			e.Kind, e.Reason = Said, fmt.Sprintf("%s by %s was not taken: %s", w.Say, w.By, why)
+			return e
+		}
+		e.Kind, e.Undo, e.Leave = Stopping, w.Undo, w.Leave
 		return e
 	case "approve", "reject":
 		i, err := r.asked(w.Step)
@@ -315,8 +331,6 @@ func (r *runner) mayApprove(i *Item, w Word) error {
 		return fmt.Errorf("it is for plan %s, this run follows plan %s", w.Plan, r.state.Header.Plan.Hash)
 	case slices.Contains(i.Approved, w.By):
 		return fmt.Errorf("%s has approved it before", w.By)
-	case i.Step.Approval != nil && i.Step.Approval.NotRequester && w.By == r.state.Header.By:
-		return fmt.Errorf("%s began the run", w.By)
 	}
-	return nil
+	return r.state.MayApprove(i, w.By)
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/action"
 	"plimsoll/durable"
-	"plimsoll/runbook/action"
 )
 
 // learned is how long parts of the work took in earlier runs of the runbook, in seconds: steps by their id, and waiting for a

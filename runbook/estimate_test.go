@@ -7,7 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/runbook/action"
+	"plimsoll/action"
+	"plimsoll/cluster"
 )
 
 const rested = `
@@ -80,7 +81,7 @@ func TestShareAndTimeLeftInTheMiddleOfARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	half, goOn := make(chan struct{}), make(chan struct{})
-	b.act = func(_ context.Context, _ action.Task, _ *action.Site, c action.Call) (action.Facts, error) {
+	b.act = func(_ context.Context, _ action.Task, _ *cluster.Cluster, c action.Call) (action.Facts, error) {
 		if c.Step == "each[x].rest" {
 			c.Progress(0.5, "half of it")
 			close(half)

@@ -3,7 +3,7 @@ package runbook
 import (
 	"time"
 
-	"plimsoll/runbook/action"
+	"plimsoll/action"
 )
 
 // Kind says what an event of a run's journal tells.
@@ -52,31 +52,35 @@ type Event struct {
 
 	Versions map[string]int `json:"versions,omitempty"` // Opened: of the actions, where they are others than before and a person said that it goes on
 
-	Targets  []string           `json:"targets,omitempty"`
-	Inputs   action.Facts       `json:"inputs,omitempty"`
-	Cluster  string             `json:"cluster,omitempty"` // Valued: on which the step acts, if not the run's own
-	Skip     bool               `json:"skip,omitempty"`
-	Finding  *action.Finding    `json:"finding,omitempty"`
-	Caution  string             `json:"caution,omitempty"`
-	Token    string             `json:"token,omitempty"`
-	Output   action.Facts       `json:"output,omitempty"`
-	Error    string             `json:"error,omitempty"`
-	Class    string             `json:"class,omitempty"`
-	Final    bool               `json:"final,omitempty"` // Failed: no attempt follows
-	Asks     bool               `json:"asks,omitempty"`  // Failed: only a person can say how it stands
-	Open     bool               `json:"open,omitempty"`  // Failed: the act may still be under way
-	Until    time.Time          `json:"until,omitzero"`
-	Note     string             `json:"note,omitempty"`
-	Count    int                `json:"count,omitempty"` // Asked: how many different people are still to agree
-	Plan     string             `json:"plan,omitempty"`  // hash that an approval binds to
-	By       string             `json:"by,omitempty"`
-	Reason   string             `json:"reason,omitempty"`
-	Message  int                `json:"message,omitempty"` // number of the message that was taken
-	Baseline map[string]float64 `json:"baseline,omitempty"`
-	Undo     bool               `json:"undo,omitempty"` // Stopping: and take back what was done
-	Outcome  Outcome            `json:"outcome,omitempty"`
-	Took     time.Duration      `json:"took,omitempty"`
-	Metrics  map[string]float64 `json:"metrics,omitempty"` // the last reading, of Intended, Acted, Verified, Held, Ended
+	Targets  []string            `json:"targets,omitempty"`
+	Inputs   action.Facts        `json:"inputs,omitempty"`
+	Cluster  string              `json:"cluster,omitempty"` // Valued: on which the step acts, if not the run's own
+	Skip     bool                `json:"skip,omitempty"`
+	Finding  *action.CheckResult `json:"finding,omitempty"`
+	Caution  string              `json:"caution,omitempty"`
+	Token    string              `json:"token,omitempty"`
+	Output   action.Facts        `json:"output,omitempty"`
+	Error    string              `json:"error,omitempty"`
+	Class    string              `json:"class,omitempty"`
+	Final    bool                `json:"final,omitempty"`   // Failed: no attempt follows
+	Asks     bool                `json:"asks,omitempty"`    // Failed: only a person can say how it stands
+	Open     bool                `json:"open,omitempty"`    // Failed: the act may still be under way
+	Nothing  bool                `json:"nothing,omitempty"` // Failed: the act says that it has changed nothing
+	Until    time.Time           `json:"until,omitzero"`
+	Note     string              `json:"note,omitempty"`
+	Count    int                 `json:"count,omitempty"` // Asked: how many different people are still to agree
+	Plan     string              `json:"plan,omitempty"`  // hash that an approval binds to
+	By       string              `json:"by,omitempty"`
+	Reason   string              `json:"reason,omitempty"`
+	Message  int                 `json:"message,omitempty"` // number of the message that was taken
+	Baseline map[string]float64  `json:"baseline,omitempty"`
+	Blind    bool                `json:"blind,omitempty"`   // Held: for want of metrics, not for what they say
+	Undo     bool                `json:"undo,omitempty"`    // Stopping: and take back what was done
+	Forward  bool                `json:"forward,omitempty"` // Parked: a cancellation was not taken, since what was done cannot be taken back: the way is forward
+	Leave    string              `json:"leave,omitempty"`   // Stopping: the reason to give the cluster back as it is
+	Outcome  Outcome             `json:"outcome,omitempty"`
+	Took     time.Duration       `json:"took,omitempty"`
+	Metrics  map[string]float64  `json:"metrics,omitempty"` // the last reading, of Intended, Acted, Verified, Held, Ended
 }
 
 // Outcome is how a run ended.
@@ -89,6 +93,9 @@ const (
 	Cancelled Outcome = "cancelled"
 	TakenBack Outcome = "undone"
 )
+
+// over tells whether a run that ended so has nothing left to do, and has given its clusters back.
+func (o Outcome) over() bool { return o != "" && o != Broken }
 
 // Header is what a run is, from its beginning on.
 type Header struct {
@@ -104,6 +111,8 @@ type Header struct {
 	Version     string         `json:"version,omitempty"`
 	Topology    string         `json:"topology,omitempty"`
 	Primary     string         `json:"primary,omitempty"` // of the cluster, when the run was planned
+	Roles       Roles          `json:"roles,omitempty"`   // of the nodes that inputs name
+	Approvers   Approvers      `json:"approvers,omitempty"`
 	By          string         `json:"by"`
 	At          time.Time      `json:"at"`
 	Plan        Plan           `json:"plan"`
@@ -127,6 +136,7 @@ type Order struct {
 	Step       string `json:"step,omitempty"`
 	Downstream bool   `json:"downstream,omitempty"`
 	Undo       bool   `json:"undo,omitempty"`
+	Leave      string `json:"leave,omitempty"` // cancel: the reason to give the cluster back as it is
 	By         string `json:"by,omitempty"`
 	Reason     string `json:"reason,omitempty"`
 	Changed    string `json:"changed,omitempty"` // the reason to go on with other versions of actions than before
@@ -138,6 +148,7 @@ type Word struct {
 	Step   string `json:"step,omitempty"` // approve, reject: of which step; empty: the one that asks
 	Plan   string `json:"plan,omitempty"` // approve: of which plan
 	Undo   bool   `json:"undo,omitempty"`
+	Leave  string `json:"leave,omitempty"` // cancel: the reason to give the cluster back as it is
 	By     string `json:"by"`
 	Reason string `json:"reason,omitempty"`
 }

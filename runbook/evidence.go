@@ -35,6 +35,9 @@ func (s *Service) Evidence(ctx context.Context, run string) (Evidence, error) {
 	if err != nil {
 		return Evidence{}, err
 	}
+	if err := s.Store.Verify(ctx, run); err != nil {
+		return Evidence{}, err
+	}
 	if len(entries) == 0 {
 		return Evidence{}, fmt.Errorf("run %s has not begun: there is no evidence", run)
 	}

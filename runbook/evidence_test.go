@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/cluster"
 	"plimsoll/durable"
-	"plimsoll/runbook/action"
 )
 
 // evidenced has what evidence must show: an input, an output, an approval, a retry, a guardrail and so metrics.
@@ -31,7 +31,7 @@ steps:
 // evidence of a run in production, behind a rehearsal.
 func (b *bench) evidence() Evidence {
 	b.t.Helper()
-	b.Meter = func(*action.Site) Meter { return &dial{load: 1} }
+	b.Meter = func(*cluster.Cluster) Meter { return &dial{load: 1} }
 	book := b.parse(evidenced)
 	q := Request{Book: book, Inputs: map[string]string{"n": "9007199254740993"}}
 	rehearsal := b.begin(q)

@@ -7,8 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/action"
 	"plimsoll/engine"
-	"plimsoll/runbook/action"
+	"plimsoll/hint"
 )
 
 // finalError is one that no further attempt can mend.
@@ -30,8 +31,8 @@ type notBegun struct{ error }
 func (e notBegun) Unwrap() error { return e.error }
 
 // unfinished judges the error of an act: one that lost its connection or its time may have left something going on.
-func unfinished(ctx context.Context, err error, n action.Nature) error {
-	if ctx.Err() == nil && !unreachable(err) {
+func unfinished(ctx context.Context, err error, n action.Traits) error {
+	if nothing := (action.NothingDone{}); errors.As(err, &nothing) || ctx.Err() == nil && !unreachable(err) {
 		return err
 	}
 	err = openError{explain(ctx, err)}
@@ -64,8 +65,10 @@ func (r *runner) failure(res result) *Event {
 	e := &Event{Kind: Failed, Step: i.Key, Attempt: i.Attempt, Error: text, Class: string(engine.ClassOf(res.err))}
 	var open openError
 	e.Open = errors.As(res.err, &open)
+	var nothing action.NothingDone
+	e.Nothing = errors.As(res.err, &nothing) && i.Phase == Acting
 	var final finalError
-	var refusal *action.Refusal
+	var refusal *hint.PermanentError
 	if errors.As(res.err, &final) {
 		e.Final, e.Asks = true, final.asks
 	}

@@ -9,16 +9,20 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/action"
+	"plimsoll/cluster"
 	"plimsoll/engine"
-	"plimsoll/runbook/action"
+	"plimsoll/hint"
 )
 
 // board is a marker in memory that two stores share.
 type board struct {
 	mu   sync.Mutex
 	has  action.Claim
-	dead bool // who has it does not prolong it any more
-	mute bool // it takes nothing back
+	had  action.Claim // last
+	at   time.Time    // when that was taken
+	dead bool         // who has it does not prolong it any more
+	mute bool         // it takes nothing back
 
 	unclear bool  // it does not say who has it
 	denies  error // to the account
@@ -33,10 +37,16 @@ func (b *board) Claim(_ context.Context, c action.Claim) error {
 	if b.denies != nil {
 		return b.denies
 	}
-	if b.has.Run != "" && b.has.Run != c.Run && !(b.dead && c.Break) {
+	if b.has.Run == "" && b.had.Run != "" && b.had.Run != c.Run && c.Elsewhere(time.Since(b.at)) {
+		return &action.ClaimedError{Cluster: c.Cluster}
+	}
+	if b.has.Run != "" && b.has.Run != c.Run && b.has.Run != c.Past && !(b.dead && c.Break) {
 		return &action.ClaimedError{Cluster: c.Cluster, Run: b.has.Run, Holder: b.has.Holder, Expired: b.dead, Since: time.Unix(0, 0), Silent: time.Hour}
 	}
-	b.has, b.dead = c, false
+	if b.has.Run != c.Run {
+		b.at = time.Now()
+	}
+	b.has, b.had, b.dead = c, c, false
 	return nil
 }
 
@@ -55,7 +65,7 @@ func (b *board) Clear(_ context.Context, c action.Claim) error {
 func TestARunWhoseClusterWasTakenActsNoMore(t *testing.T) {
 	b := newBench(t)
 	shared := &board{}
-	b.Marker = func(*action.Site) Marker { return shared }
+	b.Marker = func(*cluster.Cluster) Marker { return shared }
 	run := b.begin(Request{Book: b.parse(asking)})
 	e := b.started(run, Order{Do: "run"})
 	b.until(run, func(st *State) bool { return st.Status() == "asking" })
@@ -134,7 +144,7 @@ func TestAnOwnerThatSleptActsOnlyAfterAClearAnswer(t *testing.T) {
 func TestAClaimOfAnotherStoreRefusesARunBeforeItBegins(t *testing.T) {
 	b := newBench(t)
 	shared := &board{has: action.Claim{Run: "theirs", Holder: "eve@laptop (process 7 on laptop)"}}
-	b.Marker = func(*action.Site) Marker { return shared }
+	b.Marker = func(*cluster.Cluster) Marker { return shared }
 	begin := func(reason string) (string, error) {
 		t.Helper()
 		p, err := b.Prepare(t.Context(), Request{Book: b.parse(threeSteps), Cluster: "lab1", BreakLock: reason})
@@ -182,12 +192,12 @@ func TestAClaimOfAnotherStoreRefusesARunBeforeItBegins(t *testing.T) {
 func TestARunWhoseClaimTheClusterDeniesDoesNotBegin(t *testing.T) {
 	b := newBench(t)
 	denies := &engine.Error{Kind: engine.Denied, Code: "1142", Text: "INSERT command denied to user 'ops'"}
-	b.Marker = func(*action.Site) Marker { return &board{denies: fmt.Errorf("node n1: %w", denies)} }
+	b.Marker = func(*cluster.Cluster) Marker { return &board{denies: fmt.Errorf("node n1: %w", denies)} }
 	p, err := b.Prepare(t.Context(), Request{Book: b.parse(threeSteps), Cluster: "lab1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var refusal *action.Refusal
+	var refusal *hint.PermanentError
 	if _, err := b.Begin(t.Context(), p); !errors.As(err, &refusal) || !strings.Contains(refusal.Reason, "lab1") || !strings.Contains(refusal.Advice, "plimsoll.claim") {
 		t.Errorf("it began where others cannot see it: %v", err)
 	}
@@ -229,7 +239,7 @@ func TestALockWhoseOwnerIsGoneIsBrokenWithAReasonThatStays(t *testing.T) {
 func TestAClaimThatAnEndedRunOfThisStoreCouldNotGiveBackIsForgotten(t *testing.T) {
 	b := newBench(t)
 	shared := &board{}
-	b.Marker = func(*action.Site) Marker { return shared }
+	b.Marker = func(*cluster.Cluster) Marker { return shared }
 	shared.mute = true // as if the server were down when the run ends
 	run := b.begin(Request{Book: b.parse(threeSteps)})
 	if st := b.stintOf(run, Order{Do: "run"}); st.Outcome != Done || shared.has.Run != run || len(b.events(run, Said)) != 1 {
@@ -246,7 +256,7 @@ func TestAClaimThatAnEndedRunOfThisStoreCouldNotGiveBackIsForgotten(t *testing.T
 func TestAClaimOfAnEndedRunThatIsSeenInTheMiddleOfTheNextIsForgotten(t *testing.T) {
 	b := newBench(t)
 	shared := &board{}
-	b.Marker = func(*action.Site) Marker { return shared }
+	b.Marker = func(*cluster.Cluster) Marker { return shared }
 	shared.mute = true
 	before := b.begin(Request{Book: b.parse(threeSteps)})
 	if st := b.stintOf(before, Order{Do: "run"}); st.Outcome != Done || shared.has.Run != before {
@@ -277,7 +287,7 @@ func TestAClaimOfAnEndedRunThatIsSeenInTheMiddleOfTheNextIsForgotten(t *testing.
 func TestARunThatNeverWroteAnythingGivesItsClaimBack(t *testing.T) {
 	b := newBench(t)
 	shared := &board{}
-	b.Marker = func(*action.Site) Marker { return shared }
+	b.Marker = func(*cluster.Cluster) Marker { return shared }
 	run := b.begin(Request{Book: b.parse(threeSteps)})
 	if shared.has.Run != run || shared.has.Epoch == 0 {
 		t.Fatalf("claimed by %+v", shared.has)
@@ -291,7 +301,7 @@ func TestARunThatNeverWroteAnythingGivesItsClaimBack(t *testing.T) {
 func TestAClaimThatStaysAfterAFailedRunIsTold(t *testing.T) {
 	b := newBench(t)
 	shared := &board{}
-	b.Marker = func(*action.Site) Marker { return shared }
+	b.Marker = func(*cluster.Cluster) Marker { return shared }
 	run := b.begin(Request{Book: b.parse(`{runbook: test/failing, steps: [{id: a, uses: command, with: {run: "exit 1", effect: none}}]}`)})
 	if st := b.stintOf(run, Order{Do: "run"}); st.Outcome != Broken || shared.has.Run != run {
 		t.Fatalf("outcome %q, claimed by %+v", st.Outcome, shared.has)
@@ -322,7 +332,7 @@ func TestARunThatIsInterruptedWhileItBeginsHoldsNothing(t *testing.T) {
 	b := newBench(t)
 	ctx, interrupt := context.WithCancel(t.Context())
 	shared := &board{}
-	b.Marker = func(*action.Site) Marker { return interrupting{shared, interrupt} }
+	b.Marker = func(*cluster.Cluster) Marker { return interrupting{shared, interrupt} }
 	p, err := b.Prepare(t.Context(), Request{Book: b.parse(threeSteps), Cluster: "lab1"})
 	if err != nil {
 		t.Fatal(err)
@@ -354,7 +364,7 @@ func (p *patient) Claim(ctx context.Context, c action.Claim) error {
 // A run goes on in under two seconds, whatever its cluster says: also one that was killed before it wrote that it had taken it.
 func TestAStintThatBeginsWaitsASecondForItsCluster(t *testing.T) {
 	b, asked := newBench(t), &patient{board: &board{}}
-	b.Marker = func(*action.Site) Marker { return asked }
+	b.Marker = func(*cluster.Cluster) Marker { return asked }
 	run := b.begin(Request{Book: b.parse(threeSteps)})
 	before := len(asked.mayTake)
 	if before == 0 || asked.mayTake[0] <= briefly {

@@ -9,61 +9,54 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/durable"
+	"plimsoll/action"
+	"plimsoll/internal/document"
 )
 
 // Production is the environment that gates are for.
 const Production = "production"
 
-// Rehearsal is a run inside a trial that was judged.
-type Rehearsal struct {
-	Trial    string         `json:"trial"` // its result folder or name
-	Run      string         `json:"run"`
-	Passed   bool           `json:"passed"`
-	At       time.Time      `json:"at"`
-	Hash     string         `json:"hash"` // of the runbook's text
-	Versions map[string]int `json:"versions"`
-	Product  string         `json:"product"`
-	Minor    string         `json:"minor"` // 11.4
-	Topology string         `json:"topology"`
-	Idle     bool           `json:"idle,omitempty"` // nothing was to be done: it shows nothing
-	// Took is how long its steps took, in seconds: later runs tell by it how far they are.
-	Took map[string]float64 `json:"took,omitempty"`
+// Gate is what must be before production.
+type Gate struct {
+	Rehearsals int          `yaml:"rehearsals" doc:"Passed trials, none of them followed by one that failed, of this very text, with these inputs and versions of its actions, on this product and minor version and this class of topology."`
+	MaxAge     document.Age `yaml:"max_age" doc:"How old they may be, such as 14d. Default: any age."`
+	None       string       `yaml:"none" doc:"In place of both: the reason why it may touch production unrehearsed. The plan shows it."`
 }
 
-// Rehearsal is what a run was, as part of a trial that was judged. It passed only if the run itself was done.
-func (s *State) Rehearsal(run, trial string, passed bool) Rehearsal {
-	h := s.Header
-	var took map[string]float64
-	if s.Outcome == Done {
-		took = s.timings()
+// UnmarshalDocument reads {rehearsals: 3, max_age: 14d} or {none: REASON}.
+func (g *Gate) UnmarshalDocument(n *document.Node) error {
+	const expected = "expected {rehearsals: 3, max_age: 14d}, or {none: REASON}"
+	if n.Kind != document.Mapping {
+		return n.Errorf("gate %s, %s", n.Said(), expected)
 	}
-	return Rehearsal{
-		Took:  took,
-		Trial: trial, Run: run, Passed: passed && s.Outcome == Done, At: time.Now().UTC(), Hash: h.Hash, Versions: h.Versions,
-		Product: h.Product, Minor: minor(h.Version), Topology: h.Topology,
-		Idle: !slices.ContainsFunc(s.Items, func(i *Item) bool { return i.Acts }),
+	type plain Gate // without this method
+	if err := n.Decode((*plain)(g)); err != nil {
+		return err
 	}
-}
-
-// Keep keeps a rehearsal of the runbook of this name, where the gate looks for it.
-func (r Rehearsal) Keep(ctx context.Context, store *durable.Store, runbook string) error {
-	data, err := json.Marshal(r)
-	if err != nil {
-		return fmt.Errorf("keep the rehearsal: %w", err)
+	switch none := n.Get("none"); {
+	case none != nil && len(n.Entries) > 1:
+		return none.Errorf("a gate with none and something beside it, %s", expected)
+	case none != nil && strings.TrimSpace(g.None) == "":
+		return none.Errorf("a gate of none without a reason, %s", expected)
+	case none == nil && g.Rehearsals < 1:
+		return n.Errorf("%d rehearsals, expected at least 1", g.Rehearsals)
 	}
-	return store.Keep(ctx, "rehearsal", runbook, data)
+	return nil
 }
 
 // GateState is how a gate stands for a run.
 type GateState struct {
-	Needed int         `json:"needed"` // 0: no gate, or not production
-	Passed []Rehearsal `json:"passed,omitempty"`
-	Why    string      `json:"why,omitempty"` // what the last one that does not count lacks
+	Needed  int         `json:"needed"` // 0: not production, or no rehearsals are asked for
+	Passed  []Rehearsal `json:"passed,omitempty"`
+	Alike   []string    `json:"alike,omitempty"`   // inputs that differ between a rehearsal and this run, and why they count as alike
+	Why     string      `json:"why,omitempty"`     // what the last one that does not count lacks
+	Missing bool        `json:"missing,omitempty"` // production, and neither the runbook nor the inventory says anything of a gate
+	None    string      `json:"none,omitempty"`    // the reason why the runbook needs no rehearsals
+	Default bool        `json:"default,omitempty"` // the gate is that of the inventory
 }
 
 // Open tells whether the run may begin.
-func (g GateState) Open() bool { return len(g.Passed) >= g.Needed }
+func (g GateState) Open() bool { return !g.Missing && len(g.Passed) >= g.Needed }
 
 // Refusal is the error for a closed gate; an override opens it for one run and stays with that run.
 func (g GateState) Refusal(override string) error {
@@ -77,7 +70,10 @@ func (g GateState) Refusal(override string) error {
 type GateError struct{ GateState }
 
 func (e *GateError) Error() string {
-	text := fmt.Sprintf("the gate is closed: %d of %d consecutive rehearsals have passed", len(e.Passed), e.Needed)
+	if e.Missing {
+		return "the cluster is in production, and the runbook says nothing of a gate: it was never asked to be rehearsed"
+	}
+	text := fmt.Sprintf("the gate is closed: %d of %d rehearsals have passed", len(e.Passed), e.Needed)
 	if e.Why != "" {
 		text += "; " + e.Why
 	}
@@ -86,16 +82,31 @@ func (e *GateError) Error() string {
 
 // Hint says what to do.
 func (e *GateError) Hint() string {
-	return "rehearse it: run it in the timeline of trials that expect something and pass (docs/trial-reference.md, Runbooks); or --override REASON, which stays visible for ever"
+	if e.Missing {
+		return "write gate: {rehearsals: 3} into the runbook, or into plimsoll.yaml for all runbooks without one, and rehearse it (plimsoll runbook rehearse); or gate: {none: REASON} into the runbook"
+	}
+	return "rehearse it: plimsoll runbook rehearse RUNBOOK --cluster NAME, with the same inputs; or --override REASON, which stays with the run for ever"
 }
 
-// gate counts the consecutive passed rehearsals, from the latest back, that are of this very change.
+// gate counts the passed rehearsals of this very change, from the latest back to one that failed. Those of something else, and
+// those that taught nothing, neither count nor set the count back.
 func (s *Service) gate(ctx context.Context, b *Runbook, h Header) (GateState, error) {
 	var g GateState
-	if b.Gate == nil || h.Environment != Production {
+	if h.Environment != Production {
 		return g, nil
 	}
-	g.Needed = b.Gate.Rehearsals
+	rule := b.Gate
+	if rule == nil {
+		rule, g.Default = s.Rules.Gate, s.Rules.Gate != nil
+	}
+	if rule == nil {
+		g.Missing = true
+		return g, nil
+	}
+	if g.None = rule.None; g.None != "" {
+		return g, nil
+	}
+	g.Needed = rule.Rehearsals
 	records, err := s.Store.Records(ctx, "rehearsal", b.Name)
 	if err != nil {
 		return g, err
@@ -105,34 +116,62 @@ func (s *Service) gate(ctx context.Context, b *Runbook, h Header) (GateState, er
 		if err := json.Unmarshal(records[n].Data, &r); err != nil {
 			return g, fmt.Errorf("read a rehearsal: %w", err)
 		}
-		if g.Why = differs(r, b, h); g.Why != "" {
-			g.Why = fmt.Sprintf("the one of %s %s", r.At.Format(time.DateOnly), g.Why)
+		why, alike := differs(r, b, rule, h)
+		if why != "" && g.Why == "" {
+			g.Why = fmt.Sprintf("the one of %s %s", r.At.Local().Format("2006-01-02 15:04"), why)
+		}
+		if why == failed {
 			break
 		}
-		g.Passed = append(g.Passed, r)
+		if why == "" {
+			g.Passed = append(g.Passed, r)
+			for _, a := range alike {
+				if !slices.Contains(g.Alike, a) {
+					g.Alike = append(g.Alike, a)
+				}
+			}
+		}
+	}
+	if g.Open() {
+		g.Why = ""
 	}
 	return g, nil
 }
 
-// differs says why a rehearsal does not count.
-func differs(r Rehearsal, b *Runbook, h Header) string {
+// failed is why a rehearsal of this very change does not count, nor those before it.
+const failed = "did not pass"
+
+// differs says why a rehearsal does not count; of one that does, in what it differs and why that is alike.
+func differs(r Rehearsal, b *Runbook, rule *Gate, h Header) (why string, alike []string) {
 	switch {
-	case !r.Passed:
-		return "did not pass"
-	case r.Idle:
-		return "changed nothing: no step had anything to do"
 	case r.Hash != h.Hash:
-		return "was of another text of the runbook"
+		return "was of another text of the runbook", nil
 	case !maps.Equal(r.Versions, h.Versions):
-		return "was with other versions of its actions"
+		return "was with other versions of its actions", nil
 	case r.Product != h.Product || r.Minor != minor(h.Version):
-		return fmt.Sprintf("was on %s %s, this is %s %s", r.Product, r.Minor, h.Product, minor(h.Version))
+		return fmt.Sprintf("was on %s %s, this is %s %s", r.Product, r.Minor, h.Product, minor(h.Version)), nil
 	case r.Topology != h.Topology:
-		return fmt.Sprintf("was on a cluster of class %s, this is %s", r.Topology, h.Topology)
-	case b.Gate.MaxAge > 0 && time.Since(r.At) > time.Duration(b.Gate.MaxAge):
-		return "is too old"
+		return fmt.Sprintf("was on a cluster of class %s, this is %s", r.Topology, h.Topology), nil
 	}
-	return ""
+	if why, alike = b.otherInputs(r, h); why != "" {
+		return why, nil
+	}
+	switch {
+	case rule.MaxAge > 0 && time.Since(r.At) > time.Duration(rule.MaxAge):
+		return "is too old", nil
+	case r.Nothing != "":
+		return "taught nothing: " + r.Nothing, nil
+	case !r.Passed:
+		return failed, nil
+	case r.Idle:
+		return "changed nothing: no step had anything to do", nil
+	}
+	for _, s := range h.Plan.Steps {
+		if id := idOf(s.Key); s.State == action.Needed && !s.Skip && s.Effect != action.None && slices.Contains(r.Untouched, id) {
+			return fmt.Sprintf("did not execute step %s, which would act here", id), nil
+		}
+	}
+	return "", alike
 }
 
 // minor is the first two numbers of a version.

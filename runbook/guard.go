@@ -228,6 +228,22 @@ func (g *guard) state(now time.Time) (reason string, stop bool) {
 	return reason, false
 }
 
+// blind tells whether what holds is that there are no metrics, not what they say.
+func (g *guard) blind(now time.Time) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.at.IsZero() || now.Sub(g.at) > guardStale {
+		return true
+	}
+	blind := false
+	for i := range g.rails {
+		if g.breach[i] != "" {
+			blind = noData(g.breach[i])
+		}
+	}
+	return blind
+}
+
 // young tells whether the first reading may still be on its way.
 func (g *guard) young(now time.Time) bool {
 	g.mu.Lock()

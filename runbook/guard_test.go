@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/runbook/action"
+	"plimsoll/action"
+	"plimsoll/cluster"
 )
 
 const guarded = `
@@ -93,7 +94,7 @@ func TestMetricsOfAnExpression(t *testing.T) {
 
 func TestAGuardrailOverAMetricThatNothingShowsIsFoundBeforeTheRun(t *testing.T) {
 	b := newBench(t)
-	b.Meter = func(*action.Site) Meter { return &dial{load: 3} }
+	b.Meter = func(*cluster.Cluster) Meter { return &dial{load: 3} }
 	p, err := b.Prepare(t.Context(), Request{Book: b.parse(strings.ReplaceAll(guarded, "db.load", "db.laod")), Cluster: "lab1"})
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +133,7 @@ func (d *dial) Read(context.Context) (map[string]float64, error) {
 func TestNoActBeginsDuringABreach(t *testing.T) {
 	b := newBench(t)
 	d := &dial{err: errors.New("refused")}
-	b.Meter = func(*action.Site) Meter { return d }
+	b.Meter = func(*cluster.Cluster) Meter { return d }
 	run := b.begin(Request{Book: b.parse(strings.Replace(guarded, "for: 2s", "for: 0s", 1))})
 	e := b.started(run, Order{Do: "run"})
 	b.until(run, func(st *State) bool { return st.Status() == "held" })
@@ -165,10 +166,10 @@ func (l lingering) Claim(ctx context.Context, c action.Claim) error {
 func TestAnActDoesNotBeginWhenABreachCameWhileTheClusterWasAsked(t *testing.T) {
 	b := newBench(t)
 	d := &dial{load: 1}
-	b.Meter = func(*action.Site) Meter { return d }
+	b.Meter = func(*cluster.Cluster) Meter { return d }
 	var run string
 	var once sync.Once
-	b.Marker = func(*action.Site) Marker {
+	b.Marker = func(*cluster.Cluster) Marker {
 		return lingering{&board{}, func() {
 			if run == "" || len(b.events(run, Intended)) == 0 {
 				return
@@ -214,7 +215,7 @@ func TestARunWithoutAMeterIsHeldAndParks(t *testing.T) {
 func TestTheBaselineIsThatOfBeforeTheChange(t *testing.T) {
 	b := newBench(t)
 	d := &dial{load: 10}
-	b.Meter = func(*action.Site) Meter { return d }
+	b.Meter = func(*cluster.Cluster) Meter { return d }
 	b.put("fail", "")
 	run := b.begin(Request{Book: b.parse(`
 runbook: test/baseline
@@ -249,5 +250,26 @@ steps:
 	}
 	if st := b.stateOf(run); st.Outcome != Done {
 		t.Errorf("when the load is as before: %q, %s", st.Outcome, st.Why)
+	}
+}
+
+// A guardrail may be called anything: that there are no metrics is told by what was read, not by words in its name.
+func TestAGuardrailCalledNoDataLossIsNotBlind(t *testing.T) {
+	book := newBench(t).parse(guarded)
+	book.Guardrails[0].Name = "no data loss"
+	g := newGuard(book, nil)
+	now := time.Unix(1000, 0)
+	g.judge(now, map[string]float64{"db.load": 1}, nil)
+	g.settle()
+	for range 10 {
+		now = now.Add(time.Second)
+		g.judge(now, map[string]float64{"db.load": 100}, nil)
+	}
+	if reason, _ := g.state(now); !strings.HasPrefix(reason, "no data loss: ") || g.blind(now) {
+		t.Errorf("held by %q, blind %v", reason, g.blind(now))
+	}
+	g.judge(now, nil, errors.New("refused"))
+	if reason, _ := g.state(now); reason == "" || !g.blind(now) {
+		t.Errorf("without metrics it is held by %q, blind %v", reason, g.blind(now))
 	}
 }

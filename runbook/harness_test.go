@@ -10,21 +10,22 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/action"
+	"plimsoll/cluster"
 	"plimsoll/durable"
 	"plimsoll/infra/local"
-	"plimsoll/runbook/action"
 )
 
 // newSite is a cluster without an engine: its nodes are names, its machine is this one.
-func newSite(name, environment string, nodes ...string) (*action.Site, error) {
+func newSite(name, environment string, nodes ...string) (*cluster.Cluster, error) {
 	m, err := local.New()
 	if err != nil {
 		return nil, err
 	}
-	return &action.Site{Name: name, Environment: environment, Local: m, List: func(context.Context) ([]action.Node, error) {
-		var all []action.Node
+	return &cluster.Cluster{Name: name, Environment: environment, Local: m, List: func(context.Context) ([]cluster.Node, error) {
+		var all []cluster.Node
 		for _, n := range nodes {
-			all = append(all, action.Node{Name: n, Machine: m})
+			all = append(all, cluster.Node{Name: n, Machine: m})
 		}
 		return all, nil
 	}}, nil
@@ -33,7 +34,7 @@ func newSite(name, environment string, nodes ...string) (*action.Site, error) {
 func newService(store *durable.Store) *Service {
 	return &Service{
 		Store: store, Actions: action.Generic(), User: "ann", Holder: "test", TTL: 5 * time.Second,
-		Open: func(_ context.Context, cluster string) (*action.Site, error) {
+		Open: func(_ context.Context, cluster string) (*cluster.Cluster, error) {
 			environment := "lab"
 			if strings.HasPrefix(cluster, "prod") {
 				environment = Production

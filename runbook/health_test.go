@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/cluster"
 	"plimsoll/engine"
-	"plimsoll/runbook/action"
 )
 
 // frail is an engine of whose nodes those do not answer for which there is a file ill-NODE.
@@ -40,13 +40,13 @@ func (frailDatabase) Close() error { return nil }
 func TestNoTargetBeginsBesideANodeThatDoesNotAnswer(t *testing.T) {
 	b := newBench(t)
 	plain := b.Open
-	b.Open = func(ctx context.Context, cluster string) (*action.Site, error) {
-		site, err := plain(ctx, cluster)
+	b.Open = func(ctx context.Context, name string) (*cluster.Cluster, error) {
+		site, err := plain(ctx, name)
 		if err != nil {
 			return nil, err
 		}
 		list := site.List
-		site.Engine, site.List = frail{folder: b.folder}, func(ctx context.Context) ([]action.Node, error) {
+		site.Engine, site.List = frail{folder: b.folder}, func(ctx context.Context) ([]cluster.Node, error) {
 			nodes, err := list(ctx)
 			for i := range nodes {
 				nodes[i].Target = engine.Target{Addresses: []string{nodes[i].Name}}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"plimsoll/runbook/action"
+	"plimsoll/action"
 )
 
 // job is one thing that is being done: a check, an act, a verification, an undo, a look at the cluster's health.
@@ -15,7 +15,9 @@ type job struct {
 	kind     jobKind
 	progress progress
 	cancel   context.CancelCauseFunc
-	cut      string // why it was cut off; empty: it was not
+	until    time.Time // when it is given up
+	cut      string    // why it was cut off; empty: it was not
+	assesses bool      // it looks what came of a step, which a cancellation and a failure wait for
 }
 
 // jobKind says which job may be cut off.
@@ -29,7 +31,7 @@ const (
 )
 
 // kindOf is the kind of an act.
-func kindOf(n action.Nature) jobKind {
+func kindOf(n action.Traits) jobKind {
 	switch {
 	case !n.Interruptible:
 		return firm
@@ -51,7 +53,7 @@ var errCut = errors.New("cut off")
 
 // begin does f beside the loop; what came of it comes back on results.
 func (r *runner) begin(key string, kind jobKind, timeout time.Duration, f func(ctx context.Context, p *progress) (*Event, error)) {
-	j := &job{key: key, kind: kind}
+	j := &job{key: key, kind: kind, until: time.Now().Add(timeout)}
 	j.progress.share, j.progress.began = -1, time.Now()
 	r.jobs[key] = j
 	cuttable, cancel := context.WithCancelCause(r.acting)
@@ -61,7 +63,7 @@ func (r *runner) begin(key string, kind jobKind, timeout time.Duration, f func(c
 		defer cancel(nil)
 		defer stop()
 		e, err := f(ctx, &j.progress)
-		if err != nil {
+		if look := (*assessed)(nil); err != nil && !errors.As(err, &look) {
 			err = explain(ctx, err)
 		}
 		r.results <- result{key: key, event: e, err: err}
@@ -89,6 +91,9 @@ func (r *runner) cutOff() {
 		return
 	}
 	for _, j := range r.jobs {
+		if j.assesses && r.stopping() == "" {
+			continue
+		}
 		if j.cut == "" && j.kind >= least && j.kind <= most {
 			j.cut = reason
 			j.cancel(errCut)
@@ -102,7 +107,16 @@ func (r *runner) take(res result) error {
 	j := r.jobs[res.key]
 	delete(r.jobs, res.key)
 	var not notBegun
+	var look *assessed
 	switch {
+	case errors.As(res.err, &look):
+		if r.assessed == nil {
+			r.assessed = map[string]*assessment{}
+		}
+		if j.cut == "" && r.acting.Err() == nil {
+			r.assessed[res.key] = &look.assessment
+		}
+		return nil
 	case res.err == nil:
 		return r.write(*res.event)
 	case j.cut != "" && j.kind == looking:

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"plimsoll/runbook/action"
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/hint"
 )
 
 // lasting is an action that can be taken back until it is done; it fails where it is told to.
@@ -17,19 +19,19 @@ type lasting struct {
 	state *string
 }
 
-func (l *lasting) Nature() action.Nature {
-	return action.Nature{Effect: action.Lasting, Repeatable: true}
+func (l *lasting) Traits() action.Traits {
+	return action.Traits{Effect: action.Lasting, Repeatable: true}
 }
 
-func (l *lasting) Check(context.Context, *action.Site) (action.Finding, error) {
-	f := action.Finding{State: action.Needed, Observed: action.Facts{"state": *l.state}, Intended: action.Facts{"state": "done"}}
+func (l *lasting) Check(context.Context, *cluster.Cluster) (action.CheckResult, error) {
+	f := action.CheckResult{State: action.Needed, Observed: action.Facts{"state": *l.state}, Intended: action.Facts{"state": "done"}}
 	if *l.state == "done" {
 		f.State = action.Satisfied
 	}
 	return f, nil
 }
 
-func (l *lasting) Act(context.Context, *action.Site, action.Call) (action.Facts, error) {
+func (l *lasting) Act(context.Context, *cluster.Cluster, action.Call) (action.Facts, error) {
 	*l.state = "half"
 	if l.Fails == "half-way" {
 		return nil, errors.New("half-way")
@@ -41,9 +43,9 @@ func (l *lasting) Act(context.Context, *action.Site, action.Call) (action.Facts,
 	return nil, nil
 }
 
-func (l *lasting) Undo(context.Context, *action.Site, action.Call) error {
+func (l *lasting) Undo(context.Context, *cluster.Cluster, action.Call) error {
 	if *l.state == "done" {
-		return &action.Refusal{Reason: "somebody lives there now"}
+		return &hint.PermanentError{Reason: "somebody lives there now"}
 	}
 	*l.state = "none"
 	return nil
@@ -56,8 +58,8 @@ func TestWhatLastsIsTakenBackUntilItIsDone(t *testing.T) {
 		state, why string
 	}{
 		"half-way":   {TakenBack, "none", ""},
-		"at the end": {Cancelled, "done", "undo: it is irreversible once it is done: somebody lives there now"},
-		"never":      {Cancelled, "done", "it is irreversible"},
+		"at the end": {Broken, "done", "undo: it is irreversible once it is done: somebody lives there now"},
+		"never":      {Broken, "done", ""}, // the cancellation is not taken
 	} {
 		b, state := newBench(t), "none"
 		b.Actions = append(b.Actions, action.Action{
@@ -68,6 +70,18 @@ func TestWhatLastsIsTakenBackUntilItIsDone(t *testing.T) {
 		st := b.stintOf(run, Order{Do: "cancel", Undo: true})
 		if st.Outcome != want.outcome || state != want.state || !strings.Contains(st.Item("a").Error, want.why) {
 			t.Errorf("fails %s: %s, the state is %s: %q", fails, st.Outcome, state, st.Item("a").Error)
+		}
+		if want.outcome == TakenBack {
+			continue
+		}
+		if refused := "step a is done, and cannot be taken back"; fails == "never" && !strings.Contains(st.Refused, refused) {
+			t.Errorf("cancel says %q, want %q", st.Refused, refused)
+		}
+		if lease, err := b.Store.Lease(t.Context(), leaseName("lab1")); err != nil || lease.Holder != run {
+			t.Errorf("the cluster is held by %q, %v", lease.Holder, err)
+		}
+		if st := b.stintOf(run, Order{Do: "cancel", Undo: true, Leave: "we live with it"}); st.Outcome != Cancelled || state != want.state {
+			t.Errorf("fails %s, left: %s, the state is %s", fails, st.Outcome, state)
 		}
 	}
 }

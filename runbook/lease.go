@@ -7,9 +7,10 @@ import (
 	"sync"
 	"time"
 
+	"plimsoll/action"
 	"plimsoll/durable"
 	"plimsoll/engine"
-	"plimsoll/runbook/action"
+	"plimsoll/hint"
 )
 
 // Marker keeps the claim on a cluster in the cluster itself, where every Plimsoll that would change it sees it,
@@ -125,13 +126,16 @@ func (h *holding) confirmWithin(ctx context.Context, patience time.Duration) err
 		return h.lose(fmt.Errorf("%w: %w", errFenced, err))
 	}
 	if !h.claim.Held && engine.ClassOf(err) == engine.Denied { // others would not see that we are there
-		return &action.Refusal{
+		return &hint.PermanentError{
 			Reason: fmt.Sprintf("the claim on cluster %s cannot be kept in it: %v", h.claim.Cluster, err),
 			Advice: "let the account make, read and write the table plimsoll.claim: docs/inventory.md, what the account needs",
 		}
 	}
 	if h.asked = time.Now().Round(0); err == nil {
 		h.slept, h.claim.Break, h.claim.Held = false, false, true // broken once
+		if h.claim.Since.IsZero() {
+			h.claim.Since = h.asked
+		}
 	}
 	return nil
 }

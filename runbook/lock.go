@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
+	"plimsoll/action"
+	"plimsoll/cluster"
 	"plimsoll/durable"
-	"plimsoll/runbook/action"
 )
 
 // holdings are a run's clusters. They are taken in the order of their names: of two runs that want the same ones, the
@@ -16,7 +18,7 @@ type holdings []*holding
 
 // take takes all clusters of a run, each in the store and in the cluster itself. After an error those that were taken are
 // among what is returned.
-func (s *Service) take(ctx context.Context, site *action.Site, st *State, run string, patience time.Duration) (holdings, error) {
+func (s *Service) take(ctx context.Context, site *cluster.Cluster, st *State, run string, patience time.Duration) (holdings, error) {
 	var all holdings
 	for _, name := range st.Header.clusters() {
 		on, err := site.Cluster(ctx, name)
@@ -24,11 +26,16 @@ func (s *Service) take(ctx context.Context, site *action.Site, st *State, run st
 			return all, err
 		}
 		marker, claim := s.marker(on), s.claim(st, name, run)
+		if err := s.stillHeld(ctx, claim); err != nil {
+			return all, err
+		}
 		h, err := hold(ctx, s.Store, marker, claim, patience)
 		var held *durable.HeldError
 		var claimed *action.ClaimedError
-		if errors.As(err, &held) && s.orphaned(ctx, marker, name, held.Lease) {
+		if errors.As(err, &held) && (s.orphaned(ctx, marker, name, held.Lease) || s.over(ctx, marker, name, held.Lease)) {
+			held = nil
 			h, err = hold(ctx, s.Store, marker, claim, patience)
+			errors.As(err, &held)
 		}
 		if h != nil {
 			all = append(all, h)
@@ -45,13 +52,71 @@ func (s *Service) take(ctx context.Context, site *action.Site, st *State, run st
 	return all, nil
 }
 
-// forget clears the claim of a run of this store that has ended and could not do it: its server was down.
-func (s *Service) forget(ctx context.Context, m Marker, c *action.ClaimedError) bool {
-	st, err := s.State(ctx, c.Run)
-	if err != nil || st.Outcome == "" || st.Outcome == Broken {
+// stillHeld refuses a cluster that the run has had, and that others took from it meanwhile: what it planned is of another cluster
+// now, though they have given it back.
+func (s *Service) stillHeld(ctx context.Context, c action.Claim) error {
+	if !c.Held {
+		return nil
+	}
+	lease, err := s.Store.Lease(ctx, leaseName(c.Cluster))
+	if err != nil || lease.Holder == c.Run || lease.Holder != "" { // whoever has it now is told of by who asks for it
+		return err
+	}
+	return &action.ClaimedError{Cluster: c.Cluster}
+}
+
+// ended tells whether a run of this store has ended for good.
+func (s *Service) ended(ctx context.Context, run string) bool {
+	st, err := s.State(ctx, run)
+	return err == nil && st.Outcome.over()
+}
+
+// clearing is how long a cluster may take to let the claim of a run that has ended be cleared: it need not be, to be passed over.
+const clearing = 2 * time.Second
+
+// over gives a cluster back for a run that has ended, and whose process died before it could.
+func (s *Service) over(ctx context.Context, m Marker, cluster string, lease durable.Lease) bool {
+	if !s.ended(ctx, lease.Holder) {
 		return false
 	}
-	return m.Clear(ctx, s.claim(st, c.Cluster, c.Run)) == nil
+	if m != nil {
+		limited, cancel := context.WithTimeout(ctx, clearing)
+		defer cancel()
+		_ = m.Clear(limited, action.Claim{Cluster: cluster, Run: lease.Holder, Holder: s.Holder, Epoch: lease.Epoch}) // else it is passed over
+	}
+	return s.Store.Release(ctx, lease.Name, lease.Holder) == nil
+}
+
+// GiveBack gives back what a run that has ended still holds: its process died before it could. It tells whether there was any.
+func (s *Service) GiveBack(ctx context.Context, run string) (gave bool, err error) {
+	st, err := s.State(ctx, run)
+	if err != nil || !st.Outcome.over() || st.Book == nil || st.Book.Lock != LockCluster {
+		return false, err
+	}
+	var held []durable.Lease
+	for _, name := range st.Header.clusters() {
+		lease, err := s.Store.Lease(ctx, leaseName(name))
+		if err != nil {
+			return false, err
+		}
+		if lease.Holder == run {
+			held = append(held, lease)
+		}
+	}
+	if len(held) == 0 {
+		return false, nil
+	}
+	site, err := s.open(ctx, st.Header.Cluster, st.Header.clusters())
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, site.Close()) }()
+	for n, name := range st.Header.clusters() {
+		if on, err := site.Cluster(ctx, name); err == nil && n < len(held) {
+			s.over(ctx, s.marker(on), name, held[n])
+		}
+	}
+	return true, nil
 }
 
 // orphaned frees a cluster that a process took for a run and died before it made the run: nobody can resume or cancel that one.
@@ -75,7 +140,7 @@ func (s *Service) unmade(ctx context.Context, run string) bool {
 	return errors.Is(err, durable.ErrNoRun)
 }
 
-func (s *Service) marker(on *action.Site) Marker {
+func (s *Service) marker(on *cluster.Cluster) Marker {
 	if s.Marker == nil {
 		return nil
 	}
@@ -83,32 +148,44 @@ func (s *Service) marker(on *action.Site) Marker {
 	if m == nil {
 		return nil
 	}
-	return tidied{Marker: m, service: s}
+	return &tidied{Marker: m, service: s}
 }
 
-// tidied is a marker on which the claims of this store's ended runs do not count: each is cleared when it is met, which may be in
-// the middle of a run that began while its cluster did not say whose it is.
+// tidied is a marker on which the claims of this store's ended runs do not count: each is cleared or passed over when it is met, which
+// may be in the middle of a run that began while its cluster did not say whose it is.
 type tidied struct {
 	Marker
 	service *Service
+
+	mu   sync.Mutex
+	past string // the run whose claim was met last
 }
 
-func (m tidied) Claim(ctx context.Context, c action.Claim) error {
+func (m *tidied) Claim(ctx context.Context, c action.Claim) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c.Past = m.past
 	err := m.Marker.Claim(ctx, c)
 	var claimed *action.ClaimedError
-	if errors.As(err, &claimed) && claimed.Run != c.Run && m.service.forget(ctx, m.Marker, claimed) {
-		return m.Marker.Claim(ctx, c)
+	if !errors.As(err, &claimed) || claimed.Run == "" || claimed.Run == c.Run || claimed.Run == m.past || !m.service.ended(ctx, claimed.Run) {
+		return err
 	}
-	return err
+	m.past = claimed.Run
+	c.Past = m.past
+	return m.Marker.Claim(ctx, c)
 }
 
 // claim is what a run leaves in one of its clusters.
 func (s *Service) claim(st *State, cluster, run string) action.Claim {
-	return action.Claim{
-		Cluster: cluster, Run: run, Holder: s.Holder, Epoch: st.Epochs[cluster], For: s.ttl(),
-		Break: st.Header.BrokenLock != "" && st.Epochs[cluster] == 0, // before its first act, not after it was fenced itself
-		Held:  st.Epochs[cluster] != 0,
+	held := st.Epochs[cluster] != 0 && !st.Released
+	c := action.Claim{
+		Cluster: cluster, Run: run, Holder: s.Holder, Epoch: st.Epochs[cluster], For: s.ttl(), Held: held,
+		Break: st.Header.BrokenLock != "" && !held, // before its first act, not after it was fenced itself
 	}
+	if held {
+		c.Since = st.Taken
+	}
+	return c
 }
 
 // lock takes the clusters of a run that is to begin, says which runs they were taken from by force, and has the run made. They are

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/runbook/action"
+	"plimsoll/cluster"
 )
 
 // dieWhenLocked takes a cluster as Begin does, and leaves it as a process does that dies before it has made the run. It returns
@@ -42,7 +42,7 @@ func TestAClusterThatWasTakenForARunThatWasNeverMadeIsTakenOver(t *testing.T) {
 	b := newBench(t)
 	b.TTL = 2 * time.Second
 	shared := &board{}
-	b.Marker = func(*action.Site) Marker { return shared }
+	b.Marker = func(*cluster.Cluster) Marker { return shared }
 	p, err := b.Prepare(t.Context(), Request{Book: b.parse(touching), Cluster: "lab1"})
 	if err != nil {
 		t.Fatal(err)

@@ -8,15 +8,15 @@ import (
 	"sync"
 	"time"
 
+	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/probe"
-	"plimsoll/runbook/action"
 	"plimsoll/series"
 )
 
 // NodeMeter reads what the cluster's own databases show; of several nodes the largest value counts.
 type NodeMeter struct {
-	site *action.Site
+	site *cluster.Cluster
 
 	mu     sync.Mutex
 	probes map[string]*probe.Status
@@ -26,7 +26,7 @@ type NodeMeter struct {
 var _ Meter = (*NodeMeter)(nil)
 
 // NewNodeMeter returns a meter of a cluster's databases, over a site's own connections.
-func NewNodeMeter(site *action.Site) *NodeMeter {
+func NewNodeMeter(site *cluster.Cluster) *NodeMeter {
 	return &NodeMeter{site: site, probes: map[string]*probe.Status{}, opened: map[string]engine.Database{}}
 }
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"plimsoll/cluster"
 	"plimsoll/engine"
-	"plimsoll/runbook/action"
 )
 
 // uneven is an engine of whose nodes n1 lets nobody in and n2 shows one number.
@@ -37,8 +37,8 @@ func TestANodeThatHangsHidesNoOther(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	site.List = func(context.Context) ([]action.Node, error) {
-		return []action.Node{
+	site.List = func(context.Context) ([]cluster.Node, error) {
+		return []cluster.Node{
 			{Name: "n1", Target: engine.Target{Addresses: []string{"n1"}}}, {Name: "n2", Target: engine.Target{Addresses: []string{"n2"}}},
 		}, nil
 	}

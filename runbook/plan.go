@@ -11,9 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/infra"
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/hint"
 	"plimsoll/internal/document"
-	"plimsoll/runbook/action"
 )
 
 // Plan is what a runbook would do now: every check was executed for real, and nothing was changed.
@@ -47,7 +48,7 @@ type PlanStep struct {
 func (s PlanStep) Group() bool { return s.Uses == "" && s.Approval == "" && len(s.Later) > 0 }
 
 // plan executes every check on a site on which nothing can be changed.
-func (b *Runbook) plan(ctx context.Context, site *action.Site, st *State) (Plan, error) {
+func (b *Runbook) plan(ctx context.Context, site *cluster.Cluster, st *State) (Plan, error) {
 	p := Plan{Runbook: b.Name}
 	reading := site.ReadOnly()
 	defer func() { _ = reading.Close() }() // it only read
@@ -80,7 +81,7 @@ func (b *Runbook) plan(ctx context.Context, site *action.Site, st *State) (Plan,
 	return p, ctx.Err()
 }
 
-func (b *Runbook) planStep(ctx context.Context, site *action.Site, st *State, i *Item, nodes []string) PlanStep {
+func (b *Runbook) planStep(ctx context.Context, site *cluster.Cluster, st *State, i *Item, nodes []string) PlanStep {
 	s := i.Step
 	p := PlanStep{Key: i.Key, Uses: s.Uses, Later: b.later(s)}
 	if s.Approval != nil {
@@ -113,21 +114,21 @@ func (b *Runbook) planStep(ctx context.Context, site *action.Site, st *State, i 
 		p.Failed, p.Reason = true, oneLine(err)
 		return p
 	}
-	p.Effect = task.Nature().Effect
+	p.Effect = task.Traits().Effect
 	limited, cancel := context.WithTimeout(ctx, min(s.Timeout, time.Minute))
 	defer cancel()
 	f, err := task.Check(limited, site)
 	if err != nil {
 		p.Failed, p.Reason = true, oneLine(err)
-		var refusal *action.Refusal
+		var refusal *hint.PermanentError
 		if errors.As(err, &refusal) {
 			p.Advice = refusal.Advice
 		}
 		return p
 	}
 	p.State, p.Observed, p.Intended, p.Reason = f.State, f.Observed, f.Intended, f.Reason
-	if c, ok := task.(action.Cautious); ok && f.State == action.Needed {
-		p.Caution = c.Caution(f)
+	if c, ok := task.(action.ApprovalDemander); ok && f.State == action.Needed {
+		p.Caution = c.ApprovalReason(f)
 	}
 	return p
 }
@@ -194,7 +195,7 @@ func (p Plan) Trouble() error {
 		}
 	}
 	if len(advice) > 0 {
-		return infra.Advise(all, strings.Join(advice, "; "))
+		return hint.With(all, strings.Join(advice, "; "))
 	}
 	return all
 }
@@ -292,7 +293,7 @@ func (b *Runbook) targets(s *Step, st *State, nodes []string) ([]string, error) 
 	return targets, nil
 }
 
-func nodeNames(ctx context.Context, site *action.Site) ([]string, error) {
+func nodeNames(ctx context.Context, site *cluster.Cluster) ([]string, error) {
 	nodes, err := site.PrimaryFirst(ctx)
 	if err != nil {
 		return nil, err

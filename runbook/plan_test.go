@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"plimsoll/runbook/action"
+	"plimsoll/action"
 )
 
 // A rolling group that is refused for one reason says it once, with what to do.

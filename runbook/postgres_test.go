@@ -9,9 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/action"
+	"plimsoll/cluster"
 	"plimsoll/durable"
 	"plimsoll/durable/durabletest"
-	"plimsoll/runbook/action"
 )
 
 // hosts are two state folders of one Postgres, whose runbooks change one folder.
@@ -68,7 +69,7 @@ func TestARunThatIsAliveElsewhereIsNotTakenOver(t *testing.T) {
 		t.Run(lock, func(t *testing.T) {
 			here, there := hosts(t, postgres)
 			begun, goOn := make(chan struct{}), make(chan struct{})
-			here.act = func(ctx context.Context, task action.Task, on *action.Site, c action.Call) (action.Facts, error) {
+			here.act = func(ctx context.Context, task action.Task, on *cluster.Cluster, c action.Call) (action.Facts, error) {
 				close(begun)
 				<-goOn
 				return task.Act(ctx, on, c)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"plimsoll/durable"
+	"plimsoll/internal/document"
 )
 
 // Proof is what a verified file of evidence says.
@@ -113,6 +114,14 @@ func (p *Proof) read(entries []durable.Entry) error {
 		}
 		if err != nil {
 			return fmt.Errorf("entry %d: %w", entry.Number, err)
+		}
+	}
+	if p.Outcome != Done {
+		return nil
+	}
+	for _, key := range document.SortedKeys(steps) {
+		if s := steps[key]; len(s.agreed) < s.asks {
+			return fmt.Errorf("step %s asked %d people and %d agreed, and the run is done all the same", key, s.asks, len(s.agreed))
 		}
 	}
 	return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/parser"
 
+	"plimsoll/cluster"
 	"plimsoll/internal/document"
-	"plimsoll/runbook/action"
 )
 
 // RailReading is what a guardrail would see if the run began now.
@@ -23,7 +23,7 @@ type RailReading struct {
 
 // rails reads what the guardrails look at, so that one which can never be answered is found before anything begins. Rates are known
 // from the second reading on.
-func (s *Service) rails(ctx context.Context, b *Runbook, site *action.Site) []RailReading {
+func (s *Service) rails(ctx context.Context, b *Runbook, site *cluster.Cluster) []RailReading {
 	if s.Meter == nil || len(b.Guardrails) == 0 {
 		return nil
 	}

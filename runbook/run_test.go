@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/runbook/action"
+	"plimsoll/action"
 )
 
 const threeSteps = `
@@ -153,6 +153,13 @@ steps:
 `)})
 	b.stintOf(run, Order{Do: "run"})
 	st := b.stintOf(run, Order{Do: "cancel", Undo: true})
+	if want := "step b is done, and cannot be taken back; what stands: a, b, c"; st.Outcome != Broken || !strings.Contains(st.Refused, want) {
+		t.Errorf("outcome %q, %q, want %q", st.Outcome, st.Refused, want)
+	}
+	if lease, err := b.Store.Lease(t.Context(), leaseName("lab1")); err != nil || lease.Holder != run {
+		t.Errorf("the cluster is held by %q, %v", lease.Holder, err)
+	}
+	st = b.stintOf(run, Order{Do: "cancel", Undo: true, Leave: "we live with it"})
 	if st.Outcome != Cancelled || !st.Item("c").Asks { // it failed, which does not say that it did nothing
 		t.Errorf("outcome %q, %+v", st.Outcome, st.Item("c"))
 	}

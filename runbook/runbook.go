@@ -9,8 +9,8 @@ import (
 	"os"
 	"time"
 
+	"plimsoll/action"
 	"plimsoll/internal/document"
-	"plimsoll/runbook/action"
 )
 
 // Runbook is a runbook as a person writes it, read and checked.
@@ -20,7 +20,7 @@ type Runbook struct {
 	Inputs     map[string]Input `yaml:"inputs" doc:"What a person says when it is run; inputs.NAME in expressions."`
 	Lock       Lock             `yaml:"lock" doc:"cluster: one change per cluster at a time. none: for runbooks that change nothing that another could. Default cluster."`
 	OnFailure  OnFailure        `yaml:"on_failure" doc:"stop: a run that failed stays where it is, until a person resumes or cancels it. undo: what it did is taken back at once, if all of it can be. Default stop."`
-	Gate       *Gate            `yaml:"gate" doc:"What must be before it may touch production."`
+	Gate       *Gate            `yaml:"gate" doc:"What must be before it may touch production; without one it may not, unless the inventory has a gate for all."`
 	Guardrails []Guardrail      `yaml:"guardrails" doc:"Metrics that must hold; no new act begins while one is breached."`
 	Steps      []Step           `yaml:"steps,required" doc:"One after another."`
 
@@ -41,6 +41,8 @@ type Input struct {
 	Enum    []string       `yaml:"enum" doc:"The values that are allowed."`
 	Of      string         `yaml:"of" doc:"Of type node: the input of type cluster whose node it is. Default: the run's own cluster."`
 	About   string         `yaml:"about" doc:"For the person who says it."`
+
+	Rehearse Alike `yaml:"rehearse" doc:"Which other values a rehearsal counts for: any, {any: REASON}, {from: LEAST, to: MOST, why: REASON}, or place, for what is another in a lab by nature, as a node or a cluster is. Default: none but the same."`
 }
 
 // Step is one line of a runbook: a use of an action, an approval, or a group that rolls over targets.
@@ -85,12 +87,6 @@ type Approval struct {
 	Timeout      time.Duration `yaml:"timeout" doc:"After it the run fails. Default 24h."`
 	Count        int           `yaml:"count" doc:"How many different people. Default 1."`
 	NotRequester bool          `yaml:"not_requester" doc:"The person who began the run does not count. Default false."`
-}
-
-// Gate is what must be before production.
-type Gate struct {
-	Rehearsals int `yaml:"rehearsals,required" doc:"Consecutive passed trials of this very text, with these versions of its actions, on this minor version of the engine and this class of topology."`
-	MaxAge     Age `yaml:"max_age" doc:"How old they may be, such as 14d. Default: any age."`
 }
 
 // Read reads a runbook file and refuses, with its place, everything that can be known to be wrong.
@@ -203,7 +199,7 @@ func (b *Runbook) Looks(key string) bool {
 		return false
 	}
 	a, known := action.Find(b.actions, s.Uses)
-	return known && a.New().Nature().Effect == action.None
+	return known && a.New().Traits().Effect == action.None
 }
 
 // StepIDs lists the ids of all steps, those of groups too.

@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
+	"plimsoll/cluster"
 	"plimsoll/durable"
 	"plimsoll/internal/document"
-	"plimsoll/runbook/action"
 )
 
 // runner executes one stint of a run: a loop that writes one event at a time, with jobs that work beside it.
@@ -20,8 +20,8 @@ type runner struct {
 	service *Service
 	journal *durable.Journal
 	state   *State
-	site    *action.Site
-	reading *action.Site
+	site    *cluster.Cluster
+	reading *cluster.Cluster
 	guard   *guard
 	held    holdings // none for a runbook without a lock, and for a run that is given up
 
@@ -37,6 +37,9 @@ type runner struct {
 	told    time.Time
 	shown   float64         // the share that was told last: it is never taken back
 	worked  map[string]work // on parts, by their keys
+
+	gone     bool                   // its clusters, or one of them, are another's by now
+	assessed map[string]*assessment // steps that were begun and not finished, as this stint has found them
 }
 
 // turn is how often the loop looks at what it is not woken by: messages, times.
@@ -181,9 +184,17 @@ func (r *runner) beginJobs() {
 	if r.stopping() != "" || r.state.Outcome != "" {
 		return
 	}
-	if r.state.Stopping != nil {
-		if i := r.reverting(); i != nil && r.jobs[i.Key] == nil {
-			r.beginUndo(i)
+	if r.state.Stopping != nil || r.retreating() {
+		if i := r.reverting(); i != nil {
+			if r.jobs[i.Key] == nil {
+				r.beginUndo(i)
+			}
+			return
+		}
+		for _, i := range r.unsettled() {
+			if r.jobs[i.Key] == nil {
+				r.beginAssess(i)
+			}
 		}
 		return
 	}

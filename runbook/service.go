@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -10,22 +11,24 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/action"
+	"plimsoll/cluster"
 	"plimsoll/durable"
 	"plimsoll/engine"
-	"plimsoll/runbook/action"
 )
 
 // Service is what commands and trials use: it plans, begins and follows runs.
 type Service struct {
 	Store   *durable.Store
 	Actions []action.Action
-	Call    func(cluster string) string                                     // the one name of what a person may call differently; nil: as it is said
-	Open    func(ctx context.Context, cluster string) (*action.Site, error) // the caller's site to close
-	Meter   func(*action.Site) Meter                                        // nil: guardrails have no data
-	Marker  func(*action.Site) Marker                                       // nil, or returning nil: no marker in the target
-	User    string                                                          // who asks
-	Holder  string                                                          // this process, for people
-	TTL     time.Duration                                                   // of the lease; 0: 30 s
+	Call    func(cluster string) string                                         // the one name of what a person may call differently; nil: as it is said
+	Open    func(ctx context.Context, cluster string) (*cluster.Cluster, error) // the caller's site to close
+	Meter   func(*cluster.Cluster) Meter                                        // nil: guardrails have no data
+	Marker  func(*cluster.Cluster) Marker                                       // nil, or returning nil: no marker in the target
+	Rules   Rules                                                               // in production
+	User    string                                                              // who asks
+	Holder  string                                                              // this process, for people
+	TTL     time.Duration                                                       // of the lease; 0: 30 s
 	// Observe is told every event as it is written, by the process that executes; it must return at once. May be nil.
 	Observe func(run string, e Event, at time.Time)
 
@@ -66,6 +69,7 @@ type Prepared struct {
 	Expected time.Duration // by earlier runs; 0: not known
 	Gate     GateState
 	Rails    []RailReading // what each guardrail sees now
+	Left     []Remainder   // what earlier runs have left undone on its clusters
 }
 
 // Prepare plans: it opens the cluster, executes every check, and looks at the gate. It changes nothing.
@@ -95,8 +99,11 @@ func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err erro
 	if len(all) > 1 {
 		h.Clusters = all
 	}
-	if err := describe(ctx, site, &h); err != nil {
+	if err := describe(ctx, site, &h, q.Book); err != nil {
 		return nil, err
+	}
+	if h.Environment == Production {
+		h.Approvers = cmp.Or(s.Rules.Approvers, ByOther)
 	}
 	if err := q.Book.nodesExist(ctx, site, inputs); err != nil {
 		return nil, err
@@ -106,6 +113,13 @@ func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err erro
 		return nil, err
 	}
 	p := &Prepared{Header: h, Expected: time.Duration(s.learn(ctx, q.Book.Name).total(h.Plan) * float64(time.Second))}
+	for _, name := range h.clusters() {
+		left, err := s.OpenRemainders(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		p.Left = append(p.Left, left...)
+	}
 	p.Rails = s.rails(ctx, q.Book, site)
 	p.Gate, err = s.gate(ctx, q.Book, h)
 	p.Header.Rehearsals = p.Gate.Passed
@@ -113,7 +127,7 @@ func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err erro
 }
 
 // describe fills in what the cluster is.
-func describe(ctx context.Context, site *action.Site, h *Header) error {
+func describe(ctx context.Context, site *cluster.Cluster, h *Header, b *Runbook) error {
 	nodes, err := site.PrimaryFirst(ctx)
 	if err != nil {
 		return err
@@ -133,6 +147,9 @@ func describe(ctx context.Context, site *action.Site, h *Header) error {
 			continue
 		}
 		if facts, err = db.Facts(ctx); err == nil {
+			if _, parts := db.(engine.Replicated); parts {
+				h.Roles = b.rolesOf(h.Inputs, h.Primary)
+			}
 			break
 		}
 	}
@@ -154,7 +171,7 @@ func topology(nodes int) string {
 }
 
 // nodesExist refuses an input of type node that the cluster does not have.
-func (b *Runbook) nodesExist(ctx context.Context, site *action.Site, inputs map[string]any) error {
+func (b *Runbook) nodesExist(ctx context.Context, site *cluster.Cluster, inputs map[string]any) error {
 	for name, in := range b.Inputs {
 		if in.Type != "node" {
 			continue

@@ -4,7 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"plimsoll/runbook/action"
+	"plimsoll/action"
+	"plimsoll/cluster"
 )
 
 // outliving is a task that counts how often it is asked whether something of it goes on.
@@ -13,7 +14,7 @@ type outliving struct {
 	asked int
 }
 
-func (l *outliving) Settle(context.Context, *action.Site, action.Call) error {
+func (l *outliving) AwaitInFlight(context.Context, *cluster.Cluster, action.Call) error {
 	l.asked++
 	return nil
 }

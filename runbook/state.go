@@ -7,8 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/action"
 	"plimsoll/durable"
-	"plimsoll/runbook/action"
+	"plimsoll/hint"
 )
 
 // State is a run as its events tell it. It is folded, never stored.
@@ -21,12 +22,14 @@ type State struct {
 	Healthy  map[string]bool          // group[target]: the cluster was healthy before it
 	Settling map[string]time.Duration // by group: the longest that was waited for that
 	Held     string                   // the guardrail that holds it
+	Blind    bool                     // it holds for want of metrics, not for what they say
 	Baseline map[string]float64
 	Stopping *Event // a person cancelled, or its runbook has a failure undone
 	Undoing  bool
 	Stuck    string // why no more can be undone
 	Outcome  Outcome
 	Parked   bool
+	Refused  string           // why the last cancellation was not taken
 	Why      string           // it parked or ended, if it says
 	Heard    int              // number of the last message taken
 	Epochs   map[string]int64 // of the leases, by cluster
@@ -34,8 +37,20 @@ type State struct {
 	Stint    int              // of the holder
 	Since    time.Time        // when that began
 	Orders   []Order
+	Released bool      // it ended, and gave its clusters back
+	Taken    time.Time // when a stint of it first had its clusters, since it gave them back last
 	Changed  time.Time // of the last event
 	Events   int
+
+	before Outcome // a cancellation that is not taken
+	leaves string  // why its cluster was given back as it is
+}
+
+// halted notes how the run stood before a cancellation; one that was cut off and is said again is the same.
+func (s *State) halted() {
+	if s.Stopping == nil || s.Outcome != "" {
+		s.before = s.Outcome
+	}
 }
 
 // Phase is where a step stands.
@@ -67,7 +82,7 @@ type Item struct {
 	Phase    Phase
 	Inputs   map[string]any // as evaluated, nil before
 	Did      map[string]any // the inputs with which it acted last, by which it is taken back
-	Finding  *action.Finding
+	Finding  *action.CheckResult
 	Before   action.Facts // observed before the first act of this intention
 	Found    action.Facts // observed before the first act of all: what an undo goes back to
 	Output   action.Facts
@@ -76,6 +91,7 @@ type Item struct {
 	Token    string
 	Since    time.Time // of the first intent
 	Intent   int       // number of the entry that holds the last intent; 0: there is none open
+	Begun    int       // number of the entry that held the last intent, over or not; 0: it never acted
 	Acts     bool      // it has changed something, or may have
 	Until    time.Time // of the next attempt, or of the approval
 	Question int       // number of the entry in which people were asked last
@@ -146,6 +162,10 @@ func (s *State) apply(e Event, actions []action.Action) error {
 		s.Header, s.Book, s.Versions = *e.Header, book, e.Header.Versions
 		s.expand()
 	case Opened:
+		if s.Released || s.Taken.IsZero() {
+			s.Taken = s.Changed
+		}
+		s.Released, s.Refused = s.Released && e.Order == nil, "" // without an order, what an ended run still has is given back, and no more
 		s.Parked, s.Why, s.Held, s.Epochs, s.Holder = false, "", "", e.Epochs, e.Holder
 		if e.Versions != nil {
 			s.Versions = e.Versions
@@ -165,25 +185,31 @@ func (s *State) apply(e Event, actions []action.Action) error {
 		group, _, _ := strings.Cut(e.Step, "[")
 		s.Settling[group] = max(s.Settling[group], e.Took)
 	case Held:
-		s.Held = e.Reason
+		s.Held, s.Blind = e.Reason, e.Blind
 	case Freed:
 		s.Held = ""
 	case Said:
 	case Stopping:
+		s.halted()
 		s.Stopping, s.Undoing = &e, e.Undo
 	case Parked:
 		s.Parked, s.Why = true, e.Reason
+		if e.Forward {
+			s.Refused = e.Reason
+			s.Stopping, s.Undoing, s.Outcome = nil, false, s.before
+		}
 	case Ended:
-		s.Outcome, s.Why = e.Outcome, e.Reason
+		s.Outcome, s.Why, s.Released = e.Outcome, e.Reason, e.Outcome != Broken
+		s.leaves = e.Leave
 	default:
 		return fmt.Errorf("an event of kind %q, which this Plimsoll does not know", e.Kind)
 	}
 	return nil
 }
 
-// tryUndosAgain forgets that undos failed, where a failure was being undone and the run has not ended by that.
+// tryUndosAgain forgets that undos failed, where a run was being taken back and has not ended by that.
 func (s *State) tryUndosAgain() {
-	if s.Outcome != Broken || s.Retreated() == "" {
+	if s.Outcome != Broken || s.Stopping == nil {
 		return
 	}
 	for _, i := range s.Items {
@@ -198,6 +224,8 @@ func (s *State) obey(o Order, e Event) error {
 	switch o.Do {
 	case "cancel":
 		s.tryUndosAgain()
+		s.halted()
+		e.Leave = o.Leave
 		s.Stopping, s.Undoing, s.Outcome, s.Stuck = &e, o.Undo, "", ""
 	case "resume":
 		clear(s.Healthy)
@@ -233,7 +261,7 @@ func (s *State) Rerunnable(step string) error {
 			break
 		}
 		if i.Phase == Reverted {
-			return &action.Refusal{
+			return &hint.PermanentError{
 				Reason: fmt.Sprintf("step %s, before %s, was taken back", i.Key, step),
 				Advice: fmt.Sprintf("rerun from there, with --step '%s' --downstream, or begin a new run", i.Key),
 			}
@@ -247,7 +275,7 @@ func (s *State) Rerunnable(step string) error {
 func (i *Item) reset() {
 	old := *i
 	*i = Item{
-		Key: old.Key, Step: old.Step, Group: old.Group, Target: old.Target, Phase: Waiting, Attempt: old.Attempt, Found: old.Found, Acts: old.Acts,
+		Key: old.Key, Step: old.Step, Group: old.Group, Target: old.Target, Phase: Waiting, Attempt: old.Attempt, Found: old.Found, Acts: old.Acts, Begun: old.Begun,
 		Cluster: old.Cluster, Did: old.Did, // for an undo before it acts again
 	}
 	if old.Phase != Settled && old.Phase != Reverted {
@@ -330,6 +358,7 @@ func (i *Item) apply(e Event, entry durable.Entry) error {
 		}
 	case Intended:
 		i.Phase, i.Intent, i.Attempt, i.Token, i.Acts, i.Did = Acting, entry.Number, e.Attempt, e.Token, true, i.Inputs
+		i.Begun = entry.Number
 		if i.Since.IsZero() {
 			i.Since = entry.At
 		}
@@ -351,6 +380,9 @@ func (i *Item) apply(e Event, entry durable.Entry) error {
 	case Failed:
 		i.Intent, i.Error, i.Advice, i.Asks, i.Open, i.Phase, i.Until = 0, e.Error, e.Note, e.Asks, e.Open, Dead, time.Time{}
 		i.Failures++
+		if e.Nothing && i.Attempt <= 1 { // no attempt before it may have done something
+			i.Acts = false
+		}
 		if !e.Final {
 			i.Phase, i.Until = Resting, e.Until
 		}

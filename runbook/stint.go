@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"plimsoll/action"
 	"plimsoll/durable"
 )
 
@@ -16,13 +17,20 @@ var errParked = errors.New("parked")
 
 // stint is durable.Work.
 func (s *Service) stint(ctx context.Context, j *durable.Journal) (err error) {
+	altered := j.Verify(ctx)
+	if broken := (*durable.AlteredError)(nil); altered != nil && !errors.As(altered, &broken) {
+		return altered
+	}
 	st, err := Fold(j.Entries(), s.Actions)
 	if err != nil {
-		return fmt.Errorf("run %s: %w", j.Run(), err)
+		return errors.Join(altered, fmt.Errorf("run %s: %w", j.Run(), err))
 	}
 	r := &runner{
 		service: s, journal: j, state: st, jobs: map[string]*job{}, results: make(chan result), written: map[int]bool{},
 		outside: context.WithoutCancel(ctx),
+	}
+	if altered != nil && !givesUp(j.Order()) {
+		return altered // nothing is appended to it: what was cut off would not show any more
 	}
 	if len(j.Entries()) == 0 {
 		if err := r.beginRun(ctx); err != nil {
@@ -50,6 +58,12 @@ func (s *Service) stint(ctx context.Context, j *durable.Journal) (err error) {
 		return err
 	}
 	return r.work(ctx)
+}
+
+// givesUp tells whether a stint was begun to give its run up as it is, which uses nothing that the journal says.
+func givesUp(order json.RawMessage) bool {
+	var o Order
+	return json.Unmarshal(order, &o) == nil && o.Do == "cancel" && !o.Undo && o.Leave != ""
 }
 
 // work runs what belongs to a stint beside its loop, and the loop.
@@ -120,6 +134,9 @@ func (r *runner) opened(ctx context.Context) error {
 	if err := r.mayGoOn(&o, &e); err != nil {
 		return r.park(err.Error(), err)
 	}
+	if r.state.Book.Lock == LockCluster && o.Do == "cancel" && !o.Undo {
+		r.gone = r.takenByOthers(ctx)
+	}
 	// To be given up, a run needs no lease: it may have lost it.
 	if r.state.Book.Lock == LockCluster && (o.Do != "cancel" || o.Undo) {
 		var err error
@@ -132,6 +149,31 @@ func (r *runner) opened(ctx context.Context) error {
 		e.Order = &o
 	}
 	return r.write(e)
+}
+
+// takenByOthers tells whether another run has a cluster of this one, or had it since: then there is nothing to give back.
+func (r *runner) takenByOthers(ctx context.Context) bool {
+	for _, name := range r.state.Header.clusters() {
+		c := r.service.claim(r.state, name, r.journal.Run())
+		if !c.Held {
+			continue
+		}
+		var claimed *action.ClaimedError
+		lease, err := r.service.Store.Lease(ctx, leaseName(name))
+		if err == nil && lease.Holder != c.Run {
+			return true
+		}
+		c.Epoch = max(c.Epoch, lease.Epoch)
+		if on, err := r.site.Cluster(ctx, name); err == nil {
+			limited, cancel := context.WithTimeout(ctx, clearing)
+			if m := r.service.marker(on); m != nil && errors.As(m.Claim(limited, c), &claimed) {
+				cancel()
+				return true
+			}
+			cancel()
+		}
+	}
+	return false
 }
 
 // openedBefore tells whether this stint has written its order.
@@ -199,8 +241,11 @@ func (r *runner) park(reason string, cause error) error {
 	return cause
 }
 
-// remember keeps how long the steps took, for the estimates of later runs.
+// remember keeps what the run leaves undone, and how long the steps took, for the estimates of later runs.
 func (r *runner) remember(ctx context.Context) error {
+	if err := r.noteRemainders(ctx); err != nil {
+		return err
+	}
 	if r.state.Outcome != Done {
 		return nil
 	}

@@ -2,6 +2,7 @@ package runbook
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"plimsoll/internal/document"
@@ -55,6 +56,7 @@ func (r *runner) summary() Summary {
 	var total, done float64  // seconds, or where nothing is known parts
 	var pace time.Duration   // of all that is under way
 	paced := s.Outcome == "" // nothing else is left
+	overdue := false         // something takes longer than it ever did
 	for _, p := range s.parts() {
 		weight, share := r.learned.weight(p.id), 0.0
 		w := r.worked[p.key]
@@ -68,10 +70,16 @@ func (r *runner) summary() Summary {
 				w.began = j.progress.began
 			}
 			var text string
-			if share, text = j.progress.now(); text != "" {
+			share, text = j.progress.now()
+			took, left := time.Since(w.began), j.progress.left()
+			late := left == 0 && took > lateAfter && took.Seconds() > weight
+			if text != "" || late {
 				out.Detail = p.key + ": " + text
 			}
-			took, left := time.Since(w.began), j.progress.left()
+			if late { // what earlier runs took says nothing any more
+				out.Detail = j.waits(p.key, text)
+				overdue = true
+			}
 			switch {
 			case left > 0 && known: // what it shows itself beats what earlier runs took, maybe of less data
 				weight = (took + left).Seconds()
@@ -101,6 +109,7 @@ func (r *runner) summary() Summary {
 		out.Share = done / total
 	}
 	switch {
+	case overdue:
 	case known && s.Outcome == "":
 		out.Left = time.Duration((total - done) * float64(time.Second))
 	case paced:
@@ -113,6 +122,17 @@ func (r *runner) summary() Summary {
 		out.Reason = r.broken().Error
 	}
 	return out
+}
+
+// lateAfter is how long a job goes on before it is told since when and until when.
+const lateAfter = 5 * time.Second
+
+// waits says what is waited for, since when, and until when at the latest.
+func (j *job) waits(key, text string) string {
+	if text == "" {
+		text = "waiting for an answer"
+	}
+	return fmt.Sprintf("%s: %s, since %s, until %s at the latest", key, text, j.progress.began.Local().Format(time.TimeOnly), j.until.Local().Format(time.TimeOnly))
 }
 
 // Next is the step that a run waits to begin with, when it is at none: between two, and while the cluster's health is looked at.
@@ -128,9 +148,14 @@ func (s *State) Next() string {
 	return ""
 }
 
+// DoneWithRemainders is the status of a run that is done but for targets that it left out.
+const DoneWithRemainders = "done, with remainders"
+
 // Status is one word for how the run stands by its journal.
 func (s *State) Status() string {
 	switch {
+	case s.Outcome == Done && len(s.Remainders()) > 0:
+		return DoneWithRemainders
 	case s.Outcome != "":
 		return string(s.Outcome)
 	case s.Parked:

@@ -9,8 +9,10 @@ import (
 	"slices"
 	"time"
 
+	"plimsoll/action"
+	"plimsoll/cluster"
 	"plimsoll/durable"
-	"plimsoll/runbook/action"
+	"plimsoll/hint"
 )
 
 // Torture tries a runbook on a lab as fate would: every act twice, every step failed and taken back, Plimsoll killed around
@@ -20,25 +22,29 @@ type Torture struct {
 	Before  []Request // brings the lab to where the runbook has something to do, in this order
 	Folder  string    // for the stores of the experiments, an empty one each
 	Actions []action.Action
-	Open    func(ctx context.Context, cluster string) (*action.Site, error)
-	Marker  func(*action.Site) Marker
+	Open    func(ctx context.Context, cluster string) (*cluster.Cluster, error)
+	Marker  func(*cluster.Cluster) Marker
 	// Save keeps what the lab is, Restore brings it back. Nil: a try begins with what the one before left.
 	Save, Restore func(ctx context.Context) error
 	// Elsewhere is the cluster as a Plimsoll on another host has it, while this host's has it in hand. Nil: there is none.
-	Elsewhere func(ctx context.Context) (*action.Site, error)
+	Elsewhere func(ctx context.Context) (*cluster.Cluster, error)
 	// Child runs the runbook in a process of its own on a store in this folder, or continues the run that is there. It is
 	// killed at the moment given, or stopped there while something is done, and woken again; a zero moment is never.
-	Child  func(ctx context.Context, store string, at durable.Moment, asleep func(context.Context) error) (Fate, error)
+	Child func(ctx context.Context, store string, at durable.Moment, asleep func(context.Context) error) (Fate, error)
+	// Cancel takes a run of the store in this folder back in a process of its own, which is killed at the moment given. Nil: what is
+	// taken back is not killed.
+	Cancel func(ctx context.Context, store, run string, at durable.Moment) (Fate, error)
 	Pause  time.Duration // how long the owner sleeps
 	Kinds  []string      // of tries, of TortureKinds; none: all
 	Settle time.Duration // how long the cluster may take after an undo until the checks see what they saw before; 0: none
 	Say    func(string)
 
 	stage map[string]string // what the checks see when a try begins
+	world world             // what the servers say of themselves then
 }
 
 // TortureKinds are the kinds of tries, in the order in which they come.
-var TortureKinds = []string{"twice", "failed", "killed", "asleep"}
+var TortureKinds = []string{"twice", "failed", "killed", "asleep", "cancelled"}
 
 // Fate is what became of a child.
 type Fate struct {
@@ -63,7 +69,7 @@ func (t *Torture) Run(ctx context.Context) (o Ordeal, err error) {
 		return o, err
 	}
 	o.Kinds = t.Kinds
-	for n, experiment := range []func(context.Context, *Ordeal) error{t.twice, t.fail, t.kill, t.sleep} {
+	for n, experiment := range []func(context.Context, *Ordeal) error{t.twice, t.fail, t.kill, t.sleep, t.cancelled} {
 		if len(t.Kinds) > 0 && !slices.Contains(t.Kinds, TortureKinds[n]) {
 			continue
 		}
@@ -102,7 +108,7 @@ func (t *Torture) worthIt(ctx context.Context, o *Ordeal) (err error) {
 			return nil
 		}
 	}
-	return &action.Refusal{Reason: "everything is done already: there is nothing to torture", Advice: "bring the cluster into the state that the runbook changes, or give other inputs"}
+	return &hint.PermanentError{Reason: "everything is done already: there is nothing to torture", Advice: "bring the cluster into the state that the runbook changes, or give other inputs"}
 }
 
 // service is a service on an empty store.

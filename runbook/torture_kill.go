@@ -84,8 +84,18 @@ func (t *Torture) killed(ctx context.Context, o *Ordeal, at durable.Moment) (l l
 	if err := t.examine(ctx, o, test, s, run, entries); err != nil {
 		return l, err
 	}
+	if st, err := s.State(ctx, run); err != nil {
+		return l, err
+	} else if st.Outcome == Done {
+		if err := t.examineCluster(ctx, o, test); err != nil {
+			return l, err
+		}
+	}
 	if err := t.giveBack(ctx, s, run); err != nil {
 		return l, fmt.Errorf("%s, taken back: %w", test, err)
+	}
+	if err := t.examineClaim(ctx, o, test, run); err != nil {
+		return l, err
 	}
 	return l, t.aftermath(ctx, o, s, test, run)
 }
@@ -171,18 +181,34 @@ func repeatable(st *State, key string) bool {
 		return false
 	}
 	task, err := st.Book.bind(i.Step.Uses, i.Inputs)
-	return err == nil && task.Nature().Repeatable
+	return err == nil && task.Traits().Repeatable
 }
 
 // giveBack takes a run back as far as it can be.
 func (t *Torture) giveBack(ctx context.Context, s *Service, run string) error {
+	return t.cancel(ctx, s, run, Order{Do: "cancel", Undo: true, Reason: "torture"})
+}
+
+// giveUp ends a run whose cluster others have had, as its refusal advises: it leaves the cluster as it is.
+func (t *Torture) giveUp(ctx context.Context, s *Service, run string) error {
+	return t.cancel(ctx, s, run, Order{Do: "cancel", Leave: "torture", Reason: "torture"})
+}
+
+func (t *Torture) cancel(ctx context.Context, s *Service, run string, first Order) error {
 	e, err := s.Execute(ctx)
 	if err != nil {
 		return err
 	}
-	err = s.Start(ctx, e, run, Order{Do: "cancel", Undo: true, Reason: "torture"})
-	if err == nil {
-		err = e.Wait(ctx, run)
+	for o := &first; o != nil && err == nil; {
+		if err = s.Start(ctx, e, run, *o); err == nil {
+			err = e.Wait(ctx, run)
+		}
+		var st *State
+		if err == nil {
+			if st, err = s.State(ctx, run); err == nil {
+				o = takeBack(st)
+			}
+		}
 	}
 	return errors.Join(err, e.Close(ctx))
 }

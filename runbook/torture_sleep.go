@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"plimsoll/action"
 	"plimsoll/durable"
-	"plimsoll/runbook/action"
 )
 
 // bedtime is the entry after which the owner sleeps: before the first intent of any runbook, which would be the fifth at least.
@@ -105,12 +105,20 @@ func (t *Torture) robbed(ctx context.Context, o *Ordeal, test, folder string, wh
 			o.trouble(test, e.Step, "it was not fenced: it acted when another had taken the cluster")
 		}
 	}
+	st, err := s.State(ctx, run)
+	if err != nil {
+		return err
+	}
+	end := t.giveBack
 	if stolen {
+		if !st.Outcome.over() { // others have had its cluster: it may not be taken back any more
+			end = t.giveUp
+		}
 		if err := who.giveBack(ctx, store); err != nil {
 			return err
 		}
 	}
-	if err := t.giveBack(ctx, s, run); err != nil {
+	if err := end(ctx, s, run); err != nil {
 		return fmt.Errorf("%s, taken back: %w", test, err)
 	}
 	return t.aftermath(ctx, o, s, test, run)

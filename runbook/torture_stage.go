@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/runbook/action"
+	"plimsoll/action"
 )
 
 // prepare brings the lab to where the runbook has something to do.
@@ -62,7 +62,10 @@ func (t *Torture) sights(ctx context.Context, p Plan) (_ map[string]string, err 
 	}
 	slices.Sort(names)
 	all[theNodes] = strings.Join(names, ", ")
-	return all, nil
+	if t.stage == nil { // before the first try
+		t.world, err = look(ctx, site)
+	}
+	return all, err
 }
 
 // theNodes stands among sights for which nodes there are; no step is called so.

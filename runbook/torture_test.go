@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/action"
+	"plimsoll/cluster"
 	"plimsoll/durable"
-	"plimsoll/runbook/action"
 )
 
 // ordeal tortures a runbook but for what needs processes of its own.
@@ -17,7 +18,7 @@ func (b *bench) ordeal(text string, marker *board) Ordeal {
 	b.t.Helper()
 	tt := Torture{
 		Request: Request{Book: b.parse(text), Cluster: "lab1"}, Folder: b.t.TempDir(), Actions: b.Actions, Open: b.Open,
-		Marker: func(*action.Site) Marker { return marker }, Say: func(string) {},
+		Marker: func(*cluster.Cluster) Marker { return marker }, Say: func(string) {},
 		Child: func(context.Context, string, durable.Moment, func(context.Context) error) (Fate, error) {
 			return Fate{}, nil
 		},
@@ -78,7 +79,7 @@ func TestEachTryOfATortureBeginsAlike(t *testing.T) {
 	tt = Torture{
 		Request: Request{Book: b.parse(`{runbook: test/final, lock: none, steps: [{id: a, uses: command, with: {run: "mv DIR/from DIR/to", check: "test -e DIR/to"}}]}`), Cluster: "lab1"},
 		Before:  []Request{{Book: b.parse(`{runbook: test/first, lock: none, steps: [{id: a, uses: command, with: {run: "touch DIR/from", check: "test -e DIR/from"}}]}`), Cluster: "lab1"}},
-		Folder:  t.TempDir(), Actions: b.Actions, Open: b.Open, Marker: func(*action.Site) Marker { return nil }, Say: func(string) {},
+		Folder:  t.TempDir(), Actions: b.Actions, Open: b.Open, Marker: func(*cluster.Cluster) Marker { return nil }, Say: func(string) {},
 		Save: func(context.Context) error { return nil },
 		Restore: func(context.Context) error {
 			restored++
@@ -107,7 +108,7 @@ func TestTheTortureTellsOfAnOwnerThatActsOnATakenCluster(t *testing.T) {
 	b := newBench(t)
 	tt := Torture{
 		Request: Request{Book: b.parse(`{runbook: test/deaf, steps: [{id: a, uses: command, with: {run: "touch DIR/f", check: "test -e DIR/f", undo: "rm -f DIR/f"}}]}`), Cluster: "lab1"},
-		Folder:  t.TempDir(), Actions: b.Actions, Open: b.Open, Marker: func(*action.Site) Marker { return nil }, Say: func(string) {},
+		Folder:  t.TempDir(), Actions: b.Actions, Open: b.Open, Marker: func(*cluster.Cluster) Marker { return nil }, Say: func(string) {},
 	}
 	var o Ordeal
 	if err := tt.worthIt(t.Context(), &o); err != nil {
@@ -136,17 +137,17 @@ func TestTheTortureFindsANodeThatAnUndoLeaves(t *testing.T) {
 	b := newBench(t)
 	tt := Torture{
 		Request: Request{Book: b.parse(`{runbook: test/grow, lock: none, steps: [{id: a, uses: command, with: {run: "touch DIR/node DIR/f", check: "test -e DIR/f", undo: "rm -f DIR/f", repeatable: true}}]}`), Cluster: "lab1"},
-		Folder:  t.TempDir(), Actions: b.Actions, Marker: func(*action.Site) Marker { return nil }, Say: func(string) {},
-		Open: func(ctx context.Context, cluster string) (*action.Site, error) {
-			site, err := b.Open(ctx, cluster)
+		Folder:  t.TempDir(), Actions: b.Actions, Marker: func(*cluster.Cluster) Marker { return nil }, Say: func(string) {},
+		Open: func(ctx context.Context, name string) (*cluster.Cluster, error) {
+			site, err := b.Open(ctx, name)
 			if err != nil {
 				return nil, err
 			}
 			list := site.List
-			site.List = func(ctx context.Context) ([]action.Node, error) {
+			site.List = func(ctx context.Context) ([]cluster.Node, error) {
 				nodes, err := list(ctx)
 				if _, is := os.Stat(filepath.Join(b.folder, "node")); is == nil {
-					nodes = append(nodes, action.Node{Name: "grown"})
+					nodes = append(nodes, cluster.Node{Name: "grown"})
 				}
 				return nodes, err
 			}

@@ -6,25 +6,36 @@ import (
 	"fmt"
 	"strings"
 
-	"plimsoll/runbook/action"
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/hint"
 )
 
-// takeBack cancels with undo.
+// takeBack cancels with undo, and what cannot be taken back is left.
 func takeBack(st *State) *Order {
-	if st.Outcome == Done || st.Outcome == Broken {
-		return &Order{Do: "cancel", Undo: true, Reason: "torture"}
+	o := Order{Do: "cancel", Undo: true, Reason: "torture"}
+	last := Order{}
+	if len(st.Orders) > 0 {
+		last = st.Orders[len(st.Orders)-1]
+	}
+	switch {
+	case last.Do != "cancel":
+		return &o
+	case !st.Outcome.over() && last.Leave == "": // it was not taken, or an undo failed: what stands is left, for the next try
+		o.Leave = "torture"
+		return &o
 	}
 	return nil
 }
 
 // actor stands between a step and its action.
-type actor func(ctx context.Context, task action.Task, on *action.Site, c action.Call) (action.Facts, error)
+type actor func(ctx context.Context, task action.Task, on *cluster.Cluster, c action.Call) (action.Facts, error)
 
 // twice lets every repeatable act happen twice, and takes the run back.
 func (t *Torture) twice(ctx context.Context, o *Ordeal) error {
-	return t.undone(ctx, o, "twice", func(ctx context.Context, task action.Task, on *action.Site, c action.Call) (action.Facts, error) {
+	return t.undone(ctx, o, "twice", func(ctx context.Context, task action.Task, on *cluster.Cluster, c action.Call) (action.Facts, error) {
 		out, err := task.Act(ctx, on, c)
-		if err != nil || !task.Nature().Repeatable {
+		if err != nil || !task.Traits().Repeatable {
 			return out, err
 		}
 		if out, err = task.Act(ctx, on, c); err != nil {
@@ -44,11 +55,11 @@ func (t *Torture) fail(ctx context.Context, o *Ordeal) error {
 	})
 	for _, id := range ids {
 		acted := false
-		if err := t.undone(ctx, o, "failed at "+id, func(ctx context.Context, task action.Task, on *action.Site, c action.Call) (action.Facts, error) {
+		if err := t.undone(ctx, o, "failed at "+id, func(ctx context.Context, task action.Task, on *cluster.Cluster, c action.Call) (action.Facts, error) {
 			out, err := task.Act(ctx, on, c)
 			acted = acted || idOf(c.Step) == id
 			if err == nil && idOf(c.Step) == id {
-				err = &action.Refusal{Reason: "failed by the torture"}
+				err = &hint.PermanentError{Reason: "failed by the torture"}
 			}
 			return out, err
 		}, id); err != nil {

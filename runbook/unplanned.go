@@ -4,21 +4,21 @@ import (
 	"fmt"
 	"slices"
 
-	"plimsoll/runbook/action"
+	"plimsoll/action"
 )
 
 // caution is why people must agree to a step before it acts, though its runbook does not say so: what the action itself says, or
 // that nobody could read of its target in the plan.
-func caution(task action.Task, f action.Finding, unplanned string) string {
+func caution(task action.Task, f action.CheckResult, unplanned string) string {
 	if f.State != action.Needed {
 		return ""
 	}
-	if c, ok := task.(action.Cautious); ok {
-		if said := c.Caution(f); said != "" {
+	if c, ok := task.(action.ApprovalDemander); ok {
+		if said := c.ApprovalReason(f); said != "" {
 			return said
 		}
 	}
-	if task.Nature().Effect == action.None {
+	if task.Traits().Effect == action.None {
 		return ""
 	}
 	return unplanned

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"plimsoll/runbook/action"
+	"plimsoll/cluster"
 )
 
 // Who approved a plan has read which nodes it goes over. One that came since is asked about, once.
@@ -20,7 +20,7 @@ steps:
       - {id: stop, uses: command, with: {run: "echo stop ${{ target }} >> DIR/log", repeatable: true}}
       - {id: start, uses: command, with: {run: "echo start ${{ target }} >> DIR/log", repeatable: true}}
 `)})
-	b.Open = func(_ context.Context, cluster string) (*action.Site, error) {
+	b.Open = func(_ context.Context, cluster string) (*cluster.Cluster, error) {
 		return newSite(cluster, "lab", "n1", "n2", "n3", "n4")
 	}
 	e := b.started(run, Order{Do: "run"})

@@ -9,8 +9,8 @@ import (
 
 	"github.com/expr-lang/expr/vm"
 
+	"plimsoll/action"
 	"plimsoll/internal/document"
-	"plimsoll/runbook/action"
 )
 
 var (
@@ -49,9 +49,6 @@ func (b *Runbook) validate(misfits document.Problems) error {
 			_, err := b.Inputs[name].read(d)
 			c.problems.Add(d, err)
 		}
-	}
-	if b.Gate != nil && b.Gate.Rehearsals < 1 {
-		c.refuse(b.at.Get("gate"), "%d rehearsals, expected at least 1", b.Gate.Rehearsals)
 	}
 	for i, g := range b.Guardrails {
 		at := b.at.Get("guardrails").Items[i]
@@ -171,6 +168,13 @@ func (c *checker) group(s *Step, n *document.Node, outer *Step) {
 
 // use checks the name of an action and those of its inputs; constant values are read as the action will read them.
 func (c *checker) use(name string, with *document.Node, at, n *document.Node, group *Step) {
+	if at == nil { // there is no key of its own: the place that should have it is told
+		at = n
+	}
+	if name == "" || at == nil {
+		c.refuse(at, "no action, expected uses: NAME")
+		return
+	}
 	a, known := action.Find(c.book.actions, name)
 	if !known {
 		named := *at
@@ -258,6 +262,10 @@ func (c *checker) text(text string, s scope, at *document.Node) bool {
 	}
 	parts := pieces(text)
 	for i := 1; i < len(parts); i += 2 {
+		if parts[i] == "" {
+			c.refuse(at, "%q: ${{ }} holds no expression", text)
+			return false
+		}
 		c.compile(parts[i], s, at)
 	}
 	return len(parts) == 1

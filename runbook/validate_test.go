@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/action"
 	"plimsoll/internal/document"
-	"plimsoll/runbook/action"
 )
 
 const valid = `runbook: test/valid

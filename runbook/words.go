@@ -2,7 +2,6 @@ package runbook
 
 import (
 	"math/rand/v2"
-	"strconv"
 	"strings"
 	"time"
 
@@ -42,25 +41,6 @@ func oneOf(n *document.Node, what string, known ...string) error {
 		}
 	}
 	return document.UnknownName(n, what, known)
-}
-
-// Age is a time that may be said in days.
-type Age time.Duration
-
-// UnmarshalDocument reads 14d or a duration.
-func (a *Age) UnmarshalDocument(n *document.Node) error {
-	if days, ok := strings.CutSuffix(n.Text, "d"); ok {
-		if d, err := strconv.Atoi(days); err == nil && d > 0 {
-			*a = Age(time.Duration(d) * 24 * time.Hour)
-			return nil
-		}
-	}
-	d, err := document.Duration(n)
-	if err != nil {
-		return n.Errorf("%q, expected an age such as 14d or 36h", n.Text)
-	}
-	*a = Age(d)
-	return nil
 }
 
 // Retry is what to do when an attempt fails.

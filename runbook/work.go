@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
-	"plimsoll/runbook/action"
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/hint"
 )
 
 func (r *runner) beginCheck(i *Item) {
@@ -24,8 +27,8 @@ func (r *runner) beginCheck(i *Item) {
 		if err != nil {
 			return nil, err
 		}
-		if left, ok := task.(action.Settler); ok && interrupted {
-			if err := left.Settle(ctx, reading, call); unreachable(err) {
+		if left, ok := task.(action.InFlightWaiter); ok && interrupted {
+			if err := left.AwaitInFlight(ctx, reading, call); unreachable(err) {
 				return nil, openError{err}
 			} else if err != nil {
 				return nil, finalError{error: openError{err}, asks: true}
@@ -45,7 +48,7 @@ func (r *runner) beginAct(i *Item) {
 	task, bindErr := r.state.Book.bind(uses, inputs)
 	kind := firm
 	if bindErr == nil {
-		kind = kindOf(task.Nature())
+		kind = kindOf(task.Traits())
 	}
 	r.begin(key, kind, i.Step.Timeout, func(ctx context.Context, p *progress) (*Event, error) {
 		call.Progress = p.tell
@@ -58,7 +61,7 @@ func (r *runner) beginAct(i *Item) {
 		}
 		act := task.Act
 		if between := r.service.act; between != nil {
-			act = func(ctx context.Context, on *action.Site, c action.Call) (action.Facts, error) {
+			act = func(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
 				return between(ctx, task, on, c)
 			}
 		}
@@ -66,12 +69,12 @@ func (r *runner) beginAct(i *Item) {
 		if err := r.mayAct(ctx); err != nil {
 			return nil, notBegun{err}
 		}
-		if reason, _ := r.guard.state(time.Now()); reason != "" && task.Nature().Effect != action.None { // to ask took a while
+		if reason, _ := r.guard.state(time.Now()); reason != "" && task.Traits().Effect != action.None { // to ask took a while
 			return nil, notBegun{errors.New("guardrail " + reason)}
 		}
 		out, err := act(ctx, site, call)
 		if err != nil {
-			return nil, unfinished(ctx, err, task.Nature())
+			return nil, unfinished(ctx, err, task.Traits())
 		}
 		return &Event{Kind: Acted, Step: key, Attempt: call.Attempt, Output: out, Took: time.Since(p.began)}, nil
 	})
@@ -80,12 +83,13 @@ func (r *runner) beginAct(i *Item) {
 func (r *runner) call(i *Item) action.Call {
 	return action.Call{
 		Run: r.journal.Run(), Step: i.Key, Attempt: i.Attempt, Token: i.Token, Epoch: r.state.epoch(i), Since: i.Since, Before: i.Before,
+		Resumed: !r.written[i.Begun],
 	}
 }
 
 // beginVerify looks whether what was meant is so now: by the action, then by the step's own condition.
 func (r *runner) beginVerify(i *Item) {
-	key, step, on, inputs, output := i.Key, i.Step, i.Cluster, i.Inputs, i.Output
+	key, step, on, inputs, output := i.Key, i.Step, i.Cluster, i.Inputs, maps.Clone(i.Output)
 	env := r.state.env(i)
 	r.begin(key, looking, i.Step.Timeout, func(ctx context.Context, p *progress) (*Event, error) {
 		task, err := r.state.Book.bind(step.Uses, inputs)
@@ -107,7 +111,7 @@ func (r *runner) beginVerify(i *Item) {
 	})
 }
 
-func verify(ctx context.Context, task action.Task, site *action.Site, output action.Facts) (action.Facts, error) {
+func verify(ctx context.Context, task action.Task, site *cluster.Cluster, output action.Facts) (action.Facts, error) {
 	if v, ok := task.(action.Verifier); ok {
 		return nil, v.Verify(ctx, site, output)
 	}
@@ -124,7 +128,7 @@ func verify(ctx context.Context, task action.Task, site *action.Site, output act
 // seen is what a step put out and saw, and with what it looks again.
 type seen struct {
 	task             action.Task
-	reading          *action.Site
+	reading          *cluster.Cluster
 	output, observed action.Facts
 }
 
@@ -195,7 +199,7 @@ func (r *runner) beginUndo(i *Item) {
 }
 
 // settle waits for what the act of a step, or an undo that was cut off, left under way: the action's own, or by another.
-func (r *runner) settle(ctx context.Context, site *action.Site, uses string, inputs map[string]any, by action.Task, call action.Call) error {
+func (r *runner) settle(ctx context.Context, site *cluster.Cluster, uses string, inputs map[string]any, by action.Task, call action.Call) error {
 	task, err := r.state.Book.bind(uses, inputs)
 	if err != nil {
 		return err
@@ -205,8 +209,8 @@ func (r *runner) settle(ctx context.Context, site *action.Site, uses string, inp
 		return err
 	}
 	for _, t := range []action.Task{task, by} {
-		if left, ok := t.(action.Settler); ok {
-			if err := left.Settle(ctx, reading, call); err != nil {
+		if left, ok := t.(action.InFlightWaiter); ok {
+			if err := left.AwaitInFlight(ctx, reading, call); err != nil {
 				return err
 			}
 		}
@@ -214,7 +218,7 @@ func (r *runner) settle(ctx context.Context, site *action.Site, uses string, inp
 	return nil
 }
 
-func (r *runner) undo(ctx context.Context, site *action.Site, uses string, inputs map[string]any, call action.Call) error {
+func (r *runner) undo(ctx context.Context, site *cluster.Cluster, uses string, inputs map[string]any, call action.Call) error {
 	task, err := r.state.Book.bind(uses, inputs)
 	if err != nil {
 		return err
@@ -224,7 +228,7 @@ func (r *runner) undo(ctx context.Context, site *action.Site, uses string, input
 		return fmt.Errorf("%s has no undo", uses)
 	}
 	err = u.Undo(ctx, site, call)
-	if refusal := (*action.Refusal)(nil); task.Nature().Effect == action.Lasting && errors.As(err, &refusal) {
+	if refusal := (*hint.PermanentError)(nil); task.Traits().Effect == action.Lasting && errors.As(err, &refusal) {
 		return fmt.Errorf("it is irreversible once it is done: %w", err)
 	}
 	return err
@@ -244,7 +248,7 @@ func (r *runner) undoTask(u *Use, env map[string]any) (action.Task, error) {
 }
 
 // undoBy takes a step back by another action.
-func (r *runner) undoBy(ctx context.Context, site *action.Site, task action.Task, call action.Call) error {
+func (r *runner) undoBy(ctx context.Context, site *cluster.Cluster, task action.Task, call action.Call) error {
 	reading, err := r.reading.Cluster(ctx, site.Name)
 	if err != nil {
 		return err
@@ -287,7 +291,7 @@ func (r *runner) beginHealth(group *Step, target string, busy []string) {
 	})
 }
 
-func healthy(ctx context.Context, site *action.Site, busy []string) error {
+func healthy(ctx context.Context, site *cluster.Cluster, busy []string) error {
 	nodes, err := site.List(ctx)
 	if err != nil {
 		return err

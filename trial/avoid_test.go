@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/result"
+
 	"plimsoll/engine"
 	"plimsoll/load"
 	"plimsoll/series"
@@ -39,7 +41,7 @@ func TestACoordinatorThatHangs(t *testing.T) {
 	} {
 		start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		dir := t.TempDir()
-		f, err := newFolder(dir, []byte("trial: t\n"), start)
+		f, err := result.Create(dir, []byte("trial: t\n"), start)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +55,7 @@ func TestACoordinatorThatHangs(t *testing.T) {
 			d.avoided(load.Second{Start: start.Add(time.Duration(second) * time.Second)})
 		}
 		d.judgeHung()
-		if err := f.close(); err != nil {
+		if err := f.Close(); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Join(d.invalid, "|"); got != c.invalid {
@@ -62,7 +64,7 @@ func TestACoordinatorThatHangs(t *testing.T) {
 		if got := strings.Join(d.notes, "|"); got != c.note {
 			t.Errorf("%s: noted %q, want %q", c.phase, got, c.note)
 		}
-		file, err := os.Open(filepath.Join(dir, eventsFile))
+		file, err := os.Open(filepath.Join(dir, result.EventsFile))
 		if err != nil {
 			t.Fatal(err)
 		}

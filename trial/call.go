@@ -1,10 +1,12 @@
 package trial
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"plimsoll/action"
 	"plimsoll/internal/document"
 	"plimsoll/runbook"
 )
@@ -19,6 +21,7 @@ type Call struct {
 	At      *document.Node `yaml:"-"`
 
 	book *runbook.Runbook // nil: a change of the lab
+	made bool             // the runbook was made for this step, which names an action
 	said map[string]string
 }
 
@@ -28,6 +31,9 @@ const defaultLimit = 10 * time.Minute
 func readCall(n *document.Node) (Call, error) {
 	if n.Kind == document.Scalar {
 		return Call{Change: n.Text, At: n}, nil
+	}
+	if n.Get("run") != nil && n.Get("run").Kind == document.Mapping {
+		return readShort(n)
 	}
 	var c Call
 	err := n.Decode(&c)
@@ -86,16 +92,21 @@ func (p Parts) resolve(c *Call, nodes int) error {
 	named := *c.At
 	named.Text = c.Change
 	n := beside(&named)
-	if !document.IsPath(n.Text) && !slices.Contains(p.Books, n.Text) {
+	if _, c.made = action.Find(p.Actions, c.Change); !c.made && !document.IsPath(n.Text) && !slices.Contains(p.Books, n.Text) {
 		refusal := document.UnknownName(n, "change or runbook", p.changeNames())
 		if refusal.Hint == "" {
 			refusal.Hint = "a runbook of your own is a file that ends in .yaml"
 		}
 		return refusal
 	}
-	book, err := p.Runbook(n)
+	book, err := p.bookOf(c, n)
 	if err != nil {
 		return err
+	}
+	if c.made {
+		c.book = book
+		c.Limit = cmp.Or(c.Limit, defaultLimit)
+		return nil
 	}
 	if c.said, err = book.Accepts(c.With, c.At); err != nil {
 		return err

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/result"
+
 	"plimsoll/engine"
 	"plimsoll/internal/document"
 	"plimsoll/workload"
@@ -14,7 +16,7 @@ import (
 
 // cell is one combination of factors and variant, with everything resolved that is needed to run it.
 type cell struct {
-	Cell
+	result.Cell
 	index    int
 	cluster  Cluster
 	ring     bool // of equals, whose replicas answer together

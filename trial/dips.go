@@ -6,28 +6,21 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/result"
+
 	"plimsoll/analyze"
 	"plimsoll/series"
 )
 
-// Dip is one stretch in which a change was felt, with what was under way when it began.
-type Dip struct {
-	analyze.Dip
-	// During is the step of the runbook, with the data streams of then, or the event, that the dip began with; "" when there was none.
-	During string `json:"during,omitempty"`
-	// Pieces are what a dip went on through, in order, if that was more than one thing.
-	Pieces []Piece `json:"pieces,omitempty"`
-}
-
 // dips dates what was felt of a change, and after it up to the next change, against the baseline of its round.
-func (r *recording) dips(change *stretch, o analyze.Options) []Dip {
+func (r *recording) dips(change *stretch, o analyze.Options) []result.Dip {
 	baseline, during := r.around(change)
 	if len(baseline) < 3 || len(during) < 3 {
 		return nil
 	}
-	var out []Dip
+	var out []result.Dip
 	for _, d := range analyze.DipsOf(baseline, during, o) {
-		out = append(out, Dip{d, r.cause(change, d), change.pieces(d, baseline, during)})
+		out = append(out, result.Dip{Dip: d, During: r.cause(change, d), Pieces: change.pieces(d, baseline, during)})
 	}
 	return out
 }

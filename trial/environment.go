@@ -7,11 +7,13 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/result"
+
 	"plimsoll/infra"
 )
 
-func (r *runner) environment() Environment {
-	return Environment{
+func (r *runner) environment() result.Environment {
+	return result.Environment{
 		Plimsoll: r.site.Version,
 		Started:  r.started,
 		Ended:    time.Now(),

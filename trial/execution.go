@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
+	"plimsoll/action"
 	"plimsoll/analyze"
 	"plimsoll/runbook"
-	"plimsoll/runbook/action"
 	"plimsoll/series"
 )
 
@@ -41,7 +41,7 @@ type execution struct {
 // the question, or it could not be tried.
 func (r *runner) execute(ctx context.Context, s *servers, call Call, tell func(series.Event), show func(string)) ([]span, error) {
 	service := r.runs.service
-	p, err := service.Prepare(ctx, runbook.Request{Book: call.book, Cluster: r.nameOf(s), Inputs: call.said})
+	p, err := service.Prepare(ctx, runbook.Request{Book: call.book, Cluster: r.nameOf(s), Inputs: call.said, BreakLock: r.site.BreakLock})
 	if err == nil {
 		err = p.Header.Plan.Trouble()
 	}
@@ -67,6 +67,7 @@ func (r *runner) execute(ctx context.Context, s *servers, call Call, tell func(s
 		return x.steps(), errors.Join(err, stateErr)
 	}
 	r.runs.all = append(r.runs.all, ended{x.id, st})
+	r.notExecuted(call, st)
 	for _, i := range st.Items {
 		if troubles := i.Output.Troubles(); len(troubles) > 0 {
 			r.note("Step %s of %s came to its end in spite of this: %s.", i.Key, call.Name(), strings.Join(troubles, "; "))

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/trial/progress"
+
 	"plimsoll/engine"
 	"plimsoll/infra"
 	"plimsoll/internal/document"
@@ -233,7 +235,7 @@ func (r *runner) serversOf(ctx context.Context, e *existing) (*servers, error) {
 	if e.environment == production && !r.site.Production {
 		return nil, fmt.Errorf("%s is in production, and nobody agreed to load on it", e.name)
 	}
-	r.observe(Stage{Doing: Starting, Detail: "connect to " + e.name, Share: -1})
+	r.observe(progress.Stage{Doing: progress.Starting, Detail: "connect to " + e.name, Share: -1})
 	target, err := e.target(ctx, r.site.Lab.Machine)
 	if err != nil {
 		return nil, err

@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"plimsoll/catalog"
+	"plimsoll/cluster"
 	"plimsoll/engine/singlestore/singlestoretest"
 	"plimsoll/infra"
 	"plimsoll/internal/document"
 	"plimsoll/internal/labtest"
 	"plimsoll/inventory"
-	"plimsoll/runbook/action"
 	"plimsoll/trial"
 )
 
@@ -30,7 +30,7 @@ func withInventory(t *testing.T, text string) trial.Parts {
 }
 
 // withStandIn is the catalog with an inventory of one cluster, stand-in.
-func withStandIn(t *testing.T, cluster *singlestoretest.Cluster) trial.Parts {
+func withStandIn(t *testing.T, clusterName *singlestoretest.Cluster) trial.Parts {
 	t.Helper()
 	t.Setenv("STAND_IN_PASSWORD", singlestoretest.Password)
 	parts := withInventory(t, `clusters:
@@ -40,14 +40,14 @@ func withStandIn(t *testing.T, cluster *singlestoretest.Cluster) trial.Parts {
     user: `+singlestoretest.User+`
     password: {env: STAND_IN_PASSWORD}
     database: db
-    nodes: [{name: master, address: "`+cluster.Target().Addresses[0]+`", machine: local}]
+    nodes: [{name: master, address: "`+clusterName.Target().Addresses[0]+`", machine: local}]
 `)
-	parts.Site = func(ctx context.Context, name string, here infra.Machine) (*action.Site, error) {
+	parts.Site = func(ctx context.Context, name string, here infra.Machine) (*cluster.Cluster, error) {
 		inv, err := parts.Inventory()
 		if err != nil {
 			return nil, err
 		}
-		return catalog.SiteOf(ctx, name, inv.Clusters[name], cluster.Machine(here))
+		return catalog.SiteOf(ctx, name, inv.Clusters[name], clusterName.Machine(here))
 	}
 	return parts
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/result"
+
 	"github.com/expr-lang/expr/ast"
 
 	"plimsoll/internal/document"
@@ -69,10 +71,10 @@ func (t *terms) latency(name string, arguments []ast.Node, text string) (Metric,
 		return m, t.at.Errorf("%s: expected %s(response) or %s(service)", text, name, name)
 	}
 	of, is := arguments[0].(*ast.IdentifierNode)
-	if !is || of.Value != string(response) && of.Value != string(service) {
+	if !is || of.Value != string(result.Response) && of.Value != string(result.Service) {
 		return m, t.at.Errorf("%s: %s is no time, expected response or service", text, arguments[0].String())
 	}
-	m.Basis = basis(of.Value)
+	m.Basis = result.Basis(of.Value)
 	if len(arguments) == 2 {
 		return t.ofOperation(m, arguments[1])
 	}

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"plimsoll/result"
+
 	"plimsoll/analyze"
 	"plimsoll/runbook"
 )
@@ -34,9 +36,9 @@ func readings(seconds []analyze.Second) map[string]float64 {
 	values := map[string]float64{}
 	for name, m := range map[string]Metric{
 		"throughput": {Name: "throughput"}, "error_share": {Name: "error_share"},
-		"p50": {Name: "quantile", Quantile: quantiles["p50"], Basis: response},
-		"p95": {Name: "quantile", Quantile: quantiles["p95"], Basis: response},
-		"p99": {Name: "quantile", Quantile: quantiles["p99"], Basis: response},
+		"p50": {Name: "quantile", Quantile: quantiles["p50"], Basis: result.Response},
+		"p95": {Name: "quantile", Quantile: quantiles["p95"], Basis: result.Response},
+		"p99": {Name: "quantile", Quantile: quantiles["p99"], Basis: result.Response},
 	} {
 		if v := analyze.Value(m.statistic(), seconds); v == v { // NaN: nothing ended
 			values[name] = v

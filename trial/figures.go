@@ -3,6 +3,8 @@ package trial
 import (
 	"maps"
 
+	"plimsoll/result"
+
 	"plimsoll/analyze"
 )
 
@@ -10,10 +12,10 @@ import (
 func figureMetrics(open bool) []Metric {
 	metrics := []Metric{{Name: "throughput"}}
 	for _, name := range []string{"p50", "p95", "p99", "p999"} {
-		metrics = append(metrics, Metric{Name: "quantile", Quantile: quantiles[name], Basis: response})
+		metrics = append(metrics, Metric{Name: "quantile", Quantile: quantiles[name], Basis: result.Response})
 	}
 	if open { // in a closed loop both times are the same
-		metrics = append(metrics, Metric{Name: "quantile", Quantile: quantiles["p99"], Basis: service})
+		metrics = append(metrics, Metric{Name: "quantile", Quantile: quantiles["p99"], Basis: result.Service})
 	}
 	return append(metrics, Metric{Name: "error_share"})
 }
@@ -36,17 +38,17 @@ func (m Metric) figureName() string {
 }
 
 // describe returns the cells as the result shows them, with every figure and its ratio to the control.
-func (t *Trial) describe(r *recording, o analyze.Options) []Cell {
-	out := make([]Cell, len(t.cells))
+func (t *Trial) describe(r *recording, o analyze.Options) []result.Cell {
+	out := make([]result.Cell, len(t.cells))
 	for i, c := range t.cells {
 		out[i] = t.describeCell(c, r, o)
 	}
 	return out
 }
 
-func (t *Trial) describeCell(c *cell, r *recording, o analyze.Options) Cell {
+func (t *Trial) describeCell(c *cell, r *recording, o analyze.Options) result.Cell {
 	out := c.Cell
-	out.Figures = []Figure{}
+	out.Figures = []result.Figure{}
 	whole := r.rounds(c.Name, "", "", "")
 	out.Rounds = measured(whole)
 	for _, seconds := range whole {
@@ -65,7 +67,7 @@ func (t *Trial) describeCell(c *cell, r *recording, o analyze.Options) Cell {
 		for _, m := range figureMetrics(c.load.Open()) {
 			m.Operation = operation
 			q := analyze.Quantity{Name: m.String(), Rounds: r.rounds(c.Name, "", "", operation), Statistic: m.statistic()}
-			f := Figure{Metric: m.figureName(), Operation: operation, Unit: m.unit(), Estimate: analyze.EstimateOf(q, o)}
+			f := result.Figure{Metric: m.figureName(), Operation: operation, Unit: m.unit(), Estimate: analyze.EstimateOf(q, o)}
 			if control != nil && m.positive() {
 				base := analyze.Quantity{Name: m.String(), Rounds: r.rounds(control.Name, "", "", operation), Statistic: m.statistic()}
 				if measured(base.Rounds) > 0 {
@@ -96,14 +98,14 @@ func (t *Trial) controlOf(c *cell) *cell {
 
 // phases lists every stretch, with its figures where the cells are not what is looked at; what followed a baseline is held
 // against it.
-func (t *Trial) phases(r *recording, o analyze.Options) []Phase {
-	var out []Phase
+func (t *Trial) phases(r *recording, o analyze.Options) []result.Phase {
+	var out []result.Phase
 	open := map[string]bool{}
 	for _, c := range t.cells {
 		open[c.Name] = c.load.Open()
 	}
 	for _, s := range r.stretches {
-		p := Phase{Name: s.phase, Cell: s.cell, Round: s.round, From: s.from, To: s.to, Warmth: s.warmth}
+		p := result.Phase{Name: s.phase, Cell: s.cell, Round: s.round, From: s.from, To: s.to, Warmth: s.warmth}
 		if s.phase != warmup {
 			p.Signals = r.shown(s)
 		}
@@ -116,7 +118,7 @@ func (t *Trial) phases(r *recording, o analyze.Options) []Phase {
 		}
 		out = append(out, p)
 		for _, step := range s.steps {
-			p := Phase{Name: s.phase + "/" + step.key, Of: s.phase, Cell: s.cell, Round: s.round, From: step.from, To: step.to}
+			p := result.Phase{Name: s.phase + "/" + step.key, Of: s.phase, Cell: s.cell, Round: s.round, From: step.from, To: step.to}
 			if step.to.Sub(step.from) >= second { // what is shorter has no second of its own
 				p.Figures = phaseFigures(s.during(step.key, s.all), open[s.cell], o)
 			}
@@ -126,14 +128,14 @@ func (t *Trial) phases(r *recording, o analyze.Options) []Phase {
 	return out
 }
 
-func phaseFigures(seconds []analyze.Second, open bool, o analyze.Options) []Figure {
+func phaseFigures(seconds []analyze.Second, open bool, o analyze.Options) []result.Figure {
 	if len(seconds) == 0 {
 		return nil
 	}
-	var out []Figure
+	var out []result.Figure
 	for _, m := range figureMetrics(open) {
 		q := analyze.Quantity{Name: m.String(), Rounds: [][]analyze.Second{seconds}, Statistic: m.statistic()}
-		out = append(out, Figure{Metric: m.figureName(), Unit: m.unit(), Estimate: analyze.EstimateOf(q, o)})
+		out = append(out, result.Figure{Metric: m.figureName(), Unit: m.unit(), Estimate: analyze.EstimateOf(q, o)})
 	}
 	return out
 }

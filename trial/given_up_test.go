@@ -9,10 +9,12 @@ import (
 	"sync"
 	"testing"
 
+	"plimsoll/action"
+	"plimsoll/cluster"
 	"plimsoll/engine/singlestore/singlestoretest"
 	"plimsoll/runbook"
-	"plimsoll/runbook/action"
 	"plimsoll/trial"
+	"plimsoll/trial/progress"
 )
 
 // claims are what runs leave in a cluster, in memory.
@@ -43,8 +45,8 @@ func (c *claims) Clear(context.Context, action.Claim) error {
 // onStep is done when a step of a run begins.
 type onStep func()
 
-func (f onStep) Observe(u trial.Update) {
-	if u, is := u.(trial.Happened); is && u.Kind == "step.start" {
+func (f onStep) Observe(u progress.Update) {
+	if u, is := u.(progress.Happened); is && u.Kind == "step.start" {
 		f()
 	}
 }
@@ -66,7 +68,7 @@ func TestARunOnATargetIsGivenUp(t *testing.T) {
 		{name: "the cluster does not answer", with: fails, limit: "5m", mute: true, says: "it does not answer. --break-lock takes it."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cluster := singlestoretest.New(t, singlestoretest.Spec{Leaves: 1, Partitions: 2})
+			standIn := singlestoretest.New(t, singlestoretest.Spec{Leaves: 1, Partitions: 2})
 			t.Chdir(t.TempDir())
 			for file, text := range map[string]string{
 				"look.yaml":   "workload: look\noperations:\n  look: {with: {id: uniform 1..9}, run: 'SELECT value FROM t WHERE id = :id'}\n",
@@ -76,9 +78,9 @@ func TestARunOnATargetIsGivenUp(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			parts := withStandIn(t, cluster)
+			parts := withStandIn(t, standIn)
 			claimed := &claims{mute: c.mute}
-			parts.Marker = func(*action.Site) runbook.Marker { return claimed }
+			parts.Marker = func(*cluster.Cluster) runbook.Marker { return claimed }
 			tr, err := trial.Parse("trial.yaml", []byte(`trial: given-up
 cluster: {target: stand-in}
 load: {workload: ./look.yaml, rate: 20, connections: 2, timeout: 50s}

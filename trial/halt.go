@@ -5,8 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
+
+	"plimsoll/trial/progress"
 
 	"plimsoll/analyze"
 	"plimsoll/runbook"
@@ -51,7 +52,7 @@ func (r *runner) tooLong(ctx context.Context, x *execution) *halt {
 	}
 	if st.Held != "" {
 		h.reason += ", held by guardrail " + st.Held
-		if strings.Contains(st.Held, "no data") {
+		if st.Blind {
 			h.answer = analyze.Invalid
 		}
 	}
@@ -75,7 +76,7 @@ func (r *runner) leave(ctx context.Context, x *execution) (*runbook.State, error
 	if err != nil || r.trial.existing == nil || st.Outcome != runbook.Broken && st.Outcome != "" {
 		return st, err
 	}
-	r.observe(Stage{Doing: Stopping, Detail: "the run of " + x.call.Name() + " is given up", Share: -1})
+	r.observe(progress.Stage{Doing: progress.Stopping, Detail: "the run of " + x.call.Name() + " is given up", Share: -1})
 	switch outcome, err := r.giveUp(ctx, x, st.Outcome == ""); {
 	case err != nil:
 		r.note("The run of %s may keep %s to itself (%v): look whether what it began goes on there; --break-lock takes it.", x.call.Name(), r.trial.existing.name, err)
@@ -96,7 +97,7 @@ func (r *runner) giveUp(ctx context.Context, x *execution, underWay bool) (runbo
 	defer cancel()
 	s := r.runs.service
 	if underWay {
-		if err := s.Tell(limited, x.id, runbook.Word{Say: "cancel", Reason: why}); err != nil {
+		if err := s.Tell(limited, x.id, runbook.Word{Say: "cancel", Leave: why, Reason: why}); err != nil {
 			return "", err
 		}
 		_ = r.runs.executor.Wait(limited, x.id) // its state says what came of it
@@ -111,7 +112,7 @@ func (r *runner) giveUp(ctx context.Context, x *execution, underWay bool) (runbo
 	if limited.Err() != nil {
 		return "", context.Cause(limited)
 	}
-	if err := s.Start(limited, r.runs.executor, x.id, runbook.Order{Do: "cancel", Reason: why}); err != nil {
+	if err := s.Start(limited, r.runs.executor, x.id, runbook.Order{Do: "cancel", Leave: why, Reason: why}); err != nil {
 		return "", err
 	}
 	if err := r.runs.executor.Wait(limited, x.id); err != nil {

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"plimsoll/engine"
@@ -19,8 +20,12 @@ func (p Parts) checkFrom(l Load, n *document.Node) error {
 	var ps document.Problems
 	from := n.Get("from")
 	for i, name := range l.From {
-		if p.Loaders[name] == nil {
-			ps.Add(from.Items[i], document.UnknownName(from.Items[i], "machine to load from", document.SortedKeys(p.Loaders)))
+		one, err := p.Loader(name)
+		switch {
+		case err != nil:
+			ps.Add(from.Items[i], from.Items[i].Errorf("%v", err))
+		case one == nil:
+			ps.Add(from.Items[i], document.UnknownName(from.Items[i], "machine to load from", p.Loaders()))
 		}
 	}
 	return ps.Err()
@@ -30,11 +35,14 @@ func (p Parts) checkFrom(l Load, n *document.Node) error {
 func (p Parts) LoadersOf(l Load) ([]loader.Loader, error) {
 	var all []loader.Loader
 	for _, name := range l.From {
-		one, err := p.Loaders[name]()
+		one, err := p.Loader(name)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, one)
+		if one == nil {
+			return nil, fmt.Errorf("there is no machine %s to load from any more", name)
+		}
+		all = append(all, *one)
 	}
 	return all, nil
 }

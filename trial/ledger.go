@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"plimsoll/trial/progress"
+
 	"plimsoll/engine"
 	"plimsoll/internal/document"
 	"plimsoll/load"
@@ -110,7 +112,7 @@ func (r *runner) audit(ctx context.Context, c *cell, round int, source engine.Da
 		if total > 0 {
 			share = float64(done) / float64(total)
 		}
-		r.observe(Stage{Doing: Auditing, Cell: c.Name, Round: round, Detail: what, Share: share})
+		r.observe(progress.Stage{Doing: progress.Auditing, Cell: c.Name, Round: round, Detail: what, Share: share})
 	})
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -6,10 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/result"
+
 	"plimsoll/analyze"
 	"plimsoll/catalog"
 	"plimsoll/lab/forgetful"
-	"plimsoll/trial"
 )
 
 // TestMain is the tests, or the layer beneath a server of theirs.
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) {
 // longest time without an acknowledgement until the power fails: what a busy machine does not acknowledge after it would pass for its end.
 func TestWhatAPowerFailureTakesAndAKillDoesNot(t *testing.T) {
 	s := site(t, nil)
-	result, err := read(t, `trial: durability
+	got, err := read(t, `trial: durability
 cluster: {engine: mariadb, config: {innodb_buffer_pool_size: 64M, innodb_log_file_size: 32M, innodb_flush_log_at_timeout: 60}}
 load: {workload: ledger, connections: 4}
 compare:
@@ -57,20 +58,20 @@ expect:
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, claim := range result.Verdict.Claims {
+	for _, claim := range got.Verdict.Claims {
 		if claim.Verdict != analyze.Pass {
 			t.Errorf("%s: %s, %v", claim.Expect, claim.Verdict, claim.Estimate)
 		}
 	}
-	for _, c := range result.Verdict.Cells {
+	for _, c := range got.Verdict.Cells {
 		if c.Writes == nil || c.Writes.Acknowledged == 0 || c.Writes.Reads == 0 {
 			t.Errorf("cell %q: %+v", c.Name, c.Writes)
 		}
-		if !slices.ContainsFunc(c.Figures, func(f trial.Figure) bool { return f.Metric == "recovery_time" && f.Estimate.Value > 0 }) {
+		if !slices.ContainsFunc(c.Figures, func(f result.Figure) bool { return f.Metric == "recovery_time" && f.Estimate.Value > 0 }) {
 			t.Errorf("cell %q: no recovery time among its figures", c.Name)
 		}
 	}
-	if notes := strings.Join(result.Verdict.Notes, " "); !strings.Contains(notes, "kill of a process") || !strings.Contains(notes, "power failure") {
+	if notes := strings.Join(got.Verdict.Notes, " "); !strings.Contains(notes, "kill of a process") || !strings.Contains(notes, "power failure") {
 		t.Errorf("which of the two was tested is not said: %s", notes)
 	}
 }
@@ -79,7 +80,7 @@ expect:
 // measures.
 func TestALedgerBesideAnotherWorkload(t *testing.T) {
 	s := site(t, nil)
-	result, err := read(t, `trial: beside
+	got, err := read(t, `trial: beside
 `+smallServer+`load: {workload: oltp_point_select, table_size: 1000, connections: 2, ledger: {rate: 100, connections: 4}}
 timeline:
   - baseline: 2s
@@ -94,15 +95,15 @@ expect:
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, claim := range result.Verdict.Claims {
+	for _, claim := range got.Verdict.Claims {
 		if claim.Verdict != analyze.Pass {
 			t.Errorf("%s: %s, %v", claim.Expect, claim.Verdict, claim.Estimate)
 		}
 	}
-	if w := result.Verdict.Cells[0].Writes; w == nil || w.Acknowledged < 20 || w.Acknowledged > 10_000 {
+	if w := got.Verdict.Cells[0].Writes; w == nil || w.Acknowledged < 20 || w.Acknowledged > 10_000 {
 		t.Errorf("%+v", w)
 	}
-	for _, row := range result.Seconds {
+	for _, row := range got.Seconds {
 		if row.Operation == "write" || row.Operation == "update" {
 			t.Fatalf("the ledger's operations are among those that are measured: %+v", row)
 		}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"plimsoll/result"
+
 	"plimsoll/analyze"
 	"plimsoll/workload"
 )
@@ -189,37 +191,29 @@ func (a audited) between(all []workload.Moment, from, to time.Time) []workload.M
 }
 
 // ledgerFigures are what a ledger said of a cell, or of a phase of it.
-func (r *recording) ledgerFigures(cell string, round int, phase string, changed bool) []Figure {
+func (r *recording) ledgerFigures(cell string, round int, phase string, changed bool) []result.Figure {
 	names := ledgerMetrics
 	if changed {
 		names = append(slices.Clone(names), "recovery_time")
 	} else {
 		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "recovery_point" })
 	}
-	var out []Figure
+	var out []result.Figure
 	for _, name := range names {
 		m := Metric{Name: name}
 		if v := r.told(m, cell, round, phase); v != nil {
-			out = append(out, Figure{Metric: name, Unit: m.unit(), Estimate: analyze.EstimateOf(analyze.Quantity{Name: name, Exact: v}, analyze.Options{})})
+			out = append(out, result.Figure{Metric: name, Unit: m.unit(), Estimate: analyze.EstimateOf(analyze.Quantity{Name: name, Exact: v}, analyze.Options{})})
 		}
 	}
 	return out
 }
 
-// Writes are what a ledger saw of a cell, over all rounds.
-type Writes struct {
-	Acknowledged int64 `json:"acknowledged"`
-	InDoubt      int64 `json:"in_doubt"` // ended in an error: there or not, both is right
-	Found        int64 `json:"in_doubt_found"`
-	Reads        int64 `json:"reads"` // checked while the load ran
-}
-
-func (r *recording) writes(cell string) *Writes {
+func (r *recording) writes(cell string) *result.Writes {
 	audits := r.auditsOf(cell, 0)
 	if len(audits) == 0 {
 		return nil
 	}
-	var w Writes
+	var w result.Writes
 	for _, a := range audits {
 		w.Acknowledged, w.InDoubt = w.Acknowledged+a.Acknowledged, w.InDoubt+a.InDoubt
 		w.Found, w.Reads = w.Found+a.Found, w.Reads+a.Reads

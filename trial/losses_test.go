@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/result"
+
 	"plimsoll/workload"
 )
 
@@ -52,7 +54,7 @@ func TestLossesArePutDownToTheChangeThatCameAfterThem(t *testing.T) {
 			}
 		}
 	}
-	if w := r.writes("a"); w == nil || *w != (Writes{Acknowledged: 100, InDoubt: 7, Found: 3, Reads: 9}) {
+	if w := r.writes("a"); w == nil || *w != (result.Writes{Acknowledged: 100, InDoubt: 7, Found: 3, Reads: 9}) {
 		t.Errorf("writes %+v", w)
 	}
 }

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"plimsoll/result"
+	"plimsoll/trial/progress"
+
 	"plimsoll/engine"
 	"plimsoll/load"
 	"plimsoll/series"
@@ -28,7 +31,7 @@ func (r *runner) cell(ctx context.Context, c *cell, round int) error {
 		return err
 	}
 	for _, call := range c.prepare {
-		r.observe(Stage{Doing: Starting, Cell: c.Name, Round: round, Detail: call.Name(), Share: -1})
+		r.observe(progress.Stage{Doing: progress.Starting, Cell: c.Name, Round: round, Detail: call.Name(), Share: -1})
 		if _, err := r.change(ctx, c, round, s, call); err != nil {
 			return err
 		}
@@ -188,7 +191,7 @@ func (d *drive) begin(phase string, length time.Duration, change bool) {
 		cell: d.cell.Name, round: d.round, phase: phase, operations: d.cell.workload.Operations(), from: at, change: change, open: d.cell.load.Open(),
 	})
 	d.happened(series.Event{Time: at, Kind: "phase.start", Name: phase, Cell: d.cell.Name, Round: d.round})
-	d.observe(PhaseBegan{Phase: Phase{Name: phase, Cell: d.cell.Name, Round: d.round, From: at}, Length: length})
+	d.observe(progress.PhaseBegan{Phase: result.Phase{Name: phase, Cell: d.cell.Name, Round: d.round, From: at}, Length: length})
 }
 
 // next waits for a second of load and books it under the phase.
@@ -198,18 +201,18 @@ func (d *drive) next(ctx context.Context) (load.Second, error) {
 		if !ok {
 			return s, errors.Join(ctx.Err(), errLoadEnded)
 		}
-		row, err := d.folder.second(d.cell.Name, d.round, d.now.phase, s)
+		row, err := d.folder.Second(d.cell.Name, d.round, d.now.phase, s)
 		if err != nil {
 			return s, err
 		}
 		own := append(generatorPoints(s), d.over.shares(s.Start.Add(s.Length))...)
-		if err := d.folder.signals(own); err != nil {
+		if err := d.folder.Signals(own); err != nil {
 			return s, err
 		}
 		d.watch.remember(own)
 		d.now.add(s)
 		d.feels.add(d.now.all[len(d.now.all)-1], d.now.phase)
-		d.observe(Second{Row: row})
+		d.observe(progress.Second{Row: row})
 		d.connections(s)
 		d.avoided(s)
 		d.errorClasses(s)
@@ -255,7 +258,7 @@ const second = time.Second
 // stretch is a phase in which only the load goes on.
 func (d *drive) stretch(ctx context.Context, phase string, length time.Duration) error {
 	d.begin(phase, length, false)
-	d.observe(Stage{Doing: Measuring, Cell: d.cell.Name, Round: d.round, Detail: phase, Share: 0})
+	d.observe(progress.Stage{Doing: progress.Measuring, Cell: d.cell.Name, Round: d.round, Detail: phase, Share: 0})
 	for passed := time.Duration(0); length-passed > second/2; { // to the nearest whole second
 		s, err := d.next(ctx)
 		if err != nil {
@@ -272,7 +275,7 @@ func (d *drive) disturb(ctx context.Context, call Call) error {
 	if !goesOn {
 		d.begin(call.Name(), 0, true)
 	}
-	d.observe(Stage{Doing: Disturbing, Cell: d.cell.Name, Round: d.round, Detail: call.Name(), Share: -1})
+	d.observe(progress.Stage{Doing: progress.Disturbing, Cell: d.cell.Name, Round: d.round, Detail: call.Name(), Share: -1})
 	now, began, done := d.now, time.Now(), make(chan error, 1)
 	go func() {
 		if !goesOn {
@@ -336,7 +339,7 @@ func (r *runner) change(ctx context.Context, c *cell, round int, s *servers, cal
 func (r *runner) carryOut(ctx context.Context, c *cell, round int, s *servers, call Call, tell func(series.Event)) ([]span, error) {
 	if call.book != nil {
 		return r.execute(ctx, s, call, tell, func(step string) {
-			r.observe(Stage{Doing: Disturbing, Cell: c.Name, Round: round, Detail: call.Name() + ", step " + step, Share: -1})
+			r.observe(progress.Stage{Doing: progress.Disturbing, Cell: c.Name, Round: round, Detail: call.Name() + ", step " + step, Share: -1})
 		})
 	}
 	change, _ := r.parts.change(call.Change)

@@ -6,17 +6,19 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/result"
+
 	"plimsoll/analyze"
 	"plimsoll/series"
 )
 
 // Metric is one measured number as an expectation names it, with where it is taken.
 type Metric struct {
-	Name      string  // throughput, errors, error_share, late, skipped, quantile, mean, max, recovery_time, impact_time, warmth, warm_time, one of ledgerMetrics, or with Signal one of signalStatistics
-	Signal    string  // of a statistic of a signal: mysql.threads_running
-	Quantile  float64 // of a quantile, 0 to 1
-	Basis     basis   // of quantile, mean and max
-	Operation string  // "" is all operations together
+	Name      string       // throughput, errors, error_share, late, skipped, quantile, mean, max, recovery_time, impact_time, warmth, warm_time, one of ledgerMetrics, or with Signal one of signalStatistics
+	Signal    string       // of a statistic of a signal: mysql.threads_running
+	Quantile  float64      // of a quantile, 0 to 1
+	Basis     result.Basis // of quantile, mean and max
+	Operation string       // "" is all operations together
 
 	Variant string            // "" is whichever the claim is asked for
 	At      map[string]string // levels of factors; a factor that is not here is whichever the claim is asked for
@@ -24,14 +26,6 @@ type Metric struct {
 	Node    string            // of warmth and warm_time: a node, primary or replica; "" is the worst of all. Of a signal: a node; "" is each
 	Step    string            // of the runbook that made the phase, by its id or key; "" is all of the phase
 }
-
-// basis is which time is meant.
-type basis string
-
-const (
-	response basis = "response"
-	service  basis = "service"
-)
 
 // The names of quantiles, as they are called in expectations and figures.
 var quantiles = map[string]float64{"p50": .5, "p75": .75, "p90": .9, "p95": .95, "p99": .99, "p999": .999}
@@ -72,7 +66,7 @@ func (m Metric) unit() string {
 // statistic computes an estimated metric from seconds; latencies are in milliseconds.
 func (m Metric) statistic() analyze.Statistic {
 	of := analyze.Response
-	if m.Basis == service {
+	if m.Basis == result.Service {
 		of = analyze.Service
 	}
 	switch m.Name {

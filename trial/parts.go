@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"plimsoll/action"
+	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/infra"
 	"plimsoll/internal/document"
@@ -11,7 +13,6 @@ import (
 	"plimsoll/lab"
 	"plimsoll/loader"
 	"plimsoll/runbook"
-	"plimsoll/runbook/action"
 	"plimsoll/series"
 	"plimsoll/workload"
 )
@@ -24,15 +25,17 @@ type Parts struct {
 	// Inventory reads the clusters that exist.
 	Inventory func() (*inventory.Inventory, error)
 	// Site opens a cluster of the inventory for the runbooks of a timeline; commands run on the machine.
-	Site    func(ctx context.Context, name string, here infra.Machine) (*action.Site, error)
+	Site    func(ctx context.Context, name string, here infra.Machine) (*cluster.Cluster, error)
 	Changes []Change
 	Actions []action.Action // of runbooks
 	Books   []string        // the names of those that ship
 	// Runbook reads one that ships, or a file. A name that is neither is refused.
 	Runbook func(name *document.Node) (*runbook.Runbook, error)
-	Marker  func(*action.Site) runbook.Marker // the claim of a run in the cluster itself
-	// Loaders make the processes that issue a load from other machines, by what load.from calls these.
-	Loaders map[string]func() (loader.Loader, error)
+	Marker  func(*cluster.Cluster) runbook.Marker // the claim of a run in the cluster itself
+	// Loader makes the process that issues a load from a machine, by what load.from calls it. nil: there is no such machine.
+	Loader func(name string) (*loader.Loader, error)
+	// Loaders are the names that are known beforehand, for messages.
+	Loaders func() []string
 	// Workload makes the workload of a name, or of the file of that name.
 	Workload func(name, parameters *document.Node, e engine.Engine) (workload.Workload, error)
 }

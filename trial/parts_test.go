@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"plimsoll/engine"
-	"plimsoll/infra"
+	"plimsoll/hint"
 	"plimsoll/internal/document"
 	"plimsoll/lab"
 	"plimsoll/load"
@@ -54,7 +54,7 @@ func (paperLauncher) Releases() []engine.Release {
 
 func (paperLauncher) Needs(n engine.Node) (engine.Needs, error) {
 	if n.Config["log_bin"] == "off" && n.Size > 1 {
-		return engine.Needs{}, infra.Advise(errors.New("replicas need a log"), "leave log_bin out")
+		return engine.Needs{}, hint.With(errors.New("replicas need a log"), "leave log_bin out")
 	}
 	return engine.Needs{}, nil
 }

@@ -3,20 +3,14 @@ package trial
 import (
 	"time"
 
+	"plimsoll/result"
+
 	"plimsoll/analyze"
 )
 
-// Piece is what lay in a dip that went on through several causes: one of them, with its own worst second.
-type Piece struct {
-	During string    `json:"during,omitempty"`
-	From   time.Time `json:"from"`
-	To     time.Time `json:"to"`
-	analyze.Worst
-}
-
 // pieces divides the seconds of a dip by what was under way in them; none where that was the same all the time.
-func (s *stretch) pieces(d analyze.Dip, baseline, during []analyze.Second) []Piece {
-	var out []Piece
+func (s *stretch) pieces(d analyze.Dip, baseline, during []analyze.Second) []result.Piece {
+	var out []result.Piece
 	var own []analyze.Second
 	for _, x := range during {
 		if x.Start.Before(d.Onset) || !d.Recovered.IsZero() && !x.Start.Before(d.Recovered) {
@@ -25,7 +19,7 @@ func (s *stretch) pieces(d analyze.Dip, baseline, during []analyze.Second) []Pie
 		end := x.Start.Add(x.Length)
 		cause := s.most(x.Start, end)
 		if n := len(out); n == 0 || out[n-1].During != cause {
-			out, own = append(out, Piece{During: cause, From: x.Start}), nil
+			out, own = append(out, result.Piece{During: cause, From: x.Start}), nil
 		}
 		own = append(own, x)
 		p := &out[len(out)-1]

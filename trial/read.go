@@ -18,6 +18,7 @@ type Trial struct {
 	Spec
 	cells        []*cell
 	expectations []comparison
+	schema       []string  // the statements of cluster.schema
 	existing     *existing // nil: the clusters are the trial's own
 }
 

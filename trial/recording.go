@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"plimsoll/result"
+
 	"plimsoll/analyze"
 	"plimsoll/load"
 	"plimsoll/series"
@@ -29,7 +31,7 @@ type stretch struct {
 	steps      []span   // of the runbook that was run
 	looks      []string // the keys of those that only looked or waited
 	before     memory   // of a change
-	warmth     []Warmth
+	warmth     []result.Warmth
 	streams    []span // of data between nodes, by the operation that they were for
 	promotions []span // of nodes that joined a ring
 	all        []analyze.Second

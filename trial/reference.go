@@ -104,6 +104,10 @@ cell began with, as from a snapshot. ` + "`mysql/attach-replica`" + ` stops the 
 A runbook is run by its name (` + "`mysql/rolling-restart`; `plimsoll runbook list`" + `), or from a file beside the trial (` + "`./change.yaml`" + `),
 in the timeline or in a variant's ` + "`prepare`" + `. It is executed as in production, on the trial's own cluster.
 
+SQL and commands need no runbook: ` + "`run: {sql: \"DELETE FROM plimsoll.sbtest1 WHERE id < 1000\"}`" + `, or a list of statements, on the primary or
+` + "`on: n2`" + `; ` + "`run: {command: \"./purge.sh\"}`" + `. ` + "`as: purge`" + ` names the phase. Any action is run by its name with its inputs:
+` + "`{run: sql.execute, with: {statements: [\"…\"]}}`" + `. The workload's tables stand in the database ` + "`plimsoll`" + `. No gate counts these.
+
 | key | what |
 |---|---|
 | ` + "`with: {node: n2}`" + ` | its inputs |

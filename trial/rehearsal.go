@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
+	"strings"
+
+	"plimsoll/result"
 
 	"plimsoll/analyze"
 	"plimsoll/runbook"
@@ -18,7 +20,7 @@ const RehearsalKept = "rehearsal"
 // keepRehearsals keeps, for each runbook that the trial ran, whether it was part of a trial that passed: one rehearsal a trial,
 // however many rounds and cells it had, for each product, version and class of topology. A trial that expects nothing can
 // prove nothing, and leaves none.
-func (r *runner) keepRehearsals(ctx context.Context, v Verdict) error {
+func (r *runner) keepRehearsals(ctx context.Context, v result.Verdict) error {
 	if r.runs == nil || r.site.State == nil || len(r.trial.Expect) == 0 && r.halted == nil {
 		return nil
 	}
@@ -29,25 +31,45 @@ func (r *runner) keepRehearsals(ctx context.Context, v Verdict) error {
 	passed := v.Verdict == analyze.Pass && !v.Partial
 	var errs []error
 	for i, run := range r.runs.all {
+		if strings.HasPrefix(run.state.Header.Runbook, madeFor) {
+			continue
+		}
 		one := run.state.Rehearsal(run.id, dir, passed)
-		if laterOf(r.runs.all[i+1:], one) {
+		one.Nothing = learnedNothing(v)
+		if _, later := sameAs(r.runs.all[i+1:], one); later {
 			continue // they were all done, or the trial had not passed: the last stands for them
+		}
+		for earlier, is := sameAs(r.runs.all[:i], one); is; earlier, is = sameAs(r.runs.all[:earlier], one) {
+			one = one.With(r.runs.all[earlier].state.Rehearsal("", "", passed))
 		}
 		name := run.state.Header.Runbook
 		errs = append(errs, one.Keep(context.WithoutCancel(ctx), r.site.State, name))
-		r.happened(series.Event{Kind: RehearsalKept, Name: name, Detail: map[string]any{"run": run.id, "passed": one.Passed}})
+		detail := map[string]any{"run": run.id, "passed": one.Passed}
+		if one.Nothing != "" {
+			detail["nothing"] = one.Nothing
+		}
+		r.happened(series.Event{Kind: RehearsalKept, Name: name, Detail: detail})
 	}
 	return errors.Join(errs...)
 }
 
-// laterOf tells whether a later run was of the same runbook on the same kind of cluster.
-func laterOf(runs []ended, one runbook.Rehearsal) bool {
-	for _, run := range runs {
-		other := run.state.Rehearsal(run.id, one.Trial, one.Passed)
-		if other.Hash == one.Hash && maps.Equal(other.Versions, one.Versions) && other.Product == one.Product &&
-			other.Minor == one.Minor && other.Topology == one.Topology {
-			return true
+// learnedNothing says why a trial taught nothing of the changes in it; "" if it passed or failed.
+func learnedNothing(v result.Verdict) string {
+	switch {
+	case v.Verdict == analyze.Fail, v.Verdict == analyze.Pass && !v.Partial:
+		return ""
+	case v.Partial && v.Verdict != analyze.Invalid:
+		return "its trial was interrupted"
+	}
+	return fmt.Sprintf("its trial was %s", v.Verdict)
+}
+
+// sameAs finds the last of some runs that was of the same change on the same kind of cluster.
+func sameAs(runs []ended, one runbook.Rehearsal) (at int, found bool) {
+	for i := len(runs) - 1; i >= 0; i-- {
+		if runs[i].state.Rehearsal("", one.Trial, one.Passed).SameChange(one) {
+			return i, true
 		}
 	}
-	return false
+	return 0, false
 }

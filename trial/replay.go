@@ -8,13 +8,15 @@ import (
 	"slices"
 	"strconv"
 
+	"plimsoll/result"
+
 	"plimsoll/load"
 	"plimsoll/series"
 )
 
 // replay builds the recording of a result from its files: tallies from series.csv, times from latency.hlog.
-func replay(r *Result) (*recording, error) {
-	times, err := readTimes(filepath.Join(r.Dir, latencyFile))
+func replay(r *result.Result) (*recording, error) {
+	times, err := readTimes(filepath.Join(r.Dir, result.LatencyFile))
 	if err != nil {
 		return nil, err
 	}
@@ -22,13 +24,13 @@ func replay(r *Result) (*recording, error) {
 	stretches, operations := map[string]*stretch{}, map[string][]string{}
 	for _, row := range r.Seconds {
 		where := series.Tag(row.Cell, strconv.Itoa(row.Round), row.Phase)
-		if row.Operation != allOperations && !slices.Contains(operations[where], row.Operation) {
+		if row.Operation != result.AllOperations && !slices.Contains(operations[where], row.Operation) {
 			operations[where] = append(operations[where], row.Operation)
 		}
 	}
 	var second load.Second // whose rows are being read; the row of all operations comes last and closes it
 	for _, row := range r.Seconds {
-		if row.Operation != allOperations {
+		if row.Operation != result.AllOperations {
 			second.Operations = append(second.Operations, times.interval(row))
 			continue
 		}
@@ -50,14 +52,14 @@ type timesKey struct {
 }
 
 // logged are the response and service times of every second of a result.
-type logged map[basis]map[timesKey]series.Snapshot
+type logged map[result.Basis]map[timesKey]series.Snapshot
 
 // interval is what a row of series.csv was made of.
 func (l logged) interval(row series.Row) series.Interval {
 	key := timesKey{series.Tag(row.Cell, strconv.Itoa(row.Round), row.Phase, row.Operation), row.Time.UnixMilli()}
-	i := series.Interval{Start: row.Time, Length: row.Length, Operation: row.Operation, Tally: row.Tally, Response: l[response][key]}
+	i := series.Interval{Start: row.Time, Length: row.Length, Operation: row.Operation, Tally: row.Tally, Response: l[result.Response][key]}
 	i.Service = i.Response
-	if times, open := l[service][key]; open {
+	if times, open := l[result.Service][key]; open {
 		i.Service = times
 	}
 	return i
@@ -69,7 +71,7 @@ func readTimes(path string) (logged, error) {
 		return nil, fmt.Errorf("open latency log: %w", err)
 	}
 	defer f.Close()
-	out := logged{response: {}, service: {}}
+	out := logged{result.Response: {}, result.Service: {}}
 	for entry, err := range series.ReadLatencyLog(f) {
 		if err != nil {
 			return nil, err
@@ -78,7 +80,7 @@ func readTimes(path string) (logged, error) {
 		if len(parts) != 5 {
 			return nil, errors.New("open latency log: its tags are not those of a result")
 		}
-		kind := basis(parts[4])
+		kind := result.Basis(parts[4])
 		if out[kind] == nil {
 			continue
 		}

@@ -9,6 +9,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"plimsoll/result"
+	"plimsoll/trial/progress"
+
 	"plimsoll/analyze"
 	"plimsoll/durable"
 	"plimsoll/lab"
@@ -19,12 +22,13 @@ import (
 type Site struct {
 	Lab      lab.Deps
 	Dir      string // of the result; must not hold one
-	Observer Observer
+	Observer progress.Observer
 	Log      *slog.Logger
 	Version  string   // of Plimsoll
 	Command  []string // as typed
 
-	Production bool // a person agreed to load on the cluster in production that Trial.Production names
+	Production bool   // a person agreed to load on the cluster in production that Trial.Production names
+	BreakLock  string // the reason to take a target whose last run, or trial, is gone
 	// State is the state folder's store, where the rehearsals of runbooks are kept; nil: they are not.
 	State *durable.Store
 }
@@ -32,10 +36,10 @@ type Site struct {
 // Run runs a trial from the first server to the verdict. When ctx ends, or something fails, what was measured until then
 // is kept and marked as partial, and the result is returned beside the error; nothing measured is no result. Nothing it
 // started is left running.
-func (t *Trial) Run(ctx context.Context, parts Parts, site Site) (*Result, error) {
+func (t *Trial) Run(ctx context.Context, parts Parts, site Site) (*result.Result, error) {
 	r := &runner{trial: t, parts: parts, site: site, servers: map[string]*servers{}, maxima: map[string]float64{}, started: time.Now()}
 	var err error
-	if r.folder, err = newFolder(site.Dir, t.Document.Format(), r.started); err != nil {
+	if r.folder, err = result.Create(site.Dir, t.Document.Format(), r.started); err != nil {
 		return nil, err
 	}
 	r.host = hostFacts(ctx, site.Lab.Machine, site.Lab.Home)
@@ -57,18 +61,18 @@ func (t *Trial) Run(ctx context.Context, parts Parts, site Site) (*Result, error
 	}
 	runErr = errors.Join(runErr, r.stop(ctx), r.runs.close(ctx))
 	if runErr != nil && len(r.recording.stretches) == 0 {
-		return nil, errors.Join(runErr, r.folder.discard())
+		return nil, errors.Join(runErr, r.folder.Discard())
 	}
-	r.observe(Stage{Doing: Judging, Share: -1})
+	r.observe(progress.Stage{Doing: progress.Judging, Share: -1})
 	verdict := r.judge(runErr)
 	writeErr := errors.Join(
 		r.keepRehearsals(ctx, verdict),
-		r.folder.document(environmentFile, r.environment()),
-		r.folder.document(verdictFile, verdict),
-		r.folder.close(),
+		r.folder.Document(result.EnvironmentFile, r.environment()),
+		r.folder.Document(result.VerdictFile, verdict),
+		r.folder.Close(),
 	)
-	r.observe(Finished{Verdict: verdict})
-	result, openErr := Open(site.Dir)
+	r.observe(progress.Finished{Verdict: verdict})
+	result, openErr := result.Open(site.Dir)
 	return result, errors.Join(runErr, writeErr, openErr)
 }
 
@@ -77,7 +81,7 @@ type runner struct {
 	trial   *Trial
 	parts   Parts
 	site    Site
-	folder  *folder
+	folder  *result.Writer
 	started time.Time
 
 	watching  sync.Mutex           // the observer is told one thing at a time
@@ -88,13 +92,14 @@ type runner struct {
 	stopping  atomic.Bool          // the clusters go down
 	halted    *halt
 	recording recording
-	settings  []Setting
+	settings  []result.Setting
 	facts     map[string]string // of the engine
 	host      map[string]string
 	notes     []string
 	invalid   []string
-	doubts    doubts // of phases in which nothing was done to the cluster
-	admitted  doubts // of changes
+	already   []string // steps that had nothing to do, so that the trial shows nothing of them
+	doubts    doubts   // of phases in which nothing was done to the cluster
+	admitted  doubts   // of changes
 	pace
 }
 
@@ -111,26 +116,26 @@ func (r *runner) measure(ctx context.Context) error {
 			}
 			r.done++
 			r.spent += time.Since(began) - (r.preparing - before)
-			r.observe(CellDone{Cell: t.describeCell(c, &r.recording, t.options())})
+			r.observe(progress.CellDone{Cell: t.describeCell(c, &r.recording, t.options())})
 			r.observe(r.plan())
 		}
 	}
 	return nil
 }
 
-func (r *runner) plan() Plan {
+func (r *runner) plan() progress.Plan {
 	t := r.trial
-	return Plan{Trial: t.Name, Question: t.Question, Cells: t.plain(), Rounds: t.Phases.Rounds, Left: t.left(r.pace)}
+	return progress.Plan{Trial: t.Name, Question: t.Question, Cells: t.plain(), Rounds: t.Phases.Rounds, Left: t.left(r.pace)}
 }
 
 // Outline is what the trial would do and how long that would take.
-func (t *Trial) Outline() Plan {
-	return Plan{Trial: t.Name, Question: t.Question, Cells: t.plain(), Rounds: t.Phases.Rounds, Left: t.left(pace{})}
+func (t *Trial) Outline() progress.Plan {
+	return progress.Plan{Trial: t.Name, Question: t.Question, Cells: t.plain(), Rounds: t.Phases.Rounds, Left: t.left(pace{})}
 }
 
 // plain lists the cells without figures.
-func (t *Trial) plain() []Cell {
-	out := make([]Cell, len(t.cells))
+func (t *Trial) plain() []result.Cell {
+	out := make([]result.Cell, len(t.cells))
 	for i, c := range t.cells {
 		out[i] = c.Cell
 	}
@@ -144,7 +149,7 @@ func (t *Trial) options() analyze.Options {
 // stop takes away every cluster that the trial made, also when ctx has ended.
 func (r *runner) stop(ctx context.Context) error {
 	r.stopping.Store(true)
-	r.observe(Stage{Doing: Stopping, Share: -1})
+	r.observe(progress.Stage{Doing: progress.Stopping, Share: -1})
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
 	defer cancel()
 	var errs []error
@@ -154,7 +159,7 @@ func (r *runner) stop(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-func (r *runner) observe(u Update) {
+func (r *runner) observe(u progress.Update) {
 	r.watching.Lock()
 	defer r.watching.Unlock()
 	if r.site.Observer != nil {
@@ -170,10 +175,10 @@ func (r *runner) happened(e series.Event) {
 	r.watching.Lock()
 	r.recording.witness(e)
 	r.watching.Unlock()
-	if err := r.folder.event(e); err != nil {
+	if err := r.folder.Event(e); err != nil {
 		r.site.Log.Warn("event not written", "kind", e.Kind, "error", err)
 	}
-	r.observe(Happened{e})
+	r.observe(progress.Happened{Event: e})
 }
 
 // note adds something that a reader of the result should know, once.

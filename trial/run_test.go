@@ -15,18 +15,21 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/result"
+	"plimsoll/trial"
+	"plimsoll/trial/progress"
+
 	"plimsoll/analyze"
 	"plimsoll/catalog"
 	"plimsoll/lab"
 	"plimsoll/series"
-	"plimsoll/trial"
 )
 
 // The tests here run whole trials on a real server, for a few seconds each.
 
 const smallServer = "cluster: {engine: mariadb, config: {innodb_buffer_pool_size: 64M}}\n"
 
-func site(t *testing.T, watch trial.Observer) trial.Site {
+func site(t *testing.T, watch progress.Observer) trial.Site {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts a real server")
@@ -35,7 +38,7 @@ func site(t *testing.T, watch trial.Observer) trial.Site {
 }
 
 // bareSite is a site for what starts no server.
-func bareSite(t *testing.T, watch trial.Observer) trial.Site {
+func bareSite(t *testing.T, watch progress.Observer) trial.Site {
 	t.Helper()
 	machine, err := catalog.Machine()
 	if err != nil {
@@ -71,7 +74,7 @@ func read(t *testing.T, text string) *trial.Trial {
 
 func TestAComparisonLeavesACompleteResult(t *testing.T) {
 	s := site(t, nil)
-	result, err := read(t, `trial: small
+	got, err := read(t, `trial: small
 question: Does a bigger table slow point selects?
 `+smallServer+`load: {workload: oltp_read_write, table_size: 1000}
 compare:
@@ -86,7 +89,7 @@ expect:
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := result.Verdict
+	v := got.Verdict
 	if len(v.Claims) != 1 || v.Claims[0].Estimate <= 0.01 || v.Partial || len(v.Cells) != 2 {
 		t.Errorf("verdict %+v", v)
 	}
@@ -95,14 +98,14 @@ expect:
 			t.Errorf("cell %q: %d rounds, %+v", c.Name, c.Rounds, c.Tally)
 		}
 	}
-	checkSettings(t, result)
-	checkSeries(t, result)
-	checkLatencyLog(t, result)
-	checkPinnedKeys(t, result.Dir)
-	if len(result.Signals) == 0 || !slices.ContainsFunc(result.Signals, func(p series.Point) bool { return p.Signal == "process.cpu_cores" }) {
+	checkSettings(t, got)
+	checkSeries(t, got)
+	checkLatencyLog(t, got)
+	checkPinnedKeys(t, got.Dir)
+	if len(got.Signals) == 0 || !slices.ContainsFunc(got.Signals, func(p series.Point) bool { return p.Signal == "process.cpu_cores" }) {
 		t.Error("no signals of the server's process")
 	}
-	same, err := trial.CompareResults(result, result)
+	same, err := trial.CompareResults(got, got)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +116,7 @@ expect:
 	}
 }
 
-func checkSettings(t *testing.T, r *trial.Result) {
+func checkSettings(t *testing.T, r *result.Result) {
 	t.Helper()
 	shown := map[string]string{}
 	for _, s := range r.Environment.Settings {
@@ -126,7 +129,7 @@ func checkSettings(t *testing.T, r *trial.Result) {
 	}
 }
 
-func checkSeries(t *testing.T, r *trial.Result) {
+func checkSeries(t *testing.T, r *result.Result) {
 	t.Helper()
 	f, err := os.Open(filepath.Join(r.Dir, "series.csv"))
 	if err != nil {
@@ -163,7 +166,7 @@ func checkSeries(t *testing.T, r *trial.Result) {
 	}
 }
 
-func checkLatencyLog(t *testing.T, r *trial.Result) {
+func checkLatencyLog(t *testing.T, r *result.Result) {
 	t.Helper()
 	f, err := os.Open(filepath.Join(r.Dir, "latency.hlog"))
 	if err != nil {
@@ -211,7 +214,7 @@ func checkPinnedKeys(t *testing.T, dir string) {
 
 func TestATimelineDatesWhatIsDoneToTheServer(t *testing.T) {
 	s := site(t, nil)
-	result, err := read(t, `trial: stall
+	got, err := read(t, `trial: stall
 `+smallServer+`load: {workload: oltp_point_select, table_size: 1000, rate: 200, arrivals: uniform, connections: 32}
 timeline:
   - baseline: 8s
@@ -231,13 +234,13 @@ expect:
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, claim := range result.Verdict.Claims[:3] {
+	for _, claim := range got.Verdict.Claims[:3] {
 		if claim.Verdict != analyze.Pass {
 			t.Errorf("%s: %s, estimate %v", claim.Expect, claim.Verdict, claim.Estimate)
 		}
 	}
 	var kinds []string
-	for _, e := range result.Events {
+	for _, e := range got.Events {
 		kinds = append(kinds, e.Kind)
 	}
 	for _, want := range []string{"node.freeze", "node.thaw", "node.kill", "load.lost", "node.serves", "load.reconnected", "load.errors"} {
@@ -246,7 +249,7 @@ expect:
 		}
 	}
 	var sum series.Tally
-	for _, row := range result.Seconds {
+	for _, row := range got.Seconds {
 		if row.Operation == "all" {
 			sum = sum.Plus(row.Tally)
 		}
@@ -254,16 +257,16 @@ expect:
 	if !sum.Balanced() || sum.Scheduled < 200*17 {
 		t.Errorf("accounting: %+v", sum)
 	}
-	frozen := slices.IndexFunc(result.Verdict.Phases, func(p trial.Phase) bool { return p.Name == "lab/freeze" })
-	if frozen < 0 || result.Verdict.Phases[frozen].Impact == nil || result.Verdict.Phases[frozen].Impact.WorstSecond > 0.1 {
-		t.Errorf("the freeze left no mark: %+v", result.Verdict.Phases)
+	frozen := slices.IndexFunc(got.Verdict.Phases, func(p result.Phase) bool { return p.Name == "lab/freeze" })
+	if frozen < 0 || got.Verdict.Phases[frozen].Impact == nil || got.Verdict.Phases[frozen].Impact.WorstSecond > 0.1 {
+		t.Errorf("the freeze left no mark: %+v", got.Verdict.Phases)
 	}
-	checkDated(t, result, "lab/freeze", "node.freeze n1", "node.freeze")
+	checkDated(t, got, "lab/freeze", "node.freeze n1", "node.freeze")
 }
 
 // checkDated holds the date of the first dip of a phase, and what it is said to have begun with, against the event. A machine
 // that was too busy to serve the baseline evenly tells nothing of it.
-func checkDated(t *testing.T, r *trial.Result, phase, during, kind string) {
+func checkDated(t *testing.T, r *result.Result, phase, during, kind string) {
 	t.Helper()
 	for _, row := range r.Seconds {
 		if row.Phase == "baseline" && row.Operation == "all" && (row.Done < 180 || row.Done > 220) {
@@ -293,8 +296,8 @@ func checkDated(t *testing.T, r *trial.Result, phase, during, kind string) {
 // stopper cancels when a trial measures for the first time.
 type stopper struct{ cancel context.CancelFunc }
 
-func (s stopper) Observe(u trial.Update) {
-	if second, is := u.(trial.Second); is && second.Phase == "measure" {
+func (s stopper) Observe(u progress.Update) {
+	if second, is := u.(progress.Second); is && second.Phase == "measure" {
 		s.cancel()
 	}
 }
@@ -303,7 +306,7 @@ func TestAnInterruptedTrialKeepsWhatItHas(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := site(t, stopper{cancel})
 	began := time.Now()
-	result, err := read(t, `trial: interrupted
+	got, err := read(t, `trial: interrupted
 `+smallServer+`load: {workload: oltp_point_select, table_size: 1000}
 phases: {warmup: 1s, measure: 10m, rounds: 1}
 expect:
@@ -315,10 +318,10 @@ expect:
 	if time.Since(began) > 5*time.Minute {
 		t.Error("it was not stopped early")
 	}
-	if result == nil || !result.Verdict.Partial || result.Verdict.Verdict == analyze.Pass || len(result.Seconds) == 0 {
-		t.Fatalf("result %+v", result)
+	if got == nil || !got.Verdict.Partial || got.Verdict.Verdict == analyze.Pass || len(got.Seconds) == 0 {
+		t.Fatalf("result %+v", got)
 	}
-	again, err := trial.Open(s.Dir)
+	again, err := result.Open(s.Dir)
 	if err != nil || !again.Verdict.Partial {
 		t.Errorf("read back: %v", err)
 	}
@@ -341,7 +344,7 @@ phases: {warmup: 1s, measure: 2s, rounds: 1}
 
 func TestSettingsAreChangedWithoutARestartWhereTheServerCan(t *testing.T) {
 	s := site(t, nil)
-	result, err := read(t, `trial: dynamic
+	got, err := read(t, `trial: dynamic
 `+smallServer+`load: {workload: oltp_update_index, table_size: 1000}
 compare:
   config.innodb_flush_log_at_trx_commit: [1, 2]
@@ -351,7 +354,7 @@ phases: {warmup: 1s, measure: 2s, rounds: 1, restore: never}
 		t.Fatal(err)
 	}
 	shown := map[string]bool{}
-	for _, setting := range result.Environment.Settings {
+	for _, setting := range got.Environment.Settings {
 		if setting.Name == "innodb_flush_log_at_trx_commit" {
 			shown[setting.Shown] = true
 		}
@@ -359,7 +362,7 @@ phases: {warmup: 1s, measure: 2s, rounds: 1, restore: never}
 	if !shown["1"] || !shown["2"] {
 		t.Errorf("the server showed %v", shown)
 	}
-	for _, e := range result.Events {
+	for _, e := range got.Events {
 		if strings.HasPrefix(e.Kind, "node.") {
 			t.Errorf("the server was touched: %+v", e)
 		}

@@ -1,6 +1,7 @@
 package trial_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,6 +37,13 @@ runbook: test/failing
 steps:
   - {id: first, uses: mysql.set-variable, with: {name: sort_buffer_size, value: 3M}}
   - {id: break, uses: command, with: {run: "echo it broke >&2; exit 3", repeatable: true}}
+`,
+	// The server has this value already; the command beside it is no change.
+	"already.yaml": `
+runbook: test/already
+steps:
+  - {id: beside, uses: command, with: {run: "echo beside"}}
+  - {id: index, uses: mysql.set-variable, with: {name: autocommit, value: "ON"}}
 `,
 	"stuck.yaml": `
 runbook: test/stuck
@@ -129,6 +137,28 @@ func TestARunFeelsTheLoadAndMayNotAskAPerson(t *testing.T) {
 		if n := rehearsals(t, store, name); n != 1 {
 			t.Errorf("%d rehearsals of %s kept, want 1 that did not pass", n, name)
 		}
+	}
+}
+
+// A change that found nothing to do passed, and counted as a rehearsal, because a command ran beside it.
+func TestATrialOfAChangeThatHadNothingToDoIsInvalid(t *testing.T) {
+	s := site(t, nil)
+	store := withState(t, &s)
+	result, err := readBeside(t, "  - {run: ./already.yaml}\n", "expect:\n  - errors == 0\n").Run(t.Context(), catalog.Parts(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := result.Verdict
+	if v.Verdict != analyze.Invalid || len(v.Reasons) == 0 || !strings.Contains(v.Reasons[0], "index: already so before the run of test/already, not executed") {
+		t.Errorf("%s: %q", v.Verdict, v.Reasons)
+	}
+	records, err := store.Records(t.Context(), "rehearsal", "test/already")
+	if err != nil || len(records) != 1 {
+		t.Fatalf("%d rehearsals, %v", len(records), err)
+	}
+	var kept runbook.Rehearsal
+	if err := json.Unmarshal(records[0].Data, &kept); err != nil || kept.Passed || kept.Nothing != "its trial was INVALID" || !slices.Equal(kept.Untouched, []string{"index"}) {
+		t.Errorf("kept %+v, %v", kept, err)
 	}
 }
 

@@ -10,9 +10,11 @@ import (
 	"sync"
 	"time"
 
+	"plimsoll/action"
+	"plimsoll/cluster"
 	"plimsoll/durable"
+	"plimsoll/lab"
 	"plimsoll/runbook"
-	"plimsoll/runbook/action"
 )
 
 // runs executes runbooks on the trial's own clusters, by the service that production uses. Their journals are kept while the
@@ -63,7 +65,7 @@ func (r *runner) openRuns(ctx context.Context) error {
 	s := &runs{dir: r.site.Dir, service: &runbook.Service{
 		Store: store, Actions: r.parts.Actions, User: name, Holder: name, Marker: r.parts.Marker,
 		Open: r.siteOf,
-		Meter: func(site *action.Site) runbook.Meter {
+		Meter: func(site *cluster.Cluster) runbook.Meter {
 			return meter{nodes: runbook.NewNodeMeter(site), load: r.felt.Load()}
 		},
 	}}
@@ -79,7 +81,44 @@ func (r *runner) openRuns(ctx context.Context) error {
 		return errors.Join(err, store.Close())
 	}
 	r.runs = s
+	return r.targetIsFree(ctx)
+}
+
+// targetIsFree looks, before there is any load, whether another run has the target that runbooks are to change.
+func (r *runner) targetIsFree(ctx context.Context) (err error) {
+	e := r.trial.existing
+	if e == nil || r.parts.Marker == nil {
+		return nil
+	}
+	site, err := r.siteOf(ctx, e.name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, site.Close()) }()
+	marker := r.parts.Marker(site)
+	if marker == nil {
+		return nil
+	}
+	look := action.Claim{Cluster: e.name, Run: "look", Holder: r.runs.service.Holder, For: moment, Break: r.site.BreakLock != ""}
+	var claimed *action.ClaimedError
+	if err := marker.Claim(ctx, look); errors.As(err, &claimed) {
+		return lockedTarget{claimed}
+	} else if err != nil {
+		return nil //nolint:nilerr // who cannot be asked now is asked again by the run, which says what is wrong
+	}
+	_ = marker.Clear(context.WithoutCancel(ctx), look) // else it lapses by itself in a moment
 	return nil
+}
+
+// lockedTarget refuses a target that another run has.
+type lockedTarget struct{ *action.ClaimedError }
+
+// Hint says what to do.
+func (l lockedTarget) Hint() string {
+	if l.Expired {
+		return "its process is gone: trial run --break-lock REASON takes the target"
+	}
+	return "wait for it to end"
 }
 
 // nameOf is what runs call the cluster that servers are.
@@ -91,23 +130,23 @@ func (r *runner) nameOf(s *servers) string {
 }
 
 // siteOf is what a run may reach: the nodes of the cell that is measured, or of the cluster that exists.
-func (r *runner) siteOf(ctx context.Context, cluster string) (*action.Site, error) {
+func (r *runner) siteOf(ctx context.Context, name string) (*cluster.Cluster, error) {
 	if e := r.trial.existing; e != nil {
 		return r.parts.Site(ctx, e.name, r.site.Lab.Machine)
 	}
 	for _, s := range r.servers {
-		if s.cluster == nil || s.cluster.Name() != cluster {
+		if s.cluster == nil || s.cluster.Name() != name {
 			continue
 		}
-		site := action.OfLab(s.cluster, s.engine, r.site.Lab.Machine)
+		site := lab.AsCluster(s.cluster, s.engine, r.site.Lab.Machine)
 		all := site.List
-		site.List = func(ctx context.Context) ([]action.Node, error) {
+		site.List = func(ctx context.Context) ([]cluster.Node, error) {
 			nodes, err := all(ctx)
-			return slices.DeleteFunc(nodes, func(n action.Node) bool { return slices.Contains(s.idle, n.Name) }), err
+			return slices.DeleteFunc(nodes, func(n cluster.Node) bool { return slices.Contains(s.idle, n.Name) }), err
 		}
 		return site, nil
 	}
-	return nil, fmt.Errorf("the trial has no cluster %s", cluster)
+	return nil, fmt.Errorf("the trial has no cluster %s", name)
 }
 
 // close leaves the evidence of every run and takes the journal away. A run that still acts is left as if its process had died.

@@ -87,6 +87,12 @@ func typeSchema(t reflect.Type) map[string]any {
 			}},
 			"additionalProperties": map[string]any{"type": "array", "minItems": 1},
 		}
+	case reflect.TypeFor[*Machines]():
+		return structSchema(reflect.TypeFor[Machines]())
+	case reflect.TypeFor[map[string]Volume]():
+		return map[string]any{"type": "object", "additionalProperties": anyOf(typeSchema(reflect.TypeFor[Size]()), structSchema(reflect.TypeFor[Volume]()))}
+	case reflect.TypeFor[Size]():
+		return map[string]any{"type": []string{"string", "integer"}, "pattern": "^[0-9]+[KMGT]?$"}
 	case reflect.TypeFor[*document.Node]():
 		return map[string]any{"type": "object"}
 	}

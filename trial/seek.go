@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"plimsoll/trial/progress"
+
 	"plimsoll/load"
 	"plimsoll/series"
 )
@@ -34,7 +36,7 @@ func (r *runner) seek(ctx context.Context, c *cell, s *servers) error {
 		return err
 	}
 	defer func() { _ = closeAll(loading) }() // every operation has ended
-	r.observe(Stage{Doing: Seeking, Cell: c.Name, Share: -1})
+	r.observe(progress.Stage{Doing: progress.Seeking, Cell: c.Name, Share: -1})
 	spec := load.Spec{Operations: c.workload.Operations(), Connections: c.load.Connections, Timeout: c.load.Timeout}
 	issue, over, err := r.issue(ctx, c, s, sets, loading, r.trial.Seed)
 	if err != nil {
@@ -42,7 +44,7 @@ func (r *runner) seek(ctx context.Context, c *cell, s *servers) error {
 	}
 	defer over.close()
 	found, err := load.FindMax(ctx, spec, issue, func(l load.Level) {
-		r.observe(Stage{Doing: Seeking, Cell: c.Name, Detail: fmt.Sprintf("%d connections: %.0f/s", l.Connections, l.Throughput), Share: -1})
+		r.observe(progress.Stage{Doing: progress.Seeking, Cell: c.Name, Detail: fmt.Sprintf("%d connections: %.0f/s", l.Connections, l.Throughput), Share: -1})
 	})
 	if err != nil {
 		return err

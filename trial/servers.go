@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"plimsoll/trial/progress"
+
 	"plimsoll/engine"
 	"plimsoll/lab"
 	"plimsoll/series"
@@ -54,7 +56,7 @@ func (r *runner) serversFor(ctx context.Context, c *cell) (*servers, error) {
 	spec := lab.Spec{
 		Name: r.clusterName(), Product: c.cluster.Engine, Version: c.cluster.Version,
 		Nodes: r.nodesFor(c.data), Config: maps.Clone(r.trial.Cluster.Config), Forgetful: r.trial.Cluster.Forgetful,
-		Separate: r.trial.Cluster.Topology == Separate,
+		Separate: r.trial.Cluster.Topology == Separate, Machines: r.trial.Cluster.Machines.forLab(),
 	}
 	for _, change := range r.changes() {
 		if demanding, is := change.(Demanding); is {
@@ -63,16 +65,16 @@ func (r *runner) serversFor(ctx context.Context, c *cell) (*servers, error) {
 	}
 	deps := r.site.Lab
 	deps.Say = func(text string) {
-		doing := Starting
+		doing := progress.Starting
 		switch {
 		case r.stopping.Load():
-			doing = Stopping
+			doing = progress.Stopping
 		case r.felt.Load() != nil: // there is load: something is done to the cluster
-			doing = Disturbing
+			doing = progress.Disturbing
 		}
-		r.observe(Stage{Doing: doing, Detail: text, Share: -1})
+		r.observe(progress.Stage{Doing: doing, Detail: text, Share: -1})
 	}
-	r.observe(Stage{Doing: Starting, Detail: strings.TrimSpace(spec.Product + " " + spec.Version), Share: -1})
+	r.observe(progress.Stage{Doing: progress.Starting, Detail: strings.TrimSpace(spec.Product + " " + spec.Version), Share: -1})
 	cluster, err := lab.Up(ctx, spec, deps)
 	if err != nil {
 		return nil, fmt.Errorf("start the cluster: %w", err)
@@ -121,6 +123,9 @@ func (r *runner) nodesFor(data string) int {
 
 // loadData prepares the workload's data and keeps a copy of it.
 func (r *runner) loadData(ctx context.Context, c *cell, s *servers) error {
+	if err := r.makeTables(ctx, s); err != nil {
+		return err
+	}
 	sets := c.datasets(nil)
 	for _, p := range sets {
 		if err := s.makeNamespace(ctx, p); err != nil {
@@ -139,14 +144,14 @@ func (r *runner) loadData(ctx context.Context, c *cell, s *servers) error {
 	}
 	r.product(facts, s.cluster.Distribution().Origin)
 	began := time.Now()
-	r.observe(Stage{Doing: Loading, Detail: c.load.Workload, Share: 0})
+	r.observe(progress.Stage{Doing: progress.Loading, Detail: c.load.Workload, Share: 0})
 	for i, one := range all {
 		err = c.workload.Prepare(ctx, one, func(done, total int64, what string) {
 			share := -1.0
 			if total > 0 {
 				share = (float64(i) + float64(done)/float64(total)) / float64(len(all))
 			}
-			r.observe(Stage{Doing: Loading, Detail: what, Share: share})
+			r.observe(progress.Stage{Doing: progress.Loading, Detail: what, Share: share})
 		})
 		if err != nil {
 			return fmt.Errorf("load the data of %s: %w", c.load.Workload, err)
@@ -161,7 +166,7 @@ func (r *runner) loadData(ctx context.Context, c *cell, s *servers) error {
 	if r.trial.Phases.Restore == RestoreNever {
 		return nil
 	}
-	r.observe(Stage{Doing: Loading, Detail: "keep a copy", Share: -1})
+	r.observe(progress.Stage{Doing: progress.Loading, Detail: "keep a copy", Share: -1})
 	if err := r.waitQuiet(ctx, db, time.Minute); err != nil {
 		return err
 	}

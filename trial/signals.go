@@ -7,26 +7,11 @@ import (
 	"slices"
 	"time"
 
+	"plimsoll/result"
+
 	"plimsoll/analyze"
 	"plimsoll/series"
 )
-
-// Shown is what a signal of a node did in a phase, of those that expectations name.
-type Shown struct {
-	Signal   string        `json:"signal"`
-	Node     string        `json:"node"`
-	Unit     string        `json:"unit"` // seconds, bytes, share, ms, per_second, bytes_per_second; "" when its name has none
-	Lowest   float64       `json:"lowest"`
-	Mean     float64       `json:"mean"`
-	Highest  float64       `json:"highest"`
-	Last     float64       `json:"last"`
-	Readings int           `json:"readings"`
-	Silent   time.Duration `json:"silent_ns"` // the longest time without a reading, from when the signal first was shown
-}
-
-// Silence is how long a signal, which is read once a second, may show nothing. A longer time may hide what an expectation
-// asks for.
-const Silence = 5 * time.Second
 
 // signalLog is the points of the signals that expectations name, of one cell and round, in the order of time.
 type signalLog struct {
@@ -152,12 +137,12 @@ func (r *recording) level(m Metric, e comparison, cell, node string) analyze.Qua
 	case len(values) == 0:
 		q.Rounds, q.Lacks = nil, "readings of "+called(m, node)+": there were none"
 		return q
-	case m.Name == average && silent <= Silence:
+	case m.Name == average && silent <= result.Silence:
 		return q
 	}
 	value := map[string]float64{lowest: slices.Min(values), highest: slices.Max(values), latest: values[len(values)-1]}[m.Name]
 	switch {
-	case silent <= Silence, m.Name == highest && e.refuted(value, 1), m.Name == lowest && e.refuted(value, -1):
+	case silent <= result.Silence, m.Name == highest && e.refuted(value, 1), m.Name == lowest && e.refuted(value, -1):
 		q.Exact = &value
 	case silent == ever:
 		q.Rounds, q.Lacks = nil, "readings of "+called(m, node)+": a round had none"
@@ -193,8 +178,8 @@ func called(m Metric, node string) string {
 }
 
 // shown sums up the signals that expectations name, in one phase.
-func (r *recording) shown(s *stretch) []Shown {
-	var out []Shown
+func (r *recording) shown(s *stretch) []result.Shown {
+	var out []result.Shown
 	for _, all := range r.readings {
 		if all.cell != s.cell || all.round != s.round {
 			continue
@@ -209,14 +194,16 @@ func (r *recording) shown(s *stretch) []Shown {
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b Shown) int { return cmp.Or(cmp.Compare(a.Signal, b.Signal), cmp.Compare(a.Node, b.Node)) })
+	slices.SortFunc(out, func(a, b result.Shown) int {
+		return cmp.Or(cmp.Compare(a.Signal, b.Signal), cmp.Compare(a.Node, b.Node))
+	})
 	return out
 }
 
-func (o observed) sum() Shown {
+func (o observed) sum() result.Shown {
 	first, last := o.points[0], o.points[len(o.points)-1]
 	_, unit := series.SignalUnit(first.Signal)
-	s := Shown{
+	s := result.Shown{
 		Signal: first.Signal, Node: first.Node, Unit: unit, Lowest: first.Value, Highest: first.Value, Last: last.Value,
 		Readings: len(o.points), Silent: o.silent,
 	}

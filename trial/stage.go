@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"maps"
 
+	"plimsoll/result"
+	"plimsoll/trial/progress"
+
 	"plimsoll/engine"
 )
 
@@ -17,7 +20,7 @@ func (r *runner) stage(ctx context.Context, c *cell, round int, s *servers) ([]s
 	if r.trial.Phases.Restore == RestoreNever {
 		return s.names(c.cluster.Nodes), r.adjust(ctx, c, s)
 	}
-	r.observe(Stage{Doing: Restoring, Cell: c.Name, Round: round, Share: -1})
+	r.observe(progress.Stage{Doing: progress.Restoring, Cell: c.Name, Round: round, Share: -1})
 	if !s.fresh {
 		if err := s.cluster.Kill(ctx); err != nil { // what they have not written yet is thrown away anyway
 			return nil, err
@@ -106,7 +109,7 @@ func (r *runner) verify(ctx context.Context, c *cell, db engine.Database) error 
 		shown, err := settings.Setting(ctx, name)
 		var unshown *engine.Unshown
 		if errors.As(err, &unshown) {
-			r.settings = noteSetting(r.settings, Setting{Cell: c.Name, Name: name, Wrote: wrote, Shown: "(not shown by the server)"})
+			r.settings = noteSetting(r.settings, result.Setting{Cell: c.Name, Name: name, Wrote: wrote, Shown: "(not shown by the server)"})
 			continue
 		}
 		if err != nil {
@@ -115,12 +118,12 @@ func (r *runner) verify(ctx context.Context, c *cell, db engine.Database) error 
 		if !settings.SameValue(name, wrote, shown) {
 			return fmt.Errorf("the server runs with %s = %s although %s was asked for", name, shown, wrote)
 		}
-		r.settings = noteSetting(r.settings, Setting{Cell: c.Name, Name: name, Wrote: wrote, Shown: shown})
+		r.settings = noteSetting(r.settings, result.Setting{Cell: c.Name, Name: name, Wrote: wrote, Shown: shown})
 	}
 	return nil
 }
 
-func noteSetting(all []Setting, s Setting) []Setting {
+func noteSetting(all []result.Setting, s result.Setting) []result.Setting {
 	for _, have := range all {
 		if have == s {
 			return all

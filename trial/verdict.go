@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 
+	"plimsoll/result"
+
 	"plimsoll/analyze"
 )
 
 // judge answers the expectations with what was measured. What was cut off, by an error, is judged too, but never passes.
-func (r *runner) judge(cut error) Verdict {
+func (r *runner) judge(cut error) result.Verdict {
 	partial := cut != nil || r.halted != nil
 	if r.halted != nil && r.halted.answer == analyze.Invalid {
 		r.refute("%s", r.halted.reason)
@@ -17,12 +19,16 @@ func (r *runner) judge(cut error) Verdict {
 	r.doubtGenerator()
 	t := r.trial
 	findings := analyze.Judge(t.claims(&r.recording), t.options())
-	v := Verdict{
+	v := result.Verdict{
 		Trial: t.Name, Question: t.Question, Partial: partial,
 		Claims: findings, Reasons: []string{}, Notes: r.notes,
 		Cells: t.describe(&r.recording, t.options()), Phases: t.phases(&r.recording, t.options()),
 	}
 	v.Verdict = analyze.Overall(findings, r.invalid)
+	v.Reasons = append(v.Reasons, r.already...)
+	if t.Phases.Rounds == 1 && len(t.cells) > 1 && (v.Verdict == analyze.Pass || v.Verdict == analyze.Fail) {
+		v.Reasons = append(v.Reasons, oneRound)
+	}
 	switch {
 	case v.Verdict == analyze.Invalid:
 		v.Reasons = append(v.Reasons, r.invalid...)
@@ -41,11 +47,14 @@ func (r *runner) judge(cut error) Verdict {
 		v.Reasons = append(v.Reasons, "cut off before its end: "+cutBy(cut))
 	}
 	v.Reasons = append(v.Reasons, reasons(findings)...)
-	if len(v.Reasons) == 0 && len(findings) > 0 {
+	if v.Verdict == analyze.Pass && len(findings) > 0 {
 		v.Reasons = append(v.Reasons, allHold(len(findings)))
 	}
 	return v
 }
+
+// oneRound is said first of a comparison that asked for a single round.
+const oneRound = "each cell was measured in one round: whether rounds agree was not seen (phases: {rounds: 3})"
 
 // reasons says in a sentence each why a trial did not pass.
 func reasons(findings []analyze.Finding) []string {

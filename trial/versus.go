@@ -7,32 +7,9 @@ import (
 	"strings"
 
 	"plimsoll/analyze"
-	"plimsoll/infra"
+	"plimsoll/hint"
+	"plimsoll/result"
 )
-
-// Difference is one metric of a cell and phase in two results.
-type Difference struct {
-	Cell  string `json:"cell,omitempty"`
-	Phase string `json:"phase,omitempty"`
-	// Operation is the one that both have, where they have others too; "": all together.
-	Operation string           `json:"operation,omitempty"`
-	Metric    string           `json:"metric"`
-	Unit      string           `json:"unit"`
-	First     analyze.Estimate `json:"first"`
-	Second    analyze.Estimate `json:"second"`
-	// Ratio is second over first, at the confidence that is left when all differences are judged together.
-	Ratio analyze.Finding `json:"ratio"`
-	// Differs says that the data supports a difference: the interval does not hold 1.
-	Differs bool `json:"differs"`
-}
-
-// Versus are two results side by side.
-type Versus struct {
-	First       string       `json:"first"`
-	Second      string       `json:"second"`
-	Differences []Difference `json:"differences"`
-	Notes       []string     `json:"notes"`
-}
 
 // CompareResults lays two results side by side: cells and phases that both have, judged together. Rounds of different runs were
 // not measured close together; taken in pairs they gain nothing from it, and lose nothing but rounds that only one has.
@@ -40,8 +17,8 @@ type Versus struct {
 // Of results whose loads differ only what means the same in both is laid side by side: operations of one name, where
 // others are in one of them alone, since a mix of other operations is another thing; the throughput only if both are
 // free to find theirs, or asked for the same; and where one load waits for its answers and one does not, service times.
-func CompareResults(first, second *Result) (*Versus, error) {
-	v := &Versus{First: first.Dir, Second: second.Dir, Notes: []string{}}
+func CompareResults(first, second *result.Result) (*result.Versus, error) {
+	v := &result.Versus{First: first.Dir, Second: second.Dir, Notes: []string{}}
 	a, err := replay(first)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", first.Dir, err)
@@ -55,14 +32,14 @@ func CompareResults(first, second *Result) (*Versus, error) {
 		return nil, err
 	}
 	v.Notes = append(v.Notes, loads.notes()...)
-	v.differences(a, b, loads)
+	differences(v, a, b, loads)
 	if len(v.Differences) == 0 {
-		return nil, infra.Advise(fmt.Errorf("%s and %s have no cell, phase and operation in common", first.Dir, second.Dir), strings.Join(v.Notes, "; "))
+		return nil, hint.With(fmt.Errorf("%s and %s have no cell, phase and operation in common", first.Dir, second.Dir), strings.Join(v.Notes, "; "))
 	}
 	if one, other := first.Environment.Host["cpu"], second.Environment.Host["cpu"]; one != other {
 		v.Notes = append(v.Notes, fmt.Sprintf("the hosts differ: %q and %q", one, other))
 	}
-	for _, r := range []*Result{first, second} {
+	for _, r := range []*result.Result{first, second} {
 		if r.Verdict.Partial || r.Verdict.Verdict == analyze.Invalid {
 			v.Notes = append(v.Notes, r.Dir+" is partial or invalid: see its report")
 		}
@@ -70,14 +47,14 @@ func CompareResults(first, second *Result) (*Versus, error) {
 	return v, nil
 }
 
-func (v *Versus) differences(a, b *recording, loads loads) {
+func differences(v *result.Versus, a, b *recording, loads loads) {
 	var claims []analyze.Claim
 	for _, place := range a.places() {
 		if !slices.Contains(b.places(), place) {
 			v.Notes = append(v.Notes, place.String()+" is only in "+v.First)
 			continue
 		}
-		for _, operation := range v.common(place, a, b) {
+		for _, operation := range common(v, place, a, b) {
 			for _, m := range loads.metrics() {
 				one := analyze.Quantity{Name: m.String(), Rounds: a.rounds(place.cell, place.phase, "", operation), Statistic: m.statistic()}
 				other := analyze.Quantity{Name: m.String(), Rounds: b.rounds(place.cell, place.phase, "", operation), Statistic: m.statistic()}
@@ -85,7 +62,7 @@ func (v *Versus) differences(a, b *recording, loads loads) {
 					Text: m.String(), Quantities: []analyze.Quantity{other, one},
 					Estimate: func(x []float64) float64 { return x[0] / x[1] }, Ratio: true, Unit: "ratio", Op: "!=", Margin: 1,
 				})
-				v.Differences = append(v.Differences, Difference{
+				v.Differences = append(v.Differences, result.Difference{
 					Cell: place.cell, Phase: place.phase, Operation: operation, Metric: m.figureName(), Unit: m.unit(),
 					First: analyze.EstimateOf(one, analyze.Options{}), Second: analyze.EstimateOf(other, analyze.Options{}),
 				})
@@ -99,7 +76,7 @@ func (v *Versus) differences(a, b *recording, loads loads) {
 }
 
 // common are the operations to be laid side by side at a place: all together, "", if both have the same.
-func (v *Versus) common(place spot, a, b *recording) []string {
+func common(v *result.Versus, place spot, a, b *recording) []string {
 	one, other := a.operations(place), b.operations(place)
 	if slices.Equal(one, other) {
 		return []string{""}
@@ -112,12 +89,12 @@ func (v *Versus) common(place spot, a, b *recording) []string {
 			only = append(only, name)
 		}
 	}
-	v.alone(v.First, only)
-	v.alone(v.Second, slices.DeleteFunc(slices.Clone(other), func(name string) bool { return slices.Contains(both, name) }))
+	alone(v, v.First, only)
+	alone(v, v.Second, slices.DeleteFunc(slices.Clone(other), func(name string) bool { return slices.Contains(both, name) }))
 	return both
 }
 
-func (v *Versus) alone(where string, operations []string) {
+func alone(v *result.Versus, where string, operations []string) {
 	if len(operations) == 0 {
 		return
 	}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"plimsoll/result"
+
 	"plimsoll/internal/document"
 )
 
@@ -19,10 +21,10 @@ type loadText struct {
 	says map[string]string
 }
 
-func loadsOf(first, second *Result) (loads, error) {
+func loadsOf(first, second *result.Result) (loads, error) {
 	var of [2]loadText
-	for i, r := range []*Result{first, second} {
-		root, err := document.Parse(specFile, []byte(r.Source))
+	for i, r := range []*result.Result{first, second} {
+		root, err := document.Parse(result.SpecFile, []byte(r.Source))
 		if err != nil {
 			return loads{}, fmt.Errorf("%s: %w", r.Dir, err)
 		}
@@ -44,7 +46,7 @@ func loadsOf(first, second *Result) (loads, error) {
 }
 
 // found are the maxima that a result's rates are shares of, one for each of its data sets.
-func found(r *Result) []float64 {
+func found(r *result.Result) []float64 {
 	var out []float64
 	for _, e := range r.Events {
 		if most, is := e.Detail["per_second"].(float64); is && e.Kind == loadMaximum {
@@ -98,12 +100,12 @@ func (l loadText) open() bool { return l.says["rate"] != "" }
 func (l loads) metrics() []Metric {
 	free := !l.first.open() && !l.second.open()
 	var out []Metric
-	for _, m := range append(figureMetrics(false), Metric{Name: "mean", Basis: response}) {
+	for _, m := range append(figureMetrics(false), Metric{Name: "mean", Basis: result.Response}) {
 		if !m.positive() || m.Name == "throughput" && !free && l.first.says["rate"] != l.second.says["rate"] {
 			continue
 		}
 		if l.first.open() != l.second.open() {
-			m.Basis = service
+			m.Basis = result.Service
 		}
 		out = append(out, m)
 	}

@@ -7,15 +7,17 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/result"
+
 	"plimsoll/load"
 	"plimsoll/series"
 )
 
 // written is a result in which each operation takes so many milliseconds, a little more in every other second.
-func written(t *testing.T, loadText string, operations map[string]int) *Result {
+func written(t *testing.T, loadText string, operations map[string]int) *result.Result {
 	t.Helper()
 	dir, began := t.TempDir()+"/result", time.UnixMilli(1_700_000_000_000)
-	f, err := newFolder(dir, []byte("trial: t\nload: "+loadText+"\n"), began)
+	f, err := result.Create(dir, []byte("trial: t\nload: "+loadText+"\n"), began)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,14 +30,14 @@ func written(t *testing.T, loadText string, operations map[string]int) *Result {
 				Start: s.Start, Length: s.Length, Operation: name, Tally: series.Tally{Scheduled: 100, Done: 100}, Response: h.Snapshot(), Service: h.Snapshot(),
 			})
 		}
-		if _, err := f.second("", 1+n/20, "measure", s); err != nil {
+		if _, err := f.Second("", 1+n/20, "measure", s); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := f.close(); err != nil {
+	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r, err := Open(dir)
+	r, err := result.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +76,7 @@ func TestResultsOfDifferentLoads(t *testing.T) {
 	if err != nil || slices.ContainsFunc(same.Notes, func(note string) bool { return strings.Contains(note, "differ") }) || same.Differences[0].Metric != "throughput" || same.Differences[0].Operation != "" {
 		t.Errorf("%+v, %v", same, err)
 	}
-	mean := slices.IndexFunc(same.Differences, func(d Difference) bool { return d.Metric == "response_mean" })
+	mean := slices.IndexFunc(same.Differences, func(d result.Difference) bool { return d.Metric == "response_mean" })
 	if mean < 0 || math.Abs(same.Differences[mean].Ratio.Estimate-2.025/(5.075/3)) > 0.02 { // of the three operations together
 		t.Errorf("the mean response: %+v", same.Differences)
 	}
@@ -87,7 +89,7 @@ func TestResultsOfDifferentLoads(t *testing.T) {
 
 // A rate that is a share of the maximum is what was found, not what was written.
 func TestResultsOfOneShareOfTwoMaxima(t *testing.T) {
-	at := func(most float64) *Result {
+	at := func(most float64) *result.Result {
 		r := written(t, "{workload: kv, rate: 50% of max}", map[string]int{"read": 1})
 		r.Events = append(r.Events, series.Event{Kind: "load.maximum", Detail: map[string]any{"per_second": most}})
 		return r

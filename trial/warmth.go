@@ -9,27 +9,11 @@ import (
 	"sync"
 	"time"
 
+	"plimsoll/result"
+
 	"plimsoll/engine"
 	"plimsoll/series"
 )
-
-// Warmth is what a change left in a node's memory, and how long it took until the node was warm again.
-type Warmth struct {
-	Node string `json:"node"`
-	Role string `json:"role"` // primary or replica, after the change
-	// Before and After are how many pages of the data set were in its memory: just before the change, and at least while it was
-	// made, since it came back if it was away. Of a node that was not there before, Before is what the others had at most.
-	Before int64   `json:"pages_before"`
-	After  int64   `json:"pages_after"`
-	Share  float64 `json:"share"`  // after of before, at most 1
-	Misses float64 `json:"misses"` // pages that it read from disk between then and the next change
-	Asked  bool    `json:"asked"`  // somebody asked it for pages in that time
-	// Warm is how long after that its miss share was back where it had been, within a percent of what is
-	// asked for, and stayed there for three seconds; nil when it was not, or when nobody asked.
-	Warm *time.Duration `json:"warm_after_ns"`
-
-	since time.Time // of After
-}
 
 // Signals that tell of a server's memory end in these, whatever the engine.
 const (
@@ -112,14 +96,14 @@ func (s *stretch) remember(seen memory) {
 	for node, pages := range s.before {
 		most = max(most, pages)
 		if _, here := seen[node]; !here {
-			s.warmth = slices.DeleteFunc(s.warmth, func(w Warmth) bool { return w.Node == node })
+			s.warmth = slices.DeleteFunc(s.warmth, func(w result.Warmth) bool { return w.Node == node })
 		}
 	}
 	for node, pages := range seen {
-		at := slices.IndexFunc(s.warmth, func(w Warmth) bool { return w.Node == node })
+		at := slices.IndexFunc(s.warmth, func(w result.Warmth) bool { return w.Node == node })
 		if at < 0 {
 			at = len(s.warmth)
-			s.warmth = append(s.warmth, Warmth{Node: node, After: pages + 1, Before: most})
+			s.warmth = append(s.warmth, result.Warmth{Node: node, After: pages + 1, Before: most})
 			if had, known := s.before[node]; known {
 				s.warmth[at].Before = had
 			}
@@ -128,7 +112,7 @@ func (s *stretch) remember(seen memory) {
 		if pages >= w.After {
 			continue
 		}
-		w.After, w.Share, w.since = pages, 1, time.Now()
+		w.After, w.Share, w.Since = pages, 1, time.Now()
 		if w.Before > 0 {
 			w.Share = min(float64(pages)/float64(w.Before), 1)
 		}
@@ -137,7 +121,7 @@ func (s *stretch) remember(seen memory) {
 
 // assign notes which parts the nodes play that are left.
 func (s *stretch) assign(left []string, primary string) {
-	s.warmth = slices.DeleteFunc(s.warmth, func(w Warmth) bool { return !slices.Contains(left, w.Node) })
+	s.warmth = slices.DeleteFunc(s.warmth, func(w result.Warmth) bool { return !slices.Contains(left, w.Node) })
 	for i := range s.warmth {
 		w := &s.warmth[i]
 		w.Role = "replica"
@@ -145,7 +129,7 @@ func (s *stretch) assign(left []string, primary string) {
 			w.Role = "primary"
 		}
 	}
-	slices.SortFunc(s.warmth, func(a, b Warmth) int { return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(a.Node, b.Node)) })
+	slices.SortFunc(s.warmth, func(a, b result.Warmth) int { return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(a.Node, b.Node)) })
 }
 
 // warmAgain finds out, when a cell is over, how long the nodes took after each of its changes.
@@ -168,12 +152,12 @@ func (r *recording) warmAgain(cell string, round int, points []series.Point) {
 			if !known {
 				normal, known = usual(points, "", s.from) // of the nodes that were there
 			}
-			shares := of(points, missShare, w.Node, w.since, end)
+			shares := of(points, missShare, w.Node, w.Since, end)
 			w.Asked = len(shares) > 0
 			if known {
-				w.Warm = warmAfter(shares, w.since, normal)
+				w.Warm = warmAfter(shares, w.Since, normal)
 			}
-			for _, p := range of(points, missRate, w.Node, w.since, end) {
+			for _, p := range of(points, missRate, w.Node, w.Since, end) {
 				w.Misses += p.Value // it is read once a second
 			}
 		}
@@ -183,7 +167,7 @@ func (r *recording) warmAgain(cell string, round int, points []series.Point) {
 // warmth is the least share of a node's memory that a change left; nil when no look told.
 func (r *recording) warmth(cell, phase, node string) *float64 {
 	var least *float64
-	r.eachWarmth(cell, phase, node, func(w Warmth) {
+	r.eachWarmth(cell, phase, node, func(w result.Warmth) {
 		if least == nil || w.Share < *least {
 			least = &w.Share
 		}
@@ -194,7 +178,7 @@ func (r *recording) warmth(cell, phase, node string) *float64 {
 // warmTime is the longest time until a node was warm again, in milliseconds; nil when one was not within its data.
 func (r *recording) warmTime(cell, phase, node string) *float64 {
 	longest, all := -1.0, true
-	r.eachWarmth(cell, phase, node, func(w Warmth) {
+	r.eachWarmth(cell, phase, node, func(w result.Warmth) {
 		if w.Warm == nil {
 			all = false
 			return
@@ -207,7 +191,7 @@ func (r *recording) warmTime(cell, phase, node string) *float64 {
 	return &longest
 }
 
-func (r *recording) eachWarmth(cell, phase, node string, tell func(Warmth)) {
+func (r *recording) eachWarmth(cell, phase, node string, tell func(result.Warmth)) {
 	for _, s := range r.stretches {
 		if s.cell != cell || phase != "" && s.phase != phase {
 			continue

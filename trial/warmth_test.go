@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/result"
+
 	"plimsoll/series"
 )
 
@@ -37,12 +39,12 @@ func TestWhenANodeIsWarmAgain(t *testing.T) {
 	}
 	r := &recording{}
 	change := r.begin(stretch{cell: "c", round: 1, phase: "lab/restart", from: at(20), change: true})
-	change.warmth = []Warmth{
+	change.warmth = []result.Warmth{
 		{Node: "n1", Role: "primary", Share: 0.1}, {Node: "n2", Role: "replica", Share: 1},
 		{Node: "n3", Role: "replica", Share: 0}, {Node: "n4", Role: "replica", Share: 0.5},
 	}
 	for i := range change.warmth {
-		change.warmth[i].since = at(25)
+		change.warmth[i].Since = at(25)
 	}
 	r.begin(stretch{cell: "c", round: 1, phase: "lab/freeze", from: at(55), change: true})
 	r.warmAgain("c", 1, points)
@@ -88,16 +90,16 @@ func TestTheColdestIsKept(t *testing.T) {
 	if len(change.warmth) != 3 {
 		t.Fatalf("%+v", change.warmth)
 	}
-	for i, want := range []Warmth{
+	for i, want := range []result.Warmth{
 		{Node: "n2", Role: "primary", Before: 380, After: 380, Share: 1},
 		{Node: "n1", Role: "replica", Before: 400, After: 8, Share: 0.02},
 		{Node: "n3", Role: "replica", Before: 400, After: 100, Share: 0.25},
 	} {
 		got := change.warmth[i]
-		if got.since.Before(back) != (got.Node == "n2") {
-			t.Errorf("%s is seen since %v, n1 is back since %v", got.Node, got.since, back)
+		if got.Since.Before(back) != (got.Node == "n2") {
+			t.Errorf("%s is seen since %v, n1 is back since %v", got.Node, got.Since, back)
 		}
-		got.since = time.Time{}
+		got.Since = time.Time{}
 		if got != want {
 			t.Errorf("%+v, want %+v", got, want)
 		}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"plimsoll/trial/progress"
+
 	"plimsoll/analyze"
 	"plimsoll/engine"
 	"plimsoll/series"
@@ -42,13 +44,13 @@ func (d *drive) warmUp(ctx context.Context) error {
 			d.note("Not steady after %v of warm-up, measured all the same: %s (%s).", limit, why, where(d.cell.Name, d.round))
 			return nil
 		}
-		d.observe(Stage{Doing: WarmingUp, Cell: d.cell.Name, Round: d.round, Detail: why, Share: -1})
+		d.observe(progress.Stage{Doing: progress.WarmingUp, Cell: d.cell.Name, Round: d.round, Detail: why, Share: -1})
 	}
 }
 
 func (d *drive) warmFor(ctx context.Context, length time.Duration) error {
 	for passed := time.Duration(0); passed < length; {
-		d.observe(Stage{Doing: WarmingUp, Cell: d.cell.Name, Round: d.round, Share: float64(passed) / float64(length)})
+		d.observe(progress.Stage{Doing: progress.WarmingUp, Cell: d.cell.Name, Round: d.round, Share: float64(passed) / float64(length)})
 		s, err := d.next(ctx)
 		if err != nil {
 			return err
@@ -60,13 +62,13 @@ func (d *drive) warmFor(ctx context.Context, length time.Duration) error {
 
 // pendingWork asks an engine what it still works off; nothing where it has no way to tell.
 func pendingWork(ctx context.Context, db engine.Database) ([]engine.Pending, error) {
-	q, ok := db.(engine.Quiet)
+	q, ok := db.(engine.BackgroundWorker)
 	if !ok {
 		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	return q.Unrest(ctx)
+	return q.PendingWork(ctx)
 }
 
 // restless says what of it is too much to be quiet, "" for nothing. An engine that gives no answer is taken to be too busy for
@@ -126,7 +128,7 @@ func (r *runner) waitQuiet(ctx context.Context, db engine.Database, most time.Du
 		if why == "" || ebb.low(pending, err, time.Now()) {
 			return nil
 		}
-		r.observe(Stage{Doing: Settling, Detail: why, Share: -1})
+		r.observe(progress.Stage{Doing: progress.Settling, Detail: why, Share: -1})
 		select {
 		case <-ctx.Done():
 			if errors.Is(context.Cause(ctx), errStillBusy) {

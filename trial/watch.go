@@ -105,7 +105,7 @@ func (w *watch) collect(ctx context.Context, node string, p probe.Probe) {
 }
 
 func (w *watch) take(points []series.Point) {
-	if err := w.runner.folder.signals(points); err != nil {
+	if err := w.runner.folder.Signals(points); err != nil {
 		w.runner.site.Log.Warn("signals not written", "error", err)
 	}
 	w.remember(points)

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"plimsoll/catalog"
+	"plimsoll/cluster"
 	"plimsoll/infra"
 	"plimsoll/internal/document"
 	"plimsoll/inventory"
 	"plimsoll/lab"
-	"plimsoll/runbook/action"
 )
 
 // labPrefix says that a cluster of the lab is meant, whatever the inventory calls by that name.
@@ -28,37 +28,37 @@ func called(name string, inv *inventory.Inventory) string {
 }
 
 // openSite opens a cluster of the inventory, else a lab cluster: NAME, or lab:NAME.
-func openSite(ctx context.Context, name string, inv *inventory.Inventory, deps lab.Deps) (*action.Site, error) {
+func openSite(ctx context.Context, name string, inv *inventory.Inventory, deps lab.Deps) (*cluster.Cluster, error) {
 	return siteBy(ctx, name, inv, deps, openLab)
 }
 
 // lookAtSite is openSite for who changes nothing: a lab cluster stays in the hands of whoever has it.
-func lookAtSite(ctx context.Context, name string, inv *inventory.Inventory, deps lab.Deps) (*action.Site, error) {
+func lookAtSite(ctx context.Context, name string, inv *inventory.Inventory, deps lab.Deps) (*cluster.Cluster, error) {
 	return siteBy(ctx, name, inv, deps, lab.Look)
 }
 
-func siteBy(ctx context.Context, name string, inv *inventory.Inventory, deps lab.Deps, open func(context.Context, string, lab.Deps) (*lab.Cluster, error)) (*action.Site, error) {
+func siteBy(ctx context.Context, name string, inv *inventory.Inventory, deps lab.Deps, open func(context.Context, string, lab.Deps) (*lab.Cluster, error)) (*cluster.Cluster, error) {
 	name, isLab := strings.CutPrefix(name, labPrefix)
 	if c, ok := inv.Clusters[name]; ok && !isLab {
 		return catalog.SiteOf(ctx, name, c, deps.Machine)
 	}
-	cluster, err := open(ctx, name, deps)
+	opened, err := open(ctx, name, deps)
 	if errors.Is(err, lab.ErrNoCluster) {
 		return nil, noCluster(ctx, name, inv, deps, err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	target, err := cluster.Target()
+	target, err := opened.Target()
 	if err != nil {
-		return nil, errors.Join(err, cluster.Close())
+		return nil, errors.Join(err, opened.Close())
 	}
 	e, err := catalog.EngineOf(target)
 	if err != nil {
-		return nil, errors.Join(err, cluster.Close())
+		return nil, errors.Join(err, opened.Close())
 	}
-	site := action.OfLab(cluster, e, deps.Machine)
-	site.Release = cluster.Close
+	site := lab.AsCluster(opened, e, deps.Machine)
+	site.Release = opened.Close
 	site.Name = called(labPrefix+name, inv)
 	return site, nil
 }

@@ -21,6 +21,7 @@ const (
 	exitFail         = 3
 	exitInconclusive = 4
 	exitInvalid      = 5
+	exitRemainders   = 6 // done, but for targets that were left out
 	exitInterrupted  = 130
 )
 

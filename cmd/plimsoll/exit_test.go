@@ -11,7 +11,7 @@ import (
 
 	"plimsoll/analyze"
 	"plimsoll/engine"
-	"plimsoll/infra"
+	"plimsoll/hint"
 	"plimsoll/internal/document"
 	"plimsoll/lab"
 )
@@ -28,7 +28,7 @@ func TestEveryErrorHasItsCodeAndItsHint(t *testing.T) {
 		"not told":      {withCode{verdictExit(analyze.Inconclusive)}, exitInconclusive, ""},
 		"invalid":       {withCode{verdictExit(analyze.Invalid)}, exitInvalid, ""},
 		"trouble":       {errors.New("no luck"), exitTrouble, "plimsoll: no luck\n"},
-		"advice":        {fmt.Errorf("connect: %w", infra.Advise(errors.New("no luck"), "try again")), exitTrouble, "plimsoll: connect: no luck\nhint: try again\n"},
+		"advice":        {fmt.Errorf("connect: %w", hint.With(errors.New("no luck"), "try again")), exitTrouble, "plimsoll: connect: no luck\nhint: try again\n"},
 		"a full disk":   {fmt.Errorf("write series: %w", syscall.ENOSPC), exitTrouble, "plimsoll: write series: no space left on device\nhint: the disk is full"},
 		"an interrupt":  {fmt.Errorf("load: %w", context.Canceled), exitInterrupted, "interrupted"},
 		"a bad file":    {document.Problems{{File: "t.yaml", Line: 2, Column: 3, Text: "no"}}, exitBadInput, "plimsoll: t.yaml:2:3: no\n"},

@@ -18,7 +18,7 @@ func newLab(c console) *cobra.Command {
 What a cluster is made of stands in $PLIMSOLL_HOME (default ~/.local/state/plimsoll), fetched servers in $PLIMSOLL_CACHE
 (default ~/.cache/plimsoll).`,
 	}
-	cmd.AddCommand(newLabUp(c), newLabDown(c), newLabList(c), newLabFetch(c), newLabLayer())
+	cmd.AddCommand(newLabUp(c), newLabDown(c), newLabList(c), newLabFetch(c), newLabShell(c), newLabLayer(), newLabMachine())
 	return cmd
 }
 
@@ -42,5 +42,6 @@ func labDeps() (lab.Deps, error) {
 	}
 	return lab.Deps{
 		Machine: machine, Launchers: catalog.Launchers(), Home: home, Cache: cache, Layer: []string{program, "lab", "layer"},
+		Monitor: []string{program, "lab", "machine"},
 	}, nil
 }

@@ -52,7 +52,7 @@ func runLabDown(ctx context.Context, c console, names []string, all bool) error 
 		case err != nil:
 			failed = append(failed, err)
 		default:
-			fmt.Fprintf(c.out, "%s is gone\n", name)
+			fmt.Fprintf(c.out, "Cluster %s stopped and removed\n", name)
 		}
 	}
 	return errors.Join(failed...)

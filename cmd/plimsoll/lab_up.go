@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"plimsoll/catalog"
+	"plimsoll/infra"
 	"plimsoll/internal/document"
 	"plimsoll/lab"
 )
@@ -18,6 +20,9 @@ type labUpOptions struct {
 	nodes         int
 	settings      []string
 	separate      bool
+	machines      bool
+	memory        string
+	volumes       []string
 	json          bool
 }
 
@@ -31,7 +36,8 @@ func newLabUp(c console) *cobra.Command {
 		Example: `  plimsoll lab up mariadb
   plimsoll lab up mysql --version 9.7 --nodes 3 --name replicas --set innodb_buffer_pool_size=256M
   plimsoll lab up cassandra --nodes 3
-  plimsoll lab up mariadb --nodes 5 --separate --name many`,
+  plimsoll lab up mariadb --nodes 5 --separate --name many
+  plimsoll lab up mariadb --machines --volume local=2G --volume network=2G,iops=3000,throughput=125M`,
 		Args: exactly("PRODUCT"), ValidArgs: document.SortedKeys(catalog.Products()),
 		RunE: func(cmd *cobra.Command, args []string) error { return runLabUp(cmd.Context(), c, args[0], o) },
 	}
@@ -40,6 +46,9 @@ func newLabUp(c console) *cobra.Command {
 	cmd.Flags().IntVar(&o.nodes, "nodes", 1, "how many servers; the first is the primary")
 	cmd.Flags().BoolVar(&o.separate, "separate", false, "nothing is replicated between the servers")
 	cmd.Flags().StringArrayVar(&o.settings, "set", nil, "a setting of the servers, name=value; may be repeated")
+	cmd.Flags().BoolVar(&o.machines, "machines", false, "every server in a machine with a kernel and volumes of its own")
+	cmd.Flags().StringVar(&o.memory, "memory", "", "with --machines: memory of each (default 1G)")
+	cmd.Flags().StringArrayVar(&o.volumes, "volume", nil, "with --machines: a volume of each, name=size[,iops=N][,throughput=SIZE]; local holds the data (default local=4G)")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	return cmd
 }
@@ -48,12 +57,16 @@ func runLabUp(ctx context.Context, c console, product string, o labUpOptions) er
 	if o.nodes < 1 {
 		return usageError{text: fmt.Sprintf("--nodes %d, expected 1 or more", o.nodes)}
 	}
+	machines, err := o.ownMachines()
+	if err != nil {
+		return err
+	}
 	deps, err := labDeps()
 	if err != nil {
 		return err
 	}
 	deps.Say = func(text string) { fmt.Fprintln(c.err, text) }
-	spec := lab.Spec{Name: o.name, Product: product, Version: o.version, Nodes: o.nodes, Separate: o.separate, Config: map[string]string{}}
+	spec := lab.Spec{Name: o.name, Product: product, Version: o.version, Nodes: o.nodes, Separate: o.separate, Machines: machines, Config: map[string]string{}}
 	if spec.Name == "" {
 		spec.Name = product
 	}
@@ -97,6 +110,56 @@ func showCluster(c console, cluster *lab.Cluster, asJSON bool) error {
 	}
 	fmt.Fprintf(c.out, "Log in:       user %s, the password is in %s\n", target.User, cluster.PasswordFile())
 	fmt.Fprintf(c.out, "Load it:      plimsoll load prepare --target lab:%s --workload %s\n", cluster.Name(), first)
+	fmt.Fprintf(c.out, "Database:     plimsoll, once it is loaded\n")
 	fmt.Fprintf(c.out, "Take it away: plimsoll lab down %s\n", cluster.Name())
 	return nil
+}
+
+// ownMachines are the machines of the nodes; nil if they have none.
+func (o labUpOptions) ownMachines() (*lab.Machines, error) {
+	if !o.machines {
+		if o.memory != "" || len(o.volumes) > 0 {
+			return nil, usageError{text: "--memory and --volume are of machines", hint: "add --machines"}
+		}
+		return nil, nil
+	}
+	m := &lab.Machines{Volumes: map[string]infra.VolumeSpec{}}
+	var err error
+	if o.memory != "" {
+		if m.Memory, err = lab.ParseSize(o.memory); err != nil {
+			return nil, usageError{text: "--memory " + err.Error()}
+		}
+	}
+	for _, text := range o.volumes {
+		name, v, err := parseVolume(text)
+		if err != nil {
+			return nil, usageError{text: fmt.Sprintf("--volume %s: %v", text, err), hint: "--volume network=2G,iops=3000,throughput=125M"}
+		}
+		m.Volumes[name] = v
+	}
+	return m, nil
+}
+
+// parseVolume reads name=size[,iops=N][,throughput=SIZE][,kind=gp2].
+func parseVolume(text string) (name string, v infra.VolumeSpec, err error) {
+	for i, part := range strings.Split(text, ",") {
+		key, value, _ := strings.Cut(part, "=")
+		switch {
+		case i == 0:
+			name = key
+			v.Size, err = lab.ParseSize(value)
+		case key == "iops":
+			v.IOPS, err = strconv.Atoi(value)
+		case key == "throughput":
+			v.Throughput, err = lab.ParseSize(value)
+		case key == "kind" && value == "gp2":
+			v.Kind = value
+		default:
+			err = fmt.Errorf("%q is not known of a volume", part)
+		}
+		if err != nil {
+			return "", v, err
+		}
+	}
+	return name, v, nil
 }

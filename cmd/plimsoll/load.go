@@ -130,13 +130,13 @@ func (o *loadOptions) password(ctx context.Context) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("read password: %w", err)
 		}
-		return strings.TrimRight(string(data), "\r\n"), nil
+		return string(inventory.SecretText(data)), nil
 	case o.passwordCommand != "":
 		out, err := exec.CommandContext(ctx, "sh", "-c", o.passwordCommand).Output()
 		if err != nil {
 			return "", fmt.Errorf("run the password command: %w", err)
 		}
-		return strings.TrimRight(string(out), "\r\n"), nil
+		return string(inventory.SecretText(out)), nil
 	}
 	return typedPassword(), nil
 }
@@ -166,7 +166,7 @@ func plainTarget(ctx context.Context, name string) (target engine.Target, enviro
 	if err != nil {
 		return target, "", err
 	}
-	inv, err := inventory.Read(inventory.File)
+	inv, err := inventory.Open()
 	if err != nil {
 		return target, "", err
 	}

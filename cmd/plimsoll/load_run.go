@@ -55,7 +55,7 @@ Response times count from the intended start of an operation, service times from
 	f.IntVar(&o.connections, "connections", 0, "how many connections; with --rate, at most (default 16, with --rate 64)")
 	f.StringVar(&o.rate, "rate", "", "operations per second: 500, 50% of max, or a list of stages as in a trial")
 	f.StringVar(&o.arrivals, "arrivals", "poisson", "with --rate: poisson or uniform")
-	f.StringSliceVar(&o.from, "from", nil, "loader processes that issue the load together, by the machine of each, of which there is local: local,local (default this process)")
+	f.StringSliceVar(&o.from, "from", nil, "loader processes that issue the load together, by the machine of each: ssh:HOST, machines of plimsoll.yaml, or local (default this process)")
 	f.StringVar(&o.reads, "reads", string(trial.ReadPrimary), "who answers operations that only read: primary, or replicas, those of the target's addresses that answer and are not far behind")
 	f.DurationVar(&o.maxBehind, "max-behind", 0, "with --reads replicas, how far a replica may be behind (default 5s)")
 	f.DurationVar(&o.duration, "duration", 10*time.Second, "how long to measure")
@@ -127,7 +127,7 @@ func runLoad(ctx context.Context, c console, o loadRunOptions) error {
 	if err := warmUp(ctx, from, spec, o.warmup, o.seed+1); err != nil {
 		return err
 	}
-	watch, before := newWatch(c, o.report), answered(readers)
+	watch, before := newSecondsPrinter(c, o.report), answered(readers)
 	summary, err := run(ctx, spec, watch.second)
 	if err != nil {
 		return err
@@ -274,17 +274,19 @@ func describeIssue(l trial.Load) string {
 	return fmt.Sprintf("%d connections%s", l.Connections, from)
 }
 
-// watch prints seconds as they come.
-type watch struct {
+// secondsPrinter prints seconds as they come.
+type secondsPrinter struct {
 	c     console
 	every time.Duration
 	since time.Duration
 	guard []load.GuardSecond
 }
 
-func newWatch(c console, every time.Duration) *watch { return &watch{c: c, every: every} }
+func newSecondsPrinter(c console, every time.Duration) *secondsPrinter {
+	return &secondsPrinter{c: c, every: every}
+}
 
-func (w *watch) second(s load.Second) {
+func (w *secondsPrinter) second(s load.Second) {
 	w.guard = append(w.guard, s.Guard)
 	if w.since += s.Length; w.every == 0 || w.since < w.every-50*time.Millisecond {
 		return

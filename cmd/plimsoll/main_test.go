@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -60,7 +61,7 @@ func scripts(t *testing.T, dir string) {
 			})
 			return nil
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "answers": answers, "passes": passes, "service": service, "capture": capture, "fill": fill},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "answers": answers, "passes": passes, "service": service, "capture": capture, "fill": fill, "awaits": awaits},
 	})
 }
 
@@ -78,6 +79,20 @@ func service(ts *testscript.TestScript, neg bool, args []string) {
 	}))
 	ts.Defer(server.Close)
 	ts.Setenv("SERVICE", strings.Replace(server.URL, "://", "://app@", 1)+"/api")
+}
+
+// awaits waits until something that runs in the background has made a file.
+func awaits(ts *testscript.TestScript, _ bool, args []string) {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(time.Minute); ; <-tick.C {
+		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("%s does not come", args[0])
+		}
+	}
 }
 
 // exits runs plimsoll and checks its exit code: exits CODE ARG…

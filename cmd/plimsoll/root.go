@@ -30,18 +30,21 @@ an honest load, measured phases, and a verdict with its interval.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	inventoryFlag(root)
 	root.SetIn(c.in)
 	root.SetOut(c.out)
 	root.SetErr(c.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{text: plainFlagError(err), hint: cmd.CommandPath() + " --help"}
 	})
-	root.AddCommand(newTrial(c), newLab(c), newLoad(c), newRunbook(c), newSeries(c))
+	root.AddCommand(newInit(c))
+	root.AddCommand(newTrial(c), newLab(c), newLoad(c), newRunbook(c), newSeries(c), newSuperdisk(c))
+	root.AddCommand(newMachine(c))
 	refuseUnknown(root)
 	for _, noun := range root.Commands() {
 		refuseUnknown(noun)
 	}
-	root.AddCommand(newCompletion(c))
+	root.AddCommand(newWatch(c), newAdvise(c), newVersion(c), newCompletion(c), newServe(c))
 	return root
 }
 
@@ -69,9 +72,6 @@ func refuseUnknown(noun *cobra.Command) {
 		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 			hint = "did you mean " + cmd.CommandPath() + " " + near[0] + "?"
 		}
-		if args[0] == "version" && !cmd.HasParent() {
-			hint = cmd.CommandPath() + " --version"
-		}
 		return usageError{text: "unknown command " + cmd.CommandPath() + " " + args[0], hint: hint}
 	}
 }
@@ -88,6 +88,9 @@ func exactly(names ...string) cobra.PositionalArgs {
 
 // version is the module's version, or the commit it was built from.
 func version() string {
+	if release != "" {
+		return release
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"

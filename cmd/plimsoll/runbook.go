@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"os/user"
 	"strconv"
@@ -12,11 +13,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/catalog"
+	"plimsoll/cluster"
 	"plimsoll/durable"
 	"plimsoll/internal/document"
 	"plimsoll/inventory"
 	"plimsoll/runbook"
-	"plimsoll/runbook/action"
 )
 
 func newRunbook(c console) *cobra.Command {
@@ -29,8 +30,8 @@ where it was. Runs are kept in $PLIMSOLL_HOME/runs, or in the Postgres that the 
 	}
 	cmd.AddCommand(
 		newRunbookList(c), newRunbookShow(c), newRunbookValidate(c), newRunbookPlan(c), newRunbookRun(c), newRunbookStatus(c),
-		newRunbookResume(c), newRunbookRerun(c), newRunbookApprove(c), newRunbookReject(c), newRunbookCancel(c),
-		newRunbookHistory(c), newRunbookEvidence(c), newRunbookVerify(c), newRunbookTorture(c),
+		newRunbookResume(c), newRunbookRerun(c), newRunbookApprove(c), newRunbookReject(c), newRunbookCancel(c), newRunbookMended(c),
+		newRunbookHistory(c), newRunbookRehearse(c), newRunbookEvidence(c), newRunbookVerify(c), newRunbookTorture(c),
 	)
 	return cmd
 }
@@ -38,19 +39,23 @@ where it was. Runs are kept in $PLIMSOLL_HOME/runs, or in the Postgres that the 
 // desk is what the runbook commands work with: the service on this machine's store.
 type desk struct {
 	*runbook.Service
-	look     func(ctx context.Context, cluster string) (*action.Site, error) // in place of Open, for who changes nothing
-	tortured bool                                                            // this process is a child of a torture: it approves everything
+	look     func(ctx context.Context, cluster string) (*cluster.Cluster, error) // in place of Open, for who changes nothing
+	tortured bool                                                                // this process is a child of a torture: it approves everything
 }
 
 func (d *desk) close() error { return d.Store.Close() }
 
 // openDesk opens the store and wires the service.
 func openDesk(ctx context.Context) (*desk, error) {
-	inv, err := inventory.Read(inventory.File)
+	inv, err := inventory.Open()
 	if err != nil {
 		return nil, err
 	}
 	deps, err := labDeps()
+	if err != nil {
+		return nil, err
+	}
+	rules, err := runbook.ReadRules(inv.Gate, inv.Approvals)
 	if err != nil {
 		return nil, err
 	}
@@ -67,13 +72,18 @@ func openDesk(ctx context.Context) (*desk, error) {
 		return nil, err
 	}
 	who, host := person()
-	look := func(ctx context.Context, name string) (*action.Site, error) { return lookAtSite(ctx, name, inv, deps) }
+	look := func(ctx context.Context, name string) (*cluster.Cluster, error) {
+		return lookAtSite(ctx, name, inv, deps)
+	}
 	return &desk{tortured: inTorture, look: look, Service: &runbook.Service{
 		TTL:   tortureLease(),
+		Rules: rules,
 		Store: store, Actions: catalog.Actions(), User: who, Holder: fmt.Sprintf("%s (process %d on %s)", who, os.Getpid(), host),
-		Call:   func(name string) string { return called(name, inv) },
-		Open:   func(ctx context.Context, name string) (*action.Site, error) { return openSite(ctx, name, inv, deps) },
-		Meter:  func(site *action.Site) runbook.Meter { return runbook.NewNodeMeter(site) },
+		Call: func(name string) string { return called(name, inv) },
+		Open: func(ctx context.Context, name string) (*cluster.Cluster, error) {
+			return openSite(ctx, name, inv, deps)
+		},
+		Meter:  func(site *cluster.Cluster) runbook.Meter { return runbook.NewNodeMeter(site) },
 		Marker: catalog.Marker,
 	}}, nil
 }
@@ -87,17 +97,29 @@ func (d *desk) executed(ctx context.Context, run string) (yes bool, elsewhere *r
 	return yes, nil, err
 }
 
-// person is who sits here, as the operating system knows.
+// person is who sits here, as the operating system knows: behind sudo, the one who logged in.
 func person() (who, host string) {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
-	who = strconv.Itoa(os.Getuid())
-	if u, err := user.Current(); err == nil {
+	uid := strconv.Itoa(os.Getuid())
+	if login, err := os.ReadFile("/proc/self/loginuid"); err == nil && uid == "0" {
+		uid = loginOr(strings.TrimSpace(string(login)), uid)
+	}
+	who = uid
+	if u, err := user.LookupId(uid); err == nil {
 		who = u.Username
 	}
 	return who + "@" + host, host
+}
+
+// loginOr is the user who logged in, as the kernel keeps it for all that is started from there; the other if nobody did.
+func loginOr(login, other string) string {
+	if n, err := strconv.ParseUint(login, 10, 32); err != nil || n == math.MaxUint32 {
+		return other
+	}
+	return login
 }
 
 // readRunbook reads a file, or a shipped runbook by its name.

@@ -46,6 +46,11 @@ func newAnswer(c console, verb, short string) *cobra.Command {
 				if len(asking) != 1 {
 					return usageError{text: fmt.Sprintf("%d steps of run %s wait for approval", len(asking), args[0]), hint: "--step STEP; plimsoll runbook status " + args[0]}
 				}
+				if verb == "approve" {
+					if err := st.MayApprove(asking[0], d.User); err != nil {
+						return err
+					}
+				}
 				printPlan(c.err, &runbook.Prepared{Header: st.Header})
 				if err := confirm(c, yes, fmt.Sprintf("%s step %s of this plan? %s", verb, asking[0].Key, asking[0].Caution)); err != nil {
 					return err

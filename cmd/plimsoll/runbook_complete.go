@@ -99,7 +99,7 @@ func labsHere(ctx context.Context) []string {
 }
 
 func surroundings() (*inventory.Inventory, lab.Deps, error) {
-	inv, err := inventory.Read(inventory.File)
+	inv, err := inventory.Open()
 	if err != nil {
 		return nil, lab.Deps{}, err
 	}

@@ -54,5 +54,5 @@ func left(run string, st *runbook.State) string {
 	if st.Outcome != "" {
 		return string(st.Outcome)
 	}
-	return "parked" + where(st) + "; plimsoll runbook resume " + run + " goes on, cancel gives up"
+	return "parked" + where(st) + "; plimsoll runbook resume " + run + " goes on, plimsoll runbook cancel " + run + " gives up"
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"plimsoll/durable"
-	"plimsoll/infra"
+	"plimsoll/hint"
 	"plimsoll/runbook"
 )
 
@@ -17,7 +17,7 @@ import (
 func execute(ctx context.Context, c console, d *desk, run string, order *runbook.Order, asJSON bool) error {
 	f := newFollower(c, d, run, asJSON)
 	if order != nil && order.Do == "cancel" {
-		f.word = &runbook.Word{Say: "cancel", Undo: order.Undo, Reason: order.Reason}
+		f.word = &runbook.Word{Say: "cancel", Undo: order.Undo, Leave: order.Leave, Reason: order.Reason}
 	}
 	d.Observe = func(r string, e runbook.Event, at time.Time) {
 		if r == run {
@@ -95,7 +95,7 @@ func (e stintError) Unwrap() error { return e.err }
 
 // Hint says what to do, and then how it goes on.
 func (e stintError) Hint() string {
-	how := fmt.Sprintf("plimsoll runbook resume %s goes on, cancel %s gives up", e.run, e.run)
+	how := fmt.Sprintf("plimsoll runbook resume %s goes on, plimsoll runbook cancel %s gives up", e.run, e.run)
 	var inner hinted
 	if errors.As(e.err, &inner) && inner.Hint() != "" {
 		return inner.Hint() + "; then " + how
@@ -116,21 +116,32 @@ func conclude(ctx context.Context, c console, d *desk, run string, asJSON bool, 
 	}
 	stays, stand := st.Stands()
 	switch why := st.Retreated(); {
-	case stays != nil:
-		return infra.Advise(fmt.Errorf("run %s was cancelled, and step %s could not be taken back: %s; what stands: %s", run, stays.Key, stays.Error, strings.Join(stand, ", ")),
-			"take back by hand what must not stand; the cluster was given back")
+	case st.Refused != "":
+		return fmt.Errorf("run %s: %s", run, st.Refused)
+	case stays != nil && why == "":
+		said := fmt.Errorf("run %s was cancelled, and step %s could not be taken back: %s; what stands: %s", run, stays.Key, stays.Error, strings.Join(stand, ", "))
+		if st.Outcome == runbook.Cancelled {
+			return hint.With(said, "take back by hand what must not stand; the cluster was given back")
+		}
+		return hint.With(said, fmt.Sprintf("it keeps its cluster: mend it and plimsoll runbook cancel %s --undo tries again; plimsoll runbook cancel %s --leave REASON gives the cluster back as it is", run, run))
 	case st.Outcome == runbook.TakenBack && why != "":
-		return infra.Advise(fmt.Errorf("run %s was taken back: %s", run, why), runError{run, st}.advice())
+		return hint.With(fmt.Errorf("run %s was taken back: %s", run, why), runError{run, st}.advice())
+	case st.Status() == runbook.DoneWithRemainders:
+		fmt.Fprintf(c.err, "run %s: %s\n", run, st.Status())
+		for _, m := range st.Remainders() {
+			fmt.Fprintf(c.err, "%s was left out by step %s: %s\n", m.Target, m.Step, m.Why)
+		}
+		return withCode{exitRemainders}
 	case st.Outcome == runbook.Done || st.Outcome == runbook.TakenBack || st.Outcome == runbook.Cancelled:
 		fmt.Fprintf(c.err, "run %s: %s\n", run, st.Outcome)
 		return nil
 	case st.Outcome == runbook.Broken:
 		return runError{run, st}
 	case interrupted != nil:
-		fmt.Fprintf(c.err, "run %s is parked%s; it keeps its cluster. plimsoll runbook resume %s goes on, cancel gives up\n", run, where(st), run)
+		fmt.Fprintf(c.err, "run %s is parked%s; it keeps its cluster. plimsoll runbook resume %s goes on, plimsoll runbook cancel %s gives up\n", run, where(st), run, run)
 		return interrupted
 	}
-	fmt.Fprintf(c.err, "run %s is parked: %s. plimsoll runbook resume %s goes on, cancel gives up\n", run, st.Why, run)
+	fmt.Fprintf(c.err, "run %s is parked: %s. plimsoll runbook resume %s goes on, plimsoll runbook cancel %s gives up\n", run, st.Why, run, run)
 	return withCode{exitTrouble}
 }
 
@@ -180,5 +191,5 @@ func (e runError) Hint() string {
 	if advice != "" {
 		advice += "; "
 	}
-	return advice + fmt.Sprintf("what was done stands, and the cluster stays locked: mend it and plimsoll runbook resume %s, or cancel %s --undo", e.run, e.run)
+	return advice + fmt.Sprintf("what was done stands, and the cluster stays locked: fix the cause, then plimsoll runbook resume %s; or take it back: plimsoll runbook cancel %s --undo", e.run, e.run)
 }

@@ -173,55 +173,11 @@ func quoted(step string) string {
 	return step
 }
 
-// tellEvent is an event as a person reads it; empty for those that matter to nobody.
+// tellEvent is an event as a person reads it, with the command that answers it; empty for those that matter to nobody.
 func tellEvent(e runbook.Event, run string) string {
-	switch e.Kind {
-	case runbook.Checked:
-		if e.Finding.Reason != "" {
-			return fmt.Sprintf("checked: %s (%s)", e.Finding.State, e.Finding.Reason)
-		}
-		return "checked: " + string(e.Finding.State)
-	case runbook.Intended:
-		return fmt.Sprintf("acting, attempt %d", e.Attempt)
-	case runbook.Cut:
-		return "cut off, to be done again: " + e.Reason
-	case runbook.Verified:
-		return "done"
-	case runbook.Failed:
-		if !e.Until.IsZero() {
-			return fmt.Sprintf("failed: %s; again in %s", e.Error, time.Until(e.Until).Round(time.Second))
-		}
-		return "failed: " + e.Error
-	case runbook.Asked:
-		note := e.Note
-		if e.Caution != "" {
-			note = e.Caution
-		}
-		return fmt.Sprintf("waits for approval until %s: %s\n         plimsoll runbook approve %s --step %s", e.Until.Local().Format(time.DateTime), note, run, quoted(e.Step))
-	case runbook.Approved:
-		return "approved by " + e.By
-	case runbook.Held:
-		return "held by guardrail " + e.Reason
-	case runbook.Freed:
-		return "goes on: the guardrail holds again"
-	case runbook.Stopping:
-		if e.Error != "" {
-			return e.Error + "; what was done is taken back"
-		}
-	case runbook.Opened:
-		if e.Reason != "" {
-			return "goes on with other actions: " + e.Reason
-		}
-	case runbook.Undone:
-		return "undone"
-	case runbook.Stuck:
-		return "cannot be undone: " + e.Error
-	case runbook.Said:
-		return e.Reason
-	case runbook.Valued:
-		if e.Skip {
-			return "skipped"
-		}
+	text := e.Text()
+	if e.Kind == runbook.Asked {
+		text += fmt.Sprintf("\n         plimsoll runbook approve %s --step %s", run, quoted(e.Step))
 	}
-	return ""
+	return text
 }

@@ -8,9 +8,9 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"plimsoll/action"
 	"plimsoll/internal/document"
 	"plimsoll/runbook"
-	"plimsoll/runbook/action"
 )
 
 // printPlan shows what a run would do: a line for each step, and what each waits for.
@@ -32,13 +32,10 @@ func printPlan(w io.Writer, p *runbook.Prepared) {
 	for _, r := range p.Rails {
 		fmt.Fprintf(w, "Guardrail %s: %s%s\n", r.Name, r.When, now(r))
 	}
-	if p.Gate.Needed > 0 {
-		fmt.Fprintf(w, "Gate: %d of %d consecutive rehearsals have passed", len(p.Gate.Passed), p.Gate.Needed)
-		if p.Gate.Why != "" {
-			fmt.Fprintf(w, "; %s", p.Gate.Why)
-		}
-		fmt.Fprintln(w)
+	for _, m := range p.Left {
+		fmt.Fprintf(w, "Not mended yet: %s\n", m)
 	}
+	printGate(w, p)
 	fmt.Fprintf(w, "Plan %s: %s", h.Plan.Hash, count(h.Plan.Steps))
 	if p.Expected > 0 {
 		fmt.Fprintf(w, ", about %s by earlier runs", roughly(max(p.Expected, time.Second)))

@@ -9,7 +9,7 @@ import (
 )
 
 func newRunbookResume(c console) *cobra.Command {
-	var asJSON bool
+	var asJSON, yes bool
 	var reason, changed string
 	cmd := &cobra.Command{
 		ValidArgsFunction: completeRuns,
@@ -24,12 +24,16 @@ failed is tried anew; one that asked a person, because it was cut off and cannot
 					return err
 				}
 				if st.Outcome != "" && st.Outcome != runbook.Broken {
+					if err := giveBack(ctx, c, d, args[0]); err != nil {
+						return err
+					}
 					return usageError{text: "run " + args[0] + " is " + string(st.Outcome) + ": there is nothing to go on with", hint: "rerun --step runs one of its steps again"}
 				}
 				return execute(ctx, c, d, args[0], &runbook.Order{Do: "resume", Reason: reason, Changed: changed}, asJSON)
 			})
 		},
 	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "nothing is asked anyway; for scripts that give it to every command")
 	cmd.Flags().StringVar(&reason, "reason", "", "for the record")
 	changedFlag(cmd, &changed)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print events as JSON lines, and the state at the end")

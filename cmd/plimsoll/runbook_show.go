@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/action"
 	"plimsoll/catalog"
-	"plimsoll/runbook/action"
 )
 
 func newRunbookShow(c console) *cobra.Command {

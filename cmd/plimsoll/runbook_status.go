@@ -46,8 +46,10 @@ type runStatus struct {
 	Now     *runbook.Summary `json:"now,omitempty"`
 	Steps   []stepStatus     `json:"steps,omitempty"`
 
-	Unfit     string             `json:"unfit,omitempty"`     // why this release cannot go on with it
-	Elsewhere *runbook.Elsewhere `json:"elsewhere,omitempty"` // who executes it, if not a process of this state folder
+	Left      []runbook.Remainder `json:"left,omitempty"`      // targets that it left out
+	Unfit     string              `json:"unfit,omitempty"`     // why this release cannot go on with it
+	Elsewhere *runbook.Elsewhere  `json:"elsewhere,omitempty"` // who executes it, if not a process of this state folder
+	Abandoned bool                `json:"abandoned,omitempty"` // it has not ended, and no process executes it
 }
 
 type stepStatus struct {
@@ -67,6 +69,7 @@ func statusOf(run string, st *runbook.State, now runbook.Summary) runStatus {
 	if err := st.Unfit(); err != nil && st.Outcome != runbook.Done && st.Outcome != runbook.TakenBack && st.Outcome != runbook.Cancelled {
 		s.Unfit = err.Error()
 	}
+	s.Left = st.Remainders()
 	for _, o := range st.Orders {
 		if o.Changed != "" {
 			s.Changed = append(s.Changed, o.Changed)
@@ -122,6 +125,15 @@ func statusOfAll(ctx context.Context, c console, d *desk, asJSON bool) error {
 		s.Steps = nil
 		all = append(all, s)
 	}
+	for n := range all {
+		if s := &all[n]; s.Status == "running" || s.Status == "held" || s.Status == "asking" {
+			executed, elsewhere, err := d.executed(ctx, s.Run)
+			if err != nil {
+				return err
+			}
+			s.Elsewhere, s.Abandoned = elsewhere, !executed
+		}
+	}
 	if asJSON {
 		return jsonTo(c, all)
 	}
@@ -132,12 +144,37 @@ func statusOfAll(ctx context.Context, c console, d *desk, asJSON bool) error {
 		if status == "running" && s.Now != nil {
 			status += fmt.Sprintf(" %.0f %%", 100*s.Now.Share)
 		}
+		if s.Abandoned {
+			status += ", nobody executes it"
+		}
 		if s.Over != "" {
 			status += ", gate passed by: " + s.Over
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.Run, s.Cluster, status, s.Begun.Local().Format(time.DateTime), s.By)
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return remainders(ctx, c, d, all)
+}
+
+// remainders says what runs have left undone on their clusters.
+func remainders(ctx context.Context, c console, d *desk, all []runStatus) error {
+	seen := map[string]bool{}
+	for _, s := range all {
+		if seen[s.Cluster] {
+			continue
+		}
+		seen[s.Cluster] = true
+		open, err := d.OpenRemainders(ctx, s.Cluster)
+		if err != nil {
+			return err
+		}
+		for _, m := range open {
+			fmt.Fprintf(c.out, "not mended yet: %s; plimsoll runbook mended %s --reason REASON when it is\n", m, m.Run)
+		}
+	}
+	return nil
 }
 
 // summaryOf is what was told of a run last; the zero Summary if nothing was.
@@ -185,8 +222,20 @@ func statusOfRun(ctx context.Context, c console, d *desk, run string, asJSON boo
 			fmt.Fprintln(c.out, howFar(now, r.Told))
 		}
 	}
-	if stays, _ := st.Stands(); stays != nil {
+	switch stays, _ := st.Stands(); {
+	case st.Refused != "":
+		fmt.Fprintln(c.out, st.Refused)
+	case stays != nil:
 		fmt.Fprintln(c.out, st.Why)
+	}
+	open, err := d.OpenRemainders(ctx, s.Cluster)
+	if err != nil {
+		return err
+	}
+	for _, m := range open {
+		if m.Run == run {
+			fmt.Fprintf(c.out, "not mended yet: %s; plimsoll runbook mended %s --reason REASON when it is\n", m, m.Run)
+		}
 	}
 	if s.Over != "" {
 		fmt.Fprintf(c.out, "the gate was passed by: %s\n", s.Over)

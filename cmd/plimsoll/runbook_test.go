@@ -30,7 +30,7 @@ func typedAt(t *testing.T, c console, args ...string) (code int) {
 // typedUntil is the same until a person interrupts it.
 func typedUntil(ctx context.Context, c console, args ...string) (code int) {
 	root := &cobra.Command{Use: "plimsoll", SilenceUsage: true, SilenceErrors: true}
-	root.AddCommand(newRunbook(c), newLab(c), newTrial(c))
+	root.AddCommand(newRunbook(c), newLab(c), newTrial(c), newMachine(c), newLoad(c))
 	root.SetOut(c.out)
 	root.SetErr(c.err)
 	root.SetArgs(args)
@@ -97,7 +97,7 @@ func TestTheStateOfANewerReleaseIsRefusedInOneLine(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	const want = "plimsoll: the state was written by a newer Plimsoll (format 99, this one knows 1)\nhint: use that release, or another state folder\n"
+	const want = "plimsoll: the state was written by a newer Plimsoll (format 99, this one knows 2)\nhint: use that release, or another state folder\n"
 	for _, args := range []string{"runbook status", "runbook plan mysql/rolling-restart --cluster x", "runbook resume r"} {
 		if out, said, code := typed(t, strings.Fields(args)...); code != exitTrouble || out != "" || said != want {
 			t.Errorf("%s: %d %s%s", args, code, out, said)

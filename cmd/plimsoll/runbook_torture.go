@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/catalog"
+	"plimsoll/cluster"
 	"plimsoll/durable"
 	"plimsoll/inventory"
 	"plimsoll/runbook"
-	"plimsoll/runbook/action"
 )
 
 func newRunbookTorture(c console) *cobra.Command {
@@ -28,8 +28,9 @@ func newRunbookTorture(c console) *cobra.Command {
 		ValidArgsFunction: completeRunbooks,
 		Use:               "torture RUNBOOK", Short: "Try a runbook on a lab as fate would", Args: exactly("RUNBOOK"),
 		Long: `Try a runbook on a lab cluster: every act twice; every step failed after it acted, and taken back; Plimsoll killed at every
-write of the journal; its owner paused while another takes the cluster, a run of the same store, then one of another host. What
-was not repeatable, not undone or not fenced is reported. A copy of the lab is kept first: whenever a try leaves something
+write of the journal; its owner paused while another takes the cluster, a run of the same store, then one of another host; who takes
+it back killed at every write too. When a run has ended, the cluster itself is looked at: one server takes writes, everyone follows
+it, no claim is left. What was not repeatable, not undone or not fenced is reported. A copy of the lab is kept first: whenever a try leaves something
 that cannot be taken back, the lab is restored, and it is left as it was.`,
 		Example: "  plimsoll runbook torture mysql/rolling-restart --cluster demo\n" +
 			"  plimsoll runbook torture mysql/cut-back -i from=n2 -i to=n1 --cluster pair --before 'mysql/cut-over from=n1 to=n2'",
@@ -94,17 +95,22 @@ func torture(ctx context.Context, c console, q *request, name string, before, ki
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	on := &tortureLab{name: q.cluster, deps: deps}
-	v := victim{self, name, q.cluster, q.inputs, pause}
+	v := victim{program: self, runbook: name, cluster: q.cluster, inputs: q.inputs, pause: pause}
 	t := runbook.Torture{
 		Request: runbook.Request{Book: book, Cluster: q.cluster, Inputs: said}, Folder: folder, Actions: catalog.Actions(),
 		Pause: pause, Settle: time.Minute, Kinds: kinds,
-		Open: func(ctx context.Context, name string) (*action.Site, error) {
+		Open: func(ctx context.Context, name string) (*cluster.Cluster, error) {
 			return openSite(ctx, name, none, deps)
 		},
 		Marker: catalog.Marker, Save: on.save, Restore: on.restore, Elsewhere: on.elsewhere,
 		Say: func(text string) { fmt.Fprintln(c.err, text) },
 		Child: func(ctx context.Context, store string, at durable.Moment, asleep func(context.Context) error) (runbook.Fate, error) {
 			return tortureChild(ctx, v, store, at, asleep)
+		},
+		Cancel: func(ctx context.Context, store, run string, at durable.Moment) (runbook.Fate, error) {
+			canceller := v
+			canceller.cancels = run
+			return tortureChild(ctx, canceller, store, at, nil)
 		},
 	}
 	if t.Before, err = firsts(before, q.cluster); err != nil {
@@ -150,6 +156,7 @@ func showOrdeal(c console, o runbook.Ordeal, asJSON bool) error {
 		for _, id := range o.Untried {
 			fmt.Fprintf(c.out, "step %s was not tried: it found nothing to do\n", id)
 		}
+		fmt.Fprintf(c.out, "who took it back was killed %d times; the cluster itself was looked at %d times\n", o.Undos, o.Looks)
 		fmt.Fprintf(c.out, "%d tries in %s, the lab brought back %d times; a killed run went on within %s: %d troubles\n",
 			o.Tries, o.Took.Round(time.Second), o.Restored, o.Resumed.Round(time.Millisecond), len(o.Troubles))
 	}

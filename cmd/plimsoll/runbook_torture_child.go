@@ -39,6 +39,7 @@ type victim struct {
 	runbook, cluster string
 	inputs           []string
 	pause            time.Duration // for which it will sleep at least
+	cancels          string        // the run that it takes back, rather than to run the runbook
 }
 
 // tortureChild runs the program again. A child that is to sleep stops itself, and is woken from here.
@@ -46,6 +47,9 @@ func tortureChild(ctx context.Context, v victim, store string, at durable.Moment
 	args := []string{"runbook", "run", v.runbook, "--cluster", v.cluster, "--yes"}
 	for _, in := range v.inputs {
 		args = append(args, "--input", in)
+	}
+	if v.cancels != "" {
+		args = []string{"runbook", "cancel", v.cancels, "--undo", "--yes"}
 	}
 	cmd := exec.CommandContext(ctx, v.program, args...)
 	way := "kill"
@@ -72,7 +76,7 @@ func tortureChild(ctx context.Context, v victim, store string, at durable.Moment
 	case errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signaled():
 		fate.Cut = true
 		return fate, ctx.Err()
-	case errors.As(err, &exit) && exit.ExitCode() == exitTrouble: // the run failed or was fenced: its journal says so
+	case errors.As(err, &exit) && (exit.ExitCode() == exitTrouble || exit.ExitCode() == exitRemainders || v.cancels != ""): // the run failed or was fenced: its journal says so
 		return fate, nil
 	case err != nil:
 		return fate, fmt.Errorf("a child: %w: %s", err, fate.Said)

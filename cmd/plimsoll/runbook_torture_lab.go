@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"plimsoll/catalog"
+	"plimsoll/cluster"
 	"plimsoll/lab"
-	"plimsoll/runbook/action"
 )
 
 // tortureLab is the lab cluster that is tortured. It is taken in hand for a moment each time: in between the runs have it.
@@ -61,9 +61,9 @@ func (t *tortureLab) restore(ctx context.Context) error {
 }
 
 // elsewhere is the cluster as a target: as a Plimsoll on another host has it, which does not hold its lab.
-func (t *tortureLab) elsewhere(ctx context.Context) (*action.Site, error) {
-	site := &action.Site{Name: t.name, Environment: "lab", Local: t.deps.Machine}
-	var nodes []action.Node
+func (t *tortureLab) elsewhere(ctx context.Context) (*cluster.Cluster, error) {
+	site := &cluster.Cluster{Name: t.name, Environment: "lab", Local: t.deps.Machine}
+	var nodes []cluster.Node
 	err := t.with(ctx, func(c *lab.Cluster) error {
 		for _, n := range c.Nodes() {
 			target, err := c.Target(n.Name)
@@ -73,11 +73,11 @@ func (t *tortureLab) elsewhere(ctx context.Context) (*action.Site, error) {
 			if site.Engine, err = catalog.EngineOf(target); err != nil {
 				return err
 			}
-			nodes = append(nodes, action.Node{Name: n.Name, Target: target})
+			nodes = append(nodes, cluster.Node{Name: n.Name, Target: target})
 		}
 		return nil
 	})
-	site.List = func(context.Context) ([]action.Node, error) { return slices.Clone(nodes), nil }
+	site.List = func(context.Context) ([]cluster.Node, error) { return slices.Clone(nodes), nil }
 	site.AskRoles()
 	return site, err
 }

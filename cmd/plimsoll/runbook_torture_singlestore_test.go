@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"plimsoll/catalog"
+	"plimsoll/cluster"
 	"plimsoll/durable"
 	"plimsoll/engine/singlestore/singlestoretest"
 	"plimsoll/inventory"
 	"plimsoll/runbook"
-	"plimsoll/runbook/action"
 )
 
 // TestSingleStoresRunbooksStandTheTorture tortures them on a stand-in, for no SingleStore can be had here: by the command's own
@@ -107,7 +107,7 @@ const nightOfStandIn = shortestLease + time.Second
 // torture does what the command does to a lab.
 func (s *standIn) torture(t *testing.T, book string, before ...string) (runbook.Ordeal, error) {
 	t.Helper()
-	inv, err := inventory.Read(inventory.File)
+	inv, err := inventory.Open()
 	if err != nil {
 		return runbook.Ordeal{}, err
 	}
@@ -125,7 +125,9 @@ func (s *standIn) torture(t *testing.T, book string, before ...string) (runbook.
 	}
 	tt := runbook.Torture{
 		Request: requests[len(before)], Before: requests[:len(before)], Folder: t.TempDir(), Actions: catalog.Actions(), Pause: nightOfStandIn,
-		Open:   func(ctx context.Context, name string) (*action.Site, error) { return openSite(ctx, name, inv, deps) },
+		Open: func(ctx context.Context, name string) (*cluster.Cluster, error) {
+			return openSite(ctx, name, inv, deps)
+		},
 		Marker: catalog.Marker,
 		Save:   func(context.Context) error { return nil }, // it knows how it began
 		Restore: func(context.Context) error {

@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
+	"strings"
 
 	"plimsoll/durable"
 	"plimsoll/engine"
+	"plimsoll/hint"
 	"plimsoll/inventory"
 	"plimsoll/lab"
 	"plimsoll/runbook"
@@ -19,13 +22,17 @@ func stateOptions(ctx context.Context, inv *inventory.Inventory, deps lab.Deps) 
 		if postgres, err = inv.State.Postgres.Value(ctx, deps.Machine); err != nil {
 			return durable.Options{}, err
 		}
+		if strings.TrimSpace(string(postgres)) == "" { // which would silently mean a file of this machine alone
+			return durable.Options{}, hint.With(errors.New("the connection string of the shared state is empty"),
+				"set it where "+inventory.File+" says that it is found (state: postgres), or take that out to keep runs on this machine")
+		}
 	}
 	return durable.Options{Folder: filepath.Join(deps.Home, "runs"), Postgres: string(postgres), Version: runbook.Interpreter}, nil
 }
 
 // openState opens the store of this state folder.
 func openState(ctx context.Context, deps lab.Deps) (*durable.Store, error) {
-	inv, err := inventory.Read(inventory.File)
+	inv, err := inventory.Open()
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"plimsoll/result"
+
 	"plimsoll/report"
 	"plimsoll/trial"
 )
@@ -10,8 +12,9 @@ import (
 func newTrialCompare(c console) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "compare DIR DIR",
-		Short: "Say which differences between two results the data supports",
+		ValidArgsFunction: completeResults,
+		Use:               "compare DIR DIR",
+		Short:             "Say which differences between two results the data supports",
 		Long: `Lay two results side by side: for every cell and phase that both have, the ratio of throughput and response times,
 second over first, with its interval. What the data does not support is said not to differ. Of results whose loads differ
 only what means the same in both is compared, and it is said what does not. A rate that is a share of the maximum is the
@@ -19,9 +22,9 @@ one that was found.`,
 		Example: "  plimsoll trial compare results/binlog-cost/mariadb results/binlog-cost/mysql",
 		Args:    exactly("DIR", "DIR"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			var results [2]*trial.Result
+			var results [2]*result.Result
 			for i, dir := range args {
-				result, err := trial.Open(dir)
+				result, err := result.Open(resultFolder(dir))
 				if err != nil {
 					return err
 				}

@@ -2,16 +2,11 @@ package main
 
 import (
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/trial"
+	"plimsoll/result"
 )
 
 func newTrialList(c console) *cobra.Command {
@@ -19,15 +14,15 @@ func newTrialList(c console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list [DIR]",
 		Short:   "List the results below a folder",
-		Long:    "List the results below a folder, the newest first. Without a folder: below results.",
+		Long:    "List the results below a folder, the newest first. Without a folder: below $PLIMSOLL_RESULTS, else results here or in a parent folder.",
 		Example: "  plimsoll trial list",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			dir := "results"
+			dir := resultsFolder()
 			if len(args) > 0 {
 				dir = args[0]
 			}
-			all, err := findResults(dir)
+			all, err := result.List(dir)
 			if err != nil {
 				return err
 			}
@@ -48,36 +43,4 @@ func newTrialList(c console) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
-}
-
-// listed is a result in a list.
-type listed struct {
-	Dir     string    `json:"dir"`
-	Trial   string    `json:"trial"`
-	Verdict string    `json:"verdict"`
-	Started time.Time `json:"started"`
-}
-
-func findResults(dir string) ([]listed, error) {
-	out := []listed{}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || d.Name() != "events.jsonl" {
-			return err
-		}
-		head, err := trial.OpenHead(filepath.Dir(path))
-		if err != nil {
-			return nil //nolint:nilerr // a folder that is no result is not listed
-		}
-		verdict := string(head.Verdict.Verdict)
-		if head.Verdict.Partial {
-			verdict += " (partial)"
-		}
-		out = append(out, listed{Dir: head.Dir, Trial: head.Verdict.Trial, Verdict: verdict, Started: head.Environment.Started})
-		return nil
-	})
-	if os.IsNotExist(err) {
-		err = nil
-	}
-	slices.SortFunc(out, func(a, b listed) int { return b.Started.Compare(a.Started) })
-	return out, err
 }

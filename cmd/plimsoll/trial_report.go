@@ -7,11 +7,12 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/result"
+
 	"github.com/spf13/cobra"
 
 	"plimsoll/report"
 	"plimsoll/series/foreign"
-	"plimsoll/trial"
 )
 
 // The reports of a result folder.
@@ -28,8 +29,9 @@ type trialReportOptions struct {
 func newTrialReport(c console) *cobra.Command {
 	var o trialReportOptions
 	cmd := &cobra.Command{
-		Use:   "report DIR",
-		Short: "Write a result's reports again, or plot it",
+		ValidArgsFunction: completeResults,
+		Use:               "report DIR",
+		Short:             "Write a result's reports again, or plot it",
 		Long: `Write report.html and report.md from the other files of a result folder, or draw its curves in the terminal.
 
 What another tool measured meanwhile can be laid beside it, on the same clock: an imported series, another result's folder, or a file
@@ -53,7 +55,7 @@ of k6 or an HdrHistogram log as it is.`,
 }
 
 func reportTrial(ctx context.Context, c console, dir string, o trialReportOptions) error {
-	result, err := trial.Open(dir)
+	result, err := result.Open(resultFolder(dir))
 	if err != nil {
 		return err
 	}
@@ -94,7 +96,7 @@ func (o *besideOptions) add(cmd *cobra.Command) {
 	f.StringVar(&o.unit, "unit", "ns", "of logs: ns, us or ms")
 }
 
-func (o *besideOptions) open(ctx context.Context, c console, result *trial.Result) ([]foreign.Recording, error) {
+func (o *besideOptions) open(ctx context.Context, c console, result *result.Result) ([]foreign.Recording, error) {
 	if len(o.paths) > report.MaxBeside {
 		return nil, usageError{text: fmt.Sprintf("%d series beside it, expected at most %d: more cannot be told apart", len(o.paths), report.MaxBeside)}
 	}
@@ -133,7 +135,7 @@ func (o *besideOptions) open(ctx context.Context, c console, result *trial.Resul
 }
 
 // place is where series i goes.
-func (o *besideOptions) place(i int, result *trial.Result) (foreign.Beside, error) {
+func (o *besideOptions) place(i int, result *result.Result) (foreign.Beside, error) {
 	var at foreign.Beside
 	at.From, at.To = report.Span(result)
 	if len(o.offsets) == 0 {

@@ -13,7 +13,9 @@ import (
 
 	"plimsoll/catalog"
 	"plimsoll/durable"
+	"plimsoll/lab"
 	"plimsoll/report"
+	"plimsoll/result"
 	"plimsoll/trial"
 )
 
@@ -22,6 +24,8 @@ type trialRunOptions struct {
 	out  string
 	json bool
 	yes  bool
+
+	breakLock string
 }
 
 func newTrialRun(c console) *cobra.Command {
@@ -41,6 +45,7 @@ Exit codes: 0 PASS, 3 FAIL, 4 INCONCLUSIVE, 5 INVALID, 1 trouble, 2 bad input, 1
 	addTrialOptions(cmd, &o.Options)
 	cmd.Flags().StringVar(&o.out, "out", "", "folder for the result (default results/NAME/TIME)")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "do not ask before a target in production is put under load")
+	cmd.Flags().StringVar(&o.breakLock, "break-lock", "", "take the lock of a run or a trial that nobody executes any more, for this `REASON`; of a target")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the verdict as JSON")
 	return cmd
 }
@@ -51,7 +56,6 @@ func addTrialOptions(cmd *cobra.Command, o *trial.Options) {
 }
 
 func runTrial(ctx context.Context, c console, file string, o trialRunOptions) (err error) {
-	parts := catalog.Parts()
 	t, err := readTrial(file, o.Options)
 	if err != nil {
 		return err
@@ -72,32 +76,39 @@ func runTrial(ctx context.Context, c console, file string, o trialRunOptions) (e
 		}
 		defer func() { err = errors.Join(err, state.Close()) }()
 	}
+	result, runErr := measure(ctx, c, t, o, deps, state)
+	if result == nil {
+		return runErr
+	}
+	if err := errors.Join(showRun(c, result, o), runErr); err != nil {
+		return err
+	}
+	return withCode{verdictExit(result.Verdict.Verdict)}
+}
+
+// measure runs a trial before the eyes of who waits, and writes its report.
+func measure(ctx context.Context, c console, t *trial.Trial, o trialRunOptions, deps lab.Deps, state *durable.Store) (*result.Result, error) {
 	dir := o.out
 	if dir == "" {
-		dir = filepath.Join("results", safeName(t.Name), time.Now().Format("2006-01-02T15-04-05"))
+		dir = filepath.Join(resultsFolder(), safeName(t.Name), time.Now().Format("2006-01-02T15-04-05"))
 	}
 	screen, err := newScreen(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	tidy := context.AfterFunc(ctx, func() {
 		screen.Say("Stopping: the load, then the cluster. What was measured is kept. Ctrl-C again leaves at once; then run plimsoll lab down --all.")
 	})
-	result, runErr := t.Run(ctx, parts, trial.Site{
+	result, runErr := t.Run(ctx, catalog.Parts(), trial.Site{
 		Lab: deps, Dir: dir, Observer: screen, Log: newLog(c), Version: version(), Command: os.Args, State: state,
-		Production: t.Production() != "", // confirmed above
+		BreakLock: o.breakLock, Production: t.Production() != "", // agreed to by the caller
 	})
 	tidy()
-	if err := screen.Close(); err != nil {
-		runErr = errors.Join(runErr, err)
-	}
+	runErr = errors.Join(runErr, screen.Close())
 	if result == nil {
-		return runErr
+		return nil, runErr
 	}
-	if err := errors.Join(report.Write(result.Dir, result), showRun(c, result, o), runErr); err != nil {
-		return err
-	}
-	return withCode{verdictExit(result.Verdict.Verdict)}
+	return result, errors.Join(report.Write(result.Dir, result), runErr)
 }
 
 // newScreen shows a running trial: a full screen for a person, plain lines elsewhere.
@@ -109,7 +120,7 @@ func newScreen(c console) (report.Screen, error) {
 }
 
 // showRun prints what came out, where it is, and what to do with it.
-func showRun(c console, result *trial.Result, o trialRunOptions) error {
+func showRun(c console, result *result.Result, o trialRunOptions) error {
 	if o.json {
 		return jsonTo(c, result.Verdict)
 	}
@@ -130,7 +141,10 @@ func showRun(c console, result *trial.Result, o trialRunOptions) error {
 		}
 		counts := "counts for its gate"
 		if e.Detail["passed"] != true {
-			counts = "did not pass: its gate counts anew"
+			counts = "failed: its gate counts anew"
+		}
+		if why, is := e.Detail["nothing"].(string); is {
+			counts = "does not count, and sets nothing back: " + why
 		}
 		fmt.Fprintf(c.out, "Rehearsal: %s %s\n", e.Name, counts)
 	}

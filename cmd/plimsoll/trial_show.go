@@ -3,19 +3,21 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"plimsoll/result"
+
 	"plimsoll/report"
-	"plimsoll/trial"
 )
 
 func newTrialShow(c console) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "show DIR",
-		Short:   "Show a result in the terminal",
-		Example: "  plimsoll trial show results/binlog-cost/2026-01-31T12-00-00",
-		Args:    exactly("DIR"),
+		ValidArgsFunction: completeResults,
+		Use:               "show DIR",
+		Short:             "Show a result in the terminal",
+		Example:           "  plimsoll trial show results/binlog-cost/2026-01-31T12-00-00",
+		Args:              exactly("DIR"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			result, err := trial.Open(args[0])
+			result, err := result.Open(resultFolder(args[0]))
 			if err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 
+	"plimsoll/hint"
 	"plimsoll/infra"
 )
 
@@ -54,5 +55,5 @@ func java(ctx context.Context, m infra.Machine) (string, error) {
 	if len(others) > 0 {
 		text = "Cassandra needs Java 17 or 11, and here is Java " + strings.Join(others, ", ")
 	}
-	return "", infra.Advise(errors.New(text), "install Java 17 (openjdk-17-jre-headless), or set JAVA_HOME to one")
+	return "", hint.With(errors.New(text), "install Java 17 (openjdk-17-jre-headless), or set JAVA_HOME to one")
 }

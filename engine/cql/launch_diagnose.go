@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"plimsoll/engine"
+	"plimsoll/hint"
 	"plimsoll/infra"
 )
 
@@ -68,7 +69,7 @@ func diagnose(said string) error {
 	for _, c := range complaints {
 		if at := c.pattern.FindStringSubmatchIndex(said); at != nil {
 			text := c.pattern.ExpandString(nil, c.say, said, at)
-			return infra.Advise(errors.New(strings.TrimSpace(string(text))), c.hint)
+			return hint.With(errors.New(strings.TrimSpace(string(text))), c.hint)
 		}
 	}
 	if found := exception.FindStringSubmatch(said); found != nil {

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"plimsoll/engine"
-	"plimsoll/infra"
+	"plimsoll/hint"
 )
 
 const (
@@ -43,7 +43,7 @@ var heapText = regexp.MustCompile(`^(\d{1,8})([MG])$`)
 func heapSize(text string) (int64, error) {
 	found := heapText.FindStringSubmatch(strings.ToUpper(strings.TrimSpace(text)))
 	if found == nil {
-		return 0, infra.Advise(fmt.Errorf("%s is %q, expected a size", heapSetting, text), "such as 512M or 2G")
+		return 0, hint.With(fmt.Errorf("%s is %q, expected a size", heapSetting, text), "such as 512M or 2G")
 	}
 	n, _ := strconv.ParseInt(found[1], 10, 64) // at most eight digits
 	return n * map[string]int64{"M": mib, "G": 1 << 30}[found[2]], nil
@@ -52,7 +52,7 @@ func heapSize(text string) (int64, error) {
 // jvmOptions is the file of options that a server starts with.
 func jvmOptions(n engine.Node, s settings) ([]byte, error) {
 	if s.heap < leastHeap {
-		return nil, infra.Advise(fmt.Errorf("a heap of %d MiB is too little for a node", s.heap/mib),
+		return nil, hint.With(fmt.Errorf("a heap of %d MiB is too little for a node", s.heap/mib),
 			fmt.Sprintf("at least %d MiB; the server takes %d MiB beside it", leastHeap/mib, aside/mib))
 	}
 	var b bytes.Buffer

@@ -8,7 +8,7 @@ import (
 	"plimsoll/engine"
 )
 
-var _ engine.Quiet = (*database)(nil)
+var _ engine.BackgroundWorker = (*database)(nil)
 
 // How quiet is told.
 //
@@ -21,8 +21,8 @@ const (
 	calmWaiting    = 2        // tasks per node
 )
 
-// Unrest adds up the background work of all nodes that answer.
-func (d *database) Unrest(ctx context.Context) ([]engine.Pending, error) {
+// PendingWork adds up the background work of all nodes that answer.
+func (d *database) PendingWork(ctx context.Context) ([]engine.Pending, error) {
 	type work struct {
 		backlog
 		compactions, flushes float64

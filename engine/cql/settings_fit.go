@@ -12,10 +12,10 @@ import (
 	"plimsoll/engine"
 )
 
-var _ engine.Judging = (*database)(nil)
+var _ engine.SettingValidator = (*database)(nil)
 
-// Unfit judges a setting by its name, by what a lab makes itself, and by the kind of value that the server shows of it now.
-func (d *database) Unfit(ctx context.Context, name, value string) (string, error) {
+// WhyInvalid judges a setting by its name, by what a lab makes itself, and by the kind of value that the server shows of it now.
+func (d *database) WhyInvalid(ctx context.Context, name, value string) (string, error) {
 	if why := unmade(name, value); why != "" {
 		return why, nil
 	}

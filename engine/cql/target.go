@@ -109,8 +109,8 @@ var levels = map[string]gocql.Consistency{
 }
 
 var (
-	_ engine.Consistent = Engine{}
-	_ engine.Lone       = Engine{}
+	_ engine.Consistent         = Engine{}
+	_ engine.SingleNodeTargeter = Engine{}
 )
 
 // Alone switches discovery off.

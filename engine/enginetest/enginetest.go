@@ -81,7 +81,7 @@ var common = []part{
 	{"Facts", testFacts},
 	{"KeyValue", testKeyValue},
 	{"Configurable", testConfigurable},
-	{"Judging", testJudging},
+	{"SettingValidator", testSettingValidator},
 	{"Namespaced", testNamespaced},
 	{"Accounted", testAccounted},
 	{"Metered", testMetered},

@@ -127,20 +127,20 @@ func testChange(t *testing.T, db engine.Configurable, set Setting, before string
 	}
 }
 
-// testJudging expects that a setting may be what it is, and that none can be of a name that is not there.
-func testJudging(t *testing.T, h Harness) {
-	db, set := optional[engine.Judging](t, h.Database), h.Setting
+// testSettingValidator expects that a setting may be what it is, and that none can be of a name that is not there.
+func testSettingValidator(t *testing.T, h Harness) {
+	db, set := optional[engine.SettingValidator](t, h.Database), h.Setting
 	is, err := optional[engine.Configurable](t, h.Database).Setting(t.Context(), set.Fixed)
 	must(t, err)
 	for _, value := range []string{is, set.FixedValue} {
-		if why, err := db.Unfit(t.Context(), set.Fixed, value); err != nil || why != "" {
+		if why, err := db.WhyInvalid(t.Context(), set.Fixed, value); err != nil || why != "" {
 			t.Errorf("%s %s: %q, %v", set.Fixed, value, why, err)
 		}
 	}
-	if why, err := db.Unfit(t.Context(), set.Typo, set.FixedValue); err != nil || !strings.Contains(why, set.Name) {
+	if why, err := db.WhyInvalid(t.Context(), set.Typo, set.FixedValue); err != nil || !strings.Contains(why, set.Name) {
 		t.Errorf("%s: %q, %v; does not name %s", set.Typo, why, err, set.Name)
 	}
-	if why, err := db.Unfit(t.Context(), set.Fixed, "no such value"); err != nil || why == "" {
+	if why, err := db.WhyInvalid(t.Context(), set.Fixed, "no such value"); err != nil || why == "" {
 		t.Errorf("%s can be no such value: %v", set.Fixed, err)
 	}
 }
@@ -258,10 +258,10 @@ func testResident(t *testing.T, h Harness) {
 }
 
 func testQuiet(t *testing.T, h Harness) {
-	db := optional[engine.Quiet](t, h.Database)
+	db := optional[engine.BackgroundWorker](t, h.Database)
 	var signals string
 	for round := range 3 {
-		pending, err := db.Unrest(t.Context())
+		pending, err := db.PendingWork(t.Context())
 		must(t, err)
 		names, seen := "", map[string]bool{}
 		for _, p := range pending {

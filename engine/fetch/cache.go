@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"plimsoll/engine"
+	"plimsoll/hint"
 	"plimsoll/infra"
 )
 
@@ -49,7 +50,7 @@ func read(ctx context.Context, m infra.Machine, folder string) (engine.Distribut
 	}
 	var d engine.Distribution
 	if err := json.Unmarshal(data, &d); err != nil {
-		return d, infra.Advise(fmt.Errorf("read what was fetched into %s: %w", folder, err), "remove that folder")
+		return d, hint.With(fmt.Errorf("read what was fetched into %s: %w", folder, err), "remove that folder")
 	}
 	d.Root, d.Paths = folder, below(folder, d.Paths) // written relative, as the folder's name is
 	return d, nil

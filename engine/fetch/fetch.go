@@ -9,6 +9,7 @@ import (
 	"path"
 
 	"plimsoll/engine"
+	"plimsoll/hint"
 	"plimsoll/infra"
 )
 
@@ -109,7 +110,7 @@ func (j *Job) prepare(ctx context.Context) error {
 		return err
 	}
 	if space.DiskFree < j.source.Disk {
-		return infra.Advise(fmt.Errorf("too little disk: it takes %d MiB, and %d MiB are free in %s",
+		return hint.With(fmt.Errorf("too little disk: it takes %d MiB, and %d MiB are free in %s",
 			j.source.Disk>>20, space.DiskFree>>20, path.Dir(j.final)), "free some, or set PLIMSOLL_CACHE")
 	}
 	if err := j.Remove(ctx, j.Root()); err != nil {
@@ -130,7 +131,7 @@ func (j *Job) describe(ctx context.Context, origin string, paths map[string]stri
 		return err
 	}
 	if product != j.source.Product || !Within(exact, j.source.Version) {
-		return infra.Advise(fmt.Errorf("%s is %s %s by now, not %s", origin, product, exact, j.source.Version),
+		return hint.With(fmt.Errorf("%s is %s %s by now, not %s", origin, product, exact, j.source.Version),
 			"put the server you want on PATH")
 	}
 	data, err := json.MarshalIndent(engine.Distribution{
@@ -144,10 +145,10 @@ func (j *Job) describe(ctx context.Context, origin string, paths map[string]stri
 
 // Tool runs a program for the fetch; the hint says what to do where the machine does not have it. It is marked, so that
 // the next fetch finds it should this one be killed.
-func (j *Job) Tool(ctx context.Context, hint, program string, args ...string) ([]byte, error) {
+func (j *Job) Tool(ctx context.Context, advice, program string, args ...string) ([]byte, error) {
 	out, err := j.Run(ctx, infra.Command{Path: program, Args: args, Dir: j.Work(), Mark: j.Work()})
 	if errors.Is(err, infra.ErrNoProgram) {
-		return nil, infra.Advise(err, hint)
+		return nil, hint.With(err, advice)
 	}
 	return out.Stdout, err
 }

@@ -18,8 +18,8 @@ type database struct {
 }
 
 var (
-	_ engine.Database = (*database)(nil)
-	_ engine.Guarding = (*database)(nil)
+	_ engine.Database        = (*database)(nil)
+	_ engine.ReadOnlyCapable = (*database)(nil)
 )
 
 func (d *database) Session(ctx context.Context) (engine.Session, error) {
@@ -30,8 +30,8 @@ func (d *database) Session(ctx context.Context) (engine.Session, error) {
 	return s, nil
 }
 
-// Reader opens a session of which every transaction is read only, also those of single statements.
-func (d *database) Reader(ctx context.Context) (engine.Session, error) {
+// ReadOnlySession opens a session of which every transaction is read only, also those of single statements.
+func (d *database) ReadOnlySession(ctx context.Context) (engine.Session, error) {
 	s, err := d.primary.session(ctx)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"plimsoll/engine/fetch"
+	"plimsoll/hint"
 	"plimsoll/infra"
 )
 
@@ -65,7 +66,7 @@ func (d debian) configure(ctx context.Context, f *fetch.Job) (options []string, 
 	}
 	site, _, _ := strings.Cut(string(sites), "\n")
 	if site == "" {
-		return nil, infra.Advise(errors.New("apt-get knows no site of Debian"), aptHint)
+		return nil, hint.With(errors.New("apt-get knows no site of Debian"), aptHint)
 	}
 	keys, err := keyring(ctx, f)
 	if err != nil {
@@ -166,5 +167,5 @@ func aptError(err error) error {
 	if len(complaints) == 0 {
 		return err
 	}
-	return infra.Advise(fmt.Errorf("apt-get: %s", strings.Join(complaints, "; ")), "can apt-get reach Debian's site, and has it the keys?")
+	return hint.With(fmt.Errorf("apt-get: %s", strings.Join(complaints, "; ")), "can apt-get reach Debian's site, and has it the keys?")
 }

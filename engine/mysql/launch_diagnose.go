@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"plimsoll/engine"
+	"plimsoll/hint"
 	"plimsoll/infra"
 	"plimsoll/internal/document"
 )
@@ -54,7 +55,7 @@ func diagnose(said string, names func() []string) error {
 	for _, c := range complaints {
 		if at := c.pattern.FindStringSubmatchIndex(said); at != nil {
 			text := c.pattern.ExpandString(nil, c.say, said, at)
-			return infra.Advise(errors.New(string(text)), c.hint)
+			return hint.With(errors.New(string(text)), c.hint)
 		}
 	}
 	if !gaveUp.MatchString(said) {
@@ -72,9 +73,9 @@ func diagnose(said string, names func() []string) error {
 func noVariable(name string, known []string) error {
 	err := fmt.Errorf("this server has no variable %s", name)
 	if near := document.Nearest(canonical(name), known); near != "" {
-		return infra.Advise(err, "did you mean "+near+"?")
+		return hint.With(err, "did you mean "+near+"?")
 	}
-	return infra.Advise(err, "other versions may have it")
+	return hint.With(err, "other versions may have it")
 }
 
 // variables lists a server's variables, from the table that its help ends with; none if it does not say.

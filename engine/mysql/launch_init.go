@@ -9,6 +9,7 @@ import (
 	"path"
 
 	"plimsoll/engine"
+	"plimsoll/hint"
 	"plimsoll/infra"
 )
 
@@ -67,7 +68,7 @@ func readScript(ctx context.Context, m infra.Machine, folder, name string) ([]by
 			return text, err
 		}
 	}
-	return nil, infra.Advise(fmt.Errorf("MariaDB's script %s.sql is not in %s", name, folder),
+	return nil, hint.With(fmt.Errorf("MariaDB's script %s.sql is not in %s", name, folder),
 		"the server is installed without the files that make a new data folder")
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"plimsoll/engine"
+	"plimsoll/hint"
 	"plimsoll/infra"
 )
 
@@ -17,7 +18,7 @@ func (Servers) Join(ctx context.Context, _ infra.Machine, n engine.Node, before 
 	if log, err := ask(ctx, primary, "SELECT @@GLOBAL.log_bin"); err != nil {
 		return fmt.Errorf("ask %s for its binary log: %w", primary.Name, err)
 	} else if log == "0" {
-		return infra.Advise(fmt.Errorf("%s writes no binary log", primary.Name), "set log_bin: on")
+		return hint.With(fmt.Errorf("%s writes no binary log", primary.Name), "set log_bin: on")
 	}
 	position, err := ask(ctx, primary, dialectOf(n).position)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"plimsoll/engine"
-	"plimsoll/infra"
+	"plimsoll/hint"
 )
 
 const (
@@ -27,7 +27,7 @@ func (Servers) Needs(n engine.Node) (engine.Needs, error) {
 		return engine.Needs{}, err
 	}
 	if _, off := s["skip_log_bin"]; off && n.Size > 1 && !n.Alone {
-		return engine.Needs{}, infra.Advise(errors.New("log_bin is off, but replicas read the primary's binary log"),
+		return engine.Needs{}, hint.With(errors.New("log_bin is off, but replicas read the primary's binary log"),
 			"leave log_bin out, or use one node")
 	}
 	pool, err := s.bytes(poolSize, defaultPool)
@@ -69,7 +69,7 @@ func (s settings) bytes(name string, otherwise int64) (int64, error) {
 	}
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil || n < 0 || n<<shift>>shift != n {
-		return 0, infra.Advise(fmt.Errorf("%s is %q, expected a size", name, text), "such as 512M or 4G")
+		return 0, hint.With(fmt.Errorf("%s is %q, expected a size", name, text), "such as 512M or 4G")
 	}
 	return n << shift, nil
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"plimsoll/engine"
-	"plimsoll/infra"
+	"plimsoll/hint"
 )
 
 // settings are a server's variables by their names with underscores; nothing is an option without a value.
@@ -67,6 +67,11 @@ func settingsOf(n engine.Node) (settings, error) {
 			s[variable] = at
 		}
 	}
+	if n.Confined {
+		s["innodb_use_native_aio"] = "OFF"
+		// From 10.11.12 and 11.4.6 on MariaDB reserves addresses for a pool of 8 TiB; older servers do not know the setting.
+		s["loose_innodb_buffer_pool_size_max"] = "1G"
+	}
 	if n.Size > 1 || n.Alone {
 		s["log_bin"] = "ON"
 	}
@@ -103,7 +108,7 @@ func (s settings) override(n engine.Node) error {
 	if n.Memory > 0 && written[poolSize] == "" {
 		bytes := poolWithin(n)
 		if bytes <= 0 {
-			return infra.Advise(fmt.Errorf("%d MiB of memory are too little for a node", n.Memory>>20),
+			return hint.With(fmt.Errorf("%d MiB of memory are too little for a node", n.Memory>>20),
 				fmt.Sprintf("the server alone takes %d MiB", aside(n.Dist.Product)>>20))
 		}
 		s[poolSize] = strconv.FormatInt(bytes, 10)

@@ -10,7 +10,10 @@ import (
 // Engine is the adapter.
 type Engine struct{}
 
-var _ engine.Engine = Engine{}
+var (
+	_ engine.Engine = Engine{}
+	_ engine.Dialer = Engine{}
+)
 
 func (Engine) Name() string { return "mysql" }
 
@@ -31,4 +34,17 @@ func (Engine) Open(ctx context.Context, t engine.Target) (engine.Database, error
 		return nil, err
 	}
 	return db, nil
+}
+
+// Dial implements engine.Dialer.
+func (Engine) Dial(ctx context.Context, t engine.Target) (engine.Session, error) {
+	checked, err := newTarget(t)
+	if err != nil {
+		return nil, &engine.TargetError{Err: err}
+	}
+	s, err := checked.connect(ctx, checked.Addresses[0])
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }

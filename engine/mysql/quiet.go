@@ -10,7 +10,7 @@ import (
 	"plimsoll/engine"
 )
 
-var _ engine.Quiet = (*database)(nil)
+var _ engine.BackgroundWorker = (*database)(nil)
 
 // How quiet is told.
 //
@@ -40,7 +40,7 @@ var signs = []string{
 	"Innodb_buffer_pool_resize_status", "Innodb_redo_log_resize_status", // a change of size that is still under way
 }
 
-func (d *database) Unrest(ctx context.Context) ([]engine.Pending, error) {
+func (d *database) PendingWork(ctx context.Context) ([]engine.Pending, error) {
 	status, err := d.variables(ctx, "STATUS", signs)
 	if err != nil {
 		return nil, err

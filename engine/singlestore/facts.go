@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"plimsoll/engine"
-	"plimsoll/infra"
+	"plimsoll/hint"
 )
 
 // details are the variables that are part of a cluster's facts, as far as it has them.
@@ -21,7 +21,7 @@ func (d *database) Facts(ctx context.Context) (engine.Facts, error) {
 	}
 	version := shown["memsql_version"]
 	if version == "" {
-		return engine.Facts{}, infra.Advise(&engine.Error{
+		return engine.Facts{}, hint.With(&engine.Error{
 			Kind: engine.Missing, Text: "what answers at " + d.Address() + " is not SingleStore: it has no variable memsql_version",
 		}, "for MySQL and MariaDB the target begins with mysql://")
 	}

@@ -11,9 +11,9 @@ import (
 )
 
 var (
-	_ engine.Metered      = (*database)(nil)
-	_ engine.Quiet        = (*database)(nil)
-	_ engine.Instrumented = Engine{}
+	_ engine.Metered          = (*database)(nil)
+	_ engine.BackgroundWorker = (*database)(nil)
+	_ engine.Instrumented     = Engine{}
 )
 
 // counters and gauges are the master aggregator's status variables, and as which signal they are kept. What a version lacks is
@@ -82,8 +82,8 @@ func (d *database) Readings(ctx context.Context) ([]engine.Reading, error) {
 		engine.Reading{Signal: movesOpen, Value: float64(open(moves))}), err
 }
 
-// Unrest is what a rebalance has still to do.
-func (d *database) Unrest(ctx context.Context) ([]engine.Pending, error) {
+// PendingWork is what a rebalance has still to do.
+func (d *database) PendingWork(ctx context.Context) ([]engine.Pending, error) {
 	moves, err := d.Moves(ctx)
 	return []engine.Pending{{Signal: movesOpen, Value: float64(open(moves))}}, err
 }

@@ -33,7 +33,7 @@ func (Machine) Run(ctx context.Context, c infra.Command) (infra.Output, error) {
 	start := time.Now()
 	err = cmd.Run()
 	out := infra.Output{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), Took: time.Since(start)}
-	if ctx.Err() != nil {
+	if ctx.Err() != nil && err != nil { // else it had come to its end
 		return out, fmt.Errorf("%s: %w", filepath.Base(c.Path), context.Cause(ctx))
 	}
 	if exit := exitError(filepath.Base(c.Path), err, stderr.String()); exit != nil {

@@ -27,6 +27,7 @@ func sections(s study) []section {
 		{"Two cells that are one real server", func() (string, error) { return realAlike(s) }},
 		{"A frozen server", func() (string, error) { return frozenServer(s) }},
 		{"How long no write is acknowledged", func() (string, error) { return unwritable(s) }},
+		{"Reads with another size of memory", func() (string, error) { return memorySection(s) }},
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/trial"
+	"plimsoll/result"
 )
 
 const page = "docs/commit-path.md"
@@ -31,7 +31,7 @@ func main() {
 func run(dirs []string, page string) error {
 	tables := map[string]*table{}
 	for _, dir := range dirs {
-		r, err := trial.OpenHead(dir)
+		r, err := result.OpenHead(dir)
 		if err != nil {
 			return err
 		}
@@ -70,13 +70,13 @@ func replace(page []byte, name, text string) ([]byte, error) {
 type table struct {
 	product  string
 	variants []string
-	speed    *trial.Result
-	crash    *trial.Result
-	power    *trial.Result
+	speed    *result.Result
+	crash    *result.Result
+	power    *result.Result
 }
 
-func (t *table) add(r *trial.Result) error {
-	place := map[string]**trial.Result{
+func (t *table) add(r *result.Result) error {
+	place := map[string]**result.Result{
 		"commit-path": &t.speed, "commit-path-crash": &t.crash, "commit-path-durability": &t.power,
 	}[r.Verdict.Trial]
 	if place == nil {

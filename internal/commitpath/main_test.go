@@ -9,16 +9,16 @@ import (
 	"time"
 
 	"plimsoll/analyze"
-	"plimsoll/trial"
+	"plimsoll/result"
 )
 
-// result writes what is read of a result folder.
-func result(t *testing.T, name string, cells ...trial.Cell) string {
+// writeResult writes what is read of a result folder.
+func writeResult(t *testing.T, name string, cells ...result.Cell) string {
 	t.Helper()
 	dir := t.TempDir()
 	for file, content := range map[string]any{
-		"verdict.json": trial.Verdict{Trial: name, Verdict: analyze.Pass, Cells: cells},
-		"environment.json": trial.Environment{
+		"verdict.json": result.Verdict{Trial: name, Verdict: analyze.Pass, Cells: cells},
+		"environment.json": result.Environment{
 			Started: time.Date(2026, 5, 4, 0, 0, 0, 0, time.UTC), Command: []string{"plimsoll", "trial", "run", "--quick"},
 			Engine: map[string]string{"product": "MariaDB", "version": "11.4.5"}, Host: map[string]string{"cores": "2", "filesystem": "ext4"},
 		},
@@ -35,19 +35,19 @@ func result(t *testing.T, name string, cells ...trial.Cell) string {
 	return dir
 }
 
-func figure(metric string, value float64) trial.Figure {
-	return trial.Figure{Metric: metric, Estimate: analyze.Estimate{Value: value, Low: value, High: value, Confidence: 1}}
+func figure(metric string, value float64) result.Figure {
+	return result.Figure{Metric: metric, Estimate: analyze.Estimate{Value: value, Low: value, High: value, Confidence: 1}}
 }
 
 func TestTheTableIsWrittenIntoThePage(t *testing.T) {
 	faster := figure("throughput", 2000)
 	faster.Ratio = &analyze.Estimate{Value: 2, Low: 1.5, High: 2.5}
-	speed := result(t, "commit-path",
-		trial.Cell{Variant: "flush 1 sync 1", Control: true, Figures: []trial.Figure{figure("throughput", 1000), figure("response_p99", 12.5)}},
-		trial.Cell{Variant: "flush 2 no binlog", Figures: []trial.Figure{faster, figure("response_p99", 3)}})
-	power := result(t, "commit-path-durability",
-		trial.Cell{Variant: "flush 1 sync 1", Writes: &trial.Writes{Acknowledged: 5000}, Figures: []trial.Figure{figure("lost_writes", 0)}},
-		trial.Cell{Variant: "flush 2 no binlog", Writes: &trial.Writes{Acknowledged: 9000}, Figures: []trial.Figure{figure("lost_writes", 933), figure("recovery_point", 810)}})
+	speed := writeResult(t, "commit-path",
+		result.Cell{Variant: "flush 1 sync 1", Control: true, Figures: []result.Figure{figure("throughput", 1000), figure("response_p99", 12.5)}},
+		result.Cell{Variant: "flush 2 no binlog", Figures: []result.Figure{faster, figure("response_p99", 3)}})
+	power := writeResult(t, "commit-path-durability",
+		result.Cell{Variant: "flush 1 sync 1", Writes: &result.Writes{Acknowledged: 5000}, Figures: []result.Figure{figure("lost_writes", 0)}},
+		result.Cell{Variant: "flush 2 no binlog", Writes: &result.Writes{Acknowledged: 9000}, Figures: []result.Figure{figure("lost_writes", 933), figure("recovery_point", 810)}})
 
 	page := filepath.Join(t.TempDir(), "page.md")
 	const before, after = "# Page\n\n<!-- results of MariaDB -->\nold\n<!-- end -->\n", "<!-- results of MySQL -->\nkept\n<!-- end -->\n"
@@ -75,7 +75,7 @@ func TestTheTableIsWrittenIntoThePage(t *testing.T) {
 	if strings.Contains(got, "old") {
 		t.Error("the old table is still there")
 	}
-	if err := run([]string{result(t, "demo")}, page); err == nil || !strings.Contains(err.Error(), "demo") {
+	if err := run([]string{writeResult(t, "demo")}, page); err == nil || !strings.Contains(err.Error(), "demo") {
 		t.Errorf("a result of another trial: %v", err)
 	}
 }

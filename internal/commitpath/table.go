@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"plimsoll/result"
+
 	"plimsoll/report/quantity"
-	"plimsoll/trial"
 )
 
 // String writes the table as Markdown.
@@ -25,7 +26,7 @@ func (t *table) String() string {
 // about says where and when the results come from.
 func (t *table) about() string {
 	var parts []string
-	for _, r := range []*trial.Result{t.speed, t.crash, t.power} {
+	for _, r := range []*result.Result{t.speed, t.crash, t.power} {
 		if r == nil {
 			continue
 		}
@@ -74,7 +75,7 @@ func (t *table) pace(variant string) []string {
 }
 
 // losses are the writes that a variant lost, of how many, and how old the oldest was.
-func losses(r *trial.Result, variant string) []string {
+func losses(r *result.Result, variant string) []string {
 	c, ok := cellOf(r, variant)
 	if !ok || c.Writes == nil {
 		return []string{"", ""}
@@ -97,16 +98,16 @@ func losses(r *trial.Result, variant string) []string {
 	}
 }
 
-func cellOf(r *trial.Result, variant string) (trial.Cell, bool) {
+func cellOf(r *result.Result, variant string) (result.Cell, bool) {
 	if r == nil {
-		return trial.Cell{}, false
+		return result.Cell{}, false
 	}
 	for _, c := range r.Verdict.Cells {
 		if c.Variant == variant {
 			return c, true
 		}
 	}
-	return trial.Cell{}, false
+	return result.Cell{}, false
 }
 
 // window is what a variant may lose by its settings: "flush 2 sync 100" or "flush 1 no binlog".

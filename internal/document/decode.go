@@ -101,7 +101,8 @@ func decodeStruct(n *Node, v reflect.Value, ps *Problems) {
 		}
 	}
 	for _, f := range Fields(v.Type()) {
-		if HasOption(f, "required") && n.Get(key(f)) == nil {
+		value := n.Get(key(f))
+		if HasOption(f, "required") && (value == nil || value.Kind == Nothing && f.Type.Kind() == reflect.Pointer) {
 			*ps = append(*ps, n.Errorf("%q is missing", key(f)))
 		}
 	}
@@ -289,8 +290,12 @@ func Beside(err error, known []string) error {
 
 // UnknownName is the refusal of a value that names something, with the nearest of those that are known.
 func UnknownName(n *Node, what string, known []string) *Problem {
-	p := n.Errorf("unknown %s %q, expected %s", what, n.Text, list(known))
-	if near := Nearest(n.Text, known); near != "" {
+	text := ""
+	if n != nil {
+		text = n.Text
+	}
+	p := n.Errorf("unknown %s %q, expected %s", what, text, list(known))
+	if near := Nearest(text, known); near != "" {
 		p.Hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	return p

@@ -36,7 +36,7 @@ type Node struct {
 // Said is what stands at n, as a refusal of it quotes it.
 func (n *Node) Said() string {
 	if n.Kind == Scalar {
-		return strconv.Quote(n.Text)
+		return strconv.Quote(Cut(n.Text))
 	}
 	return n.Kind.String()
 }
@@ -98,7 +98,7 @@ func (n *Node) Overlay(over *Node) {
 
 // Errorf is a refusal of what stands at n.
 func (n *Node) Errorf(format string, args ...any) *Problem {
-	p := &Problem{Text: fmt.Sprintf(format, args...)}
+	p := &Problem{Text: fmt.Sprintf(format, cutAll(args)...)}
 	if n != nil {
 		p.File, p.Line, p.Column = n.File, n.Line, n.Column
 	}

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 
@@ -11,11 +12,15 @@ import (
 
 // Parse reads one YAML document. name stands in the messages.
 func Parse(name string, data []byte) (*Node, error) {
+	data = bytes.TrimPrefix(data, byteOrderMark)
+	if problem := legible(name, data); problem != nil {
+		return nil, Problems{problem}
+	}
 	file, err := parser.ParseBytes(data, 0)
 	if err != nil {
 		return nil, Problems{syntaxProblem(name, err)}
 	}
-	r := reader{name: name, anchors: map[string]*Node{}}
+	r := reader{name: name, anchors: map[string]*Node{}, sizes: map[*Node]int{}}
 	var root *Node
 	for _, doc := range file.Docs {
 		if doc.Body == nil {
@@ -33,10 +38,10 @@ func Parse(name string, data []byte) (*Node, error) {
 }
 
 func syntaxProblem(name string, err error) *Problem {
-	p := &Problem{File: name, Text: err.Error()}
+	p := &Problem{File: name, Text: Cut(err.Error())}
 	var located yaml.Error
 	if errors.As(err, &located) {
-		p.Text = located.GetMessage()
+		p.Text = Cut(located.GetMessage())
 		if t := located.GetToken(); t != nil && t.Position != nil {
 			p.Line, p.Column = t.Position.Line, t.Position.Column
 		}
@@ -51,6 +56,11 @@ type reader struct {
 	name     string
 	anchors  map[string]*Node
 	problems Problems
+
+	depth int
+	nodes int           // read, those that aliases repeat among them
+	sizes map[*Node]int // of what anchors name
+	over  bool          // a bound was passed: nothing more is read
 }
 
 func (r *reader) at(n ast.Node) *Node {
@@ -63,6 +73,11 @@ func (r *reader) at(n ast.Node) *Node {
 
 func (r *reader) node(n ast.Node) *Node {
 	out := r.at(n)
+	r.depth, r.nodes = r.depth+1, r.nodes+1
+	defer func() { r.depth-- }()
+	if r.exceeds(out) {
+		return out
+	}
 	switch n := n.(type) {
 	case *ast.NullNode:
 	case *ast.MappingNode:
@@ -81,11 +96,15 @@ func (r *reader) node(n ast.Node) *Node {
 	case *ast.LiteralNode:
 		out.Kind, out.Text, out.Quoted = Scalar, n.Value.Value, true
 	case *ast.AnchorNode:
+		before := r.nodes
 		out = r.node(n.Value)
 		r.anchors[n.Name.GetToken().Value] = out
+		r.sizes[out] = r.nodes - before
 	case *ast.AliasNode:
 		name := n.Value.GetToken().Value
 		if target := r.anchors[name]; target != nil {
+			r.nodes += r.sizes[target]
+			r.exceeds(out)
 			return target
 		}
 		r.problems = append(r.problems, out.Errorf("no anchor &%s stands above", name))
@@ -96,7 +115,27 @@ func (r *reader) node(n ast.Node) *Node {
 	default:
 		r.problems = append(r.problems, out.Errorf("unexpected %s", n.Type()))
 	}
+	if len(out.Text) > MaxText {
+		r.stop(out.Errorf("a text of %d bytes, expected at most %d", len(out.Text), MaxText))
+	}
 	return out
+}
+
+// exceeds tells whether a bound is passed at a place, and refuses it there, once.
+func (r *reader) exceeds(at *Node) bool {
+	switch {
+	case r.over:
+	case r.depth > MaxDepth:
+		r.stop(at.Errorf("nested too deeply, expected at most %d levels", MaxDepth))
+	case r.nodes > MaxNodes:
+		r.stop(at.Errorf("more than %d values, those that aliases repeat among them", MaxNodes))
+	}
+	return r.over
+}
+
+func (r *reader) stop(p *Problem) {
+	r.over = true
+	r.problems = append(r.problems, p)
 }
 
 func (r *reader) mapping(out *Node, values []*ast.MappingValueNode) {

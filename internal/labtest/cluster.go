@@ -25,7 +25,8 @@ var quick = map[string]map[string]string{
 	},
 }
 
-// Cluster starts a cluster, which ends with the test. Short tests skip it.
+// Cluster starts a cluster, which ends with the test. Short tests skip it. On machines of its own it needs a TestMain that lets
+// uml.Run have the arguments that follow "machine".
 func Cluster(t testing.TB, spec lab.Spec) *lab.Cluster {
 	t.Helper()
 	if testing.Short() {
@@ -41,7 +42,7 @@ func Cluster(t testing.TB, spec lab.Spec) *lab.Cluster {
 	}
 	deps := lab.Deps{
 		Machine: machine, Launchers: []engine.Launcher{mysql.Servers{}, cql.Servers{}},
-		Home: shortDir(t), Cache: cache, Say: func(text string) { t.Log(text) },
+		Home: shortDir(t), Cache: cache, Say: func(text string) { t.Log(text) }, Monitor: []string{os.Args[0], "machine"},
 	}
 	for name, value := range quick[spec.Product] {
 		if spec.Config[name] == "" {

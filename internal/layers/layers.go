@@ -6,23 +6,38 @@ import "slices"
 // Order lists the packages from the bottom up: a package imports only what stands in a group before its own.
 // Do not change the order to make a build pass: an import that it refuses is in the wrong package.
 var Order = [][]string{
-	{"internal/document", "series", "workload/random"},
+	{"internal/browser", "internal/document", "hint", "series", "workload/random", "watch/storage"},
+	{"advise"}, // what advice says; what finds it out stands below it
+	{"advise/price"},
+	{"advise/findings"},
 	{"analyze", "load", "infra", "series/foreign"},
-	{"engine", "infra/local", "infra/infratest"},
+	{"infra/disk"},
+	{"engine", "infra/local", "infra/infratest", "superdisk", "infra/remote", "infra/systemd"},
+	{"infra/ssh", "infra/aws"},
 	{"engine/enginetest", "engine/fetch", "durable/durabletest"},
-	{"engine/mysql", "engine/cql", "engine/httpapi"},
-	{"engine/singlestore"}, // which speaks by the client of engine/mysql
+	{"engine/mysql", "engine/cql", "engine/httpapi", "infra/uml"}, // which is fetched as servers are
+	{"engine/singlestore"},                                        // which speaks by the client of engine/mysql
+	{"cluster", "advise/memory"},
 	{"workload", "probe", "lab"},
-	{"durable", "inventory", "loader", "runbook/action/mysql/statement"},
-	{"runbook/action"},
-	{"runbook/action/actiontest", "runbook"},
+	{"durable", "inventory", "loader", "action/mysql/statement"},
+	{"action"},
+	{"action/actiontest", "runbook"},
+	{"result", "report/quantity", "rehearsal"},
+	{"trial/progress"},
+	{"watch"},
+	{"watch/store", "watch/collect"},
+	{"watch/rules"},
+	{"watch/sink"},
+	{"watch/api", "watch/settings"},
 	{"trial"},
-	{"report/quantity"},
 	{"report/chart"},
+	{"report/advice"},
 	{"report"},
+	{"web/words", "web/access"},
+	{"web"},
 	{"catalog"},
-	{"internal/reference", "internal/accuracy", "internal/bench", "internal/torture", "internal/labtest", "internal/commitpath"},
-	{"cmd/plimsoll"},
+	{"internal/reference", "internal/accuracy", "internal/bench", "internal/torture", "internal/labtest", "internal/machinetest", "internal/commitpath"},
+	{"cmd/plimsoll", "cmd/plimsoll-machine"},
 }
 
 // Ban is an import that the order would allow and that is still wrong.
@@ -36,6 +51,7 @@ var Bans = slices.Concat(
 	onAnyEngine("loader", "a loader issues any workload on any engine: what it opens is handed to it"),
 	onAnyEngine("runbook", "a runbook runs on any engine: what differs is an action"),
 	onAnyEngine("trial", "a trial runs on any engine"),
+	onAnyEngine("watch", "what is watched speaks through the port: SQL that only some servers know is asked for once"),
 	[]Ban{
 		{"load", "engine", "load knows no database: it calls a function"},
 		{"load", "internal/document", "load takes Go values; trial reads what a user writes"},
@@ -48,6 +64,9 @@ var Bans = slices.Concat(
 		{"durable", "engine", "durable keeps entries and knows nothing of what they say"},
 		{"durable", "lab", "durable keeps entries and knows nothing of what they say"},
 		{"runbook", "trial", "a trial uses runbooks, and production has no trial"},
+		{"web", "lab", "a page shows what is and asks for what is to be: who opens clusters is handed to it"},
+		{"web", "infra/local", "a page runs no commands"},
+		{"web", "catalog", "a page is handed what ships"},
 		{"report", "lab", "a report shows what was recorded, on a machine that has no lab"},
 	},
 )
@@ -60,15 +79,39 @@ func onAnyEngine(pkg, reason string) (bans []Ban) {
 	return bans
 }
 
+// Unreached are packages that another must not reach, directly or through others. It holds with everything below both.
+var Unreached = slices.Concat(
+	notReached("report", "a page shows a result, on a machine that has no lab", "lab", "durable", "engine", "runbook", "action", "loader", "trial/change"),
+	notReached("result", "a result is read on a machine that has no lab", "lab", "durable", "engine", "runbook", "action", "trial"),
+	notReached("durable", "it keeps entries and knows nothing of what they say", "engine", "lab", "action", "infra"),
+	notReached("action", "an action works the cluster that it is given, wherever that stands", "lab"),
+	notReached("cluster", "labs and the inventory fill it", "lab", "inventory", "action"),
+	notReached("load", "it knows no database: it calls a function", "engine", "workload"),
+	notReached("analyze", "statistics hold for seconds from any source", "engine", "load", "result"),
+)
+
+func notReached(pkg, reason string, others ...string) (bans []Ban) {
+	for _, other := range others {
+		bans = append(bans, Ban{pkg, other, reason})
+	}
+	return bans
+}
+
 // Libraries are dependencies that only the named packages may know, so that they can be replaced there.
 var Libraries = []Ban{
+	{"infra/aws", "github.com/aws/aws-sdk-go-v2", "one package knows the SDK of AWS, and what its answers are worth"},
+	{"infra/aws", "github.com/aws/smithy-go", "one package knows the SDK of AWS, and what its answers are worth"},
 	{"internal/document", "github.com/goccy/go-yaml", "one reader of YAML: the one that names places"},
 	{"lab/forgetful", "github.com/hanwen/go-fuse/v2", "one file system of our own"},
+	{"infra/uml", "gvisor.dev/gvisor", "one network of our own"},
 	{"series", "github.com/HdrHistogram/hdrhistogram-go", "one precision and one quantile rule for every latency"},
 	{"analyze", "gonum.org/v1/gonum", "all statistics stand in one package"},
 	{"report", "github.com/charmbracelet/bubbletea", "one live screen"},
 	{"engine/cql", "github.com/apache/cassandra-gocql-driver/v2", "one package knows the driver, and how it must be set to measure honestly"},
 	{"durable", "github.com/dbos-inc/dbos-transact-golang", "the library for durable execution can be replaced there"},
 	{"durable", "github.com/jackc/pgx/v5", "one package talks to the store"},
+	{"watch/store", "github.com/prometheus/prometheus/tsdb", "its library promises no stable interface: one package knows it"},
+	{"watch/store", "github.com/prometheus/prometheus/promql", "its library promises no stable interface: one package knows it"},
+	{"web/access", "golang.org/x/crypto", "passwords are compared in one place"},
 	{"cmd/plimsoll", "github.com/spf13/cobra", "the command line is wiring, nothing else knows it"},
 }

@@ -127,3 +127,51 @@ func TestLibrariesAreKnownToFewPackages(t *testing.T) {
 		}
 	}
 }
+
+func TestPackagesReachOnlyWhatTheyMay(t *testing.T) {
+	imports := map[string][]string{}
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		for _, path := range p.Imports {
+			if own, ours := strings.CutPrefix(path, module); ours {
+				imports[name] = append(imports[name], own)
+			}
+		}
+	}
+	for _, ban := range Unreached {
+		met := false
+		for name := range imports {
+			if !below(name, ban.Package) || strings.HasSuffix(name, "test") {
+				continue
+			}
+			met = true
+			if path := wayTo(imports, name, ban.Import); path != nil {
+				t.Errorf("%s: %s", strings.Join(path, " → "), ban.Reason)
+			}
+		}
+		if !met {
+			t.Errorf("there is no package %s: delete its rule", ban.Package)
+		}
+	}
+}
+
+// wayTo is the shortest chain of imports from a package to one that is banned or stands below it; nil if there is none.
+func wayTo(imports map[string][]string, from, banned string) []string {
+	queue, seen := [][]string{{from}}, map[string]bool{from: true}
+	for len(queue) > 0 {
+		path := queue[0]
+		queue = queue[1:]
+		for _, next := range imports[path[len(path)-1]] {
+			if seen[next] {
+				continue
+			}
+			seen[next] = true
+			chain := append(path[:len(path):len(path)], next)
+			if below(next, banned) {
+				return chain
+			}
+			queue = append(queue, chain)
+		}
+	}
+	return nil
+}

@@ -22,7 +22,7 @@ func main() {
 	flag.StringVar(&r.program, "program", "bin/plimsoll", "the plimsoll that is used")
 	flag.StringVar(&r.out, "out", "docs/torture.md", "the page to write, from all results that there are")
 	flag.StringVar(&r.results, "results", "docs/torture", "the folder of results, one file for each runbook and product; what is not tortured again stays")
-	flag.StringVar(&r.kinds, "tries", "", "only these kinds of tries, in a file of their own: twice,failed,killed,asleep")
+	flag.StringVar(&r.kinds, "tries", "", "only these kinds of tries, in a file of their own: twice,failed,killed,asleep,cancelled")
 	flag.StringVar(&r.pause, "pause", "20s", "how long an owner sleeps")
 	products := flag.String("products", "mariadb,mysql,cassandra", "on which")
 	only := flag.String("only", "", "these runbooks alone: mysql/switchover,mysql/failover")

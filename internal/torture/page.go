@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,11 +25,19 @@ same lab. ` + "`make torture`" + ` does it again and writes this page; ` + "`pli
   is irreversible or was found not undone.
 - **stays**: steps that say that they cannot be taken back, and stop an undo. **asks**: steps that stop for a person when they are cut off in the
   middle. Both are declared, and no trouble.
+- **undo kills**: how many times who took a run back was killed, at each write of that, after a kill where a step was intended or done; the next
+  process finishes it: back, or forward where the cancellation is not taken. **looks**: how many times the cluster itself was looked at when a run had
+  ended: exactly one server takes writes, everyone that answers follows it, and no claim of the run is left. Both are empty in results from before
+  23 November 2026, when there were none of these tries; those results are of the checks alone.
 - **asleep**: how long the owner slept each time; empty where a runbook locks nothing that could be taken from it.
 - **goes on**: the longest from the start of the process that goes on after a kill to what it writes first. The machine is shared, so times say
   little. The eight seconds of ` + "`cql/replace-node`" + ` are of when the
   making of the table of claims waited for the member that had died; it does not any more (TestOnARealRing): cut off there, it goes on after 1.5 s.
 - **verdict**: what stood is clean. *An older text*: the runbook has been changed since, often by a word. A second row, of some tries alone, repeats these after what the first had found was mended.
+
+What has been run since cancellations look first, held claims are fenced and remainders are told (23 November 2026): of ` + "`mysql/switchover`" + ` on
+MariaDB, in its new text, the tries *cancelled*. Two earlier runs of these found two troubles, both mended: a run whose cancellation was killed could not
+go forward, and one killed before its end was written was called failed. Every other row, MySQL and the rings whole, is of before.
 
 A runbook that the table lacks was not tortured on that product: one on a ring takes up to an hour. No SingleStore was to be had: the tests torture its two on
 a stand-in (cmd/plimsoll/runbook_torture_singlestore_test.go), without the other host, as such a cluster keeps no claim. All that ship, those too, are killed
@@ -76,7 +85,7 @@ func table(all []result) string {
 	var rows, troubles strings.Builder
 	for _, r := range all {
 		if r.Ordeal == nil {
-			fmt.Fprintf(&rows, "| `%s` | %s | | | | | | | | could not be tortured: %s | |\n", r.Case.Book, r.Product, r.Error)
+			fmt.Fprintf(&rows, "| `%s` | %s | | | | | | | | | | could not be tortured: %s | |\n", r.Case.Book, r.Product, r.Error)
 			continue
 		}
 		o := r.Ordeal
@@ -90,13 +99,13 @@ func table(all []result) string {
 		if textOf(r.Case.Book) != o.Hash {
 			verdict += ", " + olderText
 		}
-		fmt.Fprintf(&rows, "| `%s` | %s %s | %d | %d | %d | %s | %s | %s | %s | %s | %s |\n", r.Case.Book, o.Product, release(o.Version), o.Steps, o.Tries, o.Restored,
+		fmt.Fprintf(&rows, "| `%s` | %s %s | %d | %d | %s | %s | %d | %s | %s | %s | %s | %s | %s |\n", r.Case.Book, o.Product, release(o.Version), o.Steps, o.Tries, some(o.Undos), some(o.Looks), o.Restored,
 			strings.Join(o.Stays, ", "), strings.Join(o.Asks, ", "), slept(o.Slept), o.Resumed.Round(10*time.Millisecond), verdict, o.Took.Round(time.Second))
 		for _, t := range o.Troubles {
 			fmt.Fprintf(&troubles, "- `%s` on %s, %s: %s %s\n", r.Case.Book, r.Product, t.Test, t.Step, strings.ReplaceAll(t.Text, "\n", " "))
 		}
 	}
-	text := "| runbook | on | steps | tries | restored | stays | asks | asleep | goes on | verdict | took |\n|---|---|---|---|---|---|---|---|---|---|---|\n" + rows.String()
+	text := "| runbook | on | steps | tries | undo kills | looks | restored | stays | asks | asleep | goes on | verdict | took |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n" + rows.String()
 	if troubles.Len() > 0 {
 		text += "\n## What was not stood\n\n" + troubles.String()
 	}
@@ -113,6 +122,14 @@ func textOf(name string) string {
 		return ""
 	}
 	return book.Hash
+}
+
+// some is a number of tries; empty: there were none of that kind.
+func some(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
 }
 
 func slept(d time.Duration) string {

@@ -14,7 +14,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 
-	"plimsoll/infra"
+	"plimsoll/hint"
 )
 
 // Site is what a layer is laid over.
@@ -118,7 +118,7 @@ func forget(v *Volume, report string) error {
 func cannotMount(err error) error {
 	err = fmt.Errorf("mount a file system of our own: %w", err)
 	if errors.Is(err, unix.EPERM) || errors.Is(err, os.ErrPermission) {
-		return infra.Advise(err, "a container must be allowed to: it needs /dev/fuse and CAP_SYS_ADMIN")
+		return hint.With(err, "a container must be allowed to: it needs /dev/fuse and CAP_SYS_ADMIN")
 	}
-	return infra.Advise(err, "FUSE is needed: /dev/fuse, and root or fusermount3 (package fuse3)")
+	return hint.With(err, "FUSE is needed: /dev/fuse, and root or fusermount3 (package fuse3)")
 }

@@ -7,9 +7,10 @@ import (
 	"strconv"
 	"time"
 
+	"plimsoll/result"
+
 	"plimsoll/analyze"
 	"plimsoll/series"
-	"plimsoll/trial"
 )
 
 var started = time.Date(2026, 5, 4, 9, 12, 7, 0, time.UTC)
@@ -29,9 +30,9 @@ const rounds = 3
 
 // Comparison is a trial of three variants over six numbers of connections in three rounds, of which one claim does not
 // hold and one cannot be told.
-func Comparison() *trial.Result {
-	r := &trial.Result{Dir: "results/2026-05-04-binlog-cost", Source: comparisonSource}
-	r.Verdict = trial.Verdict{
+func Comparison() *result.Result {
+	r := &result.Result{Dir: "results/2026-05-04-binlog-cost", Source: comparisonSource}
+	r.Verdict = result.Verdict{
 		Trial: "binlog-cost", Question: "What does the binary log cost this workload, and a replica that reads it?",
 		Verdict: analyze.Fail,
 		Reasons: []string{`throughput["row + replica"] > 0.7 * throughput["binlog off"] (connections=64): 0.587 lies below the margin of 0.7`},
@@ -64,8 +65,8 @@ func Comparison() *trial.Result {
 			row = "OFF"
 		}
 		r.Environment.Settings = append(r.Environment.Settings,
-			trial.Setting{Cell: c.Name, Node: "node1", Name: "log_bin", Wrote: row, Shown: row},
-			trial.Setting{Cell: c.Name, Node: "node1", Name: "innodb_buffer_pool_size", Wrote: "512M", Shown: "536870912"})
+			result.Setting{Cell: c.Name, Node: "node1", Name: "log_bin", Wrote: row, Shown: row},
+			result.Setting{Cell: c.Name, Node: "node1", Name: "innodb_buffer_pool_size", Wrote: "512M", Shown: "536870912"})
 	}
 	signals(r, started, at)
 	return r
@@ -83,7 +84,7 @@ const (
 )
 
 // measure adds a round of a cell and returns when it was over.
-func measure(r *trial.Result, at time.Time, round, i, v int) time.Time {
+func measure(r *result.Result, at time.Time, round, i, v int) time.Time {
 	name := cellName(i, v)
 	rate, slow := newNoise(uint64(round*1000+i*10+v), 0.02), newNoise(uint64(round*1000+i*10+v+5000), 0.05)
 	begin := at
@@ -100,8 +101,8 @@ func measure(r *trial.Result, at time.Time, round, i, v int) time.Time {
 		at = at.Add(time.Second)
 	}
 	r.Verdict.Phases = append(r.Verdict.Phases,
-		trial.Phase{Name: "warmup", Cell: name, Round: round, From: begin, To: begin.Add(warmup * time.Second)},
-		trial.Phase{Name: "measure", Cell: name, Round: round, From: begin.Add(warmup * time.Second), To: at})
+		result.Phase{Name: "warmup", Cell: name, Round: round, From: begin, To: begin.Add(warmup * time.Second)},
+		result.Phase{Name: "measure", Cell: name, Round: round, From: begin.Add(warmup * time.Second), To: at})
 	r.Events = append(r.Events,
 		series.Event{Time: begin, Kind: "phase.start", Name: "warmup", Cell: name, Round: round},
 		series.Event{Time: begin.Add(warmup * time.Second), Kind: "phase.start", Name: "measure", Cell: name, Round: round})
@@ -109,16 +110,16 @@ func measure(r *trial.Result, at time.Time, round, i, v int) time.Time {
 }
 
 // figures are a cell as the verdict holds it.
-func figures(i, v int) trial.Cell {
+func figures(i, v int) result.Cell {
 	spread := 0.008 + 0.004*float64(v)
-	c := trial.Cell{
+	c := result.Cell{
 		Name: cellName(i, v), Variant: variants[v], Control: v == 0, Rounds: rounds,
 		Factors: map[string]string{"connections": strconv.Itoa(connections[i])},
 	}
 	done := int64(throughput[v][i] * minute * rounds)
 	c.Tally = series.Tally{Scheduled: done, Done: done}
 	add := func(metric, operation, unit string, value, base, spread float64) {
-		f := trial.Figure{Metric: metric, Operation: operation, Unit: unit, Estimate: estimate(value, spread)}
+		f := result.Figure{Metric: metric, Operation: operation, Unit: unit, Estimate: estimate(value, spread)}
 		if v > 0 {
 			ratio := estimate(value/base, spread*1.3)
 			f.Ratio = &ratio
@@ -137,7 +138,7 @@ func figures(i, v int) trial.Cell {
 			add("response_"+metric, op.name, "ms", median(i, v)*tail*op.slack, median(i, 0)*tail*op.slack, spread*(1+tail/2))
 		}
 	}
-	c.Figures = append(c.Figures, trial.Figure{Metric: "errors", Unit: "count", Estimate: analyze.Estimate{Confidence: 1}})
+	c.Figures = append(c.Figures, result.Figure{Metric: "errors", Unit: "count", Estimate: analyze.Estimate{Confidence: 1}})
 	return c
 }
 

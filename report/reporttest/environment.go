@@ -4,12 +4,13 @@ import (
 	"math"
 	"time"
 
+	"plimsoll/result"
+
 	"plimsoll/series"
-	"plimsoll/trial"
 )
 
-func environment(from, to time.Time) trial.Environment {
-	return trial.Environment{
+func environment(from, to time.Time) result.Environment {
+	return result.Environment{
 		Plimsoll: "0.1.0", Started: from, Ended: to, Seed: 8914203377,
 		Engine:  map[string]string{"product": "MariaDB", "version": "11.4.8-MariaDB-log", "origin": "fetched, checked by its signature"},
 		Host:    map[string]string{"os": "Debian GNU/Linux 12", "kernel": "6.12.41", "cpu": "AMD EPYC 9R14", "cores": "8", "memory": "32 GiB", "filesystem": "ext4 on nvme1n1"},
@@ -18,7 +19,7 @@ func environment(from, to time.Time) trial.Environment {
 }
 
 // signals adds what the probes and the load's own guard saw, every five seconds.
-func signals(r *trial.Result, from, to time.Time) {
+func signals(r *result.Result, from, to time.Time) {
 	waves := []struct {
 		name          string
 		base, swing   float64

@@ -6,9 +6,10 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"plimsoll/result"
+
 	"plimsoll/analyze"
 	"plimsoll/series"
-	"plimsoll/trial"
 )
 
 // noise is a series whose neighbours resemble each other, as a database's seconds do: AR(1) with mean 0.
@@ -50,18 +51,18 @@ type second struct {
 }
 
 // rows are the rows of a second: all operations, and each by itself.
-func (s second) rows(m mix) []trial.Row {
+func (s second) rows(m mix) []result.Row {
 	all := s.row("all", s.rate, s.errors, 1)
-	out := []trial.Row{all}
+	out := []result.Row{all}
 	for _, op := range m {
 		out = append(out, s.row(op.name, s.rate*op.share, s.errors*op.share, op.slack))
 	}
 	return out
 }
 
-func (s second) row(operation string, rate, errors, slack float64) trial.Row {
+func (s second) row(operation string, rate, errors, slack float64) result.Row {
 	done, failed := int64(math.Round(rate)), int64(math.Round(errors))
-	r := trial.Row{Time: s.at, Cell: s.cell, Round: s.round, Phase: s.phase, Operation: operation, Length: time.Second}
+	r := result.Row{Time: s.at, Cell: s.cell, Round: s.round, Phase: s.phase, Operation: operation, Length: time.Second}
 	r.Tally = series.Tally{Scheduled: done + failed, Done: done, Errors: failed}
 	if done > 0 {
 		r.Response, r.Service = latency(s.response*slack, s.tail), latency(s.service*slack, s.tail)
@@ -71,11 +72,11 @@ func (s second) row(operation string, rate, errors, slack float64) trial.Row {
 }
 
 // latency are percentiles of a plausible shape.
-func latency(p50, tail float64) trial.Latency {
+func latency(p50, tail float64) result.Latency {
 	ms := func(v float64) time.Duration {
 		return time.Duration(v * float64(time.Millisecond)).Round(time.Microsecond)
 	}
-	return trial.Latency{
+	return result.Latency{
 		Mean: ms(p50 * 1.15), P50: ms(p50), P95: ms(p50 * math.Pow(tail, 0.6)), P99: ms(p50 * tail),
 		P999: ms(p50 * math.Pow(tail, 1.5)), Max: ms(p50 * math.Pow(tail, 1.9)),
 	}

@@ -4,14 +4,15 @@ import (
 	"math"
 	"time"
 
+	"plimsoll/result"
+
 	"plimsoll/analyze"
 	"plimsoll/series"
-	"plimsoll/trial"
 )
 
 // Interrupted is a comparison that a person stopped in its second round and whose load generator was starved: INVALID,
 // with cells of which nothing was measured.
-func Interrupted() *trial.Result {
+func Interrupted() *result.Result {
 	r := Comparison()
 	r.Dir = "results/2026-05-04-binlog-cost-2"
 	v := &r.Verdict
@@ -24,10 +25,10 @@ func Interrupted() *trial.Result {
 	}
 	end := r.Environment.Started.Add(38 * time.Minute)
 	r.Environment.Ended = end
-	r.Seconds = before(r.Seconds, func(row trial.Row) bool { return row.Time.Before(end) })
+	r.Seconds = before(r.Seconds, func(row result.Row) bool { return row.Time.Before(end) })
 	r.Signals = before(r.Signals, func(p series.Point) bool { return p.Time.Before(end) })
 	r.Events = before(r.Events, func(e series.Event) bool { return e.Time.Before(end) })
-	v.Phases = before(v.Phases, func(p trial.Phase) bool { return p.To.Before(end) })
+	v.Phases = before(v.Phases, func(p result.Phase) bool { return p.To.Before(end) })
 	for i := range v.Cells {
 		v.Cells[i].Rounds = 1
 		if i%5 == 4 {
@@ -38,7 +39,7 @@ func Interrupted() *trial.Result {
 }
 
 // Measured is a trial of one cell that expects nothing and disturbs nothing: how fast is it?
-func Measured() *trial.Result {
+func Measured() *result.Result {
 	r := Timeline()
 	r.Dir = "results/2026-05-04-how-fast"
 	v := &r.Verdict
@@ -48,7 +49,7 @@ func Measured() *trial.Result {
 	v.Phases[1].Name = "measure"
 	end := v.Phases[1].To
 	r.Environment.Ended = end
-	r.Seconds = before(r.Seconds, func(row trial.Row) bool { return row.Time.Before(end) })
+	r.Seconds = before(r.Seconds, func(row result.Row) bool { return row.Time.Before(end) })
 	r.Signals = before(r.Signals, func(p series.Point) bool { return p.Time.Before(end) })
 	r.Events = before(r.Events, func(e series.Event) bool { return e.Time.Before(end) })
 	for i := range r.Seconds {
@@ -63,7 +64,7 @@ func Measured() *trial.Result {
 	}
 	c := &v.Cells[0]
 	c.Writes, c.Tally = nil, series.Tally{Scheduled: 60_000, Done: 60_000}
-	c.Figures = []trial.Figure{
+	c.Figures = []result.Figure{
 		{Metric: "throughput", Unit: "per_second", Estimate: estimate(1000, 0.012)},
 		{Metric: "response_p50", Unit: "ms", Estimate: estimate(2.94, 0.02)},
 		{Metric: "response_p99", Unit: "ms", Estimate: estimate(9.1, 0.06)},
@@ -72,10 +73,10 @@ func Measured() *trial.Result {
 }
 
 // Settings is a comparison without a numeric factor, which passed: three levels of durability.
-func Settings() *trial.Result {
-	r := &trial.Result{Dir: "results/2026-05-04-commit-path"}
+func Settings() *result.Result {
+	r := &result.Result{Dir: "results/2026-05-04-commit-path"}
 	r.Environment = environment(started, started.Add(16*time.Minute))
-	r.Verdict = trial.Verdict{
+	r.Verdict = result.Verdict{
 		Verdict: analyze.Pass, Trial: "commit-path", Question: "What would giving up the flush at commit be worth?",
 		Claims: []analyze.Finding{{
 			Expect: `throughput["flush=0, no binlog"] > 1.3 * throughput["flush=1, binlog row"]`, Verdict: analyze.Pass,
@@ -85,9 +86,9 @@ func Settings() *trial.Result {
 	names, rates := []string{"flush=1, binlog row", "flush=1, no binlog", "flush=0, no binlog"}, []float64{1013, 1174, 1399}
 	at := started
 	for v, name := range names {
-		c := trial.Cell{Name: name, Variant: name, Control: v == 0, Rounds: 5, Tally: series.Tally{Scheduled: int64(rates[v] * 300), Done: int64(rates[v] * 300)}}
+		c := result.Cell{Name: name, Variant: name, Control: v == 0, Rounds: 5, Tally: series.Tally{Scheduled: int64(rates[v] * 300), Done: int64(rates[v] * 300)}}
 		add := func(metric, unit string, value, base float64) {
-			f := trial.Figure{Metric: metric, Unit: unit, Estimate: estimate(value, 0.021)}
+			f := result.Figure{Metric: metric, Unit: unit, Estimate: estimate(value, 0.021)}
 			if v > 0 {
 				ratio := estimate(value/base, 0.031)
 				f.Ratio = &ratio
@@ -108,7 +109,7 @@ func Settings() *trial.Result {
 				r.Seconds = append(r.Seconds, s.rows(nil)...)
 				at = at.Add(time.Second)
 			}
-			r.Verdict.Phases = append(r.Verdict.Phases, trial.Phase{Name: "measure", Cell: name, Round: round, From: from, To: at})
+			r.Verdict.Phases = append(r.Verdict.Phases, result.Phase{Name: "measure", Cell: name, Round: round, From: from, To: at})
 		}
 	}
 	return r
@@ -125,13 +126,13 @@ func before[T any](all []T, keep func(T) bool) []T {
 }
 
 // CutOff is what a trial leaves behind whose process was killed: no verdict, no phases, the last second incomplete.
-func CutOff() *trial.Result {
+func CutOff() *result.Result {
 	r := Timeline()
 	r.Dir = "results/2026-05-04-restart-felt-2"
-	r.Verdict = trial.Verdict{Partial: true}
+	r.Verdict = result.Verdict{Partial: true}
 	r.Environment.Ended = time.Time{}
 	end := r.Seconds[0].Time.Add(130 * time.Second)
-	r.Seconds = before(r.Seconds, func(row trial.Row) bool { return row.Time.Before(end) })
+	r.Seconds = before(r.Seconds, func(row result.Row) bool { return row.Time.Before(end) })
 	r.Signals = before(r.Signals, func(p series.Point) bool { return p.Time.Before(end) })
 	r.Events = before(r.Events, func(e series.Event) bool { return e.Time.Before(end) })
 	return r

@@ -5,9 +5,10 @@ import (
 	"slices"
 	"time"
 
+	"plimsoll/result"
+
 	"plimsoll/analyze"
 	"plimsoll/series"
-	"plimsoll/trial"
 )
 
 // step is a stretch of a timeline in seconds: how much of the offered rate is served in a second of it, and how long
@@ -24,8 +25,8 @@ func steady(int) float64 { return 1 }
 func none(int) float64   { return 0 }
 
 // Timeline is a trial at a constant rate whose primary is frozen for five seconds and later restarted.
-func Timeline() *trial.Result {
-	r := &trial.Result{Dir: "results/2026-05-04-restart-felt", Source: timelineSource}
+func Timeline() *result.Result {
+	r := &result.Result{Dir: "results/2026-05-04-restart-felt", Source: timelineSource}
 	base := started.Add(time.Minute)
 	steps := []step{
 		{"warmup", 45, steady, none, none},
@@ -70,7 +71,7 @@ func Timeline() *trial.Result {
 			r.Seconds = append(r.Seconds, sec.rows(tpcc)...)
 			at = at.Add(time.Second)
 		}
-		r.Verdict.Phases = append(r.Verdict.Phases, trial.Phase{Name: st.name, Round: 1, From: from, To: at})
+		r.Verdict.Phases = append(r.Verdict.Phases, result.Phase{Name: st.name, Round: 1, From: from, To: at})
 		r.Events = append(r.Events, series.Event{Time: from, Kind: "phase.start", Name: st.name, Round: 1})
 	}
 	disturb(r.Verdict.Phases)
@@ -85,7 +86,7 @@ func Timeline() *trial.Result {
 	slices.SortStableFunc(r.Events, func(a, b series.Event) int { return a.Time.Compare(b.Time) })
 
 	r.Environment = environment(started, at.Add(15*time.Second))
-	r.Environment.Settings = []trial.Setting{
+	r.Environment.Settings = []result.Setting{
 		{Node: "node1", Name: "innodb_buffer_pool_size", Wrote: "512M", Shown: "536870912"},
 		{Node: "node1", Name: "innodb_flush_log_at_trx_commit", Wrote: "1", Shown: "1"},
 	}
@@ -103,13 +104,13 @@ func Timeline() *trial.Result {
 			served, failed = served+row.Done, failed+row.Errors
 		}
 	}
-	r.Verdict.Cells = []trial.Cell{{Rounds: 1, Tally: series.Tally{Scheduled: served + failed, Done: served, Errors: failed}, Figures: []trial.Figure{
+	r.Verdict.Cells = []result.Cell{{Rounds: 1, Tally: series.Tally{Scheduled: served + failed, Done: served, Errors: failed}, Figures: []result.Figure{
 		{Metric: "throughput", Unit: "per_second", Estimate: estimate(float64(served)/265, 0.04)},
 		{Metric: "response_p50", Unit: "ms", Estimate: estimate(2.94, 0.02)},
 		{Metric: "response_p99", Unit: "ms", Estimate: analyze.Estimate{Value: 5980, Low: 4100, High: 7900, Confidence: 0.99}},
 		known("lost_writes", "count", 0), known("duplicated_writes", "count", 0), known("stale_reads", "count", 3),
 		known("corrupt_writes", "count", 0), known("recovery_point", "ms", 0), known("recovery_time", "ms", 18412),
-	}, Writes: &trial.Writes{Acknowledged: 53122, InDoubt: 41, Found: 17, Reads: 6630}}}
+	}, Writes: &result.Writes{Acknowledged: 53122, InDoubt: 41, Found: 17, Reads: 6630}}}
 	for i := range r.Verdict.Phases {
 		p := &r.Verdict.Phases[i]
 		if took := map[string]float64{"lab/freeze": 5012, "lab/restart": 18412}[p.Name]; took > 0 {
@@ -122,12 +123,12 @@ func Timeline() *trial.Result {
 }
 
 // known is a figure that was counted.
-func known(metric, unit string, value float64) trial.Figure {
-	return trial.Figure{Metric: metric, Unit: unit, Estimate: analyze.Estimate{Value: value, Low: value, High: value, Confidence: 1}}
+func known(metric, unit string, value float64) result.Figure {
+	return result.Figure{Metric: metric, Unit: unit, Estimate: analyze.Estimate{Value: value, Low: value, High: value, Confidence: 1}}
 }
 
 // disturb fills in what the phases of the timeline show.
-func disturb(phases []trial.Phase) {
+func disturb(phases []result.Phase) {
 	for i := range phases {
 		p := &phases[i]
 		value, tail := 1000.0, 9.1
@@ -140,7 +141,7 @@ func disturb(phases []trial.Phase) {
 				Onset: p.From, Worst: p.From.Add(2 * time.Second), Recovered: p.From.Add(8400 * time.Millisecond), Took: 8400 * time.Millisecond,
 				Depth: estimate(0.933, 0.02), LostOps: 0, ErrorSeconds: 0, WorstSecond: 0,
 			}
-			p.Dips = []trial.Dip{{During: "node.freeze node1", Dip: analyze.Dip{
+			p.Dips = []result.Dip{{During: "node.freeze node1", Dip: analyze.Dip{
 				Onset: p.From, Recovered: p.From.Add(8400 * time.Millisecond), Took: 8400 * time.Millisecond, Seconds: 9,
 				Depth: estimate(0.933, 0.02), Rise: estimate(545, 0.3),
 			}}}
@@ -151,11 +152,11 @@ func disturb(phases []trial.Phase) {
 				Depth: analyze.Estimate{Confidence: 0.99}, LostOps: 23840, ErrorSeconds: 20, WorstSecond: 0,
 			}
 			took := 38 * time.Second
-			p.Warmth = []trial.Warmth{
+			p.Warmth = []result.Warmth{
 				{Node: "node1", Role: "primary", Before: 30210, After: 1290, Share: 0.0427, Misses: 28640, Asked: true, Warm: &took},
 				{Node: "node2", Role: "replica", Before: 29800, After: 29800, Share: 1},
 			}
-			p.Dips = []trial.Dip{{During: "node.stop node1", Dip: analyze.Dip{
+			p.Dips = []result.Dip{{During: "node.stop node1", Dip: analyze.Dip{
 				Onset: p.From, Recovered: p.From.Add(61 * time.Second), Took: 61 * time.Second, Seconds: 61, Errors: 18720,
 				Depth: analyze.Estimate{Confidence: 0.99}, Rise: analyze.Estimate{Value: math.NaN(), Low: math.Inf(-1), High: math.Inf(1)},
 			}}}
@@ -163,12 +164,12 @@ func disturb(phases []trial.Phase) {
 			value, tail = 962, 880
 		}
 		if p.Name != "lab/freeze" {
-			p.Signals = []trial.Shown{{
+			p.Signals = []result.Shown{{
 				Signal: "mysql.replica_lag_seconds.shop", Node: "node2", Unit: "seconds", Mean: 0.4 * float64(i), Highest: float64(2 * i), Last: 0,
 				Readings: 20, Silent: time.Duration(1+3*i) * time.Second,
 			}}
 		}
-		p.Figures = []trial.Figure{
+		p.Figures = []result.Figure{
 			{Metric: "throughput", Unit: "per_second", Estimate: estimate(value, 0.012)},
 			{Metric: "response_p99", Unit: "ms", Estimate: estimate(tail, 0.06)},
 			{Metric: "service_p99", Unit: "ms", Estimate: estimate(min(tail, 9.4), 0.06)},

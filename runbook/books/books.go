@@ -7,8 +7,8 @@ import (
 	"io/fs"
 	"strings"
 
+	"plimsoll/action"
 	"plimsoll/runbook"
-	"plimsoll/runbook/action"
 )
 
 //go:embed */*.yaml

@@ -4,14 +4,17 @@ import (
 	"slices"
 	"testing"
 
-	"plimsoll/runbook/action"
-	"plimsoll/runbook/action/cql"
-	"plimsoll/runbook/action/mysql"
-	"plimsoll/runbook/action/singlestore"
+	"plimsoll/action"
+	"plimsoll/action/cql"
+	"plimsoll/action/mysql"
+	"plimsoll/action/rds"
+	"plimsoll/action/singlestore"
+	"plimsoll/action/superdisk"
+	"plimsoll/action/volume"
 )
 
 func TestEveryShippedRunbookIsValidAndNamedAsItsFile(t *testing.T) {
-	actions := slices.Concat(action.Generic(), action.Servers(), mysql.Actions(), cql.Actions(), singlestore.Actions())
+	actions := slices.Concat(action.Generic(), action.Servers(), mysql.Actions(), cql.Actions(), singlestore.Actions(), superdisk.Actions(), volume.Actions(), rds.Actions(nil, rds.DefaultEvery))
 	if len(Names()) == 0 {
 		t.Fatal("none ship")
 	}
@@ -20,6 +23,9 @@ func TestEveryShippedRunbookIsValidAndNamedAsItsFile(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 			continue
+		}
+		if b.Gate == nil {
+			t.Errorf("%s says nothing of a gate: it would be refused in production", name)
 		}
 		if b.Name != name || b.About == "" {
 			t.Errorf("%s calls itself %q, about %q", name, b.Name, b.About)

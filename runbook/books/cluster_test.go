@@ -13,6 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/action"
+	"plimsoll/action/mysql"
+	"plimsoll/cluster"
 	"plimsoll/durable"
 	"plimsoll/engine"
 	enginemysql "plimsoll/engine/mysql"
@@ -20,8 +23,6 @@ import (
 	"plimsoll/infra/local"
 	"plimsoll/lab"
 	"plimsoll/runbook"
-	"plimsoll/runbook/action"
-	"plimsoll/runbook/action/mysql"
 	"plimsoll/runbook/books"
 )
 
@@ -60,11 +61,11 @@ func labIn(home string) (lab.Deps, error) {
 	return lab.Deps{Machine: m, Launchers: []engine.Launcher{enginemysql.Servers{}}, Home: home, Cache: cache}, err
 }
 
-func serviceOn(store *durable.Store, open func(context.Context) (*action.Site, error)) *runbook.Service {
+func serviceOn(store *durable.Store, open func(context.Context) (*cluster.Cluster, error)) *runbook.Service {
 	return &runbook.Service{
 		Store: store, Actions: actions(), User: "test", Holder: "test",
-		Open:   func(ctx context.Context, _ string) (*action.Site, error) { return open(ctx) },
-		Marker: func(s *action.Site) runbook.Marker { return mysql.NewMarker(s) },
+		Open:   func(ctx context.Context, _ string) (*cluster.Cluster, error) { return open(ctx) },
+		Marker: func(s *cluster.Cluster) runbook.Marker { return mysql.NewMarker(s) },
 	}
 }
 
@@ -78,7 +79,7 @@ func child(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s := serviceOn(store, func(ctx context.Context) (*action.Site, error) {
+	s := serviceOn(store, func(ctx context.Context) (*cluster.Cluster, error) {
 		c, err := lab.Open(ctx, clusterName, deps)
 		for errors.Is(err, infra.ErrLocked) { // as the executor's
 			c, err = lab.Open(ctx, clusterName, deps)
@@ -86,7 +87,7 @@ func child(ctx context.Context) error {
 		if err != nil {
 			return nil, err
 		}
-		site := action.OfLab(c, enginemysql.Engine{}, deps.Machine)
+		site := lab.AsCluster(c, enginemysql.Engine{}, deps.Machine)
 		site.Release = c.Close
 		return site, nil
 	})
@@ -146,16 +147,16 @@ func begin(ctx context.Context, s *runbook.Service, name string, inputs ...strin
 	return s.Begin(ctx, p)
 }
 
-// cluster is three real servers, n1 the primary, and a store of runs.
-type cluster struct {
+// threeServers is three real servers, n1 the primary, and a store of runs.
+type threeServers struct {
 	*testing.T
 	deps  lab.Deps
 	lab   *lab.Cluster
-	site  *action.Site
+	site  *cluster.Cluster
 	store string
 }
 
-func newCluster(t *testing.T, product string) *cluster {
+func newCluster(t *testing.T, product string) *threeServers {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts real servers")
@@ -173,7 +174,7 @@ func newCluster(t *testing.T, product string) *cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &cluster{T: t, deps: deps, store: t.TempDir()}
+	c := &threeServers{T: t, deps: deps, store: t.TempDir()}
 	c.hold(l)
 	t.Cleanup(func() {
 		c.letGo()
@@ -184,26 +185,26 @@ func newCluster(t *testing.T, product string) *cluster {
 	return c
 }
 
-func (c *cluster) hold(l *lab.Cluster) {
-	c.lab, c.site = l, action.OfLab(l, enginemysql.Engine{}, c.deps.Machine)
+func (c *threeServers) hold(l *lab.Cluster) {
+	c.lab, c.site = l, lab.AsCluster(l, enginemysql.Engine{}, c.deps.Machine)
 }
 
 // letGo gives the lab to others, who open it by themselves; take takes it back.
-func (c *cluster) letGo() {
+func (c *threeServers) letGo() {
 	if c.lab != nil {
 		c.must(errors.Join(c.site.Close(), c.lab.Close()))
 		c.lab = nil
 	}
 }
 
-func (c *cluster) take() {
+func (c *threeServers) take() {
 	c.Helper()
 	l, err := lab.Open(c.Context(), clusterName, c.deps)
 	c.must(err)
 	c.hold(l)
 }
 
-func (c *cluster) must(err error) {
+func (c *threeServers) must(err error) {
 	c.Helper()
 	if err != nil {
 		c.Fatal(err)
@@ -211,14 +212,14 @@ func (c *cluster) must(err error) {
 }
 
 // run runs a book to the end of its first stint, and to that of a second if one is ordered.
-func (c *cluster) run(observe func(runbook.Event), second *runbook.Order, book string, inputs ...string) *runbook.State {
+func (c *threeServers) run(observe func(runbook.Event), second *runbook.Order, book string, inputs ...string) *runbook.State {
 	c.Helper()
 	ctx := c.Context()
 	store, err := durable.Open(ctx, durable.Options{Folder: c.store, Version: runbook.Interpreter})
 	c.must(err)
 	defer func() { c.must(store.Close()) }()
-	s := serviceOn(store, func(context.Context) (*action.Site, error) {
-		return action.OfLab(c.lab, enginemysql.Engine{}, c.deps.Machine), nil
+	s := serviceOn(store, func(context.Context) (*cluster.Cluster, error) {
+		return lab.AsCluster(c.lab, enginemysql.Engine{}, c.deps.Machine), nil
 	})
 	s.Observe = func(_ string, e runbook.Event, _ time.Time) {
 		if observe != nil {
@@ -242,7 +243,7 @@ func (c *cluster) run(observe func(runbook.Event), second *runbook.Order, book s
 }
 
 // done runs a book and expects that it is done.
-func (c *cluster) done(book string, inputs ...string) *runbook.State {
+func (c *threeServers) done(book string, inputs ...string) *runbook.State {
 	c.Helper()
 	st := c.run(nil, nil, book, inputs...)
 	if st.Outcome != runbook.Done {
@@ -262,14 +263,14 @@ func errorsOf(st *runbook.State) string {
 }
 
 // refused expects that a book is refused with these words before it begins.
-func (c *cluster) refused(want, book string, inputs ...string) {
+func (c *threeServers) refused(want, book string, inputs ...string) {
 	c.Helper()
 	ctx := c.Context()
 	store, err := durable.Open(ctx, durable.Options{Folder: c.store, Version: runbook.Interpreter})
 	c.must(err)
 	defer func() { c.must(store.Close()) }()
-	s := serviceOn(store, func(context.Context) (*action.Site, error) {
-		return action.OfLab(c.lab, enginemysql.Engine{}, c.deps.Machine), nil
+	s := serviceOn(store, func(context.Context) (*cluster.Cluster, error) {
+		return lab.AsCluster(c.lab, enginemysql.Engine{}, c.deps.Machine), nil
 	})
 	if run, err := begin(ctx, s, book, inputs...); err == nil || !strings.Contains(err.Error(), want) {
 		c.Errorf("%s %v: %s, %v, want %q", book, inputs, run, err, want)
@@ -277,7 +278,7 @@ func (c *cluster) refused(want, book string, inputs ...string) {
 }
 
 // spawn runs the child and tells whether it was killed.
-func (c *cluster) spawn(book, kill string) bool {
+func (c *threeServers) spawn(book, kill string) bool {
 	c.Helper()
 	cmd := exec.CommandContext(c.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), childStore+"="+c.store, childHome+"="+c.deps.Home, childBook+"="+book, childKill+"="+kill)
@@ -293,7 +294,7 @@ func (c *cluster) spawn(book, kill string) bool {
 }
 
 // last is how the latest run stands, and its events.
-func (c *cluster) last() (*runbook.State, []runbook.Event) {
+func (c *threeServers) last() (*runbook.State, []runbook.Event) {
 	c.Helper()
 	ctx := c.Context()
 	store, err := durable.Open(ctx, durable.Options{Folder: c.store, Version: runbook.Interpreter})
@@ -315,20 +316,20 @@ func (c *cluster) last() (*runbook.State, []runbook.Event) {
 }
 
 // says is the one value of a query.
-func (c *cluster) says(node, query string) string {
+func (c *threeServers) says(node, query string) string {
 	c.Helper()
 	v, err := c.site.Value(c.Context(), node, query)
 	c.must(err)
 	return v
 }
 
-func (c *cluster) tell(node string, statements ...string) {
+func (c *threeServers) tell(node string, statements ...string) {
 	c.Helper()
 	c.must(c.site.Execute(c.Context(), node, statements, func(int) {}))
 }
 
 // standing is the part that a node plays, as it says.
-func (c *cluster) standing(node string) (engine.Standing, error) {
+func (c *threeServers) standing(node string) (engine.Standing, error) {
 	db, err := c.site.Database(c.Context(), node)
 	if err != nil {
 		return engine.Standing{}, err
@@ -340,7 +341,7 @@ func (c *cluster) standing(node string) (engine.Standing, error) {
 const patience = 3 * time.Minute
 
 // primaryIs expects that one node takes writes, and that the others follow it.
-func (c *cluster) primaryIs(want string) {
+func (c *threeServers) primaryIs(want string) {
 	c.Helper()
 	c.site.RolesChanged()
 	p, err := c.site.Primary(c.Context())

@@ -18,10 +18,10 @@ func TestTopologyOfMySQL(t *testing.T) {
 	topology(newCluster(t, "mysql"))
 }
 
-func topology(c *cluster) {
+func topology(c *threeServers) {
 	steps := []struct {
 		name string
-		do   func(*cluster)
+		do   func(*threeServers)
 	}{
 		{"a switchover that fails is taken back", switchoverTakenBack},
 		{"a switchover killed in the middle", switchoverKilled},
@@ -43,7 +43,7 @@ func topology(c *cluster) {
 }
 
 // stopApplying and startApplying are the words of the products.
-func applying(c *cluster, verb string) string {
+func applying(c *threeServers, verb string) string {
 	if strings.Contains(c.says("n1", "SELECT VERSION()"), "MariaDB") {
 		return verb + " SLAVE SQL_THREAD"
 	}
@@ -52,7 +52,7 @@ func applying(c *cluster, verb string) string {
 
 // switchoverTakenBack lets the replica stop applying when the primary is closed: the switchover fails before the promotion,
 // and is taken back as a whole.
-func switchoverTakenBack(c *cluster) {
+func switchoverTakenBack(c *threeServers) {
 	traffic := c.traffic()
 	stop, start := applying(c, "STOP"), applying(c, "START")
 	st := c.run(func(e runbook.Event) {
@@ -73,7 +73,7 @@ func switchoverTakenBack(c *cluster) {
 }
 
 // switchoverKilled kills Plimsoll when it has decided to promote, and lets another go on.
-func switchoverKilled(c *cluster) {
+func switchoverKilled(c *threeServers) {
 	traffic := c.traffic()
 	// A transaction that nobody ends is ended, and not waited for.
 	db, err := c.site.Database(c.Context(), "n1")
@@ -121,7 +121,7 @@ func switchoverKilled(c *cluster) {
 }
 
 // caughtUp waits until a node has all that the primary has.
-func (c *cluster) caughtUp(node string) {
+func (c *threeServers) caughtUp(node string) {
 	c.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -135,7 +135,7 @@ func (c *cluster) caughtUp(node string) {
 }
 
 // receives waits until a replica is connected to its source and applies what it takes.
-func (c *cluster) receives(node string) {
+func (c *threeServers) receives(node string) {
 	c.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -150,7 +150,7 @@ func (c *cluster) receives(node string) {
 	}
 }
 
-func addAndRemove(c *cluster) {
+func addAndRemove(c *threeServers) {
 	traffic := c.traffic()
 	st := c.done("mysql/add-replica")
 	added, _ := st.Item("server").Output["node"].(string)
@@ -172,7 +172,7 @@ func addAndRemove(c *cluster) {
 	c.primaryIs("n2")
 }
 
-func primaryLast(c *cluster) {
+func primaryLast(c *threeServers) {
 	st := c.done("mysql/rolling-restart")
 	if got := strings.Join(st.Targets["each"], " "); got != "n1 n3 n2" {
 		c.Errorf("restarted %s, want the primary n2 last", got)
@@ -181,7 +181,7 @@ func primaryLast(c *cluster) {
 }
 
 // failover kills the primary under load.
-func failover(c *cluster) {
+func failover(c *threeServers) {
 	c.refused("n2 answers", "mysql/failover")
 	traffic := c.traffic()
 	for _, n := range []string{"n1", "n3"} { // which may still be about to reconnect after the restart
@@ -216,7 +216,7 @@ func failover(c *cluster) {
 }
 
 // errant tells whether a node has rows that the primary has not.
-func (c *cluster) errant(node, primary string) bool {
+func (c *threeServers) errant(node, primary string) bool {
 	has, err := c.site.Column(c.Context(), node, "SELECT id FROM shop.orders")
 	c.must(err)
 	theirs, err := c.site.Column(c.Context(), primary, "SELECT id FROM shop.orders")

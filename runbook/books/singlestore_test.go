@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/action/singlestore"
+	"plimsoll/cluster"
 	"plimsoll/durable"
 	enginesinglestore "plimsoll/engine/singlestore"
 	"plimsoll/engine/singlestore/singlestoretest"
 	"plimsoll/infra"
 	"plimsoll/infra/local"
 	"plimsoll/runbook"
-	"plimsoll/runbook/action"
-	"plimsoll/runbook/action/singlestore"
 )
 
 // No SingleStore can be had here: these runs change a stand-in for one, which answers as SingleStore's documentation prints it.
@@ -21,23 +21,23 @@ import (
 // standIn is a service whose one cluster is a stand-in.
 func standIn(t *testing.T) (*singlestoretest.Cluster, func(order runbook.Order, run string) *runbook.State, *runbook.Service) {
 	t.Helper()
-	cluster := singlestoretest.New(t, singlestoretest.Spec{Leaves: 2, Partitions: 6})
+	standIn := singlestoretest.New(t, singlestoretest.Spec{Leaves: 2, Partitions: 6})
 	here, err := local.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	machine, e := cluster.Machine(here), enginesinglestore.Engine{}
+	machine, e := standIn.Machine(here), enginesinglestore.Engine{}
 	store, err := durable.Open(t.Context(), durable.Options{Folder: t.TempDir(), Version: runbook.Interpreter})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := serviceOn(store, func(context.Context) (*action.Site, error) {
-		master := action.Node{Name: "master", Target: cluster.Target(), Machine: machine, Tool: func(args ...string) (infra.Command, error) {
-			return e.Tool(cluster.Target(), args...), nil
+	s := serviceOn(store, func(context.Context) (*cluster.Cluster, error) {
+		master := cluster.Node{Name: "master", Target: standIn.Target(), Machine: machine, Tool: func(args ...string) (infra.Command, error) {
+			return e.Tool(standIn.Target(), args...), nil
 		}}
-		return &action.Site{
+		return &cluster.Cluster{
 			Name: clusterName, Environment: "lab", Engine: e, Local: machine,
-			List: func(context.Context) ([]action.Node, error) { return []action.Node{master}, nil },
+			List: func(context.Context) ([]cluster.Node, error) { return []cluster.Node{master}, nil },
 		}, nil
 	})
 	s.Marker, s.Actions = nil, slices.Concat(s.Actions, singlestore.Actions())
@@ -53,7 +53,7 @@ func standIn(t *testing.T) (*singlestoretest.Cluster, func(order runbook.Order, 
 			t.Error(err)
 		}
 	})
-	return cluster, func(order runbook.Order, run string) *runbook.State {
+	return standIn, func(order runbook.Order, run string) *runbook.State {
 		t.Helper()
 		if err := s.Start(t.Context(), x, run, order); err != nil {
 			t.Fatal(err)

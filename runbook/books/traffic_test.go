@@ -28,7 +28,7 @@ type traffic struct {
 const clients = 4
 
 // begin makes the table and an account, and begins to write.
-func (c *cluster) traffic() *traffic {
+func (c *threeServers) traffic() *traffic {
 	c.Helper()
 	c.tell("", "CREATE DATABASE IF NOT EXISTS shop", "CREATE TABLE IF NOT EXISTS shop.orders (id VARCHAR(40) PRIMARY KEY) ENGINE=InnoDB",
 		"CREATE USER IF NOT EXISTS app IDENTIFIED BY 'app-password'", "GRANT SELECT, INSERT ON shop.* TO app")
@@ -143,7 +143,7 @@ func (t *traffic) end() {
 }
 
 // lost lists acknowledged writes that a node does not have, when it has all that the primary has.
-func (t *traffic) lost(c *cluster, node string) []string {
+func (t *traffic) lost(c *threeServers, node string) []string {
 	c.Helper()
 	has, err := c.site.Column(c.Context(), node, "SELECT id FROM shop.orders")
 	c.must(err)

@@ -1,0 +1,100 @@
+package action
+
+import (
+	"context"
+	"fmt"
+
+	"plimsoll/cluster"
+	"plimsoll/hint"
+)
+
+var killAction = Action{
+	Name: "server.kill", Version: 1, About: "Ends a node's server with SIGKILL, as a crash would. Not in production.",
+	New: func() Task { return &kill{} },
+}
+
+type kill struct {
+	onServer
+}
+
+var _ Undoer = (*kill)(nil)
+
+func (k *kill) Traits() Traits { return Traits{Effect: Reversible, Repeatable: true} }
+
+func (k *kill) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, error) {
+	return k.ending(ctx, on)
+}
+
+func (k *kill) Act(ctx context.Context, on *cluster.Cluster, _ Call) (Facts, error) {
+	b, err := k.breaker(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	return nil, b.Kill(ctx)
+}
+
+func (k *kill) Undo(ctx context.Context, on *cluster.Cluster, c Call) error {
+	return (&stop{onServer: k.onServer}).Undo(ctx, on, c)
+}
+
+var freezeAction = Action{
+	Name: "server.freeze", Version: 1,
+	About: "Stops a node's server in its tracks, or lets it go on: connections stay open and nothing answers. Not in production.",
+	New:   func() Task { return &freeze{Frozen: true} },
+}
+
+type freeze struct {
+	onServer
+	Frozen bool `yaml:"frozen" doc:"false lets it go on. Default true."`
+}
+
+var _ Undoer = (*freeze)(nil)
+
+func (f *freeze) Traits() Traits { return Traits{Effect: Reversible, Repeatable: true} }
+
+func (f *freeze) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, error) {
+	server, err := f.server(ctx, on)
+	if err != nil {
+		return CheckResult{}, err
+	}
+	running, err := server.Running(ctx)
+	if err != nil {
+		return CheckResult{}, err
+	}
+	if !running {
+		return CheckResult{State: Unknown, Reason: fmt.Sprintf("node %s does not run", f.Node)}, nil
+	}
+	b, ok := server.(interface {
+		Frozen(ctx context.Context) (bool, error)
+	})
+	if !ok {
+		return CheckResult{}, &hint.PermanentError{Reason: fmt.Sprintf("node %s cannot be frozen", f.Node)}
+	}
+	is, err := b.Frozen(ctx)
+	finding := CheckResult{State: Needed, Observed: Facts{"frozen": is}, Intended: Facts{"frozen": f.Frozen}}
+	if is == f.Frozen {
+		finding.State = Satisfied
+	}
+	return finding, err
+}
+
+func (f *freeze) Act(ctx context.Context, on *cluster.Cluster, _ Call) (Facts, error) {
+	return nil, f.set(ctx, on, f.Frozen)
+}
+
+// Undo puts it back as it was found.
+func (f *freeze) Undo(ctx context.Context, on *cluster.Cluster, c Call) error {
+	before, _ := c.Before["frozen"].(bool)
+	return f.set(ctx, on, before)
+}
+
+func (f *freeze) set(ctx context.Context, on *cluster.Cluster, frozen bool) error {
+	b, err := f.breaker(ctx, on)
+	if err != nil {
+		return err
+	}
+	if frozen {
+		return b.Freeze(ctx)
+	}
+	return b.Thaw(ctx)
+}

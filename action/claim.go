@@ -1,0 +1,63 @@
+package action
+
+import (
+	"fmt"
+	"time"
+)
+
+// Claim is what a run leaves in the cluster that it changes, for every other Plimsoll to see.
+type Claim struct {
+	Cluster string
+	Run     string
+	Holder  string // store and process, for people
+	Epoch   int64
+	For     time.Duration // from now, by the target's clock
+	Break   bool          // take it from another whose claim has run out
+	Held    bool          // the run has had it before, and not given it back: then nobody else may have had it since
+	Since   time.Time     // of Held: when the run first had it
+	Past    string        // a run whose claim does not count: it has ended, and could not give it back
+}
+
+// Elsewhere tells whether a claim that is not ours, or none, means that another had the cluster since we first did: whoever left it
+// took the cluster that long ago.
+func (c Claim) Elsewhere(ago time.Duration) bool {
+	return c.Held && !c.Since.IsZero() && ago < time.Since(c.Since.Round(0))-c.For/2
+}
+
+// ClaimedError says who has a cluster.
+type ClaimedError struct {
+	Cluster, Run string        // the run "" is one that has left no name
+	Holder       string        // who executes or executed it, and where
+	Since        time.Time     // when it took the cluster; zero: not known
+	Expired      bool          // it does not prolong its claim any more
+	Silent       time.Duration // for how long it has run out, if it has
+}
+
+func (e *ClaimedError) Error() string {
+	run := "run " + e.Run
+	if e.Run == "" {
+		run = "another run"
+	}
+	text := fmt.Sprintf("cluster %s is being changed by %s of %s", e.Cluster, run, e.Holder)
+	if e.Run == "" && e.Holder == "" {
+		text = fmt.Sprintf("another run had cluster %s meanwhile, and has given it back", e.Cluster)
+	}
+	if !e.Since.IsZero() {
+		text += ", since " + e.Since.Local().Format(time.DateTime)
+	}
+	if e.Expired {
+		text += fmt.Sprintf(", which has not been heard of for %s", e.Silent.Round(time.Second))
+	}
+	return text
+}
+
+// Hint says what to do.
+func (e *ClaimedError) Hint() string {
+	if e.Run == "" && e.Holder == "" {
+		return "what was planned before is of another cluster now: look how it stands, give this run up (cancel --leave REASON), and plan anew"
+	}
+	if e.Expired {
+		return "resume or cancel it there, or take the lock with --break-lock REASON"
+	}
+	return "wait for it, or cancel it there"
+}

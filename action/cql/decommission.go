@@ -1,0 +1,176 @@
+package cql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/engine"
+	"plimsoll/hint"
+)
+
+var decommissionAction = action.Action{
+	Name: "cql.decommission", Version: 1,
+	About: "Has a node hand its ranges to the others and leave the ring. Refused where a keyspace has as many replicas as there are nodes.",
+	New:   func() action.Task { return &decommission{} },
+}
+
+type decommission struct {
+	Node string `yaml:"node,required" doc:"Which node."`
+}
+
+var _ action.Verifier = (*decommission)(nil)
+
+// Traits says irreversible: the node's data is of no use afterwards. It is repeatable: a node that is leaving goes on by
+// itself, and is waited for.
+func (d *decommission) Traits() action.Traits {
+	return action.Traits{Effect: action.Irreversible, Repeatable: true}
+}
+
+func (d *decommission) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	n, err := on.Node(ctx, d.Node)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	r, err := ringOf(ctx, on)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	v, err := r.view(ctx, n.Name)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	f := action.CheckResult{State: action.Needed, Intended: action.Facts{"member": false}}
+	is := v.member(n)
+	if is == nil {
+		f.State, f.Observed = action.Satisfied, action.Facts{"member": false}
+		return f, nil
+	}
+	f.Observed = action.Facts{"member": true, "host_id": is.Host}
+	if is.Part == engine.Leaving {
+		return f, v.orderly(ctx, n)
+	}
+	if err := tooled(n); err != nil {
+		return f, err
+	}
+	if !is.Up {
+		return f, &hint.PermanentError{Reason: fmt.Sprintf("the ring has %s as %s: a node that is down cannot hand over its ranges", n.Name, named(*is)),
+			Advice: "start it, or replace it with cql/replace-node"}
+	}
+	if err := errors.Join(v.whole(ctx), v.agreed()); err != nil {
+		return f, err
+	}
+	all, err := keyspaces(ctx, on, v.node)
+	if err != nil {
+		return f, err
+	}
+	if err := room(all, v.Members, *is); err != nil {
+		return f, err
+	}
+	if err := v.staying(ctx, *is); err != nil {
+		return f, err
+	}
+	return f, v.orderly(ctx, n)
+}
+
+func (d *decommission) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
+	n, err := on.Node(ctx, d.Node)
+	if err != nil {
+		return nil, err
+	}
+	r, err := ringOf(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	return nil, leave(ctx, r, n, c)
+}
+
+func (d *decommission) Verify(ctx context.Context, on *cluster.Cluster, _ action.Facts) error {
+	f, err := d.Check(ctx, on)
+	if err == nil && f.State != action.Satisfied {
+		err = fmt.Errorf("node %s is still a member", d.Node)
+	}
+	return err
+}
+
+// leave has a node leave the ring, unless it does so already, and waits until no other has it as a member. flags are of the order.
+func leave(ctx context.Context, r *ring, n cluster.Node, c action.Call, flags ...string) error {
+	v, err := r.await(ctx, n.Name, c)
+	if err != nil {
+		return err
+	}
+	was := v.member(n)
+	if was == nil {
+		return nil
+	}
+	is, err := mode(ctx, n)
+	if err != nil {
+		return err
+	}
+	var ordered chan error // nil: it goes on by itself, whoever ordered it
+	if !leaves(is) {
+		ordered = order(ctx, n, flags)
+	}
+	heard := make(chan error)
+	close(heard)
+	seen, sent := watching(), flow{}
+	for err == nil {
+		select {
+		case err = <-ordered:
+			ordered = heard // it was heard; the others hear of the end in a moment
+		default:
+		}
+		if err != nil {
+			break
+		}
+		if v, err = r.await(ctx, n.Name, c); err != nil {
+			break
+		}
+		if _, still := v.Find(was.Host); !still {
+			break
+		}
+		if ordered == nil {
+			if gone := seen.gone(v, n); gone != "" {
+				return fmt.Errorf("node %s was leaving, and %s: its ranges are its own still. Start it and resume: it is ordered to leave again", n.Name, gone)
+			}
+			if is := seen.mode(ctx, v, n); is != "" && !leaves(is) { // DECOMMISSION_FAILED; NORMAL, if its server was restarted
+				c.Progress(-1, "it is "+is+", and is ordered to leave again")
+				ordered = order(ctx, n, flags)
+			}
+		}
+		sent.told(ctx, v, c, "leaving")
+		err = action.Rest(ctx, often)
+	}
+	if ordered == nil || err != nil && ctx.Err() == nil {
+		return err
+	}
+	return errors.Join(err, <-ordered)
+}
+
+// leaves tells by its mode whether a node leaves, or has left.
+func leaves(mode string) bool { return mode == "LEAVING" || mode == "DECOMMISSIONED" }
+
+// order has a node leave. What is returned tells once how that ended.
+func order(ctx context.Context, n cluster.Node, flags []string) chan error {
+	ordered := make(chan error, 1)
+	go func() {
+		_, err := tool(ctx, n, append([]string{"decommission"}, flags...)...)
+		ordered <- unleft(err)
+	}()
+	return ordered
+}
+
+// unleft says what holds when a node did not leave: it has its ranges until the end.
+func unleft(err error) error {
+	if err == nil {
+		return nil
+	}
+	if strings.Contains(err.Error(), "Unsupported operation: ") {
+		return &hint.PermanentError{Reason: err.Error(),
+			Advice: "nothing has been begun. Where there are not enough nodes, add one before, or lower the keyspace's replication and run cql/repair; where data is moving, wait until it is done, and resume"}
+	}
+	return fmt.Errorf("%w; until it has left it serves its ranges as before. Its log names the cause: mend it and resume. A node that still leaves is waited for, one that failed to is ordered again", err)
+}

@@ -1,0 +1,147 @@
+package cql
+
+import (
+	"context"
+	"fmt"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/hint"
+)
+
+var drainAction = action.Action{
+	Name: "cql.drain", Version: 1,
+	About: "Has a node write all to disk and take no more requests, before it is stopped. Refused while another node is down, and where a keyspace would be without a quorum of its replicas.",
+	New:   func() action.Task { return &drain{} },
+}
+
+type drain struct {
+	Node              string `yaml:"node,required" doc:"Which node."`
+	AcceptUnavailable string `yaml:"accept_unavailable" doc:"Keyspaces, with commas between them, that may be without a quorum of their replicas while the node is away. Default: none."`
+}
+
+var _ action.Undoer = (*drain)(nil)
+
+func (d *drain) Traits() action.Traits {
+	return action.Traits{Effect: action.Reversible, Repeatable: true}
+}
+
+func (d *drain) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	n, err := on.Node(ctx, d.Node)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	f := action.CheckResult{State: action.Needed, Intended: action.Facts{"mode": "DRAINED"}}
+	r, err := ringOf(ctx, on)
+	if err != nil {
+		return f, err
+	}
+	if n.Server != nil {
+		running, err := n.Server.Running(ctx)
+		if err != nil {
+			return f, err
+		}
+		if !running {
+			if v, err := r.around(ctx, n); err == nil && v.member(n) == nil { // who cannot be asked may have it
+				return f, stranger(n)
+			}
+			f.State, f.Observed, f.Reason = action.Satisfied, action.Facts{"mode": "stopped"}, "it does not run"
+			return f, nil
+		}
+	}
+	says, err := mode(ctx, n)
+	if err != nil {
+		return f, err
+	}
+	f.Observed = action.Facts{"mode": says}
+	drained := says == "DRAINED"
+	if drained && (!n.Loose || r.alone(n)) { // it takes no questions, and nodetool means no other
+		f.State = action.Satisfied
+		return f, nil
+	}
+	v, err := r.around(ctx, n)
+	if err != nil {
+		return f, err
+	}
+	if err := v.orderly(ctx, n); err != nil {
+		return f, err
+	}
+	if drained {
+		f.State = action.Satisfied
+		return f, nil
+	}
+	is := v.member(n)
+	if is == nil {
+		return f, stranger(n)
+	}
+	if err := v.whole(ctx, is); err != nil {
+		return f, err
+	}
+	all, err := keyspaces(ctx, on, v.node)
+	if err != nil {
+		return f, err
+	}
+	return f, away(all, v.Members, *is, d.AcceptUnavailable)
+}
+
+func (d *drain) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {
+	n, err := on.Node(ctx, d.Node)
+	if err != nil {
+		return nil, err
+	}
+	_, err = tool(ctx, n, "drain")
+	return nil, err
+}
+
+// Undo restarts the node: a drained one can do nothing else. Then it waits until the others have it as up: what is taken back next may
+// take another away.
+func (d *drain) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call) error {
+	n, err := on.Node(ctx, d.Node)
+	if err != nil {
+		return err
+	}
+	if n.Server == nil {
+		return &hint.PermanentError{Reason: "it is not known how to restart node " + n.Name, Advice: "restart it by hand: it is drained"}
+	}
+	if err := restarted(ctx, n); err != nil {
+		return err
+	}
+	return back(ctx, on, n)
+}
+
+// restarted starts a server that is drained, or does not run.
+func restarted(ctx context.Context, n cluster.Node) error {
+	if running, err := n.Server.Running(ctx); err != nil {
+		return err
+	} else if running {
+		if is, err := mode(ctx, n); err != nil || is != "DRAINED" && is != "DRAINING" { // an order that was cut off goes on
+			return err
+		}
+		if err := n.Server.Stop(ctx); err != nil {
+			return err
+		}
+	}
+	return n.Server.Start(ctx)
+}
+
+// back waits until a node's others have it as up; where none answers, there is nobody who could.
+func back(ctx context.Context, on *cluster.Cluster, n cluster.Node) error {
+	r, err := ringOf(ctx, on)
+	if err != nil || r.alone(n) {
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, silence)
+	defer cancel()
+	for {
+		v, err := r.view(limited, n.Name)
+		if err != nil {
+			return ctx.Err()
+		}
+		if is := v.member(n); is == nil || is.Up {
+			return nil
+		}
+		if err := action.Rest(limited, often); err != nil {
+			return fmt.Errorf("%w: node %s was started, and the others have it as down", err, n.Name)
+		}
+	}
+}

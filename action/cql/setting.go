@@ -1,0 +1,112 @@
+package cql
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/engine"
+	"plimsoll/hint"
+)
+
+var settingAction = action.Action{
+	Name: "cql.configure", Version: 1,
+	About: "Gives a node a setting of cassandra.yaml for its next start: cql.drain and server.stop before, server.start after it. Refused where the server could not start with it, as far as its settings show.",
+	New:   func() action.Task { return &setting{} },
+}
+
+type setting struct {
+	Node  string `yaml:"node,required" doc:"Which node."`
+	Name  string `yaml:"name,required" doc:"As cassandra.yaml calls it."`
+	Value string `yaml:"value,required" doc:"As it would stand there, in one line."`
+}
+
+var _ action.Undoer = (*setting)(nil)
+
+func (s *setting) Traits() action.Traits {
+	return action.Traits{Effect: action.Reversible, Repeatable: true}
+}
+
+func (s *setting) server(ctx context.Context, on *cluster.Cluster) (cluster.Assignable, map[string]string, error) {
+	n, err := on.Node(ctx, s.Node)
+	if err != nil {
+		return nil, nil, err
+	}
+	server, ok := n.Server.(cluster.Assignable)
+	if !ok {
+		return nil, nil, &hint.PermanentError{Reason: "it is not known how to change the configuration of node " + n.Name,
+			Advice: "change it with what manages your hosts, in a step that uses command, before cql.drain and the restart"}
+	}
+	own, err := server.Assigned(ctx)
+	return server, own, err
+}
+
+func (s *setting) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	_, own, err := s.server(ctx, on)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	now, given := own[s.Name]
+	f := action.CheckResult{State: action.Needed, Observed: action.Facts{"own": given, "value": now}, Intended: action.Facts{"value": s.Value}}
+	if given && now == s.Value {
+		f.State = action.Satisfied
+	}
+	return f, s.fits(ctx, on)
+}
+
+// fits refuses what no server would start with. Where none answers, as the only node that is down, the start will tell.
+func (s *setting) fits(ctx context.Context, on *cluster.Cluster) error {
+	r, err := ringOf(ctx, on)
+	if err != nil {
+		return err
+	}
+	v, err := r.view(ctx, "")
+	if err != nil {
+		return ctx.Err()
+	}
+	db, ok := v.db.(engine.SettingValidator)
+	if !ok {
+		return nil
+	}
+	why, err := db.WhyInvalid(ctx, s.Name, s.Value)
+	if err != nil {
+		return err
+	}
+	if why == "" {
+		return nil
+	}
+	return &hint.PermanentError{Reason: why, Advice: "nothing has been begun. Settings are named and written as in cassandra.yaml of this version; system_views.settings lists them"}
+}
+
+func (s *setting) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {
+	return nil, s.change(ctx, on, func(own map[string]string) { own[s.Name] = s.Value })
+}
+
+// Undo puts back what the first check saw.
+func (s *setting) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	return s.change(ctx, on, func(own map[string]string) {
+		if given, _ := c.Before["own"].(bool); given {
+			own[s.Name], _ = c.Before["value"].(string)
+		} else {
+			delete(own, s.Name)
+		}
+	})
+}
+
+func (s *setting) change(ctx context.Context, on *cluster.Cluster, how func(map[string]string)) error {
+	server, own, err := s.server(ctx, on)
+	if err != nil {
+		return err
+	}
+	changed := maps.Clone(own)
+	if changed == nil {
+		changed = map[string]string{}
+	}
+	how(changed)
+	if err := server.Assign(ctx, changed); err != nil {
+		return fmt.Errorf("node %s, setting %s: %w", s.Node, s.Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package cql
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/engine"
+)
+
+// judge is a ring that says of one setting why it cannot be.
+type judge struct {
+	*stage
+	name, why string
+}
+
+func (j judge) Open(context.Context, engine.Target) (engine.Database, error) { return j, nil }
+
+func (j judge) WhyInvalid(_ context.Context, name, _ string) (string, error) {
+	if name == j.name {
+		return j.why, nil
+	}
+	return "", nil
+}
+
+// What no server would start with is refused before one is stopped for it, as it is when the node has it already.
+func TestASettingThatCannotBeIsRefused(t *testing.T) {
+	j := judge{&stage{part: engine.Normal}, "concurrent_raeds", "this server has no setting concurrent_raeds"}
+	site := j.site(j.node(true))
+	site.Engine = j
+	bad, good := &setting{Node: "n2", Name: j.name, Value: "16"}, &setting{Node: "n2", Name: "concurrent_reads", Value: "16"}
+	for _, own := range []map[string]string{nil, {j.name: "16"}} {
+		j.assigned = own
+		_, err := bad.Check(t.Context(), site.ReadOnly())
+		refused(t, err, j.why, "cassandra.yaml")
+	}
+	if f, err := good.Check(t.Context(), site.ReadOnly()); err != nil || f.State != action.Needed {
+		t.Errorf("%+v, %v", f, err)
+	}
+	j.lost = true // the only one that could be asked is the one that is stopped for it
+	if f, err := good.Check(t.Context(), site.ReadOnly()); err != nil || f.State != action.Needed {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+// When a drain is taken back the next node may be taken away: the others must have noticed that this one is there again.
+func TestADrainIsTakenBackWhenTheOthersHaveTheNodeAsUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{part: engine.Normal, down: "b", notRunning: true}
+		site := s.site(s.node(true))
+		s.later(20*time.Second, func() { s.down = "" })
+		began := time.Now()
+		if err := (&drain{Node: "n2"}).Undo(t.Context(), site, action.Call{}); err != nil || s.notRunning || time.Since(began) < 20*time.Second {
+			t.Errorf("%v after %v, stopped: %v", err, time.Since(began), s.notRunning)
+		}
+		s.down = "b"
+		if err := (&drain{Node: "n2"}).Undo(t.Context(), site, action.Call{}); err == nil {
+			t.Error("a node that never comes back is said to be")
+		}
+	})
+}

@@ -1,0 +1,110 @@
+package cql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"plimsoll/cluster"
+	"plimsoll/hint"
+	"plimsoll/infra"
+)
+
+// tool has nodetool do something with a node and returns what it prints: for orders, which the protocol has no words for.
+func tool(ctx context.Context, n cluster.Node, args ...string) (string, error) {
+	if err := tooled(n); err != nil {
+		return "", err
+	}
+	c, err := n.Tool(args...)
+	if err != nil {
+		return "", err
+	}
+	out, err := n.Machine.Run(ctx, c)
+	if err != nil {
+		err = fmt.Errorf("nodetool %s on %s: %w", args[0], n.Name, inWords(err, out))
+	}
+	return string(out.Stdout), err
+}
+
+// tooled refuses a node for which nodetool cannot be run.
+func tooled(n cluster.Node) error {
+	if n.Tool != nil && n.Machine != nil {
+		return nil
+	}
+	return &hint.PermanentError{Reason: fmt.Sprintf("it is not known how to run nodetool for node %s", n.Name),
+		Advice: "run Plimsoll where the node runs and say machine: local of it in the inventory; or run nodetool there by hand, node by node"}
+}
+
+// orderly refuses a node for which nodetool cannot be run, or works another one: with several servers on a machine it finds the
+// one at JMX's usual port, whichever that is.
+func (v view) orderly(ctx context.Context, n cluster.Node) error {
+	if err := tooled(n); err != nil || !n.Loose {
+		return err
+	}
+	is := v.member(n)
+	if is == nil {
+		return &hint.PermanentError{Reason: fmt.Sprintf("the ring has no member at %s: it cannot be told whether nodetool here works node %s", n.Target.Addresses[0], n.Name),
+			Advice: "the address in the inventory is the one that the node names to its clients (native_transport_address)"}
+	}
+	found, err := identity(ctx, n)
+	if err != nil || found == is.Host {
+		return err
+	}
+	other := "no member of this ring"
+	if m, known := v.Find(found); known {
+		other = host(m.Address)
+	}
+	return &hint.PermanentError{Reason: fmt.Sprintf("nodetool on the machine of node %s works another server: host id %s, %s; %s is %s", n.Name, found, other, n.Name, is.Host),
+		Advice: "nothing has been begun. nodetool works the server at JMX's usual port; take machine: local from the other nodes, and give this one its order by hand: nodetool -p PORT"}
+}
+
+// identity is the host id of the server that nodetool works.
+func identity(ctx context.Context, n cluster.Node) (string, error) {
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	text, err := tool(limited, n, "info")
+	for line := range strings.Lines(text) { // it may stumble later on
+		if name, id, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "ID" {
+			return strings.TrimSpace(id), nil
+		}
+	}
+	if err == nil {
+		err = fmt.Errorf("nodetool info on %s names no host id: %.100q", n.Name, text)
+	}
+	return "", err
+}
+
+// inWords is the line of nodetool that tells what went wrong, without the trace of the stack around it.
+func inWords(err error, out infra.Output) error {
+	for line := range strings.Lines(string(out.Stderr) + string(out.Stdout)) {
+		for _, mark := range []string{"error: ", "nodetool: "} {
+			if text, ok := strings.CutPrefix(strings.TrimSpace(line), mark); ok {
+				return errors.New(text)
+			}
+		}
+	}
+	return err
+}
+
+// mode is what a node says that it is at: NORMAL, JOINING, LEAVING, DECOMMISSIONED, DRAINED and the like. A drained one
+// takes no questions over the protocol.
+func mode(ctx context.Context, n cluster.Node) (string, error) {
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	text, err := tool(limited, n, "netstats")
+	if err != nil {
+		return "", err
+	}
+	return parseMode(text)
+}
+
+// parseMode reads the mode from nodetool netstats.
+func parseMode(text string) (string, error) {
+	for line := range strings.Lines(text) {
+		if mode, ok := strings.CutPrefix(strings.TrimSpace(line), "Mode: "); ok && mode != "" {
+			return mode, nil
+		}
+	}
+	return "", fmt.Errorf("nodetool netstats names no mode: %.100q", text)
+}

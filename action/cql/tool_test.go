@@ -1,0 +1,70 @@
+package cql
+
+import (
+	"context"
+	"testing"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/engine"
+)
+
+// What gives orders by nodetool is refused by its check where it cannot be run, or works another server.
+func TestNodetoolMustWorkTheNodeThatIsMeant(t *testing.T) {
+	for name, task := range map[string]action.Task{
+		"decommission": &decommission{Node: "n2"}, "cleanup": cleanupAction.New(), "repair": repairAction.New(), "drain": &drain{Node: "n2"},
+	} {
+		if u, is := task.(*upkeep); is {
+			u.Node = "n2"
+		}
+		s := &stage{part: engine.Normal, mode: "NORMAL", id: "b"}
+		site := s.site()
+		site.Spares = []cluster.Node{s.n2}
+		_, err := task.Check(t.Context(), site)
+		refused(t, err, "it is not known how to run nodetool for node n2", "machine: local")
+		if name == "decommission" {
+			continue // it asks for keyspaces before, which is not played here
+		}
+		n := s.node(false)
+		n.Loose = true
+		site = s.site(n)
+		if f, err := task.Check(t.Context(), site); err != nil || f.State != action.Needed {
+			t.Errorf("%s: %+v, %v", name, f, err)
+		}
+		s.id = "a"
+		_, err = task.Check(t.Context(), site)
+		refused(t, err, "works another server: host id a, 10.0.0.1; n2 is b", "-p PORT")
+		if len(s.orders) > 0 {
+			t.Errorf("%s ordered %q", name, s.orders)
+		}
+	}
+	s := &stage{part: engine.Leaving, mode: "LEAVING", id: "a"}
+	n := s.node(false)
+	n.Loose = true
+	_, err := (&decommission{Node: "n2"}).Check(t.Context(), s.site(n))
+	refused(t, err, "works another server: host id a, 10.0.0.1; n2 is b", "nothing has been begun")
+}
+
+// That the inventory lists one node does not mean that the ring has no other.
+func TestADrainAsksTheRingAndNotTheInventory(t *testing.T) {
+	s := &stage{part: engine.Normal, mode: "NORMAL", down: "a"}
+	n := s.node(false)
+	site := &cluster.Cluster{Name: "played", Engine: s, List: func(context.Context) ([]cluster.Node, error) { return []cluster.Node{n}, nil }}
+	_, err := (&drain{Node: "n2"}).Check(t.Context(), site)
+	refused(t, err, "the ring is not whole: 10.0.0.1 (DN)", "")
+	s.mode = "DRAINED"
+	if f, err := (&drain{Node: "n2"}).Check(t.Context(), site); err != nil || f.State != action.Satisfied {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+// A node that is still at it when its drain is taken back would be drained a moment later: it is restarted too.
+func TestADrainThatGoesOnIsTakenBack(t *testing.T) {
+	for mode, stops := range map[string]int{"NORMAL": 0, "DRAINING": 1, "DRAINED": 1} {
+		s := &stage{part: engine.Normal, mode: mode}
+		site := s.site(s.node(true))
+		if err := (&drain{Node: "n2"}).Undo(t.Context(), site, action.Call{}); err != nil || s.stops != stops || s.notRunning {
+			t.Errorf("%s: %v, stopped %d times, running: %v", mode, err, s.stops, !s.notRunning)
+		}
+	}
+}

@@ -1,0 +1,197 @@
+package cql
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/cluster"
+	"plimsoll/engine"
+	"plimsoll/hint"
+)
+
+// trouble is what keeps a member from being up and normal, and what to do about it.
+type trouble struct {
+	is     string // "" if nothing more is known than the two letters
+	advice string
+}
+
+// What to do about members that are not up and normal. Each begins with what is safe.
+const (
+	safe        = "nothing has been begun; what has three replicas in a data centre is read and written at LOCAL_QUORUM without one of them. "
+	ofNoCause   = "Bring these to UN, up and normal, first, or replace one that will not come back with cql/replace-node"
+	ofMoving    = "Wait until it is done, and resume: a ring takes one change at a time"
+	ofStopped   = "Start it and resume, or replace it with cql/replace-node if it will not come back"
+	ofHanging   = "Find out what it waits for (its disk, its memory, a paused host), let it go on or end it and start it again, and resume; it gets what it missed from the others' hints, or by cql/repair if it was away for longer than they keep them (three hours)"
+	ofFullDisk  = "Free some of its disk (nodetool clearsnapshot, cql/cleanup, other files; never its commit log), start it again, run cql/repair, and resume; adding a node does not help before its cql/cleanup. If its disk must be larger, cql/replace-node it"
+	ofNoClients = "Its log says why; nodetool enablegossip and enablebinary undo a person's disablegossip and disablebinary, all else wants a restart"
+	seedAdvice  = " Members do without a seed, and a node that starts asks the next in its list: only one that has no other (seed_provider) has to wait for it."
+)
+
+// fullDisk is so little that a server cannot write any more: one segment of the commit log.
+const fullDisk = 32 << 20
+
+// knock is how long a member may take to answer before it is said to hang.
+const knock = 3 * time.Second
+
+// trouble finds out what is wrong with a member, as far as can be seen from here.
+func (r *ring) trouble(ctx context.Context, m engine.Member) trouble {
+	if m.Up {
+		return trouble{advice: ofMoving}
+	}
+	at := slices.IndexFunc(r.nodes, func(n cluster.Node) bool {
+		return view{Ring: engine.Ring{Members: []engine.Member{m}}, ring: r}.member(n) != nil
+	})
+	if at < 0 {
+		return trouble{advice: ofNoCause}
+	}
+	n := r.nodes[at]
+	if free, known := freeOn(ctx, n); known && free < fullDisk {
+		return trouble{fmt.Sprintf("its disk is full, with %s free for %s", megabytes(free), n.Data), ofFullDisk}
+	}
+	if n.Server != nil {
+		if running, err := n.Server.Running(ctx); err == nil && !running {
+			return trouble{"its server does not run", ofStopped}
+		}
+	}
+	return r.knocks(ctx, n)
+}
+
+// knocks tells a member that hangs from one that takes no clients.
+func (r *ring) knocks(ctx context.Context, n cluster.Node) trouble {
+	ctx, cancel := context.WithTimeout(ctx, knock)
+	defer cancel()
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "tcp", n.Target.Addresses[0])
+	if err != nil {
+		if ctx.Err() != nil {
+			return trouble{"nobody answers at " + n.Target.Addresses[0], ofHanging}
+		}
+		return trouble{"its server takes no clients", ofNoClients}
+	}
+	_ = conn.Close()
+	if err := r.site.Answers(ctx, n.Name); err != nil && ctx.Err() != nil {
+		return trouble{"it takes connections and answers nothing: it hangs", ofHanging}
+	}
+	return trouble{advice: ofNoCause}
+}
+
+// refusal is that the ring is not whole: who keeps it from being so, what is wrong with each as far as is known, what is
+// safe, and how to go on.
+func (v view) refusal(ctx context.Context, unfit []engine.Member) *hint.PermanentError {
+	said, advice := v.troubles(ctx, unfit)
+	return &hint.PermanentError{Reason: "the ring is not whole: " + said, Advice: safe + advice}
+}
+
+// troubles are who is not fit with what is wrong with each, and what to do.
+func (v view) troubles(ctx context.Context, unfit []engine.Member) (said, advice string) {
+	var names, causes, todo []string
+	seeds := v.seeds(ctx)
+	for _, m := range unfit {
+		names = append(names, named(m))
+		found := trouble{advice: ofNoCause}
+		if v.ring != nil {
+			found = v.ring.trouble(ctx, m)
+		}
+		if found.is != "" {
+			causes = append(causes, host(m.Address)+": "+found.is)
+		}
+		if slices.Contains(seeds, host(m.Address)) && !m.Up {
+			causes = append(causes, host(m.Address)+" is a seed")
+			found.advice += "." + seedAdvice
+		}
+		if !slices.Contains(todo, found.advice) {
+			todo = append(todo, found.advice)
+		}
+	}
+	said = strings.Join(names, ", ")
+	if len(causes) > 0 {
+		said += "; " + strings.Join(causes, "; ")
+	}
+	return said, strings.Join(todo, ". ")
+}
+
+// seeds are the addresses that the member which was asked would ask when it starts; none if it does not say.
+func (v view) seeds(ctx context.Context) []string {
+	db, ok := v.db.(engine.Configurable)
+	if !ok {
+		return nil
+	}
+	for _, name := range []string{"seed_provider.parameters", "seed_provider"} { // since Cassandra 4.1, and before
+		if text, err := db.Setting(ctx, name); err == nil {
+			return parseSeeds(text)
+		}
+	}
+	return nil
+}
+
+// parseSeeds reads the list of a seed provider as system_views.settings shows it: …{seeds=10.0.0.1,10.0.0.2:7000}.
+func parseSeeds(text string) []string {
+	_, list, found := strings.Cut(text, "seeds=")
+	if !found {
+		return nil
+	}
+	if end := strings.IndexAny(list, "}]"); end >= 0 {
+		list = list[:end]
+	}
+	var all []string
+	for seed := range strings.SplitSeq(list, ",") {
+		if seed = strings.TrimSpace(seed); seed != "" {
+			all = append(all, host(seed))
+		}
+	}
+	return all
+}
+
+// agreed refuses to begin while members have different versions of the schema: what is streamed then may not be understood.
+func (v view) agreed() error {
+	reason := v.disagreement()
+	if reason == "" {
+		return nil
+	}
+	return &hint.PermanentError{
+		Reason: reason,
+		Advice: "nothing has been begun, and what all know is read and written as ever; change nothing in the schema until they agree. After a CREATE or ALTER that takes " +
+			"seconds: resume then. If it stays so, see whether the member hangs or cannot be reached by the others; then run nodetool resetlocalschema on it, or restart it",
+	}
+}
+
+// disagreement is who has which version of the schema; "" while all have the same.
+func (v view) disagreement() string {
+	with := v.Schemas()
+	if len(with) < 2 {
+		return ""
+	}
+	versions := slices.Sorted(maps.Keys(with))
+	most := slices.MaxFunc(versions, func(a, b string) int { return len(with[a]) - len(with[b]) })
+	var others []string
+	for _, version := range versions {
+		if version != most {
+			others = append(others, fmt.Sprintf("%.8s on %s", version, strings.Join(hosts(with[version]), ", ")))
+		}
+	}
+	return fmt.Sprintf("the members disagree about the schema: %d versions, %.8s on %s, and %s",
+		len(versions), most, strings.Join(hosts(with[most]), ", "), strings.Join(others, ", "))
+}
+
+// hosts are addresses without their ports.
+func hosts(addresses []string) []string {
+	var all []string
+	for _, a := range addresses {
+		all = append(all, host(a))
+	}
+	return all
+}
+
+// freeOn is what is free for a node's data; false if its machine or folder is not known.
+func freeOn(ctx context.Context, n cluster.Node) (int64, bool) {
+	if n.Machine == nil || n.Data == "" {
+		return 0, false
+	}
+	space, err := n.Machine.Space(ctx, n.Data)
+	return space.DiskFree, err == nil
+}

@@ -1,0 +1,82 @@
+package cql
+
+import (
+	"slices"
+	"testing"
+
+	"plimsoll/action"
+	"plimsoll/engine"
+)
+
+// What is told of a cleanup counts what is done, and no other work.
+func TestWorkOnFilesIsTold(t *testing.T) {
+	s := &stage{part: engine.Normal}
+	r := &ring{site: s.site()}
+	r.nodes, _ = r.site.List(t.Context())
+	u, seen := cleanupAction.New().(*upkeep), new(work)
+	of := func(id, kind, node string, done, total int64) engine.Task {
+		return engine.Task{ID: id, Kind: kind, Node: node, Done: done, Total: total}
+	}
+	const n1 = "10.0.0.1:9042"
+	for _, c := range []struct {
+		tasks []engine.Task
+		says  string
+	}{
+		{nil, "-1.00 nodetool cleanup"},
+		{[]engine.Task{of("1", "cleanup", n1, 90e6, 100e6), of("8", "compaction", n1, 1e6, 9e6), of("9", "cleanup", "10.0.0.2:9042", 1e6, 9e6)}, "-1.00 nodetool cleanup; 90.0 MB of 100.0 MB under way"},
+		{[]engine.Task{of("2", "cleanup", n1, 1e6, 10e6)}, "-1.00 nodetool cleanup: 100.0 MB in 1 tasks done; 1.0 MB of 10.0 MB under way"},
+		{nil, "-1.00 nodetool cleanup: 110.0 MB in 2 tasks done"},
+	} {
+		var told []string
+		s.tasks = c.tasks
+		u.told(t.Context(), seen, r, r.nodes[0], listening(&told))
+		if len(told) != 1 || told[0] != c.says {
+			t.Errorf("told %q, want %q", told, c.says)
+		}
+	}
+	seen.all = 220e6
+	s.tasks = []engine.Task{of("3", "cleanup", n1, 55e6, 90e6)}
+	var told []string
+	u.told(t.Context(), seen, r, r.nodes[0], listening(&told))
+	if want := "0.75 nodetool cleanup: 110.0 MB in 2 tasks done; 55.0 MB of 90.0 MB under way"; !slices.Equal(told, []string{want}) {
+		t.Errorf("told %q, want %q", told, want)
+	}
+}
+
+// What a node holds is told before compression, whether repaired or not; only the keyspaces that are meant count.
+func TestWhatANodeHolds(t *testing.T) {
+	const said = `{"total_number_of_tables" : 4,
+ "shop" : {"write_latency_ms" : null, "read_latency_ms" : "NaN", "tables" : {
+  "orders" : {"space_used_live" : "5131", "sstable_compression_ratio" : 0.5, "bytes_repaired" : 0, "bytes_unrepaired" : 10240, "bytes_pending_repair" : 2},
+  "lines" : {"bytes_repaired" : 300, "bytes_unrepaired" : 4000, "bytes_pending_repair" : 0}}},
+ "system" : {"tables" : {"local" : {"bytes_repaired" : 0, "bytes_unrepaired" : 77, "bytes_pending_repair" : 0}}}}`
+	for want, only := range map[int64]map[string]bool{14542: {"shop": true}, 14619: {"shop": true, "system": true}, 0: {"none": true}} {
+		if got, err := parseHeld([]byte(said), only); got != want || err != nil {
+			t.Errorf("%v: %d, %v, want %d", only, got, err, want)
+		}
+	}
+	if _, err := parseHeld([]byte("Total number of tables: 4"), nil); err == nil {
+		t.Error("text was taken for JSON")
+	}
+}
+
+// A keyspace that is not there is refused before anything is begun.
+func TestUpkeepOfAKeyspaceThatIsNotThereIsRefused(t *testing.T) {
+	s := &stage{part: engine.Normal, replicas: 2}
+	site := s.site(s.node(true))
+	for _, a := range []action.Action{repairAction, cleanupAction} {
+		u := a.New().(*upkeep)
+		u.Node, u.Keyspace = "n2", "shpo"
+		_, err := u.Check(t.Context(), site.ReadOnly())
+		refused(t, err, "there is no keyspace shpo that nodes share", "did you mean shop?")
+		u.Keyspace = "nope"
+		_, err = u.Check(t.Context(), site.ReadOnly())
+		refused(t, err, "there is no keyspace nope", "there are shop")
+		for _, known := range []string{"shop", ""} {
+			u.Keyspace = known
+			if f, err := u.Check(t.Context(), site.ReadOnly()); err != nil || f.State != action.Needed {
+				t.Errorf("%s of %q: %+v, %v", a.Name, known, f, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package action
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"plimsoll/cluster"
+	"plimsoll/hint"
+)
+
+var createAction = Action{
+	Name: "server.create", Version: 1,
+	About: "Makes an empty server that is part of nothing yet and does not run, in a lab; or takes a spare one of the inventory. Its output is node.",
+	New:   func() Task { return &create{} },
+}
+
+type create struct {
+	Node     string            `yaml:"node" doc:"A spare server of the inventory. Empty, or new: one is made, in a lab."`
+	Settings map[string]string `yaml:"settings" doc:"Settings of its own, over those of the cluster, for a server that is made."`
+}
+
+var (
+	_ Undoer   = (*create)(nil)
+	_ Verifier = (*create)(nil)
+)
+
+func (c *create) made() bool { return c.Node == "" || c.Node == "new" }
+
+func (c *create) Traits() Traits { return Traits{Effect: Reversible, Repeatable: true} }
+
+// Check finds a spare server as it is meant to be; one that is to be made is always needed, since only the act knows for which
+// intention.
+func (c *create) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, error) {
+	if !c.made() {
+		_, err := on.Node(ctx, c.Node)
+		return CheckResult{State: Needed, Intended: Facts{"node": c.Node}}, err
+	}
+	if on.Grower == nil {
+		return CheckResult{}, &hint.PermanentError{Reason: fmt.Sprintf("the servers of %s are not made by Plimsoll", on.Name),
+			Advice: "make one, add it to the inventory with spare: true, and name it"}
+	}
+	return CheckResult{State: Needed, Intended: Facts{"node": "a new one"}}, nil
+}
+
+func (c *create) Act(ctx context.Context, on *cluster.Cluster, call Call) (Facts, error) {
+	if !c.made() {
+		return Facts{"node": c.Node}, nil
+	}
+	node, err := on.Grower.Grow(ctx, call.Token, maps.Clone(c.Settings))
+	if err != nil {
+		return nil, err
+	}
+	return Facts{"node": node}, nil
+}
+
+func (c *create) Verify(ctx context.Context, on *cluster.Cluster, output Facts) error {
+	node, _ := output["node"].(string)
+	if node == "" {
+		return fmt.Errorf("no server was made")
+	}
+	_, err := on.Node(ctx, node)
+	return err
+}
+
+// Undo removes a server that was made.
+func (c *create) Undo(ctx context.Context, on *cluster.Cluster, call Call) error {
+	if !c.made() || on.Grower == nil {
+		return nil
+	}
+	node := on.Grower.Grown(call.Token)
+	if node == "" {
+		return nil
+	}
+	if err := on.MayGo(ctx, node); err != nil {
+		return err
+	}
+	return on.Grower.Shrink(ctx, node)
+}
+
+var destroyAction = Action{
+	Name: "server.destroy", Version: 1,
+	About: "Ends a server and removes it with its data, in a lab. What Plimsoll did not make it leaves: there nothing is to be done.",
+	New:   func() Task { return &destroy{} },
+}
+
+type destroy struct {
+	onServer
+}
+
+func (d *destroy) Traits() Traits { return Traits{Effect: Irreversible, Repeatable: true} }
+
+func (d *destroy) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, error) {
+	there, err := d.there(ctx, on)
+	f := CheckResult{State: Needed, Observed: Facts{"there": there}, Intended: Facts{"there": false}}
+	switch {
+	case err != nil:
+		return f, err
+	case on.Grower == nil:
+		f.State, f.Intended, f.Reason = Satisfied, f.Observed, "Plimsoll did not make this server, and leaves it"
+	case !there:
+		f.State = Satisfied
+	}
+	return f, nil
+}
+
+func (d *destroy) there(ctx context.Context, on *cluster.Cluster) (bool, error) {
+	nodes, err := on.List(ctx)
+	if err != nil {
+		return false, fmt.Errorf("list the nodes of %s: %w", on.Name, err)
+	}
+	for _, n := range append(nodes, on.Spares...) {
+		if n.Name == d.Node {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func (d *destroy) Act(ctx context.Context, on *cluster.Cluster, _ Call) (Facts, error) {
+	if on.Grower == nil {
+		return nil, nil
+	}
+	if err := on.MayGo(ctx, d.Node); err != nil {
+		return nil, err
+	}
+	return nil, on.Grower.Shrink(ctx, d.Node)
+}

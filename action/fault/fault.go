@@ -1,0 +1,35 @@
+// Package fault holds what fate does to volumes and machines, as actions: in a lab, never in production.
+package fault
+
+import (
+	"context"
+	"fmt"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/hint"
+)
+
+// Actions lists them.
+func Actions() []action.Action {
+	return []action.Action{
+		hangAction, slowAction, failAction, fillAction, corruptAction,
+		killAction, bootAction, cutAction, skewAction,
+	}
+}
+
+// allowed refuses where nothing may be broken.
+func allowed(on *cluster.Cluster) error {
+	if on.Environment == "production" {
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s is not there to be broken", on.Name), Advice: "use a lab"}
+	}
+	return nil
+}
+
+// host is a node's machine, where it may be broken.
+func host(ctx context.Context, on *cluster.Cluster, node string) (cluster.Host, error) {
+	if err := allowed(on); err != nil {
+		return nil, err
+	}
+	return on.Host(ctx, node)
+}

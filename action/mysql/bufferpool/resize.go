@@ -1,0 +1,208 @@
+package bufferpool
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/advise"
+	"plimsoll/cluster"
+	"plimsoll/hint"
+)
+
+var resizeAction = action.Action{
+	Name: "mysql.resize-buffer-pool", Version: 1,
+	About: "Gives a node's buffer pool another size while the server runs (innodb_buffer_pool_size), and waits until it has it.",
+	New:   func() action.Task { return &resize{} },
+}
+
+// resize changes the size for as long as the server runs.
+type resize struct {
+	onServer
+
+	Size string `yaml:"size,required" doc:"512M, 64G, or bytes. The server rounds it up to whole chunks."`
+}
+
+var (
+	_ action.Undoer    = (*resize)(nil)
+	_ action.Verifier  = (*resize)(nil)
+	_ action.Validator = (*resize)(nil)
+)
+
+// leastPool is the smallest pool that servers take.
+const leastPool = 5 << 20
+
+func (r *resize) Validate() error {
+	n, err := advise.ParseBytes(r.Size)
+	if err == nil && n < leastPool {
+		err = fmt.Errorf("size is %s, expected 5M or more", r.Size)
+	}
+	return err
+}
+
+func (r *resize) Traits() action.Traits {
+	return action.Traits{Effect: action.Reversible, Repeatable: true}
+}
+
+// Check compares the size that the server has with the one that it would make of what is wanted.
+func (r *resize) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	now, err := r.number(ctx, on, "innodb_buffer_pool_size")
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	want, err := r.rounded(ctx, on)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	f := action.CheckResult{State: action.Satisfied, Observed: action.Facts{"bytes": now}, Intended: action.Facts{"bytes": want}}
+	done, err := r.has(ctx, on, want)
+	if err != nil || done {
+		return f, err
+	}
+	f.State = action.Needed
+	return f, r.room(ctx, on, want-now)
+}
+
+// room refuses to take memory that the machine does not have free, as far as the machine is known.
+func (r *resize) room(ctx context.Context, on *cluster.Cluster, more int64) error {
+	node, err := on.Node(ctx, r.Node)
+	if err != nil || node.Machine == nil || more <= 0 {
+		return err
+	}
+	dir := node.Data
+	if dir == "" {
+		dir = "/"
+	}
+	space, err := node.Machine.Space(ctx, dir)
+	if err != nil {
+		return fmt.Errorf("ask the machine of %s for its memory: %w", node.Name, err)
+	}
+	if space.MemoryFree < more {
+		return &hint.PermanentError{
+			Reason: fmt.Sprintf("the machine of %s has %s of memory free, the pool would take %s more", node.Name, size(float64(space.MemoryFree)), size(float64(more))),
+			Advice: "a server that is pushed out of memory is killed: ask for less",
+		}
+	}
+	return nil
+}
+
+func (r *resize) number(ctx context.Context, on *cluster.Cluster, variable string) (int64, error) {
+	text, err := on.Value(ctx, r.Node, "SELECT @@GLOBAL."+variable)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(text, 10, 64)
+}
+
+// rounded is the size that the server makes of the wanted one: whole chunks for each of its instances.
+func (r *resize) rounded(ctx context.Context, on *cluster.Cluster) (int64, error) {
+	want, err := advise.ParseBytes(r.Size)
+	if err != nil {
+		return 0, err
+	}
+	unit, instances := int64(1<<20), int64(1)
+	for name, into := range map[string]*int64{"innodb_buffer_pool_chunk_size": &unit, "innodb_buffer_pool_instances": &instances} {
+		row, err := on.Row(ctx, r.Node, "SHOW GLOBAL VARIABLES WHERE Variable_name = '"+name+"'")
+		if err != nil {
+			return 0, err
+		}
+		if len(row) < 2 {
+			continue // a MariaDB that has no such thing any more
+		}
+		if n, err := strconv.ParseInt(row[1], 10, 64); err == nil && n > 0 {
+			*into = n
+		}
+	}
+	unit *= instances
+	return (want + unit - 1) / unit * unit, nil
+}
+
+// has tells whether the pool has a size: the setting says so at once, its pages when it is done.
+func (r *resize) has(ctx context.Context, on *cluster.Cluster, want int64) (bool, error) {
+	set, err := r.number(ctx, on, "innodb_buffer_pool_size")
+	if err != nil || set != want {
+		return false, err
+	}
+	page, err := r.number(ctx, on, "innodb_page_size")
+	if err != nil {
+		return false, err
+	}
+	row, err := on.Row(ctx, r.Node, "SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_total'")
+	if err != nil || len(row) < 2 {
+		return false, err
+	}
+	pages, err := strconv.ParseInt(row[1], 10, 64)
+	bytes := pages * page
+	return err == nil && bytes <= want && bytes >= want-want/20, err // the pages' own descriptions take some of it
+}
+
+func (r *resize) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
+	want, err := r.rounded(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	if err := r.set(ctx, on, want, c); err != nil {
+		return nil, err
+	}
+	return action.Facts{"bytes": want, "seconds": time.Since(began).Seconds()}, nil
+}
+
+// set gives the order and waits until the pool has the size.
+func (r *resize) set(ctx context.Context, on *cluster.Cluster, want int64, c action.Call) error {
+	now, err := r.number(ctx, on, "innodb_buffer_pool_size")
+	if err != nil {
+		return err
+	}
+	if now != want {
+		text := "SET GLOBAL innodb_buffer_pool_size = " + strconv.FormatInt(want, 10)
+		if err := on.Execute(ctx, r.Node, []string{text}, func(int) {}); err != nil {
+			return err
+		}
+	}
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		done, err := r.has(ctx, on, want)
+		if err != nil || done {
+			return err
+		}
+		select {
+		case <-tick.C:
+			if c.Progress != nil {
+				c.Progress(-1, "the server resizes its pool")
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// Verify looks that the pool still has the size.
+func (r *resize) Verify(ctx context.Context, on *cluster.Cluster, _ action.Facts) error {
+	want, err := r.rounded(ctx, on)
+	if err != nil {
+		return err
+	}
+	done, err := r.has(ctx, on, want)
+	if err == nil && !done {
+		err = fmt.Errorf("the pool has not the size %d", want)
+	}
+	return err
+}
+
+// Undo gives the pool the size that the first check saw.
+func (r *resize) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	var before int64
+	switch n := c.Before["bytes"].(type) {
+	case int64:
+		before = n
+	case float64:
+		before = int64(n)
+	default:
+		return nil
+	}
+	return r.set(ctx, on, before, c)
+}

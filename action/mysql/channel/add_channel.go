@@ -1,0 +1,293 @@
+package channel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"plimsoll/action"
+	"plimsoll/action/mysql/statement"
+	"plimsoll/cluster"
+	"plimsoll/hint"
+)
+
+var addChannel = action.Action{
+	Name: "mysql.channel", Version: 1,
+	About: "Makes a replica follow one more source by a channel of its own, which lets only some databases through, from where mysql.seed copied them.",
+	New:   func() action.Task { return &link{} },
+}
+
+type link struct {
+	Source    string   `yaml:"source,required" doc:"Whom to follow."`
+	Node      string   `yaml:"node,required" doc:"Which node is to follow."`
+	Name      string   `yaml:"name,required" doc:"The channel's name, in MariaDB the connection's."`
+	Databases []string `yaml:"databases,required" doc:"What the channel lets through."`
+}
+
+var (
+	_ action.Undoer    = (*link)(nil)
+	_ action.Validator = (*link)(nil)
+)
+
+var channelName = regexp.MustCompile(`^[a-z0-9_]{1,60}$`)
+
+func (l *link) Validate() error {
+	switch {
+	case !channelName.MatchString(l.Name):
+		return fmt.Errorf("name %q, expected lower-case letters, digits and _", l.Name)
+	case len(l.Databases) == 0:
+		return errors.New("no databases")
+	}
+	for _, database := range l.Databases {
+		if strings.ContainsAny(database, ",:` '") {
+			return fmt.Errorf("database %q cannot stand in a filter", database)
+		}
+	}
+	return nil
+}
+
+func (l *link) Traits() action.Traits {
+	return action.Traits{Effect: action.Reversible, Repeatable: true}
+}
+
+func (l *link) databases() []string {
+	all := slices.Clone(l.Databases)
+	slices.Sort(all)
+	return all
+}
+
+func (l *link) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	source, replica, err := pair(ctx, on, l.Source, l.Node)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	defer closeAll(source, replica)
+	f := action.CheckResult{
+		State:    action.Needed,
+		Observed: action.Facts{"follows": "nobody"},
+		Intended: action.Facts{"follows": source.address(), "databases": strings.Join(l.databases(), ", ")},
+	}
+	c, err := replica.state(ctx, l.Name)
+	if err != nil || c == nil {
+		return f, err
+	}
+	f.Observed["follows"], f.Observed["databases"] = c.Source, strings.Join(c.Databases, ", ")
+	if c.Source != source.address() {
+		return f, &hint.PermanentError{Reason: fmt.Sprintf("channel %s of %s follows %s", l.Name, replica.name, c.Source), Advice: "give it another name"}
+	}
+	if _, is := replica.dialect.(mariadb); !c.runs() || is && !c.GTID {
+		f.Observed["runs"], f.Intended["runs"], f.Reason = false, true, c.Error
+		return f, nil
+	}
+	if slices.Equal(c.Databases, l.databases()) {
+		f.State = action.Satisfied
+	}
+	return f, nil
+}
+
+func (l *link) Act(ctx context.Context, on *cluster.Cluster, call action.Call) (action.Facts, error) {
+	source, replica, err := pair(ctx, on, l.Source, l.Node)
+	if err != nil {
+		return nil, err
+	}
+	defer closeAll(source, replica)
+	c, err := replica.state(ctx, l.Name)
+	if err != nil {
+		return nil, err
+	}
+	if c == nil {
+		if err := l.begin(ctx, source, replica); err != nil {
+			return nil, err
+		}
+	} else if err := replica.do(ctx, "stop the channel", replica.stop(l.Name)...); err != nil {
+		return nil, err
+	}
+	if err := replica.do(ctx, "set the filter", replica.filter(l.Name, l.databases())...); err != nil {
+		return nil, err
+	}
+	if err := l.keep(ctx, replica, l.databases()); err != nil {
+		return nil, err
+	}
+	call.Progress(0.3, "starting")
+	if err := replica.run(ctx, l.Name); err != nil {
+		return nil, err
+	}
+	call.Progress(0.5, "catching up")
+	if err := replica.byGTID(ctx, source, l.Name); err != nil {
+		return nil, err
+	}
+	key, value := replica.option(l.Name, l.databases())
+	return action.Facts{"option_file": key + " = " + value}, replica.level(ctx, source, state{Name: l.Name, GTID: true})
+}
+
+// begin makes the channel, from where the databases were copied.
+func (l *link) begin(ctx context.Context, source, replica *server) error {
+	rows, err := replica.seedsOf(ctx, l.Databases)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if row.source != source.address() || row.state != done || row.gtids != rows[0].gtids {
+			rows = nil
+			break
+		}
+	}
+	if len(rows) != len(l.Databases) {
+		return &hint.PermanentError{
+			Reason: fmt.Sprintf("%s were not copied from %s to %s at one position", strings.Join(l.Databases, ", "), source.name, replica.name),
+			Advice: "copy them first: mysql.seed",
+		}
+	}
+	from, err := source.origin()
+	if err != nil {
+		return err
+	}
+	if from.place, err = replica.beginsAt(ctx, source, rows[0]); err != nil {
+		return err
+	}
+	if from.place != (place{}) {
+		if err := source.holds(ctx, from.place); err != nil {
+			return err
+		}
+	}
+	return replica.follow(ctx, source, l.Name, from)
+}
+
+// beginsAt makes the replica know what it has of a source, so that a channel goes on after it. Where that cannot be said while
+// other channels run, it is the place in the binary log to begin at instead.
+func (s *server) beginsAt(ctx context.Context, source *server, copied seedRow) (place, error) {
+	if _, is := s.dialect.(mariadb); is {
+		return s.beginsAtPlace(ctx, copied)
+	}
+	lacking, err := s.value(ctx, "SELECT GTID_SUBTRACT("+statement.Text(copied.gtids)+", @@GLOBAL.gtid_executed)")
+	if err != nil {
+		return place{}, err
+	}
+	if lacking != "" && versionOf(s.facts.Version).less(version{8, 0, 0}) {
+		return copied.place, nil // 5.7 can say what it has only while it has nothing
+	}
+	has, err := s.value(ctx, s.position())
+	if err != nil {
+		return place{}, err
+	}
+	purged, err := source.value(ctx, fmt.Sprintf("SELECT GTID_SUBTRACT(GTID_SUBTRACT(@@GLOBAL.gtid_purged, %s), %s)", statement.Text(has), statement.Text(copied.gtids)))
+	switch {
+	case err != nil:
+		return place{}, err
+	case purged != "":
+		return place{}, &hint.PermanentError{
+			Reason: fmt.Sprintf("%s has purged changes since its databases were copied: %s", source.name, purged), Advice: "copy again, and mysql.keep-binlogs before it",
+		}
+	case lacking == "":
+		return place{}, nil
+	}
+	return place{}, s.do(ctx, "say what was copied", "SET GLOBAL gtid_purged = "+statement.Text("+"+lacking))
+}
+
+// beginsAtPlace is the place of a copy, unless the replica has gone on from there before.
+func (s *server) beginsAtPlace(ctx context.Context, copied seedRow) (place, error) {
+	has, err := s.gtids(ctx, "SELECT @@GLOBAL.gtid_slave_pos")
+	if err != nil {
+		return place{}, err
+	}
+	at, err := parseGTIDs(copied.gtids)
+	if err != nil {
+		return place{}, err
+	}
+	if mine, known := has[copied.domain]; known && mine.number >= at[copied.domain].number {
+		return place{}, nil
+	}
+	return copied.place, nil
+}
+
+// byGTID makes a channel that began at a place find its place by GTID from now on. MariaDB knows the source's GTIDs once the
+// channel has made a change; an idle source is brought to write one that changes nothing.
+func (s *server) byGTID(ctx context.Context, source *server, channel string) error {
+	c, err := s.state(ctx, channel)
+	if err != nil || c == nil || c.GTID {
+		return err
+	}
+	if _, is := s.dialect.(mariadb); !is {
+		return nil // MySQL 5.7 stays with the place
+	}
+	if err := source.do(ctx, "write a change", "FLUSH STATUS"); err != nil {
+		return err
+	}
+	end, err := source.end(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.until(ctx, channel, "it is behind its source", func(c state) bool { return c.Done.reached(end) }); err != nil {
+		return err
+	}
+	domain, err := source.variable(ctx, "gtid_domain_id")
+	if err != nil {
+		return err
+	}
+	has, err := s.gtids(ctx, "SELECT @@GLOBAL.gtid_slave_pos")
+	if err != nil {
+		return err
+	}
+	if _, known := has[domain]; !known {
+		return fmt.Errorf("channel %s has made changes, and %s does not know their GTIDs (it knows %s)", channel, s.name, has)
+	}
+	if err := s.do(ctx, "go on by GTID", append(s.stop(channel), "CHANGE MASTER "+statement.Text(channel)+" TO MASTER_USE_GTID = slave_pos")...); err != nil {
+		return err
+	}
+	return s.run(ctx, channel)
+}
+
+// keep writes the filter where it lasts over a restart, if the server's settings can be reached from here; else the step's
+// output says what is to be written into its option file. No databases takes it out.
+func (l *link) keep(ctx context.Context, replica *server, databases []string) error {
+	n, err := replica.on.Node(ctx, replica.node)
+	if err != nil {
+		return err
+	}
+	settings, ok := n.Server.(cluster.Assignable)
+	if !ok {
+		return nil
+	}
+	own, err := settings.Assigned(ctx)
+	if err != nil {
+		return err
+	}
+	key, value := replica.option(l.Name, databases)
+	if own == nil {
+		own = map[string]string{}
+	}
+	if own[key] = merged(own[key], l.Name, value); own[key] == "" {
+		delete(own, key)
+	}
+	return settings.Assign(ctx, own)
+}
+
+// merged puts a channel's filter in the place of what it had, among those of others; in MySQL they stand in one option.
+func merged(before, channel, value string) string {
+	var all []string
+	for one := range strings.SplitSeq(before, ",") {
+		if of, _, together := strings.Cut(one, ":"); together && of != channel {
+			all = append(all, one)
+		}
+	}
+	if value != "" {
+		all = append(all, value)
+	}
+	return strings.Join(all, ",")
+}
+
+// Undo forgets the channel. What it has replicated stays, as does the server's knowledge of it.
+func (l *link) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call) error {
+	replica, err := dial(ctx, on, l.Node)
+	if err != nil {
+		return err
+	}
+	defer replica.Close()
+	if err := replica.drop(ctx, l.Name); err != nil {
+		return err
+	}
+	return l.keep(ctx, replica, nil)
+}

@@ -1,0 +1,268 @@
+package channel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+
+	"plimsoll/action"
+	"plimsoll/action/mysql/statement"
+	"plimsoll/cluster"
+	"plimsoll/hint"
+)
+
+var attach = action.Action{
+	Name: "mysql.attach", Version: 1,
+	About: "Makes a server that holds a copy of another's data its replica, from where the data ends, and waits until it has what the other has.",
+	New:   func() action.Task { return &attachment{Position: recovered, ReadOnly: true} },
+}
+
+// attachment is a replica that begins with a copy.
+type attachment struct {
+	Source   string `yaml:"source,required" doc:"Whom to follow."`
+	Node     string `yaml:"node,required" doc:"Which node is to follow."`
+	Channel  string `yaml:"channel" doc:"The channel's name. Default: the one without a name."`
+	ReadOnly bool   `yaml:"read_only" doc:"Whether the replica refuses the writes of everybody else from then on. Default true."`
+	Position string `yaml:"position" doc:"recovered: by GTID, from where crash recovery found the end of the data; or FILE:POS in the source's binary log, as crash recovery printed it where there are no GTIDs. Default recovered."`
+}
+
+const recovered = "recovered"
+
+var (
+	_ action.Undoer    = (*attachment)(nil)
+	_ action.Validator = (*attachment)(nil)
+)
+
+var placeText = regexp.MustCompile(`^([^\s:']+):(\d+)$`)
+
+func (a *attachment) Validate() error {
+	if a.Position != recovered && !placeText.MatchString(a.Position) {
+		return fmt.Errorf("position %q, expected recovered, or FILE:POS such as mysql-bin-changelog.001102:70375984", a.Position)
+	}
+	return nil
+}
+
+func (a *attachment) place() place {
+	m := placeText.FindStringSubmatch(a.Position)
+	if m == nil {
+		return place{}
+	}
+	return place{m[1], m[2]}
+}
+
+func (a *attachment) Traits() action.Traits {
+	return action.Traits{Effect: action.Reversible, Repeatable: true}
+}
+
+func (a *attachment) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	source, replica, err := pair(ctx, on, a.Source, a.Node)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	defer closeAll(source, replica)
+	still, err := replica.readOnly(ctx)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	f := action.CheckResult{
+		State:    action.Needed,
+		Observed: action.Facts{"follows": "nobody", "read_only": still},
+		Intended: action.Facts{"follows": source.address(), "read_only": still || a.ReadOnly},
+	}
+	if err := a.fits(ctx, source, replica); err != nil {
+		return f, err
+	}
+	c, err := replica.state(ctx, a.Channel)
+	switch {
+	case err != nil:
+		return f, err
+	case c == nil && a.place() != place{}:
+		return f, source.holds(ctx, a.place())
+	case c == nil:
+		return f, nil
+	case c.Source != source.address():
+		return f, &hint.PermanentError{
+			Reason: fmt.Sprintf("channel %q of %s follows %s", a.Channel, replica.name, c.Source), Advice: "name another channel, or forget that one",
+		}
+	}
+	f.Observed["follows"] = c.Source
+	switch {
+	case c.runs() && (still || !a.ReadOnly):
+		f.State = action.Satisfied
+	case c.runs():
+		f.Reason = "it takes writes"
+	default:
+		f.Observed["runs"], f.Intended["runs"], f.Reason = false, true, c.Error
+	}
+	return f, nil
+}
+
+func (a *attachment) fits(ctx context.Context, source, replica *server) error {
+	s, err := source.profile(ctx)
+	if err != nil {
+		return err
+	}
+	r, err := replica.profile(ctx)
+	if err != nil {
+		return err
+	}
+	return fits(s, r, a.place() != place{})
+}
+
+func (a *attachment) Act(ctx context.Context, on *cluster.Cluster, call action.Call) (action.Facts, error) {
+	source, replica, err := pair(ctx, on, a.Source, a.Node)
+	if err != nil {
+		return nil, err
+	}
+	defer closeAll(source, replica)
+	if err := a.fits(ctx, source, replica); err != nil {
+		return nil, err
+	}
+	from, err := replica.recovery(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c, err := replica.state(ctx, a.Channel)
+	if err != nil {
+		return nil, err
+	}
+	if c == nil { // else its place is set: that comes first
+		if err := a.begin(ctx, source, replica); err != nil {
+			return nil, err
+		}
+	}
+	if a.ReadOnly {
+		if err := replica.refuse(ctx); err != nil {
+			return nil, err
+		}
+	}
+	call.Progress(0.3, "starting")
+	if err := replica.run(ctx, a.Channel); err != nil {
+		return nil, err
+	}
+	call.Progress(0.5, "catching up")
+	return from.facts(), a.catchUp(ctx, source, replica)
+}
+
+// catchUp waits until the replica has what the source had when it was asked.
+func (a *attachment) catchUp(ctx context.Context, source, replica *server) error {
+	return replica.level(ctx, source, state{Name: a.Channel, GTID: a.place() == place{}})
+}
+
+// begin sets where a channel begins, and makes it.
+func (a *attachment) begin(ctx context.Context, source, replica *server) error {
+	from, err := source.origin()
+	if err != nil {
+		return err
+	}
+	if from.place = a.place(); from.place == (place{}) {
+		err = replica.adopt(ctx, source)
+	} else {
+		err = source.holds(ctx, from.place)
+	}
+	if err != nil {
+		return err
+	}
+	return replica.follow(ctx, source, a.Channel, from)
+}
+
+// adopt makes the changes that a copy has those that its server has replicated, after it has proved that they are a part of
+// the source's, and that the source still has all that follow.
+func (s *server) adopt(ctx context.Context, source *server) error {
+	if _, is := s.dialect.(mariadb); is {
+		return s.adoptDomains(ctx, source)
+	}
+	has, err := s.value(ctx, s.position())
+	if err != nil {
+		return err
+	}
+	errant, err := source.value(ctx, "SELECT GTID_SUBTRACT("+statement.Text(has)+", @@GLOBAL.gtid_executed)")
+	if err != nil {
+		return err
+	}
+	purged, err := source.value(ctx, "SELECT GTID_SUBTRACT(@@GLOBAL.gtid_purged, "+statement.Text(has)+")")
+	if err != nil {
+		return err
+	}
+	switch {
+	case has == "":
+		return s.noCopy(source)
+	case errant != "":
+		return s.errant(source, errant)
+	case purged != "":
+		return &hint.PermanentError{
+			Reason: fmt.Sprintf("%s has purged changes that %s needs: %s", source.name, s.name, purged),
+			Advice: "begin again with a younger copy, and mysql.keep-binlogs before it",
+		}
+	}
+	return nil
+}
+
+func (s *server) noCopy(source *server) error {
+	return &hint.PermanentError{
+		Reason: fmt.Sprintf("node %s holds nothing of %s", s.name, source.name), Advice: "restore a snapshot of it first: mysql.restore-snapshot",
+	}
+}
+
+func (s *server) errant(source *server, which string) error {
+	return &hint.PermanentError{
+		Reason: fmt.Sprintf("node %s has changes that %s never had: %s", s.name, source.name, which),
+		Advice: "it is no copy, or was written to since: restore a snapshot again",
+	}
+}
+
+// adoptDomains is adopt for MariaDB, where a source tells by itself, when the channel starts, that it has purged something.
+func (s *server) adoptDomains(ctx context.Context, source *server) error {
+	replicated, err := s.gtids(ctx, "SELECT @@GLOBAL.gtid_slave_pos")
+	if err != nil {
+		return err
+	}
+	copied, err := s.gtids(ctx, s.position())
+	if err != nil {
+		return err
+	}
+	theirs, err := source.gtids(ctx, source.position())
+	if err != nil {
+		return err
+	}
+	wanted := replicated.latest(copied)
+	if len(wanted) == 0 {
+		return s.noCopy(source)
+	}
+	for domain, mine := range wanted {
+		if mine.number > theirs[domain].number {
+			return s.errant(source, gtids{domain: mine}.String())
+		}
+	}
+	if wanted.String() == replicated.String() {
+		return nil
+	}
+	others, err := s.states(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range others {
+		if c.Receiving || c.Applying || c.Connects {
+			return fmt.Errorf("set where %s begins: %w", s.name, errors.New("channel "+c.Name+" runs, and MariaDB wants all stopped for it"))
+		}
+	}
+	return s.do(ctx, "set where replication begins", "SET GLOBAL gtid_slave_pos = "+statement.Text(wanted.String()))
+}
+
+// Undo forgets the channel. What it has replicated stays, and so does the server's knowledge of it: attached again, it goes
+// on from there.
+func (a *attachment) Undo(ctx context.Context, on *cluster.Cluster, call action.Call) error {
+	replica, err := dial(ctx, on, a.Node)
+	if err != nil {
+		return err
+	}
+	defer replica.Close()
+	if err := replica.drop(ctx, a.Channel); err != nil {
+		return err
+	}
+	if before, known := call.Before["read_only"].(bool); known && !before && a.ReadOnly {
+		return replica.release(ctx)
+	}
+	return nil
+}

@@ -1,0 +1,385 @@
+package channel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/action/mysql/statement"
+	"plimsoll/cluster"
+	"plimsoll/hint"
+)
+
+var cutOver = action.Action{
+	Name: "mysql.cut-over", Version: 1,
+	About: "Moves the writes from a server to its replica and keeps replication in the other direction for the way back. No acknowledged write is lost; between the two nobody writes.",
+	New:   func() action.Task { return &cutover{WayBack: true, MaxGap: 10 * time.Second} },
+}
+
+// cutover goes through states that each say by themselves how far it came: the old server still, the way back prepared, the
+// new one writable, the way back running.
+type cutover struct {
+	From    string        `yaml:"from,required" doc:"Which node takes the writes now."`
+	To      string        `yaml:"to,required" doc:"Which is to take them: a replica of it."`
+	WayBack bool          `yaml:"way_back" doc:"Whether the old server follows the new one afterwards. Without it the cut-over is irreversible. Default true."`
+	MaxGap  time.Duration `yaml:"max_gap" doc:"How long nobody may be able to write; after it the old server takes writes again. Default 10s."`
+}
+
+var (
+	_ action.Undoer    = (*cutover)(nil)
+	_ action.Validator = (*cutover)(nil)
+)
+
+func (c *cutover) Validate() error {
+	if c.MaxGap < time.Second {
+		return fmt.Errorf("max_gap %v, expected at least 1s", c.MaxGap)
+	}
+	return nil
+}
+
+func (c *cutover) Traits() action.Traits {
+	if c.WayBack {
+		return action.Traits{Effect: action.Reversible, Repeatable: true}
+	}
+	return action.Traits{Effect: action.Irreversible, Repeatable: true}
+}
+
+// scene is how the two servers stand.
+type scene struct {
+	from, to           *server
+	forward, backward  *state // the channel on to, and that on from; nil: none
+	fromStill, toStill bool
+}
+
+func (c *cutover) look(ctx context.Context, on *cluster.Cluster) (*scene, error) {
+	from, to, err := pair(ctx, on, c.From, c.To)
+	if err != nil {
+		return nil, err
+	}
+	s := &scene{from: from, to: to}
+	if err := s.refresh(ctx); err != nil {
+		return nil, errors.Join(err, from.Close(), to.Close())
+	}
+	return s, nil
+}
+
+func (s *scene) refresh(ctx context.Context) (err error) {
+	if s.forward, err = s.to.from(ctx, s.from); err != nil {
+		return err
+	}
+	if s.backward, err = s.from.from(ctx, s.to); err != nil {
+		return err
+	}
+	if s.fromStill, err = s.from.readOnly(ctx); err != nil {
+		return err
+	}
+	s.toStill, err = s.to.readOnly(ctx)
+	return err
+}
+
+func (s *scene) close() { closeAll(s.from, s.to) }
+
+// moved tells whether the writes have moved, whatever is still to be done afterwards.
+func (s *scene) moved() bool { return s.fromStill && !s.toStill }
+
+// writes names who takes writes.
+func (s *scene) writes() string {
+	switch {
+	case s.fromStill && s.toStill:
+		return "nobody"
+	case s.fromStill:
+		return s.to.name
+	case s.toStill:
+		return s.from.name
+	}
+	return s.from.name + " and " + s.to.name
+}
+
+// readOnly tells whether a server refuses writes.
+func (s *server) readOnly(ctx context.Context) (bool, error) {
+	v, err := s.variable(ctx, "read_only")
+	return v != "OFF" && v != "0", err
+}
+
+func (c *cutover) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	s, err := c.look(ctx, on)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	defer s.close()
+	f := action.CheckResult{
+		State:    action.Needed,
+		Observed: action.Facts{"writes": s.writes(), "way_back": s.backward != nil && s.backward.runs()},
+		Intended: action.Facts{"writes": s.to.name, "way_back": c.WayBack},
+	}
+	if s.moved() && s.forward == nil && (s.backward != nil && s.backward.runs()) == c.WayBack {
+		f.State = action.Satisfied
+		return f, nil
+	}
+	return f, c.possible(ctx, s)
+}
+
+// possible refuses a cut-over that would lose something.
+func (c *cutover) possible(ctx context.Context, s *scene) error {
+	refuse := func(advice, format string, args ...any) error {
+		return &hint.PermanentError{Reason: fmt.Sprintf(format, args...), Advice: advice}
+	}
+	switch {
+	case s.moved():
+		return nil // it was interrupted: what is left is to be done
+	case s.forward == nil:
+		return refuse("attach it first: mysql.attach", "%s does not follow %s", s.to.name, s.from.name)
+	case !s.toStill:
+		return refuse("SET GLOBAL read_only = ON there, then compare: mysql.compare", "%s takes writes of its own, so that it may differ from %s", s.to.name, s.from.name)
+	case !s.fromStill && !s.forward.runs():
+		return refuse("see why, and START REPLICA", "replication from %s to %s does not run: %s", s.from.name, s.to.name, s.forward.Error)
+	}
+	from, err := s.from.profile(ctx)
+	if err != nil {
+		return err
+	}
+	to, err := s.to.profile(ctx)
+	if err != nil {
+		return err
+	}
+	if c.WayBack {
+		if err := fits(to, from, !s.forward.GTID); err != nil {
+			return fmt.Errorf("there would be no way back (way_back: false goes without): %w", err)
+		}
+	}
+	return s.from.obeyed(ctx)
+}
+
+// obeyed refuses a server on which somebody is connected who may write although it is read-only. MySQL's super_read_only
+// holds everybody.
+func (s *server) obeyed(ctx context.Context) error {
+	if _, is := s.dialect.(mariadb); !is {
+		return nil
+	}
+	may := "u.privilege_type = 'READ_ONLY ADMIN'"
+	if versionOf(s.facts.Version).less(version{10, 11, 0}) {
+		may = "u.privilege_type IN ('READ_ONLY ADMIN', 'SUPER')"
+	}
+	rows, err := s.rows(ctx, "SELECT DISTINCT p.user AS who FROM information_schema.processlist p JOIN information_schema.user_privileges u "+
+		"ON u.grantee LIKE CONCAT('''', p.user, '''@%') WHERE "+may+" AND p.user <> SUBSTRING_INDEX(USER(), '@', 1) AND p.command NOT LIKE 'Binlog Dump%'")
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	return &hint.PermanentError{
+		Reason: fmt.Sprintf("user %s is connected to %s and may write although it is read-only: writes could be lost", rows[0]["who"], s.name),
+		Advice: "REVOKE READ ONLY ADMIN (before 10.11 SUPER) from it, or have it disconnect",
+	}
+}
+
+func (c *cutover) Act(ctx context.Context, on *cluster.Cluster, call action.Call) (action.Facts, error) {
+	s, err := c.look(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	if err := c.possible(ctx, s); err != nil {
+		return nil, err
+	}
+	out := action.Facts{}
+	if !s.moved() {
+		if err := s.approach(ctx, call); err != nil {
+			return nil, err
+		}
+		if err := s.from.keepReadOnly(ctx, true); err != nil { // before the gap, in which clients wait
+			return nil, err
+		}
+		gap, err := c.move(ctx, on, s)
+		on.RolesChanged()
+		if err != nil {
+			return nil, err
+		}
+		out["gap_seconds"] = gap.Seconds()
+	}
+	call.Progress(0.9, "completing")
+	return out, c.complete(ctx, s)
+}
+
+// approach brings the replica up to its source before anybody has to wait for it.
+func (s *scene) approach(ctx context.Context, call action.Call) error {
+	call.Progress(0.1, "catching up")
+	if !s.forward.runs() { // an act was cut off when it had stopped it
+		if err := s.to.run(ctx, s.forward.Name); err != nil {
+			return err
+		}
+	}
+	return s.to.level(ctx, s.from, *s.forward)
+}
+
+// level waits until a server has what another has now, by a channel from it.
+func (s *server) level(ctx context.Context, source *server, by state) error {
+	if !by.GTID {
+		end, err := source.end(ctx)
+		if err != nil {
+			return err
+		}
+		return s.until(ctx, by.Name, "it is behind its source", func(c state) bool { return c.Done.reached(end) })
+	}
+	position, err := source.value(ctx, source.position())
+	if err != nil {
+		return err
+	}
+	return s.reach(ctx, by.Name, position)
+}
+
+// move is the stretch in which nobody writes. If it fails before the new server takes writes, the old one does again.
+func (c *cutover) move(ctx context.Context, on *cluster.Cluster, s *scene) (time.Duration, error) {
+	began := time.Now()
+	limited, cancel := context.WithTimeoutCause(ctx, c.MaxGap, fmt.Errorf("not done within max_gap %v", c.MaxGap))
+	defer cancel()
+	err := c.prepare(limited, s)
+	if err == nil {
+		err = limited.Err()
+	}
+	if err != nil {
+		return 0, errors.Join(fmt.Errorf("%s goes on taking writes: %w", s.from.name, err), c.giveUp(context.WithoutCancel(ctx), on))
+	}
+	if err := s.to.do(ctx, "take writes", s.to.writable()...); err != nil {
+		return 0, err
+	}
+	return time.Since(began), nil
+}
+
+// prepare does all that must be before the new server may take writes.
+func (c *cutover) prepare(ctx context.Context, s *scene) error {
+	patience := fmt.Sprintf("SET SESSION lock_wait_timeout = %d", int64(c.MaxGap/time.Second))
+	if err := s.from.do(ctx, "refuse writes", append([]string{patience}, s.from.still()...)...); err != nil {
+		return err
+	}
+	if err := s.to.level(ctx, s.from, *s.forward); err != nil {
+		return err
+	}
+	if c.WayBack {
+		if err := s.prepareWayBack(ctx); err != nil {
+			return err
+		}
+	}
+	return s.to.do(ctx, "stop replication", s.to.stop(s.forward.Name)...)
+}
+
+// prepareWayBack makes the channel on the old server, from where the new one stands before its first write.
+func (s *scene) prepareWayBack(ctx context.Context) error {
+	by, err := s.to.origin()
+	if err != nil {
+		return err
+	}
+	if !s.forward.GTID {
+		if by.place, err = s.to.end(ctx); err != nil {
+			return err
+		}
+	} else if err := s.from.standWith(ctx, s.to); err != nil {
+		return err
+	}
+	if s.backward != nil {
+		if err := s.from.drop(ctx, s.backward.Name); err != nil {
+			return err
+		}
+	}
+	return s.from.follow(ctx, s.to, s.forward.Name, by)
+}
+
+// standWith says that a server has all that another's binary log has: true of the one whose changes the other has replicated.
+// MySQL knows it by itself.
+func (s *server) standWith(ctx context.Context, other *server) error {
+	if _, is := s.dialect.(mariadb); !is {
+		return nil
+	}
+	mine, err := s.gtids(ctx, "SELECT @@GLOBAL.gtid_slave_pos")
+	if err != nil {
+		return err
+	}
+	theirs, err := other.gtids(ctx, other.position())
+	if err != nil {
+		return err
+	}
+	return s.do(ctx, "set where replication begins", "SET GLOBAL gtid_slave_pos = "+statement.Text(theirs.over(mine).String()))
+}
+
+func (s *server) gtids(ctx context.Context, query string) (gtids, error) {
+	text, err := s.value(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return parseGTIDs(text)
+}
+
+// giveUp lets the old server take writes again, on a session of its own: that of the attempt may be cut off.
+func (c *cutover) giveUp(ctx context.Context, on *cluster.Cluster) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	s, err := c.look(ctx, on)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	return s.stay(ctx)
+}
+
+// stay brings two servers of which the new one takes no writes yet back to where they were.
+func (s *scene) stay(ctx context.Context) error {
+	if err := s.from.release(ctx); err != nil {
+		return err
+	}
+	if s.backward != nil {
+		if err := s.from.drop(ctx, s.backward.Name); err != nil {
+			return err
+		}
+	}
+	if s.forward == nil || s.forward.runs() {
+		return nil
+	}
+	return s.to.run(ctx, s.forward.Name)
+}
+
+// complete does what is left when the writes have moved: the replica that was forgets its source, and the way back begins.
+func (c *cutover) complete(ctx context.Context, s *scene) error {
+	if err := s.to.keepReadOnly(ctx, false); err != nil { // and after it
+		return err
+	}
+	if err := s.refresh(ctx); err != nil {
+		return err
+	}
+	if s.forward != nil {
+		if err := s.to.drop(ctx, s.forward.Name); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !c.WayBack && s.backward != nil:
+		return s.from.drop(ctx, s.backward.Name)
+	case !c.WayBack:
+		return nil
+	case s.backward == nil:
+		return &hint.PermanentError{
+			Reason: fmt.Sprintf("%s takes writes, and %s does not follow it: it was not prepared", s.to.name, s.from.name),
+			Advice: "attach it as a new replica: mysql.restore-snapshot, mysql.attach",
+		}
+	}
+	return s.from.run(ctx, s.backward.Name)
+}
+
+// Undo is the cut-over in the other direction.
+func (c *cutover) Undo(ctx context.Context, on *cluster.Cluster, call action.Call) error {
+	s, err := c.look(ctx, on)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if !s.moved() {
+		return s.stay(ctx)
+	}
+	if s.backward != nil && !s.backward.runs() {
+		if err := s.from.run(ctx, s.backward.Name); err != nil {
+			return err
+		}
+	}
+	back := cutover{From: c.To, To: c.From, WayBack: true, MaxGap: c.MaxGap}
+	_, err = back.Act(ctx, on, call)
+	return err
+}

@@ -1,0 +1,175 @@
+package channel
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/hint"
+)
+
+var keepBinlogs = action.Action{
+	Name: "mysql.keep-binlogs", Version: 1,
+	About: "Makes a server keep its binary logs at least so long, for a replica that is still to come.",
+	New:   func() action.Task { return &keep{For: 24 * time.Hour} },
+}
+
+type keep struct {
+	Node string        `yaml:"node" doc:"Which node. Default: the primary."`
+	For  time.Duration `yaml:"for" doc:"At least how long. Default 24h."`
+}
+
+var (
+	_ action.Undoer    = (*keep)(nil)
+	_ action.Validator = (*keep)(nil)
+)
+
+func (k *keep) Validate() error {
+	if k.For < time.Minute {
+		return fmt.Errorf("for %v, expected at least 1m", k.For)
+	}
+	return nil
+}
+
+func (k *keep) Traits() action.Traits {
+	return action.Traits{Effect: action.Reversible, Repeatable: true}
+}
+
+func (k *keep) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	is, err := retentionOn(ctx, on, k.Node)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	f := action.CheckResult{
+		State:    action.Needed,
+		Observed: action.Facts{"seconds": is.seconds, "size_limit": is.limit},
+		Intended: action.Facts{"seconds": max(int64(k.For/time.Second), is.seconds), "size_limit": int64(0)},
+	}
+	if is.seconds == 0 {
+		f.Intended["seconds"] = int64(0) // for ever
+	}
+	if is.keeps(k.For) {
+		f.State = action.Satisfied
+	}
+	return f, nil
+}
+
+func (k *keep) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {
+	s, err := dial(ctx, on, k.Node)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	is, err := s.retention(ctx)
+	if err != nil || is.keeps(k.For) {
+		return nil, err
+	}
+	if is.cloud {
+		hours := (k.For + time.Hour - 1) / time.Hour
+		return nil, &hint.PermanentError{
+			Reason: fmt.Sprintf("node %s keeps its binary logs as RDS decides, which Plimsoll does not change yet", s.name),
+			Advice: fmt.Sprintf("CALL mysql.rds_set_configuration('binlog retention hours', %d)", hours),
+		}
+	}
+	want := is
+	want.limit = 0
+	if want.seconds != 0 {
+		want.seconds = max(want.seconds, int64(k.For/time.Second))
+	}
+	return nil, s.retain(ctx, want)
+}
+
+// Undo puts back what the first check saw.
+func (k *keep) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	return restoreRetention(ctx, on, k.Node, c)
+}
+
+// whole reads a number that may have been through a journal.
+func whole(v any) (int64, error) {
+	switch v := v.(type) {
+	case int64:
+		return v, nil
+	case int:
+		return int64(v), nil
+	case float64:
+		return int64(v), nil
+	}
+	return 0, fmt.Errorf("%v is no number", v)
+}
+
+// retention is how long a server keeps its binary logs.
+type retention struct {
+	seconds int64  // 0: for ever
+	limit   int64  // bytes above which the oldest go, whatever their age; 0: none
+	in      string // the variable that says so
+	size    string // the variable of the limit; "" if there is none
+	cloud   bool   // RDS purges by a table of its own, as soon as it may
+}
+
+func (r retention) keeps(d time.Duration) bool {
+	return r.limit == 0 && (r.seconds == 0 && !r.cloud || r.seconds >= int64(d/time.Second))
+}
+
+func retentionOn(ctx context.Context, on *cluster.Cluster, node string) (retention, error) {
+	s, err := dial(ctx, on, node)
+	if err != nil {
+		return retention{}, err
+	}
+	defer s.Close()
+	return s.retention(ctx)
+}
+
+func (s *server) retention(ctx context.Context) (r retention, err error) {
+	p, err := s.profile(ctx)
+	if err != nil {
+		return r, err
+	}
+	if p.Cloud {
+		r.cloud = true
+		hours, err := s.value(ctx, "SELECT value FROM mysql.rds_configuration WHERE name = 'binlog retention hours'")
+		if n, bad := strconv.ParseInt(hours, 10, 64); bad == nil {
+			r.seconds = n * 3600
+		}
+		return r, err
+	}
+	if r.in, r.seconds, err = s.number(ctx, "binlog_expire_logs_seconds", "expire_logs_days"); err != nil {
+		return r, err
+	}
+	if r.in == "expire_logs_days" {
+		r.seconds *= 86400
+	}
+	if r.in == "" {
+		return r, fmt.Errorf("node %s does not say how long it keeps its binary logs", s.name)
+	}
+	r.size, r.limit, err = s.number(ctx, "max_binlog_total_size", "binlog_space_limit")
+	return r, err
+}
+
+// number is the first of some variables that a server has; "" if it has none.
+func (s *server) number(ctx context.Context, variables ...string) (name string, n int64, err error) {
+	for _, variable := range variables {
+		text, err := s.variable(ctx, variable)
+		if err != nil {
+			return "", 0, err
+		}
+		if f, bad := strconv.ParseFloat(text, 64); bad == nil {
+			return variable, int64(f), nil
+		}
+	}
+	return "", 0, nil
+}
+
+func (s *server) retain(ctx context.Context, r retention) error {
+	n := r.seconds
+	if r.in == "expire_logs_days" {
+		n = (n + 86399) / 86400
+	}
+	statements := []string{fmt.Sprintf("SET GLOBAL %s = %d", r.in, n)}
+	if r.size != "" {
+		statements = append(statements, fmt.Sprintf("SET GLOBAL %s = %d", r.size, r.limit))
+	}
+	return s.do(ctx, "set how long binary logs are kept", statements...)
+}

@@ -1,0 +1,46 @@
+package channel
+
+import (
+	"context"
+
+	"plimsoll/cluster"
+)
+
+// keepReadOnly has a server refuse writes, or take them, after its next start too. What it does now stays as it is. Of a MariaDB that
+// Plimsoll does not start only its option file knows.
+func (s *server) keepReadOnly(ctx context.Context, is bool) error {
+	n, err := s.on.Node(ctx, s.node)
+	if err != nil {
+		return err
+	}
+	value := "OFF"
+	if is {
+		value = "ON"
+	}
+	_, isMariaDB := s.dialect.(mariadb)
+	own, assignable := n.Server.(cluster.Assignable)
+	switch {
+	case assignable && isMariaDB:
+		return cluster.Reassign(ctx, own, map[string]string{"read_only": value})
+	case assignable:
+		return cluster.Reassign(ctx, own, map[string]string{"read_only": value, "super_read_only": value})
+	case isMariaDB:
+		return nil
+	}
+	return s.do(ctx, "keep who takes writes", "SET PERSIST_ONLY read_only = "+value, "SET PERSIST_ONLY super_read_only = "+value)
+}
+
+// refuse has it refuse writes, and go on so after a restart; release, take them.
+func (s *server) refuse(ctx context.Context) error {
+	if err := s.keepReadOnly(ctx, true); err != nil {
+		return err
+	}
+	return s.do(ctx, "refuse writes", s.still()...)
+}
+
+func (s *server) release(ctx context.Context) error {
+	if err := s.keepReadOnly(ctx, false); err != nil {
+		return err
+	}
+	return s.do(ctx, "take writes", s.writable()...)
+}

@@ -1,0 +1,137 @@
+package channel
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"plimsoll/action/mysql/statement"
+	"plimsoll/hint"
+)
+
+// glance is how long to wait before looking again at what changes in moments.
+const glance = 50 * time.Millisecond
+
+// origin is how a replica reaches a source: by the account that nodes follow one another with.
+func (s *server) origin() (origin, error) {
+	if strings.HasPrefix(s.target.Addresses[0], "/") {
+		return origin{}, &hint.PermanentError{
+			Reason: fmt.Sprintf("node %s is known by a Unix socket, which a replica elsewhere cannot reach", s.name), Advice: "give its host and port",
+		}
+	}
+	o := origin{host: s.host, port: s.port, user: s.target.User, password: s.target.Password, encrypted: statement.Encrypted(s.target)}
+	switch {
+	case s.on.Replication != nil:
+		o.user, o.password = s.on.Replication.User, s.on.Replication.Password
+	case s.on.Environment != "lab":
+		return origin{}, &hint.PermanentError{
+			Reason: fmt.Sprintf("the inventory names no account by which a replica could follow %s", s.name),
+			Advice: "CREATE USER … and GRANT REPLICATION SLAVE ON *.* on it, and name it as replication: {user, password} of the cluster",
+		}
+	}
+	return o, nil
+}
+
+// follow makes or changes a channel. The password is in no log that the server keeps of statements, and in no error.
+func (s *server) follow(ctx context.Context, source *server, channel string, from origin) error {
+	return from.password.Redact(s.do(ctx, "follow "+source.name, statement.Unlogged(s.source(channel, from))...))
+}
+
+// run starts a channel and waits until it runs.
+func (s *server) run(ctx context.Context, channel string) error {
+	if err := s.do(ctx, "start replication", s.start(channel)...); err != nil {
+		return err
+	}
+	return s.until(ctx, channel, "replication does not run yet", state.runs)
+}
+
+// until waits for a channel to be in some state.
+func (s *server) until(ctx context.Context, channel, waiting string, reached func(state) bool) error {
+	tick := time.NewTicker(glance)
+	defer tick.Stop()
+	for {
+		c, err := s.state(ctx, channel)
+		if err != nil {
+			return err
+		}
+		if c == nil {
+			return fmt.Errorf("%s has no channel %q any more", s.name, channel)
+		}
+		if reached(*c) {
+			return nil
+		}
+		if err := c.failure(); err != nil {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			err := fmt.Errorf("%w: %s", context.Cause(ctx), waiting)
+			if c.Error != "" {
+				err = hint.With(err, c.Error)
+			}
+			return err
+		}
+	}
+}
+
+// drop stops a channel and forgets it. One that is not there is fine.
+func (s *server) drop(ctx context.Context, channel string) error {
+	c, err := s.state(ctx, channel)
+	if err != nil || c == nil {
+		return err
+	}
+	return s.do(ctx, "forget the channel", append(s.stop(channel), s.forget(channel)...)...)
+}
+
+// reach waits until a replica has all that a source's binary log had at a position.
+func (s *server) reach(ctx context.Context, channel, position string) error {
+	position, err := s.foreign(ctx, position)
+	if err != nil || position == "" {
+		return err
+	}
+	for {
+		behind, err := s.value(ctx, s.await(position))
+		if err != nil {
+			return fmt.Errorf("wait for %s: %w", position, err)
+		}
+		if behind == "0" {
+			return nil
+		}
+		c, err := s.state(ctx, channel)
+		if err != nil {
+			return err
+		}
+		switch {
+		case c == nil:
+			return fmt.Errorf("%s has no channel %q any more", s.name, channel)
+		case c.failure() != nil:
+			return c.failure()
+		case !c.Applying:
+			return fmt.Errorf("channel %q of %s is stopped", channel, s.name)
+		}
+	}
+}
+
+// foreign takes out of a position what the server itself wrote: that does not come back to it. In MariaDB waiting for it
+// would not end; in MySQL it has it.
+func (s *server) foreign(ctx context.Context, position string) (string, error) {
+	if _, is := s.dialect.(mariadb); !is || position == "" {
+		return position, nil
+	}
+	id, err := s.variable(ctx, "server_id")
+	if err != nil {
+		return "", err
+	}
+	g, err := parseGTIDs(position)
+	if err != nil {
+		return "", err
+	}
+	for domain, at := range g {
+		if at.server == id {
+			delete(g, domain)
+		}
+	}
+	return g.String(), nil
+}

@@ -1,0 +1,90 @@
+package channel
+
+import (
+	"context"
+	"fmt"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+)
+
+var releaseBinlogs = action.Action{
+	Name: "mysql.release-binlogs", Version: 1,
+	About: "Makes a server keep its binary logs exactly so long: what mysql.keep-binlogs found before, when what had to read them has.",
+	New:   func() action.Task { return &release{} },
+}
+
+type release struct {
+	Node    string `yaml:"node" doc:"Which node. Default: the primary."`
+	Seconds int64  `yaml:"seconds,required" doc:"How long; 0 is for ever."`
+	Limit   int64  `yaml:"size_limit" doc:"Bytes above which the oldest go whatever their age, where the server has such a limit; 0 is none. Default 0."`
+}
+
+var (
+	_ action.Undoer    = (*release)(nil)
+	_ action.Validator = (*release)(nil)
+)
+
+func (r *release) Validate() error {
+	if r.Seconds < 0 || r.Limit < 0 {
+		return fmt.Errorf("%d seconds and %d bytes, expected 0 or more", r.Seconds, r.Limit)
+	}
+	return nil
+}
+
+func (r *release) Traits() action.Traits {
+	return action.Traits{Effect: action.Reversible, Repeatable: true}
+}
+
+func (r *release) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	is, err := retentionOn(ctx, on, r.Node)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	f := action.CheckResult{
+		State:    action.Needed,
+		Observed: action.Facts{"seconds": is.seconds, "size_limit": is.limit},
+		Intended: action.Facts{"seconds": r.Seconds, "size_limit": r.Limit},
+	}
+	if is.seconds == r.Seconds && is.limit == r.Limit || is.cloud {
+		f.State = action.Satisfied // on RDS nothing was changed
+	}
+	return f, nil
+}
+
+func (r *release) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {
+	return nil, retainOn(ctx, on, r.Node, r.Seconds, r.Limit)
+}
+
+// Undo puts back what the first check saw.
+func (r *release) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	return restoreRetention(ctx, on, r.Node, c)
+}
+
+// restoreRetention puts back what a check saw.
+func restoreRetention(ctx context.Context, on *cluster.Cluster, node string, c action.Call) error {
+	seconds, err := whole(c.Before["seconds"])
+	if err != nil {
+		return err
+	}
+	limit, err := whole(c.Before["size_limit"])
+	if err != nil {
+		return err
+	}
+	return retainOn(ctx, on, node, seconds, limit)
+}
+
+// retainOn sets how long a node keeps its binary logs; on RDS it leaves that as it is.
+func retainOn(ctx context.Context, on *cluster.Cluster, node string, seconds, limit int64) error {
+	s, err := dial(ctx, on, node)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	is, err := s.retention(ctx)
+	if err != nil || is.cloud {
+		return err
+	}
+	is.seconds, is.limit = seconds, limit
+	return s.retain(ctx, is)
+}

@@ -1,0 +1,204 @@
+package channel
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/hint"
+)
+
+var restoreSnapshot = action.Action{
+	Name: "mysql.restore-snapshot", Version: 1,
+	About: "Gives a server the data of another as it is at one moment, as a snapshot of its volume would, and lets crash recovery run. In a lab; elsewhere your platform does it.",
+	New:   func() action.Task { return &restore{} },
+}
+
+type restore struct {
+	Source string `yaml:"source,required" doc:"Whose data. It goes on serving; a lab holds it while files are copied, for which a real snapshot needs no time."`
+	Node   string `yaml:"node,required" doc:"Which node gets it. It holds no databases of its own, and what it has is kept for undo."`
+}
+
+var _ action.Undoer = (*restore)(nil)
+
+func (r *restore) Traits() action.Traits {
+	return action.Traits{Effect: action.Reversible, Repeatable: true}
+}
+
+// servers are the two, as they can be worked on their hosts.
+func (r *restore) servers(ctx context.Context, on *cluster.Cluster) (source cluster.Node, node cluster.Node, copies cluster.Copyable, err error) {
+	if source, err = on.Node(ctx, r.Source); err != nil {
+		return source, node, nil, err
+	}
+	if node, err = on.Node(ctx, r.Node); err != nil {
+		return source, node, nil, err
+	}
+	copies, ok := node.Server.(cluster.Copyable)
+	if !ok || source.Server == nil {
+		return source, node, nil, &hint.PermanentError{
+			Reason: fmt.Sprintf("the data of node %s cannot be made a copy of another's from here", node.Name),
+			Advice: "restore a snapshot by your platform's own means and say snapshot: restored",
+		}
+	}
+	return source, node, copies, nil
+}
+
+func (r *restore) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	source, node, copies, err := r.servers(ctx, on)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	of, err := copies.CopyOf(ctx)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	running, err := node.Server.Running(ctx)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	f := action.CheckResult{State: action.Needed, Observed: action.Facts{"data": "its own"}, Intended: action.Facts{"data": "a copy of " + source.Name}}
+	if of != "" {
+		f.Observed["data"] = "a copy of " + of
+	}
+	switch {
+	case of == source.Name && running:
+		f.State = action.Satisfied
+	case !running:
+		f.Reason = "it does not run"
+	case of != "":
+		return f, &hint.PermanentError{Reason: fmt.Sprintf("node %s holds a copy of %s already", node.Name, of), Advice: "take that run back first"}
+	default:
+		if silent := on.Answers(ctx, node.Name); silent == nil {
+			err = r.mayReplace(ctx, on)
+		} else { // it may be on its way down, after an act was cut off
+			f.Reason = silent.Error()
+		}
+	}
+	return f, err
+}
+
+// mayReplace refuses to replace data that somebody could miss, and to copy what a crash would not leave whole.
+func (r *restore) mayReplace(ctx context.Context, on *cluster.Cluster) error {
+	source, node, err := pair(ctx, on, r.Source, r.Node)
+	if err != nil {
+		return err
+	}
+	defer closeAll(source, node)
+	has, err := node.databases(ctx)
+	if err != nil {
+		return err
+	}
+	if len(has) > 0 {
+		return &hint.PermanentError{
+			Reason: fmt.Sprintf("node %s holds databases of its own: %s", node.name, strings.Join(has, ", ")), Advice: "name an empty server, or drop them",
+		}
+	}
+	follows, err := source.states(ctx)
+	if err != nil {
+		return err
+	}
+	if len(follows) > 0 {
+		return &hint.PermanentError{
+			Reason: fmt.Sprintf("node %s is itself a replica of %s: a copy of it would follow the same source at once", source.name, follows[0].Source),
+			Advice: "take the snapshot of " + follows[0].Source,
+		}
+	}
+	unsafe, err := source.rows(ctx, "SELECT CONCAT(table_schema, '.', table_name) AS t, engine FROM information_schema.tables WHERE table_type = 'BASE TABLE' "+
+		"AND engine <> 'InnoDB' AND table_schema NOT IN ("+literals(systemDatabases)+") LIMIT 1")
+	if err != nil {
+		return err
+	}
+	if len(unsafe) > 0 {
+		return &hint.PermanentError{
+			Reason: fmt.Sprintf("table %s of %s is %s: a snapshot of a running server does not hold it whole", unsafe[0]["t"], source.name, unsafe[0]["engine"]),
+			Advice: "ALTER TABLE … ENGINE = InnoDB",
+		}
+	}
+	return nil
+}
+
+func (r *restore) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
+	source, node, copies, err := r.servers(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	out := action.Facts{}
+	of, err := copies.CopyOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if of != source.Name {
+		if err := wake(ctx, source); err != nil {
+			return nil, err
+		}
+		if on.Answers(ctx, node.Name) == nil { // what does not is set aside unseen, and can be brought back
+			if err := r.mayReplace(ctx, on); err != nil {
+				return nil, err
+			}
+		}
+		c.Progress(0, "stopping "+node.Name)
+		if err := node.Server.Stop(ctx); err != nil {
+			return nil, err
+		}
+		c.Progress(0.2, "copying "+source.Name)
+		held, err := copies.CopyFrom(ctx, source.Name)
+		if err != nil {
+			return nil, err
+		}
+		out["held_seconds"] = held.Seconds()
+	}
+	c.Progress(0.6, "recovering")
+	if err := node.Server.Start(ctx); err != nil {
+		return nil, err
+	}
+	s, err := dial(ctx, on, node.Name)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	found, err := s.recovery(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for key, value := range found.facts() {
+		out[key] = value
+	}
+	at, err := s.cameWith(ctx)
+	if at != (place{}) {
+		out["place"] = at.String() // in the source's binary log: where there are no GTIDs, it is attached from here
+	}
+	return out, err
+}
+
+// wake lets a source go on that an interrupted copy may have left held.
+func wake(ctx context.Context, source cluster.Node) error {
+	b, ok := source.Server.(cluster.Breaker)
+	if !ok {
+		return nil
+	}
+	running, err := source.Server.Running(ctx)
+	if err != nil || !running {
+		return err
+	}
+	return b.Thaw(ctx)
+}
+
+// Undo gives the node back what it had.
+func (r *restore) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call) error {
+	source, node, copies, err := r.servers(ctx, on)
+	if err != nil {
+		return err
+	}
+	if err := wake(ctx, source); err != nil {
+		return err
+	}
+	if err := node.Server.Stop(ctx); err != nil {
+		return err
+	}
+	if err := copies.CopyBack(ctx); err != nil {
+		return err
+	}
+	return node.Server.Start(ctx)
+}

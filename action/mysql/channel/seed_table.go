@@ -1,0 +1,83 @@
+package channel
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"plimsoll/action/mysql/statement"
+)
+
+// Where a database came from stands on the replica itself: whoever goes on after a crash, or adds a channel next year, finds it
+// there and in no journal.
+const makeSeeds = `CREATE TABLE IF NOT EXISTS plimsoll.seed (db VARCHAR(64) PRIMARY KEY, source VARCHAR(255) NOT NULL,
+	domain VARCHAR(10) NOT NULL, state VARCHAR(10) NOT NULL, gtids LONGTEXT NOT NULL, log_file VARCHAR(255) NOT NULL, log_at VARCHAR(20) NOT NULL,
+	row_count BIGINT NOT NULL, at DATETIME(6) NOT NULL)`
+
+// seedRow is one database that was copied from a source, or is being copied.
+type seedRow struct {
+	database, source string
+	domain           string // of the source, in MariaDB
+	state            string
+	gtids            string // up to which its rows go
+	place            place  // the same, in the source's binary log
+}
+
+const (
+	copying = "copying"
+	done    = "copied"
+)
+
+func (s *server) seeds(ctx context.Context) ([]seedRow, error) {
+	there, err := s.value(ctx, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'plimsoll' AND table_name = 'seed'")
+	if err != nil || there == "0" {
+		return nil, err
+	}
+	rows, err := s.rows(ctx, "SELECT db, source, domain, state, gtids, log_file, log_at FROM plimsoll.seed ORDER BY db")
+	all := make([]seedRow, len(rows))
+	for i, row := range rows {
+		all[i] = seedRow{row["db"], row["source"], row["domain"], row["state"], row["gtids"], place{row["log_file"], row["log_at"]}}
+	}
+	return all, err
+}
+
+// seedsOf are the rows of some databases.
+func (s *server) seedsOf(ctx context.Context, databases []string) ([]seedRow, error) {
+	all, err := s.seeds(ctx)
+	return slices.DeleteFunc(all, func(row seedRow) bool { return !slices.Contains(databases, row.database) }), err
+}
+
+// beginSeed notes that databases are going to be copied, before anything of them is there.
+func (s *server) beginSeed(ctx context.Context, source string, domain string, databases []string) error {
+	statements := []string{"CREATE DATABASE IF NOT EXISTS plimsoll", makeSeeds}
+	for _, database := range databases {
+		statements = append(statements, fmt.Sprintf("INSERT INTO plimsoll.seed VALUES (%s, %s, %s, %s, '', '', '', 0, NOW(6))",
+			statement.Text(database), statement.Text(source), statement.Text(domain), statement.Text(copying)))
+	}
+	return s.do(ctx, "note what is copied", statements...)
+}
+
+// endSeed notes that they are whole, up to a position.
+func (s *server) endSeed(ctx context.Context, databases []string, at position, rows int64) error {
+	return s.do(ctx, "note what was copied", fmt.Sprintf(
+		"UPDATE plimsoll.seed SET state = %s, gtids = %s, log_file = %s, log_at = %s, row_count = %d, at = NOW(6) WHERE db IN %s",
+		statement.Text(done), statement.Text(at.gtids), statement.Text(at.place.File), statement.Text(at.place.At), rows, schemaList(databases)))
+}
+
+// clearSeed drops databases that were copied, wholly or in part, and forgets them.
+func (s *server) clearSeed(ctx context.Context, source string, databases []string) error {
+	rows, err := s.seedsOf(ctx, databases)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if row.source != source {
+			continue
+		}
+		if err := s.do(ctx, "drop a copy", "DROP DATABASE IF EXISTS "+name(row.database),
+			"DELETE FROM plimsoll.seed WHERE db = "+statement.Text(row.database)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,244 @@
+package mysql
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/action/mysql/statement"
+	"plimsoll/cluster"
+	"plimsoll/engine"
+)
+
+// Marker keeps claims in a table of the cluster's primary, plimsoll.claim. It replicates: a new primary has it too. Where
+// there is no primary, it keeps them in locks.
+type Marker struct {
+	site  *cluster.Cluster
+	locks locks
+}
+
+// NewMarker is for one run, or for whoever else wants a cluster. Its locks end with the site.
+func NewMarker(site *cluster.Cluster) *Marker {
+	m := &Marker{site: site, locks: locks{unheard: unheard, held: map[string]engine.Session{}}}
+	site.Keep(&m.locks)
+	return m
+}
+
+const makeClaims = `CREATE TABLE IF NOT EXISTS plimsoll.claim (id TINYINT PRIMARY KEY, run VARCHAR(100) NOT NULL,
+	holder VARCHAR(200) NOT NULL, epoch BIGINT NOT NULL, since DATETIME(6) NOT NULL, expires DATETIME(6) NOT NULL)`
+
+// Claim takes or prolongs a claim. The server's clock says what has run out.
+//
+// A cluster without a primary, in the middle of a switchover or because its primary is dead, takes no writes: there it is
+// looked whether another has claimed it, and what its nodes can keep without a write is locked. Once there is a primary again,
+// the claim is written there, and the locks are given back.
+func (m *Marker) Claim(ctx context.Context, c action.Claim) error {
+	if _, err := m.site.Primary(ctx); errors.Is(err, cluster.ErrNoPrimary) {
+		return m.lock(ctx, c)
+	}
+	if !c.Held {
+		if _, err := m.lookAt(ctx, m.leading(ctx), c); err != nil {
+			return err
+		}
+		if err := m.unlocked(ctx, c); err != nil {
+			return err
+		}
+	}
+	err := m.take(ctx, c)
+	if engine.ClassOf(err) == engine.Missing {
+		err = m.site.Execute(ctx, "", []string{
+			"CREATE DATABASE IF NOT EXISTS plimsoll", makeClaims,
+			"INSERT IGNORE INTO plimsoll.claim VALUES (1, '', '', 0, '2000-01-01', '2000-01-01')",
+		}, func(int) {})
+		if err == nil {
+			err = m.take(ctx, c)
+		}
+	}
+	switch {
+	case err == nil:
+		return m.locks.Close()
+	case engine.ClassOf(err) == engine.ReadOnly || errors.Is(err, errDemoted):
+		m.site.RolesChanged()
+		return m.lock(ctx, c)
+	}
+	return err
+}
+
+// errDemoted says that the primary became read only under us, and that who may write there all the same does not.
+var errDemoted = errors.New("it is read only")
+
+func (m *Marker) take(ctx context.Context, c action.Claim) error {
+	// Who had the cluster before takes it anew only if nobody else has taken it since: their claim, or what is left of it, is older.
+	free := "run = ''"
+	mayBreak := "FALSE"
+	switch {
+	case c.Held && !c.Since.IsZero():
+		older := fmt.Sprintf("since < NOW(6) - INTERVAL %d MICROSECOND", max(0, time.Since(c.Since.Round(0))-c.For/2)/time.Microsecond)
+		free, mayBreak = free+" AND "+older, "expires < NOW(6) AND "+older
+	case c.Break:
+		mayBreak = "expires < NOW(6)"
+	}
+	if c.Past != "" {
+		mayBreak += " OR run = " + statement.Text(c.Past)
+	}
+	// since comes first: MySQL assigns from left to right, and run is compared before it changes.
+	update := fmt.Sprintf(`UPDATE plimsoll.claim SET since = IF(run = %s, since, NOW(6)), run = %s, holder = %s, epoch = %d, expires = NOW(6) + INTERVAL %d MICROSECOND
+		WHERE id = 1 AND @@GLOBAL.read_only = 0 AND (%s OR run = %s AND epoch <= %d OR %s)`,
+		statement.Text(c.Run), statement.Text(c.Run), statement.Text(c.Holder), c.Epoch, c.For/time.Microsecond, free, statement.Text(c.Run), c.Epoch, mayBreak)
+	if err := m.site.Execute(ctx, "", []string{update}, func(int) {}); err != nil {
+		return err
+	}
+	row, err := m.site.Row(ctx, "", readClaim)
+	switch {
+	case err != nil:
+		return err
+	case len(row) != 6:
+		return fmt.Errorf("the claim on cluster %s is not there", c.Cluster)
+	case row[5] == "1":
+		return errDemoted
+	case row[0] != c.Run || row[2] != fmt.Sprint(c.Epoch):
+		return claimed(c.Cluster, row)
+	}
+	return nil
+}
+
+const readClaim = `SELECT run, holder, epoch, TIMESTAMPDIFF(MICROSECOND, since, NOW(6)), TIMESTAMPDIFF(MICROSECOND, expires, NOW(6)),
+	@@GLOBAL.read_only FROM plimsoll.claim WHERE id = 1`
+
+// lock compares the claim with what every node that answers has of it, which may be a little old, and takes their locks if none
+// refuses.
+func (m *Marker) lock(ctx context.Context, c action.Claim) error {
+	nodes, err := m.site.List(ctx)
+	if err != nil {
+		return fmt.Errorf("list the nodes: %w", err)
+	}
+	answered, err := m.lookAt(ctx, names(nodes), c)
+	if err == nil && len(answered) == 0 {
+		return fmt.Errorf("cluster %s: no node answers", c.Cluster)
+	}
+	if err == nil {
+		err = m.locks.take(ctx, m.site, answered, c)
+	}
+	if claimed := (*action.ClaimedError)(nil); errors.As(err, &claimed) {
+		_ = m.locks.Close() // another has the cluster: what we have would be in its way
+	}
+	return err
+}
+
+// unlocked refuses while another has a lock: it took the cluster when there was no primary, and has not written its claim yet.
+func (m *Marker) unlocked(ctx context.Context, c action.Claim) error {
+	nodes, err := m.site.List(ctx)
+	if err != nil {
+		return fmt.Errorf("list the nodes: %w", err)
+	}
+	found := make([]error, len(nodes))
+	each(ctx, names(nodes), func(ctx context.Context, i int) (answered bool) {
+		answered, found[i] = m.locks.free(ctx, m.site, nodes[i].Name, c)
+		return answered
+	})
+	return cmp.Or(found...)
+}
+
+// Clear gives a claim back; that of another stays.
+func (m *Marker) Clear(ctx context.Context, c action.Claim) (err error) {
+	defer func() { err = errors.Join(err, m.locks.Close()) }()
+	if _, err := m.site.Primary(ctx); errors.Is(err, cluster.ErrNoPrimary) && !m.stands(ctx, c) {
+		return nil // it was never written
+	}
+	if err := m.awaitPrimary(ctx); err != nil {
+		return err
+	}
+	clear := fmt.Sprintf("UPDATE plimsoll.claim SET run = '', holder = '' WHERE id = 1 AND run = %s AND epoch <= %d", statement.Text(c.Run), c.Epoch)
+	err = m.site.Execute(ctx, "", []string{clear}, func(int) {})
+	if engine.ClassOf(err) == engine.Missing { // no run has ever claimed this one
+		err = nil
+	}
+	for _, node := range m.leading(ctx) {
+		if row, reading := m.site.Row(ctx, node, readClaim); reading == nil && len(row) == 6 && row[0] == c.Run {
+			err = errors.Join(err, m.site.Execute(ctx, node, []string{clear}, func(int) {}))
+		}
+	}
+	return err
+}
+
+// stands tells whether a node has the claim, as far as it is known: nobody may answer.
+func (m *Marker) stands(ctx context.Context, c action.Claim) bool {
+	nodes, err := m.site.List(ctx)
+	if err != nil {
+		return true
+	}
+	var answered, has atomic.Bool
+	each(ctx, names(nodes), func(ctx context.Context, i int) bool {
+		row, err := m.site.Row(ctx, nodes[i].Name, readClaim)
+		if err != nil && engine.ClassOf(err) != engine.Missing {
+			return false
+		}
+		answered.Store(true)
+		if len(row) == 6 && row[0] == c.Run {
+			has.Store(true)
+		}
+		return true
+	})
+	return has.Load() || !answered.Load()
+}
+
+// leading are all nodes that take writes of their own. Of servers that have nothing to do with one another the primary is
+// the one that most follow at the moment, so a claim may be where the primary was when it was taken.
+func (m *Marker) leading(ctx context.Context) []string {
+	nodes, err := m.site.List(ctx)
+	if err != nil {
+		return nil // whoever asks next says so
+	}
+	all := names(nodes)
+	leading := make([]bool, len(all))
+	each(ctx, all, func(ctx context.Context, i int) bool {
+		db, err := m.site.Database(ctx, all[i])
+		if err != nil {
+			return false
+		}
+		r, ok := db.(engine.Replicated)
+		if !ok {
+			return true
+		}
+		is, err := r.Standing(ctx)
+		leading[i] = err == nil && is.Primary()
+		return err == nil
+	})
+	var found []string
+	for i, leads := range leading {
+		if leads {
+			found = append(found, all[i])
+		}
+	}
+	return found
+}
+
+// awaitPrimary waits until there is a primary, not for long: the run may have restarted it just now.
+func (m *Marker) awaitPrimary(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+	defer cancel()
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	var last error
+	for {
+		_, err := m.site.Primary(ctx)
+		switch {
+		case errors.Is(err, cluster.ErrNoPrimary):
+			last = err
+		case err != nil && ctx.Err() != nil: // the end of the time is no cause
+			return cmp.Or(last, err)
+		default:
+			return err
+		}
+		select {
+		case <-tick.C:
+			m.site.RolesChanged()
+		case <-ctx.Done():
+			return last
+		}
+	}
+}

@@ -1,0 +1,354 @@
+package mysql
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+)
+
+// claims tries the marker on a real server.
+func claims(t *testing.T, site *cluster.Cluster) {
+	t.Helper()
+	ctx, m := t.Context(), NewMarker(site)
+	first := action.Claim{Cluster: "c", Run: "r1", Holder: "here", Epoch: 1, For: time.Minute}
+	other := action.Claim{Cluster: "c", Run: "r2", Holder: "there", Epoch: 1, For: time.Minute}
+	for range 2 { // taken, prolonged
+		if err := m.Claim(ctx, first); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var claimed *action.ClaimedError
+	other.Break = true
+	if err := m.Claim(ctx, other); !errors.As(err, &claimed) || claimed.Run != "r1" || claimed.Expired {
+		t.Errorf("a second run, although the first's claim holds: %v", err)
+	}
+	later := first
+	later.Epoch, later.For = 2, time.Microsecond
+	if err := m.Claim(ctx, later); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Claim(ctx, first); !errors.As(err, &claimed) {
+		t.Errorf("at an older epoch: %v", err)
+	}
+	other.Break = false
+	if err := m.Claim(ctx, other); !errors.As(err, &claimed) || !claimed.Expired || time.Since(claimed.Since) > time.Hour {
+		t.Errorf("one that has run out is taken unasked: %v", err)
+	}
+	other.Break = true
+	if err := m.Claim(ctx, other); err != nil {
+		t.Errorf("one that has run out is not taken: %v", err)
+	}
+	if err := errors.Join(m.Clear(ctx, later), m.Clear(ctx, other)); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Claim(ctx, first); err != nil {
+		t.Errorf("after it was given back: %v", err)
+	}
+	if err := m.Clear(ctx, first); err != nil {
+		t.Error(err)
+	}
+}
+
+// fencesWhoSlept has a run sleep while another breaks its claim, and gives the cluster back: an empty claim is not the sleeper's.
+func fencesWhoSlept(t *testing.T, site *cluster.Cluster) {
+	t.Helper()
+	ctx, m := t.Context(), NewMarker(site)
+	sleeper := action.Claim{Cluster: "c", Run: "sleeper", Holder: "here", Epoch: 1, For: 100 * time.Millisecond}
+	if err := m.Claim(ctx, sleeper); err != nil {
+		t.Fatal(err)
+	}
+	sleeper.Held, sleeper.Since = true, time.Now()
+	if err := m.Claim(ctx, sleeper); err != nil {
+		t.Errorf("it cannot prolong its claim: %v", err)
+	}
+	usurper := action.Claim{Cluster: "c", Run: "usurper", Holder: "there", Epoch: 1, For: time.Minute, Break: true}
+	if err := taken(ctx, m, sleeperGone(ctx, t, m, usurper)); err != nil {
+		t.Fatal(err)
+	}
+	var claimed *action.ClaimedError
+	if err := m.Claim(ctx, sleeper); !errors.As(err, &claimed) || claimed.Run != "usurper" {
+		t.Errorf("it wakes while another has the cluster: %v", err)
+	}
+	if err := m.Clear(ctx, usurper); err != nil {
+		t.Fatal(err)
+	}
+	for _, again := range []*Marker{m, NewMarker(site)} {
+		if err := again.Claim(ctx, sleeper); !errors.As(err, &claimed) || claimed.Run != "" || !strings.Contains(claimed.Error(), "another run had cluster c meanwhile, and has given it back") {
+			t.Errorf("it wakes when another has given the cluster back: %v", err)
+		}
+	}
+	// An ended run of the same home whose claim could not be given back is passed over.
+	stays := action.Claim{Cluster: "c", Run: "ended", Holder: "here", Epoch: 1, For: time.Minute}
+	next := action.Claim{Cluster: "c", Run: "next", Holder: "here", Epoch: 1, For: time.Minute, Past: "ended"}
+	if err := errors.Join(m.Claim(ctx, stays), m.Claim(ctx, next), m.Clear(ctx, next)); err != nil {
+		t.Error(err)
+	}
+}
+
+// sleeperGone waits until the claim that is there has run out.
+func sleeperGone(ctx context.Context, t *testing.T, m *Marker, c action.Claim) action.Claim {
+	t.Helper()
+	asks := c
+	asks.Break = false
+	until(ctx, t, "the claim does not run out", func() bool {
+		var claimed *action.ClaimedError
+		return errors.As(m.Claim(ctx, asks), &claimed) && claimed.Expired
+	})
+	return c
+}
+
+// claimsBesideAHang tries it while the primary hangs: what its replica has of another's claim refuses all the same.
+func claimsBesideAHang(t *testing.T, site *cluster.Cluster) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	m := NewMarker(site)
+	first := action.Claim{Cluster: "c", Run: "r1", Holder: "here", Epoch: 1, For: time.Minute}
+	if err := m.Claim(ctx, first); err != nil {
+		t.Fatal(err)
+	}
+	until(ctx, t, "the claim did not reach the replica", func() bool {
+		row, err := site.Row(ctx, "n2", readClaim)
+		return err == nil && len(row) == 6 && row[0] == "r1"
+	})
+	n1, err := site.Node(ctx, "n1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n1.Server.(cluster.Breaker).Freeze(ctx); err != nil {
+		t.Fatal(err)
+	}
+	site.RolesChanged()
+	other := action.Claim{Cluster: "c", Run: "r6", Holder: "there", Epoch: 1, For: time.Minute}
+	var claimed *action.ClaimedError
+	for try := 0; claimed == nil && try < 10; try++ { // a replica may be too busy to answer in its time
+		err = m.Claim(ctx, other)
+		errors.As(err, &claimed)
+	}
+	if claimed == nil || claimed.Run != "r1" {
+		t.Errorf("a second run while the primary hangs: %v", err)
+	}
+	if err := n1.Server.(cluster.Breaker).Thaw(ctx); err != nil {
+		t.Fatal(err)
+	}
+	site.RolesChanged()
+	if err := m.Clear(ctx, first); err != nil {
+		t.Error(err)
+	}
+}
+
+// claimsWithoutPrimary tries it while the primary is dead, from two sites: what a replica locks for one refuses the other.
+func claimsWithoutPrimary(t *testing.T, site *cluster.Cluster) {
+	t.Helper()
+	ctx := t.Context()
+	n1, err := site.Node(ctx, "n1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n1.Server.(cluster.Breaker).Kill(ctx); err != nil {
+		t.Fatal(err)
+	}
+	site.RolesChanged()
+	other := &cluster.Cluster{Name: site.Name, Engine: site.Engine, Local: site.Local, List: site.List}
+	other.AskRoles()
+	here, there := NewMarker(site), NewMarker(other)
+	there.locks.unheard = 2 * time.Second
+	first := action.Claim{Cluster: "c", Run: "r7", Holder: "here", Epoch: 1, For: time.Minute}
+	second := action.Claim{Cluster: "c", Run: "r8", Holder: "there", Epoch: 1, For: time.Minute}
+	for range 2 { // taken, prolonged
+		if err := here.Claim(ctx, first); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var claimed *action.ClaimedError
+	if err := there.Claim(ctx, second); !errors.As(err, &claimed) || !strings.Contains(claimed.Error(), "of n2)") {
+		t.Errorf("a second run while there is no primary: %v", err)
+	}
+	second.Break = true
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	defer cancel()
+	if err := taken(ctx, there, second); err != nil {
+		t.Errorf("the lock of one that is silent is not taken: %v", err)
+	}
+	first.Held = true
+	if err := here.Claim(ctx, first); !errors.As(err, &claimed) {
+		t.Errorf("it wakes, and is not fenced: %v", err)
+	}
+	if err := there.Clear(ctx, second); err != nil {
+		t.Errorf("what was never written is not given back: %v", err)
+	}
+	if err := taken(ctx, there, second); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := taken(ctx, here, first); err != nil {
+		t.Errorf("after the other's site was closed: %v", err)
+	}
+	starts := func() {
+		t.Helper()
+		if err := n1.Server.Start(ctx); err != nil {
+			t.Fatal(err)
+		}
+		site.RolesChanged()
+	}
+	starts()
+	other = &cluster.Cluster{Name: site.Name, Engine: site.Engine, Local: site.Local, List: site.List}
+	other.AskRoles()
+	defer func() { _ = other.Close() }()
+	second.Break = false
+	if err := NewMarker(other).Claim(ctx, second); !errors.As(err, &claimed) || !strings.Contains(claimed.Error(), "of n2)") {
+		t.Errorf("there is a primary again, and the claim is not yet written: %v", err)
+	}
+	if err := here.Claim(ctx, first); err != nil {
+		t.Error(err)
+	}
+	until(ctx, t, "the claim is written, and the lock is still held", func() bool { // by a connection that ends in its own time
+		value, err := site.Value(ctx, "n2", "SELECT COALESCE(IS_USED_LOCK('plimsoll.claim'), 'free')")
+		return err == nil && value == "free"
+	})
+	first.For = time.Microsecond
+	if err := here.Claim(ctx, first); err != nil {
+		t.Fatal(err)
+	}
+	// One that has run out is broken while nothing can be written, and is no fence when it can be.
+	until(ctx, t, "the claim that has run out did not reach the replica", func() bool {
+		row, err := site.Row(ctx, "n2", readClaim)
+		return err == nil && len(row) == 6 && row[0] == "r7" && !strings.HasPrefix(row[4], "-") // since it ran out
+	})
+	if err := n1.Server.(cluster.Breaker).Kill(ctx); err != nil {
+		t.Fatal(err)
+	}
+	site.RolesChanged()
+	third, breaker := action.Claim{Cluster: "c", Run: "r9", Holder: "here", Epoch: 1, For: time.Minute, Break: true}, NewMarker(site)
+	if err := breaker.Claim(ctx, third); err != nil {
+		t.Errorf("one that has run out is not broken without a primary: %v", err)
+	}
+	third.Since = time.Now()
+	starts()
+	third.Break, third.Held = false, true // in another process, which knows of it by its journal alone
+	if err := NewMarker(site).Claim(ctx, third); err != nil {
+		t.Errorf("what was broken is a fence: %v", err)
+	}
+	if err := breaker.Clear(ctx, third); err != nil {
+		t.Error(err)
+	}
+}
+
+// taken takes a claim that nobody has a right to any more, or soon will not. A server gives the lock of a connection back in its
+// own time, after whoever had it has hung up or was ended.
+func taken(ctx context.Context, m *Marker, c action.Claim) error {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := m.Claim(ctx, c)
+		var claimed *action.ClaimedError
+		if !errors.As(err, &claimed) || claimed.Expired {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// until waits for what a server comes to in its own time.
+func until(ctx context.Context, t *testing.T, otherwise string, so func() bool) {
+	t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !so() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatal(otherwise)
+		}
+	}
+}
+
+// claimsApart tries it on servers that have nothing to do with one another, of which now one, now another is taken for the
+// primary. The replica n2 of a MariaDB becomes such a server.
+func claimsApart(t *testing.T, site *cluster.Cluster) {
+	t.Helper()
+	ctx, m := t.Context(), NewMarker(site)
+	tell := func(node string, statements ...string) {
+		t.Helper()
+		if err := site.Execute(ctx, node, statements, func(int) {}); err != nil {
+			t.Fatal(err)
+		}
+		site.RolesChanged()
+	}
+	n2, err := site.Node(ctx, "n2")
+	if err == nil {
+		err = n2.Server.Start(ctx) // other tests may have left it stopped
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	tell("n2", "STOP SLAVE", "RESET SLAVE ALL", "SET GLOBAL read_only = OFF", "UPDATE plimsoll.claim SET run = ''")
+	tell("n1", "SET GLOBAL read_only = ON")
+	first := action.Claim{Cluster: "c", Run: "r3", Holder: "here", Epoch: 1, For: time.Minute, Break: true}
+	if err := m.Claim(ctx, first); err != nil {
+		t.Fatal(err)
+	}
+	tell("n1", "SET GLOBAL read_only = OFF", "UPDATE plimsoll.claim SET run = ''")
+	other := action.Claim{Cluster: "c", Run: "r4", Holder: "there", Epoch: 1, For: time.Minute}
+	var claimed *action.ClaimedError
+	if err := m.Claim(ctx, other); !errors.As(err, &claimed) || claimed.Run != "r3" {
+		t.Errorf("a second run on another server: %v", err)
+	}
+	if err := m.Clear(ctx, first); err != nil {
+		t.Error(err)
+	}
+	if err := m.Claim(ctx, other); err != nil {
+		t.Errorf("after it was given back: %v", err)
+	}
+}
+
+// A node that hangs is waited for as long as another that answers is not enough.
+func TestASlowNodeIsHeardBesideOneThatHangs(t *testing.T) {
+	const hangs = time.Hour
+	for name, c := range map[string]struct {
+		answers []time.Duration
+		takes   time.Duration
+		heard   int
+	}{
+		"both quick":          {[]time.Duration{time.Second, time.Millisecond}, time.Second, 2},
+		"one hangs":           {[]time.Duration{hangs, time.Millisecond}, oneNode, 1},
+		"one hangs, one slow": {[]time.Duration{hangs, 5 * time.Second}, 5 * time.Second, 1},
+		"all hang":            {[]time.Duration{hangs, hangs}, anyNode, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				heard := make([]bool, len(c.answers))
+				each(t.Context(), []string{"n1", "n2"}, func(ctx context.Context, i int) bool {
+					select {
+					case <-time.After(c.answers[i]):
+						heard[i] = true
+					case <-ctx.Done():
+					}
+					return heard[i]
+				})
+				all := 0
+				for _, h := range heard {
+					if h {
+						all++
+					}
+				}
+				if took := time.Since(began); took != c.takes || all != c.heard {
+					t.Errorf("%d were heard after %v, want %d after %v", all, took, c.heard, c.takes)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,108 @@
+package mysql
+
+import (
+	"cmp"
+	"context"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/engine"
+)
+
+// lookAt compares the claim with what each of some nodes has of it, and says who answered.
+func (m *Marker) lookAt(ctx context.Context, nodes []string, c action.Claim) (answered []string, err error) {
+	found, answers := make([]error, len(nodes)), make([]bool, len(nodes))
+	each(ctx, nodes, func(ctx context.Context, i int) bool {
+		row, err := m.site.Row(ctx, nodes[i], readClaim)
+		if err == nil && len(row) == 6 {
+			found[i] = m.compare(c, row)
+		}
+		answers[i] = err == nil || engine.ClassOf(err) == engine.Missing // no run has ever claimed this one
+		return answers[i]
+	})
+	for i, node := range nodes {
+		if answers[i] {
+			answered = append(answered, node)
+		}
+	}
+	return answered, cmp.Or(found...)
+}
+
+const (
+	oneNode = 2 * time.Second  // that a node may take to answer when another has answered
+	anyNode = 10 * time.Second // when none has: what they keep for each other is not taken for nothing because all are slow
+)
+
+// each asks nodes at the same time, and they tell whether they answered: one that hangs takes nothing from the others.
+func each(ctx context.Context, nodes []string, ask func(ctx context.Context, i int) bool) {
+	ctx, enough := context.WithTimeout(ctx, anyNode)
+	defer enough()
+	var answered, late atomic.Bool
+	defer time.AfterFunc(oneNode, func() {
+		if late.Store(true); answered.Load() {
+			enough()
+		}
+	}).Stop()
+	var asking sync.WaitGroup
+	for i := range nodes {
+		asking.Go(func() {
+			if !ask(ctx, i) {
+				return
+			}
+			if answered.Store(true); late.Load() {
+				enough()
+			}
+		})
+	}
+	asking.Wait()
+}
+
+func names(nodes []cluster.Node) []string {
+	all := make([]string, len(nodes))
+	for i, n := range nodes {
+		all[i] = n.Name
+	}
+	return all
+}
+
+// compare finds out whether a claim that cannot be changed now is another's, or shows that another had the cluster since we did.
+func (m *Marker) compare(c action.Claim, row []string) error {
+	theirs := claimed(c.Cluster, row)
+	switch {
+	case row[0] == c.Run:
+		if epoch, err := strconv.ParseInt(row[2], 10, 64); err == nil && epoch > c.Epoch {
+			return theirs
+		}
+		return nil
+	case c.Elsewhere(since(row)):
+		return theirs
+	case row[0] == "", row[0] == c.Past:
+		return nil
+	case theirs.Expired && (c.Break || c.Held):
+		return nil // one that has run out cannot be overwritten here: a run that was allowed to take it once is not fenced by it later
+	}
+	return theirs
+}
+
+// since is how long ago the last claim was taken, given back or not.
+func since(row []string) time.Duration {
+	micros, err := strconv.ParseInt(row[3], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return time.Duration(micros) * time.Microsecond
+}
+
+// claimed says who has a cluster, from a row of the table with its times as distances from the server's now.
+func claimed(cluster string, row []string) *action.ClaimedError {
+	e := &action.ClaimedError{Cluster: cluster, Run: row[0], Holder: row[1]}
+	e.Since = time.Now().Add(-since(row))
+	if micros, err := strconv.ParseInt(row[4], 10, 64); err == nil && micros > 0 {
+		e.Expired, e.Silent = true, time.Duration(micros)*time.Microsecond
+	}
+	return e
+}

@@ -1,0 +1,229 @@
+package replication
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/engine"
+	"plimsoll/hint"
+)
+
+// candidate refuses a replica that should not become the primary, whatever else there is.
+func (s *server) candidate(ctx context.Context, is engine.Standing) error {
+	if len(is.Sources) == 0 {
+		return &hint.PermanentError{Reason: s.name() + " follows nobody: it is no replica", Advice: "mysql.replicate, or name another"}
+	}
+	if err := s.singleSource(is); err != nil {
+		return err
+	}
+	from := is.Sources[0]
+	switch {
+	case from.Filter != "":
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s does not have all data: %s", s.name(), from.Filter), Advice: "name a replica without filters"}
+	case from.Delay > 0:
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s is kept %s behind on purpose", s.name(), from.Delay), Advice: "name a replica without a delay"}
+	case !from.Automatic:
+		return &hint.PermanentError{Reason: s.name() + " replicates by file and position, not by GTID", Advice: "mysql.replicate makes it use GTIDs, where both servers have them"}
+	case !from.Applies:
+		return s.stalled(is)
+	}
+	return s.canLead(ctx)
+}
+
+var checkSwitchoverAction = action.Action{
+	Name: "mysql.check-switchover", Version: 1,
+	About: "Refuses, with the reason, a switchover that could lose something or not be completed, and waits until the replica is close behind.",
+	New:   func() action.Task { return &checkSwitchover{MaxBehind: 10 * time.Second} },
+}
+
+type checkSwitchover struct {
+	From      string        `yaml:"from,required" doc:"The primary."`
+	To        string        `yaml:"to,required" doc:"The replica that is to be the primary."`
+	MaxBehind time.Duration `yaml:"max_behind" doc:"How far it may be behind when the switchover begins: writes wait for so long. Default 10s."`
+}
+
+var _ action.Verifier = (*checkSwitchover)(nil)
+
+func (w *checkSwitchover) Traits() action.Traits {
+	return action.Traits{Effect: action.None, Repeatable: true, Interruptible: true}
+}
+
+func (w *checkSwitchover) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	if _, err := w.behind(ctx, on); err != nil {
+		return action.CheckResult{}, err
+	}
+	return action.CheckResult{
+		State: action.Needed, Observed: action.Facts{"primary": w.From}, Intended: action.Facts{"primary": w.To},
+	}, nil
+}
+
+// behind refuses what waiting cannot mend and says how far the replica is behind.
+func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time.Duration, error) {
+	if w.From == w.To {
+		return 0, &hint.PermanentError{Reason: w.To + " is the primary already", Advice: "name a replica"}
+	}
+	from, err := serverOf(ctx, on, w.From)
+	if err != nil {
+		return 0, err
+	}
+	to, err := serverOf(ctx, on, w.To)
+	if err != nil {
+		return 0, err
+	}
+	all, err := ask(ctx, on)
+	if err != nil {
+		return 0, err
+	}
+	var primary, replica engine.Standing
+	for _, p := range all {
+		switch {
+		case !p.answers():
+			return 0, fmt.Errorf("node %s does not answer: %w", p.name, p.silent)
+		case p.name == w.From:
+			primary = p.is
+		case p.name == w.To:
+			replica = p.is
+		}
+	}
+	if !primary.Primary() {
+		return 0, &hint.PermanentError{Reason: w.From + " is not the primary", Advice: "plimsoll lab list, or the servers, say which is"}
+	}
+	if err := to.candidate(ctx, replica); err != nil {
+		return 0, err
+	}
+	if !from.isSource(replica.Sources[0], primary.ServerID) {
+		return 0, &hint.PermanentError{Reason: fmt.Sprintf("%s follows %s, not %s", w.To, replica.Follows(), w.From), Advice: "mysql.replicate, or name another"}
+	}
+	if !replica.Sources[0].Receives {
+		return 0, &hint.PermanentError{Reason: fmt.Sprintf("%s is not connected to %s: %s", w.To, w.From, replica.Sources[0].Trouble), Advice: "mend it before"}
+	}
+	errant, err := to.errant(ctx, from)
+	if err != nil {
+		return 0, err
+	}
+	if len(errant) > 0 {
+		return 0, to.refuseErrant(errant, from)
+	}
+	if _, known := from.account(); !known {
+		return 0, &hint.PermanentError{Reason: "it is not known as whom " + w.From + " can log in at " + w.To + " to replicate",
+			Advice: "name the account in the inventory: replication: {user: …, password: {env: …}}"}
+	}
+	return replica.Sources[0].Behind, nil
+}
+
+func (w *checkSwitchover) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		behind, err := w.behind(ctx, on)
+		if err != nil {
+			return nil, err
+		}
+		if behind >= 0 && behind <= w.MaxBehind {
+			return action.Facts{"behind_seconds": behind.Seconds()}, nil
+		}
+		c.Progress(-1, fmt.Sprintf("%s is %s behind", w.To, behind))
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%w; %s is still %s behind", context.Cause(ctx), w.To, behind)
+		}
+	}
+}
+
+// Verify looks once more whether it may be.
+func (w *checkSwitchover) Verify(ctx context.Context, on *cluster.Cluster, _ action.Facts) error {
+	_, err := w.behind(ctx, on)
+	return err
+}
+
+var pickReplicaAction = action.Action{
+	Name: "mysql.pick-replica", Version: 1,
+	About: "Finds the replica that has taken most from a dead primary, by GTID. Its output is node.",
+	New:   func() action.Task { return &pickReplica{} },
+}
+
+type pickReplica struct {
+	Of     string `yaml:"of,required" doc:"The dead primary."`
+	Prefer string `yaml:"prefer" doc:"The node to take if none has more than it."`
+}
+
+var _ action.Verifier = (*pickReplica)(nil)
+
+func (p *pickReplica) Traits() action.Traits {
+	return action.Traits{Effect: action.None, Repeatable: true}
+}
+
+func (p *pickReplica) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	best, err := p.best(ctx, on)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	return action.CheckResult{State: action.Needed, Observed: action.Facts{"node": best.name()}}, nil
+}
+
+// best compares what each replica has or has taken. Replicas that cannot lead are left out; that they have more than the one
+// that is taken is refused, since it would be lost.
+func (p *pickReplica) best(ctx context.Context, on *cluster.Cluster) (*server, error) {
+	all, err := ask(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	var best *server
+	var most, seen gtids
+	var refused error
+	for _, peer := range all {
+		if peer.name == p.Of {
+			continue
+		}
+		if !peer.answers() {
+			refused = errors.Join(refused, fmt.Errorf("%s does not answer: %w", peer.name, peer.silent))
+			continue
+		}
+		s, err := serverOf(ctx, on, peer.name)
+		if err != nil {
+			return nil, err
+		}
+		has, err := s.received(ctx, peer.is)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.candidate(ctx, peer.is); err != nil {
+			refused = errors.Join(refused, err)
+			if len(peer.is.Sources) > 0 { // what is no replica has what it has of itself
+				seen = seen.with(has)
+			}
+			continue
+		}
+		ahead := has.without(most).count() - most.without(has).count()
+		if best == nil || ahead > 0 || ahead == 0 && s.name() == p.Prefer {
+			best, most = s, has
+		}
+		seen = seen.with(has)
+	}
+	if best == nil {
+		return nil, &hint.PermanentError{Reason: fmt.Sprintf("no replica of %s can be the primary: %v", p.Of, refused), Advice: "mend one of them, and resume"}
+	}
+	if lost := seen.without(most); lost.count() > 0 && refused != nil {
+		return nil, &hint.PermanentError{
+			Reason: fmt.Sprintf("%s is the most advanced replica that can lead, and lacks %d transactions that others have: %v", best.name(), lost.count(), refused),
+			Advice: "mend the other, or copy what is lacking from it",
+		}
+	}
+	return best, nil
+}
+
+func (p *pickReplica) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {
+	best, err := p.best(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	return action.Facts{"node": best.name()}, nil
+}
+
+// Verify is nothing more: the replicas say the same as before.
+func (p *pickReplica) Verify(context.Context, *cluster.Cluster, action.Facts) error { return nil }

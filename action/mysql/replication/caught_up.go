@@ -1,0 +1,184 @@
+package replication
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/engine"
+	"plimsoll/hint"
+)
+
+var caughtUpAction = action.Action{
+	Name: "mysql.wait-caught-up", Version: 1,
+	About: "Waits until a replica has applied all that its source had when the wait began, by GTID.",
+	New:   func() action.Task { return &caughtUp{} },
+}
+
+type caughtUp struct {
+	Node   string        `yaml:"node,required" doc:"Which replica."`
+	Source string        `yaml:"source" doc:"What it must have: all of this node. Default: the primary."`
+	Within time.Duration `yaml:"within" doc:"How long it may take: then the step fails, whether the replica answers or not. Default: the step's timeout."`
+}
+
+func (w *caughtUp) Traits() action.Traits {
+	return action.Traits{Effect: action.None, Repeatable: true, Interruptible: true}
+}
+
+func (w *caughtUp) servers(ctx context.Context, on *cluster.Cluster) (replica, source *server, err error) {
+	if replica, err = serverOf(ctx, on, w.Node); err != nil {
+		return nil, nil, err
+	}
+	source, err = serverOf(ctx, on, w.Source)
+	return replica, source, err
+}
+
+// Check is about this moment; what the source writes meanwhile is not counted as observed.
+func (w *caughtUp) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	limited, cancel := w.limit(ctx)
+	defer cancel()
+	found, err := w.look(limited, on)
+	return found, w.late(ctx, limited, err)
+}
+
+// limit is the time that it may take.
+func (w *caughtUp) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	if w.Within <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, w.Within)
+}
+
+// late says it in place of an error that comes of the end of the time.
+func (w *caughtUp) late(ctx, limited context.Context, err error) error {
+	if err == nil || w.Within <= 0 || limited.Err() == nil || ctx.Err() != nil {
+		return err
+	}
+	return &hint.PermanentError{
+		Reason: fmt.Sprintf("%s has not caught up within %s: %v", w.Node, w.Within, err),
+		Advice: "look whether it answers and applies; allow it more time, or name another replica",
+	}
+}
+
+func (w *caughtUp) look(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	replica, source, err := w.servers(ctx, on)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	goal, err := source.executed(ctx)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	has, err := replica.executed(ctx)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	left := goal.without(has).count()
+	if left == 0 {
+		return action.CheckResult{State: action.Satisfied}, nil
+	}
+	return action.CheckResult{State: action.Needed, Reason: fmt.Sprintf("%d transactions behind", left)}, nil
+}
+
+func (w *caughtUp) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
+	began := time.Now()
+	limited, cancel := w.limit(ctx)
+	defer cancel()
+	err := w.wait(limited, on, c)
+	if err != nil {
+		return nil, w.late(ctx, limited, err)
+	}
+	return action.Facts{"seconds": time.Since(began).Seconds()}, nil
+}
+
+func (w *caughtUp) wait(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	c.Progress(0, "asking "+w.Node+" what it has")
+	replica, source, err := w.servers(ctx, on)
+	if err != nil {
+		return err
+	}
+	goal, err := source.executed(ctx)
+	if err != nil {
+		return err
+	}
+	return replica.reach(ctx, goal, c.Progress)
+}
+
+// Verify is nothing more: the source may have gone on.
+func (w *caughtUp) Verify(context.Context, *cluster.Cluster, action.Facts) error { return nil }
+
+// reach waits until a server has applied a set of transactions. It ends with a refusal when what it takes from its source
+// has stopped for good.
+func (s *server) reach(ctx context.Context, goal gtids, tell func(float64, string)) error {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	var pace pace
+	for {
+		has, err := s.executed(ctx)
+		if err != nil {
+			return err
+		}
+		left := goal.without(has).count()
+		if left == 0 {
+			return nil
+		}
+		is, err := s.standing(ctx)
+		if err != nil {
+			return err
+		}
+		if err := s.stalled(is); err != nil {
+			return err
+		}
+		tell(pace.add(time.Now(), left))
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("%w; %s still lacks %d transactions", context.Cause(ctx), s.name(), left)
+		}
+	}
+}
+
+// stalled refuses to wait for a server that applies nothing.
+func (s *server) stalled(is engine.Standing) error {
+	if len(is.Sources) == 0 {
+		return &hint.PermanentError{Reason: s.name() + " follows nobody: it will never have what it lacks", Advice: "mysql.replicate"}
+	}
+	from := is.Sources[0]
+	if from.Applies {
+		return nil
+	}
+	reason := s.name() + " does not apply what it takes"
+	if from.Trouble != "" {
+		reason += ": " + from.Trouble
+	}
+	return &hint.PermanentError{Reason: reason, Advice: "mend it, or START REPLICA, and resume"}
+}
+
+// pace tells how far a wait is, and how long it will still take at the pace of its last seconds.
+type pace struct {
+	first  int64
+	points []point
+}
+
+type point struct {
+	at   time.Time
+	left int64
+}
+
+func (p *pace) add(at time.Time, left int64) (share float64, text string) {
+	p.first = max(p.first, left)
+	p.points = append(p.points, point{at, left})
+	for len(p.points) > 2 && at.Sub(p.points[0].at) > 10*time.Second {
+		p.points = p.points[1:]
+	}
+	text = fmt.Sprintf("%d transactions left", left)
+	from := p.points[0]
+	if done, took := from.left-left, at.Sub(from.at); done > 0 && took >= time.Second {
+		text += ", " + time.Duration(float64(took)*float64(left)/float64(done)).Round(time.Second).String()
+	} else if took >= 5*time.Second {
+		text += ", and they do not become fewer"
+	}
+	return 1 - float64(left)/float64(p.first), text
+}

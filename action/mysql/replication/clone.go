@@ -1,0 +1,362 @@
+package replication
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/action/mysql/statement"
+	"plimsoll/cluster"
+	"plimsoll/engine"
+	"plimsoll/hint"
+)
+
+var cloneAction = action.Action{
+	Name: "mysql.clone", Version: 1,
+	About: "Fills an empty server with the data of another, which goes on serving, by MySQL's clone plugin.",
+	New:   func() action.Task { return &clone{} },
+}
+
+type clone struct {
+	Node string `yaml:"node,required" doc:"Which server is to be filled: an empty one."`
+	From string `yaml:"from" doc:"The donor. Default: a healthy replica, else the primary."`
+}
+
+var (
+	_ action.Undoer         = (*clone)(nil)
+	_ action.InFlightWaiter = (*clone)(nil)
+)
+
+func (c *clone) Traits() action.Traits {
+	return action.Traits{Effect: action.Reversible, Repeatable: true}
+}
+
+// Check finds a server filled that the plugin says it has filled. One that does not run may be so for the clone's sake: the
+// plugin ends it, and starts it only under a supervisor.
+func (c *clone) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	f := action.CheckResult{State: action.Needed, Intended: action.Facts{"data": "of the cluster"}}
+	n, err := on.Node(ctx, c.Node)
+	if err != nil {
+		return f, err
+	}
+	if n.Server != nil {
+		if runs, err := n.Server.Running(ctx); err == nil && !runs {
+			f.Reason = "it does not run"
+			return f, nil
+		}
+	}
+	s, err := serverOf(ctx, on, c.Node)
+	if err != nil {
+		return f, err
+	}
+	if s.mariadb {
+		return f, &hint.PermanentError{Reason: "MariaDB has no clone plugin", Advice: "mysql.copy, or mariadb-backup"}
+	}
+	done, err := s.cloned(ctx, on)
+	if err != nil {
+		return f, err
+	}
+	if done {
+		f.State = action.Satisfied
+		return f, nil
+	}
+	f.Observed = action.Facts{"data": "none"}
+	return f, s.empty(ctx)
+}
+
+// cloned tells whether the plugin has filled the server from a node of this cluster.
+func (s *server) cloned(ctx context.Context, on *cluster.Cluster) (bool, error) {
+	row, err := on.Row(ctx, s.name(), "SELECT state, source FROM performance_schema.clone_status")
+	if engine.ClassOf(err) == engine.Missing || err == nil && len(row) < 2 {
+		return false, nil // there is no plugin, or it has done nothing
+	}
+	if err != nil || row[0] != "Completed" {
+		return false, err
+	}
+	nodes, err := on.List(ctx)
+	if err != nil {
+		return false, fmt.Errorf("list the nodes: %w", err)
+	}
+	for _, n := range nodes {
+		if len(n.Target.Addresses) > 0 && withPort(n.Target.Addresses[0]) == row[1] {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// empty refuses a server that has data of its own.
+func (s *server) empty(ctx context.Context) error {
+	names, err := s.on.Column(ctx, s.name(), `SELECT schema_name FROM information_schema.schemata
+		WHERE schema_name NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema', 'plimsoll')`)
+	if err != nil {
+		return fmt.Errorf("node %s: look for data: %w", s.name(), err)
+	}
+	if len(names) > 0 {
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s is not empty, and all of it would be gone: %s", s.name(), strings.Join(names, ", ")),
+			Advice: "name an empty server, or drop what is there"}
+	}
+	return nil
+}
+
+// AwaitInFlight waits until a clone that another Plimsoll began is over, and the server that it ends has ended.
+func (c *clone) AwaitInFlight(ctx context.Context, on *cluster.Cluster, _ action.Call) error {
+	n, err := on.Node(ctx, c.Node)
+	if err != nil {
+		return err
+	}
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	silent := time.Time{}
+	for {
+		state, err := on.Value(ctx, c.Node, "SELECT state FROM performance_schema.clone_status")
+		switch {
+		case err == nil && state != "In Progress", engine.ClassOf(err) == engine.Missing:
+			return nil
+		case err == nil:
+			silent = time.Time{}
+		case n.Server != nil:
+			if runs, err := n.Server.Running(ctx); err == nil && !runs {
+				return nil
+			}
+		}
+		if err != nil && silent.IsZero() {
+			silent = time.Now()
+		}
+		if !silent.IsZero() && time.Since(silent) > restartTime {
+			return fmt.Errorf("after its clone: %w", err)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// restartTime is how long a server may take to restart with the data of a clone, or to end.
+const restartTime = 5 * time.Minute
+
+func (c *clone) Act(ctx context.Context, on *cluster.Cluster, call action.Call) (action.Facts, error) {
+	n, err := on.Node(ctx, c.Node)
+	if err != nil {
+		return nil, err
+	}
+	if n.Server != nil {
+		if err := n.Server.Start(ctx); err != nil { // if the clone before ended it
+			return nil, err
+		}
+	}
+	s, err := serverOf(ctx, on, c.Node)
+	if err != nil {
+		return nil, err
+	}
+	if done, err := s.cloned(ctx, on); err != nil || done {
+		return nil, err
+	}
+	if err := s.empty(ctx); err != nil {
+		return nil, err
+	}
+	donor, err := c.donor(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	if m, ok := n.Server.(cluster.Mortal); ok { // it restarts, or ends where nobody would start it
+		if err := m.ExpectEnd(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.cloneFrom(ctx, donor, call.Progress); err != nil {
+		return nil, fmt.Errorf("clone %s: %w", donor.name(), err)
+	}
+	if err := c.revive(ctx, on, n); err != nil {
+		return nil, err
+	}
+	return action.Facts{"donor": donor.name()}, nil
+}
+
+// donor is the node that is named, else a healthy replica, else the primary.
+func (c *clone) donor(ctx context.Context, on *cluster.Cluster) (*server, error) {
+	name := c.From
+	if name == "" {
+		var err error
+		if name, err = pickDonor(ctx, on, c.Node); err != nil {
+			return nil, err
+		}
+	}
+	return serverOf(ctx, on, name)
+}
+
+const hasPlugin = "SELECT plugin_status FROM information_schema.plugins WHERE plugin_name = 'clone'"
+
+// givePlugin makes sure that a server has the plugin. It is not replicated.
+func (s *server) givePlugin(ctx context.Context) error {
+	status, err := s.value(ctx, hasPlugin)
+	if err != nil || status == "ACTIVE" {
+		return err
+	}
+	m, err := s.mode(ctx)
+	if err != nil {
+		return err
+	}
+	install := []string{"INSTALL PLUGIN clone SONAME 'mysql_clone.so'"}
+	if m[modeSuper] == "1" { // it would refuse that too; for ordinary users it stays read only
+		install = []string{"SET GLOBAL super_read_only = 0", install[0], "SET GLOBAL super_read_only = 1"}
+	}
+	return s.do(ctx, "", install...)
+}
+
+// cloneFrom runs the clone and returns when the server has ended or restarted itself.
+func (s *server) cloneFrom(ctx context.Context, donor *server, tell func(float64, string)) error {
+	host, port, err := net.SplitHostPort(donor.address())
+	if err != nil {
+		return fmt.Errorf("address of %s: %w", donor.name(), err)
+	}
+	for _, of := range []*server{donor, s} {
+		if err := of.givePlugin(ctx); err != nil {
+			return err
+		}
+	}
+	target := donor.node.Target
+	encryption := "REQUIRE NO SSL"
+	if donor.encrypted() {
+		encryption = "REQUIRE SSL"
+	}
+	watching, stop := context.WithCancel(ctx)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		s.watchClone(watching, tell)
+	}()
+	err = s.do(ctx, target.Password,
+		"SET GLOBAL clone_valid_donor_list = "+statement.Text(host+":"+port),
+		fmt.Sprintf("CLONE INSTANCE FROM %s@%s:%s IDENTIFIED BY %s %s",
+			statement.Text(target.User), statement.Text(host), port, statement.Text(string(target.Password)), encryption))
+	stop()
+	<-watched
+	if err == nil || endedByClone(err) {
+		return ctx.Err()
+	}
+	return err
+}
+
+// endedByClone tells the errors of a clone that is complete: 3707, the server cannot restart itself without a supervisor and
+// has ended; or it has restarted under our connection.
+func endedByClone(err error) bool {
+	var e *engine.Error
+	if errors.As(err, &e) {
+		return e.Code == "3707" || e.Lost
+	}
+	return strings.Contains(err.Error(), "3707")
+}
+
+// watchClone tells how far a clone is.
+func (s *server) watchClone(ctx context.Context, tell func(float64, string)) {
+	tick := time.NewTicker(500 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		row, err := s.on.Row(ctx, s.name(), `SELECT SUM(data), SUM(estimate), MAX(IF(state = 'In Progress', stage, ''))
+			FROM performance_schema.clone_progress`)
+		if err != nil || len(row) < 3 {
+			continue
+		}
+		data, _ := strconv.ParseFloat(row[0], 64)
+		estimate, _ := strconv.ParseFloat(row[1], 64)
+		if estimate > 0 {
+			tell(min(0.99, data/estimate), fmt.Sprintf("%s, %.0f of %.0f MiB", strings.ToLower(row[2]), data/(1<<20), estimate/(1<<20)))
+		}
+	}
+}
+
+// revive starts a server that its clone has ended, and waits until it answers.
+func (c *clone) revive(ctx context.Context, on *cluster.Cluster, n cluster.Node) error {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		var err error
+		if n.Server != nil {
+			var runs bool
+			if runs, err = n.Server.Running(ctx); err == nil && !runs {
+				err = n.Server.Start(ctx)
+			}
+		}
+		if err == nil {
+			if err = on.Answers(ctx, c.Node); err == nil {
+				if s, e := serverOf(ctx, on, c.Node); e == nil {
+					if done, e := s.cloned(ctx, on); e == nil && done {
+						return nil
+					}
+				}
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return errors.Join(fmt.Errorf("%w; %s does not come back with its data", context.Cause(ctx), c.Node), err)
+		}
+	}
+}
+
+// Undo makes a server that was made here empty again.
+func (c *clone) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call) error {
+	if s, err := serverOf(ctx, on, c.Node); err == nil {
+		if err := s.unused(ctx); err != nil {
+			return err
+		}
+		if done, err := s.cloned(ctx, on); err == nil && !done && s.empty(ctx) == nil {
+			return nil
+		}
+	}
+	return emptyAgain(ctx, on, c.Node)
+}
+
+// unused refuses to empty a server that others follow, or to which clients write beside which there is no other primary: it became a
+// part of the cluster since it was filled.
+func (s *server) unused(ctx context.Context) error {
+	is, err := s.standing(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.leads(ctx, is); err != nil {
+		return err
+	}
+	if !is.Primary() {
+		return nil
+	}
+	others, err := s.peers(ctx)
+	if err != nil {
+		return err
+	}
+	for _, o := range others {
+		if o.answers() && o.is.Primary() {
+			return nil
+		}
+	}
+	return &hint.PermanentError{Reason: s.name() + " is the primary now: its data is not taken away", Advice: "let it stay; mysql/switchover before, if it is to go"}
+}
+
+// emptyAgain empties a server that Plimsoll made, and starts it.
+func emptyAgain(ctx context.Context, on *cluster.Cluster, node string) error {
+	n, err := on.Node(ctx, node)
+	if err != nil {
+		return err
+	}
+	if on.Grower == nil || n.Server == nil {
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s has the cluster's data, and Plimsoll did not make it: it does not empty it", node),
+			Advice: "empty it by hand, or leave it: it follows nobody"}
+	}
+	if err := on.Grower.Reset(ctx, node); err != nil {
+		return err
+	}
+	return n.Server.Start(ctx)
+}

@@ -1,0 +1,113 @@
+package replication
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/hint"
+)
+
+var confirmDeadAction = action.Action{
+	Name: "mysql.confirm-dead", Version: 1,
+	About: "Makes sure, by several checks and by what its replicas hear, that a primary is dead. Refused when it is not.",
+	New:   func() action.Task { return &confirmDead{Checks: 5, Every: 2 * time.Second} },
+}
+
+type confirmDead struct {
+	Node   string        `yaml:"node,required" doc:"Which node: the primary."`
+	Checks int           `yaml:"checks" doc:"How many times in a row it must not answer. Default 5."`
+	Every  time.Duration `yaml:"every" doc:"The time between two checks. Default 2s."`
+}
+
+var (
+	_ action.Verifier  = (*confirmDead)(nil)
+	_ action.Validator = (*confirmDead)(nil)
+)
+
+func (d *confirmDead) Validate() error {
+	if d.Checks < 3 || d.Every <= 0 {
+		return fmt.Errorf("%d checks every %s, expected at least three and a time between them", d.Checks, d.Every)
+	}
+	return nil
+}
+
+func (d *confirmDead) Traits() action.Traits {
+	return action.Traits{Effect: action.None, Repeatable: true, Interruptible: true}
+}
+
+// Check looks once: a primary that answers needs no failover.
+func (d *confirmDead) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	if _, err := d.look(ctx, on); err != nil {
+		return action.CheckResult{}, err
+	}
+	return action.CheckResult{State: action.Needed, Observed: action.Facts{"answers": false}, Intended: action.Facts{"dead": true}}, nil
+}
+
+// look refuses a node that answers. It returns, by name, what each of its replicas last heard of it, as far as they are
+// connected to it.
+func (d *confirmDead) look(ctx context.Context, on *cluster.Cluster) (map[string]string, error) {
+	n, err := on.Node(ctx, d.Node)
+	if err != nil {
+		return nil, err
+	}
+	all, err := ask(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	heard := map[string]string{}
+	for _, p := range all {
+		switch {
+		case p.name == d.Node && p.answers():
+			return nil, &hint.PermanentError{Reason: d.Node + " answers", Advice: "a primary that answers is replaced by mysql/switchover, and nothing is lost"}
+		case !p.answers() || len(p.is.Sources) == 0:
+		case p.is.Sources[0].Receives && p.is.Follows() == withPort(n.Target.Addresses[0]):
+			heard[p.name] = p.is.Sources[0].Heard
+		}
+	}
+	return heard, nil
+}
+
+// Act looks several times. A connection of a replica to a server that hangs stays open for a while, so that it is there
+// proves nothing; that something comes over it does, once what was on its way at first has arrived.
+func (d *confirmDead) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
+	tick := time.NewTicker(d.Every)
+	defer tick.Stop()
+	last := map[string]string{}
+	var connected []string
+	for check := 1; ; check++ {
+		heard, err := d.look(ctx, on)
+		if err != nil {
+			return nil, err
+		}
+		connected = connected[:0]
+		for replica, now := range heard {
+			connected = append(connected, replica)
+			if before, known := last[replica]; known && before != now && check > 2 {
+				return nil, &hint.PermanentError{
+					Reason: fmt.Sprintf("%s does not answer us, but its replica %s still hears from it", d.Node, replica),
+					Advice: "the way from here to it is broken, not the server: clients may still write there",
+				}
+			}
+			last[replica] = now
+		}
+		c.Progress(float64(check)/float64(d.Checks), fmt.Sprintf("%s does not answer, %d of %d", d.Node, check, d.Checks))
+		if check == d.Checks {
+			return action.Facts{"checks": check, "replicas_still_connected": strings.Join(connected, ", ")}, nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%w; %d of %d checks were done", context.Cause(ctx), check, d.Checks)
+		}
+	}
+}
+
+// Verify looks once more.
+func (d *confirmDead) Verify(ctx context.Context, on *cluster.Cluster, _ action.Facts) error {
+	_, err := d.look(ctx, on)
+	return err
+}

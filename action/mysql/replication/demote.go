@@ -1,0 +1,234 @@
+package replication
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/hint"
+)
+
+var demoteAction = action.Action{
+	Name: "mysql.demote", Version: 1,
+	About: "Makes the primary refuse writes (super_read_only; read_only on MariaDB), lets open transactions end for a while, then ends clients' connections.",
+	New:   func() action.Task { return &demote{Grace: 5 * time.Second} },
+}
+
+// probeTime is how long a replica may take to answer that is to take the place of a primary.
+const probeTime = 2 * time.Second
+
+type demote struct {
+	Node  string        `yaml:"node,required" doc:"Which node: the primary."`
+	Grace time.Duration `yaml:"grace" doc:"How long the transactions that are open when it begins may take to end by themselves. Default 5s."`
+	For   string        `yaml:"for" doc:"The replica that is to take its place: it must answer, and apply what it takes, right before writes are stopped. Default: none is asked."`
+}
+
+var (
+	_ action.Undoer         = (*demote)(nil)
+	_ action.InFlightWaiter = (*demote)(nil)
+)
+
+func (d *demote) Traits() action.Traits {
+	return action.Traits{Effect: action.Reversible, Repeatable: true}
+}
+
+func (d *demote) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	s, err := serverOf(ctx, on, d.Node)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	m, err := s.mode(ctx)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	f := action.CheckResult{State: action.Needed, Observed: m.facts(), Intended: s.refusing().facts()}
+	switch {
+	case m.refuses(s):
+		f.State = action.Satisfied
+	case s.mariadb && m[keptNow] == cannotBeKept:
+		f.Reason = "its option file decides what it is after a restart; users with READ ONLY ADMIN or SUPER write all the same"
+	case s.mariadb:
+		f.Reason = "users with READ ONLY ADMIN or SUPER write all the same: their connections are ended, and they must look for the primary anew"
+	}
+	return f, nil
+}
+
+// Act waits for what is open, then closes the server to writes and ends the connections of clients, so that each looks for
+// the primary anew; what they had open is rolled back.
+func (d *demote) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
+	s, err := serverOf(ctx, on, d.Node)
+	if err != nil {
+		return nil, err
+	}
+	c.Progress(0, "waiting for open transactions")
+	if err := s.awaitOpen(ctx, d.Grace); err != nil {
+		return nil, err
+	}
+	if err := d.probe(ctx, on); err != nil {
+		return nil, action.NothingDone{Err: err}
+	}
+	c.Progress(0.5, "closing it to writes")
+	if err := s.close(ctx); err != nil {
+		return nil, err
+	}
+	c.Progress(0.8, "ending connections")
+	ended, err := s.endClients(ctx)
+	return action.Facts{"connections_ended": ended}, err
+}
+
+// probe refuses to stop writes for a replica that hangs, or has stopped.
+func (d *demote) probe(ctx context.Context, on *cluster.Cluster) error {
+	if d.For == "" {
+		return nil
+	}
+	limited, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	is, err := standingOf(limited, on, d.For)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s does not answer within %s: writes are not stopped for it: %v", d.For, probeTime, err),
+			Advice: "mend it, or name another replica"}
+	case len(is.Sources) == 0 || !is.Sources[0].Receives || !is.Sources[0].Applies:
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s does not replicate just now: writes are not stopped for it", d.For), Advice: "mend it, or name another replica"}
+	}
+	return nil
+}
+
+// AwaitInFlight waits until a server that was told to refuse writes does: what clients hold can keep the statement waiting.
+func (d *demote) AwaitInFlight(ctx context.Context, on *cluster.Cluster, _ action.Call) error {
+	return settleClosing(ctx, on, d.Node)
+}
+
+func settleClosing(ctx context.Context, on *cluster.Cluster, node string) error {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		n, err := on.Value(ctx, node, `SELECT COUNT(*) FROM information_schema.processlist
+			WHERE id != CONNECTION_ID() AND info LIKE 'SET GLOBAL%read_only%'`)
+		if err != nil {
+			return fmt.Errorf("node %s: %w", node, err)
+		}
+		if n == "0" {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("%w; %s is still being closed to writes", context.Cause(ctx), node)
+		}
+	}
+}
+
+// Undo opens the server to writes again, if it took them before and none has taken its place.
+func (d *demote) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	s, err := serverOf(ctx, on, d.Node)
+	if err != nil {
+		return err
+	}
+	before := modeIn(c.Before)
+	if before.reopens() {
+		if err := s.mayReopen(ctx, c.Resumed); err != nil {
+			return err
+		}
+	}
+	return s.setMode(ctx, before)
+}
+
+// ours are transactions and connections that are not a client's: this one, those of replication and the server's own.
+const ours = `id != CONNECTION_ID() AND user NOT IN ('system user', 'event_scheduler') AND command NOT LIKE 'Binlog Dump%'
+	AND command NOT IN ('Daemon', 'Connect', 'Slave_IO', 'Slave_SQL', 'Slave_worker')`
+
+// trxShownAnew is how far apart looks at innodb_trx must be: whoever looks again within 0.1 s is shown what was shown before
+// (MariaDB and MySQL manuals, "InnoDB Information Schema Transaction and Locking Data: consistency").
+const trxShownAnew = 150 * time.Millisecond
+
+// awaitOpen waits until the transactions that are open now have ended, or a while.
+func (s *server) awaitOpen(ctx context.Context, grace time.Duration) error {
+	// The number of a transaction that has not written is made up, and used again by the next one.
+	const open = "SELECT CONCAT_WS(' ', trx_mysql_thread_id, trx_id, trx_started) FROM information_schema.innodb_trx WHERE trx_mysql_thread_id IN (SELECT id FROM information_schema.processlist WHERE " + ours + ")"
+	first, err := s.on.Column(ctx, s.name(), open)
+	if err != nil {
+		return fmt.Errorf("node %s: look for open transactions: %w", s.name(), err)
+	}
+	limited, cancel := context.WithTimeout(ctx, grace)
+	defer cancel()
+	tick := time.NewTicker(trxShownAnew)
+	defer tick.Stop()
+	for len(first) > 0 {
+		select {
+		case <-tick.C:
+		case <-limited.Done():
+			return ctx.Err()
+		}
+		now, err := s.on.Column(limited, s.name(), open)
+		if err != nil {
+			return ctx.Err()
+		}
+		first = slices.DeleteFunc(first, func(id string) bool { return !slices.Contains(now, id) })
+	}
+	return nil
+}
+
+// close makes a server refuse writes. A client that holds a lock of tables would hold that up: after a second clients are
+// ended until it is done.
+func (s *server) close(ctx context.Context) error {
+	done := make(chan error, 1)
+	go func() { done <- s.setMode(ctx, s.refusing()) }()
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-tick.C:
+			if _, err := s.kill(ctx, " AND (info IS NULL OR info NOT LIKE 'SET GLOBAL%')"); err != nil && ctx.Err() == nil {
+				continue // the mode is what matters
+			}
+		}
+	}
+}
+
+// endClients ends the connections of clients and waits until they are gone; it returns how many there were.
+func (s *server) endClients(ctx context.Context) (int, error) {
+	ended, err := s.kill(ctx, "")
+	if err != nil {
+		return 0, err
+	}
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		now, err := s.on.Column(ctx, s.name(), "SELECT id FROM information_schema.processlist WHERE "+ours)
+		if err != nil {
+			return 0, fmt.Errorf("node %s: look for connections: %w", s.name(), err)
+		}
+		if !slices.ContainsFunc(ended, func(id string) bool { return slices.Contains(now, id) }) {
+			return len(ended), nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return 0, fmt.Errorf("%w; connections of clients do not end: their transactions are being rolled back", context.Cause(ctx))
+		}
+	}
+}
+
+// kill ends the connections of clients and returns which.
+func (s *server) kill(ctx context.Context, but string) ([]string, error) {
+	ids, err := s.on.Column(ctx, s.name(), "SELECT id FROM information_schema.processlist WHERE "+ours+but)
+	if err != nil {
+		return nil, fmt.Errorf("node %s: look for connections: %w", s.name(), err)
+	}
+	for _, id := range ids {
+		// One that ended meanwhile is unknown: that is what is wanted.
+		if err := s.do(ctx, "", "KILL "+id); err != nil && !strings.Contains(err.Error(), "1094") {
+			return nil, err
+		}
+	}
+	return ids, nil
+}

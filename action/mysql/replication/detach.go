@@ -1,0 +1,161 @@
+package replication
+
+import (
+	"context"
+	"fmt"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/engine"
+	"plimsoll/hint"
+)
+
+var detachAction = action.Action{
+	Name: "mysql.detach", Version: 1,
+	About: "Makes a replica follow nobody any more; it stays read only.",
+	New:   func() action.Task { return &detach{} },
+}
+
+type detach struct {
+	Node string `yaml:"node,required" doc:"Which replica."`
+}
+
+var (
+	_ action.Undoer           = (*detach)(nil)
+	_ action.Verifier         = (*detach)(nil)
+	_ action.ApprovalDemander = (*detach)(nil)
+)
+
+func (d *detach) Traits() action.Traits {
+	return action.Traits{Effect: action.Reversible, Repeatable: true}
+}
+
+func (d *detach) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	s, err := serverOf(ctx, on, d.Node)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	is, err := s.standing(ctx)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	f := action.CheckResult{State: action.Needed, Observed: action.Facts{"follows": is.Follows()}, Intended: action.Facts{"follows": ""}}
+	switch {
+	case is.Primary():
+		return f, &hint.PermanentError{Reason: s.name() + " is the primary, not a replica", Advice: "mysql/switchover before"}
+	}
+	if err := s.leads(ctx, is); err != nil {
+		return f, err
+	}
+	if err := s.observeOwn(ctx, f.Observed); err != nil {
+		return f, err
+	}
+	if len(is.Sources) == 0 {
+		if f.Observed[onlyHere] == nil { // else a person is to be asked, though it follows nobody already
+			f.State = action.Satisfied
+		}
+		return f, nil
+	}
+	if _, known := s.account(); !known {
+		return f, &hint.PermanentError{Reason: "detaching " + s.name() + " makes it forget as whom it replicates, and it could not be taken back",
+			Advice: "name the account in the inventory: replication: {user: …, password: {env: …}}"}
+	}
+	return f, s.singleSource(is)
+}
+
+// leads is why a server cannot go: others follow it. A server that left is noticed after a moment only: that may be waited for.
+func (s *server) leads(ctx context.Context, is engine.Standing) error {
+	others, err := s.peers(ctx)
+	if err != nil {
+		return err
+	}
+	for _, o := range others {
+		if o.answers() && len(o.is.Sources) > 0 && s.isSource(o.is.Sources[0], is.ServerID) {
+			return &hint.PermanentError{Reason: fmt.Sprintf("%s follows %s", o.name, s.name()), Advice: "let it follow another before, with mysql.replicate"}
+		}
+	}
+	if is.Followers > 0 {
+		return fmt.Errorf("%d servers that are not of this cluster read the binary log of %s", is.Followers, s.name())
+	}
+	return nil
+}
+
+// onlyHere is the fact of the transactions that no other node has.
+const onlyHere = "only_here"
+
+// observeOwn notes the transactions that only this server has, of all that answer.
+func (s *server) observeOwn(ctx context.Context, seen action.Facts) error {
+	others, err := s.peers(ctx)
+	if err != nil {
+		return err
+	}
+	own, compared := gtids(nil), false
+	for _, o := range others {
+		if !o.answers() {
+			continue
+		}
+		other, err := serverOf(ctx, s.on, o.name)
+		if err != nil {
+			return err
+		}
+		if other.mariadb != s.mariadb {
+			continue
+		}
+		lacks, err := s.errant(ctx, other)
+		if err != nil {
+			return err
+		}
+		if !compared || lacks.count() < own.count() {
+			own, compared = lacks, true
+		}
+	}
+	if compared && len(own) > 0 {
+		seen[onlyHere] = own.String()
+	}
+	return nil
+}
+
+// ApprovalReason names what would be lost with the server.
+func (d *detach) ApprovalReason(found action.CheckResult) string {
+	own, some := found.Observed[onlyHere].(string)
+	if !some {
+		return ""
+	}
+	return fmt.Sprintf("%s has transactions that no other node has (%s): when it is removed they are lost. Look what they are in its binary log, and carry over what matters", d.Node, own)
+}
+
+// Verify is content when it follows nobody.
+func (d *detach) Verify(ctx context.Context, on *cluster.Cluster, _ action.Facts) error {
+	s, err := serverOf(ctx, on, d.Node)
+	if err != nil {
+		return err
+	}
+	is, err := s.standing(ctx)
+	if err == nil && len(is.Sources) > 0 {
+		err = fmt.Errorf("%s still follows %s", s.name(), is.Follows())
+	}
+	return err
+}
+
+func (d *detach) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {
+	s, err := serverOf(ctx, on, d.Node)
+	if err != nil {
+		return nil, err
+	}
+	is, err := s.standing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.leads(ctx, is); err != nil { // it may be followed since it was checked
+		return nil, err
+	}
+	return nil, s.unfollow(ctx)
+}
+
+func (d *detach) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	s, err := serverOf(ctx, on, d.Node)
+	if err != nil {
+		return err
+	}
+	return s.followAgain(ctx, c.Before)
+}

@@ -1,0 +1,79 @@
+package replication
+
+import (
+	"context"
+	"fmt"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+)
+
+var pickDonorAction = action.Action{
+	Name: "mysql.pick-donor", Version: 1,
+	About: "Finds the node whose data a new one is to have: a healthy replica, else the primary, which then is away while it is copied. Its output is node.",
+	New:   func() action.Task { return &pickDonorTask{} },
+}
+
+type pickDonorTask struct {
+	For     string `yaml:"for" doc:"The new node, which is none."`
+	Primary bool   `yaml:"primary" doc:"The primary may be taken without asking if there is no healthy replica. Default false: a person must agree."`
+}
+
+var (
+	_ action.Verifier         = (*pickDonorTask)(nil)
+	_ action.ApprovalDemander = (*pickDonorTask)(nil)
+)
+
+func (p *pickDonorTask) Traits() action.Traits {
+	return action.Traits{Effect: action.None, Repeatable: true}
+}
+
+func (p *pickDonorTask) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	name, err := pickDonor(ctx, on, p.For)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	primary, err := on.Primary(ctx)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	return action.CheckResult{State: action.Needed, Observed: action.Facts{"donor": name, "is_primary": name == primary.Name}}, nil
+}
+
+// ApprovalReason names the outage.
+func (p *pickDonorTask) ApprovalReason(f action.CheckResult) string {
+	if is, _ := f.Observed["is_primary"].(bool); is && !p.Primary {
+		return fmt.Sprintf("there is no healthy replica to copy: the primary %v would be stopped while its data is copied", f.Observed["donor"])
+	}
+	return ""
+}
+
+func (p *pickDonorTask) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {
+	name, err := pickDonor(ctx, on, p.For)
+	return action.Facts{"node": name}, err
+}
+
+// Verify is nothing more.
+func (p *pickDonorTask) Verify(context.Context, *cluster.Cluster, action.Facts) error { return nil }
+
+// pickDonor is the last replica that takes and applies all that its source has, by GTID and without filters; else the primary.
+func pickDonor(ctx context.Context, on *cluster.Cluster, but string) (string, error) {
+	all, err := ask(ctx, on)
+	if err != nil {
+		return "", err
+	}
+	name := ""
+	for _, p := range all {
+		if p.name == but || !p.answers() || len(p.is.Sources) != 1 {
+			continue
+		}
+		if from := p.is.Sources[0]; from.Receives && from.Applies && from.Automatic && from.Filter == "" && from.Delay == 0 {
+			name = p.name
+		}
+	}
+	if name != "" {
+		return name, nil
+	}
+	primary, err := on.Primary(ctx)
+	return primary.Name, err
+}

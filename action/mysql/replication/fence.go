@@ -1,0 +1,149 @@
+package replication
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+)
+
+var fenceAction = action.Action{
+	Name: "mysql.fence", Version: 1,
+	About: "Keeps a primary that is going to be replaced from writes: it is closed if it answers, else its process is ended if that can be done from here, and it comes back read only where that can be written down.",
+	New:   func() action.Task { return &fence{} },
+}
+
+type fence struct {
+	Node string `yaml:"node,required" doc:"Which node."`
+}
+
+var (
+	_ action.Verifier         = (*fence)(nil)
+	_ action.ApprovalDemander = (*fence)(nil)
+)
+
+func (f *fence) Traits() action.Traits {
+	return action.Traits{Effect: action.Irreversible, Repeatable: true}
+}
+
+// The facts of a fence.
+const (
+	fenceRuns  = "runs"
+	fenceWays  = "can_be_ended"
+	fenceModes = "comes_back"
+)
+
+// Check says what is known of the server, and what could be done to it.
+func (f *fence) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	out := action.CheckResult{State: action.Needed, Observed: action.Facts{}, Intended: action.Facts{"takes_writes": false}}
+	if s, err := f.answering(ctx, on); err == nil {
+		m, err := s.mode(ctx)
+		if err != nil {
+			return out, err
+		}
+		out.Observed = m.facts()
+		if m.refuses(s) {
+			out.State = action.Satisfied
+		}
+		return out, nil
+	} else if ctx.Err() != nil {
+		return out, ctx.Err()
+	}
+	n, err := on.Node(ctx, f.Node)
+	if err != nil {
+		return out, err
+	}
+	if n.Server == nil {
+		out.Observed[fenceWays] = false
+		return out, nil
+	}
+	runs, err := n.Server.Running(ctx)
+	if err != nil {
+		return out, err
+	}
+	comes, err := comesBack(ctx, n)
+	out.Observed[fenceRuns], out.Observed[fenceWays], out.Observed[fenceModes] = runs, true, comes
+	if !runs && comes != "writable" {
+		out.State = action.Satisfied
+	}
+	return out, err
+}
+
+// ApprovalReason names what could happen when a server cannot be reached at all.
+func (f *fence) ApprovalReason(found action.CheckResult) string {
+	if can, known := found.Observed[fenceWays].(bool); known && !can {
+		return fmt.Sprintf("%s cannot be fenced from here: if it still runs, clients that reach it write there, and those writes are lost or have to be merged by hand. "+
+			"Make sure by other means that it is down, or cut off", f.Node)
+	}
+	return ""
+}
+
+// answering connects to the node, with little patience.
+func (f *fence) answering(ctx context.Context, on *cluster.Cluster) (*server, error) {
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	s, err := serverOf(limited, on, f.Node)
+	if err != nil {
+		return nil, err
+	}
+	_, err = s.value(limited, "SELECT 1")
+	return s, err
+}
+
+// comesBack is what a server that does not run is after its next start, as far as its settings say.
+func comesBack(ctx context.Context, n cluster.Node) (string, error) {
+	own, ok := n.Server.(cluster.Assignable)
+	if !ok {
+		return "unknown", nil
+	}
+	settings, err := own.Assigned(ctx)
+	if settings[modeNow] == "ON" {
+		return "read only", err
+	}
+	return "writable", err
+}
+
+func (f *fence) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
+	if s, err := f.answering(ctx, on); err == nil {
+		c.Progress(0, "closing it to writes")
+		if err := s.close(ctx); err != nil {
+			return nil, err
+		}
+		ended, err := s.endClients(ctx)
+		return action.Facts{"way": "read only", "connections_ended": ended}, err
+	} else if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	n, err := on.Node(ctx, f.Node)
+	if err != nil {
+		return nil, err
+	}
+	if n.Server == nil {
+		return action.Facts{"way": "none"}, nil // a person said that it is well
+	}
+	c.Progress(0, "ending its process")
+	defer on.RolesChanged()
+	var kept error
+	if own, ok := n.Server.(cluster.Assignable); ok {
+		kept = assignMode(ctx, own, mode{keptNow: "ON"}) // super_read_only is MySQL's alone, and which it is it does not say
+	}
+	end := n.Server.Stop
+	if b, ok := n.Server.(cluster.Breaker); ok {
+		end = b.Kill // it hangs: it would not end cleanly
+	}
+	return action.Facts{"way": "ended"}, errors.Join(kept, end(ctx))
+}
+
+// Verify accepts what a person took upon himself.
+func (f *fence) Verify(ctx context.Context, on *cluster.Cluster, output action.Facts) error {
+	if output["way"] == "none" {
+		return nil
+	}
+	found, err := f.Check(ctx, on)
+	if err == nil && found.State != action.Satisfied {
+		err = fmt.Errorf("%s is not fenced: %v", f.Node, found.Observed)
+	}
+	return err
+}

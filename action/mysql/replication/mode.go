@@ -1,0 +1,168 @@
+package replication
+
+import (
+	"context"
+	"strings"
+
+	"plimsoll/action"
+	"plimsoll/action/mysql/statement"
+	"plimsoll/cluster"
+)
+
+// mode is whether a server refuses writes, now and after a restart, by the names of the facts.
+//
+// MySQL has two degrees; MariaDB has one, which users with the privilege READ ONLY ADMIN pass by. What holds after a restart
+// stands in the settings that a lab writes, else in MySQL's own file of persisted variables; of another MariaDB only its
+// option file knows.
+type mode map[string]string
+
+// The facts of a mode.
+const (
+	modeNow      = "read_only"
+	modeSuper    = "super_read_only"
+	keptNow      = "kept_read_only"
+	keptSuper    = "kept_super_read_only"
+	cannotBeKept = "unknown"
+)
+
+// kept are the variables that are kept, by their facts.
+var kept = map[string]string{keptNow: modeNow, keptSuper: modeSuper}
+
+func (m mode) refuses(s *server) bool {
+	return m[modeNow] == "1" && (s.mariadb || m[modeSuper] == "1")
+}
+
+func (m mode) facts() action.Facts {
+	f := action.Facts{}
+	for name, value := range m {
+		f[name] = value
+	}
+	return f
+}
+
+// modeIn reads a mode back from a journal's facts.
+func modeIn(f action.Facts) mode {
+	m := mode{}
+	for _, name := range []string{modeNow, modeSuper, keptNow, keptSuper} {
+		if v, ok := f[name].(string); ok {
+			m[name] = v
+		}
+	}
+	return m
+}
+
+// refusing and taking are the modes of a replica and of a primary.
+func (s *server) refusing() mode {
+	m := mode{modeNow: "1", keptNow: "ON"}
+	if !s.mariadb {
+		m[modeSuper], m[keptSuper] = "1", "ON"
+	}
+	return m
+}
+
+func (s *server) taking() mode {
+	m := mode{modeNow: "0", keptNow: "OFF"}
+	if !s.mariadb {
+		m[modeSuper], m[keptSuper] = "0", "OFF"
+	}
+	return m
+}
+
+func (s *server) mode(ctx context.Context) (mode, error) {
+	m := mode{}
+	names := []string{modeNow}
+	if !s.mariadb {
+		names = append(names, modeSuper)
+	}
+	for _, name := range names {
+		v, err := s.value(ctx, "SELECT @@GLOBAL."+name)
+		if err != nil {
+			return nil, err
+		}
+		switch strings.ToUpper(v) {
+		case "0", "OFF":
+			m[name] = "0"
+		default: // newer versions have several degrees
+			m[name] = "1"
+		}
+	}
+	return m, s.readKept(ctx, m)
+}
+
+func (s *server) readKept(ctx context.Context, m mode) error {
+	own, assignable := s.node.Server.(cluster.Assignable)
+	for fact, name := range kept {
+		if _, has := m[name]; !has {
+			continue
+		}
+		switch {
+		case assignable:
+			settings, err := own.Assigned(ctx)
+			if err != nil {
+				return err
+			}
+			if m[fact] = settings[name]; m[fact] == "" {
+				m[fact] = notKept
+			}
+		case s.mariadb:
+			m[fact] = cannotBeKept
+		default:
+			v, err := s.value(ctx, "SELECT variable_value FROM performance_schema.persisted_variables WHERE variable_name = "+statement.Text(name))
+			if err != nil {
+				return err
+			}
+			m[fact] = v
+		}
+	}
+	return nil
+}
+
+// setMode makes a server refuse writes or take them, first for after a restart. Clients' statements under way can hold it up.
+func (s *server) setMode(ctx context.Context, m mode) error {
+	defer s.on.RolesChanged()
+	if err := s.keepMode(ctx, m); err != nil {
+		return err
+	}
+	switch {
+	case s.mariadb:
+		return s.do(ctx, "", "SET GLOBAL read_only = "+m[modeNow])
+	case m[modeNow] == "1":
+		return s.do(ctx, "", "SET GLOBAL read_only = 1", "SET GLOBAL super_read_only = "+m[modeSuper])
+	}
+	return s.do(ctx, "", "SET GLOBAL super_read_only = 0", "SET GLOBAL read_only = 0")
+}
+
+func (s *server) keepMode(ctx context.Context, m mode) error {
+	if own, ok := s.node.Server.(cluster.Assignable); ok {
+		return assignMode(ctx, own, m)
+	}
+	if s.mariadb {
+		return nil
+	}
+	var statements []string
+	for fact, name := range kept {
+		switch value := m[fact]; value {
+		case "", cannotBeKept:
+		case notKept:
+			statements = append(statements, "RESET PERSIST IF EXISTS "+name)
+		default:
+			statements = append(statements, "SET PERSIST_ONLY "+name+" = "+value)
+		}
+	}
+	return s.do(ctx, "", statements...)
+}
+
+// assignMode writes what is to be kept into a server's settings for its next start.
+func assignMode(ctx context.Context, own cluster.Assignable, m mode) error {
+	others := map[string]string{}
+	for fact, name := range kept {
+		switch value := m[fact]; value {
+		case "", cannotBeKept:
+		case notKept:
+			others[name] = ""
+		default:
+			others[name] = value
+		}
+	}
+	return cluster.Reassign(ctx, own, others)
+}

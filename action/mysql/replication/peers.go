@@ -1,0 +1,58 @@
+package replication
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"plimsoll/cluster"
+	"plimsoll/engine"
+)
+
+// peer is another node of a cluster, with what it says of itself.
+type peer struct {
+	name    string
+	address string // where other servers reach it
+	is      engine.Standing
+	silent  error // why it does not answer
+}
+
+func (p peer) answers() bool { return p.silent == nil }
+
+// ask asks all nodes of a cluster at the same time which parts they play.
+func ask(ctx context.Context, on *cluster.Cluster) ([]peer, error) {
+	nodes, err := on.List(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list the nodes: %w", err)
+	}
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	all := make([]peer, len(nodes))
+	var asking sync.WaitGroup
+	for i, n := range nodes {
+		asking.Go(func() {
+			is, err := standingOf(limited, on, n.Name)
+			if err != nil && limited.Err() == nil { // a connection that was cut meanwhile is made anew
+				is, err = standingOf(limited, on, n.Name)
+			}
+			all[i] = peer{name: n.Name, is: is, silent: err}
+			if len(n.Target.Addresses) > 0 {
+				all[i].address = withPort(n.Target.Addresses[0])
+			}
+		})
+	}
+	asking.Wait()
+	return all, ctx.Err()
+}
+
+// peers are the other nodes.
+func (s *server) peers(ctx context.Context) ([]peer, error) {
+	all, err := ask(ctx, s.on)
+	var others []peer
+	for _, p := range all {
+		if p.name != s.name() {
+			others = append(others, p)
+		}
+	}
+	return others, err
+}

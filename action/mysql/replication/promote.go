@@ -1,0 +1,175 @@
+package replication
+
+import (
+	"context"
+	"fmt"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/hint"
+)
+
+var promoteAction = action.Action{
+	Name: "mysql.promote", Version: 1,
+	About: "Makes a replica that has applied all it took the primary: it follows nobody any more and takes writes.",
+	New:   func() action.Task { return &promote{} },
+}
+
+type promote struct {
+	Node string `yaml:"node,required" doc:"Which replica."`
+	Old  string `yaml:"old" doc:"The primary before. If it answers it must refuse writes, and have nothing that the replica lacks."`
+}
+
+func (p *promote) Traits() action.Traits {
+	return action.Traits{Effect: action.Irreversible, Repeatable: true}
+}
+
+func (p *promote) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, 2*patience, fmt.Errorf("%s does not answer within %s", p.Node, 2*patience))
+	defer cancel()
+	s, err := serverOf(ctx, on, p.Node)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	is, err := s.standing(ctx)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	if err := s.canLead(ctx); err != nil {
+		return action.CheckResult{}, err
+	}
+	m, err := s.mode(ctx)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	f := action.CheckResult{
+		State: action.Needed, Observed: action.Facts{"follows": is.Follows(), "read_only": m[modeNow]},
+		Intended: action.Facts{"follows": "", "read_only": "0"},
+	}
+	if is.Primary() {
+		f.State = action.Satisfied
+	}
+	return f, nil
+}
+
+// canLead refuses servers that others cannot follow.
+func (s *server) canLead(ctx context.Context) error {
+	log, err := s.value(ctx, "SELECT @@GLOBAL.log_bin")
+	if err != nil {
+		return err
+	}
+	if log != "1" && log != "ON" {
+		return &hint.PermanentError{Reason: s.name() + " writes no binary log: nobody could follow it", Advice: "log_bin: on, and a restart"}
+	}
+	variable := "log_replica_updates"
+	if s.mariadb {
+		variable = "log_slave_updates"
+	}
+	updates, err := s.value(ctx, "SELECT @@GLOBAL."+variable)
+	if err != nil {
+		return err
+	}
+	if updates != "1" && updates != "ON" {
+		return &hint.PermanentError{
+			Reason: fmt.Sprintf("%s does not write what it replicates into its own binary log: others could not go on from it", s.name()),
+			Advice: variable + ": on, and a restart",
+		}
+	}
+	return nil
+}
+
+// Act makes sure that there are never two primaries, and that nothing is left behind, before it opens the server.
+func (p *promote) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
+	s, err := p.mayPromote(ctx, on, c)
+	if err != nil {
+		return nil, action.NothingDone{Err: err}
+	}
+	c.Progress(0.5, "opening it to writes")
+	if err := s.unfollow(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.setMode(ctx, s.taking()); err != nil {
+		return nil, err
+	}
+	has, err := s.executed(ctx)
+	return action.Facts{"position": has.String()}, err
+}
+
+// mayPromote refuses to open a server while it hangs, another takes writes, or something would be left behind.
+func (p *promote) mayPromote(ctx context.Context, on *cluster.Cluster, c action.Call) (*server, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, 4*patience, fmt.Errorf("%s does not answer within %s", p.Node, 4*patience))
+	defer cancel()
+	s, err := serverOf(ctx, on, p.Node)
+	if err != nil {
+		return nil, err
+	}
+	is, err := s.standing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.singleSource(is); err != nil {
+		return nil, err
+	}
+	c.Progress(0, "looking whether another takes writes")
+	if err := s.alone(ctx); err != nil {
+		return nil, err
+	}
+	if err := p.complete(ctx, on, s); err != nil {
+		return nil, err
+	}
+	if len(is.Sources) > 0 {
+		taken, err := s.received(ctx, is)
+		if err != nil {
+			return nil, err
+		}
+		has, err := s.executed(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if left := taken.without(has).count(); left > 0 {
+			return nil, &hint.PermanentError{Reason: fmt.Sprintf("%s has %d transactions in its relay log that it has not applied", s.name(), left),
+				Advice: "mysql.apply-relay-log before"}
+		}
+	}
+	return s, nil
+}
+
+// alone refuses while another node takes writes. One that does not answer says nothing: that it does not is for others to
+// make sure.
+func (s *server) alone(ctx context.Context) error {
+	others, err := s.peers(ctx)
+	if err != nil {
+		return err
+	}
+	for _, o := range others {
+		if o.answers() && o.is.Primary() {
+			return &hint.PermanentError{Reason: fmt.Sprintf("%s takes writes: there would be two primaries", o.name), Advice: "mysql.demote or mysql.fence it before"}
+		}
+	}
+	return nil
+}
+
+// complete refuses a replica that lacks what the old primary has, if that answers.
+func (p *promote) complete(ctx context.Context, on *cluster.Cluster, s *server) error {
+	if p.Old == "" {
+		return nil
+	}
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	old, err := serverOf(limited, on, p.Old)
+	if err != nil {
+		return ctx.Err() // it does not answer
+	}
+	had, err := old.executed(limited)
+	if err != nil {
+		return ctx.Err()
+	}
+	has, err := s.executed(ctx)
+	if err != nil {
+		return err
+	}
+	if lacks := had.without(has); lacks.count() > 0 {
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s lacks %d transactions of %s", s.name(), lacks.count(), old.name()), Advice: "mysql.wait-caught-up before"}
+	}
+	return nil
+}

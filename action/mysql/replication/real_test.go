@@ -1,0 +1,400 @@
+package replication
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/action/actiontest"
+	"plimsoll/action/mysql/statement"
+)
+
+func TestOnMariaDB(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "mariadb", 3)
+	conformAll(w)
+	takesBack(w)
+	refusals(w)
+	copies(w)
+	deadPrimary(w)
+}
+
+func TestOnMySQL(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "mysql", 3)
+	conformAll(w)
+	takesBack(w)
+	refusals(w)
+	clones(w)
+	deadPrimary(w)
+}
+
+// conformAll puts the actions through their suite, and leaves the cluster as it was.
+func conformAll(w world) {
+	n1 := w.server("n1")
+	w.conform(detachAction, `{node: n3}`, nil)
+	w.does(detachAction, `{node: n3}`)
+	w.conform(replicateAction, `{node: n3, source: n1}`, nil)
+	w.does(replicateAction, `{node: n3}`)
+	w.conform(demoteAction, `{node: n1, grace: 1s}`, nil)
+	w.conform(applyRelayLogAction, `{node: n3}`, func(s *actiontest.Subject) {
+		s.Snapshot = func(t *testing.T) string {
+			is, err := standingOf(t.Context(), w.site, "n3")
+			if err != nil || len(is.Sources) != 1 {
+				t.Fatal(is, err)
+			}
+			return map[bool]string{true: "receives"}[is.Sources[0].Receives]
+		}
+	})
+	w.must(w.server("n3").awaitRunning(w.Context(), "n1"))
+	w.conform(checkSwitchoverAction, `{from: n1, to: n2}`, always)
+	w.conform(pickReplicaAction, `{of: n1}`, always)
+	w.conform(pickDonorAction, `{}`, always)
+
+	// A replica that is kept behind a primary that is written to is never caught up, unless the writer stands still for as long.
+	delay := map[bool]string{true: "CHANGE MASTER TO MASTER_DELAY = ", false: "CHANGE REPLICATION SOURCE TO SOURCE_DELAY = "}[n1.mariadb]
+	n3 := w.server("n3")
+	w.must(n3.do(w.Context(), "", n3.words().stop, delay+"6", n3.words().start))
+	stop := w.writes()
+	w.behind("n3")
+	w.conform(caughtUpAction, `{node: n3}`, func(s *actiontest.Subject) { s.Always, s.Snapshot = true, func(*testing.T) string { return "" } })
+	w.refuses(checkSwitchoverAction, `{from: n1, to: n3}`, "behind on purpose")
+	stop()
+	w.must(n3.do(w.Context(), "", n3.words().stop, delay+"0", n3.words().start))
+	w.does(caughtUpAction, `{node: n3}`)
+	w.does(caughtUpAction, `{node: n2}`)
+
+	w.must(n1.setMode(w.Context(), n1.refusing()))
+	w.conform(promoteAction, `{node: n2, old: n1}`, func(s *actiontest.Subject) {
+		s.Again = func(t *testing.T) { w.follow(t, "n2", "n1") }
+	})
+	w.stand(w.T, "n2", (*server).taking)
+	w.conform(repointAction, `{source: n2, also: [n1]}`, func(s *actiontest.Subject) {
+		s.Again = func(t *testing.T) {
+			w.stand(t, "n1", (*server).refusing)
+			w.stand(t, "n3", (*server).refusing)
+			w.follow(t, "n3", "n1")
+		}
+	})
+	w.stand(w.T, "n1", (*server).taking)
+	w.follow(w.T, "n2", "n1")
+	w.follow(w.T, "n3", "n1")
+}
+
+// refusals says what is refused, and why.
+func refusals(w world) {
+	w.Run("refusals", func(t *testing.T) {
+		w := w.of(t)
+		w.refuses(detachAction, `{node: n1}`, "is the primary")
+		w.refuses(checkSwitchoverAction, `{from: n1, to: n1}`, "already")
+		w.refuses(checkSwitchoverAction, `{from: n2, to: n3}`, "n2 is not the primary")
+		w.refuses(confirmDeadAction, `{node: n1}`, "n1 answers")
+		w.refuses(replicateAction, `{node: n2, source: n2}`, "itself")
+		w.refusesAct(promoteAction, `{node: n2, old: n1}`, "n1 takes writes")
+
+		n3, ctx := w.server("n3"), t.Context()
+		w.must(n3.do(ctx, "", n3.words().stopReceiver))
+		w.refuses(checkSwitchoverAction, `{from: n1, to: n3}`, "not connected")
+		w.must(n3.do(ctx, "", n3.words().stop))
+		w.refuses(checkSwitchoverAction, `{from: n1, to: n3}`, "does not apply")
+		w.must(w.site.Execute(ctx, "n1", []string{"INSERT INTO shop.t (v) VALUES (2)"}, func(int) {}))
+		w.refusesAct(caughtUpAction, `{node: n3}`, "does not apply")
+		w.must(n3.do(ctx, "", ignoring(n3, "shop.secret"), n3.words().start))
+		w.must(n3.awaitRunning(ctx, "n1"))
+		w.refuses(checkSwitchoverAction, `{from: n1, to: n3}`, "shop.secret")
+		w.must(n3.do(ctx, "", n3.words().stop, ignoring(n3, ""), n3.words().start))
+		w.must(n3.awaitRunning(ctx, "n1"))
+
+		// A chain: what others follow is not taken away, and is not what a switchover from n1 is for.
+		w.follow(t, "n3", "n2")
+		w.refuses(detachAction, `{node: n2}`, "n3 follows n2")
+		w.refuses(checkSwitchoverAction, `{from: n1, to: n3}`, "not n1")
+		w.follow(t, "n3", "n1")
+	})
+	w.Run("errant transactions", func(t *testing.T) {
+		w := w.of(t)
+		n3 := w.server("n3")
+		w.must(n3.setMode(t.Context(), n3.taking()))
+		w.must(w.site.Execute(t.Context(), "n3", []string{"INSERT INTO shop.t (id, v) VALUES (1000000, 3)"}, func(int) {}))
+		w.must(n3.setMode(t.Context(), n3.refusing()))
+		w.refuses(checkSwitchoverAction, `{from: n1, to: n3}`, "that n1 has not")
+		w.must(n3.unfollow(t.Context()))
+		w.refuses(replicateAction, `{node: n3}`, "that n1 has not")
+		found, err := w.task(detachAction, `{node: n3}`).Check(t.Context(), w.site.ReadOnly())
+		w.must(err)
+		if reason := w.task(detachAction, `{node: n3}`).(action.ApprovalDemander).ApprovalReason(found); found.State != action.Needed || !strings.Contains(reason, "n3 has transactions that no other node has") {
+			t.Errorf("found %+v, approval %q", found, reason)
+		}
+		w.does(detachAction, `{node: n3}`)
+	})
+	w.Run("purged binary logs", func(t *testing.T) { purged(w.of(t)) })
+}
+
+// purged shows that n3, which follows nobody, is no replica of n1 when n1 has no longer what it lacks.
+func purged(w world) {
+	ctx, n1, n3 := w.Context(), w.server("n1"), w.server("n3")
+	mode, err := n3.mode(ctx)
+	w.must(err)
+	reset := map[bool][]string{true: {"RESET MASTER", "SET GLOBAL gtid_slave_pos = ''"}, false: {"RESET BINARY LOGS AND GTIDS"}}[n3.mariadb]
+	w.must(n3.do(ctx, "", reset...)) // as one that was never filled
+	w.must(n1.do(ctx, "", "FLUSH BINARY LOGS"))
+	limit, tick := time.After(time.Minute), time.NewTicker(20*time.Millisecond)
+	defer tick.Stop()
+	for logs := []string{"", ""}; len(logs) > 1; { // what a connection reads is kept, until it has gone on or was found dead
+		w.must(n1.do(ctx, "", "INSERT INTO shop.t (v) VALUES (5)"))
+		logs, err = w.site.Column(ctx, "n1", "SHOW BINARY LOGS")
+		w.must(err)
+		w.must(n1.do(ctx, "", "PURGE BINARY LOGS TO "+statement.Text(logs[len(logs)-1])))
+		select {
+		case <-tick.C:
+		case <-limit:
+			w.Fatalf("n1 keeps %v", logs)
+		}
+	}
+	if n3.mariadb { // which is told by its source, once it asks
+		w.refusesAct(replicateAction, `{node: n3}`, "n3 cannot follow n1: ")
+		w.refusesAct(replicateAction, `{node: n3}`, "1236")
+	} else {
+		w.refuses(replicateAction, `{node: n3}`, "that n1 has no longer in its binary logs")
+	}
+	w.must(n3.unfollow(ctx))
+	w.must(n3.setMode(ctx, mode))
+}
+
+// ignoring is the statement that leaves a table out of replication, or none.
+func ignoring(s *server, table string) string {
+	if s.mariadb {
+		return "SET GLOBAL replicate_ignore_table = " + statement.Text(table)
+	}
+	return "CHANGE REPLICATION FILTER REPLICATE_IGNORE_TABLE = (" + table + ")"
+}
+
+// nodes describes which servers there are.
+func (w world) nodes(t *testing.T) string {
+	t.Helper()
+	all := ""
+	for _, n := range w.cluster.Nodes() {
+		all += n.Name + " " + string(n.State) + "\n"
+	}
+	return all
+}
+
+// once is for what takes seconds: it is cut off one time.
+var once = []time.Duration{20 * time.Millisecond}
+
+// creates makes a server for a new replica.
+func (w world) creates() (made string) {
+	w.Helper()
+	create, _ := action.Find(action.Servers(), "server.create")
+	w.conform(create, `{}`, func(s *actiontest.Subject) { s.Always, s.Snapshot, s.Cuts = true, w.nodes, once })
+	return w.does(create, `{settings: {max_connections: "77"}}`)["node"].(string)
+}
+
+// copies makes a new replica of a copy of n2, on MariaDB.
+func copies(w world) {
+	made := w.creates()
+	w.must(w.cluster.Stop(w.Context(), "n2"))
+	w.conform(copyAction, `{node: `+made+`, from: n2}`, func(s *actiontest.Subject) {
+		s.Cuts = once
+		s.Snapshot = func(t *testing.T) string {
+			n, err := w.site.Node(t.Context(), made)
+			if err != nil {
+				t.Fatal(err)
+			}
+			of, err := copyOf(t.Context(), n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return of
+		}
+	})
+	w.does(copyAction, `{node: `+made+`, from: n2}`)
+	w.must(w.cluster.Start(w.Context(), "n2"))
+	w.refuses(copyAction, `{node: `+made+`, from: `+made+`}`, "two servers")
+	w.serves(made)
+}
+
+// clones makes a new replica of a clone, on MySQL.
+func clones(w world) {
+	made := w.creates()
+	w.must(w.cluster.Start(w.Context(), made))
+	w.refuses(cloneAction, `{node: n2}`, "n2 is not empty")
+	w.conform(cloneAction, `{node: `+made+`}`, func(s *actiontest.Subject) {
+		s.Cuts = []time.Duration{200 * time.Millisecond}
+		s.Snapshot = func(t *testing.T) string {
+			v, err := w.site.Value(t.Context(), made, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'shop'")
+			if err != nil {
+				return err.Error()
+			}
+			return v
+		}
+	})
+	w.does(cloneAction, `{node: `+made+`, from: n1}`)
+	w.serves(made)
+}
+
+// serves makes a filled server a replica, and takes it away again.
+func (w world) serves(made string) {
+	w.Helper()
+	ctx := w.Context()
+	w.must(w.cluster.Start(ctx, made))
+	w.does(replicateAction, `{node: `+made+`}`)
+	w.must(w.site.Execute(ctx, "n1", []string{"INSERT INTO shop.t (v) VALUES (4)"}, func(int) {}))
+	w.does(caughtUpAction, `{node: `+made+`}`)
+	for query, want := range map[string]string{
+		"SELECT COUNT(*) FROM shop.t": "", "SELECT @@max_connections": "77", "SELECT @@GLOBAL.read_only": "1",
+	} {
+		got, err := w.site.Value(ctx, made, query)
+		w.must(err)
+		if want == "" {
+			want, err = w.site.Value(ctx, "n1", query)
+			w.must(err)
+		}
+		if got != want {
+			w.Errorf("%s on %s: %s, want %s", query, made, got, want)
+		}
+	}
+	w.does(detachAction, `{node: `+made+`}`)
+	destroy, _ := action.Find(action.Servers(), "server.destroy")
+	if w.server("n1").mariadb { // MySQL takes longer to be made again, and shows nothing more
+		w.conform(destroy, `{node: `+made+`}`, func(s *actiontest.Subject) {
+			s.Snapshot, s.Cuts = w.nodes, once
+			s.Again = func(t *testing.T) {
+				again, err := w.site.Grower.Grow(t.Context(), "again", nil)
+				if err != nil || again != made {
+					t.Fatalf("%s was made again as %s, %v", made, again, err)
+				}
+			}
+		})
+	}
+	for range 2 {
+		w.does(destroy, `{node: `+made+`}`)
+	}
+	if _, err := w.site.Node(ctx, made); err == nil {
+		w.Errorf("%s is still there", made)
+	}
+}
+
+// deadPrimary is for what is done when n1 is gone.
+func deadPrimary(w world) {
+	w.must(w.cluster.Kill(w.Context(), "n1"))
+	w.conform(confirmDeadAction, `{node: n1, checks: 3, every: 50ms}`, func(s *actiontest.Subject) {
+		s.Always, s.Snapshot = true, func(*testing.T) string { return "" }
+	})
+	w.conform(fenceAction, `{node: n1}`, func(s *actiontest.Subject) {
+		s.Snapshot = func(t *testing.T) string { return w.cluster.Assigned("n1")[modeNow] }
+		s.Again = func(t *testing.T) {
+			if err := w.cluster.Assign(t.Context(), nil, "n1"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	w.does(fenceAction, `{node: n1}`)
+	w.must(w.cluster.Start(w.Context(), "n1"))
+	if is, err := standingOf(w.Context(), w.site, "n1"); err != nil || !is.ReadOnly {
+		w.Errorf("a fenced primary came back as %+v, %v", is, err)
+	}
+
+	// One that hangs keeps its replicas' connections open; nothing comes over them.
+	w.must(w.server("n1").setMode(w.Context(), w.server("n1").taking()))
+	w.must(w.server("n2").awaitRunning(w.Context(), "n1"))
+	w.must(w.cluster.Freeze(w.Context(), "n1"))
+	w.dead(`{node: n1, checks: 3, every: 200ms}`)
+	if got := w.does(pickReplicaAction, `{of: n1}`)["node"]; got != "n2" {
+		w.Errorf("picked %v, want n2: n3 was detached", got)
+	}
+	if out := w.does(fenceAction, `{node: n1}`); out["way"] != "ended" {
+		w.Errorf("fence of a frozen server: %v", out)
+	}
+	w.does(applyRelayLogAction, `{node: n2}`)
+	w.does(promoteAction, `{node: n2, old: n1}`)
+	if p, err := w.site.Primary(w.Context()); err != nil || p.Name != "n2" {
+		w.Errorf("the primary is %s, %v", p.Name, err)
+	}
+}
+
+// takesBack shows that an undo looks at the world as an act does: it opens no second primary, and leads no replica to a source
+// that has a successor.
+func takesBack(w world) {
+	w.Run("undo after another took the cluster", func(t *testing.T) {
+		w := w.of(t)
+		ctx := t.Context()
+		undo := func(a action.Action, with string, before action.Facts, resumed bool, want string) {
+			t.Helper()
+			limited, cancel := context.WithTimeout(ctx, time.Minute)
+			defer cancel()
+			err := w.task(a, with).(action.Undoer).Undo(limited, w.site, action.Call{Token: "t", Before: before, Resumed: resumed, Progress: func(float64, string) {}})
+			if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+				t.Errorf("undo of %s %s: %v, want %q", a.Name, with, err, want)
+			}
+		}
+		closed := func(node string) {
+			t.Helper()
+			if is, err := standingOf(ctx, w.site, node); err != nil || !is.ReadOnly {
+				t.Errorf("%s: %+v, %v, want read only", node, is, err)
+			}
+		}
+		before, err := w.server("n1").mode(ctx)
+		w.must(err)
+		following := action.Facts{"follows": w.server("n1").address()}
+		w.does(demoteAction, `{node: n1, grace: 1s}`)
+		w.does(promoteAction, `{node: n2, old: n1}`)
+		undo(demoteAction, `{node: n1}`, before.facts(), false, "n2 takes writes: n1 would be a second primary")
+		closed("n1")
+		undo(detachAction, `{node: n3}`, following, false, "") // it follows n1 still
+		w.must(w.server("n3").unfollow(ctx))
+		undo(detachAction, `{node: n3}`, following, false, "n1, which is not the primary any more: n2 is")
+
+		// A new primary that hangs is not overlooked: its replica says whom it follows, and to who was away its silence is enough.
+		w.must(w.server("n3").follow(ctx, w.server("n2").asSource()))
+		w.must(w.cluster.Freeze(ctx, "n2"))
+		undo(demoteAction, `{node: n1}`, before.facts(), false, "n3 follows n2, which does not answer")
+		w.must(w.server("n3").unfollow(ctx))
+		undo(demoteAction, `{node: n1}`, before.facts(), true, "n2 does not answer, and may have become the primary")
+		closed("n1")
+		w.must(w.cluster.Thaw(ctx, "n2"))
+
+		// The old primary as a replica stays one.
+		w.must(w.server("n1").follow(ctx, w.server("n2").asSource()))
+		w.must(w.server("n2").setMode(ctx, w.server("n2").refusing()))
+		undo(demoteAction, `{node: n1}`, before.facts(), false, "n1 follows n2 now")
+		w.stand(t, "n1", (*server).taking)
+		w.follow(t, "n2", "n1")
+		w.follow(t, "n3", "n1")
+	})
+	w.Run("a replica that hangs", func(t *testing.T) {
+		w := w.of(t)
+		w.must(w.cluster.Freeze(t.Context(), "n2"))
+		began := time.Now()
+		w.refusesAct(demoteAction, `{node: n1, grace: 1s, for: n2}`, "n2 does not answer within 2s: writes are not stopped for it")
+		if is, err := standingOf(t.Context(), w.site, "n1"); err != nil || is.ReadOnly {
+			t.Errorf("n1: %+v, %v, want that it takes writes", is, err)
+		}
+		w.refuses(caughtUpAction, `{node: n2, source: n1, within: 1s}`, "n2 has not caught up within 1s")
+		w.refusesAct(caughtUpAction, `{node: n2, source: n1, within: 1s}`, "n2 has not caught up within 1s")
+		if took := time.Since(began); took > 20*time.Second {
+			t.Errorf("it took %s to give up", took)
+		}
+		out := w.does(repointAction, `{source: n1}`)
+		if left, _ := out[action.LeftOut].(map[string]any); len(left) != 1 || left["n2"] == nil {
+			t.Errorf("left out: %v", out)
+		}
+		w.must(w.cluster.Thaw(t.Context(), "n2"))
+		w.must(w.server("n2").awaitRunning(t.Context(), "n1"))
+		if out := w.does(repointAction, `{source: n1}`); out[action.LeftOut] != nil {
+			t.Errorf("left out: %v", out)
+		}
+	})
+	w.Run("removal of what is followed", func(t *testing.T) {
+		w := w.of(t)
+		n1 := w.server("n1")
+		destroy, _ := action.Find(action.Servers(), "server.destroy")
+		w.must(n1.setMode(t.Context(), n1.refusing())) // as a switchover leaves it that died after the demotion
+		w.refuses(detachAction, `{node: n1}`, "n2 follows n1")
+		w.refusesAct(destroy, `{node: n1}`, "n2 follows n1")
+		w.must(n1.setMode(t.Context(), n1.taking()))
+		w.refusesAct(destroy, `{node: n1}`, "n1 is the primary")
+	})
+}

@@ -1,0 +1,125 @@
+package replication
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/engine"
+	"plimsoll/hint"
+)
+
+// mayReopen refuses to open a server to writes again when another may have taken its place: another node takes writes, the
+// server follows a node of its cluster, or a node follows one that does not answer. A node that does not answer says nothing; when
+// the process that closed the server is gone, others may have promoted that node meanwhile, and it is waited for.
+func (s *server) mayReopen(ctx context.Context, resumed bool) error {
+	is, err := s.standing(ctx)
+	if err != nil {
+		return err
+	}
+	others, err := s.peers(ctx)
+	if err != nil {
+		return err
+	}
+	for _, o := range others {
+		switch {
+		case o.answers() && o.is.Primary():
+			return &hint.PermanentError{Reason: fmt.Sprintf("%s takes writes: %s would be a second primary", o.name, s.name()),
+				Advice: "leave it closed; mysql/rejoin makes it a replica of " + o.name}
+		case !o.answers() && resumed:
+			return &hint.PermanentError{
+				Reason: fmt.Sprintf("%s does not answer, and may have become the primary since the process that closed %s ended", o.name, s.name()),
+				Advice: fmt.Sprintf("start %s and try again; if it is gone for good, take it out of the cluster and try again; or go on: plimsoll runbook resume", o.name),
+			}
+		}
+	}
+	if of := leader(is, others); of != nil {
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s follows %s now: it is a replica", s.name(), of.name), Advice: "leave it closed"}
+	}
+	for _, o := range others {
+		if of := leader(o.is, others); of != nil && !of.answers() {
+			return &hint.PermanentError{
+				Reason: fmt.Sprintf("%s follows %s, which does not answer and may be the primary: %s would be a second one", o.name, of.name, s.name()),
+				Advice: fmt.Sprintf("start %s, and look which of the two takes writes", of.name),
+			}
+		}
+	}
+	return nil
+}
+
+// leader is the node among others that a server follows; nil if it follows none of them.
+func leader(is engine.Standing, others []peer) *peer {
+	for _, source := range is.Sources {
+		for n, o := range others {
+			sameNumber := o.answers() && o.is.ServerID != "" && o.is.ServerID != "0" && o.is.ServerID == source.ServerID
+			if o.address == source.Address || sameNumber {
+				return &others[n]
+			}
+		}
+	}
+	return nil
+}
+
+// reopens tells whether a mode lets clients write.
+func (m mode) reopens() bool { return m[modeNow] == "0" }
+
+// mayFollowAgain refuses to send a server back to a source that is no longer what it was: the cluster has another primary by
+// now, or the two have gone apart. A source outside of the cluster is not judged.
+func (s *server) mayFollowAgain(ctx context.Context, address string) error {
+	others, err := s.peers(ctx)
+	if err != nil {
+		return err
+	}
+	var before *peer
+	for n := range others {
+		if others[n].address == address {
+			before = &others[n]
+		}
+	}
+	if before == nil {
+		return nil
+	}
+	if !before.answers() {
+		return fmt.Errorf("%s followed %s, which does not answer: %w", s.name(), before.name, before.silent)
+	}
+	for _, o := range others {
+		if o.answers() && o.is.Primary() && !before.is.Primary() && len(before.is.Sources) == 0 {
+			return &hint.PermanentError{Reason: fmt.Sprintf("%s followed %s, which is not the primary any more: %s is", s.name(), before.name, o.name),
+				Advice: fmt.Sprintf("let it follow %s, with mysql.replicate", o.name)}
+		}
+	}
+	source, err := serverOf(ctx, s.on, before.name)
+	if err != nil {
+		return err
+	}
+	return s.mayFollow(ctx, source)
+}
+
+// restoreMode puts back whether a server took writes. One that did stays closed while another node takes them: it says so.
+func (s *server) restoreMode(ctx context.Context, before action.Facts, tell func(float64, string)) error {
+	m := modeIn(before)
+	if now, ok := before[modeNow].(bool); ok {
+		m[modeNow] = map[bool]string{true: "1", false: "0"}[now]
+	}
+	if m.reopens() {
+		var refused *hint.PermanentError
+		if err := s.mayReopen(ctx, false); errors.As(err, &refused) {
+			tell(-1, "it stays closed to writes: "+refused.Reason)
+			return s.setMode(ctx, s.refusing())
+		} else if err != nil {
+			return err
+		}
+	}
+	return s.setMode(ctx, m)
+}
+
+// MayTakeWrites refuses to have a node take writes when the cluster has, or may have, another primary.
+func MayTakeWrites(ctx context.Context, on *cluster.Cluster, node string, c action.Call) error {
+	s, err := serverOf(ctx, on, node)
+	if err != nil {
+		return err
+	}
+	return s.mayReopen(ctx, c.Resumed)
+}

@@ -1,0 +1,189 @@
+package replication
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/engine"
+	"plimsoll/hint"
+)
+
+// patience is how long a server may take to answer before it counts as one that does not.
+const patience = 5 * time.Second
+
+var replicateAction = action.Action{
+	Name: "mysql.replicate", Version: 1,
+	About: "Makes a node a replica of another, by GTID from what it has, and read only.",
+	New:   func() action.Task { return &replicate{} },
+}
+
+type replicate struct {
+	Node   string `yaml:"node,required" doc:"Which node is to follow."`
+	Source string `yaml:"source" doc:"Whom. Default: the primary."`
+}
+
+var _ action.Undoer = (*replicate)(nil)
+
+func (r *replicate) Traits() action.Traits {
+	return action.Traits{Effect: action.Reversible, Repeatable: true}
+}
+
+func (r *replicate) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	source, err := serverOf(ctx, on, r.Source)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	replica, err := serverOf(ctx, on, r.Node)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	is, err := replica.standing(ctx)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	if err := replica.singleSource(is); err != nil {
+		return action.CheckResult{}, err
+	}
+	f := action.CheckResult{
+		State:    action.Needed,
+		Observed: action.Facts{"follows": is.Follows(), "read_only": is.ReadOnly},
+		Intended: action.Facts{"follows": source.address(), "read_only": true},
+	}
+	m, err := replica.mode(ctx)
+	if err != nil {
+		return f, err
+	}
+	for name, v := range m.facts() {
+		if name != modeNow {
+			f.Observed[name] = v
+		}
+	}
+	follows, err := replica.followsNow(ctx, is, source)
+	if err != nil {
+		return f, err
+	}
+	if follows && is.ReadOnly {
+		f.State = action.Satisfied
+		return f, nil
+	}
+	return f, replica.mayFollow(ctx, source)
+}
+
+// followsNow tells whether a server follows another, by GTID and without trouble.
+func (s *server) followsNow(ctx context.Context, is engine.Standing, source *server) (bool, error) {
+	if len(is.Sources) != 1 {
+		return false, nil
+	}
+	theirs, err := source.standing(ctx)
+	if err != nil {
+		return false, err
+	}
+	from := is.Sources[0]
+	return source.isSource(from, theirs.ServerID) && from.Automatic && from.Receives && from.Applies, nil
+}
+
+// mayFollow refuses what cannot become, or should not be, a replica of another.
+func (s *server) mayFollow(ctx context.Context, source *server) error {
+	if s.name() == source.name() {
+		return &hint.PermanentError{Reason: s.name() + " cannot follow itself", Advice: "name another source"}
+	}
+	if s.mariadb != source.mariadb {
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s and %s are different products: their GTIDs are not the same", s.name(), source.name()),
+			Advice: "replicate between servers of one product"}
+	}
+	if log, err := source.value(ctx, "SELECT @@GLOBAL.log_bin"); err != nil {
+		return err
+	} else if log != "1" && log != "ON" {
+		return &hint.PermanentError{Reason: source.name() + " writes no binary log", Advice: "log_bin: on, and a restart"}
+	}
+	errant, err := s.errant(ctx, source)
+	if err != nil {
+		return err
+	}
+	if len(errant) > 0 {
+		return s.refuseErrant(errant, source)
+	}
+	if s.mariadb {
+		return nil // whether the source still has what is lacking shows when it is asked for it
+	}
+	has, err := s.executed(ctx)
+	if err != nil {
+		return err
+	}
+	purged, err := source.set(ctx, "SELECT @@GLOBAL.gtid_purged")
+	if err != nil {
+		return err
+	}
+	if gone := purged.without(has); gone.count() > 0 {
+		return &hint.PermanentError{
+			Reason: fmt.Sprintf("%s lacks %d transactions that %s has no longer in its binary logs", s.name(), gone.count(), source.name()),
+			Advice: "seed it before, with mysql.clone or by mysql/add-replica",
+		}
+	}
+	return nil
+}
+
+func (s *server) refuseErrant(errant gtids, source *server) error {
+	what := fmt.Sprintf("%d transactions", errant.count())
+	if s.mariadb { // positions, of which only the last numbers are errant
+		what = "transactions"
+	}
+	return &hint.PermanentError{
+		Reason: fmt.Sprintf("%s has %s that %s has not (%s): it would differ for ever", s.name(), what, source.name(), errant),
+		Advice: "look what they are in its binary log; carry over what matters, and seed the server anew with mysql/add-replica",
+	}
+}
+
+func (r *replicate) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
+	source, err := serverOf(ctx, on, r.Source)
+	if err != nil {
+		return nil, err
+	}
+	replica, err := serverOf(ctx, on, r.Node)
+	if err != nil {
+		return nil, err
+	}
+	if err := replica.mayFollow(ctx, source); err != nil {
+		return nil, err
+	}
+	c.Progress(0, "making it read only")
+	if err := replica.setMode(ctx, replica.refusing()); err != nil {
+		return nil, err
+	}
+	c.Progress(0.5, "following "+source.name())
+	return nil, replica.follow(ctx, source.asSource())
+}
+
+// Undo makes it follow whom it followed before, or nobody.
+func (r *replicate) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	replica, err := serverOf(ctx, on, r.Node)
+	if err != nil {
+		return err
+	}
+	if err := replica.followAgain(ctx, c.Before); err != nil {
+		return err
+	}
+	return replica.restoreMode(ctx, c.Before, c.Progress)
+}
+
+// followAgain makes a server follow whom it followed before.
+func (s *server) followAgain(ctx context.Context, before action.Facts) error {
+	address, _ := before["follows"].(string)
+	if address == "" {
+		return s.unfollow(ctx)
+	}
+	is, err := s.standing(ctx)
+	if err != nil {
+		return err
+	}
+	if is.Follows() == address && is.Sources[0].Receives && is.Sources[0].Applies {
+		return nil
+	}
+	if err := s.mayFollowAgain(ctx, address); err != nil {
+		return err
+	}
+	return s.follow(ctx, source{address, address})
+}

@@ -1,0 +1,174 @@
+package replication
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+)
+
+var repointAction = action.Action{
+	Name: "mysql.repoint", Version: 1,
+	About: "Makes every replica, and the primary before, follow a new primary. Its output lists those that did not answer.",
+	New:   func() action.Task { return &repoint{} },
+}
+
+type repoint struct {
+	Source string   `yaml:"source,required" doc:"The new primary."`
+	Also   []string `yaml:"also" doc:"Nodes that follow nobody and are to follow it too: the primary before."`
+	Leave  []string `yaml:"leave" doc:"Nodes that are left as they are: one that is dead."`
+}
+
+var _ action.Verifier = (*repoint)(nil)
+
+func (r *repoint) Traits() action.Traits {
+	return action.Traits{Effect: action.Irreversible, Repeatable: true}
+}
+
+func (r *repoint) Validate() error {
+	for _, name := range r.Also {
+		if slices.Contains(r.Leave, name) || name == r.Source {
+			return fmt.Errorf("node %s stands twice", name)
+		}
+	}
+	return nil
+}
+
+// meant are the nodes that are to follow the source.
+func (r *repoint) meant(ctx context.Context, on *cluster.Cluster) ([]peer, error) {
+	all, err := ask(ctx, on)
+	return slices.DeleteFunc(all, func(p peer) bool {
+		silentOrFollows := !p.answers() || len(p.is.Sources) > 0
+		return p.name == r.Source || slices.Contains(r.Leave, p.name) || !silentOrFollows && !slices.Contains(r.Also, p.name)
+	}), err
+}
+
+// Check says whom each follows. Nodes that do not answer cannot be told anything.
+func (r *repoint) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	source, err := serverOf(ctx, on, r.Source)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	nodes, err := r.meant(ctx, on)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	f := action.CheckResult{State: action.Satisfied, Observed: action.Facts{}, Intended: action.Facts{}}
+	for _, n := range nodes {
+		f.Observed[n.name], f.Intended[n.name] = "does not answer", source.address()
+		if !n.answers() {
+			f.State = action.Needed
+			continue
+		}
+		s, err := serverOf(ctx, on, n.name)
+		if err != nil {
+			return f, err
+		}
+		if err := s.singleSource(n.is); err != nil {
+			return f, err
+		}
+		f.Observed[n.name] = n.is.Follows()
+		follows, err := s.followsNow(ctx, n.is, source)
+		if err != nil {
+			return f, err
+		}
+		if !follows {
+			f.State = action.Needed
+		}
+	}
+	return f, nil
+}
+
+func (r *repoint) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
+	source, err := serverOf(ctx, on, r.Source)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := r.meant(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	var silent []string
+	left := map[string]any{}
+	var all error
+	for i, n := range nodes {
+		c.Progress(float64(i)/float64(len(nodes)), n.name)
+		if !n.answers() {
+			silent = append(silent, n.name)
+			left[n.name] = source.unfollowed(n)
+			continue
+		}
+		if err := r.one(ctx, on, n, source); err != nil {
+			all = errors.Join(all, err) // the others must not wait for it
+		}
+	}
+	out := action.Facts{"silent": silent}
+	if len(left) > 0 {
+		out[action.LeftOut] = left
+	}
+	return out, all
+}
+
+// unfollowed says of a node that does not answer that it does not follow the new primary.
+func (s *server) unfollowed(n peer) string {
+	return fmt.Sprintf("it does not answer, and does not follow %s: mysql/rejoin when it is back", s.name())
+}
+
+func (r *repoint) one(ctx context.Context, on *cluster.Cluster, n peer, source *server) error {
+	s, err := serverOf(ctx, on, n.name)
+	if err != nil {
+		return err
+	}
+	follows, err := s.followsNow(ctx, n.is, source)
+	if err != nil {
+		return err
+	}
+	if !follows {
+		if err := s.mayFollow(ctx, source); err != nil {
+			return err
+		}
+		if err := s.follow(ctx, source.asSource()); err != nil {
+			return err
+		}
+	}
+	if n.is.ReadOnly {
+		return nil
+	}
+	return s.setMode(ctx, s.refusing())
+}
+
+// Verify is content when all that answered follow.
+func (r *repoint) Verify(ctx context.Context, on *cluster.Cluster, output action.Facts) error {
+	source, err := serverOf(ctx, on, r.Source)
+	if err != nil {
+		return err
+	}
+	nodes, err := r.meant(ctx, on)
+	if err != nil {
+		return err
+	}
+	for _, n := range nodes {
+		if !n.answers() { // it may have answered before
+			left, _ := output[action.LeftOut].(map[string]any)
+			if left == nil {
+				left = map[string]any{}
+			}
+			left[n.name] = source.unfollowed(n)
+			if output != nil {
+				output[action.LeftOut] = left
+			}
+			continue
+		}
+		s, err := serverOf(ctx, on, n.name)
+		if err != nil {
+			return err
+		}
+		if follows, err := s.followsNow(ctx, n.is, source); err != nil || !follows {
+			return errors.Join(fmt.Errorf("%s does not follow %s", n.name, source.name()), err)
+		}
+	}
+	return nil
+}

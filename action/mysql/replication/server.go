@@ -1,0 +1,161 @@
+package replication
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+
+	"plimsoll/action/mysql/statement"
+	"plimsoll/cluster"
+	"plimsoll/engine"
+	"plimsoll/hint"
+)
+
+// server is one server of a cluster, as a part of replication.
+type server struct {
+	on      *cluster.Cluster
+	node    cluster.Node
+	mariadb bool
+	version string
+}
+
+// serverOf asks a node what it is; without a name, the primary.
+func serverOf(ctx context.Context, on *cluster.Cluster, name string) (*server, error) {
+	n, err := on.Node(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	db, err := on.Database(ctx, n.Name)
+	if err != nil {
+		return nil, err
+	}
+	facts, err := db.Facts(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("node %s: %w", n.Name, err)
+	}
+	return &server{on, n, facts.Product == "MariaDB", facts.Version}, nil
+}
+
+func (s *server) name() string { return s.node.Name }
+
+// address is where other servers reach it.
+func (s *server) address() string { return withPort(s.node.Target.Addresses[0]) }
+
+func withPort(address string) string {
+	if _, _, err := net.SplitHostPort(address); err == nil {
+		return address
+	}
+	return net.JoinHostPort(strings.Trim(address, "[]"), "3306")
+}
+
+func (s *server) value(ctx context.Context, query string) (string, error) {
+	v, err := s.on.Value(ctx, s.node.Name, query)
+	if err != nil {
+		return "", fmt.Errorf("node %s: %w", s.node.Name, err)
+	}
+	return v, nil
+}
+
+// do executes statements. A secret that is in one is in no error and in no log that the server keeps of statements.
+func (s *server) do(ctx context.Context, secret engine.Secret, statements ...string) error {
+	if secret != "" {
+		statements = statement.Unlogged(statements...)
+	}
+	if err := s.on.Execute(ctx, s.node.Name, statements, func(int) {}); err != nil {
+		return fmt.Errorf("node %s: %w", s.node.Name, secret.Redact(err))
+	}
+	return nil
+}
+
+func (s *server) standing(ctx context.Context) (engine.Standing, error) {
+	is, err := standingOf(ctx, s.on, s.node.Name)
+	if err != nil {
+		return is, fmt.Errorf("node %s: %w", s.node.Name, err)
+	}
+	return is, nil
+}
+
+func standingOf(ctx context.Context, on *cluster.Cluster, node string) (engine.Standing, error) {
+	db, err := on.Database(ctx, node)
+	if err != nil {
+		return engine.Standing{}, err
+	}
+	r, ok := db.(engine.Replicated)
+	if !ok {
+		return engine.Standing{}, &hint.PermanentError{Reason: "this database cannot say which part it plays in replication"}
+	}
+	return r.Standing(ctx)
+}
+
+// executed is all that the server has.
+func (s *server) executed(ctx context.Context) (gtids, error) {
+	if !s.mariadb {
+		return s.set(ctx, "SELECT @@GLOBAL.gtid_executed")
+	}
+	text, err := s.value(ctx, "SELECT CONCAT(@@GLOBAL.gtid_binlog_pos, ',', @@GLOBAL.gtid_slave_pos)")
+	if err != nil {
+		return nil, err
+	}
+	return parsePosition(text, false)
+}
+
+func (s *server) set(ctx context.Context, query string) (gtids, error) {
+	text, err := s.value(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return parseSet(text)
+}
+
+// received is all that the server has or has taken from the servers it follows.
+func (s *server) received(ctx context.Context, is engine.Standing) (gtids, error) {
+	all, err := s.executed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, source := range is.Sources {
+		taken, err := s.parse(source.Received)
+		if err != nil {
+			return nil, err
+		}
+		all = all.with(taken)
+	}
+	return all, nil
+}
+
+func (s *server) parse(text string) (gtids, error) {
+	if s.mariadb {
+		return parsePosition(text, false)
+	}
+	return parseSet(text)
+}
+
+// errant is what a server has that its source has not: written where nothing should have been. The server is asked before
+// the source, which may go on.
+func (s *server) errant(ctx context.Context, source *server) (gtids, error) {
+	state := func(of *server) (gtids, error) {
+		if !of.mariadb {
+			return of.executed(ctx)
+		}
+		text, err := of.value(ctx, "SELECT @@GLOBAL.gtid_binlog_state")
+		if err != nil {
+			return nil, err
+		}
+		return parsePosition(text, true)
+	}
+	own, err := state(s)
+	if err != nil {
+		return nil, err
+	}
+	theirs, err := state(source)
+	if err != nil {
+		return nil, err
+	}
+	return own.without(theirs), nil
+}
+
+// isSource tells whether a source is this server, by its address or, since others may call it otherwise, by its number.
+func (s *server) isSource(source engine.Source, id string) bool {
+	return source.Address == s.address() || id != "" && id != "0" && source.ServerID == id
+}

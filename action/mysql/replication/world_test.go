@@ -1,0 +1,221 @@
+package replication
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/action/actiontest"
+	"plimsoll/cluster"
+	"plimsoll/engine"
+	enginemysql "plimsoll/engine/mysql"
+	"plimsoll/infra/local"
+	"plimsoll/internal/document"
+	"plimsoll/lab"
+)
+
+// world is a cluster of real servers, n1 the primary.
+type world struct {
+	*testing.T
+	site    *cluster.Cluster
+	cluster *lab.Cluster
+}
+
+func newWorld(t *testing.T, product string, nodes int) world {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts real servers")
+	}
+	m, err := local.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, err := lab.Cache(os.Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	redo := map[string]string{"mariadb": "innodb_log_file_size", "mysql": "innodb_redo_log_capacity"}[product]
+	deps := lab.Deps{Machine: m, Launchers: []engine.Launcher{enginemysql.Servers{}}, Home: t.TempDir(), Cache: cache}
+	c, err := lab.Up(t.Context(), lab.Spec{
+		Name: "repl-" + product, Product: product, Nodes: nodes, Config: map[string]string{
+			"innodb_buffer_pool_size": "32M", redo: "8M", "sync_binlog": "0", "innodb_flush_log_at_trx_commit": "2", // no power fails here
+		},
+	}, deps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := world{t, lab.AsCluster(c, enginemysql.Engine{}, m), c}
+	t.Cleanup(func() {
+		_ = w.site.Close()
+		if err := c.Down(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	w.must(w.server("n1").do(t.Context(), "", "CREATE DATABASE shop", "CREATE TABLE shop.t (id BIGINT PRIMARY KEY AUTO_INCREMENT, v INT) ENGINE=InnoDB"))
+	return w
+}
+
+// of is the same world in a subtest.
+func (w world) of(t *testing.T) world { return world{t, w.site, w.cluster} }
+
+func (w world) must(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w world) server(name string) *server {
+	w.Helper()
+	s, err := serverOf(w.Context(), w.site, name)
+	w.must(err)
+	return s
+}
+
+// task binds inputs.
+func (w world) task(a action.Action, with string) action.Task {
+	w.Helper()
+	n, err := document.Parse("with", []byte(with))
+	w.must(err)
+	task, err := a.Bind(n)
+	w.must(err)
+	return task
+}
+
+// refuses expects that a check ends with an error that says something.
+func (w world) refuses(a action.Action, with, want string) {
+	w.Helper()
+	if f, err := w.task(a, with).Check(w.Context(), w.site.ReadOnly()); err == nil || !strings.Contains(err.Error(), want) {
+		w.Errorf("%s %s: %+v, %v, want %q", a.Name, with, f, err, want)
+	}
+}
+
+// refusesAct expects the same of an act.
+func (w world) refusesAct(a action.Action, with, want string) {
+	w.Helper()
+	if _, err := w.act(a, with); err == nil || !strings.Contains(err.Error(), want) {
+		w.Errorf("%s %s: %v, want %q", a.Name, with, err, want)
+	}
+}
+
+func (w world) act(a action.Action, with string) (action.Facts, error) {
+	w.Helper()
+	ctx, cancel := context.WithTimeout(w.Context(), 5*time.Minute)
+	defer cancel()
+	return w.task(a, with).Act(ctx, w.site, action.Call{Token: "t", Progress: func(float64, string) {}})
+}
+
+// does acts and expects that it succeeds.
+func (w world) does(a action.Action, with string) action.Facts {
+	w.Helper()
+	out, err := w.act(a, with)
+	w.must(err)
+	return out
+}
+
+// parts describes who follows whom and who takes writes, now and after a restart.
+func (w world) parts(t *testing.T) string {
+	t.Helper()
+	all, err := ask(t.Context(), w.site)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text []string
+	for _, p := range all {
+		if !p.answers() {
+			text = append(text, p.name+" is silent")
+			continue
+		}
+		s, err := serverOf(t.Context(), w.site, p.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := s.mode(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, fmt.Sprint(p.name, " follows ", p.is.Follows(), " ", m))
+	}
+	return strings.Join(text, "\n")
+}
+
+// conform puts an action through the suite.
+func (w world) conform(a action.Action, with string, change func(*actiontest.Subject)) {
+	w.Helper()
+	w.Run(a.Name, func(t *testing.T) {
+		s := actiontest.Subject{Action: a, Site: w.site, With: with, Snapshot: w.parts, Cuts: []time.Duration{0, 20 * time.Millisecond}}
+		if change != nil {
+			change(&s)
+		}
+		actiontest.Run(t, s)
+	})
+}
+
+func always(s *actiontest.Subject) { s.Always = true }
+
+// follow makes a node follow another, whatever it did.
+func (w world) follow(t *testing.T, node, source string) {
+	t.Helper()
+	w = w.of(t)
+	s := w.server(node)
+	w.must(s.setMode(t.Context(), s.refusing()))
+	w.must(s.follow(t.Context(), w.server(source).asSource()))
+}
+
+// stand makes a node follow nobody, and take writes or not.
+func (w world) stand(t *testing.T, node string, how func(*server) mode) {
+	t.Helper()
+	w = w.of(t)
+	s := w.server(node)
+	w.must(s.unfollow(t.Context()))
+	w.must(s.setMode(t.Context(), how(s)))
+}
+
+// writes inserts rows on n1 until it is told to stop.
+func (w world) writes() (stop func()) {
+	ctx, cancel := context.WithCancel(w.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for ctx.Err() == nil {
+			_ = w.site.Execute(ctx, "n1", []string{"INSERT INTO shop.t (v) VALUES (1)"}, func(int) {})
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+// behind waits until a replica is.
+func (w world) behind(node string) {
+	w.Helper()
+	ctx, cancel := context.WithTimeout(w.Context(), time.Minute)
+	defer cancel()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		f, err := w.task(caughtUpAction, "{node: "+node+"}").Check(ctx, w.site)
+		w.must(err)
+		if f.State == action.Needed {
+			return
+		}
+		<-tick.C
+	}
+}
+
+// dead waits until a node that hangs counts as dead: on a busy machine its last words arrive late.
+func (w world) dead(with string) {
+	w.Helper()
+	var err error
+	for range 20 {
+		if _, err = w.act(confirmDeadAction, with); err == nil {
+			return
+		}
+	}
+	w.Fatal(err)
+}

@@ -1,0 +1,238 @@
+package mysql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"plimsoll/action"
+	"plimsoll/action/mysql/replication"
+	"plimsoll/action/mysql/statement"
+	"plimsoll/cluster"
+	"plimsoll/engine"
+	"plimsoll/hint"
+)
+
+var setVariable = action.Action{
+	Name: "mysql.set-variable", Version: 1,
+	About: "Sets a global variable, now, for after a restart, or both, and reads it back. One that weakens durability needs an approval.",
+	New:   func() action.Task { return &variable{Persist: persistNo} },
+}
+
+// variable is one global variable of one server.
+type variable struct {
+	Node    string  `yaml:"node" doc:"On which node. Default: the first, the primary."`
+	Name    string  `yaml:"name,required" doc:"As the server calls it."`
+	Value   string  `yaml:"value,required" doc:"512M and 536870912, on and 1 are the same."`
+	Persist persist `yaml:"persist" doc:"no: until the next restart. also: now and after it. only: after it, for what cannot be changed while the server runs; follow with server.restart. MySQL 8 and later, and any server that Plimsoll starts, as in a lab; another MariaDB keeps settings in its files alone. Default no."`
+}
+
+type persist string
+
+const (
+	persistNo   persist = "no"
+	persistAlso persist = "also"
+	persistOnly persist = "only"
+)
+
+var (
+	_ action.Undoer           = (*variable)(nil)
+	_ action.ApprovalDemander = (*variable)(nil)
+	_ action.Validator        = (*variable)(nil)
+)
+
+// now and later tell when the value is to hold.
+func (v *variable) now() bool   { return v.Persist != persistOnly }
+func (v *variable) later() bool { return v.Persist == persistAlso || v.Persist == persistOnly }
+
+func (v *variable) Validate() error {
+	switch v.Persist {
+	case persistNo, persistAlso, persistOnly:
+	default:
+		return fmt.Errorf("persist %q, expected no, also or only", v.Persist)
+	}
+	if strings.ContainsAny(v.Name, "`'\"\\; \n\t") || v.Name == "" {
+		return fmt.Errorf("%q is no name of a variable", v.Name)
+	}
+	return nil
+}
+
+func (v *variable) Traits() action.Traits {
+	return action.Traits{Effect: action.Reversible, Repeatable: true}
+}
+
+// Check compares the value in force, and the one that is kept for after a restart.
+func (v *variable) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	db, c, err := v.open(ctx, on)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	f := action.CheckResult{State: action.Satisfied, Observed: action.Facts{}, Intended: action.Facts{}}
+	facts, err := db.Facts(ctx)
+	if err != nil {
+		return f, err
+	}
+	if n, is := whole(v.Value); is && n == 3 && variableName(v.Name) == "innodb_flush_log_at_trx_commit" && facts.Product != "MariaDB" {
+		return f, &hint.PermanentError{Reason: facts.Product + " has no innodb_flush_log_at_trx_commit 3, and would make it 2", Advice: "set 1, or 2"}
+	}
+	shown, err := c.Setting(ctx, v.Name) // there must be such a variable, whenever it is to be changed
+	if err != nil {
+		return f, err
+	}
+	if v.now() {
+		f.Observed["value"], f.Intended["value"] = shown, v.Value
+		if !c.SameValue(v.Name, v.Value, shown) {
+			f.State = action.Needed
+		}
+	}
+	if v.later() {
+		k, err := keeperOf(ctx, on, v.Node, facts)
+		if err != nil {
+			return f, err
+		}
+		kept, err := k.kept(ctx, variableName(v.Name))
+		if err != nil {
+			return f, err
+		}
+		f.Observed["persisted"], f.Intended["persisted"] = kept, v.Value
+		if kept == notKept || !c.SameValue(v.Name, v.Value, kept) {
+			f.State = action.Needed
+		}
+	}
+	return f, nil
+}
+
+// notKept is what is shown when nothing is kept for after a restart.
+const notKept = "NULL"
+
+func (v *variable) open(ctx context.Context, on *cluster.Cluster) (engine.Database, engine.Configurable, error) {
+	db, err := on.Database(ctx, v.Node)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, ok := db.(engine.Configurable)
+	if !ok {
+		return nil, nil, &hint.PermanentError{Reason: "the settings of this database cannot be read"}
+	}
+	return db, c, nil
+}
+
+// keeps tells whether a server writes variables into a file of its own.
+func keeps(f engine.Facts) bool {
+	major, _, _ := strings.Cut(f.Version, ".")
+	n, err := strconv.Atoi(major)
+	return err == nil && n >= 8 && (f.Product == "MySQL" || f.Product == "Percona Server")
+}
+
+func (v *variable) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
+	if err := v.mayOpen(ctx, on, c, v.Value); err != nil {
+		return nil, err
+	}
+	return nil, v.set(ctx, on, v.Persist, v.Value)
+}
+
+// mayOpen refuses to have a server take writes beside a primary, by whatever name that is asked for.
+func (v *variable) mayOpen(ctx context.Context, on *cluster.Cluster, c action.Call, value string) error {
+	if variableName(v.Name) != "read_only" || value == notKept {
+		return nil
+	}
+	switch strings.ToUpper(value) {
+	case "0", "OFF", "FALSE", "NO":
+		n, err := on.Node(ctx, v.Node)
+		if err != nil {
+			return err
+		}
+		return replication.MayTakeWrites(ctx, on, n.Name, c)
+	}
+	return nil
+}
+
+func (v *variable) set(ctx context.Context, on *cluster.Cluster, p persist, value string) error {
+	db, c, err := v.open(ctx, on)
+	if err != nil {
+		return err
+	}
+	if p != persistOnly {
+		var restart *engine.NeedsRestart
+		if err := c.Change(ctx, v.Name, value); errors.As(err, &restart) {
+			return v.refuseLive(ctx, on, db, restart)
+		} else if err != nil {
+			return err
+		}
+	}
+	if p == persistNo {
+		return nil
+	}
+	// What the server understood, such as 512M, is kept in its own form.
+	if p == persistAlso {
+		if value, err = c.Setting(ctx, v.Name); err != nil {
+			return err
+		}
+	}
+	k, err := v.keeper(ctx, on, db)
+	if err != nil {
+		return err
+	}
+	return k.keep(ctx, variableName(v.Name), value)
+}
+
+func (v *variable) keeper(ctx context.Context, on *cluster.Cluster, db engine.Database) (keeper, error) {
+	facts, err := db.Facts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return keeperOf(ctx, on, v.Node, facts)
+}
+
+// refuseLive says how else a variable is changed that cannot be while the server runs.
+func (v *variable) refuseLive(ctx context.Context, on *cluster.Cluster, db engine.Database, restart *engine.NeedsRestart) error {
+	advice := "persist: only, then server.restart"
+	if _, err := v.keeper(ctx, on, db); err != nil {
+		advice = "write it into the server's option file, then server.restart"
+	}
+	return &hint.PermanentError{Reason: restart.Error(), Advice: advice}
+}
+
+// Undo puts back what the first check saw.
+func (v *variable) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	if before, ok := c.Before["value"].(string); ok {
+		if err := v.mayOpen(ctx, on, c, before); err != nil {
+			return err
+		}
+		if err := v.set(ctx, on, persistNo, before); err != nil {
+			return err
+		}
+	}
+	before, ok := c.Before["persisted"].(string)
+	if err := v.mayOpen(ctx, on, c, before); err != nil {
+		return err
+	}
+	switch {
+	case !ok:
+		return nil
+	case before == notKept:
+		db, _, err := v.open(ctx, on)
+		if err != nil {
+			return err
+		}
+		k, err := v.keeper(ctx, on, db)
+		if err != nil {
+			return err
+		}
+		return k.forget(ctx, variableName(v.Name))
+	}
+	return v.set(ctx, on, persistOnly, before)
+}
+
+// literal writes a number bare, with its unit resolved, and any other value quoted.
+func literal(s string) string {
+	if n, is := whole(s); is {
+		return strconv.FormatInt(n, 10)
+	}
+	if _, err := strconv.ParseFloat(s, 64); err == nil && strings.Trim(s, "+-.0123456789eE") == "" {
+		return s
+	}
+	return statement.Text(s)
+}

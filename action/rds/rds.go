@@ -1,0 +1,174 @@
+// Package rds changes databases that run at AWS: instances of RDS and clusters of Aurora. What was done is told by properties, by what
+// is still pending, and by the server itself over SQL; never by a status alone, nor by an accepted request.
+package rds
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/engine"
+	"plimsoll/hint"
+	"plimsoll/infra/aws"
+)
+
+// Open reaches the API of an account and region.
+type Open func(ctx context.Context, at cluster.AWS) (*aws.RDS, error)
+
+// DefaultEvery is the time between two looks at an instance. A change takes minutes, and AWS throttles a whole account.
+const DefaultEvery = 10 * time.Second
+
+// Actions lists what can be done to RDS and Aurora.
+func Actions(open Open, every time.Duration) []action.Action {
+	at := api{open, every}
+	return []action.Action{
+		modifyClass(at), modifyStorage(at), setParameter(at), reboot(at), createReplica(at), promote(at),
+		auroraFailover(at), auroraAddReader(at), auroraClone(at), auroraDeleteClone(at),
+	}
+}
+
+// api is how actions reach RDS.
+type api struct {
+	open  Open
+	every time.Duration
+}
+
+// of reaches the API where a cluster runs.
+func (a api) of(ctx context.Context, on *cluster.Cluster) (*aws.RDS, error) {
+	if on.AWS == nil {
+		return nil, &hint.PermanentError{
+			Reason: fmt.Sprintf("it is not known where at AWS cluster %s runs", on.Name),
+			Advice: "write it in plimsoll.yaml: aws: {region: ap-northeast-2}, and instance: NAME for each node",
+		}
+	}
+	return a.open(ctx, *on.AWS)
+}
+
+// onInstance is what acts on one instance.
+type onInstance struct {
+	Node string `yaml:"node,required" doc:"The node whose instance it is."`
+
+	api api
+}
+
+// id is the instance of the node.
+func (o onInstance) id(ctx context.Context, on *cluster.Cluster) (string, error) {
+	n, err := on.Node(ctx, o.Node)
+	if err != nil {
+		return "", err
+	}
+	if n.Instance == "" {
+		return "", &hint.PermanentError{
+			Reason: fmt.Sprintf("it is not known which instance of RDS node %s is", n.Name),
+			Advice: "write instance: NAME beside the node in plimsoll.yaml",
+		}
+	}
+	return n.Instance, nil
+}
+
+// find returns the instance as it is, and refuses one that waits for a person.
+func (o onInstance) find(ctx context.Context, on *cluster.Cluster) (*aws.RDS, aws.Instance, error) {
+	r, err := o.api.of(ctx, on)
+	if err != nil {
+		return nil, aws.Instance{}, err
+	}
+	id, err := o.id(ctx, on)
+	if err != nil {
+		return nil, aws.Instance{}, err
+	}
+	i, err := r.Instance(ctx, id)
+	if err != nil {
+		return nil, i, err
+	}
+	return r, i, i.Usable()
+}
+
+// foreign refuses an instance for which other changes wait than those named: a change that is made now makes them too.
+func foreign(i aws.Instance, own ...string) error {
+	var others []string
+	for _, name := range slices.Sorted(maps.Keys(i.Pending)) {
+		if !slices.Contains(own, name) {
+			others = append(others, name+" "+i.Pending[name])
+		}
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	return &hint.PermanentError{
+		Reason: fmt.Sprintf("instance %s has changes that wait for its maintenance window, and a change that is made now would make them too: %s", i.ID, strings.Join(others, ", ")),
+		Advice: "make them on purpose or take them back first, with aws rds modify-db-instance",
+	}
+}
+
+// await looks at an instance until want says that it is as it should be and nothing is being done to it any more.
+func (a api) await(ctx context.Context, r *aws.RDS, id string, c action.Call, want func(aws.Instance) (waitsFor string)) error {
+	return a.look(ctx, c, func(ctx context.Context) (bool, string, error) {
+		i, err := r.Instance(ctx, id)
+		if err == nil {
+			err = i.Usable()
+		}
+		if err != nil {
+			return false, "", err
+		}
+		if waits := want(i); waits != "" {
+			return false, waits, nil
+		}
+		if !i.Settled() {
+			return false, fmt.Sprintf("instance %s, which is %s", id, i.Status), nil
+		}
+		return true, "", nil
+	})
+}
+
+// look is aws.Await at the pace of this API, with its progress told.
+func (a api) look(ctx context.Context, c action.Call, look aws.Look) error {
+	return aws.Await(ctx, a.every, func(waits string) { c.Progress(-1, "waiting for "+waits) }, look)
+}
+
+// answers asks the server of a node by SQL.
+func answers(ctx context.Context, on *cluster.Cluster, node string) error {
+	db, err := on.Database(ctx, node)
+	if err != nil {
+		return fmt.Errorf("ask node %s: %w", node, err)
+	}
+	if _, err := db.Facts(ctx); err != nil {
+		return fmt.Errorf("ask node %s: %w", node, err)
+	}
+	return nil
+}
+
+// setting reads a variable of a node's server.
+func setting(ctx context.Context, on *cluster.Cluster, node, name string) (string, engine.Configurable, error) {
+	db, err := on.Database(ctx, node)
+	if err != nil {
+		return "", nil, err
+	}
+	c, ok := db.(engine.Configurable)
+	if !ok {
+		return "", nil, fmt.Errorf("node %s does not show its settings", node)
+	}
+	value, err := c.Setting(ctx, name)
+	return value, c, err
+}
+
+// settle waits for a change that a Plimsoll began that is not there any more: until none of these values is pending and nothing is
+// being done to the instance.
+func (o onInstance) settle(ctx context.Context, on *cluster.Cluster, c action.Call, own ...string) error {
+	r, i, err := o.find(ctx, on)
+	if err != nil {
+		return err
+	}
+	return o.api.await(ctx, r, i.ID, c, func(now aws.Instance) string {
+		for _, name := range own {
+			if value := now.Pending[name]; value != "" {
+				return fmt.Sprintf("%s %s of instance %s", name, value, now.ID)
+			}
+		}
+		return ""
+	})
+}

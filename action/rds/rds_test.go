@@ -1,0 +1,259 @@
+package rds_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/action/actiontest"
+	"plimsoll/action/rds"
+	"plimsoll/cluster"
+	"plimsoll/engine"
+	"plimsoll/hint"
+	"plimsoll/infra/aws"
+	"plimsoll/infra/aws/awstest"
+	"plimsoll/infra/local"
+	"plimsoll/internal/document"
+	"plimsoll/internal/labtest"
+)
+
+// The API of these tests is a stand-in, awstest: no account of AWS was there to be asked. The servers behind it are real.
+
+// world is a cluster whose nodes are instances of the stand-in, each with a real server at its address, or none.
+type world struct {
+	*awstest.Server
+	site *cluster.Cluster
+}
+
+func newWorld(t *testing.T, target engine.Target, e engine.Engine) *world {
+	t.Helper()
+	s := awstest.New(t)
+	s.Takes = 20 * time.Millisecond
+	w := &world{Server: s}
+	w.fill(t)
+	here, err := local.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes := []cluster.Node{{Name: "db1", Target: target, Instance: "orders"}, {Name: "db2", Target: target, Instance: "orders-2"}}
+	w.site = &cluster.Cluster{
+		Name: "orders", Environment: "production", Engine: e, Local: here, AWS: &cluster.AWS{Region: "eu-west-1", Aurora: "shop"},
+		List: func(context.Context) ([]cluster.Node, error) { return nodes, nil },
+	}
+	t.Cleanup(func() { _ = w.site.Close() })
+	return w
+}
+
+// fill puts the instances as they are at first.
+func (w *world) fill(*testing.T) {
+	i := awstest.Instance{ID: "orders", Class: "db.m5.large", Engine: "mysql", Version: "8.4.6", Type: "gp2", GiB: 100, Address: "127.0.0.1:3306", Group: "own"}
+	w.Add(i)
+	i.ID, i.Source = "orders-2", "orders"
+	w.Add(i)
+	w.AddParameter("own", "max_connections", "151", false)
+	w.AddParameter("own", "innodb_log_file_size", "", true)
+	w.AddCluster("shop", "aurora-mysql", "orders", "orders-2")
+}
+
+func (w *world) snapshot(t *testing.T) string {
+	t.Helper()
+	var all []string
+	for _, id := range []string{"orders", "orders-2", "new", "copy-1"} {
+		if i, there := w.Shown(id); there {
+			all = append(all, fmt.Sprint(i.ID, i.Class, i.Type, i.GiB, i.Source, i.Cluster))
+		}
+	}
+	r := w.open(t)
+	writer, err := r.Aurora(t.Context(), "shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := r.Parameter(t.Context(), "own", "max_connections")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(append(all, writer.Writer, p.Value, fmt.Sprint(w.HasCluster("copy"))), "\n")
+}
+
+func (w *world) open(t *testing.T) *aws.RDS {
+	t.Helper()
+	r, err := aws.OpenRDS(t.Context(), aws.Options{Region: "eu-west-1", Endpoint: w.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (w *world) action(t *testing.T, name string) action.Action {
+	t.Helper()
+	all := rds.Actions(func(ctx context.Context, at cluster.AWS) (*aws.RDS, error) {
+		return aws.OpenRDS(ctx, aws.Options{Region: at.Region, Endpoint: w.URL})
+	}, 2*time.Millisecond)
+	a, known := action.Find(all, name)
+	if !known {
+		t.Fatalf("no action %s", name)
+	}
+	return a
+}
+
+func (w *world) bind(t *testing.T, name, with string) action.Task {
+	t.Helper()
+	n, err := document.Parse("with", []byte(with))
+	if err != nil {
+		t.Fatal(err)
+	}
+	task, err := w.action(t, name).Bind(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return task
+}
+
+func TestActionsConform(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts real servers")
+	}
+	db := labtest.Up(t, "mariadb")
+	w := newWorld(t, db.Target, db.Engine)
+	w.Parameter = func(_, name, value string) {
+		if err := db.Database.(engine.Configurable).Change(context.Background(), name, value); err != nil {
+			t.Error(err)
+		}
+	}
+	again := func(t *testing.T) { w.fill(t) }
+	for _, s := range []actiontest.Subject{
+		{Action: w.action(t, "rds.modify-class"), With: "{node: db1, class: db.r6g.2xlarge}"},
+		{Action: w.action(t, "rds.modify-storage"), With: "{node: db1, gib: 400, type: gp3}", Again: again},
+		{Action: w.action(t, "rds.set-parameter"), With: `{node: db1, name: max_connections, value: "300"}`},
+		{Action: w.action(t, "rds.create-replica"), With: "{node: db1, name: new}"},
+		{Action: w.action(t, "rds.promote"), With: "{node: db2}", Again: again},
+		{Action: w.action(t, "aurora.failover"), With: "{node: db2}"},
+		{Action: w.action(t, "aurora.add-reader"), With: "{name: new, class: db.r6g.large}"},
+		{Action: w.action(t, "aurora.clone"), With: "{name: copy, class: db.r6g.large}"},
+	} {
+		t.Run(s.Action.Name, func(t *testing.T) {
+			w.fill(t)
+			if s.Action.Name == "rds.promote" { // a read replica of RDS is no member of a cluster of Aurora
+				w.Add(awstest.Instance{ID: "orders-2", Class: "db.m5.large", Engine: "mysql", Source: "orders", Group: "own"})
+				s.Again = func(t *testing.T) {
+					w.Add(awstest.Instance{ID: "orders-2", Class: "db.m5.large", Engine: "mysql", Source: "orders", Group: "own"})
+				}
+			}
+			s.Site, s.Snapshot = w.site, w.snapshot
+			actiontest.Run(t, s)
+		})
+	}
+}
+
+func TestARebootIsSeenByTheServersAge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts real servers")
+	}
+	db := labtest.Up(t, "mariadb")
+	rebootsAServer(t, newWorld(t, db.Target, db.Engine), db)
+}
+
+// rebootsAServer has the stand-in restart the real server, and asks for it a second time as after a crash.
+func rebootsAServer(t *testing.T, w *world, db labtest.Server) {
+	w.fill(t)
+	restarts := 0
+	w.Rebooted = func(string) {
+		restarts++
+		if err := errors.Join(db.Cluster.Stop(context.Background(), "n1"), db.Cluster.Start(context.Background(), "n1")); err != nil {
+			t.Error(err)
+		}
+	}
+	time.Sleep(3 * time.Second) // the server counts its age in whole seconds; a younger one would count as restarted already
+	task := w.bind(t, "rds.reboot", "{node: db1}")
+	call := action.Call{Token: "t", Since: time.Now(), Progress: func(float64, string) {}}
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	for range 2 {
+		if _, err := task.Act(ctx, w.site, call); err != nil {
+			t.Fatal(err)
+		}
+		if err := task.(action.Verifier).Verify(t.Context(), w.site, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if restarts != 1 {
+		t.Errorf("%d restarts for one intention", restarts)
+	}
+}
+
+func TestAnAnswerThatIsLostIsNotAskedForTwice(t *testing.T) {
+	w := newWorld(t, engine.Target{}, nil)
+	w.Fail("CreateDBInstanceReadReplica", awstest.Lost)
+	task := w.bind(t, "rds.create-replica", "{node: db1, name: new}")
+	call := action.Call{Token: "one", Progress: func(float64, string) {}}
+	_, first := task.Act(t.Context(), w.site, call)
+	if err := task.(action.InFlightWaiter).AwaitInFlight(t.Context(), w.site, call); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := task.Check(t.Context(), w.site); err != nil || f.State != action.Satisfied {
+		t.Errorf("after an answer that was lost (%v): %+v, %v", first, f, err)
+	}
+	if n := w.Asked("CreateDBInstanceReadReplica"); n != 1 {
+		t.Errorf("%d replicas were created", n)
+	}
+}
+
+func TestAnAcceptedFailoverThatDoesNothingIsNotCalledDone(t *testing.T) {
+	w := newWorld(t, engine.Target{}, nil)
+	w.Fail("FailoverDBCluster", awstest.Ignored)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	looks := 0
+	_, err := w.bind(t, "aurora.failover", "{node: db2}").Act(ctx, w.site, action.Call{Token: "one", Progress: func(_ float64, waits string) {
+		if !strings.Contains(waits, "orders-2 as the writer") {
+			t.Errorf("it waits for %q", waits)
+		}
+		if looks++; looks == 20 {
+			cancel()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) || w.Asked("FailoverDBCluster") != 1 {
+		t.Errorf("after %d looks: %v", looks, err)
+	}
+}
+
+func TestWhatWouldDoMoreThanIsMeantIsRefused(t *testing.T) {
+	w := newWorld(t, engine.Target{}, nil)
+	for name, c := range map[string]struct{ action, with, says string }{
+		"others' pending values": {"rds.modify-class", "{node: db1, class: db.r6g.large}", "MultiAZ true"},
+		"a smaller volume":       {"rds.modify-storage", "{node: db1, gib: 50}", "never shrinks"},
+		"a default group":        {"rds.set-parameter", `{node: db1, name: max_connections, value: "1"}`, "which AWS keeps"},
+		"another's instance":     {"rds.create-replica", "{node: db2, name: orders}", "no replica of orders-2"},
+		"a cluster not ours":     {"aurora.delete-clone", "{name: shop}", "no clone that Plimsoll made"},
+		"a member of Aurora":     {"rds.promote", "{node: db2}", "aurora/failover"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w.fill(t)
+			switch c.action {
+			case "rds.modify-class":
+				w.Add(awstest.Instance{ID: "orders", Class: "db.m5.large", Engine: "mysql", Pending: map[string]string{"MultiAZ": "true"}})
+			case "rds.set-parameter":
+				w.Add(awstest.Instance{ID: "orders", Class: "db.m5.large", Engine: "mysql"})
+			}
+			_, err := w.bind(t, c.action, c.with).Check(t.Context(), w.site)
+			var permanent *hint.PermanentError
+			if !errors.As(err, &permanent) || !strings.Contains(permanent.Reason+permanent.Advice, c.says) {
+				t.Errorf("got %v, want a refusal that says %q", err, c.says)
+			}
+		})
+	}
+}
+
+func TestAClusterOfAnotherPlaceIsRefused(t *testing.T) {
+	w := newWorld(t, engine.Target{}, nil)
+	w.site.AWS = nil
+	_, err := w.bind(t, "rds.modify-class", "{node: db1, class: db.r6g.large}").Check(t.Context(), w.site)
+	var permanent *hint.PermanentError
+	if !errors.As(err, &permanent) || !strings.Contains(permanent.Advice, "aws: {region") {
+		t.Errorf("got %v", err)
+	}
+}

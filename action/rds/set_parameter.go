@@ -1,0 +1,183 @@
+package rds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/hint"
+	"plimsoll/infra/aws"
+)
+
+func setParameter(at api) action.Action {
+	return action.Action{
+		Name: "rds.set-parameter", Version: 1,
+		About: "Writes a parameter into the parameter group of an instance, and reads it back from every server of the cluster that has this group. A static one takes effect with rds.reboot.",
+		New:   func() action.Task { return &parameter{onInstance: onInstance{api: at}} },
+	}
+}
+
+type parameter struct {
+	onInstance
+	Name  string `yaml:"name,required" doc:"As RDS calls it, such as max_connections."`
+	Value string `yaml:"value,required" doc:"As RDS takes it: numbers in plain bytes, 0 and 1 for off and on."`
+}
+
+var (
+	_ action.Undoer         = (*parameter)(nil)
+	_ action.Verifier       = (*parameter)(nil)
+	_ action.InFlightWaiter = (*parameter)(nil)
+)
+
+func (a *parameter) Traits() action.Traits {
+	return action.Traits{Effect: action.Reversible, Repeatable: true}
+}
+
+// look returns the parameter as the group has it.
+func (a *parameter) look(ctx context.Context, on *cluster.Cluster) (*aws.RDS, aws.Instance, aws.Parameter, error) {
+	r, i, err := a.find(ctx, on)
+	if err != nil {
+		return nil, i, aws.Parameter{}, err
+	}
+	if aws.IsDefaultGroup(i.ParameterGroup) {
+		return nil, i, aws.Parameter{}, &hint.PermanentError{
+			Reason: fmt.Sprintf("instance %s has the parameter group %s, which AWS keeps and nobody can change", i.ID, i.ParameterGroup),
+			Advice: "make a group of your own of that family, give it to the instance and reboot it",
+		}
+	}
+	p, err := r.Parameter(ctx, i.ParameterGroup, a.Name)
+	if errors.Is(err, aws.ErrNotFound) {
+		return nil, i, p, &hint.PermanentError{Reason: fmt.Sprintf("the parameter group %s has no parameter %s", i.ParameterGroup, a.Name), Advice: "aws rds describe-db-parameters --db-parameter-group-name " + i.ParameterGroup}
+	}
+	return r, i, p, err
+}
+
+// sharers are the nodes of the cluster whose instances have a parameter group.
+func (a *parameter) sharers(ctx context.Context, on *cluster.Cluster, r *aws.RDS, group string) ([]string, error) {
+	nodes, err := on.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, n := range nodes {
+		if n.Instance == "" {
+			continue
+		}
+		i, err := r.Instance(ctx, n.Instance)
+		if err != nil {
+			return nil, err
+		}
+		if i.ParameterGroup == group {
+			names = append(names, n.Name)
+		}
+	}
+	return names, nil
+}
+
+func (a *parameter) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	r, i, p, err := a.look(ctx, on)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	f := action.CheckResult{
+		State:    action.Needed,
+		Observed: action.Facts{"group": i.ParameterGroup, a.Name: orDefault(p.Value)}, Intended: action.Facts{"group": i.ParameterGroup, a.Name: a.Value},
+	}
+	if !p.Modifiable {
+		return f, &hint.PermanentError{Reason: fmt.Sprintf("RDS does not let anybody change %s", a.Name)}
+	}
+	if p.Value != a.Value {
+		if p.Static {
+			f.Reason = "it is static: it takes effect with the next reboot, rds.reboot"
+		}
+		return f, nil
+	}
+	if p.Static {
+		f.State = action.Satisfied
+		if i.ParameterStatus == "pending-reboot" {
+			f.Reason = "the group has it; a reboot is due"
+		}
+		return f, nil
+	}
+	missing, err := a.unlike(ctx, on, r, i.ParameterGroup)
+	if err != nil {
+		return f, err
+	}
+	if missing == "" {
+		f.State = action.Satisfied
+	} else {
+		f.Reason = missing
+	}
+	return f, nil
+}
+
+func orDefault(value string) string {
+	if value == "" {
+		return "the engine's default"
+	}
+	return value
+}
+
+// unlike says which server does not show the value; "" if all do.
+func (a *parameter) unlike(ctx context.Context, on *cluster.Cluster, r *aws.RDS, group string) (string, error) {
+	names, err := a.sharers(ctx, on, r, group)
+	if err != nil {
+		return "", err
+	}
+	for _, node := range names {
+		shown, db, err := setting(ctx, on, node, a.Name)
+		if err != nil {
+			return "", err
+		}
+		if !db.SameValue(a.Name, a.Value, shown) {
+			return fmt.Sprintf("node %s shows %s", node, shown), nil
+		}
+	}
+	return "", nil
+}
+
+func (a *parameter) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
+	r, i, p, err := a.look(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	if p.Value != a.Value {
+		if err := r.SetParameter(ctx, i.ParameterGroup, p, a.Value); err != nil {
+			return nil, err
+		}
+	}
+	if p.Static {
+		return action.Facts{"takes_effect": "with the next reboot"}, nil
+	}
+	return nil, a.api.look(ctx, c, func(ctx context.Context) (bool, string, error) {
+		missing, err := a.unlike(ctx, on, r, i.ParameterGroup)
+		return missing == "" && err == nil, "the value on every server: " + missing, err
+	})
+}
+
+func (a *parameter) Verify(ctx context.Context, on *cluster.Cluster, _ action.Facts) error {
+	f, err := a.Check(ctx, on)
+	if err != nil {
+		return err
+	}
+	if f.State != action.Satisfied {
+		return fmt.Errorf("%s is not %s everywhere: %s", a.Name, a.Value, f.Reason)
+	}
+	return nil
+}
+
+func (a *parameter) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	before, _ := c.Before[a.Name].(string)
+	if before == "" || before == orDefault("") {
+		return &hint.PermanentError{Reason: a.Name + " had no value of its own before", Advice: "aws rds reset-db-parameter-group takes it back to the engine's default"}
+	}
+	back := *a
+	back.Value = before
+	_, err := back.Act(ctx, on, c)
+	return err
+}
+
+// AwaitInFlight has nothing to wait for: the request itself is at once, and the check asks every server.
+func (a *parameter) AwaitInFlight(context.Context, *cluster.Cluster, action.Call) error { return nil }

@@ -1,0 +1,86 @@
+package action
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"plimsoll/cluster"
+)
+
+var restartAction = Action{
+	Name: "server.restart", Version: 1, About: "Stops and starts a node's server and waits until it serves.",
+	New: func() Task { return &restart{} },
+}
+
+type restart struct {
+	onServer
+}
+
+var _ Verifier = (*restart)(nil)
+
+// Traits says repeatable: an act that was interrupted sees by the server's process what is left to do.
+func (r *restart) Traits() Traits { return Traits{Effect: Irreversible, Repeatable: true} }
+
+// Check always finds it needed: there is no state that says that a server was restarted.
+func (r *restart) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, error) {
+	server, err := r.server(ctx, on)
+	if err != nil {
+		return CheckResult{}, err
+	}
+	process, err := processOf(ctx, server)
+	if err != nil {
+		return CheckResult{}, err
+	}
+	return CheckResult{State: Needed, Observed: Facts{"process": process}, Intended: Facts{"process": Another}}, nil
+}
+
+func processOf(ctx context.Context, s cluster.Server) (string, error) {
+	i, ok := s.(cluster.Identified)
+	if !ok {
+		return "", errors.New("it cannot be told which process this server is")
+	}
+	return i.Process(ctx)
+}
+
+func (r *restart) Act(ctx context.Context, on *cluster.Cluster, c Call) (Facts, error) {
+	server, err := r.server(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	before, _ := c.Before["process"].(string)
+	now, err := processOf(ctx, server)
+	if err != nil {
+		return nil, err
+	}
+	if now == before { // else an interrupted act had stopped it, or restarted it
+		c.Progress(0, "stopping")
+		if err := server.Stop(ctx); err != nil {
+			return nil, err
+		}
+	}
+	c.Progress(0.5, "starting")
+	if err := server.Start(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.answer(ctx, on); err != nil {
+		return nil, err
+	}
+	now, err = processOf(ctx, server)
+	return Facts{"before": before, "process": now}, err
+}
+
+func (r *restart) Verify(ctx context.Context, on *cluster.Cluster, output Facts) error {
+	server, err := r.server(ctx, on)
+	if err != nil {
+		return err
+	}
+	now, err := processOf(ctx, server)
+	if err != nil {
+		return err
+	}
+	if now == output["before"] || now == "0" || now == "" {
+		return fmt.Errorf("node %s runs as process %s, as before", r.Node, now)
+	}
+	return r.answersAgain(ctx, on)
+}

@@ -1,0 +1,77 @@
+package action_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/engine"
+	"plimsoll/internal/document"
+)
+
+// shunned is an engine that asks a node anew only some time after it was found silent.
+type shunned struct {
+	engine.Engine
+	until time.Time
+}
+
+func (e shunned) Open(context.Context, engine.Target) (engine.Database, error) {
+	if time.Now().Before(e.until) {
+		return nil, errors.New("no node can be reached")
+	}
+	return answering{}, nil
+}
+
+type answering struct{ engine.Database }
+
+func (answering) Facts(context.Context) (engine.Facts, error) { return engine.Facts{}, nil }
+func (answering) Close() error                                { return nil }
+
+// runs is a server's process.
+type runs string
+
+func (r runs) Running(context.Context) (bool, error)   { return r != "0", nil }
+func (r runs) Process(context.Context) (string, error) { return string(r), nil }
+func (runs) Start(context.Context) error               { return nil }
+func (runs) Stop(context.Context) error                { return nil }
+
+// Who looks after a start may have found the server silent before it: that is no reason to say that it does not serve, unless it
+// lasts.
+func TestAServerThatHasStartedIsAskedAgain(t *testing.T) {
+	for _, name := range []string{"server.start", "server.restart"} {
+		for _, c := range []struct {
+			process runs
+			silent  time.Duration
+			want    string
+		}{{"2", 2 * time.Second, ""}, {"2", time.Hour, "it answered when it was started, and has not for 1m0s"}, {"0", 0, "node n1"}} {
+			synctest.Test(t, func(t *testing.T) {
+				s := &cluster.Cluster{Name: "c", Engine: shunned{until: time.Now().Add(c.silent)}, List: func(context.Context) ([]cluster.Node, error) {
+					return []cluster.Node{{Name: "n1", Server: c.process, Target: engine.Target{Addresses: []string{"n1"}}}}, nil
+				}}
+				defer func() { _ = s.Close() }()
+				with, err := document.Parse("with", []byte("node: n1"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, a := range action.Servers() {
+					if a.Name != name {
+						continue
+					}
+					task, err := a.Bind(with)
+					if err != nil {
+						t.Fatal(err)
+					}
+					err = task.(action.Verifier).Verify(t.Context(), s.ReadOnly(), action.Facts{"before": "1"})
+					if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+						t.Errorf("%s of %s, silent for %s: %v, want %q", name, c.process, c.silent, err, c.want)
+					}
+				}
+			})
+		}
+	}
+}

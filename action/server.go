@@ -1,0 +1,209 @@
+package action
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"plimsoll/cluster"
+	"plimsoll/hint"
+)
+
+// Servers lists the actions that work a server on its host, whatever its engine.
+func Servers() []Action {
+	return []Action{startAction, stopAction, restartAction, killAction, freezeAction, createAction, destroyAction}
+}
+
+// onServer is what the actions on a server take.
+type onServer struct {
+	Node string `yaml:"node,required" doc:"Which node."`
+}
+
+func (s onServer) server(ctx context.Context, on *cluster.Cluster) (cluster.Server, error) {
+	n, err := on.Node(ctx, s.Node)
+	if err != nil {
+		return nil, err
+	}
+	if n.Server == nil {
+		return nil, &hint.PermanentError{
+			Reason: fmt.Sprintf("it is not known how to start and stop the server of node %s", n.Name),
+			Advice: "use command with the host's own way, such as systemctl",
+		}
+	}
+	return n.Server, nil
+}
+
+func (s onServer) breaker(ctx context.Context, on *cluster.Cluster) (cluster.Breaker, error) {
+	server, err := s.server(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	b, ok := server.(cluster.Breaker)
+	if !ok || on.Environment == "production" {
+		return nil, &hint.PermanentError{Reason: fmt.Sprintf("node %s of %s is not there to be broken", s.Node, on.Name), Advice: "use a lab"}
+	}
+	return b, nil
+}
+
+// running is the finding that a server runs, or does not, as it should.
+func (s onServer) running(ctx context.Context, on *cluster.Cluster, want bool) (CheckResult, error) {
+	server, err := s.server(ctx, on)
+	if err != nil {
+		return CheckResult{}, err
+	}
+	is, err := server.Running(ctx)
+	if err != nil {
+		return CheckResult{}, err
+	}
+	f := CheckResult{State: Needed, Observed: Facts{"running": is}, Intended: Facts{"running": want}}
+	if is == want {
+		f.State = Satisfied
+	}
+	return f, nil
+}
+
+var startAction = Action{
+	Name: "server.start", Version: 1, About: "Starts a node's server and waits until it serves.",
+	New: func() Task { return &start{} },
+}
+
+type start struct {
+	onServer
+}
+
+var (
+	_ Undoer   = (*start)(nil)
+	_ Verifier = (*start)(nil)
+)
+
+func (s *start) Traits() Traits { return Traits{Effect: Reversible, Repeatable: true} }
+
+func (s *start) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, error) {
+	f, err := s.running(ctx, on, true)
+	if err != nil || f.State != Satisfied || on.Engine == nil {
+		return f, err
+	}
+	if err := on.Answers(ctx, s.Node); err != nil { // started and not yet there: the act waits for it
+		f.State, f.Reason = Needed, "it runs and does not answer"
+	}
+	return f, nil
+}
+
+func (s *start) Act(ctx context.Context, on *cluster.Cluster, _ Call) (Facts, error) {
+	server, err := s.server(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	if err := server.Start(ctx); err != nil {
+		return nil, err
+	}
+	return nil, s.answer(ctx, on)
+}
+
+func (s *start) Undo(ctx context.Context, on *cluster.Cluster, _ Call) error {
+	server, err := s.server(ctx, on)
+	if err != nil {
+		return err
+	}
+	return server.Stop(ctx)
+}
+
+// Verify finds that it runs and answers.
+func (s *start) Verify(ctx context.Context, on *cluster.Cluster, _ Facts) error {
+	f, err := s.running(ctx, on, true)
+	if err == nil && f.State != Satisfied {
+		err = fmt.Errorf("node %s does not run", s.Node)
+	}
+	if err != nil || on.Engine == nil {
+		return err
+	}
+	return s.answersAgain(ctx, on)
+}
+
+// again is how long a server that has just answered may take to answer another question.
+const again = time.Minute
+
+// answersAgain waits a little for a server that has answered already: whoever looks now may have found it silent a moment ago, and
+// not ask it anew at once.
+func (s onServer) answersAgain(ctx context.Context, on *cluster.Cluster) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, again, fmt.Errorf("it answered when it was started, and has not for %s", again))
+	defer cancel()
+	return s.answer(ctx, on)
+}
+
+// answer waits until the server answers.
+func (s onServer) answer(ctx context.Context, on *cluster.Cluster) error {
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := on.Answers(ctx, s.Node)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("%w; %w", context.Cause(ctx), err)
+		}
+	}
+}
+
+var stopAction = Action{
+	Name: "server.stop", Version: 1, About: "Stops a node's server cleanly.",
+	New: func() Task { return &stop{} },
+}
+
+type stop struct {
+	onServer
+
+	ForGood bool `yaml:"for_good" doc:"It is not to be started again: its data is of no use. The stop is irreversible then."`
+}
+
+var _ Undoer = (*stop)(nil)
+
+func (s *stop) Traits() Traits {
+	if s.ForGood {
+		return Traits{Effect: Irreversible, Repeatable: true}
+	}
+	return Traits{Effect: Reversible, Repeatable: true}
+}
+
+func (s *stop) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, error) {
+	return s.ending(ctx, on)
+}
+
+// primaryFact is the fact that a server took the writes of its cluster when it was looked at.
+const primaryFact = "primary"
+
+// ending is the finding before a server is ended: an undo must know whether it was the primary.
+func (s onServer) ending(ctx context.Context, on *cluster.Cluster) (CheckResult, error) {
+	f, err := s.running(ctx, on, false)
+	if err == nil && f.State == Needed && on.Leads(ctx, s.Node) {
+		f.Observed[primaryFact] = true
+	}
+	return f, err
+}
+
+func (s *stop) Act(ctx context.Context, on *cluster.Cluster, _ Call) (Facts, error) {
+	server, err := s.server(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	return nil, server.Stop(ctx)
+}
+
+func (s *stop) Undo(ctx context.Context, on *cluster.Cluster, c Call) error {
+	server, err := s.server(ctx, on)
+	if err != nil {
+		return err
+	}
+	if was, _ := c.Before[primaryFact].(bool); was {
+		if err := on.Replaced(ctx, s.Node); err != nil {
+			return err
+		}
+	}
+	if err := server.Start(ctx); err != nil {
+		return err
+	}
+	return s.answer(ctx, on)
+}

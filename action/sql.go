@@ -1,0 +1,130 @@
+package action
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"plimsoll/cluster"
+	"plimsoll/engine"
+	"plimsoll/hint"
+)
+
+var sqlAction = Action{
+	Name: "sql.execute", Version: 1,
+	About: "Executes a statement on a node, with a query that tells whether it was already done.",
+	New:   func() Task { return &execute{} },
+}
+
+type execute struct {
+	Node       string   `yaml:"node" doc:"On which node. Default: the first, the primary."`
+	Statements []string `yaml:"statements,required" doc:"Executed one after another on one connection."`
+	Query      string   `yaml:"check" doc:"A query of one value that tells whether it was done. Without it the statements are executed whenever the step is."`
+	Want       string   `yaml:"want" doc:"The value that says so, with a check. NULL is the text NULL."`
+	Undone     []string `yaml:"undo" doc:"Statements that take it back."`
+	Repeatable bool     `yaml:"repeatable" doc:"Whether the statements may be executed again after they were interrupted half-way. Default false."`
+}
+
+var (
+	_ Undoer         = (*execute)(nil)
+	_ InFlightWaiter = (*execute)(nil)
+	_ Verifier       = (*execute)(nil)
+	_ Validator      = (*execute)(nil)
+)
+
+// Validate refuses a check without its answer, and the other way round.
+func (e *execute) Validate() error {
+	if (e.Query == "") != (e.Want == "") {
+		return errors.New("check and want belong together: a query, and its answer when it is done")
+	}
+	return nil
+}
+
+func (e *execute) Traits() Traits {
+	if len(e.Undone) > 0 {
+		return Traits{Effect: Reversible, Repeatable: e.Repeatable}
+	}
+	return Traits{Effect: Irreversible, Repeatable: e.Repeatable}
+}
+
+func (e *execute) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, error) {
+	if e.Query == "" {
+		return CheckResult{State: Needed, Intended: Facts{"statements": strings.Join(e.Statements, "; ")}, Reason: "there is no check: it is executed whenever its step is"}, nil
+	}
+	got, err := on.Value(ctx, e.Node, e.Query)
+	if err != nil {
+		return CheckResult{}, err
+	}
+	f := CheckResult{State: Needed, Observed: Facts{"value": got}, Intended: Facts{"value": e.Want}}
+	if got == e.Want {
+		f.State = Satisfied
+	}
+	return f, nil
+}
+
+func (e *execute) Act(ctx context.Context, on *cluster.Cluster, c Call) (Facts, error) {
+	return nil, on.Execute(ctx, e.Node, signed(e.Statements, c), func(done int) {
+		c.Progress(float64(done)/float64(len(e.Statements)), "")
+	})
+}
+
+// Verify holds when the check is satisfied; without one the server has said it.
+func (e *execute) Verify(ctx context.Context, on *cluster.Cluster, _ Facts) error {
+	if e.Query == "" {
+		return nil
+	}
+	got, err := on.Value(ctx, e.Node, e.Query)
+	if err == nil && got != e.Want {
+		err = fmt.Errorf("the check answers %s, and %s was wanted", got, e.Want)
+	}
+	return err
+}
+
+func (e *execute) Undo(ctx context.Context, on *cluster.Cluster, c Call) error {
+	if len(e.Undone) == 0 {
+		return &hint.PermanentError{Reason: "the statements have no undo"}
+	}
+	return on.Execute(ctx, e.Node, signed(e.Undone, c), func(int) {})
+}
+
+// Signature begins every statement of an intention, so that one that goes on in the server when its Plimsoll has died is found.
+func Signature(c Call) string { return "/* plimsoll " + c.Token + " */ " }
+
+func signed(texts []string, c Call) []string {
+	out := make([]string, len(texts))
+	for i, text := range texts {
+		out[i] = Signature(c) + text
+	}
+	return out
+}
+
+// AwaitInFlight waits for the end of a statement that goes on in the server.
+func (e *execute) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c Call) error {
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		db, err := on.Database(ctx, e.Node)
+		if err != nil {
+			return fmt.Errorf("look for what was begun: %w", err)
+		}
+		watched, ok := db.(engine.Watched)
+		if !ok {
+			return errors.New("it cannot be told whether a statement of it still goes on in the server")
+		}
+		n, err := watched.Executing(ctx, Signature(c))
+		if err != nil {
+			return fmt.Errorf("look for what was begun: %w", err)
+		}
+		if n == 0 {
+			return nil
+		}
+		c.Progress(-1, "a statement that was begun before still goes on in the server")
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("a statement that was begun before still goes on in the server: %w", context.Cause(ctx))
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package superdisk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/hint"
+	"plimsoll/infra"
+	"plimsoll/superdisk"
+)
+
+var createAction = action.Action{
+	Name: "superdisk.create", Version: 1,
+	About: "Makes a RAID1 of a blank local disk and a blank network volume, with an XFS on it, and mounts it.",
+	New:   func() action.Task { return &create{array: array{Array: usual}, Chunk: 4 << 20, Reserve: 64 << 20} },
+}
+
+type create struct {
+	array
+
+	Local   string `yaml:"local,required" doc:"The local disk: a device, or the serial number of its disk."`
+	Network string `yaml:"network,required" doc:"The network volume: its id, or a device."`
+	Mount   string `yaml:"mount,required" doc:"Where it is mounted."`
+	Chunk   int64  `yaml:"bitmap_chunk" doc:"Bytes of one chunk of the write-intent bitmap: a leg that comes back is given whole chunks. Default 4 MiB."`
+	Reserve int64  `yaml:"reserve" doc:"Bytes left free at the end of the smaller leg, so that the disk of the next machine may be a little smaller. Default 64 MiB."`
+}
+
+var (
+	_ action.Undoer    = (*create)(nil)
+	_ action.Validator = (*create)(nil)
+)
+
+func (c *create) Validate() error {
+	if c.Chunk < 64<<10 || c.Chunk&(c.Chunk-1) != 0 {
+		return errors.New("bitmap_chunk is a power of two, from 65536 on")
+	}
+	if !strings.HasPrefix(c.Mount, "/") || strings.ContainsAny(c.Array, "/ :") {
+		return errors.New("mount is a path from /, array a plain name")
+	}
+	return nil
+}
+
+func (c *create) Traits() action.Traits {
+	return action.Traits{Effect: action.Reversible, Repeatable: true}
+}
+
+// legs finds the two devices.
+func (c *create) legs(ctx context.Context, on *cluster.Cluster, m infra.Machine) (local, network string, err error) {
+	if local, err = c.device(ctx, on, m, c.Local); err != nil {
+		return "", "", err
+	}
+	network, err = c.device(ctx, on, m, c.Network)
+	if err == nil && local == network {
+		err = fmt.Errorf("both legs are %s", local)
+	}
+	return local, network, err
+}
+
+func (c *create) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	m, s, a, found, err := c.look(ctx, on)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	local, network, err := c.legs(ctx, on, m)
+	if err != nil {
+		return action.CheckResult{}, refuse(err)
+	}
+	r := action.CheckResult{State: action.Needed, Observed: facts(a, found), Intended: action.Facts{"local": local, "network": network, "mounted": c.Mount}}
+	switch {
+	case found && !c.own(a, local, network):
+		r.State, r.Reason = action.Unknown, fmt.Sprintf("there is an array %s of other legs", c.Array)
+	case found && a.Mount == c.Mount:
+		r.State = action.Satisfied
+	case found:
+		r.Reason = "the array is there and is not mounted"
+	case !s.Kernel.Fit:
+		return r, &hint.PermanentError{Reason: s.Kernel.Why, Advice: "start the machine with another kernel"}
+	default:
+		err = c.blank(ctx, m, local, network)
+	}
+	return r, err
+}
+
+// own says that an array consists of these two legs.
+func (c *create) own(a superdisk.Array, local, network string) bool {
+	l, hasLocal := a.Leg(superdisk.Local)
+	n, hasNetwork := a.Leg(superdisk.Network)
+	return len(a.Legs) == 2 && hasLocal && hasNetwork && l.Device == local && n.Device == network
+}
+
+func (c *create) blank(ctx context.Context, m infra.Machine, devices ...string) error {
+	for _, device := range devices {
+		d, err := superdisk.Examine(ctx, m, device)
+		if err != nil {
+			return refuse(err)
+		}
+		if d.Holds != "" {
+			return &hint.PermanentError{
+				Reason: fmt.Sprintf("%s of %s cannot become a leg: %s", device, m.Name(), d.Holds), Advice: "take another, or wipe it yourself (wipefs)",
+			}
+		}
+	}
+	return nil
+}
+
+func (c *create) Act(ctx context.Context, on *cluster.Cluster, call action.Call) (action.Facts, error) {
+	m, _, a, found, err := c.look(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	local, network, err := c.legs(ctx, on, m)
+	if err != nil {
+		return nil, refuse(err)
+	}
+	if !found {
+		call.Progress(0, "making the array")
+		err := superdisk.Create(ctx, m, superdisk.Design{Name: c.Array, Local: local, Network: network, Chunk: c.Chunk, Reserve: c.Reserve})
+		if err != nil {
+			return nil, refuse(err)
+		}
+	}
+	if a.Mount == "" {
+		call.Progress(0.5, "making the file system")
+		if err := superdisk.FormatBlank(ctx, m, c.path()); err != nil {
+			return nil, err
+		}
+		if err := superdisk.Mount(ctx, m, c.path(), c.Mount); err != nil {
+			return nil, err
+		}
+	}
+	if err := note(ctx, on, m); err != nil {
+		return nil, err
+	}
+	_, a, err = c.there(ctx, on)
+	return action.Facts{"array": a.UUID, "device": a.Device}, err
+}
+
+// Undo takes the array apart as long as nothing lies on it.
+func (c *create) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call) error {
+	m, _, a, found, err := c.look(ctx, on)
+	if err != nil {
+		return err
+	}
+	local, network, err := c.legs(ctx, on, m)
+	if err != nil {
+		return refuse(err)
+	}
+	if found {
+		if !c.own(a, local, network) {
+			return &hint.PermanentError{Reason: "the array has other legs by now", Advice: "plimsoll superdisk status"}
+		}
+		if err := c.takeDown(ctx, m, a); err != nil {
+			return err
+		}
+	}
+	for _, device := range []string{local, network} {
+		if _, err := superdisk.ReadSuperblock(ctx, m, device); errors.Is(err, superdisk.ErrNoSuperblock) {
+			continue
+		}
+		if err := superdisk.Wipe(ctx, m, device); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *create) takeDown(ctx context.Context, m infra.Machine, a superdisk.Array) error {
+	if a.Mount != "" {
+		left, err := m.List(ctx, a.Mount)
+		if err != nil {
+			return err
+		}
+		if len(left) > 0 {
+			return &hint.PermanentError{Reason: fmt.Sprintf("%s holds %d files and folders by now", a.Mount, len(left)), Advice: "move them away, if the array is really to go"}
+		}
+		if err := superdisk.Unmount(ctx, m, a.Mount); err != nil {
+			return err
+		}
+	}
+	if err := superdisk.Erase(ctx, m, a.Device); err != nil { // else its file system would be found on the next array of these legs
+		return err
+	}
+	return superdisk.Stop(ctx, m, a.Device)
+}

@@ -1,0 +1,114 @@
+package superdisk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/hint"
+	"plimsoll/superdisk"
+)
+
+var detachAction = action.Action{
+	Name: "superdisk.detach", Version: 1,
+	About: "Takes a leg out of an array that goes on with the other one. Refused when the other is not in step.",
+	New: func() action.Task {
+		return &detach{array: array{Array: usual}, Leg: string(superdisk.Network)}
+	},
+}
+
+type detach struct {
+	array
+
+	Leg string `yaml:"leg" doc:"network or local. Default network."`
+}
+
+var (
+	_ action.Undoer    = (*detach)(nil)
+	_ action.Validator = (*detach)(nil)
+)
+
+func (d *detach) Validate() error { return roleOf(d.Leg) }
+
+func roleOf(leg string) error {
+	if leg != string(superdisk.Network) && leg != string(superdisk.Local) {
+		return errors.New("leg is network or local")
+	}
+	return nil
+}
+
+func (d *detach) Traits() action.Traits {
+	return action.Traits{Effect: action.Reversible, Repeatable: true}
+}
+
+func (d *detach) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	_, _, a, found, err := d.look(ctx, on)
+	r := action.CheckResult{State: action.Needed, Observed: facts(a, found), Intended: action.Facts{d.Leg + " leg": "out of the array"}}
+	if err != nil {
+		return r, err
+	}
+	if !found {
+		return d.noArray(), nil
+	}
+	leg, in := a.Leg(superdisk.Role(d.Leg))
+	if !in {
+		r.State = action.Satisfied
+		return r, nil
+	}
+	for _, other := range a.Legs {
+		if other.Device != leg.Device && other.InStep() && a.Sync == nil {
+			return r, nil
+		}
+	}
+	if leg.Faulty() {
+		return r, nil
+	}
+	return r, &hint.PermanentError{Reason: fmt.Sprintf("the %s leg is the only one of %s that is in step", d.Leg, a.Label()), Advice: "rebuild the other first: superdisk/rebuild"}
+}
+
+func (d *detach) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {
+	m, a, err := d.there(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	leg, in := a.Leg(superdisk.Role(d.Leg))
+	if !in {
+		return nil, note(ctx, on, m)
+	}
+	if err := note(ctx, on, m); err != nil { // that it was in step until now
+		return nil, err
+	}
+	if !leg.Faulty() {
+		if err := superdisk.Fail(ctx, m, a.Device, leg.Device); err != nil {
+			return nil, err
+		}
+	}
+	if err := superdisk.Remove(ctx, m, a.Device, leg.Device); err != nil {
+		return nil, err
+	}
+	return action.Facts{"device": leg.Device, "volume": leg.Volume}, note(ctx, on, m)
+}
+
+// Undo gives it back what was written since.
+func (d *detach) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	m, a, err := d.there(ctx, on)
+	if err != nil {
+		return err
+	}
+	if _, in := a.Leg(superdisk.Role(d.Leg)); in {
+		return superdisk.AwaitWhole(ctx, m, a.UUID, nil)
+	}
+	legs, err := superdisk.LegsOf(ctx, m, a.UUID)
+	if err != nil {
+		return err
+	}
+	for _, device := range legs {
+		if _, serves := a.On(device); !serves {
+			_, err := superdisk.Rebuild{Machine: m, Array: a.UUID, Target: device, Role: superdisk.Role(d.Leg), Mark: action.Mark(c)}.Run(ctx, c.Progress)
+			return errors.Join(refuse(err), note(ctx, on, m))
+		}
+	}
+	return &hint.PermanentError{Reason: fmt.Sprintf("the %s leg is not on %s any more", d.Leg, m.Name()), Advice: "attach its volume and use superdisk/reattach-network"}
+}

@@ -1,0 +1,181 @@
+package superdisk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/infra"
+	"plimsoll/superdisk"
+)
+
+var rebuildAction = action.Action{
+	Name: "superdisk.rebuild", Version: 1,
+	About: "Brings a leg into step while the other serves: by what was written since it left, by what the file system uses, or whole. Copying slows before the service does.",
+	New: func() action.Task {
+		return &rebuild{array: array{Array: usual}, Leg: string(superdisk.Local), Slack: 1.5, Floor: 5 << 20, Ceiling: 1 << 30}
+	},
+}
+
+type rebuild struct {
+	array
+
+	Leg     string        `yaml:"leg" doc:"Which: local or network. Default local."`
+	Volume  string        `yaml:"volume,required" doc:"The disk: a device, or the id of a volume."`
+	Probe   string        `yaml:"probe" doc:"A question to the node's database, asked twenty times a second: its p99 governs the copy. It should read from the disk. Default: none, and the copy goes at ceiling."`
+	P99     time.Duration `yaml:"p99" doc:"The bound of the probe's p99. Default: slack times what it is before the copy begins."`
+	Slack   float64       `yaml:"slack" doc:"How much slower the probe may get, when no p99 is given. Default 1.5."`
+	Floor   int64         `yaml:"floor" doc:"Bytes per second that are copied however the service fares. Default 5 MiB."`
+	Ceiling int64         `yaml:"ceiling" doc:"Bytes per second that are never passed. Default 1 GiB."`
+}
+
+var (
+	_ action.Undoer         = (*rebuild)(nil)
+	_ action.Validator      = (*rebuild)(nil)
+	_ action.InFlightWaiter = (*rebuild)(nil)
+)
+
+func (r *rebuild) Validate() error {
+	if err := roleOf(r.Leg); err != nil {
+		return err
+	}
+	if r.Floor < 64<<10 || r.Ceiling < r.Floor || r.Slack < 1 {
+		return errors.New("floor is 65536 or more, ceiling no less than floor, slack 1 or more")
+	}
+	return nil
+}
+
+// Traits says interruptible: a copy that is cut off goes on where it was.
+func (r *rebuild) Traits() action.Traits {
+	return action.Traits{Effect: action.Reversible, Repeatable: true, Interruptible: true}
+}
+
+// job is the rebuild on the machine.
+func (r *rebuild) job(ctx context.Context, on *cluster.Cluster) (superdisk.Rebuild, error) {
+	m, a, err := r.there(ctx, on)
+	if err != nil {
+		return superdisk.Rebuild{}, err
+	}
+	device, err := r.device(ctx, on, m, r.Volume)
+	if err != nil {
+		return superdisk.Rebuild{}, err
+	}
+	return superdisk.Rebuild{Machine: m, Array: a.UUID, Target: device, Role: superdisk.Role(r.Leg), Program: program, Rate: r.Ceiling}, nil
+}
+
+func (r *rebuild) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	_, _, a, found, err := r.look(ctx, on)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	if !found {
+		return r.noArray(), nil
+	}
+	result := action.CheckResult{State: action.Needed, Observed: facts(a, true), Intended: action.Facts{r.Leg + " leg": r.Volume + " in step"}}
+	job, err := r.job(ctx, on)
+	if errors.Is(err, infra.ErrNotAttached) {
+		return notYet(result, err.Error()), nil
+	}
+	if err != nil {
+		return result, refuse(err)
+	}
+	leg, in := a.On(job.Target)
+	switch {
+	case in && leg.InStep() && a.Whole():
+		result.State = action.Satisfied
+		return result, nil
+	case !in && a.Degraded == 0:
+		return notYet(result, fmt.Sprintf("array %s has all its legs", a.Label())), nil
+	}
+	choice, err := job.Choose(ctx)
+	if err != nil {
+		return result, refuse(err)
+	}
+	result.Intended["method"] = string(choice.Method)
+	result.Reason = fmt.Sprintf("%s: %s", choice.Method, choice.Why)
+	return result, nil
+}
+
+func (r *rebuild) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
+	job, err := r.job(ctx, on)
+	if err != nil {
+		return nil, refuse(err)
+	}
+	job.Mark = action.Mark(c)
+	if r.Probe != "" {
+		probe, err := startProbe(ctx, on, r.Node, r.Probe)
+		if err != nil {
+			return nil, err
+		}
+		defer probe.stop()
+		bound := r.P99
+		if bound == 0 {
+			c.Progress(0, "measuring the service before the copy begins")
+			calm, err := probe.calm(ctx)
+			if err != nil {
+				return nil, err
+			}
+			bound = time.Duration(float64(calm) * r.Slack)
+		}
+		job.Governor = &superdisk.Governor{Bound: bound, Floor: r.Floor, Ceiling: r.Ceiling}
+		job.Meter = probe.p99
+	}
+	done, err := job.Run(ctx, c.Progress)
+	if err != nil {
+		return nil, refuse(err)
+	}
+	out := action.Facts{
+		"method": string(done.Method), "why": done.Why, "used": done.Used, "seeded": done.Seeded, "tail": done.Tail, "seconds": done.Took.Seconds(),
+	}
+	if g := done.Governed; g != nil {
+		out["p99_bound_ms"], out["p99_worst_ms"] = g.Bound.Seconds()*1e3, g.WorstP99.Seconds()*1e3
+		out["looks"], out["looks_over"], out["slowed"], out["looks_at_floor"], out["rate_lowest"], out["rate_highest"] = g.Looks, g.Over, g.Slowed, g.AtFloor, g.Lowest, g.Highest
+	}
+	return out, note(ctx, on, job.Machine)
+}
+
+// AwaitInFlight waits for a copy that has lost its Plimsoll: it ends with its standard input.
+func (r *rebuild) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	m, err := on.Machine(ctx, r.Node)
+	if err != nil {
+		return err
+	}
+	return action.Settled(ctx, m, c)
+}
+
+// Undo takes the leg out again: the other has all it has.
+func (r *rebuild) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	_, a, err := r.there(ctx, on)
+	if err != nil {
+		return err
+	}
+	m, err := on.Machine(ctx, r.Node)
+	if err != nil {
+		return err
+	}
+	device, err := r.device(ctx, on, m, r.Volume)
+	if errors.Is(err, infra.ErrNotAttached) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	leg, in := a.On(device)
+	if !in {
+		return nil
+	}
+	if !leg.Faulty() {
+		if err := superdisk.Fail(ctx, m, a.Device, device); err != nil {
+			return err
+		}
+	}
+	return errors.Join(superdisk.Remove(ctx, m, a.Device, device), note(ctx, on, m))
+}
+
+// program is how the copy is started on a machine.
+func program(ctx context.Context, m infra.Machine) (infra.Command, error) {
+	return superdisk.Program(ctx, m)
+}

@@ -1,0 +1,52 @@
+package superdisk
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/infra"
+	"plimsoll/infra/local"
+	"plimsoll/internal/document"
+	"plimsoll/internal/machinetest"
+)
+
+func TestMain(m *testing.M) { machinetest.Main(m) }
+
+func newStage(t *testing.T) *stage {
+	site := machinetest.New(t, 32)
+	m := site.Boot(t, "one")
+	t.Setenv("PLIMSOLL_HOME", t.TempDir())
+	s := &stage{Machine: m, local: site.Volume(t, 384<<20, "one"), network: site.Volume(t, 384<<20, "one")}
+	s.cluster = &cluster.Cluster{Name: "c", Environment: "lab", Local: here(t), List: func(context.Context) ([]cluster.Node, error) {
+		return []cluster.Node{{Name: "n1", Machine: m}}, nil
+	}}
+	return s
+}
+
+func here(t *testing.T) infra.Machine {
+	m, err := local.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func (s *stage) task(t *testing.T, name string, with ...string) action.Task {
+	t.Helper()
+	a, ok := action.Find(Actions(), name)
+	if !ok {
+		t.Fatal(name)
+	}
+	doc, err := document.Parse("with", []byte(strings.Join(with, "\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	task, err := a.Bind(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return task
+}

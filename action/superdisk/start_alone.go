@@ -1,0 +1,168 @@
+package superdisk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/hint"
+	"plimsoll/infra"
+	"plimsoll/superdisk"
+)
+
+var startAloneAction = action.Action{
+	Name: "superdisk.start-alone", Version: 1,
+	About: "Starts an array from one leg alone and mounts its file system: at once, on any machine, with the other leg missing. A leg that is recorded as out of step is refused.",
+	New:   func() action.Task { return &startAlone{array: array{Array: usual}, Chunk: 4 << 20, Stale: "no"} },
+}
+
+type startAlone struct {
+	array
+
+	Volume string `yaml:"volume,required" doc:"The leg: the id of its volume, or a device."`
+	UUID   string `yaml:"uuid" doc:"The array's UUID, if it is known: a leg of another array is refused."`
+	Mount  string `yaml:"mount,required" doc:"Where it is mounted."`
+	Chunk  int64  `yaml:"bitmap_chunk" doc:"Bytes of one chunk of the write-intent bitmap, which is made anew. Default 4 MiB."`
+	Stale  string `yaml:"accept_stale" doc:"yes: serve what the leg has, though it is recorded as out of step: what was written since is lost. Default no."`
+}
+
+var (
+	_ action.Undoer           = (*startAlone)(nil)
+	_ action.ApprovalDemander = (*startAlone)(nil)
+	_ action.Validator        = (*startAlone)(nil)
+)
+
+func (s *startAlone) Validate() error {
+	if s.Stale != "yes" && s.Stale != "no" {
+		return errors.New("accept_stale is yes or no")
+	}
+	return nil
+}
+
+// Traits says reversible: what was written meanwhile is on the leg, and the array may be stopped again.
+func (s *startAlone) Traits() action.Traits {
+	return action.Traits{Effect: action.Reversible, Repeatable: true}
+}
+
+func (s *startAlone) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	m, status, a, found, err := s.look(ctx, on)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	r := action.CheckResult{State: action.Needed, Observed: facts(a, found), Intended: action.Facts{"mounted": s.Mount, "serves": s.Volume}}
+	if found && a.Running() && a.Mount == s.Mount {
+		r.State = action.Satisfied
+		return r, nil
+	}
+	if !status.Kernel.Fit {
+		return r, &hint.PermanentError{Reason: status.Kernel.Why, Advice: "start the machine with another kernel"}
+	}
+	device, super, err := s.leg(ctx, on, m)
+	if errors.Is(err, infra.ErrNotAttached) {
+		return notYet(r, err.Error()), nil
+	}
+	if err != nil {
+		return r, err
+	}
+	r.Observed["leg"], r.Observed["leg_array"] = device, super.UUID()
+	why, certain, err := s.doubt(ctx, on, super)
+	if err != nil {
+		return r, err
+	}
+	r.Reason = why
+	if certain && s.Stale != "yes" {
+		return r, &hint.PermanentError{Reason: why,
+			Advice: "start from the other leg if it can be had; accept_stale=yes serves this one, and what was written since is lost"}
+	}
+	r.Observed["in_doubt"] = why != ""
+	return r, nil
+}
+
+// leg finds the device and proves that it is a leg of the array that is meant.
+func (s *startAlone) leg(ctx context.Context, on *cluster.Cluster, m infra.Machine) (string, superdisk.Superblock, error) {
+	device, err := s.device(ctx, on, m, s.Volume)
+	if err != nil {
+		return "", superdisk.Superblock{}, err
+	}
+	super, err := superdisk.ReadSuperblock(ctx, m, device)
+	switch {
+	case err != nil:
+		return device, super, &hint.PermanentError{Reason: err.Error(), Advice: "name the volume that is a leg of the array"}
+	case s.UUID != "" && super.UUID() != s.UUID:
+		return device, super, &hint.PermanentError{Reason: fmt.Sprintf("%s is a leg of array %s (%s), not of %s", s.Volume, super.Name(), super.UUID(), s.UUID),
+			Advice: "it is another array's: name the right volume"}
+	case super.Level() != 1 || super.Slots() != 2:
+		return device, super, &hint.PermanentError{Reason: fmt.Sprintf("%s is a leg of a RAID%d of %d", s.Volume, super.Level(), super.Slots()), Advice: "a Super Disk is a RAID1 of two"}
+	case super.Slot() < 0:
+		return device, super, &hint.PermanentError{Reason: s.Volume + " is a spare, or was given up by its array", Advice: "start from the other leg"}
+	}
+	return device, super, nil
+}
+
+func (s *startAlone) doubt(ctx context.Context, on *cluster.Cluster, super superdisk.Superblock) (why string, certain bool, err error) {
+	kept, err := records(on)
+	if err != nil {
+		return "", false, err
+	}
+	record, err := kept.Read(ctx, super.UUID())
+	if err != nil {
+		return "", false, err
+	}
+	key, err := volumeOf(ctx, on, s.Node, s.Volume)
+	if err != nil {
+		return "", false, err
+	}
+	key = superdisk.VolumeID(key)
+	if _, known := record.Legs[key]; !known { // a disk that tells no serial number is recorded by its role
+		key = string(superdisk.Local)
+		if super.WriteMostly() {
+			key = string(superdisk.Network)
+		}
+	}
+	why, certain = record.Doubt(key, time.Now())
+	return why, certain, nil
+}
+
+// ApprovalReason has a person decide about a leg of which it is not known whether it has everything.
+func (s *startAlone) ApprovalReason(r action.CheckResult) string {
+	if doubt, _ := r.Observed["in_doubt"].(bool); doubt {
+		return r.Reason
+	}
+	return ""
+}
+
+func (s *startAlone) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {
+	m, _, a, found, err := s.look(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	out := action.Facts{}
+	if !found || !a.Running() {
+		device, super, err := s.leg(ctx, on, m)
+		if err != nil {
+			return nil, refuse(err)
+		}
+		if err := superdisk.StopHolders(ctx, m, device); err != nil { // what the machine has assembled of it by itself
+			return nil, err
+		}
+		if err := superdisk.StartAlone(ctx, m, s.Array, device, s.Chunk); err != nil {
+			return nil, err
+		}
+		out["array"] = super.UUID()
+	}
+	if a.Mount == "" {
+		if err := superdisk.Mount(ctx, m, s.path(), s.Mount); err != nil {
+			return nil, err
+		}
+	}
+	return out, note(ctx, on, m)
+}
+
+// Undo stops it again: the leg is as it was but for what was written.
+func (s *startAlone) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	_, err := (&stop{array: s.array, Mount: s.Mount}).Act(ctx, on, c)
+	return err
+}

@@ -1,0 +1,164 @@
+package superdisk
+
+import (
+	"context"
+	"fmt"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/hint"
+	"plimsoll/infra"
+	"plimsoll/superdisk"
+)
+
+var stopAction = action.Action{
+	Name: "superdisk.stop", Version: 1,
+	About: "Unmounts an array's file system and stops the array, so that its volumes can be detached. What uses the file system must be stopped before.",
+	New:   func() action.Task { return &stop{array: array{Array: usual}} },
+}
+
+type stop struct {
+	array
+
+	Mount string `yaml:"mount,required" doc:"Where it is mounted: an undo mounts it there again."`
+}
+
+var _ action.Undoer = (*stop)(nil)
+
+func (s *stop) Traits() action.Traits {
+	return action.Traits{Effect: action.Reversible, Repeatable: true}
+}
+
+func (s *stop) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	_, _, a, found, err := s.look(ctx, on)
+	r := action.CheckResult{State: action.Needed, Observed: facts(a, found), Intended: action.Facts{"array": "none"}}
+	switch {
+	case err != nil:
+	case !found:
+		r.State = action.Satisfied
+	case a.Mount != "" && a.Mount != s.Mount:
+		r.State, r.Reason = action.Unknown, "it is mounted at "+a.Mount
+	case a.Sync != nil:
+		r.Reason = "a copy is under way; it goes on when the array is started again"
+	}
+	return r, err
+}
+
+func (s *stop) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {
+	m, _, a, found, err := s.look(ctx, on)
+	if err != nil || !found {
+		return nil, err
+	}
+	if err := note(ctx, on, m); err != nil {
+		return nil, err
+	}
+	out := action.Facts{"array": a.UUID}
+	for _, l := range a.Legs {
+		out[string(l.Role)] = l.Device
+	}
+	if a.Mount != "" {
+		if err := superdisk.Unmount(ctx, m, a.Mount); err != nil {
+			return nil, hint.With(err, "something still uses "+a.Mount+": stop the server first (fuser -vm "+a.Mount+")")
+		}
+	}
+	return out, superdisk.Stop(ctx, m, a.Device)
+}
+
+// Undo starts it from the legs that are there.
+func (s *stop) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	uuid, _ := c.Before["array"].(string)
+	m, _, a, found, err := s.look(ctx, on)
+	if err != nil {
+		return err
+	}
+	if !found {
+		legs, err := superdisk.LegsOf(ctx, m, uuid)
+		if err != nil {
+			return err
+		}
+		if len(legs) < 2 {
+			return &hint.PermanentError{Reason: fmt.Sprintf("%d of 2 legs of array %s are on %s", len(legs), uuid, m.Name()), Advice: "attach the other, or use superdisk/emergency-start"}
+		}
+		if err := superdisk.Start(ctx, m, s.Array, legs...); err != nil {
+			return err
+		}
+	}
+	if mounted, _ := c.Before["mounted"].(string); mounted == "" || a.Mount == mounted {
+		return nil
+	}
+	return superdisk.Mount(ctx, m, s.path(), s.Mount)
+}
+
+var startAction = action.Action{
+	Name: "superdisk.start", Version: 1,
+	About: "Starts an array from both of its legs and mounts its file system. Legs that are not in step with each other are refused.",
+	New:   func() action.Task { return &start{array: array{Array: usual}} },
+}
+
+type start struct {
+	array
+
+	UUID  string `yaml:"uuid,required" doc:"The array's UUID: the legs are found by it and never by their device names."`
+	Mount string `yaml:"mount,required" doc:"Where it is mounted."`
+}
+
+var _ action.Undoer = (*start)(nil)
+
+func (s *start) Traits() action.Traits {
+	return action.Traits{Effect: action.Reversible, Repeatable: true}
+}
+
+func (s *start) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	m, _, a, found, err := s.look(ctx, on)
+	r := action.CheckResult{State: action.Needed, Observed: facts(a, found), Intended: action.Facts{"mounted": s.Mount, "missing": 0}}
+	if err != nil || found && a.Running() {
+		if found && a.Mount == s.Mount {
+			r.State = action.Satisfied
+		}
+		return r, err
+	}
+	_, err = s.legs(ctx, m)
+	return r, err
+}
+
+func (s *start) legs(ctx context.Context, m infra.Machine) ([]string, error) {
+	legs, err := superdisk.LegsOf(ctx, m, s.UUID)
+	if err == nil && len(legs) != 2 {
+		err = &hint.PermanentError{Reason: fmt.Sprintf("%d of 2 legs of array %s are on %s", len(legs), s.UUID, m.Name()),
+			Advice: "attach the other; or start it from one: superdisk/emergency-start"}
+	}
+	return legs, err
+}
+
+func (s *start) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {
+	m, _, a, found, err := s.look(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	if !found || !a.Running() {
+		if found {
+			if err := superdisk.Stop(ctx, m, a.Device); err != nil {
+				return nil, err
+			}
+		}
+		legs, err := s.legs(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		if err := superdisk.Start(ctx, m, s.Array, legs...); err != nil {
+			return nil, err
+		}
+	}
+	if a.Mount == "" {
+		if err := superdisk.Mount(ctx, m, s.path(), s.Mount); err != nil {
+			return nil, err
+		}
+	}
+	return nil, note(ctx, on, m)
+}
+
+// Undo stops it again.
+func (s *start) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	_, err := (&stop{array: s.array, Mount: s.Mount}).Act(ctx, on, c)
+	return err
+}

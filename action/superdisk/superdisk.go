@@ -1,0 +1,140 @@
+// Package superdisk holds the actions that make, break, repair and move Super Disks: what package superdisk can do to an array
+// on a machine, as steps of runbooks.
+package superdisk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/hint"
+	"plimsoll/infra"
+	"plimsoll/superdisk"
+)
+
+// Actions lists them.
+func Actions() []action.Action {
+	return []action.Action{
+		createAction, stopAction, startAction, startAloneAction, detachAction, rebuildAction, waitWholeAction, checkAction, wipeAction,
+		migrateAction, eraseAction,
+	}
+}
+
+// array is what every action here takes.
+type array struct {
+	Node  string `yaml:"node,required" doc:"On which node's machine."`
+	Array string `yaml:"array" doc:"The array's name, as under /dev/md, or its UUID. Default: superdisk."`
+}
+
+// usual is the name of an array of which nothing else is said.
+const usual = "superdisk"
+
+func (a array) path() string { return superdisk.Path(a.Array) }
+
+// look inspects the machine; found tells whether the array is there.
+func (a array) look(ctx context.Context, on *cluster.Cluster) (m infra.Machine, s superdisk.Status, is superdisk.Array, found bool, err error) {
+	if m, err = on.Machine(ctx, a.Node); err != nil {
+		return m, s, is, false, err
+	}
+	if s, err = superdisk.Inspect(ctx, m); err != nil {
+		return m, s, is, false, err
+	}
+	is, found = s.Find(a.Array)
+	return m, s, is, found, nil
+}
+
+// there is look where the array must be.
+func (a array) there(ctx context.Context, on *cluster.Cluster) (infra.Machine, superdisk.Array, error) {
+	m, s, is, found, err := a.look(ctx, on)
+	if err == nil && !found {
+		err = &hint.PermanentError{Reason: fmt.Sprintf("%s has no array %s", s.Machine, a.Array), Advice: "plimsoll superdisk status shows those it has"}
+	}
+	return m, is, err
+}
+
+// notYet is the finding of a step whose array or disk is not there now: an earlier step of the runbook may bring it. The act declines
+// if it did not.
+func notYet(r action.CheckResult, why string) action.CheckResult {
+	r.State, r.Reason = action.Needed, why+"; an earlier step may change that"
+	return r
+}
+
+// noArray is notYet of an array.
+func (a array) noArray() action.CheckResult {
+	return notYet(action.CheckResult{Observed: facts(superdisk.Array{}, false)}, fmt.Sprintf("there is no array %s", a.Array))
+}
+
+// records are where looks are recorded: outside every array.
+func records(on *cluster.Cluster) (superdisk.Records, error) {
+	folder, err := superdisk.Folder(os.Getenv)
+	return superdisk.Records{Machine: on.Local, Folder: folder}, err
+}
+
+// note records what the machine's arrays are like now.
+func note(ctx context.Context, on *cluster.Cluster, m infra.Machine) error {
+	kept, err := records(on)
+	if err != nil {
+		return err
+	}
+	s, err := superdisk.Inspect(ctx, m)
+	if err != nil {
+		return err
+	}
+	return kept.Note(ctx, s)
+}
+
+// facts is what stays the same of an array while nobody changes it.
+func facts(a superdisk.Array, found bool) action.Facts {
+	if !found {
+		return action.Facts{"array": "none"}
+	}
+	var legs []string
+	for _, l := range a.Legs {
+		legs = append(legs, fmt.Sprintf("%s %s %s", l.Role, l.Device, strings.Join(l.State, "+")))
+	}
+	f := action.Facts{"array": a.UUID, "legs": strings.Join(legs, ", "), "missing": a.Degraded, "mounted": a.Mount}
+	return f
+}
+
+// refuse makes of an error that no retry can mend one that says so.
+func refuse(err error) error {
+	var advised interface{ Hint() string }
+	if errors.As(err, &advised) {
+		return &hint.PermanentError{Reason: err.Error(), Advice: advised.Hint()}
+	}
+	return err
+}
+
+// device finds what a step calls a disk: a device, a volume's id, a disk's serial number, or the name of a volume among those that are
+// tagged as the node's.
+func (a array) device(ctx context.Context, on *cluster.Cluster, m infra.Machine, name string) (string, error) {
+	return deviceOf(ctx, on, m, a.Node, name)
+}
+
+func deviceOf(ctx context.Context, on *cluster.Cluster, m infra.Machine, node, name string) (string, error) {
+	id, err := volumeOf(ctx, on, node, name)
+	if err != nil {
+		return "", err
+	}
+	device, err := superdisk.Resolve(ctx, m, id)
+	return device, err
+}
+
+// volumeOf is the id of a volume that is called by its name, and any other name as it is.
+func volumeOf(ctx context.Context, on *cluster.Cluster, node, name string) (string, error) {
+	if on.Volumes == nil || strings.HasPrefix(name, "/") {
+		return name, nil
+	}
+	all, err := on.Volumes.List(ctx, map[string]string{"node": node, "volume": name})
+	if err != nil || len(all) == 0 {
+		return name, err
+	}
+	if len(all) > 1 {
+		return "", &hint.PermanentError{Reason: fmt.Sprintf("node %s has %d volumes %s", node, len(all), name), Advice: "name one by its id, such as " + all[0].ID}
+	}
+	return all[0].ID, nil
+}

@@ -1,0 +1,83 @@
+package volume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/hint"
+	"plimsoll/infra"
+)
+
+var createAction = action.Action{
+	Name: "volume.create", Version: 1, About: "Makes an empty volume that belongs to a node, and attaches it to nothing.",
+	New: func() action.Task { return &create{} },
+}
+
+type create struct {
+	Node       string `yaml:"node,required" doc:"Which node it belongs to."`
+	Name       string `yaml:"name,required" doc:"What it is called among the volumes of the node."`
+	MiB        int64  `yaml:"mib,required" doc:"Its size in MiB."`
+	IOPS       int    `yaml:"iops" doc:"Requests a second. Default: the provider's usual."`
+	Throughput int64  `yaml:"throughput_mib" doc:"MiB a second. Default: the provider's usual."`
+	Zone       string `yaml:"zone" doc:"Where it is made, for a provider with more than one place."`
+}
+
+var _ action.Undoer = (*create)(nil)
+
+func (n *create) Traits() action.Traits {
+	return action.Traits{Effect: action.Reversible, Repeatable: true}
+}
+
+func (n *create) Validate() error {
+	if n.MiB <= 0 || n.IOPS < 0 || n.Throughput < 0 {
+		return fmt.Errorf("a volume of %d MiB", n.MiB)
+	}
+	return nil
+}
+
+func (n *create) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	v, err := on.Volume(ctx, n.Node, n.Name)
+	f := action.CheckResult{State: action.Satisfied, Observed: action.Facts{"mib": v.Size >> 20}, Intended: action.Facts{"mib": n.MiB}}
+	switch {
+	case errors.Is(err, infra.ErrNoVolume):
+		f.State = action.Needed
+	case err == nil && v.Size>>20 != n.MiB:
+		f.State, f.Reason = action.Unknown, fmt.Sprintf("node %s has a volume %s of another size: %s", n.Node, n.Name, v.ID)
+	case err != nil:
+		return f, err
+	}
+	return f, nil
+}
+
+func (n *create) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
+	if on.Volumes == nil {
+		_, err := on.Volume(ctx, n.Node, n.Name) // says why
+		return nil, err
+	}
+	v, err := on.Volumes.Create(ctx, infra.VolumeSpec{
+		Size: n.MiB << 20, IOPS: n.IOPS, Throughput: n.Throughput << 20, Zone: n.Zone, Token: c.Token,
+		Tags: map[string]string{cluster.NodeTag: n.Node, cluster.VolumeTag: n.Name},
+	})
+	return action.Facts{"volume": v.ID}, err
+}
+
+// Undo deletes it, if it was made here. One that is attached holds somebody's data.
+func (n *create) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	if before, _ := c.Before["mib"].(int64); before != 0 {
+		return nil
+	}
+	v, err := on.Volume(ctx, n.Node, n.Name)
+	if errors.Is(err, infra.ErrNoVolume) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if v.Machine != "" {
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s is attached to %s", v.ID, v.Machine), Advice: "detach it first"}
+	}
+	return on.Volumes.Delete(ctx, v.ID)
+}

@@ -1,0 +1,165 @@
+// Package volume holds the actions on volumes: disks that live apart from machines and are attached to them.
+package volume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/hint"
+	"plimsoll/infra"
+)
+
+// Actions lists them.
+func Actions() []action.Action { return []action.Action{createAction, attachAction, detachAction} }
+
+// on is what both take.
+type onMachine struct {
+	Volume  string `yaml:"volume,required" doc:"The volume: its name among those of the node, such as network, or its id."`
+	Node    string `yaml:"node,required" doc:"The node whose machine it is."`
+	Machine string `yaml:"machine" doc:"What the provider of the volumes calls that machine, such as an instance's id. Default: the machine's own name."`
+}
+
+// machine is what the provider of the volumes calls the node's machine.
+func (o onMachine) machine(ctx context.Context, on *cluster.Cluster) (string, error) {
+	if on.Volumes == nil {
+		return "", &hint.PermanentError{
+			Reason: fmt.Sprintf("nobody is known who attaches and detaches the volumes of %s", on.Name),
+			Advice: "a lab with machines has volumes; elsewhere use a step command with the provider's own tool",
+		}
+	}
+	if o.Machine != "" {
+		return o.Machine, nil
+	}
+	if n, err := on.Node(ctx, o.Node); err == nil && n.Host != nil {
+		return n.Host.ID(), nil
+	}
+	m, err := on.Machine(ctx, o.Node)
+	if err != nil {
+		return "", err
+	}
+	return m.Name(), nil
+}
+
+// look finds where the volume is.
+func (o onMachine) look(ctx context.Context, on *cluster.Cluster) (v infra.Volume, machine string, err error) {
+	if machine, err = o.machine(ctx, on); err != nil {
+		return v, machine, err
+	}
+	v, err = on.Volume(ctx, o.Node, o.Volume)
+	if errors.Is(err, infra.ErrNoVolume) {
+		err = &hint.PermanentError{Reason: fmt.Sprintf("there is no volume %s", o.Volume), Advice: "name one that is there"}
+	}
+	return v, machine, err
+}
+
+func facts(v infra.Volume) action.Facts {
+	at := v.Machine
+	if at == "" {
+		at = "nothing"
+	}
+	return action.Facts{"state": string(v.State), "attached_to": at}
+}
+
+var attachAction = action.Action{
+	Name: "volume.attach", Version: 1,
+	About: "Attaches a volume to a node's machine and waits until the machine sees it. Refused while another machine has it.",
+	New:   func() action.Task { return &attach{} },
+}
+
+type attach struct{ onMachine }
+
+var _ action.Undoer = (*attach)(nil)
+
+func (a *attach) Traits() action.Traits {
+	return action.Traits{Effect: action.Reversible, Repeatable: true}
+}
+
+func (a *attach) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	v, machine, err := a.look(ctx, on)
+	r := action.CheckResult{State: action.Needed, Observed: facts(v), Intended: action.Facts{"attached_to": machine}}
+	switch {
+	case err != nil:
+	case v.Machine == machine && v.State == infra.VolumeInUse:
+		r.State = action.Satisfied
+	case v.Machine != "" && v.Machine != machine:
+		r.Reason = fmt.Sprintf("%s has it: it must let go of it first", v.Machine)
+	}
+	return r, err
+}
+
+func (a *attach) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {
+	v, machine, err := a.look(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	err = on.Volumes.Attach(ctx, v.ID, machine)
+	if errors.Is(err, infra.ErrVolumeInUse) {
+		return nil, &hint.PermanentError{Reason: err.Error(), Advice: "detach it there first: an old machine that still writes to it must be stopped, and seen stopped"}
+	}
+	return action.Facts{"machine": machine}, err
+}
+
+func (a *attach) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call) error {
+	v, machine, err := a.look(ctx, on)
+	if err != nil {
+		return err
+	}
+	if err := on.Volumes.Detach(ctx, v.ID, machine); !errors.Is(err, infra.ErrNotAttached) {
+		return err
+	}
+	return nil
+}
+
+var detachAction = action.Action{
+	Name: "volume.detach", Version: 1,
+	About: "Detaches a volume from a node's machine and waits until the machine has let go of it. By force it is taken from a machine that uses it or does not answer: what is under way fails.",
+	New:   func() action.Task { return &detach{} },
+}
+
+type detach struct {
+	onMachine
+
+	Force bool `yaml:"force" doc:"Take it away though it is in use, or its machine does not answer. Default false."`
+}
+
+var _ action.Undoer = (*detach)(nil)
+
+func (d *detach) Traits() action.Traits {
+	return action.Traits{Effect: action.Reversible, Repeatable: true}
+}
+
+func (d *detach) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	v, machine, err := d.look(ctx, on)
+	r := action.CheckResult{State: action.Needed, Observed: facts(v), Intended: action.Facts{"attached_to": "nothing"}}
+	if err == nil && v.Machine != machine {
+		r.State = action.Satisfied
+	}
+	return r, err
+}
+
+func (d *detach) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {
+	v, machine, err := d.look(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	if d.Force {
+		err = on.Volumes.ForceDetach(ctx, v.ID, machine)
+	} else {
+		err = on.Volumes.Detach(ctx, v.ID, machine)
+	}
+	switch {
+	case errors.Is(err, infra.ErrNotAttached):
+		err = nil
+	case errors.Is(err, infra.ErrVolumeBusy):
+		err = &hint.PermanentError{Reason: err.Error(), Advice: "unmount it and stop its array first (superdisk.stop)"}
+	}
+	return nil, err
+}
+
+func (d *detach) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	_, err := (&attach{d.onMachine}).Act(ctx, on, c)
+	return err
+}

@@ -1,0 +1,89 @@
+package action
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"plimsoll/cluster"
+	"plimsoll/infra"
+)
+
+var waitAction = Action{
+	Name: "wait", Version: 1,
+	About: "Waits until a query or a command says that something is so.",
+	New:   func() Task { return &wait{Every: time.Second} },
+}
+
+type wait struct {
+	Node    string        `yaml:"node" doc:"Where to ask. Default: the first node for a query, where Plimsoll runs for a command."`
+	Query   string        `yaml:"sql" doc:"A query of one value."`
+	Command string        `yaml:"run" doc:"Or: for sh -c, whose output without its last line break is the value."`
+	Want    string        `yaml:"want,required" doc:"The value to wait for."`
+	Every   time.Duration `yaml:"every" doc:"How often to ask. Default 1s."`
+}
+
+func (w *wait) Validate() error {
+	if (w.Query == "") == (w.Command == "") {
+		return errors.New("either sql or run says what to ask")
+	}
+	if w.Every < 10*time.Millisecond {
+		return errors.New("every is at least 10ms")
+	}
+	return nil
+}
+
+func (w *wait) Traits() Traits { return Traits{Effect: None, Repeatable: true, Interruptible: true} }
+
+func (w *wait) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, error) {
+	got, err := w.ask(ctx, on)
+	if err != nil {
+		return CheckResult{}, err
+	}
+	f := CheckResult{State: Needed, Intended: Facts{"value": w.Want}, Reason: "now " + got}
+	if got == w.Want {
+		f.State, f.Reason = Satisfied, ""
+	}
+	return f, nil
+}
+
+func (w *wait) ask(ctx context.Context, on *cluster.Cluster) (string, error) {
+	if w.Query != "" {
+		return on.Value(ctx, w.Node, w.Query)
+	}
+	m, err := on.Machine(ctx, w.Node)
+	if err != nil {
+		return "", err
+	}
+	out, err := m.Run(ctx, infra.Command{Path: "sh", Args: []string{"-c", w.Command}})
+	return strings.TrimSuffix(string(out.Stdout), "\n"), err
+}
+
+// Verify has nothing to add: the answer was the one, and may be another a moment later.
+func (w *wait) Verify(context.Context, *cluster.Cluster, Facts) error { return nil }
+
+// Act asks until the answer is the one; an answer that cannot be had is asked for again, the step's timeout ends it.
+func (w *wait) Act(ctx context.Context, on *cluster.Cluster, c Call) (Facts, error) {
+	tick := time.NewTicker(w.Every)
+	defer tick.Stop()
+	last := "none"
+	for {
+		got, err := w.ask(ctx, on)
+		switch {
+		case err == nil && got == w.Want:
+			return Facts{"value": got}, nil
+		case err == nil:
+			last = got
+		case ctx.Err() == nil:
+			last = err.Error()
+		}
+		c.Progress(-1, last)
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%w; the last answer was %s", context.Cause(ctx), last)
+		}
+	}
+}

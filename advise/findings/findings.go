@@ -1,0 +1,114 @@
+// Package findings turns what was seen of a database into findings, and each finding into options with their effect and price.
+package findings
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"plimsoll/advise"
+	"plimsoll/advise/price"
+	"plimsoll/watch/storage"
+)
+
+// Input is what is known of a database.
+type Input struct {
+	Cluster, Node string
+	At            time.Time
+	Memory        *advise.Memory
+	NoMemory      string          // why there is none
+	Volume        *storage.Volume // what the data lies on; nil: not known
+	Balance       float64         // share of its bucket that is left; NaN: not known
+	Class         string          // of the instance; "": not known
+	Prices        price.Of
+	MultiAZ       bool
+}
+
+// Report makes the report.
+func Report(in Input) *advise.Report {
+	r := &advise.Report{
+		Cluster: in.Cluster, Node: in.Node, At: in.At, Region: in.Prices.Region, Discount: in.Prices.Discount, Memory: in.Memory,
+		Findings: []advise.Finding{},
+	}
+	if in.Memory == nil {
+		r.Unknown = append(r.Unknown, "Memory: "+in.NoMemory)
+		return r
+	}
+	if in.Volume == nil {
+		r.Unknown = append(r.Unknown, "Storage: what the data lies on is not known, and so neither its limits nor its price: give volume in the inventory, or --volume gp2:800GiB.")
+	} else {
+		r.Findings = append(r.Findings, in.storage())
+	}
+	if in.Class == "" {
+		r.Unknown = append(r.Unknown, "Instances: the class is not known, and so neither its limits nor its price: --class db.m5.2xlarge.")
+	}
+	if f, there := in.memory(); there {
+		r.Findings = append(r.Findings, f)
+	}
+	slices.SortStableFunc(r.Findings, func(a, b advise.Finding) int {
+		switch {
+		case a.Urgent == b.Urgent:
+			return 0
+		case a.Urgent:
+			return -1
+		}
+		return 1
+	})
+	return r
+}
+
+// now is the price a month of instance and volume as they are.
+func (in Input) now() advise.Price { return in.priced(in.Class, in.Volume) }
+
+func (in Input) priced(class string, v *storage.Volume) (p advise.Price) {
+	if class != "" {
+		p = p.Plus(in.Prices.Class(class))
+	}
+	if v != nil && v.Type != "local" {
+		p = p.Plus(in.Prices.Volume(v.Type, v.GiB, extraIOPS(*v), v.Managed))
+	}
+	if in.MultiAZ {
+		p = p.Plus(p)
+	}
+	return p
+}
+
+// extraIOPS is what is provisioned beyond what the size includes.
+func extraIOPS(v storage.Volume) float64 {
+	switch v.Type {
+	case "io1", "io2":
+		return v.IOPS
+	case "gp3":
+		included := storage.Volume{Type: "gp3", GiB: v.GiB, Managed: v.Managed}
+		return max(v.IOPS-included.Base(), 0)
+	}
+	return 0
+}
+
+// headroom is the share of a limit that the peak should stay under.
+const headroom = 0.7
+
+// limit is what the storage gives all the time, the volume or the class, whichever is less; 0: there is none.
+func limit(v storage.Volume, class price.Class) (iops float64, by string) {
+	iops, by = v.Base(), "volume"
+	if class.IOPS > 0 && (iops == 0 || class.IOPS < iops) {
+		iops, by = class.IOPS, "instance"
+	}
+	return iops, by
+}
+
+// lasts tells how long a bucket lasts at a rate; +Inf where it does not empty.
+func lasts(v storage.Volume, balance, iops float64) float64 {
+	b := v.Bucket()
+	if !math.IsNaN(balance) {
+		b.Level = b.Size * balance
+	}
+	in, empties := b.Empties(iops)
+	if !empties {
+		return math.Inf(1)
+	}
+	return in.Seconds()
+}
+
+func gib(v float64) string { return fmt.Sprintf("%.4g GiB", v) }

@@ -1,0 +1,131 @@
+package findings
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/advise"
+	"plimsoll/advise/price"
+	"plimsoll/watch/storage"
+)
+
+// incident is the case of the burst bucket: m5.2xlarge with 32 GB, 24 of them for pages, on gp2.
+func incident(t *testing.T, reads float64) Input {
+	t.Helper()
+	catalogue, err := price.Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &advise.Memory{Bytes: 24 << 30, PageSize: 16 << 10, Data: 170 << 30, Reads: reads, IOPS: reads + 200, Writes: 200, Peak: 1.1 * (reads + 200)}
+	for g := int64(8); g <= 120; g += 2 {
+		r := reads * max(1-float64(g-24)/70, 0.02)
+		m.Line = append(m.Line, advise.Point{Bytes: g << 30, Times: float64(g) / 24, Reads: r, Low: 0.9 * r, High: 1.1 * r, Source: advise.FromHistory})
+	}
+	m.Curve.Now = advise.Point{Bytes: 24 << 30, Times: 1, Reads: reads, Low: 0.95 * reads, High: 1.05 * reads}
+	return Input{
+		Cluster: "users", Node: "n1", At: time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC), Memory: m, Class: "db.m5.2xlarge",
+		Volume: &storage.Volume{Type: "gp2", GiB: 200, Managed: true}, Balance: 0.05,
+		Prices: price.Of{Catalogue: catalogue, Region: "us-east-1", Now: time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)},
+	}
+}
+
+func finding(t *testing.T, r *advise.Report, about string) advise.Finding {
+	t.Helper()
+	for _, f := range r.Findings {
+		if f.About == about {
+			return f
+		}
+	}
+	t.Fatalf("there is no finding about %s", about)
+	return advise.Finding{}
+}
+
+func option(t *testing.T, f advise.Finding, name string) advise.Option {
+	t.Helper()
+	for _, o := range f.Options {
+		if strings.HasPrefix(o.Name, name) {
+			return o
+		}
+	}
+	t.Fatalf("there is no option %q of %q", name, f.Title)
+	return advise.Option{}
+}
+
+func TestABurstThatEnds(t *testing.T) {
+	r := Report(incident(t, 1800))
+	f := finding(t, r, "storage")
+	leave := option(t, f, "leave it")
+	// 5.4 M × 5 % / (2000 − 600)
+	if got := leave.Effects[1].Now; math.Abs(got-192.86) > 0.1 || !f.Urgent || !strings.Contains(f.Title, "3 minutes") {
+		t.Errorf("%q, %+v", f.Title, leave.Effects)
+	}
+	if r.Findings[0].About != "storage" {
+		t.Errorf("what is urgent stands first: %s", r.Findings[0].About)
+	}
+	grown := option(t, f, "grow it to 400 GiB")
+	if !strings.Contains(grown.Risk, "becomes four") || !strings.Contains(grown.Undo, "cannot shrink") {
+		t.Errorf("from one volume to four: %s; %s", grown.Risk, grown.Undo)
+	}
+	gp3 := option(t, f, "gp3 of 200 GiB")
+	if gp3.Effects[0].Then < 3000 || gp3.Effects[1].Then < Forever {
+		t.Errorf("gp3 has no bucket: %+v", gp3.Effects)
+	}
+	if want := 684e-3*730 + 0.115*200; math.Abs(leave.Price.Month-want) > 0.01 || leave.Change.Month != 0 {
+		t.Errorf("leaving it costs %+v, want %.2f", leave.Price, want)
+	}
+	advised := 0
+	for _, o := range f.Options {
+		if o.Advised {
+			advised++
+			if o.Effects[0].Then < 2200/headroom-1 {
+				t.Errorf("%s is advised and gives %.0f", o.Name, o.Effects[0].Then)
+			}
+		}
+		if o.Risk == "" || o.Undo == "" {
+			t.Errorf("%s has no risk or no way back", o.Name)
+		}
+	}
+	if advised != 1 {
+		t.Errorf("%d options are advised", advised)
+	}
+}
+
+func TestALargerInstance(t *testing.T) {
+	f := finding(t, Report(incident(t, 1800)), "memory")
+	o := option(t, f, "db.r5.2xlarge")
+	if got := o.Effects[0]; math.Abs(got.Then-1800*(1-24.0/70)) > 1 || got.Low >= got.Then || got.High <= got.Then {
+		t.Errorf("48 GiB for pages: %+v", got)
+	}
+	if want := (0.96 - 0.684) * 730; math.Abs(o.Change.Month-want) > 0.01 || o.Change.High <= o.Change.Low {
+		t.Errorf("it costs %+v more, want %.0f", o.Change, want)
+	}
+	if o := option(t, f, "db.r6g.2xlarge"); !strings.Contains(o.Risk, "arm64") {
+		t.Errorf("other processors: %s", o.Risk)
+	}
+	if o := option(t, f, "db.r8g.2xlarge"); o.Price.Known() {
+		t.Errorf("a price that nobody gave: %+v", o.Price)
+	}
+}
+
+func TestWhatIsNotKnownIsSaid(t *testing.T) {
+	in := incident(t, 1800)
+	in.Class, in.Volume = "", nil
+	r := Report(in)
+	if len(r.Unknown) != 2 || len(r.Findings) != 1 {
+		t.Errorf("%q", r.Unknown)
+	}
+	in.Memory, in.NoMemory = nil, "the server was just started."
+	if r := Report(in); len(r.Findings) != 0 || !strings.Contains(r.Unknown[0], "just started") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestAReadingThatIsCutOff(t *testing.T) {
+	in := incident(t, 2800)
+	in.Volume = &storage.Volume{Type: "gp3", GiB: 200, Managed: true}
+	if f := finding(t, Report(in), "storage"); !f.Urgent || !strings.Contains(strings.Join(f.Evidence, " "), "cut off") {
+		t.Errorf("%q %q", f.Title, f.Evidence)
+	}
+}

@@ -1,0 +1,144 @@
+package findings
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"plimsoll/advise"
+)
+
+// poolShare is the part of a managed instance's memory that its buffer pool takes by default: {DBInstanceClassMemory*3/4}.
+const poolShare = 0.75
+
+// memory prices other sizes of the cache: instances where the class is known, sizes of one's own server else.
+func (in Input) memory() (advise.Finding, bool) {
+	m := in.Memory
+	f := advise.Finding{About: "memory", Evidence: slices.Clone(m.Explained)}
+	f.Title = fmt.Sprintf("%.0f reads a second from disk with %s of memory for pages", m.Reads, size(m.Bytes))
+	leave := advise.Option{
+		Name: "leave it", Price: in.now(), Risk: "reads grow with the data and the load", Undo: "nothing to undo",
+		Effects: []advise.Effect{in.reads(m.Curve.Now)},
+	}
+	leave.Change = leave.Price.Minus(leave.Price)
+	f.Options = append(f.Options, leave)
+	if in.Class == "" {
+		for _, p := range m.Curve.Points {
+			if p.Bytes != m.Bytes && p.Source != advise.FromModel {
+				f.Options = append(f.Options, in.resize(p))
+			}
+		}
+		return f, true
+	}
+	for _, name := range in.otherClasses() {
+		class := in.Prices.Classes[name]
+		p, known := at(m, int64(class.GiB*poolShare*(1<<30)))
+		if !known {
+			continue
+		}
+		f.Options = append(f.Options, in.instance(name, p))
+	}
+	return f, true
+}
+
+// otherClasses are those with no fewer processors and at most a quarter more of them than today's, or as many, by memory.
+func (in Input) otherClasses() (names []string) {
+	now := in.Prices.Classes[in.Class]
+	for _, name := range in.Prices.ClassNames() {
+		c := in.Prices.Classes[name]
+		near := c.Cores >= now.Cores/2 && c.Cores <= 2*now.Cores
+		if name != in.Class && near && c.GiB >= now.GiB/2 && c.GiB <= 4*now.GiB && c.GiB != now.GiB {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		if d := in.Prices.Classes[a].GiB - in.Prices.Classes[b].GiB; d != 0 {
+			return int(d)
+		}
+		return strings.Compare(a, b)
+	})
+	return names
+}
+
+// at is the prediction at a size, between the points of the drawn curve; false beyond it.
+func at(m *advise.Memory, bytes int64) (advise.Point, bool) {
+	i := slices.IndexFunc(m.Line, func(p advise.Point) bool { return p.Bytes >= bytes })
+	switch {
+	case i > 0:
+		a, b := m.Line[i-1], m.Line[i]
+		w := float64(bytes-a.Bytes) / float64(b.Bytes-a.Bytes)
+		mix := func(x, y float64) float64 { return x + w*(y-x) }
+		p := b
+		p.Bytes, p.Times, p.Reads, p.Low, p.High = bytes, mix(a.Times, b.Times), mix(a.Reads, b.Reads), mix(a.Low, b.Low), mix(a.High, b.High)
+		return p, true
+	case i == 0 && m.Line[0].Bytes == bytes:
+		return m.Line[0], true
+	}
+	return advise.Point{}, false
+}
+
+func (in Input) reads(p advise.Point) advise.Effect {
+	return advise.Effect{What: "reads a second from disk", Unit: "per_second", Now: in.Memory.Curve.Now.Reads, Then: p.Reads, Low: p.Low, High: p.High, Note: p.Doubt}
+}
+
+// resize is another size on one's own server.
+func (in Input) resize(p advise.Point) advise.Option {
+	o := advise.Option{
+		Name: fmt.Sprintf("a buffer pool of %s", size(p.Bytes)), Effects: []advise.Effect{in.reads(p)},
+		Price: advise.Price{Unknown: "what memory of your own costs is not known"}, Change: advise.Price{Unknown: "what memory of your own costs is not known"},
+		Risk:     "the machine must have the memory free; pages that are pushed out of it stall the server for the time that takes",
+		Undo:     "set the size back, in the same way",
+		Rehearse: fmt.Sprintf("plimsoll runbook rehearse mysql/resize-buffer-pool --cluster %s -i node=%s -i size=%d", in.Cluster, in.Node, p.Bytes),
+		Do:       fmt.Sprintf("plimsoll runbook plan mysql/resize-buffer-pool --cluster %s -i node=%s -i size=%d", in.Cluster, in.Node, p.Bytes),
+	}
+	return o
+}
+
+// instance is another class.
+func (in Input) instance(name string, p advise.Point) advise.Option {
+	class := in.Prices.Classes[name]
+	o := advise.Option{
+		Name: fmt.Sprintf("%s, %.0f GiB", name, class.GiB), Effects: []advise.Effect{in.reads(p)}, Price: in.priced(name, in.Volume),
+		Risk: "an instance is replaced: a failover of one to two minutes, and a cold cache, which reads all it holds anew; without a standby, minutes of standstill",
+		Undo: "change the class back, with the same failover",
+	}
+	o.Change = o.Price.Minus(in.now())
+	was := in.Prices.Classes[in.Class]
+	if class.Processor != was.Processor {
+		o.Risk += "; other processors (" + class.Processor + "): try the load on them"
+	}
+	if class.Cores < was.Cores {
+		o.Risk += fmt.Sprintf("; %d processors and not %d: processor time is not predicted", class.Cores, was.Cores)
+	}
+	if in.Volume != nil {
+		before := in.Memory.IOPS
+		after := max(before-in.Memory.Reads+p.Reads, 0)
+		o.Effects = append(o.Effects, advise.Effect{What: "operations a second on the disk", Unit: "per_second", Now: before, Then: after,
+			Low: max(before-in.Memory.Reads+p.Low, 0), High: max(before-in.Memory.Reads+p.High, 0)})
+		if gives, by := limit(*in.Volume, class); gives > 0 && after > headroom*gives {
+			o.Risk += fmt.Sprintf("; %.0f %% of what the %s gives all the time", 100*after/gives, by)
+		}
+	}
+	return o
+}
+
+func size(bytes int64) string {
+	g := float64(bytes) / (1 << 30)
+	if g < 1 {
+		return fmt.Sprintf("%.4g MiB", 1024*g)
+	}
+	return fmt.Sprintf("%.4g GiB", math.Round(g*10)/10)
+}
+
+// Sizes are those of the buffer pools of the classes that may be advised instead of one, so that a look at the server reaches them.
+func (in Input) Sizes() (sizes []int64) {
+	if in.Class == "" {
+		return nil
+	}
+	for _, name := range append(in.otherClasses(), in.Class) {
+		sizes = append(sizes, int64(in.Prices.Classes[name].GiB*poolShare*(1<<30)))
+	}
+	slices.Sort(sizes)
+	return slices.Compact(sizes)
+}

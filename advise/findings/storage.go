@@ -1,0 +1,177 @@
+package findings
+
+import (
+	"fmt"
+	"math"
+
+	"plimsoll/advise"
+	"plimsoll/watch/storage"
+)
+
+// storage judges the operations on the disk by what the volume and the class give, and prices what would give more.
+func (in Input) storage() advise.Finding {
+	v, m := *in.Volume, in.Memory
+	class := in.Prices.Classes[in.Class]
+	gives, by := limit(v, class)
+	f := advise.Finding{About: "storage", Evidence: []string{
+		fmt.Sprintf("%.0f operations a second on the disk, of which %.0f write; %.0f in the busiest ten seconds.", m.IOPS, m.Writes, m.Peak),
+		describe(v, in.Balance),
+	}}
+	seconds := lasts(v, in.Balance, m.IOPS)
+	burst := v.Burst()
+	switch {
+	case gives == 0:
+		f.Title = "The disk has no limit that is known"
+	case v.Bucket().Size > 0 && !math.IsInf(seconds, 1):
+		f.Urgent = true
+		f.Title = fmt.Sprintf("The burst ends %s from now, and with it %.0f of %.0f operations a second", span(seconds), max(m.IOPS-gives, 0), m.IOPS)
+	case m.Peak >= 0.97*gives && (v.Bucket().Size == 0 || m.Peak >= 0.97*burst):
+		f.Urgent = true
+		f.Title = fmt.Sprintf("The disk is at its limit of %.0f operations a second, by the %s: what is asked for may be more than what was seen", gives, by)
+		f.Evidence = append(f.Evidence, "What was seen is cut off at the limit: predictions of reads stand on less than the service asked for.")
+	case m.Peak > headroom*gives:
+		f.Title = fmt.Sprintf("The busiest ten seconds take %.0f %% of what the %s gives all the time", 100*m.Peak/gives, by)
+	default:
+		f.Title = fmt.Sprintf("The disk has room: %.0f of %.0f operations a second at the busiest", m.Peak, gives)
+	}
+	f.Options = append(f.Options, in.storageOption("leave it", v, in.Balance))
+	if gives == 0 || !f.Urgent && m.Peak <= headroom*gives {
+		return f
+	}
+	for _, o := range in.otherVolumes(v, max(m.Peak, m.IOPS)) {
+		f.Options = append(f.Options, in.storageOption(o.name, o.volume, math.NaN()))
+	}
+	advise1(f.Options, max(m.Peak, m.IOPS))
+	return f
+}
+
+func describe(v storage.Volume, balance float64) string {
+	s := fmt.Sprintf("The volume is %s of %s: %.0f operations a second all the time", v.Type, gib(v.GiB), v.Base())
+	if v.Bucket().Size > 0 {
+		s += fmt.Sprintf(", %.0f while it bursts", v.Burst())
+		if math.IsNaN(balance) {
+			return s + "; how full its bucket is is not known, and taken for full: --balance, or a watched BurstBalance."
+		}
+		s += fmt.Sprintf("; its bucket is %.0f %% full", 100*balance)
+	}
+	return s + "."
+}
+
+type candidate struct {
+	name   string
+	volume storage.Volume
+}
+
+// otherVolumes are those that would hold the rate with room, the smallest change of each kind.
+func (in Input) otherVolumes(v storage.Volume, iops float64) []candidate {
+	need := iops / headroom
+	var all []candidate
+	if v.Type == "gp2" {
+		larger := v
+		larger.Volumes = 0
+		if size := math.Ceil(need / 3); size > v.GiB && size <= 5334 {
+			larger.GiB = size
+			all = append(all, candidate{fmt.Sprintf("grow it to %s", gib(size)), larger})
+		}
+		if v.Managed && v.GiB < 400 {
+			striped := v
+			striped.GiB, striped.Volumes = 400, 0
+			all = append(all, candidate{"grow it to 400 GiB: four volumes", striped})
+		}
+	}
+	gp3 := v
+	gp3.Type, gp3.Volumes, gp3.IOPS = "gp3", 0, 0
+	if v.Type != "gp3" || gp3.Base() < need {
+		if gp3.Base() < need {
+			gp3.IOPS = math.Ceil(need/100) * 100
+		}
+		if most := 500 * v.GiB; gp3.IOPS <= most {
+			all = append(all, candidate{fmt.Sprintf("gp3 of %s with %.0f operations a second", gib(gp3.GiB), gp3.Base()), gp3})
+		}
+		if v.Managed && v.GiB < 400 {
+			striped := gp3
+			striped.GiB, striped.IOPS = 400, 0
+			all = append(all, candidate{"gp3 of 400 GiB: 12,000 operations a second are included", striped})
+		}
+	}
+	if v.Type != "io1" && v.Type != "io2" || v.IOPS < need {
+		io2 := v
+		io2.Type, io2.Volumes, io2.IOPS = "io2", 0, math.Ceil(need/100)*100
+		all = append(all, candidate{fmt.Sprintf("io2 of %s with %.0f operations a second", gib(v.GiB), io2.IOPS), io2})
+	}
+	return all
+}
+
+func (in Input) storageOption(name string, v storage.Volume, balance float64) advise.Option {
+	m := in.Memory
+	class := in.Prices.Classes[in.Class]
+	gives, by := limit(v, class)
+	price := in.priced(in.Class, &v)
+	o := advise.Option{Name: name, Price: price, Change: price.Minus(in.now())}
+	nowGives, _ := limit(*in.Volume, class)
+	note := ""
+	if by == "instance" {
+		note = "the class gives no more"
+	}
+	o.Effects = append(o.Effects, advise.Effect{What: "operations a second all the time", Unit: "per_second", Now: nowGives, Then: gives, Low: gives, High: gives, Note: note})
+	if before, after := lasts(*in.Volume, in.Balance, m.IOPS), lasts(v, balance, m.IOPS); !math.IsInf(before, 1) || !math.IsInf(after, 1) {
+		o.Effects = append(o.Effects, advise.Effect{
+			What: "until the burst ends", Unit: "seconds", Now: finite(before), Then: finite(after), Low: finite(lasts(v, balance, m.Peak)), High: finite(lasts(v, balance, 0.9*m.IOPS)),
+		})
+	}
+	o.Risk, o.Undo = in.changing(name, v)
+	return o
+}
+
+// Forever stands for a time that does not end, since JSON has no infinity.
+const Forever = 1e12
+
+func finite(seconds float64) float64 { return min(seconds, Forever) }
+
+// changing says what the change itself does to the service.
+func (in Input) changing(name string, v storage.Volume) (risk, undo string) {
+	from := *in.Volume
+	switch {
+	case v == from:
+		if gives, _ := limit(v, in.Prices.Classes[in.Class]); gives > 0 && in.Memory.IOPS > gives {
+			return fmt.Sprintf("when the burst ends, %.0f of %.0f operations a second wait, and connections pile up behind them", in.Memory.IOPS-gives, in.Memory.IOPS), "nothing to undo"
+		}
+		return "none as long as the load stays as it is", "nothing to undo"
+	case v.Managed && parts(from) != parts(v):
+		return "the volume becomes four, which is a copy: hours, in which the copy takes operations itself; no other change of storage for six hours after it", "a new instance from a snapshot, or a replica with the old size: storage cannot shrink"
+	case v.GiB > from.GiB:
+		return "the volume is optimised for hours and serves meanwhile; no other change of it for six hours", "storage cannot shrink: a replica with the old size, promoted"
+	}
+	return "the volume is optimised for hours and serves meanwhile, at no less than before; no other change of it for six hours", "change the type back, six hours later"
+}
+
+func parts(v storage.Volume) float64 {
+	one := storage.Volume{Type: "gp2", GiB: v.GiB, Volumes: v.Volumes, Managed: v.Managed}
+	return one.Bucket().Size / max(storage.Volume{Type: "gp2", GiB: 1, Volumes: 1}.Bucket().Size, 1)
+}
+
+// advise1 marks the cheapest option that holds the rate all the time with room; of options without a price none.
+func advise1(options []advise.Option, iops float64) {
+	best := -1
+	for i, o := range options {
+		if len(o.Effects) == 0 || o.Effects[0].Then < iops/headroom-1 || !o.Price.Known() {
+			continue
+		}
+		if best < 0 || o.Price.Month < options[best].Price.Month {
+			best = i
+		}
+	}
+	if best >= 0 {
+		options[best].Advised = true
+	}
+}
+
+func span(seconds float64) string {
+	switch {
+	case seconds < 120:
+		return fmt.Sprintf("%.0f seconds", seconds)
+	case seconds < 7200:
+		return fmt.Sprintf("%.0f minutes", seconds/60)
+	}
+	return fmt.Sprintf("%.1f hours", seconds/3600)
+}

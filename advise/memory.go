@@ -1,0 +1,107 @@
+package advise
+
+import "time"
+
+// Memory is what a look at a server's memory comes to.
+type Memory struct {
+	Cluster string        `json:"cluster"`
+	Node    string        `json:"node"`
+	At      time.Time     `json:"at"`
+	Looked  time.Duration `json:"looked_ns"`
+
+	Bytes    int64 `json:"bytes"`     // that the cache may take
+	PageSize int64 `json:"page_size"` // bytes
+	Pages    int64 `json:"pages"`     // that it holds
+	Data     int64 `json:"data"`      // bytes of the files of tables; 0: not known
+
+	Requests float64 `json:"requests"` // of pages, a second
+	Reads    float64 `json:"reads"`    // from disk, a second
+	Waited   float64 `json:"waited"`   // of these, while somebody waited
+	HitRatio float64 `json:"hit_ratio"`
+	// Operations on the disk a second, reads and writes, and of these the writes; Peak is the largest of any ten seconds.
+	IOPS    float64 `json:"iops"`
+	Writes  float64 `json:"writes"`
+	Peak    float64 `json:"peak"`
+	Commits float64 `json:"commits"` // a second
+	// Explained are sentences about what these figures mean.
+	Explained []string `json:"explained"`
+
+	Curve  Curve    `json:"curve"` // at the sizes that were asked for
+	Line   []Point  `json:"line"`  // the same, dense, to be drawn
+	Warm   []Warmth `json:"warm"`  // for each of the curve's points
+	Tables []Table  `json:"tables"`
+	Cost   Cost     `json:"cost"`
+	Every  int      `json:"every"` // one page of so many was followed
+	Notes  []string `json:"notes,omitempty"`
+}
+
+// Warmth is how long it takes until a resized cache is full, with reads as they are.
+type Warmth struct {
+	Resized   time.Duration `json:"resized_ns"`   // from what it holds now; 0 for a smaller one
+	Restarted time.Duration `json:"restarted_ns"` // from nothing
+}
+
+// Table is what of a table or index is in the cache.
+type Table struct {
+	Table string    `json:"table"`
+	Index string    `json:"index,omitempty"`
+	Pages int64     `json:"pages"`
+	Share float64   `json:"share"` // of the cache
+	Of    float64   `json:"of"`    // cached part of the table's file; 0: not known
+	Reads float64   `json:"reads"` // of the table, a second; on its first line alone
+	Role  TableRole `json:"role,omitempty"`
+}
+
+// TableRole is how a table uses the cache.
+type TableRole string
+
+// The roles.
+const (
+	Lives  TableRole = "lives in memory" // it takes more of the cache than of the reads
+	Passes TableRole = "passes through"  // it takes more of the reads than of the cache
+)
+
+// Point is what reads are predicted to be with a cache of a size.
+type Point struct {
+	Bytes int64   `json:"bytes"`
+	Times float64 `json:"times"` // of the size as it is
+	Reads float64 `json:"reads"` // pages read a second
+	Low   float64 `json:"low"`   // with High: the interval in which they lie, of 90 %
+	High  float64 `json:"high"`
+	// Model is what the fitted model says, which knows nothing of single pages.
+	Model float64 `json:"model"`
+	// Source is history where pages were seen to come back from so far, model where they were not, data where all data fits.
+	Source Source `json:"source"`
+	// Doubt says why the figure is of low confidence; empty where it is not.
+	Doubt string `json:"doubt,omitempty"`
+}
+
+// Source is what a prediction rests on.
+type Source string
+
+// The sources.
+const (
+	FromHistory Source = "history"
+	FromModel   Source = "model"
+	AllData     Source = "all data fits"
+)
+
+// Curve is reads over the size of the cache.
+type Curve struct {
+	Now    Point   `json:"now"`
+	Points []Point `json:"points"`
+	Knee   int64   `json:"knee_bytes,omitempty"` // the smallest cache with which under 5 % of today's reads are left; 0: not known
+	Skew   float64 `json:"skew"`                 // Zipf's exponent of the fitted model
+}
+
+// Cost is what looking cost the server, measured while it went on.
+type Cost struct {
+	By      string        `json:"by"` // file or SQL
+	Lists   int           `json:"lists"`
+	Took    time.Duration `json:"took_ns"` // of all lists together
+	Longest time.Duration `json:"longest_ns"`
+	Share   float64       `json:"share"` // of the time that went into lists
+	// Stall is how much longer the server answered a small question while it made a list than just before: the median, and the largest.
+	Stall    time.Duration `json:"stall_ns"`
+	MaxStall time.Duration `json:"max_stall_ns"`
+}

@@ -1,0 +1,217 @@
+package memory
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"plimsoll/advise"
+
+	"plimsoll/engine"
+)
+
+// sum is intervals together.
+type sum struct {
+	seconds, reads, requests, pages, seen float64
+	back, fresh, promoted                 []float64
+}
+
+// add adds an interval so many times.
+func (s *sum) add(i *Interval, times float64) {
+	s.seconds += times * i.Seconds
+	s.reads += times * float64(i.Counts.Read)
+	s.requests += times * float64(i.Counts.Requests)
+	s.pages += times * i.Pages * i.Seconds
+	seen := 0.0
+	for b, n := range i.Back {
+		s.back[b] += times * n
+		seen += n
+	}
+	fresh := 0.0
+	for _, n := range i.Fresh {
+		fresh += n
+	}
+	if fresh > 0 { // pages that were made and not read are among those that were never seen before
+		read := max(fresh-float64(i.Counts.Created), 0) / fresh
+		for b, n := range i.Fresh {
+			s.fresh[b] += times * n * read
+			seen += n * read
+		}
+	}
+	for b, n := range i.Promoted {
+		s.promoted[b] += times * n
+	}
+	s.seen += times * seen
+	s.unseen(i, seen, times)
+}
+
+// unseen counts pages that left and came back between two lists: on the second they seem to have moved up from the end. They are
+// what the server read beyond what the lists show, and came back from about half as far as pages went meanwhile. Of uses within the
+// cache as much goes unseen, so that these stay in proportion to the loads that were seen.
+func (s *sum) unseen(i *Interval, seen, times float64) {
+	gone := i.Loads / max(i.Pages, 1) // of the cache
+	moved := 0.0
+	for _, n := range i.Promoted[max(int((1-gone)*perCache), 0):] {
+		moved += n
+	}
+	s.back[bin(gone/2)] += times * min(max(float64(i.Counts.Read)-seen, 0), moved)
+}
+
+func newSum() *sum {
+	return &sum{back: make([]float64, bins), fresh: make([]float64, bins), promoted: make([]float64, perCache)}
+}
+
+// shape is what the lists say of other sizes.
+type shape struct {
+	rate     float64 // pages read a second as it is
+	survival []float64
+	known    float64   // up to how many times the cache
+	more     []float64 // by bin of rank: reads that a cache of so much would add, in shares of today's
+}
+
+func (s *sum) shape() shape {
+	out := shape{rate: s.reads / s.seconds, more: make([]float64, perCache+1)}
+	var until int
+	out.survival, until = survival(s.back, s.fresh)
+	out.known = 1 + float64(until)/perCache
+	for b := perCache - 1; b >= 0; b-- {
+		out.more[b] = out.more[b+1] + s.promoted[b]/max(s.seen, 1)
+	}
+	return out
+}
+
+// share is what part of today's reads a cache of so many times the size has.
+func (s shape) share(times float64) float64 {
+	if times < 1 {
+		return 1 + between(s.more, times*perCache)
+	}
+	return between(s.survival, (times-1)*perCache)
+}
+
+// between interpolates.
+func between(values []float64, at float64) float64 {
+	i := int(at)
+	if i >= len(values)-1 {
+		return values[len(values)-1]
+	}
+	return values[i] + (at-float64(i))*(values[i+1]-values[i])
+}
+
+const (
+	resamples  = 200
+	confidence = 0.90
+	// The error that is not chance: measured by running servers again at other sizes, see docs/accuracy.md.
+	errorNow   = 0.03
+	errorTwice = 0.06 // more with each doubling or halving
+)
+
+// Predict computes the curve at sizes in bytes. dataPages is how many pages of data there are, 0 if that is not known.
+func Predict(intervals []Interval, cache engine.PageCache, dataPages int64, sizes []int64, seed uint64) advise.Curve {
+	all := newSum()
+	for i := range intervals {
+		all.add(&intervals[i], 1)
+	}
+	now := all.shape()
+	resampled := bootstrap(intervals, rand.New(rand.NewPCG(seed, 0)))
+	held := all.pages / all.seconds
+	idle := max(float64(cache.Pages)-held, 0) // pages without data, which the server keeps free or uses otherwise
+	fit := fitModel(now, held, float64(dataPages))
+	curve := advise.Curve{Skew: fit.skew, Now: advise.Point{Bytes: cache.Size, Times: 1, Source: advise.FromHistory}}
+	curve.Now.Reads, curve.Now.Model = now.rate, now.rate
+	rates := make([]float64, len(resampled))
+	for i, r := range resampled {
+		rates[i] = r.rate
+	}
+	curve.Now.Low, curve.Now.High = within(rates)
+	perByte := float64(cache.Pages) / float64(max(cache.Size, 1))
+	at := func(size int64) advise.Point {
+		pages := max(float64(size)*perByte-idle, 0.02*float64(size)*perByte)
+		return predict(size, pages/held, now, resampled, fit, float64(dataPages)/held)
+	}
+	for _, size := range sizes {
+		if size == cache.Size {
+			curve.Points = append(curve.Points, curve.Now)
+			continue
+		}
+		curve.Points = append(curve.Points, at(size))
+	}
+	curve.Knee = knee(at, cache.Size, now.rate)
+	return curve
+}
+
+func predict(size int64, times float64, now shape, resampled []shape, fit model, data float64) advise.Point {
+	p := advise.Point{Bytes: size, Times: times, Source: advise.FromHistory, Model: fit.share(times) * now.rate}
+	if data > 0 && times >= data {
+		p.Source, p.High = advise.AllData, 0.02*now.rate
+		return p
+	}
+	if times > now.known {
+		// What is left at the last size that is known is the most that can be left here.
+		p.High = now.share(now.known) * now.rate
+		p.Reads = min(p.Model, p.High)
+		if p.High > kneeShare*now.rate {
+			p.Source, p.Doubt = advise.FromModel, "no page was seen to come back from so far: a longer look would tell"
+		}
+		return p
+	}
+	p.Reads = now.share(times) * now.rate
+	values := make([]float64, len(resampled))
+	for i, r := range resampled {
+		values[i] = r.share(times) * now.rate
+	}
+	p.Low, p.High = within(values)
+	wide := math.Exp(1.645 * (errorNow + errorTwice*math.Abs(math.Log2(times))))
+	p.Low, p.High = min(p.Low, p.Reads)/wide, max(p.High, p.Reads)*wide
+	if d := math.Abs(p.Model-p.Reads) / max(now.rate, 1e-9); d > disagree && math.Abs(p.Model-p.Reads) > disagree*p.Reads {
+		p.Doubt = "the fitted model says otherwise"
+	}
+	return p
+}
+
+// kneeShare is what is left of the reads where more memory hardly matters any more.
+const kneeShare = 0.05
+
+// disagree is how far the two methods may be apart, as a share of today's reads and of the prediction.
+const disagree = 0.15
+
+// knee looks for the smallest cache that leaves under 5 % of the reads.
+func knee(at func(int64) advise.Point, now int64, rate float64) int64 {
+	const step = 1.02
+	for size := float64(now); size < 24*float64(now); size *= step {
+		p := at(int64(size))
+		if p.Source == advise.FromModel {
+			return 0
+		}
+		if p.Reads < kneeShare*rate {
+			return int64(size)
+		}
+	}
+	return 0
+}
+
+// bootstrap draws the intervals anew in blocks (circular block bootstrap: Politis and Romano 1992), since what comes one
+// after the other is alike.
+func bootstrap(intervals []Interval, rng *rand.Rand) []shape {
+	n := len(intervals)
+	block := max(int(math.Ceil(1.5*math.Sqrt(float64(n)))), 1)
+	block = min(block, max(n/4, 1))
+	out := make([]shape, resamples)
+	for i := range out {
+		s := newSum()
+		for drawn := 0; drawn < n; drawn += block {
+			from := rng.IntN(n)
+			for j := range min(block, n-drawn) {
+				s.add(&intervals[(from+j)%n], 1)
+			}
+		}
+		out[i] = s.shape()
+	}
+	return out
+}
+
+// within returns the bounds of the middle 90 %.
+func within(values []float64) (low, high float64) {
+	slices.Sort(values)
+	at := func(q float64) float64 { return values[int(q*float64(len(values)-1))] }
+	return at((1 - confidence) / 2), at((1 + confidence) / 2)
+}

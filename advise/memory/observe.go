@@ -1,0 +1,283 @@
+// Package memory predicts what a database would read from disk with another size of its page cache, from looking at the running
+// server: lists of its cached pages, one after another, show which pages leave and which come back.
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"plimsoll/advise"
+
+	"plimsoll/engine"
+	"plimsoll/infra"
+)
+
+// Options are how to look at a server.
+type Options struct {
+	For    time.Duration // how long; 0: 5 minutes
+	Budget float64       // share of the time that may go into lists; 0: 0.05
+	// MaxStall is how long a list may hold up the server's reads before looking ends; 0: 50 ms.
+	MaxStall time.Duration
+	Every    int         // follow one of so many pages; 0: so that some 200,000 are followed
+	Files    infra.Files // of the server's machine; nil: lists are asked for by SQL
+	Say      func(done, total time.Duration, text string)
+}
+
+// followed is how many pages are followed at most, if it is not said.
+const followed = 200_000
+
+// turnover is the share of the cache that should be replaced between two lists.
+const turnover = 0.08
+
+func (o Options) withDefaults() Options {
+	if o.For == 0 {
+		o.For = 5 * time.Minute
+	}
+	if o.Budget == 0 {
+		o.Budget = 0.05
+	}
+	if o.MaxStall == 0 {
+		o.MaxStall = 50 * time.Millisecond
+	}
+	if o.Say == nil {
+		o.Say = func(time.Duration, time.Duration, string) {}
+	}
+	return o
+}
+
+// Observation is what a look at a server showed.
+type Observation struct {
+	Cache     engine.PageCache // at the end
+	Intervals []Interval
+	Objects   []engine.CachedObject
+	Spaces    []engine.DataSpace
+	Every     int // one of so many pages was followed
+	Cost      advise.Cost
+	Began     time.Time
+	Took      time.Duration
+}
+
+// DataPages is how many pages the files of tables have.
+func (o *Observation) DataPages() int64 {
+	var bytes int64
+	for _, s := range o.Spaces {
+		bytes += s.Bytes
+	}
+	return bytes / max(o.Cache.PageSize, 1)
+}
+
+// Unable says why nothing can be predicted, and what would let it.
+type Unable struct {
+	Reason, Advice string
+	Cache          engine.PageCache
+}
+
+func (u *Unable) Error() string { return u.Reason }
+func (u *Unable) Hint() string  { return u.Advice }
+
+// Observe looks at a server for a while.
+func Observe(ctx context.Context, db engine.Database, o Options) (_ *Observation, err error) {
+	o = o.withDefaults()
+	paged, ok := db.(engine.PageCaching)
+	if !ok {
+		return nil, &Unable{Reason: "this engine does not show which pages its memory holds", Advice: "MySQL and MariaDB do"}
+	}
+	cache, err := paged.PageCache(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := able(cache); err != nil {
+		return nil, err
+	}
+	source, err := newLister(ctx, db, cache, o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, source.close(context.WithoutCancel(ctx))) }()
+	look := &look{Options: o, db: paged, source: source, watch: newStallWatch(paged), out: &Observation{Every: source.every(), Began: time.Now()}}
+	if err := look.run(ctx); err != nil {
+		return nil, err
+	}
+	return look.out, nil
+}
+
+// Pilot takes one list by SQL and says how long it took, or that it held the server up for too long. It is for a replica, before
+// the server that matters is asked.
+func Pilot(ctx context.Context, db engine.Database, o Options) (time.Duration, error) {
+	o = o.withDefaults()
+	paged, ok := db.(engine.PageCaching)
+	if !ok {
+		return 0, &Unable{Reason: "this engine does not show which pages its memory holds", Advice: "MySQL and MariaDB do"}
+	}
+	cache, err := paged.PageCache(ctx)
+	if err != nil {
+		return 0, err
+	}
+	o.Files = nil
+	source, err := newLister(ctx, db, cache, o)
+	if err != nil {
+		return 0, err
+	}
+	watch := newStallWatch(paged)
+	if err := watch.during(ctx, func() error { _, err := source.list(ctx); return err }); err != nil {
+		return 0, err
+	}
+	return watch.lastTook(), watch.tooMuch(o.MaxStall)
+}
+
+// able refuses a cache of which lists would tell nothing.
+func able(c engine.PageCache) error {
+	switch came := c.Read + c.Created; {
+	case c.Loading:
+		return &Unable{"the server was just started and still reads what its memory held before", "look again when it has", c}
+	case c.Data == 0:
+		return &Unable{"the memory for pages is empty", "look again under the usual load", c}
+	case came <= c.Data+c.Data/50:
+		return &Unable{
+			fmt.Sprintf("no page has had to leave the memory for pages yet: %d of %d hold nothing, after %s", c.Free, c.Pages, c.Uptime),
+			neverFull(c), c,
+		}
+	case came < 2*c.Data:
+		return &Unable{
+			fmt.Sprintf("the server was started %s ago and has not yet read as much as its memory holds twice over", c.Uptime),
+			"look again later: what it reads now is mostly the filling of its memory", c,
+		}
+	}
+	return nil
+}
+
+func neverFull(c engine.PageCache) string {
+	enough := (c.Data + c.Data/10) * c.PageSize
+	return fmt.Sprintf("as far as this server has seen, %d MiB would do, %d MiB are set; to know less than that, make it smaller by a tenth on a replica and look again",
+		enough>>20, c.Size>>20)
+}
+
+// look is one under way.
+type look struct {
+	Options
+
+	db     engine.PageCaching
+	source lister
+	watch  *stallWatch
+	out    *Observation
+
+	parts  []*reuse
+	cache  engine.PageCache
+	listed time.Time
+}
+
+func (l *look) run(ctx context.Context) error {
+	if err := l.pilot(ctx); err != nil {
+		return err
+	}
+	end := l.out.Began.Add(l.For)
+	for time.Now().Before(end) {
+		if err := l.pause(ctx, l.wait()); err != nil {
+			return err
+		}
+		if err := l.step(ctx); err != nil {
+			return err
+		}
+		l.Say(time.Since(l.out.Began), l.For, fmt.Sprintf("%d lists of %d pages", len(l.out.Intervals)+1, l.cache.Data))
+	}
+	var err error
+	if l.out.Cache, err = l.db.PageCache(ctx); err != nil {
+		return err
+	}
+	if l.out.Objects, err = l.db.CachedObjects(ctx); err != nil && engine.ClassOf(err) != engine.Denied {
+		return err
+	}
+	if l.out.Spaces, err = l.db.DataSpaces(ctx); err != nil && engine.ClassOf(err) != engine.Denied {
+		return err
+	}
+	l.out.Took = time.Since(l.out.Began)
+	l.out.Cost = l.watch.cost(l.source.name(), l.out.Took)
+	if len(l.out.Intervals) < 4 {
+		return &Unable{fmt.Sprintf("%d lists in %s are too few", len(l.out.Intervals)+1, l.For), "look for longer: --for", l.out.Cache}
+	}
+	return nil
+}
+
+// pilot takes the first list, and ends the look where it holds up the server for too long.
+func (l *look) pilot(ctx context.Context) error {
+	lists, err := l.list(ctx)
+	if err != nil {
+		return err
+	}
+	for _, list := range lists {
+		l.parts = append(l.parts, newReuse(list))
+	}
+	return nil
+}
+
+// list takes one, and what the server counts at that moment.
+func (l *look) list(ctx context.Context) ([]engine.PageList, error) {
+	var lists []engine.PageList
+	err := l.watch.during(ctx, func() (err error) {
+		lists, err = l.source.list(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := l.watch.tooMuch(l.MaxStall); err != nil {
+		return nil, err
+	}
+	l.listed = time.Now()
+	l.cache, err = l.db.PageCache(ctx)
+	return lists, err
+}
+
+func (l *look) step(ctx context.Context) error {
+	before, at := l.cache, l.listed
+	lists, err := l.list(ctx)
+	if err != nil {
+		return err
+	}
+	now := l.cache
+	if now.Uptime < before.Uptime {
+		return &Unable{"the server was started anew while it was looked at", "look again when it has been up for a while", now}
+	}
+	if now.Size != before.Size || len(lists) != len(l.parts) {
+		return &Unable{"the memory for pages was resized while it was looked at", "look again", now}
+	}
+	i := Interval{
+		Seconds: l.listed.Sub(at).Seconds(), Back: make([]float64, bins), Fresh: make([]float64, bins), Promoted: make([]float64, perCache),
+		Spaces: map[uint32]float64{},
+		Counts: Counts{
+			now.Requests - before.Requests, now.Waited - before.Waited, now.Read - before.Read, now.Created - before.Created,
+			now.Statement - before.Statement, now.Commits - before.Commits, now.DiskReads - before.DiskReads, now.Written - before.Written,
+		},
+	}
+	for part, list := range lists {
+		i.Pages += float64(list.Total)
+		l.parts[part].next(list, float64(l.source.every()), &i)
+	}
+	l.out.Intervals = append(l.out.Intervals, i)
+	return nil
+}
+
+// wait is how long until the next list: until enough of the cache is replaced, and not so soon that lists take more than their budget.
+func (l *look) wait() time.Duration {
+	least := time.Duration(float64(l.watch.lastTook()) * (1/l.Budget - 1))
+	least = max(least, 20*time.Millisecond)
+	if len(l.out.Intervals) == 0 {
+		return least
+	}
+	last := &l.out.Intervals[len(l.out.Intervals)-1]
+	rate := float64(last.Counts.Read+last.Counts.Created) / max(last.Seconds, 1e-3)
+	return min(max(least, time.Duration(turnover*last.Pages/max(rate, 1e-3)*float64(time.Second))), max(l.For/8, least))
+}
+
+func (l *look) pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,194 @@
+package memory
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/advise"
+)
+
+// Reported makes a report of what was seen, for sizes of the cache in bytes.
+func Reported(o *Observation, sizes []int64, seed uint64) *advise.Memory {
+	r := &advise.Memory{
+		At: o.Began, Looked: o.Took, Bytes: o.Cache.Size, PageSize: o.Cache.PageSize, Pages: o.Cache.Data,
+		Data: o.DataPages() * o.Cache.PageSize, Cost: o.Cost, Every: o.Every,
+	}
+	var c Counts
+	seconds := 0.0
+	for _, i := range o.Intervals {
+		seconds += i.Seconds
+		c.Requests += i.Counts.Requests
+		c.Read += i.Counts.Read
+		c.Waited += i.Counts.Waited
+		c.Commits += i.Counts.Commits
+	}
+	r.Requests, r.Reads, r.Waited = float64(c.Requests)/seconds, float64(c.Read)/seconds, float64(c.Waited)/seconds
+	r.IOPS, r.Writes, r.Peak = operations(o.Intervals)
+	r.Commits = float64(c.Commits) / seconds
+	r.HitRatio = 1 - r.Waited/max(r.Requests, 1e-9)
+	if len(sizes) == 0 {
+		sizes = usualSizes(o.Cache.Size)
+	}
+	slices.Sort(sizes)
+	r.Curve = Predict(o.Intervals, o.Cache, o.DataPages(), sizes, seed)
+	r.Line = Predict(o.Intervals, o.Cache, o.DataPages(), dense(o.Cache.Size, sizes), seed).Points
+	for _, p := range r.Curve.Points {
+		r.Warm = append(r.Warm, warmth(r, p, float64(o.Cache.Data)))
+	}
+	r.Tables = tables(o, r.Reads)
+	explain(r)
+	return r
+}
+
+// operations are those on the disk a second: all, the writes among them, and the largest of any ten seconds.
+func operations(intervals []Interval) (iops, writes, peak float64) {
+	var seconds, all, written float64
+	var stretch, within float64
+	for _, i := range intervals {
+		n := float64(i.Counts.DiskReads + i.Counts.Written)
+		seconds, all, written = seconds+i.Seconds, all+n, written+float64(i.Counts.Written)
+		if stretch, within = stretch+i.Seconds, within+n; stretch >= 10 {
+			peak = max(peak, within/stretch)
+			stretch, within = 0, 0
+		}
+	}
+	iops = all / max(seconds, 1e-9)
+	return iops, written / max(seconds, 1e-9), max(peak, iops)
+}
+
+// usualSizes are those to look at where none were asked for.
+func usualSizes(now int64) (sizes []int64) {
+	for _, times := range []float64{0.5, 0.75, 1, 1.25, 1.5, 2, 2.5, 3, 4} {
+		sizes = append(sizes, int64(times*float64(now)))
+	}
+	return sizes
+}
+
+// dense are sizes to draw a curve with.
+func dense(now int64, sizes []int64) (out []int64) {
+	from, to := min(sizes[0], now/2), max(sizes[len(sizes)-1], now*5/2)
+	const steps = 60
+	for i := range steps + 1 {
+		out = append(out, from+(to-from)*int64(i)/steps)
+	}
+	return out
+}
+
+// warmth adds up how long each page of room takes to be filled by the reads that there are with what is already held.
+func warmth(r *advise.Memory, p advise.Point, held float64) advise.Warmth {
+	fill := func(from, to float64) time.Duration {
+		const steps = 50
+		seconds := 0.0
+		for i := range steps {
+			at := from + (to-from)*(float64(i)+0.5)/steps
+			seconds += (to - from) / steps / max(readsAt(r, at/held), 1)
+		}
+		return time.Duration(min(seconds, 1e9) * float64(time.Second))
+	}
+	w := advise.Warmth{Restarted: fill(0, p.Times*held)}
+	if p.Times > 1 {
+		w.Resized = fill(held, p.Times*held)
+	}
+	return w
+}
+
+// readsAt is the reads a second with so many times the cache, by the drawn curve.
+func readsAt(r *advise.Memory, times float64) float64 {
+	last := r.Line[0].Reads
+	for _, p := range r.Line {
+		if p.Times >= times {
+			return max(p.Reads, 1e-9)
+		}
+		last = p.Reads
+	}
+	return last
+}
+
+// explain says what the hit ratio hides, and how much of the data is held.
+func explain(r *advise.Memory) {
+	r.Explained = append(r.Explained, fmt.Sprintf("%.4g %% of %s page requests a second were answered from memory: the rest are %s reads a second from disk.",
+		100*r.HitRatio, grouped(r.Requests), grouped(r.Waited)))
+	if ahead := r.Reads - r.Waited; ahead > 0.02*r.Reads {
+		r.Explained = append(r.Explained, fmt.Sprintf("Another %s a second were read ahead, before anybody asked: the disk does %s in all.", grouped(ahead), grouped(r.Reads)))
+	}
+	if r.Data > 0 {
+		r.Explained = append(r.Explained, fmt.Sprintf("Data and indexes are %s, of which memory holds %.0f %%.", mebibytes(r.Data), 100*min(float64(r.Pages*r.PageSize)/float64(r.Data), 1)))
+	}
+	switch knee := r.Curve.Knee; {
+	case knee > 0:
+		r.Explained = append(r.Explained, fmt.Sprintf("With %s under 5 %% of today's reads would be left.", mebibytes(knee)))
+	default:
+		r.Explained = append(r.Explained, "How much memory would leave under 5 % of today's reads was not seen: pages came back from no further away. Look for longer to know.")
+	}
+	doubtful := 0
+	for _, p := range r.Curve.Points {
+		if p.Doubt != "" {
+			doubtful++
+		}
+	}
+	if doubtful > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%d of the sizes are of low confidence.", doubtful))
+	}
+}
+
+func grouped(v float64) string {
+	s := fmt.Sprintf("%.0f", v)
+	if v < 10 {
+		return fmt.Sprintf("%.2g", v)
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+func mebibytes(n int64) string {
+	if n >= 10<<30 {
+		return fmt.Sprintf("%.0f GiB", float64(n)/(1<<30))
+	}
+	return fmt.Sprintf("%.0f MiB", float64(n)/(1<<20))
+}
+
+// tables says which tables and indexes the cache holds, and which of them only pass through.
+func tables(o *Observation, reads float64) []advise.Table {
+	bytes, loads, all := map[string]float64{}, map[string]float64{}, 0.0
+	of := map[uint32]string{}
+	for _, s := range o.Spaces {
+		bytes[s.Table] += float64(s.Bytes)
+		of[s.ID] = s.Table
+	}
+	for _, i := range o.Intervals {
+		for space, n := range i.Spaces {
+			loads[of[space]] += n
+			all += n
+		}
+	}
+	cached := map[string]int64{}
+	for _, c := range o.Objects {
+		cached[c.Table] += c.Pages
+	}
+	var out []advise.Table
+	told := map[string]bool{}
+	for _, c := range o.Objects {
+		t := advise.Table{Table: c.Table, Index: c.Index, Pages: c.Pages, Share: float64(c.Pages) / float64(max(o.Cache.Data, 1))}
+		if b := bytes[c.Table]; b > 0 {
+			t.Of = float64(cached[c.Table]*o.Cache.PageSize) / b
+		}
+		if !told[c.Table] && all > 0 && !strings.EqualFold(c.Table, "") {
+			told[c.Table] = true
+			part := loads[c.Table] / all
+			t.Reads = part * reads
+			held := float64(cached[c.Table]) / float64(max(o.Cache.Data, 1))
+			switch {
+			case held > 2*part && held > 0.01:
+				t.Role = advise.Lives
+			case part > 1.5*held && part > 0.01:
+				t.Role = advise.Passes
+			}
+		}
+		out = append(out, t)
+	}
+	return out
+}

@@ -1,0 +1,116 @@
+package memory
+
+import (
+	"math"
+	"slices"
+
+	"plimsoll/engine"
+)
+
+const (
+	perCache = 64            // bins of one size of the cache as it is
+	bins     = perCache * 24 // of depths behind the cache
+
+)
+
+// Interval is what happened to the cache between two lists of its pages. Depths and ranks are in shares of the cache as it was.
+type Interval struct {
+	Seconds float64
+	Pages   float64 // that the cache held
+	Counts  Counts  // what the server counted meanwhile
+	Loads   float64 // pages that came, as far as the lists show
+	// Back counts pages that came back, by how much larger the cache should have been to hold them.
+	Back []float64
+	// Fresh counts pages that came and were not known to have left, by how many pages were then known to have left.
+	Fresh []float64
+	// Promoted counts pages that were used again, by how far back in the cache they stood.
+	Promoted []float64
+	Spaces   map[uint32]float64 // loads by the file of tables
+}
+
+// Counts is what a server counted over an interval.
+type Counts struct {
+	Requests, Waited, Read, Created, Statements, Commits, DiskReads, Written int64
+}
+
+// reuse follows one part of the cache from list to list.
+type reuse struct {
+	ghost *ghost
+	ranks map[engine.Page]int32 // in the list before
+	order []engine.Page         // of the list before
+	total int
+}
+
+func newReuse(first engine.PageList) *reuse {
+	r := &reuse{ghost: newGhost()}
+	r.keep(first)
+	return r
+}
+
+func (r *reuse) keep(l engine.PageList) {
+	r.order, r.total = l.Pages, l.Total
+	r.ranks = make(map[engine.Page]int32, len(l.Pages))
+	for i, p := range l.Pages {
+		r.ranks[p] = l.Ranks[i]
+	}
+}
+
+// next adds what a list shows that the one before did not. Each page stands for so many.
+func (r *reuse) next(l engine.PageList, every float64, into *Interval) {
+	here := make(map[engine.Page]bool, len(l.Pages))
+	var came []engine.Page // last used first
+	var stayed []int32     // their ranks before, last used first
+	for _, p := range l.Pages {
+		here[p] = true
+		if rank, before := r.ranks[p]; before {
+			stayed = append(stayed, rank)
+		} else {
+			came = append(came, p)
+		}
+	}
+	var went []engine.Page // the first to leave last
+	for _, p := range r.order {
+		if !here[p] {
+			went = append(went, p)
+		}
+	}
+	size := float64(max(r.total, 1)) / every // of this part, in pages that are followed
+	slices.Reverse(came)
+	slices.Reverse(went)
+	for i, p := range came { // pages leave as others come
+		for done := len(went) * i / len(came); done < len(went)*(i+1)/len(came); done++ {
+			r.ghost.left(went[done])
+		}
+		into.Loads += every
+		into.Spaces[p.Space()] += every
+		if depth, known := r.ghost.back(p); known {
+			into.Back[bin(float64(depth)/size)] += every
+		} else {
+			into.Fresh[bin(float64(r.ghost.len())/size)] += every
+		}
+	}
+	if len(came) == 0 {
+		for _, p := range went {
+			r.ghost.left(p)
+		}
+	}
+	for _, rank := range movedUp(stayed) {
+		into.Promoted[min(int(float64(rank)/float64(max(r.total, 1))*perCache), perCache-1)] += every
+	}
+	r.keep(l)
+}
+
+// movedUp returns the former ranks of pages that stand before one that stood before them: they were used again.
+func movedUp(ranks []int32) (up []int32) {
+	lowest := int32(math.MaxInt32)
+	for _, r := range slices.Backward(ranks) {
+		if r > lowest {
+			up = append(up, r)
+		} else {
+			lowest = r
+		}
+	}
+	return up
+}
+
+func bin(caches float64) int { return min(int(caches*perCache), bins-1) }

@@ -1,0 +1,183 @@
+package memory
+
+import (
+	"container/list"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"plimsoll/advise"
+
+	"plimsoll/engine"
+)
+
+// cache drops what was used longest ago.
+type cache struct {
+	size  int
+	order *list.List
+	at    map[engine.Page]*list.Element
+	reads int64
+}
+
+func newCache(size int) *cache {
+	return &cache{size: size, order: list.New(), at: map[engine.Page]*list.Element{}}
+}
+
+func (c *cache) use(p engine.Page) {
+	if e, held := c.at[p]; held {
+		c.order.MoveToFront(e)
+		return
+	}
+	c.reads++
+	if c.order.Len() == c.size {
+		last := c.order.Back()
+		delete(c.at, last.Value.(engine.Page))
+		c.order.Remove(last)
+	}
+	c.at[p] = c.order.PushFront(p)
+}
+
+func (c *cache) list() (l engine.PageList) {
+	for e := c.order.Front(); e != nil; e = e.Next() {
+		l.Ranks = append(l.Ranks, int32(len(l.Pages)))
+		l.Pages = append(l.Pages, e.Value.(engine.Page))
+	}
+	l.Total = len(l.Pages)
+	return l
+}
+
+// draws is a sequence of pages, the same for every cache.
+func draws(seed uint64, pages int, skew float64) func() engine.Page {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	sums, all := make([]float64, pages), 0.0
+	for i := range sums {
+		all += math.Pow(float64(i+1), -skew)
+		sums[i] = all
+	}
+	return func() engine.Page {
+		u := rng.Float64() * all
+		low, high := 0, pages-1
+		for low < high {
+			if mid := (low + high) / 2; sums[mid] < u {
+				low = mid + 1
+			} else {
+				high = mid
+			}
+		}
+		return engine.Page(scatter(uint64(low)))
+	}
+}
+
+// look lists a simulated cache between stretches of uses.
+func lookAt(c *cache, next func() engine.Page, lists, between, every int) []Interval {
+	for range 20 * c.size {
+		c.use(next())
+	}
+	r := newReuse(sampled(c.list(), every))
+	var out []Interval
+	for range lists {
+		before := c.reads
+		for range between {
+			c.use(next())
+		}
+		i := Interval{
+			Seconds: 1, Pages: float64(c.size), Back: make([]float64, bins), Fresh: make([]float64, bins), Promoted: make([]float64, perCache),
+			Spaces: map[uint32]float64{}, Counts: Counts{Requests: int64(between), Read: c.reads - before},
+		}
+		r.next(sampled(c.list(), every), float64(every), &i)
+		out = append(out, i)
+	}
+	return out
+}
+
+func TestPredictionsOfACacheThatDropsTheLeastRecentlyUsed(t *testing.T) {
+	const size, pages, seed = 2000, 9000, 7
+	t.Logf("seed %d", seed)
+	for _, c := range []struct {
+		skew  float64
+		every int
+		most  float64
+	}{{0.6, 1, 0.04}, {0.9, 1, 0.04}, {1.1, 1, 0.05}, {0.9, 4, 0.10}} {
+		intervals := lookAt(newCache(size), draws(seed, pages, c.skew), 200, 400, c.every)
+		var sizes []int64
+		times := []float64{0.5, 0.75, 1.5, 2, 2.5}
+		for _, x := range times {
+			sizes = append(sizes, int64(x*size))
+		}
+		curve := Predict(intervals, engine.PageCache{Pages: size, Size: size, PageSize: 1}, pages, sizes, seed)
+		within := 0
+		for i, x := range times {
+			other, next := newCache(int(x*size)), draws(seed+1, pages, c.skew)
+			for range 60_000 {
+				other.use(next())
+			}
+			other.reads = 0
+			for range 40_000 {
+				other.use(next())
+			}
+			truth, p := float64(other.reads)/100, curve.Points[i]
+			if off := p.Reads/truth - 1; math.Abs(off) > c.most {
+				t.Errorf("skew %v, one of %d, %v times the cache: %.1f reads predicted, %.1f came", c.skew, c.every, x, p.Reads, truth)
+			}
+			if p.Low <= truth && truth <= p.High {
+				within++
+			}
+			if off := p.Model/truth - 1; math.Abs(off) > 0.15 {
+				t.Errorf("skew %v: the model says %.1f at %v times the cache, %.1f came", c.skew, p.Model, x, truth)
+			}
+		}
+		if within < 4 {
+			t.Errorf("skew %v: %d of 5 intervals hold the truth", c.skew, within)
+		}
+	}
+}
+
+func TestWhatWasNotSeenIsNotPromised(t *testing.T) {
+	intervals := lookAt(newCache(2000), draws(3, 20_000, 0.3), 10, 200, 1) // as much as half a cache comes
+	curve := Predict(intervals, engine.PageCache{Pages: 2000, Size: 2000, PageSize: 1}, 20_000, []int64{2000, 6000, 20_000}, 1)
+	if p := curve.Points[1]; p.Source != advise.FromModel || p.Doubt == "" {
+		t.Errorf("three times the cache after half a cache of history: %+v", p)
+	}
+	if p := curve.Points[2]; p.Source != advise.AllData || p.Reads != 0 {
+		t.Errorf("a cache for all data: %+v", p)
+	}
+	if curve.Knee != 0 {
+		t.Errorf("a knee at %d", curve.Knee)
+	}
+}
+
+func TestPagesThatWereMadeWereNotRead(t *testing.T) {
+	i := Interval{Seconds: 1, Pages: 100, Back: make([]float64, bins), Fresh: make([]float64, bins), Promoted: make([]float64, perCache),
+		Counts: Counts{Read: 100, Created: 300}}
+	i.Back[10], i.Fresh[500] = 50, 350
+	s := newSum()
+	s.add(&i, 1)
+	if got := s.shape().share(1.5); math.Abs(got-0.5) > 0.01 {
+		t.Errorf("half of what was read came back from close by: %.2f of the reads are left", got)
+	}
+}
+
+func TestGhost(t *testing.T) {
+	g := newGhost()
+	for p := range engine.Page(10_000) {
+		g.left(p)
+	}
+	for p := engine.Page(0); p < 9_990; p += 2 {
+		g.back(p)
+	}
+	if depth, known := g.back(9_989); !known || depth != 11 {
+		t.Errorf("depth %d, %t", depth, known)
+	}
+	if _, known := g.back(0); known {
+		t.Error("a page comes back twice")
+	}
+	if g.len() != 10_000-4_995-1 {
+		t.Errorf("%d pages are remembered", g.len())
+	}
+}
+
+func TestMovedUp(t *testing.T) {
+	if got := movedUp([]int32{5, 0, 1, 3, 2, 4}); len(got) != 2 || got[0]+got[1] != 8 {
+		t.Errorf("%v", got)
+	}
+}

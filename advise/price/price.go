@@ -1,0 +1,180 @@
+// Package price says what database classes and volumes are and cost, from a dated catalogue that a file can override.
+package price
+
+import (
+	_ "embed"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"plimsoll/advise"
+	"plimsoll/internal/document"
+)
+
+//go:embed catalogue.yaml
+var shipped []byte
+
+// Catalogue is what is known. A price that is not in it is not known.
+type Catalogue struct {
+	Currency string            `yaml:"currency" doc:"Of all prices."`
+	Sources  map[string]Source `yaml:"sources" doc:"Where figures come from, by the name that they refer to."`
+	Classes  map[string]Class  `yaml:"classes" doc:"Hardware, by class."`
+	Regions  map[string]Region `yaml:"regions" doc:"Prices, by region."`
+}
+
+// Source is where a figure could be read, and when.
+type Source struct {
+	Date string `yaml:"date,required" doc:"Such as 2026-11-23."`
+	Text string `yaml:"text,required" doc:"What it is."`
+}
+
+// Class is the hardware of an instance.
+type Class struct {
+	Cores     int     `yaml:"cores,required" doc:"Virtual processors."`
+	GiB       float64 `yaml:"gib,required" doc:"Memory."`
+	Processor string  `yaml:"processor" doc:"x86_64 or arm64."`
+	Network   string  `yaml:"network" doc:"In the cloud's own words."`
+	IOPS      float64 `yaml:"iops" doc:"Disk operations a second that it gives all the time."`
+	BurstIOPS float64 `yaml:"burst_iops" doc:"And for half an hour a day."`
+	MBps      float64 `yaml:"mbps" doc:"Disk throughput all the time, in MB/s."`
+	BurstMBps float64 `yaml:"burst_mbps" doc:"And for half an hour a day."`
+}
+
+// Region is the prices of one.
+type Region struct {
+	Classes map[string]ClassPrice  `yaml:"classes" doc:"By class."`
+	RDS     map[string]VolumePrice `yaml:"rds" doc:"Volumes of managed databases, by type."`
+	EBS     map[string]VolumePrice `yaml:"ebs" doc:"Volumes of one's own servers, by type."`
+}
+
+// ClassPrice is what an instance costs.
+type ClassPrice struct {
+	Hour   float64 `yaml:"hour,required" doc:"An hour, on demand, in one zone."`
+	Apart  float64 `yaml:"apart" doc:"By how much sources differ, as a share."`
+	Source string  `yaml:"source,required" doc:"A name of sources."`
+}
+
+// VolumePrice is what a volume costs a month.
+type VolumePrice struct {
+	GiB    float64 `yaml:"gib_month,required" doc:"A GiB."`
+	IOPS   float64 `yaml:"iops_month" doc:"A provisioned operation a second, above what is included."`
+	MBps   float64 `yaml:"mbps_month" doc:"A provisioned MB/s, above what is included."`
+	Source string  `yaml:"source,required" doc:"A name of sources."`
+}
+
+// Hours of a month, as the cloud counts them.
+const Hours = 730
+
+// Load reads the catalogue that ships, with a file's figures over it; no file: "".
+func Load(file string) (*Catalogue, error) {
+	c, err := parse("catalogue.yaml", shipped)
+	if err != nil || file == "" {
+		return c, err
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read prices: %w", err)
+	}
+	over, err := parse(file, text)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.override(over, file)
+}
+
+func parse(name string, text []byte) (*Catalogue, error) {
+	root, err := document.Parse(name, text)
+	if err != nil {
+		return nil, err
+	}
+	var c Catalogue
+	if err := root.Decode(&c); err != nil {
+		return nil, err
+	}
+	for region, r := range c.Regions {
+		for class, p := range r.Classes {
+			if p.Hour < 0 || p.Apart < 0 {
+				return nil, fmt.Errorf("%s: %s in %s: a price below nothing", name, class, region)
+			}
+		}
+	}
+	return &c, nil
+}
+
+func (c *Catalogue) override(over *Catalogue, file string) error {
+	if over.Currency != "" && over.Currency != c.Currency {
+		if len(over.Regions) == 0 {
+			return fmt.Errorf("%s: currency %s without prices", file, over.Currency)
+		}
+		c.Currency, c.Regions = over.Currency, nil // prices in two currencies cannot be added
+	}
+	c.Sources, c.Classes = merged(c.Sources, over.Sources), merged(c.Classes, over.Classes)
+	if c.Regions == nil {
+		c.Regions = map[string]Region{}
+	}
+	for name, r := range over.Regions {
+		there := c.Regions[name]
+		c.Regions[name] = Region{merged(there.Classes, r.Classes), merged(there.RDS, r.RDS), merged(there.EBS, r.EBS)}
+	}
+	return nil
+}
+
+func merged[V any](below, over map[string]V) map[string]V {
+	out := maps.Clone(below)
+	if out == nil {
+		out = map[string]V{}
+	}
+	maps.Copy(out, over)
+	return out
+}
+
+// Of is a catalogue for one account: a region and the discount that it has.
+type Of struct {
+	*Catalogue
+
+	Region   string
+	Discount float64 // share that is taken off
+	Now      time.Time
+}
+
+// Class is what an instance costs a month.
+func (o Of) Class(name string) advise.Price {
+	p, known := o.Regions[o.Region].Classes[name]
+	if !known {
+		return advise.Price{Unknown: fmt.Sprintf("the price of %s in %s is not in the catalogue", name, o.Region)}
+	}
+	return o.price(p.Hour*Hours, p.Apart, p.Source)
+}
+
+// Volume is what a volume costs a month, of a managed database or of one's own.
+func (o Of) Volume(kind string, gib, extraIOPS float64, managed bool) advise.Price {
+	prices := o.Regions[o.Region].EBS
+	if managed {
+		prices = o.Regions[o.Region].RDS
+	}
+	p, known := prices[kind]
+	if !known || extraIOPS > 0 && p.IOPS == 0 {
+		return advise.Price{Unknown: fmt.Sprintf("the price of %s in %s is not in the catalogue", kind, o.Region)}
+	}
+	return o.price(p.GiB*gib+p.IOPS*extraIOPS, 0, p.Source)
+}
+
+// old is the age from which a price is called old.
+const old = 180 * 24 * time.Hour
+
+func (o Of) price(month, apart float64, source string) advise.Price {
+	month *= 1 - o.Discount
+	p := advise.Price{Month: month, Low: month * (1 - apart), High: month * (1 + apart), Currency: o.Currency, Source: source}
+	if s, known := o.Sources[source]; known {
+		p.Date, p.Source = s.Date, s.Text
+		if day, err := time.Parse(time.DateOnly, s.Date); err == nil && o.Now.Sub(day) > old {
+			p.Old = true
+		}
+	}
+	return p
+}
+
+// ClassNames are the classes, sorted.
+func (c *Catalogue) ClassNames() []string { return slices.Sorted(maps.Keys(c.Classes)) }

@@ -1,0 +1,88 @@
+package price
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+var today = time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
+
+func TestEveryFigureHasItsSource(t *testing.T) {
+	c, err := Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for region, r := range c.Regions {
+		for class, p := range r.Classes {
+			if _, there := c.Sources[p.Source]; !there {
+				t.Errorf("%s in %s: no source %q", class, region, p.Source)
+			}
+			if _, there := c.Classes[class]; !there {
+				t.Errorf("%s has a price and no hardware", class)
+			}
+		}
+		for kind, p := range r.RDS {
+			if _, there := c.Sources[p.Source]; !there {
+				t.Errorf("%s in %s: no source %q", kind, region, p.Source)
+			}
+		}
+	}
+	for name, s := range c.Sources {
+		if _, err := time.Parse(time.DateOnly, s.Date); err != nil {
+			t.Errorf("source %s: %v", name, err)
+		}
+	}
+}
+
+func TestPrices(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "ours.yaml")
+	if err := os.WriteFile(file, []byte(`
+sources: {contract: {date: 2025-01-01, text: our contract}}
+regions:
+  us-east-1: {classes: {db.m5.large: {hour: 0.1, source: contract}}}
+  mars-1: {classes: {db.m5.large: {hour: 9, source: contract}}}
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := Of{Catalogue: c, Region: "us-east-1", Discount: 0.5, Now: today}
+	if p := of.Class("db.m5.large"); math.Abs(p.Month-36.5) > 1e-9 || !p.Old || p.Source != "our contract" {
+		t.Errorf("%+v", p)
+	}
+	if p := of.Class("db.m5.xlarge"); !p.Known() || p.Old || math.Abs(p.Month-0.342*730/2) > 1e-9 {
+		t.Errorf("the file hides what it does not say: %+v", p)
+	}
+	if p := of.Volume("gp3", 400, 3000, true); math.Abs(p.Month-(0.115*400+0.02*3000)/2) > 1e-9 {
+		t.Errorf("%+v", p)
+	}
+	for name, p := range map[string]interface{ Known() bool }{
+		"a class":  of.Class("db.x2.large"),
+		"a volume": of.Volume("gp2", 100, 500, true),
+		"a region": Of{Catalogue: c, Region: "moon-1"}.Class("db.m5.large"),
+	} {
+		if p.Known() {
+			t.Errorf("%s that is not in the catalogue has a price", name)
+		}
+	}
+	if _, err := Load(filepath.Join(t.TempDir(), "none.yaml")); err == nil {
+		t.Error("a file that is not there is read")
+	}
+}
+
+func TestWrongPricesAreRefused(t *testing.T) {
+	for _, text := range []string{"currency: EUR", "regions: {us-east-1: {classes: {x: {hour: -1, source: a}}}}", "region: {}"} {
+		file := filepath.Join(t.TempDir(), "ours.yaml")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(file); err == nil {
+			t.Errorf("%s is taken", text)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package advise
+
+import (
+	"cmp"
+	"math"
+	"time"
+)
+
+// Report is what holds a database back or is about to, and what can be done about it.
+type Report struct {
+	Cluster  string    `json:"cluster"`
+	Node     string    `json:"node"`
+	At       time.Time `json:"at"`
+	Region   string    `json:"region,omitempty"`
+	Discount float64   `json:"discount,omitempty"`
+	Findings []Finding `json:"findings"`
+	Memory   *Memory   `json:"memory,omitempty"`
+	// Unknown are sentences about what could not be known, and what would let it.
+	Unknown []string `json:"unknown,omitempty"`
+}
+
+// Finding is one thing that is so, with its evidence and what answers it.
+type Finding struct {
+	About    string   `json:"about"` // memory, storage, commit
+	Title    string   `json:"title"`
+	Urgent   bool     `json:"urgent,omitempty"` // it breaches a limit now, or soon
+	Evidence []string `json:"evidence"`
+	Options  []Option `json:"options"`
+}
+
+// Option is one way to answer a finding. To leave it is one too.
+type Option struct {
+	Name    string   `json:"name"`
+	Advised bool     `json:"advised,omitempty"`
+	Effects []Effect `json:"effects"`
+	Price   Price    `json:"price"`  // a month, all of it that is known
+	Change  Price    `json:"change"` // of the price a month, against leaving it
+	Risk    string   `json:"risk"`
+	Undo    string   `json:"undo"`
+	// Rehearse is a command that tries it where nothing can break; Do one that plans the change. Either may be empty.
+	Rehearse string `json:"rehearse,omitempty"`
+	Do       string `json:"do,omitempty"`
+}
+
+// Effect is a figure that is predicted, with the interval in which it lies.
+type Effect struct {
+	What string  `json:"what"` // reads a second, time until the burst ends
+	Unit string  `json:"unit"` // per_second, seconds, share
+	Now  float64 `json:"now"`
+	Then float64 `json:"then"`
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+	// Note says what the figure rests on where that is not plain, or that it is of low confidence.
+	Note string `json:"note,omitempty"`
+}
+
+// Price is an amount a month. Where it is not known, Unknown says what is missing.
+type Price struct {
+	Month    float64 `json:"month"`
+	Low      float64 `json:"low"`
+	High     float64 `json:"high"`
+	Currency string  `json:"currency,omitempty"`
+	Date     string  `json:"date,omitempty"` // of the source
+	Source   string  `json:"source,omitempty"`
+	Old      bool    `json:"old,omitempty"` // half a year or more
+	Unknown  string  `json:"unknown,omitempty"`
+}
+
+// Known tells whether there is a figure.
+func (p Price) Known() bool { return p.Unknown == "" && p.Currency != "" }
+
+// Plus adds prices. One that is not known makes the sum unknown; one that is not there (the zero value) adds nothing.
+func (p Price) Plus(q Price) Price {
+	switch {
+	case p == Price{}:
+		return q
+	case q == Price{}, p.Unknown != "":
+		return p
+	case q.Unknown != "":
+		return q
+	}
+	p.Month, p.Low, p.High, p.Old = p.Month+q.Month, p.Low+q.Low, p.High+q.High, p.Old || q.Old
+	if q.Date < p.Date {
+		p.Date = q.Date
+	}
+	if q.Source != p.Source {
+		p.Source += "; " + q.Source
+	}
+	return p
+}
+
+// Minus is what p costs more than q.
+func (p Price) Minus(q Price) Price {
+	if !p.Known() || !q.Known() {
+		return Price{Unknown: cmp.Or(p.Unknown, q.Unknown, "no price was asked for")}
+	}
+	p.Low, p.High = p.Low-q.High, p.High-q.Low
+	if math.Abs(p.Month-q.Month) < 1e-9 { // the same thing, whatever its price
+		p.Low, p.High = 0, 0
+	}
+	p.Month -= q.Month
+	p.Old = p.Old || q.Old
+	return p
+}

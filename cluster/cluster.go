@@ -1,0 +1,260 @@
+// Package cluster is what a run, a watch or advice may reach: one cluster, its nodes, which part each plays, their databases, servers
+// and machines. lab and the inventory fill it.
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"sync"
+
+	"plimsoll/engine"
+	"plimsoll/hint"
+	"plimsoll/infra"
+	"plimsoll/internal/document"
+)
+
+// Cluster is what a run may reach: one cluster, its databases, servers and machines. It is safe for concurrent use.
+type Cluster struct {
+	Name        string
+	Environment string // lab, staging or production
+	Engine      engine.Engine
+	Local       infra.Machine // where Plimsoll runs
+	// List returns the nodes as they are now. It asks no server: to find a node by name must not wait for another that hangs.
+	List func(ctx context.Context) ([]Node, error)
+	// Spares are servers that exist and are no part of the cluster; Node finds them too. May be nil.
+	Spares []Node
+	// Grower makes and removes servers; nil: the servers are not Plimsoll's.
+	Grower Grower
+	// Replication is the account by which nodes follow one another; nil: nodes' own administrator, in a lab.
+	Replication *Account
+	// Volumes attaches and detaches the volumes of the nodes' machines; nil: nobody is known who does.
+	Volumes infra.Volumes
+	// AWS says where at AWS the nodes run that are instances there; nil: none is.
+	AWS *AWS
+	// Release is called when the site is closed; may be nil.
+	Release func() error
+	// Others opens another cluster that the run has locked too; nil: there is none.
+	Others func(ctx context.Context, name string) (*Cluster, error)
+
+	roles *roles // nil: the first of List is the primary; see AskRoles
+
+	mu    sync.Mutex
+	doors map[doorway]*door   // to databases
+	peers map[string]*Cluster // other clusters, by name
+	kept  []io.Closer
+	hub   *Cluster // of a peer: the site that it was reached from
+}
+
+// AWS is an account and a region.
+type AWS struct {
+	Region  string // "": as the person's own configuration of AWS says
+	Profile string // "": the default one
+	Aurora  string // the cluster of Aurora that the nodes are; "": they are none
+}
+
+// Account is who logs in.
+type Account struct {
+	User     string
+	Password engine.Secret
+}
+
+// Node is one server of the cluster.
+type Node struct {
+	Name    string
+	Target  engine.Target
+	Machine infra.Machine // nil: not known
+	Server  Server        // nil: it can be reached and not worked
+	// Host is its machine, where that can be lost and started; nil: it cannot.
+	Host Host
+	// Tool is the command that has the engine's own tool do something with it, such as nodetool. nil: there is none.
+	Tool func(args ...string) (infra.Command, error)
+	// Loose says that Tool works the server that it finds on the machine by itself, which may be another node's.
+	Loose bool
+	Data  string // its data folder on its machine; "": not known
+	// Instance is what RDS calls it; "": it does not run there.
+	Instance string
+}
+
+// Server works a database server: what an operator does on its host.
+type Server interface {
+	Running(ctx context.Context) (bool, error)
+	Start(ctx context.Context) error
+	Stop(ctx context.Context) error // cleanly
+}
+
+// Identified is a server that can say which process it is: another after a restart.
+type Identified interface {
+	Process(ctx context.Context) (string, error)
+}
+
+// Breaker is a server that can be treated badly, as fate does: in a lab.
+type Breaker interface {
+	Kill(ctx context.Context) error
+	Freeze(ctx context.Context) error
+	Thaw(ctx context.Context) error
+	Frozen(ctx context.Context) (bool, error)
+}
+
+// ErrNoNode says that the cluster has no node of that name.
+var ErrNoNode = errors.New("no such node")
+
+// Node returns a node by name; without a name, the primary.
+func (s *Cluster) Node(ctx context.Context, name string) (Node, error) {
+	if name == "" {
+		return s.Primary(ctx)
+	}
+	nodes, err := s.List(ctx)
+	if err != nil {
+		return Node{}, fmt.Errorf("list the nodes of %s: %w", s.Name, err)
+	}
+	var known []string
+	for _, n := range slices.Concat(nodes, s.Spares) {
+		if n.Name == name {
+			return n, nil
+		}
+		known = append(known, n.Name)
+	}
+	err = fmt.Errorf("cluster %s, node %q: %w", s.Name, name, ErrNoNode)
+	if near := document.Nearest(name, known); near != "" {
+		return Node{}, hint.With(err, "did you mean "+near+"?")
+	}
+	return Node{}, err
+}
+
+// Database returns a node's database; without a name, the primary's. It stays open until the site is closed.
+func (s *Cluster) Database(ctx context.Context, node string) (engine.Database, error) {
+	return s.database(ctx, node, false)
+}
+
+// database is a node's, from which all of its cluster is reached, or where statements go to the node alone and need nothing of others.
+func (s *Cluster) database(ctx context.Context, node string, alone bool) (engine.Database, error) {
+	n, err := s.Node(ctx, node)
+	if err != nil {
+		return nil, err
+	}
+	if s.Engine == nil || len(n.Target.Addresses) == 0 {
+		return nil, fmt.Errorf("cluster %s: node %s has no database that is known", s.Name, n.Name)
+	}
+	at, target := doorway{node: n.Name}, n.Target
+	if alone {
+		target = engine.Alone(s.Engine, target)
+		at.alone = !maps.Equal(target.Options, n.Target.Options) // where it makes a difference
+	}
+	db, err := s.door(at).pass(ctx, s.Engine, target)
+	if err != nil {
+		return nil, fmt.Errorf("node %s: %w", n.Name, err)
+	}
+	return db, nil
+}
+
+// doorway is where a door is: by a node, to all of its cluster or to the node alone.
+type doorway struct {
+	node  string
+	alone bool
+}
+
+// door is the way to one node's database. Each node has its own: one that does not answer keeps nobody from another.
+type door struct {
+	turn chan struct{} // holds a token while somebody passes
+	db   engine.Database
+}
+
+func (s *Cluster) door(at doorway) *door {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.doors == nil {
+		s.doors = map[doorway]*door{}
+	}
+	if s.doors[at] == nil {
+		s.doors[at] = &door{turn: make(chan struct{}, 1)}
+	}
+	return s.doors[at]
+}
+
+// pass returns the database, opened if it was not.
+func (d *door) pass(ctx context.Context, e engine.Engine, t engine.Target) (engine.Database, error) {
+	select {
+	case d.turn <- struct{}{}:
+		defer func() { <-d.turn }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if d.db != nil {
+		_, _ = d.db.Facts(ctx) // a connection that a restart has cut is found here, and made anew by the next question
+		return d.db, nil
+	}
+	db, err := e.Open(ctx, t)
+	if err == nil {
+		d.db = db
+	}
+	return db, err
+}
+
+// Machine returns a node's machine; without a name, the one Plimsoll runs on.
+func (s *Cluster) Machine(ctx context.Context, node string) (infra.Machine, error) {
+	if node == "" {
+		return s.Local, nil
+	}
+	n, err := s.Node(ctx, node)
+	if err != nil {
+		return nil, err
+	}
+	if n.Machine == nil {
+		return nil, &hint.PermanentError{Reason: fmt.Sprintf("it is not known how to run commands on the machine of node %s", n.Name),
+			Advice: "the inventory has no machine for it"}
+	}
+	return n.Machine, nil
+}
+
+// Answers tells what is wrong with a node; nil when it answers. A node of a cluster without an engine is never wrong.
+func (s *Cluster) Answers(ctx context.Context, node string) error {
+	if s.Engine == nil {
+		return nil
+	}
+	db, err := s.Database(ctx, node)
+	if err != nil {
+		return err
+	}
+	if _, err := db.Facts(ctx); err != nil {
+		return fmt.Errorf("node %s: %w", node, err)
+	}
+	return nil
+}
+
+// Keep has something closed when the site is.
+func (s *Cluster) Keep(c io.Closer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.kept = append(s.kept, c)
+}
+
+// Close closes the databases and the other clusters that were opened, and what else was kept.
+func (s *Cluster) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all error
+	for _, peer := range s.peers {
+		all = errors.Join(all, peer.Close())
+	}
+	for _, kept := range s.kept {
+		all = errors.Join(all, kept.Close())
+	}
+	s.peers, s.kept = nil, nil
+	for _, d := range s.doors {
+		if d.db != nil {
+			_ = d.db.Close() // one that a restart has cut is closed too
+		}
+	}
+	s.doors = nil
+	if s.roles != nil {
+		s.roles.close()
+	}
+	if s.Release != nil {
+		all = errors.Join(all, s.Release())
+	}
+	return all
+}

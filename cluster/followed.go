@@ -1,0 +1,103 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"plimsoll/engine"
+	"plimsoll/hint"
+)
+
+// partTime is how long the nodes of a cluster may take to say which parts they play.
+const partTime = 5 * time.Second
+
+// part is what a node says of its part in replication; nil if it does not answer or plays none.
+func (s *Cluster) part(ctx context.Context, node string) *engine.Standing {
+	if s.Engine == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, partTime)
+	defer cancel()
+	db, err := s.Database(ctx, node)
+	if err != nil {
+		return nil
+	}
+	r, ok := db.(engine.Replicated)
+	if !ok {
+		return nil
+	}
+	is, err := r.Standing(ctx)
+	if err != nil {
+		return nil
+	}
+	return &is
+}
+
+// Leads tells whether a node says that it is the primary of servers that play different parts.
+func (s *Cluster) Leads(ctx context.Context, node string) bool {
+	if s.roles == nil {
+		return false
+	}
+	is := s.part(ctx, node)
+	return is != nil && is.Primary()
+}
+
+// MayGo refuses to remove a server that is the primary, or that others follow.
+func (s *Cluster) MayGo(ctx context.Context, node string) error {
+	if s.roles == nil {
+		return nil
+	}
+	nodes, err := s.List(ctx)
+	if err != nil {
+		return fmt.Errorf("list the nodes of %s: %w", s.Name, err)
+	}
+	var own *engine.Standing
+	var addresses []string
+	others := 0
+	for _, n := range nodes {
+		if n.Name == node {
+			own, addresses = s.part(ctx, node), n.Target.Addresses
+		} else {
+			others++
+		}
+	}
+	if len(addresses) == 0 || others == 0 {
+		return nil
+	}
+	if own != nil && own.Primary() && own.Followers > 0 {
+		return &hint.PermanentError{Reason: node + " is the primary: it is not removed", Advice: "mysql/switchover before"}
+	}
+	for _, n := range nodes {
+		if n.Name == node {
+			continue
+		}
+		is := s.part(ctx, n.Name)
+		if is == nil {
+			continue
+		}
+		for _, source := range is.Sources {
+			sameNumber := own != nil && own.ServerID != "" && own.ServerID != "0" && own.ServerID == source.ServerID
+			if source.Address == addresses[0] || sameNumber {
+				return &hint.PermanentError{Reason: fmt.Sprintf("%s follows %s: it is not removed", n.Name, node),
+					Advice: fmt.Sprintf("let %s follow another before, with mysql.replicate", n.Name)}
+			}
+		}
+	}
+	return nil
+}
+
+// Replaced refuses to start a server that was the primary when it was stopped, and that has a successor now: it would come back as
+// a second one.
+func (s *Cluster) Replaced(ctx context.Context, node string) error {
+	if s.roles == nil {
+		return nil
+	}
+	s.RolesChanged()
+	primary, err := s.Primary(ctx)
+	if err != nil || primary.Name == node {
+		return nil //nolint:nilerr // nobody says that he has taken its place
+	}
+	return &hint.PermanentError{Reason: fmt.Sprintf("%s is the primary now: %s would come back as a second one", primary.Name, node),
+		Advice: "start it read only by hand, then mysql/rejoin"}
+}

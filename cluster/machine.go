@@ -1,0 +1,150 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"plimsoll/hint"
+	"plimsoll/infra"
+	"plimsoll/infra/disk"
+)
+
+// Host is a node's machine as one that can be lost and started, and suffer: in a lab.
+type Host interface {
+	// ID is what the provider of the cluster's volumes calls it.
+	ID() string
+	Running(ctx context.Context) (bool, error)
+	// NetworkCut tells whether it is cut off.
+	NetworkCut(ctx context.Context) (bool, error)
+	// Skew is how far its clock is before ours, negative when it is behind.
+	Skew(ctx context.Context) (time.Duration, error)
+
+	// Kill ends it as the loss of its host would.
+	Kill(ctx context.Context) error
+	// Boot starts it with the volumes that it had. The server is not started.
+	Boot(ctx context.Context) error
+	CutNetwork(ctx context.Context) error
+	MendNetwork(ctx context.Context) error
+	// SkewClock moves its clock so far from where it is.
+	SkewClock(ctx context.Context, by time.Duration) error
+}
+
+// Troubled is a provider whose volumes can be given trouble: in a lab.
+type Troubled interface {
+	// Conditions are what the requests of an attached volume meet now.
+	Conditions(ctx context.Context, id string) (disk.Conditions, error)
+	SetConditions(ctx context.Context, id string, c disk.Conditions) error
+	// Corrupt overwrites a part of an attached volume behind its machine's back.
+	Corrupt(ctx context.Context, id string, offset int64, bytes []byte) error
+}
+
+// VolumeTags are how volumes of nodes are found again: to which node one belongs, and what it is there.
+const (
+	NodeTag   = "node"
+	VolumeTag = "volume"
+)
+
+// Volume returns a volume by its id, or by its name among those that belong to a node.
+func (s *Cluster) Volume(ctx context.Context, node, name string) (infra.Volume, error) {
+	if s.Volumes == nil {
+		return infra.Volume{}, &hint.PermanentError{Reason: fmt.Sprintf("nothing is known of the volumes of cluster %s", s.Name),
+			Advice: "in a lab: lab up --machines"}
+	}
+	all, err := s.Volumes.List(ctx, map[string]string{NodeTag: node, VolumeTag: name})
+	if err != nil {
+		return infra.Volume{}, fmt.Errorf("look for volume %s of node %s: %w", name, node, err)
+	}
+	switch len(all) {
+	case 0:
+		return s.Volumes.Describe(ctx, name)
+	case 1:
+		return all[0], nil
+	}
+	return infra.Volume{}, &hint.PermanentError{Reason: fmt.Sprintf("node %s has %d volumes %s", node, len(all), name),
+		Advice: "name the one that is meant by its id, such as " + all[0].ID}
+}
+
+// Host returns a node's machine as one that can be lost and started.
+func (s *Cluster) Host(ctx context.Context, node string) (Host, error) {
+	n, err := s.Node(ctx, node)
+	if err != nil {
+		return nil, err
+	}
+	if n.Host == nil {
+		return nil, &hint.PermanentError{Reason: fmt.Sprintf("node %s has no machine that can be worked", n.Name),
+			Advice: "in a lab: lab up --machines"}
+	}
+	return n.Host, nil
+}
+
+// readOnlyHost keeps the questions of a Host.
+type readOnlyHost struct{ Host }
+
+func (readOnlyHost) Kill(context.Context) error {
+	return fmt.Errorf("kill a machine: %w", ErrReadOnly)
+}
+func (readOnlyHost) Boot(context.Context) error {
+	return fmt.Errorf("boot a machine: %w", ErrReadOnly)
+}
+func (readOnlyHost) CutNetwork(context.Context) error {
+	return fmt.Errorf("cut a network: %w", ErrReadOnly)
+}
+func (readOnlyHost) MendNetwork(context.Context) error {
+	return fmt.Errorf("mend a network: %w", ErrReadOnly)
+}
+func (readOnlyHost) SkewClock(context.Context, time.Duration) error {
+	return fmt.Errorf("move a clock: %w", ErrReadOnly)
+}
+
+// readOnlyVolumes keeps the questions of infra.Volumes, and of Troubled.
+type readOnlyVolumes struct{ infra.Volumes }
+
+func (readOnlyVolumes) Create(context.Context, infra.VolumeSpec) (infra.Volume, error) {
+	return infra.Volume{}, fmt.Errorf("create a volume: %w", ErrReadOnly)
+}
+func (readOnlyVolumes) Tag(_ context.Context, id string, _ map[string]string) error {
+	return fmt.Errorf("tag %s: %w", id, ErrReadOnly)
+}
+func (readOnlyVolumes) Modify(_ context.Context, id string, _ infra.VolumeSpec) error {
+	return fmt.Errorf("modify %s: %w", id, ErrReadOnly)
+}
+func (readOnlyVolumes) Attach(_ context.Context, id, _ string) error {
+	return fmt.Errorf("attach %s: %w", id, ErrReadOnly)
+}
+func (readOnlyVolumes) Detach(_ context.Context, id, _ string) error {
+	return fmt.Errorf("detach %s: %w", id, ErrReadOnly)
+}
+func (readOnlyVolumes) ForceDetach(_ context.Context, id, _ string) error {
+	return fmt.Errorf("detach %s: %w", id, ErrReadOnly)
+}
+func (readOnlyVolumes) Delete(_ context.Context, id string) error {
+	return fmt.Errorf("delete %s: %w", id, ErrReadOnly)
+}
+
+// readOnlyTroubled keeps the question of a Troubled.
+type readOnlyTroubled struct {
+	readOnlyVolumes
+	Troubled
+}
+
+func (readOnlyTroubled) SetConditions(_ context.Context, id string, _ disk.Conditions) error {
+	return fmt.Errorf("give %s trouble: %w", id, ErrReadOnly)
+}
+func (readOnlyTroubled) Corrupt(_ context.Context, id string, _ int64, _ []byte) error {
+	return fmt.Errorf("corrupt %s: %w", id, ErrReadOnly)
+}
+
+func onlyLook(v infra.Volumes) infra.Volumes {
+	switch v := v.(type) {
+	case nil:
+		return nil
+	case interface {
+		infra.Volumes
+		Troubled
+	}:
+		return readOnlyTroubled{readOnlyVolumes{v}, v}
+	default:
+		return readOnlyVolumes{v}
+	}
+}

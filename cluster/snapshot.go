@@ -1,0 +1,76 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"plimsoll/engine"
+	"plimsoll/hint"
+	"plimsoll/infra"
+)
+
+// Copyable is a server whose data can be made that of another node, as a snapshot of its volume would have it: in a lab.
+type Copyable interface {
+	// CopyOf is the node whose data it has; "" if it has its own.
+	CopyOf(ctx context.Context) (node string, err error)
+	// CopyFrom gives the server, which does not run, the data of another node as it is at one moment. The other writes
+	// nothing for as long as held says.
+	CopyFrom(ctx context.Context, node string) (held time.Duration, err error)
+	// CopyBack gives the server, which does not run, its own data back. It is fine if it has it.
+	CopyBack(ctx context.Context) error
+}
+
+// Logged is a server that says where on its machine it writes what happens to it.
+type Logged interface {
+	LogFile(ctx context.Context) (path string, err error)
+}
+
+var (
+	_ Copyable = readOnlyServer{}
+	_ Logged   = readOnlyServer{}
+)
+
+func (s readOnlyServer) CopyOf(ctx context.Context) (string, error) {
+	if c, ok := s.Server.(Copyable); ok {
+		return c.CopyOf(ctx)
+	}
+	return "", &hint.PermanentError{
+		Reason: "the data of this server cannot be made a copy of another's from here",
+		Advice: "restore a snapshot by your platform's own means and say that it was restored",
+	}
+}
+
+func (readOnlyServer) CopyFrom(context.Context, string) (time.Duration, error) {
+	return 0, fmt.Errorf("replace its data: %w", ErrReadOnly)
+}
+
+func (readOnlyServer) CopyBack(context.Context) error {
+	return fmt.Errorf("replace its data: %w", ErrReadOnly)
+}
+
+func (s readOnlyServer) LogFile(ctx context.Context) (string, error) {
+	if l, ok := s.Server.(Logged); ok {
+		return l.LogFile(ctx)
+	}
+	return "", nil
+}
+
+// Said is the end of what a node's server has said since it was started last; "" when its log cannot be read from here.
+func (s *Cluster) Said(ctx context.Context, node string) (string, error) {
+	n, err := s.Node(ctx, node)
+	if err != nil {
+		return "", err
+	}
+	l, ok := n.Server.(Logged)
+	if !ok || n.Machine == nil {
+		return "", nil
+	}
+	file, err := l.LogFile(ctx)
+	if err != nil || file == "" {
+		return "", err
+	}
+	const enough = 256 << 10 // bytes: a recovery says some kilobytes
+	tail, err := infra.Tail(ctx, n.Machine, file, enough)
+	return engine.LastLife(string(tail)), err
+}

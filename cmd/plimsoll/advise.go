@@ -1,0 +1,209 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/advise"
+	"plimsoll/advise/findings"
+	"plimsoll/advise/memory"
+	"plimsoll/advise/price"
+	"plimsoll/hint"
+	"plimsoll/internal/document"
+	"plimsoll/inventory"
+	"plimsoll/report/advice"
+	"plimsoll/watch/storage"
+)
+
+type adviseOptions struct {
+	adviseMemoryOptions
+
+	class, region    string
+	volume, balance  string
+	prices, discount string
+	multiAZ          bool
+}
+
+func newAdvise(c console) *cobra.Command {
+	var o adviseOptions
+	cmd := &cobra.Command{
+		Use:   "advise CLUSTER",
+		Short: "What to change next: sized, priced, predicted, with its error",
+		Long: `Look at a database that runs for some minutes and say what holds it back or is about to: each finding with its evidence and with the
+options that answer it, each with its predicted effect and the interval of that, its price a month, its risk, and how it is undone. To leave
+things as they are is an option too. Nothing is advised that was not predicted or measured, and what is not known is said.
+
+What the database runs on is said by --class and --volume; the volume may stand in the inventory too. Prices are those of a dated catalogue, which a file of your own and a discount
+override.`,
+		Example: `  plimsoll advise shop --class db.m5.2xlarge --volume gp2:800GiB --balance 20%
+  plimsoll advise shop --class db.r6g.4xlarge --volume gp3:800GiB --prices ours.yaml --discount 30% --markdown > ticket.md
+  plimsoll advise lab:demo --for 30s --json`,
+		Args:              exactly("CLUSTER"),
+		ValidArgsFunction: completeCluster,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return adviseCluster(cmd.Context(), c, args[0], o)
+		},
+	}
+	o.add(cmd, time.Minute)
+	f := cmd.Flags()
+	f.StringVar(&o.class, "class", "", "class of the instance, such as db.m5.2xlarge")
+	f.StringVar(&o.volume, "volume", "", "what the data lies on: gp2:800GiB, gp3:500GiB:12000 or io2:1TiB:20000, the last its operations a second (default what the inventory says)")
+	f.BoolVar(&o.multiAZ, "multi-az", false, "there is a standby in another zone, which costs as much again")
+	f.StringVar(&o.balance, "balance", "", "how full the burst bucket of the volume is, such as 35% (default taken for full)")
+	f.StringVar(&o.region, "region", "us-east-1", "region of the prices")
+	f.StringVar(&o.prices, "prices", "", "file of prices, over the catalogue that ships")
+	f.StringVar(&o.discount, "discount", "", "what your account pays less, such as 20%")
+	completing(cmd, "class", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		catalogue, err := price.Load("")
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		return catalogue.ClassNames(), cobra.ShellCompDirectiveNoFileComp
+	})
+	cmd.AddCommand(newAdviseMemory(c))
+	return cmd
+}
+
+func adviseCluster(ctx context.Context, c console, name string, o adviseOptions) (err error) {
+	sizes, err := o.bytes()
+	if err != nil {
+		return err
+	}
+	in, err := o.input(time.Now())
+	if err != nil {
+		return err
+	}
+	inv, deps, err := surroundings()
+	if err != nil {
+		return err
+	}
+	site, err := lookAtSite(ctx, name, inv, deps)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, site.Close()) }()
+	in.Cluster = site.Name
+	if len(sizes) == 0 {
+		sizes = in.Sizes()
+	}
+	in.Memory, err = lookAtMemory(ctx, c, site, o.adviseMemoryOptions, sizes)
+	var unable *memory.Unable
+	switch {
+	case errors.As(err, &unable):
+		in.NoMemory = unable.Reason + ". " + unable.Advice + "."
+	case err != nil:
+		return err
+	default:
+		in.Node = in.Memory.Node
+		in.Volume = cmp.Or(in.Volume, volumeOf(inv, site.Name, in.Node))
+	}
+	return showAdvice(c, findings.Report(in), o.adviseMemoryOptions)
+}
+
+func showAdvice(c console, r *advise.Report, o adviseMemoryOptions) error {
+	var err error
+	switch {
+	case o.json:
+		return jsonTo(c, r)
+	case o.markdown:
+		_, err = fmt.Fprint(c.out, advice.Markdown(r))
+	default:
+		width, _ := terminal(c.out)
+		_, err = fmt.Fprint(c.out, advice.Text(r, max(width, 80)))
+	}
+	return err
+}
+
+// volumeOf is what the inventory says that a node's data lies on; nil: nothing.
+func volumeOf(inv *inventory.Inventory, cluster, node string) *storage.Volume {
+	for _, n := range inv.Clusters[cluster].Nodes {
+		if n.Name == node {
+			return n.Volume
+		}
+	}
+	return nil
+}
+
+// input reads what the flags say of the place that the database runs in.
+func (o *adviseOptions) input(now time.Time) (findings.Input, error) {
+	in := findings.Input{At: now, Class: o.class, Balance: math.NaN(), MultiAZ: o.multiAZ}
+	catalogue, err := price.Load(o.prices)
+	if err != nil {
+		return in, err
+	}
+	in.Prices = price.Of{Catalogue: catalogue, Region: o.region, Now: now}
+	if o.class != "" {
+		if _, known := catalogue.Classes[o.class]; !known {
+			advice := "a file of your own can say what it is: --prices"
+			if near := document.Nearest(o.class, catalogue.ClassNames()); near != "" {
+				advice = "did you mean " + near + "?"
+			}
+			return in, usageError{text: fmt.Sprintf("unknown class %q", o.class), hint: advice}
+		}
+	}
+	if o.discount != "" {
+		if in.Prices.Discount, err = share(o.discount); err != nil {
+			return in, usageError{text: "--discount " + err.Error()}
+		}
+	}
+	if o.balance != "" {
+		if in.Balance, err = share(o.balance); err != nil {
+			return in, usageError{text: "--balance " + err.Error()}
+		}
+	}
+	if o.volume != "" {
+		if in.Volume, err = parseCloudVolume(o.volume, o.class != ""); err != nil {
+			return in, hint.With(usageError{text: fmt.Sprintf("--volume %q: %v", o.volume, err)}, "gp2:800GiB, or io2:1TiB:20000 with its operations a second")
+		}
+	}
+	return in, nil
+}
+
+// share reads 20% or 0.2.
+func share(text string) (float64, error) {
+	number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if percent {
+		v /= 100
+	}
+	if err != nil || !(v >= 0 && v <= 1) {
+		return 0, fmt.Errorf("%q, expected a share such as 20%%", text)
+	}
+	return v, nil
+}
+
+// parseCloudVolume reads TYPE:SIZE or TYPE:SIZE:IOPS. One of an instance with a class is a managed database's.
+func parseCloudVolume(text string, managed bool) (*storage.Volume, error) {
+	parts := strings.Split(text, ":")
+	if len(parts) < 2 || len(parts) > 3 {
+		return nil, errors.New("expected a type and a size")
+	}
+	v := &storage.Volume{Type: parts[0], Managed: managed}
+	bytes, err := advise.ParseBytes(parts[1])
+	if err != nil {
+		return nil, err
+	}
+	v.GiB = float64(bytes) / (1 << 30)
+	if len(parts) == 3 {
+		if v.IOPS, err = strconv.ParseFloat(parts[2], 64); err != nil || v.IOPS <= 0 {
+			return nil, fmt.Errorf("%q are no operations a second", parts[2])
+		}
+	}
+	return v, v.Check()
+}
+
+// completeCluster offers clusters for the only argument.
+func completeCluster(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return completeClusters(cmd, args, typed)
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/advise"
+	"plimsoll/advise/memory"
+	"plimsoll/cluster"
+	"plimsoll/hint"
+	"plimsoll/report/advice"
+	"plimsoll/report/quantity"
+)
+
+type adviseMemoryOptions struct {
+	node           string
+	sizes          []string
+	span, maxStall time.Duration
+	sql            bool
+	json, markdown bool
+}
+
+func newAdviseMemory(c console) *cobra.Command {
+	var o adviseMemoryOptions
+	cmd := &cobra.Command{
+		Use:   "memory CLUSTER",
+		Short: "Predict reads from disk with more or less memory",
+		Long: `Predict what a server of MySQL or MariaDB would read from disk with a buffer pool of another size, larger or smaller, without resizing
+it: by lists of its cached pages, taken one after another for some minutes, which show what leaves and what comes back from how far.
+
+Where the server runs on a machine that can be reached, it writes the lists into its own file; elsewhere they are asked for by SQL, with the
+privilege PROCESS. What that costs the server is measured on the way: the first list is taken from a replica where there is one, and
+looking ends where a list holds the server up for longer than --max-stall.`,
+		Example: `  plimsoll advise memory shop
+  plimsoll advise memory lab:demo --for 30s --sizes 256M,512M,1G
+  plimsoll advise memory shop --node db2 --markdown > ticket.md`,
+		Args:              exactly("CLUSTER"),
+		ValidArgsFunction: completeCluster,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return adviseMemory(cmd.Context(), c, args[0], o)
+		},
+	}
+	o.add(cmd, 5*time.Minute)
+	return cmd
+}
+
+// add gives a command the flags of a look at a server.
+func (o *adviseMemoryOptions) add(cmd *cobra.Command, span time.Duration) {
+	f := cmd.Flags()
+	f.StringVar(&o.node, "node", "", "which node (default the primary)")
+	f.DurationVar(&o.span, "for", span, "how long to look")
+	f.StringSliceVar(&o.sizes, "sizes", nil, "sizes of the buffer pool to predict for, such as 32G,64G (default half to four times today's)")
+	f.DurationVar(&o.maxStall, "max-stall", 50*time.Millisecond, "how long a list of pages may hold the server up")
+	f.BoolVar(&o.sql, "sql", false, "ask for lists by SQL, also where the server's file can be read")
+	f.BoolVar(&o.json, "json", false, "print JSON")
+	f.BoolVar(&o.markdown, "markdown", false, "print Markdown")
+	completing(cmd, "node", func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return nodesOf(cmd.Context(), args[0]), cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+func adviseMemory(ctx context.Context, c console, name string, o adviseMemoryOptions) (err error) {
+	sizes, err := o.bytes()
+	if err != nil {
+		return err
+	}
+	inv, deps, err := surroundings()
+	if err != nil {
+		return err
+	}
+	site, err := lookAtSite(ctx, name, inv, deps)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, site.Close()) }()
+	r, err := lookAtMemory(ctx, c, site, o, sizes)
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.json:
+		return jsonTo(c, r)
+	case o.markdown:
+		_, err = fmt.Fprint(c.out, advice.MemoryMarkdown(r))
+	default:
+		width, _ := terminal(c.out)
+		_, err = fmt.Fprint(c.out, advice.Memory(r, max(width, 80)))
+	}
+	return err
+}
+
+// bytes reads the sizes.
+func (o *adviseMemoryOptions) bytes() (sizes []int64, err error) {
+	if o.span < 4*time.Second || o.maxStall <= 0 {
+		return nil, usageError{text: fmt.Sprintf("--for %s, --max-stall %s: expected 4s or more, and more than nothing", o.span, o.maxStall)}
+	}
+	if o.json && o.markdown {
+		return nil, usageError{text: "--json and --markdown are for different readers"}
+	}
+	for _, text := range o.sizes {
+		n, err := advise.ParseBytes(text)
+		if err != nil {
+			return nil, usageError{text: fmt.Sprintf("--sizes %q, expected sizes such as 512M or 64G", text)}
+		}
+		sizes = append(sizes, n)
+	}
+	return sizes, nil
+}
+
+// lookAtMemory looks at a node, after it has tried on a replica what a list costs.
+func lookAtMemory(ctx context.Context, c console, site *cluster.Cluster, o adviseMemoryOptions, sizes []int64) (*advise.Memory, error) {
+	node, err := site.Node(ctx, o.node)
+	if err != nil {
+		return nil, err
+	}
+	options := memory.Options{For: o.span, MaxStall: o.maxStall}
+	if err := tryOnReplica(ctx, c, site, node, options); err != nil {
+		return nil, err
+	}
+	db, err := site.Database(ctx, node.Name)
+	if err != nil {
+		return nil, err
+	}
+	if node.Machine != nil && !o.sql {
+		options.Files = node.Machine
+	}
+	p := newProgress(c, "look at "+node.Name)
+	options.Say = func(done, total time.Duration, text string) {
+		p.update(int64(min(done, total)/time.Second), int64(total/time.Second), "seconds, "+text)
+	}
+	seen, err := memory.Observe(ctx, db, options)
+	p.close()
+	if err != nil {
+		return nil, fmt.Errorf("node %s: %w", node.Name, err)
+	}
+	r := memory.Reported(seen, sizes, uint64(seen.Began.Unix()))
+	r.Cluster, r.Node = site.Name, node.Name
+	return r, nil
+}
+
+// tryOnReplica takes one list by SQL from the first replica that answers.
+func tryOnReplica(ctx context.Context, c console, site *cluster.Cluster, but cluster.Node, o memory.Options) error {
+	nodes, err := site.List(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range nodes {
+		if n.Name == but.Name {
+			continue
+		}
+		db, err := site.Database(ctx, n.Name)
+		if err != nil {
+			continue // one that is down is no place to try
+		}
+		took, err := memory.Pilot(ctx, db, o)
+		if err != nil {
+			return hint.With(fmt.Errorf("node %s: %w", n.Name, err), "allow more, --max-stall, or look at one node alone: --node "+n.Name)
+		}
+		fmt.Fprintf(c.err, "%s, a replica, gave a list of its pages in %s\n", n.Name, quantity.Duration(took))
+		return nil
+	}
+	return nil
+}

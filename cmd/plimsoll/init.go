@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/template"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/catalog"
+	"plimsoll/internal/document"
+	"plimsoll/inventory"
+)
+
+//go:embed templates/*.yaml
+var templates embed.FS
+
+func newInit(c console) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "init", Short: "Write a first trial, runbook or inventory, with comments",
+		Long: "Write a file to begin with: commented, and valid as it stands.",
+	}
+	cmd.AddCommand(newInitTrial(c), newInitRunbook(c), newInitInventory(c))
+	return cmd
+}
+
+// start is what a first file is filled with.
+type start struct {
+	Name, Engine, Product, Environment, Address, User string
+	CQL                                               bool
+}
+
+func newInitTrial(c console) *cobra.Command {
+	s := start{}
+	cmd := &cobra.Command{
+		Use: "trial [FILE]", Short: "Write a trial that compares two settings", Args: cobra.MaximumNArgs(1),
+		Example: "  plimsoll init trial\n  plimsoll init trial pool.yaml --engine mysql",
+		RunE: func(_ *cobra.Command, args []string) error {
+			return writeStart(c, "trial", orElse(args, "trial.yaml"), s)
+		},
+	}
+	engineFlag(cmd, &s)
+	return cmd
+}
+
+func newInitRunbook(c console) *cobra.Command {
+	s := start{}
+	cmd := &cobra.Command{
+		Use: "runbook [FILE]", Short: "Write a runbook that makes one change, and checks it", Args: cobra.MaximumNArgs(1),
+		Example: "  plimsoll init runbook add-index.yaml",
+		RunE: func(_ *cobra.Command, args []string) error {
+			return writeStart(c, "runbook", orElse(args, "runbook.yaml"), s)
+		},
+	}
+	engineFlag(cmd, &s)
+	return cmd
+}
+
+func newInitInventory(c console) *cobra.Command {
+	s := start{}
+	cmd := &cobra.Command{
+		Use: "inventory [FILE]", Short: "Write an inventory with one cluster", Args: cobra.MaximumNArgs(1),
+		Example: "  plimsoll init inventory --address db1.example:3306 --environment staging",
+		RunE: func(_ *cobra.Command, args []string) error {
+			return writeStart(c, "inventory", orElse(args, inventory.File), s)
+		},
+	}
+	engineFlag(cmd, &s)
+	cmd.Flags().StringVar(&s.Name, "name", "shop", "the cluster's name")
+	cmd.Flags().StringVar(&s.Environment, "environment", "staging", "lab, staging or production")
+	cmd.Flags().StringVar(&s.Address, "address", "127.0.0.1:3306", "host:port of a server")
+	cmd.Flags().StringVar(&s.User, "user", "plimsoll", "the account by which Plimsoll logs in")
+	return cmd
+}
+
+func engineFlag(cmd *cobra.Command, s *start) {
+	cmd.Flags().StringVar(&s.Product, "engine", "mariadb", strings.Join(document.SortedKeys(catalog.Products()), ", "))
+}
+
+func orElse(args []string, otherwise string) string {
+	if len(args) > 0 {
+		return args[0]
+	}
+	return otherwise
+}
+
+// writeStart fills a template in and writes it, unless there is such a file.
+func writeStart(c console, kind, file string, s start) error {
+	product, known := catalog.Products()[s.Product]
+	if !known {
+		return usageError{text: fmt.Sprintf("--engine %s: there is no such product", s.Product), hint: "expected " + strings.Join(document.SortedKeys(catalog.Products()), ", ")}
+	}
+	s.Engine = product.Engine.Name()
+	s.CQL = s.Engine == "cql"
+	if s.Name == "" {
+		s.Name = strings.ToLower(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
+	}
+	t, err := template.ParseFS(templates, "templates/"+kind+".yaml")
+	if err != nil {
+		return fmt.Errorf("read the template: %w", err)
+	}
+	var text bytes.Buffer
+	if err := t.Execute(&text, s); err != nil {
+		return fmt.Errorf("fill in the template: %w", err)
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return usageError{text: file + " exists already, and is left as it is", hint: "name another file"}
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", file, err)
+	}
+	_, err = f.Write(text.Bytes())
+	if err := errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", file, err)
+	}
+	next := map[string]string{
+		"trial":     "plimsoll trial validate " + file + ", then plimsoll trial run " + file + " --quick",
+		"runbook":   "plimsoll runbook validate " + file + ", then plimsoll runbook rehearse " + file + " --cluster NAME",
+		"inventory": "plimsoll runbook plan mysql/set-variable --cluster " + s.Name + " -i name=max_connections -i value=500",
+	}[kind]
+	if s.CQL && kind == "inventory" {
+		next = "plimsoll runbook plan cql/repair --cluster " + s.Name
+	}
+	fmt.Fprintf(c.out, "%s written. Next: %s\n", file, next)
+	return nil
+}

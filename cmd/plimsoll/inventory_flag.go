@@ -1,0 +1,30 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/inventory"
+)
+
+// inventoryFlag lets every command take another inventory. It is handed on in the environment, to processes that are started too.
+func inventoryFlag(root *cobra.Command) {
+	var file string
+	root.PersistentFlags().StringVar(&file, "inventory", "", "the inventory (default $"+inventory.Variable+", else "+inventory.File+" here, in a parent folder, or in ~/.config/plimsoll)")
+	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+		if file == "" {
+			return nil
+		}
+		path, err := filepath.Abs(file)
+		if err != nil {
+			return fmt.Errorf("find the inventory: %w", err)
+		}
+		if _, err := os.Stat(path); err != nil {
+			return usageError{text: fmt.Sprintf("--inventory %s: %v", file, err)}
+		}
+		return os.Setenv(inventory.Variable, path)
+	}
+}

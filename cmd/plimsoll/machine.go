@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/catalog"
+	"plimsoll/infra"
+	"plimsoll/infra/remote"
+	"plimsoll/internal/document"
+	"plimsoll/inventory"
+)
+
+func newMachine(c console) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "machine",
+		Short: "The machines that nodes run on, reached by ssh",
+		Long: `The machines of plimsoll.yaml: those under machines:, and those that nodes call ssh:HOST. They are reached by your own ssh, with your
+configuration, keys, agent and jump hosts. A small helper is put there, works as long as the line stands, and ends with it.`,
+	}
+	cmd.AddCommand(newMachineList(c), newMachineCheck(c), newMachineRun(c), newMachineServe(c))
+	return cmd
+}
+
+// listedMachine is a machine of the inventory, and who uses it.
+type listedMachine struct {
+	Name   string   `json:"name"`
+	SSH    string   `json:"ssh"`
+	Become string   `json:"become,omitempty"`
+	Nodes  []string `json:"nodes"` // cluster/node
+
+	reach inventory.Machine
+}
+
+// listMachines lists the machines under machines: by name, then those that only nodes name.
+func listMachines(inv *inventory.Inventory) []listedMachine {
+	users := map[string][]string{}
+	names := document.SortedKeys(inv.Machines)
+	for _, cluster := range document.SortedKeys(inv.Clusters) {
+		c := inv.Clusters[cluster]
+		for _, n := range c.Nodes {
+			if _, reached := c.MachineOf(n); !reached {
+				continue
+			}
+			users[n.Machine] = append(users[n.Machine], cluster+"/"+n.Name)
+			if !slices.Contains(names, n.Machine) {
+				names = append(names, n.Machine)
+			}
+		}
+	}
+	all := make([]listedMachine, len(names))
+	for i, name := range names {
+		m, _ := inv.Machine(name)
+		all[i] = listedMachine{Name: name, SSH: m.SSH, Become: m.Become, Nodes: users[name], reach: m}
+	}
+	return all
+}
+
+// findMachine is a machine by its name in the inventory, or called ssh:HOST.
+func findMachine(inv *inventory.Inventory, name string) (listedMachine, error) {
+	m, known := inv.Machine(name)
+	if !known {
+		var names []string
+		for _, l := range listMachines(inv) {
+			names = append(names, l.Name)
+		}
+		return listedMachine{}, document.UnknownName(&document.Node{Kind: document.Scalar, Text: name}, "machine", append(names, "ssh:HOST"))
+	}
+	return listedMachine{Name: name, SSH: m.SSH, Become: m.Become, reach: m}, nil
+}
+
+func (l listedMachine) open() (*remote.Machine, infra.Machine, error) {
+	here, err := catalog.Machine()
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := catalog.ReachedMachine(l.Name, l.reach, here)
+	return m, here, err
+}
+
+func (l listedMachine) by() string {
+	if l.Become != "" {
+		return fmt.Sprintf("%s, sudo -u %s", l.SSH, l.Become)
+	}
+	return l.SSH
+}
+
+// completeMachines offers the machines of the inventory that do not stand on the line yet.
+func completeMachines(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	inv, err := inventory.Open()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []string
+	for _, l := range listMachines(inv) {
+		if !slices.Contains(args, l.Name) {
+			names = append(names, l.Name)
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// newMachineServe serves this machine on stdin and stdout. A Plimsoll elsewhere starts it, where it had no smaller helper to put here.
+func newMachineServe(c console) *cobra.Command {
+	return &cobra.Command{
+		Use:    "serve",
+		Short:  "Serve this machine to another Plimsoll on standard input and output",
+		Hidden: true,
+		Args:   exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			m, err := catalog.Machine()
+			if err != nil {
+				return err
+			}
+			channel, err := remote.Stdio()
+			if err != nil {
+				return err
+			}
+			return remote.Server{Machine: m, Records: remote.BesideProgram("lost")}.Serve(context.WithoutCancel(cmd.Context()), channel)
+		},
+	}
+}

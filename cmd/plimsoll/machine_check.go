@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/infra"
+	"plimsoll/infra/remote"
+	"plimsoll/infra/ssh"
+	"plimsoll/inventory"
+)
+
+func newMachineCheck(c console) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "check [MACHINE]…",
+		Short: "Reach machines and say how, and what is found there",
+		Long: `Reach the machines of plimsoll.yaml, or those that are named, and say how ssh does it, as whom commands run, how far the machine is, how its clock
+differs from ours, and whether servers can be worked by systemd. It changes nothing but that the helper is put there.`,
+		Example: `  plimsoll machine check
+  plimsoll machine check db-a ssh:db-b.example.org --json`,
+		ValidArgsFunction: completeMachines,
+		RunE:              func(cmd *cobra.Command, args []string) error { return runMachineCheck(cmd.Context(), c, args, asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// checkedMachine is what was found of a machine.
+type checkedMachine struct {
+	Name      string  `json:"name"`
+	Address   string  `json:"address"`        // as ssh resolves it: user@host:port
+	Via       string  `json:"via,omitempty"`  // jump hosts
+	Host      string  `json:"host,omitempty"` // what it calls itself
+	RunsAs    string  `json:"runs_as,omitempty"`
+	Kernel    string  `json:"kernel,omitempty"`
+	Cores     int     `json:"cores,omitempty"`
+	Memory    int64   `json:"memory_free,omitempty"`   // bytes
+	RoundTrip float64 `json:"round_trip_ms,omitempty"` // of a question to the helper
+	Clock     float64 `json:"clock_offset_ms"`         // theirs minus ours
+	Systemd   bool    `json:"systemd"`
+	Outlives  string  `json:"outlives,omitempty"` // how what is started there outlives the connection: unit or session
+	Error     string  `json:"error,omitempty"`
+	Hint      string  `json:"hint,omitempty"`
+}
+
+// clockLimit is the difference of clocks from which a check speaks of it.
+const clockLimit = time.Second
+
+func runMachineCheck(ctx context.Context, c console, names []string, asJSON bool) error {
+	inv, err := inventory.Open()
+	if err != nil {
+		return err
+	}
+	machines := listMachines(inv)
+	if len(names) > 0 {
+		machines = nil
+		for _, name := range names {
+			m, err := findMachine(inv, name)
+			if err != nil {
+				return err
+			}
+			machines = append(machines, m)
+		}
+	}
+	if len(machines) == 0 {
+		return usageError{text: "there are no machines to check", hint: "say in " + inventory.File + " where nodes run, by machine: ssh:HOST"}
+	}
+	all := make([]checkedMachine, len(machines))
+	var work sync.WaitGroup
+	for i, m := range machines {
+		work.Go(func() { all[i] = m.check(ctx) })
+	}
+	work.Wait()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if asJSON {
+		err = jsonTo(c, all)
+	} else {
+		for _, m := range all {
+			m.print(c)
+		}
+	}
+	unreached := 0
+	for _, m := range all {
+		if m.Error != "" {
+			unreached++
+		}
+	}
+	if err == nil && unreached > 0 {
+		err = fmt.Errorf("%d of %d machines cannot be worked", unreached, len(all))
+	}
+	return err
+}
+
+func (l listedMachine) check(ctx context.Context) checkedMachine {
+	found := checkedMachine{Name: l.Name}
+	m, here, err := l.open()
+	if err == nil {
+		defer func() { _ = m.Close() }()
+		if resolved, err := ssh.Resolve(ctx, here, l.reach.Host()); err == nil {
+			found.Address = resolved["user"] + "@" + resolved["hostname"] + ":" + resolved["port"]
+			if found.Via = resolved["proxyjump"]; found.Via == "none" {
+				found.Via = ""
+			}
+		}
+		err = found.look(ctx, m)
+	}
+	if err != nil {
+		found.Error = err.Error()
+		if advice := (hinted)(nil); errors.As(err, &advice) {
+			found.Hint = advice.Hint()
+		}
+	}
+	return found
+}
+
+// look asks the machine itself.
+func (found *checkedMachine) look(ctx context.Context, m *remote.Machine) error {
+	peer, err := m.Peer(ctx)
+	if err != nil {
+		return err
+	}
+	found.Host = peer.Host
+	out, err := m.Run(ctx, infra.Command{Path: "sh", Args: []string{"-c", "id -un; uname -srm"}})
+	if err != nil {
+		return err
+	}
+	found.RunsAs, found.Kernel, _ = strings.Cut(strings.TrimSpace(string(out.Stdout)), "\n")
+	space, err := m.Space(ctx, "/")
+	if err != nil {
+		return err
+	}
+	found.Cores, found.Memory = space.Cores, space.MemoryFree
+	if err := found.compareClocks(ctx, m); err != nil {
+		return err
+	}
+	state, err := m.List(ctx, "/run/systemd")
+	found.Systemd = slices.Contains(state, "system") // sd_booted(3)
+	found.Outlives = "session"
+	if found.Systemd && peer.User == 0 {
+		found.Outlives = "unit"
+	}
+	return err
+}
+
+// compareClocks reads the machine's clock a few times; the reading that took least says most.
+func (found *checkedMachine) compareClocks(ctx context.Context, m *remote.Machine) error {
+	least := time.Hour
+	for range 3 {
+		before := time.Now()
+		out, err := m.Run(ctx, infra.Command{Path: "date", Args: []string{"+%s.%N"}})
+		took := time.Since(before)
+		if err != nil {
+			return err
+		}
+		seconds, err := strconv.ParseFloat(strings.TrimSpace(string(out.Stdout)), 64)
+		if err == nil && took < least { // a date without %N says it with a letter
+			least = took
+			there := time.UnixMicro(int64(seconds * 1e6))
+			found.Clock = ms(there.Sub(before.Add(took / 2)).Round(time.Millisecond))
+		}
+	}
+	before := time.Now()
+	if _, err := m.List(ctx, "/run/plimsoll-is-not-here"); err != nil {
+		return err
+	}
+	found.RoundTrip = ms(time.Since(before))
+	return nil
+}
+
+func (found *checkedMachine) print(c console) {
+	way := found.Address
+	if found.Via != "" {
+		way += " via " + found.Via
+	}
+	if found.Error != "" {
+		fmt.Fprintf(c.out, "%s: %s\n", found.Name, way)
+		fmt.Fprintf(c.out, "  cannot be worked: %s\n", found.Error)
+		if found.Hint != "" {
+			fmt.Fprintf(c.out, "  hint: %s\n", found.Hint)
+		}
+		return
+	}
+	fmt.Fprintf(c.out, "%s: %s, commands run as %s\n", found.Name, way, found.RunsAs)
+	fmt.Fprintf(c.out, "  %s, %s, %d cores, %.1f GiB of memory free\n", found.Host, found.Kernel, found.Cores, float64(found.Memory)/(1<<30))
+	servers := "no systemd: servers are worked by commands of your own"
+	if found.Systemd {
+		servers = "systemd"
+	}
+	fmt.Fprintf(c.out, "  %.1f ms away, %s\n", found.RoundTrip, servers)
+	fmt.Fprintf(c.out, "  what is started there stays %s\n", map[string]string{
+		"unit":    "as a unit of systemd",
+		"session": "in a session of its own, unless logind is told KillUserProcesses=yes",
+	}[found.Outlives])
+	if offset := time.Duration(found.Clock * float64(time.Millisecond)); offset.Abs() >= clockLimit {
+		fmt.Fprintf(c.out, "  warning: its clock is %v off ours; times in its logs are not ours\n", offset.Round(100*time.Millisecond))
+	}
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/inventory"
+)
+
+func newMachineList(c console) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the machines of plimsoll.yaml",
+		Long:    "List the machines of plimsoll.yaml and the nodes that run on each. Nothing is asked of them.",
+		Example: "  plimsoll machine list",
+		Args:    exactly(),
+		RunE:    func(*cobra.Command, []string) error { return runMachineList(c, asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func runMachineList(c console, asJSON bool) error {
+	inv, err := inventory.Open()
+	if err != nil {
+		return err
+	}
+	all := listMachines(inv)
+	if asJSON {
+		return jsonTo(c, all)
+	}
+	if len(all) == 0 {
+		fmt.Fprintln(c.err, "no machines; say in "+inventory.File+" where nodes run, by machine: ssh:HOST")
+		return nil
+	}
+	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "MACHINE\tBY SSH\tNODES")
+	for _, m := range all {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", m.Name, m.by(), strings.Join(m.Nodes, " "))
+	}
+	return w.Flush()
+}

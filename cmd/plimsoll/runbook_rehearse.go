@@ -1,0 +1,307 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/analyze"
+	"plimsoll/catalog"
+	"plimsoll/internal/document"
+	"plimsoll/lab"
+	"plimsoll/rehearsal"
+	"plimsoll/report"
+	"plimsoll/result"
+	"plimsoll/runbook"
+	"plimsoll/trial"
+)
+
+// rehearseOptions are the flags of runbook rehearse.
+type rehearseOptions struct {
+	request
+	trial    string // a file, in place of the one that is written
+	out      string // folder for what is written
+	workload string
+	set      []string
+	write    bool // only write it
+}
+
+func newRunbookRehearse(c console) *cobra.Command {
+	var o rehearseOptions
+	cmd := &cobra.Command{
+		ValidArgsFunction: completeRunbooks,
+		Use:               "rehearse RUNBOOK", Short: "Rehearse a runbook on a lab like its cluster, until its gate opens", Args: exactly("RUNBOOK"),
+		Long: `Look at the cluster, write a trial on a lab that is as like it as can be (product and version, number of nodes, settings, the
+schema without the data), and run that until the gate of the runbook is open or a rehearsal fails. Nothing is changed on the cluster.
+
+The trial is written to rehearsals/RUNBOOK-CLUSTER, to be read and changed: say there what your service must not feel. With --trial it
+is taken from there, or is one of your own that runs the runbook.`,
+		Example: `  plimsoll runbook rehearse mysql/set-variable --cluster orders -i name=max_connections -i value=500
+  plimsoll runbook rehearse change.yaml --cluster orders --write
+  plimsoll runbook rehearse change.yaml --cluster orders --trial rehearsals/change-orders/trial.yaml`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withDesk(cmd.Context(), func(ctx context.Context, d *desk) error { return rehearse(ctx, c, d, args[0], o) })
+		},
+	}
+	o.flags(cmd)
+	cmd.Flags().StringVar(&o.trial, "trial", "", "a trial `FILE` that runs the runbook, in place of the one that is written")
+	cmd.Flags().StringVar(&o.out, "out", "", "folder for the trial that is written (default rehearsals/RUNBOOK-CLUSTER)")
+	cmd.Flags().StringVar(&o.workload, "workload", "", "the load's workload: a name, or a `FILE` of your own (default that of the engine)")
+	cmd.Flags().StringArrayVar(&o.set, "set", nil, "set a key of the trial, for example load.rate=200; may be repeated")
+	cmd.Flags().BoolVar(&o.write, "write", false, "write the trial and run nothing")
+	return cmd
+}
+
+func rehearse(ctx context.Context, c console, d *desk, name string, o rehearseOptions) error {
+	open := d.Open
+	d.Open = d.look // nothing is changed there
+	p, err := o.prepare(ctx, d, name)
+	if err != nil {
+		return err
+	}
+	if p.Gate.Missing {
+		return p.Gate.Refusal("")
+	}
+	if err := p.Header.Plan.Trouble(); err != nil {
+		return err
+	}
+	file := o.trial
+	if file == "" {
+		if file, err = writeRehearsal(ctx, c, d, name, o, p); err != nil || o.write {
+			return err
+		}
+	}
+	t, err := readTrial(file, trial.Options{Set: o.set})
+	if err != nil {
+		return err
+	}
+	if t.Production() != "" {
+		return usageError{text: fmt.Sprintf("%s is in production: a rehearsal is for elsewhere", t.Production())}
+	}
+	deps, err := labDeps()
+	if err != nil {
+		return err
+	}
+	again := func() (*runbook.Prepared, error) { return o.prepare(ctx, d, name) }
+	if _, err = rehearseUntilOpen(ctx, c, d, t, deps, p, again); err != nil {
+		return err
+	}
+	d.Open = open
+	fmt.Fprintf(c.out, "Next: plimsoll runbook run %s%s\n", name, o.asTyped())
+	return nil
+}
+
+// asTyped is the request as flags.
+func (q *request) asTyped() string {
+	text := " --cluster " + q.cluster
+	for _, in := range q.inputs {
+		text += " -i " + quoted(in)
+	}
+	return text
+}
+
+// misses is how often in a row a rehearsal may teach nothing.
+const misses = 3
+
+// rehearseUntilOpen runs a trial until the gate is open: once where there is none to open.
+func rehearseUntilOpen(ctx context.Context, c console, d *desk, t *trial.Trial, deps lab.Deps, p *runbook.Prepared, again func() (*runbook.Prepared, error)) (*runbook.Prepared, error) {
+	once := p.Gate.Needed == 0
+	for missed := 0; once || !p.Gate.Open(); {
+		before := len(p.Gate.Passed)
+		fmt.Fprintf(c.err, "Rehearsal of %s: %s\n", p.Header.Runbook, standing(p))
+		res, err := measure(ctx, c, t, trialRunOptions{}, deps, d.Store)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(c.out, "%s  %s\n", res.Verdict.Verdict, res.Dir)
+		switch res.Verdict.Verdict {
+		case analyze.Pass:
+			missed = 0
+		case analyze.Fail:
+			return nil, rehearsalEnded(c, res, "The rehearsal failed: the change did not do what the trial expects of it.")
+		default:
+			if missed++; missed == misses || once {
+				return nil, rehearsalEnded(c, res, fmt.Sprintf("%s taught nothing of the change.", countOf(missed, "rehearsal")))
+			}
+			continue
+		}
+		if p, err = again(); err != nil {
+			return nil, err
+		}
+		if once {
+			break
+		}
+		if len(p.Gate.Passed) <= before {
+			return nil, fmt.Errorf("the rehearsal passed and does not count: %s", p.Gate.Why)
+		}
+	}
+	fmt.Fprintf(c.out, "%s\n", standing(p))
+	for _, a := range approvals(p.Header.Plan.Steps) {
+		fmt.Fprintf(c.out, "A person will be asked at %s: %s\n", strings.Join(a.steps, ", "), a.note)
+	}
+	return p, nil
+}
+
+// standing says how the gate stands.
+func standing(p *runbook.Prepared) string {
+	switch {
+	case p.Header.Environment != runbook.Production:
+		return fmt.Sprintf("cluster %s is in %s, where no gate holds", p.Header.Cluster, p.Header.Environment)
+	case p.Gate.None != "":
+		return "the runbook needs no rehearsal: " + p.Gate.None
+	case p.Gate.Open():
+		return fmt.Sprintf("the gate is open: %d of %d rehearsals have passed", len(p.Gate.Passed), p.Gate.Needed)
+	}
+	return fmt.Sprintf("%d of %d have passed", len(p.Gate.Passed), p.Gate.Needed)
+}
+
+func rehearsalEnded(c console, res *result.Result, why string) error {
+	if err := report.Text(c.out, res, c.paper()); err != nil {
+		return err
+	}
+	fmt.Fprintln(c.err, why)
+	return withCode{verdictExit(res.Verdict.Verdict)}
+}
+
+// writeRehearsal writes the trial and what belongs to it, and says in what the lab is not like the cluster.
+func writeRehearsal(ctx context.Context, c console, d *desk, name string, o rehearseOptions, p *runbook.Prepared) (file string, err error) {
+	book, err := readRunbook(name)
+	if err != nil {
+		return "", err
+	}
+	said, err := o.said()
+	if err != nil {
+		return "", err
+	}
+	dir := o.out
+	if dir == "" {
+		dir = filepath.Join("rehearsals", safeName(filepath.Base(book.Name)+"-"+p.Header.Cluster))
+	}
+	limits, err := limits(ctx)
+	if err != nil {
+		return "", err
+	}
+	site, err := d.look(ctx, p.Header.Cluster)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, site.Close()) }()
+	path, err := fromFolder(dir, name)
+	if err != nil {
+		return "", err
+	}
+	workload := o.workload
+	if document.IsPath(workload) {
+		if workload, err = fromFolder(dir, workload); err != nil {
+			return "", err
+		}
+	}
+	draft, err := rehearsal.Write(ctx, site, rehearsal.Plan{
+		Book: book, Path: path, Said: said, Prepared: p, Products: labProducts(), Workload: workload, Limits: limits,
+	})
+	if err != nil {
+		return "", err
+	}
+	file = filepath.Join(dir, "trial.yaml")
+	if err := errors.Join(writeNew(c, file, draft.Trial), writeNew(c, filepath.Join(dir, rehearsal.SchemaFile), draft.Schema)); err != nil {
+		return "", err
+	}
+	fmt.Fprintf(c.err, "%s rehearses %s on a lab like %s (%s %s).\n", file, book.Name, p.Header.Cluster, p.Header.Product, p.Header.Version)
+	for _, text := range draft.Differs {
+		fmt.Fprintf(c.err, "  not as there: %s\n", text)
+	}
+	for _, text := range draft.Mapped {
+		fmt.Fprintf(c.err, "  %s\n", text)
+	}
+	return file, nil
+}
+
+// writeNew writes a file; one that was there and is another is kept beside it. Of nothing it writes nothing.
+func writeNew(c console, file string, data []byte) error {
+	if data == nil {
+		return nil
+	}
+	switch old, err := os.ReadFile(file); {
+	case err == nil && bytes.Equal(old, data):
+		return nil
+	case err == nil:
+		if err := os.Rename(file, file+".before"); err != nil {
+			return fmt.Errorf("keep what was written before: %w", err)
+		}
+		fmt.Fprintf(c.err, "%s was there and is %s.before now.\n", file, file)
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("look at what was written before: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return fmt.Errorf("write the rehearsal: %w", err)
+	}
+	if err := os.WriteFile(file, data, 0o644); err != nil {
+		return fmt.Errorf("write the rehearsal: %w", err)
+	}
+	return nil
+}
+
+// fromFolder is how a file in a folder names another file; the name of a shipped runbook stays as it is.
+func fromFolder(dir, name string) (string, error) {
+	if !document.IsPath(name) {
+		return name, nil
+	}
+	from, err1 := filepath.Abs(dir)
+	to, err2 := filepath.Abs(name)
+	if err := errors.Join(err1, err2); err != nil {
+		return "", err
+	}
+	rel, err := filepath.Rel(from, to)
+	if err != nil {
+		return to, nil //nolint:nilerr // by its whole path then
+	}
+	if !strings.HasPrefix(rel, ".") {
+		rel = "./" + rel
+	}
+	return rel, nil
+}
+
+// labProducts are what a lab can be made of.
+func labProducts() []rehearsal.Product {
+	var all []rehearsal.Product
+	products := catalog.Products()
+	for _, name := range document.SortedKeys(products) {
+		one := rehearsal.Product{Name: name}
+		for _, r := range products[name].Launcher.Releases() {
+			if r.Product == name {
+				one.Versions = append(one.Versions, r.Version)
+			}
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// limits are what this machine can carry: a quarter of its memory for buffer pools.
+func limits(ctx context.Context) (rehearsal.Limits, error) {
+	m, err := catalog.Machine()
+	if err != nil {
+		return rehearsal.Limits{}, err
+	}
+	l := rehearsal.Limits{Memory: 1 << 30, Nodes: 5}
+	data, err := m.ReadFile(ctx, "/proc/meminfo")
+	if err != nil {
+		return l, nil //nolint:nilerr // a machine that does not tell carries a little
+	}
+	for line := range strings.Lines(string(data)) {
+		if f := strings.Fields(line); len(f) > 1 && f[0] == "MemTotal:" {
+			if kib, err := strconv.ParseInt(f[1], 10, 64); err == nil {
+				l.Memory = kib << 10 / 4
+			}
+		}
+	}
+	return l, nil
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/inventory"
+	"plimsoll/lab"
+	"plimsoll/report"
+	"plimsoll/watch"
+	"plimsoll/watch/settings"
+)
+
+type watchOptions struct {
+	labs       []string
+	config     string
+	listen     string
+	once, json bool
+	quiet      bool
+}
+
+func newWatch(c console) *cobra.Command {
+	var o watchOptions
+	cmd := &cobra.Command{
+		Use:   "watch [CLUSTER...]",
+		Short: "Watch a fleet: where it waits, what will run out",
+		Long: `Read every instance of plimsoll.yaml, and of the lab clusters that run, once a second, and show the fleet, worst first.
+Clusters can be named. What is read is kept in $PLIMSOLL_HOME/watch; rules are evaluated on it, and who stands in watch.yaml is told.`,
+		Example: `  plimsoll watch
+  plimsoll watch orders --once --json
+  plimsoll watch --lab demo
+  plimsoll watch --quiet --listen 127.0.0.1:9633`,
+		Args:              cobra.ArbitraryArgs,
+		RunE:              func(cmd *cobra.Command, args []string) error { return runWatch(cmd.Context(), c, args, o) },
+		ValidArgsFunction: completeClusters,
+	}
+	cmd.Flags().StringArrayVar(&o.labs, "lab", nil, "this lab cluster; may be repeated")
+	cmd.Flags().StringVar(&o.config, "config", settings.File, "the settings of the watch")
+	cmd.Flags().StringVar(&o.listen, "listen", "", "answer Grafana and Prometheus at this address (/api/v1 and /metrics), such as 127.0.0.1:9633")
+	cmd.Flags().BoolVar(&o.once, "once", false, "read for three seconds, print the fleet and end")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON: a line for every second, or one document with --once")
+	cmd.Flags().BoolVar(&o.quiet, "quiet", false, "show nothing: keep, judge and tell")
+	cmd.AddCommand(newWatchChanges(c), newWatchTestRules(c))
+	return cmd
+}
+
+func runWatch(ctx context.Context, c console, names []string, o watchOptions) error {
+	deps, err := labDeps()
+	if err != nil {
+		return err
+	}
+	inv, err := inventory.Open()
+	if err != nil {
+		return err
+	}
+	for _, name := range o.labs {
+		names = append(names, labPrefix+name)
+	}
+	set, err := settings.Read(o.config)
+	if err != nil {
+		return err
+	}
+	sources, err := watchSources(ctx, names, inv, deps, set.Queries)
+	if err != nil {
+		return err
+	}
+	if o.once {
+		return watchOnce(ctx, c, sources, o)
+	}
+	return watchOn(ctx, c, sources, set, deps, o)
+}
+
+// watchOnce reads long enough for rates, and prints.
+func watchOnce(ctx context.Context, c console, sources []watch.Source, o watchOptions) error {
+	w := watch.New(watch.Config{Sources: sources})
+	reading, cancel := context.WithTimeout(ctx, 3200*time.Millisecond)
+	defer cancel()
+	if err := w.Run(reading); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if o.json {
+		return jsonTo(c, w.Fleet())
+	}
+	return report.FleetText(c.out, w.Fleet(), c.paper())
+}
+
+// watchOn reads, keeps, judges and tells until it is interrupted, or a person leaves the screen.
+func watchOn(ctx context.Context, c console, sources []watch.Source, set *settings.Settings, deps lab.Deps, o watchOptions) (err error) {
+	out, isFile := c.out.(*os.File)
+	_, person := terminal(c.out)
+	screen := isFile && person && !o.json && !o.quiet
+	log := slog.New(slog.DiscardHandler) // a screen must not be written over
+	if !screen {
+		log = slog.New(slog.NewTextHandler(c.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	}
+	s, err := openStation(ctx, sources, set, deps, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	ctx, cancel := context.WithCancel(ctx)
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer cancel()
+	if o.listen != "" {
+		where, err := listen(ctx, o.listen, s.handler(), &all)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(c.err, "answers Grafana and Prometheus at http://%s\n", where)
+	}
+	all.Go(func() { _ = s.run(ctx) }) // it ends with ctx
+	switch {
+	case o.quiet:
+		<-ctx.Done()
+		return nil
+	case screen:
+		return report.FleetScreen(ctx, os.Stdin, out, s.watcher)
+	}
+	return printFleets(ctx, c, s.watcher)
+}
+
+// printFleets prints a line of JSON for every second.
+func printFleets(ctx context.Context, c console, w *watch.Watcher) error {
+	lines := json.NewEncoder(c.out)
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-w.Changed():
+			if err := lines.Encode(w.Fleet()); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// listen answers at an address until ctx ends. Whoever reaches it may read: an address that others reach is refused.
+func listen(ctx context.Context, address string, handler http.Handler, all *sync.WaitGroup) (where string, err error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return "", usageError{text: fmt.Sprintf("--listen %q, expected such as 127.0.0.1:9633", address)}
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return "", usageError{text: "--listen " + address + ": it answers whoever asks, so it is bound to this machine alone", hint: "for others use plimsoll serve, which knows users and TLS"}
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return "", fmt.Errorf("listen at %s: %w", address, err)
+	}
+	server := &http.Server{Handler: forThisMachine(handler), ReadHeaderTimeout: 10 * time.Second}
+	all.Go(func() { _ = server.Serve(l) }) // it ends by Close
+	all.Go(func() {
+		<-ctx.Done()
+		_ = server.Close() // nobody is left to be told
+	})
+	return l.Addr().String(), nil
+}
+
+// forThisMachine refuses what was sent to another name than this machine's: a page in a browser that makes its own name mean
+// 127.0.0.1 would read the answers.
+func forThisMachine(handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host, _, err := net.SplitHostPort(r.Host)
+		if err != nil {
+			host = r.Host
+		}
+		if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+			http.Error(w, "ask for localhost or 127.0.0.1", http.StatusForbidden)
+			return
+		}
+		handler.ServeHTTP(w, r)
+	})
+}

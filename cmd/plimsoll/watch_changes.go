@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/watch"
+	"plimsoll/watch/store"
+)
+
+func newWatchChanges(c console) *cobra.Command {
+	var since string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "changes [INSTANCE]",
+		Short: "What changed: settings, versions, tables, sources, restarts",
+		Long:  "List what a watch saw change, the oldest first: of one instance, CLUSTER/NODE, or of all.",
+		Example: `  plimsoll watch changes
+  plimsoll watch changes orders/n1 --since 2d`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			back, err := store.Duration(since)
+			if err != nil {
+				return usageError{text: fmt.Sprintf("--since %q, expected such as 90m, 6h or 2d", since)}
+			}
+			deps, err := labDeps()
+			if err != nil {
+				return err
+			}
+			now := time.Now()
+			all, err := watch.OpenChanges(filepath.Join(watchFolder(deps), "changes.jsonl")).Between(append(args, "")[0], now.Add(-back), now)
+			if err != nil {
+				return err
+			}
+			return showChanges(c, all, asJSON)
+		},
+	}
+	cmd.Flags().StringVar(&since, "since", "1d", "how far back")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func showChanges(c console, all []watch.Change, asJSON bool) error {
+	if asJSON {
+		return jsonTo(c, all)
+	}
+	if len(all) == 0 {
+		fmt.Fprintln(c.err, "a watch saw no change in that time")
+		return nil
+	}
+	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "WHEN\tINSTANCE\tKIND\tWHAT\tFROM\tTO")
+	for _, change := range all {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", change.At.Local().Format(time.DateTime), change.Instance, change.Kind, change.What, orNone(change.From), orNone(change.To))
+	}
+	return w.Flush()
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "–"
+	}
+	return text
+}

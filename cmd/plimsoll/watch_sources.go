@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"plimsoll/catalog"
+	"plimsoll/internal/document"
+	"plimsoll/inventory"
+	"plimsoll/lab"
+	"plimsoll/watch"
+	"plimsoll/watch/collect"
+	"plimsoll/watch/storage"
+)
+
+// watchSources are the instances to be watched: of the named clusters, else of the whole inventory and every lab cluster that runs.
+func watchSources(ctx context.Context, names []string, inv *inventory.Inventory, deps lab.Deps, queries []collect.Query) ([]watch.Source, error) {
+	made, err := lab.List(ctx, deps)
+	if err != nil {
+		return nil, err
+	}
+	listed := document.SortedKeys(inv.Clusters)
+	var labs []string
+	for _, c := range made {
+		if c.Broken == "" && slices.ContainsFunc(c.Nodes, func(n lab.NodeStatus) bool { return n.State == lab.Running }) {
+			labs = append(labs, c.Name)
+		}
+	}
+	if len(names) > 0 {
+		if listed, labs, err = choose(ctx, names, listed, labs, inv, deps); err != nil {
+			return nil, err
+		}
+	}
+	var all []watch.Source
+	for _, name := range listed {
+		of, err := inventorySources(ctx, name, inv.Clusters[name], deps, queries)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, of...)
+	}
+	for _, name := range labs {
+		of, err := labSources(ctx, name, called(labPrefix+name, inv), deps, queries)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, of...)
+	}
+	if len(all) == 0 {
+		return nil, usageError{text: "there is nothing to watch", hint: "write clusters into " + inventory.File + ", or begin with plimsoll lab up mariadb"}
+	}
+	return all, nil
+}
+
+// choose sorts names into those of the inventory and those of labs.
+func choose(ctx context.Context, names, listed, labs []string, inv *inventory.Inventory, deps lab.Deps) (ofInventory, ofLabs []string, err error) {
+	for _, name := range names {
+		bare, isLab := strings.CutPrefix(name, labPrefix)
+		switch {
+		case !isLab && slices.Contains(listed, bare):
+			ofInventory = append(ofInventory, bare)
+		case slices.Contains(labs, bare):
+			ofLabs = append(ofLabs, bare)
+		default:
+			return nil, nil, noCluster(ctx, name, inv, deps, fmt.Errorf("%s: %w that runs", bare, lab.ErrNoCluster))
+		}
+	}
+	return ofInventory, ofLabs, nil
+}
+
+func inventorySources(ctx context.Context, name string, c inventory.Cluster, deps lab.Deps, queries []collect.Query) ([]watch.Source, error) {
+	password, err := c.Password.Value(ctx, deps.Machine)
+	if err != nil {
+		return nil, fmt.Errorf("cluster %s: %w", name, err)
+	}
+	var all []watch.Source
+	for _, n := range c.Nodes {
+		if n.Spare {
+			continue
+		}
+		source, err := catalog.WatchSource(watch.Instance{
+			Name: name + "/" + n.Name, Cluster: name, Node: n.Name, Address: n.Address, Environment: c.Environment, Cores: n.Cores,
+		}, c.Target(n, password), queries)
+		if err != nil {
+			return nil, fmt.Errorf("cluster %s: %w", name, err)
+		}
+		if n.Volume != nil {
+			source.Volume, source.Derive = n.Volume, watch.FollowStorage(storage.NewModel(*n.Volume), &storage.Week{})
+		}
+		all = append(all, source)
+	}
+	return all, nil
+}
+
+func labSources(ctx context.Context, name, shown string, deps lab.Deps, queries []collect.Query) ([]watch.Source, error) {
+	cluster, err := lab.Look(ctx, name, deps)
+	if err != nil {
+		return nil, err
+	}
+	space, err := deps.Machine.Space(ctx, deps.Home)
+	if err != nil {
+		return nil, fmt.Errorf("ask for the cores of this machine: %w", err)
+	}
+	var all []watch.Source
+	for _, n := range cluster.Nodes() {
+		target, err := cluster.Target(n.Name)
+		if err != nil {
+			return nil, err
+		}
+		source, err := catalog.WatchSource(watch.Instance{
+			Name: shown + "/" + n.Name, Cluster: shown, Node: n.Name, Address: strings.Join(target.Addresses, " "), Environment: "lab", Cores: space.Cores,
+		}, target, queries)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, source)
+	}
+	return all, nil
+}

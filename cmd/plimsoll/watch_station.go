@@ -1,0 +1,183 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"plimsoll/lab"
+	"plimsoll/watch"
+	"plimsoll/watch/api"
+	"plimsoll/watch/rules"
+	"plimsoll/watch/settings"
+	"plimsoll/watch/sink"
+	"plimsoll/watch/storage"
+	"plimsoll/watch/store"
+)
+
+// station is a watch with all that belongs to it: what is read, kept, judged and told. plimsoll watch and plimsoll serve run one.
+type station struct {
+	watcher  *watch.Watcher
+	series   *store.Store
+	rules    *rules.Evaluator
+	silences *rules.Silences
+	changes  *watch.ChangeLog
+	telling  *rules.Telling
+	latest   *api.Latest
+	remote   []*sink.RemoteWrite
+	search   *sink.OpenSearch // nil: no documents go anywhere
+}
+
+// watchFolder is where a watch keeps what it saw.
+func watchFolder(deps lab.Deps) string { return filepath.Join(deps.Home, "watch") }
+
+// openStation puts a watch together. It reads nothing before run.
+func openStation(ctx context.Context, sources []watch.Source, set *settings.Settings, deps lab.Deps, log *slog.Logger) (*station, error) {
+	groups, err := rules.Read(set.Rules...)
+	if err != nil {
+		return nil, err
+	}
+	if set.Shipped == nil || *set.Shipped {
+		shipped, err := rules.Shipped()
+		if err != nil {
+			return nil, err
+		}
+		groups = append(shipped, groups...)
+	}
+	tellers, err := set.Tellers(ctx, deps.Machine)
+	if err != nil {
+		return nil, err
+	}
+	folder := watchFolder(deps)
+	s := &station{changes: watch.OpenChanges(filepath.Join(folder, "changes.jsonl")), latest: &api.Latest{}}
+	if s.silences, err = rules.OpenSilences(filepath.Join(folder, "silences.json")); err != nil {
+		return nil, err
+	}
+	if s.series, err = store.Open(filepath.Join(folder, "series"), store.Options{Age: time.Duration(set.Keep.Age), Bytes: int64(set.Keep.Bytes), Log: log}); err != nil {
+		return nil, err
+	}
+	if s.remote, err = set.Remotes(ctx, deps.Machine, log); err != nil {
+		return nil, errors.Join(err, s.series.Close())
+	}
+	if s.search, err = set.Documents(ctx, deps.Machine, filepath.Join(folder, "opensearch"), log); err != nil {
+		return nil, errors.Join(err, s.series.Close())
+	}
+	s.telling = &rules.Telling{Tellers: tellers, Repeat: cmp.Or(time.Duration(set.Repeat), 4*time.Hour), Log: log}
+	s.rules = rules.New(rules.Config{Series: s.series, Groups: groups, Silences: s.silences, Fired: s.fired, Log: log})
+	mine := set.Mine(sources)
+	for n, source := range mine {
+		if source.Volume == nil {
+			continue
+		}
+		past, err := s.pastIOPS(ctx, source.Instance.Name)
+		if err != nil {
+			return nil, errors.Join(err, s.series.Close())
+		}
+		mine[n].Derive = watch.FollowStorage(storage.NewModel(*source.Volume), past)
+	}
+	s.watcher = watch.New(watch.Config{
+		Sources: mine, Keep: s.keep, Alerts: s.rules.Alerts, Log: log,
+		Changes: func(c watch.Change) {
+			if err := s.changes.Add(c); err != nil {
+				log.Error("keep a change", "error", err)
+			}
+			s.document(watch.Document{At: c.At, Fields: map[string]any{"change": c.Kind, "instance": c.Instance, "what": c.What, "from": c.From, "to": c.To}})
+		},
+		Documents: s.document,
+	})
+	return s, nil
+}
+
+func (s *station) keep(ctx context.Context, samples []watch.Sample) error {
+	for _, w := range s.remote {
+		_ = w.Append(ctx, samples) // it never fails
+	}
+	return errors.Join(s.series.Append(ctx, samples), s.latest.Append(ctx, samples))
+}
+
+// pastIOPS are those that were kept of an instance in the last two weeks.
+func (s *station) pastIOPS(ctx context.Context, instance string) (*storage.Week, error) {
+	now := time.Now()
+	lines, err := s.series.Query(ctx, fmt.Sprintf("avg_over_time(plimsoll_iops{instance=%q}[5m])", instance), now.Add(-14*24*time.Hour), now, 5*time.Minute)
+	if err != nil {
+		return nil, fmt.Errorf("look back at the IOPS of %s: %w", instance, err)
+	}
+	var past storage.Week
+	for _, l := range lines {
+		for _, p := range l.Points {
+			past.Add(p.At, p.Value)
+		}
+	}
+	return &past, nil
+}
+
+func (s *station) document(d watch.Document) {
+	if s.search != nil {
+		s.search.Add(d)
+	}
+}
+
+// fired tells people of alerts, and writes those that were resolved as documents; those that fire are in the documents of the fleet.
+func (s *station) fired(ctx context.Context, alerts []watch.Alert) {
+	s.telling.Fired(ctx, alerts)
+	for _, a := range alerts {
+		if a.State == rules.Resolved {
+			s.document(watch.Document{At: a.Resolved, Fields: map[string]any{
+				"alert": a.Rule, "instance": a.Instance, "severity": a.Severity, "state": a.State, "summary": a.Summary, "seconds": a.Resolved.Sub(a.Since).Seconds(),
+			}})
+		}
+	}
+}
+
+// fleetEvery is how often a document is written of each instance.
+const fleetEvery = 10 * time.Second
+
+// documents writes what each instance shows, flat as Logstash's JDBC input would.
+func (s *station) documents(ctx context.Context) {
+	tick := time.NewTicker(fleetEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		f := s.watcher.Fleet()
+		for _, i := range f.Instances {
+			s.document(i.Document(f.At))
+		}
+	}
+}
+
+// run reads and judges until ctx ends.
+func (s *station) run(ctx context.Context) error {
+	var all sync.WaitGroup
+	defer all.Wait()
+	all.Go(func() { s.rules.Run(ctx) })
+	for _, w := range s.remote {
+		all.Go(func() { w.Run(ctx) })
+	}
+	if s.search != nil {
+		all.Go(func() { _ = s.search.Run(ctx) }) // what it could not send waits on disk
+		all.Go(func() { s.documents(ctx) })
+	}
+	err := s.watcher.Run(ctx)
+	s.telling.Wait()
+	return err
+}
+
+// handler answers what Grafana and Prometheus ask: /api/v1/ and /metrics.
+func (s *station) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/api/v1/", (&api.API{Store: s.series, Rules: s.rules, Version: version()}).Handler())
+	mux.Handle("GET /metrics", s.latest.Metrics(time.Now))
+	return mux
+}
+
+func (s *station) close() error { return s.series.Close() }

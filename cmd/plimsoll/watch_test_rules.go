@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/watch/rules"
+)
+
+func newWatchTestRules(c console) *cobra.Command {
+	return &cobra.Command{
+		Use:     "test-rules FILE...",
+		Short:   "Test rules by tests in promtool's format",
+		Long:    "Run files of tests as promtool test rules would: series, and the alerts that then fire.",
+		Example: `  plimsoll watch test-rules rules-tests.yaml`,
+		Args:    cobra.MinimumNArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return runWatchTestRules(cmd.Context(), c, args) },
+	}
+}
+
+func runWatchTestRules(ctx context.Context, c console, files []string) error {
+	failed := 0
+	for _, file := range files {
+		failures, _, err := rules.Test(ctx, file)
+		if err != nil {
+			return err
+		}
+		for _, f := range failures {
+			fmt.Fprintln(c.out, f)
+		}
+		failed += len(failures)
+	}
+	if failed > 0 {
+		return withCode{exitFail}
+	}
+	fmt.Fprintln(c.err, "all tests pass")
+	return nil
+}

@@ -1,0 +1,109 @@
+// Package aws reaches the databases that run at AWS: instances of RDS, clusters of Aurora, and what may be asked of them.
+//
+// It is the one package that knows the AWS SDK. None of RDS's operations has an idempotency token, a status of "available" may still be
+// the one from before an accepted change, and an accepted request may do nothing. So what is done is told by properties: see Await.
+package aws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/rds"
+	"github.com/aws/smithy-go"
+
+	"plimsoll/hint"
+)
+
+// Options say which account and region are meant. Credentials are those that the AWS command line would use: environment, profile,
+// instance role, single sign-on. Plimsoll keeps none.
+type Options struct {
+	Region  string // "": as the environment or the profile says
+	Profile string // "": the default one
+	// Endpoint is in place of AWS's own: a stand-in for tests, which needs no credentials. The SDK's own AWS_ENDPOINT_URL works too.
+	Endpoint  string
+	Transport http.RoundTripper // nil: the SDK's own
+}
+
+// RDS asks and changes the databases of one account in one region. It is safe for concurrent use.
+type RDS struct {
+	Region string
+	client *rds.Client
+}
+
+// OpenRDS readies the API. It asks nothing yet.
+func OpenRDS(ctx context.Context, o Options) (*RDS, error) {
+	loads := []func(*config.LoadOptions) error{
+		// AWS throttles whole accounts: retry with growing pauses, and slow down by itself when it is throttled.
+		config.WithRetryer(func() sdk.Retryer { return retry.NewAdaptiveMode() }),
+	}
+	if o.Region != "" {
+		loads = append(loads, config.WithRegion(o.Region))
+	}
+	if o.Profile != "" {
+		loads = append(loads, config.WithSharedConfigProfile(o.Profile))
+	}
+	if o.Transport != nil {
+		loads = append(loads, config.WithHTTPClient(&http.Client{Transport: o.Transport}))
+	}
+	if o.Endpoint != "" {
+		loads = append(loads, config.WithBaseEndpoint(o.Endpoint), config.WithCredentialsProvider(sdk.AnonymousCredentials{}))
+	}
+	c, err := config.LoadDefaultConfig(ctx, loads...)
+	if err != nil {
+		return nil, hint.With(fmt.Errorf("read the configuration of AWS: %w", err), "aws configure list shows what the AWS command line would use")
+	}
+	if c.Region == "" {
+		return nil, hint.With(errors.New("no region of AWS is named"), "write it in plimsoll.yaml: aws: {region: ap-northeast-2}, or set AWS_REGION")
+	}
+	return &RDS{Region: c.Region, client: rds.NewFromConfig(c)}, nil
+}
+
+// ErrNotFound says that there is no instance, cluster or parameter of a name.
+var ErrNotFound = errors.New("not found")
+
+// Codes of errors of RDS on which Plimsoll decides.
+const (
+	codeNoInstance = "DBInstanceNotFound"
+	codeNoCluster  = "DBClusterNotFoundFault"
+	codeNoGroup    = "DBParameterGroupNotFound"
+	codeState      = "InvalidDBInstanceState"
+	codeDenied     = "AccessDenied"
+	codeDeniedToo  = "AccessDeniedException"
+	codeExpired    = "ExpiredToken"
+)
+
+// explain names the operation and adds what a person can do.
+func explain(operation string, err error) error {
+	if err == nil {
+		return nil
+	}
+	wrapped := fmt.Errorf("%s: %w", operation, err)
+	switch code(err) {
+	case codeNoInstance, codeNoCluster, codeNoGroup:
+		return fmt.Errorf("%s: %w: %w", operation, ErrNotFound, err)
+	case codeDenied, codeDeniedToo:
+		return hint.With(wrapped, "the credentials lack the permission rds:"+operation+" for this resource")
+	case codeExpired:
+		return hint.With(wrapped, "the credentials have expired: log in again, for example with aws sso login")
+	case codeState:
+		return hint.With(wrapped, "wait until the instance is available, then resume")
+	}
+	return wrapped
+}
+
+// IsBusy tells whether something was refused because the instance is not available: something else is being done to it.
+func IsBusy(err error) bool { return code(err) == codeState }
+
+// code is the code of an error of the API; "" if it is none.
+func code(err error) string {
+	var api smithy.APIError
+	if errors.As(err, &api) {
+		return api.ErrorCode()
+	}
+	return ""
+}

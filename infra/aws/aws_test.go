@@ -1,0 +1,109 @@
+package aws_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"plimsoll/infra/aws"
+	"plimsoll/infra/aws/awstest"
+)
+
+// region is a stand-in with one instance, asked by the real SDK.
+func region(t *testing.T) (*awstest.Server, *aws.RDS) {
+	t.Helper()
+	s := awstest.New(t)
+	s.Add(awstest.Instance{ID: "orders", Class: "db.m5.large", Engine: "mysql", Version: "8.4.6", Type: "gp2", GiB: 100, Address: "127.0.0.1:3306", Tags: map[string]string{"team": "shop"}})
+	r, err := aws.OpenRDS(t.Context(), aws.Options{Region: "eu-west-1", Endpoint: s.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, r
+}
+
+func TestAnInstanceIsReadAsTheAPIShowsIt(t *testing.T) {
+	_, r := region(t)
+	i, err := r.Instance(t.Context(), "orders")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i.Class != "db.m5.large" || i.Storage != (aws.Storage{Type: "gp2", GiB: 100}) || i.Endpoint != "127.0.0.1:3306" || i.ParameterGroup != "default.mysql" || i.Tags["team"] != "shop" || !i.Settled() {
+		t.Errorf("%+v", i)
+	}
+	if _, err := r.Instance(t.Context(), "none"); !errors.Is(err, aws.ErrNotFound) {
+		t.Errorf("an instance that is not there: %v", err)
+	}
+	for tags, want := range map[string]int{"shop": 1, "other": 0, "": 1} {
+		found, err := r.Instances(t.Context(), map[string]string{"team": tags})
+		if err != nil || len(found) != want {
+			t.Errorf("with tag team %q: %d instances, %v, want %d", tags, len(found), err, want)
+		}
+	}
+}
+
+// await waits for a class as an action does.
+func await(ctx context.Context, r *aws.RDS, class string) error {
+	return aws.Await(ctx, 2*time.Millisecond, func(string) {}, func(ctx context.Context) (bool, string, error) {
+		i, err := r.Instance(ctx, "orders")
+		return err == nil && i.Class == class && i.Settled() && i.Pending == nil, "class " + class, err
+	})
+}
+
+func TestDoneIsThePropertyAndNotTheStatus(t *testing.T) {
+	s, r := region(t)
+	if err := r.Modify(t.Context(), "orders", aws.Modification{Class: "db.m5.xlarge"}); err != nil {
+		t.Fatal(err)
+	}
+	first, err := r.Instance(t.Context(), "orders")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !first.Settled() || first.Pending[aws.PendingClass] != "db.m5.xlarge" {
+		t.Fatalf("the stand-in is to show the status of before at first: %+v", first)
+	}
+	if err := await(t.Context(), r, "db.m5.xlarge"); err != nil {
+		t.Fatal(err)
+	}
+	if now, _ := s.Shown("orders"); now.Class != "db.m5.xlarge" {
+		t.Errorf("it was called done with class %s", now.Class)
+	}
+}
+
+func TestWhatIsThrottledOrBrokenIsAskedForAgain(t *testing.T) {
+	s, r := region(t)
+	s.Fail("ModifyDBInstance", awstest.Throttled, awstest.Broken)
+	if err := r.Modify(t.Context(), "orders", aws.Modification{Class: "db.m5.xlarge"}); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.Asked("ModifyDBInstance"); n != 1 {
+		t.Errorf("it was done %d times", n)
+	}
+}
+
+func TestAnInstanceThatWaitsForAPersonEndsTheWait(t *testing.T) {
+	s, r := region(t)
+	s.Status("orders", "storage-full")
+	err := aws.Await(t.Context(), time.Millisecond, func(string) {}, func(ctx context.Context) (bool, string, error) {
+		i, err := r.Instance(ctx, "orders")
+		if err == nil {
+			err = i.Usable()
+		}
+		return false, "", err
+	})
+	var stuck *aws.StuckError
+	if !errors.As(err, &stuck) || stuck.Status != "storage-full" || stuck.Hint() == "" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestNoRegionIsSaidBeforeAnythingIsAsked(t *testing.T) {
+	for _, name := range []string{"AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"} {
+		t.Setenv(name, "")
+	}
+	t.Setenv("AWS_CONFIG_FILE", t.TempDir()+"/none")
+	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
+	if _, err := aws.OpenRDS(t.Context(), aws.Options{}); err == nil {
+		t.Error("no region, and no error")
+	}
+}

@@ -1,0 +1,158 @@
+package awstest
+
+import (
+	"maps"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+func (s *Server) modifyInstance(q url.Values) (string, error) {
+	i, err := s.usable(q.Get("DBInstanceIdentifier"))
+	if err != nil {
+		return "", err
+	}
+	class, kind, gib := q.Get("DBInstanceClass"), q.Get("StorageType"), numberIn(q, "AllocatedStorage")
+	iops, throughput := numberIn(q, "Iops"), numberIn(q, "StorageThroughput")
+	storage := kind != "" && kind != i.Type || gib != 0 && gib != i.GiB || iops != 0 && iops != i.IOPS || throughput != 0 && throughput != i.Throughput
+	if !storage && (class == "" || class == i.Class) && len(i.Pending) == 0 {
+		return "", refuse("InvalidParameterCombination", "No modifications were requested")
+	}
+	if gib != 0 && gib < i.GiB {
+		return "", refuse("InvalidParameterCombination", "Requested storage size (%d) cannot be less than the current storage size (%d)", gib, i.GiB)
+	}
+	if storage && time.Since(i.grew) < 6*time.Hour {
+		return "", refuse("InvalidParameterCombination", "You can't currently modify the storage of this DB instance because the previous storage change is being optimized.")
+	}
+	if i.Pending == nil {
+		i.Pending = map[string]string{}
+	}
+	wish := map[string]string{"DBInstanceClass": class, "StorageType": kind}
+	for name, n := range map[string]int{"AllocatedStorage": gib, "Iops": iops, "StorageThroughput": throughput} {
+		if n != 0 {
+			wish[name] = strconv.Itoa(n)
+		}
+	}
+	maps.DeleteFunc(wish, func(_, v string) bool { return v == "" })
+	maps.Copy(i.Pending, wish)
+	if q.Get("ApplyImmediately") != "true" {
+		return s.shown(q)
+	}
+	then := "available"
+	if storage {
+		then = "storage-optimization"
+	}
+	restarts := i.Pending["DBInstanceClass"] != ""
+	s.begin(i, "modifying", then, func() {
+		set := func(name string, into *string) {
+			if v := i.Pending[name]; v != "" {
+				*into = v
+			}
+		}
+		count := func(name string, into *int) {
+			if v := i.Pending[name]; v != "" {
+				*into, _ = strconv.Atoi(v)
+			}
+		}
+		set("DBInstanceClass", &i.Class)
+		set("StorageType", &i.Type)
+		count("AllocatedStorage", &i.GiB)
+		count("Iops", &i.IOPS)
+		count("StorageThroughput", &i.Throughput)
+		i.Pending = nil
+		if storage {
+			i.grew = time.Now()
+			s.happened(i.ID, "Finished applying modification to allocated storage", "configuration change")
+		}
+		if restarts {
+			s.reboot(i)
+			s.happened(i.ID, "Finished applying modification to DB instance class", "configuration change")
+		}
+	})
+	return s.shown(q)
+}
+
+func (s *Server) reboot(i *Instance) {
+	if s.Rebooted != nil {
+		s.Rebooted(i.ID)
+	}
+	if i.rebootDue {
+		i.rebootDue = false
+		s.inForce(i.Group)
+	}
+	s.happened(i.ID, "DB instance restarted", "availability")
+}
+
+func (s *Server) rebootInstance(q url.Values) (string, error) {
+	i, err := s.usable(q.Get("DBInstanceIdentifier"))
+	if err != nil {
+		return "", err
+	}
+	s.begin(i, "rebooting", "available", func() { s.reboot(i) })
+	return s.shown(q)
+}
+
+func (s *Server) createReplica(q url.Values) (string, error) {
+	source, err := s.instance(q.Get("SourceDBInstanceIdentifier"))
+	if err != nil {
+		return "", err
+	}
+	id := q.Get("DBInstanceIdentifier")
+	if _, there := s.instances[id]; there {
+		return "", refuse("DBInstanceAlreadyExists", "DB instance already exists")
+	}
+	i := *source
+	i.ID, i.Source, i.Tags, i.change, i.Pending, i.status = id, source.ID, tagsIn(q), nil, nil, "creating"
+	if class := q.Get("DBInstanceClass"); class != "" {
+		i.Class = class
+	}
+	s.instances[id] = &i
+	s.begin(&i, "creating", "available", func() { s.happened(id, "DB instance created", "creation") })
+	return s.shown(q)
+}
+
+func (s *Server) createInstance(q url.Values) (string, error) {
+	c, there := s.clusters[q.Get("DBClusterIdentifier")]
+	if !there {
+		return "", refuse("DBClusterNotFoundFault", "DBCluster %s not found.", q.Get("DBClusterIdentifier"))
+	}
+	id := q.Get("DBInstanceIdentifier")
+	if _, there := s.instances[id]; there {
+		return "", refuse("DBInstanceAlreadyExists", "DB instance already exists")
+	}
+	i := &Instance{ID: id, Class: q.Get("DBInstanceClass"), Engine: c.engine, Version: c.version, Address: c.address, Cluster: c.id, Tags: tagsIn(q), Group: "default." + c.engine, status: "creating"}
+	s.instances[id] = i
+	s.begin(i, "creating", "available", func() {
+		c.members = append(c.members, id)
+		if c.writer == "" {
+			c.writer = id
+		}
+	})
+	return s.shown(q)
+}
+
+func (s *Server) promote(q url.Values) (string, error) {
+	i, err := s.usable(q.Get("DBInstanceIdentifier"))
+	if err != nil {
+		return "", err
+	}
+	if i.Source == "" {
+		return "", refuse("InvalidDBInstanceState", "DB Instance is not a read replica.")
+	}
+	s.begin(i, "modifying", "available", func() { i.Source = "" })
+	return s.shown(q)
+}
+
+func (s *Server) deleteInstance(q url.Values) (string, error) {
+	i, err := s.instance(q.Get("DBInstanceIdentifier"))
+	if err != nil {
+		return "", err
+	}
+	body := s.instanceXML(i)
+	s.begin(i, "deleting", "deleted", func() {
+		if c := s.clusters[i.Cluster]; c != nil {
+			c.leave(i.ID)
+		}
+	})
+	return body, nil
+}

@@ -1,0 +1,117 @@
+package awstest
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// cluster is one of Aurora.
+type cluster struct {
+	id, engine, version, address string
+	writer                       string
+	members                      []string
+	tags                         map[string]string
+	next                         string // the writer to be
+	at                           time.Time
+}
+
+// AddCluster puts a cluster of Aurora with instances that are there; the first is the writer.
+func (s *Server) AddCluster(id, engine string, members ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := &cluster{id: id, engine: engine, version: "8.0.mysql_aurora.3.08.0", members: members, writer: members[0]}
+	for _, m := range members {
+		s.instances[m].Cluster = id
+	}
+	c.address = s.instances[members[0]].Address
+	s.clusters[id] = c
+}
+
+func (c *cluster) leave(id string) {
+	c.members = slices.DeleteFunc(c.members, func(m string) bool { return m == id })
+	if c.writer == id {
+		c.writer = ""
+	}
+}
+
+// advance ends a failover that was begun.
+func (c *cluster) advance() {
+	if c.next != "" && !time.Now().Before(c.at) {
+		c.writer, c.next = c.next, ""
+	}
+}
+
+func (s *Server) describeClusters(q url.Values) (string, error) {
+	c, there := s.clusters[q.Get("DBClusterIdentifier")]
+	if !there {
+		return "", refuse("DBClusterNotFoundFault", "DBCluster %s not found.", q.Get("DBClusterIdentifier"))
+	}
+	return "<DBClusters>" + s.clusterXML(c) + "</DBClusters>", nil
+}
+
+func (s *Server) clusterXML(c *cluster) string {
+	c.advance()
+	var members string
+	for _, m := range c.members {
+		writer := "false"
+		if m == c.writer {
+			writer = "true"
+		}
+		members += "<DBClusterMember>" + el("DBInstanceIdentifier", m) + el("IsClusterWriter", writer) + "</DBClusterMember>"
+	}
+	host, port, _ := strings.Cut(c.address, ":")
+	return "<DBCluster>" + el("DBClusterIdentifier", c.id) + el("Engine", c.engine) + el("EngineVersion", c.version) + el("Status", "available") +
+		el("Endpoint", host) + el("Port", port) + "<DBClusterMembers>" + members + "</DBClusterMembers>" + tagsXML(c.tags) + "</DBCluster>"
+}
+
+func (s *Server) failover(q url.Values) (string, error) {
+	c, there := s.clusters[q.Get("DBClusterIdentifier")]
+	target := q.Get("TargetDBInstanceIdentifier")
+	switch {
+	case !there:
+		return "", refuse("DBClusterNotFoundFault", "DBCluster %s not found.", q.Get("DBClusterIdentifier"))
+	case !slices.Contains(c.members, target):
+		return "", refuse("InvalidDBInstanceState", "%s is no member of the cluster", target)
+	}
+	c.next, c.at = target, time.Now().Add(s.Takes)
+	return s.clusterXML(c), nil
+}
+
+func (s *Server) clone(q url.Values) (string, error) {
+	source, there := s.clusters[q.Get("SourceDBClusterIdentifier")]
+	if !there {
+		return "", refuse("DBClusterNotFoundFault", "DBCluster %s not found.", q.Get("SourceDBClusterIdentifier"))
+	}
+	id := q.Get("DBClusterIdentifier")
+	if _, there := s.clusters[id]; there {
+		return "", refuse("DBClusterAlreadyExistsFault", "DB Cluster already exists")
+	}
+	if q.Get("RestoreType") != "copy-on-write" {
+		return "", refuse("InvalidParameterValue", "the stand-in makes clones alone")
+	}
+	c := &cluster{id: id, engine: source.engine, version: source.version, address: source.address, tags: tagsIn(q)}
+	s.clusters[id] = c
+	return s.clusterXML(c), nil
+}
+
+func (s *Server) deleteCluster(q url.Values) (string, error) {
+	c, there := s.clusters[q.Get("DBClusterIdentifier")]
+	if !there {
+		return "", refuse("DBClusterNotFoundFault", "DBCluster %s not found.", q.Get("DBClusterIdentifier"))
+	}
+	if len(c.members) > 0 {
+		return "", refuse("InvalidDBClusterStateFault", "Cluster cannot be deleted, it still contains DB instances in non-deleting state.")
+	}
+	delete(s.clusters, c.id)
+	return s.clusterXML(c), nil
+}
+
+// HasCluster tells whether there is a cluster of that name.
+func (s *Server) HasCluster(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, there := s.clusters[id]
+	return there
+}

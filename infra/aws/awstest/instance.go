@@ -1,0 +1,178 @@
+package awstest
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Instance is a DB instance of the stand-in.
+type Instance struct {
+	ID, Class, Engine, Version string
+	Type                       string // of its volume
+	GiB, IOPS, Throughput      int
+	Address                    string // host:port where its server really is
+	Group                      string // of its parameters
+	Source                     string // of a replica
+	Cluster                    string
+	Tags                       map[string]string
+	Pending                    map[string]string // values that somebody asked for, for the next maintenance window
+
+	status    string
+	rebootDue bool // a static parameter waits for it
+	grew      time.Time
+	change    *change
+}
+
+// change is something that was accepted and is not done.
+type change struct {
+	status string // while it is under way
+	unseen int    // looks that still show what was
+	ends   time.Time
+	apply  func()
+	then   string // the status afterwards
+}
+
+// Add puts an instance that is available.
+func (s *Server) Add(i Instance) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i.status = "available"
+	if i.Group == "" {
+		i.Group = "default." + i.Engine
+	}
+	s.instances[i.ID] = &i
+}
+
+// Status sets the state of an instance: storage-full, say.
+func (s *Server) Status(id, status string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.instances[id].status = status
+}
+
+// Shown is an instance as it is now, and whether there is one.
+func (s *Server) Shown(id string) (Instance, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i, there := s.instances[id]
+	if !there {
+		return Instance{}, false
+	}
+	s.advance(i, false)
+	return *i, true
+}
+
+// begin accepts a change of an instance.
+func (s *Server) begin(i *Instance, status, then string, apply func()) {
+	i.change = &change{status: status, unseen: s.Unseen, ends: time.Now().Add(s.Takes), apply: apply, then: then}
+}
+
+// advance lets time do what it does to an instance.
+func (s *Server) advance(i *Instance, look bool) {
+	c := i.change
+	if c == nil {
+		return
+	}
+	if c.unseen > 0 && c.status != "creating" {
+		if look {
+			c.unseen--
+		}
+		return
+	}
+	i.status = c.status
+	if time.Now().Before(c.ends) {
+		return
+	}
+	i.change, i.status = nil, c.then
+	c.apply()
+	if i.status == "deleted" {
+		delete(s.instances, i.ID)
+	}
+}
+
+func (s *Server) instance(id string) (*Instance, error) {
+	i, there := s.instances[id]
+	if !there {
+		return nil, refuse("DBInstanceNotFound", "DBInstance %s not found.", id)
+	}
+	return i, nil
+}
+
+// usable is an instance to which something may be done now.
+func (s *Server) usable(id string) (*Instance, error) {
+	i, err := s.instance(id)
+	if err != nil {
+		return nil, err
+	}
+	s.advance(i, false)
+	if i.change != nil || i.status != "available" && i.status != "storage-optimization" {
+		return nil, refuse("InvalidDBInstanceState", "Instance %s is not in available state.", id)
+	}
+	return i, nil
+}
+
+func (s *Server) describeInstances(q url.Values) (string, error) {
+	var all string
+	names := []string{q.Get("DBInstanceIdentifier")}
+	if names[0] == "" {
+		names = nil
+		for id := range s.instances {
+			names = append(names, id)
+		}
+		slices.Sort(names)
+	}
+	for _, id := range names {
+		i, err := s.instance(id)
+		if err != nil {
+			return "", err
+		}
+		s.advance(i, true)
+		if _, there := s.instances[id]; there {
+			all += s.instanceXML(i)
+		} else if q.Has("DBInstanceIdentifier") {
+			return "", refuse("DBInstanceNotFound", "DBInstance %s not found.", id)
+		}
+	}
+	return "<DBInstances>" + all + "</DBInstances>", nil
+}
+
+// shown is the answer to a change of an instance.
+func (s *Server) shown(q url.Values) (string, error) {
+	i, err := s.instance(q.Get("DBInstanceIdentifier"))
+	if err != nil {
+		return "", err
+	}
+	return s.instanceXML(i), nil
+}
+
+func (s *Server) instanceXML(i *Instance) string {
+	host, port, _ := strings.Cut(i.Address, ":")
+	number, _ := strconv.Atoi(port)
+	apply := "in-sync"
+	if i.rebootDue {
+		apply = "pending-reboot"
+	}
+	var pending, replicas string
+	for name, value := range i.Pending {
+		pending += el(name, value)
+	}
+	for _, other := range s.instances {
+		if other.Source == i.ID {
+			replicas += el("ReadReplicaDBInstanceIdentifier", other.ID)
+		}
+	}
+	endpoint := ""
+	if i.status != "creating" {
+		endpoint = "<Endpoint>" + el("Address", host) + elNumber("Port", number) + "</Endpoint>"
+	}
+	return "<DBInstance>" + el("DBInstanceIdentifier", i.ID) + el("DBInstanceArn", "arn:aws:rds:test:1:db:"+i.ID) + el("DbiResourceId", "db-"+strings.ToUpper(i.ID)) +
+		el("DBInstanceClass", i.Class) + el("Engine", i.Engine) + el("EngineVersion", i.Version) + el("DBInstanceStatus", i.status) +
+		el("StorageType", i.Type) + elNumber("AllocatedStorage", i.GiB) + elNumber("Iops", i.IOPS) + elNumber("StorageThroughput", i.Throughput) +
+		el("DBClusterIdentifier", i.Cluster) + el("ReadReplicaSourceDBInstanceIdentifier", i.Source) + endpoint +
+		"<DBParameterGroups><DBParameterGroup>" + el("DBParameterGroupName", i.Group) + el("ParameterApplyStatus", apply) + "</DBParameterGroup></DBParameterGroups>" +
+		"<PendingModifiedValues>" + pending + "</PendingModifiedValues><ReadReplicaDBInstanceIdentifiers>" + replicas + "</ReadReplicaDBInstanceIdentifiers>" +
+		tagsXML(i.Tags) + "</DBInstance>"
+}

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+// The short form of the section on memory: one workload on a small pool, up and down.
+func TestReadsWithAnotherSizeOfMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts real servers")
+	}
+	c := memoryCase{
+		name: "points", product: "mariadb", workload: "points", parameters: "{rows: {items: 150000}}", pool: 64 << 20,
+		config: map[string]string{"innodb_lru_scan_depth": "256"},
+		look:   8 * time.Second, warm: 5 * time.Second, measure: 4 * time.Second, sizes: []float64{0.75, 1.5},
+	}
+	o, err := c.predictAndMeasure(t.Context(), t.TempDir(), testSeed, t.Logf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, times := range c.sizes {
+		p := o.at(times)
+		if off := o.off(times, o.perOp(p.Reads)); math.Abs(off) > 0.15 {
+			t.Errorf("%v times the memory: off by %+.0f %%", times, 100*off)
+		}
+	}
+	if o.perOp(o.at(1.5).Reads) >= o.now || o.now <= 0 {
+		t.Errorf("more memory does not help: %+v", o.curve)
+	}
+}

@@ -1,0 +1,185 @@
+// Package rehearsal writes the trial that rehearses a runbook: on a lab that is as like the cluster it is meant for as one can be made.
+package rehearsal
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"plimsoll/cluster"
+	"plimsoll/engine"
+	"plimsoll/hint"
+	"plimsoll/internal/document"
+	"plimsoll/runbook"
+)
+
+// Limits are what the machine of the lab can carry.
+type Limits struct {
+	Memory int64 // bytes for the buffer pools of all nodes together
+	Nodes  int
+}
+
+// Product is what a lab calls a product, and the versions of it that it can make.
+type Product struct {
+	Name     string
+	Versions []string
+}
+
+// Draft is a trial in writing, with what a person must know of it.
+type Draft struct {
+	Trial   []byte
+	Schema  []byte   // of the lab's servers; nil: the target has no tables of its own
+	Mapped  []string // inputs that are other places in the lab: node=db7 is n2 there
+	Differs []string // in which the lab is not like the target
+	Asks    []string // the approvals that the trial gives itself, and a person will be asked for
+}
+
+// Plan is what is rehearsed.
+type Plan struct {
+	Book     *runbook.Runbook
+	Path     string            // of the book, as the trial names it
+	Said     map[string]string // its inputs, as a person said them for the target
+	Prepared *runbook.Prepared // for the target
+	Products []Product
+	Workload string // the load's; "": the engine's usual
+	Limits   Limits
+}
+
+// SchemaFile is what the trial calls the schema beside it.
+const SchemaFile = "schema.sql"
+
+// Write looks at the target and writes the trial. It changes nothing there.
+func Write(ctx context.Context, on *cluster.Cluster, p Plan) (*Draft, error) {
+	d := &Draft{}
+	h := p.Prepared.Header
+	product, version, err := p.lab(h)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := on.PrimaryFirst(ctx)
+	if err != nil {
+		return nil, err
+	}
+	size := min(len(nodes), p.Limits.Nodes)
+	if size < len(nodes) {
+		d.Differs = append(d.Differs, fmt.Sprintf("%d nodes in place of %d", size, len(nodes)))
+	}
+	with, err := d.inputs(p, nodes, size)
+	if err != nil {
+		return nil, err
+	}
+	config, err := d.look(ctx, on, nodes, p.Limits.Memory/int64(size))
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range h.Plan.Steps {
+		for _, note := range []string{s.Approval, s.Caution} {
+			if note != "" {
+				d.Asks = append(d.Asks, fmt.Sprintf("step %s: %s", s.Key, note))
+			}
+		}
+	}
+	d.Trial = d.text(p, product, version, size, config, with)
+	return d, nil
+}
+
+// lab is the product and version of a lab that counts for the target: the same product and minor version.
+func (p Plan) lab(h runbook.Header) (product, version string, err error) {
+	for _, candidate := range p.Products {
+		if !strings.EqualFold(candidate.Name, h.Product) {
+			continue
+		}
+		for _, v := range candidate.Versions {
+			if v == h.Version || strings.HasPrefix(h.Version, v+".") {
+				return candidate.Name, v, nil
+			}
+		}
+		return "", "", hint.With(fmt.Errorf("the target is %s %s, and a lab has %s", h.Product, h.Version, strings.Join(candidate.Versions, ", ")),
+			"a rehearsal counts for the same minor version: rehearse on a cluster in staging of that version, with --trial FILE")
+	}
+	return "", "", hint.With(fmt.Errorf("no lab can be made of %s", h.Product), "rehearse on a cluster in staging, with --trial FILE")
+}
+
+// inputs maps those that name places onto the lab, and leaves the others as they are.
+func (d *Draft) inputs(p Plan, nodes []cluster.Node, size int) (map[string]string, error) {
+	with := map[string]string{}
+	for _, name := range document.SortedKeys(p.Said) {
+		in, value := p.Book.Inputs[name], p.Said[name]
+		with[name] = value
+		switch {
+		case in.Type == "cluster" || in.Type == "clusters" || in.Of != "":
+			return nil, hint.With(fmt.Errorf("input %s names a cluster beside the one that is changed, of which a lab is not made by itself", name),
+				"write the trial, and rehearse with --trial FILE")
+		case in.Type == "node":
+			at := slices.IndexFunc(nodes, func(n cluster.Node) bool { return n.Name == value })
+			if at < 0 { // a spare server: a lab makes one
+				with[name] = "new"
+			} else {
+				with[name] = "n" + strconv.Itoa(min(at+1, size))
+			}
+		case in.Rehearse.Place:
+			if in.Default == nil {
+				return nil, hint.With(fmt.Errorf("input %s names a place, and the runbook has no default that a lab could take", name),
+					"write the trial, and rehearse with --trial FILE")
+			}
+			with[name] = in.Default.Text
+		}
+		if with[name] != value {
+			d.Mapped = append(d.Mapped, fmt.Sprintf("%s=%s is %s in the lab", name, value, with[name]))
+		}
+	}
+	return with, nil
+}
+
+// look reads the settings and the schema of the target, by a node that answers.
+func (d *Draft) look(ctx context.Context, on *cluster.Cluster, nodes []cluster.Node, memory int64) (map[string]string, error) {
+	var db engine.Database
+	var err error
+	for _, n := range nodes {
+		if db, err = on.Engine.Open(ctx, n.Target); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	portrayed, is := db.(engine.Portrayed)
+	if !is {
+		d.Differs = append(d.Differs, "the settings and the schema are the lab's own: this engine does not tell them")
+		return nil, nil
+	}
+	config, err := portrayed.Configured(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d.fit(config, memory)
+	statements, without, err := portrayed.Schema(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(statements) > 0 {
+		d.Schema = []byte(strings.Join(statements, ";\n") + ";\n")
+		d.Differs = append(d.Differs, "the tables are empty: what a change costs on their data is not seen")
+	}
+	if len(without) > 0 {
+		d.Differs = append(d.Differs, "without "+strings.Join(without, ", "))
+	}
+	return config, nil
+}
+
+// fit makes settings no larger than the machine of the lab can carry.
+func (d *Draft) fit(config map[string]string, memory int64) {
+	for name, most := range map[string]int64{
+		"innodb_buffer_pool_size": memory, "innodb_log_file_size": 512 << 20, "innodb_redo_log_capacity": 512 << 20, "innodb_log_buffer_size": 64 << 20,
+		"key_buffer_size": 64 << 20, "aria_pagecache_buffer_size": 128 << 20,
+	} {
+		if is, err := strconv.ParseInt(config[name], 10, 64); err == nil && is > most {
+			config[name] = strconv.FormatInt(most>>20<<20, 10)
+			d.Differs = append(d.Differs, fmt.Sprintf("%s is %d MiB in place of %d MiB", name, most>>20, is>>20))
+		}
+	}
+	slices.Sort(d.Differs)
+}

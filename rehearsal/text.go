@@ -1,0 +1,84 @@
+package rehearsal
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+
+	"plimsoll/internal/document"
+)
+
+// usual is the load of a rehearsal by its product: a rate that any machine carries, so that what the change keeps waiting is seen.
+var usual = map[string]string{
+	"mariadb": "{workload: oltp_read_write, table_size: 20k, rate: 60, connections: 60, timeout: 5s, ledger: {rate: 20}}",
+	"mysql":   "{workload: oltp_read_write, table_size: 20k, rate: 60, connections: 60, timeout: 5s, ledger: {rate: 20}}",
+}
+
+const otherLoad = "{workload: ycsb-a, records: 20k, rate: 60, connections: 60, timeout: 5s, ledger: {rate: 20}}"
+
+// text writes the trial as a person would, to be changed.
+func (d *Draft) text(p Plan, product, version string, nodes int, config, with map[string]string) []byte {
+	var b bytes.Buffer
+	h := p.Prepared.Header
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("# Rehearses %s on a lab like %s (%s %s). Written by plimsoll runbook rehearse; change what your service must not feel,", h.Runbook, h.Cluster, h.Product, h.Version)
+	line("# then: plimsoll runbook rehearse … --trial THIS FILE. A rehearsal counts for the same text and inputs of the runbook.")
+	for _, differs := range d.Differs {
+		line("# Not as there: %s.", differs)
+	}
+	line("trial: %s", nameOf(h.Runbook))
+	line("question: %s", strconv.Quote(fmt.Sprintf("What does the service feel of %s on %s?", h.Runbook, h.Cluster)))
+	line("cluster:")
+	line("  engine: %s", product)
+	line("  version: %s", strconv.Quote(version))
+	line("  nodes: %d", nodes)
+	if d.Schema != nil {
+		line("  schema: %s", SchemaFile)
+	}
+	if len(config) > 0 {
+		line("  config:")
+		for _, name := range document.SortedKeys(config) {
+			line("    %s: %s", name, strconv.Quote(config[name]))
+		}
+	}
+	load := usual[product]
+	if load == "" {
+		load = otherLoad
+	}
+	if p.Workload != "" {
+		load = "{workload: " + strconv.Quote(p.Workload) + ", rate: 60, connections: 60, timeout: 5s}"
+	}
+	line("load: %s", load)
+	line("timeline:")
+	line("  - baseline: 20s")
+	line("  - run: %s", strconv.Quote(p.Path))
+	if len(with) > 0 {
+		line("    with:")
+		for _, name := range document.SortedKeys(with) {
+			line("      %s: %s", name, strconv.Quote(with[name]))
+		}
+	}
+	if p.Book.Approval() != "" || len(d.Asks) > 0 {
+		line("    approve: true # in the lab; in production a person is asked")
+	}
+	line("    limit: 30m")
+	line("  - recovery: 20s")
+	line("phases: {warmup: 10s, rounds: 1}")
+	line("expect:")
+	if p.Workload == "" {
+		line("  - lost_writes == 0")
+	}
+	line("  - errors.recovery == 0")
+	return b.Bytes()
+}
+
+// nameOf makes a runbook's name one of a trial.
+func nameOf(book string) string {
+	name := []byte("rehearse " + book)
+	for i, c := range name {
+		if c == '/' {
+			name[i] = '-'
+		}
+	}
+	return string(name)
+}

@@ -1,0 +1,212 @@
+package advice
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"plimsoll/advise"
+	"plimsoll/report/quantity"
+)
+
+// Text writes advice for a terminal of a width.
+func Text(r *advise.Report, width int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", title(r))
+	for i, f := range r.Findings {
+		fmt.Fprintf(&b, "\n%d. %s%s\n", i+1, urgent(f), fold(f.Title, width-3))
+		for _, e := range f.Evidence {
+			b.WriteString(indented(fold("· "+e, width-3)))
+		}
+		b.WriteByte('\n')
+		b.WriteString(indented(options(f).text()))
+		for _, s := range risks(f) {
+			b.WriteString(indented(fold(s, width-3)))
+		}
+		for _, o := range f.Options {
+			for _, command := range []string{o.Rehearse, o.Do} {
+				if command != "" {
+					b.WriteString("     " + command + "\n")
+				}
+			}
+		}
+	}
+	b.WriteByte('\n')
+	for _, s := range remarks(r) {
+		b.WriteString(fold(s, width))
+	}
+	return b.String()
+}
+
+// Markdown writes advice for a ticket.
+func Markdown(r *advise.Report) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n", title(r))
+	for _, f := range r.Findings {
+		fmt.Fprintf(&b, "\n## %s%s\n\n", urgent(f), f.Title)
+		for _, e := range f.Evidence {
+			fmt.Fprintf(&b, "- %s\n", e)
+		}
+		fmt.Fprintf(&b, "\n%s\n", options(f).markdown())
+		for _, s := range risks(f) {
+			fmt.Fprintf(&b, "- %s\n", s)
+		}
+		for _, o := range f.Options {
+			for _, command := range []string{o.Rehearse, o.Do} {
+				if command != "" {
+					fmt.Fprintf(&b, "- %s: `%s`\n", o.Name, command)
+				}
+			}
+		}
+	}
+	b.WriteByte('\n')
+	for _, s := range remarks(r) {
+		fmt.Fprintf(&b, "- %s\n", s)
+	}
+	if r.Memory != nil {
+		b.WriteString("\n" + MemoryMarkdown(r.Memory))
+	}
+	return b.String()
+}
+
+func title(r *advise.Report) string {
+	node := ""
+	if r.Node != "" {
+		node = ", node " + r.Node
+	}
+	return fmt.Sprintf("Advice for %s%s, %s", r.Cluster, node, r.At.UTC().Format("2006-01-02 15:04 MST"))
+}
+
+func urgent(f advise.Finding) string {
+	if f.Urgent {
+		return "Urgent: "
+	}
+	return ""
+}
+
+func indented(text string) string {
+	return "   " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n   ") + "\n"
+}
+
+// risks says what each option risks and how it is undone, once for those of which the same is true.
+func risks(f advise.Finding) (out []string) {
+	names := map[string][]string{}
+	var order []string
+	for _, o := range f.Options {
+		s := o.Risk + ". Undo: " + o.Undo + "."
+		if names[s] == nil {
+			order = append(order, s)
+		}
+		name, _, _ := strings.Cut(o.Name, ", ")
+		names[s] = append(names[s], name)
+	}
+	for _, s := range order {
+		out = append(out, strings.Join(names[s], ", ")+": "+s)
+	}
+	return out
+}
+
+// options is the table of a finding's options, with a column for each effect that any of them has.
+func options(f advise.Finding) *grid {
+	var whats []string
+	units := map[string]quantity.Unit{}
+	for _, o := range f.Options {
+		for _, e := range o.Effects {
+			if _, there := units[e.What]; !there {
+				whats = append(whats, e.What)
+				units[e.What] = quantity.Unit(e.Unit)
+			}
+		}
+	}
+	head := append([]string{"option"}, whats...)
+	g := newGrid(append(head, "a month", "change", "")...)
+	for _, o := range f.Options {
+		row := []string{o.Name}
+		for _, what := range whats {
+			row = append(row, effect(o, what))
+		}
+		mark := ""
+		if o.Advised {
+			mark = "← advised"
+		}
+		g.row(append(row, amount(o.Price, false), amount(o.Change, true), mark)...)
+	}
+	return g
+}
+
+// forever is from when on a time is called never.
+const forever = 1e11
+
+func effect(o advise.Option, what string) string {
+	for _, e := range o.Effects {
+		if e.What != what {
+			continue
+		}
+		unit := quantity.Unit(e.Unit)
+		write := func(v float64) string {
+			if unit == quantity.Seconds && v >= forever {
+				return "never"
+			}
+			return unit.Format(v)
+		}
+		if write(e.Low) == write(e.High) {
+			return write(e.Then)
+		}
+		s := fmt.Sprintf("%s (%s to %s)", write(e.Then), write(e.Low), write(e.High))
+		if e.Note != "" {
+			s += " low confidence"
+		}
+		return s
+	}
+	return "–"
+}
+
+func amount(p advise.Price, change bool) string {
+	if !p.Known() {
+		return "unknown"
+	}
+	sign := ""
+	if change {
+		switch {
+		case p.Month > 0.5:
+			sign = "+"
+		case p.Month < -0.5:
+			sign = "−"
+		default:
+			return "±0"
+		}
+	}
+	s := sign + p.Currency + " " + quantity.Count.Format(math.Abs(p.Month))
+	if p.High-p.Low > 0.02*math.Abs(p.Month) {
+		s += " ±" + quantity.Count.Format((p.High-p.Low)/2)
+	}
+	return s
+}
+
+// remarks are what is not known, and where prices come from.
+func remarks(r *advise.Report) []string {
+	out := append([]string{}, r.Unknown...)
+	told, old := map[string]bool{}, false
+	for _, f := range r.Findings {
+		for _, o := range f.Options {
+			p := o.Price
+			switch key := p.Source + p.Unknown; {
+			case told[key] || key == "":
+			case p.Known():
+				told[key] = true
+				out = append(out, fmt.Sprintf("Prices of %s: %s, read on %s.", r.Region, p.Source, p.Date))
+			default:
+				told[key] = true
+				out = append(out, "Price: "+p.Unknown+"; --prices FILE can say it.")
+			}
+			old = old || p.Old
+		}
+	}
+	if old {
+		out = append(out, "Some of these prices are half a year old or more.")
+	}
+	if r.Discount > 0 {
+		out = append(out, fmt.Sprintf("%.0f %% are taken off.", 100*r.Discount))
+	}
+	return out
+}

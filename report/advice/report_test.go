@@ -1,0 +1,58 @@
+package advice
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/advise"
+)
+
+func sample() *advise.Report {
+	price := advise.Price{Month: 600, Low: 570, High: 630, Currency: "USD", Date: "2026-06-01", Source: "a guide", Old: true}
+	return &advise.Report{
+		Cluster: "users", Node: "n1", At: time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC), Region: "us-east-1", Discount: 0.1,
+		Findings: []advise.Finding{{
+			About: "storage", Title: "The burst ends 3 minutes from now", Urgent: true, Evidence: []string{"2000 operations a second."},
+			Options: []advise.Option{
+				{Name: "leave it", Price: price, Risk: "it breaks", Undo: "nothing", Effects: []advise.Effect{{What: "until the burst ends", Unit: "seconds", Then: 192, Low: 150, High: 220}}},
+				{Name: "gp3", Advised: true, Price: advise.Price{Unknown: "nobody knows"}, Change: advise.Price{Unknown: "nobody knows"}, Risk: "it breaks", Undo: "nothing",
+					Do: "plimsoll do it", Effects: []advise.Effect{{What: "until the burst ends", Unit: "seconds", Then: 1e12, Low: 1e12, High: 1e12}}},
+			},
+		}},
+		Unknown: []string{"Instances: the class is not known."},
+	}
+}
+
+func TestAdviceIsWritten(t *testing.T) {
+	for name, text := range map[string]string{"text": Text(sample(), 100), "Markdown": Markdown(sample())} {
+		for _, want := range []string{
+			"Urgent: The burst ends 3 minutes from now", "2000 operations a second", "leave it, gp3: it breaks. Undo: nothing.", "never", "← advised",
+			"USD 600 ±30", "unknown", "plimsoll do it", "Instances: the class is not known.", "a guide, read on 2026-06-01", "half a year old", "10 % are taken off",
+		} {
+			if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
+				t.Errorf("%s does not say %q:\n%s", name, want, text)
+			}
+		}
+	}
+}
+
+func TestMemoryIsWritten(t *testing.T) {
+	point := func(bytes int64, reads float64, doubt string) advise.Point {
+		return advise.Point{Bytes: bytes, Times: float64(bytes) / (1 << 30), Reads: reads, Low: 0.9 * reads, High: 1.1 * reads, Doubt: doubt, Source: advise.FromHistory}
+	}
+	m := &advise.Memory{
+		Cluster: "users", Node: "n1", Bytes: 1 << 30, PageSize: 16 << 10, Explained: []string{"98 % of 150,000 a second is 3,000 reads."},
+		Curve: advise.Curve{Now: point(1<<30, 3000, ""), Points: []advise.Point{point(1<<29, 4000, ""), point(1<<30, 3000, ""), point(1<<31, 1000, "the fitted model says otherwise")}},
+		Line:  []advise.Point{point(1<<29, 4000, ""), point(1<<30, 3000, ""), point(1<<31, 1000, "")}, Warm: make([]advise.Warmth, 3),
+		Tables: []advise.Table{{Table: "shop.orders", Index: "PRIMARY", Pages: 1000, Share: 0.5, Of: 0.2, Role: advise.Passes}},
+		Cost:   advise.Cost{By: "SQL", Lists: 7},
+	}
+	for name, text := range map[string]string{"text": Memory(m, 100), "Markdown": MemoryMarkdown(m)} {
+		for _, want := range []string{"98 % of 150,000", "512 MiB", "low confidence", "passes through", "today", "7 lists by SQL"} {
+			if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
+				t.Errorf("%s does not say %q:\n%s", name, want, text)
+			}
+		}
+	}
+}

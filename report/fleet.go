@@ -1,0 +1,275 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/lipgloss"
+
+	"plimsoll/report/quantity"
+	"plimsoll/watch"
+)
+
+// FleetText writes the fleet as a table, worst first.
+func FleetText(w io.Writer, f watch.Fleet, on Terminal) error {
+	view := fleetView{palette: on.palette(), width: on.width()}
+	for _, line := range view.table(f, -1) {
+		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fleetView lays a fleet out in so many columns.
+type fleetView struct {
+	palette
+	width int
+}
+
+// fleetColumn is one column of the table. Where there is no room for all, those with the lowest rank go first.
+type fleetColumn struct {
+	head  string
+	rank  int
+	right bool
+	value func(fleetView, watch.Instance) string
+}
+
+var fleetColumns = []fleetColumn{
+	{"INSTANCE", 100, false, func(v fleetView, i watch.Instance) string { return i.Name }},
+	{"STATE", 90, false, fleetView.state},
+	{"LOAD", 95, false, fleetView.load},
+	{"STMT/S", 80, true, func(_ fleetView, i watch.Instance) string { return value(i.Throughput, quantity.Plain) }},
+	{"P99", 60, true, func(_ fleetView, i watch.Instance) string { return value(i.P99, quantity.Seconds) }},
+	{"LAG", 70, true, fleetView.lag},
+	{"IOPS", 50, true, fleetView.iops},
+	{"DRY IN", 55, true, fleetView.dry},
+	{"CONN", 40, true, fleetView.connections},
+	{"DATA", 20, true, func(_ fleetView, i watch.Instance) string {
+		if i.Disk == nil {
+			return ""
+		}
+		return value(i.Disk.Data, quantity.Bytes)
+	}},
+	{"WAITS FOR", 85, false, fleetView.waitsFor},
+}
+
+// table is a line for the heads and one for each instance; the selected one is marked.
+func (v fleetView) table(f watch.Fleet, selected int) []string {
+	columns := make([]fleetColumn, len(fleetColumns))
+	copy(columns, fleetColumns)
+	for {
+		lines, width := v.lay(columns, f, selected)
+		if width <= v.width || len(columns) <= 3 {
+			return lines
+		}
+		lowest := 0
+		for n, c := range columns {
+			if c.rank < columns[lowest].rank {
+				lowest = n
+			}
+		}
+		columns = append(columns[:lowest:lowest], columns[lowest+1:]...)
+	}
+}
+
+func (v fleetView) lay(columns []fleetColumn, f watch.Fleet, selected int) (lines []string, width int) {
+	cells := make([][]string, len(f.Instances)+1)
+	widths := make([]int, len(columns))
+	for n, c := range columns {
+		cells[0] = append(cells[0], v.dim.Render(c.head))
+		widths[n] = lipgloss.Width(c.head)
+		for row, i := range f.Instances {
+			text := strings.ReplaceAll(c.value(v, i), "\u202f", " ")
+			cells[row+1] = append(cells[row+1], text)
+			widths[n] = max(widths[n], lipgloss.Width(text))
+		}
+	}
+	for row, of := range cells {
+		line := "  "
+		if row-1 == selected && selected >= 0 {
+			line = v.inks[1].Render("▸ ")
+		}
+		for n, text := range of {
+			space := strings.Repeat(" ", widths[n]-lipgloss.Width(text))
+			if columns[n].right {
+				text = space + text
+			} else {
+				text += space
+			}
+			line += text + "  "
+		}
+		lines = append(lines, line)
+	}
+	for _, w := range widths {
+		width += w + 2
+	}
+	return lines, width + 2
+}
+
+func value(v *float64, unit quantity.Unit) string {
+	if v == nil {
+		return ""
+	}
+	return unit.Format(*v)
+}
+
+func (v fleetView) state(i watch.Instance) string {
+	switch {
+	case i.State == watch.Down:
+		return v.fail.Render("✗ down")
+	case i.State == watch.Paused:
+		return v.unknown.Render("‖ paused")
+	case i.State == watch.Unread:
+		return v.dim.Render("…")
+	}
+	critical, warnings := 0, 0
+	for _, a := range i.Alerts {
+		switch {
+		case a.Silenced:
+		case a.Severity == "critical":
+			critical++
+		case a.Severity == "warning":
+			warnings++
+		}
+	}
+	switch {
+	case critical > 0:
+		return v.fail.Render(fmt.Sprintf("! %d alerts", critical+warnings))
+	case warnings > 0:
+		return v.unknown.Render(fmt.Sprintf("! %d alerts", warnings))
+	}
+	return v.pass.Render("✓ up")
+}
+
+// loadBar is how many cells a load of as many sessions as there are cores takes.
+const loadBar = 10
+
+// load is a bar of sessions by what they wait for, of which as many as there are cores fill it, and the figures.
+func (v fleetView) load(i watch.Instance) string {
+	if i.Load == nil {
+		return ""
+	}
+	figures := quantity.Number(i.Load.AAS)
+	if i.Cores == 0 {
+		return figures
+	}
+	bar := v.stack(i.Load.Waits, float64(i.Cores), loadBar)
+	return fmt.Sprintf("%s %s/%d", bar, figures, i.Cores)
+}
+
+// stack is a bar in which a load of full takes all cells; what is beyond is cut, with a sign.
+func (v fleetView) stack(waits []watch.Wait, full float64, cells int) string {
+	var bar strings.Builder
+	at, sum := 0, 0.0
+	for _, w := range waits {
+		sum += w.AAS
+		end := min(int(sum/full*float64(cells)+0.5), cells)
+		if end > at {
+			bar.WriteString(v.inks[inkOf(w.Class)].Render(strings.Repeat("█", end-at)))
+			at = end
+		}
+	}
+	rest := v.dim.Render(strings.Repeat("░", cells-at))
+	if sum > full*1.05 {
+		return bar.String() + v.fail.Render("▶")
+	}
+	return bar.String() + rest + " "
+}
+
+// inkOf gives a class of wait its colour.
+func inkOf(class string) int {
+	switch class {
+	case "cpu":
+		return 3
+	case "read", "write":
+		return 1
+	case "redo", "binlog", "semi-sync", "commit":
+		return 2
+	case "row lock", "table lock", "latch":
+		return 6
+	case "network":
+		return 5
+	}
+	return 4
+}
+
+func (v fleetView) lag(i watch.Instance) string {
+	var worst *float64
+	for _, c := range i.Channels {
+		if c.Stopped {
+			return v.fail.Render("stopped")
+		}
+		if c.Lag != nil && (worst == nil || *c.Lag > *worst) {
+			worst = c.Lag
+		}
+	}
+	if worst != nil && *worst > 10 {
+		return v.unknown.Render(value(worst, quantity.Seconds))
+	}
+	return value(worst, quantity.Seconds)
+}
+
+func (v fleetView) iops(i watch.Instance) string {
+	if i.IO == nil || i.IO.IOPS == nil {
+		return ""
+	}
+	text := quantity.Number(*i.IO.IOPS)
+	if i.IO.Limit != nil {
+		text += "/" + quantity.Number(*i.IO.Limit)
+	}
+	if i.IO.Censored {
+		return v.fail.Render(text + " pinned")
+	}
+	return text
+}
+
+func (v fleetView) dry(i watch.Instance) string {
+	if i.IO == nil || i.IO.HoursToDry == nil {
+		return ""
+	}
+	text := quantity.Duration(time.Duration(*i.IO.HoursToDry * float64(time.Hour)))
+	if *i.IO.HoursToDry < 24 {
+		return v.fail.Render(text)
+	}
+	return text
+}
+
+func (v fleetView) connections(i watch.Instance) string {
+	text := value(i.Connections, quantity.Count)
+	if i.MostConns != nil && text != "" {
+		text += "/" + quantity.Count.Format(*i.MostConns)
+		if *i.Connections > 0.8**i.MostConns {
+			return v.fail.Render(text)
+		}
+	}
+	return text
+}
+
+// waitsFor is what an instance waits for most, or why it cannot be told.
+func (v fleetView) waitsFor(i watch.Instance) string {
+	if i.State == watch.Down || i.State == watch.Paused {
+		return cut(i.Why, 60)
+	}
+	if i.Load == nil || i.Load.AAS < 0.05 {
+		return v.dim.Render("idle")
+	}
+	var names []string
+	for _, w := range i.Load.Waits {
+		if w.AAS >= 0.1*i.Load.AAS && len(names) < 3 {
+			names = append(names, fmt.Sprintf("%s %.0f %%", w.Class, 100*w.AAS/i.Load.AAS))
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// cut shortens a text to so many signs.
+func cut(text string, most int) string {
+	signs := []rune(strings.Join(strings.Fields(text), " "))
+	if len(signs) <= most {
+		return string(signs)
+	}
+	return string(signs[:max(most-1, 0)]) + "…"
+}

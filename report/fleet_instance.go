@@ -1,0 +1,178 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"plimsoll/report/quantity"
+	"plimsoll/watch"
+)
+
+// instance is one instance on a page: what it waits for, whose statements, what it follows, what it lacks.
+func (v fleetView) instance(i watch.Instance) []string {
+	lines := []string{
+		v.bold.Render(i.Name) + "  " + strings.Join(nonEmpty(i.Product, i.Version, i.Role, i.Environment, i.Address), " · "),
+		v.state(i) + v.dim.Render(fmt.Sprintf("  read %s ago", quantity.Duration(time.Duration(i.Age*float64(time.Second)).Round(time.Second)))),
+	}
+	if i.Why != "" {
+		lines = append(lines, v.fail.Render(i.Why))
+	}
+	for _, part := range [][]string{v.alerts(i), v.loadOf(i), v.figures(i), v.commit(i), v.channels(i), v.statements(i), v.sessions(i), v.findings(i)} {
+		if len(part) > 0 {
+			lines = append(append(lines, ""), part...)
+		}
+	}
+	for n := range lines {
+		lines[n] = strings.ReplaceAll(lines[n], "\u202f", " ")
+	}
+	return lines
+}
+
+func nonEmpty(all ...string) (some []string) {
+	for _, s := range all {
+		if s != "" {
+			some = append(some, s)
+		}
+	}
+	return some
+}
+
+func (v fleetView) alerts(i watch.Instance) (lines []string) {
+	for _, a := range i.Alerts {
+		lines = append(lines, v.fail.Render("! "+a.Summary)+v.dim.Render("  since "+a.Since.Local().Format("15:04:05")))
+		if a.Do != "" {
+			lines = append(lines, "  "+a.Do)
+		}
+	}
+	return lines
+}
+
+func (v fleetView) loadOf(i watch.Instance) []string {
+	if i.Load == nil {
+		return nil
+	}
+	head := "Average active sessions: " + quantity.Number(i.Load.AAS)
+	full := max(i.Load.AAS, 1)
+	if i.Cores > 0 {
+		head += fmt.Sprintf(" on %d cores", i.Cores)
+		full = max(full, float64(i.Cores))
+	}
+	lines := []string{v.bold.Render(head) + v.dim.Render("  by "+i.Load.Source)}
+	for _, w := range i.Load.Waits {
+		if w.AAS >= 0.005 {
+			lines = append(lines, fmt.Sprintf("  %-11s %6s %s", w.Class, quantity.Number(w.AAS), v.stack([]watch.Wait{w}, full, 40)))
+		}
+	}
+	return lines
+}
+
+func (v fleetView) figures(i watch.Instance) []string {
+	var all []string
+	add := func(name string, text string) {
+		if text != "" {
+			all = append(all, v.dim.Render(name)+" "+text)
+		}
+	}
+	add("statements", value(i.Throughput, quantity.PerSecond))
+	add("commits", value(i.Commits, quantity.PerSecond))
+	add("p99", value(i.P99, quantity.Seconds))
+	add("connections", v.connections(i))
+	add("running", value(i.Running, quantity.Count))
+	if i.IO != nil {
+		add("IOPS", v.iops(i))
+		add("I/O", value(i.IO.Bytes, quantity.BytesPerSecond))
+		add("bucket", value(i.IO.Bucket, quantity.Share))
+		add("empty in", v.dry(i))
+	}
+	if i.Memory != nil {
+		add("pool", value(i.Memory.Pool, quantity.Bytes))
+		add("misses", value(i.Memory.MissShare, quantity.Share))
+	}
+	if i.Disk != nil {
+		add("data", value(i.Disk.Data, quantity.Bytes))
+		add("free", value(i.Disk.Free, quantity.Bytes))
+	}
+	return []string{strings.Join(all, "   ")}
+}
+
+func (v fleetView) commit(i watch.Instance) []string {
+	if i.Commit == nil {
+		return nil
+	}
+	var parts []string
+	for _, p := range []struct {
+		name string
+		v    *float64
+	}{
+		{"total", i.Commit.Total}, {"redo", i.Commit.Redo}, {"binlog", i.Commit.Binlog}, {"semi-sync", i.Commit.SemiSync}, {"queue", i.Commit.Queue},
+	} {
+		if p.v != nil {
+			parts = append(parts, p.name+" "+quantity.Seconds.Format(*p.v))
+		}
+	}
+	if i.Commit.GroupSize != nil {
+		parts = append(parts, quantity.Number(*i.Commit.GroupSize)+" in a group")
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	line := v.bold.Render("A commit") + "  " + strings.Join(parts, "   ")
+	if len(i.Commit.Untold) > 0 {
+		line += v.dim.Render("   not separable: " + strings.Join(i.Commit.Untold, ", "))
+	}
+	return []string{line}
+}
+
+func (v fleetView) channels(i watch.Instance) (lines []string) {
+	for _, c := range i.Channels {
+		line := "follows " + c.Source
+		if c.Name != "" {
+			line = c.Name + ": " + line
+		}
+		switch {
+		case c.Stopped:
+			line += "  " + v.fail.Render("stopped")
+		case c.Lag != nil:
+			line += "  lag " + quantity.Seconds.Format(*c.Lag)
+		}
+		if c.Error != "" {
+			line += "  " + cut(c.Error, max(v.width-len(line)-2, 20))
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func (v fleetView) statements(i watch.Instance) []string {
+	if len(i.Statements) == 0 {
+		return nil
+	}
+	lines := []string{v.bold.Render("Statements by load") + v.dim.Render("  by "+i.Statements[0].Source)}
+	for _, s := range i.Statements[:min(len(i.Statements), 8)] {
+		line := fmt.Sprintf("  %6s", quantity.Number(s.AAS))
+		if s.Calls != nil && s.Average != nil {
+			line += fmt.Sprintf("  %8s/s  %9s", quantity.Number(*s.Calls), quantity.Seconds.Format(*s.Average))
+		}
+		lines = append(lines, line+"  "+cut(s.Text, max(v.width-len(line)-4, 20)))
+	}
+	return lines
+}
+
+func (v fleetView) sessions(i watch.Instance) []string {
+	var lines []string
+	for _, s := range i.Sessions[:min(len(i.Sessions), 6)] {
+		lines = append(lines, fmt.Sprintf("  %7s  %-24s %-20s %s", quantity.Duration(time.Duration(s.Seconds)*time.Second), s.Does, s.User+"@"+s.Host, cut(s.Text, max(v.width-60, 20))))
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return append([]string{v.bold.Render("Open transactions")}, lines...)
+}
+
+func (v fleetView) findings(i watch.Instance) (lines []string) {
+	for _, f := range i.Findings {
+		lines = append(lines, v.unknown.Render("• "+f.Text)+" "+f.Do)
+	}
+	return lines
+}

@@ -1,0 +1,162 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/lipgloss"
+
+	"plimsoll/watch"
+)
+
+// Fleets is what shows a fleet that goes on changing; a watch.Watcher is one.
+type Fleets interface {
+	Fleet() watch.Fleet
+	Changed() <-chan struct{}
+}
+
+// FleetScreen shows the fleet on a terminal until a person leaves it or ctx ends. Keys: up and down, enter opens an instance,
+// escape goes back, q leaves.
+func FleetScreen(ctx context.Context, in, out *os.File, of Fleets) error {
+	_, plain := os.LookupEnv("NO_COLOR")
+	m := &fleetModel{of: of, palette: Terminal{Color: !plain}.palette(), seen: of.Fleet()}
+	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithFPS(10))
+	if _, err := program.Run(); err != nil && !errors.Is(err, tea.ErrProgramKilled) {
+		return fmt.Errorf("screen of the fleet: %w", err)
+	}
+	return nil
+}
+
+// fleetModel is the screen as bubbletea drives it.
+type fleetModel struct {
+	palette
+	of            Fleets
+	seen          watch.Fleet
+	width, height int
+	selected      string // name of an instance
+	open          bool   // it fills the screen
+	offset        int    // lines scrolled
+}
+
+type fleetChanged struct{}
+
+// wait ends at the next new picture.
+func (m *fleetModel) wait() tea.Cmd {
+	changed := m.of.Changed()
+	return func() tea.Msg {
+		<-changed
+		return fleetChanged{}
+	}
+}
+
+func (m *fleetModel) Init() tea.Cmd { return m.wait() }
+
+func (m *fleetModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+	case fleetChanged:
+		m.seen = m.of.Fleet()
+		return m, m.wait()
+	case tea.KeyMsg:
+		return m, m.key(msg.String())
+	}
+	return m, nil
+}
+
+func (m *fleetModel) key(key string) tea.Cmd {
+	switch key {
+	case "q", "ctrl+c":
+		return tea.Quit
+	case "esc", "backspace", "left":
+		m.open, m.offset = false, 0
+	case "enter", "right":
+		m.open, m.offset = true, 0
+	case "up", "k":
+		m.move(-1)
+	case "down", "j":
+		m.move(1)
+	}
+	return nil
+}
+
+func (m *fleetModel) move(by int) {
+	if m.open {
+		m.offset = max(m.offset+by, 0)
+		return
+	}
+	at := min(max(m.at()+by, 0), len(m.seen.Instances)-1)
+	m.selected = m.seen.Instances[at].Name
+}
+
+// at is the place of the selected instance; the first until one is selected, which then is whichever is worst.
+func (m *fleetModel) at() int {
+	for n, i := range m.seen.Instances {
+		if i.Name == m.selected {
+			return n
+		}
+	}
+	return 0
+}
+
+func (m *fleetModel) View() string {
+	if m.width == 0 || len(m.seen.Instances) == 0 {
+		return ""
+	}
+	view := fleetView{palette: m.palette, width: m.width}
+	var lines []string
+	keys := "↑↓ choose   enter open   q leave"
+	if m.open {
+		lines = view.instance(m.seen.Instances[m.at()])
+		m.offset = min(m.offset, max(len(lines)-(m.height-1), 0))
+		lines = lines[m.offset:]
+		keys = "esc back   ↑↓ scroll   q leave"
+	} else {
+		lines = append(view.summary(m.seen), "")
+		table := view.table(m.seen, m.at())
+		room := max(m.height-len(lines)-2, 1)
+		first := max(m.at()-room+1, 0)
+		lines = append(append(lines, table[0]), table[1+first:min(1+first+room, len(table))]...)
+	}
+	for len(lines) < m.height-1 {
+		lines = append(lines, "")
+	}
+	lines = append(lines[:max(m.height-1, 0)], m.dim.Render(keys))
+	for n, l := range lines {
+		lines[n] = lipgloss.NewStyle().MaxWidth(m.width).Render(l)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// summary is the fleet in a line: is anything wrong?
+func (v fleetView) summary(f watch.Fleet) []string {
+	down, load := 0, 0.0
+	for _, i := range f.Instances {
+		if i.State == watch.Down {
+			down++
+		}
+		if i.Load != nil {
+			load += i.Load.AAS
+		}
+	}
+	head := v.bold.Render(fmt.Sprintf("⦵ %d instances", len(f.Instances)))
+	if down > 0 {
+		head += "  " + v.fail.Render(fmt.Sprintf("%d down", down))
+	}
+	firing := 0
+	for _, a := range f.Alerts {
+		if a.State == "firing" && !a.Silenced {
+			firing++
+		}
+	}
+	if firing > 0 {
+		head += "  " + v.fail.Render(fmt.Sprintf("%d alerts", firing))
+	} else {
+		head += "  " + v.dim.Render("no alerts")
+	}
+	return []string{head + v.dim.Render("  "+f.At.Local().Format("15:04:05"))}
+}

@@ -1,0 +1,96 @@
+package report
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/lipgloss"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"plimsoll/watch"
+)
+
+func f(v float64) *float64 { return &v }
+
+// sampleFleet has one instance in trouble, one that works, one that is down.
+func sampleFleet() watch.Fleet {
+	return watch.Fleet{At: time.Unix(1700000000, 0), Instances: []watch.Instance{
+		{Name: "orders/n3", State: watch.Down, Why: "nothing listens at 10.0.0.3:3306"},
+		{
+			Name: "orders/n1", State: watch.Up, Cores: 4, Product: "MySQL", Version: "8.4.3",
+			Load:       &watch.Load{AAS: 6, Source: "counters", Waits: []watch.Wait{{Class: "redo", AAS: 4}, {Class: "cpu", AAS: 2}}},
+			Throughput: f(1234), P99: f(0.012), Connections: f(900), MostConns: f(1000),
+			IO:         &watch.IO{IOPS: f(2990), Limit: f(3000), Censored: true, HoursToDry: f(0.5)},
+			Statements: []watch.Statement{{Digest: "1", Text: "UPDATE t\nSET v = ?", AAS: 3, Source: "samples"}},
+			Sessions:   []watch.Session{{ID: "7", User: "app", Seconds: 90, Does: "blocks 3 others"}},
+			Alerts:     []watch.Alert{{Rule: "x", Severity: "critical", State: "firing", Summary: "The bucket is empty in half an hour", Do: "Change to gp3."}},
+		},
+		{Name: "orders/n2", State: watch.Up, Cores: 4, Load: &watch.Load{}, Channels: []watch.Channel{{Source: "10.0.0.1:3306", Lag: f(42)}}},
+	}}
+}
+
+func TestTheFleetInATable(t *testing.T) {
+	var out strings.Builder
+	if err := FleetText(&out, sampleFleet(), Terminal{Width: 160}); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(out.String(), "\n")
+	for n, want := range []string{"INSTANCE", "nothing listens", "6.00/4", "42.0 s"} {
+		if !strings.Contains(lines[n], want) {
+			t.Errorf("line %d lacks %q: %s", n, want, lines[n])
+		}
+	}
+	for _, want := range []string{"redo 67 %, cpu 33 %", "2,990/3,000 pinned", "30 min", "900/1,000", "! 1 alerts", "▶"} {
+		if !strings.Contains(lines[2], want) {
+			t.Errorf("no %q in %s", want, lines[2])
+		}
+	}
+}
+
+func TestANarrowFleetKeepsWhatMattersMost(t *testing.T) {
+	for _, width := range []int{40, 60, 80, 100} {
+		view := fleetView{palette: Terminal{}.palette(), width: width}
+		lines := view.table(sampleFleet(), -1)
+		if !strings.Contains(lines[2], "6.00/4") || !strings.Contains(lines[2], "orders/n1") {
+			t.Errorf("at %d columns: %s", width, lines[2])
+		}
+		if width >= 60 && lipgloss.Width(lines[2]) > width {
+			t.Errorf("%d columns of %d: %s", lipgloss.Width(lines[2]), width, lines[2])
+		}
+	}
+}
+
+type frozenFleet struct{ changed chan struct{} }
+
+func (frozenFleet) Fleet() watch.Fleet         { return sampleFleet() }
+func (s frozenFleet) Changed() <-chan struct{} { return s.changed }
+
+func TestAKeyOpensAnInstance(t *testing.T) {
+	m := &fleetModel{of: frozenFleet{}, palette: Terminal{}.palette(), seen: sampleFleet()}
+	m.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
+	if view := m.View(); !strings.Contains(view, "3 instances  1 down") || !strings.Contains(view, "▸ orders/n3") {
+		t.Errorf("the fleet:\n%s", view)
+	}
+	m.Update(tea.KeyMsg{Type: tea.KeyDown})
+	m.Update(tea.KeyMsg{Type: tea.KeyEnter})
+	view := m.View()
+	for _, want := range []string{"MySQL · 8.4.3", "Average active sessions: 6.00 on 4 cores", "UPDATE t SET v = ?", "blocks 3 others", "half an hour", "Change to gp3."} {
+		if !strings.Contains(view, want) {
+			t.Errorf("no %q in\n%s", want, view)
+		}
+	}
+	for _, line := range strings.Split(view, "\n") {
+		if lipgloss.Width(line) > 120 {
+			t.Errorf("a line of %d columns: %s", lipgloss.Width(line), line)
+		}
+	}
+	m.Update(tea.KeyMsg{Type: tea.KeyEsc})
+	if !strings.Contains(m.View(), "INSTANCE") {
+		t.Error("escape does not go back")
+	}
+	if _, cmd := m.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("q")}); cmd == nil {
+		t.Error("q does not leave")
+	}
+}

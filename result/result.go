@@ -1,0 +1,102 @@
+// Package result holds what a result folder contains: it writes one while a trial runs, and reads one on a machine that has no lab.
+package result
+
+import (
+	"time"
+
+	"plimsoll/analyze"
+	"plimsoll/series"
+)
+
+// Result is what a trial left behind, as its folder holds it. One that was interrupted is Partial.
+type Result struct {
+	Dir         string
+	Source      string // trial.yaml as resolved
+	Environment Environment
+	Events      []series.Event
+	Seconds     []Row // series.csv
+	Signals     []series.Point
+	Verdict     Verdict
+}
+
+// Row is one line of series.csv, and Latency its percentiles.
+type (
+	Row     = series.Row
+	Latency = series.Latency
+)
+
+// Environment is environment.json: all that a reader needs to judge or repeat the result.
+type Environment struct {
+	Plimsoll string            `json:"plimsoll"` // version
+	Started  time.Time         `json:"started"`
+	Ended    time.Time         `json:"ended"`
+	Seed     uint64            `json:"seed"`
+	Engine   map[string]string `json:"engine"` // product, version, origin
+	Host     map[string]string `json:"host"`   // os, kernel, cpu, cores, memory, filesystem
+	Settings []Setting         `json:"settings"`
+	Command  []string          `json:"command"` // as typed, secrets removed
+}
+
+// Setting is one configuration value of one cell, as written and as the server showed it afterwards.
+type Setting struct {
+	Cell  string `json:"cell,omitempty"`
+	Node  string `json:"node,omitempty"`
+	Name  string `json:"name"`
+	Wrote string `json:"wrote"`
+	Shown string `json:"shown"`
+}
+
+// Verdict is verdict.json. Its first three keys and those of a claim are a promise to other programs.
+type Verdict struct {
+	Verdict  analyze.Answer    `json:"verdict"`
+	Reasons  []string          `json:"reasons"`
+	Advice   []string          `json:"advice,omitempty"` // of an INVALID one: what to do before it is measured again
+	Claims   []analyze.Finding `json:"claims"`
+	Trial    string            `json:"trial"`
+	Question string            `json:"question"`
+	Partial  bool              `json:"partial,omitempty"` // interrupted: what there is was kept
+	Cells    []Cell            `json:"cells"`
+	Phases   []Phase           `json:"phases,omitempty"`
+	Notes    []string          `json:"notes,omitempty"` // what a reader should know: warm-up timed out, an expectation was not judged
+}
+
+// Cell is one combination of a comparison, with what was measured in it; a trial that compares nothing has one, nameless.
+type Cell struct {
+	Name    string            `json:"name"`
+	Variant string            `json:"variant,omitempty"`
+	Control bool              `json:"control,omitempty"` // the first variant
+	Factors map[string]string `json:"factors,omitempty"` // numeric levels draw the x axis of a curve: connections
+	Rounds  int               `json:"rounds"`
+	Tally   series.Tally      `json:"tally"`
+	Writes  *Writes           `json:"writes,omitempty"` // of a ledger, if one was kept
+	Figures []Figure          `json:"figures"`
+}
+
+// Figure is one metric of a cell or phase with its interval.
+type Figure struct {
+	Metric    string           `json:"metric"`              // throughput, response_p50, response_p95, response_p99, response_p999, service_p99, errors
+	Operation string           `json:"operation,omitempty"` // "" is all
+	Unit      string           `json:"unit"`                // per_second, ms, count
+	Estimate  analyze.Estimate `json:"estimate"`
+	// Ratio to the control's cell with the same factors, judged on paired rounds; nil for the control and where there is none.
+	Ratio *analyze.Estimate `json:"ratio,omitempty"`
+}
+
+// Phase is a named stretch of time of a trial's cell and round.
+type Phase struct {
+	Name    string    `json:"name"`
+	Of      string    `json:"of,omitempty"` // of a step: the phase that it is a part of
+	Cell    string    `json:"cell,omitempty"`
+	Round   int       `json:"round"`
+	From    time.Time `json:"from"`
+	To      time.Time `json:"to"`
+	Figures []Figure  `json:"figures,omitempty"`
+	// For a disturbance, against the baseline; nil otherwise.
+	Impact *analyze.Impact `json:"impact,omitempty"`
+	// Each stretch in which it was felt, in the order of time.
+	Dips []Dip `json:"dips,omitempty"`
+	// For a disturbance, what it left of the nodes' memory; the primary first.
+	Warmth []Warmth `json:"warmth,omitempty"`
+	// Of the signals that expectations name.
+	Signals []Shown `json:"signals,omitempty"`
+}

@@ -1,0 +1,180 @@
+package runbook
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/internal/document"
+)
+
+// Alike says which values of an input a rehearsal counts for. By default the same value; for nodes and clusters, any in the same role.
+type Alike struct {
+	Place bool   // it names a place, which is another in a lab by nature
+	Any   bool   // any value counts for any other
+	From  string // with To: values from here to there count for one another
+	To    string
+	Why   string
+}
+
+// UnmarshalDocument reads place, any, {any: REASON} or {from: LEAST, to: MOST, why: REASON}.
+func (a *Alike) UnmarshalDocument(n *document.Node) error {
+	const expected = "expected any, place, {any: REASON} or {from: LEAST, to: MOST, why: REASON}"
+	if n.Kind == document.Scalar {
+		a.Any, a.Place = n.Text == "any", n.Text == "place"
+		if !a.Any && !a.Place {
+			return n.Errorf("rehearse %s, %s", n.Said(), expected)
+		}
+		return nil
+	}
+	var said struct {
+		Any  string `yaml:"any"`
+		From string `yaml:"from"`
+		To   string `yaml:"to"`
+		Why  string `yaml:"why"`
+	}
+	if err := n.Decode(&said); err != nil {
+		return err
+	}
+	if a.Any = said.Any != ""; a.Any {
+		if a.Why = said.Any; len(n.Entries) > 1 {
+			return n.Errorf("rehearse with any and something beside it, %s", expected)
+		}
+		return nil
+	}
+	a.From, a.To, a.Why = said.From, said.To, said.Why
+	from, known := amount(a.From)
+	to, knownToo := amount(a.To)
+	if !known || !knownToo || from > to {
+		return n.Errorf("rehearse from %q to %q, %s: numbers, sizes such as 512M or times such as 30s", a.From, a.To, expected)
+	}
+	return nil
+}
+
+// Roles says of inputs of type node which part the node played when the run was planned: primary or replica.
+type Roles map[string]string
+
+const (
+	primaryRole = "primary"
+	replicaRole = "replica"
+)
+
+// rolesOf tells the parts of the nodes that inputs name, on a cluster whose nodes play different ones.
+func (b *Runbook) rolesOf(inputs map[string]any, primary string) Roles {
+	roles := Roles{}
+	for name, in := range b.Inputs {
+		switch value := textOf(inputs[name]); {
+		case in.Type != "node" || in.Of != "":
+		case value == primary:
+			roles[name] = primaryRole
+		default:
+			roles[name] = replicaRole
+		}
+	}
+	return roles
+}
+
+// place tells whether the input names something that is another in a lab by nature.
+func (in Input) place() bool {
+	return in.Rehearse.Place || in.Type == "node" || in.Type == "cluster" || in.Type == "clusters"
+}
+
+// otherInputs says in which input a rehearsal differs from a run so that it does not count; else in which it differs and counts all
+// the same, and why.
+func (b *Runbook) otherInputs(r Rehearsal, h Header) (why string, alike []string) {
+	for _, name := range document.SortedKeys(b.Inputs) {
+		in, was, is := b.Inputs[name], r.Inputs[name], h.Inputs[name]
+		known := r.Inputs != nil
+		switch {
+		case in.place() && known && r.Roles[name] != h.Roles[name]:
+			return fmt.Sprintf("was with %s=%s, %s; %s is %s", name, shown(was), roleOf(r.Roles, name), shown(is), roleOf(h.Roles, name)), nil
+		case known && sameValue(was, is):
+		case in.place() && !known:
+		case in.place():
+			alike = append(alike, fmt.Sprintf("%s: %s there, %s here", name, placed(was, r.Roles[name]), placed(is, h.Roles[name])))
+		case !known:
+			return "does not tell with which inputs it was", nil
+		case in.Rehearse.Any, in.Rehearse.within(was) && in.Rehearse.within(is):
+			alike = append(alike, fmt.Sprintf("%s: %s there, %s here; %s", name, shown(was), shown(is), in.Rehearse.reason()))
+		default:
+			return fmt.Sprintf("was with %s=%s, this is %s=%s", name, shown(was), name, shown(is)), nil
+		}
+	}
+	return "", alike
+}
+
+func (a Alike) reason() string {
+	text := "the runbook says that any value counts"
+	if !a.Any {
+		text = fmt.Sprintf("the runbook says that values from %s to %s count for one another", a.From, a.To)
+	}
+	if a.Why != "" {
+		text += ": " + a.Why
+	}
+	return text
+}
+
+// within tells whether a value lies between the bounds, if there are any.
+func (a Alike) within(v any) bool {
+	from, bounded := amount(a.From)
+	to, _ := amount(a.To)
+	is, known := amount(shown(v))
+	return bounded && known && from <= is && is <= to
+}
+
+// amount reads a number, a size such as 512M, or a time such as 30s (in seconds).
+func amount(text string) (float64, bool) {
+	if f, err := strconv.ParseFloat(text, 64); err == nil {
+		return f, true
+	}
+	if n := len(text); n > 1 {
+		if power := strings.IndexByte("KMGT", strings.ToUpper(text)[n-1]); power >= 0 && text[n-1] != 'm' {
+			if f, err := strconv.ParseFloat(text[:n-1], 64); err == nil {
+				return f * float64(int64(1)<<(10*(power+1))), true
+			}
+		}
+	}
+	if d, err := time.ParseDuration(text); err == nil {
+		return d.Seconds(), true
+	}
+	return 0, false
+}
+
+// sameValue compares values of which one was kept as JSON and read again.
+func sameValue(a, b any) bool {
+	x, err1 := json.Marshal(a)
+	y, err2 := json.Marshal(b)
+	return err1 == nil && err2 == nil && bytes.Equal(x, y)
+}
+
+// shown is a value as a person would type it.
+func shown(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case nil:
+		return "(nothing)"
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(data)
+}
+
+func roleOf(r Roles, name string) string {
+	if r[name] == "" {
+		return "a node of which no part is known"
+	}
+	return "the " + r[name]
+}
+
+func placed(v any, role string) string {
+	if role == "" {
+		return shown(v)
+	}
+	return shown(v) + " (" + role + ")"
+}

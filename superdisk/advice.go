@@ -1,0 +1,59 @@
+package superdisk
+
+import (
+	"fmt"
+	"time"
+)
+
+// Advice is what a person should know of an array, and what to do next.
+type Advice struct {
+	Urgent bool   `json:"urgent,omitempty"`
+	Text   string `json:"text"`
+	Do     string `json:"do,omitempty"`
+}
+
+// hung is how long a leg may answer nothing before it is called hung.
+const hung = 5 * time.Second
+
+// Advise says what to do about an array next; nothing, if all is well.
+func Advise(a Array, k Kernel) (all []Advice) {
+	say := func(urgent bool, do, format string, args ...any) {
+		all = append(all, Advice{urgent, fmt.Sprintf(format, args...), do})
+	}
+	if !k.Fit {
+		say(true, "start the machine with a kernel that has both fixes before a leg is lost or rebuilt", "%s", k.Why)
+	}
+	if !a.Running() {
+		say(true, "mdadm --stop "+a.Device+", then plimsoll runbook plan superdisk/emergency-start",
+			"the array is %s: something assembled a part of it by itself; put AUTO -all into mdadm.conf", a.State)
+		return all
+	}
+	local, hasLocal := a.Leg(Local)
+	network, hasNetwork := a.Leg(Network)
+	for _, l := range a.Legs {
+		if l.HungFor >= hung {
+			say(true, "detach its volume by force: until then every write waits, and mdadm --fail does not help",
+				"the %s leg %s has answered nothing for %s", l.Role, l.Device, l.HungFor.Round(time.Second))
+		}
+		if l.BadBlocks > 0 {
+			say(true, "replace the disk", "the %s leg %s has %d bad stretches", l.Role, l.Device, l.BadBlocks)
+		}
+		if l.Errors > 0 {
+			say(false, "watch it", "the %s leg %s has had %d read errors that were corrected from the other leg", l.Role, l.Device, l.Errors)
+		}
+	}
+	switch {
+	case a.Sync != nil && a.Degraded > 0:
+		say(false, "", "a leg is being brought into step; until then only one leg has everything")
+	case a.Degraded > 0 && hasNetwork && network.InStep():
+		say(true, "plimsoll runbook plan superdisk/rebuild", "only the network leg serves: reads have its latency, and a loss of it is a loss of the data")
+	case a.Degraded > 0 && hasLocal && local.InStep():
+		say(true, "plimsoll runbook plan superdisk/reattach-network", "only the local leg serves: if the machine is lost, the data is")
+	case a.Degraded == 0 && !hasNetwork:
+		say(true, "write_mostly > /sys/block/…/md/dev-…/state of the network leg", "no leg is write-mostly: reads wait for the network too")
+	}
+	if a.Chunk == 0 {
+		say(false, "mdadm --grow --bitmap=internal while the file system is not mounted", "the array has no write-intent bitmap: a leg that comes back is copied whole")
+	}
+	return all
+}

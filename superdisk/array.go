@@ -1,0 +1,275 @@
+package superdisk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/hint"
+	"plimsoll/infra"
+)
+
+// mdadm runs it.
+func mdadm(ctx context.Context, m infra.Machine, args ...string) error {
+	_, err := m.Run(ctx, infra.Command{Path: "mdadm", Args: args})
+	if errors.Is(err, infra.ErrNoProgram) {
+		return hint.With(fmt.Errorf("%s has no mdadm: %w", m.Name(), err), "install the package mdadm there")
+	}
+	if err != nil {
+		return fmt.Errorf("on %s: %w", m.Name(), err)
+	}
+	return nil
+}
+
+func run(ctx context.Context, m infra.Machine, program string, args ...string) error {
+	if _, err := m.Run(ctx, infra.Command{Path: program, Args: args}); err != nil {
+		return fmt.Errorf("on %s: %w", m.Name(), err)
+	}
+	return nil
+}
+
+// Path is where an array of a name is found.
+func Path(name string) string { return "/dev/md/" + name }
+
+// Design is an array that is to be made.
+type Design struct {
+	Name           string
+	Local, Network string // devices
+	Chunk          int64  // bytes of the bitmap's chunks
+	Reserve        int64  // bytes left free at the end of the smaller leg, so that the next disk may be a little smaller
+}
+
+// Create makes an array of two blank legs. Nothing is copied: neither leg's old content is read by anybody.
+func Create(ctx context.Context, m infra.Machine, d Design) error {
+	for _, device := range []string{d.Local, d.Network} {
+		if err := mustBeBlank(ctx, m, device); err != nil {
+			return err
+		}
+	}
+	return d.make(ctx, m, d.Local)
+}
+
+// CreateAlone makes an array of a blank network leg, with a place for the local one, which is looked at for its size alone.
+func CreateAlone(ctx context.Context, m infra.Machine, d Design) error {
+	if err := mustBeBlank(ctx, m, d.Network); err != nil {
+		return err
+	}
+	return d.make(ctx, m, "missing")
+}
+
+func mustBeBlank(ctx context.Context, m infra.Machine, device string) error {
+	disk, err := Examine(ctx, m, device)
+	if err == nil && disk.Holds != "" {
+		err = hint.With(fmt.Errorf("%s of %s cannot become a leg: %s", device, m.Name(), disk.Holds), "take another, or wipe it yourself (wipefs)")
+	}
+	return err
+}
+
+func (d Design) make(ctx context.Context, m infra.Machine, local string) error {
+	least := int64(0)
+	for _, device := range []string{d.Local, d.Network} {
+		disk, err := Examine(ctx, m, device)
+		if err != nil {
+			return err
+		}
+		if least == 0 || disk.Size < least {
+			least = disk.Size
+		}
+	}
+	if least-d.Reserve-headroom < smallest {
+		return hint.With(fmt.Errorf("the smaller leg has %d MiB, of which nothing is left for data", least>>20), "take larger volumes")
+	}
+	return mdadm(ctx, m, "--create", Path(d.Name), "--run", "--level=1", "--raid-devices=2", "--metadata=1.2", "--homehost=any", "--name="+d.Name,
+		"--data-offset="+strconv.Itoa(headroom>>10)+"K", "--bitmap=internal", "--bitmap-chunk="+strconv.FormatInt(d.Chunk>>10, 10)+"K",
+		"--size="+strconv.FormatInt((least-d.Reserve-headroom)>>10, 10), "--assume-clean", local, "--write-mostly", d.Network)
+}
+
+const (
+	headroom = 4 << 20   // before the data: mdadm would choose by its version and the size of the disk
+	smallest = 300 << 20 // of an array: mkfs.xfs makes no smaller file system
+)
+
+// Format makes an XFS on the array, which must be blank.
+func Format(ctx context.Context, m infra.Machine, device string) error {
+	return run(ctx, m, "mkfs.xfs", "-q", "-K", device) // -K: a discard of the whole device would take long and set every bit of the bitmap
+}
+
+// FormatBlank is Format of an array that holds nothing; one that holds an XFS is left as it is, and anything else is refused.
+func FormatBlank(ctx context.Context, m infra.Machine, device string) error {
+	out, err := m.Run(ctx, infra.Command{Path: "blkid", Args: []string{"-p", "-o", "value", "-s", "TYPE", device}})
+	var exit *infra.ExitError
+	switch kind := strings.TrimSpace(string(out.Stdout)); {
+	case kind == "xfs":
+		return nil
+	case kind != "":
+		return hint.With(fmt.Errorf("%s holds %s", device, kind), "wipe it yourself, if it is to go (wipefs)")
+	case errors.As(err, &exit) && exit.Status == 2: // blkid's word for nothing
+		return Format(ctx, m, device)
+	case err != nil:
+		return fmt.Errorf("look at what %s holds: %w", device, err)
+	}
+	return Format(ctx, m, device)
+}
+
+// Erase takes from a device that it holds a file system. What was on it is lost.
+func Erase(ctx context.Context, m infra.Machine, device string) error {
+	return run(ctx, m, "wipefs", "-q", "-a", device)
+}
+
+// Mount mounts the array's file system.
+func Mount(ctx context.Context, m infra.Machine, device, at string) error {
+	if err := m.MakeDir(ctx, at); err != nil {
+		return err
+	}
+	return run(ctx, m, "mount", device, at)
+}
+
+// MountedOn is the device that is mounted at a place, "" if nothing is.
+func MountedOn(ctx context.Context, m infra.Machine, at string) (string, error) {
+	out, err := m.Run(ctx, infra.Command{Path: "awk", Args: []string{"-v", "at=" + at, "$2==at {d=$1} END {print d}", "/proc/self/mounts"}})
+	if err != nil {
+		return "", fmt.Errorf("look at what is mounted on %s: %w", m.Name(), err)
+	}
+	return strings.TrimSpace(string(out.Stdout)), nil
+}
+
+// CopyFiles copies all files below a folder, with their owners and times, on disk when it returns, and compares their names and sizes.
+func CopyFiles(ctx context.Context, m infra.Machine, from, to, mark string) error {
+	const script = `cp -a "$1/." "$2/" && sync -f "$2" || exit 1
+list() { (cd "$1" && find . -type f -printf '%P %s\n' | sort | sha256sum); }
+[ "$(list "$1")" = "$(list "$2")" ] || { echo "the copy has other files than $1: is something still writing there?" >&2; exit 1; }`
+	_, err := m.Run(ctx, infra.Command{Path: "sh", Args: []string{"-c", script, "sh", from, to}, Mark: mark})
+	if err != nil {
+		return fmt.Errorf("copy %s of %s: %w", from, m.Name(), err)
+	}
+	return nil
+}
+
+// Unmount unmounts it.
+func Unmount(ctx context.Context, m infra.Machine, at string) error { return run(ctx, m, "umount", at) }
+
+// Stop stops an array, whose file system must not be mounted.
+func Stop(ctx context.Context, m infra.Machine, device string) error {
+	return mdadm(ctx, m, "--stop", device)
+}
+
+// Fail has md give a leg up.
+func Fail(ctx context.Context, m infra.Machine, array, leg string) error {
+	return mdadm(ctx, m, array, "--fail", leg)
+}
+
+// Remove has md let go of a leg that it has given up.
+func Remove(ctx context.Context, m infra.Machine, array, leg string) error {
+	return mdadm(ctx, m, array, "--remove", leg)
+}
+
+// RemoveGone has md let go of legs whose devices are no more.
+func RemoveGone(ctx context.Context, m infra.Machine, array string) error {
+	return mdadm(ctx, m, array, "--fail", "detached", "--remove", "detached")
+}
+
+// StartAlone starts an array from one leg, never by making it anew. The bitmap is made anew, before anything is mounted:
+// that of an array whose machine crashed may have all its bits set, and a leg that comes back would be given everything.
+// So no leg that left before can come back but by a seed or whole.
+func StartAlone(ctx context.Context, m infra.Machine, name, leg string, chunk int64) error {
+	if err := mdadm(ctx, m, "--assemble", "--run", Path(name), leg); err != nil {
+		return err
+	}
+	return FreshBitmap(ctx, m, Path(name), chunk)
+}
+
+// FreshBitmap replaces the bitmap of an array that is not mounted: doing it under load has been seen to deadlock.
+func FreshBitmap(ctx context.Context, m infra.Machine, array string, chunk int64) error {
+	// One that was stopped cleanly is read-only until something is written; one whose machine crashed is not.
+	err := run(ctx, m, "sh", "-c", `case $(cat /sys/block/$(basename "$(readlink -f "$1")")/md/array_state) in read*) mdadm --readwrite "$1";; esac`, "sh", array)
+	if err != nil {
+		return err
+	}
+	if err := mdadm(ctx, m, "--grow", "--bitmap=none", array); err != nil {
+		return err
+	}
+	return mdadm(ctx, m, "--grow", "--bitmap=internal", "--bitmap-chunk="+strconv.FormatInt(chunk>>10, 10)+"K", array)
+}
+
+// Start starts an array from both legs.
+func Start(ctx context.Context, m infra.Machine, name string, legs ...string) error {
+	return mdadm(ctx, m, append([]string{"--assemble", Path(name)}, legs...)...)
+}
+
+// ReAdd gives an array back a leg that left it; md copies what the bitmap says it lacks.
+func ReAdd(ctx context.Context, m infra.Machine, array, leg string, role Role) error {
+	return mdadm(ctx, m, join(array, "--re-add", leg, role)...)
+}
+
+// Add gives an array a leg to which md copies everything.
+func Add(ctx context.Context, m infra.Machine, array, leg string, role Role) error {
+	return mdadm(ctx, m, join(array, "--add", leg, role)...)
+}
+
+func join(array, how, leg string, role Role) []string {
+	if role == Network {
+		return []string{array, how, "--write-mostly", leg}
+	}
+	return []string{array, how, leg}
+}
+
+// Wipe takes from a device that it is a leg of an array.
+func Wipe(ctx context.Context, m infra.Machine, device string) error {
+	return mdadm(ctx, m, "--zero-superblock", device)
+}
+
+// SetPace bounds how fast md copies, in bytes per second.
+func SetPace(ctx context.Context, m infra.Machine, array string, rate int64) error {
+	_, err := m.Run(ctx, infra.Command{Path: "sh", Args: []string{"-c",
+		`d=/sys/block/$(basename "$(readlink -f "$1")")/md && echo 1 >$d/sync_speed_min && echo "$2" >$d/sync_speed_max && { echo "$3" >$d/sync_speed_min; }`,
+		"sh", array, strconv.FormatInt(max(2, rate>>10), 10), strconv.FormatInt(max(1, rate>>10), 10)}})
+	if err != nil {
+		return fmt.Errorf("bound the rate of %s: %w", array, err)
+	}
+	return nil
+}
+
+// AwaitWhole waits until both legs are in step, or says what keeps them from it.
+func AwaitWhole(ctx context.Context, m infra.Machine, ref string, tell func(Array)) error {
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	idle := 0
+	for {
+		s, err := Inspect(ctx, m)
+		if err != nil {
+			return err
+		}
+		a, there := s.Find(ref)
+		switch {
+		case !there:
+			return fmt.Errorf("array %s is not on %s any more", ref, m.Name())
+		case a.Whole():
+			return nil
+		case a.Sync == nil:
+			if idle++; idle > 25 {
+				return fmt.Errorf("array %s is not whole, and nothing is being copied: %s", a.Label(), a.legsText())
+			}
+		default:
+			idle = 0
+		}
+		if tell != nil {
+			tell(a)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("%w; %s", context.Cause(ctx), a.legsText())
+		}
+	}
+}
+
+func (a Array) legsText() string {
+	var all []string
+	for _, l := range a.Legs {
+		all = append(all, fmt.Sprintf("%s leg %s is %s", l.Role, l.Device, strings.Join(l.State, " and ")))
+	}
+	return fmt.Sprintf("%d of %d legs are missing; %s", a.Degraded, a.Slots, strings.Join(all, ", "))
+}

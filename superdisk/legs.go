@@ -1,0 +1,113 @@
+package superdisk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/hint"
+	"plimsoll/infra"
+)
+
+// LegsOf finds a machine's disks that are legs of an array, by what they say of themselves. It asks every disk.
+func LegsOf(ctx context.Context, m infra.Machine, uuid string) ([]string, error) {
+	out, err := m.Run(ctx, infra.Command{Path: "sh", Args: []string{"-c",
+		`cd /sys/class/block && for b in *; do case $b in md*|loop*|ram*|zram*|sr*|fd*) continue;; esac; [ "$(cat $b/size)" -gt 16 ] && echo $b; done; true`}})
+	if err != nil {
+		return nil, fmt.Errorf("look for the disks of %s: %w", m.Name(), err)
+	}
+	var legs []string
+	for name := range strings.FieldsSeq(string(out.Stdout)) {
+		device := "/dev/" + strings.ReplaceAll(name, "!", "/")
+		s, err := ReadSuperblock(ctx, m, device)
+		switch {
+		case errors.Is(err, ErrNoSuperblock), errors.Is(err, ErrDamagedSuperblock):
+		case err != nil:
+			return nil, err
+		case s.UUID() == uuid:
+			legs = append(legs, device)
+		}
+	}
+	slices.Sort(legs)
+	return legs, nil
+}
+
+// StopHolders stops what a machine has assembled of a device by itself: an array that is inactive, or that nobody has mounted.
+// One that is mounted is refused.
+func StopHolders(ctx context.Context, m infra.Machine, device string) error {
+	s, err := Inspect(ctx, m)
+	if err != nil {
+		return err
+	}
+	for _, a := range s.Arrays {
+		if _, holds := a.On(device); !holds {
+			continue
+		}
+		if a.Mount != "" {
+			return hint.With(fmt.Errorf("%s is a leg of %s, which is mounted at %s", device, a.Label(), a.Mount), "stop what uses it and unmount it, if it is to go")
+		}
+		if err := Stop(ctx, m, a.Device); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Compare has md read both legs and returns how many bytes differ.
+func Compare(ctx context.Context, m infra.Machine, ref string, rate int64, tell func(float64, string)) (int64, error) {
+	s, err := Inspect(ctx, m)
+	if err != nil {
+		return 0, err
+	}
+	a, there := s.Find(ref)
+	if !there || a.Degraded > 0 {
+		return 0, fmt.Errorf("array %s is not whole", ref)
+	}
+	if err := SetPace(ctx, m, a.Device, rate); err != nil {
+		return 0, err
+	}
+	if err := order(ctx, m, a.Device, "check"); err != nil {
+		return 0, err
+	}
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		f, err := look(ctx, m)
+		if err != nil {
+			return 0, err
+		}
+		a, there := f.status().Find(a.UUID)
+		if !there {
+			return 0, fmt.Errorf("array %s is not on %s any more", ref, m.Name())
+		}
+		if a.Sync == nil {
+			n, err := strconv.ParseInt(f.line(strings.TrimPrefix(a.Device, "/dev/")+"/md/mismatch_cnt"), 10, 64)
+			return n * sector, err
+		}
+		if tell != nil {
+			tell(float64(a.Sync.Done)/float64(max(1, a.Sync.Total)), fmt.Sprintf("compared %d of %d MiB", a.Sync.Done>>20, a.Sync.Total>>20))
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return 0, errors.Join(context.Cause(ctx), StopComparing(context.WithoutCancel(ctx), m, a.Device))
+		}
+	}
+}
+
+// StopComparing ends a comparison that is under way.
+func StopComparing(ctx context.Context, m infra.Machine, array string) error {
+	return order(ctx, m, array, "idle")
+}
+
+func order(ctx context.Context, m infra.Machine, array, what string) error {
+	_, err := m.Run(ctx, infra.Command{Path: "sh", Args: []string{"-c", `echo "$2" > /sys/block/$(basename "$(readlink -f "$1")")/md/sync_action`, "sh", array, what}})
+	if err != nil {
+		return fmt.Errorf("have %s do %s: %w", array, what, err)
+	}
+	return nil
+}

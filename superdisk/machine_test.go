@@ -1,0 +1,289 @@
+package superdisk_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/infra"
+	"plimsoll/infra/uml"
+	"plimsoll/internal/machinetest"
+	"plimsoll/superdisk"
+)
+
+func TestMain(m *testing.M) { machinetest.Main(m) }
+
+// TestSuperDiskOnMachines makes an array on one machine, loses the machine, serves from the network leg on another, and brings a new
+// local leg into step while files are written; then takes the guards one by one.
+func TestSuperDiskOnMachines(t *testing.T) {
+	site := machinetest.New(t, 31)
+	one := guest{site.Boot(t, "one"), t}
+	local, network := site.Volume(t, 512<<20, "one"), site.Volume(t, 512<<20, "one")
+	a := one.create(local, network)
+	one.sh(`for i in 1 2 3; do dd if=/dev/urandom of=/run/data/f$i bs=1M count=8 2>/dev/null; done; sync`)
+	sums := one.sh(`cd /run/data && sha256sum f*`)
+	if !a.Whole() || !one.find("superdisk").Whole() {
+		t.Fatalf("not whole: %+v", a)
+	}
+	must(t, one.Kill(t.Context()))
+	two := guest{site.Boot(t, "two"), t}
+	must(t, site.ForceDetach(t.Context(), network, "one"))
+	must(t, site.Attach(t.Context(), network, "two"))
+	fresh := site.Volume(t, 520<<20, "two")
+	for _, step := range []struct {
+		name string
+		do   func(guest)
+	}{
+		{"serves at once", func(g guest) { g.servesAlone(network, sums) }},
+		{"seeds", func(g guest) { g.seeds(fresh, network, sums) }},
+		{"goes on where it was cut off", func(g guest) { g.cutOff(fresh, network) }},
+		{"refuses", func(g guest) { g.refuses(site, fresh, network) }},
+		{"hangs", func(g guest) { g.hangs(site, network) }},
+	} {
+		if !t.Run(step.name, func(t *testing.T) { step.do(two.with(t)) }) {
+			return // the next builds on it
+		}
+	}
+}
+
+// guest is a machine with words for tests.
+type guest struct {
+	*uml.Machine
+	t *testing.T
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (g guest) with(t *testing.T) guest { return guest{g.Machine, t} }
+
+func (g guest) sh(script string) string {
+	g.t.Helper()
+	out, err := g.Run(g.t.Context(), infra.Command{Path: "sh", Args: []string{"-c", script}})
+	if err != nil {
+		g.t.Fatalf("%s: %v\n%s", script, err, out.Stderr)
+	}
+	return strings.TrimSpace(string(out.Stdout))
+}
+
+func (g guest) device(volume string) string {
+	g.t.Helper()
+	at, err := superdisk.Resolve(g.t.Context(), g, volume)
+	must(g.t, err)
+	return at
+}
+
+func (g guest) find(name string) superdisk.Array {
+	g.t.Helper()
+	s, err := superdisk.Inspect(g.t.Context(), g)
+	must(g.t, err)
+	a, there := s.Find(name)
+	if !there {
+		g.t.Fatalf("no array %s in %+v", name, s)
+	}
+	return a
+}
+
+func (g guest) create(local, network string) superdisk.Array {
+	g.t.Helper()
+	ctx := g.t.Context()
+	must(g.t, superdisk.Create(ctx, g, superdisk.Design{Name: "superdisk", Local: g.device(local), Network: g.device(network), Chunk: 1 << 20, Reserve: 1 << 20}))
+	must(g.t, superdisk.FormatBlank(ctx, g, superdisk.Path("superdisk")))
+	must(g.t, superdisk.Mount(ctx, g, superdisk.Path("superdisk"), "/run/data"))
+	a := g.find("superdisk")
+	if l, _ := a.Leg(superdisk.Network); l.Volume == "" || infra.VolumeSerial(l.Volume) != infra.VolumeSerial(network) {
+		g.t.Errorf("the network leg is %q, want %s", l.Volume, network)
+	}
+	return a
+}
+
+func (g guest) servesAlone(network, sums string) {
+	g.t.Helper()
+	ctx := g.t.Context()
+	begun := time.Now()
+	must(g.t, superdisk.StartAlone(ctx, g, "superdisk", g.device(network), 1<<20))
+	must(g.t, superdisk.Mount(ctx, g, superdisk.Path("superdisk"), "/run/data"))
+	g.t.Logf("serves %s after the attach", time.Since(begun).Round(time.Millisecond))
+	if got := g.sh("cd /run/data && sha256sum f*"); got != sums {
+		g.t.Errorf("files\n%s\nwant\n%s", got, sums)
+	}
+	if a := g.find("superdisk"); a.Degraded != 1 || a.Whole() {
+		g.t.Errorf("array %+v", a)
+	}
+}
+
+func (g guest) rebuild(target string) superdisk.Rebuild {
+	return superdisk.Rebuild{Machine: g, Array: "superdisk", Target: target, Role: superdisk.Local, Program: superdisk.Program, Rate: 20 << 20, Mark: "/superdisk"}
+}
+
+func (g guest) seeds(fresh, network, sums string) {
+	ctx := g.t.Context()
+	target := g.device(fresh)
+	g.sh("dd if=/dev/urandom of=" + target + " bs=1M count=48 oflag=direct 2>/dev/null || true") // it was another's disk
+	must(g.t, superdisk.Erase(ctx, g, target))
+	writing, err := g.Start(ctx, infra.Command{Path: "sh", Log: "/run/writer.log", Mark: "/writer", Args: []string{"-c",
+		`for i in $(seq 60); do dd if=/dev/urandom of=/run/data/w$i bs=16k count=4 conv=fsync 2>/dev/null; sleep 0.05; done`}})
+	must(g.t, err)
+	done, err := g.rebuild(target).Run(ctx, nil)
+	must(g.t, err)
+	must(g.t, writing.Wait(ctx))
+	g.t.Logf("%s: %s; used %d KiB, seeded %d KiB, then %d KiB, in %s", done.Method, done.Why, done.Used>>10, done.Seeded>>10, done.Tail>>10, done.Took)
+	if done.Method != superdisk.Seeding || float64(done.Seeded) > 1.1*float64(done.Used) || done.Tail > 64<<20 {
+		g.t.Errorf("rebuilt by %s: %+v", done.Method, done)
+	}
+	all := g.sh("cd /run/data && sha256sum f* w*")
+	g.onLocalAlone(network, func() {
+		if got := g.sh("cd /run/data && sha256sum f* w*"); got != all || !strings.HasPrefix(got, sums) {
+			g.t.Errorf("on the new leg alone\n%s\nwant\n%s", got, all)
+		}
+	})
+}
+
+// onLocalAlone has a look at the local leg with the network leg out, and brings that back.
+func (g guest) onLocalAlone(network string, look func()) {
+	g.t.Helper()
+	ctx := g.t.Context()
+	must(g.t, superdisk.Fail(ctx, g, superdisk.Path("superdisk"), g.device(network)))
+	must(g.t, superdisk.Remove(ctx, g, superdisk.Path("superdisk"), g.device(network)))
+	g.sh("echo 3 > /proc/sys/vm/drop_caches")
+	look()
+	back, err := superdisk.Rebuild{Machine: g, Array: "superdisk", Target: g.device(network), Role: superdisk.Network}.Run(ctx, nil)
+	must(g.t, err)
+	if back.Method != superdisk.Rejoin {
+		g.t.Errorf("the network leg came back by %s: %s", back.Method, back.Why)
+	}
+}
+
+// cutOff ends a seeding in the middle, twice, and has it go on.
+func (g guest) cutOff(fresh, network string) {
+	ctx := g.t.Context()
+	target := g.device(fresh)
+	all := g.sh("cd /run/data && sha256sum f* w*")
+	must(g.t, superdisk.Fail(ctx, g, superdisk.Path("superdisk"), target))
+	must(g.t, superdisk.Remove(ctx, g, superdisk.Path("superdisk"), target))
+	must(g.t, superdisk.Wipe(ctx, g, target))
+	g.sh("dd if=/dev/urandom of=" + target + " bs=1M count=32 seek=8 oflag=direct 2>/dev/null")
+	job := g.rebuild(target)
+	for range 2 {
+		cut, cancel := context.WithCancel(ctx)
+		seen := 0
+		_, err := job.Run(cut, func(float64, string) {
+			if seen++; seen == 10 {
+				cancel()
+			}
+		})
+		cancel()
+		if err == nil {
+			g.t.Fatal("it was cut off, and says that it is done")
+		}
+		if _, err := superdisk.ReadSuperblock(ctx, g, target); err == nil {
+			g.t.Error("a leg full of holes carries a superblock")
+		}
+		g.sh("dd if=/dev/urandom of=/run/data/f1 bs=1M count=4 conv=fsync,notrunc 2>/dev/null") // below what is copied already, perhaps
+	}
+	all = g.sh("cd /run/data && sha256sum f* w*")
+	done, err := job.Run(ctx, nil)
+	must(g.t, err)
+	if done.Seeded >= done.Used {
+		g.t.Errorf("it began again: %d KiB of %d KiB", done.Seeded>>10, done.Used>>10)
+	}
+	g.onLocalAlone(network, func() {
+		if got := g.sh("cd /run/data && sha256sum f* w*"); got != all {
+			g.t.Errorf("on the new leg alone\n%s\nwant\n%s", got, all)
+		}
+	})
+}
+
+// refuses shows what is turned down.
+func (g guest) refuses(site *machinetest.Site, fresh, network string) {
+	ctx := g.t.Context()
+	_, err := superdisk.Resolve(ctx, g, "vol-that-is-not-there")
+	g.refused(err, "is not on")
+	err = superdisk.Create(ctx, g, superdisk.Design{Name: "other", Local: g.device(fresh), Network: g.device(network), Chunk: 1 << 20})
+	g.refused(err, "in use by md")
+	small := g.device(site.Volume(g.t, 64<<20, "two"))
+	must(g.t, superdisk.Fail(ctx, g, superdisk.Path("superdisk"), g.device(fresh)))
+	must(g.t, superdisk.Remove(ctx, g, superdisk.Path("superdisk"), g.device(fresh)))
+	_, err = g.rebuild(small).Choose(ctx)
+	g.refused(err, "and a leg of superdisk needs")
+	holds := g.device(site.Volume(g.t, 520<<20, "two"))
+	g.sh("mkfs.xfs -q -K " + holds)
+	_, err = g.rebuild(holds).Choose(ctx)
+	g.refused(err, "it holds xfs")
+
+	// Both legs serve alone, one after the other: md itself would mix them.
+	must(g.t, superdisk.Unmount(ctx, g, "/run/data"))
+	must(g.t, superdisk.Stop(ctx, g, superdisk.Path("superdisk")))
+	for _, leg := range []string{fresh, network} {
+		must(g.t, superdisk.StartAlone(ctx, g, "superdisk", g.device(leg), 1<<20))
+		must(g.t, superdisk.Mount(ctx, g, superdisk.Path("superdisk"), "/run/data"))
+		g.sh("date > /run/data/who; sync")
+		if leg == fresh {
+			must(g.t, superdisk.Unmount(ctx, g, "/run/data"))
+			must(g.t, superdisk.Stop(ctx, g, superdisk.Path("superdisk")))
+		}
+	}
+	_, err = g.rebuild(g.device(fresh)).Choose(ctx)
+	g.refused(err, "has served without the other leg")
+	must(g.t, superdisk.Wipe(ctx, g, g.device(fresh)))
+	done, err := g.rebuild(g.device(fresh)).Run(ctx, nil)
+	must(g.t, err)
+	if done.Method != superdisk.Seeding {
+		g.t.Errorf("by %s: %s", done.Method, done.Why)
+	}
+}
+
+func (g guest) refused(err error, why string) {
+	g.t.Helper()
+	if err == nil || !strings.Contains(err.Error(), why) {
+		g.t.Errorf("got %v, want a refusal: %s", err, why)
+	}
+}
+
+// hangs has the network volume answer nothing: the look answers nevertheless and says so, writes wait, and go on when the volume is taken
+// away by force.
+func (g guest) hangs(site *machinetest.Site, network string) {
+	ctx := g.t.Context()
+	writing, err := g.Start(ctx, infra.Command{Path: "sh", Log: "/run/gaps.log", Mark: "/writer", Args: []string{"-c",
+		`while [ ! -e /run/enough ]; do dd if=/dev/zero of=/run/data/z bs=4k count=1 conv=fsync 2>/dev/null; cut -d' ' -f1 /proc/uptime; sleep 0.02; done`}})
+	must(g.t, err)
+	site.Hang(g.t, network, true)
+	var hung time.Duration
+	for deadline := time.Now().Add(time.Minute); hung < 2*time.Second && time.Now().Before(deadline); {
+		s, err := superdisk.Inspect(ctx, g)
+		must(g.t, err)
+		must(g.t, s.Ping(ctx, g))
+		a, _ := s.Find("superdisk")
+		l, _ := a.Leg(superdisk.Network)
+		hung = l.HungFor
+		if o, _ := a.Leg(superdisk.Local); o.HungFor > time.Second {
+			g.t.Errorf("the local leg counts as hung for %s", o.HungFor)
+		}
+		time.Sleep(200 * time.Millisecond) // between two looks
+	}
+	if hung < 2*time.Second {
+		g.t.Errorf("hung for %s", hung)
+	}
+	must(g.t, site.ForceDetach(ctx, network, "two"))
+	g.sh("for i in $(seq 100); do n=$(wc -l < /run/gaps.log); sleep 0.2; [ $(wc -l < /run/gaps.log) -gt $n ] && break; done; touch /run/enough")
+	must(g.t, writing.Wait(ctx))
+	a := g.find("superdisk")
+	if _, in := a.Leg(superdisk.Network); in {
+		must(g.t, superdisk.RemoveGone(ctx, g, a.Device))
+	}
+	g.t.Logf("longest write gap %s s", g.sh(`awk 'NR>1 && $1-l>m {m=$1-l} {l=$1} END {print m}' /run/gaps.log`))
+	if a = g.find("superdisk"); a.Degraded != 1 || len(a.Legs) != 1 {
+		g.t.Errorf("after the detach: %+v", a)
+	}
+	must(g.t, site.Attach(ctx, network, "two"))
+	done, err := superdisk.Rebuild{Machine: g, Array: "superdisk", Target: g.device(network), Role: superdisk.Network}.Run(ctx, nil)
+	must(g.t, err)
+	if done.Method != superdisk.Rejoin || !g.find("superdisk").Whole() {
+		g.t.Errorf("came back by %s: %s", done.Method, done.Why)
+	}
+}

@@ -1,0 +1,66 @@
+package superdisk
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/infra"
+)
+
+// pinging reads one page of each disk in a process of its own, which is left alone when it does not come back: nothing can end a
+// process that waits for a disk that hangs. Such a process is found again by the next look, and tells since when.
+const pinging = `
+d=/run/plimsoll-superdisk; mkdir -p $d && chmod 700 $d || exit 1
+for v in "$@"; do
+  f=$d/ping.$(basename $v)
+  if ! { [ -e $f ] && kill -0 $(cat $f) 2>/dev/null; }; then
+    setsid dd if=$v of=/dev/null bs=4096 skip=1 count=1 iflag=direct </dev/null >/dev/null 2>&1 &
+    echo $! > $f
+  fi
+done
+for i in 1 2 3 4 5 6 7 8 9 10; do
+  sleep 0.05; left=
+  for v in "$@"; do f=$d/ping.$(basename $v); [ -e $f ] && { kill -0 $(cat $f) 2>/dev/null && left=1 || rm -f $f; }; done
+  [ -z "$left" ] && exit 0
+done
+for v in "$@"; do f=$d/ping.$(basename $v); [ -e $f ] && echo "$v $(($(date +%s) - $(stat -c %Y $f)))"; done
+exit 0
+`
+
+// Ping asks every leg for one page and fills in for how long one has not answered. Requests under way alone do not tell: a leg that
+// hangs in a flush has none, by the kernel's counters.
+func (s *Status) Ping(ctx context.Context, m infra.Machine) error {
+	args := []string{"-c", pinging, "sh"}
+	for _, a := range s.Arrays {
+		for _, l := range a.Legs {
+			if !l.Faulty() {
+				args = append(args, l.Device)
+			}
+		}
+	}
+	if len(args) == 3 {
+		return nil
+	}
+	out, err := m.Run(ctx, infra.Command{Path: "sh", Args: args})
+	if err != nil {
+		return fmt.Errorf("ask the legs on %s: %w", m.Name(), err)
+	}
+	for line := range strings.Lines(string(out.Stdout)) {
+		device, age, _ := strings.Cut(strings.TrimSpace(line), " ")
+		seconds, err := strconv.Atoi(age)
+		if err != nil {
+			continue
+		}
+		for i := range s.Arrays {
+			for j := range s.Arrays[i].Legs {
+				if l := &s.Arrays[i].Legs[j]; l.Device == device {
+					l.HungFor = max(l.HungFor, time.Duration(seconds)*time.Second)
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,306 @@
+package superdisk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/hint"
+	"plimsoll/infra"
+)
+
+// Method is how a leg is brought into step.
+type Method string
+
+// The methods.
+const (
+	Nothing Method = "nothing" // the leg is in step
+	Rejoin  Method = "re-add"  // it left the array a while ago: md copies what was written since
+	Seeding Method = "seed"    // what the file system uses is copied, then md what was written meanwhile
+	Whole   Method = "add"     // md copies the whole device
+)
+
+// Rebuild brings a leg of an array into step.
+type Rebuild struct {
+	Machine infra.Machine
+	Array   string // name, device or UUID
+	Target  string // device of the leg
+	Role    Role
+	// Program is the command that runs package seed's Main on the machine; nil: there is none, and nothing is seeded.
+	Program func(ctx context.Context, m infra.Machine) (infra.Command, error)
+	// Governor and its meter, or a fixed Rate in bytes per second.
+	Governor *Governor
+	Meter    func(ctx context.Context) (time.Duration, error) // the service's p99 of the last while
+	Rate     int64
+	Mark     string // of the processes that it starts
+}
+
+// Choice is the method that is chosen, and why.
+type Choice struct {
+	Method Method `json:"method"`
+	Why    string `json:"why"`
+	Bytes  int64  `json:"bytes"` // that will be copied, as far as can be told
+
+	array  Array
+	source Leg
+	super  Superblock
+	target Disk
+	theirs *Superblock // of a target that is a leg
+}
+
+// Choose decides how the leg is brought into step and says why. It changes nothing.
+func (r Rebuild) Choose(ctx context.Context) (Choice, error) {
+	var c Choice
+	s, err := Inspect(ctx, r.Machine)
+	if err != nil {
+		return c, err
+	}
+	a, there := s.Find(r.Array)
+	if !there {
+		return c, hint.With(fmt.Errorf("%s has no array %s", r.Machine.Name(), r.Array), "plimsoll superdisk status shows those it has")
+	}
+	c.array = a
+	if leg, in := a.On(r.Target); in && !leg.Faulty() {
+		c.Method, c.Why = Nothing, "it is a leg of the array already"
+		return c, nil
+	}
+	if !s.Kernel.Fit {
+		return c, hint.With(errors.New(s.Kernel.Why), "start the machine with a kernel that has both fixes first")
+	}
+	if a.Degraded == 0 {
+		return c, fmt.Errorf("array %s has all its legs", a.Label())
+	}
+	source, alive := a.survivor()
+	if !alive {
+		return c, fmt.Errorf("array %s has no leg that is in step", a.Label())
+	}
+	c.source = source
+	if c.super, err = ReadSuperblock(ctx, r.Machine, source.Device); err != nil {
+		return c, err
+	}
+	return r.chooseFor(ctx, c)
+}
+
+// survivor is the leg that serves.
+func (a Array) survivor() (Leg, bool) {
+	for _, l := range a.Legs {
+		if l.InStep() {
+			return l, true
+		}
+	}
+	return Leg{}, false
+}
+
+func (r Rebuild) chooseFor(ctx context.Context, c Choice) (Choice, error) {
+	var err error
+	if c.target, err = Examine(ctx, r.Machine, r.Target); err != nil {
+		return c, err
+	}
+	needs := c.super.DataOffset() + c.super.Size()
+	if c.target.Size < needs {
+		return c, hint.With(fmt.Errorf("%s has %d MiB, and a leg of %s needs %d MiB", r.Target, c.target.Size>>20, c.array.Label(), needs>>20), "take a larger one")
+	}
+	bitmap, err := ReadBitmap(ctx, r.Machine, c.source.Device, c.super)
+	if err != nil && !errors.Is(err, ErrNoBitmap) {
+		return c, err
+	}
+	hasBitmap := err == nil
+	switch {
+	case c.target.Array == c.super.UUID():
+		theirs, err := ReadSuperblock(ctx, r.Machine, r.Target)
+		if err != nil {
+			return c, err
+		}
+		c.theirs = &theirs
+		switch {
+		case theirs.ServedAlone():
+			// md itself would take it back and mix what the two have: it looks at the events alone.
+			return c, hint.With(fmt.Errorf("%s has served without the other leg: both have writes that the other has not", r.Target),
+				"decide which one is right; then wipe this one (mdadm --zero-superblock "+r.Target+") and rebuild it")
+		case hasBitmap && theirs.Events() >= bitmap.EventsCleared && theirs.Slot() >= 0:
+			c.Method, c.Bytes = Rejoin, bitmap.Behind()
+			c.Why = fmt.Sprintf("it left the array in step, and the bitmap knows what was written since: %d MiB", c.Bytes>>20)
+			return c, nil
+		}
+	case c.target.Holds != "" && !r.ours(ctx, c):
+		return c, hint.With(fmt.Errorf("%s cannot become a leg of %s: %s", r.Target, c.array.Label(), c.target.Holds), "take another, or wipe it yourself (wipefs)")
+	}
+	return r.chooseCopy(ctx, c, hasBitmap)
+}
+
+// ours says that a seeding of our own was under way to the target: what it holds is a part of the array's own data.
+func (r Rebuild) ours(ctx context.Context, c Choice) bool {
+	progress, err := r.progress(ctx, c)
+	return err == nil && progress.Target == r.Target && !strings.HasPrefix(c.target.Holds, "it is")
+}
+
+func (r Rebuild) chooseCopy(ctx context.Context, c Choice, hasBitmap bool) (Choice, error) {
+	used, err := r.used(ctx, c.array)
+	if err != nil {
+		return c, err
+	}
+	without := ""
+	switch {
+	case r.Program == nil:
+		without = "no program of ours can run there"
+	case !hasBitmap:
+		without = "the array has no write-intent bitmap"
+	case r.Role != Local:
+		without = "only a local leg is seeded"
+	case c.array.Mount == "":
+		without = "the file system is not mounted, and would say what it uses"
+	case c.array.Files != "xfs" && c.array.Files != "ext4":
+		without = c.array.Files + " does not say what it uses"
+	case c.source.BadBlocks > 0:
+		without = fmt.Sprintf("%s has bad blocks, which md must pass on", c.source.Device)
+	}
+	if without != "" {
+		c.Method, c.Bytes, c.Why = Whole, c.super.Size(), without+": md copies the whole device"
+		return c, nil
+	}
+	c.Method, c.Bytes = Seeding, used
+	c.Why = fmt.Sprintf("%s uses %d MiB of %d MiB; md then copies what was written meanwhile", c.array.Mount, used>>20, c.super.Size()>>20)
+	return c, nil
+}
+
+// used is how much of an array's file system is in use.
+func (r Rebuild) used(ctx context.Context, a Array) (int64, error) {
+	if a.Mount == "" {
+		return 0, nil
+	}
+	out, err := r.Machine.Run(ctx, infra.Command{Path: "stat", Args: []string{"-f", "-c", "%S %b %f", a.Mount}})
+	if err != nil {
+		return 0, fmt.Errorf("ask what %s uses: %w", a.Mount, err)
+	}
+	var n [3]int64
+	for i, word := range strings.Fields(string(out.Stdout)) {
+		if i < 3 {
+			if n[i], err = strconv.ParseInt(word, 10, 64); err != nil {
+				return 0, fmt.Errorf("ask what %s uses: %w", a.Mount, err)
+			}
+		}
+	}
+	return n[0] * (n[1] - n[2]), nil
+}
+
+// Rebuilt is what a rebuild did.
+type Rebuilt struct {
+	Choice
+	Seeded   int64         `json:"seeded"`         // bytes that we copied
+	Tail     int64         `json:"tail"`           // bytes written to the leg from then until it was in step: md's copy and the service's own
+	Used     int64         `json:"used,omitempty"` // bytes that the file system used when it began
+	Took     time.Duration `json:"took"`
+	Governed *Governed     `json:"governed,omitempty"`
+}
+
+// Run brings the leg into step. It may be cut off at any moment and run again.
+func (r Rebuild) Run(ctx context.Context, tell func(share float64, text string)) (Rebuilt, error) {
+	begun := time.Now()
+	c, err := r.Choose(ctx)
+	done := Rebuilt{Choice: c}
+	if err != nil {
+		return done, err
+	}
+	if leg, in := c.array.On(r.Target); in && leg.Faulty() {
+		if err := Remove(ctx, r.Machine, c.array.Device, r.Target); err != nil {
+			return done, err
+		}
+	}
+	done.Tail = r.written(ctx)
+	switch c.Method {
+	case Rejoin:
+		err = ReAdd(ctx, r.Machine, c.array.Device, r.Target, r.Role)
+	case Seeding:
+		err = r.seed(ctx, c, &done, tell)
+	case Whole:
+		if c.theirs != nil {
+			if err := Wipe(ctx, r.Machine, r.Target); err != nil {
+				return done, err
+			}
+		}
+		err = Add(ctx, r.Machine, c.array.Device, r.Target, r.Role)
+	}
+	if err != nil {
+		return done, err
+	}
+	err = r.follow(ctx, c, &done, tell)
+	done.Took = time.Since(begun)
+	if r.Governor != nil {
+		sum := r.Governor.Summary()
+		done.Governed = &sum
+	}
+	return done, err
+}
+
+// follow waits for md's own copy, held to the same pace.
+func (r Rebuild) follow(ctx context.Context, c Choice, done *Rebuilt, tell func(float64, string)) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stop := r.govern(ctx, func(rate int64) error { return SetPace(ctx, r.Machine, c.array.Device, rate) })
+	err := AwaitWhole(ctx, r.Machine, c.array.UUID, func(a Array) {
+		if a.Sync != nil && tell != nil {
+			tell(float64(a.Sync.Done)/float64(max(1, a.Sync.Total)), fmt.Sprintf("md copies: %d of %d MiB passed, %s left", a.Sync.Done>>20, a.Sync.Total>>20, a.Sync.Left))
+		}
+	})
+	cancel(nil)
+	stop()
+	if err != nil {
+		return err
+	}
+	s, err := Inspect(context.WithoutCancel(ctx), r.Machine)
+	if err != nil {
+		return err
+	}
+	if a, there := s.Find(c.array.UUID); there {
+		if leg, in := a.On(r.Target); in {
+			done.Tail = leg.IO.Written - done.Tail
+			if leg.Role != r.Role {
+				return fmt.Errorf("%s came back as the %s leg, not the %s one", r.Target, leg.Role, r.Role)
+			}
+		}
+	}
+	return nil
+}
+
+// govern adapts the pace once a second until the context ends; the function it returns waits for that.
+func (r Rebuild) govern(ctx context.Context, set func(rate int64) error) (wait func()) {
+	ended := make(chan struct{})
+	if r.Governor == nil || r.Meter == nil {
+		if r.Rate > 0 {
+			_ = set(r.Rate)
+		}
+		close(ended)
+		return func() {}
+	}
+	go func() {
+		defer close(ended)
+		_ = set(r.Governor.Rate())
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return
+			}
+			before := r.Governor.Rate()
+			p99, err := r.Meter(ctx)
+			var rate int64
+			switch {
+			case ctx.Err() != nil:
+				return
+			case err != nil:
+				rate = r.Governor.Blind()
+			default:
+				rate = r.Governor.See(p99)
+			}
+			if rate != before {
+				_ = set(rate) // the copy has ended, or the next look sets it
+			}
+		}
+	}()
+	return func() { <-ended }
+}

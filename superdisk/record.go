@@ -1,0 +1,169 @@
+package superdisk
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"plimsoll/hint"
+	"plimsoll/infra"
+)
+
+// Record is what was seen of an array from outside it. A network leg that left while the local one went on writing does not know
+// it: alone on a new machine it says that all is well. Only a record that is not on either leg can tell that it is old.
+type Record struct {
+	Array string               `json:"array"`
+	Name  string               `json:"name"`
+	Legs  map[string]LegRecord `json:"legs"` // by the volume's serial number, or by the role where a disk tells none
+}
+
+// LegRecord is what was seen of one leg.
+type LegRecord struct {
+	Role    Role      `json:"role"`
+	Machine string    `json:"machine"`
+	InStep  bool      `json:"in_step"`
+	Since   time.Time `json:"since"` // it is so, as far as was seen
+	Seen    time.Time `json:"seen"`  // last looked at
+}
+
+// Key is how a leg is called in a Record.
+func (l Leg) Key() string {
+	if l.Volume != "" {
+		return l.Volume
+	}
+	return string(l.Role)
+}
+
+// Note takes in what an array is like now, and says whether a leg's state is another than before.
+func (r *Record) Note(a Array, machine string, now time.Time) (changed bool) {
+	if r.Legs == nil {
+		r.Legs = map[string]LegRecord{}
+	}
+	r.Array, r.Name = a.UUID, a.Name
+	here := map[string]bool{}
+	for _, l := range a.Legs {
+		here[l.Key()] = true
+		changed = r.note(l.Key(), l.Role, machine, l.InStep(), now) || changed
+	}
+	if _, serves := a.survivor(); !serves || !a.Running() {
+		return changed // nothing is written: nobody falls behind
+	}
+	for key, old := range r.Legs {
+		if !here[key] && old.InStep {
+			changed = r.note(key, old.Role, old.Machine, false, now) || changed
+		}
+	}
+	return changed
+}
+
+func (r *Record) note(key string, role Role, machine string, inStep bool, now time.Time) bool {
+	old, known := r.Legs[key]
+	same := known && old.InStep == inStep
+	since := now
+	if same {
+		since = old.Since
+	}
+	r.Legs[key] = LegRecord{Role: role, Machine: machine, InStep: inStep, Since: since, Seen: now}
+	return !same
+}
+
+// Doubt says why a leg may not have all that was acknowledged, "" if the record has nothing against it. Certain says that it
+// surely has not.
+func (r Record) Doubt(key string, now time.Time) (why string, certain bool) {
+	leg, known := r.Legs[key]
+	switch {
+	case !known:
+		return "nobody has recorded whether this leg was in step", false
+	case !leg.InStep:
+		return fmt.Sprintf("this leg has been out of step since %s, %s ago: what was written since is on the other leg alone",
+			leg.Since.Format(time.RFC3339), now.Sub(leg.Since).Round(time.Second)), true
+	case now.Sub(leg.Seen) > fresh:
+		return fmt.Sprintf("this leg was last seen in step %s ago, at %s; nobody has looked since", now.Sub(leg.Seen).Round(time.Second), leg.Seen.Format(time.RFC3339)), false
+	}
+	return "", false
+}
+
+// fresh is how old a look may be that is believed without a word.
+const fresh = 5 * time.Minute
+
+// Records are kept in a folder, one file an array.
+type Records struct {
+	Machine infra.Machine
+	Folder  string
+}
+
+// Folder is where records are kept: superdisk below Plimsoll's state folder, $PLIMSOLL_HOME or by the XDG base directory
+// specification ~/.local/state/plimsoll.
+func Folder(getenv func(string) string) (string, error) {
+	if home := getenv("PLIMSOLL_HOME"); home != "" {
+		at, err := filepath.Abs(home)
+		return filepath.Join(at, "superdisk"), err
+	}
+	if state := getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
+		return filepath.Join(state, "plimsoll", "superdisk"), nil
+	}
+	home := getenv("HOME")
+	if !filepath.IsAbs(home) {
+		return "", hint.With(errors.New("there is no home folder to keep records in"), "set PLIMSOLL_HOME")
+	}
+	return filepath.Join(home, ".local", "state", "plimsoll", "superdisk"), nil
+}
+
+func (s Records) file(uuid string) string {
+	return path.Join(s.Folder, strings.ReplaceAll(uuid, ":", "-")+".json")
+}
+
+// Read returns what is recorded of an array; nothing, if nothing is.
+func (s Records) Read(ctx context.Context, uuid string) (Record, error) {
+	r := Record{Array: uuid}
+	data, err := s.Machine.ReadFile(ctx, s.file(uuid))
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &r)
+	}
+	if err != nil {
+		return r, fmt.Errorf("read the record of array %s: %w", uuid, err)
+	}
+	return r, nil
+}
+
+// Note records what the arrays of a machine are like now.
+func (s Records) Note(ctx context.Context, seen Status) error {
+	for _, a := range seen.Arrays {
+		if a.UUID == "" || !a.Running() {
+			continue
+		}
+		r, err := s.Read(ctx, a.UUID)
+		if err != nil {
+			return err
+		}
+		r.Note(a, seen.Machine, seen.At)
+		if err := s.Write(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Write keeps a record.
+func (s Records) Write(ctx context.Context, r Record) error {
+	if err := s.Machine.MakeDir(ctx, s.Folder); err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := s.Machine.WriteFile(ctx, s.file(r.Array), data, 0o600); err != nil {
+		return fmt.Errorf("record array %s: %w", r.Array, err)
+	}
+	return nil
+}

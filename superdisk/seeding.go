@@ -1,0 +1,285 @@
+package superdisk
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"plimsoll/infra"
+	"plimsoll/superdisk/seed"
+)
+
+// Seeding, step by step. While an array is degraded, md records in the bitmap every chunk that is written and forgets none.
+//
+//  1. The new leg's superblock is wiped: from here on nobody takes it for a leg, whatever happens.
+//  2. The superblock that it would have, were it in the array now, is made of the serving leg's and kept in memory of the machine.
+//  3. What the file system uses is copied past the page cache. What is written meanwhile is in the bitmap.
+//  4. That superblock is put on the new leg, and md takes it back as one that left at the moment of step 2.
+//
+// A machine that starts anew in the middle finds a disk that is no leg, and no record of a seeding: it begins again.
+
+// seedProgress is what is kept on the machine, in a folder that does not survive its start.
+type seedProgress struct {
+	Array  string `json:"array"`
+	Boot   string `json:"boot"`
+	Target string `json:"target"`
+	Super  []byte `json:"superblock"` // of the new leg
+	Events int64  `json:"events"`     // the bitmap's EventsCleared at step 2: another means that it was made anew
+	Passed int64  `json:"passed"`     // all that is used below it is copied
+}
+
+func progressFile(uuid string) string {
+	return "/run/plimsoll-superdisk/" + strings.ReplaceAll(uuid, ":", "-") + ".json"
+}
+
+var errNoProgress = errors.New("no seeding is under way")
+
+// progress is of a seeding that was begun and can go on; errNoProgress if there is none.
+func (r Rebuild) progress(ctx context.Context, c Choice) (seedProgress, error) {
+	var p seedProgress
+	data, err := r.Machine.ReadFile(ctx, progressFile(c.array.UUID))
+	if errors.Is(err, fs.ErrNotExist) {
+		return p, errNoProgress
+	}
+	if err != nil {
+		return p, err
+	}
+	if json.Unmarshal(data, &p) != nil || p.Array != c.array.UUID || p.Target != r.Target || len(p.Super) != SuperblockSize {
+		return p, errNoProgress
+	}
+	f, err := look(ctx, r.Machine)
+	if err != nil {
+		return p, err
+	}
+	bitmap, err := ReadBitmap(ctx, r.Machine, c.source.Device, c.super)
+	if err != nil {
+		return p, err
+	}
+	if f.line("/proc/sys/kernel/random/boot_id") != p.Boot || bitmap.EventsCleared != p.Events || c.target.Array != "" {
+		return p, errNoProgress
+	}
+	return p, nil
+}
+
+func (r Rebuild) keep(ctx context.Context, p seedProgress) error {
+	data, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	return r.Machine.WriteFile(ctx, progressFile(p.Array), data, 0o600)
+}
+
+func (r Rebuild) seed(ctx context.Context, c Choice, done *Rebuilt, tell func(float64, string)) error {
+	file := progressFile(c.array.UUID)
+	if err := r.Machine.MakeDir(ctx, path.Dir(file)); err != nil {
+		return err
+	}
+	release, err := r.Machine.Lock(ctx, file+".lock")
+	if err != nil {
+		return fmt.Errorf("have the rebuild of %s for ourselves: %w", c.array.Label(), err)
+	}
+	defer func() { _ = release() }()
+	p, err := r.progress(ctx, c)
+	if errors.Is(err, errNoProgress) {
+		p, err = r.begin(ctx, c)
+	}
+	if err != nil {
+		return err
+	}
+	if err := r.copyUsed(ctx, c, &p, done, tell); err != nil {
+		return err
+	}
+	return r.finish(ctx, c, p, done)
+}
+
+// begin does steps 1 and 2.
+func (r Rebuild) begin(ctx context.Context, c Choice) (seedProgress, error) {
+	var p seedProgress
+	if err := writePage(ctx, r.Machine, r.Target, SuperblockOffset, make([]byte, SuperblockSize)); err != nil {
+		return p, err
+	}
+	f, err := look(ctx, r.Machine)
+	if err != nil {
+		return p, err
+	}
+	slot := 0
+	for i, filled := range c.super.Filled() {
+		if !filled {
+			slot = i
+		}
+	}
+	var device [16]byte
+	_, _ = rand.Read(device[:]) // never fails
+	twin, err := c.super.Twin(slot, device)
+	if err != nil {
+		return p, err
+	}
+	bitmap, err := ReadBitmap(ctx, r.Machine, c.source.Device, c.super)
+	if err != nil {
+		return p, err
+	}
+	if twin.Events() < bitmap.EventsCleared {
+		return p, fmt.Errorf("the bitmap of %s was begun after its superblock was written", c.array.Label())
+	}
+	p = seedProgress{
+		Array: c.array.UUID, Boot: f.line("/proc/sys/kernel/random/boot_id"), Target: r.Target, Super: twin.Bytes(), Events: bitmap.EventsCleared,
+	}
+	return p, r.keep(ctx, p)
+}
+
+// howOften the progress of a copy is kept.
+const howOften = 2 * time.Second
+
+// copyUsed does step 3.
+func (r Rebuild) copyUsed(ctx context.Context, c Choice, p *seedProgress, done *Rebuilt, tell func(float64, string)) error {
+	talkative, talks := r.Machine.(infra.Talkative)
+	if !talks {
+		return fmt.Errorf("a program on %s cannot be talked to while it runs", r.Machine.Name())
+	}
+	program, err := r.Program(ctx, r.Machine)
+	if err != nil {
+		return err
+	}
+	program.Mark = r.Mark
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	talk, err := talkative.Talk(ctx, program)
+	if err != nil {
+		return fmt.Errorf("start the copy on %s: %w", r.Machine.Name(), err)
+	}
+	order := seed.Order{Mount: c.array.Mount, Source: c.source.Device, Target: r.Target, Offset: c.super.DataOffset(), From: p.Passed, Rate: r.firstRate()}
+	var writing sync.Mutex
+	say := func(v any) error {
+		line, err := json.Marshal(v)
+		if err != nil {
+			return err
+		}
+		writing.Lock()
+		defer writing.Unlock()
+		_, err = talk.Write(append(line, '\n'))
+		return err
+	}
+	if err := say(order); err != nil {
+		return errors.Join(err, talk.Close())
+	}
+	governing, stop := context.WithCancel(ctx)
+	wait := r.govern(governing, func(rate int64) error { return say(seed.Pace{Rate: rate}) })
+	last, err := r.hear(ctx, talk, p, tell)
+	stop()
+	wait()
+	if ended := talk.Close(); err == nil && last.Error == "" && !last.Done {
+		err = ended
+	}
+	done.Used, done.Seeded = last.Used, last.Copied
+	if !last.Done { // so that it goes on from here; what cannot be kept is copied again
+		_ = r.keep(context.WithoutCancel(ctx), *p)
+	}
+	switch {
+	case last.Error != "":
+		return fmt.Errorf("copy to %s: %s", r.Target, last.Error)
+	case err != nil:
+		return fmt.Errorf("copy to %s: %w", r.Target, err)
+	case !last.Done:
+		return fmt.Errorf("copy to %s: the program ended before its work was done", r.Target)
+	}
+	return nil
+}
+
+func (r Rebuild) firstRate() int64 {
+	switch {
+	case r.Governor != nil && r.Meter != nil:
+		return r.Governor.Rate()
+	case r.Rate > 0:
+		return r.Rate
+	}
+	return math.MaxInt64 >> 8
+}
+
+// hear follows the copy's reports to its last one, and keeps how far it is.
+func (r Rebuild) hear(ctx context.Context, from io.Reader, p *seedProgress, tell func(float64, string)) (last seed.Report, err error) {
+	lines := bufio.NewScanner(from)
+	kept := time.Now()
+	for lines.Scan() {
+		var report seed.Report
+		if err := json.Unmarshal(bytes.TrimSpace(lines.Bytes()), &report); err != nil {
+			return last, fmt.Errorf("read what the copy says: %w", err)
+		}
+		last = report
+		if last.Error != "" || last.Done {
+			break
+		}
+		p.Passed = last.Passed
+		if time.Since(kept) > howOften {
+			if err := r.keep(ctx, *p); err != nil {
+				return last, err
+			}
+			kept = time.Now()
+		}
+		if tell != nil {
+			all := last.Copied + last.Left
+			tell(float64(last.Copied)/float64(max(1, all)), fmt.Sprintf("copied %d of %d MiB that are in use", last.Copied>>20, all>>20))
+		}
+	}
+	return last, lines.Err()
+}
+
+// finish does step 4. What the program has copied is on disk by now.
+func (r Rebuild) finish(ctx context.Context, c Choice, p seedProgress, done *Rebuilt) error {
+	super, err := ParseSuperblock(p.Super)
+	if err != nil {
+		return err
+	}
+	// The list of bad blocks is empty when it is all ones. md writes the bitmap to the new leg itself.
+	if at, size := super.badBlockLog(); size > 0 {
+		if err := writePage(ctx, r.Machine, r.Target, at, bytes.Repeat([]byte{0xff}, int(size))); err != nil {
+			return err
+		}
+	}
+	s, err := Inspect(ctx, r.Machine)
+	if err != nil {
+		return err
+	}
+	now, there := s.Find(p.Array)
+	bitmap, err := ReadBitmap(ctx, r.Machine, c.source.Device, c.super)
+	if err != nil {
+		return err
+	}
+	if !there || s.Boot != p.Boot || now.Degraded == 0 || bitmap.EventsCleared != p.Events {
+		return errors.Join(fmt.Errorf("array %s was started anew while the leg was copied: begin again", c.array.Label()), r.forget(ctx, p))
+	}
+	done.Tail = r.written(ctx)
+	if err := writePage(ctx, r.Machine, r.Target, SuperblockOffset, super.Bytes()); err != nil {
+		return err
+	}
+	if err := ReAdd(ctx, r.Machine, c.array.Device, r.Target, r.Role); err != nil {
+		return errors.Join(err, Wipe(ctx, r.Machine, r.Target), r.forget(ctx, p))
+	}
+	return r.forget(ctx, p)
+}
+
+func (r Rebuild) forget(ctx context.Context, p seedProgress) error {
+	return r.Machine.Remove(ctx, progressFile(p.Array))
+}
+
+// written is how many bytes were written to the target since the machine started, as far as can be told.
+func (r Rebuild) written(ctx context.Context) int64 {
+	out, err := r.Machine.Run(ctx, infra.Command{Path: "sh", Args: []string{"-c", `cat /sys/class/block/$(basename "$(readlink -f "$1")")/stat`, "sh", r.Target}})
+	if err != nil {
+		return 0
+	}
+	if s := parseFiles("stat:" + string(out.Stdout)).fields("stat"); len(s) > 6 {
+		return s[6] * sector
+	}
+	return 0
+}

@@ -1,0 +1,299 @@
+package superdisk
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/infra"
+)
+
+// Status is what a machine's Super Disks are like.
+type Status struct {
+	Machine string    `json:"machine"`
+	At      time.Time `json:"at"`
+	Kernel  Kernel    `json:"kernel"`
+	Boot    string    `json:"boot"` // changes with every start of the machine
+	Arrays  []Array   `json:"arrays"`
+}
+
+// Array is a RAID1 as the kernel shows it.
+type Array struct {
+	Device   string `json:"device"`         // /dev/md127
+	Name     string `json:"name,omitempty"` // as under /dev/md
+	UUID     string `json:"uuid"`
+	State    string `json:"state"` // clean, active, read-auto, inactive, by the kernel's own word
+	Slots    int    `json:"slots"`
+	Degraded int    `json:"degraded"` // slots that nothing serves
+	Size     int64  `json:"size"`     // bytes
+	Mount    string `json:"mount,omitempty"`
+	Files    string `json:"file_system,omitempty"`
+	Chunk    int64  `json:"bitmap_chunk,omitempty"` // bytes; 0: it has no bitmap
+	Sync     *Sync  `json:"sync,omitempty"`
+	// Behind is how much a leg that comes back would be given; nil: not asked, or nothing is missing.
+	Behind *int64 `json:"bytes_behind,omitempty"`
+	Legs   []Leg  `json:"legs"`
+}
+
+// Leg is one device of an array.
+type Leg struct {
+	Device    string   `json:"device"`
+	Volume    string   `json:"volume,omitempty"` // the serial number of its disk
+	Role      Role     `json:"role"`
+	Slot      int      `json:"slot"`  // -1: none
+	State     []string `json:"state"` // in_sync, write_mostly, faulty, spare, by the kernel's own words
+	Errors    int64    `json:"errors"`
+	BadBlocks int      `json:"bad_blocks"`
+	Size      int64    `json:"size"` // of the device, bytes
+	IO        IO       `json:"io"`
+	// HungFor is how long requests have been under way without one of them ending, at least.
+	HungFor time.Duration `json:"hung_for,omitempty"`
+}
+
+// IO is what a device has done since the machine started.
+type IO struct {
+	Reads    int64 `json:"reads"`
+	Writes   int64 `json:"writes"`
+	Read     int64 `json:"bytes_read"`
+	Written  int64 `json:"bytes_written"`
+	InFlight int64 `json:"in_flight"`
+}
+
+// Role is what a leg is for.
+type Role string
+
+// The roles.
+const (
+	Local   Role = "local"   // answers reads
+	Network Role = "network" // write-mostly: survives the machine
+)
+
+// Sync is a copy that md makes.
+type Sync struct {
+	Action  string        `json:"action"` // recovery, resync, check
+	Done    int64         `json:"done"`   // bytes
+	Total   int64         `json:"total"`
+	Rate    int64         `json:"rate"` // bytes per second
+	Floor   int64         `json:"floor"`
+	Ceiling int64         `json:"ceiling"`
+	Left    time.Duration `json:"left,omitempty"`
+}
+
+// InStep says that the leg has all that was written.
+func (l Leg) InStep() bool { return slices.Contains(l.State, "in_sync") }
+
+// Faulty says that md has given the leg up and still holds it.
+func (l Leg) Faulty() bool { return slices.Contains(l.State, "faulty") }
+
+// Leg returns the array's leg of a role, and whether it has one.
+func (a Array) Leg(r Role) (Leg, bool) {
+	for _, l := range a.Legs {
+		if l.Role == r {
+			return l, true
+		}
+	}
+	return Leg{}, false
+}
+
+// On returns the leg that is a device.
+func (a Array) On(device string) (Leg, bool) {
+	for _, l := range a.Legs {
+		if l.Device == device {
+			return l, true
+		}
+	}
+	return Leg{}, false
+}
+
+// Running says that the array can be written, or will be once something is.
+func (a Array) Running() bool { return a.State != "inactive" && a.State != "clear" && a.State != "" }
+
+// Whole says that both legs are in step.
+func (a Array) Whole() bool {
+	return a.Running() && a.Degraded == 0 && len(a.Legs) == a.Slots && a.Sync == nil
+}
+
+// Label is how messages call the array.
+func (a Array) Label() string {
+	if a.Name != "" {
+		return a.Name
+	}
+	return a.Device
+}
+
+// Find returns an array by its name, its device or its UUID.
+func (s Status) Find(ref string) (Array, bool) {
+	for _, a := range s.Arrays {
+		if ref == a.Name || ref == a.Device || ref == "/dev/md/"+a.Name || mdadmUUID(ref) == a.UUID {
+			return a, true
+		}
+	}
+	return Array{}, false
+}
+
+// Inspect reads the state of a machine's arrays. It asks no disk, so that one that hangs cannot hang it.
+func Inspect(ctx context.Context, m infra.Machine) (Status, error) {
+	f, err := look(ctx, m)
+	if err != nil {
+		return Status{}, err
+	}
+	s := f.status()
+	s.Machine = m.Name()
+	return s, nil
+}
+
+func (f files) status() Status {
+	release := f.line("/proc/sys/kernel/osrelease")
+	s := Status{At: clock(f.line("/now")), Kernel: KernelOf(release), Boot: f.line("/proc/sys/kernel/random/boot_id")}
+	names := f.arrays()
+	slices.Sort(names)
+	for _, md := range names {
+		level := f.line(md + "/md/level")
+		if level != "raid1" && !(level == "" && f.line(md+"/md/array_state") == "inactive") {
+			continue
+		}
+		s.Arrays = append(s.Arrays, f.array(md))
+	}
+	return s
+}
+
+func clock(text string) time.Time {
+	seconds, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(int64(seconds * 1000)).UTC()
+}
+
+func (f files) array(md string) Array {
+	at := md + "/md/"
+	a := Array{
+		Device: "/dev/" + md, UUID: mdadmUUID(f.line(at + "uuid")), State: f.line(at + "array_state"),
+		Slots: int(f.number(at + "raid_disks")), Degraded: int(f.number(at + "degraded")), Size: f.number(md+"/size") * sector,
+	}
+	for _, link := range f["/link"] {
+		if name, device, _ := strings.Cut(link, " "); device == a.Device {
+			a.Name = path.Base(name)
+		}
+	}
+	if f.line(at+"bitmap/location") != "none" {
+		a.Chunk = f.number(at + "bitmap/chunksize")
+	}
+	a.Mount, a.Files = f.mounted(f.line(md + "/dev"))
+	a.Sync = f.sync(at)
+	for name := range f {
+		if dir, base := path.Split(name); base == "state" && strings.HasPrefix(dir, at+"dev-") {
+			a.Legs = append(a.Legs, f.leg(strings.TrimSuffix(dir, "/")))
+		}
+	}
+	slices.SortFunc(a.Legs, func(x, y Leg) int { return strings.Compare(string(x.Role)+x.Device, string(y.Role)+y.Device) })
+	return a
+}
+
+// mounted finds where a device is mounted, by /proc/self/mountinfo.
+func (f files) mounted(number string) (mount, kind string) {
+	for _, line := range f["/proc/self/mountinfo"] {
+		before, after, _ := strings.Cut(line, " - ")
+		words := strings.Fields(before)
+		if len(words) < 5 || words[2] != number || number == "" {
+			continue
+		}
+		kind, _, _ = strings.Cut(after, " ")
+		return words[4], kind
+	}
+	return "", ""
+}
+
+func (f files) leg(dir string) Leg {
+	name := strings.ReplaceAll(strings.TrimPrefix(path.Base(dir), "dev-"), "!", "/")
+	l := Leg{Device: "/dev/" + name, Role: Local, Slot: -1, Errors: f.number(dir + "/errors"), Size: f.number(dir+"/block/size") * sector}
+	l.State = strings.FieldsFunc(f.line(dir+"/state"), func(r rune) bool { return r == ',' || r == ' ' })
+	if slices.Contains(l.State, "write_mostly") {
+		l.Role = Network
+	}
+	if slot, err := strconv.Atoi(f.line(dir + "/slot")); err == nil {
+		l.Slot = slot
+	}
+	for _, line := range f[dir+"/bad_blocks"] {
+		if strings.TrimSpace(line) != "" {
+			l.BadBlocks++
+		}
+	}
+	for _, serial := range []string{"/block/serial", "/block/device/serial", "/block/../serial", "/block/../device/serial"} {
+		if l.Volume == "" {
+			l.Volume = VolumeID(f.line(dir + serial))
+		}
+	}
+	l.IO = f.io(dir + "/block")
+	return l
+}
+
+func (f files) io(dir string) (io IO) {
+	if s := f.fields(dir + "/stat"); len(s) >= 9 {
+		io = IO{Reads: s[0], Read: s[2] * sector, Writes: s[4], Written: s[6] * sector}
+	}
+	for _, n := range f.fields(dir + "/inflight") {
+		io.InFlight += n
+	}
+	return io
+}
+
+func (f files) sync(at string) *Sync {
+	action := f.line(at + "sync_action")
+	switch action {
+	case "", "idle", "frozen":
+		return nil
+	case "recover":
+		action = "recovery"
+	}
+	s := &Sync{
+		Action: action, Rate: f.number(at+"sync_speed") << 10,
+		Floor: f.number(at+"sync_speed_min") << 10, Ceiling: f.number(at+"sync_speed_max") << 10,
+	}
+	done, total, known := strings.Cut(f.line(at+"sync_completed"), " / ")
+	if known {
+		d, err := strconv.ParseInt(done, 10, 64)
+		t, err2 := strconv.ParseInt(total, 10, 64)
+		if err == nil && err2 == nil {
+			s.Done, s.Total = d*sector, t*sector
+		}
+	}
+	if s.Rate > 0 && s.Total > 0 {
+		s.Left = time.Duration(float64(s.Total-s.Done) / float64(s.Rate) * float64(time.Second)).Round(time.Second)
+	}
+	return s
+}
+
+// VolumeID is a volume's id of its disk's serial number: EC2 leaves out the dash of vol-0abc.
+func VolumeID(serial string) string {
+	serial = strings.TrimSpace(serial)
+	if serial == "(null)" { // so the kernel writes that there is none
+		return ""
+	}
+	if rest, ok := strings.CutPrefix(serial, "vol"); ok && rest != "" && !strings.HasPrefix(rest, "-") {
+		return "vol-" + rest
+	}
+	return serial
+}
+
+// Measure fills in how much missing legs are behind. Only a leg that serves and has nothing under way is asked.
+func (s *Status) Measure(ctx context.Context, m infra.Machine) {
+	for i := range s.Arrays {
+		a := &s.Arrays[i]
+		leg, serves := a.survivor()
+		if a.Degraded == 0 || !serves || leg.HungFor >= hung || a.Chunk == 0 {
+			continue
+		}
+		super, err := ReadSuperblock(ctx, m, leg.Device)
+		if err != nil {
+			continue // not root, perhaps: the rest of the status is good
+		}
+		if bitmap, err := ReadBitmap(ctx, m, leg.Device, super); err == nil {
+			behind := bitmap.Behind()
+			a.Behind = &behind
+		}
+	}
+}

@@ -1,0 +1,252 @@
+package superdisk
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// recorded is what a real machine printed: Linux 6.1, mdadm 4.2.
+func recorded(t *testing.T, name string) Status {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name+".txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parseFiles(string(text)).status()
+}
+
+func TestStatusOfRecordedMachines(t *testing.T) {
+	for name, want := range map[string]struct {
+		state    string
+		degraded int
+		legs     string
+		advice   string
+		sync     string
+	}{
+		"whole":            {"clean", 0, "local in_sync, network in_sync+write_mostly", "", ""},
+		"network-failed":   {"clean", 1, "local in_sync, network faulty+write_mostly", "only the local leg serves", ""},
+		"network-removed":  {"clean", 1, "local in_sync", "only the local leg serves", ""},
+		"network-recovers": {"clean", 1, "local in_sync, network write_mostly+spare", "being brought into step", "recovery"},
+		"network-alone":    {"clean", 1, "network in_sync+write_mostly", "only the network leg serves", ""},
+		"inactive":         {"inactive", 0, "local spare", "assembled a part of it by itself", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := recorded(t, name)
+			if len(s.Arrays) != 1 || !s.Kernel.Fit || s.At.IsZero() || s.Boot == "" {
+				t.Fatalf("status %+v", s)
+			}
+			a := s.Arrays[0]
+			var legs []string
+			for _, l := range a.Legs {
+				legs = append(legs, string(l.Role)+" "+strings.Join(l.State, "+"))
+			}
+			if got := strings.Join(legs, ", "); a.State != want.state || a.Degraded != want.degraded || got != want.legs {
+				t.Errorf("%s, %d missing, %s", a.State, a.Degraded, got)
+			}
+			advice := Advise(a, s.Kernel)
+			if (want.advice == "") != (len(advice) == 0) || want.advice != "" && !strings.Contains(advice[0].Text, want.advice) {
+				t.Errorf("advice %+v", advice)
+			}
+			if (a.Sync != nil) != (want.sync != "") || a.Sync != nil && (a.Sync.Action != want.sync || a.Sync.Total != 1038336*512 || a.Sync.Left == 0) {
+				t.Errorf("sync %+v", a.Sync)
+			}
+			if a.State != "inactive" && (a.Name != "sd" || a.Chunk != 4<<20 || a.Size != 1038336*512 || len(a.UUID) != 35) {
+				t.Errorf("array %+v", a)
+			}
+		})
+	}
+	if a, _ := recorded(t, "whole").Find("sd"); a.Mount != "/run/mnt" || a.Files != "xfs" || !a.Whole() {
+		t.Errorf("mounted at %q as %q, whole %v", a.Mount, a.Files, a.Whole())
+	}
+	if a, _ := recorded(t, "whole").Find("/dev/md127"); a.Legs[0].IO.Reads == 0 || a.Legs[0].IO.Read <= a.Legs[1].IO.Read {
+		t.Errorf("the local leg has answered %+v, the network leg %+v", a.Legs[0].IO, a.Legs[1].IO)
+	}
+}
+
+func blob(t *testing.T, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestSuperblocks(t *testing.T) {
+	for name, want := range map[string]struct {
+		slot   int
+		alone  bool
+		mostly bool
+	}{
+		"left":  {1, false, true},  // it left an array that went on without it, and does not know it
+		"alone": {1, true, true},   // it served when the other was gone
+		"stale": {0, false, false}, // the other, meanwhile
+	} {
+		s, err := ParseSuperblock(blob(t, name+".superblock"))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if s.Slot() != want.slot || s.ServedAlone() != want.alone || s.WriteMostly() != want.mostly || s.Name() != "any:sd" || s.Level() != 1 ||
+			s.DataOffset() != headroom || s.Slots() != 2 || !s.HasBitmap() || s.Size() != 1038336*512 {
+			t.Errorf("%s: slot %d, alone %v, mostly %v, name %q, level %d, offset %d, slots %d, size %d", name, s.Slot(), s.ServedAlone(), s.WriteMostly(), s.Name(), s.Level(), s.DataOffset(), s.Slots(), s.Size())
+		}
+	}
+	damaged := slices.Clone(blob(t, "left.superblock"))
+	damaged[80]++
+	if _, err := ParseSuperblock(damaged); err == nil {
+		t.Error("a damaged superblock was believed")
+	}
+	if _, err := ParseSuperblock(make([]byte, SuperblockSize)); err == nil {
+		t.Error("zeros were taken for a superblock")
+	}
+}
+
+func TestTwin(t *testing.T) {
+	s, err := ParseSuperblock(blob(t, "alone.superblock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	twin, err := s.Twin(0, [16]byte{1, 2, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := ParseSuperblock(twin.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.Slot() != 0 || again.WriteMostly() || again.ServedAlone() || again.UUID() != s.UUID() || again.Events() != s.Events() || again.DeviceUUID() == s.DeviceUUID() {
+		t.Errorf("twin: slot %d, events %d of %d", again.Slot(), again.Events(), s.Events())
+	}
+	if _, err := s.Twin(1, [16]byte{1}); err == nil {
+		t.Error("a slot was given away twice")
+	}
+}
+
+func TestBitmap(t *testing.T) {
+	b, err := ParseBitmap(blob(t, "alone.bitmap"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// mdadm begins a bitmap with all its bits set; md clears on the disk what it knows to be equal after some seconds.
+	if b.Chunk != 4<<20 || b.Chunks != 127 || b.Dirty != 127 || b.EventsCleared != 18 {
+		t.Errorf("bitmap %+v", b)
+	}
+	data := blob(t, "alone.bitmap")
+	clear(data[bitmapHeader:])
+	data[bitmapHeader], data[bitmapHeader+15] = 0x07, 0xc0 // chunks 0, 1, 2, 126; there is no chunk 127
+	if b, err = ParseBitmap(data); err != nil || b.Dirty != 4 || b.Behind() != 16<<20 {
+		t.Errorf("bitmap %+v, %v", b, err)
+	}
+	if _, err := ParseBitmap(make([]byte, 4096)); err == nil {
+		t.Error("zeros were taken for a bitmap")
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, name := range []string{"left.superblock", "alone.bitmap"} {
+		data, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if s, err := ParseSuperblock(data); err == nil {
+			_, _, _ = s.Filled(), s.Slot(), s.ServedAlone()
+			_, _ = s.Twin(0, [16]byte{})
+		}
+		_, _ = ParseBitmap(data)
+		parseFiles(string(data)).status()
+	})
+}
+
+func TestKernels(t *testing.T) {
+	for release, fit := range map[string]bool{
+		"6.1.176": true, "5.15.0-1030-aws": true, "6.8.12": true, "6.9.0": false, "6.9.12-200.fc40": false, "6.10.3": false, "6.10.9": true,
+		"6.11.0": true, "7.2.0-cloud-amd64": true, "6.12+deb": true, "4.4.0": false, "odd": false,
+	} {
+		if k := KernelOf(release); k.Fit != fit || k.Fit == (k.Why != "") {
+			t.Errorf("%+v", k)
+		}
+	}
+}
+
+func TestHungLegs(t *testing.T) {
+	var w Watch
+	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	at := func(seconds, ended, inFlight int64) time.Duration {
+		s := Status{At: begin.Add(time.Duration(seconds) * time.Second), Arrays: []Array{{Legs: []Leg{{Device: "/dev/a", IO: IO{Writes: ended, InFlight: inFlight}}}}}}
+		w.See(&s)
+		return s.Arrays[0].Legs[0].HungFor
+	}
+	for i, look := range []struct {
+		second, ended, flight int64
+		hung                  time.Duration
+	}{
+		{0, 10, 2, 0}, {1, 12, 2, 0}, {2, 12, 2, time.Second}, {9, 12, 3, 8 * time.Second}, {10, 13, 3, 0}, {11, 13, 0, 0}, {30, 13, 0, 0}, {31, 13, 1, 0},
+	} {
+		if got := at(look.second, look.ended, look.flight); got != look.hung {
+			t.Errorf("look %d: hung for %s, want %s", i, got, look.hung)
+		}
+	}
+}
+
+func TestRecordsTellAStaleLeg(t *testing.T) {
+	var r Record
+	begin := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	r.Note(recorded(t, "whole").Arrays[0], "m1", begin)
+	if why, _ := r.Doubt("network", begin.Add(time.Minute)); why != "" {
+		t.Errorf("in step a minute ago: %s", why)
+	}
+	if why, certain := r.Doubt("network", begin.Add(time.Hour)); why == "" || certain {
+		t.Errorf("not looked at for an hour: %q, certain %v", why, certain)
+	}
+	if !r.Note(recorded(t, "network-removed").Arrays[0], "m1", begin.Add(2*time.Minute)) {
+		t.Error("a leg that left is no change")
+	}
+	r.Note(recorded(t, "network-removed").Arrays[0], "m1", begin.Add(9*time.Minute))
+	why, certain := r.Doubt("network", begin.Add(10*time.Minute))
+	if !certain || !strings.Contains(why, "8m0s ago") {
+		t.Errorf("out of step for eight minutes: %q, certain %v", why, certain)
+	}
+	if why, certain := r.Doubt("vol-other", begin); why == "" || certain {
+		t.Errorf("a leg that nobody knows: %q, certain %v", why, certain)
+	}
+	r.Note(recorded(t, "inactive").Arrays[0], "m2", begin.Add(11*time.Minute))
+	if why, _ := r.Doubt("local", begin.Add(11*time.Minute)); why == "" {
+		t.Error("a leg of an array that does not run counts as in step")
+	}
+}
+
+func TestGovernor(t *testing.T) {
+	g := Governor{Bound: 10 * time.Millisecond, Floor: 10, Ceiling: 1010}
+	if g.Rate() != 260 {
+		t.Errorf("it begins at %d", g.Rate())
+	}
+	for range 40 {
+		g.See(time.Millisecond)
+	}
+	if g.Rate() != 1010 {
+		t.Errorf("a service that is well lets it grow to %d", g.Rate())
+	}
+	if rate := g.See(11 * time.Millisecond); rate != 505 {
+		t.Errorf("above the bound it goes on with %d", rate)
+	}
+	if rate := g.See(9500 * time.Microsecond); rate != 505 {
+		t.Errorf("close to the bound it goes on with %d", rate)
+	}
+	for range 20 {
+		g.See(time.Second)
+	}
+	if g.Rate() != 10 || g.Summary().AtFloor == 0 || g.Summary().WorstP99 != time.Second || g.Summary().Lowest != 10 || g.Summary().Highest != 1010 {
+		t.Errorf("%d, %+v", g.Rate(), g.Summary())
+	}
+	g.See(0)
+	if rate := g.Blind(); rate >= 60 || rate < 10 {
+		t.Errorf("blind it goes on with %d", rate)
+	}
+}

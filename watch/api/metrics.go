@@ -1,0 +1,142 @@
+package api
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"plimsoll/watch"
+)
+
+// Latest keeps the last sample of every series, for Metrics. It is safe for concurrent use.
+type Latest struct {
+	mu   sync.Mutex
+	last map[string]watch.Sample
+}
+
+// Append takes samples; it never fails.
+func (l *Latest) Append(_ context.Context, samples []watch.Sample) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.last == nil {
+		l.last = map[string]watch.Sample{}
+	}
+	for _, s := range samples {
+		l.last[seriesOf(s)] = s
+	}
+	return nil
+}
+
+// stale is the age at which a series is not shown any more: twice what the rarest level takes.
+const stale = 20 * time.Minute
+
+// fresh are the series by name, without those that ended.
+func (l *Latest) fresh(now time.Time) []watch.Sample {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var all []watch.Sample
+	for key, s := range l.last {
+		if now.Sub(s.At) > stale {
+			delete(l.last, key)
+			continue
+		}
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b watch.Sample) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(seriesOf(a), seriesOf(b)))
+	})
+	return all
+}
+
+// Metrics shows the latest values in Prometheus' text format. Those of the status and the settings have mysqld_exporter's names.
+func (l *Latest) Metrics(now func() time.Time) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		var out bytes.Buffer
+		name := ""
+		for _, s := range l.fresh(now()) {
+			if s.Name == "up" {
+				continue // the scraper writes its own
+			}
+			if s.Name != name {
+				name = s.Name
+				if help[name] != "" {
+					fmt.Fprintf(&out, "# HELP %s %s\n", name, help[name])
+				}
+				fmt.Fprintf(&out, "# TYPE %s %s\n", name, kind(name))
+			}
+			fmt.Fprintf(&out, "%s %s\n", seriesOf(s), strconv.FormatFloat(s.Value, 'g', -1, 64))
+		}
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+		_, _ = w.Write(out.Bytes()) // nobody is left to be told
+	})
+}
+
+var escape = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+
+func seriesOf(s watch.Sample) string {
+	labels := slices.Clone(s.Labels)
+	slices.SortFunc(labels, func(a, b watch.Label) int { return cmp.Compare(a.Name, b.Name) })
+	var out strings.Builder
+	out.WriteString(s.Name)
+	for n, l := range labels {
+		out.WriteByte("{,"[min(n, 1)])
+		out.WriteString(l.Name + `="` + escape.Replace(l.Value) + `"`)
+	}
+	if len(labels) > 0 {
+		out.WriteByte('}')
+	}
+	return out.String()
+}
+
+// help says of our own series what they are.
+var help = map[string]string{
+	"plimsoll_aas":                             "Average active sessions by what they wait for.",
+	"plimsoll_cores":                           "Processors of the instance.",
+	"plimsoll_commit_seconds":                  "Seconds that a commit takes, by part.",
+	"plimsoll_commit_group_size":               "Commits that share one write of the binary log.",
+	"plimsoll_replica_lag_seconds":             "Seconds that a channel is behind its source.",
+	"plimsoll_replica_stopped":                 "1: a channel does not run.",
+	"plimsoll_statement_p99_seconds":           "Seconds that 99 of 100 statements take at most.",
+	"plimsoll_statement_aas":                   "Average active sessions that execute a statement.",
+	"plimsoll_oldest_transaction_seconds":      "Seconds that the oldest open transaction has lasted.",
+	"plimsoll_iops":                            "I/O operations a second.",
+	"plimsoll_iops_limit":                      "I/O operations a second that the storage gives now.",
+	"plimsoll_iops_censored":                   "1: the IOPS are held at the limit of the storage.",
+	"plimsoll_bucket_share":                    "How full the bucket of the storage is.",
+	"plimsoll_bucket_empty_hours":              "Hours until the bucket is empty at the IOPS of now.",
+	"plimsoll_watch_paused":                    "1: the instance is asked less, or not at all.",
+	"plimsoll_schema_bytes":                    "Bytes of data and indexes of a schema.",
+	"mysql_up":                                 "1: the server answers.",
+	"mysql_global_status_threads_running":      "Threads that are not asleep.",
+	"mysql_global_status_commands_total":       "Statements by kind.",
+	"mysql_global_variables_max_connections":   "The setting max_connections.",
+	"mysql_global_status_threads_connected":    "Open connections.",
+	"mysql_global_status_uptime":               "Seconds since the server started.",
+	"plimsoll_statement_calls_per_second":      "Executions of a statement a second.",
+	"plimsoll_statement_average_seconds":       "Mean seconds of a statement.",
+	"mysql_global_status_innodb_deadlocks":     "Deadlocks since the server started.",
+	"mysql_global_status_handlers_total":       "Calls of the handler by kind.",
+	"mysql_global_status_buffer_pool_pages":    "Pages in the buffer pool by state.",
+	"mysql_global_status_aborted_connects":     "Attempts to connect that failed.",
+	"mysql_global_status_queries":              "Statements, with those within stored programs.",
+	"mysql_global_status_questions":            "Statements that clients sent.",
+	"mysql_global_status_innodb_row_ops_total": "Rows that InnoDB worked on by operation.",
+}
+
+// kind is a series' type, as far as its name tells.
+func kind(name string) string {
+	switch {
+	case strings.HasSuffix(name, "_total"):
+		return "counter"
+	case strings.HasPrefix(name, "plimsoll_"), strings.HasPrefix(name, "mysql_global_variables_"), name == "up", name == "mysql_up":
+		return "gauge"
+	}
+	return "untyped"
+}

@@ -1,0 +1,117 @@
+package collect
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"plimsoll/watch"
+)
+
+// meter remembers how long our own last queries took.
+type meter struct {
+	mu    sync.Mutex
+	last  [20]time.Duration // a ring: at 1 s it covers the last few seconds
+	count int
+	since time.Time // of the first that counts for the rate
+}
+
+func (m *meter) took(d time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.count == 0 {
+		m.since = time.Now()
+	}
+	m.last[m.count%len(m.last)] = d
+	m.count++
+}
+
+// p95 of the last twenty is the second longest; of fewer than five nothing is said.
+func (m *meter) p95() (time.Duration, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := min(m.count, len(m.last))
+	if n < 5 {
+		return 0, false
+	}
+	sorted := slices.Clone(m.last[:n])
+	slices.Sort(sorted)
+	return sorted[n-2], true
+}
+
+func (m *meter) forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.count = 0
+}
+
+// rate is how many queries there were a second.
+func (m *meter) rate() float64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if d := time.Since(m.since).Seconds(); m.count > 0 && d >= 1 {
+		return float64(m.count) / d
+	}
+	return float64(m.count)
+}
+
+// The breaker's limits.
+const (
+	slowAnswer   = 50 * time.Millisecond // the p95 of our own queries from which on a server is left alone
+	firstPause   = 5 * time.Second
+	longestPause = time.Minute
+	distressed   = 4.0 // running threads for each core
+)
+
+// breaker decides how much a server may be asked. It is shared by the connections to one server.
+type breaker struct {
+	meter *meter
+	slow  time.Duration // the p95 from which on it stops; 0: slowAnswer
+
+	mu     sync.Mutex
+	until  time.Time     // it is not asked before
+	pause  time.Duration // the last
+	reason string
+	strain string // it is in distress; "" if not
+}
+
+// allowed says which level may be read now, and why not all of it.
+func (b *breaker) allowed(now time.Time, want watch.Level) (level watch.Level, ask bool, why string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if now.Before(b.until) {
+		return want, false, b.reason
+	}
+	if b.strain != "" {
+		return watch.Second, true, b.strain
+	}
+	return want, true, ""
+}
+
+// judge looks at how the last visit went.
+func (b *breaker) judge(now time.Time) {
+	p95, known := b.meter.p95()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case known && p95 > cmp.Or(b.slow, slowAnswer):
+		b.pause = min(max(2*b.pause, firstPause), longestPause)
+		b.until = now.Add(b.pause)
+		b.reason = fmt.Sprintf("our own queries take %d ms there (p95): it is not asked for %d s", p95.Milliseconds(), int(b.pause.Seconds()))
+		b.meter.forget()
+	case known && now.After(b.until.Add(longestPause)):
+		b.pause = 0
+	}
+}
+
+// strained notes how many threads run on how many cores; of 0 cores nothing is said.
+func (b *breaker) strained(running float64, cores int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.strain = ""
+	if cores > 0 && running > distressed*float64(cores) && running > 16 {
+		b.strain = fmt.Sprintf("%.0f threads run on %d cores: only counters are read", running, cores)
+	}
+}

@@ -1,0 +1,33 @@
+package collect
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"plimsoll/engine"
+	"plimsoll/internal/labtest"
+	"plimsoll/watch"
+)
+
+func TestCassandra(t *testing.T) {
+	db := labtest.Up(t, "cassandra")
+	dial := func(ctx context.Context) (engine.Session, error) { return db.Session(ctx) }
+	w := &watched{t: t, db: db, readers: Cassandra(dial, 2), samples: map[string]float64{}}
+	w.readers[0].(*cassandra).breaker.slow = time.Minute // a machine that compiles beside this test is slow to answer
+	labtest.Ask(t, db, "CREATE TABLE test.t (id int PRIMARY KEY, v int)")
+	w.read(watch.TenSeconds)
+	begun := time.Now()
+	for time.Since(begun) < 2*time.Second {
+		labtest.Ask(t, db, "INSERT INTO test.t (id, v) VALUES (1, 2)", "SELECT v FROM test.t WHERE id = 1")
+	}
+	w.read(watch.TenSeconds)
+	if w.seen.Version == "" || w.seen.Load == nil || w.seen.Throughput == nil || *w.seen.Throughput < 1 || w.seen.P99 == nil {
+		t.Errorf("%+v", w.seen)
+	}
+	for _, name := range []string{"cassandra_pending_compactions", "cassandra_active_tasks ReadStage", "cassandra_hinted_endpoints", "cassandra_clients", "cassandra_requests_total test t write"} {
+		if _, ok := w.samples[name]; !ok {
+			t.Errorf("no %s among %d series; it lacks %v", name, len(w.samples), w.seen.Watching.Lacks)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+// Package collect reads instances over their own protocols, at little cost to them: at most two connections each, a limit on the
+// server for every query, and a breaker that stops asking a server that is slow to answer or in distress.
+//
+// What an instance has is found out by asking it once, never by its version.
+package collect
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"plimsoll/engine"
+)
+
+// Dial opens one connection to an instance.
+type Dial func(context.Context) (engine.Session, error)
+
+// link is one connection, opened when it is needed and again when it was lost. It is used by one goroutine.
+type link struct {
+	dial    Dial
+	greet   func(context.Context, *link) error // says what must hold for the connection
+	session engine.Session
+	meter   *meter
+	number  string // the server's number for the connection
+	result  engine.Result
+}
+
+// open makes sure that there is a connection.
+func (l *link) open(ctx context.Context) error {
+	if l.session != nil {
+		return nil
+	}
+	s, err := l.dial(ctx)
+	if err != nil {
+		return err
+	}
+	l.session = s
+	if err := l.greet(ctx, l); err != nil {
+		_ = l.close() // what is wrong with it is told
+		return err
+	}
+	return nil
+}
+
+func (l *link) close() error {
+	if l.session == nil {
+		return nil
+	}
+	err := l.session.Close()
+	l.session, l.number = nil, ""
+	return err
+}
+
+// rows asks for rows, which are valid until the next call.
+func (l *link) rows(ctx context.Context, text string) (*engine.Result, error) {
+	l.result.Keep = true
+	err := l.timed(func() error { return l.session.Exec(ctx, text, &l.result) })
+	return &l.result, err
+}
+
+// table asks for rows by the names of their columns; NULL is left out.
+func (l *link) table(ctx context.Context, text string) (rows []map[string]string, err error) {
+	tabular, ok := l.session.(engine.Tabular)
+	if !ok {
+		return nil, errors.New("this engine's sessions tell no names of columns")
+	}
+	err = l.timed(func() error {
+		rows, err = tabular.Table(ctx, text)
+		return err
+	})
+	return rows, err
+}
+
+// do runs a statement without rows.
+func (l *link) do(ctx context.Context, text string) error {
+	return l.session.Exec(ctx, text, nil)
+}
+
+func (l *link) timed(ask func() error) error {
+	begun := time.Now()
+	err := ask()
+	l.meter.took(time.Since(begun))
+	if lost(err) {
+		_ = l.close() // it is gone
+	}
+	return err
+}
+
+// lost tells whether an error cost the connection.
+func lost(err error) bool {
+	var e *engine.Error
+	return err != nil && (!errors.As(err, &e) || e.Lost)
+}

@@ -1,0 +1,176 @@
+package collect
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"plimsoll/watch"
+)
+
+// total is time that statements of all sessions have taken since the server's start, in seconds, with that of those under way.
+type total struct {
+	statements float64
+	waits      map[string]float64 // by class, as far as the server counts them
+}
+
+// total asks the performance schema's summaries. A summary counts a statement when it ends: of what runs now the list of sessions
+// tells how long it has run, so that a statement of ten minutes counts in the ten minutes and not at their end.
+func (q *quick) total(ctx context.Context, sessions []session) (*total, error) {
+	if q.lacking("statement summaries") {
+		return nil, nil
+	}
+	r, err := q.rows(ctx, "SELECT SUM(SUM_TIMER_WAIT) / 1000000000000 FROM performance_schema.events_statements_summary_global_by_event_name")
+	if err != nil {
+		q.lack("statement summaries", err)
+		return nil, err
+	}
+	t := &total{waits: map[string]float64{}}
+	sum, ok := number(r.At(0, 0))
+	if !ok {
+		return nil, nil
+	}
+	t.statements = sum
+	for _, s := range sessions {
+		t.statements += s.seconds
+	}
+	if q.lacking("wait summaries") {
+		return t, nil
+	}
+	r, err = q.rows(ctx, `SELECT EVENT_NAME, SUM(SUM_TIMER_WAIT) / 1000000000000 FROM performance_schema.events_waits_summary_by_user_by_event_name
+WHERE USER IS NOT NULL AND USER NOT IN ('event_scheduler', 'system user') AND SUM_TIMER_WAIT > 0 GROUP BY EVENT_NAME`)
+	if err != nil {
+		q.lack("wait summaries", err)
+		return t, err
+	}
+	for row := range r.Rows {
+		if class := classOfEvent(string(r.At(row, 0).Data)); class != "" && class != "network" {
+			seconds, _ := number(r.At(row, 1))
+			t.waits[class] += seconds
+		}
+	}
+	return t, nil
+}
+
+// window is over how many readings the picture's load is a mean.
+const window = 15
+
+// load is the average number of active sessions by wait.
+type load struct {
+	latest  []watch.Wait // of the last reading
+	history [][]watch.Wait
+	exact   bool
+	before  *total
+	at      time.Time
+	sampled []map[string]float64 // classes of the last samples, to split what counters do not tell apart
+}
+
+// turn books a reading: the sum of all statements' time if the server counts it, else how many were seen.
+func (l *load) turn(now time.Time, sessions []session, t *total, counters *rates) {
+	seen := map[string]float64{}
+	for _, s := range sessions {
+		seen[s.class]++
+	}
+	// InnoDB does not show in a session's state that it waits for a row; it counts how many do.
+	if waiting := min(counters.now["innodb_row_lock_current_waits"], seen["cpu"]); waiting > 0 {
+		seen["cpu"] -= waiting
+		seen["row lock"] += waiting
+	}
+	l.sampled = append(l.sampled, seen)
+	l.sampled = l.sampled[max(len(l.sampled)-window, 0):]
+
+	by := seen
+	l.exact = t != nil
+	if t != nil && l.before != nil {
+		if counted, ok := l.counted(now.Sub(l.at).Seconds(), t, counters); ok {
+			by = counted
+		}
+	}
+	l.before, l.at = t, now
+	l.latest = waits(by)
+	l.history = append(l.history, l.latest)
+	l.history = l.history[max(len(l.history)-window, 0):]
+}
+
+// counted is the load by counters: what they tell apart is exact, and the rest is split as the samples have it.
+func (l *load) counted(over float64, t *total, counters *rates) (map[string]float64, bool) {
+	sum := (t.statements - l.before.statements) / over
+	if over <= 0 || sum < -0.5 { // the summaries were truncated, or the server restarted
+		return nil, false
+	}
+	sum = max(sum, 0)
+	by := map[string]float64{}
+	for class, seconds := range t.waits {
+		by[class] = max(seconds-l.before.waits[class], 0) / over
+	}
+	if ms := counters.rate("innodb_row_lock_time"); ms != nil {
+		by["row lock"] += *ms / 1000
+	}
+	if us := counters.rate("rpl_semi_sync_master_tx_wait_time", "rpl_semi_sync_source_tx_wait_time"); us != nil {
+		by["semi-sync"] += *us / 1e6
+	}
+	told := 0.0
+	for _, aas := range by {
+		told += aas
+	}
+	if told > sum { // a wait is counted when it ends, its statement as it runs: over some seconds they agree
+		for class := range by {
+			by[class] *= sum / told
+		}
+		return by, true
+	}
+	l.split(by, sum-told)
+	return by, true
+}
+
+// split shares what counters do not tell apart among the classes that only samples show.
+func (l *load) split(by map[string]float64, rest float64) {
+	untold := map[string]float64{}
+	all := 0.0
+	for _, seen := range l.sampled {
+		for class, n := range seen {
+			if by[class] == 0 || class == "cpu" {
+				untold[class] += n
+				all += n
+			}
+		}
+	}
+	if all == 0 {
+		by["cpu"] += rest
+		return
+	}
+	for class, n := range untold {
+		by[class] += rest * n / all
+	}
+}
+
+// picture is the mean over the last readings.
+func (l *load) picture() watch.Load {
+	sums := map[string]float64{}
+	for _, reading := range l.history {
+		for _, w := range reading {
+			sums[w.Class] += w.AAS / float64(len(l.history))
+		}
+	}
+	p := watch.Load{Source: "samples", Waits: waits(sums)}
+	if l.exact {
+		p.Source = "counters"
+	}
+	slices.SortStableFunc(p.Waits, func(a, b watch.Wait) int { return cmp.Compare(b.AAS, a.AAS) })
+	for _, w := range p.Waits {
+		p.AAS += w.AAS
+	}
+	return p
+}
+
+// waits are classes and their load in the order of watch.Classes. The CPU is always among them: a load of 0 is a value too.
+func waits(by map[string]float64) []watch.Wait {
+	var all []watch.Wait
+	for _, class := range watch.Classes {
+		if aas := by[class]; aas > 0 || class == "cpu" {
+			all = append(all, watch.Wait{Class: class, AAS: aas})
+		}
+	}
+	return all
+}

@@ -1,0 +1,248 @@
+package collect
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/watch"
+)
+
+// quick reads what is read every second and every ten. It leads: if it gets no answer the instance is down.
+type quick struct {
+	*server
+	*link
+	counters  rates // of the status
+	load      load
+	shape     shape
+	sampled   sampledStatements
+	commits   commits
+	follows   bool                // it has channels of replication
+	sources   follower            // its channels
+	histogram map[float64]float64 // of statements, by the upper bounds of buckets
+}
+
+var _ watch.Collector = (*quick)(nil)
+
+// shape is what a server has, asked when a connection begins.
+type shape struct {
+	asked     bool
+	instance  watch.Instance // product, version and what else does not change while it runs
+	performs  bool           // its performance schema is on
+	timesMore bool           // its list of sessions tells milliseconds: MariaDB
+}
+
+func (q *quick) Close() error { return q.close() }
+
+// Collect implements watch.Collector.
+func (q *quick) Collect(ctx context.Context, level watch.Level, now time.Time) (watch.Reading, error) {
+	var r watch.Reading
+	level, ask, why := q.breaker.allowed(now, level)
+	if !ask {
+		r.Show = func(i *watch.Instance) { i.State, i.Why = watch.Paused, why }
+		r.Add(now, "plimsoll_watch_paused", 1)
+		return r, nil
+	}
+	if err := q.open(ctx); err != nil {
+		q.shape.asked = false
+		return r, err
+	}
+	if err := q.ask(ctx); err != nil {
+		return r, err
+	}
+	names := everySecond
+	if level >= watch.TenSeconds {
+		names = nil
+	}
+	status, err := q.status(ctx, names)
+	if err != nil {
+		return r, err
+	}
+	addStatus(&r, now, status)
+	r.Add(now, "mysql_up", 1)
+	r.Add(now, "plimsoll_watch_paused", oneIf(why != ""))
+	q.counters.turn(now, status)
+	q.breaker.strained(status["threads_running"], q.cores)
+
+	var sessions []session
+	if sessions, err = q.sessions(ctx); err != nil && lost(err) {
+		return r, err
+	}
+	var total *total
+	if q.shape.performs {
+		if total, err = q.total(ctx, sessions); err != nil && lost(err) {
+			return r, err
+		}
+	}
+	q.load.turn(now, sessions, total, &q.counters)
+	picture := q.load.picture()
+	for _, w := range q.load.latest {
+		r.Add(now, "plimsoll_aas", w.AAS, "wait", w.Class)
+	}
+	if q.cores > 0 {
+		r.Add(now, "plimsoll_cores", float64(q.cores))
+	}
+	q.sampled.turn(sessions)
+	show := []func(*watch.Instance){q.showStatus(status)}
+	if level >= watch.TenSeconds || q.follows {
+		channels, err := q.channels(ctx, now, &r)
+		if err != nil {
+			return r, err
+		}
+		q.follows = len(channels) > 0
+		r.Changes = append(r.Changes, q.sources.turn(now, sourcesOf(channels))...)
+		show = append(show, func(i *watch.Instance) { i.Channels, i.Role = channels, part(channels) })
+	}
+	if level >= watch.TenSeconds {
+		detail, err := q.detail(ctx, now, status, &r)
+		if err != nil {
+			return r, err
+		}
+		show = append(show, detail)
+	}
+	if up, before := status["uptime"], q.counters.last["uptime"]; up < before {
+		r.Changes = append(r.Changes, watch.Change{At: now, Kind: "restart", What: "server", To: now.Add(-time.Duration(up) * time.Second).UTC().Format(time.RFC3339)})
+	}
+	seen := q.sampled.top()
+	show = append(show, func(i *watch.Instance) {
+		i.Load = &picture
+		if len(i.Statements) == 0 || i.Statements[0].Source == "samples" {
+			i.Statements = seen
+		}
+		i.Watching = q.watching()
+		if why != "" {
+			i.State, i.Why = watch.Paused, why
+		}
+	})
+	r.Show = func(i *watch.Instance) {
+		for _, f := range show {
+			f(i)
+		}
+	}
+	q.breaker.judge(now)
+	return r, nil
+}
+
+// ask finds out what the server is and has.
+func (q *quick) ask(ctx context.Context) error {
+	if q.shape.asked {
+		return nil
+	}
+	rows, err := q.table(ctx, "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'version_comment', 'aurora_version', 'performance_schema', "+
+		"'max_connections', 'thread_pool_size', 'innodb_buffer_pool_size', 'innodb_page_size', 'log_bin', 'read_only')")
+	if err != nil {
+		return err
+	}
+	shown := map[string]string{}
+	for _, row := range rows {
+		shown[row["Variable_name"]] = row["Value"]
+	}
+	i := &q.shape.instance
+	i.Product, i.Version = product(shown)
+	if most, ok := numeric(shown["max_connections"]); ok {
+		i.MostConns = &most
+	}
+	if pool, ok := numeric(shown["innodb_buffer_pool_size"]); ok {
+		i.Memory = &watch.Memory{Pool: &pool}
+	}
+	q.shape.performs = shown["performance_schema"] == "ON"
+	if !q.shape.performs {
+		i.Findings = append(i.Findings, watch.Finding{
+			Code: "performance-schema-off", Text: "The performance schema is off: waits are sampled once a second from the list of sessions.",
+			Do: "For exact waits set performance_schema=ON and restart.",
+		})
+	}
+	_, err = q.rows(ctx, "SELECT TIME_MS FROM information_schema.PROCESSLIST LIMIT 0")
+	if lost(err) {
+		return err
+	}
+	q.shape.timesMore = err == nil
+	q.countCores(ctx, shown)
+	q.shape.asked = true
+	return nil
+}
+
+// countCores takes the number of cores from what the server derives of it, if nobody gave it: MariaDB's pool of threads has one
+// group for each, and MySQL's default resource group names them.
+func (q *quick) countCores(ctx context.Context, shown map[string]string) {
+	if q.cores > 0 {
+		return
+	}
+	if n, ok := numeric(shown["thread_pool_size"]); ok && n > 0 {
+		q.cores = int(n)
+		return
+	}
+	if r, err := q.rows(ctx, "SELECT VCPU_IDS FROM information_schema.RESOURCE_GROUPS WHERE RESOURCE_GROUP_NAME = 'USR_default'"); err == nil && r.Rows == 1 {
+		q.cores = countIDs(text(r.At(0, 0)))
+	}
+}
+
+// countIDs counts what a list such as 0-3,6 names.
+func countIDs(list string) int {
+	n := 0
+	for span := range strings.SplitSeq(list, ",") {
+		from, to, isSpan := strings.Cut(span, "-")
+		a, err := strconv.Atoi(from)
+		if err != nil {
+			return 0
+		}
+		b := a
+		if isSpan {
+			if b, err = strconv.Atoi(to); err != nil {
+				return 0
+			}
+		}
+		n += b - a + 1
+	}
+	return n
+}
+
+// sourcesOf names what a server follows, for the list of changes.
+func sourcesOf(channels []watch.Channel) map[string]string {
+	all := map[string]string{}
+	for _, c := range channels {
+		all["source "+c.Name] = c.Source
+	}
+	return all
+}
+
+func (q *quick) showStatus(status map[string]float64) func(*watch.Instance) {
+	c := &q.counters
+	shape := q.shape.instance
+	throughput, commits := c.rate("questions"), c.rate("com_commit")
+	io := &watch.IO{
+		Reads: c.rate("innodb_data_reads"), Writes: c.rate("innodb_data_writes"), IOPS: c.rate("innodb_data_reads", "innodb_data_writes"),
+		Bytes: c.rate("innodb_data_read", "innodb_data_written"), Source: "innodb",
+	}
+	memory := watch.Memory{Misses: c.rate("innodb_buffer_pool_reads")}
+	if shape.Memory != nil {
+		memory.Pool = shape.Memory.Pool
+	}
+	if asked := c.rate("innodb_buffer_pool_read_requests"); asked != nil && *asked > 0 && memory.Misses != nil {
+		memory.MissShare = known(min(*memory.Misses / *asked, 1))
+	}
+	gauge := func(name string) *float64 {
+		if v, ok := status[name]; ok {
+			return &v
+		}
+		return nil
+	}
+	connected, running, uptime := gauge("threads_connected"), gauge("threads_running"), gauge("uptime")
+	cores := q.cores
+	return func(i *watch.Instance) {
+		i.Product, i.Version, i.MostConns, i.Cores = shape.Product, shape.Version, shape.MostConns, cores
+		i.Throughput, i.Commits, i.Connections, i.Running, i.Uptime = throughput, commits, connected, running, uptime
+		if i.IO == nil || i.IO.Source == "innodb" {
+			if i.IO != nil { // what the model of its storage says of it
+				was := *i.IO
+				was.Reads, was.Writes, was.IOPS, was.Bytes = io.Reads, io.Writes, io.IOPS, io.Bytes
+				io = &was
+			}
+			i.IO = io
+		}
+		i.Memory = &memory
+		i.Findings = slices.Clone(shape.Findings)
+	}
+}

@@ -1,0 +1,106 @@
+package collect
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"plimsoll/watch"
+)
+
+// mostStatements are kept of an instance, by load.
+const mostStatements = 20
+
+// sampledStatements are the statements that were seen under way in the last minute, by how often.
+type sampledStatements struct{ seen [][]session }
+
+func (s *sampledStatements) turn(sessions []session) {
+	s.seen = append(s.seen, sessions)
+	s.seen = s.seen[max(len(s.seen)-60, 0):]
+}
+
+func (s *sampledStatements) top() []watch.Statement {
+	by := map[string]*watch.Statement{}
+	for _, sessions := range s.seen {
+		for _, one := range sessions {
+			if one.digest == "" {
+				continue
+			}
+			st := by[one.digest]
+			if st == nil {
+				st = &watch.Statement{Digest: one.digest, Text: one.text, Database: one.database, Source: "samples"}
+				by[one.digest] = st
+			}
+			st.AAS += 1 / float64(len(s.seen))
+		}
+	}
+	return largest(by)
+}
+
+func largest(by map[string]*watch.Statement) []watch.Statement {
+	var all []watch.Statement
+	for _, st := range by {
+		all = append(all, *st)
+	}
+	slices.SortFunc(all, func(a, b watch.Statement) int {
+		return cmp.Or(cmp.Compare(b.AAS, a.AAS), cmp.Compare(a.Digest, b.Digest))
+	})
+	return all[:min(len(all), mostStatements)]
+}
+
+// digests follows the server's own counters of each normalized statement.
+type digests struct {
+	at     time.Time
+	before map[string]digest
+}
+
+type digest struct{ calls, seconds, rows, errors float64 }
+
+const digestTable = "performance_schema.events_statements_summary_by_digest"
+
+// statements asks for the counters by digest; nil where there are none, or none yet to compare with.
+func (s *slow) statements(ctx context.Context, now time.Time, r *watch.Reading) ([]watch.Statement, error) {
+	if s.lacking(digestTable) {
+		return nil, nil
+	}
+	rows, err := s.rows(ctx, `SELECT COALESCE(SCHEMA_NAME, ''), DIGEST, LEFT(DIGEST_TEXT, 1024), COUNT_STAR, SUM_TIMER_WAIT / 1000000000000, SUM_ROWS_EXAMINED, SUM_ERRORS
+FROM performance_schema.events_statements_summary_by_digest WHERE DIGEST IS NOT NULL ORDER BY SUM_TIMER_WAIT DESC LIMIT 500`)
+	if err != nil {
+		if s.lack(digestTable, err) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	if rows.Rows == 0 {
+		return nil, nil
+	}
+	over := now.Sub(s.digests.at).Seconds()
+	latest := make(map[string]digest, rows.Rows)
+	by := map[string]*watch.Statement{}
+	for row := range rows.Rows {
+		at := func(column int) float64 { v, _ := number(rows.At(row, column)); return v }
+		d := digest{calls: at(3), seconds: at(4), rows: at(5), errors: at(6)}
+		key := text(rows.At(row, 0)) + "." + text(rows.At(row, 1))
+		latest[key] = d
+		was, seen := s.digests.before[key]
+		if !seen && s.digests.before == nil || d.calls <= was.calls {
+			continue
+		}
+		calls := d.calls - was.calls
+		by[key] = &watch.Statement{
+			Digest: text(rows.At(row, 1)), Text: text(rows.At(row, 2)), Database: text(rows.At(row, 0)), Source: "counters",
+			AAS: (d.seconds - was.seconds) / over, Calls: known(calls / over), Average: known((d.seconds - was.seconds) / calls),
+			RowsRead: known((d.rows - was.rows) / calls), Errors: known((d.errors - was.errors) / over),
+		}
+	}
+	s.digests.at, s.digests.before = now, latest
+	top := largest(by)
+	for _, st := range top {
+		labels := []string{"digest", st.Digest, "schema", st.Database}
+		r.Add(now, "plimsoll_statement_aas", st.AAS, labels...)
+		r.Add(now, "plimsoll_statement_calls_per_second", *st.Calls, labels...)
+		r.Add(now, "plimsoll_statement_average_seconds", *st.Average, labels...)
+	}
+	return top, nil
+}

@@ -1,0 +1,322 @@
+package collect
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"plimsoll/engine"
+	"plimsoll/internal/labtest"
+	"plimsoll/lab"
+	"plimsoll/watch"
+)
+
+// servers are the products as they come: MariaDB with its performance schema off, which is its default, and on; MySQL.
+var servers = []struct {
+	name, product string
+	config        map[string]string
+	source        string // of the load
+}{
+	{"mariadb", "mariadb", map[string]string{"performance_schema": "OFF"}, "samples"},
+	{"mariadb with its performance schema", "mariadb", map[string]string{"performance_schema": "ON"}, "counters"},
+	{"mysql", "mysql", nil, "counters"},
+}
+
+// watched reads a real server as the Watcher does.
+type watched struct {
+	t       *testing.T
+	db      labtest.Server
+	readers []watch.Collector
+	seen    watch.Instance
+	changes []watch.Change
+	samples map[string]float64 // the latest, by name and labels
+}
+
+func (w *watched) read(level watch.Level) {
+	w.t.Helper()
+	for _, c := range w.readers {
+		now := time.Now()
+		r, err := c.Collect(w.t.Context(), level, now)
+		if err != nil {
+			w.t.Fatalf("read at level %d: %v", level, err)
+		}
+		if r.Show != nil {
+			r.Show(&w.seen)
+		}
+		w.changes = append(w.changes, r.Changes...)
+		for _, s := range r.Samples {
+			key := s.Name
+			for _, l := range s.Labels {
+				key += " " + l.Value
+			}
+			w.samples[key] = s.Value
+		}
+	}
+}
+
+func TestMySQL(t *testing.T) {
+	for _, s := range servers {
+		t.Run(s.name, func(t *testing.T) {
+			db := labtest.UpSpec(t, lab.Spec{Name: "watched", Product: s.product, Config: s.config})
+			dial := func(ctx context.Context) (engine.Session, error) {
+				return db.Engine.(engine.Dialer).Dial(ctx, db.Target)
+			}
+			w := &watched{t: t, db: db, readers: MySQL(dial, 0, ownQueries...), samples: map[string]float64{}}
+			w.readers[0].(*quick).breaker.slow = time.Minute // a machine that compiles beside this test is slow to answer
+			defer func() {
+				for _, c := range w.readers {
+					_ = c.Close() // the server ends with the test
+				}
+			}()
+			labtest.Ask(t, db, "CREATE TABLE t (id INT PRIMARY KEY, v INT)", "INSERT INTO t VALUES (1, 0), (2, 0)")
+			w.read(watch.TenMinutes)
+			t.Run("load of a known concurrency", func(t *testing.T) { w.t = t; w.knownLoad(s.source) })
+			t.Run("who waits for whom", func(t *testing.T) { w.t = t; w.rowLock() })
+			t.Run("changes", func(t *testing.T) { w.t = t; w.change() })
+			t.Run("own SQL", func(t *testing.T) { w.t = t; w.ownSQL() })
+			t.Run("at most two connections", func(t *testing.T) { w.t = t; w.connections() })
+		})
+	}
+}
+
+// knownLoad has four sessions execute statements of a known length without a pause: the load is four.
+func (w *watched) knownLoad(source string) {
+	const sessions = 4
+	ctx, cancel := context.WithCancel(w.t.Context())
+	var all sync.WaitGroup
+	for n := range sessions {
+		session, err := w.db.Session(w.t.Context())
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		defer session.Close()
+		text := "SELECT SLEEP(0.8)" // so long that what lies between two does not count on a busy machine
+		if n == 0 {
+			text = "SELECT SLEEP(4)" // longer than the time between two readings
+		}
+		all.Go(func() {
+			for ctx.Err() == nil {
+				_ = session.Exec(ctx, text, nil) // it is cut off at the end
+			}
+		})
+	}
+	var aas []float64
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for range 15 {
+		<-tick.C
+		w.read(watch.Second)
+		sum := 0.0
+		for _, x := range w.readers[0].(*quick).load.latest {
+			sum += x.AAS
+		}
+		aas = append(aas, sum)
+	}
+	w.read(watch.TenSeconds)
+	cancel()
+	all.Wait()
+	mean := 0.0
+	for _, a := range aas[2:] {
+		mean += a / float64(len(aas)-2)
+	}
+	if math.Abs(mean-sessions) > 0.05*sessions {
+		w.t.Errorf("a load of %.3f by %s, want %d ± 5 %%: %.2f", mean, source, sessions, aas)
+	}
+	if w.seen.Load == nil || w.seen.Load.Source != source {
+		w.t.Errorf("the load is %+v, want it from %s", w.seen.Load, source)
+	}
+	if w.seen.Throughput == nil || *w.seen.Throughput < 3 {
+		w.t.Errorf("throughput %v", w.seen.Throughput)
+	}
+	if len(w.seen.Statements) == 0 || !strings.Contains(strings.ToUpper(w.seen.Statements[0].Text), "SLEEP") {
+		w.t.Errorf("the statement with the largest load is not SLEEP: %+v", w.seen.Statements)
+	}
+}
+
+// rowLock has one session hold a row that another wants.
+func (w *watched) rowLock() {
+	holder, err := w.db.Session(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer holder.Close()
+	for _, text := range []string{"BEGIN", "UPDATE t SET v = v + 1 WHERE id = 1"} {
+		if err := holder.Exec(w.t.Context(), text, nil); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	waiter, err := w.db.Session(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer waiter.Close()
+	done := make(chan error)
+	go func() { done <- waiter.Exec(w.t.Context(), "UPDATE t SET v = v + 1 WHERE id = 1", nil) }()
+	does := func(want string) bool {
+		return slices.ContainsFunc(w.seen.Sessions, func(s watch.Session) bool { return s.Does == want })
+	}
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for range 50 {
+		<-tick.C
+		if w.read(watch.TenSeconds); does("waits for a row lock") && does("blocks 1 others") {
+			break
+		}
+	}
+	if !does("waits for a row lock") || !does("blocks 1 others") {
+		w.t.Errorf("sessions %+v", w.seen.Sessions)
+	}
+	if !slices.ContainsFunc(w.readers[0].(*quick).load.sampled, func(seen map[string]float64) bool { return seen["row lock"] > 0 }) {
+		w.t.Error("no sample has a session that waits for a row")
+	}
+	if err := holder.Exec(w.t.Context(), "ROLLBACK", nil); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *watched) change() {
+	w.changes = nil
+	labtest.Ask(w.t, w.db, "SET GLOBAL innodb_flush_log_at_trx_commit = 0", "ALTER TABLE t ADD INDEX by_v (v)", "CREATE TABLE u (id INT PRIMARY KEY)")
+	w.read(watch.TenMinutes)
+	var told []string
+	for _, c := range w.changes {
+		told = append(told, fmt.Sprintf("%s %s", c.Kind, c.What))
+		if c.What == "innodb_flush_log_at_trx_commit" && (c.From == "0" || c.To != "0") {
+			w.t.Errorf("the change is %+v", c)
+		}
+	}
+	for _, want := range []string{"setting innodb_flush_log_at_trx_commit", "schema test.t", "schema test.u"} {
+		if !slices.Contains(told, want) {
+			w.t.Errorf("no word of %s: %q", want, told)
+		}
+	}
+	if len(told) > 3 {
+		w.t.Errorf("changes that nobody made: %+v", w.changes)
+	}
+	if v, ok := w.samples["mysql_global_variables_innodb_flush_log_at_trx_commit"]; !ok || v != 0 {
+		w.t.Errorf("the series of the setting is %v", v)
+	}
+}
+
+// ownQueries are one that works, one whose table is not there, one that takes too long.
+var ownQueries = []Query{
+	{Name: "rows", SQL: "SELECT id AS Kind, COUNT(*) FROM test.t GROUP BY id", Labels: []string{"kind"}, Every: time.Second},
+	{Name: "wrong", SQL: "SELECT 1 FROM test.nosuch", Every: time.Second},
+	{Name: "long", SQL: "SELECT COUNT(*) FROM information_schema.COLUMNS a, information_schema.COLUMNS b, information_schema.COLUMNS c", Every: time.Hour, Timeout: 200 * time.Millisecond},
+}
+
+func (w *watched) ownSQL() {
+	for name, want := range map[string]float64{
+		"sql_rows_count 1": 1, "sql_rows_count 2": 1, "plimsoll_own_query_failed rows": 0, "plimsoll_own_query_failed wrong": 1, "plimsoll_own_query_failed long": 1,
+	} {
+		if v, ok := w.samples[name]; !ok || v != want {
+			w.t.Errorf("%s is %v, %v, want %v", name, v, ok, want)
+		}
+	}
+	if took := w.samples["plimsoll_own_query_seconds long"]; took < 0.1 || took > 2 {
+		w.t.Errorf("the query that takes too long took %g s", took)
+	}
+}
+
+func (w *watched) connections() {
+	mine := labtest.Query(w.t, w.db, "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID IN ("+strings.Join(w.numbers(), ",")+")")
+	if len(w.numbers()) != 2 || mine[0] != "2" {
+		w.t.Errorf("connections %v, of which there are %v", w.numbers(), mine)
+	}
+	for _, name := range []string{"mysql_global_status_threads_running", "mysql_global_status_commands_total select", "mysql_global_status_buffer_pool_pages data"} {
+		if w.samples[name] == 0 {
+			w.t.Errorf("no %s, which mysqld_exporter has", name)
+		}
+	}
+}
+
+func (w *watched) numbers() (all []string) {
+	for n := range w.readers[0].(*quick).server.numbers {
+		all = append(all, n)
+	}
+	return all
+}
+
+func TestABreakerStopsWithinTwoSecondsAndTriesAgain(t *testing.T) {
+	m := &meter{}
+	b := breaker{meter: m}
+	now := time.Unix(0, 0)
+	for range 30 {
+		m.took(2 * time.Millisecond)
+	}
+	b.judge(now)
+	if _, ask, _ := b.allowed(now, watch.Second); !ask {
+		t.Fatal("a server that answers in 2 ms is left alone")
+	}
+	seconds := 0
+	for ask := true; ask && seconds < 5; seconds++ { // three queries a second, each slow
+		for range 3 {
+			m.took(80 * time.Millisecond)
+		}
+		b.judge(now)
+		_, ask, _ = b.allowed(now, watch.Second)
+	}
+	if seconds > 2 {
+		t.Errorf("it was asked for %d s more", seconds)
+	}
+	if _, ask, why := b.allowed(now.Add(4*time.Second), watch.Second); ask || !strings.Contains(why, "80 ms") {
+		t.Errorf("after 4 s it is asked again, or not told why: %q", why)
+	}
+	if _, ask, _ := b.allowed(now.Add(6*time.Second), watch.Second); !ask {
+		t.Error("after 6 s it is not asked again")
+	}
+}
+
+func TestADistressedServerIsAskedForCountersAlone(t *testing.T) {
+	b := breaker{meter: &meter{}}
+	b.strained(40, 4)
+	if level, ask, why := b.allowed(time.Now(), watch.TenMinutes); !ask || level != watch.Second || !strings.Contains(why, "40 threads run on 4 cores") {
+		t.Errorf("level %d, %v, %q", level, ask, why)
+	}
+	b.strained(3, 4)
+	if level, _, _ := b.allowed(time.Now(), watch.TenMinutes); level != watch.TenMinutes {
+		t.Error("it is not asked again when it is calm")
+	}
+}
+
+func TestNormalize(t *testing.T) {
+	for from, want := range map[string]string{
+		"SELECT  a FROM t WHERE id = 17 -- why\n AND b='x''y\\'z'":            "SELECT a FROM t WHERE id = ? AND b=?",
+		"select * from t1 where c in (1, 2,3, 'x') /* from app */ and d=0x1F": "select * from t1 where c in (?) and d=?",
+		"INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')":                   "INSERT INTO t VALUES (?)",
+		"SELECT `a 1` FROM db.t2 WHERE x > 1.5e-3":                            "SELECT `a 1` FROM db.t2 WHERE x > ?",
+		"SELECT 'never closed":                                                "SELECT ?",
+	} {
+		if got := normalize(from); got != want {
+			t.Errorf("%q\nis   %q\nwant %q", from, got, want)
+		}
+	}
+	if digestOf(normalize("select 1")) != digestOf(normalize("SELECT  2")) {
+		t.Error("two digests of one statement")
+	}
+}
+
+func FuzzNormalize(f *testing.F) {
+	f.Add("SELECT 'a', `b`, 1 /* c")
+	f.Fuzz(func(t *testing.T, sql string) {
+		if once := normalize(sql); len(once) > len(sql)+1 {
+			t.Errorf("%q became longer: %q", sql, once)
+		}
+	})
+}
+
+func TestCountsCores(t *testing.T) {
+	for list, want := range map[string]int{"0-1": 2, "0-3,6": 5, "7": 1, "": 0, "x": 0} {
+		if got := countIDs(list); got != want {
+			t.Errorf("%q: %d, want %d", list, got, want)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package collect
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/watch"
+)
+
+// Query is a person's own SQL that becomes series and documents. It is asked over the connection that is there anyway.
+type Query struct {
+	Name    string        `yaml:"name,required" doc:"The series are called sql_NAME_VALUE."`
+	SQL     string        `yaml:"sql,required" doc:"One statement that reads."`
+	Every   time.Duration `yaml:"every,nonzero" doc:"How often. Default: 1m."`
+	Labels  []string      `yaml:"labels" doc:"Columns that tell rows apart."`
+	Values  []string      `yaml:"values" doc:"Columns with numbers. Default: all that are no labels and hold one."`
+	Only    []string      `yaml:"only_on" doc:"Clusters, or instances CLUSTER/NODE. Default: all."`
+	Timeout time.Duration `yaml:"timeout,nonzero" doc:"How long the server may work at it. Default: 2s, the most 20s."`
+}
+
+var validSeries = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+
+// The limits of own queries.
+const (
+	usualEvery   = time.Minute
+	usualTimeout = 2 * time.Second
+	mostTimeout  = 20 * time.Second
+	mostRows     = 1000
+)
+
+// Check refuses what cannot be.
+func (q Query) Check() error {
+	switch {
+	case !validSeries.MatchString(q.Name):
+		return fmt.Errorf("name %q, expected lower-case letters, digits and _", q.Name)
+	case q.Every != 0 && q.Every < time.Second:
+		return fmt.Errorf("every %v, expected 1s or more", q.Every)
+	case q.Timeout > mostTimeout:
+		return fmt.Errorf("timeout %v, expected at most %v", q.Timeout, mostTimeout)
+	}
+	return nil
+}
+
+// On tells whether the query is asked of an instance.
+func (q Query) On(i watch.Instance) bool {
+	return len(q.Only) == 0 || slices.Contains(q.Only, i.Cluster) || slices.Contains(q.Only, i.Name)
+}
+
+// own runs a person's queries when they are due.
+type own struct {
+	queries []Query
+	next    []time.Time
+}
+
+func (o *own) due(now time.Time) (all []Query) {
+	if o.next == nil {
+		o.next = make([]time.Time, len(o.queries))
+	}
+	for n, q := range o.queries {
+		if now.Before(o.next[n]) {
+			continue
+		}
+		every := q.Every
+		if every == 0 {
+			every = usualEvery
+		}
+		o.next[n] = now.Add(every)
+		all = append(all, q)
+	}
+	return all
+}
+
+// run asks one. What is wrong with it is a finding of the instance, and the next goes on.
+func (s *slow) run(ctx context.Context, q Query, now time.Time, r *watch.Reading) error {
+	timeout := q.Timeout
+	if timeout == 0 {
+		timeout = usualTimeout
+	}
+	if err := s.limit(ctx, timeout); err != nil {
+		return err
+	}
+	begun := time.Now()
+	rows, err := s.table(ctx, q.SQL)
+	r.Add(now, "plimsoll_own_query_seconds", time.Since(begun).Seconds(), "query", q.Name)
+	if err := s.limit(ctx, usualTimeout); lost(err) {
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	for _, row := range rows[:min(len(rows), mostRows)] {
+		q.add(now, row, r)
+	}
+	return nil
+}
+
+// limit sets how long the server may work at a statement; each server knows one of the two.
+func (l *link) limit(ctx context.Context, d time.Duration) error {
+	for _, text := range []string{
+		fmt.Sprintf("SET SESSION max_statement_time = %g", d.Seconds()), fmt.Sprintf("SET SESSION max_execution_time = %d", d.Milliseconds()),
+	} {
+		if err := l.do(ctx, text); lost(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// add makes series and a document of a row.
+func (q Query) add(now time.Time, row map[string]string, r *watch.Reading) {
+	columns := map[string]string{}
+	for name, value := range row {
+		columns[strings.ToLower(name)] = value
+	}
+	fields := map[string]any{"query": q.Name}
+	var labels []string
+	for name, value := range columns {
+		fields[name] = value
+		if v, ok := numeric(value); ok {
+			fields[name] = v
+		}
+	}
+	for _, name := range q.Labels {
+		labels = append(labels, strings.ToLower(name), columns[strings.ToLower(name)])
+		fields[strings.ToLower(name)] = columns[strings.ToLower(name)] // a label stays a text, whatever it looks like
+	}
+	for name, value := range columns {
+		isValue := slices.ContainsFunc(q.Values, func(v string) bool { return strings.EqualFold(v, name) })
+		isLabel := slices.ContainsFunc(q.Labels, func(v string) bool { return strings.EqualFold(v, name) })
+		if v, ok := numeric(value); ok && (isValue || len(q.Values) == 0 && !isLabel) {
+			r.Add(now, "sql_"+q.Name+"_"+seriesName(name), v, labels...)
+		}
+	}
+	r.Documents = append(r.Documents, watch.Document{At: now, Fields: fields})
+}
+
+var unfit = regexp.MustCompile(`[^a-z0-9_]+`)
+
+// seriesName makes a column's name fit for a series: COUNT(*) is count.
+func seriesName(column string) string {
+	return strings.Trim(unfit.ReplaceAllString(column, "_"), "_")
+}

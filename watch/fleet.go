@@ -1,0 +1,185 @@
+package watch
+
+import "time"
+
+// Fleet is the picture of all instances at a time.
+type Fleet struct {
+	At        time.Time  `json:"at"`
+	Instances []Instance `json:"instances"` // worst first
+	Alerts    []Alert    `json:"alerts"`    // that fire now, of all instances
+}
+
+// State is what can be said of reading an instance.
+type State string
+
+// The states.
+const (
+	Unread State = "unread" // it was not reached yet
+	Up     State = "up"
+	Down   State = "down"   // it was asked and did not answer
+	Paused State = "paused" // it is not asked, or less: it is slow to answer us or in distress
+)
+
+// Instance is one server as it was last seen. What is not known is left out: a null, never a 0.
+type Instance struct {
+	Name        string `json:"name"` // cluster/node, the label instance of its series
+	Cluster     string `json:"cluster"`
+	Node        string `json:"node"`
+	Address     string `json:"address"`
+	Environment string `json:"environment,omitempty"` // lab, staging, production
+	Engine      string `json:"engine"`                // mysql, cql, singlestore
+	Product     string `json:"product,omitempty"`     // MariaDB, Aurora MySQL, Cassandra
+	Version     string `json:"version,omitempty"`
+	Role        string `json:"role,omitempty"` // primary, replica
+
+	State  State     `json:"state"`
+	Why    string    `json:"why,omitempty"` // it is down or paused
+	Read   time.Time `json:"read,omitzero"` // when it last answered
+	Age    float64   `json:"age_seconds"`   // of what is shown
+	Uptime *float64  `json:"uptime_seconds,omitempty"`
+	Cores  int       `json:"cores,omitempty"` // 0: not known
+
+	Load        *Load       `json:"load,omitempty"`
+	Throughput  *float64    `json:"statements_per_second,omitempty"`
+	Commits     *float64    `json:"commits_per_second,omitempty"`
+	P99         *float64    `json:"p99_seconds,omitempty"` // of statements, as the server counts them
+	Connections *float64    `json:"connections,omitempty"`
+	MostConns   *float64    `json:"max_connections,omitempty"`
+	Running     *float64    `json:"threads_running,omitempty"`
+	Commit      *Commit     `json:"commit,omitempty"`
+	Channels    []Channel   `json:"channels,omitempty"` // it follows, with the lag of each
+	IO          *IO         `json:"io,omitempty"`
+	Disk        *Disk       `json:"disk,omitempty"`
+	Memory      *Memory     `json:"memory,omitempty"`
+	Statements  []Statement `json:"statements,omitempty"` // that cause the most load, first
+	Sessions    []Session   `json:"sessions,omitempty"`   // that others wait for, or that run for long
+	Findings    []Finding   `json:"findings,omitempty"`
+	Alerts      []Alert     `json:"alerts,omitempty"`
+	Watching    Watching    `json:"watching"`
+}
+
+// Load is the average number of sessions that do something, by what they wait for.
+type Load struct {
+	AAS    float64 `json:"aas"`
+	Source string  `json:"source"` // counters: exact; samples: one look a second
+	Waits  []Wait  `json:"waits"`  // the largest first; they sum to AAS
+}
+
+// Wait is the share of a load that waits for one thing.
+type Wait struct {
+	Class string  `json:"class"` // one of Classes
+	AAS   float64 `json:"aas"`
+}
+
+// Classes of wait, in the order in which charts stack them.
+var Classes = []string{"cpu", "read", "write", "redo", "binlog", "semi-sync", "commit", "row lock", "table lock", "latch", "network", "other"}
+
+// Commit is where the time of a commit goes, in seconds for each commit. What cannot be told apart is left out.
+type Commit struct {
+	Total     *float64 `json:"total_seconds,omitempty"`
+	Redo      *float64 `json:"redo_seconds,omitempty"`
+	Binlog    *float64 `json:"binlog_seconds,omitempty"`
+	SemiSync  *float64 `json:"semi_sync_seconds,omitempty"`
+	Queue     *float64 `json:"queue_seconds,omitempty"`
+	GroupSize *float64 `json:"group_size,omitempty"` // commits for each write of the binary log
+	Untold    []string `json:"not_separable,omitempty"`
+}
+
+// Channel is one stream of replication that an instance follows.
+type Channel struct {
+	Name    string   `json:"name,omitempty"`
+	Source  string   `json:"source"` // host:port
+	Lag     *float64 `json:"lag_seconds,omitempty"`
+	Stopped bool     `json:"stopped,omitempty"`
+	Error   string   `json:"error,omitempty"`
+}
+
+// IO is what an instance asks of its storage, against what that gives.
+type IO struct {
+	IOPS        *float64 `json:"iops,omitempty"`
+	Reads       *float64 `json:"reads_per_second,omitempty"`
+	Writes      *float64 `json:"writes_per_second,omitempty"`
+	Bytes       *float64 `json:"bytes_per_second,omitempty"`
+	Source      string   `json:"source,omitempty"` // innodb, device, cloud
+	Limit       *float64 `json:"iops_limit,omitempty"`
+	LimitBy     string   `json:"limit_by,omitempty"` // volume, burst, instance
+	Censored    bool     `json:"censored,omitempty"` // IOPS are pinned at the limit: what is asked for may be more
+	Bucket      *float64 `json:"bucket_share,omitempty"`
+	HoursToDry  *float64 `json:"hours_until_empty,omitempty"` // at the rate of now; left out when it does not empty
+	HoursP10    *float64 `json:"hours_until_empty_p10,omitempty"`
+	HoursP50    *float64 `json:"hours_until_empty_p50,omitempty"`
+	HoursP90    *float64 `json:"hours_until_empty_p90,omitempty"`
+	BucketBasis string   `json:"bucket_basis,omitempty"` // integrated: from what was seen since the watch began; cloud: as AWS shows it
+}
+
+// Disk is the room where an instance keeps its data, in bytes.
+type Disk struct {
+	Data  *float64 `json:"data_bytes,omitempty"` // tables and indexes
+	Free  *float64 `json:"free_bytes,omitempty"`
+	Total *float64 `json:"total_bytes,omitempty"`
+}
+
+// Memory is how the buffer pool serves.
+type Memory struct {
+	Pool      *float64 `json:"pool_bytes,omitempty"`
+	MissShare *float64 `json:"miss_share,omitempty"` // of pages asked for, read from disk
+	Misses    *float64 `json:"misses_per_second,omitempty"`
+}
+
+// Statement is a normalized statement and the load it causes.
+type Statement struct {
+	Digest   string   `json:"digest"`
+	Text     string   `json:"text"`
+	Database string   `json:"database,omitempty"`
+	AAS      float64  `json:"aas"`
+	Source   string   `json:"source"` // counters, samples
+	Calls    *float64 `json:"calls_per_second,omitempty"`
+	Average  *float64 `json:"average_seconds,omitempty"`
+	P99      *float64 `json:"p99_seconds,omitempty"`
+	RowsRead *float64 `json:"rows_examined_per_call,omitempty"`
+	Errors   *float64 `json:"errors_per_second,omitempty"`
+}
+
+// Session is one connection that a person may want to know of.
+type Session struct {
+	ID      string  `json:"id"`
+	User    string  `json:"user"`
+	Host    string  `json:"host,omitempty"`
+	Seconds float64 `json:"seconds"` // that its transaction, or its statement, has lasted
+	Does    string  `json:"does"`    // transaction, waits for a row lock, waits for a metadata lock, blocks 3 others
+	Text    string  `json:"text,omitempty"`
+}
+
+// Finding is something about an instance that a person should know and that no rule is needed for.
+type Finding struct {
+	Code string `json:"code"` // stable: performance-schema-off, no-privilege
+	Text string `json:"text"`
+	Do   string `json:"do,omitempty"`
+}
+
+// Alert is a rule whose condition holds for an instance, or for the fleet.
+type Alert struct {
+	Rule     string            `json:"rule"`
+	Instance string            `json:"instance,omitempty"`
+	Severity string            `json:"severity"` // info, warning, critical
+	State    string            `json:"state"`    // pending, firing, resolved
+	Silenced bool              `json:"silenced,omitempty"`
+	Summary  string            `json:"summary"`
+	Why      string            `json:"why,omitempty"`
+	Do       string            `json:"do,omitempty"`
+	Runbook  string            `json:"runbook,omitempty"` // name of a runbook or trial that does it
+	Expr     string            `json:"expr"`
+	Value    float64           `json:"value"`
+	Since    time.Time         `json:"since"`
+	Fired    time.Time         `json:"fired,omitzero"`
+	Resolved time.Time         `json:"resolved,omitzero"`
+	Labels   map[string]string `json:"labels,omitempty"`
+}
+
+// Watching is what looking at an instance costs it.
+type Watching struct {
+	Connections int      `json:"connections"`
+	Queries     float64  `json:"queries_per_second"`
+	P95         float64  `json:"p95_seconds"`     // of our own queries
+	Lacks       []string `json:"lacks,omitempty"` // what the instance does not show, asked once
+}

@@ -1,0 +1,110 @@
+package watch
+
+import (
+	"context"
+	"time"
+)
+
+// most is how long one visit may take at each level before it is given up.
+var most = []time.Duration{Second: 3 * time.Second, TenSeconds: 5 * time.Second, Minute: 10 * time.Second, TenMinutes: 30 * time.Second}
+
+// visitor has one collector of an instance read. The first of a source leads: it tells whether the instance is up.
+type visitor struct {
+	*Watcher
+	of     Instance
+	reads  Collector
+	leads  bool
+	derive func(time.Time, *Instance) []Sample
+}
+
+// follow reads until ctx ends. A visit that takes longer than its interval leaves a gap: nothing is made up for it.
+func (w visitor) follow(ctx context.Context) {
+	defer func() {
+		if err := w.reads.Close(); err != nil {
+			w.cfg.Log.Debug("close collector", "instance", w.of.Name, "error", err)
+		}
+	}()
+	tick := time.NewTicker(w.cfg.Every)
+	defer tick.Stop()
+	for n := 0; ctx.Err() == nil; n++ {
+		w.visit(ctx, levelAt(n))
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		}
+	}
+}
+
+func (w visitor) visit(ctx context.Context, level Level) {
+	limited, cancel := context.WithTimeout(ctx, most[level])
+	defer cancel()
+	now := w.cfg.Now()
+	reading, err := w.reads.Collect(limited, level, now)
+	if ctx.Err() != nil {
+		return
+	}
+	samples := append(reading.Samples, w.book(now, reading, err)...)
+	if w.leads {
+		samples = append(samples, Sample{Name: "up", At: now, Value: map[bool]float64{err == nil: 1}[true]})
+	}
+	for i := range samples {
+		samples[i].Labels = append(samples[i].Labels, Label{"cluster", w.of.Cluster}, Label{"instance", w.of.Name}, Label{"job", w.of.Engine})
+	}
+	if w.cfg.Keep != nil {
+		if err := w.cfg.Keep(ctx, samples); err != nil {
+			w.cfg.Log.Error("keep samples", "instance", w.of.Name, "error", err)
+		}
+	}
+	if w.cfg.Documents != nil {
+		for _, d := range reading.Documents {
+			d.Fields["instance"], d.Fields["cluster"] = w.of.Name, w.of.Cluster
+			w.cfg.Documents(d)
+		}
+	}
+	if w.cfg.Changes != nil {
+		for _, change := range reading.Changes {
+			change.Instance = w.of.Name
+			w.cfg.Changes(change)
+		}
+	}
+}
+
+// book puts what a visit showed into the picture, and returns what follows from it.
+func (w visitor) book(now time.Time, r Reading, err error) []Sample {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	i := w.instances[w.of.Name]
+	w.fresh = true
+	if err != nil && !w.leads {
+		w.cfg.Log.Debug("a collector got no answer", "instance", i.Name, "error", err)
+	}
+	if err != nil && w.leads {
+		if i.State != Down {
+			w.cfg.Log.Warn("instance does not answer", "instance", i.Name, "error", err)
+		}
+		*i = i.identity()
+		i.State, i.Why = Down, err.Error()
+		return nil
+	}
+	if w.leads && err == nil {
+		if i.State == Down || i.State == Unread {
+			w.cfg.Log.Info("instance answers", "instance", i.Name)
+		}
+		i.State, i.Why, i.Read = Up, "", now
+	}
+	if r.Show != nil {
+		r.Show(i)
+	}
+	if !w.leads || w.derive == nil || err != nil {
+		return nil
+	}
+	return w.derive(now, i)
+}
+
+// identity is what stays known of an instance that does not answer: what it showed before must not look like now.
+func (i *Instance) identity() Instance {
+	return Instance{
+		Name: i.Name, Cluster: i.Cluster, Node: i.Node, Address: i.Address, Environment: i.Environment,
+		Engine: i.Engine, Product: i.Product, Version: i.Version, Role: i.Role, Cores: i.Cores, Read: i.Read, State: i.State,
+	}
+}

@@ -1,0 +1,293 @@
+// Package rules evaluates alerting and recording rules of Prometheus' files on the kept series, and tells who should know.
+package rules
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"plimsoll/watch"
+	"plimsoll/watch/store"
+)
+
+// Series is where rules read and write; a *store.Store is one.
+type Series interface {
+	Instant(ctx context.Context, expr string, at time.Time) (store.Value, error)
+	Append(ctx context.Context, samples []watch.Sample) error
+	Expand(ctx context.Context, text string, labels map[string]string, value float64, at time.Time) (string, error)
+}
+
+// Config is what an Evaluator works with.
+type Config struct {
+	Series   Series
+	Groups   []store.Group
+	Silences *Silences                            // nil: there are none
+	Fired    func(context.Context, []watch.Alert) // is told after every evaluation of what fires and what was resolved in it; may be nil
+	Log      *slog.Logger
+	Now      func() time.Time
+	Every    time.Duration // 0: 5 s
+}
+
+// Evaluator knows the state of every alert. Its methods are safe for concurrent use.
+type Evaluator struct {
+	cfg Config
+
+	mu     sync.Mutex
+	active map[string]*watch.Alert // pending and firing, by rule and labels
+	last   map[string]health       // of a rule, by group and name
+}
+
+type health struct {
+	At   time.Time
+	Took time.Duration
+	Err  string
+}
+
+// New prepares an Evaluator; nothing is evaluated before Run or Evaluate.
+func New(cfg Config) *Evaluator {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	cfg.Every = cmp.Or(cfg.Every, 5*time.Second)
+	return &Evaluator{cfg: cfg, active: map[string]*watch.Alert{}, last: map[string]health{}}
+}
+
+// Read reads files of rules.
+func Read(files ...string) ([]store.Group, error) {
+	var all []store.Group
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("read rules: %w", err)
+		}
+		groups, err := store.ParseRules(file, text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, groups...)
+	}
+	return all, nil
+}
+
+// Run evaluates until ctx ends.
+func (e *Evaluator) Run(ctx context.Context) {
+	tick := time.NewTicker(e.cfg.Every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			e.Evaluate(ctx, e.cfg.Now())
+		}
+	}
+}
+
+// Groups are the rules as they were read.
+func (e *Evaluator) Groups() []store.Group { return e.cfg.Groups }
+
+// Alerts are those that are pending or fire, the gravest first.
+func (e *Evaluator) Alerts() []watch.Alert {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	all := make([]watch.Alert, 0, len(e.active))
+	for _, a := range e.active {
+		alert := *a
+		alert.Silenced = e.cfg.Silences.Mutes(alert.Labels, e.cfg.Now())
+		all = append(all, alert)
+	}
+	slices.SortFunc(all, gravestFirst)
+	return all
+}
+
+var gravity = map[string]int{"critical": 0, "warning": 1, "info": 2}
+
+func gravestFirst(a, b watch.Alert) int {
+	return cmp.Or(cmp.Compare(a.State, b.State), cmp.Compare(gravity[a.Severity], gravity[b.Severity]), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Instance, b.Instance))
+}
+
+// Evaluate evaluates every rule once. A rule that cannot be evaluated leaves its alerts as they are: nothing is resolved for want of an answer.
+func (e *Evaluator) Evaluate(ctx context.Context, at time.Time) {
+	var resolved []watch.Alert
+	for _, g := range e.cfg.Groups {
+		for _, r := range g.Rules {
+			gone, err := e.rule(ctx, g, r, at)
+			if ctx.Err() != nil {
+				return
+			}
+			resolved = append(resolved, gone...)
+			e.note(g, r, at, err)
+		}
+	}
+	alerts := e.Alerts()
+	e.write(ctx, at, alerts)
+	if e.cfg.Fired == nil {
+		return
+	}
+	told := resolved
+	for _, a := range alerts {
+		if a.State == Firing {
+			told = append(told, a)
+		}
+	}
+	e.cfg.Fired(ctx, told)
+}
+
+func (e *Evaluator) note(g store.Group, r store.Rule, at time.Time, err error) {
+	h := health{At: at, Took: e.cfg.Now().Sub(at)}
+	if err != nil {
+		h.Err = err.Error()
+		e.cfg.Log.Error("evaluate rule", "group", g.Name, "rule", cmp.Or(r.Alert, r.Record), "error", err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.last[g.Name+"/"+cmp.Or(r.Alert, r.Record)] = h
+}
+
+// Health tells when a rule was evaluated last, and what was wrong with it then.
+func (e *Evaluator) Health(group, rule string) (at time.Time, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	h := e.last[group+"/"+rule]
+	if h.Err != "" {
+		err = errors.New(h.Err)
+	}
+	return h.At, err
+}
+
+// The states of an alert.
+const (
+	Pending  = "pending"
+	Firing   = "firing"
+	Resolved = "resolved"
+)
+
+func (e *Evaluator) rule(ctx context.Context, g store.Group, r store.Rule, at time.Time) (resolved []watch.Alert, err error) {
+	v, err := e.cfg.Series.Instant(ctx, r.Expr, at)
+	if err != nil {
+		return nil, err
+	}
+	if r.Record != "" {
+		return nil, e.record(ctx, r, v, at)
+	}
+	seen := map[string]bool{}
+	for _, line := range v.Lines {
+		labels := maps.Clone(line.Labels)
+		if labels == nil {
+			labels = map[string]string{}
+		}
+		delete(labels, "__name__")
+		value := line.Points[0].Value
+		for name, text := range r.Labels {
+			if labels[name], err = e.cfg.Series.Expand(ctx, text, line.Labels, value, at); err != nil {
+				return nil, err
+			}
+		}
+		labels["alertname"] = r.Alert
+		key := g.Name + "/" + keyOf(labels)
+		seen[key] = true
+		if err := e.hold(ctx, key, r, labels, value, at); err != nil {
+			return nil, err
+		}
+	}
+	return e.end(g.Name+"/", r, seen, at), nil
+}
+
+// hold books that a rule's condition holds.
+func (e *Evaluator) hold(ctx context.Context, key string, r store.Rule, labels map[string]string, value float64, at time.Time) error {
+	texts := map[string]string{}
+	for name, text := range r.Annotations {
+		filled, err := e.cfg.Series.Expand(ctx, text, labels, value, at)
+		if err != nil {
+			return err
+		}
+		texts[name] = filled
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	a := e.active[key]
+	if a == nil {
+		a = &watch.Alert{
+			Rule: r.Alert, Instance: labels["instance"], Severity: cmp.Or(labels["severity"], "warning"), State: Pending, Expr: r.Expr, Since: at, Labels: labels,
+		}
+		e.active[key] = a
+	}
+	a.Value, a.Summary, a.Why, a.Do, a.Runbook = value, cmp.Or(texts["summary"], r.Alert), cmp.Or(texts["why"], texts["description"]), texts["do"], cmp.Or(texts["runbook"], texts["runbook_url"])
+	a.Resolved = at // the last time it held
+	if a.State == Pending && at.Sub(a.Since) >= r.For {
+		a.State, a.Fired = Firing, at
+	}
+	return nil
+}
+
+// end takes alerts away whose condition does not hold any more, and returns those that had fired.
+func (e *Evaluator) end(group string, r store.Rule, seen map[string]bool, at time.Time) (resolved []watch.Alert) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for key, a := range e.active {
+		if a.Rule != r.Alert || a.Expr != r.Expr || !strings.HasPrefix(key, group) || seen[key] {
+			continue
+		}
+		if a.State == Firing && at.Sub(a.Resolved) < r.KeepFiring {
+			continue
+		}
+		delete(e.active, key)
+		if a.State == Firing {
+			a.State, a.Resolved = Resolved, at
+			resolved = append(resolved, *a)
+		}
+	}
+	return resolved
+}
+
+func (e *Evaluator) record(ctx context.Context, r store.Rule, v store.Value, at time.Time) error {
+	var samples []watch.Sample
+	for _, line := range v.Lines {
+		s := watch.Sample{Name: r.Record, At: at, Value: line.Points[0].Value}
+		labels := maps.Clone(r.Labels)
+		for name, value := range line.Labels {
+			if _, own := r.Labels[name]; !own && name != "__name__" {
+				s.Labels = append(s.Labels, watch.Label{Name: name, Value: value})
+			}
+		}
+		for name, value := range labels {
+			s.Labels = append(s.Labels, watch.Label{Name: name, Value: value})
+		}
+		samples = append(samples, s)
+	}
+	return e.cfg.Series.Append(ctx, samples)
+}
+
+// write keeps the state of alerts as the series ALERTS, as Prometheus does.
+func (e *Evaluator) write(ctx context.Context, at time.Time, alerts []watch.Alert) {
+	var samples []watch.Sample
+	for _, a := range alerts {
+		s := watch.Sample{Name: "ALERTS", At: at, Value: 1, Labels: []watch.Label{{Name: "alertstate", Value: a.State}}}
+		for _, name := range slices.Sorted(maps.Keys(a.Labels)) {
+			s.Labels = append(s.Labels, watch.Label{Name: name, Value: a.Labels[name]})
+		}
+		samples = append(samples, s)
+	}
+	if err := e.cfg.Series.Append(ctx, samples); err != nil {
+		e.cfg.Log.Error("keep the state of alerts", "error", err)
+	}
+}
+
+func keyOf(labels map[string]string) string {
+	var key strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		fmt.Fprintf(&key, "%s=%q,", name, labels[name])
+	}
+	return key.String()
+}

@@ -1,0 +1,202 @@
+package rules
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"plimsoll/runbook/books"
+	"plimsoll/watch"
+	"plimsoll/watch/store"
+)
+
+func TestShippedRules(t *testing.T) {
+	failures, tested, err := Test(t.Context(), filepath.Join("shipped", "tests.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range failures {
+		t.Error(f)
+	}
+	groups, err := Shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	for _, g := range groups {
+		for _, r := range g.Rules {
+			count++
+			if !tested[r.Alert] {
+				t.Errorf("no test has %s fire", r.Alert)
+			}
+			for _, needs := range []string{"summary", "why", "do"} {
+				if r.Annotations[needs] == "" {
+					t.Errorf("%s has no %s", r.Alert, needs)
+				}
+			}
+			if book := r.Annotations["runbook"]; book != "" && !strings.HasPrefix(book, "examples/") && !contains(books.Names(), book) {
+				t.Errorf("%s names the runbook %s, which does not ship", r.Alert, book)
+			}
+			if gravity[r.Labels["severity"]] == 0 && r.Labels["severity"] != "critical" {
+				t.Errorf("%s has the severity %q", r.Alert, r.Labels["severity"])
+			}
+		}
+	}
+	if count < 30 {
+		t.Errorf("%d rules ship", count)
+	}
+}
+
+func contains(all []string, one string) bool {
+	for _, s := range all {
+		if s == one {
+			return true
+		}
+	}
+	return false
+}
+
+// fixed is series that a test answers.
+type fixed struct {
+	value *store.Value
+	err   *error
+}
+
+func (f fixed) Instant(context.Context, string, time.Time) (store.Value, error) {
+	return *f.value, *f.err
+}
+func (fixed) Append(context.Context, []watch.Sample) error { return nil }
+func (fixed) Expand(_ context.Context, text string, _ map[string]string, _ float64, _ time.Time) (string, error) {
+	return text, nil
+}
+
+func down(names ...string) store.Value {
+	v := store.Value{Type: "vector"}
+	for _, name := range names {
+		cluster, _, _ := strings.Cut(name, "/")
+		v.Lines = append(v.Lines, store.Line{Labels: map[string]string{"instance": name, "cluster": cluster}, Points: []store.Point{{Value: 0}}})
+	}
+	return v
+}
+
+func TestAnAlertLivesAndDies(t *testing.T) {
+	now := time.Unix(1700000000, 0)
+	answer, failure := down("a/n1"), error(nil)
+	rule := store.Rule{Alert: "Down", Expr: "up == 0", For: 30 * time.Second, Annotations: map[string]string{"summary": "down"}}
+	var told [][]watch.Alert
+	e := New(Config{
+		Series: fixed{&answer, &failure}, Groups: []store.Group{{Name: "g", Rules: []store.Rule{rule}}},
+		Now: func() time.Time { return now }, Fired: func(_ context.Context, all []watch.Alert) { told = append(told, all) },
+	})
+	pass := func(d time.Duration) { now = now.Add(d); e.Evaluate(t.Context(), now) }
+	pass(0)
+	if all := e.Alerts(); len(all) != 1 || all[0].State != Pending {
+		t.Fatalf("at first %+v", all)
+	}
+	pass(20 * time.Second)
+	pass(10 * time.Second)
+	if all := e.Alerts(); all[0].State != Firing || len(told[len(told)-1]) != 1 {
+		t.Fatalf("after 30 s %+v", all)
+	}
+	failure = errors.New("no answer")
+	answer = down()
+	pass(10 * time.Second)
+	if all := e.Alerts(); len(all) != 1 {
+		t.Error("it was resolved because nothing could be asked")
+	}
+	failure = nil
+	pass(10 * time.Second)
+	if all := e.Alerts(); len(all) != 0 {
+		t.Errorf("at the end %+v", all)
+	}
+	if last := told[len(told)-1]; len(last) != 1 || last[0].State != Resolved {
+		t.Errorf("nobody was told that it is resolved: %+v", last)
+	}
+	answer = down("a/n1")
+	pass(10 * time.Second)
+	answer = down()
+	pass(10 * time.Second)
+	if last := told[len(told)-1]; len(last) != 0 {
+		t.Errorf("told of one that never fired: %+v", last)
+	}
+}
+
+// heard keeps what it is told.
+type heard struct {
+	titles []string
+	fails  int
+}
+
+func (h *heard) Name() string { return "test" }
+func (h *heard) Tell(_ context.Context, n Notice) error {
+	if h.fails > 0 {
+		h.fails--
+		return errors.New("not now")
+	}
+	h.titles = append(h.titles, n.Title())
+	return nil
+}
+
+func TestPeopleAreToldOnceAndAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &heard{fails: 2}
+		telling := &Telling{Tellers: []Teller{h}, Repeat: time.Hour}
+		alert := func(name, state string) watch.Alert {
+			return watch.Alert{Rule: "Down", Instance: name, State: state, Summary: name + " is down", Labels: map[string]string{"instance": name, "cluster": "a"}}
+		}
+		tell := func(want string, alerts ...watch.Alert) {
+			t.Helper()
+			h.titles = nil
+			telling.Fired(t.Context(), alerts)
+			telling.Wait()
+			if got := strings.Join(h.titles, "; "); got != want {
+				t.Errorf("told %q, want %q", got, want)
+			}
+		}
+		tell("[FIRING] a/n1 is down", alert("a/n1", Firing)) // at the third attempt
+		tell("", alert("a/n1", Firing))
+		tell("[FIRING] Down in a: 2 alerts", alert("a/n1", Firing), alert("a/n2", Firing))
+		tell("", alert("a/n2", Firing), alert("a/n1", Resolved))
+		time.Sleep(2 * time.Hour)
+		tell("[FIRING] a/n2 is down", alert("a/n2", Firing))
+		muted := alert("a/n2", Firing)
+		muted.Silenced = true
+		tell("", muted)
+		tell("[FIRING] a/n2 is down", alert("a/n2", Firing))
+		tell("[resolved] a/n2 is down", alert("a/n2", Resolved))
+		tell("")
+	})
+}
+
+func TestSilencesHoldAndAreKept(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "watch", "silences.json")
+	s, err := OpenSilences(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Unix(1700000000, 0)
+	if _, err := s.Add(Silence{Until: now.Add(time.Hour)}, now); err == nil {
+		t.Error("a silence of everything was taken")
+	}
+	added, err := s.Add(Silence{Labels: map[string]string{"instance": "a/n1"}, Until: now.Add(time.Hour)}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := OpenSilences(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !again.Mutes(map[string]string{"instance": "a/n1", "alertname": "x"}, now) || again.Mutes(map[string]string{"instance": "a/n2"}, now) {
+		t.Error("it mutes the wrong alerts")
+	}
+	if again.Mutes(map[string]string{"instance": "a/n1"}, now.Add(time.Hour)) {
+		t.Error("it does not end")
+	}
+	if err := again.End(added.ID); err != nil || again.Mutes(map[string]string{"instance": "a/n1"}, now) {
+		t.Errorf("it was not taken back: %v", err)
+	}
+}

@@ -1,0 +1,190 @@
+// Package settings reads watch.yaml: how long series are kept, which rules hold, who is told, and where series and documents go.
+package settings
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"time"
+
+	"plimsoll/infra"
+	"plimsoll/internal/document"
+	"plimsoll/inventory"
+	"plimsoll/watch/collect"
+	"plimsoll/watch/rules"
+	"plimsoll/watch/sink"
+)
+
+// File is the name of the settings, looked for in the working folder.
+const File = "watch.yaml"
+
+// Settings is the file as read and checked. The zero value is a watch that keeps series for 15 days and tells nobody.
+type Settings struct {
+	Keep        Keep            `yaml:"keep" doc:"How much is kept."`
+	Rules       []string        `yaml:"rules" doc:"Files of rules in Prometheus' format, beside those that ship."`
+	Shipped     *bool           `yaml:"shipped_rules" doc:"The rules that ship hold. Default: true."`
+	Notify      []Notify        `yaml:"notify" doc:"Who is told of alerts."`
+	Repeat      Span            `yaml:"repeat" doc:"After how long people are told again of what still fires. Default: 4h."`
+	Queries     []collect.Query `yaml:"queries" doc:"Own SQL that becomes series and documents."`
+	RemoteWrite []RemoteWrite   `yaml:"remote_write" doc:"Where series go beside the own store."`
+	OpenSearch  *OpenSearch     `yaml:"opensearch" doc:"Where documents go."`
+	Shard       string          `yaml:"shard" doc:"2/5: this is the second of five processes, among which instances are shared out."`
+}
+
+// Keep is how much is kept.
+type Keep struct {
+	Age   Span `yaml:"age" doc:"Older series go. Default: 15d."`
+	Bytes Size `yaml:"bytes" doc:"The oldest go when they take more on disk. Default: no limit."`
+}
+
+// Notify is one of its keys.
+type Notify struct {
+	Slack        *inventory.Secret `yaml:"slack" doc:"Where the URL of an incoming webhook of Slack, or of what takes the same, is found."`
+	Webhook      *inventory.Secret `yaml:"webhook" doc:"Where the URL is found to which notices are posted in the form of Alertmanager's webhook."`
+	Alertmanager *inventory.Secret `yaml:"alertmanager" doc:"Where the URL of an Alertmanager is found, without /api."`
+	Mail         *Mail             `yaml:"mail" doc:"By mail."`
+}
+
+// Mail is who writes to whom.
+type Mail struct {
+	Server   string            `yaml:"server,required" doc:"host:port."`
+	From     string            `yaml:"from,required" doc:"The sender."`
+	To       []string          `yaml:"to,required" doc:"The receivers."`
+	User     string            `yaml:"user" doc:"Who logs in. Default: nobody does."`
+	Password *inventory.Secret `yaml:"password" doc:"Where the password is found."`
+}
+
+// OpenSearch is where documents go.
+type OpenSearch struct {
+	URL      string            `yaml:"url,required" doc:"https://host:9200."`
+	User     string            `yaml:"user" doc:"Who logs in."`
+	Password *inventory.Secret `yaml:"password" doc:"Where the password is found."`
+	Stream   string            `yaml:"stream" doc:"The name of the data stream. Default: plimsoll-watch."`
+	Keep     Span              `yaml:"keep" doc:"Documents older than this are deleted. Default: 30d."`
+	Spool    Size              `yaml:"spool" doc:"What is kept on disk while OpenSearch does not answer. Default: 1GiB."`
+}
+
+// RemoteWrite is a store that takes Prometheus' remote write.
+type RemoteWrite struct {
+	URL      string            `yaml:"url,required" doc:"http://host:9090/api/v1/write."`
+	User     string            `yaml:"user" doc:"Who logs in."`
+	Password *inventory.Secret `yaml:"password" doc:"Where the password is found."`
+}
+
+// Read reads the settings. A file that is not there is empty.
+func Read(path string) (*Settings, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &Settings{}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the settings of the watch: %w", err)
+	}
+	return Parse(path, data)
+}
+
+// Parse is Read of a text.
+func Parse(name string, data []byte) (*Settings, error) {
+	root, err := document.Parse(name, data)
+	if err != nil {
+		return nil, err
+	}
+	var s Settings
+	if err := root.Decode(&s); err != nil {
+		return nil, err
+	}
+	for n, one := range s.Notify {
+		at := root.Get("notify").Items[n]
+		given := 0
+		for key, secret := range map[string]*inventory.Secret{"slack": one.Slack, "webhook": one.Webhook, "alertmanager": one.Alertmanager} {
+			if secret == nil {
+				continue
+			}
+			given++
+			if err := secret.Check(at.Get(key)); err != nil {
+				return nil, err
+			}
+		}
+		if one.Mail != nil {
+			given++
+		}
+		if given != 1 {
+			return nil, at.Errorf("%d ways to tell somebody, expected one of slack, webhook, alertmanager or mail", given)
+		}
+	}
+	for n, q := range s.Queries {
+		if err := q.Check(); err != nil {
+			return nil, root.Get("queries").Items[n].Errorf("%s", err)
+		}
+	}
+	if _, _, err := s.share(); err != nil {
+		return nil, root.Get("shard").Errorf("%s", err)
+	}
+	return &s, nil
+}
+
+// Tellers are who is told; their secrets are fetched.
+func (s *Settings) Tellers(ctx context.Context, here infra.Machine) (all []rules.Teller, err error) {
+	for _, n := range s.Notify {
+		teller, err := n.teller(ctx, here)
+		if err != nil {
+			return nil, fmt.Errorf("who is told of alerts: %w", err)
+		}
+		all = append(all, teller)
+	}
+	return all, nil
+}
+
+func (n Notify) teller(ctx context.Context, here infra.Machine) (rules.Teller, error) {
+	if n.Mail != nil {
+		password, err := n.Mail.Password.Value(ctx, here)
+		return sink.Mail{Server: n.Mail.Server, From: n.Mail.From, To: n.Mail.To, User: n.Mail.User, Password: password}, err
+	}
+	for _, secret := range []*inventory.Secret{n.Slack, n.Webhook, n.Alertmanager} {
+		if secret == nil {
+			continue
+		}
+		url, err := secret.Value(ctx, here)
+		switch secret {
+		case n.Slack:
+			return sink.Slack{URL: url}, err
+		case n.Webhook:
+			return sink.Webhook{URL: url}, err
+		default:
+			return sink.Alertmanager{URL: url}, err
+		}
+	}
+	return nil, errors.New("nobody is named")
+}
+
+// Remotes are the stores that series go to beside the own one; their passwords are fetched.
+func (s *Settings) Remotes(ctx context.Context, here infra.Machine, log *slog.Logger) (all []*sink.RemoteWrite, err error) {
+	for _, w := range s.RemoteWrite {
+		password, err := w.Password.Value(ctx, here)
+		if err != nil {
+			return nil, fmt.Errorf("remote write to %s: %w", w.URL, err)
+		}
+		all = append(all, &sink.RemoteWrite{URL: w.URL, User: w.User, Password: password, Log: log})
+	}
+	return all, nil
+}
+
+// Documents is where documents go, with its spool in a folder; nil if nowhere.
+func (s *Settings) Documents(ctx context.Context, here infra.Machine, folder string, log *slog.Logger) (*sink.OpenSearch, error) {
+	o := s.OpenSearch
+	if o == nil {
+		return nil, nil
+	}
+	password, err := o.Password.Value(ctx, here)
+	if err != nil {
+		return nil, fmt.Errorf("OpenSearch at %s: %w", o.URL, err)
+	}
+	return sink.NewOpenSearch(sink.OpenSearchConfig{
+		URL: o.URL, User: o.User, Password: password, Stream: cmp.Or(o.Stream, "plimsoll-watch"), Keep: cmp.Or(time.Duration(o.Keep), 30*24*time.Hour),
+		Folder: folder, Spool: cmp.Or(int64(o.Spool), 1<<30), Log: log,
+	})
+}

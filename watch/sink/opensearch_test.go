@@ -1,0 +1,184 @@
+package sink
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"plimsoll/watch"
+)
+
+// bulkServer takes documents as OpenSearch does: one of an id that it has is a conflict, one with the text "bad" is rejected.
+type bulkServer struct {
+	mu   sync.Mutex
+	has  map[string]string
+	down bool
+	busy int // so many documents are refused for now
+}
+
+func (b *bulkServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	body, _ := io.ReadAll(r.Body)
+	switch {
+	case b.down:
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	case !strings.HasSuffix(r.URL.Path, "/_bulk"):
+		return
+	}
+	lines := strings.Split(strings.TrimSuffix(string(body), "\n"), "\n")
+	var items []string
+	for n := 0; n+1 < len(lines); n += 2 {
+		status := 201
+		switch _, is := b.has[lines[n]]; {
+		case is:
+			status = 409
+		case b.busy > 0:
+			status = 429
+			b.busy--
+		case strings.Contains(lines[n+1], "bad"):
+			status = 400
+		default:
+			b.has[lines[n]] = lines[n+1]
+		}
+		items = append(items, fmt.Sprintf(`{"create":{"status":%d}}`, status))
+	}
+	fmt.Fprintf(w, `{"errors":false,"items":[%s]}`, strings.Join(items, ","))
+}
+
+func document(n int) watch.Document {
+	return watch.Document{At: time.Unix(1700000000, 0).Add(time.Duration(n) * time.Second), Fields: map[string]any{"n": n, "instance": "a/n1"}}
+}
+
+func opensearch(t *testing.T, url, folder string, limit int64) *OpenSearch {
+	t.Helper()
+	o, err := NewOpenSearch(OpenSearchConfig{URL: url, Stream: "plimsoll-watch", Keep: time.Hour, Folder: folder, Spool: limit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// An outage, a restart of ours in the middle of it, an answer that was lost, and an hour in which some are refused: nothing is lost
+// and nothing is there twice.
+func TestNothingIsLostAndNothingTwice(t *testing.T) {
+	b := &bulkServer{has: map[string]string{}, down: true}
+	server := httptest.NewServer(b)
+	defer server.Close()
+	folder := t.TempDir()
+	o := opensearch(t, server.URL, folder, 1<<20)
+	for n := range 500 {
+		o.Add(document(n))
+	}
+	if err := o.Flush(t.Context()); err == nil {
+		t.Fatal("a server that is down took documents")
+	}
+	o = opensearch(t, server.URL, folder, 1<<20) // without a word, as after kill -9
+	for n := range 500 {
+		o.Add(document(500 + n))
+	}
+	o.Add(watch.Document{At: time.Now(), Fields: map[string]any{"n": "bad"}})
+	b.mu.Lock()
+	b.down, b.busy = false, 7
+	b.mu.Unlock()
+	files, err := o.spool.waiting()
+	if err != nil || len(files) != 2 {
+		t.Fatalf("%v wait, %v", files, err)
+	}
+	first, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if err = o.Flush(t.Context()); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(files[0], append(first, "{\"create\":{\"_id"...), 0o600); err != nil { // a crash before the file was removed
+		t.Fatal(err)
+	}
+	if err := o.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[float64]int{}
+	for _, body := range b.has {
+		var d map[string]any
+		if err := json.Unmarshal([]byte(body), &d); err != nil {
+			t.Fatal(err)
+		}
+		seen[d["n"].(float64)]++
+	}
+	if len(seen) != 1000 || len(b.has) != 1000 {
+		t.Errorf("%d documents of which %d differ, want 1000", len(b.has), len(seen))
+	}
+	if _, _, rejected := o.Counts(); rejected != 1 {
+		t.Errorf("%d rejected, want 1", rejected)
+	}
+	if aside, err := os.ReadFile(filepath.Join(folder, rejectedFile)); err != nil || !strings.Contains(string(aside), "bad") {
+		t.Errorf("put aside: %s, %v", aside, err)
+	}
+	if files, _ := o.spool.waiting(); len(files) != 0 {
+		t.Errorf("%v wait still", files)
+	}
+}
+
+func TestAFullSpoolDropsAndCounts(t *testing.T) {
+	o := opensearch(t, "http://127.0.0.1:1", t.TempDir(), 10_000)
+	for n := range 1000 {
+		o.Add(document(n))
+	}
+	_, dropped, _ := o.Counts()
+	if dropped < 500 || dropped > 950 || o.spool.size > 10_000 {
+		t.Errorf("%d dropped, %d bytes", dropped, o.spool.size)
+	}
+	if err := o.spool.add(document(1)); !errors.Is(err, errFull) {
+		t.Errorf("said %v", err)
+	}
+}
+
+// PLIMSOLL_TEST_OPENSEARCH is the URL of a real OpenSearch.
+func TestARealOpenSearch(t *testing.T) {
+	url := os.Getenv("PLIMSOLL_TEST_OPENSEARCH")
+	if testing.Short() || url == "" {
+		t.Skip("PLIMSOLL_TEST_OPENSEARCH names none")
+	}
+	o := opensearch(t, url, t.TempDir(), 1<<28)
+	o.cfg.Stream = fmt.Sprintf("plimsoll-test-%d", time.Now().UnixNano())
+	const count = 20_000
+	begun := time.Now()
+	for n := range count {
+		o.Add(document(n))
+	}
+	spooled := time.Since(begun)
+	o.Add(watch.Document{At: time.Now(), Fields: map[string]any{"n": "a text where there are numbers"}})
+	if err := o.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	took := time.Since(begun)
+	t.Logf("%d documents: %.0f/s to the spool, %.0f/s in all", count, count/spooled.Seconds(), count/took.Seconds())
+	if err := o.ask(t.Context(), http.MethodPost, "/"+o.cfg.Stream+"/_refresh", "application/json", nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	var answer struct {
+		Count int `json:"count"`
+	}
+	if err := o.ask(t.Context(), http.MethodGet, "/"+o.cfg.Stream+"/_count", "application/json", nil, &answer); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, rejected := o.Counts(); answer.Count != count || rejected != 1 {
+		t.Errorf("%d documents and %d rejected, want %d and 1", answer.Count, rejected, count)
+	}
+}

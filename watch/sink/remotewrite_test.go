@@ -1,0 +1,101 @@
+package sink
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/watch"
+)
+
+func sampleAt(at time.Time, v float64) watch.Sample {
+	return watch.Sample{Name: "plimsoll_aas", At: at, Value: v, Labels: []watch.Label{{Name: "wait", Value: "cpu"}, {Name: "instance", Value: "a/n1"}}}
+}
+
+func TestSamplesWaitWhileTheStoreIsGone(t *testing.T) {
+	w := &RemoteWrite{URL: "http://127.0.0.1:1/write"}
+	if err := w.Append(t.Context(), []watch.Sample{sampleAt(time.Now(), 1)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Flush(t.Context()); err == nil || len(w.waiting) != 1 {
+		t.Errorf("%v, %d wait", err, len(w.waiting))
+	}
+}
+
+// prometheus finds the program, or gets it from the machine's packages without installing it.
+func prometheus(t *testing.T) string {
+	t.Helper()
+	if program, err := exec.LookPath("prometheus"); err == nil {
+		return program
+	}
+	folder := t.TempDir()
+	script := "apt-get download prometheus && dpkg-deb -x prometheus_*.deb ."
+	command := exec.CommandContext(t.Context(), "sh", "-c", script)
+	command.Dir = folder
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("get Prometheus (%s): %v: %s", script, err, out)
+	}
+	return filepath.Join(folder, "usr/bin/prometheus")
+}
+
+func TestWritesIntoARealPrometheus(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a real Prometheus")
+	}
+	program, folder := prometheus(t), t.TempDir()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	config := filepath.Join(folder, "prometheus.yml")
+	if err := os.WriteFile(config, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server := exec.CommandContext(t.Context(), program, "--config.file="+config, "--storage.tsdb.path="+folder+"/data", "--web.listen-address="+address, "--web.enable-remote-write-receiver")
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = server.Process.Kill() // it is of no use any more
+		_ = server.Wait()
+	}()
+	w := &RemoteWrite{URL: "http://" + address + "/api/v1/write"}
+	now := time.Now()
+	var all []watch.Sample
+	for n := range 12000 {
+		all = append(all, sampleAt(now.Add(time.Duration(n-12000)*10*time.Millisecond), float64(n)))
+	}
+	if err := w.Append(t.Context(), all); err != nil {
+		t.Fatal(err)
+	}
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for range 100 {
+		<-tick.C
+		if err = w.Flush(t.Context()); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.Get(fmt.Sprintf("http://%s/api/v1/query?query=count_over_time(plimsoll_aas{instance=%%22a/n1%%22}[3m])", address))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }() // it was only read
+	if body, _ := io.ReadAll(answer.Body); !strings.Contains(string(body), `"12000"`) {
+		t.Errorf("Prometheus has %s", body)
+	}
+}

@@ -1,0 +1,118 @@
+package storage
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+// The vectors are AWS' own, from its page on gp2 volumes; the last two are of volumes striped as RDS does.
+func TestAWSVectors(t *testing.T) {
+	for _, c := range []struct {
+		v       Volume
+		iops    float64
+		seconds float64
+	}{
+		{Volume{Type: "gp2", GiB: 1}, 3000, 1862},
+		{Volume{Type: "gp2", GiB: 100}, 3000, 2000},
+		{Volume{Type: "gp2", GiB: 334}, 3000, 2703},
+		{Volume{Type: "gp2", GiB: 750}, 3000, 7200},
+		{Volume{Type: "gp2", GiB: 200, Managed: true}, 3000, 2250},
+		{Volume{Type: "gp2", GiB: 400, Managed: true}, 3000, 12000},
+	} {
+		got, empties := c.v.Bucket().Empties(c.iops)
+		if !empties || math.Round(got.Seconds()) != c.seconds {
+			t.Errorf("%+v at %g: %.2f s, want %g", c.v, c.iops, got.Seconds(), c.seconds)
+		}
+	}
+	if got := (Volume{Type: "gp2", GiB: 100}).Bucket().Refills(); got != 18000*time.Second {
+		t.Errorf("100 GiB refill in %v", got)
+	}
+}
+
+func TestWhatVolumesGive(t *testing.T) {
+	for _, c := range []struct {
+		v           Volume
+		base, burst float64
+	}{
+		{Volume{Type: "gp2", GiB: 800}, 2400, 3000},
+		{Volume{Type: "gp2", GiB: 999}, 2997, 3000},
+		{Volume{Type: "gp2", GiB: 800, Managed: true}, 2400, 12000},
+		{Volume{Type: "gp2", GiB: 16000}, 16000, 16000},
+		{Volume{Type: "gp3", GiB: 200, Managed: true}, 3000, 3000},
+		{Volume{Type: "gp3", GiB: 400, Managed: true}, 12000, 12000},
+		{Volume{Type: "gp3", GiB: 100, IOPS: 5000}, 5000, 5000},
+		{Volume{Type: "io2", GiB: 100, IOPS: 20000}, 20000, 20000},
+		{Volume{Type: "local", GiB: 100}, 0, 0},
+	} {
+		if c.v.Base() != c.base || c.v.Burst() != c.burst {
+			t.Errorf("%+v: %g and %g, want %g and %g", c.v, c.v.Base(), c.v.Burst(), c.base, c.burst)
+		}
+	}
+	for _, v := range []Volume{{Type: "gp4", GiB: 1}, {Type: "io1", GiB: 1}, {Type: "gp2"}} {
+		if v.Check() == nil {
+			t.Errorf("%+v was taken", v)
+		}
+	}
+}
+
+// throttled is a volume as it behaves: it gives no more than its limit, second by second.
+func throttled(v Volume, asks func(time.Duration) float64, until time.Duration) (empty time.Duration) {
+	b := v.Bucket()
+	for passed := time.Duration(0); passed < until; passed += time.Second {
+		b = b.Step(min(asks(passed), v.Burst()), time.Second)
+		if b.Level == 0 {
+			return passed
+		}
+	}
+	return 0
+}
+
+func TestASteadyLoadIsForetoldToFivePercent(t *testing.T) {
+	v := Volume{Type: "gp2", GiB: 100}
+	m := NewModel(v)
+	at := time.Unix(0, 0)
+	var foretold time.Duration
+	for n := range 600 { // for ten minutes, after which a third is left
+		s := m.Observe(at.Add(time.Duration(n)*time.Second), 2000)
+		foretold = time.Duration(n)*time.Second + s.In
+	}
+	truth := throttled(v, func(time.Duration) float64 { return 2000 }, 3*time.Hour)
+	if off := foretold.Seconds()/truth.Seconds() - 1; math.Abs(off) > 0.05 {
+		t.Errorf("foretold %v, was %v", foretold, truth)
+	}
+}
+
+// A load that follows the day, as it was for two weeks and goes on: the median is within a fifth of the truth.
+func TestADailyLoadIsForetoldToAFifth(t *testing.T) {
+	daily := func(at time.Time) float64 {
+		hour := float64(at.UTC().Hour()) + float64(at.UTC().Minute())/60
+		return 700 + 400*math.Sin((hour-8)/24*2*math.Pi)
+	}
+	v := Volume{Type: "gp2", GiB: 200}
+	now := time.Date(2026, 5, 4, 6, 0, 0, 0, time.UTC)
+	var w Week
+	for back := 14 * 24 * time.Hour; back > 0; back -= 5 * time.Minute {
+		w.Add(now.Add(-back), daily(now.Add(-back)))
+	}
+	o, ok := w.Forecast(v.Bucket(), now, 7)
+	truth := throttled(v, func(d time.Duration) float64 { return daily(now.Add(d)) }, 10*24*time.Hour)
+	if off := o.P50.Seconds()/truth.Seconds() - 1; !ok || truth == 0 || math.Abs(off) > 0.2 || o.P10 > o.P50 || o.P50 > o.P90 {
+		t.Errorf("foretold %+v, was %v", o, truth)
+	}
+}
+
+func TestIOPSAtTheLimitAreCensored(t *testing.T) {
+	m := NewModel(Volume{Type: "gp2", GiB: 100, InstanceIOPS: 2500, InstanceBase: 1000})
+	at := time.Unix(0, 0)
+	if s := m.Observe(at, 2490); !s.Censored || s.Limit != 2500 || s.By != "instance" {
+		t.Errorf("%+v", s)
+	}
+	if s := m.Observe(at.Add(time.Second), 1200); s.Censored {
+		t.Errorf("%+v", s)
+	}
+	m.Tell(0)
+	if s := m.Observe(at.Add(2*time.Second), 299); s.By != "volume" || s.Limit != 300 || !s.Censored || s.Share > 0.001 {
+		t.Errorf("with an empty bucket: %+v", s)
+	}
+}

@@ -1,0 +1,142 @@
+// Package storage models what a cloud's volumes give: their IOPS, the bucket from which small ones burst, and when it is empty.
+//
+// The formulas are AWS' own (EBS volume types, "I/O credits and burst performance"); the catalogue is as of 2026-08 and every number
+// of a Volume can be given instead.
+package storage
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+)
+
+// Volume is what an instance keeps its data on.
+type Volume struct {
+	Type         string  `yaml:"type,required" json:"type" doc:"gp2, gp3, io1, io2, or local for disks without such limits."`
+	GiB          float64 `yaml:"gib,required" json:"gib" doc:"Its size."`
+	Volumes      int     `yaml:"volumes" json:"volumes,omitempty" doc:"Of so many equal ones it is striped. Default: 4 for managed gp2 and gp3 of 400 GiB and more, else 1."`
+	IOPS         float64 `yaml:"iops" json:"iops,omitempty" doc:"Provisioned. Default: what the type includes."`
+	Managed      bool    `yaml:"managed" json:"managed,omitempty" doc:"It is one of RDS, which stripes large ones and includes more IOPS."`
+	InstanceIOPS float64 `yaml:"instance_iops" json:"instance_iops,omitempty" doc:"The most that the instance's class gives, at times."`
+	InstanceBase float64 `yaml:"instance_baseline_iops" json:"instance_baseline_iops,omitempty" doc:"What the instance's class gives all the time. Default: instance_iops."`
+}
+
+const (
+	credits      = 5.4e6 // of a gp2 volume's full bucket
+	burstTo      = 3000.0
+	leastBase    = 100.0
+	mostBase     = 16000.0
+	perGiB       = 3.0
+	stripedFrom  = 400.0            // GiB, on RDS
+	instanceTime = 30 * time.Minute // a day that small classes give their most
+)
+
+// Check refuses what cannot be.
+func (v Volume) Check() error {
+	switch v.Type {
+	case "gp2", "gp3", "local":
+	case "io1", "io2":
+		if v.IOPS <= 0 {
+			return fmt.Errorf("a volume of type %s has provisioned IOPS: give iops", v.Type)
+		}
+	default:
+		return fmt.Errorf("volume type %q, expected gp2, gp3, io1, io2 or local", v.Type)
+	}
+	if v.GiB <= 0 || v.Volumes < 0 || v.IOPS < 0 || v.InstanceIOPS < 0 || v.InstanceBase < 0 {
+		return fmt.Errorf("a volume of %g GiB in %d parts with %g IOPS", v.GiB, v.Volumes, v.IOPS)
+	}
+	return nil
+}
+
+// parts is of how many volumes it is striped.
+func (v Volume) parts() float64 {
+	if v.Volumes > 0 {
+		return float64(v.Volumes)
+	}
+	if v.Managed && v.GiB >= stripedFrom && (v.Type == "gp2" || v.Type == "gp3") {
+		return 4
+	}
+	return 1
+}
+
+// Base is the IOPS that it gives all the time; 0 of one without a limit.
+func (v Volume) Base() float64 {
+	n := v.parts()
+	switch v.Type {
+	case "gp2":
+		return n * min(max(perGiB*v.GiB/n, leastBase), mostBase)
+	case "gp3":
+		included := burstTo
+		if v.Managed && v.GiB >= stripedFrom {
+			included = 12000
+		}
+		return max(v.IOPS, included)
+	case "io1", "io2":
+		return v.IOPS
+	}
+	return 0
+}
+
+// Burst is the IOPS that it gives while there is something in its bucket.
+func (v Volume) Burst() float64 {
+	if v.Type == "gp2" {
+		return max(v.Base(), v.parts()*burstTo)
+	}
+	return v.Base()
+}
+
+// Bucket is a store of I/O above what is given all the time. The zero value never empties.
+type Bucket struct {
+	Size  float64 // in I/Os; 0: there is none
+	Base  float64 // IOPS at which it neither fills nor empties
+	Level float64
+}
+
+// Bucket is that of the volume, full; there is none where it gives as much all the time.
+func (v Volume) Bucket() Bucket {
+	if v.Burst() <= v.Base() {
+		return Bucket{}
+	}
+	size := v.parts() * credits
+	return Bucket{Size: size, Base: v.Base(), Level: size}
+}
+
+// InstanceBucket is that of the instance's class, full: small classes give their most for half an hour a day.
+func (v Volume) InstanceBucket() Bucket {
+	base := cmp.Or(v.InstanceBase, v.InstanceIOPS)
+	if v.InstanceIOPS <= base {
+		return Bucket{}
+	}
+	size := (v.InstanceIOPS - base) * instanceTime.Seconds()
+	return Bucket{Size: size, Base: base, Level: size}
+}
+
+// Step is the bucket after so many IOPS for a time.
+func (b Bucket) Step(iops float64, over time.Duration) Bucket {
+	b.Level = min(max(b.Level-(iops-b.Base)*over.Seconds(), 0), b.Size)
+	return b
+}
+
+// Share is how full it is; 1 where there is none.
+func (b Bucket) Share() float64 {
+	if b.Size == 0 {
+		return 1
+	}
+	return b.Level / b.Size
+}
+
+// Empties tells how long it lasts at so many IOPS; false if it does not empty.
+func (b Bucket) Empties(iops float64) (time.Duration, bool) {
+	if b.Size == 0 || iops <= b.Base {
+		return 0, false
+	}
+	return time.Duration(b.Level / (iops - b.Base) * float64(time.Second)), true
+}
+
+// Refills tells how long an empty one takes to fill while nothing is asked of it.
+func (b Bucket) Refills() time.Duration {
+	if b.Base == 0 {
+		return 0
+	}
+	return time.Duration(b.Size / b.Base * float64(time.Second))
+}

@@ -1,0 +1,135 @@
+// Package watch follows a fleet of database instances: it reads each once a second, keeps the series, and says of every
+// instance where it waits, what it lacks, and what will run out.
+//
+// The web page embeds it so:
+//
+//	st, err := store.Open(folder, store.Options{})           // watch/store: kept series, PromQL
+//	w := watch.New(watch.Config{Sources: sources, Keep: st.Append, Log: log})
+//	go func() { done <- w.Run(ctx) }()                       // reads until ctx ends
+//	fleet := w.Fleet()                                       // the picture now, worst first; has JSON tags
+//	changed := w.Changed(); <-changed                        // closed at the next new picture: at most one a second
+//	lines, err := st.Query(ctx, `sum by (wait) (plimsoll_aas{instance="orders/n1"})`, from, to, step)
+//	mux.Handle("/api/v1/", api.New(st, …))                   // watch/api: what Grafana asks of a Prometheus
+//
+// The command line puts the sources together (cmd/plimsoll/watch_sources.go: the inventory and labs).
+//
+// A Source has one or more Collectors: what reads one instance in one way. What is known beside SQL (CloudWatch, Performance
+// Insights, the accounts of a process on this machine) is one more Collector of the same Source; it brings samples for the store and
+// sets its own fields of the Instance. Nothing here knows a kind of database.
+package watch
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Config is what a Watcher works with.
+type Config struct {
+	Sources   []Source
+	Keep      func(context.Context, []Sample) error // is given all samples; may be nil
+	Alerts    func() []Alert                        // those that fire now; may be nil
+	Changes   func(Change)                          // is told of every change of an instance; may be nil
+	Documents func(Document)                        // is given documents; must not wait; may be nil
+	Log       *slog.Logger                          // nil: nothing is logged
+	Now       func() time.Time                      // nil: time.Now
+	Every     time.Duration                         // how often the second level is read; 0: 1 s
+}
+
+// Watcher reads a fleet. Its methods are safe for concurrent use.
+type Watcher struct {
+	cfg Config
+
+	mu        sync.Mutex
+	instances map[string]*Instance // by name
+	changed   chan struct{}
+	fresh     bool // something was read since changed was last closed
+}
+
+// New prepares to watch; nothing is read before Run.
+func New(cfg Config) *Watcher {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Every == 0 {
+		cfg.Every = time.Second
+	}
+	w := &Watcher{cfg: cfg, instances: map[string]*Instance{}, changed: make(chan struct{})}
+	for _, s := range cfg.Sources {
+		i := s.Instance
+		i.State = Unread
+		w.instances[s.Instance.Name] = &i
+	}
+	return w
+}
+
+// Run reads until ctx ends, each collector on its own, so that one that hangs holds up no other.
+func (w *Watcher) Run(ctx context.Context) error {
+	var all sync.WaitGroup
+	for _, s := range w.cfg.Sources {
+		for n, c := range s.Collectors {
+			all.Go(func() { visitor{w, s.Instance, c, n == 0, s.Derive}.follow(ctx) })
+		}
+	}
+	all.Go(func() { w.tell(ctx) })
+	all.Wait()
+	return nil
+}
+
+// Fleet is the picture now, worst first.
+func (w *Watcher) Fleet() Fleet {
+	now := w.cfg.Now()
+	var alerts []Alert
+	if w.cfg.Alerts != nil {
+		alerts = w.cfg.Alerts()
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f := Fleet{At: now, Instances: make([]Instance, 0, len(w.instances)), Alerts: append([]Alert{}, alerts...)}
+	for _, i := range w.instances {
+		f.Instances = append(f.Instances, i.picture(now, alerts))
+	}
+	slices.SortFunc(f.Instances, worstFirst)
+	return f
+}
+
+// Instance is one of the fleet by its name.
+func (w *Watcher) Instance(name string) (Instance, bool) {
+	for _, i := range w.Fleet().Instances {
+		if i.Name == name {
+			return i, true
+		}
+	}
+	return Instance{}, false
+}
+
+// Changed returns a channel that is closed when there is a new picture.
+func (w *Watcher) Changed() <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.changed
+}
+
+// tell closes changed once per interval in which something was read.
+func (w *Watcher) tell(ctx context.Context) {
+	tick := time.NewTicker(w.cfg.Every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		w.mu.Lock()
+		if w.fresh {
+			close(w.changed)
+			w.changed, w.fresh = make(chan struct{}), false
+		}
+		w.mu.Unlock()
+	}
+}

@@ -1,0 +1,142 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"plimsoll/watch/storage"
+)
+
+// fake is a collector that does what a test says; real servers are read in watch/collect.
+type fake struct {
+	collect func(ctx context.Context, level Level, now time.Time) (Reading, error)
+	closed  bool
+}
+
+func (f *fake) Collect(ctx context.Context, l Level, now time.Time) (Reading, error) {
+	return f.collect(ctx, l, now)
+}
+func (f *fake) Close() error { f.closed = true; return nil }
+
+func source(name string, c ...Collector) Source {
+	return Source{Instance: Instance{Name: name, Cluster: "a", Engine: "mysql"}, Collectors: c}
+}
+
+func TestAnInstanceThatHangsHoldsUpNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hangs := &fake{collect: func(ctx context.Context, _ Level, _ time.Time) (Reading, error) {
+			<-ctx.Done()
+			return Reading{}, ctx.Err()
+		}}
+		answers := &fake{collect: func(_ context.Context, _ Level, now time.Time) (r Reading, err error) {
+			r.Add(now, "x", 1)
+			r.Show = func(i *Instance) { i.Throughput = new(float64) }
+			return r, nil
+		}}
+		kept := map[string]int{}
+		w := New(Config{
+			Sources: []Source{source("a/n1", hangs), source("a/n2", answers)},
+			Keep: func(_ context.Context, all []Sample) error {
+				for _, s := range all {
+					if s.Name == "x" {
+						kept[s.Labels[1].Value]++
+					}
+				}
+				return nil
+			},
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), 60500*time.Millisecond)
+		defer cancel()
+		if err := w.Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if kept["a/n2"] != 61 {
+			t.Errorf("%d readings of the other in a minute, want 61", kept["a/n2"])
+		}
+		f := w.Fleet()
+		if f.Instances[0].Name != "a/n1" || f.Instances[0].State != Down || f.Instances[1].State != Up {
+			t.Errorf("the fleet is %+v", f.Instances)
+		}
+		if !hangs.closed || !answers.closed {
+			t.Error("a collector was not closed")
+		}
+	})
+}
+
+func TestWhatAnInstanceShowedBeforeItWentDownIsNotShown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		down := false
+		c := &fake{collect: func(context.Context, Level, time.Time) (Reading, error) {
+			if down {
+				return Reading{}, errors.New("refused")
+			}
+			return Reading{Show: func(i *Instance) { i.Version = "11.4"; i.Throughput = new(float64) }}, nil
+		}}
+		w := New(Config{Sources: []Source{source("a/n1", c)}})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- w.Run(ctx) }()
+		time.Sleep(2500 * time.Millisecond)
+		if i, _ := w.Instance("a/n1"); i.State != Up || i.Throughput == nil {
+			t.Errorf("before: %+v", i)
+		}
+		down = true
+		time.Sleep(5 * time.Second)
+		i, _ := w.Instance("a/n1")
+		if i.State != Down || i.Why != "refused" || i.Throughput != nil || i.Version != "11.4" || i.Age < 4 {
+			t.Errorf("after: %+v", i)
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestLevelsComeAsOftenAsTheySay(t *testing.T) {
+	count := map[Level]int{}
+	for n := range 1200 {
+		count[levelAt(n)]++
+	}
+	if count[TenMinutes] != 2 || count[Minute] != 18 || count[TenSeconds] != 100 || count[Second] != 1080 {
+		t.Errorf("in twenty minutes: %v", count)
+	}
+	if levelAt(0) != TenMinutes {
+		t.Error("the first reading does not read everything")
+	}
+}
+
+func TestIOPSAreJudgedByTheStorage(t *testing.T) {
+	iops := 2000.0
+	i := Instance{IO: &IO{IOPS: &iops, Source: "innodb"}}
+	at := time.Unix(0, 0)
+	var past storage.Week
+	for back := range 14 * 24 { // the same all the time
+		past.Add(at.Add(-time.Duration(back)*time.Hour), iops)
+	}
+	derive := FollowStorage(storage.NewModel(storage.Volume{Type: "gp2", GiB: 100}), &past)
+	names := map[string]float64{}
+	for n := range 61 {
+		for _, s := range derive(at.Add(time.Duration(n)*time.Second), &i) {
+			names[s.Name] = s.Value
+		}
+	}
+	if *i.IO.Limit != 3000 || i.IO.LimitBy != "burst" || i.IO.HoursToDry == nil || *i.IO.HoursToDry < 0.86 || *i.IO.HoursToDry > 0.87 {
+		t.Errorf("%+v", *i.IO)
+	}
+	if p := i.IO.HoursP50; p == nil || *p < 0.85 || *p > 0.9 || *i.IO.HoursP10 > *p || *i.IO.HoursP90 < *p {
+		t.Errorf("foretold %v, %v, %v", i.IO.HoursP10, p, i.IO.HoursP90)
+	}
+	if names["plimsoll_bucket_share"] >= 1 || names["plimsoll_iops_limit"] != 3000 {
+		t.Errorf("series %v", names)
+	}
+	told := 0.5
+	i.IO.Bucket, i.IO.BucketBasis = &told, "cloud"
+	derive(at.Add(61*time.Second), &i)
+	if i.IO.BucketBasis != "cloud" || *i.IO.HoursToDry > 0.45 {
+		t.Errorf("with the cloud's word: %+v", *i.IO)
+	}
+}

@@ -1,0 +1,256 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"plimsoll/hint"
+	"plimsoll/runbook"
+	"plimsoll/web/access"
+)
+
+// approvalPage is all that a person needs to say yes or no to a step.
+type approvalPage struct {
+	runRow
+	Step        string              `json:"step"`
+	Note        string              `json:"note"`
+	Until       time.Time           `json:"until,omitzero"`
+	Plan        string              `json:"plan"`
+	Steps       []planRow           `json:"steps"` // of the whole plan
+	This        []change            `json:"this"`  // what this step would do, as it was found now
+	Final       bool                `json:"irreversible"`
+	Approved    []string            `json:"approved,omitempty"` // who has agreed already
+	Rehearsals  []runbook.Rehearsal `json:"rehearsals,omitempty"`
+	Inputs      []fact              `json:"inputs,omitempty"`
+	Refusal     string              `json:"refusal,omitempty"` // why this person cannot approve it here
+	Executed    bool                `json:"executed"`
+	ApproveLine string              `json:"approve_command"`
+	RejectLine  string              `json:"reject_command"`
+}
+
+// freshFor is how long ago a person may have shown who they are to approve what nothing takes back.
+const freshFor = 5 * time.Minute
+
+func (s *Server) approval(w http.ResponseWriter, r *http.Request) error {
+	p, err := s.approvalOf(r, r.PathValue("run"), r.FormValue("step"))
+	if err != nil {
+		return err
+	}
+	s.show(w, r, http.StatusOK, "approve", p)
+	return nil
+}
+
+// approvalOf finds the step of a run that waits for approval.
+func (s *Server) approvalOf(r *http.Request, run, step string) (*approvalPage, error) {
+	stored, err := s.Runs.Store.Run(r.Context(), run)
+	if err != nil {
+		return nil, err
+	}
+	one, err := s.see(r.Context(), stored)
+	if err != nil {
+		return nil, err
+	}
+	st := one.State
+	var asking []*runbook.Item
+	for _, i := range st.Items {
+		if i.Phase == runbook.Asking && (step == "" || i.Key == step) {
+			asking = append(asking, i)
+		}
+	}
+	if len(asking) == 0 {
+		return nil, &badRequest{"no step of run " + run + " waits for approval", "somebody may have answered already: look at the run"}
+	}
+	i := asking[0]
+	p := &approvalPage{
+		runRow: rowOf(one), Step: i.Key, Note: noteOf(i, st.Header.Plan), Until: i.Until, Plan: st.Header.Plan.Hash, Steps: planRows(st.Header.Plan),
+		Approved: i.Approved, Rehearsals: st.Header.Rehearsals, Inputs: factsOf(st.Header.Inputs),
+		ApproveLine: command("plimsoll", "runbook", "approve", run, "--step", i.Key, "--plan", st.Header.Plan.Hash),
+		RejectLine:  command("plimsoll", "runbook", "reject", run, "--step", i.Key),
+	}
+	for _, row := range p.Steps {
+		if row.Step == i.Key {
+			p.This, p.Final = row.Changes, row.Irreversible()
+		}
+	}
+	if i.Finding != nil {
+		p.This = changesOf(i.Finding.Observed, i.Finding.Intended)
+	}
+	if i.Step.Uses == "" { // it stands for what comes after it
+		p.Final = finalAfter(p.Steps, i.Key)
+	}
+	if p.Executed, err = s.Runs.Store.Executes(r.Context(), run); err != nil {
+		return nil, err
+	}
+	if err := s.mayApprove(access.PersonOf(r.Context()), p); err != nil {
+		p.Refusal = err.Error()
+	}
+	return p, nil
+}
+
+// finalAfter tells whether something that nothing takes back follows a step.
+func finalAfter(steps []planRow, key string) bool {
+	after := false
+	for _, row := range steps {
+		if after && row.Irreversible() && row.Means != "already" && row.Means != "skipped" {
+			return true
+		}
+		after = after || row.Step == key
+	}
+	return false
+}
+
+// mayApprove refuses who cannot answer for it: in production the person who asked for it, and who is no person in particular.
+func (s *Server) mayApprove(p access.Person, a *approvalPage) error {
+	switch {
+	case !p.May(access.Approve):
+		return &roleError{access.Approve}
+	case a.Environment == runbook.Production && p.Method == access.ByToken:
+		return &hint.PermanentError{Reason: "who holds the token is nobody in particular, and production is approved by a person", Advice: "enter with a code or a password"}
+	case a.Environment == runbook.Production && p.Name == a.By:
+		return &hint.PermanentError{Reason: "in production a run is not approved by the person who began it", Advice: "ask a colleague"}
+	}
+	return nil
+}
+
+// mayFinally refuses what nothing takes back to who has not shown who they are just now, or has not written what it is done to.
+func (s *Server) mayFinally(p access.Person, a *approvalPage, wrote string) error {
+	switch {
+	case !a.Final:
+		return nil
+	case wrote != a.Cluster:
+		return &badRequest{"nothing takes this back: it is approved by writing the name of the cluster, " + a.Cluster, "go back and write it"}
+	case s.Now().Sub(p.Since) > freshFor:
+		return &badRequest{fmt.Sprintf("nothing takes this back, and you entered more than %d minutes ago", int(freshFor.Minutes())), "leave, enter again, and approve it then"}
+	}
+	return nil
+}
+
+// answer approves or rejects. It binds to the plan that the form was made from.
+func (s *Server) answer(verb string) page {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		run, person := r.PathValue("run"), access.PersonOf(r.Context())
+		p, err := s.approvalOf(r, run, r.PostFormValue("step"))
+		if err != nil {
+			return err
+		}
+		if plan := r.PostFormValue("plan"); plan != p.Plan {
+			return &changedError{read: plan, is: p.Plan}
+		}
+		if verb == "approve" {
+			if err := s.mayApprove(person, p); err != nil {
+				return err
+			}
+			if err := s.mayFinally(person, p, r.PostFormValue("cluster")); err != nil {
+				return err
+			}
+		}
+		word := runbook.Word{Say: verb, Step: p.Step, Plan: p.Plan, Reason: r.PostFormValue("reason")}
+		if err := s.as(r).Tell(r.Context(), run, word); err != nil {
+			return err
+		}
+		s.Log.Info("answered", "run", run, "step", p.Step, "answer", verb, "by", person.Name, "method", string(person.Method), "plan", p.Plan)
+		if !p.Executed { // nobody would hear it
+			if err := s.turn.start(s.as(r), run, runbook.Order{Do: "resume", Reason: r.PostFormValue("reason")}); err != nil {
+				return err
+			}
+		}
+		s.went(w, r, run)
+		return nil
+	}
+}
+
+// went goes on to a run's page, or for a program says which run it is.
+func (s *Server) went(w http.ResponseWriter, r *http.Request, run string) {
+	if wantsJSON(r) {
+		s.showJSON(w, http.StatusAccepted, map[string]string{"run": run})
+		return
+	}
+	http.Redirect(w, r, "/runs/"+url.PathEscape(run), http.StatusSeeOther)
+}
+
+// ordered is a run of which something is asked.
+func (s *Server) ordered(r *http.Request) (run string, st *runbook.State, executed bool, err error) {
+	run = r.PathValue("run")
+	if st, err = s.Runs.State(r.Context(), run); err != nil {
+		return run, nil, false, err
+	}
+	if st.Outcome != "" { // what is still executed of it is its end
+		return run, st, false, nil
+	}
+	elsewhere, err := s.Runs.Elsewhere(r.Context(), run)
+	if err != nil || elsewhere != nil {
+		return run, st, elsewhere != nil, err
+	}
+	executed, err = s.Runs.Store.Executes(r.Context(), run)
+	return run, st, executed, err
+}
+
+func ended(st *runbook.State) bool { return st.Outcome != "" && st.Outcome != runbook.Broken }
+
+func (s *Server) resume(w http.ResponseWriter, r *http.Request) error {
+	run, st, executed, err := s.ordered(r)
+	switch {
+	case err != nil:
+		return err
+	case ended(st):
+		return &badRequest{"run " + run + " is " + string(st.Outcome) + ": there is nothing to go on with", "one of its steps can be run again"}
+	case executed:
+		return &badRequest{"run " + run + " is being executed", ""}
+	}
+	if err := s.turn.start(s.as(r), run, runbook.Order{Do: "resume", Reason: r.PostFormValue("reason")}); err != nil {
+		return err
+	}
+	s.went(w, r, run)
+	return nil
+}
+
+func (s *Server) cancel(w http.ResponseWriter, r *http.Request) error {
+	run, st, executed, err := s.ordered(r)
+	if err != nil {
+		return err
+	}
+	if ended(st) {
+		return &badRequest{"run " + run + " has ended: " + string(st.Outcome), ""}
+	}
+	word := runbook.Word{Say: "cancel", Undo: r.PostFormValue("undo") != "", Leave: strings.TrimSpace(r.PostFormValue("leave")), Reason: r.PostFormValue("reason")}
+	switch why := st.TooLate(word); {
+	case executed && why != "":
+		return &hint.PermanentError{Reason: "run " + run + " is not cancelled: " + why}
+	case executed:
+		err = s.as(r).Tell(r.Context(), run, word)
+	default:
+		err = s.turn.start(s.as(r), run, runbook.Order{Do: "cancel", Undo: word.Undo, Leave: word.Leave, Reason: word.Reason})
+	}
+	if err != nil {
+		return err
+	}
+	s.went(w, r, run)
+	return nil
+}
+
+func (s *Server) rerun(w http.ResponseWriter, r *http.Request) error {
+	run, st, executed, err := s.ordered(r)
+	if err != nil {
+		return err
+	}
+	o := runbook.Order{Do: "rerun", Step: r.PostFormValue("step"), Downstream: r.PostFormValue("downstream") != "", Reason: strings.TrimSpace(r.PostFormValue("reason"))}
+	switch {
+	case o.Step == "" || o.Reason == "":
+		return &badRequest{"which step, and why?", "the reason stays with the run"}
+	case st.Item(o.Step) == nil:
+		return &badRequest{"run " + run + " has no step " + o.Step, ""}
+	case executed:
+		return &badRequest{"run " + run + " is being executed", "wait for it, or cancel it"}
+	}
+	if err := st.Rerunnable(o.Step); err != nil {
+		return err
+	}
+	if err := s.turn.start(s.as(r), run, o); err != nil {
+		return err
+	}
+	s.went(w, r, run)
+	return nil
+}

@@ -1,0 +1,82 @@
+// Keeps the page up to date: by one stream, by asking again and again where streams do not get through, and it says which.
+import {draw} from "./chart.js";
+const badge = document.getElementById("live"), words = badge.dataset;
+const here = () => location.pathname + location.search;
+const mute = 12_000, poll = 2_000;
+let source, heard = Date.now(), losses = 0, polling, fresh = Date.now();
+
+const clock = t => new Date(t).toTimeString().slice(0, 8);
+const say = (state, text) => { badge.hidden = false; badge.className = "live is-" + state; badge.lastChild.textContent = text; };
+
+// morph makes an element like another and keeps what a person has done with it: focus, selection, what is open, what is written.
+export const morph = (old, next) => {
+  if (old.nodeType !== next.nodeType || old.nodeName !== next.nodeName || old.id !== next.id || old.dataset?.key !== next.dataset?.key) { old.replaceWith(next); return; }
+  if (old.nodeType !== 1) { if (old.nodeValue !== next.nodeValue) old.nodeValue = next.nodeValue; return; }
+  if (old.hasAttribute("data-drawn") && old.dataset.chart === next.dataset.chart) return;
+  const kept = old.nodeName === "DETAILS" ? ["open"] : ["INPUT", "SELECT", "OPTION"].includes(old.nodeName) ? ["value", "checked", "selected"] : [];
+  for (const a of [...old.attributes]) if (!next.hasAttribute(a.name) && !kept.includes(a.name)) old.removeAttribute(a.name);
+  for (const a of next.attributes) if (old.getAttribute(a.name) !== a.value && !kept.includes(a.name)) old.setAttribute(a.name, a.value);
+  children(old, next);
+};
+const children = (old, next) => {
+  const want = [...next.childNodes];
+  want.forEach((n, i) => { const o = old.childNodes[i]; if (o) morph(o, n); else old.append(n); });
+  while (old.childNodes.length > want.length) old.lastChild.remove();
+};
+
+const place = (id, html) => {
+  const element = document.getElementById(id);
+  if (!element) return;
+  const next = document.createElement("template");
+  next.innerHTML = html;
+  children(element, next.content);
+  draw(element);
+};
+const well = state => { fresh = Date.now(); say(state, state === "live" ? words.well : words.polling); };
+
+const ask = async () => {
+  try {
+    const answer = await fetch(here(), {headers: {Accept: "text/html"}, signal: AbortSignal.timeout(10_000)});
+    if (answer.status === 401) return location.reload();
+    if (!answer.ok) throw new Error(answer.status);
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    for (const e of page.querySelectorAll("[data-live]")) place(e.id, e.innerHTML);
+    well("polling");
+  } catch { say("stale", words.stale + " " + clock(fresh)); }
+};
+
+const close = () => { source?.close(); source = undefined; clearInterval(polling); polling = undefined; };
+const open = () => {
+  close();
+  heard = Date.now();
+  source = new EventSource("/live?page=" + encodeURIComponent(here()));
+  const hear = () => { heard = Date.now(); losses = 0; clearInterval(polling); polling = undefined; well("live"); };
+  source.addEventListener("part", e => { hear(); const {id, html} = JSON.parse(e.data); place(id, html); });
+  source.addEventListener("ping", hear);
+  source.addEventListener("bye", e => { if (e.data.includes("session")) location.reload(); });
+};
+const watch = () => {
+  if (document.hidden || Date.now() - heard < mute) return;
+  say("stale", words.stale + " " + clock(fresh));
+  heard = Date.now();
+  if (++losses >= 3 && !polling) { polling = setInterval(ask, poll); ask(); }
+  const asking = polling; polling = undefined; open(); polling = asking;
+};
+
+// What is relative to now goes on by itself.
+const units = [[86_400 * 2, 86_400, words.days], [3600, 3600, words.hours], [60, 60, words.minutes], [0, 1, words.seconds]];
+const age = () => {
+  for (const e of document.querySelectorAll("time[data-ago]")) {
+    const s = Math.max(0, (Date.now() - Date.parse(e.dateTime)) / 1000);
+    const [, unit, word] = units.find(([from]) => s >= from);
+    e.textContent = s < 5 ? words.now : words.ago.replace("{0}", word.replace("{0}", Math.floor(s / unit)));
+  }
+};
+
+if (document.querySelector("[data-live]")) {
+  open();
+  setInterval(watch, 1000);
+  setInterval(age, 5000);
+  document.addEventListener("visibilitychange", () => document.hidden ? close() : open());
+  addEventListener("pagehide", close);
+}

@@ -1,0 +1,168 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/browser"
+	"plimsoll/report/reporttest"
+	"plimsoll/runbook"
+)
+
+// looks are the ways in which every page is looked at.
+var looks = map[string]browser.Look{
+	"390":       {Width: 390, Height: 800, Phone: true},
+	"390-dark":  {Width: 390, Height: 800, Phone: true, Dark: true},
+	"768":       {Width: 768, Height: 1000},
+	"768-dark":  {Width: 768, Height: 1000, Dark: true},
+	"1440":      {Width: 1440, Height: 900},
+	"1440-dark": {Width: 1440, Height: 900, Dark: true},
+	"no-script": {Width: 1440, Height: 900, NoScripts: true},
+}
+
+// wider lists what reaches out of a window of that width and does not scroll by itself.
+const wider = `(width => document.documentElement.scrollWidth <= width ? [] :
+  [...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > width + 1 && !e.closest(".scroll, pre, .shell nav")).map(e => e.tagName + "." + e.className).slice(0, 5).concat("page " + document.documentElement.scrollWidth))(%d)`
+
+// enters makes the browser somebody who has entered.
+func enters(t *testing.T, h *house, b *browser.Browser) {
+	t.Helper()
+	l := looks["1440"]
+	b.Open(h.url+"/enter?code="+h.Gate.Code(), l)
+	b.Eval(`document.querySelector("form.fields").submit()`, nil)
+	b.Loaded(l)
+	var path string
+	if b.Eval("location.pathname", &path); path != "/" {
+		t.Fatalf("having entered, the browser is at %s", path)
+	}
+}
+
+// scene is a state folder with something of everything; pages are the addresses to look at.
+func scene(t *testing.T, h *house) map[string]string {
+	t.Helper()
+	v := h.entered()
+	h.await(v.begin("test/quick", "orders"), "done")
+	failed := v.begin("test/fails", "billing")
+	h.await(failed, "failed")
+	asking := v.begin("test/asks", "orders")
+	h.await(asking, "asking")
+	h.keep("timeline/1", reporttest.Timeline())
+	h.keep("comparison/1", reporttest.Comparison())
+	v.post("/trials", "file", "examples/demo/trial.yaml", "quick", "yes")
+	return map[string]string{
+		"fleet": "/fleet", "instance": "/fleet/orders/n1", "alerts": "/alerts",
+		"trials": "/trials", "trial": "/trials/live", "result": "/trials/result/timeline/1", "compare": "/trials/compare?a=timeline/1&b=timeline/1",
+		"now": "/", "runs": "/runs", "failed": "/runs/" + failed, "asking": "/runs/" + asking, "approve": "/runs/" + asking + "/approve",
+		"log": "/runs/" + failed + "/log", "runbooks": "/runbooks", "runbook": "/runbooks/test/asks", "trouble": "/nothing",
+	}
+}
+
+func TestBrowserShowsEveryPage(t *testing.T) {
+	b := browser.New(t)
+	h := newHouse(t)
+	pages := scene(t, h)
+	enters(t, h, b)
+	for name, path := range pages {
+		for kind, l := range looks {
+			b.Open(h.url+path, l)
+			b.Picture(name + "-" + kind)
+			if l.NoScripts {
+				b.Do("Emulation.setScriptExecutionDisabled", map[string]any{"value": false}, nil)
+			}
+			var wide []string
+			if b.Eval(fmt.Sprintf(wider, l.Width), &wide); len(wide) > 0 {
+				t.Errorf("%s, %s: wider than the window: %v", name, kind, wide)
+			}
+			for _, c := range b.Complaints(h.url+"/", "data:") {
+				if !strings.Contains(c, "404") || name != "trouble" {
+					t.Errorf("%s, %s: %s", name, kind, c)
+				}
+			}
+		}
+	}
+}
+
+// With JavaScript off, a person plans, begins, approves and sees the end.
+func TestBrowserApprovesWithoutScripts(t *testing.T) {
+	b := browser.New(t)
+	h := newHouse(t)
+	enters(t, h, b)
+	l := looks["no-script"]
+	press := func(what string) {
+		t.Helper()
+		// A real click: the page's own scripts are off, so the test finds the place and the browser presses there.
+		b.Do("Emulation.setScriptExecutionDisabled", map[string]any{"value": false}, nil)
+		var at struct{ X, Y float64 }
+		text, _ := json.Marshal(what)
+		b.Eval(fmt.Sprintf(`(text => { const e = [...document.querySelectorAll("main button, main a")].find(e => e.textContent.trim() === text); if (!e) throw new Error("no " + text + " on " + document.body.innerText.slice(0, 400));
+		  e.scrollIntoView({block: "center"}); const r = e.getBoundingClientRect(); return {X: r.x + r.width / 2, Y: r.y + r.height / 2}; })(%s)`, text), &at)
+		b.Do("Emulation.setScriptExecutionDisabled", map[string]any{"value": true}, nil)
+		for _, kind := range []string{"mousePressed", "mouseReleased"} {
+			b.Do("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": at.X, "y": at.Y, "button": "left", "clickCount": 1}, nil)
+		}
+		b.Loaded(l)
+	}
+	b.Open(h.url+"/runbooks/test/asks?cluster=orders", l)
+	press("Plan")
+	b.Picture("flow-plan")
+	press("Begin the run")
+	runs, err := h.Runs.Store.Runs(t.Context())
+	if err != nil || len(runs) != 1 {
+		t.Fatalf("%d runs, %v", len(runs), err)
+	}
+	h.await(runs[0].ID, "asking")
+	b.Open(h.url+"/", l)
+	press("Look and answer")
+	b.Do("Emulation.setScriptExecutionDisabled", map[string]any{"value": false}, nil)
+	b.Eval(`document.querySelector("[name=cluster]").value = "orders"`, nil)
+	press("Approve")
+	h.await(runs[0].ID, "done")
+	if !h.has("removed") {
+		t.Error("it was approved, and not done")
+	}
+}
+
+// What happens is shown without a reload, and what a person was writing stays.
+func TestBrowserFollowsARun(t *testing.T) {
+	b := browser.New(t)
+	h := newHouse(t)
+	run := h.entered().begin("test/asks", "orders")
+	h.await(run, "asking")
+	enters(t, h, b)
+	l := looks["1440"]
+	b.Open(h.url+"/runs/"+run, l)
+	b.Eval(`(async () => { for (let n = 0; n < 100 && !document.querySelector(".live.is-live"); n++) await new Promise(done => setTimeout(done, 50)); })()`, nil)
+	plan := h.await(run, "asking").Header.Plan.Hash
+	h.entered().post("/runs/"+run+"/approve", "step", "go", "plan", plan, "cluster", "orders")
+	h.await(run, "done")
+	var state, badge string
+	b.Eval(`(async () => { for (let n = 0; n < 100; n++) { const s = document.querySelector(".big .state").textContent; if (s === "done") return s; await new Promise(done => setTimeout(done, 50)); } return document.querySelector(".big").textContent; })()`, &state)
+	b.Eval(`document.querySelector(".live").textContent`, &badge)
+	if state != "done" || badge != "live" {
+		t.Errorf("the page says %q, %q", state, badge)
+	}
+	for _, c := range b.Complaints(h.url+"/", "data:") {
+		t.Error(c)
+	}
+}
+
+// What a person is writing survives what happens meanwhile.
+func TestBrowserKeepsWhatIsWritten(t *testing.T) {
+	b := browser.New(t)
+	h := newHouse(t)
+	run := h.entered().begin("test/fails", "orders")
+	h.await(run, "failed")
+	enters(t, h, b)
+	b.Open(h.url+"/runs/"+run, looks["1440"])
+	b.Eval(`document.querySelector(".act").open = true; const f = document.querySelector("#acts [name=reason]"); f.value = "still writing"; f.focus()`, nil)
+	h.entered().post("/runs/"+run+"/rerun", "step", "second", "reason", "again")
+	h.awaitThat(run, func(st *runbook.State) bool { return len(st.Orders) == 2 && st.Status() == "failed" })
+	var kept []string
+	b.Eval(`(async () => { for (let n = 0; n < 100 && document.querySelectorAll("#events tr").length < 12; n++) await new Promise(done => setTimeout(done, 50));
+	  const f = document.querySelector("#acts [name=reason]"); return [f.value, String(document.activeElement === f), String(document.querySelector(".act").open)]; })()`, &kept)
+	if strings.Join(kept, ", ") != "still writing, true, true" {
+		t.Errorf("written, focused, open: %v", kept)
+	}
+}

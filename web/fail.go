@@ -1,0 +1,101 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"strings"
+
+	"plimsoll/action"
+	"plimsoll/durable"
+	"plimsoll/hint"
+	"plimsoll/internal/document"
+	"plimsoll/runbook"
+	"plimsoll/web/access"
+)
+
+var errNoPage = errors.New("there is no such page")
+
+// roleError is a page or an act that needs a role which the person has not.
+type roleError struct{ needs access.Role }
+
+func (e *roleError) Error() string { return "this needs the role " + e.needs.String() }
+
+// Hint says what to do.
+func (e *roleError) Hint() string { return "roles stand in the web configuration" }
+
+// badRequest is a request that makes no sense, or not any more.
+type badRequest struct{ text, hint string }
+
+func (e *badRequest) Error() string { return e.text }
+
+// Hint says what to do.
+func (e *badRequest) Hint() string { return e.hint }
+
+// waitsError is a second order to a run that waits for its turn.
+type waitsError struct{ run string }
+
+func (e *waitsError) Error() string {
+	return fmt.Sprintf("run %s waits for its turn: another plimsoll executes runs here", e.run)
+}
+
+// trouble is what went wrong, as the page and its JSON show it.
+type trouble struct {
+	Status int    `json:"status"`
+	Error  string `json:"error"`
+	Hint   string `json:"hint,omitempty"`
+}
+
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	t := trouble{Status: statusOf(err), Error: err.Error(), Hint: hintOf(err)}
+	if t.Status == http.StatusInternalServerError {
+		s.Log.Error("request", "path", r.URL.Path, "error", err)
+	}
+	s.show(w, r, t.Status, "trouble", t)
+}
+
+func statusOf(err error) int {
+	var role *roleError
+	var bad *badRequest
+	var problem *document.Problem
+	var problems document.Problems
+	var gate *runbook.GateError
+	var busy *runbook.BusyError
+	var elsewhere *runbook.ElsewhereError
+	var permanent *hint.PermanentError
+	var claimed *action.ClaimedError
+	var waits *waitsError
+	var changed *changedError
+	var trial *busyTrial
+	var missing *missingError
+	var full *busyError
+	var large *http.MaxBytesError
+	switch {
+	case errors.Is(err, errNoPage), errors.Is(err, durable.ErrNoRun), errors.Is(err, fs.ErrNotExist), errors.As(err, &missing):
+		return http.StatusNotFound
+	case errors.As(err, &role):
+		return http.StatusForbidden
+	case errors.As(err, &full):
+		return http.StatusServiceUnavailable
+	case errors.As(err, &large):
+		return http.StatusRequestEntityTooLarge
+	case errors.As(err, &bad), errors.As(err, &problem), errors.As(err, &problems):
+		return http.StatusBadRequest
+	case errors.As(err, &gate), errors.As(err, &busy), errors.As(err, &elsewhere), errors.As(err, &permanent), errors.As(err, &claimed), errors.As(err, &waits), errors.As(err, &changed), errors.As(err, &trial):
+		return http.StatusConflict
+	}
+	return http.StatusInternalServerError
+}
+
+// hintOf is what to do about an error, "" if it does not say.
+func hintOf(err error) string {
+	var hinted interface{ Hint() string }
+	if errors.As(err, &hinted) {
+		return hinted.Hint()
+	}
+	return ""
+}
+
+// lines are the lines of an error that holds several.
+func (t trouble) Lines() []string { return strings.Split(t.Error, "\n") }

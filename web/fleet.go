@@ -1,0 +1,162 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/watch"
+	"plimsoll/watch/store"
+)
+
+// Watch is what the page shows of a fleet; the zero Watch: nothing is watched.
+type Watch struct {
+	Fleet func() watch.Fleet
+	// Query evaluates an expression at every step between two times. nil: nothing is kept.
+	Query func(ctx context.Context, expr string, from, to time.Time, step time.Duration) ([]store.Line, error)
+	// Changes are those of an instance, or of all where it is "". May be nil.
+	Changes func(instance string, from, to time.Time) ([]watch.Change, error)
+	// Prometheus answers /api/v1/ and /metrics, as Grafana and Prometheus ask. nil: nobody does.
+	Prometheus http.Handler
+	Why        string // why nothing is watched, or kept
+}
+
+func (w Watch) picture() watch.Fleet {
+	if w.Fleet == nil {
+		return watch.Fleet{}
+	}
+	return w.Fleet()
+}
+
+// fleetPage is the fleet, worst first.
+type fleetPage struct {
+	At          time.Time        `json:"at,omitzero"`
+	Watched     bool             `json:"watched"`
+	Why         string           `json:"why,omitempty"`
+	Search      string           `json:"search,omitempty"`
+	Environment string           `json:"environment,omitempty"`
+	Instances   []watch.Instance `json:"instances"`
+	Total       int              `json:"total"`
+	Down        int              `json:"down"`
+	Firing      int              `json:"firing"`
+	Rows        []instanceRow    `json:"-"`
+}
+
+// instanceRow is an instance in words and figures.
+type instanceRow struct {
+	watch.Instance
+	Path   string
+	AAS    float64
+	Share  float64 // of its cores, in percent
+	Over   bool    // more work than cores
+	Most   string  // what it waits for most
+	Lag    *float64
+	Broken bool // a channel has stopped
+}
+
+func rowOfInstance(i watch.Instance) instanceRow {
+	row := instanceRow{Instance: i, Path: "/fleet/" + pathOf(i.Name)}
+	if i.Load != nil {
+		row.AAS = i.Load.AAS
+		if i.Cores > 0 {
+			row.Share = 100 * i.Load.AAS / float64(i.Cores)
+			row.Over = row.Share > 100
+		}
+		for _, w := range i.Load.Waits {
+			if w.Class != "cpu" && w.AAS > 0.05 {
+				row.Most = w.Class
+				break
+			}
+		}
+	}
+	for _, c := range i.Channels {
+		row.Broken = row.Broken || c.Stopped
+		if c.Lag != nil && (row.Lag == nil || *c.Lag > *row.Lag) {
+			row.Lag = c.Lag
+		}
+	}
+	return row
+}
+
+// pathOf is an instance's name as a part of an address: cluster/node stays readable.
+func pathOf(name string) string {
+	var parts []string
+	for part := range strings.SplitSeq(name, "/") {
+		parts = append(parts, url.PathEscape(part))
+	}
+	return strings.Join(parts, "/")
+}
+
+func (s *Server) fleet(w http.ResponseWriter, r *http.Request) error {
+	f := s.Watch.picture()
+	p := fleetPage{At: f.At, Watched: s.Watch.Fleet != nil, Why: s.Watch.Why, Search: r.FormValue("search"), Environment: r.FormValue("environment"), Instances: []watch.Instance{}, Total: len(f.Instances)}
+	for _, a := range f.Alerts {
+		if a.State == "firing" && !a.Silenced {
+			p.Firing++
+		}
+	}
+	for _, i := range f.Instances {
+		if i.State == watch.Down {
+			p.Down++
+		}
+		text := strings.ToLower(strings.Join([]string{i.Name, i.Product, i.Version, i.Role, i.Address}, " "))
+		if strings.Contains(text, strings.ToLower(p.Search)) && (p.Environment == "" || i.Environment == p.Environment) {
+			p.Instances = append(p.Instances, i)
+			p.Rows = append(p.Rows, rowOfInstance(i))
+		}
+	}
+	s.show(w, r, http.StatusOK, "fleet", p)
+	return nil
+}
+
+// alertsPage is what fires, and what is about to.
+type alertsPage struct {
+	Watched bool        `json:"watched"`
+	Why     string      `json:"why,omitempty"`
+	Alerts  []alertView `json:"alerts"`
+}
+
+// alertView is an alert with where to look.
+type alertView struct {
+	watch.Alert
+	Path   string         `json:"-"` // of its instance
+	Books  string         `json:"-"` // of the runbook that does something about it
+	Before []watch.Change `json:"before,omitempty"`
+}
+
+// beforeAlert is how far back the change is looked for that an alert may come from.
+const beforeAlert = 30 * time.Minute
+
+func (s *Server) alerts(w http.ResponseWriter, r *http.Request) error {
+	p := alertsPage{Watched: s.Watch.Fleet != nil, Why: s.Watch.Why, Alerts: []alertView{}}
+	for _, a := range s.Watch.picture().Alerts {
+		v := alertView{Alert: a}
+		if a.Instance != "" {
+			v.Path = "/fleet/" + pathOf(a.Instance)
+		}
+		if slices.Contains(s.Runbooks, a.Runbook) {
+			v.Books = "/runbooks/" + a.Runbook
+		}
+		v.Before = s.changes(r.Context(), a.Instance, a.Since.Add(-beforeAlert), a.Since.Add(time.Minute))
+		v.Before = v.Before[:min(len(v.Before), 5)]
+		p.Alerts = append(p.Alerts, v)
+	}
+	slices.SortStableFunc(p.Alerts, func(a, b alertView) int { return rank(a.Alert) - rank(b.Alert) })
+	s.show(w, r, http.StatusOK, "alerts", p)
+	return nil
+}
+
+// rank orders alerts: what burns first.
+func rank(a watch.Alert) int {
+	n := slices.Index([]string{"critical", "warning", "info"}, a.Severity)
+	switch {
+	case a.Silenced:
+		n += 20
+	case a.State != "firing":
+		n += 10
+	}
+	return n
+}

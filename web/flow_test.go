@@ -1,0 +1,267 @@
+package web
+
+import (
+	"encoding/json"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/report/reporttest"
+	"plimsoll/runbook"
+)
+
+func TestARunIsPlannedBegunAndDone(t *testing.T) {
+	h := newHouse(t)
+	v := h.entered()
+	if a := v.get("/"); a.status != http.StatusOK || !strings.Contains(a.body, "orders/n2") {
+		t.Fatalf("now answers %d: %s", a.status, a.body)
+	}
+	run := v.begin("test/quick", "orders", "input-word", "there")
+	h.await(run, "done")
+	a := v.get("/runs/" + run)
+	for _, want := range []string{run, "write", "done", "plimsoll runbook status " + run, "ann@test"} {
+		if !strings.Contains(a.body, want) {
+			t.Errorf("the page of the run lacks %q", want)
+		}
+	}
+	if strings.Contains(a.body, "⟦") {
+		t.Errorf("a word is missing: %s", a.body[strings.Index(a.body, "⟦"):][:60])
+	}
+	// The same as JSON.
+	var p struct {
+		Run, Status string
+		Steps       []struct{ Step, Phase string }
+	}
+	if err := json.Unmarshal([]byte(v.get("/runs/"+run, "Accept", "application/json").body), &p); err != nil || p.Status != "done" || len(p.Steps) != 1 || p.Steps[0].Phase != "done" {
+		t.Errorf("as JSON: %+v, %v", p, err)
+	}
+}
+
+func TestAPlanThatChangedIsNotBegun(t *testing.T) {
+	h := newHouse(t)
+	v := h.entered()
+	hash := planHash.FindStringSubmatch(v.post("/plan", "runbook", "test/quick", "cluster", "orders").body)[1]
+	h.write("word", "hello\n") // now there is nothing to do
+	a := v.post("/runs", "runbook", "test/quick", "cluster", "orders", "plan", hash)
+	if a.status != http.StatusConflict || !strings.Contains(a.body, "the plan is") {
+		t.Errorf("answers %d: %s", a.status, a.body)
+	}
+	if runs, err := h.Runs.Store.Runs(t.Context()); err != nil || len(runs) != 0 {
+		t.Errorf("%d runs, %v", len(runs), err)
+	}
+}
+
+func TestAnApprovalIsGivenWithoutScripts(t *testing.T) {
+	h := newHouse(t)
+	v := h.entered()
+	run := v.begin("test/asks", "orders")
+	h.await(run, "asking")
+	now := v.get("/").body
+	if !strings.Contains(now, "Remove the file of n2 for good?") || !strings.Contains(now, "/runs/"+run+"/approve?step=go") {
+		t.Fatalf("now does not say what waits: %s", now)
+	}
+	page := v.get("/runs/" + run + "/approve?step=go").body
+	for _, want := range []string{"Remove the file of n2 for good?", "plimsoll runbook approve " + run + " --step go --plan ", "ann@test", "Nothing takes this back."} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the question lacks %q", want)
+		}
+	}
+	plan := planHash.FindStringSubmatch(page)[1]
+	if a := v.post("/runs/"+run+"/approve", "step", "go", "plan", "0123", "cluster", "orders"); a.status != http.StatusConflict {
+		t.Errorf("of another plan: %d", a.status)
+	}
+	if a := v.post("/runs/"+run+"/approve", "step", "go", "plan", plan, "cluster", "order"); a.status != http.StatusBadRequest {
+		t.Errorf("without the cluster's name: %d", a.status)
+	}
+	h.now.advance(6 * time.Minute)
+	if a := v.post("/runs/"+run+"/approve", "step", "go", "plan", plan, "cluster", "orders"); a.status != http.StatusBadRequest {
+		t.Errorf("having entered long ago: %d", a.status)
+	}
+	if h.has("removed") {
+		t.Fatal("it was not approved, and done")
+	}
+	again := h.entered()
+	if a := again.post("/runs/"+run+"/approve", "step", "go", "plan", plan, "cluster", "orders", "reason", "looked at it"); a.status != http.StatusSeeOther {
+		t.Fatalf("approving answers %d: %s", a.status, a.body)
+	}
+	st := h.await(run, "done")
+	if got := st.Item("go").Approved; len(got) != 1 || got[0] != "ann@test" {
+		t.Errorf("approved by %v", got)
+	}
+	if !strings.Contains(h.logged.String(), `method="entry code"`) {
+		t.Errorf("the log does not say how the person was known: %s", h.logged)
+	}
+	if a := v.get("/runs/" + run + "/approve"); a.status != http.StatusBadRequest {
+		t.Errorf("asking again: %d", a.status)
+	}
+}
+
+func TestARejectionFailsTheRun(t *testing.T) {
+	h := newHouse(t)
+	v := h.entered()
+	run := v.begin("test/asks", "orders")
+	h.await(run, "asking")
+	plan := planHash.FindStringSubmatch(v.get("/runs/" + run + "/approve").body)[1]
+	v.post("/runs/"+run+"/reject", "step", "go", "plan", plan, "reason", "not today")
+	h.await(run, "failed")
+	if h.has("removed") {
+		t.Error("it was rejected, and done")
+	}
+	// What was done is taken back by a cancellation with undo.
+	page := v.get("/runs/" + run).body
+	if !strings.Contains(page, "With undo this is taken back") {
+		t.Error("the page does not say what an undo takes back")
+	}
+	v.post("/runs/"+run+"/cancel", "undo", "yes")
+	h.await(run, "undone")
+	if h.has("prepared") {
+		t.Error("it was not taken back")
+	}
+}
+
+func TestAFailedRunIsMendedAndResumed(t *testing.T) {
+	h := newHouse(t)
+	v := h.entered()
+	run := v.begin("test/fails", "orders")
+	h.await(run, "failed")
+	page := v.get("/runs/" + run).body
+	if !strings.Contains(page, "no such &lt;b&gt;disk&lt;/b&gt;") || strings.Contains(page, "\x1b") {
+		t.Errorf("the failure is not shown as it should: %q", page[strings.Index(page, "disk")-200:][:260])
+	}
+	if now := v.get("/").body; !strings.Contains(now, run) || !strings.Contains(now, "Stopped") {
+		t.Error("now does not show it")
+	}
+	h.write("mended", "")
+	if a := v.post("/runs/" + run + "/resume"); a.status != http.StatusSeeOther {
+		t.Fatalf("resuming answers %d: %s", a.status, a.body)
+	}
+	h.await(run, "done")
+	if a := v.post("/runs/"+run+"/rerun", "step", "second"); a.status != http.StatusBadRequest {
+		t.Errorf("a rerun without a reason: %d", a.status)
+	}
+	if a := v.post("/runs/"+run+"/rerun", "step", "second", "reason", "to be sure"); a.status != http.StatusSeeOther {
+		t.Fatalf("rerun answers %d: %s", a.status, a.body)
+	}
+	st := h.awaitThat(run, func(st *runbook.State) bool { return len(st.Orders) == 3 && st.Status() == "done" })
+	if st.Orders[2].By != "ann@test" || st.Orders[2].Reason != "to be sure" {
+		t.Errorf("orders %+v", st.Orders)
+	}
+	log := v.get("/runs/" + run + "/log?search=second")
+	if log.status != http.StatusOK || !strings.Contains(log.body, "second") || strings.Contains(log.body, "checked: needed</td><th scope=\"row\">first") {
+		t.Errorf("the log answers %d", log.status)
+	}
+	if a := v.get("/runs/" + run + "/evidence"); a.status != http.StatusOK || !strings.Contains(a.header.Get("Content-Disposition"), "attachment") {
+		t.Errorf("the evidence answers %d", a.status)
+	}
+}
+
+// While another process executes runs, what is begun here waits for its turn, and the page says so.
+func TestARunWaitsForItsTurn(t *testing.T) {
+	h := newHouse(t)
+	v := h.entered()
+	other, err := h.Runs.Execute(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := v.begin("test/quick", "orders")
+	if page := v.get("/runs/" + run).body; !strings.Contains(page, "It waits for its turn.") {
+		t.Errorf("the page does not say that it waits")
+	}
+	if a := v.post("/runs/" + run + "/resume"); a.status != http.StatusConflict {
+		t.Errorf("a second order answers %d", a.status)
+	}
+	if err := other.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.await(run, "done")
+	// The right is given back: the command line can execute.
+	if again, err := h.Runs.Execute(t.Context()); err != nil {
+		t.Error(err)
+	} else if err := again.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRunsAreFiltered(t *testing.T) {
+	h := newHouse(t)
+	v := h.entered()
+	done := v.begin("test/quick", "orders")
+	h.await(done, "done")
+	failed := v.begin("test/fails", "other")
+	h.await(failed, "failed")
+	for query, want := range map[string][2]bool{"": {true, true}, "?state=waiting": {false, true}, "?state=ended": {true, false}, "?cluster=orders": {true, false}, "?search=FAILS": {false, true}} {
+		body := v.get("/runs" + query).body
+		if got := [2]bool{strings.Contains(body, done), strings.Contains(body, failed)}; got != want {
+			t.Errorf("%s shows %v, expected %v", query, got, want)
+		}
+	}
+}
+
+func TestATrialIsBegunWatchedAndStopped(t *testing.T) {
+	h := newHouse(t)
+	v := h.entered()
+	h.keep("timeline/1", reporttest.Timeline())
+	h.keep("comparison/1", reporttest.Comparison())
+	if a := v.post("/trials", "file", "/etc/passwd"); a.status != http.StatusBadRequest {
+		t.Errorf("any file: %d", a.status)
+	}
+	if a := v.post("/trials", "file", "examples/demo/trial.yaml"); a.status != http.StatusSeeOther {
+		t.Fatalf("beginning answers %d: %s", a.status, a.body)
+	}
+	if a := v.post("/trials", "file", "examples/demo/trial.yaml"); a.status != http.StatusConflict {
+		t.Errorf("a second one: %d", a.status)
+	}
+	for len(h.running.now().Look.Charts) == 0 { // the trial begins on a goroutine of its own
+		runtime.Gosched()
+	}
+	page := v.get("/trials/live").body
+	for _, want := range []string{"Does it hold?", "op/s", "<svg class=\"chart\"", "plimsoll trial run examples/demo/trial.yaml"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page of the trial lacks %q", want)
+		}
+	}
+	v.post("/trials/stop")
+	for !h.running.now().Over {
+		runtime.Gosched()
+	}
+	list := v.get("/trials").body
+	if !strings.Contains(list, "/trials/result/timeline/1") || strings.Contains(list, "⟦") {
+		t.Error("the list lacks a result, or a word")
+	}
+	if a := v.get("/trials/result/timeline/1"); a.status != http.StatusOK || !strings.Contains(a.body, "What was expected, and what was found") {
+		t.Errorf("the result answers %d", a.status)
+	}
+	for _, path := range []string{"/trials/result/../../etc", "/trials/result/..%2f..%2fetc", "/trials/result/nothing"} {
+		if a := v.get(path); a.status == http.StatusOK {
+			t.Errorf("%s answers %d", path, a.status)
+		}
+	}
+}
+
+func TestTheFleetIsShownWorstFirst(t *testing.T) {
+	h := newHouse(t)
+	v := h.entered()
+	run := v.begin("test/quick", "orders")
+	h.await(run, "done")
+	fleet := v.get("/fleet").body
+	if strings.Contains(fleet, "⟦") || strings.Index(fleet, "billing/n2") > strings.Index(fleet, "orders/n1") || !strings.Contains(fleet, "18.3") {
+		t.Error("the fleet is not as it should be")
+	}
+	if a := v.get("/fleet?environment=lab"); strings.Contains(a.body, "orders/n1") || !strings.Contains(a.body, "demo/n1") {
+		t.Error("the fleet is not filtered")
+	}
+	page := v.get("/fleet/orders/n1?span=1h").body
+	for _, want := range []string{"<svg class=\"chart\"", "4 vCPU", "UPDATE stock SET quantity", "innodb_flush_log_at_trx_commit", run + " done", "blocks 3 others", "span=1h&amp;to="} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the instance lacks %q", want)
+		}
+	}
+	if a := v.get("/fleet/orders/n9"); a.status != http.StatusNotFound {
+		t.Errorf("an instance that is not watched: %d", a.status)
+	}
+	if a := v.get("/alerts").body; !strings.Contains(a, "/runbooks/test/quick") || !strings.Contains(a, "What changed before") || strings.Contains(a, "⟦") {
+		t.Error("the alerts are not as they should be")
+	}
+}

@@ -1,0 +1,444 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/analyze"
+	"plimsoll/cluster"
+	"plimsoll/durable"
+	"plimsoll/infra/local"
+	"plimsoll/internal/document"
+	"plimsoll/report/reporttest"
+	"plimsoll/result"
+	"plimsoll/runbook"
+	"plimsoll/trial/progress"
+	"plimsoll/watch"
+	"plimsoll/watch/store"
+	"plimsoll/web/access"
+)
+
+// The runbooks of the tests. DIR is a folder; what they change are files in it.
+var testBooks = map[string]string{
+	"test/quick": `
+runbook: test/quick
+about: Writes one word into a file.
+inputs: {word: {default: hello, about: What is written.}}
+steps:
+  - id: write
+    uses: command
+    with: {run: "echo ${{ inputs.word }} > DIR/word", check: "test \"$(cat DIR/word 2>/dev/null)\" = ${{ inputs.word }}", undo: "rm -f DIR/word", repeatable: true}
+`,
+	"test/asks": `
+runbook: test/asks
+about: Prepares, asks, and removes for good.
+inputs: {node: {type: node, default: n2}, mode: {enum: [fast, safe], default: safe}}
+gate: {rehearsals: 2}
+steps:
+  - id: prepare
+    uses: command
+    with: {run: "touch DIR/prepared", check: "test -e DIR/prepared", undo: "rm -f DIR/prepared", repeatable: true}
+  - id: go
+    approval: {note: "Remove the file of ${{ inputs.node }} for good?", timeout: 4h}
+  - id: remove
+    uses: command
+    with: {run: "touch DIR/removed", check: "test -e DIR/removed", repeatable: true}
+`,
+	"test/fails": `
+runbook: test/fails
+about: Fails at its second step.
+steps:
+  - id: first
+    uses: command
+    with: {run: "touch DIR/first", check: "test -e DIR/first", undo: "rm -f DIR/first", repeatable: true}
+  - id: second
+    uses: command
+    with: {run: "test -e DIR/mended && touch DIR/second || { printf '\\033[31mno such <b>disk</b>\\033[0m\\n' >&2; false; }", check: "test -e DIR/second", undo: "rm -f DIR/second", repeatable: true}
+`,
+}
+
+// house is the page over a state folder of its own.
+type house struct {
+	*Server
+	t      *testing.T
+	url    string
+	folder string
+	now    *clockwork
+	logged *lines
+	stop   func()
+}
+
+// clockwork is a clock that tests move.
+type clockwork struct {
+	mu  sync.Mutex
+	off time.Duration
+}
+
+func (c *clockwork) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Now().Add(c.off)
+}
+
+func (c *clockwork) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.off += d
+}
+
+// lines is what was logged.
+type lines struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func newHouse(t *testing.T) *house { return newHouseWith(t, "") }
+
+// newHouseWith has a web-config file of this text; empty: none.
+func newHouseWith(t *testing.T, config string) *house {
+	t.Helper()
+	h := &house{t: t, folder: t.TempDir(), now: &clockwork{}, logged: &lines{}}
+	store, err := durable.Open(t.Context(), durable.Options{Folder: t.TempDir(), Version: runbook.Interpreter})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	machine, err := local.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	site := func(_ context.Context, name string) (*cluster.Cluster, error) {
+		environment := "lab"
+		if strings.HasPrefix(name, "prod") {
+			environment = runbook.Production
+		}
+		if name == "gone" {
+			return nil, fmt.Errorf("there is no cluster %s", name)
+		}
+		return &cluster.Cluster{Name: name, Environment: environment, Local: machine, List: func(context.Context) ([]cluster.Node, error) {
+			return []cluster.Node{{Name: "n1", Machine: machine}, {Name: "n2", Machine: machine}}, nil
+		}}, nil
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := ""
+	if config != "" {
+		path = filepath.Join(h.folder, "web.yml")
+		h.write("web.yml", config)
+	}
+	gate, err := access.New(access.Options{Listen: listener.Addr().String(), Config: path, Instance: "test", Owner: "ann@test", Token: "the-token", Now: h.now.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Server, err = New(t.Context(), Deps{
+		Gate: gate, Runs: &runbook.Service{Store: store, Actions: action.Generic(), User: "ann@test", Holder: "test", TTL: 5 * time.Second, Open: site},
+		Look: site, Clusters: func(context.Context) []string { return []string{"orders", "prod-orders"} }, Runbooks: document.SortedKeys(testBooks),
+		Runbook: h.runbook, Trials: h.trials(), Watch: watched(), Log: slog.New(slog.NewTextHandler(h.logged, nil)), Now: h.now.Now,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: h.Handler()}}
+	server.Start()
+	h.stop = sync.OnceFunc(func() {
+		h.Close()
+		server.CloseClientConnections()
+		server.Close()
+	})
+	t.Cleanup(h.stop)
+	h.url = server.URL
+	return h
+}
+
+func (h *house) runbook(name string) (*runbook.Runbook, error) {
+	text, known := testBooks[name]
+	if !known {
+		return nil, document.UnknownName(&document.Node{Kind: document.Scalar, Text: name}, "runbook", document.SortedKeys(testBooks))
+	}
+	return runbook.Parse(name, []byte(strings.ReplaceAll(text, "DIR", h.folder)), action.Generic())
+}
+
+func (h *house) write(name, text string) {
+	h.t.Helper()
+	if err := os.WriteFile(filepath.Join(h.folder, name), []byte(text), 0o600); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *house) has(name string) bool {
+	_, err := os.Stat(filepath.Join(h.folder, name))
+	return err == nil
+}
+
+// visitor is somebody with a browser that has no JavaScript.
+type visitor struct {
+	h      *house
+	client *http.Client
+}
+
+func (h *house) visitor() *visitor {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return &visitor{h, &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+}
+
+// entered is one who entered by a code.
+func (h *house) entered() *visitor {
+	h.t.Helper()
+	v := h.visitor()
+	if a := v.post("/enter", "code", h.Gate.Code()); a.status != http.StatusSeeOther {
+		h.t.Fatalf("entering answers %d", a.status)
+	}
+	return v
+}
+
+// answer is what came back.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func (v *visitor) do(method, path string, form url.Values, headers ...string) answer {
+	v.h.t.Helper()
+	var body io.Reader
+	if form != nil {
+		body = strings.NewReader(form.Encode())
+	}
+	r, err := http.NewRequestWithContext(v.h.t.Context(), method, v.h.url+path, body)
+	if err != nil {
+		v.h.t.Fatal(err)
+	}
+	if form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	if method != http.MethodGet {
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		if r.Header.Set(headers[i], headers[i+1]); headers[i] == "Host" {
+			r.Host = headers[i+1]
+		}
+		if headers[i+1] == "" {
+			r.Header.Del(headers[i])
+		}
+	}
+	got, err := v.client.Do(r)
+	if err != nil {
+		v.h.t.Fatal(err)
+	}
+	defer func() { _ = got.Body.Close() }()
+	text, err := io.ReadAll(got.Body)
+	if err != nil {
+		v.h.t.Fatal(err)
+	}
+	return answer{got.StatusCode, got.Header, string(text)}
+}
+
+func (v *visitor) get(path string, headers ...string) answer {
+	v.h.t.Helper()
+	return v.do(http.MethodGet, path, nil, headers...)
+}
+
+// post sends a form: name, value, name, value.
+func (v *visitor) post(path string, fields ...string) answer {
+	v.h.t.Helper()
+	form := url.Values{}
+	for i := 0; i+1 < len(fields); i += 2 {
+		form.Set(fields[i], fields[i+1])
+	}
+	return v.do(http.MethodPost, path, form)
+}
+
+var planHash = regexp.MustCompile(`name="plan" value="([0-9a-f]+)"`)
+
+// begin plans a runbook and begins it as it was planned; it returns the run.
+func (v *visitor) begin(book, cluster string, inputs ...string) string {
+	v.h.t.Helper()
+	fields := append([]string{"runbook", book, "cluster", cluster}, inputs...)
+	a := v.post("/plan", fields...)
+	found := planHash.FindStringSubmatch(a.body)
+	if a.status != http.StatusOK || found == nil {
+		v.h.t.Fatalf("planning answers %d: %s", a.status, a.body)
+	}
+	a = v.post("/runs", append(fields, "plan", found[1])...)
+	if a.status != http.StatusSeeOther {
+		v.h.t.Fatalf("beginning answers %d: %s", a.status, a.body)
+	}
+	return strings.TrimPrefix(a.header.Get("Location"), "/runs/")
+}
+
+// await waits until a run's status is one of these.
+func (h *house) await(run string, status ...string) *runbook.State {
+	h.t.Helper()
+	return h.awaitThat(run, func(st *runbook.State) bool { return slices.Contains(status, st.Status()) })
+}
+
+// awaitThat waits until something is so of a run.
+func (h *house) awaitThat(run string, so func(*runbook.State) bool) *runbook.State {
+	h.t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	end := time.After(20 * time.Second)
+	for {
+		st, err := h.Runs.State(h.t.Context(), run)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		if so(st) {
+			return st
+		}
+		select {
+		case <-tick.C:
+		case <-end:
+			h.t.Fatalf("run %s is %s; log: %s", run, st.Status(), h.logged)
+		}
+	}
+}
+
+// closedPlan plans what the gate refuses, and returns the plan's hash.
+func closedPlan(v *visitor) string {
+	found := regexp.MustCompile(`--plan ([0-9a-f]+)`).FindStringSubmatch(v.post("/plan", "runbook", "test/asks", "cluster", "prod-orders").body)
+	return found[1]
+}
+
+// beginPast begins test/asks past its gate, as the command line can.
+func beginPast(t *testing.T, h *house, user, cluster string) string {
+	t.Helper()
+	book, err := h.runbook("test/asks")
+	if err != nil {
+		t.Fatal(err)
+	}
+	as := *h.Runs
+	as.User = user
+	p, err := as.Prepare(t.Context(), runbook.Request{Book: book, Cluster: cluster, Override: "in a test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := as.Begin(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.turn.start(&as, run, runbook.Order{Do: "run"}); err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+// trials are results of the report's samples in a folder, and one trial that can be begun: it is told what to do by the test.
+func (h *house) trials() Trials {
+	return Trials{
+		Folder: filepath.Join(h.folder, "results"), Compare: compared, Files: func() []string { return []string{"examples/demo/trial.yaml"} },
+		Run: func(ctx context.Context, _ string, _ bool, watch progress.Observer) (string, error) {
+			watch.Observe(progress.Plan{Trial: "demo", Question: "Does it hold?", Rounds: 1, Left: time.Minute})
+			watch.Observe(progress.Stage{Doing: progress.Measuring, Share: -1})
+			start := time.Now().Add(-30 * time.Second)
+			for n := range 30 {
+				row := result.Row{Time: start.Add(time.Duration(n) * time.Second), Length: time.Second}
+				row.Done = 1000 + 10*int64(n)
+				row.Response.P99 = 5 * time.Millisecond
+				watch.Observe(progress.Second{Row: row})
+			}
+			<-ctx.Done()
+			return "", ctx.Err()
+		},
+	}
+}
+
+// compared is a comparison of any two results.
+func compared(first, second *result.Result) (*result.Versus, error) {
+	e := analyze.Estimate{Value: 1000, Low: 950, High: 1050}
+	return &result.Versus{First: first.Dir, Second: second.Dir, Notes: []string{}, Differences: []result.Difference{
+		{Phase: "baseline", Metric: "throughput", Unit: "per_second", First: e, Second: analyze.Estimate{Value: 800, Low: 760, High: 840}, Differs: true,
+			Ratio: analyze.Finding{Estimate: 0.8, Low: 0.75, High: 0.85, Confidence: 0.99}},
+	}}, nil
+}
+
+// keep writes a sample result into the folder of results.
+func (h *house) keep(name string, r *result.Result) {
+	h.t.Helper()
+	if err := reporttest.Keep(filepath.Join(h.folder, "results", name), r); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// watched is a small fleet with something of everything, and curves that are computed.
+func watched() Watch {
+	at := time.Now()
+	fleet := watch.Fleet{At: at, Alerts: []watch.Alert{
+		{Rule: "ReplicaLag", Instance: "orders/n2", Severity: "warning", State: "firing", Summary: "n2 is 42 s behind", Why: "Reads from it are old.", Do: "Look at what it applies.", Runbook: "test/quick", Expr: "plimsoll_replica_lag_seconds > 30", Value: 42, Since: at.Add(-4 * time.Minute)},
+		{Rule: "BucketEmpties", Instance: "billing/n1", Severity: "critical", State: "pending", Summary: "its burst bucket is empty in 3 h", Expr: "plimsoll_hours_until_empty < 4", Value: 3, Since: at.Add(-time.Minute)},
+	}, Instances: []watch.Instance{
+		{Name: "billing/n2", Cluster: "billing", Node: "n2", Address: "10.0.0.8:3306", Environment: "production", Engine: "mysql", Role: "replica", State: watch.Down, Why: "connect: connection refused"},
+		{Name: "orders/n1", Cluster: "orders", Node: "n1", Address: "10.0.0.5:3306", Environment: "production", Engine: "mysql", Product: "MariaDB", Version: "11.4.8", Role: "primary", State: watch.Up, Read: at, Cores: 4,
+			Load:       &watch.Load{AAS: 5.3, Source: "counters", Waits: []watch.Wait{{Class: "row lock", AAS: 2.1}, {Class: "cpu", AAS: 2}, {Class: "redo", AAS: 1.2}}},
+			Throughput: ptr(8421), P99: ptr(0.0183), Connections: ptr(212), MostConns: ptr(500), IO: &watch.IO{IOPS: ptr(2980), Limit: ptr(3000), Censored: true, HoursToDry: ptr(7.5)},
+			Statements: []watch.Statement{{Digest: "a1", Text: "UPDATE stock SET quantity = quantity - ? WHERE item = ?", Database: "orders", AAS: 2.4, Calls: ptr(410), Average: ptr(0.0058), P99: ptr(0.031), RowsRead: ptr(1)}, {Digest: "b2", Text: "SELECT * FROM orders WHERE customer = ? ORDER BY created DESC LIMIT ?", Database: "orders", AAS: 1.1, Calls: ptr(90), Average: ptr(0.0122), RowsRead: ptr(5210)}},
+			Sessions:   []watch.Session{{ID: "48211", User: "app", Host: "10.0.3.7", Seconds: 93, Does: "blocks 3 others", Text: "UPDATE customers SET name = ? WHERE id = ?"}},
+			Findings:   []watch.Finding{{Code: "performance-schema-off", Text: "performance_schema is off: waits are told from the process list.", Do: "set performance_schema = ON at the next restart"}}},
+		{Name: "orders/n2", Cluster: "orders", Node: "n2", Address: "10.0.0.6:3306", Environment: "production", Engine: "mysql", Product: "MariaDB", Version: "11.4.8", Role: "replica", State: watch.Up, Read: at, Cores: 4,
+			Load: &watch.Load{AAS: 0.8, Source: "counters", Waits: []watch.Wait{{Class: "read", AAS: 0.5}, {Class: "cpu", AAS: 0.3}}}, Throughput: ptr(1203), Connections: ptr(31), MostConns: ptr(500), Channels: []watch.Channel{{Source: "10.0.0.5:3306", Lag: ptr(42)}},
+			Alerts: []watch.Alert{{Rule: "ReplicaLag", Severity: "warning"}}},
+		{Name: "demo/n1", Cluster: "demo", Node: "n1", Address: "127.0.0.1:3307", Environment: "lab", Engine: "mysql", Product: "MySQL", Version: "8.4.3", Role: "primary", State: watch.Up, Read: at, Cores: 2, Load: &watch.Load{AAS: 0.1}, Throughput: ptr(12), Connections: ptr(3), MostConns: ptr(151)},
+	}}
+	return Watch{
+		Fleet: func() watch.Fleet { return fleet },
+		Changes: func(_ string, _, to time.Time) ([]watch.Change, error) {
+			return []watch.Change{{At: to.Add(-4 * time.Minute), Instance: "orders/n1", Kind: "setting", What: "innodb_flush_log_at_trx_commit", From: "2", To: "1"}}, nil
+		},
+		Query: func(_ context.Context, expr string, from, to time.Time, step time.Duration) ([]store.Line, error) {
+			names := []map[string]string{{}}
+			if strings.Contains(expr, "by (wait)") {
+				names = []map[string]string{{"wait": "cpu"}, {"wait": "row lock"}, {"wait": "redo"}}
+			}
+			var lines []store.Line
+			for n, labels := range names {
+				l := store.Line{Labels: labels}
+				for at := from; !at.After(to); at = at.Add(step) {
+					x := at.Sub(from).Seconds() / to.Sub(from).Seconds()
+					if x > 0.3 && x < 0.34 {
+						continue // a gap
+					}
+					l.Points = append(l.Points, store.Point{At: at, Value: 1 + float64(n)/2 + math.Sin(9*x+float64(n)) + 2*max(0, x-0.7)*float64(n)})
+				}
+				lines = append(lines, l)
+			}
+			return lines, nil
+		},
+	}
+}
+
+func ptr(v float64) *float64 { return &v }

@@ -1,0 +1,331 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/report/chart"
+	"plimsoll/report/quantity"
+	"plimsoll/watch"
+	"plimsoll/watch/store"
+)
+
+// instancePage is one instance: what it waits for, whose statements, and what changed.
+type instancePage struct {
+	Instance watch.Instance `json:"instance"`
+	Row      instanceRow    `json:"-"`
+	From     time.Time      `json:"from"`
+	To       time.Time      `json:"to"`
+	Span     string         `json:"span"`
+	Spans    []spanLink     `json:"-"`
+	Kept     bool           `json:"kept"` // there are curves
+	Why      string         `json:"why,omitempty"`
+	Charts   []chart.Chart  `json:"charts,omitempty"`
+	Changes  []watch.Change `json:"changes,omitempty"`
+	Table    [][]string     `json:"-"` // the AAS curve as a table: its head first
+	Earlier  string         `json:"-"` // address of the stretch before
+	Later    string         `json:"-"` // and after; "" at the present
+}
+
+type spanLink struct {
+	Name, To string
+	Here     bool
+}
+
+// spans are the stretches of time to choose from.
+var spans = []struct {
+	name string
+	d    time.Duration
+}{{"5m", 5 * time.Minute}, {"15m", 15 * time.Minute}, {"1h", time.Hour}, {"6h", 6 * time.Hour}, {"24h", 24 * time.Hour}, {"7d", 7 * 24 * time.Hour}}
+
+const across = 480 // points of a curve: more than that a picture does not show
+
+func (s *Server) instance(w http.ResponseWriter, r *http.Request) error {
+	name := r.PathValue("cluster") + "/" + r.PathValue("node")
+	at := slices.IndexFunc(s.Watch.picture().Instances, func(i watch.Instance) bool { return i.Name == name })
+	if at < 0 {
+		return &missingError{"instance " + name + " is not watched", "the fleet lists those that are"}
+	}
+	i := s.Watch.picture().Instances[at]
+	p := &instancePage{Instance: i, Row: rowOfInstance(i), Kept: s.Watch.Query != nil, Why: s.Watch.Why, Span: r.FormValue("span")}
+	span := p.stretch(s.Now(), r.FormValue("to"))
+	p.Changes = s.changes(r.Context(), name, p.From, p.To)
+	if p.Kept {
+		if err := s.curves(r.Context(), p, span); err != nil {
+			return err
+		}
+	}
+	s.show(w, r, http.StatusOK, "instance", p)
+	return nil
+}
+
+// missingError is something that is not there, or not any more.
+type missingError struct{ text, hint string }
+
+func (e *missingError) Error() string { return e.text }
+
+// Hint says what to do.
+func (e *missingError) Hint() string { return e.hint }
+
+// stretch is the time that is shown; it stands in the address.
+func (p *instancePage) stretch(now time.Time, until string) time.Duration {
+	span, known := 15*time.Minute, false
+	for _, one := range spans {
+		if one.name == p.Span {
+			span, known = one.d, true
+		}
+	}
+	if !known {
+		p.Span = "15m"
+	}
+	p.To = now
+	fixed := false
+	if seconds, err := strconv.ParseInt(until, 10, 64); err == nil && seconds > 0 && time.Unix(seconds, 0).Before(now) {
+		p.To, fixed = time.Unix(seconds, 0), true
+	}
+	p.From = p.To.Add(-span)
+	end := ""
+	if fixed {
+		end = "&to=" + until
+	}
+	for _, one := range spans {
+		p.Spans = append(p.Spans, spanLink{one.name, "?span=" + one.name + end, one.name == p.Span})
+	}
+	p.Earlier = fmt.Sprintf("?span=%s&to=%d", p.Span, p.From.Unix())
+	if fixed {
+		if p.Later = "?span=" + p.Span; p.To.Add(span).Before(now) {
+			p.Later = fmt.Sprintf("?span=%s&to=%d", p.Span, p.To.Add(span).Unix())
+		}
+	}
+	return span
+}
+
+// curve is one picture: what it is called and what it asks for. STEP is the distance of its points, RATE a window for rates.
+type curve struct {
+	key, by string
+	expr    func(instance, step, rate string) string
+	unit    quantity.Unit
+}
+
+// curvesOf are the pictures of an instance; those without data are left out.
+var curvesOf = []curve{
+	{"statements", "", func(i, _, rate string) string {
+		return `sum(rate(mysql_global_status_questions{instance=` + i + `}[` + rate + `]))`
+	}, quantity.PerSecond},
+	{"lag", "channel", func(i, step, _ string) string {
+		return `max by (channel) (max_over_time(plimsoll_replica_lag_seconds{instance=` + i + `}[` + step + `]))`
+	}, quantity.Seconds},
+	{"threads", "", func(i, step, _ string) string {
+		return `max(max_over_time(mysql_global_status_threads_running{instance=` + i + `}[` + step + `]))`
+	}, quantity.Plain},
+	{"commit", "part", func(i, step, _ string) string {
+		return `sum by (part) (avg_over_time(plimsoll_commit_seconds{instance=` + i + `}[` + step + `]))`
+	}, quantity.Seconds},
+	{"iops", "", func(i, _, rate string) string {
+		return `sum(rate(mysql_global_status_innodb_data_reads{instance=` + i + `}[` + rate + `])) + sum(rate(mysql_global_status_innodb_data_writes{instance=` + i + `}[` + rate + `]))`
+	}, quantity.PerSecond},
+}
+
+func (s *Server) curves(ctx context.Context, p *instancePage, span time.Duration) error {
+	step := max((span / across).Truncate(time.Second), time.Second)
+	from, to := p.From.Truncate(step), p.To.Truncate(step)
+	quoted, width, rate := strconv.Quote(p.Instance.Name), seconds(max(step, 2*time.Second)), seconds(max(4*step, 15*time.Second))
+	frame := newFrame(from, to, step, p.Changes)
+	lines, err := s.Watch.Query(ctx, `sum by (wait) (avg_over_time(plimsoll_aas{instance=`+quoted+`}[`+width+`]))`, from, to, step)
+	if err != nil {
+		return err
+	}
+	if c, some := frame.stacked(lines, p.Instance.Cores); some {
+		p.Charts = append(p.Charts, c)
+		p.Table = tabled(c)
+	}
+	for _, one := range curvesOf {
+		lines, err := s.Watch.Query(ctx, one.expr(quoted, width, rate), from, to, step)
+		if err != nil {
+			return err
+		}
+		if c := frame.drawn(one, lines); !c.Empty() {
+			p.Charts = append(p.Charts, c)
+		}
+	}
+	return nil
+}
+
+func seconds(d time.Duration) string { return strconv.Itoa(int(d.Seconds())) + "s" }
+
+// timeFrame is the clock that all pictures of a page share, with the changes on it.
+type timeFrame struct {
+	from  time.Time
+	step  time.Duration
+	count int
+	axis  chart.Axis
+	xs    chart.Values
+	marks []chart.Mark
+}
+
+func newFrame(from, to time.Time, step time.Duration, changes []watch.Change) timeFrame {
+	f := timeFrame{from: from, step: step, count: int(to.Sub(from)/step) + 1, axis: chart.Axis{Unit: quantity.Elapsed, To: to.Sub(from).Seconds()}}
+	for n := range f.count {
+		f.xs = append(f.xs, (time.Duration(n) * step).Seconds())
+	}
+	layout, apart := "15:04", niceStep(to.Sub(from))
+	if to.Sub(from) > 48*time.Hour {
+		layout = "01-02"
+	}
+	for at := from.Local().Truncate(apart).Add(apart); !at.After(to); at = at.Add(apart) {
+		f.axis.Ticks = append(f.axis.Ticks, at.Sub(from).Seconds())
+		f.axis.Labels = append(f.axis.Labels, at.Format(layout))
+	}
+	for _, c := range changes {
+		f.marks = append(f.marks, chart.Mark{At: c.At.Sub(from).Seconds(), Name: c.At.Local().Format(time.TimeOnly) + " " + c.Kind + " " + c.What})
+	}
+	return f
+}
+
+func niceStep(span time.Duration) time.Duration {
+	for _, d := range []time.Duration{time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 6 * time.Hour} {
+		if span/d <= 7 {
+			return d
+		}
+	}
+	return 24 * time.Hour
+}
+
+// values puts the points of a series on the clock; what is missing is a gap.
+func (f timeFrame) values(l store.Line) chart.Values {
+	v := make(chart.Values, f.count)
+	for n := range v {
+		v[n] = math.NaN()
+	}
+	for _, point := range l.Points {
+		if n := int(math.Round(float64(point.At.Sub(f.from)) / float64(f.step))); n >= 0 && n < f.count {
+			v[n] = point.Value
+		}
+	}
+	return v
+}
+
+func (f timeFrame) drawn(c curve, lines []store.Line) chart.Chart {
+	drawn := chart.Chart{Title: c.key, X: f.axis, Y: chart.Axis{Unit: c.unit, Zero: true}, Xs: f.xs, Marks: f.marks}
+	for n, l := range lines[:min(len(lines), chart.Inks-1)] {
+		name := c.key
+		if c.by != "" && l.Labels[c.by] != "" {
+			name = l.Labels[c.by]
+		}
+		drawn.Lines = append(drawn.Lines, chart.Line{Name: name, Ink: n + 1, Values: f.values(l)})
+	}
+	return drawn
+}
+
+// inkOf is the colour and dash of each class of wait: always the same, and those that are seen together most are far apart.
+var inkOf = map[string]int{
+	"cpu": 3, "read": 1, "write": 6, "redo": 4, "binlog": 5, "semi-sync": 7, "commit": 6, "row lock": 2, "table lock": 7, "latch": 5, "network": 1, "other": 4,
+}
+
+// stacked lays the classes of wait above each other, in the order in which they always stand, under the line of the cores.
+func (f timeFrame) stacked(lines []store.Line, cores int) (chart.Chart, bool) {
+	c := chart.Chart{Title: "aas", X: f.axis, Y: chart.Axis{Unit: quantity.Plain, Zero: true, To: float64(cores)}, Xs: f.xs, Marks: f.marks}
+	base := make(chart.Values, f.count)
+	byClass := map[string]store.Line{}
+	for _, l := range lines {
+		byClass[l.Labels["wait"]] = l
+	}
+	for _, name := range watch.Classes {
+		l, known := byClass[name]
+		if !known {
+			continue
+		}
+		low, high, most := make(chart.Values, f.count), f.values(l), 0.0
+		for n := range high {
+			low[n] = base[n]
+			if math.IsNaN(high[n]) {
+				continue
+			}
+			most = max(most, high[n])
+			high[n] += base[n]
+			base[n] = high[n]
+		}
+		if most < 0.005 {
+			continue
+		}
+		c.Lines = append(c.Lines, chart.Line{Name: name, Ink: inkOf[name], Values: high, Low: low, High: high})
+	}
+	some := len(c.Lines) > 0
+	if cores > 0 {
+		level := make(chart.Values, f.count)
+		for n := range level {
+			level[n] = float64(cores)
+		}
+		c.Lines = append(c.Lines, chart.Line{Name: fmt.Sprintf("%d vCPU", cores), Ink: 0, Dashed: true, Values: level})
+	}
+	return c, some
+}
+
+// tabled is a picture as a table of at most twenty moments.
+func tabled(c chart.Chart) [][]string {
+	head := []string{""}
+	for _, l := range c.Lines {
+		head = append(head, l.Name)
+	}
+	rows := [][]string{head}
+	for n := 0; n < len(c.Xs); n += max(len(c.Xs)/20, 1) {
+		row := []string{time.Duration(c.Xs[n] * float64(time.Second)).String()}
+		for _, l := range c.Lines {
+			v := l.Values[n]
+			if l.Low != nil {
+				v -= l.Low[n]
+			}
+			if math.IsNaN(v) {
+				row = append(row, "–")
+			} else {
+				row = append(row, strconv.FormatFloat(v, 'f', 2, 64))
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// changes are what changed of an instance, runs on its cluster among them, the newest first.
+func (s *Server) changes(ctx context.Context, instance string, from, to time.Time) []watch.Change {
+	var all []watch.Change
+	if s.Watch.Changes != nil {
+		seen, err := s.Watch.Changes(instance, from, to)
+		if err != nil {
+			s.Log.Error("read the changes", "error", err)
+		}
+		all = append(all, seen...)
+	}
+	runs, err := s.seeAll(ctx)
+	if err != nil {
+		s.Log.Error("read the runs", "error", err)
+	}
+	for _, one := range runs {
+		row := rowOf(one)
+		if instance != "" && row.Cluster != clusterOf(instance) {
+			continue
+		}
+		for _, m := range []struct {
+			at   time.Time
+			what string
+		}{{row.Begun, row.Run + " begun"}, {row.Changed, row.Run + " " + row.Status}} {
+			if !m.at.Before(from) && !m.at.After(to) {
+				all = append(all, watch.Change{At: m.at, Instance: instance, Kind: "run", What: m.what})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b watch.Change) int { return b.At.Compare(a.At) })
+	return all[:min(len(all), 200)]
+}
+
+// clusterOf is the cluster of an instance, whose name is cluster/node.
+func clusterOf(instance string) string {
+	cluster, _, _ := strings.Cut(instance, "/")
+	return cluster
+}

@@ -1,0 +1,136 @@
+package web
+
+import (
+	"bufio"
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/internal/browser"
+)
+
+// listener reads a stream's events: their kind and data.
+type listener struct {
+	events chan [2]string
+	closed chan struct{}
+}
+
+func listen(t *testing.T, v *visitor, page string) (*listener, http.Header) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, v.h.url+"/live?page="+url.QueryEscape(page), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := v.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = answer.Body.Close() })
+	l := &listener{events: make(chan [2]string, 100), closed: make(chan struct{})}
+	go func() {
+		defer close(l.closed)
+		kind := ""
+		for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+			name, value, _ := strings.Cut(lines.Text(), ": ")
+			switch name {
+			case "event":
+				kind = value
+			case "data":
+				select {
+				case l.events <- [2]string{kind, value}:
+				case <-ctx.Done():
+				}
+			}
+		}
+	}()
+	return l, answer.Header
+}
+
+// hear waits for an event of a kind whose data holds a text.
+func (l *listener) hear(t *testing.T, kind, text string) string {
+	t.Helper()
+	end := time.After(20 * time.Second)
+	for {
+		select {
+		case e := <-l.events:
+			if e[0] == kind && strings.Contains(e[1], text) {
+				return e[1]
+			}
+		case <-end:
+			t.Fatalf("no %s that says %q", kind, text)
+		}
+	}
+}
+
+func TestAStreamSendsWhatChanges(t *testing.T) {
+	h := newHouse(t)
+	v := h.entered()
+	run := v.begin("test/asks", "orders")
+	plan := h.await(run, "asking").Header.Plan.Hash
+	l, headers := listen(t, v, "/runs/"+run)
+	for header, want := range map[string]string{"Content-Type": "text/event-stream", "Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no"} {
+		if got := headers.Get(header); got != want {
+			t.Errorf("%s: %q", header, got)
+		}
+	}
+	l.hear(t, "part", "needs approval")
+	began := time.Now()
+	v.post("/runs/"+run+"/approve", "step", "go", "plan", plan, "cluster", "orders")
+	l.hear(t, "part", "s-done")
+	t.Logf("shown %s after the answer", time.Since(began).Round(time.Millisecond))
+	l.hear(t, "ping", "")
+	// Who leaves hears no more.
+	v.post("/leave")
+	l.hear(t, "bye", "session")
+	<-l.closed
+}
+
+// A page that knows nothing new says nothing: what only the clock changes is the reader's to count.
+func TestAStreamIsQuietWhileNothingHappens(t *testing.T) {
+	h := newHouse(t)
+	v := h.entered()
+	h.await(v.begin("test/quick", "orders"), "done")
+	l, _ := listen(t, v, "/runs")
+	l.hear(t, "part", "quick")
+	l.hear(t, "ping", "")
+	for len(l.events) > 0 {
+		if e := <-l.events; e[0] == "part" {
+			t.Errorf("it said %s", e[1])
+		}
+	}
+}
+
+func TestAStreamIsNotForStrangers(t *testing.T) {
+	h := newHouse(t)
+	if a := h.visitor().get("/live?page=/runs"); a.status != http.StatusUnauthorized {
+		t.Errorf("a stranger is answered %d", a.status)
+	}
+	if a := h.entered().get("/live?page=https://evil.example/"); a.status != http.StatusBadRequest {
+		t.Errorf("another site's page is answered %d", a.status)
+	}
+}
+
+// A page whose server is gone never looks fresh.
+func TestBrowserSaysThatItIsStale(t *testing.T) {
+	b := browser.New(t)
+	h := newHouse(t)
+	enters(t, h, b)
+	b.Open(h.url+"/runs", looks["1440"])
+	badge := func(state string) (text string) {
+		t.Helper()
+		b.Eval(`(async state => { const e = document.getElementById("live"); for (let n = 0; n < 300 && !e.classList.contains("is-" + state); n++) await new Promise(done => setTimeout(done, 100)); return e.textContent; })("`+state+`")`, &text)
+		return text
+	}
+	if text := badge("live"); text != "live" {
+		t.Errorf("at first it says %q", text)
+	}
+	h.stop()
+	if text := badge("stale"); !strings.HasPrefix(text, "stale since ") {
+		t.Errorf("without its server it says %q", text)
+	}
+}

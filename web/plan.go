@@ -1,0 +1,270 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"plimsoll/internal/document"
+	"plimsoll/runbook"
+)
+
+// bookRow is a runbook in the list of those that ship.
+type bookRow struct {
+	Name  string `json:"name"`
+	About string `json:"about"`
+	Gated bool   `json:"gated"`
+}
+
+// runbookList is the page of runbooks, by family.
+type runbookList struct {
+	Families []family `json:"families"`
+}
+
+type family struct {
+	Name  string    `json:"name"`
+	Books []bookRow `json:"runbooks"`
+}
+
+func (s *Server) runbooks(w http.ResponseWriter, r *http.Request) error {
+	var l runbookList
+	for _, name := range s.Runbooks {
+		b, err := s.Runbook(name)
+		if err != nil {
+			return err
+		}
+		of, _, _ := strings.Cut(name, "/")
+		if n := len(l.Families); n == 0 || l.Families[n-1].Name != of {
+			l.Families = append(l.Families, family{Name: of})
+		}
+		last := &l.Families[len(l.Families)-1]
+		last.Books = append(last.Books, bookRow{name, b.About, b.Gate != nil})
+	}
+	s.show(w, r, http.StatusOK, "runbooks", l)
+	return nil
+}
+
+// bookPage is a runbook with the form that plans it.
+type bookPage struct {
+	Name     string   `json:"name"`
+	About    string   `json:"about"`
+	Inputs   []input  `json:"inputs"`
+	Steps    []string `json:"steps"`
+	Text     string   `json:"text"`
+	Clusters []string `json:"clusters"`
+	Cluster  string   `json:"-"` // chosen
+	Gate     int      `json:"rehearsals"`
+	Trouble  *trouble `json:"trouble,omitempty"` // why what was said cannot be planned
+}
+
+// input is a field of the form.
+type input struct {
+	Name     string   `json:"name"`
+	Type     string   `json:"type"`
+	About    string   `json:"about,omitempty"`
+	Default  string   `json:"default,omitempty"`
+	Enum     []string `json:"enum,omitempty"`
+	Required bool     `json:"required"`
+	Value    string   `json:"-"`
+}
+
+func (s *Server) book(w http.ResponseWriter, r *http.Request) error {
+	p, err := s.form(r, r.PathValue("family")+"/"+r.PathValue("name"))
+	if err != nil {
+		return err
+	}
+	s.show(w, r, http.StatusOK, "runbook", p)
+	return nil
+}
+
+// form is the page of a runbook, filled in with what was said.
+func (s *Server) form(r *http.Request, name string) (*bookPage, error) {
+	if document.IsPath(name) { // only those that ship: a page reads no file that somebody names
+		return nil, errNoPage
+	}
+	b, err := s.Runbook(name)
+	if err != nil {
+		return nil, err
+	}
+	p := &bookPage{Name: name, About: b.About, Steps: b.StepIDs(), Text: b.Text, Clusters: s.Clusters(r.Context()), Cluster: r.FormValue("cluster")}
+	if b.Gate != nil {
+		p.Gate = b.Gate.Rehearsals
+	}
+	for _, name := range document.SortedKeys(b.Inputs) {
+		in := b.Inputs[name]
+		field := input{Name: name, Type: cmp.Or(string(in.Type), "text"), About: in.About, Enum: in.Enum, Required: in.Default == nil, Value: r.FormValue("input-" + name)}
+		if in.Default != nil {
+			field.Default = textOfNode(in.Default)
+		}
+		p.Inputs = append(p.Inputs, field)
+	}
+	return p, nil
+}
+
+func textOfNode(n *document.Node) string {
+	if n.Kind == document.Scalar {
+		return n.Text
+	}
+	var items []string
+	for _, i := range n.Items {
+		items = append(items, i.Text)
+	}
+	return strings.Join(items, ",")
+}
+
+// planPage is what a run would do, and the form that begins it.
+type planPage struct {
+	Runbook     string        `json:"runbook"`
+	Cluster     string        `json:"cluster"`
+	Clusters    []string      `json:"clusters,omitempty"` // all that it locks
+	Environment string        `json:"environment"`
+	Product     string        `json:"product,omitempty"`
+	Hash        string        `json:"hash"`
+	Steps       []planRow     `json:"steps"`
+	Inputs      []fact        `json:"inputs,omitempty"`
+	Rails       []railRow     `json:"guardrails,omitempty"`
+	Gate        gateView      `json:"gate"`
+	Expected    time.Duration `json:"expected,omitempty"`
+	Trouble     *trouble      `json:"trouble,omitempty"` // why a run that began now would stop
+	Command     string        `json:"command"`
+	Said        []fact        `json:"-"` // what the person said, to be sent again
+}
+
+// gateView is how the gate stands.
+type gateView struct {
+	Needed int                 `json:"needed"`
+	Passed []runbook.Rehearsal `json:"passed,omitempty"`
+	Why    string              `json:"why,omitempty"`
+	Open   bool                `json:"open"`
+}
+
+// Count counts each kind of step of the plan.
+func (p planPage) Count(means string) (n int) {
+	for _, s := range p.Steps {
+		if s.Means == means {
+			n++
+		}
+	}
+	return n
+}
+
+// asked is what a form asks to be planned, as runbook run would be given it.
+func (s *Server) asked(r *http.Request) (runbook.Request, []fact, error) {
+	var q runbook.Request
+	name := r.PostFormValue("runbook")
+	if document.IsPath(name) {
+		return q, nil, errNoPage
+	}
+	book, err := s.Runbook(name)
+	if err != nil {
+		return q, nil, err
+	}
+	q = runbook.Request{Book: book, Cluster: r.PostFormValue("cluster"), Inputs: map[string]string{}}
+	if q.Cluster == "" {
+		return q, nil, &badRequest{"which cluster?", "plimsoll lab list shows those of the lab"}
+	}
+	var said []fact
+	for _, name := range document.SortedKeys(book.Inputs) {
+		if v := r.PostFormValue("input-" + name); v != "" {
+			q.Inputs[name] = v
+			said = append(said, fact{name, v})
+		}
+	}
+	return q, said, nil
+}
+
+// plan executes every check for real and shows what a run would do. It changes nothing.
+func (s *Server) plan(w http.ResponseWriter, r *http.Request) error {
+	q, said, err := s.asked(r)
+	if err != nil {
+		return err
+	}
+	looking := s.as(r)
+	looking.Open = s.Look // a run may have the cluster in hand
+	prepared, err := looking.Prepare(r.Context(), q)
+	if err != nil {
+		if r.Context().Err() != nil {
+			return r.Context().Err()
+		}
+		p, failed := s.form(r, r.PostFormValue("runbook"))
+		if failed != nil {
+			return failed
+		}
+		p.Trouble = &trouble{Status: statusOf(err), Error: err.Error(), Hint: hintOf(err)}
+		s.show(w, r, p.Trouble.Status, "runbook", p)
+		return nil
+	}
+	s.show(w, r, http.StatusOK, "plan", planView(r.PostFormValue("runbook"), prepared, said))
+	return nil
+}
+
+func planView(name string, p *runbook.Prepared, said []fact) planPage {
+	h := p.Header
+	v := planPage{
+		Runbook: name, Cluster: h.Cluster, Clusters: h.Clusters, Environment: h.Environment, Product: strings.TrimSpace(h.Product + " " + h.Version),
+		Hash: h.Plan.Hash, Steps: planRows(h.Plan), Inputs: factsOf(h.Inputs), Expected: p.Expected, Said: said,
+		Gate: gateView{Needed: p.Gate.Needed, Passed: p.Gate.Passed, Why: p.Gate.Why, Open: p.Gate.Open()},
+	}
+	words := []any{"plimsoll", "runbook", "run", name, "--cluster", h.Cluster}
+	for _, in := range said {
+		words = append(words, "-i", in.Name+"="+in.Value)
+	}
+	v.Command = command(append(words, "--plan", h.Plan.Hash)...)
+	if err := h.Plan.Trouble(); err != nil {
+		v.Trouble = &trouble{Error: err.Error(), Hint: hintOf(err)}
+	}
+	for _, rail := range p.Rails {
+		row := railRow{Name: rail.Name, When: rail.When, Then: string(rail.Then), Holds: rail.Trouble != ""}
+		for _, name := range document.SortedKeys(rail.Metrics) {
+			row.Values = append(row.Values, fact{name, fmt.Sprintf("%.4g", rail.Metrics[name])})
+		}
+		if rail.Trouble != "" {
+			row.Values = append(row.Values, fact{"", rail.Trouble})
+		}
+		v.Rails = append(v.Rails, row)
+	}
+	return v
+}
+
+// begin plans again and, if that is still the plan that the person has read, begins the run.
+func (s *Server) begin(w http.ResponseWriter, r *http.Request) error {
+	q, _, err := s.asked(r)
+	if err != nil {
+		return err
+	}
+	as := s.as(r)
+	looking := *as
+	looking.Open = s.Look
+	p, err := looking.Prepare(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	if err := p.Header.Plan.Trouble(); err != nil {
+		return err
+	}
+	if is := p.Header.Plan.Hash; is != r.PostFormValue("plan") {
+		return &changedError{read: r.PostFormValue("plan"), is: is}
+	}
+	run, err := as.Begin(r.Context(), p)
+	if err != nil {
+		return err
+	}
+	s.Log.Info("run begun", "run", run, "by", as.User, "plan", p.Header.Plan.Hash)
+	if err := s.turn.start(as, run, runbook.Order{Do: "run"}); err != nil {
+		return err
+	}
+	s.went(w, r, run)
+	return nil
+}
+
+// changedError is a plan that is another by now than the one that a person read.
+type changedError struct{ read, is string }
+
+func (e *changedError) Error() string {
+	return fmt.Sprintf("the plan is %s now, not %s", e.is, e.read)
+}
+
+// Hint says what to do.
+func (e *changedError) Hint() string { return "look at it again: something changed since it was made" }

@@ -1,0 +1,221 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/durable"
+	"plimsoll/runbook"
+)
+
+// runPage is one run: where it is, what comes next, and what can be done about it.
+type runPage struct {
+	runRow
+	Plan      string    `json:"plan"`
+	Detail    string    `json:"detail,omitempty"` // of what acts
+	Told      time.Time `json:"told,omitzero"`    // when that was said
+	Advice    string    `json:"advice,omitempty"`
+	Unfit     string    `json:"unfit,omitempty"`     // why this release cannot go on with it
+	Executed  bool      `json:"executed"`            // now, by some process
+	Elsewhere string    `json:"elsewhere,omitempty"` // by whom, if not a process of this state folder
+	Waits     bool      `json:"waits,omitempty"`     // for its turn: another process executes runs here
+	Trouble   string    `json:"trouble,omitempty"`   // why what was asked of it here could not be done
+	Steps     []stepRow `json:"steps"`
+	Done      int       `json:"done"` // how many are over
+	Rails     []railRow `json:"guardrails,omitempty"`
+	Undoes    []string  `json:"undoes,omitempty"`  // what a cancellation with undo would take back now, the last first
+	Stands    []string  `json:"stands,omitempty"`  // and what it could not
+	Forward   string    `json:"forward,omitempty"` // why it cannot be cancelled with undo
+	Inputs    []fact    `json:"inputs,omitempty"`
+	Text      string    `json:"-"`
+	Events    []told    `json:"events"`
+	Earlier   int       `json:"earlier"` // events that are not shown
+}
+
+// stepRow is a step of a run, or of its plan if it has not come to it.
+type stepRow struct {
+	Step    string        `json:"step"`
+	Phase   runbook.Phase `json:"phase"`
+	Uses    string        `json:"uses,omitempty"`
+	Attempt int           `json:"attempt,omitempty"`
+	Took    time.Duration `json:"took,omitempty"`
+	Until   time.Time     `json:"until,omitzero"`
+	Error   string        `json:"error,omitempty"`
+	Advice  string        `json:"advice,omitempty"`
+	Asks    string        `json:"asks,omitempty"`
+	Changes []change      `json:"changes,omitempty"`
+	Effect  action.Effect `json:"effect,omitempty"`
+	Rerun   bool          `json:"rerunnable"`
+}
+
+// Over tells whether a step needs no attention any more.
+func (s stepRow) Over() bool {
+	return s.Phase == runbook.Settled || s.Phase == runbook.Skipped
+}
+
+// railRow is a guardrail with what it saw last.
+type railRow struct {
+	Name   string `json:"name"`
+	When   string `json:"when"`
+	Then   string `json:"then"`
+	Holds  bool   `json:"holds"` // the run is held by it
+	Values []fact `json:"values,omitempty"`
+}
+
+// fact is a name and a value.
+type fact struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+func (s *Server) run(w http.ResponseWriter, r *http.Request) error {
+	p, err := s.pageOf(r, r.PathValue("run"))
+	if err != nil {
+		return err
+	}
+	s.show(w, r, http.StatusOK, "run", p)
+	return nil
+}
+
+func (s *Server) pageOf(r *http.Request, id string) (*runPage, error) {
+	ctx := r.Context()
+	stored, err := s.Runs.Store.Run(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	one, err := s.see(ctx, stored)
+	if err != nil {
+		return nil, err
+	}
+	st := one.State
+	p := &runPage{runRow: rowOf(one), Plan: st.Header.Plan.Hash, Text: st.Header.Text, Inputs: factsOf(st.Header.Inputs)}
+	if st.Outcome == "" {
+		p.Detail, p.Told = one.Summary.Detail, stored.Told
+		elsewhere, err := s.Runs.Elsewhere(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if elsewhere != nil {
+			p.Executed, p.Elsewhere = true, elsewhere.String()
+		} else if p.Executed, err = s.Runs.Store.Executes(ctx, id); err != nil {
+			return nil, err
+		}
+	}
+	if err := st.Unfit(); err != nil && p.Open() {
+		p.Unfit = err.Error()
+	}
+	var trouble error
+	if p.Waits, trouble = s.turn.state(id); trouble != nil {
+		p.Trouble = trouble.Error()
+	}
+	p.steps(st)
+	p.undo(st)
+	entries, err := s.Runs.Store.Entries(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	p.rails(st, entries)
+	p.Events, p.Earlier, err = lastEvents(entries, 12)
+	return p, err
+}
+
+// steps lists what was done and what is still to come, as it was planned.
+func (p *runPage) steps(st *runbook.State) {
+	planned := map[string]runbook.PlanStep{}
+	for _, step := range st.Header.Plan.Steps {
+		planned[step.Key] = step
+	}
+	for _, i := range st.Items {
+		row := stepRow{
+			Step: i.Key, Phase: i.Phase, Uses: i.Step.Uses, Attempt: i.Attempt, Took: i.Took, Until: i.Until, Error: i.Error, Advice: i.Advice,
+			Effect: planned[i.Key].Effect, Changes: changesOf(planned[i.Key].Observed, planned[i.Key].Intended),
+		}
+		if i.Finding != nil {
+			row.Changes = changesOf(i.Finding.Observed, i.Finding.Intended)
+		}
+		if i.Phase == runbook.Asking {
+			row.Asks = noteOf(i, st.Header.Plan)
+		}
+		row.Rerun = i.Phase != runbook.Waiting && st.Rerunnable(i.Key) == nil && !p.Executed
+		if row.Over() {
+			p.Done++
+		}
+		if i.Phase == runbook.Dead && i.Advice != "" {
+			p.Advice = i.Advice
+		}
+		p.Steps = append(p.Steps, row)
+	}
+	if st.Outcome != "" {
+		return
+	}
+	for _, step := range st.Header.Plan.Steps {
+		if st.Item(step.Key) == nil {
+			p.Steps = append(p.Steps, stepRow{Step: step.Key, Phase: runbook.Waiting, Uses: step.Uses, Effect: step.Effect, Changes: changesOf(step.Observed, step.Intended)})
+		}
+	}
+}
+
+// undo says what a cancellation could take back: from the last step to the first, up to one that cannot be.
+func (p *runPage) undo(st *runbook.State) {
+	if !p.Open() {
+		return
+	}
+	p.Forward = st.TooLate(runbook.Word{Say: "cancel", Undo: true})
+	effects := map[string]action.Effect{}
+	for _, step := range st.Header.Plan.Steps {
+		effects[step.Key] = step.Effect
+	}
+	for _, i := range slices.Backward(st.Items) {
+		if !i.Acts || effects[i.Key] == action.None {
+			continue
+		}
+		if len(p.Stands) > 0 || i.Step.Undo == nil && effects[i.Key] != action.Reversible {
+			p.Stands = append(p.Stands, i.Key)
+			continue
+		}
+		p.Undoes = append(p.Undoes, i.Key)
+	}
+}
+
+// rails are the guardrails with the last reading that the journal has.
+func (p *runPage) rails(st *runbook.State, entries []durable.Entry) {
+	if st.Book == nil || len(st.Book.Guardrails) == 0 {
+		return
+	}
+	var metrics map[string]float64
+	for _, entry := range slices.Backward(entries) {
+		var e runbook.Event
+		if json.Unmarshal(entry.Data, &e) == nil && len(e.Metrics) > 0 {
+			metrics = e.Metrics
+			break
+		}
+	}
+	for _, g := range st.Book.Guardrails {
+		row := railRow{Name: g.Name, When: g.When, Then: string(g.Then), Holds: st.Held != "" && strings.HasPrefix(st.Held, g.Name)}
+		for name, v := range metrics {
+			if strings.Contains(g.When, name) {
+				row.Values = append(row.Values, fact{name, strconv.FormatFloat(v, 'g', 4, 64)})
+			}
+		}
+		slices.SortFunc(row.Values, func(a, b fact) int { return strings.Compare(a.Name, b.Name) })
+		p.Rails = append(p.Rails, row)
+	}
+}
+
+// evidence is the run's evidence as a file.
+func (s *Server) evidence(w http.ResponseWriter, r *http.Request) error {
+	run := r.PathValue("run")
+	e, err := s.Runs.Evidence(r.Context(), run)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", run+"-evidence.json"))
+	return e.Write(w)
+}

@@ -1,0 +1,186 @@
+package web
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"plimsoll/report"
+	"plimsoll/web/access"
+	"plimsoll/web/words"
+)
+
+//go:embed pages assets
+var files embed.FS
+
+// screens are the templates of every page, in every language.
+type screens map[words.Language]screensIn
+
+type screensIn struct {
+	book  words.Book
+	pages map[string]*template.Template
+}
+
+// pageNames are the files in pages, without those that are parts of others.
+var pageNames = []string{"now", "runs", "run", "log", "approve", "runbooks", "runbook", "plan", "fleet", "instance", "alerts", "trials", "trial", "result", "compare", "enter", "trouble"}
+
+func readScreens(now func() time.Time) (screens, error) {
+	all := screens{}
+	for _, l := range words.Languages {
+		book, err := words.Read(l)
+		if err != nil {
+			return nil, err
+		}
+		one := screensIn{book: book, pages: map[string]*template.Template{}}
+		for _, name := range pageNames {
+			t, err := template.New("shell.html").Funcs(functions(book, now)).ParseFS(files, "pages/shell.html", "pages/parts.html", "pages/"+name+".html")
+			if err != nil {
+				return nil, fmt.Errorf("parse page %s: %w", name, err)
+			}
+			one.pages[name] = t
+		}
+		all[l] = one
+	}
+	return all, nil
+}
+
+// frame is what every page knows besides its own.
+type frame struct {
+	Language words.Language
+	Name     string // of the page
+	Path     string // of this page, with its query, to come back to
+	Person   access.Person
+	UTC      bool
+	Zone     string
+	Page     any
+}
+
+// Operates and Approves say which buttons the person sees work.
+func (f frame) Operates() bool { return f.Person.May(access.Operate) }
+func (f frame) Approves() bool { return f.Person.May(access.Approve) }
+
+// Entered tells whether the page is shown to somebody who is known.
+func (f frame) Entered() bool { return f.Person.Role > access.Nobody }
+
+// Languages are those to choose from.
+func (f frame) Languages() []words.Language { return words.Languages }
+
+const (
+	languageCookie = "plimsoll-language"
+	zoneCookie     = "plimsoll-zone"
+)
+
+func chosen(r *http.Request, cookie string) string {
+	c, err := r.Cookie(cookie)
+	if err != nil {
+		return ""
+	}
+	return c.Value
+}
+
+// show answers with a page, or with the same as JSON for who asks for that.
+func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, name string, data any) {
+	w.Header().Set("Vary", "Accept, Accept-Language, Cookie")
+	if wantsJSON(r) {
+		s.showJSON(w, status, data)
+		return
+	}
+	language := words.Choose(chosen(r, languageCookie), r.Header.Get("Accept-Language"))
+	f := frame{
+		Language: language, Name: name, Path: r.URL.RequestURI(), Person: access.PersonOf(r.Context()), Page: data,
+		UTC: chosen(r, zoneCookie) == "utc",
+	}
+	if r.Method != http.MethodGet {
+		f.Path = "/"
+	}
+	f.Zone = zoneOf(f.UTC, s.Now())
+	if c, is := w.(*captured); is {
+		c.frame, c.status = f, status
+		return
+	}
+	var b bytes.Buffer
+	if err := s.screens[language].pages[name].ExecuteTemplate(&b, "shell.html", f); err != nil {
+		s.Log.Error("render", "page", name, "error", err)
+		http.Error(w, "this page cannot be shown; plimsoll serve says why where it runs", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Language", string(language))
+	w.WriteHeader(status)
+	_, _ = w.Write(plain(b.Bytes())) // the reader may be gone
+}
+
+func (s *Server) showJSON(w http.ResponseWriter, status int, data any) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetIndent("", "  ")
+	if err := e.Encode(data); err != nil {
+		s.Log.Error("encode", "error", err)
+		http.Error(w, `{"error": "this cannot be shown"}`, http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = io.Copy(w, &b) // the reader may be gone
+}
+
+func wantsJSON(r *http.Request) bool {
+	accept := r.Header.Get("Accept")
+	return strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/html")
+}
+
+// colours are what a program writes for a terminal, and what else would be a control character.
+var colours = regexp.MustCompile("\x1b(\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)?|[@-Z\\\\-_])|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+func plain(b []byte) []byte { return colours.ReplaceAll(b, nil) }
+
+// ofReport are the report's own style sheets and scripts, by the names under which pages ask for them.
+var ofReport = map[string]string{"tokens.css": "tokens.css", "chart.css": "chart.css", "report.css": "page.css", "report.js": "page.js", "uplot.css": "uPlot.min.css", "uplot.js": "uPlot.iife.min.js"}
+
+// asset is a style sheet or a script.
+func (s *Server) asset(w http.ResponseWriter, r *http.Request) error {
+	name := r.PathValue("file")
+	data, err := files.ReadFile("assets/" + name)
+	if err != nil {
+		data, err = report.Asset(ofReport[name])
+	}
+	if err != nil {
+		return errNoPage
+	}
+	kind := map[string]string{"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}[name[strings.LastIndexByte(name, '.')+1:]]
+	if kind == "" {
+		return errNoPage
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Cache-Control", "no-cache")
+	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(data))
+	return nil
+}
+
+// prefer keeps the language and the clock that a person chose, and goes back to where they were.
+func (s *Server) prefer(w http.ResponseWriter, r *http.Request) error {
+	for _, c := range []struct{ name, value string }{{languageCookie, r.PostFormValue("language")}, {zoneCookie, r.PostFormValue("zone")}} {
+		if c.value != "" {
+			http.SetCookie(w, &http.Cookie{Name: c.name, Value: url.QueryEscape(c.value), Path: "/", MaxAge: 365 * 24 * 3600, HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil})
+		}
+	}
+	back(w, r, r.PostFormValue("back"))
+	return nil
+}
+
+// back sends to a path of this page, and nowhere else.
+func back(w http.ResponseWriter, r *http.Request, to string) {
+	u, err := url.Parse(to)
+	if err != nil || u.Host != "" || u.Scheme != "" || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsAny(to, "\\\r\n") {
+		to = "/"
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}

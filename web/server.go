@@ -1,0 +1,151 @@
+// Package web is the page that plimsoll serve shows: what is, what runs and what waits for a person, over the same services as the
+// command line. All of it can be read, and every answer given, without JavaScript.
+package web
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"plimsoll/cluster"
+	"plimsoll/runbook"
+	"plimsoll/web/access"
+)
+
+// Deps is what the page works with.
+type Deps struct {
+	Gate *access.Gate
+	Runs *runbook.Service // of the person who runs plimsoll serve
+	// Look opens a cluster for who changes nothing, also while a run has it in hand.
+	Look     func(ctx context.Context, cluster string) (*cluster.Cluster, error)
+	Clusters func(ctx context.Context) []string
+	Runbooks []string // the names of those that ship
+	Runbook  func(name string) (*runbook.Runbook, error)
+	Trials   Trials
+	Watch    Watch
+	Log      *slog.Logger
+	Now      func() time.Time // nil: time.Now
+}
+
+// Server answers requests until Close.
+type Server struct {
+	Deps
+	screens screens
+	turn    *turn
+	states  states
+	live    *live
+	running *bench
+	mux     *http.ServeMux
+	handler http.Handler
+}
+
+// New makes the page.
+func New(ctx context.Context, d Deps) (*Server, error) {
+	if d.Now == nil {
+		d.Now = time.Now
+	}
+	s := &Server{Deps: d}
+	var err error
+	if s.screens, err = readScreens(d.Now); err != nil {
+		return nil, err
+	}
+	s.live = newLive(ctx, s)
+	executing := *d.Runs
+	executing.Observe = func(string, runbook.Event, time.Time) { s.live.happened() }
+	s.turn = newTurn(ctx, &executing, d.Log)
+	s.running = newBench(ctx, d.Trials, d.Log)
+	s.mux = s.routes()
+	s.handler = d.Gate.Guard(s.mux, open, http.HandlerFunc(s.stranger))
+	return s, nil
+}
+
+// Handler is the whole page, guarded.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+// TakeUp goes on with the runs whose process died, if nobody else executes runs here.
+func (s *Server) TakeUp() { s.turn.takeUp() }
+
+// Close stops what the page executes: what acts now may end, nothing else begins. It returns the runs that it executed.
+func (s *Server) Close() []string {
+	s.running.end() // both at once: each may take a while
+	runs := s.turn.close()
+	s.running.close()
+	s.live.close()
+	return runs
+}
+
+// page answers a request or says why it cannot; what it returns is shown in one place.
+type page func(w http.ResponseWriter, r *http.Request) error
+
+func (s *Server) routes() *http.ServeMux {
+	mux := http.NewServeMux()
+	handle := func(pattern string, needs access.Role, p page) {
+		mux.Handle(pattern, s.needing(needs, p))
+	}
+	handle("GET /{$}", access.View, s.now)
+	handle("GET /runs", access.View, s.runs)
+	handle("GET /runs/{run}", access.View, s.run)
+	handle("GET /runs/{run}/log", access.View, s.journal)
+	handle("GET /runs/{run}/evidence", access.View, s.evidence)
+	handle("GET /runs/{run}/approve", access.View, s.approval)
+	handle("POST /runs/{run}/approve", access.Approve, s.answer("approve"))
+	handle("POST /runs/{run}/reject", access.Approve, s.answer("reject"))
+	handle("POST /runs/{run}/resume", access.Operate, s.resume)
+	handle("POST /runs/{run}/cancel", access.Operate, s.cancel)
+	handle("POST /runs/{run}/rerun", access.Operate, s.rerun)
+	handle("GET /runbooks", access.View, s.runbooks)
+	handle("GET /runbooks/{family}/{name}", access.View, s.book)
+	handle("POST /plan", access.Operate, s.plan)
+	handle("POST /runs", access.Operate, s.begin)
+	handle("GET /fleet", access.View, s.fleet)
+	handle("GET /fleet/{cluster}/{node}", access.View, s.instance)
+	handle("GET /alerts", access.View, s.alerts)
+	handle("GET /trials", access.View, s.trials)
+	handle("POST /trials", access.Operate, s.beginTrial)
+	handle("POST /trials/stop", access.Operate, s.stopTrial)
+	handle("GET /trials/live", access.View, s.liveTrial)
+	handle("GET /trials/compare", access.View, s.compare)
+	handle("GET /trials/result/{name...}", access.View, s.result)
+	if d := s.Watch.Prometheus; d != nil {
+		answer := func(w http.ResponseWriter, r *http.Request) error { d.ServeHTTP(w, r); return nil }
+		for _, pattern := range []string{"GET /api/v1/", "POST /api/v1/", "GET /metrics"} { // Grafana asks by POST too, and changes nothing
+			handle(pattern, access.View, answer)
+		}
+	}
+	handle("GET /live", access.View, s.stream)
+	handle("GET /enter", access.Nobody, s.entrance)
+	handle("POST /enter", access.Nobody, s.enter)
+	handle("POST /enter/code", access.Approve, s.code)
+	handle("POST /leave", access.View, s.leave)
+	handle("POST /preferences", access.Nobody, s.prefer)
+	handle("GET /assets/{file}", access.Nobody, s.asset)
+	handle("/", access.View, func(http.ResponseWriter, *http.Request) error { return errNoPage })
+	return mux
+}
+
+// needing shows a page to those who have a role.
+func (s *Server) needing(role access.Role, p page) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		err := error(&roleError{role})
+		if access.PersonOf(r.Context()).May(role) {
+			err = p(w, r)
+		}
+		if err != nil && !errors.Is(err, context.Canceled) {
+			s.fail(w, r, err)
+		}
+	})
+}
+
+// open are the paths that need no person.
+func open(path string) bool {
+	return path == "/enter" || path == "/preferences" || len(path) > len("/assets/") && path[:len("/assets/")] == "/assets/"
+}
+
+// as is the service in the name of who asks.
+func (s *Server) as(r *http.Request) *runbook.Service {
+	one := *s.Runs
+	one.User = access.PersonOf(r.Context()).Name
+	return &one
+}

@@ -1,0 +1,151 @@
+package web
+
+import (
+	"io"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/analyze"
+	"plimsoll/report"
+	"plimsoll/result"
+)
+
+// Trials is what the page needs to know of trials.
+type Trials struct {
+	Folder  string // below which results are
+	Compare func(first, second *result.Result) (*result.Versus, error)
+	Files   func() []string // the trials that can be begun here
+	Run     Runner
+}
+
+// trialRow is a result in the list.
+type trialRow struct {
+	result.Listed
+	Word    string `json:"-"` // PASS, FAIL, INCONCLUSIVE or INVALID, for its shape
+	Partial bool   `json:"partial,omitempty"`
+	Path    string `json:"-"` // of its page
+}
+
+// trialList is the page of trials.
+type trialList struct {
+	Search  string     `json:"search,omitempty"`
+	Verdict string     `json:"verdict,omitempty"`
+	Results []trialRow `json:"results"`
+	Total   int        `json:"total"`
+	Files   []string   `json:"files"`
+	Running *liveTrial `json:"running,omitempty"`
+	Folder  string     `json:"folder"`
+}
+
+const mostResults = 200 // on one page
+
+func (s *Server) trials(w http.ResponseWriter, r *http.Request) error {
+	all, err := result.List(s.Trials.Folder)
+	if err != nil {
+		return err
+	}
+	l := trialList{Search: r.FormValue("search"), Verdict: r.FormValue("verdict"), Total: len(all), Results: []trialRow{}, Files: s.Trials.Files(), Folder: s.Trials.Folder, Running: s.running.now()}
+	for _, one := range all {
+		row := trialRow{Listed: one}
+		row.Word, _, row.Partial = strings.Cut(one.Verdict, " ")
+		name, err := filepath.Rel(s.Trials.Folder, one.Dir)
+		if err != nil {
+			return err
+		}
+		row.Path = "/trials/result/" + filepath.ToSlash(name)
+		if strings.Contains(strings.ToLower(one.Trial+" "+one.Dir), strings.ToLower(l.Search)) && (l.Verdict == "" || row.Word == l.Verdict) && len(l.Results) < mostResults {
+			l.Results = append(l.Results, row)
+		}
+	}
+	s.show(w, r, http.StatusOK, "trials", l)
+	return nil
+}
+
+// openResult opens a result by its name below the folder of results, and nothing outside of it.
+func (s *Server) openResult(name string) (*result.Result, error) {
+	if !filepath.IsLocal(filepath.FromSlash(name)) {
+		return nil, errNoPage
+	}
+	return result.Open(filepath.Join(s.Trials.Folder, filepath.FromSlash(name)))
+}
+
+// resultPage is a result: the report, in the page's own frame.
+type resultPage struct {
+	Trial   string         `json:"trial"`
+	Dir     string         `json:"dir"`
+	Verdict result.Verdict `json:"verdict"`
+	Class   string         `json:"-"`
+	Answer  string         `json:"-"`
+	Started time.Time      `json:"started"`
+	Report  markup         `json:"-"`
+	Name    string         `json:"-"` // below the folder of results
+	Others  []trialRow     `json:"-"` // that it can be compared with
+}
+
+func (s *Server) result(w http.ResponseWriter, r *http.Request) error {
+	name := r.PathValue("name")
+	got, err := s.openResult(name)
+	if err != nil {
+		return err
+	}
+	p := resultPage{Trial: got.Verdict.Trial, Dir: got.Dir, Verdict: got.Verdict, Class: report.Class(got), Answer: report.Answer(got.Verdict), Started: got.Environment.Started, Name: name}
+	if p.Report, err = written(func(w io.Writer) error { return report.Body(w, got) }); err != nil {
+		return err
+	}
+	all, err := result.List(s.Trials.Folder)
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		if other, err := filepath.Rel(s.Trials.Folder, one.Dir); err == nil && one.Dir != got.Dir && len(p.Others) < 50 {
+			p.Others = append(p.Others, trialRow{Listed: one, Path: filepath.ToSlash(other)})
+		}
+	}
+	slices.SortStableFunc(p.Others, func(a, b trialRow) int { // of the same trial first
+		switch same := p.Trial; {
+		case a.Trial == same && b.Trial != same:
+			return -1
+		case a.Trial != same && b.Trial == same:
+			return 1
+		}
+		return 0
+	})
+	s.show(w, r, http.StatusOK, "result", p)
+	return nil
+}
+
+// comparePage is two results side by side.
+type comparePage struct {
+	First   string         `json:"first"`
+	Second  string         `json:"second"`
+	Versus  *result.Versus `json:"versus"`
+	Report  markup         `json:"-"`
+	Command string         `json:"command"`
+}
+
+func (s *Server) compare(w http.ResponseWriter, r *http.Request) error {
+	p := comparePage{First: r.FormValue("a"), Second: r.FormValue("b")}
+	first, err := s.openResult(p.First)
+	if err != nil {
+		return err
+	}
+	second, err := s.openResult(p.Second)
+	if err != nil {
+		return err
+	}
+	if p.Versus, err = s.Trials.Compare(first, second); err != nil {
+		return &badRequest{err.Error(), hintOf(err)}
+	}
+	p.Command = command("plimsoll", "trial", "compare", first.Dir, second.Dir)
+	if p.Report, err = written(func(w io.Writer) error { return report.VersusBody(w, p.Versus) }); err != nil {
+		return err
+	}
+	s.show(w, r, http.StatusOK, "compare", p)
+	return nil
+}
+
+// verdicts are those to choose from.
+var verdicts = []analyze.Answer{analyze.Pass, analyze.Fail, analyze.Inconclusive, analyze.Invalid}
