@@ -280,6 +280,7 @@ func (d *drive) disturb(ctx context.Context, call Call) error {
 	go func() {
 		if !goesOn {
 			now.before = d.watch.look(ctx)
+			_, now.primary = d.servers.shown(ctx)
 		}
 		moved, promoted := d.shuffling(ctx), d.promoting(ctx)
 		changed := make(chan error, 1)

@@ -31,6 +31,7 @@ type stretch struct {
 	steps      []span   // of the runbook that was run
 	looks      []string // the keys of those that only looked or waited
 	before     memory   // of a change
+	primary    string   // before a change, "" if none was known
 	warmth     []result.Warmth
 	streams    []span // of data between nodes, by the operation that they were for
 	promotions []span // of nodes that joined a ring

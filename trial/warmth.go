@@ -68,6 +68,7 @@ const (
 	lookEvery = 250 * time.Millisecond
 	lookTime  = 2 * time.Second // that a node may take
 	lookShare = 10              // the time between looks, in times that a look takes
+	lastLooks = 5 * time.Second // that nodes which run may take to answer when a change is done
 )
 
 // attend keeps looking at the nodes until a change is done, then at those that came with it too.
@@ -81,10 +82,35 @@ func (d *drive) attend(ctx context.Context, change *stretch, done <-chan error) 
 		select {
 		case err := <-done:
 			wait.Stop()
-			change.remember(d.watch.look(ctx))
-			change.assign(d.servers.shown(ctx))
+			d.lookAfter(ctx, change)
 			return err
 		case <-wait.C:
+		}
+	}
+}
+
+// lookAfter looks at the nodes when a change is done. A node that runs and did not answer is asked again for a while, and so is
+// which of them is the primary: on a busy machine one question may come too late, and what it was to tell would be missing.
+func (d *drive) lookAfter(ctx context.Context, change *stretch) {
+	began := time.Now()
+	for {
+		seen := d.watch.look(ctx)
+		nodes, primary := d.servers.shown(ctx)
+		complete := (primary != "" || !slices.Contains(nodes, change.primary)) && !slices.ContainsFunc(nodes, func(node string) bool {
+			_, had := change.before[node]
+			_, has := seen[node]
+			return had && !has
+		})
+		if complete || time.Since(began) > lastLooks || ctx.Err() != nil {
+			change.remember(seen)
+			change.assign(nodes, primary)
+			return
+		}
+		again := time.NewTimer(lookEvery)
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			again.Stop()
 		}
 	}
 }
