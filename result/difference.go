@@ -8,6 +8,7 @@ type Difference struct {
 	Phase string `json:"phase,omitempty"`
 	// Operation is the one that both have, where they have others too; "": all together.
 	Operation string           `json:"operation,omitempty"`
+	Rounds    []int            `json:"rounds"` // that both have, from 1: First, Second and Ratio are of these
 	Metric    string           `json:"metric"`
 	Unit      string           `json:"unit"`
 	First     analyze.Estimate `json:"first"`
@@ -23,5 +24,15 @@ type Versus struct {
 	First       string       `json:"first"`
 	Second      string       `json:"second"`
 	Differences []Difference `json:"differences"`
+	Unpaired    []Unpaired   `json:"unpaired"` // what was measured and has nothing beside it: no figure is of it
 	Notes       []string     `json:"notes"`
+}
+
+// Unpaired are rounds that only one of two results has.
+type Unpaired struct {
+	In        string `json:"in"` // the result
+	Cell      string `json:"cell,omitempty"`
+	Phase     string `json:"phase,omitempty"`
+	Operation string `json:"operation,omitempty"`
+	Rounds    []int  `json:"rounds"`
 }

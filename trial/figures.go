@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"fmt"
 	"maps"
 
 	"plimsoll/result"
@@ -66,10 +67,10 @@ func (t *Trial) describeCell(c *cell, r *recording, o analyze.Options) result.Ce
 		}
 		for _, m := range figureMetrics(c.load.Open()) {
 			m.Operation = operation
-			q := analyze.Quantity{Name: m.String(), Rounds: r.rounds(c.Name, "", "", operation), Statistic: m.statistic()}
+			q := analyze.Quantity{Name: m.String(), Rounds: r.beside(t.besides(c), c.Name, operation), Statistic: m.statistic()}
 			f := result.Figure{Metric: m.figureName(), Operation: operation, Unit: m.unit(), Estimate: analyze.EstimateOf(q, o)}
 			if control != nil && m.positive() {
-				base := analyze.Quantity{Name: m.String(), Rounds: r.rounds(control.Name, "", "", operation), Statistic: m.statistic()}
+				base := analyze.Quantity{Name: m.String(), Rounds: r.beside(t.besides(c), control.Name, operation), Statistic: m.statistic()}
 				if measured(base.Rounds) > 0 {
 					ratio := analyze.RatioOf(q, base, o)
 					f.Ratio = &ratio
@@ -80,6 +81,47 @@ func (t *Trial) describeCell(c *cell, r *recording, o analyze.Options) result.Ce
 	}
 	out.Writes = r.writes(c.Name)
 	out.Figures = append(out.Figures, r.ledgerFigures(c.Name, 0, "", len(t.Timeline) > 0)...)
+	return out
+}
+
+// besides are the cells whose figures stand beside each other: the variants at the same levels of the factors.
+func (t *Trial) besides(c *cell) []string {
+	var out []string
+	for _, other := range t.cells {
+		if maps.Equal(other.Factors, c.Factors) {
+			out = append(out, other.Name)
+		}
+	}
+	return out
+}
+
+// beside are the rounds of a cell that every cell beside it has, of those that were measured at all: the rounds that its ratios are of.
+func (r *recording) beside(cells []string, cell, operation string) [][]analyze.Second {
+	var all [][][]analyze.Second
+	for _, name := range cells {
+		if rounds := r.rounds(name, "", "", operation); measured(rounds) > 0 {
+			all = append(all, rounds)
+		}
+	}
+	return only(r.rounds(cell, "", "", operation), inAll(all...))
+}
+
+// leftOut says which rounds of a trial that was cut off are in no figure, because a cell beside theirs does not have them.
+func (t *Trial) leftOut(r *recording) []string {
+	var out []string
+	for _, c := range t.cells {
+		rounds, shown := r.rounds(c.Name, "", "", ""), r.beside(t.besides(c), c.Name, "")
+		var both []int
+		for i := range shown {
+			if len(shown[i]) > 0 {
+				both = append(both, i+1)
+			}
+		}
+		if alone := others(rounds, both); len(alone) > 0 {
+			out = append(out, fmt.Sprintf("%s: %s left out of its figures and ratios, which are of %s: the cells beside it were measured in no other.",
+				c.Name, roundsInWords(alone)+map[bool]string{true: " is", false: " are"}[len(alone) == 1], roundsInWords(both)))
+		}
+	}
 	return out
 }
 

@@ -18,6 +18,9 @@ func (r *runner) judge(cut error) result.Verdict {
 	}
 	r.doubtGenerator()
 	t := r.trial
+	for _, note := range t.leftOut(&r.recording) {
+		r.note("%s", note)
+	}
 	findings := analyze.Judge(t.claims(&r.recording), t.options())
 	v := result.Verdict{
 		Trial: t.Name, Question: t.Question, Partial: partial,

@@ -12,13 +12,14 @@ import (
 )
 
 // CompareResults lays two results side by side: cells and phases that both have, judged together. Rounds of different runs were
-// not measured close together; taken in pairs they gain nothing from it, and lose nothing but rounds that only one has.
+// not measured close together; taken in pairs they gain nothing from it, and lose nothing but rounds that only one has: which those
+// are is said, and no figure is of them.
 //
 // Of results whose loads differ only what means the same in both is laid side by side: operations of one name, where
 // others are in one of them alone, since a mix of other operations is another thing; the throughput only if both are
 // free to find theirs, or asked for the same; and where one load waits for its answers and one does not, service times.
 func CompareResults(first, second *result.Result) (*result.Versus, error) {
-	v := &result.Versus{First: first.Dir, Second: second.Dir, Notes: []string{}}
+	v := &result.Versus{First: first.Dir, Second: second.Dir, Unpaired: []result.Unpaired{}, Notes: []string{}}
 	a, err := replay(first)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", first.Dir, err)
@@ -55,15 +56,19 @@ func differences(v *result.Versus, a, b *recording, loads loads) {
 			continue
 		}
 		for _, operation := range common(v, place, a, b) {
+			first, second := a.rounds(place.cell, place.phase, "", operation), b.rounds(place.cell, place.phase, "", operation)
+			both := inAll(first, second)
+			unpaired(v, v.First, place, operation, others(first, both), both)
+			unpaired(v, v.Second, place, operation, others(second, both), both)
 			for _, m := range loads.metrics() {
-				one := analyze.Quantity{Name: m.String(), Rounds: a.rounds(place.cell, place.phase, "", operation), Statistic: m.statistic()}
-				other := analyze.Quantity{Name: m.String(), Rounds: b.rounds(place.cell, place.phase, "", operation), Statistic: m.statistic()}
+				one := analyze.Quantity{Name: m.String(), Rounds: only(first, both), Statistic: m.statistic()}
+				other := analyze.Quantity{Name: m.String(), Rounds: only(second, both), Statistic: m.statistic()}
 				claims = append(claims, analyze.Claim{
 					Text: m.String(), Quantities: []analyze.Quantity{other, one},
 					Estimate: func(x []float64) float64 { return x[0] / x[1] }, Ratio: true, Unit: "ratio", Op: "!=", Margin: 1,
 				})
 				v.Differences = append(v.Differences, result.Difference{
-					Cell: place.cell, Phase: place.phase, Operation: operation, Metric: m.figureName(), Unit: m.unit(),
+					Cell: place.cell, Phase: place.phase, Operation: operation, Rounds: both, Metric: m.figureName(), Unit: m.unit(),
 					First: analyze.EstimateOf(one, analyze.Options{}), Second: analyze.EstimateOf(other, analyze.Options{}),
 				})
 			}
@@ -73,6 +78,20 @@ func differences(v *result.Versus, a, b *recording, loads loads) {
 		v.Differences[i].Ratio = finding
 		v.Differences[i].Differs = finding.Verdict == analyze.Pass
 	}
+}
+
+// unpaired says which rounds of one result the other has not.
+func unpaired(v *result.Versus, in string, place spot, operation string, alone, both []int) {
+	if len(alone) == 0 {
+		return
+	}
+	v.Unpaired = append(v.Unpaired, result.Unpaired{In: in, Cell: place.cell, Phase: place.phase, Operation: operation, Rounds: alone})
+	what := place.String()
+	if operation != "" {
+		what += ", " + operation
+	}
+	v.Notes = append(v.Notes, fmt.Sprintf("%s: %s %s only in %s and left out; all figures are of %s of both results",
+		what, roundsInWords(alone), map[bool]string{true: "is", false: "are"}[len(alone) == 1], in, roundsInWords(both)))
 }
 
 // common are the operations to be laid side by side at a place: all together, "", if both have the same.

@@ -16,18 +16,25 @@ import (
 // written is a result in which each operation takes so many milliseconds, a little more in every other second.
 func written(t *testing.T, loadText string, operations map[string]int) *result.Result {
 	t.Helper()
+	return writtenRounds(t, loadText, []int{100, 100, 100, 100}, operations)
+}
+
+// writtenRounds is a result in which so many of each operation are done in a second of each round.
+func writtenRounds(t *testing.T, loadText string, rounds []int, operations map[string]int) *result.Result {
+	t.Helper()
 	dir, began := t.TempDir()+"/result", time.UnixMilli(1_700_000_000_000)
 	f, err := result.Create(dir, []byte("trial: t\nload: "+loadText+"\n"), began)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for n := range 80 {
+	for n := range 20 * len(rounds) {
+		done := int64(rounds[n/20] + n%2)
 		s := load.Second{Start: began.Add(time.Duration(n) * second), Length: second}
 		for name, millis := range operations {
 			h := series.NewHistogram()
-			h.RecordN(time.Duration(millis)*time.Millisecond+time.Duration(n%2)*50*time.Microsecond, 100)
+			h.RecordN(time.Duration(millis)*time.Millisecond+time.Duration(n%2)*50*time.Microsecond, done)
 			s.Operations = append(s.Operations, series.Interval{
-				Start: s.Start, Length: s.Length, Operation: name, Tally: series.Tally{Scheduled: 100, Done: 100}, Response: h.Snapshot(), Service: h.Snapshot(),
+				Start: s.Start, Length: s.Length, Operation: name, Tally: series.Tally{Scheduled: done, Done: done}, Response: h.Snapshot(), Service: h.Snapshot(),
 			})
 		}
 		if _, err := f.Second("", 1+n/20, "measure", s); err != nil {
@@ -42,6 +49,28 @@ func written(t *testing.T, loadText string, operations map[string]int) *result.R
 		t.Fatal(err)
 	}
 	return r
+}
+
+// The figures side by side are of the rounds that the change is of, and what has no round beside it is said.
+func TestComparedFiguresAreOfTheSameRounds(t *testing.T) {
+	six := writtenRounds(t, "{workload: kv}", []int{100, 100, 400, 400, 400, 400}, map[string]int{"read": 1})
+	two := writtenRounds(t, "{workload: kv}", []int{150, 150}, map[string]int{"read": 1})
+	v, err := CompareResults(six, two)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range v.Differences {
+		if !slices.Equal(d.Rounds, []int{1, 2}) || math.Abs(d.Second.Value/d.First.Value-d.Ratio.Estimate) > 1e-9 {
+			t.Errorf("%s of rounds %v: %g and %g stand beside a ratio of %g", d.Metric, d.Rounds, d.First.Value, d.Second.Value, d.Ratio.Estimate)
+		}
+	}
+	if len(v.Unpaired) != 1 || v.Unpaired[0].In != six.Dir || !slices.Equal(v.Unpaired[0].Rounds, []int{3, 4, 5, 6}) {
+		t.Errorf("unpaired: %+v", v.Unpaired)
+	}
+	want := "measure: rounds 3, 4, 5 and 6 are only in " + six.Dir + " and left out; all figures are of rounds 1 and 2 of both results"
+	if !slices.Contains(v.Notes, want) {
+		t.Errorf("no note %q among %q", want, v.Notes)
+	}
 }
 
 // What two different loads have in common is compared, and no more.
