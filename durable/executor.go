@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,7 +36,8 @@ type Executor struct {
 
 // stint is one that this process executes or has executed.
 type stint struct {
-	done   chan struct{}
+	done   chan struct{} // its end is on disk, and its work has ended
+	worked chan struct{} // nil until its work begins
 	err    error
 	tenure *tenure // to be given back: its work has ended
 }
@@ -68,7 +70,7 @@ func (s *Store) Execute(ctx context.Context, work Work, instead ...string) (*Exe
 
 func (e *Executor) launch(ctx context.Context, instead []string) error {
 	interrupted, err := dbos.ListWorkflows(e.store.reading(ctx), dbos.WithFilterStatus(dbos.WorkflowStatusPending, dbos.WorkflowStatusEnqueued),
-		dbos.WithFilterExecutorIDs(e.store.name), dbos.WithFilterAppVersion(e.store.options.Version), dbos.WithFilterLoadInput(true))
+		dbos.WithFilterExecutorIDs(e.store.name), dbos.WithFilterAppVersion(e.store.version()), dbos.WithFilterLoadInput(true))
 	if err != nil {
 		return fmt.Errorf("look for interrupted runs: %w", err)
 	}
@@ -183,7 +185,7 @@ func (s *Store) Executes(ctx context.Context, run string) (bool, error) {
 	}
 	open, err := dbos.ListWorkflows(s.reading(ctx), dbos.WithFilterWorkflowIDs(stintID(run, r.Stints)),
 		dbos.WithFilterStatus(dbos.WorkflowStatusPending, dbos.WorkflowStatusEnqueued),
-		dbos.WithFilterExecutorIDs(s.name), dbos.WithFilterAppVersion(s.options.Version))
+		dbos.WithFilterExecutorIDs(s.name), dbos.WithFilterAppVersion(s.version()))
 	if err != nil {
 		return false, fmt.Errorf("look whether run %s is executed: %w", run, err)
 	}
@@ -191,15 +193,22 @@ func (s *Store) Executes(ctx context.Context, run string) (bool, error) {
 }
 
 func (e *Executor) execute(runtime dbos.Context, o order) (string, error) {
+	e.mu.Lock()
+	s := e.stints[o.Run]
+	if s == nil {
+		s = &stint{}
+	}
+	worked := make(chan struct{})
+	s.worked = worked
+	e.mu.Unlock()
+	defer close(worked)
 	t, err := e.store.assume(runtime, o.Run)
 	if err == nil {
 		err = e.serve(runtime, o, t)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if s := e.stints[o.Run]; s != nil {
-		s.err, s.tenure = err, t
-	}
+	s.err, s.tenure = err, t
 	return "", err
 }
 
@@ -230,7 +239,19 @@ func (s *stint) over() bool {
 // follow waits until the end of a stint is on disk: before that, another executor would take it for interrupted.
 func (e *Executor) follow(s *stint, handle dbos.WorkflowHandle[string]) {
 	defer close(s.done)
-	_, _ = handle.GetResult(dbos.WithHandlePollingInterval(50 * time.Millisecond)) // its error was kept as it is
+	_, err := handle.GetResult(dbos.WithHandlePollingInterval(50 * time.Millisecond))
+	e.mu.Lock()
+	worked := s.worked
+	if worked == nil && e.runtime.Err() == nil { // else its error is kept as it is
+		s.err = fmt.Errorf("the stint was ended before it began: %w", cmp.Or(err, ErrTakenOver))
+	}
+	e.mu.Unlock()
+	if worked != nil { // who takes a run over ends its stint on disk before the work that goes on here
+		select {
+		case <-worked:
+		case <-e.runtime.Done():
+		}
+	}
 	e.mu.Lock()
 	t := s.tenure // none of a stint that was left as if the process had died
 	e.mu.Unlock()

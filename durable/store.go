@@ -76,6 +76,15 @@ func (s *Store) prepare(ctx context.Context) error {
 	return err
 }
 
+// version is by which the library tells whose stints it may take up. It hands what a process left that died to any that executes
+// with the same version, on whichever host: a state folder of a shared store has one of its own.
+func (s *Store) version() string {
+	if s.shared() {
+		return s.options.Version + "@" + s.name
+	}
+	return s.options.Version
+}
+
 // shared tells whether other hosts may execute runs of this store.
 func (s *Store) shared() bool { return s.db.pool != nil }
 
@@ -89,7 +98,7 @@ func (s *Store) Close() error {
 func (s *Store) newRuntime(ctx context.Context) (dbos.Context, error) {
 	c := dbos.Config{
 		AppName:            "plimsoll",
-		ApplicationVersion: s.options.Version,
+		ApplicationVersion: s.version(),
 		ExecutorID:         s.name,
 		DatabaseSchema:     schema,
 		Logger:             s.options.logger(),

@@ -208,3 +208,39 @@ func TestARunOfAKilledProcessGoesOnAtOnceWhereItDiedAndElsewhereWhenThatIsKnown(
 		t.Errorf("%d entries, %v", len(entries), err)
 	}
 }
+
+func TestWhatAKilledProcessLeftIsTakenUpByNoOtherHost(t *testing.T) {
+	a, b := hosts(t)
+	if err := runChild(t, a, 3, false); err == nil {
+		t.Fatal("the child was not killed")
+	}
+	here, there := open(t, a), open(t, b)
+	// The next process here was killed too, when it had just handed the stint to whoever executes.
+	n, err := here.db.exec(t.Context(), `UPDATE plimsoll.workflow_status SET status = 'ENQUEUED', queue_name = '_dbos_internal_queue'
+		WHERE workflow_uuid = ?`, stintID("r", 1))
+	if n != 1 || err != nil {
+		t.Fatalf("%d stints, %v", n, err)
+	}
+	taken := make(chan struct{}, 1)
+	other := execute(t, there, func(context.Context, *Journal) error {
+		taken <- struct{}{}
+		return nil
+	})
+	look := time.NewTimer(4 * time.Second) // the library looks every second
+	defer look.Stop()
+	select {
+	case <-taken:
+		t.Fatal("another host took it up")
+	case <-look.C:
+	}
+	if r, err := there.Run(t.Context(), "r"); err != nil || r.Executor != here.Name() {
+		t.Errorf("executed by %s, %v", r.Executor, err)
+	}
+	e := execute(t, here, upTo(childEntries))
+	if err := errors.Join(e.Wait(t.Context(), "r"), e.Close(t.Context()), other.Close(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if entries, err := here.Entries(t.Context(), "r"); err != nil || len(entries) != childEntries {
+		t.Errorf("%d entries, %v", len(entries), err)
+	}
+}
