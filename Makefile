@@ -5,7 +5,8 @@
 # make accuracy  the tool against truth: writes docs/accuracy.md
 # make torture   the runbooks of MySQL, MariaDB and Cassandra on real servers, for hours: writes docs/torture.md
 # make docs      the reference pages, from the code
-# make install   into PREFIX, with tab completion; make release: a tarball for each architecture, and their checksums
+# make install   into PREFIX, with tab completion and manual pages
+# make release   a tarball for each architecture, and their checksums, in dist/
 
 GOLANGCI := .cache/bin/golangci-lint-v2.15.0
 GOTESTSUM := .cache/bin/gotestsum-v1.13.0
@@ -14,9 +15,10 @@ SECTIONS ?=
 PREFIX ?= /usr/local
 VERSION ?= $(shell git describe --tags --always --dirty)
 RELEASE = -trimpath -ldflags "-s -w -X main.release=$(VERSION) -X main.builtAt=$(shell git log -1 --format=%cI)"
-SHARE = $(DESTDIR)$(PREFIX)/share
+DIST ?= dist
+ARCHES ?= amd64 arm64
 
-.PHONY: build helpers demo check lint test bench accuracy torture docs clean install release
+.PHONY: build helpers demo check lint test bench accuracy torture docs clean share install release
 
 build: helpers
 	go build -trimpath -o bin/plimsoll ./cmd/plimsoll
@@ -55,21 +57,26 @@ torture: build
 docs:
 	go test ./cmd/plimsoll -run TestReferencePages -update
 
-install: helpers
+share: helpers # the program as it is released, and from it the manual pages and the tab completion
 	go build $(RELEASE) -o bin/plimsoll ./cmd/plimsoll
-	install -D -m 755 bin/plimsoll $(DESTDIR)$(PREFIX)/bin/plimsoll
-	install -d $(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
-	bin/plimsoll completion bash >$(SHARE)/bash-completion/completions/plimsoll
-	bin/plimsoll completion zsh >$(SHARE)/zsh/site-functions/_plimsoll
-	bin/plimsoll completion fish >$(SHARE)/fish/vendor_completions.d/plimsoll.fish
+	rm -rf bin/share
+	mkdir -p bin/share/bash-completion/completions bin/share/zsh/site-functions bin/share/fish/vendor_completions.d
+	bin/plimsoll completion bash >bin/share/bash-completion/completions/plimsoll
+	bin/plimsoll completion zsh >bin/share/zsh/site-functions/_plimsoll
+	bin/plimsoll completion fish >bin/share/fish/vendor_completions.d/plimsoll.fish
+	bin/plimsoll man bin/share/man/man1
 
-release: helpers
-	rm -rf dist && mkdir -p dist
-	for arch in amd64 arm64; do name=plimsoll-$(VERSION)-linux-$$arch; mkdir -p dist/$$name; \
-		CGO_ENABLED=0 GOOS=linux GOARCH=$$arch go build $(RELEASE) -o dist/$$name/plimsoll ./cmd/plimsoll || exit 1; \
-		cp -r README.md LICENSE CHANGELOG.md docs examples dist/$$name/; \
-		tar -C dist --owner=0 --group=0 --sort=name --mtime=@$$(git log -1 --format=%ct) -czf dist/$$name.tar.gz $$name && rm -r dist/$$name; done
-	cd dist && sha256sum *.tar.gz >SHA256SUMS
+install: share
+	install -D -m 755 bin/plimsoll $(DESTDIR)$(PREFIX)/bin/plimsoll
+	cd bin/share && find . -type f -exec install -D -m 644 {} $(abspath $(DESTDIR)$(PREFIX))/share/{} \;
+
+release: share
+	rm -rf $(DIST) && mkdir -p $(DIST)
+	for arch in $(ARCHES); do name=plimsoll-$(VERSION)-linux-$$arch; mkdir -p $(DIST)/$$name/bin; \
+		CGO_ENABLED=0 GOOS=linux GOARCH=$$arch go build $(RELEASE) -o $(DIST)/$$name/bin/plimsoll ./cmd/plimsoll || exit 1; \
+		cp -r README*.md LICENSE CHANGELOG.md docs examples bin/share $(DIST)/$$name/; \
+		tar -C $(DIST) --owner=0 --group=0 --sort=name --mtime=@$$(git log -1 --format=%ct) -czf $(DIST)/$$name.tar.gz $$name && rm -r $(DIST)/$$name; done
+	cd $(DIST) && sha256sum *.tar.gz >SHA256SUMS
 
 clean:
 	rm -rf bin results
