@@ -189,3 +189,9 @@ type Administered interface {
 	// among its arguments.
 	Tool(t Target, args ...string) infra.Command
 }
+
+// Identifiable is a database that can say which server it is, by whatever address it is reached. Implemented by a Database.
+type Identifiable interface {
+	// Identity is what the server at the target's first address shares with no other, in words for people.
+	Identity(ctx context.Context) (string, error)
+}

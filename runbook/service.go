@@ -99,6 +99,9 @@ func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err erro
 	if len(all) > 1 {
 		h.Clusters = all
 	}
+	if err := distinct(ctx, site, all); err != nil {
+		return nil, err
+	}
 	if err := describe(ctx, site, &h, q.Book); err != nil {
 		return nil, err
 	}
@@ -124,6 +127,20 @@ func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err erro
 	p.Gate, err = s.gate(ctx, q.Book, h)
 	p.Header.Rehearsals = p.Gate.Passed
 	return p, err
+}
+
+// distinct refuses clusters that name one server twice: a change of the one node would be one of the other.
+func distinct(ctx context.Context, site *cluster.Cluster, all []string) error {
+	for _, name := range all {
+		on, err := site.Cluster(ctx, name)
+		if err == nil {
+			err = on.Distinct(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // describe fills in what the cluster is.

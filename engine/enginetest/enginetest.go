@@ -79,6 +79,7 @@ var common = []part{
 	{"ConnectionLost", testConnectionLost},
 	{"HostName", testHostName},
 	{"Facts", testFacts},
+	{"Identifiable", testIdentifiable},
 	{"KeyValue", testKeyValue},
 	{"Configurable", testConfigurable},
 	{"SettingValidator", testSettingValidator},

@@ -21,6 +21,19 @@ func testFacts(t *testing.T, h Harness) {
 	}
 }
 
+// testIdentifiable asks a server by two addresses which it is.
+func testIdentifiable(t *testing.T, h Harness) {
+	is, err := optional[engine.Identifiable](t, h.Database).Identity(t.Context())
+	must(t, err)
+	elsewhere := between(t, h.Target.Addresses[0]).address()
+	db := h.open(t, func(t *engine.Target) { t.Addresses = []string{elsewhere} })
+	again, err := optional[engine.Identifiable](t, db).Identity(t.Context())
+	must(t, err)
+	if is == "" || is != again {
+		t.Errorf("%q, by another address %q", is, again)
+	}
+}
+
 // optional returns what implements an optional interface, and skips the test if it is not implemented.
 func optional[T any](t *testing.T, of any) T {
 	t.Helper()

@@ -1,10 +1,16 @@
 package books_test
 
 import (
+	"context"
+	"net"
 	"strings"
 	"testing"
 	"time"
 
+	"plimsoll/cluster"
+	"plimsoll/durable"
+	enginemysql "plimsoll/engine/mysql"
+	"plimsoll/lab"
 	"plimsoll/runbook"
 )
 
@@ -23,6 +29,7 @@ func topology(c *threeServers) {
 		name string
 		do   func(*threeServers)
 	}{
+		{"one server by two names", oneServerTwice},
 		{"a switchover that fails is taken back", switchoverTakenBack},
 		{"a switchover killed in the middle", switchoverKilled},
 		{"add and remove a replica", addAndRemove},
@@ -39,6 +46,41 @@ func topology(c *threeServers) {
 		if c.Failed() {
 			return
 		}
+	}
+}
+
+// oneServerTwice plans on clusters in which a server stands by two addresses, as a node or as a spare.
+func oneServerTwice(c *threeServers) {
+	if err := c.site.Distinct(c.Context()); err != nil {
+		c.Fatal(err)
+	}
+	n1, err := c.site.Node(c.Context(), "n1")
+	c.must(err)
+	_, port, err := net.SplitHostPort(n1.Target.Addresses[0])
+	c.must(err)
+	n1.Name, n1.Target.Addresses = "again", []string{net.JoinHostPort("localhost", port)}
+	for name, add := range map[string]func(*cluster.Cluster){
+		"a node": func(site *cluster.Cluster) {
+			list := site.List
+			site.List = func(ctx context.Context) ([]cluster.Node, error) {
+				nodes, err := list(ctx)
+				return append(nodes, n1), err
+			}
+		},
+		"a spare": func(site *cluster.Cluster) { site.Spares = append(site.Spares, n1) },
+	} {
+		store, err := durable.Open(c.Context(), durable.Options{Folder: c.TempDir(), Version: runbook.Interpreter})
+		c.must(err)
+		s := serviceOn(store, func(context.Context) (*cluster.Cluster, error) {
+			site := lab.AsCluster(c.lab, enginemysql.Engine{}, c.deps.Machine)
+			add(site)
+			return site, nil
+		})
+		_, err = begin(c.Context(), s, "mysql/switchover", "to=n2")
+		if err == nil || !strings.Contains(err.Error(), "nodes n1 and again of cluster "+clusterName+" are one server: both say server_") {
+			c.Errorf("%s: %v", name, err)
+		}
+		c.must(store.Close())
 	}
 }
 
