@@ -31,7 +31,7 @@ type Inventory struct {
 
 	// What holds for runbooks in production; read by them.
 	Gate      *document.Node `yaml:"gate" doc:"Of runbooks that say nothing of a gate: {rehearsals: 3, max_age: 14d} or {none: REASON}. Default: in production they are refused."`
-	Approvals *document.Node `yaml:"approvals" doc:"Who approves a step in production: {by: other}, somebody who did not begin the run, or {by: anyone}. Default {by: other}."`
+	Approvals *document.Node `yaml:"approvals" doc:"Who approves a step in production: {by: other}, somebody who did not begin the run, or {by: anyone}; signers: FILE names the ssh keys that sign approvals. Default {by: other}."`
 }
 
 // State says where runs are kept.

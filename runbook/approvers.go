@@ -1,7 +1,9 @@
 package runbook
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"plimsoll/hint"
@@ -23,25 +25,52 @@ func (a *Approvers) UnmarshalDocument(n *document.Node) error {
 	return oneOf(n, "approver", string(ByOther), string(ByAnyone))
 }
 
-// MayApprove refuses a person who may not approve a step: the one who began the run, where somebody else must look.
-func (s *State) MayApprove(i *Item, who string) error {
+// MayApprove refuses a word by whom a step may not be approved: by who began the run, where somebody else must look; by who has approved
+// it before; by whom nobody knows, where people are counted; and without a signature, where one is asked for.
+func (s *State) MayApprove(i *Item, w Word) error {
+	who := cmp.Or(w.Signer, w.By)
 	notRequester := i.Step.Approval != nil && i.Step.Approval.NotRequester
-	if !notRequester && s.Header.Approvers != ByOther || !samePerson(who, s.Header.By) {
-		return nil
-	}
-	if notRequester {
+	other := notRequester || s.Header.Approvers == ByOther
+	own := samePerson(w.By, s.Header.By) || w.Signer != "" && samePerson(w.Signer, s.Header.By)
+	switch {
+	case s.AsksSignature(i) && w.Signer == "":
+		return &hint.PermanentError{
+			Reason: fmt.Sprintf("step %s is approved with a signature of the person's ssh key", i.Key),
+			Advice: "plimsoll runbook approve RUN --sign ~/.ssh/id_ed25519",
+		}
+	case (other || i.approvals() > 1) && w.Signer == "" && w.Known == "":
+		return &hint.PermanentError{
+			Reason: fmt.Sprintf("it is not known who %s is, and who approves step %s is counted", w.By, i.Key),
+			Advice: "approve from an account of the operating system, by the web page's login, or with an ssh key: --sign",
+		}
+	case own && notRequester:
 		return &hint.PermanentError{
 			Reason: fmt.Sprintf("%s began the run, and step %s must be approved by somebody else", s.Header.By, i.Key),
 			Advice: "the runbook says so (not_requester): ask a colleague to approve",
 		}
+	case own && other:
+		return &hint.PermanentError{
+			Reason: fmt.Sprintf("%s began the run, and in production somebody else approves", s.Header.By),
+			Advice: "ask a colleague to approve; approvals: {by: anyone} in plimsoll.yaml lets who began a run approve it",
+		}
+	case slices.ContainsFunc(i.Approved, func(before string) bool { return samePerson(before, who) }):
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s has approved step %s before", who, i.Key), Advice: "ask another colleague"}
 	}
-	return &hint.PermanentError{
-		Reason: fmt.Sprintf("%s began the run, and in production somebody else approves", s.Header.By),
-		Advice: "ask a colleague to approve; approvals: {by: anyone} in plimsoll.yaml lets who began a run approve it",
-	}
+	return nil
 }
 
-// samePerson compares names of the operating system, user@host: one person is the same on every host.
+// AsksSignature tells whether a step is approved with an ssh key alone: in production where the inventory names the keys, and outside of labs
+// where the runbook says so.
+func (s *State) AsksSignature(i *Item) bool {
+	return s.Header.demandsSignature(i.Key) || s.Header.Environment != labEnvironment && i.Step.Approval != nil && i.Step.Approval.Signed
+}
+
+// demandsSignature is AsksSignature as far as the header tells: of a step whose target was not known when it was planned, it may not.
+func (h Header) demandsSignature(step string) bool {
+	return h.Signers != "" && h.Environment == Production || slices.ContainsFunc(h.Plan.Steps, func(s PlanStep) bool { return s.Key == step && s.Signed })
+}
+
+// samePerson compares names of people. What follows an @, a host or a domain, anybody can choose: one person is the same on every host.
 func samePerson(a, b string) bool {
 	a, _, _ = strings.Cut(a, "@")
 	b, _, _ = strings.Cut(b, "@")

@@ -22,10 +22,30 @@ func TestInProductionSomebodyElseApproves(t *testing.T) {
 	} {
 		st := &State{Header: Header{By: "ann@laptop", Approvers: c.approvers}}
 		approved.Step.Approval.NotRequester = c.own
-		err := st.MayApprove(approved, c.who)
+		err := st.MayApprove(approved, Word{By: c.who, Known: "a test"})
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v", c, err)
 		}
+	}
+}
+
+func TestWhoCountsAsAnotherPersonIsKnown(t *testing.T) {
+	two := &Item{Key: "go", Step: &Step{Approval: &Approval{Count: 2}}, Approved: []string{"bob@laptop"}}
+	st := &State{Header: Header{By: "ann@laptop", Environment: "staging"}}
+	for _, c := range []struct {
+		who, known, want string
+	}{
+		{"bob@other", "account", "bob@other has approved step go before"}, // unshare -u; hostname other
+		{"bob", "login", "bob has approved"},
+		{"eve@laptop", "", "it is not known who eve@laptop is"},
+		{"eve@laptop", "account", ""},
+	} {
+		if err := st.MayApprove(two, Word{By: c.who, Known: c.known}); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	if err := st.MayApprove(&Item{Key: "go", Step: &Step{Approval: &Approval{Count: 1}}}, Word{By: "eve"}); err != nil {
+		t.Errorf("one whom nobody counts: %v", err)
 	}
 }
 

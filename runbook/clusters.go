@@ -106,7 +106,9 @@ func (s *Service) open(ctx context.Context, own string, all []string) (*cluster.
 }
 
 // environments in the order in which they ask for care.
-var environments = []string{"lab", "staging", Production}
+const labEnvironment = "lab"
+
+var environments = []string{labEnvironment, "staging", Production}
 
 // gravest is the environment of a run over several clusters: that of the one that asks for the most care.
 func gravest(ctx context.Context, site *cluster.Cluster, all []string) (string, error) {

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -277,7 +276,7 @@ func (r *runner) hear(m durable.Message) *Event {
 	if err := json.Unmarshal(m.Data, &w); err != nil {
 		return &Event{Kind: Said, Message: m.Number, Reason: "it could not be read: " + err.Error()}
 	}
-	e := &Event{Message: m.Number, By: w.By, Reason: w.Reason}
+	e := &Event{Message: m.Number, By: w.By, Known: w.Known, Reason: w.Reason}
 	switch w.Say {
 	case "cancel":
 		if why := r.state.TooLate(w); why != "" {
@@ -289,13 +288,14 @@ func (r *runner) hear(m durable.Message) *Event {
 	case "approve", "reject":
 		i, err := r.asked(w.Step)
 		if err == nil && w.Say == "approve" {
-			err = r.mayApprove(i, w)
+			w.Signer, err = r.mayApprove(i, w)
 		}
 		if err != nil {
 			e.Kind, e.Reason = Said, fmt.Sprintf("%s by %s was not taken: %v", w.Say, w.By, err)
 			return e
 		}
 		e.Step, e.Plan = i.Key, w.Plan
+		e.Signer, e.Signature = w.Signer, w.Signature
 		if e.Kind = Approved; w.Say == "reject" {
 			e.Kind, e.Final, e.Error = Failed, true, "rejected by "+w.By
 			if w.Reason != "" {
@@ -325,12 +325,16 @@ func (r *runner) asked(key string) (*Item, error) {
 	return nil, fmt.Errorf("several steps wait for approval: name one")
 }
 
-func (r *runner) mayApprove(i *Item, w Word) error {
-	switch {
-	case w.Plan != r.state.Header.Plan.Hash:
-		return fmt.Errorf("it is for plan %s, this run follows plan %s", w.Plan, r.state.Header.Plan.Hash)
-	case slices.Contains(i.Approved, w.By):
-		return fmt.Errorf("%s has approved it before", w.By)
+func (r *runner) mayApprove(i *Item, w Word) (signer string, err error) {
+	if w.Plan != r.state.Header.Plan.Hash {
+		return "", fmt.Errorf("it is for plan %s, this run follows plan %s", w.Plan, r.state.Header.Plan.Hash)
 	}
-	return r.state.MayApprove(i, w.By)
+	if w.Signature != "" {
+		limited, cancel := context.WithTimeout(r.outside, 10*time.Second)
+		defer cancel()
+		if w.Signer, err = SignerOf(limited, w.Signature, r.state.Header.Signers, r.journal.Run(), i.Key, w.Plan); err != nil {
+			return "", err
+		}
+	}
+	return w.Signer, r.state.MayApprove(i, w)
 }

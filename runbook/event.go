@@ -52,35 +52,38 @@ type Event struct {
 
 	Versions map[string]int `json:"versions,omitempty"` // Opened: of the actions, where they are others than before and a person said that it goes on
 
-	Targets  []string            `json:"targets,omitempty"`
-	Inputs   action.Facts        `json:"inputs,omitempty"`
-	Cluster  string              `json:"cluster,omitempty"` // Valued: on which the step acts, if not the run's own
-	Skip     bool                `json:"skip,omitempty"`
-	Finding  *action.CheckResult `json:"finding,omitempty"`
-	Caution  string              `json:"caution,omitempty"`
-	Token    string              `json:"token,omitempty"`
-	Output   action.Facts        `json:"output,omitempty"`
-	Error    string              `json:"error,omitempty"`
-	Class    string              `json:"class,omitempty"`
-	Final    bool                `json:"final,omitempty"`   // Failed: no attempt follows
-	Asks     bool                `json:"asks,omitempty"`    // Failed: only a person can say how it stands
-	Open     bool                `json:"open,omitempty"`    // Failed: the act may still be under way
-	Nothing  bool                `json:"nothing,omitempty"` // Failed: the act says that it has changed nothing
-	Until    time.Time           `json:"until,omitzero"`
-	Note     string              `json:"note,omitempty"`
-	Count    int                 `json:"count,omitempty"` // Asked: how many different people are still to agree
-	Plan     string              `json:"plan,omitempty"`  // hash that an approval binds to
-	By       string              `json:"by,omitempty"`
-	Reason   string              `json:"reason,omitempty"`
-	Message  int                 `json:"message,omitempty"` // number of the message that was taken
-	Baseline map[string]float64  `json:"baseline,omitempty"`
-	Blind    bool                `json:"blind,omitempty"`   // Held: for want of metrics, not for what they say
-	Undo     bool                `json:"undo,omitempty"`    // Stopping: and take back what was done
-	Forward  bool                `json:"forward,omitempty"` // Parked: a cancellation was not taken, since what was done cannot be taken back: the way is forward
-	Leave    string              `json:"leave,omitempty"`   // Stopping: the reason to give the cluster back as it is
-	Outcome  Outcome             `json:"outcome,omitempty"`
-	Took     time.Duration       `json:"took,omitempty"`
-	Metrics  map[string]float64  `json:"metrics,omitempty"` // the last reading, of Intended, Acted, Verified, Held, Ended
+	Targets   []string            `json:"targets,omitempty"`
+	Inputs    action.Facts        `json:"inputs,omitempty"`
+	Cluster   string              `json:"cluster,omitempty"` // Valued: on which the step acts, if not the run's own
+	Skip      bool                `json:"skip,omitempty"`
+	Finding   *action.CheckResult `json:"finding,omitempty"`
+	Caution   string              `json:"caution,omitempty"`
+	Token     string              `json:"token,omitempty"`
+	Output    action.Facts        `json:"output,omitempty"`
+	Error     string              `json:"error,omitempty"`
+	Class     string              `json:"class,omitempty"`
+	Final     bool                `json:"final,omitempty"`   // Failed: no attempt follows
+	Asks      bool                `json:"asks,omitempty"`    // Failed: only a person can say how it stands
+	Open      bool                `json:"open,omitempty"`    // Failed: the act may still be under way
+	Nothing   bool                `json:"nothing,omitempty"` // Failed: the act says that it has changed nothing
+	Until     time.Time           `json:"until,omitzero"`
+	Note      string              `json:"note,omitempty"`
+	Count     int                 `json:"count,omitempty"` // Asked: how many different people are still to agree
+	Plan      string              `json:"plan,omitempty"`  // hash that an approval binds to
+	By        string              `json:"by,omitempty"`
+	Known     string              `json:"known,omitempty"`     // how it is known who that is
+	Signer    string              `json:"signer,omitempty"`    // Approved: whose key signed it
+	Signature string              `json:"signature,omitempty"` // Approved: of ApprovalText, as ssh-keygen writes it
+	Reason    string              `json:"reason,omitempty"`
+	Message   int                 `json:"message,omitempty"` // number of the message that was taken
+	Baseline  map[string]float64  `json:"baseline,omitempty"`
+	Blind     bool                `json:"blind,omitempty"`   // Held: for want of metrics, not for what they say
+	Undo      bool                `json:"undo,omitempty"`    // Stopping: and take back what was done
+	Forward   bool                `json:"forward,omitempty"` // Parked: a cancellation was not taken, since what was done cannot be taken back: the way is forward
+	Leave     string              `json:"leave,omitempty"`   // Stopping: the reason to give the cluster back as it is
+	Outcome   Outcome             `json:"outcome,omitempty"`
+	Took      time.Duration       `json:"took,omitempty"`
+	Metrics   map[string]float64  `json:"metrics,omitempty"` // the last reading, of Intended, Acted, Verified, Held, Ended
 }
 
 // Outcome is how a run ended.
@@ -113,7 +116,9 @@ type Header struct {
 	Primary     string         `json:"primary,omitempty"` // of the cluster, when the run was planned
 	Roles       Roles          `json:"roles,omitempty"`   // of the nodes that inputs name
 	Approvers   Approvers      `json:"approvers,omitempty"`
+	Signers     string         `json:"signers,omitempty"` // the keys that sign approvals, where they are signed
 	By          string         `json:"by"`
+	Known       string         `json:"known,omitempty"` // how it is known who that is
 	At          time.Time      `json:"at"`
 	Plan        Plan           `json:"plan"`
 	Rehearsals  []Rehearsal    `json:"rehearsals,omitempty"`  // those that opened the gate
@@ -138,6 +143,7 @@ type Order struct {
 	Undo       bool   `json:"undo,omitempty"`
 	Leave      string `json:"leave,omitempty"` // cancel: the reason to give the cluster back as it is
 	By         string `json:"by,omitempty"`
+	Known      string `json:"known,omitempty"` // how it is known who that is
 	Reason     string `json:"reason,omitempty"`
 	Changed    string `json:"changed,omitempty"` // the reason to go on with other versions of actions than before
 }
@@ -150,5 +156,9 @@ type Word struct {
 	Undo   bool   `json:"undo,omitempty"`
 	Leave  string `json:"leave,omitempty"` // cancel: the reason to give the cluster back as it is
 	By     string `json:"by"`
+	Known  string `json:"known,omitempty"` // how it is known who that is; "": it is not, and where people are counted it does not count
 	Reason string `json:"reason,omitempty"`
+
+	Signature string `json:"signature,omitempty"` // approve: of ApprovalText, as ssh-keygen writes it
+	Signer    string `json:"-"`                   // whose key that is, once it was verified
 }

@@ -31,7 +31,7 @@ func (e Event) Text() string {
 		}
 		return fmt.Sprintf("waits for approval until %s: %s", e.Until.Local().Format(time.DateTime), note)
 	case Approved:
-		return "approved by " + e.By
+		return "approved by " + e.Approver()
 	case Held:
 		return "held by guardrail " + e.Reason
 	case Freed:
@@ -56,4 +56,15 @@ func (e Event) Text() string {
 		}
 	}
 	return ""
+}
+
+// Approver is who approved, and how that is known.
+func (e Event) Approver() string {
+	switch {
+	case e.Signer != "":
+		return e.Signer + " (ssh key; sent by " + e.By + ")"
+	case e.Known != "":
+		return e.By + " (" + e.Known + ")"
+	}
+	return e.By
 }

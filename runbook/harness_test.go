@@ -33,7 +33,7 @@ func newSite(name, environment string, nodes ...string) (*cluster.Cluster, error
 
 func newService(store *durable.Store) *Service {
 	return &Service{
-		Store: store, Actions: action.Generic(), User: "ann", Holder: "test", TTL: 5 * time.Second,
+		Store: store, Actions: action.Generic(), User: "ann", Known: "a test", Holder: "test", TTL: 5 * time.Second,
 		Open: func(_ context.Context, cluster string) (*cluster.Cluster, error) {
 			environment := "lab"
 			if strings.HasPrefix(cluster, "prod") {

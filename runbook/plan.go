@@ -40,6 +40,7 @@ type PlanStep struct {
 	Advice   string        `json:"advice,omitempty"`   // of a refusal: what to do; not part of the hash
 	Later    []string      `json:"later,omitempty"`    // what is known only when these steps have run
 	Approval string        `json:"approval,omitempty"` // the note of the approval it waits for
+	Signed   bool          `json:"signed,omitempty"`   // that approval is signed with a person's ssh key
 	Caution  string        `json:"caution,omitempty"`  // why the action itself demands one
 	Failed   bool          `json:"failed,omitempty"`   // its check could not be executed
 }
@@ -85,7 +86,7 @@ func (b *Runbook) planStep(ctx context.Context, site *cluster.Cluster, st *State
 	s := i.Step
 	p := PlanStep{Key: i.Key, Uses: s.Uses, Later: b.later(s)}
 	if s.Approval != nil {
-		p.Approval = "Go on?"
+		p.Approval, p.Signed = "Go on?", s.Approval.Signed && st.Header.Environment != labEnvironment
 		if note, err := b.compiled.fill(s.Approval.Note, st.env(i)); err != nil {
 			p.Approval = s.Approval.Note // it speaks of what is known later
 		} else if textOf(note) != "" {

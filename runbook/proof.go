@@ -2,12 +2,15 @@ package runbook
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"plimsoll/durable"
@@ -84,8 +87,10 @@ func (e *Evidence) check(data []byte) error {
 // stepSeen is what was seen of a step so far.
 type stepSeen struct {
 	intended int
+	skipped  bool
 	asks     int             // people, 0: none
-	agreed   map[string]bool // who
+	agreed   map[string]bool // who, in this asking
+	everyone map[string]bool // who, in all askings
 }
 
 // read looks at what the entries say.
@@ -109,8 +114,18 @@ func (p *Proof) read(entries []durable.Entry) error {
 			err = p.begin(n, e.Header)
 		case Ended:
 			p.Outcome = e.Outcome
+		case Opened:
+			if e.Order != nil && e.Order.Do == "rerun" { // who agreed before may agree again
+				for _, s := range steps {
+					clear(s.everyone)
+				}
+			}
+		case Intended:
+			if err = p.permitted(e, steps); err == nil {
+				err = steps[e.Step].see(e, p.Header)
+			}
 		default:
-			err = steps[e.Step].see(e, p.Header.Plan.Hash)
+			err = steps[e.Step].see(e, p.Header)
 		}
 		if err != nil {
 			return fmt.Errorf("entry %d: %w", entry.Number, err)
@@ -142,18 +157,58 @@ func (p *Proof) begin(n int, h *Header) error {
 	return nil
 }
 
-func (s *stepSeen) see(e Event, plan string) error {
+// permitted refuses an act whose own approval, or that of a step before it that is nothing else, was planned and never given.
+func (p *Proof) permitted(e Event, steps map[string]*stepSeen) error {
+	for _, planned := range p.Header.Plan.Steps {
+		own := planned.Key == e.Step
+		if beside(planned.Key, e.Step) {
+			continue
+		}
+		if planned.Approval != "" && (own || planned.Uses == "") {
+			if s := steps[planned.Key]; s == nil || !s.skipped && (s.asks == 0 || len(s.agreed) < s.asks) {
+				return fmt.Errorf("step %s acted without the approval of step %s", e.Step, planned.Key)
+			}
+		}
+		if own {
+			return nil
+		}
+	}
+	return nil
+}
+
+// beside tells whether two steps are of different targets of one group: those may be worked on at once.
+func beside(a, b string) bool {
+	groupA, restA, inA := strings.Cut(a, "[")
+	groupB, restB, inB := strings.Cut(b, "[")
+	targetA, _, _ := strings.Cut(restA, "]")
+	targetB, _, _ := strings.Cut(restB, "]")
+	return inA && inB && groupA == groupB && targetA != targetB
+}
+
+func (s *stepSeen) see(e Event, h Header) error {
 	switch e.Kind {
+	case Valued:
+		s.skipped = e.Skip
 	case Asked:
 		s.asks, s.agreed = max(e.Count, 1), map[string]bool{}
+		if s.everyone == nil {
+			s.everyone = map[string]bool{}
+		}
 	case Approved:
-		if e.Plan != plan {
-			return fmt.Errorf("step %s was approved for plan %s, the run follows plan %s", e.Step, e.Plan, plan)
+		if e.Plan != h.Plan.Hash {
+			return fmt.Errorf("step %s was approved for plan %s, the run follows plan %s", e.Step, e.Plan, h.Plan.Hash)
 		}
 		if s.agreed == nil {
 			return fmt.Errorf("step %s was approved and had not asked", e.Step)
 		}
-		s.agreed[e.By] = true
+		if h.demandsSignature(e.Step) && e.Signature == "" {
+			return fmt.Errorf("step %s was approved without the signature it asks for", e.Step)
+		}
+		who, _, _ := strings.Cut(cmp.Or(e.Signer, e.By), "@")
+		if s.everyone[who] {
+			return fmt.Errorf("step %s was approved twice by %s", e.Step, who)
+		}
+		s.agreed[who], s.everyone[who] = true, true
 	case Intended:
 		s.intended++
 		if len(s.agreed) < s.asks {
@@ -162,6 +217,27 @@ func (s *stepSeen) see(e Event, plan string) error {
 	case Acted:
 		if s.intended == 0 {
 			return fmt.Errorf("step %s acted without an intent", e.Step)
+		}
+	}
+	return nil
+}
+
+// Signatures verifies the signatures of the approvals, by the keys that the run itself names or, better, by those of an allowed signers
+// file that is known; with one, every approval must be signed.
+func (p Proof) Signatures(ctx context.Context, signers string) error {
+	for _, e := range p.Approvals() {
+		if e.Signature == "" && signers == "" {
+			continue
+		}
+		if e.Signature == "" {
+			return fmt.Errorf("step %s was approved by %s without a signature", e.Step, e.By)
+		}
+		who, err := SignerOf(ctx, e.Signature, cmp.Or(signers, p.Header.Signers), p.Run, e.Step, e.Plan)
+		if err != nil {
+			return fmt.Errorf("the approval of step %s: %w", e.Step, err)
+		}
+		if who != e.Signer {
+			return fmt.Errorf("the approval of step %s is signed by %s, and says %s", e.Step, who, e.Signer)
 		}
 	}
 	return nil

@@ -87,6 +87,7 @@ type Approval struct {
 	Timeout      time.Duration `yaml:"timeout" doc:"After it the run fails. Default 24h."`
 	Count        int           `yaml:"count" doc:"How many different people. Default 1."`
 	NotRequester bool          `yaml:"not_requester" doc:"The person who began the run does not count. Default false."`
+	Signed       bool          `yaml:"signed" doc:"Outside of labs it is signed with a person's ssh key, one of approvals: {signers: FILE} in the inventory. Default false."`
 }
 
 // Read reads a runbook file and refuses, with its place, everything that can be known to be wrong.

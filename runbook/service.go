@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/durable"
 	"plimsoll/engine"
+	"plimsoll/hint"
 )
 
 // Service is what commands and trials use: it plans, begins and follows runs.
@@ -27,6 +29,7 @@ type Service struct {
 	Marker  func(*cluster.Cluster) Marker                                       // nil, or returning nil: no marker in the target
 	Rules   Rules                                                               // in production
 	User    string                                                              // who asks
+	Known   string                                                              // how it is known who that is; "": it is not
 	Holder  string                                                              // this process, for people
 	TTL     time.Duration                                                       // of the lease; 0: 30 s
 	// Observe is told every event as it is written, by the process that executes; it must return at once. May be nil.
@@ -90,7 +93,7 @@ func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err erro
 	defer func() { err = errors.Join(err, site.Close()) }()
 	h := Header{
 		Runbook: q.Book.Name, Hash: q.Book.Hash, Text: q.Book.Text, Versions: q.Book.Versions(), Inputs: inputs,
-		Cluster: site.Name, By: s.User, At: time.Now().UTC(),
+		Cluster: site.Name, By: s.User, Known: s.Known, At: time.Now().UTC(),
 		Override: q.Override, BrokenLock: q.BreakLock,
 	}
 	if h.Environment, err = gravest(ctx, site, all); err != nil {
@@ -107,6 +110,12 @@ func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err erro
 	}
 	if h.Environment == Production {
 		h.Approvers = cmp.Or(s.Rules.Approvers, ByOther)
+	}
+	if h.Environment != labEnvironment {
+		h.Signers = s.Rules.Signers
+		if err := q.Book.signable(h.Signers); err != nil {
+			return nil, err
+		}
 	}
 	if err := q.Book.nodesExist(ctx, site, inputs); err != nil {
 		return nil, err
@@ -127,6 +136,21 @@ func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err erro
 	p.Gate, err = s.gate(ctx, q.Book, h)
 	p.Header.Rehearsals = p.Gate.Passed
 	return p, err
+}
+
+// signable refuses a runbook with a step that is approved with a key, where no keys are known.
+func (b *Runbook) signable(signers string) error {
+	all := slices.Clone(b.Steps)
+	for _, s := range b.Steps {
+		all = append(all, s.Steps...)
+	}
+	for _, s := range all {
+		if s.Approval != nil && s.Approval.Signed && signers == "" {
+			return hint.With(fmt.Errorf("step %s is approved with a signature, and nobody is known who may sign", s.ID),
+				"approvals: {signers: FILE} in plimsoll.yaml names a file of allowed signers, as ssh-keygen(1) describes it")
+		}
+	}
+	return nil
 }
 
 // distinct refuses clusters that name one server twice: a change of the one node would be one of the other.
@@ -234,7 +258,7 @@ func (s *Service) Begin(ctx context.Context, p *Prepared) (run string, err error
 
 // Tell says a person's word to a run.
 func (s *Service) Tell(ctx context.Context, run string, w Word) error {
-	w.By = s.User
+	w.By, w.Known = s.User, s.Known
 	data, err := json.Marshal(w)
 	if err != nil {
 		return fmt.Errorf("say %s: %w", w.Say, err)
@@ -253,7 +277,7 @@ func (s *Service) Agree(ctx context.Context, run string, asked Event, name, reas
 		return fmt.Errorf("run %s has no step %s", run, asked.Step)
 	}
 	for n := range i.approvals() {
-		w := Word{Say: "approve", Step: asked.Step, Plan: asked.Plan, By: name, Reason: reason}
+		w := Word{Say: "approve", Step: asked.Step, Plan: asked.Plan, By: name, Known: "a rehearsal", Reason: reason}
 		if n > 0 {
 			w.By = fmt.Sprintf("%s, %d", name, n+1)
 		}
@@ -270,7 +294,7 @@ func (s *Service) Agree(ctx context.Context, run string, asked Event, name, reas
 
 // Start begins a run's next stint. *ElsewhereError when an executor elsewhere has the run and is not known to be dead.
 func (s *Service) Start(ctx context.Context, e *durable.Executor, run string, o Order) error {
-	o.By = s.User
+	o.By, o.Known = s.User, s.Known
 	data, err := json.Marshal(o)
 	if err != nil {
 		return fmt.Errorf("begin a stint: %w", err)

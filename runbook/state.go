@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -349,7 +350,7 @@ func (i *Item) apply(e Event, entry durable.Entry) error {
 	case Asked:
 		i.Phase, i.Question, i.Until, i.Caution = Asking, entry.Number, e.Until, e.Caution
 	case Approved:
-		i.Approved = append(i.Approved, e.By)
+		i.Approved = append(i.Approved, cmp.Or(e.Signer, e.By))
 		if len(i.Approved) >= i.approvals() {
 			i.Phase, i.Until = Due, time.Time{}
 			if i.Step.Uses == "" {

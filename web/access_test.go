@@ -270,7 +270,7 @@ func TestProductionIsApprovedByAnotherPerson(t *testing.T) {
 	if a.status != http.StatusConflict || !strings.Contains(a.body, "the gate is closed") {
 		t.Errorf("a closed gate answers %d: %s", a.status, a.body)
 	}
-	run := beginPast(t, h, "ann", "prod-orders")
+	run := beginPast(t, h, "ann@laptop", "prod-orders") // by a command, from her account
 	plan := h.await(run, "asking").Header.Plan.Hash
 	if a := ann.post("/runs/"+run+"/approve", "step", "go", "plan", plan, "cluster", "prod-orders"); a.status != http.StatusConflict {
 		t.Errorf("her own run: %d", a.status)

@@ -29,6 +29,9 @@ type approvalPage struct {
 	Executed    bool                `json:"executed"`
 	ApproveLine string              `json:"approve_command"`
 	RejectLine  string              `json:"reject_command"`
+
+	state *runbook.State
+	item  *runbook.Item
 }
 
 // freshFor is how long ago a person may have shown who they are to approve what nothing takes back.
@@ -65,6 +68,7 @@ func (s *Server) approvalOf(r *http.Request, run, step string) (*approvalPage, e
 	}
 	i := asking[0]
 	p := &approvalPage{
+		state: st, item: i,
 		runRow: rowOf(one), Step: i.Key, Note: noteOf(i, st.Header.Plan), Until: i.Until, Plan: st.Header.Plan.Hash, Steps: planRows(st.Header.Plan),
 		Approved: i.Approved, Rehearsals: st.Header.Rehearsals, Inputs: factsOf(st.Header.Inputs),
 		ApproveLine: command("plimsoll", "runbook", "approve", run, "--step", i.Key, "--plan", st.Header.Plan.Hash),
@@ -84,7 +88,7 @@ func (s *Server) approvalOf(r *http.Request, run, step string) (*approvalPage, e
 	if p.Executed, err = s.Runs.Store.Executes(r.Context(), run); err != nil {
 		return nil, err
 	}
-	if err := s.mayApprove(access.PersonOf(r.Context()), p); err != nil {
+	if err := s.mayApprove(r, p); err != nil {
 		p.Refusal = err.Error()
 	}
 	return p, nil
@@ -102,17 +106,17 @@ func finalAfter(steps []planRow, key string) bool {
 	return false
 }
 
-// mayApprove refuses who cannot answer for it: in production the person who asked for it, and who is no person in particular.
-func (s *Server) mayApprove(p access.Person, a *approvalPage) error {
+// mayApprove refuses who cannot answer for it: who is no person in particular in production, and whom a command would refuse.
+func (s *Server) mayApprove(r *http.Request, a *approvalPage) error {
+	p := access.PersonOf(r.Context())
 	switch {
 	case !p.May(access.Approve):
 		return &roleError{access.Approve}
 	case a.Environment == runbook.Production && p.Method == access.ByToken:
 		return &hint.PermanentError{Reason: "who holds the token is nobody in particular, and production is approved by a person", Advice: "enter with a code or a password"}
-	case a.Environment == runbook.Production && p.Name == a.By:
-		return &hint.PermanentError{Reason: "in production a run is not approved by the person who began it", Advice: "ask a colleague"}
 	}
-	return nil
+	as := s.as(r)
+	return a.state.MayApprove(a.item, runbook.Word{By: as.User, Known: as.Known})
 }
 
 // mayFinally refuses what nothing takes back to who has not shown who they are just now, or has not written what it is done to.
@@ -140,7 +144,7 @@ func (s *Server) answer(verb string) page {
 			return &changedError{read: plan, is: p.Plan}
 		}
 		if verb == "approve" {
-			if err := s.mayApprove(person, p); err != nil {
+			if err := s.mayApprove(r, p); err != nil {
 				return err
 			}
 			if err := s.mayFinally(person, p, r.PostFormValue("cluster")); err != nil {

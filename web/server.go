@@ -146,6 +146,10 @@ func open(path string) bool {
 // as is the service in the name of who asks.
 func (s *Server) as(r *http.Request) *runbook.Service {
 	one := *s.Runs
-	one.User = access.PersonOf(r.Context()).Name
+	p := access.PersonOf(r.Context())
+	one.User, one.Known = p.Name, "login of the web page, by "+string(p.Method)
+	if p.Method == access.ByToken { // who holds it is nobody in particular
+		one.Known = ""
+	}
 	return &one
 }

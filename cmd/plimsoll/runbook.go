@@ -4,10 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"os"
-	"os/user"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -71,14 +68,14 @@ func openDesk(ctx context.Context) (*desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	who, host := person()
+	who, known, host := person()
 	look := func(ctx context.Context, name string) (*cluster.Cluster, error) {
 		return lookAtSite(ctx, name, inv, deps)
 	}
 	return &desk{tortured: inTorture, look: look, Service: &runbook.Service{
 		TTL:   tortureLease(),
 		Rules: rules,
-		Store: store, Actions: catalog.Actions(), User: who, Holder: fmt.Sprintf("%s (process %d on %s)", who, os.Getpid(), host),
+		Store: store, Actions: catalog.Actions(), User: who, Known: known, Holder: fmt.Sprintf("%s (process %d on %s)", who, os.Getpid(), host),
 		Call: func(name string) string { return called(name, inv) },
 		Open: func(ctx context.Context, name string) (*cluster.Cluster, error) {
 			return openSite(ctx, name, inv, deps)
@@ -95,31 +92,6 @@ func (d *desk) executed(ctx context.Context, run string) (yes bool, elsewhere *r
 	}
 	yes, err = d.Store.Executes(ctx, run)
 	return yes, nil, err
-}
-
-// person is who sits here, as the operating system knows: behind sudo, the one who logged in.
-func person() (who, host string) {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	uid := strconv.Itoa(os.Getuid())
-	if login, err := os.ReadFile("/proc/self/loginuid"); err == nil && uid == "0" {
-		uid = loginOr(strings.TrimSpace(string(login)), uid)
-	}
-	who = uid
-	if u, err := user.LookupId(uid); err == nil {
-		who = u.Username
-	}
-	return who + "@" + host, host
-}
-
-// loginOr is the user who logged in, as the kernel keeps it for all that is started from there; the other if nobody did.
-func loginOr(login, other string) string {
-	if n, err := strconv.ParseUint(login, 10, 32); err != nil || n == math.MaxUint32 {
-		return other
-	}
-	return login
 }
 
 // readRunbook reads a file, or a shipped runbook by its name.

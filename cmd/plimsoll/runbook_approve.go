@@ -22,7 +22,7 @@ func newRunbookReject(c console) *cobra.Command {
 func newAnswer(c console, verb, short string) *cobra.Command {
 	var w runbook.Word
 	var yes bool
-	var plan string
+	var plan, key string
 	cmd := &cobra.Command{
 		ValidArgsFunction: completeRuns,
 		Use:               verb + " RUN", Short: short, Args: exactly("RUN"),
@@ -47,8 +47,14 @@ func newAnswer(c console, verb, short string) *cobra.Command {
 					return usageError{text: fmt.Sprintf("%d steps of run %s wait for approval", len(asking), args[0]), hint: "--step STEP; plimsoll runbook status " + args[0]}
 				}
 				if verb == "approve" {
-					if err := st.MayApprove(asking[0], d.User); err != nil {
-						return err
+					w.By, w.Known = d.User, d.Known
+					if key == "" { // else the signer counts
+						if err := st.MayApprove(asking[0], w); err != nil {
+							return err
+						}
+					} else if st.Header.Signers == "" {
+						return usageError{text: "--sign: no keys are known of those who may sign for run " + args[0],
+							hint: "approvals: {signers: FILE} in plimsoll.yaml names an allowed signers file, as ssh-keygen(1) describes it; it holds for runs that begin then"}
 					}
 				}
 				printPlan(c.err, &runbook.Prepared{Header: st.Header})
@@ -56,6 +62,11 @@ func newAnswer(c console, verb, short string) *cobra.Command {
 					return err
 				}
 				w.Say, w.Step, w.Plan = verb, asking[0].Key, st.Header.Plan.Hash
+				if key != "" {
+					if err := signApproval(ctx, &w, args[0], key, st, asking[0]); err != nil {
+						return err
+					}
+				}
 				if err := d.Tell(ctx, args[0], w); err != nil {
 					return err
 				}
@@ -75,5 +86,19 @@ func newAnswer(c console, verb, short string) *cobra.Command {
 	cmd.Flags().StringVar(&w.Reason, "reason", "", "for the record")
 	cmd.Flags().StringVar(&plan, "plan", "", "the hash of the plan that you have read, or how it begins: of another the answer is not taken")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	if verb == "approve" {
+		cmd.Flags().StringVar(&key, "sign", "", "file of your ssh key, or of the public one whose private half your agent has: the approval is signed with it")
+	}
 	return cmd
+}
+
+// signApproval has a person's ssh key sign an approval, and looks at once whether it will be taken.
+func signApproval(ctx context.Context, w *runbook.Word, run, key string, st *runbook.State, i *runbook.Item) (err error) {
+	if w.Signature, err = runbook.Sign(ctx, key, run, w.Step, w.Plan); err != nil {
+		return err
+	}
+	if w.Signer, err = runbook.SignerOf(ctx, w.Signature, st.Header.Signers, run, w.Step, w.Plan); err != nil {
+		return err
+	}
+	return st.MayApprove(i, *w)
 }
