@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -52,7 +53,7 @@ func scene(t *testing.T, h *house) map[string]string {
 	h.keep("comparison/1", reporttest.Comparison())
 	v.post("/trials", "file", "examples/demo/trial.yaml", "quick", "yes")
 	return map[string]string{
-		"fleet": "/fleet", "instance": "/fleet/orders/n1", "alerts": "/alerts",
+		"fleet": "/fleet", "instance": "/fleet/orders/n1", "alerts": "/alerts", "advice": "/advice", "advised": "/advice/orders",
 		"trials": "/trials", "trial": "/trials/live", "result": "/trials/result/timeline/1", "compare": "/trials/compare?a=timeline/1&b=timeline/1",
 		"now": "/", "runs": "/runs", "failed": "/runs/" + failed, "asking": "/runs/" + asking, "approve": "/runs/" + asking + "/approve",
 		"log": "/runs/" + failed + "/log", "runbooks": "/runbooks", "runbook": "/runbooks/test/asks", "trouble": "/nothing",
@@ -164,5 +165,44 @@ func TestBrowserKeepsWhatIsWritten(t *testing.T) {
 	  const f = document.querySelector("#acts [name=reason]"); return [f.value, String(document.activeElement === f), String(document.querySelector(".act").open)]; })()`, &kept)
 	if strings.Join(kept, ", ") != "still writing, true, true" {
 		t.Errorf("written, focused, open: %v", kept)
+	}
+}
+
+// Dragging over a curve shows that stretch, everywhere on the page, and another click goes back to a wider one.
+func TestBrowserZoomsIntoACurve(t *testing.T) {
+	b := browser.New(t)
+	h := newHouse(t)
+	enters(t, h, b)
+	l := looks["1440"]
+	b.Open(h.url+"/fleet/orders/n1?span=1h", l)
+	var at struct{ X, Y, Width float64 }
+	b.Eval(`(async () => { for (let n = 0; n < 100 && document.querySelectorAll("[data-drawn] .u-over").length < 5; n++) await new Promise(done => setTimeout(done, 50));
+	  const over = document.querySelector("figure.wide .u-over"); over.scrollIntoView({block: "center"}); const r = over.getBoundingClientRect(); return {X: r.x, Y: r.y + r.height / 2, Width: r.width}; })()`, &at)
+	mouse := func(kind string, x float64) {
+		b.Do("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": x, "y": at.Y, "button": "left", "buttons": 1, "clickCount": 1}, nil)
+	}
+	mouse("mouseMoved", at.X+at.Width/2)
+	var legend string
+	if b.Eval(`document.querySelector("figure.wide .u-legend").textContent`, &legend); !strings.Contains(legend, "row lock") || !regexp.MustCompile(`\d\d:\d\d:\d\d`).MatchString(legend) {
+		t.Errorf("under the cursor stands %q", legend)
+	}
+	mouse("mousePressed", at.X+at.Width/2)
+	mouse("mouseMoved", at.X+0.6*at.Width)
+	mouse("mouseMoved", at.X+0.75*at.Width)
+	mouse("mouseReleased", at.X+0.75*at.Width)
+	b.Loaded(l)
+	var query string
+	b.Eval("location.search", &query)
+	var from, to int64
+	if n, _ := fmt.Sscanf(query, "?from=%d&to=%d", &from, &to); n != 2 || to-from < 890 || to-from > 912 { // a quarter of an hour
+		t.Fatalf("the address is %s", query)
+	}
+	b.Picture("instance-zoomed")
+	var wider string
+	if b.Eval(`document.querySelector("a.wider").search`, &wider); !strings.HasPrefix(wider, "?span=1h&to=") {
+		t.Errorf("wider leads to %s", wider)
+	}
+	for _, c := range b.Complaints(h.url+"/", "data:") {
+		t.Error(c)
 	}
 }

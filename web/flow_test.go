@@ -265,3 +265,50 @@ func TestTheFleetIsShownWorstFirst(t *testing.T) {
 		t.Error("the alerts are not as they should be")
 	}
 }
+
+func TestAdviceIsShownAndAskedFor(t *testing.T) {
+	h := newHouse(t)
+	v := h.entered()
+	list := v.get("/advice")
+	for _, want := range []string{"empty in 7.5 hours", "gp3 with 4,000 operations a second", "urgent", `href="/advice/prod-orders"`, "not looked at yet"} {
+		if !strings.Contains(list.body, want) {
+			t.Errorf("the list lacks %q", want)
+		}
+	}
+	one := v.get("/advice/orders").body
+	for _, want := range []string{"plimsoll trial run examples/volume/trial.yaml", "plimsoll runbook plan rds/modify-storage", "USD 5", "never", "2,980 operations", "plimsoll advise orders", "--class says it"} {
+		if !strings.Contains(one, want) {
+			t.Errorf("the advice lacks %q", want)
+		}
+	}
+	if a := v.get("/advice/nosuch"); a.status != http.StatusNotFound {
+		t.Errorf("a cluster that is not there answers %d", a.status)
+	}
+	if a := v.post("/advice/prod-orders"); a.status != http.StatusSeeOther {
+		t.Fatalf("asking for a look answers %d", a.status)
+	}
+	h.looks.all.Wait()
+	if body := v.get("/advice/prod-orders").body; !strings.Contains(body, "prod-orders does not answer") {
+		t.Error("why a look came to nothing is not said")
+	}
+	v.post("/advice/prod-orders", "class", "db.m5.large")
+	if body := v.get("/advice/prod-orders").body; !strings.Contains(body, "It is looked at, since") {
+		t.Error("that it is looked at is not said")
+	}
+}
+
+func TestTheStretchOfTime(t *testing.T) {
+	now := time.Unix(2_000_000, 0)
+	for _, c := range []struct{ span, from, to, earlier, later, wider string }{
+		{"", "", "", "?span=15m&to=1999100", "", ""},
+		{"1h", "", "1990000", "?span=1h&to=1986400", "?span=1h&to=1993600", ""},
+		{"", "1990000", "1990060", "?from=1989940&to=1990000", "?from=1990060&to=1990120", "?span=5m&to=1990180"},
+		{"", "1990060", "1990000", "?span=15m&to=1989100", "?span=15m&to=1990900", ""}, // it ends before it begins
+	} {
+		p := &instancePage{Span: c.span}
+		p.stretch(now, c.from, c.to)
+		if p.Earlier != c.earlier || p.Later != c.later || p.Wider != c.wider {
+			t.Errorf("%+v: earlier %s, later %s, wider %s", c, p.Earlier, p.Later, p.Wider)
+		}
+	}
+}

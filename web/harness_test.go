@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"plimsoll/action"
+	"plimsoll/advise"
 	"plimsoll/analyze"
 	"plimsoll/cluster"
 	"plimsoll/durable"
@@ -164,7 +165,7 @@ func newHouseWith(t *testing.T, config string) *house {
 	h.Server, err = New(t.Context(), Deps{
 		Gate: gate, Runs: &runbook.Service{Store: store, Actions: action.Generic(), User: "ann@test", Holder: "test", TTL: 5 * time.Second, Open: site},
 		Look: site, Clusters: func(context.Context) []string { return []string{"orders", "prod-orders"} }, Runbooks: document.SortedKeys(testBooks),
-		Runbook: h.runbook, Trials: h.trials(), Watch: watched(), Log: slog.New(slog.NewTextHandler(h.logged, nil)), Now: h.now.Now,
+		Runbook: h.runbook, Trials: h.trials(), Watch: watched(), Advice: h.advice(), Log: slog.New(slog.NewTextHandler(h.logged, nil)), Now: h.now.Now,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -442,3 +443,33 @@ func watched() Watch {
 }
 
 func ptr(v float64) *float64 { return &v }
+
+// advice is given of orders; a look at billing waits until the page closes, and one at any other cluster comes to nothing.
+func (h *house) advice() Advice {
+	price := func(month float64) advise.Price {
+		return advise.Price{Month: month, Low: month, High: month, Currency: "USD", Date: "2026-06-01", Source: "a price list"}
+	}
+	report := &advise.Report{Cluster: "orders", Node: "n1", At: time.Now().Add(-3 * time.Hour), Region: "us-east-1", Unknown: []string{"The class of the instance is not known: --class says it."}, Findings: []advise.Finding{{
+		About: "storage", Title: "The burst bucket of the volume is empty in 7.5 hours", Urgent: true, Evidence: []string{"2,980 operations a second are asked for, and the volume earns 2,400."},
+		Options: []advise.Option{
+			{Name: "leave it", Effects: []advise.Effect{{What: "time until the burst ends", Unit: "seconds", Now: 27000, Then: 27000, Low: 21000, High: 36000}}, Price: price(80), Change: price(0), Risk: "Reads and writes slow down", Undo: "nothing"},
+			{Name: "gp3 with 4,000 operations a second", Advised: true, Effects: []advise.Effect{{What: "time until the burst ends", Unit: "seconds", Now: 27000, Then: 1e12, Low: 1e12, High: 1e12}}, Price: price(85), Change: price(5), Risk: "The volume is slower while it changes", Undo: "back after six hours", Rehearse: "plimsoll trial run examples/volume/trial.yaml", Do: "plimsoll runbook plan rds/modify-storage --cluster orders"},
+		},
+	}}}
+	return Advice{
+		Lasts: 30 * time.Second,
+		Latest: func(cluster string) (*advise.Report, error) {
+			if cluster != "orders" {
+				return nil, nil
+			}
+			return report, nil
+		},
+		Look: func(ctx context.Context, ask AskedAdvice) error {
+			if ask.Class == "" {
+				return fmt.Errorf("%s does not answer", ask.Cluster)
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		},
+	}
+}

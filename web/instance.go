@@ -18,19 +18,24 @@ import (
 
 // instancePage is one instance: what it waits for, whose statements, and what changed.
 type instancePage struct {
-	Instance watch.Instance `json:"instance"`
-	Row      instanceRow    `json:"-"`
-	From     time.Time      `json:"from"`
-	To       time.Time      `json:"to"`
-	Span     string         `json:"span"`
-	Spans    []spanLink     `json:"-"`
-	Kept     bool           `json:"kept"` // there are curves
-	Why      string         `json:"why,omitempty"`
-	Charts   []chart.Chart  `json:"charts,omitempty"`
-	Changes  []watch.Change `json:"changes,omitempty"`
-	Table    [][]string     `json:"-"` // the AAS curve as a table: its head first
-	Earlier  string         `json:"-"` // address of the stretch before
-	Later    string         `json:"-"` // and after; "" at the present
+	Instance   watch.Instance    `json:"instance"`
+	Row        instanceRow       `json:"-"`
+	From       time.Time         `json:"from"`
+	To         time.Time         `json:"to"`
+	Span       string            `json:"span"`
+	Statements []watch.Statement `json:"-"` // that cause some load
+	Spans      []spanLink        `json:"-"`
+	Kept       bool              `json:"kept"` // there are curves
+	Why        string            `json:"why,omitempty"`
+	Charts     []chart.Chart     `json:"charts,omitempty"`
+	Changes    []watch.Change    `json:"changes,omitempty"`
+	Table      [][]string        `json:"-"`               // the AAS curve as a table: its head first
+	Earlier    string            `json:"-"`               // address of the stretch before
+	Later      string            `json:"-"`               // and after; "" at the present
+	Wider      string            `json:"-"`               // of a stretch that somebody chose within another: that one
+	Begins     time.Time         `json:"begins,omitzero"` // where the clock of the charts is 0
+	Step       time.Duration     `json:"-"`               // between the points of a curve
+	Plots      bool              `json:"-"`               // the reader draws the curves: pictures of them are not needed
 }
 
 type spanLink struct {
@@ -44,6 +49,9 @@ var spans = []struct {
 	d    time.Duration
 }{{"5m", 5 * time.Minute}, {"15m", 15 * time.Minute}, {"1h", time.Hour}, {"6h", 6 * time.Hour}, {"24h", 24 * time.Hour}, {"7d", 7 * 24 * time.Hour}}
 
+// slightest is the load from which on a statement is shown.
+const slightest = 0.005
+
 const across = 480 // points of a curve: more than that a picture does not show
 
 func (s *Server) instance(w http.ResponseWriter, r *http.Request) error {
@@ -53,11 +61,12 @@ func (s *Server) instance(w http.ResponseWriter, r *http.Request) error {
 		return &missingError{"instance " + name + " is not watched", "the fleet lists those that are"}
 	}
 	i := s.Watch.picture().Instances[at]
-	p := &instancePage{Instance: i, Row: rowOfInstance(i), Kept: s.Watch.Query != nil, Why: s.Watch.Why, Span: r.FormValue("span")}
-	span := p.stretch(s.Now(), r.FormValue("to"))
+	p := &instancePage{Instance: i, Row: rowOfInstance(i), Kept: s.Watch.Query != nil, Why: s.Watch.Why, Span: r.FormValue("span"), Plots: r.FormValue("plots") == "drawn"}
+	p.stretch(s.Now(), r.FormValue("from"), r.FormValue("to"))
+	p.Statements = slices.DeleteFunc(slices.Clone(i.Statements), func(one watch.Statement) bool { return one.AAS < slightest })
 	p.Changes = s.changes(r.Context(), name, p.From, p.To)
 	if p.Kept {
-		if err := s.curves(r.Context(), p, span); err != nil {
+		if err := s.curves(r.Context(), p); err != nil {
 			return err
 		}
 	}
@@ -73,71 +82,102 @@ func (e *missingError) Error() string { return e.text }
 // Hint says what to do.
 func (e *missingError) Hint() string { return e.hint }
 
-// stretch is the time that is shown; it stands in the address.
-func (p *instancePage) stretch(now time.Time, until string) time.Duration {
+// stretch is the time that is shown; it stands in the address: as one of the spans, up to a moment or to now, or from one moment to
+// another, as who drags over a curve chooses it.
+func (p *instancePage) stretch(now time.Time, since, until string) {
 	span, known := 15*time.Minute, false
 	for _, one := range spans {
 		if one.name == p.Span {
 			span, known = one.d, true
 		}
 	}
-	if !known {
+	end, fixed := moment(until, now)
+	begin, chosen := moment(since, now)
+	chosen = chosen && fixed && end.Sub(begin) >= shortest
+	if chosen {
+		span, p.Span = end.Sub(begin), ""
+	} else if !known {
 		p.Span = "15m"
 	}
-	p.To = now
-	fixed := false
-	if seconds, err := strconv.ParseInt(until, 10, 64); err == nil && seconds > 0 && time.Unix(seconds, 0).Before(now) {
-		p.To, fixed = time.Unix(seconds, 0), true
+	if p.To = now; fixed {
+		p.To = end
 	}
-	p.From = p.To.Add(-span)
-	end := ""
-	if fixed {
-		end = "&to=" + until
+	p.From, p.Step = p.To.Add(-span), max((span/across).Truncate(time.Second), time.Second)
+	at := func(end time.Time) string {
+		if chosen {
+			return fmt.Sprintf("?from=%d&to=%d", end.Add(-span).Unix(), end.Unix())
+		}
+		return fmt.Sprintf("?span=%s&to=%d", p.Span, end.Unix())
 	}
 	for _, one := range spans {
-		p.Spans = append(p.Spans, spanLink{one.name, "?span=" + one.name + end, one.name == p.Span})
-	}
-	p.Earlier = fmt.Sprintf("?span=%s&to=%d", p.Span, p.From.Unix())
-	if fixed {
-		if p.Later = "?span=" + p.Span; p.To.Add(span).Before(now) {
-			p.Later = fmt.Sprintf("?span=%s&to=%d", p.Span, p.To.Add(span).Unix())
+		to := "?span=" + one.name
+		if fixed {
+			to += fmt.Sprintf("&to=%d", p.To.Unix())
+		}
+		p.Spans = append(p.Spans, spanLink{one.name, to, one.name == p.Span})
+		if middle := p.From.Add(span / 2); chosen && p.Wider == "" && one.d > span {
+			p.Wider = fmt.Sprintf("?span=%s&to=%d", one.name, min(middle.Add(one.d/2).Unix(), now.Unix()))
 		}
 	}
-	return span
+	p.Earlier = at(p.From)
+	switch next := p.To.Add(span); {
+	case !fixed:
+	case next.Before(now):
+		p.Later = at(next)
+	case chosen:
+		p.Later = "?span=5m"
+	default:
+		p.Later = "?span=" + p.Span
+	}
 }
 
-// curve is one picture: what it is called and what it asks for. STEP is the distance of its points, RATE a window for rates.
+// shortest is the shortest stretch that can be chosen.
+const shortest = 5 * time.Second
+
+// moment reads a time before now, in seconds since 1970.
+func moment(text string, now time.Time) (time.Time, bool) {
+	seconds, err := strconv.ParseInt(text, 10, 64)
+	at := time.Unix(seconds, 0)
+	return at, err == nil && seconds > 0 && at.Before(now)
+}
+
+// curve is one picture: what it is called and what it asks for.
 type curve struct {
 	key, by string
-	expr    func(instance, step, rate string) string
+	expr    func(instance string, w windows) string
 	unit    quantity.Unit
 }
 
+// windows are the stretches that a point of a curve stands for: of what is read every second, of what is read every ten, and of rates.
+type windows struct{ step, slow, rate string }
+
 // curvesOf are the pictures of an instance; those without data are left out.
 var curvesOf = []curve{
-	{"statements", "", func(i, _, rate string) string {
-		return `sum(rate(mysql_global_status_questions{instance=` + i + `}[` + rate + `]))`
+	{"statements", "", func(i string, w windows) string {
+		return `sum(rate(mysql_global_status_questions{instance=` + i + `}[` + w.rate + `]))`
 	}, quantity.PerSecond},
-	{"lag", "channel", func(i, step, _ string) string {
-		return `max by (channel) (max_over_time(plimsoll_replica_lag_seconds{instance=` + i + `}[` + step + `]))`
+	{"lag", "channel", func(i string, w windows) string {
+		return `max by (channel) (max_over_time(plimsoll_replica_lag_seconds{instance=` + i + `}[` + w.step + `]))`
 	}, quantity.Seconds},
-	{"threads", "", func(i, step, _ string) string {
-		return `max(max_over_time(mysql_global_status_threads_running{instance=` + i + `}[` + step + `]))`
+	{"threads", "", func(i string, w windows) string {
+		return `max(max_over_time(mysql_global_status_threads_running{instance=` + i + `}[` + w.step + `]))`
 	}, quantity.Plain},
-	{"commit", "part", func(i, step, _ string) string {
-		return `sum by (part) (avg_over_time(plimsoll_commit_seconds{instance=` + i + `}[` + step + `]))`
+	{"commit", "part", func(i string, w windows) string {
+		return `sum by (part) (avg_over_time(plimsoll_commit_seconds{instance=` + i + `}[` + w.slow + `]))`
 	}, quantity.Seconds},
-	{"iops", "", func(i, _, rate string) string {
-		return `sum(rate(mysql_global_status_innodb_data_reads{instance=` + i + `}[` + rate + `])) + sum(rate(mysql_global_status_innodb_data_writes{instance=` + i + `}[` + rate + `]))`
+	{"iops", "", func(i string, w windows) string {
+		return `sum(rate(mysql_global_status_innodb_data_reads{instance=` + i + `}[` + w.rate + `])) + sum(rate(mysql_global_status_innodb_data_writes{instance=` + i + `}[` + w.rate + `]))`
 	}, quantity.PerSecond},
 }
 
-func (s *Server) curves(ctx context.Context, p *instancePage, span time.Duration) error {
-	step := max((span / across).Truncate(time.Second), time.Second)
+func (s *Server) curves(ctx context.Context, p *instancePage) error {
+	step := p.Step
 	from, to := p.From.Truncate(step), p.To.Truncate(step)
-	quoted, width, rate := strconv.Quote(p.Instance.Name), seconds(max(step, 2*time.Second)), seconds(max(4*step, 15*time.Second))
+	p.Begins = from
+	quoted := strconv.Quote(p.Instance.Name)
+	over := windows{seconds(max(step, 2*time.Second)), seconds(max(step, 12*time.Second)), seconds(max(4*step, 15*time.Second))}
 	frame := newFrame(from, to, step, p.Changes)
-	lines, err := s.Watch.Query(ctx, `sum by (wait) (avg_over_time(plimsoll_aas{instance=`+quoted+`}[`+width+`]))`, from, to, step)
+	lines, err := s.Watch.Query(ctx, `sum by (wait) (avg_over_time(plimsoll_aas{instance=`+quoted+`}[`+over.step+`]))`, from, to, step)
 	if err != nil {
 		return err
 	}
@@ -146,7 +186,7 @@ func (s *Server) curves(ctx context.Context, p *instancePage, span time.Duration
 		p.Table = tabled(c)
 	}
 	for _, one := range curvesOf {
-		lines, err := s.Watch.Query(ctx, one.expr(quoted, width, rate), from, to, step)
+		lines, err := s.Watch.Query(ctx, one.expr(quoted, over), from, to, step)
 		if err != nil {
 			return err
 		}
@@ -175,6 +215,9 @@ func newFrame(from, to time.Time, step time.Duration, changes []watch.Change) ti
 		f.xs = append(f.xs, (time.Duration(n) * step).Seconds())
 	}
 	layout, apart := "15:04", niceStep(to.Sub(from))
+	if apart < time.Minute {
+		layout = time.TimeOnly
+	}
 	if to.Sub(from) > 48*time.Hour {
 		layout = "01-02"
 	}
@@ -189,7 +232,7 @@ func newFrame(from, to time.Time, step time.Duration, changes []watch.Change) ti
 }
 
 func niceStep(span time.Duration) time.Duration {
-	for _, d := range []time.Duration{time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 6 * time.Hour} {
+	for _, d := range []time.Duration{10 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 6 * time.Hour} {
 		if span/d <= 7 {
 			return d
 		}

@@ -25,6 +25,7 @@ type Deps struct {
 	Runbook  func(name string) (*runbook.Runbook, error)
 	Trials   Trials
 	Watch    Watch
+	Advice   Advice
 	Log      *slog.Logger
 	Now      func() time.Time // nil: time.Now
 }
@@ -37,6 +38,7 @@ type Server struct {
 	states  states
 	live    *live
 	running *bench
+	looks   *adviceLooks
 	mux     *http.ServeMux
 	handler http.Handler
 }
@@ -56,6 +58,7 @@ func New(ctx context.Context, d Deps) (*Server, error) {
 	executing.Observe = func(string, runbook.Event, time.Time) { s.live.happened() }
 	s.turn = newTurn(ctx, &executing, d.Log)
 	s.running = newBench(ctx, d.Trials, d.Log)
+	s.looks = newLooks(ctx, d.Advice)
 	s.mux = s.routes()
 	s.handler = d.Gate.Guard(s.mux, open, http.HandlerFunc(s.stranger))
 	return s, nil
@@ -69,9 +72,11 @@ func (s *Server) TakeUp() { s.turn.takeUp() }
 
 // Close stops what the page executes: what acts now may end, nothing else begins. It returns the runs that it executed.
 func (s *Server) Close() []string {
-	s.running.end() // both at once: each may take a while
+	s.running.end() // all at once: each may take a while
+	s.looks.end()
 	runs := s.turn.close()
 	s.running.close()
+	s.looks.close()
 	s.live.close()
 	return runs
 }
@@ -102,6 +107,9 @@ func (s *Server) routes() *http.ServeMux {
 	handle("GET /fleet", access.View, s.fleet)
 	handle("GET /fleet/{cluster}/{node}", access.View, s.instance)
 	handle("GET /alerts", access.View, s.alerts)
+	handle("GET /advice", access.View, s.advices)
+	handle("GET /advice/{cluster}", access.View, s.oneAdvice)
+	handle("POST /advice/{cluster}", access.Operate, s.look)
 	handle("GET /trials", access.View, s.trials)
 	handle("POST /trials", access.Operate, s.beginTrial)
 	handle("POST /trials/stop", access.Operate, s.stopTrial)

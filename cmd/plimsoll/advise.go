@@ -72,22 +72,31 @@ override.`,
 	return cmd
 }
 
-func adviseCluster(ctx context.Context, c console, name string, o adviseOptions) (err error) {
-	sizes, err := o.bytes()
+func adviseCluster(ctx context.Context, c console, name string, o adviseOptions) error {
+	r, err := advised(ctx, c, name, o)
 	if err != nil {
 		return err
+	}
+	return showAdvice(c, r, o.adviseMemoryOptions)
+}
+
+// advised looks at a cluster's database and keeps what follows from it, for the page.
+func advised(ctx context.Context, c console, name string, o adviseOptions) (r *advise.Report, err error) {
+	sizes, err := o.bytes()
+	if err != nil {
+		return nil, err
 	}
 	in, err := o.input(time.Now())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	inv, deps, err := surroundings()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	site, err := lookAtSite(ctx, name, inv, deps)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, site.Close()) }()
 	in.Cluster = site.Name
@@ -100,12 +109,13 @@ func adviseCluster(ctx context.Context, c console, name string, o adviseOptions)
 	case errors.As(err, &unable):
 		in.NoMemory = unable.Reason + ". " + unable.Advice + "."
 	case err != nil:
-		return err
+		return nil, err
 	default:
 		in.Node = in.Memory.Node
 		in.Volume = cmp.Or(in.Volume, volumeOf(inv, site.Name, in.Node))
 	}
-	return showAdvice(c, findings.Report(in), o.adviseMemoryOptions)
+	r = findings.Report(in)
+	return r, keepAdvice(deps, r)
 }
 
 func showAdvice(c console, r *advise.Report, o adviseMemoryOptions) error {

@@ -74,7 +74,7 @@ func serve(ctx context.Context, c console, o serveOptions) error {
 			return err
 		}
 		page, err := web.New(ctx, web.Deps{
-			Gate: gate, Runs: d.Service, Look: d.look, Runbooks: books.Names(), Trials: servedTrials(c), Watch: watched, Log: log,
+			Gate: gate, Runs: d.Service, Look: d.look, Runbooks: books.Names(), Trials: servedTrials(c), Watch: watched, Advice: servedAdvice(deps), Log: log,
 			Runbook:  func(name string) (*runbook.Runbook, error) { return readRunbook(name) },
 			Clusters: func(ctx context.Context) []string { return servedClusters(ctx) },
 		})

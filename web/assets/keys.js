@@ -1,5 +1,5 @@
 // Keys: ? shows them, / searches, g and a letter goes to a page, j and k move in a list, Enter opens, a opens an approval and never sends it.
-const pages = {n: "/", f: "/fleet", a: "/alerts", t: "/trials", r: "/runs", b: "/runbooks"};
+const pages = {n: "/", f: "/fleet", a: "/alerts", d: "/advice", t: "/trials", r: "/runs", b: "/runbooks"};
 let going = false;
 const rows = () => [...document.querySelectorAll("main .rows tbody th a, main .ask h3 a, main .books a")];
 const move = by => { const all = rows(), at = all.indexOf(document.activeElement); all[Math.min(Math.max(at + by, 0), all.length - 1)]?.focus(); };

@@ -1,5 +1,5 @@
 // Keeps the page up to date: by one stream, by asking again and again where streams do not get through, and it says which.
-import {draw} from "./chart.js";
+import {draw, plots} from "./chart.js";
 const badge = document.getElementById("live"), words = badge.dataset;
 const here = () => location.pathname + location.search;
 const mute = 12_000, poll = 2_000;
@@ -49,7 +49,7 @@ const close = () => { source?.close(); source = undefined; clearInterval(polling
 const open = () => {
   close();
   heard = Date.now();
-  source = new EventSource("/live?page=" + encodeURIComponent(here()));
+  source = new EventSource("/live?page=" + encodeURIComponent(here() + (plots ? (location.search ? "&" : "?") + "plots=drawn" : "")));
   const hear = () => { heard = Date.now(); losses = 0; clearInterval(polling); polling = undefined; well("live"); };
   source.addEventListener("part", e => { hear(); const {id, html} = JSON.parse(e.data); place(id, html); });
   source.addEventListener("ping", hear);
