@@ -33,7 +33,14 @@ func CompareResults(first, second *result.Result) (*result.Versus, error) {
 		return nil, err
 	}
 	v.Notes = append(v.Notes, loads.notes()...)
-	differences(v, a, b, loads)
+	claims := differences(v, a, b, loads)
+	if loads.first.watched && loads.second.watched {
+		claims = append(claims, watchedDifferences(v, first, second)...)
+	}
+	for i, finding := range analyze.Judge(claims, analyze.Options{}) {
+		v.Differences[i].Ratio = finding
+		v.Differences[i].Differs = finding.Verdict == analyze.Pass
+	}
 	if len(v.Differences) == 0 {
 		return nil, hint.With(fmt.Errorf("%s and %s have no cell, phase and operation in common", first.Dir, second.Dir), strings.Join(v.Notes, "; "))
 	}
@@ -48,8 +55,8 @@ func CompareResults(first, second *result.Result) (*result.Versus, error) {
 	return v, nil
 }
 
-func differences(v *result.Versus, a, b *recording, loads loads) {
-	var claims []analyze.Claim
+// differences lists what is to be compared, with a claim for each that it differs.
+func differences(v *result.Versus, a, b *recording, loads loads) (claims []analyze.Claim) {
 	for _, place := range a.places() {
 		if !slices.Contains(b.places(), place) {
 			v.Notes = append(v.Notes, place.String()+" is only in "+v.First)
@@ -63,10 +70,7 @@ func differences(v *result.Versus, a, b *recording, loads loads) {
 			for _, m := range loads.metrics() {
 				one := analyze.Quantity{Name: m.String(), Rounds: only(first, both), Statistic: m.statistic()}
 				other := analyze.Quantity{Name: m.String(), Rounds: only(second, both), Statistic: m.statistic()}
-				claims = append(claims, analyze.Claim{
-					Text: m.String(), Quantities: []analyze.Quantity{other, one},
-					Estimate: func(x []float64) float64 { return x[0] / x[1] }, Ratio: true, Unit: "ratio", Op: "!=", Margin: 1,
-				})
+				claims = append(claims, differs(m.String(), one, other))
 				v.Differences = append(v.Differences, result.Difference{
 					Cell: place.cell, Phase: place.phase, Operation: operation, Rounds: both, Metric: m.figureName(), Unit: m.unit(),
 					First: analyze.EstimateOf(one, analyze.Options{}), Second: analyze.EstimateOf(other, analyze.Options{}),
@@ -74,9 +78,14 @@ func differences(v *result.Versus, a, b *recording, loads loads) {
 			}
 		}
 	}
-	for i, finding := range analyze.Judge(claims, analyze.Options{}) {
-		v.Differences[i].Ratio = finding
-		v.Differences[i].Differs = finding.Verdict == analyze.Pass
+	return claims
+}
+
+// differs is the claim that the second quantity is another than the first.
+func differs(what string, first, second analyze.Quantity) analyze.Claim {
+	return analyze.Claim{
+		Text: what, Quantities: []analyze.Quantity{second, first},
+		Estimate: func(x []float64) float64 { return x[0] / x[1] }, Ratio: true, Unit: "ratio", Op: "!=", Margin: 1,
 	}
 }
 

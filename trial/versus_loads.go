@@ -17,8 +17,9 @@ type loads struct{ first, second loadText }
 
 // loadText is a load as a result's trial.yaml has it.
 type loadText struct {
-	keys []string
-	says map[string]string
+	keys    []string
+	says    map[string]string
+	watched bool // there was none: somebody watched what others did
 }
 
 func loadsOf(first, second *result.Result) (loads, error) {
@@ -28,7 +29,7 @@ func loadsOf(first, second *result.Result) (loads, error) {
 		if err != nil {
 			return loads{}, fmt.Errorf("%s: %w", r.Dir, err)
 		}
-		of[i].says = map[string]string{}
+		of[i].says, of[i].watched = map[string]string{}, root.Get("watched") != nil
 		if load := root.Get("load"); load != nil {
 			for _, e := range load.Entries {
 				of[i].keys, of[i].says[e.Key] = append(of[i].keys, e.Key), flat(e.Value)
@@ -100,6 +101,9 @@ func (l loadText) open() bool { return l.says["rate"] != "" }
 func (l loads) metrics() []Metric {
 	free := !l.first.open() && !l.second.open()
 	var out []Metric
+	if l.first.watched || l.second.watched {
+		return []Metric{{Name: "throughput"}} // a watch counts statements, and times none of them
+	}
 	for _, m := range append(figureMetrics(false), Metric{Name: "mean", Basis: result.Response}) {
 		if !m.positive() || m.Name == "throughput" && !free && l.first.says["rate"] != l.second.says["rate"] {
 			continue

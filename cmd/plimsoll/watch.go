@@ -50,7 +50,7 @@ Clusters can be named. What is read is kept in $PLIMSOLL_HOME/watch; rules are e
 	cmd.Flags().BoolVar(&o.once, "once", false, "read for three seconds, print the fleet and end")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON: a line for every second, or one document with --once")
 	cmd.Flags().BoolVar(&o.quiet, "quiet", false, "show nothing: keep, judge and tell")
-	cmd.AddCommand(newWatchChanges(c), newWatchTestRules(c))
+	cmd.AddCommand(newWatchChanges(c), newWatchExport(c), newWatchSilence(c), newWatchTestRules(c))
 	return cmd
 }
 

@@ -28,7 +28,7 @@ var Order = [][]string{
 	{"watch/store", "watch/collect"},
 	{"watch/rules"},
 	{"watch/sink"},
-	{"watch/api", "watch/settings"},
+	{"watch/api", "watch/settings", "watch/export"},
 	{"trial"},
 	{"report/chart"},
 	{"report/advice"},

@@ -200,3 +200,26 @@ func TestSilencesHoldAndAreKept(t *testing.T) {
 		t.Errorf("it was not taken back: %v", err)
 	}
 }
+
+func TestASilenceOfAnotherProcessHolds(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "silences.json")
+	watching, err := OpenSilences(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	person, err := OpenSilences(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	one, err := person.Add(Silence{Labels: map[string]string{"instance": "a/n1"}, Until: now.Add(time.Hour)}, now)
+	if err != nil || !watching.Mutes(map[string]string{"instance": "a/n1"}, now) {
+		t.Errorf("it is not silent; %v", err)
+	}
+	if _, err := watching.Add(Silence{Labels: map[string]string{"instance": "a/n2"}, Until: now.Add(time.Hour)}, now.Add(1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := person.End(one.ID); err != nil || watching.Mutes(map[string]string{"instance": "a/n1"}, now) || !person.Mutes(map[string]string{"instance": "a/n2"}, now) {
+		t.Errorf("after the end of one of two: %v, %+v", err, watching.List(now))
+	}
+}

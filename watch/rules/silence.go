@@ -22,28 +22,45 @@ type Silence struct {
 	Comment string            `json:"comment,omitempty"`
 }
 
-// Silences are kept in a file. The methods are safe for concurrent use, and of a nil Silences there are none.
+// Silences are kept in a file, which several processes may share: what one writes the others see at their next look. The methods are
+// safe for concurrent use, and of a nil Silences there are none.
 type Silences struct {
 	file string
 
-	mu  sync.Mutex
-	all []Silence
+	mu   sync.Mutex
+	all  []Silence
+	seen fs.FileInfo // the file that all was read from; nil: there was none
 }
 
 // OpenSilences reads the file, which need not be there.
 func OpenSilences(file string) (*Silences, error) {
 	s := &Silences{file: file}
-	data, err := os.ReadFile(file)
+	return s, s.read()
+}
+
+// read takes what the file says if it is another than it was.
+func (s *Silences) read() error {
+	now, err := os.Stat(s.file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return s, nil
+		s.all, s.seen = nil, nil
+		return nil
 	}
+	if err == nil && s.seen != nil && os.SameFile(now, s.seen) && now.ModTime().Equal(s.seen.ModTime()) {
+		return nil
+	}
+	var data []byte
 	if err == nil {
-		err = json.Unmarshal(data, &s.all)
+		data, err = os.ReadFile(s.file)
+	}
+	var all []Silence
+	if err == nil {
+		err = json.Unmarshal(data, &all)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read silences: %w", err)
+		return fmt.Errorf("read silences: %w", err)
 	}
-	return s, nil
+	s.all, s.seen = all, now
+	return nil
 }
 
 // Add begins a silence. One without labels, which would mute everything, is refused.
@@ -56,6 +73,9 @@ func (s *Silences) Add(silence Silence, now time.Time) (Silence, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.read(); err != nil {
+		return Silence{}, err
+	}
 	silence.ID = strconv.FormatInt(now.UnixNano(), 36)
 	s.all = slices.DeleteFunc(s.all, func(old Silence) bool { return !old.Until.After(now) })
 	s.all = append(s.all, silence)
@@ -66,6 +86,9 @@ func (s *Silences) Add(silence Silence, now time.Time) (Silence, error) {
 func (s *Silences) End(id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.read(); err != nil {
+		return err
+	}
 	before := len(s.all)
 	s.all = slices.DeleteFunc(s.all, func(old Silence) bool { return old.ID == id })
 	if len(s.all) == before {
@@ -81,6 +104,7 @@ func (s *Silences) List(now time.Time) []Silence {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	_ = s.read() // of a file that cannot be read now, those hold that were read before
 	return slices.DeleteFunc(slices.Clone(s.all), func(old Silence) bool { return !old.Until.After(now) })
 }
 

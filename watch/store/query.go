@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"slices"
 	"strconv"
@@ -13,9 +14,25 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/storage"
 	"github.com/prometheus/prometheus/tsdb/chunkenc"
 )
+
+// reader answers questions about series, wherever they come from.
+type reader struct {
+	from   storage.Queryable
+	engine *promql.Engine
+	parser parser.Parser
+}
+
+func newReader(from storage.Queryable, log *slog.Logger) reader {
+	p := parser.NewParser(parser.Options{})
+	return reader{from: from, parser: p, engine: promql.NewEngine(promql.EngineOpts{
+		Logger: log, MaxSamples: 50_000_000, Timeout: 2 * time.Minute, LookbackDelta: lookBack,
+		EnableAtModifier: true, EnableNegativeOffset: true, Parser: p,
+	})}
+}
 
 // Line is one series of an answer.
 type Line struct {
@@ -57,8 +74,8 @@ type BadQuery struct{ error }
 func (b BadQuery) Unwrap() error { return b.error }
 
 // Query evaluates an expression at every step between two times. No step: the expression's own samples need Select.
-func (s *Store) Query(ctx context.Context, expr string, from, to time.Time, step time.Duration) ([]Line, error) {
-	q, err := s.engine.NewRangeQuery(ctx, s.db, nil, expr, from, to, step)
+func (s *reader) Query(ctx context.Context, expr string, from, to time.Time, step time.Duration) ([]Line, error) {
+	q, err := s.engine.NewRangeQuery(ctx, s.from, nil, expr, from, to, step)
 	if err != nil {
 		return nil, BadQuery{fmt.Errorf("query %s: %w", expr, err)}
 	}
@@ -90,8 +107,8 @@ type Value struct {
 }
 
 // Instant evaluates an expression at one time.
-func (s *Store) Instant(ctx context.Context, expr string, at time.Time) (Value, error) {
-	q, err := s.engine.NewInstantQuery(ctx, s.db, nil, expr, at)
+func (s *reader) Instant(ctx context.Context, expr string, at time.Time) (Value, error) {
+	q, err := s.engine.NewInstantQuery(ctx, s.from, nil, expr, at)
 	if err != nil {
 		return Value{}, BadQuery{fmt.Errorf("query %s: %w", expr, err)}
 	}
@@ -123,7 +140,7 @@ func (s *Store) Instant(ctx context.Context, expr string, at time.Time) (Value, 
 }
 
 // Select returns the samples themselves of the series that a selector names, such as plimsoll_aas{instance="orders/n1"}.
-func (s *Store) Select(ctx context.Context, selector string, from, to time.Time) ([]Line, error) {
+func (s *reader) Select(ctx context.Context, selector string, from, to time.Time) ([]Line, error) {
 	lines := []Line{}
 	err := s.each(ctx, []string{selector}, from, to, func(series storage.Series) error {
 		line := Line{Labels: series.Labels().Map()}
@@ -141,7 +158,7 @@ func (s *Store) Select(ctx context.Context, selector string, from, to time.Time)
 }
 
 // Series returns the labels of the series that any of the selectors names and that have samples in that time; of all without one.
-func (s *Store) Series(ctx context.Context, selectors []string, from, to time.Time) ([]map[string]string, error) {
+func (s *reader) Series(ctx context.Context, selectors []string, from, to time.Time) ([]map[string]string, error) {
 	all := []map[string]string{}
 	if len(selectors) == 0 {
 		selectors = []string{`{__name__!=""}`}
@@ -154,12 +171,12 @@ func (s *Store) Series(ctx context.Context, selectors []string, from, to time.Ti
 }
 
 // each calls f with every series once that a selector names.
-func (s *Store) each(ctx context.Context, selectors []string, from, to time.Time, f func(storage.Series) error) error {
+func (s *reader) each(ctx context.Context, selectors []string, from, to time.Time, f func(storage.Series) error) error {
 	sets, err := s.parser.ParseMetricSelectors(selectors)
 	if err != nil {
 		return BadQuery{fmt.Errorf("selector %q: %w", selectors, err)}
 	}
-	q, err := s.db.Querier(from.UnixMilli(), to.UnixMilli())
+	q, err := s.from.Querier(from.UnixMilli(), to.UnixMilli())
 	if err != nil {
 		return fmt.Errorf("open series to read: %w", err)
 	}
@@ -184,7 +201,7 @@ func (s *Store) each(ctx context.Context, selectors []string, from, to time.Time
 }
 
 // LabelNames returns the names of labels, LabelValues the values of one, of series that the selectors name.
-func (s *Store) LabelNames(ctx context.Context, selectors []string, from, to time.Time) ([]string, error) {
+func (s *reader) LabelNames(ctx context.Context, selectors []string, from, to time.Time) ([]string, error) {
 	return s.labels(ctx, selectors, from, to, func(q storage.Querier, m []*labels.Matcher) ([]string, error) {
 		names, _, err := q.LabelNames(ctx, nil, m...)
 		return names, err
@@ -192,14 +209,14 @@ func (s *Store) LabelNames(ctx context.Context, selectors []string, from, to tim
 }
 
 // LabelValues is described at LabelNames.
-func (s *Store) LabelValues(ctx context.Context, label string, selectors []string, from, to time.Time) ([]string, error) {
+func (s *reader) LabelValues(ctx context.Context, label string, selectors []string, from, to time.Time) ([]string, error) {
 	return s.labels(ctx, selectors, from, to, func(q storage.Querier, m []*labels.Matcher) ([]string, error) {
 		values, _, err := q.LabelValues(ctx, label, nil, m...)
 		return values, err
 	})
 }
 
-func (s *Store) labels(ctx context.Context, selectors []string, from, to time.Time, ask func(storage.Querier, []*labels.Matcher) ([]string, error)) ([]string, error) {
+func (s *reader) labels(ctx context.Context, selectors []string, from, to time.Time, ask func(storage.Querier, []*labels.Matcher) ([]string, error)) ([]string, error) {
 	sets, err := s.parser.ParseMetricSelectors(selectors)
 	if err != nil {
 		return nil, BadQuery{fmt.Errorf("selector %q: %w", selectors, err)}
@@ -207,7 +224,7 @@ func (s *Store) labels(ctx context.Context, selectors []string, from, to time.Ti
 	if len(sets) == 0 {
 		sets = append(sets, nil)
 	}
-	q, err := s.db.Querier(from.UnixMilli(), to.UnixMilli())
+	q, err := s.from.Querier(from.UnixMilli(), to.UnixMilli())
 	if err != nil {
 		return nil, fmt.Errorf("open series to read: %w", err)
 	}

@@ -15,8 +15,6 @@ import (
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
-	"github.com/prometheus/prometheus/promql"
-	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/storage"
 	"github.com/prometheus/prometheus/tsdb"
 	"github.com/prometheus/prometheus/util/compression"
@@ -34,9 +32,8 @@ type Options struct {
 
 // Store is a folder of series. It is safe for concurrent use.
 type Store struct {
-	db     *tsdb.DB
-	engine *promql.Engine
-	parser parser.Parser
+	reader
+	db *tsdb.DB
 
 	mu   sync.Mutex
 	refs map[string]reference // of a series by its name and labels, as they came
@@ -73,14 +70,7 @@ func Open(folder string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, hint.With(fmt.Errorf("open the series in %s: %w", folder, err), "another plimsoll may be watching with this state folder: set PLIMSOLL_HOME, or end it")
 	}
-	p := parser.NewParser(parser.Options{})
-	return &Store{
-		db: db, parser: p, refs: map[string]reference{},
-		engine: promql.NewEngine(promql.EngineOpts{
-			Logger: o.Log, MaxSamples: 50_000_000, Timeout: 2 * time.Minute, LookbackDelta: lookBack,
-			EnableAtModifier: true, EnableNegativeOffset: true, Parser: p,
-		}),
-	}, nil
+	return &Store{reader: newReader(db, o.Log), db: db, refs: map[string]reference{}}, nil
 }
 
 // Close writes what is only in memory and gives the folder back.

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/watch/rules"
+	"plimsoll/watch/store"
+)
+
+type watchSilenceOptions struct {
+	lasts, comment string
+	json           bool
+}
+
+func newWatchSilence(c console) *cobra.Command {
+	var o watchSilenceOptions
+	cmd := &cobra.Command{
+		Use:   "silence NAME=VALUE...",
+		Short: "Tell nobody of some alerts for a time",
+		Long: `Mute the alerts that have all of these labels: alertname, instance, cluster, severity and what else a rule gives. They stay to be seen,
+and nobody is told. A watch that runs heeds it at its next look, within five seconds.`,
+		Example: `  plimsoll watch silence instance=orders/n2 --for 2h --comment "disk is swapped"
+  plimsoll watch silence alertname=PlimsollReplicaBehind cluster=orders
+  plimsoll watch silence list
+  plimsoll watch silence end d7cq2nxh`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return addSilence(c, args, o) },
+	}
+	cmd.Flags().StringVar(&o.lasts, "for", "1h", "how long, such as 30m, 2h or 1d")
+	cmd.Flags().StringVar(&o.comment, "comment", "", "why, for who reads the list")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
+	cmd.AddCommand(newWatchSilenceList(c), newWatchSilenceEnd(c))
+	return cmd
+}
+
+func newWatchSilenceList(c console) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the silences that hold", Args: exactly(), Example: `  plimsoll watch silence list`,
+		RunE: func(*cobra.Command, []string) error { return listSilences(c, asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func newWatchSilenceEnd(c console) *cobra.Command {
+	return &cobra.Command{
+		Use: "end ID", Short: "End a silence before its time", Args: exactly("ID"), Example: `  plimsoll watch silence end d7cq2nxh`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			s, err := silences()
+			if err != nil {
+				return err
+			}
+			if err := s.End(args[0]); err != nil {
+				return err
+			}
+			fmt.Fprintln(c.err, "it has ended")
+			return nil
+		},
+	}
+}
+
+// silences are those of the state folder, which a watch that runs reads too.
+func silences() (*rules.Silences, error) {
+	deps, err := labDeps()
+	if err != nil {
+		return nil, err
+	}
+	return rules.OpenSilences(filepath.Join(watchFolder(deps), "silences.json"))
+}
+
+func addSilence(c console, args []string, o watchSilenceOptions) error {
+	lasts, err := store.Duration(o.lasts)
+	if err != nil || lasts <= 0 {
+		return usageError{text: fmt.Sprintf("--for %q, expected such as 30m, 2h or 1d", o.lasts)}
+	}
+	labels := map[string]string{}
+	for _, arg := range args {
+		name, value, isLabel := strings.Cut(arg, "=")
+		if !isLabel || name == "" || value == "" {
+			return usageError{text: fmt.Sprintf("%q is no label with its value", arg), hint: "such as instance=orders/n2 or alertname=PlimsollReplicaBehind"}
+		}
+		labels[name] = value
+	}
+	s, err := silences()
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	silence := rules.Silence{Labels: labels, Until: now.Add(lasts).Round(time.Second), Comment: o.comment, By: os.Getenv("USER")}
+	if who, err := user.Current(); err == nil {
+		silence.By = who.Username
+	}
+	if silence, err = s.Add(silence, now); err != nil {
+		return err
+	}
+	if o.json {
+		return jsonTo(c, silence)
+	}
+	fmt.Fprintln(c.out, silence.ID)
+	fmt.Fprintf(c.err, "nobody is told of alerts with %s until %s\n", labelText(labels), silence.Until.Local().Format(time.DateTime))
+	return nil
+}
+
+func listSilences(c console, asJSON bool) error {
+	s, err := silences()
+	if err != nil {
+		return err
+	}
+	all := s.List(time.Now())
+	switch {
+	case asJSON:
+		return jsonTo(c, append([]rules.Silence{}, all...))
+	case len(all) == 0:
+		fmt.Fprintln(c.err, "nothing is silenced")
+		return nil
+	}
+	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ID\tUNTIL\tALERTS\tBY\tCOMMENT")
+	for _, one := range all {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", one.ID, one.Until.Local().Format(time.DateTime), labelText(one.Labels), orNone(one.By), orNone(one.Comment))
+	}
+	return w.Flush()
+}
+
+func labelText(labels map[string]string) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		all = append(all, name+"="+labels[name])
+	}
+	return strings.Join(all, " ")
+}
