@@ -1,4 +1,5 @@
 # make demo      a real trial, in under three minutes
+# make demo-watch  a fleet to look at on the page: three servers, a load, a replica that falls behind; ends after five minutes
 # make check     what must hold at every commit: format, vet, lint, layers, short tests
 # make test      everything, on real engines, which it fetches
 # make bench     figures beside their peers, in alternating runs; SECTIONS=program for one of them
@@ -18,7 +19,7 @@ RELEASE = -trimpath -ldflags "-s -w -X main.release=$(VERSION) -X main.builtAt=$
 DIST ?= dist
 ARCHES ?= amd64 arm64
 
-.PHONY: build helpers demo check lint test bench accuracy torture docs clean share install release
+.PHONY: build helpers demo demo-watch check lint test bench accuracy torture docs clean share install release
 
 build: helpers
 	go build -trimpath -o bin/plimsoll ./cmd/plimsoll
@@ -32,6 +33,9 @@ demo: build
 	@bin/plimsoll trial run examples/demo/trial.yaml || { verdict=$$?; \
 		[ $$verdict -ge 3 ] && [ $$verdict -le 5 ] || exit $$verdict; \
 		echo "That is an answer too: on a machine with other work the data may not be able to tell. Run it again when it is quiet."; }
+
+demo-watch: build
+	@examples/watch/demo.sh bin/plimsoll
 
 check: lint
 	go test -short ./...
