@@ -51,6 +51,8 @@ type Spec struct {
 	// Forgetful lays a layer over the data of every node that can forget what was not synced, for Cluster.PowerFail. It
 	// takes time at every write.
 	Forgetful bool
+	// Disk gives every node a disk with the limits of a cloud's volume; nil: as fast as this machine's. It takes the same layer.
+	Disk *Disk
 	// Machines gives every node a machine with a kernel of its own; nil: servers are processes of this one.
 	Machines *Machines
 }
@@ -131,6 +133,14 @@ func (s Spec) withDefaults() (Spec, error) {
 		return s, InputError{fmt.Errorf("%d bytes of memory for a node", s.Memory)}
 	case s.Machines != nil && s.Forgetful:
 		return s, hint.With(InputError{errors.New("a forgetful cluster on machines of its own")}, "kill a machine: that forgets what was not synced")
+	}
+	if s.Disk != nil {
+		if s.Machines != nil {
+			return s, hint.With(InputError{errors.New("a disk for servers on machines of their own")}, "such machines have volumes: machines: {volumes: {local: {size: 4G, kind: gp2}}}")
+		}
+		if err := s.Disk.Check(); err != nil {
+			return s, InputError{err}
+		}
 	}
 	if s.Machines != nil {
 		machines, err := s.Machines.withDefaults()

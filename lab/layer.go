@@ -29,7 +29,7 @@ const patience = time.Minute
 
 // checkLayer refuses a forgetful cluster where there cannot be one.
 func (d Deps) checkLayer(ctx context.Context) error {
-	const what = "a power failure is made by a file system of our own"
+	const what = "a power failure, and a disk with limits, are made by a file system of our own"
 	if len(d.Layer) == 0 {
 		return fmt.Errorf("%s, and this Plimsoll has no program for it", what)
 	}
@@ -37,7 +37,7 @@ func (d Deps) checkLayer(ctx context.Context) error {
 		out, err := d.Machine.Run(ctx, infra.Command{Path: program, Args: arguments})
 		return strings.TrimSpace(string(out.Stdout)), err
 	}
-	const otherwise = "; without it only the kill of a process can be tested: lab/kill"
+	const otherwise = "; without it only the kill of a process can be tested, lab/kill, on disks as fast as they are"
 	if _, err := run("test", "-c", "/dev/fuse"); err != nil {
 		return hint.With(fmt.Errorf("%s, and there is no /dev/fuse here", what), "load the kernel's module: modprobe fuse"+otherwise)
 	}
@@ -54,7 +54,7 @@ func (d Deps) checkLayer(ctx context.Context) error {
 // layOver lays the layer over a node's data, if the cluster is forgetful. One that is there goes on: it is that of a server
 // that ended by itself.
 func (c *Cluster) layOver(ctx context.Context, m *member) error {
-	if !c.record.Forgetful {
+	if !c.record.layered() {
 		return nil
 	}
 	if m.layer != nil {
@@ -65,8 +65,12 @@ func (c *Cluster) layOver(ctx context.Context, m *member) error {
 	if err := c.lift(ctx, m); err != nil {
 		return err
 	}
+	arguments := append(slices.Clone(c.deps.Layer[1:]), m.Data(), layerAside(m.Node), layerReport(m.Node))
+	if c.record.Disk != nil {
+		arguments = append(arguments, diskFile(m.Node), diskState(m.Node))
+	}
 	p, err := c.deps.Machine.Start(ctx, infra.Command{
-		Path: c.deps.Layer[0], Args: append(slices.Clone(c.deps.Layer[1:]), m.Data(), layerAside(m.Node), layerReport(m.Node)),
+		Path: c.deps.Layer[0], Args: arguments,
 		Dir: m.Dir, Log: layerLog(m.Node), Mark: layerMark(m.Node),
 	})
 	if err != nil {
@@ -111,7 +115,7 @@ func (c *Cluster) awaitLayer(ctx context.Context, m *member) error {
 
 // lift takes the layer from a node that does not run. All that was written stays.
 func (c *Cluster) lift(ctx context.Context, m *member) error {
-	if !c.record.Forgetful {
+	if !c.record.layered() {
 		return nil
 	}
 	if err := endLayer(ctx, m, "TERM"); err != nil {

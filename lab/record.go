@@ -32,6 +32,7 @@ type record struct {
 	Complete bool                `json:"complete"`       // Up came to its end
 
 	Forgetful bool      `json:"forgetful,omitempty"` // nodes run on a layer that forgets
+	Disk      *Disk     `json:"disk,omitempty"`      // nodes run on a layer that is as slow as a cloud's volume; of nodes to be made
 	Machines  *Machines `json:"machines,omitempty"`  // every node has one
 }
 
@@ -46,6 +47,9 @@ type nodeRecord struct {
 	Apart   bool              `json:"apart,omitempty"`  // it was grown: it becomes a part by other hands than the lab's
 	Copied  *copied           `json:"copied,omitempty"` // its data is another's
 }
+
+// layered tells whether a layer lies over the nodes' data while they run.
+func (r *record) layered() bool { return r.Forgetful || r.Disk != nil }
 
 func (r nodeRecord) name() string { return "n" + strconv.Itoa(r.Number) }
 

@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// ParseSize reads a number of bytes as servers and clouds mean it: 512M is 512 MiB.
+// ParseSize reads a number of bytes as servers and clouds mean it: 512M is 512 MiB, and so is 512MiB.
 func ParseSize(text string) (int64, error) {
-	digits, shift := text, 0
-	if at := strings.IndexAny(text, "KMGT"); at >= 0 && at == len(text)-1 {
-		digits, shift = text[:at], 10*(strings.IndexByte("KMGT", text[at])+1)
+	plain := strings.TrimSuffix(text, "iB")
+	digits, shift := plain, 0
+	if at := strings.IndexAny(plain, "KMGT"); at >= 0 && at == len(plain)-1 {
+		digits, shift = plain[:at], 10*(strings.IndexByte("KMGT", plain[at])+1)
 	}
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil || n <= 0 || n<<shift>>shift != n {

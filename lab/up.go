@@ -57,7 +57,7 @@ func (d Deps) make(ctx context.Context, spec Spec, launcher engine.Launcher, unl
 	}
 	r := &record{
 		Name: spec.Name, Made: d.Now(), Dist: dist, Network: at.network.String(), Port: at.port, Memory: spec.Memory,
-		Separate: spec.Separate, Forgetful: spec.Forgetful, Machines: spec.Machines,
+		Separate: spec.Separate, Forgetful: spec.Forgetful, Disk: spec.Disk, Machines: spec.Machines,
 	}
 	for n := 1; n <= spec.Nodes; n++ {
 		r.Nodes = append(r.Nodes, nodeRecord{Number: n, Address: at.address(n).String(), Config: maps.Clone(spec.Config)})
@@ -79,7 +79,7 @@ func (d Deps) found(ctx context.Context, r *record, launcher engine.Launcher) (e
 	if err := d.checkRoom(ctx, launcher, nodes); err != nil {
 		return "", err
 	}
-	if r.Forgetful {
+	if r.layered() {
 		if err := d.checkLayer(ctx); err != nil {
 			return "", err
 		}
@@ -123,6 +123,11 @@ func (c *Cluster) furnish(ctx context.Context, m, from *member) error {
 	for _, folder := range []string{m.Dir, m.Run(), m.Temp()} {
 		if err := c.on(m).MakeDir(ctx, folder); err != nil {
 			return fmt.Errorf("%s: make its folder: %w", m.Name, err)
+		}
+	}
+	if c.record.Disk != nil {
+		if _, err := c.putDisk(ctx, m, c.record.Disk); err != nil {
+			return fmt.Errorf("%s: make its disk: %w", m.Name, err)
 		}
 	}
 	if err := c.configure(ctx, m); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/engine"
 	"plimsoll/internal/document"
+	"plimsoll/lab"
 	"plimsoll/workload"
 )
 
@@ -19,7 +20,8 @@ type cell struct {
 	result.Cell
 	index    int
 	cluster  Cluster
-	ring     bool // of equals, whose replicas answer together
+	ring     bool      // of equals, whose replicas answer together
+	disk     *lab.Disk // of every node; nil: as fast as it is
 	load     Load
 	prepare  Prepare
 	timeline []Step
@@ -92,12 +94,19 @@ func (t *Trial) cell(levels []*document.Node, v Variant, parts Parts) (*cell, er
 			return nil, err
 		}
 	}
+	disk, place := v.Disk, at(t.Document.Get("compare").Get("variant"), v.Name)
+	if disk == nil {
+		disk, place = t.Cluster.Disk, at(t.Document.Get("cluster"), "disk")
+	}
+	var err error
+	if c.disk, err = disk.ForLab(place); err != nil {
+		return nil, err
+	}
 	if t.existing == nil {
 		if err := c.checkSettings(t.Document, v, parts); err != nil {
 			return nil, err
 		}
 	}
-	var err error
 	if c.timeline, err = t.timelineOf(v); err != nil {
 		return nil, err
 	}

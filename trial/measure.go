@@ -160,6 +160,9 @@ func (d *drive) run(ctx context.Context) error {
 	if err := d.warmUp(ctx); err != nil {
 		return err
 	}
+	if err := d.giveDisk(ctx, d.cell, d.servers, false); err != nil {
+		return err
+	}
 	if len(d.cell.timeline) == 0 {
 		length := d.trial.Phases.Measure
 		if d.cell.load.Rate.Staged() {

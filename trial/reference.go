@@ -30,7 +30,7 @@ func WriteReference(w io.Writer, p Parts) error {
 
 // signals are the names of all signals by who shows them, in code, in the order of the names.
 func (p Parts) signals() map[string]string {
-	all := map[string]string{"the load generator": codes(loadSignals()), "a server's process": codes(probe.ProcessSignals())}
+	all := map[string]string{"the load generator": codes(loadSignals()), "a server's process": codes(probe.ProcessSignals()), "a disk with limits": codes(probe.DiskSignals())}
 	for name, e := range p.Engines {
 		if instrumented, is := e.(engine.Instrumented); is {
 			all[name] = codes(instrumented.Signals())
@@ -95,7 +95,8 @@ Changes of the lab:{{range .Changes}} ` + "`{{.Name}}`" + `{{end}}. They take ` 
 before it is started or thawed again. ` + "`lab/kill`" + ` is a SIGKILL: what the server had handed to the system survives;
 ` + "`lab/lose`" + ` is one after which it stays dead, as a failover needs it.
 ` + "`lab/power-fail`" + ` takes what was not synced too; it needs FUSE (root, or fusermount3). ` + "`lab/reconfigure`" + ` gives a ` + "`node`" + ` other
-settings (` + "`config`" + `) and restarts it, as a move to an instance of another size does. ` + "`lab/restore`" + ` brings all nodes back to the data that the
+settings (` + "`config`" + `) and restarts it, as a move to an instance of another size does. ` + "`lab/disk`" + `
+gives a ` + "`node`" + ` of a cluster with a ` + "`disk`" + ` another one while it serves (` + "`type`, `size`, `iops`, `balance`, `scale`" + `), as a cloud modifies a volume, but at once. ` + "`lab/restore`" + ` brings all nodes back to the data that the
 cell began with, as from a snapshot. ` + "`mysql/attach-replica`" + ` stops the primary for a copy of its data: use it in a variant's
 ` + "`prepare`" + `.
 

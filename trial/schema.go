@@ -91,6 +91,10 @@ func typeSchema(t reflect.Type) map[string]any {
 		return structSchema(reflect.TypeFor[Machines]())
 	case reflect.TypeFor[map[string]Volume]():
 		return map[string]any{"type": "object", "additionalProperties": anyOf(typeSchema(reflect.TypeFor[Size]()), structSchema(reflect.TypeFor[Volume]()))}
+	case reflect.TypeFor[*Disk]():
+		return structSchema(reflect.TypeFor[Disk]())
+	case reflect.TypeFor[Share](), reflect.TypeFor[*Share]():
+		return map[string]any{"type": []string{"string", "number"}}
 	case reflect.TypeFor[Size]():
 		return map[string]any{"type": []string{"string", "integer"}, "pattern": "^[0-9]+[KMGT]?$"}
 	case reflect.TypeFor[*document.Node]():

@@ -58,6 +58,9 @@ func (r *runner) serversFor(ctx context.Context, c *cell) (*servers, error) {
 		Nodes: r.nodesFor(c.data), Config: maps.Clone(r.trial.Cluster.Config), Forgetful: r.trial.Cluster.Forgetful,
 		Separate: r.trial.Cluster.Topology == Separate, Machines: r.trial.Cluster.Machines.forLab(),
 	}
+	if r.trial.limited() { // when the data is loaded
+		spec.Disk = lab.Unlimited()
+	}
 	for _, change := range r.changes() {
 		if demanding, is := change.(Demanding); is {
 			demanding.Demand(&spec)

@@ -37,6 +37,8 @@ type Cluster struct {
 	Schema    string   `yaml:"schema" doc:"A file with statements that make tables of yours (or a dump of them), beside the trial. They are executed on the primary before the workload's data is loaded. A statement ends with ; at the end of a line."`
 	Forgetful bool     `yaml:"forgetful" doc:"Nodes keep apart what was not synced, so that a power failure can take it. It costs time at every write. A timeline with lab/power-fail implies it."`
 
+	Disk *Disk `yaml:"disk" doc:"Every node keeps its data on a disk with the limits, the burst bucket and the latency of a cloud's volume: {type: gp2, size: 800G, balance: 5 %, scale: 1/10}. It needs FUSE. What the kernel caches does not feel it; InnoDB's pages do."`
+
 	Machines *Machines `yaml:"machines" doc:"Every node has a machine with a kernel and volumes of its own, as an ordinary user and without hardware virtualisation: for what is done to volumes and machines. {} takes the defaults."`
 
 	Target      string            `yaml:"target" doc:"In place of all the others: a cluster that is there already, by its name in plimsoll.yaml or as mysql://user@host:3306/database, cql://… or http://…. It is put under load and measured, with data that was prepared before; nothing is restarted, restored or configured, but by runbooks of the timeline, on a target of plimsoll.yaml that is not in production. In production, trial run asks."`

@@ -18,7 +18,7 @@ func (r *runner) stage(ctx context.Context, c *cell, round int, s *servers) ([]s
 		return nil, nil
 	}
 	if r.trial.Phases.Restore == RestoreNever {
-		return s.names(c.cluster.Nodes), r.adjust(ctx, c, s)
+		return s.names(c.cluster.Nodes), errors.Join(r.adjust(ctx, c, s), r.giveDisk(ctx, c, s, true))
 	}
 	r.observe(progress.Stage{Doing: progress.Restoring, Cell: c.Name, Round: round, Share: -1})
 	if !s.fresh {
@@ -35,6 +35,9 @@ func (r *runner) stage(ctx context.Context, c *cell, round int, s *servers) ([]s
 			return nil, err
 		}
 		s.config, s.unsettled = maps.Clone(c.cluster.Config), false
+	}
+	if err := r.giveDisk(ctx, c, s, true); err != nil {
+		return nil, err
 	}
 	nodes := s.names(c.cluster.Nodes)
 	if err := s.cluster.Start(ctx, nodes...); err != nil {

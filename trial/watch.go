@@ -55,6 +55,9 @@ func (w *watch) follow(ctx context.Context, within time.Duration) {
 		}
 		if !w.seen[node.Name] {
 			w.seen[node.Name] = true
+			if w.runner.trial.limited() {
+				w.collect(ctx, node.Name, w.servers.newDiskProbe(node.Name))
+			}
 			w.collect(ctx, node.Name, probe.NewProcess(node.Name, w.runner.site.Lab.Machine, func() int { return w.servers.processOf(node.Name) }))
 		}
 		if w.bases[node.Name] == nil {

@@ -18,7 +18,7 @@ func newLab(c console) *cobra.Command {
 What a cluster is made of stands in $PLIMSOLL_HOME (default ~/.local/state/plimsoll), fetched servers in $PLIMSOLL_CACHE
 (default ~/.cache/plimsoll).`,
 	}
-	cmd.AddCommand(newLabUp(c), newLabDown(c), newLabList(c), newLabFetch(c), newLabShell(c), newLabLayer(), newLabMachine())
+	cmd.AddCommand(newLabUp(c), newLabDown(c), newLabList(c), newLabFetch(c), newLabShell(c), newLabLayer(), newLabMachine(), newLabDisk(c))
 	return cmd
 }
 

@@ -9,10 +9,10 @@ import (
 // newLabLayer serves the file system of a node in a forgetful cluster. Labs start it; it is nothing for people.
 func newLabLayer() *cobra.Command {
 	return &cobra.Command{
-		Use:    "layer FOLDER ASIDE REPORT",
-		Short:  "Serve a node's data so that it can forget what was not synced",
+		Use:    "layer FOLDER ASIDE REPORT [DISK STATE]",
+		Short:  "Serve a node's data so that it can forget what was not synced, and be as slow as a cloud's volume",
 		Hidden: true,
-		Args:   exactly("FOLDER", "ASIDE", "REPORT"),
+		Args:   cobra.RangeArgs(3, 5),
 		RunE:   func(_ *cobra.Command, args []string) error { return forgetful.Run(args) },
 	}
 }

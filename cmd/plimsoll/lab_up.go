@@ -20,6 +20,7 @@ type labUpOptions struct {
 	nodes         int
 	settings      []string
 	separate      bool
+	disk          string
 	machines      bool
 	memory        string
 	volumes       []string
@@ -37,6 +38,7 @@ func newLabUp(c console) *cobra.Command {
   plimsoll lab up mysql --version 9.7 --nodes 3 --name replicas --set innodb_buffer_pool_size=256M
   plimsoll lab up cassandra --nodes 3
   plimsoll lab up mariadb --nodes 5 --separate --name many
+  plimsoll lab up mariadb --disk gp2:800GiB,balance=5%,scale=1/10
   plimsoll lab up mariadb --machines --volume local=2G --volume network=2G,iops=3000,throughput=125M`,
 		Args: exactly("PRODUCT"), ValidArgs: document.SortedKeys(catalog.Products()),
 		RunE: func(cmd *cobra.Command, args []string) error { return runLabUp(cmd.Context(), c, args[0], o) },
@@ -46,6 +48,7 @@ func newLabUp(c console) *cobra.Command {
 	cmd.Flags().IntVar(&o.nodes, "nodes", 1, "how many servers; the first is the primary")
 	cmd.Flags().BoolVar(&o.separate, "separate", false, "nothing is replicated between the servers")
 	cmd.Flags().StringArrayVar(&o.settings, "set", nil, "a setting of the servers, name=value; may be repeated")
+	cmd.Flags().StringVar(&o.disk, "disk", "", "a disk with the limits, bucket and latency of a cloud's volume for each: gp2:800GiB, io2:1TiB:20000 with its IOPS; then ,balance=5% ,scale=1/10 ,managed (as RDS stripes it) ,volumes=4")
 	cmd.Flags().BoolVar(&o.machines, "machines", false, "every server in a machine with a kernel and volumes of its own")
 	cmd.Flags().StringVar(&o.memory, "memory", "", "with --machines: memory of each (default 1G)")
 	cmd.Flags().StringArrayVar(&o.volumes, "volume", nil, "with --machines: a volume of each, name=size[,iops=N][,throughput=SIZE]; local holds the data (default local=4G)")
@@ -67,6 +70,11 @@ func runLabUp(ctx context.Context, c console, product string, o labUpOptions) er
 	}
 	deps.Say = func(text string) { fmt.Fprintln(c.err, text) }
 	spec := lab.Spec{Name: o.name, Product: product, Version: o.version, Nodes: o.nodes, Separate: o.separate, Machines: machines, Config: map[string]string{}}
+	if o.disk != "" {
+		if spec.Disk, err = lab.ParseDisk(o.disk); err != nil {
+			return usageErrorOf("--disk "+o.disk, err)
+		}
+	}
 	if spec.Name == "" {
 		spec.Name = product
 	}

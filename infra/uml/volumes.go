@@ -18,6 +18,7 @@ import (
 	"plimsoll/infra"
 	"plimsoll/infra/disk"
 	"plimsoll/infra/disk/pace"
+	"plimsoll/watch/storage"
 )
 
 // Volumes are sparse files in a folder of this host, which machines of this package can have. What is said of one stands in a file
@@ -247,7 +248,8 @@ func (v *Volumes) Delete(ctx context.Context, id string) error {
 func limits(s infra.VolumeSpec) pace.Limits {
 	l := pace.Limits{}
 	if s.Kind == "gp2" {
-		l = pace.GP2(s.Size)
+		l = pace.Of(storage.Volume{Type: s.Kind, GiB: float64(s.Size) / (1 << 30)})
+		l.Latency = 0 // the machine's own way is long enough
 	}
 	if s.IOPS != 0 {
 		l.IOPS, l.Burst = float64(s.IOPS), pace.Burst{}

@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"plimsoll/lab/forgetful"
 )
 
 // section is one part of the page: a title and what measures it.
@@ -27,11 +29,19 @@ func sections(s study) []section {
 		{"Two cells that are one real server", func() (string, error) { return realAlike(s) }},
 		{"A frozen server", func() (string, error) { return frozenServer(s) }},
 		{"How long no write is acknowledged", func() (string, error) { return unwritable(s) }},
+		{"Disks with a cloud's limits", func() (string, error) { return diskSection(s) }},
 		{"Reads with another size of memory", func() (string, error) { return memorySection(s) }},
 	}
 }
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "layer" { // that a disk is measured on
+		if err := forgetful.Run(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, "accuracy: "+err.Error())
+			os.Exit(1)
+		}
+		return
+	}
 	out := flag.String("out", "docs/accuracy.md", "the page to write")
 	seed := flag.Uint64("seed", 20260101, "seed of all simulations")
 	share := flag.Float64("share", 1, "share of the trials to simulate, for a quick look")

@@ -36,6 +36,7 @@ type layer struct {
 	served *exec.Cmd
 	said   bytes.Buffer
 	ended  chan error
+	beside int // other files beside the folder
 }
 
 // lay puts files into a folder, which makes them durable, and lays the layer over it.
@@ -47,15 +48,20 @@ func lay(t testing.TB, files map[string]string) *layer {
 	if _, err := exec.LookPath("fusermount3"); err != nil && os.Getuid() != 0 {
 		t.Skip("neither root nor fusermount3")
 	}
-	dir := t.TempDir()
-	l := &layer{t: t, folder: filepath.Join(dir, "files"), report: filepath.Join(dir, "report"), ended: make(chan error, 1)}
+	return layOn(t, t.TempDir(), files)
+}
+
+// layOn lays the layer over files in a folder, with these arguments beside its own.
+func layOn(t testing.TB, dir string, files map[string]string, arguments ...string) *layer {
+	t.Helper()
+	l := &layer{t: t, folder: filepath.Join(dir, "files"), report: filepath.Join(dir, "report"), ended: make(chan error, 1), beside: len(arguments)}
 	must(t, os.Mkdir(l.folder, 0o700))
 	for name, text := range files {
 		must(t, os.MkdirAll(filepath.Dir(l.at(name)), 0o700))
 		must(t, os.WriteFile(l.at(name), []byte(text), 0o600))
 	}
 	beneath := device(t, l.folder)
-	l.served = exec.Command(os.Args[0], "serve", l.folder, filepath.Join(dir, "aside"), l.report)
+	l.served = exec.Command(os.Args[0], append([]string{"serve", l.folder, filepath.Join(dir, "aside"), l.report}, arguments...)...)
 	l.served.Stderr = &l.said
 	must(t, l.served.Start())
 	go func() { l.ended <- l.served.Wait() }()
@@ -108,7 +114,7 @@ func (l *layer) finish(how os.Signal) map[string]string {
 	if err != nil {
 		l.t.Fatal(err, l.said.String())
 	}
-	if left, err := os.ReadDir(filepath.Dir(l.folder)); err == nil && len(left) > 2 {
+	if left, err := os.ReadDir(filepath.Dir(l.folder)); err == nil && len(left) > 2+l.beside {
 		l.t.Errorf("left beside the folder: %v", left)
 	}
 	return tree(l.t, l.folder)

@@ -11,10 +11,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Run serves what its arguments name, FOLDER ASIDE REPORT, as a process of its own. SIGTERM ends it, SIGHUP lets it forget.
+// Run serves what its arguments name, FOLDER ASIDE REPORT [DISK STATE], as a process of its own. SIGTERM ends it, SIGHUP lets it forget.
 func Run(arguments []string) error {
-	if len(arguments) != 3 {
-		return errors.New("expected FOLDER ASIDE REPORT")
+	if len(arguments) != 3 && len(arguments) != 5 {
+		return errors.New("expected FOLDER ASIDE REPORT, and for one with a disk's limits DISK STATE")
+	}
+	site := Site{Folder: arguments[0], Aside: arguments[1], Report: arguments[2]}
+	if len(arguments) == 5 {
+		site.Disk, site.State = arguments[3], arguments[4]
 	}
 	signals, end := make(chan os.Signal, 1), make(chan End, 1)
 	signal.Notify(signals, unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
@@ -26,7 +30,7 @@ func Run(arguments []string) error {
 			end <- Keep
 		}
 	})
-	err := Serve(Site{Folder: arguments[0], Aside: arguments[1], Report: arguments[2]}, end)
+	err := Serve(site, end)
 	signal.Stop(signals)
 	close(signals)
 	listening.Wait()

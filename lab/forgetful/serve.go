@@ -22,6 +22,8 @@ type Site struct {
 	Folder string // absolute; the layer is mounted on the folder itself, and when it is gone, the files are there
 	Aside  string // made for files that may come back, beside Folder on the same file system
 	Report string // file that takes a Forgotten as JSON when all is forgotten
+	Disk   string // file with a Disk that requests are held to; "": they are not
+	State  string // file that takes its DiskState
 }
 
 // End says how a layer ends.
@@ -50,9 +52,19 @@ func Serve(s Site, end <-chan End) error {
 	if err != nil {
 		return fmt.Errorf("look at the folder: %w", err)
 	}
-	server, err := fs.Mount(s.Folder, root, options())
+	o := options()
+	raw, finish := fs.NewNodeFS(root, o), func() error { return nil }
+	if s.Disk != "" {
+		o.ExtraCapabilities, o.MaxBackground = fuse.CAP_ASYNC_DIO, 256 // requests that wait beside one another, as on a real disk
+		p := newPaced(raw)
+		if finish, err = p.follow(s); err != nil {
+			return err
+		}
+		raw = p
+	}
+	server, err := mount(s.Folder, raw, o)
 	if err != nil {
-		return cannotMount(err)
+		return errors.Join(cannotMount(err), finish())
 	}
 	gone := make(chan struct{})
 	go func() {
@@ -65,12 +77,24 @@ func Serve(s Site, end <-chan End) error {
 		unmount(server, gone)
 	case <-gone:
 	}
+	if err := finish(); err != nil {
+		return fmt.Errorf("write how the disk is: %w", err)
+	}
 	if how == Forget {
 		if err := forget(volume, s.Report); err != nil {
 			return err
 		}
 	}
 	return volume.Close()
+}
+
+func mount(at string, raw fuse.RawFileSystem, o *fs.Options) (*fuse.Server, error) {
+	server, err := fuse.NewServer(raw, at, &o.MountOptions)
+	if err != nil {
+		return nil, err
+	}
+	go server.Serve() // ends with the mount
+	return server, server.WaitMount()
 }
 
 func options() *fs.Options {

@@ -24,6 +24,7 @@ func All() []trial.Change {
 		onNode{name: "lab/start", event: "node.start", do: start},
 		onNode{name: "lab/freeze", event: "node.freeze", do: freeze},
 		reconfigure{},
+		diskChange{},
 		restore{},
 		attachReplica{},
 	}

@@ -16,6 +16,7 @@ type Volume struct {
 	GiB          float64 `yaml:"gib,required" json:"gib" doc:"Its size."`
 	Volumes      int     `yaml:"volumes" json:"volumes,omitempty" doc:"Of so many equal ones it is striped. Default: 4 for managed gp2 and gp3 of 400 GiB and more, else 1."`
 	IOPS         float64 `yaml:"iops" json:"iops,omitempty" doc:"Provisioned. Default: what the type includes."`
+	MiBs         float64 `yaml:"throughput" json:"throughput,omitempty" doc:"MiB a second, provisioned. Default: what the type includes."`
 	Managed      bool    `yaml:"managed" json:"managed,omitempty" doc:"It is one of RDS, which stripes large ones and includes more IOPS."`
 	InstanceIOPS float64 `yaml:"instance_iops" json:"instance_iops,omitempty" doc:"The most that the instance's class gives, at times."`
 	InstanceBase float64 `yaml:"instance_baseline_iops" json:"instance_baseline_iops,omitempty" doc:"What the instance's class gives all the time. Default: instance_iops."`
@@ -42,7 +43,7 @@ func (v Volume) Check() error {
 	default:
 		return fmt.Errorf("volume type %q, expected gp2, gp3, io1, io2 or local", v.Type)
 	}
-	if v.GiB <= 0 || v.Volumes < 0 || v.IOPS < 0 || v.InstanceIOPS < 0 || v.InstanceBase < 0 {
+	if v.GiB <= 0 || v.Volumes < 0 || v.IOPS < 0 || v.MiBs < 0 || v.InstanceIOPS < 0 || v.InstanceBase < 0 {
 		return fmt.Errorf("a volume of %g GiB in %d parts with %g IOPS", v.GiB, v.Volumes, v.IOPS)
 	}
 	return nil
@@ -83,6 +84,48 @@ func (v Volume) Burst() float64 {
 		return max(v.Base(), v.parts()*burstTo)
 	}
 	return v.Base()
+}
+
+// Throughput is the bytes a second that it gives at most; 0 of one without a limit.
+func (v Volume) Throughput() float64 {
+	n, mib := v.parts(), v.MiBs
+	if mib == 0 {
+		switch v.Type {
+		case "gp2":
+			mib = n * 250
+			if v.GiB/n <= 170 {
+				mib = n * 128
+			}
+		case "gp3":
+			mib = n * 125
+		case "io1": // 256 KiB for each operation, up to 500 MiB/s at 32,000, and 1,000 at 64,000
+			mib = max(min(v.IOPS/4, 500), v.IOPS/64)
+		case "io2":
+			mib = min(v.IOPS/4, 4000)
+		}
+	}
+	return mib * (1 << 20)
+}
+
+// Latency is what a request takes while nothing holds it up: of the general types and io1 about a millisecond, of io2 half of it. AWS
+// says "single-digit" and "sub-millisecond"; these are usual figures and no promise.
+func (v Volume) Latency() time.Duration {
+	switch v.Type {
+	case "gp2", "gp3", "io1":
+		return time.Millisecond
+	case "io2":
+		return 500 * time.Microsecond
+	}
+	return 0
+}
+
+// String is the volume as a person names it.
+func (v Volume) String() string {
+	s := fmt.Sprintf("%s of %.4g GiB", v.Type, v.GiB)
+	if v.IOPS > 0 {
+		s += fmt.Sprintf(" with %.0f IOPS", v.IOPS)
+	}
+	return s
 }
 
 // Bucket is a store of I/O above what is given all the time. The zero value never empties.

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"plimsoll/watch/storage"
 )
 
 // Limits are those of a volume. The zero value has none.
@@ -23,17 +25,19 @@ type Burst struct {
 	Credits float64 `json:"credits,omitempty"` // requests that fit into the bucket, which is full to begin with
 }
 
-// GP2 are the limits of an EBS gp2 volume: three requests a second for every GiB, at least 100 and at most 16,000; below 3,000 a bucket
-// of 5.4 million credits lets it do 3,000. (AWS, Amazon EBS User Guide, General Purpose SSD volumes)
-func GP2(bytes int64) Limits {
-	gib := float64(bytes) / (1 << 30)
-	l := Limits{IOPS: min(max(3*gib, 100), 16000), Throughput: 250 << 20}
-	if gib <= 170 {
-		l.Throughput = 128 << 20
+// Of are the limits of a cloud's volume.
+func Of(v storage.Volume) Limits {
+	l := Limits{IOPS: v.Base(), Throughput: v.Throughput(), Latency: v.Latency()}
+	if b := v.Bucket(); b.Size > 0 {
+		l.Burst = Burst{IOPS: v.Burst(), Credits: b.Size}
 	}
-	if l.IOPS < 3000 {
-		l.Burst = Burst{IOPS: 3000, Credits: 5.4e6}
-	}
+	return l
+}
+
+// Scaled are limits of a smaller world in the same time: a bucket that would last an hour lasts an hour.
+func (l Limits) Scaled(by float64) Limits {
+	l.IOPS, l.Throughput = l.IOPS*by, l.Throughput*by
+	l.Burst.IOPS, l.Burst.Credits = l.Burst.IOPS*by, l.Burst.Credits*by
 	return l
 }
 
@@ -52,7 +56,7 @@ func (l Limits) Validate() error {
 const unit = 256 << 10
 
 // slack is how far requests may come before their time, so that those which come in bunches are not slower than allowed.
-const slack = 10 * time.Millisecond
+const slack = 50 * time.Millisecond
 
 // Pacer holds requests to limits. It is safe for concurrent use; requests go in the order in which they come.
 type Pacer struct {

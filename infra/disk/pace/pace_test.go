@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"plimsoll/infra/disk/pace"
+	"plimsoll/watch/storage"
 )
 
 // rate is how many requests of a size were answered in a second, with so many waiting at a time, on average over a while.
@@ -62,7 +63,7 @@ func TestRates(t *testing.T) {
 // An emptied bucket fills again at the volume's own rate.
 func TestCredits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := pace.New(pace.GP2(100 << 30)) // 300 IOPS, 3,000 in a burst
+		p := pace.New(pace.Of(storage.Volume{Type: "gp2", GiB: 100})) // 300 IOPS, 3,000 in a burst
 		p.SetCredits(0)
 		if got := rate(t, p, 4096, 16, 10*time.Second); math.Abs(got-300) > 10 {
 			t.Errorf("with an empty bucket %.1f a second, want 300", got)
@@ -82,7 +83,7 @@ func TestValidate(t *testing.T) {
 		}
 	}
 	for _, bytes := range []int64{1 << 30, 1 << 40, 16 << 40} {
-		if err := pace.GP2(bytes).Validate(); err != nil {
+		if err := pace.Of(storage.Volume{Type: "gp2", GiB: float64(bytes) / (1 << 30)}).Validate(); err != nil {
 			t.Errorf("gp2 of %d bytes: %v", bytes, err)
 		}
 	}

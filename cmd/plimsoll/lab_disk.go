@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/lab"
+	"plimsoll/report/quantity"
+)
+
+func newLabDisk(c console) *cobra.Command {
+	var set string
+	cmd := &cobra.Command{
+		Use: "disk NAME", ValidArgsFunction: completeLabs,
+		Short: "Show the disks of a cluster, or give it others while it runs",
+		Long: `Show what the disks of a cluster that was made with --disk give now and how full their buckets are. With --set they become another volume
+at once, and keep the credits that they have.`,
+		Example: "  plimsoll lab disk demo\n  plimsoll lab disk demo --set gp3:800GiB,scale=1/10",
+		Args:    exactly("NAME"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return runLabDisk(cmd.Context(), c, args[0], set) },
+	}
+	cmd.Flags().StringVar(&set, "set", "", "another disk for every node: gp3:800GiB, io2:1TiB:20000 with its IOPS; then ,balance=5% ,scale=1/10")
+	return cmd
+}
+
+func runLabDisk(ctx context.Context, c console, name, set string) (err error) {
+	deps, err := labDeps()
+	if err != nil {
+		return err
+	}
+	open := lab.Look
+	var disk *lab.Disk
+	if set != "" {
+		if disk, err = lab.ParseDisk(set); err != nil {
+			return usageErrorOf("--set "+set, err)
+		}
+		open = lab.Open
+	}
+	cluster, err := open(ctx, name, deps)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cluster.Close()) }()
+	if disk != nil {
+		if err := cluster.SetDisk(ctx, disk); err != nil {
+			return err
+		}
+	}
+	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NODE\tGIVES A SECOND\tBUCKET\tREADS\tWRITES")
+	for _, node := range cluster.Nodes() {
+		s, err := cluster.DiskState(ctx, node.Name)
+		if errors.Is(err, lab.ErrNoDisk) {
+			return usageError{text: fmt.Sprintf("%s has no disk with limits", name), hint: "plimsoll lab up mariadb --disk gp2:800GiB"}
+		}
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\n", node.Name, quantity.Number(s.IOPS), quantity.Number(s.Balance*100)+" %", s.Reads, s.Writes)
+	}
+	return w.Flush()
+}
+
+// usageErrorOf is the refusal of what a person typed, with the advice of its cause.
+func usageErrorOf(typed string, err error) error {
+	u := usageError{text: typed + ": " + err.Error()}
+	var h hinted
+	if errors.As(err, &h) {
+		u.hint = h.Hint()
+	}
+	return u
+}

@@ -1,0 +1,67 @@
+package change
+
+import (
+	"context"
+
+	"plimsoll/internal/document"
+	"plimsoll/lab"
+	"plimsoll/series"
+	"plimsoll/trial"
+)
+
+// diskChange gives a node's disk other limits while it serves, as a cloud modifies a volume: a larger one, or one of another type. What
+// the cloud takes for it, hours in which the volume is slower, it does not take.
+type diskChange struct{}
+
+// newDisk is what it takes.
+type newDisk struct {
+	Node string `yaml:"node" doc:"Which node: n1 is the primary. Default n1."`
+	trial.Disk
+}
+
+var (
+	_ trial.Change    = diskChange{}
+	_ trial.Demanding = diskChange{}
+)
+
+func (diskChange) Name() string { return "lab/disk" }
+
+// Demand asks for nodes with disks that can be changed.
+func (diskChange) Demand(s *lab.Spec) {
+	if s.Disk == nil {
+		s.Disk = lab.Unlimited()
+	}
+}
+
+func (c diskChange) Check(call trial.Call, nodes int) error {
+	in, err := c.read(call)
+	if err != nil {
+		return err
+	}
+	if _, err := in.ForLab(call.At); err != nil {
+		return err
+	}
+	return checkNode(call, in.Node, nodes)
+}
+
+func (diskChange) read(c trial.Call) (newDisk, error) {
+	in := newDisk{Node: "n1"}
+	with := c.With
+	if with == nil {
+		with = &document.Node{Kind: document.Mapping, File: c.At.File, Line: c.At.Line, Column: c.At.Column}
+	}
+	return in, with.Decode(&in)
+}
+
+func (c diskChange) Run(ctx context.Context, on *lab.Cluster, call trial.Call, tell func(series.Event)) error {
+	in, err := c.read(call)
+	if err != nil {
+		return err
+	}
+	disk, err := in.ForLab(call.At)
+	if err != nil {
+		return err
+	}
+	tell(series.Event{Kind: "disk.change", Name: c.Name(), Node: in.Node, Detail: map[string]any{"disk": disk.Volume.String()}})
+	return on.SetDisk(ctx, disk, in.Node)
+}
