@@ -18,11 +18,27 @@ type Input struct {
 	At            time.Time
 	Memory        *advise.Memory
 	NoMemory      string          // why there is none
+	Seen          *advise.Seen    // what the server did; nil: it was not looked at so
+	Replicas      bool            // other servers follow this one
 	Volume        *storage.Volume // what the data lies on; nil: not known
 	Balance       float64         // share of its bucket that is left; NaN: not known
 	Class         string          // of the instance; "": not known
 	Prices        price.Of
 	MultiAZ       bool
+
+	use advise.DiskUse
+}
+
+// disk is what the server asks of its disk: as it was looked at, or as the look at its memory saw it.
+func (in Input) disk() (advise.DiskUse, bool) {
+	switch {
+	case in.Seen != nil && in.Seen.Disk != nil:
+		return *in.Seen.Disk, true
+	case in.Memory != nil:
+		m := in.Memory
+		return advise.DiskUse{IOPS: advise.Figure{Mean: m.IOPS, Low: 0.9 * m.IOPS, High: max(m.Peak, m.IOPS)}, Writes: m.Writes, Peak: m.Peak}, true
+	}
+	return advise.DiskUse{}, false
 }
 
 // Report makes the report.
@@ -31,20 +47,31 @@ func Report(in Input) *advise.Report {
 		Cluster: in.Cluster, Node: in.Node, At: in.At, Region: in.Prices.Region, Discount: in.Prices.Discount, Memory: in.Memory,
 		Findings: []advise.Finding{},
 	}
-	if in.Memory == nil {
+	if in.Memory == nil && in.NoMemory != "" {
 		r.Unknown = append(r.Unknown, "Memory: "+in.NoMemory)
+	}
+	use, looked := in.disk()
+	if in.Memory == nil && in.Seen == nil {
 		return r
 	}
 	if in.Volume == nil {
 		r.Unknown = append(r.Unknown, "Storage: what the data lies on is not known, and so neither its limits nor its price: give volume in the inventory, or --volume gp2:800GiB.")
-	} else {
+	} else if looked {
+		in.use = use
 		r.Findings = append(r.Findings, in.storage())
+	}
+	if in.Seen != nil {
+		if f, there := in.commit(); there {
+			r.Findings = append(r.Findings, f)
+		}
 	}
 	if in.Class == "" {
 		r.Unknown = append(r.Unknown, "Instances: the class is not known, and so neither its limits nor its price: --class db.m5.2xlarge.")
 	}
-	if f, there := in.memory(); there {
-		r.Findings = append(r.Findings, f)
+	if in.Memory != nil {
+		if f, there := in.memory(); there {
+			r.Findings = append(r.Findings, f)
+		}
 	}
 	slices.SortStableFunc(r.Findings, func(a, b advise.Finding) int {
 		switch {

@@ -10,21 +10,27 @@ import (
 
 // storage judges the operations on the disk by what the volume and the class give, and prices what would give more.
 func (in Input) storage() advise.Finding {
-	v, m := *in.Volume, in.Memory
+	v, m := *in.Volume, in.use
 	class := in.Prices.Classes[in.Class]
 	gives, by := limit(v, class)
 	f := advise.Finding{About: "storage", Evidence: []string{
-		fmt.Sprintf("%.0f operations a second on the disk, of which %.0f write; %.0f in the busiest ten seconds.", m.IOPS, m.Writes, m.Peak),
+		fmt.Sprintf("%.0f operations a second on the disk, of which %.0f write; %.0f in the busiest ten seconds.", m.IOPS.Mean, m.Writes, m.Peak),
 		describe(v, in.Balance),
 	}}
-	seconds := lasts(v, in.Balance, m.IOPS)
+	if most := v.Throughput(); m.Bytes > 0 && most > 0 {
+		f.Evidence = append(f.Evidence, fmt.Sprintf("%.3g MiB a second, of %.0f that the volume gives at most.", m.Bytes/(1<<20), most/(1<<20)))
+	}
+	if class.IOPS > 0 {
+		f.Evidence = append(f.Evidence, fmt.Sprintf("The class gives %.0f operations a second all the time, and %.0f for half an hour a day.", class.IOPS, max(class.BurstIOPS, class.IOPS)))
+	}
+	seconds := lasts(v, in.Balance, m.IOPS.Mean)
 	burst := v.Burst()
 	switch {
 	case gives == 0:
 		f.Title = "The disk has no limit that is known"
 	case v.Bucket().Size > 0 && !math.IsInf(seconds, 1):
 		f.Urgent = true
-		f.Title = fmt.Sprintf("The burst ends %s from now, and with it %.0f of %.0f operations a second", span(seconds), max(m.IOPS-gives, 0), m.IOPS)
+		f.Title = fmt.Sprintf("The burst ends %s from now, and with it %.0f of %.0f operations a second", span(seconds), max(m.IOPS.Mean-gives, 0), m.IOPS.Mean)
 	case m.Peak >= 0.97*gives && (v.Bucket().Size == 0 || m.Peak >= 0.97*burst):
 		f.Urgent = true
 		f.Title = fmt.Sprintf("The disk is at its limit of %.0f operations a second, by the %s: what is asked for may be more than what was seen", gives, by)
@@ -38,10 +44,10 @@ func (in Input) storage() advise.Finding {
 	if gives == 0 || !f.Urgent && m.Peak <= headroom*gives {
 		return f
 	}
-	for _, o := range in.otherVolumes(v, max(m.Peak, m.IOPS)) {
+	for _, o := range in.otherVolumes(v, max(m.Peak, m.IOPS.Mean)) {
 		f.Options = append(f.Options, in.storageOption(o.name, o.volume, math.NaN()))
 	}
-	advise1(f.Options, max(m.Peak, m.IOPS))
+	advise1(f.Options, max(m.Peak, m.IOPS.Mean))
 	return f
 }
 
@@ -103,7 +109,7 @@ func (in Input) otherVolumes(v storage.Volume, iops float64) []candidate {
 }
 
 func (in Input) storageOption(name string, v storage.Volume, balance float64) advise.Option {
-	m := in.Memory
+	m := in.use
 	class := in.Prices.Classes[in.Class]
 	gives, by := limit(v, class)
 	price := in.priced(in.Class, &v)
@@ -114,12 +120,35 @@ func (in Input) storageOption(name string, v storage.Volume, balance float64) ad
 		note = "the class gives no more"
 	}
 	o.Effects = append(o.Effects, advise.Effect{What: "operations a second all the time", Unit: "per_second", Now: nowGives, Then: gives, Low: gives, High: gives, Note: note})
-	if before, after := lasts(*in.Volume, in.Balance, m.IOPS), lasts(v, balance, m.IOPS); !math.IsInf(before, 1) || !math.IsInf(after, 1) {
+	if before, after := lasts(*in.Volume, in.Balance, m.IOPS.Mean), lasts(v, balance, m.IOPS.Mean); !math.IsInf(before, 1) || !math.IsInf(after, 1) {
 		o.Effects = append(o.Effects, advise.Effect{
-			What: "until the burst ends", Unit: "seconds", Now: finite(before), Then: finite(after), Low: finite(lasts(v, balance, m.Peak)), High: finite(lasts(v, balance, 0.9*m.IOPS)),
+			What: "until the burst ends", Unit: "seconds", Now: finite(before), Then: finite(after), Low: finite(lasts(v, balance, max(m.Peak, m.IOPS.High))), High: finite(lasts(v, balance, m.IOPS.Low)),
+		})
+	}
+	if most := v.Throughput(); most > 0 && m.Bytes > 0 {
+		o.Effects = append(o.Effects, advise.Effect{
+			What: "throughput at most", Unit: "bytes_per_second", Now: in.Volume.Throughput(), Then: most, Low: most, High: most,
 		})
 	}
 	o.Risk, o.Undo = in.changing(name, v)
+	if v.Type != "local" {
+		o.Rehearse = fmt.Sprintf("plimsoll trial run examples/burst-bucket/incident.yaml --set cluster.disk.type=%s --set cluster.disk.size=%.0fG", v.Type, v.GiB)
+		if extra := extraIOPS(v); extra > 0 {
+			o.Rehearse += fmt.Sprintf(" --set cluster.disk.iops=%.0f", v.Base())
+		}
+	}
+	if v.Managed && v != *in.Volume {
+		o.Do = fmt.Sprintf("plimsoll runbook plan rds/grow-storage --cluster %s -i node=%s", in.Cluster, in.Node)
+		if v.GiB != in.Volume.GiB {
+			o.Do += fmt.Sprintf(" -i gib=%.0f", v.GiB)
+		}
+		if v.Type != in.Volume.Type {
+			o.Do += " -i type=" + v.Type
+		}
+		if extraIOPS(v) > 0 {
+			o.Do += fmt.Sprintf(" -i iops=%.0f", v.Base())
+		}
+	}
 	return o
 }
 
@@ -133,16 +162,16 @@ func (in Input) changing(name string, v storage.Volume) (risk, undo string) {
 	from := *in.Volume
 	switch {
 	case v == from:
-		if gives, _ := limit(v, in.Prices.Classes[in.Class]); gives > 0 && in.Memory.IOPS > gives {
-			return fmt.Sprintf("when the burst ends, %.0f of %.0f operations a second wait, and connections pile up behind them", in.Memory.IOPS-gives, in.Memory.IOPS), "nothing to undo"
+		if gives, _ := limit(v, in.Prices.Classes[in.Class]); gives > 0 && in.use.IOPS.Mean > gives {
+			return fmt.Sprintf("when the burst ends, %.0f of %.0f operations a second wait, and connections pile up behind them", in.use.IOPS.Mean-gives, in.use.IOPS.Mean), "nothing to undo"
 		}
 		return "none as long as the load stays as it is", "nothing to undo"
 	case v.Managed && parts(from) != parts(v):
-		return "the volume becomes four, which is a copy: hours, in which the copy takes operations itself; no other change of storage for six hours after it", "a new instance from a snapshot, or a replica with the old size: storage cannot shrink"
+		return "the volume becomes four, which is a copy of all that it holds: " + hours(from.GiB) + ", in which the copy takes operations itself; no other change of storage for six hours after it", "a new instance from a snapshot, or a replica with the old size: storage cannot shrink"
 	case v.GiB > from.GiB:
-		return "the volume is optimised for hours and serves meanwhile; no other change of it for six hours", "storage cannot shrink: a replica with the old size, promoted"
+		return "the volume is optimised for " + optimised(from.GiB) + " and serves meanwhile; no other change of it for six hours", "storage cannot shrink: a replica with the old size, promoted"
 	}
-	return "the volume is optimised for hours and serves meanwhile, at no less than before; no other change of it for six hours", "change the type back, six hours later"
+	return "the volume is optimised for " + optimised(from.GiB) + " and serves meanwhile, at no less than before; no other change of it for six hours", "change the type back, six hours later"
 }
 
 func parts(v storage.Volume) float64 {
@@ -174,4 +203,12 @@ func span(seconds float64) string {
 		return fmt.Sprintf("%.0f minutes", seconds/60)
 	}
 	return fmt.Sprintf("%.1f hours", seconds/3600)
+}
+
+// optimised is how long a change in place goes on: AWS says up to 24 hours for a full TiB.
+func optimised(gib float64) string { return fmt.Sprintf("up to %.0f hours", math.Ceil(24*gib/1024)) }
+
+// hours is how long a copy of a volume takes at 60 to 250 MiB a second, what gp2 gives a reader beside a service. It is no promise.
+func hours(gib float64) string {
+	return fmt.Sprintf("roughly %.0f to %.0f hours", math.Ceil(gib*1024/250/3600), math.Ceil(gib*1024/60/3600))
 }

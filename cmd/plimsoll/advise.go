@@ -53,6 +53,13 @@ override.`,
 		},
 	}
 	o.add(cmd, time.Minute)
+	o.addPlace(cmd)
+	cmd.AddCommand(newAdviseMemory(c), newAdviseStorage(c), newAdviseCommit(c))
+	return cmd
+}
+
+// addPlace gives a command the flags that say what a database runs on, and what that costs.
+func (o *adviseOptions) addPlace(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.class, "class", "", "class of the instance, such as db.m5.2xlarge")
 	f.StringVar(&o.volume, "volume", "", "what the data lies on: gp2:800GiB, gp3:500GiB:12000 or io2:1TiB:20000, the last its operations a second (default what the inventory says)")
@@ -68,8 +75,6 @@ override.`,
 		}
 		return catalogue.ClassNames(), cobra.ShellCompDirectiveNoFileComp
 	})
-	cmd.AddCommand(newAdviseMemory(c))
-	return cmd
 }
 
 func adviseCluster(ctx context.Context, c console, name string, o adviseOptions) error {

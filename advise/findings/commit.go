@@ -1,0 +1,270 @@
+package findings
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"plimsoll/advise"
+)
+
+// commit judges what commits wait for, and predicts what each lever would give and could lose.
+func (in Input) commit() (advise.Finding, bool) {
+	c := in.Seen.Commit
+	if c == nil || c.Rate.Mean <= 0 {
+		return advise.Finding{}, false
+	}
+	f := advise.Finding{About: "commit", Evidence: []string{
+		fmt.Sprintf("%s commits a second; of %.2g sessions that do something %.2g commit (%s).", span90(c.Rate, "%.0f"), c.Sessions, c.Waiting, c.Source),
+	}}
+	if c.Total == nil {
+		f.Title = "What a commit waits for cannot be told"
+		f.Evidence = append(f.Evidence, "The server counts no time of commits: performance_schema=ON (a restart) lets it; until then the trial tells what each lever gives.")
+	} else {
+		f.Title = fmt.Sprintf("A commit takes %s, %s", milliseconds(c.Total.Mean), largest(c))
+		f.Evidence = append(f.Evidence, split(c)...)
+		f.Urgent = c.Sessions > 0 && c.Waiting > 0.5*c.Sessions && c.Waiting >= 1
+	}
+	if c.Group != nil {
+		f.Evidence = append(f.Evidence, fmt.Sprintf("%s commits share a sync of the binary log.", span90(*c.Group, "%.2g")))
+	}
+	f.Evidence = append(f.Evidence, "As it is set: "+settings(c.Settings)+".")
+	f.Evidence = append(f.Evidence, "Commits a second are predicted for connections that wait for nothing else than the database; at a fixed rate it is the time that changes.")
+	f.Options = append(f.Options, in.leaveCommits(c))
+	if c.Total != nil {
+		f.Options = append(f.Options, in.batch(c))
+		for _, l := range in.levers(c) {
+			f.Options = append(f.Options, in.lever(c, l))
+		}
+		if f.Urgent {
+			f.Options[1].Advised = true // nothing is given up by it
+		}
+	}
+	return f, true
+}
+
+// lever is another way to commit, and what of a commit it takes away.
+type lever struct {
+	name, set  string
+	redo       float64 // share of the redo log's part that goes
+	binlog     float64
+	window     float64 // seconds of acknowledged commits that may be lost; NaN: as many as stand in the binary log since its last sync
+	lost, undo string
+	forbidden  string // why it cannot be here
+}
+
+// levers are those that this server has and does not use yet.
+func (in Input) levers(c *advise.CommitUse) (all []lever) {
+	aurora := strings.Contains(strings.ToLower(in.Seen.Product), "aurora")
+	timeout := 1.0
+	if v, err := strconv.ParseFloat(c.Settings["innodb_flush_log_at_timeout"], 64); err == nil && v > 0 {
+		timeout = v
+	}
+	logging := on(c.Settings["log_bin"])
+	set := func(names ...string) string { return "SET GLOBAL " + strings.Join(names, ", ") }
+	if logging && c.Settings["sync_binlog"] == "1" && !aurora {
+		all = append(all, lever{
+			name: "sync_binlog=100", set: set("sync_binlog=100"), binlog: 0.99, window: math.NaN(), undo: "SET GLOBAL sync_binlog=1, at once",
+			lost: "power failure: acknowledged commits since the log's last sync, up to 100 groups of them; replicas may have what the primary lost",
+		})
+	}
+	if c.Settings["innodb_flush_log_at_trx_commit"] == "1" {
+		two := lever{
+			name: "innodb_flush_log_at_trx_commit=2", set: set("innodb_flush_log_at_trx_commit=2"), redo: 1, window: timeout, undo: "SET GLOBAL innodb_flush_log_at_trx_commit=1, at once",
+			lost: "power failure or the loss of the host: the last commits; a killed server loses none",
+		}
+		zero := two
+		zero.name, zero.set = "innodb_flush_log_at_trx_commit=0", set("innodb_flush_log_at_trx_commit=0")
+		zero.lost = "a crash of the server as well as a power failure: the last commits"
+		if aurora {
+			two.forbidden = "on Aurora 2 is like 1"
+			zero.lost = "a crash of the writer: commits that the storage had not acknowledged"
+			zero.set = set("innodb_trx_commit_allow_data_loss=1", "innodb_flush_log_at_trx_commit=0")
+		}
+		all = append(all, two, zero)
+	}
+	if logging {
+		l := lever{
+			name: "no binary log", binlog: 1, set: "log_bin=OFF in the configuration, and a restart", undo: "log_bin=ON and a restart; replicas are built anew",
+			lost: "nothing of what was committed; but no replica, no restore to a point in time and no change stream stands on it any more",
+		}
+		if in.Replicas {
+			l.forbidden = "replicas follow this server by it"
+		}
+		all = append(all, l)
+	}
+	return all
+}
+
+// lever predicts. At the least what a lever takes away is gone from each commit; at the most commits that wait in line for that wait as
+// much less. What a group shares is not told apart, which is why the interval is wide.
+func (in Input) lever(c *advise.CommitUse, l lever) advise.Option {
+	o := advise.Option{Name: l.name, Undo: l.undo, Price: in.now(), Risk: "gives up " + l.lost}
+	o.Change = o.Price.Minus(o.Price)
+	if l.forbidden != "" {
+		o.Name += " (not here)"
+		o.Risk = l.forbidden
+		return o
+	}
+	gone := l.redo*mean(c.Redo) + l.binlog*mean(c.Binlog)
+	low := l.redo*low(c.Redo) + l.binlog*low(c.Binlog)
+	known := mean(c.Redo) + mean(c.Binlog) + mean(c.SemiSync)
+	high := l.redo*high(c.Redo) + l.binlog*high(c.Binlog)
+	if known > 0 {
+		high += mean(c.Queue) * gone / known
+		gone += 0.5 * mean(c.Queue) * gone / known
+	}
+	o.Effects = append(o.Effects, in.commitTime(c, gone, low, high), in.commitRate(c, gone, low, high))
+	lost := advise.Effect{What: "commits that may be lost", Unit: "count"}
+	switch {
+	case math.IsNaN(l.window):
+		lost.Then = 100 * cmp.Or(mean(c.Group), 1)
+		lost.High = lost.Then
+	default:
+		lost.Then = l.window * c.Rate.Mean
+		lost.High = 2 * l.window * c.Rate.High // the flush itself may take as long
+	}
+	o.Effects = append(o.Effects, lost)
+	if l.window > 0 {
+		o.Risk += fmt.Sprintf("; a window of %s, at today's rate %.0f commits", span(l.window), lost.Then)
+	}
+	if name, value, one := strings.Cut(l.name, "="); one && l.set != "" && !strings.Contains(l.set, "allow_data_loss") {
+		o.Do = fmt.Sprintf("plimsoll runbook plan mysql/set-variable --cluster %s -i name=%s -i value=%s", in.Cluster, name, value)
+	} else {
+		o.Risk += "; set by " + l.set
+	}
+	o.Rehearse = in.matrix()
+	return o
+}
+
+func (in Input) leaveCommits(c *advise.CommitUse) advise.Option {
+	o := advise.Option{Name: "leave it", Price: in.now(), Risk: "commits take as long as they do, and the line grows with the load", Undo: "nothing to undo"}
+	o.Change = o.Price.Minus(o.Price)
+	if c.Total != nil {
+		o.Effects = append(o.Effects, in.commitTime(c, 0, 0, 0), in.commitRate(c, 0, 0, 0))
+	}
+	o.Rehearse = in.matrix()
+	return o
+}
+
+// batch is several changes in one transaction: the only lever that gives up nothing.
+func (in Input) batch(c *advise.CommitUse) advise.Option {
+	const rows = 10.0
+	o := advise.Option{
+		Name: "ten changes in a commit", Price: in.now(), Undo: "commit each change again",
+		Risk: "a batch fails or succeeds as a whole, and its locks are held until it ends; the application has to be changed. Times are of a change; by how much a larger commit is slower is not known, and taken for half of what is saved at most",
+	}
+	o.Change = o.Price.Minus(o.Price)
+	gone := c.Total.Mean * (1 - 1/rows)
+	o.Effects = append(o.Effects, in.commitTime(c, gone, 0.5*gone, gone), in.commitRate(c, gone, 0.5*gone, gone), advise.Effect{What: "commits that may be lost", Unit: "count"})
+	return o
+}
+
+func (in Input) commitTime(c *advise.CommitUse, gone, low, high float64) advise.Effect {
+	total := c.Total.Mean
+	return advise.Effect{What: "time of a commit", Unit: "seconds", Now: total, Then: total - gone, Low: max(total-high, 0), High: total - low}
+}
+
+// commitRate is how many commits a second the same connections would make, if they do nothing else than what they did: a commit is
+// only the part of their time that they spend on it.
+func (in Input) commitRate(c *advise.CommitUse, gone, low, high float64) advise.Effect {
+	part := 1.0
+	if c.Sessions > 0 {
+		part = min(c.Waiting/c.Sessions, 1)
+	}
+	faster := func(gone float64) float64 {
+		return c.Rate.Mean / max(1-part*gone/c.Total.Mean, 0.05)
+	}
+	return advise.Effect{
+		What: "commits a second of as many connections", Unit: "per_second", Now: c.Rate.Mean, Then: faster(gone), Low: faster(low), High: faster(min(high, c.Total.Mean)),
+	}
+}
+
+// matrix is the command that tries all of it.
+func (in Input) matrix() string {
+	if product := strings.ToLower(in.Seen.Product); product == "mysql" {
+		return "plimsoll trial run examples/commit-path/trial.yaml --set cluster.engine=mysql"
+	}
+	return "plimsoll trial run examples/commit-path/trial.yaml"
+}
+
+func parts90(c *advise.CommitUse) []struct {
+	name string
+	f    *advise.Figure
+} {
+	return []struct {
+		name string
+		f    *advise.Figure
+	}{
+		{"the redo log's sync", c.Redo}, {"the binary log's sync", c.Binlog}, {"a replica's acknowledgement", c.SemiSync}, {"waiting in line, and the commit itself", c.Queue},
+	}
+}
+
+func largest(c *advise.CommitUse) string {
+	name, most := "", 0.0
+	for _, p := range parts90(c) {
+		if p.f != nil && p.f.Mean > most {
+			name, most = p.name, p.f.Mean
+		}
+	}
+	if name == "" {
+		return "of which no part can be told"
+	}
+	return fmt.Sprintf("most of it %s (%.0f %%)", name, 100*most/c.Total.Mean)
+}
+
+func split(c *advise.CommitUse) (all []string) {
+	var untold []string
+	for _, p := range parts90(c) {
+		if p.f == nil {
+			untold = append(untold, p.name)
+			continue
+		}
+		all = append(all, fmt.Sprintf("%s: %s of %s (%s to %s).", p.name, milliseconds(p.f.Mean), milliseconds(c.Total.Mean), milliseconds(p.f.Low), milliseconds(p.f.High)))
+	}
+	if len(untold) > 0 {
+		all = append(all, "Not told apart by this server: "+strings.Join(untold, ", ")+".")
+	}
+	return all
+}
+
+func settings(of map[string]string) string {
+	var all []string
+	for name, value := range of {
+		all = append(all, name+"="+value)
+	}
+	slices.Sort(all)
+	return strings.Join(all, ", ")
+}
+
+func on(value string) bool { return value == "1" || strings.EqualFold(value, "ON") }
+
+func mean(f *advise.Figure) float64 {
+	if f == nil {
+		return 0
+	}
+	return f.Mean
+}
+
+func low(f *advise.Figure) float64 {
+	if f == nil {
+		return 0
+	}
+	return f.Low
+}
+
+func high(f *advise.Figure) float64 {
+	if f == nil {
+		return 0
+	}
+	return f.High
+}
+
+func span90(f advise.Figure, format string) string {
+	return fmt.Sprintf(format+" ("+format+" to "+format+")", f.Mean, f.Low, f.High)
+}
+
+func milliseconds(seconds float64) string { return fmt.Sprintf("%.3g ms", 1000*seconds) }

@@ -1,0 +1,56 @@
+package advise
+
+import "time"
+
+// Seen is what a server did while it was looked at: what it asked of its disk, and what its commits waited for. A figure that could not
+// be had is nil, never a 0.
+type Seen struct {
+	Began   time.Time     `json:"began"`
+	For     time.Duration `json:"for_ns"`
+	Seconds int           `json:"seconds"` // readings
+
+	Product string `json:"product,omitempty"`
+	Version string `json:"version,omitempty"`
+
+	Disk   *DiskUse   `json:"disk,omitempty"`
+	Commit *CommitUse `json:"commit,omitempty"`
+	Load   *CPUUse    `json:"load,omitempty"`
+}
+
+// DiskUse is what a server asks of its disk, a second.
+type DiskUse struct {
+	IOPS   Figure  `json:"iops"`
+	Writes float64 `json:"writes"`
+	Peak   float64 `json:"peak"`  // of any ten seconds
+	Bytes  float64 `json:"bytes"` // a second, reads and writes; 0: not known
+}
+
+// CommitUse is what commits wait for, in seconds for each commit.
+type CommitUse struct {
+	Rate     Figure            `json:"commits_per_second"`
+	Total    *Figure           `json:"total,omitempty"`
+	Redo     *Figure           `json:"redo,omitempty"`
+	Binlog   *Figure           `json:"binlog,omitempty"`
+	SemiSync *Figure           `json:"semi_sync,omitempty"`
+	Queue    *Figure           `json:"queue,omitempty"`
+	Group    *Figure           `json:"group,omitempty"` // commits that share a sync of the binary log
+	Sessions float64           `json:"sessions"`        // that do something, on average
+	Waiting  float64           `json:"waiting"`         // of these, those that commit
+	Source   string            `json:"source"`          // counters, or samples of the sessions once a second
+	Settings map[string]string `json:"settings"`
+}
+
+// CPUUse is what a server's sessions take of its processors.
+type CPUUse struct {
+	Running     Figure  `json:"running"` // sessions on a processor, or waiting for one
+	Peak        float64 `json:"peak"`    // of any ten seconds
+	Connections float64 `json:"connections"`
+	Most        float64 `json:"max_connections"`
+}
+
+// Figure is a mean with the interval in which it lies, of 90 %.
+type Figure struct {
+	Mean float64 `json:"mean"`
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
