@@ -39,7 +39,7 @@ func (s onServer) breaker(ctx context.Context, on *cluster.Cluster) (cluster.Bre
 		return nil, err
 	}
 	b, ok := server.(cluster.Breaker)
-	if !ok || on.Environment == "production" {
+	if !ok || on.Environment == cluster.Production {
 		return nil, &hint.PermanentError{Reason: fmt.Sprintf("node %s of %s is not there to be broken", s.Node, on.Name), Advice: "use a lab"}
 	}
 	return b, nil

@@ -17,10 +17,20 @@ import (
 	"plimsoll/internal/document"
 )
 
+// The environments of clusters, in the order in which they ask for care.
+const (
+	Lab        = "lab"
+	Staging    = "staging"
+	Production = "production"
+)
+
+// Environments are all of them.
+func Environments() []string { return []string{Lab, Staging, Production} }
+
 // Cluster is what a run may reach: one cluster, its databases, servers and machines. It is safe for concurrent use.
 type Cluster struct {
 	Name        string
-	Environment string // lab, staging or production
+	Environment string // one of Environments
 	Engine      engine.Engine
 	Local       infra.Machine // where Plimsoll runs
 	// List returns the nodes as they are now. It asks no server: to find a node by name must not wait for another that hangs.

@@ -91,7 +91,29 @@ func (s Secret) Redact(err error) error {
 	if err == nil || s == "" || !strings.Contains(err.Error(), string(s)) {
 		return err
 	}
-	return errors.New(strings.ReplaceAll(err.Error(), string(s), hidden))
+	shown := func(text string) string { return strings.ReplaceAll(text, string(s), hidden) }
+	out := &redacted{text: shown(err.Error())}
+	if errors.As(err, &out.of) {
+		e := *out.of
+		e.Text, e.Do, e.Err = shown(e.Text), shown(e.Do), nil
+		out.of = &e
+	}
+	return out
+}
+
+// redacted is an error without a secret: what kind of error it is, and its code, stay.
+type redacted struct {
+	text string
+	of   *Error // nil: it is of no database
+}
+
+func (r *redacted) Error() string { return r.text }
+
+func (r *redacted) Unwrap() error {
+	if r.of == nil {
+		return nil
+	}
+	return r.of
 }
 
 // Format hides it from every verb: for one that does not fit a text, such as %d, fmt would not ask String.

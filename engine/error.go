@@ -73,6 +73,15 @@ func ClassOf(err error) Class {
 	return Other
 }
 
+// CodeOf returns the engine's own code of an error, for example 1213; "" for one that has none.
+func CodeOf(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
 // NeedsRestart says that a setting cannot be changed while the server runs.
 type NeedsRestart struct{ Setting string }
 

@@ -35,3 +35,16 @@ func TestASecretIsBlottedOutOfAnError(t *testing.T) {
 		t.Errorf("of nothing: %v", err)
 	}
 }
+
+// A secret is taken out of what an error says, and what kind of error it is stays.
+func TestARedactedErrorKeepsItsCode(t *testing.T) {
+	err := fmt.Errorf("node n1: %w", &engine.Error{Kind: engine.Denied, Code: "1396", Text: "CREATE USER with hunter2 failed"})
+	got := engine.Secret("hunter2").Redact(err)
+	if strings.Contains(got.Error(), "hunter2") || engine.CodeOf(got) != "1396" || engine.ClassOf(got) != engine.Denied {
+		t.Errorf("%v, code %q, class %s", got, engine.CodeOf(got), engine.ClassOf(got))
+	}
+	var e *engine.Error
+	if errors.As(got, &e) && strings.Contains(e.Error(), "hunter2") {
+		t.Errorf("the secret is in %v", e)
+	}
+}

@@ -37,6 +37,7 @@ type Source struct {
 	Receives  bool          // it is connected, and what it sends is taken
 	Applies   bool          // what was taken is applied
 	Trouble   string        // why one of the two stopped or cannot; empty: nothing is known
+	Code      string        // the engine's own, of Trouble
 	Behind    time.Duration // as the server estimates it, in whole seconds; negative: it does not say
 	Delay     time.Duration // kept behind on purpose
 	Filter    string        // what of the source is left out or rewritten; empty: nothing

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/hint"
 	"plimsoll/infra"
@@ -87,10 +88,9 @@ type Secret struct {
 }
 
 var (
-	environments = []string{"lab", "staging", "production"}
-	families     = map[string]string{"mariadb": "mysql", "cassandra": "cql", "scylladb": "cql"} // the engines of products
-	validNode    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
-	validName    = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`)
+	families  = map[string]string{"mariadb": "mysql", "cassandra": "cql", "scylladb": "cql"} // the engines of products
+	validNode = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
+	validName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`)
 )
 
 // Read reads an inventory. One that is not there is empty.
@@ -145,8 +145,8 @@ func (c Cluster) check(name string, n *document.Node, ps *document.Problems) {
 	if !validName.MatchString(name) {
 		ps.Add(n, n.Errorf("cluster name %q, expected lower-case letters, digits and hyphens, at most 40", name))
 	}
-	if !slices.Contains(environments, c.Environment) {
-		ps.Add(n, document.UnknownName(n.Get("environment"), "environment", environments))
+	if !slices.Contains(cluster.Environments(), c.Environment) {
+		ps.Add(n, document.UnknownName(n.Get("environment"), "environment", cluster.Environments()))
 	}
 	if len(c.Nodes) == 0 {
 		ps.Add(n, n.Get("nodes").Errorf("no nodes"))

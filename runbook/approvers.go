@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/cluster"
 	"plimsoll/hint"
 	"plimsoll/internal/document"
 )
@@ -62,7 +63,7 @@ func (s *State) MayApprove(i *Item, w Word) error {
 // AsksSignature tells whether a step is approved with an ssh key alone: in production where the inventory names the keys, and outside of labs
 // where the runbook says so.
 func (s *State) AsksSignature(i *Item) bool {
-	return s.Header.demandsSignature(i.Key) || s.Header.Environment != labEnvironment && i.Step.Approval != nil && i.Step.Approval.Signed
+	return s.Header.demandsSignature(i.Key) || s.Header.Environment != cluster.Lab && i.Step.Approval != nil && i.Step.Approval.Signed
 }
 
 // demandsSignature is AsksSignature as far as the header tells: of a step whose target was not known when it was planned, it may not.

@@ -105,11 +105,6 @@ func (s *Service) open(ctx context.Context, own string, all []string) (*cluster.
 	return site, nil
 }
 
-// environments in the order in which they ask for care.
-const labEnvironment = "lab"
-
-var environments = []string{labEnvironment, "staging", Production}
-
 // gravest is the environment of a run over several clusters: that of the one that asks for the most care.
 func gravest(ctx context.Context, site *cluster.Cluster, all []string) (string, error) {
 	most := -1
@@ -118,11 +113,11 @@ func gravest(ctx context.Context, site *cluster.Cluster, all []string) (string, 
 		if err != nil {
 			return "", err
 		}
-		at := slices.Index(environments, one.Environment)
+		at := slices.Index(cluster.Environments(), one.Environment)
 		if at < 0 {
 			return "", fmt.Errorf("cluster %s: environment %q, expected lab, staging or production", name, one.Environment)
 		}
 		most = max(most, at)
 	}
-	return environments[most], nil
+	return cluster.Environments()[most], nil
 }

@@ -87,7 +87,8 @@ func (r *runner) guarded() *Event {
 		}
 		return &Event{Kind: Ended, Outcome: Broken, Reason: "guardrail " + reason}
 	case reason != "" && r.state.Held == "":
-		return &Event{Kind: Held, Reason: reason, Blind: r.guard.blind(time.Now())}
+		rail, blind := r.guard.holding(time.Now())
+		return &Event{Kind: Held, Reason: reason, Rail: rail, Blind: blind}
 	case reason == "" && r.state.Held != "":
 		return &Event{Kind: Freed}
 	}
@@ -265,7 +266,7 @@ func (r *runner) takeBack(i *Item) *Event {
 	case r.assessed[i.Key] != nil && r.assessed[i.Key].err == nil && r.assessed[i.Key].is == untouched && !r.state.reversible(i):
 		return &Event{Kind: Undone, Step: i.Key, Reason: "it never acted: things are as they were before"}
 	case !r.state.reversible(i):
-		return &Event{Kind: Stuck, Step: i.Key, Error: "it is irreversible"}
+		return &Event{Kind: Stuck, Step: i.Key, Error: "it is irreversible", Lasts: true}
 	}
 	return &Event{Kind: Undoing, Step: i.Key, Epoch: r.state.epoch(i)}
 }

@@ -77,7 +77,10 @@ type Event struct {
 	Reason    string              `json:"reason,omitempty"`
 	Message   int                 `json:"message,omitempty"` // number of the message that was taken
 	Baseline  map[string]float64  `json:"baseline,omitempty"`
+	Rail      string              `json:"rail,omitempty"`    // Held: the guardrail
 	Blind     bool                `json:"blind,omitempty"`   // Held: for want of metrics, not for what they say
+	Claim     bool                `json:"claim,omitempty"`   // Said: the claim in the cluster could not be taken back
+	Lasts     bool                `json:"lasts,omitempty"`   // Stuck: what the step did is irreversible
 	Undo      bool                `json:"undo,omitempty"`    // Stopping: and take back what was done
 	Forward   bool                `json:"forward,omitempty"` // Parked: a cancellation was not taken, since what was done cannot be taken back: the way is forward
 	Leave     string              `json:"leave,omitempty"`   // Stopping: the reason to give the cluster back as it is

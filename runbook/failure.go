@@ -60,7 +60,8 @@ func (r *runner) failure(res result) *Event {
 		return &Event{Kind: Ended, Outcome: Broken, Reason: "before " + res.key + ": " + firstLine(text)}
 	}
 	if i.Phase == Reverting {
-		return &Event{Kind: Stuck, Step: i.Key, Error: text}
+		var lasts lastingError
+		return &Event{Kind: Stuck, Step: i.Key, Error: text, Lasts: errors.As(res.err, &lasts)}
 	}
 	e := &Event{Kind: Failed, Step: i.Key, Attempt: i.Attempt, Error: text, Class: string(engine.ClassOf(res.err))}
 	var open openError

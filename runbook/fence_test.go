@@ -308,7 +308,7 @@ func TestAClaimThatStaysAfterAFailedRunIsTold(t *testing.T) {
 	}
 	shared.mute = true
 	st := b.stintOf(run, Order{Do: "cancel"})
-	if said := b.events(run, Said); st.Outcome != Cancelled || len(said) != 1 || !strings.HasPrefix(said[0].Reason, ClaimStays) {
+	if said := b.events(run, Said); st.Outcome != Cancelled || len(said) != 1 || !said[0].Claim || !strings.HasPrefix(said[0].Reason, claimStays) {
 		t.Errorf("outcome %q, said %+v", st.Outcome, said)
 	}
 }

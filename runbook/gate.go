@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"plimsoll/action"
+	"plimsoll/cluster"
 	"plimsoll/internal/document"
 )
 
 // Production is the environment that gates are for.
-const Production = "production"
+const Production = cluster.Production
 
 // Gate is what must be before production.
 type Gate struct {

@@ -73,7 +73,7 @@ type guard struct {
 	frozen   bool               // the baseline is complete
 	since    []time.Time
 	clear    []time.Time
-	breach   []string // by rail: why, "" while it holds
+	breach   []breach // by rail: why, "" while it holds
 	breached string   // the rail that was breached last
 	lately   time.Time
 	at       time.Time
@@ -84,7 +84,7 @@ func newGuard(b *Runbook, m Meter) *guard {
 	n := len(b.Guardrails)
 	g := &guard{
 		rails: b.Guardrails, programs: b.compiled, meter: m, began: time.Now(), changed: make(chan struct{}, 1), baseline: map[string]float64{}, samples: map[string]int{},
-		since: make([]time.Time, n), clear: make([]time.Time, n), breach: make([]string, n),
+		since: make([]time.Time, n), clear: make([]time.Time, n), breach: make([]breach, n),
 	}
 	if known, ok := m.(Baselined); ok {
 		g.given = known.Baseline()
@@ -147,38 +147,38 @@ func (g *guard) judge(now time.Time, values map[string]float64, err error) {
 	env := nested(values)
 	env["baseline"] = nested(g.baseline)
 	for i, rail := range g.rails {
-		breached, why := false, ""
+		var found breach
 		if err != nil {
-			breached, why = true, "no data: "+err.Error()
+			found = breach{"no data: " + err.Error(), true}
 		} else if is, evalErr := g.programs.truth(rail.When, env); evalErr != nil {
-			breached, why = true, "no data: "+cmp.Or(noMetric(rail.When, values), evalErr.Error())
+			found = breach{"no data: " + cmp.Or(noMetric(rail.When, values), evalErr.Error()), true}
 		} else if is {
-			breached, why = true, rail.When
+			found = breach{rail.When, false}
 		}
-		g.book(i, rail, now, breached, why)
+		g.book(i, rail, now, found)
 	}
 }
 
 // then is what a breach leads to.
-func (g *Guardrail) then(why string) GuardThen {
-	if noData(why) {
+func (g *Guardrail) then(b breach) GuardThen {
+	if b.blind {
 		return g.NoData
 	}
 	return g.Then
 }
 
 // book turns a reading into a state: a breach counts after For, and is over after being gone for For.
-func (g *guard) book(i int, rail Guardrail, now time.Time, breached bool, why string) {
+func (g *guard) book(i int, rail Guardrail, now time.Time, is breach) {
 	before := g.breach[i]
-	if breached {
+	if is.why != "" {
 		g.clear[i] = time.Time{}
 		if g.since[i].IsZero() {
 			g.since[i] = now
 		}
-		if now.Sub(g.since[i]) >= rail.For || noData(why) {
-			g.breach[i] = why
-			if rail.then(why) == GuardStop && g.stop == "" {
-				g.stop = rail.Name + ": " + why
+		if now.Sub(g.since[i]) >= rail.For || is.blind {
+			g.breach[i] = is
+			if rail.then(is) == GuardStop && g.stop == "" {
+				g.stop = rail.Name + ": " + is.why
 			}
 		}
 	} else {
@@ -187,13 +187,13 @@ func (g *guard) book(i int, rail Guardrail, now time.Time, breached bool, why st
 			g.clear[i] = now
 		}
 		if now.Sub(g.clear[i]) >= rail.For {
-			g.breach[i] = ""
+			g.breach[i] = breach{}
 		}
 	}
-	if g.breach[i] != "" && breached && !noData(why) {
+	if g.breach[i].why != "" && is.why != "" && !is.blind {
 		g.breached, g.lately = rail.Name, now
 	}
-	if (before == "") != (g.breach[i] == "") {
+	if (before.why == "") != (g.breach[i].why == "") {
 		select {
 		case g.changed <- struct{}{}:
 		default:
@@ -201,7 +201,11 @@ func (g *guard) book(i int, rail Guardrail, now time.Time, breached bool, why st
 	}
 }
 
-func noData(why string) bool { return strings.HasPrefix(why, "no data") }
+// breach is what breaks a guardrail: its condition holds, or, blind, there are no metrics to tell. Without a why nothing does.
+type breach struct {
+	why   string
+	blind bool
+}
 
 // state tells why no act may begin now; empty: one may. stop says that the run is to fail of it.
 func (g *guard) state(now time.Time) (reason string, stop bool) {
@@ -217,10 +221,10 @@ func (g *guard) state(now time.Time) (reason string, stop bool) {
 		return "the metrics were not read in the last seconds", false
 	}
 	for i, rail := range g.rails {
-		if g.breach[i] == "" {
+		if g.breach[i].why == "" {
 			continue
 		}
-		reason = rail.Name + ": " + g.breach[i]
+		reason = rail.Name + ": " + g.breach[i].why
 	}
 	if reason == "" && now.Sub(g.lately) < guardQuiet {
 		reason = fmt.Sprintf("%s: it was breached less than %s ago", g.breached, guardQuiet)
@@ -228,20 +232,20 @@ func (g *guard) state(now time.Time) (reason string, stop bool) {
 	return reason, false
 }
 
-// blind tells whether what holds is that there are no metrics, not what they say.
-func (g *guard) blind(now time.Time) bool {
+// holding is the guardrail that holds, "" for none in particular, and whether that is for want of metrics, not for what they say.
+func (g *guard) holding(now time.Time) (rail string, blind bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.at.IsZero() || now.Sub(g.at) > guardStale {
-		return true
+		return "", true
 	}
-	blind := false
+	rail = g.breached
 	for i := range g.rails {
-		if g.breach[i] != "" {
-			blind = noData(g.breach[i])
+		if g.breach[i].why != "" {
+			rail, blind = g.rails[i].Name, g.breach[i].blind
 		}
 	}
-	return blind
+	return rail, blind
 }
 
 // young tells whether the first reading may still be on its way.
@@ -276,8 +280,8 @@ func (g *guard) restore(s *State) {
 	if s.Baseline != nil {
 		g.baseline, g.frozen = s.Baseline, true
 	}
-	if rail, why, held := strings.Cut(s.Held, ": "); held && !noData(why) {
-		g.breached, g.lately = rail, s.Changed
+	if s.Held != "" && !s.Blind {
+		g.breached, g.lately = s.Rail, s.Changed
 	}
 }
 

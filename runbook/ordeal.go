@@ -2,6 +2,7 @@ package runbook
 
 import (
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -32,6 +33,8 @@ type Ordeal struct {
 	Stays    []string      `json:"stays,omitempty"`      // steps that cannot be taken back: declared so
 	Untried  []string      `json:"untried,omitempty"`    // steps that never acted, for there was nothing for them to do
 	Troubles []Trouble     `json:"troubles,omitempty"`   // empty: it stood
+
+	again *sync.Map // keys of steps that failed when they were done a second time; nil: none was
 }
 
 // trouble notes what was not stood.

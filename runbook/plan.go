@@ -86,7 +86,7 @@ func (b *Runbook) planStep(ctx context.Context, site *cluster.Cluster, st *State
 	s := i.Step
 	p := PlanStep{Key: i.Key, Uses: s.Uses, Later: b.later(s)}
 	if s.Approval != nil {
-		p.Approval, p.Signed = "Go on?", s.Approval.Signed && st.Header.Environment != labEnvironment
+		p.Approval, p.Signed = "Go on?", s.Approval.Signed && st.Header.Environment != cluster.Lab
 		if note, err := b.compiled.fill(s.Approval.Note, st.env(i)); err != nil {
 			p.Approval = s.Approval.Note // it speaks of what is known later
 		} else if textOf(note) != "" {

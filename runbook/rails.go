@@ -76,6 +76,9 @@ func noMetric(when string, values map[string]float64) string {
 	return ""
 }
 
+// Metrics are those that its condition names.
+func (g *Guardrail) Metrics() []string { return metricsOf(g.When) }
+
 // metricsOf lists the metrics that an expression names, whether as they are or in the baseline.
 func metricsOf(when string) []string {
 	tree, err := parser.Parse(when)

@@ -111,7 +111,7 @@ func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err erro
 	if h.Environment == Production {
 		h.Approvers = cmp.Or(s.Rules.Approvers, ByOther)
 	}
-	if h.Environment != labEnvironment {
+	if h.Environment != cluster.Lab {
 		h.Signers = s.Rules.Signers
 		if err := q.Book.signable(h.Signers); err != nil {
 			return nil, err

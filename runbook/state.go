@@ -22,7 +22,8 @@ type State struct {
 	Targets  map[string][]string
 	Healthy  map[string]bool          // group[target]: the cluster was healthy before it
 	Settling map[string]time.Duration // by group: the longest that was waited for that
-	Held     string                   // the guardrail that holds it
+	Held     string                   // why a guardrail holds it
+	Rail     string                   // that guardrail
 	Blind    bool                     // it holds for want of metrics, not for what they say
 	Baseline map[string]float64
 	Stopping *Event // a person cancelled, or its runbook has a failure undone
@@ -101,6 +102,7 @@ type Item struct {
 	Error    string
 	Advice   string        // what to do about it
 	Asks     bool          // a person must look
+	Lasts    bool          // its undo was refused: what it did is irreversible
 	Open     bool          // what was begun may still be under way
 	Undo     int           // number of the entry that holds the last begun undo; 0: none open
 	Took     time.Duration // worked on, over all attempts: without waiting for people, guardrails or another stint
@@ -186,7 +188,7 @@ func (s *State) apply(e Event, actions []action.Action) error {
 		group, _, _ := strings.Cut(e.Step, "[")
 		s.Settling[group] = max(s.Settling[group], e.Took)
 	case Held:
-		s.Held, s.Blind = e.Reason, e.Blind
+		s.Held, s.Rail, s.Blind = e.Reason, e.Rail, e.Blind
 	case Freed:
 		s.Held = ""
 	case Said:
@@ -392,7 +394,7 @@ func (i *Item) apply(e Event, entry durable.Entry) error {
 	case Undone:
 		i.Phase, i.Undo, i.Acts, i.Intent, i.Open = Reverted, 0, false, 0, false
 	case Stuck:
-		i.Undo, i.Error, i.Asks = 0, e.Error, true
+		i.Undo, i.Error, i.Asks, i.Lasts = 0, e.Error, true, e.Lasts
 		i.Phase = Settled
 	default:
 		return fmt.Errorf("an event of kind %q, which this Plimsoll does not know", e.Kind)

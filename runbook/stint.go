@@ -204,14 +204,14 @@ func (r *runner) giveBack(ctx context.Context) error {
 	return errors.Join(r.keeps(kept), all)
 }
 
-// ClaimStays begins what a run says of a claim that it could not take back, as its cluster did not answer.
-const ClaimStays = "the claim stays in the cluster until the next run from here"
+// claimStays is what a run says of a claim that it could not take back, as its cluster did not answer.
+const claimStays = "the claim stays in the cluster until the next run from here"
 
 func (r *runner) keeps(kept error) error {
 	if kept == nil {
 		return nil
 	}
-	return r.write(Event{Kind: Said, Reason: ClaimStays + ": " + oneLine(kept)})
+	return r.write(Event{Kind: Said, Claim: true, Reason: claimStays + ": " + oneLine(kept)})
 }
 
 // unclaim takes the run's own claim from a cluster, if it is still there. It may be of a later epoch than the journal tells: a

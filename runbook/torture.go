@@ -93,7 +93,7 @@ func (t *Torture) worthIt(ctx context.Context, o *Ordeal) (err error) {
 		return err
 	}
 	h := p.Header
-	if h.Environment != "lab" {
+	if h.Environment != cluster.Lab {
 		return fmt.Errorf("cluster %s is no lab", h.Cluster)
 	}
 	if err := h.Plan.Trouble(); err != nil {

@@ -132,7 +132,7 @@ func (o *Ordeal) stays(test string, st *State) (any bool) {
 			continue
 		}
 		any = true
-		if strings.Contains(i.Error, "irreversible") {
+		if i.Lasts {
 			o.Stays = appendNew(o.Stays, i.Step.ID)
 		} else {
 			o.trouble(test, i.Key, "it was not undone: "+i.Error)

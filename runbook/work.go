@@ -229,10 +229,15 @@ func (r *runner) undo(ctx context.Context, site *cluster.Cluster, uses string, i
 	}
 	err = u.Undo(ctx, site, call)
 	if refusal := (*hint.PermanentError)(nil); task.Traits().Effect == action.Lasting && errors.As(err, &refusal) {
-		return fmt.Errorf("it is irreversible once it is done: %w", err)
+		return lastingError{fmt.Errorf("it is irreversible once it is done: %w", err)}
 	}
 	return err
 }
+
+// lastingError refuses the undo of what is done for good.
+type lastingError struct{ error }
+
+func (e lastingError) Unwrap() error { return e.error }
 
 // undoTask is the action that a step names for its undo, with its inputs.
 func (r *runner) undoTask(u *Use, env map[string]any) (action.Task, error) {

@@ -172,7 +172,7 @@ func (x *execution) observe(e runbook.Event, at time.Time) {
 	case runbook.Freed:
 		event("run.freed", nil)
 	case runbook.Said:
-		if strings.HasPrefix(e.Reason, runbook.ClaimStays) {
+		if e.Claim {
 			x.mu.Lock()
 			x.keeps = e.Reason
 			x.mu.Unlock()

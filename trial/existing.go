@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/cluster"
 	"plimsoll/trial/progress"
 
 	"plimsoll/engine"
@@ -28,17 +29,13 @@ type existing struct {
 }
 
 const (
-	production    = "production"
 	existingNode  = "target" // under which its signals stand
 	targetExample = "mysql://user@host:3306/database, http://host:8080/, or the name of a cluster in " + inventory.File
 )
 
-// environments are where a cluster can be.
-var environments = []string{"lab", "staging", production}
-
 // Production names the cluster in production that the trial puts under load, "" if there is none. A person must agree to it.
 func (t *Trial) Production() string {
-	if t.existing == nil || t.existing.environment != production {
+	if t.existing == nil || t.existing.environment != cluster.Production {
 		return ""
 	}
 	return t.existing.name
@@ -98,11 +95,11 @@ func (p Parts) find(c Cluster, n *document.Node) (*existing, error) {
 	found := &existing{name: c.Target, environment: c.Environment, engine: e, address: target, password: c.Password}
 	switch {
 	case found.environment == "" && !onlyLoopback(target.Addresses):
-		return nil, n.Errorf(`"environment" is missing: %s`, strings.Join(environments, ", "))
+		return nil, n.Errorf(`"environment" is missing: %s`, strings.Join(cluster.Environments(), ", "))
 	case found.environment == "":
 		found.environment = "lab"
-	case !slices.Contains(environments, found.environment):
-		return nil, document.UnknownName(n.Get("environment"), "environment", environments)
+	case !slices.Contains(cluster.Environments(), found.environment):
+		return nil, document.UnknownName(n.Get("environment"), "environment", cluster.Environments())
 	}
 	return found, nil
 }
@@ -161,7 +158,7 @@ func (t *Trial) keepOff(e *existing, parts Parts) error {
 			ps.Add(call.At, call.At.Errorf("%s needs %s", call.Name(), own))
 		case !e.listed:
 			ps.Add(call.At, call.At.Errorf("%s needs a cluster that stands in %s, or %s", call.Name(), inventory.File, own))
-		case e.environment == production:
+		case e.environment == cluster.Production:
 			ps.Add(call.At, call.At.Errorf("%s would change %s, which is in production, for a trial", call.Name(), e.name).
 				WithHint("rehearse it elsewhere, then: plimsoll runbook run"))
 		}
@@ -183,7 +180,7 @@ func (t *Trial) keepOff(e *existing, parts Parts) error {
 			}
 		}
 	}
-	if e != nil && e.environment == production && t.asksForShare() {
+	if e != nil && e.environment == cluster.Production && t.asksForShare() {
 		at := t.Document.Get("load").Get("rate")
 		if at == nil {
 			at = t.Document.Get("load")
@@ -232,7 +229,7 @@ func (t *Trial) engineOf(parts Parts, c Cluster) (engine.Engine, error) {
 
 // serversOf reaches the existing cluster, whose data must have been prepared.
 func (r *runner) serversOf(ctx context.Context, e *existing) (*servers, error) {
-	if e.environment == production && !r.site.Production {
+	if e.environment == cluster.Production && !r.site.Production {
 		return nil, fmt.Errorf("%s is in production, and nobody agreed to load on it", e.name)
 	}
 	r.observe(progress.Stage{Doing: progress.Starting, Detail: "connect to " + e.name, Share: -1})

@@ -197,9 +197,10 @@ func (p *runPage) rails(st *runbook.State, entries []durable.Entry) {
 		}
 	}
 	for _, g := range st.Book.Guardrails {
-		row := railRow{Name: g.Name, When: g.When, Then: string(g.Then), Holds: st.Held != "" && strings.HasPrefix(st.Held, g.Name)}
+		row := railRow{Name: g.Name, When: g.When, Then: string(g.Then), Holds: st.Held != "" && st.Rail == g.Name}
+		named := g.Metrics()
 		for name, v := range metrics {
-			if strings.Contains(g.When, name) {
+			if slices.Contains(named, name) {
 				row.Values = append(row.Values, fact{name, strconv.FormatFloat(v, 'g', 4, 64)})
 			}
 		}

@@ -20,7 +20,7 @@ func Actions() []action.Action {
 
 // allowed refuses where nothing may be broken.
 func allowed(on *cluster.Cluster) error {
-	if on.Environment == "production" {
+	if on.Environment == cluster.Production {
 		return &hint.PermanentError{Reason: fmt.Sprintf("%s is not there to be broken", on.Name), Advice: "use a lab"}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/catalog"
+	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/internal/document"
 	"plimsoll/inventory"
@@ -95,7 +96,7 @@ func (o *loadOptions) readTarget(ctx context.Context) (engine.Target, error) {
 	name, options, _ := strings.Cut(o.target, "?")
 	if !strings.ContainsAny(strings.TrimPrefix(name, labPrefix), ":/@") {
 		target, environment, err := clusterTarget(ctx, name, options)
-		o.production = environment == "production"
+		o.production = environment == cluster.Production
 		return target, err
 	}
 	target, err := engine.ParseTarget(o.target)

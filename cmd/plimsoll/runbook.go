@@ -62,7 +62,7 @@ func openDesk(ctx context.Context) (*desk, error) {
 	}
 	inTorture := tortured(&options)
 	if inTorture { // it approves everything: none but a lab is let near it
-		maps.DeleteFunc(inv.Clusters, func(_ string, c inventory.Cluster) bool { return c.Environment != "lab" })
+		maps.DeleteFunc(inv.Clusters, func(_ string, c inventory.Cluster) bool { return c.Environment != cluster.Lab })
 	}
 	store, err := durable.Open(ctx, options)
 	if err != nil {

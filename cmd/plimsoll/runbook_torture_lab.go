@@ -62,7 +62,7 @@ func (t *tortureLab) restore(ctx context.Context) error {
 
 // elsewhere is the cluster as a target: as a Plimsoll on another host has it, which does not hold its lab.
 func (t *tortureLab) elsewhere(ctx context.Context) (*cluster.Cluster, error) {
-	site := &cluster.Cluster{Name: t.name, Environment: "lab", Local: t.deps.Machine}
+	site := &cluster.Cluster{Name: t.name, Environment: cluster.Lab, Local: t.deps.Machine}
 	var nodes []cluster.Node
 	err := t.with(ctx, func(c *lab.Cluster) error {
 		for _, n := range c.Nodes() {

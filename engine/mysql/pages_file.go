@@ -27,8 +27,6 @@ type pageFile struct {
 // listPrefix begins the name of such a file: plimsoll-pages-25-ib_buffer_pool was 25 percent of ib_buffer_pool.
 const listPrefix = "plimsoll-pages-"
 
-const readOnlyVariable = "1238"
-
 // PageListFile is nil where the pool has several parts: their lists stand in the file one after another, without a border.
 func (d *database) PageListFile(ctx context.Context) (engine.PageListFile, error) {
 	set, err := d.variables(ctx, "VARIABLES", []string{

@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -32,13 +31,13 @@ func (c *control) Setting(ctx context.Context, name string) (string, error) {
 func (c *control) Change(ctx context.Context, name, value string) error {
 	wanted := variableName(name)
 	err := c.set(ctx, wanted, literal(value))
-	if codeOf(err) == wrongType && literal(value) != quote(value) {
+	if engine.CodeOf(err) == wrongType && literal(value) != quote(value) {
 		err = c.set(ctx, wanted, quote(value)) // a text that looks like a number
 	}
 	switch {
-	case codeOf(err) == wrongScope && strings.Contains(err.Error(), "read only"):
+	case engine.CodeOf(err) == readOnlyVariable: // of a variable that only sessions have it is another
 		return &engine.NeedsRestart{Setting: wanted}
-	case codeOf(err) == unknownVariable:
+	case engine.CodeOf(err) == unknownVariable:
 		return c.noVariable(ctx, name)
 	case err != nil:
 		return fmt.Errorf("set the variable %s: %w", wanted, err)
@@ -47,18 +46,10 @@ func (c *control) Change(ctx context.Context, name, value string) error {
 }
 
 const (
-	unknownVariable = "1193"
-	wrongType       = "1232"
-	wrongScope      = "1238"
+	unknownVariable  = "1193"
+	wrongType        = "1232"
+	readOnlyVariable = "1238"
 )
-
-func codeOf(err error) string {
-	var e *engine.Error
-	if errors.As(err, &e) {
-		return e.Code
-	}
-	return ""
-}
 
 func (c *control) set(ctx context.Context, name, literal string) error {
 	return c.use(ctx, func(s *session) error {

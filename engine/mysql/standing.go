@@ -122,12 +122,15 @@ func sourceOf(row map[string]string) engine.Source {
 		ServerID: said("Source_Server_Id", "Master_Server_Id"),
 		Receives: said("Replica_IO_Running", "Slave_IO_Running") == "Yes",
 		Applies:  said("Replica_SQL_Running", "Slave_SQL_Running") == "Yes",
-		Trouble:  said("Last_SQL_Error", "Last_IO_Error"),
-		Behind:   seconds(said("Seconds_Behind_Source", "Seconds_Behind_Master")), Delay: max(0, seconds(row["SQL_Delay"])),
+		Trouble:  said("Last_SQL_Error", "Last_IO_Error"), Code: row["Last_IO_Errno"],
+		Behind: seconds(said("Seconds_Behind_Source", "Seconds_Behind_Master")), Delay: max(0, seconds(row["SQL_Delay"])),
 		Automatic: row["Auto_Position"] == "1" || row["Using_Gtid"] != "" && row["Using_Gtid"] != "No",
 		Received:  said("Retrieved_Gtid_Set", "Gtid_IO_Pos"),
 		Heard: said("Source_Log_File", "Master_Log_File") + ":" + said("Read_Source_Log_Pos", "Read_Master_Log_Pos") + " " +
 			row["Slave_received_heartbeats"],
+	}
+	if row["Last_SQL_Error"] != "" {
+		s.Code = row["Last_SQL_Errno"]
 	}
 	if host := said("Source_Host", "Master_Host"); host != "" && host != "<NULL>" {
 		s.Address = net.JoinHostPort(host, said("Source_Port", "Master_Port"))

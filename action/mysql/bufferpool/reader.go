@@ -142,8 +142,7 @@ func (r *reader) kill(ctx context.Context, on *cluster.Cluster, id float64) erro
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	err := on.Execute(ctx, r.warm.Node, []string{fmt.Sprintf("KILL %.0f", id)}, func(int) {})
-	var e *engine.Error
-	if errors.As(err, &e) && e.Code == "1094" {
+	if engine.CodeOf(err) == "1094" {
 		return nil // no such thread: it has ended
 	}
 	return err

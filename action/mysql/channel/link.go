@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"plimsoll/action/mysql/statement"
+	"plimsoll/cluster"
 	"plimsoll/hint"
 )
 
@@ -24,7 +25,7 @@ func (s *server) origin() (origin, error) {
 	switch {
 	case s.on.Replication != nil:
 		o.user, o.password = s.on.Replication.User, s.on.Replication.Password
-	case s.on.Environment != "lab":
+	case s.on.Environment != cluster.Lab:
 		return origin{}, &hint.PermanentError{
 			Reason: fmt.Sprintf("the inventory names no account by which a replica could follow %s", s.name),
 			Advice: "CREATE USER … and GRANT REPLICATION SLAVE ON *.* on it, and name it as replication: {user, password} of the cluster",

@@ -18,6 +18,7 @@ type state struct {
 	Applying  bool   // they are made here
 	Connects  bool   // it does not receive yet, or not any more, and tries
 	Error     string // why it stopped, or cannot connect
+	Code      string // the server's, of Error
 	GTID      bool   // it finds its place by GTID
 	Databases []string
 	Lag       string // seconds, as the server says; "" when it does not
@@ -32,12 +33,10 @@ func (s state) failure() error {
 		return nil
 	}
 	err := fmt.Errorf("channel %q from %s stopped: %s", s.Name, s.Source, s.Error)
-	for _, lost := range []string{"purged", "Could not find first log file", "not in the master's binlog", "1236"} {
-		if strings.Contains(s.Error, lost) {
-			return &hint.PermanentError{
-				Reason: err.Error(),
-				Advice: "the source no longer has the changes from that place on: begin again with a younger copy, and keep the binary logs longer",
-			}
+	if s.Code == "1236" || s.Code == "13114" { // before MySQL 8, and since: the source cannot send its binary log
+		return &hint.PermanentError{
+			Reason: err.Error(),
+			Advice: "where the source no longer has the changes from that place on, begin again with a younger copy, and keep the binary logs longer",
 		}
 	}
 	return err
@@ -68,8 +67,8 @@ func (s *server) states(ctx context.Context) ([]state, error) {
 		if plain["source_host"] == "" {
 			continue // forgotten, and still listed
 		}
-		if c.Error = plain["last_sql_error"]; c.Error == "" {
-			c.Error = plain["last_io_error"]
+		if c.Error, c.Code = plain["last_sql_error"], plain["last_sql_errno"]; c.Error == "" {
+			c.Error, c.Code = plain["last_io_error"], plain["last_io_errno"]
 		}
 		for database := range strings.SplitSeq(plain["replicate_do_db"], ",") {
 			if database = strings.Trim(strings.TrimSpace(database), "`"); database != "" {

@@ -252,7 +252,7 @@ func endedByClone(err error) bool {
 	if errors.As(err, &e) {
 		return e.Code == "3707" || e.Lost
 	}
-	return strings.Contains(err.Error(), "3707")
+	return false
 }
 
 // watchClone tells how far a clone is.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"plimsoll/action"
 	"plimsoll/cluster"
+	"plimsoll/engine"
 	"plimsoll/hint"
 )
 
@@ -218,6 +218,9 @@ func (s *server) endClients(ctx context.Context) (int, error) {
 	}
 }
 
+// hasEnded tells the error of a connection that is not there any more from all others: a thread's number can be in their texts.
+func hasEnded(err error) bool { return engine.CodeOf(err) == "1094" }
+
 // kill ends the connections of clients and returns which.
 func (s *server) kill(ctx context.Context, but string) ([]string, error) {
 	ids, err := s.on.Column(ctx, s.name(), "SELECT id FROM information_schema.processlist WHERE "+ours+but)
@@ -226,7 +229,7 @@ func (s *server) kill(ctx context.Context, but string) ([]string, error) {
 	}
 	for _, id := range ids {
 		// One that ended meanwhile is unknown: that is what is wanted.
-		if err := s.do(ctx, "", "KILL "+id); err != nil && !strings.Contains(err.Error(), "1094") {
+		if err := s.do(ctx, "", "KILL "+id); err != nil && !hasEnded(err) {
 			return nil, err
 		}
 	}

@@ -75,11 +75,11 @@ func (s *server) change(source source, is engine.Standing) (string, engine.Secre
 			Advice: "name the account in the inventory: replication: {user: …, password: {env: …}}",
 		}
 	}
-	if !known || len(is.Sources) > 0 && s.on.Replication == nil && s.on.Environment != "lab" {
+	if !known || len(is.Sources) > 0 && s.on.Replication == nil && s.on.Environment != cluster.Lab {
 		return change + strings.Join(parts, ", "), "", nil
 	}
 	parts = append(parts, prefix+"USER = "+statement.Text(account.User), prefix+"PASSWORD = "+statement.Text(string(account.Password)))
-	if s.on.Environment == "lab" {
+	if s.on.Environment == cluster.Lab {
 		parts = append(parts, prefix+"CONNECT_RETRY = 1")
 		if !s.mariadb { // whose newer versions give up after ten tries
 			parts = append(parts, prefix+"RETRY_COUNT = 86400")
@@ -102,7 +102,7 @@ func (s *server) account() (cluster.Account, bool) {
 	switch {
 	case s.on.Replication != nil:
 		return *s.on.Replication, true
-	case s.on.Environment == "lab" && s.on.Grower != nil:
+	case s.on.Environment == cluster.Lab && s.on.Grower != nil:
 		return cluster.Account{User: s.node.Target.User, Password: s.node.Target.Password}, true
 	}
 	return cluster.Account{}, false
@@ -156,8 +156,8 @@ func (s *server) awaitRunning(ctx context.Context, source string) error {
 			if from.Receives && from.Applies {
 				return nil
 			}
-			if trouble = from.Trouble; trouble != "" && (!from.Applies || stopsForGood(trouble)) {
-				return &hint.PermanentError{Reason: fmt.Sprintf("%s cannot follow %s: %s", s.name(), source, trouble), Advice: s.advice(trouble)}
+			if trouble = from.Trouble; trouble != "" && (!from.Applies || stopsForGood(from.Code)) {
+				return &hint.PermanentError{Reason: fmt.Sprintf("%s cannot follow %s: %s", s.name(), source, trouble), Advice: s.advice(from.Code)}
 			}
 		}
 		select {
@@ -168,15 +168,16 @@ func (s *server) awaitRunning(ctx context.Context, source string) error {
 	}
 }
 
-// stopsForGood tells errors of the receiver that trying again cannot mend: 1236 comes from the source, 1593 from what the
-// servers are.
-func stopsForGood(trouble string) bool {
-	return strings.Contains(trouble, "fatal error") || strings.Contains(trouble, "13114") || strings.Contains(trouble, "purged")
-}
+// stopsForGood tells errors of the receiver that trying again cannot mend: the source cannot send its binary log from that place on,
+// or the servers are such that one cannot follow the other.
+func stopsForGood(code string) bool { return cannotSend(code) || code == "1593" || code == "13117" }
 
-func (s *server) advice(trouble string) string {
-	if strings.Contains(trouble, "purged") || strings.Contains(trouble, "could not find") || strings.Contains(trouble, "binary log") {
-		return "the source does not have the binary logs any more that " + s.name() + " lacks: seed it anew, with mysql/add-replica"
+// cannotSend tells the code of a source that cannot send its binary log; MySQL 8 has another than all before it.
+func cannotSend(code string) bool { return code == "1236" || code == "13114" }
+
+func (s *server) advice(code string) string {
+	if cannotSend(code) {
+		return "where the source does not have the binary logs any more that " + s.name() + " lacks, seed it anew, with mysql/add-replica"
 	}
 	return "look at the log of " + s.name()
 }
