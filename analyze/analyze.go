@@ -34,8 +34,19 @@ type Quantity struct {
 	Rounds    [][]Second
 	Statistic Statistic
 	Exact     *float64 // a number that is known, not estimated (lost writes); Rounds are then ignored
+	AtLeast   bool     // Exact is what it was when the data ended: it was more
+	Of        Subject  // of a time until something was as before: what
 	Lacks     string   // of one without a value: what would be needed for it, where it is not operations
 }
+
+// Subject is what a time until something was as before is of.
+type Subject string
+
+// The subjects.
+const (
+	OfWrites  Subject = "writes"  // they were acknowledged again
+	OfService Subject = "service" // throughput, response times and errors were all as before
+)
 
 // Options are how sure to be and how hard to work for it. The zero value means 99 % and 1,000 replicates.
 type Options struct {

@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -9,12 +10,13 @@ import (
 type Dip struct {
 	Onset     time.Time     `json:"onset"`
 	Recovered time.Time     `json:"recovered"` // zero: not within the data
-	Took      time.Duration `json:"took_ns"`   // onset to recovered
+	Took      time.Duration `json:"took_ns"`   // onset to recovered, or to the end of the data
 	Seconds   int           `json:"seconds"`   // that were worse
 	Depth     Estimate      `json:"depth"`     // throughput / baseline
 	Rise      Estimate      `json:"rise"`      // p99 response time / baseline; no value where nothing completed
 	Errors    int64         `json:"errors"`
-	Usual     bool          `json:"usual,omitempty"` // its throughput is as chance makes it in the baseline: it did not fall
+	Usual     bool          `json:"usual,omitempty"`      // throughput did not fall in it
+	UsualRise bool          `json:"usual_rise,omitempty"` // the p99 response time did not rise in it
 }
 
 // breath is how long a service must be well for the next harm to be another dip.
@@ -28,7 +30,8 @@ const fewest = 3
 // began in that second, or late in the one before.
 func DipsOf(baseline, during []Second, o Options) []Dip {
 	baseline, during = fullSeconds(baseline), fullSeconds(during)
-	marks := harmed(baseline, during)
+	h := harmed(baseline, during)
+	marks := h.any()
 	var dips []Dip
 	for from := 0; from < len(marks); {
 		if !marks[from] {
@@ -42,8 +45,10 @@ func DipsOf(baseline, during []Second, o Options) []Dip {
 			}
 		}
 		dips = append(dips, dipOf(baseline, during[from:to], o))
+		d, last := &dips[len(dips)-1], during[len(during)-1]
+		d.Took = last.Start.Add(last.Length).Sub(d.Onset)
+		d.Usual, d.UsualRise = !slices.Contains(h.loss[from:to], true), !slices.Contains(h.slow[from:to], true)
 		if to < len(during) {
-			d := &dips[len(dips)-1]
 			d.Recovered = during[to].Start
 			d.Took = d.Recovered.Sub(d.Onset)
 		}
@@ -66,8 +71,5 @@ func dipOf(baseline, seconds []Second, o Options) Dip {
 		return e
 	}
 	d.Depth, d.Rise = against(Throughput()), against(Percentile(0.99, Response))
-	if d.Usual = d.Depth.High >= 1; len(seconds) < fewest {
-		d.Usual = d.Depth.Value*Value(Throughput(), baseline) >= leastOf(len(seconds), baseline)
-	}
 	return d
 }

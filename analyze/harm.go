@@ -13,13 +13,25 @@ const (
 	leastErrors   = 0.01 // of what was scheduled in a second, beyond what fails in the baseline
 )
 
+// harm tells for each second what was worse in it than in the baseline.
+type harm struct{ loss, slow, errors marks }
+
+// any tells for each second whether anything was worse.
+func (h harm) any() []bool {
+	all := make([]bool, len(h.loss))
+	for i := range all {
+		all[i] = h.loss[i] || h.slow[i] || h.errors[i]
+	}
+	return all
+}
+
 // harmed tells for each second whether it lies in a stretch, bounded by change points, in which throughput is lower or the
 // p99 response time longer than in the baseline, or has more errors than the baseline's share of them explains.
-func harmed(baseline, seconds []Second) []bool {
-	marks := make([]bool, len(seconds))
+func harmed(baseline, seconds []Second) harm {
+	h := harm{make(marks, len(seconds)), make(marks, len(seconds)), make(marks, len(seconds))}
 	normal := Value(Throughput(), baseline)
 	if !(normal > 0) {
-		return marks
+		return h
 	}
 	loss := func(all []Second) []float64 {
 		out := make([]float64, len(all))
@@ -28,10 +40,10 @@ func harmed(baseline, seconds []Second) []bool {
 		}
 		return out
 	}
-	markRises(marks, loss(baseline), loss(seconds), leastLoss)
-	markRises(marks, slowness(baseline), slowness(seconds), math.Log1p(leastSlowdown))
-	markErrors(marks, baseline, seconds)
-	return marks
+	markRises(h.loss, loss(baseline), loss(seconds), leastLoss)
+	markRises(h.slow, slowness(baseline), slowness(seconds), math.Log1p(leastSlowdown))
+	markErrors(h.errors, baseline, seconds)
+	return h
 }
 
 // slowness is the log of each second's p99 response time; a second in which nothing completed is as slow as the last one.

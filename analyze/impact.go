@@ -22,9 +22,12 @@ type Impact struct {
 	Undone       int64         `json:"undone,omitempty"` // of an open loop, since the beginning: asked for and not done
 	ErrorSeconds int           `json:"error_seconds"`
 	WorstSecond  float64       `json:"worst_second"`    // throughput of the worst second / baseline
-	Usual        bool          `json:"usual,omitempty"` // the worst second is one as chance makes them in the baseline: throughput did not fall
+	Usual        bool          `json:"usual,omitempty"` // throughput did not fall: its worst second is one as they are in the baseline
 	Open         bool          `json:"open,omitempty"`  // operations arrived at a rate, and those lost are counted
 	Took         time.Duration `json:"took_ns"`         // onset to recovered
+	// Spells are all stretches in which it was felt; Onset, Recovered and Took are those of the first, and what is counted or
+	// compared is of all of them.
+	Spells []Spell `json:"spells,omitempty"`
 }
 
 // settled is how long nothing must be wrong before the service is said to be back.
@@ -32,9 +35,9 @@ const settled = 10 * time.Second
 
 // ImpactOf sees what happened from the beginning of a disturbance on, its aftermath included, against the baseline before.
 // Harm begins with the first stretch of lower throughput, longer response times or more errors, and is over when none follows for ten
-// seconds, or for what is left of the data. Operations are lost in between: what the baseline would have completed minus
-// what was completed, so that what is delayed and caught up with is not lost; nothing is where the throughput
-// stayed within what the baseline's own seconds vary by.
+// seconds, or for what is left of the data; it may come again. Operations are lost in between: what the baseline would have
+// completed minus what was completed, so that what is delayed and caught up with is not lost; nothing is where the throughput did
+// not fall.
 func ImpactOf(baseline, during []Second, o Options) Impact {
 	baseline, during = fullSeconds(baseline), fullSeconds(during)
 	var impact Impact
@@ -44,13 +47,13 @@ func ImpactOf(baseline, during []Second, o Options) Impact {
 		}
 	}
 	normal := Value(Throughput(), baseline)
-	if from, to, found := stretch(harmed(baseline, during)); found {
-		impact.Onset = during[from].Start
-		if to < len(during) {
-			impact.Recovered = during[to].Start
-			impact.Took = impact.Recovered.Sub(impact.Onset)
+	impact.Spells = spells(harmed(baseline, during), during)
+	if len(impact.Spells) > 0 {
+		first := impact.Spells[0]
+		if impact.Onset = first.From; first.Over() {
+			impact.Recovered, impact.Took = first.To, first.Took
 		}
-		during = during[from:to]
+		during = slices.DeleteFunc(during, func(s Second) bool { return !impact.felt(s.Start) })
 		for _, s := range during {
 			impact.LostOps += (normal - throughput(s)) * s.Length.Seconds()
 		}
@@ -62,10 +65,30 @@ func ImpactOf(baseline, during []Second, o Options) Impact {
 		impact.Worst, impact.WorstSecond = worst.Start, throughput(worst)/normal
 		impact.Usual = throughput(worst) >= leastOf(len(during), baseline) && !(impact.Depth.High < 1)
 	}
+	if len(impact.Spells) > 0 {
+		impact.Usual = !slices.ContainsFunc(impact.Spells, func(s Spell) bool { return s.Throughput.Worse })
+	}
 	if impact.Usual {
 		impact.LostOps = 0
 	}
 	return impact
+}
+
+// felt tells whether a moment lies in a spell.
+func (i Impact) felt(at time.Time) bool {
+	return slices.ContainsFunc(i.Spells, func(s Spell) bool { return !at.Before(s.From) && (!s.Over() || at.Before(s.To)) })
+}
+
+// Over tells whether all was as before within the data.
+func (i Impact) Over() bool { return len(i.Spells) == 0 || i.Spells[len(i.Spells)-1].Over() }
+
+// Longest is the longest spell; 0 if there was none.
+func (i Impact) Longest() time.Duration {
+	var longest time.Duration
+	for _, s := range i.Spells {
+		longest = max(longest, s.Took)
+	}
+	return longest
 }
 
 // ImpactOnArrivals is ImpactOf for operations that arrive whether or not others have ended. How many arrive in a second is
@@ -81,10 +104,10 @@ func ImpactOnArrivals(baseline, during []Second, o Options) Impact {
 		daily := float64(undone(before)) / float64(before.Scheduled) * float64(since.Scheduled)
 		impact.LostOps = max(impact.LostOps-daily, 0)
 	}
-	if !impact.Onset.IsZero() && impact.Recovered.IsZero() && impact.Depth.High < 1 {
-		normal := Value(Throughput(), fullSeconds(baseline))
+	if !impact.Over() && impact.Depth.High < 1 {
+		normal, last := Value(Throughput(), fullSeconds(baseline)), impact.Spells[len(impact.Spells)-1]
 		for _, s := range fullSeconds(during) {
-			if !s.Start.Before(impact.Onset) {
+			if !s.Start.Before(last.From) {
 				impact.LostOps += normal*s.Length.Seconds() - float64(s.Scheduled)
 			}
 		}

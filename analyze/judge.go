@@ -39,9 +39,11 @@ type Finding struct {
 	High       float64 `json:"high"`
 	Confidence float64 `json:"confidence"` // of this interval by itself: higher than asked for where Holm's correction demands it; 1 when the estimate is known exactly
 	Margin     float64 `json:"margin"`
-	Needs      string  `json:"needs"` // for INCONCLUSIVE: how much longer or how many rounds; else empty
-	Op         string  `json:"op"`    // as in Claim
-	Unit       string  `json:"unit"`  // as in Claim
+	Needs      string  `json:"needs"`              // for INCONCLUSIVE: how much longer or how many rounds; else empty
+	Op         string  `json:"op"`                 // as in Claim
+	Unit       string  `json:"unit"`               // as in Claim
+	Of         Subject `json:"of,omitempty"`       // of a time alone until something was as before: what
+	AtLeast    bool    `json:"at_least,omitempty"` // the estimate is what had passed when the data ended
 }
 
 // Judge answers all claims of a trial together, so that the chance of any wrong PASS or FAIL among them stays below
@@ -89,6 +91,9 @@ func (c Claim) finding(e effect) Finding {
 	f := Finding{
 		Expect: c.Text, Verdict: Inconclusive, Estimate: e.value, Low: math.Inf(-1), High: math.Inf(1),
 		Confidence: 1, Margin: c.Margin, Op: c.Op, Unit: c.Unit,
+	}
+	if len(c.Quantities) == 1 {
+		f.Of, f.AtLeast = c.Quantities[0].Of, c.Quantities[0].AtLeast
 	}
 	switch {
 	case math.IsNaN(e.value):

@@ -43,30 +43,34 @@ func severity(d result.Dip) float64 {
 // dip says when it began, during what, how deep it was and when it was over.
 func (u *run) dip(p result.Phase, d result.Dip) string {
 	var felt []string
-	if d.Depth.Value < 0.97 && !d.Usual {
+	if !d.Usual {
 		felt = append(felt, "throughput "+quantity.Share.Format(d.Depth.Value))
 	}
-	if d.Rise.Value > 1.1 && !math.IsInf(d.Rise.Value, 0) {
+	if !d.UsualRise && !math.IsNaN(d.Rise.Value) && !math.IsInf(d.Rise.Value, 0) {
 		felt = append(felt, "p99 "+factor(d.Rise.Value))
 	}
 	how := strings.Join(felt, " and ") + " of the baseline"
 	if len(felt) == 0 {
-		how = "the service was a little worse"
+		how = "a little worse than the baseline"
+		if d.Errors > 0 {
+			how = errorCount(d.Errors)
+		}
 	}
 	text := fmt.Sprintf("from %s on, %.1f s into it", quantity.Elapsed.Format(d.Onset.Sub(u.Start).Seconds()), max(d.Onset.Sub(p.From).Seconds(), 0))
 	switch {
-	case strings.HasPrefix(d.During, "after "):
+	case d.During == "":
+	case d.When == result.After:
 		text += " and " + d.During
-	case strings.HasPrefix(d.During, "no step "):
+	case d.When == result.Before:
 		text += ", during " + d.During
-	case d.During != "":
+	default:
 		text += " and during " + d.During
 	}
 	text += ": " + how
-	if d.Recovered.IsZero() {
-		text += "; it did not come back within the trial."
+	if took := quantity.Duration(d.Took.Round(10 * time.Millisecond)); d.Recovered.IsZero() {
+		text += "; this dip was not over within the " + took + " that followed."
 	} else {
-		text += "; back after " + quantity.Duration(d.Took.Round(10*time.Millisecond)) + "."
+		text += "; this dip lasted " + took + "."
 	}
 	return text + u.through(d)
 }
@@ -77,10 +81,10 @@ func (u *run) through(d result.Dip) string {
 	var all []string
 	for _, p := range d.Pieces {
 		var felt []string
-		if !p.Usual {
+		if !p.Usual && !d.Usual {
 			felt = append(felt, "throughput "+quantity.Share.Format(p.Throughput))
 		}
-		if !p.UsualTimes {
+		if !p.UsualTimes && !d.UsualRise {
 			felt = append(felt, "p99 "+factor(p.Rise))
 		}
 		if p.Errors > 0 {
@@ -112,7 +116,7 @@ func factor(ratio float64) string {
 
 // dipTable lists every dip of the run's disturbances.
 func (u *run) dipTable() table {
-	t := table{Title: "Each time it was felt", Corner: "at", Columns: []string{"of", "during", "throughput", "p99 response", "errors", "back after"}, Words: true}
+	t := table{Title: "Each time it was felt", Corner: "at", Columns: []string{"of", "during", "throughput", "p99 response", "errors", "lasted"}, Words: true}
 	for _, p := range u.Phases {
 		for _, d := range p.Dips {
 			var depth, rise entry
@@ -120,21 +124,23 @@ func (u *run) dipTable() table {
 				depth.Value, depth.Spread = writeEstimate(quantity.Share, d.Depth)
 			}
 			rise.Value = "–"
-			if !math.IsNaN(d.Rise.Value) && !math.IsInf(d.Rise.Value, 0) {
+			if d.UsualRise {
+				rise.Value = "as before"
+			} else if !math.IsNaN(d.Rise.Value) && !math.IsInf(d.Rise.Value, 0) {
 				rise.Value = factor(d.Rise.Value)
 				if d.Rise.High > d.Rise.Low && !math.IsInf(d.Rise.High-d.Rise.Low, 0) {
 					_, rise.Spread = quantity.Plain.PlusMinus(d.Rise.Value, d.Rise.Low, d.Rise.High)
 				}
 			}
-			back := "not within the trial"
-			if !d.Recovered.IsZero() {
-				back = quantity.Duration(d.Took.Round(10 * time.Millisecond))
+			lasted := quantity.Duration(d.Took.Round(10 * time.Millisecond))
+			if d.Recovered.IsZero() {
+				lasted = "not over within " + lasted
 			}
 			cells := plainEntries(p.Name, cmp.Or(d.During, "–"))
 			cells = append(cells, depth, rise)
 			t.Rows = append(t.Rows, line{
 				Head: quantity.Elapsed.Format(d.Onset.Sub(u.Start).Seconds()), Ink: -1,
-				Cells: append(cells, plainEntries(quantity.Count.Format(float64(d.Errors)), back)...),
+				Cells: append(cells, plainEntries(quantity.Count.Format(float64(d.Errors)), lasted)...),
 			})
 			t.Rows = append(t.Rows, u.pieceRows(d)...)
 		}
@@ -147,13 +153,13 @@ func (u *run) pieceRows(d result.Dip) []line {
 	var rows []line
 	for _, p := range d.Pieces {
 		depth, rise := "as before", "as before"
-		if !p.Usual {
+		if !p.Usual && !d.Usual {
 			depth = quantity.Share.Format(p.Throughput)
 		}
 		switch {
 		case p.Rise == 0:
 			rise = "–"
-		case !p.UsualTimes:
+		case !p.UsualTimes && !d.UsualRise:
 			rise = factor(p.Rise) + " at " + quantity.Elapsed.Format(p.At.Sub(u.Start).Seconds())
 		}
 		rows = append(rows, line{

@@ -11,7 +11,7 @@ import (
 	"plimsoll/report/quantity"
 )
 
-// lead says in one sentence what each disturbance of a run did.
+// lead says what each disturbance of a run did.
 func (u *run) lead() []remark {
 	var all []remark
 	for _, p := range u.Phases {
@@ -23,29 +23,7 @@ func (u *run) lead() []remark {
 			all = append(all, remark{p.Name, ": " + u.unfelt(p)})
 			continue
 		}
-		s := fmt.Sprintf(": throughput fell to %s of the baseline in its worst second", quantity.Share.Format(i.WorstSecond))
-		if i.WorstSecond >= 1 || i.Usual { // it was felt as response time or as errors
-			s = ": throughput did not fall"
-			if i.Open && i.Undone == 0 && i.LostOps < 0.5 {
-				s += ", and all that was asked for was done"
-			}
-		}
-		if i.ErrorSeconds > 0 {
-			s += fmt.Sprintf(", %s with errors", seconds(i.ErrorSeconds))
-		}
-		if i.LostOps >= 0.5 {
-			lost := ", %s operations fewer than the baseline would have done"
-			if i.Open {
-				lost = ", %s of the operations asked for not done"
-			}
-			s += fmt.Sprintf(lost, quantity.Count.Format(i.LostOps))
-		}
-		if i.Recovered.IsZero() {
-			s += "; it did not come back within the trial."
-		} else {
-			s += "; back after " + quantity.Duration(i.Took.Round(10*time.Millisecond)) + "."
-		}
-		all = append(all, remark{p.Name, s})
+		all = append(all, remark{p.Name, ": " + disturbanceOf(p).sentence()})
 		all = append(all, u.dipRemarks(p)...)
 	}
 	return all
@@ -88,7 +66,7 @@ const briefest = 3 * time.Second
 
 // phaseTable is a run's phases with what was measured in them and what the disturbances did.
 func (u *run) phaseTable() table {
-	t := table{Columns: []string{"from", "lasted", "throughput", "p99 response", "of baseline", "worst second", "error seconds", "lost operations", "back after"}}
+	t := table{Columns: []string{"from", "lasted", "throughput", "p99 response", "of baseline", "worst second", "error seconds", "lost operations", "throughput back after", "p99 back after"}}
 	impacts := slices.ContainsFunc(u.Phases, func(p result.Phase) bool { return p.Impact != nil })
 	if !impacts {
 		t.Columns = t.Columns[:4]
@@ -118,24 +96,17 @@ func (u *run) phaseTable() table {
 }
 
 func impactEntries(p result.Phase) []entry {
-	i := p.Impact
-	if i == nil {
-		return make([]entry, 5)
+	i, d := p.Impact, disturbanceOf(p)
+	if d == nil {
+		return make([]entry, 6)
 	}
 	var depth entry
 	depth.Value, depth.Spread = writeEstimate(quantity.Share, i.Depth)
-	back := quantity.Duration(i.Took.Round(10 * time.Millisecond))
-	switch {
-	case i.Onset.IsZero():
-		back = "no change found"
-	case i.Recovered.IsZero():
-		back = "not within the trial"
-	}
 	worst := quantity.Share.Format(i.WorstSecond)
 	if i.Usual {
 		worst = "no fall"
 	}
-	return append([]entry{depth}, plainEntries(worst, fmt.Sprint(i.ErrorSeconds), quantity.Count.Format(i.LostOps), back)...)
+	return append([]entry{depth}, plainEntries(worst, fmt.Sprint(i.ErrorSeconds), quantity.Count.Format(i.LostOps), d.throughput().inTable("no fall"), d.p99().inTable("no rise"))...)
 }
 
 // roundName is a cell and its round in words.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,29 +14,46 @@ import (
 // The sentence of a disturbance calls a fall only what is one, and of a load that arrives says what was not done.
 func TestTheSentenceOfADisturbance(t *testing.T) {
 	at := time.Unix(1000, 0)
-	felt := analyze.Impact{Onset: at, Recovered: at.Add(time.Minute), Took: time.Minute, WorstSecond: 0.77}
-	said := func(change func(*analyze.Impact)) string {
+	back := func(after time.Duration) analyze.Course {
+		return analyze.Course{Worse: true, AsBefore: true, After: after}
+	}
+	not := analyze.Course{Worse: true, After: 2 * time.Minute}
+	felt := analyze.Impact{Onset: at, WorstSecond: 0.77, Spells: []analyze.Spell{{Throughput: back(3 * time.Second), P99: back(time.Minute)}}}
+	said := func(change func(*analyze.Impact), figures ...result.Figure) string {
 		i := felt
+		i.Spells = slices.Clone(felt.Spells)
 		change(&i)
-		u := run{Phases: []result.Phase{{Name: "cql/add-node", Impact: &i}}}
+		u := run{Phases: []result.Phase{{Name: "cql/add-node", Impact: &i, Figures: figures}}}
 		return strings.ReplaceAll(u.lead()[0].Text, "\u202f", " ")
 	}
+	slow := func(i *analyze.Impact) { i.Usual, i.Spells[0].Throughput = true, analyze.Course{AsBefore: true} }
+	const rose = "; p99 response rose and was as before after 1 min"
 	for _, c := range []struct {
 		what   string
 		change func(*analyze.Impact)
 		want   string
 	}{
-		{"chance", func(i *analyze.Impact) { i.Usual, i.Open = true, true }, ": throughput did not fall, and all that was asked for was done; back after 1 min."},
-		{"a closed loop", func(i *analyze.Impact) { i.Usual = true }, ": throughput did not fall; back after 1 min."},
-		{"what every day fails", func(i *analyze.Impact) { i.Usual, i.Open, i.Undone = true, true, 30 }, ": throughput did not fall; back after 1 min."},
-		{"a fall", func(i *analyze.Impact) { i.Open, i.Undone, i.LostOps = true, 117, 117 }, ": throughput fell to 77 % of the baseline in its worst second, 117 of the operations asked for not done; back after 1 min."},
-		{"a fall of a closed loop", func(i *analyze.Impact) { i.LostOps = 117 }, ": throughput fell to 77 % of the baseline in its worst second, 117 operations fewer than the baseline would have done; back after 1 min."},
+		{"chance", func(i *analyze.Impact) { slow(i); i.Open = true }, ": throughput did not fall, and all that was asked for was done" + rose + "."},
+		{"a closed loop", slow, ": throughput did not fall" + rose + "."},
+		{"what every day fails", func(i *analyze.Impact) { slow(i); i.Open, i.Undone = true, 30 }, ": throughput did not fall" + rose + "."},
+		{"a fall", func(i *analyze.Impact) { i.Open, i.Undone, i.LostOps = true, 117, 117 },
+			": throughput fell to 77 % of the baseline in its worst second and was as before after 3 s" + rose + "; 117 of the operations asked for not done."},
+		{"a fall of a closed loop", func(i *analyze.Impact) { i.LostOps = 117 },
+			": throughput fell to 77 % of the baseline in its worst second and was as before after 3 s" + rose + "; 117 operations fewer than the baseline would have done."},
+		{"p99 stays", func(i *analyze.Impact) { i.Spells[0].P99 = not; i.ErrorSeconds = 1 },
+			": throughput fell to 77 % of the baseline in its worst second and was as before after 3 s; p99 response rose and was not as before within the 2 min that followed; 1 second with errors."},
+		{"twice", func(i *analyze.Impact) { i.Spells = append(i.Spells, analyze.Spell{Throughput: back(7 * time.Second)}) },
+			": throughput fell to 77 % of the baseline in its worst second and was as before each of 2 times, after 7 s at the longest" + rose + "."},
 	} {
 		if got := said(c.change); got != c.want {
 			t.Errorf("%s: %q, want %q", c.what, got, c.want)
 		}
 	}
-	felt.Usual, felt.Onset = true, time.Time{}
+	ledger := result.Figure{Metric: "recovery_time", Unit: "ms", Estimate: analyze.Estimate{Value: 535}}
+	if got := said(func(*analyze.Impact) {}, ledger); !strings.HasSuffix(got, rose+". Writes were acknowledged again after at most 535 ms.") {
+		t.Error(got)
+	}
+	felt.Usual, felt.Onset, felt.Spells = true, time.Time{}, nil
 	if got := said(func(*analyze.Impact) {}); !strings.Contains(got, "77 % in its worst second, as the baseline's own seconds vary") {
 		t.Error(got)
 	}
@@ -58,13 +76,13 @@ func TestALongDipIsToldByItsPieces(t *testing.T) {
 	}
 	u := run{Start: at(0), Phases: []result.Phase{{Name: "cql/add-node", From: at(40), Dips: []result.Dip{d}}}}
 	plain := func(s string) string { return strings.ReplaceAll(s, "\u202f", " ") }
-	want := "from 0:42 on, 2.0 s into it and during the first checks: p99 2.5× of the baseline; back after 58 s." +
-		" The worst seconds of what it went through: the first checks p99 6.4× at 0:43; join throughput 20 % and p99 11.2× and 3 errors at 1:14."
+	want := "from 0:42 on, 2.0 s into it and during the first checks: p99 2.5× of the baseline; this dip lasted 58 s." +
+		" The worst seconds of what it went through: the first checks p99 6.4× at 0:43; join p99 11.2× and 3 errors at 1:14."
 	if got := plain(u.dip(u.Phases[0], d)); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	rows := u.dipTable().Rows
-	if len(rows) != 4 || rows[0].Cells[2].Value != "as before" || rows[1].Head != "↳ 0:42" || rows[2].Cells[3].Value != "as before" || plain(rows[3].Cells[2].Value) != "20 %" || rows[3].Cells[3].Value != "11.2× at 1:14" {
+	if len(rows) != 4 || rows[0].Cells[2].Value != "as before" || rows[1].Head != "↳ 0:42" || rows[2].Cells[3].Value != "as before" || plain(rows[3].Cells[2].Value) != "as before" || rows[3].Cells[3].Value != "11.2× at 1:14" {
 		t.Errorf("%+v", rows)
 	}
 }

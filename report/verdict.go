@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"plimsoll/result"
 
@@ -137,6 +138,8 @@ func sentence(f analyze.Finding) string {
 		return "Not judged: there is no estimate."
 	case math.IsInf(f.Low, 0) || math.IsInf(f.High, 0):
 		return fmt.Sprintf("Measured %s, too briefly to say how sure that is; the margin is %s.", value, margin)
+	case f.Of != "":
+		return untilAsBefore(f)
 	case exact(f) && f.Op == "==" && f.Estimate == f.Margin:
 		return fmt.Sprintf("Found %s, as expected.", value)
 	case exact(f):
@@ -152,6 +155,19 @@ func sentence(f analyze.Finding) string {
 	default:
 		return s + "the margin of " + margin + " lies inside."
 	}
+}
+
+// untilAsBefore says of a time what was as before after it, or was not.
+func untilAsBefore(f analyze.Finding) string {
+	took := quantity.Duration(time.Duration(f.Estimate * float64(time.Millisecond)).Round(time.Millisecond))
+	s := "Throughput, response times and errors were all as before after at most " + took
+	switch {
+	case f.Of == analyze.OfWrites:
+		s = strings.TrimSuffix(acknowledgedAgain(time.Duration(f.Estimate*float64(time.Millisecond))), ".")
+	case f.AtLeast:
+		s = "Throughput, response times or errors were not as before within " + took
+	}
+	return fmt.Sprintf("%s; expected was %s %s.", s, words(f.Op), quantity.Unit(f.Unit).Tick(f.Margin))
 }
 
 // judged tells findings that have an estimate from those of which nothing was measured.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"plimsoll/analyze"
 )
@@ -146,13 +147,21 @@ func (t *Trial) quantity(m Metric, e comparison, p place, r *recording) analyze.
 	}
 	q := analyze.Quantity{Name: m.String(), Rounds: r.rounds(c.Name, m.Phase, m.Step, m.Operation)}
 	switch {
-	case m.ofLedger(), m.Name == "recovery_time" && c.ledger != nil:
+	case m.ofLedger():
 		q.Exact = r.told(m, c.Name, 0, m.Phase)
+	case m.Name == "recovery_time" && c.ledger != nil:
+		q.Of, q.Exact = analyze.OfWrites, r.told(m, c.Name, 0, m.Phase)
 	case m.Name == "recovery_time" || m.Name == "impact_time":
 		took, back, found := r.recoveryTime(c.Name, m.Phase)
-		if found && (back || e.refuted(took, 1)) {
+		switch q.Of = analyze.OfService; {
+		case found && back:
 			q.Exact = &took
-		} else {
+		case found && e.refuted(took, 1):
+			q.Exact, q.AtLeast = &took, true
+		case found:
+			q.Rounds, q.Lacks = nil, fmt.Sprintf("a longer time after the change: throughput, response times or errors were not as before within %s",
+				time.Duration(took*float64(time.Millisecond)).Round(second))
+		default:
 			q.Rounds, q.Statistic = nil, m.statistic()
 		}
 	case m.Name == "warmth":

@@ -20,7 +20,8 @@ func (r *recording) dips(change *stretch, o analyze.Options) []result.Dip {
 	}
 	var out []result.Dip
 	for _, d := range analyze.DipsOf(baseline, during, o) {
-		out = append(out, result.Dip{Dip: d, During: r.cause(change, d), Pieces: change.pieces(d, baseline, during)})
+		cause, when := r.cause(change, d)
+		out = append(out, result.Dip{Dip: d, During: cause, When: when, Pieces: change.pieces(d, baseline, during)})
 	}
 	return out
 }
@@ -28,7 +29,7 @@ func (r *recording) dips(change *stretch, o analyze.Options) []result.Dip {
 // cause names what a dip began with: a node that took its ranges, else the step that did something then, else what happened to a
 // node just before, else the step that looked or waited then, else the one that had just ended. What comes later is never it: where
 // nothing of the change was under way, that is said.
-func (r *recording) cause(change *stretch, d analyze.Dip) string {
+func (r *recording) cause(change *stretch, d analyze.Dip) (string, result.When) {
 	const moment = 2 * time.Second
 	until := d.Onset.Add(second)
 	var after span
@@ -40,15 +41,15 @@ func (r *recording) cause(change *stretch, d analyze.Dip) string {
 	did, looked := change.underWay(d, false), change.underWay(d, true)
 	switch e := r.happening(change, d.Onset.Add(-moment), until); {
 	case change.promoted(d.Onset, until):
-		return promotion
+		return promotion, result.During
 	case did != "":
-		return did + streaming(change, d.Onset, until)
+		return did + streaming(change, d.Onset, until), result.During
 	case e != "":
-		return e
+		return e, result.During
 	case looked != "":
-		return looked + streaming(change, d.Onset, until)
+		return looked + streaming(change, d.Onset, until), result.During
 	case after.key != "":
-		return "after " + after.key
+		return "after " + after.key, result.After
 	}
 	return change.precedes(d)
 }
@@ -65,17 +66,17 @@ func (s *stretch) early(at time.Time) bool {
 }
 
 // precedes says of a dip that began while no step was under way what it went before; "" where that was nothing.
-func (s *stretch) precedes(d analyze.Dip) string {
+func (s *stretch) precedes(d analyze.Dip) (string, result.When) {
 	if s.early(d.Onset) {
-		return firstChecks
+		return firstChecks, result.During
 	}
 	until := d.Onset.Add(time.Duration(d.Seconds) * second)
 	next := slices.DeleteFunc(slices.Clone(s.steps), func(x span) bool { return x.from.Before(d.Onset) || !x.from.Before(until) })
 	if len(next) == 0 {
-		return ""
+		return "", ""
 	}
 	first := slices.MinFunc(next, byBeginning)
-	return fmt.Sprintf("no step (%.0f s before %s)", first.from.Sub(d.Onset).Seconds(), first.key)
+	return fmt.Sprintf("no step (%.0f s before %s)", first.from.Sub(d.Onset).Seconds(), first.key), result.Before
 }
 
 func byBeginning(a, b span) int { return a.from.Compare(b.from) }

@@ -40,7 +40,7 @@ func TestADipIsPutDownToWhatWasDone(t *testing.T) {
 		{"all in one second", 70, 2, "close"},
 		{"a little step goes before", 80, 4, "copy"},
 	} {
-		if got := r.cause(change, analyze.Dip{Onset: at(c.onset), Seconds: c.seconds}); got != c.want {
+		if got, _ := r.cause(change, analyze.Dip{Onset: at(c.onset), Seconds: c.seconds}); got != c.want {
 			t.Errorf("%s: put down to %q, want %q", c.what, got, c.want)
 		}
 	}
@@ -86,7 +86,7 @@ func TestADipIsDividedByWhatItWentThrough(t *testing.T) {
 	}
 	var r recording
 	for onset, cause := range map[float64]string{2: "the first checks", 6: "join", 18: promotion, 22: "others[n1].cleanup"} {
-		if got := r.cause(change, analyze.Dip{Onset: at(onset), Seconds: 20}); got != cause {
+		if got, _ := r.cause(change, analyze.Dip{Onset: at(onset), Seconds: 20}); got != cause {
 			t.Errorf("at %.0f s: %q, want %q", onset, got, cause)
 		}
 	}

@@ -196,8 +196,8 @@ func (r *recording) impact(change *stretch, o analyze.Options) *analyze.Impact {
 	return &impact
 }
 
-// recoveryTime is the longest time from a change's onset until the service was back, in milliseconds; where it was not back
-// within the data, until the end of that. No impact is recovered at once. Nothing is found without something to compare with.
+// recoveryTime is the longest time from when a change began to be felt until all was as before, in milliseconds; where it was not
+// within the data, until the end of that. What was not felt is recovered at once. Nothing is found without something to compare with.
 func (r *recording) recoveryTime(cell, phase string) (longest float64, back, found bool) {
 	back = true
 	for _, s := range r.stretches {
@@ -208,13 +208,8 @@ func (r *recording) recoveryTime(cell, phase string) (longest float64, back, fou
 		if impact == nil {
 			return 0, false, false
 		}
-		took := impact.Took
-		if !impact.Onset.IsZero() && impact.Recovered.IsZero() {
-			_, during := r.around(s)
-			last := during[len(during)-1]
-			took, back = last.Start.Add(last.Length).Sub(impact.Onset), false
-		}
-		longest, found = max(longest, millis(took)), true
+		back = back && impact.Over()
+		longest, found = max(longest, millis(impact.Longest())), true
 	}
 	return longest, back, found
 }

@@ -143,8 +143,8 @@ difference. What an expectation leaves open is asked everywhere: one that names 
 | ` + "`p99(response)`" + ` | time from the intended start; also {{quantiles}}, ` + "`mean`, `max`" + `, and ` + "`(service)`" + ` for the time from the actual start |
 | ` + "`errors`, `late`, `skipped`" + ` | counted, not estimated |
 | ` + "`error_share`" + ` | errors of what was scheduled, 0 to 1 |
-| ` + "`recovery_time`" + ` | from the onset of a change's impact until the service was back; with a ledger, the longest time from one acknowledged write to the next, from a change on |
-| ` + "`impact_time`" + ` | from the onset of a change's impact until throughput and response times were back where they had been, also with a ledger; not back within the data: recovered later than that |
+| ` + "`recovery_time`" + ` | the longest time from when a change began to be felt until throughput, response times and errors were all as before; with a ledger, the longest time from one acknowledged write to the next, from a change on |
+| ` + "`impact_time`" + ` | the same until throughput, response times and errors were all as before, also with a ledger; where they were not within the data, more than that |
 | ` + "`lost_writes`, `duplicated_writes`, `corrupt_writes`, `stale_reads`" + ` | counted by a ledger (` + "`load: {ledger: {rate: 200}}` or `workload: ledger`" + `), over all rounds; during a change, those that it is to blame for |
 | ` + "`recovery_point`" + ` | with a ledger: how much older the oldest lost write is than the last acknowledgement before the database stopped answering; 0 when none is lost |
 | ` + "`warmth`" + ` | the share, 0 to 1, of a node's pages of the data set that a change left in its memory; of several nodes the least |

@@ -39,7 +39,7 @@ func TestStreamsAreNamedInTheCause(t *testing.T) {
 	for seconds, cause := range map[float64]string{
 		5: "join", 11: "join (data streams: bootstrap)", 18: "join", 21: "others[n1].cleanup",
 	} {
-		if got := r.cause(change, analyze.Dip{Onset: at(seconds)}); got != cause {
+		if got, _ := r.cause(change, analyze.Dip{Onset: at(seconds)}); got != cause {
 			t.Errorf("at %.0f s: %q, expected %q", seconds, got, cause)
 		}
 	}

@@ -140,6 +140,11 @@ func disturb(phases []result.Phase) {
 			p.Impact = &analyze.Impact{
 				Onset: p.From, Worst: p.From.Add(2 * time.Second), Recovered: p.From.Add(8400 * time.Millisecond), Took: 8400 * time.Millisecond,
 				Depth: estimate(0.933, 0.02), LostOps: 0, ErrorSeconds: 0, WorstSecond: 0,
+				Spells: []analyze.Spell{{
+					From: p.From, To: p.From.Add(8400 * time.Millisecond), Took: 8400 * time.Millisecond,
+					Throughput: analyze.Course{Worse: true, AsBefore: true, After: 5400 * time.Millisecond},
+					P99:        analyze.Course{Worse: true, AsBefore: true, After: 8400 * time.Millisecond}, Errors: analyze.Course{AsBefore: true},
+				}},
 			}
 			p.Dips = []result.Dip{{During: "node.freeze node1", Dip: analyze.Dip{
 				Onset: p.From, Recovered: p.From.Add(8400 * time.Millisecond), Took: 8400 * time.Millisecond, Seconds: 9,
@@ -150,6 +155,12 @@ func disturb(phases []result.Phase) {
 			p.Impact = &analyze.Impact{
 				Onset: p.From, Worst: p.From.Add(time.Second), Recovered: p.From.Add(61 * time.Second), Took: 61 * time.Second,
 				Depth: analyze.Estimate{Confidence: 0.99}, LostOps: 23840, ErrorSeconds: 20, WorstSecond: 0,
+				Spells: []analyze.Spell{{
+					From: p.From, To: p.From.Add(61 * time.Second), Took: 61 * time.Second,
+					Throughput: analyze.Course{Worse: true, AsBefore: true, After: 22 * time.Second},
+					P99:        analyze.Course{Worse: true, AsBefore: true, After: 61 * time.Second},
+					Errors:     analyze.Course{Worse: true, AsBefore: true, After: 20 * time.Second},
+				}},
 			}
 			took := 38 * time.Second
 			p.Warmth = []result.Warmth{
