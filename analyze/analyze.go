@@ -53,6 +53,9 @@ type Options struct {
 	Confidence float64 // of the intervals, and of a whole trial's verdicts together
 	Replicates int     // of the bootstrap
 	Seed       uint64  // of the bootstrap: the same seconds and seed give the same numbers
+	// Agreement keeps a single round from deciding anything for or against a claim: whether rounds agree is not seen in it. Only
+	// a fact refutes.
+	Agreement bool
 }
 
 func (o Options) withDefaults() Options {

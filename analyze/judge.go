@@ -24,6 +24,7 @@ type Claim struct {
 	Unit       string                         // of the estimate: ratio, share, ms, per_second, count; "" when it has none
 	Op         string                         // < <= > >= == !=
 	Margin     float64
+	Rounds     int // from which its exact quantities come; estimates have their own
 }
 
 // Finding is a judged claim. Its keys are a promise to other programs.
@@ -80,11 +81,31 @@ func Judge(claims []Claim, o Options) []Finding {
 		}
 		open = rest
 	}
+	for i, c := range claims {
+		if f := &findings[i]; o.Agreement && c.single(effects[i]) && (f.Verdict == Pass || f.Verdict == Fail && !effects[i].known) {
+			f.Verdict, f.Needs = Inconclusive, anotherRound
+		}
+	}
 	for _, i := range open {
+		if o.Agreement && claims[i].single(effects[i]) {
+			findings[i].Needs = anotherRound
+			continue
+		}
 		findings[i].Needs = claims[i].needs(effects[i], 1-findings[i].Confidence)
 	}
 	return findings
 }
+
+// single tells a claim that was measured in one round.
+func (c Claim) single(e effect) bool {
+	if e.known {
+		return c.Rounds == 1
+	}
+	return e.spread.rounds == 1
+}
+
+// anotherRound is what a claim needs that was measured in one round, where rounds must agree.
+const anotherRound = "more rounds: whether they agree is not seen in a single one (phases: {rounds: 3}; rounds: 1 asks to be judged by one)"
 
 // finding is what is known of a claim before it is judged, and all there is to know of one that is exact or has no value.
 func (c Claim) finding(e effect) Finding {

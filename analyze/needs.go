@@ -3,8 +3,12 @@ package analyze
 import (
 	"fmt"
 	"math"
+	"slices"
+	"sort"
 	"strings"
 	"time"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // A trial that would have to be more than this many times as long is not worth its time.
@@ -20,28 +24,55 @@ func (c Claim) needs(e effect, alpha float64) string {
 		return c.verdict(e.interval(alpha, more)) != Inconclusive
 	}
 	if e.spread.rounds > 1 {
-		return roundsNeeded(e.spread.rounds, decides)
+		return roundsNeeded(e.spread.rounds, func(rounds int, unlucky float64) bool {
+			low, high := e.imagine(unlucky).interval(alpha, float64(rounds)/float64(e.spread.rounds))
+			return c.verdict(low, high) != Inconclusive
+		})
 	}
 	return timeNeeded(e.seconds, decides)
 }
 
-func roundsNeeded(rounds int, decides func(more float64) bool) string {
-	enough := func(total int) bool { return decides(float64(total) / float64(rounds)) }
-	if last := hopeless * rounds; !enough(last) {
+// luck is how likely the rounds are to differ as little, or as much, as a range of rounds needed takes them to: a tenth each.
+const luck = 0.1
+
+// imagine is an effect whose rounds really differ by as much as what was seen of them leaves likely: by less than that with a
+// chance of unlucky. How much rounds differ is known from as many differences as there are degrees of freedom, that is to say badly.
+func (e effect) imagine(unlucky float64) effect {
+	ways := slices.Clone(e.spread.between)
+	for i := range ways {
+		ways[i].err *= math.Sqrt(ways[i].freedom / distuv.ChiSquared{K: ways[i].freedom}.Quantile(1-unlucky))
+	}
+	e.spread.between = ways
+	return e
+}
+
+// roundsNeeded is a range: how many more would do if the rounds really differ less than those that were seen, and how many if they
+// differ more.
+func roundsNeeded(rounds int, enough func(rounds int, unlucky float64) bool) string {
+	last := hopeless * rounds
+	least := func(unlucky float64) int {
+		return rounds + 1 + sort.Search(last-rounds, func(more int) bool { return enough(rounds+1+more, unlucky) })
+	}
+	few, many := least(luck)-rounds, least(1-luck)-rounds
+	switch {
+	case few > last-rounds:
 		return fmt.Sprintf("more than %d more rounds would be needed; the effect is at the margin", last-rounds)
+	case many > last-rounds || rounds < fewestToForesee:
+		return fmt.Sprintf("at least %s; how many cannot be known yet: %d rounds tell too little of how much rounds differ", moreRounds(few), rounds)
+	case few == many:
+		return "about " + moreRounds(few)
 	}
-	low, high := rounds, hopeless*rounds
-	for high-low > 1 {
-		if middle := (low + high) / 2; enough(middle) {
-			high = middle
-		} else {
-			low = middle
-		}
+	return fmt.Sprintf("between %d and %s", few, moreRounds(many))
+}
+
+// fewestToForesee is how many rounds there must be before it is said how many will be enough.
+const fewestToForesee = 3
+
+func moreRounds(n int) string {
+	if n == 1 {
+		return "1 more round"
 	}
-	if high-rounds == 1 {
-		return "about 1 more round"
-	}
-	return fmt.Sprintf("about %d more rounds", high-rounds)
+	return fmt.Sprintf("%d more rounds", n)
 }
 
 func timeNeeded(seconds float64, decides func(more float64) bool) string {

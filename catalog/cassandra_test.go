@@ -167,7 +167,7 @@ cluster: {target: 'cql://`+ring.Target.User+`@`+strings.Join(ring.Target.Address
 load: {workload: ycsb-c, rate: 50, connections: 16, timeout: 4s, consistency: ONE}
 timeline:
   - baseline: 20s
-phases: {warmup: 2s}
+phases: {warmup: 2s, rounds: 1}
 `), trial.Options{}, Parts())
 	if err != nil {
 		t.Fatal(err)

@@ -108,7 +108,7 @@ timeline:
   - baseline: 5s
   - `+change+`
   - recovery: 5s
-phases: {warmup: 2s}
+phases: {warmup: 2s, rounds: 1}
 expect: [lost_writes == 0]
 `), trial.Options{}, parts)
 	if err != nil {

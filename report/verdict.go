@@ -44,6 +44,13 @@ func name(r *result.Result) string {
 
 // meaning says in one sentence what a verdict amounts to.
 func meaning(v result.Verdict) string {
+	if v.OneRound && (v.Verdict == analyze.Pass || v.Verdict == analyze.Fail) {
+		return "Judged by one round: whether rounds agree was not seen. " + amount(v)
+	}
+	return amount(v)
+}
+
+func amount(v result.Verdict) string {
 	count := map[analyze.Answer]int{}
 	for _, c := range v.Claims {
 		count[c.Verdict]++

@@ -54,7 +54,8 @@ type Verdict struct {
 	Claims   []analyze.Finding `json:"claims"`
 	Trial    string            `json:"trial"`
 	Question string            `json:"question"`
-	Partial  bool              `json:"partial,omitempty"` // interrupted: what there is was kept
+	Partial  bool              `json:"partial,omitempty"`   // interrupted: what there is was kept
+	OneRound bool              `json:"one_round,omitempty"` // it asked to be judged by a single round: whether rounds agree was not seen
 	Cells    []Cell            `json:"cells"`
 	Phases   []Phase           `json:"phases,omitempty"`
 	Notes    []string          `json:"notes,omitempty"` // what a reader should know: warm-up timed out, an expectation was not judged

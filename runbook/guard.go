@@ -281,7 +281,7 @@ func (g *guard) restore(s *State) {
 		g.baseline, g.frozen = s.Baseline, true
 	}
 	if s.Held != "" && !s.Blind {
-		g.breached, g.lately = s.Rail, s.Changed
+		g.breached, g.lately = cmp.Or(s.Rail, "a guardrail"), s.Changed // an older journal does not name it
 	}
 }
 

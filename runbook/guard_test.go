@@ -69,7 +69,7 @@ func TestABreachIsRememberedByTheProcessThatGoesOn(t *testing.T) {
 	now := time.Unix(1000, 0)
 	for held, remembered := range map[string]bool{"load: db.load > 10": true, "load: no data: refused": false, "": false} {
 		g := newGuard(b.parse(guarded), nil)
-		g.restore(&State{Held: held, Changed: now})
+		g.restore(&State{Held: held, Rail: "load", Blind: held != "" && !remembered, Changed: now})
 		for _, after := range []time.Duration{1, 3, 4, 5} {
 			at := now.Add(after * time.Second)
 			g.judge(at, map[string]float64{"db.load": 1}, nil)

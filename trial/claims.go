@@ -20,6 +20,7 @@ func (t *Trial) claims(r *recording) []analyze.Claim {
 			for _, node := range t.nodes(e, place, r) {
 				place.node = node
 				claim := analyze.Claim{Text: e.text + place.suffix(), Estimate: e.estimate, Ratio: e.ratio, Unit: e.unit, Op: e.op, Margin: e.margin}
+				claim.Rounds = t.roundsOf(e, place, r)
 				for _, m := range e.metrics {
 					claim.Quantities = append(claim.Quantities, t.quantity(m, e, place, r))
 				}
@@ -28,6 +29,15 @@ func (t *Trial) claims(r *recording) []analyze.Claim {
 		}
 	}
 	return out
+}
+
+// roundsOf is how many rounds all cells of an expectation have.
+func (t *Trial) roundsOf(e comparison, p place, r *recording) int {
+	least := t.Phases.Rounds
+	for _, m := range e.metrics {
+		least = min(least, measured(r.rounds(t.cellOf(m, p).Name, "", "", "")))
+	}
+	return least
 }
 
 // nodes are those that an expectation is asked of: "" where it names them, or where none is known.

@@ -30,8 +30,10 @@ func (t *Trial) defaults() {
 	if s.Phases.Measure == 0 {
 		s.Phases.Measure = time.Minute
 	}
-	if s.Phases.Rounds == 0 {
-		if s.Phases.Rounds = 3; len(s.Timeline) > 0 {
+	t.oneRound = s.Phases.Rounds == 1
+	given := s.Phases.Rounds != 0
+	if !given {
+		if s.Phases.Rounds = 3; s.Cluster.Target != "" && len(s.Timeline) > 0 { // what was changed there is not put back for another round
 			s.Phases.Rounds = 1
 		}
 	}
@@ -52,7 +54,9 @@ func (t *Trial) defaults() {
 	fill(phases, "warmup", "steady")
 	fill(phases, "warmup_limit", s.Phases.WarmupLimit.String())
 	fill(phases, "measure", s.Phases.Measure.String())
-	fill(phases, "rounds", strconv.Itoa(s.Phases.Rounds))
+	if given || s.Phases.Rounds > 1 { // a single round is written by who wants to be judged by it
+		fill(phases, "rounds", strconv.Itoa(s.Phases.Rounds))
+	}
 	fill(phases, "restore", string(s.Phases.Restore))
 	fill(root, "confidence", strconv.FormatFloat(s.Confidence, 'f', -1, 64))
 	fill(root, "seed", strconv.FormatUint(s.Seed, 10))

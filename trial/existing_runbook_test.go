@@ -63,7 +63,7 @@ timeline:
   - baseline: 4s
   - {run: singlestore/add-leaf, with: {leaf: "10.0.0.9:3306"}}
   - recovery: 2s
-phases: {warmup: 1s}
+phases: {warmup: 1s, rounds: 1}
 expect: [errors == 0]
 `), trial.Options{}, parts)
 	if err != nil {

@@ -45,7 +45,7 @@ func (t *terms) signal(statistic string, arguments []ast.Node) (Metric, error) {
 		return Metric{}, t.at.Errorf(`%s of what? expected %s("mysql.threads_running") or another signal, in quotes`, statistic, statistic)
 	}
 	if statistic == latest && t.rounds > 1 {
-		return Metric{}, t.at.Errorf("last(%q): there is a last reading in each of %d rounds", name, t.rounds).WithHint("ask for lowest, highest or mean")
+		return Metric{}, t.at.Errorf("last(%q): there is a last reading in each of %d rounds", name, t.rounds).WithHint("ask for lowest, highest or mean, or measure one round: phases: {rounds: 1}")
 	}
 	if t.signals != nil && !slices.ContainsFunc(t.signals, func(known string) bool { return engine.NamesSignal(known, name) }) {
 		return Metric{}, t.unknownSignal(name)

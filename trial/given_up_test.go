@@ -85,7 +85,7 @@ func TestARunOnATargetIsGivenUp(t *testing.T) {
 cluster: {target: stand-in}
 load: {workload: ./look.yaml, rate: 20, connections: 2, timeout: 50s}
 timeline: [{baseline: 1s}, {run: ./change.yaml, limit: `+c.limit+`}]
-phases: {warmup: 1s}
+phases: {warmup: 1s, rounds: 1}
 `), trial.Options{}, parts)
 			if err != nil {
 				t.Fatal(err)

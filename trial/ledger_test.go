@@ -44,7 +44,7 @@ timeline:
   - recovery: 2s
   - run: lab/power-fail
   - recovery: 2s
-phases: {warmup: 1s}
+phases: {warmup: 1s, rounds: 1}
 expect:
   - lost_writes["synced"] == 0
   - lost_writes["written"].during("lab/kill") == 0
@@ -87,7 +87,7 @@ timeline:
   - run: lab/freeze
     with: {for: 2s}
   - recovery: 2s
-phases: {warmup: 1s}
+phases: {warmup: 1s, rounds: 1}
 expect:
   - lost_writes == 0
   - recovery_time > 1.9s

@@ -21,7 +21,7 @@ timeline:
   - baseline: 20s
   - run: ring/grow
   - recovery: 30s
-phases: {warmup: 20s, restore: %s}
+phases: {warmup: 20s, restore: %s, rounds: 1}
 `
 	for _, c := range []struct {
 		engine, restore string

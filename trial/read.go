@@ -20,6 +20,7 @@ type Trial struct {
 	expectations []comparison
 	schema       []string  // the statements of cluster.schema
 	existing     *existing // nil: the clusters are the trial's own
+	oneRound     bool      // it asked to be judged by a single round
 }
 
 // Read reads a trial file and refuses, with its place, everything that can be known to be wrong before it is run.

@@ -16,6 +16,7 @@ func TestARecoveryThatWasNotSeen(t *testing.T) {
 trial: outage
 cluster: {engine: mariadb}
 load: {workload: oltp, connections: 4}
+phases: {rounds: 1}
 timeline:
   - baseline: 10s
   - run: lab/freeze
@@ -47,6 +48,7 @@ func TestTheTimeOfAnImpactIsNotTheLedgers(t *testing.T) {
 trial: slow afterwards
 cluster: {engine: mariadb}
 load: {workload: oltp, connections: 4, ledger: {rate: 20}}
+phases: {rounds: 1}
 timeline:
   - baseline: 10s
   - run: lab/freeze

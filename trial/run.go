@@ -143,7 +143,7 @@ func (t *Trial) plain() []result.Cell {
 }
 
 func (t *Trial) options() analyze.Options {
-	return analyze.Options{Confidence: t.Confidence, Seed: t.Seed}
+	return analyze.Options{Confidence: t.Confidence, Seed: t.Seed, Agreement: !t.oneRound}
 }
 
 // stop takes away every cluster that the trial made, also when ctx has ended.

@@ -224,7 +224,7 @@ timeline:
   - run: lab/kill
     with: {for: 3s}
   - recovery: 4s
-phases: {warmup: 2s}
+phases: {warmup: 2s, rounds: 1}
 expect:
   - max(response).during("lab/freeze") > 2s
   - errors.baseline == 0

@@ -62,7 +62,7 @@ func readBeside(t *testing.T, steps, expect string) *trial.Trial {
 		}
 	}
 	text := "trial: change\n" + smallServer + `load: {workload: oltp_point_select, table_size: 1000, connections: 2}
-phases: {warmup: 1s, restore: never}
+phases: {warmup: 1s, restore: never, rounds: 1}
 timeline:
   - baseline: 2s
 ` + steps + expect

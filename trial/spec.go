@@ -51,7 +51,7 @@ type Phases struct {
 	Warmup      Warmup        `yaml:"warmup" doc:"steady (until throughput and log p99 are flat and the engine is quiet), or a duration. Default steady."`
 	WarmupLimit time.Duration `yaml:"warmup_limit,nonzero" doc:"When warming up until steady gives up; the result then says so. Default 5m."`
 	Measure     time.Duration `yaml:"measure,nonzero" doc:"How long each cell is measured in each round. Default 60s."`
-	Rounds      int           `yaml:"rounds,nonzero" doc:"How often each cell is measured, interleaved with the others. Default 3; 1 with a timeline."`
+	Rounds      int           `yaml:"rounds,nonzero" doc:"How often each cell is measured, interleaved with the others. Default 3; 1 where a timeline is run on a target. A single round shows nothing of how rounds differ: only rounds: 1, written out, lets one decide."`
 	Restore     Restore       `yaml:"restore" doc:"each: every cell starts from the same copy of the data, after a restart. never: cells follow one another on one data set; settings are changed without a restart where the server can. Default each."`
 }
 

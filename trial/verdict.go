@@ -29,7 +29,7 @@ func (r *runner) judge(cut error) result.Verdict {
 	}
 	v.Verdict = analyze.Overall(findings, r.invalid)
 	v.Reasons = append(v.Reasons, r.already...)
-	if t.Phases.Rounds == 1 && len(t.cells) > 1 && (v.Verdict == analyze.Pass || v.Verdict == analyze.Fail) {
+	if v.OneRound = t.oneRound && len(findings) > 0; v.OneRound && (v.Verdict == analyze.Pass || v.Verdict == analyze.Fail) {
 		v.Reasons = append(v.Reasons, oneRound)
 	}
 	switch {
@@ -56,8 +56,8 @@ func (r *runner) judge(cut error) result.Verdict {
 	return v
 }
 
-// oneRound is said first of a comparison that asked for a single round.
-const oneRound = "each cell was measured in one round: whether rounds agree was not seen (phases: {rounds: 3})"
+// oneRound is said first of a trial that asked to be judged by a single round.
+const oneRound = "judged by one round, as asked: whether rounds agree was not seen (phases: {rounds: 3})"
 
 // reasons says in a sentence each why a trial did not pass.
 func reasons(findings []analyze.Finding) []string {

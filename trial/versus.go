@@ -37,7 +37,8 @@ func CompareResults(first, second *result.Result) (*result.Versus, error) {
 	if loads.first.watched && loads.second.watched {
 		claims = append(claims, watchedDifferences(v, first, second)...)
 	}
-	for i, finding := range analyze.Judge(claims, analyze.Options{}) {
+	agreement := !byOneRound(v, loads, first, second)
+	for i, finding := range analyze.Judge(claims, analyze.Options{Agreement: agreement}) {
 		v.Differences[i].Ratio = finding
 		v.Differences[i].Differs = finding.Verdict == analyze.Pass
 	}
@@ -53,6 +54,19 @@ func CompareResults(first, second *result.Result) (*result.Versus, error) {
 		}
 	}
 	return v, nil
+}
+
+// byOneRound tells whether a single round of each may show a difference: where that was asked for, and where seconds of a watched
+// database are all there is.
+func byOneRound(v *result.Versus, loads loads, first, second *result.Result) bool {
+	if loads.first.watched && loads.second.watched {
+		return true
+	}
+	if !first.Verdict.OneRound || !second.Verdict.OneRound {
+		return false
+	}
+	v.Notes = append(v.Notes, oneRound)
+	return true
 }
 
 // differences lists what is to be compared, with a claim for each that it differs.

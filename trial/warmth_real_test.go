@@ -33,7 +33,7 @@ cluster:
   nodes: 2
   config: {innodb_buffer_pool_size: 64M, innodb_buffer_pool_dump_at_shutdown: off, innodb_buffer_pool_load_at_startup: off}
 load: {workload: oltp_point_select, table_size: 30000, rand_type: uniform, rate: 40, connections: 4, to: all}
-phases: {warmup: 1s}
+phases: {warmup: 1s, rounds: 1}
 compare:
   variant:
     nothing: {}

@@ -54,7 +54,7 @@ timeline:
   - run: lab/freeze
     with: {for: %v}
   - recovery: 3s
-phases: {warmup: 1s}
+phases: {warmup: 1s, rounds: 1}
 `, ledgerRate, length), trial.Options{}, catalog.Parts())
 	if err != nil {
 		return 0, 0, err
