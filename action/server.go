@@ -131,12 +131,18 @@ func (s onServer) answersAgain(ctx context.Context, on *cluster.Cluster) error {
 	return s.answer(ctx, on)
 }
 
+// answerWithin is how long one question waits for its answer. It may have gone over a connection from before a stop, of whose end
+// nobody was told: the next one goes over another.
+const answerWithin = 10 * time.Second
+
 // answer waits until the server answers.
 func (s onServer) answer(ctx context.Context, on *cluster.Cluster) error {
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		err := on.Answers(ctx, s.Node)
+		once, cancel := context.WithTimeout(ctx, answerWithin)
+		err := on.Answers(once, s.Node)
+		cancel()
 		if err == nil {
 			return nil
 		}

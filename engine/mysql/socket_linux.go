@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"syscall"
+	"time"
 	"unsafe"
 )
 
@@ -21,7 +22,13 @@ type socket struct {
 	sent           bool
 	written, got   int
 	errno          syscall.Errno
+	answered       time.Time // when the last answer came
 }
+
+// idle is the time without a question after which the server may have ended the connection: what arrived meanwhile is looked for
+// before the next one, because the poller forgets it. A proxy that passes on the server's end and still listens to us would else
+// let us wait for an answer for ever.
+const idle = time.Millisecond
 
 // fastest returns the best exchanger for a connection.
 func fastest(conn net.Conn) exchanger {
@@ -56,19 +63,30 @@ func (s *socket) exchange(request, reply []byte) (int, error) {
 	case s.got == 0:
 		return 0, io.ErrUnexpectedEOF
 	}
+	s.answered = time.Now()
 	return s.got, nil
 }
 
 // advance is the callback: true ends the exchange, false waits until the socket can be read.
 func (s *socket) advance(fd uintptr) bool {
 	if !s.sent {
+		waiting := false
+		if time.Since(s.answered) > idle {
+			n, errno := transfer(syscall.SYS_RECVFROM, fd, s.reply[:1], syscall.MSG_PEEK)
+			if waiting = errno == 0; waiting && n == 0 { // the server has ended the connection
+				s.sent = true
+				return true
+			}
+		}
 		n, errno := transfer(syscall.SYS_SENDTO, fd, s.request, syscall.MSG_NOSIGNAL)
 		s.written = n
 		if errno == syscall.EAGAIN {
 			return true
 		}
 		s.errno, s.sent = errno, n == len(s.request)
-		return !s.sent
+		if !s.sent || !waiting {
+			return !s.sent
+		}
 	}
 	n, errno := transfer(syscall.SYS_RECVFROM, fd, s.reply, 0)
 	if errno == syscall.EAGAIN {

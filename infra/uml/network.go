@@ -146,27 +146,32 @@ func reset(c net.Conn) {
 	_ = c.Close()
 }
 
-// join carries what each side says to the other, until both have ended or the context has.
+// lastWords is how long one side may go on after the other has ended. Databases do not use half a connection, and the end of the whole
+// of it, of which the machine's kernel tells only whoever still says something, must reach both.
+const lastWords = time.Second
+
+// join carries what each side says to the other, until both have ended, or one has and the other had its last words, or the
+// context has ended.
 func join(ctx context.Context, a, b net.Conn) {
-	defer context.AfterFunc(ctx, func() {
+	end := func() {
 		_ = a.Close()
 		_ = b.Close()
-	})()
+	}
+	defer end()
+	defer context.AfterFunc(ctx, end)()
 	var both sync.WaitGroup
 	carry := func(to, from net.Conn) {
 		_, err := io.Copy(to, from)
-		if half, can := to.(interface{ CloseWrite() error }); can && err == nil {
-			_ = half.CloseWrite()
+		half, can := to.(interface{ CloseWrite() error })
+		if err != nil || !can || half.CloseWrite() != nil {
+			end()
 			return
 		}
-		_ = to.Close()
-		_ = from.Close()
+		_ = to.SetReadDeadline(time.Now().Add(lastWords)) // a connection that is closed needs none
 	}
 	both.Go(func() { carry(a, b) })
 	carry(b, a)
 	both.Wait()
-	_ = a.Close()
-	_ = b.Close()
 }
 
 // cable is what can be pulled out: no frame comes through in either direction, and nobody is told.
