@@ -36,6 +36,28 @@ func LegsOf(ctx context.Context, m infra.Machine, uuid string) ([]string, error)
 	return legs, nil
 }
 
+// servedAlone is that leg of these which has served without the others, "" if none has.
+func servedAlone(ctx context.Context, m infra.Machine, legs ...string) (string, error) {
+	for _, device := range legs {
+		s, err := ReadSuperblock(ctx, m, device)
+		if err != nil || s.ServedAlone() {
+			return device, err
+		}
+	}
+	return "", nil
+}
+
+// Together refuses legs of which one has served without the other: md would take the one with more events, which need not be the one
+// with what was acknowledged.
+func Together(ctx context.Context, m infra.Machine, legs ...string) error {
+	device, err := servedAlone(ctx, m, legs...)
+	if err != nil || device == "" {
+		return err
+	}
+	return hint.With(fmt.Errorf("%s has served without the other leg: the legs are not in step", device),
+		"start the array from the leg that served last, alone (superdisk/emergency-start), and bring the other into step (superdisk/rebuild, superdisk/reattach-network)")
+}
+
 // StopHolders stops what a machine has assembled of a device by itself: an array that is inactive, or that nobody has mounted.
 // One that is mounted is refused.
 func StopHolders(ctx context.Context, m infra.Machine, device string) error {

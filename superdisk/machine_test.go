@@ -38,6 +38,7 @@ func TestSuperDiskOnMachines(t *testing.T) {
 		{"serves at once", func(g guest) { g.servesAlone(network, sums) }},
 		{"seeds", func(g guest) { g.seeds(fresh, network, sums) }},
 		{"goes on where it was cut off", func(g guest) { g.cutOff(fresh, network) }},
+		{"begins again on another disk", func(g guest) { g.swapped(fresh, network) }},
 		{"refuses", func(g guest) { g.refuses(site, fresh, network) }},
 		{"hangs", func(g guest) { g.hangs(site, network) }},
 	} {
@@ -191,6 +192,39 @@ func (g guest) cutOff(fresh, network string) {
 	must(g.t, err)
 	if done.Seeded >= done.Used {
 		g.t.Errorf("it began again: %d KiB of %d KiB", done.Seeded>>10, done.Used>>10)
+	}
+	g.onLocalAlone(network, func() {
+		if got := g.sh("cd /run/data && sha256sum f* w*"); got != all {
+			g.t.Errorf("on the new leg alone\n%s\nwant\n%s", got, all)
+		}
+	})
+}
+
+// swapped cuts a seeding off, and has another disk in the place of the one that was being filled.
+func (g guest) swapped(fresh, network string) {
+	ctx := g.t.Context()
+	target := g.device(fresh)
+	must(g.t, superdisk.Fail(ctx, g, superdisk.Path("superdisk"), target))
+	must(g.t, superdisk.Remove(ctx, g, superdisk.Path("superdisk"), target))
+	must(g.t, superdisk.Wipe(ctx, g, target))
+	job := g.rebuild(target)
+	cut, cancel := context.WithCancel(ctx)
+	seen := 0
+	_, err := job.Run(cut, func(float64, string) {
+		if seen++; seen == 10 {
+			cancel()
+		}
+	})
+	cancel()
+	if err == nil {
+		g.t.Fatal("it was cut off, and says that it is done")
+	}
+	g.sh("dd if=/dev/zero of=" + target + " bs=1M oflag=direct 2>/dev/null || true")
+	all := g.sh("cd /run/data && sha256sum f* w*")
+	done, err := job.Run(ctx, nil)
+	must(g.t, err)
+	if done.Seeded < done.Used {
+		g.t.Errorf("it went on in the middle of a disk that it never filled: %d KiB of %d KiB", done.Seeded>>10, done.Used>>10)
 	}
 	g.onLocalAlone(network, func() {
 		if got := g.sh("cd /run/data && sha256sum f* w*"); got != all {

@@ -22,7 +22,7 @@ import (
 
 // Seeding, step by step. While an array is degraded, md records in the bitmap every chunk that is written and forgets none.
 //
-//  1. The new leg's superblock is wiped: from here on nobody takes it for a leg, whatever happens.
+//  1. A mark takes the place of the new leg's superblock: from here on nobody takes it for a leg, whatever happens, and we know it again.
 //  2. The superblock that it would have, were it in the array now, is made of the serving leg's and kept in memory of the machine.
 //  3. What the file system uses is copied past the page cache. What is written meanwhile is in the bitmap.
 //  4. That superblock is put on the new leg, and md takes it back as one that left at the moment of step 2.
@@ -34,6 +34,7 @@ type seedProgress struct {
 	Array  string `json:"array"`
 	Boot   string `json:"boot"`
 	Target string `json:"target"`
+	Mark   string `json:"mark"`       // what the target is marked with
 	Super  []byte `json:"superblock"` // of the new leg
 	Events int64  `json:"events"`     // the bitmap's EventsCleared at step 2: another means that it was made anew
 	Passed int64  `json:"passed"`     // all that is used below it is copied
@@ -69,7 +70,24 @@ func (r Rebuild) progress(ctx context.Context, c Choice) (seedProgress, error) {
 	if f.line("/proc/sys/kernel/random/boot_id") != p.Boot || bitmap.EventsCleared != p.Events || c.target.Array != "" {
 		return p, errNoProgress
 	}
-	return p, nil
+	marked, err := r.marked(ctx, p)
+	if err == nil && !marked {
+		err = errNoProgress
+	}
+	return p, err
+}
+
+// mark takes the place of a superblock on a leg that is being filled: another disk may come to have the same device name.
+func (p seedProgress) mark() []byte {
+	page := make([]byte, SuperblockSize)
+	copy(page, "plimsoll is filling this leg of a Super Disk; it is full of holes "+p.Mark)
+	return page
+}
+
+// marked says whether the target is the disk that the seeding was begun on.
+func (r Rebuild) marked(ctx context.Context, p seedProgress) (bool, error) {
+	page, err := readDevice(ctx, r.Machine, r.Target, SuperblockOffset, SuperblockSize)
+	return err == nil && bytes.Equal(page, p.mark()), err
 }
 
 func (r Rebuild) keep(ctx context.Context, p seedProgress) error {
@@ -105,8 +123,8 @@ func (r Rebuild) seed(ctx context.Context, c Choice, done *Rebuilt, tell func(fl
 
 // begin does steps 1 and 2.
 func (r Rebuild) begin(ctx context.Context, c Choice) (seedProgress, error) {
-	var p seedProgress
-	if err := writePage(ctx, r.Machine, r.Target, SuperblockOffset, make([]byte, SuperblockSize)); err != nil {
+	p := seedProgress{Array: c.array.UUID, Target: r.Target, Mark: rand.Text()}
+	if err := writePage(ctx, r.Machine, r.Target, SuperblockOffset, p.mark()); err != nil {
 		return p, err
 	}
 	f, err := look(ctx, r.Machine)
@@ -132,9 +150,7 @@ func (r Rebuild) begin(ctx context.Context, c Choice) (seedProgress, error) {
 	if twin.Events() < bitmap.EventsCleared {
 		return p, fmt.Errorf("the bitmap of %s was begun after its superblock was written", c.array.Label())
 	}
-	p = seedProgress{
-		Array: c.array.UUID, Boot: f.line("/proc/sys/kernel/random/boot_id"), Target: r.Target, Super: twin.Bytes(), Events: bitmap.EventsCleared,
-	}
+	p.Boot, p.Super, p.Events = f.line("/proc/sys/kernel/random/boot_id"), twin.Bytes(), bitmap.EventsCleared
 	return p, r.keep(ctx, p)
 }
 
@@ -257,6 +273,9 @@ func (r Rebuild) finish(ctx context.Context, c Choice, p seedProgress, done *Reb
 	}
 	if !there || s.Boot != p.Boot || now.Degraded == 0 || bitmap.EventsCleared != p.Events {
 		return errors.Join(fmt.Errorf("array %s was started anew while the leg was copied: begin again", c.array.Label()), r.forget(ctx, p))
+	}
+	if marked, err := r.marked(ctx, p); err != nil || !marked {
+		return errors.Join(err, fmt.Errorf("%s is another disk than the one that was filled: begin again", r.Target), r.forget(ctx, p))
 	}
 	done.Tail = r.written(ctx)
 	if err := writePage(ctx, r.Machine, r.Target, SuperblockOffset, super.Bytes()); err != nil {

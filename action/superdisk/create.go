@@ -116,6 +116,9 @@ func (c *create) Act(ctx context.Context, on *cluster.Cluster, call action.Call)
 	if err != nil {
 		return nil, refuse(err)
 	}
+	if found && !c.own(a, local, network) {
+		return nil, &hint.PermanentError{Reason: fmt.Sprintf("there is an array %s of other legs", c.Array), Advice: "give the array another name"}
+	}
 	if !found {
 		call.Progress(0, "making the array")
 		err := superdisk.Create(ctx, m, superdisk.Design{Name: c.Array, Local: local, Network: network, Chunk: c.Chunk, Reserve: c.Reserve})

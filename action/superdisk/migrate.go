@@ -43,6 +43,9 @@ func (s *migrate) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 		return action.CheckResult{}, refuse(err)
 	}
 	r := action.CheckResult{State: action.Needed, Observed: facts(a, found), Intended: action.Facts{"network": network, "mounted": s.Mount, "method": "files are copied from " + local}}
+	if err := s.ours(a, found, network); err != nil {
+		return r, err
+	}
 	switch {
 	case found && a.Mount == s.Mount:
 		r.State = action.Satisfied
@@ -60,6 +63,14 @@ func (s *migrate) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	return r, nil
 }
 
+// ours refuses an array of that name which has not the network volume as its leg: files of another are on it.
+func (s *migrate) ours(a superdisk.Array, found bool, network string) error {
+	if _, in := a.On(network); !found || in {
+		return nil
+	}
+	return &hint.PermanentError{Reason: fmt.Sprintf("array %s (%s) is there already, and %s is no leg of it", a.Label(), a.UUID, s.Network), Advice: "give the array another name"}
+}
+
 func (s *migrate) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
 	m, _, a, found, err := s.look(ctx, on)
 	if err != nil {
@@ -68,6 +79,9 @@ func (s *migrate) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 	local, network, err := s.legs(ctx, on, m)
 	if err != nil {
 		return nil, refuse(err)
+	}
+	if err := s.ours(a, found, network); err != nil {
+		return nil, err
 	}
 	if !found {
 		c.Progress(0, "making the array of the network leg alone")
@@ -128,6 +142,9 @@ func (s *migrate) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call) 
 	}
 	_, network, err := s.legs(ctx, on, m)
 	if err != nil || !found {
+		return err
+	}
+	if err := s.ours(a, found, network); err != nil {
 		return err
 	}
 	if a.Mount != "" {

@@ -53,9 +53,14 @@ func (s *startAlone) Check(ctx context.Context, on *cluster.Cluster) (action.Che
 		return action.CheckResult{}, err
 	}
 	r := action.CheckResult{State: action.Needed, Observed: facts(a, found), Intended: action.Facts{"mounted": s.Mount, "serves": s.Volume}}
-	if found && a.Running() && a.Mount == s.Mount {
-		r.State = action.Satisfied
-		return r, nil
+	if found && a.Running() {
+		if err := s.serves(ctx, on, m, a); err != nil {
+			return r, err
+		}
+		if a.Mount == s.Mount {
+			r.State = action.Satisfied
+			return r, nil
+		}
 	}
 	if !status.Kernel.Fit {
 		return r, &hint.PermanentError{Reason: status.Kernel.Why, Advice: "start the machine with another kernel"}
@@ -79,6 +84,19 @@ func (s *startAlone) Check(ctx context.Context, on *cluster.Cluster) (action.Che
 	}
 	r.Observed["in_doubt"] = why != ""
 	return r, nil
+}
+
+// serves refuses an array of that name which runs without the leg: it is another's, or another leg's.
+func (s *startAlone) serves(ctx context.Context, on *cluster.Cluster, m infra.Machine, a superdisk.Array) error {
+	device, err := s.device(ctx, on, m, s.Volume)
+	if err != nil && !errors.Is(err, infra.ErrNotAttached) {
+		return err
+	}
+	if leg, in := a.On(device); err == nil && in && !leg.Faulty() && (s.UUID == "" || a.UUID == s.UUID) {
+		return nil
+	}
+	return &hint.PermanentError{Reason: fmt.Sprintf("array %s (%s) runs on %s already, and %s is no leg of it", a.Label(), a.UUID, m.Name(), s.Volume),
+		Advice: "plimsoll superdisk status shows what it is; stop it, if it is to go (superdisk.stop), or give the array another name"}
 }
 
 // leg finds the device and proves that it is a leg of the array that is meant.
@@ -140,7 +158,11 @@ func (s *startAlone) Act(ctx context.Context, on *cluster.Cluster, _ action.Call
 		return nil, err
 	}
 	out := action.Facts{}
-	if !found || !a.Running() {
+	if found && a.Running() {
+		if err := s.serves(ctx, on, m, a); err != nil {
+			return nil, err
+		}
+	} else {
 		device, super, err := s.leg(ctx, on, m)
 		if err != nil {
 			return nil, refuse(err)

@@ -79,6 +79,9 @@ func (s *stop) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) err
 		if len(legs) < 2 {
 			return &hint.PermanentError{Reason: fmt.Sprintf("%d of 2 legs of array %s are on %s", len(legs), uuid, m.Name()), Advice: "attach the other, or use superdisk/emergency-start"}
 		}
+		if err := superdisk.Together(ctx, m, legs...); err != nil {
+			return refuse(err)
+		}
 		if err := superdisk.Start(ctx, m, s.Array, legs...); err != nil {
 			return err
 		}
@@ -126,6 +129,9 @@ func (s *start) legs(ctx context.Context, m infra.Machine) ([]string, error) {
 	if err == nil && len(legs) != 2 {
 		err = &hint.PermanentError{Reason: fmt.Sprintf("%d of 2 legs of array %s are on %s", len(legs), s.UUID, m.Name()),
 			Advice: "attach the other; or start it from one: superdisk/emergency-start"}
+	}
+	if err == nil {
+		err = refuse(superdisk.Together(ctx, m, legs...))
 	}
 	return legs, err
 }
