@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"plimsoll/hint"
@@ -45,12 +46,21 @@ const (
 	VolumeTag = "volume"
 )
 
-// Volume returns a volume by its id, or by its name among those that belong to a node.
+// VolumeOwner takes apart how a step calls a volume: NAME is one of the node at hand, OWNER/NAME one of another node.
+func VolumeOwner(node, said string) (owner, name string) {
+	if owner, name, other := strings.Cut(said, "/"); other && owner != "" {
+		return owner, name
+	}
+	return node, said
+}
+
+// Volume returns a volume by its id, or by its name among those that belong to a node, as VolumeOwner has it.
 func (s *Cluster) Volume(ctx context.Context, node, name string) (infra.Volume, error) {
 	if s.Volumes == nil {
 		return infra.Volume{}, &hint.PermanentError{Reason: fmt.Sprintf("nothing is known of the volumes of cluster %s", s.Name),
 			Advice: "in a lab: lab up --machines"}
 	}
+	node, name = VolumeOwner(node, name)
 	all, err := s.Volumes.List(ctx, map[string]string{NodeTag: node, VolumeTag: name})
 	if err != nil {
 		return infra.Volume{}, fmt.Errorf("look for volume %s of node %s: %w", name, node, err)

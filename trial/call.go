@@ -18,6 +18,7 @@ type Call struct {
 	With    *document.Node `yaml:"with"`          // its inputs; nil when there are none
 	Approve bool           `yaml:"approve"`       // of a runbook: approvals and cautions are answered by the trial
 	Limit   time.Duration  `yaml:"limit,nonzero"` // of a runbook: how long its run may take
+	Refused string         `yaml:"refused"`       // of a runbook: it must be refused, for a reason with these words
 	At      *document.Node `yaml:"-"`
 
 	book *runbook.Runbook // nil: a change of the lab
@@ -84,8 +85,8 @@ func beside(name *document.Node) *document.Node {
 // resolve finds what a call means and refuses, with its place, what can never work.
 func (p Parts) resolve(c *Call, nodes int) error {
 	if change, known := p.change(c.Change); known {
-		if c.Approve || c.Limit > 0 {
-			return c.At.Errorf("%s is no runbook: it takes no approve and no limit", c.Change)
+		if c.Approve || c.Limit > 0 || c.Refused != "" {
+			return c.At.Errorf("%s is no runbook: it takes no approve, no limit and no refused", c.Change)
 		}
 		return change.Check(*c, nodes)
 	}

@@ -117,7 +117,7 @@ func (t *Trial) cell(levels []*document.Node, v Variant, parts Parts) (*cell, er
 // chosen is a cell's place in the comparison, its cluster, and its load as it stands in the document.
 func (t *Trial) chosen(levels []*document.Node, v Variant) (*cell, *document.Node) {
 	s := &t.Spec
-	c := &cell{cluster: s.Cluster, prepare: v.Prepare}
+	c := &cell{cluster: s.Cluster, prepare: slices.Concat(s.Prepare, v.Prepare)}
 	c.Variant, c.Factors = v.Name, map[string]string{}
 	c.cluster.Config = maps.Clone(s.Cluster.Config)
 	if c.cluster.Config == nil {

@@ -4,13 +4,16 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"plimsoll/trial/progress"
 
 	"plimsoll/analyze"
 	"plimsoll/runbook"
+	"plimsoll/series"
 )
 
 // halt ends a trial before its end, with an answer of its own.
@@ -26,6 +29,22 @@ func refusedBy(ctx context.Context, call Call, err error) error {
 		return ctx.Err()
 	}
 	return &halt{analyze.Invalid, fmt.Sprintf("%s could not be run: %v", call.Name(), err)}
+}
+
+// refusal makes of the refusal that a call expects no error at all, and of anything else one.
+func (r *runner) refusal(call Call, err error, tell func(series.Event)) error {
+	var halted *halt
+	switch {
+	case call.Refused == "":
+		return err
+	case err == nil:
+		return &halt{analyze.Fail, fmt.Sprintf("the run of %s was to be refused (%s), and was done", call.Name(), call.Refused)}
+	case errors.As(err, &halted) && strings.Contains(halted.reason, call.Refused):
+		tell(series.Event{Kind: "run.refused", Name: call.Name(), Detail: map[string]any{"why": halted.reason}})
+		r.note("%s was refused, as it was to be: %s.", call.Name(), halted.reason)
+		return nil
+	}
+	return err
 }
 
 func whyOf(st *runbook.State) string {

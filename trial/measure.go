@@ -342,9 +342,10 @@ func (r *runner) change(ctx context.Context, c *cell, round int, s *servers, cal
 
 func (r *runner) carryOut(ctx context.Context, c *cell, round int, s *servers, call Call, tell func(series.Event)) ([]span, error) {
 	if call.book != nil {
-		return r.execute(ctx, s, call, tell, func(step string) {
+		steps, err := r.execute(ctx, s, call, tell, func(step string) {
 			r.observe(progress.Stage{Doing: progress.Disturbing, Cell: c.Name, Round: round, Detail: call.Name() + ", step " + step, Share: -1})
 		})
+		return steps, r.refusal(call, err, tell)
 	}
 	change, _ := r.parts.change(call.Change)
 	if _, unsettles := change.(Unsettling); unsettles {

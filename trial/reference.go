@@ -103,7 +103,7 @@ cell began with, as from a snapshot. ` + "`mysql/attach-replica`" + ` stops the 
 ### Runbooks
 
 A runbook is run by its name (` + "`mysql/rolling-restart`; `plimsoll runbook list`" + `), or from a file beside the trial (` + "`./change.yaml`" + `),
-in the timeline or in a variant's ` + "`prepare`" + `. It is executed as in production, on the trial's own cluster.
+in the timeline or in ` + "`prepare`" + `, the trial's or a variant's. It is executed as in production, on the trial's own cluster.
 
 SQL and commands need no runbook: ` + "`run: {sql: \"DELETE FROM plimsoll.sbtest1 WHERE id < 1000\"}`" + `, or a list of statements, on the primary or
 ` + "`on: n2`" + `; ` + "`run: {command: \"./purge.sh\"}`" + `. ` + "`as: purge`" + ` names the phase. Any action is run by its name with its inputs:
@@ -114,6 +114,7 @@ SQL and commands need no runbook: ` + "`run: {sql: \"DELETE FROM plimsoll.sbtest
 | ` + "`with: {node: n2}`" + ` | its inputs |
 | ` + "`approve: true`" + ` | approvals and cautions are answered, and the run says that the trial did. Without it, a run that asks ends the trial |
 | ` + "`limit: 10m`" + ` | how long the run may take. Default 10m |
+| ` + "`refused: out of step`" + ` | it must be refused, for a reason with these words; if it is not, the trial FAILs. Such a run is no rehearsal |
 
 Each step is stamped in events.jsonl (` + "`step.start`, `step.end`" + `) and is a phase within the phase: ` + "`during(\"mysql/switchover\", \"promote\")`" + `
 are the seconds in which that step was under way at all; a step that is done for several nodes is all of them, or one by its key,

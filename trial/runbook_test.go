@@ -180,3 +180,39 @@ func TestARunThatFailsOrTakesTooLongFailsTheTrial(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatIsPreparedIsThereBeforeTheLoad(t *testing.T) {
+	prepare := "prepare:\n  - run: {sql: CREATE TABLE plimsoll.made (a INT)}\n"
+	result, err := readBeside(t, "  - run: {sql: INSERT INTO plimsoll.made VALUES (1)}\n", prepare+"expect:\n  - errors == 0\n").Run(t.Context(), catalog.Parts(), site(t, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result.Verdict.Partial {
+		t.Errorf("%s: %q", result.Verdict.Verdict, result.Verdict.Reasons)
+	}
+}
+
+func TestARunThatIsToBeRefused(t *testing.T) {
+	s := site(t, nil)
+	store := withState(t, &s)
+	steps := "  - {run: ./failing.yaml, refused: \"exit status 3\"}\n  - {run: ./failing.yaml, refused: no such reason}\n"
+	result, err := readBeside(t, steps, "expect:\n  - errors == 0\n").Run(t.Context(), catalog.Parts(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := 0
+	for _, e := range result.Events {
+		if e.Kind == "run.refused" {
+			refused++
+		}
+	}
+	if refused != 1 {
+		t.Errorf("%d runs refused as they were to be, want the first alone: %v", refused, result.Events)
+	}
+	if result.Verdict.Verdict != analyze.Fail {
+		t.Errorf("%s: %q", result.Verdict.Verdict, result.Verdict.Reasons)
+	}
+	if n := rehearsals(t, store, "test/failing"); n != 0 {
+		t.Errorf("%d rehearsals of a run that was refused, want none", n)
+	}
+}

@@ -31,8 +31,9 @@ type runs struct {
 
 // ended is a run that a trial has seen to its end.
 type ended struct {
-	id    string
-	state *runbook.State
+	id      string
+	state   *runbook.State
+	refused bool // as it was to be: it rehearsed nothing
 }
 
 const (

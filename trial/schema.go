@@ -67,7 +67,7 @@ func typeSchema(t reflect.Type) map[string]any {
 			map[string]any{"type": "string", "pattern": shareOfMax.String()},
 			map[string]any{"type": "array", "items": stage, "minItems": 1})
 	case reflect.TypeFor[Step]():
-		properties := map[string]any{"run": text, "as": text, "with": map[string]any{"type": "object"}, "approve": map[string]any{"type": "boolean"}, "limit": duration}
+		properties := map[string]any{"run": text, "as": text, "with": map[string]any{"type": "object"}, "approve": map[string]any{"type": "boolean"}, "limit": duration, "refused": text}
 		for _, name := range stretches {
 			properties[name] = duration
 		}

@@ -16,6 +16,7 @@ type Spec struct {
 	Cluster    Cluster       `yaml:"cluster,required" doc:"The lab cluster that is made for the trial, or one that is there already."`
 	Load       Load          `yaml:"load,required" doc:"The workload and how it is issued. Keys not listed here are parameters of the workload, see workloads.md."`
 	Compare    Compare       `yaml:"compare" doc:"Factors, each a list of levels, and variants. Every combination is a cell. A factor is connections, rate, a parameter of the workload, or config.NAME for a setting of the server."`
+	Prepare    Prepare       `yaml:"prepare" doc:"What is done to every cell's cluster before its load begins: a change, a runbook or a list of them, such as {run: superdisk/migrate, with: {…}}."`
 	Timeline   []Step        `yaml:"timeline" doc:"What happens while the load runs, one step after another. Without it, one phase named measure."`
 	Phases     Phases        `yaml:"phases" doc:"How long, how often, and when to begin."`
 	Expect     []Expectation `yaml:"expect" doc:"What you expect; each is judged PASS, FAIL or INCONCLUSIVE. Without any, the trial only measures."`

@@ -129,12 +129,13 @@ func volumeOf(ctx context.Context, on *cluster.Cluster, node, name string) (stri
 	if on.Volumes == nil || strings.HasPrefix(name, "/") {
 		return name, nil
 	}
-	all, err := on.Volumes.List(ctx, map[string]string{"node": node, "volume": name})
+	owner, short := cluster.VolumeOwner(node, name)
+	all, err := on.Volumes.List(ctx, map[string]string{cluster.NodeTag: owner, cluster.VolumeTag: short})
 	if err != nil || len(all) == 0 {
 		return name, err
 	}
 	if len(all) > 1 {
-		return "", &hint.PermanentError{Reason: fmt.Sprintf("node %s has %d volumes %s", node, len(all), name), Advice: "name one by its id, such as " + all[0].ID}
+		return "", &hint.PermanentError{Reason: fmt.Sprintf("node %s has %d volumes %s", owner, len(all), short), Advice: "name one by its id, such as " + all[0].ID}
 	}
 	return all[0].ID, nil
 }

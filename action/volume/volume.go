@@ -17,7 +17,7 @@ func Actions() []action.Action { return []action.Action{createAction, attachActi
 
 // on is what both take.
 type onMachine struct {
-	Volume  string `yaml:"volume,required" doc:"The volume: its name among those of the node, such as network, or its id."`
+	Volume  string `yaml:"volume,required" doc:"The volume: its name among those of the node, such as network, n1/network of another node, or its id."`
 	Node    string `yaml:"node,required" doc:"The node whose machine it is."`
 	Machine string `yaml:"machine" doc:"What the provider of the volumes calls that machine, such as an instance's id. Default: the machine's own name."`
 }
