@@ -10,6 +10,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -32,9 +33,19 @@ type queue struct {
 	running sync.WaitGroup
 	on      bool
 
-	turn sync.Mutex // of those who answer
-	done uint16     // answers so far
+	turn     sync.Mutex // of those who answer
+	done     uint16     // answers so far
+	reminder *time.Timer
+	reminded int // times since the last answer
 }
+
+// User-mode Linux may lose an interrupt: a handler that is interrupted by another forgets which other files had something to read, and
+// is not told of them again (sigio_handler and its one list of events). Then the kernel would wait for an answer that is there, until
+// the next one comes, and md or a file system that waits for it asks nothing more. So the last answer is told of again, a few times.
+const (
+	firstReminder = 20 * time.Millisecond
+	reminders     = 4 // each after five times as long as the one before
+)
 
 const (
 	descriptorSize = 16
@@ -116,6 +127,7 @@ func (q *queue) stop() {
 	q.on = false
 	_ = q.kick.Close()
 	q.running.Wait()
+	q.quiet()
 }
 
 func (q *queue) close() {
@@ -152,8 +164,45 @@ func (q *queue) finish(head uint16, written int) {
 	binary.LittleEndian.PutUint32(at[4:], uint32(written))
 	q.done++
 	atomic.StoreUint32(word(q.used), uint32(q.done)<<16)
+	q.interrupt()
+	q.reminded = 0
+	if q.reminder == nil {
+		q.reminder = time.AfterFunc(firstReminder, q.remind)
+		return
+	}
+	q.reminder.Reset(firstReminder)
+}
+
+func (q *queue) interrupt() {
 	if atomic.LoadUint32(word(q.ring))&uninterrupted == 0 {
 		_, _ = q.call.Write([]byte{1, 0, 0, 0, 0, 0, 0, 0}) // a kernel that does not listen has let go
+	}
+}
+
+// remind tells the kernel once more that there are answers.
+func (q *queue) remind() {
+	q.turn.Lock()
+	defer q.turn.Unlock()
+	if q.reminder == nil {
+		return // it was stopped
+	}
+	q.interrupt()
+	wait := firstReminder
+	for range q.reminded {
+		wait *= 5
+	}
+	if q.reminded++; q.reminded < reminders {
+		q.reminder.Reset(5 * wait)
+	}
+}
+
+// quiet ends the reminders.
+func (q *queue) quiet() {
+	q.turn.Lock()
+	defer q.turn.Unlock()
+	if q.reminder != nil {
+		q.reminder.Stop()
+		q.reminder = nil
 	}
 }
 
