@@ -31,8 +31,8 @@ func (e Estimate) MarshalJSON() ([]byte, error) {
 		Low        number  `json:"low"`
 		High       number  `json:"high"`
 		Confidence float64 `json:"confidence"`
-		Effective  float64 `json:"effective"`
-	}{number(e.Value), number(e.Low), number(e.High), e.Confidence, e.Effective})
+		Effective  number  `json:"effective"`
+	}{number(e.Value), number(e.Low), number(e.High), e.Confidence, number(e.Effective)})
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -43,11 +43,14 @@ func (e *Estimate) UnmarshalJSON(data []byte) error {
 		Value *number `json:"value"`
 		Low   *number `json:"low"`
 		High  *number `json:"high"`
+
+		Effective *number `json:"effective"`
 	}{plain: (*plain)(e)}
 	if err := json.Unmarshal(data, &wire); err != nil {
 		return err
 	}
 	e.Value, e.Low, e.High = wire.Value.orElse(math.NaN()), wire.Low.orElse(math.Inf(-1)), wire.High.orElse(math.Inf(1))
+	e.Effective = wire.Effective.orElse(math.NaN())
 	return nil
 }
 

@@ -173,6 +173,9 @@ func TestWhatIsNotKnownIsNullInJSON(t *testing.T) {
 	if want := `{"value":null,"low":null,"high":null,"confidence":0.99,"effective":0}`; err != nil || string(unknown) != want {
 		t.Errorf("%s, %v", unknown, err)
 	}
+	if text, err := json.Marshal(Estimate{Effective: math.NaN()}); err != nil || !strings.Contains(string(text), `"effective":null`) { // of a phase in which nothing ended
+		t.Errorf("%s, %v", text, err)
+	}
 	var back Estimate
 	if err := json.Unmarshal(unknown, &back); err != nil || !math.IsNaN(back.Value) || !math.IsInf(back.Low, -1) || !math.IsInf(back.High, 1) {
 		t.Errorf("%+v, %v", back, err)
