@@ -171,6 +171,12 @@ func RemoveGone(ctx context.Context, m infra.Machine, array string) error {
 	return mdadm(ctx, m, array, "--fail", "detached", "--remove", "detached")
 }
 
+// RemoveFailed has md let go of all legs that it has given up, whether their devices are still there or not: a leg that it holds has
+// the place of the one that comes back.
+func RemoveFailed(ctx context.Context, m infra.Machine, array string) error {
+	return mdadm(ctx, m, array, "--remove", "failed")
+}
+
 // StartAlone starts an array from one leg, never by making it anew. The bitmap is made anew, before anything is mounted:
 // that of an array whose machine crashed may have all its bits set, and a leg that comes back would be given everything.
 // So no leg that left before can come back but by a seed or whole.

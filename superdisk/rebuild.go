@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -204,8 +205,8 @@ func (r Rebuild) Run(ctx context.Context, tell func(share float64, text string))
 	if err != nil {
 		return done, err
 	}
-	if leg, in := c.array.On(r.Target); in && leg.Faulty() {
-		if err := Remove(ctx, r.Machine, c.array.Device, r.Target); err != nil {
+	if slices.ContainsFunc(c.array.Legs, Leg.Faulty) { // the target, or a disk that was taken away: it comes back under another name
+		if err := RemoveFailed(ctx, r.Machine, c.array.Device); err != nil {
 			return done, err
 		}
 	}
