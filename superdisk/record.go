@@ -92,10 +92,11 @@ func (r Record) Doubt(key string, now time.Time) (why string, certain bool) {
 // fresh is how old a look may be that is believed without a word.
 const fresh = 5 * time.Minute
 
-// Records are kept in a folder, one file an array.
+// Records are kept in a folder, one file an array, and on the volumes themselves.
 type Records struct {
 	Machine infra.Machine
 	Folder  string
+	Volumes infra.Volumes // nil: there is no provider
 }
 
 // Folder is where records are kept: superdisk below Plimsoll's state folder, $PLIMSOLL_HOME or by the XDG base directory
@@ -147,6 +148,12 @@ func (s Records) Note(ctx context.Context, seen Status) error {
 		}
 		r.Note(a, seen.Machine, seen.At)
 		if err := s.Write(ctx, r); err != nil {
+			return err
+		}
+		if s.Volumes == nil {
+			continue
+		}
+		if err := s.tag(ctx, r); err != nil {
 			return err
 		}
 	}

@@ -125,15 +125,15 @@ func (s *startAlone) doubt(ctx context.Context, on *cluster.Cluster, super super
 	if err != nil {
 		return "", false, err
 	}
-	record, err := kept.Read(ctx, super.UUID())
-	if err != nil {
-		return "", false, err
-	}
 	key, err := volumeOf(ctx, on, s.Node, s.Volume)
 	if err != nil {
 		return "", false, err
 	}
 	key = superdisk.VolumeID(key)
+	record, err := kept.Of(ctx, super.UUID(), key)
+	if err != nil {
+		return "", false, err
+	}
 	if _, known := record.Legs[key]; !known { // a disk that tells no serial number is recorded by its role
 		key = string(superdisk.Local)
 		if super.WriteMostly() {

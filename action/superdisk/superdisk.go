@@ -20,7 +20,7 @@ import (
 func Actions() []action.Action {
 	return []action.Action{
 		createAction, stopAction, startAction, startAloneAction, detachAction, rebuildAction, waitWholeAction, checkAction, wipeAction,
-		migrateAction, eraseAction,
+		migrateAction, eraseAction, giveUpAction,
 	}
 }
 
@@ -71,7 +71,7 @@ func (a array) noArray() action.CheckResult {
 // records are where looks are recorded: outside every array.
 func records(on *cluster.Cluster) (superdisk.Records, error) {
 	folder, err := superdisk.Folder(os.Getenv)
-	return superdisk.Records{Machine: on.Local, Folder: folder}, err
+	return superdisk.Records{Machine: on.Local, Folder: folder, Volumes: on.Volumes}, err
 }
 
 // note records what the machine's arrays are like now.

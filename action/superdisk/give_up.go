@@ -1,0 +1,144 @@
+package superdisk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/hint"
+	"plimsoll/infra"
+	"plimsoll/superdisk"
+)
+
+var giveUpAction = action.Action{
+	Name: "superdisk.give-up", Version: 1,
+	About: "Watches an array for a while. A network leg that has answered nothing for longer than a time-out is taken away by force, so that writes go on.",
+	New: func() action.Task {
+		return &giveUp{array: array{Array: usual}, After: 10 * time.Second, For: time.Minute}
+	},
+}
+
+// giveUp is the time-out that a leg has not: while it hangs md waits, without an error, for as long as it does.
+type giveUp struct {
+	array
+
+	After time.Duration `yaml:"after" doc:"How long the leg may answer nothing. Default 10s."`
+	For   time.Duration `yaml:"for" doc:"How long it is watched. Default 1m."`
+}
+
+var (
+	_ action.Undoer    = (*giveUp)(nil)
+	_ action.Validator = (*giveUp)(nil)
+	_ action.Verifier  = (*giveUp)(nil)
+)
+
+func (g *giveUp) Validate() error {
+	if g.After < time.Second || g.For < g.After {
+		return errors.New("after is 1s or more, for no less than after")
+	}
+	return nil
+}
+
+func (g *giveUp) Traits() action.Traits {
+	return action.Traits{Effect: action.Reversible, Repeatable: true, Interruptible: true}
+}
+
+func (g *giveUp) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	_, _, a, found, err := g.look(ctx, on)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	if !found {
+		return g.noArray(), nil
+	}
+	r := action.CheckResult{State: action.Needed, Observed: facts(a, true), Intended: action.Facts{"network leg": fmt.Sprintf("taken away when it has answered nothing for %s", g.After)}}
+	if on.Volumes == nil {
+		return r, &hint.PermanentError{Reason: fmt.Sprintf("nobody is known who detaches the volumes of %s", on.Name), Advice: "detach it yourself with the provider's own tool"}
+	}
+	leg, in := a.Leg(superdisk.Network)
+	if !in {
+		r.State = action.Satisfied
+		return r, nil
+	}
+	v, err := on.Volumes.Describe(ctx, leg.Volume)
+	if err != nil {
+		return r, fmt.Errorf("find the volume of the network leg %s: %w", leg.Device, err)
+	}
+	r.Observed["volume"], r.Observed["machine"] = v.ID, v.Machine // for the undo
+	return r, nil
+}
+
+func (g *giveUp) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
+	m, a, err := g.there(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	tick := time.NewTicker(500 * time.Millisecond)
+	defer tick.Stop()
+	var seen superdisk.Watch
+	for until := time.Now().Add(g.For); ; {
+		s, err := superdisk.Inspect(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		seen.See(&s)
+		if err := s.Ping(ctx, m); err != nil {
+			return nil, err
+		}
+		now, _ := s.Find(a.UUID)
+		leg, in := now.Leg(superdisk.Network)
+		switch {
+		case in && leg.HungFor >= g.After:
+			return g.take(ctx, on, m, now, leg)
+		case !in || leg.HungFor == 0 && time.Now().After(until):
+			return action.Facts{"hung": false}, note(ctx, on, m)
+		}
+		c.Progress(-1, fmt.Sprintf("the network leg has answered nothing for %s", leg.HungFor.Round(time.Second)))
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// take has the provider take the leg's volume away, and md let go of it.
+func (g *giveUp) take(ctx context.Context, on *cluster.Cluster, m infra.Machine, a superdisk.Array, leg superdisk.Leg) (action.Facts, error) {
+	v, err := on.Volumes.Describe(ctx, leg.Volume)
+	if err != nil {
+		return nil, fmt.Errorf("find the volume of the leg that hangs, %s: %w", leg.Device, err)
+	}
+	if err := on.Volumes.ForceDetach(ctx, v.ID, v.Machine); err != nil && !errors.Is(err, infra.ErrNotAttached) {
+		return nil, err
+	}
+	out := action.Facts{"hung": true, "seconds": leg.HungFor.Seconds(), "volume": v.ID}
+	now, err := superdisk.Inspect(ctx, m)
+	if err != nil {
+		return out, err
+	}
+	if is, there := now.Find(a.UUID); there {
+		if _, in := is.Leg(superdisk.Network); in {
+			err = superdisk.RemoveGone(ctx, m, is.Device)
+		}
+	}
+	return out, errors.Join(err, note(ctx, on, m))
+}
+
+// Verify has nothing to add: a leg may hang a moment later.
+func (g *giveUp) Verify(context.Context, *cluster.Cluster, action.Facts) error { return nil }
+
+// Undo gives the leg back, with what was written since.
+func (g *giveUp) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	volume, _ := c.Before["volume"].(string)
+	machine, _ := c.Before["machine"].(string)
+	if volume == "" {
+		return nil
+	}
+	if err := on.Volumes.Attach(ctx, volume, machine); err != nil {
+		return err
+	}
+	return (&detach{array: g.array, Leg: string(superdisk.Network)}).Undo(ctx, on, c)
+}

@@ -1,0 +1,84 @@
+package superdisk
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"plimsoll/infra"
+)
+
+// LegTag is the tag of a volume that says what was last seen of it as a leg: so it is known wherever Plimsoll runs next.
+const LegTag = "plimsoll-leg"
+
+// legTag is its value.
+type legTag struct {
+	Array string `json:"array"`
+	LegRecord
+}
+
+const (
+	longestTag = 256         // characters of a value on EC2
+	retag      = time.Minute // how old a tag gets that says the same
+)
+
+// tag writes what is recorded of the legs onto those that are volumes of the provider.
+func (s Records) tag(ctx context.Context, r Record) error {
+	for key, leg := range r.Legs {
+		v, err := s.Volumes.Describe(ctx, key)
+		if errors.Is(err, infra.ErrNoVolume) {
+			continue // a machine's own disk
+		}
+		if err != nil {
+			return fmt.Errorf("record array %s on %s: %w", r.Array, key, err)
+		}
+		if old, known := tagged(v, r.Array); known && old.InStep == leg.InStep && leg.Seen.Sub(old.Seen) < retag {
+			continue
+		}
+		data, err := json.Marshal(legTag{r.Array, leg})
+		if err == nil && len(data) > longestTag {
+			leg.Machine = ""
+			data, err = json.Marshal(legTag{r.Array, leg})
+		}
+		if err == nil {
+			err = s.Volumes.Tag(ctx, v.ID, map[string]string{LegTag: string(data)})
+		}
+		if err != nil {
+			return fmt.Errorf("record array %s on %s: %w", r.Array, key, err)
+		}
+	}
+	return nil
+}
+
+// tagged is what a volume's tag says of it as a leg of an array.
+func tagged(v infra.Volume, uuid string) (LegRecord, bool) {
+	var t legTag
+	if json.Unmarshal([]byte(v.Tags[LegTag]), &t) != nil || t.Array != uuid {
+		return LegRecord{}, false
+	}
+	return t.LegRecord, true
+}
+
+// Of returns what is recorded of an array and of one of its legs, here or on the leg's volume: whichever was seen last.
+func (s Records) Of(ctx context.Context, uuid, key string) (Record, error) {
+	r, err := s.Read(ctx, uuid)
+	if err != nil || s.Volumes == nil {
+		return r, err
+	}
+	v, err := s.Volumes.Describe(ctx, key)
+	if errors.Is(err, infra.ErrNoVolume) {
+		return r, nil
+	}
+	if err != nil {
+		return r, fmt.Errorf("read what is recorded on %s: %w", key, err)
+	}
+	if there, known := tagged(v, uuid); known && there.Seen.After(r.Legs[key].Seen) {
+		if r.Legs == nil {
+			r.Legs = map[string]LegRecord{}
+		}
+		r.Legs[key] = there
+	}
+	return r, nil
+}
