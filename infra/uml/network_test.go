@@ -16,7 +16,7 @@ func pair(t *testing.T) (here, there net.Conn) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }() // the test is over
 	if here, err = net.Dial("tcp", l.Addr().String()); err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ func TestAnAnswerIsToldOfAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer told.Close()
-	defer call.Close()
+	defer func() { _ = told.Close() }() // the test is over
+	defer func() { _ = call.Close() }()
 	q := &queue{size: 8, ring: make([]byte, 4+2*8), used: make([]byte, 4+8*8), call: call}
 	q.finish(3, 1)
 	if err := told.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
