@@ -209,6 +209,14 @@ func (c *cell) dataSet() string {
 	if c.beside != nil {
 		name += fmt.Sprintf(" %s %s", c.beside.Name(), c.load.Ledger.Parameters.Format())
 	}
+	if c.cluster.Machines != nil { // no copy of the data brings back what was done to a machine's volumes
+		for _, call := range c.prepare {
+			name += " after " + call.Name()
+			if call.With != nil {
+				name += " " + string(call.With.Format())
+			}
+		}
+	}
 	return name
 }
 

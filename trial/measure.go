@@ -30,7 +30,12 @@ func (r *runner) cell(ctx context.Context, c *cell, round int) error {
 	if err != nil {
 		return err
 	}
-	for _, call := range c.prepare {
+	prepare := c.prepare
+	if s.equipped {
+		prepare = nil
+	}
+	s.equipped = c.cluster.Machines != nil
+	for _, call := range prepare {
 		r.observe(progress.Stage{Doing: progress.Starting, Cell: c.Name, Round: round, Detail: call.Name(), Share: -1})
 		if _, err := r.change(ctx, c, round, s, call); err != nil {
 			return err

@@ -24,6 +24,7 @@ type servers struct {
 	account   engine.Secret     // of the user who loads; empty: the engine knows none, and the administrator does
 	idle      []string          // nodes that the cell at hand does not use
 	unsettled bool              // a change gave nodes other settings
+	equipped  bool              // its machines are prepared, which lasts: the cells on this data set prepare them alike
 	fresh     bool              // nothing was changed in the data since it was last as kept
 	unwatch   func()            // ends the watch over deaths and waits for its end
 }

@@ -20,7 +20,7 @@ import (
 func Actions() []action.Action {
 	return []action.Action{
 		createAction, stopAction, startAction, startAloneAction, detachAction, rebuildAction, waitWholeAction, checkAction, wipeAction,
-		migrateAction, eraseAction, giveUpAction,
+		migrateAction, eraseAction, giveUpAction, fenceAction,
 	}
 }
 

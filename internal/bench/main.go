@@ -31,6 +31,7 @@ func sections() []section {
 		{"harness", "what the load generator costs by itself, on a client that does nothing", harness},
 		{"pointselect", "MySQL point select beside sysbench, at 16 and 64 connections", pointSelect},
 		{"cql", "reads of a record from Cassandra beside the Go driver used bare, 64 in flight", cqlReads},
+		{"superdisk", "what is copied when a node moves to another machine with its network volume, and how long writes wait", superDisk},
 	}
 }
 
@@ -50,6 +51,13 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	if is, err := beMachine(ctx); is {
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if os.Getenv(bareVariable) != "" {
 		if err := beBare(ctx); err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)

@@ -1,0 +1,98 @@
+package superdisk
+
+import (
+	"context"
+	"fmt"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/hint"
+)
+
+var fenceAction = action.Action{
+	Name: "superdisk.fence", Version: 1,
+	About: "Sees to it that the machine of a lost node cannot write any more before its volume goes to another: it is stopped, and seen stopped. Where nobody can see that from here, a person is asked.",
+	New:   func() action.Task { return &fence{array: array{Array: usual}} },
+}
+
+// fence keeps two machines from serving as the same node: one that still runs goes on writing to its local disk.
+type fence struct {
+	array
+
+	To string `yaml:"to,required" doc:"The node that takes its place. The same node: its machine was started anew."`
+}
+
+var (
+	_ action.Verifier         = (*fence)(nil)
+	_ action.ApprovalDemander = (*fence)(nil)
+)
+
+// Traits says irreversible: a machine that was stopped has lost its local disk.
+func (f *fence) Traits() action.Traits {
+	return action.Traits{Effect: action.Irreversible, Repeatable: true}
+}
+
+func (f *fence) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	r := action.CheckResult{State: action.Needed, Observed: action.Facts{}, Intended: action.Facts{"the machine of " + f.Node: "stopped"}}
+	if f.To == f.Node {
+		return f.anew(ctx, on, r)
+	}
+	n, err := on.Node(ctx, f.Node)
+	if err != nil {
+		return r, err
+	}
+	if n.Host == nil {
+		r.Observed["seen"] = false
+		return r, nil
+	}
+	running, err := n.Host.Running(ctx)
+	r.Observed["running"] = running
+	if err == nil && !running {
+		r.State = action.Satisfied
+	}
+	return r, err
+}
+
+// anew finds that a machine was started anew, which ended all that it had been doing: it serves nothing from the array.
+func (f *fence) anew(ctx context.Context, on *cluster.Cluster, r action.CheckResult) (action.CheckResult, error) {
+	_, _, a, found, err := f.look(ctx, on)
+	if err != nil {
+		return r, err
+	}
+	r.Observed = facts(a, found)
+	if found && a.Mount != "" {
+		return r, &hint.PermanentError{Reason: fmt.Sprintf("the machine of %s is not lost: %s is mounted there at %s", f.Node, a.Label(), a.Mount),
+			Advice: "superdisk/rebuild gives it a new local leg while it serves; superdisk/replace-node moves it as planned"}
+	}
+	r.State = action.Satisfied
+	return r, nil
+}
+
+// ApprovalReason asks a person where the machine cannot be seen.
+func (f *fence) ApprovalReason(r action.CheckResult) string {
+	if seen, known := r.Observed["seen"].(bool); known && !seen {
+		return fmt.Sprintf("nobody can see from here whether the machine of %s is stopped: is it, and was it seen stopped? One that still runs would go on writing to its local disk under the same identity", f.Node)
+	}
+	return ""
+}
+
+func (f *fence) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {
+	n, err := on.Node(ctx, f.Node)
+	if err != nil || n.Host == nil || f.To == f.Node {
+		return nil, err
+	}
+	return nil, n.Host.Kill(ctx)
+}
+
+// Verify sees it stopped.
+func (f *fence) Verify(ctx context.Context, on *cluster.Cluster, _ action.Facts) error {
+	n, err := on.Node(ctx, f.Node)
+	if err != nil || n.Host == nil || f.To == f.Node {
+		return err
+	}
+	running, err := n.Host.Running(ctx)
+	if err == nil && running {
+		err = fmt.Errorf("the machine of %s still runs", f.Node)
+	}
+	return err
+}
