@@ -151,3 +151,34 @@ func TestAHungLegIsGivenUp(t *testing.T) {
 		t.Errorf("the leg has not come back:\n%s", seen)
 	}
 }
+
+// TestAMigrationGoesOnAfterItsDeath has one cut off at its worst moment: the old disk is unmounted, and the array not yet in its place,
+// with half a copy on it.
+func TestAMigrationGoesOnAfterItsDeath(t *testing.T) {
+	s := newStage(t)
+	ctx := t.Context()
+	local, err := superdisk.Resolve(ctx, s, s.local)
+	if err != nil {
+		t.Fatal(err)
+	}
+	network, err := superdisk.Resolve(ctx, s, s.network)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.sh(t, "mkfs.xfs -q "+local+" && mkdir -p /run/data && mount "+local+" /run/data && dd if=/dev/urandom of=/run/data/a bs=1M count=4 status=none && echo b >/run/data/b")
+	sums := s.sh(t, "cd /run/data && sha256sum a b")
+	if err := superdisk.CreateAlone(ctx, s, superdisk.Design{Name: "superdisk", Local: local, Network: network, Chunk: 1 << 20, Reserve: 1 << 20}); err != nil {
+		t.Fatal(err)
+	}
+	s.sh(t, "mkfs.xfs -q -K /dev/md/superdisk && mkdir -p /run/half && mount /dev/md/superdisk /run/half && head -c 1000000 /run/data/a >/run/half/a && umount /run/half /run/data")
+	s.must(t, "superdisk.migrate", "node: n1", "local: "+s.local, "network: "+s.network, "mount: /run/data", "reserve: 1048576")
+	if got := s.sh(t, "cd /run/data && sha256sum a b"); got != sums {
+		t.Errorf("files\n%s\nwant\n%s", got, sums)
+	}
+	if seen := s.snapshot(t); !strings.Contains(seen, `missing 1 mounted "/run/data"`) {
+		t.Errorf("the array is not in the place of the old disk:\n%s", seen)
+	}
+	if _, err := s.perform(t, "superdisk.create", "node: n1", "local: "+s.local, "network: "+s.network, "mount: /run/data"); err == nil {
+		t.Error("an array of the same name and other legs was taken for the one that is meant")
+	}
+}

@@ -57,7 +57,10 @@ func (s *migrate) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 			return r, err
 		}
 	}
-	if source, err := superdisk.MountedOn(ctx, m, s.Mount); err != nil || source != local {
+	switch source, err := superdisk.MountedOn(ctx, m, s.Mount); {
+	case err == nil && source == "" && found:
+		r.Reason = "it was cut off while the array was mounted in the place of " + local
+	case err != nil || source != local:
 		return r, errors.Join(err, &hint.PermanentError{Reason: fmt.Sprintf("%s is mounted from %q, not from %s", s.Mount, source, local), Advice: "name the disk that it is mounted from"})
 	}
 	return r, nil
@@ -100,6 +103,9 @@ func (s *migrate) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 	}
 	if a.Mount != s.Mount {
 		c.Progress(-1, "copying files")
+		if err := s.source(ctx, m, local); err != nil {
+			return nil, err
+		}
 		if err := superdisk.CopyFiles(ctx, m, s.Mount, s.aside(), action.Mark(c)); err != nil {
 			return nil, err
 		}
@@ -109,6 +115,20 @@ func (s *migrate) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 	}
 	_, a, err = s.there(ctx, on)
 	return action.Facts{"array": a.UUID, "device": a.Device}, errors.Join(err, note(ctx, on, m))
+}
+
+// source mounts the old disk again where it was, if an act that was cut off had unmounted it: what it has is copied once more.
+func (s *migrate) source(ctx context.Context, m infra.Machine, local string) error {
+	at, err := superdisk.MountedOn(ctx, m, s.Mount)
+	switch {
+	case err != nil:
+		return err
+	case at == "":
+		return superdisk.Mount(ctx, m, local, s.Mount)
+	case at != local:
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s is mounted from %s, not from %s", s.Mount, at, local), Advice: "name the disk that it is mounted from"}
+	}
+	return nil
 }
 
 // swap mounts the array where the old disk was.
