@@ -2,8 +2,10 @@ package books_test
 
 import (
 	"context"
+	"io"
 	"net"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -56,9 +58,7 @@ func oneServerTwice(c *threeServers) {
 	}
 	n1, err := c.site.Node(c.Context(), "n1")
 	c.must(err)
-	_, port, err := net.SplitHostPort(n1.Target.Addresses[0])
-	c.must(err)
-	n1.Name, n1.Target.Addresses = "again", []string{net.JoinHostPort("localhost", port)}
+	n1.Name, n1.Target.Addresses = "again", []string{forwarder(c.T, n1.Target.Addresses[0])}
 	for name, add := range map[string]func(*cluster.Cluster){
 		"a node": func(site *cluster.Cluster) {
 			list := site.List
@@ -82,6 +82,42 @@ func oneServerTwice(c *threeServers) {
 		}
 		c.must(store.Close())
 	}
+}
+
+// forwarder passes connections on to a server, and returns its own address. It ends with the test.
+func forwarder(t *testing.T, server string) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var open sync.WaitGroup
+	open.Go(func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			open.Go(func() {
+				defer func() { _ = client.Close() }()
+				to, err := net.Dial("tcp", server)
+				if err != nil {
+					return
+				}
+				defer func() { _ = to.Close() }()
+				open.Go(func() {
+					_, _ = io.Copy(client, to)
+					_ = client.Close()
+				})
+				_, _ = io.Copy(to, client)
+			})
+		}
+	})
+	t.Cleanup(func() {
+		_ = listener.Close()
+		open.Wait()
+	})
+	return listener.Addr().String()
 }
 
 // stopApplying and startApplying are the words of the products.
