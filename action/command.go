@@ -63,6 +63,9 @@ func (c *command) Traits() Traits {
 
 func (c *command) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, error) {
 	intended := Facts{"run": c.Run}
+	for name, value := range c.Env {
+		intended["env "+name] = value
+	}
 	m, err := on.Machine(ctx, c.Node)
 	if err != nil {
 		return CheckResult{}, err

@@ -103,7 +103,9 @@ func (m *fleetModel) at() int {
 	return 0
 }
 
-func (m *fleetModel) View() string {
+func (m *fleetModel) View() string { return Printable(m.view()) }
+
+func (m *fleetModel) view() string {
 	if m.width == 0 || len(m.seen.Instances) == 0 {
 		return ""
 	}

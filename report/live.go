@@ -131,7 +131,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-func (m *model) View() string { return m.drawn }
+func (m *model) View() string { return Printable(m.drawn) }
 
 func (m *model) draw() {
 	if m.width == 0 {

@@ -126,6 +126,15 @@ func reread(name string, data []byte, actions []action.Action) (*Runbook, error)
 	var misfits document.Problems
 	misfits.Add(root, root.Decode(b))
 	b.defaults()
+	each(b.Steps, func(s *Step) {
+		var err error
+		s.With, err = handedOver(s.Uses, s.With)
+		misfits.Add(root, err)
+		if s.Undo != nil {
+			s.Undo.With, err = handedOver(s.Undo.Uses, s.Undo.With)
+			misfits.Add(root, err)
+		}
+	})
 	b.Unfit = b.validate(misfits)
 	return b, nil
 }

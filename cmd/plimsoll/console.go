@@ -19,7 +19,7 @@ type console struct {
 
 // terminal tells whether a stream is shown to a person, and how wide it is.
 func terminal(stream any) (width int, yes bool) {
-	f, ok := stream.(*os.File)
+	f, ok := fileOf(stream)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return 80, false
 	}

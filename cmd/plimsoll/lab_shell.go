@@ -87,7 +87,7 @@ func startClient(ctx context.Context, c console, product string, t engine.Target
 		}
 		run := exec.CommandContext(ctx, path, client.args...)
 		run.Env = append(os.Environ(), "MYSQL_PWD="+string(t.Password))
-		run.Stdin, run.Stdout, run.Stderr = c.in, c.out, c.err
+		run.Stdin, run.Stdout, run.Stderr = c.in, itself(c.out), itself(c.err)
 		var ended *exec.ExitError
 		if err := run.Run(); errors.As(err, &ended) {
 			return withCode{exitTrouble} // the client has said why

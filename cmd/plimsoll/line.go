@@ -28,7 +28,7 @@ func (l *liveLine) say(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.now != "" {
-		fmt.Fprint(l.w, "\r\x1b[K")
+		eraseLine(l.w)
 	}
 	if l.person {
 		text = wrap(text, l.width, "         ")
@@ -55,7 +55,8 @@ func (l *liveLine) show(text string) {
 		text = string(runes[:max(l.width-2, 0)]) + "…"
 	}
 	if text != l.now {
-		fmt.Fprintf(l.w, "\r\x1b[K%s", text)
+		eraseLine(l.w)
+		fmt.Fprint(l.w, text)
 		l.now = text
 	}
 }
@@ -65,7 +66,7 @@ func (l *liveLine) clear() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.now != "" {
-		fmt.Fprint(l.w, "\r\x1b[K")
+		eraseLine(l.w)
 		l.now = ""
 	}
 }

@@ -41,7 +41,8 @@ func (p *progress) update(done, total int64, what string) {
 		}
 	}
 	if p.person {
-		fmt.Fprintf(p.w, "\r\x1b[K%s", line)
+		eraseLine(p.w)
+		fmt.Fprint(p.w, line)
 		return
 	}
 	fmt.Fprintln(p.w, line)
@@ -56,7 +57,7 @@ func (p *progress) bytes(read, total int64) {
 
 func (p *progress) close() {
 	if p.person && !p.shown.IsZero() {
-		fmt.Fprint(p.w, "\r\x1b[K")
+		eraseLine(p.w)
 	}
 }
 

@@ -113,7 +113,7 @@ func measure(ctx context.Context, c console, t *trial.Trial, o trialRunOptions, 
 
 // newScreen shows a running trial: a full screen for a person, plain lines elsewhere.
 func newScreen(c console) (report.Screen, error) {
-	if f, ok := c.err.(*os.File); ok {
+	if f, ok := fileOf(c.err); ok {
 		return report.Live(f, time.Now)
 	}
 	return report.Lines(c.err, time.Now), nil

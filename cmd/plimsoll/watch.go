@@ -99,7 +99,7 @@ func watchOnce(ctx context.Context, c console, sources []watch.Source, o watchOp
 
 // watchOn reads, keeps, judges and tells until it is interrupted, or a person leaves the screen.
 func watchOn(ctx context.Context, c console, sources []watch.Source, set *settings.Settings, deps lab.Deps, o watchOptions) (err error) {
-	out, isFile := c.out.(*os.File)
+	out, isFile := fileOf(c.out)
 	_, person := terminal(c.out)
 	screen := isFile && person && !o.json && !o.quiet
 	log := slog.New(slog.DiscardHandler) // a screen must not be written over

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"io"
+	"os"
+	"regexp"
+	"sync"
+
+	"golang.org/x/term"
+
+	"plimsoll/report"
+)
+
+// screen is a terminal. Of what is written there, text and colours reach it and nothing else: see report.Printable.
+type screen struct {
+	file *os.File
+
+	mu   sync.Mutex
+	rest string // of a colour that goes on in the next write
+}
+
+// onScreen is a stream as commands write to it.
+func onScreen(f *os.File) io.Writer {
+	if !term.IsTerminal(int(f.Fd())) {
+		return f
+	}
+	return &screen{file: f}
+}
+
+// cut is a colour whose end is not written yet.
+var cut = regexp.MustCompile("\x1b(\\[[0-9;]{0,32})?$")
+
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text := s.rest + string(p)
+	s.rest = cut.FindString(text)
+	if _, err := s.file.WriteString(report.Printable(text[:len(text)-len(s.rest)])); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// fileOf is the file behind a stream, for programs that are given the terminal itself.
+func fileOf(stream any) (*os.File, bool) {
+	switch s := stream.(type) {
+	case *os.File:
+		return s, true
+	case *screen:
+		return s.file, true
+	}
+	return nil, false
+}
+
+// itself is a stream for a program that works the terminal by itself.
+func itself(w io.Writer) io.Writer {
+	if f, ok := fileOf(w); ok {
+		return f
+	}
+	return w
+}
+
+// eraseLine takes away the line that the cursor is on.
+func eraseLine(w io.Writer) {
+	_, _ = io.WriteString(itself(w), "\r\x1b[K")
+}
