@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"plimsoll/engine"
 	"plimsoll/hint"
@@ -37,6 +38,8 @@ type Cluster struct {
 	List func(ctx context.Context) ([]Node, error)
 	// Spares are servers that exist and are no part of the cluster; Node finds them too. May be nil.
 	Spares []Node
+	// Made is when the servers were made, of a lab; zero: they exist.
+	Made time.Time
 	// Grower makes and removes servers; nil: the servers are not Plimsoll's.
 	Grower Grower
 	// Replication is the account by which nodes follow one another; nil: nodes' own administrator, in a lab.

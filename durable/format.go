@@ -29,6 +29,10 @@ func (d *database) upgrade(ctx context.Context) error {
 	if err := d.refuseNewerRuntime(ctx); err != nil {
 		return err
 	}
+	var now int
+	if err := d.QueryRowContext(ctx, d.statement(`SELECT number FROM {format}`)).Scan(&now); err == nil && now == Format {
+		return nil // nothing is written: a writer that was stopped in the middle keeps nobody from looking
+	}
 	if d.pool != nil {
 		if _, err := d.ExecContext(ctx, `CREATE SCHEMA IF NOT EXISTS `+schema); err != nil {
 			return fmt.Errorf("make the store: %w", err)

@@ -41,12 +41,12 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	forgetEnvironment()
 	db, err := openDatabase(ctx, o)
 	if err != nil {
-		return nil, err
+		return nil, o.plainly(err)
 	}
 	s := &Store{options: o, db: db}
 	if err := s.prepare(ctx); err != nil {
 		db.close()
-		return nil, err
+		return nil, o.plainly(err)
 	}
 	return s, nil
 }

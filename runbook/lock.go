@@ -32,7 +32,7 @@ func (s *Service) take(ctx context.Context, site *cluster.Cluster, st *State, ru
 		h, err := hold(ctx, s.Store, marker, claim, patience)
 		var held *durable.HeldError
 		var claimed *action.ClaimedError
-		if errors.As(err, &held) && (s.orphaned(ctx, marker, name, held.Lease) || s.over(ctx, marker, name, held.Lease)) {
+		if errors.As(err, &held) && (s.orphaned(ctx, marker, name, held.Lease) || s.over(ctx, marker, name, held.Lease) || s.past(ctx, on, held.Lease)) {
 			held = nil
 			h, err = hold(ctx, s.Store, marker, claim, patience)
 			errors.As(err, &held)
@@ -85,6 +85,15 @@ func (s *Service) over(ctx context.Context, m Marker, cluster string, lease dura
 		_ = m.Clear(limited, action.Claim{Cluster: cluster, Run: lease.Holder, Holder: s.Holder, Epoch: lease.Epoch}) // else it is passed over
 	}
 	return s.Store.Release(ctx, lease.Name, lease.Holder) == nil
+}
+
+// past gives a lab back for a run that began before it was made: the cluster that run had is gone, and only its name is the same.
+func (s *Service) past(ctx context.Context, on *cluster.Cluster, lease durable.Lease) bool {
+	if on.Made.IsZero() || lease.Expires.After(time.Now()) {
+		return false
+	}
+	st, err := s.State(ctx, lease.Holder)
+	return err == nil && st.Header.At.Before(on.Made) && s.Store.Release(ctx, lease.Name, lease.Holder) == nil
 }
 
 // GiveBack gives back what a run that has ended still holds: its process died before it could. It tells whether there was any.

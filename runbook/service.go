@@ -222,11 +222,20 @@ func (b *Runbook) nodesExist(ctx context.Context, site *cluster.Cluster, inputs 
 			_, err = on.Node(ctx, textOf(inputs[name]))
 		}
 		if err != nil {
-			return fmt.Errorf("input %s: %w", name, err)
+			return &InputError{Input: name, Err: err}
 		}
 	}
 	return nil
 }
+
+// InputError says that an input names what there is not.
+type InputError struct {
+	Input string
+	Err   error
+}
+
+func (e *InputError) Error() string { return fmt.Sprintf("input %s: %v", e.Input, e.Err) }
+func (e *InputError) Unwrap() error { return e.Err }
 
 // Begin makes a run of what was prepared, and takes its clusters for it. Nothing is executed before Start.
 func (s *Service) Begin(ctx context.Context, p *Prepared) (run string, err error) {

@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"plimsoll/action"
+	"plimsoll/cluster"
 	"plimsoll/durable"
 )
 
@@ -105,10 +108,22 @@ func (r *runner) left(err error) error {
 			acting = append(acting, i.Key)
 		}
 	}
-	if len(acting) == 0 {
-		return err
+	if len(acting) > 0 {
+		err = fmt.Errorf("%w; step %s was acting: what came of it is not written, and is looked at first when the run goes on", err, strings.Join(acting, ", "))
 	}
-	return fmt.Errorf("%w; step %s was acting: what came of it is not written, and is looked at first when the run goes on", err, strings.Join(acting, ", "))
+	if slices.ContainsFunc(r.state.Items, func(i *Item) bool { return i.Acts }) && closed(r.outside, r.site) {
+		err = fmt.Errorf("%w; no node of %s says that it takes writes now", err, r.site.Name)
+	}
+	return err
+}
+
+// closed tells whether nobody takes the writes of a cluster, as its servers say.
+func closed(ctx context.Context, site *cluster.Cluster) bool {
+	limited, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	site.RolesChanged()
+	_, err := site.Primary(limited)
+	return errors.Is(err, cluster.ErrNoPrimary)
 }
 
 func (r *runner) beginRun(ctx context.Context) error {

@@ -38,13 +38,14 @@ func lookAtSite(ctx context.Context, name string, inv *inventory.Inventory, deps
 }
 
 func siteBy(ctx context.Context, name string, inv *inventory.Inventory, deps lab.Deps, open func(context.Context, string, lab.Deps) (*lab.Cluster, error)) (*cluster.Cluster, error) {
+	asked := name
 	name, isLab := strings.CutPrefix(name, labPrefix)
 	if c, ok := inv.Clusters[name]; ok && !isLab {
 		return catalog.SiteOf(ctx, name, c, deps.Machine)
 	}
 	opened, err := open(ctx, name, deps)
 	if errors.Is(err, lab.ErrNoCluster) {
-		return nil, noCluster(ctx, name, inv, deps, err)
+		return nil, noCluster(ctx, asked, inv, deps, err)
 	}
 	if err != nil {
 		return nil, err

@@ -49,6 +49,7 @@ type runStatus struct {
 	Left      []runbook.Remainder `json:"left,omitempty"`      // targets that it left out
 	Unfit     string              `json:"unfit,omitempty"`     // why this release cannot go on with it
 	Elsewhere *runbook.Elsewhere  `json:"elsewhere,omitempty"` // who executes it, if not a process of this state folder
+	Damage    string              `json:"damage,omitempty"`    // why it cannot be read
 	Abandoned bool                `json:"abandoned,omitempty"` // it has not ended, and no process executes it
 }
 
@@ -113,15 +114,13 @@ func statusOfAll(ctx context.Context, c console, d *desk, asJSON bool) error {
 	}
 	var all []runStatus
 	for _, r := range runs {
-		st, err := d.State(ctx, r.ID)
-		if err != nil {
-			return err
+		s, err := d.statusOf(ctx, r)
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
-		now, err := summaryOf(r)
-		if err != nil {
-			return err
+		if err != nil { // one damaged run is told, and keeps nobody from the others
+			s = runStatus{Run: r.ID, Status: "damaged", Begun: r.Created, Damage: err.Error()}
 		}
-		s := statusOf(r.ID, st, now)
 		s.Steps = nil
 		all = append(all, s)
 	}
@@ -150,12 +149,28 @@ func statusOfAll(ctx context.Context, c console, d *desk, asJSON bool) error {
 		if s.Over != "" {
 			status += ", gate passed by: " + s.Over
 		}
+		if s.Damage != "" {
+			status += ": " + s.Damage
+		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.Run, s.Cluster, status, s.Begun.Local().Format(time.DateTime), s.By)
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
 	return remainders(ctx, c, d, all)
+}
+
+// statusOf reads how a run stands.
+func (d *desk) statusOf(ctx context.Context, r durable.Run) (runStatus, error) {
+	st, err := d.State(ctx, r.ID)
+	if err != nil {
+		return runStatus{}, err
+	}
+	now, err := summaryOf(r)
+	if err != nil {
+		return runStatus{}, err
+	}
+	return statusOf(r.ID, st, now), nil
 }
 
 // remainders says what runs have left undone on their clusters.

@@ -159,19 +159,24 @@ func (p *pickReplica) Traits() action.Traits {
 }
 
 func (p *pickReplica) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
-	best, err := p.best(ctx, on)
+	best, has, err := p.best(ctx, on)
 	if err != nil {
 		return action.CheckResult{}, err
 	}
-	return action.CheckResult{State: action.Needed, Observed: action.Facts{"node": best.name()}}, nil
+	return action.CheckResult{State: action.Needed, Observed: action.Facts{"node": best.name()}, Reason: p.mayBeLost(has)}, nil
+}
+
+// mayBeLost says which transactions the dead primary may have alone, as far as replicas can know.
+func (p *pickReplica) mayBeLost(has gtids) string {
+	return fmt.Sprintf("what %s committed after %s and sent to nobody, it has alone: no replica can tell whether there is any; mysql/rejoin tells when it is back", p.Of, has)
 }
 
 // best compares what each replica has or has taken. Replicas that cannot lead are left out; that they have more than the one
 // that is taken is refused, since it would be lost.
-func (p *pickReplica) best(ctx context.Context, on *cluster.Cluster) (*server, error) {
+func (p *pickReplica) best(ctx context.Context, on *cluster.Cluster) (*server, gtids, error) {
 	all, err := ask(ctx, on)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var best *server
 	var most, seen gtids
@@ -186,11 +191,11 @@ func (p *pickReplica) best(ctx context.Context, on *cluster.Cluster) (*server, e
 		}
 		s, err := serverOf(ctx, on, peer.name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		has, err := s.received(ctx, peer.is)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if err := s.candidate(ctx, peer.is); err != nil {
 			refused = errors.Join(refused, err)
@@ -206,23 +211,23 @@ func (p *pickReplica) best(ctx context.Context, on *cluster.Cluster) (*server, e
 		seen = seen.with(has)
 	}
 	if best == nil {
-		return nil, &hint.PermanentError{Reason: fmt.Sprintf("no replica of %s can be the primary: %v", p.Of, refused), Advice: "mend one of them, and resume"}
+		return nil, nil, &hint.PermanentError{Reason: fmt.Sprintf("no replica of %s can be the primary: %v", p.Of, refused), Advice: "mend one of them, and resume"}
 	}
 	if lost := seen.without(most); lost.count() > 0 && refused != nil {
-		return nil, &hint.PermanentError{
+		return nil, nil, &hint.PermanentError{
 			Reason: fmt.Sprintf("%s is the most advanced replica that can lead, and lacks %d transactions that others have: %v", best.name(), lost.count(), refused),
 			Advice: "mend the other, or copy what is lacking from it",
 		}
 	}
-	return best, nil
+	return best, most, nil
 }
 
 func (p *pickReplica) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {
-	best, err := p.best(ctx, on)
+	best, has, err := p.best(ctx, on)
 	if err != nil {
 		return nil, err
 	}
-	return action.Facts{"node": best.name()}, nil
+	return action.Facts{"node": best.name(), "received": has.String(), "may be lost": p.mayBeLost(has)}, nil
 }
 
 // Verify is nothing more: the replicas say the same as before.

@@ -2,6 +2,7 @@ package replication
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -302,8 +303,12 @@ func deadPrimary(w world) {
 	w.must(w.server("n2").awaitRunning(w.Context(), "n1"))
 	w.must(w.cluster.Freeze(w.Context(), "n1"))
 	w.dead(`{node: n1, checks: 3, every: 200ms}`)
-	if got := w.does(pickReplicaAction, `{of: n1}`)["node"]; got != "n2" {
+	picked := w.does(pickReplicaAction, `{of: n1}`)
+	if got := picked["node"]; got != "n2" {
 		w.Errorf("picked %v, want n2: n3 was detached", got)
+	}
+	if has, said := fmt.Sprint(picked["received"]), fmt.Sprint(picked["may be lost"]); len(has) < 5 || !strings.HasPrefix(said, "what n1 committed after "+has+" and sent to nobody, it has alone") {
+		w.Errorf("what n1 may have alone: %q, after %q", said, has)
 	}
 	if out := w.does(fenceAction, `{node: n1}`); out["way"] != "ended" {
 		w.Errorf("fence of a frozen server: %v", out)

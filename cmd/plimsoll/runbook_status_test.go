@@ -1,0 +1,49 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"plimsoll/durable"
+	"plimsoll/runbook"
+)
+
+func TestStatusGoesOnBesideADamagedRun(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	t.Setenv("PLIMSOLL_HOME", filepath.Join(dir, "home"))
+	store, err := durable.Open(t.Context(), durable.Options{Folder: filepath.Join(dir, "home", "runs"), Version: runbook.Interpreter})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for run, header := range map[string]string{"whole-a1": `{"runbook":"own/whole","cluster":"orders"}`, "damaged-b2": `"cut`} {
+		if err := store.Create(t.Context(), run, json.RawMessage(header)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	out, said, code := typed(t, "runbook", "status")
+	if code != 0 || !strings.Contains(out, "damaged: read the header of damaged-b2") || !strings.Contains(out, "whole-a1") {
+		t.Errorf("%d %s%s", code, out, said)
+	}
+}
+
+func TestAClusterIsNotSaidToBeUnknownUnderTheNameThatIsExpected(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	t.Setenv("PLIMSOLL_HOME", filepath.Join(dir, "home"))
+	for name, text := range map[string]string{
+		"plimsoll.yaml": "clusters: {e1: {engine: mysql, environment: staging, user: u, nodes: [{name: n1, address: '127.0.0.1:1'}]}}\n",
+		"r.yaml":        "runbook: own/r\nsteps: [{id: a, uses: command, with: {run: 'true'}}]\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	says(t, exitBadInput, `unknown cluster "lab:e1", expected e1`, "runbook", "plan", "r.yaml", "--cluster", "lab:e1")
+}
