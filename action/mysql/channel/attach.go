@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
+	"strings"
 
 	"plimsoll/action"
 	"plimsoll/action/mysql/statement"
@@ -65,9 +67,13 @@ func (a *attachment) Check(ctx context.Context, on *cluster.Cluster) (action.Che
 	if err != nil {
 		return action.CheckResult{}, err
 	}
+	writable, err := a.writable(ctx, on)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
 	f := action.CheckResult{
 		State:    action.Needed,
-		Observed: action.Facts{"follows": "nobody", "read_only": still},
+		Observed: action.Facts{"follows": "nobody", "read_only": still, othersOpen: strings.Join(writable, ", ")},
 		Intended: action.Facts{"follows": source.address(), "read_only": still || a.ReadOnly},
 	}
 	if err := a.fits(ctx, source, replica); err != nil {
@@ -251,18 +257,77 @@ func (s *server) adoptDomains(ctx context.Context, source *server) error {
 }
 
 // Undo forgets the channel. What it has replicated stays, and so does the server's knowledge of it: attached again, it goes
-// on from there.
+// on from there. A channel that follows another by now is not ours, and a server that took writes before stays closed where that would
+// make it a second primary.
 func (a *attachment) Undo(ctx context.Context, on *cluster.Cluster, call action.Call) error {
 	replica, err := dial(ctx, on, a.Node)
 	if err != nil {
 		return err
 	}
 	defer replica.Close()
+	c, err := replica.state(ctx, a.Channel)
+	if err != nil {
+		return err
+	}
+	if source, err := addressOf(ctx, on, a.Source); err != nil {
+		return err
+	} else if c != nil && c.Source != source {
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s follows %s by now, not %s: it is not detached", replica.name, c.Source, a.Source),
+			Advice: "look who has changed it since; leave it as it is"}
+	}
 	if err := replica.drop(ctx, a.Channel); err != nil {
 		return err
 	}
-	if before, known := call.Before["read_only"].(bool); known && !before && a.ReadOnly {
-		return replica.release(ctx)
+	before, known := call.Before["read_only"].(bool)
+	if !known || before || !a.ReadOnly {
+		return nil
 	}
-	return nil
+	switch why, err := a.closed(ctx, on, replica, call.Before); {
+	case err != nil:
+		return err
+	case why != "":
+		call.Progress(-1, replica.name+" stays closed to writes: "+why)
+		return nil
+	}
+	return replica.release(ctx)
+}
+
+// othersOpen is the fact of who took writes, beside source and replica, before the attachment.
+const othersOpen = "other nodes that take writes"
+
+// closed says why a server that took writes before must not take them again; "" if it may.
+func (a *attachment) closed(ctx context.Context, on *cluster.Cluster, replica *server, before action.Facts) (string, error) {
+	others, err := replica.states(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, c := range others {
+		return fmt.Sprintf("it follows %s by channel %q", c.Source, c.Name), nil
+	}
+	writable, err := a.writable(ctx, on)
+	if err != nil {
+		return "", err
+	}
+	was, known := before[othersOpen].(string)
+	for _, node := range writable {
+		if known && !slices.Contains(strings.Split(was, ", "), node) {
+			return node + " takes writes by now, and did not before", nil
+		}
+	}
+	return "", nil
+}
+
+// writable lists the nodes of the replica's cluster, beside it and the source, that say that they take writes.
+func (a *attachment) writable(ctx context.Context, on *cluster.Cluster) ([]string, error) {
+	nodes, err := on.List(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list the nodes: %w", err)
+	}
+	var all []string
+	for _, n := range nodes {
+		if n.Name != a.Node && n.Name != a.Source && on.Leads(ctx, n.Name) {
+			all = append(all, n.Name)
+		}
+	}
+	return all, nil
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"plimsoll/action"
 )
 
 func TestExternalReplicaOnMariaDB(t *testing.T) { external(newWorld(t, "mariadb", 2)) }
@@ -32,6 +34,7 @@ func external(w world) {
 	w.sub("attach", func(w world) {
 		w.conform(attach, attachN2, w.channels("n2"), 0, 20*time.Millisecond, 100*time.Millisecond)
 	})
+	w.sub("attach, undone in another world", undoneElsewhere)
 	w.act(attach, attachN2)
 	w.sub("compare", compares)
 	w.sub("compare conforms", func(w world) {
@@ -191,4 +194,40 @@ func compares(w world) {
 	w.do("n2", "SET SESSION sql_log_bin = 0", "INSERT INTO app1.many (id, v, k) VALUES (701, 'v701', 701), (702, 'v702', 702)",
 		"UPDATE app1.pairs SET v = REPEAT(CHAR((18446744073709551615 - b) % 256), 3) WHERE v = 'x'")
 	w.act(compareRows, `{source: n1, node: n2, chunk: 5000, hold: 5m}`)
+}
+
+// undoneElsewhere takes an attachment back when others have changed replication since: the server took writes before.
+func undoneElsewhere(w world) {
+	w.act(attach, attachN2)
+	before := action.CheckResult{Observed: action.Facts{"read_only": false, othersOpen: ""}}
+	undo := func() error { return w.task(attach, attachN2).(action.Undoer).Undo(w.Context(), w.site, call(before)) }
+	closed := func(when string, want bool) {
+		w.Helper()
+		if v := w.value("n2", "SELECT @@GLOBAL.read_only"); want != (v != "0" && v != "OFF") {
+			w.Errorf("%s: read_only is %s", when, v)
+		}
+	}
+	other, follow, forget := "CHANGE MASTER 'other' TO MASTER_HOST = '127.0.0.9', MASTER_USER = 'x'", "CHANGE MASTER TO MASTER_HOST = '127.0.0.9'", "RESET SLAVE 'other' ALL"
+	stop := "STOP SLAVE"
+	if w.isMySQL() {
+		other, follow = "CHANGE REPLICATION SOURCE TO SOURCE_HOST = '127.0.0.9', SOURCE_USER = 'x' FOR CHANNEL 'other'", "CHANGE REPLICATION SOURCE TO SOURCE_HOST = '127.0.0.9'"
+		stop, forget = "STOP REPLICA", "RESET REPLICA ALL FOR CHANNEL 'other'"
+	}
+	w.do("n2", other)
+	if err := undo(); err != nil {
+		w.Fatal(err)
+	}
+	closed("while it follows another by a channel of its own", true)
+	w.do("n2", forget)
+	w.act(attach, attachN2)
+	w.do("n2", stop, follow)
+	if err := undo(); err == nil || !strings.Contains(err.Error(), "follows 127.0.0.9:") {
+		w.Errorf("sent to another: %v", err)
+	}
+	closed("while its channel follows another", true)
+	w.do("n2", map[bool]string{false: "RESET SLAVE ALL", true: "RESET REPLICA ALL"}[w.isMySQL()])
+	if err := undo(); err != nil {
+		w.Fatal(err)
+	}
+	closed("when nothing else follows", false)
 }

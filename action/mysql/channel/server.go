@@ -62,6 +62,25 @@ func dial(ctx context.Context, on *cluster.Cluster, node string) (*server, error
 	return s, err
 }
 
+// addressOf is where a node is reached, as channels call it. It need not answer.
+func addressOf(ctx context.Context, on *cluster.Cluster, node string) (string, error) {
+	if cluster, of, other := strings.Cut(node, "/"); other {
+		var err error
+		if on, err = on.Cluster(ctx, cluster); err != nil {
+			return "", err
+		}
+		node = of
+	}
+	n, err := on.Node(ctx, node)
+	if err != nil {
+		return "", err
+	}
+	if host, port, err := net.SplitHostPort(n.Target.Addresses[0]); err == nil {
+		return net.JoinHostPort(host, port), nil
+	}
+	return net.JoinHostPort(n.Target.Addresses[0], "3306"), nil
+}
+
 // pair connects to two nodes.
 func pair(ctx context.Context, on *cluster.Cluster, first, second string) (a, b *server, err error) {
 	if a, err = dial(ctx, on, first); err != nil {
