@@ -91,22 +91,21 @@ func TestAnOwnerWhoSleptBetweenIntentAndActDoesNotAct(t *testing.T) {
 	run := b.begin(Request{Book: b.parse(strings.Replace(asking, "check:", "repeatable: false, check:", 1))})
 	b.Observe = func(_ string, e Event, _ time.Time) {
 		if e.Kind == Intended {
-			shared.mu.Lock()
-			defer shared.mu.Unlock()
-			shared.has = action.Claim{Cluster: "lab1", Run: "theirs", Holder: "another laptop"}
+			shared.takenBy(t, "theirs")
 		}
 	}
 	st := b.stintOf(run, Order{Do: "run"})
 	if st.Status() != "parked" || b.read("a") != "" || len(b.events(run, Intended)) != 1 || len(b.events(run, Cut)) != 1 {
 		t.Fatalf("status %q, %d cuts", st.Status(), len(b.events(run, Cut)))
 	}
-	// Nothing is half-done: it goes on without a person when the cluster is free.
+	// Theirs ends. What this one planned is of another cluster now: it does not go on by itself, and can be given up.
 	b.Observe = nil
-	shared.has = action.Claim{}
-	e := b.started(run, Order{Do: "resume"})
-	b.until(run, func(st *State) bool { return st.Status() == "asking" })
-	if err := e.Close(t.Context()); err != nil {
-		t.Fatal(err)
+	shared.givenBackBy(t, "theirs")
+	if err := b.tries(run, Order{Do: "resume"}); err == nil || !strings.Contains(err.Error(), "another run had cluster lab1 meanwhile") {
+		t.Errorf("it goes on: %v", err)
+	}
+	if st := b.stintOf(run, Order{Do: "cancel", Leave: "theirs"}); st.Outcome != Cancelled || b.read("a") != "" {
+		t.Errorf("given up: %q", st.Outcome)
 	}
 }
 
@@ -119,19 +118,21 @@ func TestAnOwnerWhoSleptBeforeAnUndoDoesNotUndo(t *testing.T) {
 	done := b.read("log")
 	b.Observe = func(_ string, e Event, _ time.Time) {
 		if e.Kind == Undoing {
-			shared.mu.Lock()
-			defer shared.mu.Unlock()
-			shared.has = action.Claim{Cluster: "lab1", Run: "theirs", Holder: "another laptop"}
+			shared.takenBy(t, "theirs")
 		}
 	}
 	st := b.stintOf(run, Order{Do: "cancel", Undo: true})
 	if st.Status() != "parked" || st.Item("flaky").Phase != Reverting || len(b.events(run, Undone, Stuck, Cut)) != 0 || b.read("log") != done {
 		t.Fatalf("status %q, %+v", st.Status(), st.Item("flaky"))
 	}
+	// Theirs ends: nothing is taken back in what they left either.
 	b.Observe = nil
-	shared.has = action.Claim{}
-	if st := b.stintOf(run, Order{Do: "resume"}); st.Outcome != TakenBack || strings.Contains(b.read("log"), "before") {
-		t.Errorf("outcome %q, log %q", st.Outcome, b.read("log"))
+	shared.givenBackBy(t, "theirs")
+	if err := b.tries(run, Order{Do: "resume"}); err == nil || !strings.Contains(err.Error(), "another run had cluster lab1 meanwhile") {
+		t.Errorf("it goes on: %v", err)
+	}
+	if b.read("log") != done {
+		t.Errorf("taken back: log %q", b.read("log"))
 	}
 }
 

@@ -50,6 +50,29 @@ func (b *board) Claim(_ context.Context, c action.Claim) error {
 	return nil
 }
 
+// takenBy has another host's run take the cluster by force, as one does whose owner was asleep.
+func (b *board) takenBy(t *testing.T, run string) {
+	t.Helper()
+	b.mu.Lock()
+	b.dead = true
+	ranOut := time.Now().Add(b.has.For)
+	b.mu.Unlock()
+	if err := b.Claim(context.WithoutCancel(t.Context()), action.Claim{Cluster: "lab1", Run: run, Holder: "another laptop", Epoch: 1, For: time.Minute, Break: true}); err != nil {
+		t.Errorf("%s did not get it: %v", run, err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.at = ranOut // not before the claim of the first had run out
+}
+
+// givenBackBy has it give the cluster back.
+func (b *board) givenBackBy(t *testing.T, run string) {
+	t.Helper()
+	if err := b.Clear(t.Context(), action.Claim{Cluster: "lab1", Run: run, Epoch: 1}); err != nil || b.has.Run != "" {
+		t.Errorf("the claim is of %q, %v", b.has.Run, err)
+	}
+}
+
 func (b *board) Clear(_ context.Context, c action.Claim) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -69,9 +92,7 @@ func TestARunWhoseClusterWasTakenActsNoMore(t *testing.T) {
 	run := b.begin(Request{Book: b.parse(asking)})
 	e := b.started(run, Order{Do: "run"})
 	b.until(run, func(st *State) bool { return st.Status() == "asking" })
-	shared.mu.Lock()
-	shared.has = action.Claim{Cluster: "lab1", Run: "theirs", Holder: "another laptop"}
-	shared.mu.Unlock()
+	shared.takenBy(t, "theirs")
 	for _, who := range []string{"bob", "cid"} {
 		b.User = who
 		if err := b.Tell(t.Context(), run, Word{Say: "approve", Step: "go", Plan: b.stateOf(run).Header.Plan.Hash}); err != nil {
