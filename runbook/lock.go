@@ -2,6 +2,7 @@ package runbook
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -126,6 +127,35 @@ func (s *Service) GiveBack(ctx context.Context, run string) (gave bool, err erro
 		}
 	}
 	return true, nil
+}
+
+// tidy gives back what runs hold that have ended, and whose process died before it could. Where a cluster does not answer soon, its claim
+// is passed over by whoever meets it.
+func (s *Service) tidy(ctx context.Context) {
+	runs, err := s.Store.Runs(ctx)
+	if err != nil {
+		return // whoever asks for one is told
+	}
+	seen := map[string]bool{}
+	for _, r := range runs {
+		var h Header
+		if err := json.Unmarshal(r.Header, &h); err != nil {
+			continue
+		}
+		for _, name := range h.clusters() {
+			if seen[name] {
+				continue
+			}
+			seen[name] = true
+			lease, err := s.Store.Lease(ctx, leaseName(name))
+			if err != nil || lease.Holder == "" || lease.Expires.After(time.Now()) || !s.ended(ctx, lease.Holder) {
+				continue
+			}
+			limited, cancel := context.WithTimeout(ctx, 2*clearing)
+			_, _ = s.GiveBack(limited, lease.Holder)
+			cancel()
+		}
+	}
 }
 
 // orphaned frees a cluster that a process took for a run and died before it made the run: nobody can resume or cancel that one.

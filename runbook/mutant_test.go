@@ -24,7 +24,7 @@ steps:
   - {id: go, approval: {note: "Now ${{ inputs.how }}?", timeout: 1h, count: 2, not_requester: true}}
   - id: a
     uses: command
-    with: {run: "true", env: {X: "${{ inputs.how }}"}, check: "true"}
+    with: {run: "echo ${{ inputs.how }}", env: {X: "${{ inputs.how }}"}, check: "true"}
     if: inputs.how == "a"
     timeout: 1m
     retry: {max: 2, backoff: 1s..2s, if: error.class == "x"}

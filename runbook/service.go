@@ -52,9 +52,13 @@ func (s *Service) observe(run string, e Event, entry durable.Entry) {
 }
 
 // Execute takes the right to execute runs on this state folder; durable.ErrBusy if another process has it. Runs whose process
-// died go on, except those that are to get another order instead.
+// died go on, except those that are to get another order instead; what runs still hold that have ended is given back.
 func (s *Service) Execute(ctx context.Context, instead ...string) (*durable.Executor, error) {
-	return s.Store.Execute(ctx, s.stint, instead...)
+	e, err := s.Store.Execute(ctx, s.stint, instead...)
+	if err == nil {
+		s.tidy(ctx)
+	}
+	return e, err
 }
 
 // Request is what a person asks for.

@@ -58,7 +58,7 @@ func TestARunWhoseClusterWasEverTakenParks(t *testing.T) {
 // A run that ended, and whose process died before it gave its cluster back, holds nobody up: not the next run, and its own name can
 // be told to give back.
 func TestAnEndedRunHoldsNobodyUp(t *testing.T) {
-	for _, how := range []string{"the next run", "give back"} {
+	for _, how := range []string{"the next run", "give back", "the next that executes"} {
 		b := newBench(t)
 		shared := &board{}
 		b.Marker = func(*cluster.Cluster) Marker { return shared }
@@ -71,6 +71,22 @@ func TestAnEndedRunHoldsNobodyUp(t *testing.T) {
 		}
 		if _, err := b.Store.Acquire(t.Context(), leaseName("lab1"), run, time.Minute); err != nil {
 			t.Fatal(err)
+		}
+		if how == "the next that executes" {
+			if _, err := b.Store.Acquire(t.Context(), leaseName("lab1"), run, -time.Second); err != nil { // it ran out
+				t.Fatal(err)
+			}
+			e, err := b.Execute(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			lease, err := b.Store.Lease(t.Context(), leaseName("lab1"))
+			if err != nil || lease.Holder != "" || shared.has.Run != "" {
+				t.Errorf("leased to %q, claimed by %q, %v", lease.Holder, shared.has.Run, err)
+			}
+			if err := e.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if how == "give back" {
 			if gave, err := b.GiveBack(t.Context(), run); !gave || err != nil || shared.has.Run != "" {
