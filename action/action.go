@@ -16,6 +16,7 @@ type Action struct {
 	Name    string // family.verb: sql.execute, mysql.set-variable
 	Version int    // from 1; raised when the meaning changes, which closes the gate of every runbook that uses it
 	About   string // one sentence
+	Engine  string // the engine whose clusters it works on; empty: any
 	New     func() Task
 	// Instead stands in for a task whose inputs were read: in experiments with runbooks that have nothing to act on. nil: the
 	// task itself.

@@ -54,10 +54,18 @@ func (e *ClaimedError) Error() string {
 // Hint says what to do.
 func (e *ClaimedError) Hint() string {
 	if e.Run == "" && e.Holder == "" {
-		return "what was planned before is of another cluster now: look how it stands, give this run up (cancel --leave REASON), and plan anew"
+		return "another run may have changed the cluster since this one was planned: look at the cluster, end this run with plimsoll runbook cancel RUN --leave REASON, and plan the change again"
 	}
 	if e.Expired {
-		return "resume or cancel it there, or take the lock with --break-lock REASON"
+		return fmt.Sprintf("on the machine that began it: plimsoll runbook resume %[1]s, or plimsoll runbook cancel %[1]s; if that machine is lost, add --break-lock REASON to your command to take its lock", e.run())
 	}
-	return "wait for it, or cancel it there"
+	return fmt.Sprintf("wait until it ends, or end it on the machine that executes it: plimsoll runbook cancel %s", e.run())
+}
+
+// run is the run that has the cluster, as one types it.
+func (e *ClaimedError) run() string {
+	if e.Run == "" {
+		return "RUN"
+	}
+	return e.Run
 }

@@ -28,13 +28,20 @@ func Actions() []action.Action {
 		action.Servers(),
 		volume.Actions(),
 		fault.Actions(),
-		mysql.Actions(),
-		cql.Actions(),
-		singlestore.Actions(),
+		only("mysql", mysql.Actions()),
+		only("cql", cql.Actions()),
+		only("singlestore", singlestore.Actions()),
 		superdisk.Actions(),
-		volume.Actions(),
-		rds.Actions(openRDS, rds.DefaultEvery),
+		only("mysql", rds.Actions(openRDS, rds.DefaultEvery)),
 	)
+}
+
+// only says of actions that they work on clusters of one engine.
+func only(engine string, actions []action.Action) []action.Action {
+	for n := range actions {
+		actions[n].Engine = engine
+	}
+	return actions
 }
 
 // openRDS reaches the API of RDS as the person's own configuration of AWS says.

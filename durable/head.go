@@ -24,7 +24,7 @@ func (e *AlteredError) Error() string {
 
 // Hint says what to do.
 func (e *AlteredError) Hint() string {
-	return "look at the cluster itself, and at a copy of the state from before; give the run up (cancel --leave REASON), and plan anew"
+	return "look at the cluster itself, and at a copy of the state from before; then end the run with plimsoll runbook cancel " + e.Run + " --leave REASON, and plan the change again"
 }
 
 // head is the last entry of a run's journal as noted beside it: what is cut off at the end shows by it. A run of an older release

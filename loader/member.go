@@ -62,7 +62,7 @@ func start(ctx context.Context, l Loader, index int, mark string, now func() tim
 	if err != nil {
 		m.kill()
 		if errors.Is(err, infra.ErrNoProgram) {
-			err = hint.With(err, "a loader's machine needs plimsoll itself, of the same version, on its PATH")
+			err = hint.With(err, "install Plimsoll there, in the same version, where the PATH of that user finds it")
 		}
 		return nil, fmt.Errorf("start %s: %w", m.name, err)
 	}

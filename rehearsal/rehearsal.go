@@ -97,9 +97,9 @@ func (p Plan) lab(h runbook.Header) (product, version string, err error) {
 			}
 		}
 		return "", "", hint.With(fmt.Errorf("the target is %s %s, and a lab has %s", h.Product, h.Version, strings.Join(candidate.Versions, ", ")),
-			"a rehearsal counts for the same minor version: rehearse on a cluster in staging of that version, with --trial FILE")
+			"a rehearsal counts for the same minor version: give it a trial on a staging cluster of that version: plimsoll runbook rehearse RUNBOOK --cluster NAME --trial FILE")
 	}
-	return "", "", hint.With(fmt.Errorf("no lab can be made of %s", h.Product), "rehearse on a cluster in staging, with --trial FILE")
+	return "", "", hint.With(fmt.Errorf("no lab can be made of %s", h.Product), "give it a trial on a staging cluster: plimsoll runbook rehearse RUNBOOK --cluster NAME --trial FILE")
 }
 
 // inputs maps those that name places onto the lab, and leaves the others as they are.
@@ -111,7 +111,7 @@ func (d *Draft) inputs(p Plan, nodes []cluster.Node, size int) (map[string]strin
 		switch {
 		case in.Type == "cluster" || in.Type == "clusters" || in.Of != "":
 			return nil, hint.With(fmt.Errorf("input %s names a cluster beside the one that is changed, of which a lab is not made by itself", name),
-				"write the trial, and rehearse with --trial FILE")
+				"write the trial yourself, then: plimsoll runbook rehearse RUNBOOK --cluster NAME --trial FILE")
 		case in.Type == "node":
 			at := slices.IndexFunc(nodes, func(n cluster.Node) bool { return n.Name == value })
 			if at < 0 { // a spare server: a lab makes one
@@ -122,7 +122,7 @@ func (d *Draft) inputs(p Plan, nodes []cluster.Node, size int) (map[string]strin
 		case in.Rehearse.Place:
 			if in.Default == nil {
 				return nil, hint.With(fmt.Errorf("input %s names a place, and the runbook has no default that a lab could take", name),
-					"write the trial, and rehearse with --trial FILE")
+					"write the trial yourself, then: plimsoll runbook rehearse RUNBOOK --cluster NAME --trial FILE")
 			}
 			with[name] = in.Default.Text
 		}

@@ -42,17 +42,17 @@ func (s *State) MayApprove(i *Item, w Word) error {
 	case (other || i.approvals() > 1) && w.Signer == "" && w.Known == "":
 		return &hint.PermanentError{
 			Reason: fmt.Sprintf("it is not known who %s is, and who approves step %s is counted", w.By, i.Key),
-			Advice: "approve from an account of the operating system, by the web page's login, or with an ssh key: --sign",
+			Advice: "log in with an account of your own, at the system or on the web page, or sign: plimsoll runbook approve RUN --sign ~/.ssh/id_ed25519",
 		}
 	case own && notRequester:
 		return &hint.PermanentError{
 			Reason: fmt.Sprintf("%s began the run, and step %s must be approved by somebody else", s.Header.By, i.Key),
-			Advice: "the runbook says so (not_requester): ask a colleague to approve",
+			Advice: "the runbook demands it (not_requester); somebody else types: plimsoll runbook approve RUN",
 		}
 	case own && other:
 		return &hint.PermanentError{
 			Reason: fmt.Sprintf("%s began the run, and in production somebody else approves", s.Header.By),
-			Advice: "ask a colleague to approve; approvals: {by: anyone} in plimsoll.yaml lets who began a run approve it",
+			Advice: "somebody else types: plimsoll runbook approve RUN; approvals: {by: anyone} in plimsoll.yaml lets the person who began a run answer too",
 		}
 	case slices.ContainsFunc(i.Approved, func(before string) bool { return samePerson(before, who) }):
 		return &hint.PermanentError{Reason: fmt.Sprintf("%s has approved step %s before", who, i.Key), Advice: "ask another colleague"}

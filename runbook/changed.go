@@ -34,7 +34,7 @@ func list(all []ChangedAction) string {
 
 // Hint says what to do.
 func (e *ChangedError) Hint() string {
-	return "go on with the release that planned it, or say --changed-actions REASON to resume, rerun or cancel --undo, which stays visible for ever"
+	return "go on with the release that planned it, or accept the change, on the record: plimsoll runbook resume RUN --changed-actions REASON (plimsoll runbook rerun and cancel take it too)"
 }
 
 // UnfitError refuses to go on with a run whose runbook this release does not understand: an action or an input of one is gone.
@@ -46,7 +46,7 @@ func (e *UnfitError) Error() string {
 
 // Hint says what to do.
 func (e *UnfitError) Hint() string {
-	return "go on with the release that planned it, or give the run up here: cancel without --undo, with --leave REASON"
+	return "go on with the release that planned it, or end the run as it is: plimsoll runbook cancel RUN --leave REASON"
 }
 
 // Unfit says why this release cannot go on with the run; nil: it can.

@@ -118,7 +118,7 @@ func TestARunWhoseActionIsGoneIsReadAndGivenUp(t *testing.T) {
 	}
 	for _, o := range []Order{{Do: "resume"}, {Do: "rerun", Step: "a", Reason: "x"}, {Do: "cancel", Undo: true}} {
 		var unfit *UnfitError
-		if err := b.tries(run, o); !errors.As(err, &unfit) || !strings.Contains(err.Error(), `unknown action "command"`) || !strings.Contains(unfit.Hint(), "cancel without --undo") {
+		if err := b.tries(run, o); !errors.As(err, &unfit) || !strings.Contains(err.Error(), `unknown action "command"`) || !strings.Contains(unfit.Hint(), "plimsoll runbook cancel RUN --leave REASON") {
 			t.Errorf("%s: %v", o.Do, err)
 		}
 	}

@@ -84,9 +84,9 @@ func (e *GateError) Error() string {
 // Hint says what to do.
 func (e *GateError) Hint() string {
 	if e.Missing {
-		return "write gate: {rehearsals: 3} into the runbook, or into plimsoll.yaml for all runbooks without one, and rehearse it (plimsoll runbook rehearse); or gate: {none: REASON} into the runbook"
+		return "write gate: {rehearsals: 3} into the runbook, or into plimsoll.yaml for all runbooks without one, then plimsoll runbook rehearse RUNBOOK --cluster NAME; or write gate: {none: REASON} into the runbook"
 	}
-	return "rehearse it: plimsoll runbook rehearse RUNBOOK --cluster NAME, with the same inputs; or --override REASON, which stays with the run for ever"
+	return "plimsoll runbook rehearse RUNBOOK --cluster NAME, with the same inputs; or run it with --override REASON, which is kept with the run for ever"
 }
 
 // gate counts the passed rehearsals of this very change, from the latest back to one that failed. Those of something else, and

@@ -312,11 +312,11 @@ func (e *BusyError) Hint() string {
 		return "try again in a moment; if the process that began it died, the cluster is free after " + e.Until.Local().Format(time.TimeOnly)
 	}
 	if e.Unmade {
-		return "its process died, and the cluster does not say that it gave its claim back: try again when it answers, or --break-lock REASON takes its lock"
+		return "its process died before it could give the cluster back: try again when the cluster answers, or add --break-lock REASON to your command to take its lock"
 	}
-	hint := fmt.Sprintf("plimsoll runbook status %s; then resume or cancel it", e.Run)
+	hint := fmt.Sprintf("plimsoll runbook status %[1]s shows it; plimsoll runbook resume %[1]s finishes it, plimsoll runbook cancel %[1]s ends it", e.Run)
 	if e.Idle {
-		hint += "; nobody executes it: --break-lock REASON takes its lock"
+		hint += "; no process executes it: add --break-lock REASON to your command to take its lock"
 	}
 	return hint
 }

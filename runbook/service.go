@@ -100,6 +100,9 @@ func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err erro
 		Cluster: site.Name, By: s.User, Known: s.Known, At: time.Now().UTC(),
 		Override: q.Override, BrokenLock: q.BreakLock,
 	}
+	if err := q.Book.fits(site); err != nil {
+		return nil, err
+	}
 	if h.Environment, err = gravest(ctx, site, all); err != nil {
 		return nil, err
 	}

@@ -266,7 +266,7 @@ func (s *State) Rerunnable(step string) error {
 		if i.Phase == Reverted {
 			return &hint.PermanentError{
 				Reason: fmt.Sprintf("step %s, before %s, was taken back", i.Key, step),
-				Advice: fmt.Sprintf("rerun from there, with --step '%s' --downstream, or begin a new run", i.Key),
+				Advice: fmt.Sprintf("plimsoll runbook rerun RUN --step '%s' --downstream, or begin a new run", i.Key),
 			}
 		}
 	}

@@ -160,7 +160,7 @@ func (t *Trial) keepOff(e *existing, parts Parts) error {
 			ps.Add(call.At, call.At.Errorf("%s needs a cluster that stands in %s, or %s", call.Name(), inventory.File, own))
 		case e.environment == cluster.Production:
 			ps.Add(call.At, call.At.Errorf("%s would change %s, which is in production, for a trial", call.Name(), e.name).
-				WithHint("rehearse it elsewhere, then: plimsoll runbook run"))
+				WithHint("plimsoll runbook rehearse RUNBOOK --cluster %s, then: plimsoll runbook run RUNBOOK --cluster %s", e.name, e.name))
 		}
 	}
 	for _, f := range t.Compare.Factors {

@@ -114,7 +114,7 @@ func left(ctx context.Context, n cluster.Node) error {
 		return nil
 	}
 	return &hint.PermanentError{Reason: fmt.Sprintf("the server of node %s has left the ring (DECOMMISSIONED), and runs on", n.Name),
-		Advice: "nothing has been begun. Stop it, empty its data folder, and resume"}
+		Advice: "nothing has been begun. Stop it and empty its data folder; then plimsoll runbook resume RUN"}
 }
 
 // done tells whether the ring has a node as it should be.
@@ -201,7 +201,7 @@ func (j *join) launch(ctx context.Context, n cluster.Node, dead string) error {
 		}
 	} else if dead != "" {
 		return &hint.PermanentError{Reason: "it is not known how to give node " + n.Name + " a setting for its first start",
-			Advice: "start it by hand with -D" + replaceSetting + "=" + dead + ", and resume"}
+			Advice: "start it by hand with -D" + replaceSetting + "=" + dead + ", then plimsoll runbook resume RUN"}
 	}
 	if s, ok := n.Server.(cluster.Joining); ok {
 		return s.Launch(ctx)
@@ -298,7 +298,7 @@ const revivals = 2
 func (j *join) revive(ctx context.Context, n cluster.Node, dead, ended string, before int) error {
 	if n.Server == nil {
 		return &hint.PermanentError{Reason: fmt.Sprintf("node %s: %s", n.Name, ended),
-			Advice: "the ring serves as before, without it. Its log says why; mend that, stop it if it runs, start it again with -D" + anewSetting + "=true, and resume; or cancel --undo"}
+			Advice: "the ring serves as before, without it. Its log says why; fix that, stop it if it runs, and start it again with -D" + anewSetting + "=true; then plimsoll runbook resume RUN, or plimsoll runbook cancel RUN --undo"}
 	}
 	err := errors.New(ended)
 	if before == revivals {

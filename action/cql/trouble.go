@@ -156,7 +156,7 @@ func (v view) agreed() error {
 	return &hint.PermanentError{
 		Reason: reason,
 		Advice: "nothing has been begun, and what all know is read and written as ever; change nothing in the schema until they agree. After a CREATE or ALTER that takes " +
-			"seconds: resume then. If it stays so, see whether the member hangs or cannot be reached by the others; then run nodetool resetlocalschema on it, or restart it",
+			"seconds: then plimsoll runbook resume RUN. If they still disagree, see whether the member hangs or cannot be reached by the others; then run nodetool resetlocalschema on it, or restart it",
 	}
 }
 

@@ -50,7 +50,7 @@ func (c topology) ready(ctx context.Context, but string) error {
 	}
 	if underWay := opened(moves); len(underWay) > 0 {
 		return &hint.PermanentError{Reason: fmt.Sprintf("another rebalance of %s is under way: %s", underWay[0].Database, said(moves)),
-			Advice: "wait for its end (SHOW REBALANCE STATUS), then resume"}
+			Advice: "wait for its end (SHOW REBALANCE STATUS), then plimsoll runbook resume RUN"}
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func newAnswer(c console, verb, short string) *cobra.Command {
 					}
 				}
 				if len(asking) != 1 {
-					return usageError{text: fmt.Sprintf("%d steps of run %s wait for approval", len(asking), args[0]), hint: "--step STEP; plimsoll runbook status " + args[0]}
+					return usageError{text: fmt.Sprintf("%d steps of run %s wait for approval", len(asking), args[0]), hint: "plimsoll runbook " + verb + " " + args[0] + " --step STEP; plimsoll runbook status " + args[0] + " lists them"}
 				}
 				if verb == "approve" {
 					w.By, w.Known = d.User, d.Known
@@ -75,7 +75,7 @@ func newAnswer(c console, verb, short string) *cobra.Command {
 				case elsewhere != nil:
 					fmt.Fprintln(c.err, elsewhere)
 				case err == nil && !executed:
-					fmt.Fprintf(c.err, "nobody executes it: plimsoll runbook resume %s takes the answer\n", args[0])
+					fmt.Fprintf(c.err, "no process executes it: plimsoll runbook resume %s takes the answer\n", args[0])
 				}
 				return err
 			})

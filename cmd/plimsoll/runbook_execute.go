@@ -98,7 +98,7 @@ func (e stintError) Hint() string {
 	how := fmt.Sprintf("plimsoll runbook resume %s goes on, plimsoll runbook cancel %s gives up", e.run, e.run)
 	var inner hinted
 	if errors.As(e.err, &inner) && inner.Hint() != "" {
-		return inner.Hint() + "; then " + how
+		return withRun(inner.Hint(), e.run) + "; then " + how
 	}
 	return how
 }
@@ -123,9 +123,9 @@ func conclude(ctx context.Context, c console, d *desk, run string, asJSON bool, 
 		if st.Outcome == runbook.Cancelled {
 			return hint.With(said, "take back by hand what must not stand; the cluster was given back")
 		}
-		return hint.With(said, fmt.Sprintf("it keeps its cluster: mend it and plimsoll runbook cancel %s --undo tries again; plimsoll runbook cancel %s --leave REASON gives the cluster back as it is", run, run))
+		return hint.With(said, fmt.Sprintf("the cluster stays locked: fix the cause, then plimsoll runbook cancel %s --undo tries again; plimsoll runbook cancel %s --leave REASON gives the cluster back as it is", run, run))
 	case st.Outcome == runbook.TakenBack && why != "":
-		return hint.With(fmt.Errorf("run %s was taken back: %s", run, why), runError{run, st}.advice())
+		return hint.With(fmt.Errorf("run %s was taken back: %s", run, why), withRun(runError{run, st}.advice(), run))
 	case st.Status() == runbook.DoneWithRemainders:
 		fmt.Fprintf(c.err, "run %s: %s\n", run, st.Status())
 		for _, m := range st.Remainders() {
@@ -155,6 +155,11 @@ func where(st *runbook.State) string {
 		return " before " + next
 	}
 	return ""
+}
+
+// withRun is advice about a run with its name in it: an action does not know of which run it is a step.
+func withRun(advice, run string) string {
+	return strings.ReplaceAll(advice, " RUN", " "+run)
 }
 
 // runError is a run that failed.
@@ -187,7 +192,7 @@ func (e runError) advice() string {
 
 // Hint says what to do.
 func (e runError) Hint() string {
-	advice := e.advice()
+	advice := withRun(e.advice(), e.run)
 	if advice != "" {
 		advice += "; "
 	}

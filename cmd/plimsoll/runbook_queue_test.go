@@ -126,7 +126,7 @@ steps:
 	if _, said, code := typed(t, "runbook", "approve", failed, "--yes", "--plan", "notthis"); code != exitBadInput || !strings.Contains(said, "--plan notthis: the plan of run "+failed+" is ") {
 		t.Errorf("approve of another plan: %d %s", code, said)
 	}
-	if _, said, code := typed(t, "runbook", "approve", failed, "--yes"); code != 0 || strings.Contains(said, "nobody executes it") {
+	if _, said, code := typed(t, "runbook", "approve", failed, "--yes"); code != 0 || strings.Contains(said, "no process executes it") {
 		t.Errorf("approve of a run that is executed: %d %s", code, said)
 	}
 	if code := <-fails.ended; code != exitTrouble {
@@ -139,7 +139,7 @@ steps:
 	if out, said, code := typed(t, "runbook", "status", failed); code != 0 || strings.Contains(cancels.said(), "told") {
 		t.Errorf("status: %d %s%s; cancel: %s", code, out, said, cancels.said())
 	}
-	if _, said, code := typed(t, "runbook", "approve", other, "--yes"); code != 0 || strings.Contains(said, "nobody executes it") {
+	if _, said, code := typed(t, "runbook", "approve", other, "--yes"); code != 0 || strings.Contains(said, "no process executes it") {
 		t.Errorf("approve: %d %s", code, said)
 	}
 	if code := <-executes.ended; code != 0 {
@@ -176,8 +176,8 @@ func TestAnAnswerToARunThatNobodyExecutesSaysSo(t *testing.T) {
 	executes, interrupt := begin("orders")
 	defer interrupt()
 	other := runOn(t, "orders", "asking")
-	says(t, 0, "nobody executes it: plimsoll runbook resume "+parked, "runbook", "approve", parked, "--yes")
-	says(t, 0, "nobody executes it; plimsoll runbook resume "+parked, "runbook", "status", parked)
+	says(t, 0, "no process executes it: plimsoll runbook resume "+parked, "runbook", "approve", parked, "--yes")
+	says(t, 0, "no process executes it; plimsoll runbook resume "+parked, "runbook", "status", parked)
 	says(t, 0, "told whoever executes it", "runbook", "cancel", other, "--yes")
 	if code := <-executes.ended; code != 0 || !strings.Contains(executes.said(), "run "+other+": cancelled") {
 		t.Errorf("the other run ended with %d: %s", code, executes.said())

@@ -27,7 +27,7 @@ failed is tried anew; one that asked a person, because it was cut off and cannot
 					if err := giveBack(ctx, c, d, args[0]); err != nil {
 						return err
 					}
-					return usageError{text: "run " + args[0] + " is " + string(st.Outcome) + ": there is nothing to go on with", hint: "rerun --step runs one of its steps again"}
+					return usageError{text: "run " + args[0] + " is " + string(st.Outcome) + ": there is nothing to go on with", hint: "to run one of its steps again: plimsoll runbook rerun " + args[0] + " --step STEP"}
 				}
 				return execute(ctx, c, d, args[0], &runbook.Order{Do: "resume", Reason: reason, Changed: changed}, asJSON)
 			})

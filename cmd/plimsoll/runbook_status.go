@@ -140,11 +140,16 @@ func statusOfAll(ctx context.Context, c console, d *desk, asJSON bool) error {
 	fmt.Fprintln(w, "RUN\tCLUSTER\tSTATUS\tBEGUN\tBY")
 	for _, s := range all {
 		status := s.Status
-		if status == "running" && s.Now != nil {
+		switch running := status == "running"; {
+		case running && s.Abandoned && s.Now != nil:
+			status = fmt.Sprintf("stopped at %.0f %%", 100*s.Now.Share)
+		case running && s.Abandoned:
+			status = "stopped"
+		case running && s.Now != nil:
 			status += fmt.Sprintf(" %.0f %%", 100*s.Now.Share)
 		}
 		if s.Abandoned {
-			status += ", nobody executes it"
+			status += ", no process executes it"
 		}
 		if s.Over != "" {
 			status += ", gate passed by: " + s.Over
@@ -223,16 +228,20 @@ func statusOfRun(ctx context.Context, c console, d *desk, run string, asJSON boo
 			return err
 		}
 	}
+	status := s.Status
+	if s.Abandoned = st.Outcome == "" && !executed; s.Abandoned && status == "running" {
+		status = "stopped"
+	}
 	if asJSON {
 		return jsonTo(c, s)
 	}
-	fmt.Fprintf(c.out, "%s: %s on cluster %s, %s\n", run, s.Runbook, s.Cluster, s.Status)
+	fmt.Fprintf(c.out, "%s: %s on cluster %s, %s\n", run, s.Runbook, s.Cluster, status)
 	if st.Outcome == "" {
 		if s.Elsewhere != nil {
 			fmt.Fprintln(c.out, s.Elsewhere)
 		}
 		if !executed {
-			fmt.Fprintf(c.out, "nobody executes it; plimsoll runbook resume %s goes on\n", run)
+			fmt.Fprintf(c.out, "no process executes it; plimsoll runbook resume %[1]s goes on, plimsoll runbook cancel %[1]s ends it\n", run)
 		} else if now.Status != "" {
 			fmt.Fprintln(c.out, howFar(now, r.Told))
 		}
@@ -270,7 +279,7 @@ func statusOfRun(ctx context.Context, c console, d *desk, run string, asJSON boo
 	}
 	for _, step := range s.Steps {
 		if step.Phase == runbook.Asking {
-			fmt.Fprintf(c.out, "plimsoll runbook approve %s --step %s agrees, reject refuses\n", run, quoted(step.Step))
+			fmt.Fprintf(c.out, "plimsoll runbook approve %[1]s --step %[2]s agrees, plimsoll runbook reject %[1]s --step %[2]s refuses\n", run, quoted(step.Step))
 		}
 	}
 	return nil

@@ -93,7 +93,7 @@ func TestRealDatabaseVanishes(t *testing.T) {
 	if err := site.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, said, code := typed(t, "runbook", "resume", run, "--reason", "the server is back"); code != 0 {
+	if _, said, code := typed(t, "runbook", "resume", run, "--reason", "the server is back", "--yes"); code != 0 {
 		t.Errorf("resume: %d %s", code, said)
 	}
 	if s := statusByName(t, run); s.Status != string(runbook.Done) || s.Steps[1].Attempt != 2 {

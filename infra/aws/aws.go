@@ -91,7 +91,7 @@ func explain(operation string, err error) error {
 	case codeExpired:
 		return hint.With(wrapped, "the credentials have expired: log in again, for example with aws sso login")
 	case codeState:
-		return hint.With(wrapped, "wait until the instance is available, then resume")
+		return hint.With(wrapped, "wait until the instance is available, then plimsoll runbook resume RUN")
 	}
 	return wrapped
 }

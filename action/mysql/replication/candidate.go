@@ -211,7 +211,7 @@ func (p *pickReplica) best(ctx context.Context, on *cluster.Cluster) (*server, g
 		seen = seen.with(has)
 	}
 	if best == nil {
-		return nil, nil, &hint.PermanentError{Reason: fmt.Sprintf("no replica of %s can be the primary: %v", p.Of, refused), Advice: "mend one of them, and resume"}
+		return nil, nil, &hint.PermanentError{Reason: fmt.Sprintf("no replica of %s can be the primary: %v", p.Of, refused), Advice: "fix one of them, then plimsoll runbook resume RUN"}
 	}
 	if lost := seen.without(most); lost.count() > 0 && refused != nil {
 		return nil, nil, &hint.PermanentError{

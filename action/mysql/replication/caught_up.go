@@ -153,7 +153,7 @@ func (s *server) stalled(is engine.Standing) error {
 	if from.Trouble != "" {
 		reason += ": " + from.Trouble
 	}
-	return &hint.PermanentError{Reason: reason, Advice: "mend it, or START REPLICA, and resume"}
+	return &hint.PermanentError{Reason: reason, Advice: "fix the cause and START REPLICA, then plimsoll runbook resume RUN"}
 }
 
 // pace tells how far a wait is, and how long it will still take at the pace of its last seconds.

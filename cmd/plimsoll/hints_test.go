@@ -1,0 +1,193 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// A command that a message or a hint names can be typed as it stands: its nouns, its verb and its flags exist.
+func TestMessagesNameCommandsThatExist(t *testing.T) {
+	root, seen := newRoot(console{}), 0
+	eachText(t, func(where, text string, isHint bool) {
+		for _, said := range commandsIn(text) {
+			seen++
+			if wrong := wrongCommand(root, said, isHint); wrong != "" {
+				t.Errorf("%s: %q: %s", where, said, wrong)
+			}
+		}
+	})
+	if seen < 100 {
+		t.Errorf("only %d commands were found in all messages", seen)
+	}
+}
+
+// A hint that tells a person to use a command names it whole: plimsoll runbook resume RUN, and not: resume it.
+func TestHintsNameWholeCommands(t *testing.T) {
+	verb := regexp.MustCompile(`(?:^|[^\w./-])(resume|rerun|rehearse|cancel|approve|reject|break-lock)\b(?:[^:]|$)`)
+	seen := 0
+	eachText(t, func(where, text string, isHint bool) {
+		if !isHint {
+			return
+		}
+		seen++
+		rest := regexp.MustCompile(`plimsoll (runbook|trial) [a-z-]+( [^\s;,]*)*`).ReplaceAllString(text, "")
+		if found := verb.FindStringSubmatch(rest); found != nil {
+			t.Errorf("%s: the hint %q says %q without the whole command", where, text, found[1])
+		}
+	})
+	if seen < 200 {
+		t.Errorf("only %d hints were found", seen)
+	}
+}
+
+// The checks above find what they are for.
+func TestAWrongCommandIsFound(t *testing.T) {
+	root := newRoot(console{})
+	for text, ok := range map[string]bool{
+		"plimsoll runbook resume %s goes on":                          true,
+		"plimsoll runbook cancel %s --leave REASON gives it back":     true,
+		"plimsoll trial run examples/demo/trial.yaml --quick":         true,
+		"plimsoll runbook proceed %s":                                 false,
+		"plimsoll runbook cancel %s --leaves REASON gives it back":    false,
+		"plimsoll rerun %s":                                           false,
+		"plimsoll runbook plan superdisk/rebuild --no-such-flag here": false,
+	} {
+		for _, said := range commandsIn(text) {
+			if wrong := wrongCommand(root, said, true); (wrong == "") != ok {
+				t.Errorf("%q: %q", said, wrong)
+			}
+		}
+	}
+}
+
+// commandsIn are the commands that a text names, each up to where the next begins or its clause ends.
+func commandsIn(text string) (all []string) {
+	parts := regexp.MustCompile(`(?:^|[\s(`+"`"+`'":])plimsoll `).Split(text, -1)
+	for _, p := range parts[1:] {
+		p, _, _ = strings.Cut(p, "; ")
+		p, _, _ = strings.Cut(p, "\n")
+		p, _, _ = strings.Cut(p, "`")
+		all = append(all, p)
+	}
+	return all
+}
+
+// wrongCommand says what is wrong with a command of which prose may follow; "" if it can be typed.
+func wrongCommand(root *cobra.Command, said string, isHint bool) string {
+	words := strings.Fields(said)
+	for n := range words {
+		words[n] = strings.TrimRight(words[n], ".,:;)")
+	}
+	cmd, found := root, 0
+	for _, w := range words {
+		var next *cobra.Command
+		for _, sub := range cmd.Commands() {
+			if sub.Name() == w {
+				next = sub
+			}
+		}
+		if next == nil {
+			break
+		}
+		cmd, found = next, found+1
+	}
+	switch {
+	case found == 0 && !isHint:
+		return "" // the program, and no command of it
+	case found == 0:
+		return "there is no such command"
+	case cmd.HasSubCommands() && found < len(words) && regexp.MustCompile(`^[a-z]+$`).MatchString(words[found]) && cmd.Name() != "watch" && cmd.Name() != "advise" && cmd.Name() != "serve":
+		return cmd.CommandPath() + " has no verb " + words[found]
+	}
+	for _, w := range words[found:] {
+		if flag, _, _ := strings.Cut(strings.TrimPrefix(w, "--"), "="); strings.HasPrefix(w, "--") && flag != "" && flag != "help" && cmd.Flag(flag) == nil && cmd.InheritedFlags().Lookup(flag) == nil {
+			return cmd.CommandPath() + " has no flag --" + flag
+		}
+	}
+	return ""
+}
+
+// eachText gives every text that stands in the program, and whether it is in a hint.
+func eachText(t *testing.T, each func(where, text string, isHint bool)) {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && path != root && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "testdata" || entry.Name() == "bin" || entry.Name() == "remote") {
+			return filepath.SkipDir
+		}
+		if entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, path, nil, 0)
+		if err != nil {
+			return err
+		}
+		hints := map[ast.Node]bool{}
+		ast.Inspect(file, func(n ast.Node) bool {
+			for _, h := range hintsOf(n) {
+				hints[h] = true
+			}
+			return true
+		})
+		var within func(n ast.Node, isHint bool)
+		within = func(n ast.Node, isHint bool) {
+			ast.Inspect(n, func(in ast.Node) bool {
+				if in != nil && in != n && hints[in] {
+					within(in, true)
+					return false
+				}
+				if text, is := in.(*ast.BasicLit); is && text.Kind == token.STRING {
+					if value, err := strconv.Unquote(text.Value); err == nil {
+						each(strings.TrimPrefix(files.Position(text.Pos()).String(), "../../"), value, isHint)
+					}
+				}
+				return true
+			})
+		}
+		within(file, false)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// hintsOf are the parts of a node that are hints: what hint.With and WithHint are given, and fields that are called so.
+func hintsOf(n ast.Node) (all []ast.Node) {
+	switch n := n.(type) {
+	case *ast.CallExpr:
+		called, is := n.Fun.(*ast.SelectorExpr)
+		switch {
+		case is && called.Sel.Name == "WithHint":
+			for _, a := range n.Args {
+				all = append(all, a)
+			}
+		case is && called.Sel.Name == "With" && len(n.Args) == 2:
+			if of, is := called.X.(*ast.Ident); is && of.Name == "hint" {
+				all = append(all, n.Args[1])
+			}
+		}
+	case *ast.KeyValueExpr:
+		if key, is := n.Key.(*ast.Ident); is && (key.Name == "hint" || key.Name == "Hint" || key.Name == "Advice") {
+			all = append(all, n.Value)
+		}
+	case *ast.FuncDecl:
+		if n.Name.Name == "Hint" && n.Body != nil {
+			all = append(all, n.Body)
+		}
+	}
+	return all
+}
