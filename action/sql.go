@@ -111,7 +111,7 @@ func (e *execute) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c Call
 		}
 		watched, ok := db.(engine.Watched)
 		if !ok {
-			return errors.New("it cannot be told whether a statement of it still goes on in the server")
+			return errors.New("it cannot be told whether a statement of it still runs in the server")
 		}
 		n, err := watched.Executing(ctx, Signature(c))
 		if err != nil {
@@ -120,11 +120,11 @@ func (e *execute) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c Call
 		if n == 0 {
 			return nil
 		}
-		c.Progress(-1, "a statement that was begun before still goes on in the server")
+		c.Progress(-1, "a statement that was begun before still runs in the server")
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return fmt.Errorf("a statement that was begun before still goes on in the server: %w", context.Cause(ctx))
+			return fmt.Errorf("a statement that was begun before still runs in the server: %w", context.Cause(ctx))
 		}
 	}
 }

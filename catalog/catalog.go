@@ -83,7 +83,7 @@ func listedSite(ctx context.Context, name string, here infra.Machine) (*cluster.
 	}
 	c, known := inv.Clusters[name]
 	if !known {
-		return nil, fmt.Errorf("%s does not stand in %s any more", name, inventory.File)
+		return nil, fmt.Errorf("%s is not in %s any more", name, inventory.File)
 	}
 	return SiteOf(ctx, name, c, here)
 }

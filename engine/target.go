@@ -133,7 +133,7 @@ func (t *Target) parseOptions(text string) error {
 			return fmt.Errorf("target: option %q: it is written name=value", name)
 		}
 		if _, double := t.Options[name]; double {
-			return fmt.Errorf("target: option %s stands there twice", name)
+			return fmt.Errorf("target: option %s is given twice", name)
 		}
 		value, err := unescape("option "+name, value)
 		if err != nil {

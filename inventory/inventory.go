@@ -161,7 +161,7 @@ func (c Cluster) check(name string, n *document.Node, ps *document.Problems) {
 	for i, node := range c.Nodes {
 		at := n.Get("nodes").Items[i]
 		if seen[node.Name] {
-			ps.Add(at, at.Errorf("node %q stands twice", node.Name))
+			ps.Add(at, at.Errorf("node %q is listed twice", node.Name))
 		}
 		seen[node.Name] = true
 		if !validNode.MatchString(node.Name) {

@@ -80,7 +80,7 @@ func TestRefusesWithThePlace(t *testing.T) {
 		"environment: production|environment: prod":         `unknown environment "prod"`,
 		"password: {env: ORDERS_PASSWORD}|password: s3cret": `expected a mapping`,
 		"{env: ORDERS_PASSWORD}|{env: A, file: b}":          "2 places",
-		"name: b|name: a":             `"a" stands twice`,
+		"name: b|name: a":             `"a" is listed twice`,
 		"machine: local|machine: far": `unknown machine "far"`,
 		"user: dba|usr: dba":          `unknown key "usr"`,
 	} {

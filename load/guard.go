@@ -58,7 +58,7 @@ type Fault string
 const (
 	Late    Fault = "operations started late although connections were free"
 	Capped  Fault = "all connections were busy while operations waited"
-	Stalled Fault = "the load generator got no turn"
+	Stalled Fault = "the load generator was short of CPU"
 	Starved Fault = "the load generator used too much of this machine's processors"
 )
 
@@ -67,8 +67,8 @@ func (f Fault) Advice() string {
 	if f == Capped {
 		return "allow more operations in flight (more connections), or ask for a lower rate"
 	}
-	return "the load generator needs its turn: end what else runs on this machine, ask for a lower rate, or run it on a machine of its own. Or, once " +
-		"the servers are up, put it before all else: sudo chrt -a -r -p 1 $(pgrep -nx plimsoll)"
+	return "the load generator was short of CPU: stop what else runs on this machine, ask for a lower rate, or run the load from another machine. Or, once " +
+		"the servers are up, give it priority: sudo chrt -a -r -p 1 $(pgrep -nx plimsoll)"
 }
 
 // Advice is what to do about the reasons, each thing once.

@@ -58,7 +58,7 @@ func TestAStarvedGeneratorIsFoundOut(t *testing.T) {
 	if err := child.Wait(); err != nil {
 		t.Fatalf("%v\n%s", err, said.String())
 	}
-	if !strings.Contains(said.String(), "got no turn for up to") {
+	if !strings.Contains(said.String(), "was short of CPU for up to") {
 		t.Errorf("judged %s", said.String())
 	}
 }

@@ -116,7 +116,7 @@ func factor(ratio float64) string {
 
 // dipTable lists every dip of the run's disturbances.
 func (u *run) dipTable() table {
-	t := table{Title: "Each time it was felt", Corner: "at", Columns: []string{"of", "during", "throughput", "p99 response", "errors", "lasted"}, Words: true}
+	t := table{Title: "Each time the service was affected", Corner: "at", Columns: []string{"of", "during", "throughput", "p99 response", "errors", "lasted"}, Words: true}
 	for _, p := range u.Phases {
 		for _, d := range p.Dips {
 			var depth, rise entry

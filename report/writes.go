@@ -24,7 +24,7 @@ var writeMetrics = []struct{ metric, name string }{
 
 // newWrites is nil where no ledger was kept.
 func newWrites(r *result.Result) *writes {
-	all := table{Corner: "cell", Columns: []string{"acknowledged", "in doubt", "of these there"}}
+	all := table{Corner: "cell", Columns: []string{"acknowledged", "unacknowledged", "of which present"}}
 	shown := shownWrites(r.Verdict.Cells)
 	for _, m := range shown {
 		all.Columns = append(all.Columns, m.name)
@@ -132,6 +132,6 @@ func aboutLedger(r *result.Result) string {
 		return ""
 	}
 	return "Every write that the database acknowledged was remembered with its checksum and the time, and read back at the end from the server that served then. " +
-		"A write that ended in an error is in doubt: found or not, it is no loss. The recovery point is how much older the oldest lost write is than the last " +
+		"A write that ended in an error is unacknowledged: whether it is present or not, it is no loss. The recovery point is how much older the oldest lost write is than the last " +
 		"acknowledgement before the database stopped answering; the recovery time is the longest time from one acknowledged write to the next, from a change on. Both are the client's, to the millisecond."
 }

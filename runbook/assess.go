@@ -167,11 +167,11 @@ func (r *runner) refusal() string {
 	}
 	stands := strings.Join(s.effects(r.assessed), ", ")
 	if i, how := s.irrevocable(r.assessed); i != nil {
-		return fmt.Sprintf("step %s %s, and cannot be taken back; what stands: %s. The safe way is forward: plimsoll runbook resume %s finishes it; "+
+		return fmt.Sprintf("step %s %s, and cannot be taken back; what stays done: %s. The safe way is forward: plimsoll runbook resume %s finishes it; "+
 			"plimsoll runbook cancel %s --leave REASON gives the cluster back as it is", i.Key, how, stands, run, run)
 	}
 	if !s.Undoing && stands != "" {
-		return fmt.Sprintf("what stands: %s. plimsoll runbook cancel %s --undo takes it back, plimsoll runbook resume %s goes on, "+
+		return fmt.Sprintf("what stays done: %s. plimsoll runbook cancel %s --undo takes it back, plimsoll runbook resume %s continues it, "+
 			"plimsoll runbook cancel %s --leave REASON gives the cluster back as it is", stands, run, run, run)
 	}
 	return ""
@@ -187,7 +187,7 @@ func (s *State) TooLate(w Word) string {
 		return fmt.Sprintf("step %s %s, and cannot be taken back: the safe way is forward, and the run goes on; --leave REASON gives the cluster back as it is", i.Key, how)
 	}
 	if stands := s.effects(nil); !w.Undo && len(stands) > 0 {
-		return fmt.Sprintf("what stands: %s; say --undo to take it back, or --leave REASON to give the cluster back as it is", strings.Join(stands, ", "))
+		return fmt.Sprintf("what stays done: %s; say --undo to take it back, or --leave REASON to give the cluster back as it is", strings.Join(stands, ", "))
 	}
 	return ""
 }

@@ -64,8 +64,8 @@ func TestAnIntendedActIsLookedAtBeforeItIsCalledDone(t *testing.T) {
 		}{
 			"before":   {TakenBack, ""},
 			"says so":  {TakenBack, ""},
-			"half-way": {Broken, "step b is half done: seen map[at:half], before map[at:], intended map[at:done], and cannot be taken back; what stands: a, b"},
-			"after":    {Broken, "step b is done, and cannot be taken back; what stands: a, b. The safe way is forward: plimsoll runbook resume "},
+			"half-way": {Broken, "step b is half done: seen map[at:half], before map[at:], intended map[at:done], and cannot be taken back; what stays done: a, b"},
+			"after":    {Broken, "step b is done, and cannot be taken back; what stays done: a, b. The safe way is forward: plimsoll runbook resume "},
 		} {
 			b, world := newBench(t), map[string]string{}
 			b.Actions = append(b.Actions, action.Action{Name: "test.lever", Version: 1, About: "Moves.", New: func() action.Task { return &lever{world: world} }})
@@ -102,8 +102,8 @@ func TestAClusterIsGivenBackAsItIsOnlyWhenAPersonSaysSo(t *testing.T) {
 		run := b.begin(Request{Book: b.parse(mending)})
 		b.stintOf(run, Order{Do: "run"})
 		st := b.stintOf(run, Order{Do: "cancel"})
-		if st.Outcome != Broken || !strings.Contains(st.Refused, "what stands: a. plimsoll runbook cancel "+run+" --undo takes it back, plimsoll runbook resume "+run+
-			" goes on, plimsoll runbook cancel "+run+" --leave REASON gives the cluster back as it is") {
+		if st.Outcome != Broken || !strings.Contains(st.Refused, "what stays done: a. plimsoll runbook cancel "+run+" --undo takes it back, plimsoll runbook resume "+run+
+			" continues it, plimsoll runbook cancel "+run+" --leave REASON gives the cluster back as it is") {
 			t.Fatalf("outcome %q, %q", st.Outcome, st.Refused)
 		}
 		b.put("mended", "")

@@ -126,7 +126,7 @@ func (r *runner) advance(ctx context.Context, i *Item) (*Event, error) {
 		return &Event{Kind: Failed, Step: i.Key, Attempt: i.Attempt, Final: true, Asks: true,
 			Error: "it cannot be told whether it is needed: " + i.Finding.Reason}, nil
 	case i.Phase == Asking && !i.Until.IsZero() && time.Now().After(i.Until):
-		return &Event{Kind: Failed, Step: i.Key, Final: true, Error: "nobody approved it in time"}, nil
+		return &Event{Kind: Failed, Step: i.Key, Final: true, Error: "no person approved it in time"}, nil
 	case i.Phase == Checking && i.Step.Uses == "", i.Phase == Asking && !r.written[i.Question]:
 		return r.ask(i), nil
 	case i.Phase == Due:
@@ -209,7 +209,7 @@ func (r *runner) mustNot(i *Item) *Event {
 		return &Event{Kind: Failed, Step: i.Key, Final: true, Error: asProblem(err)}
 	case i.Intent != 0 && !task.Traits().Repeatable:
 		return &Event{Kind: Failed, Step: i.Key, Attempt: i.Attempt, Final: true, Asks: true,
-			Error: "it was interrupted in the middle and cannot simply be repeated: look how things stand, then resume to have it done again"}
+			Error: "it was interrupted in the middle and cannot simply be repeated: look at the cluster, then plimsoll runbook resume RUN repeats it"}
 	}
 	return nil
 }

@@ -35,14 +35,14 @@ func (e Event) Text() string {
 	case Held:
 		return "held by guardrail " + e.Reason
 	case Freed:
-		return "goes on: the guardrail holds again"
+		return "continues: the guardrail holds again"
 	case Stopping:
 		if e.Error != "" {
 			return e.Error + "; what was done is taken back"
 		}
 	case Opened:
 		if e.Reason != "" {
-			return "goes on with other actions: " + e.Reason
+			return "continues with other actions: " + e.Reason
 		}
 	case Undone:
 		return "undone"

@@ -39,7 +39,7 @@ func unfinished(ctx context.Context, err error, n action.Traits) error {
 	if n.Repeatable {
 		return err
 	}
-	return finalError{fmt.Errorf("%w; it cannot be told how far it came, and it cannot simply be repeated: look how things stand, then resume to have it done again", err), true}
+	return finalError{fmt.Errorf("%w; it cannot be told how far it came, and it cannot simply be repeated: look at the cluster, then plimsoll runbook resume RUN repeats it", err), true}
 }
 
 // oneLine writes an error that holds several in one line.

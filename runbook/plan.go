@@ -287,7 +287,7 @@ func (b *Runbook) targets(s *Step, st *State, nodes []string) ([]string, error) 
 	seen := map[string]bool{}
 	for _, t := range targets {
 		if t == "" || seen[t] || strings.ContainsAny(t, "[]") {
-			return nil, fmt.Errorf("step %s: target %q is empty, stands twice or holds brackets", s.ID, t)
+			return nil, fmt.Errorf("step %s: target %q is empty, is listed twice or holds brackets", s.ID, t)
 		}
 		seen[t] = true
 	}

@@ -83,7 +83,7 @@ func TestWhatWasLeftAsItIsIsToldUntilItIsMended(t *testing.T) {
 		}
 		return strings.Join(all, "\n")
 	}
-	if want := "run " + run + " of test/mending is half done: left as it is: it is late; what stands: a"; !strings.Contains(left(), want) {
+	if want := "run " + run + " of test/mending is half done: left as it is: it is late; what stays done: a"; !strings.Contains(left(), want) {
 		t.Errorf("%q, want %q", left(), want)
 	}
 	b.put("mended", "")

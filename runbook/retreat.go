@@ -51,7 +51,7 @@ func (r *runner) retreat(why string) *Event {
 
 // halfway ends a taking back at a step that stays. The run has failed, and keeps its cluster: the undo can be tried again.
 func (r *runner) halfway(i *Item) *Event {
-	stays := "step " + i.Key + " could not be taken back, so those before it stand: " + i.Error
+	stays := "step " + i.Key + " could not be taken back, so the steps before it were not undone: " + i.Error
 	if why := r.state.Retreated(); why != "" {
 		stays = why + "; " + stays
 	}
@@ -67,7 +67,7 @@ func (r *runner) leave(stop *Event) *Event {
 	if stop.Leave != "" {
 		if stands := r.state.effects(r.assessed); len(stands) > 0 {
 			e.Leave = stop.Leave
-			e.Reason = "left as it is: " + stop.Leave + "; what stands: " + strings.Join(stands, ", ")
+			e.Reason = "left as it is: " + stop.Leave + "; what stays done: " + strings.Join(stands, ", ")
 		}
 	}
 	return e

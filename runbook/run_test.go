@@ -153,7 +153,7 @@ steps:
 `)})
 	b.stintOf(run, Order{Do: "run"})
 	st := b.stintOf(run, Order{Do: "cancel", Undo: true})
-	if want := "step b is done, and cannot be taken back; what stands: a, b, c"; st.Outcome != Broken || !strings.Contains(st.Refused, want) {
+	if want := "step b is done, and cannot be taken back; what stays done: a, b, c"; st.Outcome != Broken || !strings.Contains(st.Refused, want) {
 		t.Errorf("outcome %q, %q, want %q", st.Outcome, st.Refused, want)
 	}
 	if lease, err := b.Store.Lease(t.Context(), leaseName("lab1")); err != nil || lease.Holder != run {
@@ -164,7 +164,7 @@ steps:
 		t.Errorf("outcome %q, %+v", st.Outcome, st.Item("c"))
 	}
 	if undone := b.events(run, Undone); len(undone) != 0 {
-		t.Errorf("undone beneath what stands: %+v", undone)
+		t.Errorf("undone beneath what stays done: %+v", undone)
 	}
 }
 

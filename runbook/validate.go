@@ -98,7 +98,7 @@ func (c *checker) steps(steps []Step, at *document.Node, group *Step) {
 		case !validID.MatchString(s.ID):
 			c.refuse(n.Get("id"), "id %q, expected lower-case letters, digits and _", s.ID)
 		case c.declared(s):
-			c.refuse(n.Get("id"), "id %q stands twice", s.ID)
+			c.refuse(n.Get("id"), "id %q is used twice", s.ID)
 		}
 		c.compile(s.If, c.scope(group), n.Get("if"))
 		c.step(s, n, group)

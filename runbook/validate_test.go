@@ -42,7 +42,7 @@ func TestRefusesWithThePlaceAndTheNearest(t *testing.T) {
 		"run: \"echo|runn: \"echo":                                    `unknown key "runn"`,
 		"for: 1s}}|for: soon}}":                                       `"soon", expected a duration`,
 		"with: {for: 1s}|with: {}":                                    `"for" is missing`,
-		"id: go|id: first":                                            `"first" stands twice`,
+		"id: go|id: first":                                            `"first" is used twice`,
 		"max: 3|max: many":                                            `"many", expected a whole number`,
 		"backoff: 10s..2m|backoff: 2m..10s":                           `expected a wait such as 10s`,
 		"p99 > 1.5 *|p99 > * 1.5 *":                                   `unexpected token`,

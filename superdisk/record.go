@@ -79,12 +79,12 @@ func (r Record) Doubt(key string, now time.Time) (why string, certain bool) {
 	leg, known := r.Legs[key]
 	switch {
 	case !known:
-		return "nobody has recorded whether this leg was in step", false
+		return "no record says whether this leg was in step", false
 	case !leg.InStep:
 		return fmt.Sprintf("this leg has been out of step since %s, %s ago: what was written since is on the other leg alone",
 			leg.Since.Format(time.RFC3339), now.Sub(leg.Since).Round(time.Second)), true
 	case now.Sub(leg.Seen) > fresh:
-		return fmt.Sprintf("this leg was last seen in step %s ago, at %s; nobody has looked since", now.Sub(leg.Seen).Round(time.Second), leg.Seen.Format(time.RFC3339)), false
+		return fmt.Sprintf("this leg was last seen in step %s ago, at %s; it was not checked since", now.Sub(leg.Seen).Round(time.Second), leg.Seen.Format(time.RFC3339)), false
 	}
 	return "", false
 }

@@ -58,7 +58,7 @@ func (c *Compare) UnmarshalDocument(n *document.Node) error {
 				continue
 			}
 			if seen[level.Text] {
-				ps.Add(level, level.Errorf("level %q of %q stands twice", level.Text, e.Key))
+				ps.Add(level, level.Errorf("level %q of %q is listed twice", level.Text, e.Key))
 			}
 			seen[level.Text] = true
 			f.Levels = append(f.Levels, level)

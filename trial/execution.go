@@ -61,7 +61,7 @@ func (r *runner) execute(ctx context.Context, s *servers, call Call, tell func(s
 	halted, err := r.await(ctx, x)
 	st, stateErr := r.leave(ctx, x)
 	if why := x.claimStays(); why != "" && r.trial.existing != nil { // the trial's store, which could take it back, ends with the trial
-		r.note("After the run of %s %s. --break-lock takes it.", call.Name(), why)
+		r.note("After the run of %s %s. plimsoll trial run FILE --break-lock REASON takes it.", call.Name(), why)
 	}
 	if stateErr != nil {
 		return x.steps(), errors.Join(err, stateErr)

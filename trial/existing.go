@@ -109,7 +109,7 @@ func (p Parts) findByName(c Cluster, n *document.Node) (*existing, error) {
 	at := n.Get("target")
 	for _, key := range []string{"environment", "password"} {
 		if given := n.Get(key); given != nil {
-			return nil, given.Errorf("%s of a cluster that stands in %s is said there", key, inventory.File)
+			return nil, given.Errorf("%s of a cluster that %s lists is given there", key, inventory.File)
 		}
 	}
 	inv, err := p.Inventory()
@@ -157,7 +157,7 @@ func (t *Trial) keepOff(e *existing, parts Parts) error {
 		case ofLab || e == nil:
 			ps.Add(call.At, call.At.Errorf("%s needs %s", call.Name(), own))
 		case !e.listed:
-			ps.Add(call.At, call.At.Errorf("%s needs a cluster that stands in %s, or %s", call.Name(), inventory.File, own))
+			ps.Add(call.At, call.At.Errorf("%s needs a cluster that %s lists, or %s", call.Name(), inventory.File, own))
 		case e.environment == cluster.Production:
 			ps.Add(call.At, call.At.Errorf("%s would change %s, which is in production, for a trial", call.Name(), e.name).
 				WithHint("plimsoll runbook rehearse RUNBOOK --cluster %s, then: plimsoll runbook run RUNBOOK --cluster %s", e.name, e.name))
@@ -230,7 +230,7 @@ func (t *Trial) engineOf(parts Parts, c Cluster) (engine.Engine, error) {
 // serversOf reaches the existing cluster, whose data must have been prepared.
 func (r *runner) serversOf(ctx context.Context, e *existing) (*servers, error) {
 	if e.environment == cluster.Production && !r.site.Production {
-		return nil, fmt.Errorf("%s is in production, and nobody agreed to load on it", e.name)
+		return nil, fmt.Errorf("%s is in production, and no person agreed to put load on it", e.name)
 	}
 	r.observe(progress.Stage{Doing: progress.Starting, Detail: "connect to " + e.name, Share: -1})
 	target, err := e.target(ctx, r.site.Lab.Machine)

@@ -19,7 +19,7 @@ func TestRunbooksOnTargets(t *testing.T) {
 	for target, want := range map[string]string{
 		"shop-staging":                       "",
 		"shop":                               "which is in production",
-		"'mysql://root@127.0.0.1:3306/shop'": "needs a cluster that stands in plimsoll.yaml",
+		"'mysql://root@127.0.0.1:3306/shop'": "needs a cluster that plimsoll.yaml lists",
 	} {
 		_, err := trial.Parse("trial.yaml", []byte("trial: t\ncluster: {target: "+target+"}\n"+load+timeline), trial.Options{}, parts)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

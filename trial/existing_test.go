@@ -81,7 +81,7 @@ func TestTargetsAreLeftAsTheyAre(t *testing.T) {
 		"unknown scheme":     {"cluster: {target: 'mysq://root@db1:3306/test'}\n" + load, `unknown engine "mysq"`},
 		"a password":         {"cluster: {target: 'mysql://root:pw@127.0.0.1/test'}\n" + load, "password: {env: NAME}"},
 		"two places":         {"cluster: {target: 'mysql://root@127.0.0.1/test', password: {env: A, file: b}}\n" + load, "2 places"},
-		"said elsewhere":     {"cluster: {target: shop-staging, password: {env: PW}}\n" + load, "is said there"},
+		"said elsewhere":     {"cluster: {target: shop-staging, password: {env: PW}}\n" + load, "is given there"},
 		"nodes":              {"cluster: {target: shop-staging, nodes: 3}\n" + load, "nodes belongs to a cluster that is made"},
 		"settings":           {"cluster: {target: shop-staging, config: {a: b}}\n" + load, "config belongs to a cluster that is made"},
 		"a factor":           {"cluster: {target: shop-staging}\n" + load + "compare: {config.a: [1, 2]}\n", "config.a needs a cluster that is made"},
@@ -131,7 +131,7 @@ func TestProductionIsAskedFor(t *testing.T) {
 		t.Errorf("production is %q", tr.Production())
 	}
 	s := bareSite(t, nil)
-	if _, err := tr.Run(t.Context(), parts, s); err == nil || !strings.Contains(err.Error(), "nobody agreed") {
+	if _, err := tr.Run(t.Context(), parts, s); err == nil || !strings.Contains(err.Error(), "no person agreed") {
 		t.Errorf("%v", err)
 	}
 	if left, err := os.ReadDir(filepath.Dir(s.Dir)); err != nil || len(left) > 0 {

@@ -21,7 +21,7 @@ func TestOneFaultOfManyPhasesIsOneReason(t *testing.T) {
 	d.add("a, round 2, measure", stall(7, "for 300ms"))
 	d.add("b, round 2, measure", stall(3, "for 100ms"))
 	want := []string{
-		"in 3 of 6 measured phases, worst in a, round 2, measure: the load generator got no turn for 300ms",
+		"in 3 of 6 measured phases, worst in a, round 2, measure: the load generator was short of CPU for 300ms",
 		"b, round 1, measure: all connections were busy while operations waited in 5 % of the time",
 	}
 	if got := d.reasons(); !slices.Equal(got, want) {

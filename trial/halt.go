@@ -98,12 +98,12 @@ func (r *runner) leave(ctx context.Context, x *execution) (*runbook.State, error
 	r.observe(progress.Stage{Doing: progress.Stopping, Detail: "the run of " + x.call.Name() + " is given up", Share: -1})
 	switch outcome, err := r.giveUp(ctx, x, st.Outcome == ""); {
 	case err != nil:
-		r.note("The run of %s may keep %s to itself (%v): look whether what it began goes on there; --break-lock takes it.", x.call.Name(), r.trial.existing.name, err)
+		r.note("The run of %s may keep %s to itself (%v): check whether what it began still runs there; plimsoll trial run FILE --break-lock REASON takes it.", x.call.Name(), r.trial.existing.name, err)
 	case st.Events == 0: // nothing was done
 	case outcome != runbook.Cancelled:
 		r.note("The run of %s came to its end when the trial was over for it: %s.", x.call.Name(), outcome)
 	default:
-		r.note("The run of %s was given up. What its steps did to %s stands; runs/%s.json tells it.", x.call.Name(), r.trial.existing.name, x.id)
+		r.note("The run of %s was given up. What its steps did to %s stays done; runs/%s.json tells it.", x.call.Name(), r.trial.existing.name, x.id)
 	}
 	return st, nil
 }

@@ -156,7 +156,7 @@ func TestBadTrialsAreRefusedAtTheirPlace(t *testing.T) {
 		"quick, unknown":    {comparing + "quick: {phases: {ronds: 1}}\n", `trial.yaml:13:18: unknown key "ronds", expected warmup, warmup_limit, measure, rounds or restore (did you mean "rounds"?)`},
 		"quick, no mapping": {comparing + "quick: 5\n", `trial.yaml:13:8: "5", expected a mapping`},
 		"quik":              {comparing + "quik: {}\n", `did you mean "quick"?`},
-		"twice":             {strings.Replace(comparing, "[4, 8]", "[4, 4]", 1), `level "4" of "connections" stands twice`},
+		"twice":             {strings.Replace(comparing, "[4, 8]", "[4, 4]", 1), `level "4" of "connections" is listed twice`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.text == comparing || c.text == disturbing {

@@ -23,7 +23,7 @@ type roleError struct{ needs access.Role }
 func (e *roleError) Error() string { return "this needs the role " + e.needs.String() }
 
 // Hint says what to do.
-func (e *roleError) Hint() string { return "roles stand in the web configuration" }
+func (e *roleError) Hint() string { return "the web configuration gives roles" }
 
 // badRequest is a request that makes no sense, or not any more.
 type badRequest struct{ text, hint string }
@@ -37,7 +37,7 @@ func (e *badRequest) Hint() string { return e.hint }
 type waitsError struct{ run string }
 
 func (e *waitsError) Error() string {
-	return fmt.Sprintf("run %s waits for its turn: another plimsoll executes runs here", e.run)
+	return fmt.Sprintf("run %s waits: another Plimsoll executes a run here", e.run)
 }
 
 // trouble is what went wrong, as the page and its JSON show it.

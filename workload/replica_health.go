@@ -30,7 +30,7 @@ type replica struct {
 const convincing = 2
 
 // errNoReplica says of a server that it follows nobody: a primary, or one that is part of nothing yet.
-var errNoReplica = errors.New("it follows nobody")
+var errNoReplica = errors.New("it replicates from no server")
 
 // examine asks all servers at the same time, and returns which may be read, and what is wrong with other replicas.
 func (h *health) examine(ctx context.Context, nodes []string) (healthy []string, left map[string]error) {

@@ -172,5 +172,5 @@ func unleft(err error) error {
 		return &hint.PermanentError{Reason: err.Error(),
 			Advice: "nothing has been begun. Where there are not enough nodes, add one before, or lower the keyspace's replication and run cql/repair; where data is moving, wait until it is done; then plimsoll runbook resume RUN"}
 	}
-	return fmt.Errorf("%w; until it has left it serves its ranges as before. Its log names the cause: mend it and resume. A node that still leaves is waited for, one that failed to is ordered again", err)
+	return fmt.Errorf("%w; until it has left it serves its ranges as before. Its log names the cause: fix it, then plimsoll runbook resume RUN. A node that still leaves is waited for, one that failed to is ordered again", err)
 }

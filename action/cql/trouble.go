@@ -69,13 +69,13 @@ func (r *ring) knocks(ctx context.Context, n cluster.Node) trouble {
 	conn, err := dialer.DialContext(ctx, "tcp", n.Target.Addresses[0])
 	if err != nil {
 		if ctx.Err() != nil {
-			return trouble{"nobody answers at " + n.Target.Addresses[0], ofHanging}
+			return trouble{"nothing answers at " + n.Target.Addresses[0], ofHanging}
 		}
 		return trouble{"its server takes no clients", ofNoClients}
 	}
 	_ = conn.Close()
 	if err := r.site.Answers(ctx, n.Name); err != nil && ctx.Err() != nil {
-		return trouble{"it takes connections and answers nothing: it hangs", ofHanging}
+		return trouble{"it accepts connections and does not answer: it hangs", ofHanging}
 	}
 	return trouble{advice: ofNoCause}
 }

@@ -55,7 +55,7 @@ func (w world) hangs(node string) {
 		w.Fatal(err)
 	}
 	w.claimsAtOnce(w.site) // which has asked about the ring before; the table is to be made
-	w.refuses(w.task("cql.decommission", "node: n2"), "it takes connections and answers nothing: it hangs")
+	w.refuses(w.task("cql.decommission", "node: n2"), "it accepts connections and does not answer: it hangs")
 	if err := w.cluster.Thaw(ctx, node); err != nil {
 		w.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func running(ctx context.Context, i cluster.Host) (bool, error) { return i.Runni
 
 var killAction = action.Action{
 	Name: "fault.kill-machine", Version: 1,
-	About: "Ends a node's machine at once, as the loss of its host would: what was not on its volumes is gone. Not in production.",
+	About: "Ends a node's machine at once, as the loss of its host would: what was not on its volumes is lost. Not in production.",
 	New:   func() action.Task { return &kill{} },
 }
 

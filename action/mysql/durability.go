@@ -145,7 +145,7 @@ var ofText = map[string]choice{
 	"rpl_semi_sync_source_wait_point":      {oneOf("after_sync", "0"), lateWait},
 }
 
-const lateWait = "others see a commit before a replica has it: what they did upon it is not undone when the source is lost, and the commit is gone"
+const lateWait = "others see a commit before a replica has it: what they did upon it is not undone when the source is lost, and the commit is lost"
 
 func oneOf(words ...string) func(string) bool {
 	return func(value string) bool {

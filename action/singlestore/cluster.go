@@ -123,9 +123,9 @@ func settle(ctx context.Context, on *cluster.Cluster, call action.Call) error {
 		if going == "" {
 			return nil
 		}
-		call.Progress(-1, "what was begun before still goes on: "+going)
+		call.Progress(-1, "what was begun before still runs: "+going)
 		if err := action.Rest(ctx, often); err != nil {
-			return fmt.Errorf("what was begun before still goes on (%s): %w", going, err)
+			return fmt.Errorf("what was begun before still runs (%s): %w", going, err)
 		}
 	}
 }

@@ -12,7 +12,7 @@ func confirm(c console, yes bool, question string) error {
 		return nil
 	}
 	if _, person := terminal(c.in); !person {
-		return usageError{text: "this changes something and nobody is there to ask", hint: "--yes"}
+		return usageError{text: "this changes something, and there is no terminal to ask at", hint: "add --yes if it is what you want"}
 	}
 	fmt.Fprintf(c.err, "%s [y/N] ", question)
 	answer, err := bufio.NewReader(c.in).ReadString('\n')

@@ -24,7 +24,7 @@ var templates embed.FS
 func newInit(c console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "init", Short: "Write a first trial, runbook or inventory, with comments",
-		Long: "Write a file to begin with: commented, and valid as it stands.",
+		Long: "Write a file to begin with: commented, and valid as it is.",
 	}
 	cmd.AddCommand(newInitTrial(c), newInitRunbook(c), newInitInventory(c))
 	return cmd

@@ -26,7 +26,7 @@ func newLoadCleanup(c console) *cobra.Command {
 			if err := w.Cleanup(cmd.Context(), db); err != nil {
 				return fmt.Errorf("drop the tables of %s: %w", w.Name(), err)
 			}
-			fmt.Fprintf(c.out, "the tables of %s are gone\n", w.Name())
+			fmt.Fprintf(c.out, "The tables of %s were dropped.\n", w.Name())
 			return nil
 		},
 	}

@@ -109,7 +109,7 @@ func showLoad(c console, sum loadSummary, s load.Summary, asJSON bool) error {
 		fmt.Fprintf(c.out, "reads answered: %s\n", sharesOf(sum.Reads))
 	}
 	if x := sum.Writes; x != nil {
-		fmt.Fprintf(c.out, "%d writes acknowledged: %d lost, %d duplicated, %d corrupt; %d stale reads; %d in doubt, of which %d are there\n",
+		fmt.Fprintf(c.out, "%d writes acknowledged: %d lost, %d duplicated, %d corrupt; %d stale reads; %d unacknowledged, of which %d are present\n",
 			x.Acknowledged, x.Lost, x.Duplicated, x.Corrupt, x.Stale, x.InDoubt, x.Found)
 	}
 	for class, text := range s.Examples {

@@ -26,7 +26,7 @@ func newAnswer(c console, verb, short string) *cobra.Command {
 	cmd := &cobra.Command{
 		ValidArgsFunction: completeRuns,
 		Use:               verb + " RUN", Short: short, Args: exactly("RUN"),
-		Long:    short + ". The answer binds to the plan of the run; it is taken by whoever executes the run, now or when it is resumed.",
+		Long:    short + ". The answer binds to the plan of the run; the process that executes the run takes it, now or when the run is resumed.",
 		Example: "  plimsoll runbook " + verb + " replace-node-a1b2c3\n  plimsoll runbook " + verb + " replace-node-a1b2c3 --plan 1543162a5084d64a --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withDesk(cmd.Context(), func(ctx context.Context, d *desk) error {

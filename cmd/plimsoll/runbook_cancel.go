@@ -54,7 +54,7 @@ another one is, this waits for its turn.`,
 					if elsewhere != nil {
 						fmt.Fprintln(c.err, elsewhere)
 					}
-					fmt.Fprintf(c.err, "told whoever executes it; plimsoll runbook status %s\n", args[0])
+					fmt.Fprintf(c.err, "the process that executes the run was told; plimsoll runbook status %s shows what it does\n", args[0])
 					return nil
 				}
 				return execute(ctx, c, d, args[0], &runbook.Order{Do: "cancel", Undo: w.Undo, Leave: w.Leave, Reason: w.Reason, Changed: changed}, asJSON)
@@ -62,7 +62,7 @@ another one is, this waits for its turn.`,
 		},
 	}
 	cmd.Flags().BoolVar(&w.Undo, "undo", false, "take back what was done")
-	cmd.Flags().StringVar(&w.Leave, "leave", "", "give the cluster back as it is, with what stands, for this `REASON`; it stays visible until it is mended")
+	cmd.Flags().StringVar(&w.Leave, "leave", "", "give the cluster back as it is, with what stands, for this `REASON`; it stays visible until it is fixed")
 	cmd.Flags().StringVar(&w.Reason, "reason", "", "for the record")
 	changedFlag(cmd, &changed)
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")

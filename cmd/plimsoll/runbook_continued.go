@@ -17,14 +17,14 @@ func accompany(ctx context.Context, c console, d *desk, e *durable.Executor, own
 	background := context.WithoutCancel(ctx)
 	for _, r := range others {
 		if d.works(background, r) {
-			fmt.Fprintf(c.err, "run %s, whose process had died, still goes on: waiting for it (Ctrl-C parks it)\n", r)
+			fmt.Fprintf(c.err, "run %s, whose process had died, is still executed: waiting for it (Ctrl-C parks it)\n", r)
 			d.await(ctx, r)
 		}
 	}
 	return func() {
 		for _, r := range others {
 			if st, err := d.State(background, r); err == nil {
-				fmt.Fprintf(c.err, "run %s, which went on: %s\n", r, left(r, st))
+				fmt.Fprintf(c.err, "run %s, which was continued: %s\n", r, left(r, st))
 			}
 		}
 	}
@@ -54,5 +54,5 @@ func left(run string, st *runbook.State) string {
 	if st.Outcome != "" {
 		return string(st.Outcome)
 	}
-	return "parked" + where(st) + "; plimsoll runbook resume " + run + " goes on, plimsoll runbook cancel " + run + " gives up"
+	return "parked" + where(st) + "; plimsoll runbook resume " + run + " continues it, plimsoll runbook cancel " + run + " ends it"
 }

@@ -51,7 +51,7 @@ func stint(ctx context.Context, c console, f *follower, e *durable.Executor, ord
 	background := context.WithoutCancel(ctx)
 	continued := false
 	for _, r := range e.Continued() {
-		fmt.Fprintf(c.err, "run %s goes on where its process died\n", r)
+		fmt.Fprintf(c.err, "run %s continues where its process died\n", r)
 		continued = continued || r == f.run
 	}
 	if !continued && order != nil {
@@ -95,7 +95,7 @@ func (e stintError) Unwrap() error { return e.err }
 
 // Hint says what to do, and then how it goes on.
 func (e stintError) Hint() string {
-	how := fmt.Sprintf("plimsoll runbook resume %s goes on, plimsoll runbook cancel %s gives up", e.run, e.run)
+	how := fmt.Sprintf("plimsoll runbook resume %s continues it, plimsoll runbook cancel %s ends it", e.run, e.run)
 	var inner hinted
 	if errors.As(e.err, &inner) && inner.Hint() != "" {
 		return withRun(inner.Hint(), e.run) + "; then " + how
@@ -119,9 +119,9 @@ func conclude(ctx context.Context, c console, d *desk, run string, asJSON bool, 
 	case st.Refused != "":
 		return fmt.Errorf("run %s: %s", run, st.Refused)
 	case stays != nil && why == "":
-		said := fmt.Errorf("run %s was cancelled, and step %s could not be taken back: %s; what stands: %s", run, stays.Key, stays.Error, strings.Join(stand, ", "))
+		said := fmt.Errorf("run %s was cancelled, and step %s could not be taken back: %s; what stays done: %s", run, stays.Key, stays.Error, strings.Join(stand, ", "))
 		if st.Outcome == runbook.Cancelled {
-			return hint.With(said, "take back by hand what must not stand; the cluster was given back")
+			return hint.With(said, "undo by hand what must not stay; the cluster is unlocked")
 		}
 		return hint.With(said, fmt.Sprintf("the cluster stays locked: fix the cause, then plimsoll runbook cancel %s --undo tries again; plimsoll runbook cancel %s --leave REASON gives the cluster back as it is", run, run))
 	case st.Outcome == runbook.TakenBack && why != "":
@@ -138,10 +138,10 @@ func conclude(ctx context.Context, c console, d *desk, run string, asJSON bool, 
 	case st.Outcome == runbook.Broken:
 		return runError{run, st}
 	case interrupted != nil:
-		fmt.Fprintf(c.err, "run %s is parked%s; it keeps its cluster. plimsoll runbook resume %s goes on, plimsoll runbook cancel %s gives up\n", run, where(st), run, run)
+		fmt.Fprintf(c.err, "run %s is parked%s; the cluster stays locked. plimsoll runbook resume %s continues it, plimsoll runbook cancel %s ends it\n", run, where(st), run, run)
 		return interrupted
 	}
-	fmt.Fprintf(c.err, "run %s is parked: %s. plimsoll runbook resume %s goes on, plimsoll runbook cancel %s gives up\n", run, st.Why, run, run)
+	fmt.Fprintf(c.err, "run %s is parked: %s. plimsoll runbook resume %s continues it, plimsoll runbook cancel %s ends it\n", run, st.Why, run, run)
 	return withCode{exitTrouble}
 }
 
@@ -196,5 +196,5 @@ func (e runError) Hint() string {
 	if advice != "" {
 		advice += "; "
 	}
-	return advice + fmt.Sprintf("what was done stands, and the cluster stays locked: fix the cause, then plimsoll runbook resume %s; or take it back: plimsoll runbook cancel %s --undo", e.run, e.run)
+	return advice + fmt.Sprintf("what was done stays done, and the cluster stays locked: fix the cause, then plimsoll runbook resume %s; or take it back: plimsoll runbook cancel %s --undo", e.run, e.run)
 }

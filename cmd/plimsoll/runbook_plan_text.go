@@ -33,7 +33,7 @@ func printPlan(w io.Writer, p *runbook.Prepared) {
 		fmt.Fprintf(w, "Guardrail %s: %s%s\n", r.Name, r.When, now(r))
 	}
 	for _, m := range p.Left {
-		fmt.Fprintf(w, "Not mended yet: %s\n", m)
+		fmt.Fprintf(w, "Not fixed yet: %s\n", m)
 	}
 	printGate(w, p)
 	fmt.Fprintf(w, "Plan %s: %s", h.Plan.Hash, count(h.Plan.Steps))

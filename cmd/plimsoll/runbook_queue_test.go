@@ -178,7 +178,7 @@ func TestAnAnswerToARunThatNobodyExecutesSaysSo(t *testing.T) {
 	other := runOn(t, "orders", "asking")
 	says(t, 0, "no process executes it: plimsoll runbook resume "+parked, "runbook", "approve", parked, "--yes")
 	says(t, 0, "no process executes it; plimsoll runbook resume "+parked, "runbook", "status", parked)
-	says(t, 0, "told whoever executes it", "runbook", "cancel", other, "--yes")
+	says(t, 0, "the process that executes the run was told", "runbook", "cancel", other, "--yes")
 	if code := <-executes.ended; code != 0 || !strings.Contains(executes.said(), "run "+other+": cancelled") {
 		t.Errorf("the other run ended with %d: %s", code, executes.said())
 	}

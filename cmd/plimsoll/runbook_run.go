@@ -55,7 +55,7 @@ Ctrl-C ends Plimsoll at once. Either way plimsoll runbook resume goes on.`,
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	cmd.Flags().StringVar(&plan, "plan", "", "run only if the plan has this hash; then nothing is asked")
 	cmd.Flags().StringVar(&q.override, "override", "", "pass a closed gate by, for this `REASON`; it stays visible for ever")
-	cmd.Flags().StringVar(&q.breakLock, "break-lock", "", "take the lock of a run that nobody executes any more, for this `REASON`")
+	cmd.Flags().StringVar(&q.breakLock, "break-lock", "", "take the lock of a run that no process executes any more, for this `REASON`")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print events as JSON lines, and the state at the end")
 	return cmd
 }

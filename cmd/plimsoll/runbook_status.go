@@ -17,7 +17,7 @@ func newRunbookStatus(c console) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		ValidArgsFunction: completeRuns,
-		Use:               "status [RUN]", Short: "How the runs stand, or one of them step by step",
+		Use:               "status [RUN]", Short: "Show the state of all runs, or of one, step by step",
 		Example: "  plimsoll runbook status\n  plimsoll runbook status rolling-restart-a1b2c3",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withDesk(cmd.Context(), func(ctx context.Context, d *desk) error {
@@ -42,7 +42,7 @@ type runStatus struct {
 	Begun   time.Time        `json:"begun"`
 	Plan    string           `json:"plan"`
 	Over    string           `json:"override,omitempty"`
-	Changed []string         `json:"changed,omitempty"` // the reasons why it went on with other versions of its actions
+	Changed []string         `json:"changed,omitempty"` // the reasons why it continued with other versions of its actions
 	Now     *runbook.Summary `json:"now,omitempty"`
 	Steps   []stepStatus     `json:"steps,omitempty"`
 
@@ -191,7 +191,7 @@ func remainders(ctx context.Context, c console, d *desk, all []runStatus) error 
 			return err
 		}
 		for _, m := range open {
-			fmt.Fprintf(c.out, "not mended yet: %s; plimsoll runbook mended %s --reason REASON when it is\n", m, m.Run)
+			fmt.Fprintf(c.out, "not fixed yet: %s; once it is: plimsoll runbook mended %s --reason REASON\n", m, m.Run)
 		}
 	}
 	return nil
@@ -241,7 +241,7 @@ func statusOfRun(ctx context.Context, c console, d *desk, run string, asJSON boo
 			fmt.Fprintln(c.out, s.Elsewhere)
 		}
 		if !executed {
-			fmt.Fprintf(c.out, "no process executes it; plimsoll runbook resume %[1]s goes on, plimsoll runbook cancel %[1]s ends it\n", run)
+			fmt.Fprintf(c.out, "no process executes it; plimsoll runbook resume %[1]s continues it, plimsoll runbook cancel %[1]s ends it\n", run)
 		} else if now.Status != "" {
 			fmt.Fprintln(c.out, howFar(now, r.Told))
 		}
@@ -258,7 +258,7 @@ func statusOfRun(ctx context.Context, c console, d *desk, run string, asJSON boo
 	}
 	for _, m := range open {
 		if m.Run == run {
-			fmt.Fprintf(c.out, "not mended yet: %s; plimsoll runbook mended %s --reason REASON when it is\n", m, m.Run)
+			fmt.Fprintf(c.out, "not fixed yet: %s; once it is: plimsoll runbook mended %s --reason REASON\n", m, m.Run)
 		}
 	}
 	if s.Over != "" {
@@ -268,7 +268,7 @@ func statusOfRun(ctx context.Context, c console, d *desk, run string, asJSON boo
 		fmt.Fprintln(c.out, s.Unfit)
 	}
 	for _, reason := range s.Changed {
-		fmt.Fprintf(c.out, "it went on with other versions of its actions: %s\n", reason)
+		fmt.Fprintf(c.out, "it continued with other versions of its actions: %s\n", reason)
 	}
 	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 	for _, step := range s.Steps {

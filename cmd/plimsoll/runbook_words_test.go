@@ -34,7 +34,7 @@ func TestAnswersToARunThatWaits(t *testing.T) {
 		code               int
 	}{
 		{"reject", "", `failed at step go: rejected by`, exitTrouble},
-		{"cancel", "told whoever executes it", ": cancelled", 0},
+		{"cancel", "the process that executes the run was told", ": cancelled", 0},
 	} {
 		t.Run(c.answer, func(t *testing.T) {
 			staged(t, map[string]string{"asks.yaml": askingBook})
@@ -92,10 +92,10 @@ steps:
 	_, said, code := typed(t, "runbook", "cancel", run, "--undo", "--yes")
 	lines := strings.Split(strings.TrimSpace(said), "\n")
 	last := strings.Join(lines[max(0, len(lines)-2):], "\n")
-	if code != exitTrouble || !strings.Contains(last, "run "+run+" was cancelled, and step b could not be taken back: ") || !strings.Contains(last, "; what stands: a, b\n") {
+	if code != exitTrouble || !strings.Contains(last, "run "+run+" was cancelled, and step b could not be taken back: ") || !strings.Contains(last, "; what stays done: a, b\n") {
 		t.Errorf("cancel: %d %s", code, said)
 	}
-	says(t, 0, "step b could not be taken back, so those before it stand: ", "runbook", "status", run)
+	says(t, 0, "step b could not be taken back, so the steps before it were not undone: ", "runbook", "status", run)
 }
 
 // TestAnInterruptionSaysWhereTheRunStands has a group that waits for a cluster of which no node answers.
@@ -127,7 +127,7 @@ steps:
 		}
 	}
 	interrupt()
-	if code := <-w.ended; code != exitInterrupted || !strings.Contains(w.said(), "run "+run+" is parked before each[a].touch; it keeps its cluster") {
+	if code := <-w.ended; code != exitInterrupted || !strings.Contains(w.said(), "run "+run+" is parked before each[a].touch; the cluster stays locked") {
 		t.Errorf("it ended with %d: %s", code, w.said())
 	}
 }

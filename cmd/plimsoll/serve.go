@@ -129,7 +129,7 @@ func show(ctx context.Context, c console, listener net.Listener, door servedAt, 
 		fmt.Fprintln(c.err, "stopping: what acts now may end, nothing else begins (Ctrl-C again ends it at once)")
 	}
 	for _, run := range page.Close() {
-		fmt.Fprintf(c.err, "run %s was executed here; if it has not ended, plimsoll runbook resume %s goes on\n", run, run)
+		fmt.Fprintf(c.err, "run %s was executed here; if it has not ended, plimsoll runbook resume %s continues it\n", run, run)
 	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()

@@ -45,7 +45,7 @@ Exit codes: 0 PASS, 3 FAIL, 4 INCONCLUSIVE, 5 INVALID, 1 trouble, 2 bad input, 1
 	addTrialOptions(cmd, &o.Options)
 	cmd.Flags().StringVar(&o.out, "out", "", "folder for the result (default results/NAME/TIME)")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "do not ask before a target in production is put under load")
-	cmd.Flags().StringVar(&o.breakLock, "break-lock", "", "take the lock of a run or a trial that nobody executes any more, for this `REASON`; of a target")
+	cmd.Flags().StringVar(&o.breakLock, "break-lock", "", "take the lock of a run or a trial that no process executes any more, for this `REASON`; of a target")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the verdict as JSON")
 	return cmd
 }

@@ -26,7 +26,7 @@ func newWatchSilence(c console) *cobra.Command {
 	var o watchSilenceOptions
 	cmd := &cobra.Command{
 		Use:   "silence NAME=VALUE...",
-		Short: "Tell nobody of some alerts for a time",
+		Short: "Mute some alerts for a time",
 		Long: `Mute the alerts that have all of these labels: alertname, instance, cluster, severity and what else a rule gives. They stay to be seen,
 and nobody is told. A watch that runs heeds it at its next look, within five seconds.`,
 		Example: `  plimsoll watch silence instance=orders/n2 --for 2h --comment "disk is swapped"
@@ -108,7 +108,7 @@ func addSilence(c console, args []string, o watchSilenceOptions) error {
 		return jsonTo(c, silence)
 	}
 	fmt.Fprintln(c.out, silence.ID)
-	fmt.Fprintf(c.err, "nobody is told of alerts with %s until %s\n", labelText(labels), silence.Until.Local().Format(time.DateTime))
+	fmt.Fprintf(c.err, "alerts with %s are muted until %s\n", labelText(labels), silence.Until.Local().Format(time.DateTime))
 	return nil
 }
 

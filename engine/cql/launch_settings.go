@@ -47,8 +47,8 @@ var reserved = map[string]string{
 	"authenticator":                    "the lab logs in",
 	"authorizer":                       "the lab logs in",
 	"role_manager":                     "the lab logs in",
-	"cassandra.config":                 "it stands in the node's folder",
-	"cassandra.storagedir":             "it stands in the node's folder",
+	"cassandra.config":                 "the lab sets it: it is in the node's folder",
+	"cassandra.storagedir":             "the lab sets it: it is in the node's folder",
 	"cassandra.jmx.local.port":         "the lab opens JMX at the node's address",
 	"cassandra.jmx.remote.port":        "the lab opens JMX at the node's address",
 }
@@ -170,7 +170,7 @@ func (s *settings) override(n engine.Node) error {
 			s.place[name] = value
 		case propertyName.MatchString(name):
 			if strings.ContainsAny(value, `"\ `) {
-				return fmt.Errorf("setting %s: %q cannot stand on a command line", name, value)
+				return fmt.Errorf("setting %s: %q cannot be given on a command line", name, value)
 			}
 			s.properties[name] = value
 		case settingName.MatchString(name):

@@ -23,8 +23,8 @@ var reserved = map[string]string{
 	"bind_address":      "the lab gives every node an address",
 	"port":              "the port belongs to the cluster, not to its settings",
 	"datadir":           "the lab keeps and restores the data folder",
-	"socket":            "it stands in the node's folder",
-	"pid_file":          "it stands in the node's folder",
+	"socket":            "the lab sets it: it is in the node's folder",
+	"pid_file":          "the lab sets it: it is in the node's folder",
 	"log_error":         "the lab reads the log",
 	"init_file":         "it makes the administrator",
 	"user":              "servers run as who runs the lab",
@@ -100,7 +100,7 @@ func (s settings) override(n engine.Node) error {
 			return fmt.Errorf("settings %s and %s are the same", other, name)
 		}
 		if strings.ContainsAny(key+value, "\x00\n\r") || key == "" {
-			return fmt.Errorf("setting %q: %q cannot stand in an option file", name, value)
+			return fmt.Errorf("setting %q: %q cannot be written in an option file", name, value)
 		}
 		written[key] = name
 		s[key] = value

@@ -107,7 +107,7 @@ func (r *reader) node(n ast.Node) *Node {
 			r.exceeds(out)
 			return target
 		}
-		r.problems = append(r.problems, out.Errorf("no anchor &%s stands above", name))
+		r.problems = append(r.problems, out.Errorf("no anchor &%s is defined above", name))
 	case *ast.TagNode:
 		r.problems = append(r.problems, out.Errorf("tags are not used here"))
 	case ast.ScalarNode:
@@ -156,7 +156,7 @@ func (r *reader) mapping(out *Node, values []*ast.MappingValueNode) {
 		}
 		key := v.Key.GetToken().Value
 		if old := seen[key]; old != nil {
-			r.problems = append(r.problems, at.Errorf("%q stands twice, first in line %d", key, old.Line))
+			r.problems = append(r.problems, at.Errorf("%q is given twice, first in line %d", key, old.Line))
 			continue
 		}
 		seen[key] = at

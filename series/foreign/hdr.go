@@ -29,7 +29,7 @@ func Hdr(ctx context.Context, path string, o Options, into sink) (About, error) 
 		case errors.As(err, &wrong):
 			return about, f.problem(wrong.Line, 1, "%v", wrong.Err)
 		case cutOff(err):
-			about.Notes = append(about.Notes, "the file is cut off: what stands before it was read")
+			about.Notes = append(about.Notes, "the file is cut off: what comes before the cut was read")
 			continue
 		case err != nil:
 			return about, fmt.Errorf("read %s: %w", path, err)

@@ -95,7 +95,7 @@ func (r *k6) lines(about *About) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case cutOff(err):
-			about.Notes = append(about.Notes, fmt.Sprintf("the file is cut off after %d values: what stands before it was read", r.values))
+			about.Notes = append(about.Notes, fmt.Sprintf("the file is cut off after %d values: what comes before the cut was read", r.values))
 			return nil
 		case err != nil:
 			if line, torn := r.torn(err); torn {

@@ -161,7 +161,7 @@ func parseChoice(e *expression) (source, error) {
 			e.take()
 			if weight, err = strconv.ParseFloat(w.text, 64); err != nil || weight <= 0 || w.quoted {
 				return nil, e.errorf(w, "%q after %s, expected its weight or a comma", w.text, t.text).
-					WithHint("a value of several words stands in quotes")
+					WithHint("put a value of several words in quotes")
 			}
 		}
 		g.values, weights = append(g.values, literal(t)), append(weights, weight)

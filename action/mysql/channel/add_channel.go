@@ -43,7 +43,7 @@ func (l *link) Validate() error {
 	}
 	for _, database := range l.Databases {
 		if strings.ContainsAny(database, ",:` '") {
-			return fmt.Errorf("database %q cannot stand in a filter", database)
+			return fmt.Errorf("database %q cannot be named in a replication filter", database)
 		}
 	}
 	return nil
@@ -67,7 +67,7 @@ func (l *link) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResu
 	defer closeAll(source, replica)
 	f := action.CheckResult{
 		State:    action.Needed,
-		Observed: action.Facts{"follows": "nobody"},
+		Observed: action.Facts{"follows": "no server"},
 		Intended: action.Facts{"follows": source.address(), "databases": strings.Join(l.databases(), ", ")},
 	}
 	c, err := replica.state(ctx, l.Name)

@@ -14,7 +14,7 @@ import (
 
 var cutOver = action.Action{
 	Name: "mysql.cut-over", Version: 1,
-	About: "Moves the writes from a server to its replica and keeps replication in the other direction for the way back. No acknowledged write is lost; between the two nobody writes.",
+	About: "Moves the writes from a server to its replica and keeps replication in the other direction for the way back. No acknowledged write is lost; between the two there are no writes.",
 	New:   func() action.Task { return &cutover{WayBack: true, MaxGap: 10 * time.Second} },
 }
 
@@ -238,7 +238,7 @@ func (c *cutover) move(ctx context.Context, on *cluster.Cluster, s *scene) (time
 		err = limited.Err()
 	}
 	if err != nil {
-		return 0, errors.Join(fmt.Errorf("%s goes on taking writes: %w", s.from.name, err), c.giveUp(context.WithoutCancel(ctx), on))
+		return 0, errors.Join(fmt.Errorf("%s still takes writes: %w", s.from.name, err), c.giveUp(context.WithoutCancel(ctx), on))
 	}
 	if err := s.to.do(ctx, "take writes", s.to.writable()...); err != nil {
 		return 0, err

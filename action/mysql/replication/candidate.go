@@ -15,7 +15,7 @@ import (
 // candidate refuses a replica that should not become the primary, whatever else there is.
 func (s *server) candidate(ctx context.Context, is engine.Standing) error {
 	if len(is.Sources) == 0 {
-		return &hint.PermanentError{Reason: s.name() + " follows nobody: it is no replica", Advice: "mysql.replicate, or name another"}
+		return &hint.PermanentError{Reason: s.name() + " replicates from no server: it is no replica", Advice: "mysql.replicate, or name another"}
 	}
 	if err := s.singleSource(is); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time
 		return 0, &hint.PermanentError{Reason: fmt.Sprintf("%s follows %s, not %s", w.To, replica.Follows(), w.From), Advice: "mysql.replicate, or name another"}
 	}
 	if !replica.Sources[0].Receives {
-		return 0, &hint.PermanentError{Reason: fmt.Sprintf("%s is not connected to %s: %s", w.To, w.From, replica.Sources[0].Trouble), Advice: "mend it before"}
+		return 0, &hint.PermanentError{Reason: fmt.Sprintf("%s is not connected to %s: %s", w.To, w.From, replica.Sources[0].Trouble), Advice: "fix that first"}
 	}
 	errant, err := to.errant(ctx, from)
 	if err != nil {
@@ -216,7 +216,7 @@ func (p *pickReplica) best(ctx context.Context, on *cluster.Cluster) (*server, g
 	if lost := seen.without(most); lost.count() > 0 && refused != nil {
 		return nil, nil, &hint.PermanentError{
 			Reason: fmt.Sprintf("%s is the most advanced replica that can lead, and lacks %d transactions that others have: %v", best.name(), lost.count(), refused),
-			Advice: "mend the other, or copy what is lacking from it",
+			Advice: "fix the other, or copy the missing transactions from it",
 		}
 	}
 	return best, most, nil

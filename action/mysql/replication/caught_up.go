@@ -143,7 +143,7 @@ func (s *server) reach(ctx context.Context, goal gtids, tell func(float64, strin
 // stalled refuses to wait for a server that applies nothing.
 func (s *server) stalled(is engine.Standing) error {
 	if len(is.Sources) == 0 {
-		return &hint.PermanentError{Reason: s.name() + " follows nobody: it will never have what it lacks", Advice: "mysql.replicate"}
+		return &hint.PermanentError{Reason: s.name() + " replicates from no server: it will never get what it lacks", Advice: "mysql.replicate"}
 	}
 	from := is.Sources[0]
 	if from.Applies {

@@ -353,7 +353,7 @@ func emptyAgain(ctx context.Context, on *cluster.Cluster, node string) error {
 	}
 	if on.Grower == nil || n.Server == nil {
 		return &hint.PermanentError{Reason: fmt.Sprintf("%s has the cluster's data, and Plimsoll did not make it: it does not empty it", node),
-			Advice: "empty it by hand, or leave it: it follows nobody"}
+			Advice: "empty it by hand, or leave it: it replicates from no server"}
 	}
 	if err := on.Grower.Reset(ctx, node); err != nil {
 		return err

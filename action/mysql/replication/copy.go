@@ -129,7 +129,7 @@ func (c *copyData) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call)
 	}
 	if on.Grower == nil {
 		return &hint.PermanentError{Reason: fmt.Sprintf("%s has the cluster's data, and Plimsoll did not make it: it does not empty it", c.Node),
-			Advice: "empty it by hand, or leave it: it follows nobody"}
+			Advice: "empty it by hand, or leave it: it replicates from no server"}
 	}
 	return on.Grower.Reset(ctx, to.Name)
 }

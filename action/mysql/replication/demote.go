@@ -93,9 +93,9 @@ func (d *demote) probe(ctx context.Context, on *cluster.Cluster) error {
 		return context.Cause(ctx)
 	case err != nil:
 		return &hint.PermanentError{Reason: fmt.Sprintf("%s does not answer within %s: writes are not stopped for it: %v", d.For, probeTime, err),
-			Advice: "mend it, or name another replica"}
+			Advice: "fix it, or name another replica"}
 	case len(is.Sources) == 0 || !is.Sources[0].Receives || !is.Sources[0].Applies:
-		return &hint.PermanentError{Reason: fmt.Sprintf("%s does not replicate just now: writes are not stopped for it", d.For), Advice: "mend it, or name another replica"}
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s does not replicate just now: writes are not stopped for it", d.For), Advice: "fix it, or name another replica"}
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 
 var detachAction = action.Action{
 	Name: "mysql.detach", Version: 1,
-	About: "Makes a replica follow nobody any more; it stays read only.",
+	About: "Stops replication on a replica for good; it stays read only.",
 	New:   func() action.Task { return &detach{} },
 }
 

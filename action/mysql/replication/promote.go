@@ -11,7 +11,7 @@ import (
 
 var promoteAction = action.Action{
 	Name: "mysql.promote", Version: 1,
-	About: "Makes a replica that has applied all it took the primary: it follows nobody any more and takes writes.",
+	About: "Makes a replica that has applied all it took the primary: it stops replicating and takes writes.",
 	New:   func() action.Task { return &promote{} },
 }
 
@@ -59,7 +59,7 @@ func (s *server) canLead(ctx context.Context) error {
 		return err
 	}
 	if log != "1" && log != "ON" {
-		return &hint.PermanentError{Reason: s.name() + " writes no binary log: nobody could follow it", Advice: "log_bin: on, and a restart"}
+		return &hint.PermanentError{Reason: s.name() + " writes no binary log: no replica could follow it", Advice: "log_bin: on, and a restart"}
 	}
 	variable := "log_replica_updates"
 	if s.mariadb {

@@ -86,7 +86,7 @@ func (a *applyRelayLog) Undo(ctx context.Context, on *cluster.Cluster, _ action.
 		return err
 	}
 	if len(is.Sources) == 0 {
-		return &hint.PermanentError{Reason: s.name() + " follows nobody any more: there is nothing that it could take", Advice: "mysql.replicate, if it is to be a replica"}
+		return &hint.PermanentError{Reason: s.name() + " replicates from no server any more: it has nothing left to apply", Advice: "mysql.replicate, if it is to be a replica"}
 	}
 	if err := s.do(ctx, "", s.words().start); err != nil {
 		return err

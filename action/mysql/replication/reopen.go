@@ -31,7 +31,7 @@ func (s *server) mayReopen(ctx context.Context, resumed bool) error {
 		case !o.answers() && resumed:
 			return &hint.PermanentError{
 				Reason: fmt.Sprintf("%s does not answer, and may have become the primary since the process that closed %s ended", o.name, s.name()),
-				Advice: fmt.Sprintf("start %s and try again; if it is gone for good, take it out of the cluster and try again; or go on: plimsoll runbook resume", o.name),
+				Advice: fmt.Sprintf("start %s and try again; if it is lost for good, take it out of the cluster and try again; or continue without it: plimsoll runbook resume RUN", o.name),
 			}
 		}
 	}

@@ -31,7 +31,7 @@ func (r *repoint) Traits() action.Traits {
 func (r *repoint) Validate() error {
 	for _, name := range r.Also {
 		if slices.Contains(r.Leave, name) || name == r.Source {
-			return fmt.Errorf("node %s stands twice", name)
+			return fmt.Errorf("node %s is listed twice", name)
 		}
 	}
 	return nil
