@@ -109,7 +109,7 @@ func (e *execute) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c Call
 		if err != nil {
 			return fmt.Errorf("look for what was begun: %w", err)
 		}
-		watched, ok := db.(engine.Watched)
+		watched, ok := engine.As[engine.Watched](db)
 		if !ok {
 			return errors.New("it cannot be told whether a statement of it still runs in the server")
 		}

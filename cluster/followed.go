@@ -23,7 +23,7 @@ func (s *Cluster) part(ctx context.Context, node string) *engine.Standing {
 	if err != nil {
 		return nil
 	}
-	r, ok := db.(engine.Replicated)
+	r, ok := engine.As[engine.Replicated](db)
 	if !ok {
 		return nil
 	}

@@ -207,7 +207,7 @@ func (r *roles) standing(ctx context.Context, n Node, db engine.Database) (*engi
 
 // standingOf asks a database for its part; one without parts takes writes.
 func standingOf(ctx context.Context, db engine.Database) (*engine.Standing, error) {
-	replicated, ok := db.(engine.Replicated)
+	replicated, ok := engine.As[engine.Replicated](db)
 	if !ok {
 		return &engine.Standing{}, nil
 	}

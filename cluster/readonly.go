@@ -91,6 +91,11 @@ func (e readOnlyEngine) Alone(t engine.Target) engine.Target { return engine.Alo
 
 type readOnlyDatabase struct{ engine.Database }
 
+var _ engine.View = readOnlyDatabase{}
+
+// Has lets engine.As tell what the database behind can do: this view has the methods of every question.
+func (d readOnlyDatabase) Has(is func(engine.Database) bool) bool { return is(d.Database) }
+
 func (d readOnlyDatabase) Session(ctx context.Context) (engine.Session, error) {
 	open := d.Database.Session
 	if g, ok := d.Database.(engine.ReadOnlyCapable); ok {

@@ -58,7 +58,7 @@ func amount(v result.Verdict) string {
 	all := len(v.Claims)
 	switch {
 	case v.Verdict == analyze.Invalid:
-		return "The measurement itself was bad. Its numbers do not count."
+		return "The measurement itself was bad. Its numbers answer nothing."
 	case v.Verdict == "":
 		return "The trial was cut off before it was judged."
 	case all == 0:

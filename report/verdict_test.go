@@ -53,7 +53,7 @@ func TestMeaning(t *testing.T) {
 		{result.Verdict{Verdict: f, Claims: claims(f, p, i)}, "1 of 3 expectations does not hold; of 1 more the data cannot tell yet."},
 		{result.Verdict{Verdict: f, Claims: claims(f, f, p)}, "2 of 3 expectations do not hold."},
 		{result.Verdict{Verdict: i, Claims: claims(i, p)}, "The data cannot tell yet about 1 of 2 expectations."},
-		{result.Verdict{Verdict: analyze.Invalid, Claims: claims(p)}, "The measurement itself was bad. Its numbers do not count."},
+		{result.Verdict{Verdict: analyze.Invalid, Claims: claims(p)}, "The measurement itself was bad. Its numbers answer nothing."},
 		{result.Verdict{Partial: true}, "The trial was cut off before it was judged."},
 	} {
 		if got := meaning(c.v); got != c.want {

@@ -195,7 +195,7 @@ func describe(ctx context.Context, site *cluster.Cluster, h *Header, b *Runbook)
 			continue
 		}
 		if facts, err = db.Facts(ctx); err == nil {
-			if _, parts := db.(engine.Replicated); parts {
+			if _, parts := engine.As[engine.Replicated](db); parts {
 				h.Roles = b.rolesOf(h.Inputs, h.Primary)
 			}
 			break

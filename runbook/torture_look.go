@@ -30,7 +30,7 @@ func look(ctx context.Context, on *cluster.Cluster) (w world, err error) {
 	for _, n := range nodes {
 		limited, cancel := context.WithTimeout(ctx, 5*time.Second)
 		if db, err := on.Database(limited, n.Name); err == nil {
-			if r, ok := db.(engine.Replicated); ok {
+			if r, ok := engine.As[engine.Replicated](db); ok {
 				if is, err := r.Standing(limited); err == nil {
 					standings[n.Name] = is
 					addresses[n.Name] = n.Target.Addresses[0]

@@ -44,7 +44,7 @@ func TestARecordTravelsWithTheVolume(t *testing.T) {
 		}
 		return r.Doubt(v.ID, at)
 	}
-	if why, _ := doubt(now); !strings.Contains(why, "nobody has recorded") {
+	if why, _ := doubt(now); !strings.Contains(why, "no record says") {
 		t.Errorf("before anybody looked: %q", why)
 	}
 	note(array, now)

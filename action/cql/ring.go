@@ -126,7 +126,7 @@ func (r *ring) viewOf(ctx context.Context, n cluster.Node) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	ringed, ok := db.(engine.Ringed)
+	ringed, ok := engine.As[engine.Ringed](db)
 	if !ok {
 		return view{}, &hint.PermanentError{Reason: r.site.Name + " is no ring", Advice: "these actions are for Cassandra and ScyllaDB"}
 	}

@@ -117,7 +117,7 @@ func (v view) troubles(ctx context.Context, unfit []engine.Member) (said, advice
 
 // seeds are the addresses that the member which was asked would ask when it starts; none if it does not say.
 func (v view) seeds(ctx context.Context) []string {
-	db, ok := v.db.(engine.Configurable)
+	db, ok := engine.As[engine.Configurable](v.db)
 	if !ok {
 		return nil
 	}

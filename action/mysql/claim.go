@@ -200,7 +200,7 @@ func (m *Marker) leading(ctx context.Context) []string {
 		if err != nil {
 			return false
 		}
-		r, ok := db.(engine.Replicated)
+		r, ok := engine.As[engine.Replicated](db)
 		if !ok {
 			return true
 		}

@@ -112,7 +112,7 @@ func (v *variable) open(ctx context.Context, on *cluster.Cluster) (engine.Databa
 	if err != nil {
 		return nil, nil, err
 	}
-	c, ok := db.(engine.Configurable)
+	c, ok := engine.As[engine.Configurable](db)
 	if !ok {
 		return nil, nil, &hint.PermanentError{Reason: "the settings of this database cannot be read"}
 	}

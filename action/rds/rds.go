@@ -148,7 +148,7 @@ func setting(ctx context.Context, on *cluster.Cluster, node, name string) (strin
 	if err != nil {
 		return "", nil, err
 	}
-	c, ok := db.(engine.Configurable)
+	c, ok := engine.As[engine.Configurable](db)
 	if !ok {
 		return "", nil, fmt.Errorf("node %s does not show its settings", node)
 	}

@@ -25,7 +25,7 @@ func clusterOf(ctx context.Context, on *cluster.Cluster) (topology, error) {
 	if err != nil {
 		return topology{}, err
 	}
-	sharded, ok := db.(engine.Sharded)
+	sharded, ok := engine.As[engine.Sharded](db)
 	if !ok {
 		return topology{}, &hint.PermanentError{Reason: on.Name + " has no leaves", Advice: "these actions are for SingleStore"}
 	}
@@ -136,8 +136,8 @@ func underWay(ctx context.Context, on *cluster.Cluster, beginnings []string) (st
 	if err != nil {
 		return "", err
 	}
-	sharded, is := db.(engine.Sharded)
-	watched, does := db.(engine.Watched)
+	sharded, is := engine.As[engine.Sharded](db)
+	watched, does := engine.As[engine.Watched](db)
 	if !is || !does {
 		return "", errors.New("it cannot be told whether partitions move")
 	}

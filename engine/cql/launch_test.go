@@ -77,7 +77,7 @@ func TestSettingsThatCannotBe(t *testing.T) {
 		"jvm_extra_opts":           {"-XX:+UseZGC -Xmx9G", "the heap is max_heap_size"},
 		"dc":                       {"a b", "no name of a place"},
 		"Num-Tokens":               {"4", "expected a name of cassandra.yaml"},
-		"cassandra.x":              {"a b", "cannot stand on a command line"},
+		"cassandra.x":              {"a b", "cannot be given on a command line"},
 		"cassandra.jmx.local.port": {"1", "the lab opens JMX"},
 	} {
 		if _, err := settingsOf(node(1, 1, map[string]string{name: c.value})); err == nil || !strings.Contains(err.Error(), c.says) {

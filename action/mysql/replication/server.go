@@ -81,7 +81,7 @@ func standingOf(ctx context.Context, on *cluster.Cluster, node string) (engine.S
 	if err != nil {
 		return engine.Standing{}, err
 	}
-	r, ok := db.(engine.Replicated)
+	r, ok := engine.As[engine.Replicated](db)
 	if !ok {
 		return engine.Standing{}, &hint.PermanentError{Reason: "this database cannot say which part it plays in replication"}
 	}

@@ -1,0 +1,57 @@
+package cluster
+
+import (
+	"context"
+	"testing"
+
+	"plimsoll/engine"
+)
+
+// what a database can do is told by the view that plans and checks are given as by the database itself.
+func TestAReadOnlyViewHasWhatItsDatabaseHas(t *testing.T) {
+	for name, c := range map[string]struct {
+		db                 engine.Database
+		replicated, ringed bool
+	}{
+		"a database that can nothing more": {db: plain{}},
+		"one that is replicated":           {db: pair{}, replicated: true},
+		"one that is a ring":               {db: ring{}, ringed: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			site := (&Cluster{Engine: opens{c.db}, List: func(context.Context) ([]Node, error) { return nil, nil }}).ReadOnly()
+			for what, db := range map[string]engine.Database{"itself": c.db, "its view": must(site.Engine.Open(t.Context(), engine.Target{}))} {
+				_, replicated := engine.As[engine.Replicated](db)
+				_, ringed := engine.As[engine.Ringed](db)
+				_, sharded := engine.As[engine.Sharded](db)
+				if replicated != c.replicated || ringed != c.ringed || sharded {
+					t.Errorf("%s: replicated %v, ring %v, sharded %v", what, replicated, ringed, sharded)
+				}
+			}
+		})
+	}
+}
+
+func must(db engine.Database, err error) engine.Database {
+	if err != nil {
+		panic(err)
+	}
+	return db
+}
+
+type opens struct{ db engine.Database }
+
+func (opens) Name() string { return "test" }
+
+func (o opens) Open(context.Context, engine.Target) (engine.Database, error) { return o.db, nil }
+
+type plain struct{ engine.Database }
+
+type pair struct {
+	engine.Database
+	engine.Replicated
+}
+
+type ring struct {
+	engine.Database
+	engine.Ringed
+}
