@@ -103,7 +103,7 @@ func (in Input) levers(c *advise.CommitUse) (all []lever) {
 // much less. What a group shares is not told apart, which is why the interval is wide.
 func (in Input) lever(c *advise.CommitUse, l lever) advise.Option {
 	o := advise.Option{Name: l.name, Undo: l.undo, Price: in.now(), Risk: "gives up " + l.lost}
-	o.Change = o.Price.Minus(o.Price)
+	o.Change = in.free()
 	if l.forbidden != "" {
 		o.Name += " (not here)"
 		o.Risk = l.forbidden
@@ -113,7 +113,12 @@ func (in Input) lever(c *advise.CommitUse, l lever) advise.Option {
 	low := l.redo*low(c.Redo) + l.binlog*low(c.Binlog)
 	known := mean(c.Redo) + mean(c.Binlog) + mean(c.SemiSync)
 	high := l.redo*high(c.Redo) + l.binlog*high(c.Binlog)
-	if known > 0 {
+	switch {
+	case l.redo > 0 && c.Redo == nil: // what is left of a commit may be the redo log, or not
+		rest := max(c.Total.Mean-known, 0)
+		gone, low, high = rest/2, 0, rest
+		o.Risk += "; how much of a commit the redo log takes is not told by this server, so the prediction is anything from nothing to all the rest"
+	case known > 0:
 		high += mean(c.Queue) * gone / known
 		gone += 0.5 * mean(c.Queue) * gone / known
 	}
@@ -129,7 +134,7 @@ func (in Input) lever(c *advise.CommitUse, l lever) advise.Option {
 	}
 	o.Effects = append(o.Effects, lost)
 	if l.window > 0 {
-		o.Risk += fmt.Sprintf("; a window of %s, at today's rate %.0f commits", span(l.window), lost.Then)
+		o.Risk += fmt.Sprintf("; a window of %.3g s, at today's rate %.0f commits", l.window, lost.Then)
 	}
 	if name, value, one := strings.Cut(l.name, "="); one && l.set != "" && !strings.Contains(l.set, "allow_data_loss") {
 		o.Do = fmt.Sprintf("plimsoll runbook plan mysql/set-variable --cluster %s -i name=%s -i value=%s", in.Cluster, name, value)
@@ -142,7 +147,7 @@ func (in Input) lever(c *advise.CommitUse, l lever) advise.Option {
 
 func (in Input) leaveCommits(c *advise.CommitUse) advise.Option {
 	o := advise.Option{Name: "leave it", Price: in.now(), Risk: "commits take as long as they do, and the line grows with the load", Undo: "nothing to undo"}
-	o.Change = o.Price.Minus(o.Price)
+	o.Change = in.free()
 	if c.Total != nil {
 		o.Effects = append(o.Effects, in.commitTime(c, 0, 0, 0), in.commitRate(c, 0, 0, 0))
 	}
@@ -157,7 +162,7 @@ func (in Input) batch(c *advise.CommitUse) advise.Option {
 		Name: "ten changes in a commit", Price: in.now(), Undo: "commit each change again",
 		Risk: "a batch fails or succeeds as a whole, and its locks are held until it ends; the application has to be changed. Times are of a change; by how much a larger commit is slower is not known, and taken for half of what is saved at most",
 	}
-	o.Change = o.Price.Minus(o.Price)
+	o.Change = in.free()
 	gone := c.Total.Mean * (1 - 1/rows)
 	o.Effects = append(o.Effects, in.commitTime(c, gone, 0.5*gone, gone), in.commitRate(c, gone, 0.5*gone, gone), advise.Effect{What: "commits that may be lost", Unit: "count"})
 	return o
@@ -181,6 +186,14 @@ func (in Input) commitRate(c *advise.CommitUse, gone, low, high float64) advise.
 	return advise.Effect{
 		What: "commits a second of as many connections", Unit: "per_second", Now: c.Rate.Mean, Then: faster(gone), Low: faster(low), High: faster(min(high, c.Total.Mean)),
 	}
+}
+
+// free is the change of the price of what costs nothing.
+func (in Input) free() advise.Price {
+	if in.Prices.Catalogue == nil {
+		return advise.Price{Unknown: "no prices"}
+	}
+	return advise.Price{Currency: in.Prices.Currency}
 }
 
 // matrix is the command that tries all of it.

@@ -3,6 +3,7 @@ package findings
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"plimsoll/advise"
 	"plimsoll/watch/storage"
@@ -19,6 +20,9 @@ func (in Input) storage() advise.Finding {
 	}}
 	if most := v.Throughput(); m.Bytes > 0 && most > 0 {
 		f.Evidence = append(f.Evidence, fmt.Sprintf("%.3g MiB a second, of %.0f that the volume gives at most.", m.Bytes/(1<<20), most/(1<<20)))
+	}
+	if in.Seen != nil && strings.Contains(strings.ToLower(in.Seen.Product), "mariadb") && in.Seen.Commit != nil && in.Seen.Commit.Rate.Mean > 1 {
+		f.Evidence = append(f.Evidence, fmt.Sprintf("Not in these: writes of the redo and the binary log, which this server does not count, up to two for each of %.0f commits a second. The cloud's own WriteIOPS has them.", in.Seen.Commit.Rate.Mean))
 	}
 	if class.IOPS > 0 {
 		f.Evidence = append(f.Evidence, fmt.Sprintf("The class gives %.0f operations a second all the time, and %.0f for half an hour a day.", class.IOPS, max(class.BurstIOPS, class.IOPS)))
@@ -210,5 +214,9 @@ func optimised(gib float64) string { return fmt.Sprintf("up to %.0f hours", math
 
 // hours is how long a copy of a volume takes at 60 to 250 MiB a second, what gp2 gives a reader beside a service. It is no promise.
 func hours(gib float64) string {
-	return fmt.Sprintf("roughly %.0f to %.0f hours", math.Ceil(gib*1024/250/3600), math.Ceil(gib*1024/60/3600))
+	least, most := math.Ceil(gib*1024/250/3600), math.Ceil(gib*1024/60/3600)
+	if least == most {
+		return "an hour or more"
+	}
+	return fmt.Sprintf("roughly %.0f to %.0f hours", least, most)
 }

@@ -111,6 +111,9 @@ func adviceAbout(ctx context.Context, c console, name string, o adviseOptions, a
 	}
 	r = findings.Report(in)
 	r.Findings = slices.DeleteFunc(r.Findings, func(f advise.Finding) bool { return f.About != about })
+	if about == "commit" {
+		r.Unknown = nil // what it runs on does not matter for it
+	}
 	r.Unknown = append(r.Unknown, fmt.Sprintf("What was seen: %d seconds from %s. Another hour may ask for more.", in.Seen.Seconds, in.Seen.Began.UTC().Format("2006-01-02 15:04 MST")))
 	if len(r.Findings) == 0 {
 		r.Unknown = append(r.Unknown, map[string]string{

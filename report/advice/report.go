@@ -23,9 +23,11 @@ func Text(r *advise.Report, width int) string {
 		for _, s := range risks(f) {
 			b.WriteString(indented(fold(s, width-3)))
 		}
+		told := map[string]bool{"": true}
 		for _, o := range f.Options {
 			for _, command := range []string{o.Rehearse, o.Do} {
-				if command != "" {
+				if !told[command] {
+					told[command] = true
 					b.WriteString("     " + command + "\n")
 				}
 			}
