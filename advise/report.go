@@ -17,6 +17,8 @@ type Report struct {
 	Memory   *Memory   `json:"memory,omitempty"`
 	// Unknown are sentences about what could not be known, and what would let it.
 	Unknown []string `json:"unknown,omitempty"`
+	// Score sums up what came of earlier predictions for this cluster; empty: none was checked.
+	Score string `json:"score,omitempty"`
 }
 
 // Finding is one thing that is so, with its evidence and what answers it.
@@ -40,6 +42,8 @@ type Option struct {
 	// Rehearse is a command that tries it where nothing can break; Do one that plans the change. Either may be empty.
 	Rehearse string `json:"rehearse,omitempty"`
 	Do       string `json:"do,omitempty"`
+	// When are the settings by which a server shows that the option was carried out; empty where it shows nothing of it.
+	When map[string]string `json:"when,omitempty"`
 }
 
 // Effect is a figure that is predicted, with the interval in which it lies.
@@ -52,6 +56,8 @@ type Effect struct {
 	High float64 `json:"high"`
 	// Note says what the figure rests on where that is not plain, or that it is of low confidence.
 	Note string `json:"note,omitempty"`
+	// Load is the work a second that the figure was predicted for: requests of pages, or commits; 0: none is meant.
+	Load float64 `json:"load,omitempty"`
 }
 
 // Price is an amount a month. Where it is not known, Unknown says what is missing.

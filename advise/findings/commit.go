@@ -136,7 +136,12 @@ func (in Input) lever(c *advise.CommitUse, l lever) advise.Option {
 	if l.window > 0 {
 		o.Risk += fmt.Sprintf("; a window of %.3g s, at today's rate %.0f commits", l.window, lost.Then)
 	}
-	if name, value, one := strings.Cut(l.name, "="); one && l.set != "" && !strings.Contains(l.set, "allow_data_loss") {
+	name, value, one := strings.Cut(l.name, "=")
+	if !one {
+		name, value = "log_bin", "OFF"
+	}
+	o.When = map[string]string{name: value}
+	if one && l.set != "" && !strings.Contains(l.set, "allow_data_loss") {
 		o.Do = fmt.Sprintf("plimsoll runbook plan mysql/set-variable --cluster %s -i name=%s -i value=%s", in.Cluster, name, value)
 	} else {
 		o.Risk += "; set by " + l.set
@@ -170,7 +175,7 @@ func (in Input) batch(c *advise.CommitUse) advise.Option {
 
 func (in Input) commitTime(c *advise.CommitUse, gone, low, high float64) advise.Effect {
 	total := c.Total.Mean
-	return advise.Effect{What: "time of a commit", Unit: "seconds", Now: total, Then: total - gone, Low: max(total-high, 0), High: total - low}
+	return advise.Effect{What: "time of a commit", Unit: "seconds", Now: total, Then: total - gone, Low: max(total-high, 0), High: total - low, Load: c.Rate.Mean}
 }
 
 // commitRate is how many commits a second the same connections would make, if they do nothing else than what they did: a commit is

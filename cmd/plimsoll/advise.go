@@ -54,7 +54,7 @@ override.`,
 	}
 	o.add(cmd, time.Minute)
 	o.addPlace(cmd)
-	cmd.AddCommand(newAdviseMemory(c), newAdviseStorage(c), newAdviseCommit(c))
+	cmd.AddCommand(newAdviseMemory(c), newAdviseStorage(c), newAdviseCommit(c), newAdviseCheck(c))
 	return cmd
 }
 
@@ -120,6 +120,9 @@ func advised(ctx context.Context, c console, name string, o adviseOptions) (r *a
 		in.Volume = cmp.Or(in.Volume, volumeOf(inv, site.Name, in.Node))
 	}
 	r = findings.Report(in)
+	if err := errors.Join(scored(deps, r), keepPrediction(deps, r)); err != nil {
+		return nil, err
+	}
 	return r, keepAdvice(deps, r)
 }
 

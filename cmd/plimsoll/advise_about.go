@@ -121,5 +121,5 @@ func adviceAbout(ctx context.Context, c console, name string, o adviseOptions, a
 			"storage": "The server shows no operations on its disk: the user needs to see SHOW GLOBAL STATUS.",
 		}[about])
 	}
-	return r, nil
+	return r, errors.Join(scored(deps, r), keepPrediction(deps, r))
 }

@@ -188,6 +188,9 @@ func amount(p advise.Price, change bool) string {
 // remarks are what is not known, and where prices come from.
 func remarks(r *advise.Report) []string {
 	out := append([]string{}, r.Unknown...)
+	if r.Score != "" {
+		out = append(out, r.Score)
+	}
 	told, old := map[string]bool{}, false
 	for _, f := range r.Findings {
 		for _, o := range f.Options {

@@ -1,0 +1,289 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/advise"
+	"plimsoll/engine"
+	"plimsoll/hint"
+	"plimsoll/lab"
+	"plimsoll/report/quantity"
+	"plimsoll/watch"
+)
+
+func newAdviseCheck(c console) *cobra.Command {
+	var o adviseMemoryOptions
+	cmd := &cobra.Command{
+		Use:   "check CLUSTER",
+		Short: "What was predicted beside what came, after a change",
+		Long: `After an option of earlier advice was carried out, by a runbook or by anybody, look at the server again and put the prediction beside what
+came, each with its interval. That an option was carried out is seen by the server's settings: the size of its buffer pool, how it commits.
+Reads are compared for as many requests of pages as there are now. Each comparison is kept in a scoreboard, which the next advice shows.
+
+A change of the volume or of the instance's class shows in no setting, and is not checked.`,
+		Example: "  plimsoll advise check shop\n  plimsoll advise check lab:demo --for 30s --json",
+		Args:    exactly("CLUSTER"), ValidArgsFunction: completeCluster,
+		RunE: func(cmd *cobra.Command, args []string) error { return adviseCheck(cmd.Context(), c, args[0], o) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.node, "node", "", "which node (default the primary)")
+	f.DurationVar(&o.span, "for", time.Minute, "how long to look")
+	f.BoolVar(&o.json, "json", false, "print JSON")
+	return cmd
+}
+
+// checked is what a check comes to.
+type checked struct {
+	New        []advise.Score `json:"new"`
+	All        []advise.Score `json:"all"`
+	Scoreboard string         `json:"scoreboard"`
+}
+
+func adviseCheck(ctx context.Context, c console, name string, o adviseMemoryOptions) (err error) {
+	if o.span < 4*time.Second {
+		return usageError{text: fmt.Sprintf("--for %s: expected 4s or more", o.span)}
+	}
+	inv, deps, err := surroundings()
+	if err != nil {
+		return err
+	}
+	site, err := lookAtSite(ctx, name, inv, deps)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, site.Close()) }()
+	made, err := readLines[advise.Report](predictionsFile(deps, site.Name))
+	if err != nil {
+		return err
+	}
+	if len(made) == 0 {
+		return hint.With(usageError{text: "nothing was predicted about " + site.Name + " yet"}, "plimsoll advise "+site.Name)
+	}
+	before, err := readLines[advise.Score](scoresFile(deps, site.Name))
+	if err != nil {
+		return err
+	}
+	node, err := site.Node(ctx, o.node)
+	if err != nil {
+		return err
+	}
+	db, err := site.Database(ctx, node.Name)
+	if err != nil {
+		return err
+	}
+	open, err := carriedOut(ctx, db, made, before, node.Name)
+	if err != nil {
+		return err
+	}
+	got := checked{All: before}
+	if len(open) > 0 {
+		first, err := counted(ctx, db)
+		if err != nil {
+			return err
+		}
+		seen, err := lookAtServer(ctx, c, site, node, inv, deps, o.span)
+		if err != nil {
+			return err
+		}
+		last, err := counted(ctx, db)
+		if err != nil {
+			return err
+		}
+		for _, p := range open {
+			s, can := p.score(seen, first, last)
+			if !can {
+				continue
+			}
+			s.At, s.Cluster, s.Node = time.Now(), site.Name, node.Name
+			s.Changed = changedAt(deps, site.Name+"/"+node.Name, p)
+			if err := appendLine(scoresFile(deps, site.Name), s); err != nil {
+				return err
+			}
+			got.New, got.All = append(got.New, s), append(got.All, s)
+		}
+	}
+	got.Scoreboard = advise.Scoreboard(got.All)
+	if o.json {
+		return jsonTo(c, got)
+	}
+	return showChecked(c, got)
+}
+
+// prediction is one of an option that was carried out.
+type prediction struct {
+	made   time.Time
+	option advise.Option
+	effect advise.Effect
+}
+
+// measurable are the effects that can be looked at afterwards.
+var measurable = []string{"reads a second from disk", "time of a commit"}
+
+// carriedOut are the predictions of options whose settings the server has now, each once, as it was predicted last before that.
+func carriedOut(ctx context.Context, db engine.Database, made []advise.Report, before []advise.Score, node string) (open []prediction, err error) {
+	shown, ok := db.(engine.Configurable)
+	if !ok {
+		return nil, errors.New("this engine shows no settings")
+	}
+	done := map[string]bool{}
+	for _, r := range slices.Backward(made) {
+		if r.Node != node {
+			continue
+		}
+		for _, f := range r.Findings {
+			for _, o := range f.Options {
+				if len(o.When) == 0 || done[o.Name] {
+					continue
+				}
+				is, err := holds(ctx, shown, o.When)
+				if err != nil {
+					return nil, err
+				}
+				if !is {
+					continue
+				}
+				done[o.Name] = true
+				for _, e := range o.Effects {
+					known := slices.ContainsFunc(before, func(s advise.Score) bool { return s.Made.Equal(r.At) && s.Option == o.Name && s.What == e.What })
+					if slices.Contains(measurable, e.What) && !known {
+						open = append(open, prediction{r.At, o, e})
+					}
+				}
+			}
+		}
+	}
+	return open, nil
+}
+
+func holds(ctx context.Context, db engine.Configurable, settings map[string]string) (bool, error) {
+	for name, want := range settings {
+		shown, err := db.Setting(ctx, name)
+		if err != nil {
+			return false, fmt.Errorf("read the setting %s: %w", name, err)
+		}
+		if !db.SameValue(name, want, shown) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// counts are those of the server's cache at a time.
+type counts struct {
+	at    time.Time
+	cache engine.PageCache
+	known bool
+}
+
+func counted(ctx context.Context, db engine.Database) (c counts, err error) {
+	pages, ok := db.(engine.PageCaching)
+	if !ok {
+		return c, nil
+	}
+	c.at, c.known = time.Now(), true
+	c.cache, err = pages.PageCache(ctx)
+	return c, err
+}
+
+// most is by how much the load may differ before a comparison says little.
+const most = 1.5
+
+// score puts a prediction beside what was seen; false where the server does not show it.
+func (p prediction) score(seen *advise.Seen, first, last counts) (s advise.Score, can bool) {
+	e := p.effect
+	s = advise.Score{
+		Made: p.made, Option: p.option.Name, What: e.What, Unit: e.Unit, Before: e.Now,
+		Predicted: advise.Figure{Mean: e.Then, Low: e.Low, High: e.High}, Load: 1,
+	}
+	switch e.What {
+	case "reads a second from disk":
+		if !first.known || last.at.Sub(first.at) <= 0 {
+			return s, false
+		}
+		over := last.at.Sub(first.at).Seconds()
+		reads, requests := float64(last.cache.Read-first.cache.Read)/over, float64(last.cache.Requests-first.cache.Requests)/over
+		half := 1.645 * math.Sqrt(max(reads*over, 1)) / over // of counts that come by chance
+		s.Came = advise.Figure{Mean: reads, Low: max(reads-half, 0), High: reads + half}
+		if e.Load > 0 {
+			s.Load, s.Scaled = requests/e.Load, true
+			s.Predicted = advise.Figure{Mean: e.Then * s.Load, Low: e.Low * s.Load, High: e.High * s.Load}
+		}
+		if last.cache.Loading || last.cache.Free > last.cache.Pages/20 && last.cache.Data < last.cache.Pages/2 {
+			s.Doubt = "the cache is not full yet: check again when it is warm"
+		}
+	case "time of a commit":
+		if seen.Commit == nil || seen.Commit.Total == nil {
+			return s, false
+		}
+		s.Came = *seen.Commit.Total
+		if e.Load > 0 {
+			s.Load = seen.Commit.Rate.Mean / e.Load
+		}
+	}
+	if s.Doubt == "" && (s.Load > most || s.Load < 1/most) && !(e.What == "time of a commit" && s.Load > 1) { // faster commits are more
+		s.Doubt = fmt.Sprintf("the load is %.2g times what it was", s.Load)
+	}
+	return s, true
+}
+
+// changedAt is when watching saw the change; zero: it did not.
+func changedAt(deps lab.Deps, instance string, p prediction) time.Time {
+	all, err := watch.OpenChanges(filepath.Join(watchFolder(deps), "changes.jsonl")).Between(instance, p.made, time.Now())
+	if err != nil {
+		return time.Time{}
+	}
+	for _, change := range slices.Backward(all) {
+		if _, is := p.option.When[change.What]; is {
+			return change.At
+		}
+	}
+	return time.Time{}
+}
+
+func showChecked(c console, got checked) error {
+	if len(got.New) == 0 {
+		fmt.Fprintln(c.out, "No option of earlier advice was carried out since it was last checked, or the server shows nothing of it.")
+	} else {
+		w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "OPTION\tWHAT\tBEFORE\tPREDICTED\tCAME\tOFF\t")
+		for _, s := range got.New {
+			unit := quantity.Unit(s.Unit)
+			held := "held"
+			if !s.Held() {
+				held = "did not hold"
+			}
+			if s.Doubt != "" {
+				held = s.Doubt
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%+.0f %%\t%s\n", s.Option, s.What, unit.Format(s.Before), between(unit, s.Predicted), between(unit, s.Came), 100*s.Off(), held)
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		for _, s := range got.New {
+			if s.Scaled && math.Abs(s.Load-1) > 0.05 {
+				fmt.Fprintf(c.out, "%s: predicted for as many requests of pages as there are now, %.2f times those of then.\n", s.Option, s.Load)
+			}
+			if !s.Changed.IsZero() {
+				fmt.Fprintf(c.out, "%s: watching saw the change at %s.\n", s.Option, s.Changed.UTC().Format("2006-01-02 15:04:05 MST"))
+			}
+		}
+	}
+	if got.Scoreboard != "" {
+		fmt.Fprintln(c.out, got.Scoreboard)
+	}
+	return nil
+}
+
+func between(unit quantity.Unit, f advise.Figure) string {
+	return fmt.Sprintf("%s (%s to %s)", unit.Format(f.Mean), unit.Format(f.Low), unit.Format(f.High))
+}
