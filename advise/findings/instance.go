@@ -1,0 +1,158 @@
+package findings
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"plimsoll/advise"
+	"plimsoll/advise/price"
+	"plimsoll/watch/storage"
+)
+
+// History is what was kept of an instance: one value for every so many minutes, NaN where nothing was seen.
+type History struct {
+	Instance    string
+	From, To    time.Time
+	Every       time.Duration
+	CPU         []float64 // processors that its sessions kept busy, or waited for
+	IOPS        []float64
+	Connections []float64
+	Pool        float64 // bytes of its buffer pool; 0: not known
+	Class       string
+	Volume      *storage.Volume
+	Prices      price.Of
+}
+
+// enough is the history without which no smaller class is advised: the same hours of two weeks.
+const enough = 14 * 24 * time.Hour
+
+// Instance judges a class by all that was kept, and names the classes on which none of it would have been too much.
+func Instance(h History) (advise.Finding, []string) {
+	f := advise.Finding{About: "instance"}
+	was, known := h.Prices.Classes[h.Class]
+	if !known {
+		return f, []string{fmt.Sprintf("%s: its class is not known, and so neither its limits nor its price: --class %s=db.m5.2xlarge.", h.Instance, h.Instance)}
+	}
+	cpu, iops, connections := quantiles(h.CPU), quantiles(h.IOPS), quantiles(h.Connections)
+	if cpu.n == 0 {
+		return f, []string{h.Instance + ": nothing was kept of its processors; plimsoll watch keeps it."}
+	}
+	f.Evidence = append(f.Evidence, fmt.Sprintf("Processors at work: %.2g of %d in the busiest twentieth of the time, %.2g at the most.", cpu.p95, was.Cores, cpu.most))
+	if iops.n > 0 {
+		f.Evidence = append(f.Evidence, fmt.Sprintf("Operations on the disk: %.0f a second in the busiest twentieth, %.0f at the most; the class gives %.0f.", iops.p95, iops.most, was.IOPS))
+	}
+	if connections.n > 0 {
+		f.Evidence = append(f.Evidence, fmt.Sprintf("Connections: %.0f at the most.", connections.most))
+	}
+	seen := time.Duration(cpu.n) * h.Every
+	f.Evidence = append(f.Evidence, fmt.Sprintf("From %.3g days of history, of which %.0f %% was seen.", h.To.Sub(h.From).Hours()/24, 100*math.Min(seen.Hours()/h.To.Sub(h.From).Hours(), 1)))
+	breach := h.breaches(was)
+	f.Urgent = breach > 0 && cpu.p95 > headroom*float64(was.Cores)
+	switch {
+	case f.Urgent:
+		f.Title = fmt.Sprintf("%s is too small: %.2g of %d processors in the busiest twentieth of the time", h.Class, cpu.p95, was.Cores)
+	case breach > 0:
+		f.Title = fmt.Sprintf("%s was over %.0f %% of its limits in %d of %d spans", h.Class, 100*headroom, breach, cpu.n)
+	default:
+		f.Title = fmt.Sprintf("%s has room: %.0f %% of its processors at the most", h.Class, 100*cpu.most/float64(was.Cores))
+	}
+	f.Options = append(f.Options, h.option("leave it", h.Class, was, cpu, iops))
+	var unknown []string
+	if span := h.To.Sub(h.From); span < enough || seen < enough*3/4 {
+		unknown = append(unknown, fmt.Sprintf("%s: %.3g days were kept; no smaller class is named before there are %.0f days, since the busiest hour may not have come yet.", h.Instance, seen.Hours()/24, enough.Hours()/24))
+		if !f.Urgent {
+			return f, unknown
+		}
+	}
+	best := -1
+	for _, name := range h.fitting(was, f.Urgent) {
+		o := h.option(name, name, h.Prices.Classes[name], cpu, iops)
+		f.Options = append(f.Options, o)
+		if o.Price.Known() && (best < 0 || o.Price.Month < f.Options[best].Price.Month) {
+			best = len(f.Options) - 1
+		}
+	}
+	if now := f.Options[0].Price; best > 0 && (f.Urgent || now.Known() && f.Options[best].Price.Month < now.Month) {
+		f.Options[best].Advised = true
+	}
+	return f, unknown
+}
+
+// fitting are the classes that none of the history would have breached and that hold as much memory, since what less of it would read is
+// not in the history. Of a class that has room only cheaper ones; the five cheapest.
+func (h History) fitting(was price.Class, larger bool) []string {
+	now := h.Prices.Class(h.Class)
+	var names []string
+	for _, name := range h.Prices.ClassNames() {
+		c := h.Prices.Classes[name]
+		p := h.Prices.Class(name)
+		cheaper := now.Known() && p.Known() && p.Month < now.Month
+		if name == h.Class || !p.Known() || !larger && !cheaper || larger && c.Cores < was.Cores || c.GiB*poolShare*(1<<30) < h.Pool || h.Pool == 0 && c.GiB < was.GiB {
+			continue
+		}
+		if h.breaches(c) == 0 {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return int(math.Copysign(1, h.Prices.Class(a).Month-h.Prices.Class(b).Month))
+	})
+	return names[:min(len(names), 5)]
+}
+
+// breaches is in how many spans of the history a class would have been over its headroom: the back-test.
+func (h History) breaches(c price.Class) (n int) {
+	limit := c.IOPS
+	if h.Volume != nil {
+		if base := h.Volume.Base(); base > 0 && (limit == 0 || base < limit) {
+			limit = base
+		}
+	}
+	for i, cpu := range h.CPU {
+		if cpu > headroom*float64(c.Cores) || limit > 0 && i < len(h.IOPS) && h.IOPS[i] > headroom*limit {
+			n++
+		}
+	}
+	return n
+}
+
+func (h History) option(name, class string, c price.Class, cpu, iops spread) advise.Option {
+	was := h.Prices.Classes[h.Class]
+	p := h.Prices.Class(class)
+	o := advise.Option{Name: name, Price: p, Change: p.Minus(h.Prices.Class(h.Class)), Undo: "change the class back, with the same failover"}
+	o.Effects = append(o.Effects, advise.Effect{
+		What: "processors busy at the most", Unit: "share", Now: cpu.most / float64(was.Cores), Then: cpu.most / float64(c.Cores), Low: cpu.p95 / float64(c.Cores), High: cpu.most / float64(c.Cores),
+	})
+	if iops.n > 0 && c.IOPS > 0 {
+		o.Effects = append(o.Effects, advise.Effect{
+			What: "of the class's operations a second", Unit: "share", Now: iops.most / was.IOPS, Then: iops.most / c.IOPS, Low: iops.p95 / c.IOPS, High: iops.most / c.IOPS,
+		})
+	}
+	if class == h.Class {
+		o.Risk, o.Undo = "none as long as the load stays as it is", "nothing to undo"
+		return o
+	}
+	o.Risk = "an instance is replaced: a failover of one to two minutes, and a cold cache; held against all that was kept, not against what is to come"
+	if c.Processor != was.Processor {
+		o.Risk += "; other processors (" + c.Processor + "), whose speed for this load is not known: try it on them"
+	}
+	return o
+}
+
+// spread is what is remembered of values.
+type spread struct {
+	n         int
+	p95, most float64
+}
+
+func quantiles(values []float64) (s spread) {
+	seen := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
+	if s.n = len(seen); s.n == 0 {
+		return s
+	}
+	slices.Sort(seen)
+	s.p95, s.most = seen[min(int(0.95*float64(s.n)), s.n-1)], seen[s.n-1]
+	return s
+}

@@ -1,0 +1,74 @@
+package findings
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/advise/price"
+)
+
+// kept is a fortnight and a half of a server that follows the day, with one night's batch.
+func kept(t *testing.T, class string, cpu, batch float64) History {
+	t.Helper()
+	catalogue, err := price.Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	h := History{
+		Instance: "shop/n1", From: to.Add(-21 * 24 * time.Hour), To: to, Every: 5 * time.Minute, Pool: 20 << 30, Class: class,
+		Prices: price.Of{Catalogue: catalogue, Region: "us-east-1", Now: to},
+	}
+	for at := h.From; at.Before(to); at = at.Add(h.Every) {
+		load := cpu * (1 + 0.5*math.Sin(float64(at.Hour())/24*2*math.Pi))
+		if at.Day() == 10 && at.Hour() == 3 {
+			load = batch
+		}
+		h.CPU, h.IOPS = append(h.CPU, load), append(h.IOPS, 200*load)
+	}
+	return h
+}
+
+// Nothing smaller is named that one hour in three weeks would have overrun, and none with less memory than the pool takes.
+func TestAShrinkHoldsAllThatWasKept(t *testing.T) {
+	f, _ := Instance(kept(t, "db.r5.4xlarge", 0.5, 0.6))
+	if len(f.Options) < 2 {
+		t.Fatalf("%+v", f)
+	}
+	for _, o := range f.Options[1:] {
+		h := kept(t, o.Name, 0.5, 0.6)
+		c := h.Prices.Classes[o.Name]
+		if n := h.breaches(c); n > 0 || c.GiB*poolShare*(1<<30) < h.Pool || o.Change.Month >= 0 {
+			t.Errorf("%s: breached %d times, %+v", o.Name, n, o.Change)
+		}
+	}
+	busy, _ := Instance(kept(t, "db.r5.4xlarge", 0.5, 9))
+	for _, o := range busy.Options[1:] {
+		if c := kept(t, "db.r5.4xlarge", 0, 0).Prices.Classes[o.Name]; float64(c.Cores)*headroom < 9 {
+			t.Errorf("%s has %d processors, and the batch took 9", o.Name, c.Cores)
+		}
+	}
+}
+
+func TestTooLittleHistoryNamesNothingSmaller(t *testing.T) {
+	h := kept(t, "db.r5.4xlarge", 0.5, 0.6)
+	h.From, h.CPU, h.IOPS = h.To.Add(-48*time.Hour), h.CPU[:576], h.IOPS[:576]
+	f, unknown := Instance(h)
+	if len(f.Options) != 1 || len(unknown) != 1 || !strings.Contains(unknown[0], "14 days") {
+		t.Errorf("%+v; %v", f.Options, unknown)
+	}
+}
+
+func TestAnInstanceThatIsTooSmall(t *testing.T) {
+	f, _ := Instance(kept(t, "db.r5.xlarge", 3, 3.5))
+	if !f.Urgent || !strings.Contains(f.Title, "too small") || len(f.Options) < 2 {
+		t.Fatalf("%+v", f)
+	}
+	for _, o := range f.Options {
+		if o.Advised && o.Name == "leave it" {
+			t.Errorf("%+v", o)
+		}
+	}
+}
