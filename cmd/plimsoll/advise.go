@@ -54,7 +54,7 @@ override.`,
 	}
 	o.add(cmd, time.Minute)
 	o.addPlace(cmd)
-	cmd.AddCommand(newAdviseMemory(c), newAdviseStorage(c), newAdviseCommit(c), newAdviseCheck(c))
+	cmd.AddCommand(newAdviseMemory(c), newAdviseStorage(c), newAdviseCommit(c), newAdviseCheck(c), newAdviseInstance(c))
 	return cmd
 }
 

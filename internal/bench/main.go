@@ -30,6 +30,7 @@ func sections() []section {
 		{"program", "the size of the binary, its start, its memory and its ports while a run waits", program},
 		{"harness", "what the load generator costs by itself, on a client that does nothing", harness},
 		{"pointselect", "MySQL point select beside sysbench, at 16 and 64 connections", pointSelect},
+		{"advise", "advice for a fleet of 200 from two weeks of stored series", adviseFleet},
 		{"cql", "reads of a record from Cassandra beside the Go driver used bare, 64 in flight", cqlReads},
 		{"superdisk", "what is copied when a node moves to another machine with its network volume, and how long writes wait", superDisk},
 	}

@@ -26,7 +26,7 @@ var Order = [][]string{
 	{"trial/progress"},
 	{"watch"},
 	{"watch/store", "watch/collect"},
-	{"watch/rules"},
+	{"watch/rules", "advise/fleet"},
 	{"watch/sink"},
 	{"watch/api", "watch/settings", "watch/export"},
 	{"trial"},

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/advise"
+	"plimsoll/advise/fleet"
+	"plimsoll/report/advice"
+	"plimsoll/watch/store"
+)
+
+type adviseInstanceOptions struct {
+	adviseOptions
+	classes []string
+	since   string
+	every   time.Duration
+}
+
+func newAdviseInstance(c console) *cobra.Command {
+	var o adviseInstanceOptions
+	cmd := &cobra.Command{
+		Use:   "instance [CLUSTER…]",
+		Short: "Whether classes fit, by all that plimsoll watch kept: larger, and smaller",
+		Long: `Hold all that plimsoll watch kept of instances against their classes: processors, operations on the disk, connections; P95 and the most. Where one is
+too small, the classes that are not; where one has room, the cheaper classes that none of the history would have overrun (70 % of processors
+and of operations), with as much memory as the buffer pool takes. Nothing smaller is named from less than two weeks.
+
+It asks no server. What is to come, the speed of other processors and reads with less memory are not in it.`,
+		Example: `  plimsoll advise instance --class db.r5.4xlarge
+  plimsoll advise instance shop --class shop=db.r6g.2xlarge --class shop/n2=db.r6g.xlarge --since 30d --json`,
+		RunE: func(cmd *cobra.Command, args []string) error { return adviseInstance(cmd.Context(), c, args, o) },
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&o.classes, "class", nil, "class of all instances, of a cluster (shop=db.r6g.2xlarge) or of one (shop/n1=…); may be repeated")
+	f.StringVar(&o.since, "since", "30d", "how far back to look")
+	f.DurationVar(&o.every, "every", 5*time.Minute, "over which time to average")
+	f.StringVar(&o.region, "region", "us-east-1", "region of the prices")
+	f.StringVar(&o.prices, "prices", "", "file of prices, over the catalogue that ships")
+	f.StringVar(&o.discount, "discount", "", "what your account pays less, such as 20%")
+	f.BoolVar(&o.json, "json", false, "print JSON")
+	f.BoolVar(&o.markdown, "markdown", false, "print Markdown")
+	return cmd
+}
+
+func adviseInstance(ctx context.Context, c console, names []string, o adviseInstanceOptions) (err error) {
+	back, err := store.Duration(o.since)
+	if err != nil || back < time.Hour || o.every < 10*time.Second {
+		return usageError{text: fmt.Sprintf("--since %q, --every %s: expected such as 30d, and 10s or more", o.since, o.every)}
+	}
+	now := time.Now()
+	in, err := o.input(now)
+	if err != nil {
+		return err
+	}
+	classes := map[string]string{}
+	for _, text := range o.classes {
+		of, class, one := strings.Cut(text, "=")
+		if !one {
+			of, class = "", text
+		}
+		if _, known := in.Prices.Classes[class]; !known {
+			return usageError{text: fmt.Sprintf("unknown class %q", class), hint: "a file of your own can say what it is: --prices"}
+		}
+		classes[of] = class
+	}
+	deps, err := labDeps()
+	if err != nil {
+		return err
+	}
+	kept, err := store.Look(filepath.Join(watchFolder(deps), "series"))
+	if err != nil {
+		return usageError{text: err.Error(), hint: "plimsoll watch keeps them while it runs"}
+	}
+	defer func() { err = errors.Join(err, kept.Close()) }()
+	all, err := fleet.Advise(ctx, kept, fleet.Span{From: now.Add(-back).Truncate(o.every), To: now.Truncate(o.every), Every: o.every}, in.Prices, classes)
+	if err != nil {
+		return err
+	}
+	shown := []*advise.Report{}
+	for _, r := range all {
+		if len(names) == 0 || of(names, r) {
+			shown = append(shown, r)
+		}
+	}
+	if o.json {
+		return jsonTo(c, shown)
+	}
+	if len(shown) == 0 {
+		fmt.Fprintln(c.err, "nothing was kept of these instances; plimsoll watch keeps it while it runs")
+	}
+	width, _ := terminal(c.out)
+	for i, r := range shown {
+		if i > 0 {
+			fmt.Fprintln(c.out)
+		}
+		text := advice.Text(r, max(width, 80))
+		if o.markdown {
+			text = advice.Markdown(r)
+		}
+		fmt.Fprint(c.out, text)
+	}
+	return nil
+}
+
+func of(names []string, r *advise.Report) bool {
+	for _, name := range names {
+		if name == r.Cluster || name == r.Cluster+"/"+r.Node {
+			return true
+		}
+	}
+	return false
+}
