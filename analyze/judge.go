@@ -7,12 +7,13 @@ import (
 // Answer is a verdict.
 type Answer string
 
-// The four verdicts.
+// The verdicts. The last is of a trial that could not be run to its end, for a reason that is no answer to its question.
 const (
 	Pass         Answer = "PASS"
 	Fail         Answer = "FAIL"
 	Inconclusive Answer = "INCONCLUSIVE"
 	Invalid      Answer = "INVALID"
+	CouldNotRun  Answer = "COULD NOT RUN"
 )
 
 // Claim is one expectation: Estimate(quantities) Op Margin.

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"plimsoll/result"
 )
@@ -23,7 +22,7 @@ func Body(w io.Writer, r *result.Result) error {
 }
 
 // Class is a result's verdict for the style sheet.
-func Class(r *result.Result) string { return strings.ToLower(string(r.Verdict.Verdict)) }
+func Class(r *result.Result) string { return class(r.Verdict.Verdict) }
 
 // Answer is a verdict's word, as the report says it.
 func Answer(v result.Verdict) string { return answer(v) }

@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"strings"
 
 	"plimsoll/result"
 
-	"plimsoll/analyze"
 	"plimsoll/series/foreign"
 )
 
@@ -45,7 +43,7 @@ func (d detail) half() detail { return detail{d.timeline / 2, d.signal / 2, d.sp
 // pageTemplate is the page with its style sheet and scripts written into it.
 func pageTemplate() (*template.Template, error) {
 	functions := template.FuncMap{
-		"lower":  func(a analyze.Answer) string { return strings.ToLower(string(a)) },
+		"lower":  class,
 		"style":  func(name string) (template.CSS, error) { s, err := asset(name); return template.CSS(s), err }, //nolint:gosec // our own file
 		"script": func(name string) (template.JS, error) { s, err := asset(name); return template.JS(s), err },   //nolint:gosec // our own file
 		"licensed": func(name, licence string) (template.JS, error) {

@@ -22,8 +22,8 @@ func Markdown(w io.Writer, r *result.Result, beside ...foreign.Recording) error 
 		m.linef("**%s**\n", escape(v.Question))
 	}
 	m.linef("%s\n", meaning(v))
-	if v.Partial {
-		m.linef("_Partial: the trial ended before its time; this is what it had measured by then._\n")
+	if text := partly(v); text != "" {
+		m.linef("_%s_\n", text)
 	}
 	m.list(reasons(v))
 	m.claims(v)

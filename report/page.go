@@ -3,7 +3,6 @@ package report
 import (
 	"html/template"
 	"slices"
-	"strings"
 
 	"plimsoll/result"
 
@@ -18,6 +17,7 @@ type page struct {
 	Answer  string // the verdict's word
 	Class   string // of it, for the style sheet
 	Meaning string
+	Partly  string
 	Reasons []string
 	Date    string
 	Engine  string
@@ -103,8 +103,8 @@ type detail struct{ timeline, signal, spark, events int }
 // newPage draws a result with as much detail as is asked for, shared out among its pictures.
 func newPage(r *result.Result, beside besides, d detail) *page {
 	p := &page{
-		Verdict: r.Verdict, Name: name(r), Answer: answer(r.Verdict), Class: strings.ToLower(string(r.Verdict.Verdict)),
-		Meaning: meaning(r.Verdict), Reasons: reasons(r.Verdict),
+		Verdict: r.Verdict, Name: name(r), Answer: answer(r.Verdict), Class: class(r.Verdict.Verdict),
+		Meaning: meaning(r.Verdict), Partly: partly(r.Verdict), Reasons: reasons(r.Verdict),
 		Date: date(r.Environment.Started), Engine: join(r.Environment.Engine["product"], r.Environment.Engine["version"]),
 		Claims: claims(r.Verdict), Judged: slices.ContainsFunc(r.Verdict.Claims, judged), Operations: operationTables(r),
 		Memory: warmthTable(r.Verdict), Shown: shownTable(r.Verdict),

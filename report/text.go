@@ -140,8 +140,8 @@ func (t *text) verdict(v result.Verdict) {
 	if v.Question != "" {
 		t.wrap(" ", " ", v.Question)
 	}
-	if v.Partial {
-		t.wrap(" ", " ", "Partial: interrupted; this is what was measured by then.")
+	if text := partly(v); text != "" {
+		t.wrap(" ", " ", text)
 	}
 	for _, reason := range reasons(v) {
 		t.wrap(" ", " ", reason)

@@ -17,7 +17,10 @@ import (
 )
 
 // answers are the verdicts, the best first.
-var answers = []analyze.Answer{analyze.Pass, analyze.Fail, analyze.Inconclusive, analyze.Invalid}
+var answers = []analyze.Answer{analyze.Pass, analyze.Fail, analyze.Inconclusive, analyze.Invalid, analyze.CouldNotRun}
+
+// class is an answer for the style sheet.
+func class(a analyze.Answer) string { return strings.ReplaceAll(strings.ToLower(string(a)), " ", "-") }
 
 // sign is an answer as one letter that stands apart without colour.
 func sign(a analyze.Answer) string {
@@ -30,6 +33,8 @@ func sign(a analyze.Answer) string {
 		return "≈"
 	case analyze.Invalid:
 		return "⊘"
+	case analyze.CouldNotRun:
+		return "!"
 	}
 	return "·"
 }
@@ -59,6 +64,8 @@ func amount(v result.Verdict) string {
 	switch {
 	case v.Verdict == analyze.Invalid:
 		return "The measurement itself was bad. Its numbers answer nothing."
+	case v.Verdict == analyze.CouldNotRun:
+		return "The trial could not be run to its end, for a reason that is no answer to its question."
 	case v.Verdict == "":
 		return "The trial was cut off before it was judged."
 	case all == 0:
@@ -76,6 +83,17 @@ func amount(v result.Verdict) string {
 	default:
 		return fmt.Sprintf("All %d expectations hold.", all)
 	}
+}
+
+// partly says of what ended before its time why there is only a part of it; "" of what did not.
+func partly(v result.Verdict) string {
+	switch {
+	case !v.Partial:
+		return ""
+	case v.Ended != nil && v.Ended.How == result.Interrupted:
+		return "Partial: interrupted; this is what was measured by then."
+	}
+	return "Partial: the trial ended before its time; this is what was measured by then."
 }
 
 // fewReasons is how many reasons may say again what the claims below them say.

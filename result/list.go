@@ -15,6 +15,7 @@ type Listed struct {
 	Dir     string    `json:"dir"`
 	Trial   string    `json:"trial"`
 	Verdict string    `json:"verdict"`
+	Partial bool      `json:"partial,omitempty"` // it ended before its time
 	Started time.Time `json:"started"`
 }
 
@@ -48,8 +49,8 @@ func (r *Result) listed() Listed {
 	switch {
 	case one.Verdict == "":
 		one.Verdict = Unjudged
-	case r.Verdict.Partial:
-		one.Verdict += " (partial)"
+	default:
+		one.Partial = r.Verdict.Partial
 	}
 	if one.Trial == "" {
 		one.Trial = filepath.Base(filepath.Dir(r.Dir))

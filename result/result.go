@@ -55,11 +55,29 @@ type Verdict struct {
 	Trial    string            `json:"trial"`
 	Question string            `json:"question"`
 	Partial  bool              `json:"partial,omitempty"`   // interrupted: what there is was kept
+	Ended    *Ended            `json:"ended,omitempty"`   // of a trial that did not come to its end: how
 	OneRound bool              `json:"one_round,omitempty"` // it asked to be judged by a single round: whether rounds agree was not seen
 	Cells    []Cell            `json:"cells"`
 	Phases   []Phase           `json:"phases,omitempty"`
 	Notes    []string          `json:"notes,omitempty"` // what a reader should know: warm-up timed out, an expectation was not judged
 }
+
+// Ended is why a trial ended before its end.
+type Ended struct {
+	How   How    `json:"how"`
+	Where string `json:"where,omitempty"` // cell, round and phase
+	Why   string `json:"why,omitempty"`
+	Do    string `json:"do,omitempty"` // what to do about it
+}
+
+// How is the way in which a trial ended early.
+type How string
+
+// The ways.
+const (
+	Interrupted How = "interrupted"   // by a person
+	CouldNotRun How = "could_not_run" // something that it needs was missing or wrong
+)
 
 // Cell is one combination of a comparison, with what was measured in it; a trial that compares nothing has one, nameless.
 type Cell struct {

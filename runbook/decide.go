@@ -85,7 +85,11 @@ func (r *runner) guarded() *Event {
 		if e := r.retreat("guardrail " + reason); e != nil {
 			return e
 		}
-		return &Event{Kind: Ended, Outcome: Broken, Reason: "guardrail " + reason}
+		e := &Event{Kind: Ended, Outcome: Broken, Reason: "guardrail " + reason}
+		if _, blind := r.guard.holding(time.Now()); blind {
+			e.Cause = NoMetrics
+		}
+		return e
 	case reason != "" && r.state.Held == "":
 		rail, blind := r.guard.holding(time.Now())
 		return &Event{Kind: Held, Reason: reason, Rail: rail, Blind: blind}
@@ -99,7 +103,7 @@ func (r *runner) guarded() *Event {
 func (r *runner) target(ctx context.Context, group *Step) *Event {
 	targets, err := r.targets(ctx, group)
 	if err != nil {
-		return &Event{Kind: Ended, Outcome: Broken, Reason: "step " + group.ID + ": " + err.Error()}
+		return &Event{Kind: Ended, Outcome: Broken, Reason: "step " + group.ID + ": " + err.Error(), Cause: BadInputs}
 	}
 	return &Event{Kind: Targeted, Step: group.ID, Targets: targets}
 }
@@ -145,7 +149,7 @@ func (r *runner) evaluate(ctx context.Context, i *Item) *Event {
 		_, err = r.state.Book.bind(i.Step.Uses, v.inputs)
 	}
 	if err != nil {
-		return &Event{Kind: Failed, Step: i.Key, Final: true, Error: asProblem(err)}
+		return &Event{Kind: Failed, Step: i.Key, Final: true, Error: asProblem(err), Cause: BadInputs}
 	}
 	return &Event{Kind: Valued, Step: i.Key, Inputs: v.inputs, Cluster: v.cluster, Skip: v.skip}
 }
@@ -206,7 +210,7 @@ func (r *runner) mustNot(i *Item) *Event {
 	task, err := r.state.Book.bind(i.Step.Uses, i.Inputs)
 	switch {
 	case err != nil:
-		return &Event{Kind: Failed, Step: i.Key, Final: true, Error: asProblem(err)}
+		return &Event{Kind: Failed, Step: i.Key, Final: true, Error: asProblem(err), Cause: BadInputs}
 	case i.Intent != 0 && !task.Traits().Repeatable:
 		return &Event{Kind: Failed, Step: i.Key, Attempt: i.Attempt, Final: true, Asks: true,
 			Error: "it was interrupted in the middle and cannot simply be repeated: look at the cluster, then plimsoll runbook resume RUN repeats it"}

@@ -80,6 +80,7 @@ type Event struct {
 	Rail      string              `json:"rail,omitempty"`    // Held: the guardrail
 	Blind     bool                `json:"blind,omitempty"`   // Held: for want of metrics, not for what they say
 	Claim     bool                `json:"claim,omitempty"`   // Said: the claim in the cluster could not be taken back
+	Cause     Cause               `json:"cause,omitempty"`   // Failed, Ended: where that is nothing that the change did
 	Lasts     bool                `json:"lasts,omitempty"`   // Stuck: what the step did is irreversible
 	Undo      bool                `json:"undo,omitempty"`    // Stopping: and take back what was done
 	Forward   bool                `json:"forward,omitempty"` // Parked: a cancellation was not taken, since what was done cannot be taken back: the way is forward
@@ -88,6 +89,15 @@ type Event struct {
 	Took      time.Duration       `json:"took,omitempty"`
 	Metrics   map[string]float64  `json:"metrics,omitempty"` // the last reading, of Intended, Acted, Verified, Held, Ended
 }
+
+// Cause is why a step or a run failed, where what was to be changed has no part in it.
+type Cause string
+
+// The causes.
+const (
+	BadInputs Cause = "inputs"  // what the runbook's expressions gave cannot be used
+	NoMetrics Cause = "metrics" // a guardrail stopped it for want of metrics, not for what they say
+)
 
 // Outcome is how a run ended.
 type Outcome string

@@ -24,6 +24,7 @@ type State struct {
 	Settling map[string]time.Duration // by group: the longest that was waited for that
 	Held     string                   // why a guardrail holds it
 	Rail     string                   // that guardrail
+	Cause    Cause                    // why it ended broken, where the change has no part in that
 	Blind    bool                     // it holds for want of metrics, not for what they say
 	Baseline map[string]float64
 	Stopping *Event // a person cancelled, or its runbook has a failure undone
@@ -101,6 +102,7 @@ type Item struct {
 	Caution  string
 	Error    string
 	Advice   string        // what to do about it
+	Cause    Cause         // of Error, where the change has no part in it
 	Asks     bool          // a person must look
 	Lasts    bool          // its undo was refused: what it did is irreversible
 	Open     bool          // what was begun may still be under way
@@ -202,6 +204,7 @@ func (s *State) apply(e Event, actions []action.Action) error {
 			s.Stopping, s.Undoing, s.Outcome = nil, false, s.before
 		}
 	case Ended:
+		s.Cause = e.Cause
 		s.Outcome, s.Why, s.Released = e.Outcome, e.Reason, e.Outcome != Broken
 		s.leaves = e.Leave
 	default:
@@ -381,6 +384,7 @@ func (i *Item) apply(e Event, entry durable.Entry) error {
 	case Cut:
 		i.Intent, i.Finding, i.Phase = 0, nil, Checking
 	case Failed:
+		i.Cause = e.Cause
 		i.Intent, i.Error, i.Advice, i.Asks, i.Open, i.Phase, i.Until = 0, e.Error, e.Note, e.Asks, e.Open, Dead, time.Time{}
 		i.Failures++
 		if e.Nothing && i.Attempt <= 1 { // no attempt before it may have done something

@@ -80,7 +80,7 @@ func (r *runner) execute(ctx context.Context, s *servers, call Call, tell func(s
 		return x.steps(), err
 	}
 	if halted == nil && st.Outcome != runbook.Done {
-		halted = &halt{analyze.Fail, fmt.Sprintf("the run of %s ended as %s: %s", call.Name(), st.Status(), whyOf(st))}
+		halted = endedBadly(call, st)
 	}
 	if halted != nil {
 		return x.steps(), halted
@@ -98,8 +98,10 @@ func (r *runner) await(ctx context.Context, x *execution) (*halt, error) {
 		select {
 		case e := <-x.asked:
 			if !x.call.Approve {
-				return r.breakOff(ctx, x, &halt{analyze.Invalid,
-					fmt.Sprintf("step %s of %s waits for a person (%s); approve: true would let the trial answer", e.Step, x.call.Name(), asks(e))})
+				return r.breakOff(ctx, x, &halt{
+					answer: analyze.CouldNotRun, reason: fmt.Sprintf("step %s of %s waits for a person (%s)", e.Step, x.call.Name(), asks(e)),
+					advice: "approve: true lets the trial answer",
+				})
 			}
 			if err := r.runs.service.Agree(ctx, x.id, e, r.runs.service.User, "approve: true in the trial"); err != nil {
 				return nil, err

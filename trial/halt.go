@@ -20,6 +20,7 @@ import (
 type halt struct {
 	answer analyze.Answer
 	reason string
+	advice string // of one that could not run: what to do
 }
 
 func (h *halt) Error() string { return h.reason }
@@ -28,7 +29,30 @@ func refusedBy(ctx context.Context, call Call, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return &halt{analyze.Invalid, fmt.Sprintf("%s could not be run: %v", call.Name(), err)}
+	return &halt{answer: analyze.CouldNotRun, reason: fmt.Sprintf("%s: %v", call.Name(), err), advice: adviceOf(err)}
+}
+
+// adviceOf is the hint of an error; "" if it has none.
+func adviceOf(err error) string {
+	var advice interface{ Hint() string }
+	if errors.As(err, &advice) {
+		return advice.Hint()
+	}
+	return ""
+}
+
+// endedBadly is the answer of a run that did not come to a good end: the change failed, unless it had no part in that.
+func endedBadly(call Call, st *runbook.State) *halt {
+	h := &halt{answer: analyze.Fail, reason: fmt.Sprintf("the run of %s ended as %s: %s", call.Name(), st.Status(), whyOf(st))}
+	if st.Cause != "" {
+		h.answer = analyze.CouldNotRun
+	}
+	for _, i := range st.Items {
+		if i.Phase == runbook.Dead && i.Cause != "" {
+			h.answer, h.advice = analyze.CouldNotRun, i.Advice
+		}
+	}
+	return h
 }
 
 // refusal makes of the refusal that a call expects no error at all, and of anything else one.
@@ -38,7 +62,7 @@ func (r *runner) refusal(call Call, err error, tell func(series.Event)) error {
 	case call.Refused == "":
 		return err
 	case err == nil:
-		return &halt{analyze.Fail, fmt.Sprintf("the run of %s was to be refused (%s), and was done", call.Name(), call.Refused)}
+		return &halt{answer: analyze.Fail, reason: fmt.Sprintf("the run of %s was to be refused (%s), and was done", call.Name(), call.Refused)}
 	case errors.As(err, &halted) && strings.Contains(halted.reason, call.Refused):
 		tell(series.Event{Kind: "run.refused", Name: call.Name(), Detail: map[string]any{"why": halted.reason}})
 		r.note("%s was refused, as it was to be: %s.", call.Name(), halted.reason)
@@ -58,7 +82,7 @@ func whyOf(st *runbook.State) string {
 
 // tooLong says what a run was at when its time was over. One that a guardrail held without data tells nothing of the change.
 func (r *runner) tooLong(ctx context.Context, x *execution) *halt {
-	h := &halt{analyze.Fail, fmt.Sprintf("the run of %s had not ended after %s", x.call.Name(), x.call.Limit)}
+	h := &halt{answer: analyze.Fail, reason: fmt.Sprintf("the run of %s had not ended after %s", x.call.Name(), x.call.Limit)}
 	st, err := r.runs.service.State(ctx, x.id)
 	if err != nil {
 		return h
@@ -72,7 +96,7 @@ func (r *runner) tooLong(ctx context.Context, x *execution) *halt {
 	if st.Held != "" {
 		h.reason += ", held by guardrail " + st.Held
 		if st.Blind {
-			h.answer = analyze.Invalid
+			h.answer = analyze.CouldNotRun
 		}
 	}
 	return h

@@ -17,6 +17,7 @@ import (
 
 // cell runs one cell in one round: from its servers, made ready, to the last phase.
 func (r *runner) cell(ctx context.Context, c *cell, round int) error {
+	r.at = where(c.Name, round)
 	s, err := r.prepare(ctx, c)
 	if err != nil {
 		return err
@@ -198,6 +199,7 @@ func (d *drive) begin(phase string, length time.Duration, change bool) {
 	d.now = d.recording.begin(stretch{
 		cell: d.cell.Name, round: d.round, phase: phase, operations: d.cell.workload.Operations(), from: at, change: change, open: d.cell.load.Open(),
 	})
+	d.at = where(d.cell.Name, d.round) + ", " + phase
 	d.happened(series.Event{Time: at, Kind: "phase.start", Name: phase, Cell: d.cell.Name, Round: d.round})
 	d.observe(progress.PhaseBegan{Phase: result.Phase{Name: phase, Cell: d.cell.Name, Round: d.round, From: at}, Length: length})
 }

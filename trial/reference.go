@@ -122,7 +122,7 @@ are the seconds in which that step was under way at all; a step that is done for
 nothing ends, the time since something did), ` + "`throughput`, `errors`" + ` (per second) and ` + "`error_share`" + `. Their ` + "`baseline`" + ` is the phase of that name.
 
 A run that fails, or has not ended at its limit, ends the trial with FAIL: the change did not work. One that cannot be planned, asks a person, or
-is held because there are no metrics, ends it with INVALID: nothing was learned. What was measured is kept, and the journal of each run
+is held because there are no metrics, ends it with COULD NOT RUN: nothing was learned. What was measured is kept, and the journal of each run
 is evidence in ` + "`runs/`" + ` (` + "`plimsoll runbook verify`" + `). What went wrong on a step's way and was mended by it, such as a server that ended
 while it joined, stands in its ` + "`step.end`" + ` and in the report's notes.
 

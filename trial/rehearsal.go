@@ -58,6 +58,8 @@ func learnedNothing(v result.Verdict) string {
 	switch {
 	case v.Verdict == analyze.Fail, v.Verdict == analyze.Pass && !v.Partial:
 		return ""
+	case v.Ended != nil && v.Ended.How == result.CouldNotRun:
+		return "its trial could not run"
 	case v.Partial && v.Verdict != analyze.Invalid:
 		return "its trial was interrupted"
 	}

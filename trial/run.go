@@ -91,6 +91,7 @@ type runner struct {
 	felt      atomic.Pointer[felt] // of the load that is under way
 	stopping  atomic.Bool          // the clusters go down
 	halted    *halt
+	at        string // where the trial is: cell, round and phase
 	recording recording
 	settings  []result.Setting
 	facts     map[string]string // of the engine

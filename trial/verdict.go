@@ -13,9 +13,6 @@ import (
 // judge answers the expectations with what was measured. What was cut off, by an error, is judged too, but never passes.
 func (r *runner) judge(cut error) result.Verdict {
 	partial := cut != nil || r.halted != nil
-	if r.halted != nil && r.halted.answer == analyze.Invalid {
-		r.refute("%s", r.halted.reason)
-	}
 	r.doubtGenerator()
 	t := r.trial
 	for _, note := range t.leftOut(&r.recording) {
@@ -32,7 +29,11 @@ func (r *runner) judge(cut error) result.Verdict {
 	if v.OneRound = t.oneRound && len(findings) > 0; v.OneRound && (v.Verdict == analyze.Pass || v.Verdict == analyze.Fail) {
 		v.Reasons = append(v.Reasons, oneRound)
 	}
+	v.Ended = r.ended(cut)
 	switch {
+	case v.Ended != nil && v.Ended.How == result.CouldNotRun:
+		v.Verdict = analyze.CouldNotRun
+		v.Reasons = append(v.Reasons, r.invalid...)
 	case v.Verdict == analyze.Invalid:
 		v.Reasons = append(v.Reasons, r.invalid...)
 		if !t.countsOnly() {
@@ -43,11 +44,14 @@ func (r *runner) judge(cut error) result.Verdict {
 	case partial && v.Verdict == analyze.Pass:
 		v.Verdict = analyze.Inconclusive
 	}
-	if r.halted != nil && r.halted.answer != analyze.Invalid { // that one is among the invalid
+	switch {
+	case v.Ended != nil:
+		v.Reasons = append(v.Reasons, said(*v.Ended))
+		if v.Ended.Do != "" {
+			v.Advice = append(v.Advice, v.Ended.Do)
+		}
+	case r.halted != nil:
 		v.Reasons = append(v.Reasons, r.halted.reason)
-	}
-	if cut != nil {
-		v.Reasons = append(v.Reasons, "cut off before its end: "+cutBy(cut))
 	}
 	v.Reasons = append(v.Reasons, reasons(findings)...)
 	if v.Verdict == analyze.Pass && len(findings) > 0 {
@@ -80,10 +84,31 @@ func allHold(n int) string {
 	return fmt.Sprintf("all %d expectations hold", n)
 }
 
-// cutBy says why a trial was cut off.
-func cutBy(err error) string {
-	if errors.Is(err, context.Canceled) {
-		return "it was interrupted"
+// ended is how a trial ended before its end: a person interrupted it, or something that it needs was missing or wrong. It is nil of
+// one that came to its end, or whose change answered the question by failing.
+func (r *runner) ended(cut error) *result.Ended {
+	switch {
+	case errors.Is(cut, context.Canceled):
+		return &result.Ended{How: result.Interrupted, Where: r.at}
+	case cut != nil:
+		return &result.Ended{How: result.CouldNotRun, Where: r.at, Why: cut.Error(), Do: adviceOf(cut)}
+	case r.halted != nil && r.halted.answer == analyze.CouldNotRun:
+		return &result.Ended{How: result.CouldNotRun, Where: r.at, Why: r.halted.reason, Do: r.halted.advice}
 	}
-	return err.Error()
+	return nil
+}
+
+// said is the reason of a verdict for how its trial ended.
+func said(e result.Ended) string {
+	text := "it was interrupted"
+	if e.How == result.CouldNotRun {
+		text = "could not run"
+	}
+	if e.Where != "" {
+		text += " in " + e.Where
+	}
+	if e.Why != "" {
+		text += ": " + e.Why
+	}
+	return text
 }

@@ -131,7 +131,7 @@ func shapeOf(state string) string {
 		return "diamond"
 	case "running", "acting", "checking", "verifying", "undoing", "due", "retry":
 		return "turning"
-	case "held", "parked", "paused", "INVALID", "invalid":
+	case "held", "parked", "paused", "INVALID", "invalid", string(analyze.CouldNotRun):
 		return "bars"
 	case "undone", "cancelled":
 		return "back"

@@ -24,9 +24,8 @@ type Trials struct {
 // trialRow is a result in the list.
 type trialRow struct {
 	result.Listed
-	Word    string `json:"-"` // PASS, FAIL, INCONCLUSIVE or INVALID, for its shape
-	Partial bool   `json:"partial,omitempty"`
-	Path    string `json:"-"` // of its page
+	Word string `json:"-"` // the verdict, for its shape; "" of a trial that has none
+	Path string `json:"-"` // of its page
 }
 
 // trialList is the page of trials.
@@ -50,7 +49,9 @@ func (s *Server) trials(w http.ResponseWriter, r *http.Request) error {
 	l := trialList{Search: r.FormValue("search"), Verdict: r.FormValue("verdict"), Total: len(all), Results: []trialRow{}, Files: s.Trials.Files(), Folder: s.Trials.Folder, Running: s.running.now()}
 	for _, one := range all {
 		row := trialRow{Listed: one}
-		row.Word, _, row.Partial = strings.Cut(one.Verdict, " ")
+		if row.Word = one.Verdict; row.Word == result.Unjudged {
+			row.Word = ""
+		}
 		name, err := filepath.Rel(s.Trials.Folder, one.Dir)
 		if err != nil {
 			return err
@@ -148,4 +149,4 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request) error {
 }
 
 // verdicts are those to choose from.
-var verdicts = []analyze.Answer{analyze.Pass, analyze.Fail, analyze.Inconclusive, analyze.Invalid}
+var verdicts = []analyze.Answer{analyze.Pass, analyze.Fail, analyze.Inconclusive, analyze.Invalid, analyze.CouldNotRun}

@@ -31,6 +31,7 @@ const (
 func verdictExit(a analyze.Answer) int {
 	return map[analyze.Answer]int{
 		analyze.Pass: exitDone, analyze.Fail: exitFail, analyze.Inconclusive: exitInconclusive, analyze.Invalid: exitInvalid,
+		analyze.CouldNotRun: exitTrouble,
 	}[a]
 }
 

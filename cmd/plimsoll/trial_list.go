@@ -36,7 +36,11 @@ func newTrialList(c console) *cobra.Command {
 			w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "WHEN\tTRIAL\tVERDICT\tFOLDER")
 			for _, r := range all {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Started.Local().Format("2006-01-02 15:04"), r.Trial, r.Verdict, r.Dir)
+				verdict := r.Verdict
+				if r.Partial {
+					verdict += " (partial)"
+				}
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Started.Local().Format("2006-01-02 15:04"), r.Trial, verdict, r.Dir)
 			}
 			return w.Flush()
 		},

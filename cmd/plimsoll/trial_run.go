@@ -36,7 +36,7 @@ func newTrialRun(c console) *cobra.Command {
 		Long: `Run a trial: start its cluster, load its data, measure every cell in every round, judge, and write the result folder
 with report.html and report.md. The cluster is taken away at the end, also after Ctrl-C; what was measured until then is kept.
 
-Exit codes: 0 PASS, 3 FAIL, 4 INCONCLUSIVE, 5 INVALID, 1 trouble, 2 bad input, 130 interrupted.`,
+Exit codes: 0 PASS, 3 FAIL, 4 INCONCLUSIVE, 5 INVALID, 1 trouble or COULD NOT RUN, 2 bad input, 130 interrupted.`,
 		Example: `  plimsoll trial run examples/binlog-cost/trial.yaml --quick
   plimsoll trial run examples/commit-path/trial.yaml --set cluster.engine=mysql --set phases.rounds=5 --out results/mysql`,
 		Args: exactly("FILE"),

@@ -1,0 +1,62 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"plimsoll/analyze"
+	"plimsoll/hint"
+	"plimsoll/result"
+	"plimsoll/runbook"
+)
+
+// What a trial could not do is neither an answer to its question nor a bad measurement, and nobody interrupted it: it says what was
+// missing, where, and what to do.
+func TestOwnErrorsCouldNotRun(t *testing.T) {
+	tr := parse(t, "\ntrial: t\ncluster: {engine: mariadb}\nload: {workload: oltp}\ntimeline: [{baseline: 5s}, {run: lab/freeze}]\nexpect: [errors == 0]\n", Options{})
+	call := tr.cells[0].timeline[1].Call
+	locked := hint.With(errors.New("the cluster shop is locked by run 7f"), "plimsoll runbook status 7f")
+	dead := func(cause runbook.Cause) *runbook.State {
+		step := &runbook.Item{Key: "set", Step: &runbook.Step{ID: "set"}, Phase: runbook.Dead, Error: "value is a mapping, expected a text", Cause: cause}
+		return &runbook.State{Outcome: runbook.Broken, Items: []*runbook.Item{step}}
+	}
+	for what, c := range map[string]struct {
+		cut  error
+		halt error
+		want analyze.Answer
+		how  result.How
+		why  string
+		do   string
+	}{
+		"a lock":            {halt: refusedBy(t.Context(), *call, locked), want: analyze.CouldNotRun, how: result.CouldNotRun, why: "lab/freeze: the cluster shop is locked by run 7f", do: "plimsoll runbook status 7f"},
+		"a template":        {halt: endedBadly(*call, dead(runbook.BadInputs)), want: analyze.CouldNotRun, how: result.CouldNotRun, why: "step set: value is a mapping, expected a text"},
+		"no such metric":    {halt: endedBadly(*call, &runbook.State{Outcome: runbook.Broken, Cause: runbook.NoMetrics, Why: "guardrail lag: no data"}), want: analyze.CouldNotRun, how: result.CouldNotRun, why: "guardrail lag: no data"},
+		"a change failed":   {halt: endedBadly(*call, dead("")), want: analyze.Fail},
+		"a server died":     {cut: fmt.Errorf("cell %q: %w", "a", errors.New("start server: its disk is full")), want: analyze.CouldNotRun, how: result.CouldNotRun, why: "its disk is full"},
+		"a person stops it": {cut: context.Canceled, want: analyze.Inconclusive, how: result.Interrupted},
+	} {
+		r := &runner{trial: tr, at: "round 2, lab/freeze"}
+		if c.halt != nil && !errors.As(c.halt, &r.halted) {
+			t.Fatalf("%s: %v", what, c.halt)
+		}
+		r.recording.begin(stretch{round: 1, phase: "baseline"}).all = make([]analyze.Second, 5)
+		v := r.judge(c.cut)
+		all := strings.Join(v.Reasons, "\n")
+		if v.Verdict != c.want || !v.Partial || (v.Ended == nil) != (c.how == "") {
+			t.Errorf("%s: %s, ended %+v, %q", what, v.Verdict, v.Ended, v.Reasons)
+			continue
+		}
+		if v.Ended != nil && (v.Ended.How != c.how || v.Ended.Where != "round 2, lab/freeze" || !strings.Contains(v.Ended.Why, c.why) || v.Ended.Do != c.do) {
+			t.Errorf("%s: %+v", what, *v.Ended)
+		}
+		if c.how == result.CouldNotRun && (!strings.Contains(all, "could not run in round 2, lab/freeze: ") || strings.Contains(all, "interrupted")) {
+			t.Errorf("%s: %q", what, v.Reasons)
+		}
+		if nothing := learnedNothing(v); c.how == result.CouldNotRun && nothing != "its trial could not run" {
+			t.Errorf("%s: a rehearsal says %q", what, nothing)
+		}
+	}
+}
