@@ -78,7 +78,8 @@ func TestCountsNeedNoTimelyGenerator(t *testing.T) {
 		"  - lost_writes == 0\n":          true,
 		"  - recovery_point < 1s\n":       true,
 		"  - recovery_time < 1s\n":        false,
-		"  - lost_writes + errors == 0\n": true,
+		"  - lost_writes + errors == 0\n": false,
+		"  - errors == 0\n":               false,
 		"  - error_share == 0\n":          false,
 		"  - lost_writes == 0\n  - throughput > 1\n": false,
 	} {
