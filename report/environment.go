@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -67,9 +68,82 @@ func date(t time.Time) string {
 	return t.Format("2 January 2006, 15:04 MST")
 }
 
-// settingsTable lists what was written and what the server then showed, with equal lines of several cells in one.
+// settingKey names a setting of a node.
+type settingKey struct{ node, name string }
+
+// different are the settings that are not the same in every cell, in their order, with what each cell has.
+func different(e result.Environment, cells []result.Cell) (order []settingKey, values map[settingKey]map[string]string) {
+	values = map[settingKey]map[string]string{}
+	var all []settingKey
+	for _, s := range e.Settings {
+		k := settingKey{s.Node, s.Name}
+		if values[k] == nil {
+			values[k], all = map[string]string{}, append(all, k)
+		}
+		text := s.Wrote
+		if s.Shown != "" && !strings.EqualFold(s.Shown, s.Wrote) {
+			text += " (shown as " + s.Shown + ")"
+		}
+		values[k][s.Cell] = text
+	}
+	for _, k := range all {
+		for _, c := range cells {
+			if values[k][c.Name] != values[k][cells[0].Name] {
+				order = append(order, k)
+				break
+			}
+		}
+	}
+	return order, values
+}
+
+// settingsThatDiffer lays the settings of variants, or else of cells, side by side: one row for each that is not the same in all of them.
+func settingsThatDiffer(e result.Environment, cells []result.Cell) table {
+	t := table{Title: "Settings that differ", Words: true, Corner: "setting"}
+	order, values := different(e, cells)
+	if len(order) == 0 {
+		return t
+	}
+	alike := func(a, b result.Cell) bool {
+		return a.Variant == b.Variant && !slices.ContainsFunc(order, func(k settingKey) bool { return values[k][a.Name] != values[k][b.Name] })
+	}
+	var columns []result.Cell // of cells with the same settings, the first
+	for _, c := range cells {
+		if slices.ContainsFunc(columns, func(of result.Cell) bool { return alike(of, c) }) {
+			continue
+		}
+		columns = append(columns, c)
+	}
+	for _, of := range columns {
+		same := 0
+		for _, c := range columns {
+			if c.Variant == of.Variant {
+				same++
+			}
+		}
+		name := of.Variant
+		if same > 1 || name == "" {
+			name = of.Name
+		}
+		t.Columns = append(t.Columns, name)
+	}
+	for _, k := range order {
+		l := line{Head: strings.TrimPrefix(k.node+": "+k.name, ": "), Ink: -1}
+		for _, of := range columns {
+			l.Cells = append(l.Cells, entry{Value: cmp.Or(values[k][of.Name], "not written")})
+		}
+		t.Rows = append(t.Rows, l)
+	}
+	return t
+}
+
+// settingsTable lists what was written in every cell alike, and what the server then showed.
 func settingsTable(e result.Environment, cells []result.Cell) table {
 	t := table{Title: "Settings", Words: true, Corner: "setting", Columns: []string{"written", "shown by the server", "where"}}
+	if order, _ := different(e, cells); len(order) > 0 {
+		t.Title = "Settings of all cells"
+		e.Settings = slices.DeleteFunc(slices.Clone(e.Settings), func(s result.Setting) bool { return slices.Contains(order, settingKey{s.Node, s.Name}) })
+	}
 	type key struct{ node, name, wrote, shown string }
 	where := map[key][]string{}
 	var order []key

@@ -26,6 +26,12 @@ func Markdown(w io.Writer, r *result.Result, beside ...foreign.Recording) error 
 		m.linef("_%s_\n", text)
 	}
 	m.list(reasons(v))
+	for _, s := range signalLead(v) {
+		m.linef("- **%s**%s", escape(s.Subject), escape(s.Text))
+	}
+	if len(v.Signals) > 0 {
+		m.linef("")
+	}
 	m.claims(v)
 	m.writes(newWrites(r))
 	all := runs(r)
@@ -49,6 +55,11 @@ func Markdown(w io.Writer, r *result.Result, beside ...foreign.Recording) error 
 		m.linef("## Signals expected\n")
 		m.table(shown)
 		m.linef("%s\n", shown.Note)
+	}
+	if signals := signalTable(v); len(signals.Rows) > 0 {
+		m.linef("## Signals by variant\n")
+		m.table(signals)
+		m.linef("%s\n", signals.Note)
 	}
 	if len(v.Notes) > 0 {
 		m.linef("## To keep in mind\n")

@@ -29,12 +29,15 @@ type page struct {
 	Timelines  []timelineSection
 	MoreRuns   int // runs that are too many to draw
 	Memory     table
-	Shown      table // signals that expectations name
+	Shown      table    // signals that expectations name
+	SignalLead []remark // the largest differences between variants
+	ByVariant  table    // and all of them
 	Signals    []signalSection
 	Operations []table
 
 	Facts    []fact
-	Settings table
+	Differ   table // settings that are not the same in every cell
+	Settings table // and those that are
 	Guard    table
 	Method   []string
 	Source   string
@@ -47,7 +50,7 @@ type comparisonSection struct {
 	Figures  []figure
 	Rankings []ranking
 	Tables   []table
-	Steady   steadiness
+	Steady   []steadiness
 }
 
 type timelineSection struct {
@@ -107,8 +110,8 @@ func newPage(r *result.Result, beside besides, d detail) *page {
 		Meaning: meaning(r.Verdict), Partly: partly(r.Verdict), Reasons: reasons(r.Verdict),
 		Date: date(r.Environment.Started), Engine: join(r.Environment.Engine["product"], r.Environment.Engine["version"]),
 		Claims: claims(r.Verdict), Judged: slices.ContainsFunc(r.Verdict.Claims, judged), Operations: operationTables(r),
-		Memory: warmthTable(r.Verdict), Shown: shownTable(r.Verdict),
-		Facts: facts(r.Environment), Settings: settingsTable(r.Environment, r.Verdict.Cells), Guard: guardTable(r.Signals),
+		Memory: warmthTable(r.Verdict), Shown: shownTable(r.Verdict), SignalLead: signalLead(r.Verdict), ByVariant: signalTable(r.Verdict),
+		Facts: facts(r.Environment), Differ: settingsThatDiffer(r.Environment, r.Verdict.Cells), Settings: settingsTable(r.Environment, r.Verdict.Cells), Guard: guardTable(r.Signals),
 		Writes: newWrites(r), Method: method(r), Source: r.Source, Data: data{Figures: map[string]plotted{}, Frames: map[string]frame{}},
 	}
 	all := runs(r)

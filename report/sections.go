@@ -85,6 +85,10 @@ func (p *page) signals(r *result.Result, all []*run, d detail) {
 		start, end, sync = all[0].Start, all[0].End, "run0"
 		phases, events = spans(all[0].Phases, start), moments(all[0].Events, start)
 	}
+	var of variants
+	if len(all) > 1 {
+		phases, of = newVariants(r, all).bands(start), newVariants(r, all)
+	}
 	if !end.After(start) {
 		end = r.Signals[len(r.Signals)-1].Time
 	}
@@ -92,7 +96,7 @@ func (p *page) signals(r *result.Result, all []*run, d detail) {
 	for _, s := range r.Signals {
 		distinct[s.Signal+" "+s.Node] = true
 	}
-	for _, g := range signalGroups(r.Signals, start, end, max(min(d.signal/len(distinct), 240), 12)) {
+	for _, g := range signalGroups(r.Signals, start, end, max(min(d.signal/len(distinct), 240), 12), of) {
 		s := signalSection{Name: g.Name, Still: strings.Join(g.Still, ", ")}
 		for i, one := range g.Signals {
 			one.Chart.Spans, one.Chart.Marks = phases, events

@@ -26,8 +26,8 @@ type signalGroup struct {
 	Still   []string // those that never changed, with their value
 }
 
-// signalGroups reduces points to at most so many buckets, from start to end.
-func signalGroups(points []series.Point, start, end time.Time, buckets int) []signalGroup {
+// signalGroups reduces points to at most so many buckets, from start to end, with a line of its own for each variant.
+func signalGroups(points []series.Point, start, end time.Time, buckets int, variants variants) []signalGroup {
 	byName := map[string][]series.Point{}
 	for _, p := range points {
 		byName[p.Signal] = append(byName[p.Signal], p)
@@ -47,7 +47,7 @@ func signalGroups(points []series.Point, start, end time.Time, buckets int) []si
 			groups = append(groups, signalGroup{Name: prefix})
 		}
 		g := &groups[len(groups)-1]
-		s := newSignal(rest, byName[name], start, end, buckets)
+		s := newSignal(rest, byName[name], start, end, buckets, variants)
 		if value, is := still(byName[name]); is {
 			g.Still = append(g.Still, s.Name+" "+s.Unit.Format(value))
 			continue
@@ -65,7 +65,7 @@ func last(name string) int {
 	return 0
 }
 
-func newSignal(name string, points []series.Point, start, end time.Time, buckets int) signal {
+func newSignal(name string, points []series.Point, start, end time.Time, buckets int, variants variants) signal {
 	s := signal{}
 	s.Name, s.Unit = unitOf(name)
 	grid := chart.NewGrid(0, end.Sub(start).Seconds(), buckets)
@@ -76,17 +76,27 @@ func newSignal(name string, points []series.Point, start, end time.Time, buckets
 	}
 	nodes := map[string][]chart.Bucket{}
 	var order []string
+	inks := map[string]int{}
 	for _, p := range points {
-		if nodes[p.Node] == nil {
-			nodes[p.Node], order = make([]chart.Bucket, grid.Count), append(order, p.Node)
+		node := p.Node
+		if variant, ink, is := variants.at(p.Time); is {
+			node = join(p.Node+":", variant)
+			inks[node] = ink
+		}
+		if nodes[node] == nil {
+			nodes[node], order = make([]chart.Bucket, grid.Count), append(order, node)
 		}
 		if i, ok := grid.Index(p.Time.Sub(start).Seconds()); ok {
-			nodes[p.Node][i].Add(p.Value, 1)
+			nodes[node][i].Add(p.Value, 1)
 		}
 	}
 	slices.Sort(order)
 	for i, node := range order {
-		l := chart.Line{Name: node, Ink: (i + 1) % chart.Inks, Values: make(chart.Values, grid.Count)}
+		ink, ofVariant := inks[node]
+		if !ofVariant {
+			ink = (i + 1) % chart.Inks
+		}
+		l := chart.Line{Name: node, Ink: ink % chart.Inks, Values: make(chart.Values, grid.Count)}
 		l.Low, l.High = make(chart.Values, grid.Count), make(chart.Values, grid.Count)
 		ranges := false
 		for j, b := range nodes[node] {

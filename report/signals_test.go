@@ -27,7 +27,7 @@ func TestSignalGroups(t *testing.T) {
 			points = append(points, series.Point{Time: at, Signal: "host.disk_read_bytes_per_second", Node: "n1", Value: float64(i)})
 		}
 	}
-	groups := signalGroups(points, start, start.Add(600*time.Second), 100)
+	groups := signalGroups(points, start, start.Add(600*time.Second), 100, variants{})
 	if len(groups) != 3 || groups[0].Name != "host" || groups[1].Name != "mysql" || groups[2].Name != "load" {
 		t.Fatalf("groups %+v", groups)
 	}

@@ -9,9 +9,10 @@ import (
 	"plimsoll/report/chart"
 )
 
-// steadiness is a picture per cell of its throughput over time, with its rounds laid over each other: whoever doubts a
+// steadiness is a picture per cell of a metric over time, with its rounds laid over each other: whoever doubts a
 // number looks here whether it was steady.
 type steadiness struct {
+	Title   string // Throughput, p99 response
 	Columns []string
 	Rows    []sparkRow
 }
@@ -22,8 +23,16 @@ type sparkRow struct {
 	Cells []template.HTML
 }
 
-func newSteadiness(c comparison, all []*run, buckets int) steadiness {
-	s := steadiness{}
+// newSteadiness draws throughput and p99 response of every cell.
+func newSteadiness(c comparison, all []*run, buckets int) []steadiness {
+	return []steadiness{
+		c.steady("Throughput", all, buckets, timeline.throughput),
+		c.steady("p99 response", all, buckets, func(t timeline) chart.Chart { return t.latency("p99") }),
+	}
+}
+
+func (c comparison) steady(title string, all []*run, buckets int, draw func(timeline) chart.Chart) steadiness {
+	s := steadiness{Title: title}
 	for _, l := range c.Levels {
 		s.Columns = append(s.Columns, l.Text)
 	}
@@ -38,7 +47,7 @@ func newSteadiness(c comparison, all []*run, buckets int) steadiness {
 				row.Cells = append(row.Cells, "")
 				continue
 			}
-			row.Cells = append(row.Cells, sparks(byCell[cell.Name], buckets))
+			row.Cells = append(row.Cells, sparks(strings.ToLower(title[:1])+title[1:], byCell[cell.Name], buckets, draw))
 		}
 		s.Rows = append(s.Rows, row)
 	}
@@ -46,13 +55,13 @@ func newSteadiness(c comparison, all []*run, buckets int) steadiness {
 }
 
 // sparks draws the runs of a cell over each other; warm-up is fainter.
-func sparks(all []*run, buckets int) template.HTML {
+func sparks(what string, all []*run, buckets int, draw func(timeline) chart.Chart) template.HTML {
 	const width, height = 120.0, 34.0
 	longest, highest := 0.0, 0.0
 	lines := make([]chart.Chart, len(all))
 	for i, u := range all {
 		longest = max(longest, u.End.Sub(u.Start).Seconds())
-		lines[i] = newTimeline(u, buckets).throughput()
+		lines[i] = draw(newTimeline(u, buckets))
 		for _, v := range lines[i].Lines[0].Values {
 			if v > highest {
 				highest = v
@@ -63,7 +72,7 @@ func sparks(all []*run, buckets int) template.HTML {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg class="spark" viewBox="0 0 %g %g" role="img" aria-label="throughput of %d rounds over time">`, width, height, len(all))
+	fmt.Fprintf(&b, `<svg class="spark" viewBox="0 0 %g %g" role="img" aria-label="%s of %d rounds over time">`, width, height, what, len(all))
 	for i, c := range lines {
 		begin := measuredFrom(all[i])
 		var warm, rest strings.Builder

@@ -22,6 +22,9 @@ import (
 func Text(w io.Writer, r *result.Result, on Terminal) error {
 	t := newText(on)
 	t.verdict(r.Verdict)
+	for _, s := range signalLead(r.Verdict) {
+		t.wrap(" ", " ", t.bold.Render(s.Subject)+s.Text)
+	}
 	t.claims(r.Verdict)
 	t.writes(newWrites(r))
 	all := runs(r)
@@ -48,6 +51,11 @@ func Text(w io.Writer, r *result.Result, on Terminal) error {
 	if shown := shownTable(r.Verdict); len(shown.Rows) > 0 {
 		shown.Title = "Signals expected"
 		t.table(shown)
+		t.linef("")
+	}
+	if signals := signalTable(r.Verdict); len(signals.Rows) > 0 {
+		signals.Title = "Signals by variant"
+		t.table(signals)
 		t.linef("")
 	}
 	for _, n := range r.Verdict.Notes {

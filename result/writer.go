@@ -106,6 +106,18 @@ func (w *Writer) Signals(points []series.Point) error {
 	return w.points.Write(points...)
 }
 
+// ReadSignals returns the readings that were written.
+func (w *Writer) ReadSignals() ([]series.Point, error) {
+	w.turn.Lock()
+	defer w.turn.Unlock()
+	f, err := os.Open(filepath.Join(w.dir, signalsFile))
+	if err != nil {
+		return nil, fmt.Errorf("read the signals: %w", err)
+	}
+	points, err := collect(series.ReadPoints(f))
+	return points, errors.Join(err, f.Close())
+}
+
 // AllOperations is how series.csv names the sum of a second's operations.
 const AllOperations = "all"
 

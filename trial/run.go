@@ -65,7 +65,10 @@ func (t *Trial) Run(ctx context.Context, parts Parts, site Site) (*result.Result
 	}
 	r.observe(progress.Stage{Doing: progress.Judging, Share: -1})
 	verdict := r.judge(runErr)
+	points, pointsErr := r.folder.ReadSignals()
+	verdict.Signals = t.variantSignals(&r.recording, points)
 	writeErr := errors.Join(
+		pointsErr,
 		r.keepRehearsals(ctx, verdict),
 		r.folder.Document(result.EnvironmentFile, r.environment()),
 		r.folder.Document(result.VerdictFile, verdict),

@@ -1,0 +1,53 @@
+package report
+
+import (
+	"fmt"
+	"testing"
+
+	"plimsoll/internal/browser"
+	"plimsoll/report/reporttest"
+	"plimsoll/result"
+)
+
+// compared is a comparison with all that one can have: signals by variant, settings that differ, curves.
+func compared() *result.Result {
+	r := reporttest.Comparison()
+	for _, variant := range []string{"binlog row", "row + replica"} {
+		r.Verdict.Signals = append(r.Verdict.Signals,
+			signalDiffers("mysql.innodb_buffer_pool_miss_share", "share", variant, 0, 0.2, 0.01),
+			signalDiffers("mysql.binlog_disk_use_bytes_per_second", "bytes_per_second", variant, 0, 12_345_678, 1_000_000),
+			signalDiffers("mysql.threads_running", "", variant, 12, 12.4, 3))
+	}
+	return r
+}
+
+// cutOff lists tables and curves of which something cannot be reached: what is wider than its place, where that does not scroll. In a
+// wide window nothing needs to scroll.
+const cutOff = `(width => [...document.querySelectorAll("table, svg, canvas")].filter(e => e.getBoundingClientRect().width > 0).filter(e => {
+  const box = e.getBoundingClientRect(), scroll = e.closest(".scroll");
+  if (scroll) {
+    const s = scroll.getBoundingClientRect(), style = getComputedStyle(scroll).overflowX;
+    return s.right > width + 1 || style !== "auto" && style !== "scroll" && scroll.scrollWidth > scroll.clientWidth + 1 || width >= 1280 && scroll.scrollWidth > scroll.clientWidth + 1;
+  }
+  return box.right > width + 1 || box.left < -1;
+}).map(e => e.tagName + " " + (e.closest("section, details")?.querySelector("h2, summary")?.textContent || "") + " " + Math.round(e.getBoundingClientRect().width)))(%d)`
+
+// On a phone and on a screen no table and no curve is cut.
+func TestBrowserCutsNothing(t *testing.T) {
+	b := browser.New(t)
+	for name, r := range map[string]*result.Result{"comparison": compared(), "timeline": reporttest.Timeline(), "settings": reporttest.Settings()} {
+		file := writePage(t, r)
+		for _, l := range []browser.Look{{Width: 390, Height: 844, Phone: true}, {Width: 1280, Height: 900}} {
+			b.Open("file://"+file, l)
+			b.Eval(openAll, nil)
+			b.Eval(drawAll, nil)
+			b.Picture(fmt.Sprintf("%s-%d", name, l.Width))
+			var cut, wide []string
+			b.Eval(fmt.Sprintf(cutOff, l.Width), &cut)
+			b.Eval(fmt.Sprintf(wider, l.Width), &wide)
+			if len(cut)+len(wide) > 0 {
+				t.Errorf("%s at %d px: cut %q, wider than the window %v", name, l.Width, cut, wide)
+			}
+		}
+	}
+}

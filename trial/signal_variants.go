@@ -1,0 +1,114 @@
+package trial
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"plimsoll/analyze"
+	"plimsoll/result"
+	"plimsoll/series"
+)
+
+// signalKey names a signal of a node.
+type signalKey struct{ signal, node string }
+
+// variantSignals holds each signal's mean in every variant against the control's: why the variants differ is seen in them. Signals that
+// never changed are left out.
+func (t *Trial) variantSignals(r *recording, points []series.Point) []result.SignalDifference {
+	if len(t.Compare.Variants) == 0 {
+		return nil
+	}
+	readings := t.bySpell(r, points)
+	var claims []analyze.Claim
+	var out []result.SignalDifference
+	control := t.Compare.Variants[0].Name
+	for _, key := range slices.SortedFunc(maps.Keys(readings), func(a, b signalKey) int {
+		return cmp.Or(cmp.Compare(a.signal, b.signal), cmp.Compare(a.node, b.node))
+	}) {
+		of := readings[key]
+		if still(of) {
+			continue
+		}
+		for _, v := range t.Compare.Variants[1:] {
+			both := inAll(of[v.Name], of[control])
+			if len(both) == 0 {
+				continue
+			}
+			one := analyze.Quantity{Name: key.signal, Rounds: only(of[v.Name], both), Statistic: analyze.Level()}
+			base := analyze.Quantity{Name: key.signal, Rounds: only(of[control], both), Statistic: analyze.Level()}
+			o := analyze.Options{Replicates: signalReplicates, Seed: t.Seed}
+			_, unit := series.SignalUnit(key.signal)
+			out = append(out, result.SignalDifference{
+				Signal: key.signal, Node: key.node, Unit: unit, Variant: v.Name, Control: control, Mean: analyze.EstimateOf(one, o), Before: analyze.EstimateOf(base, o),
+			})
+			claims = append(claims, analyze.Claim{
+				Text: key.signal, Quantities: []analyze.Quantity{one, base}, Unit: unit, Op: "!=",
+				Estimate: func(x []float64) float64 { return x[0] - x[1] },
+			})
+		}
+	}
+	o := t.options()
+	o.Replicates = signalReplicates
+	for i, f := range analyze.Judge(claims, o) {
+		out[i].Difference, out[i].Differs = f, f.Verdict == analyze.Pass
+	}
+	return out
+}
+
+// signalReplicates is few enough for hundreds of signals.
+const signalReplicates = 200
+
+// bySpell sorts readings by signal and variant into rounds; each level of the factors has rounds of its own, so that a variant is
+// compared with the control at the same levels.
+func (t *Trial) bySpell(r *recording, points []series.Point) map[signalKey]map[string][][]analyze.Second {
+	out := map[signalKey]map[string][][]analyze.Second{}
+	level := map[string]int{} // of a cell: its place among the cells of its variant
+	variant := map[string]string{}
+	levels := map[string]int{}
+	for _, c := range t.cells {
+		level[c.Name], variant[c.Name] = levels[c.Variant], c.Variant
+		levels[c.Variant]++
+	}
+	stretches := slices.DeleteFunc(slices.Clone(r.stretches), func(s *stretch) bool { return s.phase == warmup || s.round == 0 })
+	slices.SortFunc(stretches, func(a, b *stretch) int { return a.from.Compare(b.from) })
+	for _, p := range points {
+		at, found := slices.BinarySearchFunc(stretches, p.Time, func(s *stretch, at time.Time) int { return s.from.Compare(at) })
+		if !found {
+			at--
+		}
+		if at < 0 || p.Time.After(stretches[at].to) {
+			continue
+		}
+		s, key := stretches[at], signalKey{p.Signal, p.Node}
+		if out[key] == nil {
+			out[key] = map[string][][]analyze.Second{}
+		}
+		rounds, place := out[key][variant[s.cell]], level[s.cell]*t.Phases.Rounds+s.round-1
+		for len(rounds) <= place {
+			rounds = append(rounds, nil)
+		}
+		rounds[place] = append(rounds[place], analyze.Second{Start: p.Time, Length: second, Level: p.Value})
+		out[key][variant[s.cell]] = rounds
+	}
+	return out
+}
+
+// still tells a signal that never changed.
+func still(of map[string][][]analyze.Second) bool {
+	var first *float64
+	for _, rounds := range of {
+		for _, round := range rounds {
+			for _, s := range round {
+				if first == nil {
+					first = &s.Level
+				}
+				if s.Level != *first {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
