@@ -106,14 +106,16 @@ func (t *terms) member(n *ast.MemberNode) (Metric, error) {
 	if !is {
 		return m, t.at.Errorf("%s: expected the name of a variant in quotes", n.String())
 	}
-	if strings.HasSuffix(n.String(), "."+name.Value) && !slices.Contains(t.variants, name.Value) {
+	switch { // the language reads x["name"] and x.name alike
+	case slices.Contains(t.variants, name.Value):
+		m.Variant = name.Value
+		return m, nil
+	case !strings.HasSuffix(n.String(), "."+name.Value): // no phase has such a name
+		return m, t.unknown("variant", name.Value, t.variants)
+	case slices.Contains(t.phases, name.Value), len(t.variants) == 0:
 		return t.during(m, name.Value)
 	}
-	if !slices.Contains(t.variants, name.Value) {
-		return m, t.unknown("variant", name.Value, t.variants)
-	}
-	m.Variant = name.Value
-	return m, nil
+	return m, t.unknown("variant or phase", name.Value, slices.Concat(t.variants, t.phases))
 }
 
 // method reads .during("phase"), .of("operation") and .at("factor", level).

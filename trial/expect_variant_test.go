@@ -1,0 +1,22 @@
+package trial
+
+import (
+	"strings"
+	"testing"
+
+	"plimsoll/internal/document"
+)
+
+// A variant that does not exist is called so, whether its name could be that of a phase or not.
+func TestAVariantThatDoesNotExist(t *testing.T) {
+	compiler := terms{variants: []string{"a", "binlog row"}, phases: []string{"baseline", "measure"}}
+	for text, want := range map[string]string{
+		`throughput["c"] > 1`:           `unknown variant or phase "c", expected a, binlog row, baseline or measure`,
+		`throughput["binlog rows"] > 1`: `did you mean "binlog row"`,
+		`throughput.mesure > 1`:         `unknown variant or phase "mesure"`,
+	} {
+		if _, err := compiler.compile(Expectation{Text: text, At: &document.Node{}}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
