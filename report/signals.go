@@ -79,9 +79,13 @@ func newSignal(name string, points []series.Point, start, end time.Time, buckets
 	inks := map[string]int{}
 	for _, p := range points {
 		node := p.Node
-		if variant, ink, is := variants.at(p.Time); is {
+		variant, ink, is := variants.at(p.Time)
+		switch {
+		case is:
 			node = join(p.Node+":", variant)
 			inks[node] = ink
+		case len(variants.inks) > 0: // read while the next one was made ready
+			continue
 		}
 		if nodes[node] == nil {
 			nodes[node], order = make([]chart.Bucket, grid.Count), append(order, node)
