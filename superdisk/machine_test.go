@@ -264,6 +264,7 @@ func (g guest) refuses(site *machinetest.Site, fresh, network string) {
 	}
 	_, err = g.rebuild(g.device(fresh)).Choose(ctx)
 	g.refused(err, "has served without the other leg")
+	g.refused(superdisk.Together(ctx, g, g.device(network), g.device(fresh)), "has served without the other leg")
 	must(g.t, superdisk.Wipe(ctx, g, g.device(fresh)))
 	done, err := g.rebuild(g.device(fresh)).Run(ctx, nil)
 	must(g.t, err)
