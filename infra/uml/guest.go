@@ -50,6 +50,7 @@ func begin(folder string) error {
 		}
 	}
 	child := exec.Command("/proc/self/exe", append(s.Program[1:], "answer")...)
+	child.Args[0] = s.Program[0] // by which a program may tell what it is to be
 	child.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/run/root", "LANG=C.UTF-8"}
 	child.Stdout, child.Stderr = os.Stdout, os.Stderr
 	if err := child.Start(); err != nil {
