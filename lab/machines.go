@@ -249,7 +249,7 @@ func (c *Cluster) boot(ctx context.Context, m *member) error {
 	}
 	machine, err := uml.Boot(ctx, c.deps.Machine, folder, uml.Spec{
 		Name: m.Name, Memory: c.record.Machines.Memory, Address: address, Kernel: kernel, Program: c.deps.Monitor, Mark: folder,
-		Shared: []string{c.deps.Cache, path.Dir(m.Dist.Root)},
+		Shared: []string{c.deps.Cache, path.Dir(m.Dist.Root), path.Dir(c.deps.Monitor[0])}, // this program copies a leg there, too
 	})
 	if err != nil {
 		return err

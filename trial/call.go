@@ -18,7 +18,7 @@ type Call struct {
 	With    *document.Node `yaml:"with"`          // its inputs; nil when there are none
 	Approve bool           `yaml:"approve"`       // of a runbook: approvals and cautions are answered by the trial
 	Limit   time.Duration  `yaml:"limit,nonzero"` // of a runbook: how long its run may take
-	Refused string         `yaml:"refused"`       // of a runbook: it must be refused, for a reason with these words
+	Refused string         `yaml:"refused"`       // of a runbook: its plan must be refused, for a reason with these words
 	At      *document.Node `yaml:"-"`
 
 	book *runbook.Runbook // nil: a change of the lab

@@ -66,7 +66,7 @@ func (r *runner) execute(ctx context.Context, s *servers, call Call, tell func(s
 	if stateErr != nil {
 		return x.steps(), errors.Join(err, stateErr)
 	}
-	r.runs.all = append(r.runs.all, ended{x.id, st, call.Refused != ""})
+	r.runs.all = append(r.runs.all, ended{x.id, st})
 	r.notExecuted(call, st)
 	for _, i := range st.Items {
 		if troubles := i.Output.Troubles(); len(troubles) > 0 {

@@ -31,7 +31,7 @@ func (r *runner) keepRehearsals(ctx context.Context, v result.Verdict) error {
 	passed := v.Verdict == analyze.Pass && !v.Partial
 	var errs []error
 	for i, run := range r.runs.all {
-		if run.refused || strings.HasPrefix(run.state.Header.Runbook, madeFor) {
+		if strings.HasPrefix(run.state.Header.Runbook, madeFor) {
 			continue
 		}
 		one := run.state.Rehearsal(run.id, dir, passed)
@@ -69,7 +69,7 @@ func learnedNothing(v result.Verdict) string {
 // sameAs finds the last of some runs that was of the same change on the same kind of cluster.
 func sameAs(runs []ended, one runbook.Rehearsal) (at int, found bool) {
 	for i := len(runs) - 1; i >= 0; i-- {
-		if !runs[i].refused && runs[i].state.Rehearsal("", one.Trial, one.Passed).SameChange(one) {
+		if runs[i].state.Rehearsal("", one.Trial, one.Passed).SameChange(one) {
 			return i, true
 		}
 	}

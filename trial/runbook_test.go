@@ -45,6 +45,11 @@ steps:
   - {id: beside, uses: command, with: {run: "echo beside"}}
   - {id: index, uses: mysql.set-variable, with: {name: autocommit, value: "ON"}}
 `,
+	"impossible.yaml": `
+runbook: test/impossible
+steps:
+  - {id: set, uses: mysql.set-variable, with: {name: no_such_variable, value: 1}}
+`,
 	"stuck.yaml": `
 runbook: test/stuck
 steps:
@@ -195,7 +200,7 @@ func TestWhatIsPreparedIsThereBeforeTheLoad(t *testing.T) {
 func TestARunThatIsToBeRefused(t *testing.T) {
 	s := site(t, nil)
 	store := withState(t, &s)
-	steps := "  - {run: ./failing.yaml, refused: \"exit status 3\"}\n  - {run: ./failing.yaml, refused: no such reason}\n"
+	steps := "  - {run: ./impossible.yaml, refused: no_such_variable}\n  - {run: ./already.yaml, refused: no such reason}\n"
 	result, err := readBeside(t, steps, "expect:\n  - errors == 0\n").Run(t.Context(), catalog.Parts(), s)
 	if err != nil {
 		t.Fatal(err)
@@ -212,7 +217,7 @@ func TestARunThatIsToBeRefused(t *testing.T) {
 	if result.Verdict.Verdict != analyze.Fail {
 		t.Errorf("%s: %q", result.Verdict.Verdict, result.Verdict.Reasons)
 	}
-	if n := rehearsals(t, store, "test/failing"); n != 0 {
+	if n := rehearsals(t, store, "test/impossible"); n != 0 {
 		t.Errorf("%d rehearsals of a run that was refused, want none", n)
 	}
 }

@@ -31,9 +31,8 @@ type runs struct {
 
 // ended is a run that a trial has seen to its end.
 type ended struct {
-	id      string
-	state   *runbook.State
-	refused bool // as it was to be: it rehearsed nothing
+	id    string
+	state *runbook.State
 }
 
 const (
