@@ -14,6 +14,7 @@ import (
 	"plimsoll/inventory"
 	"plimsoll/lab"
 	"plimsoll/watch"
+	"plimsoll/watch/settings"
 )
 
 // looked is a reading of a second.
@@ -26,7 +27,7 @@ type looked struct {
 
 // lookAtServer reads a node once a second, as plimsoll watch does, and sums up.
 func lookAtServer(ctx context.Context, c console, site *cluster.Cluster, node cluster.Node, inv *inventory.Inventory, deps lab.Deps, span time.Duration) (*advise.Seen, error) {
-	sources, err := watchSources(ctx, []string{site.Name}, inv, deps, nil)
+	sources, err := watchSources(ctx, []string{site.Name}, inv, deps, &settings.Settings{}, newLog(c))
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func servedWatch(ctx context.Context, deps lab.Deps, log *slog.Logger) (w web.Wa
 	if err != nil {
 		return w, ended, err
 	}
-	sources, err := watchSources(ctx, nil, inv, deps, set.Queries)
+	sources, err := watchSources(ctx, nil, inv, deps, set, log)
 	var nothing usageError
 	if errors.As(err, &nothing) {
 		return w, ended, nil // the page says what to do

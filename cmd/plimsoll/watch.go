@@ -70,7 +70,7 @@ func runWatch(ctx context.Context, c console, names []string, o watchOptions) er
 	if err != nil {
 		return err
 	}
-	sources, err := watchSources(ctx, names, inv, deps, set.Queries)
+	sources, err := watchSources(ctx, names, inv, deps, set, newLog(c))
 	if err != nil {
 		return err
 	}

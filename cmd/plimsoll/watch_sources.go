@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 
@@ -12,11 +13,23 @@ import (
 	"plimsoll/lab"
 	"plimsoll/watch"
 	"plimsoll/watch/collect"
+	"plimsoll/watch/settings"
 	"plimsoll/watch/storage"
 )
 
-// watchSources are the instances to be watched: of the named clusters, else of the whole inventory and every lab cluster that runs.
-func watchSources(ctx context.Context, names []string, inv *inventory.Inventory, deps lab.Deps, queries []collect.Query) ([]watch.Source, error) {
+// watchSources are the instances to be watched: of the named clusters, else of the whole inventory, what is found at AWS, and every lab
+// cluster that runs.
+func watchSources(ctx context.Context, names []string, inv *inventory.Inventory, deps lab.Deps, set *settings.Settings, log *slog.Logger) ([]watch.Source, error) {
+	all, err := foundSources(ctx, set, inv, deps)
+	if err != nil {
+		return nil, err
+	}
+	if len(names) > 0 {
+		all, names = namedOf(all, names)
+		if len(names) == 0 {
+			return all, nil
+		}
+	}
 	made, err := lab.List(ctx, deps)
 	if err != nil {
 		return nil, err
@@ -33,16 +46,15 @@ func watchSources(ctx context.Context, names []string, inv *inventory.Inventory,
 			return nil, err
 		}
 	}
-	var all []watch.Source
 	for _, name := range listed {
-		of, err := inventorySources(ctx, name, inv.Clusters[name], deps, queries)
+		of, err := inventorySources(ctx, name, inv.Clusters[name], deps, set.Queries)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, of...)
+		all = append(all, beside(ctx, of, name, inv.Clusters[name], log)...)
 	}
 	for _, name := range labs {
-		of, err := labSources(ctx, name, called(labPrefix+name, inv), deps, queries)
+		of, err := labSources(ctx, name, called(labPrefix+name, inv), deps, set.Queries)
 		if err != nil {
 			return nil, err
 		}
@@ -52,6 +64,22 @@ func watchSources(ctx context.Context, names []string, inv *inventory.Inventory,
 		return nil, usageError{text: "there is nothing to watch", hint: "write clusters into " + inventory.File + ", or begin with plimsoll lab up mariadb"}
 	}
 	return all, nil
+}
+
+// namedOf are the sources of the clusters that are named, and the names that are left.
+func namedOf(all []watch.Source, names []string) (some []watch.Source, left []string) {
+	for _, name := range names {
+		before := len(some)
+		for _, s := range all {
+			if s.Instance.Cluster == name {
+				some = append(some, s)
+			}
+		}
+		if len(some) == before {
+			left = append(left, name)
+		}
+	}
+	return some, left
 }
 
 // choose sorts names into those of the inventory and those of labs.

@@ -37,6 +37,15 @@ type RDS struct {
 
 // OpenRDS readies the API. It asks nothing yet.
 func OpenRDS(ctx context.Context, o Options) (*RDS, error) {
+	c, err := configure(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return &RDS{Region: c.Region, client: rds.NewFromConfig(c)}, nil
+}
+
+// configure reads the person's configuration.
+func configure(ctx context.Context, o Options) (c sdk.Config, err error) {
 	loads := []func(*config.LoadOptions) error{
 		// AWS throttles whole accounts: retry with growing pauses, and slow down by itself when it is throttled.
 		config.WithRetryer(func() sdk.Retryer { return retry.NewAdaptiveMode() }),
@@ -53,14 +62,13 @@ func OpenRDS(ctx context.Context, o Options) (*RDS, error) {
 	if o.Endpoint != "" {
 		loads = append(loads, config.WithBaseEndpoint(o.Endpoint), config.WithCredentialsProvider(sdk.AnonymousCredentials{}))
 	}
-	c, err := config.LoadDefaultConfig(ctx, loads...)
-	if err != nil {
-		return nil, hint.With(fmt.Errorf("read the configuration of AWS: %w", err), "aws configure list shows what the AWS command line would use")
+	if c, err = config.LoadDefaultConfig(ctx, loads...); err != nil {
+		return c, hint.With(fmt.Errorf("read the configuration of AWS: %w", err), "aws configure list shows what the AWS command line would use")
 	}
 	if c.Region == "" {
-		return nil, hint.With(errors.New("no region of AWS is named"), "write it in plimsoll.yaml: aws: {region: ap-northeast-2}, or set AWS_REGION")
+		return c, hint.With(errors.New("no region of AWS is named"), "write it in plimsoll.yaml: aws: {region: ap-northeast-2}, or set AWS_REGION")
 	}
-	return &RDS{Region: c.Region, client: rds.NewFromConfig(c)}, nil
+	return c, nil
 }
 
 // ErrNotFound says that there is no instance, cluster or parameter of a name.
@@ -83,17 +91,36 @@ func explain(operation string, err error) error {
 		return nil
 	}
 	wrapped := fmt.Errorf("%s: %w", operation, err)
+	if why := refused("rds:"+operation, wrapped); why != nil {
+		return why
+	}
 	switch code(err) {
 	case codeNoInstance, codeNoCluster, codeNoGroup:
 		return fmt.Errorf("%s: %w: %w", operation, ErrNotFound, err)
-	case codeDenied, codeDeniedToo:
-		return hint.With(wrapped, "the credentials lack the permission rds:"+operation+" for this resource")
-	case codeExpired:
-		return hint.With(wrapped, "the credentials have expired: log in again, for example with aws sso login")
 	case codeState:
 		return hint.With(wrapped, "wait until the instance is available, then plimsoll runbook resume RUN")
 	}
 	return wrapped
+}
+
+// explainMetrics is explain for what is only read.
+func explainMetrics(permission string, err error) error {
+	wrapped := fmt.Errorf("%s: %w", permission, err)
+	if why := refused(permission, wrapped); why != nil {
+		return why
+	}
+	return wrapped
+}
+
+// refused is an error about who asks, with what to do; nil: it is another.
+func refused(permission string, err error) error {
+	switch code(err) {
+	case codeDenied, codeDeniedToo:
+		return hint.With(err, "the credentials lack the permission "+permission+" for this resource")
+	case codeExpired:
+		return hint.With(err, "the credentials have expired: log in again, for example with aws sso login")
+	}
+	return nil
 }
 
 // IsBusy tells whether something was refused because the instance is not available: something else is being done to it.

@@ -28,7 +28,7 @@ var Order = [][]string{
 	{"watch/store", "watch/collect"},
 	{"watch/rules", "advise/fleet"},
 	{"watch/sink"},
-	{"watch/api", "watch/settings", "watch/export"},
+	{"watch/api", "watch/settings", "watch/export", "watch/cloud"},
 	{"trial"},
 	{"report/chart"},
 	{"report/advice"},

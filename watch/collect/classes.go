@@ -2,9 +2,9 @@ package collect
 
 import "strings"
 
-// classOfEvent is the class of wait of an event of the performance schema; "" of one that holds others within it (the handler's
+// ClassOfEvent is the class of wait of an event of the performance schema; "" of one that holds others within it (the handler's
 // I/O on tables) or that is no wait of a session.
-func classOfEvent(name string) string {
+func ClassOfEvent(name string) string {
 	for _, c := range eventClasses {
 		if strings.HasPrefix(name, c.prefix) {
 			return c.class

@@ -45,7 +45,7 @@ WHERE USER IS NOT NULL AND USER NOT IN ('event_scheduler', 'system user') AND SU
 		return t, err
 	}
 	for row := range r.Rows {
-		if class := classOfEvent(string(r.At(row, 0).Data)); class != "" && class != "network" {
+		if class := ClassOfEvent(string(r.At(row, 0).Data)); class != "" && class != "network" {
 			seconds, _ := number(r.At(row, 1))
 			t.waits[class] += seconds
 		}

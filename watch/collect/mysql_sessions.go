@@ -66,7 +66,7 @@ func sessionOf(r *engine.Result, row int) session {
 	if ms, err := strconv.ParseFloat(at(5), 64); err == nil {
 		s.seconds = ms / 1000
 	}
-	s.class = classOfEvent(at(8))
+	s.class = ClassOfEvent(at(8))
 	if s.class == "" {
 		s.class = classOfState(at(4))
 	}

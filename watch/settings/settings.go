@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"plimsoll/infra"
@@ -32,6 +33,7 @@ type Settings struct {
 	Queries     []collect.Query `yaml:"queries" doc:"Own SQL that becomes series and documents."`
 	RemoteWrite []RemoteWrite   `yaml:"remote_write" doc:"Where series go beside the own store."`
 	OpenSearch  *OpenSearch     `yaml:"opensearch" doc:"Where documents go."`
+	AWS         []AWS           `yaml:"aws" doc:"Instances of RDS and Aurora that are found by their tags."`
 	Shard       string          `yaml:"shard" doc:"2/5: this is the second of five processes, among which instances are shared out."`
 }
 
@@ -66,6 +68,17 @@ type OpenSearch struct {
 	Stream   string            `yaml:"stream" doc:"The name of the data stream. Default: plimsoll-watch."`
 	Keep     Span              `yaml:"keep" doc:"Documents older than this are deleted. Default: 30d."`
 	Spool    Size              `yaml:"spool" doc:"What is kept on disk while OpenSearch does not answer. Default: 1GiB."`
+}
+
+// AWS finds instances of RDS and Aurora by their tags. Credentials are those of the AWS command line; none stand here.
+type AWS struct {
+	Region      string            `yaml:"region" doc:"Such as ap-northeast-2. Default: as the configuration of the AWS command line says."`
+	Profile     string            `yaml:"profile" doc:"Of the configuration of the AWS command line. Default: its default."`
+	Tags        map[string]string `yaml:"tags,required" doc:"That an instance must carry, all of them; an empty value: any."`
+	Environment string            `yaml:"environment,required" doc:"lab, staging or production."`
+	User        string            `yaml:"user,required" doc:"Who asks by SQL."`
+	Password    *inventory.Secret `yaml:"password" doc:"Where the password is found. Default: none."`
+	Options     map[string]string `yaml:"options" doc:"The engine's own, such as tls: required."`
 }
 
 // RemoteWrite is a store that takes Prometheus' remote write.
@@ -114,6 +127,20 @@ func Parse(name string, data []byte) (*Settings, error) {
 		}
 		if given != 1 {
 			return nil, at.Errorf("%d ways to tell somebody, expected one of slack, webhook, alertmanager or mail", given)
+		}
+	}
+	for n, a := range s.AWS {
+		at := root.Get("aws").Items[n]
+		if a.Password != nil {
+			if err := a.Password.Check(at.Get("password")); err != nil {
+				return nil, err
+			}
+		}
+		if !slices.Contains([]string{"lab", "staging", "production"}, a.Environment) {
+			return nil, document.UnknownName(at.Get("environment"), "environment", []string{"lab", "staging", "production"})
+		}
+		if len(a.Tags) == 0 {
+			return nil, at.Get("tags").Errorf("no tags, which would be every instance of the region: name one, such as team: shop")
 		}
 	}
 	for n, q := range s.Queries {

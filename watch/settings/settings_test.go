@@ -44,15 +44,17 @@ shard: 2/3
 
 func TestRefusesWithThePlace(t *testing.T) {
 	for text, want := range map[string]string{
-		"keep: {age: long}":                                 "expected a time such as",
-		"keep: {bytes: 20}":                                 "expected a size such as",
-		"notify: [{}]":                                      "0 ways to tell somebody",
-		"notify: [{slack: {env: A, file: b}}]":              "2 places for a secret",
-		"queries: [{name: A-b, sql: SELECT 1}]":             "expected lower-case letters",
-		"queries: [{name: a, sql: SELECT 1, timeout: 90s}]": "at most 20s",
-		"shard: 4/3":                                        "expected such as 2/5",
-		"rulez: []":                                         `unknown key "rulez"`,
-		"notify: [{slack: {env: A}, webhook: {env: B}}]":    "2 ways",
+		"keep: {age: long}":                                    "expected a time such as",
+		"keep: {bytes: 20}":                                    "expected a size such as",
+		"notify: [{}]":                                         "0 ways to tell somebody",
+		"notify: [{slack: {env: A, file: b}}]":                 "2 places for a secret",
+		"queries: [{name: A-b, sql: SELECT 1}]":                "expected lower-case letters",
+		"queries: [{name: a, sql: SELECT 1, timeout: 90s}]":    "at most 20s",
+		"shard: 4/3":                                           "expected such as 2/5",
+		"aws: [{tags: {}, environment: lab, user: a}]":         "every instance of the region",
+		"aws: [{tags: {team: a}, environment: live, user: a}]": `unknown environment "live"`,
+		"rulez: []": `unknown key "rulez"`,
+		"notify: [{slack: {env: A}, webhook: {env: B}}]": "2 ways",
 	} {
 		if _, err := Parse("watch.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "watch.yaml:1") {
 			t.Errorf("%s: %v", text, err)
@@ -100,7 +102,7 @@ func TestThePageOfTheSettings(t *testing.T) {
 	if _, err := Parse("watch.yaml", []byte(example)); err != nil {
 		t.Error(err)
 	}
-	for _, of := range []any{Settings{}, Keep{}, Notify{}, Mail{}, OpenSearch{}, RemoteWrite{}, collect.Query{}} {
+	for _, of := range []any{Settings{}, Keep{}, Notify{}, Mail{}, OpenSearch{}, RemoteWrite{}, AWS{}, collect.Query{}} {
 		for _, key := range document.Keys(reflect.TypeOf(of)) {
 			if !strings.Contains(string(page), "`"+key+"`") && !strings.Contains(example, key+":") {
 				t.Errorf("nothing is said of %s of %T", key, of)

@@ -1,4 +1,4 @@
-// Package awstest is a stand-in for the API of RDS: an HTTP handler that answers the requests of the real SDK with the states, guards,
+// Package awstest is a stand-in for the APIs of RDS, CloudWatch and Performance Insights: an HTTP handler that answers the requests of the real SDK with the states, guards,
 // delays and faults of the real service as its documentation and its users describe them. It is not AWS: what it does is what we
 // read, not what we measured. A test that uses it says so.
 package awstest
@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -34,6 +35,8 @@ type Server struct {
 	events    []event
 	faults    map[string][]Fault
 	asked     map[string]int
+	metrics   map[string][]point            // by instance/name
+	waits     map[string]map[string][]point // by resource and event
 }
 
 // Fault is something that goes wrong with a request.
@@ -53,6 +56,7 @@ func New(t testing.TB) *Server {
 		Takes: 30 * time.Millisecond, Unseen: 2,
 		instances: map[string]*Instance{}, clusters: map[string]*cluster{}, groups: map[string]map[string]*parameter{},
 		faults: map[string][]Fault{}, asked: map[string]int{},
+		metrics: map[string][]point{}, waits: map[string]map[string][]point{},
 	}
 	h := httptest.NewServer(s)
 	t.Cleanup(h.Close)
@@ -80,6 +84,7 @@ var operations = map[string]func(*Server, url.Values) (string, error){
 	"DescribeDBClusters":            (*Server).describeClusters,
 	"DescribeDBParameters":          (*Server).describeParameters,
 	"DescribeEvents":                (*Server).describeEvents,
+	"GetMetricData":                 (*Server).metricData,
 	"ModifyDBInstance":              (*Server).modifyInstance,
 	"RebootDBInstance":              (*Server).rebootInstance,
 	"CreateDBInstance":              (*Server).createInstance,
@@ -93,7 +98,7 @@ var operations = map[string]func(*Server, url.Values) (string, error){
 }
 
 // looks change nothing.
-var looks = []string{"DescribeDBInstances", "DescribeDBClusters", "DescribeDBParameters", "DescribeEvents"}
+var looks = []string{"DescribeDBInstances", "DescribeDBClusters", "DescribeDBParameters", "DescribeEvents", "GetMetricData"}
 
 // apiError is an error with its code.
 type apiError struct {
@@ -108,6 +113,10 @@ func refuse(code, format string, args ...any) error {
 }
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.Header.Get("X-Amz-Target"), insightsTarget) {
+		s.insights(w, r)
+		return
+	}
 	if err := r.ParseForm(); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return

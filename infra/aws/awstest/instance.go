@@ -168,7 +168,7 @@ func (s *Server) instanceXML(i *Instance) string {
 	if i.status != "creating" {
 		endpoint = "<Endpoint>" + el("Address", host) + elNumber("Port", number) + "</Endpoint>"
 	}
-	return "<DBInstance>" + el("DBInstanceIdentifier", i.ID) + el("DBInstanceArn", "arn:aws:rds:test:1:db:"+i.ID) + el("DbiResourceId", "db-"+strings.ToUpper(i.ID)) +
+	return "<DBInstance>" + el("DBInstanceIdentifier", i.ID) + el("DBInstanceArn", "arn:aws:rds:test:1:db:"+i.ID) + el("DbiResourceId", resourceOf(i.ID)) +
 		el("DBInstanceClass", i.Class) + el("Engine", i.Engine) + el("EngineVersion", i.Version) + el("DBInstanceStatus", i.status) +
 		el("StorageType", i.Type) + elNumber("AllocatedStorage", i.GiB) + elNumber("Iops", i.IOPS) + elNumber("StorageThroughput", i.Throughput) +
 		el("DBClusterIdentifier", i.Cluster) + el("ReadReplicaSourceDBInstanceIdentifier", i.Source) + endpoint +

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"testing"
+	"time"
+
+	"plimsoll/infra/aws/awstest"
+	"plimsoll/watch"
+)
+
+// The command finds instances by their tags at a stand-in for AWS, and asks CloudWatch of those that are named.
+func TestWatchFindsInstancesAtAWS(t *testing.T) {
+	s := awstest.New(t)
+	for name, value := range map[string]string{"PLIMSOLL_HOME": t.TempDir(), "AWS_ENDPOINT_URL": s.URL, "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_REGION": "eu-west-1", "AWS_CONFIG_FILE": "none", "AWS_SHARED_CREDENTIALS_FILE": "none"} {
+		t.Setenv(name, value)
+	}
+	t.Chdir(t.TempDir())
+	for _, id := range []string{"orders", "billing"} {
+		s.Add(awstest.Instance{ID: id, Engine: "mysql", Class: "db.m5.large", Type: "gp2", GiB: 100, Address: "127.0.0.1:1", Tags: map[string]string{"team": "tax"}})
+	}
+	s.Metric("orders", "FreeStorageSpace", time.Now().Truncate(time.Minute).Add(-3*time.Minute), 5<<30)
+	if err := os.WriteFile("watch.yaml", []byte("aws: [{tags: {team: tax}, environment: production, user: nobody}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	cmd := newWatch(console{out: &out, err: io.Discard})
+	cmd.SetArgs([]string{"orders", "--once", "--json"})
+	if err := cmd.ExecuteContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var fleet watch.Fleet
+	if err := json.Unmarshal(out.Bytes(), &fleet); err != nil {
+		t.Fatal(err)
+	}
+	if len(fleet.Instances) != 1 || fleet.Instances[0].Name != "orders/orders" || fleet.Instances[0].State != watch.Down || fleet.Instances[0].Environment != "production" {
+		t.Errorf("%+v", fleet.Instances)
+	}
+	if s.Asked("GetMetricData") != 1 {
+		t.Errorf("CloudWatch was asked %d times", s.Asked("GetMetricData"))
+	}
+}

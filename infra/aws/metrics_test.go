@@ -1,0 +1,51 @@
+package aws_test
+
+import (
+	"testing"
+	"time"
+
+	"plimsoll/infra/aws"
+	"plimsoll/infra/aws/awstest"
+)
+
+// On the stand-in: what is asked and read is the real SDK's; what a real account would answer is not shown here.
+func TestMetricsAreReadMinuteByMinute(t *testing.T) {
+	s := awstest.New(t)
+	m, err := aws.OpenMetrics(t.Context(), aws.Options{Region: "eu-west-1", Endpoint: s.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	minute := time.Now().Truncate(time.Minute).Add(-3 * time.Minute)
+	s.Metric("a", "CPUUtilization", minute, 12.5)
+	s.Metric("a", "CPUUtilization", minute.Add(time.Minute), 99)
+	s.Metric("b", "BurstBalance", minute, 40)
+	found, err := m.Means(t.Context(), []string{"a", "b", "c"}, []string{"CPUUtilization", "BurstBalance"}, minute, minute.Add(time.Minute))
+	if err != nil || len(found) != 2 {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	if f := found[0]; f.Instance != "a" || f.Name != "CPUUtilization" || f.Value != 12.5 || !f.At.Equal(minute) {
+		t.Errorf("%+v", f)
+	}
+	// More than one request's worth.
+	var many []string
+	for n := range 300 {
+		many = append(many, "i"+string(rune('a'+n%26))+time.Duration(n).String())
+	}
+	s.Metric(many[299], "BurstBalance", minute, 7)
+	before := s.Asked("GetMetricData")
+	if found, err = m.Means(t.Context(), many, []string{"CPUUtilization", "BurstBalance"}, minute, minute.Add(time.Minute)); err != nil || len(found) != 1 || found[0].Instance != many[299] {
+		t.Errorf("of 300 instances: %+v, %v", found, err)
+	}
+	if asked := s.Asked("GetMetricData") - before; asked != 2 {
+		t.Errorf("600 metrics took %d requests", asked)
+	}
+	s.Waits("a", "io/table/sql/handler", minute, 1.5)
+	s.Waits("a", "CPU", minute, 0.5)
+	waits, err := m.Waits(t.Context(), "db-A", minute, minute.Add(time.Minute))
+	if err != nil || len(waits) != 2 {
+		t.Fatalf("%+v, %v", waits, err)
+	}
+	if _, err := m.Waits(t.Context(), "db-B", minute, minute.Add(time.Minute)); !aws.NoInsights(err) {
+		t.Errorf("of an instance without Performance Insights: %v", err)
+	}
+}
