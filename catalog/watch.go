@@ -31,6 +31,19 @@ func WatchSource(i watch.Instance, t engine.Target, queries []collect.Query) (wa
 	return watch.Source{}, fmt.Errorf("%s: an instance of the engine %s cannot be watched yet", i.Name, e.Name())
 }
 
+// WatchDisk reads how much room there is where an instance keeps its data, on its machine; nil for an engine that does not tell where.
+func WatchDisk(t engine.Target, on collect.Runner) watch.Collector {
+	e, err := EngineOf(t)
+	if err != nil {
+		return nil
+	}
+	d, ok := e.(engine.Dialer)
+	if !ok {
+		return nil
+	}
+	return collect.Disk(func(ctx context.Context) (engine.Session, error) { return d.Dial(ctx, t) }, on)
+}
+
 // alone is a session with the database that was opened for it.
 type alone struct {
 	engine.Session

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"plimsoll/catalog"
+	"plimsoll/engine"
 	"plimsoll/internal/document"
 	"plimsoll/inventory"
 	"plimsoll/lab"
@@ -114,12 +115,39 @@ func inventorySources(ctx context.Context, name string, c inventory.Cluster, dep
 		if err != nil {
 			return nil, fmt.Errorf("cluster %s: %w", name, err)
 		}
+		if on := machineOf(c, n, deps); on != nil {
+			source = withDisk(source, c.Target(n, password), on)
+		}
 		if n.Volume != nil {
 			source.Volume, source.Derive = n.Volume, watch.FollowStorage(storage.NewModel(*n.Volume), &storage.Week{})
 		}
 		all = append(all, source)
 	}
 	return all, nil
+}
+
+// machineOf is the machine that a node runs on; nil: it is not known.
+func machineOf(c inventory.Cluster, n inventory.Node, deps lab.Deps) collect.Runner {
+	if n.Machine == inventory.Local {
+		return deps.Machine
+	}
+	reach, known := c.MachineOf(n)
+	if !known {
+		return nil
+	}
+	m, err := catalog.ReachedMachine(n.Machine, reach, deps.Machine)
+	if err != nil {
+		return nil // what is wrong with it, machine check says
+	}
+	return m
+}
+
+// withDisk adds the room where an instance keeps its data to what is read of it.
+func withDisk(s watch.Source, t engine.Target, on collect.Runner) watch.Source {
+	if c := catalog.WatchDisk(t, on); c != nil {
+		s.Collectors = append(s.Collectors, c)
+	}
+	return s
 }
 
 func labSources(ctx context.Context, name, shown string, deps lab.Deps, queries []collect.Query) ([]watch.Source, error) {
@@ -143,6 +171,7 @@ func labSources(ctx context.Context, name, shown string, deps lab.Deps, queries 
 		if err != nil {
 			return nil, err
 		}
+		source = withDisk(source, target, cluster.MachineOf(n.Name))
 		all = append(all, source)
 	}
 	return all, nil

@@ -45,6 +45,10 @@ func (c *collector) Collect(ctx context.Context, level watch.Level, now time.Tim
 		}
 		if m.At.After(c.told[m.Name]) {
 			r.Add(m.At, metrics[m.Name], m.Value)
+			if gib := c.instance.Storage.GiB; m.Name == "FreeStorageSpace" && gib > 0 { // as that of other instances, for the rules
+				r.Add(m.At, "plimsoll_disk_free_bytes", m.Value)
+				r.Add(m.At, "plimsoll_disk_total_bytes", float64(gib)*(1<<30))
+			}
 		}
 	}
 	for name, m := range latest {

@@ -163,7 +163,12 @@ func (c *cassandra) detail(ctx context.Context, now time.Time, r *watch.Reading)
 			i.Connections = &v
 		}
 		if v, ok := seen["cassandra_disk_mebibytes"]; ok {
-			i.Disk = &watch.Disk{Data: known(v * (1 << 20))}
+			disk := watch.Disk{}
+			if i.Disk != nil {
+				disk = *i.Disk
+			}
+			disk.Data = known(v * (1 << 20))
+			i.Disk = &disk
 		}
 	}, nil
 }

@@ -2,6 +2,9 @@ package collect
 
 import (
 	"context"
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,6 +27,11 @@ func TestCassandra(t *testing.T) {
 	w.read(watch.TenSeconds)
 	if w.seen.Version == "" || w.seen.Load == nil || w.seen.Throughput == nil || *w.seen.Throughput < 1 || w.seen.P99 == nil {
 		t.Errorf("%+v", w.seen)
+	}
+	for _, name := range dashboardNames(t, "cassandra.json", "cassandra") {
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(w.samples)), func(key string) bool { return key == name || strings.HasPrefix(key, name+" ") }) {
+			t.Errorf("the server shows no %s, which a dashboard names", name)
+		}
 	}
 	for _, name := range []string{"cassandra_pending_compactions", "cassandra_active_tasks ReadStage", "cassandra_hinted_endpoints", "cassandra_clients", "cassandra_requests_total test t write"} {
 		if _, ok := w.samples[name]; !ok {

@@ -123,6 +123,9 @@ FROM information_schema.INNODB_TRX t LEFT JOIN information_schema.PROCESSLIST p 
 			return nil, err
 		}
 	}
+	if all, err = q.metadataLocks(ctx, all); err != nil {
+		return nil, err
+	}
 	slices.SortStableFunc(all, func(a, b watch.Session) int { return cmp.Compare(b.Seconds, a.Seconds) })
 	return all, nil
 }

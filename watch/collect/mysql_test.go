@@ -3,6 +3,7 @@ package collect
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -77,8 +78,10 @@ func TestMySQL(t *testing.T) {
 			w.read(watch.TenMinutes)
 			t.Run("load of a known concurrency", func(t *testing.T) { w.t = t; w.knownLoad(s.source) })
 			t.Run("who waits for whom", func(t *testing.T) { w.t = t; w.rowLock() })
+			t.Run("who waits for a metadata lock", func(t *testing.T) { w.t = t; w.metadataLock(s.product == "mysql") })
 			t.Run("changes", func(t *testing.T) { w.t = t; w.change() })
 			t.Run("own SQL", func(t *testing.T) { w.t = t; w.ownSQL() })
+			t.Run("what dashboards name", func(t *testing.T) { w.t = t; w.dashboards() })
 			t.Run("at most two connections", func(t *testing.T) { w.t = t; w.connections() })
 		})
 	}
@@ -179,6 +182,58 @@ func (w *watched) rowLock() {
 	}
 	if err := <-done; err != nil {
 		w.t.Fatal(err)
+	}
+}
+
+// metadataLock has a statement that changes a table wait for a transaction that has read it.
+func (w *watched) metadataLock(showsHolder bool) {
+	holder, err := w.db.Session(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer holder.Close()
+	for _, text := range []string{"BEGIN", "SELECT v FROM t WHERE id = 1"} {
+		if err := holder.Exec(w.t.Context(), text, nil); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	waiter, err := w.db.Session(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer waiter.Close()
+	done := make(chan error)
+	go func() { done <- waiter.Exec(w.t.Context(), "ALTER TABLE t COMMENT = 'changed'", nil) }()
+	does := func(want string) bool {
+		return slices.ContainsFunc(w.seen.Sessions, func(s watch.Session) bool { return s.Does == want })
+	}
+	const holds = "holds a metadata lock that 1 others wait for"
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for range 50 {
+		<-tick.C
+		if w.read(watch.TenSeconds); does("waits for a metadata lock") && (!showsHolder || does(holds)) {
+			break
+		}
+	}
+	if !does("waits for a metadata lock") || showsHolder && !does(holds) {
+		w.t.Errorf("sessions %+v", w.seen.Sessions)
+	}
+	if err := holder.Exec(w.t.Context(), "ROLLBACK", nil); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// dashboards looks for the series of a server's own status that the dashboards for Grafana name.
+func (w *watched) dashboards() {
+	w.read(watch.TenMinutes)
+	for _, name := range dashboardNames(w.t, "*.json", "mysql") {
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(w.samples)), func(key string) bool { return key == name || strings.HasPrefix(key, name+" ") }) {
+			w.t.Errorf("the server shows no %s, which a dashboard names", name)
+		}
 	}
 }
 

@@ -1,0 +1,106 @@
+package collect
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/engine"
+	"plimsoll/infra"
+	"plimsoll/watch"
+)
+
+// Runner runs commands where a server's data lies; an infra.Machine.
+type Runner interface {
+	Run(ctx context.Context, c infra.Command) (infra.Output, error)
+}
+
+// Disk reads once a minute how much room there is where a server of MySQL or MariaDB keeps its data, on its machine. Where that is, the
+// server is asked once.
+func Disk(dial Dial, on Runner) watch.Collector { return &disk{dial: dial, on: on} }
+
+type disk struct {
+	dial   Dial
+	on     Runner
+	folder string
+}
+
+var _ watch.Collector = (*disk)(nil)
+
+// Close implements watch.Collector. A machine that was reached for it is let go.
+func (d *disk) Close() error {
+	if c, ok := d.on.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
+
+// Collect implements watch.Collector.
+func (d *disk) Collect(ctx context.Context, level watch.Level, now time.Time) (watch.Reading, error) {
+	var r watch.Reading
+	if level < watch.Minute {
+		return r, nil
+	}
+	if d.folder == "" {
+		if err := d.ask(ctx); err != nil {
+			return r, err
+		}
+	}
+	total, free, err := room(ctx, d.on, d.folder)
+	if err != nil {
+		return r, err
+	}
+	r.Add(now, "plimsoll_disk_total_bytes", total)
+	r.Add(now, "plimsoll_disk_free_bytes", free)
+	r.Show = func(i *watch.Instance) {
+		shown := watch.Disk{}
+		if i.Disk != nil {
+			shown = *i.Disk
+		}
+		shown.Total, shown.Free = &total, &free
+		i.Disk = &shown
+	}
+	return r, nil
+}
+
+func (d *disk) ask(ctx context.Context) error {
+	s, err := d.dial(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Close() }() // it was asked once
+	rows := engine.Result{Keep: true}
+	if err := s.Exec(ctx, "SELECT @@datadir", &rows); err != nil {
+		return fmt.Errorf("ask where the data lies: %w", err)
+	}
+	if rows.Rows == 1 {
+		d.folder = text(rows.At(0, 0))
+	}
+	if !strings.HasPrefix(d.folder, "/") {
+		return fmt.Errorf("the data lies in %q, which is no path", d.folder)
+	}
+	return nil
+}
+
+// room asks df, in POSIX' own form, for the size of a file system and for what of it is left to who is not root, in bytes.
+func room(ctx context.Context, on Runner, folder string) (total, free float64, err error) {
+	out, err := on.Run(ctx, infra.Command{Path: "df", Args: []string{"-P", "-k", folder}, Env: []string{"LC_ALL=C"}})
+	if err != nil {
+		return 0, 0, fmt.Errorf("ask for the room at %s: %w", folder, err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out.Stdout)), "\n")
+	fields := strings.Fields(lines[len(lines)-1])
+	if len(lines) < 2 || len(fields) < 6 {
+		return 0, 0, fmt.Errorf("ask for the room at %s: df says %q", folder, out.Stdout)
+	}
+	at := len(fields) - 5 // a file system's own name may hold blanks
+	size, err1 := strconv.ParseFloat(fields[at], 64)
+	left, err2 := strconv.ParseFloat(fields[at+2], 64)
+	if err1 != nil || err2 != nil {
+		return 0, 0, fmt.Errorf("ask for the room at %s: df says %q", folder, out.Stdout)
+	}
+	return 1024 * size, 1024 * left, nil
+}
