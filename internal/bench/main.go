@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 )
 
 // section is one comparison.
@@ -33,6 +35,12 @@ func sections() []section {
 		{"advise", "advice for a fleet of 200 from two weeks of stored series", adviseFleet},
 		{"cql", "reads of a record from Cassandra beside the Go driver used bare, 64 in flight", cqlReads},
 		{"superdisk", "what is copied when a node moves to another machine with its network volume, and how long writes wait", superDisk},
+		{"watch-overhead", "what a MariaDB under load feels of being watched", watchOverhead},
+		{"watch-instances", "how many instances a core watches, against servers of recorded answers", watchInstances},
+		{"watch-accuracy", "the load that is shown beside one that is known", watchAccuracy},
+		{"watch-alert", "from a cause to the message that somebody gets", watchAlert},
+		{"watch-query", "a day of forty series, as Grafana asks for it", watchQuery},
+		{"watch-killed", "kill -9 of a process that writes series, 100 times", watchKilled},
 	}
 }
 
@@ -59,6 +67,10 @@ func main() {
 		}
 		return
 	}
+	if file := os.Getenv(replayVariable); file != "" {
+		fmt.Fprintln(os.Stderr, "bench:", beReplay(file))
+		os.Exit(1)
+	}
 	if os.Getenv(bareVariable) != "" {
 		if err := beBare(ctx); err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)
@@ -73,23 +85,22 @@ func main() {
 }
 
 func run(ctx context.Context, o options, names []string) error {
-	wanted := map[string]bool{}
-	for _, name := range names {
-		wanted[name] = true
-	}
+	unknown := slices.Clone(names)
 	for _, s := range sections() {
-		if len(names) > 0 && !wanted[s.name] {
+		family, _, _ := strings.Cut(s.name, "-")
+		called := func(name string) bool { return name == s.name || name == family }
+		if len(names) > 0 && !slices.ContainsFunc(names, called) {
 			continue
 		}
-		delete(wanted, s.name)
+		unknown = slices.DeleteFunc(unknown, called)
 		fmt.Printf("## %s: %s\n\n", s.name, s.about)
 		if err := s.run(ctx, o); err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 		fmt.Println()
 	}
-	for name := range wanted {
-		return fmt.Errorf("there is no section %q", name)
+	if len(unknown) > 0 {
+		return fmt.Errorf("there is no section %q", unknown[0])
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 // childFolder has a test process write into a store until it is killed.
 const childFolder = "PLIMSOLL_TEST_STORE"
 
+// kills is how often, unless PLIMSOLL_TEST_KILLS says it.
 const kills = 30
 
 // A process that writes is killed at random. The store opens each time, and holds all that the process said that it
@@ -32,8 +33,11 @@ func TestKilledAtRandom(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	folder := t.TempDir()
 	begun := time.Now().Add(-time.Minute)
-	written := 0
-	for range kills {
+	written, times := 0, kills
+	if n, err := strconv.Atoi(os.Getenv("PLIMSOLL_TEST_KILLS")); err == nil {
+		times = n
+	}
+	for range times {
 		written += writeAndKill(t, folder, time.Duration(random.IntN(40))*time.Millisecond)
 	}
 	s, err := Open(folder, Options{})
@@ -45,7 +49,7 @@ func TestKilledAtRandom(t *testing.T) {
 	if err != nil || len(lines) != 1 {
 		t.Fatalf("%d series, %v", len(lines), err)
 	}
-	if got := len(lines[0].Points); got < written || written < kills {
+	if got := len(lines[0].Points); got < written || written < times {
 		t.Errorf("%d samples of %d that were written", got, written)
 	}
 }

@@ -1,0 +1,240 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"plimsoll/catalog"
+	"plimsoll/engine"
+	"plimsoll/watch"
+	"plimsoll/watch/api"
+	"plimsoll/watch/store"
+)
+
+// watchOverhead runs a load on a real server with the watch and without, in turn.
+func watchOverhead(ctx context.Context, o options) error {
+	target, release, err := o.server(ctx, mariadb)
+	if err != nil {
+		return err
+	}
+	defer release()
+	peer := sysbench{target}
+	if _, err := peer.run(ctx, "prepare", 4, 0); err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp("", "plimsoll-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	alone := func() (outcome, error) { return peer.measure(ctx, 16, o.seconds) }
+	var busy []float64
+	beside := func() (outcome, error) {
+		w, err := o.watchProcess(ctx, folder, target, "")
+		if err != nil {
+			return outcome{}, err
+		}
+		begun := time.Now()
+		got, err := peer.measure(ctx, 16, o.seconds)
+		took := time.Since(begun)
+		stopped := w.stop()
+		busy = append(busy, used(w.cmd).Seconds()/took.Seconds())
+		return got, errors.Join(err, stopped)
+	}
+	if _, err := alone(); err != nil { // a warm-up that is not counted
+		return err
+	}
+	if err := o.alternate("16 connections of sysbench, alone and with one instance watched", "alone", "query", alone, beside); err != nil {
+		return err
+	}
+	fmt.Printf("The watch's own process took %.2f %% of a core (median), its start included. Goal of the throughput: 0.99 and more.\n\n", 100*median(busy))
+	return nil
+}
+
+// watchedProcess is plimsoll watch, as a user runs it.
+type watchedProcess struct{ cmd *exec.Cmd }
+
+func (w watchedProcess) stop() error {
+	_ = w.cmd.Process.Signal(os.Interrupt) // it may have ended
+	var exit *exec.ExitError
+	if err := w.cmd.Wait(); err != nil && !errors.As(err, &exit) {
+		return err
+	}
+	return nil
+}
+
+// watchProcess watches one server, with settings.
+func (o options) watchProcess(ctx context.Context, folder string, target engine.Target, settings string) (watchedProcess, error) {
+	inventory := fmt.Sprintf("clusters:\n  bench:\n    engine: mysql\n    environment: lab\n    user: %s\n    password: {env: BENCH_PASSWORD}\n    nodes: [{name: n1, address: %q}]\n", target.User, target.Addresses[0])
+	if err := errors.Join(os.WriteFile(filepath.Join(folder, "plimsoll.yaml"), []byte(inventory), 0o600), os.WriteFile(filepath.Join(folder, "watch.yaml"), []byte(settings), 0o600)); err != nil {
+		return watchedProcess{}, err
+	}
+	binary, err := filepath.Abs(o.plimsoll)
+	if err != nil {
+		return watchedProcess{}, err
+	}
+	cmd := exec.CommandContext(ctx, binary, "watch", "bench", "--quiet")
+	cmd.Dir, cmd.Env = folder, append(os.Environ(), "BENCH_PASSWORD="+string(target.Password), "PLIMSOLL_HOME="+filepath.Join(folder, "home"))
+	return watchedProcess{cmd}, cmd.Start()
+}
+
+// watchInstances says how many instances one core can watch: against servers of recorded answers, in a process of their own.
+func watchInstances(ctx context.Context, o options) error {
+	target, release, err := o.server(ctx, mariadb)
+	if err != nil {
+		return err
+	}
+	answers, err := record(ctx, target)
+	release()
+	if err != nil {
+		return err
+	}
+	player, err := play(ctx, answers)
+	if err != nil {
+		return err
+	}
+	defer player.stop()
+	folder, err := os.MkdirTemp("", "plimsoll-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	kept, err := store.Open(filepath.Join(folder, "series"), store.Options{})
+	if err != nil {
+		return err
+	}
+	defer kept.Close() //nolint:errcheck // it is thrown away
+	const instances = 100
+	var sources []watch.Source
+	for n := range instances {
+		name := fmt.Sprintf("c%d/n1", n)
+		source, err := catalog.WatchSource(watch.Instance{Name: name, Cluster: fmt.Sprintf("c%d", n), Node: "n1", Cores: 4},
+			engine.Target{Engine: "mysql", Addresses: []string{player.address}, User: target.User, Password: target.Password}, nil)
+		if err != nil {
+			return err
+		}
+		sources = append(sources, source)
+	}
+	var mu sync.Mutex
+	var samples int
+	w := watch.New(watch.Config{Sources: sources, Log: slog.New(slog.DiscardHandler), Keep: func(ctx context.Context, s []watch.Sample) error {
+		mu.Lock()
+		samples += len(s)
+		mu.Unlock()
+		return kept.Append(ctx, s)
+	}})
+	const settle = 15 * time.Second // the first reading reads everything
+	length := 3 * time.Duration(o.seconds) * time.Second
+	running, cancel := context.WithTimeout(ctx, settle+length)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(running) }()
+	select {
+	case <-time.After(settle):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	mu.Lock()
+	before := samples
+	mu.Unlock()
+	cpu, begun := processorTime(), time.Now()
+	if err := <-ended; err != nil {
+		return err
+	}
+	cpu, took := processorTime()-cpu, time.Since(begun)
+	up := 0
+	for _, i := range w.Fleet().Instances {
+		if i.State == watch.Up {
+			up++
+		}
+	}
+	fmt.Printf("%d instances of recorded answers for %s, %d of them up at the end: %.2f cores, so **%.0f instances a core**, at %.0f series a second of each. Goal: 500.\n\n",
+		instances, took.Round(time.Second), up, cpu.Seconds()/took.Seconds(), instances*took.Seconds()/cpu.Seconds(), float64(samples-before)/took.Seconds()/instances)
+	return nil
+}
+
+// processorTime is what this process has used.
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// watchAccuracy compares the load that is shown with one that is known: sessions that sleep in the server without a pause.
+func watchAccuracy(ctx context.Context, o options) error {
+	for _, schema := range []string{"ON", "OFF"} {
+		spec := mariadb
+		spec.Config = map[string]string{"performance_schema": schema}
+		if err := o.knownLoad(ctx, schema, spec); err != nil {
+			return err
+		}
+	}
+	fmt.Println()
+	return nil
+}
+
+// watchQuery asks for a day of forty series as Grafana does.
+func watchQuery(ctx context.Context, _ options) error {
+	folder, err := os.MkdirTemp("", "plimsoll-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	kept, err := store.Open(folder, store.Options{})
+	if err != nil {
+		return err
+	}
+	defer kept.Close() //nolint:errcheck // it is thrown away
+	end := time.Now().Truncate(time.Minute)
+	for at := end.Add(-24 * time.Hour); at.Before(end); at = at.Add(time.Second) {
+		var r watch.Reading
+		for n := range 40 {
+			r.Add(at, "x", 10+math.Sin(float64(at.Unix())/600+float64(n)), "n", fmt.Sprint(n))
+		}
+		if err := kept.Append(ctx, r.Samples); err != nil {
+			return err
+		}
+	}
+	handler := (&api.API{Store: kept}).Handler()
+	var took []float64
+	for range 40 {
+		form := url.Values{"query": {"avg_over_time(x[3m])"}, "start": {fmt.Sprint(end.Add(-24 * time.Hour).Unix())}, "end": {fmt.Sprint(end.Unix())}, "step": {"180"}}
+		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, "GET", "/api/v1/query_range?"+form.Encode(), nil)
+		begun := time.Now()
+		handler.ServeHTTP(w, r)
+		if w.Code != 200 || strings.Count(w.Body.String(), `"metric"`) != 40 {
+			return fmt.Errorf("the query is answered %d", w.Code)
+		}
+		took = append(took, time.Since(begun).Seconds()*1000)
+	}
+	slices.Sort(took)
+	fmt.Printf("Query of 24 h × 40 series of one second, at 480 points: median %.0f ms, p95 **%.0f ms**. Goal of p95: 100 ms.\n\n", median(took), took[len(took)*95/100])
+	return nil
+}
+
+// watchKilled kills a process that writes, again and again: the test of the store, with more kills.
+func watchKilled(ctx context.Context, _ options) error {
+	begun := time.Now()
+	cmd := exec.CommandContext(ctx, "go", "test", "./watch/store", "-run", "^TestKilledAtRandom$", "-count=1", "-v")
+	cmd.Env = append(os.Environ(), "PLIMSOLL_TEST_KILLS=100")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("kill the store: %w: %s", err, out)
+	}
+	fmt.Printf("kill -9 of a process that writes, 100 times at random: the store opened each time, and held all that had been written (%s).\n\n", time.Since(begun).Round(time.Second))
+	return nil
+}
