@@ -115,7 +115,7 @@ func (p *instancePage) stretch(now time.Time, since, until string) {
 			to += fmt.Sprintf("&to=%d", p.To.Unix())
 		}
 		p.Spans = append(p.Spans, spanLink{one.name, to, one.name == p.Span})
-		if middle := p.From.Add(span / 2); chosen && p.Wider == "" && one.d > span {
+		if middle := p.From.Add(span / 2); chosen && p.Wider == "" && one.d >= 2*span {
 			p.Wider = fmt.Sprintf("?span=%s&to=%d", one.name, min(middle.Add(one.d/2).Unix(), now.Unix()))
 		}
 	}

@@ -45,7 +45,7 @@ while [ "$left" -gt 0 ]; do
 	kill -0 "$load" 2>/dev/null || { tail -n 5 load.log >&2; exit 1; }
 	case $((left % 6)) in
 	4) # a report locks the rows that it reads, as one with FOR UPDATE does: what comes from the primary waits for it
-		"$plimsoll" lab shell demo --node n3 --execute 'SELECT COUNT(*) FROM plimsoll.sbtest1 WHERE id <= 4000 AND SLEEP(0.01) = 0 FOR UPDATE' >/dev/null 2>&1 & ;;
+		"$plimsoll" lab shell demo --node n3 --execute 'SELECT COUNT(*) FROM plimsoll.sbtest1 WHERE id % 5 = 0 AND SLEEP(0.01) = 0 FOR UPDATE' >/dev/null 2>&1 & ;;
 	3) # and somebody changes a setting: a mark on every curve of n1
 		"$plimsoll" lab shell demo --node n1 --execute "SET GLOBAL innodb_flush_log_at_trx_commit = $((left / 6 % 2 + 1))" >/dev/null 2>&1 || true ;;
 	esac
