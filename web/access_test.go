@@ -18,12 +18,13 @@ import (
 func TestNobodyGetsInWithoutShowingWhoTheyAre(t *testing.T) {
 	h := newHouse(t)
 	v := h.visitor()
-	for _, path := range []string{"/", "/runs", "/runs/x", "/runs/x/log", "/runs/x/evidence", "/runs/x/approve", "/runbooks", "/runbooks/test/quick", "/nothing"} {
-		if a := v.get(path); a.status != http.StatusUnauthorized || strings.Contains(a.body, "Writes one word") {
+	for _, path := range []string{"/", "/runs", "/runs/x", "/runs/x/log", "/runs/x/evidence", "/runs/x/approve", "/runbooks", "/runbooks/test/quick", "/nothing",
+		"/fleet", "/fleet/orders/n1", "/alerts", "/advice", "/advice/orders", "/trials", "/trials/live", "/trials/result/x", "/live?page=/", "/api/v1/query?query=up", "/metrics"} {
+		if a := v.get(path); a.status != http.StatusUnauthorized || strings.Contains(a.body, "Writes one word") || strings.Contains(a.body, "burst") {
 			t.Errorf("GET %s answers a stranger %d", path, a.status)
 		}
 	}
-	for _, path := range []string{"/plan", "/runs", "/runs/x/approve", "/runs/x/reject", "/runs/x/resume", "/runs/x/cancel", "/runs/x/rerun", "/leave", "/enter/code"} {
+	for _, path := range []string{"/plan", "/runs", "/runs/x/approve", "/runs/x/reject", "/runs/x/resume", "/runs/x/cancel", "/runs/x/rerun", "/leave", "/enter/code", "/trials", "/trials/stop", "/advice/orders", "/api/v1/query"} {
 		if a := v.post(path); a.status != http.StatusUnauthorized {
 			t.Errorf("POST %s answers a stranger %d", path, a.status)
 		}
@@ -227,6 +228,9 @@ func TestUsersHaveRoles(t *testing.T) {
 	}
 	if a := vera.post("/plan", "runbook", "test/quick", "cluster", "orders"); a.status != http.StatusForbidden {
 		t.Errorf("vera plans: %d", a.status)
+	}
+	if a := vera.post("/advice/orders", "class", "db.m5.large"); a.status != http.StatusForbidden {
+		t.Errorf("vera has a database looked at: %d", a.status)
 	}
 	run := otto.begin("test/asks", "orders")
 	h.await(run, "asking")

@@ -134,3 +134,14 @@ func TestBrowserSaysThatItIsStale(t *testing.T) {
 		t.Errorf("without its server it says %q", text)
 	}
 }
+
+func TestOneStreamTooManyIsRefused(t *testing.T) {
+	h := newHouse(t)
+	v := h.entered()
+	h.live.mu.Lock()
+	h.live.streams = mostStreams
+	h.live.mu.Unlock()
+	if a := v.get("/live?page=/", "Accept", "application/json"); a.status != http.StatusServiceUnavailable || !strings.Contains(a.body, "followed already") {
+		t.Errorf("it is answered %d %s", a.status, a.body)
+	}
+}

@@ -84,9 +84,14 @@ func writeUntilKilled(t *testing.T, folder string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := 0
-	for range time.Tick(2 * time.Millisecond) { // so that no two samples have one time
-		if err := s.Append(t.Context(), []watch.Sample{{Name: "x", At: time.Now(), Value: float64(n)}}); err != nil {
+	n, last := 0, time.Time{}
+	for range time.Tick(2 * time.Millisecond) {
+		at := time.Now().Truncate(time.Millisecond)
+		if !at.After(last) { // on a busy machine ticks bunch; of two samples of one time the second is left out
+			at = last.Add(time.Millisecond)
+		}
+		last = at
+		if err := s.Append(t.Context(), []watch.Sample{{Name: "x", At: at, Value: float64(n)}}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := os.Stdout.WriteString(strconv.Itoa(n) + "\n"); err != nil {
