@@ -21,7 +21,9 @@ func (q *quick) total(ctx context.Context, sessions []session) (*total, error) {
 	if q.lacking("statement summaries") {
 		return nil, nil
 	}
-	r, err := q.rows(ctx, "SELECT SUM(SUM_TIMER_WAIT) / 1000000000000 FROM performance_schema.events_statements_summary_global_by_event_name")
+	// By user, since a replica's own threads are no sessions: a row that they waited for would count at its end, all at once.
+	r, err := q.rows(ctx, `SELECT COALESCE(SUM(SUM_TIMER_WAIT), 0) / 1000000000000 FROM performance_schema.events_statements_summary_by_user_by_event_name
+WHERE USER IS NOT NULL AND USER NOT IN ('event_scheduler', 'system user')`)
 	if err != nil {
 		q.lack("statement summaries", err)
 		return nil, err
