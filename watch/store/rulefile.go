@@ -9,6 +9,8 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"plimsoll/internal/document"
 )
 
 // Group is rules that are evaluated one after another.
@@ -32,6 +34,9 @@ type Rule struct {
 
 // ParseRules reads a file of rules. Everything that is wrong with it is told, with its places.
 func ParseRules(file string, text []byte) ([]Group, error) {
+	if _, err := document.Parse(file, text); err != nil { // what Prometheus reads has no bounds of depth and size
+		return nil, err
+	}
 	read, errs := rulefmt.Parse(text, false, model.UTF8Validation, parser.NewParser(parser.Options{}), slog.New(slog.DiscardHandler))
 	if len(errs) > 0 {
 		return nil, fmt.Errorf("rules in %s: %w", file, errors.Join(errs...))
