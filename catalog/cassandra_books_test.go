@@ -11,8 +11,9 @@ import (
 	"plimsoll/engine"
 	"plimsoll/internal/labtest"
 	"plimsoll/lab"
-	"plimsoll/runbook"
 	"plimsoll/runbook/books"
+	"plimsoll/runbook/execute"
+	"plimsoll/runbook/journal"
 )
 
 // booksOn runs shipped runbooks on a real ring, from the plan to the end: what looks after one, what stops a node and is taken
@@ -22,7 +23,7 @@ func booksOn(t *testing.T, ring labtest.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := durable.Open(t.Context(), durable.Options{Folder: t.TempDir(), Version: runbook.Interpreter})
+	store, err := durable.Open(t.Context(), durable.Options{Folder: t.TempDir(), Version: journal.Interpreter})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,7 @@ func booksOn(t *testing.T, ring labtest.Server) {
 			t.Error(err)
 		}
 	}()
-	s := &runbook.Service{
+	s := &execute.Service{
 		Store: store, Actions: Actions(), User: "test", Holder: "test", Marker: Marker,
 		TTL: 9 * time.Second, // the claim is prolonged in the middle of every step, also in that which brings the quorum back
 		Open: func(context.Context, string) (*cluster.Cluster, error) {
@@ -56,11 +57,11 @@ func booksOn(t *testing.T, ring labtest.Server) {
 		{book: "cql/rolling-config", inputs: map[string]string{"name": "concurrent_reads", "value": "17", "accept_unavailable": away}},
 	} {
 		t.Run(c.book, func(t *testing.T) {
-			want := runbook.Done
+			want := journal.RunDone
 			if c.fails {
-				want = runbook.Broken
+				want = journal.RunFailed
 			}
-			runBook(t, s, runbook.Request{Cluster: ring.Cluster.Name(), Inputs: c.inputs}, c.book, want, c.undo)
+			runBook(t, s, execute.Request{Cluster: ring.Cluster.Name(), Inputs: c.inputs}, c.book, want, c.undo)
 		})
 	}
 	strangerIsNotStarted(t, s, ring)
@@ -80,7 +81,7 @@ func booksOn(t *testing.T, ring labtest.Server) {
 }
 
 // strangerIsNotStarted plans to start a node that is no member: it would join.
-func strangerIsNotStarted(t *testing.T, s *runbook.Service, ring labtest.Server) {
+func strangerIsNotStarted(t *testing.T, s *execute.Service, ring labtest.Server) {
 	t.Helper()
 	name, err := ring.Cluster.Grow(t.Context(), "stranger", nil)
 	if err != nil {
@@ -90,7 +91,7 @@ func strangerIsNotStarted(t *testing.T, s *runbook.Service, ring labtest.Server)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := s.Prepare(t.Context(), runbook.Request{Book: book, Cluster: ring.Cluster.Name(), Inputs: map[string]string{"node": name}})
+	p, err := s.Prepare(t.Context(), execute.Request{Book: book, Cluster: ring.Cluster.Name(), Inputs: map[string]string{"node": name}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +104,7 @@ func strangerIsNotStarted(t *testing.T, s *runbook.Service, ring labtest.Server)
 }
 
 // runBook plans a runbook, runs it to its end, and takes it back if it is to be.
-func runBook(t *testing.T, s *runbook.Service, q runbook.Request, name string, want runbook.Outcome, undo bool) {
+func runBook(t *testing.T, s *execute.Service, q execute.Request, name string, want journal.Outcome, undo bool) {
 	t.Helper()
 	ctx := t.Context()
 	var err error
@@ -130,7 +131,7 @@ func runBook(t *testing.T, s *runbook.Service, q runbook.Request, name string, w
 			t.Error(err)
 		}
 	}()
-	ends := func(o runbook.Order, want runbook.Outcome) {
+	ends := func(o journal.Command, want journal.Outcome) {
 		t.Helper()
 		if err := s.Start(ctx, x, run, o); err != nil {
 			t.Fatal(err)
@@ -149,8 +150,8 @@ func runBook(t *testing.T, s *runbook.Service, q runbook.Request, name string, w
 			t.Fatalf("%s: %s %s, want %s", name, st.Status(), st.Why, want)
 		}
 	}
-	ends(runbook.Order{Do: "run"}, want)
+	ends(journal.Command{Do: "run"}, want)
 	if undo {
-		ends(runbook.Order{Do: "cancel", Undo: true}, runbook.TakenBack)
+		ends(journal.Command{Do: "cancel", Undo: true}, journal.RunUndone)
 	}
 }

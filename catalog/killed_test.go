@@ -18,6 +18,8 @@ import (
 	"plimsoll/infra/local"
 	"plimsoll/runbook"
 	"plimsoll/runbook/books"
+	"plimsoll/runbook/execute"
+	"plimsoll/runbook/journal"
 )
 
 // TestEveryShippedRunbookSurvivesADeathAtEveryWrite executes every runbook that ships, with its real steps, inputs and natures,
@@ -86,9 +88,9 @@ func (d death) String() string {
 }
 
 // service is a process: its store in one folder, its world in the other.
-func (k *killing) service(folder string, written func(durable.Moment)) *runbook.Service {
+func (k *killing) service(folder string, written func(durable.Moment)) *execute.Service {
 	k.t.Helper()
-	store, err := durable.Open(k.t.Context(), durable.Options{Folder: filepath.Join(folder, "state"), Version: runbook.Interpreter, Written: written})
+	store, err := durable.Open(k.t.Context(), durable.Options{Folder: filepath.Join(folder, "state"), Version: journal.Interpreter, Written: written})
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -96,7 +98,7 @@ func (k *killing) service(folder string, written func(durable.Moment)) *runbook.
 	if err := os.MkdirAll(w.folder, 0o700); err != nil {
 		k.t.Fatal(err)
 	}
-	return &runbook.Service{
+	return &execute.Service{
 		Store: store, Actions: w.actions(), User: "ann", Holder: "test", TTL: time.Hour, // nothing is written but by the run
 		Open: func(_ context.Context, name string) (*cluster.Cluster, error) {
 			m, err := local.New()
@@ -125,7 +127,7 @@ func (k *killing) reference() (deaths []death) {
 	if err != nil {
 		k.t.Fatal(err)
 	}
-	p, err := s.Prepare(k.t.Context(), runbook.Request{Book: book, Cluster: "lab1", Inputs: k.inputs(book)})
+	p, err := s.Prepare(k.t.Context(), execute.Request{Book: book, Cluster: "lab1", Inputs: k.inputs(book)})
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -134,9 +136,9 @@ func (k *killing) reference() (deaths []death) {
 		k.t.Fatal(err)
 	}
 	st := k.execute(s, run, func(e *durable.Executor) error {
-		return s.Start(k.t.Context(), e, run, runbook.Order{Do: "run"})
+		return s.Start(k.t.Context(), e, run, journal.Command{Do: "run"})
 	})
-	if st.Outcome != runbook.Done {
+	if st.Outcome != journal.RunDone {
 		k.t.Fatalf("undisturbed: %q at %s: %s (does it need more than inputs of the right types, or more outputs? say them in said and put)", st.Outcome, st.Position(), st.Why)
 	}
 	acts := 0
@@ -170,10 +172,10 @@ func (k *killing) inputs(book *runbook.Runbook) map[string]string {
 }
 
 // execute executes one stint, and agrees to what is asked.
-func (k *killing) execute(s *runbook.Service, run string, start func(*durable.Executor) error) *runbook.State {
+func (k *killing) execute(s *execute.Service, run string, start func(*durable.Executor) error) *journal.State {
 	k.t.Helper()
 	ctx := k.t.Context()
-	asked := make(chan runbook.Event, 64)
+	asked := make(chan journal.Event, 64)
 	agreed := make(chan struct{})
 	go func() {
 		defer close(agreed)
@@ -183,8 +185,8 @@ func (k *killing) execute(s *runbook.Service, run string, start func(*durable.Ex
 			}
 		}
 	}()
-	s.Observe = func(_ string, e runbook.Event, _ time.Time) {
-		if e.Kind == runbook.Asked {
+	s.Observe = func(_ string, e journal.Event, _ time.Time) {
+		if e.Kind == journal.Asked {
 			asked <- e
 		}
 	}
@@ -197,8 +199,8 @@ func (k *killing) execute(s *runbook.Service, run string, start func(*durable.Ex
 		k.t.Fatal(err)
 	}
 	for _, i := range st.Items {
-		if i.Phase == runbook.Asking {
-			asked <- runbook.Event{Step: i.Key, Plan: st.Header.Plan.Hash}
+		if i.Phase == journal.StepAsking {
+			asked <- journal.Event{Step: i.Key, Plan: st.Header.Plan.Hash}
 		}
 	}
 	err = start(e)
@@ -243,18 +245,18 @@ func (k *killing) survive(d death) (first time.Duration) {
 		return nil
 	})
 	asked := map[string]bool{} // of whom a person had to look
-	for st.Outcome == runbook.Broken {
+	for st.Outcome == journal.RunFailed {
 		for _, i := range st.Items {
-			if i.Phase == runbook.Dead && !i.Asks {
+			if i.Phase == journal.StepFailed && !i.Asks {
 				k.t.Fatalf("%s: step %s failed: %s", d, i.Key, i.Error)
 			}
-			asked[i.Key] = asked[i.Key] || i.Phase == runbook.Dead
+			asked[i.Key] = asked[i.Key] || i.Phase == journal.StepFailed
 		}
 		st = k.execute(s, run, func(e *durable.Executor) error {
-			return s.Start(k.t.Context(), e, run, runbook.Order{Do: "resume", Reason: "looked"})
+			return s.Start(k.t.Context(), e, run, journal.Command{Do: "resume", Reason: "looked"})
 		})
 	}
-	if st.Outcome != runbook.Done {
+	if st.Outcome != journal.RunDone {
 		k.t.Errorf("%s: %q at %s: %s", d, st.Outcome, st.Position(), st.Why)
 	}
 	k.examine(d, s, run, asked)
@@ -262,13 +264,13 @@ func (k *killing) survive(d death) (first time.Duration) {
 }
 
 // ended tells whether the run had ended before the death.
-func (d death) ended(k *killing, s *runbook.Service, run string) bool {
+func (d death) ended(k *killing, s *execute.Service, run string) bool {
 	st, err := s.State(k.t.Context(), run)
 	return err == nil && st.Outcome != ""
 }
 
 // examine looks that no finished step began again, and that nothing was done twice but by a person who was asked.
-func (k *killing) examine(d death, s *runbook.Service, run string, asked map[string]bool) {
+func (k *killing) examine(d death, s *execute.Service, run string, asked map[string]bool) {
 	k.t.Helper()
 	entries, err := s.Store.Entries(k.t.Context(), run)
 	if err != nil {
@@ -279,14 +281,14 @@ func (k *killing) examine(d death, s *runbook.Service, run string, asked map[str
 	}
 	finished := map[string]bool{}
 	for _, entry := range entries {
-		var e runbook.Event
+		var e journal.Event
 		if err := json.Unmarshal(entry.Data, &e); err != nil {
 			k.t.Fatal(err)
 		}
-		if e.Kind == runbook.Intended && finished[e.Step] {
+		if e.Kind == journal.Intended && finished[e.Step] {
 			k.t.Errorf("%s: the finished step %s began again", d, e.Step)
 		}
-		finished[e.Step] = finished[e.Step] || e.Kind == runbook.Verified
+		finished[e.Step] = finished[e.Step] || e.Kind == journal.Verified
 	}
 	folder := filepath.Join(d.folder, "world")
 	files, err := os.ReadDir(folder)

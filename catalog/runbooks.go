@@ -19,6 +19,7 @@ import (
 	"plimsoll/internal/document"
 	"plimsoll/runbook"
 	"plimsoll/runbook/books"
+	"plimsoll/runbook/lock"
 )
 
 // Actions are what the steps of a runbook can use.
@@ -50,7 +51,7 @@ func openRDS(ctx context.Context, at cluster.AWS) (*aws.RDS, error) {
 }
 
 // Marker keeps a run's claim in a cluster itself, where the engine has a place for it; nil where it has none.
-func Marker(site *cluster.Cluster) runbook.Marker {
+func Marker(site *cluster.Cluster) lock.Marker {
 	switch {
 	case site.Engine == nil:
 		return nil

@@ -13,6 +13,8 @@ import (
 	"plimsoll/hint"
 	"plimsoll/internal/document"
 	"plimsoll/runbook"
+	"plimsoll/runbook/execute"
+	"plimsoll/runbook/journal"
 )
 
 // Limits are what the machine of the lab can carry.
@@ -41,7 +43,7 @@ type Plan struct {
 	Book     *runbook.Runbook
 	Path     string            // of the book, as the trial names it
 	Said     map[string]string // its inputs, as a person said them for the target
-	Prepared *runbook.Prepared // for the target
+	Prepared *execute.Prepared // for the target
 	Products []Product
 	Workload string // the load's; "": the engine's usual
 	Limits   Limits
@@ -86,7 +88,7 @@ func Write(ctx context.Context, on *cluster.Cluster, p Plan) (*Draft, error) {
 }
 
 // lab is the product and version of a lab that counts for the target: the same product and minor version.
-func (p Plan) lab(h runbook.Header) (product, version string, err error) {
+func (p Plan) lab(h journal.Header) (product, version string, err error) {
 	for _, candidate := range p.Products {
 		if !strings.EqualFold(candidate.Name, h.Product) {
 			continue

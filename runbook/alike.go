@@ -1,7 +1,6 @@
 package runbook
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -58,55 +57,31 @@ func (a *Alike) UnmarshalDocument(n *document.Node) error {
 type Roles map[string]string
 
 const (
-	primaryRole = "primary"
-	replicaRole = "replica"
+	PrimaryRole = "primary"
+	ReplicaRole = "replica"
 )
 
-// rolesOf tells the parts of the nodes that inputs name, on a cluster whose nodes play different ones.
-func (b *Runbook) rolesOf(inputs map[string]any, primary string) Roles {
+// RolesOf tells the parts of the nodes that inputs name, on a cluster whose nodes play different ones.
+func (b *Runbook) RolesOf(inputs map[string]any, primary string) Roles {
 	roles := Roles{}
 	for name, in := range b.Inputs {
-		switch value := textOf(inputs[name]); {
+		switch value := TextOf(inputs[name]); {
 		case in.Type != "node" || in.Of != "":
 		case value == primary:
-			roles[name] = primaryRole
+			roles[name] = PrimaryRole
 		default:
-			roles[name] = replicaRole
+			roles[name] = ReplicaRole
 		}
 	}
 	return roles
 }
 
-// place tells whether the input names something that is another in a lab by nature.
-func (in Input) place() bool {
+// Place tells whether the input names something that is another in a lab by nature.
+func (in Input) Place() bool {
 	return in.Rehearse.Place || in.Type == "node" || in.Type == "cluster" || in.Type == "clusters"
 }
 
-// otherInputs says in which input a rehearsal differs from a run so that it does not count; else in which it differs and counts all
-// the same, and why.
-func (b *Runbook) otherInputs(r Rehearsal, h Header) (why string, alike []string) {
-	for _, name := range document.SortedKeys(b.Inputs) {
-		in, was, is := b.Inputs[name], r.Inputs[name], h.Inputs[name]
-		known := r.Inputs != nil
-		switch {
-		case in.place() && known && r.Roles[name] != h.Roles[name]:
-			return fmt.Sprintf("was with %s=%s, %s; %s is %s", name, shown(was), roleOf(r.Roles, name), shown(is), roleOf(h.Roles, name)), nil
-		case known && sameValue(was, is):
-		case in.place() && !known:
-		case in.place():
-			alike = append(alike, fmt.Sprintf("%s: %s there, %s here", name, placed(was, r.Roles[name]), placed(is, h.Roles[name])))
-		case !known:
-			return "does not tell with which inputs it was", nil
-		case in.Rehearse.Any, in.Rehearse.within(was) && in.Rehearse.within(is):
-			alike = append(alike, fmt.Sprintf("%s: %s there, %s here; %s", name, shown(was), shown(is), in.Rehearse.reason()))
-		default:
-			return fmt.Sprintf("was with %s=%s, this is %s=%s", name, shown(was), name, shown(is)), nil
-		}
-	}
-	return "", alike
-}
-
-func (a Alike) reason() string {
+func (a Alike) Reason() string {
 	text := "the runbook says that any value counts"
 	if !a.Any {
 		text = fmt.Sprintf("the runbook says that values from %s to %s count for one another", a.From, a.To)
@@ -117,11 +92,11 @@ func (a Alike) reason() string {
 	return text
 }
 
-// within tells whether a value lies between the bounds, if there are any.
-func (a Alike) within(v any) bool {
+// Within tells whether a value lies between the bounds, if there are any.
+func (a Alike) Within(v any) bool {
 	from, bounded := amount(a.From)
 	to, _ := amount(a.To)
-	is, known := amount(shown(v))
+	is, known := amount(AsTyped(v))
 	return bounded && known && from <= is && is <= to
 }
 
@@ -143,15 +118,8 @@ func amount(text string) (float64, bool) {
 	return 0, false
 }
 
-// sameValue compares values of which one was kept as JSON and read again.
-func sameValue(a, b any) bool {
-	x, err1 := json.Marshal(a)
-	y, err2 := json.Marshal(b)
-	return err1 == nil && err2 == nil && bytes.Equal(x, y)
-}
-
-// shown is a value as a person would type it.
-func shown(v any) string {
+// AsTyped is a value as a person would type it.
+func AsTyped(v any) string {
 	switch v := v.(type) {
 	case string:
 		return v
@@ -163,18 +131,4 @@ func shown(v any) string {
 		return fmt.Sprint(v)
 	}
 	return string(data)
-}
-
-func roleOf(r Roles, name string) string {
-	if r[name] == "" {
-		return "a node of which no part is known"
-	}
-	return "the " + r[name]
-}
-
-func placed(v any, role string) string {
-	if role == "" {
-		return shown(v)
-	}
-	return shown(v) + " (" + role + ")"
 }

@@ -92,8 +92,8 @@ func (v *lookup) Visit(n *ast.Node) {
 	}
 }
 
-// stepsOf lists the steps that an expression names.
-func stepsOf(text string) []string {
+// StepsOf lists the steps that an expression names.
+func StepsOf(text string) []string {
 	tree, err := parser.Parse(text)
 	if err != nil {
 		return nil
@@ -116,7 +116,7 @@ func (p *programs) run(text string, env map[string]any) (any, error) {
 	}
 	out, err := vm.Run(program, env)
 	if err != nil {
-		return nil, fmt.Errorf("evaluate %q: %s", text, firstLine(err.Error()))
+		return nil, fmt.Errorf("evaluate %q: %s", text, FirstLine(err.Error()))
 	}
 	return out, nil
 }
@@ -133,7 +133,7 @@ func (p *programs) truth(text string, env map[string]any) (bool, error) {
 	return b, nil
 }
 
-func firstLine(s string) string {
+func FirstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")
 	return line
 }
@@ -172,7 +172,7 @@ func (p *programs) fill(text string, env map[string]any) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		b.WriteString(textOf(v))
+		b.WriteString(TextOf(v))
 	}
 	return b.String(), nil
 }
@@ -235,12 +235,12 @@ func nodeOf(v any, at *document.Node) *document.Node {
 	case string:
 		n.Kind, n.Text, n.Quoted = document.Scalar, v, true
 	default:
-		n.Kind, n.Text = document.Scalar, textOf(v)
+		n.Kind, n.Text = document.Scalar, TextOf(v)
 	}
 	return n
 }
 
-func textOf(v any) string {
+func TextOf(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""

@@ -8,13 +8,13 @@ import (
 	"plimsoll/hint"
 )
 
-// fits refuses a cluster of another engine than the one that the runbook's actions work on.
-func (b *Runbook) fits(on *cluster.Cluster) (err error) {
+// Fits refuses a cluster of another engine than the one that the runbook's actions work on.
+func (b *Runbook) Fits(on *cluster.Cluster) (err error) {
 	if on.Engine == nil {
 		return nil
 	}
-	each(b.Steps, func(s *Step) {
-		if a, ok := action.Find(b.actions, s.Uses); ok && err == nil && a.Engine != "" && a.Engine != on.Engine.Name() {
+	EachStep(b.Steps, func(s *Step) {
+		if a, ok := action.Find(b.Actions, s.Uses); ok && err == nil && a.Engine != "" && a.Engine != on.Engine.Name() {
 			err = &hint.PermanentError{
 				Reason: fmt.Sprintf("runbook %s is for clusters of engine %s (step %s uses %s), and cluster %s is of engine %s", b.Name, a.Engine, s.ID, a.Name, on.Name, on.Engine.Name()),
 				Advice: "choose another cluster, or another runbook: plimsoll runbook list",

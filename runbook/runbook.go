@@ -29,7 +29,7 @@ type Runbook struct {
 
 	Unfit error `yaml:"-"` // why this release cannot execute it; only of a run that another one planned
 
-	actions  []action.Action
+	Actions  []action.Action `yaml:"-"`
 	compiled *programs
 	at       *document.Node
 }
@@ -101,7 +101,7 @@ func Read(path string, actions []action.Action) (*Runbook, error) {
 
 // Parse is Read of a text.
 func Parse(name string, data []byte, actions []action.Action) (*Runbook, error) {
-	b, err := reread(name, data, actions)
+	b, err := ParseStored(name, data, actions)
 	if err == nil {
 		err = b.Unfit
 	}
@@ -111,9 +111,9 @@ func Parse(name string, data []byte, actions []action.Action) (*Runbook, error) 
 	return b, nil
 }
 
-// reread is Parse of the text of a run that there is, which another release may have taken: what this one does not know of it, such as
+// ParseStored is Parse of the text of a run that there is, which another release may have taken: what this one does not know of it, such as
 // an action that is gone, keeps it from being executed and not from being looked at.
-func reread(name string, data []byte, actions []action.Action) (*Runbook, error) {
+func ParseStored(name string, data []byte, actions []action.Action) (*Runbook, error) {
 	root, err := document.Parse(name, data)
 	if err != nil {
 		return nil, err
@@ -122,11 +122,11 @@ func reread(name string, data []byte, actions []action.Action) (*Runbook, error)
 		return nil, document.Problems{root.Errorf("%s, expected a mapping that begins with runbook: NAME", root.Kind)}
 	}
 	sum := sha256.Sum256(data)
-	b := &Runbook{actions: actions, Hash: hex.EncodeToString(sum[:]), Text: string(data), at: root}
+	b := &Runbook{Actions: actions, Hash: hex.EncodeToString(sum[:]), Text: string(data), at: root}
 	var misfits document.Problems
 	misfits.Add(root, root.Decode(b))
 	b.defaults()
-	each(b.Steps, func(s *Step) {
+	EachStep(b.Steps, func(s *Step) {
 		var err error
 		s.With, err = handedOver(s.Uses, s.With)
 		misfits.Add(root, err)
@@ -143,7 +143,7 @@ func (b *Runbook) defaults() {
 	if b.Lock == "" {
 		b.Lock = LockCluster
 	}
-	each(b.Steps, func(s *Step) {
+	EachStep(b.Steps, func(s *Step) {
 		if s.Timeout == 0 {
 			s.Timeout = 10 * time.Minute
 		}
@@ -166,18 +166,18 @@ func (b *Runbook) defaults() {
 	})
 }
 
-// each calls f for every step, those of groups too.
-func each(steps []Step, f func(*Step)) {
+// EachStep calls f for every step, those of groups too.
+func EachStep(steps []Step, f func(*Step)) {
 	for i := range steps {
 		f(&steps[i])
-		each(steps[i].Steps, f)
+		EachStep(steps[i].Steps, f)
 	}
 }
 
-// step returns a step by its id.
-func (b *Runbook) step(id string) *Step {
+// Step returns a step by its id.
+func (b *Runbook) Step(id string) *Step {
 	var found *Step
-	each(b.Steps, func(s *Step) {
+	EachStep(b.Steps, func(s *Step) {
 		if s.ID == id {
 			found = s
 		}
@@ -188,7 +188,7 @@ func (b *Runbook) step(id string) *Step {
 // Approval returns the id of the first step that a person must approve, "" if there is none.
 func (b *Runbook) Approval() string {
 	first := ""
-	each(b.Steps, func(s *Step) {
+	EachStep(b.Steps, func(s *Step) {
 		if s.Approval != nil && first == "" {
 			first = s.ID
 		}
@@ -198,24 +198,24 @@ func (b *Runbook) Approval() string {
 
 // Acts tells whether the step of a key, such as restart or each[n2].restart, uses an action.
 func (b *Runbook) Acts(key string) bool {
-	s := b.step(idOf(key))
+	s := b.Step(IDOf(key))
 	return s != nil && s.Uses != ""
 }
 
 // Looks tells whether the step of a key only looks or waits: what it leaves behind is nothing.
 func (b *Runbook) Looks(key string) bool {
-	s := b.step(idOf(key))
+	s := b.Step(IDOf(key))
 	if s == nil || s.Uses == "" {
 		return false
 	}
-	a, known := action.Find(b.actions, s.Uses)
+	a, known := action.Find(b.Actions, s.Uses)
 	return known && a.New().Traits().Effect == action.None
 }
 
 // StepIDs lists the ids of all steps, those of groups too.
 func (b *Runbook) StepIDs() []string {
 	var ids []string
-	each(b.Steps, func(s *Step) { ids = append(ids, s.ID) })
+	EachStep(b.Steps, func(s *Step) { ids = append(ids, s.ID) })
 	return ids
 }
 
@@ -223,11 +223,11 @@ func (b *Runbook) StepIDs() []string {
 func (b *Runbook) Versions() map[string]int {
 	versions := map[string]int{}
 	add := func(name string) {
-		if a, ok := action.Find(b.actions, name); ok {
+		if a, ok := action.Find(b.Actions, name); ok {
 			versions[name] = a.Version
 		}
 	}
-	each(b.Steps, func(s *Step) {
+	EachStep(b.Steps, func(s *Step) {
 		add(s.Uses)
 		if s.Undo != nil {
 			add(s.Undo.Uses)

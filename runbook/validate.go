@@ -109,7 +109,7 @@ func (c *checker) steps(steps []Step, at *document.Node, group *Step) {
 // declared tells whether another step has the id of s.
 func (c *checker) declared(s *Step) bool {
 	twice := false
-	each(c.book.Steps, func(other *Step) { twice = twice || other != s && other.ID == s.ID })
+	EachStep(c.book.Steps, func(other *Step) { twice = twice || other != s && other.ID == s.ID })
 	return twice
 }
 
@@ -175,11 +175,11 @@ func (c *checker) use(name string, with *document.Node, at, n *document.Node, gr
 		c.refuse(at, "no action, expected uses: NAME")
 		return
 	}
-	a, known := action.Find(c.book.actions, name)
+	a, known := action.Find(c.book.Actions, name)
 	if !known {
 		named := *at
 		named.Text = name
-		c.problems = append(c.problems, unknownAction(&named, action.Names(c.book.actions)))
+		c.problems = append(c.problems, unknownAction(&named, action.Names(c.book.Actions)))
 		return
 	}
 	if with == nil {

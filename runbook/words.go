@@ -68,9 +68,9 @@ func (b *Backoff) UnmarshalDocument(n *document.Node) error {
 	return nil
 }
 
-// wait is how long to wait after the given failed attempt, counted from 1. It spreads by a fifth, so that runs that
+// Wait is how long to wait after the given failed attempt, counted from 1. It spreads by a fifth, so that runs that
 // failed together do not try again together.
-func (b Backoff) wait(attempt int) time.Duration {
+func (b Backoff) Wait(attempt int) time.Duration {
 	if b == (Backoff{}) {
 		b = Backoff{Least: time.Second, Most: time.Minute}
 	}
@@ -83,4 +83,19 @@ func (b Backoff) wait(attempt int) time.Duration {
 	}
 	d = min(d, b.Most)
 	return d - time.Duration(rand.Float64()*0.2*float64(d))
+}
+
+// OnFailure is what becomes of a run of which a step failed for good.
+type OnFailure string
+
+// What becomes of it.
+const (
+	FailureStops  OnFailure = "stop"
+	FailureUndoes OnFailure = "undo"
+)
+
+// UnmarshalDocument reads stop or undo.
+func (f *OnFailure) UnmarshalDocument(n *document.Node) error {
+	*f = OnFailure(n.Text)
+	return oneOf(n, "answer to a failure", string(FailureStops), string(FailureUndoes))
 }

@@ -22,7 +22,7 @@ func TestTheWaitForTheNextAttemptDoublesUpToTheMost(t *testing.T) {
 	} {
 		waits := map[time.Duration]bool{}
 		for range 100 {
-			d := c.backoff.wait(c.attempt)
+			d := c.backoff.Wait(c.attempt)
 			waits[d] = true
 			if d > c.want || d < c.want-c.want/5 {
 				t.Errorf("%v after attempt %d: %s, want %s less a fifth at most", c.backoff, c.attempt, d, c.want)

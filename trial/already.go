@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
 )
 
 // notExecuted says which steps of a run were so already before it began, and refuses a trial in which nothing of the change was
 // executed: what it measured is a cluster to which nothing was done.
-func (r *runner) notExecuted(call Call, st *runbook.State) {
+func (r *runner) notExecuted(call Call, st *journal.State) {
 	keys := st.AlreadySo()
-	if len(keys) == 0 || st.Outcome != runbook.Done {
+	if len(keys) == 0 || st.Outcome != journal.RunDone {
 		return
 	}
 	said := fmt.Sprintf("%s: already so before the run of %s, not executed", strings.Join(keys, ", "), call.Name())

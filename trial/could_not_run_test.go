@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/runbook/journal"
+
 	"plimsoll/analyze"
 	"plimsoll/hint"
 	"plimsoll/result"
@@ -19,9 +21,9 @@ func TestOwnErrorsCouldNotRun(t *testing.T) {
 	tr := parse(t, "\ntrial: t\ncluster: {engine: mariadb}\nload: {workload: oltp}\ntimeline: [{baseline: 5s}, {run: lab/freeze}]\nexpect: [errors == 0]\n", Options{})
 	call := tr.cells[0].timeline[1].Call
 	locked := hint.With(errors.New("the cluster shop is locked by run 7f"), "plimsoll runbook status 7f")
-	dead := func(cause runbook.Cause) *runbook.State {
-		step := &runbook.Item{Key: "set", Step: &runbook.Step{ID: "set"}, Phase: runbook.Dead, Error: "value is a mapping, expected a text", Cause: cause}
-		return &runbook.State{Outcome: runbook.Broken, Items: []*runbook.Item{step}}
+	dead := func(cause journal.Cause) *journal.State {
+		step := &journal.Step{Key: "set", Step: &runbook.Step{ID: "set"}, Phase: journal.StepFailed, Error: "value is a mapping, expected a text", Cause: cause}
+		return &journal.State{Outcome: journal.RunFailed, Items: []*journal.Step{step}}
 	}
 	for what, c := range map[string]struct {
 		cut  error
@@ -32,8 +34,8 @@ func TestOwnErrorsCouldNotRun(t *testing.T) {
 		do   string
 	}{
 		"a lock":            {halt: refusedBy(t.Context(), *call, locked), want: analyze.CouldNotRun, how: result.CouldNotRun, why: "lab/freeze: the cluster shop is locked by run 7f", do: "plimsoll runbook status 7f"},
-		"a template":        {halt: endedBadly(*call, dead(runbook.BadInputs)), want: analyze.CouldNotRun, how: result.CouldNotRun, why: "step set: value is a mapping, expected a text"},
-		"no such metric":    {halt: endedBadly(*call, &runbook.State{Outcome: runbook.Broken, Cause: runbook.NoMetrics, Why: "guardrail lag: no data"}), want: analyze.CouldNotRun, how: result.CouldNotRun, why: "guardrail lag: no data"},
+		"a template":        {halt: endedBadly(*call, dead(journal.BadInputs)), want: analyze.CouldNotRun, how: result.CouldNotRun, why: "step set: value is a mapping, expected a text"},
+		"no such metric":    {halt: endedBadly(*call, &journal.State{Outcome: journal.RunFailed, Cause: journal.NoMetrics, Why: "guardrail lag: no data"}), want: analyze.CouldNotRun, how: result.CouldNotRun, why: "guardrail lag: no data"},
 		"a change failed":   {halt: endedBadly(*call, dead("")), want: analyze.Fail},
 		"a server died":     {cut: fmt.Errorf("cell %q: %w", "a", errors.New("start server: its disk is full")), want: analyze.CouldNotRun, how: result.CouldNotRun, why: "its disk is full"},
 		"a person stops it": {cut: context.Canceled, want: analyze.Inconclusive, how: result.Interrupted},

@@ -10,7 +10,8 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/analyze"
-	"plimsoll/runbook"
+	"plimsoll/runbook/execute"
+	"plimsoll/runbook/journal"
 	"plimsoll/series"
 )
 
@@ -29,7 +30,7 @@ type execution struct {
 	tell  func(series.Event)
 	show  func(step string)
 	id    string
-	asked chan runbook.Event
+	asked chan journal.Event
 
 	mu    sync.Mutex
 	begun map[string]time.Time
@@ -41,20 +42,20 @@ type execution struct {
 // the question, or it could not be tried.
 func (r *runner) execute(ctx context.Context, s *servers, call Call, tell func(series.Event), show func(string)) ([]span, error) {
 	service := r.runs.service
-	p, err := service.Prepare(ctx, runbook.Request{Book: call.book, Cluster: r.nameOf(s), Inputs: call.said, BreakLock: r.site.BreakLock})
+	p, err := service.Prepare(ctx, execute.Request{Book: call.book, Cluster: r.nameOf(s), Inputs: call.said, BreakLock: r.site.BreakLock})
 	if err == nil {
 		err = p.Header.Plan.Trouble()
 	}
 	if err != nil {
 		return nil, refusedBy(ctx, call, err)
 	}
-	x := &execution{call: call, tell: tell, show: show, asked: make(chan runbook.Event, 64), begun: map[string]time.Time{}}
+	x := &execution{call: call, tell: tell, show: show, asked: make(chan journal.Event, 64), begun: map[string]time.Time{}}
 	if x.id, err = service.Begin(ctx, p); err != nil {
 		return nil, refusedBy(ctx, call, err)
 	}
 	r.runs.follow(x)
 	defer r.runs.follow(nil)
-	if err := service.Start(ctx, r.runs.executor, x.id, runbook.Order{Do: "run"}); err != nil {
+	if err := service.Start(ctx, r.runs.executor, x.id, journal.Command{Do: "run"}); err != nil {
 		_, leaving := r.leave(ctx, x) // it did nothing, and has taken its cluster
 		return nil, errors.Join(err, leaving)
 	}
@@ -72,14 +73,14 @@ func (r *runner) execute(ctx context.Context, s *servers, call Call, tell func(s
 		if troubles := i.Output.Troubles(); len(troubles) > 0 {
 			r.note("Step %s of %s came to its end in spite of this: %s.", i.Key, call.Name(), strings.Join(troubles, "; "))
 		}
-		if i.Phase == runbook.Dead && i.Advice != "" {
+		if i.Phase == journal.StepFailed && i.Advice != "" {
 			r.note("Of step %s of %s: %s.", i.Key, call.Name(), i.Advice)
 		}
 	}
 	if err != nil {
 		return x.steps(), err
 	}
-	if halted == nil && st.Outcome != runbook.Done {
+	if halted == nil && st.Outcome != journal.RunDone {
 		halted = endedBadly(call, st)
 	}
 	if halted != nil {
@@ -118,7 +119,7 @@ func (r *runner) await(ctx context.Context, x *execution) (*halt, error) {
 var errOverLimit = errors.New("over its limit")
 
 // asks is what a person is asked.
-func asks(e runbook.Event) string {
+func asks(e journal.Event) string {
 	if e.Caution != "" {
 		return e.Caution
 	}
@@ -133,7 +134,7 @@ func (s *runs) follow(x *execution) {
 }
 
 // observe makes the trial's events of the run's. The run waits for it.
-func (x *execution) observe(e runbook.Event, at time.Time) {
+func (x *execution) observe(e journal.Event, at time.Time) {
 	event := func(kind string, detail map[string]any) {
 		if detail == nil {
 			detail = map[string]any{}
@@ -142,38 +143,38 @@ func (x *execution) observe(e runbook.Event, at time.Time) {
 		x.tell(series.Event{Time: at, Kind: kind, Name: e.Step, Detail: detail})
 	}
 	switch e.Kind {
-	case runbook.Valued:
+	case journal.Valued:
 		if !e.Skip {
 			x.begin(e.Step, at)
 			x.show(e.Step)
 			event(stepStart, nil)
 		}
-	case runbook.Verified:
+	case journal.Verified:
 		detail := map[string]any{"seconds": x.end(e.Step, at).Seconds()}
 		if troubles := e.Output.Troubles(); len(troubles) > 0 {
 			detail[action.TroublesKey] = troubles
 		}
 		event(stepEnd, detail)
-	case runbook.Failed:
+	case journal.Failed:
 		kind := "step.retry"
 		if e.Final {
 			kind = stepEnd
 			x.end(e.Step, at)
 		}
 		event(kind, map[string]any{"error": e.Error})
-	case runbook.Asked:
+	case journal.Asked:
 		event("run.asked", map[string]any{"note": asks(e)})
 		x.asked <- e
-	case runbook.Approved:
+	case journal.Approved:
 		event("run.approved", map[string]any{"by": e.By})
 		if !x.call.book.Acts(e.Step) {
 			event(stepEnd, map[string]any{"seconds": x.end(e.Step, at).Seconds()})
 		}
-	case runbook.Held:
+	case journal.Held:
 		event("run.held", map[string]any{"guardrail": e.Reason})
-	case runbook.Freed:
+	case journal.Freed:
 		event("run.freed", nil)
-	case runbook.Said:
+	case journal.Said:
 		if e.Claim {
 			x.mu.Lock()
 			x.keeps = e.Reason

@@ -5,10 +5,9 @@ import (
 	"sync"
 	"time"
 
-	"plimsoll/result"
-
 	"plimsoll/analyze"
-	"plimsoll/runbook"
+	"plimsoll/result"
+	"plimsoll/runbook/execute"
 )
 
 // felt is what the load feels: its last seconds, for the guardrails of a run, and what they were in the baseline.
@@ -72,13 +71,13 @@ func (f *felt) now(at time.Time) map[string]float64 {
 
 // meter reads what guardrails of a run in a trial see: the databases' own metrics and the load's.
 type meter struct {
-	nodes runbook.Meter
+	nodes execute.Meter
 	load  *felt // nil: there is no load now
 }
 
 var (
-	_ runbook.Meter     = meter{}
-	_ runbook.Baselined = meter{}
+	_ execute.Meter     = meter{}
+	_ execute.Baselined = meter{}
 )
 
 func (m meter) Read(ctx context.Context) (map[string]float64, error) {

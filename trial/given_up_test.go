@@ -12,7 +12,8 @@ import (
 	"plimsoll/action"
 	"plimsoll/cluster"
 	"plimsoll/engine/singlestore/singlestoretest"
-	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
+	"plimsoll/runbook/lock"
 	"plimsoll/trial"
 	"plimsoll/trial/progress"
 )
@@ -80,7 +81,7 @@ func TestARunOnATargetIsGivenUp(t *testing.T) {
 			}
 			parts := withStandIn(t, standIn)
 			claimed := &claims{mute: c.mute}
-			parts.Marker = func(*cluster.Cluster) runbook.Marker { return claimed }
+			parts.Marker = func(*cluster.Cluster) lock.Marker { return claimed }
 			tr, err := trial.Parse("trial.yaml", []byte(`trial: given-up
 cluster: {target: stand-in}
 load: {workload: ./look.yaml, rate: 20, connections: 2, timeout: 50s}
@@ -114,7 +115,7 @@ phases: {warmup: 1s, rounds: 1}
 			if err != nil {
 				t.Fatal(err)
 			}
-			if proof, err := runbook.VerifyEvidence(data); err != nil || proof.Outcome != runbook.Cancelled {
+			if proof, err := journal.VerifyEvidence(data); err != nil || proof.Outcome != journal.RunCancelled {
 				t.Errorf("evidence of a run that is %q, %v", proof.Outcome, err)
 			}
 		})

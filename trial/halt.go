@@ -9,11 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/trial/progress"
-
 	"plimsoll/analyze"
-	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
 	"plimsoll/series"
+	"plimsoll/trial/progress"
 )
 
 // halt ends a trial before its end, with an answer of its own.
@@ -42,13 +41,13 @@ func adviceOf(err error) string {
 }
 
 // endedBadly is the answer of a run that did not come to a good end: the change failed, unless it had no part in that.
-func endedBadly(call Call, st *runbook.State) *halt {
+func endedBadly(call Call, st *journal.State) *halt {
 	h := &halt{answer: analyze.Fail, reason: fmt.Sprintf("the run of %s ended as %s: %s", call.Name(), st.Status(), whyOf(st))}
 	if st.Cause != "" {
 		h.answer = analyze.CouldNotRun
 	}
 	for _, i := range st.Items {
-		if i.Phase == runbook.Dead && i.Cause != "" {
+		if i.Phase == journal.StepFailed && i.Cause != "" {
 			h.answer, h.advice = analyze.CouldNotRun, i.Advice
 		}
 	}
@@ -71,9 +70,9 @@ func (r *runner) refusal(call Call, err error, tell func(series.Event)) error {
 	return err
 }
 
-func whyOf(st *runbook.State) string {
+func whyOf(st *journal.State) string {
 	for _, i := range st.Items {
-		if i.Phase == runbook.Dead {
+		if i.Phase == journal.StepFailed {
 			return fmt.Sprintf("step %s: %s", i.Key, i.Error)
 		}
 	}
@@ -104,7 +103,7 @@ func (r *runner) tooLong(ctx context.Context, x *execution) *halt {
 
 // lastSaid is what a run said last of what it is at; "" if it said nothing.
 func (r *runner) lastSaid(ctx context.Context, run string) string {
-	var s runbook.Summary
+	var s journal.Summary
 	if is, err := r.runs.service.Store.Run(ctx, run); err != nil || is.Summary == nil || json.Unmarshal(is.Summary, &s) != nil {
 		return ""
 	}
@@ -113,10 +112,10 @@ func (r *runner) lastSaid(ctx context.Context, run string) string {
 
 // leave is how a run stands that the trial looks after no more. One that has not come to a good end keeps its cluster, which
 // ends with a trial that made it; from one that was there before it is taken, since nobody can go on with the run.
-func (r *runner) leave(ctx context.Context, x *execution) (*runbook.State, error) {
+func (r *runner) leave(ctx context.Context, x *execution) (*journal.State, error) {
 	ctx = context.WithoutCancel(ctx)
 	st, err := r.runs.service.State(ctx, x.id)
-	if err != nil || r.trial.existing == nil || st.Outcome != runbook.Broken && st.Outcome != "" {
+	if err != nil || r.trial.existing == nil || st.Outcome != journal.RunFailed && st.Outcome != "" {
 		return st, err
 	}
 	r.observe(progress.Stage{Doing: progress.Stopping, Detail: "the run of " + x.call.Name() + " is given up", Share: -1})
@@ -124,7 +123,7 @@ func (r *runner) leave(ctx context.Context, x *execution) (*runbook.State, error
 	case err != nil:
 		r.note("The run of %s may keep %s to itself (%v): check whether what it began still runs there; plimsoll trial run FILE --break-lock REASON takes it.", x.call.Name(), r.trial.existing.name, err)
 	case st.Events == 0: // nothing was done
-	case outcome != runbook.Cancelled:
+	case outcome != journal.RunCancelled:
 		r.note("The run of %s came to its end when the trial was over for it: %s.", x.call.Name(), outcome)
 	default:
 		r.note("The run of %s was given up. What its steps did to %s stays done; runs/%s.json tells it.", x.call.Name(), r.trial.existing.name, x.id)
@@ -134,13 +133,13 @@ func (r *runner) leave(ctx context.Context, x *execution) (*runbook.State, error
 
 // giveUp cancels a run: by a word if it is under way, and by a stint for that if it is not, or did not hear it. One that comes to
 // a good end of its own before it hears that has given its cluster back.
-func (r *runner) giveUp(ctx context.Context, x *execution, underWay bool) (runbook.Outcome, error) {
+func (r *runner) giveUp(ctx context.Context, x *execution, underWay bool) (journal.Outcome, error) {
 	const why = "the trial ends"
 	limited, cancel := context.WithTimeoutCause(ctx, moment, fmt.Errorf("it had not ended after %s", moment))
 	defer cancel()
 	s := r.runs.service
 	if underWay {
-		if err := s.Tell(limited, x.id, runbook.Word{Say: "cancel", Leave: why, Reason: why}); err != nil {
+		if err := s.Tell(limited, x.id, journal.Message{Say: "cancel", Leave: why, Reason: why}); err != nil {
 			return "", err
 		}
 		_ = r.runs.executor.Wait(limited, x.id) // its state says what came of it
@@ -149,13 +148,13 @@ func (r *runner) giveUp(ctx context.Context, x *execution, underWay bool) (runbo
 	if err != nil {
 		return "", err
 	}
-	if st.Outcome != runbook.Broken && st.Outcome != "" {
+	if st.Outcome != journal.RunFailed && st.Outcome != "" {
 		return st.Outcome, nil
 	}
 	if limited.Err() != nil {
 		return "", context.Cause(limited)
 	}
-	if err := s.Start(limited, r.runs.executor, x.id, runbook.Order{Do: "cancel", Leave: why, Reason: why}); err != nil {
+	if err := s.Start(limited, r.runs.executor, x.id, journal.Command{Do: "cancel", Leave: why, Reason: why}); err != nil {
 		return "", err
 	}
 	if err := r.runs.executor.Wait(limited, x.id); err != nil {

@@ -7,10 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"plimsoll/result"
-
 	"plimsoll/analyze"
-	"plimsoll/runbook"
+	"plimsoll/result"
+	"plimsoll/runbook/journal"
 	"plimsoll/series"
 )
 
@@ -67,7 +66,7 @@ func learnedNothing(v result.Verdict) string {
 }
 
 // sameAs finds the last of some runs that was of the same change on the same kind of cluster.
-func sameAs(runs []ended, one runbook.Rehearsal) (at int, found bool) {
+func sameAs(runs []ended, one journal.Rehearsal) (at int, found bool) {
 	for i := len(runs) - 1; i >= 0; i-- {
 		if runs[i].state.Rehearsal("", one.Trial, one.Passed).SameChange(one) {
 			return i, true

@@ -11,7 +11,7 @@ import (
 	"plimsoll/analyze"
 	"plimsoll/catalog"
 	"plimsoll/durable"
-	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
 	"plimsoll/series"
 	"plimsoll/trial"
 )
@@ -81,7 +81,7 @@ timeline:
 // withState gives a site a state folder, where rehearsals are kept.
 func withState(t *testing.T, s *trial.Site) *durable.Store {
 	t.Helper()
-	store, err := durable.Open(t.Context(), durable.Options{Folder: t.TempDir(), Version: runbook.Interpreter})
+	store, err := durable.Open(t.Context(), durable.Options{Folder: t.TempDir(), Version: journal.Interpreter})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestARunFeelsTheLoadAndMayNotAskAPerson(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if proof, err := runbook.VerifyEvidence(data); err != nil || proof.Outcome != runbook.Done {
+	if proof, err := journal.VerifyEvidence(data); err != nil || proof.Outcome != journal.RunDone {
 		t.Errorf("evidence: %+v, %v", proof.Outcome, err)
 	}
 	for _, name := range []string{"test/guarded", "test/cautious"} {
@@ -161,7 +161,7 @@ func TestATrialOfAChangeThatHadNothingToDoIsInvalid(t *testing.T) {
 	if err != nil || len(records) != 1 {
 		t.Fatalf("%d rehearsals, %v", len(records), err)
 	}
-	var kept runbook.Rehearsal
+	var kept journal.Rehearsal
 	if err := json.Unmarshal(records[0].Data, &kept); err != nil || kept.Passed || kept.Nothing != "its trial was INVALID" || !slices.Equal(kept.Untouched, []string{"index"}) {
 		t.Errorf("kept %+v, %v", kept, err)
 	}

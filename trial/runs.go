@@ -14,13 +14,14 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/durable"
 	"plimsoll/lab"
-	"plimsoll/runbook"
+	"plimsoll/runbook/execute"
+	"plimsoll/runbook/journal"
 )
 
 // runs executes runbooks on the trial's own clusters, by the service that production uses. Their journals are kept while the
 // trial runs; what is left of them is evidence beside the result.
 type runs struct {
-	service  *runbook.Service
+	service  *execute.Service
 	executor *durable.Executor
 	dir      string // of the result
 
@@ -32,7 +33,7 @@ type runs struct {
 // ended is a run that a trial has seen to its end.
 type ended struct {
 	id    string
-	state *runbook.State
+	state *journal.State
 }
 
 const (
@@ -57,19 +58,19 @@ func (r *runner) openRuns(ctx context.Context) error {
 		return nil
 	}
 	folder := filepath.Join(r.site.Dir, journalFolder)
-	store, err := durable.Open(ctx, durable.Options{Folder: folder, Version: runbook.Interpreter})
+	store, err := durable.Open(ctx, durable.Options{Folder: folder, Version: journal.Interpreter})
 	if err != nil {
 		return err
 	}
 	name := "trial " + r.trial.Name
-	s := &runs{dir: r.site.Dir, service: &runbook.Service{
+	s := &runs{dir: r.site.Dir, service: &execute.Service{
 		Store: store, Actions: r.parts.Actions, User: name, Holder: name, Marker: r.parts.Marker,
 		Open: r.siteOf,
-		Meter: func(site *cluster.Cluster) runbook.Meter {
-			return meter{nodes: runbook.NewNodeMeter(site), load: r.felt.Load()}
+		Meter: func(site *cluster.Cluster) execute.Meter {
+			return meter{nodes: execute.NewNodeMeter(site), load: r.felt.Load()}
 		},
 	}}
-	s.service.Observe = func(run string, e runbook.Event, at time.Time) {
+	s.service.Observe = func(run string, e journal.Event, at time.Time) {
 		s.mu.Lock()
 		now := s.now
 		s.mu.Unlock()

@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/hint"
 	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
 	"plimsoll/web/access"
 )
 
@@ -23,15 +24,15 @@ type approvalPage struct {
 	This        []change            `json:"this"`  // what this step would do, as it was found now
 	Final       bool                `json:"irreversible"`
 	Approved    []string            `json:"approved,omitempty"` // who has agreed already
-	Rehearsals  []runbook.Rehearsal `json:"rehearsals,omitempty"`
+	Rehearsals  []journal.Rehearsal `json:"rehearsals,omitempty"`
 	Inputs      []fact              `json:"inputs,omitempty"`
 	Refusal     string              `json:"refusal,omitempty"` // why this person cannot approve it here
 	Executed    bool                `json:"executed"`
 	ApproveLine string              `json:"approve_command"`
 	RejectLine  string              `json:"reject_command"`
 
-	state *runbook.State
-	item  *runbook.Item
+	state *journal.State
+	item  *journal.Step
 }
 
 // freshFor is how long ago a person may have shown who they are to approve what nothing takes back.
@@ -57,9 +58,9 @@ func (s *Server) approvalOf(r *http.Request, run, step string) (*approvalPage, e
 		return nil, err
 	}
 	st := one.State
-	var asking []*runbook.Item
+	var asking []*journal.Step
 	for _, i := range st.Items {
-		if i.Phase == runbook.Asking && (step == "" || i.Key == step) {
+		if i.Phase == journal.StepAsking && (step == "" || i.Key == step) {
 			asking = append(asking, i)
 		}
 	}
@@ -116,7 +117,7 @@ func (s *Server) mayApprove(r *http.Request, a *approvalPage) error {
 		return &hint.PermanentError{Reason: "who holds the token is nobody in particular, and production is approved by a person", Advice: "enter with a code or a password"}
 	}
 	as := s.as(r)
-	return a.state.MayApprove(a.item, runbook.Word{By: as.User, Known: as.Known})
+	return a.state.MayApprove(a.item, journal.Message{By: as.User, Known: as.Known})
 }
 
 // mayFinally refuses what nothing takes back to who has not shown who they are just now, or has not written what it is done to.
@@ -151,13 +152,13 @@ func (s *Server) answer(verb string) page {
 				return err
 			}
 		}
-		word := runbook.Word{Say: verb, Step: p.Step, Plan: p.Plan, Reason: r.PostFormValue("reason")}
+		word := journal.Message{Say: verb, Step: p.Step, Plan: p.Plan, Reason: r.PostFormValue("reason")}
 		if err := s.as(r).Tell(r.Context(), run, word); err != nil {
 			return err
 		}
 		s.Log.Info("answered", "run", run, "step", p.Step, "answer", verb, "by", person.Name, "method", string(person.Method), "plan", p.Plan)
 		if !p.Executed { // nobody would hear it
-			if err := s.turn.start(s.as(r), run, runbook.Order{Do: "resume", Reason: r.PostFormValue("reason")}); err != nil {
+			if err := s.turn.start(s.as(r), run, journal.Command{Do: "resume", Reason: r.PostFormValue("reason")}); err != nil {
 				return err
 			}
 		}
@@ -176,7 +177,7 @@ func (s *Server) went(w http.ResponseWriter, r *http.Request, run string) {
 }
 
 // ordered is a run of which something is asked.
-func (s *Server) ordered(r *http.Request) (run string, st *runbook.State, executed bool, err error) {
+func (s *Server) ordered(r *http.Request) (run string, st *journal.State, executed bool, err error) {
 	run = r.PathValue("run")
 	if st, err = s.Runs.State(r.Context(), run); err != nil {
 		return run, nil, false, err
@@ -192,7 +193,7 @@ func (s *Server) ordered(r *http.Request) (run string, st *runbook.State, execut
 	return run, st, executed, err
 }
 
-func ended(st *runbook.State) bool { return st.Outcome != "" && st.Outcome != runbook.Broken }
+func ended(st *journal.State) bool { return st.Outcome != "" && st.Outcome != journal.RunFailed }
 
 func (s *Server) resume(w http.ResponseWriter, r *http.Request) error {
 	run, st, executed, err := s.ordered(r)
@@ -204,7 +205,7 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request) error {
 	case executed:
 		return &badRequest{"run " + run + " is being executed", ""}
 	}
-	if err := s.turn.start(s.as(r), run, runbook.Order{Do: "resume", Reason: r.PostFormValue("reason")}); err != nil {
+	if err := s.turn.start(s.as(r), run, journal.Command{Do: "resume", Reason: r.PostFormValue("reason")}); err != nil {
 		return err
 	}
 	s.went(w, r, run)
@@ -219,14 +220,14 @@ func (s *Server) cancel(w http.ResponseWriter, r *http.Request) error {
 	if ended(st) {
 		return &badRequest{"run " + run + " has ended: " + string(st.Outcome), ""}
 	}
-	word := runbook.Word{Say: "cancel", Undo: r.PostFormValue("undo") != "", Leave: strings.TrimSpace(r.PostFormValue("leave")), Reason: r.PostFormValue("reason")}
+	word := journal.Message{Say: "cancel", Undo: r.PostFormValue("undo") != "", Leave: strings.TrimSpace(r.PostFormValue("leave")), Reason: r.PostFormValue("reason")}
 	switch why := st.TooLate(word); {
 	case executed && why != "":
 		return &hint.PermanentError{Reason: "run " + run + " is not cancelled: " + why}
 	case executed:
 		err = s.as(r).Tell(r.Context(), run, word)
 	default:
-		err = s.turn.start(s.as(r), run, runbook.Order{Do: "cancel", Undo: word.Undo, Leave: word.Leave, Reason: word.Reason})
+		err = s.turn.start(s.as(r), run, journal.Command{Do: "cancel", Undo: word.Undo, Leave: word.Leave, Reason: word.Reason})
 	}
 	if err != nil {
 		return err
@@ -240,7 +241,7 @@ func (s *Server) rerun(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	o := runbook.Order{Do: "rerun", Step: r.PostFormValue("step"), Downstream: r.PostFormValue("downstream") != "", Reason: strings.TrimSpace(r.PostFormValue("reason"))}
+	o := journal.Command{Do: "rerun", Step: r.PostFormValue("step"), Downstream: r.PostFormValue("downstream") != "", Reason: strings.TrimSpace(r.PostFormValue("reason"))}
 	switch {
 	case o.Step == "" || o.Reason == "":
 		return &badRequest{"which step, and why?", "the reason stays with the run"}

@@ -9,7 +9,7 @@ import (
 
 	"plimsoll/internal/browser"
 	"plimsoll/report/reporttest"
-	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
 )
 
 // looks are the ways in which every page is looked at.
@@ -159,7 +159,7 @@ func TestBrowserKeepsWhatIsWritten(t *testing.T) {
 	b.Open(h.url+"/runs/"+run, looks["1440"])
 	b.Eval(`document.querySelector(".act").open = true; const f = document.querySelector("#acts [name=reason]"); f.value = "still writing"; f.focus()`, nil)
 	h.entered().post("/runs/"+run+"/rerun", "step", "second", "reason", "again")
-	h.awaitThat(run, func(st *runbook.State) bool { return len(st.Orders) == 2 && st.Status() == "failed" })
+	h.awaitThat(run, func(st *journal.State) bool { return len(st.Orders) == 2 && st.Status() == "failed" })
 	var kept []string
 	b.Eval(`(async () => { for (let n = 0; n < 100 && document.querySelectorAll("#events tr").length < 12; n++) await new Promise(done => setTimeout(done, 50));
 	  const f = document.querySelector("#acts [name=reason]"); return [f.value, String(document.activeElement === f), String(document.querySelector(".act").open)]; })()`, &kept)

@@ -6,7 +6,7 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/internal/document"
-	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
 )
 
 // change is one fact of a step: what was observed and what is intended.
@@ -75,7 +75,7 @@ func (p planRow) Irreversible() bool {
 	return p.Effect == action.Irreversible || p.Effect == action.Lasting
 }
 
-func planRows(p runbook.Plan) []planRow {
+func planRows(p journal.Plan) []planRow {
 	var rows []planRow
 	for _, s := range p.Steps {
 		row := planRow{

@@ -11,7 +11,9 @@ import (
 	"plimsoll/durable"
 	"plimsoll/hint"
 	"plimsoll/internal/document"
-	"plimsoll/runbook"
+	"plimsoll/runbook/execute"
+	"plimsoll/runbook/lock"
+	"plimsoll/runbook/plan"
 	"plimsoll/web/access"
 )
 
@@ -60,9 +62,9 @@ func statusOf(err error) int {
 	var bad *badRequest
 	var problem *document.Problem
 	var problems document.Problems
-	var gate *runbook.GateError
-	var busy *runbook.BusyError
-	var elsewhere *runbook.ElsewhereError
+	var gate *plan.GateError
+	var busy *lock.BusyError
+	var elsewhere *execute.ElsewhereError
 	var permanent *hint.PermanentError
 	var claimed *action.ClaimedError
 	var waits *waitsError

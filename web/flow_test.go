@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"plimsoll/report/reporttest"
-	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
 )
 
 func TestARunIsPlannedBegunAndDone(t *testing.T) {
@@ -144,7 +144,7 @@ func TestAFailedRunIsMendedAndResumed(t *testing.T) {
 	if a := v.post("/runs/"+run+"/rerun", "step", "second", "reason", "to be sure"); a.status != http.StatusSeeOther {
 		t.Fatalf("rerun answers %d: %s", a.status, a.body)
 	}
-	st := h.awaitThat(run, func(st *runbook.State) bool { return len(st.Orders) == 3 && st.Status() == "done" })
+	st := h.awaitThat(run, func(st *journal.State) bool { return len(st.Orders) == 3 && st.Status() == "done" })
 	if st.Orders[2].By != "ann@test" || st.Orders[2].Reason != "to be sure" {
 		t.Errorf("orders %+v", st.Orders)
 	}

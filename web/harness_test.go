@@ -30,6 +30,8 @@ import (
 	"plimsoll/report/reporttest"
 	"plimsoll/result"
 	"plimsoll/runbook"
+	"plimsoll/runbook/execute"
+	"plimsoll/runbook/journal"
 	"plimsoll/trial/progress"
 	"plimsoll/watch"
 	"plimsoll/watch/store"
@@ -128,7 +130,7 @@ func newHouse(t *testing.T) *house { return newHouseWith(t, "") }
 func newHouseWith(t *testing.T, config string) *house {
 	t.Helper()
 	h := &house{t: t, folder: t.TempDir(), now: &clockwork{}, logged: &lines{}}
-	store, err := durable.Open(t.Context(), durable.Options{Folder: t.TempDir(), Version: runbook.Interpreter})
+	store, err := durable.Open(t.Context(), durable.Options{Folder: t.TempDir(), Version: journal.Interpreter})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +165,7 @@ func newHouseWith(t *testing.T, config string) *house {
 		t.Fatal(err)
 	}
 	h.Server, err = New(t.Context(), Deps{
-		Gate: gate, Runs: &runbook.Service{Store: store, Actions: action.Generic(), User: "ann@test", Holder: "test", TTL: 5 * time.Second, Open: site},
+		Gate: gate, Runs: &execute.Service{Store: store, Actions: action.Generic(), User: "ann@test", Holder: "test", TTL: 5 * time.Second, Open: site},
 		Look: site, Clusters: func(context.Context) []string { return []string{"orders", "prod-orders"} }, Runbooks: document.SortedKeys(testBooks),
 		Runbook: h.runbook, Trials: h.trials(), Watch: watched(), Advice: h.advice(), Log: slog.New(slog.NewTextHandler(h.logged, nil)), Now: h.now.Now,
 	})
@@ -303,13 +305,13 @@ func (v *visitor) begin(book, cluster string, inputs ...string) string {
 }
 
 // await waits until a run's status is one of these.
-func (h *house) await(run string, status ...string) *runbook.State {
+func (h *house) await(run string, status ...string) *journal.State {
 	h.t.Helper()
-	return h.awaitThat(run, func(st *runbook.State) bool { return slices.Contains(status, st.Status()) })
+	return h.awaitThat(run, func(st *journal.State) bool { return slices.Contains(status, st.Status()) })
 }
 
 // awaitThat waits until something is so of a run.
-func (h *house) awaitThat(run string, so func(*runbook.State) bool) *runbook.State {
+func (h *house) awaitThat(run string, so func(*journal.State) bool) *journal.State {
 	h.t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -345,7 +347,7 @@ func beginPast(t *testing.T, h *house, user, cluster string) string {
 	}
 	as := *h.Runs
 	as.User = user
-	p, err := as.Prepare(t.Context(), runbook.Request{Book: book, Cluster: cluster, Override: "in a test"})
+	p, err := as.Prepare(t.Context(), execute.Request{Book: book, Cluster: cluster, Override: "in a test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -353,7 +355,7 @@ func beginPast(t *testing.T, h *house, user, cluster string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.turn.start(&as, run, runbook.Order{Do: "run"}); err != nil {
+	if err := h.turn.start(&as, run, journal.Command{Do: "run"}); err != nil {
 		t.Fatal(err)
 	}
 	return run

@@ -10,21 +10,21 @@ import (
 	"time"
 
 	"plimsoll/durable"
-	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
 )
 
 // told is an entry of a run's journal as a person reads it.
 type told struct {
 	Number int          `json:"number"`
 	At     time.Time    `json:"at"`
-	Kind   runbook.Kind `json:"kind"`
+	Kind   journal.Kind `json:"kind"`
 	Step   string       `json:"step,omitempty"`
 	Text   string       `json:"text"`
 	By     string       `json:"by,omitempty"`
 }
 
 func tellEntry(entry durable.Entry) (told, error) {
-	var e runbook.Event
+	var e journal.Event
 	if err := json.Unmarshal(entry.Data, &e); err != nil {
 		return told{}, fmt.Errorf("read entry %d: %w", entry.Number, err)
 	}

@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"plimsoll/internal/document"
-	"plimsoll/runbook"
+	"plimsoll/runbook/execute"
+	"plimsoll/runbook/journal"
 )
 
 // bookRow is a runbook in the list of those that ship.
@@ -135,7 +136,7 @@ type planPage struct {
 // gateView is how the gate stands.
 type gateView struct {
 	Needed int                 `json:"needed"`
-	Passed []runbook.Rehearsal `json:"passed,omitempty"`
+	Passed []journal.Rehearsal `json:"passed,omitempty"`
 	Why    string              `json:"why,omitempty"`
 	Open   bool                `json:"open"`
 }
@@ -151,8 +152,8 @@ func (p planPage) Count(means string) (n int) {
 }
 
 // asked is what a form asks to be planned, as runbook run would be given it.
-func (s *Server) asked(r *http.Request) (runbook.Request, []fact, error) {
-	var q runbook.Request
+func (s *Server) asked(r *http.Request) (execute.Request, []fact, error) {
+	var q execute.Request
 	name := r.PostFormValue("runbook")
 	if document.IsPath(name) {
 		return q, nil, errNoPage
@@ -161,7 +162,7 @@ func (s *Server) asked(r *http.Request) (runbook.Request, []fact, error) {
 	if err != nil {
 		return q, nil, err
 	}
-	q = runbook.Request{Book: book, Cluster: r.PostFormValue("cluster"), Inputs: map[string]string{}}
+	q = execute.Request{Book: book, Cluster: r.PostFormValue("cluster"), Inputs: map[string]string{}}
 	if q.Cluster == "" {
 		return q, nil, &badRequest{"which cluster?", "plimsoll lab list shows those of the lab"}
 	}
@@ -200,7 +201,7 @@ func (s *Server) plan(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func planView(name string, p *runbook.Prepared, said []fact) planPage {
+func planView(name string, p *execute.Prepared, said []fact) planPage {
 	h := p.Header
 	v := planPage{
 		Runbook: name, Cluster: h.Cluster, Clusters: h.Clusters, Environment: h.Environment, Product: strings.TrimSpace(h.Product + " " + h.Version),
@@ -252,7 +253,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s.Log.Info("run begun", "run", run, "by", as.User, "plan", p.Header.Plan.Hash)
-	if err := s.turn.start(as, run, runbook.Order{Do: "run"}); err != nil {
+	if err := s.turn.start(as, run, journal.Command{Do: "run"}); err != nil {
 		return err
 	}
 	s.went(w, r, run)

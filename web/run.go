@@ -11,7 +11,7 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/durable"
-	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
 )
 
 // runPage is one run: where it is, what comes next, and what can be done about it.
@@ -41,7 +41,7 @@ type runPage struct {
 // stepRow is a step of a run, or of its plan if it has not come to it.
 type stepRow struct {
 	Step    string        `json:"step"`
-	Phase   runbook.Phase `json:"phase"`
+	Phase   journal.Phase `json:"phase"`
 	Uses    string        `json:"uses,omitempty"`
 	Attempt int           `json:"attempt,omitempty"`
 	Took    time.Duration `json:"took,omitempty"`
@@ -56,7 +56,7 @@ type stepRow struct {
 
 // Over tells whether a step needs no attention any more.
 func (s stepRow) Over() bool {
-	return s.Phase == runbook.Settled || s.Phase == runbook.Skipped
+	return s.Phase == journal.StepDone || s.Phase == journal.StepSkipped
 }
 
 // railRow is a guardrail with what it saw last.
@@ -126,8 +126,8 @@ func (s *Server) pageOf(r *http.Request, id string) (*runPage, error) {
 }
 
 // steps lists what was done and what is still to come, as it was planned.
-func (p *runPage) steps(st *runbook.State) {
-	planned := map[string]runbook.PlanStep{}
+func (p *runPage) steps(st *journal.State) {
+	planned := map[string]journal.PlanStep{}
 	for _, step := range st.Header.Plan.Steps {
 		planned[step.Key] = step
 	}
@@ -139,14 +139,14 @@ func (p *runPage) steps(st *runbook.State) {
 		if i.Finding != nil {
 			row.Changes = changesOf(i.Finding.Observed, i.Finding.Intended)
 		}
-		if i.Phase == runbook.Asking {
+		if i.Phase == journal.StepAsking {
 			row.Asks = noteOf(i, st.Header.Plan)
 		}
-		row.Rerun = i.Phase != runbook.Waiting && st.Rerunnable(i.Key) == nil && !p.Executed
+		row.Rerun = i.Phase != journal.StepWaiting && st.Rerunnable(i.Key) == nil && !p.Executed
 		if row.Over() {
 			p.Done++
 		}
-		if i.Phase == runbook.Dead && i.Advice != "" {
+		if i.Phase == journal.StepFailed && i.Advice != "" {
 			p.Advice = i.Advice
 		}
 		p.Steps = append(p.Steps, row)
@@ -156,17 +156,17 @@ func (p *runPage) steps(st *runbook.State) {
 	}
 	for _, step := range st.Header.Plan.Steps {
 		if st.Item(step.Key) == nil {
-			p.Steps = append(p.Steps, stepRow{Step: step.Key, Phase: runbook.Waiting, Uses: step.Uses, Effect: step.Effect, Changes: changesOf(step.Observed, step.Intended)})
+			p.Steps = append(p.Steps, stepRow{Step: step.Key, Phase: journal.StepWaiting, Uses: step.Uses, Effect: step.Effect, Changes: changesOf(step.Observed, step.Intended)})
 		}
 	}
 }
 
 // undo says what a cancellation could take back: from the last step to the first, up to one that cannot be.
-func (p *runPage) undo(st *runbook.State) {
+func (p *runPage) undo(st *journal.State) {
 	if !p.Open() {
 		return
 	}
-	p.Forward = st.TooLate(runbook.Word{Say: "cancel", Undo: true})
+	p.Forward = st.TooLate(journal.Message{Say: "cancel", Undo: true})
 	effects := map[string]action.Effect{}
 	for _, step := range st.Header.Plan.Steps {
 		effects[step.Key] = step.Effect
@@ -184,13 +184,13 @@ func (p *runPage) undo(st *runbook.State) {
 }
 
 // rails are the guardrails with the last reading that the journal has.
-func (p *runPage) rails(st *runbook.State, entries []durable.Entry) {
+func (p *runPage) rails(st *journal.State, entries []durable.Entry) {
 	if st.Book == nil || len(st.Book.Guardrails) == 0 {
 		return
 	}
 	var metrics map[string]float64
 	for _, entry := range slices.Backward(entries) {
-		var e runbook.Event
+		var e journal.Event
 		if json.Unmarshal(entry.Data, &e) == nil && len(e.Metrics) > 0 {
 			metrics = e.Metrics
 			break

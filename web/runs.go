@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
 )
 
 // runRow is a run in a list.
@@ -53,7 +53,7 @@ func rowOf(s seen) runRow {
 		row.Reason = st.Held
 	}
 	for _, i := range st.Items {
-		if i.Phase == runbook.Asking {
+		if i.Phase == journal.StepAsking {
 			row.Asks = append(row.Asks, question{i.Key, noteOf(i, st.Header.Plan), i.Until})
 		}
 	}
@@ -61,7 +61,7 @@ func rowOf(s seen) runRow {
 }
 
 // noteOf is what the approval of a step asks: the caution of what was found, else what was planned.
-func noteOf(i *runbook.Item, p runbook.Plan) string {
+func noteOf(i *journal.Step, p journal.Plan) string {
 	if i.Caution != "" {
 		return i.Caution
 	}

@@ -11,13 +11,15 @@ import (
 
 	"plimsoll/cluster"
 	"plimsoll/runbook"
+	"plimsoll/runbook/execute"
+	"plimsoll/runbook/journal"
 	"plimsoll/web/access"
 )
 
 // Deps is what the page works with.
 type Deps struct {
 	Gate *access.Gate
-	Runs *runbook.Service // of the person who runs plimsoll serve
+	Runs *execute.Service // of the person who runs plimsoll serve
 	// Look opens a cluster for who changes nothing, also while a run has it in hand.
 	Look     func(ctx context.Context, cluster string) (*cluster.Cluster, error)
 	Clusters func(ctx context.Context) []string
@@ -55,7 +57,7 @@ func New(ctx context.Context, d Deps) (*Server, error) {
 	}
 	s.live = newLive(ctx, s)
 	executing := *d.Runs
-	executing.Observe = func(string, runbook.Event, time.Time) { s.live.happened() }
+	executing.Observe = func(string, journal.Event, time.Time) { s.live.happened() }
 	s.turn = newTurn(ctx, &executing, d.Log)
 	s.running = newBench(ctx, d.Trials, d.Log)
 	s.looks = newLooks(ctx, d.Advice)
@@ -152,7 +154,7 @@ func open(path string) bool {
 }
 
 // as is the service in the name of who asks.
-func (s *Server) as(r *http.Request) *runbook.Service {
+func (s *Server) as(r *http.Request) *execute.Service {
 	one := *s.Runs
 	p := access.PersonOf(r.Context())
 	one.User, one.Known = p.Name, "login of the web page, by "+string(p.Method)

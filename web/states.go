@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"plimsoll/durable"
-	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
 )
 
 // states keeps how runs that have ended stand: their journals are not read again for each look.
@@ -20,14 +20,14 @@ type states struct {
 type kept struct {
 	stints int
 	told   time.Time
-	state  *runbook.State
+	state  *journal.State
 }
 
 // seen is a run as the store and its journal tell it.
 type seen struct {
 	durable.Run
-	State   *runbook.State
-	Summary runbook.Summary
+	State   *journal.State
+	Summary journal.Summary
 }
 
 // see reads how a run stands.

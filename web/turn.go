@@ -10,13 +10,14 @@ import (
 
 	"plimsoll/durable"
 	"plimsoll/internal/document"
-	"plimsoll/runbook"
+	"plimsoll/runbook/execute"
+	"plimsoll/runbook/journal"
 )
 
 // turn executes runs, as the commands do: it takes the right to execute when there is something to execute and gives it back when all of
 // it has ended, so that the command line can execute too. While another process has the right, it waits for its turn.
 type turn struct {
-	runs *runbook.Service
+	runs *execute.Service
 	log  *slog.Logger
 	ctx  context.Context // ended by close
 	end  context.CancelFunc
@@ -31,7 +32,7 @@ type turn struct {
 	trouble map[string]error  // why what was asked of a run could not be done
 }
 
-func newTurn(ctx context.Context, runs *runbook.Service, log *slog.Logger) *turn {
+func newTurn(ctx context.Context, runs *execute.Service, log *slog.Logger) *turn {
 	t := &turn{runs: runs, log: log, works: map[string]int{}, waiting: map[string]bool{}, trouble: map[string]error{}}
 	t.ctx, t.end = context.WithCancel(context.WithoutCancel(ctx))
 	return t
@@ -39,7 +40,7 @@ func newTurn(ctx context.Context, runs *runbook.Service, log *slog.Logger) *turn
 
 // start has a run executed by an order, in the name of the service's user. It returns when that has begun, or when another process has
 // the right to execute: then it begins when that one is done.
-func (t *turn) start(as *runbook.Service, run string, o runbook.Order) error {
+func (t *turn) start(as *execute.Service, run string, o journal.Command) error {
 	t.mu.Lock()
 	delete(t.trouble, run)
 	if t.waiting[run] {
@@ -59,7 +60,7 @@ func (t *turn) start(as *runbook.Service, run string, o runbook.Order) error {
 }
 
 // wait begins when the right is free.
-func (t *turn) wait(as *runbook.Service, run string, o runbook.Order) {
+func (t *turn) wait(as *execute.Service, run string, o journal.Command) {
 	tick := time.NewTicker(time.Second) // how often the lock is tried
 	defer tick.Stop()
 	defer func() {
@@ -88,7 +89,7 @@ func (t *turn) wait(as *runbook.Service, run string, o runbook.Order) {
 }
 
 // tell says to a process that has begun to execute the run meanwhile that it is to be cancelled.
-func (t *turn) tell(as *runbook.Service, run string, o runbook.Order) (done bool, err error) {
+func (t *turn) tell(as *execute.Service, run string, o journal.Command) (done bool, err error) {
 	if o.Do != "cancel" {
 		return false, nil
 	}
@@ -96,11 +97,11 @@ func (t *turn) tell(as *runbook.Service, run string, o runbook.Order) (done bool
 	if err != nil || !executed {
 		return false, err
 	}
-	return true, as.Tell(t.ctx, run, runbook.Word{Say: "cancel", Undo: o.Undo, Leave: o.Leave, Reason: o.Reason})
+	return true, as.Tell(t.ctx, run, journal.Message{Say: "cancel", Undo: o.Undo, Leave: o.Leave, Reason: o.Reason})
 }
 
 // begin takes the right and starts a stint.
-func (t *turn) begin(as *runbook.Service, run string, o runbook.Order) error {
+func (t *turn) begin(as *execute.Service, run string, o journal.Command) error {
 	var instead []string
 	if o.Do == "rerun" || o.Do == "cancel" { // of a run whose process died nothing else is done
 		instead = []string{run}

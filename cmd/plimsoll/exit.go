@@ -12,7 +12,7 @@ import (
 	"plimsoll/engine"
 	"plimsoll/internal/document"
 	"plimsoll/lab"
-	"plimsoll/runbook"
+	"plimsoll/runbook/plan"
 )
 
 // The exit codes. They are a promise to scripts and are listed in docs/exit-codes.md.
@@ -90,7 +90,7 @@ func tell(c console, err error) int {
 		complain(c, "hint: the disk is full: free some space; what was written until then is kept")
 	}
 	var unread *fs.PathError
-	if absent := (*runbook.InputError)(nil); errors.As(err, &absent) && errors.Is(err, cluster.ErrNoNode) {
+	if absent := (*plan.InputError)(nil); errors.As(err, &absent) && errors.Is(err, cluster.ErrNoNode) {
 		return exitBadInput
 	}
 	if errors.As(err, &input) || errors.As(err, &target) && !errors.As(err, &unread) {

@@ -15,7 +15,7 @@ import (
 	"plimsoll/hint"
 	"plimsoll/internal/document"
 	"plimsoll/lab"
-	"plimsoll/runbook"
+	"plimsoll/runbook/plan"
 )
 
 func TestEveryErrorHasItsCodeAndItsHint(t *testing.T) {
@@ -37,8 +37,8 @@ func TestEveryErrorHasItsCodeAndItsHint(t *testing.T) {
 		"a bad command": {usageError{text: "what?", hint: "that"}, exitBadInput, "plimsoll: what?\nhint: that\n"},
 		"a bad target":  {fmt.Errorf("connect: %w", &engine.TargetError{Err: errors.New("unknown option")}), exitBadInput, "plimsoll: connect: unknown option\n"},
 		"its file":      {&engine.TargetError{Err: &fs.PathError{Op: "open", Path: "ca.pem", Err: fs.ErrNotExist}}, exitTrouble, "plimsoll: open ca.pem"},
-		"no such node":  {&runbook.InputError{Input: "to", Err: fmt.Errorf("cluster c, node %q: %w", "n9", cluster.ErrNoNode)}, exitBadInput, "plimsoll: input to: cluster c, node \"n9\": no such node\n"},
-		"a silent node": {&runbook.InputError{Input: "to", Err: errors.New("list the nodes of c: timeout")}, exitTrouble, "timeout"},
+		"no such node":  {&plan.InputError{Input: "to", Err: fmt.Errorf("cluster c, node %q: %w", "n9", cluster.ErrNoNode)}, exitBadInput, "plimsoll: input to: cluster c, node \"n9\": no such node\n"},
+		"a silent node": {&plan.InputError{Input: "to", Err: errors.New("list the nodes of c: timeout")}, exitTrouble, "timeout"},
 		"a bad cluster": {badCluster(t), exitBadInput, "hint: lower-case letters"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"plimsoll/internal/document"
 	"plimsoll/inventory"
 	"plimsoll/runbook"
+	"plimsoll/runbook/execute"
 )
 
 func newRunbook(c console) *cobra.Command {
@@ -35,7 +36,7 @@ where it was. Runs are kept in $PLIMSOLL_HOME/runs, or in the Postgres that the 
 
 // desk is what the runbook commands work with: the service on this machine's store.
 type desk struct {
-	*runbook.Service
+	*execute.Service
 	look     func(ctx context.Context, cluster string) (*cluster.Cluster, error) // in place of Open, for who changes nothing
 	tortured bool                                                                // this process is a child of a torture: it approves everything
 }
@@ -72,7 +73,7 @@ func openDesk(ctx context.Context) (*desk, error) {
 	look := func(ctx context.Context, name string) (*cluster.Cluster, error) {
 		return lookAtSite(ctx, name, inv, deps)
 	}
-	return &desk{tortured: inTorture, look: look, Service: &runbook.Service{
+	return &desk{tortured: inTorture, look: look, Service: &execute.Service{
 		TTL:   tortureLease(),
 		Rules: rules,
 		Store: store, Actions: catalog.Actions(), User: who, Known: known, Holder: fmt.Sprintf("%s (process %d on %s)", who, os.Getpid(), host),
@@ -80,13 +81,13 @@ func openDesk(ctx context.Context) (*desk, error) {
 		Open: func(ctx context.Context, name string) (*cluster.Cluster, error) {
 			return openSite(ctx, name, inv, deps)
 		},
-		Meter:  func(site *cluster.Cluster) runbook.Meter { return runbook.NewNodeMeter(site) },
+		Meter:  func(site *cluster.Cluster) execute.Meter { return execute.NewNodeMeter(site) },
 		Marker: catalog.Marker,
 	}}, nil
 }
 
 // executed tells whether a run is executed now: by a process of this state folder, or by whom elsewhere.
-func (d *desk) executed(ctx context.Context, run string) (yes bool, elsewhere *runbook.Elsewhere, err error) {
+func (d *desk) executed(ctx context.Context, run string) (yes bool, elsewhere *execute.Elsewhere, err error) {
 	if elsewhere, err = d.Elsewhere(ctx, run); elsewhere != nil || err != nil {
 		return elsewhere != nil, elsewhere, err
 	}
@@ -113,7 +114,7 @@ func (q *request) flags(cmd *cobra.Command) {
 }
 
 // prepare plans.
-func (q *request) prepare(ctx context.Context, d *desk, name string) (*runbook.Prepared, error) {
+func (q *request) prepare(ctx context.Context, d *desk, name string) (*execute.Prepared, error) {
 	if q.cluster == "" {
 		return nil, usageError{text: "which cluster?", hint: "--cluster NAME; plimsoll lab list shows those of the lab"}
 	}
@@ -125,7 +126,7 @@ func (q *request) prepare(ctx context.Context, d *desk, name string) (*runbook.P
 	if err != nil {
 		return nil, err
 	}
-	return d.Prepare(ctx, runbook.Request{Book: book, Cluster: q.cluster, Inputs: said, Override: q.override, BreakLock: q.breakLock})
+	return d.Prepare(ctx, execute.Request{Book: book, Cluster: q.cluster, Inputs: said, Override: q.override, BreakLock: q.breakLock})
 }
 
 // said is the inputs by name.

@@ -7,7 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/runbook"
+	"plimsoll/runbook/execute"
+	"plimsoll/runbook/journal"
 )
 
 func newRunbookApprove(c console) *cobra.Command {
@@ -20,7 +21,7 @@ func newRunbookReject(c console) *cobra.Command {
 
 // newAnswer is approve and reject.
 func newAnswer(c console, verb, short string) *cobra.Command {
-	var w runbook.Word
+	var w journal.Message
 	var yes bool
 	var plan, key string
 	cmd := &cobra.Command{
@@ -37,9 +38,9 @@ func newAnswer(c console, verb, short string) *cobra.Command {
 				if is := st.Header.Plan.Hash; !strings.HasPrefix(is, plan) {
 					return usageError{text: fmt.Sprintf("--plan %s: the plan of run %s is %s", plan, args[0], is), hint: "read it: without --yes it is shown before anything is asked"}
 				}
-				var asking []*runbook.Item
+				var asking []*journal.Step
 				for _, i := range st.Items {
-					if i.Phase == runbook.Asking && (w.Step == "" || w.Step == i.Key) {
+					if i.Phase == journal.StepAsking && (w.Step == "" || w.Step == i.Key) {
 						asking = append(asking, i)
 					}
 				}
@@ -57,7 +58,7 @@ func newAnswer(c console, verb, short string) *cobra.Command {
 							hint: "approvals: {signers: FILE} in plimsoll.yaml names an allowed signers file, as ssh-keygen(1) describes it; it holds for runs that begin then"}
 					}
 				}
-				printPlan(c.err, &runbook.Prepared{Header: st.Header})
+				printPlan(c.err, &execute.Prepared{Header: st.Header})
 				if err := confirm(c, yes, fmt.Sprintf("%s step %s of this plan? %s", verb, asking[0].Key, asking[0].Caution)); err != nil {
 					return err
 				}
@@ -93,11 +94,11 @@ func newAnswer(c console, verb, short string) *cobra.Command {
 }
 
 // signApproval has a person's ssh key sign an approval, and looks at once whether it will be taken.
-func signApproval(ctx context.Context, w *runbook.Word, run, key string, st *runbook.State, i *runbook.Item) (err error) {
-	if w.Signature, err = runbook.Sign(ctx, key, run, w.Step, w.Plan); err != nil {
+func signApproval(ctx context.Context, w *journal.Message, run, key string, st *journal.State, i *journal.Step) (err error) {
+	if w.Signature, err = journal.Sign(ctx, key, run, w.Step, w.Plan); err != nil {
 		return err
 	}
-	if w.Signer, err = runbook.SignerOf(ctx, w.Signature, st.Header.Signers, run, w.Step, w.Plan); err != nil {
+	if w.Signer, err = journal.SignerOf(ctx, w.Signature, st.Header.Signers, run, w.Step, w.Plan); err != nil {
 		return err
 	}
 	return st.MayApprove(i, *w)

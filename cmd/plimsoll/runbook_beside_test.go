@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
 )
 
 // TestRealLabIsUsedBesideARun plans on, and reaches for a load, a lab cluster that a run has in hand. Taking it down is refused.
@@ -27,7 +27,7 @@ func TestRealLabIsUsedBesideARun(t *testing.T) {
 		_, _, code := typed(t, "runbook", "run", "asks.yaml", "--cluster", "beside", "--yes")
 		ended <- code
 	}()
-	run := inPhase(t, "go", runbook.Asking)
+	run := inPhase(t, "go", journal.StepAsking)
 	for _, c := range []struct {
 		line string
 		code int

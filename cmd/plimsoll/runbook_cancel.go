@@ -7,11 +7,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/hint"
-	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
 )
 
 func newRunbookCancel(c console) *cobra.Command {
-	var w runbook.Word
+	var w journal.Message
 	var yes, asJSON bool
 	var changed string
 	cmd := &cobra.Command{
@@ -30,7 +30,7 @@ another one is, this waits for its turn.`,
 				if err != nil {
 					return err
 				}
-				if st.Outcome != "" && st.Outcome != runbook.Broken {
+				if st.Outcome != "" && st.Outcome != journal.RunFailed {
 					if err := giveBack(ctx, c, d, args[0]); err != nil {
 						return err
 					}
@@ -57,7 +57,7 @@ another one is, this waits for its turn.`,
 					fmt.Fprintf(c.err, "the process that executes the run was told; plimsoll runbook status %s shows what it does\n", args[0])
 					return nil
 				}
-				return execute(ctx, c, d, args[0], &runbook.Order{Do: "cancel", Undo: w.Undo, Leave: w.Leave, Reason: w.Reason, Changed: changed}, asJSON)
+				return executeRun(ctx, c, d, args[0], &journal.Command{Do: "cancel", Undo: w.Undo, Leave: w.Leave, Reason: w.Reason, Changed: changed}, asJSON)
 			})
 		},
 	}

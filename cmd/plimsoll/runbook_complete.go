@@ -12,6 +12,7 @@ import (
 	"plimsoll/lab"
 	"plimsoll/runbook"
 	"plimsoll/runbook/books"
+	"plimsoll/runbook/journal"
 )
 
 // What the shell offers. Nothing here asks a database, takes a lock or says an error: a person is in the middle of a line.
@@ -47,7 +48,7 @@ func completeRuns(cmd *cobra.Command, args []string, _ string) ([]string, cobra.
 				continue
 			}
 			line := r.ID + "\t" + st.Header.Runbook + " on " + st.Header.Cluster + ", " + st.Status()
-			if st.Outcome == "" || st.Outcome == runbook.Broken {
+			if st.Outcome == "" || st.Outcome == journal.RunFailed {
 				open = append(open, line)
 			} else {
 				ended = append(ended, line)

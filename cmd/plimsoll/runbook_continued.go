@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"plimsoll/durable"
-	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
 )
 
 // accompany waits for the other runs that go on here because their process had died: until they end, or wait for people, or the person
@@ -33,7 +33,7 @@ func accompany(ctx context.Context, c console, d *desk, e *durable.Executor, own
 // works tells whether a run is at work, and not waiting for people.
 func (d *desk) works(ctx context.Context, run string) bool {
 	st, err := d.State(ctx, run)
-	return err == nil && st.Outcome == "" && !st.Parked && !slices.ContainsFunc(st.Items, func(i *runbook.Item) bool { return i.Phase == runbook.Asking })
+	return err == nil && st.Outcome == "" && !st.Parked && !slices.ContainsFunc(st.Items, func(i *journal.Step) bool { return i.Phase == journal.StepAsking })
 }
 
 // await returns when a run is not at work any more, or ctx has ended.
@@ -50,7 +50,7 @@ func (d *desk) await(ctx context.Context, run string) {
 }
 
 // left says how a run was left.
-func left(run string, st *runbook.State) string {
+func left(run string, st *journal.State) string {
 	if st.Outcome != "" {
 		return string(st.Outcome)
 	}

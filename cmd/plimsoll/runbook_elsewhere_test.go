@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"plimsoll/durable/durabletest"
-	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
 )
 
 // TestARunOfAnotherHostIsAnsweredFromHereAndNotTaken has two homes over one Postgres: a run waits in one, and is seen from the other.
@@ -60,7 +60,7 @@ clusters:
 	if _, said, code := typed(t, "runbook", "cancel", run, "--undo", "--yes"); code != 0 || !strings.Contains(said, "executed by ") || !strings.Contains(said, "the process that executes the run was told") {
 		t.Errorf("cancel: %d %s", code, said)
 	}
-	if code := <-executes.ended; code != 0 || !strings.Contains(executes.said(), "run "+run+": "+string(runbook.TakenBack)) {
+	if code := <-executes.ended; code != 0 || !strings.Contains(executes.said(), "run "+run+": "+string(journal.RunUndone)) {
 		t.Errorf("it ended with %d: %s", code, executes.said())
 	}
 }

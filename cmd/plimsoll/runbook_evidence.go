@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
 )
 
 func newRunbookEvidence(c console) *cobra.Command {
@@ -54,12 +54,12 @@ the file is sealed: whoever has the public key sees whose it is.`,
 	return cmd
 }
 
-func seal(e *runbook.Evidence, file string) error {
+func seal(e *journal.Evidence, file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return fmt.Errorf("read the key: %w", err)
 	}
-	key, err := runbook.PrivateKey(text)
+	key, err := journal.PrivateKey(text)
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}

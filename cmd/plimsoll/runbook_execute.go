@@ -9,23 +9,24 @@ import (
 
 	"plimsoll/durable"
 	"plimsoll/hint"
-	"plimsoll/runbook"
+	"plimsoll/runbook/execute"
+	"plimsoll/runbook/journal"
 )
 
-// execute executes a run's next stint here, or follows it while another process of this state folder executes. Without an
+// executeRun executes a run's next stint here, or follows it while another process of this state folder executes. Without an
 // order it only follows or goes on with what was interrupted.
-func execute(ctx context.Context, c console, d *desk, run string, order *runbook.Order, asJSON bool) error {
+func executeRun(ctx context.Context, c console, d *desk, run string, order *journal.Command, asJSON bool) error {
 	f := newFollower(c, d, run, asJSON)
 	if order != nil && order.Do == "cancel" {
-		f.word = &runbook.Word{Say: "cancel", Undo: order.Undo, Leave: order.Leave, Reason: order.Reason}
+		f.word = &journal.Message{Say: "cancel", Undo: order.Undo, Leave: order.Leave, Reason: order.Reason}
 	}
-	d.Observe = func(r string, e runbook.Event, at time.Time) {
+	d.Observe = func(r string, e journal.Event, at time.Time) {
 		if r == run {
 			f.event(e, at)
 		}
 	}
 	if d.tortured {
-		defer d.ApproveAll(ctx)()
+		defer execute.ApproveAll(ctx, d.Service)()
 	}
 	var instead []string
 	if order != nil && (order.Do == "rerun" || order.Do == "cancel" || order.Changed != "") { // of a run whose process died nothing else is done
@@ -47,7 +48,7 @@ func execute(ctx context.Context, c console, d *desk, run string, order *runbook
 }
 
 // stint executes until the run's stint has ended.
-func stint(ctx context.Context, c console, f *follower, e *durable.Executor, order *runbook.Order) error {
+func stint(ctx context.Context, c console, f *follower, e *durable.Executor, order *journal.Command) error {
 	background := context.WithoutCancel(ctx)
 	continued := false
 	for _, r := range e.Continued() {
@@ -110,7 +111,7 @@ func conclude(ctx context.Context, c console, d *desk, run string, asJSON bool, 
 		return err
 	}
 	if asJSON {
-		if err := jsonTo(c, statusOf(run, st, runbook.Summary{})); err != nil {
+		if err := jsonTo(c, statusOf(run, st, journal.Summary{})); err != nil {
 			return err
 		}
 	}
@@ -120,22 +121,22 @@ func conclude(ctx context.Context, c console, d *desk, run string, asJSON bool, 
 		return fmt.Errorf("run %s: %s", run, st.Refused)
 	case stays != nil && why == "":
 		said := fmt.Errorf("run %s was cancelled, and step %s could not be taken back: %s; what stays done: %s", run, stays.Key, stays.Error, strings.Join(stand, ", "))
-		if st.Outcome == runbook.Cancelled {
+		if st.Outcome == journal.RunCancelled {
 			return hint.With(said, "undo by hand what must not stay; the cluster is unlocked")
 		}
 		return hint.With(said, fmt.Sprintf("the cluster stays locked: fix the cause, then plimsoll runbook cancel %s --undo tries again; plimsoll runbook cancel %s --leave REASON gives the cluster back as it is", run, run))
-	case st.Outcome == runbook.TakenBack && why != "":
+	case st.Outcome == journal.RunUndone && why != "":
 		return hint.With(fmt.Errorf("run %s was taken back: %s", run, why), withRun(runError{run, st}.advice(), run))
-	case st.Status() == runbook.DoneWithRemainders:
+	case st.Status() == journal.DoneWithRemainders:
 		fmt.Fprintf(c.err, "run %s: %s\n", run, st.Status())
 		for _, m := range st.Remainders() {
 			fmt.Fprintf(c.err, "%s was left out by step %s: %s\n", m.Target, m.Step, m.Why)
 		}
 		return withCode{exitRemainders}
-	case st.Outcome == runbook.Done || st.Outcome == runbook.TakenBack || st.Outcome == runbook.Cancelled:
+	case st.Outcome == journal.RunDone || st.Outcome == journal.RunUndone || st.Outcome == journal.RunCancelled:
 		fmt.Fprintf(c.err, "run %s: %s\n", run, st.Outcome)
 		return nil
-	case st.Outcome == runbook.Broken:
+	case st.Outcome == journal.RunFailed:
 		return runError{run, st}
 	case interrupted != nil:
 		fmt.Fprintf(c.err, "run %s is parked%s; the cluster stays locked. plimsoll runbook resume %s continues it, plimsoll runbook cancel %s ends it\n", run, where(st), run, run)
@@ -146,7 +147,7 @@ func conclude(ctx context.Context, c console, d *desk, run string, asJSON bool, 
 }
 
 // where is how far a parked run came.
-func where(st *runbook.State) string {
+func where(st *journal.State) string {
 	at, next := st.Position(), st.Next()
 	switch {
 	case at != "":
@@ -165,7 +166,7 @@ func withRun(advice, run string) string {
 // runError is a run that failed.
 type runError struct {
 	run   string
-	state *runbook.State
+	state *journal.State
 }
 
 func (e runError) Error() string {
@@ -173,7 +174,7 @@ func (e runError) Error() string {
 		return fmt.Sprintf("run %s failed: %s", e.run, e.state.Why)
 	}
 	for _, i := range e.state.Items {
-		if i.Phase == runbook.Dead {
+		if i.Phase == journal.StepFailed {
 			return fmt.Sprintf("run %s failed at step %s: %s", e.run, i.Key, i.Error)
 		}
 	}
@@ -183,7 +184,7 @@ func (e runError) Error() string {
 // advice is what the step that failed said could be done.
 func (e runError) advice() string {
 	for _, i := range e.state.Items {
-		if i.Advice != "" && (i.Phase == runbook.Dead || e.state.Retreated() != "") {
+		if i.Advice != "" && (i.Phase == journal.StepFailed || e.state.Retreated() != "") {
 			return i.Advice
 		}
 	}

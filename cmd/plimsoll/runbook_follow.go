@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"plimsoll/durable"
-	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
 )
 
 // follower shows a run to whoever began it or looks on: its events as they are written, and how far it is.
@@ -21,7 +21,7 @@ type follower struct {
 	seen  int           // entries of others that were shown
 	ended bool
 
-	word *runbook.Word // to be said if another process begins to execute the run while this one waits for its turn; nil: none
+	word *journal.Message // to be said if another process begins to execute the run while this one waits for its turn; nil: none
 	told bool
 }
 
@@ -34,7 +34,7 @@ func newFollower(c console, d *desk, run string, asJSON bool) *follower {
 }
 
 // event shows one event.
-func (f *follower) event(e runbook.Event, at time.Time) {
+func (f *follower) event(e journal.Event, at time.Time) {
 	if f.json != nil {
 		_ = f.json.Encode(map[string]any{"at": at, "event": e})
 		return
@@ -109,15 +109,15 @@ func (f *follower) catchUp(ctx context.Context) error {
 		return err
 	}
 	for _, entry := range entries[min(f.seen, len(entries)):] {
-		var e runbook.Event
+		var e journal.Event
 		if err := json.Unmarshal(entry.Data, &e); err != nil {
 			return fmt.Errorf("read entry %d: %w", entry.Number, err)
 		}
 		switch e.Kind { // after its end a run may still say something
-		case runbook.Opened:
+		case journal.Opened:
 			f.ended = false
-		case runbook.Ended:
-			f.ended = f.word == nil || e.Outcome != runbook.Broken // which can be given up still
+		case journal.Ended:
+			f.ended = f.word == nil || e.Outcome != journal.RunFailed // which can be given up still
 		}
 		f.event(e, entry.At)
 	}
@@ -142,14 +142,14 @@ func (f *follower) progress(ctx context.Context) {
 
 func (f *follower) show(ctx context.Context) {
 	r, err := f.desk.Store.Run(ctx, f.run)
-	var s runbook.Summary
+	var s journal.Summary
 	if err == nil && r.Summary != nil && json.Unmarshal(r.Summary, &s) == nil {
 		f.line.show(howFar(s, r.Told))
 	}
 }
 
 // howFar is one line: how much is done, how long it may take still, and what is under way.
-func howFar(s runbook.Summary, told time.Time) string {
+func howFar(s journal.Summary, told time.Time) string {
 	text := fmt.Sprintf("%.0f %%", 100*s.Share)
 	if left := s.Left - time.Since(told); s.Left > 0 && s.Status == "running" {
 		text += ", about " + roughly(max(left, time.Second).Round(time.Second)) + " left"
@@ -174,9 +174,9 @@ func quoted(step string) string {
 }
 
 // tellEvent is an event as a person reads it, with the command that answers it; empty for those that matter to nobody.
-func tellEvent(e runbook.Event, run string) string {
+func tellEvent(e journal.Event, run string) string {
 	text := e.Text()
-	if e.Kind == runbook.Asked {
+	if e.Kind == journal.Asked {
 		text += fmt.Sprintf("\n         plimsoll runbook approve %s --step %s", run, quoted(e.Step))
 	}
 	return text

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
 )
 
 func newRunbookHistory(c console) *cobra.Command {
@@ -28,7 +28,7 @@ func newRunbookHistory(c console) *cobra.Command {
 					return jsonTo(c, entries)
 				}
 				for _, entry := range entries {
-					var e runbook.Event
+					var e journal.Event
 					if err := json.Unmarshal(entry.Data, &e); err != nil {
 						return fmt.Errorf("read entry %d: %w", entry.Number, err)
 					}
@@ -43,7 +43,7 @@ func newRunbookHistory(c console) *cobra.Command {
 }
 
 // describe is the rest of an event's line.
-func describe(e runbook.Event) []string {
+func describe(e journal.Event) []string {
 	var words []string
 	say := func(text string) {
 		if text != "" {

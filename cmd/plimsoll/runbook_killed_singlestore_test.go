@@ -13,7 +13,8 @@ import (
 
 	"plimsoll/catalog"
 	"plimsoll/durable"
-	"plimsoll/runbook"
+	"plimsoll/runbook/faulttest"
+	"plimsoll/runbook/journal"
 )
 
 // TestWhatAKilledPlimsollBeganInASingleStoreGoesOn kills it in the middle of every act, where the torture kills it between them.
@@ -69,16 +70,16 @@ func (s *standIn) killedInEveryAct(t *testing.T, book string, acts ...string) {
 	if end := <-p.ended; end.err != nil || end.fate.Cut {
 		t.Fatalf("%v: %s", end.err, end.fate.Said)
 	}
-	st, intents := journal(t, store)
-	if st.Outcome != runbook.Done || !slices.Equal(intents, acts) {
+	st, intents := journalOf(t, store)
+	if st.Outcome != journal.RunDone || !slices.Equal(intents, acts) {
 		t.Errorf("%s: %q at %s: %s; acts %q, want %q", book, st.Outcome, st.Position(), st.Why, intents, acts)
 	}
 }
 
-// journal is how the only run of a store stands, and which steps began to act.
-func journal(t *testing.T, folder string) (_ *runbook.State, intents []string) {
+// journalOf is how the only run of a store stands, and which steps began to act.
+func journalOf(t *testing.T, folder string) (_ *journal.State, intents []string) {
 	t.Helper()
-	store, err := durable.Open(t.Context(), durable.Options{Folder: folder, Version: runbook.Interpreter})
+	store, err := durable.Open(t.Context(), durable.Options{Folder: folder, Version: journal.Interpreter})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,15 +97,15 @@ func journal(t *testing.T, folder string) (_ *runbook.State, intents []string) {
 		t.Fatal(err)
 	}
 	for _, entry := range entries {
-		var e runbook.Event
+		var e journal.Event
 		if err := json.Unmarshal(entry.Data, &e); err != nil {
 			t.Fatal(err)
 		}
-		if e.Kind == runbook.Intended {
+		if e.Kind == journal.Intended {
 			intents = append(intents, e.Step)
 		}
 	}
-	st, err := runbook.Fold(entries, catalog.Actions())
+	st, err := journal.Fold(entries, catalog.Actions())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +119,7 @@ type process struct {
 }
 
 type processEnd struct {
-	fate runbook.Fate
+	fate faulttest.Fate
 	err  error
 }
 
@@ -139,7 +140,7 @@ func (s *standIn) start(t *testing.T, book, store string) process {
 }
 
 // kill kills it and says what it had come to.
-func (p process) kill() runbook.Fate {
+func (p process) kill() faulttest.Fate {
 	p.cut()
 	return (<-p.ended).fate
 }

@@ -6,11 +6,13 @@ import (
 	"strings"
 
 	"plimsoll/internal/document"
-	"plimsoll/runbook"
+	"plimsoll/runbook/execute"
+	"plimsoll/runbook/journal"
+	"plimsoll/runbook/plan"
 )
 
 // printGate shows how the gate stands, and what was rehearsed: when, where and with which inputs.
-func printGate(w io.Writer, p *runbook.Prepared) {
+func printGate(w io.Writer, p *execute.Prepared) {
 	g := p.Gate
 	switch {
 	case g.Missing:
@@ -35,7 +37,7 @@ func printGate(w io.Writer, p *runbook.Prepared) {
 	}
 }
 
-func whoseGate(g runbook.GateState) string {
+func whoseGate(g plan.GateState) string {
 	if g.Default {
 		return "the inventory"
 	}
@@ -43,7 +45,7 @@ func whoseGate(g runbook.GateState) string {
 }
 
 // inputsOf is with what a rehearsal was.
-func inputsOf(r runbook.Rehearsal) string {
+func inputsOf(r journal.Rehearsal) string {
 	var parts []string
 	for _, name := range document.SortedKeys(r.Inputs) {
 		parts = append(parts, fmt.Sprintf("%s=%v", name, r.Inputs[name]))

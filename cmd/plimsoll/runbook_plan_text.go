@@ -10,11 +10,12 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/internal/document"
-	"plimsoll/runbook"
+	"plimsoll/runbook/execute"
+	"plimsoll/runbook/journal"
 )
 
 // printPlan shows what a run would do: a line for each step, and what each waits for.
-func printPlan(w io.Writer, p *runbook.Prepared) {
+func printPlan(w io.Writer, p *execute.Prepared) {
 	h := p.Header
 	fmt.Fprintf(w, "%s on %s (%s", h.Runbook, clustersOf(h), h.Environment)
 	if h.Product != "" {
@@ -44,7 +45,7 @@ func printPlan(w io.Writer, p *runbook.Prepared) {
 }
 
 // now is what a guardrail sees.
-func now(r runbook.RailReading) string {
+func now(r execute.RailReading) string {
 	if r.Trouble != "" {
 		return "; " + r.Trouble + ": it would hold every act"
 	}
@@ -55,7 +56,7 @@ func now(r runbook.RailReading) string {
 	return "; now " + strings.Join(parts, ", ")
 }
 
-func clustersOf(h runbook.Header) string {
+func clustersOf(h journal.Header) string {
 	if len(h.Clusters) == 0 {
 		return "cluster " + h.Cluster
 	}
@@ -63,7 +64,7 @@ func clustersOf(h runbook.Header) string {
 }
 
 // sign is a step in one character: ~ changes, = is so already, ? is known later, - is skipped, ! cannot be done as it stands.
-func sign(s runbook.PlanStep) string {
+func sign(s journal.PlanStep) string {
 	switch {
 	case s.Failed, s.State == action.Unknown:
 		return "!"
@@ -77,7 +78,7 @@ func sign(s runbook.PlanStep) string {
 	return "~"
 }
 
-func calls(s runbook.PlanStep) string {
+func calls(s journal.PlanStep) string {
 	what := s.Uses
 	switch {
 	case s.Group():
@@ -94,7 +95,7 @@ func calls(s runbook.PlanStep) string {
 	return what
 }
 
-func intention(s runbook.PlanStep) string {
+func intention(s journal.PlanStep) string {
 	switch {
 	case s.Failed:
 		return "cannot be checked: " + s.Reason
@@ -154,7 +155,7 @@ type approval struct {
 }
 
 // approvals gathers the steps that wait for the same.
-func approvals(steps []runbook.PlanStep) []approval {
+func approvals(steps []journal.PlanStep) []approval {
 	var all []approval
 	add := func(note, step string) {
 		for i := range all {
@@ -177,7 +178,7 @@ func approvals(steps []runbook.PlanStep) []approval {
 }
 
 // count says how much there is to do.
-func count(steps []runbook.PlanStep) string {
+func count(steps []journal.PlanStep) string {
 	todo, done, later := 0, 0, 0
 	for _, s := range steps {
 		switch sign(s) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"plimsoll/infra/local"
-	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
 )
 
 const askingBook = `
@@ -39,7 +39,7 @@ func TestNoPortIsOpenWhileARunWaits(t *testing.T) {
 		_, _, code := typed(t, "runbook", "run", "asks.yaml", "--cluster", "orders", "--yes")
 		ended <- code
 	}()
-	run := inPhase(t, "go", runbook.Asking)
+	run := inPhase(t, "go", journal.StepAsking)
 	if at, err := local.Listeners(os.Getpid()); err != nil || len(at) > 0 {
 		t.Errorf("it listens at %v, %v", at, err)
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
 )
 
 // TestASecondPlimsollFollowsOrWaitsForItsTurn has one that executes, one that follows the same run, and one with a run of its own.
@@ -25,7 +25,7 @@ func TestASecondPlimsollFollowsOrWaitsForItsTurn(t *testing.T) {
 		return w
 	}
 	executes := begin("runbook", "run", "asks.yaml", "--cluster", "orders", "--yes")
-	first := inPhase(t, "go", runbook.Asking)
+	first := inPhase(t, "go", journal.StepAsking)
 	follows := begin("runbook", "resume", first)
 	waits := begin("runbook", "run", "asks.yaml", "--cluster", "orders2", "--yes")
 	second := runOn(t, "orders2", "waiting")
@@ -145,7 +145,7 @@ steps:
 	if code := <-executes.ended; code != 0 {
 		t.Errorf("the other run ended with %d: %s", code, executes.said())
 	}
-	if code := <-cancels.ended; code != 0 || !strings.Contains(cancels.said(), "run "+failed+": "+string(runbook.TakenBack)) {
+	if code := <-cancels.ended; code != 0 || !strings.Contains(cancels.said(), "run "+failed+": "+string(journal.RunUndone)) {
 		t.Errorf("cancel ended with %d: %s", code, cancels.said())
 	}
 	if _, err := os.Stat("a"); err == nil {

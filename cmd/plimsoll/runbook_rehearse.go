@@ -21,6 +21,7 @@ import (
 	"plimsoll/report"
 	"plimsoll/result"
 	"plimsoll/runbook"
+	"plimsoll/runbook/execute"
 	"plimsoll/trial"
 )
 
@@ -90,7 +91,7 @@ func rehearse(ctx context.Context, c console, d *desk, name string, o rehearseOp
 	if err != nil {
 		return err
 	}
-	again := func() (*runbook.Prepared, error) { return o.prepare(ctx, d, name) }
+	again := func() (*execute.Prepared, error) { return o.prepare(ctx, d, name) }
 	if _, err = rehearseUntilOpen(ctx, c, d, t, deps, p, again); err != nil {
 		return err
 	}
@@ -112,7 +113,7 @@ func (q *request) asTyped() string {
 const misses = 3
 
 // rehearseUntilOpen runs a trial until the gate is open: once where there is none to open.
-func rehearseUntilOpen(ctx context.Context, c console, d *desk, t *trial.Trial, deps lab.Deps, p *runbook.Prepared, again func() (*runbook.Prepared, error)) (*runbook.Prepared, error) {
+func rehearseUntilOpen(ctx context.Context, c console, d *desk, t *trial.Trial, deps lab.Deps, p *execute.Prepared, again func() (*execute.Prepared, error)) (*execute.Prepared, error) {
 	once := p.Gate.Needed == 0
 	for missed := 0; once || !p.Gate.Open(); {
 		before := len(p.Gate.Passed)
@@ -151,7 +152,7 @@ func rehearseUntilOpen(ctx context.Context, c console, d *desk, t *trial.Trial, 
 }
 
 // standing says how the gate stands.
-func standing(p *runbook.Prepared) string {
+func standing(p *execute.Prepared) string {
 	switch {
 	case p.Header.Environment != runbook.Production:
 		return fmt.Sprintf("cluster %s is in %s, where no gate holds", p.Header.Cluster, p.Header.Environment)
@@ -172,7 +173,7 @@ func rehearsalEnded(c console, res *result.Result, why string) error {
 }
 
 // writeRehearsal writes the trial and what belongs to it, and says in what the lab is not like the cluster.
-func writeRehearsal(ctx context.Context, c console, d *desk, name string, o rehearseOptions, p *runbook.Prepared) (file string, err error) {
+func writeRehearsal(ctx context.Context, c console, d *desk, name string, o rehearseOptions, p *execute.Prepared) (file string, err error) {
 	book, err := readRunbook(name)
 	if err != nil {
 		return "", err

@@ -6,11 +6,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/document"
-	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
 )
 
 func newRunbookRerun(c console) *cobra.Command {
-	var o runbook.Order
+	var o journal.Command
 	var asJSON bool
 	cmd := &cobra.Command{
 		ValidArgsFunction: completeRuns,
@@ -38,7 +38,7 @@ A step of a rolling group is named with its target: group[target].step.`,
 					return err
 				}
 				o.Do = "rerun"
-				return execute(ctx, c, d, args[0], &o, asJSON)
+				return executeRun(ctx, c, d, args[0], &o, asJSON)
 			})
 		},
 	}

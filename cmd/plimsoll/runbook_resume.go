@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
 )
 
 func newRunbookResume(c console) *cobra.Command {
@@ -23,13 +23,13 @@ failed is tried anew; one that asked a person, because it was cut off and cannot
 				if err != nil {
 					return err
 				}
-				if st.Outcome != "" && st.Outcome != runbook.Broken {
+				if st.Outcome != "" && st.Outcome != journal.RunFailed {
 					if err := giveBack(ctx, c, d, args[0]); err != nil {
 						return err
 					}
 					return usageError{text: "run " + args[0] + " is " + string(st.Outcome) + ": there is nothing to go on with", hint: "to run one of its steps again: plimsoll runbook rerun " + args[0] + " --step STEP"}
 				}
-				return execute(ctx, c, d, args[0], &runbook.Order{Do: "resume", Reason: reason, Changed: changed}, asJSON)
+				return executeRun(ctx, c, d, args[0], &journal.Command{Do: "resume", Reason: reason, Changed: changed}, asJSON)
 			})
 		},
 	}

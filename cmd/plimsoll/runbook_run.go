@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
 )
 
 func newRunbookRun(c console) *cobra.Command {
@@ -23,7 +23,7 @@ Ctrl-C ends Plimsoll at once. Either way plimsoll runbook resume goes on.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withDesk(cmd.Context(), func(ctx context.Context, d *desk) error {
 				if run, err := d.unfinished(ctx); err != nil || run != "" {
-					return errors.Join(err, execute(ctx, c, d, run, &runbook.Order{Do: "resume"}, asJSON))
+					return errors.Join(err, executeRun(ctx, c, d, run, &journal.Command{Do: "resume"}, asJSON))
 				}
 				p, err := q.prepare(ctx, d, args[0])
 				if err != nil {
@@ -47,7 +47,7 @@ Ctrl-C ends Plimsoll at once. Either way plimsoll runbook resume goes on.`,
 					return err
 				}
 				fmt.Fprintf(c.err, "run %s\n", run)
-				return execute(ctx, c, d, run, &runbook.Order{Do: "run"}, asJSON)
+				return executeRun(ctx, c, d, run, &journal.Command{Do: "run"}, asJSON)
 			})
 		},
 	}

@@ -10,7 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/durable"
-	"plimsoll/runbook"
+	"plimsoll/runbook/execute"
+	"plimsoll/runbook/journal"
 )
 
 func newRunbookStatus(c console) *cobra.Command {
@@ -43,31 +44,31 @@ type runStatus struct {
 	Plan    string           `json:"plan"`
 	Over    string           `json:"override,omitempty"`
 	Changed []string         `json:"changed,omitempty"` // the reasons why it continued with other versions of its actions
-	Now     *runbook.Summary `json:"now,omitempty"`
+	Now     *journal.Summary `json:"now,omitempty"`
 	Steps   []stepStatus     `json:"steps,omitempty"`
 
-	Left      []runbook.Remainder `json:"left,omitempty"`      // targets that it left out
+	Left      []journal.Remainder `json:"left,omitempty"`      // targets that it left out
 	Unfit     string              `json:"unfit,omitempty"`     // why this release cannot go on with it
-	Elsewhere *runbook.Elsewhere  `json:"elsewhere,omitempty"` // who executes it, if not a process of this state folder
+	Elsewhere *execute.Elsewhere  `json:"elsewhere,omitempty"` // who executes it, if not a process of this state folder
 	Damage    string              `json:"damage,omitempty"`    // why it cannot be read
 	Abandoned bool                `json:"abandoned,omitempty"` // it has not ended, and no process executes it
 }
 
 type stepStatus struct {
 	Step    string        `json:"step"`
-	Phase   runbook.Phase `json:"phase"`
+	Phase   journal.Phase `json:"phase"`
 	Attempt int           `json:"attempt,omitempty"`
 	Error   string        `json:"error,omitempty"`
 	Asks    bool          `json:"asks,omitempty"`
 	Note    string        `json:"note,omitempty"`
 }
 
-func statusOf(run string, st *runbook.State, now runbook.Summary) runStatus {
+func statusOf(run string, st *journal.State, now journal.Summary) runStatus {
 	s := runStatus{
 		Run: run, Runbook: st.Header.Runbook, Cluster: st.Header.Cluster, Status: st.Status(), By: st.Header.By, Begun: st.Header.At,
 		Plan: st.Header.Plan.Hash, Over: st.Header.Override,
 	}
-	if err := st.Unfit(); err != nil && st.Outcome != runbook.Done && st.Outcome != runbook.TakenBack && st.Outcome != runbook.Cancelled {
+	if err := st.Unfit(); err != nil && st.Outcome != journal.RunDone && st.Outcome != journal.RunUndone && st.Outcome != journal.RunCancelled {
 		s.Unfit = err.Error()
 	}
 	s.Left = st.Remainders()
@@ -85,12 +86,12 @@ func statusOf(run string, st *runbook.State, now runbook.Summary) runStatus {
 	if st.Outcome == "" { // what is still to come, as it was planned
 		for _, planned := range st.Header.Plan.Steps {
 			if st.Item(planned.Key) == nil {
-				s.Steps = append(s.Steps, stepStatus{Step: planned.Key, Phase: runbook.Waiting})
+				s.Steps = append(s.Steps, stepStatus{Step: planned.Key, Phase: journal.StepWaiting})
 			}
 		}
 	}
 	for n := range s.Steps {
-		if step := &s.Steps[n]; step.Phase == runbook.Asking && step.Note == "" {
+		if step := &s.Steps[n]; step.Phase == journal.StepAsking && step.Note == "" {
 			step.Note = noteOf(step.Step, st.Header.Plan)
 		}
 	}
@@ -98,7 +99,7 @@ func statusOf(run string, st *runbook.State, now runbook.Summary) runStatus {
 }
 
 // noteOf is what the approval of a step asks, as it was planned.
-func noteOf(step string, p runbook.Plan) string {
+func noteOf(step string, p journal.Plan) string {
 	for _, planned := range p.Steps {
 		if planned.Key == step {
 			return planned.Approval
@@ -198,7 +199,7 @@ func remainders(ctx context.Context, c console, d *desk, all []runStatus) error 
 }
 
 // summaryOf is what was told of a run last; the zero Summary if nothing was.
-func summaryOf(r durable.Run) (now runbook.Summary, err error) {
+func summaryOf(r durable.Run) (now journal.Summary, err error) {
 	if r.Summary != nil {
 		err = json.Unmarshal(r.Summary, &now)
 	}
@@ -278,7 +279,7 @@ func statusOfRun(ctx context.Context, c console, d *desk, run string, asJSON boo
 		return err
 	}
 	for _, step := range s.Steps {
-		if step.Phase == runbook.Asking {
+		if step.Phase == journal.StepAsking {
 			fmt.Fprintf(c.out, "plimsoll runbook approve %[1]s --step %[2]s agrees, plimsoll runbook reject %[1]s --step %[2]s refuses\n", run, quoted(step.Step))
 		}
 	}

@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"plimsoll/durable"
-	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
 )
 
 func TestStatusGoesOnBesideADamagedRun(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	t.Setenv("PLIMSOLL_HOME", filepath.Join(dir, "home"))
-	store, err := durable.Open(t.Context(), durable.Options{Folder: filepath.Join(dir, "home", "runs"), Version: runbook.Interpreter})
+	store, err := durable.Open(t.Context(), durable.Options{Folder: filepath.Join(dir, "home", "runs"), Version: journal.Interpreter})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,8 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/durable"
 	"plimsoll/inventory"
-	"plimsoll/runbook"
+	"plimsoll/runbook/execute"
+	"plimsoll/runbook/faulttest"
 )
 
 func newRunbookTorture(c console) *cobra.Command {
@@ -53,7 +54,7 @@ that cannot be taken back, the lab is restored, and it is left as it was.`,
 	}
 	q.flags(cmd)
 	cmd.Flags().StringArrayVar(&before, "before", nil, "`'RUNBOOK NAME=VALUE …'` that brings the lab to where the runbook has something to do; may be given many times")
-	cmd.Flags().StringSliceVar(&kinds, "tries", nil, "only these `KINDS`: "+strings.Join(runbook.TortureKinds, ","))
+	cmd.Flags().StringSliceVar(&kinds, "tries", nil, "only these `KINDS`: "+strings.Join(faulttest.TortureKinds, ","))
 	cmd.Flags().DurationVar(&pause, "pause", 2*time.Minute, "how long the owner is paused, at least until its lease has run out")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -63,70 +64,70 @@ that cannot be taken back, the lab is restored, and it is left as it was.`,
 // knownKinds refuses kinds of tries that there are none of.
 func knownKinds(kinds []string) error {
 	for _, k := range kinds {
-		if !slices.Contains(runbook.TortureKinds, k) {
-			return usageError{text: "--tries: there is no kind " + strconv.Quote(k), hint: "they are " + strings.Join(runbook.TortureKinds, ", ")}
+		if !slices.Contains(faulttest.TortureKinds, k) {
+			return usageError{text: "--tries: there is no kind " + strconv.Quote(k), hint: "they are " + strings.Join(faulttest.TortureKinds, ", ")}
 		}
 	}
 	return nil
 }
 
-func torture(ctx context.Context, c console, q *request, name string, before, kinds []string, pause time.Duration) (_ runbook.Ordeal, err error) {
+func torture(ctx context.Context, c console, q *request, name string, before, kinds []string, pause time.Duration) (_ faulttest.Report, err error) {
 	deps, err := labDeps()
 	if err != nil {
-		return runbook.Ordeal{}, err
+		return faulttest.Report{}, err
 	}
 	book, err := readRunbook(name)
 	if err != nil {
-		return runbook.Ordeal{}, err
+		return faulttest.Report{}, err
 	}
 	said, err := q.said()
 	if err != nil {
-		return runbook.Ordeal{}, err
+		return faulttest.Report{}, err
 	}
 	none := &inventory.Inventory{} // only labs are tortured
 	q.cluster = called(q.cluster, none)
 	self, err := os.Executable()
 	if err != nil {
-		return runbook.Ordeal{}, fmt.Errorf("find this program: %w", err)
+		return faulttest.Report{}, fmt.Errorf("find this program: %w", err)
 	}
 	folder, err := os.MkdirTemp("", "plimsoll-torture-")
 	if err != nil {
-		return runbook.Ordeal{}, fmt.Errorf("make a folder for the tries: %w", err)
+		return faulttest.Report{}, fmt.Errorf("make a folder for the tries: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	on := &tortureLab{name: q.cluster, deps: deps}
 	v := victim{program: self, runbook: name, cluster: q.cluster, inputs: q.inputs, pause: pause}
-	t := runbook.Torture{
-		Request: runbook.Request{Book: book, Cluster: q.cluster, Inputs: said}, Folder: folder, Actions: catalog.Actions(),
+	t := faulttest.Torture{
+		Request: execute.Request{Book: book, Cluster: q.cluster, Inputs: said}, Folder: folder, Actions: catalog.Actions(),
 		Pause: pause, Settle: time.Minute, Kinds: kinds,
 		Open: func(ctx context.Context, name string) (*cluster.Cluster, error) {
 			return openSite(ctx, name, none, deps)
 		},
 		Marker: catalog.Marker, Save: on.save, Restore: on.restore, Elsewhere: on.elsewhere,
 		Say: func(text string) { fmt.Fprintln(c.err, text) },
-		Child: func(ctx context.Context, store string, at durable.Moment, asleep func(context.Context) error) (runbook.Fate, error) {
+		Child: func(ctx context.Context, store string, at durable.Moment, asleep func(context.Context) error) (faulttest.Fate, error) {
 			return tortureChild(ctx, v, store, at, asleep)
 		},
-		Cancel: func(ctx context.Context, store, run string, at durable.Moment) (runbook.Fate, error) {
+		Cancel: func(ctx context.Context, store, run string, at durable.Moment) (faulttest.Fate, error) {
 			canceller := v
 			canceller.cancels = run
 			return tortureChild(ctx, canceller, store, at, nil)
 		},
 	}
 	if t.Before, err = firsts(before, q.cluster); err != nil {
-		return runbook.Ordeal{}, err
+		return faulttest.Report{}, err
 	}
 	return t.Run(ctx)
 }
 
 // firsts reads what is to run before each try.
-func firsts(texts []string, cluster string) (all []runbook.Request, err error) {
+func firsts(texts []string, cluster string) (all []execute.Request, err error) {
 	for _, text := range texts {
 		words := strings.Fields(text)
 		if len(words) == 0 {
 			return nil, usageError{text: "--before: which runbook?", hint: "--before 'mysql/failover checks=3'"}
 		}
-		r := runbook.Request{Cluster: cluster}
+		r := execute.Request{Cluster: cluster}
 		if r.Book, err = readRunbook(words[0]); err != nil {
 			return nil, err
 		}
@@ -138,7 +139,7 @@ func firsts(texts []string, cluster string) (all []runbook.Request, err error) {
 	return all, nil
 }
 
-func showOrdeal(c console, o runbook.Ordeal, asJSON bool) error {
+func showOrdeal(c console, o faulttest.Report, asJSON bool) error {
 	if asJSON {
 		if err := jsonTo(c, o); err != nil {
 			return err

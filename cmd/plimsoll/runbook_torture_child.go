@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/durable"
-	"plimsoll/runbook"
+	"plimsoll/runbook/faulttest"
 )
 
 // The environment of a child of the torture: where its store is, around which entry it dies or sleeps, and for how long it holds
@@ -43,7 +43,7 @@ type victim struct {
 }
 
 // tortureChild runs the program again. A child that is to sleep stops itself, and is woken from here.
-func tortureChild(ctx context.Context, v victim, store string, at durable.Moment, asleep func(context.Context) error) (fate runbook.Fate, err error) {
+func tortureChild(ctx context.Context, v victim, store string, at durable.Moment, asleep func(context.Context) error) (fate faulttest.Fate, err error) {
 	args := []string{"runbook", "run", v.runbook, "--cluster", v.cluster, "--yes"}
 	for _, in := range v.inputs {
 		args = append(args, "--input", in)

@@ -15,7 +15,7 @@ import (
 	"plimsoll/durable"
 	"plimsoll/engine/singlestore/singlestoretest"
 	"plimsoll/inventory"
-	"plimsoll/runbook"
+	"plimsoll/runbook/faulttest"
 )
 
 // TestSingleStoresRunbooksStandTheTorture tortures them on a stand-in, for no SingleStore can be had here: by the command's own
@@ -105,15 +105,15 @@ func (s *standIn) victim(book string) victim {
 const nightOfStandIn = shortestLease + time.Second
 
 // torture does what the command does to a lab.
-func (s *standIn) torture(t *testing.T, book string, before ...string) (runbook.Ordeal, error) {
+func (s *standIn) torture(t *testing.T, book string, before ...string) (faulttest.Report, error) {
 	t.Helper()
 	inv, err := inventory.Open()
 	if err != nil {
-		return runbook.Ordeal{}, err
+		return faulttest.Report{}, err
 	}
 	deps, err := labDeps()
 	if err != nil {
-		return runbook.Ordeal{}, err
+		return faulttest.Report{}, err
 	}
 	var texts []string
 	for _, name := range append(before, book) {
@@ -121,9 +121,9 @@ func (s *standIn) torture(t *testing.T, book string, before ...string) (runbook.
 	}
 	requests, err := firsts(texts, "stand-in")
 	if err != nil {
-		return runbook.Ordeal{}, err
+		return faulttest.Report{}, err
 	}
-	tt := runbook.Torture{
+	tt := faulttest.Torture{
 		Request: requests[len(before)], Before: requests[:len(before)], Folder: t.TempDir(), Actions: catalog.Actions(), Pause: nightOfStandIn,
 		Open: func(ctx context.Context, name string) (*cluster.Cluster, error) {
 			return openSite(ctx, name, inv, deps)
@@ -134,7 +134,7 @@ func (s *standIn) torture(t *testing.T, book string, before ...string) (runbook.
 			s.cluster.Reset(t)
 			return nil
 		},
-		Child: func(ctx context.Context, store string, at durable.Moment, asleep func(context.Context) error) (runbook.Fate, error) {
+		Child: func(ctx context.Context, store string, at durable.Moment, asleep func(context.Context) error) (faulttest.Fate, error) {
 			fate, err := tortureChild(ctx, s.victim(book), store, at, asleep)
 			switch {
 			case fate.Cut && at.Number == 0:

@@ -10,7 +10,7 @@ import (
 
 	"plimsoll/inventory"
 	"plimsoll/lab"
-	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
 )
 
 // slowBook has an act that goes on for as long as a table is empty.
@@ -51,7 +51,7 @@ func TestRealDatabaseVanishes(t *testing.T) {
 		_, said, code := typed(t, "runbook", "run", "slow.yaml", "--cluster", "vanish", "--yes")
 		ended <- ending{said, code}
 	}()
-	run := inPhase(t, "slow", runbook.Acting)
+	run := inPhase(t, "slow", journal.StepActing)
 	var clusters []lab.Status
 	out, _, _ := typed(t, "lab", "list", "--json")
 	if err := json.Unmarshal([]byte(out), &clusters); err != nil {
@@ -66,7 +66,7 @@ func TestRealDatabaseVanishes(t *testing.T) {
 		t.Errorf("exit code %d:\n%s", end.code, end.said)
 	}
 	s := statusByName(t, run)
-	if s.Status != string(runbook.Broken) || s.Steps[0].Phase != runbook.Settled || !s.Steps[1].Asks || s.Steps[1].Attempt != 1 {
+	if s.Status != string(journal.RunFailed) || s.Steps[0].Phase != journal.StepDone || !s.Steps[1].Asks || s.Steps[1].Attempt != 1 {
 		t.Errorf("%+v", s)
 	}
 	deps, err := labDeps()
@@ -96,13 +96,13 @@ func TestRealDatabaseVanishes(t *testing.T) {
 	if _, said, code := typed(t, "runbook", "resume", run, "--reason", "the server is back", "--yes"); code != 0 {
 		t.Errorf("resume: %d %s", code, said)
 	}
-	if s := statusByName(t, run); s.Status != string(runbook.Done) || s.Steps[1].Attempt != 2 {
+	if s := statusByName(t, run); s.Status != string(journal.RunDone) || s.Steps[1].Attempt != 2 {
 		t.Errorf("%+v", s)
 	}
 }
 
 // inPhase waits until a step of the only run is there.
-func inPhase(t *testing.T, step string, phase runbook.Phase) (run string) {
+func inPhase(t *testing.T, step string, phase journal.Phase) (run string) {
 	t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

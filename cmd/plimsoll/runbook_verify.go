@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
 )
 
 func newRunbookVerify(c console) *cobra.Command {
@@ -24,7 +24,7 @@ elsewhere when the run ended, or a seal of a key that is known, makes the proof 
 			if err != nil {
 				return fmt.Errorf("read the evidence: %w", err)
 			}
-			p, err := runbook.VerifyEvidence(data)
+			p, err := journal.VerifyEvidence(data)
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
@@ -84,12 +84,12 @@ func readSigners(path string) (string, error) {
 	return string(text), nil
 }
 
-func sealedBy(p runbook.Proof, name, file string) error {
+func sealedBy(p journal.Proof, name, file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return fmt.Errorf("read the key: %w", err)
 	}
-	public, err := runbook.PublicKey(text)
+	public, err := journal.PublicKey(text)
 	switch {
 	case err != nil:
 		return fmt.Errorf("%s: %w", file, err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
 )
 
 // staged makes a home, an inventory and runbooks for commands of this test.
@@ -42,7 +43,7 @@ func TestAnswersToARunThatWaits(t *testing.T) {
 			go func() {
 				w.ended <- typedAt(t, console{in: strings.NewReader(""), out: w, err: w}, "runbook", "run", "asks.yaml", "--cluster", "orders", "--yes")
 			}()
-			run := inPhase(t, "go", runbook.Asking)
+			run := inPhase(t, "go", journal.StepAsking)
 			says(t, exitBadInput, "--yes", "runbook", c.answer, run) // nobody is there to be asked
 			says(t, 0, c.told, "runbook", c.answer, run, "--reason", "not today", "--yes")
 			if code := <-w.ended; code != c.code || !strings.Contains(w.said(), c.ends) {
@@ -133,12 +134,12 @@ steps:
 }
 
 func TestActionsThatChangedAreShownForEver(t *testing.T) {
-	o := runbook.Order{Do: "resume", By: "ann", Changed: "the notes say that it is safe"}
-	line := strings.Join(describe(runbook.Event{Kind: runbook.Opened, Order: &o, Reason: "command was version 1 and is version 2 in this release"}), " ")
+	o := journal.Command{Do: "resume", By: "ann", Changed: "the notes say that it is safe"}
+	line := strings.Join(describe(journal.Event{Kind: journal.Opened, Order: &o, Reason: "command was version 1 and is version 2 in this release"}), " ")
 	if want := "to resume by ann ACTIONS CHANGED, GOES ON: the notes say that it is safe: command was version 1 and is version 2 in this release"; line != want {
 		t.Errorf("history: %s", line)
 	}
-	s := statusOf("r", &runbook.State{Orders: []runbook.Order{{Do: "run"}, o}, Book: &runbook.Runbook{Unfit: errors.New(`unknown action "gone"`)}}, runbook.Summary{})
+	s := statusOf("r", &journal.State{Orders: []journal.Command{{Do: "run"}, o}, Book: &runbook.Runbook{Unfit: errors.New(`unknown action "gone"`)}}, journal.Summary{})
 	if len(s.Changed) != 1 || s.Changed[0] != o.Changed || !strings.Contains(s.Unfit, `unknown action "gone"`) {
 		t.Errorf("status: %+v", s)
 	}

@@ -11,7 +11,7 @@ import (
 	"plimsoll/hint"
 	"plimsoll/inventory"
 	"plimsoll/lab"
-	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
 )
 
 // stateOptions say where runs and rehearsals are kept.
@@ -27,7 +27,7 @@ func stateOptions(ctx context.Context, inv *inventory.Inventory, deps lab.Deps) 
 				"set it where "+inventory.File+" says that it is found (state: postgres), or take that out to keep runs on this machine")
 		}
 	}
-	return durable.Options{Folder: filepath.Join(deps.Home, "runs"), Postgres: string(postgres), Version: runbook.Interpreter}, nil
+	return durable.Options{Folder: filepath.Join(deps.Home, "runs"), Postgres: string(postgres), Version: journal.Interpreter}, nil
 }
 
 // openState opens the store of this state folder.

@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/runbook"
+	"plimsoll/runbook/faulttest"
 )
 
 func main() {
@@ -43,10 +43,10 @@ type rack struct {
 
 // result is one runbook's ordeal on one product.
 type result struct {
-	Case    trialOf         `json:"case"`
-	Product string          `json:"product"`
-	Ordeal  *runbook.Ordeal `json:"ordeal,omitempty"`
-	Error   string          `json:"error,omitempty"` // why it could not be tortured
+	Case    trialOf           `json:"case"`
+	Product string            `json:"product"`
+	Ordeal  *faulttest.Report `json:"ordeal,omitempty"`
+	Error   string            `json:"error,omitempty"` // why it could not be tortured
 }
 
 // all tortures what was asked for, and writes the page anew after each.
@@ -130,7 +130,7 @@ func (r rack) one(ctx context.Context, c trialOf, product, lab string) error {
 		return ctx.Err()
 	}
 	if told.Len() > 0 {
-		res.Ordeal = &runbook.Ordeal{}
+		res.Ordeal = &faulttest.Report{}
 		if err := json.Unmarshal([]byte(told.String()), res.Ordeal); err != nil {
 			return fmt.Errorf("read the ordeal of %s: %w", c.Book, err)
 		}

@@ -6,7 +6,7 @@ import (
 
 	"plimsoll/catalog"
 	"plimsoll/internal/document"
-	"plimsoll/runbook"
+	"plimsoll/runbook/faulttest"
 )
 
 // What another text of a runbook stood is not said of this one.
@@ -17,7 +17,7 @@ func TestAResultOfAnotherTextIsOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	for hash, older := range map[string]bool{book.Hash: false, "another": true} {
-		page := table([]result{{Case: trialOf{Book: name}, Ordeal: &runbook.Ordeal{Hash: hash}}})
+		page := table([]result{{Case: trialOf{Book: name}, Ordeal: &faulttest.Report{Hash: hash}}})
 		if strings.Contains(page, olderText) != older {
 			t.Errorf("of the text %s: %s", hash, page)
 		}

@@ -22,8 +22,10 @@ import (
 	"plimsoll/infra"
 	"plimsoll/infra/local"
 	"plimsoll/lab"
-	"plimsoll/runbook"
 	"plimsoll/runbook/books"
+	"plimsoll/runbook/execute"
+	"plimsoll/runbook/journal"
+	"plimsoll/runbook/lock"
 )
 
 // The environment of a child process that runs a book and is killed: where its store and its lab are, and what it does.
@@ -61,11 +63,11 @@ func labIn(home string) (lab.Deps, error) {
 	return lab.Deps{Machine: m, Launchers: []engine.Launcher{enginemysql.Servers{}}, Home: home, Cache: cache}, err
 }
 
-func serviceOn(store *durable.Store, open func(context.Context) (*cluster.Cluster, error)) *runbook.Service {
-	return &runbook.Service{
+func serviceOn(store *durable.Store, open func(context.Context) (*cluster.Cluster, error)) *execute.Service {
+	return &execute.Service{
 		Store: store, Actions: actions(), User: "test", Holder: "test",
 		Open:   func(ctx context.Context, _ string) (*cluster.Cluster, error) { return open(ctx) },
-		Marker: func(s *cluster.Cluster) runbook.Marker { return mysql.NewMarker(s) },
+		Marker: func(s *cluster.Cluster) lock.Marker { return mysql.NewMarker(s) },
 	}
 }
 
@@ -75,7 +77,7 @@ func child(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	store, err := durable.Open(ctx, durable.Options{Folder: os.Getenv(childStore), Version: runbook.Interpreter})
+	store, err := durable.Open(ctx, durable.Options{Folder: os.Getenv(childStore), Version: journal.Interpreter})
 	if err != nil {
 		return err
 	}
@@ -91,8 +93,8 @@ func child(ctx context.Context) error {
 		site.Release = c.Close
 		return site, nil
 	})
-	s.Observe = func(_ string, e runbook.Event, _ time.Time) {
-		if e.Kind == runbook.Intended && e.Step == os.Getenv(childKill) {
+	s.Observe = func(_ string, e journal.Event, _ time.Time) {
+		if e.Kind == journal.Intended && e.Step == os.Getenv(childKill) {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
 		}
@@ -110,7 +112,7 @@ func child(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := s.Start(ctx, x, run, runbook.Order{Do: "run"}); err != nil {
+		if err := s.Start(ctx, x, run, journal.Command{Do: "run"}); err != nil {
 			return err
 		}
 		runs = []string{run}
@@ -127,7 +129,7 @@ func child(ctx context.Context) error {
 }
 
 // begin plans a book with inputs NAME=VALUE and begins a run.
-func begin(ctx context.Context, s *runbook.Service, name string, inputs ...string) (string, error) {
+func begin(ctx context.Context, s *execute.Service, name string, inputs ...string) (string, error) {
 	book, err := books.Read(name, s.Actions)
 	if err != nil {
 		return "", err
@@ -137,7 +139,7 @@ func begin(ctx context.Context, s *runbook.Service, name string, inputs ...strin
 		key, value, _ := strings.Cut(in, "=")
 		said[key] = value
 	}
-	p, err := s.Prepare(ctx, runbook.Request{Book: book, Cluster: clusterName, Inputs: said})
+	p, err := s.Prepare(ctx, execute.Request{Book: book, Cluster: clusterName, Inputs: said})
 	if err != nil {
 		return "", err
 	}
@@ -212,16 +214,16 @@ func (c *threeServers) must(err error) {
 }
 
 // run runs a book to the end of its first stint, and to that of a second if one is ordered.
-func (c *threeServers) run(observe func(runbook.Event), second *runbook.Order, book string, inputs ...string) *runbook.State {
+func (c *threeServers) run(observe func(journal.Event), second *journal.Command, book string, inputs ...string) *journal.State {
 	c.Helper()
 	ctx := c.Context()
-	store, err := durable.Open(ctx, durable.Options{Folder: c.store, Version: runbook.Interpreter})
+	store, err := durable.Open(ctx, durable.Options{Folder: c.store, Version: journal.Interpreter})
 	c.must(err)
 	defer func() { c.must(store.Close()) }()
 	s := serviceOn(store, func(context.Context) (*cluster.Cluster, error) {
 		return lab.AsCluster(c.lab, enginemysql.Engine{}, c.deps.Machine), nil
 	})
-	s.Observe = func(_ string, e runbook.Event, _ time.Time) {
+	s.Observe = func(_ string, e journal.Event, _ time.Time) {
 		if observe != nil {
 			observe(e)
 		}
@@ -230,7 +232,7 @@ func (c *threeServers) run(observe func(runbook.Event), second *runbook.Order, b
 	c.must(err)
 	run, err := begin(ctx, s, book, inputs...)
 	c.must(err)
-	c.must(s.Start(ctx, x, run, runbook.Order{Do: "run"}))
+	c.must(s.Start(ctx, x, run, journal.Command{Do: "run"}))
 	c.must(x.Wait(ctx, run))
 	if second != nil {
 		c.must(s.Start(ctx, x, run, *second))
@@ -243,16 +245,16 @@ func (c *threeServers) run(observe func(runbook.Event), second *runbook.Order, b
 }
 
 // done runs a book and expects that it is done.
-func (c *threeServers) done(book string, inputs ...string) *runbook.State {
+func (c *threeServers) done(book string, inputs ...string) *journal.State {
 	c.Helper()
 	st := c.run(nil, nil, book, inputs...)
-	if st.Outcome != runbook.Done {
+	if st.Outcome != journal.RunDone {
 		c.Fatalf("%s: %s %s: %s", book, st.Status(), st.Position(), errorsOf(st))
 	}
 	return st
 }
 
-func errorsOf(st *runbook.State) string {
+func errorsOf(st *journal.State) string {
 	var all []string
 	for _, i := range st.Items {
 		if i.Error != "" {
@@ -266,7 +268,7 @@ func errorsOf(st *runbook.State) string {
 func (c *threeServers) refused(want, book string, inputs ...string) {
 	c.Helper()
 	ctx := c.Context()
-	store, err := durable.Open(ctx, durable.Options{Folder: c.store, Version: runbook.Interpreter})
+	store, err := durable.Open(ctx, durable.Options{Folder: c.store, Version: journal.Interpreter})
 	c.must(err)
 	defer func() { c.must(store.Close()) }()
 	s := serviceOn(store, func(context.Context) (*cluster.Cluster, error) {
@@ -294,23 +296,23 @@ func (c *threeServers) spawn(book, kill string) bool {
 }
 
 // last is how the latest run stands, and its events.
-func (c *threeServers) last() (*runbook.State, []runbook.Event) {
+func (c *threeServers) last() (*journal.State, []journal.Event) {
 	c.Helper()
 	ctx := c.Context()
-	store, err := durable.Open(ctx, durable.Options{Folder: c.store, Version: runbook.Interpreter})
+	store, err := durable.Open(ctx, durable.Options{Folder: c.store, Version: journal.Interpreter})
 	c.must(err)
 	defer func() { c.must(store.Close()) }()
 	runs, err := store.Runs(ctx)
 	c.must(err)
 	entries, err := store.Entries(ctx, runs[0].ID)
 	c.must(err)
-	var events []runbook.Event
+	var events []journal.Event
 	for _, entry := range entries {
-		var e runbook.Event
+		var e journal.Event
 		c.must(json.Unmarshal(entry.Data, &e))
 		events = append(events, e)
 	}
-	st, err := runbook.Fold(entries, actions())
+	st, err := journal.Fold(entries, actions())
 	c.must(err)
 	return st, events
 }

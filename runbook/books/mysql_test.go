@@ -13,7 +13,7 @@ import (
 	"plimsoll/durable"
 	enginemysql "plimsoll/engine/mysql"
 	"plimsoll/lab"
-	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
 )
 
 func TestTopologyOfMariaDB(t *testing.T) {
@@ -69,7 +69,7 @@ func oneServerTwice(c *threeServers) {
 		},
 		"a spare": func(site *cluster.Cluster) { site.Spares = append(site.Spares, n1) },
 	} {
-		store, err := durable.Open(c.Context(), durable.Options{Folder: c.TempDir(), Version: runbook.Interpreter})
+		store, err := durable.Open(c.Context(), durable.Options{Folder: c.TempDir(), Version: journal.Interpreter})
 		c.must(err)
 		s := serviceOn(store, func(context.Context) (*cluster.Cluster, error) {
 			site := lab.AsCluster(c.lab, enginemysql.Engine{}, c.deps.Machine)
@@ -133,12 +133,12 @@ func applying(c *threeServers, verb string) string {
 func switchoverTakenBack(c *threeServers) {
 	traffic := c.traffic()
 	stop, start := applying(c, "STOP"), applying(c, "START")
-	st := c.run(func(e runbook.Event) {
-		if e.Kind == runbook.Intended && e.Step == "demote" {
+	st := c.run(func(e journal.Event) {
+		if e.Kind == journal.Intended && e.Step == "demote" {
 			c.tell("n2", stop)
 		}
-	}, &runbook.Order{Do: "cancel", Undo: true, Reason: "it failed"}, "mysql/switchover", "to=n2", "grace=100ms")
-	if st.Outcome != runbook.TakenBack {
+	}, &journal.Command{Do: "cancel", Undo: true, Reason: "it failed"}, "mysql/switchover", "to=n2", "grace=100ms")
+	if st.Outcome != journal.RunUndone {
 		c.Errorf("outcome %s, %s: %s", st.Outcome, st.Position(), errorsOf(st))
 	}
 	c.tell("n2", start)
@@ -171,12 +171,12 @@ func switchoverKilled(c *threeServers) {
 	}
 	c.take()
 	st, events := c.last()
-	if st.Outcome != runbook.Done {
+	if st.Outcome != journal.RunDone {
 		c.Fatalf("%s %s: %s", st.Status(), st.Position(), errorsOf(st))
 	}
 	promotions := 0
 	for _, e := range events {
-		if e.Kind == runbook.Acted && e.Step == "promote" {
+		if e.Kind == journal.Acted && e.Step == "promote" {
 			promotions++
 		}
 	}

@@ -13,13 +13,14 @@ import (
 	"plimsoll/engine/singlestore/singlestoretest"
 	"plimsoll/infra"
 	"plimsoll/infra/local"
-	"plimsoll/runbook"
+	"plimsoll/runbook/execute"
+	"plimsoll/runbook/journal"
 )
 
 // No SingleStore can be had here: these runs change a stand-in for one, which answers as SingleStore's documentation prints it.
 
 // standIn is a service whose one cluster is a stand-in.
-func standIn(t *testing.T) (*singlestoretest.Cluster, func(order runbook.Order, run string) *runbook.State, *runbook.Service) {
+func standIn(t *testing.T) (*singlestoretest.Cluster, func(order journal.Command, run string) *journal.State, *execute.Service) {
 	t.Helper()
 	standIn := singlestoretest.New(t, singlestoretest.Spec{Leaves: 2, Partitions: 6})
 	here, err := local.New()
@@ -27,7 +28,7 @@ func standIn(t *testing.T) (*singlestoretest.Cluster, func(order runbook.Order, 
 		t.Fatal(err)
 	}
 	machine, e := standIn.Machine(here), enginesinglestore.Engine{}
-	store, err := durable.Open(t.Context(), durable.Options{Folder: t.TempDir(), Version: runbook.Interpreter})
+	store, err := durable.Open(t.Context(), durable.Options{Folder: t.TempDir(), Version: journal.Interpreter})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +54,7 @@ func standIn(t *testing.T) (*singlestoretest.Cluster, func(order runbook.Order, 
 			t.Error(err)
 		}
 	})
-	return standIn, func(order runbook.Order, run string) *runbook.State {
+	return standIn, func(order journal.Command, run string) *journal.State {
 		t.Helper()
 		if err := s.Start(t.Context(), x, run, order); err != nil {
 			t.Fatal(err)
@@ -79,10 +80,10 @@ func TestSingleStoreLeafComesAndGoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	cluster.Fail("COPY PARTITION")
-	if st := stint(runbook.Order{Do: "run"}, run); st.Outcome != runbook.Broken {
+	if st := stint(journal.Command{Do: "run"}, run); st.Outcome != journal.RunFailed {
 		t.Fatalf("with a rebalance that fails: %q, %s", st.Outcome, st.Why)
 	}
-	if st := stint(runbook.Order{Do: "cancel", Undo: true, Reason: "it failed"}, run); st.Outcome != runbook.TakenBack {
+	if st := stint(journal.Command{Do: "cancel", Undo: true, Reason: "it failed"}, run); st.Outcome != journal.RunUndone {
 		t.Fatalf("taken back: %q, %s", st.Outcome, st.Why)
 	}
 	if after := cluster.String(); after != before {
@@ -93,7 +94,7 @@ func TestSingleStoreLeafComesAndGoes(t *testing.T) {
 		if run, err = begin(t.Context(), s, name, leaf); err != nil {
 			t.Fatal(err)
 		}
-		if st := stint(runbook.Order{Do: "run"}, run); st.Outcome != runbook.Done {
+		if st := stint(journal.Command{Do: "run"}, run); st.Outcome != journal.RunDone {
 			t.Fatalf("%s: %q, %s", name, st.Outcome, st.Why)
 		}
 		if got, want := strings.Contains(cluster.String(), "on 10.0.0.9:3306"), name == "singlestore/add-leaf"; got != want {

@@ -1,0 +1,111 @@
+package execute
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"strings"
+
+	"plimsoll/action"
+	"plimsoll/runbook/journal"
+)
+
+// unsettled lists the steps that were begun and not finished, and that nobody has looked at since: what came of them is not known.
+// Those that are taken back anyhow are not looked at before.
+func (r *runner) unsettled() []*journal.Step {
+	undoes := r.state.Stopping == nil || r.state.Undoing
+	var all []*journal.Step
+	for _, i := range r.state.Items {
+		begun := i.Acts && i.Phase != journal.StepDone && i.Phase != journal.StepUndoing && !r.state.Looks(i)
+		if begun && r.assessed[i.Key] == nil && !(undoes && r.state.Reversible(i)) {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// beginAssess waits for what the act of a step left under way, then looks at what came of it. It changes nothing.
+func (r *runner) beginAssess(i *journal.Step) {
+	key, uses, on, inputs, call := i.Key, i.Step.Uses, i.Cluster, i.Did, r.call(i)
+	before := i.Before
+	r.begin(key, looking, i.Step.Timeout, func(ctx context.Context, p *progress) (*journal.Event, error) {
+		call.Progress = p.tell
+		p.tell(-1, "looking what came of it")
+		is, err := r.assess(ctx, uses, on, inputs, before, call)
+		if err != nil {
+			is.Err = err
+		}
+		return nil, &assessed{is}
+	})
+	r.jobs[key].assesses = true
+}
+
+// assessed brings an assessment back to the loop.
+type assessed struct{ journal.Assessment }
+
+func (a *assessed) Error() string { return "assessed: " + string(a.Is) }
+
+func (r *runner) assess(ctx context.Context, uses, on string, inputs map[string]any, before action.Facts, call action.Call) (a journal.Assessment, err error) {
+	task, err := r.state.Book.Bind(uses, inputs)
+	if err != nil {
+		return a, err
+	}
+	reading, err := r.reading.Cluster(ctx, on)
+	if err != nil {
+		return a, err
+	}
+	if left, ok := task.(action.InFlightWaiter); ok {
+		if err := left.AwaitInFlight(ctx, reading, call); err != nil {
+			return a, err
+		}
+	}
+	found, err := task.Check(ctx, reading)
+	switch {
+	case err != nil:
+		return a, err
+	case found.State == action.Satisfied:
+		a.Is = journal.Complete
+	case found.State == action.Unknown:
+		return a, fmt.Errorf("it cannot be told what came of it: %s", found.Reason)
+	case len(before) > 0 && same(before, found.Observed):
+		a.Is = journal.Untouched
+	case len(before) == 0 || len(found.Observed) == 0:
+		a.Is, a.Why = journal.HalfDone, "it may have acted, and has nothing to tell it by"
+	default:
+		a.Is, a.Why = journal.HalfDone, fmt.Sprintf("seen %v, before %v, intended %v", found.Observed, before, found.Intended)
+	}
+	return a, nil
+}
+
+// same compares facts, of which one may have been through a journal.
+func same(a, b action.Facts) bool {
+	plain := func(f action.Facts) (m map[string]any) {
+		data, err := json.Marshal(f)
+		if err != nil || json.Unmarshal(data, &m) != nil {
+			return maps.Clone(f)
+		}
+		return m
+	}
+	return reflect.DeepEqual(plain(a), plain(b))
+}
+
+// refusal says why a cancellation is not taken; empty: it is. A cluster is given back as it is only when a person says so, or when
+// others have it already.
+func (r *runner) refusal() string {
+	s, stop, run := r.state, r.state.Stopping, r.journal.Run()
+	if stop.Leave != "" || stop.Error != "" || r.gone || s.Before.Over() {
+		return ""
+	}
+	stands := strings.Join(s.Effects(r.assessed), ", ")
+	if i, how := s.Irrevocable(r.assessed); i != nil {
+		return fmt.Sprintf("step %s %s, and cannot be taken back; what stays done: %s. The safe way is forward: plimsoll runbook resume %s finishes it; "+
+			"plimsoll runbook cancel %s --leave REASON gives the cluster back as it is", i.Key, how, stands, run, run)
+	}
+	if !s.Undoing && stands != "" {
+		return fmt.Sprintf("what stays done: %s. plimsoll runbook cancel %s --undo takes it back, plimsoll runbook resume %s continues it, "+
+			"plimsoll runbook cancel %s --leave REASON gives the cluster back as it is", stands, run, run, run)
+	}
+	return ""
+}

@@ -1,0 +1,154 @@
+package execute
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
+	"plimsoll/runbook/lock"
+	"plimsoll/runbook/runbooktest"
+)
+
+const overTwo = `
+runbook: test/two
+inputs:
+  source: {type: cluster}
+  of: {type: node, of: source, default: n2}
+steps:
+  - id: there
+    cluster: "${{ inputs.source }}"
+    uses: command
+    with: {run: "echo there >> DIR/log", check: "test -e DIR/log", undo: "rm -f DIR/log", repeatable: true}
+  - id: here
+    uses: command
+    with: {run: "echo here >> DIR/here", check: "test -e DIR/here", undo: "rm -f DIR/here", repeatable: true}
+`
+
+// watched notes on which clusters markers are asked, in order.
+type watched struct {
+	mu     sync.Mutex
+	boards map[string]*runbooktest.Board
+	taken  []string
+}
+
+func (w *watched) marker(site *cluster.Cluster) lock.Marker {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.boards == nil {
+		w.boards = map[string]*runbooktest.Board{}
+	}
+	if w.boards[site.Name] == nil {
+		w.boards[site.Name] = &runbooktest.Board{}
+	}
+	return watching{w, w.boards[site.Name]}
+}
+
+type watching struct {
+	w *watched
+	*runbooktest.Board
+}
+
+func (m watching) Claim(ctx context.Context, c action.Claim) error {
+	m.w.mu.Lock()
+	m.w.taken = append(m.w.taken, c.Cluster)
+	m.w.mu.Unlock()
+	return m.Board.Claim(ctx, c)
+}
+
+func TestARunLocksAllItsClustersInTheOrderOfTheirNames(t *testing.T) {
+	b := newBench(t)
+	marks := &watched{}
+	b.Marker = marks.marker
+	book := b.parse(overTwo)
+	p, err := b.Prepare(t.Context(), Request{Book: book, Cluster: "lab2", Inputs: map[string]string{"source": "lab1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h := p.Header; !slices.Equal(h.Clusters, []string{"lab1", "lab2"}) || h.Plan.Steps[0].Cluster != "lab1" || h.Plan.Steps[1].Cluster != "" {
+		t.Errorf("clusters %v, steps %+v", h.Clusters, h.Plan.Steps)
+	}
+	run, err := b.Begin(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(marks.taken, []string{"lab1", "lab2"}) {
+		t.Errorf("taken in the order %v", marks.taken)
+	}
+	// Another run that wants one of them is refused, and keeps nothing of what it took before.
+	for _, other := range []Request{{Book: b.parse(asking), Cluster: "lab1"}, {Book: book, Cluster: "lab2", Inputs: map[string]string{"source": "lab0"}}} {
+		p, err := b.Prepare(t.Context(), other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var busy *lock.BusyError
+		if _, err := b.Begin(t.Context(), p); !errors.As(err, &busy) || busy.Run != run {
+			t.Errorf("a second run: %v", err)
+		}
+	}
+	if lease, err := b.Store.Lease(t.Context(), "cluster lab0"); err != nil || lease.Holder != "" || marks.boards["lab0"].Has.Run != "" {
+		t.Errorf("lab0 is held by %q and %q, %v", lease.Holder, marks.boards["lab0"].Has.Run, err)
+	}
+	if st := b.stintOf(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone {
+		t.Fatalf("outcome %q", st.Outcome)
+	}
+	if b.read("log") != "there\n" || b.read("here") != "here\n" {
+		t.Error("a step did not act")
+	}
+	for _, name := range []string{"lab1", "lab2"} {
+		if lease, err := b.Store.Lease(t.Context(), lock.LeaseName(name)); err != nil || lease.Holder != "" || marks.boards[name].Has.Run != "" {
+			t.Errorf("%s is still held, %v", name, err)
+		}
+	}
+	if opened := b.events(run, journal.Opened); len(opened[0].Epochs) != 2 {
+		t.Errorf("epochs %v", opened[0].Epochs)
+	}
+	if st := b.stintOf(run, journal.Command{Do: "cancel", Undo: true}); st.Outcome != journal.RunUndone || b.read("log") != "" {
+		t.Errorf("taken back: %q, %q", st.Outcome, b.read("log"))
+	}
+}
+
+func TestAClusterOfProductionMakesTheRunOneOfProduction(t *testing.T) {
+	b := newBench(t)
+	p, err := b.Prepare(t.Context(), Request{Book: b.parse(overTwo), Cluster: "lab2", Inputs: map[string]string{"source": "prod1"}})
+	if err != nil || p.Header.Environment != runbook.Production {
+		t.Errorf("environment %q, %v", p.Header.Environment, err)
+	}
+}
+
+func TestAStepReachesOnlyClustersThatTheRunHasLocked(t *testing.T) {
+	b := newBench(t)
+	p, err := b.Prepare(t.Context(), Request{Book: b.parse(`
+runbook: test/stray
+steps: [{id: a, cluster: lab9, uses: command, with: {run: "touch DIR/a"}}]
+`), Cluster: "lab1"})
+	if err != nil || !p.Header.Plan.Steps[0].Failed || !strings.Contains(p.Header.Plan.Steps[0].Reason, "has not locked cluster lab9") {
+		t.Errorf("%+v, %v", p.Header.Plan.Steps, err)
+	}
+}
+
+func TestAListOfClusters(t *testing.T) {
+	b := newBench(t)
+	book := b.parse(`
+runbook: test/many
+inputs: {sources: {type: clusters}}
+steps:
+  - id: each
+    rolling: {over: inputs.sources}
+    steps:
+      - {id: mark, cluster: "${{ target }}", uses: command, with: {run: "echo ${{ target }} >> DIR/log", repeatable: true}}
+`)
+	if _, err := book.Resolve(map[string]string{"sources": "a,,b"}); err == nil || !strings.Contains(err.Error(), "each once") {
+		t.Errorf("an empty name: %v", err)
+	}
+	run := b.begin(Request{Book: book, Cluster: "lab1", Inputs: map[string]string{"sources": "lab3, lab2"}})
+	if st := b.stintOf(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone || b.read("log") != "lab3\nlab2\n" {
+		t.Errorf("outcome %q, log %q", st.Outcome, b.read("log"))
+	}
+}

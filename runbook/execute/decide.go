@@ -1,0 +1,348 @@
+package execute
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/durable"
+	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
+	"plimsoll/runbook/plan"
+)
+
+// decide returns the next event that needs no waiting, nil if there is none.
+func (r *runner) decide(ctx context.Context) (*journal.Event, error) {
+	if len(r.words) > 0 {
+		m := r.words[0]
+		r.words = r.words[1:]
+		if m.Number > r.state.Heard {
+			return r.hear(m), nil
+		}
+	}
+	if reason := r.stopping(); reason != "" {
+		if len(r.jobs) > 0 {
+			return nil, nil
+		}
+		if i := r.unbegun(); i != nil {
+			return &journal.Event{Kind: journal.Cut, Step: i.Key, Reason: "it was not begun: " + reason}, nil
+		}
+		return &journal.Event{Kind: journal.Parked, Reason: reason}, nil
+	}
+	if r.state.Stopping != nil {
+		return r.cancel(), nil
+	}
+	if i := r.broken(); i != nil {
+		if len(r.jobs) > 0 || r.retreating() && len(r.unsettled()) > 0 {
+			return nil, nil
+		}
+		if e := r.retreat("step " + i.Key + " failed: " + i.Error); e != nil {
+			return e, nil
+		}
+		return &journal.Event{Kind: journal.Ended, Outcome: journal.RunFailed, Reason: "step " + i.Key + ": " + i.Error}, nil
+	}
+	if e := r.guarded(); e != nil {
+		return e, nil
+	}
+	items, health, group := r.current()
+	if group != nil {
+		return r.target(ctx, group), nil
+	}
+	for _, i := range items {
+		if r.jobs[i.Key] != nil {
+			continue
+		}
+		if e, err := r.advance(ctx, i); e != nil || err != nil {
+			return e, err
+		}
+	}
+	if len(items)+len(health)+len(r.jobs) == 0 {
+		return &journal.Event{Kind: journal.Ended, Outcome: journal.RunDone}, nil
+	}
+	return nil, nil
+}
+
+// unbegun is a step whose intent this process wrote and which it has not begun: nothing is half-done there.
+func (r *runner) unbegun() *journal.Step {
+	for _, i := range r.state.Items {
+		if i.Phase == journal.StepActing && r.written[i.Intent] && r.jobs[i.Key] == nil {
+			return i
+		}
+	}
+	return nil
+}
+
+// guarded tells that a guardrail begins or ends to hold the run.
+func (r *runner) guarded() *journal.Event {
+	reason, stop := r.guard.state(time.Now())
+	if r.guard.young(time.Now()) && r.state.Held == "" {
+		reason = "" // the first reading is on its way; no act begins before it
+	}
+	switch {
+	case stop && r.retreating() && len(r.unsettled()) > 0: // their jobs come first
+	case stop && len(r.jobs) == 0:
+		if e := r.retreat("guardrail " + reason); e != nil {
+			return e
+		}
+		e := &journal.Event{Kind: journal.Ended, Outcome: journal.RunFailed, Reason: "guardrail " + reason}
+		if _, blind := r.guard.holding(time.Now()); blind {
+			e.Cause = journal.NoMetrics
+		}
+		return e
+	case reason != "" && r.state.Held == "":
+		rail, blind := r.guard.holding(time.Now())
+		return &journal.Event{Kind: journal.Held, Reason: reason, Rail: rail, Blind: blind}
+	case reason == "" && r.state.Held != "":
+		return &journal.Event{Kind: journal.Freed}
+	}
+	return nil
+}
+
+// target says what a group goes over.
+func (r *runner) target(ctx context.Context, group *runbook.Step) *journal.Event {
+	targets, err := r.targets(ctx, group)
+	if err != nil {
+		return &journal.Event{Kind: journal.Ended, Outcome: journal.RunFailed, Reason: "step " + group.ID + ": " + err.Error(), Cause: journal.BadInputs}
+	}
+	return &journal.Event{Kind: journal.Targeted, Step: group.ID, Targets: targets}
+}
+
+func (r *runner) targets(ctx context.Context, group *runbook.Step) ([]string, error) {
+	if group.If != "" {
+		if ok, err := r.state.Book.Truth(group.If, r.state.Env(nil)); err != nil || !ok {
+			return nil, err
+		}
+	}
+	nodes, err := plan.NodeNames(ctx, r.reading)
+	if err != nil {
+		return nil, err
+	}
+	return plan.Targets(r.state.Book, group, r.state, nodes)
+}
+
+// advance returns the event that a step needs before its next job.
+func (r *runner) advance(ctx context.Context, i *journal.Step) (*journal.Event, error) {
+	switch {
+	case i.Phase == journal.StepWaiting:
+		return r.evaluate(ctx, i), nil
+	case i.Finding != nil && i.Finding.State == action.Unknown && (i.Phase == journal.StepChecking || i.Phase == journal.StepActing || i.Phase == journal.StepRetrying && time.Now().After(i.Until)):
+		return &journal.Event{Kind: journal.Failed, Step: i.Key, Attempt: i.Attempt, Final: true, Asks: true,
+			Error: "it cannot be told whether it is needed: " + i.Finding.Reason}, nil
+	case i.Phase == journal.StepAsking && !i.Until.IsZero() && time.Now().After(i.Until):
+		return &journal.Event{Kind: journal.Failed, Step: i.Key, Final: true, Error: "no person approved it in time"}, nil
+	case i.Phase == journal.StepChecking && i.Step.Uses == "", i.Phase == journal.StepAsking && !r.written[i.Question]:
+		return r.ask(i), nil
+	case i.Phase == journal.StepDue:
+		return r.intend(ctx, i)
+	}
+	return nil, nil
+}
+
+func (r *runner) evaluate(ctx context.Context, i *journal.Step) *journal.Event {
+	nodes, err := plan.NodeNames(ctx, r.reading)
+	if err != nil {
+		nodes = nil // only some expressions need them: those say so
+	}
+	v, err := plan.Value(r.state.Book, r.state, i, nodes)
+	if err == nil && !v.Skip && i.Step.Uses != "" {
+		_, err = r.state.Book.Bind(i.Step.Uses, v.Inputs)
+	}
+	if err != nil {
+		return &journal.Event{Kind: journal.Failed, Step: i.Key, Final: true, Error: asProblem(err), Cause: journal.BadInputs}
+	}
+	return &journal.Event{Kind: journal.Valued, Step: i.Key, Inputs: v.Inputs, Cluster: v.Cluster, Skip: v.Skip}
+}
+
+// ask begins to wait for people, or says again, as long as before, that an earlier stint waited for them.
+func (r *runner) ask(i *journal.Step) *journal.Event {
+	timeout := 24 * time.Hour
+	if i.Step.Approval != nil {
+		timeout = i.Step.Approval.Timeout
+	}
+	e := &journal.Event{Kind: journal.Asked, Step: i.Key, Plan: r.state.Header.Plan.Hash, Caution: i.Caution, Count: i.Approvals() - len(i.Approved), Until: i.Until}
+	if e.Until.IsZero() {
+		e.Until = time.Now().Add(timeout)
+	}
+	if a := i.Step.Approval; a != nil {
+		note, err := r.state.Book.Fill(a.Note, r.state.Env(i))
+		if err != nil {
+			return &journal.Event{Kind: journal.Failed, Step: i.Key, Final: true, Error: err.Error()}
+		}
+		e.Note = runbook.TextOf(note)
+	}
+	return e
+}
+
+// intend writes that an act is about to begin, if it may.
+func (r *runner) intend(ctx context.Context, i *journal.Step) (*journal.Event, error) {
+	if e := r.mustNot(i); e != nil {
+		return e, nil
+	}
+	if r.restrained(i) {
+		return nil, nil
+	}
+	if err := r.mayAct(ctx); r.held.Lost() != nil {
+		return nil, nil //nolint:nilerr // the next look sees that it is lost, and parks
+	} else if err != nil {
+		return nil, err
+	}
+	e := &journal.Event{Kind: journal.Intended, Step: i.Key, Attempt: i.Attempt + 1, Token: i.Token, Epoch: r.state.Epoch(i)}
+	if e.Token == "" {
+		e.Token = r.journal.Run() + "-" + strings.ToLower(rand.Text()[:10])
+	}
+	if r.state.Baseline == nil && len(r.state.Book.Guardrails) > 0 {
+		e.Baseline = r.guard.settle()
+	}
+	return e, nil
+}
+
+// mayAct asks whether the run and its clusters are still ours: who slept does not know.
+func (r *runner) mayAct(ctx context.Context) error {
+	if err := r.journal.Confirm(ctx); err != nil {
+		return err
+	}
+	return r.held.MayAct(ctx)
+}
+
+// mustNot is the failure of a step that cannot act: its inputs make no sense, or it was interrupted and cannot be repeated.
+func (r *runner) mustNot(i *journal.Step) *journal.Event {
+	task, err := r.state.Book.Bind(i.Step.Uses, i.Inputs)
+	switch {
+	case err != nil:
+		return &journal.Event{Kind: journal.Failed, Step: i.Key, Final: true, Error: asProblem(err), Cause: journal.BadInputs}
+	case i.Intent != 0 && !task.Traits().Repeatable:
+		return &journal.Event{Kind: journal.Failed, Step: i.Key, Attempt: i.Attempt, Final: true, Asks: true,
+			Error: "it was interrupted in the middle and cannot simply be repeated: look at the cluster, then plimsoll runbook resume RUN repeats it"}
+	}
+	return nil
+}
+
+// restrained tells whether a guardrail keeps a step from acting. One that only waits or looks may go on.
+func (r *runner) restrained(i *journal.Step) bool {
+	task, err := r.state.Book.Bind(i.Step.Uses, i.Inputs)
+	if err == nil && task.Traits().Effect == action.None {
+		return false
+	}
+	reason, _ := r.guard.state(time.Now())
+	return reason != ""
+}
+
+// cancel leads a cancelled run to its end: jobs end by themselves, then steps are taken back from the last to the first.
+func (r *runner) cancel() *journal.Event {
+	if len(r.jobs) > 0 {
+		return nil
+	}
+	stop := r.state.Stopping
+	if len(r.unsettled()) > 0 && r.reverting() == nil {
+		return nil // it is looked first what came of what was begun
+	}
+	if refused := r.refusal(); refused != "" && r.reverting() == nil {
+		return &journal.Event{Kind: journal.Parked, Reason: "the cancellation was not taken: " + refused, Forward: true}
+	}
+	if !r.state.Undoing {
+		return r.leave(stop)
+	}
+	for n := len(r.state.Items) - 1; n >= 0; n-- {
+		i := r.state.Items[n]
+		switch {
+		case i.Phase == journal.StepUndoing:
+			return nil
+		case !i.Acts:
+			continue
+		case i.Phase == journal.StepDone && i.Asks && stop.Leave != "":
+			return r.leave(stop)
+		case i.Phase == journal.StepDone && i.Asks:
+			return r.halfway(i)
+		}
+		return r.takeBack(i)
+	}
+	return &journal.Event{Kind: journal.Ended, Outcome: journal.RunUndone, Reason: r.state.Retreated()}
+}
+
+func (r *runner) takeBack(i *journal.Step) *journal.Event {
+	task, err := r.state.Book.Bind(i.Step.Uses, i.Did)
+	switch {
+	case err != nil:
+		return &journal.Event{Kind: journal.Stuck, Step: i.Key, Error: err.Error()}
+	case task.Traits().Effect == action.None:
+		return &journal.Event{Kind: journal.Undone, Step: i.Key}
+	case r.assessed[i.Key] != nil && r.assessed[i.Key].Err == nil && r.assessed[i.Key].Is == journal.Untouched && !r.state.Reversible(i):
+		return &journal.Event{Kind: journal.Undone, Step: i.Key, Reason: "it never acted: things are as they were before"}
+	case !r.state.Reversible(i):
+		return &journal.Event{Kind: journal.Stuck, Step: i.Key, Error: "it is irreversible", Lasts: true}
+	}
+	return &journal.Event{Kind: journal.Undoing, Step: i.Key, Epoch: r.state.Epoch(i)}
+}
+
+// hear takes a person's word.
+func (r *runner) hear(m durable.Message) *journal.Event {
+	var w journal.Message
+	if err := json.Unmarshal(m.Data, &w); err != nil {
+		return &journal.Event{Kind: journal.Said, Message: m.Number, Reason: "it could not be read: " + err.Error()}
+	}
+	e := &journal.Event{Message: m.Number, By: w.By, Known: w.Known, Reason: w.Reason}
+	switch w.Say {
+	case "cancel":
+		if why := r.state.TooLate(w); why != "" {
+			e.Kind, e.Reason = journal.Said, fmt.Sprintf("%s by %s was not taken: %s", w.Say, w.By, why)
+			return e
+		}
+		e.Kind, e.Undo, e.Leave = journal.Stopping, w.Undo, w.Leave
+		return e
+	case "approve", "reject":
+		i, err := r.asked(w.Step)
+		if err == nil && w.Say == "approve" {
+			w.Signer, err = r.mayApprove(i, w)
+		}
+		if err != nil {
+			e.Kind, e.Reason = journal.Said, fmt.Sprintf("%s by %s was not taken: %v", w.Say, w.By, err)
+			return e
+		}
+		e.Step, e.Plan = i.Key, w.Plan
+		e.Signer, e.Signature = w.Signer, w.Signature
+		if e.Kind = journal.Approved; w.Say == "reject" {
+			e.Kind, e.Final, e.Error = journal.Failed, true, "rejected by "+w.By
+			if w.Reason != "" {
+				e.Error += ": " + w.Reason
+			}
+		}
+		return e
+	}
+	e.Kind, e.Reason = journal.Said, fmt.Sprintf("%q means nothing to a run", w.Say)
+	return e
+}
+
+// asked returns the step that waits for approval: the one named, or the only one.
+func (r *runner) asked(key string) (*journal.Step, error) {
+	var waiting []*journal.Step
+	for _, i := range r.state.Items {
+		if i.Phase == journal.StepAsking && (key == "" || i.Key == key) {
+			waiting = append(waiting, i)
+		}
+	}
+	switch len(waiting) {
+	case 0:
+		return nil, fmt.Errorf("no such step waits for approval")
+	case 1:
+		return waiting[0], nil
+	}
+	return nil, fmt.Errorf("several steps wait for approval: name one")
+}
+
+func (r *runner) mayApprove(i *journal.Step, w journal.Message) (signer string, err error) {
+	if w.Plan != r.state.Header.Plan.Hash {
+		return "", fmt.Errorf("it is for plan %s, this run follows plan %s", w.Plan, r.state.Header.Plan.Hash)
+	}
+	if w.Signature != "" {
+		limited, cancel := context.WithTimeout(r.outside, 10*time.Second)
+		defer cancel()
+		if w.Signer, err = journal.SignerOf(limited, w.Signature, r.state.Header.Signers, r.journal.Run(), i.Key, w.Plan); err != nil {
+			return "", err
+		}
+	}
+	return w.Signer, r.state.MayApprove(i, w)
+}

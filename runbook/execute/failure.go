@@ -1,0 +1,93 @@
+package execute
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/engine"
+	"plimsoll/hint"
+	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
+)
+
+// finalError is one that no further attempt can mend.
+type finalError struct {
+	error
+	asks bool // a person must look how things stand
+}
+
+func (e finalError) Unwrap() error { return e.error }
+
+// openError is the failure of an act that may still be under way: it was cut off, or the one who does it was lost.
+type openError struct{ error }
+
+func (e openError) Unwrap() error { return e.error }
+
+// notBegun is an act that was intended and then not begun.
+type notBegun struct{ error }
+
+func (e notBegun) Unwrap() error { return e.error }
+
+// unfinished judges the error of an act: one that lost its connection or its time may have left something going on.
+func unfinished(ctx context.Context, err error, n action.Traits) error {
+	if nothing := (action.NothingDone{}); errors.As(err, &nothing) || ctx.Err() == nil && !unreachable(err) {
+		return err
+	}
+	err = openError{explain(ctx, err)}
+	if n.Repeatable {
+		return err
+	}
+	return finalError{fmt.Errorf("%w; it cannot be told how far it came, and it cannot simply be repeated: look at the cluster, then plimsoll runbook resume RUN repeats it", err), true}
+}
+
+// unreachable tells whether a database could not be asked, or was lost while it was.
+func unreachable(err error) bool {
+	var e *engine.Error
+	return errors.As(err, &e) && (e.Lost || e.Kind == engine.Timeout || e.Kind == engine.Unavailable)
+}
+
+// failure is the event of a failed attempt. An undo that failed leaves the step stuck; a cluster that is not healthy
+// ends the run.
+func (r *runner) failure(res result) *journal.Event {
+	text := journal.OneLine(res.err)
+	i := r.state.Item(res.key)
+	if i == nil {
+		return &journal.Event{Kind: journal.Ended, Outcome: journal.RunFailed, Reason: "before " + res.key + ": " + runbook.FirstLine(text)}
+	}
+	if i.Phase == journal.StepUndoing {
+		var lasts lastingError
+		return &journal.Event{Kind: journal.Stuck, Step: i.Key, Error: text, Lasts: errors.As(res.err, &lasts)}
+	}
+	e := &journal.Event{Kind: journal.Failed, Step: i.Key, Attempt: i.Attempt, Error: text, Class: string(engine.ClassOf(res.err))}
+	var open openError
+	e.Open = errors.As(res.err, &open)
+	var nothing action.NothingDone
+	e.Nothing = errors.As(res.err, &nothing) && i.Phase == journal.StepActing
+	var final finalError
+	var refusal *hint.PermanentError
+	if errors.As(res.err, &final) {
+		e.Final, e.Asks = true, final.asks
+	}
+	if errors.As(res.err, &refusal) {
+		e.Final, e.Note = true, refusal.Advice
+	}
+	if e.Final || i.Failures >= i.Step.Retry.Max || !r.retryable(i, e) {
+		e.Final = true
+		return e
+	}
+	e.Until = time.Now().Add(i.Step.Retry.Backoff.Wait(i.Failures + 1))
+	return e
+}
+
+func (r *runner) retryable(i *journal.Step, e *journal.Event) bool {
+	if i.Step.Retry.If == "" {
+		return true
+	}
+	env := r.state.Env(i)
+	env["error"] = map[string]any{"text": e.Error, "class": e.Class}
+	ok, err := r.state.Book.Truth(i.Step.Retry.If, env)
+	return err == nil && ok
+}

@@ -1,0 +1,357 @@
+package execute
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/engine"
+	"plimsoll/hint"
+	"plimsoll/runbook/journal"
+	"plimsoll/runbook/lock"
+	"plimsoll/runbook/runbooktest"
+)
+
+func TestARunWhoseClusterWasTakenActsNoMore(t *testing.T) {
+	b := newBench(t)
+	shared := &runbooktest.Board{}
+	b.Marker = func(*cluster.Cluster) lock.Marker { return shared }
+	run := b.begin(Request{Book: b.parse(asking)})
+	e := b.started(run, journal.Command{Do: "run"})
+	b.until(run, func(st *journal.State) bool { return st.Status() == "asking" })
+	takenBy(t, shared, "theirs")
+	for _, who := range []string{"bob", "cid"} {
+		b.User = who
+		if err := b.Tell(t.Context(), run, journal.Message{Say: "approve", Step: "go", Plan: b.stateOf(run).Header.Plan.Hash}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := e.Wait(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if b.read("b") != "" || len(b.events(run, journal.Intended)) != 1 {
+		t.Error("it acted on a cluster that was taken")
+	}
+	if parked := b.events(run, journal.Parked); len(parked) != 1 || !strings.Contains(parked[0].Reason, "another run") {
+		t.Errorf("parked %+v", parked)
+	}
+	// Its next stint finds the cluster taken and does not begin.
+	e = b.started(run, journal.Command{Do: "resume"})
+	if err := e.Wait(t.Context(), run); err == nil || !strings.Contains(err.Error(), "theirs") {
+		t.Errorf("the next stint ended with %v", err)
+	}
+	if err := e.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if st := b.stintOf(run, journal.Command{Do: "cancel", Reason: "it is theirs"}); st.Outcome != journal.RunCancelled {
+		t.Errorf("it cannot be given up: %q", st.Outcome)
+	}
+	if shared.Has.Run != "theirs" {
+		t.Errorf("giving up took the claim of %q", shared.Has.Run)
+	}
+	if lease, err := b.Store.Lease(t.Context(), "cluster lab1"); err != nil || lease.Holder != "" {
+		t.Errorf("the lock is held by %q, %v", lease.Holder, err)
+	}
+}
+
+func TestAnOwnerThatSleptActsOnlyAfterAClearAnswer(t *testing.T) {
+	for name, c := range map[string]struct {
+		slept, unclear, answersAgain bool
+		want                         error
+	}{
+		"awake, the target answers":              {},
+		"awake, it does not: nobody can take it": {unclear: true},
+		"it slept, the target answers":           {slept: true},
+		"it slept, the target does not answer":   {slept: true, unclear: true, want: lock.ErrUnsure},
+		"it slept, the target answers after all": {slept: true, unclear: true, answersAgain: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, shared := newBench(t), &runbooktest.Board{}
+			h, err := lock.Hold(t.Context(), b.Store, shared, action.Claim{Cluster: "lab1", Run: "ours", For: time.Minute}, lock.LongPatience)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.slept {
+				h.Asked = h.Asked.Add(-2 * time.Minute)
+			}
+			shared.Unclear = c.unclear
+			if err := h.Confirm(t.Context()); err != nil {
+				t.Fatalf("to prolong: %v", err)
+			}
+			shared.Unclear = c.unclear && !c.answersAgain
+			if err := h.MayAct(t.Context()); !errors.Is(err, c.want) || !errors.Is(h.Why(), c.want) || errors.Is(err, lock.ErrFenced) {
+				t.Errorf("to act: %v, lost %v", err, h.Why())
+			}
+		})
+	}
+}
+
+func TestAClaimOfAnotherStoreRefusesARunBeforeItBegins(t *testing.T) {
+	b := newBench(t)
+	shared := &runbooktest.Board{Has: action.Claim{Run: "theirs", Holder: "eve@laptop (process 7 on laptop)"}}
+	b.Marker = func(*cluster.Cluster) lock.Marker { return shared }
+	begin := func(reason string) (string, error) {
+		t.Helper()
+		p, err := b.Prepare(t.Context(), Request{Book: b.parse(threeSteps), Cluster: "lab1", BreakLock: reason})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.Begin(t.Context(), p)
+	}
+	for _, dead := range []bool{false, true} {
+		shared.Dead = dead
+		_, err := begin("")
+		var claimed *action.ClaimedError
+		if !errors.As(err, &claimed) || strings.Contains(err.Error(), "\n") {
+			t.Fatalf("got %v", err)
+		}
+		for _, part := range []string{"cluster lab1", "run theirs", "eve@laptop", "process 7", "since"} {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%q does not name %q", err, part)
+			}
+		}
+		if dead != strings.Contains(claimed.Hint(), "--break-lock") {
+			t.Errorf("hint %q", claimed.Hint())
+		}
+	}
+	if runs, err := b.Store.Runs(t.Context()); err != nil || len(runs) != 0 {
+		t.Errorf("%d runs began, %v", len(runs), err)
+	}
+	if lease, err := b.Store.Lease(t.Context(), lock.LeaseName("lab1")); err != nil || lease.Holder != "" {
+		t.Errorf("the refused run keeps the lease: %q, %v", lease.Holder, err)
+	}
+	shared.Dead = false
+	if _, err := begin("its laptop is lost"); err == nil {
+		t.Error("a claim that is alive was broken")
+	}
+	shared.Dead = true
+	run, err := begin("its laptop is lost")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st := b.stintOf(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone || st.Header.BrokenLock == "" || shared.Has.Run != "" {
+		t.Errorf("outcome %q, reason %q, still claimed by %q", st.Outcome, st.Header.BrokenLock, shared.Has.Run)
+	}
+}
+
+func TestARunWhoseClaimTheClusterDeniesDoesNotBegin(t *testing.T) {
+	b := newBench(t)
+	denies := &engine.Error{Kind: engine.Denied, Code: "1142", Text: "INSERT command denied to user 'ops'"}
+	b.Marker = func(*cluster.Cluster) lock.Marker {
+		return &runbooktest.Board{Denies: fmt.Errorf("node n1: %w", denies)}
+	}
+	p, err := b.Prepare(t.Context(), Request{Book: b.parse(threeSteps), Cluster: "lab1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refusal *hint.PermanentError
+	if _, err := b.Begin(t.Context(), p); !errors.As(err, &refusal) || !strings.Contains(refusal.Reason, "lab1") || !strings.Contains(refusal.Advice, "plimsoll.claim") {
+		t.Errorf("it began where others cannot see it: %v", err)
+	}
+	if lease, err := b.Store.Lease(t.Context(), lock.LeaseName("lab1")); err != nil || lease.Holder != "" {
+		t.Errorf("the refused run keeps the lease: %q, %v", lease.Holder, err)
+	}
+}
+
+func TestALockWhoseOwnerIsGoneIsBrokenWithAReasonThatStays(t *testing.T) {
+	b := newBench(t)
+	b.TTL = time.Millisecond
+	left := b.begin(Request{Book: b.parse(threeSteps)})
+	lease, err := b.Store.Lease(t.Context(), lock.LeaseName("lab1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-time.After(time.Until(lease.Expires) + time.Millisecond) // it runs out by the clock alone
+	begin := func(reason string) (string, error) {
+		p, err := b.Prepare(t.Context(), Request{Book: b.parse(threeSteps), Cluster: "lab1", BreakLock: reason})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.Begin(t.Context(), p)
+	}
+	var busy *lock.BusyError
+	if _, err := begin(""); !errors.As(err, &busy) || busy.Run != left || !busy.Idle || !strings.Contains(err.Error(), "ann") {
+		t.Fatalf("got %v", err)
+	}
+	b.TTL = 5 * time.Second
+	run, err := begin("it was forgotten")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h := b.stintOf(run, journal.Command{Do: "run"}).Header; len(h.Broke) != 1 || h.Broke[0] != left {
+		t.Errorf("broke %v", h.Broke)
+	}
+}
+
+func TestAClaimThatAnEndedRunOfThisStoreCouldNotGiveBackIsForgotten(t *testing.T) {
+	b := newBench(t)
+	shared := &runbooktest.Board{}
+	b.Marker = func(*cluster.Cluster) lock.Marker { return shared }
+	shared.Mute = true // as if the server were down when the run ends
+	run := b.begin(Request{Book: b.parse(threeSteps)})
+	if st := b.stintOf(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone || shared.Has.Run != run || len(b.events(run, journal.Said)) != 1 {
+		t.Fatalf("outcome %q, claimed by %q", st.Outcome, shared.Has.Run)
+	}
+	shared.Mute = false
+	if st := b.stintOf(b.begin(Request{Book: b.parse(threeSteps)}), journal.Command{Do: "run"}); st.Outcome != journal.RunDone || shared.Has.Run != "" {
+		t.Errorf("outcome %q, claimed by %q", st.Outcome, shared.Has.Run)
+	}
+}
+
+// Two of two replicas keep a claim, and one of them is away until the run has started it: only then is it seen that the run before,
+// which stopped it, could not give its claim back.
+func TestAClaimOfAnEndedRunThatIsSeenInTheMiddleOfTheNextIsForgotten(t *testing.T) {
+	b := newBench(t)
+	shared := &runbooktest.Board{}
+	b.Marker = func(*cluster.Cluster) lock.Marker { return shared }
+	shared.Mute = true
+	before := b.begin(Request{Book: b.parse(threeSteps)})
+	if st := b.stintOf(before, journal.Command{Do: "run"}); st.Outcome != journal.RunDone || shared.Has.Run != before {
+		t.Fatalf("outcome %q, claimed by %q", st.Outcome, shared.Has.Run)
+	}
+	shared.Mute, shared.Unclear = false, true
+	run := b.begin(Request{Book: b.parse(asking)})
+	e := b.started(run, journal.Command{Do: "run"})
+	b.until(run, func(*journal.State) bool { return len(b.events(run, journal.Asked)) > 0 })
+	shared.Mu.Lock()
+	shared.Unclear = false
+	shared.Mu.Unlock()
+	for _, who := range []string{"bob", "cid"} {
+		b.User = who
+		if err := b.Tell(t.Context(), run, journal.Message{Say: "approve", Step: "go", Plan: b.stateOf(run).Header.Plan.Hash}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(e.Wait(t.Context(), run), e.Close(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if st := b.stateOf(run); st.Outcome != journal.RunDone || shared.Has.Run != "" {
+		t.Errorf("outcome %q, claimed by %q, parked %+v", st.Outcome, shared.Has.Run, b.events(run, journal.Parked))
+	}
+}
+
+// A run that was begun, and whose process died before it wrote anything, has taken its cluster: given up, it gives it back.
+func TestARunThatNeverWroteAnythingGivesItsClaimBack(t *testing.T) {
+	b := newBench(t)
+	shared := &runbooktest.Board{}
+	b.Marker = func(*cluster.Cluster) lock.Marker { return shared }
+	run := b.begin(Request{Book: b.parse(threeSteps)})
+	if shared.Has.Run != run || shared.Has.Epoch == 0 {
+		t.Fatalf("claimed by %+v", shared.Has)
+	}
+	if st := b.stintOf(run, journal.Command{Do: "cancel"}); st.Outcome != journal.RunCancelled || shared.Has.Run != "" {
+		t.Errorf("outcome %q, claimed by %+v", st.Outcome, shared.Has)
+	}
+}
+
+// A cluster that does not answer when a failed run is given up keeps its claim, and the journal says so.
+func TestAClaimThatStaysAfterAFailedRunIsTold(t *testing.T) {
+	b := newBench(t)
+	shared := &runbooktest.Board{}
+	b.Marker = func(*cluster.Cluster) lock.Marker { return shared }
+	run := b.begin(Request{Book: b.parse(`{runbook: test/failing, steps: [{id: a, uses: command, with: {run: "exit 1", effect: none}}]}`)})
+	if st := b.stintOf(run, journal.Command{Do: "run"}); st.Outcome != journal.RunFailed || shared.Has.Run != run {
+		t.Fatalf("outcome %q, claimed by %+v", st.Outcome, shared.Has)
+	}
+	shared.Mute = true
+	st := b.stintOf(run, journal.Command{Do: "cancel"})
+	if said := b.events(run, journal.Said); st.Outcome != journal.RunCancelled || len(said) != 1 || !said[0].Claim || !strings.HasPrefix(said[0].Reason, claimStays) {
+		t.Errorf("outcome %q, said %+v", st.Outcome, said)
+	}
+}
+
+// interrupting is a marker that is interrupted when it has taken a cluster.
+type interrupting struct {
+	*runbooktest.Board
+	by context.CancelFunc
+}
+
+func (i interrupting) Claim(ctx context.Context, c action.Claim) error {
+	defer i.by()
+	return i.Board.Claim(ctx, c)
+}
+
+func (i interrupting) Clear(ctx context.Context, c action.Claim) error {
+	return errors.Join(ctx.Err(), i.Board.Clear(context.WithoutCancel(ctx), c))
+}
+
+func TestARunThatIsInterruptedWhileItBeginsHoldsNothing(t *testing.T) {
+	b := newBench(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	shared := &runbooktest.Board{}
+	b.Marker = func(*cluster.Cluster) lock.Marker { return interrupting{shared, interrupt} }
+	p, err := b.Prepare(t.Context(), Request{Book: b.parse(threeSteps), Cluster: "lab1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run, err := b.Begin(ctx, p); !errors.Is(err, context.Canceled) || run != "" {
+		t.Errorf("began %q, %v", run, err)
+	}
+	lease, err := b.Store.Lease(t.Context(), lock.LeaseName("lab1"))
+	if err != nil || lease.Holder != "" || shared.Has.Run != "" {
+		t.Errorf("leased to %q, claimed by %q, %v", lease.Holder, shared.Has.Run, err)
+	}
+}
+
+// patient is a marker that notes how long it may take to answer.
+type patient struct {
+	*runbooktest.Board
+	mayTake []time.Duration
+}
+
+func (p *patient) Claim(ctx context.Context, c action.Claim) error {
+	if end, limited := ctx.Deadline(); limited {
+		p.Mu.Lock()
+		p.mayTake = append(p.mayTake, time.Until(end))
+		p.Mu.Unlock()
+	}
+	return p.Board.Claim(ctx, c)
+}
+
+// A run goes on in under two seconds, whatever its cluster says: also one that was killed before it wrote that it had taken it.
+func TestAStintThatBeginsWaitsASecondForItsCluster(t *testing.T) {
+	b, asked := newBench(t), &patient{Board: &runbooktest.Board{}}
+	b.Marker = func(*cluster.Cluster) lock.Marker { return asked }
+	run := b.begin(Request{Book: b.parse(threeSteps)})
+	before := len(asked.mayTake)
+	if before == 0 || asked.mayTake[0] <= lock.ShortPatience {
+		t.Errorf("before a run is made its cluster may take %v", asked.mayTake)
+	}
+	if st := b.stintOf(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone {
+		t.Fatalf("outcome %q", st.Outcome)
+	}
+	if len(asked.mayTake) <= before+1 || asked.mayTake[before] > lock.ShortPatience {
+		t.Errorf("when a stint begins, and before its acts: %v", asked.mayTake[before:])
+	}
+}
+
+// takenBy has another host's run take the cluster by force, as one does whose owner was asleep.
+func takenBy(t *testing.T, b *runbooktest.Board, run string) {
+	t.Helper()
+	b.Mu.Lock()
+	b.Dead = true
+	ranOut := time.Now().Add(b.Has.For)
+	b.Mu.Unlock()
+	if err := b.Claim(context.WithoutCancel(t.Context()), action.Claim{Cluster: "lab1", Run: run, Holder: "another laptop", Epoch: 1, For: time.Minute, Break: true}); err != nil {
+		t.Errorf("%s did not get it: %v", run, err)
+	}
+	b.Mu.Lock()
+	defer b.Mu.Unlock()
+	b.At = ranOut // not before the claim of the first had run out
+}
+
+// givenBackBy has it give the cluster back.
+func givenBackBy(t *testing.T, b *runbooktest.Board, run string) {
+	t.Helper()
+	if err := b.Clear(t.Context(), action.Claim{Cluster: "lab1", Run: run, Epoch: 1}); err != nil || b.Has.Run != "" {
+		t.Errorf("the claim is of %q, %v", b.Has.Run, err)
+	}
+}

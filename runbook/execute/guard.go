@@ -1,0 +1,271 @@
+package execute
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+	"time"
+
+	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
+)
+
+// Meter reads live metrics of the cluster, by name; dots make groups: mysql.threads_running.
+type Meter interface {
+	Read(ctx context.Context) (map[string]float64, error)
+}
+
+// Baselined is a meter that knows of some metrics what they were while nothing was done: a trial's load. The others'
+// baseline is the mean before the first act.
+type Baselined interface{ Baseline() map[string]float64 }
+
+// guard watches the guardrails of a run.
+type guard struct {
+	rails   []runbook.Guardrail
+	runbook *runbook.Runbook
+	meter   Meter
+	changed chan struct{} // one token when the state changed
+
+	began time.Time
+
+	mu       sync.Mutex
+	baseline map[string]float64
+	given    map[string]float64 // of the baseline, known beforehand
+	samples  map[string]int     // readings of each metric in the baseline: a rate begins with the second
+	stop     string             // why the run is to fail: a breach that says so is one for good
+	frozen   bool               // the baseline is complete
+	since    []time.Time
+	clear    []time.Time
+	breach   []breach // by rail: why, "" while it holds
+	breached string   // the rail that was breached last
+	lately   time.Time
+	at       time.Time
+	last     map[string]float64
+}
+
+func newGuard(b *runbook.Runbook, m Meter) *guard {
+	n := len(b.Guardrails)
+	g := &guard{
+		rails: b.Guardrails, runbook: b, meter: m, began: time.Now(), changed: make(chan struct{}, 1), baseline: map[string]float64{}, samples: map[string]int{},
+		since: make([]time.Time, n), clear: make([]time.Time, n), breach: make([]breach, n),
+	}
+	if known, ok := m.(Baselined); ok {
+		g.given = known.Baseline()
+		maps.Copy(g.baseline, g.given)
+	}
+	return g
+}
+
+// guardEvery is how often metrics are read; guardStale is when the last reading is too old to act on; guardQuiet is how long
+// no act begins after a breach that is gone.
+const (
+	guardEvery = time.Second
+	guardStale = 4 * time.Second
+	guardQuiet = 5 * time.Second
+)
+
+// watch reads the metrics until ctx ends.
+func (g *guard) watch(ctx context.Context) {
+	if len(g.rails) == 0 && g.meter == nil {
+		return
+	}
+	tick := time.NewTicker(guardEvery)
+	defer tick.Stop()
+	for {
+		g.sample(ctx)
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (g *guard) sample(ctx context.Context) {
+	var values map[string]float64
+	err := fmt.Errorf("nothing reads the metrics of this cluster")
+	if g.meter != nil {
+		limited, cancel := context.WithTimeout(ctx, 2*guardEvery)
+		values, err = g.meter.Read(limited)
+		cancel()
+	}
+	if ctx.Err() == nil {
+		g.judge(time.Now(), values, err)
+	}
+}
+
+// judge takes one reading.
+func (g *guard) judge(now time.Time, values map[string]float64, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.at, g.last = now, values
+	if err == nil && !g.frozen {
+		for name, v := range values {
+			if _, known := g.given[name]; !known {
+				g.samples[name]++
+				g.baseline[name] += (v - g.baseline[name]) / float64(g.samples[name])
+			}
+		}
+	}
+	env := nested(values)
+	env["baseline"] = nested(g.baseline)
+	for i, rail := range g.rails {
+		var found breach
+		if err != nil {
+			found = breach{"no data: " + err.Error(), true}
+		} else if is, evalErr := g.runbook.Truth(rail.When, env); evalErr != nil {
+			found = breach{"no data: " + cmp.Or(noMetric(rail.When, values), evalErr.Error()), true}
+		} else if is {
+			found = breach{rail.When, false}
+		}
+		g.book(i, rail, now, found)
+	}
+}
+
+// book turns a reading into a state: a breach counts after For, and is over after being gone for For.
+func (g *guard) book(i int, rail runbook.Guardrail, now time.Time, is breach) {
+	before := g.breach[i]
+	if is.why != "" {
+		g.clear[i] = time.Time{}
+		if g.since[i].IsZero() {
+			g.since[i] = now
+		}
+		if now.Sub(g.since[i]) >= rail.For || is.blind {
+			g.breach[i] = is
+			if thenOf(rail, is) == runbook.GuardStop && g.stop == "" {
+				g.stop = rail.Name + ": " + is.why
+			}
+		}
+	} else {
+		g.since[i] = time.Time{}
+		if g.clear[i].IsZero() {
+			g.clear[i] = now
+		}
+		if now.Sub(g.clear[i]) >= rail.For {
+			g.breach[i] = breach{}
+		}
+	}
+	if g.breach[i].why != "" && is.why != "" && !is.blind {
+		g.breached, g.lately = rail.Name, now
+	}
+	if (before.why == "") != (g.breach[i].why == "") {
+		select {
+		case g.changed <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// breach is what breaks a guardrail: its condition holds, or, blind, there are no metrics to tell. Without a why nothing does.
+type breach struct {
+	why   string
+	blind bool
+}
+
+// state tells why no act may begin now; empty: one may. stop says that the run is to fail of it.
+func (g *guard) state(now time.Time) (reason string, stop bool) {
+	if len(g.rails) == 0 {
+		return "", false
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.stop != "" {
+		return g.stop, true
+	}
+	if g.at.IsZero() || now.Sub(g.at) > guardStale {
+		return "the metrics were not read in the last seconds", false
+	}
+	for i, rail := range g.rails {
+		if g.breach[i].why == "" {
+			continue
+		}
+		reason = rail.Name + ": " + g.breach[i].why
+	}
+	if reason == "" && now.Sub(g.lately) < guardQuiet {
+		reason = fmt.Sprintf("%s: it was breached less than %s ago", g.breached, guardQuiet)
+	}
+	return reason, false
+}
+
+// holding is the guardrail that holds, "" for none in particular, and whether that is for want of metrics, not for what they say.
+func (g *guard) holding(now time.Time) (rail string, blind bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.at.IsZero() || now.Sub(g.at) > guardStale {
+		return "", true
+	}
+	rail = g.breached
+	for i := range g.rails {
+		if g.breach[i].why != "" {
+			rail, blind = g.rails[i].Name, g.breach[i].blind
+		}
+	}
+	return rail, blind
+}
+
+// young tells whether the first reading may still be on its way.
+func (g *guard) young(now time.Time) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.at.IsZero() && now.Sub(g.began) < guardStale
+}
+
+// reading is the last one, nil if there was none or it is old.
+func (g *guard) reading(now time.Time) map[string]float64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if now.Sub(g.at) > guardStale {
+		return nil
+	}
+	return g.last
+}
+
+// settle ends the baseline: what is measured from now on may be the run's own doing.
+func (g *guard) settle() map[string]float64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.frozen = true
+	return g.baseline
+}
+
+// restore takes what an earlier stint left: its baseline, and what held it until then.
+func (g *guard) restore(s *journal.State) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if s.Baseline != nil {
+		g.baseline, g.frozen = s.Baseline, true
+	}
+	if s.Held != "" && !s.Blind {
+		g.breached, g.lately = cmp.Or(s.Rail, "a guardrail"), s.Changed // an older journal does not name it
+	}
+}
+
+// nested makes groups of names with dots.
+func nested(values map[string]float64) map[string]any {
+	out := map[string]any{}
+	for name, v := range values {
+		at := out
+		parts := strings.Split(name, ".")
+		for _, part := range parts[:len(parts)-1] {
+			next, ok := at[part].(map[string]any)
+			if !ok {
+				next = map[string]any{}
+				at[part] = next
+			}
+			at = next
+		}
+		at[parts[len(parts)-1]] = v
+	}
+	return out
+}
+
+// thenOf is what a breach leads to.
+func thenOf(g runbook.Guardrail, b breach) runbook.GuardThen {
+	if b.blind {
+		return g.NoData
+	}
+	return g.Then
+}

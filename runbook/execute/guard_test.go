@@ -1,0 +1,287 @@
+package execute
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
+	"plimsoll/runbook/lock"
+	"plimsoll/runbook/runbooktest"
+)
+
+const guarded = `
+runbook: test/guarded
+guardrails:
+  - {name: load, when: "db.load > 2 * baseline.db.load", for: 2s}
+steps:
+  - {id: a, uses: command, with: {run: "touch DIR/a", check: "test -e DIR/a"}}
+`
+
+func TestGuardrailsCountABreachAfterItsTimeAndMissingDataAtOnce(t *testing.T) {
+	b := newBench(t)
+	g := newGuard(b.parse(guarded), nil)
+	now := time.Unix(1000, 0)
+	at := func(after time.Duration, load float64, err error) string {
+		now := now.Add(after)
+		g.judge(now, map[string]float64{"db.load": load}, err)
+		reason, _ := g.state(now)
+		return reason
+	}
+	if r, _ := g.state(now); r == "" {
+		t.Error("it lets act before anything was read")
+	}
+	if r := at(0, 10, nil); r != "" {
+		t.Errorf("at rest: %s", r)
+	}
+	g.settle()
+	for _, c := range []struct {
+		after time.Duration
+		load  float64
+		err   error
+		held  bool
+	}{
+		{1 * time.Second, 19, nil, false},
+		{2 * time.Second, 21, nil, false}, // breached, not yet for long enough
+		{3 * time.Second, 21, nil, false},
+		{4 * time.Second, 21, nil, true},
+		{5 * time.Second, 10, nil, true}, // gone, not yet for long enough
+		{7 * time.Second, 10, nil, true}, // for long enough, and yet the breach was less than 5 s ago
+		{8900 * time.Millisecond, 10, nil, true},
+		{9 * time.Second, 10, nil, false},
+		{10 * time.Second, 10, errors.New("refused"), true},
+		{11 * time.Second, 10, nil, true},
+		{13 * time.Second, 10, nil, false},
+	} {
+		if r := at(c.after, c.load, c.err); (r != "") != c.held {
+			t.Errorf("after %s at %v: held by %q", c.after, c.load, r)
+		}
+	}
+	if r, _ := g.state(now.Add(20 * time.Second)); !strings.Contains(r, "not read") {
+		t.Errorf("with old readings: %q", r)
+	}
+}
+
+func TestABreachIsRememberedByTheProcessThatGoesOn(t *testing.T) {
+	b := newBench(t)
+	now := time.Unix(1000, 0)
+	for held, remembered := range map[string]bool{"load: db.load > 10": true, "load: no data: refused": false, "": false} {
+		g := newGuard(b.parse(guarded), nil)
+		g.restore(&journal.State{Held: held, Rail: "load", Blind: held != "" && !remembered, Changed: now})
+		for _, after := range []time.Duration{1, 3, 4, 5} {
+			at := now.Add(after * time.Second)
+			g.judge(at, map[string]float64{"db.load": 1}, nil)
+			if reason, _ := g.state(at); (reason != "") != (remembered && after < 5) {
+				t.Errorf("%d s after it was held by %q: held by %q", after, held, reason)
+			}
+		}
+	}
+}
+
+func TestMetricsOfAnExpression(t *testing.T) {
+	for when, want := range map[string]string{
+		"mysql.threads_running > 3 * baseline.mysql.threads_running": "mysql.threads_running",
+		"p99 > 20 and max(errors, error_share * 2) >= 1":             "p99 errors error_share",
+		"(db.load ?? 0) > 1 or db[\"lag\"] > 3":                      "db.load db.lag",
+	} {
+		if got := strings.Join(runbook.MetricsOf(when), " "); got != want {
+			t.Errorf("%s: got %q, want %q", when, got, want)
+		}
+	}
+}
+
+func TestAGuardrailOverAMetricThatNothingShowsIsFoundBeforeTheRun(t *testing.T) {
+	b := newBench(t)
+	b.Meter = func(*cluster.Cluster) Meter { return &dial{load: 3} }
+	p, err := b.Prepare(t.Context(), Request{Book: b.parse(strings.ReplaceAll(guarded, "db.load", "db.laod")), Cluster: "lab1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Rails) != 1 || p.Rails[0].Trouble != "there is no metric db.laod (did you mean db.load?)" {
+		t.Errorf("read %+v", p.Rails)
+	}
+	p, err = b.Prepare(t.Context(), Request{Book: b.parse(guarded), Cluster: "lab1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Rails) != 1 || p.Rails[0].Trouble != "" || p.Rails[0].Metrics["db.load"] != 3 {
+		t.Errorf("read %+v", p.Rails)
+	}
+}
+
+// dial is a meter that a test turns.
+type dial struct {
+	mu   sync.Mutex
+	load float64
+	err  error
+}
+
+func (d *dial) set(load float64, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.load, d.err = load, err
+}
+
+func (d *dial) Read(context.Context) (map[string]float64, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return map[string]float64{"db.load": d.load}, d.err
+}
+
+func TestNoActBeginsDuringABreach(t *testing.T) {
+	b := newBench(t)
+	d := &dial{err: errors.New("refused")}
+	b.Meter = func(*cluster.Cluster) Meter { return d }
+	run := b.begin(Request{Book: b.parse(strings.Replace(guarded, "for: 2s", "for: 0s", 1))})
+	e := b.started(run, journal.Command{Do: "run"})
+	b.until(run, func(st *journal.State) bool { return st.Status() == "held" })
+	if b.read("a") != "" || len(b.events(run, journal.Intended)) != 0 {
+		t.Error("it acted without data")
+	}
+	d.set(1, nil)
+	if err := e.Wait(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+	if st := b.stateOf(run); st.Outcome != journal.RunDone {
+		t.Errorf("outcome %q", st.Outcome)
+	}
+	if err := e.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// lingering is a marker whose cluster takes its time when an act is about to begin.
+type lingering struct {
+	*runbooktest.Board
+	linger func()
+}
+
+func (l lingering) Claim(ctx context.Context, c action.Claim) error {
+	l.linger()
+	return l.Board.Claim(ctx, c)
+}
+
+func TestAnActDoesNotBeginWhenABreachCameWhileTheClusterWasAsked(t *testing.T) {
+	b := newBench(t)
+	d := &dial{load: 1}
+	b.Meter = func(*cluster.Cluster) Meter { return d }
+	var run string
+	var once sync.Once
+	b.Marker = func(*cluster.Cluster) lock.Marker {
+		return lingering{&runbooktest.Board{}, func() {
+			if run == "" || len(b.events(run, journal.Intended)) == 0 {
+				return
+			}
+			once.Do(func() {
+				d.set(100, nil)
+				b.until(run, func(st *journal.State) bool { return st.Held != "" })
+			})
+		}}
+	}
+	run = b.begin(Request{Book: b.parse(strings.Replace(guarded, "for: 2s", "for: 0s", 1))})
+	e := b.started(run, journal.Command{Do: "run"})
+	b.until(run, func(*journal.State) bool { return len(b.events(run, journal.Cut)) > 0 })
+	if cut := b.events(run, journal.Cut); b.read("a") != "" || !strings.Contains(cut[0].Reason, "not begun: guardrail") {
+		t.Errorf("it acted during a breach: %q, %+v", b.read("a"), cut)
+	}
+	d.set(1, nil)
+	if err := e.Wait(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+	if st := b.stateOf(run); st.Outcome != journal.RunDone || st.Item("a").Attempt != 2 {
+		t.Errorf("outcome %q, %+v", st.Outcome, st.Item("a"))
+	}
+	if err := e.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestARunWithoutAMeterIsHeldAndParks(t *testing.T) {
+	b := newBench(t)
+	run := b.begin(Request{Book: b.parse(guarded)})
+	e := b.started(run, journal.Command{Do: "run"})
+	b.until(run, func(st *journal.State) bool { return st.Status() == "held" })
+	if err := e.Close(t.Context()); err != nil { // Ctrl-C
+		t.Fatal(err)
+	}
+	if st := b.stateOf(run); st.Status() != "parked" || st.Outcome != "" {
+		t.Errorf("status %q", st.Status())
+	}
+}
+
+// What a metric was before the change is what it is compared with after a failure too, not what the change has made of it.
+func TestTheBaselineIsThatOfBeforeTheChange(t *testing.T) {
+	b := newBench(t)
+	d := &dial{load: 10}
+	b.Meter = func(*cluster.Cluster) Meter { return d }
+	b.put("fail", "")
+	run := b.begin(Request{Book: b.parse(`
+runbook: test/baseline
+guardrails:
+  - {name: load, when: "db.load > 2 * baseline.db.load"}
+steps:
+  - {id: a, uses: command, with: {run: "touch DIR/a", check: "test -e DIR/a"}}
+  - {id: b, uses: command, with: {run: "test ! -e DIR/fail", repeatable: true}}
+`)})
+	if st := b.stintOf(run, journal.Command{Do: "run"}); st.Outcome != journal.RunFailed || st.Baseline["db.load"] != 10 {
+		t.Fatalf("%q, baseline %v", st.Outcome, st.Baseline)
+	}
+	for _, e := range b.events(run, journal.Intended)[1:] {
+		if e.Baseline != nil {
+			t.Errorf("%s: the baseline %v was taken anew", e.Step, e.Baseline)
+		}
+	}
+	d.set(100, nil)
+	b.remove("fail")
+	e, err := b.Execute(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = e.Close(t.Context()) }()
+	if err := b.Start(t.Context(), e, run, journal.Command{Do: "resume"}); err != nil {
+		t.Fatal(err)
+	}
+	b.until(run, func(st *journal.State) bool { return st.Status() == "held" })
+	d.set(10, nil)
+	if err := e.Wait(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+	if st := b.stateOf(run); st.Outcome != journal.RunDone {
+		t.Errorf("when the load is as before: %q, %s", st.Outcome, st.Why)
+	}
+}
+
+// A guardrail may be called anything: that there are no metrics is told by what was read, not by words in its name.
+func TestAGuardrailCalledNoDataLossIsNotBlind(t *testing.T) {
+	book := newBench(t).parse(guarded)
+	book.Guardrails[0].Name = "no data loss"
+	g := newGuard(book, nil)
+	now := time.Unix(1000, 0)
+	g.judge(now, map[string]float64{"db.load": 1}, nil)
+	g.settle()
+	for range 10 {
+		now = now.Add(time.Second)
+		g.judge(now, map[string]float64{"db.load": 100}, nil)
+	}
+	reason, _ := g.state(now)
+	if rail, blind := g.holding(now); !strings.HasPrefix(reason, "no data loss: ") || rail != "no data loss" || blind {
+		t.Errorf("held by %q of %q, blind %v", reason, rail, blind)
+	}
+	g.judge(now, nil, errors.New("refused"))
+	reason, _ = g.state(now)
+	if _, blind := g.holding(now); reason == "" || !blind {
+		t.Errorf("without metrics it is held by %q, blind %v", reason, blind)
+	}
+	// A later stint goes by what was told, not by the words: this name has a colon and "no data" in it.
+	later := newGuard(book, nil)
+	later.restore(&journal.State{Held: "p99: no data loss: db.load > 2", Rail: "p99: no data loss", Changed: now})
+	if later.breached != "p99: no data loss" || !later.lately.Equal(now) {
+		t.Errorf("a later stint remembers %q of %v", later.breached, later.lately)
+	}
+}

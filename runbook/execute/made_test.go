@@ -1,0 +1,99 @@
+package execute
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/cluster"
+	"plimsoll/engine"
+	"plimsoll/runbook/journal"
+	"plimsoll/runbook/lock"
+	"plimsoll/runbook/runbooktest"
+)
+
+func TestALabMadeAnewIsNotHeldByTheRunOfTheOldOne(t *testing.T) {
+	b := newBench(t)
+	b.TTL = 50 * time.Millisecond
+	var made time.Time
+	open := b.Open
+	b.Open = func(ctx context.Context, name string) (*cluster.Cluster, error) {
+		site, err := open(ctx, name)
+		if err == nil {
+			site.Made = made
+		}
+		return site, err
+	}
+	q := Request{Book: b.parse(touching), Cluster: "lab1"}
+	old := b.begin(q) // its process dies
+	lease, err := b.Store.Lease(t.Context(), lock.LeaseName("lab1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for lease.Expires.After(time.Now()) {
+		<-tick.C
+	}
+	p, err := b.Prepare(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var busy *lock.BusyError
+	for _, made = range []time.Time{{}, time.Now().Add(-time.Hour)} {
+		if _, err := b.Service.Begin(t.Context(), p); !errors.As(err, &busy) || busy.Run != old {
+			t.Errorf("of servers made %s: %v", made, err)
+		}
+	}
+	made = time.Now()
+	if p, err = b.Prepare(t.Context(), q); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Service.Begin(t.Context(), p); err != nil {
+		t.Errorf("of a lab made anew: %v", err)
+	}
+	e := b.started(old, journal.Command{Do: "resume"})
+	if err := e.Wait(t.Context(), old); !errors.As(err, &busy) {
+		t.Errorf("the run of the old lab goes on: %v", err)
+	}
+	if err := e.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// shut is an engine whose servers are read only.
+type shut struct{}
+
+func (shut) Name() string                                                   { return "shut" }
+func (s shut) Open(context.Context, engine.Target) (engine.Database, error) { return s, nil }
+func (shut) Session(context.Context) (engine.Session, error)                { return nil, errors.New("none") }
+func (shut) Facts(context.Context) (engine.Facts, error)                    { return engine.Facts{}, nil }
+func (shut) Close() error                                                   { return nil }
+func (shut) Standing(context.Context) (engine.Standing, error) {
+	return engine.Standing{ReadOnly: true}, nil
+}
+
+func TestARunThatCannotGoOnSaysThatNobodyTakesWrites(t *testing.T) {
+	site, err := runbooktest.NewSite("c", "lab", "n1", "n2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cannot := errors.New("write the journal: database or disk is full")
+	r := &runner{site: site, outside: t.Context(), state: &journal.State{Items: []*journal.Step{{Key: "demote", Phase: journal.StepDone, Acts: true}, {Key: "promote", Phase: journal.StepActing, Acts: true}}}}
+	if text := r.left(cannot).Error(); strings.Contains(text, "takes writes") {
+		t.Errorf("of a cluster without a primary to have: %s", text)
+	}
+	site.Engine = shut{}
+	site.AskRoles()
+	defer func() { _ = site.Close() }()
+	err = r.left(cannot)
+	if !errors.Is(err, cannot) || !strings.Contains(err.Error(), "step promote was acting") || !strings.HasSuffix(err.Error(), "no node of c says that it takes writes now") {
+		t.Errorf("it says: %v", err)
+	}
+	r.state.Items = []*journal.Step{{Key: "look", Phase: journal.StepDone}}
+	if text := r.left(cannot).Error(); strings.Contains(text, "takes writes") {
+		t.Errorf("of a run that changed nothing: %s", text)
+	}
+}

@@ -1,0 +1,74 @@
+package execute
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"plimsoll/cluster"
+	"plimsoll/internal/document"
+	"plimsoll/runbook"
+)
+
+// RailReading is what a guardrail would see if the run began now.
+type RailReading struct {
+	runbook.Guardrail
+	Metrics map[string]float64 // those that it names and that can be read
+	Trouble string             // why it would hold every act, if it would; it names no metric, or one that nothing shows
+}
+
+// rails reads what the guardrails look at, so that one which can never be answered is found before anything begins. Rates are known
+// from the second reading on.
+func (s *Service) rails(ctx context.Context, b *runbook.Runbook, site *cluster.Cluster) []RailReading {
+	if s.Meter == nil || len(b.Guardrails) == 0 {
+		return nil
+	}
+	meter := s.Meter(site)
+	values, err := readWithin(ctx, meter)
+	if err == nil && slices.ContainsFunc(b.Guardrails, func(g runbook.Guardrail) bool { return noMetric(g.When, values) != "" }) {
+		again := time.NewTimer(guardEvery)
+		defer again.Stop()
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+		}
+		values, err = readWithin(ctx, meter)
+	}
+	var all []RailReading
+	for _, g := range b.Guardrails {
+		r := RailReading{Guardrail: g, Metrics: map[string]float64{}}
+		for _, name := range runbook.MetricsOf(g.When) {
+			if v, known := values[name]; known {
+				r.Metrics[name] = v
+			}
+		}
+		if r.Trouble = noMetric(g.When, values); err != nil {
+			r.Trouble = err.Error()
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// readWithin reads metrics in the time that a run gives them: a node that hangs holds no plan up.
+func readWithin(ctx context.Context, m Meter) (map[string]float64, error) {
+	limited, cancel := context.WithTimeout(ctx, 2*guardEvery)
+	defer cancel()
+	return m.Read(limited)
+}
+
+// noMetric says which metric of an expression is not among the values, "" if all are.
+func noMetric(when string, values map[string]float64) string {
+	for _, name := range runbook.MetricsOf(when) {
+		if _, known := values[name]; known {
+			continue
+		}
+		text := "there is no metric " + name
+		if near := document.Nearest(name, document.SortedKeys(values)); near != "" {
+			text += fmt.Sprintf(" (did you mean %s?)", near)
+		}
+		return text
+	}
+	return ""
+}

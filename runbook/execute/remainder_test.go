@@ -1,0 +1,98 @@
+package execute
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
+)
+
+// leaving is an act on many targets that leaves some out.
+type leaving struct {
+	Node string `yaml:"node"`
+	Out  string `yaml:"out"`
+}
+
+func (l *leaving) Traits() action.Traits {
+	return action.Traits{Effect: action.Irreversible, Repeatable: true}
+}
+
+func (l *leaving) Check(context.Context, *cluster.Cluster) (action.CheckResult, error) {
+	return action.CheckResult{State: action.Needed}, nil
+}
+
+func (l *leaving) Act(context.Context, *cluster.Cluster, action.Call) (action.Facts, error) {
+	out := action.Facts{}
+	if l.Out != "" {
+		out[action.LeftOut] = map[string]any{l.Out: "it does not answer"}
+	}
+	return out, nil
+}
+
+func (l *leaving) Verify(context.Context, *cluster.Cluster, action.Facts) error { return nil }
+
+// Who was left out is told until it is mended: by a run that takes it up, by the same runbook done whole, or by a person's word.
+func TestWhoWasLeftOutIsToldUntilItIsMended(t *testing.T) {
+	for how, taking := range map[string]string{
+		"nothing": "", "another target": "{node: n2}", "taken up": "{node: n3}", "taken up and left out again": "{node: n3, out: n3}", "a person": "",
+	} {
+		b := newBench(t)
+		b.Actions = append(b.Actions, action.Action{Name: "test.leaving", Version: 1, About: "Leaves out.", New: func() action.Task { return &leaving{} }})
+		book := func(name, with string) *runbook.Runbook {
+			return b.parse("runbook: " + name + "\nsteps:\n  - {id: a, uses: test.leaving, with: " + with + "}\n")
+		}
+		run := b.begin(Request{Book: book("test/many", "{out: n3}")})
+		if st := b.stintOf(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone || st.Status() != journal.DoneWithRemainders {
+			t.Fatalf("%q, %q", st.Outcome, st.Status())
+		}
+		if taking != "" {
+			b.stintOf(b.begin(Request{Book: book("test/rejoin", taking)}), journal.Command{Do: "run"})
+		}
+		if how == "a person" {
+			if mended, err := b.Mend(t.Context(), run, "rebuilt"); len(mended) != 1 || err != nil {
+				t.Error(mended, err)
+			}
+		}
+		p, err := b.Prepare(t.Context(), Request{Book: b.parse(threeSteps), Cluster: "lab1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := how != "taken up" && how != "a person"
+		if said := len(p.Left) == 1 && strings.Contains(p.Left[0].String(), "n3 was left out by run "); said != want {
+			t.Errorf("%s: %+v", how, p.Left)
+		}
+	}
+}
+
+// A cluster that was given back as it is is told of in every plan, until the runbook is done.
+func TestWhatWasLeftAsItIsIsToldUntilItIsMended(t *testing.T) {
+	b := newBench(t)
+	run := b.begin(Request{Book: b.parse(mending)})
+	b.stintOf(run, journal.Command{Do: "run"})
+	b.stintOf(run, journal.Command{Do: "cancel", Leave: "it is late"})
+	left := func() string {
+		p, err := b.Prepare(t.Context(), Request{Book: b.parse(mending), Cluster: "lab1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for _, m := range p.Left {
+			all = append(all, m.String())
+		}
+		return strings.Join(all, "\n")
+	}
+	if want := "run " + run + " of test/mending is half done: left as it is: it is late; what stays done: a"; !strings.Contains(left(), want) {
+		t.Errorf("%q, want %q", left(), want)
+	}
+	b.put("mended", "")
+	if st := b.stintOf(b.begin(Request{Book: b.parse(mending)}), journal.Command{Do: "run"}); st.Outcome != journal.RunDone {
+		t.Fatal(st.Outcome)
+	}
+	if left() != "" {
+		t.Errorf("done, and still told: %q", left())
+	}
+}

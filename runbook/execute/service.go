@@ -1,0 +1,282 @@
+// Package execute carries runs out: it prepares and begins them, decides from the journal what is next, does it, and writes down each
+// intent before and each result after. Any later process can take a run up where its journal ends.
+package execute
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/durable"
+	"plimsoll/hint"
+	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
+	"plimsoll/runbook/lock"
+	"plimsoll/runbook/plan"
+)
+
+// Service is what commands and trials use: it plans, begins and follows runs.
+type Service struct {
+	Store   *durable.Store
+	Actions []action.Action
+	Call    func(cluster string) string                                         // the one name of what a person may call differently; nil: as it is said
+	Open    func(ctx context.Context, cluster string) (*cluster.Cluster, error) // the caller's site to close
+	Meter   func(*cluster.Cluster) Meter                                        // nil: guardrails have no data
+	Marker  func(*cluster.Cluster) lock.Marker                                  // nil, or returning nil: no marker in the target
+	Rules   runbook.Rules                                                       // in production
+	User    string                                                              // who asks
+	Known   string                                                              // how it is known who that is; "": it is not
+	Holder  string                                                              // this process, for people
+	TTL     time.Duration                                                       // of the lease; 0: 30 s
+	// Observe is told every event as it is written, by the process that executes; it must return at once. May be nil.
+	Observe func(run string, e journal.Event, at time.Time)
+
+	// Between stands between steps and actions in a fault test; nil otherwise.
+	Between Actor
+}
+
+func (s *Service) ttl() time.Duration {
+	if s.TTL > 0 {
+		return s.TTL
+	}
+	return 30 * time.Second
+}
+
+func (s *Service) observe(run string, e journal.Event, entry durable.Entry) {
+	if s.Observe != nil {
+		s.Observe(run, e, entry.At)
+	}
+}
+
+// Execute takes the right to execute runs on this state folder; durable.ErrBusy if another process has it. Runs whose process
+// died go on, except those that are to get another order instead; what runs still hold that have ended is given back.
+func (s *Service) Execute(ctx context.Context, instead ...string) (*durable.Executor, error) {
+	e, err := s.Store.Execute(ctx, s.stint, instead...)
+	if err == nil {
+		s.locks().Tidy(ctx)
+	}
+	return e, err
+}
+
+// Request is what a person asks for.
+type Request struct {
+	Book      *runbook.Runbook
+	Cluster   string
+	Inputs    map[string]string
+	Override  string // the reason to pass a gate by
+	BreakLock string // the reason to take a lock whose holder is gone
+}
+
+// Prepared is a run that was planned and not begun.
+type Prepared struct {
+	Header   journal.Header
+	Expected time.Duration // by earlier runs; 0: not known
+	Gate     plan.GateState
+	Rails    []RailReading       // what each guardrail sees now
+	Left     []journal.Remainder // what earlier runs have left undone on its clusters
+}
+
+// Prepare plans: it opens the cluster, executes every check, and looks at the gate. It changes nothing.
+func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err error) {
+	inputs, err := q.Book.Resolve(q.Inputs)
+	if err != nil {
+		return nil, err
+	}
+	if s.Call != nil {
+		q.Cluster = s.Call(q.Cluster)
+		q.Book.Call(inputs, s.Call)
+	}
+	all := q.Book.Clusters(q.Cluster, inputs)
+	site, err := lock.OpenAll(ctx, s.Open, q.Cluster, all)
+	if err != nil {
+		return nil, err
+	}
+	if err := q.Book.Fits(site); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, site.Close()) }()
+	h := journal.Header{
+		Runbook: q.Book.Name, Hash: q.Book.Hash, Text: q.Book.Text, Versions: q.Book.Versions(), Inputs: inputs,
+		Cluster: site.Name, By: s.User, Known: s.Known, At: time.Now().UTC(),
+		Override: q.Override, BrokenLock: q.BreakLock,
+	}
+	if h.Environment, err = plan.GravestEnvironment(ctx, site, all); err != nil {
+		return nil, err
+	}
+	if len(all) > 1 {
+		h.Clusters = all
+	}
+	if err := distinct(ctx, site, all); err != nil {
+		return nil, err
+	}
+	if err := plan.Describe(ctx, site, &h, q.Book); err != nil {
+		return nil, err
+	}
+	if h.Environment == runbook.Production {
+		h.Approvers = cmp.Or(s.Rules.Approvers, runbook.ByOther)
+	}
+	if h.Environment != cluster.Lab {
+		h.Signers = s.Rules.Signers
+		if err := signable(q.Book, h.Signers); err != nil {
+			return nil, err
+		}
+	}
+	if err := plan.CheckNodes(ctx, q.Book, site, inputs); err != nil {
+		return nil, err
+	}
+	st := &journal.State{Header: h, Book: q.Book, Targets: map[string][]string{}}
+	if h.Plan, err = plan.Make(ctx, q.Book, site, st); err != nil {
+		return nil, err
+	}
+	p := &Prepared{Header: h, Expected: time.Duration(s.learn(ctx, q.Book.Name).total(h.Plan) * float64(time.Second))}
+	for _, name := range h.AllClusters() {
+		left, err := s.OpenRemainders(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		p.Left = append(p.Left, left...)
+	}
+	p.Rails = s.rails(ctx, q.Book, site)
+	p.Gate, err = plan.CheckGate(ctx, s.Store, s.Rules.Gate, q.Book, h)
+	p.Header.Rehearsals = p.Gate.Passed
+	return p, err
+}
+
+// signable refuses a runbook with a step that is approved with a key, where no keys are known.
+func signable(b *runbook.Runbook, signers string) error {
+	all := slices.Clone(b.Steps)
+	for _, s := range b.Steps {
+		all = append(all, s.Steps...)
+	}
+	for _, s := range all {
+		if s.Approval != nil && s.Approval.Signed && signers == "" {
+			return hint.With(fmt.Errorf("step %s is approved with a signature, and nobody is known who may sign", s.ID),
+				"approvals: {signers: FILE} in plimsoll.yaml names a file of allowed signers, as ssh-keygen(1) describes it")
+		}
+	}
+	return nil
+}
+
+// distinct refuses clusters that name one server twice: a change of the one node would be one of the other.
+func distinct(ctx context.Context, site *cluster.Cluster, all []string) error {
+	for _, name := range all {
+		on, err := site.Cluster(ctx, name)
+		if err == nil {
+			err = on.Distinct(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Begin makes a run of what was prepared, and takes its clusters for it. Nothing is executed before Start.
+func (s *Service) Begin(ctx context.Context, p *Prepared) (run string, err error) {
+	if err := p.Gate.Refusal(p.Header.Override); err != nil {
+		return "", err
+	}
+	run = path.Base(p.Header.Runbook) + "-" + strings.ToLower(rand.Text()[:6])
+	book, err := runbook.Parse(p.Header.Runbook, []byte(p.Header.Text), s.Actions)
+	if err != nil {
+		return "", err
+	}
+	create := func() error {
+		data, err := json.Marshal(p.Header)
+		if err != nil {
+			return fmt.Errorf("begin a run: %w", err)
+		}
+		return s.Store.Create(ctx, run, data)
+	}
+	if book.Lock == runbook.LockCluster {
+		err = s.locks().Lock(ctx, &p.Header, run, create)
+	} else {
+		err = create()
+	}
+	if err != nil {
+		return "", err
+	}
+	return run, nil
+}
+
+// Tell says a person's word to a run.
+func (s *Service) Tell(ctx context.Context, run string, w journal.Message) error {
+	w.By, w.Known = s.User, s.Known
+	data, err := json.Marshal(w)
+	if err != nil {
+		return fmt.Errorf("say %s: %w", w.Say, err)
+	}
+	return s.Store.Send(ctx, run, data)
+}
+
+// Agree answers a step that asks, in the name of as many people as it needs: for rehearsals, where nobody is asked.
+func (s *Service) Agree(ctx context.Context, run string, asked journal.Event, name, reason string) error {
+	st, err := s.State(ctx, run)
+	if err != nil {
+		return err
+	}
+	i := st.Item(asked.Step)
+	if i == nil {
+		return fmt.Errorf("run %s has no step %s", run, asked.Step)
+	}
+	for n := range i.Approvals() {
+		w := journal.Message{Say: "approve", Step: asked.Step, Plan: asked.Plan, By: name, Known: "a rehearsal", Reason: reason}
+		if n > 0 {
+			w.By = fmt.Sprintf("%s, %d", name, n+1)
+		}
+		data, err := json.Marshal(w)
+		if err != nil {
+			return fmt.Errorf("agree: %w", err)
+		}
+		if err := s.Store.Send(ctx, run, data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Start begins a run's next stint. *ElsewhereError when an executor elsewhere has the run and is not known to be dead.
+func (s *Service) Start(ctx context.Context, e *durable.Executor, run string, o journal.Command) error {
+	o.By, o.Known = s.User, s.Known
+	data, err := json.Marshal(o)
+	if err != nil {
+		return fmt.Errorf("begin a stint: %w", err)
+	}
+	return s.refused(ctx, e.Start(ctx, run, data))
+}
+
+// State reads how a run stands.
+func (s *Service) State(ctx context.Context, run string) (*journal.State, error) {
+	return journal.Load(ctx, s.Store, s.Actions, run)
+}
+
+// Evidence gathers what proves a run.
+func (s *Service) Evidence(ctx context.Context, run string) (journal.Evidence, error) {
+	return journal.Gather(ctx, s.Store, run)
+}
+
+// OpenRemainders are what earlier runs of this store have left undone on a cluster, and nobody has mended since.
+func (s *Service) OpenRemainders(ctx context.Context, cluster string) ([]journal.Remainder, error) {
+	return journal.OpenRemainders(ctx, s.Store, cluster)
+}
+
+// GiveBack gives back what a run that has ended still holds: its process died before it could. It tells whether there was any.
+func (s *Service) GiveBack(ctx context.Context, run string) (bool, error) {
+	return s.locks().GiveBack(ctx, run)
+}
+
+func (s *Service) locks() *lock.Locks {
+	return &lock.Locks{Store: s.Store, Actions: s.Actions, Open: s.Open, Marker: s.Marker, Holder: s.Holder, TTL: s.ttl()}
+}
+
+// Actor stands between a step and its action.
+type Actor func(ctx context.Context, task action.Task, on *cluster.Cluster, c action.Call) (action.Facts, error)

@@ -1,0 +1,275 @@
+package execute
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/durable"
+	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
+	"plimsoll/runbook/lock"
+)
+
+// errParked ends a stint whose run has not ended.
+var errParked = errors.New("parked")
+
+// stint is durable.Work.
+func (s *Service) stint(ctx context.Context, j *durable.Journal) (err error) {
+	altered := j.Verify(ctx)
+	if broken := (*durable.AlteredError)(nil); altered != nil && !errors.As(altered, &broken) {
+		return altered
+	}
+	st, err := journal.Fold(j.Entries(), s.Actions)
+	if err != nil {
+		return errors.Join(altered, fmt.Errorf("run %s: %w", j.Run(), err))
+	}
+	r := &runner{
+		service: s, journal: j, state: st, jobs: map[string]*job{}, results: make(chan result), written: map[int]bool{},
+		outside: context.WithoutCancel(ctx),
+	}
+	if altered != nil && !givesUp(j.Order()) {
+		return altered // nothing is appended to it: what was cut off would not show any more
+	}
+	if len(j.Entries()) == 0 {
+		if err := r.beginRun(ctx); err != nil {
+			return err
+		}
+	}
+	h := r.state.Header
+	if r.site, err = lock.OpenAll(ctx, s.Open, h.Cluster, h.AllClusters()); err != nil {
+		return r.park(err.Error(), err)
+	}
+	r.reading = r.site.ReadOnly()
+	defer func() { err = errors.Join(err, r.reading.Close(), r.site.Close()) }()
+	var meter Meter
+	if s.Meter != nil {
+		meter = s.Meter(r.site)
+	}
+	if r.state.Unfit() == nil {
+		r.guard = newGuard(r.state.Book, meter)
+	} else {
+		r.guard = newGuard(&runbook.Runbook{}, nil)
+	}
+	r.guard.restore(r.state)
+	r.learned = s.learn(ctx, h.Runbook)
+	if err := r.opened(ctx); err != nil {
+		return err
+	}
+	return r.work(ctx)
+}
+
+// givesUp tells whether a stint was begun to give its run up as it is, which uses nothing that the journal says.
+func givesUp(order json.RawMessage) bool {
+	var o journal.Command
+	return json.Unmarshal(order, &o) == nil && o.Do == "cancel" && !o.Undo && o.Leave != ""
+}
+
+// work runs what belongs to a stint beside its loop, and the loop.
+func (r *runner) work(ctx context.Context) error {
+	background, stop := context.WithCancel(ctx)
+	var beside sync.WaitGroup
+	beside.Go(func() { r.guard.watch(background) })
+	for _, h := range r.held {
+		beside.Go(func() { h.Keep(background) })
+	}
+	r.acting, r.cut = context.WithCancelCause(ctx)
+	defer r.cut(nil)
+	err := r.loop(ctx)
+	if err != nil && !errors.Is(err, errParked) {
+		err = r.left(err)
+	}
+	r.cut(errParked)
+	go r.group.Wait()
+	for len(r.jobs) > 0 { // whatever still comes is not written: the next stint checks
+		delete(r.jobs, (<-r.results).key)
+	}
+	stop()
+	beside.Wait()
+	err = errors.Join(err, r.giveBack(context.WithoutCancel(ctx)))
+	if !errors.Is(err, durable.ErrTakenOver) { // who took it over tells of it
+		r.tell(true)
+	}
+	if errors.Is(err, errParked) {
+		return nil
+	}
+	return err
+}
+
+// left says, of a stint that cannot go on, which steps it leaves in the middle.
+func (r *runner) left(err error) error {
+	var acting []string
+	for _, i := range r.state.Items {
+		if i.Phase == journal.StepActing || i.Phase == journal.StepUndoing {
+			acting = append(acting, i.Key)
+		}
+	}
+	if len(acting) > 0 {
+		err = fmt.Errorf("%w; step %s was acting: what came of it is not written, and is looked at first when the run goes on", err, strings.Join(acting, ", "))
+	}
+	if slices.ContainsFunc(r.state.Items, func(i *journal.Step) bool { return i.Acts }) && closed(r.outside, r.site) {
+		err = fmt.Errorf("%w; no node of %s says that it takes writes now", err, r.site.Name)
+	}
+	return err
+}
+
+// closed tells whether nobody takes the writes of a cluster, as its servers say.
+func closed(ctx context.Context, site *cluster.Cluster) bool {
+	limited, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	site.RolesChanged()
+	_, err := site.Primary(limited)
+	return errors.Is(err, cluster.ErrNoPrimary)
+}
+
+func (r *runner) beginRun(ctx context.Context) error {
+	run, err := r.service.Store.Run(ctx, r.journal.Run())
+	if err != nil {
+		return err
+	}
+	var h journal.Header
+	if err := json.Unmarshal(run.Header, &h); err != nil {
+		return fmt.Errorf("read the header of %s: %w", run.ID, err)
+	}
+	return r.write(journal.Event{Kind: journal.Began, Header: &h})
+}
+
+// opened begins the stint: it takes the leases, and writes what it was begun for. A stint that its process's death
+// interrupted has done so before; it takes them anew all the same, for the epoch.
+func (r *runner) opened(ctx context.Context) error {
+	var o journal.Command
+	if err := json.Unmarshal(r.journal.Order(), &o); err != nil {
+		return fmt.Errorf("read the order: %w", err)
+	}
+	e := journal.Event{Kind: journal.Opened, Holder: r.service.Holder, Epochs: r.state.Epochs}
+	if err := r.mayGoOn(&o, &e); err != nil {
+		return r.park(err.Error(), err)
+	}
+	if r.state.Book.Lock == runbook.LockCluster && o.Do == "cancel" && !o.Undo {
+		r.gone = r.takenByOthers(ctx)
+	}
+	// To be given up, a run needs no lease: it may have lost it.
+	if r.state.Book.Lock == runbook.LockCluster && (o.Do != "cancel" || o.Undo) {
+		var err error
+		if r.held, err = r.service.locks().Take(ctx, r.site, r.state, r.journal.Run(), lock.ShortPatience); err != nil {
+			return r.park(err.Error(), err)
+		}
+		e.Epochs = r.held.Epochs()
+	}
+	if !r.openedBefore() {
+		e.Order = &o
+	}
+	return r.write(e)
+}
+
+// takenByOthers tells whether another run has a cluster of this one, or had it since: then there is nothing to give back.
+func (r *runner) takenByOthers(ctx context.Context) bool {
+	for _, name := range r.state.Header.AllClusters() {
+		c := r.service.locks().Claim(r.state, name, r.journal.Run())
+		if !c.Held {
+			continue
+		}
+		var claimed *action.ClaimedError
+		lease, err := r.service.Store.Lease(ctx, lock.LeaseName(name))
+		if err == nil && lease.Holder != c.Run {
+			return true
+		}
+		c.Epoch = max(c.Epoch, lease.Epoch)
+		if on, err := r.site.Cluster(ctx, name); err == nil {
+			limited, cancel := context.WithTimeout(ctx, lock.Clearing)
+			if m := r.service.locks().MarkerOf(on); m != nil && errors.As(m.Claim(limited, c), &claimed) {
+				cancel()
+				return true
+			}
+			cancel()
+		}
+	}
+	return false
+}
+
+// openedBefore tells whether this stint has written its order.
+func (r *runner) openedBefore() bool {
+	for _, entry := range r.journal.Entries() {
+		var e journal.Event
+		if entry.Stint == r.journal.Stint() && json.Unmarshal(entry.Data, &e) == nil && e.Kind == journal.Opened {
+			return true
+		}
+	}
+	return false
+}
+
+// giveBack gives the clusters back when the run has ended for good; one that failed keeps them.
+func (r *runner) giveBack(ctx context.Context) error {
+	if r.state.Book.Lock != runbook.LockCluster || r.state.Outcome == "" || r.state.Outcome == journal.RunFailed {
+		return nil
+	}
+	if len(r.held) > 0 {
+		kept, err := r.held.Release(ctx)
+		return errors.Join(r.keeps(kept), err)
+	}
+	var kept, all error
+	for _, name := range r.state.Header.AllClusters() {
+		kept = errors.Join(kept, r.unclaim(ctx, name))
+		all = errors.Join(all, r.service.Store.Release(ctx, lock.LeaseName(name), r.journal.Run()))
+	}
+	return errors.Join(r.keeps(kept), all)
+}
+
+// claimStays is what a run says of a claim that it could not take back, as its cluster did not answer.
+const claimStays = "the claim stays in the cluster until the next run from here"
+
+func (r *runner) keeps(kept error) error {
+	if kept == nil {
+		return nil
+	}
+	return r.write(journal.Event{Kind: journal.Said, Claim: true, Reason: claimStays + ": " + journal.OneLine(kept)})
+}
+
+// unclaim takes the run's own claim from a cluster, if it is still there. It may be of a later epoch than the journal tells: a
+// process that died when it had taken the cluster wrote nothing of it.
+func (r *runner) unclaim(ctx context.Context, name string) error {
+	on, err := r.site.Cluster(ctx, name)
+	if err != nil {
+		return err
+	}
+	m := r.service.locks().MarkerOf(on)
+	if m == nil {
+		return nil
+	}
+	c := r.service.locks().Claim(r.state, name, r.journal.Run())
+	if lease, err := r.service.Store.Lease(ctx, lock.LeaseName(name)); err == nil && lease.Holder == c.Run {
+		c.Epoch = max(c.Epoch, lease.Epoch)
+	}
+	return m.Clear(ctx, c)
+}
+
+// park ends the stint and leaves the run for a later one.
+func (r *runner) park(reason string, cause error) error {
+	if err := r.write(journal.Event{Kind: journal.Parked, Reason: reason}); err != nil {
+		return err
+	}
+	r.tell(true)
+	return cause
+}
+
+// remember keeps what the run leaves undone, and how long the steps took, for the estimates of later runs.
+func (r *runner) remember(ctx context.Context) error {
+	if err := r.noteRemainders(ctx); err != nil {
+		return err
+	}
+	if r.state.Outcome != journal.RunDone {
+		return nil
+	}
+	data, err := json.Marshal(r.state.Timings())
+	if err != nil {
+		return fmt.Errorf("keep the timings: %w", err)
+	}
+	return r.service.Store.Keep(ctx, "timing", r.state.Header.Runbook, data)
+}

@@ -1,0 +1,107 @@
+package execute
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/runbook/journal"
+	"plimsoll/runbook/lock"
+	"plimsoll/runbook/runbooktest"
+)
+
+// A run that was parked while another broke its lock, did its work and gave the cluster back, goes on no more: what it planned is of
+// another cluster. In its own store the lease tells, from elsewhere the claim in the cluster.
+func TestARunWhoseClusterWasEverTakenParks(t *testing.T) {
+	for _, where := range []string{"the same store", "another store"} {
+		b := newBench(t)
+		shared := &runbooktest.Board{}
+		b.Marker = func(*cluster.Cluster) lock.Marker { return shared }
+		run := b.begin(Request{Book: b.parse(mending)})
+		if st := b.stintOf(run, journal.Command{Do: "run"}); st.Outcome != journal.RunFailed {
+			t.Fatal(st.Outcome)
+		}
+		b.put("mended", "")
+		if where == "the same store" {
+			if err := b.Store.Release(t.Context(), lock.LeaseName("lab1"), run); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			theirs := action.Claim{Cluster: "lab1", Run: "theirs", Epoch: 7, For: time.Minute, Break: true}
+			shared.Dead = true
+			if err := shared.Claim(t.Context(), theirs); err != nil {
+				t.Fatal(err)
+			}
+			shared.At = shared.At.Add(time.Minute) // when the claim of the first had run out
+			if err := shared.Clear(t.Context(), theirs); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, do := range []journal.Command{{Do: "resume"}, {Do: "cancel", Undo: true}} {
+			if err := b.tries(run, do); err == nil || !strings.Contains(err.Error(), "another run had cluster lab1 meanwhile, and has given it back") {
+				t.Errorf("%s, %s: %v", where, do.Do, err)
+			}
+		}
+		if st := b.stateOf(run); st.Status() != "failed" && st.Status() != "parked" || len(b.events(run, journal.Undone)) > 0 || b.read("a") != "" {
+			t.Errorf("%s: %s", where, st.Status())
+		}
+		// What the refusal advises: it is given up, and a new run is planned.
+		if st := b.stintOf(run, journal.Command{Do: "cancel", Leave: "theirs"}); st.Outcome != journal.RunCancelled {
+			t.Errorf("%s: it cannot be given up: %q", where, st.Outcome)
+		}
+		again := b.begin(Request{Book: b.parse(mending)})
+		if st := b.stintOf(again, journal.Command{Do: "run"}); st.Outcome != journal.RunDone {
+			t.Errorf("%s: a new run: %q", where, st.Outcome)
+		}
+	}
+}
+
+// A run that ended, and whose process died before it gave its cluster back, holds nobody up: not the next run, and its own name can
+// be told to give back.
+func TestAnEndedRunHoldsNobodyUp(t *testing.T) {
+	for _, how := range []string{"the next run", "give back", "the next that executes"} {
+		b := newBench(t)
+		shared := &runbooktest.Board{}
+		b.Marker = func(*cluster.Cluster) lock.Marker { return shared }
+		run := b.begin(Request{Book: b.parse(threeSteps)})
+		claim := shared.Has
+		b.stintOf(run, journal.Command{Do: "run"})
+		claim.Held = false
+		if err := shared.Claim(t.Context(), claim); err != nil { // as it was before the release
+			t.Fatal(err)
+		}
+		if _, err := b.Store.Acquire(t.Context(), lock.LeaseName("lab1"), run, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		if how == "the next that executes" {
+			if _, err := b.Store.Acquire(t.Context(), lock.LeaseName("lab1"), run, -time.Second); err != nil { // it ran out
+				t.Fatal(err)
+			}
+			e, err := b.Execute(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			lease, err := b.Store.Lease(t.Context(), lock.LeaseName("lab1"))
+			if err != nil || lease.Holder != "" || shared.Has.Run != "" {
+				t.Errorf("leased to %q, claimed by %q, %v", lease.Holder, shared.Has.Run, err)
+			}
+			if err := e.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if how == "give back" {
+			if gave, err := b.GiveBack(t.Context(), run); !gave || err != nil || shared.Has.Run != "" {
+				t.Errorf("gave back %v, %v, claimed by %q", gave, err, shared.Has.Run)
+			}
+			if gave, err := b.GiveBack(t.Context(), run); gave || err != nil {
+				t.Errorf("gave back again: %v, %v", gave, err)
+			}
+		}
+		again := b.begin(Request{Book: b.parse(threeSteps)})
+		if shared.Has.Run != again {
+			t.Errorf("%s: claimed by %q, not by %q", how, shared.Has.Run, again)
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package faulttest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"plimsoll/durable"
+	"plimsoll/runbook/execute"
+	"plimsoll/runbook/journal"
+)
+
+// cancelled kills the run where each step was intended and where it was done, has another process take it back, and kills that one at
+// every write. A third goes on: with the taking back, or forward where the cancellation was not taken. Then the cluster is looked at.
+func (t *Torture) cancelled(ctx context.Context, o *Report) error {
+	if t.Cancel == nil {
+		return nil
+	}
+	moments, err := t.moments(ctx, o)
+	if err != nil {
+		return err
+	}
+	for _, n := range moments {
+		for m := n + 1; ; m++ {
+			cut, err := t.cutCancel(ctx, o, n, m)
+			if err != nil {
+				return err
+			}
+			if !cut {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// moments are the numbers of the entries after which a step that has an effect was intended, or was done.
+func (t *Torture) moments(ctx context.Context, o *Report) (all []int, err error) {
+	const test = "undisturbed"
+	t.Say(test)
+	o.Tries++
+	folder := filepath.Join(t.Folder, test)
+	if _, err := t.Child(ctx, folder, durable.Moment{}, nil); err != nil {
+		return nil, fmt.Errorf("%s: %w", test, err)
+	}
+	store, err := durable.Open(ctx, durable.Options{Folder: folder, Version: journal.Interpreter})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	s := t.on(store)
+	run, entries, err := only(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	st, err := s.State(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		var e journal.Event
+		if err := json.Unmarshal(entry.Data, &e); err != nil {
+			return nil, fmt.Errorf("%s: %w", test, err)
+		}
+		if i := st.Item(e.Step); i != nil && !st.Looks(i) && i.Acts && (e.Kind == journal.Intended || e.Kind == journal.Verified) {
+			all = append(all, entry.Number)
+		}
+	}
+	if err := t.examineCluster(ctx, o, test); err != nil {
+		return nil, err
+	}
+	if err := t.giveBack(ctx, s, run); err != nil {
+		return nil, fmt.Errorf("%s, taken back: %w", test, err)
+	}
+	if err := t.examineClaim(ctx, o, test, run); err != nil {
+		return nil, err
+	}
+	return all, t.aftermath(ctx, o, s, test, run)
+}
+
+// cutCancel kills a run at one entry, and who takes it back at a later one. It tells whether that was come to.
+func (t *Torture) cutCancel(ctx context.Context, o *Report, n, m int) (cut bool, err error) {
+	test := fmt.Sprintf("killed at entry %d, and its cancellation at %d", n, m)
+	t.Say(test)
+	o.Tries++
+	folder := filepath.Join(t.Folder, strings.NewReplacer(" ", "-", ",", "").Replace(test))
+	fate, err := t.Child(ctx, folder, durable.Moment{Number: n}, nil)
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", test, err)
+	}
+	store, err := durable.Open(ctx, durable.Options{Folder: folder, Version: journal.Interpreter})
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	s := t.on(store)
+	run, _, err := only(ctx, s)
+	if err != nil {
+		return false, fmt.Errorf("%s: %w: %s", test, err, fate.Said)
+	}
+	if fate, err = t.Cancel(ctx, folder, run, durable.Moment{Number: m}); err != nil {
+		return false, fmt.Errorf("%s: %w", test, err)
+	}
+	if cut = fate.Cut; cut {
+		o.Undos++
+	}
+	st, err := t.finish(ctx, s, run)
+	if err != nil {
+		return cut, fmt.Errorf("%s, finished: %w", test, err)
+	}
+	if !st.Outcome.Over() {
+		o.trouble(test, st.Position(), "it came to no end: "+st.Status()+": "+st.Why+" "+failures(st))
+	} else if err := t.examineCluster(ctx, o, test); err != nil {
+		return cut, err
+	}
+	if st.Outcome == journal.RunDone {
+		if err := t.giveBack(ctx, s, run); err != nil {
+			return cut, fmt.Errorf("%s, taken back: %w", test, err)
+		}
+	}
+	if st.Outcome.Over() {
+		if err := t.examineClaim(ctx, o, test, run); err != nil {
+			return cut, err
+		}
+	}
+	return cut, t.aftermath(ctx, o, s, test, run)
+}
+
+// finish takes a run back, and where that is not taken goes forward, as the refusal advises.
+func (t *Torture) finish(ctx context.Context, s *execute.Service, run string) (st *journal.State, err error) {
+	e, err := s.Execute(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	stop := execute.ApproveAll(ctx, s)
+	defer stop()
+	for _, o := range []journal.Command{{Do: "cancel", Undo: true, Reason: "torture"}, {Do: "resume"}} {
+		if st, err = s.State(ctx, run); err != nil || st.Outcome.Over() {
+			break
+		}
+		if err = s.Start(ctx, e, run, o); err == nil {
+			err = e.Wait(ctx, run)
+		}
+		if err != nil {
+			break
+		}
+	}
+	if err == nil {
+		st, err = s.State(ctx, run)
+	}
+	err = errors.Join(err, e.Close(ctx))
+	if err == nil { // it may have been killed between its end and that, as resume and cancel find too
+		_, err = s.GiveBack(ctx, run)
+	}
+	return st, err
+}

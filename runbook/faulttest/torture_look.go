@@ -1,0 +1,138 @@
+package faulttest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/engine"
+)
+
+// world is what the servers of a cluster say of themselves, where they play different parts.
+type world struct {
+	writable []string // take writes of their own
+	strays   []string // answer, take no writes, and do not follow the one that does
+}
+
+// look asks the cluster itself: who takes writes, and who follows it. It is empty for engines whose servers are all alike.
+func look(ctx context.Context, on *cluster.Cluster) (w world, err error) {
+	nodes, err := on.List(ctx)
+	if err != nil {
+		return w, fmt.Errorf("list the nodes: %w", err)
+	}
+	standings := map[string]engine.Standing{}
+	addresses := map[string]string{}
+	for _, n := range nodes {
+		limited, cancel := context.WithTimeout(ctx, 5*time.Second)
+		if db, err := on.Database(limited, n.Name); err == nil {
+			if r, ok := engine.As[engine.Replicated](db); ok {
+				if is, err := r.Standing(limited); err == nil {
+					standings[n.Name] = is
+					addresses[n.Name] = n.Target.Addresses[0]
+				}
+			}
+		}
+		cancel()
+	}
+	for name, is := range standings {
+		if is.Primary() {
+			w.writable = append(w.writable, name)
+		}
+	}
+	slices.Sort(w.writable)
+	for name, is := range standings {
+		if is.Primary() {
+			continue
+		}
+		follows := slices.ContainsFunc(is.Sources, func(s engine.Source) bool {
+			return s.Receives && s.Applies && slices.ContainsFunc(w.writable, func(p string) bool { return s.Address == addresses[p] || s.ServerID == standings[p].ServerID })
+		})
+		if !follows {
+			w.strays = append(w.strays, name)
+		}
+	}
+	slices.Sort(w.strays)
+	return w, ctx.Err()
+}
+
+// lookingTime is how long servers may take to follow again when a run has ended.
+const lookingTime = 15 * time.Second
+
+// examineCluster looks at the cluster itself when a run has ended by itself, taken back or done: one server takes writes, everyone
+// that answers follows it. What was otherwise before the try is not held against it.
+func (t *Torture) examineCluster(ctx context.Context, o *Report, test string) (err error) {
+	site, err := t.Open(ctx, t.Request.Cluster)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, site.Close()) }()
+	o.Looks++
+	end := time.Now().Add(lookingTime)
+	for {
+		wrong, err := t.wrong(ctx, site)
+		if err != nil || len(wrong) == 0 {
+			return err
+		}
+		if !time.Now().Before(end) {
+			for _, text := range wrong {
+				o.trouble(test, "", text)
+			}
+			return nil
+		}
+		if err := action.Rest(ctx, time.Second); err != nil {
+			return err
+		}
+		site.RolesChanged()
+	}
+}
+
+func (t *Torture) wrong(ctx context.Context, site *cluster.Cluster) (all []string, err error) {
+	now, err := look(ctx, site)
+	if err != nil {
+		return nil, err
+	}
+	if len(now.writable) != 1 && len(t.world.writable) == 1 {
+		all = append(all, fmt.Sprintf("%d servers take writes: %s", len(now.writable), strings.Join(now.writable, ", ")))
+	}
+	for _, name := range now.strays {
+		if !slices.Contains(t.world.strays, name) && len(t.world.writable) == 1 {
+			all = append(all, name+" does not follow the server that takes writes")
+		}
+	}
+	return all, nil
+}
+
+// examineClaim looks whether an ended run has left its claim in the cluster. To look it takes the cluster itself, for a second: a run
+// that had it before is refused afterwards, so this comes last.
+func (t *Torture) examineClaim(ctx context.Context, o *Report, test, run string) (err error) {
+	if t.Marker == nil {
+		return nil
+	}
+	site, err := t.Open(ctx, t.Request.Cluster)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, site.Close()) }()
+	m := t.Marker(site)
+	if m == nil {
+		return nil
+	}
+	claim := action.Claim{Cluster: t.Request.Cluster, Run: "torture-looks", Holder: "torture", Epoch: 1, For: time.Second}
+	err = m.Claim(ctx, claim)
+	var claimed *action.ClaimedError
+	if errors.As(err, &claimed) {
+		if claimed.Run == run {
+			o.trouble(test, "", "the run has ended, and its claim is left in the cluster")
+		}
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("ask the cluster whose it is: %w", err)
+	}
+	return m.Clear(ctx, claim)
+}

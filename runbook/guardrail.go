@@ -1,0 +1,42 @@
+package runbook
+
+import (
+	"time"
+
+	"plimsoll/internal/document"
+)
+
+// Guardrail is a condition over live metrics that must not come true. While it does, no act begins.
+type Guardrail struct {
+	Name   string        `yaml:"name,required" doc:"For messages."`
+	When   string        `yaml:"when,required" doc:"The breach: an expression over metrics, and baseline.METRIC, which is the mean before the first act."`
+	For    time.Duration `yaml:"for" doc:"How long it must hold to count; and how long it must be gone. Default 0s."`
+	Then   GuardThen     `yaml:"then" doc:"pause: go on when it is gone. stop: the run fails. Default pause."`
+	NoData GuardThen     `yaml:"no_data" doc:"When the metrics cannot be read. Default pause."`
+}
+
+// GuardThen is what a breach does.
+type GuardThen string
+
+// What a breach does.
+const (
+	GuardPause GuardThen = "pause"
+	GuardStop  GuardThen = "stop"
+)
+
+// UnmarshalDocument fills in the defaults too.
+func (g *Guardrail) UnmarshalDocument(n *document.Node) error {
+	type plain Guardrail
+	p := plain{Then: GuardPause, NoData: GuardPause}
+	if err := n.Decode(&p); err != nil {
+		return err
+	}
+	*g = Guardrail(p)
+	return nil
+}
+
+// UnmarshalDocument reads pause or stop.
+func (t *GuardThen) UnmarshalDocument(n *document.Node) error {
+	*t = GuardThen(n.Text)
+	return oneOf(n, "answer to a breach", string(GuardPause), string(GuardStop))
+}

@@ -1,0 +1,64 @@
+package journal
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"plimsoll/cluster"
+	"plimsoll/hint"
+	"plimsoll/runbook"
+)
+
+// MayApprove refuses a word by whom a step may not be approved: by who began the run, where somebody else must look; by who has approved
+// it before; by whom nobody knows, where people are counted; and without a signature, where one is asked for.
+func (s *State) MayApprove(i *Step, w Message) error {
+	who := cmp.Or(w.Signer, w.By)
+	notRequester := i.Step.Approval != nil && i.Step.Approval.NotRequester
+	other := notRequester || s.Header.Approvers == runbook.ByOther
+	own := samePerson(w.By, s.Header.By) || w.Signer != "" && samePerson(w.Signer, s.Header.By)
+	switch {
+	case s.AsksSignature(i) && w.Signer == "":
+		return &hint.PermanentError{
+			Reason: fmt.Sprintf("step %s is approved with a signature of the person's ssh key", i.Key),
+			Advice: "plimsoll runbook approve RUN --sign ~/.ssh/id_ed25519",
+		}
+	case (other || i.Approvals() > 1) && w.Signer == "" && w.Known == "":
+		return &hint.PermanentError{
+			Reason: fmt.Sprintf("it is not known who %s is, and who approves step %s is counted", w.By, i.Key),
+			Advice: "log in with an account of your own, at the system or on the web page, or sign: plimsoll runbook approve RUN --sign ~/.ssh/id_ed25519",
+		}
+	case own && notRequester:
+		return &hint.PermanentError{
+			Reason: fmt.Sprintf("%s began the run, and step %s must be approved by somebody else", s.Header.By, i.Key),
+			Advice: "the runbook demands it (not_requester); somebody else types: plimsoll runbook approve RUN",
+		}
+	case own && other:
+		return &hint.PermanentError{
+			Reason: fmt.Sprintf("%s began the run, and in production somebody else approves", s.Header.By),
+			Advice: "somebody else types: plimsoll runbook approve RUN; approvals: {by: anyone} in plimsoll.yaml lets the person who began a run answer too",
+		}
+	case slices.ContainsFunc(i.Approved, func(before string) bool { return samePerson(before, who) }):
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s has approved step %s before", who, i.Key), Advice: "ask another colleague"}
+	}
+	return nil
+}
+
+// AsksSignature tells whether a step is approved with an ssh key alone: in production where the inventory names the keys, and outside of labs
+// where the runbook says so.
+func (s *State) AsksSignature(i *Step) bool {
+	return s.Header.DemandsSignature(i.Key) || s.Header.Environment != cluster.Lab && i.Step.Approval != nil && i.Step.Approval.Signed
+}
+
+// DemandsSignature is AsksSignature as far as the header tells: of a step whose target was not known when it was planned, it may not.
+func (h Header) DemandsSignature(step string) bool {
+	return h.Signers != "" && h.Environment == runbook.Production || slices.ContainsFunc(h.Plan.Steps, func(s PlanStep) bool { return s.Key == step && s.Signed })
+}
+
+// samePerson compares names of people. What follows an @, a host or a domain, anybody can choose: one person is the same on every host.
+func samePerson(a, b string) bool {
+	a, _, _ = strings.Cut(a, "@")
+	b, _, _ = strings.Cut(b, "@")
+	return a == b
+}

@@ -1,0 +1,135 @@
+package journal
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"plimsoll/action"
+)
+
+// standing is how things stand of a step whose act was intended, and of which the journal does not know what came of it.
+type standing string
+
+const (
+	Untouched standing = "untouched" // it is as it was before: the act was never begun, or came to nothing
+	Complete  standing = "complete"  // it is as it was meant
+	HalfDone  standing = "half done"
+)
+
+// Assessment is what a look at a step that was begun has shown.
+type Assessment struct {
+	Is  standing
+	Why string // of half done: what was seen
+	Err error  // it cannot be told
+}
+
+// Looks tells whether a step, with the inputs that it has, changes nothing.
+func (s *State) Looks(i *Step) bool {
+	inputs := i.Did
+	if inputs == nil {
+		inputs = i.Inputs
+	}
+	task, err := s.Book.Bind(i.Step.Uses, inputs)
+	return err == nil && task.Traits().Effect == action.None
+}
+
+// stands says of a step that has an effect how it stands; empty: it has none, or none that is left.
+func (s *State) stands(i *Step, seen map[string]*Assessment) string {
+	a := seen[i.Key]
+	switch {
+	case !i.Acts || s.Looks(i), a != nil && a.Err == nil && a.Is == Untouched:
+		return ""
+	case i.Phase == StepDone, a != nil && a.Err == nil && a.Is == Complete:
+		return "is done"
+	case a == nil:
+		return "was begun"
+	case a.Err != nil:
+		return "was begun, and it cannot be told what came of it: " + OneLine(a.Err)
+	}
+	return "is half done: " + a.Why
+}
+
+// Irrevocable is the first step that nothing takes back and that has acted, or may have, and how it stands; nil: all that was done
+// can be taken back.
+func (s *State) Irrevocable(seen map[string]*Assessment) (*Step, string) {
+	for _, i := range s.Items {
+		if how := s.stands(i, seen); how != "" && !s.Reversible(i) {
+			return i, how
+		}
+	}
+	return nil, ""
+}
+
+// Effects lists the steps that have changed something that stands.
+func (s *State) Effects(seen map[string]*Assessment) []string {
+	var all []string
+	for _, i := range s.Items {
+		switch how := s.stands(i, seen); how {
+		case "":
+		case "is done", "was begun":
+			all = append(all, i.Key)
+		default:
+			all = append(all, i.Key+" ("+how+")")
+		}
+	}
+	return all
+}
+
+// TooLate says why a run that goes on is not cancelled at a person's word: it has gone, or is going, beyond what can be taken back, or
+// it would leave the cluster as it is and nobody said that it should. Empty: it is.
+func (s *State) TooLate(w Message) string {
+	if w.Leave != "" || s.Book == nil {
+		return ""
+	}
+	if i, how := s.Irrevocable(nil); i != nil {
+		return fmt.Sprintf("step %s %s, and cannot be taken back: the safe way is forward, and the run goes on; --leave REASON gives the cluster back as it is", i.Key, how)
+	}
+	if stands := s.Effects(nil); !w.Undo && len(stands) > 0 {
+		return fmt.Sprintf("what stays done: %s; say --undo to take it back, or --leave REASON to give the cluster back as it is", strings.Join(stands, ", "))
+	}
+	return ""
+}
+
+// Stands lists, of a run that was to be taken back and ended before it was, the step that stays, and all that stand with it: what
+// acted, or may have, in order.
+func (s *State) Stands() (stays *Step, all []string) {
+	if s.Outcome != RunCancelled && s.Outcome != RunFailed || !s.Undoing {
+		return nil, nil
+	}
+	for _, i := range s.Items {
+		if !i.Acts || s.Book.Looks(i.Key) {
+			continue
+		}
+		all = append(all, i.Key)
+		if i.Phase == StepDone && i.Asks {
+			stays = i
+		}
+	}
+	return stays, all
+}
+
+// Reversible tells whether there is an undo of what a step did.
+func (s *State) Reversible(i *Step) bool {
+	task, err := s.Book.Bind(i.Step.Uses, i.Did)
+	if err != nil {
+		return false
+	}
+	_, own := task.(action.Undoer)
+	effect := task.Traits().Effect
+	stays := effect == action.Irreversible || effect == action.Lasting && i.Phase == StepDone
+	return effect == action.None || i.Step.Undo != nil || own && !stays
+}
+
+// Retreated says why the run was taken back by itself; empty: it was not.
+func (s *State) Retreated() string {
+	if s.Stopping == nil {
+		return ""
+	}
+	return s.Stopping.Error
+}
+
+// Begun tells whether a step of the same target has acted.
+func (s *State) Begun(at *Step) bool {
+	return slices.ContainsFunc(s.Items, func(i *Step) bool { return i.Group == at.Group && i.Target == at.Target && i.Acts })
+}

@@ -1,0 +1,74 @@
+package journal
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Text is what an event says to a person; empty for those that matter to nobody.
+func (e Event) Text() string {
+	switch e.Kind {
+	case Checked:
+		if e.Finding.Reason != "" {
+			return fmt.Sprintf("checked: %s (%s)", e.Finding.State, e.Finding.Reason)
+		}
+		return "checked: " + string(e.Finding.State)
+	case Intended:
+		return fmt.Sprintf("acting, attempt %d", e.Attempt)
+	case Cut:
+		return "cut off, to be done again: " + e.Reason
+	case Verified:
+		return "done"
+	case Failed:
+		if left := time.Until(e.Until); left > 0 {
+			return fmt.Sprintf("failed: %s; again in %s", e.Error, left.Round(time.Second))
+		}
+		return "failed: " + e.Error
+	case Asked:
+		note := e.Note
+		if e.Caution != "" {
+			note = e.Caution
+		}
+		return fmt.Sprintf("waits for approval until %s: %s", e.Until.Local().Format(time.DateTime), note)
+	case Approved:
+		return "approved by " + e.Approver()
+	case Held:
+		return "held by guardrail " + e.Reason
+	case Freed:
+		return "continues: the guardrail holds again"
+	case Stopping:
+		if e.Error != "" {
+			return e.Error + "; what was done is taken back"
+		}
+	case Opened:
+		if e.Reason != "" {
+			return "continues with other actions: " + e.Reason
+		}
+	case Undone:
+		return "undone"
+	case Stuck:
+		return "cannot be undone: " + e.Error
+	case Said:
+		return e.Reason
+	case Valued:
+		if e.Skip {
+			return "skipped"
+		}
+	}
+	return ""
+}
+
+// Approver is who approved, and how that is known.
+func (e Event) Approver() string {
+	switch {
+	case e.Signer != "":
+		return e.Signer + " (ssh key; sent by " + e.By + ")"
+	case e.Known != "":
+		return e.By + " (" + e.Known + ")"
+	}
+	return e.By
+}
+
+// OneLine writes an error that holds several in one line.
+func OneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }

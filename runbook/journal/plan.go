@@ -1,0 +1,108 @@
+package journal
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"plimsoll/action"
+	"plimsoll/hint"
+)
+
+// Misses tells whether the targets of a step's group were known when the plan was made, and the step's was none of them.
+func (p Plan) Misses(i *Step) bool {
+	return !slices.ContainsFunc(p.Steps, func(s PlanStep) bool { return s.Key == i.Key || s.Key == i.Group && s.Group() })
+}
+
+// Plan is what a runbook would do now: every check was executed for real, and nothing was changed.
+type Plan struct {
+	Runbook string     `json:"runbook"`
+	Steps   []PlanStep `json:"steps"`
+	Hash    string     `json:"hash"` // of all that an approval agrees to
+}
+
+// PlanStep is what one step would do.
+type PlanStep struct {
+	Key      string        `json:"key"`
+	Uses     string        `json:"uses,omitempty"`
+	Cluster  string        `json:"cluster,omitempty"` // on which it acts, if not the run's own
+	Version  int           `json:"version,omitempty"`
+	Effect   action.Effect `json:"effect,omitempty"`
+	Inputs   action.Facts  `json:"inputs,omitempty"`
+	State    action.State  `json:"state,omitempty"`
+	Observed action.Facts  `json:"observed,omitempty"`
+	Intended action.Facts  `json:"intended,omitempty"`
+	Skip     bool          `json:"skip,omitempty"`
+	Reason   string        `json:"reason,omitempty"`   // why unknown, or what the check failed with; not part of the hash
+	Advice   string        `json:"advice,omitempty"`   // of a refusal: what to do; not part of the hash
+	Later    []string      `json:"later,omitempty"`    // what is known only when these steps have run
+	Approval string        `json:"approval,omitempty"` // the note of the approval it waits for
+	Signed   bool          `json:"signed,omitempty"`   // that approval is signed with a person's ssh key
+	Caution  string        `json:"caution,omitempty"`  // why the action itself demands one
+	Failed   bool          `json:"failed,omitempty"`   // its check could not be executed
+}
+
+// Group tells whether it stands for a rolling group whose targets are known only later.
+func (s PlanStep) Group() bool { return s.Uses == "" && s.Approval == "" && len(s.Later) > 0 }
+
+// HashFor covers what a person agrees to: the text, the inputs, the place, and of every step what was seen and is meant.
+func (p Plan) HashFor(h Header) string {
+	steps := slices.Clone(p.Steps)
+	for i := range steps {
+		steps[i].Reason, steps[i].Advice = "", ""
+	}
+	data, err := json.Marshal(struct {
+		Hash, Cluster, Environment string
+		Inputs                     map[string]any
+		Versions                   map[string]int
+		Steps                      []PlanStep
+	}{h.Hash, h.Cluster, h.Environment, h.Inputs, h.Versions, steps})
+	if err != nil {
+		panic("runbook: a plan that is no JSON: " + err.Error()) // its parts came from JSON or YAML
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:8])
+}
+
+// Trouble lists why a run that began now would stop, with what to do as its hint. Steps that are refused with the same advice,
+// as those of a rolling group are, stand together.
+func (p Plan) Trouble() error {
+	var all error
+	var advice []string
+	for n, s := range p.Steps {
+		switch {
+		case s.State == action.Unknown:
+			all = errors.Join(all, fmt.Errorf("step %s: it cannot be told whether it is needed: %s", s.Key, s.Reason))
+		case s.Failed && (s.Advice == "" || !slices.Contains(advice, s.Advice)):
+			all = errors.Join(all, p.failed(n))
+			if s.Advice != "" {
+				advice = append(advice, s.Advice)
+			}
+		}
+	}
+	if len(advice) > 0 {
+		return hint.With(all, strings.Join(advice, "; "))
+	}
+	return all
+}
+
+// failed says why a step cannot be checked, and which after it cannot either for the same want.
+func (p Plan) failed(n int) error {
+	first, keys, reason := p.Steps[n], []string{p.Steps[n].Key}, p.Steps[n].Reason
+	for _, s := range p.Steps[n+1:] {
+		if first.Advice != "" && s.Failed && s.Advice == first.Advice {
+			keys = append(keys, s.Key)
+			if s.Reason != first.Reason {
+				reason = first.Reason + ", and the like of the others"
+			}
+		}
+	}
+	if len(keys) == 1 {
+		return fmt.Errorf("step %s cannot be checked: %s", first.Key, reason)
+	}
+	return fmt.Errorf("steps %s cannot be checked: %s", strings.Join(keys, ", "), reason)
+}

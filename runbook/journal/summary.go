@@ -1,0 +1,54 @@
+package journal
+
+import (
+	"time"
+)
+
+// Summary is how a run stands, for who looks from outside: told a few times a second, not journaled.
+type Summary struct {
+	Status   string        `json:"status"` // running, held, asking, parked, done, failed, cancelled, undone
+	Position string        `json:"position,omitempty"`
+	Detail   string        `json:"detail,omitempty"`
+	Share    float64       `json:"share"`          // of the whole, 0 to 1
+	Left     time.Duration `json:"left,omitempty"` // by earlier runs and by the pace of what is under way; 0: not known
+	Reason   string        `json:"reason,omitempty"`
+}
+
+// Next is the step that a run waits to begin with, when it is at none: between two, and while the cluster's health is looked at.
+func (s *State) Next() string {
+	if s.Outcome != "" || s.Stopping != nil {
+		return ""
+	}
+	for _, i := range s.Items {
+		if i.Phase == StepWaiting {
+			return i.Key
+		}
+	}
+	return ""
+}
+
+// DoneWithRemainders is the status of a run that is done but for targets that it left out.
+const DoneWithRemainders = "done, with remainders"
+
+// Status is one word for how the run stands by its journal.
+func (s *State) Status() string {
+	switch {
+	case s.Outcome == RunDone && len(s.Remainders()) > 0:
+		return DoneWithRemainders
+	case s.Outcome != "":
+		return string(s.Outcome)
+	case s.Parked:
+		return "parked"
+	case s.Held != "":
+		return "held"
+	}
+	for _, i := range s.Items {
+		if i.Phase == StepAsking {
+			return "asking"
+		}
+	}
+	if s.Events == 0 {
+		return "waiting"
+	}
+	return "running"
+}

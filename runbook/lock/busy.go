@@ -1,0 +1,64 @@
+package lock
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"plimsoll/durable"
+	"plimsoll/runbook/journal"
+)
+
+// BusyError says that a cluster is held by an unfinished run of this store.
+type BusyError struct {
+	Cluster, Run string
+	By           string    // who executes or executed it, and where
+	Since        time.Time // when it began; zero: not known
+	Status       string
+	Idle         bool      // nobody executes it any more
+	Unmade       bool      // it is being begun, or its process died before it was
+	Until        time.Time // of the lock, if it is not prolonged
+}
+
+func (l *Locks) busy(ctx context.Context, cluster string, lease durable.Lease) error {
+	e := &BusyError{Cluster: cluster, Run: lease.Holder, Idle: lease.Expires.Before(time.Now()), Until: lease.Expires, Unmade: l.unmade(ctx, lease.Holder)}
+	if st, err := journal.Load(ctx, l.Store, l.Actions, lease.Holder); err == nil {
+		e.By, e.Since, e.Status = st.Holder, st.Header.At, st.Status()
+		if e.By == "" {
+			e.By = st.Header.By
+		}
+	}
+	return e
+}
+
+func (e *BusyError) Error() string {
+	text := fmt.Sprintf("cluster %s is held by run %s", e.Cluster, e.Run)
+	if e.By != "" {
+		text += " of " + e.By
+	}
+	if !e.Since.IsZero() {
+		text += ", since " + e.Since.Local().Format(time.DateTime)
+	}
+	if e.Unmade {
+		text += ", which is being begun"
+	}
+	if e.Status != "" {
+		text += ": " + e.Status
+	}
+	return text
+}
+
+// Hint says what to do.
+func (e *BusyError) Hint() string {
+	if e.Unmade && !e.Idle {
+		return "try again in a moment; if the process that began it died, the cluster is free after " + e.Until.Local().Format(time.TimeOnly)
+	}
+	if e.Unmade {
+		return "its process died before it could give the cluster back: try again when the cluster answers, or add --break-lock REASON to your command to take its lock"
+	}
+	hint := fmt.Sprintf("plimsoll runbook status %[1]s shows it; plimsoll runbook resume %[1]s finishes it, plimsoll runbook cancel %[1]s ends it", e.Run)
+	if e.Idle {
+		hint += "; no process executes it: add --break-lock REASON to your command to take its lock"
+	}
+	return hint
+}

@@ -1,0 +1,169 @@
+package lock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/durable"
+	"plimsoll/engine"
+	"plimsoll/hint"
+)
+
+// Marker keeps the claim on a cluster in the cluster itself, where every Plimsoll that would change it sees it,
+// whatever store it uses.
+type Marker interface {
+	// Claim takes or prolongs a claim. *action.ClaimedError when another run has it; any other error says that it cannot be told.
+	Claim(ctx context.Context, c action.Claim) error
+	// Clear gives it back.
+	Clear(ctx context.Context, c action.Claim) error
+}
+
+// ErrFenced says that the cluster was taken by another while this process was not looking.
+var ErrFenced = errors.New("another run took the cluster")
+
+// ErrUnsure says that it may have been: this process did not look for longer than its claim holds, and got no clear answer since.
+var ErrUnsure = errors.New("this process slept longer than its claim on the cluster holds, and the cluster does not say whose it is now: resume when it answers")
+
+// holding keeps a run's lease of one cluster alive, in the store and in the target.
+type holding struct {
+	store  *durable.Store
+	marker Marker // nil: none
+	ttl    time.Duration
+	claim  action.Claim
+	fenced chan struct{}
+
+	mu    sync.Mutex
+	lease durable.Lease
+	Asked time.Time // the cluster, last, by the wall clock: the other one stands still while a machine sleeps
+	slept bool      // for longer than the claim holds, and no clear answer since
+	lost  error
+}
+
+// Hold takes the lease at a new epoch, and asks the cluster with this patience.
+func Hold(ctx context.Context, s *durable.Store, m Marker, c action.Claim, patience time.Duration) (*holding, error) {
+	lease, err := s.Acquire(ctx, LeaseName(c.Cluster), c.Run, c.For)
+	if err != nil {
+		return nil, err
+	}
+	h := &holding{
+		store: s, marker: m, ttl: c.For, lease: lease, fenced: make(chan struct{}), claim: c, Asked: time.Now().Round(0),
+	}
+	h.claim.Epoch = lease.Epoch
+	return h, h.confirmWithin(ctx, patience)
+}
+
+// How long a cluster may take to say whose it is: before a run is made and before an act, and when a stint begins, of a run that has
+// asked and asks again before its next act.
+const (
+	LongPatience  = 8 * time.Second
+	ShortPatience = time.Second
+)
+
+func LeaseName(cluster string) string { return "cluster " + cluster }
+
+// Keep prolongs the lease until ctx ends or it is lost.
+func (h *holding) Keep(ctx context.Context) {
+	tick := time.NewTicker(h.ttl / 3)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			if errors.Is(h.Confirm(ctx), ErrFenced) {
+				return
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Confirm asks both places whether the cluster is still ours, and prolongs. A target that does not answer cannot be taken by
+// another either; so only a clear answer fences who has asked all the time.
+func (h *holding) Confirm(ctx context.Context) error { return h.confirmWithin(ctx, LongPatience) }
+
+// MayAct confirms before an act. Who slept, and does not know whether the target could be taken meanwhile, loses it.
+func (h *holding) MayAct(ctx context.Context) error {
+	if err := h.Confirm(ctx); err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.slept && h.lost == nil {
+		return h.lose(ErrUnsure)
+	}
+	return h.lost
+}
+
+func (h *holding) confirmWithin(ctx context.Context, patience time.Duration) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.lost != nil {
+		return h.lost
+	}
+	renewing, renewed := context.WithTimeout(ctx, LongPatience)
+	defer renewed()
+	lease, err := h.store.Renew(renewing, h.lease, h.ttl)
+	if errors.Is(err, durable.ErrFenced) {
+		return h.lose(fmt.Errorf("%w: %w", ErrFenced, err))
+	}
+	if err != nil {
+		return err // without the store nothing can be journaled either
+	}
+	h.lease = lease
+	if h.marker == nil {
+		return nil
+	}
+	h.slept = h.slept || time.Now().Round(0).Sub(h.Asked) > h.ttl
+	asking, asked := context.WithTimeout(ctx, patience)
+	defer asked()
+	var claimed *action.ClaimedError
+	err = h.marker.Claim(asking, h.claim)
+	if errors.As(err, &claimed) {
+		return h.lose(fmt.Errorf("%w: %w", ErrFenced, err))
+	}
+	if !h.claim.Held && engine.ClassOf(err) == engine.Denied { // others would not see that we are there
+		return &hint.PermanentError{
+			Reason: fmt.Sprintf("the claim on cluster %s cannot be kept in it: %v", h.claim.Cluster, err),
+			Advice: "let the account make, read and write the table plimsoll.claim: docs/inventory.md, what the account needs",
+		}
+	}
+	if h.Asked = time.Now().Round(0); err == nil {
+		h.slept, h.claim.Break, h.claim.Held = false, false, true // broken once
+		if h.claim.Since.IsZero() {
+			h.claim.Since = h.Asked
+		}
+	}
+	return nil
+}
+
+func (h *holding) lose(err error) error {
+	h.lost = err
+	close(h.fenced)
+	return err
+}
+
+// Why says how the cluster was lost; nil while it is ours.
+func (h *holding) Why() error {
+	select {
+	case <-h.fenced:
+		return h.lost
+	default:
+		return nil
+	}
+}
+
+// release gives the cluster back, as far as it is ours: kept says why the claim in the cluster stays.
+func (h *holding) release(ctx context.Context) (kept, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.marker != nil && h.lost == nil {
+		if err := h.marker.Clear(ctx, h.claim); err != nil {
+			kept = fmt.Errorf("cluster %s: %w", h.claim.Cluster, err)
+		}
+	}
+	return kept, h.store.Release(ctx, h.lease.Name, h.lease.Holder)
+}

@@ -1,0 +1,168 @@
+// Package lock keeps a cluster to one run at a time. A run holds a cluster in two places: a lease in its store, with an epoch that only
+// rises, and a claim in the cluster itself, which every Plimsoll sees whatever store it uses.
+//
+//	free ──take──► held ──release──► free
+//	               │  ▲ prolonged every third of its time
+//	               │  └──────────────┐
+//	               ├─ no answer of the store or cluster: no act begins until one answers
+//	               ├─ slept longer than the claim holds, and no clear answer since: lost
+//	               └─ another run has it (--break-lock): lost; the run parks and acts no more
+//
+// A run that ended and could not give its cluster back holds nothing: its lease and claim are cleared when they are met.
+package lock
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/durable"
+	"plimsoll/runbook/journal"
+)
+
+// Locks take the clusters of runs, and give them back.
+type Locks struct {
+	Store   *durable.Store
+	Actions []action.Action
+	Open    Opener
+	Marker  func(*cluster.Cluster) Marker // nil, or returning nil: no claim in the cluster itself
+	Holder  string                        // this process, for people
+	TTL     time.Duration                 // of a lease that is not prolonged
+}
+
+// Leases are a run's clusters. They are taken in the order of their names: of two runs that want the same ones, the
+// first to have the first has all, and the other none.
+type Leases []*holding
+
+// Take takes all clusters of a run, each in the store and in the cluster itself. After an error those that were taken are
+// among what is returned.
+func (l *Locks) Take(ctx context.Context, site *cluster.Cluster, st *journal.State, run string, patience time.Duration) (Leases, error) {
+	var all Leases
+	for _, name := range st.Header.AllClusters() {
+		on, err := site.Cluster(ctx, name)
+		if err != nil {
+			return all, err
+		}
+		marker, claim := l.MarkerOf(on), l.Claim(st, name, run)
+		if err := l.stillHeld(ctx, claim); err != nil {
+			return all, err
+		}
+		h, err := Hold(ctx, l.Store, marker, claim, patience)
+		var held *durable.HeldError
+		var claimed *action.ClaimedError
+		if errors.As(err, &held) && (l.orphaned(ctx, marker, name, held.Lease) || l.over(ctx, marker, name, held.Lease) || l.past(ctx, on, held.Lease)) {
+			held = nil
+			h, err = Hold(ctx, l.Store, marker, claim, patience)
+			errors.As(err, &held)
+		}
+		if h != nil {
+			all = append(all, h)
+		}
+		switch {
+		case errors.As(err, &held):
+			return all, l.busy(ctx, name, held.Lease)
+		case errors.As(err, &claimed):
+			return all, claimed
+		case err != nil:
+			return all, err
+		}
+	}
+	return all, nil
+}
+
+// stillHeld refuses a cluster that the run has had, and that others took from it meanwhile: what it planned is of another cluster
+// now, though they have given it back.
+func (l *Locks) stillHeld(ctx context.Context, c action.Claim) error {
+	if !c.Held {
+		return nil
+	}
+	lease, err := l.Store.Lease(ctx, LeaseName(c.Cluster))
+	if err != nil || lease.Holder == c.Run || lease.Holder != "" { // whoever has it now is told of by who asks for it
+		return err
+	}
+	return &action.ClaimedError{Cluster: c.Cluster}
+}
+
+// Claim is what a run leaves in one of its clusters.
+func (l *Locks) Claim(st *journal.State, cluster, run string) action.Claim {
+	held := st.Epochs[cluster] != 0 && !st.Released
+	c := action.Claim{
+		Cluster: cluster, Run: run, Holder: l.Holder, Epoch: st.Epochs[cluster], For: l.TTL, Held: held,
+		Break: st.Header.BrokenLock != "" && !held, // before its first act, not after it was fenced itself
+	}
+	if held {
+		c.Since = st.Taken
+	}
+	return c
+}
+
+// Lock takes the clusters of a run that is to begin, says which runs they were taken from by force, and has the run made. They are
+// given back if it cannot be, also when a person interrupts.
+func (l *Locks) Lock(ctx context.Context, h *journal.Header, run string, create func() error) (err error) {
+	if h.BrokenLock != "" {
+		for _, name := range h.AllClusters() {
+			broke, err := l.breakLock(ctx, name)
+			if err != nil {
+				return err
+			}
+			if broke != "" {
+				h.Broke = append(h.Broke, broke)
+			}
+		}
+	}
+	site, err := OpenAll(ctx, l.Open, h.Cluster, h.AllClusters())
+	if err != nil {
+		return err
+	}
+	all, err := l.Take(ctx, site, &journal.State{Header: *h}, run, LongPatience)
+	if err == nil {
+		err = create()
+	}
+	if err != nil {
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+		defer cancel()
+		_, releasing := all.Release(limited)
+		err = errors.Join(err, releasing)
+	}
+	return errors.Join(err, site.Close())
+}
+
+// MayAct asks for each cluster whether it is still ours, and prolongs.
+func (all Leases) MayAct(ctx context.Context) error {
+	for _, h := range all {
+		if err := h.MayAct(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Epochs are those of the leases, by cluster.
+func (all Leases) Epochs() map[string]int64 {
+	epochs := map[string]int64{}
+	for _, h := range all {
+		epochs[h.claim.Cluster] = h.claim.Epoch
+	}
+	return epochs
+}
+
+// Lost says how one of the clusters was lost; nil while all are ours.
+func (all Leases) Lost() error {
+	for _, h := range all {
+		if err := h.Why(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Release gives the clusters back. kept says which claims stay because their cluster does not answer.
+func (all Leases) Release(ctx context.Context) (kept, err error) {
+	for _, h := range all {
+		claim, lease := h.release(ctx)
+		kept, err = errors.Join(kept, claim), errors.Join(err, lease)
+	}
+	return kept, err
+}

@@ -1,0 +1,47 @@
+package plan
+
+import (
+	"fmt"
+
+	"plimsoll/internal/document"
+	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
+)
+
+// OtherInputs says in which input a rehearsal differs from a run so that it does not count; else in which it differs and counts all
+// the same, and why.
+func OtherInputs(b *runbook.Runbook, r journal.Rehearsal, h journal.Header) (why string, alike []string) {
+	for _, name := range document.SortedKeys(b.Inputs) {
+		in, was, is := b.Inputs[name], r.Inputs[name], h.Inputs[name]
+		known := r.Inputs != nil
+		switch {
+		case in.Place() && known && r.Roles[name] != h.Roles[name]:
+			return fmt.Sprintf("was with %s=%s, %s; %s is %s", name, runbook.AsTyped(was), roleOf(r.Roles, name), runbook.AsTyped(is), roleOf(h.Roles, name)), nil
+		case known && journal.SameValue(was, is):
+		case in.Place() && !known:
+		case in.Place():
+			alike = append(alike, fmt.Sprintf("%s: %s there, %s here", name, placed(was, r.Roles[name]), placed(is, h.Roles[name])))
+		case !known:
+			return "does not tell with which inputs it was", nil
+		case in.Rehearse.Any, in.Rehearse.Within(was) && in.Rehearse.Within(is):
+			alike = append(alike, fmt.Sprintf("%s: %s there, %s here; %s", name, runbook.AsTyped(was), runbook.AsTyped(is), in.Rehearse.Reason()))
+		default:
+			return fmt.Sprintf("was with %s=%s, this is %s=%s", name, runbook.AsTyped(was), name, runbook.AsTyped(is)), nil
+		}
+	}
+	return "", alike
+}
+
+func roleOf(r runbook.Roles, name string) string {
+	if r[name] == "" {
+		return "a node of which no part is known"
+	}
+	return "the " + r[name]
+}
+
+func placed(v any, role string) string {
+	if role == "" {
+		return runbook.AsTyped(v)
+	}
+	return runbook.AsTyped(v) + " (" + role + ")"
+}

@@ -1,0 +1,145 @@
+package plan
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/durable"
+	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
+)
+
+// GateState is how a gate stands for a run.
+type GateState struct {
+	Needed  int                 `json:"needed"` // 0: not production, or no rehearsals are asked for
+	Passed  []journal.Rehearsal `json:"passed,omitempty"`
+	Alike   []string            `json:"alike,omitempty"`   // inputs that differ between a rehearsal and this run, and why they count as alike
+	Why     string              `json:"why,omitempty"`     // what the last one that does not count lacks
+	Missing bool                `json:"missing,omitempty"` // production, and neither the runbook nor the inventory says anything of a gate
+	None    string              `json:"none,omitempty"`    // the reason why the runbook needs no rehearsals
+	Default bool                `json:"default,omitempty"` // the gate is that of the inventory
+}
+
+// Open tells whether the run may begin.
+func (g GateState) Open() bool { return !g.Missing && len(g.Passed) >= g.Needed }
+
+// Refusal is the error for a closed gate; an override opens it for one run and stays with that run.
+func (g GateState) Refusal(override string) error {
+	if g.Open() || override != "" {
+		return nil
+	}
+	return &GateError{g}
+}
+
+// GateError refuses a run in production.
+type GateError struct{ GateState }
+
+func (e *GateError) Error() string {
+	if e.Missing {
+		return "the cluster is in production, and the runbook says nothing of a gate: it was never asked to be rehearsed"
+	}
+	text := fmt.Sprintf("the gate is closed: %d of %d rehearsals have passed", len(e.Passed), e.Needed)
+	if e.Why != "" {
+		text += "; " + e.Why
+	}
+	return text
+}
+
+// Hint says what to do.
+func (e *GateError) Hint() string {
+	if e.Missing {
+		return "write gate: {rehearsals: 3} into the runbook, or into plimsoll.yaml for all runbooks without one, then plimsoll runbook rehearse RUNBOOK --cluster NAME; or write gate: {none: REASON} into the runbook"
+	}
+	return "plimsoll runbook rehearse RUNBOOK --cluster NAME, with the same inputs; or run it with --override REASON, which is kept with the run for ever"
+}
+
+// CheckGate counts the passed rehearsals of this very change, from the latest back to one that failed. Those of something else, and
+// those that taught nothing, neither count nor set the count back. rules is the gate of the inventory, for runbooks without one of their own.
+func CheckGate(ctx context.Context, store *durable.Store, rules *runbook.Gate, b *runbook.Runbook, h journal.Header) (GateState, error) {
+	var g GateState
+	if h.Environment != runbook.Production {
+		return g, nil
+	}
+	rule := b.Gate
+	if rule == nil {
+		rule, g.Default = rules, rules != nil
+	}
+	if rule == nil {
+		g.Missing = true
+		return g, nil
+	}
+	if g.None = rule.None; g.None != "" {
+		return g, nil
+	}
+	g.Needed = rule.Rehearsals
+	records, err := store.Records(ctx, "rehearsal", b.Name)
+	if err != nil {
+		return g, err
+	}
+	for n := len(records) - 1; n >= 0 && !g.Open(); n-- {
+		var r journal.Rehearsal
+		if err := json.Unmarshal(records[n].Data, &r); err != nil {
+			return g, fmt.Errorf("read a rehearsal: %w", err)
+		}
+		why, alike := Differs(r, b, rule, h)
+		if why != "" && g.Why == "" {
+			g.Why = fmt.Sprintf("the one of %s %s", r.At.Local().Format("2006-01-02 15:04"), why)
+		}
+		if why == failed {
+			break
+		}
+		if why == "" {
+			g.Passed = append(g.Passed, r)
+			for _, a := range alike {
+				if !slices.Contains(g.Alike, a) {
+					g.Alike = append(g.Alike, a)
+				}
+			}
+		}
+	}
+	if g.Open() {
+		g.Why = ""
+	}
+	return g, nil
+}
+
+// failed is why a rehearsal of this very change does not count, nor those before it.
+const failed = "did not pass"
+
+// Differs says why a rehearsal does not count; of one that does, in what it differs and why that is alike.
+func Differs(r journal.Rehearsal, b *runbook.Runbook, rule *runbook.Gate, h journal.Header) (why string, alike []string) {
+	switch {
+	case r.Hash != h.Hash:
+		return "was of another text of the runbook", nil
+	case !maps.Equal(r.Versions, h.Versions):
+		return "was with other versions of its actions", nil
+	case r.Product != h.Product || r.Minor != journal.MinorVersion(h.Version):
+		return fmt.Sprintf("was on %s %s, this is %s %s", r.Product, r.Minor, h.Product, journal.MinorVersion(h.Version)), nil
+	case r.Topology != h.Topology:
+		return fmt.Sprintf("was on a cluster of class %s, this is %s", r.Topology, h.Topology), nil
+	}
+	if why, alike = OtherInputs(b, r, h); why != "" {
+		return why, nil
+	}
+	switch {
+	case rule.MaxAge > 0 && time.Since(r.At) > time.Duration(rule.MaxAge):
+		return "is too old", nil
+	case r.Nothing != "":
+		return "taught nothing: " + r.Nothing, nil
+	case !r.Passed:
+		return failed, nil
+	case r.Idle:
+		return "changed nothing: no step had anything to do", nil
+	}
+	for _, s := range h.Plan.Steps {
+		if id := runbook.IDOf(s.Key); s.State == action.Needed && !s.Skip && s.Effect != action.None && slices.Contains(r.Untouched, id) {
+			return fmt.Sprintf("did not execute step %s, which would act here", id), nil
+		}
+	}
+	return "", alike
+}
