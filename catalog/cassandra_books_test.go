@@ -33,7 +33,7 @@ func booksOn(t *testing.T, ring labtest.Server) {
 		}
 	}()
 	s := &execute.Service{
-		Store: store, Actions: Actions(), User: "test", Holder: "test", Marker: Marker,
+		Store: store, Actions: Actions(), User: "test", Holder: "test", ClusterLock: ClusterLock,
 		TTL: 9 * time.Second, // the claim is prolonged in the middle of every step, also in that which brings the quorum back
 		Open: func(context.Context, string) (*cluster.Cluster, error) {
 			return lab.AsCluster(ring.Cluster, ring.Engine, machine), nil

@@ -179,12 +179,12 @@ func (w *troubled) claims() {
 	w.until("the ring is taken", func() bool {
 		ctx, cancel := context.WithTimeout(w.Context(), 8*time.Second) // as long as a run waits for an answer
 		defer cancel()
-		return Marker(fresh).Claim(ctx, claim) == nil
+		return ClusterLock(fresh).Claim(ctx, claim) == nil
 	})
 	if run, err := site.Value(w.Context(), "n1", "SELECT run FROM plimsoll.claim"); err != nil || run != claim.Run {
 		w.Errorf("the claim is of %q, %v", run, err)
 	}
-	if err := Marker(fresh).Clear(w.Context(), claim); err != nil {
+	if err := ClusterLock(fresh).Clear(w.Context(), claim); err != nil {
 		w.Error(err)
 	}
 }

@@ -61,7 +61,7 @@ func Machine() (infra.Machine, error) { return local.New() }
 func Parts() trial.Parts {
 	return trial.Parts{
 		Products: Products(), Engines: enginesByName(), Inventory: readInventory, Site: listedSite, Workload: Workload, Loader: Loader, Loaders: loaderNames, Changes: append(change.All(), change.Faults(slices.Concat(volume.Actions(), fault.Actions()))...),
-		Actions: Actions(), Books: books.Names(), Runbook: Runbook, Marker: Marker,
+		Actions: Actions(), Books: books.Names(), Runbook: Runbook, Marker: ClusterLock,
 	}
 }
 

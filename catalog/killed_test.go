@@ -171,7 +171,7 @@ func (k *killing) inputs(book *runbook.Runbook) map[string]string {
 	return inputs
 }
 
-// execute executes one stint, and agrees to what is asked.
+// execute executes one session, and agrees to what is asked.
 func (k *killing) execute(s *execute.Service, run string, start func(*durable.Executor) error) *journal.State {
 	k.t.Helper()
 	ctx := k.t.Context()

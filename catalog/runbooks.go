@@ -50,15 +50,15 @@ func openRDS(ctx context.Context, at cluster.AWS) (*aws.RDS, error) {
 	return aws.OpenRDS(ctx, aws.Options{Region: at.Region, Profile: at.Profile})
 }
 
-// Marker keeps a run's claim in a cluster itself, where the engine has a place for it; nil where it has none.
-func Marker(site *cluster.Cluster) lock.Marker {
+// ClusterLock keeps a run's claim in a cluster itself, where the engine has a place for it; nil where it has none.
+func ClusterLock(site *cluster.Cluster) lock.ClusterLock {
 	switch {
 	case site.Engine == nil:
 		return nil
 	case site.Engine.Name() == "mysql":
 		return mysql.NewMarker(site)
 	case site.Engine.Name() == "cql":
-		return cql.Marker{Site: site}
+		return cql.ClusterLock{Site: site}
 	}
 	return nil
 }

@@ -55,11 +55,11 @@ type Cluster struct {
 
 	roles *roles // nil: the first of List is the primary; see AskRoles
 
-	mu    sync.Mutex
-	doors map[doorway]*door   // to databases
-	peers map[string]*Cluster // other clusters, by name
-	kept  []io.Closer
-	hub   *Cluster // of a peer: the site that it was reached from
+	mu          sync.Mutex
+	connections map[connectionKey]*connection // to databases
+	peers       map[string]*Cluster           // other clusters, by name
+	kept        []io.Closer
+	hub         *Cluster // of a peer: the site that it was reached from
 }
 
 // AWS is an account and a region.
@@ -152,44 +152,44 @@ func (s *Cluster) database(ctx context.Context, node string, alone bool) (engine
 	if s.Engine == nil || len(n.Target.Addresses) == 0 {
 		return nil, fmt.Errorf("cluster %s: node %s has no database that is known", s.Name, n.Name)
 	}
-	at, target := doorway{node: n.Name}, n.Target
+	at, target := connectionKey{node: n.Name}, n.Target
 	if alone {
 		target = engine.Alone(s.Engine, target)
 		at.alone = !maps.Equal(target.Options, n.Target.Options) // where it makes a difference
 	}
-	db, err := s.door(at).pass(ctx, s.Engine, target)
+	db, err := s.connection(at).database(ctx, s.Engine, target)
 	if err != nil {
 		return nil, fmt.Errorf("node %s: %w", n.Name, err)
 	}
 	return db, nil
 }
 
-// doorway is where a door is: by a node, to all of its cluster or to the node alone.
-type doorway struct {
+// connectionKey is where a door is: by a node, to all of its cluster or to the node alone.
+type connectionKey struct {
 	node  string
 	alone bool
 }
 
-// door is the way to one node's database. Each node has its own: one that does not answer keeps nobody from another.
-type door struct {
+// connection is the way to one node's database. Each node has its own: one that does not answer keeps nobody from another.
+type connection struct {
 	turn chan struct{} // holds a token while somebody passes
 	db   engine.Database
 }
 
-func (s *Cluster) door(at doorway) *door {
+func (s *Cluster) connection(at connectionKey) *connection {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.doors == nil {
-		s.doors = map[doorway]*door{}
+	if s.connections == nil {
+		s.connections = map[connectionKey]*connection{}
 	}
-	if s.doors[at] == nil {
-		s.doors[at] = &door{turn: make(chan struct{}, 1)}
+	if s.connections[at] == nil {
+		s.connections[at] = &connection{turn: make(chan struct{}, 1)}
 	}
-	return s.doors[at]
+	return s.connections[at]
 }
 
-// pass returns the database, opened if it was not.
-func (d *door) pass(ctx context.Context, e engine.Engine, t engine.Target) (engine.Database, error) {
+// database returns the database, opened if it was not.
+func (d *connection) database(ctx context.Context, e engine.Engine, t engine.Target) (engine.Database, error) {
 	select {
 	case d.turn <- struct{}{}:
 		defer func() { <-d.turn }()
@@ -257,12 +257,12 @@ func (s *Cluster) Close() error {
 		all = errors.Join(all, kept.Close())
 	}
 	s.peers, s.kept = nil, nil
-	for _, d := range s.doors {
+	for _, d := range s.connections {
 		if d.db != nil {
 			_ = d.db.Close() // one that a restart has cut is closed too
 		}
 	}
-	s.doors = nil
+	s.connections = nil
 	if s.roles != nil {
 		s.roles.close()
 	}

@@ -13,7 +13,7 @@ import (
 const partTime = 5 * time.Second
 
 // part is what a node says of its part in replication; nil if it does not answer or plays none.
-func (s *Cluster) part(ctx context.Context, node string) *engine.Standing {
+func (s *Cluster) part(ctx context.Context, node string) *engine.ReplicationStatus {
 	if s.Engine == nil {
 		return nil
 	}
@@ -27,7 +27,7 @@ func (s *Cluster) part(ctx context.Context, node string) *engine.Standing {
 	if !ok {
 		return nil
 	}
-	is, err := r.Standing(ctx)
+	is, err := r.ReplicationStatus(ctx)
 	if err != nil {
 		return nil
 	}
@@ -52,7 +52,7 @@ func (s *Cluster) MayGo(ctx context.Context, node string) error {
 	if err != nil {
 		return fmt.Errorf("list the nodes of %s: %w", s.Name, err)
 	}
-	var own *engine.Standing
+	var own *engine.ReplicationStatus
 	var addresses []string
 	others := 0
 	for _, n := range nodes {

@@ -31,8 +31,8 @@ type Host interface {
 	SkewClock(ctx context.Context, by time.Duration) error
 }
 
-// Troubled is a provider whose volumes can be given trouble: in a lab.
-type Troubled interface {
+// FaultProne is a provider whose volumes can be given trouble: in a lab.
+type FaultProne interface {
 	// Conditions are what the requests of an attached volume meet now.
 	Conditions(ctx context.Context, id string) (disk.Conditions, error)
 	SetConditions(ctx context.Context, id string, c disk.Conditions) error
@@ -135,7 +135,7 @@ func (readOnlyVolumes) Delete(_ context.Context, id string) error {
 // readOnlyTroubled keeps the question of a Troubled.
 type readOnlyTroubled struct {
 	readOnlyVolumes
-	Troubled
+	FaultProne
 }
 
 func (readOnlyTroubled) SetConditions(_ context.Context, id string, _ disk.Conditions) error {
@@ -151,7 +151,7 @@ func onlyLook(v infra.Volumes) infra.Volumes {
 		return nil
 	case interface {
 		infra.Volumes
-		Troubled
+		FaultProne
 	}:
 		return readOnlyTroubled{readOnlyVolumes{v}, v}
 	default:

@@ -130,7 +130,7 @@ func (r *roles) ask(ctx context.Context, nodes []Node) (string, error) {
 	for i, n := range nodes {
 		opened[i] = r.open[n.Name]
 	}
-	standings, troubles := engine.Standings(limited, len(nodes), func(ctx context.Context, i int) (is *engine.Standing, err error) {
+	standings, troubles := engine.ReplicationStatuses(limited, len(nodes), func(ctx context.Context, i int) (is *engine.ReplicationStatus, err error) {
 		is, opened[i], err = r.standing(ctx, nodes[i], opened[i])
 		return is, err
 	})
@@ -161,7 +161,7 @@ func noPrimary(troubles []error) error {
 
 // silentPrimary is the node that does not answer and that most of the others follow; -1 if there is none. One whose address
 // the others call otherwise is it if it alone does not answer.
-func silentPrimary(nodes []Node, standings []*engine.Standing) int {
+func silentPrimary(nodes []Node, standings []*engine.ReplicationStatus) int {
 	followers := map[string]int{}
 	for _, s := range standings {
 		if s != nil && s.Follows() != "" {
@@ -186,7 +186,7 @@ func silentPrimary(nodes []Node, standings []*engine.Standing) int {
 
 // standing asks one node; nil if it does not answer. A connection from before may have been cut by a restart: that says
 // nothing of the server as it is now, so it is asked again by a new one.
-func (r *roles) standing(ctx context.Context, n Node, db engine.Database) (*engine.Standing, engine.Database, error) {
+func (r *roles) standing(ctx context.Context, n Node, db engine.Database) (*engine.ReplicationStatus, engine.Database, error) {
 	if db != nil {
 		if is, err := standingOf(ctx, db); err == nil {
 			return is, db, nil
@@ -206,12 +206,12 @@ func (r *roles) standing(ctx context.Context, n Node, db engine.Database) (*engi
 }
 
 // standingOf asks a database for its part; one without parts takes writes.
-func standingOf(ctx context.Context, db engine.Database) (*engine.Standing, error) {
+func standingOf(ctx context.Context, db engine.Database) (*engine.ReplicationStatus, error) {
 	replicated, ok := engine.As[engine.Replicated](db)
 	if !ok {
-		return &engine.Standing{}, nil
+		return &engine.ReplicationStatus{}, nil
 	}
-	is, err := replicated.Standing(ctx)
+	is, err := replicated.ReplicationStatus(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -176,12 +176,12 @@ func (s readOnlySession) Table(ctx context.Context, text string) ([]map[string]s
 	return nil, errors.New("this database does not name its columns")
 }
 
-// Standing keeps the question of a Replicated.
-func (d readOnlyDatabase) Standing(ctx context.Context) (engine.Standing, error) {
+// ReplicationStatus keeps the question of a Replicated.
+func (d readOnlyDatabase) ReplicationStatus(ctx context.Context) (engine.ReplicationStatus, error) {
 	if r, ok := d.Database.(engine.Replicated); ok {
-		return r.Standing(ctx)
+		return r.ReplicationStatus(ctx)
 	}
-	return engine.Standing{}, errNotReplicated
+	return engine.ReplicationStatus{}, errNotReplicated
 }
 
 var errNotRinged = errors.New("this database is no ring")

@@ -90,7 +90,7 @@ func TestAJournalGrowsOverStints(t *testing.T) {
 		if err := VerifyChain(entries); err != nil {
 			t.Error(err)
 		}
-		if entries[1].Stint != 1 || entries[2].Stint != 2 || string(entries[4].Data) != "5" {
+		if entries[1].Session != 1 || entries[2].Session != 2 || string(entries[4].Data) != "5" {
 			t.Errorf("entries %+v", entries)
 		}
 		if got := strings.Join(orders, ","); got != `"order 2","order 5"` {
@@ -442,7 +442,7 @@ func TestAnotherOrderTakesThePlaceOfAStintThatWasCutOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		entries, err := s.Entries(t.Context(), "r")
-		if err != nil || len(entries) != childEntries || VerifyChain(entries) != nil || entries[2].Stint != 1 || entries[3].Stint != 2 {
+		if err != nil || len(entries) != childEntries || VerifyChain(entries) != nil || entries[2].Session != 1 || entries[3].Session != 2 {
 			t.Errorf("entries %+v, %v, %v", entries, err, VerifyChain(entries))
 		}
 		e = execute(t, s, upTo(childEntries))

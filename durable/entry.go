@@ -12,8 +12,8 @@ import (
 // Entry is one line of a run's journal. Each holds the hash of the one before: nothing in between can be changed, taken out
 // or put in without changing all that follow.
 type Entry struct {
-	Number   int             `json:"number"` // from 1, over all stints
-	Stint    int             `json:"stint"`  // from 1
+	Number   int             `json:"number"` // from 1, over all sessions
+	Session  int             `json:"stint"`  // from 1
 	At       time.Time       `json:"at"`
 	Data     json.RawMessage `json:"data"`
 	Previous string          `json:"previous"` // hash of the entry before; "" for the first
@@ -24,7 +24,7 @@ type Entry struct {
 func (e Entry) Digest() string {
 	h := sha256.New()
 	for _, field := range []string{
-		strconv.Itoa(e.Number), strconv.Itoa(e.Stint), e.At.UTC().Format(time.RFC3339Nano), string(e.Data), e.Previous,
+		strconv.Itoa(e.Number), strconv.Itoa(e.Session), e.At.UTC().Format(time.RFC3339Nano), string(e.Data), e.Previous,
 	} {
 		fmt.Fprintf(h, "%d:%s", len(field), field)
 	}
@@ -32,8 +32,8 @@ func (e Entry) Digest() string {
 }
 
 // Follow returns the entry that comes after e, which is the zero Entry at the beginning.
-func (e Entry) Follow(stint int, at time.Time, data json.RawMessage) Entry {
-	next := Entry{Number: e.Number + 1, Stint: stint, At: at.UTC().Truncate(time.Microsecond), Data: data, Previous: e.Hash}
+func (e Entry) Follow(session int, at time.Time, data json.RawMessage) Entry {
+	next := Entry{Number: e.Number + 1, Session: session, At: at.UTC().Truncate(time.Microsecond), Data: data, Previous: e.Hash}
 	next.Hash = next.Digest()
 	return next
 }

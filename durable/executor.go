@@ -16,8 +16,8 @@ import (
 	"github.com/dbos-inc/dbos-transact-golang/dbos"
 )
 
-// Work executes one stint of a run: it reads the journal and appends to it until it has nothing more to do. What it
-// returns is the error of the stint, not of the run.
+// Work executes one session of a run: it reads the journal and appends to it until it has nothing more to do. What it
+// returns is the error of the session, not of the run.
 type Work func(ctx context.Context, j *Journal) error
 
 // Executor executes runs. There is one per state folder.
@@ -29,28 +29,28 @@ type Executor struct {
 	drain   chan struct{}
 	once    sync.Once
 
-	mu      sync.Mutex
-	stints  map[string]*stint // by run, the latest of each
-	resumed []string
+	mu       sync.Mutex
+	sessions map[string]*session // by run, the latest of each
+	resumed  []string
 }
 
-// stint is one that this process executes or has executed.
-type stint struct {
+// session is one that this process executes or has executed.
+type session struct {
 	done   chan struct{} // its end is on disk, and its work has ended
 	worked chan struct{} // nil until its work begins
 	err    error
-	tenure *tenure // to be given back: its work has ended
+	lease  *executorLease // to be given back: its work has ended
 }
 
-// order is what a stint begins with; it is kept by the library.
-type order struct {
+// sessionStart is what a session begins with; it is kept by the library.
+type sessionStart struct {
 	Run   string
 	Stint int
 	Data  string
 }
 
 // Execute takes the right to execute runs on this state folder, ErrBusy if another process has it, and continues those
-// whose process died, except those that are to get another order instead: their stint is closed where it was cut off. Work
+// whose process died, except those that are to get another order instead: their session is closed where it was cut off. Work
 // is called for each that is continued and for each Start, on a goroutine of its own.
 func (s *Store) Execute(ctx context.Context, work Work, instead ...string) (*Executor, error) {
 	// A moment's patience: a program that a killed executor was just starting holds its lock until it is loaded.
@@ -60,7 +60,7 @@ func (s *Store) Execute(ctx context.Context, work Work, instead ...string) (*Exe
 	if err != nil {
 		return nil, err
 	}
-	e := &Executor{store: s, work: work, release: release, drain: make(chan struct{}), stints: map[string]*stint{}}
+	e := &Executor{store: s, work: work, release: release, drain: make(chan struct{}), sessions: map[string]*session{}}
 	if err := e.launch(context.WithoutCancel(ctx), instead); err != nil {
 		release()
 		return nil, err
@@ -81,7 +81,7 @@ func (e *Executor) launch(ctx context.Context, instead []string) error {
 	for _, w := range interrupted {
 		run := runOf(w.ID)
 		e.resumed = append(e.resumed, run)
-		e.stints[run] = &stint{done: make(chan struct{})}
+		e.sessions[run] = &session{done: make(chan struct{})}
 	}
 	if e.runtime, err = e.store.newRuntime(ctx); err != nil {
 		return err
@@ -96,18 +96,18 @@ func (e *Executor) launch(ctx context.Context, instead []string) error {
 		if err != nil {
 			return errors.Join(fmt.Errorf("take up %s: %w", runOf(w.ID), err), dbos.Shutdown(e.runtime, 5*time.Second))
 		}
-		go e.follow(e.stints[runOf(w.ID)], handle)
+		go e.follow(e.sessions[runOf(w.ID)], handle)
 	}
 	return nil
 }
 
-// without closes the stints of some runs, and returns the others.
+// without closes the sessions of some runs, and returns the others.
 func (e *Executor) without(ctx context.Context, interrupted []dbos.WorkflowStatus, runs []string) (others []dbos.WorkflowStatus, err error) {
 	for _, w := range interrupted {
 		if !slices.Contains(runs, runOf(w.ID)) {
 			others = append(others, w)
 		} else if err := dbos.CancelWorkflow(e.store.reading(ctx), w.ID); err != nil {
-			return nil, fmt.Errorf("close the stint that was cut off: %w", err)
+			return nil, fmt.Errorf("close the session that was cut off: %w", err)
 		}
 	}
 	return others, nil
@@ -116,14 +116,14 @@ func (e *Executor) without(ctx context.Context, interrupted []dbos.WorkflowStatu
 // Continued lists the runs that were taken up again because their process had died.
 func (e *Executor) Continued() []string { return e.resumed }
 
-// Start begins a run's next stint. *ElsewhereError while an executor elsewhere executes it: it is not known to be dead.
+// Start begins a run's next session. *ElsewhereError while an executor elsewhere executes it: it is not known to be dead.
 func (e *Executor) Start(ctx context.Context, run string, data json.RawMessage) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if s := e.stints[run]; s != nil && !s.over() {
+	if s := e.sessions[run]; s != nil && !s.over() {
 		return fmt.Errorf("run %s is being executed", run)
 	}
-	t, err := e.store.assume(ctx, run) // the stint takes it once more, for itself
+	t, err := e.store.takeExecution(ctx, run) // the session takes it once more, for itself
 	if err != nil {
 		return err
 	}
@@ -138,52 +138,52 @@ func (e *Executor) begin(ctx context.Context, run string, data json.RawMessage) 
 	var n int
 	err := e.store.db.row(ctx, `UPDATE {runs} SET stints = stints + 1, executor = ? WHERE run = ? RETURNING stints`, e.store.name, run).Scan(&n)
 	if err != nil {
-		return fmt.Errorf("begin a stint of %s: %w", run, e.store.options.plainly(err))
+		return fmt.Errorf("begin a session of %s: %w", run, e.store.options.plainly(err))
 	}
 	if n > 1 {
-		if err := e.takeOver(ctx, stintID(run, n-1)); err != nil {
+		if err := e.takeOver(ctx, sessionID(run, n-1)); err != nil {
 			return err
 		}
 	}
-	s := &stint{done: make(chan struct{})}
-	e.stints[run] = s
-	handle, err := dbos.RunWorkflow(e.runtime, e.execute, order{Run: run, Stint: n, Data: string(data)}, dbos.WithWorkflowID(stintID(run, n)))
+	s := &session{done: make(chan struct{})}
+	e.sessions[run] = s
+	handle, err := dbos.RunWorkflow(e.runtime, e.execute, sessionStart{Run: run, Stint: n, Data: string(data)}, dbos.WithWorkflowID(sessionID(run, n)))
 	if err != nil {
 		s.err = err
 		close(s.done)
-		return fmt.Errorf("begin a stint of %s: %w", run, e.store.options.plainly(err))
+		return fmt.Errorf("begin a session of %s: %w", run, e.store.options.plainly(err))
 	}
 	go e.follow(s, handle)
 	return nil
 }
 
-// takeOver closes the stint before, if it was left open by an executor that died: should it wake, what it writes is refused.
+// takeOver closes the session before, if it was left open by an executor that died: should it wake, what it writes is refused.
 func (e *Executor) takeOver(ctx context.Context, before string) error {
 	open, err := dbos.ListWorkflows(e.store.reading(ctx), dbos.WithFilterWorkflowIDs(before),
 		dbos.WithFilterStatus(dbos.WorkflowStatusPending, dbos.WorkflowStatusEnqueued))
 	if err != nil {
-		return fmt.Errorf("look at the stint before: %w", err)
+		return fmt.Errorf("look at the session before: %w", err)
 	}
 	if len(open) == 0 {
 		return nil
 	}
 	if err := dbos.CancelWorkflow(e.store.reading(ctx), before); err != nil {
-		return fmt.Errorf("close the stint before: %w", err)
+		return fmt.Errorf("close the session before: %w", err)
 	}
 	return nil
 }
 
-// Executes tells whether the process that executes runs on this state folder now has this one: its stint is open. One that a process
+// Executes tells whether the process that executes runs on this state folder now has this one: its session is open. One that a process
 // left open that died is taken up by whoever executes next.
 func (s *Store) Executes(ctx context.Context, run string) (bool, error) {
 	if some, err := s.Executed(); err != nil || !some {
 		return false, err
 	}
 	r, err := s.Run(ctx, run)
-	if err != nil || r.Stints == 0 {
+	if err != nil || r.Sessions == 0 {
 		return false, err
 	}
-	open, err := dbos.ListWorkflows(s.reading(ctx), dbos.WithFilterWorkflowIDs(stintID(run, r.Stints)),
+	open, err := dbos.ListWorkflows(s.reading(ctx), dbos.WithFilterWorkflowIDs(sessionID(run, r.Sessions)),
 		dbos.WithFilterStatus(dbos.WorkflowStatusPending, dbos.WorkflowStatusEnqueued),
 		dbos.WithFilterExecutorIDs(s.name), dbos.WithFilterAppVersion(s.version()))
 	if err != nil {
@@ -192,28 +192,28 @@ func (s *Store) Executes(ctx context.Context, run string) (bool, error) {
 	return len(open) > 0, nil
 }
 
-func (e *Executor) execute(runtime dbos.Context, o order) (string, error) {
+func (e *Executor) execute(runtime dbos.Context, o sessionStart) (string, error) {
 	e.mu.Lock()
-	s := e.stints[o.Run]
+	s := e.sessions[o.Run]
 	if s == nil {
-		s = &stint{}
+		s = &session{}
 	}
 	worked := make(chan struct{})
 	s.worked = worked
 	e.mu.Unlock()
 	defer close(worked)
-	t, err := e.store.assume(runtime, o.Run)
+	t, err := e.store.takeExecution(runtime, o.Run)
 	if err == nil {
 		err = e.serve(runtime, o, t)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	s.err, s.tenure = err, t
+	s.err, s.lease = err, t
 	return "", err
 }
 
 // serve works on a run while it is ours.
-func (e *Executor) serve(runtime dbos.Context, o order, t *tenure) error {
+func (e *Executor) serve(runtime dbos.Context, o sessionStart, t *executorLease) error {
 	ctx, end := context.WithCancelCause(runtime)
 	var beside sync.WaitGroup
 	beside.Go(func() { t.keep(ctx, end) })
@@ -223,11 +223,11 @@ func (e *Executor) serve(runtime dbos.Context, o order, t *tenure) error {
 	if err != nil {
 		return err
 	}
-	j.tenure = t
+	j.lease = t
 	return e.work(ctx, j)
 }
 
-func (s *stint) over() bool {
+func (s *session) over() bool {
 	select {
 	case <-s.done:
 		return true
@@ -236,32 +236,32 @@ func (s *stint) over() bool {
 	}
 }
 
-// follow waits until the end of a stint is on disk: before that, another executor would take it for interrupted.
-func (e *Executor) follow(s *stint, handle dbos.WorkflowHandle[string]) {
+// follow waits until the end of a session is on disk: before that, another executor would take it for interrupted.
+func (e *Executor) follow(s *session, handle dbos.WorkflowHandle[string]) {
 	defer close(s.done)
 	_, err := handle.GetResult(dbos.WithHandlePollingInterval(50 * time.Millisecond))
 	e.mu.Lock()
 	worked := s.worked
 	if worked == nil && e.runtime.Err() == nil { // else its error is kept as it is
-		s.err = fmt.Errorf("the stint was ended before it began: %w", cmp.Or(err, ErrTakenOver))
+		s.err = fmt.Errorf("the session was ended before it began: %w", cmp.Or(err, ErrTakenOver))
 	}
 	e.mu.Unlock()
-	if worked != nil { // who takes a run over ends its stint on disk before the work that goes on here
+	if worked != nil { // who takes a run over ends its session on disk before the work that goes on here
 		select {
 		case <-worked:
 		case <-e.runtime.Done():
 		}
 	}
 	e.mu.Lock()
-	t := s.tenure // none of a stint that was left as if the process had died
+	t := s.lease // none of a session that was left as if the process had died
 	e.mu.Unlock()
 	t.release(context.WithoutCancel(e.runtime))
 }
 
-// Wait returns when the run's stint has ended, with its error.
+// Wait returns when the run's session has ended, with its error.
 func (e *Executor) Wait(ctx context.Context, run string) error {
 	e.mu.Lock()
-	s := e.stints[run]
+	s := e.sessions[run]
 	e.mu.Unlock()
 	if s == nil {
 		return nil
@@ -274,15 +274,15 @@ func (e *Executor) Wait(ctx context.Context, run string) error {
 	}
 }
 
-// Drain asks every stint to stop at its next boundary. It returns at once.
+// Drain asks every session to stop at its next boundary. It returns at once.
 func (e *Executor) Drain() { e.once.Do(func() { close(e.drain) }) }
 
-// Close drains, waits for the stints as long as ctx allows, then leaves those that still run as if the process had died.
+// Close drains, waits for the sessions as long as ctx allows, then leaves those that still run as if the process had died.
 func (e *Executor) Close(ctx context.Context) error {
 	e.Drain()
 	e.mu.Lock()
-	all := make([]*stint, 0, len(e.stints))
-	for _, s := range e.stints {
+	all := make([]*session, 0, len(e.sessions))
+	for _, s := range e.sessions {
 		all = append(all, s)
 	}
 	e.mu.Unlock()
@@ -300,6 +300,6 @@ func (e *Executor) Close(ctx context.Context) error {
 	return nil
 }
 
-func stintID(run string, n int) string { return run + "/" + strconv.Itoa(n) }
+func sessionID(run string, n int) string { return run + "/" + strconv.Itoa(n) }
 
-func runOf(stintID string) string { return filepath.Dir(stintID) }
+func runOf(sessionID string) string { return filepath.Dir(sessionID) }

@@ -10,29 +10,29 @@ import (
 	"github.com/dbos-inc/dbos-transact-golang/dbos"
 )
 
-// Journal is a run's journal in the hands of the stint that executes it. It is used by one goroutine.
+// Journal is a run's journal in the hands of the session that executes it. It is used by one goroutine.
 type Journal struct {
 	run     string
-	stint   int
+	session int
 	order   json.RawMessage
 	entries []Entry
 	runtime dbos.Context
 	store   *Store
-	tenure  *tenure
+	lease   *executorLease
 	drain   <-chan struct{}
 }
 
 // stepName is the one name under which the library keeps entries, whatever they say.
 const stepName = "entry"
 
-// openJournal reads what earlier stints wrote and what this one had written before it was interrupted.
-func (e *Executor) openJournal(runtime dbos.Context, o order) (*Journal, error) {
-	j := &Journal{run: o.Run, stint: o.Stint, order: json.RawMessage(o.Data), runtime: runtime, store: e.store, drain: e.drain}
-	earlier, err := e.store.stints(runtime, o.Run, 1, o.Stint-1)
+// openJournal reads what earlier sessions wrote and what this one had written before it was interrupted.
+func (e *Executor) openJournal(runtime dbos.Context, o sessionStart) (*Journal, error) {
+	j := &Journal{run: o.Run, session: o.Stint, order: json.RawMessage(o.Data), runtime: runtime, store: e.store, drain: e.drain}
+	earlier, err := e.store.sessionEntries(runtime, o.Run, 1, o.Stint-1)
 	if err != nil {
 		return nil, err
 	}
-	own, err := e.store.stints(runtime, o.Run, o.Stint, o.Stint)
+	own, err := e.store.sessionEntries(runtime, o.Run, o.Stint, o.Stint)
 	if err != nil {
 		return nil, err
 	}
@@ -51,16 +51,16 @@ func (e *Executor) openJournal(runtime dbos.Context, o order) (*Journal, error) 
 // Run is the name of the run.
 func (j *Journal) Run() string { return j.run }
 
-// Stint is the number of this stint, from 1.
-func (j *Journal) Stint() int { return j.stint }
+// Session is the number of this session, from 1.
+func (j *Journal) Session() int { return j.session }
 
 // Order is what Start was given.
 func (j *Journal) Order() json.RawMessage { return j.order }
 
-// Entries are all entries so far, of earlier stints too. The caller does not change them.
+// Entries are all entries so far, of earlier sessions too. The caller does not change them.
 func (j *Journal) Entries() []Entry { return j.entries }
 
-// Draining is closed when the stint is to stop at its next boundary.
+// Draining is closed when the session is to stop at its next boundary.
 func (j *Journal) Draining() <-chan struct{} { return j.drain }
 
 // Confirm asks whether the run is still this executor's, which who slept does not know, and whether the journal is still where it is
@@ -69,7 +69,7 @@ func (j *Journal) Confirm(ctx context.Context) error {
 	if err := j.store.inPlace(); err != nil {
 		return err
 	}
-	if err := j.tenure.confirm(ctx); err != nil {
+	if err := j.lease.confirm(ctx); err != nil {
 		return err
 	}
 	if len(j.entries) == 0 {
@@ -86,13 +86,13 @@ func (j *Journal) Confirm(ctx context.Context) error {
 // Verify looks whether the journal is as it was written: no entry changed, missing or cut off. *AlteredError when it is not.
 func (j *Journal) Verify(ctx context.Context) error { return j.store.verify(ctx, j.run, j.entries) }
 
-// Append writes an entry. It is on disk when Append returns nil; after an error nothing more can be written in this stint.
+// Append writes an entry. It is on disk when Append returns nil; after an error nothing more can be written in this session.
 func (j *Journal) Append(data json.RawMessage) (Entry, error) {
 	var last Entry
 	if n := len(j.entries); n > 0 {
 		last = j.entries[n-1]
 	}
-	next := last.Follow(j.stint, time.Now(), data)
+	next := last.Follow(j.session, time.Now(), data)
 	text, err := json.Marshal(next)
 	if err != nil {
 		return next, fmt.Errorf("write the journal: %w", err)
@@ -113,7 +113,7 @@ func (j *Journal) Append(data json.RawMessage) (Entry, error) {
 	return next, nil
 }
 
-// ErrTakenOver says that another executor has begun a later stint of the run.
+// ErrTakenOver says that another executor has begun a later session of the run.
 var ErrTakenOver = errors.New("the run was taken over elsewhere")
 
 func (j *Journal) tell(m Moment) {

@@ -76,7 +76,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	return err
 }
 
-// version is by which the library tells whose stints it may take up. It hands what a process left that died to any that executes
+// version is by which the library tells whose sessions it may take up. It hands what a process left that died to any that executes
 // with the same version, on whichever host: a state folder of a shared store has one of its own.
 func (s *Store) version() string {
 	if s.shared() {
@@ -127,7 +127,7 @@ type Run struct {
 	ID       string
 	Created  time.Time
 	Executor string // the state folder that executes it, or did last
-	Stints   int
+	Sessions int
 	Header   json.RawMessage // as given to Create
 	Summary  json.RawMessage // the last one told, nil if none was
 	Told     time.Time       // when
@@ -142,7 +142,7 @@ func scanRun(row scanner) (Run, error) {
 	var r Run
 	var created, told int64
 	var header, summary string
-	if err := row.Scan(&r.ID, &created, &r.Executor, &r.Stints, &header, &summary, &told); err != nil {
+	if err := row.Scan(&r.ID, &created, &r.Executor, &r.Sessions, &header, &summary, &told); err != nil {
 		return r, err
 	}
 	r.Created, r.Header = time.UnixMicro(created), json.RawMessage(header)
@@ -194,13 +194,13 @@ func (s *Store) Entries(ctx context.Context, id string) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.stints(ctx, id, 1, r.Stints)
+	return s.sessionEntries(ctx, id, 1, r.Sessions)
 }
 
-func (s *Store) stints(ctx context.Context, id string, from, to int) ([]Entry, error) {
+func (s *Store) sessionEntries(ctx context.Context, id string, from, to int) ([]Entry, error) {
 	var entries []Entry
 	for n := from; n <= to; n++ {
-		steps, err := dbos.GetWorkflowSteps(s.reading(ctx), stintID(id, n), dbos.WithStepsLoadOutput(true))
+		steps, err := dbos.GetWorkflowSteps(s.reading(ctx), sessionID(id, n), dbos.WithStepsLoadOutput(true))
 		if err != nil {
 			return nil, fmt.Errorf("read the journal of %s: %w", id, err)
 		}
@@ -218,7 +218,7 @@ func (s *Store) stints(ctx context.Context, id string, from, to int) ([]Entry, e
 // reading is the library under a caller's context.
 func (s *Store) reading(ctx context.Context) dbos.Context { return dbos.From(s.runtime, outside{ctx}) }
 
-// outside is a context by which the library cannot tell that it is a stint's: in one it would journal whatever it is asked as an
+// outside is a context by which the library cannot tell that it is a session's: in one it would journal whatever it is asked as an
 // entry more, which nobody could read.
 type outside struct{ context.Context }
 

@@ -11,17 +11,17 @@ import (
 // Replicated is a database whose servers play different parts: one takes the writes, others follow it. Implemented by a
 // Database.
 type Replicated interface {
-	// Standing asks the server at the target's first address which part it plays now.
-	Standing(ctx context.Context) (Standing, error)
+	// ReplicationStatus asks the server at the target's first address which part it plays now.
+	ReplicationStatus(ctx context.Context) (ReplicationStatus, error)
 }
 
 // Replicator is a Launcher whose nodes play such parts.
 type Replicator interface {
-	Standing(ctx context.Context, m infra.Machine, n Node) (Standing, error)
+	ReplicationStatus(ctx context.Context, m infra.Machine, n Node) (ReplicationStatus, error)
 }
 
-// Standing is a server's part in replication, as it says itself.
-type Standing struct {
+// ReplicationStatus is a server's part in replication, as it says itself.
+type ReplicationStatus struct {
 	Sources   []Source // the servers whose changes it takes, whether it can just now or not
 	ReadOnly  bool     // it refuses the writes of ordinary users
 	Followers int      // servers that take its changes now
@@ -47,7 +47,7 @@ type Source struct {
 }
 
 // Follows is the address of the first source; "" for none.
-func (s Standing) Follows() string {
+func (s ReplicationStatus) Follows() string {
 	if len(s.Sources) == 0 {
 		return ""
 	}
@@ -55,17 +55,17 @@ func (s Standing) Follows() string {
 }
 
 // Primary tells whether the server takes writes of its own.
-func (s Standing) Primary() bool { return len(s.Sources) == 0 && !s.ReadOnly }
+func (s ReplicationStatus) Primary() bool { return len(s.Sources) == 0 && !s.ReadOnly }
 
 // hesitation is how long servers may take to say that they are the primary too, once one has said it.
 const hesitation = time.Second
 
-// Standings asks n servers at the same time which parts they play; nil, and why, of one that did not say. When one says that
+// ReplicationStatuses asks n servers at the same time which parts they play; nil, and why, of one that did not say. When one says that
 // it is the primary, the others are not waited for much longer: a replica that hangs keeps nobody waiting.
-func Standings(ctx context.Context, n int, ask func(ctx context.Context, i int) (*Standing, error)) ([]*Standing, []error) {
+func ReplicationStatuses(ctx context.Context, n int, ask func(ctx context.Context, i int) (*ReplicationStatus, error)) ([]*ReplicationStatus, []error) {
 	ctx, enough := context.WithCancel(ctx)
 	defer enough()
-	standings, troubles := make([]*Standing, n), make([]error, n)
+	standings, troubles := make([]*ReplicationStatus, n), make([]error, n)
 	var asking sync.WaitGroup
 	for i := range n {
 		asking.Go(func() {
@@ -80,7 +80,7 @@ func Standings(ctx context.Context, n int, ask func(ctx context.Context, i int) 
 
 // PrimaryOf returns which of several servers is the primary: of those that take writes of their own, the one that most
 // others follow, and the first of equals; -1 if there is none. A server that did not answer is nil.
-func PrimaryOf(servers []*Standing) int {
+func PrimaryOf(servers []*ReplicationStatus) int {
 	best := -1
 	for i, s := range servers {
 		if s != nil && s.Primary() && (best < 0 || s.Followers > servers[best].Followers) {

@@ -11,10 +11,10 @@ import (
 )
 
 func TestAServerThatHangsIsWaitedForOnlyWhileNoPrimaryIsKnown(t *testing.T) {
-	primary, replica := &engine.Standing{}, &engine.Standing{Sources: []engine.Source{{Address: "a"}}}
+	primary, replica := &engine.ReplicationStatus{}, &engine.ReplicationStatus{Sources: []engine.Source{{Address: "a"}}}
 	for _, c := range []struct {
 		name   string
-		others *engine.Standing
+		others *engine.ReplicationStatus
 		most   time.Duration
 	}{
 		{"one says that it is", primary, 2 * time.Second},
@@ -24,7 +24,7 @@ func TestAServerThatHangsIsWaitedForOnlyWhileNoPrimaryIsKnown(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
 			began := time.Now()
-			standings, troubles := engine.Standings(ctx, 2, func(ctx context.Context, i int) (*engine.Standing, error) {
+			standings, troubles := engine.ReplicationStatuses(ctx, 2, func(ctx context.Context, i int) (*engine.ReplicationStatus, error) {
 				if i == 1 {
 					return c.others, nil
 				}

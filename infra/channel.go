@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// Talkative is a machine on which a command can be talked to while it runs. Implemented by a Machine.
-type Talkative interface {
+// Conversing is a machine on which a command can be talked to while it runs. Implemented by a Machine.
+type Conversing interface {
 	// Talk starts a command whose stdin and stdout are the channel. It does not outlive Plimsoll: its stdin ends with it,
 	// and when ctx ends the command and its children are killed. Stdin, Log and Title of the command are not used.
 	Talk(ctx context.Context, c Command) (Channel, error)

@@ -45,7 +45,7 @@ func (c *Cluster) Grow(ctx context.Context, token string, own map[string]string)
 		if err != nil {
 			return err
 		}
-		if err := c.furnish(ctx, m, m); err != nil {
+		if err := c.makeNode(ctx, m, m); err != nil {
 			return errors.Join(err, c.remove(context.WithoutCancel(ctx), m))
 		}
 		name = m.Name
@@ -83,7 +83,7 @@ func (c *Cluster) Reset(ctx context.Context, node string) error {
 		if err := c.on(m).Remove(ctx, m.Data()); err != nil {
 			return fmt.Errorf("empty %s: %w", node, err)
 		}
-		return c.furnish(ctx, m, m)
+		return c.makeNode(ctx, m, m)
 	})
 }
 
@@ -169,7 +169,7 @@ func (c *Cluster) settle(ctx context.Context, m *member) error {
 			return err
 		}
 	}
-	if err := c.furnish(ctx, m, from); err != nil {
+	if err := c.makeNode(ctx, m, from); err != nil {
 		return err
 	}
 	if err := c.made(ctx, m); err != nil {

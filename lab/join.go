@@ -50,7 +50,7 @@ func (c *Cluster) before(ctx context.Context, m *member, member bool) ([]engine.
 		primary := c.Primary(ctx)
 		return c.toFollow(func(n engine.Node) bool { return n.Name == primary && n.Name != m.Name }), nil
 	}
-	is, err := replicator.Standing(ctx, c.on(m), m.Node)
+	is, err := replicator.ReplicationStatus(ctx, c.on(m), m.Node)
 	if err != nil {
 		return nil, err
 	}

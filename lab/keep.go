@@ -13,7 +13,7 @@ import (
 // that run are stopped for it and started again.
 func (c *Cluster) Save(ctx context.Context) error {
 	return c.operation(ctx, func() error {
-		ran, err := c.halt(ctx, c.stop)
+		ran, err := c.stopAll(ctx, c.stop)
 		if err != nil {
 			return err
 		}
@@ -45,11 +45,11 @@ func (c *Cluster) Restore(ctx context.Context) error {
 		if len(c.record.Kept) == 0 {
 			return errors.New("restore: nothing was kept")
 		}
-		ran, err := c.halt(ctx, func(ctx context.Context, m *member) error { return c.end(ctx, m, "KILL") })
+		ran, err := c.stopAll(ctx, func(ctx context.Context, m *member) error { return c.end(ctx, m, "KILL") })
 		if err != nil {
 			return err
 		}
-		if ran, err = c.muster(ctx, ran); err != nil {
+		if ran, err = c.matchKept(ctx, ran); err != nil {
 			return err
 		}
 		for _, m := range c.members {
@@ -72,8 +72,8 @@ func (c *Cluster) Restore(ctx context.Context) error {
 	})
 }
 
-// muster brings the nodes, but for their data, back to those that were kept. It returns which are to run, of those that ran.
-func (c *Cluster) muster(ctx context.Context, ran []*member) ([]*member, error) {
+// matchKept brings the nodes, but for their data, back to those that were kept. It returns which are to run, of those that ran.
+func (c *Cluster) matchKept(ctx context.Context, ran []*member) ([]*member, error) {
 	config, runs := c.record.Nodes[0].Config, len(ran) > 0
 	for _, kept := range c.record.Kept {
 		if at := c.record.find(kept.name()); at >= 0 {
@@ -122,8 +122,8 @@ func (c *Cluster) sort() {
 	slices.SortFunc(c.record.Nodes, func(a, b nodeRecord) int { return a.Number - b.Number })
 }
 
-// halt ends all nodes and returns those that ran.
-func (c *Cluster) halt(ctx context.Context, how func(context.Context, *member) error) ([]*member, error) {
+// stopAll ends all nodes and returns those that ran.
+func (c *Cluster) stopAll(ctx context.Context, how func(context.Context, *member) error) ([]*member, error) {
 	var ran []*member
 	for _, m := range c.members {
 		if c.stateOf(m) != Stopped {

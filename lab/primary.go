@@ -38,11 +38,11 @@ func (c *Cluster) Primary(ctx context.Context) string {
 }
 
 // standings asks nodes at the same time which parts they play; nil of one that does not answer.
-func (d Deps) standings(ctx context.Context, r engine.Replicator, nodes []engine.Node) []*engine.Standing {
+func (d Deps) standings(ctx context.Context, r engine.Replicator, nodes []engine.Node) []*engine.ReplicationStatus {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
-	all, _ := engine.Standings(ctx, len(nodes), func(ctx context.Context, i int) (*engine.Standing, error) {
-		s, err := r.Standing(ctx, d.Machine, nodes[i])
+	all, _ := engine.ReplicationStatuses(ctx, len(nodes), func(ctx context.Context, i int) (*engine.ReplicationStatus, error) {
+		s, err := r.ReplicationStatus(ctx, d.Machine, nodes[i])
 		if err != nil {
 			return nil, err
 		}

@@ -101,7 +101,7 @@ func (d Deps) found(ctx context.Context, r *record, launcher engine.Launcher) (e
 // build makes the nodes' data and starts them.
 func (c *Cluster) build(ctx context.Context) error {
 	for _, m := range c.members {
-		if err := c.furnish(ctx, m, c.members[0]); err != nil {
+		if err := c.makeNode(ctx, m, c.members[0]); err != nil {
 			return err
 		}
 	}
@@ -114,9 +114,9 @@ func (c *Cluster) build(ctx context.Context) error {
 	return c.record.write(ctx, c.deps.Machine, c.folder)
 }
 
-// furnish makes a node's folder with all that it needs to be started: a copy of the data of a node that does not run,
+// makeNode makes a node's folder with all that it needs to be started: a copy of the data of a node that does not run,
 // where a copy can be a node of its own; otherwise, and for the first, an empty data set.
-func (c *Cluster) furnish(ctx context.Context, m, from *member) error {
+func (c *Cluster) makeNode(ctx context.Context, m, from *member) error {
 	if err := c.equip(ctx, m); err != nil {
 		return fmt.Errorf("%s: %w", m.Name, err)
 	}

@@ -52,13 +52,13 @@ func (c *clockwork) keepTime(ctx context.Context, ended <-chan struct{}) {
 			return
 		case <-cancelled:
 			cancelled = nil
-			c.halt()
+			c.stopWorkers()
 		case <-tick.C:
 		}
 		now := c.now()
 		c.stall = max(c.stall, now-c.wake)
 		if !c.halted && (now >= c.stopAt() || c.scheduleOver()) {
-			c.halt()
+			c.stopWorkers()
 		}
 		if c.halted {
 			c.to = max(c.to, c.stopAt()+lastSecondMore)

@@ -41,7 +41,7 @@ func Run(ctx context.Context, spec Spec, connect Connect, each func(Second)) (Su
 	if err != nil {
 		return Summary{}, err
 	}
-	return r.drive(ctx, begin, each), nil
+	return r.issue(ctx, begin, each), nil
 }
 
 // run is a load under way.
@@ -138,8 +138,8 @@ func (r *run) begin(ctx context.Context) (time.Time, error) {
 	return at, nil
 }
 
-// drive runs the workers and the clockwork to the end.
-func (r *run) drive(ctx context.Context, begin time.Time, each func(Second)) Summary {
+// issue runs the workers and the clockwork to the end.
+func (r *run) issue(ctx context.Context, begin time.Time, each func(Second)) Summary {
 	work, endWork := context.WithCancel(context.WithoutCancel(ctx)) // the end is orderly
 	issue, endIssue := context.WithCancel(work)
 	r.endWork, r.endIssue = endWork, endIssue
@@ -191,8 +191,8 @@ func (r *run) start(issue, work context.Context) <-chan struct{} {
 	return ended
 }
 
-// halt lets no operation start from now on.
-func (r *run) halt() {
+// stopWorkers lets no operation start from now on.
+func (r *run) stopWorkers() {
 	r.stop.Store(min(r.stop.Load(), int64(r.now())))
 	r.halted = true
 	r.endIssue()

@@ -46,7 +46,7 @@ type heard struct {
 func start(ctx context.Context, l Loader, index int, mark string, now func() time.Duration, tell func(heard)) (*member, error) {
 	m := &member{index: index, machine: l.Machine.Name()}
 	m.name = fmt.Sprintf("loader %d (%s)", index+1, m.machine)
-	host, ok := l.Machine.(infra.Talkative)
+	host, ok := l.Machine.(infra.Conversing)
 	if !ok {
 		return nil, fmt.Errorf("%s: commands on this machine cannot be talked to", m.name)
 	}

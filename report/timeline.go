@@ -41,7 +41,7 @@ func newTimeline(u *run, points int) timeline {
 // throughput draws the mean of each bucket, in a band from its slowest to its fastest second.
 func (t timeline) throughput() chart.Chart {
 	c := t.frame("Throughput", chart.Axis{Unit: quantity.PerSecond, Zero: true})
-	c.Trouble = t.trouble()
+	c.Trouble = t.problems()
 	c.Lines = []chart.Line{t.line("throughput", 1, func(row *result.Row) float64 {
 		return float64(row.Done+row.Late) / length(row)
 	}, chart.Bucket.Mean)}
@@ -133,8 +133,8 @@ func (t timeline) frame(title string, y chart.Axis) chart.Chart {
 	}
 }
 
-// trouble lists the buckets in which operations failed.
-func (t timeline) trouble() chart.Values {
+// problems lists the buckets in which operations failed.
+func (t timeline) problems() chart.Values {
 	var at chart.Values
 	xs := t.grid.Xs()
 	for i, rows := range t.rows {

@@ -159,7 +159,7 @@ const howOften = 2 * time.Second
 
 // copyUsed does step 3.
 func (r Rebuild) copyUsed(ctx context.Context, c Choice, p *seedProgress, done *Rebuilt, tell func(float64, string)) error {
-	talkative, talks := r.Machine.(infra.Talkative)
+	talkative, talks := r.Machine.(infra.Conversing)
 	if !talks {
 		return fmt.Errorf("a program on %s cannot be talked to while it runs", r.Machine.Name())
 	}

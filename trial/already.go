@@ -17,7 +17,7 @@ func (r *runner) notExecuted(call Call, st *journal.State) {
 	}
 	said := fmt.Sprintf("%s: already so before the run of %s, not executed", strings.Join(keys, ", "), call.Name())
 	if !st.ActedWithEngine() {
-		r.refute("%s: the trial shows nothing of the change", said)
+		r.invalidate("%s: the trial shows nothing of the change", said)
 		return
 	}
 	if !slices.Contains(r.already, said) {

@@ -13,7 +13,7 @@ import (
 
 // avoided makes events of nodes that the load keeps away from because they owe it answers, and to which it returns. What
 // hangs while nothing is done to the cluster is no part of the question: a baseline with it is none.
-func (d *drive) avoided(s load.Second) {
+func (d *cellRun) avoided(s load.Second) {
 	var now []string
 	for _, db := range d.sources {
 		if a, ok := db.(engine.Avoiding); ok {
@@ -44,12 +44,12 @@ func (d *drive) avoided(s load.Second) {
 type hang struct{ phase, address string }
 
 // judgeHung says of the undisturbed phases in which nodes hung.
-func (d *drive) judgeHung() {
+func (d *cellRun) judgeHung() {
 	for _, at := range slices.SortedFunc(maps.Keys(d.hung), func(a, b hang) int { return strings.Compare(a.address, b.address) }) {
 		owed := d.hung[at]
 		switch at.phase {
 		case "baseline":
-			d.refute("%s, baseline: the node at %s took requests and answered none for %v, though nothing was done to it", where(d.cell.Name, d.round), at.address, owed)
+			d.invalidate("%s, baseline: the node at %s took requests and answered none for %v, though nothing was done to it", where(d.cell.Name, d.round), at.address, owed)
 		case "measure":
 			d.note("%s, measure: the node at %s took requests and answered none for %v; the load went to the others", where(d.cell.Name, d.round), at.address, owed)
 		}

@@ -46,8 +46,8 @@ func TestACoordinatorThatHangs(t *testing.T) {
 			t.Fatal(err)
 		}
 		reads, writes := &avoiding{}, &avoiding{}
-		d := &drive{
-			runner: &runner{folder: f}, cell: &cell{}, round: 2, now: &stretch{phase: c.phase},
+		d := &cellRun{
+			runner: &runner{folder: f}, cell: &cell{}, round: 2, now: &phaseRecord{phase: c.phase},
 			sources: []engine.Database{reads, writes, nil},
 		}
 		for second, from := range c.seconds {

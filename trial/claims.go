@@ -55,9 +55,9 @@ func (t *Trial) nodes(e comparison, p place, r *recording) []string {
 	return slices.Compact(nodes)
 }
 
-// refuted tells whether an expectation fails whatever its one metric was, known to be at least value (beyond is 1) or at most
+// impossible tells whether an expectation fails whatever its one metric was, known to be at least value (beyond is 1) or at most
 // value (beyond is -1).
-func (c comparison) refuted(value, beyond float64) bool {
+func (c comparison) impossible(value, beyond float64) bool {
 	if len(c.metrics) != 1 {
 		return false
 	}
@@ -166,7 +166,7 @@ func (t *Trial) quantity(m Metric, e comparison, p place, r *recording) analyze.
 		switch q.Of = analyze.OfService; {
 		case found && back:
 			q.Exact = &took
-		case found && e.refuted(took, 1):
+		case found && e.impossible(took, 1):
 			q.Exact, q.AtLeast = &took, true
 		case found:
 			q.Rounds, q.Lacks = nil, fmt.Sprintf("a longer time after the change: throughput, response times or errors were not as before within %s",

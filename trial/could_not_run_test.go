@@ -44,7 +44,7 @@ func TestOwnErrorsCouldNotRun(t *testing.T) {
 		if c.halt != nil && !errors.As(c.halt, &r.halted) {
 			t.Fatalf("%s: %v", what, c.halt)
 		}
-		r.recording.begin(stretch{round: 1, phase: "baseline"}).all = make([]analyze.Second, 5)
+		r.recording.begin(phaseRecord{round: 1, phase: "baseline"}).all = make([]analyze.Second, 5)
 		v := r.judge(c.cut)
 		all := strings.Join(v.Reasons, "\n")
 		if v.Verdict != c.want || !v.Partial || (v.Ended == nil) != (c.how == "") {

@@ -13,7 +13,7 @@ import (
 )
 
 // dips dates what was felt of a change, and after it up to the next change, against the baseline of its round.
-func (r *recording) dips(change *stretch, o analyze.Options) []result.Dip {
+func (r *recording) dips(change *phaseRecord, o analyze.Options) []result.Dip {
 	baseline, during := r.around(change)
 	if len(baseline) < 3 || len(during) < 3 {
 		return nil
@@ -29,7 +29,7 @@ func (r *recording) dips(change *stretch, o analyze.Options) []result.Dip {
 // cause names what a dip began with: a node that took its ranges, else the step that did something then, else what happened to a
 // node just before, else the step that looked or waited then, else the one that had just ended. What comes later is never it: where
 // nothing of the change was under way, that is said.
-func (r *recording) cause(change *stretch, d analyze.Dip) (string, result.When) {
+func (r *recording) cause(change *phaseRecord, d analyze.Dip) (string, result.When) {
 	const moment = 2 * time.Second
 	until := d.Onset.Add(second)
 	var after span
@@ -58,7 +58,7 @@ func (r *recording) cause(change *stretch, d analyze.Dip) (string, result.When) 
 const firstChecks = "the first checks"
 
 // early tells whether a moment lies between the beginning of a change and its first step.
-func (s *stretch) early(at time.Time) bool {
+func (s *phaseRecord) early(at time.Time) bool {
 	if len(s.steps) == 0 || at.Add(second).Before(s.from) {
 		return false
 	}
@@ -66,7 +66,7 @@ func (s *stretch) early(at time.Time) bool {
 }
 
 // precedes says of a dip that began while no step was under way what it went before; "" where that was nothing.
-func (s *stretch) precedes(d analyze.Dip) (string, result.When) {
+func (s *phaseRecord) precedes(d analyze.Dip) (string, result.When) {
 	if s.early(d.Onset) {
 		return firstChecks, result.During
 	}
@@ -84,7 +84,7 @@ func byBeginning(a, b span) int { return a.from.Compare(b.from) }
 // underWay is the step, of those that only look or wait or of the others, that was under way when a dip began: in its first
 // second or, as harm can begin late in a second, in half of the one before; where it lasted longer, in its second one too. Of several
 // it is the first that took at least half as long of that as the longest, but not one that had done no harm for two seconds.
-func (s *stretch) underWay(d analyze.Dip, looks bool) string {
+func (s *phaseRecord) underWay(d analyze.Dip, looks bool) string {
 	begins, until := d.Onset.Add(-second/2), d.Onset.Add(second)
 	if d.Seconds > 1 {
 		until = until.Add(second)
@@ -112,7 +112,7 @@ func (s *stretch) underWay(d analyze.Dip, looks bool) string {
 }
 
 // streaming adds which streams of data were under way in a stretch of time, if any were.
-func streaming(change *stretch, from, to time.Time) string {
+func streaming(change *phaseRecord, from, to time.Time) string {
 	for _, s := range change.streams {
 		if s.from.Before(to) && s.to.After(from) {
 			return " (data streams: " + s.key + ")"
@@ -122,7 +122,7 @@ func streaming(change *stretch, from, to time.Time) string {
 }
 
 // happening is the last thing that was done to a node, or that befell it, in a stretch of time.
-func (r *recording) happening(change *stretch, from, to time.Time) string {
+func (r *recording) happening(change *phaseRecord, from, to time.Time) string {
 	found := ""
 	for _, e := range r.events {
 		if e.Cell != "" && e.Cell != change.cell || e.Round != 0 && e.Round != change.round || e.Time.Before(from) || e.Time.After(to) {
@@ -141,9 +141,9 @@ func (r *recording) witness(e series.Event) {
 }
 
 // around returns the baseline before a change, and the seconds from its beginning up to the next change.
-func (r *recording) around(change *stretch) (baseline, during []analyze.Second) {
-	at := slices.Index(r.stretches, change)
-	for i, s := range r.stretches {
+func (r *recording) around(change *phaseRecord) (baseline, during []analyze.Second) {
+	at := slices.Index(r.phases, change)
+	for i, s := range r.phases {
 		if s.cell != change.cell || s.round != change.round {
 			continue
 		}

@@ -14,7 +14,7 @@ func TestADipIsPutDownToWhatWasDone(t *testing.T) {
 	at := func(seconds float64) time.Time {
 		return time.Unix(1000, 0).Add(time.Duration(seconds * float64(time.Second)))
 	}
-	change := &stretch{change: true, from: at(-5), looks: []string{"check", "compare", "dead"}, steps: []span{
+	change := &phaseRecord{change: true, from: at(-5), looks: []string{"check", "compare", "dead"}, steps: []span{
 		{"check", at(0), at(0.8)}, {"demote", at(0.8), at(1.7)},
 		{"each[n2].restart", at(10), at(19.4)}, {"each[n1].restart", at(19.8), at(30)},
 		{"move", at(40.4), at(40.9)}, {"compare", at(40.9), at(43)},
@@ -52,7 +52,7 @@ func TestADipIsDividedByWhatItWentThrough(t *testing.T) {
 	at := func(seconds float64) time.Time {
 		return time.Unix(1000, 0).Add(time.Duration(seconds * float64(time.Second)))
 	}
-	change := &stretch{
+	change := &phaseRecord{
 		change: true, from: at(0), steps: []span{{"whole", at(4), at(5)}, {"join", at(5), at(20)}, {"others[n1].cleanup", at(21), at(30)}},
 		streams: []span{{"bootstrap", at(10), at(14)}}, promotions: []span{{promotion, at(18.2), at(18.7)}},
 	}

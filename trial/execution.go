@@ -90,7 +90,7 @@ func (r *runner) execute(ctx context.Context, s *servers, call Call, tell func(s
 }
 
 // await waits for the end of a run, agrees to what it asks if the trial may, and breaks it off at its limit.
-func (r *runner) await(ctx context.Context, x *execution) (*halt, error) {
+func (r *runner) await(ctx context.Context, x *execution) (*abort, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, x.call.Limit, errOverLimit)
 	defer cancel()
 	over := make(chan error, 1)
@@ -99,7 +99,7 @@ func (r *runner) await(ctx context.Context, x *execution) (*halt, error) {
 		select {
 		case e := <-x.asked:
 			if !x.call.Approve {
-				return r.breakOff(ctx, x, &halt{
+				return r.abortLoad(ctx, x, &abort{
 					answer: analyze.CouldNotRun, reason: fmt.Sprintf("step %s of %s waits for a person (%s)", e.Step, x.call.Name(), asks(e)),
 					advice: "approve: true lets the trial answer",
 				})
@@ -109,7 +109,7 @@ func (r *runner) await(ctx context.Context, x *execution) (*halt, error) {
 			}
 		case err := <-over:
 			if errors.Is(context.Cause(limited), errOverLimit) {
-				return r.breakOff(ctx, x, r.tooLong(ctx, x))
+				return r.abortLoad(ctx, x, r.tooLong(ctx, x))
 			}
 			return nil, err
 		}

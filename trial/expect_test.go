@@ -80,7 +80,7 @@ func TestClaimsAreAskedWhereverTheExpectationLeavesItOpen(t *testing.T) {
 	var r recording
 	for round := 1; round <= 3; round++ {
 		for i, c := range trial.cells {
-			s := r.begin(stretch{cell: c.Name, round: round, phase: "measure"})
+			s := r.begin(phaseRecord{cell: c.Name, round: round, phase: "measure"})
 			s.all = seconds(30, []int64{1000, 950, 1000, 500}[i], time.Millisecond, 0)
 		}
 	}

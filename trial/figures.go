@@ -146,7 +146,7 @@ func (t *Trial) phases(r *recording, o analyze.Options) []result.Phase {
 	for _, c := range t.cells {
 		open[c.Name] = c.load.Open()
 	}
-	for _, s := range r.stretches {
+	for _, s := range r.phases {
 		p := result.Phase{Name: s.phase, Cell: s.cell, Round: s.round, From: s.from, To: s.to, Warmth: s.warmth}
 		if s.phase != warmup {
 			p.Signals = r.shown(s)
@@ -183,7 +183,7 @@ func phaseFigures(seconds []analyze.Second, open bool, o analyze.Options) []resu
 }
 
 // impact holds a change, and what came after it up to the next change, against the baseline of its round.
-func (r *recording) impact(change *stretch, o analyze.Options) *analyze.Impact {
+func (r *recording) impact(change *phaseRecord, o analyze.Options) *analyze.Impact {
 	baseline, during := r.around(change)
 	if len(baseline) < 3 || len(during) < 3 {
 		return nil
@@ -200,7 +200,7 @@ func (r *recording) impact(change *stretch, o analyze.Options) *analyze.Impact {
 // within the data, until the end of that. What was not felt is recovered at once. Nothing is found without something to compare with.
 func (r *recording) recoveryTime(cell, phase string) (longest float64, back, found bool) {
 	back = true
-	for _, s := range r.stretches {
+	for _, s := range r.phases {
 		if s.cell != cell || !s.change || phase != "" && s.phase != phase {
 			continue
 		}

@@ -11,8 +11,8 @@ import (
 
 // guard asks whether the load generator was fit to measure what a cell's undisturbed phases measured; where it was not, the
 // trial is going to be INVALID. While something is done to the cluster, and after, a full house is the database's doing.
-func (d *drive) guard() {
-	for _, s := range d.recording.stretches {
+func (d *cellRun) guard() {
+	for _, s := range d.recording.phases {
 		if s.cell != d.cell.Name || s.round != d.round {
 			continue
 		}
@@ -40,7 +40,7 @@ const (
 )
 
 // admit notes of a change how much of its response times is not the database's doing: its steps are executed where the load comes from.
-func (d *drive) admit(at string, late time.Duration, response series.Snapshot) {
+func (d *cellRun) admit(at string, late time.Duration, response series.Snapshot) {
 	d.admitted.judged++
 	p99 := response.Quantile(0.99)
 	if late <= leastLateness || late.Seconds() <= leastLatenessShare*p99.Seconds() {
@@ -101,7 +101,7 @@ func (d *doubts) advice() []string {
 
 // doubtGenerator lets what was wrong with the load generator count against the trial, and notes what it was while something was changed.
 func (r *runner) doubtGenerator() {
-	say := r.refute
+	say := r.invalidate
 	if r.trial.countsOnly() { // what was acknowledged and is lost is so, however late the generator was
 		say = r.note
 	}

@@ -57,7 +57,7 @@ func TestLatenessDuringAChangeIsAdmitted(t *testing.T) {
 		}
 		return h.Snapshot()
 	}
-	d := drive{runner: &runner{trial: &Trial{}}}
+	d := cellRun{runner: &runner{trial: &Trial{}}}
 	d.admit("round 1, grow", 28*time.Millisecond, response(32*time.Millisecond))
 	d.admit("round 1, stall", 28*time.Millisecond, response(900*time.Millisecond))
 	d.admit("round 1, quick", 900*time.Microsecond, response(time.Millisecond))

@@ -70,9 +70,9 @@ func (r *runner) issue(ctx context.Context, c *cell, s *servers, sets []dataset,
 }
 
 // broke makes the trial INVALID for what went wrong with the load itself.
-func (d *drive) broke(all load.Summary) {
+func (d *cellRun) broke(all load.Summary) {
 	for _, reason := range slices.Compact(all.Broken) {
-		d.refute("%s: %s", where(d.cell.Name, d.round), reason)
+		d.invalidate("%s: %s", where(d.cell.Name, d.round), reason)
 		d.happened(series.Event{Kind: "load.broken", Cell: d.cell.Name, Round: d.round, Detail: map[string]any{"reason": reason}})
 	}
 }

@@ -37,7 +37,7 @@ func (m Metric) ofLedger() bool { return slices.Contains(ledgerMetrics, m.Name) 
 func (r *recording) incidents(a audited) []incident {
 	var all []incident
 	var end time.Time
-	for _, s := range r.stretches {
+	for _, s := range r.phases {
 		if s.cell != a.cell || s.round != a.round {
 			continue
 		}

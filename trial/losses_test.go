@@ -19,7 +19,7 @@ func twice() *recording {
 		phase    string
 		from, to float64
 	}{{"baseline", 5, 10}, {"lab/kill", 10, 13}, {"recovery", 13, 20}, {"lab/power-fail", 20, 24}, {"recovery", 24, 30}} {
-		r.stretches = append(r.stretches, &stretch{
+		r.phases = append(r.phases, &phaseRecord{
 			cell: "a", round: 1, phase: s.phase, from: at(s.from), to: at(s.to), change: s.phase != "baseline" && s.phase != "recovery",
 		})
 	}
@@ -102,7 +102,7 @@ func TestWhatALedgerCannotTell(t *testing.T) {
 	}
 
 	r = twice()
-	r.stretches = r.stretches[:1] // nothing was done to it
+	r.phases = r.phases[:1] // nothing was done to it
 	if got := told(r, "recovery_point"); got == nil || *got != 9800 {
 		t.Errorf("the oldest of what was lost for no reason: %v", show(got))
 	}

@@ -62,12 +62,12 @@ func (r *runner) cell(ctx context.Context, c *cell, round int) error {
 	watching, unwatch := context.WithCancel(ctx)
 	w := r.watch(s, sets)
 	w.follow(watching, time.Minute)
-	err = r.drive(watching, c, round, s, sets, all[0], loading, w)
+	err = r.runCell(watching, c, round, s, sets, all[0], loading, w)
 	unwatch()
 	w.end()
 	r.recording.warmAgain(c.Name, round, w.points)
 	r.recording.keep(c.Name, round, w.points, r.trial.namesSignal)
-	var failed *halt
+	var failed *abort
 	if err == nil || errors.As(err, &failed) { // a change that failed may have lost writes
 		err = errors.Join(err, r.audit(ctx, c, round, loading[0]))
 	}
@@ -82,8 +82,8 @@ func (r *runner) cell(ctx context.Context, c *cell, round int) error {
 	return nil
 }
 
-// drive puts the cell under load, which comes from sources, warms it up and goes through its phases.
-func (r *runner) drive(ctx context.Context, c *cell, round int, s *servers, sets []dataset, db engine.Database, sources []engine.Database, w *watch) error {
+// runCell puts the cell under load, which comes from sources, warms it up and goes through its phases.
+func (r *runner) runCell(ctx context.Context, c *cell, round int, s *servers, sets []dataset, db engine.Database, sources []engine.Database, w *watch) error {
 	seed := r.trial.Seed + uint64(round)
 	spec := load.Spec{
 		Operations: c.workload.Operations(), Connections: c.load.Connections,
@@ -116,7 +116,7 @@ func (r *runner) drive(ctx context.Context, c *cell, round int, s *servers, sets
 		close(seconds)
 		ended <- err
 	}()
-	d := &drive{runner: r, cell: c, round: round, servers: s, db: db, seconds: seconds, watch: w, over: over, sources: sources}
+	d := &cellRun{runner: r, cell: c, round: round, servers: s, db: db, seconds: seconds, watch: w, over: over, sources: sources}
 	r.felt.Store(&d.feels)
 	err = d.run(loading)
 	r.felt.Store(nil)
@@ -144,16 +144,16 @@ var errLoadEnded = errors.New("the load ended by itself")
 // errStillBusy says that an engine did not become quiet in time.
 var errStillBusy = errors.New("still busy")
 
-// drive is a cell under load.
-type drive struct {
+// cellRun is a cell under load.
+type cellRun struct {
 	*runner
 	cell    *cell
 	round   int
 	servers *servers
 	db      engine.Database
 	seconds <-chan load.Second
-	now     *stretch // the phase that is under way
-	feels   felt
+	now     *phaseRecord // the phase that is under way
+	feels   liveMetrics
 	watch   *watch
 	over    placing
 	lost    int // connections, at the end of the last second
@@ -162,7 +162,7 @@ type drive struct {
 	hung    map[hang]time.Duration
 }
 
-func (d *drive) run(ctx context.Context) error {
+func (d *cellRun) run(ctx context.Context) error {
 	if err := d.warmUp(ctx); err != nil {
 		return err
 	}
@@ -191,12 +191,12 @@ func (d *drive) run(ctx context.Context) error {
 }
 
 // begin opens a phase; what is measured from now on belongs to it.
-func (d *drive) begin(phase string, length time.Duration, change bool) {
+func (d *cellRun) begin(phase string, length time.Duration, change bool) {
 	at := time.Now()
 	if d.now != nil {
 		at = d.now.to // phases leave no gap
 	}
-	d.now = d.recording.begin(stretch{
+	d.now = d.recording.begin(phaseRecord{
 		cell: d.cell.Name, round: d.round, phase: phase, operations: d.cell.workload.Operations(), from: at, change: change, open: d.cell.load.Open(),
 	})
 	d.at = where(d.cell.Name, d.round) + ", " + phase
@@ -205,7 +205,7 @@ func (d *drive) begin(phase string, length time.Duration, change bool) {
 }
 
 // next waits for a second of load and books it under the phase.
-func (d *drive) next(ctx context.Context) (load.Second, error) {
+func (d *cellRun) next(ctx context.Context) (load.Second, error) {
 	select {
 	case s, ok := <-d.seconds:
 		if !ok {
@@ -233,7 +233,7 @@ func (d *drive) next(ctx context.Context) (load.Second, error) {
 }
 
 // connections makes events of connections lost and got back.
-func (d *drive) connections(s load.Second) {
+func (d *cellRun) connections(s load.Second) {
 	before := d.lost
 	d.lost = s.Guard.Lost
 	if (d.lost > 0) == (before > 0) {
@@ -249,7 +249,7 @@ func (d *drive) connections(s load.Second) {
 }
 
 // errorClasses makes an event of a second's errors, by class.
-func (d *drive) errorClasses(s load.Second) {
+func (d *cellRun) errorClasses(s load.Second) {
 	classes := map[string]any{}
 	for _, op := range s.Operations {
 		for class, n := range op.ErrorClasses {
@@ -266,7 +266,7 @@ func (d *drive) errorClasses(s load.Second) {
 const second = time.Second
 
 // stretch is a phase in which only the load goes on.
-func (d *drive) stretch(ctx context.Context, phase string, length time.Duration) error {
+func (d *cellRun) stretch(ctx context.Context, phase string, length time.Duration) error {
 	d.begin(phase, length, false)
 	d.observe(progress.Stage{Doing: progress.Measuring, Cell: d.cell.Name, Round: d.round, Detail: phase, Share: 0})
 	for passed := time.Duration(0); length-passed > second/2; { // to the nearest whole second
@@ -280,7 +280,7 @@ func (d *drive) stretch(ctx context.Context, phase string, length time.Duration)
 }
 
 // disturb is a phase in which a change is made. One that follows another under the same name belongs to that one's phase.
-func (d *drive) disturb(ctx context.Context, call Call) error {
+func (d *cellRun) disturb(ctx context.Context, call Call) error {
 	goesOn := d.now != nil && d.now.change && d.now.phase == call.Name()
 	if !goesOn {
 		d.begin(call.Name(), 0, true)
@@ -355,7 +355,7 @@ func (r *runner) carryOut(ctx context.Context, c *cell, round int, s *servers, c
 		return steps, r.refusal(call, err, tell)
 	}
 	change, _ := r.parts.change(call.Change)
-	if _, unsettles := change.(Unsettling); unsettles {
+	if _, unsettles := change.(ResettingSettings); unsettles {
 		s.unsettled = true
 	}
 	return nil, change.Run(ctx, s.cluster, call, tell)
@@ -373,14 +373,14 @@ func (r *runner) check(ctx context.Context, c *cell, round int, db engine.Databa
 			return ctx.Err()
 		}
 		detail = map[string]any{"consistent": false, "error": err.Error()}
-		r.refute("the data is not consistent after %s: %v", where(c.Name, round), err)
+		r.invalidate("the data is not consistent after %s: %v", where(c.Name, round), err)
 	}
 	r.happened(series.Event{Kind: "data.checked", Name: c.load.Workload, Cell: c.Name, Round: round, Detail: detail})
 	return nil
 }
 
-// refute adds a reason why the measurement itself is not to be believed.
-func (r *runner) refute(format string, args ...any) {
+// invalidate adds a reason why the measurement itself is not to be believed.
+func (r *runner) invalidate(format string, args ...any) {
 	r.invalid = append(r.invalid, fmt.Sprintf(format, args...))
 }
 

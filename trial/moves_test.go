@@ -15,7 +15,7 @@ func TestMovesAreDated(t *testing.T) {
 		return engine.Move{Database: "db", Action: action, Ordinal: ordinal, Target: "l", Status: status, Took: time.Duration(took * float64(time.Second))}
 	}
 	const copying, promoting = "COPY PARTITION", "PROMOTE PARTITION WITH DROP"
-	var s shuffle
+	var s moveLog
 	s.take([]engine.Move{move(copying, 1, "scheduled", 0), move(promoting, 1, "scheduled", 0)}, at(0))
 	s.take([]engine.Move{move(copying, 1, "running", 1), move(promoting, 1, "scheduled", 0)}, at(2))
 	s.take([]engine.Move{move(copying, 1, "success", 9), move(promoting, 1, "running", 0.5)}, at(10))

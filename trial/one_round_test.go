@@ -19,7 +19,7 @@ func TestASingleRoundIsAskedFor(t *testing.T) {
 	}
 	for _, tr := range []*Trial{asked, {Spec: Spec{Phases: Phases{Rounds: 1}}, cells: asked.cells, expectations: asked.expectations}} {
 		r := &runner{trial: tr}
-		s := r.recording.begin(stretch{round: 1, phase: "baseline"})
+		s := r.recording.begin(phaseRecord{round: 1, phase: "baseline"})
 		s.all = make([]analyze.Second, 5)
 		v := r.judge(nil)
 		if said := len(v.Reasons) > 0 && v.Reasons[0] == oneRound; tr.oneRound != said || tr.oneRound != v.OneRound || tr.oneRound != (v.Verdict == analyze.Pass) {

@@ -28,7 +28,7 @@ func TestFiguresOfACutOffComparisonAreOfTheSameRounds(t *testing.T) {
 	}
 	r := &recording{}
 	round := func(cell string, number, done int) {
-		s := r.begin(stretch{cell: cell, round: number, phase: "measure", from: time.Unix(int64(1000*number), 0)})
+		s := r.begin(phaseRecord{cell: cell, round: number, phase: "measure", from: time.Unix(int64(1000*number), 0)})
 		for i := range 30 {
 			n := int64(done + i%3)
 			s.all = append(s.all, analyze.Second{Start: s.from.Add(time.Duration(i) * second), Length: second, Tally: series.Tally{Scheduled: n, Done: n}})

@@ -32,7 +32,7 @@ type Parts struct {
 	Books   []string        // the names of those that ship
 	// Runbook reads one that ships, or a file. A name that is neither is refused.
 	Runbook func(name *document.Node) (*runbook.Runbook, error)
-	Marker  func(*cluster.Cluster) lock.Marker // the claim of a run in the cluster itself
+	Marker  func(*cluster.Cluster) lock.ClusterLock // the claim of a run in the cluster itself
 	// Loader makes the process that issues a load from a machine, by what load.from calls it. nil: there is no such machine.
 	Loader func(name string) (*loader.Loader, error)
 	// Loaders are the names that are known beforehand, for messages.
@@ -76,8 +76,8 @@ type Explained interface {
 	Explain() string
 }
 
-// Unsettling is a change after which nodes have other settings than the trial gave them.
-type Unsettling interface {
+// ResettingSettings is a change after which nodes have other settings than the trial gave them.
+type ResettingSettings interface {
 	Change
 	Unsettles()
 }

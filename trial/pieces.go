@@ -9,7 +9,7 @@ import (
 )
 
 // pieces divides the seconds of a dip by what was under way in them; none where that was the same all the time.
-func (s *stretch) pieces(d analyze.Dip, baseline, during []analyze.Second) []result.Piece {
+func (s *phaseRecord) pieces(d analyze.Dip, baseline, during []analyze.Second) []result.Piece {
 	var out []result.Piece
 	var own []analyze.Second
 	for _, x := range during {
@@ -33,7 +33,7 @@ func (s *stretch) pieces(d analyze.Dip, baseline, during []analyze.Second) []res
 
 // most is what was under way for most of a second: a promotion in it, else the step, with the streams of data that went on for
 // at least half of it; "" when there was none.
-func (s *stretch) most(from, to time.Time) string {
+func (s *phaseRecord) most(from, to time.Time) string {
 	for _, p := range s.promotions {
 		if p.from.Before(to) && p.to.After(from) {
 			return promotion

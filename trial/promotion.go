@@ -44,7 +44,7 @@ func (p *promotions) take(ring engine.Ring, began, ended time.Time) []string {
 }
 
 // promoting watches a ring for nodes that take their ranges until stop is called, which returns when. No other engine has any.
-func (d *drive) promoting(ctx context.Context) (stop func() []span) {
+func (d *cellRun) promoting(ctx context.Context) (stop func() []span) {
 	ring, is := d.db.(engine.Ringed)
 	if !is {
 		return func() []span { return nil }
@@ -78,7 +78,7 @@ func (d *drive) promoting(ctx context.Context) (stop func() []span) {
 }
 
 // promoted tells whether a node took its ranges in a stretch of time, or within a second of it.
-func (s *stretch) promoted(from, to time.Time) bool {
+func (s *phaseRecord) promoted(from, to time.Time) bool {
 	for _, p := range s.promotions {
 		if p.from.Add(-second).Before(to) && p.to.Add(second).After(from) {
 			return true

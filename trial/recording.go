@@ -13,14 +13,14 @@ import (
 
 // recording is what was measured, kept for judging.
 type recording struct {
-	stretches []*stretch
-	events    []series.Event // that can be the cause of something
-	audits    []audited
-	readings  []signalLog
+	phases   []*phaseRecord
+	events   []series.Event // that can be the cause of something
+	audits   []audited
+	readings []signalLog
 }
 
-// stretch is one phase of one cell in one round.
-type stretch struct {
+// phaseRecord is one phase of one cell in one round.
+type phaseRecord struct {
 	cell       string
 	round      int
 	phase      string
@@ -40,14 +40,14 @@ type stretch struct {
 	guard      []load.GuardSecond
 }
 
-func (r *recording) begin(s stretch) *stretch {
+func (r *recording) begin(s phaseRecord) *phaseRecord {
 	s.to, s.each = s.from, map[string][]analyze.Second{}
-	r.stretches = append(r.stretches, &s)
+	r.phases = append(r.phases, &s)
 	return &s
 }
 
 // add books a second of load.
-func (s *stretch) add(second load.Second) {
+func (s *phaseRecord) add(second load.Second) {
 	s.to = second.Start.Add(second.Length)
 	s.all = append(s.all, analyze.FromInterval(series.Together(second.Start, second.Length, second.Operations)))
 	ended := map[string]analyze.Second{}
@@ -69,7 +69,7 @@ func (s *stretch) add(second load.Second) {
 // be paired. A list is empty where nothing was measured.
 func (r *recording) rounds(cell, phase, step, operation string) [][]analyze.Second {
 	var out [][]analyze.Second
-	for _, s := range r.stretches {
+	for _, s := range r.phases {
 		if s.cell != cell || s.phase == warmup || phase != "" && s.phase != phase {
 			continue
 		}
@@ -100,7 +100,7 @@ func measured(rounds [][]analyze.Second) int {
 }
 
 // during are the seconds in which a step, by its key or its id, was under way at all.
-func (s *stretch) during(step string, seconds []analyze.Second) []analyze.Second {
+func (s *phaseRecord) during(step string, seconds []analyze.Second) []analyze.Second {
 	var out []analyze.Second
 	for _, second := range seconds {
 		if slices.ContainsFunc(s.steps, func(x span) bool {

@@ -28,7 +28,7 @@ expect:
 	var r recording
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	fill := func(phase string, change bool, rate int64) {
-		s := r.begin(stretch{round: 1, phase: phase, from: at, change: change})
+		s := r.begin(phaseRecord{round: 1, phase: phase, from: at, change: change})
 		for range 10 {
 			s.all = append(s.all, analyze.Second{Start: at, Length: time.Second, Tally: series.Tally{Scheduled: rate, Done: rate}})
 			at = at.Add(time.Second)
@@ -65,7 +65,7 @@ expect:
 		phase string
 		rate  int64
 	}{{"baseline", 1000}, {"lab/freeze", 100}} {
-		s := r.begin(stretch{round: 1, phase: part.phase, from: at, to: at.Add(10 * time.Second), change: part.phase != "baseline"})
+		s := r.begin(phaseRecord{round: 1, phase: part.phase, from: at, to: at.Add(10 * time.Second), change: part.phase != "baseline"})
 		for range 10 {
 			s.all = append(s.all, analyze.Second{Start: at, Length: time.Second, Tally: series.Tally{Scheduled: part.rate, Done: part.rate}})
 			at = at.Add(time.Second)

@@ -21,7 +21,7 @@ func replay(r *result.Result) (*recording, error) {
 		return nil, err
 	}
 	out := &recording{}
-	stretches, operations := map[string]*stretch{}, map[string][]string{}
+	stretches, operations := map[string]*phaseRecord{}, map[string][]string{}
 	for _, row := range r.Seconds {
 		where := series.Tag(row.Cell, strconv.Itoa(row.Round), row.Phase)
 		if row.Operation != result.AllOperations && !slices.Contains(operations[where], row.Operation) {
@@ -36,7 +36,7 @@ func replay(r *result.Result) (*recording, error) {
 		}
 		where := series.Tag(row.Cell, strconv.Itoa(row.Round), row.Phase)
 		if stretches[where] == nil {
-			stretches[where] = out.begin(stretch{cell: row.Cell, round: row.Round, phase: row.Phase, from: row.Time, operations: operations[where]})
+			stretches[where] = out.begin(phaseRecord{cell: row.Cell, round: row.Round, phase: row.Phase, from: row.Time, operations: operations[where]})
 		}
 		second.Start, second.Length = row.Time, row.Length
 		stretches[where].add(second)

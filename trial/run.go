@@ -60,7 +60,7 @@ func (t *Trial) Run(ctx context.Context, parts Parts, site Site) (*result.Result
 		runErr = nil
 	}
 	runErr = errors.Join(runErr, r.stop(ctx), r.runs.close(ctx))
-	if runErr != nil && len(r.recording.stretches) == 0 {
+	if runErr != nil && len(r.recording.phases) == 0 {
 		return nil, errors.Join(runErr, r.folder.Discard())
 	}
 	r.observe(progress.Stage{Doing: progress.Judging, Share: -1})
@@ -87,13 +87,13 @@ type runner struct {
 	folder  *result.Writer
 	started time.Time
 
-	watching  sync.Mutex           // the observer is told one thing at a time
-	servers   map[string]*servers  // by data set
-	maxima    map[string]float64   // the largest rate, by data set
-	runs      *runs                // nil: the trial runs no runbook
-	felt      atomic.Pointer[felt] // of the load that is under way
-	stopping  atomic.Bool          // the clusters go down
-	halted    *halt
+	watching  sync.Mutex                  // the observer is told one thing at a time
+	servers   map[string]*servers         // by data set
+	maxima    map[string]float64          // the largest rate, by data set
+	runs      *runs                       // nil: the trial runs no runbook
+	felt      atomic.Pointer[liveMetrics] // of the load that is under way
+	stopping  atomic.Bool                 // the clusters go down
+	halted    *abort
 	at        string // where the trial is: cell, round and phase
 	recording recording
 	settings  []result.Setting

@@ -64,7 +64,7 @@ func (r *runner) openRuns(ctx context.Context) error {
 	}
 	name := "trial " + r.trial.Name
 	s := &runs{dir: r.site.Dir, service: &execute.Service{
-		Store: store, Actions: r.parts.Actions, User: name, Holder: name, Marker: r.parts.Marker,
+		Store: store, Actions: r.parts.Actions, User: name, Holder: name, ClusterLock: r.parts.Marker,
 		Open: r.siteOf,
 		Meter: func(site *cluster.Cluster) execute.Meter {
 			return meter{nodes: execute.NewNodeMeter(site), load: r.felt.Load()}

@@ -71,10 +71,10 @@ func (t *Trial) bySpell(r *recording, points []series.Point) map[signalKey]map[s
 		level[c.Name], variant[c.Name] = levels[c.Variant], c.Variant
 		levels[c.Variant]++
 	}
-	stretches := slices.DeleteFunc(slices.Clone(r.stretches), func(s *stretch) bool { return s.phase == warmup || s.round == 0 })
-	slices.SortFunc(stretches, func(a, b *stretch) int { return a.from.Compare(b.from) })
+	stretches := slices.DeleteFunc(slices.Clone(r.phases), func(s *phaseRecord) bool { return s.phase == warmup || s.round == 0 })
+	slices.SortFunc(stretches, func(a, b *phaseRecord) int { return a.from.Compare(b.from) })
 	for _, p := range points {
-		at, found := slices.BinarySearchFunc(stretches, p.Time, func(s *stretch, at time.Time) int { return s.from.Compare(at) })
+		at, found := slices.BinarySearchFunc(stretches, p.Time, func(s *phaseRecord, at time.Time) int { return s.from.Compare(at) })
 		if !found {
 			at--
 		}

@@ -24,7 +24,7 @@ func TestSignalsAreHeldAgainstTheControls(t *testing.T) {
 	for round := 1; round <= 3; round++ {
 		for _, name := range []string{"off", "on"} {
 			for _, phase := range []string{warmup, "measure"} {
-				s := r.begin(stretch{cell: name, round: round, phase: phase, from: at})
+				s := r.begin(phaseRecord{cell: name, round: round, phase: phase, from: at})
 				for i := range 20 {
 					level := map[string]float64{"off": 0, "on": 0.2}[name] + 0.01*float64(i%3)
 					if phase == warmup {

@@ -85,25 +85,25 @@ func (all signalLog) observe(signal, node string, from, to time.Time, change boo
 	return o
 }
 
-// spell is a stretch of time that a metric speaks of.
-type spell struct {
+// interval is a stretch of time that a metric speaks of.
+type interval struct {
 	from, to time.Time
 	change   bool // something was done in it
 }
 
-func (r *recording) spells(m Metric, cell string, round int) []spell {
-	var out []spell
-	for _, s := range r.stretches {
+func (r *recording) spells(m Metric, cell string, round int) []interval {
+	var out []interval
+	for _, s := range r.phases {
 		if s.cell != cell || s.round != round || s.phase == warmup || m.Phase != "" && s.phase != m.Phase {
 			continue
 		}
 		if m.Step == "" {
-			out = append(out, spell{s.from, s.to, s.change})
+			out = append(out, interval{s.from, s.to, s.change})
 			continue
 		}
 		for _, step := range s.steps {
 			if step.key == m.Step || step.id() == m.Step {
-				out = append(out, spell{step.from, step.to, true})
+				out = append(out, interval{step.from, step.to, true})
 			}
 		}
 	}
@@ -142,7 +142,7 @@ func (r *recording) level(m Metric, e comparison, cell, node string) analyze.Qua
 	}
 	value := map[string]float64{lowest: slices.Min(values), highest: slices.Max(values), latest: values[len(values)-1]}[m.Name]
 	switch {
-	case silent <= result.Silence, m.Name == highest && e.refuted(value, 1), m.Name == lowest && e.refuted(value, -1):
+	case silent <= result.Silence, m.Name == highest && e.impossible(value, 1), m.Name == lowest && e.impossible(value, -1):
 		q.Exact = &value
 	case silent == ever:
 		q.Rounds, q.Lacks = nil, "readings of "+called(m, node)+": a round had none"
@@ -153,7 +153,7 @@ func (r *recording) level(m Metric, e comparison, cell, node string) analyze.Qua
 }
 
 // during are the readings of a round that a metric speaks of, and the silence that may hide others.
-func (all signalLog) during(m Metric, node string, spells []spell) (points []series.Point, silent time.Duration) {
+func (all signalLog) during(m Metric, node string, spells []interval) (points []series.Point, silent time.Duration) {
 	for _, s := range spells {
 		o := all.observe(m.Signal, node, s.from, s.to, s.change)
 		points = append(points, o.points...)
@@ -178,7 +178,7 @@ func called(m Metric, node string) string {
 }
 
 // shown sums up the signals that expectations name, in one phase.
-func (r *recording) shown(s *stretch) []result.Shown {
+func (r *recording) shown(s *phaseRecord) []result.Shown {
 	var out []result.Shown
 	for _, all := range r.readings {
 		if all.cell != s.cell || all.round != s.round {

@@ -24,8 +24,8 @@ func observing(t *testing.T, expect string) (*Trial, *recording) {
 	}
 	trial.expectations = all
 	r := &recording{}
-	r.begin(stretch{round: 1, phase: "baseline", from: time.Unix(100, 0)}).to = time.Unix(120, 0)
-	r.begin(stretch{round: 1, phase: "change", change: true, from: time.Unix(120, 0)}).to = time.Unix(140, 0)
+	r.begin(phaseRecord{round: 1, phase: "baseline", from: time.Unix(100, 0)}).to = time.Unix(120, 0)
+	r.begin(phaseRecord{round: 1, phase: "change", change: true, from: time.Unix(120, 0)}).to = time.Unix(140, 0)
 	return trial, r
 }
 
@@ -98,7 +98,7 @@ func TestAnExpectationThatNamesNoNodeHoldsOnEach(t *testing.T) {
 	if len(findings) != 2 || findings[0].Verdict != analyze.Pass || findings[1].Verdict != analyze.Fail || !strings.HasSuffix(findings[1].Expect, " on n6") {
 		t.Errorf("got %+v", findings)
 	}
-	shown := r.shown(r.stretches[1])
+	shown := r.shown(r.phases[1])
 	if len(shown) != 2 || shown[0].Node != "n5" || shown[1].Highest != 9 || shown[1].Unit != "seconds" || shown[1].Readings != 20 {
 		t.Errorf("shown in the change: %+v", shown)
 	}
@@ -106,7 +106,7 @@ func TestAnExpectationThatNamesNoNodeHoldsOnEach(t *testing.T) {
 
 func TestARoundWithoutReadingsIsNotPassed(t *testing.T) {
 	trial, r := observing(t, `highest("`+lag+`").during("change") < 5`)
-	r.begin(stretch{round: 2, phase: "change", change: true, from: time.Unix(220, 0)}).to = time.Unix(240, 0)
+	r.begin(phaseRecord{round: 2, phase: "change", change: true, from: time.Unix(220, 0)}).to = time.Unix(240, 0)
 	r.keep("", 1, reads("n5", 120, times(20, 1)...), trial.namesSignal)
 	r.keep("", 2, nil, trial.namesSignal)
 	f := analyze.Judge(trial.claims(r), trial.options())[0]

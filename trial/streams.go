@@ -11,7 +11,7 @@ import (
 )
 
 // streams are the transfers of data between the nodes of a ring, as they date them themselves. An engine without rings has none.
-func (d *drive) streams(ctx context.Context) []engine.Stream {
+func (d *cellRun) streams(ctx context.Context) []engine.Stream {
 	ring, is := d.db.(engine.Ringed)
 	if !is {
 		return nil
@@ -27,7 +27,7 @@ func (d *drive) streams(ctx context.Context) []engine.Stream {
 }
 
 // flowing books the stretches, since a time, in which data moved between nodes. Those of one operation that touch are one.
-func (d *drive) flowing(all []engine.Stream, since time.Time) []span {
+func (d *cellRun) flowing(all []engine.Stream, since time.Time) []span {
 	flows := flowsOf(all, since, time.Now())
 	spans := make([]span, len(flows))
 	for i, f := range flows {

@@ -31,7 +31,7 @@ func TestStreamsAreNamedInTheCause(t *testing.T) {
 		t.Errorf("a stream that goes on ended at %s", flows[1].to)
 	}
 
-	change := &stretch{change: true, steps: []span{{"join", at(1), at(20)}, {"others[n1].cleanup", at(20), at(25)}}}
+	change := &phaseRecord{change: true, steps: []span{{"join", at(1), at(20)}, {"others[n1].cleanup", at(20), at(25)}}}
 	for _, f := range flows[:1] {
 		change.streams = append(change.streams, f.span)
 	}

@@ -158,7 +158,7 @@ func (s spot) String() string {
 
 // operations are those of a place, sorted.
 func (r *recording) operations(at spot) []string {
-	for _, s := range r.stretches {
+	for _, s := range r.phases {
 		if s.cell == at.cell && s.phase == at.phase {
 			return slices.Sorted(maps.Keys(s.each))
 		}
@@ -168,7 +168,7 @@ func (r *recording) operations(at spot) []string {
 
 func (r *recording) places() []spot {
 	var out []spot
-	for _, s := range r.stretches {
+	for _, s := range r.phases {
 		if p := (spot{s.cell, s.phase}); s.phase != warmup && !slices.Contains(out, p) {
 			out = append(out, p)
 		}

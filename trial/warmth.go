@@ -72,7 +72,7 @@ const (
 )
 
 // attend keeps looking at the nodes until a change is done, then at those that came with it too.
-func (d *drive) attend(ctx context.Context, change *stretch, done <-chan error) error {
+func (d *cellRun) attend(ctx context.Context, change *phaseRecord, done <-chan error) error {
 	for {
 		began := time.Now()
 		seen := d.watch.look(ctx)
@@ -91,7 +91,7 @@ func (d *drive) attend(ctx context.Context, change *stretch, done <-chan error) 
 
 // lookAfter looks at the nodes when a change is done. A node that runs and did not answer is asked again for a while, and so is
 // which of them is the primary: on a busy machine one question may come too late, and what it was to tell would be missing.
-func (d *drive) lookAfter(ctx context.Context, change *stretch) {
+func (d *cellRun) lookAfter(ctx context.Context, change *phaseRecord) {
 	began := time.Now()
 	for {
 		seen := d.watch.look(ctx)
@@ -117,7 +117,7 @@ func (d *drive) lookAfter(ctx context.Context, change *stretch) {
 
 // remember notes what there is in the nodes' memory. For each node it keeps when that was least, since it was away if it was: what
 // comes afterwards is how the node was warmed again.
-func (s *stretch) remember(seen memory) {
+func (s *phaseRecord) remember(seen memory) {
 	most := int64(0)
 	for node, pages := range s.before {
 		most = max(most, pages)
@@ -146,7 +146,7 @@ func (s *stretch) remember(seen memory) {
 }
 
 // assign notes which parts the nodes play that are left.
-func (s *stretch) assign(left []string, primary string) {
+func (s *phaseRecord) assign(left []string, primary string) {
 	s.warmth = slices.DeleteFunc(s.warmth, func(w result.Warmth) bool { return !slices.Contains(left, w.Node) })
 	for i := range s.warmth {
 		w := &s.warmth[i]
@@ -161,8 +161,8 @@ func (s *stretch) assign(left []string, primary string) {
 // warmAgain finds out, when a cell is over, how long the nodes took after each of its changes.
 func (r *recording) warmAgain(cell string, round int, points []series.Point) {
 	slices.SortStableFunc(points, func(a, b series.Point) int { return a.Time.Compare(b.Time) })
-	var changes []*stretch
-	for _, s := range r.stretches {
+	var changes []*phaseRecord
+	for _, s := range r.phases {
 		if s.cell == cell && s.round == round && s.change {
 			changes = append(changes, s)
 		}
@@ -218,7 +218,7 @@ func (r *recording) warmTime(cell, phase, node string) *float64 {
 }
 
 func (r *recording) eachWarmth(cell, phase, node string, tell func(result.Warmth)) {
-	for _, s := range r.stretches {
+	for _, s := range r.phases {
 		if s.cell != cell || phase != "" && s.phase != phase {
 			continue
 		}

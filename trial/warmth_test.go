@@ -38,7 +38,7 @@ func TestWhenANodeIsWarmAgain(t *testing.T) {
 		}
 	}
 	r := &recording{}
-	change := r.begin(stretch{cell: "c", round: 1, phase: "lab/restart", from: at(20), change: true})
+	change := r.begin(phaseRecord{cell: "c", round: 1, phase: "lab/restart", from: at(20), change: true})
 	change.warmth = []result.Warmth{
 		{Node: "n1", Role: "primary", Share: 0.1}, {Node: "n2", Role: "replica", Share: 1},
 		{Node: "n3", Role: "replica", Share: 0}, {Node: "n4", Role: "replica", Share: 0.5},
@@ -46,7 +46,7 @@ func TestWhenANodeIsWarmAgain(t *testing.T) {
 	for i := range change.warmth {
 		change.warmth[i].Since = at(25)
 	}
-	r.begin(stretch{cell: "c", round: 1, phase: "lab/freeze", from: at(55), change: true})
+	r.begin(phaseRecord{cell: "c", round: 1, phase: "lab/freeze", from: at(55), change: true})
 	r.warmAgain("c", 1, points)
 
 	for i, want := range []struct {
@@ -76,7 +76,7 @@ func TestWhenANodeIsWarmAgain(t *testing.T) {
 
 // While a change is made a node is seen cold, then warm again; another came with it, and one went.
 func TestTheColdestIsKept(t *testing.T) {
-	change := &stretch{before: memory{"n1": 400, "n2": 380, "n4": 390}}
+	change := &phaseRecord{before: memory{"n1": 400, "n2": 380, "n4": 390}}
 	var back time.Time
 	for i, seen := range []memory{
 		{"n1": 2, "n2": 381, "n4": 390}, {"n2": 380}, {"n1": 8, "n2": 380}, {"n1": 300, "n2": 380, "n3": 100},

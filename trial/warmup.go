@@ -16,7 +16,7 @@ import (
 )
 
 // warmUp lets the load run until the service is steady and the engine quiet, or for the time that the trial says.
-func (d *drive) warmUp(ctx context.Context) error {
+func (d *cellRun) warmUp(ctx context.Context) error {
 	length := time.Duration(d.trial.Phases.Warmup)
 	d.begin(warmup, length, false)
 	if length > 0 {
@@ -48,7 +48,7 @@ func (d *drive) warmUp(ctx context.Context) error {
 	}
 }
 
-func (d *drive) warmFor(ctx context.Context, length time.Duration) error {
+func (d *cellRun) warmFor(ctx context.Context, length time.Duration) error {
 	for passed := time.Duration(0); passed < length; {
 		d.observe(progress.Stage{Doing: progress.WarmingUp, Cell: d.cell.Name, Round: d.round, Share: float64(passed) / float64(length)})
 		s, err := d.next(ctx)
@@ -100,11 +100,11 @@ const (
 	driftFor    = 10 * time.Second
 )
 
-// ebb watches whether pending work has become little.
-type ebb struct{ since time.Time }
+// pendingWatch watches whether pending work has become little.
+type pendingWatch struct{ since time.Time }
 
 // low tells whether all has been little for long enough.
-func (e *ebb) low(pending []engine.Pending, err error, now time.Time) bool {
+func (e *pendingWatch) low(pending []engine.Pending, err error, now time.Time) bool {
 	much := func(p engine.Pending) bool { return p.Value > driftAtMost*p.Calm }
 	switch {
 	case err != nil || slices.ContainsFunc(pending, much):
@@ -121,7 +121,7 @@ func (r *runner) waitQuiet(ctx context.Context, db engine.Database, most time.Du
 	defer cancel()
 	again := time.NewTicker(500 * time.Millisecond)
 	defer again.Stop()
-	var ebb ebb
+	var ebb pendingWatch
 	for {
 		pending, err := pendingWork(ctx, db)
 		why := restless(pending, err)

@@ -15,7 +15,7 @@ func TestASmallDriftIsNotWaitedForWithoutEnd(t *testing.T) {
 	drift := func(value float64) []engine.Pending {
 		return []engine.Pending{{Signal: "drift", Value: value, Calm: 10}, {Signal: "lag", Value: 0, Calm: 1}}
 	}
-	var e ebb
+	var e pendingWatch
 	for _, step := range []struct {
 		second int
 		value  float64
@@ -41,7 +41,7 @@ func TestRoundsArePairedByTheirNumber(t *testing.T) {
 		round   int
 		seconds int
 	}{{"a", 1, 2}, {"b", 1, 0}, {"a", 2, 3}, {"b", 2, 4}} {
-		to := r.begin(stretch{cell: s.cell, round: s.round, phase: "measure"})
+		to := r.begin(phaseRecord{cell: s.cell, round: s.round, phase: "measure"})
 		to.all = make([]analyze.Second, s.seconds)
 	}
 	a, b := r.rounds("a", "", "", ""), r.rounds("b", "", "", "")

@@ -18,7 +18,7 @@ type states struct {
 }
 
 type kept struct {
-	stints int
+	sessions int
 	told   time.Time
 	state  *journal.State
 }
@@ -41,7 +41,7 @@ func (s *Server) see(ctx context.Context, r durable.Run) (seen, error) {
 	s.states.mu.Lock()
 	k, is := s.states.kept[r.ID]
 	s.states.mu.Unlock()
-	if is && k.stints == r.Stints && k.told.Equal(r.Told) {
+	if is && k.sessions == r.Sessions && k.told.Equal(r.Told) {
 		out.State = k.state
 		return out, nil
 	}
@@ -56,7 +56,7 @@ func (s *Server) see(ctx context.Context, r durable.Run) (seen, error) {
 		if s.states.kept == nil {
 			s.states.kept = map[string]kept{}
 		}
-		s.states.kept[r.ID] = kept{r.Stints, r.Told, st}
+		s.states.kept[r.ID] = kept{r.Sessions, r.Told, st}
 	}
 	return out, nil
 }

@@ -100,7 +100,7 @@ func (t *turn) tell(as *execute.Service, run string, o journal.Command) (done bo
 	return true, as.Tell(t.ctx, run, journal.Message{Say: "cancel", Undo: o.Undo, Leave: o.Leave, Reason: o.Reason})
 }
 
-// begin takes the right and starts a stint.
+// begin takes the right and starts a session.
 func (t *turn) begin(as *execute.Service, run string, o journal.Command) error {
 	var instead []string
 	if o.Do == "rerun" || o.Do == "cancel" { // of a run whose process died nothing else is done
@@ -123,14 +123,14 @@ func (t *turn) begin(as *execute.Service, run string, o journal.Command) error {
 	return nil
 }
 
-// settle waits a moment for a stint that has said its last word and is being closed.
+// settle waits a moment for a session that has said its last word and is being closed.
 func (t *turn) settle(e *durable.Executor, run string) {
 	limited, cancel := context.WithTimeout(t.ctx, 5*time.Second)
 	defer cancel()
-	_ = e.Wait(limited, run) // that stint's error was told when it ended
+	_ = e.Wait(limited, run) // that session's error was told when it ended
 }
 
-// follow waits until a stint has ended.
+// follow waits until a session has ended.
 func (t *turn) follow(e *durable.Executor, run string) {
 	if err := e.Wait(context.WithoutCancel(t.ctx), run); err != nil {
 		t.fail(run, err)

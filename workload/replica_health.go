@@ -34,7 +34,7 @@ var errNoReplica = errors.New("it replicates from no server")
 
 // examine asks all servers at the same time, and returns which may be read, and what is wrong with other replicas.
 func (h *health) examine(ctx context.Context, nodes []string) (healthy []string, left map[string]error) {
-	answers := make([]engine.Standing, len(nodes))
+	answers := make([]engine.ReplicationStatus, len(nodes))
 	faults := make([]error, len(nodes))
 	var asking sync.WaitGroup
 	for i, node := range nodes {
@@ -77,21 +77,21 @@ func (h *health) examine(ctx context.Context, nodes []string) (healthy []string,
 	return healthy, left
 }
 
-func (h *health) ask(ctx context.Context, node string) (engine.Standing, error) {
+func (h *health) ask(ctx context.Context, node string) (engine.ReplicationStatus, error) {
 	db, err := h.asked.get(ctx, node)
 	if err != nil {
-		return engine.Standing{}, err
+		return engine.ReplicationStatus{}, err
 	}
 	replicated, ok := db.(engine.Replicated)
 	if !ok {
-		return engine.Standing{}, errors.New("its database has no replicas")
+		return engine.ReplicationStatus{}, errors.New("its database has no replicas")
 	}
-	return replicated.Standing(ctx)
+	return replicated.ReplicationStatus(ctx)
 }
 
 // judge is why a server that answered is not to be read: it follows nobody, or what it shows is too old. What it showed when it
 // last replicated grows older while it does not.
-func (h *health) judge(node string, is engine.Standing, now time.Time) error {
+func (h *health) judge(node string, is engine.ReplicationStatus, now time.Time) error {
 	if len(is.Sources) == 0 {
 		return errNoReplica
 	}

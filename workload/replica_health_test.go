@@ -11,25 +11,25 @@ import (
 
 func TestAReplicaMayBeReadWhileItsDataIsNotTooOld(t *testing.T) {
 	begin := time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
-	follows := func(behind time.Duration) engine.Standing {
-		return engine.Standing{Sources: []engine.Source{{Receives: true, Applies: true, Behind: behind}}}
+	follows := func(behind time.Duration) engine.ReplicationStatus {
+		return engine.ReplicationStatus{Sources: []engine.Source{{Receives: true, Applies: true, Behind: behind}}}
 	}
-	cut := engine.Standing{Sources: []engine.Source{{Applies: true, Behind: -1, Trouble: "no route"}}}
-	two := engine.Standing{Sources: append(follows(time.Second).Sources, follows(8*time.Second).Sources...)}
+	cut := engine.ReplicationStatus{Sources: []engine.Source{{Applies: true, Behind: -1, Trouble: "no route"}}}
+	two := engine.ReplicationStatus{Sources: append(follows(time.Second).Sources, follows(8*time.Second).Sources...)}
 	for name, c := range map[string]struct {
-		answers []engine.Standing // one each second
-		want    string            // of the last; "": it may be read
+		answers []engine.ReplicationStatus // one each second
+		want    string                     // of the last; "": it may be read
 	}{
-		"follows":                   {[]engine.Standing{follows(0)}, ""},
-		"at the bound":              {[]engine.Standing{follows(5 * time.Second)}, ""},
-		"behind":                    {[]engine.Standing{follows(6 * time.Second)}, "it is 6s behind"},
-		"caught up":                 {[]engine.Standing{follows(60 * time.Second), follows(0)}, ""},
-		"the slower of two sources": {[]engine.Standing{two}, "it is 8s behind"},
-		"never connected":           {[]engine.Standing{cut}, "it does not replicate: no route"},
-		"cut off for a while":       {[]engine.Standing{follows(2 * time.Second), cut, cut, cut}, ""},
-		"cut off for too long":      {[]engine.Standing{follows(2 * time.Second), cut, cut, cut, cut}, "it does not replicate: no route"},
-		"back after that":           {[]engine.Standing{follows(2 * time.Second), cut, cut, cut, cut, follows(0)}, ""},
-		"a primary":                 {[]engine.Standing{{}}, errNoReplica.Error()},
+		"follows":                   {[]engine.ReplicationStatus{follows(0)}, ""},
+		"at the bound":              {[]engine.ReplicationStatus{follows(5 * time.Second)}, ""},
+		"behind":                    {[]engine.ReplicationStatus{follows(6 * time.Second)}, "it is 6s behind"},
+		"caught up":                 {[]engine.ReplicationStatus{follows(60 * time.Second), follows(0)}, ""},
+		"the slower of two sources": {[]engine.ReplicationStatus{two}, "it is 8s behind"},
+		"never connected":           {[]engine.ReplicationStatus{cut}, "it does not replicate: no route"},
+		"cut off for a while":       {[]engine.ReplicationStatus{follows(2 * time.Second), cut, cut, cut}, ""},
+		"cut off for too long":      {[]engine.ReplicationStatus{follows(2 * time.Second), cut, cut, cut, cut}, "it does not replicate: no route"},
+		"back after that":           {[]engine.ReplicationStatus{follows(2 * time.Second), cut, cut, cut, cut, follows(0)}, ""},
+		"a primary":                 {[]engine.ReplicationStatus{{}}, errNoReplica.Error()},
 	} {
 		h := health{maxBehind: 5 * time.Second, replicas: map[string]*replica{}}
 		var err error
@@ -76,8 +76,8 @@ type standing struct {
 
 func (s *standing) open(context.Context, string) (engine.Database, error) { return s, nil }
 
-func (s *standing) Standing(context.Context) (engine.Standing, error) {
-	return engine.Standing{Sources: []engine.Source{{Receives: true, Applies: true, Behind: s.behind}}}, nil
+func (s *standing) ReplicationStatus(context.Context) (engine.ReplicationStatus, error) {
+	return engine.ReplicationStatus{Sources: []engine.Source{{Receives: true, Applies: true, Behind: s.behind}}}, nil
 }
 
 func (s *standing) Close() error {

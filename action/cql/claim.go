@@ -12,12 +12,12 @@ import (
 	"plimsoll/engine"
 )
 
-// Marker keeps claims in a table of the ring, plimsoll.claim, changed by lightweight transactions alone: of two who want the
+// ClusterLock keeps claims in a table of the ring, plimsoll.claim, changed by lightweight transactions alone: of two who want the
 // ring at the same moment one gets it. That a claim still holds is told by a cell that the servers let vanish in time.
-type Marker struct{ Site *cluster.Cluster }
+type ClusterLock struct{ Site *cluster.Cluster }
 
 // Claim takes or prolongs a claim. Where too few replicas answer to change one, it is only looked whether another has it.
-func (m Marker) Claim(ctx context.Context, c action.Claim) error {
+func (m ClusterLock) Claim(ctx context.Context, c action.Claim) error {
 	err := m.take(ctx, c)
 	if engine.ClassOf(err) == engine.Missing {
 		if err = m.make(ctx); err == nil {
@@ -31,7 +31,7 @@ func (m Marker) Claim(ctx context.Context, c action.Claim) error {
 }
 
 // make makes the table, with as many replicas in each data centre as there are nodes, three at most.
-func (m Marker) make(ctx context.Context) error {
+func (m ClusterLock) make(ctx context.Context) error {
 	// Not from a view of the ring: that listens for ten seconds for a member that died.
 	nodes := map[string]int{}
 	for _, table := range []string{"local", "peers"} {
@@ -64,7 +64,7 @@ func (m Marker) make(ctx context.Context) error {
 const agreeing = 4 * time.Second
 
 // agreed waits until all members have the table: a change of the ring is refused while they disagree about the schema.
-func (m Marker) agreed(ctx context.Context) error {
+func (m ClusterLock) agreed(ctx context.Context) error {
 	r, err := ringOf(ctx, m.Site)
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (m Marker) agreed(ctx context.Context) error {
 	}
 }
 
-func (m Marker) take(ctx context.Context, c action.Claim) error {
+func (m ClusterLock) take(ctx context.Context, c action.Claim) error {
 	mine := fmt.Sprintf("run = %s, holder = %s, epoch = %d, since = toTimestamp(now())", text(c.Run), text(c.Holder), c.Epoch)
 	if c.Held && !c.Since.IsZero() { // then nobody may have had it since, and given it back
 		if is, err := m.read(ctx); err != nil {
@@ -129,7 +129,7 @@ func (m Marker) take(ctx context.Context, c action.Claim) error {
 }
 
 // lost says who was faster.
-func (m Marker) lost(ctx context.Context, c action.Claim, err error) error {
+func (m ClusterLock) lost(ctx context.Context, c action.Claim, err error) error {
 	if !errors.Is(err, errNotApplied) {
 		return err
 	}
@@ -141,7 +141,7 @@ func (m Marker) lost(ctx context.Context, c action.Claim, err error) error {
 }
 
 // look compares the claim with what there is, where it cannot be changed. Nobody else can change it either.
-func (m Marker) look(ctx context.Context, c action.Claim, cannot error) error {
+func (m ClusterLock) look(ctx context.Context, c action.Claim, cannot error) error {
 	is, err := m.read(ctx)
 	if err != nil {
 		return fmt.Errorf("%w; read it instead: %w", cannot, err)
@@ -162,7 +162,7 @@ const clearing = 20 * time.Second
 
 // Clear gives a claim back, also one of an earlier epoch of the run, which could not prolong it since; that of another stays. What
 // cannot be written in time runs out.
-func (m Marker) Clear(ctx context.Context, c action.Claim) error {
+func (m ClusterLock) Clear(ctx context.Context, c action.Claim) error {
 	limited, cancel := context.WithTimeout(ctx, clearing)
 	defer cancel()
 	for {
@@ -198,7 +198,7 @@ func (s standing) claimed(c action.Claim) error {
 	return &action.ClaimedError{Cluster: c.Cluster, Run: s.run, Holder: s.holder, Since: s.since, Expired: s.expired()}
 }
 
-func (m Marker) read(ctx context.Context) (standing, error) {
+func (m ClusterLock) read(ctx context.Context) (standing, error) {
 	row, err := m.row(ctx, "SELECT run, holder, epoch, toUnixTimestamp(since), beat FROM plimsoll.claim WHERE id = 1")
 	if err != nil || len(row) < 5 {
 		return standing{}, err
@@ -214,7 +214,7 @@ func (m Marker) read(ctx context.Context) (standing, error) {
 var errNotApplied = errors.New("another was faster")
 
 // change runs a lightweight transaction.
-func (m Marker) change(ctx context.Context, statement string) error {
+func (m ClusterLock) change(ctx context.Context, statement string) error {
 	row, err := m.row(ctx, statement)
 	if err != nil {
 		return err
@@ -226,7 +226,7 @@ func (m Marker) change(ctx context.Context, statement string) error {
 }
 
 // row runs a statement and returns the first row, if there is any.
-func (m Marker) row(ctx context.Context, statement string) ([]engine.Value, error) {
+func (m ClusterLock) row(ctx context.Context, statement string) ([]engine.Value, error) {
 	rows, err := m.rows(ctx, statement)
 	if err != nil || len(rows) == 0 {
 		return nil, err
@@ -235,7 +235,7 @@ func (m Marker) row(ctx context.Context, statement string) ([]engine.Value, erro
 }
 
 // rows runs a statement on the first node that can, and returns all rows.
-func (m Marker) rows(ctx context.Context, statement string) ([][]engine.Value, error) {
+func (m ClusterLock) rows(ctx context.Context, statement string) ([][]engine.Value, error) {
 	r, err := ringOf(ctx, m.Site)
 	if err != nil {
 		return nil, err
@@ -254,7 +254,7 @@ func (m Marker) rows(ctx context.Context, statement string) ([][]engine.Value, e
 	return nil, last
 }
 
-func (m Marker) ask(ctx context.Context, n cluster.Node, statement string) (rows [][]engine.Value, err error) {
+func (m ClusterLock) ask(ctx context.Context, n cluster.Node, statement string) (rows [][]engine.Value, err error) {
 	err = m.Site.Use(ctx, n.Name, func(session engine.Session) error {
 		r := engine.Result{Keep: true}
 		if err := session.Exec(ctx, statement, &r); err != nil {

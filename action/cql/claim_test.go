@@ -11,7 +11,7 @@ import (
 // claims tries the marker on the real ring.
 func (w world) claims() {
 	w.Helper()
-	ctx, m := w.Context(), cql.Marker{Site: w.site}
+	ctx, m := w.Context(), cql.ClusterLock{Site: w.site}
 	first := action.Claim{Cluster: "c", Run: "r1", Holder: "here", Epoch: 1, For: time.Minute}
 	other := action.Claim{Cluster: "c", Run: "r2", Holder: "there's", Epoch: 1, For: time.Minute, Break: true}
 	for range 2 { // taken, prolonged
@@ -52,7 +52,7 @@ func (w world) claims() {
 		w.Errorf("who was fenced gave it back: %v", err)
 	}
 	if err := errors.Join(m.Clear(ctx, after), m.Claim(ctx, other)); err != nil {
-		w.Errorf("given back by a stint that could not prolong it: %v", err)
+		w.Errorf("given back by a session that could not prolong it: %v", err)
 	}
 	if err := m.Clear(ctx, other); err != nil {
 		w.Fatal(err)

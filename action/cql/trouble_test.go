@@ -93,7 +93,7 @@ func (w world) claimsAtOnce(site *cluster.Cluster) {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.Context(), 8*time.Second)
 	defer cancel()
-	m, mine := cql.Marker{Site: site}, action.Claim{Cluster: "c", Run: "late", Holder: "here", Epoch: 1, For: time.Minute}
+	m, mine := cql.ClusterLock{Site: site}, action.Claim{Cluster: "c", Run: "late", Holder: "here", Epoch: 1, For: time.Minute}
 	if err := m.Claim(ctx, mine); err != nil {
 		w.Errorf("while a member is away that missed a change of the schema: %v", err)
 	}

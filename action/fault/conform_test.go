@@ -140,7 +140,7 @@ func world(t *testing.T, on *cluster.Cluster) string {
 		}
 		out += fmt.Sprintf("%s %d %s %s %v", v.ID, v.Size, v.State, v.Machine, v.Tags)
 		if running && v.Machine != "" {
-			c, err := on.Volumes.(cluster.Troubled).Conditions(ctx, v.ID)
+			c, err := on.Volumes.(cluster.FaultProne).Conditions(ctx, v.ID)
 			must(t, err)
 			data, err := json.Marshal(c)
 			must(t, err)

@@ -32,7 +32,7 @@ func (o *onVolume) Traits() action.Traits {
 }
 
 // meets is a volume that can be given trouble, with what it meets now.
-func (o *onVolume) meets(ctx context.Context, on *cluster.Cluster) (infra.Volume, cluster.Troubled, disk.Conditions, error) {
+func (o *onVolume) meets(ctx context.Context, on *cluster.Cluster) (infra.Volume, cluster.FaultProne, disk.Conditions, error) {
 	if err := allowed(on); err != nil {
 		return infra.Volume{}, nil, disk.Conditions{}, err
 	}
@@ -40,7 +40,7 @@ func (o *onVolume) meets(ctx context.Context, on *cluster.Cluster) (infra.Volume
 	if err != nil {
 		return v, nil, disk.Conditions{}, err
 	}
-	troubled, is := on.Volumes.(cluster.Troubled)
+	troubled, is := on.Volumes.(cluster.FaultProne)
 	if !is {
 		return v, nil, disk.Conditions{}, &hint.PermanentError{
 			Reason: fmt.Sprintf("the provider of %s gives its volumes no trouble", v.ID), Advice: "use a lab: lab up --machines",

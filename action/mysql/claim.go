@@ -14,16 +14,16 @@ import (
 	"plimsoll/engine"
 )
 
-// Marker keeps claims in a table of the cluster's primary, plimsoll.claim. It replicates: a new primary has it too. Where
+// ClusterLock keeps claims in a table of the cluster's primary, plimsoll.claim. It replicates: a new primary has it too. Where
 // there is no primary, it keeps them in locks.
-type Marker struct {
+type ClusterLock struct {
 	site  *cluster.Cluster
 	locks locks
 }
 
 // NewMarker is for one run, or for whoever else wants a cluster. Its locks end with the site.
-func NewMarker(site *cluster.Cluster) *Marker {
-	m := &Marker{site: site, locks: locks{unheard: unheard, held: map[string]engine.Session{}}}
+func NewMarker(site *cluster.Cluster) *ClusterLock {
+	m := &ClusterLock{site: site, locks: locks{unheard: unheard, held: map[string]engine.Session{}}}
 	site.Keep(&m.locks)
 	return m
 }
@@ -36,7 +36,7 @@ const makeClaims = `CREATE TABLE IF NOT EXISTS plimsoll.claim (id TINYINT PRIMAR
 // A cluster without a primary, in the middle of a switchover or because its primary is dead, takes no writes: there it is
 // looked whether another has claimed it, and what its nodes can keep without a write is locked. Once there is a primary again,
 // the claim is written there, and the locks are given back.
-func (m *Marker) Claim(ctx context.Context, c action.Claim) error {
+func (m *ClusterLock) Claim(ctx context.Context, c action.Claim) error {
 	if _, err := m.site.Primary(ctx); errors.Is(err, cluster.ErrNoPrimary) {
 		return m.lock(ctx, c)
 	}
@@ -71,7 +71,7 @@ func (m *Marker) Claim(ctx context.Context, c action.Claim) error {
 // errDemoted says that the primary became read only under us, and that who may write there all the same does not.
 var errDemoted = errors.New("it is read only")
 
-func (m *Marker) take(ctx context.Context, c action.Claim) error {
+func (m *ClusterLock) take(ctx context.Context, c action.Claim) error {
 	// Who had the cluster before takes it anew only if nobody else has taken it since: their claim, or what is left of it, is older.
 	free := "run = ''"
 	mayBreak := "FALSE"
@@ -111,7 +111,7 @@ const readClaim = `SELECT run, holder, epoch, TIMESTAMPDIFF(MICROSECOND, since, 
 
 // lock compares the claim with what every node that answers has of it, which may be a little old, and takes their locks if none
 // refuses.
-func (m *Marker) lock(ctx context.Context, c action.Claim) error {
+func (m *ClusterLock) lock(ctx context.Context, c action.Claim) error {
 	nodes, err := m.site.List(ctx)
 	if err != nil {
 		return fmt.Errorf("list the nodes: %w", err)
@@ -130,7 +130,7 @@ func (m *Marker) lock(ctx context.Context, c action.Claim) error {
 }
 
 // unlocked refuses while another has a lock: it took the cluster when there was no primary, and has not written its claim yet.
-func (m *Marker) unlocked(ctx context.Context, c action.Claim) error {
+func (m *ClusterLock) unlocked(ctx context.Context, c action.Claim) error {
 	nodes, err := m.site.List(ctx)
 	if err != nil {
 		return fmt.Errorf("list the nodes: %w", err)
@@ -144,7 +144,7 @@ func (m *Marker) unlocked(ctx context.Context, c action.Claim) error {
 }
 
 // Clear gives a claim back; that of another stays.
-func (m *Marker) Clear(ctx context.Context, c action.Claim) (err error) {
+func (m *ClusterLock) Clear(ctx context.Context, c action.Claim) (err error) {
 	defer func() { err = errors.Join(err, m.locks.Close()) }()
 	if _, err := m.site.Primary(ctx); errors.Is(err, cluster.ErrNoPrimary) && !m.stands(ctx, c) {
 		return nil // it was never written
@@ -166,7 +166,7 @@ func (m *Marker) Clear(ctx context.Context, c action.Claim) (err error) {
 }
 
 // stands tells whether a node has the claim, as far as it is known: nobody may answer.
-func (m *Marker) stands(ctx context.Context, c action.Claim) bool {
+func (m *ClusterLock) stands(ctx context.Context, c action.Claim) bool {
 	nodes, err := m.site.List(ctx)
 	if err != nil {
 		return true
@@ -188,7 +188,7 @@ func (m *Marker) stands(ctx context.Context, c action.Claim) bool {
 
 // leading are all nodes that take writes of their own. Of servers that have nothing to do with one another the primary is
 // the one that most follow at the moment, so a claim may be where the primary was when it was taken.
-func (m *Marker) leading(ctx context.Context) []string {
+func (m *ClusterLock) leading(ctx context.Context) []string {
 	nodes, err := m.site.List(ctx)
 	if err != nil {
 		return nil // whoever asks next says so
@@ -204,7 +204,7 @@ func (m *Marker) leading(ctx context.Context) []string {
 		if !ok {
 			return true
 		}
-		is, err := r.Standing(ctx)
+		is, err := r.ReplicationStatus(ctx)
 		leading[i] = err == nil && is.Primary()
 		return err == nil
 	})
@@ -218,7 +218,7 @@ func (m *Marker) leading(ctx context.Context) []string {
 }
 
 // awaitPrimary waits until there is a primary, not for long: the run may have restarted it just now.
-func (m *Marker) awaitPrimary(ctx context.Context) error {
+func (m *ClusterLock) awaitPrimary(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
 	tick := time.NewTicker(200 * time.Millisecond)

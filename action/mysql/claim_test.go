@@ -78,7 +78,7 @@ func fencesWhoSlept(t *testing.T, site *cluster.Cluster) {
 	if err := m.Clear(ctx, usurper); err != nil {
 		t.Fatal(err)
 	}
-	for _, again := range []*Marker{m, NewMarker(site)} {
+	for _, again := range []*ClusterLock{m, NewMarker(site)} {
 		if err := again.Claim(ctx, sleeper); !errors.As(err, &claimed) || claimed.Run != "" || !strings.Contains(claimed.Error(), "another run had cluster c meanwhile, and has given it back") {
 			t.Errorf("it wakes when another has given the cluster back: %v", err)
 		}
@@ -92,7 +92,7 @@ func fencesWhoSlept(t *testing.T, site *cluster.Cluster) {
 }
 
 // sleeperGone waits until the claim that is there has run out.
-func sleeperGone(ctx context.Context, t *testing.T, m *Marker, c action.Claim) action.Claim {
+func sleeperGone(ctx context.Context, t *testing.T, m *ClusterLock, c action.Claim) action.Claim {
 	t.Helper()
 	asks := c
 	asks.Break = false
@@ -244,7 +244,7 @@ func claimsWithoutPrimary(t *testing.T, site *cluster.Cluster) {
 
 // taken takes a claim that nobody has a right to any more, or soon will not. A server gives the lock of a connection back in its
 // own time, after whoever had it has hung up or was ended.
-func taken(ctx context.Context, m *Marker, c action.Claim) error {
+func taken(ctx context.Context, m *ClusterLock, c action.Claim) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {

@@ -14,7 +14,7 @@ import (
 )
 
 // lookAt compares the claim with what each of some nodes has of it, and says who answered.
-func (m *Marker) lookAt(ctx context.Context, nodes []string, c action.Claim) (answered []string, err error) {
+func (m *ClusterLock) lookAt(ctx context.Context, nodes []string, c action.Claim) (answered []string, err error) {
 	found, answers := make([]error, len(nodes)), make([]bool, len(nodes))
 	each(ctx, nodes, func(ctx context.Context, i int) bool {
 		row, err := m.site.Row(ctx, nodes[i], readClaim)
@@ -70,7 +70,7 @@ func names(nodes []cluster.Node) []string {
 }
 
 // compare finds out whether a claim that cannot be changed now is another's, or shows that another had the cluster since we did.
-func (m *Marker) compare(c action.Claim, row []string) error {
+func (m *ClusterLock) compare(c action.Claim, row []string) error {
 	theirs := claimed(c.Cluster, row)
 	switch {
 	case row[0] == c.Run:

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// homeWith moves the test into an empty folder with these files, with an empty home of Plimsoll's.
-func homeWith(t *testing.T, files map[string]string) {
+// stateDirWith moves the test into an empty folder with these files, with an empty home of Plimsoll's.
+func stateDirWith(t *testing.T, files map[string]string) {
 	t.Helper()
 	t.Setenv("PLIMSOLL_HOME", t.TempDir())
 	t.Chdir(t.TempDir())

@@ -81,8 +81,8 @@ func openDesk(ctx context.Context) (*desk, error) {
 		Open: func(ctx context.Context, name string) (*cluster.Cluster, error) {
 			return openSite(ctx, name, inv, deps)
 		},
-		Meter:  func(site *cluster.Cluster) execute.Meter { return execute.NewNodeMeter(site) },
-		Marker: catalog.Marker,
+		Meter:       func(site *cluster.Cluster) execute.Meter { return execute.NewNodeMeter(site) },
+		ClusterLock: catalog.ClusterLock,
 	}}, nil
 }
 

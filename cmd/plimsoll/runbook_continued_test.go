@@ -14,7 +14,7 @@ func TestACommandWaitsForTheRunThatGoesOnBesideItsOwn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills a process")
 	}
-	homeWith(t, map[string]string{"slow.yaml": `
+	stateDirWith(t, map[string]string{"slow.yaml": `
 runbook: own/slow
 steps:
   - {id: a, uses: command, with: {run: "touch begun; while ! test -e on; do sleep 0.1; done; sleep 3; touch a", check: "test -e a", repeatable: true}}

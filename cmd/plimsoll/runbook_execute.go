@@ -13,7 +13,7 @@ import (
 	"plimsoll/runbook/journal"
 )
 
-// executeRun executes a run's next stint here, or follows it while another process of this state folder executes. Without an
+// executeRun executes a run's next session here, or follows it while another process of this state folder executes. Without an
 // order it only follows or goes on with what was interrupted.
 func executeRun(ctx context.Context, c console, d *desk, run string, order *journal.Command, asJSON bool) error {
 	f := newFollower(c, d, run, asJSON)
@@ -44,11 +44,11 @@ func executeRun(ctx context.Context, c console, d *desk, run string, order *jour
 		}
 		return conclude(ctx, c, d, run, asJSON, nil)
 	}
-	return stint(ctx, c, f, e, order)
+	return runSession(ctx, c, f, e, order)
 }
 
-// stint executes until the run's stint has ended.
-func stint(ctx context.Context, c console, f *follower, e *durable.Executor, order *journal.Command) error {
+// runSession executes until the run's session has ended.
+func runSession(ctx context.Context, c console, f *follower, e *durable.Executor, order *journal.Command) error {
 	background := context.WithoutCancel(ctx)
 	continued := false
 	for _, r := range e.Continued() {
@@ -77,25 +77,25 @@ func stint(ctx context.Context, c console, f *follower, e *durable.Executor, ord
 	leave := accompany(ctx, c, f.desk, e, f.run)
 	defer leave()
 	if closing := e.Close(background); err != nil {
-		return stintError{f.run, err}
+		return sessionError{f.run, err}
 	} else if closing != nil {
 		return closing
 	}
 	return conclude(background, c, f.desk, f.run, f.json != nil, ctx.Err())
 }
 
-// stintError is why a run cannot go on for now.
-type stintError struct {
+// sessionError is why a run cannot go on for now.
+type sessionError struct {
 	run string
 	err error
 }
 
-func (e stintError) Error() string { return fmt.Sprintf("run %s cannot go on: %v", e.run, e.err) }
+func (e sessionError) Error() string { return fmt.Sprintf("run %s cannot go on: %v", e.run, e.err) }
 
-func (e stintError) Unwrap() error { return e.err }
+func (e sessionError) Unwrap() error { return e.err }
 
 // Hint says what to do, and then how it goes on.
-func (e stintError) Hint() string {
+func (e sessionError) Hint() string {
 	how := fmt.Sprintf("plimsoll runbook resume %s continues it, plimsoll runbook cancel %s ends it", e.run, e.run)
 	var inner hinted
 	if errors.As(e.err, &inner) && inner.Hint() != "" {

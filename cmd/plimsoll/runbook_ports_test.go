@@ -21,7 +21,7 @@ func TestNoPortIsOpenWhileARunWaits(t *testing.T) {
 	if _, err := local.Listeners(os.Getpid()); errors.Is(err, errors.ErrUnsupported) {
 		t.Skipf("this system does not show a process's sockets: %v", err)
 	}
-	homeWith(t, map[string]string{"asks.yaml": askingBook, "plimsoll.yaml": `clusters:
+	stateDirWith(t, map[string]string{"asks.yaml": askingBook, "plimsoll.yaml": `clusters:
   orders: {engine: mysql, environment: staging, user: app, nodes: [{name: a, address: "127.0.0.1:1"}]}
 `})
 	probe, err := net.Listen("tcp", "127.0.0.1:0")

@@ -15,7 +15,7 @@ import (
 
 // TestASecondPlimsollFollowsOrWaitsForItsTurn has one that executes, one that follows the same run, and one with a run of its own.
 func TestASecondPlimsollFollowsOrWaitsForItsTurn(t *testing.T) {
-	homeWith(t, map[string]string{"asks.yaml": askingBook, "plimsoll.yaml": `clusters:
+	stateDirWith(t, map[string]string{"asks.yaml": askingBook, "plimsoll.yaml": `clusters:
   orders: {engine: mysql, environment: staging, user: app, nodes: [{name: a, address: "127.0.0.1:1"}]}
   orders2: {engine: mysql, environment: staging, user: app, nodes: [{name: a, address: "127.0.0.1:1"}]}
 `})
@@ -106,7 +106,7 @@ func runOn(t *testing.T, cluster, status string) string {
 
 // TestACancellationWaitsForItsTurn has a run that failed, and another one that is executed in the same state folder.
 func TestACancellationWaitsForItsTurn(t *testing.T) {
-	homeWith(t, map[string]string{"asks.yaml": askingBook, "fails.yaml": `
+	stateDirWith(t, map[string]string{"asks.yaml": askingBook, "fails.yaml": `
 runbook: own/fails
 steps:
   - {id: a, uses: command, with: {run: "touch a", check: "test -e a", undo: "rm a"}}
@@ -155,7 +155,7 @@ steps:
 
 // TestAnAnswerToARunThatNobodyExecutesSaysSo has one that was parked while it asked, and another one that is executed.
 func TestAnAnswerToARunThatNobodyExecutesSaysSo(t *testing.T) {
-	homeWith(t, map[string]string{"asks.yaml": askingBook, "plimsoll.yaml": `clusters:
+	stateDirWith(t, map[string]string{"asks.yaml": askingBook, "plimsoll.yaml": `clusters:
   orders: {engine: mysql, environment: staging, user: app, nodes: [{name: a, address: "127.0.0.1:1"}]}
   orders2: {engine: mysql, environment: staging, user: app, nodes: [{name: a, address: "127.0.0.1:1"}]}
 `})

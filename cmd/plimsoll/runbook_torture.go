@@ -103,7 +103,7 @@ func torture(ctx context.Context, c console, q *request, name string, before, ki
 		Open: func(ctx context.Context, name string) (*cluster.Cluster, error) {
 			return openSite(ctx, name, none, deps)
 		},
-		Marker: catalog.Marker, Save: on.save, Restore: on.restore, Elsewhere: on.elsewhere,
+		ClusterLock: catalog.ClusterLock, Save: on.save, Restore: on.restore, Elsewhere: on.elsewhere,
 		Say: func(text string) { fmt.Fprintln(c.err, text) },
 		Child: func(ctx context.Context, store string, at durable.Moment, asleep func(context.Context) error) (faulttest.Fate, error) {
 			return tortureChild(ctx, v, store, at, asleep)

@@ -128,8 +128,8 @@ func (s *standIn) torture(t *testing.T, book string, before ...string) (faulttes
 		Open: func(ctx context.Context, name string) (*cluster.Cluster, error) {
 			return openSite(ctx, name, inv, deps)
 		},
-		Marker: catalog.Marker,
-		Save:   func(context.Context) error { return nil }, // it knows how it began
+		ClusterLock: catalog.ClusterLock,
+		Save:        func(context.Context) error { return nil }, // it knows how it began
 		Restore: func(context.Context) error {
 			s.cluster.Reset(t)
 			return nil

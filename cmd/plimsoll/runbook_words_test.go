@@ -18,7 +18,7 @@ func staged(t *testing.T, books map[string]string) {
 	books["plimsoll.yaml"] = `clusters:
   orders: {engine: mysql, environment: staging, user: app, nodes: [{name: a, address: "127.0.0.1:1"}]}
 `
-	homeWith(t, books)
+	stateDirWith(t, books)
 }
 
 // says fails unless a command ends with a code and says something.

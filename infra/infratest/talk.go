@@ -13,7 +13,7 @@ import (
 
 // suiteTalk holds for machines on which a command can be talked to.
 func suiteTalk(t *testing.T, s suite) {
-	m, ok := s.Machine.(infra.Talkative)
+	m, ok := s.Machine.(infra.Conversing)
 	if !ok {
 		t.Skip("commands on this machine cannot be talked to")
 	}

@@ -15,7 +15,7 @@ import (
 	"plimsoll/infra"
 )
 
-var _ infra.Talkative = Machine{}
+var _ infra.Conversing = Machine{}
 
 // Talk starts a command whose stdin and stdout are the channel.
 func (Machine) Talk(ctx context.Context, c infra.Command) (infra.Channel, error) {

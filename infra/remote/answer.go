@@ -151,7 +151,7 @@ func (s *server) release(call uint32) error {
 
 // talk carries a command's stdin and stdout until the caller has closed its end.
 func (s *server) talk(ctx context.Context, c *served, command infra.Command) error {
-	m, ok := s.machine.(infra.Talkative)
+	m, ok := s.machine.(infra.Conversing)
 	if !ok {
 		return fmt.Errorf("talk to %s: %w", command.Path, errors.ErrUnsupported)
 	}

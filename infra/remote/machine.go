@@ -40,9 +40,9 @@ type Machine struct {
 }
 
 var (
-	_ infra.Machine   = &Machine{}
-	_ infra.Talkative = &Machine{}
-	_ infra.Recaller  = &Machine{}
+	_ infra.Machine    = &Machine{}
+	_ infra.Conversing = &Machine{}
+	_ infra.Recaller   = &Machine{}
 )
 
 // New is a machine to which nothing is opened yet. Close it when it is not needed any more.

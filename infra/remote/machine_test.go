@@ -82,7 +82,7 @@ func TestMachineOfAHelperProcess(t *testing.T) {
 		t.Fatalf("build the helper: %v\n%s", err, out)
 	}
 	m := remote.New("helper", func(ctx context.Context) (io.ReadWriteCloser, error) {
-		return here(t).(infra.Talkative).Talk(context.WithoutCancel(ctx), infra.Command{Path: program})
+		return here(t).(infra.Conversing).Talk(context.WithoutCancel(ctx), infra.Command{Path: program})
 	}, remote.Settings{})
 	t.Cleanup(func() { _ = m.Close() })
 	infratest.Run(t, m, t.TempDir())

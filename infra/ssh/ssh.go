@@ -40,7 +40,7 @@ const (
 // New is the machine of that name, reached from here. Nothing is opened before the first call. Close it when it is not needed
 // any more.
 func New(name string, here infra.Machine, h Host, s Settings) (*remote.Machine, error) {
-	local, ok := here.(infra.Talkative)
+	local, ok := here.(infra.Conversing)
 	if !ok {
 		return nil, fmt.Errorf("run ssh on %s: %w", here.Name(), errors.ErrUnsupported)
 	}
@@ -88,7 +88,7 @@ func (h Host) options() []string {
 // dialer opens channels to one machine.
 type dialer struct {
 	here     infra.Machine
-	local    infra.Talkative
+	local    infra.Conversing
 	host     Host
 	settings Settings
 }

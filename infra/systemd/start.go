@@ -31,9 +31,9 @@ type Starter struct {
 }
 
 var (
-	_ infra.Talkative = Starter{}
-	_ infra.Recaller  = Starter{}
-	_ infra.Itself    = Starter{}
+	_ infra.Conversing = Starter{}
+	_ infra.Recaller   = Starter{}
+	_ infra.Itself     = Starter{}
 )
 
 // Runs tells whether systemd runs this machine, and this user may have it start units: root may.
@@ -142,7 +142,7 @@ func UnitOf(mark string) string {
 
 // Talk is the machine's own.
 func (s Starter) Talk(ctx context.Context, c infra.Command) (infra.Channel, error) {
-	m, ok := s.Machine.(infra.Talkative)
+	m, ok := s.Machine.(infra.Conversing)
 	if !ok {
 		return nil, fmt.Errorf("talk to %s: %w", c.Path, errors.ErrUnsupported)
 	}

@@ -30,8 +30,8 @@ type Machine struct {
 }
 
 var (
-	_ infra.Machine   = &Machine{}
-	_ infra.Talkative = &Machine{}
+	_ infra.Machine    = &Machine{}
+	_ infra.Conversing = &Machine{}
 )
 
 // ErrNotRunning says that a machine does not run.

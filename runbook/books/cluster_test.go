@@ -66,8 +66,8 @@ func labIn(home string) (lab.Deps, error) {
 func serviceOn(store *durable.Store, open func(context.Context) (*cluster.Cluster, error)) *execute.Service {
 	return &execute.Service{
 		Store: store, Actions: actions(), User: "test", Holder: "test",
-		Open:   func(ctx context.Context, _ string) (*cluster.Cluster, error) { return open(ctx) },
-		Marker: func(s *cluster.Cluster) lock.Marker { return mysql.NewMarker(s) },
+		Open:        func(ctx context.Context, _ string) (*cluster.Cluster, error) { return open(ctx) },
+		ClusterLock: func(s *cluster.Cluster) lock.ClusterLock { return mysql.NewMarker(s) },
 	}
 }
 
@@ -213,7 +213,7 @@ func (c *threeServers) must(err error) {
 	}
 }
 
-// run runs a book to the end of its first stint, and to that of a second if one is ordered.
+// run runs a book to the end of its first session, and to that of a second if one is ordered.
 func (c *threeServers) run(observe func(journal.Event), second *journal.Command, book string, inputs ...string) *journal.State {
 	c.Helper()
 	ctx := c.Context()
@@ -331,12 +331,12 @@ func (c *threeServers) tell(node string, statements ...string) {
 }
 
 // standing is the part that a node plays, as it says.
-func (c *threeServers) standing(node string) (engine.Standing, error) {
+func (c *threeServers) standing(node string) (engine.ReplicationStatus, error) {
 	db, err := c.site.Database(c.Context(), node)
 	if err != nil {
-		return engine.Standing{}, err
+		return engine.ReplicationStatus{}, err
 	}
-	return db.(engine.Replicated).Standing(c.Context())
+	return db.(engine.Replicated).ReplicationStatus(c.Context())
 }
 
 // patience is how long a busy machine may take.

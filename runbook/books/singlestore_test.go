@@ -41,7 +41,7 @@ func standIn(t *testing.T) (*singlestoretest.Cluster, func(order journal.Command
 			List: func(context.Context) ([]cluster.Node, error) { return []cluster.Node{master}, nil },
 		}, nil
 	})
-	s.Marker, s.Actions = nil, slices.Concat(s.Actions, singlestore.Actions())
+	s.ClusterLock, s.Actions = nil, slices.Concat(s.Actions, singlestore.Actions())
 	x, err := s.Execute(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func standIn(t *testing.T) (*singlestoretest.Cluster, func(order journal.Command
 }
 
 func TestSingleStoreLeafComesAndGoes(t *testing.T) {
-	cluster, stint, s := standIn(t)
+	cluster, session, s := standIn(t)
 	const leaf = "leaf=10.0.0.9:3306"
 	before := cluster.String()
 
@@ -80,10 +80,10 @@ func TestSingleStoreLeafComesAndGoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	cluster.Fail("COPY PARTITION")
-	if st := stint(journal.Command{Do: "run"}, run); st.Outcome != journal.RunFailed {
+	if st := session(journal.Command{Do: "run"}, run); st.Outcome != journal.RunFailed {
 		t.Fatalf("with a rebalance that fails: %q, %s", st.Outcome, st.Why)
 	}
-	if st := stint(journal.Command{Do: "cancel", Undo: true, Reason: "it failed"}, run); st.Outcome != journal.RunUndone {
+	if st := session(journal.Command{Do: "cancel", Undo: true, Reason: "it failed"}, run); st.Outcome != journal.RunUndone {
 		t.Fatalf("taken back: %q, %s", st.Outcome, st.Why)
 	}
 	if after := cluster.String(); after != before {
@@ -94,7 +94,7 @@ func TestSingleStoreLeafComesAndGoes(t *testing.T) {
 		if run, err = begin(t.Context(), s, name, leaf); err != nil {
 			t.Fatal(err)
 		}
-		if st := stint(journal.Command{Do: "run"}, run); st.Outcome != journal.RunDone {
+		if st := session(journal.Command{Do: "run"}, run); st.Outcome != journal.RunDone {
 			t.Fatalf("%s: %q, %s", name, st.Outcome, st.Why)
 		}
 		if got, want := strings.Contains(cluster.String(), "on 10.0.0.9:3306"), name == "singlestore/add-leaf"; got != want {

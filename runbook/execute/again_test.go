@@ -35,8 +35,8 @@ func TestRerunOfARunThatWasTakenBack(t *testing.T) {
 	b := newBench(t)
 	b.put("stop", "")
 	run := b.begin(Request{Book: b.parse(stepsAgain)})
-	b.stintOf(run, journal.Command{Do: "run"})
-	if st := b.stintOf(run, journal.Command{Do: "cancel", Undo: true}); st.Outcome != journal.RunUndone || b.there() != "" {
+	b.runSession(run, journal.Command{Do: "run"})
+	if st := b.runSession(run, journal.Command{Do: "cancel", Undo: true}); st.Outcome != journal.RunUndone || b.there() != "" {
 		t.Fatalf("cancelled: %q, there are %q", st.Outcome, b.there())
 	}
 	b.remove("stop")
@@ -48,7 +48,7 @@ func TestRerunOfARunThatWasTakenBack(t *testing.T) {
 		t.Errorf("rerun of a: %v", err)
 	}
 	// Without --downstream too: a step that was taken back is not done.
-	if st := b.stintOf(run, journal.Command{Do: "rerun", Step: "a", Reason: "mended"}); st.Outcome != journal.RunDone || b.there() != "abc" {
+	if st := b.runSession(run, journal.Command{Do: "rerun", Step: "a", Reason: "mended"}); st.Outcome != journal.RunDone || b.there() != "abc" {
 		t.Errorf("rerun: %q, there are %q", st.Outcome, b.there())
 	}
 }
@@ -59,12 +59,12 @@ func TestARerunOfWhatWasTakenBackIsAgreedToAnew(t *testing.T) {
 	b.put("stop", "")
 	run := b.begin(Request{Book: b.parse(strings.Replace(stepsAgain, "id: a, uses", "id: a, approval: {note: sure?}, uses", 1))})
 	agreed := ApproveAll(t.Context(), b.Service)
-	b.stintOf(run, journal.Command{Do: "run"})
-	if st := b.stintOf(run, journal.Command{Do: "cancel", Undo: true}); st.Outcome != journal.RunUndone {
+	b.runSession(run, journal.Command{Do: "run"})
+	if st := b.runSession(run, journal.Command{Do: "cancel", Undo: true}); st.Outcome != journal.RunUndone {
 		t.Fatalf("cancelled: %q", st.Outcome)
 	}
 	b.remove("stop")
-	if st := b.stintOf(run, journal.Command{Do: "rerun", Step: "a", Downstream: true, Reason: "mended"}); st.Outcome != journal.RunDone {
+	if st := b.runSession(run, journal.Command{Do: "rerun", Step: "a", Downstream: true, Reason: "mended"}); st.Outcome != journal.RunDone {
 		t.Errorf("rerun: %q, %s", st.Outcome, st.Why)
 	}
 	agreed()
@@ -77,16 +77,16 @@ func TestARerunOfWhatWasTakenBackIsAgreedToAnew(t *testing.T) {
 func TestUndoAfterARerunThatFailed(t *testing.T) {
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse(stepsAgain)})
-	if st := b.stintOf(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone {
+	if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone {
 		t.Fatalf("run: %q, %s", st.Outcome, st.Why)
 	}
 	b.put("fail", "")
 	b.remove("a")
-	if st := b.stintOf(run, journal.Command{Do: "rerun", Step: "a", Downstream: true, Reason: "again"}); st.Outcome != journal.RunFailed {
+	if st := b.runSession(run, journal.Command{Do: "rerun", Step: "a", Downstream: true, Reason: "again"}); st.Outcome != journal.RunFailed {
 		t.Fatalf("rerun: %q, %s", st.Outcome, st.Why)
 	}
 	b.put("a", "")
-	if st := b.stintOf(run, journal.Command{Do: "cancel", Undo: true}); st.Outcome != journal.RunUndone || b.there() != "" {
+	if st := b.runSession(run, journal.Command{Do: "cancel", Undo: true}); st.Outcome != journal.RunUndone || b.there() != "" {
 		t.Errorf("cancelled: %q, %s; there are %q", st.Outcome, st.Why, b.there())
 	}
 }
@@ -160,10 +160,10 @@ steps:
     steps:
       - {id: a, uses: command, with: {run: "touch DIR/${{ target }}", check: "test -e DIR/${{ target }}", repeatable: true}}
 `)})
-	b.stintOf(run, journal.Command{Do: "run"})
+	b.runSession(run, journal.Command{Do: "run"})
 	b.remove("n1")
 	b.remove("n2")
-	st := b.stintOf(run, journal.Command{Do: "rerun", Step: "each[n1].a", Downstream: true, Reason: "again"})
+	st := b.runSession(run, journal.Command{Do: "rerun", Step: "each[n1].a", Downstream: true, Reason: "again"})
 	var looked []string
 	for _, e := range b.events(run, journal.Ready) {
 		looked = append(looked, e.Step)

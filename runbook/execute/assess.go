@@ -12,9 +12,9 @@ import (
 	"plimsoll/runbook/journal"
 )
 
-// unsettled lists the steps that were begun and not finished, and that nobody has looked at since: what came of them is not known.
+// unassessed lists the steps that were begun and not finished, and that nobody has looked at since: what came of them is not known.
 // Those that are taken back anyhow are not looked at before.
-func (r *runner) unsettled() []*journal.Step {
+func (r *runner) unassessed() []*journal.Step {
 	undoes := r.state.Stopping == nil || r.state.Undoing
 	var all []*journal.Step
 	for _, i := range r.state.Items {

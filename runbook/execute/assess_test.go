@@ -81,9 +81,9 @@ steps:
 `)})
 			b.put("a", "")
 			b.remove("a")
-			st := b.stintOf(run, journal.Command{Do: "run"})
+			st := b.runSession(run, journal.Command{Do: "run"})
 			if by == "stop" || want.outcome != journal.RunUndone {
-				st = b.stintOf(run, journal.Command{Do: "cancel", Undo: true})
+				st = b.runSession(run, journal.Command{Do: "cancel", Undo: true})
 			}
 			if st.Outcome != want.outcome || !strings.Contains(st.Refused, want.refused) || (want.refused == "") != (st.Refused == "") {
 				t.Errorf("%s, fails %s: %q, refused %q, want %q", by, dies, st.Outcome, st.Refused, want.refused)
@@ -102,8 +102,8 @@ func TestAClusterIsGivenBackAsItIsOnlyWhenAPersonSaysSo(t *testing.T) {
 	for _, way := range []journal.Command{{Do: "cancel", Undo: true}, {Do: "resume"}, {Do: "cancel", Leave: "enough for today"}} {
 		b := newBench(t)
 		run := b.begin(Request{Book: b.parse(mending)})
-		b.stintOf(run, journal.Command{Do: "run"})
-		st := b.stintOf(run, journal.Command{Do: "cancel"})
+		b.runSession(run, journal.Command{Do: "run"})
+		st := b.runSession(run, journal.Command{Do: "cancel"})
 		if st.Outcome != journal.RunFailed || !strings.Contains(st.Refused, "what stays done: a. plimsoll runbook cancel "+run+" --undo takes it back, plimsoll runbook resume "+run+
 			" continues it, plimsoll runbook cancel "+run+" --leave REASON gives the cluster back as it is") {
 			t.Fatalf("outcome %q, %q", st.Outcome, st.Refused)
@@ -113,7 +113,7 @@ func TestAClusterIsGivenBackAsItIsOnlyWhenAPersonSaysSo(t *testing.T) {
 		if way.Undo {
 			want = journal.RunUndone
 		}
-		if st := b.stintOf(run, way); st.Outcome != want {
+		if st := b.runSession(run, way); st.Outcome != want {
 			t.Errorf("%+v: %q, want %q", way, st.Outcome, want)
 		}
 	}
@@ -156,7 +156,7 @@ func TestWhatStillRunsIsWaitedForByACancellation(t *testing.T) {
 	b, d := newBench(t), &departed{make(chan struct{}), make(chan struct{})}
 	b.Actions = append(b.Actions, action.Action{Name: "test.departed", Version: 1, About: "Goes on.", New: func() action.Task { return d }})
 	run := b.begin(Request{Book: b.parse("runbook: test/outlives\nsteps:\n  - {id: a, uses: test.departed}\n")})
-	if st := b.stintOf(run, journal.Command{Do: "run"}); st.Outcome != journal.RunFailed {
+	if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunFailed {
 		t.Fatal(st.Outcome)
 	}
 	e := b.started(run, journal.Command{Do: "cancel", Leave: "it is late"})
@@ -187,7 +187,7 @@ func TestACancellationThatWasCutOffLeavesTheWayForward(t *testing.T) {
 		b.Actions = append(b.Actions, action.Action{Name: "test.lever", Version: 1, About: "Moves.", New: func() action.Task { return &lever{world: world} }})
 		book := b.parse("runbook: test/forward\nsteps:\n  - {id: a, uses: test.lever, with: {name: a}}\n  - {id: b, uses: test.lever, with: {name: b}}\n")
 		run := b.begin(Request{Book: book})
-		b.stintOf(run, journal.Command{Do: "run"})
+		b.runSession(run, journal.Command{Do: "run"})
 		entries, err := b.Store.Entries(t.Context(), run)
 		if err != nil {
 			t.Fatal(err)

@@ -4,7 +4,7 @@ import (
 	"plimsoll/runbook/journal"
 )
 
-// mayGoOn looks whether this release can and may do what a stint was begun for, and says by which versions of its actions it goes on,
+// mayGoOn looks whether this release can and may do what a session was begun for, and says by which versions of its actions it goes on,
 // if they are others than before.
 func (r *runner) mayGoOn(o *journal.Command, e *journal.Event) error {
 	if o.Do == "cancel" && !o.Undo { // which uses nothing

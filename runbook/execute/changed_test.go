@@ -24,7 +24,7 @@ func (b *bench) upgrade(name string, version int) {
 	b.Actions = all
 }
 
-// tries executes a stint and returns with what it ended.
+// tries executes a session and returns with what it ended.
 func (b *bench) tries(run string, o journal.Command) error {
 	b.t.Helper()
 	e, err := b.Execute(b.t.Context())
@@ -52,7 +52,7 @@ steps:
 func TestARunGoesOnWithOtherVersionsOfItsActionsOnlyIfAPersonSaysSo(t *testing.T) {
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse(mixed)})
-	if st := b.stintOf(run, journal.Command{Do: "run"}); st.Outcome != journal.RunFailed {
+	if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunFailed {
 		t.Fatalf("outcome %q", st.Outcome)
 	}
 	acts := len(b.events(run, journal.Intended))
@@ -68,7 +68,7 @@ func TestARunGoesOnWithOtherVersionsOfItsActionsOnlyIfAPersonSaysSo(t *testing.T
 			t.Errorf("%s: %q %q", o.Do, st.Status(), st.Why)
 		}
 	}
-	st := b.stintOf(run, journal.Command{Do: "resume", Changed: "the notes of release 9 say that it is safe"})
+	st := b.runSession(run, journal.Command{Do: "resume", Changed: "the notes of release 9 say that it is safe"})
 	if opened := b.events(run, journal.Opened); st.Outcome != journal.RunDone || st.Versions["command"] != 9 || opened[len(opened)-1].Versions["command"] != 9 {
 		t.Errorf("outcome %q, versions %v", st.Outcome, st.Versions)
 	}
@@ -94,10 +94,10 @@ func TestOtherVersionsOfWhatIsOverOrIsGivenUpAreNoConcern(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
 			run := b.begin(Request{Book: b.parse(mixed)})
-			b.stintOf(run, journal.Command{Do: "run"})
+			b.runSession(run, journal.Command{Do: "run"})
 			b.put("mended", "")
 			b.upgrade(c.action, 9)
-			if st := b.stintOf(run, c.order); st.Outcome != c.want || st.Orders[len(st.Orders)-1].Changed != "" {
+			if st := b.runSession(run, c.order); st.Outcome != c.want || st.Orders[len(st.Orders)-1].Changed != "" {
 				t.Errorf("outcome %q, %+v", st.Outcome, st.Orders)
 			}
 		})
@@ -109,7 +109,7 @@ func TestARunWhoseActionIsGoneIsReadAndGivenUp(t *testing.T) {
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse("guardrails:\n  - {name: load, when: db.load > 10, for: 0s}\n" + mixed)})
 	b.Meter = func(*cluster.Cluster) Meter { return &dial{load: 1} }
-	if st := b.stintOf(run, journal.Command{Do: "run"}); st.Outcome != journal.RunFailed {
+	if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunFailed {
 		t.Fatalf("outcome %q", st.Outcome)
 	}
 	b.upgrade("command", 0)
@@ -126,7 +126,7 @@ func TestARunWhoseActionIsGoneIsReadAndGivenUp(t *testing.T) {
 	if _, err := b.Evidence(t.Context(), run); err != nil {
 		t.Error(err)
 	}
-	if st := b.stintOf(run, journal.Command{Do: "cancel", Leave: "we upgraded"}); st.Outcome != journal.RunCancelled {
+	if st := b.runSession(run, journal.Command{Do: "cancel", Leave: "we upgraded"}); st.Outcome != journal.RunCancelled {
 		t.Errorf("it cannot be given up: %q %q", st.Outcome, st.Why)
 	}
 	if lease, err := b.Store.Lease(t.Context(), "cluster lab1"); err != nil || lease.Holder != "" {

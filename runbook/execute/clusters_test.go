@@ -38,7 +38,7 @@ type watched struct {
 	taken  []string
 }
 
-func (w *watched) marker(site *cluster.Cluster) lock.Marker {
+func (w *watched) marker(site *cluster.Cluster) lock.ClusterLock {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.boards == nil {
@@ -65,7 +65,7 @@ func (m watching) Claim(ctx context.Context, c action.Claim) error {
 func TestARunLocksAllItsClustersInTheOrderOfTheirNames(t *testing.T) {
 	b := newBench(t)
 	marks := &watched{}
-	b.Marker = marks.marker
+	b.ClusterLock = marks.marker
 	book := b.parse(overTwo)
 	p, err := b.Prepare(t.Context(), Request{Book: book, Cluster: "lab2", Inputs: map[string]string{"source": "lab1"}})
 	if err != nil {
@@ -95,7 +95,7 @@ func TestARunLocksAllItsClustersInTheOrderOfTheirNames(t *testing.T) {
 	if lease, err := b.Store.Lease(t.Context(), "cluster lab0"); err != nil || lease.Holder != "" || marks.boards["lab0"].Has.Run != "" {
 		t.Errorf("lab0 is held by %q and %q, %v", lease.Holder, marks.boards["lab0"].Has.Run, err)
 	}
-	if st := b.stintOf(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone {
+	if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone {
 		t.Fatalf("outcome %q", st.Outcome)
 	}
 	if b.read("log") != "there\n" || b.read("here") != "here\n" {
@@ -109,7 +109,7 @@ func TestARunLocksAllItsClustersInTheOrderOfTheirNames(t *testing.T) {
 	if opened := b.events(run, journal.Opened); len(opened[0].Epochs) != 2 {
 		t.Errorf("epochs %v", opened[0].Epochs)
 	}
-	if st := b.stintOf(run, journal.Command{Do: "cancel", Undo: true}); st.Outcome != journal.RunUndone || b.read("log") != "" {
+	if st := b.runSession(run, journal.Command{Do: "cancel", Undo: true}); st.Outcome != journal.RunUndone || b.read("log") != "" {
 		t.Errorf("taken back: %q, %q", st.Outcome, b.read("log"))
 	}
 }
@@ -148,7 +148,7 @@ steps:
 		t.Errorf("an empty name: %v", err)
 	}
 	run := b.begin(Request{Book: book, Cluster: "lab1", Inputs: map[string]string{"sources": "lab3, lab2"}})
-	if st := b.stintOf(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone || b.read("log") != "lab3\nlab2\n" {
+	if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone || b.read("log") != "lab3\nlab2\n" {
 		t.Errorf("outcome %q, log %q", st.Outcome, b.read("log"))
 	}
 }

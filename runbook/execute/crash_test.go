@@ -224,7 +224,7 @@ func TestARunThatWasKilledDoesNotGoOnByItselfWithActionsThatChanged(t *testing.T
 	if st := b.stateOf(run); st.Status() != "parked" || len(b.events(run, journal.Intended)) != 1 {
 		t.Errorf("status %q, acts %+v", st.Status(), b.events(run, journal.Intended))
 	}
-	if st := b.stintOf(run, journal.Command{Do: "resume", Changed: "it is safe"}); len(b.events(run, journal.Intended)) < 2 || st.Versions["command"] != 9 {
+	if st := b.runSession(run, journal.Command{Do: "resume", Changed: "it is safe"}); len(b.events(run, journal.Intended)) < 2 || st.Versions["command"] != 9 {
 		t.Errorf("it did not go on: %q %q", st.Status(), st.Why)
 	}
 }
@@ -289,7 +289,7 @@ func examine(t *testing.T, b *bench, state, folder, when string) {
 			}
 		}
 		s := &bench{Service: newService(store), t: t}
-		st = s.stintOf(runs[0].ID, journal.Command{Do: "resume"})
+		st = s.runSession(runs[0].ID, journal.Command{Do: "resume"})
 	}
 	if st.Outcome != journal.RunDone {
 		t.Errorf("%s: outcome %q at %s", when, st.Outcome, st.Position())

@@ -84,7 +84,7 @@ steps:
 		t.Fatalf("status %q", st.Status())
 	}
 	b.put("ready", "yes")
-	if st := b.stintOf(run, journal.Command{Do: "resume"}); st.Outcome != journal.RunDone || st.Item("a").Failures != 0 {
+	if st := b.runSession(run, journal.Command{Do: "resume"}); st.Outcome != journal.RunDone || st.Item("a").Failures != 0 {
 		t.Errorf("outcome %q, %+v", st.Outcome, st.Item("a"))
 	}
 }
@@ -92,14 +92,14 @@ steps:
 func TestAnOwnerWhoSleptBetweenIntentAndActDoesNotAct(t *testing.T) {
 	b := newBench(t)
 	shared := &runbooktest.Board{}
-	b.Marker = func(*cluster.Cluster) lock.Marker { return shared }
+	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
 	run := b.begin(Request{Book: b.parse(strings.Replace(asking, "check:", "repeatable: false, check:", 1))})
 	b.Observe = func(_ string, e journal.Event, _ time.Time) {
 		if e.Kind == journal.Intended {
 			takenBy(t, shared, "theirs")
 		}
 	}
-	st := b.stintOf(run, journal.Command{Do: "run"})
+	st := b.runSession(run, journal.Command{Do: "run"})
 	if st.Status() != "parked" || b.read("a") != "" || len(b.events(run, journal.Intended)) != 1 || len(b.events(run, journal.Cut)) != 1 {
 		t.Fatalf("status %q, %d cuts", st.Status(), len(b.events(run, journal.Cut)))
 	}
@@ -109,7 +109,7 @@ func TestAnOwnerWhoSleptBetweenIntentAndActDoesNotAct(t *testing.T) {
 	if err := b.tries(run, journal.Command{Do: "resume"}); err == nil || !strings.Contains(err.Error(), "another run had cluster lab1 meanwhile") {
 		t.Errorf("it goes on: %v", err)
 	}
-	if st := b.stintOf(run, journal.Command{Do: "cancel", Leave: "theirs"}); st.Outcome != journal.RunCancelled || b.read("a") != "" {
+	if st := b.runSession(run, journal.Command{Do: "cancel", Leave: "theirs"}); st.Outcome != journal.RunCancelled || b.read("a") != "" {
 		t.Errorf("given up: %q", st.Outcome)
 	}
 }
@@ -117,16 +117,16 @@ func TestAnOwnerWhoSleptBetweenIntentAndActDoesNotAct(t *testing.T) {
 func TestAnOwnerWhoSleptBeforeAnUndoDoesNotUndo(t *testing.T) {
 	b := newBench(t)
 	shared := &runbooktest.Board{}
-	b.Marker = func(*cluster.Cluster) lock.Marker { return shared }
+	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
 	run := b.begin(Request{Book: b.parse(failing)})
-	b.stintOf(run, journal.Command{Do: "run"})
+	b.runSession(run, journal.Command{Do: "run"})
 	done := b.read("log")
 	b.Observe = func(_ string, e journal.Event, _ time.Time) {
 		if e.Kind == journal.Undoing {
 			takenBy(t, shared, "theirs")
 		}
 	}
-	st := b.stintOf(run, journal.Command{Do: "cancel", Undo: true})
+	st := b.runSession(run, journal.Command{Do: "cancel", Undo: true})
 	if st.Status() != "parked" || st.Item("flaky").Phase != journal.StepUndoing || len(b.events(run, journal.Undone, journal.Stuck, journal.Cut)) != 0 || b.read("log") != done {
 		t.Fatalf("status %q, %+v", st.Status(), st.Item("flaky"))
 	}
@@ -158,7 +158,7 @@ func TestAnActWhoseServerIsLostIsNotRepeatedBlindly(t *testing.T) {
 				return nil, &engine.Error{Kind: engine.Unavailable, Lost: true, Text: "the server is gone"}
 			}
 			run := b.begin(Request{Book: b.parse("runbook: test/lost\nsteps: [{id: a, uses: command, retry: {max: 2, backoff: 1ms}, with: " + c.with + "}]\n")})
-			st := b.stintOf(run, journal.Command{Do: "run"})
+			st := b.runSession(run, journal.Command{Do: "run"})
 			if i := st.Item("a"); st.Outcome != journal.RunFailed || acts != c.acts || i.Asks != c.asks || !i.Open {
 				t.Errorf("outcome %q after %d acts: %+v", st.Outcome, acts, i)
 			}

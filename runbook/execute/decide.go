@@ -37,7 +37,7 @@ func (r *runner) decide(ctx context.Context) (*journal.Event, error) {
 		return r.cancel(), nil
 	}
 	if i := r.broken(); i != nil {
-		if len(r.jobs) > 0 || r.retreating() && len(r.unsettled()) > 0 {
+		if len(r.jobs) > 0 || r.retreating() && len(r.unassessed()) > 0 {
 			return nil, nil
 		}
 		if e := r.retreat("step " + i.Key + " failed: " + i.Error); e != nil {
@@ -83,7 +83,7 @@ func (r *runner) guarded() *journal.Event {
 		reason = "" // the first reading is on its way; no act begins before it
 	}
 	switch {
-	case stop && r.retreating() && len(r.unsettled()) > 0: // their jobs come first
+	case stop && r.retreating() && len(r.unassessed()) > 0: // their jobs come first
 	case stop && len(r.jobs) == 0:
 		if e := r.retreat("guardrail " + reason); e != nil {
 			return e
@@ -157,7 +157,7 @@ func (r *runner) evaluate(ctx context.Context, i *journal.Step) *journal.Event {
 	return &journal.Event{Kind: journal.Valued, Step: i.Key, Inputs: v.Inputs, Cluster: v.Cluster, Skip: v.Skip}
 }
 
-// ask begins to wait for people, or says again, as long as before, that an earlier stint waited for them.
+// ask begins to wait for people, or says again, as long as before, that an earlier session waited for them.
 func (r *runner) ask(i *journal.Step) *journal.Event {
 	timeout := 24 * time.Hour
 	if i.Step.Approval != nil {
@@ -237,7 +237,7 @@ func (r *runner) cancel() *journal.Event {
 		return nil
 	}
 	stop := r.state.Stopping
-	if len(r.unsettled()) > 0 && r.reverting() == nil {
+	if len(r.unassessed()) > 0 && r.reverting() == nil {
 		return nil // it is looked first what came of what was begun
 	}
 	if refused := r.refusal(); refused != "" && r.reverting() == nil {

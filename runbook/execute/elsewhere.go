@@ -29,14 +29,14 @@ func (s *Service) Elsewhere(ctx context.Context, run string) (*Elsewhere, error)
 	return s.name(ctx, e), nil
 }
 
-// name puts the person to an executor, when its stint has said who that is.
+// name puts the person to an executor, when its session has said who that is.
 func (s *Service) name(ctx context.Context, e *durable.ElsewhereError) *Elsewhere {
 	who := &Elsewhere{Run: e.Run, By: e.Executor, Until: e.Until}
 	r, err := s.Store.Run(ctx, e.Run)
 	if err != nil {
 		return who
 	}
-	if st, err := s.State(ctx, e.Run); err == nil && st.Stint == r.Stints {
+	if st, err := s.State(ctx, e.Run); err == nil && st.Session == r.Sessions {
 		who.By, who.Since = st.Holder, st.Since
 	}
 	return who

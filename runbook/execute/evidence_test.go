@@ -177,7 +177,7 @@ func forgedEvidence(t *testing.T, e journal.Evidence, change func(*journal.Event
 				t.Fatal(err)
 			}
 		}
-		last = last.Follow(entry.Stint, entry.At, data)
+		last = last.Follow(entry.Session, entry.At, data)
 		entries = append(entries, last)
 	}
 	e.Entries, e.Head, e.Seal = entries, last.Hash, nil

@@ -20,7 +20,7 @@ import (
 func TestARunWhoseClusterWasTakenActsNoMore(t *testing.T) {
 	b := newBench(t)
 	shared := &runbooktest.Board{}
-	b.Marker = func(*cluster.Cluster) lock.Marker { return shared }
+	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
 	run := b.begin(Request{Book: b.parse(asking)})
 	e := b.started(run, journal.Command{Do: "run"})
 	b.until(run, func(st *journal.State) bool { return st.Status() == "asking" })
@@ -43,15 +43,15 @@ func TestARunWhoseClusterWasTakenActsNoMore(t *testing.T) {
 	if parked := b.events(run, journal.Parked); len(parked) != 1 || !strings.Contains(parked[0].Reason, "another run") {
 		t.Errorf("parked %+v", parked)
 	}
-	// Its next stint finds the cluster taken and does not begin.
+	// Its next session finds the cluster taken and does not begin.
 	e = b.started(run, journal.Command{Do: "resume"})
 	if err := e.Wait(t.Context(), run); err == nil || !strings.Contains(err.Error(), "theirs") {
-		t.Errorf("the next stint ended with %v", err)
+		t.Errorf("the next session ended with %v", err)
 	}
 	if err := e.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if st := b.stintOf(run, journal.Command{Do: "cancel", Reason: "it is theirs"}); st.Outcome != journal.RunCancelled {
+	if st := b.runSession(run, journal.Command{Do: "cancel", Reason: "it is theirs"}); st.Outcome != journal.RunCancelled {
 		t.Errorf("it cannot be given up: %q", st.Outcome)
 	}
 	if shared.Has.Run != "theirs" {
@@ -97,7 +97,7 @@ func TestAnOwnerThatSleptActsOnlyAfterAClearAnswer(t *testing.T) {
 func TestAClaimOfAnotherStoreRefusesARunBeforeItBegins(t *testing.T) {
 	b := newBench(t)
 	shared := &runbooktest.Board{Has: action.Claim{Run: "theirs", Holder: "eve@laptop (process 7 on laptop)"}}
-	b.Marker = func(*cluster.Cluster) lock.Marker { return shared }
+	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
 	begin := func(reason string) (string, error) {
 		t.Helper()
 		p, err := b.Prepare(t.Context(), Request{Book: b.parse(threeSteps), Cluster: "lab1", BreakLock: reason})
@@ -137,7 +137,7 @@ func TestAClaimOfAnotherStoreRefusesARunBeforeItBegins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if st := b.stintOf(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone || st.Header.BrokenLock == "" || shared.Has.Run != "" {
+	if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone || st.Header.BrokenLock == "" || shared.Has.Run != "" {
 		t.Errorf("outcome %q, reason %q, still claimed by %q", st.Outcome, st.Header.BrokenLock, shared.Has.Run)
 	}
 }
@@ -145,7 +145,7 @@ func TestAClaimOfAnotherStoreRefusesARunBeforeItBegins(t *testing.T) {
 func TestARunWhoseClaimTheClusterDeniesDoesNotBegin(t *testing.T) {
 	b := newBench(t)
 	denies := &engine.Error{Kind: engine.Denied, Code: "1142", Text: "INSERT command denied to user 'ops'"}
-	b.Marker = func(*cluster.Cluster) lock.Marker {
+	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock {
 		return &runbooktest.Board{Denies: fmt.Errorf("node n1: %w", denies)}
 	}
 	p, err := b.Prepare(t.Context(), Request{Book: b.parse(threeSteps), Cluster: "lab1"})
@@ -186,7 +186,7 @@ func TestALockWhoseOwnerIsGoneIsBrokenWithAReasonThatStays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h := b.stintOf(run, journal.Command{Do: "run"}).Header; len(h.Broke) != 1 || h.Broke[0] != left {
+	if h := b.runSession(run, journal.Command{Do: "run"}).Header; len(h.Broke) != 1 || h.Broke[0] != left {
 		t.Errorf("broke %v", h.Broke)
 	}
 }
@@ -194,14 +194,14 @@ func TestALockWhoseOwnerIsGoneIsBrokenWithAReasonThatStays(t *testing.T) {
 func TestAClaimThatAnEndedRunOfThisStoreCouldNotGiveBackIsForgotten(t *testing.T) {
 	b := newBench(t)
 	shared := &runbooktest.Board{}
-	b.Marker = func(*cluster.Cluster) lock.Marker { return shared }
+	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
 	shared.Mute = true // as if the server were down when the run ends
 	run := b.begin(Request{Book: b.parse(threeSteps)})
-	if st := b.stintOf(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone || shared.Has.Run != run || len(b.events(run, journal.Said)) != 1 {
+	if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone || shared.Has.Run != run || len(b.events(run, journal.Said)) != 1 {
 		t.Fatalf("outcome %q, claimed by %q", st.Outcome, shared.Has.Run)
 	}
 	shared.Mute = false
-	if st := b.stintOf(b.begin(Request{Book: b.parse(threeSteps)}), journal.Command{Do: "run"}); st.Outcome != journal.RunDone || shared.Has.Run != "" {
+	if st := b.runSession(b.begin(Request{Book: b.parse(threeSteps)}), journal.Command{Do: "run"}); st.Outcome != journal.RunDone || shared.Has.Run != "" {
 		t.Errorf("outcome %q, claimed by %q", st.Outcome, shared.Has.Run)
 	}
 }
@@ -211,10 +211,10 @@ func TestAClaimThatAnEndedRunOfThisStoreCouldNotGiveBackIsForgotten(t *testing.T
 func TestAClaimOfAnEndedRunThatIsSeenInTheMiddleOfTheNextIsForgotten(t *testing.T) {
 	b := newBench(t)
 	shared := &runbooktest.Board{}
-	b.Marker = func(*cluster.Cluster) lock.Marker { return shared }
+	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
 	shared.Mute = true
 	before := b.begin(Request{Book: b.parse(threeSteps)})
-	if st := b.stintOf(before, journal.Command{Do: "run"}); st.Outcome != journal.RunDone || shared.Has.Run != before {
+	if st := b.runSession(before, journal.Command{Do: "run"}); st.Outcome != journal.RunDone || shared.Has.Run != before {
 		t.Fatalf("outcome %q, claimed by %q", st.Outcome, shared.Has.Run)
 	}
 	shared.Mute, shared.Unclear = false, true
@@ -242,12 +242,12 @@ func TestAClaimOfAnEndedRunThatIsSeenInTheMiddleOfTheNextIsForgotten(t *testing.
 func TestARunThatNeverWroteAnythingGivesItsClaimBack(t *testing.T) {
 	b := newBench(t)
 	shared := &runbooktest.Board{}
-	b.Marker = func(*cluster.Cluster) lock.Marker { return shared }
+	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
 	run := b.begin(Request{Book: b.parse(threeSteps)})
 	if shared.Has.Run != run || shared.Has.Epoch == 0 {
 		t.Fatalf("claimed by %+v", shared.Has)
 	}
-	if st := b.stintOf(run, journal.Command{Do: "cancel"}); st.Outcome != journal.RunCancelled || shared.Has.Run != "" {
+	if st := b.runSession(run, journal.Command{Do: "cancel"}); st.Outcome != journal.RunCancelled || shared.Has.Run != "" {
 		t.Errorf("outcome %q, claimed by %+v", st.Outcome, shared.Has)
 	}
 }
@@ -256,13 +256,13 @@ func TestARunThatNeverWroteAnythingGivesItsClaimBack(t *testing.T) {
 func TestAClaimThatStaysAfterAFailedRunIsTold(t *testing.T) {
 	b := newBench(t)
 	shared := &runbooktest.Board{}
-	b.Marker = func(*cluster.Cluster) lock.Marker { return shared }
+	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
 	run := b.begin(Request{Book: b.parse(`{runbook: test/failing, steps: [{id: a, uses: command, with: {run: "exit 1", effect: none}}]}`)})
-	if st := b.stintOf(run, journal.Command{Do: "run"}); st.Outcome != journal.RunFailed || shared.Has.Run != run {
+	if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunFailed || shared.Has.Run != run {
 		t.Fatalf("outcome %q, claimed by %+v", st.Outcome, shared.Has)
 	}
 	shared.Mute = true
-	st := b.stintOf(run, journal.Command{Do: "cancel"})
+	st := b.runSession(run, journal.Command{Do: "cancel"})
 	if said := b.events(run, journal.Said); st.Outcome != journal.RunCancelled || len(said) != 1 || !said[0].Claim || !strings.HasPrefix(said[0].Reason, claimStays) {
 		t.Errorf("outcome %q, said %+v", st.Outcome, said)
 	}
@@ -287,7 +287,7 @@ func TestARunThatIsInterruptedWhileItBeginsHoldsNothing(t *testing.T) {
 	b := newBench(t)
 	ctx, interrupt := context.WithCancel(t.Context())
 	shared := &runbooktest.Board{}
-	b.Marker = func(*cluster.Cluster) lock.Marker { return interrupting{shared, interrupt} }
+	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return interrupting{shared, interrupt} }
 	p, err := b.Prepare(t.Context(), Request{Book: b.parse(threeSteps), Cluster: "lab1"})
 	if err != nil {
 		t.Fatal(err)
@@ -319,17 +319,17 @@ func (p *patient) Claim(ctx context.Context, c action.Claim) error {
 // A run goes on in under two seconds, whatever its cluster says: also one that was killed before it wrote that it had taken it.
 func TestAStintThatBeginsWaitsASecondForItsCluster(t *testing.T) {
 	b, asked := newBench(t), &patient{Board: &runbooktest.Board{}}
-	b.Marker = func(*cluster.Cluster) lock.Marker { return asked }
+	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return asked }
 	run := b.begin(Request{Book: b.parse(threeSteps)})
 	before := len(asked.mayTake)
 	if before == 0 || asked.mayTake[0] <= lock.ShortPatience {
 		t.Errorf("before a run is made its cluster may take %v", asked.mayTake)
 	}
-	if st := b.stintOf(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone {
+	if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone {
 		t.Fatalf("outcome %q", st.Outcome)
 	}
 	if len(asked.mayTake) <= before+1 || asked.mayTake[before] > lock.ShortPatience {
-		t.Errorf("when a stint begins, and before its acts: %v", asked.mayTake[before:])
+		t.Errorf("when a session begins, and before its acts: %v", asked.mayTake[before:])
 	}
 }
 

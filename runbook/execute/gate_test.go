@@ -32,14 +32,14 @@ func TestTheGateOpensAfterConsecutiveRehearsalsOfTheSameText(t *testing.T) {
 		}
 		run, err := b.Begin(t.Context(), p)
 		if err == nil {
-			b.stintOf(run, journal.Command{Do: "run"})
+			b.runSession(run, journal.Command{Do: "run"})
 		}
 		return err
 	}
 	rehearse := func(book *runbook.Runbook, passed bool) {
 		t.Helper()
 		run := b.begin(Request{Book: book})
-		b.stintOf(run, journal.Command{Do: "run"})
+		b.runSession(run, journal.Command{Do: "run"})
 		if err := b.stateOf(run).Rehearsal(run, "trial", passed).Keep(t.Context(), b.Store, book.Name); err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func TestTheGateOpensAfterConsecutiveRehearsalsOfTheSameText(t *testing.T) {
 	unlearned := func(book *runbook.Runbook, why string) {
 		t.Helper()
 		run := b.begin(Request{Book: book})
-		r := b.stintOf(run, journal.Command{Do: "run"}).Rehearsal(run, "trial", false)
+		r := b.runSession(run, journal.Command{Do: "run"}).Rehearsal(run, "trial", false)
 		r.Nothing = why
 		if err := r.Keep(t.Context(), b.Store, book.Name); err != nil {
 			t.Fatal(err)
@@ -172,7 +172,7 @@ steps:
 		return Request{Book: book, Cluster: cluster, Inputs: map[string]string{"name": name, "value": value}}
 	}
 	run := b.begin(of("lab1", "max_connections", "500"))
-	r := b.stintOf(run, journal.Command{Do: "run"}).Rehearsal(run, "trial", true)
+	r := b.runSession(run, journal.Command{Do: "run"}).Rehearsal(run, "trial", true)
 	if err := r.Keep(t.Context(), b.Store, book.Name); err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ steps:
   - {id: a, if: cluster.environment == "production", uses: command, with: {run: "touch DIR/a", check: "test -e DIR/a"}}
   - {id: b, uses: command, with: {run: "touch DIR/b", check: "test -e DIR/b"}}
 `)
-	st := b.stintOf(b.begin(Request{Book: book}), journal.Command{Do: "run"})
+	st := b.runSession(b.begin(Request{Book: book}), journal.Command{Do: "run"})
 	if r := st.Rehearsal("r", "trial", true); !r.Passed || !r.Idle || !slices.Equal(r.Untouched, []string{"a", "b"}) {
 		t.Errorf("a rehearsal of nothing: %+v", r)
 	}
@@ -245,7 +245,7 @@ steps:
 `)
 	b.put("index", "")
 	run := b.begin(Request{Book: book})
-	st := b.stintOf(run, journal.Command{Do: "run"})
+	st := b.runSession(run, journal.Command{Do: "run"})
 	if got := st.AlreadySo(); !slices.Equal(got, []string{"index"}) || st.ActedWithEngine() {
 		t.Errorf("already so: %q", got)
 	}

@@ -231,7 +231,7 @@ func (g *guard) settle() map[string]float64 {
 	return g.baseline
 }
 
-// restore takes what an earlier stint left: its baseline, and what held it until then.
+// restore takes what an earlier session left: its baseline, and what held it until then.
 func (g *guard) restore(s *journal.State) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -173,7 +173,7 @@ func TestAnActDoesNotBeginWhenABreachCameWhileTheClusterWasAsked(t *testing.T) {
 	b.Meter = func(*cluster.Cluster) Meter { return d }
 	var run string
 	var once sync.Once
-	b.Marker = func(*cluster.Cluster) lock.Marker {
+	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock {
 		return lingering{&runbooktest.Board{}, func() {
 			if run == "" || len(b.events(run, journal.Intended)) == 0 {
 				return
@@ -229,7 +229,7 @@ steps:
   - {id: a, uses: command, with: {run: "touch DIR/a", check: "test -e DIR/a"}}
   - {id: b, uses: command, with: {run: "test ! -e DIR/fail", repeatable: true}}
 `)})
-	if st := b.stintOf(run, journal.Command{Do: "run"}); st.Outcome != journal.RunFailed || st.Baseline["db.load"] != 10 {
+	if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunFailed || st.Baseline["db.load"] != 10 {
 		t.Fatalf("%q, baseline %v", st.Outcome, st.Baseline)
 	}
 	for _, e := range b.events(run, journal.Intended)[1:] {
@@ -278,10 +278,10 @@ func TestAGuardrailCalledNoDataLossIsNotBlind(t *testing.T) {
 	if _, blind := g.holding(now); reason == "" || !blind {
 		t.Errorf("without metrics it is held by %q, blind %v", reason, blind)
 	}
-	// A later stint goes by what was told, not by the words: this name has a colon and "no data" in it.
+	// A later session goes by what was told, not by the words: this name has a colon and "no data" in it.
 	later := newGuard(book, nil)
 	later.restore(&journal.State{Held: "p99: no data loss: db.load > 2", Rail: "p99: no data loss", Changed: now})
 	if later.breached != "p99: no data loss" || !later.lately.Equal(now) {
-		t.Errorf("a later stint remembers %q of %v", later.breached, later.lately)
+		t.Errorf("a later session remembers %q of %v", later.breached, later.lately)
 	}
 }

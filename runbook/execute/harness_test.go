@@ -94,7 +94,7 @@ func (b *bench) begin(q Request) string {
 	return run
 }
 
-// started begins a stint of a run; the test waits for it, and closes the executor.
+// started begins a session of a run; the test waits for it, and closes the executor.
 func (b *bench) started(run string, o journal.Command) *durable.Executor {
 	b.t.Helper()
 	e, err := b.Execute(b.t.Context())
@@ -107,12 +107,12 @@ func (b *bench) started(run string, o journal.Command) *durable.Executor {
 	return e
 }
 
-// stintOf executes one stint of a run to its end and returns how the run stands.
-func (b *bench) stintOf(run string, o journal.Command) *journal.State {
+// runSession executes one session of a run to its end and returns how the run stands.
+func (b *bench) runSession(run string, o journal.Command) *journal.State {
 	b.t.Helper()
 	e := b.started(run, o)
 	if err := e.Wait(b.t.Context(), run); err != nil {
-		b.t.Errorf("the stint ended with %v", err)
+		b.t.Errorf("the session ended with %v", err)
 	}
 	if err := e.Close(b.t.Context()); err != nil {
 		b.t.Fatal(err)

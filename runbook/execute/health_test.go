@@ -66,7 +66,7 @@ steps:
 `)})
 	order := journal.Command{Do: "run"}
 	for n, node := range []string{"n2", "n3", "n1"} {
-		st := b.stintOf(run, order)
+		st := b.runSession(run, order)
 		if got := strings.Fields(b.read("log")); len(got) != n+1 || got[n] != node {
 			t.Fatalf("worked on %v, want %s as the %d.", got, node, n+1)
 		}

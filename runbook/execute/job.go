@@ -103,7 +103,7 @@ func (r *runner) cutOff() {
 }
 
 // take writes what came of a job. What failed because it was cut off by us did not fail: a look is simply done again, an act
-// too, and the journal says so; when the stint itself was ended it goes on saying that the act was begun.
+// too, and the journal says so; when the session itself was ended it goes on saying that the act was begun.
 func (r *runner) take(res result) error {
 	j := r.jobs[res.key]
 	delete(r.jobs, res.key)
@@ -123,8 +123,8 @@ func (r *runner) take(res result) error {
 	case j.cut != "" && j.kind == looking:
 		return nil
 	case r.acting.Err() != nil:
-		return nil //nolint:nilerr // the stint was ended, which is told elsewhere
-	case errors.As(res.err, &not) && r.state.Item(res.key).Phase == journal.StepUndoing: // the next stint takes it back
+		return nil //nolint:nilerr // the session was ended, which is told elsewhere
+	case errors.As(res.err, &not) && r.state.Item(res.key).Phase == journal.StepUndoing: // the next session takes it back
 		if r.held.Lost() != nil {
 			return nil //nolint:nilerr // the next look sees that it is lost, and parks
 		}

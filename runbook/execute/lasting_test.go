@@ -68,8 +68,8 @@ func TestWhatLastsIsTakenBackUntilItIsDone(t *testing.T) {
 			Name: "test.lasting", Version: 1, About: "Lasts.", New: func() action.Task { return &lasting{state: &state} },
 		})
 		run := b.begin(Request{Book: b.parse("runbook: test/lasting\nsteps:\n  - {id: a, uses: test.lasting, with: {fails: " + strconv.Quote(fails) + "}}\n  - {id: b, uses: command, with: {run: \"false\", undo: \"true\"}}\n")})
-		b.stintOf(run, journal.Command{Do: "run"})
-		st := b.stintOf(run, journal.Command{Do: "cancel", Undo: true})
+		b.runSession(run, journal.Command{Do: "run"})
+		st := b.runSession(run, journal.Command{Do: "cancel", Undo: true})
 		if st.Outcome != want.outcome || state != want.state || !strings.Contains(st.Item("a").Error, want.why) {
 			t.Errorf("fails %s: %s, the state is %s: %q", fails, st.Outcome, state, st.Item("a").Error)
 		}
@@ -82,7 +82,7 @@ func TestWhatLastsIsTakenBackUntilItIsDone(t *testing.T) {
 		if lease, err := b.Store.Lease(t.Context(), lock.LeaseName("lab1")); err != nil || lease.Holder != run {
 			t.Errorf("the cluster is held by %q, %v", lease.Holder, err)
 		}
-		if st := b.stintOf(run, journal.Command{Do: "cancel", Undo: true, Leave: "we live with it"}); st.Outcome != journal.RunCancelled || state != want.state {
+		if st := b.runSession(run, journal.Command{Do: "cancel", Undo: true, Leave: "we live with it"}); st.Outcome != journal.RunCancelled || state != want.state {
 			t.Errorf("fails %s, left: %s, the state is %s", fails, st.Outcome, state)
 		}
 	}

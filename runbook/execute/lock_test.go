@@ -45,7 +45,7 @@ func TestAClusterThatWasTakenForARunThatWasNeverMadeIsTakenOver(t *testing.T) {
 	b := newBench(t)
 	b.TTL = 2 * time.Second
 	shared := &runbooktest.Board{}
-	b.Marker = func(*cluster.Cluster) lock.Marker { return shared }
+	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
 	p, err := b.Prepare(t.Context(), Request{Book: b.parse(touching), Cluster: "lab1"})
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func TestAClusterThatWasTakenForARunThatWasNeverMadeIsTakenOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if st := b.stintOf(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone || shared.Has.Run != "" {
+	if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone || shared.Has.Run != "" {
 		t.Errorf("outcome %q, the claim is of %q", st.Outcome, shared.Has.Run)
 	}
 }

@@ -71,8 +71,8 @@ func (s shut) Open(context.Context, engine.Target) (engine.Database, error) { re
 func (shut) Session(context.Context) (engine.Session, error)                { return nil, errors.New("none") }
 func (shut) Facts(context.Context) (engine.Facts, error)                    { return engine.Facts{}, nil }
 func (shut) Close() error                                                   { return nil }
-func (shut) Standing(context.Context) (engine.Standing, error) {
-	return engine.Standing{ReadOnly: true}, nil
+func (shut) ReplicationStatus(context.Context) (engine.ReplicationStatus, error) {
+	return engine.ReplicationStatus{ReadOnly: true}, nil
 }
 
 func TestARunThatCannotGoOnSaysThatNobodyTakesWrites(t *testing.T) {

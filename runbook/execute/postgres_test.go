@@ -40,7 +40,7 @@ func silent(t *testing.T, postgres, run string) {
 	}
 }
 
-// takeOver executes a stint of a run whose executor sleeps elsewhere.
+// takeOver executes a session of a run whose executor sleeps elsewhere.
 func (b *bench) takeOver(postgres, run string, o journal.Command) *journal.State {
 	b.t.Helper()
 	e, err := b.Execute(b.t.Context())
@@ -112,7 +112,7 @@ func TestARunThatIsAliveElsewhereIsNotTakenOver(t *testing.T) {
 				t.Errorf("outcome %q, log %q", st.Outcome, here.read("log"))
 			}
 			// It is nobody's now: the other host may run its step again.
-			if st := there.stintOf(run, journal.Command{Do: "rerun", Step: "a"}); st.Outcome != journal.RunDone || st.Holder != "bob@there" {
+			if st := there.runSession(run, journal.Command{Do: "rerun", Step: "a"}); st.Outcome != journal.RunDone || st.Holder != "bob@there" {
 				t.Errorf("outcome %q, by %s", st.Outcome, st.Holder)
 			}
 		})
@@ -137,7 +137,7 @@ func TestWhoWakesAfterItsRunWasTakenOverActsNoMore(t *testing.T) {
 			here.put("host", "ann")
 			run := here.begin(Request{Book: here.parse(text), Cluster: "lab " + c.name})
 			if c.after == journal.Undoing {
-				here.stintOf(run, journal.Command{Do: "run"})
+				here.runSession(run, journal.Command{Do: "run"})
 			}
 			asleep, awake := make(chan struct{}), make(chan struct{})
 			here.Observe = func(_ string, e journal.Event, _ time.Time) {
@@ -160,7 +160,7 @@ func TestWhoWakesAfterItsRunWasTakenOverActsNoMore(t *testing.T) {
 			before := len(there.events(run, journal.Began, journal.Opened, journal.Intended, journal.Acted, journal.Undoing, journal.Undone, journal.Failed, journal.Stuck, journal.Parked, journal.Ended))
 			close(awake)
 			if err := e.Wait(t.Context(), run); !errors.Is(err, durable.ErrTakenOver) {
-				t.Errorf("its stint ended with %v", err)
+				t.Errorf("its session ended with %v", err)
 			}
 			if err := e.Close(t.Context()); err != nil {
 				t.Fatal(err)

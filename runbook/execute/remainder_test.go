@@ -46,11 +46,11 @@ func TestWhoWasLeftOutIsToldUntilItIsMended(t *testing.T) {
 			return b.parse("runbook: " + name + "\nsteps:\n  - {id: a, uses: test.leaving, with: " + with + "}\n")
 		}
 		run := b.begin(Request{Book: book("test/many", "{out: n3}")})
-		if st := b.stintOf(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone || st.Status() != journal.DoneWithRemainders {
+		if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone || st.Status() != journal.DoneWithRemainders {
 			t.Fatalf("%q, %q", st.Outcome, st.Status())
 		}
 		if taking != "" {
-			b.stintOf(b.begin(Request{Book: book("test/rejoin", taking)}), journal.Command{Do: "run"})
+			b.runSession(b.begin(Request{Book: book("test/rejoin", taking)}), journal.Command{Do: "run"})
 		}
 		if how == "a person" {
 			if mended, err := b.Mend(t.Context(), run, "rebuilt"); len(mended) != 1 || err != nil {
@@ -72,8 +72,8 @@ func TestWhoWasLeftOutIsToldUntilItIsMended(t *testing.T) {
 func TestWhatWasLeftAsItIsIsToldUntilItIsMended(t *testing.T) {
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse(mending)})
-	b.stintOf(run, journal.Command{Do: "run"})
-	b.stintOf(run, journal.Command{Do: "cancel", Leave: "it is late"})
+	b.runSession(run, journal.Command{Do: "run"})
+	b.runSession(run, journal.Command{Do: "cancel", Leave: "it is late"})
 	left := func() string {
 		p, err := b.Prepare(t.Context(), Request{Book: b.parse(mending), Cluster: "lab1"})
 		if err != nil {
@@ -89,7 +89,7 @@ func TestWhatWasLeftAsItIsIsToldUntilItIsMended(t *testing.T) {
 		t.Errorf("%q, want %q", left(), want)
 	}
 	b.put("mended", "")
-	if st := b.stintOf(b.begin(Request{Book: b.parse(mending)}), journal.Command{Do: "run"}); st.Outcome != journal.RunDone {
+	if st := b.runSession(b.begin(Request{Book: b.parse(mending)}), journal.Command{Do: "run"}); st.Outcome != journal.RunDone {
 		t.Fatal(st.Outcome)
 	}
 	if left() != "" {

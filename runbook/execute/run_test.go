@@ -30,7 +30,7 @@ steps:
 func TestARunDoesItsStepsInOrder(t *testing.T) {
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse(threeSteps)})
-	st := b.stintOf(run, journal.Command{Do: "run"})
+	st := b.runSession(run, journal.Command{Do: "run"})
 	if st.Outcome != journal.RunDone {
 		t.Fatalf("outcome %q at %s", st.Outcome, st.Position())
 	}
@@ -39,7 +39,7 @@ func TestARunDoesItsStepsInOrder(t *testing.T) {
 	}
 	// Another run finds everything done and acts no more; the lock was given back.
 	again := b.begin(Request{Book: b.parse(threeSteps)})
-	if st := b.stintOf(again, journal.Command{Do: "run"}); st.Outcome != journal.RunDone {
+	if st := b.runSession(again, journal.Command{Do: "run"}); st.Outcome != journal.RunDone {
 		t.Errorf("outcome %q", st.Outcome)
 	}
 	if acts := b.events(again, journal.Intended); len(acts) != 1 || acts[0].Step != "second" {
@@ -95,7 +95,7 @@ steps:
 func TestAFailedStepStopsTheRunAndIsResumed(t *testing.T) {
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse(failing)})
-	st := b.stintOf(run, journal.Command{Do: "run"})
+	st := b.runSession(run, journal.Command{Do: "run"})
 	if st.Outcome != journal.RunFailed || st.Item("flaky").Phase != journal.StepFailed || st.Item("after").Phase != journal.StepWaiting {
 		t.Fatalf("outcome %q, %+v", st.Outcome, st.Item("flaky"))
 	}
@@ -116,7 +116,7 @@ func TestAFailedStepStopsTheRunAndIsResumed(t *testing.T) {
 	}
 	b.put("mended", "")
 	b.put("ok", "")
-	if st := b.stintOf(run, journal.Command{Do: "resume", Reason: "mended"}); st.Outcome != journal.RunDone {
+	if st := b.runSession(run, journal.Command{Do: "resume", Reason: "mended"}); st.Outcome != journal.RunDone {
 		t.Errorf("after the resume: %q, %s", st.Outcome, st.Position())
 	}
 	if n := strings.Count(b.read("log"), "before"); n != 1 {
@@ -127,8 +127,8 @@ func TestAFailedStepStopsTheRunAndIsResumed(t *testing.T) {
 func TestCancelTakesBackFromTheLastToTheFirst(t *testing.T) {
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse(failing)})
-	b.stintOf(run, journal.Command{Do: "run"})
-	st := b.stintOf(run, journal.Command{Do: "cancel", Undo: true, Reason: "enough"})
+	b.runSession(run, journal.Command{Do: "run"})
+	st := b.runSession(run, journal.Command{Do: "cancel", Undo: true, Reason: "enough"})
 	if st.Outcome != journal.RunUndone {
 		t.Fatalf("outcome %q", st.Outcome)
 	}
@@ -153,15 +153,15 @@ steps:
   - {id: b, uses: command, with: {run: "touch DIR/b", check: "test -e DIR/b"}}
   - {id: c, uses: command, with: {run: "false"}}
 `)})
-	b.stintOf(run, journal.Command{Do: "run"})
-	st := b.stintOf(run, journal.Command{Do: "cancel", Undo: true})
+	b.runSession(run, journal.Command{Do: "run"})
+	st := b.runSession(run, journal.Command{Do: "cancel", Undo: true})
 	if want := "step b is done, and cannot be taken back; what stays done: a, b, c"; st.Outcome != journal.RunFailed || !strings.Contains(st.Refused, want) {
 		t.Errorf("outcome %q, %q, want %q", st.Outcome, st.Refused, want)
 	}
 	if lease, err := b.Store.Lease(t.Context(), lock.LeaseName("lab1")); err != nil || lease.Holder != run {
 		t.Errorf("the cluster is held by %q, %v", lease.Holder, err)
 	}
-	st = b.stintOf(run, journal.Command{Do: "cancel", Undo: true, Leave: "we live with it"})
+	st = b.runSession(run, journal.Command{Do: "cancel", Undo: true, Leave: "we live with it"})
 	if st.Outcome != journal.RunCancelled || !st.Item("c").Asks { // it failed, which does not say that it did nothing
 		t.Errorf("outcome %q, %+v", st.Outcome, st.Item("c"))
 	}
@@ -188,7 +188,7 @@ steps:
   - {id: b, uses: command, with: {run: "touch DIR/b", check: "test -e DIR/b", ` + c.second + `repeatable: true}}
   - {id: c, uses: command, with: {run: "echo no room; false", undo: "true", repeatable: true}}
 `)})
-		st := b.stintOf(run, journal.Command{Do: "run"})
+		st := b.runSession(run, journal.Command{Do: "run"})
 		if st.Outcome != c.outcome || (b.read("a") != "") != c.left {
 			t.Errorf("outcome %q because of %q, and a is %q", st.Outcome, st.Why, b.read("a"))
 		}
@@ -210,7 +210,7 @@ steps:
   - {id: a, uses: command, with: {run: "echo a > DIR/a", check: "test -e DIR/a", undo: "test -e DIR/mended && rm DIR/a", repeatable: true}}
   - {id: b, uses: command, with: {run: "echo no room; false", undo: "true", repeatable: true}}
 `)})
-	st := b.stintOf(run, journal.Command{Do: "run"})
+	st := b.runSession(run, journal.Command{Do: "run"})
 	if st.Outcome != journal.RunFailed || !strings.Contains(st.Why, "step b failed") || !strings.Contains(st.Why, "step a could not be taken back") || b.read("a") == "" {
 		t.Errorf("outcome %q: %s", st.Outcome, st.Why)
 	}
@@ -218,7 +218,7 @@ steps:
 		t.Errorf("the lock is held by %q, %v", lease.Holder, err)
 	}
 	b.put("mended", "yes")
-	if st := b.stintOf(run, journal.Command{Do: "resume"}); st.Outcome != journal.RunUndone || b.read("a") != "" {
+	if st := b.runSession(run, journal.Command{Do: "resume"}); st.Outcome != journal.RunUndone || b.read("a") != "" {
 		t.Errorf("it goes on with taking back: outcome %q: %s", st.Outcome, st.Why)
 	}
 }
@@ -231,12 +231,12 @@ steps:
   - {id: a, uses: command, with: {run: "echo a >> DIR/log", repeatable: true}}
   - {id: b, uses: command, with: {run: "echo b >> DIR/log", repeatable: true}}
 `)})
-	b.stintOf(run, journal.Command{Do: "run"})
+	b.runSession(run, journal.Command{Do: "run"})
 	before, err := b.Store.Entries(t.Context(), run)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if st := b.stintOf(run, journal.Command{Do: "rerun", Step: "a", Reason: "again"}); st.Outcome != journal.RunDone || st.Item("a").Attempt != 2 {
+	if st := b.runSession(run, journal.Command{Do: "rerun", Step: "a", Reason: "again"}); st.Outcome != journal.RunDone || st.Item("a").Attempt != 2 {
 		t.Errorf("outcome %q, attempt %d", st.Outcome, st.Item("a").Attempt)
 	}
 	if b.read("log") != "a\nb\na\n" {
@@ -245,7 +245,7 @@ steps:
 	if acts := b.events(run, journal.Intended); acts[0].Step != "a" || acts[2].Step != "a" || acts[0].Token == acts[2].Token {
 		t.Errorf("a rerun is a new intention: %+v", acts)
 	}
-	b.stintOf(run, journal.Command{Do: "rerun", Step: "a", Downstream: true})
+	b.runSession(run, journal.Command{Do: "rerun", Step: "a", Downstream: true})
 	if b.read("log") != "a\nb\na\na\nb\n" {
 		t.Errorf("log %q", b.read("log"))
 	}
@@ -338,7 +338,7 @@ func TestAQuestionIsAskedAgainByTheProcessThatGoesOn(t *testing.T) {
 		t.Errorf("asked first %+v, then %+v", first, second)
 	}
 	agree("cid")
-	if st := b.stintOf(run, journal.Command{Do: "resume"}); st.Outcome != journal.RunDone || len(b.events(run, journal.Asked)) != 2 {
+	if st := b.runSession(run, journal.Command{Do: "resume"}); st.Outcome != journal.RunDone || len(b.events(run, journal.Asked)) != 2 {
 		t.Errorf("outcome %q, asked %+v", st.Outcome, b.events(run, journal.Asked))
 	}
 	evidence, err := b.Evidence(t.Context(), run)
@@ -415,14 +415,14 @@ steps:
       - {id: start, uses: command, with: {run: "echo start ${{ target }} >> DIR/log", repeatable: true}}
   - {id: end, uses: command, with: {run: "echo end >> DIR/log", repeatable: true}}
 `)})
-	if st := b.stintOf(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone {
+	if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone {
 		t.Fatalf("outcome %q", st.Outcome)
 	}
 	want := "stop n2\nstart n2\nstop n3\nstart n3\nstop n1\nstart n1\nend\n"
 	if got := b.read("log"); got != want {
 		t.Errorf("log %q, want %q", got, want)
 	}
-	if st := b.stintOf(run, journal.Command{Do: "rerun", Step: "restart[n3].start"}); st.Outcome != journal.RunDone || b.read("log") != want+"start n3\n" {
+	if st := b.runSession(run, journal.Command{Do: "rerun", Step: "restart[n3].start"}); st.Outcome != journal.RunDone || b.read("log") != want+"start n3\n" {
 		t.Errorf("rerun of one target: %q", b.read("log"))
 	}
 }
@@ -441,7 +441,7 @@ steps:
         timeout: 2m
         with: {run: "touch DIR/${{ target }}; until test -e DIR/x -a -e DIR/y; do sleep 0.05; done", repeatable: true}
 `)})
-	if st := b.stintOf(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone {
+	if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone {
 		t.Errorf("outcome %q: %+v", st.Outcome, st.Items)
 	}
 }
@@ -458,7 +458,7 @@ steps:
       - {id: one, uses: command, timeout: 2m, with: {run: "touch DIR/${{ target }}; until test -e DIR/v -a -e DIR/w; do sleep 0.02; done", repeatable: true}}
       - {id: two, uses: command, with: {run: "true", repeatable: true}}
 `)})
-	if st := b.stintOf(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone {
+	if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone {
 		t.Fatalf("outcome %q", st.Outcome)
 	}
 	entries, err := b.Store.Entries(t.Context(), run)

@@ -17,7 +17,7 @@ import (
 	"plimsoll/runbook/lock"
 )
 
-// runner executes one stint of a run: a loop that writes one event at a time, with jobs that work beside it.
+// runner executes one session of a run: a loop that writes one event at a time, with jobs that work beside it.
 type runner struct {
 	service *Service
 	journal *durable.Journal
@@ -41,7 +41,7 @@ type runner struct {
 	worked  map[string]work // on parts, by their keys
 
 	gone     bool                           // its clusters, or one of them, are another's by now
-	assessed map[string]*journal.Assessment // steps that were begun and not finished, as this stint has found them
+	assessed map[string]*journal.Assessment // steps that were begun and not finished, as this session has found them
 }
 
 // turn is how often the loop looks at what it is not woken by: messages, times.
@@ -193,7 +193,7 @@ func (r *runner) beginJobs() {
 			}
 			return
 		}
-		for _, i := range r.unsettled() {
+		for _, i := range r.unassessed() {
 			if r.jobs[i.Key] == nil {
 				r.beginAssess(i)
 			}

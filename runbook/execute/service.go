@@ -26,17 +26,17 @@ import (
 
 // Service is what commands and trials use: it plans, begins and follows runs.
 type Service struct {
-	Store   *durable.Store
-	Actions []action.Action
-	Call    func(cluster string) string                                         // the one name of what a person may call differently; nil: as it is said
-	Open    func(ctx context.Context, cluster string) (*cluster.Cluster, error) // the caller's site to close
-	Meter   func(*cluster.Cluster) Meter                                        // nil: guardrails have no data
-	Marker  func(*cluster.Cluster) lock.Marker                                  // nil, or returning nil: no marker in the target
-	Rules   runbook.Rules                                                       // in production
-	User    string                                                              // who asks
-	Known   string                                                              // how it is known who that is; "": it is not
-	Holder  string                                                              // this process, for people
-	TTL     time.Duration                                                       // of the lease; 0: 30 s
+	Store       *durable.Store
+	Actions     []action.Action
+	Call        func(cluster string) string                                         // the one name of what a person may call differently; nil: as it is said
+	Open        func(ctx context.Context, cluster string) (*cluster.Cluster, error) // the caller's site to close
+	Meter       func(*cluster.Cluster) Meter                                        // nil: guardrails have no data
+	ClusterLock func(*cluster.Cluster) lock.ClusterLock                             // nil, or returning nil: no marker in the target
+	Rules       runbook.Rules                                                       // in production
+	User        string                                                              // who asks
+	Known       string                                                              // how it is known who that is; "": it is not
+	Holder      string                                                              // this process, for people
+	TTL         time.Duration                                                       // of the lease; 0: 30 s
 	// Observe is told every event as it is written, by the process that executes; it must return at once. May be nil.
 	Observe func(run string, e journal.Event, at time.Time)
 
@@ -60,7 +60,7 @@ func (s *Service) observe(run string, e journal.Event, entry durable.Entry) {
 // Execute takes the right to execute runs on this state folder; durable.ErrBusy if another process has it. Runs whose process
 // died go on, except those that are to get another order instead; what runs still hold that have ended is given back.
 func (s *Service) Execute(ctx context.Context, instead ...string) (*durable.Executor, error) {
-	e, err := s.Store.Execute(ctx, s.stint, instead...)
+	e, err := s.Store.Execute(ctx, s.session, instead...)
 	if err == nil {
 		s.locks().Tidy(ctx)
 	}
@@ -244,12 +244,12 @@ func (s *Service) Agree(ctx context.Context, run string, asked journal.Event, na
 	return nil
 }
 
-// Start begins a run's next stint. *ElsewhereError when an executor elsewhere has the run and is not known to be dead.
+// Start begins a run's next session. *ElsewhereError when an executor elsewhere has the run and is not known to be dead.
 func (s *Service) Start(ctx context.Context, e *durable.Executor, run string, o journal.Command) error {
 	o.By, o.Known = s.User, s.Known
 	data, err := json.Marshal(o)
 	if err != nil {
-		return fmt.Errorf("begin a stint: %w", err)
+		return fmt.Errorf("begin a session: %w", err)
 	}
 	return s.refused(ctx, e.Start(ctx, run, data))
 }
@@ -275,7 +275,7 @@ func (s *Service) GiveBack(ctx context.Context, run string) (bool, error) {
 }
 
 func (s *Service) locks() *lock.Locks {
-	return &lock.Locks{Store: s.Store, Actions: s.Actions, Open: s.Open, Marker: s.Marker, Holder: s.Holder, TTL: s.ttl()}
+	return &lock.Locks{Store: s.Store, Actions: s.Actions, Open: s.Open, ClusterLock: s.ClusterLock, Holder: s.Holder, TTL: s.ttl()}
 }
 
 // Actor stands between a step and its action.

@@ -18,9 +18,9 @@ func TestARunWhoseClusterWasEverTakenParks(t *testing.T) {
 	for _, where := range []string{"the same store", "another store"} {
 		b := newBench(t)
 		shared := &runbooktest.Board{}
-		b.Marker = func(*cluster.Cluster) lock.Marker { return shared }
+		b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
 		run := b.begin(Request{Book: b.parse(mending)})
-		if st := b.stintOf(run, journal.Command{Do: "run"}); st.Outcome != journal.RunFailed {
+		if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunFailed {
 			t.Fatal(st.Outcome)
 		}
 		b.put("mended", "")
@@ -48,11 +48,11 @@ func TestARunWhoseClusterWasEverTakenParks(t *testing.T) {
 			t.Errorf("%s: %s", where, st.Status())
 		}
 		// What the refusal advises: it is given up, and a new run is planned.
-		if st := b.stintOf(run, journal.Command{Do: "cancel", Leave: "theirs"}); st.Outcome != journal.RunCancelled {
+		if st := b.runSession(run, journal.Command{Do: "cancel", Leave: "theirs"}); st.Outcome != journal.RunCancelled {
 			t.Errorf("%s: it cannot be given up: %q", where, st.Outcome)
 		}
 		again := b.begin(Request{Book: b.parse(mending)})
-		if st := b.stintOf(again, journal.Command{Do: "run"}); st.Outcome != journal.RunDone {
+		if st := b.runSession(again, journal.Command{Do: "run"}); st.Outcome != journal.RunDone {
 			t.Errorf("%s: a new run: %q", where, st.Outcome)
 		}
 	}
@@ -64,10 +64,10 @@ func TestAnEndedRunHoldsNobodyUp(t *testing.T) {
 	for _, how := range []string{"the next run", "give back", "the next that executes"} {
 		b := newBench(t)
 		shared := &runbooktest.Board{}
-		b.Marker = func(*cluster.Cluster) lock.Marker { return shared }
+		b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
 		run := b.begin(Request{Book: b.parse(threeSteps)})
 		claim := shared.Has
-		b.stintOf(run, journal.Command{Do: "run"})
+		b.runSession(run, journal.Command{Do: "run"})
 		claim.Held = false
 		if err := shared.Claim(t.Context(), claim); err != nil { // as it was before the release
 			t.Fatal(err)

@@ -22,12 +22,12 @@ import (
 // Torture tries a runbook on a lab as fate would: every act twice, every step failed and taken back, Plimsoll killed around
 // every write, its owner paused while another takes the cluster. Each try begins with the same lab.
 type Torture struct {
-	Request execute.Request
-	Before  []execute.Request // brings the lab to where the runbook has something to do, in this order
-	Folder  string            // for the stores of the experiments, an empty one each
-	Actions []action.Action
-	Open    func(ctx context.Context, cluster string) (*cluster.Cluster, error)
-	Marker  func(*cluster.Cluster) lock.Marker
+	Request     execute.Request
+	Before      []execute.Request // brings the lab to where the runbook has something to do, in this order
+	Folder      string            // for the stores of the experiments, an empty one each
+	Actions     []action.Action
+	Open        func(ctx context.Context, cluster string) (*cluster.Cluster, error)
+	ClusterLock func(*cluster.Cluster) lock.ClusterLock
 	// Save keeps what the lab is, Restore brings it back. Nil: a try begins with what the one before left.
 	Save, Restore func(ctx context.Context) error
 	// Elsewhere is the cluster as a Plimsoll on another host has it, while this host's has it in hand. Nil: there is none.
@@ -44,7 +44,7 @@ type Torture struct {
 	Say    func(string)
 
 	stage map[string]string // what the checks see when a try begins
-	world world             // what the servers say of themselves then
+	world clusterSnapshot   // what the servers say of themselves then
 }
 
 // TortureKinds are the kinds of tries, in the order in which they come.
@@ -125,7 +125,7 @@ func (t *Torture) service(ctx context.Context, name string) (*execute.Service, e
 }
 
 func (t *Torture) on(store *durable.Store) *execute.Service {
-	return &execute.Service{Store: store, Actions: t.Actions, Open: t.Open, Marker: t.Marker, User: "torture", Holder: "torture"}
+	return &execute.Service{Store: store, Actions: t.Actions, Open: t.Open, ClusterLock: t.ClusterLock, User: "torture", Holder: "torture"}
 }
 
 // run plans and runs once, and returns how the run stands.

@@ -13,25 +13,25 @@ import (
 	"plimsoll/engine"
 )
 
-// world is what the servers of a cluster say of themselves, where they play different parts.
-type world struct {
+// clusterSnapshot is what the servers of a cluster say of themselves, where they play different parts.
+type clusterSnapshot struct {
 	writable []string // take writes of their own
 	strays   []string // answer, take no writes, and do not follow the one that does
 }
 
 // look asks the cluster itself: who takes writes, and who follows it. It is empty for engines whose servers are all alike.
-func look(ctx context.Context, on *cluster.Cluster) (w world, err error) {
+func look(ctx context.Context, on *cluster.Cluster) (w clusterSnapshot, err error) {
 	nodes, err := on.List(ctx)
 	if err != nil {
 		return w, fmt.Errorf("list the nodes: %w", err)
 	}
-	standings := map[string]engine.Standing{}
+	standings := map[string]engine.ReplicationStatus{}
 	addresses := map[string]string{}
 	for _, n := range nodes {
 		limited, cancel := context.WithTimeout(ctx, 5*time.Second)
 		if db, err := on.Database(limited, n.Name); err == nil {
 			if r, ok := engine.As[engine.Replicated](db); ok {
-				if is, err := r.Standing(limited); err == nil {
+				if is, err := r.ReplicationStatus(limited); err == nil {
 					standings[n.Name] = is
 					addresses[n.Name] = n.Target.Addresses[0]
 				}
@@ -110,7 +110,7 @@ func (t *Torture) wrong(ctx context.Context, site *cluster.Cluster) (all []strin
 // examineClaim looks whether an ended run has left its claim in the cluster. To look it takes the cluster itself, for a second: a run
 // that had it before is refused afterwards, so this comes last.
 func (t *Torture) examineClaim(ctx context.Context, o *Report, test, run string) (err error) {
-	if t.Marker == nil {
+	if t.ClusterLock == nil {
 		return nil
 	}
 	site, err := t.Open(ctx, t.Request.Cluster)
@@ -118,7 +118,7 @@ func (t *Torture) examineClaim(ctx context.Context, o *Report, test, run string)
 		return err
 	}
 	defer func() { err = errors.Join(err, site.Close()) }()
-	m := t.Marker(site)
+	m := t.ClusterLock(site)
 	if m == nil {
 		return nil
 	}

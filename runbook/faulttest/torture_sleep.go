@@ -44,7 +44,7 @@ func (t *Torture) sleep(ctx context.Context, o *Report) error {
 	if err != nil {
 		return err
 	}
-	if marker := t.Marker(site); marker != nil {
+	if marker := t.ClusterLock(site); marker != nil {
 		err = t.rob(ctx, o, "the owner sleeps, another host takes the cluster", stranger{marker, action.Claim{
 			Cluster: t.Request.Cluster, Run: "another", Holder: "another host", Epoch: 1, For: time.Hour, Break: true,
 		}})
@@ -183,7 +183,7 @@ func (n neighbour) giveBack(ctx context.Context, store *durable.Store) error {
 
 // stranger is a run of another store, on another host: it sees the claim in the cluster alone.
 type stranger struct {
-	marker lock.Marker
+	marker lock.ClusterLock
 	claim  action.Claim
 }
 

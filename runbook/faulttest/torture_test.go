@@ -55,7 +55,7 @@ func (b *bench) ordeal(text string, marker *runbooktest.Board) Report {
 	b.t.Helper()
 	tt := Torture{
 		Request: execute.Request{Book: b.parse(text), Cluster: "lab1"}, Folder: b.t.TempDir(), Actions: b.Actions, Open: b.Open,
-		Marker: func(*cluster.Cluster) lock.Marker { return marker }, Say: func(string) {},
+		ClusterLock: func(*cluster.Cluster) lock.ClusterLock { return marker }, Say: func(string) {},
 		Child: func(context.Context, string, durable.Moment, func(context.Context) error) (Fate, error) {
 			return Fate{}, nil
 		},
@@ -116,7 +116,7 @@ func TestEachTryOfATortureBeginsAlike(t *testing.T) {
 	tt = Torture{
 		Request: execute.Request{Book: b.parse(`{runbook: test/final, lock: none, steps: [{id: a, uses: command, with: {run: "mv DIR/from DIR/to", check: "test -e DIR/to"}}]}`), Cluster: "lab1"},
 		Before:  []execute.Request{{Book: b.parse(`{runbook: test/first, lock: none, steps: [{id: a, uses: command, with: {run: "touch DIR/from", check: "test -e DIR/from"}}]}`), Cluster: "lab1"}},
-		Folder:  t.TempDir(), Actions: b.Actions, Open: b.Open, Marker: func(*cluster.Cluster) lock.Marker { return nil }, Say: func(string) {},
+		Folder:  t.TempDir(), Actions: b.Actions, Open: b.Open, ClusterLock: func(*cluster.Cluster) lock.ClusterLock { return nil }, Say: func(string) {},
 		Save: func(context.Context) error { return nil },
 		Restore: func(context.Context) error {
 			restored++
@@ -145,7 +145,7 @@ func TestTheTortureTellsOfAnOwnerThatActsOnATakenCluster(t *testing.T) {
 	b := newBench(t)
 	tt := Torture{
 		Request: execute.Request{Book: b.parse(`{runbook: test/deaf, steps: [{id: a, uses: command, with: {run: "touch DIR/f", check: "test -e DIR/f", undo: "rm -f DIR/f"}}]}`), Cluster: "lab1"},
-		Folder:  t.TempDir(), Actions: b.Actions, Open: b.Open, Marker: func(*cluster.Cluster) lock.Marker { return nil }, Say: func(string) {},
+		Folder:  t.TempDir(), Actions: b.Actions, Open: b.Open, ClusterLock: func(*cluster.Cluster) lock.ClusterLock { return nil }, Say: func(string) {},
 	}
 	var o Report
 	if err := tt.worthIt(t.Context(), &o); err != nil {
@@ -174,7 +174,7 @@ func TestTheTortureFindsANodeThatAnUndoLeaves(t *testing.T) {
 	b := newBench(t)
 	tt := Torture{
 		Request: execute.Request{Book: b.parse(`{runbook: test/grow, lock: none, steps: [{id: a, uses: command, with: {run: "touch DIR/node DIR/f", check: "test -e DIR/f", undo: "rm -f DIR/f", repeatable: true}}]}`), Cluster: "lab1"},
-		Folder:  t.TempDir(), Actions: b.Actions, Marker: func(*cluster.Cluster) lock.Marker { return nil }, Say: func(string) {},
+		Folder:  t.TempDir(), Actions: b.Actions, ClusterLock: func(*cluster.Cluster) lock.ClusterLock { return nil }, Say: func(string) {},
 		Open: func(ctx context.Context, name string) (*cluster.Cluster, error) {
 			site, err := b.Open(ctx, name)
 			if err != nil {

@@ -72,7 +72,7 @@ func (s *State) ChangedActions(o Command) []ChangedAction {
 	return all
 }
 
-// uses tells which actions a stint may use: of the steps that are not over or are to run again, and, where what was done may be taken
+// uses tells which actions a session may use: of the steps that are not over or are to run again, and, where what was done may be taken
 // back, of those that acted.
 func (s *State) uses(o Command) map[string]bool {
 	used := map[string]bool{}

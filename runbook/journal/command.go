@@ -1,6 +1,6 @@
 package journal
 
-// Command is what a stint was begun for.
+// Command is what a session was begun for.
 type Command struct {
 	Do         string `json:"do"` // run, resume, rerun, cancel
 	Step       string `json:"step,omitempty"`

@@ -15,7 +15,7 @@ type Kind string
 // The kinds. Their meaning never changes: journals are read by later releases. A new one raises Interpreter.
 const (
 	Began    Kind = "began"    // the run: what, where, with what, by whom; the first event
-	Opened   Kind = "opened"   // a stint: its order, its process, its lease
+	Opened   Kind = "opened"   // a session: its order, its process, its lease
 	Targeted Kind = "targeted" // the targets of a group
 	Ready    Kind = "ready"    // the cluster was healthy before a target
 	Valued   Kind = "valued"   // a step's inputs as evaluated, or that it is to be skipped
@@ -34,7 +34,7 @@ const (
 	Stuck    Kind = "stuck"    // a step cannot be undone
 	Said     Kind = "said"     // a person's word that changed nothing, with the reason
 	Stopping Kind = "stopping" // a person cancelled; with an Error: a step failed, and the runbook has what was done undone
-	Parked   Kind = "parked"   // the stint ended before the run did
+	Parked   Kind = "parked"   // the session ended before the run did
 	Ended    Kind = "ended"    // with an outcome; only a rerun or a cancellation can follow
 )
 
@@ -49,7 +49,7 @@ type Event struct {
 
 	Header *Header          `json:"header,omitempty"`
 	Order  *Command         `json:"order,omitempty"`
-	Holder string           `json:"holder,omitempty"` // process and host of a stint
+	Holder string           `json:"holder,omitempty"` // process and host of a session
 	Epoch  int64            `json:"epoch,omitempty"`  // of the lease under which this was done
 	Epochs map[string]int64 `json:"epochs,omitempty"` // Opened: of the leases, by cluster
 

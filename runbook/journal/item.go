@@ -42,7 +42,7 @@ type Step struct {
 	Lasts    bool          // its undo was refused: what it did is irreversible
 	Open     bool          // what was begun may still be under way
 	Undo     int           // number of the entry that holds the last begun undo; 0: none open
-	Took     time.Duration // worked on, over all attempts: without waiting for people, guardrails or another stint
+	Took     time.Duration // worked on, over all attempts: without waiting for people, guardrails or another session
 }
 
 // Key is the name of a step, of a target if it is in a group.

@@ -243,7 +243,7 @@ func (p Proof) Signatures(ctx context.Context, signers string) error {
 	return nil
 }
 
-// Changed lists the stints for which the run went on with other versions of its actions than before.
+// Changed lists the sessions for which the run went on with other versions of its actions than before.
 func (p Proof) Changed() []Event {
 	return slices.DeleteFunc(slices.Clone(p.Events), func(e Event) bool { return e.Order == nil || e.Order.Changed == "" })
 }

@@ -37,11 +37,11 @@ type State struct {
 	Heard    int              // number of the last message taken
 	Epochs   map[string]int64 // of the leases, by cluster
 	Holder   string           // who executes it, or did last
-	Stint    int              // of the holder
+	Session  int              // of the holder
 	Since    time.Time        // when that began
 	Orders   []Command
 	Released bool      // it ended, and gave its clusters back
-	Taken    time.Time // when a stint of it first had its clusters, since it gave them back last
+	Taken    time.Time // when a session of it first had its clusters, since it gave them back last
 	Changed  time.Time // of the last event
 	Events   int
 
@@ -76,7 +76,7 @@ func (s *State) Apply(entry durable.Entry, actions []action.Action) error {
 	s.Events, s.Changed = entry.Number, entry.At
 	s.Heard = max(s.Heard, e.Message)
 	if e.Kind == Opened {
-		s.Stint, s.Since = entry.Stint, entry.At
+		s.Session, s.Since = entry.Session, entry.At
 		clear(s.Healthy) // that was then
 	}
 	if e.Baseline != nil {
@@ -163,7 +163,7 @@ func (s *State) tryUndosAgain() {
 	}
 }
 
-// obey takes the order of a stint.
+// obey takes the order of a session.
 func (s *State) obey(o Command, e Event) error {
 	switch o.Do {
 	case "cancel":

@@ -24,7 +24,7 @@ func (l *Locks) ended(ctx context.Context, run string) bool {
 const Clearing = 2 * time.Second
 
 // over gives a cluster back for a run that has ended, and whose process died before it could.
-func (l *Locks) over(ctx context.Context, m Marker, cluster string, lease durable.Lease) bool {
+func (l *Locks) over(ctx context.Context, m ClusterLock, cluster string, lease durable.Lease) bool {
 	if !l.ended(ctx, lease.Holder) {
 		return false
 	}
@@ -62,7 +62,7 @@ func (l *Locks) GiveBack(ctx context.Context, run string) (gave bool, err error)
 	defer func() { err = errors.Join(err, site.Close()) }()
 	for n, name := range st.Header.AllClusters() {
 		if on, err := site.Cluster(ctx, name); err == nil && n < len(held) {
-			l.over(ctx, l.MarkerOf(on), name, held[n])
+			l.over(ctx, l.ClusterLockOf(on), name, held[n])
 		}
 	}
 	return true, nil
@@ -70,7 +70,7 @@ func (l *Locks) GiveBack(ctx context.Context, run string) (gave bool, err error)
 
 // orphaned frees a cluster that a process took for a run and died before it made the run: nobody can resume or cancel that one.
 // While its lease holds it may be alive still. The claim goes first: without the lease, nobody would know that it is from here.
-func (l *Locks) orphaned(ctx context.Context, m Marker, cluster string, lease durable.Lease) bool {
+func (l *Locks) orphaned(ctx context.Context, m ClusterLock, cluster string, lease durable.Lease) bool {
 	if lease.Expires.After(time.Now()) || !l.unmade(ctx, lease.Holder) {
 		return false
 	}
@@ -89,22 +89,22 @@ func (l *Locks) unmade(ctx context.Context, run string) bool {
 	return errors.Is(err, durable.ErrNoRun)
 }
 
-// MarkerOf is what keeps the claim in a cluster; nil: nothing does.
-func (l *Locks) MarkerOf(on *cluster.Cluster) Marker {
-	if l.Marker == nil {
+// ClusterLockOf is what keeps the claim in a cluster; nil: nothing does.
+func (l *Locks) ClusterLockOf(on *cluster.Cluster) ClusterLock {
+	if l.ClusterLock == nil {
 		return nil
 	}
-	m := l.Marker(on)
+	m := l.ClusterLock(on)
 	if m == nil {
 		return nil
 	}
-	return &tidied{Marker: m, locks: l}
+	return &tidied{ClusterLock: m, locks: l}
 }
 
 // tidied is a marker on which the claims of this store's ended runs do not count: each is cleared or passed over when it is met, which
 // may be in the middle of a run that began while its cluster did not say whose it is.
 type tidied struct {
-	Marker
+	ClusterLock
 	locks *Locks
 
 	mu   sync.Mutex
@@ -115,14 +115,14 @@ func (m *tidied) Claim(ctx context.Context, c action.Claim) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	c.Past = m.past
-	err := m.Marker.Claim(ctx, c)
+	err := m.ClusterLock.Claim(ctx, c)
 	var claimed *action.ClaimedError
 	if !errors.As(err, &claimed) || claimed.Run == "" || claimed.Run == c.Run || claimed.Run == m.past || !m.locks.ended(ctx, claimed.Run) {
 		return err
 	}
 	m.past = claimed.Run
 	c.Past = m.past
-	return m.Marker.Claim(ctx, c)
+	return m.ClusterLock.Claim(ctx, c)
 }
 
 // breakLock takes a cluster from a run of this store whose owner has not prolonged its lease.

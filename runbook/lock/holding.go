@@ -13,9 +13,9 @@ import (
 	"plimsoll/hint"
 )
 
-// Marker keeps the claim on a cluster in the cluster itself, where every Plimsoll that would change it sees it,
+// ClusterLock keeps the claim on a cluster in the cluster itself, where every Plimsoll that would change it sees it,
 // whatever store it uses.
-type Marker interface {
+type ClusterLock interface {
 	// Claim takes or prolongs a claim. *action.ClaimedError when another run has it; any other error says that it cannot be told.
 	Claim(ctx context.Context, c action.Claim) error
 	// Clear gives it back.
@@ -31,7 +31,7 @@ var ErrUnsure = errors.New("this process slept longer than its claim on the clus
 // holding keeps a run's lease of one cluster alive, in the store and in the target.
 type holding struct {
 	store  *durable.Store
-	marker Marker // nil: none
+	marker ClusterLock // nil: none
 	ttl    time.Duration
 	claim  action.Claim
 	fenced chan struct{}
@@ -44,7 +44,7 @@ type holding struct {
 }
 
 // Hold takes the lease at a new epoch, and asks the cluster with this patience.
-func Hold(ctx context.Context, s *durable.Store, m Marker, c action.Claim, patience time.Duration) (*holding, error) {
+func Hold(ctx context.Context, s *durable.Store, m ClusterLock, c action.Claim, patience time.Duration) (*holding, error) {
 	lease, err := s.Acquire(ctx, LeaseName(c.Cluster), c.Run, c.For)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func Hold(ctx context.Context, s *durable.Store, m Marker, c action.Claim, patie
 	return h, h.confirmWithin(ctx, patience)
 }
 
-// How long a cluster may take to say whose it is: before a run is made and before an act, and when a stint begins, of a run that has
+// How long a cluster may take to say whose it is: before a run is made and before an act, and when a session begins, of a run that has
 // asked and asks again before its next act.
 const (
 	LongPatience  = 8 * time.Second

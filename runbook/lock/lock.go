@@ -24,12 +24,12 @@ import (
 
 // Locks take the clusters of runs, and give them back.
 type Locks struct {
-	Store   *durable.Store
-	Actions []action.Action
-	Open    Opener
-	Marker  func(*cluster.Cluster) Marker // nil, or returning nil: no claim in the cluster itself
-	Holder  string                        // this process, for people
-	TTL     time.Duration                 // of a lease that is not prolonged
+	Store       *durable.Store
+	Actions     []action.Action
+	Open        Opener
+	ClusterLock func(*cluster.Cluster) ClusterLock // nil, or returning nil: no claim in the cluster itself
+	Holder      string                             // this process, for people
+	TTL         time.Duration                      // of a lease that is not prolonged
 }
 
 // Leases are a run's clusters. They are taken in the order of their names: of two runs that want the same ones, the
@@ -45,7 +45,7 @@ func (l *Locks) Take(ctx context.Context, site *cluster.Cluster, st *journal.Sta
 		if err != nil {
 			return all, err
 		}
-		marker, claim := l.MarkerOf(on), l.Claim(st, name, run)
+		marker, claim := l.ClusterLockOf(on), l.Claim(st, name, run)
 		if err := l.stillHeld(ctx, claim); err != nil {
 			return all, err
 		}

@@ -19,7 +19,7 @@ type resized struct {
 	Config map[string]string `yaml:"config,required" doc:"Settings, on top of those that it has."`
 }
 
-var _ trial.Unsettling = reconfigure{}
+var _ trial.ResettingSettings = reconfigure{}
 
 func (reconfigure) Name() string { return "lab/reconfigure" }
 

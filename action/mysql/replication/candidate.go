@@ -13,7 +13,7 @@ import (
 )
 
 // candidate refuses a replica that should not become the primary, whatever else there is.
-func (s *server) candidate(ctx context.Context, is engine.Standing) error {
+func (s *server) candidate(ctx context.Context, is engine.ReplicationStatus) error {
 	if len(is.Sources) == 0 {
 		return &hint.PermanentError{Reason: s.name() + " replicates from no server: it is no replica", Advice: "mysql.replicate, or name another"}
 	}
@@ -78,7 +78,7 @@ func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time
 	if err != nil {
 		return 0, err
 	}
-	var primary, replica engine.Standing
+	var primary, replica engine.ReplicationStatus
 	for _, p := range all {
 		switch {
 		case !p.answers():

@@ -141,7 +141,7 @@ func (s *server) reach(ctx context.Context, goal gtids, tell func(float64, strin
 }
 
 // stalled refuses to wait for a server that applies nothing.
-func (s *server) stalled(is engine.Standing) error {
+func (s *server) stalled(is engine.ReplicationStatus) error {
 	if len(is.Sources) == 0 {
 		return &hint.PermanentError{Reason: s.name() + " replicates from no server: it will never get what it lacks", Advice: "mysql.replicate"}
 	}

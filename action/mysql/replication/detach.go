@@ -64,7 +64,7 @@ func (d *detach) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 }
 
 // leads is why a server cannot go: others follow it. A server that left is noticed after a moment only: that may be waited for.
-func (s *server) leads(ctx context.Context, is engine.Standing) error {
+func (s *server) leads(ctx context.Context, is engine.ReplicationStatus) error {
 	others, err := s.peers(ctx)
 	if err != nil {
 		return err

@@ -57,7 +57,7 @@ func (s *server) words() words {
 }
 
 // change is the statement that names the source. A server that follows already keeps its account and its encryption.
-func (s *server) change(source source, is engine.Standing) (string, engine.Secret, error) {
+func (s *server) change(source source, is engine.ReplicationStatus) (string, engine.Secret, error) {
 	host, port, err := net.SplitHostPort(source.address)
 	if err != nil {
 		return "", "", fmt.Errorf("address of %s: %w", source.name, err)
@@ -192,7 +192,7 @@ func (s *server) unfollow(ctx context.Context) error {
 }
 
 // singleSource refuses servers with several sources: which of them is meant cannot be told.
-func (s *server) singleSource(is engine.Standing) error {
+func (s *server) singleSource(is engine.ReplicationStatus) error {
 	if len(is.Sources) > 1 || len(is.Sources) == 1 && is.Sources[0].Channel != "" {
 		return &hint.PermanentError{Reason: fmt.Sprintf("%s follows %d sources by named channels", s.name(), len(is.Sources)),
 			Advice: "this runbook is for a primary and its replicas"}

@@ -13,7 +13,7 @@ import (
 type peer struct {
 	name    string
 	address string // where other servers reach it
-	is      engine.Standing
+	is      engine.ReplicationStatus
 	silent  error // why it does not answer
 }
 

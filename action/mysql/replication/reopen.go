@@ -50,7 +50,7 @@ func (s *server) mayReopen(ctx context.Context, resumed bool) error {
 }
 
 // leader is the node among others that a server follows; nil if it follows none of them.
-func leader(is engine.Standing, others []peer) *peer {
+func leader(is engine.ReplicationStatus, others []peer) *peer {
 	for _, source := range is.Sources {
 		for n, o := range others {
 			sameNumber := o.answers() && o.is.ServerID != "" && o.is.ServerID != "0" && o.is.ServerID == source.ServerID

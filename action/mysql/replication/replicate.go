@@ -73,7 +73,7 @@ func (r *replicate) Check(ctx context.Context, on *cluster.Cluster) (action.Chec
 }
 
 // followsNow tells whether a server follows another, by GTID and without trouble.
-func (s *server) followsNow(ctx context.Context, is engine.Standing, source *server) (bool, error) {
+func (s *server) followsNow(ctx context.Context, is engine.ReplicationStatus, source *server) (bool, error) {
 	if len(is.Sources) != 1 {
 		return false, nil
 	}

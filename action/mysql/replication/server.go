@@ -68,7 +68,7 @@ func (s *server) do(ctx context.Context, secret engine.Secret, statements ...str
 	return nil
 }
 
-func (s *server) standing(ctx context.Context) (engine.Standing, error) {
+func (s *server) standing(ctx context.Context) (engine.ReplicationStatus, error) {
 	is, err := standingOf(ctx, s.on, s.node.Name)
 	if err != nil {
 		return is, fmt.Errorf("node %s: %w", s.node.Name, err)
@@ -76,16 +76,16 @@ func (s *server) standing(ctx context.Context) (engine.Standing, error) {
 	return is, nil
 }
 
-func standingOf(ctx context.Context, on *cluster.Cluster, node string) (engine.Standing, error) {
+func standingOf(ctx context.Context, on *cluster.Cluster, node string) (engine.ReplicationStatus, error) {
 	db, err := on.Database(ctx, node)
 	if err != nil {
-		return engine.Standing{}, err
+		return engine.ReplicationStatus{}, err
 	}
 	r, ok := engine.As[engine.Replicated](db)
 	if !ok {
-		return engine.Standing{}, &hint.PermanentError{Reason: "this database cannot say which part it plays in replication"}
+		return engine.ReplicationStatus{}, &hint.PermanentError{Reason: "this database cannot say which part it plays in replication"}
 	}
-	return r.Standing(ctx)
+	return r.ReplicationStatus(ctx)
 }
 
 // executed is all that the server has.
@@ -109,7 +109,7 @@ func (s *server) set(ctx context.Context, query string) (gtids, error) {
 }
 
 // received is all that the server has or has taken from the servers it follows.
-func (s *server) received(ctx context.Context, is engine.Standing) (gtids, error) {
+func (s *server) received(ctx context.Context, is engine.ReplicationStatus) (gtids, error) {
 	all, err := s.executed(ctx)
 	if err != nil {
 		return nil, err

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// tenure is the right of an executor to execute one run of a store that hosts share: a lease that is prolonged while the
-// stint goes on. A state folder that is not shared needs none, and has nil: its lock tells at once who lives.
-type tenure struct {
+// executorLease is the right of an executor to execute one run of a store that hosts share: a lease that is prolonged while the
+// session goes on. A state folder that is not shared needs none, and has nil: its lock tells at once who lives.
+type executorLease struct {
 	store *Store
 
 	mu    sync.Mutex
@@ -19,11 +19,11 @@ type tenure struct {
 }
 
 const (
-	tenureLength = 30 * time.Second
-	tenureLook   = time.Second // how soon who slept notices
+	executorLeaseLength = 30 * time.Second
+	executorLeaseLook   = time.Second // how soon who slept notices
 )
 
-func tenureName(run string) string { return "run " + run }
+func executorLeaseName(run string) string { return "run " + run }
 
 // ElsewhereError says that an executor elsewhere executes a run: it is not known to be dead.
 type ElsewhereError struct {
@@ -41,21 +41,21 @@ func (s *Store) Elsewhere(ctx context.Context, run string) (*ElsewhereError, err
 	if !s.shared() {
 		return nil, nil
 	}
-	lease, err := s.Lease(ctx, tenureName(run))
+	lease, err := s.Lease(ctx, executorLeaseName(run))
 	if err != nil || lease.Holder == "" || lease.Holder == s.name || lease.Expires.Before(time.Now()) {
 		return nil, err
 	}
 	return &ElsewhereError{Run: run, Executor: lease.Holder, Until: lease.Expires}, nil
 }
 
-// assume takes the right to execute a run. *ElsewhereError while an executor elsewhere has it.
-func (s *Store) assume(ctx context.Context, run string) (*tenure, error) {
+// takeExecution takes the right to execute a run. *ElsewhereError while an executor elsewhere has it.
+func (s *Store) takeExecution(ctx context.Context, run string) (*executorLease, error) {
 	if !s.shared() {
 		return nil, nil
 	}
-	t := &tenure{store: s, asked: time.Now().Round(0)}
+	t := &executorLease{store: s, asked: time.Now().Round(0)}
 	var err error
-	t.lease, err = s.acquire(ctx, tenureName(run), s.name, tenureLength, 0)
+	t.lease, err = s.acquire(ctx, executorLeaseName(run), s.name, executorLeaseLength, 0)
 	var held *HeldError
 	if errors.As(err, &held) {
 		return nil, &ElsewhereError{Run: run, Executor: held.Holder, Until: held.Expires}
@@ -67,16 +67,16 @@ func (s *Store) assume(ctx context.Context, run string) (*tenure, error) {
 }
 
 // confirm asks whether the run is still ours to execute, and prolongs that. ErrTakenOver when it is not.
-func (t *tenure) confirm(ctx context.Context) error {
+func (t *executorLease) confirm(ctx context.Context) error {
 	if t == nil {
 		return nil
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	asked := time.Now()
-	limited, cancel := context.WithTimeout(ctx, tenureLength/3)
+	limited, cancel := context.WithTimeout(ctx, executorLeaseLength/3)
 	defer cancel()
-	lease, err := t.store.Renew(limited, t.lease, tenureLength)
+	lease, err := t.store.Renew(limited, t.lease, executorLeaseLength)
 	if errors.Is(err, ErrFenced) {
 		return ErrTakenOver
 	}
@@ -87,13 +87,13 @@ func (t *tenure) confirm(ctx context.Context) error {
 	return nil
 }
 
-// keep confirms in good time until ctx ends, and ends the stint when the run was taken over. A store that does not answer is
+// keep confirms in good time until ctx ends, and ends the session when the run was taken over. A store that does not answer is
 // no reason to cut an act off: no other act begins before it answers.
-func (t *tenure) keep(ctx context.Context, end context.CancelCauseFunc) {
+func (t *executorLease) keep(ctx context.Context, end context.CancelCauseFunc) {
 	if t == nil {
 		return
 	}
-	tick := time.NewTicker(tenureLook)
+	tick := time.NewTicker(executorLeaseLook)
 	defer tick.Stop()
 	for {
 		select {
@@ -112,19 +112,19 @@ func (t *tenure) keep(ctx context.Context, end context.CancelCauseFunc) {
 }
 
 // due looks at both clocks: the one on the wall may be set back, the other stands still while a machine sleeps.
-func (t *tenure) due() bool {
+func (t *executorLease) due() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := time.Now()
-	return max(now.Sub(t.asked), now.Round(0).Sub(t.asked.Round(0))) >= tenureLength/3
+	return max(now.Sub(t.asked), now.Round(0).Sub(t.asked.Round(0))) >= executorLeaseLength/3
 }
 
 // release gives the run back, as far as it is ours.
-func (t *tenure) release(ctx context.Context) {
+func (t *executorLease) release(ctx context.Context) {
 	if t == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, tenureLength)
+	ctx, cancel := context.WithTimeout(ctx, executorLeaseLength)
 	defer cancel()
 	_ = t.store.Release(ctx, t.lease.Name, t.lease.Holder) // else it runs out
 }

@@ -11,9 +11,9 @@ import (
 	"plimsoll/engine"
 )
 
-// shuffle is what is seen of the partitions that a database moves between its leaves while a change is made. The database shows
+// moveLog is what is seen of the partitions that a database moves between its leaves while a change is made. The database shows
 // no time of day and keeps no record, so it is asked all the time; each command of a rebalance says how long it has run.
-type shuffle struct {
+type moveLog struct {
 	mu   sync.Mutex
 	seen []*movement // in the order in which they were first seen
 }
@@ -29,7 +29,7 @@ type movement struct {
 const askEvery = 250 * time.Millisecond
 
 // follow asks until ctx ends. It returns the last error if nothing was ever answered.
-func (s *shuffle) follow(ctx context.Context, db engine.Sharded) error {
+func (s *moveLog) follow(ctx context.Context, db engine.Sharded) error {
 	tick := time.NewTicker(askEvery)
 	defer tick.Stop()
 	answered, last := false, error(nil)
@@ -53,7 +53,7 @@ func (s *shuffle) follow(ctx context.Context, db engine.Sharded) error {
 }
 
 // take books what is shown at a moment.
-func (s *shuffle) take(moves []engine.Move, now time.Time) {
+func (s *moveLog) take(moves []engine.Move, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	shown := map[*movement]bool{}
@@ -83,7 +83,7 @@ func (s *shuffle) take(moves []engine.Move, now time.Time) {
 	}
 }
 
-func (s *shuffle) find(m engine.Move) *movement {
+func (s *moveLog) find(m engine.Move) *movement {
 	for _, is := range s.seen {
 		if !is.gone && is.Database == m.Database && is.Action == m.Action && is.Ordinal == m.Ordinal && is.Target == m.Target {
 			return is
@@ -93,7 +93,7 @@ func (s *shuffle) find(m engine.Move) *movement {
 }
 
 // streams are the moves as transfers between leaves: by copy, promote, drop and the like.
-func (s *shuffle) streams() []engine.Stream {
+func (s *moveLog) streams() []engine.Stream {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var all []engine.Stream
@@ -107,13 +107,13 @@ func (s *shuffle) streams() []engine.Stream {
 }
 
 // shuffling watches the moves of a database with leaves until stop is called, which returns them; of any other there are none.
-func (d *drive) shuffling(ctx context.Context) (stop func() []engine.Stream) {
+func (d *cellRun) shuffling(ctx context.Context) (stop func() []engine.Stream) {
 	sharded, is := d.db.(engine.Sharded)
 	if !is {
 		return func() []engine.Stream { return nil }
 	}
 	asking, end := context.WithCancel(ctx)
-	var s shuffle
+	var s moveLog
 	ended := make(chan error, 1)
 	go func() { ended <- s.follow(asking, sharded) }()
 	return func() []engine.Stream {

@@ -10,8 +10,8 @@ import (
 	"plimsoll/runbook/execute"
 )
 
-// felt is what the load feels: its last seconds, for the guardrails of a run, and what they were in the baseline.
-type felt struct {
+// liveMetrics is what the load feels: its last seconds, for the guardrails of a run, and what they were in the baseline.
+type liveMetrics struct {
 	mu       sync.Mutex
 	last     []analyze.Second
 	baseline []analyze.Second
@@ -20,7 +20,7 @@ type felt struct {
 // recent is how many seconds a reading speaks of.
 const recent = 3
 
-func (f *felt) add(s analyze.Second, phase string) {
+func (f *liveMetrics) add(s analyze.Second, phase string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.last = append(f.last, s)
@@ -55,7 +55,7 @@ func readings(seconds []analyze.Second) map[string]float64 {
 }
 
 // now are the readings of the last seconds. While nothing ends, whoever waits has waited since then at least.
-func (f *felt) now(at time.Time) map[string]float64 {
+func (f *liveMetrics) now(at time.Time) map[string]float64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.last) == 0 {
@@ -72,7 +72,7 @@ func (f *felt) now(at time.Time) map[string]float64 {
 // meter reads what guardrails of a run in a trial see: the databases' own metrics and the load's.
 type meter struct {
 	nodes execute.Meter
-	load  *felt // nil: there is no load now
+	load  *liveMetrics // nil: there is no load now
 }
 
 var (

@@ -18,11 +18,11 @@ import (
 	"plimsoll/runbook/lock"
 )
 
-// errParked ends a stint whose run has not ended.
+// errParked ends a session whose run has not ended.
 var errParked = errors.New("parked")
 
-// stint is durable.Work.
-func (s *Service) stint(ctx context.Context, j *durable.Journal) (err error) {
+// session is durable.Work.
+func (s *Service) session(ctx context.Context, j *durable.Journal) (err error) {
 	altered := j.Verify(ctx)
 	if broken := (*durable.AlteredError)(nil); altered != nil && !errors.As(altered, &broken) {
 		return altered
@@ -66,13 +66,13 @@ func (s *Service) stint(ctx context.Context, j *durable.Journal) (err error) {
 	return r.work(ctx)
 }
 
-// givesUp tells whether a stint was begun to give its run up as it is, which uses nothing that the journal says.
+// givesUp tells whether a session was begun to give its run up as it is, which uses nothing that the journal says.
 func givesUp(order json.RawMessage) bool {
 	var o journal.Command
 	return json.Unmarshal(order, &o) == nil && o.Do == "cancel" && !o.Undo && o.Leave != ""
 }
 
-// work runs what belongs to a stint beside its loop, and the loop.
+// work runs what belongs to a session beside its loop, and the loop.
 func (r *runner) work(ctx context.Context) error {
 	background, stop := context.WithCancel(ctx)
 	var beside sync.WaitGroup
@@ -88,7 +88,7 @@ func (r *runner) work(ctx context.Context) error {
 	}
 	r.cut(errParked)
 	go r.group.Wait()
-	for len(r.jobs) > 0 { // whatever still comes is not written: the next stint checks
+	for len(r.jobs) > 0 { // whatever still comes is not written: the next session checks
 		delete(r.jobs, (<-r.results).key)
 	}
 	stop()
@@ -103,7 +103,7 @@ func (r *runner) work(ctx context.Context) error {
 	return err
 }
 
-// left says, of a stint that cannot go on, which steps it leaves in the middle.
+// left says, of a session that cannot go on, which steps it leaves in the middle.
 func (r *runner) left(err error) error {
 	var acting []string
 	for _, i := range r.state.Items {
@@ -141,7 +141,7 @@ func (r *runner) beginRun(ctx context.Context) error {
 	return r.write(journal.Event{Kind: journal.Began, Header: &h})
 }
 
-// opened begins the stint: it takes the leases, and writes what it was begun for. A stint that its process's death
+// opened begins the session: it takes the leases, and writes what it was begun for. A session that its process's death
 // interrupted has done so before; it takes them anew all the same, for the epoch.
 func (r *runner) opened(ctx context.Context) error {
 	var o journal.Command
@@ -184,7 +184,7 @@ func (r *runner) takenByOthers(ctx context.Context) bool {
 		c.Epoch = max(c.Epoch, lease.Epoch)
 		if on, err := r.site.Cluster(ctx, name); err == nil {
 			limited, cancel := context.WithTimeout(ctx, lock.Clearing)
-			if m := r.service.locks().MarkerOf(on); m != nil && errors.As(m.Claim(limited, c), &claimed) {
+			if m := r.service.locks().ClusterLockOf(on); m != nil && errors.As(m.Claim(limited, c), &claimed) {
 				cancel()
 				return true
 			}
@@ -194,11 +194,11 @@ func (r *runner) takenByOthers(ctx context.Context) bool {
 	return false
 }
 
-// openedBefore tells whether this stint has written its order.
+// openedBefore tells whether this session has written its order.
 func (r *runner) openedBefore() bool {
 	for _, entry := range r.journal.Entries() {
 		var e journal.Event
-		if entry.Stint == r.journal.Stint() && json.Unmarshal(entry.Data, &e) == nil && e.Kind == journal.Opened {
+		if entry.Session == r.journal.Session() && json.Unmarshal(entry.Data, &e) == nil && e.Kind == journal.Opened {
 			return true
 		}
 	}
@@ -239,7 +239,7 @@ func (r *runner) unclaim(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	m := r.service.locks().MarkerOf(on)
+	m := r.service.locks().ClusterLockOf(on)
 	if m == nil {
 		return nil
 	}
@@ -250,7 +250,7 @@ func (r *runner) unclaim(ctx context.Context, name string) error {
 	return m.Clear(ctx, c)
 }
 
-// park ends the stint and leaves the run for a later one.
+// park ends the session and leaves the run for a later one.
 func (r *runner) park(reason string, cause error) error {
 	if err := r.write(journal.Event{Kind: journal.Parked, Reason: reason}); err != nil {
 		return err

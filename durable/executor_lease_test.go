@@ -17,22 +17,22 @@ func hosts(t *testing.T) (a, b Options) {
 	return Options{Folder: t.TempDir(), Postgres: postgres, Version: "1"}, Options{Folder: t.TempDir(), Postgres: postgres, Version: "1"}
 }
 
-// asleep lets the executor of a stint sleep until it counts as dead.
+// asleep lets the executor of a session sleep until it counts as dead.
 func asleep(t *testing.T, j *Journal) {
 	t.Helper()
-	j.tenure.mu.Lock()
-	defer j.tenure.mu.Unlock()
-	j.tenure.asked = time.Now().Add(time.Hour) // it does not come to prolong its lease
-	if n, err := j.store.db.exec(t.Context(), `UPDATE {leases} SET expires = 0 WHERE name = ?`, tenureName(j.run)); n != 1 || err != nil {
+	j.lease.mu.Lock()
+	defer j.lease.mu.Unlock()
+	j.lease.asked = time.Now().Add(time.Hour) // it does not come to prolong its lease
+	if n, err := j.store.db.exec(t.Context(), `UPDATE {leases} SET expires = 0 WHERE name = ?`, executorLeaseName(j.run)); n != 1 || err != nil {
 		t.Fatalf("%d leases, %v", n, err)
 	}
 }
 
 // awake lets it wake: much time has passed by the wall clock.
 func awake(j *Journal) {
-	j.tenure.mu.Lock()
-	defer j.tenure.mu.Unlock()
-	j.tenure.asked = time.Now().Add(-time.Hour)
+	j.lease.mu.Lock()
+	defer j.lease.mu.Unlock()
+	j.lease.asked = time.Now().Add(-time.Hour)
 }
 
 func refusedBy(t *testing.T, err error, executor string) {
@@ -70,7 +70,7 @@ func TestARunIsTakenOverOnlyFromTheDeadWhoThenActNoMore(t *testing.T) {
 	j := <-begun
 	other := execute(t, there, upTo(2))
 	refusedBy(t, other.Start(t.Context(), "r", nil), here.Name())
-	if r, err := there.Run(t.Context(), "r"); err != nil || r.Stints != 1 || r.Executor != here.Name() {
+	if r, err := there.Run(t.Context(), "r"); err != nil || r.Sessions != 1 || r.Executor != here.Name() {
 		t.Errorf("the refused one left its mark: %+v, %v", r, err)
 	}
 	if e, err := there.Elsewhere(t.Context(), "r"); err != nil || e == nil || e.Executor != here.Name() {
@@ -91,7 +91,7 @@ func TestARunIsTakenOverOnlyFromTheDeadWhoThenActNoMore(t *testing.T) {
 		t.Errorf("the one that was taken over: to act %v, to write %v", confirmed, err)
 	}
 	entries, err := there.Entries(t.Context(), "r")
-	if err != nil || len(entries) != 2 || entries[1].Stint != 2 || VerifyChain(entries) != nil {
+	if err != nil || len(entries) != 2 || entries[1].Session != 2 || VerifyChain(entries) != nil {
 		t.Errorf("entries %+v, %v", entries, err)
 	}
 	if err := errors.Join(sleeper.Close(t.Context()), other.Close(t.Context())); err != nil {
@@ -182,8 +182,8 @@ func TestARunOfAKilledProcessGoesOnAtOnceWhereItDiedAndElsewhereWhenThatIsKnown(
 	here, there := open(t, a), open(t, b)
 	other := execute(t, there, upTo(4))
 	refusedBy(t, other.Start(t.Context(), "r", nil), here.Name())
-	// A process of the other host has taken it, and not yet closed the stint that was cut off.
-	if _, err := there.db.exec(t.Context(), `UPDATE {leases} SET holder = ? WHERE name = ?`, there.Name(), tenureName("r")); err != nil {
+	// A process of the other host has taken it, and not yet closed the session that was cut off.
+	if _, err := there.db.exec(t.Context(), `UPDATE {leases} SET holder = ? WHERE name = ?`, there.Name(), executorLeaseName("r")); err != nil {
 		t.Fatal(err)
 	}
 	e := execute(t, here, upTo(childEntries))
@@ -215,11 +215,11 @@ func TestWhatAKilledProcessLeftIsTakenUpByNoOtherHost(t *testing.T) {
 		t.Fatal("the child was not killed")
 	}
 	here, there := open(t, a), open(t, b)
-	// The next process here was killed too, when it had just handed the stint to whoever executes.
+	// The next process here was killed too, when it had just handed the session to whoever executes.
 	n, err := here.db.exec(t.Context(), `UPDATE plimsoll.workflow_status SET status = 'ENQUEUED', queue_name = '_dbos_internal_queue'
-		WHERE workflow_uuid = ?`, stintID("r", 1))
+		WHERE workflow_uuid = ?`, sessionID("r", 1))
 	if n != 1 || err != nil {
-		t.Fatalf("%d stints, %v", n, err)
+		t.Fatalf("%d sessions, %v", n, err)
 	}
 	taken := make(chan struct{}, 1)
 	other := execute(t, there, func(context.Context, *Journal) error {

@@ -15,20 +15,20 @@ import (
 	"plimsoll/trial/progress"
 )
 
-// halt ends a trial before its end, with an answer of its own.
-type halt struct {
+// abort ends a trial before its end, with an answer of its own.
+type abort struct {
 	answer analyze.Answer
 	reason string
 	advice string // of one that could not run: what to do
 }
 
-func (h *halt) Error() string { return h.reason }
+func (h *abort) Error() string { return h.reason }
 
 func refusedBy(ctx context.Context, call Call, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return &halt{answer: analyze.CouldNotRun, reason: fmt.Sprintf("%s: %v", call.Name(), err), advice: adviceOf(err)}
+	return &abort{answer: analyze.CouldNotRun, reason: fmt.Sprintf("%s: %v", call.Name(), err), advice: adviceOf(err)}
 }
 
 // adviceOf is the hint of an error; "" if it has none.
@@ -41,8 +41,8 @@ func adviceOf(err error) string {
 }
 
 // endedBadly is the answer of a run that did not come to a good end: the change failed, unless it had no part in that.
-func endedBadly(call Call, st *journal.State) *halt {
-	h := &halt{answer: analyze.Fail, reason: fmt.Sprintf("the run of %s ended as %s: %s", call.Name(), st.Status(), whyOf(st))}
+func endedBadly(call Call, st *journal.State) *abort {
+	h := &abort{answer: analyze.Fail, reason: fmt.Sprintf("the run of %s ended as %s: %s", call.Name(), st.Status(), whyOf(st))}
 	if st.Cause != "" {
 		h.answer = analyze.CouldNotRun
 	}
@@ -56,12 +56,12 @@ func endedBadly(call Call, st *journal.State) *halt {
 
 // refusal makes of the refusal that a call expects no error at all, and of anything else one.
 func (r *runner) refusal(call Call, err error, tell func(series.Event)) error {
-	var halted *halt
+	var halted *abort
 	switch {
 	case call.Refused == "":
 		return err
 	case err == nil:
-		return &halt{answer: analyze.Fail, reason: fmt.Sprintf("the run of %s was to be refused (%s), and was done", call.Name(), call.Refused)}
+		return &abort{answer: analyze.Fail, reason: fmt.Sprintf("the run of %s was to be refused (%s), and was done", call.Name(), call.Refused)}
 	case errors.As(err, &halted) && halted.answer == analyze.CouldNotRun && strings.Contains(halted.reason, call.Refused):
 		tell(series.Event{Kind: "run.refused", Name: call.Name(), Detail: map[string]any{"why": halted.reason}})
 		r.note("%s was refused, as it was to be: %s.", call.Name(), halted.reason)
@@ -80,8 +80,8 @@ func whyOf(st *journal.State) string {
 }
 
 // tooLong says what a run was at when its time was over. One that a guardrail held without data tells nothing of the change.
-func (r *runner) tooLong(ctx context.Context, x *execution) *halt {
-	h := &halt{answer: analyze.Fail, reason: fmt.Sprintf("the run of %s had not ended after %s", x.call.Name(), x.call.Limit)}
+func (r *runner) tooLong(ctx context.Context, x *execution) *abort {
+	h := &abort{answer: analyze.Fail, reason: fmt.Sprintf("the run of %s had not ended after %s", x.call.Name(), x.call.Limit)}
 	st, err := r.runs.service.State(ctx, x.id)
 	if err != nil {
 		return h
@@ -131,7 +131,7 @@ func (r *runner) leave(ctx context.Context, x *execution) (*journal.State, error
 	return st, nil
 }
 
-// giveUp cancels a run: by a word if it is under way, and by a stint for that if it is not, or did not hear it. One that comes to
+// giveUp cancels a run: by a word if it is under way, and by a session for that if it is not, or did not hear it. One that comes to
 // a good end of its own before it hears that has given its cluster back.
 func (r *runner) giveUp(ctx context.Context, x *execution, underWay bool) (journal.Outcome, error) {
 	const why = "the trial ends"
@@ -169,8 +169,8 @@ func (r *runner) giveUp(ctx context.Context, x *execution, underWay bool) (journ
 // moment is how long what is under way may take to end when a trial does.
 const moment = 30 * time.Second
 
-// breakOff stops executing: the trial ends with it. What acts is given a moment to end.
-func (r *runner) breakOff(ctx context.Context, x *execution, h *halt) (*halt, error) {
+// abortLoad stops executing: the trial ends with it. What acts is given a moment to end.
+func (r *runner) abortLoad(ctx context.Context, x *execution, h *abort) (*abort, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

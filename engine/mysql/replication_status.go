@@ -18,9 +18,9 @@ var (
 	_ engine.Replicator = Servers{}
 )
 
-// Standing reads whom the server follows, by every channel, whether it is read only, and who reads its binary log.
-func (d *database) Standing(ctx context.Context) (engine.Standing, error) {
-	var standing engine.Standing
+// ReplicationStatus reads whom the server follows, by every channel, whether it is read only, and who reads its binary log.
+func (d *database) ReplicationStatus(ctx context.Context) (engine.ReplicationStatus, error) {
+	var standing engine.ReplicationStatus
 	err := d.control.use(ctx, func(s *session) (err error) {
 		standing, err = s.standing(ctx)
 		return err
@@ -31,18 +31,18 @@ func (d *database) Standing(ctx context.Context) (engine.Standing, error) {
 	return standing, nil
 }
 
-// Standing connects to a node and asks it.
-func (Servers) Standing(ctx context.Context, _ infra.Machine, n engine.Node) (engine.Standing, error) {
+// ReplicationStatus connects to a node and asks it.
+func (Servers) ReplicationStatus(ctx context.Context, _ infra.Machine, n engine.Node) (engine.ReplicationStatus, error) {
 	db, err := open(ctx, n)
 	if err != nil {
-		return engine.Standing{}, err
+		return engine.ReplicationStatus{}, err
 	}
-	standing, err := db.(engine.Replicated).Standing(ctx)
+	standing, err := db.(engine.Replicated).ReplicationStatus(ctx)
 	return standing, errors.Join(err, db.Close())
 }
 
-func (s *session) standing(ctx context.Context) (engine.Standing, error) {
-	var is engine.Standing
+func (s *session) standing(ctx context.Context) (engine.ReplicationStatus, error) {
+	var is engine.ReplicationStatus
 	channels, err := s.channels(ctx)
 	if err != nil {
 		return is, err

@@ -33,9 +33,9 @@ func (d *Destination) UnmarshalDocument(n *document.Node) error {
 	return nil
 }
 
-// scatter is a load over all nodes: worker by worker, so that a node that is away is missed by the workers that belong to it,
+// loadSpread is a load over all nodes: worker by worker, so that a node that is away is missed by the workers that belong to it,
 // and by no others. When nodes came or went, workers move to where they belong now, between two operations.
-type scatter struct {
+type loadSpread struct {
 	open     func(ctx context.Context, node string) (engine.Database, error)
 	workload workload.Workload
 	seed     uint64
@@ -63,7 +63,7 @@ func (r *runner) connector(ctx context.Context, c *cell, s *servers, sources []e
 	open := func(ctx context.Context, node string) (engine.Database, error) {
 		return s.openLoad(ctx, c.load, dataset{[]string{node}, namespace})
 	}
-	over := &scatter{open: open, workload: c.workload, seed: seed, nodes: s.serving(), bases: map[string]engine.Database{}}
+	over := &loadSpread{open: open, workload: c.workload, seed: seed, nodes: s.serving(), bases: map[string]engine.Database{}}
 	return over.connect, over, nil
 }
 
@@ -75,7 +75,7 @@ func (inOnePlace) shares(time.Time) []series.Point { return nil }
 func (inOnePlace) close()                          {}
 
 // move sets the nodes.
-func (s *scatter) move(nodes []string) {
+func (s *loadSpread) move(nodes []string) {
 	if len(nodes) == 0 {
 		return
 	}
@@ -84,22 +84,22 @@ func (s *scatter) move(nodes []string) {
 	s.nodes = nodes
 }
 
-func (*scatter) shares(time.Time) []series.Point { return nil } // a worker's is its node's
+func (*loadSpread) shares(time.Time) []series.Point { return nil } // a worker's is its node's
 
 // place is the node of a worker.
-func (s *scatter) place(worker int) string {
+func (s *loadSpread) place(worker int) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.nodes[worker%len(s.nodes)]
 }
 
 // connect makes a worker's client where it belongs.
-func (s *scatter) connect(ctx context.Context, worker int) (load.Client, error) {
-	w := &wanderer{scatter: s, worker: worker}
+func (s *loadSpread) connect(ctx context.Context, worker int) (load.Client, error) {
+	w := &movingClient{spread: s, worker: worker}
 	return w, w.settle(ctx)
 }
 
-func (s *scatter) client(ctx context.Context, node string, worker int) (load.Client, error) {
+func (s *loadSpread) client(ctx context.Context, node string, worker int) (load.Client, error) {
 	s.mu.Lock()
 	db := s.bases[node]
 	s.mu.Unlock()
@@ -121,7 +121,7 @@ func (s *scatter) client(ctx context.Context, node string, worker int) (load.Cli
 	return s.workload.Connect(db, s.seed)(ctx, worker)
 }
 
-func (s *scatter) close() {
+func (s *loadSpread) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, db := range s.bases {
@@ -129,22 +129,22 @@ func (s *scatter) close() {
 	}
 }
 
-// wanderer is a client that can move.
-type wanderer struct {
-	scatter *scatter
-	worker  int
-	node    string // where client is
+// movingClient is a client that can move.
+type movingClient struct {
+	spread *loadSpread
+	worker int
+	node   string // where client is
 
 	mu     sync.Mutex // lets Interrupt find the client
 	client load.Client
 }
 
-var _ load.Client = (*wanderer)(nil)
+var _ load.Client = (*movingClient)(nil)
 
 // settle connects where the worker belongs, and leaves where it was.
-func (w *wanderer) settle(ctx context.Context) error {
-	node := w.scatter.place(w.worker)
-	client, err := w.scatter.client(ctx, node, w.worker)
+func (w *movingClient) settle(ctx context.Context) error {
+	node := w.spread.place(w.worker)
+	client, err := w.spread.client(ctx, node, w.worker)
 	if err != nil {
 		return err
 	}
@@ -159,35 +159,35 @@ func (w *wanderer) settle(ctx context.Context) error {
 }
 
 // Next may be called while another goroutine reconnects.
-func (w *wanderer) Next() int {
+func (w *movingClient) Next() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.client.Next()
 }
 
-func (w *wanderer) Do(ctx context.Context, operation int) error {
-	if w.scatter.place(w.worker) != w.node {
+func (w *movingClient) Do(ctx context.Context, operation int) error {
+	if w.spread.place(w.worker) != w.node {
 		if err := w.settle(ctx); err != nil {
-			return &engine.Error{Kind: engine.Unavailable, Lost: true, Text: fmt.Sprintf("move to %s: %v", w.scatter.place(w.worker), err), Err: err}
+			return &engine.Error{Kind: engine.Unavailable, Lost: true, Text: fmt.Sprintf("move to %s: %v", w.spread.place(w.worker), err), Err: err}
 		}
 	}
 	return w.client.Do(ctx, operation)
 }
 
-func (w *wanderer) Reconnect(ctx context.Context) error {
-	if w.scatter.place(w.worker) != w.node {
+func (w *movingClient) Reconnect(ctx context.Context) error {
+	if w.spread.place(w.worker) != w.node {
 		return w.settle(ctx)
 	}
 	return w.client.Reconnect(ctx)
 }
 
-func (w *wanderer) Interrupt() {
+func (w *movingClient) Interrupt() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.client.Interrupt()
 }
 
-func (w *wanderer) Close() error { return w.client.Close() }
+func (w *movingClient) Close() error { return w.client.Close() }
 
 // members are the nodes of the cell's cluster, by the names that open takes, whether they run or not.
 func (s *servers) members() []string {
