@@ -19,8 +19,8 @@ type states struct {
 
 type kept struct {
 	sessions int
-	told   time.Time
-	state  *journal.State
+	told     time.Time
+	state    *journal.State
 }
 
 // seen is a run as the store and its journal tell it.
