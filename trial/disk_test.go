@@ -23,7 +23,7 @@ timeline:
   - run: lab/disk
     with: {type: io2, size: 800G, iops: 10000, scale: 1/10}
   - recovery: 6s
-phases: {warmup: 2s}
+phases: {warmup: 2s, rounds: 1}
 expect:
   - lowest("disk.balance_share").baseline < 0.01
   - last("disk.limit_per_second").baseline < 241
