@@ -67,7 +67,7 @@ type Undoer interface {
 }
 
 // InFlightWaiter is a task whose act may go on by itself when the Plimsoll that began it has died or was cut off from it: a command,
-// a statement, a node that joins. Then Settle is called before Check, and before Undo; it returns when nothing of the act is
+// a statement, a node that joins. Then AwaitInFlight is called before Check, and before Undo; it returns when nothing of the act is
 // under way any more, or says that it cannot be told.
 type InFlightWaiter interface {
 	AwaitInFlight(ctx context.Context, on *cluster.Cluster, c Call) error

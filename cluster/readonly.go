@@ -134,7 +134,7 @@ var (
 	_ engine.Watched          = readOnlyDatabase{}
 )
 
-// WhyInvalid keeps the question of a Judging; of a database that is none, nothing can be told.
+// WhyInvalid asks the SettingValidator behind it; of a database that is none, nothing can be told.
 func (d readOnlyDatabase) WhyInvalid(ctx context.Context, name, value string) (string, error) {
 	if j, ok := d.Database.(engine.SettingValidator); ok {
 		return j.WhyInvalid(ctx, name, value)

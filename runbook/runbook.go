@@ -1,5 +1,5 @@
-// Package runbook changes a database by steps that survive anything: YAML is read strictly, planned by real checks, and
-// executed as a journal that any later process can take up.
+// Package runbook is the text of a runbook: YAML, read strictly and refused with its place. What it would do, what a run of it has
+// written down, whose the cluster is and how it is executed stand in the packages below it.
 package runbook
 
 import (

@@ -41,7 +41,7 @@ var Order = [][]string{
 	{"web/words", "web/access"},
 	{"web"},
 	{"catalog"},
-	{"internal/reference", "internal/accuracy", "internal/bench", "internal/torture", "internal/labtest", "internal/machinetest", "internal/commitpath"},
+	{"internal/accuracy", "internal/bench", "internal/torture", "internal/labtest", "internal/machinetest", "internal/commitpath"},
 	{"cmd/plimsoll", "cmd/plimsoll-machine"},
 }
 

@@ -101,7 +101,7 @@ func (l *Locks) ClusterLockOf(on *cluster.Cluster) ClusterLock {
 	return &tidied{ClusterLock: m, locks: l}
 }
 
-// tidied is a marker on which the claims of this store's ended runs do not count: each is cleared or passed over when it is met, which
+// tidied is a cluster lock on which the claims of this store's ended runs do not count: each is cleared or passed over when it is met, which
 // may be in the middle of a run that began while its cluster did not say whose it is.
 type tidied struct {
 	ClusterLock
