@@ -46,7 +46,7 @@ clusters:
 	}
 	for _, args := range []string{"resume " + run, "rerun --step go --reason again " + run} {
 		_, said, code := typed(t, strings.Fields("runbook "+args)...)
-		if code != exitTrouble || !strings.Contains(said, "plimsoll: run "+run+" is executed by ") || !strings.Contains(said, "hint: status, approve, reject and cancel reach it") {
+		if code != exitTrouble || !strings.Contains(said, "plimsoll: run "+run+" is executed by ") || !strings.Contains(said, "hint: plimsoll runbook status "+run+" shows it") {
 			t.Errorf("%s: %d %s", args, code, said)
 		}
 	}

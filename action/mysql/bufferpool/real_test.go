@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -348,7 +349,8 @@ func (b *bench) usesProcedures(t *testing.T) {
 }
 
 func (b *bench) conform(t *testing.T) {
-	defer b.reading(t)()
+	endReading := sync.OnceFunc(b.reading(t))
+	defer endReading()
 	percent := func(t *testing.T) string { return b.value(t, "SELECT @@GLOBAL.innodb_buffer_pool_dump_pct") }
 	for name, s := range map[string]actiontest.Subject{
 		"dump": {Action: dumpAction, With: "{percent: 77}"},
@@ -363,7 +365,9 @@ func (b *bench) conform(t *testing.T) {
 	}
 	t.Run("resize", func(t *testing.T) {
 		sizes := []string{"192M"} // from 64M
-		if b.product == "mariadb" {
+		if b.product == "mysql" {
+			endReading() // under reads of the whole table, MySQL took more than ten minutes to give pages back
+		} else {
 			sizes = append(sizes, "48M") // MySQL's pool is one chunk, and cannot be smaller
 		}
 		for _, size := range sizes {
