@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"plimsoll/action"
 	"plimsoll/cluster"
@@ -111,6 +112,39 @@ func TestARunLocksAllItsClustersInTheOrderOfTheirNames(t *testing.T) {
 	}
 	if st := b.runSession(run, journal.Command{Do: "cancel", Undo: true}); st.Outcome != journal.RunUndone || b.read("log") != "" {
 		t.Errorf("taken back: %q, %q", st.Outcome, b.read("log"))
+	}
+}
+
+// A run over two clusters whose process died when it had given back the first: what it holds of the second is given back.
+func TestAnEndedRunGivesBackTheClustersThatItStillHolds(t *testing.T) {
+	b := newBench(t)
+	marks := &watched{}
+	b.ClusterLock = marks.marker
+	p, err := b.Prepare(t.Context(), Request{Book: b.parse(overTwo), Cluster: "lab2", Inputs: map[string]string{"source": "lab1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := b.Begin(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	claim := marks.boards["lab2"].Has
+	if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone {
+		t.Fatal(st.Outcome)
+	}
+	claim.Held = false
+	if err := marks.boards["lab2"].Claim(t.Context(), claim); err != nil { // as it was before the release
+		t.Fatal(err)
+	}
+	if _, err := b.Store.Acquire(t.Context(), lock.LeaseName("lab2"), run, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if gave, err := b.GiveBack(t.Context(), run); !gave || err != nil {
+		t.Errorf("gave back %v, %v", gave, err)
+	}
+	lease, err := b.Store.Lease(t.Context(), lock.LeaseName("lab2"))
+	if err != nil || lease.Holder != "" || marks.boards["lab2"].Has.Run != "" {
+		t.Errorf("lab2 is leased to %q and claimed by %q, %v", lease.Holder, marks.boards["lab2"].Has.Run, err)
 	}
 }
 

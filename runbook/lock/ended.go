@@ -42,14 +42,14 @@ func (l *Locks) GiveBack(ctx context.Context, run string) (gave bool, err error)
 	if err != nil || !st.Outcome.Over() || st.Book == nil || st.Book.Lock != runbook.LockCluster {
 		return false, err
 	}
-	var held []durable.Lease
+	held := map[string]durable.Lease{} // by cluster: it may hold some of them alone
 	for _, name := range st.Header.AllClusters() {
 		lease, err := l.Store.Lease(ctx, LeaseName(name))
 		if err != nil {
 			return false, err
 		}
 		if lease.Holder == run {
-			held = append(held, lease)
+			held[name] = lease
 		}
 	}
 	if len(held) == 0 {
@@ -60,9 +60,13 @@ func (l *Locks) GiveBack(ctx context.Context, run string) (gave bool, err error)
 		return false, err
 	}
 	defer func() { err = errors.Join(err, site.Close()) }()
-	for n, name := range st.Header.AllClusters() {
-		if on, err := site.Cluster(ctx, name); err == nil && n < len(held) {
-			l.over(ctx, l.ClusterLockOf(on), name, held[n])
+	for _, name := range st.Header.AllClusters() {
+		lease, holds := held[name]
+		if !holds {
+			continue
+		}
+		if on, err := site.Cluster(ctx, name); err == nil {
+			l.over(ctx, l.ClusterLockOf(on), name, lease)
 		}
 	}
 	return true, nil
