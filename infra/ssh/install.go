@@ -47,14 +47,16 @@ const (
 )
 
 // script is run by the machine's POSIX shell. It takes the first folder of this user's own in which a program can be run (/tmp is
-// often mounted noexec), puts the helper there under its hash, if it is not there yet, and becomes it. It has no line break
-// and no single quote, since it goes through the login shell, whichever that is.
+// often mounted noexec), puts the helper there under its hash, if it is not there yet as a whole, and becomes it. One that was
+// cut off while it was sent is not put there, and one that stands there cut off is sent anew. The script has no line break and no single
+// quote, since it goes through the login shell, whichever that is.
 const script = `umask 077; m=$(uname -s)/$(uname -m); case $m in %s *) echo "` + nobodyWord + `$m"; exit 1;; esac; ` +
+	`whole() { [ "$(wc -c <"$1")" -eq "$s" ]; }; ` +
 	`for d in "$XDG_RUNTIME_DIR" "$HOME/.cache" /var/tmp /tmp /dev/shm; do ` +
 	`case $d in /*) ;; *) continue;; esac; [ "$d" = "$HOME/.cache" ] && mkdir -p "$d" 2>/dev/null; ` +
 	`d=$d/plimsoll-$(id -u); mkdir "$d" 2>/dev/null; [ -d "$d" ] && [ -O "$d" ] && [ ! -L "$d" ] && [ -w "$d" ] || continue; ` +
 	`t=$d/try.$$; { echo "#!/bin/sh"; echo "exit 0"; } 2>/dev/null >"$t" && chmod 700 "$t" && "$t" 2>/dev/null; r=$?; rm -f "$t"; [ $r = 0 ] || continue; ` +
-	`p=$d/$h/$n; if [ ! -x "$p" ]; then echo "` + putWord + `$(uname -m)"; mkdir -p "$d/$h" && head -c $s >"$p.$$" && chmod 700 "$p.$$" && mv "$p.$$" "$p" || { rm -f "$p.$$"; exit 1; }; fi; ` +
+	`p=$d/$h/$n; if [ ! -x "$p" ] || ! whole "$p"; then echo "` + putWord + `$(uname -m)"; mkdir -p "$d/$h" && head -c $s >"$p.$$" && whole "$p.$$" && chmod 700 "$p.$$" && mv "$p.$$" "$p" || { rm -f "$p.$$"; exit 1; }; fi; ` +
 	`exec "$p" $a; done; echo "` + nowhere + `"; exit 1`
 
 // command is the line for the other side.
