@@ -204,11 +204,15 @@ func (s *server) givePlugin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	install := []string{"INSTALL PLUGIN clone SONAME 'mysql_clone.so'"}
-	if m[modeSuper] == "1" { // it would refuse that too; for ordinary users it stays read only
-		install = []string{"SET GLOBAL super_read_only = 0", install[0], "SET GLOBAL super_read_only = 1"}
+	const install = "INSTALL PLUGIN clone SONAME 'mysql_clone.so'"
+	if m[modeSuper] != "1" {
+		return s.do(ctx, "", install)
 	}
-	return s.do(ctx, "", install...)
+	// It would refuse that too. For ordinary users it stays read only, and for all of them it is so again whatever comes of it.
+	err = s.do(ctx, "", "SET GLOBAL super_read_only = 0", install)
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	return errors.Join(err, s.do(limited, "", "SET GLOBAL super_read_only = 1"))
 }
 
 // cloneFrom runs the clone and returns when the server has ended or restarted itself.

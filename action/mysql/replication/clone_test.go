@@ -1,0 +1,45 @@
+package replication
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"plimsoll/engine"
+)
+
+// A donor that cannot get the plugin, or whose run is cut off while it gets it, is as read only as it was.
+func TestADonorIsReadOnlyAgainWhateverBecomesOfThePlugin(t *testing.T) {
+	for _, cut := range []bool{false, true} {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		missing := &engine.Error{Kind: engine.Other, Code: "1126", Text: "Can't open shared library"}
+		donor := &standIn{answers: func(statement string) (string, error) {
+			switch {
+			case strings.HasPrefix(statement, "INSTALL"):
+				if cut {
+					cancel()
+				}
+				return "", missing
+			case strings.Contains(statement, "plugin_status"):
+				return "NULL", nil
+			}
+			return "1", nil
+		}}
+		s, err := serverOf(ctx, standIns{"n2": donor}.cluster(t), "n2")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.givePlugin(ctx); !errors.Is(err, missing) {
+			t.Errorf("got %v, want the server's own error", err)
+		}
+		if last := donor.said[len(donor.said)-1]; last != "SET GLOBAL super_read_only = 1" {
+			t.Errorf("cut %v: the last that it was told is %q", cut, last)
+		}
+		if !slices.Contains(donor.said, "SET GLOBAL super_read_only = 0") {
+			t.Error("it was never opened: the test proves nothing")
+		}
+	}
+}
