@@ -109,7 +109,7 @@ func (a *clone) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) er
 	case made.Tags[aws.TokenTag] != c.Token:
 		return &hint.PermanentError{Reason: fmt.Sprintf("cluster %s was not made by this run, so it is not deleted", a.Name)}
 	}
-	if err := a.api.remove(ctx, r, a.instance(), c); err != nil {
+	if err := a.api.remove(ctx, r, a.instance(), c, always); err != nil {
 		return err
 	}
 	return r.DeleteCluster(ctx, a.Name)

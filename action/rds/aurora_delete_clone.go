@@ -66,7 +66,7 @@ func (a *deleteClone) Act(ctx context.Context, on *cluster.Cluster, c action.Cal
 	owned := c
 	owned.Token = made.Tags[aws.TokenTag] // its members carry the same
 	for _, member := range made.Members {
-		if err := a.api.remove(ctx, r, member, owned); err != nil {
+		if err := a.api.remove(ctx, r, member, owned, always); err != nil {
 			return nil, err
 		}
 	}

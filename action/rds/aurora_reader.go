@@ -81,13 +81,22 @@ func (a api) member(ctx context.Context, r *aws.RDS, of aws.Aurora, n aws.NewIns
 	return action.Facts{"instance": i.ID, "address": i.Endpoint}, err
 }
 
-// Undo deletes the reader if this run made it.
+// Undo deletes the reader if this run made it, and it is one still.
 func (a *reader) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
 	r, err := a.api.of(ctx, on)
 	if err != nil {
 		return err
 	}
-	return a.api.remove(ctx, r, a.Name, c)
+	return a.api.remove(ctx, r, a.Name, c, func(i aws.Instance) error {
+		of, err := r.Aurora(ctx, i.Cluster)
+		if err != nil || of.Writer != i.ID {
+			return err
+		}
+		return &hint.PermanentError{
+			Reason: fmt.Sprintf("instance %s is the writer of cluster %s now, and is not deleted", i.ID, of.ID),
+			Advice: "let it stay; if it is to go, make another the writer before, with aurora/failover",
+		}
+	})
 }
 
 func (a *reader) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c action.Call) error {

@@ -257,3 +257,63 @@ func TestAClusterOfAnotherPlaceIsRefused(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// What a run made and a person, or a failover, has made a primary of since is not deleted when the run is taken back.
+func TestAnUndoDeletesNothingThatHasBecomeAPrimary(t *testing.T) {
+	for name, c := range map[string]struct{ action, with, says string }{
+		"a replica that was promoted":         {"rds.create-replica", "{node: db1, name: new}", "a primary of its own now"},
+		"a reader that has become the writer": {"aurora.add-reader", "{name: new, class: db.r6g.large}", "the writer of cluster shop now"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, engine.Target{}, nil)
+			task := w.bind(t, c.action, c.with)
+			call := action.Call{Token: "one", Progress: func(float64, string) {}}
+			undo := func() error { return task.(action.Undoer).Undo(t.Context(), w.site, call) }
+			if _, err := task.Act(t.Context(), w.site, call); err != nil {
+				t.Fatal(err)
+			}
+			if err := undo(); err != nil || w.Asked("DeleteDBInstance") != 1 {
+				t.Fatalf("what is as it was made is not deleted: %v", err)
+			}
+			if _, err := task.Act(t.Context(), w.site, call); err != nil {
+				t.Fatal(err)
+			}
+			r := w.open(t)
+			var err error
+			if c.action == "rds.create-replica" {
+				err = r.Promote(t.Context(), "new")
+			} else {
+				err = r.Failover(t.Context(), "shop", "new")
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.becomes(t, "new")
+			err = undo()
+			var permanent *hint.PermanentError
+			if !errors.As(err, &permanent) || !strings.Contains(permanent.Reason, c.says) || permanent.Advice == "" {
+				t.Errorf("got %v, want a refusal that says %q", err, c.says)
+			}
+			if _, there := w.Shown("new"); !there || w.Asked("DeleteDBInstance") != 1 {
+				t.Error("it was deleted")
+			}
+		})
+	}
+}
+
+// becomes waits until an instance takes writes of its own.
+func (w *world) becomes(t *testing.T, id string) {
+	t.Helper()
+	r := w.open(t)
+	err := aws.Await(t.Context(), 2*time.Millisecond, func(string) {}, func(ctx context.Context) (bool, string, error) {
+		i, err := r.Instance(ctx, id)
+		if err != nil {
+			return false, "", err
+		}
+		of, err := r.Aurora(ctx, "shop")
+		return i.Source == "" && i.Settled() || of.Writer == id, id + " as a primary", err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -83,13 +83,21 @@ func (a *replica) Verify(ctx context.Context, on *cluster.Cluster, _ action.Fact
 	return err
 }
 
-// Undo deletes the replica if this run made it.
+// Undo deletes the replica if this run made it, and it is one still.
 func (a *replica) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
 	r, err := a.api.of(ctx, on)
 	if err != nil {
 		return err
 	}
-	return a.api.remove(ctx, r, a.Name, c)
+	return a.api.remove(ctx, r, a.Name, c, func(i aws.Instance) error {
+		if i.Source != "" {
+			return nil
+		}
+		return &hint.PermanentError{
+			Reason: fmt.Sprintf("instance %s replicates from no instance any more: it is a primary of its own now, and is not deleted", i.ID),
+			Advice: "let it stay; if nobody needs it and its data, delete it by hand: aws rds delete-db-instance",
+		}
+	})
 }
 
 func (a *replica) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c action.Call) error {
@@ -103,8 +111,9 @@ func (a *replica) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c acti
 	return a.api.await(ctx, r, a.Name, c, func(aws.Instance) string { return "" })
 }
 
-// remove deletes an instance that the call's intention has made, and waits until it is gone. Another's is left, and refused.
-func (a api) remove(ctx context.Context, r *aws.RDS, id string, c action.Call) error {
+// remove deletes an instance that the call's intention has made, and waits until it is gone. Another's is left, and refused, and so is
+// one that may not go any more, as it is now.
+func (a api) remove(ctx context.Context, r *aws.RDS, id string, c action.Call, mayGo func(aws.Instance) error) error {
 	i, err := r.Instance(ctx, id)
 	switch {
 	case errors.Is(err, aws.ErrNotFound):
@@ -115,7 +124,10 @@ func (a api) remove(ctx context.Context, r *aws.RDS, id string, c action.Call) e
 		return &hint.PermanentError{Reason: fmt.Sprintf("instance %s was not made by this run, so it is not deleted", id)}
 	}
 	if i.Status != "deleting" {
-		if err := r.Delete(ctx, id); err != nil {
+		if err := mayGo(i); err != nil {
+			return err
+		}
+		if err := r.Delete(ctx, i); err != nil {
 			return err
 		}
 	}
@@ -127,3 +139,6 @@ func (a api) remove(ctx context.Context, r *aws.RDS, id string, c action.Call) e
 		return false, fmt.Sprintf("the end of instance %s, which is %s", id, i.Status), err
 	})
 }
+
+// always lets an instance go whatever it has become: that of a clone, which is its cluster's writer from the first.
+func always(aws.Instance) error { return nil }

@@ -3,6 +3,8 @@ package aws_test
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -105,5 +107,27 @@ func TestNoRegionIsSaidBeforeAnythingIsAsked(t *testing.T) {
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
 	if _, err := aws.OpenRDS(t.Context(), aws.Options{}); err == nil {
 		t.Error("no region, and no error")
+	}
+}
+
+// What has data of its own is deleted with a last snapshot, and backups stay; of a read replica and of a member of Aurora AWS takes no
+// snapshot.
+func TestWhatIsDeletedCanBeBroughtBack(t *testing.T) {
+	s, r := region(t)
+	s.Add(awstest.Instance{ID: "replica", Engine: "mysql", Source: "orders"})
+	s.Add(awstest.Instance{ID: "member", Engine: "aurora-mysql"})
+	s.AddCluster("shop", "aurora-mysql", "member")
+	for _, id := range []string{"orders", "replica", "member"} {
+		i, err := r.Instance(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Delete(t.Context(), i); err != nil {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+	snapshots, backups := s.Kept()
+	if len(snapshots) != 1 || !strings.HasPrefix(snapshots[0], "orders-final-") || !slices.Equal(backups, []string{"orders", "replica"}) {
+		t.Errorf("snapshots %v, backups of %v", snapshots, backups)
 	}
 }

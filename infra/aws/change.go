@@ -62,11 +62,18 @@ func (r *RDS) Promote(ctx context.Context, id string) error {
 	return explain("PromoteReadReplica", err)
 }
 
-// Delete deletes an instance without a last snapshot. One that is not there is fine.
-func (r *RDS) Delete(ctx context.Context, id string) error {
-	_, err := r.client.DeleteDBInstance(ctx, &rds.DeleteDBInstanceInput{
-		DBInstanceIdentifier: &id, SkipFinalSnapshot: sdk.Bool(true), DeleteAutomatedBackups: sdk.Bool(true),
-	})
+// Delete deletes an instance. One that is not there is fine. Its automated backups stay for as long as they were to be kept. Of what has
+// data of its own, which is neither a read replica nor a member of Aurora, a last snapshot is taken: AWS takes none of the others.
+func (r *RDS) Delete(ctx context.Context, i Instance) error {
+	in := &rds.DeleteDBInstanceInput{DBInstanceIdentifier: &i.ID, SkipFinalSnapshot: sdk.Bool(true)}
+	if i.Cluster == "" { // else the backups are the cluster's
+		in.DeleteAutomatedBackups = sdk.Bool(false)
+	}
+	if i.Cluster == "" && i.Source == "" {
+		in.SkipFinalSnapshot = sdk.Bool(false)
+		in.FinalDBSnapshotIdentifier = sdk.String(i.ID + "-final-" + time.Now().UTC().Format("20060102-150405"))
+	}
+	_, err := r.client.DeleteDBInstance(ctx, in)
 	if code(err) == codeNoInstance {
 		return nil
 	}

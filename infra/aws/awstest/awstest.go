@@ -35,6 +35,8 @@ type Server struct {
 	events    []event
 	faults    map[string][]Fault
 	asked     map[string]int
+	snapshots []string                      // that were taken of instances before they were deleted
+	backups   []string                      // instances that were deleted and whose automated backups are kept
 	metrics   map[string][]point            // by instance/name
 	waits     map[string]map[string][]point // by resource and event
 }
@@ -76,6 +78,13 @@ func (s *Server) Asked(operation string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.asked[operation]
+}
+
+// Kept are the last snapshots that were taken, and the deleted instances whose automated backups are there still.
+func (s *Server) Kept() (snapshots, backups []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.snapshots), slices.Clone(s.backups)
 }
 
 // operations are what the stand-in knows. Each returns the inside of its result.

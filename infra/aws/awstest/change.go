@@ -148,6 +148,19 @@ func (s *Server) deleteInstance(q url.Values) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	ofItsOwn, last := i.Source == "" && i.Cluster == "", q.Get("FinalDBSnapshotIdentifier")
+	switch skips := q.Get("SkipFinalSnapshot") == "true"; {
+	case skips != (last == ""):
+		return "", refuse("InvalidParameterCombination", "FinalDBSnapshotIdentifier is required unless SkipFinalSnapshot is specified, and only then")
+	case !skips && !ofItsOwn:
+		return "", refuse("InvalidParameterCombination", "FinalDBSnapshotIdentifier can not be specified when deleting a read replica or a member of a cluster")
+	}
+	if last != "" {
+		s.snapshots = append(s.snapshots, last)
+	}
+	if q.Get("DeleteAutomatedBackups") == "false" {
+		s.backups = append(s.backups, i.ID)
+	}
 	body := s.instanceXML(i)
 	s.begin(i, "deleting", "deleted", func() {
 		if c := s.clusters[i.Cluster]; c != nil {
