@@ -47,36 +47,49 @@ func (d *confirmDead) Check(ctx context.Context, on *cluster.Cluster) (action.Ch
 	return action.CheckResult{State: action.Needed, Observed: action.Facts{"answers": false}, Intended: action.Facts{"dead": true}}, nil
 }
 
-// look refuses a node that answers. It returns, by name, what each of its replicas last heard of it, as far as they are
-// connected to it.
-func (d *confirmDead) look(ctx context.Context, on *cluster.Cluster) (map[string]string, error) {
-	n, err := on.Node(ctx, d.Node)
-	if err != nil {
+// look refuses a node that answers, with an error too. It returns, by name, what each of its replicas last heard of it, as far as they
+// are connected to it, or to a server that is no other node and may be it.
+func (d *confirmDead) look(ctx context.Context, on *cluster.Cluster) (map[string]hearing, error) {
+	if _, err := on.Node(ctx, d.Node); err != nil {
 		return nil, err
 	}
 	all, err := ask(ctx, on)
 	if err != nil {
 		return nil, err
 	}
-	heard := map[string]string{}
+	heard := map[string]hearing{}
 	for _, p := range all {
 		switch {
 		case p.name == d.Node && p.answers():
 			return nil, &hint.PermanentError{Reason: d.Node + " answers", Advice: "a primary that answers is replaced by mysql/switchover, and nothing is lost"}
-		case !p.answers() || len(p.is.Sources) == 0:
-		case p.is.Sources[0].Receives && p.is.Follows() == withPort(n.Target.Addresses[0]):
-			heard[p.name] = p.is.Sources[0].Heard
+		case p.name == d.Node && p.refusesUs():
+			return nil, &hint.PermanentError{
+				Reason: fmt.Sprintf("%s answers, with an error: it is not dead, and clients may write there: %v", d.Node, p.silent),
+				Advice: "free connections, or look at the user and the password that Plimsoll logs in with; then try again, or use mysql/switchover, by which nothing is lost",
+			}
+		case !p.answers():
+			continue
+		}
+		for _, source := range p.is.Sources {
+			of := followed(source, all)
+			if source.Receives && of != nil && of.name == d.Node || mayBeSilent(source, p.is, all) {
+				heard[p.name] = hearing{source.Heard, source.Address}
+				break
+			}
 		}
 	}
 	return heard, nil
 }
+
+// hearing is what a replica last heard, and of which address.
+type hearing struct{ last, from string }
 
 // Act looks several times. A connection of a replica to a server that hangs stays open for a while, so that it is there
 // proves nothing; that something comes over it does, once what was on its way at first has arrived.
 func (d *confirmDead) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
 	tick := time.NewTicker(d.Every)
 	defer tick.Stop()
-	last := map[string]string{}
+	last := map[string]hearing{}
 	var connected []string
 	for check := 1; ; check++ {
 		heard, err := d.look(ctx, on)
@@ -88,8 +101,8 @@ func (d *confirmDead) Act(ctx context.Context, on *cluster.Cluster, c action.Cal
 			connected = append(connected, replica)
 			if before, known := last[replica]; known && before != now && check > 2 {
 				return nil, &hint.PermanentError{
-					Reason: fmt.Sprintf("%s does not answer us, but its replica %s still hears from it", d.Node, replica),
-					Advice: "the way from here to it is broken, not the server: clients may still write there",
+					Reason: fmt.Sprintf("%s does not answer us, but its replica %s still hears from it, at %s", d.Node, replica, now.from),
+					Advice: fmt.Sprintf("the way from here to it is broken, not the server: clients may still write there; if %s is another server, let %s stop to replicate from it and try again", now.from, replica),
 				}
 			}
 			last[replica] = now

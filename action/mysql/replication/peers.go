@@ -19,6 +19,12 @@ type peer struct {
 
 func (p peer) answers() bool { return p.silent == nil }
 
+// refusesUs tells whether a server runs and says so, and does not let us in.
+func (p peer) refusesUs() bool {
+	class := engine.ClassOf(p.silent)
+	return class == engine.Overloaded || class == engine.Denied
+}
+
 // ask asks all nodes of a cluster at the same time which parts they play.
 func ask(ctx context.Context, on *cluster.Cluster) ([]peer, error) {
 	nodes, err := on.List(ctx)

@@ -12,8 +12,9 @@ import (
 )
 
 // mayReopen refuses to open a server to writes again when another may have taken its place: another node takes writes, the
-// server follows a node of its cluster, or a node follows one that does not answer. A node that does not answer says nothing; when
-// the process that closed the server is gone, others may have promoted that node meanwhile, and it is waited for.
+// server follows a node of its cluster, or a node follows one that does not answer, by whichever address. A node that does not
+// answer says nothing; when the process that closed the server is gone, others may have promoted that node meanwhile, and it is
+// waited for.
 func (s *server) mayReopen(ctx context.Context, resumed bool) error {
 	is, err := s.standing(ctx)
 	if err != nil {
@@ -39,9 +40,13 @@ func (s *server) mayReopen(ctx context.Context, resumed bool) error {
 		return &hint.PermanentError{Reason: fmt.Sprintf("%s follows %s now: it is a replica", s.name(), of.name), Advice: "leave it closed"}
 	}
 	for _, o := range others {
-		if of := leader(o.is, others); of != nil && !of.answers() {
+		of, called := leader(o.is, others), ""
+		if of == nil {
+			of, called = s.unnamedLeader(is, o, others)
+		}
+		if of != nil && !of.answers() {
 			return &hint.PermanentError{
-				Reason: fmt.Sprintf("%s follows %s, which does not answer and may be the primary: %s would be a second one", o.name, of.name, s.name()),
+				Reason: fmt.Sprintf("%s follows %s%s, which does not answer and may be the primary: %s would be a second one", o.name, called, of.name, s.name()),
 				Advice: fmt.Sprintf("start %s, and look which of the two takes writes", of.name),
 			}
 		}
@@ -52,14 +57,45 @@ func (s *server) mayReopen(ctx context.Context, resumed bool) error {
 // leader is the node among others that a server follows; nil if it follows none of them.
 func leader(is engine.ReplicationStatus, others []peer) *peer {
 	for _, source := range is.Sources {
-		for n, o := range others {
-			sameNumber := o.answers() && o.is.ServerID != "" && o.is.ServerID != "0" && o.is.ServerID == source.ServerID
-			if o.address == source.Address || sameNumber {
-				return &others[n]
-			}
+		if of := followed(source, others); of != nil {
+			return of
 		}
 	}
 	return nil
+}
+
+// followed is the node that a source is, by its address or, where it answers, by its number; nil if it is none of them. A replica may
+// know a node by another address than we do.
+func followed(source engine.Source, nodes []peer) *peer {
+	for n, o := range nodes {
+		sameNumber := o.answers() && o.is.ServerID != "" && o.is.ServerID != "0" && o.is.ServerID == source.ServerID
+		if o.address == source.Address || sameNumber {
+			return &nodes[n]
+		}
+	}
+	return nil
+}
+
+// mayBeSilent tells whether a source that a replica is connected to may be a node that does not answer us: it is none that is known by
+// its address or its number. A named channel beside others may well come from outside of the cluster.
+func mayBeSilent(source engine.Source, of engine.ReplicationStatus, nodes []peer) bool {
+	return source.Receives && (source.Channel == "" || len(of.Sources) == 1) && followed(source, nodes) == nil
+}
+
+// unnamedLeader is a node that does not answer, and which another node may be connected to under an address that we do not know it by,
+// and what to call it; nil if there is none.
+func (s *server) unnamedLeader(is engine.ReplicationStatus, o peer, others []peer) (of *peer, called string) {
+	for _, source := range o.is.Sources {
+		if s.isSource(source, is.ServerID) || !mayBeSilent(source, o.is, others) {
+			continue
+		}
+		for n := range others {
+			if !others[n].answers() {
+				return &others[n], source.Address + ", perhaps "
+			}
+		}
+	}
+	return nil, ""
 }
 
 // reopens tells whether a mode lets clients write.

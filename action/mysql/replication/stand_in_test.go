@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -19,7 +20,9 @@ type standIn struct {
 	is      engine.ReplicationStatus
 	silent  error                                  // why it does not answer
 	answers func(statement string) (string, error) // nil: every statement succeeds and answers nothing
-	said    []string                               // the statements that it was told
+	hears   bool                                   // something comes from its sources between any two questions
+	heard   int
+	said    []string // the statements that it was told
 }
 
 func (s standIns) Name() string { return "mysql" }
@@ -36,7 +39,15 @@ func (s *standIn) Facts(context.Context) (engine.Facts, error) {
 }
 
 func (s *standIn) ReplicationStatus(context.Context) (engine.ReplicationStatus, error) {
-	return s.is, s.silent
+	is := s.is
+	is.Sources = slices.Clone(is.Sources)
+	for n := range is.Sources {
+		if s.hears {
+			s.heard++
+			is.Sources[n].Heard = strconv.Itoa(s.heard)
+		}
+	}
+	return is, s.silent
 }
 
 func (s *standIn) Session(context.Context) (engine.Session, error) {

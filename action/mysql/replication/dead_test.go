@@ -1,0 +1,80 @@
+package replication
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/engine"
+	"plimsoll/hint"
+)
+
+var (
+	gone   = &engine.Error{Kind: engine.Unavailable, Lost: true, Text: "connection refused"}
+	full   = &engine.Error{Kind: engine.Overloaded, Code: "1040", Text: "Too many connections"}
+	denied = &engine.Error{Kind: engine.Denied, Code: "1045", Text: "Access denied"}
+)
+
+// following is a replica of a source as it calls it.
+func following(sources ...engine.Source) *standIn {
+	return &standIn{is: engine.ReplicationStatus{ReadOnly: true, Sources: sources, ServerID: "9"}, hears: true}
+}
+
+func TestAPrimaryIsDeadOnlyIfNobodyHearsFromIt(t *testing.T) {
+	of := func(address string) engine.Source {
+		return engine.Source{Address: address, Receives: true, Applies: true}
+	}
+	byNumber, outside := of("10.0.0.3:3306"), of("feed.example:3306")
+	byNumber.ServerID, outside.Channel = "3", "feed"
+	cut := of("10.0.0.1:3306")
+	cut.Receives = false
+	for name, c := range map[string]struct {
+		silent error
+		n2, n3 *standIn
+		says   string // "": it is dead
+	}{
+		"a replica by its address":         {gone, following(of("n1:3306")), following(), "its replica n2 still hears from it, at n1:3306"},
+		"a replica by another address":     {gone, following(of("10.0.0.1:3306")), following(), "its replica n2 still hears from it, at 10.0.0.1:3306"},
+		"a replica that is cut off":        {gone, following(cut), following(), ""},
+		"a replica of another, by number":  {gone, following(byNumber), following(cut), ""},
+		"a replica with a feed of its own": {gone, following(cut, outside), following(), ""},
+		"too many connections":             {full, following(cut), following(), "n1 answers, with an error"},
+		"access denied":                    {denied, following(cut), following(), "n1 answers, with an error"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.n3.is.ServerID = "3"
+			site := standIns{"n1": {silent: c.silent}, "n2": c.n2, "n3": c.n3}.cluster(t)
+			d := &confirmDead{Node: "n1", Checks: 3, Every: time.Millisecond}
+			_, err := d.Act(t.Context(), site, action.Call{Progress: func(float64, string) {}})
+			var permanent *hint.PermanentError
+			if c.says == "" && err != nil || c.says != "" && (!errors.As(err, &permanent) || !strings.Contains(permanent.Reason, c.says)) {
+				t.Errorf("got %v, want %q", err, c.says)
+			}
+		})
+	}
+}
+
+// A server is not opened to writes beside a node that does not answer and that a replica is connected to, by whichever address.
+func TestAServerIsNotOpenedBesideASilentNodeThatIsFollowed(t *testing.T) {
+	for name, c := range map[string]struct {
+		source engine.Source
+		says   string // "": it may be opened
+	}{
+		"the silent one by its address":     {engine.Source{Address: "n2:3306"}, "n3 follows n2, which does not answer"},
+		"the silent one by another address": {engine.Source{Address: "10.0.0.2:3306", Receives: true}, "n3 follows 10.0.0.2:3306, perhaps n2, which does not answer"},
+		"this one by another address":       {engine.Source{Address: "10.0.0.1:3306", ServerID: "1", Receives: true}, ""},
+		"nobody, by an address of long ago": {engine.Source{Address: "10.0.0.7:3306"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n1 := &standIn{is: engine.ReplicationStatus{ReadOnly: true, ServerID: "1"}}
+			site := standIns{"n1": n1, "n2": {silent: gone}, "n3": following(c.source)}.cluster(t)
+			err := MayTakeWrites(t.Context(), site, "n1", action.Call{})
+			var permanent *hint.PermanentError
+			if c.says == "" && err != nil || c.says != "" && (!errors.As(err, &permanent) || !strings.Contains(permanent.Reason, c.says)) {
+				t.Errorf("got %v, want %q", err, c.says)
+			}
+		})
+	}
+}
