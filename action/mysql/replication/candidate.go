@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"plimsoll/action"
@@ -152,50 +153,90 @@ type pickReplica struct {
 	Prefer string `yaml:"prefer" doc:"The node to take if none has more than it."`
 }
 
-var _ action.Verifier = (*pickReplica)(nil)
+var (
+	_ action.Verifier         = (*pickReplica)(nil)
+	_ action.ApprovalDemander = (*pickReplica)(nil)
+)
 
 func (p *pickReplica) Traits() action.Traits {
 	return action.Traits{Effect: action.None, Repeatable: true}
 }
 
+// The facts of a pick.
+const (
+	pickNode   = "node"
+	pickSilent = "silent" // the nodes that did not answer, by their names
+)
+
 func (p *pickReplica) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
-	best, has, err := p.best(ctx, on)
+	found, err := p.best(ctx, on)
 	if err != nil {
 		return action.CheckResult{}, err
 	}
-	return action.CheckResult{State: action.Needed, Observed: action.Facts{"node": best.name()}, Reason: p.mayBeLost(has)}, nil
+	return action.CheckResult{State: action.Needed, Observed: found.facts(), Reason: p.mayBeLost(found)}, nil
 }
 
-// mayBeLost says which transactions the dead primary may have alone, as far as replicas can know.
-func (p *pickReplica) mayBeLost(has gtids) string {
-	return fmt.Sprintf("what %s committed after %s and sent to nobody, it has alone: no replica can tell whether there is any; mysql/rejoin tells when it is back", p.Of, has)
+// ApprovalReason names the nodes that did not answer: what they alone have taken is lost, or has to be merged by hand.
+func (p *pickReplica) ApprovalReason(f action.CheckResult) string {
+	silent, _ := f.Observed[pickSilent].(string)
+	if silent == "" {
+		return ""
+	}
+	return fmt.Sprintf("no answer from %s: there may be transactions that %v lacks, which would be lost or have to be merged by hand. "+
+		"Start it before, if that can be done", silent, f.Observed[pickNode])
+}
+
+// picked is the replica that has most, and what is known of the choice.
+type picked struct {
+	*server
+	has    gtids
+	silent []string // nodes that did not answer, and may have more
+}
+
+func (f picked) facts() action.Facts {
+	facts := action.Facts{pickNode: f.name()}
+	if len(f.silent) > 0 {
+		facts[pickSilent] = strings.Join(f.silent, ", ")
+	}
+	return facts
+}
+
+// mayBeLost says which transactions the dead primary may have alone, as far as replicas can know, and who was not asked.
+func (p *pickReplica) mayBeLost(f picked) string {
+	said := fmt.Sprintf("what %s committed after %s and sent to nobody, it has alone: no replica can tell whether there is any; mysql/rejoin tells when it is back", p.Of, f.has)
+	for _, name := range f.silent {
+		said += fmt.Sprintf("; %s does not answer and may have transactions that %s lacks", name, f.name())
+	}
+	return said
 }
 
 // best compares what each replica has or has taken. Replicas that cannot lead are left out; that they have more than the one
 // that is taken is refused, since it would be lost.
-func (p *pickReplica) best(ctx context.Context, on *cluster.Cluster) (*server, gtids, error) {
+func (p *pickReplica) best(ctx context.Context, on *cluster.Cluster) (picked, error) {
 	all, err := ask(ctx, on)
 	if err != nil {
-		return nil, nil, err
+		return picked{}, err
 	}
 	var best *server
 	var most, seen gtids
 	var refused error
+	var silent []string
 	for _, peer := range all {
 		if peer.name == p.Of {
 			continue
 		}
 		if !peer.answers() {
+			silent = append(silent, peer.name)
 			refused = errors.Join(refused, fmt.Errorf("%s does not answer: %w", peer.name, peer.silent))
 			continue
 		}
 		s, err := serverOf(ctx, on, peer.name)
 		if err != nil {
-			return nil, nil, err
+			return picked{}, err
 		}
 		has, err := s.received(ctx, peer.is)
 		if err != nil {
-			return nil, nil, err
+			return picked{}, err
 		}
 		if err := s.candidate(ctx, peer.is); err != nil {
 			refused = errors.Join(refused, err)
@@ -211,23 +252,25 @@ func (p *pickReplica) best(ctx context.Context, on *cluster.Cluster) (*server, g
 		seen = seen.with(has)
 	}
 	if best == nil {
-		return nil, nil, &hint.PermanentError{Reason: fmt.Sprintf("no replica of %s can be the primary: %v", p.Of, refused), Advice: "fix one of them, then plimsoll runbook resume RUN"}
+		return picked{}, &hint.PermanentError{Reason: fmt.Sprintf("no replica of %s can be the primary: %v", p.Of, refused), Advice: "fix one of them, then plimsoll runbook resume RUN"}
 	}
 	if lost := seen.without(most); lost.count() > 0 && refused != nil {
-		return nil, nil, &hint.PermanentError{
+		return picked{}, &hint.PermanentError{
 			Reason: fmt.Sprintf("%s is the most advanced replica that can lead, and lacks %d transactions that others have: %v", best.name(), lost.count(), refused),
 			Advice: "fix the other, or copy the missing transactions from it",
 		}
 	}
-	return best, most, nil
+	return picked{best, most, silent}, nil
 }
 
 func (p *pickReplica) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {
-	best, has, err := p.best(ctx, on)
+	found, err := p.best(ctx, on)
 	if err != nil {
 		return nil, err
 	}
-	return action.Facts{"node": best.name(), "received": has.String(), "may be lost": p.mayBeLost(has)}, nil
+	out := found.facts()
+	out["received"], out["may be lost"] = found.has.String(), p.mayBeLost(found)
+	return out, nil
 }
 
 // Verify is nothing more: the replicas say the same as before.
