@@ -7,6 +7,7 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/cluster"
+	"plimsoll/hint"
 )
 
 var fenceAction = action.Action{
@@ -59,9 +60,13 @@ func (f *fence) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 		out.Observed[fenceWays] = false
 		return out, nil
 	}
-	runs, err := n.Server.Running(ctx)
-	if err != nil {
-		return out, err
+	runs, err := runsThere(ctx, n)
+	if ctx.Err() != nil {
+		return out, ctx.Err()
+	}
+	if err != nil { // it is lost with its server, or cut off: a person knows more
+		out.Observed[fenceWays], out.Reason = false, fmt.Sprintf("its machine does not say whether it runs: %v", err)
+		return out, nil
 	}
 	comes, err := comesBack(ctx, n)
 	out.Observed[fenceRuns], out.Observed[fenceWays], out.Observed[fenceModes] = runs, true, comes
@@ -74,8 +79,12 @@ func (f *fence) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 // ApprovalReason names what could happen when a server cannot be reached at all.
 func (f *fence) ApprovalReason(found action.CheckResult) string {
 	if can, known := found.Observed[fenceWays].(bool); known && !can {
-		return fmt.Sprintf("%s cannot be fenced from here: if it still runs, clients that reach it write there, and those writes are lost or have to be merged by hand. "+
-			"Make sure by other means that it is down, or cut off", f.Node)
+		why := ""
+		if found.Reason != "" {
+			why = " (" + found.Reason + ")"
+		}
+		return fmt.Sprintf("%s cannot be fenced from here%s: if it still runs, clients that reach it write there, and those writes are lost or have to be merged by hand. "+
+			"Make sure by other means that it is down, or cut off", f.Node, why)
 	}
 	return ""
 }
@@ -90,6 +99,16 @@ func (f *fence) answering(ctx context.Context, on *cluster.Cluster) (*server, er
 	}
 	_, err = s.value(limited, "SELECT 1")
 	return s, err
+}
+
+// machinePatience is how long a node's machine may take to say whether its server runs before it counts as one that cannot be reached.
+const machinePatience = 4 * patience
+
+// runsThere asks a node's machine whether its server runs.
+func runsThere(ctx context.Context, n cluster.Node) (bool, error) {
+	limited, cancel := context.WithTimeoutCause(ctx, machinePatience, fmt.Errorf("no answer within %s", machinePatience))
+	defer cancel()
+	return n.Server.Running(limited)
 }
 
 // comesBack is what a server that does not run is after its next start, as far as its settings say.
@@ -122,6 +141,17 @@ func (f *fence) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (ac
 	}
 	if n.Server == nil {
 		return action.Facts{"way": "none"}, nil // a person said that it is well
+	}
+	if _, err := runsThere(ctx, n); ctx.Err() != nil {
+		return nil, ctx.Err()
+	} else if err != nil {
+		if can, known := c.Before[fenceWays].(bool); known && !can {
+			return action.Facts{"way": "none"}, nil // a person said so of this too
+		}
+		return nil, action.NothingDone{Err: &hint.PermanentError{
+			Reason: fmt.Sprintf("%s cannot be fenced from here any more: its machine does not say whether it runs: %v", f.Node, err),
+			Advice: "make that machine reachable and resume; or cancel the run and begin it anew: then a person is asked whether it may go on without",
+		}}
 	}
 	c.Progress(0, "ending its process")
 	defer on.RolesChanged()

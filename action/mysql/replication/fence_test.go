@@ -1,0 +1,58 @@
+package replication
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/hint"
+)
+
+// unreached is a server whose machine is gone with it.
+type unreached struct{ asked int }
+
+var errUnreached = errors.New("ssh: no route to host")
+
+func (u *unreached) Running(context.Context) (bool, error) { return false, errUnreached }
+func (u *unreached) Start(context.Context) error           { return errUnreached }
+func (u *unreached) Stop(context.Context) error            { u.asked++; return errUnreached }
+
+// A primary that is lost with its machine can be fenced by nobody from here: a person is asked, and the run goes on with what he says.
+func TestAPrimaryThatIsLostWithItsMachineIsForAPersonToJudge(t *testing.T) {
+	lost := &unreached{}
+	stands := standIns{"n1": {silent: gone}}
+	site := stands.cluster(t)
+	nodes, err := site.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes[0].Server = lost
+	site.List = func(context.Context) ([]cluster.Node, error) { return nodes, nil }
+
+	f := &fence{Node: "n1"}
+	found, err := f.Check(t.Context(), site.ReadOnly())
+	if err != nil || found.State != action.Needed {
+		t.Fatalf("found %+v, %v", found, err)
+	}
+	if reason := f.ApprovalReason(found); !strings.Contains(reason, "n1 cannot be fenced from here") || !strings.Contains(reason, errUnreached.Error()) {
+		t.Errorf("a person is asked %q", reason)
+	}
+	call := action.Call{Before: found.Observed, Progress: func(float64, string) {}}
+	out, err := f.Act(t.Context(), site, call)
+	if err != nil || out["way"] != "none" || lost.asked != 0 {
+		t.Errorf("after a person agreed: %v, %v, asked %d times to stop", out, err, lost.asked)
+	}
+	if err := f.Verify(t.Context(), site.ReadOnly(), out); err != nil {
+		t.Error(err)
+	}
+	// Nobody agreed to that when the machine could still be reached.
+	call.Before = action.Facts{fenceRuns: true, fenceWays: true}
+	_, err = f.Act(t.Context(), site, call)
+	var permanent *hint.PermanentError
+	if !errors.As(err, &permanent) || !strings.Contains(permanent.Advice, "a person is asked") {
+		t.Errorf("a machine that is lost after the check: %v", err)
+	}
+}
