@@ -63,6 +63,9 @@ func (g *giveUp) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 		r.State = action.Satisfied
 		return r, nil
 	}
+	if err := spare(a, leg); err != nil {
+		return r, err
+	}
 	v, err := on.Volumes.Describe(ctx, leg.Volume)
 	if err != nil {
 		return r, fmt.Errorf("find the volume of the network leg %s: %w", leg.Device, err)
@@ -105,11 +108,35 @@ func (g *giveUp) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (a
 	}
 }
 
+// spare refuses to take away the only leg that has everything: writes that wait are better than none.
+func spare(a superdisk.Array, leg superdisk.Leg) error {
+	copying := a.Sync != nil && a.Sync.Action != "check" // a comparison takes nothing from a leg that is in step
+	for _, other := range a.Legs {
+		if other.Device != leg.Device && other.InStep() && !other.Faulty() && !copying {
+			return nil
+		}
+	}
+	return &hint.PermanentError{
+		Reason: fmt.Sprintf("the %s leg is the only one of %s that is in step: it is not taken away", leg.Role, a.Label()),
+		Advice: "wait until its volume answers again, or have the provider mend it; bring the other leg into step first, if it can be: superdisk/rebuild",
+	}
+}
+
 // take has the provider take the leg's volume away, and md let go of it.
 func (g *giveUp) take(ctx context.Context, on *cluster.Cluster, m infra.Machine, a superdisk.Array, leg superdisk.Leg) (action.Facts, error) {
 	v, err := on.Volumes.Describe(ctx, leg.Volume)
 	if err != nil {
 		return nil, fmt.Errorf("find the volume of the leg that hangs, %s: %w", leg.Device, err)
+	}
+	before, err := superdisk.Inspect(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	if is, there := before.Find(a.UUID); there { // the other leg may have been lost since the check
+		a = is
+	}
+	if err := spare(a, leg); err != nil {
+		return nil, err
 	}
 	if err := on.Volumes.ForceDetach(ctx, v.ID, v.Machine); err != nil && !errors.Is(err, infra.ErrNotAttached) {
 		return nil, err

@@ -1,0 +1,57 @@
+package superdisk
+
+import (
+	"context"
+	"testing"
+
+	"plimsoll/infra"
+	"plimsoll/superdisk"
+)
+
+// provider is one that knows every volume and remembers what it was to take away.
+type provider struct {
+	infra.Volumes
+	taken []string
+}
+
+func (p *provider) List(context.Context, map[string]string) ([]infra.Volume, error) { return nil, nil }
+
+func (p *provider) Describe(_ context.Context, id string) (infra.Volume, error) {
+	return infra.Volume{ID: "vol-1", Machine: "m1"}, nil
+}
+
+func (p *provider) Tag(context.Context, string, map[string]string) error { return nil }
+
+func (p *provider) ForceDetach(_ context.Context, id, _ string) error {
+	p.taken = append(p.taken, id)
+	return nil
+}
+
+func TestTheOnlyLegInStepIsNotGivenUp(t *testing.T) {
+	m := pretends(t, "network-alone")
+	volumes := &provider{}
+	on, task := m.cluster(volumes), m.task("superdisk.give-up").(*giveUp)
+	_, err := task.Check(t.Context(), on)
+	refused(t, err, "the network leg is the only one of sd that is in step")
+
+	m.shows("whole")
+	if _, err := task.Check(t.Context(), on); err != nil {
+		t.Errorf("both legs are in step: %v", err)
+	}
+	s, err := superdisk.Inspect(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _ := s.Find("sd")
+	leg, _ := a.Leg(superdisk.Network)
+	m.shows("network-alone") // the local leg is lost while the other is watched
+	_, err = task.take(t.Context(), on, m, a, leg)
+	refused(t, err, "the network leg is the only one of sd that is in step")
+	if len(volumes.taken) > 0 {
+		t.Errorf("taken away: %v", volumes.taken)
+	}
+	m.shows("whole")
+	if out, err := task.take(t.Context(), on, m, a, leg); err != nil || len(volumes.taken) != 1 {
+		t.Errorf("it hangs and the other is in step: %v, %v, taken %v", out, err, volumes.taken)
+	}
+}

@@ -1,0 +1,110 @@
+package superdisk
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/hint"
+	"plimsoll/infra"
+)
+
+// pretend is a machine that says what a real one has said, and does nothing: for what is to be refused before anything is done.
+type pretend struct {
+	infra.Machine
+	t     *testing.T
+	says  string            // what a look shows
+	pages map[string][]byte // superblocks, by device
+	said  map[string]string // what a command answers, by a part of it
+	fails map[string]int    // the exit status of a command, by a part of it
+	ran   []string          // but for looks
+}
+
+// The array of the recorded machines in superdisk/testdata.
+const recordedUUID = "540649c0:922d00fc:aac8231f:b7a686e7"
+
+// pretends is one whose look is recorded there. Its array is sd of /dev/ubda, local, and /dev/ubdb, network, mounted at /run/mnt.
+func pretends(t *testing.T, look string) *pretend {
+	t.Helper()
+	t.Setenv("PLIMSOLL_HOME", t.TempDir())
+	p := &pretend{Machine: here(t), t: t, pages: map[string][]byte{}, said: map[string]string{}, fails: map[string]int{}}
+	p.shows(look)
+	return p
+}
+
+func (p *pretend) shows(look string) { p.says = string(p.recorded(look + ".txt")) }
+
+// hasNoArray has the look show none.
+func (p *pretend) hasNoArray() {
+	var kept []string
+	for line := range strings.Lines(p.says) {
+		if !strings.HasPrefix(line, "md") {
+			kept = append(kept, line)
+		}
+	}
+	p.says = strings.Join(kept, "")
+}
+
+func (p *pretend) recorded(name string) []byte {
+	p.t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "..", "superdisk", "testdata", name))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return data
+}
+
+func (p *pretend) Run(_ context.Context, c infra.Command) (infra.Output, error) {
+	line := strings.Join(append([]string{c.Path}, c.Args...), " ")
+	if strings.Contains(line, "md*/md/array_state") {
+		return infra.Output{Stdout: []byte(p.says)}, nil
+	}
+	if device, _, read := strings.Cut(strings.TrimPrefix(line, "dd if="), " "); read && strings.HasPrefix(line, "dd if=") {
+		page := make([]byte, 4096)
+		copy(page, p.pages[device])
+		return infra.Output{Stdout: page}, nil
+	}
+	p.ran = append(p.ran, line)
+	for part, status := range p.fails {
+		if strings.Contains(line, part) {
+			return infra.Output{}, &infra.ExitError{Status: status}
+		}
+	}
+	for part, answer := range p.said {
+		if strings.Contains(line, part) {
+			return infra.Output{Stdout: []byte(answer)}, nil
+		}
+	}
+	return infra.Output{}, nil
+}
+
+// did says whether a command with this in it was run.
+func (p *pretend) did(part string) bool {
+	return slices.ContainsFunc(p.ran, func(line string) bool { return strings.Contains(line, part) })
+}
+
+func (p *pretend) cluster(volumes infra.Volumes) *cluster.Cluster {
+	return &cluster.Cluster{Name: "c", Environment: "lab", Local: here(p.t), Volumes: volumes, List: func(context.Context) ([]cluster.Node, error) {
+		return []cluster.Node{{Name: "n1", Machine: p}}, nil
+	}}
+}
+
+func (p *pretend) task(name string, with ...string) action.Task {
+	p.t.Helper()
+	return (&stage{}).task(p.t, name, append([]string{"node: n1", "array: sd"}, with...)...)
+}
+
+// refused says that an error is a refusal that no retry mends, with this in its text and an advice.
+func refused(t *testing.T, err error, why string) {
+	t.Helper()
+	var permanent *hint.PermanentError
+	if !errors.As(err, &permanent) || !strings.Contains(permanent.Reason, why) || permanent.Advice == "" {
+		t.Errorf("got %v, want a refusal: %s", err, why)
+	}
+}
