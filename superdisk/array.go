@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -156,8 +157,19 @@ func Stop(ctx context.Context, m infra.Machine, device string) error {
 	return mdadm(ctx, m, "--stop", device)
 }
 
-// Fail has md give a leg up.
+// Fail has md give a leg up. It looks again first, and refuses if no other leg is in step.
 func Fail(ctx context.Context, m infra.Machine, array, leg string) error {
+	s, err := Inspect(ctx, m)
+	if err != nil {
+		return err
+	}
+	a, there := s.Find(array)
+	if !there {
+		return hint.With(fmt.Errorf("%s has no array %s", m.Name(), array), "plimsoll superdisk status shows those it has")
+	}
+	if !slices.ContainsFunc(a.Legs, func(l Leg) bool { return l.Device != leg && l.InStep() && !l.Faulty() }) {
+		return hint.With(fmt.Errorf("%s is not taken out of array %s: no other leg is in step", leg, a.Label()), "bring the other leg into step first: superdisk/rebuild")
+	}
 	return mdadm(ctx, m, array, "--fail", leg)
 }
 

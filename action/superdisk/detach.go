@@ -82,7 +82,7 @@ func (d *detach) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (a
 	}
 	if !leg.Faulty() {
 		if err := superdisk.Fail(ctx, m, a.Device, leg.Device); err != nil {
-			return nil, err
+			return nil, refuse(err)
 		}
 	}
 	if err := superdisk.Remove(ctx, m, a.Device, leg.Device); err != nil {

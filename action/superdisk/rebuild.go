@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"plimsoll/action"
@@ -146,7 +148,19 @@ func (r *rebuild) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c acti
 	return action.Settled(ctx, m, c)
 }
 
-// Undo takes the leg out again: the other has all it has.
+// wasLeg says that a device was a leg, and not given up, when these facts were observed.
+func wasLeg(before action.Facts, device string) bool {
+	legs, _ := before["legs"].(string)
+	for leg := range strings.SplitSeq(legs, ", ") { // as facts writes them
+		words := strings.Fields(leg)
+		if len(words) > 2 && words[1] == device && !slices.Contains(strings.Split(words[2], "+"), "faulty") {
+			return true
+		}
+	}
+	return false
+}
+
+// Undo takes the leg out again: the other has all it has. A leg that was in the array before the step stays.
 func (r *rebuild) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
 	_, a, err := r.there(ctx, on)
 	if err != nil {
@@ -164,12 +178,12 @@ func (r *rebuild) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) 
 		return err
 	}
 	leg, in := a.On(device)
-	if !in {
+	if !in || wasLeg(c.Before, device) {
 		return nil
 	}
 	if !leg.Faulty() {
 		if err := superdisk.Fail(ctx, m, a.Device, device); err != nil {
-			return err
+			return refuse(err)
 		}
 	}
 	return errors.Join(superdisk.Remove(ctx, m, a.Device, device), note(ctx, on, m))
