@@ -3,6 +3,7 @@ package superdisk
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"plimsoll/action"
 	"plimsoll/cluster"
@@ -64,11 +65,28 @@ func (s *stop) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (act
 	return out, superdisk.Stop(ctx, m, a.Device)
 }
 
+// same refuses an array of that name which is another than the one that is meant.
+func (a array) same(m infra.Machine, is superdisk.Array, found bool, uuid string) error {
+	if !found || is.UUID == uuid || strings.Trim(is.UUID, "0:") == "" { // the kernel knows no UUID of what is half assembled
+		return nil
+	}
+	return &hint.PermanentError{
+		Reason: fmt.Sprintf("array %s of %s is %s, not %s", is.Label(), m.Name(), is.UUID, uuid),
+		Advice: "plimsoll superdisk status shows what it is; stop it, if it is to go (superdisk.stop), or name the array by another name",
+	}
+}
+
 // Undo starts it from the legs that are there.
 func (s *stop) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
 	uuid, _ := c.Before["array"].(string)
+	if uuid == "none" {
+		return nil // there was nothing to stop
+	}
 	m, _, a, found, err := s.look(ctx, on)
 	if err != nil {
+		return err
+	}
+	if err := s.same(m, a, found && uuid != "", uuid); err != nil {
 		return err
 	}
 	if !found {
@@ -114,8 +132,11 @@ func (s *start) Traits() action.Traits {
 func (s *start) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
 	m, _, a, found, err := s.look(ctx, on)
 	r := action.CheckResult{State: action.Needed, Observed: facts(a, found), Intended: action.Facts{"mounted": s.Mount, "missing": 0}}
+	if err == nil {
+		err = s.same(m, a, found, s.UUID)
+	}
 	if err != nil || found && a.Running() {
-		if found && a.Mount == s.Mount {
+		if err == nil && a.Mount == s.Mount {
 			r.State = action.Satisfied
 		}
 		return r, err
@@ -139,6 +160,9 @@ func (s *start) legs(ctx context.Context, m infra.Machine) ([]string, error) {
 func (s *start) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {
 	m, _, a, found, err := s.look(ctx, on)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.same(m, a, found, s.UUID); err != nil {
 		return nil, err
 	}
 	if !found || !a.Running() {

@@ -1,0 +1,39 @@
+package superdisk
+
+import (
+	"strings"
+	"testing"
+
+	"plimsoll/action"
+)
+
+func TestAnArrayOfTheSameNameIsNotTakenForAnother(t *testing.T) {
+	m := pretends(t, "whole")
+	on := m.cluster(nil)
+	const other = "28a3a8d4:332e3a38:b44f3550:7dbde5c0"
+	wrong := m.task("superdisk.start", "uuid: "+other, "mount: /run/mnt")
+	_, err := wrong.Check(t.Context(), on)
+	refused(t, err, "not "+other)
+	_, err = wrong.Act(t.Context(), on, call())
+	refused(t, err, "not "+other)
+	c := call()
+	c.Before = action.Facts{"array": other, "mounted": "/run/other"}
+	refused(t, m.task("superdisk.stop", "mount: /run/other").(action.Undoer).Undo(t.Context(), on, c), "not "+other)
+	if len(m.ran) > 0 {
+		t.Errorf("ran %q", m.ran)
+	}
+	c.Before = action.Facts{"array": "none"}
+	if err := m.task("superdisk.stop", "mount: /run/mnt").(action.Undoer).Undo(t.Context(), on, c); err != nil {
+		t.Errorf("there was nothing to stop: %v", err)
+	}
+	right := m.task("superdisk.start", "uuid: "+recordedUUID, "mount: /run/mnt")
+	if r, err := right.Check(t.Context(), on); err != nil || r.State != action.Satisfied {
+		t.Errorf("it is the array that is meant: %v, %v", r.State, err)
+	}
+	m.shows("inactive")
+	m.says = strings.ReplaceAll(m.says, "/dev/md126", "/dev/md127")
+	_, err = right.Act(t.Context(), on, call())
+	if refused(t, err, "0 of 2 legs"); !m.did("mdadm --stop /dev/md127") { // the kernel knows no UUID of what is half assembled
+		t.Errorf("what is half assembled was not stopped: %v", err)
+	}
+}
