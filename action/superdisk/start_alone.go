@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"plimsoll/action"
@@ -73,7 +76,7 @@ func (s *startAlone) Check(ctx context.Context, on *cluster.Cluster) (action.Che
 		return r, err
 	}
 	r.Observed["leg"], r.Observed["leg_array"] = device, super.UUID()
-	why, certain, err := s.doubt(ctx, on, super)
+	why, certain, err := s.doubt(ctx, on, m, device, super)
 	if err != nil {
 		return r, err
 	}
@@ -120,28 +123,61 @@ func (s *startAlone) leg(ctx context.Context, on *cluster.Cluster, m infra.Machi
 	return device, super, nil
 }
 
-func (s *startAlone) doubt(ctx context.Context, on *cluster.Cluster, super superdisk.Superblock) (why string, certain bool, err error) {
+// doubt looks the leg up by its disk's serial number, however the step calls it: that is how a leg is recorded.
+func (s *startAlone) doubt(ctx context.Context, on *cluster.Cluster, m infra.Machine, device string, super superdisk.Superblock) (why string, certain bool, err error) {
 	kept, err := records(on)
 	if err != nil {
 		return "", false, err
 	}
-	key, err := volumeOf(ctx, on, s.Node, s.Volume)
+	key, err := s.key(ctx, on, m, device)
 	if err != nil {
 		return "", false, err
 	}
-	key = superdisk.VolumeID(key)
-	record, err := kept.Of(ctx, super.UUID(), key)
+	record, err := kept.Read(ctx, super.UUID())
+	if err == nil && key != "" {
+		record, err = kept.Of(ctx, super.UUID(), key)
+	}
 	if err != nil {
 		return "", false, err
 	}
-	if _, known := record.Legs[key]; !known { // a disk that tells no serial number is recorded by its role
-		key = string(superdisk.Local)
-		if super.WriteMostly() {
-			key = string(superdisk.Network)
-		}
+	if _, known := record.Legs[key]; !known {
+		key = s.byRole(record, super)
 	}
 	why, certain = record.Doubt(key, time.Now())
 	return why, certain, nil
+}
+
+// key is the serial number of the leg's disk; what the step calls it, if the disk tells none and it is called by an id.
+func (s *startAlone) key(ctx context.Context, on *cluster.Cluster, m infra.Machine, device string) (string, error) {
+	disks, err := infra.Devices(ctx, m)
+	if err != nil {
+		return "", err
+	}
+	for _, d := range disks {
+		if serial := superdisk.VolumeID(d.Serial); d.Path == device && serial != "" {
+			return serial, nil
+		}
+	}
+	id, err := volumeOf(ctx, on, s.Node, s.Volume)
+	if err != nil || strings.HasPrefix(id, "/") {
+		return "", err
+	}
+	return superdisk.VolumeID(id), nil
+}
+
+// byRole is the key of a leg that is recorded under no name of its own: of those of its role one that is out of step, for nothing says
+// that it is another.
+func (s *startAlone) byRole(record superdisk.Record, super superdisk.Superblock) string {
+	role := superdisk.Local
+	if super.WriteMostly() {
+		role = superdisk.Network
+	}
+	for _, key := range slices.Sorted(maps.Keys(record.Legs)) {
+		if leg := record.Legs[key]; leg.Role == role && !leg.InStep {
+			return key
+		}
+	}
+	return string(role) // a disk that tells no serial number is recorded by its role
 }
 
 // ApprovalReason has a person decide about a leg of which it is not known whether it has everything.
