@@ -100,19 +100,58 @@ func Format(ctx context.Context, m infra.Machine, device string) error {
 
 // FormatBlank is Format of an array that holds nothing; one that holds an XFS is left as it is, and anything else is refused.
 func FormatBlank(ctx context.Context, m infra.Machine, device string) error {
-	out, err := m.Run(ctx, infra.Command{Path: "blkid", Args: []string{"-p", "-o", "value", "-s", "TYPE", device}})
-	var exit *infra.ExitError
-	switch kind := strings.TrimSpace(string(out.Stdout)); {
-	case kind == "xfs":
-		return nil
+	switch kind, err := kindAt(ctx, m, device, 0); {
+	case err != nil || kind == "xfs":
+		return err
 	case kind != "":
 		return hint.With(fmt.Errorf("%s holds %s", device, kind), "wipe it yourself, if it is to go (wipefs)")
-	case errors.As(err, &exit) && exit.Status == 2: // blkid's word for nothing
-		return Format(ctx, m, device)
-	case err != nil:
-		return fmt.Errorf("look at what %s holds: %w", device, err)
 	}
 	return Format(ctx, m, device)
+}
+
+// kindAt is what blkid finds from this byte of a device on, "" if it finds nothing.
+func kindAt(ctx context.Context, m infra.Machine, device string, offset int64) (string, error) {
+	out, err := m.Run(ctx, infra.Command{Path: "blkid", Args: []string{"-p", "-O", strconv.FormatInt(offset, 10), "-o", "value", "-s", "TYPE", device}})
+	var exit *infra.ExitError
+	kind := strings.TrimSpace(string(out.Stdout))
+	if err != nil && kind == "" && !(errors.As(err, &exit) && exit.Status == 2) { // 2 is blkid's word for nothing
+		return "", fmt.Errorf("look at what %s holds: %w", device, err)
+	}
+	return kind, nil
+}
+
+// Contents are the names of the files and folders on an array that is not mounted, none if it has no file system: it is mounted aside,
+// to be read only.
+func Contents(ctx context.Context, m infra.Machine, array, aside string) (names []string, err error) {
+	kind, err := kindAt(ctx, m, array, 0)
+	if err != nil {
+		return nil, err
+	}
+	if kind == "" {
+		d, err := Examine(ctx, m, array)
+		if err == nil && d.Holds != "" {
+			err = fmt.Errorf("%s is not empty: %s", array, d.Holds)
+		}
+		return nil, err
+	}
+	if err := m.MakeDir(ctx, aside); err != nil {
+		return nil, err
+	}
+	if err := run(ctx, m, "mount", "-o", "ro", array, aside); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, Unmount(context.WithoutCancel(ctx), m, aside)) }()
+	return m.List(ctx, aside)
+}
+
+// EmptyLeg says that a device is a leg of a RAID1 of that name or UUID whose data begins with nothing that is known, as when it was erased.
+func EmptyLeg(ctx context.Context, m infra.Machine, device string, s Superblock, ref string) (bool, error) {
+	name := s.Name()[strings.LastIndexByte(s.Name(), ':')+1:] // after the home host
+	if s.Level() != 1 || name != ref && s.UUID() != mdadmUUID(ref) {
+		return false, nil
+	}
+	kind, err := kindAt(ctx, m, device, s.DataOffset())
+	return err == nil && kind == "", err
 }
 
 // Erase takes from a device that it holds a file system. What was on it is lost.

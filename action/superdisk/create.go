@@ -161,8 +161,17 @@ func (c *create) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call) e
 		}
 	}
 	for _, device := range []string{local, network} {
-		if _, err := superdisk.ReadSuperblock(ctx, m, device); errors.Is(err, superdisk.ErrNoSuperblock) {
+		super, err := superdisk.ReadSuperblock(ctx, m, device)
+		if errors.Is(err, superdisk.ErrNoSuperblock) {
 			continue
+		}
+		if err != nil {
+			return err
+		}
+		if !found {
+			if err := c.mayWipe(ctx, m, device, super); err != nil {
+				return err
+			}
 		}
 		if err := superdisk.Wipe(ctx, m, device); err != nil {
 			return err
@@ -171,15 +180,40 @@ func (c *create) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call) e
 	return nil
 }
 
+// mayWipe refuses a leg of an array that is not assembled, unless it is ours and was erased by an undo that was cut off.
+func (c *create) mayWipe(ctx context.Context, m infra.Machine, device string, super superdisk.Superblock) error {
+	empty, err := superdisk.EmptyLeg(ctx, m, device, super, c.Array)
+	if err == nil && !empty {
+		err = &hint.PermanentError{
+			Reason: fmt.Sprintf("%s is a leg of array %s (%s), which is not assembled on %s: what it holds cannot be looked at", device, super.Name(), super.UUID(), m.Name()),
+			Advice: "start the array (superdisk.start), so that it can be looked at; or wipe its legs yourself, if it is really to go (mdadm --zero-superblock)",
+		}
+	}
+	return err
+}
+
+// aside is where the array is mounted while it is looked at or filled.
+func (c *create) aside() string { return "/run/plimsoll-superdisk/" + c.Array }
+
+// takeDown stops the array, if there is nothing on it.
 func (c *create) takeDown(ctx context.Context, m infra.Machine, a superdisk.Array) error {
+	if !a.Running() {
+		return &hint.PermanentError{Reason: fmt.Sprintf("array %s is %s: what it holds cannot be looked at", a.Label(), a.State), Advice: "start it (superdisk.start), so that it can be looked at"}
+	}
+	var left []string
+	var err error
 	if a.Mount != "" {
-		left, err := m.List(ctx, a.Mount)
-		if err != nil {
-			return err
-		}
-		if len(left) > 0 {
-			return &hint.PermanentError{Reason: fmt.Sprintf("%s holds %d files and folders by now", a.Mount, len(left)), Advice: "move them away, if the array is really to go"}
-		}
+		left, err = m.List(ctx, a.Mount)
+	} else {
+		left, err = superdisk.Contents(ctx, m, a.Device, c.aside())
+	}
+	if err != nil {
+		return hint.With(fmt.Errorf("look at what array %s holds: %w", a.Label(), err), "mount it at "+c.Mount+", so that it can be looked at; it is not taken apart before")
+	}
+	if len(left) > 0 {
+		return &hint.PermanentError{Reason: fmt.Sprintf("array %s holds %d files and folders by now", a.Label(), len(left)), Advice: "move them away, if the array is really to go"}
+	}
+	if a.Mount != "" {
 		if err := superdisk.Unmount(ctx, m, a.Mount); err != nil {
 			return err
 		}

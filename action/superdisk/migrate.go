@@ -30,9 +30,6 @@ func (s *migrate) Traits() action.Traits {
 	return action.Traits{Effect: action.Lasting, Repeatable: true}
 }
 
-// aside is where the array is mounted while it is filled.
-func (s *migrate) aside() string { return "/run/plimsoll-superdisk/" + s.Array }
-
 func (s *migrate) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
 	m, status, a, found, err := s.look(ctx, on)
 	if err != nil {

@@ -23,7 +23,8 @@ type pretend struct {
 	pages map[string][]byte // superblocks, by device
 	said  map[string]string // what a command answers, by a part of it
 	fails map[string]int    // the exit status of a command, by a part of it
-	ran   []string          // but for looks
+	files map[string][]string
+	ran   []string // but for looks
 }
 
 // The array of the recorded machines in superdisk/testdata.
@@ -82,6 +83,15 @@ func (p *pretend) Run(_ context.Context, c infra.Command) (infra.Output, error) 
 		}
 	}
 	return infra.Output{}, nil
+}
+
+func (p *pretend) List(_ context.Context, path string) ([]string, error) { return p.files[path], nil }
+func (p *pretend) MakeDir(context.Context, string) error                 { return nil }
+
+// unmounts has the look show nothing that is mounted of an array.
+func (p *pretend) unmounts() {
+	p.says = strings.ReplaceAll(p.says, " /run/mnt rw,relatime - xfs /dev/md127", " /run/mnt rw,relatime - tmpfs tmpfs")
+	p.says = strings.ReplaceAll(p.says, "9:127 / ", "0:99 / ")
 }
 
 // did says whether a command with this in it was run.
