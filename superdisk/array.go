@@ -120,28 +120,27 @@ func kindAt(ctx context.Context, m infra.Machine, device string, offset int64) (
 	return kind, nil
 }
 
-// Contents are the names of the files and folders on an array that is not mounted, none if it has no file system: it is mounted aside,
-// to be read only.
-func Contents(ctx context.Context, m infra.Machine, array, aside string) (names []string, err error) {
+// Aside has a look at the file system of an array that is not mounted: it is mounted aside, to be read only. There may be none.
+func Aside(ctx context.Context, m infra.Machine, array, aside string, look func(at string) error) (err error) {
 	kind, err := kindAt(ctx, m, array, 0)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if kind == "" {
 		d, err := Examine(ctx, m, array)
 		if err == nil && d.Holds != "" {
 			err = fmt.Errorf("%s is not empty: %s", array, d.Holds)
 		}
-		return nil, err
+		return err
 	}
 	if err := m.MakeDir(ctx, aside); err != nil {
-		return nil, err
+		return err
 	}
 	if err := run(ctx, m, "mount", "-o", "ro", array, aside); err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, Unmount(context.WithoutCancel(ctx), m, aside)) }()
-	return m.List(ctx, aside)
+	return look(aside)
 }
 
 // EmptyLeg says that a device is a leg of a RAID1 of that name or UUID whose data begins with nothing that is known, as when it was erased.
@@ -174,18 +173,6 @@ func MountedOn(ctx context.Context, m infra.Machine, at string) (string, error) 
 		return "", fmt.Errorf("look at what is mounted on %s: %w", m.Name(), err)
 	}
 	return strings.TrimSpace(string(out.Stdout)), nil
-}
-
-// CopyFiles copies all files below a folder, with their owners and times, on disk when it returns, and compares their names and sizes.
-func CopyFiles(ctx context.Context, m infra.Machine, from, to, mark string) error {
-	const script = `cp -a "$1/." "$2/" && sync -f "$2" || exit 1
-list() { (cd "$1" && find . -type f -printf '%P %s\n' | sort | sha256sum); }
-[ "$(list "$1")" = "$(list "$2")" ] || { echo "the copy has other files than $1: is something still writing there?" >&2; exit 1; }`
-	_, err := m.Run(ctx, infra.Command{Path: "sh", Args: []string{"-c", script, "sh", from, to}, Mark: mark})
-	if err != nil {
-		return fmt.Errorf("copy %s of %s: %w", from, m.Name(), err)
-	}
-	return nil
 }
 
 // Unmount unmounts it.

@@ -171,7 +171,7 @@ func TestAMigrationGoesOnAfterItsDeath(t *testing.T) {
 	if err := superdisk.CreateAlone(ctx, s, superdisk.Design{Name: "superdisk", Local: local, Network: network, Chunk: 1 << 20, Reserve: 1 << 20}); err != nil {
 		t.Fatal(err)
 	}
-	s.sh(t, "mkfs.xfs -q -K /dev/md/superdisk && mkdir -p /run/half && mount /dev/md/superdisk /run/half && head -c 1000000 /run/data/a >/run/half/a && umount /run/half /run/data")
+	s.sh(t, "mkfs.xfs -q -K /dev/md/superdisk && mkdir -p /run/half && mount /dev/md/superdisk /run/half && head -c 1000000 /run/data/a >/run/half/a && echo filling >/run/half/.plimsoll-filling && umount /run/half /run/data")
 	s.must(t, "superdisk.migrate", "node: n1", "local: "+s.local, "network: "+s.network, "mount: /run/data", "reserve: 1048576")
 	if got := s.sh(t, "cd /run/data && sha256sum a b"); got != sums {
 		t.Errorf("files\n%s\nwant\n%s", got, sums)

@@ -201,11 +201,15 @@ func (c *create) takeDown(ctx context.Context, m infra.Machine, a superdisk.Arra
 		return &hint.PermanentError{Reason: fmt.Sprintf("array %s is %s: what it holds cannot be looked at", a.Label(), a.State), Advice: "start it (superdisk.start), so that it can be looked at"}
 	}
 	var left []string
+	look := func(at string) (err error) {
+		left, err = m.List(ctx, at)
+		return err
+	}
 	var err error
 	if a.Mount != "" {
-		left, err = m.List(ctx, a.Mount)
+		err = look(a.Mount)
 	} else {
-		left, err = superdisk.Contents(ctx, m, a.Device, c.aside())
+		err = superdisk.Aside(ctx, m, a.Device, c.aside(), look)
 	}
 	if err != nil {
 		return hint.With(fmt.Errorf("look at what array %s holds: %w", a.Label(), err), "mount it at "+c.Mount+", so that it can be looked at; it is not taken apart before")

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"strings"
 
 	"plimsoll/action"
 	"plimsoll/cluster"
@@ -13,7 +15,7 @@ import (
 )
 
 var migrateAction = action.Action{
-	Name: "superdisk.migrate", Version: 1,
+	Name: "superdisk.migrate", Version: 2,
 	About: "Moves what lies on a local disk onto an array of which so far only the network leg exists, and mounts that in its place. The old disk is left as it is: it becomes the local leg when it is wiped and rebuilt. What uses the files must be stopped.",
 	New: func() action.Task {
 		return &migrate{create{array: array{Array: usual}, Chunk: 4 << 20, Reserve: 64 << 20}}
@@ -54,6 +56,9 @@ func (s *migrate) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 			return r, err
 		}
 	}
+	if r.Reason, err = s.fstab(ctx, m); err != nil {
+		return r, err
+	}
 	switch source, err := superdisk.MountedOn(ctx, m, s.Mount); {
 	case err == nil && source == "" && found:
 		r.Reason = "it was cut off while the array was mounted in the place of " + local
@@ -63,10 +68,31 @@ func (s *migrate) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	return r, nil
 }
 
-// ours refuses an array of that name which has not the network volume as its leg: files of another are on it.
+// fstab says what a start of the machine would mount at the place, "" if it is nothing.
+func (s *migrate) fstab(ctx context.Context, m infra.Machine) (string, error) {
+	data, err := m.ReadFile(ctx, "/etc/fstab")
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	for line := range strings.Lines(string(data)) {
+		words := strings.Fields(line)
+		if len(words) > 1 && !strings.HasPrefix(words[0], "#") && words[1] == s.Mount && words[0] != s.path() {
+			return fmt.Sprintf("/etc/fstab mounts %s at %s: put %s there, or the next start of the machine mounts the old disk", words[0], s.Mount, s.path()), nil
+		}
+	}
+	return "", err
+}
+
+// ours refuses an array of that name which is mounted elsewhere, or which has not the network volume as its leg: files of another are on it.
 func (s *migrate) ours(a superdisk.Array, found bool, network string) error {
-	if _, in := a.On(network); !found || in {
+	_, in := a.On(network)
+	switch {
+	case !found:
 		return nil
+	case in && (a.Mount == "" || a.Mount == s.Mount || a.Mount == s.aside()):
+		return nil
+	case in:
+		return &hint.PermanentError{Reason: fmt.Sprintf("array %s is mounted at %s, not at %s", a.Label(), a.Mount, s.Mount), Advice: "unmount it there, or name the place where it is to be mounted"}
 	}
 	return &hint.PermanentError{Reason: fmt.Sprintf("array %s (%s) is there already, and %s is no leg of it", a.Label(), a.UUID, s.Network), Advice: "give the array another name"}
 }
@@ -99,19 +125,61 @@ func (s *migrate) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 		}
 	}
 	if a.Mount != s.Mount {
-		c.Progress(-1, "copying files")
-		if err := s.source(ctx, m, local); err != nil {
-			return nil, err
-		}
-		if err := superdisk.CopyFiles(ctx, m, s.Mount, s.aside(), action.Mark(c)); err != nil {
-			return nil, err
-		}
-		if err := s.swap(ctx, m); err != nil {
+		if err := s.fill(ctx, m, local, c); err != nil {
 			return nil, err
 		}
 	}
 	_, a, err = s.there(ctx, on)
 	return action.Facts{"array": a.UUID, "device": a.Device}, errors.Join(err, note(ctx, on, m))
+}
+
+// fill copies the files to the array, which is mounted aside, and mounts it in the place of the old disk. An array that may have served
+// since it was filled is never copied to: its files are the newer ones.
+func (s *migrate) fill(ctx context.Context, m infra.Machine, local string, c action.Call) error {
+	state, err := superdisk.FillingOf(ctx, m, s.aside())
+	if err != nil {
+		return err
+	}
+	at, err := superdisk.MountedOn(ctx, m, s.Mount)
+	if err != nil {
+		return err
+	}
+	switch {
+	case state == superdisk.Filled && at == "": // it was cut off before it was mounted
+		return s.swap(ctx, m)
+	case state == superdisk.Filled || state == superdisk.Foreign:
+		if err := superdisk.Unmount(ctx, m, s.aside()); err != nil {
+			return err
+		}
+		return s.served()
+	case state == superdisk.Empty:
+		if err := superdisk.MarkFilling(ctx, m, s.aside(), superdisk.Begun); err != nil {
+			return err
+		}
+	}
+	c.Progress(-1, "copying files")
+	if err := s.source(ctx, m, local); err != nil {
+		return err
+	}
+	if err := superdisk.CopyFiles(ctx, m, s.Mount, s.aside(), action.Mark(c)); err != nil {
+		return err
+	}
+	if err := superdisk.Unmount(ctx, m, s.Mount); err != nil {
+		return hint.With(err, "something still uses "+s.Mount+": stop the server first (fuser -vm "+s.Mount+")")
+	}
+	if err := superdisk.MarkFilling(ctx, m, s.aside(), superdisk.Filled); err != nil { // from here on nothing is written to the old disk
+		return err
+	}
+	return s.swap(ctx, m)
+}
+
+// served refuses an array that has files which no copy that is under way brought there.
+func (s *migrate) served() error {
+	return &hint.PermanentError{
+		Reason: fmt.Sprintf("array %s has files of its own: it may have served, and what was written to it is newer than what the old disk has", s.Array),
+		Advice: fmt.Sprintf("mount %[1]s elsewhere and compare the files. To go on with the array, unmount %[2]s and mount %[1]s there, in /etc/fstab too; if its files are of no use, remove them and run this again",
+			s.path(), s.Mount),
+	}
 }
 
 // source mounts the old disk again where it was, if an act that was cut off had unmounted it: what it has is copied once more.
@@ -130,13 +198,13 @@ func (s *migrate) source(ctx context.Context, m infra.Machine, local string) err
 
 // swap mounts the array where the old disk was.
 func (s *migrate) swap(ctx context.Context, m infra.Machine) error {
-	if err := superdisk.Unmount(ctx, m, s.Mount); err != nil {
-		return hint.With(err, "something still uses "+s.Mount+": stop the server first (fuser -vm "+s.Mount+")")
-	}
 	if err := superdisk.Unmount(ctx, m, s.aside()); err != nil {
 		return err
 	}
-	return superdisk.Mount(ctx, m, s.path(), s.Mount)
+	if err := superdisk.Mount(ctx, m, s.path(), s.Mount); err != nil {
+		return err
+	}
+	return superdisk.Unmark(ctx, m, s.Mount)
 }
 
 // AwaitInFlight waits for a copy that goes on though its Plimsoll died.
@@ -164,6 +232,9 @@ func (s *migrate) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call) 
 	if err := s.ours(a, found, network); err != nil {
 		return err
 	}
+	if err := s.unfilled(ctx, m, a); err != nil {
+		return err
+	}
 	if a.Mount != "" {
 		if err := superdisk.Unmount(ctx, m, a.Mount); err != nil {
 			return err
@@ -176,6 +247,21 @@ func (s *migrate) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call) 
 		return err
 	}
 	return superdisk.Wipe(ctx, m, network)
+}
+
+// unfilled refuses an array that has anything but the files of a copy that was cut off.
+func (s *migrate) unfilled(ctx context.Context, m infra.Machine, a superdisk.Array) error {
+	look := func(at string) error {
+		left, err := superdisk.FillingOf(ctx, m, at)
+		if err == nil && left != superdisk.Empty && left != superdisk.Begun {
+			err = s.served()
+		}
+		return err
+	}
+	if a.Mount != "" {
+		return look(a.Mount)
+	}
+	return superdisk.Aside(ctx, m, a.Device, s.aside(), look)
 }
 
 var eraseAction = action.Action{

@@ -3,6 +3,7 @@ package superdisk
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,12 +20,13 @@ import (
 type pretend struct {
 	infra.Machine
 	t     *testing.T
-	says  string            // what a look shows
-	pages map[string][]byte // superblocks, by device
-	said  map[string]string // what a command answers, by a part of it
-	fails map[string]int    // the exit status of a command, by a part of it
-	files map[string][]string
-	ran   []string // but for looks
+	says  string              // what a look shows
+	pages map[string][]byte   // superblocks, by device
+	said  map[string]string   // what a command answers, by a part of it
+	fails map[string]int      // the exit status of a command, by a part of it
+	files map[string][]string // names in folders
+	texts map[string]string   // of files
+	ran   []string            // but for looks
 }
 
 // The array of the recorded machines in superdisk/testdata.
@@ -34,7 +36,7 @@ const recordedUUID = "540649c0:922d00fc:aac8231f:b7a686e7"
 func pretends(t *testing.T, look string) *pretend {
 	t.Helper()
 	t.Setenv("PLIMSOLL_HOME", t.TempDir())
-	p := &pretend{Machine: here(t), t: t, pages: map[string][]byte{}, said: map[string]string{}, fails: map[string]int{}}
+	p := &pretend{Machine: here(t), t: t, pages: map[string][]byte{}, said: map[string]string{}, fails: map[string]int{}, texts: map[string]string{}}
 	p.shows(look)
 	return p
 }
@@ -88,10 +90,28 @@ func (p *pretend) Run(_ context.Context, c infra.Command) (infra.Output, error) 
 func (p *pretend) List(_ context.Context, path string) ([]string, error) { return p.files[path], nil }
 func (p *pretend) MakeDir(context.Context, string) error                 { return nil }
 
-// unmounts has the look show nothing that is mounted of an array.
+func (p *pretend) ReadFile(_ context.Context, path string) ([]byte, error) {
+	if text, there := p.texts[path]; there {
+		return []byte(text), nil
+	}
+	return nil, fs.ErrNotExist
+}
+
+func (p *pretend) WriteFile(_ context.Context, path string, data []byte, _ uint32) error {
+	p.texts[path] = string(data)
+	p.ran = append(p.ran, "write "+path+" "+string(data))
+	return nil
+}
+
+func (p *pretend) Remove(_ context.Context, path string) error {
+	delete(p.texts, path)
+	p.ran = append(p.ran, "remove "+path)
+	return nil
+}
+
+// unmounts has the look show that no array is mounted.
 func (p *pretend) unmounts() {
-	p.says = strings.ReplaceAll(p.says, " /run/mnt rw,relatime - xfs /dev/md127", " /run/mnt rw,relatime - tmpfs tmpfs")
-	p.says = strings.ReplaceAll(p.says, "9:127 / ", "0:99 / ")
+	p.says = strings.NewReplacer(" 9:127 / ", " 0:99 / ", " 9:126 / ", " 0:99 / ").Replace(p.says)
 }
 
 // did says whether a command with this in it was run.
