@@ -282,7 +282,9 @@ func (r Rebuild) finish(ctx context.Context, c Choice, p seedProgress, done *Reb
 		return err
 	}
 	if err := ReAdd(ctx, r.Machine, c.array.Device, r.Target, r.Role); err != nil {
-		return errors.Join(err, Wipe(ctx, r.Machine, r.Target), r.forget(ctx, p))
+		clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute) // it may be the context's end that cut it off
+		defer cancel()
+		return errors.Join(err, Wipe(clean, r.Machine, r.Target), r.forget(clean, p))
 	}
 	return r.forget(ctx, p)
 }
