@@ -87,7 +87,7 @@ func (s simulated) Check(context.Context, *cluster.Cluster) (action.CheckResult,
 }
 
 // seen is what every simulated check sees, for the same reason as put.
-var seen = action.Facts{"seconds": 3600, "size_limit": 0}
+var seen = action.Facts{"seconds": 3600, "size_limit": 0, "local_file_system": "7dbde5c0"}
 
 // put is what every simulated act puts out: names that later steps of shipped runbooks ask for.
 var put = action.Facts{"node": "n2"}

@@ -111,13 +111,22 @@ func FormatBlank(ctx context.Context, m infra.Machine, device string) error {
 
 // kindAt is what blkid finds from this byte of a device on, "" if it finds nothing.
 func kindAt(ctx context.Context, m infra.Machine, device string, offset int64) (string, error) {
-	out, err := m.Run(ctx, infra.Command{Path: "blkid", Args: []string{"-p", "-O", strconv.FormatInt(offset, 10), "-o", "value", "-s", "TYPE", device}})
+	return blkid(ctx, m, device, offset, "TYPE")
+}
+
+// FileSystemUUID is the UUID of the file system on a device, "" if it has none.
+func FileSystemUUID(ctx context.Context, m infra.Machine, device string) (string, error) {
+	return blkid(ctx, m, device, 0, "UUID")
+}
+
+func blkid(ctx context.Context, m infra.Machine, device string, offset int64, tag string) (string, error) {
+	out, err := m.Run(ctx, infra.Command{Path: "blkid", Args: []string{"-p", "-O", strconv.FormatInt(offset, 10), "-o", "value", "-s", tag, device}})
 	var exit *infra.ExitError
-	kind := strings.TrimSpace(string(out.Stdout))
-	if err != nil && kind == "" && !(errors.As(err, &exit) && exit.Status == 2) { // 2 is blkid's word for nothing
+	value := strings.TrimSpace(string(out.Stdout))
+	if err != nil && value == "" && !(errors.As(err, &exit) && exit.Status == 2) { // 2 is blkid's word for nothing
 		return "", fmt.Errorf("look at what %s holds: %w", device, err)
 	}
-	return kind, nil
+	return value, nil
 }
 
 // Aside has a look at the file system of an array that is not mounted: it is mounted aside, to be read only. There may be none.

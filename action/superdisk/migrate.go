@@ -42,6 +42,9 @@ func (s *migrate) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 		return action.CheckResult{}, refuse(err)
 	}
 	r := action.CheckResult{State: action.Needed, Observed: facts(a, found), Intended: action.Facts{"network": network, "mounted": s.Mount, "method": "files are copied from " + local}}
+	if r.Observed["local_file_system"], err = superdisk.FileSystemUUID(ctx, m, local); err != nil { // for superdisk.erase
+		return r, err
+	}
 	if err := s.ours(a, found, network); err != nil {
 		return r, err
 	}
@@ -273,6 +276,7 @@ var eraseAction = action.Action{
 type erase struct {
 	Node   string `yaml:"node,required" doc:"On which node's machine."`
 	Volume string `yaml:"volume,required" doc:"The disk: a device, or the id of a volume."`
+	Holds  string `yaml:"holds" doc:"The UUID of the file system that it is to hold: a disk with another is refused, for names of devices change. Default: any."`
 }
 
 func (e *erase) Traits() action.Traits {
@@ -289,7 +293,22 @@ func (e *erase) look(ctx context.Context, on *cluster.Cluster) (infra.Machine, s
 		return m, superdisk.Disk{}, refuse(err)
 	}
 	d, err := superdisk.Examine(ctx, m, device)
+	if err == nil && d.Holds != "" && e.Holds != "" {
+		err = e.meant(ctx, m, device)
+	}
 	return m, d, err
+}
+
+// meant refuses a disk with another file system than the one that is named.
+func (e *erase) meant(ctx context.Context, m infra.Machine, device string) error {
+	uuid, err := superdisk.FileSystemUUID(ctx, m, device)
+	if err != nil || uuid == e.Holds {
+		return err
+	}
+	return &hint.PermanentError{
+		Reason: fmt.Sprintf("%s of %s is not erased: it holds file system %q, not %s", device, m.Name(), uuid, e.Holds),
+		Advice: "another disk has this name by now: find the one that is meant (blkid), and name it by its serial number",
+	}
 }
 
 func (e *erase) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {

@@ -79,3 +79,21 @@ func TestThePlanOfAMigrationNamesWhatFstabMounts(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
+
+func TestADiskThatHasTheNameOfAnotherIsNotErased(t *testing.T) {
+	m := pretends(t, "network-alone")
+	m.said["readlink -f"], m.said["-s UUID /dev/ubda"] = "size 1048576\ntype xfs\n", "1234"
+	on := m.cluster(nil)
+	task := func(holds string) action.Task {
+		return (&stage{}).task(t, "superdisk.erase", "node: n1", "volume: /dev/ubda", "holds: "+holds)
+	}
+	_, err := task("5678").Check(t.Context(), on)
+	refused(t, err, `it holds file system "1234", not 5678`)
+	_, err = task("5678").Act(t.Context(), on, call())
+	if refused(t, err, `it holds file system "1234", not 5678`); m.did("wipefs") {
+		t.Errorf("ran %q", m.ran)
+	}
+	if _, err := task(`"1234"`).Act(t.Context(), on, call()); err != nil || !m.did("wipefs -q -a /dev/ubda") {
+		t.Errorf("it is the disk that is meant: %v, ran %q", err, m.ran)
+	}
+}
