@@ -9,6 +9,7 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/hint"
 	"plimsoll/infra"
+	"plimsoll/superdisk"
 )
 
 var createAction = action.Action{
@@ -64,7 +65,7 @@ func (n *create) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (a
 	return action.Facts{"volume": v.ID}, err
 }
 
-// Undo deletes it, if it was made here. One that is attached holds somebody's data.
+// Undo deletes it, if it was made here. One that is attached holds somebody's data, and so may one that was a leg.
 func (n *create) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
 	if before, _ := c.Before["mib"].(int64); before != 0 {
 		return nil
@@ -78,6 +79,12 @@ func (n *create) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) e
 	}
 	if v.Machine != "" {
 		return &hint.PermanentError{Reason: fmt.Sprintf("%s is attached to %s", v.ID, v.Machine), Advice: "detach it first"}
+	}
+	if v.Tags[superdisk.LegTag] != "" { // nobody can look at what a volume holds that no machine has
+		return &hint.PermanentError{
+			Reason: fmt.Sprintf("volume %s was a leg of a Super Disk since it was made: whether its data is of use cannot be seen while it is attached to nothing", v.ID),
+			Advice: "attach it and look (plimsoll superdisk status); delete it with the provider's own tool, if it is really to go",
+		}
 	}
 	return on.Volumes.Delete(ctx, v.ID)
 }
