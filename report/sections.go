@@ -73,6 +73,9 @@ func (p *page) overTime(all []*run, beside besides, d detail) {
 	}
 }
 
+// linesByVariant is the fewest points of all signals together at which each variant has a line and bands of its own.
+const linesByVariant = 800
+
 func (p *page) signals(r *result.Result, all []*run, d detail) {
 	if len(r.Signals) == 0 {
 		return
@@ -86,8 +89,9 @@ func (p *page) signals(r *result.Result, all []*run, d detail) {
 		phases, events = spans(all[0].Phases, start), moments(all[0].Events, start)
 	}
 	var of variants
-	if len(all) > 1 {
-		phases, of = newVariants(r, all).bands(start), newVariants(r, all)
+	if len(all) > 1 && d.signal >= linesByVariant { // a page that has become too large is drawn without
+		of = newVariants(r, all)
+		phases = of.bands(start)
 	}
 	if !end.After(start) {
 		end = r.Signals[len(r.Signals)-1].Time
