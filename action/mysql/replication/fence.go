@@ -150,7 +150,7 @@ func (f *fence) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (ac
 		}
 		return nil, action.NothingDone{Err: &hint.PermanentError{
 			Reason: fmt.Sprintf("%s cannot be fenced from here any more: its machine does not say whether it runs: %v", f.Node, err),
-			Advice: "make that machine reachable and resume; or cancel the run and begin it anew: then a person is asked whether it may go on without",
+			Advice: "make that machine reachable, then plimsoll runbook resume RUN; or plimsoll runbook cancel RUN, and begin a new one: then a person is asked whether it may go on without",
 		}}
 	}
 	c.Progress(0, "ending its process")
