@@ -289,6 +289,11 @@ func TestAnUndoDeletesNothingThatHasBecomeAPrimary(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.becomes(t, "new")
+			for until := time.Now().Add(10 * time.Second); c.action == "aurora.add-reader"; time.Sleep(10 * time.Millisecond) { // a failover is not over when it is accepted
+				if of, err := r.Aurora(t.Context(), "shop"); err != nil || of.Writer == "new" || time.Now().After(until) {
+					break
+				}
+			}
 			err = undo()
 			var permanent *hint.PermanentError
 			if !errors.As(err, &permanent) || !strings.Contains(permanent.Reason, c.says) || permanent.Advice == "" {
