@@ -127,6 +127,9 @@ func (m *Machine) ask(ctx context.Context, r request, body []byte) (answer, []by
 	if err != nil {
 		return answer{}, nil, err
 	}
+	if err := ctx.Err(); err != nil { // nobody wants it any more: nothing is begun
+		return answer{}, nil, fmt.Errorf("%s: %w", m.name, err)
+	}
 	c, err := l.call(r)
 	if err != nil {
 		return answer{}, nil, fmt.Errorf("%s: %w", m.name, err)
