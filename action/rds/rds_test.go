@@ -258,6 +258,17 @@ func TestAClusterOfAnotherPlaceIsRefused(t *testing.T) {
 	}
 }
 
+// leads waits until a failover that was accepted is over.
+func (w *world) leads(t *testing.T, r *aws.RDS, reader string) {
+	t.Helper()
+	for until := time.Now().Add(10 * time.Second); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+		if of, err := r.Aurora(t.Context(), "shop"); err == nil && of.Writer == reader {
+			return
+		}
+	}
+	t.Fatalf("%s has not become the writer", reader)
+}
+
 // What a run made and a person, or a failover, has made a primary of since is not deleted when the run is taken back.
 func TestAnUndoDeletesNothingThatHasBecomeAPrimary(t *testing.T) {
 	for name, c := range map[string]struct{ action, with, says string }{
@@ -284,16 +295,12 @@ func TestAnUndoDeletesNothingThatHasBecomeAPrimary(t *testing.T) {
 				err = r.Promote(t.Context(), "new")
 			} else {
 				err = r.Failover(t.Context(), "shop", "new")
+				w.leads(t, r, "new")
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
 			w.becomes(t, "new")
-			for until := time.Now().Add(10 * time.Second); c.action == "aurora.add-reader"; time.Sleep(10 * time.Millisecond) { // a failover is not over when it is accepted
-				if of, err := r.Aurora(t.Context(), "shop"); err != nil || of.Writer == "new" || time.Now().After(until) {
-					break
-				}
-			}
 			err = undo()
 			var permanent *hint.PermanentError
 			if !errors.As(err, &permanent) || !strings.Contains(permanent.Reason, c.says) || permanent.Advice == "" {
