@@ -122,3 +122,14 @@ func (p Parts) resolve(c *Call, nodes int) error {
 	}
 	return nil
 }
+
+// runbooks tells whether the trial runs any.
+func (t *Trial) runbooks() bool {
+	return slices.ContainsFunc(t.Timeline, func(s Step) bool { return s.Call != nil && s.Call.book != nil }) ||
+		slices.ContainsFunc(t.cells, func(c *cell) bool {
+			return slices.ContainsFunc(c.prepare, func(call Call) bool { return call.book != nil })
+		})
+}
+
+// NeedsState tells whether the trial leaves rehearsals, for which it needs the state folder's store.
+func (t *Trial) NeedsState() bool { return t.runbooks() }

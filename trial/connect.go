@@ -3,9 +3,11 @@ package trial
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 
 	"plimsoll/engine"
+	"plimsoll/load"
 )
 
 // open connects to a data set as its administrator.
@@ -106,4 +108,62 @@ func (s *servers) connectTo(ctx context.Context, target engine.Target) (engine.D
 		return nil, fmt.Errorf("connect to the cluster: %w", err)
 	}
 	return db, nil
+}
+
+// openAll opens some data sets as their administrator.
+func (s *servers) openAll(ctx context.Context, sets []dataset) ([]engine.Database, error) {
+	return each(sets, func(d dataset) (engine.Database, error) { return s.open(ctx, d) })
+}
+
+// openLoads opens them as the user who loads, in the way of the cell's load.
+func (c *cell) openLoads(ctx context.Context, s *servers, sets []dataset) ([]engine.Database, error) {
+	return each(sets, func(d dataset) (engine.Database, error) { return s.openLoad(ctx, c.load, d) })
+}
+
+// each opens all or none.
+func each(sets []dataset, open func(dataset) (engine.Database, error)) ([]engine.Database, error) {
+	var all []engine.Database
+	for _, d := range sets {
+		db, err := open(d)
+		if err != nil {
+			return nil, errors.Join(err, closeAll(all))
+		}
+		all = append(all, db)
+	}
+	return all, nil
+}
+
+func closeAll(all []engine.Database) error {
+	var errs []error
+	for _, db := range all {
+		errs = append(errs, db.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// adopt fits the workload, and the ledger beside it, to the data that is there.
+func (c *cell) adopt(ctx context.Context, all []engine.Database) error {
+	for _, db := range all {
+		if err := c.workload.Adopt(ctx, db); err != nil {
+			return fmt.Errorf("look at the data of %s: %w", c.load.Workload, err)
+		}
+		if c.beside == nil {
+			continue
+		}
+		if err := c.beside.Adopt(ctx, db); err != nil {
+			return fmt.Errorf("look at the ledger: %w", err)
+		}
+	}
+	return nil
+}
+
+// connect makes clients that are dealt out to the data sets in turn: as many for each, whatever becomes of the others.
+func (c *cell) connect(all []engine.Database, seed uint64) load.Connect {
+	each := make([]load.Connect, len(all))
+	for i, db := range all {
+		each[i] = c.workload.Connect(db, seed+uint64(i)<<32)
+	}
+	return func(ctx context.Context, worker int) (load.Client, error) {
+		return each[worker%len(each)](ctx, worker/len(each))
+	}
 }

@@ -45,7 +45,7 @@ func TestOwnErrorsCouldNotRun(t *testing.T) {
 			t.Fatalf("%s: %v", what, c.halt)
 		}
 		r.recording.begin(phaseRecord{round: 1, phase: "baseline"}).all = make([]analyze.Second, 5)
-		v := r.judge(c.cut)
+		v := r.conclude(c.cut)
 		all := strings.Join(v.Reasons, "\n")
 		if v.Verdict != c.want || !v.Partial || (v.Ended == nil) != (c.how == "") {
 			t.Errorf("%s: %s, ended %+v, %q", what, v.Verdict, v.Ended, v.Reasons)

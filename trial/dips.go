@@ -79,8 +79,6 @@ func (s *phaseRecord) precedes(d analyze.Dip) (string, result.When) {
 	return fmt.Sprintf("no step (%.0f s before %s)", first.from.Sub(d.Onset).Seconds(), first.key), result.Before
 }
 
-func byBeginning(a, b span) int { return a.from.Compare(b.from) }
-
 // underWay is the step, of those that only look or wait or of the others, that was under way when a dip began: in its first
 // second or, as harm can begin late in a second, in half of the one before; where it lasted longer, in its second one too. Of several
 // it is the first that took at least half as long of that as the longest, but not one that had done no harm for two seconds.

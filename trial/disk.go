@@ -1,12 +1,8 @@
 package trial
 
 import (
-	"context"
-	"errors"
-
 	"plimsoll/internal/document"
 	"plimsoll/lab"
-	"plimsoll/probe"
 	"plimsoll/watch/storage"
 )
 
@@ -62,33 +58,3 @@ func (t *Trial) limited() bool {
 	}
 	return false
 }
-
-// giveDisk gives the servers the disk of a cell: with a full bucket while they start and warm up, and as the trial says from then on.
-func (r *runner) giveDisk(ctx context.Context, c *cell, s *servers, full bool) error {
-	if s.existing != nil || !r.trial.limited() {
-		return nil
-	}
-	d := c.disk
-	if d == nil {
-		d = lab.Unlimited()
-	}
-	begin := *d
-	if all := 1.0; full || begin.Balance == nil {
-		begin.Balance = &all
-	}
-	return s.cluster.SetDisk(ctx, &begin)
-}
-
-// diskOf reads how a node's disk is, for a probe.
-func (s *servers) diskOf(node string) func(context.Context) (probe.DiskReading, error) {
-	return func(ctx context.Context) (probe.DiskReading, error) {
-		state, err := s.cluster.DiskState(ctx, node)
-		if errors.Is(err, lab.ErrNoDisk) {
-			return probe.DiskReading{}, nil
-		}
-		return probe.DiskReading{At: state.At, Balance: state.Balance, Limit: state.IOPS, Reads: state.Reads, Writes: state.Writes}, err
-	}
-}
-
-// newDiskProbe reads a node's disk once a second.
-func (s *servers) newDiskProbe(node string) probe.Probe { return probe.NewDisk(node, s.diskOf(node)) }

@@ -15,15 +15,6 @@ import (
 	"plimsoll/series"
 )
 
-// span is the time that one step of a run took.
-type span struct {
-	key      string // restart, or each[n2].restart
-	from, to time.Time
-}
-
-// id is the step's name in the runbook, whatever it was done for.
-func (s span) id() string { return s.key[strings.LastIndex(s.key, ".")+1:] }
-
 // execution is one run of a runbook inside a trial.
 type execution struct {
 	call  Call
@@ -189,12 +180,6 @@ func (x *execution) claimStays() string {
 	defer x.mu.Unlock()
 	return x.keeps
 }
-
-// The events of a run's steps.
-const (
-	stepStart = "step.start"
-	stepEnd   = "step.end"
-)
 
 func (x *execution) begin(step string, at time.Time) {
 	x.mu.Lock()

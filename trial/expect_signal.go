@@ -3,14 +3,11 @@ package trial
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/expr-lang/expr/ast"
 
 	"plimsoll/engine"
 	"plimsoll/internal/document"
-	"plimsoll/load"
-	"plimsoll/probe"
 )
 
 // The statistics of a signal over a stretch of time.
@@ -73,42 +70,4 @@ func (t *terms) unknownSignal(name string) *document.Problem {
 		return p.WithHint("did you mean %q?", found)
 	}
 	return p.WithHint("docs/trial-reference.md lists the signals; signals.csv of a result has those that were shown")
-}
-
-// engines are those of the cells.
-func (t *Trial) engines(parts Parts) []engine.Engine {
-	if t.existing != nil {
-		return []engine.Engine{t.existing.engine}
-	}
-	var all []engine.Engine
-	for _, c := range t.cells {
-		all = append(all, parts.Products[c.cluster.Engine].Engine)
-	}
-	return all
-}
-
-// signalsOf are the names of what engines, the servers' processes and the load generator show; nil where an engine cannot say.
-func signalsOf(engines []engine.Engine) []string {
-	all := slices.Concat(probe.ProcessSignals(), probe.DiskSignals(), loadSignals())
-	for _, e := range engines {
-		instrumented, knows := e.(engine.Instrumented)
-		if !knows {
-			return nil
-		}
-		all = append(all, instrumented.Signals()...)
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-// loadSignals are the names of what the load generator shows: of itself, and of the nodes that answered.
-func loadSignals() []string { return append(generatorSignals(), readsAnswered) }
-
-// generatorSignals are those of the generator itself, which are of no node.
-func generatorSignals() []string {
-	var all []string
-	for _, p := range guardPoints(generator, time.Time{}, load.GuardSecond{}) {
-		all = append(all, p.Signal)
-	}
-	return all
 }

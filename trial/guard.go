@@ -2,7 +2,6 @@ package trial
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"plimsoll/load"
@@ -110,39 +109,5 @@ func (r *runner) doubtGenerator() {
 	}
 	for _, aside := range r.admitted.reasons() {
 		r.note("%s.", aside)
-	}
-}
-
-// countsOnly tells whether nothing is expected but what a ledger says of writes. Operations that failed are no such fact: a load
-// generator that is short of CPU lets them time out itself, and one that skips them has none that fail.
-func (t *Trial) countsOnly() bool {
-	return len(t.expectations) > 0 && !slices.ContainsFunc(t.expectations, func(c comparison) bool {
-		return slices.ContainsFunc(c.metrics, func(m Metric) bool { return !m.ofLedger() })
-	})
-}
-
-// generator is the node under which the load generator's own readings stand among the signals.
-const generator = "load"
-
-// generatorPoints are the guard's readings of a second as signals.
-func generatorPoints(s load.Second) []series.Point {
-	points := guardPoints(generator, s.Start.Add(s.Length), s.Guard)
-	for _, l := range s.Guard.Loaders {
-		points = append(points, guardPoints(l.Loader, s.Start.Add(s.Length), l.GuardSecond)...)
-	}
-	return points
-}
-
-func guardPoints(node string, at time.Time, g load.GuardSecond) []series.Point {
-	point := func(signal string, value float64) series.Point {
-		return series.Point{Time: at, Signal: signal, Node: node, Value: value}
-	}
-	return []series.Point{
-		point("load.start_lag_p99_ms", millis(g.StartLagP99)),
-		point("load.cap_share", g.CapShare),
-		point("load.backlog", float64(g.Backlog)),
-		point("load.cpu_share", g.CPUShare),
-		point("load.lost_connections", float64(g.Lost)),
-		point("load.stall_ms", millis(g.Stall)),
 	}
 }

@@ -40,10 +40,10 @@ func TestAnUnfitGeneratorSaysWhatToDo(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	r := runner{trial: &Trial{}, doubts: d}
-	if v := r.judge(nil); v.Verdict != analyze.Invalid || !slices.Equal(v.Advice, got) {
+	if v := r.conclude(nil); v.Verdict != analyze.Invalid || !slices.Equal(v.Advice, got) {
 		t.Errorf("%+v", v)
 	}
-	if v := (&runner{trial: &Trial{}}).judge(nil); v.Advice != nil {
+	if v := (&runner{trial: &Trial{}}).conclude(nil); v.Advice != nil {
 		t.Errorf("advice for nothing: %q", v.Advice)
 	}
 }

@@ -108,3 +108,21 @@ func (l Load) Schedule(most float64, lead time.Duration, seed uint64) (load.Sche
 	}
 	return load.Poisson(seed, stages...)
 }
+
+// Destination is which nodes a load goes to.
+type Destination string
+
+// The destinations.
+const (
+	ToPrimary Destination = "primary" // the server that takes the writes, whichever that is
+	ToAll     Destination = "all"     // every node of the cluster, each its part of the connections
+)
+
+// UnmarshalDocument reads a destination.
+func (d *Destination) UnmarshalDocument(n *document.Node) error {
+	*d = Destination(n.Text)
+	if *d != ToPrimary && *d != ToAll {
+		return document.UnknownName(n, "destination", []string{string(ToPrimary), string(ToAll)})
+	}
+	return nil
+}

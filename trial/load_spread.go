@@ -8,30 +8,11 @@ import (
 	"time"
 
 	"plimsoll/engine"
-	"plimsoll/internal/document"
 	"plimsoll/lab"
 	"plimsoll/load"
 	"plimsoll/series"
 	"plimsoll/workload"
 )
-
-// Destination is which nodes a load goes to.
-type Destination string
-
-// The destinations.
-const (
-	ToPrimary Destination = "primary" // the server that takes the writes, whichever that is
-	ToAll     Destination = "all"     // every node of the cluster, each its part of the connections
-)
-
-// UnmarshalDocument reads a destination.
-func (d *Destination) UnmarshalDocument(n *document.Node) error {
-	*d = Destination(n.Text)
-	if *d != ToPrimary && *d != ToAll {
-		return document.UnknownName(n, "destination", []string{string(ToPrimary), string(ToAll)})
-	}
-	return nil
-}
 
 // loadSpread is a load over all nodes: worker by worker, so that a node that is away is missed by the workers that belong to it,
 // and by no others. When nodes came or went, workers move to where they belong now, between two operations.

@@ -27,12 +27,6 @@ type incident struct {
 	settled  time.Time // what was acknowledged before and is not there, this change lost
 }
 
-// The metrics that a ledger counts.
-var ledgerMetrics = []string{"lost_writes", "duplicated_writes", "stale_reads", "corrupt_writes", "recovery_point"}
-
-// ofLedger tells a metric that there is only with a ledger.
-func (m Metric) ofLedger() bool { return slices.Contains(ledgerMetrics, m.Name) }
-
 // incidents are the changes of an audited cell and round.
 func (r *recording) incidents(a audited) []incident {
 	var all []incident

@@ -383,10 +383,3 @@ func (r *runner) check(ctx context.Context, c *cell, round int, db engine.Databa
 func (r *runner) invalidate(format string, args ...any) {
 	r.invalid = append(r.invalid, fmt.Sprintf(format, args...))
 }
-
-func where(cell string, round int) string {
-	if cell == "" {
-		return fmt.Sprintf("round %d", round)
-	}
-	return fmt.Sprintf("%s, round %d", cell, round)
-}

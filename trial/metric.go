@@ -134,3 +134,9 @@ func (m Metric) String() string {
 
 // millis is a duration as expectations count it.
 func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// The metrics that a ledger counts.
+var ledgerMetrics = []string{"lost_writes", "duplicated_writes", "stale_reads", "corrupt_writes", "recovery_point"}
+
+// ofLedger tells a metric that there is only with a ledger.
+func (m Metric) ofLedger() bool { return slices.Contains(ledgerMetrics, m.Name) }

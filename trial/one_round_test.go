@@ -21,7 +21,7 @@ func TestASingleRoundIsAskedFor(t *testing.T) {
 		r := &runner{trial: tr}
 		s := r.recording.begin(phaseRecord{round: 1, phase: "baseline"})
 		s.all = make([]analyze.Second, 5)
-		v := r.judge(nil)
+		v := r.conclude(nil)
 		if said := len(v.Reasons) > 0 && v.Reasons[0] == oneRound; tr.oneRound != said || tr.oneRound != v.OneRound || tr.oneRound != (v.Verdict == analyze.Pass) {
 			t.Errorf("asked for one round %v: %s, one round %v, %q", tr.oneRound, v.Verdict, v.OneRound, v.Reasons)
 		}

@@ -8,10 +8,6 @@ import (
 	"plimsoll/series"
 )
 
-// promotion is what is said of the moment in which a node that has joined a ring takes its ranges: reads and writes are its own from
-// then on.
-const promotion = "promotion (the new node takes its ranges)"
-
 // promotions are the moments at which members of a ring went from joining to normal, each as the stretch between two looks.
 type promotions struct {
 	joining map[string]time.Time // by host id: when each was last seen to join
@@ -75,14 +71,4 @@ func (d *cellRun) promoting(ctx context.Context) (stop func() []span) {
 		<-ended
 		return p.taken
 	}
-}
-
-// promoted tells whether a node took its ranges in a stretch of time, or within a second of it.
-func (s *phaseRecord) promoted(from, to time.Time) bool {
-	for _, p := range s.promotions {
-		if p.from.Add(-second).Before(to) && p.to.Add(second).After(from) {
-			return true
-		}
-	}
-	return false
 }

@@ -12,7 +12,6 @@ import (
 	"plimsoll/result"
 	"plimsoll/trial/progress"
 
-	"plimsoll/analyze"
 	"plimsoll/durable"
 	"plimsoll/lab"
 	"plimsoll/series"
@@ -64,7 +63,7 @@ func (t *Trial) Run(ctx context.Context, parts Parts, site Site) (*result.Result
 		return nil, errors.Join(runErr, r.folder.Discard())
 	}
 	r.observe(progress.Stage{Doing: progress.Judging, Share: -1})
-	verdict := r.judge(runErr)
+	verdict := r.conclude(runErr)
 	points, pointsErr := r.folder.ReadSignals()
 	verdict.Signals = t.variantSignals(&r.recording, points)
 	writeErr := errors.Join(
@@ -144,10 +143,6 @@ func (t *Trial) plain() []result.Cell {
 		out[i] = c.Cell
 	}
 	return out
-}
-
-func (t *Trial) options() analyze.Options {
-	return analyze.Options{Confidence: t.Confidence, Seed: t.Seed, Agreement: !t.oneRound}
 }
 
 // stop takes away every cluster that the trial made, also when ctx has ended.

@@ -41,17 +41,6 @@ const (
 	evidenceFolder = "runs"
 )
 
-// runbooks tells whether the trial runs any.
-func (t *Trial) runbooks() bool {
-	return slices.ContainsFunc(t.Timeline, func(s Step) bool { return s.Call != nil && s.Call.book != nil }) ||
-		slices.ContainsFunc(t.cells, func(c *cell) bool {
-			return slices.ContainsFunc(c.prepare, func(call Call) bool { return call.book != nil })
-		})
-}
-
-// NeedsState tells whether the trial leaves rehearsals, for which it needs the state folder's store.
-func (t *Trial) NeedsState() bool { return t.runbooks() }
-
 // openRuns makes the journal of the trial's runs.
 func (r *runner) openRuns(ctx context.Context) error {
 	if !r.trial.runbooks() {

@@ -1,8 +1,6 @@
 package trial
 
 import (
-	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -54,27 +52,4 @@ func statementsOf(text string) []string {
 		all = append(all, strings.Join(lines, "\n"))
 	}
 	return all
-}
-
-// makeTables executes the trial's schema on new servers.
-func (r *runner) makeTables(ctx context.Context, s *servers) error {
-	if len(r.trial.schema) == 0 {
-		return nil
-	}
-	db, err := s.open(ctx, dataset{})
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	session, err := db.Session(ctx)
-	if err != nil {
-		return fmt.Errorf("make the tables of %s: %w", r.trial.Cluster.Schema, err)
-	}
-	defer session.Close()
-	for i, statement := range r.trial.schema {
-		if err := session.Exec(ctx, statement, nil); err != nil {
-			return fmt.Errorf("statement %d of %s: %w", i+1, r.trial.Cluster.Schema, err)
-		}
-	}
-	return nil
 }

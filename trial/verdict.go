@@ -1,8 +1,6 @@
 package trial
 
 import (
-	"context"
-	"errors"
 	"fmt"
 
 	"plimsoll/result"
@@ -10,48 +8,51 @@ import (
 	"plimsoll/analyze"
 )
 
-// judge answers the expectations with what was measured. What was cut off, by an error, is judged too, but never passes.
-func (r *runner) judge(cut error) result.Verdict {
-	partial := cut != nil || r.halted != nil
-	r.doubtGenerator()
-	t := r.trial
-	for _, note := range t.leftOut(&r.recording) {
-		r.note("%s", note)
-	}
-	findings := analyze.Judge(t.claims(&r.recording), t.options())
+// course is how a trial went, beside what it measured.
+type course struct {
+	ended   *result.Ended  // before its end; nil: it came to it
+	answer  analyze.Answer // of the change that ended it; "" if none did
+	reason  string         // of that answer
+	partial bool           // something of the plan was not measured
+	invalid []string       // why the measurement itself is not to be believed
+	advice  []string       // what would make it so
+	already []string       // steps that had nothing to do
+	notes   []string
+}
+
+// verdictOf answers the expectations with what was measured. What was cut off, by an error, is judged too, but never passes.
+func (t *Trial) verdictOf(r *recording, c course) result.Verdict {
+	findings := analyze.Judge(t.claims(r), t.options())
 	v := result.Verdict{
-		Trial: t.Name, Question: t.Question, Partial: partial,
-		Claims: findings, Reasons: []string{}, Notes: r.notes,
-		Cells: t.describe(&r.recording, t.options()), Phases: t.phases(&r.recording, t.options()),
+		Trial: t.Name, Question: t.Question, Partial: c.partial, Ended: c.ended,
+		Claims: findings, Reasons: []string{}, Notes: c.notes,
+		Cells: t.describe(r, t.options()), Phases: t.phases(r, t.options()),
 	}
-	v.Verdict = analyze.Overall(findings, r.invalid)
-	v.Reasons = append(v.Reasons, r.already...)
+	v.Verdict = analyze.Overall(findings, c.invalid)
+	v.Reasons = append(v.Reasons, c.already...)
 	if v.OneRound = t.oneRound && len(findings) > 0; v.OneRound && (v.Verdict == analyze.Pass || v.Verdict == analyze.Fail) {
 		v.Reasons = append(v.Reasons, oneRound)
 	}
-	v.Ended = r.ended(cut)
 	switch {
-	case v.Ended != nil && v.Ended.How == result.CouldNotRun:
+	case c.ended != nil && c.ended.How == result.CouldNotRun:
 		v.Verdict = analyze.CouldNotRun
-		v.Reasons = append(v.Reasons, r.invalid...)
+		v.Reasons = append(v.Reasons, c.invalid...)
 	case v.Verdict == analyze.Invalid:
-		v.Reasons = append(v.Reasons, r.invalid...)
-		if !t.countsOnly() {
-			v.Advice = r.doubts.advice()
-		}
-	case r.halted != nil:
-		v.Verdict = r.halted.answer
-	case partial && v.Verdict == analyze.Pass:
+		v.Reasons = append(v.Reasons, c.invalid...)
+		v.Advice = c.advice
+	case c.answer != "":
+		v.Verdict = c.answer
+	case c.partial && v.Verdict == analyze.Pass:
 		v.Verdict = analyze.Inconclusive
 	}
 	switch {
-	case v.Ended != nil:
-		v.Reasons = append(v.Reasons, said(*v.Ended))
-		if v.Ended.Do != "" {
-			v.Advice = append(v.Advice, v.Ended.Do)
+	case c.ended != nil:
+		v.Reasons = append(v.Reasons, said(*c.ended))
+		if c.ended.Do != "" {
+			v.Advice = append(v.Advice, c.ended.Do)
 		}
-	case r.halted != nil:
-		v.Reasons = append(v.Reasons, r.halted.reason)
+	case c.answer != "":
+		v.Reasons = append(v.Reasons, c.reason)
 	}
 	v.Reasons = append(v.Reasons, reasons(findings)...)
 	if v.Verdict == analyze.Pass && len(findings) > 0 {
@@ -82,20 +83,6 @@ func allHold(n int) string {
 		return "the expectation holds"
 	}
 	return fmt.Sprintf("all %d expectations hold", n)
-}
-
-// ended is how a trial ended before its end: a person interrupted it, or something that it needs was missing or wrong. It is nil of
-// one that came to its end, or whose change answered the question by failing.
-func (r *runner) ended(cut error) *result.Ended {
-	switch {
-	case errors.Is(cut, context.Canceled):
-		return &result.Ended{How: result.Interrupted, Where: r.at}
-	case cut != nil:
-		return &result.Ended{How: result.CouldNotRun, Where: r.at, Why: cut.Error(), Do: adviceOf(cut)}
-	case r.halted != nil && r.halted.answer == analyze.CouldNotRun:
-		return &result.Ended{How: result.CouldNotRun, Where: r.at, Why: r.halted.reason, Do: r.halted.advice}
-	}
-	return nil
 }
 
 // said is the reason of a verdict for how its trial ended.

@@ -1,0 +1,77 @@
+package trial
+
+import (
+	"plimsoll/engine"
+	"plimsoll/load"
+	"plimsoll/probe"
+	"plimsoll/series"
+	"slices"
+	"time"
+)
+
+// engines are those of the cells.
+func (t *Trial) engines(parts Parts) []engine.Engine {
+	if t.existing != nil {
+		return []engine.Engine{t.existing.engine}
+	}
+	var all []engine.Engine
+	for _, c := range t.cells {
+		all = append(all, parts.Products[c.cluster.Engine].Engine)
+	}
+	return all
+}
+
+// signalsOf are the names of what engines, the servers' processes and the load generator show; nil where an engine cannot say.
+func signalsOf(engines []engine.Engine) []string {
+	all := slices.Concat(probe.ProcessSignals(), probe.DiskSignals(), loadSignals())
+	for _, e := range engines {
+		instrumented, knows := e.(engine.Instrumented)
+		if !knows {
+			return nil
+		}
+		all = append(all, instrumented.Signals()...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// loadSignals are the names of what the load generator shows: of itself, and of the nodes that answered.
+func loadSignals() []string { return append(generatorSignals(), readsAnswered) }
+
+// generatorSignals are those of the generator itself, which are of no node.
+func generatorSignals() []string {
+	var all []string
+	for _, p := range guardPoints(generator, time.Time{}, load.GuardSecond{}) {
+		all = append(all, p.Signal)
+	}
+	return all
+}
+
+// generator is the node under which the load generator's own readings stand among the signals.
+const generator = "load"
+
+// generatorPoints are the guard's readings of a second as signals.
+func generatorPoints(s load.Second) []series.Point {
+	points := guardPoints(generator, s.Start.Add(s.Length), s.Guard)
+	for _, l := range s.Guard.Loaders {
+		points = append(points, guardPoints(l.Loader, s.Start.Add(s.Length), l.GuardSecond)...)
+	}
+	return points
+}
+
+func guardPoints(node string, at time.Time, g load.GuardSecond) []series.Point {
+	point := func(signal string, value float64) series.Point {
+		return series.Point{Time: at, Signal: signal, Node: node, Value: value}
+	}
+	return []series.Point{
+		point("load.start_lag_p99_ms", millis(g.StartLagP99)),
+		point("load.cap_share", g.CapShare),
+		point("load.backlog", float64(g.Backlog)),
+		point("load.cpu_share", g.CPUShare),
+		point("load.lost_connections", float64(g.Lost)),
+		point("load.stall_ms", millis(g.Stall)),
+	}
+}
+
+// readsAnswered is the signal of how many reads a node answered in a second.
+const readsAnswered = "load.reads_answered"

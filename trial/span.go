@@ -1,0 +1,31 @@
+package trial
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// span is the time that one step of a run took.
+type span struct {
+	key      string // restart, or each[n2].restart
+	from, to time.Time
+}
+
+// id is the step's name in the runbook, whatever it was done for.
+func (s span) id() string { return s.key[strings.LastIndex(s.key, ".")+1:] }
+
+func byBeginning(a, b span) int { return a.from.Compare(b.from) }
+
+// The events of a run's steps.
+const (
+	stepStart = "step.start"
+	stepEnd   = "step.end"
+)
+
+func where(cell string, round int) string {
+	if cell == "" {
+		return fmt.Sprintf("round %d", round)
+	}
+	return fmt.Sprintf("%s, round %d", cell, round)
+}
