@@ -189,15 +189,3 @@ func (t *Trial) quantity(m Metric, e comparison, p place, r *recording) analyze.
 	}
 	return q
 }
-
-// countsOnly tells whether nothing is expected but what a ledger says of writes. Operations that failed are no such fact: a load
-// generator that is short of CPU lets them time out itself, and one that skips them has none that fail.
-func (t *Trial) countsOnly() bool {
-	return len(t.expectations) > 0 && !slices.ContainsFunc(t.expectations, func(c comparison) bool {
-		return slices.ContainsFunc(c.metrics, func(m Metric) bool { return !m.ofLedger() })
-	})
-}
-
-func (t *Trial) options() analyze.Options {
-	return analyze.Options{Confidence: t.Confidence, Seed: t.Seed, Agreement: !t.oneRound}
-}

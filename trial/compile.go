@@ -4,12 +4,13 @@ import (
 	"maps"
 	"slices"
 
+	"plimsoll/analyze"
 	"plimsoll/internal/document"
 )
 
 // compileExpectations compiles every expectation, with the names that this trial has.
 func (t *Trial) compileExpectations(parts Parts) error {
-	c := terms{variants: t.Compare.VariantNames(), factors: map[string][]string{}, phases: t.phaseNames(), steps: map[string][]string{}, rounds: t.Phases.Rounds, signals: signalsOf(t.engines(parts))}
+	c := terms{variants: t.Compare.VariantNames(), factors: map[string][]string{}, phases: t.phaseNames(), steps: map[string][]string{}, rounds: t.Phases.Rounds, signals: signalsOf(t.engines(parts)), ofNoNode: generatorSignals()}
 	for _, s := range t.Timeline {
 		if s.Call != nil && s.Call.book != nil {
 			c.steps[s.Phase] = s.Call.book.StepIDs()
@@ -54,4 +55,23 @@ func (t *Trial) phaseNames() []string {
 		}
 	}
 	return names
+}
+
+// namesSignal tells whether an expectation names a signal.
+func (t *Trial) namesSignal(name string) bool {
+	return slices.ContainsFunc(t.expectations, func(c comparison) bool {
+		return slices.ContainsFunc(c.metrics, func(m Metric) bool { return m.Signal == name })
+	})
+}
+
+// countsOnly tells whether nothing is expected but what a ledger says of writes. Operations that failed are no such fact: a load
+// generator that is short of CPU lets them time out itself, and one that skips them has none that fail.
+func (t *Trial) countsOnly() bool {
+	return len(t.expectations) > 0 && !slices.ContainsFunc(t.expectations, func(c comparison) bool {
+		return slices.ContainsFunc(c.metrics, func(m Metric) bool { return !m.ofLedger() })
+	})
+}
+
+func (t *Trial) options() analyze.Options {
+	return analyze.Options{Confidence: t.Confidence, Seed: t.Seed, Agreement: !t.oneRound}
 }

@@ -116,7 +116,7 @@ func (s *servers) openAll(ctx context.Context, sets []dataset) ([]engine.Databas
 }
 
 // openLoads opens them as the user who loads, in the way of the cell's load.
-func (c *cell) openLoads(ctx context.Context, s *servers, sets []dataset) ([]engine.Database, error) {
+func (s *servers) openLoads(ctx context.Context, c *cell, sets []dataset) ([]engine.Database, error) {
 	return each(sets, func(d dataset) (engine.Database, error) { return s.openLoad(ctx, c.load, d) })
 }
 
@@ -142,7 +142,7 @@ func closeAll(all []engine.Database) error {
 }
 
 // adopt fits the workload, and the ledger beside it, to the data that is there.
-func (c *cell) adopt(ctx context.Context, all []engine.Database) error {
+func adopt(ctx context.Context, c *cell, all []engine.Database) error {
 	for _, db := range all {
 		if err := c.workload.Adopt(ctx, db); err != nil {
 			return fmt.Errorf("look at the data of %s: %w", c.load.Workload, err)

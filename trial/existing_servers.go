@@ -9,8 +9,8 @@ import (
 	"plimsoll/trial/progress"
 )
 
-// target is how to reach it, as the user that the trial names.
-func (e *existing) target(ctx context.Context, m infra.Machine) (engine.Target, error) {
+// targetOf is how to reach it, as the user that the trial names.
+func targetOf(ctx context.Context, e *existing, m infra.Machine) (engine.Target, error) {
 	t := e.address
 	if e.password == nil {
 		return t, nil
@@ -29,7 +29,7 @@ func (r *runner) serversOf(ctx context.Context, e *existing) (*servers, error) {
 		return nil, fmt.Errorf("%s is in production, and no person agreed to put load on it", e.name)
 	}
 	r.observe(progress.Stage{Doing: progress.Starting, Detail: "connect to " + e.name, Share: -1})
-	target, err := e.target(ctx, r.site.Lab.Machine)
+	target, err := targetOf(ctx, e, r.site.Lab.Machine)
 	if err != nil {
 		return nil, err
 	}

@@ -39,6 +39,7 @@ type terms struct {
 	audited    bool                // every cell keeps a ledger
 	changes    []string            // the phases in which something is done
 	signals    []string            // that can be shown; nil: not known, not checked
+	ofNoNode   []string            // those of them that are of no node
 	rounds     int
 	metrics    []Metric
 
@@ -293,4 +294,20 @@ func (t *terms) index(m Metric) int {
 	}
 	t.metrics = append(t.metrics, m)
 	return len(t.metrics) - 1
+}
+
+// Expectation is one line of expect, with its place.
+type Expectation struct {
+	Text string
+	At   *document.Node
+}
+
+// UnmarshalDocument reads the text of an expression.
+func (e *Expectation) UnmarshalDocument(n *document.Node) error {
+	if n.Kind != document.Scalar {
+		return n.Errorf("%s, expected an expression such as throughput > 1000", n.Kind).
+			WithHint(`quote it if it holds ": " or begins with a quote`)
+	}
+	e.Text, e.At = n.Text, n
+	return nil
 }

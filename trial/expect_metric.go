@@ -147,7 +147,7 @@ func (t *terms) onNode(m Metric, n ast.Node) (Metric, error) {
 	switch part := name.Value == "primary" || name.Value == "replica"; {
 	case m.ofSignal() && part:
 		return m, t.at.Errorf("on(%q): a signal is of one node, expected its name, such as n2", name.Value)
-	case m.ofSignal() && slices.Contains(generatorSignals(), m.Signal):
+	case m.ofSignal() && slices.Contains(t.ofNoNode, m.Signal):
 		return m, t.at.Errorf("%s is shown by the load generator, not by a node", m.Signal)
 	case !m.ofNode() && !m.ofSignal():
 		return m, t.at.Errorf("%s is not measured by node: only signals, warmth and warm_time are", m.Name)
@@ -190,7 +190,7 @@ func (t *terms) duringStep(m Metric, arguments []ast.Node) (Metric, error) {
 		return m, t.at.Errorf("during(%q, %s): expected the name of a step in quotes", phase.Value, arguments[1].String())
 	case m.Name == "recovery_time" || m.Name == "impact_time" || m.ofNode():
 		return m, t.at.Errorf("%s is of a whole phase, not of a step", m.Name)
-	case !slices.Contains(t.steps[phase.Value], span{key: step.Value}.id()):
+	case !slices.Contains(t.steps[phase.Value], stepID(step.Value)):
 		return m, t.unknown("step of "+phase.Value, step.Value, t.steps[phase.Value])
 	}
 	m.Step = step.Value
@@ -224,3 +224,6 @@ func (t *terms) checkLedger(m Metric) error {
 	}
 	return nil
 }
+
+// stepID is a step's name in its runbook, by the key of what was done for it: restart, or each[n2].restart.
+func stepID(key string) string { return key[strings.LastIndex(key, ".")+1:] }

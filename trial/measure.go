@@ -51,10 +51,10 @@ func (r *runner) cell(ctx context.Context, c *cell, round int) error {
 	if err := r.verify(ctx, c, all[0]); err != nil {
 		return err
 	}
-	if err := c.adopt(ctx, all); err != nil {
+	if err := adopt(ctx, c, all); err != nil {
 		return err
 	}
-	loading, err := c.openLoads(ctx, s, sets)
+	loading, err := s.openLoads(ctx, c, sets)
 	if err != nil {
 		return err
 	}
@@ -262,9 +262,6 @@ func (d *cellRun) errorClasses(s load.Second) {
 	}
 }
 
-// second is how often a load delivers what it measured.
-const second = time.Second
-
 // stretch is a phase in which only the load goes on.
 func (d *cellRun) stretch(ctx context.Context, phase string, length time.Duration) error {
 	d.begin(phase, length, false)
@@ -382,4 +379,11 @@ func (r *runner) check(ctx context.Context, c *cell, round int, db engine.Databa
 // invalidate adds a reason why the measurement itself is not to be believed.
 func (r *runner) invalidate(format string, args ...any) {
 	r.invalid = append(r.invalid, fmt.Sprintf(format, args...))
+}
+
+func where(cell string, round int) string {
+	if cell == "" {
+		return fmt.Sprintf("round %d", round)
+	}
+	return fmt.Sprintf("%s, round %d", cell, round)
 }

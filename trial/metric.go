@@ -140,3 +140,6 @@ var ledgerMetrics = []string{"lost_writes", "duplicated_writes", "stale_reads", 
 
 // ofLedger tells a metric that there is only with a ledger.
 func (m Metric) ofLedger() bool { return slices.Contains(ledgerMetrics, m.Name) }
+
+// warmup is the name of the phase that is not judged.
+const warmup = "warmup"

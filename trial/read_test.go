@@ -6,34 +6,6 @@ import (
 	"time"
 )
 
-const comparing = `trial: binlog-cost
-question: What does the binary log cost?
-cluster: {engine: mariadb, config: {innodb_buffer_pool_size: 512M}}
-load: {workload: tpcc, scale: 4}
-compare:
-  connections: [4, 8]
-  variant:
-    binlog off: {config: {log_bin: off}}
-    binlog row: {config: {log_bin: on}}
-phases: {warmup: steady, measure: 60s, rounds: 3}
-expect:
-  - throughput["binlog row"] > 0.9 * throughput["binlog off"]
-`
-
-const disturbing = `trial: stall
-cluster: {engine: mysql, nodes: 2}
-load: {workload: oltp, rate: 50% of max, limit: 2s}
-timeline:
-  - baseline: 60s
-  - run: lab/freeze
-    with: {node: n1}
-  - recovery: 30s
-expect:
-  - throughput.during("lab/freeze") > 0.8 * throughput.baseline
-  - p99(response).recovery < 3 * p99(response).baseline
-  - errors == 0
-`
-
 const remembering = `trial: kept
 cluster: {engine: mysql}
 load: {workload: oltp,   ledger: {rate: 200, reads: 20}}
@@ -46,15 +18,6 @@ expect:
   - recovery_point < 1s and recovery_time < 5s
   - stale_reads + corrupt_writes + duplicated_writes == 0
 `
-
-func parse(t *testing.T, text string, o Options) *Trial {
-	t.Helper()
-	got, err := Parse("trial.yaml", []byte(text), o, testParts())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return got
-}
 
 func TestComparisonBecomesCells(t *testing.T) {
 	got := parse(t, comparing, Options{})

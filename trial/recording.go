@@ -112,5 +112,8 @@ func (s *phaseRecord) during(step string, seconds []analyze.Second) []analyze.Se
 	return out
 }
 
-// warmup is the name of the phase that is not judged.
-const warmup = "warmup"
+// second is how often a load delivers what it measured.
+const second = time.Second
+
+// loadMaximum is the event of a maximum that was found.
+const loadMaximum = "load.maximum"

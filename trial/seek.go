@@ -10,9 +10,6 @@ import (
 	"plimsoll/series"
 )
 
-// loadMaximum is the event of a maximum that was found.
-const loadMaximum = "load.maximum"
-
 // seek finds the largest rate of a cell's data set, once, with the settings of the first cell that asks.
 func (r *runner) seek(ctx context.Context, c *cell, s *servers) error {
 	if r.maxima[c.data] > 0 {
@@ -28,10 +25,10 @@ func (r *runner) seek(ctx context.Context, c *cell, s *servers) error {
 		return err
 	}
 	defer func() { _ = closeAll(all) }() // the administrator only looked
-	if err := c.adopt(ctx, all); err != nil {
+	if err := adopt(ctx, c, all); err != nil {
 		return err
 	}
-	loading, err := c.openLoads(ctx, s, sets)
+	loading, err := s.openLoads(ctx, c, sets)
 	if err != nil {
 		return err
 	}

@@ -54,17 +54,17 @@ func (r *runner) serversFor(ctx context.Context, c *cell) (*servers, error) {
 		}
 		return s, err
 	}
-	spec := lab.Spec{
+	asked := lab.Spec{
 		Name: r.clusterName(), Product: c.cluster.Engine, Version: c.cluster.Version,
 		Nodes: r.nodesFor(c.data), Config: maps.Clone(r.trial.Cluster.Config), Forgetful: r.trial.Cluster.Forgetful,
 		Separate: r.trial.Cluster.Topology == Separate, Machines: r.trial.Cluster.Machines.forLab(),
 	}
 	if r.trial.limited() { // when the data is loaded
-		spec.Disk = lab.Unlimited()
+		asked.Disk = lab.Unlimited()
 	}
 	for _, change := range r.changes() {
 		if demanding, is := change.(Demanding); is {
-			demanding.Demand(&spec)
+			demanding.Demand(&asked)
 		}
 	}
 	deps := r.site.Lab
@@ -78,12 +78,12 @@ func (r *runner) serversFor(ctx context.Context, c *cell) (*servers, error) {
 		}
 		r.observe(progress.Stage{Doing: doing, Detail: text, Share: -1})
 	}
-	r.observe(progress.Stage{Doing: progress.Starting, Detail: strings.TrimSpace(spec.Product + " " + spec.Version), Share: -1})
-	cluster, err := lab.Up(ctx, spec, deps)
+	r.observe(progress.Stage{Doing: progress.Starting, Detail: strings.TrimSpace(asked.Product + " " + asked.Version), Share: -1})
+	cluster, err := lab.Up(ctx, asked, deps)
 	if err != nil {
 		return nil, fmt.Errorf("start the cluster: %w", err)
 	}
-	s := &servers{cluster: cluster, engine: r.parts.Products[c.cluster.Engine].Engine, config: spec.Config}
+	s := &servers{cluster: cluster, engine: r.parts.Products[c.cluster.Engine].Engine, config: asked.Config}
 	r.servers[c.data] = s
 	s.unwatch = r.watchDeaths(cluster)
 	return s, r.loadData(ctx, c, s)

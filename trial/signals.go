@@ -20,13 +20,6 @@ type signalLog struct {
 	points []series.Point
 }
 
-// namesSignal tells whether an expectation names a signal.
-func (t *Trial) namesSignal(name string) bool {
-	return slices.ContainsFunc(t.expectations, func(c comparison) bool {
-		return slices.ContainsFunc(c.metrics, func(m Metric) bool { return m.Signal == name })
-	})
-}
-
 // keep keeps the points of one cell and round for judging.
 func (r *recording) keep(cell string, round int, points []series.Point, named func(signal string) bool) {
 	kept := signalLog{cell: cell, round: round}

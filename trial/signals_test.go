@@ -13,12 +13,12 @@ import (
 const lag = "mysql.replica_lag_seconds.n1"
 
 // observing is a trial of one expectation about signals, with two phases of 20 s: a baseline and a change.
-func observing(t *testing.T, expect string) (*Trial, *recording) {
+func observing(t *testing.T, text string) (*Trial, *recording) {
 	t.Helper()
 	trial := &Trial{cells: []*cell{{}}, oneRound: true}
 	trial.Confidence = 0.99
 	compiler := terms{phases: []string{"baseline", "change"}, rounds: 1}
-	all, err := compiler.compile(Expectation{Text: expect})
+	all, err := compiler.compile(Expectation{Text: text})
 	if err != nil {
 		t.Fatal(err)
 	}

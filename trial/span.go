@@ -1,8 +1,6 @@
 package trial
 
 import (
-	"fmt"
-	"strings"
 	"time"
 )
 
@@ -13,7 +11,7 @@ type span struct {
 }
 
 // id is the step's name in the runbook, whatever it was done for.
-func (s span) id() string { return s.key[strings.LastIndex(s.key, ".")+1:] }
+func (s span) id() string { return stepID(s.key) }
 
 func byBeginning(a, b span) int { return a.from.Compare(b.from) }
 
@@ -22,10 +20,3 @@ const (
 	stepStart = "step.start"
 	stepEnd   = "step.end"
 )
-
-func where(cell string, round int) string {
-	if cell == "" {
-		return fmt.Sprintf("round %d", round)
-	}
-	return fmt.Sprintf("%s, round %d", cell, round)
-}

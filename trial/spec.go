@@ -93,19 +93,3 @@ func (r *Restore) UnmarshalDocument(n *document.Node) error {
 	}
 	return nil
 }
-
-// Expectation is one line of expect, with its place.
-type Expectation struct {
-	Text string
-	At   *document.Node
-}
-
-// UnmarshalDocument reads the text of an expression.
-func (e *Expectation) UnmarshalDocument(n *document.Node) error {
-	if n.Kind != document.Scalar {
-		return n.Errorf("%s, expected an expression such as throughput > 1000", n.Kind).
-			WithHint(`quote it if it holds ": " or begins with a quote`)
-	}
-	e.Text, e.At = n.Text, n
-	return nil
-}

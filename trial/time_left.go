@@ -46,9 +46,9 @@ func mean(sum time.Duration, n int, assumed time.Duration) time.Duration {
 
 // planned is how long a cell should take.
 func (t *Trial) planned() time.Duration {
-	each := t.turns()*restart + t.length()
+	each := t.turns()*restart + t.loadTime()
 	if t.Phases.Restore == RestoreNever {
-		each = adjust + t.length()
+		each = adjust + t.loadTime()
 	}
 	if w := time.Duration(t.Phases.Warmup); w > 0 {
 		return each + w
@@ -65,8 +65,8 @@ func (t *Trial) dataNames() map[string]bool {
 	return names
 }
 
-// length is how long a cell is measured, as far as that is known beforehand.
-func (t *Trial) length() time.Duration {
+// loadTime is how long a cell is measured, as far as that is known beforehand.
+func (t *Trial) loadTime() time.Duration {
 	if len(t.Timeline) == 0 {
 		return t.Phases.Measure
 	}

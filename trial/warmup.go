@@ -22,7 +22,7 @@ func (d *cellRun) warmUp(ctx context.Context) error {
 	if length > 0 {
 		return d.warmFor(ctx, length)
 	}
-	steady := analyze.NewSteady(analyze.SteadyOptions{Horizon: max(d.trial.length(), 10*time.Second)})
+	steady := analyze.NewSteady(analyze.SteadyOptions{Horizon: max(d.trial.loadTime(), 10*time.Second)})
 	limit := d.trial.Phases.WarmupLimit
 	for passed := time.Duration(0); ; {
 		s, err := d.next(ctx)

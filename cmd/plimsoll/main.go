@@ -14,7 +14,7 @@ func main() {
 	useMoreThreads()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
-	code := run(ctx, os.Args[1:], console{in: os.Stdin, out: onScreen(os.Stdout), err: onScreen(os.Stderr)})
+	code := program(ctx, os.Args[1:], console{in: os.Stdin, out: onScreen(os.Stdout), err: onScreen(os.Stderr)})
 	stop()
 	os.Exit(code)
 }

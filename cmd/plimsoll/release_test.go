@@ -13,7 +13,7 @@ import (
 // Every command has a manual page, and it says what --help says.
 func TestManualPages(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "man1")
-	if code := run(t.Context(), []string{"man", dir}, console{out: new(strings.Builder), err: new(strings.Builder)}); code != 0 {
+	if code := program(t.Context(), []string{"man", dir}, console{out: new(strings.Builder), err: new(strings.Builder)}); code != 0 {
 		t.Fatalf("exit code %d", code)
 	}
 	var look func(*cobra.Command)

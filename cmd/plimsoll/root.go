@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// run is the whole program but for the process around it.
-func run(ctx context.Context, args []string, c console) int {
+// program is the whole program but for the process around it.
+func program(ctx context.Context, args []string, c console) int {
 	root := newRoot(c)
 	root.SetArgs(args)
 	return tell(c, root.ExecuteContext(ctx))

@@ -47,13 +47,13 @@ func main() {
 	share := flag.Float64("share", 1, "share of the trials to simulate, for a quick look")
 	only := flag.String("only", "", "one section, by its title, written anew into the page that is there")
 	flag.Parse()
-	if err := run(*out, *only, study{seed: *seed, share: *share}); err != nil {
+	if err := writePage(*out, *only, study{seed: *seed, share: *share}); err != nil {
 		fmt.Fprintln(os.Stderr, "accuracy:", err)
 		os.Exit(1)
 	}
 }
 
-func run(out, only string, s study) error {
+func writePage(out, only string, s study) error {
 	page := preface(s)
 	if only != "" {
 		there, err := os.ReadFile(out)
