@@ -60,7 +60,7 @@ func (r *runner) audit(ctx context.Context, c *cell, round int, source engine.Da
 		r.note("What became of the acknowledged writes is not known (%s): %v.", where(c.Name, round), err)
 		audit = nil
 	}
-	r.recording.audits = append(r.recording.audits, audited{c.Name, round, audit})
+	r.recording.audits = append(r.recording.audits, audited{cell: c.Name, round: round, Audit: audit})
 	if audit == nil {
 		return nil
 	}
