@@ -195,7 +195,7 @@ func (x *execution) end(step string, at time.Time) time.Duration {
 		return 0
 	}
 	delete(x.begun, step)
-	x.spans = append(x.spans, span{step, from, at})
+	x.spans = append(x.spans, span{key: step, from: from, to: at})
 	return at.Sub(from)
 }
 

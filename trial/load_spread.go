@@ -42,7 +42,7 @@ func (r *runner) connector(ctx context.Context, c *cell, s *servers, sources []e
 		return c.connect(sources, seed), inOnePlace{}, nil
 	}
 	open := func(ctx context.Context, node string) (engine.Database, error) {
-		return s.openLoad(ctx, c.load, dataset{[]string{node}, namespace})
+		return s.openLoad(ctx, c.load, dataset{nodes: []string{node}, namespace: namespace})
 	}
 	over := &loadSpread{open: open, workload: c.workload, seed: seed, nodes: s.serving(), bases: map[string]engine.Database{}}
 	return over.connect, over, nil

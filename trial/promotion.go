@@ -29,7 +29,7 @@ func (p *promotions) take(ring engine.Ring, began, ended time.Time) []string {
 			p.joining[m.Host] = began
 		case engine.Normal:
 			if from, joined := p.joining[m.Host]; joined {
-				p.taken = append(p.taken, span{promotion, from, ended})
+				p.taken = append(p.taken, span{key: promotion, from: from, to: ended})
 				taken = append(taken, m.Address)
 				delete(p.joining, m.Host)
 			}

@@ -41,7 +41,7 @@ func (r *runner) readers(ctx context.Context, c *cell, s *servers, primary engin
 	all := workload.NewReaders(ctx, workload.Replicas{
 		Nodes: s.members, MaxBehind: c.load.MaxBehind,
 		Open: func(ctx context.Context, node string) (engine.Database, error) {
-			return s.openLoad(ctx, c.load, dataset{[]string{node}, namespace})
+			return s.openLoad(ctx, c.load, dataset{nodes: []string{node}, namespace: namespace})
 		},
 		Ask: func(ctx context.Context, node string) (engine.Database, error) { return s.connect(ctx, "", node) },
 		Changed: func(read []string, left map[string]error) {

@@ -23,7 +23,7 @@ func TestStreamsAreNamedInTheCause(t *testing.T) {
 	if len(flows) != 2 {
 		t.Fatalf("%d stretches, expected 2: %+v", len(flows), flows)
 	}
-	want := flow{span{"bootstrap", at(10), at(16)}, 8e6, 3e6, 2}
+	want := flow{span{key: "bootstrap", from: at(10), to: at(16)}, 8e6, 3e6, 2}
 	if flows[0] != want {
 		t.Errorf("got %+v, expected %+v", flows[0], want)
 	}
@@ -31,7 +31,7 @@ func TestStreamsAreNamedInTheCause(t *testing.T) {
 		t.Errorf("a stream that goes on ended at %s", flows[1].to)
 	}
 
-	change := &phaseRecord{change: true, steps: []span{{"join", at(1), at(20)}, {"others[n1].cleanup", at(20), at(25)}}}
+	change := &phaseRecord{change: true, steps: []span{{key: "join", from: at(1), to: at(20)}, {key: "others[n1].cleanup", from: at(20), to: at(25)}}}
 	for _, f := range flows[:1] {
 		change.streams = append(change.streams, f.span)
 	}
