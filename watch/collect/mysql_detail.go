@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"plimsoll/internal/sqltext"
 	"plimsoll/watch"
 )
 
@@ -110,7 +111,7 @@ FROM information_schema.INNODB_TRX t LEFT JOIN information_schema.PROCESSLIST p 
 	for row := range r.Rows {
 		at := func(column int) string { return text(r.At(row, column)) }
 		seconds, _ := strconv.ParseFloat(at(3), 64)
-		s := watch.Session{ID: at(0), User: at(1), Host: hostOf(at(2)), Seconds: max(seconds, 0), Does: "transaction", Text: normalize(at(5))}
+		s := watch.Session{ID: at(0), User: at(1), Host: hostOf(at(2)), Seconds: max(seconds, 0), Does: "transaction", Text: sqltext.Normalize(at(5))}
 		if at(4) == "LOCK WAIT" {
 			s.Does, waits = "waits for a row lock", true
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"plimsoll/internal/sqltext"
 	"plimsoll/watch"
 )
 
@@ -36,7 +37,7 @@ WHERE STATE LIKE 'Waiting for %metadata lock' ORDER BY TIME DESC LIMIT 20`)
 		}
 		waiting++
 		all = slices.DeleteFunc(all, func(s watch.Session) bool { return s.ID == at(0) }) // its transaction
-		all = append(all, watch.Session{ID: at(0), User: at(1), Host: hostOf(at(2)), Seconds: seconds, Does: "waits for a metadata lock", Text: normalize(at(4))})
+		all = append(all, watch.Session{ID: at(0), User: at(1), Host: hostOf(at(2)), Seconds: seconds, Does: "waits for a metadata lock", Text: sqltext.Normalize(at(4))})
 	}
 	if waiting == 0 || q.lacking(metadataTable) {
 		return all, nil

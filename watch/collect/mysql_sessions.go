@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"plimsoll/engine"
+	"plimsoll/internal/sqltext"
 )
 
 // session is a connection that does something now.
@@ -71,8 +72,8 @@ func sessionOf(r *engine.Result, row int) session {
 		s.class = classOfState(at(4))
 	}
 	if s.digest == "" && s.text != "" {
-		s.text = normalize(s.text)
-		s.digest = digestOf(s.text)
+		s.text = sqltext.Normalize(s.text)
+		s.digest = sqltext.Digest(s.text)
 	}
 	return s
 }

@@ -342,32 +342,6 @@ func TestADistressedServerIsAskedForCountersAlone(t *testing.T) {
 	}
 }
 
-func TestNormalize(t *testing.T) {
-	for from, want := range map[string]string{
-		"SELECT  a FROM t WHERE id = 17 -- why\n AND b='x''y\\'z'":            "SELECT a FROM t WHERE id = ? AND b=?",
-		"select * from t1 where c in (1, 2,3, 'x') /* from app */ and d=0x1F": "select * from t1 where c in (?) and d=?",
-		"INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')":                   "INSERT INTO t VALUES (?)",
-		"SELECT `a 1` FROM db.t2 WHERE x > 1.5e-3":                            "SELECT `a 1` FROM db.t2 WHERE x > ?",
-		"SELECT 'never closed":                                                "SELECT ?",
-	} {
-		if got := normalize(from); got != want {
-			t.Errorf("%q\nis   %q\nwant %q", from, got, want)
-		}
-	}
-	if digestOf(normalize("select 1")) != digestOf(normalize("SELECT  2")) {
-		t.Error("two digests of one statement")
-	}
-}
-
-func FuzzNormalize(f *testing.F) {
-	f.Add("SELECT 'a', `b`, 1 /* c")
-	f.Fuzz(func(t *testing.T, sql string) {
-		if once := normalize(sql); len(once) > len(sql)+1 {
-			t.Errorf("%q became longer: %q", sql, once)
-		}
-	})
-}
-
 func TestCountsCores(t *testing.T) {
 	for list, want := range map[string]int{"0-1": 2, "0-3,6": 5, "7": 1, "": 0, "x": 0} {
 		if got := countIDs(list); got != want {

@@ -1,4 +1,5 @@
-package collect
+// Package sqltext reads the text of SQL statements as far as that takes no schema: without their values, and which columns they compare.
+package sqltext
 
 import (
 	"fmt"
@@ -6,9 +7,9 @@ import (
 	"strings"
 )
 
-// normalize writes a statement without its values, comments and needless space, so that those that differ in nothing else are the
+// Normalize writes a statement without its values, comments and needless space, so that those that differ in nothing else are the
 // same. A list of values is one: IN (?). It is our own where the server makes no digest.
-func normalize(sql string) string {
+func Normalize(sql string) string {
 	var out strings.Builder
 	space := false
 	put := func(word string) {
@@ -104,8 +105,8 @@ func isWord(c byte) bool {
 	return isDigit(c) || c == '_' || c == '$' || c == '@' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// digestOf names a normalized statement.
-func digestOf(normalized string) string {
+// Digest names a normalized statement.
+func Digest(normalized string) string {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(strings.ToLower(normalized))) // it never fails
 	return fmt.Sprintf("%016x", h.Sum64())
