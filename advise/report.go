@@ -15,6 +15,8 @@ type Report struct {
 	Discount float64   `json:"discount,omitempty"`
 	Findings []Finding `json:"findings"`
 	Memory   *Memory   `json:"memory,omitempty"`
+	// Statements are those that read from disk; nil: they were not looked at.
+	Statements *Statements `json:"statements,omitempty"`
 	// Unknown are sentences about what could not be known, and what would let it.
 	Unknown []string `json:"unknown,omitempty"`
 	// Score sums up what came of earlier predictions for this cluster; empty: none was checked.
@@ -37,6 +39,8 @@ type Option struct {
 	Effects []Effect `json:"effects"`
 	Price   Price    `json:"price"`  // a month, all of it that is known
 	Change  Price    `json:"change"` // of the price a month, against leaving it
+	// PerRead is the part of Change for each read a second that the option takes from the disk; nil: it takes none, or costs nothing more.
+	PerRead *float64 `json:"month_per_read_removed,omitempty"`
 	Risk    string   `json:"risk"`
 	Undo    string   `json:"undo"`
 	// Rehearse is a command that tries it where nothing can break; Do one that plans the change. Either may be empty.

@@ -17,7 +17,8 @@ type Input struct {
 	Cluster, Node string
 	At            time.Time
 	Memory        *advise.Memory
-	NoMemory      string          // why there is none
+	NoMemory      string // why there is none
+	Statements    *advise.Statements
 	Seen          *advise.Seen    // what the server did; nil: it was not looked at so
 	Replicas      bool            // other servers follow this one
 	Volume        *storage.Volume // what the data lies on; nil: not known
@@ -70,6 +71,8 @@ func Report(in Input) *advise.Report {
 	}
 	if in.Memory != nil {
 		if f, there := in.memory(); there {
+			in.statements(r, &f)
+			perRead(f.Options)
 			r.Findings = append(r.Findings, f)
 		}
 	}

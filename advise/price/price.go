@@ -21,7 +21,13 @@ type Catalogue struct {
 	Currency string            `yaml:"currency" doc:"Of all prices."`
 	Sources  map[string]Source `yaml:"sources" doc:"Where figures come from, by the name that they refer to."`
 	Classes  map[string]Class  `yaml:"classes" doc:"Hardware, by class."`
+	Caches   map[string]Cache  `yaml:"caches" doc:"Nodes of a read cache, by type."`
 	Regions  map[string]Region `yaml:"regions" doc:"Prices, by region."`
+}
+
+// Cache is a node of a read cache.
+type Cache struct {
+	GiB float64 `yaml:"gib,required" doc:"Memory for what is kept."`
 }
 
 // Source is where a figure could be read, and when.
@@ -45,6 +51,7 @@ type Class struct {
 // Region is the prices of one.
 type Region struct {
 	Classes map[string]ClassPrice  `yaml:"classes" doc:"By class."`
+	Caches  map[string]ClassPrice  `yaml:"caches" doc:"Nodes of a read cache, by type."`
 	RDS     map[string]VolumePrice `yaml:"rds" doc:"Volumes of managed databases, by type."`
 	EBS     map[string]VolumePrice `yaml:"ebs" doc:"Volumes of one's own servers, by type."`
 }
@@ -94,7 +101,8 @@ func parse(name string, text []byte) (*Catalogue, error) {
 		return nil, err
 	}
 	for region, r := range c.Regions {
-		for class, p := range r.Classes {
+		all := merged(r.Classes, r.Caches)
+		for class, p := range all {
 			if p.Hour < 0 || p.Apart < 0 {
 				return nil, fmt.Errorf("%s: %s in %s: a price below nothing", name, class, region)
 			}
@@ -110,13 +118,15 @@ func (c *Catalogue) override(over *Catalogue, file string) error {
 		}
 		c.Currency, c.Regions = over.Currency, nil // prices in two currencies cannot be added
 	}
-	c.Sources, c.Classes = merged(c.Sources, over.Sources), merged(c.Classes, over.Classes)
+	c.Sources, c.Classes, c.Caches = merged(c.Sources, over.Sources), merged(c.Classes, over.Classes), merged(c.Caches, over.Caches)
 	if c.Regions == nil {
 		c.Regions = map[string]Region{}
 	}
 	for name, r := range over.Regions {
 		there := c.Regions[name]
-		c.Regions[name] = Region{merged(there.Classes, r.Classes), merged(there.RDS, r.RDS), merged(there.EBS, r.EBS)}
+		c.Regions[name] = Region{
+			Classes: merged(there.Classes, r.Classes), Caches: merged(there.Caches, r.Caches), RDS: merged(there.RDS, r.RDS), EBS: merged(there.EBS, r.EBS),
+		}
 	}
 	return nil
 }
@@ -142,6 +152,15 @@ type Of struct {
 // Class is what an instance costs a month.
 func (o Of) Class(name string) advise.Price {
 	p, known := o.Regions[o.Region].Classes[name]
+	if !known {
+		return advise.Price{Unknown: fmt.Sprintf("the price of %s in %s is not in the catalogue", name, o.Region)}
+	}
+	return o.price(p.Hour*Hours, p.Apart, p.Source)
+}
+
+// Cache is what a node of a read cache costs a month.
+func (o Of) Cache(name string) advise.Price {
+	p, known := o.Regions[o.Region].Caches[name]
 	if !known {
 		return advise.Price{Unknown: fmt.Sprintf("the price of %s in %s is not in the catalogue", name, o.Region)}
 	}

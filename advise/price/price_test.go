@@ -24,6 +24,11 @@ func TestEveryFigureHasItsSource(t *testing.T) {
 				t.Errorf("%s has a price and no hardware", class)
 			}
 		}
+		for node, p := range r.Caches {
+			if _, there := c.Sources[p.Source]; !there || c.Caches[node].GiB <= 0 {
+				t.Errorf("%s in %s has no source, or no memory", node, region)
+			}
+		}
 		for kind, p := range r.RDS {
 			if _, there := c.Sources[p.Source]; !there {
 				t.Errorf("%s in %s: no source %q", kind, region, p.Source)

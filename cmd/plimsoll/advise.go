@@ -108,7 +108,21 @@ func advised(ctx context.Context, c console, name string, o adviseOptions) (r *a
 	if len(sizes) == 0 {
 		sizes = in.Sizes()
 	}
+	looking, stop := context.WithCancel(ctx)
+	defer stop()
+	statements, err := followStatements(looking, site, o.node, o.span)
+	if err != nil {
+		return nil, err
+	}
 	in.Memory, err = lookAtMemory(ctx, c, site, o.adviseMemoryOptions, sizes)
+	if err != nil {
+		stop()
+	}
+	var failed error
+	in.Statements, failed = statements.statements(looking, in.Memory)
+	if err == nil && failed != nil {
+		return nil, failed
+	}
 	var unable *memory.Unable
 	switch {
 	case errors.As(err, &unable):

@@ -27,7 +27,7 @@ func scoresFile(deps lab.Deps, cluster string) string {
 // keepPrediction keeps a report with what can be checked afterwards.
 func keepPrediction(deps lab.Deps, r *advise.Report) error {
 	kept := *r
-	kept.Memory = nil // its curve and tables are not checked
+	kept.Memory, kept.Statements = nil, nil // curves, tables and texts are not checked
 	return appendLine(predictionsFile(deps, r.Cluster), kept)
 }
 

@@ -1,4 +1,4 @@
-package mysql
+package fetch
 
 import (
 	"testing"

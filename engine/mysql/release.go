@@ -40,8 +40,8 @@ func sources() []fetch.Source {
 	}
 	return []fetch.Source{
 		source(mariadbProduct, "11.4", fromMaven, 700*mib),
-		source(mariadbProduct, "10.11", debian{"bookworm", "mariadb-server-core"}.get, 500*mib),
-		source(mysqlProduct, "9.7", debian{"sid", "mysql-server-core"}.get, 600*mib),
+		source(mariadbProduct, "10.11", fromDebian("bookworm", "mariadb-server-core"), 500*mib),
+		source(mysqlProduct, "9.7", fromDebian("sid", "mysql-server-core"), 600*mib),
 	}
 }
 

@@ -3,6 +3,7 @@ package advice
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"plimsoll/advise"
@@ -120,8 +121,12 @@ func options(f advise.Finding) *grid {
 			}
 		}
 	}
-	head := append([]string{"option"}, whats...)
-	g := newGrid(append(head, "a month", "change", "")...)
+	head := append(append([]string{"option"}, whats...), "a month", "change")
+	perRead := slices.ContainsFunc(f.Options, func(o advise.Option) bool { return o.PerRead != nil })
+	if perRead {
+		head = append(head, "per read removed")
+	}
+	g := newGrid(append(head, "")...)
 	for _, o := range f.Options {
 		row := []string{o.Name}
 		for _, what := range whats {
@@ -131,9 +136,21 @@ func options(f advise.Finding) *grid {
 		if o.Advised {
 			mark = "← advised"
 		}
-		g.row(append(row, amount(o.Price, false), amount(o.Change, true), mark)...)
+		row = append(row, amount(o.Price, false), amount(o.Change, true))
+		if perRead {
+			row = append(row, each(o))
+		}
+		g.row(append(row, mark)...)
 	}
 	return g
+}
+
+// each is what an option costs a month for each read a second that it takes from the disk.
+func each(o advise.Option) string {
+	if o.PerRead == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%s %.3g", o.Change.Currency, *o.PerRead)
 }
 
 // forever is from when on a time is called never.

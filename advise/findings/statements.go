@@ -1,0 +1,253 @@
+package findings
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"plimsoll/advise"
+)
+
+// statements adds to the finding about reads which statements they are of, and what would spare them: a read cache, another index.
+func (in Input) statements(r *advise.Report, f *advise.Finding) {
+	s := in.Statements
+	if s == nil {
+		return
+	}
+	r.Statements = s
+	r.Unknown = append(r.Unknown, s.Unknown...)
+	for _, st := range s.All[:min(len(s.All), 3)] {
+		if st.Reads.High > 0 {
+			f.Evidence = append(f.Evidence, in.told(st))
+		}
+	}
+	for _, st := range s.All {
+		if st.Reads.Mean < 0.05*in.Memory.Reads || st.Reads.Mean == 0 {
+			break // an answer to less is no answer
+		}
+		if o, can := in.index(st, r); can {
+			f.Options = append(f.Options, o)
+		}
+		f.Options = append(f.Options, in.caches(st)...)
+	}
+}
+
+// told is a sentence about what a statement reads.
+func (in Input) told(st advise.Statement) string {
+	s := fmt.Sprintf("%.0f (%.0f to %.0f) of %.0f reads a second: %s", st.Reads.Mean, st.Reads.Low, st.Reads.High, in.Memory.Reads, short(st.Text))
+	if st.Calls > 0 {
+		s += fmt.Sprintf("; %.3g a second, %.3g rows read and %.3g returned by each", st.Calls, st.Examined, st.Returned)
+	}
+	switch {
+	case st.Access == "ALL":
+		s += "; it reads the whole table"
+	case st.Access == "index":
+		s += "; it reads all of the index " + st.Key
+	case st.Key != "":
+		s += "; by the index " + st.Key
+	}
+	if k := st.Keys; k != nil {
+		s += fmt.Sprintf("; of %d values that it was seen to ask for %d differ: a skew of %.2g (%.2g to %.2g)", k.Seen, k.Distinct, k.Skew.Mean, k.Skew.Low, k.Skew.High)
+		if k.Biased {
+			s += ", from statements under way, among which those that read from disk are more than their part"
+		}
+	}
+	return s + "."
+}
+
+func short(text string) string {
+	const most = 120
+	if len(text) > most {
+		return text[:most] + "…"
+	}
+	return text
+}
+
+// rowOverhead is what InnoDB adds to an entry of a secondary index, and fill the part of a page that entries take after random insertion.
+const (
+	rowOverhead = 8
+	fill        = 0.69
+)
+
+// index is another index for a statement; r is told why there is none where one could help.
+func (in Input) index(st advise.Statement, r *advise.Report) (o advise.Option, can bool) {
+	if !st.Plain || st.Shape == nil || len(st.Equal)+len(st.Range) == 0 {
+		return o, false
+	}
+	z := st.Shape
+	columns := slices.Concat(st.Equal, st.Range[:min(len(st.Range), 1)])
+	var left advise.Figure // share of the statement's reads that is left
+	var why string
+	scans := st.Access == "ALL" || st.Access == "index"
+	switch {
+	case (scans || st.Examined > 10*max(st.Returned, 1)) && !served(columns, z.Indexes):
+		if st.Examined == 0 {
+			r.Unknown = append(r.Unknown, fmt.Sprintf("An index on (%s) might spare the statement %s its scan of %.0f pages. How many rows it returns is not counted, and so not what would be left.", strings.Join(columns, ", "), short(st.Text), z.Pages))
+			return o, false
+		}
+		read := z.Pages
+		if !scans {
+			read = min(st.Examined, z.Pages)
+		}
+		after := (st.Returned + 1) / max(read, 1)
+		left = advise.Figure{Mean: min(after, 1), Low: 0, High: min(2*after, 1)}
+		why = fmt.Sprintf("it reads %.3g rows for each %.3g that it returns", st.Examined, st.Returned)
+	case st.Asked != nil && st.Key != "" && st.Key != "PRIMARY" && !scans:
+		covering := slices.Clone(z.Indexes[st.Key])
+		for _, c := range slices.Concat(st.Equal, st.Range, st.Order, st.Asked) {
+			if !slices.Contains(covering, c) && !slices.Contains(z.Indexes["PRIMARY"], c) {
+				covering = append(covering, c)
+			}
+		}
+		bytes, known := width(covering, z)
+		if len(covering) == len(z.Indexes[st.Key]) || !known || bytes > 200 {
+			return o, false // it holds all already, or would be a second table
+		}
+		columns, why = covering, "it holds all that is asked for, so that no row is read"
+		left = covered(st, bytes)
+	default:
+		return o, false
+	}
+	bytes, _ := width(columns, z)
+	o = in.option(fmt.Sprintf("an index on %s (%s)", st.Table, strings.Join(columns, ", ")), st, left)
+	_, table, _ := strings.Cut(st.Table, ".")
+	name := strings.ToLower("by_" + strings.Join(columns, "_"))
+	o.Price = in.now()
+	o.Change = o.Price.Minus(o.Price)
+	o.Risk = fmt.Sprintf("%s; it takes %s and a write more for each row that is added or changed, and while it is built the whole table is read", why, size(int64(float64(z.Rows)*float64(bytes+rowOverhead)/fill)))
+	o.Undo = fmt.Sprintf("ALTER TABLE %s DROP INDEX %s", table, name)
+	for what, to := range map[string]*string{"rehearse": &o.Rehearse, "plan": &o.Do} {
+		*to = fmt.Sprintf("plimsoll runbook %s mysql/alter-table --cluster %s -i table=%s -i change='ADD INDEX %s (%s)' -i check=\"SELECT COUNT(DISTINCT index_name) FROM information_schema.statistics WHERE CONCAT(table_schema, '.', table_name) = '%s' AND index_name = '%s'\"",
+			what, in.Cluster, st.Table, name, strings.Join(columns, ", "), st.Table, name)
+	}
+	return o, true
+}
+
+// served tells whether an index begins with these columns, in any order.
+func served(columns []string, indexes map[string][]string) bool {
+	for _, have := range indexes {
+		if len(have) >= len(columns) && !slices.ContainsFunc(have[:len(columns)], func(c string) bool { return !slices.Contains(columns, c) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// width is the bytes of an index's entry, with the primary key that it ends with.
+func width(columns []string, z *advise.TableSize) (bytes int64, known bool) {
+	for _, c := range slices.Concat(columns, z.Indexes["PRIMARY"]) {
+		b, there := z.Columns[c]
+		if !there {
+			return 0, false
+		}
+		bytes += b
+	}
+	return bytes, true
+}
+
+// covered is the share of reads that is left when pages of entries of an index are read in place of pages of rows, with the room that
+// the pages of rows have now.
+func covered(st advise.Statement, bytes int64) advise.Figure {
+	z := st.Shape
+	entries := float64(z.PageSize) * fill / float64(bytes+rowOverhead)
+	return over(st, func(l lookups, scale float64) float64 {
+		now := l.missed(float64(z.Rows)/max(z.Pages, 1), room(z)*scale)
+		return l.missed(entries, room(z)*scale) / max(now, 1e-9)
+	})
+}
+
+// room is how many pages of the table's rows are in memory.
+func room(z *advise.TableSize) float64 { return cmp.Or(z.CachedRows, z.Cached*z.Pages) }
+
+// over is a share that is left with the skew as it was seen, and with the ends of its interval; equal chances where no keys were seen.
+func over(st advise.Statement, left func(l lookups, scale float64) float64) advise.Figure {
+	skew := advise.Figure{}
+	if st.Keys != nil {
+		skew = st.Keys.Skew
+	}
+	at := func(s float64) float64 { return min(max(left(newLookups(float64(st.Shape.Rows), s)), 0), 1) }
+	f := advise.Figure{Mean: at(skew.Mean), Low: at(skew.High), High: at(skew.Low)}
+	f.Low, f.High = min(f.Low, f.High, f.Mean), max(f.Low, f.High, f.Mean)
+	return f
+}
+
+// answer is what an entry of a cache takes beside its answer: the key's text, the entry's own books and Valkey's.
+const answer = 120
+
+// caches are read caches for a statement whose keys were seen: the smallest node that holds all its answers, and the next smaller ones
+// that hold a tenth of them or more.
+func (in Input) caches(st advise.Statement) (all []advise.Option) {
+	if !st.Plain || st.Keys == nil || st.Shape == nil || len(st.Equal) == 0 || len(st.Range) > 0 {
+		return nil
+	}
+	bytes, known := width(st.Asked, &advise.TableSize{Columns: st.Shape.Columns})
+	if !known || st.Asked == nil {
+		bytes = int64(float64(st.Shape.PageSize) * st.Shape.Pages / max(float64(st.Shape.Rows), 1)) // a whole row
+	}
+	each := float64(bytes + answer)
+	nodes := slices.SortedFunc(maps.Keys(in.Prices.Caches), func(a, b string) int {
+		return cmp.Or(cmp.Compare(in.Prices.Caches[a].GiB, in.Prices.Caches[b].GiB), strings.Compare(a, b))
+	})
+	for _, node := range nodes {
+		const usable = 0.75 // ElastiCache keeps a quarter of a node free for its own work by default
+		entries := in.Prices.Caches[node].GiB * (1 << 30) * usable / each
+		holds := entries / float64(max(st.Shape.Rows, 1))
+		if holds >= 0.1 {
+			all = append(all, in.cache(st, node, entries, each))
+		}
+		if holds >= 1 {
+			break
+		}
+	}
+	return all
+}
+
+func (in Input) cache(st advise.Statement, node string, entries, each float64) advise.Option {
+	z := st.Shape
+	entries = min(entries, float64(z.Rows))
+	left := over(st, func(l lookups, scale float64) float64 {
+		perPage := float64(z.Rows) / max(z.Pages, 1)
+		through, _ := l.behind(entries * scale)
+		return through.missed(perPage, room(z)*scale) / max(l.missed(perPage, room(z)*scale), 1e-9)
+	})
+	answered := over(st, func(l lookups, scale float64) float64 {
+		_, share := l.behind(entries * scale)
+		return share
+	})
+	o := in.option(fmt.Sprintf("a read cache for %s, %s", st.Table, node), st, left)
+	o.Effects = append(o.Effects, advise.Effect{What: "answered by the cache, once full", Unit: "share", Then: answered.Mean, Low: answered.Low, High: answered.High})
+	o.Price = in.now().Plus(in.Prices.Cache(node))
+	o.Change = o.Price.Minus(in.now())
+	if in.now() == (advise.Price{}) {
+		o.Change = o.Price
+	}
+	o.Risk = fmt.Sprintf("the service must ask it first, and delete from it what it changes, or answers are as old as it lets them be; it begins empty, and %.0f keys take as many reads to fill it (%s); when it is gone, all reads come back", entries, size(int64(entries*each)))
+	o.Undo = "ask the database alone again"
+	o.Rehearse = fmt.Sprintf("plimsoll trial run examples/burst-bucket/cache.yaml --set load.cache.memory=%.0fM", max(entries*each/(1<<20), 1))
+	return o
+}
+
+// option is one that leaves a share of a statement's reads.
+func (in Input) option(name string, st advise.Statement, left advise.Figure) advise.Option {
+	now := in.Memory.Curve.Now.Reads
+	saved := func(reads, share float64) float64 { return max(now-reads*(1-share), 0) }
+	e := advise.Effect{
+		What: "reads a second from disk", Unit: "per_second", Now: now, Load: in.Memory.Requests,
+		Then: saved(st.Reads.Mean, left.Mean), Low: saved(st.Reads.High, left.Low), High: saved(st.Reads.Low, left.High),
+	}
+	return advise.Option{Name: name, Effects: []advise.Effect{e}}
+}
+
+// perRead says what each option costs for a read a second less.
+func perRead(options []advise.Option) {
+	for i, o := range options {
+		for _, e := range o.Effects {
+			if e.What == "reads a second from disk" && e.Now-e.Then > 0.5 && o.Change.Known() && o.Change.Month >= 0 {
+				price := o.Change.Month / (e.Now - e.Then)
+				options[i].PerRead = &price
+			}
+		}
+	}
+}

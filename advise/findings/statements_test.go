@@ -1,0 +1,90 @@
+package findings
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"plimsoll/advise"
+)
+
+// lookup is the statement of the case: a page of the index and one of the table for each answer.
+func lookup() advise.Statement {
+	return advise.Statement{
+		Digest: "d", Text: "SELECT plan FROM users WHERE handle = ?", Database: "app", Table: "app.users", Calls: 2000, Examined: 1, Returned: 1, Plain: true,
+		Reads: advise.Figure{Mean: 1600, Low: 1500, High: 1700}, Access: "ref", Key: "handle", Equal: []string{"handle"}, Asked: []string{"plan"},
+		Keys: &advise.Keys{Seen: 1000, Distinct: 990, Skew: advise.Figure{Mean: 0.6, Low: 0.5, High: 0.7}},
+		Shape: &advise.TableSize{
+			Rows: 20e6, Pages: 800_000, CachedRows: 150_000, PageSize: 16 << 10,
+			Columns: map[string]int64{"id": 8, "handle": 8, "plan": 32, "profile": 2400}, Indexes: map[string][]string{"PRIMARY": {"id"}, "handle": {"handle"}},
+		},
+	}
+}
+
+func with(t *testing.T, st ...advise.Statement) Input {
+	in := incident(t, 1800)
+	in.Statements = &advise.Statements{Source: "counters", All: st, Unknown: []string{"No server counts pages by statement."}}
+	return in
+}
+
+func TestAReadCacheAndAnIndexStandBesideMemory(t *testing.T) {
+	r := Report(with(t, lookup()))
+	f := finding(t, r, "memory")
+	cache := option(t, f, "a read cache for app.users, cache.t4g.medium")
+	e := cache.Effects[0]
+	if e.Then >= e.Now || e.Low > e.Then || e.High < e.Then || e.Then < e.Now-1700 {
+		t.Errorf("reads behind a cache: %+v", e)
+	}
+	if want := 0.065 * 730; math.Abs(cache.Change.Month-want) > 0.01 || cache.PerRead == nil || math.Abs(*cache.PerRead-want/(e.Now-e.Then)) > 1e-9 {
+		t.Errorf("its price is %+v, a read %v", cache.Change, cache.PerRead)
+	}
+	small := option(t, f, "a read cache for app.users, cache.t4g.small")
+	if small.Effects[0].Then < e.Then || small.Effects[1].Then >= cache.Effects[1].Then {
+		t.Errorf("a smaller cache answers less: %+v", small.Effects)
+	}
+	index := option(t, f, "an index on app.users (handle, plan)")
+	if got := index.Effects[0]; got.Then >= 0.7*got.Now || index.Change.Month != 0 || !strings.Contains(index.Rehearse, "runbook rehearse mysql/alter-table") || !strings.Contains(index.Rehearse, "ADD INDEX by_handle_plan (handle, plan)") {
+		t.Errorf("an index that holds the answer: %+v %s", got, index.Rehearse)
+	}
+	larger := option(t, f, "db.r5.2xlarge")
+	if larger.PerRead == nil || *larger.PerRead <= 0 {
+		t.Errorf("memory is not priced by reads removed: %+v", larger)
+	}
+	if !strings.Contains(strings.Join(f.Evidence, " "), "a skew of 0.6 (0.5 to 0.7)") || !slices.Contains(r.Unknown, "No server counts pages by statement.") {
+		t.Errorf("%q %q", f.Evidence, r.Unknown)
+	}
+}
+
+func TestAnIndexForAStatementThatReadsItAll(t *testing.T) {
+	st := lookup()
+	st.Text, st.Access, st.Key, st.Equal, st.Asked = "SELECT * FROM users WHERE note = ?", "ALL", "", []string{"note"}, nil
+	st.Shape.Columns["note"] = 4
+	st.Examined, st.Returned, st.Keys = 20e6, 3, nil
+	f := finding(t, Report(with(t, st)), "memory")
+	o := option(t, f, "an index on app.users (note)")
+	if e := o.Effects[0]; e.Then > e.Now-1599 || e.High > e.Now-1499 {
+		t.Errorf("it reads no table any more: %+v", e)
+	}
+	st.Examined = 0 // samples do not count rows
+	r := Report(with(t, st))
+	if got := strings.Join(r.Unknown, " "); !strings.Contains(got, "How many rows it returns is not counted") {
+		t.Errorf("%q", got)
+	}
+	st.Examined, st.Shape.Indexes = 20e6, map[string][]string{"PRIMARY": {"id"}, "n": {"note"}}
+	for _, o := range finding(t, Report(with(t, st)), "memory").Options {
+		if strings.HasPrefix(o.Name, "an index") {
+			t.Errorf("there is such an index already: %s", o.Name)
+		}
+	}
+}
+
+func TestWithoutKeysThereIsNoCache(t *testing.T) {
+	st := lookup()
+	st.Keys = nil
+	for _, o := range finding(t, Report(with(t, st)), "memory").Options {
+		if strings.HasPrefix(o.Name, "a read cache") {
+			t.Errorf("a cache whose hits nobody can know: %+v", o)
+		}
+	}
+}
