@@ -185,6 +185,9 @@ func (t *Trial) readLoad(c *cell, node *document.Node, parts Parts) error {
 	if err := c.load.suitReads(node, t, parts, e, c.workload); err != nil {
 		return err
 	}
+	if err := c.load.suitCache(node, t, e); err != nil {
+		return err
+	}
 	if err := c.keepLedger(node, parts, e); err != nil {
 		return err
 	}

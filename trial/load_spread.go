@@ -38,6 +38,12 @@ func (r *runner) connector(ctx context.Context, c *cell, s *servers, sources []e
 	switch {
 	case c.load.Reads == ReadReplicas:
 		return r.readers(ctx, c, s, sources[0], seed)
+	case c.load.Cache != nil:
+		behind, over, err := r.cached(ctx, c, s, sources)
+		if err != nil {
+			return nil, nil, err
+		}
+		return c.connect(behind, seed), over, nil
 	case c.load.To != ToAll:
 		return c.connect(sources, seed), inOnePlace{}, nil
 	}

@@ -36,7 +36,7 @@ func signalsOf(engines []engine.Engine) []string {
 }
 
 // loadSignals are the names of what the load generator shows: of itself, and of the nodes that answered.
-func loadSignals() []string { return append(generatorSignals(), readsAnswered) }
+func loadSignals() []string { return append(generatorSignals(), readsAnswered, hitShare, cacheFailed) }
 
 // generatorSignals are those of the generator itself, which are of no node.
 func generatorSignals() []string {

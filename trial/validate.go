@@ -87,6 +87,7 @@ func (l *Load) validate(n *document.Node) error {
 		ps.Add(n, at(n, "to").Errorf("to: all takes a load from Plimsoll's own process, without from"))
 	}
 	l.checkReads(n, &ps)
+	l.checkCache(n, &ps)
 	if n.Get("limit") != nil && !l.Open() {
 		ps.Add(n, at(n, "limit").Errorf("a limit without a rate: a closed loop is never behind its schedule"))
 	}
