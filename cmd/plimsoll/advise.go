@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -66,7 +67,7 @@ func (o *adviseOptions) addPlace(cmd *cobra.Command) {
 	f.BoolVar(&o.multiAZ, "multi-az", false, "there is a standby in another zone, which costs as much again")
 	f.StringVar(&o.balance, "balance", "", "how full the burst bucket of the volume is, such as 35% (default taken for full)")
 	f.StringVar(&o.region, "region", "us-east-1", "region of the prices")
-	f.StringVar(&o.prices, "prices", "", "file of prices, over the catalogue that ships")
+	f.StringVar(&o.prices, "prices", "", "file of prices, over the catalogue that ships (default what plimsoll prices update has written)")
 	f.StringVar(&o.discount, "discount", "", "what your account pays less, such as 20%")
 	completing(cmd, "class", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		catalogue, err := price.Load("")
@@ -167,6 +168,15 @@ func volumeOf(inv *inventory.Inventory, cluster, node string) *storage.Volume {
 // input reads what the flags say of the place that the database runs in.
 func (o *adviseOptions) input(now time.Time) (findings.Input, error) {
 	in := findings.Input{At: now, Class: o.class, Balance: math.NaN(), MultiAZ: o.multiAZ}
+	if o.prices == "" { // what plimsoll prices update has written, if it has
+		file, err := pricesFile()
+		if err != nil {
+			return in, err
+		}
+		if _, err := os.Stat(file); err == nil {
+			o.prices = file
+		}
+	}
 	catalogue, err := price.Load(o.prices)
 	if err != nil {
 		return in, err

@@ -1,4 +1,4 @@
-// Package awstest is a stand-in for the APIs of RDS, CloudWatch and Performance Insights: an HTTP handler that answers the requests of the real SDK with the states, guards,
+// Package awstest is a stand-in for the APIs of RDS, CloudWatch, Performance Insights and the Price List: an HTTP handler that answers the requests of the real SDK with the states, guards,
 // delays and faults of the real service as its documentation and its users describe them. It is not AWS: what it does is what we
 // read, not what we measured. A test that uses it says so.
 package awstest
@@ -39,6 +39,8 @@ type Server struct {
 	backups   []string                      // instances that were deleted and whose automated backups are kept
 	metrics   map[string][]point            // by instance/name
 	waits     map[string]map[string][]point // by resource and event
+	prices    []PriceEntry
+	published string // when the prices were
 }
 
 // Fault is something that goes wrong with a request.
@@ -124,6 +126,10 @@ func refuse(code, format string, args ...any) error {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.Header.Get("X-Amz-Target"), insightsTarget) {
 		s.insights(w, r)
+		return
+	}
+	if strings.HasPrefix(r.Header.Get("X-Amz-Target"), pricingTarget) {
+		s.listPrices(w, r)
 		return
 	}
 	if err := r.ParseForm(); err != nil {

@@ -1,0 +1,163 @@
+package price
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Listed is an entry of a cloud's price list.
+type Listed struct {
+	Family     string
+	Attributes map[string]string
+	Unit       string
+	USD        float64 // a unit
+}
+
+// Question is what to ask AWS's Price List.
+type Question struct {
+	Service string
+	Where   map[string]string // attributes and their values
+}
+
+// Questions are those whose answers make up a region.
+func Questions(region string) []Question {
+	single := func(family string, more ...string) Question {
+		q := Question{"AmazonRDS", map[string]string{"regionCode": region, "productFamily": family, "deploymentOption": "Single-AZ"}}
+		if len(more) == 2 {
+			q.Where[more[0]] = more[1]
+		}
+		return q
+	}
+	return []Question{
+		single("Database Instance", "databaseEngine", "MySQL"), single("Database Storage"), single("Provisioned IOPS"),
+		{"AmazonElastiCache", map[string]string{"regionCode": region, "productFamily": "Cache Instance", "cacheEngine": "Valkey"}},
+	}
+}
+
+// kinds of RDS's volumes by the end of the usage type, which is the one attribute that says it everywhere; the rest of it is the region.
+var (
+	sizes = map[string]string{"RDS:GP2-Storage": "gp2", "RDS:GP3-Storage": "gp3", "RDS:PIOPS-Storage": "io1", "RDS:PIOPS-Storage-IO2": "io2"}
+	rates = map[string]string{"RDS:GP3-PIOPS": "gp3", "RDS:PIOPS": "io1", "RDS:IO2-PIOPS": "io2"}
+)
+
+// Updated makes a catalogue of one region of what the price list answered. Its one source is dated on the day on which it was asked.
+func Updated(region string, asked, published time.Time, all []Listed) (*Catalogue, error) {
+	text := "the AWS Price List, on demand, one zone, MySQL"
+	if !published.IsZero() {
+		text += ", as published on " + published.UTC().Format(time.DateOnly)
+	}
+	source := "price-list-" + region
+	r := Region{Classes: map[string]ClassPrice{}, Caches: map[string]ClassPrice{}, RDS: map[string]VolumePrice{}}
+	c := &Catalogue{
+		Currency: "USD", Sources: map[string]Source{source: {Date: asked.UTC().Format(time.DateOnly), Text: text}},
+		Caches: map[string]Cache{}, Regions: map[string]Region{region: r},
+	}
+	for _, l := range all {
+		kind, usage := l.Attributes["instanceType"], bareUsage(l.Attributes["usagetype"])
+		switch {
+		case l.Family == "Database Instance" && l.Unit == "Hrs" && strings.HasPrefix(kind, "db."):
+			if was, there := r.Classes[kind]; there && was.Hour != l.USD {
+				return nil, fmt.Errorf("the price list says two prices of %s in %s: %g and %g", kind, region, was.Hour, l.USD)
+			}
+			r.Classes[kind] = ClassPrice{Hour: l.USD, Source: source}
+		case l.Family == "Cache Instance" && l.Unit == "Hrs":
+			r.Caches[kind] = ClassPrice{Hour: l.USD, Source: source}
+			var gib float64
+			if _, err := fmt.Sscanf(l.Attributes["memory"], "%g GiB", &gib); err == nil && gib > 0 {
+				c.Caches[kind] = Cache{GiB: gib}
+			}
+		case l.Unit == "GB-Mo" && sizes[usage] != "":
+			v := r.RDS[sizes[usage]]
+			v.GiB, v.Source = l.USD, source
+			r.RDS[sizes[usage]] = v
+		case l.Unit == "IOPS-Mo" && rates[usage] != "":
+			v := r.RDS[rates[usage]]
+			v.IOPS, v.Source = l.USD, source
+			r.RDS[rates[usage]] = v
+		}
+	}
+	for node := range r.Caches {
+		if _, known := c.Caches[node]; !known {
+			delete(r.Caches, node) // without its memory nothing can be said of it
+		}
+	}
+	for kind, v := range r.RDS {
+		if v.GiB == 0 { // operations of a volume that cannot be had
+			delete(r.RDS, kind)
+		}
+	}
+	if len(r.Classes) == 0 || len(r.RDS) == 0 {
+		return nil, fmt.Errorf("the price list has %d classes and %d kinds of volumes for %q", len(r.Classes), len(r.RDS), region)
+	}
+	return c, nil
+}
+
+// bareUsage leaves out the region that a usage type begins with: EUC1-RDS:GP3-Storage.
+func bareUsage(usage string) string {
+	if at := strings.Index(usage, "RDS:"); at >= 0 {
+		return usage[at:]
+	}
+	return usage
+}
+
+// Add puts the figures of another catalogue over those of this one.
+func (c *Catalogue) Add(over *Catalogue) error { return c.override(over, "the update") }
+
+// Own reads a file of prices by itself, without the catalogue that ships.
+func Own(file string, text []byte) (*Catalogue, error) { return parse(file, text) }
+
+// YAML writes the prices as a file that Load reads, sorted.
+func (c *Catalogue) YAML() []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "currency: %s\nsources:\n", c.Currency)
+	for _, name := range slices.Sorted(maps.Keys(c.Sources)) {
+		fmt.Fprintf(&b, "  %s: {date: %s, text: %q}\n", name, c.Sources[name].Date, c.Sources[name].Text)
+	}
+	if len(c.Caches) > 0 {
+		b.WriteString("caches:\n")
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Caches)) {
+		fmt.Fprintf(&b, "  %s: {gib: %g}\n", name, c.Caches[name].GiB)
+	}
+	b.WriteString("regions:\n")
+	for _, name := range slices.Sorted(maps.Keys(c.Regions)) {
+		r := c.Regions[name]
+		fmt.Fprintf(&b, "  %s:\n", name)
+		for _, part := range []struct {
+			key string
+			of  map[string]ClassPrice
+		}{{"classes", r.Classes}, {"caches", r.Caches}} {
+			if len(part.of) > 0 {
+				fmt.Fprintf(&b, "    %s:\n", part.key)
+			}
+			for _, class := range slices.Sorted(maps.Keys(part.of)) {
+				p := part.of[class]
+				fmt.Fprintf(&b, "      %s: {hour: %g%s, source: %s}\n", class, p.Hour, more("apart", p.Apart), p.Source)
+			}
+		}
+		for _, part := range []struct {
+			key string
+			of  map[string]VolumePrice
+		}{{"rds", r.RDS}, {"ebs", r.EBS}} {
+			if len(part.of) > 0 {
+				fmt.Fprintf(&b, "    %s:\n", part.key)
+			}
+			for _, kind := range slices.Sorted(maps.Keys(part.of)) {
+				p := part.of[kind]
+				fmt.Fprintf(&b, "      %s: {gib_month: %g%s%s, source: %s}\n", kind, p.GiB, more("iops_month", p.IOPS), more("mbps_month", p.MBps), p.Source)
+			}
+		}
+	}
+	return []byte(b.String())
+}
+
+// more is a key with its value where there is one.
+func more(key string, v float64) string {
+	if v == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %s: %g", key, v)
+}
