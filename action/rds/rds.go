@@ -27,7 +27,7 @@ const DefaultEvery = 10 * time.Second
 func Actions(open Open, every time.Duration) []action.Action {
 	at := api{open, every}
 	return []action.Action{
-		modifyClass(at), modifyStorage(at), setParameter(at), reboot(at), createReplica(at), promote(at),
+		modifyClass(at), modifyStorage(at), setParameter(at), reboot(at), createReplica(at), promote(at), createBlueGreen(at), switchBlueGreen(at), backBlueGreen(at),
 		auroraFailover(at), auroraAddReader(at), auroraClone(at), auroraDeleteClone(at),
 	}
 }

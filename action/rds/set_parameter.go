@@ -66,6 +66,9 @@ func (a *parameter) sharers(ctx context.Context, on *cluster.Cluster, r *aws.RDS
 			continue
 		}
 		i, err := r.Instance(ctx, n.Instance)
+		if errors.Is(err, aws.ErrNotFound) {
+			continue // what a switchover leaves, before or after it
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -82,7 +82,8 @@ func (l *link) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResu
 		f.Observed["runs"], f.Intended["runs"], f.Reason = false, true, c.Error
 		return f, nil
 	}
-	if slices.Equal(c.Databases, l.databases()) {
+	_, all := replica.dialect.(rds) // which lets through all that its source has: givesOnly
+	if slices.Equal(c.Databases, l.databases()) || all && len(c.Databases) == 0 {
 		f.State = action.Satisfied
 	}
 	return f, nil
@@ -125,6 +126,11 @@ func (l *link) Act(ctx context.Context, on *cluster.Cluster, call action.Call) (
 
 // begin makes the channel, from where the databases were copied.
 func (l *link) begin(ctx context.Context, source, replica *server) error {
+	if _, is := replica.dialect.(rds); is {
+		if err := source.givesOnly(ctx, l.Databases); err != nil {
+			return err
+		}
+	}
 	rows, err := replica.seedsOf(ctx, l.Databases)
 	if err != nil {
 		return err
@@ -161,6 +167,9 @@ func (l *link) begin(ctx context.Context, source, replica *server) error {
 func (s *server) beginsAt(ctx context.Context, source *server, copied seedRow) (place, error) {
 	if _, is := s.dialect.(mariadb); is {
 		return s.beginsAtPlace(ctx, copied)
+	}
+	if _, is := s.dialect.(rds); is {
+		return copied.place, nil // its administrator may not say what it has
 	}
 	lacking, err := s.value(ctx, "SELECT GTID_SUBTRACT("+statement.Text(copied.gtids)+", @@GLOBAL.gtid_executed)")
 	if err != nil {

@@ -71,6 +71,9 @@ func (a *attachment) Check(ctx context.Context, on *cluster.Cluster) (action.Che
 	if err != nil {
 		return action.CheckResult{}, err
 	}
+	if _, is := replica.dialect.(rds); is {
+		a.ReadOnly = false // its parameter group says who may write
+	}
 	f := action.CheckResult{
 		State:    action.Needed,
 		Observed: action.Facts{"follows": "nobody", "read_only": still, othersOpen: strings.Join(writable, ", ")},
@@ -124,6 +127,9 @@ func (a *attachment) Act(ctx context.Context, on *cluster.Cluster, call action.C
 	defer closeAll(source, replica)
 	if err := a.fits(ctx, source, replica); err != nil {
 		return nil, err
+	}
+	if _, is := replica.dialect.(rds); is {
+		a.ReadOnly = false
 	}
 	from, err := replica.recovery(ctx)
 	if err != nil {

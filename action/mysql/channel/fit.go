@@ -19,9 +19,9 @@ func fits(source, replica profile, byPlace bool) error {
 		return refuse("copy the data by SQL instead", "%s cannot follow %s: their GTIDs and binary logs differ", replica, source)
 	case versionOf(replica.Version).series().less(versionOf(source.Version).series()):
 		return refuse("upgrade the replica first", "%s cannot follow %s: a replica must not be older than its source", replica, source)
-	case replica.Cloud:
-		return refuse("call mysql.rds_set_external_source (or …_for_channel) and mysql.rds_start_replication there; verify with mysql.compare",
-			"%s is on RDS or Aurora, where replication is set up by procedures that Plimsoll does not call yet", replica)
+	case replica.Cloud && !replica.Calls:
+		return refuse("name an account of the inventory that may execute mysql.rds_start_replication and its siblings: RDS's administrator may",
+			"%s is on RDS or Aurora, where replication is set up by procedures, of which this account may execute none", replica)
 	case !source.Binlog:
 		return refuse("set log_bin and restart it", "%s writes no binary log", source)
 	case source.ID == replica.ID || source.ID == "0":
@@ -54,6 +54,9 @@ type supply struct {
 	databases []string
 }
 
+// mostChannels is what RDS for MySQL lets one replica have.
+const mostChannels = 15
+
 // fitTogether refuses sources that one replica cannot follow at the same time.
 func fitTogether(replica profile, sources []supply) error {
 	refuse := func(advice, format string, args ...any) error {
@@ -61,12 +64,10 @@ func fitTogether(replica profile, sources []supply) error {
 	}
 	switch {
 	case replica.Product == "Aurora MySQL":
-		return refuse("use a server of your own; RDS for MySQL can too (5.7.44, 8.0.35 and later), by procedures that this runbook does not call yet",
+		return refuse("use a server of your own, or RDS for MySQL (5.7.44, 8.0.35 and later): rds/multi-source",
 			"%s cannot be a replica of several sources: Aurora follows one", replica)
-	case replica.Cloud:
-		return refuse("use a server of your own; or call there, for each of up to 15 sources, mysql.rds_set_external_source_with_auto_position_for_channel "+
-			"(by place: mysql.rds_set_external_source_for_channel) and mysql.rds_start_replication_for_channel, and verify with mysql.compare",
-			"%s is RDS for MySQL, which follows several sources by procedures that this runbook does not call yet", replica)
+	case replica.Cloud && len(sources) > mostChannels:
+		return refuse("build two replicas", "%s is RDS for MySQL, which follows at most %d sources", replica, mostChannels)
 	}
 	if replica.ReadOnly {
 		return refuse("set super_read_only = OFF; read_only may stay", "%s is super_read_only: nothing could be copied into it", replica)

@@ -84,7 +84,8 @@ func TestSourcesThatDoNotFitTogetherAreRefused(t *testing.T) {
 		"MySQL has no domains": {like("r", "9", same), []supply{{like("a", "1", same), []string{"app1"}}, {like("b", "2", same), []string{"app2"}}}, ""},
 		"Aurora": {like("r", "9", func(p *profile) { p.Product, p.Cloud = "Aurora MySQL", true }), []supply{{like("a", "1", same), []string{"app1"}}},
 			"Aurora follows one"},
-		"RDS": {like("r", "9", func(p *profile) { p.Cloud = true }), []supply{{like("a", "1", same), []string{"app1"}}}, "by procedures that this runbook does not call yet"},
+		"RDS":                    {like("r", "9", func(p *profile) { p.Cloud, p.Calls = true, true }), []supply{{like("a", "1", same), []string{"app1"}}}, ""},
+		"RDS, without the right": {like("r", "9", func(p *profile) { p.Cloud = true }), []supply{{like("a", "1", same), []string{"app1"}}}, "by procedures, of which this account may execute none"},
 		"super_read_only": {like("r", "9", func(p *profile) { p.ReadOnly = true }), []supply{{like("a", "1", same), []string{"app1"}}},
 			"super_read_only"},
 	} {
@@ -106,7 +107,7 @@ func refusal(t *testing.T, name string, err error, want string) {
 // What is advised instead of Aurora must not be refused as if it could not be.
 func TestAdviceAboutTheCloudAgrees(t *testing.T) {
 	of := []supply{{like("a", "1", same), []string{"app1"}}}
-	for name, want := range map[string]string{"Aurora MySQL": "that this runbook does not call yet", "MySQL": "mysql.rds_set_external_source_for_channel"} {
+	for name, want := range map[string]string{"Aurora MySQL": "rds/multi-source", "MySQL": "may execute mysql.rds_start_replication"} {
 		err := fitTogether(like("r", "9", func(p *profile) { p.Product, p.Cloud = name, true }), of)
 		var r *hint.PermanentError
 		if !errors.As(err, &r) || !strings.Contains(r.Advice, want) {

@@ -8,7 +8,6 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/cluster"
-	"plimsoll/hint"
 )
 
 var keepBinlogs = action.Action{
@@ -48,8 +47,11 @@ func (k *keep) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResu
 		Observed: action.Facts{"seconds": is.seconds, "size_limit": is.limit},
 		Intended: action.Facts{"seconds": max(int64(k.For/time.Second), is.seconds), "size_limit": int64(0)},
 	}
-	if is.seconds == 0 {
+	if is.seconds == 0 && !is.cloud {
 		f.Intended["seconds"] = int64(0) // for ever
+	}
+	if is.cloud {
+		f.Intended["seconds"] = max((int64(k.For/time.Second)+3599)/3600*3600, is.seconds)
 	}
 	if is.keeps(k.For) {
 		f.State = action.Satisfied
@@ -67,16 +69,9 @@ func (k *keep) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (act
 	if err != nil || is.keeps(k.For) {
 		return nil, err
 	}
-	if is.cloud {
-		hours := (k.For + time.Hour - 1) / time.Hour
-		return nil, &hint.PermanentError{
-			Reason: fmt.Sprintf("node %s keeps its binary logs as RDS decides, which Plimsoll does not change yet", s.name),
-			Advice: fmt.Sprintf("CALL mysql.rds_set_configuration('binlog retention hours', %d)", hours),
-		}
-	}
 	want := is
 	want.limit = 0
-	if want.seconds != 0 {
+	if want.seconds != 0 || is.cloud {
 		want.seconds = max(want.seconds, int64(k.For/time.Second))
 	}
 	return nil, s.retain(ctx, want)
@@ -164,6 +159,13 @@ func (s *server) number(ctx context.Context, variables ...string) (name string, 
 
 func (s *server) retain(ctx context.Context, r retention) error {
 	n := r.seconds
+	if r.cloud { // in hours; NULL is as soon as it may
+		hours := "NULL"
+		if n > 0 {
+			hours = strconv.FormatInt((n+3599)/3600, 10)
+		}
+		return s.do(ctx, "set how long binary logs are kept", "CALL mysql.rds_set_configuration('binlog retention hours', "+hours+")")
+	}
 	if r.in == "expire_logs_days" {
 		n = (n + 86399) / 86400
 	}

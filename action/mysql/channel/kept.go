@@ -17,6 +17,9 @@ func (s *server) keepReadOnly(ctx context.Context, is bool) error {
 	if is {
 		value = "ON"
 	}
+	if _, is := s.dialect.(rds); is {
+		return nil // its parameter group says so
+	}
 	_, isMariaDB := s.dialect.(mariadb)
 	own, assignable := n.Server.(cluster.Assignable)
 	switch {

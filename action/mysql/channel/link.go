@@ -36,7 +36,16 @@ func (s *server) origin() (origin, error) {
 
 // follow makes or changes a channel. The password is in no log that the server keeps of statements, and in no error.
 func (s *server) follow(ctx context.Context, source *server, channel string, from origin) error {
-	return from.password.Redact(s.do(ctx, "follow "+source.name, statement.Unlogged(s.source(channel, from))...))
+	if d, is := s.dialect.(rds); is {
+		if err := d.can(s.name, channel, from.place != (place{})); err != nil {
+			return err
+		}
+	}
+	texts, err := s.unlogged(ctx, s.source(channel, from))
+	if err != nil {
+		return err
+	}
+	return from.password.Redact(s.do(ctx, "follow "+source.name, texts...))
 }
 
 // run starts a channel and waits until it runs.

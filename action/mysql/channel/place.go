@@ -34,7 +34,7 @@ func (p place) reached(end place) bool {
 // end is where a server's binary log ends now.
 func (s *server) end(ctx context.Context) (place, error) {
 	query := "SHOW MASTER STATUS"
-	if _, is := s.dialect.(mysql); is && !versionOf(s.facts.Version).less(version{8, 2, 0}) {
+	if _, is := s.dialect.(mariadb); !is && !versionOf(s.facts.Version).less(version{8, 2, 0}) {
 		query = "SHOW BINARY LOG STATUS"
 	}
 	rows, err := s.rows(ctx, query)

@@ -12,6 +12,7 @@ type profile struct {
 	Product  string // as engine.Facts
 	Version  string
 	Cloud    bool // RDS or Aurora: replication is set up by procedures, not by statements
+	Calls    bool // these procedures, which this account may
 	ID       string
 	UUID     string // MySQL
 	Binlog   bool
@@ -35,9 +36,10 @@ func (s *server) profile(ctx context.Context) (profile, error) {
 	for _, row := range rows {
 		v[row["variable_name"]] = row["value"]
 	}
+	_, calls := s.dialect.(rds)
 	p := profile{
-		Node: s.name, Product: s.facts.Product, Version: s.facts.Version,
-		Cloud: s.facts.Product == "Aurora MySQL" || strings.Contains(v["basedir"], "rdsdbbin"),
+		Calls: calls, Node: s.name, Product: s.facts.Product, Version: s.facts.Version,
+		Cloud: s.facts.Product == "Aurora MySQL" || strings.Contains(v["basedir"], "rdsdbbin") || calls,
 		ID:    v["server_id"], UUID: v["server_uuid"], Binlog: v["log_bin"] == "ON", Format: v["binlog_format"],
 		GTID: v["gtid_mode"], Domain: v["gtid_domain_id"], ReadOnly: v["super_read_only"] == "ON",
 	}

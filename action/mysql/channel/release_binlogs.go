@@ -46,8 +46,8 @@ func (r *release) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 		Observed: action.Facts{"seconds": is.seconds, "size_limit": is.limit},
 		Intended: action.Facts{"seconds": r.Seconds, "size_limit": r.Limit},
 	}
-	if is.seconds == r.Seconds && is.limit == r.Limit || is.cloud {
-		f.State = action.Satisfied // on RDS nothing was changed
+	if is.seconds == r.Seconds && is.limit == r.Limit {
+		f.State = action.Satisfied
 	}
 	return f, nil
 }
@@ -74,7 +74,7 @@ func restoreRetention(ctx context.Context, on *cluster.Cluster, node string, c a
 	return retainOn(ctx, on, node, seconds, limit)
 }
 
-// retainOn sets how long a node keeps its binary logs; on RDS it leaves that as it is.
+// retainOn sets how long a node keeps its binary logs.
 func retainOn(ctx context.Context, on *cluster.Cluster, node string, seconds, limit int64) error {
 	s, err := dial(ctx, on, node)
 	if err != nil {
@@ -82,7 +82,7 @@ func retainOn(ctx context.Context, on *cluster.Cluster, node string, seconds, li
 	}
 	defer s.Close()
 	is, err := s.retention(ctx)
-	if err != nil || is.cloud {
+	if err != nil {
 		return err
 	}
 	is.seconds, is.limit = seconds, limit

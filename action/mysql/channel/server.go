@@ -58,8 +58,19 @@ func dial(ctx context.Context, on *cluster.Cluster, node string) (*server, error
 	if s.host, s.port, err = net.SplitHostPort(n.Target.Addresses[0]); err != nil {
 		s.host, s.port = n.Target.Addresses[0], "3306"
 	}
-	s.Session, err = db.Session(ctx)
-	return s, err
+	if s.Session, err = db.Session(ctx); err != nil {
+		return nil, err
+	}
+	if plain, is := s.dialect.(mysql); is {
+		procedures, err := s.onRDS(ctx)
+		if err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		if procedures != nil {
+			s.dialect = rds{plain, procedures}
+		}
+	}
+	return s, nil
 }
 
 // addressOf is where a node is reached, as channels call it. It need not answer.

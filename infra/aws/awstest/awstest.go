@@ -25,22 +25,28 @@ type Server struct {
 	Unseen int
 	// Rebooted is told when the server of an instance restarts, in its course; may be nil.
 	Rebooted func(instance string)
+	// Green is asked where the copy of a blue/green deployment of an instance really is; nil: where the instance is.
+	Green func(instance string) (address string)
+	// SwitchedOver is told of a switchover, in its course; may be nil.
+	SwitchedOver func(old, new Instance)
 	// Parameter is told when a parameter comes into force; may be nil.
 	Parameter func(group, name, value string)
 
-	mu        sync.Mutex
-	instances map[string]*Instance
-	clusters  map[string]*cluster
-	groups    map[string]map[string]*parameter
-	events    []event
-	faults    map[string][]Fault
-	asked     map[string]int
-	snapshots []string                      // that were taken of instances before they were deleted
-	backups   []string                      // instances that were deleted and whose automated backups are kept
-	metrics   map[string][]point            // by instance/name
-	waits     map[string]map[string][]point // by resource and event
-	prices    []PriceEntry
-	published string // when the prices were
+	mu         sync.Mutex
+	instances  map[string]*Instance
+	clusters   map[string]*cluster
+	groups     map[string]map[string]*parameter
+	events     []event
+	faults     map[string][]Fault
+	asked      map[string]int
+	snapshots  []string                      // that were taken of instances before they were deleted
+	backups    []string                      // instances that were deleted and whose automated backups are kept
+	metrics    map[string][]point            // by instance/name
+	waits      map[string]map[string][]point // by resource and event
+	blueGreens []*blueGreen
+	failing    string // the deployment whose switchover fails
+	prices     []PriceEntry
+	published  string // when the prices were
 }
 
 // Fault is something that goes wrong with a request.
@@ -93,6 +99,10 @@ func (s *Server) Kept() (snapshots, backups []string) {
 var operations = map[string]func(*Server, url.Values) (string, error){
 	"DescribeDBInstances":           (*Server).describeInstances,
 	"DescribeDBClusters":            (*Server).describeClusters,
+	"DescribeBlueGreenDeployments":  (*Server).describeBlueGreens,
+	"CreateBlueGreenDeployment":     (*Server).createBlueGreen,
+	"SwitchoverBlueGreenDeployment": (*Server).switchOver,
+	"DeleteBlueGreenDeployment":     (*Server).deleteBlueGreen,
 	"DescribeDBParameters":          (*Server).describeParameters,
 	"DescribeEvents":                (*Server).describeEvents,
 	"GetMetricData":                 (*Server).metricData,
@@ -109,7 +119,7 @@ var operations = map[string]func(*Server, url.Values) (string, error){
 }
 
 // looks change nothing.
-var looks = []string{"DescribeDBInstances", "DescribeDBClusters", "DescribeDBParameters", "DescribeEvents", "GetMetricData"}
+var looks = []string{"DescribeDBInstances", "DescribeBlueGreenDeployments", "DescribeDBClusters", "DescribeDBParameters", "DescribeEvents", "GetMetricData"}
 
 // apiError is an error with its code.
 type apiError struct {

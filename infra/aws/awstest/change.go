@@ -12,6 +12,12 @@ func (s *Server) modifyInstance(q url.Values) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if name := q.Get("NewDBInstanceIdentifier"); name != "" {
+		if err := s.rename(i, name); err != nil {
+			return "", err
+		}
+		return s.shown(q)
+	}
 	class, kind, gib := q.Get("DBInstanceClass"), q.Get("StorageType"), numberIn(q, "AllocatedStorage")
 	iops, throughput := numberIn(q, "Iops"), numberIn(q, "StorageThroughput")
 	storage := kind != "" && kind != i.Type || gib != 0 && gib != i.GiB || iops != 0 && iops != i.IOPS || throughput != 0 && throughput != i.Throughput

@@ -116,6 +116,11 @@ func (s *Server) usable(id string) (*Instance, error) {
 
 func (s *Server) describeInstances(q url.Values) (string, error) {
 	var all string
+	for _, i := range s.instances { // those that are renamed are asked for by another name
+		if i.change != nil && i.change.status == "renaming" {
+			s.advance(i, false)
+		}
+	}
 	names := []string{q.Get("DBInstanceIdentifier")}
 	if names[0] == "" {
 		names = nil
