@@ -60,10 +60,10 @@ func inMemory(t *testing.T) string {
 // said are inputs of runbooks to which a value of the right type is not enough.
 var said = map[string]map[string]string{
 	"singlestore/add-leaf": {"leaf": "10.0.0.9:3306"}, "singlestore/remove-leaf": {"leaf": "10.0.0.9:3306"},
-	"mysql/multi-source": {"sources": "n1:app1,n2:app2", "replica": "n2"},
-	"mysql/cut-over":     {"from": "n1", "to": "n2"},
-	"mysql/cut-back":     {"from": "n2", "to": "n1"},
-	"mysql/warm-tables":  {"tables": "shop.orders"}, "mysql/resize-buffer-pool": {"size": "512M"},
+	"mysql/multi-source": {"sources": "n1:app1,n2:app2", "replica": "n2"}, "rds/multi-source": {"sources": "n1:app1,n2:app2", "replica": "n2"},
+	"mysql/cut-over":    {"from": "n1", "to": "n2"},
+	"mysql/cut-back":    {"from": "n2", "to": "n1"},
+	"mysql/warm-tables": {"tables": "shop.orders"}, "mysql/resize-buffer-pool": {"size": "512M"},
 	"mysql/warm-replica": {"tables": "shop.orders", "costly": "true"},
 	"superdisk/create":   {"mount": "/data"},
 	"superdisk/migrate":  {"mount": "/data"},

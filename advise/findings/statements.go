@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"plimsoll/advise"
@@ -38,7 +39,7 @@ func (in Input) statements(r *advise.Report, f *advise.Finding) {
 func (in Input) told(st advise.Statement) string {
 	s := fmt.Sprintf("%.0f (%.0f to %.0f) of %.0f reads a second: %s", st.Reads.Mean, st.Reads.Low, st.Reads.High, in.Memory.Reads, short(st.Text))
 	if st.Calls > 0 {
-		s += fmt.Sprintf("; %.3g a second, %.3g rows read and %.3g returned by each", st.Calls, st.Examined, st.Returned)
+		s += fmt.Sprintf("; %s a second, %s rows read and %s returned by each", brief(st.Calls), brief(st.Examined), brief(st.Returned))
 	}
 	switch {
 	case st.Access == "ALL":
@@ -55,6 +56,14 @@ func (in Input) told(st advise.Statement) string {
 		}
 	}
 	return s + "."
+}
+
+// brief is a number with as many digits as matter.
+func brief(v float64) string {
+	if v >= 100 {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
 func short(text string) string {
@@ -93,7 +102,7 @@ func (in Input) index(st advise.Statement, r *advise.Report) (o advise.Option, c
 		}
 		after := (st.Returned + 1) / max(read, 1)
 		left = advise.Figure{Mean: min(after, 1), Low: 0, High: min(2*after, 1)}
-		why = fmt.Sprintf("it reads %.3g rows for each %.3g that it returns", st.Examined, st.Returned)
+		why = fmt.Sprintf("it reads %s rows for each %s that it returns", brief(st.Examined), brief(st.Returned))
 	case st.Asked != nil && st.Key != "" && st.Key != "PRIMARY" && !scans:
 		covering := slices.Clone(z.Indexes[st.Key])
 		for _, c := range slices.Concat(st.Equal, st.Range, st.Order, st.Asked) {

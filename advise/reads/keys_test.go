@@ -29,6 +29,7 @@ func TestTheSkewOfKeys(t *testing.T) {
 			}
 			off += math.Abs(k.Mean-truth) / times
 		}
+		t.Logf("a skew of %.1f: off by %.3f on average, %d of %d intervals hold it", truth, off, held, times)
 		if held < 75 || off > 0.2 {
 			t.Errorf("a skew of %.1f: %d of %d intervals hold it, off by %.2f on average", truth, held, times, off)
 		}
