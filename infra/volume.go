@@ -23,7 +23,8 @@ type Volumes interface {
 	Tag(ctx context.Context, id string, tags map[string]string) error
 	// Modify changes a volume's limits, attached or not; what is zero stays. A volume only grows.
 	Modify(ctx context.Context, id string, change VolumeSpec) error
-	// Attach returns when the machine sees the volume. ErrVolumeInUse if another machine has it; fine if this one has.
+	// Attach returns when the machine sees the volume. ErrVolumeInUse if another machine has it; fine if this one has. ErrNotFenced
+	// if it was taken by force from another machine, which is not seen to be stopped.
 	Attach(ctx context.Context, id, machine string) error
 	// Detach returns when the machine has let go of the volume. ErrVolumeBusy while something in the machine uses it;
 	// ErrNotAttached if this machine does not have it.
@@ -52,6 +53,8 @@ type Volume struct {
 	State   VolumeState `json:"state"`
 	Machine string      `json:"machine,omitempty"` // it is attached to, or on its way
 	Made    time.Time   `json:"made,omitzero"`
+	// ForcedFrom is the machine from which it was taken by force, until it is attached again.
+	ForcedFrom string `json:"forced_from,omitempty"`
 }
 
 // VolumeState is where a volume stands.
@@ -80,6 +83,10 @@ var (
 	ErrVolumeInUse = errors.New("the volume is in use")
 	// ErrVolumeBusy says that something in the machine uses the volume: a mounted file system, an array.
 	ErrVolumeBusy = errors.New("the volume is busy")
+	// ErrNoMachine says that the provider has no machine of that id.
+	ErrNoMachine = errors.New("no such machine")
+	// ErrNotFenced says that the machine which had the volume may still run, and serve what it wrote elsewhere.
+	ErrNotFenced = errors.New("the machine that it was taken from by force is not seen to be stopped")
 	// ErrNotAttached says that a machine does not have the volume.
 	ErrNotAttached = errors.New("the volume is not attached to this machine")
 )

@@ -14,9 +14,11 @@ import (
 type Attachable struct {
 	Name   string        // as the provider has it
 	Inside infra.Machine // the machine itself; nil if there is none behind the provider
+	// Stop stops the machine and returns when it is stopped, as its provider shows it.
+	Stop func(t *testing.T)
 }
 
-// RunVolumes holds a provider of volumes to its contract, with two machines in the same zone.
+// RunVolumes holds a provider of volumes to its contract, with two machines in the same zone. The first is stopped in the end.
 func RunVolumes(t *testing.T, volumes infra.Volumes, spec infra.VolumeSpec, one, two Attachable) {
 	s := volumeSuite{volumes, spec, one, two}
 	for name, test := range map[string]func(*testing.T, volumeSuite){
@@ -28,6 +30,7 @@ func RunVolumes(t *testing.T, volumes infra.Volumes, spec infra.VolumeSpec, one,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, s) })
 	}
+	t.Run("Fence", func(t *testing.T) { volumesFence(t, s) })
 }
 
 type volumeSuite struct {
@@ -166,12 +169,38 @@ func volumesForce(t *testing.T, s volumeSuite) {
 	if s.one.Inside != nil {
 		in(t, s.one, "! dd if=/dev/zero of=/mnt/force/more bs=1M count=8 conv=fsync 2>/dev/null; umount /mnt/force")
 	}
+	now, err := s.Describe(ctx, v.ID)
+	must(t, err)
+	equal(t, "from where it was taken", now.ForcedFrom, s.one.Name)
+	if err := s.Attach(ctx, v.ID, s.two.Name); !errors.Is(err, infra.ErrNotFenced) {
+		t.Errorf("attach it elsewhere while the machine that it was taken from runs: %v, want ErrNotFenced", err)
+	}
+	must(t, s.Attach(ctx, v.ID, s.one.Name)) // which is fine: it is that machine's again
+	must(t, s.Detach(ctx, v.ID, s.one.Name))
 	must(t, s.Attach(ctx, v.ID, s.two.Name))
 	if s.two.Inside != nil {
 		d, err := infra.Device(ctx, s.two.Inside, v.Serial())
 		must(t, err)
 		equal(t, "what was written before", in(t, s.two, "mkdir -p /mnt/force && mount "+d.Path+" /mnt/force && cat /mnt/force/file && umount /mnt/force"), "kept")
 	}
+	must(t, s.Detach(ctx, v.ID, s.two.Name))
+}
+
+// volumesFence stops a machine, after which a volume that was taken from it by force may go elsewhere, and not before.
+func volumesFence(t *testing.T, s volumeSuite) {
+	ctx := t.Context()
+	v := s.create(t)
+	must(t, s.Attach(ctx, v.ID, s.one.Name))
+	must(t, s.ForceDetach(ctx, v.ID, s.one.Name))
+	if err := s.Attach(ctx, v.ID, s.two.Name); !errors.Is(err, infra.ErrNotFenced) {
+		t.Errorf("attach it elsewhere while the machine that it was taken from runs: %v, want ErrNotFenced", err)
+	}
+	s.one.Stop(t)
+	must(t, s.Attach(ctx, v.ID, s.two.Name))
+	now, err := s.Describe(ctx, v.ID)
+	must(t, err)
+	equal(t, "its machine", now.Machine, s.two.Name)
+	equal(t, "from where it was taken, when it is another's", now.ForcedFrom, "")
 	must(t, s.Detach(ctx, v.ID, s.two.Name))
 }
 

@@ -21,6 +21,9 @@ func (v *Volumes) Attach(ctx context.Context, id, machine string) error {
 		if volume.Machine != "" && volume.Machine != machine {
 			return fmt.Errorf("%s is attached to %s: %w", id, volume.Machine, infra.ErrVolumeInUse)
 		}
+		if err := v.fenced(ctx, volume, machine); err != nil {
+			return err
+		}
 		m, err := v.Machine(ctx, machine)
 		if err != nil {
 			return fmt.Errorf("attach %s to %s: %w", id, machine, err)
@@ -33,9 +36,25 @@ func (v *Volumes) Attach(ctx context.Context, id, machine string) error {
 		if err := m.plug(ctx, volume, v.image(id)); err != nil {
 			return fmt.Errorf("attach %s to %s: %w", id, machine, err)
 		}
-		volume.State = infra.VolumeInUse
+		volume.State, volume.ForcedFrom = infra.VolumeInUse, ""
 		return v.write(ctx, volume)
 	})
+}
+
+// fenced refuses a volume that was taken by force from another machine, which still runs.
+func (v *Volumes) fenced(ctx context.Context, volume infra.Volume, machine string) error {
+	if volume.ForcedFrom == "" || volume.ForcedFrom == machine {
+		return nil
+	}
+	old, err := v.Machine(ctx, volume.ForcedFrom)
+	if errors.Is(err, ErrNotRunning) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("see whether %s is stopped: %w", volume.ForcedFrom, err)
+	}
+	return hint.With(errors.Join(fmt.Errorf("volume %s was taken from %s, which runs: %w", volume.ID, volume.ForcedFrom, infra.ErrNotFenced), old.Close()),
+		"stop "+volume.ForcedFrom+" first (superdisk.fence): else two machines serve as one node")
 }
 
 // plug gives the machine a volume and waits until it shows it.
@@ -89,7 +108,7 @@ func (m *Machine) until(ctx context.Context, isSo func(context.Context) (bool, e
 
 // Detach takes a volume from a machine that does not use it.
 func (v *Volumes) Detach(ctx context.Context, id, machine string) error {
-	return v.part(ctx, id, machine, func(m *Machine, serial string) error {
+	return v.part(ctx, id, machine, "", func(m *Machine, serial string) error {
 		d, err := infra.Device(ctx, m, serial)
 		if err != nil && !errors.Is(err, infra.ErrNotAttached) {
 			return err
@@ -106,7 +125,7 @@ func (v *Volumes) Detach(ctx context.Context, id, machine string) error {
 
 // ForceDetach takes a volume from a machine, whatever it does with it: all its requests fail from now on.
 func (v *Volumes) ForceDetach(ctx context.Context, id, machine string) error {
-	return v.part(ctx, id, machine, func(m *Machine, _ string) error {
+	return v.part(ctx, id, machine, machine, func(m *Machine, _ string) error {
 		if _, err := m.send(ctx, order{Do: doCondition, Volume: id, Conditions: &disk.Conditions{Gone: true}}); err != nil {
 			if errors.Is(err, infra.ErrNotAttached) {
 				return nil
@@ -148,8 +167,8 @@ func (m *Machine) unplug(ctx context.Context, id string) error {
 	})
 }
 
-// part takes a volume from a machine. One that does not run has no hold on it.
-func (v *Volumes) part(ctx context.Context, id, machine string, from func(m *Machine, serial string) error) error {
+// part takes a volume from a machine, by force if forced names it. One that does not run has no hold on it.
+func (v *Volumes) part(ctx context.Context, id, machine, forced string, from func(m *Machine, serial string) error) error {
 	return v.locked(ctx, func() error {
 		volume, err := v.read(ctx, id)
 		if err != nil {
@@ -165,7 +184,7 @@ func (v *Volumes) part(ctx context.Context, id, machine string, from func(m *Mac
 		if err != nil && !errors.Is(err, ErrNotRunning) {
 			return fmt.Errorf("detach %s from %s: %w", id, machine, err)
 		}
-		volume.Machine, volume.State = "", infra.VolumeAvailable
+		volume.Machine, volume.State, volume.ForcedFrom = "", infra.VolumeAvailable, forced
 		return v.write(ctx, volume)
 	})
 }

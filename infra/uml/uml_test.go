@@ -42,10 +42,12 @@ func TestMachine(t *testing.T) {
 	t.Run("network", func(t *testing.T) { network(t, one) })
 	t.Run("clock", func(t *testing.T) { clock(t, one) })
 	two := boot(t, "two", "127.21.9.2")
-	v := volumes(t, one, two)
+	three := boot(t, "three", "127.21.9.3")
+	v := volumes(t, one, two, three)
 	t.Run("volumes", func(t *testing.T) {
 		infratest.RunVolumes(t, v, infra.VolumeSpec{Size: 512 << 20},
-			infratest.Attachable{Name: "one", Inside: one.Machine}, infratest.Attachable{Name: "two", Inside: two.Machine})
+			infratest.Attachable{Name: "three", Inside: three.Machine, Stop: func(t *testing.T) { must(t, three.Kill(t.Context())) }},
+			infratest.Attachable{Name: "two", Inside: two.Machine})
 	})
 	t.Run("array", func(t *testing.T) { array(t, v, two) })
 	t.Run("loss", func(t *testing.T) { loss(t, v, one, two) })

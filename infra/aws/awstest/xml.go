@@ -12,9 +12,13 @@ func el(name, text string) string {
 	if text == "" {
 		return ""
 	}
+	return "<" + name + ">" + escaped(text) + "</" + name + ">"
+}
+
+func escaped(text string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(text)) // a Builder takes all
-	return "<" + name + ">" + b.String() + "</" + name + ">"
+	return b.String()
 }
 
 func elNumber(name string, n int) string {
