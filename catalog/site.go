@@ -50,6 +50,7 @@ func SiteOf(ctx context.Context, name string, c inventory.Cluster, here infra.Ma
 		Name: name, Environment: c.Environment, Engine: e, Local: here, Spares: spares,
 		List: func(context.Context) ([]cluster.Node, error) { return slices.Clone(nodes), nil },
 	}
+	onEC2(site, c, nodes, spares)
 	if c.AWS != nil {
 		site.AWS = &cluster.AWS{Region: c.AWS.Region, Profile: c.AWS.Profile, Aurora: c.AWS.Aurora}
 	}

@@ -81,7 +81,7 @@ type Node struct {
 	Target  engine.Target
 	Machine infra.Machine // nil: not known
 	Server  Server        // nil: it can be reached and not worked
-	// Host is its machine, where that can be lost and started; nil: it cannot.
+	// Host is its machine as the provider of machines and volumes has it; nil: there is none that is known.
 	Host Host
 	// Tool is the command that has the engine's own tool do something with it, such as nodetool. nil: there is none.
 	Tool func(args ...string) (infra.Command, error)

@@ -11,18 +11,29 @@ import (
 	"plimsoll/infra/disk"
 )
 
-// Host is a node's machine as one that can be lost and started, and suffer: in a lab.
+// Host is a node's machine as its provider has it: an instance of EC2, a machine of a lab.
 type Host interface {
 	// ID is what the provider of the cluster's volumes calls it.
-	ID() string
+	ID(ctx context.Context) (string, error)
+	// Running tells whether it may still write anything. infra.ErrNoMachine if the provider shows no such machine, which proves nothing.
 	Running(ctx context.Context) (bool, error)
+	// Kill ends it as the loss of its host would, and returns when it is seen to have ended.
+	Kill(ctx context.Context) error
+}
+
+// Zoned is a Host at a provider with several zones, between which no volume moves.
+type Zoned interface {
+	Zone(ctx context.Context) (string, error)
+}
+
+// FaultProneHost is a Host that can be lost and started, and suffer: in a lab.
+type FaultProneHost interface {
+	Host
 	// NetworkCut tells whether it is cut off.
 	NetworkCut(ctx context.Context) (bool, error)
 	// Skew is how far its clock is before ours, negative when it is behind.
 	Skew(ctx context.Context) (time.Duration, error)
 
-	// Kill ends it as the loss of its host would.
-	Kill(ctx context.Context) error
 	// Boot starts it with the volumes that it had. The server is not started.
 	Boot(ctx context.Context) error
 	CutNetwork(ctx context.Context) error
@@ -44,6 +55,8 @@ type FaultProne interface {
 const (
 	NodeTag   = "node"
 	VolumeTag = "volume"
+	// ClusterTag is whose node that is, for a provider whose volumes are those of many clusters.
+	ClusterTag = "cluster"
 )
 
 // VolumeOwner takes apart how a step calls a volume: NAME is one of the node at hand, OWNER/NAME one of another node.
@@ -58,7 +71,7 @@ func VolumeOwner(node, said string) (owner, name string) {
 func (s *Cluster) Volume(ctx context.Context, node, name string) (infra.Volume, error) {
 	if s.Volumes == nil {
 		return infra.Volume{}, &hint.PermanentError{Reason: fmt.Sprintf("nothing is known of the volumes of cluster %s", s.Name),
-			Advice: "in a lab: lab up --machines"}
+			Advice: "in a lab: lab up --machines; on EC2 say in plimsoll.yaml which instances the nodes' machines are (ec2:)"}
 	}
 	node, name = VolumeOwner(node, name)
 	all, err := s.Volumes.List(ctx, map[string]string{NodeTag: node, VolumeTag: name})
@@ -76,16 +89,29 @@ func (s *Cluster) Volume(ctx context.Context, node, name string) (infra.Volume, 
 }
 
 // Host returns a node's machine as one that can be lost and started.
-func (s *Cluster) Host(ctx context.Context, node string) (Host, error) {
+func (s *Cluster) Host(ctx context.Context, node string) (FaultProneHost, error) {
 	n, err := s.Node(ctx, node)
 	if err != nil {
 		return nil, err
 	}
-	if n.Host == nil {
+	h, ok := n.Host.(FaultProneHost)
+	if !ok {
 		return nil, &hint.PermanentError{Reason: fmt.Sprintf("node %s has no machine that can be worked", n.Name),
-			Advice: "in a lab: lab up --machines"}
+			Advice: "in a lab: lab up --machines; elsewhere no faults are made of machines"}
 	}
-	return n.Host, nil
+	return h, nil
+}
+
+// onlyLookAt is a Host that nothing can be done to.
+func onlyLookAt(h Host) Host {
+	switch h := h.(type) {
+	case nil:
+		return nil
+	case FaultProneHost:
+		return readOnlyFaultProneHost{h}
+	default:
+		return readOnlyHost{h}
+	}
 }
 
 // readOnlyHost keeps the questions of a Host.
@@ -94,16 +120,31 @@ type readOnlyHost struct{ Host }
 func (readOnlyHost) Kill(context.Context) error {
 	return fmt.Errorf("kill a machine: %w", ErrReadOnly)
 }
-func (readOnlyHost) Boot(context.Context) error {
+
+// Zone keeps the question of a Zoned.
+func (h readOnlyHost) Zone(ctx context.Context) (string, error) {
+	if z, ok := h.Host.(Zoned); ok {
+		return z.Zone(ctx)
+	}
+	return "", nil
+}
+
+// readOnlyFaultProneHost keeps the questions of a FaultProneHost.
+type readOnlyFaultProneHost struct{ FaultProneHost }
+
+func (readOnlyFaultProneHost) Kill(context.Context) error {
+	return fmt.Errorf("kill a machine: %w", ErrReadOnly)
+}
+func (readOnlyFaultProneHost) Boot(context.Context) error {
 	return fmt.Errorf("boot a machine: %w", ErrReadOnly)
 }
-func (readOnlyHost) CutNetwork(context.Context) error {
+func (readOnlyFaultProneHost) CutNetwork(context.Context) error {
 	return fmt.Errorf("cut a network: %w", ErrReadOnly)
 }
-func (readOnlyHost) MendNetwork(context.Context) error {
+func (readOnlyFaultProneHost) MendNetwork(context.Context) error {
 	return fmt.Errorf("mend a network: %w", ErrReadOnly)
 }
-func (readOnlyHost) SkewClock(context.Context, time.Duration) error {
+func (readOnlyFaultProneHost) SkewClock(context.Context, time.Duration) error {
 	return fmt.Errorf("move a clock: %w", ErrReadOnly)
 }
 

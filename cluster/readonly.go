@@ -45,9 +45,7 @@ func readOnlyNodes(nodes []Node) []Node {
 		if nodes[i].Machine != nil {
 			nodes[i].Machine = readOnlyMachine{nodes[i].Machine}
 		}
-		if nodes[i].Host != nil {
-			nodes[i].Host = readOnlyHost{nodes[i].Host}
-		}
+		nodes[i].Host = onlyLookAt(nodes[i].Host)
 		switch server := nodes[i].Server.(type) {
 		case nil:
 		case Assignable:

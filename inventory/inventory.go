@@ -50,7 +50,7 @@ type Cluster struct {
 	Namespace   string            `yaml:"database" doc:"Database or keyspace."`
 	Options     map[string]string `yaml:"options" doc:"The engine's own, such as tls: required."`
 	Replication *Account          `yaml:"replication" doc:"The account by which nodes follow one another, for nodes that do not follow yet."`
-	AWS         *AWS              `yaml:"aws" doc:"Of instances of RDS or a cluster of Aurora: where they run. Credentials are those of the AWS command line; none stand here."`
+	AWS         *AWS              `yaml:"aws" doc:"Of instances of RDS or EC2, or a cluster of Aurora: where they run. Credentials are those of the AWS command line; none stand here."`
 
 	machines map[string]Machine // of the inventory
 }
@@ -70,14 +70,15 @@ type Account struct {
 
 // Node is one server.
 type Node struct {
-	Name     string          `yaml:"name,required" doc:"As runbooks call it."`
-	Address  string          `yaml:"address,required" doc:"host:port, or the path of a Unix socket."`
-	Machine  string          `yaml:"machine" doc:"Where it runs, so that commands can be run there: local for this machine, ssh:HOST, or one of machines."`
-	Service  string          `yaml:"service" doc:"The systemd unit that is its server on that machine, such as mariadb: then it can be started and stopped."`
-	Cores    int             `yaml:"cores,nonzero" doc:"How many processors it has, where the server does not tell; a load is judged by them."`
-	Volume   *storage.Volume `yaml:"volume" doc:"What its data lies on: with it IOPS are judged by their limit, and the end of a burst is foretold."`
-	Instance string          `yaml:"instance" doc:"The identifier of the RDS instance that it is."`
-	Spare    bool            `yaml:"spare" doc:"It is a server that is no part of the cluster yet, or no more."`
+	Name     string            `yaml:"name,required" doc:"As runbooks call it."`
+	Address  string            `yaml:"address,required" doc:"host:port, or the path of a Unix socket."`
+	Machine  string            `yaml:"machine" doc:"Where it runs, so that commands can be run there: local for this machine, ssh:HOST, or one of machines."`
+	Service  string            `yaml:"service" doc:"The systemd unit that is its server on that machine, such as mariadb: then it can be started and stopped."`
+	Cores    int               `yaml:"cores,nonzero" doc:"How many processors it has, where the server does not tell; a load is judged by them."`
+	Volume   *storage.Volume   `yaml:"volume" doc:"What its data lies on: with it IOPS are judged by their limit, and the end of a burst is foretold."`
+	Volumes  map[string]Volume `yaml:"volumes" doc:"Volumes of EC2 by the names that runbooks call them, such as {network: {id: vol-…}}. Others are found by their tags cluster, node and volume."`
+	Instance string            `yaml:"instance" doc:"The identifier of the RDS instance that it is."`
+	Spare    bool              `yaml:"spare" doc:"It is a server that is no part of the cluster yet, or no more."`
 }
 
 // Secret says where a secret is found: one of the three.
@@ -178,6 +179,7 @@ func (c Cluster) check(name string, n *document.Node, ps *document.Problems) {
 			}
 		}
 	}
+	c.checkEC2(n, ps)
 	if c.Password != nil {
 		c.Password.check(n.Get("password"), ps)
 	}

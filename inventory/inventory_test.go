@@ -1,7 +1,9 @@
 package inventory
 
 import (
+	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -9,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/cluster"
+	"plimsoll/infra"
 	"plimsoll/infra/local"
 	"plimsoll/internal/document"
 )
@@ -113,12 +117,97 @@ func TestThePageOfTheInventory(t *testing.T) {
 	if len(inv.Clusters) != 3 || inv.State.Postgres == nil {
 		t.Errorf("the example has %+v", inv)
 	}
-	for _, of := range []any{Cluster{}, Node{}, Machine{}, Secret{}, State{}} {
+	for _, of := range []any{Cluster{}, Node{}, Machine{}, EC2{}, Volume{}, Secret{}, State{}} {
 		for _, key := range document.Keys(reflect.TypeOf(of)) {
 			if !strings.Contains(rest, "`"+key+"`") {
 				t.Errorf("nothing is said of %s of %T", key, of)
 			}
 		}
+	}
+}
+
+func TestInstancesAndVolumesOfEC2(t *testing.T) {
+	const listed = `
+machines:
+  db-a: {ssh: db-a, ec2: {id: i-0123456789abcdef0}}
+  db-b: {ssh: db-b, ec2: {tags: {Name: db-b, fleet: orders}, profile: ops}}
+clusters:
+  orders:
+    engine: mysql
+    environment: staging
+    user: dba
+    aws: {region: ap-northeast-2, profile: ops}
+    nodes:
+      - {name: a, address: "10.0.0.1:3306", machine: db-a, volumes: {network: {id: vol-0123456789abcdef0}}}
+      - {name: b, address: "10.0.0.2:3306", machine: db-b, spare: true}
+`
+	inv, err := Parse("plimsoll.yaml", []byte(listed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"db-a": "i-0123456789abcdef0", "db-b": "Name=db-b,fleet=orders"} {
+		m, known := inv.Machine(name)
+		if !known || m.EC2.String() != want || m.EC2.Region != "ap-northeast-2" || m.EC2.Profile != "ops" {
+			t.Errorf("%s is %+v", name, m.EC2)
+		}
+	}
+	if on := inv.Clusters["orders"].OnEC2(); len(on) != 2 {
+		t.Errorf("on EC2: %v", on)
+	}
+	for change, want := range map[string]string{
+		"id: i-0123456789abcdef0|id: db-a":                                  "expected the id of an instance",
+		"{id: i-0123456789abcdef0}|{id: i-0123456789abcdef0, tags: {a: b}}": "expected one of id and tags",
+		"{id: i-0123456789abcdef0}|{}":                                      "expected one of id and tags",
+		"id: vol-0123456789abcdef0|id: network":                             "expected the id of a volume",
+		"profile: ops}}|profile: other}}":                                   "in another region or account",
+		", ec2: {id: i-0123456789abcdef0}|":                                 "no machine that is an instance of EC2",
+	} {
+		from, to, _ := strings.Cut(change, "|")
+		_, err := Parse("plimsoll.yaml", []byte(strings.Replace(listed, from, to, 1)))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("with %s: %v, want %s", to, err, want)
+		}
+	}
+}
+
+// lister is a provider that remembers what it was asked for.
+type lister struct {
+	infra.Volumes
+	tags map[string]string
+}
+
+func (l *lister) List(_ context.Context, tags map[string]string) ([]infra.Volume, error) {
+	l.tags = tags
+	return nil, nil
+}
+
+func (l *lister) Describe(_ context.Context, id string) (infra.Volume, error) {
+	return infra.Volume{ID: id}, nil
+}
+
+// Two clusters of one account have nodes of one name: the volumes of one are not the other's.
+func TestVolumesAreThoseOfTheirCluster(t *testing.T) {
+	provider := &lister{}
+	v := Volumes{Volumes: provider, Cluster: "orders", Nodes: []Node{{Name: "a", Volumes: map[string]Volume{
+		"network": {ID: "vol-1"}, "old": {Tags: map[string]string{"Name": "a-old"}},
+	}}}}
+	ask := func(name string) ([]infra.Volume, map[string]string) {
+		t.Helper()
+		provider.tags = nil
+		all, err := v.List(t.Context(), map[string]string{cluster.NodeTag: "a", cluster.VolumeTag: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all, provider.tags
+	}
+	if all, _ := ask("network"); len(all) != 1 || all[0].ID != "vol-1" {
+		t.Errorf("one that is named by its id: %v", all)
+	}
+	if _, tags := ask("old"); !maps.Equal(tags, map[string]string{"Name": "a-old"}) {
+		t.Errorf("one that is named by its tags: %v", tags)
+	}
+	if _, tags := ask("other"); !maps.Equal(tags, map[string]string{"cluster": "orders", "node": "a", "volume": "other"}) {
+		t.Errorf("one that is not named: %v", tags)
 	}
 }
 

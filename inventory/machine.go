@@ -18,6 +18,7 @@ type Machine struct {
 	SSH    string `yaml:"ssh,required" doc:"host, user@host or ssh://user@host:port, as ssh takes it; an alias of the person's ssh configuration will do."`
 	Become string `yaml:"become" doc:"The user that our helper works as there, by sudo -n. Default: the one who logs in."`
 	Config string `yaml:"config" doc:"A configuration file for ssh, instead of the person's own."`
+	EC2    *EC2   `yaml:"ec2" doc:"The instance of EC2 that it is: then its volumes can be attached and detached, and it can be stopped and seen stopped."`
 }
 
 // Host is the machine as ssh is asked for it.
@@ -32,10 +33,29 @@ func (m Machine) check(name string, n *document.Node, ps *document.Problems) {
 	if err := m.Host().Check(); err != nil {
 		ps.Add(n, n.Errorf("%v", err))
 	}
+	if m.EC2 != nil {
+		m.EC2.check(n.Get("ec2"), ps)
+	}
 }
 
-// Machine returns how a machine is reached that has an entry in the inventory, or is called ssh:HOST.
-func (inv *Inventory) Machine(name string) (Machine, bool) { return machineOf(inv.Machines, name) }
+// Machine returns how a machine is reached that has an entry in the inventory, or is called ssh:HOST. An instance of EC2 of which no
+// region is said stands where the cluster that uses it does.
+func (inv *Inventory) Machine(name string) (Machine, bool) {
+	m, known := machineOf(inv.Machines, name)
+	if m.EC2 == nil {
+		return m, known
+	}
+	for _, cluster := range document.SortedKeys(inv.Clusters) {
+		c := inv.Clusters[cluster]
+		for _, n := range c.Nodes {
+			if is, ok := c.InstanceOf(n); ok && n.Machine == name {
+				m.EC2 = &is
+				return m, known
+			}
+		}
+	}
+	return m, known
+}
 
 func machineOf(machines map[string]Machine, name string) (Machine, bool) {
 	if host, direct := strings.CutPrefix(name, sshPrefix); direct {

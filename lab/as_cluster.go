@@ -148,9 +148,9 @@ type nodeHost struct {
 	node    string
 }
 
-var _ cluster.Host = nodeHost{}
+var _ cluster.FaultProneHost = nodeHost{}
 
-func (i nodeHost) ID() string { return i.node }
+func (i nodeHost) ID(context.Context) (string, error) { return i.node, nil }
 
 func (i nodeHost) Running(ctx context.Context) (bool, error) {
 	m, err := i.cluster.OwnMachine(i.node)

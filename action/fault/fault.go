@@ -27,7 +27,7 @@ func allowed(on *cluster.Cluster) error {
 }
 
 // host is a node's machine, where it may be broken.
-func host(ctx context.Context, on *cluster.Cluster, node string) (cluster.Host, error) {
+func host(ctx context.Context, on *cluster.Cluster, node string) (cluster.FaultProneHost, error) {
 	if err := allowed(on); err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ func (o onMachine) Traits() action.Traits {
 }
 
 // is compares one thing about a machine that is so, or is not.
-func (o onMachine) is(ctx context.Context, on *cluster.Cluster, what string, want bool, ask func(context.Context, cluster.Host) (bool, error)) (action.CheckResult, error) {
+func (o onMachine) is(ctx context.Context, on *cluster.Cluster, what string, want bool, ask func(context.Context, cluster.FaultProneHost) (bool, error)) (action.CheckResult, error) {
 	i, err := on.Host(ctx, o.Node)
 	if err != nil {
 		return action.CheckResult{}, err
@@ -32,7 +32,7 @@ func (o onMachine) is(ctx context.Context, on *cluster.Cluster, what string, wan
 	return f, err
 }
 
-func running(ctx context.Context, i cluster.Host) (bool, error) { return i.Running(ctx) }
+func running(ctx context.Context, i cluster.FaultProneHost) (bool, error) { return i.Running(ctx) }
 
 var killAction = action.Action{
 	Name: "fault.kill-machine", Version: 1,
@@ -106,7 +106,7 @@ type cut struct {
 var _ action.Undoer = (*cut)(nil)
 
 func (c *cut) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
-	return c.is(ctx, on, "cut", c.Cut, func(ctx context.Context, i cluster.Host) (bool, error) { return i.NetworkCut(ctx) })
+	return c.is(ctx, on, "cut", c.Cut, func(ctx context.Context, i cluster.FaultProneHost) (bool, error) { return i.NetworkCut(ctx) })
 }
 
 func (c *cut) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {

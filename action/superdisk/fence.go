@@ -2,11 +2,13 @@ package superdisk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"plimsoll/action"
 	"plimsoll/cluster"
 	"plimsoll/hint"
+	"plimsoll/infra"
 )
 
 var fenceAction = action.Action{
@@ -19,7 +21,8 @@ var fenceAction = action.Action{
 type fence struct {
 	array
 
-	To string `yaml:"to,required" doc:"The node that takes its place. The same node: its machine was started anew."`
+	To     string `yaml:"to,required" doc:"The node that takes its place. The same node: its machine was started anew."`
+	Volume string `yaml:"volume" doc:"The volume that is to go over, if it is known: a machine that it is attached to must be the one that is stopped."`
 }
 
 var (
@@ -33,7 +36,7 @@ func (f *fence) Traits() action.Traits {
 }
 
 func (f *fence) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
-	r := action.CheckResult{State: action.Needed, Observed: action.Facts{}, Intended: action.Facts{"the machine of " + f.Node: "stopped"}}
+	r := action.CheckResult{State: action.Needed, Observed: action.Facts{}, Intended: action.Facts{"running": false}}
 	if f.To == f.Node {
 		return f.anew(ctx, on, r)
 	}
@@ -45,12 +48,49 @@ func (f *fence) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 		r.Observed["seen"] = false
 		return r, nil
 	}
+	if err := f.owner(ctx, on, n.Host, r.Observed); err != nil {
+		return r, err
+	}
 	running, err := n.Host.Running(ctx)
+	if errors.Is(err, infra.ErrNoMachine) { // it was terminated long ago, or is another's name
+		r.Observed["seen"], r.Reason = false, err.Error()
+		return r, nil
+	}
 	r.Observed["running"] = running
 	if err == nil && !running {
 		r.State = action.Satisfied
 	}
 	return r, err
+}
+
+// owner refuses to stop a machine while another has the volume: a tag that two machines carried, or a machine that was replaced.
+func (f *fence) owner(ctx context.Context, on *cluster.Cluster, h cluster.Host, observed action.Facts) error {
+	if f.Volume == "" || on.Volumes == nil {
+		return nil
+	}
+	id, err := h.ID(ctx)
+	if errors.Is(err, infra.ErrNoMachine) {
+		return nil // Running says so
+	}
+	if err != nil {
+		return err
+	}
+	observed["machine"] = id
+	v, err := on.Volume(ctx, f.Node, f.Volume)
+	if errors.Is(err, infra.ErrNoVolume) {
+		return nil // the next step says so
+	}
+	if err == nil && v.Machine != "" && v.Machine != id {
+		to, _ := on.Node(ctx, f.To)
+		if to.Host != nil {
+			if its, err := to.Host.ID(ctx); err == nil && its == v.Machine {
+				return nil // it went over already
+			}
+		}
+		err = &hint.PermanentError{Reason: fmt.Sprintf("the machine of %s is %s, and volume %s is attached to %s", f.Node, id, v.ID, v.Machine),
+			Advice: "name the machine of the lost node by its id: the one that has the volume must be seen stopped"}
+	}
+	return err
 }
 
 // anew finds that a machine was started anew, which ended all that it had been doing: it serves nothing from the array.
@@ -81,7 +121,11 @@ func (f *fence) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (ac
 	if err != nil || n.Host == nil || f.To == f.Node {
 		return nil, err
 	}
-	return nil, n.Host.Kill(ctx)
+	err = n.Host.Kill(ctx)
+	if errors.Is(err, infra.ErrNoMachine) {
+		err = nil // a person was asked
+	}
+	return nil, err
 }
 
 // Verify sees it stopped.
@@ -91,6 +135,9 @@ func (f *fence) Verify(ctx context.Context, on *cluster.Cluster, _ action.Facts)
 		return err
 	}
 	running, err := n.Host.Running(ctx)
+	if errors.Is(err, infra.ErrNoMachine) {
+		return nil // a person was asked
+	}
 	if err == nil && running {
 		err = fmt.Errorf("the machine of %s still runs", f.Node)
 	}

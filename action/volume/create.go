@@ -23,7 +23,7 @@ type create struct {
 	MiB        int64  `yaml:"mib,required" doc:"Its size in MiB."`
 	IOPS       int    `yaml:"iops" doc:"Requests a second. Default: the provider's usual."`
 	Throughput int64  `yaml:"throughput_mib" doc:"MiB a second. Default: the provider's usual."`
-	Zone       string `yaml:"zone" doc:"Where it is made, for a provider with more than one place."`
+	Zone       string `yaml:"zone" doc:"Where it is made, for a provider with more than one place. Default: where the node's machine is."`
 }
 
 var _ action.Undoer = (*create)(nil)
@@ -58,11 +58,27 @@ func (n *create) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (a
 		_, err := on.Volume(ctx, n.Node, n.Name) // says why
 		return nil, err
 	}
+	zone, err := n.zone(ctx, on)
+	if err != nil {
+		return nil, err
+	}
 	v, err := on.Volumes.Create(ctx, infra.VolumeSpec{
-		Size: n.MiB << 20, IOPS: n.IOPS, Throughput: n.Throughput << 20, Zone: n.Zone, Token: c.Token,
+		Size: n.MiB << 20, IOPS: n.IOPS, Throughput: n.Throughput << 20, Zone: zone, Token: c.Token,
 		Tags: map[string]string{cluster.NodeTag: n.Node, cluster.VolumeTag: n.Name},
 	})
 	return action.Facts{"volume": v.ID}, err
+}
+
+// zone is the one that was said, or that of the node's machine.
+func (n *create) zone(ctx context.Context, on *cluster.Cluster) (string, error) {
+	node, err := on.Node(ctx, n.Node)
+	if err != nil || n.Zone != "" {
+		return n.Zone, err
+	}
+	if z, ok := node.Host.(cluster.Zoned); ok {
+		return z.Zone(ctx)
+	}
+	return "", nil
 }
 
 // Undo deletes it, if it was made here. One that is attached holds somebody's data, and so may one that was a leg.

@@ -27,14 +27,14 @@ func (o onMachine) machine(ctx context.Context, on *cluster.Cluster) (string, er
 	if on.Volumes == nil {
 		return "", &hint.PermanentError{
 			Reason: fmt.Sprintf("nobody is known who attaches and detaches the volumes of %s", on.Name),
-			Advice: "a lab with machines has volumes; elsewhere use a step command with the provider's own tool",
+			Advice: "a lab with machines has volumes; on EC2 say in plimsoll.yaml which instances the nodes' machines are (ec2:); elsewhere use a step command with the provider's own tool",
 		}
 	}
 	if o.Machine != "" {
 		return o.Machine, nil
 	}
 	if n, err := on.Node(ctx, o.Node); err == nil && n.Host != nil {
-		return n.Host.ID(), nil
+		return n.Host.ID(ctx)
 	}
 	m, err := on.Machine(ctx, o.Node)
 	if err != nil {
@@ -60,7 +60,11 @@ func facts(v infra.Volume) action.Facts {
 	if at == "" {
 		at = "nothing"
 	}
-	return action.Facts{"state": string(v.State), "attached_to": at}
+	f := action.Facts{"state": string(v.State), "attached_to": at}
+	if v.ForcedFrom != "" {
+		f["taken_by_force_from"] = v.ForcedFrom
+	}
+	return f
 }
 
 var attachAction = action.Action{
@@ -86,6 +90,8 @@ func (a *attach) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 		r.State = action.Satisfied
 	case v.Machine != "" && v.Machine != machine:
 		r.Reason = fmt.Sprintf("%s has it: it must let go of it first", v.Machine)
+	case v.ForcedFrom != "" && v.ForcedFrom != machine:
+		r.Reason = fmt.Sprintf("it was taken by force from %s, which must be seen stopped first", v.ForcedFrom)
 	}
 	return r, err
 }
@@ -96,7 +102,7 @@ func (a *attach) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (a
 		return nil, err
 	}
 	err = on.Volumes.Attach(ctx, v.ID, machine)
-	if errors.Is(err, infra.ErrVolumeInUse) {
+	if errors.Is(err, infra.ErrVolumeInUse) || errors.Is(err, infra.ErrNotFenced) {
 		return nil, &hint.PermanentError{Reason: err.Error(), Advice: "detach it there first: an old machine that still writes to it must be stopped, and seen stopped"}
 	}
 	return action.Facts{"machine": machine}, err

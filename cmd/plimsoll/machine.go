@@ -30,7 +30,8 @@ type listedMachine struct {
 	Name   string   `json:"name"`
 	SSH    string   `json:"ssh"`
 	Become string   `json:"become,omitempty"`
-	Nodes  []string `json:"nodes"` // cluster/node
+	EC2    string   `json:"ec2,omitempty"` // the instance that it is: its id, or the tags by which it is found
+	Nodes  []string `json:"nodes"`         // cluster/node
 
 	reach inventory.Machine
 }
@@ -54,7 +55,7 @@ func listMachines(inv *inventory.Inventory) []listedMachine {
 	all := make([]listedMachine, len(names))
 	for i, name := range names {
 		m, _ := inv.Machine(name)
-		all[i] = listedMachine{Name: name, SSH: m.SSH, Become: m.Become, Nodes: users[name], reach: m}
+		all[i] = listedMachine{Name: name, SSH: m.SSH, Become: m.Become, EC2: instanceName(m), Nodes: users[name], reach: m}
 	}
 	return all
 }
@@ -69,7 +70,14 @@ func findMachine(inv *inventory.Inventory, name string) (listedMachine, error) {
 		}
 		return listedMachine{}, document.UnknownName(&document.Node{Kind: document.Scalar, Text: name}, "machine", append(names, "ssh:HOST"))
 	}
-	return listedMachine{Name: name, SSH: m.SSH, Become: m.Become, reach: m}, nil
+	return listedMachine{Name: name, SSH: m.SSH, Become: m.Become, EC2: instanceName(m), reach: m}, nil
+}
+
+func instanceName(m inventory.Machine) string {
+	if m.EC2 == nil {
+		return ""
+	}
+	return m.EC2.String()
 }
 
 func (l listedMachine) open() (*remote.Machine, infra.Machine, error) {

@@ -12,9 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/catalog"
 	"plimsoll/infra"
+	"plimsoll/infra/aws"
 	"plimsoll/infra/remote"
 	"plimsoll/infra/ssh"
+	"plimsoll/internal/document"
 	"plimsoll/inventory"
 )
 
@@ -48,8 +51,10 @@ type checkedMachine struct {
 	Clock     float64 `json:"clock_offset_ms"`         // theirs minus ours
 	Systemd   bool    `json:"systemd"`
 	Outlives  string  `json:"outlives,omitempty"` // how what is started there outlives the connection: unit or session
-	Error     string  `json:"error,omitempty"`
-	Hint      string  `json:"hint,omitempty"`
+	// EC2 is the instance that it is, as the API of EC2 shows it.
+	EC2   *aws.Machine `json:"ec2,omitempty"`
+	Error string       `json:"error,omitempty"`
+	Hint  string       `json:"hint,omitempty"`
 }
 
 // clockLimit is the difference of clocks from which a check speaks of it.
@@ -114,6 +119,15 @@ func (l listedMachine) check(ctx context.Context) checkedMachine {
 			}
 		}
 		err = found.look(ctx, m)
+	}
+	if l.reach.EC2 != nil { // shown though the machine itself cannot be reached: it may be stopped
+		is, asked := catalog.EC2Host(*l.reach.EC2).Describe(ctx)
+		if asked == nil {
+			found.EC2 = &is
+		}
+		if err == nil {
+			err = asked
+		}
 	}
 	if err != nil {
 		found.Error = err.Error()
@@ -185,6 +199,7 @@ func (found *checkedMachine) print(c console) {
 	}
 	if found.Error != "" {
 		fmt.Fprintf(c.out, "%s: %s\n", found.Name, way)
+		found.printInstance(c)
 		fmt.Fprintf(c.out, "  cannot be worked: %s\n", found.Error)
 		if found.Hint != "" {
 			fmt.Fprintf(c.out, "  hint: %s\n", found.Hint)
@@ -193,6 +208,7 @@ func (found *checkedMachine) print(c console) {
 	}
 	fmt.Fprintf(c.out, "%s: %s, commands run as %s\n", found.Name, way, found.RunsAs)
 	fmt.Fprintf(c.out, "  %s, %s, %d cores, %.1f GiB of memory free\n", found.Host, found.Kernel, found.Cores, float64(found.Memory)/(1<<30))
+	found.printInstance(c)
 	servers := "no systemd: servers are worked by commands of your own"
 	if found.Systemd {
 		servers = "systemd"
@@ -204,5 +220,21 @@ func (found *checkedMachine) print(c console) {
 	}[found.Outlives])
 	if offset := time.Duration(found.Clock * float64(time.Millisecond)); offset.Abs() >= clockLimit {
 		fmt.Fprintf(c.out, "  warning: its clock is %v off ours; times in its logs are not ours\n", offset.Round(100*time.Millisecond))
+	}
+}
+
+// printInstance says what the API of EC2 shows of it.
+func (found *checkedMachine) printInstance(c console) {
+	is := found.EC2
+	if is == nil {
+		return
+	}
+	var volumes []string
+	for _, name := range document.SortedKeys(is.Volumes) {
+		volumes = append(volumes, is.Volumes[name])
+	}
+	fmt.Fprintf(c.out, "  EC2: %s is %s, %s in %s; volumes %s\n", is.ID, is.State, is.Type, is.Zone, strings.Join(volumes, " "))
+	for _, id := range is.Mortal {
+		fmt.Fprintf(c.out, "  warning: %s is deleted when the instance is terminated: clear DeleteOnTermination before a node depends on it\n", id)
 	}
 }

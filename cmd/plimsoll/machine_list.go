@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -38,9 +39,18 @@ func runMachineList(c console, asJSON bool) error {
 		return nil
 	}
 	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "MACHINE\tBY SSH\tNODES")
+	instances := slices.ContainsFunc(all, func(m listedMachine) bool { return m.EC2 != "" })
+	if instances {
+		fmt.Fprintln(w, "MACHINE\tBY SSH\tEC2\tNODES")
+	} else {
+		fmt.Fprintln(w, "MACHINE\tBY SSH\tNODES")
+	}
 	for _, m := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", m.Name, m.by(), strings.Join(m.Nodes, " "))
+		fmt.Fprintf(w, "%s\t%s\t", m.Name, m.by())
+		if instances {
+			fmt.Fprintf(w, "%s\t", m.EC2)
+		}
+		fmt.Fprintln(w, strings.Join(m.Nodes, " "))
 	}
 	return w.Flush()
 }

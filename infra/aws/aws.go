@@ -1,4 +1,4 @@
-// Package aws reaches the databases that run at AWS: instances of RDS, clusters of Aurora, and what may be asked of them.
+// Package aws reaches what runs at AWS: instances of RDS, clusters of Aurora, instances and volumes of EC2, and what may be asked of them.
 //
 // It is the one package that knows the AWS SDK. None of RDS's operations has an idempotency token, a status of "available" may still be
 // the one from before an accepted change, and an accepted request may do nothing. So what is done is told by properties: see Await.
