@@ -46,6 +46,13 @@ func Markdown(w io.Writer, r *result.Result, beside ...foreign.Recording) error 
 		}
 		m.timelines(all, newBesides(r, beside))
 	}
+	if disks := superDisks(r, all); len(disks) > 0 {
+		m.linef("## The Super Disk\n")
+		for _, d := range disks {
+			m.table(d.Table())
+		}
+		m.linef("%s\n", superDiskKey)
+	}
 	if memory := warmthTable(v); len(memory.Rows) > 0 {
 		m.linef("## In memory afterwards\n")
 		m.table(memory)

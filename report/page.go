@@ -28,6 +28,8 @@ type page struct {
 	Comparison *comparisonSection
 	Timelines  []timelineSection
 	MoreRuns   int // runs that are too many to draw
+	SuperDisks []superDisk
+	DiskKey    string // how their picture is read
 	Memory     table
 	Shown      table    // signals that expectations name
 	SignalLead []remark // the largest differences between variants
@@ -122,6 +124,9 @@ func newPage(r *result.Result, beside besides, d detail) *page {
 	if !compares || disturbed(r) || !beside.none() {
 		p.overTime(all, beside, d)
 	}
+	const most = 24
+	p.SuperDisks = superDisks(r, all)
+	p.SuperDisks, p.DiskKey = p.SuperDisks[:min(most, len(p.SuperDisks))], superDiskKey
 	p.signals(r, all, d)
 	return p
 }

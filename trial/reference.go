@@ -30,7 +30,8 @@ func WriteReference(w io.Writer, p Parts) error {
 
 // signals are the names of all signals by who shows them, in code, in the order of the names.
 func (p Parts) signals() map[string]string {
-	all := map[string]string{"the load generator": codes(loadSignals()), "a server's process": codes(probe.ProcessSignals()), "a disk with limits": codes(probe.DiskSignals())}
+	all := map[string]string{"the load generator": codes(loadSignals()), "a server's process": codes(probe.ProcessSignals()), "a disk with limits": codes(probe.DiskSignals()),
+		"a Super Disk, on a machine of its own": codes(probe.SuperDiskSignals())}
 	for name, e := range p.Engines {
 		if instrumented, is := e.(engine.Instrumented); is {
 			all[name] = codes(instrumented.Signals())

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/probe"
 	"plimsoll/series"
@@ -20,6 +21,7 @@ type watch struct {
 	probing sync.WaitGroup
 	seen    map[string]bool            // nodes whose processes are watched
 	bases   map[string]engine.Database // of nodes that have answered
+	arrays  *cluster.Cluster           // whose machines may have Super Disks; nil: not reached yet
 
 	turn   sync.Mutex
 	points []series.Point // of what tells whether a node is warm, and of the signals that expectations name
@@ -38,6 +40,7 @@ func (r *runner) watch(s *servers, sets []dataset) *watch {
 // follow takes in the nodes that came since it was last called, as far as they let us in within a time. They are watched until
 // ctx ends.
 func (w *watch) follow(ctx context.Context, within time.Duration) {
+	w.followArrays(ctx)
 	if w.servers.existing != nil {
 		if w.bases[existingNode] != nil {
 			return
@@ -100,8 +103,12 @@ func (w *watch) enter(ctx context.Context, node string) (engine.Database, error)
 }
 
 func (w *watch) collect(ctx context.Context, node string, p probe.Probe) {
+	w.collectEvery(ctx, time.Second, node, p)
+}
+
+func (w *watch) collectEvery(ctx context.Context, every time.Duration, node string, p probe.Probe) {
 	w.probing.Go(func() {
-		probe.Collect(ctx, time.Second, []probe.Probe{p}, w.take, func(err error) {
+		probe.Collect(ctx, every, []probe.Probe{p}, w.take, func(err error) {
 			w.runner.happened(series.Event{Kind: "probe.failed", Node: node, Detail: map[string]any{"error": err.Error()}})
 		})
 	})
@@ -128,6 +135,9 @@ func (w *watch) remember(points []series.Point) {
 // end waits for the probes, whose context has ended.
 func (w *watch) end() {
 	w.probing.Wait()
+	if w.arrays != nil {
+		_ = w.arrays.Close() // it was only looked at
+	}
 	for _, db := range w.bases {
 		_ = db.Close() // it was only read from
 	}
