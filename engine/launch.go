@@ -115,6 +115,11 @@ func LastLife(log string) string {
 	return life
 }
 
+// Meshed is a Launcher whose servers listen at more ports of their address than that of their clients: for one another, and for tools.
+type Meshed interface {
+	PeerPorts(n Node) []int
+}
+
 // Tooled is a Launcher whose servers have a tool of their own for what their protocol cannot be asked, such as nodetool.
 type Tooled interface {
 	// Tool is the command that has it do something with a node that runs.

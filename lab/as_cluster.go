@@ -25,7 +25,7 @@ func AsCluster(c *Cluster, e engine.Engine, m infra.Machine) *cluster.Cluster {
 				return nil, err
 			}
 			var host cluster.Host
-			if c.record.Machines != nil {
+			if c.record.hasMachine(n.Name) {
 				host = nodeHost{c, n.Name}
 			}
 			nodes = append(nodes, cluster.Node{

@@ -164,7 +164,7 @@ func (c *Cluster) settle(ctx context.Context, m *member) error {
 	}
 	runs := slices.ContainsFunc(c.members, func(other *member) bool { return c.stateOf(other) != Stopped })
 	ran := c.stateOf(from) != Stopped
-	if _, copies := c.launcher.(engine.Cloner); copies && c.record.Machines == nil {
+	if _, copies := c.launcher.(engine.Cloner); copies && !c.record.hasMachine(m.Name) && !c.record.hasMachine(from.Name) {
 		if err := c.stop(ctx, from); err != nil {
 			return err
 		}

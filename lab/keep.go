@@ -88,7 +88,7 @@ func (c *Cluster) matchKept(ctx context.Context, ran []*member) ([]*member, erro
 		if err != nil {
 			return nil, err
 		}
-		if c.record.Machines != nil {
+		if c.record.hasMachine(m.Name) {
 			return nil, fmt.Errorf("%s was removed with its machine, and the copy of its data with it", m.Name)
 		}
 		for _, folder := range []string{m.Dir, m.Run(), m.Temp()} {
@@ -146,7 +146,7 @@ func (c *Cluster) resume(ctx context.Context, members []*member) error {
 
 // kept is where the copy of a node's data is.
 func (c *Cluster) kept(m *member) string {
-	if c.record.Machines != nil {
+	if c.record.hasMachine(m.Name) {
 		return path.Join(m.Dir, "kept", m.Name)
 	}
 	return path.Join(c.folder, "kept", m.Name)

@@ -12,66 +12,12 @@ import (
 	"strings"
 
 	"plimsoll/cluster"
+	"plimsoll/engine"
 	"plimsoll/hint"
 	"plimsoll/infra"
 	"plimsoll/infra/remote"
 	"plimsoll/infra/uml"
 )
-
-// Machines says that every node of a cluster has a machine with a kernel of its own, and which.
-type Machines struct {
-	Memory  int64                       `json:"memory"`  // bytes of each; 0: 1 GiB
-	Volumes map[string]infra.VolumeSpec `json:"volumes"` // of each, by their names; local, 4 GiB unless it is said, holds the data
-}
-
-// LocalVolume is the volume of a machine that holds its server's data, unless somebody moves it.
-const LocalVolume = "local"
-
-// dataMount is where the data lies in a machine, whatever it lies on.
-const dataMount = "/mnt/data"
-
-func (m Machines) withDefaults() (Machines, error) {
-	if m.Memory == 0 {
-		m.Memory = 1 << 30
-	}
-	m.Volumes = maps.Clone(m.Volumes)
-	if m.Volumes == nil {
-		m.Volumes = map[string]infra.VolumeSpec{}
-	}
-	if m.Volumes[LocalVolume].Size == 0 {
-		local := m.Volumes[LocalVolume]
-		local.Size = 4 << 30
-		m.Volumes[LocalVolume] = local
-	}
-	if m.Memory < 512<<20 {
-		return m, fmt.Errorf("%s of memory for a machine, expected 512 MiB at least", size(m.Memory))
-	}
-	for name, v := range m.Volumes {
-		if !validName.MatchString(name) {
-			return m, fmt.Errorf("volume %q: expected lower-case letters, digits and hyphens", name)
-		}
-		if v.Size < 320<<20 || v.Size%(1<<20) != 0 {
-			return m, fmt.Errorf("volume %s of %d bytes, expected whole MiB and 320 at least", name, v.Size)
-		}
-	}
-	return m, nil
-}
-
-// checkMachines refuses machines for which there is no room or no program.
-func (d Deps) checkMachines(ctx context.Context, nodes int, m *Machines) error {
-	if len(d.Monitor) == 0 {
-		return errors.New("machines of their own are run by this program, and this Plimsoll has none for it")
-	}
-	space, err := d.Machine.Space(ctx, d.clusters())
-	if err != nil {
-		return err
-	}
-	if all := int64(nodes) * m.Memory; all > space.MemoryFree {
-		return hint.With(fmt.Errorf("too little memory: %s would need %s, and %s is free", count(nodes), size(all), size(space.MemoryFree)),
-			"give machines less memory, or use fewer nodes")
-	}
-	return nil
-}
 
 // Volumes are those of the cluster's machines, which are called by the names of their nodes.
 func (c *Cluster) Volumes() *uml.Volumes { return c.deps.volumes(c.Name()) }
@@ -111,7 +57,7 @@ func (c *Cluster) OwnMachine(node string) (*uml.Machine, error) {
 
 // on is the machine of a node's server and files. What is meant for a machine that is not there must not be done on this one.
 func (c *Cluster) on(m *member) infra.Machine {
-	if c.record.Machines == nil {
+	if !c.record.hasMachine(m.Name) {
 		return c.deps.Machine
 	}
 	c.mu.Lock()
@@ -131,7 +77,7 @@ func (c *Cluster) machineFolder(m *member) string { return path.Join(c.folder, m
 
 // reach takes a node's machine in hand, whether it runs or not.
 func (c *Cluster) reach(ctx context.Context, m *member) error {
-	if c.record.Machines == nil || m.machine != nil {
+	if !c.record.hasMachine(m.Name) || m.machine != nil {
 		return nil
 	}
 	machine, err := uml.At(ctx, c.deps.Machine, c.machineFolder(m))
@@ -150,7 +96,7 @@ func (c *Cluster) setMachine(m *member, machine *uml.Machine) {
 
 // processes are those of a node's server.
 func (c *Cluster) processes(ctx context.Context, m *member) ([]infra.Process, error) {
-	if c.record.Machines != nil {
+	if c.record.hasMachine(m.Name) {
 		if m.machine == nil {
 			return nil, nil
 		}
@@ -163,7 +109,7 @@ func (c *Cluster) processes(ctx context.Context, m *member) ([]infra.Process, er
 
 // equip makes a node's machine, with empty volumes.
 func (c *Cluster) equip(ctx context.Context, m *member) error {
-	if c.record.Machines == nil {
+	if !c.record.hasMachine(m.Name) {
 		return nil
 	}
 	volumes := c.Volumes()
@@ -202,7 +148,7 @@ func (c *Cluster) equip(ctx context.Context, m *member) error {
 
 // raise has a node's machine run, with the volumes that it had and its data where it belongs.
 func (c *Cluster) raise(ctx context.Context, m *member) error {
-	if c.record.Machines == nil {
+	if !c.record.hasMachine(m.Name) {
 		return nil
 	}
 	if err := c.reach(ctx, m); err != nil {
@@ -217,7 +163,7 @@ func (c *Cluster) raise(ctx context.Context, m *member) error {
 // Boot starts machines that do not run, with the volumes that they had. Servers are not started.
 func (c *Cluster) Boot(ctx context.Context, nodes ...string) error {
 	return c.each(ctx, nodes, func(ctx context.Context, m *member) error {
-		if c.record.Machines == nil {
+		if !c.record.hasMachine(m.Name) {
 			return fmt.Errorf("node %s of cluster %s has no machine of its own", m.Name, c.Name())
 		}
 		return errors.Join(c.reach(ctx, m), c.boot(ctx, m))
@@ -255,8 +201,14 @@ func (c *Cluster) boot(ctx context.Context, m *member) error {
 		return err
 	}
 	c.setMachine(m, machine)
-	if err := machine.Expose(ctx, m.Port); err != nil {
-		return err
+	ports := []int{m.Port}
+	if more, ok := c.launcher.(engine.Meshed); ok {
+		ports = append(ports, more.PeerPorts(m.Node)...)
+	}
+	for _, port := range ports {
+		if err := machine.Expose(ctx, port); err != nil {
+			return err
+		}
 	}
 	volumes := c.Volumes()
 	all, err := volumes.List(ctx, nil)
@@ -310,7 +262,7 @@ func (c *Cluster) KillMachine(ctx context.Context, nodes ...string) error {
 
 // scrap takes a node's machine away, with its volumes.
 func (c *Cluster) scrap(ctx context.Context, m *member) error {
-	if c.record.Machines == nil {
+	if !c.record.hasMachine(m.Name) {
 		return nil
 	}
 	if m.machine != nil {
@@ -369,6 +321,9 @@ func (c *Cluster) leave() {
 // machineStates tells which nodes' machines run, and their servers.
 func (d Deps) machineStates(ctx context.Context, r *record, nodes []NodeStatus) {
 	for i := range nodes {
+		if !r.hasMachine(nodes[i].Name) {
+			continue
+		}
 		nodes[i].State, nodes[i].PID, nodes[i].Machine = Stopped, 0, Stopped
 		m, err := uml.Open(ctx, d.Machine, path.Join(d.folder(r.Name), nodes[i].Name))
 		if err != nil {

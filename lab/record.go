@@ -62,10 +62,10 @@ func (r *record) node(i int, folder string, password engine.Secret) engine.Node 
 		Dist: r.Dist, Config: n.settings(), Memory: r.Memory, Alone: r.Separate,
 		Password: password,
 	}
-	if r.Machines != nil {
+	if r.hasMachine(node.Name) {
 		node.Dir, node.Confined = dataMount, true
 		if node.Memory == 0 {
-			node.Memory = r.Machines.Memory - r.Machines.Memory/8 - 96<<20 // what the kernel and we take
+			node.Memory = r.Machines.forServer()
 		}
 	}
 	return node

@@ -28,7 +28,7 @@ func (c *Cluster) Snapshot(ctx context.Context, from, to string) (frozen time.Du
 		source, m := members[0], members[1]
 		cloner, ok := c.launcher.(engine.Cloner)
 		switch {
-		case c.record.Machines != nil:
+		case c.record.hasMachine(source.Name) || c.record.hasMachine(m.Name):
 			return errors.New("data is not copied from machine to machine")
 		case !ok:
 			return fmt.Errorf("%s: its servers cannot begin with a copy of another's data", m.Name)

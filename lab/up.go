@@ -72,6 +72,11 @@ func (d Deps) make(ctx context.Context, spec Spec, launcher engine.Launcher, unl
 // found checks that there is room for a cluster, and writes down what is to be known of it.
 func (d Deps) found(ctx context.Context, r *record, launcher engine.Launcher) (engine.Secret, error) {
 	folder := d.folder(r.Name)
+	if r.Machines != nil {
+		if err := r.Machines.fit(launcher, r.node(0, folder, "")); err != nil {
+			return "", err
+		}
+	}
 	var nodes []engine.Node
 	for i := range r.Nodes {
 		nodes = append(nodes, r.node(i, folder, ""))
@@ -85,7 +90,7 @@ func (d Deps) found(ctx context.Context, r *record, launcher engine.Launcher) (e
 		}
 	}
 	if r.Machines != nil {
-		if err := d.checkMachines(ctx, len(r.Nodes), r.Machines); err != nil {
+		if err := d.checkMachines(ctx, r); err != nil {
 			return "", err
 		}
 	}
@@ -134,7 +139,7 @@ func (c *Cluster) makeNode(ctx context.Context, m, from *member) error {
 		return err
 	}
 	var err error
-	if cloner, ok := c.launcher.(engine.Cloner); ok && m != from && c.record.Machines == nil {
+	if cloner, ok := c.launcher.(engine.Cloner); ok && m != from && !c.record.hasMachine(m.Name) && !c.record.hasMachine(from.Name) {
 		c.deps.say("%s: copy %s", m.Name, from.Name)
 		err = cloner.Clone(ctx, c.deps.Machine, from.Node, m.Node)
 	} else {

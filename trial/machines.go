@@ -8,7 +8,8 @@ import (
 
 // Machines are the machines of a cluster's nodes, each with a kernel of its own.
 type Machines struct {
-	Memory  Size              `yaml:"memory" doc:"Of each machine. Default 1G."`
+	On      []string          `yaml:"on" doc:"Which nodes have one, by name, those too that are made later: [n3]. The servers of the others are processes of this host. Default: all."`
+	Memory  Size              `yaml:"memory" doc:"Of each machine. Default: what the server needs, and 1G at least."`
 	Volumes map[string]Volume `yaml:"volumes" doc:"Of each machine, by their names: a size, or a mapping. local holds the data. Default {local: 4G}."`
 }
 
@@ -47,7 +48,7 @@ func (m *Machines) forLab() *lab.Machines {
 	if m == nil {
 		return nil
 	}
-	all := &lab.Machines{Memory: int64(m.Memory), Volumes: map[string]infra.VolumeSpec{}}
+	all := &lab.Machines{On: m.On, Memory: int64(m.Memory), Volumes: map[string]infra.VolumeSpec{}}
 	for name, v := range m.Volumes {
 		all.Volumes[name] = infra.VolumeSpec{Size: int64(v.Size), IOPS: v.IOPS, Throughput: int64(v.Throughput), Kind: v.Kind}
 	}

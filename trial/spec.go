@@ -40,7 +40,7 @@ type Cluster struct {
 
 	Disk *Disk `yaml:"disk" doc:"Every node keeps its data on a disk with the limits, the burst bucket and the latency of a cloud's volume: {type: gp2, size: 800G, balance: 5 %, scale: 1/10}. It needs FUSE. What the kernel caches does not feel it; InnoDB's pages do."`
 
-	Machines *Machines `yaml:"machines" doc:"Every node has a machine with a kernel and volumes of its own, as an ordinary user and without hardware virtualisation: for what is done to volumes and machines. {} takes the defaults."`
+	Machines *Machines `yaml:"machines" doc:"Every node, or those that are named, has a machine with a kernel and volumes of its own, as an ordinary user and without hardware virtualisation: for what is done to volumes and machines. {} takes the defaults."`
 
 	Target      string            `yaml:"target" doc:"In place of all the others: a cluster that is there already, by its name in plimsoll.yaml or as mysql://user@host:3306/database, cql://… or http://…. It is put under load and measured, with data that was prepared before; nothing is restarted, restored or configured, but by runbooks of the timeline, on a target of plimsoll.yaml that is not in production. In production, trial run asks."`
 	Environment string            `yaml:"environment" doc:"Of a target that is an address: lab, staging or production. Default lab for a loopback address."`

@@ -22,6 +22,7 @@ type labUpOptions struct {
 	separate      bool
 	disk          string
 	machines      bool
+	on            []string
 	memory        string
 	volumes       []string
 	json          bool
@@ -39,7 +40,8 @@ func newLabUp(c console) *cobra.Command {
   plimsoll lab up cassandra --nodes 3
   plimsoll lab up mariadb --nodes 5 --separate --name many
   plimsoll lab up mariadb --disk gp2:800GiB,balance=5%,scale=1/10
-  plimsoll lab up mariadb --machines --volume local=2G --volume network=2G,iops=3000,throughput=125M`,
+  plimsoll lab up mariadb --machines --volume local=2G --volume network=2G,iops=3000,throughput=125M
+  plimsoll lab up cassandra --nodes 3 --machines --on n3 --volume local=2G --volume network=2G`,
 		Args: exactly("PRODUCT"), ValidArgs: document.SortedKeys(catalog.Products()),
 		RunE: func(cmd *cobra.Command, args []string) error { return runLabUp(cmd.Context(), c, args[0], o) },
 	}
@@ -50,7 +52,8 @@ func newLabUp(c console) *cobra.Command {
 	cmd.Flags().StringArrayVar(&o.settings, "set", nil, "a setting of the servers, name=value; may be repeated")
 	cmd.Flags().StringVar(&o.disk, "disk", "", "a disk with the limits, bucket and latency of a cloud's volume for each: gp2:800GiB, io2:1TiB:20000 with its IOPS; then ,balance=5% ,scale=1/10 ,managed (as RDS stripes it) ,volumes=4")
 	cmd.Flags().BoolVar(&o.machines, "machines", false, "every server in a machine with a kernel and volumes of its own")
-	cmd.Flags().StringVar(&o.memory, "memory", "", "with --machines: memory of each (default 1G)")
+	cmd.Flags().StringSliceVar(&o.on, "on", nil, "with --machines: only these nodes have one, such as n3 (default all)")
+	cmd.Flags().StringVar(&o.memory, "memory", "", "with --machines: memory of each (default what the server needs, and 1G at least)")
 	cmd.Flags().StringArrayVar(&o.volumes, "volume", nil, "with --machines: a volume of each, name=size[,iops=N][,throughput=SIZE]; local holds the data (default local=4G)")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	return cmd
@@ -126,12 +129,12 @@ func showCluster(c console, cluster *lab.Cluster, asJSON bool) error {
 // ownMachines are the machines of the nodes; nil if they have none.
 func (o labUpOptions) ownMachines() (*lab.Machines, error) {
 	if !o.machines {
-		if o.memory != "" || len(o.volumes) > 0 {
-			return nil, usageError{text: "--memory and --volume are of machines", hint: "add --machines"}
+		if o.memory != "" || len(o.volumes) > 0 || len(o.on) > 0 {
+			return nil, usageError{text: "--on, --memory and --volume are of machines", hint: "add --machines"}
 		}
 		return nil, nil
 	}
-	m := &lab.Machines{Volumes: map[string]infra.VolumeSpec{}}
+	m := &lab.Machines{On: o.on, Volumes: map[string]infra.VolumeSpec{}}
 	var err error
 	if o.memory != "" {
 		if m.Memory, err = lab.ParseSize(o.memory); err != nil {

@@ -29,6 +29,7 @@ type Servers struct{}
 var (
 	_ engine.Launcher = Servers{}
 	_ engine.Tooled   = Servers{}
+	_ engine.Meshed   = Servers{}
 )
 
 const (
@@ -39,6 +40,18 @@ const (
 
 // Port is where servers of this family listen unless they are told otherwise.
 func (Servers) Port() int { return 9042 }
+
+// PeerPorts are those of the other nodes and of JMX.
+func (Servers) PeerPorts(n engine.Node) []int {
+	peers := usualStoragePort
+	if own, err := strconv.Atoi(n.Config["storage_port"]); err == nil {
+		peers = own
+	}
+	return []int{peers, jmxPort}
+}
+
+// usualStoragePort is where nodes listen for one another unless storage_port says otherwise.
+const usualStoragePort = 7000
 
 func configFile(n engine.Node) string  { return path.Join(n.Dir, "cassandra.yaml") }
 func loggingFile(n engine.Node) string { return path.Join(n.Dir, "logback.xml") }

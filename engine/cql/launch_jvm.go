@@ -18,8 +18,10 @@ const (
 	mib         = int64(1) << 20
 	defaultHeap = 512 * mib
 	leastHeap   = 256 * mib
-	aside       = 550 * mib // what a node takes beside its heap: off-heap memtables, caches, code, threads
-	emptyRing   = 200 * mib // commit log segments and system tables
+	// confinedHeap is that of a node in a machine of its own, of which nothing is said: it is small, for the machine is.
+	confinedHeap = 320 * mib
+	aside        = 550 * mib // what a node takes beside its heap: off-heap memtables, caches, code, threads
+	emptyRing    = 200 * mib // commit log segments and system tables
 
 	daemon  = "org.apache.cassandra.service.CassandraDaemon"
 	jmxPort = 7199
@@ -61,10 +63,12 @@ func jvmOptions(n engine.Node, s settings) ([]byte, error) {
 		line("%s", option)
 	}
 	line("-Xms%dm\n-Xmx%dm", s.heap/mib, s.heap/mib)
-	for _, option := range []string{
-		"-XX:+UseG1GC", "-XX:MaxGCPauseMillis=300", "-XX:+ExitOnOutOfMemoryError", "-XX:+PerfDisableSharedMem",
-		"-Xss256k", "-Djava.net.preferIPv4Stack=true", "-Dcassandra-foreground=yes",
-	} {
+	collector := []string{"-XX:+UseG1GC", "-XX:MaxGCPauseMillis=300"}
+	if n.Confined { // one processor: collectors and compilers that work beside the server would take it away from it
+		collector = []string{"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"}
+	}
+	for _, option := range append(collector, "-XX:+ExitOnOutOfMemoryError", "-XX:+PerfDisableSharedMem",
+		"-Xss256k", "-Djava.net.preferIPv4Stack=true", "-Dcassandra-foreground=yes") {
 		line("%s", option)
 	}
 	line(`"-Djava.io.tmpdir=%s"`, escaped(n.Temp()))

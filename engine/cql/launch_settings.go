@@ -107,6 +107,11 @@ func settingsOf(n engine.Node) (settings, error) {
 	}
 	if n.Memory > 0 {
 		s.heap = heapWithin(n.Memory)
+		if n.Confined { // files are cached in the same memory
+			s.heap = min(s.heap, max(leastHeap, s.heap/2/mib*mib))
+		}
+	} else if n.Confined {
+		s.heap = confinedHeap
 	}
 	return s, s.override(n)
 }

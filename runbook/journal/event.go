@@ -126,6 +126,7 @@ type Header struct {
 	Cluster     string            `json:"cluster"`
 	Clusters    []string          `json:"clusters,omitempty"` // all that it locks, if there are others
 	Environment string            `json:"environment"`        // of the cluster that asks for the most care
+	Engine      string            `json:"engine,omitempty"`   // the adapter's name, which is known of a cluster of which no node answers
 	Product     string            `json:"product,omitempty"`
 	Version     string            `json:"version,omitempty"`
 	Topology    string            `json:"topology,omitempty"`

@@ -288,7 +288,7 @@ func (s *State) Env(i *Step) map[string]any {
 	env := map[string]any{
 		"inputs": map[string]any(s.Header.Inputs), "steps": steps,
 		"cluster": map[string]any{
-			"name": s.Header.Cluster, "environment": s.Header.Environment, "product": s.Header.Product, "version": s.Header.Version,
+			"name": s.Header.Cluster, "environment": s.Header.Environment, "engine": s.Header.Engine, "product": s.Header.Product, "version": s.Header.Version,
 			"primary": s.Header.Primary,
 		},
 	}

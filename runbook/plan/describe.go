@@ -22,6 +22,9 @@ func Describe(ctx context.Context, site *cluster.Cluster, h *journal.Header, b *
 	if len(nodes) > 0 {
 		h.Primary = nodes[0].Name
 	}
+	if site.Engine != nil {
+		h.Engine = site.Engine.Name()
+	}
 	if site.Engine == nil || len(nodes) == 0 {
 		return nil
 	}

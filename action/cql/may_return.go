@@ -1,0 +1,268 @@
+package cql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/engine"
+	"plimsoll/hint"
+	"plimsoll/infra"
+)
+
+var mayReturnAction = action.Action{
+	Name: "cql.may-return", Version: 1,
+	About: "Before a member is started again with the data that it had, on whatever machine: refuses one that the ring has no more, and one that was away for longer than deletions are kept (gc_grace_seconds). Its output is host, its id; away, in seconds; and repair: yes when it was away for longer than hints are kept.",
+	New:   func() action.Task { return &mayReturn{Stale: "no"} },
+}
+
+type mayReturn struct {
+	Node   string `yaml:"node,required" doc:"The node on the machine that has the data now."`
+	Of     string `yaml:"of" doc:"The node whose data it is, when its machine was another. Default: the same."`
+	Accept string `yaml:"accept_resurrection" doc:"Tables or keyspaces, with commas between them, of which deleted rows may come back. Default: none."`
+	Stale  string `yaml:"accept_stale" doc:"yes: the data may lack what the node had acknowledged before it went away, which no hint brings; it must be repaired. Default no."`
+}
+
+var (
+	_ action.Verifier         = (*mayReturn)(nil)
+	_ action.ApprovalDemander = (*mayReturn)(nil)
+	_ action.Validator        = (*mayReturn)(nil)
+)
+
+func (m *mayReturn) Validate() error {
+	if m.Stale != "yes" && m.Stale != "no" {
+		return errors.New("accept_stale is yes or no")
+	}
+	return nil
+}
+
+func (m *mayReturn) Traits() action.Traits {
+	return action.Traits{Effect: action.None, Repeatable: true, Interruptible: true}
+}
+
+func (m *mayReturn) was() string {
+	if m.Of != "" {
+		return m.Of
+	}
+	return m.Node
+}
+
+// unsure is the observation why it cannot be told whether a node may come back.
+const unsure = "in doubt"
+
+// Check always finds it needed: its output is what later steps go by.
+func (m *mayReturn) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	f := action.CheckResult{State: action.Needed, Observed: action.Facts{}, Intended: action.Facts{"away": "for less than deletions are kept"}}
+	seen, err := m.look(ctx, on)
+	if err != nil {
+		return f, err
+	}
+	f.Reason = seen.later
+	if seen.doubt != "" {
+		f.Reason, f.Observed[unsure] = seen.doubt, true
+	}
+	if seen.host != "" {
+		f.Observed["host"] = seen.host
+	}
+	return f, nil
+}
+
+// ApprovalReason has a person decide where nobody can tell.
+func (m *mayReturn) ApprovalReason(f action.CheckResult) string {
+	if doubt, _ := f.Observed[unsure].(bool); doubt {
+		return f.Reason
+	}
+	return ""
+}
+
+func (m *mayReturn) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {
+	seen, err := m.look(ctx, on)
+	if err != nil {
+		return nil, action.NothingDone{Err: err}
+	}
+	if seen.later != "" {
+		return nil, action.NothingDone{Err: errors.New(seen.later)}
+	}
+	out := action.Facts{"host": seen.host, "away": int64(seen.away.Seconds()), "repair": "no"}
+	if seen.repair || seen.doubt != "" {
+		out["repair"] = "yes"
+	}
+	return out, nil
+}
+
+// Verify has nothing to add: it only looked.
+func (m *mayReturn) Verify(context.Context, *cluster.Cluster, action.Facts) error { return nil }
+
+// returning is what is known of a node that is to come back.
+type returning struct {
+	host   string
+	away   time.Duration
+	repair bool
+	later  string // what an earlier step has to bring
+	doubt  string // why it cannot be told whether it may
+}
+
+func (m *mayReturn) look(ctx context.Context, on *cluster.Cluster) (is returning, err error) {
+	was, err := on.Node(ctx, m.was())
+	if err != nil {
+		return is, err
+	}
+	n, err := on.Node(ctx, m.Node)
+	if err != nil {
+		return is, err
+	}
+	r, err := ringOf(ctx, on)
+	if err != nil {
+		return is, err
+	}
+	if r.alone(was) && r.alone(n) {
+		return is, nil // nobody purges anything without it, or keeps what it misses
+	}
+	v, err := r.view(ctx, was.Name)
+	if err != nil {
+		if ctx.Err() != nil {
+			return is, err
+		}
+		is.doubt = fmt.Sprintf("no other node says whether %s is a member still, and for how long deletions and hints are kept (%v): is it certain that it was neither removed nor replaced, and was away for less than gc_grace_seconds?", was.Name, err)
+		return is, nil
+	}
+	member := v.member(was)
+	if member == nil && was.Name != n.Name { // begun anew, it has come back there already
+		member = v.member(n)
+	}
+	if member == nil {
+		return is, &hint.PermanentError{Reason: fmt.Sprintf("the ring has no member at %s: node %s was removed or replaced while it was away", was.Target.Addresses[0], was.Name),
+			Advice: "it was not started, and what the ring has is safe. Its data must not come back: begin with an empty data folder (cql/add-node)"}
+	}
+	is.host = member.Host
+	if running, err := serverRuns(ctx, n); err != nil || running {
+		is.later = "node " + n.Name + " runs still"
+		if member.Up && v.member(n) == member {
+			is.later = ""
+		}
+		return is, err
+	}
+	newest, now, err := newestFile(ctx, n)
+	if err != nil {
+		return is, err
+	}
+	if newest.IsZero() {
+		is.later = fmt.Sprintf("there is no data of a server at %s on the machine of node %s", n.Data, n.Name)
+		return is, nil
+	}
+	away, told := absence(newest, now)
+	if is.away = away; !told {
+		is.doubt = fmt.Sprintf("the newest file in %s is of %s, and the clock of the machine of node %s says %s: for how long the node was away cannot be told. Was it less than gc_grace_seconds?",
+			n.Data, newest.Format(time.DateTime), n.Name, now.Format(time.DateTime))
+		return is, nil
+	}
+	kept, err := termsOf(ctx, on, v.node)
+	if err != nil {
+		return is, err
+	}
+	is.repair, err = kept.toReturn(was.Name, away, m.Accept)
+	is.repair = is.repair || m.Stale == "yes"
+	return is, err
+}
+
+func serverRuns(ctx context.Context, n cluster.Node) (bool, error) {
+	if n.Server == nil {
+		return false, nil
+	}
+	return n.Server.Running(ctx)
+}
+
+// newestFile is when a node last wrote into its data folder, and what its machine's clock says; zero if there is no file.
+func newestFile(ctx context.Context, n cluster.Node) (newest, now time.Time, err error) {
+	if n.Machine == nil || n.Data == "" {
+		return newest, now, &hint.PermanentError{Reason: fmt.Sprintf("it is not known where node %s keeps its data, so for how long it was away cannot be told", n.Name),
+			Advice: "say machine: and data: of it in the inventory"}
+	}
+	const script = `date +%s; [ ! -d "$1" ] || find "$1" -type f -printf '%T@\n' | sort -n | tail -n 1`
+	out, err := n.Machine.Run(ctx, infra.Command{Path: "sh", Args: []string{"-c", script, "sh", n.Data}})
+	if err != nil {
+		return newest, now, fmt.Errorf("look for the newest file of node %s: %w", n.Name, err)
+	}
+	said := strings.Fields(string(out.Stdout))
+	if len(said) == 0 || len(said) > 2 {
+		return newest, now, fmt.Errorf("look for the newest file of node %s: it says %.100q", n.Name, out.Stdout)
+	}
+	if now, err = moment(said[0]); err == nil && len(said) == 2 {
+		newest, err = moment(said[1])
+	}
+	return newest, now, err
+}
+
+// moment reads seconds since 1970.
+func moment(text string) (time.Time, error) {
+	whole, _, _ := strings.Cut(text, ".")
+	seconds, err := strconv.ParseInt(whole, 10, 64)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read the time %.30q: %w", text, err)
+	}
+	return time.Unix(seconds, 0), nil
+}
+
+// termsOf asks a member for how long hints and deletions are kept.
+func termsOf(ctx context.Context, on *cluster.Cluster, node string) (t terms, err error) {
+	db, err := on.Database(ctx, node)
+	if err != nil {
+		return t, err
+	}
+	if t.hints, err = hintWindow(ctx, db); err != nil {
+		return t, fmt.Errorf("node %s, ask for how long hints are kept: %w", node, err)
+	}
+	err = on.Use(ctx, node, func(session engine.Session) error {
+		r := engine.Result{Keep: true}
+		if err := session.Exec(ctx, "SELECT keyspace_name, table_name, gc_grace_seconds FROM system_schema.tables", &r); err != nil {
+			return err
+		}
+		for i := range r.Rows {
+			g := grace{keyspace: string(r.At(i, 0).Data), table: string(r.At(i, 1).Data)}
+			seconds := r.At(i, 2)
+			if seconds.Kind != engine.Integer {
+				return fmt.Errorf("gc_grace_seconds of %s is no number", g)
+			}
+			if g.lasts = time.Duration(seconds.Int) * time.Second; !servers(g.keyspace) {
+				t.graces = append(t.graces, g)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		err = fmt.Errorf("node %s, ask for how long deletions are kept: %w", node, err)
+	}
+	return t, err
+}
+
+// servers tells whether a keyspace is the servers' own, or Plimsoll's: what comes back there does no harm. Roles do.
+func servers(keyspace string) bool {
+	return keyspace == "plimsoll" || strings.HasPrefix(keyspace, "system") && keyspace != rolesKeyspace
+}
+
+// hintWindow is for how long a node keeps hints; 0 if it keeps none, or does not tell.
+func hintWindow(ctx context.Context, db engine.Database) (time.Duration, error) {
+	settings, ok := engine.As[engine.Configurable](db)
+	if !ok {
+		return 0, nil
+	}
+	if kept, err := settings.Setting(ctx, "hinted_handoff_enabled"); err == nil && strings.EqualFold(kept, "false") {
+		return 0, nil
+	}
+	for _, name := range []string{"max_hint_window", "max_hint_window_in_ms"} { // since Cassandra 4.1, and before
+		text, err := settings.Setting(ctx, name)
+		var unshown *engine.Unshown
+		switch {
+		case err == nil:
+			return span(text)
+		case engine.ClassOf(err) != engine.Missing && !errors.As(err, &unshown):
+			return 0, err
+		}
+	}
+	return 0, nil
+}
