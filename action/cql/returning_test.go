@@ -1,0 +1,205 @@
+package cql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/engine"
+	"plimsoll/infra"
+)
+
+// homecoming is no ring: n2 is away, and n1 says what a real one says after hours and days.
+type homecoming struct {
+	members []engine.Member
+	hints   []engine.Hint
+	lost    bool
+	window  string
+	newest  time.Time // file of n2's; zero: none
+	clock   time.Time // of n2's machine
+	runs    bool
+}
+
+func (h *homecoming) Facts(context.Context) (engine.Facts, error)      { return engine.Facts{}, nil }
+func (h *homecoming) Close() error                                     { return nil }
+func (h *homecoming) Streams(context.Context) ([]engine.Stream, error) { return nil, nil }
+func (h *homecoming) Tasks(context.Context) ([]engine.Task, error)     { return nil, nil }
+func (h *homecoming) Hints(context.Context) ([]engine.Hint, error)     { return h.hints, nil }
+func (h *homecoming) Change(context.Context, string, string) error     { return errors.New("not played") }
+func (h *homecoming) SameValue(_, a, b string) bool                    { return a == b }
+func (h *homecoming) Setting(_ context.Context, name string) (string, error) {
+	switch {
+	case name == "hinted_handoff_enabled":
+		return "true", nil
+	case name == "max_hint_window" && h.window != "":
+		return h.window, nil
+	}
+	return "", &engine.Error{Kind: engine.Missing, Text: "no setting " + name}
+}
+
+func (h *homecoming) Ring(_ context.Context, asked string) (engine.Ring, error) {
+	if h.lost {
+		return engine.Ring{}, &engine.Error{Kind: engine.Unavailable, Lost: true, Text: "no node can be reached"}
+	}
+	return engine.Ring{Asked: asked, Members: h.members}, nil
+}
+
+// tables answers how long deletions are kept: those of shop.orders for ten days.
+type tables struct{ engine.Session }
+
+func (tables) Interrupt()   {}
+func (tables) Close() error { return nil }
+func (tables) Exec(_ context.Context, _ string, r *engine.Result) error {
+	r.Columns, r.Rows = 3, 2
+	r.Values = []engine.Value{
+		engine.Chars([]byte("shop")), engine.Chars([]byte("orders")), engine.Int(864000),
+		engine.Chars([]byte("system_distributed")), engine.Chars([]byte("repair_history")), engine.Int(60),
+	}
+	return nil
+}
+
+// filed is n2's machine, with its files.
+type filed struct {
+	infra.Machine
+	h *homecoming
+}
+
+func (m filed) Run(_ context.Context, c infra.Command) (infra.Output, error) {
+	out := fmt.Sprintf("%d\n", m.h.clock.Unix())
+	if !m.h.newest.IsZero() {
+		out += fmt.Sprintf("%d.5000000000\n", m.h.newest.Unix())
+	}
+	return infra.Output{Stdout: []byte(out)}, nil
+}
+
+type maybeRuns struct {
+	cluster.Server
+	h *homecoming
+}
+
+func (s maybeRuns) Running(context.Context) (bool, error) { return s.h.runs, nil }
+
+func (h *homecoming) site() *cluster.Cluster {
+	return &cluster.Cluster{Name: "played", Engine: opening{h}, List: func(context.Context) ([]cluster.Node, error) {
+		return []cluster.Node{
+			{Name: "n1", Target: engine.Target{Addresses: []string{"10.0.0.1:9042"}}},
+			{Name: "n2", Target: engine.Target{Addresses: []string{"10.0.0.2:9042"}}, Machine: filed{h: h}, Server: maybeRuns{h: h}, Data: "/data"},
+		}, nil
+	}}
+}
+
+// opening is the engine of a homecoming.
+type opening struct{ h *homecoming }
+
+func (opening) Name() string { return "cql" }
+func (o opening) Open(context.Context, engine.Target) (engine.Database, error) {
+	return ringed{o.h}, nil
+}
+
+// ringed is its database.
+type ringed struct{ *homecoming }
+
+func (ringed) Session(context.Context) (engine.Session, error) { return tables{}, nil }
+
+func gone(t *testing.T) *homecoming {
+	t.Helper()
+	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	return &homecoming{window: "3h", clock: now, newest: now.Add(-time.Minute), members: []engine.Member{
+		{Host: "a", Address: "10.0.0.1:9042", Part: engine.Normal, Up: true},
+		{Host: "b", Address: "10.0.0.2:9042", Part: engine.Normal},
+	}}
+}
+
+func TestWhetherAMemberMayReturn(t *testing.T) {
+	for _, c := range []struct {
+		why            string
+		change         func(*homecoming)
+		task           mayReturn
+		repair         string // of the output
+		reason, advice string // of the refusal
+		asks, later    string // a person; what an earlier step has to bring
+	}{
+		{why: "after a minute", repair: "no"},
+		{why: "after a day", change: func(h *homecoming) { h.newest = h.clock.Add(-day) }, repair: "yes"},
+		{why: "an hour, of a window that nobody tells", change: func(h *homecoming) { h.window, h.newest = "", h.clock.Add(-time.Hour) }, repair: "yes"},
+		{why: "with data that lacks what was acknowledged", task: mayReturn{Stale: "yes"}, repair: "yes"},
+		{why: "after eleven days", change: func(h *homecoming) { h.newest = h.clock.Add(-11 * day) },
+			reason: "node n2 was away for 11d, and shop.orders keeps its deletions for 10d", advice: "cql/replace-node"},
+		{why: "after eleven days, accepted", change: func(h *homecoming) { h.newest = h.clock.Add(-11 * day) }, task: mayReturn{Accept: "shop"}, repair: "yes"},
+		{why: "it was removed", change: func(h *homecoming) { h.members = h.members[:1] }, reason: "the ring has no member at 10.0.0.2:9042", advice: "cql/add-node"},
+		{why: "its files are not there", change: func(h *homecoming) { h.newest = time.Time{} }, later: "no data of a server at /data"},
+		{why: "it runs", change: func(h *homecoming) { h.runs = true }, later: "node n2 runs still"},
+		{why: "the clock is behind the files", change: func(h *homecoming) { h.newest = h.clock.Add(time.Hour) }, asks: "cannot be told", repair: "yes"},
+		{why: "nobody answers", change: func(h *homecoming) { h.lost = true }, asks: "no other node says", repair: "yes"},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			h := gone(t)
+			if c.change != nil {
+				c.change(h)
+			}
+			task := c.task
+			task.Node = "n2"
+			found, err := task.Check(t.Context(), h.site())
+			out, actErr := task.Act(t.Context(), h.site(), action.Call{})
+			if c.reason != "" {
+				refused(t, err, c.reason, c.advice)
+				refused(t, actErr, c.reason, c.advice)
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if asks := task.ApprovalReason(found); (asks == "") != (c.asks == "") || !strings.Contains(asks, c.asks) {
+				t.Errorf("asks a person %q, want %q", asks, c.asks)
+			}
+			if c.later != "" {
+				var nothing action.NothingDone
+				if !strings.Contains(found.Reason, c.later) || !errors.As(actErr, &nothing) || !strings.Contains(actErr.Error(), c.later) {
+					t.Errorf("says %q, and the act %v; want %q", found.Reason, actErr, c.later)
+				}
+				return
+			}
+			if actErr != nil || out["repair"] != c.repair || !h.lost && out["host"] != "b" {
+				t.Errorf("output %v, %v; want host b, repair %s", out, actErr, c.repair)
+			}
+		})
+	}
+}
+
+func TestAMemberHasReturnedWhenTheOthersSeeIt(t *testing.T) {
+	for _, c := range []struct {
+		why, host, missing, reason string
+		change                     func(*homecoming)
+	}{
+		{why: "down", missing: "10.0.0.1 sees 10.0.0.2 (DN)"},
+		{why: "up", host: "b", change: func(h *homecoming) { h.members[1].Up = true }},
+		{why: "up, and not asked as whom", change: func(h *homecoming) { h.members[1].Up = true }},
+		{why: "joining anew", change: func(h *homecoming) { h.members[1].Up, h.members[1].Part = true, engine.Joining }, missing: "10.0.0.2 (UJ)"},
+		{why: "as another", host: "c", change: func(h *homecoming) { h.members[1].Up = true }, reason: "node n2 is the member b, and was to come back as c"},
+		{why: "not there yet", change: func(h *homecoming) { h.members = h.members[:1] }, missing: "has no member at 10.0.0.2:9042 yet"},
+		{why: "with hints for it", change: func(h *homecoming) {
+			h.members[1].Up, h.hints = true, []engine.Hint{{Node: "10.0.0.1:9042", For: "b", Files: 1}}
+		}, missing: "10.0.0.1 keeps hints for it"},
+		{why: "with hints for another", change: func(h *homecoming) {
+			h.members[1].Up, h.hints = true, []engine.Hint{{Node: "10.0.0.1:9042", For: "z", Files: 1}}
+		}},
+	} {
+		h := gone(t)
+		if c.change != nil {
+			c.change(h)
+		}
+		found, err := (&returned{Node: "n2", Host: c.host}).Check(t.Context(), h.site())
+		if c.reason != "" {
+			refused(t, err, c.reason, "another data folder")
+			continue
+		}
+		if err != nil || !strings.Contains(found.Reason, c.missing) || (found.State == action.Satisfied) != (c.missing == "") {
+			t.Errorf("%s: %s %q, %v; want %q", c.why, found.State, found.Reason, err, c.missing)
+		}
+	}
+}
