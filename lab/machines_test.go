@@ -71,6 +71,7 @@ func TestMachinesRefused(t *testing.T) {
 		"too little memory":    {Machines: &lab.Machines{Memory: 1 << 20}},
 		"a volume of nothing":  {Machines: &lab.Machines{Volumes: map[string]infra.VolumeSpec{"network": {}}}},
 		"a name like a folder": {Machines: &lab.Machines{Volumes: map[string]infra.VolumeSpec{"../x": {Size: 1 << 30}}}},
+		"of no node":           {Machines: &lab.Machines{On: []string{"db"}}},
 		"forgetful":            {Machines: &lab.Machines{}, Forgetful: true},
 		"more than there is":   {Machines: &lab.Machines{Memory: 1 << 50}},
 	} {

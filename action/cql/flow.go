@@ -13,6 +13,7 @@ import (
 type flow struct {
 	before map[string]bool // streams that had ended when it was first looked at; nil: it was not
 	share  float64
+	total  int64 // bytes of all that was seen
 }
 
 // told reports the data under way as the progress of an act.
@@ -45,6 +46,7 @@ func (f *flow) told(ctx context.Context, v view, c action.Call, otherwise string
 		c.Progress(f.known(), otherwise)
 		return
 	}
+	f.total = max(f.total, total)
 	f.share = max(f.share, float64(sent)/float64(total))
 	said := fmt.Sprintf("%.1f of %.1f MB sent; %s", float64(sent)/1e6, float64(total)/1e6, otherwise)
 	if under > 0 {

@@ -264,7 +264,8 @@ func (j *join) follow(ctx context.Context, r *ring, n cluster.Node, dead string,
 			}
 		}
 		if is != nil && j.done(v, is, dead) {
-			f := action.Facts{"host_id": is.Host, "address": host(is.Address), "data_centre": is.DataCentre}
+			sent.told(ctx, v, c, "it has joined") // streams that have just ended are told of still
+			f := action.Facts{"host_id": is.Host, "address": host(is.Address), "data_centre": is.DataCentre, "streamed_bytes": sent.total}
 			if len(troubles) > 0 {
 				f[action.TroublesKey] = troubles
 			}

@@ -106,6 +106,31 @@ func TestMemoryOfANode(t *testing.T) {
 	}
 }
 
+// In a machine of its own a node has one processor, and files are cached in its memory.
+func TestANodeInAMachineIsSmall(t *testing.T) {
+	for memory, heap := range map[int64]int64{0: confinedHeap, 960 * mib: leastHeap, 2048 * mib: 749 * mib, 600 * mib: 50 * mib} {
+		n := node(1, 1, nil)
+		n.Confined, n.Memory = true, memory
+		s, err := settingsOf(n)
+		if err != nil || s.heap != heap {
+			t.Errorf("with %d MiB its heap has %d MiB, %v, want %d", memory/mib, s.heap/mib, err, heap/mib)
+		}
+		options, err := jvmOptions(n, s)
+		if heap < leastHeap {
+			if err == nil {
+				t.Errorf("a heap of %d MiB is taken", heap/mib)
+			}
+			continue
+		}
+		if err != nil || strings.Contains(string(options), "UseG1GC") || !strings.Contains(string(options), "-XX:+UseSerialGC\n-XX:TieredStopAtLevel=1\n") {
+			t.Errorf("options of a machine of one processor: %v\n%s", err, options)
+		}
+	}
+	if got := (Servers{}).PeerPorts(node(1, 1, map[string]string{"storage_port": "7005"})); got[0] != 7005 || got[1] != jmxPort {
+		t.Errorf("ports %v, want 7005 and %d", got, jmxPort)
+	}
+}
+
 func TestNoPasswordInArguments(t *testing.T) {
 	n := node(1, 1, nil)
 	c, err := Servers{}.Command(n)
