@@ -24,6 +24,7 @@ var mayReturnAction = action.Action{
 type mayReturn struct {
 	Node   string `yaml:"node,required" doc:"The node on the machine that has the data now."`
 	Of     string `yaml:"of" doc:"The node whose data it is, when its machine was another. Default: the same."`
+	Data   string `yaml:"data" doc:"The folder on that machine below which its data lies. Default, in a lab: the node's."`
 	Accept string `yaml:"accept_resurrection" doc:"Tables or keyspaces, with commas between them, of which deleted rows may come back. Default: none."`
 	Stale  string `yaml:"accept_stale" doc:"yes: the data may lack what the node had acknowledged before it went away, which no hint brings; it must be repaired. Default no."`
 }
@@ -147,18 +148,26 @@ func (m *mayReturn) look(ctx context.Context, on *cluster.Cluster) (is returning
 		}
 		return is, err
 	}
-	newest, now, err := newestFile(ctx, n)
+	folder := m.Data
+	if n.Data != "" {
+		folder = n.Data
+	}
+	if n.Machine == nil || folder == "" {
+		is.doubt = fmt.Sprintf("it is not known where node %s keeps its data, so for how long it was away cannot be told. Was it less than gc_grace_seconds?", n.Name)
+		return is, nil
+	}
+	newest, now, err := newestFile(ctx, n.Machine, folder)
 	if err != nil {
 		return is, err
 	}
 	if newest.IsZero() {
-		is.later = fmt.Sprintf("there is no data of a server at %s on the machine of node %s", n.Data, n.Name)
+		is.later = fmt.Sprintf("there is no data of a server at %s on the machine of node %s", folder, n.Name)
 		return is, nil
 	}
 	away, told := absence(newest, now)
 	if is.away = away; !told {
 		is.doubt = fmt.Sprintf("the newest file in %s is of %s, and the clock of the machine of node %s says %s: for how long the node was away cannot be told. Was it less than gc_grace_seconds?",
-			n.Data, newest.Format(time.DateTime), n.Name, now.Format(time.DateTime))
+			folder, newest.Format(time.DateTime), n.Name, now.Format(time.DateTime))
 		return is, nil
 	}
 	kept, err := termsOf(ctx, on, v.node)
@@ -177,20 +186,16 @@ func serverRuns(ctx context.Context, n cluster.Node) (bool, error) {
 	return n.Server.Running(ctx)
 }
 
-// newestFile is when a node last wrote into its data folder, and what its machine's clock says; zero if there is no file.
-func newestFile(ctx context.Context, n cluster.Node) (newest, now time.Time, err error) {
-	if n.Machine == nil || n.Data == "" {
-		return newest, now, &hint.PermanentError{Reason: fmt.Sprintf("it is not known where node %s keeps its data, so for how long it was away cannot be told", n.Name),
-			Advice: "say machine: and data: of it in the inventory"}
-	}
+// newestFile is when somebody last wrote into a folder, and what its machine's clock says; zero if there is no file.
+func newestFile(ctx context.Context, m infra.Machine, folder string) (newest, now time.Time, err error) {
 	const script = `date +%s; [ ! -d "$1" ] || find "$1" -type f -printf '%T@\n' | sort -n | tail -n 1`
-	out, err := n.Machine.Run(ctx, infra.Command{Path: "sh", Args: []string{"-c", script, "sh", n.Data}})
+	out, err := m.Run(ctx, infra.Command{Path: "sh", Args: []string{"-c", script, "sh", folder}})
 	if err != nil {
-		return newest, now, fmt.Errorf("look for the newest file of node %s: %w", n.Name, err)
+		return newest, now, fmt.Errorf("look for the newest file in %s: %w", folder, err)
 	}
 	said := strings.Fields(string(out.Stdout))
 	if len(said) == 0 || len(said) > 2 {
-		return newest, now, fmt.Errorf("look for the newest file of node %s: it says %.100q", n.Name, out.Stdout)
+		return newest, now, fmt.Errorf("look for the newest file in %s: it says %.100q", folder, out.Stdout)
 	}
 	if now, err = moment(said[0]); err == nil && len(said) == 2 {
 		newest, err = moment(said[1])

@@ -23,6 +23,7 @@ type homecoming struct {
 	newest  time.Time // file of n2's; zero: none
 	clock   time.Time // of n2's machine
 	runs    bool
+	folder  string // of n2's data, as it is known
 }
 
 func (h *homecoming) Facts(context.Context) (engine.Facts, error)      { return engine.Facts{}, nil }
@@ -88,7 +89,7 @@ func (h *homecoming) site() *cluster.Cluster {
 	return &cluster.Cluster{Name: "played", Engine: opening{h}, List: func(context.Context) ([]cluster.Node, error) {
 		return []cluster.Node{
 			{Name: "n1", Target: engine.Target{Addresses: []string{"10.0.0.1:9042"}}},
-			{Name: "n2", Target: engine.Target{Addresses: []string{"10.0.0.2:9042"}}, Machine: filed{h: h}, Server: maybeRuns{h: h}, Data: "/data"},
+			{Name: "n2", Target: engine.Target{Addresses: []string{"10.0.0.2:9042"}}, Machine: filed{h: h}, Server: maybeRuns{h: h}, Data: h.folder},
 		}, nil
 	}}
 }
@@ -109,7 +110,7 @@ func (ringed) Session(context.Context) (engine.Session, error) { return tables{}
 func gone(t *testing.T) *homecoming {
 	t.Helper()
 	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
-	return &homecoming{window: "3h", clock: now, newest: now.Add(-time.Minute), members: []engine.Member{
+	return &homecoming{folder: "/data", window: "3h", clock: now, newest: now.Add(-time.Minute), members: []engine.Member{
 		{Host: "a", Address: "10.0.0.1:9042", Part: engine.Normal, Up: true},
 		{Host: "b", Address: "10.0.0.2:9042", Part: engine.Normal},
 	}}
@@ -135,6 +136,9 @@ func TestWhetherAMemberMayReturn(t *testing.T) {
 		{why: "its files are not there", change: func(h *homecoming) { h.newest = time.Time{} }, later: "no data of a server at /data"},
 		{why: "it runs", change: func(h *homecoming) { h.runs = true }, later: "node n2 runs still"},
 		{why: "the clock is behind the files", change: func(h *homecoming) { h.newest = h.clock.Add(time.Hour) }, asks: "cannot be told", repair: "yes"},
+		{why: "nobody knows where its data is", change: func(h *homecoming) { h.folder = "" }, asks: "not known where node n2 keeps its data", repair: "yes"},
+		{why: "its folder is said", change: func(h *homecoming) { h.folder, h.newest = "", h.clock.Add(-11*day) }, task: mayReturn{Data: "/elsewhere"},
+			reason: "node n2 was away for 11d", advice: "cql/replace-node"},
 		{why: "nobody answers", change: func(h *homecoming) { h.lost = true }, asks: "no other node says", repair: "yes"},
 	} {
 		t.Run(c.why, func(t *testing.T) {
