@@ -74,6 +74,9 @@ func (w visitor) book(now time.Time, r Reading, err error) []Sample {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	i := w.instances[w.of.Name]
+	if i == nil {
+		return nil // it is followed no more
+	}
 	w.fresh = true
 	if err != nil && !w.leads {
 		w.cfg.Log.Debug("a collector got no answer", "instance", i.Name, "error", err)

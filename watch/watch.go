@@ -43,9 +43,12 @@ type Watcher struct {
 	cfg Config
 
 	mu        sync.Mutex
+	sources   []Source             // that are to be read
 	instances map[string]*Instance // by name
 	changed   chan struct{}
 	fresh     bool // something was read since changed was last closed
+
+	others chan struct{} // one token when the sources are others
 }
 
 // New prepares to watch; nothing is read before Run.
@@ -59,26 +62,48 @@ func New(cfg Config) *Watcher {
 	if cfg.Every == 0 {
 		cfg.Every = time.Second
 	}
-	w := &Watcher{cfg: cfg, instances: map[string]*Instance{}, changed: make(chan struct{})}
-	for _, s := range cfg.Sources {
-		i := s.Instance
-		i.State = Unread
-		w.instances[s.Instance.Name] = &i
-	}
+	w := &Watcher{cfg: cfg, instances: map[string]*Instance{}, changed: make(chan struct{}), others: make(chan struct{}, 1)}
+	w.Follow(cfg.Sources)
 	return w
 }
 
 // Run reads until ctx ends, each collector on its own, so that one that hangs holds up no other.
 func (w *Watcher) Run(ctx context.Context) error {
 	var all sync.WaitGroup
-	for _, s := range w.cfg.Sources {
-		for n, c := range s.Collectors {
-			all.Go(func() { visitor{w, s.Instance, c, n == 0, s.Derive}.follow(ctx) })
+	defer all.Wait()
+	all.Go(func() { w.tell(ctx) })
+	reading := map[string]context.CancelFunc{} // by the instance's name
+	for {
+		w.begin(ctx, reading, &all)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-w.others:
 		}
 	}
-	all.Go(func() { w.tell(ctx) })
-	all.Wait()
-	return nil
+}
+
+// begin has those sources read that are not yet, and ends what is none any more.
+func (w *Watcher) begin(ctx context.Context, reading map[string]context.CancelFunc, all *sync.WaitGroup) {
+	w.mu.Lock()
+	sources := slices.Clone(w.sources)
+	w.mu.Unlock()
+	for name, end := range reading {
+		if !slices.ContainsFunc(sources, func(s Source) bool { return s.Instance.Name == name }) {
+			end()
+			delete(reading, name)
+		}
+	}
+	for _, s := range sources {
+		if reading[s.Instance.Name] != nil {
+			continue
+		}
+		of, end := context.WithCancel(ctx)
+		reading[s.Instance.Name] = end
+		for n, c := range s.Collectors {
+			all.Go(func() { visitor{w, s.Instance, c, n == 0, s.Derive}.follow(of) })
+		}
+	}
 }
 
 // Fleet is the picture now, worst first.

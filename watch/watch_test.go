@@ -140,3 +140,35 @@ func TestIOPSAreJudgedByTheStorage(t *testing.T) {
 		t.Errorf("with the cloud's word: %+v", *i.IO)
 	}
 }
+
+func TestInstancesComeAndGoWhileItRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reads := func(count *int) *fake {
+			return &fake{collect: func(context.Context, Level, time.Time) (Reading, error) { *count++; return Reading{}, nil }}
+		}
+		var n1, n2, again int
+		first, second, unused := reads(&n1), reads(&n2), reads(&again)
+		w := New(Config{Sources: []Source{source("a/n1", first)}})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- w.Run(ctx) }()
+		time.Sleep(2500 * time.Millisecond)
+		w.Follow([]Source{source("a/n1", unused), source("a/n2", second)})
+		time.Sleep(1900 * time.Millisecond)
+		if n1 != 5 || n2 != 2 || again != 0 {
+			t.Errorf("read %d, %d and %d times, want 5, 2 and 0", n1, n2, again)
+		}
+		w.Follow([]Source{source("a/n2", unused)})
+		time.Sleep(1900 * time.Millisecond)
+		if n1 != 5 || n2 != 4 || !first.closed || second.closed {
+			t.Errorf("after it left: read %d and %d times, closed %v and %v", n1, n2, first.closed, second.closed)
+		}
+		if _, known := w.Instance("a/n1"); known || len(w.Fleet().Instances) != 1 {
+			t.Errorf("the fleet is %+v", w.Fleet().Instances)
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}

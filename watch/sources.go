@@ -1,0 +1,32 @@
+package watch
+
+import "slices"
+
+// Follow makes these the sources that are read: an instance that is new is read from now on, one that is gone is read no more and leaves
+// the picture, and of one that was read before nothing changes. It may be called before Run and while it runs.
+func (w *Watcher) Follow(sources []Source) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	next := make([]Source, 0, len(sources))
+	for _, s := range sources {
+		at := slices.IndexFunc(w.sources, func(old Source) bool { return old.Instance.Name == s.Instance.Name })
+		if at >= 0 {
+			next = append(next, w.sources[at]) // its collectors know what was before
+			continue
+		}
+		i := s.Instance
+		i.State = Unread
+		w.instances[i.Name] = &i
+		next = append(next, s)
+	}
+	for name := range w.instances {
+		if !slices.ContainsFunc(next, func(s Source) bool { return s.Instance.Name == name }) {
+			delete(w.instances, name)
+		}
+	}
+	w.sources, w.fresh = next, true
+	select {
+	case w.others <- struct{}{}:
+	default:
+	}
+}
