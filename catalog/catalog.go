@@ -24,6 +24,7 @@ import (
 	"plimsoll/runbook/books"
 	"plimsoll/trial"
 	"plimsoll/trial/change"
+	"plimsoll/watch/live"
 )
 
 // Engines are the families of database.
@@ -62,6 +63,8 @@ func Parts() trial.Parts {
 	return trial.Parts{
 		Products: Products(), Engines: enginesByName(), Inventory: readInventory, Site: listedSite, Workload: Workload, Loader: Loader, Loaders: loaderNames, Changes: append(change.All(), change.Faults(slices.Concat(volume.Actions(), fault.Actions()))...),
 		Actions: Actions(), Books: books.Names(), Runbook: Runbook, Marker: ClusterLock,
+		Watch:        func(ctx context.Context, site *cluster.Cluster) (*live.Reader, error) { return Live(ctx, site, nil) },
+		CheckWatched: CheckWatched,
 	}
 }
 

@@ -63,8 +63,19 @@ func ClusterLock(site *cluster.Cluster) lock.ClusterLock {
 	return nil
 }
 
-// Runbook reads the shipped runbook of a name, or the file of that name.
+// Runbook reads the shipped runbook of a name, or the file of that name. The series of a watch that it names are known.
 func Runbook(name *document.Node) (*runbook.Runbook, error) {
+	book, err := readRunbook(name)
+	if err == nil {
+		err = book.CheckWatched(CheckWatched)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return book, nil
+}
+
+func readRunbook(name *document.Node) (*runbook.Runbook, error) {
 	if document.IsPath(name.Text) {
 		return runbook.Read(name.Text, Actions())
 	}

@@ -46,6 +46,9 @@ func (p *programs) compile(text string, s scope, at *document.Node) error {
 		if problem := s.look(&tree.Node, at); problem != nil {
 			return problem
 		}
+		if problem := lookAtWatch(&tree.Node, at); problem != nil {
+			return problem
+		}
 		var program *vm.Program
 		if program, err = expr.Compile(text, options...); err == nil {
 			p.byText[text] = program

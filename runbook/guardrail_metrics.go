@@ -11,7 +11,7 @@ import (
 // Metrics are those that its condition names.
 func (g *Guardrail) Metrics() []string { return MetricsOf(g.When) }
 
-// MetricsOf lists the metrics that an expression names, whether as they are or in the baseline.
+// MetricsOf lists the metrics that an expression names, whether as they are or in the baseline; a watched series as watch.EXPRESSION.
 func MetricsOf(when string) []string {
 	tree, err := parser.Parse(when)
 	if err != nil {
@@ -21,8 +21,9 @@ func MetricsOf(when string) []string {
 	ast.Walk(&tree.Node, &v)
 	var names []string
 	for _, chain := range v {
-		part := slices.ContainsFunc(v, func(longer string) bool { return strings.HasPrefix(longer, chain+".") })
-		if name := strings.TrimPrefix(chain, "baseline."); !part && !slices.Contains(names, name) {
+		name := strings.TrimPrefix(chain, "baseline.")
+		part := !strings.HasPrefix(name, watchPrefix) && slices.ContainsFunc(v, func(longer string) bool { return strings.HasPrefix(longer, chain+".") })
+		if !part && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -70,7 +70,7 @@ type Use struct {
 
 // Verify is a condition over what the step found and put out.
 type Verify struct {
-	That   string        `yaml:"that,required" doc:"An expression over output and observed, of this step and of steps."`
+	That   string        `yaml:"that,required" doc:"An expression over output and observed, of this step and of steps, and over watched series: watch[\"PROMQL\"], baseline.watch[\"PROMQL\"]."`
 	Within time.Duration `yaml:"within" doc:"How long it may take to come true. Default 0: at once."`
 }
 

@@ -137,7 +137,7 @@ func (c *checker) step(s *Step, n *document.Node, group *Step) {
 		c.use(s.Undo.Uses, s.Undo.With, n.Get("undo").Get("uses"), n.Get("undo"), group)
 	}
 	if s.Verify != nil {
-		c.compile(s.Verify.That, c.scope(group, "output", "observed"), n.Get("verify").Get("that"))
+		c.compile(s.Verify.That, c.scope(group, "output", "observed", "watch", "baseline"), n.Get("verify").Get("that"))
 	}
 	c.compile(s.Retry.If, c.scope(group, "error"), n.Get("retry").Get("if"))
 	if s.Retry.Max < 0 {

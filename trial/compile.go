@@ -10,7 +10,7 @@ import (
 
 // compileExpectations compiles every expectation, with the names that this trial has.
 func (t *Trial) compileExpectations(parts Parts) error {
-	c := terms{variants: t.Compare.VariantNames(), factors: map[string][]string{}, phases: t.phaseNames(), steps: map[string][]string{}, rounds: t.Phases.Rounds, signals: signalsOf(t.engines(parts)), ofNoNode: generatorSignals()}
+	c := terms{variants: t.Compare.VariantNames(), factors: map[string][]string{}, phases: t.phaseNames(), steps: map[string][]string{}, rounds: t.Phases.Rounds, signals: signalsOf(t.engines(parts)), ofNoNode: generatorSignals(), watched: t.watchable(parts)}
 	for _, s := range t.Timeline {
 		if s.Call != nil && s.Call.book != nil {
 			c.steps[s.Phase] = s.Call.book.StepIDs()

@@ -34,12 +34,13 @@ type terms struct {
 	variants   []string
 	factors    map[string][]string
 	phases     []string
-	steps      map[string][]string // of the runbooks, by phase
-	operations []string            // nil: not known yet, not checked
-	audited    bool                // every cell keeps a ledger
-	changes    []string            // the phases in which something is done
-	signals    []string            // that can be shown; nil: not known, not checked
-	ofNoNode   []string            // those of them that are of no node
+	steps      map[string][]string           // of the runbooks, by phase
+	operations []string                      // nil: not known yet, not checked
+	audited    bool                          // every cell keeps a ledger
+	changes    []string                      // the phases in which something is done
+	signals    []string                      // that can be shown; nil: not known, not checked
+	ofNoNode   []string                      // those of them that are of no node
+	watched    func(expression string) error // refuses one that no watch can answer
 	rounds     int
 	metrics    []Metric
 

@@ -44,6 +44,17 @@ func (t *terms) signal(statistic string, arguments []ast.Node) (Metric, error) {
 	if statistic == latest && t.rounds > 1 {
 		return Metric{}, t.at.Errorf("last(%q): there is a last reading in each of %d rounds", name, t.rounds).WithHint("ask for lowest, highest or mean, or measure one round: phases: {rounds: 1}")
 	}
+	if expression, is := strings.CutPrefix(name, watchPrefix); is {
+		if t.watched == nil {
+			return Metric{Name: statistic, Signal: name}, nil // not known yet, not checked
+		}
+		if err := t.watched(expression); err != nil {
+			var ps document.Problems
+			ps.Add(t.at, err)
+			return Metric{}, ps.Err()
+		}
+		return Metric{Name: statistic, Signal: name}, nil
+	}
 	if t.signals != nil && !slices.ContainsFunc(t.signals, func(known string) bool { return engine.NamesSignal(known, name) }) {
 		return Metric{}, t.unknownSignal(name)
 	}

@@ -62,7 +62,9 @@ func (r *runner) cell(ctx context.Context, c *cell, round int) error {
 	watching, unwatch := context.WithCancel(ctx)
 	w := r.watch(s, sets)
 	w.follow(watching, time.Minute)
-	err = r.runCell(watching, c, round, s, sets, all[0], loading, w)
+	if err = w.watchSeries(watching); err == nil {
+		err = r.runCell(watching, c, round, s, sets, all[0], loading, w)
+	}
 	unwatch()
 	w.end()
 	r.recording.warmAgain(c.Name, round, w.points)

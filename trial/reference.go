@@ -169,6 +169,10 @@ few connections or was starved: then its numbers say nothing.
 
 ### Signals
 
+A name that begins with ` + "`watch.`" + ` is an expression in PromQL over the series that [a watch](watch.md) of the cluster would write:
+` + "`highest(\"watch.plimsoll_replica_lag_seconds\") < 5s`, `mean(\"watch.plimsoll_aas{wait='binlog'}\").during(\"measure\") < 2`" + `. Of several values of a node the
+largest counts; an expression that keeps no label ` + "`instance`" + ` is of the whole cluster. The trial reads the servers for it itself, and needs no watch.
+
 Signals are read once a second and kept in signals.csv. A number beside one counts in the signal's own unit, which is the end of its name;
 ` + "`5s`" + ` beside a signal in seconds is 5. ` + "`lowest`, `highest` and `last`" + ` are facts about what was read, ` + "`mean`" + ` has an interval; ` + "`last`" + `
 is the last reading of the phase, of trials of one round. What was not read may have been anything. So where a phase has no reading for more than 5 s, the expectation

@@ -59,6 +59,9 @@ func (r *runner) openRuns(ctx context.Context) error {
 			return meter{nodes: execute.NewNodeMeter(site), load: r.felt.Load()}
 		},
 	}}
+	if r.parts.Watch != nil {
+		s.service.Watch = func(ctx context.Context, site *cluster.Cluster) (execute.Watched, error) { return r.parts.Watch(ctx, site) }
+	}
 	s.service.Observe = func(run string, e journal.Event, at time.Time) {
 		s.mu.Lock()
 		now := s.now

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"context"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -22,6 +23,7 @@ type watch struct {
 	seen    map[string]bool            // nodes whose processes are watched
 	bases   map[string]engine.Database // of nodes that have answered
 	arrays  *cluster.Cluster           // whose machines may have Super Disks; nil: not reached yet
+	closers []io.Closer                // of watched series
 
 	turn   sync.Mutex
 	points []series.Point // of what tells whether a node is warm, and of the signals that expectations name
@@ -140,6 +142,9 @@ func (w *watch) end() {
 	}
 	for _, db := range w.bases {
 		_ = db.Close() // it was only read from
+	}
+	for _, c := range w.closers {
+		_ = c.Close() // it was only read from
 	}
 }
 

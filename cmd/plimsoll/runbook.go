@@ -16,6 +16,7 @@ import (
 	"plimsoll/inventory"
 	"plimsoll/runbook"
 	"plimsoll/runbook/execute"
+	"plimsoll/watch/settings"
 )
 
 func newRunbook(c console) *cobra.Command {
@@ -82,8 +83,18 @@ func openDesk(ctx context.Context) (*desk, error) {
 			return openSite(ctx, name, inv, deps)
 		},
 		Meter:       func(site *cluster.Cluster) execute.Meter { return execute.NewNodeMeter(site) },
+		Watch:       watchOfRun,
 		ClusterLock: catalog.ClusterLock,
 	}}, nil
+}
+
+// watchOfRun reads the series that a runbook names, with the person's own queries among them.
+func watchOfRun(ctx context.Context, site *cluster.Cluster) (execute.Watched, error) {
+	set, err := settings.Read(settings.File)
+	if err != nil {
+		return nil, err
+	}
+	return catalog.Live(ctx, site, set.Queries)
 }
 
 // executed tells whether a run is executed now: by a process of this state folder, or by whom elsewhere.

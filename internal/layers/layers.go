@@ -31,7 +31,7 @@ var Order = [][]string{
 	{"trial/progress"},
 	{"watch"},
 	{"watch/store", "watch/collect"},
-	{"watch/rules", "advise/fleet"},
+	{"watch/rules", "watch/live", "advise/fleet"},
 	{"watch/sink"},
 	{"watch/api", "watch/settings", "watch/export", "watch/cloud"},
 	{"trial"},

@@ -194,7 +194,7 @@ func (r *runner) intend(ctx context.Context, i *journal.Step) (*journal.Event, e
 	if e.Token == "" {
 		e.Token = r.journal.Run() + "-" + strings.ToLower(rand.Text()[:10])
 	}
-	if r.state.Baseline == nil && len(r.state.Book.Guardrails) > 0 {
+	if r.state.Baseline == nil && len(r.state.Book.Guardrails)+len(r.guard.proofs) > 0 {
 		e.Baseline = r.guard.settle()
 	}
 	return e, nil

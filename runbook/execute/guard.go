@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -26,6 +27,7 @@ type Baselined interface{ Baseline() map[string]float64 }
 type guard struct {
 	rails   []runbook.Guardrail
 	runbook *runbook.Runbook
+	proofs  []string // metrics that proofs of steps hold against their baseline
 	meter   Meter
 	changed chan struct{} // one token when the state changed
 
@@ -49,7 +51,7 @@ type guard struct {
 func newGuard(b *runbook.Runbook, m Meter) *guard {
 	n := len(b.Guardrails)
 	g := &guard{
-		rails: b.Guardrails, runbook: b, meter: m, began: time.Now(), changed: make(chan struct{}, 1), baseline: map[string]float64{}, samples: map[string]int{},
+		rails: b.Guardrails, runbook: b, proofs: provedMetrics(b), meter: m, began: time.Now(), changed: make(chan struct{}, 1), baseline: map[string]float64{}, samples: map[string]int{},
 		since: make([]time.Time, n), clear: make([]time.Time, n), breach: make([]breach, n),
 	}
 	if known, ok := m.(Baselined); ok {
@@ -115,11 +117,12 @@ func (g *guard) judge(now time.Time, values map[string]float64, err error) {
 	for i, rail := range g.rails {
 		var found breach
 		if err != nil {
-			found = breach{"no data: " + err.Error(), true}
+			found = breach{why: "no data: " + err.Error(), blind: true}
 		} else if is, evalErr := g.runbook.Truth(rail.When, env); evalErr != nil {
-			found = breach{"no data: " + cmp.Or(noMetric(rail.When, values), evalErr.Error()), true}
+			missing := noMetric(rail.When, values)
+			found = breach{why: "no data: " + cmp.Or(missing, evalErr.Error()), blind: true, missing: missing != ""}
 		} else if is {
-			found = breach{rail.When, false}
+			found = breach{why: rail.When}
 		}
 		g.book(i, rail, now, found)
 	}
@@ -135,7 +138,7 @@ func (g *guard) book(i int, rail runbook.Guardrail, now time.Time, is breach) {
 		}
 		if now.Sub(g.since[i]) >= rail.For || is.blind {
 			g.breach[i] = is
-			if thenOf(rail, is) == runbook.GuardStop && g.stop == "" {
+			if thenOf(rail, is) == runbook.GuardStop && g.stop == "" && !(is.missing && now.Sub(g.began) < guardStale) {
 				g.stop = rail.Name + ": " + is.why
 			}
 		}
@@ -161,17 +164,24 @@ func (g *guard) book(i int, rail runbook.Guardrail, now time.Time, is breach) {
 
 // breach is what breaks a guardrail: its condition holds, or, blind, there are no metrics to tell. Without a why nothing does.
 type breach struct {
-	why   string
-	blind bool
+	why     string
+	blind   bool
+	missing bool // others were read, and not one that it names: a rate is known from the second reading on
 }
 
 // state tells why no act may begin now; empty: one may. stop says that the run is to fail of it.
 func (g *guard) state(now time.Time) (reason string, stop bool) {
-	if len(g.rails) == 0 {
+	if len(g.rails)+len(g.proofs) == 0 {
 		return "", false
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.unread(now) {
+		return "what a proof needs of before the change was not read yet", false
+	}
+	if len(g.rails) == 0 {
+		return "", false
+	}
 	if g.stop != "" {
 		return g.stop, true
 	}
@@ -206,11 +216,20 @@ func (g *guard) holding(now time.Time) (rail string, blind bool) {
 	return rail, blind
 }
 
-// young tells whether the first reading may still be on its way.
+// young tells whether the first reading may still be on its way, of everything that is asked for.
 func (g *guard) young(now time.Time) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.at.IsZero() && now.Sub(g.began) < guardStale
+	if now.Sub(g.began) >= guardStale {
+		return false
+	}
+	return g.at.IsZero() || g.unread(now) || slices.ContainsFunc(g.breach, func(b breach) bool { return b.missing })
+}
+
+// unread tells whether the baseline that proofs need may still be on its way. What is not there after a moment is not waited for: the
+// proof says that it cannot tell.
+func (g *guard) unread(now time.Time) bool {
+	return !g.frozen && now.Sub(g.began) < guardStale && slices.ContainsFunc(g.proofs, func(name string) bool { return g.samples[name] == 0 })
 }
 
 // reading is the last one, nil if there was none or it is old.
@@ -248,7 +267,7 @@ func nested(values map[string]float64) map[string]any {
 	out := map[string]any{}
 	for name, v := range values {
 		at := out
-		parts := strings.Split(name, ".")
+		parts := groupsOf(name)
 		for _, part := range parts[:len(parts)-1] {
 			next, ok := at[part].(map[string]any)
 			if !ok {
@@ -260,6 +279,14 @@ func nested(values map[string]float64) map[string]any {
 		at[parts[len(parts)-1]] = v
 	}
 	return out
+}
+
+// groupsOf splits the name of a metric. A watched series is one name, with all dots that are in it.
+func groupsOf(name string) []string {
+	if expression, is := runbook.WatchedBy(name); is {
+		return []string{"watch", expression}
+	}
+	return strings.Split(name, ".")
 }
 
 // thenOf is what a breach leads to.

@@ -21,18 +21,24 @@ type RailReading struct {
 // rails reads what the guardrails look at, so that one which can never be answered is found before anything begins. Rates are known
 // from the second reading on.
 func (s *Service) rails(ctx context.Context, b *runbook.Runbook, site *cluster.Cluster) []RailReading {
-	if s.Meter == nil || len(b.Guardrails) == 0 {
+	meter := s.meter(b, site)
+	if meter == nil || len(b.Guardrails) == 0 {
 		return nil
 	}
-	meter := s.Meter(site)
+	defer closeMeter(meter)
+	again := 1
+	watched, _ := meter.(*watchMeter)
+	if watched != nil {
+		again = 3 // it has only begun
+	}
 	values, err := readWithin(ctx, meter)
-	if err == nil && slices.ContainsFunc(b.Guardrails, func(g runbook.Guardrail) bool { return noMetric(g.When, values) != "" }) {
-		again := time.NewTimer(guardEvery)
-		defer again.Stop()
+	for ; again > 0 && err == nil && slices.ContainsFunc(b.Guardrails, func(g runbook.Guardrail) bool { return noMetric(g.When, values) != "" }); again-- {
+		wait := time.NewTimer(guardEvery)
 		select {
-		case <-again.C:
+		case <-wait.C:
 		case <-ctx.Done():
 		}
+		wait.Stop()
 		values, err = readWithin(ctx, meter)
 	}
 	var all []RailReading
@@ -43,8 +49,11 @@ func (s *Service) rails(ctx context.Context, b *runbook.Runbook, site *cluster.C
 				r.Metrics[name] = v
 			}
 		}
-		if r.Trouble = noMetric(g.When, values); err != nil {
+		switch r.Trouble = noMetric(g.When, values); {
+		case err != nil:
 			r.Trouble = err.Error()
+		case r.Trouble != "" && watched != nil:
+			r.Trouble = watched.why(ctx, g.When, values, r.Trouble)
 		}
 		all = append(all, r)
 	}
@@ -63,6 +72,9 @@ func noMetric(when string, values map[string]float64) string {
 	for _, name := range runbook.MetricsOf(when) {
 		if _, known := values[name]; known {
 			continue
+		}
+		if expression, is := runbook.WatchedBy(name); is {
+			return fmt.Sprintf("nothing shows watch[%q]", expression)
 		}
 		text := "there is no metric " + name
 		if near := document.Nearest(name, document.SortedKeys(values)); near != "" {

@@ -31,6 +31,7 @@ type Service struct {
 	Call        func(cluster string) string                                         // the one name of what a person may call differently; nil: as it is said
 	Open        func(ctx context.Context, cluster string) (*cluster.Cluster, error) // the caller's site to close
 	Meter       func(*cluster.Cluster) Meter                                        // nil: guardrails have no data
+	Watch       func(context.Context, *cluster.Cluster) (Watched, error)            // reads what runbooks name of a watch; nil: nothing does
 	ClusterLock func(*cluster.Cluster) lock.ClusterLock                             // nil, or returning nil: no marker in the target
 	Rules       runbook.Rules                                                       // in production
 	User        string                                                              // who asks

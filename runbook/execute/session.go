@@ -49,11 +49,9 @@ func (s *Service) session(ctx context.Context, j *durable.Journal) (err error) {
 	}
 	r.reading = r.site.ReadOnly()
 	defer func() { err = errors.Join(err, r.reading.Close(), r.site.Close()) }()
-	var meter Meter
-	if s.Meter != nil {
-		meter = s.Meter(r.site)
-	}
 	if r.state.Unfit() == nil {
+		meter := s.meter(r.state.Book, r.site)
+		defer closeMeter(meter)
 		r.guard = newGuard(r.state.Book, meter)
 	} else {
 		r.guard = newGuard(&runbook.Runbook{}, nil)

@@ -141,7 +141,10 @@ func (r *runner) hold(ctx context.Context, v *runbook.Verify, env map[string]any
 	defer tick.Stop()
 	for {
 		env["output"], env["observed"] = map[string]any(s.output), map[string]any(s.observed)
-		ok, err := r.state.Book.Truth(v.That, env)
+		ok, err := false, r.guard.proof(v.That, env, time.Now())
+		if err == nil {
+			ok, err = r.state.Book.Truth(v.That, env)
+		}
 		if ok {
 			return nil
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/value"
 	"github.com/prometheus/prometheus/storage"
 	"github.com/prometheus/prometheus/tsdb"
 	"github.com/prometheus/prometheus/util/compression"
@@ -81,13 +82,16 @@ func (s *Store) Close() error {
 	return nil
 }
 
+// Ended is the value that ends a series: from its time on an expression sees nothing of it, until another value comes.
+func Ended() float64 { return math.Float64frombits(value.StaleNaN) }
+
 // Append keeps samples. One that is older than what may still come late, or not a number, is left out.
 func (s *Store) Append(ctx context.Context, samples []watch.Sample) error {
 	a := s.db.Appender(ctx)
 	var key []byte
 	for i := range samples {
 		sample := &samples[i]
-		if math.IsNaN(sample.Value) {
+		if math.IsNaN(sample.Value) && !value.IsStaleNaN(sample.Value) {
 			continue
 		}
 		key = keyOf(key[:0], sample)

@@ -1,0 +1,99 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+
+	"plimsoll/cluster"
+	"plimsoll/hint"
+	"plimsoll/infra/aws"
+	"plimsoll/watch"
+	"plimsoll/watch/cloud"
+	"plimsoll/watch/collect"
+	"plimsoll/watch/live"
+	"plimsoll/watch/store"
+)
+
+// Live reads the series of a cluster as a watch would, until it is closed: for guardrails, proofs and signals that name them. The queries
+// are a person's own.
+func Live(ctx context.Context, site *cluster.Cluster, queries []collect.Query) (*live.Reader, error) {
+	at := map[string]watch.Source{} // a node is read by the same collectors all the time
+	var region *cloud.Region
+	return live.Open(ctx, func(ctx context.Context) ([]watch.Source, error) {
+		nodes, err := site.List(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("list the nodes: %w", err)
+		}
+		var all []watch.Source
+		for _, n := range nodes {
+			source, known := at[n.Name]
+			if !known {
+				if source, err = liveSource(site, n, queries); err != nil {
+					return nil, err
+				}
+				if site.AWS != nil && n.Instance != "" {
+					if region, err = besideSQL(ctx, site, n, region, &source); err != nil {
+						return nil, err
+					}
+				}
+				at[n.Name] = source
+			}
+			all = append(all, source)
+		}
+		return all, nil
+	})
+}
+
+func liveSource(site *cluster.Cluster, n cluster.Node, queries []collect.Query) (watch.Source, error) {
+	i := watch.Instance{Name: site.Name + "/" + n.Name, Cluster: site.Name, Node: n.Name, Environment: site.Environment}
+	source, err := WatchSource(i, n.Target, queries)
+	if err == nil && n.Machine != nil {
+		if disk := WatchDisk(n.Target, n.Machine); disk != nil {
+			source.Collectors = append(source.Collectors, disk)
+		}
+	}
+	return source, err
+}
+
+// besideSQL adds what CloudWatch shows of a node.
+func besideSQL(ctx context.Context, site *cluster.Cluster, n cluster.Node, region *cloud.Region, to *watch.Source) (*cloud.Region, error) {
+	options := aws.Options{Region: site.AWS.Region, Profile: site.AWS.Profile}
+	if region == nil {
+		metrics, err := aws.OpenMetrics(ctx, options)
+		if err != nil {
+			return nil, err
+		}
+		region = cloud.NewRegion(metrics)
+	}
+	api, err := aws.OpenRDS(ctx, options)
+	if err != nil {
+		return region, err
+	}
+	i, err := api.Instance(ctx, n.Instance)
+	if err != nil {
+		return region, err
+	}
+	to.Collectors = append(to.Collectors, region.Collector(i))
+	return region, nil
+}
+
+// CheckWatched refuses an expression in PromQL that cannot be understood, or that names a series which no watch writes.
+func CheckWatched(expression string) error {
+	names, err := store.Named(expression)
+	if err != nil {
+		return fmt.Errorf("watch[%q]: %w", expression, err)
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("watch[%q] names no series", expression)
+	}
+	for _, name := range names {
+		if near, can := watch.Writes(name); !can {
+			err := fmt.Errorf("unknown series %q: no watch writes it", name)
+			if near != "" {
+				return hint.With(err, fmt.Sprintf("did you mean %q?", near))
+			}
+			return hint.With(err, "docs/watch.md says which series there are; an instance shows its own at /metrics of plimsoll watch --listen")
+		}
+	}
+	return nil
+}

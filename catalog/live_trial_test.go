@@ -1,0 +1,66 @@
+package catalog
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"plimsoll/analyze"
+	"plimsoll/lab"
+	"plimsoll/trial"
+)
+
+const watchedTrial = `trial: watched
+cluster: {engine: mariadb}
+load: {workload: oltp_point_select, table_size: 1000, rate: 100, connections: 4}
+timeline:
+  - baseline: 5s
+  - run: {sql: "DO SLEEP(8)"}
+    as: sleep
+phases: {warmup: 2s, rounds: 1}
+expect:
+  - highest("watch.mysql_global_status_threads_running").on("n1").baseline >= 1
+  - highest("watch.sum(plimsoll_aas)").during("sleep") > 0.5
+  - highest("watch.up").during("sleep") < 1
+`
+
+// Expectations name watched series, of a node and of the whole cluster, in phases; what the servers show is what is judged.
+func TestExpectationsNameWatchedSeries(t *testing.T) {
+	if _, err := trial.Parse("watched.yaml", []byte(strings.Replace(watchedTrial, "watch.up", "watch.upp", 1)), trial.Options{}, Parts()); err == nil || !strings.Contains(err.Error(), `did you mean "up"?`) {
+		t.Errorf("an unknown series: %v", err)
+	}
+	if testing.Short() {
+		t.Skip("starts real servers")
+	}
+	tr, err := trial.Parse("watched.yaml", []byte(watchedTrial), trial.Options{}, Parts())
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine, err := Machine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, err := lab.Cache(os.Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	r, err := tr.Run(t.Context(), Parts(), trial.Site{
+		Lab: lab.Deps{Machine: machine, Launchers: Launchers(), Home: home, Cache: cache},
+		Dir: filepath.Join(home, "result"), Log: slog.New(slog.DiscardHandler), Version: "test",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []analyze.Answer{analyze.Pass, analyze.Pass, analyze.Fail}
+	if len(r.Verdict.Claims) != len(want) {
+		t.Fatalf("%+v", r.Verdict)
+	}
+	for n, f := range r.Verdict.Claims {
+		if f.Verdict != want[n] {
+			t.Errorf("%s: %s, estimate %v, %s; want %s", f.Expect, f.Verdict, f.Estimate, f.Needs, want[n])
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package trial
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/probe"
+	"plimsoll/series"
+	"plimsoll/watch/live"
+)
+
+// watchPrefix begins the name of a signal that is an expression in PromQL over the series of a watch: watch.plimsoll_replica_lag_seconds.
+const watchPrefix = "watch."
+
+// wholeCluster is the node under which a watched signal stands that is of no node, as max(up) is.
+const wholeCluster = "cluster"
+
+// watchable refuses what no watch of the trial's cluster can answer.
+func (t *Trial) watchable(parts Parts) func(expression string) error {
+	return func(expression string) error {
+		if t.existing != nil && !t.existing.listed {
+			return errors.New("watched series are read of clusters of the lab and of the inventory, not of a target by its address")
+		}
+		if parts.Watch == nil {
+			return errors.New("nothing here reads the series of a watch")
+		}
+		return parts.CheckWatched(expression)
+	}
+}
+
+// watched are the expressions over watched series that expectations name.
+func (t *Trial) watched() (all []string) {
+	for _, c := range t.expectations {
+		for _, m := range c.metrics {
+			if expression, is := strings.CutPrefix(m.Signal, watchPrefix); is && !slices.Contains(all, expression) {
+				all = append(all, expression)
+			}
+		}
+	}
+	return all
+}
+
+// watchSeries reads the watched series that expectations name, until ctx ends.
+func (w *watch) watchSeries(ctx context.Context) error {
+	expressions := w.runner.trial.watched()
+	if len(expressions) == 0 {
+		return nil
+	}
+	site, err := w.runner.siteOf(ctx, w.runner.nameOf(w.servers))
+	if err != nil {
+		return err
+	}
+	reader, err := w.runner.parts.Watch(ctx, site)
+	if err != nil {
+		return errors.Join(err, site.Close())
+	}
+	w.closers = append(w.closers, reader, site)
+	w.collect(ctx, wholeCluster, watchedProbe{reader, expressions})
+	return nil
+}
+
+// watchedProbe reads expressions over watched series.
+type watchedProbe struct {
+	from        *live.Reader
+	expressions []string
+}
+
+var _ probe.Probe = watchedProbe{}
+
+// Read implements probe.Probe. What nothing shows now has no point.
+func (p watchedProbe) Read(ctx context.Context, now time.Time) (points []series.Point, err error) {
+	for _, expression := range p.expressions {
+		all, err := p.from.Read(ctx, expression)
+		if err != nil {
+			return nil, fmt.Errorf("read watched series: %w", err)
+		}
+		largest := map[string]float64{} // of several channels of a node the worst counts
+		for _, v := range all {
+			node := cmp.Or(v.Node, wholeCluster)
+			if before, seen := largest[node]; !seen || v.Value > before {
+				largest[node] = v.Value
+			}
+		}
+		for node, v := range largest {
+			points = append(points, series.Point{Time: now, Signal: watchPrefix + expression, Node: node, Value: v})
+		}
+	}
+	return points, nil
+}
