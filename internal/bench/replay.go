@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -76,7 +77,8 @@ func record(ctx context.Context, target engine.Target) (*answers, error) {
 	return got, err
 }
 
-// between hands on what client and server say, and keeps it. After the login a client speaks only when it has had its answer.
+// between hands on what client and server say, and keeps it. After the login a client speaks only when it has had its answer, so that an
+// answer is kept whole when the next question comes. Several connections ask the same at the same time: each has its own answer.
 func (a *answers) between(client net.Conn, address string, mu *sync.Mutex) {
 	defer client.Close() //nolint:errcheck // a recording
 	server, err := net.Dial("tcp", address)
@@ -84,42 +86,35 @@ func (a *answers) between(client net.Conn, address string, mu *sync.Mutex) {
 		return
 	}
 	defer server.Close() //nolint:errcheck // a recording
-	asked := ""
-	greeted := false
+	var said []byte // by the server since it was last spoken to; under mu
 	go func() {
 		buffer := make([]byte, 1<<16)
 		for {
 			n, err := server.Read(buffer)
-			if n > 0 {
-				mu.Lock()
-				switch {
-				case !greeted && len(a.Greeting) == 0:
-					a.Greeting = append(a.Greeting, buffer[:n]...)
-				case asked != "":
-					a.To[asked] = append(a.To[asked], buffer[:n]...)
-				}
-				greeted = true
-				mu.Unlock()
-				if _, err := client.Write(buffer[:n]); err != nil {
-					return
-				}
-			}
-			if err != nil {
+			mu.Lock()
+			said = append(said, buffer[:n]...)
+			mu.Unlock()
+			if _, wrote := client.Write(buffer[:n]); err != nil || wrote != nil {
 				return
 			}
 		}
 	}()
 	r := bufio.NewReader(client)
-	for {
+	for asked, greeted := "", false; ; {
 		p, err := packet(r)
 		if err != nil {
 			return
 		}
 		mu.Lock()
-		asked = ""
+		switch {
+		case !greeted:
+			a.Greeting = slices.Clone(said)
+		case asked != "":
+			a.To[asked] = slices.Clone(said)
+		}
+		said, asked, greeted = nil, "", true
 		if len(p) > 5 && p[3] == 0 && p[4] == comQuery {
 			asked = string(p[5:])
-			a.To[asked] = nil // the latest answer
 		}
 		mu.Unlock()
 		if _, err := server.Write(p); err != nil {
