@@ -17,13 +17,21 @@ type visitor struct {
 	derive func(time.Time, *Instance) []Sample
 }
 
-// follow reads until ctx ends. A visit that takes longer than its interval leaves a gap: nothing is made up for it.
-func (w visitor) follow(ctx context.Context) {
+// follow reads until ctx ends, the first time after a while. A visit that takes longer than its interval leaves a gap: nothing is made
+// up for it.
+func (w visitor) follow(ctx context.Context, later time.Duration) {
 	defer func() {
 		if err := w.reads.Close(); err != nil {
 			w.cfg.Log.Debug("close collector", "instance", w.of.Name, "error", err)
 		}
 	}()
+	begin := time.NewTimer(later)
+	defer begin.Stop()
+	select {
+	case <-ctx.Done():
+		return
+	case <-begin.C:
+	}
 	tick := time.NewTicker(w.cfg.Every)
 	defer tick.Stop()
 	for n := 0; ctx.Err() == nil; n++ {

@@ -94,14 +94,15 @@ func (w *Watcher) begin(ctx context.Context, reading map[string]context.CancelFu
 			delete(reading, name)
 		}
 	}
-	for _, s := range sources {
+	for at, s := range sources {
 		if reading[s.Instance.Name] != nil {
 			continue
 		}
 		of, end := context.WithCancel(ctx)
 		reading[s.Instance.Name] = end
+		later := w.cfg.Every * time.Duration(at) / time.Duration(len(sources)) // five hundred at once would wait for one another
 		for n, c := range s.Collectors {
-			all.Go(func() { visitor{w, s.Instance, c, n == 0, s.Derive}.follow(of) })
+			all.Go(func() { visitor{w, s.Instance, c, n == 0, s.Derive}.follow(of, later) })
 		}
 	}
 }

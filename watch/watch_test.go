@@ -48,7 +48,7 @@ func TestAnInstanceThatHangsHoldsUpNoOther(t *testing.T) {
 				return nil
 			},
 		})
-		ctx, cancel := context.WithTimeout(t.Context(), 60500*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), 60750*time.Millisecond)
 		defer cancel()
 		if err := w.Run(ctx); err != nil {
 			t.Fatal(err)
