@@ -200,7 +200,7 @@ func watchQuery(ctx context.Context, _ options) error {
 	}
 	defer kept.Close() //nolint:errcheck // it is thrown away
 	end := time.Now().Truncate(time.Minute)
-	for at := end.Add(-24 * time.Hour); at.Before(end); at = at.Add(time.Second) {
+	for at := end.Add(-25 * time.Hour); at.Before(end); at = at.Add(time.Second) {
 		var r watch.Reading
 		for n := range 40 {
 			r.Add(at, "x", 10+math.Sin(float64(at.Unix())/600+float64(n)), "n", fmt.Sprint(n))
@@ -210,19 +210,23 @@ func watchQuery(ctx context.Context, _ options) error {
 		}
 	}
 	handler := (&api.API{Store: kept}).Handler()
-	var took []float64
-	for range 40 {
-		form := url.Values{"query": {"avg_over_time(x[3m])"}, "start": {fmt.Sprint(end.Add(-24 * time.Hour).Unix())}, "end": {fmt.Sprint(end.Unix())}, "step": {"180"}}
+	const step = 180 * time.Second
+	var took, busy []float64
+	for n := range 41 { // a page that asks again, while the day moves on by a step every fourth time
+		to := end.Add(-time.Duration((40-n)/4) * step).Truncate(step) // as Grafana does
+		form := url.Values{"query": {"avg_over_time(x[3m])"}, "start": {fmt.Sprint(to.Add(-24 * time.Hour).Unix())}, "end": {fmt.Sprint(to.Unix())}, "step": {"180"}}
 		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, "GET", "/api/v1/query_range?"+form.Encode(), nil)
-		begun := time.Now()
+		begun, cpu := time.Now(), processorTime()
 		handler.ServeHTTP(w, r)
+		busy = append(busy, (processorTime()-cpu).Seconds()*1000)
 		if w.Code != 200 || strings.Count(w.Body.String(), `"metric"`) != 40 {
 			return fmt.Errorf("the query is answered %d", w.Code)
 		}
 		took = append(took, time.Since(begun).Seconds()*1000)
 	}
-	slices.Sort(took)
-	fmt.Printf("Query of 24 h × 40 series of one second, at 480 points: median %.0f ms, p95 **%.0f ms**. Goal of p95: 100 ms.\n\n", median(took), took[len(took)*95/100])
+	first := took[0]
+	took = slices.Sorted(slices.Values(took[1:]))
+	fmt.Printf("Query of 24 h × 40 series of one second, at 480 points: the first %.0f ms (%.0f ms of processor time); asked again, while the day moves on: median %.0f ms (%.0f ms of processor time), p95 **%.0f ms**. Goal of p95: 100 ms.\n\n", first, busy[0], median(took), median(busy[1:]), took[len(took)*95/100])
 	return nil
 }
 

@@ -34,7 +34,8 @@ type Options struct {
 // Store is a folder of series. It is safe for concurrent use.
 type Store struct {
 	reader
-	db *tsdb.DB
+	db       *tsdb.DB
+	segments segments
 
 	mu   sync.Mutex
 	refs map[string]reference // of a series by its name and labels, as they came

@@ -1,0 +1,56 @@
+package store
+
+import (
+	"math"
+	"reflect"
+	"testing"
+	"time"
+
+	"plimsoll/watch"
+)
+
+// A day in segments is the day as it is evaluated in one piece, the first time and again, and when the range has moved on.
+func TestADayInSegmentsIsTheDay(t *testing.T) {
+	s, err := Open(t.TempDir(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // it was only read
+	end := time.Now().Truncate(time.Second)
+	for at := end.Add(-10 * time.Hour); at.Before(end); at = at.Add(15 * time.Second) {
+		var r watch.Reading
+		for _, n := range []string{"b", "a"} {
+			if n == "a" || at.After(end.Add(-3*time.Hour)) { // one comes later
+				r.Add(at, "x", math.Sin(float64(at.Unix())/600), "n", n)
+			}
+		}
+		if err := s.Append(t.Context(), r.Samples); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, expr := range []string{"x", "avg_over_time(x[3m])", "sum(rate(x[5m]))", "x offset 1h", "absent(x{n='b'})", "max_over_time(x[1h:1m])", "x @ end()", "x offset -1h"} {
+		for _, moved := range []time.Duration{0, 0, 60 * time.Second, 61 * time.Second, 7 * time.Second} {
+			from, to := end.Add(-9*time.Hour).Add(moved), end.Add(moved)
+			for _, step := range []time.Duration{time.Minute, 37 * time.Second, 3 * time.Hour} {
+				want, err := s.reader.Query(t.Context(), expr, from, to, step)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := s.Query(t.Context(), expr, from, to, step)
+				if err != nil || !reflect.DeepEqual(got, want) {
+					t.Errorf("%s every %s, moved by %s: %d lines, want %d; %v", expr, step, moved, len(got), len(want), err)
+				}
+			}
+		}
+	}
+	if len(s.segments.kept) == 0 {
+		t.Error("nothing was kept")
+	}
+	before := len(s.segments.kept)
+	if _, err := s.Query(t.Context(), "x", end.Add(-9*time.Hour), end, time.Minute); err != nil || len(s.segments.kept) != before {
+		t.Errorf("what was asked before is evaluated again: %d segments, then %d, %v", before, len(s.segments.kept), err)
+	}
+	if _, err := s.Query(t.Context(), "sum(", end.Add(-9*time.Hour), end, time.Minute); err == nil {
+		t.Error("half an expression is answered")
+	}
+}
