@@ -105,7 +105,7 @@ type IO struct {
 	LimitBy     string   `json:"limit_by,omitempty"` // volume, burst, instance
 	Censored    bool     `json:"censored,omitempty"` // IOPS are pinned at the limit: what is asked for may be more
 	Bucket      *float64 `json:"bucket_share,omitempty"`
-	HoursToDry  *float64 `json:"hours_until_empty,omitempty"` // at the rate of now; left out when it does not empty
+	HoursToDry  *float64 `json:"hours_until_empty,omitempty"` // at the rate of the last five minutes; left out when it does not empty
 	HoursP10    *float64 `json:"hours_until_empty_p10,omitempty"`
 	HoursP50    *float64 `json:"hours_until_empty_p50,omitempty"`
 	HoursP90    *float64 `json:"hours_until_empty_p90,omitempty"`
