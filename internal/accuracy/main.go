@@ -31,6 +31,8 @@ func sections(s study) []section {
 		{"How long no write is acknowledged", func() (string, error) { return unwritable(s) }},
 		{"Disks with a cloud's limits", func() (string, error) { return diskSection(s) }},
 		{"Reads with another size of memory", func() (string, error) { return memorySection(s) }},
+		{"The load that a watch shows, and where commits wait", func() (string, error) { return watchedLoad(s) }},
+		{"When a bucket is empty", func() (string, error) { return burst(s) }},
 	}
 }
 

@@ -37,7 +37,6 @@ func sections() []section {
 		{"superdisk", "what is copied when a node moves to another machine with its network volume, and how long writes wait", superDisk},
 		{"watch-overhead", "what a MariaDB under load feels of being watched", watchOverhead},
 		{"watch-instances", "how many instances a core watches, against servers of recorded answers", watchInstances},
-		{"watch-accuracy", "the load that is shown beside one that is known", watchAccuracy},
 		{"watch-alert", "from a cause to the message that somebody gets", watchAlert},
 		{"watch-query", "a day of forty series, as Grafana asks for it", watchQuery},
 		{"watch-killed", "kill -9 of a process that writes series, 100 times", watchKilled},

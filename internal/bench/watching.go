@@ -174,19 +174,6 @@ func processorTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// watchAccuracy compares the load that is shown with one that is known: sessions that sleep in the server without a pause.
-func watchAccuracy(ctx context.Context, o options) error {
-	for _, schema := range []string{"ON", "OFF"} {
-		spec := mariadb
-		spec.Config = map[string]string{"performance_schema": schema}
-		if err := o.knownLoad(ctx, schema, spec); err != nil {
-			return err
-		}
-	}
-	fmt.Println()
-	return nil
-}
-
 // watchQuery asks for a day of forty series as Grafana does.
 func watchQuery(ctx context.Context, _ options) error {
 	folder, err := os.MkdirTemp("", "plimsoll-bench-")

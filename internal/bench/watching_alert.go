@@ -9,13 +9,10 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
-	"sync"
 	"time"
 
 	"plimsoll/catalog"
 	"plimsoll/engine"
-	"plimsoll/lab"
-	"plimsoll/watch"
 )
 
 // watchAlert takes the time from a cause, a session count above its limit, to the message that somebody gets.
@@ -92,61 +89,4 @@ func closeAll(sessions []engine.Session) error {
 		errs = append(errs, s.Close())
 	}
 	return errors.Join(errs...)
-}
-
-// knownLoad watches a server on which sessions sleep without a pause, and compares the load that is shown.
-func (o options) knownLoad(ctx context.Context, schema string, spec lab.Spec) error {
-	target, release, err := o.server(ctx, spec)
-	if err != nil {
-		return err
-	}
-	defer release()
-	const sessions = 8
-	all, err := connect(ctx, target, sessions)
-	if err != nil {
-		return err
-	}
-	running, stop := context.WithCancel(ctx)
-	var work sync.WaitGroup
-	for _, s := range all {
-		work.Go(func() {
-			for running.Err() == nil {
-				_ = s.Exec(running, "SELECT SLEEP(0.8)", nil) // it is cut off at the end
-			}
-		})
-	}
-	defer func() {
-		stop()
-		work.Wait()
-		_ = closeAll(all) // the server goes away
-	}()
-	source, err := catalog.WatchSource(watch.Instance{Name: "bench/n1", Cluster: "bench", Node: "n1"}, target, nil)
-	if err != nil {
-		return err
-	}
-	w := watch.New(watch.Config{Sources: []watch.Source{source}})
-	length := 6 * time.Duration(o.seconds) * time.Second
-	looking, cancel := context.WithTimeout(ctx, length+5*time.Second)
-	defer cancel()
-	ended := make(chan error, 1)
-	go func() { ended <- w.Run(looking) }()
-	sum, count, from := 0.0, 0.0, time.Now().Add(5*time.Second)
-	basis := ""
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for looking.Err() == nil {
-		select {
-		case <-tick.C:
-		case <-looking.Done():
-		}
-		if i, ok := w.Instance("bench/n1"); ok && i.Load != nil && time.Now().After(from) {
-			sum, count, basis = sum+i.Load.AAS, count+1, i.Load.Source
-		}
-	}
-	if err := <-ended; err != nil {
-		return err
-	}
-	fmt.Printf("%d sessions that always do something, performance_schema %s, %s: AAS of %.3f over %.0f s (%s), off by **%.1f %%**. Goal: 5 %% over 60 s.\n",
-		sessions, schema, spec.Product, sum/count, count, basis, 100*(sum/count/sessions-1))
-	return nil
 }

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"plimsoll/watch/storage"
+)
+
+// burst is the section on when a bucket is empty, foretold from what is asked of a volume, beside when it is.
+func burst(s study) (string, error) {
+	steady := newTable("volume", "asked", "empty after", "foretold off, on average", "at worst")
+	daily := newTable("volume", "mean asked, and by how much the day moves it", "empty after", "foretold (half of courses)", "off")
+	src := newSource(s.seed, 1717)
+	noise := func(share float64) float64 { return 1 + share*src.rng.NormFloat64() }
+	for _, c := range []struct {
+		gib, asks float64
+	}{{100, 1000}, {100, 2000}, {200, 1500}, {500, 2500}, {800, 2900}} {
+		v := storage.Volume{Type: "gp2", GiB: c.gib}
+		load := func(time.Duration) float64 { return c.asks * noise(0.1) }
+		mean, worst, truth := foretold(v, load)
+		steady.row(v.String(), fmt.Sprintf("%.0f ± 10 %%", c.asks), truth.Round(time.Minute).String(), fmt.Sprintf("%.1f %%", 100*mean), fmt.Sprintf("%.1f %%", 100*worst))
+	}
+	now := time.Date(2026, 5, 4, 6, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		gib, mean, moves float64
+	}{{200, 700, 400}, {200, 800, 300}, {500, 1600, 700}, {300, 1000, 500}} {
+		v := storage.Volume{Type: "gp2", GiB: c.gib}
+		load := func(at time.Time) float64 {
+			hour := float64(at.Hour()) + float64(at.Minute())/60
+			return max((c.mean+c.moves*math.Sin((hour-8)/24*2*math.Pi))*noise(0.1), 0)
+		}
+		var past storage.Week
+		for back := 14 * 24 * time.Hour; back > 0; back -= 5 * time.Minute {
+			past.Add(now.Add(-back), load(now.Add(-back)))
+		}
+		o, ok := past.Forecast(v.Bucket(), now, s.seed)
+		truth := emptyAfter(v, func(passed time.Duration) float64 { return load(now.Add(passed)) })
+		if !ok || truth == 0 {
+			return "", fmt.Errorf("%s: the bucket is not emptied", v)
+		}
+		daily.row(v.String(), fmt.Sprintf("%.0f ± %.0f", c.mean, c.moves), truth.Round(time.Minute).String(), o.P50.Round(time.Minute).String(), fmt.Sprintf("%+.1f %%", 100*(o.P50.Seconds()/truth.Seconds()-1)))
+	}
+	return fmt.Sprintf(`Simulated volumes are asked for operations until their bucket is empty, second by second, at no more than they give. While a third of the time is left and
+more, a watch foretells each minute when that will be, at the rate of the last five minutes: the goal is 5 %% of the whole time.
+
+%s
+A load that follows the day is foretold from the same hours of two weeks before: the goal is 20 %%.
+
+%s`, steady, daily), nil
+}
+
+// foretold is how far off a steady load's exhaustion is foretold, as a share of the time that it takes.
+func foretold(v storage.Volume, load func(time.Duration) float64) (mean, worst float64, truth time.Duration) {
+	m, b := storage.NewModel(v), v.Bucket()
+	at := time.Unix(0, 0)
+	type word struct{ at, says time.Duration }
+	var words []word
+	for passed := time.Duration(0); b.Level > 0; passed += time.Second {
+		given := min(load(passed), v.Burst())
+		b = b.Step(given, time.Second)
+		s := m.Observe(at.Add(passed), given)
+		if passed > 0 && passed%time.Minute == 0 {
+			words = append(words, word{passed, passed + s.In})
+		}
+		truth = passed
+	}
+	count := 0.0
+	for _, w := range words {
+		if w.at <= truth*2/3 {
+			off := math.Abs(w.says.Seconds()/truth.Seconds() - 1)
+			mean, worst, count = mean+off, max(worst, off), count+1
+		}
+	}
+	return mean / max(count, 1), worst, truth
+}
+
+// emptyAfter is when a bucket is empty, at most ten days on; 0: it is not.
+func emptyAfter(v storage.Volume, asks func(time.Duration) float64) time.Duration {
+	b := v.Bucket()
+	for passed := time.Duration(0); passed < 10*24*time.Hour; passed += time.Second {
+		if b = b.Step(min(asks(passed), v.Burst()), time.Second); b.Level == 0 {
+			return passed
+		}
+	}
+	return 0
+}
