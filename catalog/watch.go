@@ -26,7 +26,7 @@ func WatchSource(i watch.Instance, t engine.Target, queries []collect.Query) (wa
 	}
 	if i.Engine == "cql" {
 		dial := func(ctx context.Context) (engine.Session, error) { return openAlone(ctx, e, t) }
-		return watch.Source{Instance: i, Collectors: collect.Cassandra(dial, i.Cores)}, nil
+		return watch.Source{Instance: i, Collectors: collect.Cassandra(dial, t.Addresses[0], i.Cores)}, nil
 	}
 	return watch.Source{}, fmt.Errorf("%s: an instance of the engine %s cannot be watched yet", i.Name, e.Name())
 }

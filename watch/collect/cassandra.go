@@ -9,11 +9,11 @@ import (
 )
 
 // Cassandra reads a node of Cassandra from its virtual tables, of the keyspace system_views. It asks every second for its pools of
-// threads and every ten seconds for the rest.
-func Cassandra(dial Dial, cores int) []watch.Collector {
+// threads and every ten seconds for the rest. A node that has no such tables, as ScyllaDB's, is read from the metrics that it shows at its address.
+func Cassandra(dial Dial, address string, cores int) []watch.Collector {
 	m := &meter{}
 	s := &server{meter: m, breaker: breaker{meter: m, slow: slowOnJava}, cores: cores}
-	return []watch.Collector{&cassandra{server: s, link: &link{dial: dial, meter: m, greet: func(context.Context, *link) error { return nil }}}}
+	return []watch.Collector{&cassandra{server: s, link: &link{dial: dial, meter: m, greet: func(context.Context, *link) error { return nil }}}, newScylla(s, address)}
 }
 
 // slowOnJava is slowAnswer for a server that collects garbage and compiles as it goes.
@@ -55,8 +55,12 @@ func (c *cassandra) Collect(ctx context.Context, level watch.Level, now time.Tim
 		}
 	}
 	r.Show = func(i *watch.Instance) {
-		i.Product, i.Cores, i.Load, i.Watching = "Cassandra", c.cores, &load, c.watching()
+		i.Cores, i.Watching = c.cores, c.watching()
 		i.Watching.Connections = 1
+		if c.lacking(virtualTables) {
+			return // what it shows is in its metrics
+		}
+		i.Product, i.Load = "Cassandra", &load
 		if c.version != "" {
 			i.Version = c.version
 		}
@@ -71,9 +75,19 @@ func (c *cassandra) Collect(ctx context.Context, level watch.Level, now time.Tim
 // classOfPool is the class of wait of the tasks of a pool that serves requests; "" of others.
 var classOfPool = map[string]string{"ReadStage": "read", "MutationStage": "write", "CounterMutationStage": "write", "ViewMutationStage": "write"}
 
+// virtualTables are what a node lacks that is none of Cassandra.
+const virtualTables = "system_views.thread_pools"
+
 // pools reads the pools of threads. The load is the requests under way, of which some are in the stages that read and write.
 func (c *cassandra) pools(ctx context.Context, now time.Time, r *watch.Reading) (watch.Load, error) {
-	rows, err := c.rows(ctx, "SELECT name, active_tasks, pending_tasks, blocked_tasks, completed_tasks FROM system_views.thread_pools")
+	if c.lacking(virtualTables) {
+		_, err := c.rows(ctx, "SELECT key FROM system.local") // it answers
+		return watch.Load{}, err
+	}
+	rows, err := c.rows(ctx, "SELECT name, active_tasks, pending_tasks, blocked_tasks, completed_tasks FROM "+virtualTables)
+	if err != nil && c.lack(virtualTables, err) {
+		return watch.Load{}, nil
+	}
 	if err != nil {
 		return watch.Load{}, err
 	}

@@ -16,7 +16,7 @@ import (
 func TestCassandra(t *testing.T) {
 	db := labtest.Up(t, "cassandra")
 	dial := func(ctx context.Context) (engine.Session, error) { return db.Session(ctx) }
-	w := &watched{t: t, db: db, readers: Cassandra(dial, 2), samples: map[string]float64{}}
+	w := &watched{t: t, db: db, readers: Cassandra(dial, db.Target.Addresses[0], 2), samples: map[string]float64{}}
 	w.readers[0].(*cassandra).breaker.slow = time.Minute // a machine that compiles beside this test is slow to answer
 	labtest.Ask(t, db, "CREATE TABLE test.t (id int PRIMARY KEY, v int)")
 	w.read(watch.TenSeconds)
