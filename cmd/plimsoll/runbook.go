@@ -62,8 +62,8 @@ func openDesk(ctx context.Context) (*desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	inTorture := tortured(&options)
-	if inTorture { // it approves everything: none but a lab is let near it
+	child, inTorture := tortured(&options)
+	if child { // it dies, or approves everything: none but a lab is let near it
 		maps.DeleteFunc(inv.Clusters, func(_ string, c inventory.Cluster) bool { return c.Environment != cluster.Lab })
 	}
 	store, err := durable.Open(ctx, options)

@@ -110,23 +110,34 @@ func nap(ctx context.Context, pid int, asleep func(context.Context) error) (bool
 // cldStopped is CLD_STOPPED of siginfo_t: sigaction(2).
 const cldStopped = 5
 
-// tortured changes the options of a child's store: where it is and what happens around its writes.
-func tortured(o *durable.Options) bool {
+// tortured changes the options of a child's store: where it is and what happens around its writes, WAY:ENTRY:BEFORE. A fourth part is
+// for how long after that it is cut: such a child, of a mixed attack (internal/torture), is otherwise as any other, and approves nothing.
+func tortured(o *durable.Options) (child, approves bool) {
 	store := os.Getenv(tortureStore)
 	if store == "" {
-		return false
+		return false, false
 	}
 	o.Folder, o.Postgres = store, ""
 	parts := strings.Split(os.Getenv(tortureAt), ":")
-	if len(parts) != 3 {
-		return true
+	approves = len(parts) != 4
+	if len(parts) < 3 {
+		return true, approves
 	}
 	number, err := strconv.Atoi(parts[1])
 	if err != nil || number == 0 {
-		return true
+		return true, approves
+	}
+	delay := time.Duration(0)
+	if !approves {
+		delay, _ = time.ParseDuration(parts[3]) // what is no duration is none
 	}
 	o.Written = func(m durable.Moment) {
 		if m.Number != number || strconv.FormatBool(m.Before) != parts[2] {
+			return
+		}
+		if delay > 0 { // meanwhile it goes on
+			way := map[string]syscall.Signal{"kill": syscall.SIGKILL, "stop": syscall.SIGSTOP}[parts[0]]
+			time.AfterFunc(delay, func() { _ = syscall.Kill(os.Getpid(), way) })
 			return
 		}
 		// A signal takes a moment to reach all threads of a process: meanwhile nothing more may be written.
@@ -140,7 +151,7 @@ func tortured(o *durable.Options) bool {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {}
 	}
-	return true
+	return true, approves
 }
 
 // tortureLease is for how long a child of the torture holds a lease; 0: as long as usual.

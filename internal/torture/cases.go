@@ -22,14 +22,19 @@ func labsOf(product string) []labOf {
 	if product == "cassandra" {
 		return ring
 	}
-	redo := map[string]string{"mariadb": "innodb_log_file_size=8M", "mysql": "innodb_redo_log_capacity=8M"}[product]
-	small := []string{"--set", "innodb_buffer_pool_size=32M", "--set", redo, "--set", "sync_binlog=0", "--set", "innodb_flush_log_at_trx_commit=2"}
+	small := smallServers(product)
 	return []labOf{
 		{"pair", slices.Concat(small, []string{"--nodes", "2"}), "seed.yaml", pair},
 		{"three", slices.Concat(small, []string{"--nodes", "3"}), "seed.yaml", three},
 		{"apart", slices.Concat(small, []string{"--nodes", "2", "--separate"}), "seed.yaml", apart},
 		{"sources", slices.Concat(small, []string{"--nodes", "3", "--separate"}), "seeds.yaml", sources},
 	}
+}
+
+// smallServers are settings with which many servers of MariaDB or MySQL fit one machine.
+func smallServers(product string) []string {
+	redo := map[string]string{"mariadb": "innodb_log_file_size=8M", "mysql": "innodb_redo_log_capacity=8M"}[product]
+	return []string{"--set", "innodb_buffer_pool_size=32M", "--set", redo, "--set", "sync_binlog=0", "--set", "innodb_flush_log_at_trx_commit=2"}
 }
 
 var pair = []trialOf{

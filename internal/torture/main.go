@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"plimsoll/runbook/faulttest"
 )
@@ -26,9 +27,23 @@ func main() {
 	flag.StringVar(&r.pause, "pause", "20s", "how long an owner sleeps")
 	products := flag.String("products", "mariadb,mysql,cassandra", "on which")
 	only := flag.String("only", "", "these runbooks alone: mysql/switchover,mysql/failover")
+	m := mixed{}
+	kills := flag.Int("mixed", 0, "instead: a mixed attack, until Plimsoll was killed so many times on each product")
+	flag.Uint64Var(&m.seed, "seed", 0, "of a mixed attack; 0: another each time")
+	first := flag.Int("try", 0, "the number of a mixed attack's first try")
+	within := flag.Duration("within", time.Hour, "a mixed attack ends after this")
+	flag.StringVar(&m.only, "story", "", "only this story of a mixed attack")
+	asJSON := flag.Bool("json", false, "print the result of a mixed attack as JSON, and keep none")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	if *kills > 0 {
+		if err := r.mixed(ctx, m, strings.Split(*products, ","), *kills, *first, *within, *asJSON); err != nil {
+			fmt.Fprintln(os.Stderr, "torture:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := r.all(ctx, strings.Split(*products, ","), *only); err != nil {
 		fmt.Fprintln(os.Stderr, "torture:", err)
 		os.Exit(1)

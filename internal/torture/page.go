@@ -53,6 +53,9 @@ func (r rack) page() error {
 	}
 	var all []result
 	for _, file := range files {
+		if strings.HasPrefix(filepath.Base(file), mixedPrefix) {
+			continue
+		}
 		data, err := os.ReadFile(file)
 		if err != nil {
 			return fmt.Errorf("read a result: %w", err)
