@@ -9,7 +9,7 @@ import (
 )
 
 var restartAction = Action{
-	Name: "server.restart", Version: 1, About: "Stops and starts a node's server and waits until it serves.",
+	Name: "server.restart", Version: 1, About: "Stops and starts a node's server and waits until it serves. One that refused writes, or took them, does so again, whatever its option file says.",
 	New: func() Task { return &restart{} },
 }
 
@@ -32,7 +32,9 @@ func (r *restart) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, 
 	if err != nil {
 		return CheckResult{}, err
 	}
-	return CheckResult{State: Needed, Observed: Facts{"process": process}, Intended: Facts{"process": Another}}, nil
+	f := CheckResult{State: Needed, Observed: Facts{"process": process}, Intended: Facts{"process": Another}}
+	r.notePart(ctx, on, f)
+	return f, nil
 }
 
 func processOf(ctx context.Context, s cluster.Server) (string, error) {
@@ -66,8 +68,16 @@ func (r *restart) Act(ctx context.Context, on *cluster.Cluster, c Call) (Facts, 
 	if err := r.answer(ctx, on); err != nil {
 		return nil, err
 	}
+	output, err := r.keepPart(ctx, on, c.Before)
+	if err != nil {
+		return nil, err
+	}
 	now, err = processOf(ctx, server)
-	return Facts{"before": before, "process": now}, err
+	if output == nil {
+		output = Facts{}
+	}
+	output["before"], output["process"] = before, now
+	return output, err
 }
 
 func (r *restart) Verify(ctx context.Context, on *cluster.Cluster, output Facts) error {

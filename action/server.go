@@ -97,7 +97,10 @@ func (s *start) Act(ctx context.Context, on *cluster.Cluster, _ Call) (Facts, er
 	if err := server.Start(ctx); err != nil {
 		return nil, err
 	}
-	return nil, s.answer(ctx, on)
+	if err := s.answer(ctx, on); err != nil {
+		return nil, err
+	}
+	return nil, s.noSecond(ctx, on)
 }
 
 func (s *start) Undo(ctx context.Context, on *cluster.Cluster, _ Call) error {
@@ -211,5 +214,8 @@ func (s *stop) Undo(ctx context.Context, on *cluster.Cluster, c Call) error {
 	if err := server.Start(ctx); err != nil {
 		return err
 	}
-	return s.answer(ctx, on)
+	if err := s.answer(ctx, on); err != nil {
+		return err
+	}
+	return s.noSecond(ctx, on)
 }

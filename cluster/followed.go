@@ -34,6 +34,35 @@ func (s *Cluster) part(ctx context.Context, node string) *engine.ReplicationStat
 	return &is
 }
 
+// RefusesWrites tells whether a node refuses the writes of ordinary users; known is false if it does not answer, or plays no part.
+func (s *Cluster) RefusesWrites(ctx context.Context, node string) (refuses, known bool) {
+	if is := s.part(ctx, node); is != nil {
+		return is.ReadOnly, true
+	}
+	return false, false
+}
+
+// OtherPrimary names a node that takes writes and is followed by others, if this one says that it is a primary too: it has been
+// replaced. Servers that have nothing to do with one another follow nobody. Empty: there is none.
+func (s *Cluster) OtherPrimary(ctx context.Context, node string) (string, error) {
+	if !s.Leads(ctx, node) {
+		return "", nil
+	}
+	nodes, err := s.List(ctx)
+	if err != nil {
+		return "", fmt.Errorf("list the nodes of %s: %w", s.Name, err)
+	}
+	for _, n := range nodes {
+		if n.Name == node {
+			continue
+		}
+		if is := s.part(ctx, n.Name); is != nil && is.Primary() && is.Followers > 0 {
+			return n.Name, nil
+		}
+	}
+	return "", nil
+}
+
 // Leads tells whether a node says that it is the primary of servers that play different parts.
 func (s *Cluster) Leads(ctx context.Context, node string) bool {
 	if s.roles == nil {

@@ -76,6 +76,9 @@ func (t *attempt) judge(ctx context.Context) {
 		}
 	}
 	scene := settle(ctx, t.living(), 25*time.Second)
+	if len(scene.primaries) == 1 {
+		scene.strays = slices.DeleteFunc(scene.strays, func(name string) bool { return slices.Contains(t.excused, name) })
+	}
 	t.judgeScene(scene, spoken, ended)
 	if len(scene.primaries) != 1 {
 		return

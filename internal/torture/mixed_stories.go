@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"plimsoll/runbook/journal"
 )
 
 // story is what a try of a mixed attack does.
@@ -59,18 +62,27 @@ func failover(ctx context.Context, t *attempt) {
 	r := t.run(ctx, leg{home: t.a, cuts: t.Drawn.Cuts, ways: t.Drawn.Ways, args: failoverArgs, may: true})
 	t.mend(ctx)
 	if r.Status != "done" {
+		if r.Status == journal.DoneWithRemainders {
+			t.excused = append(t.excused, old.Name)
+		}
 		return
 	}
 	rest(ctx, time.Second)
-	t.run(ctx, leg{home: t.a, cuts: t.Drawn.Second, ways: t.Drawn.Ways[2:], args: []string{"mysql/rejoin", "-i", "node=" + old.Name}})
+	again := t.run(ctx, leg{home: t.a, cuts: t.Drawn.Second, ways: t.Drawn.Ways[2:], args: []string{"mysql/rejoin", "-i", "node=" + old.Name}})
+	if again.Status != "done" {
+		t.excused = append(t.excused, old.Name)
+	}
 }
 
 // failoverElsewhere is one by who cannot reach the machine of the primary: a person is asked whether it is dead. It is.
 func failoverElsewhere(ctx context.Context, t *attempt) {
+	old := t.primary()
 	t.lose(ctx, false)
-	t.fallen = nil // it stays dead
-	ways := []way{t.Drawn.Ways[0], resume, resume, resume, undo}
-	t.run(ctx, leg{home: t.b, cuts: t.Drawn.Cuts, ways: ways, args: failoverArgs, may: true})
+	t.fallen = nil // the run is not to find it back
+	ways := append(slices.Clone(t.Drawn.Ways[:1]), resume, resume, resume, undo)
+	if r := t.run(ctx, leg{home: t.b, cuts: t.Drawn.Cuts, ways: ways, args: failoverArgs, may: true}); r.Status != "done" {
+		t.fallen = []string{old.Name}
+	}
 }
 
 // asleep: the owner stops in the middle, another home breaks its lock and works, and the owner wakes.

@@ -35,6 +35,7 @@ type attempt struct {
 	knew    map[string]bool // runs that have been seen
 	word    map[string]way  // the last thing that was said to a run
 	killed  map[string]bool // runs whose process was killed
+	excused []string        // primaries that were replaced, and that no run has made a replica yet: as a failover leaves them
 
 	mu     sync.Mutex
 	frozen []server
