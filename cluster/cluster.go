@@ -104,6 +104,11 @@ type Identified interface {
 	Process(ctx context.Context) (string, error)
 }
 
+// Ender is a server whose processes can be ended in a bounded time, even if it hangs.
+type Ender interface {
+	End(ctx context.Context) error
+}
+
 // Breaker is a server that can be treated badly, as fate does: in a lab.
 type Breaker interface {
 	Kill(ctx context.Context) error

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
 
 	"plimsoll/hint"
 	"plimsoll/infra"
@@ -22,6 +24,7 @@ type unit struct {
 	load, active, sub, result string
 	pid                       string
 	invocation                string // another at each start
+	tasks                     string // how many processes and threads are left in its control group; not a number: none is told
 }
 
 // Running reports whether the unit has a process.
@@ -42,12 +45,16 @@ func (s Service) Process(ctx context.Context) (string, error) {
 	return u.pid, nil
 }
 
+// runs tells whether a process of the unit lives, or is about to. One that failed may have left some that did not end.
 func (u unit) runs() bool {
 	switch u.active {
 	case "active", "reloading", "activating", "deactivating":
-		return u.pid != "" && u.pid != "0"
+		if u.pid != "" && u.pid != "0" || u.sub == "auto-restart" {
+			return true
+		}
 	}
-	return false
+	left, err := strconv.ParseInt(u.tasks, 10, 64) // what is not set is 2⁶⁴-1 to older releases
+	return err == nil && left > 0
 }
 
 // Start starts the unit and waits until systemd has it started.
@@ -55,6 +62,43 @@ func (s Service) Start(ctx context.Context) error { return s.order(ctx, "start")
 
 // Stop stops the unit and waits for its end.
 func (s Service) Stop(ctx context.Context) error { return s.order(ctx, "stop") }
+
+// For how long a server that is to end in any case may take to stop cleanly, and then to be gone when its processes were killed.
+const (
+	stopWithin = 10 * time.Second
+	goneWithin = 10 * time.Second
+)
+
+// End ends every process of the unit: cleanly if that does not take long, else by SIGKILL. The unit's own patience, 15 minutes for some
+// databases, does not count. It returns when no process is left, and an error if some are.
+func (s Service) End(ctx context.Context) error {
+	stopping, cancel := context.WithTimeoutCause(ctx, stopWithin, fmt.Errorf("it did not stop within %s", stopWithin))
+	defer cancel()
+	stopped := s.Stop(stopping)
+	if u, err := s.look(ctx); err == nil && !u.runs() {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	_, killed := s.systemctl(ctx, "kill", "--signal=SIGKILL", "--", s.Unit)
+	ending, cancel := context.WithTimeout(ctx, goneWithin)
+	defer cancel()
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		u, err := s.look(ending)
+		if err == nil && !u.runs() {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ending.Done():
+			return hint.With(errors.Join(fmt.Errorf("processes of %s on %s live still, %s after SIGKILL: it is %s (%s)", s.Unit, s.Machine.Name(), goneWithin, u.active, u.sub), stopped, killed),
+				"a process that waits for a disk cannot be killed: cut the machine off from its clients, or switch it off")
+		}
+	}
+}
 
 func (s Service) order(ctx context.Context, verb string) error {
 	if _, err := s.look(ctx); err != nil { // of one that is not there, stop says nothing
@@ -75,13 +119,13 @@ func (s Service) order(ctx context.Context, verb string) error {
 
 // look asks for the unit's state.
 func (s Service) look(ctx context.Context) (unit, error) {
-	out, err := s.systemctl(ctx, "show", "--property=LoadState,ActiveState,SubState,Result,MainPID,InvocationID", "--", s.Unit)
+	out, err := s.systemctl(ctx, "show", "--property=LoadState,ActiveState,SubState,Result,MainPID,InvocationID,TasksCurrent", "--", s.Unit)
 	if err != nil {
 		return unit{}, fmt.Errorf("ask systemd on %s for %s: %w", s.Machine.Name(), s.Unit, err)
 	}
 	var u unit
 	into := map[string]*string{
-		"LoadState": &u.load, "ActiveState": &u.active, "SubState": &u.sub, "Result": &u.result, "MainPID": &u.pid, "InvocationID": &u.invocation,
+		"LoadState": &u.load, "ActiveState": &u.active, "SubState": &u.sub, "Result": &u.result, "MainPID": &u.pid, "InvocationID": &u.invocation, "TasksCurrent": &u.tasks,
 	}
 	for line := range strings.Lines(string(out.Stdout)) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")

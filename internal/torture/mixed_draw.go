@@ -47,9 +47,9 @@ type upset struct {
 func draw(seed uint64, number int, stories []string) drawn {
 	r := rand.New(rand.NewPCG(seed, uint64(number))) //nolint:gosec // it is to be repeated, not secret
 	d := drawn{Story: stories[r.IntN(len(stories))], Replica: r.IntN(2), Value: r.IntN(1000)}
-	d.Cuts, d.Second, d.Rival = cuts(r, 2+r.IntN(5)), cuts(r, r.IntN(4)), cuts(r, r.IntN(4))
-	for range 8 {
-		d.Ways = append(d.Ways, []way{resume, resume, resume, resume, undo, undo, undo, undo, giveUp, leaveIt}[r.IntN(10)])
+	d.Cuts, d.Second, d.Rival = cuts(r, 4+r.IntN(6)), cuts(r, 1+r.IntN(5)), cuts(r, 1+r.IntN(5))
+	for range 10 {
+		d.Ways = append(d.Ways, []way{resume, resume, resume, resume, resume, resume, undo, undo, undo, undo, undo, giveUp, leaveIt}[r.IntN(13)])
 	}
 	if r.IntN(100) < 40 {
 		d.Upset = &upset{Frozen: r.IntN(2) == 0, Whom: r.IntN(3), At: 3 + r.IntN(22), For: time.Duration(r.IntN(15)) * time.Second}
@@ -59,7 +59,7 @@ func draw(seed uint64, number int, stories []string) drawn {
 
 func cuts(r *rand.Rand, n int) (all []cut) {
 	for range n {
-		c := cut{After: 1 + r.IntN(6)}
+		c := cut{After: 1 + r.IntN(4)}
 		switch r.IntN(3) {
 		case 0:
 			c.Before = true
@@ -69,7 +69,7 @@ func cuts(r *rand.Rand, n int) (all []cut) {
 		all = append(all, c)
 	}
 	if n > 0 && r.IntN(2) == 0 { // the first process may come far
-		all[0].After += r.IntN(18)
+		all[0].After += r.IntN(20)
 	}
 	return all
 }

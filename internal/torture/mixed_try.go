@@ -136,18 +136,17 @@ func (t *attempt) run(ctx context.Context, l leg) (last told) {
 	} else {
 		t.judgeCode(run, resume, s, false)
 	}
-	for n := 0; !run.over() && n < len(l.ways)+6 && ctx.Err() == nil; n++ {
-		word, at := last6[max(0, n-len(l.ways))], (*cut)(nil)
-		if n < len(l.ways) {
-			word = l.ways[n]
+	ways := l.ways[:min(len(l.ways), len(l.cuts)+1)] // then enough was said that was drawn
+	for n := 0; !run.over() && n < len(ways)+len(last6) && ctx.Err() == nil; n++ {
+		word, at := last6[max(0, n-len(ways))], (*cut)(nil)
+		if n < len(ways) {
+			word = ways[n]
 		}
-		if n == len(l.ways) || n == len(l.ways)+3 {
+		if n == len(ways) || n == len(ways)+3 {
 			t.mend(ctx)
 		}
 		if n+1 < len(l.cuts) {
 			at = &l.cuts[n+1]
-		} else if n < len(l.ways) && n > len(l.cuts)+1 {
-			continue // enough was said that was drawn
 		}
 		entries, err := l.home.entries(ctx, run.Run)
 		if err != nil {

@@ -160,6 +160,9 @@ func (f *fence) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (ac
 		kept = assignMode(ctx, own, mode{keptNow: "ON"}) // super_read_only is MySQL's alone, and which it is it does not say
 	}
 	end := n.Server.Stop
+	if e, ok := n.Server.(cluster.Ender); ok {
+		end = e.End
+	}
 	if b, ok := n.Server.(cluster.Breaker); ok {
 		end = b.Kill // it hangs: it would not end cleanly
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"plimsoll/action"
 	"plimsoll/cluster"
@@ -54,5 +55,35 @@ func TestAPrimaryThatIsLostWithItsMachineIsForAPersonToJudge(t *testing.T) {
 	var permanent *hint.PermanentError
 	if !errors.As(err, &permanent) || !strings.Contains(permanent.Advice, "a person is asked") {
 		t.Errorf("a machine that is lost after the check: %v", err)
+	}
+}
+
+// hangs is a server that does not stop, and can be ended.
+type hangs struct{ ended bool }
+
+func (h *hangs) Running(context.Context) (bool, error) { return !h.ended, nil }
+func (h *hangs) Start(context.Context) error           { return nil }
+func (h *hangs) Stop(ctx context.Context) error        { <-ctx.Done(); return ctx.Err() }
+func (h *hangs) End(context.Context) error             { h.ended = true; return nil }
+
+// A primary that hangs is ended, not asked to stop for as long as its unit is patient.
+func TestAPrimaryThatHangsIsEnded(t *testing.T) {
+	server := &hangs{}
+	site := standIns{"n1": {silent: gone}}.cluster(t)
+	nodes, err := site.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes[0].Server = server
+	site.List = func(context.Context) ([]cluster.Node, error) { return nodes, nil }
+	limited, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	f := &fence{Node: "n1"}
+	out, err := f.Act(limited, site, action.Call{Before: action.Facts{fenceRuns: true, fenceWays: true}, Progress: func(float64, string) {}})
+	if err != nil || out["way"] != "ended" || !server.ended {
+		t.Errorf("%v, %v", out, err)
+	}
+	if err := f.Verify(t.Context(), site.ReadOnly(), out); err != nil {
+		t.Error(err)
 	}
 }
