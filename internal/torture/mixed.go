@@ -83,7 +83,7 @@ func (m *mixed) up(ctx context.Context) error {
 		return err
 	}
 	secret, err := os.ReadFile(filepath.Join(m.home, "lab", m.lab, "password"))
-	if err != nil && !m.ring() {
+	if err != nil {
 		return fmt.Errorf("read the lab's password: %w", err)
 	}
 	m.password = engine.Secret(strings.TrimSpace(string(secret)))

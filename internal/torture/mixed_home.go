@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,6 +21,8 @@ import (
 // home is one person's Plimsoll: the labs or the inventory that it knows, and a store of its own for each try.
 type home struct {
 	program, folder, inventory, store, cluster string
+
+	patience time.Duration // how long a command may take before it is called hung; 0: as usual
 }
 
 // lease is for how long a run holds its cluster without prolonging it.
@@ -75,7 +78,7 @@ func (h home) call(ctx context.Context, at *cut, from int, entry func(int), args
 		s.Code, s.Err = -1, err.Error()
 		return s
 	}
-	quit := time.AfterFunc(patience, func() {
+	quit := time.AfterFunc(cmp.Or(h.patience, patience), func() {
 		s.Hung = true
 		_ = cmd.Process.Signal(syscall.SIGQUIT) // it says where it hangs
 	})

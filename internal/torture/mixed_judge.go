@@ -48,9 +48,30 @@ func (t *attempt) expect(ctx context.Context, r told, to string) {
 
 // judge looks at the cluster itself, the journals and the evidence, when all runs have ended and all servers are back.
 func (t *attempt) judge(ctx context.Context) {
-	spoken := ""
-	var ended []string
-	for _, h := range []home{t.a, t.b} {
+	spoken, ended := t.judgeRuns(ctx, t.a, t.b)
+	scene := settle(ctx, t.living(), 25*time.Second)
+	if len(scene.primaries) == 1 {
+		scene.strays = slices.DeleteFunc(scene.strays, func(name string) bool { return slices.Contains(t.excused, name) })
+	}
+	t.judgeScene(scene, spoken, ended)
+	if len(scene.primaries) != 1 {
+		return
+	}
+	for _, s := range t.servers {
+		if s.Name != scene.primaries[0] {
+			continue
+		}
+		if lost, err := t.ledger.lost(ctx, s); err != nil {
+			t.trouble("%v", err)
+		} else if len(lost) > 0 {
+			t.trouble("%d acknowledged writes are lost, of %d: %v", len(lost), t.Acked, lost[:min(5, len(lost))])
+		}
+	}
+}
+
+// judgeRuns looks at the journals and the evidence of all runs. It returns what is said to be left undone, and which have ended.
+func (t *attempt) judgeRuns(ctx context.Context, homes ...home) (spoken string, ended []string) {
+	for _, h := range homes {
 		runs, err := h.runs(ctx)
 		if err != nil {
 			t.trouble("%v", err)
@@ -75,24 +96,7 @@ func (t *attempt) judge(ctx context.Context) {
 			}
 		}
 	}
-	scene := settle(ctx, t.living(), 25*time.Second)
-	if len(scene.primaries) == 1 {
-		scene.strays = slices.DeleteFunc(scene.strays, func(name string) bool { return slices.Contains(t.excused, name) })
-	}
-	t.judgeScene(scene, spoken, ended)
-	if len(scene.primaries) != 1 {
-		return
-	}
-	for _, s := range t.servers {
-		if s.Name != scene.primaries[0] {
-			continue
-		}
-		if lost, err := t.ledger.lost(ctx, s); err != nil {
-			t.trouble("%v", err)
-		} else if len(lost) > 0 {
-			t.trouble("%d acknowledged writes are lost, of %d: %v", len(lost), t.Acked, lost[:min(5, len(lost))])
-		}
-	}
+	return spoken, ended
 }
 
 // living are the servers that are not dead for good.

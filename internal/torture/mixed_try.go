@@ -254,6 +254,7 @@ func (m *mixed) try(ctx context.Context, number int) (t *attempt, err error) {
 		return t, fmt.Errorf("write an inventory: %w", err)
 	}
 	if m.ring() {
+		t.a.patience = ringPatience
 		return t, t.onRing(ctx)
 	}
 	t.ledger = newLedger(ctx, t.servers, m.writer(), int64(number)*1e7+1)
