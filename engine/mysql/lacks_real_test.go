@@ -1,0 +1,149 @@
+package mysql_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"plimsoll/engine"
+	"plimsoll/internal/labtest"
+)
+
+// deed is something that an account does by a right, on one of the products or on both.
+type deed struct {
+	need  engine.Need
+	maria []string
+	mysql []string
+}
+
+// deeds are what actions do by each right, with statements that leave a server without replication as it is.
+var deeds = []deed{
+	{need: engine.Need{Right: engine.SeeReplication}, maria: []string{"SHOW REPLICA STATUS", "SHOW MASTER STATUS"}, mysql: []string{"SHOW REPLICA STATUS", "SHOW BINARY LOG STATUS"}},
+	{need: engine.Need{Right: engine.ManageReplication}, maria: []string{"STOP SLAVE", "SET GLOBAL gtid_slave_pos = ''"}, mysql: []string{"STOP REPLICA"}},
+	{need: engine.Need{Right: engine.ResetReplication}, maria: []string{"RESET SLAVE ALL"}, mysql: []string{"RESET REPLICA ALL"}},
+	{need: engine.Need{Right: engine.SwitchReadOnly}, maria: []string{"SET GLOBAL read_only = 0"}, mysql: []string{"SET GLOBAL super_read_only = 0", "SET GLOBAL read_only = 1", "SET GLOBAL read_only = 0"}},
+	{need: engine.Need{Right: engine.SetVariable, Of: "max_connections"}, maria: []string{"SET GLOBAL max_connections = 900"}, mysql: []string{"SET GLOBAL max_connections = 900"}},
+	{need: engine.Need{Right: engine.SetVariable, Of: "sync_binlog"}, maria: []string{"SET GLOBAL sync_binlog = 1"}, mysql: []string{"SET GLOBAL sync_binlog = 1"}},
+	{need: engine.Need{Right: engine.SetVariable, Of: "read-only"}, maria: []string{"SET GLOBAL read_only = 0"}, mysql: []string{"SET GLOBAL read_only = 0"}},
+	{need: engine.Need{Right: engine.SetVariable, Of: "slave_parallel_threads"}, maria: []string{"SET GLOBAL slave_parallel_threads = 0"}},
+	{need: engine.Need{Right: engine.SetVariable, Of: "gtid_domain_id"}, maria: []string{"SET GLOBAL gtid_domain_id = 0"}},
+	{need: engine.Need{Right: engine.SetVariable, Of: "long_query_time"}, maria: []string{"SET GLOBAL long_query_time = 10"}, mysql: []string{"SET GLOBAL long_query_time = 10"}},
+	{need: engine.Need{Right: engine.KeepVariable}, mysql: []string{"SET PERSIST_ONLY innodb_log_buffer_size = 67108864", "SELECT COUNT(*) FROM performance_schema.persisted_variables", "RESET PERSIST IF EXISTS innodb_log_buffer_size"}},
+	{need: engine.Need{Right: engine.SeeSessions}, maria: []string{"SELECT COUNT(*) FROM information_schema.innodb_trx"}, mysql: []string{"SELECT COUNT(*) FROM information_schema.innodb_trx"}},
+	{need: engine.Need{Right: engine.SeeMemory}, maria: []string{"SELECT COUNT(*) FROM information_schema.innodb_buffer_page"}, mysql: []string{"SELECT COUNT(*) FROM information_schema.innodb_buffer_page"}},
+	{need: engine.Need{Right: engine.MakeTables, Of: "shop"}, maria: shopping, mysql: shopping},
+	{need: engine.Need{Right: engine.AlterTables, Of: "shop"}, maria: []string{"ALTER TABLE shop.altered ADD COLUMN c INT, ALGORITHM=COPY", "CREATE INDEX c ON shop.altered (c)"}, mysql: []string{"ALTER TABLE shop.altered ADD COLUMN c INT, ALGORITHM=COPY", "CREATE INDEX c ON shop.altered (c)"}},
+	{need: engine.Need{Right: engine.KeepClaim}, maria: claiming, mysql: claiming},
+}
+
+var (
+	shopping = []string{"CREATE TABLE shop.t (id INT PRIMARY KEY, n INT, INDEX (n))", "INSERT INTO shop.t VALUES (1, 1)", "UPDATE shop.t SET n = 2", "SELECT n FROM shop.t FOR UPDATE", "DELETE FROM shop.t", "DROP TABLE shop.t"}
+	claiming = []string{"CREATE DATABASE IF NOT EXISTS plimsoll", "CREATE TABLE IF NOT EXISTS plimsoll.claim (id INT PRIMARY KEY, run INT)", "INSERT IGNORE INTO plimsoll.claim VALUES (1, 1)", "UPDATE plimsoll.claim SET run = 2", "SELECT run FROM plimsoll.claim"}
+)
+
+// TestTheGrantThatIsAdvisedIsEnough grants to a bare account what Lacks writes, and does by it what it is for; before, the server refuses.
+func TestTheGrantThatIsAdvisedIsEnough(t *testing.T) {
+	labtest.Each(t, func(t *testing.T, server labtest.Server) {
+		facts, err := server.Database.Facts(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		do(t, server.Database, "CREATE DATABASE shop", "CREATE TABLE shop.altered (id INT PRIMARY KEY)")
+		for i, d := range deeds {
+			texts := d.mysql
+			if facts.Product == "MariaDB" {
+				texts = d.maria
+			}
+			if len(texts) == 0 {
+				continue
+			}
+			user := "bare" + string(rune('a'+i))
+			do(t, server.Database, "CREATE USER "+user+"@'%' IDENTIFIED BY 'x-"+user+"'")
+			target := server.Target
+			target.User, target.Password, target.Namespace = user, engine.Secret("x-"+user), ""
+			refused := loginAs(t, server.Engine, target)
+			if err := try(t.Context(), refused, texts...); engine.ClassOf(err) != engine.Denied {
+				t.Errorf("%s: without grants: %v", d.need.Right, err)
+			}
+			lacks := lacksOf(t, refused, d.need)
+			if len(lacks) == 0 {
+				t.Errorf("%s %s: nothing lacks", d.need.Right, d.need.Of)
+				continue
+			}
+			for _, lack := range lacks {
+				if !strings.Contains(lack.Grant, "'"+user+"'@'%'") {
+					t.Errorf("%s: %s names no account", d.need.Right, lack.Grant)
+				}
+				do(t, server.Database, lack.Grant)
+			}
+			may := loginAs(t, server.Engine, target)
+			if again := lacksOf(t, may, d.need); len(again) > 0 {
+				t.Errorf("%s: after %q still lacks %q", d.need.Right, lacks[0].Grant, again[0].Grant)
+			}
+			if err := try(t.Context(), may, texts...); err != nil {
+				t.Errorf("%s %s: after %q: %v", d.need.Right, d.need.Of, lacks[0].Grant, err)
+			}
+		}
+	})
+}
+
+func TestARoleGivesWhatItIsGranted(t *testing.T) {
+	labtest.Each(t, func(t *testing.T, server labtest.Server) {
+		do(t, server.Database, "CREATE ROLE ops", "GRANT PROCESS ON *.* TO ops", "CREATE USER inrole@'%' IDENTIFIED BY 'x-inrole'", "GRANT ops TO inrole@'%'")
+		facts, err := server.Database.Facts(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defaultRole := "SET DEFAULT ROLE ops TO inrole@'%'"
+		if facts.Product == "MariaDB" {
+			defaultRole = "SET DEFAULT ROLE ops FOR inrole@'%'"
+		}
+		do(t, server.Database, defaultRole)
+		target := server.Target
+		target.User, target.Password, target.Namespace = "inrole", "x-inrole", ""
+		if lacks := lacksOf(t, loginAs(t, server.Engine, target), engine.Need{Right: engine.SeeSessions}); len(lacks) > 0 {
+			t.Errorf("its role has PROCESS, and yet: %v", lacks)
+		}
+	})
+}
+
+func loginAs(t *testing.T, e engine.Engine, target engine.Target) engine.Database {
+	t.Helper()
+	db, err := e.Open(t.Context(), target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func lacksOf(t *testing.T, db engine.Database, needs ...engine.Need) []engine.Lack {
+	t.Helper()
+	lacks, err := db.(engine.Authorizing).Lacks(t.Context(), needs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lacks
+}
+
+// try executes statements until one is refused.
+func try(ctx context.Context, db engine.Database, texts ...string) error {
+	s, err := db.Session(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	for _, text := range texts {
+		if err := s.Exec(ctx, text, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func do(t *testing.T, db engine.Database, texts ...string) {
+	t.Helper()
+	if err := try(t.Context(), db, texts...); err != nil {
+		t.Fatal(err)
+	}
+}

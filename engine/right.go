@@ -1,0 +1,48 @@
+package engine
+
+import "context"
+
+// Right is something that an account must be allowed to do, by its purpose. Which privileges that takes, the engine knows.
+type Right string
+
+// The rights that changes and loads need.
+const (
+	SeeReplication    Right = "see how replication stands"
+	ManageReplication Right = "start, stop and change replication"
+	ResetReplication  Right = "forget a source of replication"
+	SwitchReadOnly    Right = "make a server read-only or writable"
+	SetVariable       Right = "set a global variable" // Of: its name
+	KeepVariable      Right = "keep a variable for after a restart"
+	SeeSessions       Right = "see the sessions of other accounts"
+	EndSessions       Right = "end the sessions of other accounts"
+	SeeMemory         Right = "see the pages in memory"
+	CloneServer       Right = "replace a server's data by a clone"
+	ReadTables        Right = "read tables"            // Of: a namespace
+	WriteTables       Right = "read and write tables"  // Of: a namespace
+	MakeTables        Right = "make and drop tables"   // Of: a namespace
+	AlterTables       Right = "change tables"          // Of: a namespace
+	KeepClaim         Right = "keep the claim of runs" // in a namespace of its own, which is made when it is not there
+)
+
+// Need is a right, where it is needed and for what.
+type Need struct {
+	Right Right
+	Of    string // a namespace, or the name of a variable; "" is the whole server
+	For   string // who needs it, for people: step "set", the load
+}
+
+// Lack is what an account would have to be granted.
+type Lack struct {
+	Account    string   `json:"account"`    // 'app'@'%'
+	Privileges []string `json:"privileges"` // as the server calls them
+	Where      string   `json:"where"`      // *.*, `shop`.*
+	For        []string `json:"for"`        // who needs them, for people
+	Grant      string   `json:"grant"`      // the statement that gives them
+}
+
+// Authorizing is a database that can say what its account may not do. Implemented by a Database.
+type Authorizing interface {
+	// Lacks returns what the account lacks of what is needed: one for each place. None where it has all, or where the server asks
+	// nobody for privileges.
+	Lacks(ctx context.Context, needs []Need) ([]Lack, error)
+}
