@@ -16,6 +16,7 @@ const (
 	SeeSessions       Right = "see the sessions of other accounts"
 	EndSessions       Right = "end the sessions of other accounts"
 	SeeMemory         Right = "see the pages in memory"
+	HideSecrets       Right = "keep a statement with a password out of the server's logs"
 	CloneServer       Right = "replace a server's data by a clone"
 	ReadTables        Right = "read tables"            // Of: a namespace
 	WriteTables       Right = "read and write tables"  // Of: a namespace
@@ -45,4 +46,10 @@ type Authorizing interface {
 	// Lacks returns what the account lacks of what is needed: one for each place. None where it has all, or where the server asks
 	// nobody for privileges.
 	Lacks(ctx context.Context, needs []Need) ([]Lack, error)
+}
+
+// Sized is a database that can say how large its tables are. Implemented by a Database.
+type Sized interface {
+	// TableSize returns the bytes of a table with its indexes, 0 if there is none, and the server's data folder on its machine.
+	TableSize(ctx context.Context, namespace, table string) (bytes int64, folder string, err error)
 }

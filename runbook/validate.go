@@ -190,6 +190,7 @@ func (c *checker) use(name string, with *document.Node, at, n *document.Node, gr
 		return
 	}
 	constant := c.walk(with, c.scope(group, "observed"))
+	c.mistyped(a, with)
 	if constant {
 		_, err := a.Bind(with)
 		c.problems.Add(with, err)

@@ -35,7 +35,7 @@ func (r *runner) execute(ctx context.Context, s *servers, call Call, tell func(s
 	service := r.runs.service
 	p, err := service.Prepare(ctx, execute.Request{Book: call.book, Cluster: r.nameOf(s), Inputs: call.said, BreakLock: r.site.BreakLock})
 	if err == nil {
-		err = p.Header.Plan.Trouble()
+		err = p.Trouble()
 	}
 	if err != nil {
 		return nil, refusedBy(ctx, call, err)

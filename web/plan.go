@@ -213,7 +213,7 @@ func planView(name string, p *execute.Prepared, said []fact) planPage {
 		words = append(words, "-i", in.Name+"="+in.Value)
 	}
 	v.Command = command(append(words, "--plan", h.Plan.Hash)...)
-	if err := h.Plan.Trouble(); err != nil {
+	if err := p.Trouble(); err != nil {
 		v.Trouble = &trouble{Error: err.Error(), Hint: hintOf(err)}
 	}
 	for _, rail := range p.Rails {
@@ -242,7 +242,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := p.Header.Plan.Trouble(); err != nil {
+	if err := p.Trouble(); err != nil {
 		return err
 	}
 	if is := p.Header.Plan.Hash; is != r.PostFormValue("plan") {

@@ -274,3 +274,17 @@ func (m ClusterLock) ask(ctx context.Context, n cluster.Node, statement string) 
 
 // text writes a text as a literal of CQL.
 func text(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// Look tells which run has a ring, and changes nothing.
+func (m ClusterLock) Look(ctx context.Context, cluster string) error {
+	is, err := m.read(ctx)
+	switch {
+	case engine.ClassOf(err) == engine.Missing: // no run has ever claimed this one
+		return nil
+	case err != nil:
+		return fmt.Errorf("look who has cluster %s: %w", cluster, err)
+	case is.run == "":
+		return nil
+	}
+	return is.claimed(action.Claim{Cluster: cluster})
+}

@@ -3,6 +3,7 @@ package mysql
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -105,4 +106,18 @@ func claimed(cluster string, row []string) *action.ClaimedError {
 		e.Expired, e.Silent = true, time.Duration(micros)*time.Microsecond
 	}
 	return e
+}
+
+var _ interface {
+	Look(ctx context.Context, cluster string) error
+} = (*ClusterLock)(nil)
+
+// Look tells which run has a cluster, from what its nodes have of the claim. It changes nothing.
+func (m *ClusterLock) Look(ctx context.Context, cluster string) error {
+	nodes, err := m.site.List(ctx)
+	if err != nil {
+		return fmt.Errorf("list the nodes: %w", err)
+	}
+	_, err = m.lookAt(ctx, names(nodes), action.Claim{Cluster: cluster})
+	return err
 }

@@ -30,7 +30,7 @@ The hash at the end stands for all of it: run --plan HASH runs only that, and an
 					return jsonTo(c, p)
 				}
 				printPlan(c.out, p)
-				return p.Header.Plan.Trouble()
+				return p.Trouble()
 			})
 		},
 	}

@@ -33,6 +33,15 @@ func printPlan(w io.Writer, p *execute.Prepared) {
 	for _, r := range p.Rails {
 		fmt.Fprintf(w, "Guardrail %s: %s%s\n", r.Name, r.When, now(r))
 	}
+	for _, l := range p.Lacks {
+		fmt.Fprintf(w, "Missing grants: %s\n  %s;\n", l, l.Grant)
+	}
+	for _, r := range p.Room {
+		fmt.Fprintf(w, "Disk: %s\n", r)
+	}
+	if p.Held != nil {
+		fmt.Fprintf(w, "Locked: %s\n", p.Held)
+	}
 	for _, m := range p.Left {
 		fmt.Fprintf(w, "Not fixed yet: %s\n", m)
 	}

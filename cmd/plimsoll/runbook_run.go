@@ -30,7 +30,7 @@ Ctrl-C ends Plimsoll at once. Either way plimsoll runbook resume goes on.`,
 					return err
 				}
 				printPlan(c.err, p)
-				if err := p.Header.Plan.Trouble(); err != nil {
+				if err := p.Trouble(); err != nil {
 					return err
 				}
 				if plan != "" && plan != p.Header.Plan.Hash {

@@ -158,7 +158,15 @@ func (p privileges) ofMySQL(n engine.Need) [][]string {
 	case engine.KeepVariable:
 		return [][]string{{"SYSTEM_VARIABLES_ADMIN"}, {"PERSIST_RO_VARIABLES_ADMIN"}}
 	case engine.EndSessions:
-		return [][]string{one("CONNECTION_ADMIN")}
+		if !p.fine {
+			return [][]string{{"SUPER"}}
+		}
+		return [][]string{one("CONNECTION_ADMIN"), {"SYSTEM_USER"}} // the sessions of administrators are ended by their like alone
+	case engine.HideSecrets:
+		if !p.fine {
+			return [][]string{{"SUPER"}}
+		}
+		return [][]string{{"SESSION_VARIABLES_ADMIN", "SYSTEM_VARIABLES_ADMIN", "SUPER"}}
 	case engine.CloneServer:
 		return [][]string{{"CLONE_ADMIN"}, {"BACKUP_ADMIN"}, {"SYSTEM_VARIABLES_ADMIN"}, {"INSERT"}} // INSERT installs the plugin
 	}
@@ -189,6 +197,8 @@ func (p privileges) ofMariaDB(n engine.Need) [][]string {
 		return [][]string{mariadbVariable(variableName(n.Of))}
 	case engine.EndSessions:
 		return [][]string{{"CONNECTION ADMIN", "SUPER"}}
+	case engine.HideSecrets:
+		return [][]string{{"SUPER"}}
 	}
 	return nil // it keeps no variables, and clones by no statement
 }

@@ -29,6 +29,7 @@ var deeds = []deed{
 	{need: engine.Need{Right: engine.SetVariable, Of: "gtid_domain_id"}, maria: []string{"SET GLOBAL gtid_domain_id = 0"}},
 	{need: engine.Need{Right: engine.SetVariable, Of: "long_query_time"}, maria: []string{"SET GLOBAL long_query_time = 10"}, mysql: []string{"SET GLOBAL long_query_time = 10"}},
 	{need: engine.Need{Right: engine.KeepVariable}, mysql: []string{"SET PERSIST_ONLY innodb_log_buffer_size = 67108864", "SELECT COUNT(*) FROM performance_schema.persisted_variables", "RESET PERSIST IF EXISTS innodb_log_buffer_size"}},
+	{need: engine.Need{Right: engine.HideSecrets}, maria: []string{"SET SESSION sql_log_off = 1"}, mysql: []string{"SET SESSION sql_log_off = 1"}},
 	{need: engine.Need{Right: engine.SeeSessions}, maria: []string{"SELECT COUNT(*) FROM information_schema.innodb_trx"}, mysql: []string{"SELECT COUNT(*) FROM information_schema.innodb_trx"}},
 	{need: engine.Need{Right: engine.SeeMemory}, maria: []string{"SELECT COUNT(*) FROM information_schema.innodb_buffer_page"}, mysql: []string{"SELECT COUNT(*) FROM information_schema.innodb_buffer_page"}},
 	{need: engine.Need{Right: engine.MakeTables, Of: "shop"}, maria: shopping, mysql: shopping},

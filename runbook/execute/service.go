@@ -84,12 +84,18 @@ type Prepared struct {
 	Gate     plan.GateState
 	Rails    []RailReading       // what each guardrail sees now
 	Left     []journal.Remainder // what earlier runs have left undone on its clusters
+	Lacks    []Lack              // what the accounts would have to be granted
+	Room     []Room              // what steps take of disks
+	Held     error               // who has a cluster now: *lock.BusyError, *action.ClaimedError; nil: nobody is known to
 }
 
 // Prepare plans: it opens the cluster, executes every check, and looks at the gate. It changes nothing.
 func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err error) {
 	inputs, err := q.Book.Resolve(q.Inputs)
 	if err != nil {
+		return nil, err
+	}
+	if err := q.Book.CheckInputs(inputs); err != nil {
 		return nil, err
 	}
 	if s.Call != nil {
@@ -120,7 +126,7 @@ func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err erro
 		return nil, err
 	}
 	if err := plan.Describe(ctx, site, &h, q.Book); err != nil {
-		return nil, err
+		return nil, s.denied(ctx, site, q.Book, h, err)
 	}
 	if h.Environment == runbook.Production {
 		h.Approvers = cmp.Or(s.Rules.Approvers, runbook.ByOther)
@@ -136,7 +142,7 @@ func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err erro
 	}
 	st := &journal.State{Header: h, Book: q.Book, Targets: map[string][]string{}}
 	if h.Plan, err = plan.Make(ctx, q.Book, site, st); err != nil {
-		return nil, err
+		return nil, s.denied(ctx, site, q.Book, h, err)
 	}
 	p := &Prepared{Header: h, Expected: time.Duration(s.learn(ctx, q.Book.Name).total(h.Plan) * float64(time.Second))}
 	for _, name := range h.AllClusters() {
@@ -147,6 +153,8 @@ func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err erro
 		p.Left = append(p.Left, left...)
 	}
 	p.Rails = s.rails(ctx, q.Book, site)
+	p.Lacks, p.Room = s.lacks(ctx, site, q.Book, h), s.room(ctx, site, q.Book, h)
+	p.Held = s.held(ctx, site, h)
 	p.Gate, err = plan.CheckGate(ctx, s.Store, s.Rules.Gate, q.Book, h)
 	p.Header.Rehearsals = p.Gate.Passed
 	return p, err

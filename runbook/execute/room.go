@@ -1,0 +1,110 @@
+package execute
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/engine"
+	"plimsoll/hint"
+	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
+	"plimsoll/series"
+)
+
+// Room is what a step may take of a node's disk, and what is free there.
+type Room struct {
+	Step, Node string
+	What       string       // what takes it
+	Needs      series.Bytes // at most, as far as it can be known
+	Free       series.Bytes // 0: nobody can look at the node's machine
+}
+
+// room estimates what steps that write a table anew take: as much as the table does now, on every node that follows too.
+func (s *Service) room(ctx context.Context, site *cluster.Cluster, b *runbook.Runbook, h journal.Header) []Room {
+	var all []Room
+	for _, step := range h.Plan.Steps {
+		if step.Skip || step.State == action.Satisfied || len(step.Later) > 0 || step.Inputs == nil {
+			continue
+		}
+		on, err := site.Cluster(ctx, step.Cluster)
+		if err != nil {
+			continue
+		}
+		task, err := b.Bind(step.Uses, step.Inputs)
+		if err != nil {
+			continue
+		}
+		rewriting, is := task.(action.Rewriting)
+		if !is {
+			continue
+		}
+		for _, table := range rewriting.Rewrites() {
+			all = append(all, roomFor(ctx, on, step.Key, table)...)
+		}
+	}
+	return all
+}
+
+// roomFor asks how large a table is, and what is free where each node keeps its data.
+func roomFor(ctx context.Context, on *cluster.Cluster, step string, t action.Table) []Room {
+	nodes, err := on.List(ctx)
+	if err != nil || on.Engine == nil {
+		return nil
+	}
+	var all []Room
+	for _, n := range nodes {
+		db, err := on.Database(ctx, n.Name)
+		if err != nil {
+			continue
+		}
+		sized, can := engine.As[engine.Sized](db)
+		if !can {
+			return nil
+		}
+		bytes, folder, err := sized.TableSize(ctx, t.Database, t.Name)
+		if err != nil || bytes == 0 {
+			continue
+		}
+		r := Room{Step: step, Node: n.Name, What: "a copy of table " + t.String(), Needs: series.Bytes(bytes)}
+		if n.Data != "" {
+			folder = n.Data
+		}
+		if n.Machine != nil && folder != "" {
+			if space, err := n.Machine.Space(ctx, folder); err == nil {
+				r.Free = series.Bytes(space.DiskFree)
+			}
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// String says what is taken of what.
+func (r Room) String() string {
+	text := fmt.Sprintf("step %s takes about %s on %s for %s", r.Step, inMiB(r.Needs), r.Node, r.What)
+	if r.Free > 0 {
+		return text + fmt.Sprintf("; %s is free", inMiB(r.Free))
+	}
+	return text + "; what is free there cannot be seen from here"
+}
+
+// trouble refuses what does not fit.
+func (r Room) trouble() error {
+	if r.Free == 0 || r.Needs < r.Free {
+		return nil
+	}
+	return hint.With(fmt.Errorf("too little disk: %s", r), "free some, or choose an algorithm that copies nothing: INSTANT, or INPLACE where it does not rebuild the table")
+}
+
+func inMiB(b series.Bytes) string {
+	switch {
+	case b >= 10<<30:
+		return strconv.FormatInt(int64(b>>30), 10) + " GiB"
+	case b >= 1<<20:
+		return strconv.FormatInt(int64(b>>20), 10) + " MiB"
+	}
+	return "1 MiB"
+}

@@ -1,0 +1,167 @@
+package runbook
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/parser"
+
+	"plimsoll/action"
+	"plimsoll/internal/document"
+)
+
+// samples are values of each type of input, as they come into an action's inputs. A text may be anything, and has none.
+var samples = map[string]any{
+	"node": "n1", "cluster": "c", "machine": "m", "integer": int64(1), "number": 1.0, "boolean": true, "duration": "1s",
+	"list": []string{"x"}, "clusters": []string{"x"},
+}
+
+// mistyped refuses an input of the runbook that can never be what an action takes: with: {timeout: "${{ inputs.fast }}"} of a boolean.
+func (c *checker) mistyped(a action.Action, with *document.Node) {
+	for _, e := range with.Entries {
+		t, known := a.Input(e.Key)
+		name, alone := inputAlone(e.Value)
+		in, declared := c.book.Inputs[name]
+		if !known || !alone || !declared {
+			continue
+		}
+		values := []any{}
+		if sample, has := samples[string(in.Type)]; has {
+			values = append(values, sample)
+		}
+		for _, one := range in.Enum {
+			values = append(values, one)
+		}
+		for _, v := range values {
+			if err := nodeOf(v, e.Value).Decode(reflect.New(t).Interface()); err != nil {
+				c.refuse(e.Value, "input %q is %s, and %s of %s takes something else: %v", name, kindOf(in), e.Key, a.Name, reasonOf(err))
+				break
+			}
+		}
+	}
+}
+
+func kindOf(in Input) string {
+	if len(in.Enum) > 0 {
+		return "one of a list"
+	}
+	return "of type " + string(in.Type)
+}
+
+// reasonOf is what is wrong, without its place.
+func reasonOf(err error) string {
+	if ps, is := err.(document.Problems); is && len(ps) > 0 { //nolint:errorlint // Decode returns it as it is
+		return ps[0].Text
+	}
+	return err.Error()
+}
+
+// inputAlone is the input that a value is, and nothing else: ${{ inputs.NAME }}.
+func inputAlone(n *document.Node) (name string, is bool) {
+	if n == nil || n.Kind != document.Scalar {
+		return "", false
+	}
+	parts := pieces(n.Text)
+	if len(parts) != 3 || parts[0] != "" || parts[2] != "" {
+		return "", false
+	}
+	tree, err := parser.Parse(parts[1])
+	if err != nil {
+		return "", false
+	}
+	m, member := tree.Node.(*ast.MemberNode)
+	if !member {
+		return "", false
+	}
+	of, isName := m.Node.(*ast.IdentifierNode)
+	property, isText := m.Property.(*ast.StringNode)
+	if !isName || !isText || of.Value != "inputs" {
+		return "", false
+	}
+	return property.Value, true
+}
+
+// CheckInputs refuses the values of inputs that some step could not take, as far as they alone tell: before anything is begun.
+func (b *Runbook) CheckInputs(inputs map[string]any) error {
+	env := map[string]any{"inputs": inputs}
+	var ps document.Problems
+	EachStep(b.Steps, func(s *Step) {
+		a, known := action.Find(b.Actions, s.Uses)
+		if !known || s.With == nil || s.With.Kind != document.Mapping || !b.surelyDone(s, env) {
+			return
+		}
+		for _, e := range s.With.Entries {
+			t, takes := a.Input(e.Key)
+			if !takes || !ofInputs(e.Value) {
+				continue
+			}
+			n, err := b.FillNode(e.Value, env)
+			if err == nil {
+				err = n.Decode(reflect.New(t).Interface())
+			}
+			if err != nil {
+				ps = append(ps, e.Value.Errorf("step %s: %s of %s: %s", s.ID, e.Key, a.Name, reasonOf(err)))
+			}
+		}
+	})
+	return ps.Err()
+}
+
+// surelyDone tells whether a step is not skipped, as far as the inputs tell.
+func (b *Runbook) surelyDone(s *Step, env map[string]any) bool {
+	if s.If == "" {
+		return true
+	}
+	if slices.ContainsFunc(namesIn(s.If), func(name string) bool { return name != "inputs" }) {
+		return false
+	}
+	is, err := b.Truth(s.If, env)
+	return err == nil && is
+}
+
+// ofInputs tells whether a value holds expressions, and all of them over inputs alone.
+func ofInputs(n *document.Node) bool {
+	if !hasExpression(n) {
+		return false
+	}
+	only := true
+	var walk func(*document.Node)
+	walk = func(n *document.Node) {
+		if n == nil {
+			return
+		}
+		for i, part := range pieces(n.Text) {
+			if i%2 == 1 && slices.ContainsFunc(namesIn(part), func(name string) bool { return name != "inputs" }) {
+				only = false
+			}
+		}
+		for _, item := range n.Items {
+			walk(item)
+		}
+		for _, e := range n.Entries {
+			walk(e.Value)
+		}
+	}
+	walk(n)
+	return only
+}
+
+// namesIn lists the names that an expression begins from: inputs, steps, target, cluster.
+func namesIn(text string) []string {
+	tree, err := parser.Parse(text)
+	if err != nil {
+		return []string{""}
+	}
+	var v identifiers
+	ast.Walk(&tree.Node, &v)
+	return v
+}
+
+type identifiers []string
+
+func (v *identifiers) Visit(n *ast.Node) {
+	if name, is := (*n).(*ast.IdentifierNode); is {
+		*v = append(*v, name.Value)
+	}
+}

@@ -1,0 +1,66 @@
+package runbook_test
+
+import (
+	"strings"
+	"testing"
+
+	"plimsoll/action"
+	"plimsoll/runbook"
+)
+
+func TestAnInputOfAnotherTypeIsRefusedWhenTheRunbookIsRead(t *testing.T) {
+	const text = `runbook: test/types
+inputs:
+  fast: {type: boolean}
+  often: {type: integer}
+  how: {enum: [quick, slow]}
+steps:
+  - id: execute
+    uses: sql.execute
+    with:
+      statements: ["DO SLEEP(${{ inputs.often }})"]
+      repeatable: "${{ inputs.INPUT }}"
+`
+	for input, want := range map[string]string{"fast": "", "often": `input "often" is of type integer, and repeatable of sql.execute`, "how": `input "how" is one of a list`} {
+		_, err := runbook.Parse("types.yaml", []byte(strings.Replace(text, "INPUT", input, 1)), action.Generic())
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%s: %v", input, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "types.yaml:11:")):
+			t.Errorf("%s: %v, want %s at its place", input, err, want)
+		}
+	}
+}
+
+// TestInputsAreReadAsEveryStepReadsThem has a step that a plan cannot check, because it waits for the output of another.
+func TestInputsAreReadAsEveryStepReadsThem(t *testing.T) {
+	const text = `runbook: test/later
+inputs:
+  again: {}
+  do: {default: "yes"}
+steps:
+  - id: first
+    uses: sql.execute
+    with: {statements: ["SELECT 1"]}
+  - id: second
+    if: inputs.do == "yes"
+    uses: sql.execute
+    with: {statements: ["SELECT ${{ steps.first.output }}"], repeatable: "${{ inputs.again }}"}
+`
+	b, err := runbook.Parse("later.yaml", []byte(text), action.Generic())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		again, do, want string
+	}{{"true", "yes", ""}, {"often", "yes", "step second: repeatable of sql.execute"}, {"often", "no", ""}} {
+		inputs, err := b.Resolve(map[string]string{"again": c.again, "do": c.do})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = b.CheckInputs(inputs)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
