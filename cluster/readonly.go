@@ -128,6 +128,7 @@ func (d readOnlyDatabase) SameValue(name, wrote, shown string) bool {
 }
 
 var (
+	_ engine.Restarting       = readOnlyDatabase{}
 	_ engine.SettingValidator = readOnlyDatabase{}
 	_ engine.Watched          = readOnlyDatabase{}
 )
@@ -138,6 +139,14 @@ func (d readOnlyDatabase) WhyInvalid(ctx context.Context, name, value string) (s
 		return j.WhyInvalid(ctx, name, value)
 	}
 	return "", nil
+}
+
+// NeedsRestart asks the Restarting behind it; of a database that is none, it is not known.
+func (d readOnlyDatabase) NeedsRestart(ctx context.Context, name string) (needs, known bool, err error) {
+	if r, ok := d.Database.(engine.Restarting); ok {
+		return r.NeedsRestart(ctx, name)
+	}
+	return false, false, nil
 }
 
 func (d readOnlyDatabase) Executing(ctx context.Context, prefix string) (int, error) {

@@ -120,6 +120,12 @@ type Meshed interface {
 	PeerPorts(n Node) []int
 }
 
+// SettingsChecker is a Launcher whose servers can be asked whether they take some settings, without one being started.
+type SettingsChecker interface {
+	// CheckSettings refuses the first setting of a node, whose distribution is there, that its server does not have or cannot set so.
+	CheckSettings(ctx context.Context, m infra.Machine, n Node) error
+}
+
 // Tooled is a Launcher whose servers have a tool of their own for what their protocol cannot be asked, such as nodetool.
 type Tooled interface {
 	// Tool is the command that has it do something with a node that runs.

@@ -24,6 +24,12 @@ type SettingValidator interface {
 	WhyInvalid(ctx context.Context, name, value string) (why string, err error)
 }
 
+// Restarting is a database that can tell beforehand which settings only a restart changes. Implemented by a Database.
+type Restarting interface {
+	// NeedsRestart tells it of a setting; it is not known where the server does not say so before one is changed.
+	NeedsRestart(ctx context.Context, name string) (needs, known bool, err error)
+}
+
 // BackgroundWorker is a database that can say whether it still works off what was asked of it before: flushes, purge,
 // compaction, a replica's backlog. Implemented by a Database.
 type BackgroundWorker interface {

@@ -81,6 +81,9 @@ func (v *variable) Check(ctx context.Context, on *cluster.Cluster) (action.Check
 	if err != nil {
 		return f, err
 	}
+	if err := v.possible(ctx, on, db); err != nil {
+		return f, err
+	}
 	if v.now() {
 		f.Observed["value"], f.Intended["value"] = shown, v.Value
 		if !c.SameValue(v.Name, v.Value, shown) {
@@ -102,6 +105,30 @@ func (v *variable) Check(ctx context.Context, on *cluster.Cluster) (action.Check
 		}
 	}
 	return f, nil
+}
+
+// possible refuses, as far as the server tells it beforehand, a value that the variable does not take, and a variable that it changes only
+// by a restart.
+func (v *variable) possible(ctx context.Context, on *cluster.Cluster, db engine.Database) error {
+	if judge, can := engine.As[engine.SettingValidator](db); can {
+		why, err := judge.WhyInvalid(ctx, v.Name, v.Value)
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			return &hint.PermanentError{Reason: why, Advice: "choose another value"}
+		}
+	}
+	if r, can := engine.As[engine.Restarting](db); can && v.now() {
+		needs, known, err := r.NeedsRestart(ctx, v.Name)
+		if err != nil {
+			return err
+		}
+		if needs && known {
+			return v.refuseLive(ctx, on, db, &engine.NeedsRestart{Setting: variableName(v.Name)})
+		}
+	}
+	return nil
 }
 
 // notKept is what is shown when nothing is kept for after a restart.
