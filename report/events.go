@@ -12,18 +12,18 @@ import (
 	"plimsoll/series"
 )
 
-// The kinds of event that are shown in another way too.
-const (
-	errorsKind = "load.errors" // one a second while there are any: a chart marks those seconds
-	changeKind = "change."     // the beginning and end of a phase
-)
+// shownOtherwise tells the events that are shown in another way too: errors, of which there is one a second while there are any and a
+// chart marks those seconds, and the beginning and end of changes, which are phases.
+func shownOtherwise(e series.Event) bool {
+	return e.Kind == series.LoadErrors || e.Kind.Group() == series.OfChanges
+}
 
 // condense makes one event of the errors of seconds that follow each other, with their sum.
 func condense(events []series.Event) []series.Event {
 	var out []series.Event
 	last, seconds := -1, 0
 	for _, e := range events {
-		if e.Kind != errorsKind {
+		if e.Kind != series.LoadErrors {
 			out = append(out, e)
 			continue
 		}
@@ -68,7 +68,7 @@ func moments(events []series.Event, start time.Time) []chart.Mark {
 	const most = 40
 	var all []chart.Mark
 	for _, e := range events {
-		if e.Kind != errorsKind && !strings.HasPrefix(e.Kind, changeKind) && len(all) < most {
+		if !shownOtherwise(e) && len(all) < most {
 			all = append(all, chart.Mark{At: e.Time.Sub(start).Seconds(), Name: eventName(e)})
 		}
 	}
@@ -85,14 +85,14 @@ func eventTable(events []series.Event, start time.Time, most int) table {
 		}
 		t.Rows = append(t.Rows, line{
 			Head: quantity.Elapsed.Format(e.Time.Sub(start).Seconds()), Ink: -1,
-			Cells: plainEntries(join(e.Kind, e.Name), e.Node, details(e.Detail)),
+			Cells: plainEntries(join(string(e.Kind), e.Name), e.Node, details(e.Detail)),
 		})
 	}
 	return t
 }
 
 // eventName is an event in a few words.
-func eventName(e series.Event) string { return join(e.Kind, e.Name, e.Node) }
+func eventName(e series.Event) string { return join(string(e.Kind), e.Name, e.Node) }
 
 func join(words ...string) string {
 	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), " ")

@@ -10,6 +10,7 @@ import (
 	"plimsoll/trial/progress"
 
 	"plimsoll/report/quantity"
+	"plimsoll/series"
 )
 
 // every is how long a stage may go on before it is heard of again.
@@ -47,7 +48,7 @@ func (l *lines) Observe(u progress.Update) {
 	case progress.Second:
 		l.tick(now)
 	case progress.Happened:
-		if !strings.HasPrefix(u.Kind, "phase.") && !strings.HasPrefix(u.Kind, changeKind) && u.Kind != errorsKind {
+		if u.Kind.Group() != series.OfPhases && !shownOtherwise(u.Event) {
 			l.line(now, eventName(u.Event)+parenthesis(details(u.Detail)))
 		}
 	case progress.Plan, progress.PhaseBegan, progress.CellDone, progress.Finished: // the stages tell

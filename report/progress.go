@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"plimsoll/result"
@@ -49,10 +48,10 @@ func (p *liveState) observe(u progress.Update, now time.Time) {
 	case progress.PhaseBegan:
 		p.phase(u, now)
 	case progress.Happened:
-		if strings.HasPrefix(u.Kind, "phase.") {
+		if u.Kind.Group() == series.OfPhases {
 			return
 		}
-		if u.Kind == errorsKind || strings.HasPrefix(u.Kind, changeKind) { // the seconds and the phases show them
+		if shownOtherwise(u.Event) { // the seconds and the phases show them
 			return
 		}
 		p.recent = append(p.recent, u.Event)

@@ -2,7 +2,6 @@ package report
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"plimsoll/result"
@@ -57,7 +56,7 @@ func runs(r *result.Result) []*run {
 		}
 	}
 	for _, e := range r.Events {
-		if strings.HasPrefix(e.Kind, "phase.") {
+		if e.Kind.Group() == series.OfPhases {
 			continue
 		}
 		for _, u := range all {

@@ -269,7 +269,7 @@ func unitInTitle(c chart.Chart) chart.Chart {
 func (t *text) moments(u *run) {
 	const most = 12
 	events := slices.DeleteFunc(slices.Clone(u.Events), func(e series.Event) bool {
-		return strings.HasPrefix(e.Kind, "step.") || strings.HasPrefix(e.Kind, "change.")
+		return e.Kind.Group() == series.OfSteps || e.Kind.Group() == series.OfChanges
 	})
 	var all []string
 	for i, e := range events {

@@ -122,7 +122,7 @@ func TestEventsRoundTrip(t *testing.T) {
 	var file bytes.Buffer
 	want := []Event{
 		{Time: time.Unix(1, 5).UTC(), Kind: "phase.start", Name: "baseline", Cell: "a, b", Round: 2},
-		{Time: time.Unix(2, 0).UTC(), Kind: "node.kill", Node: "n1", Detail: map[string]any{"pid": 12.0, "why": "line\nend"}},
+		{Time: time.Unix(2, 0).UTC(), Kind: "load.errors", Node: "n1", Detail: map[string]any{"pid": 12.0, "why": "line\nend"}},
 	}
 	w := NewEventWriter(&file)
 	if err := w.Write(want...); err != nil {

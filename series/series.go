@@ -64,7 +64,7 @@ type Point struct {
 // Event is something that happened at a moment: a phase began, a node was killed, a connection was lost.
 type Event struct {
 	Time   time.Time      `json:"time"`
-	Kind   string         `json:"kind"` // for example phase.start, node.kill, load.lost
+	Kind   EventKind      `json:"kind"` // one of EventKinds
 	Name   string         `json:"name,omitempty"`
 	Node   string         `json:"node,omitempty"`
 	Cell   string         `json:"cell,omitempty"`

@@ -63,7 +63,7 @@ func (r *runner) refusal(call Call, err error, tell func(series.Event)) error {
 	case err == nil:
 		return &abort{answer: analyze.Fail, reason: fmt.Sprintf("the run of %s was to be refused (%s), and was done", call.Name(), call.Refused)}
 	case errors.As(err, &halted) && halted.answer == analyze.CouldNotRun && strings.Contains(halted.reason, call.Refused):
-		tell(series.Event{Kind: "run.refused", Name: call.Name(), Detail: map[string]any{"why": halted.reason}})
+		tell(series.Event{Kind: series.RunRefused, Name: call.Name(), Detail: map[string]any{"why": halted.reason}})
 		r.note("%s was refused, as it was to be: %s.", call.Name(), halted.reason)
 		return nil
 	}

@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
+
 	"plimsoll/engine"
 	"plimsoll/load"
 	"plimsoll/series"
 	"plimsoll/trial/progress"
-	"time"
 )
 
 // keep runs the ledger beside the workload until ctx ends, and tells what became of that.
@@ -56,7 +57,7 @@ func (r *runner) audit(ctx context.Context, c *cell, round int, source engine.Da
 		return ctx.Err()
 	}
 	if err != nil { // the expectations that need it cannot be told
-		r.happened(series.Event{Kind: "ledger.unread", Cell: c.Name, Round: round, Detail: map[string]any{"error": err.Error()}})
+		r.happened(series.Event{Kind: series.LedgerUnread, Cell: c.Name, Round: round, Detail: map[string]any{"error": err.Error()}})
 		r.note("What became of the acknowledged writes is not known (%s): %v.", where(c.Name, round), err)
 		audit = nil
 	}
@@ -64,7 +65,7 @@ func (r *runner) audit(ctx context.Context, c *cell, round int, source engine.Da
 	if audit == nil {
 		return nil
 	}
-	r.happened(series.Event{Kind: "ledger.audited", Cell: c.Name, Round: round, Detail: map[string]any{
+	r.happened(series.Event{Kind: series.LedgerAudited, Cell: c.Name, Round: round, Detail: map[string]any{
 		"seconds": time.Since(began).Seconds(), "acknowledged": audit.Acknowledged, "in_doubt": audit.InDoubt, "in_doubt_found": audit.Found,
 		"reads": audit.Reads, "lost": len(audit.Lost), "duplicated": len(audit.Duplicated), "stale": len(audit.Stale), "corrupt": len(audit.Corrupt),
 	}})

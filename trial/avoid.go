@@ -22,15 +22,15 @@ func (d *cellRun) avoided(s load.Second) {
 	}
 	slices.Sort(now)
 	now = slices.Compact(now)
-	tell := func(kind string, here, there []string) {
+	tell := func(kind series.EventKind, here, there []string) {
 		for _, address := range here {
 			if !slices.Contains(there, address) {
 				d.happened(series.Event{Time: s.Start, Kind: kind, Cell: d.cell.Name, Round: d.round, Detail: map[string]any{"address": address}})
 			}
 		}
 	}
-	tell("load.avoids", now, d.avoids)
-	tell("load.returns", d.avoids, now)
+	tell(series.LoadAvoids, now, d.avoids)
+	tell(series.LoadReturns, d.avoids, now)
 	d.avoids = now
 	for _, address := range now {
 		if d.hung == nil {

@@ -74,7 +74,7 @@ func TestACoordinatorThatHangs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			told = append(told, e.Time.Sub(start).String()+" "+e.Kind+" "+e.Detail["address"].(string))
+			told = append(told, e.Time.Sub(start).String()+" "+string(e.Kind)+" "+e.Detail["address"].(string))
 		}
 		if want := []string{"1s load.avoids 10.0.0.2:9042", c.returned + " load.returns 10.0.0.2:9042"}; !slices.Equal(told, want) {
 			t.Errorf("%s: %q, want %q", c.phase, told, want)

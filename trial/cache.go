@@ -71,7 +71,7 @@ func (r *runner) cached(ctx context.Context, c *cell, s *servers, sources []engi
 	if keep == 0 {
 		keep = usualKeep
 	}
-	r.happened(series.Event{Kind: "cache.started", Cell: c.Name, Detail: map[string]any{"version": server.Exact, "bytes": int64(c.load.Cache.Memory)}})
+	r.happened(series.Event{Kind: series.CacheStarted, Cell: c.Name, Detail: map[string]any{"version": server.Exact, "bytes": int64(c.load.Cache.Memory)}})
 	cache := lookaside.New(lookaside.Place{Address: server.Address, Password: server.Password}, keep)
 	behind := make([]engine.Database, len(sources))
 	for i, db := range sources {

@@ -3,6 +3,7 @@ package trial
 import (
 	"context"
 	"errors"
+
 	"plimsoll/lab"
 	"plimsoll/probe"
 )

@@ -2,9 +2,10 @@ package trial
 
 import (
 	"math"
-	"plimsoll/internal/document"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/document"
 )
 
 func TestExpectationsTakeTheFormThatIsJudged(t *testing.T) {

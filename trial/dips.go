@@ -126,14 +126,14 @@ func (r *recording) happening(change *phaseRecord, from, to time.Time) string {
 		if e.Cell != "" && e.Cell != change.cell || e.Round != 0 && e.Round != change.round || e.Time.Before(from) || e.Time.After(to) {
 			continue
 		}
-		found = strings.TrimSpace(e.Kind + " " + e.Node)
+		found = strings.TrimSpace(string(e.Kind) + " " + e.Node)
 	}
 	return found
 }
 
 // witness keeps what can be a dip's cause.
 func (r *recording) witness(e series.Event) {
-	if strings.HasPrefix(e.Kind, "node.") || strings.HasPrefix(e.Kind, "replica.") {
+	if e.Kind.Group() == series.OfServers {
 		r.events = append(r.events, e)
 	}
 }

@@ -126,7 +126,7 @@ func (s *runs) follow(x *execution) {
 
 // observe makes the trial's events of the run's. The run waits for it.
 func (x *execution) observe(e journal.Event, at time.Time) {
-	event := func(kind string, detail map[string]any) {
+	event := func(kind series.EventKind, detail map[string]any) {
 		if detail == nil {
 			detail = map[string]any{}
 		}
@@ -138,33 +138,33 @@ func (x *execution) observe(e journal.Event, at time.Time) {
 		if !e.Skip {
 			x.begin(e.Step, at)
 			x.show(e.Step)
-			event(stepStart, nil)
+			event(series.StepStart, nil)
 		}
 	case journal.Verified:
 		detail := map[string]any{"seconds": x.end(e.Step, at).Seconds()}
 		if troubles := e.Output.Troubles(); len(troubles) > 0 {
 			detail[action.TroublesKey] = troubles
 		}
-		event(stepEnd, detail)
+		event(series.StepEnd, detail)
 	case journal.Failed:
-		kind := "step.retry"
+		kind := series.StepRetry
 		if e.Final {
-			kind = stepEnd
+			kind = series.StepEnd
 			x.end(e.Step, at)
 		}
 		event(kind, map[string]any{"error": e.Error})
 	case journal.Asked:
-		event("run.asked", map[string]any{"note": asks(e)})
+		event(series.RunAsked, map[string]any{"note": asks(e)})
 		x.asked <- e
 	case journal.Approved:
-		event("run.approved", map[string]any{"by": e.By})
+		event(series.RunApproved, map[string]any{"by": e.By})
 		if !x.call.book.Acts(e.Step) {
-			event(stepEnd, map[string]any{"seconds": x.end(e.Step, at).Seconds()})
+			event(series.StepEnd, map[string]any{"seconds": x.end(e.Step, at).Seconds()})
 		}
 	case journal.Held:
-		event("run.held", map[string]any{"guardrail": e.Reason})
+		event(series.RunHeld, map[string]any{"guardrail": e.Reason})
 	case journal.Freed:
-		event("run.freed", nil)
+		event(series.RunFreed, nil)
 	case journal.Said:
 		if e.Claim {
 			x.mu.Lock()

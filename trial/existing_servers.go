@@ -3,6 +3,7 @@ package trial
 import (
 	"context"
 	"fmt"
+
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/infra"

@@ -36,6 +36,6 @@ func (r *runner) issue(ctx context.Context, c *cell, s *servers, sets []dataset,
 func (d *cellRun) broke(all load.Summary) {
 	for _, reason := range slices.Compact(all.Broken) {
 		d.invalidate("%s: %s", where(d.cell.Name, d.round), reason)
-		d.happened(series.Event{Kind: "load.broken", Cell: d.cell.Name, Round: d.round, Detail: map[string]any{"reason": reason}})
+		d.happened(series.Event{Kind: series.LoadBroken, Cell: d.cell.Name, Round: d.round, Detail: map[string]any{"reason": reason}})
 	}
 }

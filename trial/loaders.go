@@ -2,6 +2,7 @@ package trial
 
 import (
 	"fmt"
+
 	"plimsoll/internal/document"
 	"plimsoll/loader"
 )

@@ -3,10 +3,11 @@ package trial
 import (
 	"context"
 	"maps"
-	"plimsoll/engine"
 	"slices"
 	"sync"
 	"time"
+
+	"plimsoll/engine"
 )
 
 // look asks every node at once. One that does not answer is left out; an engine that cannot tell gives nothing.

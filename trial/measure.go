@@ -168,6 +168,9 @@ func (d *cellRun) run(ctx context.Context) error {
 	if err := d.warmUp(ctx); err != nil {
 		return err
 	}
+	if err := d.lookAtNoise(ctx); err != nil {
+		return err
+	}
 	if err := d.giveDisk(ctx, d.cell, d.servers, false); err != nil {
 		return err
 	}
@@ -202,7 +205,7 @@ func (d *cellRun) begin(phase string, length time.Duration, change bool) {
 		cell: d.cell.Name, round: d.round, phase: phase, operations: d.cell.workload.Operations(), from: at, change: change, open: d.cell.load.Open(),
 	})
 	d.at = where(d.cell.Name, d.round) + ", " + phase
-	d.happened(series.Event{Time: at, Kind: "phase.start", Name: phase, Cell: d.cell.Name, Round: d.round})
+	d.happened(series.Event{Time: at, Kind: series.PhaseStart, Name: phase, Cell: d.cell.Name, Round: d.round})
 	d.observe(progress.PhaseBegan{Phase: result.Phase{Name: phase, Cell: d.cell.Name, Round: d.round, From: at}, Length: length})
 }
 
@@ -241,9 +244,9 @@ func (d *cellRun) connections(s load.Second) {
 	if (d.lost > 0) == (before > 0) {
 		return
 	}
-	kind := "load.lost"
+	kind := series.LoadLost
 	if d.lost == 0 {
-		kind = "load.reconnected"
+		kind = series.LoadReconnected
 	}
 	d.happened(series.Event{
 		Time: s.Start, Kind: kind, Cell: d.cell.Name, Round: d.round, Detail: map[string]any{"connections": max(d.lost, before)},
@@ -260,7 +263,7 @@ func (d *cellRun) errorClasses(s load.Second) {
 		}
 	}
 	if len(classes) > 0 {
-		d.happened(series.Event{Time: s.Start, Kind: "load.errors", Cell: d.cell.Name, Round: d.round, Detail: classes})
+		d.happened(series.Event{Time: s.Start, Kind: series.LoadErrors, Cell: d.cell.Name, Round: d.round, Detail: classes})
 	}
 }
 
@@ -334,10 +337,10 @@ func (r *runner) change(ctx context.Context, c *cell, round int, s *servers, cal
 		e.Cell, e.Round = c.Name, round
 		r.happened(e)
 	}
-	tell(series.Event{Kind: "change.start", Name: call.Name()})
+	tell(series.Event{Kind: series.ChangeStart, Name: call.Name()})
 	began := time.Now()
 	steps, err := r.carryOut(ctx, c, round, s, call, tell)
-	end := series.Event{Kind: "change.end", Name: call.Name(), Detail: map[string]any{"seconds": time.Since(began).Seconds()}}
+	end := series.Event{Kind: series.ChangeEnd, Name: call.Name(), Detail: map[string]any{"seconds": time.Since(began).Seconds()}}
 	if err != nil {
 		end.Detail["error"] = err.Error()
 		err = fmt.Errorf("%s: %w", call.Name(), err)
@@ -374,7 +377,7 @@ func (r *runner) check(ctx context.Context, c *cell, round int, db engine.Databa
 		detail = map[string]any{"consistent": false, "error": err.Error()}
 		r.invalidate("the data is not consistent after %s: %v", where(c.Name, round), err)
 	}
-	r.happened(series.Event{Kind: "data.checked", Name: c.load.Workload, Cell: c.Name, Round: round, Detail: detail})
+	r.happened(series.Event{Kind: series.DataChecked, Name: c.load.Workload, Cell: c.Name, Round: round, Detail: detail})
 	return nil
 }
 

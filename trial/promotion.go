@@ -56,7 +56,7 @@ func (d *cellRun) promoting(ctx context.Context) (stop func() []span) {
 			began := time.Now()
 			if seen, err := ring.Ring(looking, ""); err == nil { // a look that failed is made again
 				for _, node := range p.take(seen, began, time.Now()) {
-					d.happened(series.Event{Kind: "ring.promoted", Node: node, Cell: d.cell.Name, Round: d.round})
+					d.happened(series.Event{Kind: series.RingPromoted, Node: node, Cell: d.cell.Name, Round: d.round})
 				}
 			}
 			select {

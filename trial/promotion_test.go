@@ -1,9 +1,10 @@
 package trial
 
 import (
-	"plimsoll/engine"
 	"testing"
 	"time"
+
+	"plimsoll/engine"
 )
 
 // A node takes its ranges between the last look that showed it joining and the first that showed it normal.

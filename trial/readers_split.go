@@ -3,12 +3,13 @@ package trial
 import (
 	"context"
 	"errors"
+	"time"
+
 	"plimsoll/engine"
 	"plimsoll/internal/document"
 	"plimsoll/load"
 	"plimsoll/series"
 	"plimsoll/workload"
-	"time"
 )
 
 // readers are the replicas of a cell's cluster, which answer reads.
@@ -49,7 +50,7 @@ func (r *runner) readers(ctx context.Context, c *cell, s *servers, primary engin
 			for node, fault := range left {
 				detail["left_"+node] = fault.Error()
 			}
-			r.happened(series.Event{Kind: "reads.spread", Cell: c.Name, Detail: detail})
+			r.happened(series.Event{Kind: series.ReadsSpread, Cell: c.Name, Detail: detail})
 		},
 	})
 	connect, err := all.Connect(c.workload, primary, seed)

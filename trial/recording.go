@@ -114,6 +114,3 @@ func (s *phaseRecord) during(step string, seconds []analyze.Second) []analyze.Se
 
 // second is how often a load delivers what it measured.
 const second = time.Second
-
-// loadMaximum is the event of a maximum that was found.
-const loadMaximum = "load.maximum"

@@ -13,9 +13,6 @@ import (
 	"plimsoll/series"
 )
 
-// RehearsalKept is the kind of the event that a rehearsal was kept in the state folder.
-const RehearsalKept = "rehearsal"
-
 // keepRehearsals keeps, for each runbook that the trial ran, whether it was part of a trial that passed: one rehearsal a trial,
 // however many rounds and cells it had, for each product, version and class of topology. A trial that expects nothing can
 // prove nothing, and leaves none.
@@ -47,7 +44,7 @@ func (r *runner) keepRehearsals(ctx context.Context, v result.Verdict) error {
 		if one.Nothing != "" {
 			detail["nothing"] = one.Nothing
 		}
-		r.happened(series.Event{Kind: RehearsalKept, Name: name, Detail: detail})
+		r.happened(series.Event{Kind: series.RehearsalKept, Name: name, Detail: detail})
 	}
 	return errors.Join(errs...)
 }

@@ -26,6 +26,8 @@ type Site struct {
 	Version  string   // of Plimsoll
 	Command  []string // as typed
 
+	Noise time.Duration // how long the noise of the load is looked at first; 0: for a long trial NoiseLength, else not at all; below 0: never
+
 	Production bool   // a person agreed to load on the cluster in production that Trial.Production names
 	BreakLock  string // the reason to take a target whose last run, or trial, is gone
 	// State is the state folder's store, where the rehearsals of runbooks are kept; nil: they are not.
@@ -103,6 +105,7 @@ type runner struct {
 	already   []string // steps that had nothing to do, so that the trial shows nothing of them
 	doubts    doubts   // of phases in which nothing was done to the cluster
 	admitted  doubts   // of changes
+	noise     bool     // was looked at
 	pace
 }
 

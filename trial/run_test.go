@@ -241,7 +241,7 @@ expect:
 	}
 	var kinds []string
 	for _, e := range got.Events {
-		kinds = append(kinds, e.Kind)
+		kinds = append(kinds, string(e.Kind))
 	}
 	for _, want := range []string{"node.freeze", "node.thaw", "node.kill", "load.lost", "node.serves", "load.reconnected", "load.errors"} {
 		if !slices.Contains(kinds, want) {
@@ -276,7 +276,7 @@ func checkDated(t *testing.T, r *result.Result, phase, during, kind string) {
 	}
 	var truth time.Time
 	for _, e := range r.Events {
-		if e.Kind == kind && truth.IsZero() {
+		if string(e.Kind) == kind && truth.IsZero() {
 			truth = e.Time
 		}
 	}
@@ -363,7 +363,7 @@ phases: {warmup: 1s, measure: 2s, rounds: 1, restore: never}
 		t.Errorf("the server showed %v", shown)
 	}
 	for _, e := range got.Events {
-		if strings.HasPrefix(e.Kind, "node.") {
+		if e.Kind.Group() == series.OfServers {
 			t.Errorf("the server was touched: %+v", e)
 		}
 	}

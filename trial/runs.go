@@ -60,7 +60,9 @@ func (r *runner) openRuns(ctx context.Context) error {
 		},
 	}}
 	if r.parts.Watch != nil {
-		s.service.Watch = func(ctx context.Context, site *cluster.Cluster) (execute.Watched, error) { return r.parts.Watch(ctx, site) }
+		s.service.Watch = func(ctx context.Context, site *cluster.Cluster) (execute.Watched, error) {
+			return r.parts.Watch(ctx, site)
+		}
 	}
 	s.service.Observe = func(run string, e journal.Event, at time.Time) {
 		s.mu.Lock()

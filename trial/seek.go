@@ -50,6 +50,6 @@ func (r *runner) seek(ctx context.Context, c *cell, s *servers) error {
 		r.note("The maximum still rose at %d connections: the rate is a share of what these reach.", c.load.Connections)
 	}
 	r.maxima[c.data] = found.Throughput
-	r.happened(series.Event{Kind: loadMaximum, Name: c.load.Workload, Detail: map[string]any{"per_second": found.Throughput, "connections": found.Connections}})
+	r.happened(series.Event{Kind: series.LoadMaximum, Name: c.load.Workload, Detail: map[string]any{"per_second": found.Throughput, "connections": found.Connections}})
 	return nil
 }

@@ -166,7 +166,7 @@ func (r *runner) loadData(ctx context.Context, c *cell, s *servers) error {
 			return fmt.Errorf("make the ledger: %w", err)
 		}
 	}
-	r.happened(series.Event{Kind: "data.loaded", Name: c.load.Workload, Detail: map[string]any{"seconds": time.Since(began).Seconds()}})
+	r.happened(series.Event{Kind: series.DataLoaded, Name: c.load.Workload, Detail: map[string]any{"seconds": time.Since(began).Seconds()}})
 	if r.trial.Phases.Restore == RestoreNever {
 		return nil
 	}
@@ -209,7 +209,7 @@ func (r *runner) watchDeaths(cluster *lab.Cluster) (end func()) {
 				if d.Cause != nil {
 					detail["cause"] = d.Cause.Error()
 				}
-				r.happened(series.Event{Time: d.At, Kind: "node.died", Node: d.Node, Detail: detail})
+				r.happened(series.Event{Time: d.At, Kind: series.NodeDied, Node: d.Node, Detail: detail})
 			case <-stop:
 				return
 			}

@@ -1,12 +1,13 @@
 package trial
 
 import (
+	"slices"
+	"time"
+
 	"plimsoll/engine"
 	"plimsoll/load"
 	"plimsoll/probe"
 	"plimsoll/series"
-	"slices"
-	"time"
 )
 
 // engines are those of the cells.

@@ -14,9 +14,3 @@ type span struct {
 func (s span) id() string { return stepID(s.key) }
 
 func byBeginning(a, b span) int { return a.from.Compare(b.from) }
-
-// The events of a run's steps.
-const (
-	stepStart = "step.start"
-	stepEnd   = "step.end"
-)

@@ -32,15 +32,15 @@ func (d *cellRun) flowing(all []engine.Stream, since time.Time) []span {
 	spans := make([]span, len(flows))
 	for i, f := range flows {
 		spans[i] = f.span
-		event := func(at time.Time, kind string, detail map[string]any) {
+		event := func(at time.Time, kind series.EventKind, detail map[string]any) {
 			d.happened(series.Event{Time: at, Kind: kind, Name: f.key, Cell: d.cell.Name, Round: d.round, Detail: detail})
 		}
-		event(f.from, "stream.start", nil)
+		event(f.from, series.StreamStart, nil)
 		detail := map[string]any{"seconds": f.to.Sub(f.from).Seconds(), "streams": f.streams}
 		if bytes := max(f.sent, f.received); bytes > 0 { // not every engine tells
 			detail["megabytes"] = float64(bytes) / 1e6
 		}
-		event(f.to, "stream.end", detail)
+		event(f.to, series.StreamEnd, detail)
 	}
 	return spans
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"plimsoll/result"
+	"plimsoll/series"
 
 	"plimsoll/internal/document"
 )
@@ -50,7 +51,7 @@ func loadsOf(first, second *result.Result) (loads, error) {
 func found(r *result.Result) []float64 {
 	var out []float64
 	for _, e := range r.Events {
-		if most, is := e.Detail["per_second"].(float64); is && e.Kind == loadMaximum {
+		if most, is := e.Detail["per_second"].(float64); is && e.Kind == series.LoadMaximum {
 			out = append(out, most)
 		}
 	}

@@ -36,11 +36,11 @@ func (d *cellRun) warmUp(ctx context.Context) error {
 			why = restless(pendingWork(ctx, d.db))
 		}
 		if why == "" {
-			d.happened(series.Event{Kind: "warmup.steady", Cell: d.cell.Name, Round: d.round, Detail: map[string]any{"seconds": passed.Seconds()}})
+			d.happened(series.Event{Kind: series.WarmupSteady, Cell: d.cell.Name, Round: d.round, Detail: map[string]any{"seconds": passed.Seconds()}})
 			return nil
 		}
 		if passed >= limit {
-			d.happened(series.Event{Kind: "warmup.timeout", Cell: d.cell.Name, Round: d.round, Detail: map[string]any{"why": why}})
+			d.happened(series.Event{Kind: series.WarmupTimeout, Cell: d.cell.Name, Round: d.round, Detail: map[string]any{"why": why}})
 			d.note("Not steady after %v of warm-up, measured all the same: %s (%s).", limit, why, where(d.cell.Name, d.round))
 			return nil
 		}

@@ -111,7 +111,7 @@ func (w *watch) collect(ctx context.Context, node string, p probe.Probe) {
 func (w *watch) collectEvery(ctx context.Context, every time.Duration, node string, p probe.Probe) {
 	w.probing.Go(func() {
 		probe.Collect(ctx, every, []probe.Probe{p}, w.take, func(err error) {
-			w.runner.happened(series.Event{Kind: "probe.failed", Node: node, Detail: map[string]any{"error": err.Error()}})
+			w.runner.happened(series.Event{Kind: series.ProbeFailed, Node: node, Detail: map[string]any{"error": err.Error()}})
 		})
 	})
 }

@@ -54,7 +54,7 @@ func (w *watch) reachArrays(ctx context.Context) bool {
 	}
 	site, err := w.runner.siteOf(ctx, w.runner.nameOf(w.servers))
 	if err != nil {
-		w.runner.happened(series.Event{Kind: "probe.failed", Detail: map[string]any{"error": err.Error()}})
+		w.runner.happened(series.Event{Kind: series.ProbeFailed, Detail: map[string]any{"error": err.Error()}})
 		return false
 	}
 	w.arrays = site

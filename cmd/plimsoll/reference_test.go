@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"plimsoll/catalog"
+	"plimsoll/series"
 	"plimsoll/trial"
 )
 
@@ -25,6 +26,8 @@ func TestReferencePages(t *testing.T) {
 	for name, write := range map[string]func(io.Writer) error{
 		"trial-reference.md":       func(w io.Writer) error { return trial.WriteReference(w, catalog.Parts()) },
 		"cli.md":                   writeCLI,
+		"events.md":                series.WriteEventReference,
+		"schema/event.schema.json": writeEventSchema,
 		"schema/trial.schema.json": writeTrialSchema,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -53,6 +56,12 @@ func writeTrialSchema(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	return e.Encode(trial.Schema(catalog.Workloads()))
+}
+
+func writeEventSchema(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(series.EventSchema())
 }
 
 func writeCLI(w io.Writer) error {

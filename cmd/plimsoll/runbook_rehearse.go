@@ -118,7 +118,7 @@ func rehearseUntilOpen(ctx context.Context, c console, d *desk, t *trial.Trial, 
 	for missed := 0; once || !p.Gate.Open(); {
 		before := len(p.Gate.Passed)
 		fmt.Fprintf(c.err, "Rehearsal of %s: %s\n", p.Header.Runbook, standing(p))
-		res, err := measure(ctx, c, t, trialRunOptions{}, deps, d.Store)
+		res, err := measure(ctx, c, t, trialRunOptions{}, 0, deps, d.Store)
 		if err != nil {
 			return nil, err
 		}

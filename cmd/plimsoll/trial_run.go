@@ -16,6 +16,7 @@ import (
 	"plimsoll/lab"
 	"plimsoll/report"
 	"plimsoll/result"
+	"plimsoll/series"
 	"plimsoll/trial"
 )
 
@@ -26,6 +27,7 @@ type trialRunOptions struct {
 	yes  bool
 
 	breakLock string
+	noise     string
 }
 
 func newTrialRun(c console) *cobra.Command {
@@ -46,6 +48,7 @@ Exit codes: 0 PASS, 3 FAIL, 4 INCONCLUSIVE, 5 INVALID, 1 trouble or COULD NOT RU
 	cmd.Flags().StringVar(&o.out, "out", "", "folder for the result (default results/NAME/TIME)")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "do not ask before a target in production is put under load")
 	cmd.Flags().StringVar(&o.breakLock, "break-lock", "", "take the lock of a run or a trial that no process executes any more, for this `REASON`; of a target")
+	cmd.Flags().StringVar(&o.noise, "noise", "auto", "how long to look first how noisy the load is, and what is the smallest difference that the trial could show: a time, auto (15s before a trial of five minutes or more) or off")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the verdict as JSON")
 	return cmd
 }
@@ -57,6 +60,10 @@ func addTrialOptions(cmd *cobra.Command, o *trial.Options) {
 
 func runTrial(ctx context.Context, c console, file string, o trialRunOptions) (err error) {
 	t, err := readTrial(file, o.Options)
+	if err != nil {
+		return err
+	}
+	noise, err := o.lookAtNoise()
 	if err != nil {
 		return err
 	}
@@ -76,7 +83,7 @@ func runTrial(ctx context.Context, c console, file string, o trialRunOptions) (e
 		}
 		defer func() { err = errors.Join(err, state.Close()) }()
 	}
-	result, runErr := measure(ctx, c, t, o, deps, state)
+	result, runErr := measure(ctx, c, t, o, noise, deps, state)
 	if result == nil {
 		return runErr
 	}
@@ -86,8 +93,23 @@ func runTrial(ctx context.Context, c console, file string, o trialRunOptions) (e
 	return withCode{verdictExit(result.Verdict.Verdict)}
 }
 
+// lookAtNoise reads --noise as Site.Noise has it.
+func (o trialRunOptions) lookAtNoise() (time.Duration, error) {
+	switch o.noise {
+	case "", "auto":
+		return 0, nil
+	case "off":
+		return -1, nil
+	}
+	d, err := time.ParseDuration(o.noise)
+	if err != nil || d < 5*time.Second {
+		return 0, usageError{text: fmt.Sprintf("--noise %q, expected auto, off, or a time from 5s on such as 30s", o.noise)}
+	}
+	return d, nil
+}
+
 // measure runs a trial before the eyes of who waits, and writes its report.
-func measure(ctx context.Context, c console, t *trial.Trial, o trialRunOptions, deps lab.Deps, state *durable.Store) (*result.Result, error) {
+func measure(ctx context.Context, c console, t *trial.Trial, o trialRunOptions, noise time.Duration, deps lab.Deps, state *durable.Store) (*result.Result, error) {
 	dir := o.out
 	if dir == "" {
 		dir = filepath.Join(resultsFolder(), safeName(t.Name), time.Now().Format("2006-01-02T15-04-05"))
@@ -101,7 +123,7 @@ func measure(ctx context.Context, c console, t *trial.Trial, o trialRunOptions, 
 	})
 	result, runErr := t.Run(ctx, catalog.Parts(), trial.Site{
 		Lab: deps, Dir: dir, Observer: screen, Log: newLog(c), Version: version(), Command: os.Args, State: state,
-		BreakLock: o.breakLock, Production: t.Production() != "", // agreed to by the caller
+		BreakLock: o.breakLock, Noise: noise, Production: t.Production() != "", // agreed to by the caller
 	})
 	tidy()
 	runErr = errors.Join(runErr, screen.Close())
@@ -136,7 +158,7 @@ func showRun(c console, result *result.Result, o trialRunOptions) error {
 		fmt.Fprintf(c.out, "Report:   %s\n", page)
 	}
 	for _, e := range result.Events {
-		if e.Kind != trial.RehearsalKept {
+		if e.Kind != series.RehearsalKept {
 			continue
 		}
 		counts := "counts for its gate"

@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/catalog"
 	"plimsoll/lab"
+	"plimsoll/series"
 	"plimsoll/trial"
 )
 
@@ -77,9 +78,9 @@ phases: {warmup: 1s, rounds: 1}
 	var from time.Time
 	for _, e := range result.Events {
 		switch e.Kind {
-		case "node.freeze":
+		case series.NodeFreeze:
 			from = e.Time
-		case "node.thaw":
+		case series.NodeThaw:
 			stood = e.Time.Sub(from)
 		}
 	}

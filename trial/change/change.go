@@ -16,13 +16,13 @@ import (
 // All lists the changes that ship.
 func All() []trial.Change {
 	return []trial.Change{
-		onNode{name: "lab/restart", event: "node.restart", do: restart},
-		killed{onNode{name: "lab/kill", event: "node.kill", do: kill}},
-		powerFail{onNode{name: "lab/power-fail", event: "node.power-fail"}},
-		killed{onNode{name: "lab/lose", event: "node.kill", do: lose}},
-		onNode{name: "lab/stop", event: "node.stop", do: stop},
-		onNode{name: "lab/start", event: "node.start", do: start},
-		onNode{name: "lab/freeze", event: "node.freeze", do: freeze},
+		onNode{name: "lab/restart", event: series.NodeRestart, do: restart},
+		killed{onNode{name: "lab/kill", event: series.NodeKill, do: kill}},
+		powerFail{onNode{name: "lab/power-fail", event: series.NodePowerFail}},
+		killed{onNode{name: "lab/lose", event: series.NodeKill, do: lose}},
+		onNode{name: "lab/stop", event: series.NodeStop, do: stop},
+		onNode{name: "lab/start", event: series.NodeStart, do: start},
+		onNode{name: "lab/freeze", event: series.NodeFreeze, do: freeze},
 		reconfigure{},
 		diskChange{},
 		restore{},
@@ -38,8 +38,9 @@ type inputs struct {
 
 // onNode is an action on one node.
 type onNode struct {
-	name, event string
-	do          func(ctx context.Context, on *lab.Cluster, in inputs, tell func(kind string)) error
+	name  string
+	event series.EventKind
+	do    func(ctx context.Context, on *lab.Cluster, in inputs, tell func(kind series.EventKind)) error
 }
 
 var _ trial.Change = onNode{}
@@ -72,7 +73,7 @@ func (a onNode) Run(ctx context.Context, on *lab.Cluster, c trial.Call, tell fun
 	if err != nil {
 		return err
 	}
-	say := func(kind string) { tell(series.Event{Kind: kind, Name: a.name, Node: in.Node}) }
+	say := func(kind series.EventKind) { tell(series.Event{Kind: kind, Name: a.name, Node: in.Node}) }
 	say(a.event)
 	return a.do(ctx, on, in, say)
 }
@@ -85,9 +86,9 @@ func (a onNode) read(c trial.Call) (inputs, error) {
 	return in, c.With.Decode(&in)
 }
 
-func restart(ctx context.Context, on *lab.Cluster, in inputs, tell func(string)) error {
+func restart(ctx context.Context, on *lab.Cluster, in inputs, tell func(series.EventKind)) error {
 	if in.For == 0 {
-		return tellAfter(on.Restart(ctx, in.Node), tell, "node.serves")
+		return tellAfter(on.Restart(ctx, in.Node), tell, series.NodeServes)
 	}
 	if err := on.Stop(ctx, in.Node); err != nil {
 		return err
@@ -95,7 +96,7 @@ func restart(ctx context.Context, on *lab.Cluster, in inputs, tell func(string))
 	return startAfter(ctx, on, in, tell)
 }
 
-func kill(ctx context.Context, on *lab.Cluster, in inputs, tell func(string)) error {
+func kill(ctx context.Context, on *lab.Cluster, in inputs, tell func(series.EventKind)) error {
 	if err := on.Kill(ctx, in.Node); err != nil {
 		return err
 	}
@@ -103,23 +104,23 @@ func kill(ctx context.Context, on *lab.Cluster, in inputs, tell func(string)) er
 }
 
 // lose kills a node, which stays dead: what a failover is for.
-func lose(ctx context.Context, on *lab.Cluster, in inputs, _ func(string)) error {
+func lose(ctx context.Context, on *lab.Cluster, in inputs, _ func(series.EventKind)) error {
 	return on.Kill(ctx, in.Node)
 }
 
-func stop(ctx context.Context, on *lab.Cluster, in inputs, tell func(string)) error {
+func stop(ctx context.Context, on *lab.Cluster, in inputs, tell func(series.EventKind)) error {
 	if err := on.Stop(ctx, in.Node); err != nil || in.For == 0 {
 		return err
 	}
 	return startAfter(ctx, on, in, tell)
 }
 
-func start(ctx context.Context, on *lab.Cluster, in inputs, tell func(string)) error {
-	return tellAfter(on.Start(ctx, in.Node), tell, "node.serves")
+func start(ctx context.Context, on *lab.Cluster, in inputs, tell func(series.EventKind)) error {
+	return tellAfter(on.Start(ctx, in.Node), tell, series.NodeServes)
 }
 
 // startAfter starts a node again when its time is over.
-func startAfter(ctx context.Context, on *lab.Cluster, in inputs, tell func(string)) error {
+func startAfter(ctx context.Context, on *lab.Cluster, in inputs, tell func(series.EventKind)) error {
 	if err := pause(ctx, in.For); err != nil {
 		return err
 	}
@@ -129,7 +130,7 @@ func startAfter(ctx context.Context, on *lab.Cluster, in inputs, tell func(strin
 // defaultFreeze is how long a freeze lasts that names no time: longer than most clients' patience for one statement.
 const defaultFreeze = 5 * time.Second
 
-func freeze(ctx context.Context, on *lab.Cluster, in inputs, tell func(string)) error {
+func freeze(ctx context.Context, on *lab.Cluster, in inputs, tell func(series.EventKind)) error {
 	if in.For == 0 {
 		in.For = defaultFreeze
 	}
@@ -139,13 +140,13 @@ func freeze(ctx context.Context, on *lab.Cluster, in inputs, tell func(string)) 
 	waited := pause(ctx, in.For)
 	thaw, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second) // a node is never left frozen
 	defer cancel()
-	if err := tellAfter(on.Thaw(thaw, in.Node), tell, "node.thaw"); err != nil {
+	if err := tellAfter(on.Thaw(thaw, in.Node), tell, series.NodeThaw); err != nil {
 		return err
 	}
 	return waited
 }
 
-func tellAfter(err error, tell func(string), kind string) error {
+func tellAfter(err error, tell func(series.EventKind), kind series.EventKind) error {
 	if err == nil {
 		tell(kind)
 	}

@@ -62,6 +62,6 @@ func (c diskChange) Run(ctx context.Context, on *lab.Cluster, call trial.Call, t
 	if err != nil {
 		return err
 	}
-	tell(series.Event{Kind: "disk.change", Name: c.Name(), Node: in.Node, Detail: map[string]any{"disk": disk.Volume.String()}})
+	tell(series.Event{Kind: series.DiskChange, Name: c.Name(), Node: in.Node, Detail: map[string]any{"disk": disk.Volume.String()}})
 	return on.SetDisk(ctx, disk, in.Node)
 }

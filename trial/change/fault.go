@@ -97,7 +97,7 @@ func (f faulty) Run(ctx context.Context, on *lab.Cluster, c trial.Call, tell fun
 		return fmt.Errorf("%s: %s", f.Name(), found.Reason)
 	}
 	call := action.Call{Step: c.Name(), Attempt: 1, Token: c.Name(), Before: found.Observed, Progress: func(float64, string) {}}
-	tell(series.Event{Kind: f.Name(), Name: f.Name(), Node: node})
+	tell(series.Event{Kind: series.FaultBegan, Name: f.Name(), Node: node})
 	if _, err := task.Act(ctx, site, call); err != nil || lasts == 0 {
 		return err
 	}
@@ -108,7 +108,7 @@ func (f faulty) Run(ctx context.Context, on *lab.Cluster, c trial.Call, tell fun
 	if !can {
 		return waited
 	}
-	return errors.Join(tellAfter(undo.Undo(back, site, call), func(kind string) {
+	return errors.Join(tellAfter(undo.Undo(back, site, call), func(kind series.EventKind) {
 		tell(series.Event{Kind: kind, Name: f.Name(), Node: node})
-	}, "fault.over"), waited)
+	}, series.FaultOver), waited)
 }

@@ -32,7 +32,7 @@ func (p powerFail) Run(ctx context.Context, on *lab.Cluster, c trial.Call, tell 
 	if err != nil {
 		return err
 	}
-	event := func(kind string, detail map[string]any) {
+	event := func(kind series.EventKind, detail map[string]any) {
 		tell(series.Event{Kind: kind, Name: p.name, Node: in.Node, Detail: detail})
 	}
 	event(p.event, nil)
@@ -40,8 +40,8 @@ func (p powerFail) Run(ctx context.Context, on *lab.Cluster, c trial.Call, tell 
 	if err != nil {
 		return err
 	}
-	event("node.forgot", map[string]any{"files": forgotten.Files, "bytes": forgotten.Bytes, "names": forgotten.Names})
-	return startAfter(ctx, on, in, func(kind string) { event(kind, nil) })
+	event(series.NodeForgot, map[string]any{"files": forgotten.Files, "bytes": forgotten.Bytes, "names": forgotten.Names})
+	return startAfter(ctx, on, in, func(kind series.EventKind) { event(kind, nil) })
 }
 
 // killed is the end of a process.

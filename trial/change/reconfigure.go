@@ -55,10 +55,10 @@ func (r reconfigure) Run(ctx context.Context, on *lab.Cluster, c trial.Call, tel
 		}
 	}
 	maps.Copy(config, in.Config)
-	tell(series.Event{Kind: "node.reconfigure", Name: r.Name(), Node: in.Node})
+	tell(series.Event{Kind: series.NodeReconfigure, Name: r.Name(), Node: in.Node})
 	if err := on.Reconfigure(ctx, config, in.Node); err != nil {
 		return err
 	}
-	tell(series.Event{Kind: "node.serves", Name: r.Name(), Node: in.Node})
+	tell(series.Event{Kind: series.NodeServes, Name: r.Name(), Node: in.Node})
 	return nil
 }

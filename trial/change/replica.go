@@ -33,6 +33,6 @@ func (a attachReplica) Run(ctx context.Context, on *lab.Cluster, _ trial.Call, t
 	if err != nil {
 		return err
 	}
-	tell(series.Event{Kind: "replica.attached", Name: a.Name(), Node: name})
+	tell(series.Event{Kind: series.ReplicaAttached, Name: a.Name(), Node: name})
 	return nil
 }

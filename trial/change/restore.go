@@ -23,10 +23,10 @@ func (r restore) Check(c trial.Call, _ int) error {
 }
 
 func (r restore) Run(ctx context.Context, on *lab.Cluster, _ trial.Call, tell func(series.Event)) error {
-	tell(series.Event{Kind: "cluster.restore", Name: r.Name()})
+	tell(series.Event{Kind: series.ClusterRestore, Name: r.Name()})
 	if err := on.Restore(ctx); err != nil {
 		return err
 	}
-	tell(series.Event{Kind: "cluster.serves", Name: r.Name()})
+	tell(series.Event{Kind: series.ClusterServes, Name: r.Name()})
 	return nil
 }

@@ -74,7 +74,7 @@ func Write(ctx context.Context, kept Kept, dir string, o Options) (s *Summary, e
 		s.Statements += c.Tally.Done
 	}
 	for _, c := range o.Changes {
-		if err := w.Event(series.Event{Time: c.At, Kind: "change", Name: c.Instance, Detail: map[string]any{"kind": c.Kind, "what": c.What, "from": c.From, "to": c.To}}); err != nil {
+		if err := w.Event(series.Event{Time: c.At, Kind: series.FleetChange, Name: c.Instance, Detail: map[string]any{"kind": c.Kind, "what": c.What, "from": c.From, "to": c.To}}); err != nil {
 			return nil, err
 		}
 	}
