@@ -40,7 +40,7 @@ func TestPricesAreUpdated(t *testing.T) {
 	say := func(args ...string) (string, int) {
 		t.Helper()
 		var out, err strings.Builder
-		status := run(t.Context(), args, console{in: strings.NewReader(""), out: &out, err: &err})
+		status := program(t.Context(), args, console{in: strings.NewReader(""), out: &out, err: &err})
 		return out.String() + err.String(), status
 	}
 	if text, status := say("prices", "update", "--region", "eu-central-1", "--endpoint", cloud.URL); status != 0 || !strings.Contains(text, "4 classes, 2 kinds of volumes, 1 nodes of caches") {
