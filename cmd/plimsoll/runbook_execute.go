@@ -42,7 +42,7 @@ func executeRun(ctx context.Context, c console, d *desk, run string, order *jour
 				return err
 			}
 		}
-		return conclude(ctx, c, d, run, asJSON, nil)
+		return conclude(ctx, c, d, run, asJSON, order, nil)
 	}
 	return runSession(ctx, c, f, e, order)
 }
@@ -81,7 +81,7 @@ func runSession(ctx context.Context, c console, f *follower, e *durable.Executor
 	} else if closing != nil {
 		return closing
 	}
-	return conclude(background, c, f.desk, f.run, f.json != nil, ctx.Err())
+	return conclude(background, c, f.desk, f.run, f.json != nil, order, ctx.Err())
 }
 
 // sessionError is why a run cannot go on for now.
@@ -104,8 +104,8 @@ func (e sessionError) Hint() string {
 	return how
 }
 
-// conclude says how the run stands and what can be done.
-func conclude(ctx context.Context, c console, d *desk, run string, asJSON bool, interrupted error) error {
+// conclude says how the run stands and what can be done. Who wanted it to go on is told by the exit code, too, that it was taken back.
+func conclude(ctx context.Context, c console, d *desk, run string, asJSON bool, order *journal.Command, interrupted error) error {
 	st, err := d.State(ctx, run)
 	if err != nil {
 		return err
@@ -133,6 +133,9 @@ func conclude(ctx context.Context, c console, d *desk, run string, asJSON bool, 
 			fmt.Fprintf(c.err, "%s was left out by step %s: %s\n", m.Target, m.Step, m.Why)
 		}
 		return withCode{exitRemainders}
+	case (st.Outcome == journal.RunUndone || st.Outcome == journal.RunCancelled) && order != nil && order.Do == "resume":
+		fmt.Fprintf(c.err, "run %s: %s, as it was told before this; it is not done\n", run, st.Outcome)
+		return withCode{exitTrouble}
 	case st.Outcome == journal.RunDone || st.Outcome == journal.RunUndone || st.Outcome == journal.RunCancelled:
 		fmt.Fprintf(c.err, "run %s: %s\n", run, st.Outcome)
 		return nil

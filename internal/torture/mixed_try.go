@@ -166,10 +166,24 @@ func (t *attempt) run(ctx context.Context, l leg) (last told) {
 			t.judgeCode(run, word, s, before.over())
 		}
 	}
+	t.giveBack(ctx, l.home, run)
 	if !run.over() {
 		t.trouble("run %s came to no end: %s", run.Run, run.Status)
 	}
 	return run
+}
+
+// giveBack is what a person does whose process died when its run had ended: whatever is said to the run gives its cluster back.
+func (t *attempt) giveBack(ctx context.Context, h home, run told) {
+	t.mu.Lock()
+	died := len(t.Calls) > 0 && t.Calls[len(t.Calls)-1].Killed
+	t.mu.Unlock()
+	if !died || !run.over() {
+		return
+	}
+	if s := t.call(ctx, h, nil, 0, nil, speak(resume, run.Run)...); s.Code != 2 {
+		t.trouble("resume of %s, which is %s: code %d, not 2: %s", run.Run, run.Status, s.Code, tail(s.Err))
+	}
 }
 
 // last6 is what a person tries in the end.
