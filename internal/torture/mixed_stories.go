@@ -117,7 +117,10 @@ func asleep(ctx context.Context, t *attempt) {
 		} else if scene.primaries[0] == other.Name {
 			book = []string{"mysql/set-variable", "-i", "name=max_connections", "-i", fmt.Sprint("value=", 200+t.Drawn.Value)}
 		}
-		t.run(ctx, leg{home: t.b, cuts: t.Drawn.Rival, ways: t.Drawn.Ways, args: append(book, "--break-lock", "its owner sleeps"), may: true})
+		rival := t.run(ctx, leg{home: t.b, cuts: t.Drawn.Rival, ways: t.Drawn.Ways, args: append(slices.Clone(book), "--break-lock", "its owner sleeps"), may: true})
+		if book[0] == failoverArgs[0] && (rival.Status == "" || rival.Status == string(journal.RunUndone) || rival.Status == string(journal.RunCancelled)) {
+			t.fallen = []string{t.primary().Name} // it was not replaced
+		}
 		before := lookAt(ctx, t.servers)
 		if err := cmd.Process.Signal(syscall.SIGCONT); err != nil {
 			t.trouble("wake the owner: %v", err)
@@ -130,6 +133,7 @@ func asleep(ctx context.Context, t *attempt) {
 		owner.end(<-ended)
 	}
 	t.Calls = append(t.Calls, owner)
+	t.mend(ctx)
 	// What is left of the owner's run is brought to its end.
 	r := t.newest(ctx, t.a)
 	for _, w := range []way{resume, undo, leaveIt} {
