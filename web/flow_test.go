@@ -154,6 +154,10 @@ func TestAFailedRunIsMendedAndResumed(t *testing.T) {
 	}
 	if a := v.get("/runs/" + run + "/evidence"); a.status != http.StatusOK || !strings.Contains(a.header.Get("Content-Disposition"), "attachment") {
 		t.Errorf("the evidence answers %d", a.status)
+	} else if proof, err := journal.VerifyEvidence([]byte(a.body)); err != nil || proof.Run != run || proof.Outcome != journal.RunDone {
+		t.Errorf("the evidence is of %q, which ended as %q; %v", proof.Run, proof.Outcome, err)
+	} else if _, err := journal.VerifyEvidence([]byte(strings.Replace(a.body, "ann@test", "eve@test", 1))); err == nil {
+		t.Error("evidence that was altered is taken for true")
 	}
 }
 

@@ -209,6 +209,10 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) error {
 	for {
 		parts, now, changed := shown.since(version)
 		version = now
+		if !s.Gate.Still(as.person) {
+			_ = out.event("bye", `"session"`) // the page will ask who it is
+			return nil
+		}
 		if err := out.parts(parts); err != nil {
 			return nil //nolint:nilerr // the reader is gone
 		}

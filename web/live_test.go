@@ -3,6 +3,7 @@ package web
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -102,6 +103,29 @@ func TestAStreamIsQuietWhileNothingHappens(t *testing.T) {
 		if e := <-l.events; e[0] == "part" {
 			t.Errorf("it said %s", e[1])
 		}
+	}
+}
+
+// Whose user is taken out of the file, or given another role, or who did nothing for half a day, hears no more, with the page open.
+func TestAStreamEndsWithTheRightToSeeIt(t *testing.T) {
+	for name, revoke := range map[string]func(h *house, config string){
+		"taken out":        func(h *house, config string) { h.write("web.yml", strings.Replace(config, "vera:", "vera2:", 1)) },
+		"less than before": func(h *house, config string) { h.write("web.yml", strings.Replace(config, "operate", "view", 1)) },
+		"idle":             func(h *house, _ string) { h.now.advance(13 * time.Hour) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			config := fmt.Sprintf("basic_auth_users: {vera: %q}\nroles: {vera: operate}\n", hash(t, "v"))
+			h := newHouseWith(t, config)
+			v := h.visitor()
+			if a := v.post("/enter", "name", "vera", "password", "v"); a.status != http.StatusSeeOther {
+				t.Fatalf("vera is answered %d", a.status)
+			}
+			l, _ := listen(t, v, "/runs")
+			l.hear(t, "ping", "")
+			revoke(h, config)
+			l.hear(t, "bye", "session")
+			<-l.closed
+		})
 	}
 }
 

@@ -218,6 +218,22 @@ func (g *Gate) Ended(r *http.Request) <-chan struct{} {
 	return nil
 }
 
+// Still tells whether a person who entered may see as much as then: their user stands in the file with the same role, and their session was
+// used lately. A page that is looked at for long asks it; to be looked at is no use of the session.
+func (g *Gate) Still(p Person) bool {
+	g.sessions.sweep()
+	c, err := g.config()
+	switch {
+	case err != nil:
+		return false
+	case p.Method == ByPassword:
+		return c.Users[p.Name] != "" && c.role(p.Name) == p.Role
+	case p.Method == ByProxy:
+		return c.Proxy != nil && c.role(p.Name) == p.Role
+	}
+	return true
+}
+
 // Enter lets a person in by a code, or by a name and a password, and gives them a cookie. What it refuses, it does not say why.
 func (g *Gate) Enter(w http.ResponseWriter, r *http.Request, code, name, password string) (bool, error) {
 	c, err := g.config()

@@ -64,6 +64,13 @@ func (s *sessions) end(secret string) {
 	}
 }
 
+// sweep ends those that nobody used for long.
+func (s *sessions) sweep() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forget()
+}
+
 // forget ends those that nobody used for long.
 func (s *sessions) forget() {
 	for key, one := range s.all {
