@@ -30,3 +30,10 @@ func (w *Watcher) Follow(sources []Source) {
 	default:
 	}
 }
+
+// Follows tells whether an instance is among the sources.
+func (w *Watcher) Follows(instance string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.instances[instance] != nil
+}

@@ -27,7 +27,8 @@ type looked struct {
 
 // lookAtServer reads a node once a second, as plimsoll watch does, and sums up.
 func lookAtServer(ctx context.Context, c console, site *cluster.Cluster, node cluster.Node, inv *inventory.Inventory, deps lab.Deps, span time.Duration) (*advise.Seen, error) {
-	sources, err := watchSources(ctx, []string{site.Name}, inv, deps, &settings.Settings{}, newLog(c))
+	find := finder{names: []string{site.Name}, deps: deps, set: &settings.Settings{}, log: newLog(c)}
+	sources, err := find.find(ctx, inv)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,8 @@ func servedWatch(ctx context.Context, deps lab.Deps, log *slog.Logger) (w web.Wa
 	if err != nil {
 		return w, ended, err
 	}
-	sources, err := watchSources(ctx, nil, inv, deps, set, log)
+	find := &finder{deps: deps, set: set, log: log}
+	sources, err := find.find(ctx, inv)
 	var nothing usageError
 	if errors.As(err, &nothing) {
 		return w, ended, nil // the page says what to do
@@ -40,6 +41,7 @@ func servedWatch(ctx context.Context, deps lab.Deps, log *slog.Logger) (w web.Wa
 	}
 	var all sync.WaitGroup
 	all.Go(func() { _ = s.run(ctx) }) // it ends with ctx
+	all.Go(func() { find.again(ctx, findEvery, s.follow) })
 	w = web.Watch{Fleet: s.watcher.Fleet, Query: s.series.Query, Prometheus: s.handler()}
 	w.Changes = func(instance string, from, to time.Time) ([]watch.Change, error) {
 		return s.changes.Between(instance, from, to)

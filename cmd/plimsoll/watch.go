@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/inventory"
-	"plimsoll/lab"
 	"plimsoll/report"
 	"plimsoll/watch"
 	"plimsoll/watch/settings"
@@ -70,14 +69,15 @@ func runWatch(ctx context.Context, c console, names []string, o watchOptions) er
 	if err != nil {
 		return err
 	}
-	sources, err := watchSources(ctx, names, inv, deps, set, newLog(c))
+	find := &finder{names: names, deps: deps, set: set, log: newLog(c)}
+	sources, err := find.find(ctx, inv)
 	if err != nil {
 		return err
 	}
 	if o.once {
 		return watchOnce(ctx, c, sources, o)
 	}
-	return watchOn(ctx, c, sources, set, deps, o)
+	return watchOn(ctx, c, sources, find, o)
 }
 
 // watchOnce reads long enough for rates, and prints.
@@ -98,7 +98,7 @@ func watchOnce(ctx context.Context, c console, sources []watch.Source, o watchOp
 }
 
 // watchOn reads, keeps, judges and tells until it is interrupted, or a person leaves the screen.
-func watchOn(ctx context.Context, c console, sources []watch.Source, set *settings.Settings, deps lab.Deps, o watchOptions) (err error) {
+func watchOn(ctx context.Context, c console, sources []watch.Source, find *finder, o watchOptions) (err error) {
 	out, isFile := fileOf(c.out)
 	_, person := terminal(c.out)
 	screen := isFile && person && !o.json && !o.quiet
@@ -106,7 +106,8 @@ func watchOn(ctx context.Context, c console, sources []watch.Source, set *settin
 	if !screen {
 		log = slog.New(slog.NewTextHandler(c.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	}
-	s, err := openStation(ctx, sources, set, deps, log)
+	find.log = log
+	s, err := openStation(ctx, sources, find.set, find.deps, log)
 	if err != nil {
 		return err
 	}
@@ -123,6 +124,7 @@ func watchOn(ctx context.Context, c console, sources []watch.Source, set *settin
 		fmt.Fprintf(c.err, "answers Grafana and Prometheus at http://%s\n", where)
 	}
 	all.Go(func() { _ = s.run(ctx) }) // it ends with ctx
+	all.Go(func() { find.again(ctx, findEvery, s.follow) })
 	switch {
 	case o.quiet:
 		<-ctx.Done()

@@ -3,22 +3,36 @@ package main
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"slices"
 
 	"plimsoll/catalog"
 	"plimsoll/engine"
 	"plimsoll/infra/aws"
 	"plimsoll/inventory"
-	"plimsoll/lab"
 	"plimsoll/watch"
 	"plimsoll/watch/cloud"
-	"plimsoll/watch/settings"
 	"plimsoll/watch/storage"
 )
 
-// foundSources are the instances that the settings have found by their tags; those that the inventory names too are left to it.
-func foundSources(ctx context.Context, set *settings.Settings, inv *inventory.Inventory, deps lab.Deps) ([]watch.Source, error) {
+// region asks one region for the metrics of all of its instances together.
+func (f *finder) region(ctx context.Context, at aws.Options) (*cloud.Region, error) {
+	if known := f.regions[at]; known != nil {
+		return known, nil
+	}
+	metrics, err := aws.OpenMetrics(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	if f.regions == nil {
+		f.regions = map[aws.Options]*cloud.Region{}
+	}
+	f.regions[at] = cloud.NewRegion(metrics)
+	return f.regions[at], nil
+}
+
+// atAWS are the instances that the settings have found by their tags; those that the inventory names too are left to it.
+func (f *finder) atAWS(ctx context.Context, inv *inventory.Inventory) ([]watch.Source, error) {
+	set, deps := f.set, f.deps
 	named := map[string]bool{}
 	for _, c := range inv.Clusters {
 		for _, n := range c.Nodes {
@@ -40,23 +54,22 @@ func foundSources(ctx context.Context, set *settings.Settings, inv *inventory.In
 		if err != nil {
 			return nil, fmt.Errorf("find instances at AWS: %w", err)
 		}
-		metrics, err := aws.OpenMetrics(ctx, at)
+		region, err := f.region(ctx, at)
 		if err != nil {
 			return nil, err
 		}
-		region := cloud.NewRegion(metrics)
-		for _, f := range found {
-			if named[f.Of.ID] {
+		for _, one := range found {
+			if named[one.Of.ID] {
 				continue
 			}
-			source, err := catalog.WatchSource(f.Instance, engine.Target{Engine: "mysql", Addresses: []string{f.Address}, User: a.User, Password: password, Options: a.Options}, set.Queries)
+			source, err := catalog.WatchSource(one.Instance, engine.Target{Engine: "mysql", Addresses: []string{one.Address}, User: a.User, Password: password, Options: a.Options}, set.Queries)
 			if err != nil {
 				return nil, err
 			}
-			if f.Volume != nil {
-				source.Volume, source.Derive = f.Volume, watch.FollowStorage(storage.NewModel(*f.Volume), &storage.Week{})
+			if one.Volume != nil {
+				source.Volume, source.Derive = one.Volume, watch.FollowStorage(storage.NewModel(*one.Volume), &storage.Week{})
 			}
-			source.Collectors = append(source.Collectors, region.Collector(f.Of))
+			source.Collectors = append(source.Collectors, region.Collector(one.Of))
 			all = append(all, source)
 		}
 	}
@@ -64,7 +77,7 @@ func foundSources(ctx context.Context, set *settings.Settings, inv *inventory.In
 }
 
 // beside adds what AWS shows to the sources of a cluster of the inventory. Where AWS does not answer they are watched by SQL alone.
-func beside(ctx context.Context, sources []watch.Source, name string, c inventory.Cluster, log *slog.Logger) []watch.Source {
+func (f *finder) beside(ctx context.Context, sources []watch.Source, name string, c inventory.Cluster) []watch.Source {
 	if c.AWS == nil || !slices.ContainsFunc(c.Nodes, func(n inventory.Node) bool { return n.Instance != "" }) {
 		return sources
 	}
@@ -75,11 +88,10 @@ func beside(ctx context.Context, sources []watch.Source, name string, c inventor
 		if err != nil {
 			return err
 		}
-		metrics, err := aws.OpenMetrics(ctx, at)
+		region, err := f.region(ctx, at)
 		if err != nil {
 			return err
 		}
-		region := cloud.NewRegion(metrics)
 		for _, n := range c.Nodes {
 			at := slices.IndexFunc(sources, func(s watch.Source) bool { return s.Instance.Node == n.Name })
 			if n.Instance == "" || at < 0 {
@@ -93,7 +105,7 @@ func beside(ctx context.Context, sources []watch.Source, name string, c inventor
 		}
 		return nil
 	}(); err != nil {
-		log.Warn("AWS does not answer: watched by SQL alone", "cluster", name, "error", err)
+		f.log.Warn("AWS does not answer: watched by SQL alone", "cluster", name, "error", err)
 		return sources
 	}
 	for at, c := range more {

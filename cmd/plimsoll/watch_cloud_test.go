@@ -2,14 +2,20 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"os"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
 	"plimsoll/infra/aws/awstest"
+	"plimsoll/inventory"
 	"plimsoll/watch"
+	"plimsoll/watch/settings"
 )
 
 // The command finds instances by their tags at a stand-in for AWS, and asks CloudWatch of those that are named.
@@ -41,5 +47,60 @@ func TestWatchFindsInstancesAtAWS(t *testing.T) {
 	}
 	if s.Asked("GetMetricData") != 1 {
 		t.Errorf("CloudWatch was asked %d times", s.Asked("GetMetricData"))
+	}
+}
+
+// A watch that runs takes up an instance that got its tags later.
+func TestAWatchLooksForInstancesAgain(t *testing.T) {
+	s := awstest.New(t)
+	for name, value := range map[string]string{"PLIMSOLL_HOME": t.TempDir(), "AWS_ENDPOINT_URL": s.URL, "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_REGION": "eu-west-1", "AWS_CONFIG_FILE": "none", "AWS_SHARED_CREDENTIALS_FILE": "none", "AWS_MAX_ATTEMPTS": "1"} {
+		t.Setenv(name, value)
+	}
+	t.Chdir(t.TempDir())
+	orders := awstest.Instance{ID: "orders", Engine: "mysql", Address: "127.0.0.1:1", Type: "gp2", GiB: 100, Tags: map[string]string{"team": "tax"}}
+	s.Add(orders)
+	deps, err := labDeps()
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := settings.Parse("watch.yaml", []byte("aws: [{tags: {team: tax}, environment: production, user: nobody}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	find := &finder{deps: deps, set: set, log: slog.New(slog.DiscardHandler)}
+	sources, err := find.find(t.Context(), &inventory.Inventory{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	station, err := openStation(t.Context(), sources, set, deps, find.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = station.close() }()
+	ctx, cancel := context.WithCancel(t.Context())
+	var looking sync.WaitGroup
+	defer looking.Wait()
+	defer cancel()
+	looking.Go(func() { find.again(ctx, 20*time.Millisecond, station.follow) })
+	shows := func(want ...string) {
+		t.Helper()
+		var names []string
+		for begun := time.Now(); time.Since(begun) < 20*time.Second; time.Sleep(20 * time.Millisecond) {
+			names = nil
+			for _, i := range station.watcher.Fleet().Instances {
+				names = append(names, i.Name)
+			}
+			slices.Sort(names)
+			if slices.Equal(names, want) {
+				return
+			}
+		}
+		t.Fatalf("it watches %v, want %v", names, want)
+	}
+	shows("orders/orders")
+	s.Add(awstest.Instance{ID: "billing", Engine: "mysql", Address: "127.0.0.1:2", Type: "gp2", GiB: 100, Tags: map[string]string{"team": "tax"}})
+	shows("billing/billing", "orders/orders")
+	if len(find.regions) != 1 {
+		t.Errorf("%d regions ask for the same instances", len(find.regions))
 	}
 }

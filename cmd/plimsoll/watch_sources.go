@@ -9,19 +9,30 @@ import (
 
 	"plimsoll/catalog"
 	"plimsoll/engine"
+	"plimsoll/infra/aws"
 	"plimsoll/internal/document"
 	"plimsoll/inventory"
 	"plimsoll/lab"
 	"plimsoll/watch"
+	"plimsoll/watch/cloud"
 	"plimsoll/watch/collect"
 	"plimsoll/watch/settings"
 	"plimsoll/watch/storage"
 )
 
-// watchSources are the instances to be watched: of the named clusters, else of the whole inventory, what is found at AWS, and every lab
-// cluster that runs.
-func watchSources(ctx context.Context, names []string, inv *inventory.Inventory, deps lab.Deps, set *settings.Settings, log *slog.Logger) ([]watch.Source, error) {
-	all, err := foundSources(ctx, set, inv, deps)
+// finder finds the instances to be watched: of the named clusters, else of the whole inventory, what is found at AWS, and every lab
+// cluster that runs. It can be asked again.
+type finder struct {
+	names   []string
+	deps    lab.Deps
+	set     *settings.Settings
+	log     *slog.Logger
+	regions map[aws.Options]*cloud.Region // that are asked once a minute for all of their instances
+}
+
+func (f *finder) find(ctx context.Context, inv *inventory.Inventory) ([]watch.Source, error) {
+	names, deps, set := f.names, f.deps, f.set
+	all, err := f.atAWS(ctx, inv)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +63,7 @@ func watchSources(ctx context.Context, names []string, inv *inventory.Inventory,
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, beside(ctx, of, name, inv.Clusters[name], log)...)
+		all = append(all, f.beside(ctx, of, name, inv.Clusters[name])...)
 	}
 	for _, name := range labs {
 		of, err := labSources(ctx, name, called(labPrefix+name, inv), deps, set.Queries)

@@ -32,6 +32,7 @@ type station struct {
 	latest   *api.Latest
 	remote   []*sink.RemoteWrite
 	search   *sink.OpenSearch // nil: no documents go anywhere
+	mine     func([]watch.Source) []watch.Source
 }
 
 // watchFolder is where a watch keeps what it saw.
@@ -70,16 +71,10 @@ func openStation(ctx context.Context, sources []watch.Source, set *settings.Sett
 	}
 	s.telling = &rules.Telling{Tellers: tellers, Repeat: cmp.Or(time.Duration(set.Repeat), 4*time.Hour), Log: log}
 	s.rules = rules.New(rules.Config{Series: s.series, Groups: groups, Silences: s.silences, Fired: s.fired, Log: log})
-	mine := set.Mine(sources)
-	for n, source := range mine {
-		if source.Volume == nil {
-			continue
-		}
-		past, err := s.pastIOPS(ctx, source.Instance.Name)
-		if err != nil {
-			return nil, errors.Join(err, s.series.Close())
-		}
-		mine[n].Derive = watch.FollowStorage(storage.NewModel(*source.Volume), past)
+	s.mine = set.Mine
+	mine, err := s.derived(ctx, sources)
+	if err != nil {
+		return nil, errors.Join(err, s.series.Close())
 	}
 	s.watcher = watch.New(watch.Config{
 		Sources: mine, Keep: s.keep, Alerts: s.rules.Alerts, Log: log,
@@ -92,6 +87,32 @@ func openStation(ctx context.Context, sources []watch.Source, set *settings.Sett
 		Documents: s.document,
 	})
 	return s, nil
+}
+
+// derived are those of the sources that this process reads, with what follows from what was seen of them before.
+func (s *station) derived(ctx context.Context, sources []watch.Source) ([]watch.Source, error) {
+	mine := s.mine(sources)
+	for n, source := range mine {
+		if source.Volume == nil || s.watcher != nil && s.watcher.Follows(source.Instance.Name) {
+			continue
+		}
+		past, err := s.pastIOPS(ctx, source.Instance.Name)
+		if err != nil {
+			return nil, err
+		}
+		mine[n].Derive = watch.FollowStorage(storage.NewModel(*source.Volume), past)
+	}
+	return mine, nil
+}
+
+// follow makes these the sources that are read.
+func (s *station) follow(ctx context.Context, sources []watch.Source) error {
+	mine, err := s.derived(ctx, sources)
+	if err != nil {
+		return err
+	}
+	s.watcher.Follow(mine)
+	return nil
 }
 
 func (s *station) keep(ctx context.Context, samples []watch.Sample) error {
