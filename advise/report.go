@@ -46,6 +46,10 @@ type Option struct {
 	// Rehearse is a command that tries it where nothing can break; Do one that plans the change. Either may be empty.
 	Rehearse string `json:"rehearse,omitempty"`
 	Do       string `json:"do,omitempty"`
+	// Class and Volume are what the server runs on once the option was carried out, as --class and --volume write them; empty where it changes
+	// neither.
+	Class  string `json:"class,omitempty"`
+	Volume string `json:"volume,omitempty"`
 	// When are the settings by which a server shows that the option was carried out; empty where it shows nothing of it.
 	When map[string]string `json:"when,omitempty"`
 }

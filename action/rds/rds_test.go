@@ -62,7 +62,7 @@ func (w *world) fill(*testing.T) {
 func (w *world) snapshot(t *testing.T) string {
 	t.Helper()
 	var all []string
-	for _, id := range []string{"orders", "orders-2", "new", "copy-1"} {
+	for _, id := range []string{"orders", "orders-2", "new", "copy-1", "orders-green-abc123"} {
 		if i, there := w.Shown(id); there {
 			all = append(all, fmt.Sprint(i.ID, i.Class, i.Type, i.GiB, i.Source, i.Cluster))
 		}
@@ -131,12 +131,21 @@ func TestActionsConform(t *testing.T) {
 		{Action: w.action(t, "rds.set-parameter"), With: `{node: db1, name: max_connections, value: "300"}`},
 		{Action: w.action(t, "rds.create-replica"), With: "{node: db1, name: new}"},
 		{Action: w.action(t, "rds.promote"), With: "{node: db2}", Again: again},
+		{Action: w.action(t, "rds.create-blue-green"), With: "{node: db1, name: next}", Again: again},
 		{Action: w.action(t, "aurora.failover"), With: "{node: db2}"},
 		{Action: w.action(t, "aurora.add-reader"), With: "{name: new, class: db.r6g.large}"},
 		{Action: w.action(t, "aurora.clone"), With: "{name: copy, class: db.r6g.large}"},
 	} {
 		t.Run(s.Action.Name, func(t *testing.T) {
 			w.fill(t)
+			if s.Action.Name == "rds.create-blue-green" { // nor has a member of Aurora a deployment of its own
+				alone := awstest.Instance{ID: "orders", Class: "db.m5.large", Engine: "mysql", Version: "8.4.6", Type: "gp2", GiB: 100, Address: "127.0.0.1:3306", Group: "own"}
+				w.Add(alone)
+				s.Again = func(t *testing.T) {
+					w.DropBlueGreens()
+					w.Add(alone)
+				}
+			}
 			if s.Action.Name == "rds.promote" { // a read replica of RDS is no member of a cluster of Aurora
 				w.Add(awstest.Instance{ID: "orders-2", Class: "db.m5.large", Engine: "mysql", Source: "orders", Group: "own"})
 				s.Again = func(t *testing.T) {

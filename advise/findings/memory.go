@@ -101,7 +101,7 @@ func (in Input) resize(p advise.Point) advise.Option {
 func (in Input) instance(name string, p advise.Point) advise.Option {
 	class := in.Prices.Classes[name]
 	o := advise.Option{
-		Name: fmt.Sprintf("%s, %.0f GiB", name, class.GiB), Effects: []advise.Effect{in.reads(p)}, Price: in.priced(name, in.Volume),
+		Name: fmt.Sprintf("%s, %.0f GiB", name, class.GiB), Class: name, Effects: []advise.Effect{in.reads(p)}, Price: in.priced(name, in.Volume),
 		Risk: "an instance is replaced: a failover of one to two minutes, and a cold cache, which reads all it holds anew; without a standby, minutes of standstill",
 		Undo: "change the class back, with the same failover",
 	}

@@ -141,6 +141,9 @@ func (in Input) storageOption(name string, v storage.Volume, balance float64) ad
 			o.Rehearse += fmt.Sprintf(" --set cluster.disk.iops=%.0f", v.Base())
 		}
 	}
+	if v != *in.Volume {
+		o.Volume = VolumeText(v)
+	}
 	if v.Managed && v != *in.Volume {
 		o.Do = fmt.Sprintf("plimsoll runbook plan rds/grow-storage --cluster %s -i node=%s", in.Cluster, in.Node)
 		if v.GiB != in.Volume.GiB {
@@ -154,6 +157,15 @@ func (in Input) storageOption(name string, v storage.Volume, balance float64) ad
 		}
 	}
 	return o
+}
+
+// VolumeText writes a volume as --volume takes it: gp3:800GiB:12000, the last its operations a second where they are provisioned.
+func VolumeText(v storage.Volume) string {
+	s := fmt.Sprintf("%s:%.0fGiB", v.Type, v.GiB)
+	if extraIOPS(v) > 0 {
+		s += fmt.Sprintf(":%.0f", v.Base())
+	}
+	return s
 }
 
 // Forever stands for a time that does not end, since JSON has no infinity.

@@ -21,7 +21,7 @@ import (
 )
 
 func newAdviseCheck(c console) *cobra.Command {
-	var o adviseMemoryOptions
+	var o adviseCheckOptions
 	cmd := &cobra.Command{
 		Use:   "check CLUSTER",
 		Short: "What was predicted beside what came, after a change",
@@ -29,7 +29,8 @@ func newAdviseCheck(c console) *cobra.Command {
 came, each with its interval. That an option was carried out is seen by the server's settings: the size of its buffer pool, how it commits.
 Reads are compared for as many requests of pages as there are now. Each comparison is kept in a scoreboard, which the next advice shows.
 
-A change of the volume or of the instance's class shows in no setting, and is not checked.`,
+Another volume or class shows in no setting. RDS is asked what an instance runs on, where plimsoll.yaml names it; elsewhere the inventory's volume, --class and --volume
+say it. What a volume gives is compared only while the service asks for all of it.`,
 		Example: "  plimsoll advise check shop\n  plimsoll advise check lab:demo --for 30s --json",
 		Args:    exactly("CLUSTER"), ValidArgsFunction: completeCluster,
 		RunE: func(cmd *cobra.Command, args []string) error { return adviseCheck(cmd.Context(), c, args[0], o) },
@@ -38,7 +39,15 @@ A change of the volume or of the instance's class shows in no setting, and is no
 	f.StringVar(&o.node, "node", "", "which node (default the primary)")
 	f.DurationVar(&o.span, "for", time.Minute, "how long to look")
 	f.BoolVar(&o.json, "json", false, "print JSON")
+	f.StringVar(&o.class, "class", "", "class of the instance as it is now (default what RDS says)")
+	f.StringVar(&o.volume, "volume", "", "what the data lies on now, such as gp3:800GiB (default what RDS or the inventory says)")
 	return cmd
+}
+
+type adviseCheckOptions struct {
+	adviseMemoryOptions
+
+	class, volume string
 }
 
 // checked is what a check comes to.
@@ -48,7 +57,7 @@ type checked struct {
 	Scoreboard string         `json:"scoreboard"`
 }
 
-func adviseCheck(ctx context.Context, c console, name string, o adviseMemoryOptions) (err error) {
+func adviseCheck(ctx context.Context, c console, name string, o adviseCheckOptions) (err error) {
 	if o.span < 4*time.Second {
 		return usageError{text: fmt.Sprintf("--for %s: expected 4s or more", o.span)}
 	}
@@ -80,7 +89,11 @@ func adviseCheck(ctx context.Context, c console, name string, o adviseMemoryOpti
 	if err != nil {
 		return err
 	}
-	open, err := carriedOut(ctx, db, made, before, node.Name)
+	on, err := runsOn(ctx, site, node, inv, o)
+	if err != nil {
+		return err
+	}
+	open, err := carriedOut(ctx, db, on, made, before, node.Name)
 	if err != nil {
 		return err
 	}
@@ -126,10 +139,10 @@ type prediction struct {
 }
 
 // measurable are the effects that can be looked at afterwards.
-var measurable = []string{"reads a second from disk", "time of a commit"}
+var measurable = []string{"reads a second from disk", "time of a commit", "operations a second all the time"}
 
 // carriedOut are the predictions of options whose settings the server has now, each once, as it was predicted last before that.
-func carriedOut(ctx context.Context, db engine.Database, made []advise.Report, before []advise.Score, node string) (open []prediction, err error) {
+func carriedOut(ctx context.Context, db engine.Database, on running, made []advise.Report, before []advise.Score, node string) (open []prediction, err error) {
 	shown, ok := db.(engine.Configurable)
 	if !ok {
 		return nil, errors.New("this engine shows no settings")
@@ -141,7 +154,7 @@ func carriedOut(ctx context.Context, db engine.Database, made []advise.Report, b
 		}
 		for _, f := range r.Findings {
 			for _, o := range f.Options {
-				if len(o.When) == 0 || done[o.Name] {
+				if len(o.When) == 0 && o.Class == "" && o.Volume == "" || done[o.Name] || !on.is(o) {
 					continue
 				}
 				is, err := holds(ctx, shown, o.When)
@@ -220,6 +233,15 @@ func (p prediction) score(seen *advise.Seen, first, last counts) (s advise.Score
 		if last.cache.Loading || last.cache.Free > last.cache.Pages/20 && last.cache.Data < last.cache.Pages/2 {
 			s.Doubt = "the cache is not full yet: check again when it is warm"
 		}
+	case "operations a second all the time":
+		if seen.Disk == nil {
+			return s, false
+		}
+		s.Came = advise.Figure{Mean: seen.Disk.Peak, Low: min(seen.Disk.IOPS.High, seen.Disk.Peak), High: seen.Disk.Peak}
+		if seen.Disk.Peak < 0.9*e.Then {
+			s.Doubt = fmt.Sprintf("the service asks for %.0f of the %.0f that it is to give: only more would show whether it does", seen.Disk.Peak, e.Then)
+		}
+		return s, true
 	case "time of a commit":
 		if seen.Commit == nil || seen.Commit.Total == nil {
 			return s, false

@@ -120,8 +120,12 @@ func (l *link) Act(ctx context.Context, on *cluster.Cluster, call action.Call) (
 	if err := replica.byGTID(ctx, source, l.Name); err != nil {
 		return nil, err
 	}
+	at, err := replica.state(ctx, l.Name)
+	if err != nil || at == nil {
+		return nil, errors.Join(err, fmt.Errorf("%s has no channel %q any more", replica.name, l.Name))
+	}
 	key, value := replica.option(l.Name, l.databases())
-	return action.Facts{"option_file": key + " = " + value}, replica.level(ctx, source, state{Name: l.Name, GTID: true})
+	return action.Facts{"option_file": key + " = " + value}, replica.level(ctx, source, *at) // one that began at a place lacks the GTIDs before it
 }
 
 // begin makes the channel, from where the databases were copied.

@@ -57,7 +57,7 @@ func rdsProcedures() []string {
 	const channel = ", ' FOR CHANNEL ', QUOTE(channel_name))"
 	return []string{
 		"CREATE TABLE IF NOT EXISTS mysql.rds_configuration (name VARCHAR(100) PRIMARY KEY, value VARCHAR(100))", "REPLACE INTO mysql.rds_configuration VALUES ('binlog retention hours', NULL)",
-		procedure("rds_set_configuration", "name_of VARCHAR(30), value_of INT", "UPDATE mysql.rds_configuration SET value = value_of WHERE name = name_of;"),
+		procedure("rds_set_configuration", "name_of VARCHAR(30), value_of INT", "SET SESSION sql_log_bin = 0; UPDATE mysql.rds_configuration SET value = value_of WHERE name = name_of; SET SESSION sql_log_bin = 1;"),
 		procedure("rds_set_external_source", host+file+"ssl_encryption TINYINT", run(to+at+")")),
 		procedure("rds_set_external_source_with_auto_position", host+"ssl_encryption TINYINT, delay INT", run(to+auto+")")),
 		procedure("rds_set_external_source_for_channel", host+file+"ssl_encryption TINYINT, channel_name VARCHAR(64)", run(to+at+channel)),

@@ -23,6 +23,16 @@ func (s *Server) FailSwitchover(name string) {
 	s.failing = name
 }
 
+// DropBlueGreens forgets all deployments, and their copies.
+func (s *Server) DropBlueGreens() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range s.blueGreens {
+		delete(s.instances, d.target)
+	}
+	s.blueGreens = nil
+}
+
 func arnOf(instance string) string { return "arn:aws:rds:test:1:db:" + instance }
 
 // happens lets time do what it does to a deployment.

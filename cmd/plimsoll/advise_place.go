@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"plimsoll/advise"
+	"plimsoll/cluster"
+	"plimsoll/infra/aws"
+	"plimsoll/inventory"
+	"plimsoll/watch/storage"
+)
+
+// running is what a server runs on; what is not known is empty.
+type running struct {
+	class  string
+	volume *storage.Volume
+}
+
+// runsOn asks RDS where the inventory names an instance of it, and takes what the inventory or the flags say elsewhere. Flags come first.
+func runsOn(ctx context.Context, site *cluster.Cluster, node cluster.Node, inv *inventory.Inventory, o adviseCheckOptions) (p running, err error) {
+	p = running{class: o.class, volume: volumeOf(inv, site.Name, node.Name)}
+	if site.AWS != nil && node.Instance != "" && (o.class == "" || o.volume == "") {
+		api, err := aws.OpenRDS(ctx, aws.Options{Region: site.AWS.Region, Profile: site.AWS.Profile})
+		if err != nil {
+			return p, err
+		}
+		i, err := api.Instance(ctx, node.Instance)
+		if err != nil {
+			return p, err
+		}
+		if p.class == "" {
+			p.class = i.Class
+		}
+		if i.Storage.Type != "" && i.Storage.Type != "aurora" {
+			p.volume = &storage.Volume{Type: i.Storage.Type, GiB: float64(i.Storage.GiB), IOPS: float64(i.Storage.IOPS), MiBs: float64(i.Storage.Throughput), Managed: true}
+		}
+	}
+	if o.volume != "" {
+		if p.volume, err = parseCloudVolume(o.volume, p.class != ""); err != nil {
+			return p, usageError{text: fmt.Sprintf("--volume %q: %v", o.volume, err), hint: "gp2:800GiB, or io2:1TiB:20000 with its operations a second"}
+		}
+	}
+	return p, nil
+}
+
+// is tells whether an option's class and volume are those that there are now; of one that changes neither, yes.
+func (p running) is(o advise.Option) bool {
+	if o.Class != "" && o.Class != p.class {
+		return false
+	}
+	if o.Volume == "" {
+		return true
+	}
+	if p.volume == nil {
+		return false
+	}
+	want, err := parseCloudVolume(o.Volume, p.volume.Managed)
+	if err != nil {
+		return false
+	}
+	const near = 0.01 // clouds round sizes
+	return want.Type == p.volume.Type && math.Abs(want.GiB-p.volume.GiB) <= near*want.GiB && math.Abs(want.Base()-p.volume.Base()) <= near*want.Base()
+}
