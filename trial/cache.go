@@ -1,13 +1,10 @@
 package trial
 
 import (
-	"context"
 	"time"
 
 	"plimsoll/engine"
 	"plimsoll/internal/document"
-	"plimsoll/series"
-	"plimsoll/workload/lookaside"
 )
 
 // ReadCache is a read cache in front of the database: a real Valkey beside the lab's servers, which the load asks first.
@@ -18,12 +15,6 @@ type ReadCache struct {
 
 // usualKeep is how long an answer is kept unless the trial says it.
 const usualKeep = 10 * time.Minute
-
-// hitShare is the signal of what part of the reads the cache answered in a second; cacheFailed of how many it could not be asked.
-const (
-	hitShare    = "load.cache_hit_share"
-	cacheFailed = "load.cache_failures"
-)
 
 // checkCache refuses a cache together with what spreads a load.
 func (l Load) checkCache(n *document.Node, ps *document.Problems) {
@@ -51,44 +42,3 @@ func (l Load) suitCache(n *document.Node, t *Trial, e engine.Engine) error {
 	}
 	return nil
 }
-
-// cached is a load behind a cache.
-type cached struct {
-	inOnePlace
-
-	cache                  *lookaside.Cache
-	hits, misses, failures int64 // that were told
-	stop                   func()
-}
-
-// cached starts the cell's cache, empty, and puts it in front of the data sets.
-func (r *runner) cached(ctx context.Context, c *cell, s *servers, sources []engine.Database) ([]engine.Database, placing, error) {
-	server, err := s.cluster.StartCache(ctx, int64(c.load.Cache.Memory))
-	if err != nil {
-		return nil, nil, err
-	}
-	keep := c.load.Cache.For
-	if keep == 0 {
-		keep = usualKeep
-	}
-	r.happened(series.Event{Kind: series.CacheStarted, Cell: c.Name, Detail: map[string]any{"version": server.Exact, "bytes": int64(c.load.Cache.Memory)}})
-	cache := lookaside.New(lookaside.Place{Address: server.Address, Password: server.Password}, keep)
-	behind := make([]engine.Database, len(sources))
-	for i, db := range sources {
-		behind[i] = cache.Before(db)
-	}
-	return behind, &cached{cache: cache, stop: func() { _ = server.Stop(context.WithoutCancel(ctx)) }}, nil // it ends with the cluster else
-}
-
-func (c *cached) shares(at time.Time) []series.Point {
-	hits, misses, failures := c.cache.Counts()
-	asked, answered, failed := hits+misses-c.hits-c.misses, hits-c.hits, failures-c.failures
-	c.hits, c.misses, c.failures = hits, misses, failures
-	points := []series.Point{{Time: at, Signal: cacheFailed, Node: "cache", Value: float64(failed)}}
-	if asked > 0 {
-		points = append(points, series.Point{Time: at, Signal: hitShare, Node: "cache", Value: float64(answered) / float64(asked)})
-	}
-	return points
-}
-
-func (c *cached) close() { c.stop() }

@@ -143,3 +143,6 @@ func (m Metric) ofLedger() bool { return slices.Contains(ledgerMetrics, m.Name) 
 
 // warmup is the name of the phase that is not judged.
 const warmup = "warmup"
+
+// watchPrefix begins the name of a signal that is an expression in PromQL over the series of a watch: watch.plimsoll_replica_lag_seconds.
+const watchPrefix = "watch."

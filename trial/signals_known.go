@@ -1,7 +1,9 @@
 package trial
 
 import (
+	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"plimsoll/engine"
@@ -76,3 +78,35 @@ func guardPoints(node string, at time.Time, g load.GuardSecond) []series.Point {
 
 // readsAnswered is the signal of how many reads a node answered in a second.
 const readsAnswered = "load.reads_answered"
+
+// hitShare is the signal of what part of the reads the cache answered in a second; cacheFailed of how many it could not be asked.
+const (
+	hitShare    = "load.cache_hit_share"
+	cacheFailed = "load.cache_failures"
+)
+
+// watchable refuses what no watch of the trial's cluster can answer.
+func (t *Trial) watchable(parts Parts) func(expression string) error {
+	return func(expression string) error {
+		if t.existing != nil && !t.existing.listed {
+			return errors.New("watched series are read of clusters of the lab and of the inventory, not of a target by its address")
+		}
+		if parts.Watch == nil {
+			return errors.New("nothing here reads the series of a watch")
+		}
+		return parts.CheckWatched(expression)
+	}
+}
+
+// watched are the expressions over watched series that expectations name.
+func (t *Trial) watched() (all []string) {
+	for _, c := range t.expectations {
+		for _, m := range c.metrics {
+			if expression, is := strings.CutPrefix(m.Signal, watchPrefix); is && !slices.Contains(all, expression) {
+				all = append(all, expression)
+			}
+		}
+	}
+	return all
+}
+

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"plimsoll/probe"
@@ -14,36 +12,8 @@ import (
 	"plimsoll/watch/live"
 )
 
-// watchPrefix begins the name of a signal that is an expression in PromQL over the series of a watch: watch.plimsoll_replica_lag_seconds.
-const watchPrefix = "watch."
-
 // wholeCluster is the node under which a watched signal stands that is of no node, as max(up) is.
 const wholeCluster = "cluster"
-
-// watchable refuses what no watch of the trial's cluster can answer.
-func (t *Trial) watchable(parts Parts) func(expression string) error {
-	return func(expression string) error {
-		if t.existing != nil && !t.existing.listed {
-			return errors.New("watched series are read of clusters of the lab and of the inventory, not of a target by its address")
-		}
-		if parts.Watch == nil {
-			return errors.New("nothing here reads the series of a watch")
-		}
-		return parts.CheckWatched(expression)
-	}
-}
-
-// watched are the expressions over watched series that expectations name.
-func (t *Trial) watched() (all []string) {
-	for _, c := range t.expectations {
-		for _, m := range c.metrics {
-			if expression, is := strings.CutPrefix(m.Signal, watchPrefix); is && !slices.Contains(all, expression) {
-				all = append(all, expression)
-			}
-		}
-	}
-	return all
-}
 
 // watchSeries reads the watched series that expectations name, until ctx ends.
 func (w *watch) watchSeries(ctx context.Context) error {
