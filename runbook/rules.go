@@ -2,6 +2,9 @@ package runbook
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +17,7 @@ type Rules struct {
 	Gate      *Gate // of runbooks that say nothing of one; nil: they are refused
 	Approvers Approvers
 	Signers   string // the text of an allowed signers file, as ssh-keygen(1) describes it; "": approvals need no signature
+	Unread    error  // why that file cannot be read: who plans outside of a lab needs it, and nobody else
 }
 
 // ReadRules reads what the inventory says of gates and approvals; either may be nil.
@@ -33,8 +37,11 @@ func ReadRules(gate, approvals *document.Node) (Rules, error) {
 		r.Approvers = cmp.Or(said.By, ByOther)
 		if said.Signers != "" {
 			var err error
-			r.Signers, err = readSigners(said.Signers, approvals.Get("signers"))
-			ps.Add(approvals, err)
+			if r.Signers, err = readSigners(said.Signers, approvals.Get("signers")); errors.As(err, new(*fs.PathError)) {
+				r.Unread = err
+			} else {
+				ps.Add(approvals, err)
+			}
 		}
 	}
 	return r, ps.Err()
@@ -50,7 +57,7 @@ func readSigners(path string, n *document.Node) (string, error) {
 	text, err := os.ReadFile(path)
 	switch {
 	case err != nil:
-		return "", n.Errorf("read the allowed signers: %s", err)
+		return "", fmt.Errorf("%s: read the allowed signers: %w", filepath.Base(n.File), err)
 	case len(strings.TrimSpace(string(text))) == 0:
 		return "", n.Errorf("%s names no keys, expected a line for each person: NAME KEYTYPE KEY", path)
 	case len(text) > mostSigners:

@@ -33,6 +33,7 @@ func topology(c *threeServers) {
 	}{
 		{"one server by two names", oneServerTwice},
 		{"a switchover that fails is taken back", switchoverTakenBack},
+		{"a switchover whose target freezes goes back by itself", switchoverFrozen},
 		{"a switchover killed in the middle", switchoverKilled},
 		{"add and remove a replica", addAndRemove},
 		{"rolling restart, the primary last", primaryLast},
@@ -143,6 +144,38 @@ func switchoverTakenBack(c *threeServers) {
 	}
 	c.tell("n2", start)
 	traffic.await(c.T, 5)
+	traffic.end()
+	c.primaryIs("n1")
+	if lost := traffic.lost(c, "n1"); len(lost) > 0 {
+		c.Errorf("%d acknowledged writes are lost", len(lost))
+	}
+}
+
+// switchoverFrozen freezes the target when writes have been stopped: within max_behind they go on where they were, and it is said.
+func switchoverFrozen(c *threeServers) {
+	n2, err := c.site.Node(c.Context(), "n2")
+	c.must(err)
+	target := n2.Server.(cluster.Breaker)
+	const maxBehind = 3 * time.Second
+	var stopped, back time.Time
+	traffic := c.traffic()
+	st := c.run(func(e journal.Event) {
+		switch {
+		case e.Kind == journal.Verified && e.Step == "demote":
+			c.must(target.Freeze(c.Context()))
+			stopped = time.Now()
+		case e.Kind == journal.Undone && e.Step == "demote":
+			back = time.Now()
+		}
+	}, nil, "mysql/switchover", "to=n2", "grace=100ms", "max_behind="+maxBehind.String())
+	if gap := back.Sub(stopped); st.Outcome != journal.RunUndone || back.IsZero() || gap > maxBehind+20*time.Second { // and what a busy machine adds
+		c.Errorf("outcome %s, %s: %s; nobody could write for %s", st.Outcome, st.Position(), errorsOf(st), gap)
+	}
+	if why := st.Retreated(); !strings.Contains(why, "n2") || !strings.Contains(why, maxBehind.String()) {
+		c.Errorf("it says %q", why)
+	}
+	traffic.await(c.T, 5) // while the target is frozen still
+	c.must(target.Thaw(c.Context()))
 	traffic.end()
 	c.primaryIs("n1")
 	if lost := traffic.lost(c, "n1"); len(lost) > 0 {

@@ -132,6 +132,9 @@ func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err erro
 		h.Approvers = cmp.Or(s.Rules.Approvers, runbook.ByOther)
 	}
 	if h.Environment != cluster.Lab {
+		if s.Rules.Unread != nil {
+			return nil, hint.With(s.Rules.Unread, "signers: in the inventory names the file with the keys that sign approvals: put it there, or correct its name")
+		}
 		h.Signers = s.Rules.Signers
 		if err := signable(q.Book, h.Signers); err != nil {
 			return nil, err
