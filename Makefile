@@ -5,6 +5,7 @@
 # make bench     figures beside their peers, in alternating runs; SECTIONS=program for one of them
 # make accuracy  the tool against truth: writes docs/accuracy.md
 # make torture   the runbooks of MySQL, MariaDB and Cassandra on real servers, for hours: writes docs/torture.md
+# make attack    processes and servers killed at random, on MariaDB, MySQL and a ring, for an hour each: adds to docs/torture.md
 # make docs      the reference pages, from the code
 # make install   into PREFIX, with tab completion and manual pages
 # make release   a tarball for each architecture, and their checksums, in dist/
@@ -19,7 +20,7 @@ RELEASE = -trimpath -ldflags "-s -w -X main.release=$(VERSION) -X main.builtAt=$
 DIST ?= dist
 ARCHES ?= amd64 arm64
 
-.PHONY: build helpers demo demo-watch check lint test bench accuracy torture docs clean share install release
+.PHONY: build helpers demo demo-watch check lint test bench accuracy torture attack docs clean share install release
 
 build: helpers
 	go build -trimpath -o bin/plimsoll ./cmd/plimsoll
@@ -57,6 +58,9 @@ accuracy:
 
 torture: build
 	go run ./internal/torture
+
+attack: build
+	go run ./internal/torture -mixed 100
 
 docs:
 	go test ./cmd/plimsoll -run TestReferencePages -update

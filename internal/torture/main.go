@@ -28,6 +28,7 @@ func main() {
 	products := flag.String("products", "mariadb,mysql,cassandra", "on which")
 	only := flag.String("only", "", "these runbooks alone: mysql/switchover,mysql/failover")
 	m := mixed{}
+	pageOnly := flag.Bool("page", false, "only write the page, from the results that there are")
 	kills := flag.Int("mixed", 0, "instead: a mixed attack, until Plimsoll was killed so many times on each product")
 	flag.Uint64Var(&m.seed, "seed", 0, "of a mixed attack; 0: another each time")
 	first := flag.Int("try", 0, "the number of a mixed attack's first try")
@@ -37,6 +38,13 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	if *pageOnly {
+		if err := r.page(); err != nil {
+			fmt.Fprintln(os.Stderr, "torture:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if *kills > 0 {
 		if err := r.mixed(ctx, m, strings.Split(*products, ","), *kills, *first, *within, *asJSON); err != nil {
 			fmt.Fprintln(os.Stderr, "torture:", err)

@@ -105,7 +105,7 @@ func (t *attempt) living() []server {
 	if t.Drawn.Story != "failover from elsewhere" && t.Drawn.Story != "asleep" {
 		return t.servers
 	}
-	return slices.DeleteFunc(slices.Clone(t.servers), func(s server) bool { return s.Pid > 0 && !alive(s.Pid) })
+	return slices.DeleteFunc(slices.Clone(t.servers), func(s server) bool { return s.Pid <= 0 || !alive(s.Pid) })
 }
 
 func (t *attempt) judgeScene(scene scene, spoken string, ended []string) {

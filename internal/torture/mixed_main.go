@@ -51,8 +51,11 @@ func (r rack) mixed(ctx context.Context, m mixed, products []string, kills, firs
 			fmt.Println(string(data))
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(r.results, mixedPrefix+product+".json"), append(data, '\n'), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(r.results, fmt.Sprintf("%s%s-%d.json", mixedPrefix, product, m.seed)), append(data, '\n'), 0o600); err != nil {
 			return fmt.Errorf("keep the attack on %s: %w", product, err)
+		}
+		if err := r.page(); err != nil {
+			return err
 		}
 	}
 	if troubles {

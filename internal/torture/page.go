@@ -66,7 +66,11 @@ func (r rack) page() error {
 		}
 		all = append(all, one)
 	}
-	if err := os.WriteFile(r.out, []byte(preface+table(all)), 0o600); err != nil {
+	attacks, err := r.mixedPage()
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(r.out, []byte(preface+table(all)+attacks), 0o600); err != nil {
 		return fmt.Errorf("write the page: %w", err)
 	}
 	return nil
