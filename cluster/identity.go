@@ -10,40 +10,57 @@ import (
 	"plimsoll/hint"
 )
 
-// Distinct refuses a cluster of which two nodes are one server, by whatever addresses. One that does not answer is not compared.
-func (s *Cluster) Distinct(ctx context.Context) error {
-	if s.Engine == nil {
-		return nil
-	}
-	nodes, err := s.List(ctx)
-	if err != nil {
-		return fmt.Errorf("list the nodes of %s: %w", s.Name, err)
-	}
-	nodes = slices.Concat(nodes, s.Spares)
-	if len(nodes) < 2 {
-		return nil
-	}
-	limited, cancel := context.WithTimeout(ctx, answerTime)
-	defer cancel()
-	identities := make([]string, len(nodes))
-	var asking sync.WaitGroup
-	for i, n := range nodes {
-		asking.Go(func() { identities[i] = s.identity(limited, n.Name) })
-	}
-	asking.Wait()
-	first := map[string]string{}
-	for i, n := range nodes {
-		other := first[identities[i]]
-		if other == "" || identities[i] == "" {
-			first[identities[i]] = n.Name
-			continue
+// Distinct refuses clusters of which two nodes are one server, by whatever addresses: of one cluster, or of two that a run changes
+// together, each under its own lock. One that does not answer is not compared.
+func Distinct(ctx context.Context, clusters ...*Cluster) error {
+	type place struct{ cluster, node string }
+	first := map[string]place{}
+	for _, c := range clusters {
+		nodes, identities, err := c.identities(ctx, len(clusters) > 1)
+		if err != nil {
+			return err
 		}
-		return &hint.PermanentError{
-			Reason: fmt.Sprintf("nodes %s and %s of cluster %s are one server: both say %s", other, n.Name, s.Name, identities[i]),
-			Advice: "name every server once in the inventory, by one address; two servers that say the same are copies: give the copy an identity of its own",
+		for i, is := range identities {
+			here := place{c.Name, nodes[i].Name}
+			other, known := first[is]
+			if is == "" || !known {
+				first[is] = here
+				continue
+			}
+			which := fmt.Sprintf("nodes %s and %s of cluster %s", other.node, here.node, c.Name)
+			if other.cluster != here.cluster {
+				which = fmt.Sprintf("node %s of cluster %s and node %s of cluster %s", other.node, other.cluster, here.node, here.cluster)
+			}
+			return &hint.PermanentError{
+				Reason: fmt.Sprintf("%s are one server: both say %s", which, is),
+				Advice: "name every server once in the inventory, by one address; two servers that say the same are copies: give the copy an identity of its own",
+			}
 		}
 	}
 	return nil
+}
+
+// identities are what the nodes say of which servers they are, at the same time. One node alone is asked only if it is compared with others.
+func (s *Cluster) identities(ctx context.Context, alone bool) (nodes []Node, all []string, err error) {
+	if s.Engine == nil {
+		return nil, nil, nil
+	}
+	if nodes, err = s.List(ctx); err != nil {
+		return nil, nil, fmt.Errorf("list the nodes of %s: %w", s.Name, err)
+	}
+	nodes = slices.Concat(nodes, s.Spares)
+	if len(nodes) < 2 && !alone {
+		return nil, nil, nil
+	}
+	limited, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	all = make([]string, len(nodes))
+	var asking sync.WaitGroup
+	for i, n := range nodes {
+		asking.Go(func() { all[i] = s.identity(limited, n.Name) })
+	}
+	asking.Wait()
+	return nodes, all, nil
 }
 
 // identity is what a node says of which server it is; "" if it does not.

@@ -76,7 +76,7 @@ func openDesk(ctx context.Context) (*desk, error) {
 	}
 	return &desk{tortured: inTorture, look: look, Service: &execute.Service{
 		TTL:   tortureLease(),
-		Rules: rules,
+		Rules: rules, Shared: inv.Shared,
 		Store: store, Actions: catalog.Actions(), User: who, Known: known, Holder: fmt.Sprintf("%s (process %d on %s)", who, os.Getpid(), host),
 		Call: func(name string) string { return called(name, inv) },
 		Open: func(ctx context.Context, name string) (*cluster.Cluster, error) {

@@ -45,6 +45,9 @@ func printPlan(w io.Writer, p *execute.Prepared) {
 	for _, m := range p.Left {
 		fmt.Fprintf(w, "Not fixed yet: %s\n", m)
 	}
+	for _, s := range p.Shared {
+		fmt.Fprintf(w, "Caution: %s\n", s)
+	}
 	printGate(w, p)
 	fmt.Fprintf(w, "Plan %s: %s", h.Plan.Hash, count(h.Plan.Steps))
 	if p.Expected > 0 {

@@ -122,7 +122,7 @@ func (t *attempt) judgeScene(scene scene, spoken string, ended []string) {
 			t.Looked = scene.String() + "; said: " + spoken
 		}
 	}
-	if scene.claim != "" && slices.Contains(ended, scene.claim) {
+	if scene.claim != "" && slices.Contains(ended, scene.claim) && !t.stays[scene.claim] {
 		t.trouble("run %s has ended, and its claim is left in the cluster", scene.claim)
 	}
 	if len(scene.locked) > 0 {
@@ -157,6 +157,8 @@ func (t *attempt) judgeJournal(ctx context.Context, h home, run string) {
 			return
 		}
 		switch e.Kind {
+		case journal.Said:
+			t.stays[run] = t.stays[run] || e.Claim
 		case journal.Verified:
 			finished[e.Step] = true
 		case journal.Undone:

@@ -22,7 +22,7 @@ application writes. ` + "`go run ./internal/torture -mixed 100 -products mariadb
 again. What is drawn is the same then; the moment of a delay and of a frozen server is not to the millisecond.
 
 When a try has ended, the servers themselves are asked, not Plimsoll: exactly one takes writes, was never one of two that did at once, and
-all others follow it and hold what it holds, or a status says what is left; no claim or lock of an ended run is left; every acknowledged write is there; no
+all others follow it and hold what it holds, or a status says what is left; no claim or lock of an ended run is left, unless that run says so, as its server was dead; every acknowledged write is there; no
 finished step began again; each exit code is what the status says; every run's evidence verifies. On a ring: every node answers and knows all
 others, no claim is left, every write that a majority acknowledged is there.
 

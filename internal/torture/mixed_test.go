@@ -59,10 +59,11 @@ func TestASceneIsJudged(t *testing.T) {
 		"two take writes":      {scene{primaries: []string{"n1", "n2"}}, "not fixed yet", "2 servers take writes"},
 		"one follows nobody":   {scene{primaries: whole.primaries, strays: []string{"n2"}}, "", "not whole"},
 		"an ended run's claim": {scene{primaries: whole.primaries, claim: "ended-1"}, "", "its claim is left"},
+		"a claim that stays":   {scene{primaries: whole.primaries, claim: "told-1"}, "", ""},
 		"a lock":               {scene{primaries: whole.primaries, locked: []string{"n2"}}, "", "no process lives"},
 	} {
-		a := &attempt{ledger: &ledger{}}
-		a.judgeScene(c.scene, c.spoken, []string{"ended-1"})
+		a := &attempt{ledger: &ledger{}, stays: map[string]bool{"told-1": true}}
+		a.judgeScene(c.scene, c.spoken, []string{"ended-1", "told-1"})
 		if found := strings.Join(a.Troubles, "; "); (c.want == "") != (found == "") || !strings.Contains(found, c.want) {
 			t.Errorf("%s: %q, want %q", name, found, c.want)
 		}

@@ -35,6 +35,7 @@ type attempt struct {
 	knew    map[string]bool // runs that have been seen
 	word    map[string]way  // the last thing that was said to a run
 	killed  map[string]bool // runs whose process was killed
+	stays   map[string]bool // runs that said that their claim stays, as its server was dead when they ended
 	excused []string        // primaries that were replaced, and that no run has made a replica yet: as a failover leaves them
 
 	mu     sync.Mutex
@@ -254,7 +255,7 @@ func tail(text string) string {
 
 // try draws a try and makes it.
 func (m *mixed) try(ctx context.Context, number int) (t *attempt, err error) {
-	t = &attempt{Number: number, Drawn: draw(m.seed, number, m.stories()), m: m, knew: map[string]bool{}, word: map[string]way{}, killed: map[string]bool{}}
+	t = &attempt{Number: number, Drawn: draw(m.seed, number, m.stories()), m: m, knew: map[string]bool{}, word: map[string]way{}, killed: map[string]bool{}, stays: map[string]bool{}}
 	t.folder = filepath.Join(m.work, fmt.Sprint("try-", number))
 	if t.servers, err = m.serversOf(ctx); err != nil {
 		return t, err

@@ -54,9 +54,13 @@ func topology(c *threeServers) {
 
 // oneServerTwice plans on clusters in which a server stands by two addresses, as a node or as a spare.
 func oneServerTwice(c *threeServers) {
-	if err := c.site.Distinct(c.Context()); err != nil {
-		c.Fatal(err)
+	c.must(cluster.Distinct(c.Context(), c.site))
+	other := lab.AsCluster(c.lab, enginemysql.Engine{}, c.deps.Machine) // by another name, as a person may have written it down
+	other.Name = "other"
+	if err := cluster.Distinct(c.Context(), c.site, other); err == nil || !strings.Contains(err.Error(), "node n1 of cluster "+clusterName+" and node n1 of cluster other are one server") {
+		c.Errorf("two clusters of the same servers: %v", err)
 	}
+	c.must(other.Close())
 	n1, err := c.site.Node(c.Context(), "n1")
 	c.must(err)
 	n1.Name, n1.Target.Addresses = "again", []string{forwarder(c.T, n1.Target.Addresses[0])}

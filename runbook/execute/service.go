@@ -33,6 +33,7 @@ type Service struct {
 	Meter       func(*cluster.Cluster) Meter                                        // nil: guardrails have no data
 	Watch       func(context.Context, *cluster.Cluster) (Watched, error)            // reads what runbooks name of a watch; nil: nothing does
 	ClusterLock func(*cluster.Cluster) lock.ClusterLock                             // nil, or returning nil: no marker in the target
+	Shared      func(cluster string) []string                                       // which of its servers stand in other clusters of the inventory too; may be nil
 	Rules       runbook.Rules                                                       // in production
 	User        string                                                              // who asks
 	Known       string                                                              // how it is known who that is; "": it is not
@@ -87,6 +88,7 @@ type Prepared struct {
 	Lacks    []Lack              // what the accounts would have to be granted
 	Room     []Room              // what steps take of disks
 	Held     error               // who has a cluster now: *lock.BusyError, *action.ClaimedError; nil: nobody is known to
+	Shared   []string            // servers of its clusters that stand in others of the inventory too, where its lock does not hold
 }
 
 // Prepare plans: it opens the cluster, executes every check, and looks at the gate. It changes nothing.
@@ -149,6 +151,9 @@ func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err erro
 	}
 	p := &Prepared{Header: h, Expected: time.Duration(s.learn(ctx, q.Book.Name).total(h.Plan) * float64(time.Second))}
 	for _, name := range h.AllClusters() {
+		if s.Shared != nil {
+			p.Shared = append(p.Shared, s.Shared(name)...)
+		}
 		left, err := s.OpenRemainders(ctx, name)
 		if err != nil {
 			return nil, err
@@ -180,16 +185,15 @@ func signable(b *runbook.Runbook, signers string) error {
 
 // distinct refuses clusters that name one server twice: a change of the one node would be one of the other.
 func distinct(ctx context.Context, site *cluster.Cluster, all []string) error {
+	var clusters []*cluster.Cluster
 	for _, name := range all {
 		on, err := site.Cluster(ctx, name)
-		if err == nil {
-			err = on.Distinct(ctx)
-		}
 		if err != nil {
 			return err
 		}
+		clusters = append(clusters, on)
 	}
-	return nil
+	return cluster.Distinct(ctx, clusters...)
 }
 
 // Begin makes a run of what was prepared, and takes its clusters for it. Nothing is executed before Start.
