@@ -43,8 +43,8 @@ func SuperDiskSignals() []string {
 
 func legSignal(role superdisk.Role, what string) string { return "superdisk." + string(role) + what }
 
-// longestLook is how long a machine may take to show its arrays.
-const longestLook = 15 * time.Second
+// longestLook is how long a machine may take to show its arrays, which it is first reached for.
+const longestLook = time.Minute
 
 // NewSuperDisk returns a probe of a node's Super Disk. machine is asked at each reading: a node may come back on another.
 func NewSuperDisk(node string, machine func(context.Context) (infra.Machine, error)) *SuperDisk {
