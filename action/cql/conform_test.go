@@ -45,6 +45,7 @@ func TestActionsConform(t *testing.T) {
 	c.conform("cql.repair", actiontest.Subject{With: on + "\nkeyspace: kept", Always: true, Snapshot: c.everything, Cuts: []time.Duration{2 * time.Second}})
 	c.conform("cql.configure", actiontest.Subject{With: on + "\nname: concurrent_reads\nvalue: \"17\"", Snapshot: c.server})
 	c.conform("cql.drain", actiontest.Subject{With: on + "\naccept_unavailable: kept", Snapshot: c.serving, Cuts: []time.Duration{2 * time.Second}})
+	c.conform("cql.may-return", actiontest.Subject{With: on, Always: true, Snapshot: c.server})
 	c.waits()
 
 	c.conform("cql.decommission", actiontest.Subject{With: on, Snapshot: c.everything, Cuts: []time.Duration{4 * time.Second}, Again: func(t *testing.T) {
@@ -184,12 +185,12 @@ func (c conforming) waits() {
 		}
 		return err
 	}
-	goes(c.T)
-	c.conform("cql.wait-whole", actiontest.Subject{
-		With: "{}", Snapshot: c.server, Cuts: []time.Duration{time.Second}, Again: goes, Meanwhile: comes,
-	})
-	if err := comes(c.Context()); err != nil {
-		c.Fatal(err)
+	for name, with := range map[string]string{"cql.wait-whole": "{}", "cql.wait-returned": "node: " + c.node} {
+		goes(c.T)
+		c.conform(name, actiontest.Subject{With: with, Snapshot: c.server, Cuts: []time.Duration{time.Second}, Again: goes, Meanwhile: comes})
+		if err := comes(c.Context()); err != nil {
+			c.Fatal(err)
+		}
+		c.wait()
 	}
-	c.wait()
 }

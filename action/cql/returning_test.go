@@ -50,15 +50,16 @@ func (h *homecoming) Ring(_ context.Context, asked string) (engine.Ring, error) 
 	return engine.Ring{Asked: asked, Members: h.members}, nil
 }
 
-// tables answers how long deletions are kept: those of shop.orders for ten days.
+// tables answers how long deletions are kept: those of orders for ten days. In a lab it lies in the keyspace plimsoll.
 type tables struct{ engine.Session }
 
 func (tables) Interrupt()   {}
 func (tables) Close() error { return nil }
 func (tables) Exec(_ context.Context, _ string, r *engine.Result) error {
-	r.Columns, r.Rows = 3, 2
+	r.Columns, r.Rows = 3, 3
 	r.Values = []engine.Value{
 		engine.Chars([]byte("shop")), engine.Chars([]byte("orders")), engine.Int(864000),
+		engine.Chars([]byte("plimsoll")), engine.Chars([]byte("usertable")), engine.Int(1036800),
 		engine.Chars([]byte("system_distributed")), engine.Chars([]byte("repair_history")), engine.Int(60),
 	}
 	return nil
@@ -132,6 +133,8 @@ func TestWhetherAMemberMayReturn(t *testing.T) {
 		{why: "after eleven days", change: func(h *homecoming) { h.newest = h.clock.Add(-11 * day) },
 			reason: "node n2 was away for 11d, and shop.orders keeps its deletions for 10d", advice: "cql/replace-node"},
 		{why: "after eleven days, accepted", change: func(h *homecoming) { h.newest = h.clock.Add(-11 * day) }, task: mayReturn{Accept: "shop"}, repair: "yes"},
+		{why: "after thirteen days, one keyspace accepted", change: func(h *homecoming) { h.newest = h.clock.Add(-13 * day) }, task: mayReturn{Accept: "shop"},
+			reason: "plimsoll.usertable keeps its deletions for 12d", advice: "accept_resurrection=plimsoll"},
 		{why: "it was removed", change: func(h *homecoming) { h.members = h.members[:1] }, reason: "the ring has no member at 10.0.0.2:9042", advice: "cql/add-node"},
 		{why: "its files are not there", change: func(h *homecoming) { h.newest = time.Time{} }, later: "no data of a server at /data"},
 		{why: "it runs", change: func(h *homecoming) { h.runs = true }, later: "node n2 runs still"},

@@ -24,6 +24,8 @@ type frailDatabase struct {
 	file string
 }
 
+func (frail) Name() string { return "frail" }
+
 func (e frail) Open(_ context.Context, t engine.Target) (engine.Database, error) {
 	return frailDatabase{file: filepath.Join(e.folder, "ill-"+t.Addresses[0])}, nil
 }

@@ -15,6 +15,8 @@ type uneven struct {
 	read func() // called when n2 is asked
 }
 
+func (uneven) Name() string { return "uneven" }
+
 func (e uneven) Open(ctx context.Context, t engine.Target) (engine.Database, error) {
 	if t.Addresses[0] == "n2" {
 		return shows{read: e.read}, nil
