@@ -112,7 +112,7 @@ func watchServer(ctx context.Context, spec lab.Spec, length time.Duration, load,
 	row := []string{name, fmt.Sprintf("%.2f ms", *c.Total*1000), in(c.Redo), in(c.Binlog), in(c.Queue)}
 	beside := "no whole to compare"
 	if c.Queue != nil {
-		beside = fmt.Sprintf("%+.1f %%", 100*(sum / *c.Total-1))
+		beside = fmt.Sprintf("%+.1f %%", 100*(sum / *c.Total - 1))
 	}
 	commit.row(append(row, beside, inMillis(felt))...)
 	return nil

@@ -35,7 +35,7 @@ func sections() []section {
 		{"advise", "advice for a fleet of 200 from two weeks of stored series", adviseFleet},
 		{"cql", "reads of a record from Cassandra beside the Go driver used bare, 64 in flight", cqlReads},
 		{"superdisk", "what is copied when a node moves to another machine with its network volume, and how long writes wait", superDisk},
-		{"watch-overhead", "what a MariaDB under load feels of being watched", watchOverhead},
+		{"watch-overhead", "what a MariaDB and a MySQL under load feel of being watched", watchOverhead},
 		{"watch-instances", "how many instances a core watches, against servers of recorded answers", watchInstances},
 		{"watch-alert", "from a cause to the message that somebody gets", watchAlert},
 		{"watch-query", "a day of forty series, as Grafana asks for it", watchQuery},

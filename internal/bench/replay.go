@@ -86,7 +86,7 @@ func (a *answers) between(client net.Conn, address string, mu *sync.Mutex) {
 		return
 	}
 	defer server.Close() //nolint:errcheck // a recording
-	var said []byte // by the server since it was last spoken to; under mu
+	var said []byte      // by the server since it was last spoken to; under mu
 	go func() {
 		buffer := make([]byte, 1<<16)
 		for {

@@ -19,14 +19,24 @@ import (
 
 	"plimsoll/catalog"
 	"plimsoll/engine"
+	"plimsoll/lab"
 	"plimsoll/watch"
 	"plimsoll/watch/api"
 	"plimsoll/watch/store"
 )
 
-// watchOverhead runs a load on a real server with the watch and without, in turn.
+// watchOverhead runs a load on real servers with the watch and without, in turn.
 func watchOverhead(ctx context.Context, o options) error {
-	target, release, err := o.server(ctx, mariadb)
+	for _, spec := range []lab.Spec{mariadb, {Name: "bench", Product: "mysql", Config: mariadb.Config}} {
+		if err := o.overheadOn(ctx, spec); err != nil {
+			return fmt.Errorf("%s: %w", spec.Product, err)
+		}
+	}
+	return nil
+}
+
+func (o options) overheadOn(ctx context.Context, spec lab.Spec) error {
+	target, release, err := o.server(ctx, spec)
 	if err != nil {
 		return err
 	}
@@ -57,7 +67,7 @@ func watchOverhead(ctx context.Context, o options) error {
 	if _, err := alone(); err != nil { // a warm-up that is not counted
 		return err
 	}
-	if err := o.alternate("16 connections of sysbench, alone and with one instance watched", "alone", "query", alone, beside); err != nil {
+	if err := o.alternate(spec.Product+": 16 connections of sysbench, alone and with one instance watched", "alone", "query", alone, beside); err != nil {
 		return err
 	}
 	fmt.Printf("The watch's own process took %.2f %% of a core (median), its start included. Goal of the throughput: 0.99 and more.\n\n", 100*median(busy))
