@@ -2,6 +2,7 @@ package collect
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -159,7 +160,10 @@ func (w *watched) rowLock() {
 	}
 	defer waiter.Close()
 	done := make(chan error)
-	go func() { done <- waiter.Exec(w.t.Context(), "UPDATE t SET v = v + 1 WHERE id = 1", nil) }()
+	const secret = "73390011" // a value in a statement, such as a number of a card
+	go func() {
+		done <- waiter.Exec(w.t.Context(), "UPDATE t SET v = v + 1 WHERE id = 1 AND v <> "+secret+" AND id <> '"+secret+"'", nil)
+	}()
 	does := func(want string) bool {
 		return slices.ContainsFunc(w.seen.Sessions, func(s watch.Session) bool { return s.Does == want })
 	}
@@ -173,6 +177,14 @@ func (w *watched) rowLock() {
 	}
 	if !does("waits for a row lock") || !does("blocks 1 others") {
 		w.t.Errorf("sessions %+v", w.seen.Sessions)
+	}
+	waits := slices.IndexFunc(w.seen.Sessions, func(s watch.Session) bool { return s.Does == "waits for a row lock" })
+	if waits >= 0 && !strings.Contains(w.seen.Sessions[waits].Text, "<> ?") {
+		w.t.Errorf("the statement that waits is shown as %q", w.seen.Sessions[waits].Text)
+	}
+	// Nobody who looks is shown values of statements, whatever their role: they do not leave the collector.
+	if shown, err := json.Marshal(w.seen); err != nil || strings.Contains(string(shown), secret) {
+		w.t.Errorf("what is shown holds a value of a statement: %s, %v", shown, err)
 	}
 	if !slices.ContainsFunc(w.readers[0].(*quick).load.sampled, func(seen map[string]float64) bool { return seen["row lock"] > 0 }) {
 		w.t.Error("no sample has a session that waits for a row")
