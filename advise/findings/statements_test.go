@@ -43,7 +43,7 @@ func TestAReadCacheAndAnIndexStandBesideMemory(t *testing.T) {
 	if small.Effects[0].Then < e.Then || small.Effects[1].Then >= cache.Effects[1].Then {
 		t.Errorf("a smaller cache answers less: %+v", small.Effects)
 	}
-	index := option(t, f, "an index on app.users (handle, plan)")
+	index := option(t, f, "an index on app.users (handle + plan)")
 	if got := index.Effects[0]; got.Then >= 0.7*got.Now || index.Change.Month != 0 || !strings.Contains(index.Rehearse, "runbook rehearse mysql/alter-table") || !strings.Contains(index.Rehearse, "ADD INDEX by_handle_plan (handle, plan)") {
 		t.Errorf("an index that holds the answer: %+v %s", got, index.Rehearse)
 	}
