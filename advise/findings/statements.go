@@ -126,10 +126,9 @@ func (in Input) index(st advise.Statement, r *advise.Report) (o advise.Option, c
 	o.Change = o.Price.Minus(o.Price)
 	o.Risk = fmt.Sprintf("%s; it takes %s and a write more for each row that is added or changed, and while it is built the whole table is read", why, size(int64(float64(z.Rows)*float64(bytes+rowOverhead)/fill)))
 	o.Undo = fmt.Sprintf("ALTER TABLE %s DROP INDEX %s", st.Table, name)
-	for what, to := range map[string]*string{"rehearse": &o.Rehearse, "plan": &o.Do} {
-		*to = fmt.Sprintf("plimsoll runbook %s mysql/alter-table --cluster %s -i table=%s -i change='ADD INDEX %s (%s)' -i check=\"SELECT COUNT(DISTINCT index_name) FROM information_schema.statistics WHERE CONCAT(table_schema, '.', table_name) = '%s' AND index_name = '%s'\"",
-			what, in.Cluster, st.Table, name, strings.Join(columns, ", "), st.Table, name)
-	}
+	with := fmt.Sprintf(" mysql/alter-table --cluster %s -i table=%s -i change='ADD INDEX %s (%s)' -i check=\"SELECT COUNT(DISTINCT index_name) FROM information_schema.statistics WHERE CONCAT(table_schema, '.', table_name) = '%s' AND index_name = '%s'\"",
+		in.Cluster, st.Table, name, strings.Join(columns, ", "), st.Table, name)
+	o.Rehearse, o.Do = "plimsoll runbook rehearse"+with, "plimsoll runbook plan"+with
 	return o, true
 }
 

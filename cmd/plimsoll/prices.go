@@ -40,7 +40,7 @@ func newPricesUpdate(c console) *cobra.Command {
 some regions, and write it into a file with its date. The catalogue that ships stays as it is: the file's figures stand over it, and those of regions that were not
 asked for stay in the file.
 
-plimsoll advise reads the file from where it is written without --file; another one with --prices.`,
+Without --file it is written where advice looks for it by itself; advice takes another one with its own flag --prices.`,
 		Example: "  plimsoll prices update --region us-east-1\n  plimsoll prices update --region eu-central-1 --region eu-west-1 --file prices.yaml --profile billing",
 		Args:    exactly(),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return pricesUpdate(cmd.Context(), c, o) },
