@@ -91,6 +91,7 @@ func TestManyReasonsThatAreClaimsAreLeftToThem(t *testing.T) {
 	for _, expect := range []string{"throughput > 1", "throughput > 2", "errors == 0"} {
 		v.Claims = append(v.Claims, analyze.Finding{Expect: expect})
 		v.Reasons = append(v.Reasons, "not so: "+expect)
+		v.ReasonsOfClaims++
 		want := len(v.Reasons)
 		if len(v.Claims) > fewReasons {
 			want = 1

@@ -68,6 +68,8 @@ func amount(v result.Verdict) string {
 		return "The trial could not be run to its end, for a reason that is no answer to its question."
 	case v.Verdict == "":
 		return "The trial was cut off before it was judged."
+	case v.Ended != nil && v.Ended.Unmeasured:
+		return "The trial ended before its load."
 	case all == 0:
 		return "Nothing was expected of this trial; here is what it measured."
 	case v.Verdict == analyze.Fail && all == 1:
@@ -90,6 +92,8 @@ func partly(v result.Verdict) string {
 	switch {
 	case !v.Partial:
 		return ""
+	case v.Ended != nil && v.Ended.Unmeasured:
+		return "Nothing was measured."
 	case v.Ended != nil && v.Ended.How == result.Interrupted:
 		return "Partial: interrupted; this is what was measured by then."
 	}
@@ -113,14 +117,8 @@ func reasons(v result.Verdict) []string {
 }
 
 func whys(v result.Verdict) []string {
-	again := func(reason string) bool {
-		return slices.ContainsFunc(v.Claims, func(c analyze.Finding) bool {
-			return reason == "not so: "+c.Expect || strings.HasPrefix(reason, "the data cannot tell: "+c.Expect+"; ")
-		})
-	}
-	own := slices.DeleteFunc(slices.Clone(v.Reasons), again)
-	if len(v.Reasons)-len(own) > fewReasons {
-		return own
+	if v.ReasonsOfClaims > fewReasons && v.ReasonsOfClaims <= len(v.Reasons) {
+		return slices.Clone(v.Reasons[:len(v.Reasons)-v.ReasonsOfClaims])
 	}
 	return slices.Clone(v.Reasons)
 }
@@ -208,5 +206,5 @@ func words(op string) string {
 
 // passes tells whether a value on one side of the margin is what the claim asks for.
 func passes(f analyze.Finding, above bool) bool {
-	return above && strings.HasPrefix(f.Op, ">") || !above && strings.HasPrefix(f.Op, "<")
+	return above && (f.Op == ">" || f.Op == ">=") || !above && (f.Op == "<" || f.Op == "<=")
 }

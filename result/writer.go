@@ -82,16 +82,6 @@ func (w *Writer) Close() error {
 	return errors.Join(errs...)
 }
 
-// Discard removes a result in which there is nothing.
-func (w *Writer) Discard() error {
-	errs := []error{w.Close()}
-	for _, name := range []string{SpecFile, EventsFile, seriesFile, LatencyFile, signalsFile} {
-		errs = append(errs, os.Remove(filepath.Join(w.dir, name)))
-	}
-	_ = os.Remove(w.dir) // it may hold what was there before
-	return errors.Join(errs...)
-}
-
 // Event writes a line of events.jsonl.
 func (w *Writer) Event(e series.Event) error {
 	w.turn.Lock()

@@ -97,6 +97,7 @@ type Disk struct {
 	// Holds says what would be lost or disturbed, empty if the device is blank and free.
 	Holds string
 	Used  bool   // it is mounted, or something is built on it
+	Leg   bool   // it holds nothing but the superblock and the data of an array's leg
 	Array string // the UUID of the array whose leg it is
 }
 
@@ -111,6 +112,7 @@ func Examine(ctx context.Context, m infra.Machine, device string) (Disk, error) 
 	if err != nil {
 		return d, fmt.Errorf("look at %s of %s: %w", device, m.Name(), err)
 	}
+	member := false // by its type
 	for line := range bytes.Lines(out.Stdout) {
 		key, value, _ := strings.Cut(strings.TrimSpace(string(line)), " ")
 		switch {
@@ -130,14 +132,15 @@ func Examine(ctx context.Context, m infra.Machine, device string) (Disk, error) 
 		case key == "part":
 			d.Holds = "it has a partition " + value
 		case key == "type":
-			d.Holds = "it holds " + value
+			d.Holds, member = "it holds "+value, value == "linux_raid_member"
 		}
 	}
 	s, err := ReadSuperblock(ctx, m, device)
 	switch {
 	case err == nil:
 		d.Array = s.UUID()
-		if d.Holds == "" || d.Holds == "it holds linux_raid_member" {
+		if d.Holds == "" || member {
+			d.Leg = true
 			d.Holds = fmt.Sprintf("it is a leg of array %s (%s)", s.Name(), s.UUID())
 		}
 	case !errors.Is(err, ErrNoSuperblock) && !errors.Is(err, ErrDamagedSuperblock):

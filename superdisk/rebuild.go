@@ -135,7 +135,7 @@ func (r Rebuild) chooseFor(ctx context.Context, c Choice) (Choice, error) {
 // ours says that a seeding of our own was under way to the target: what it holds is a part of the array's own data.
 func (r Rebuild) ours(ctx context.Context, c Choice) bool {
 	progress, err := r.progress(ctx, c)
-	return err == nil && progress.Target == r.Target && !strings.HasPrefix(c.target.Holds, "it is")
+	return err == nil && progress.Target == r.Target && !c.target.Used && !c.target.Leg
 }
 
 func (r Rebuild) chooseCopy(ctx context.Context, c Choice, hasBitmap bool) (Choice, error) {

@@ -6,9 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
+	"plimsoll/action"
 	"plimsoll/analyze"
 	"plimsoll/runbook/journal"
 	"plimsoll/series"
@@ -19,16 +20,28 @@ import (
 type abort struct {
 	answer analyze.Answer
 	reason string
-	advice string // of one that could not run: what to do
+	advice string   // of one that could not run: what to do
+	steps  []string // of a plan that was refused: the ids of those that refuse
 }
 
 func (h *abort) Error() string { return h.reason }
 
-func refusedBy(ctx context.Context, call Call, err error) error {
+func refusedBy(ctx context.Context, call Call, err error, steps ...string) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return &abort{answer: analyze.CouldNotRun, reason: fmt.Sprintf("%s: %v", call.Name(), err), advice: adviceOf(err)}
+	return &abort{answer: analyze.CouldNotRun, reason: fmt.Sprintf("%s: %v", call.Name(), err), advice: adviceOf(err), steps: steps}
+}
+
+// refusing are the ids of the steps of a plan that cannot be checked, or of which it cannot be told whether they are needed.
+func refusing(p journal.Plan) []string {
+	var ids []string
+	for _, s := range p.Steps {
+		if s.Failed || s.State == action.Unknown {
+			ids = append(ids, span{key: s.Key}.id())
+		}
+	}
+	return ids
 }
 
 // adviceOf is the hint of an error; "" if it has none.
@@ -61,8 +74,8 @@ func (r *runner) refusal(call Call, err error, tell func(series.Event)) error {
 	case call.Refused == "":
 		return err
 	case err == nil:
-		return &abort{answer: analyze.Fail, reason: fmt.Sprintf("the run of %s was to be refused (%s), and was done", call.Name(), call.Refused)}
-	case errors.As(err, &halted) && halted.answer == analyze.CouldNotRun && strings.Contains(halted.reason, call.Refused):
+		return &abort{answer: analyze.Fail, reason: fmt.Sprintf("the run of %s was to be refused by its step %s, and was done", call.Name(), call.Refused)}
+	case errors.As(err, &halted) && halted.answer == analyze.CouldNotRun && slices.Contains(halted.steps, call.Refused):
 		tell(series.Event{Kind: series.RunRefused, Name: call.Name(), Detail: map[string]any{"why": halted.reason}})
 		r.note("%s was refused, as it was to be: %s.", call.Name(), halted.reason)
 		return nil

@@ -18,7 +18,7 @@ type Call struct {
 	With    *document.Node `yaml:"with"`          // its inputs; nil when there are none
 	Approve bool           `yaml:"approve"`       // of a runbook: approvals and cautions are answered by the trial
 	Limit   time.Duration  `yaml:"limit,nonzero"` // of a runbook: how long its run may take
-	Refused string         `yaml:"refused"`       // of a runbook: its plan must be refused, for a reason with these words
+	Refused string         `yaml:"refused"`       // of a runbook: its plan must be refused by this step
 	At      *document.Node `yaml:"-"`
 
 	book *runbook.Runbook // nil: a change of the lab
@@ -105,6 +105,9 @@ func (p Parts) resolve(c *Call, nodes int) error {
 		return err
 	}
 	if c.made {
+		if c.Refused != "" {
+			c.Refused = book.StepIDs()[0] // it has no other
+		}
 		c.book = book
 		c.Limit = cmp.Or(c.Limit, defaultLimit)
 		return nil
@@ -115,6 +118,11 @@ func (p Parts) resolve(c *Call, nodes int) error {
 	if step := book.Approval(); step != "" && !c.Approve {
 		return c.At.Errorf("step %s of %s waits for a person", step, book.Name).
 			WithHint("approve: true answers approvals in this rehearsal; the run says that the trial did")
+	}
+	if steps := book.StepIDs(); c.Refused != "" && !slices.Contains(steps, c.Refused) {
+		n := *c.At
+		n.Text = c.Refused
+		return document.UnknownName(&n, "step that refuses", steps)
 	}
 	c.book = book
 	if c.Limit == 0 {

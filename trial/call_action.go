@@ -92,5 +92,5 @@ func (p Parts) bookOf(c *Call, named *document.Node) (*runbook.Runbook, error) {
 	return book, nil
 }
 
-// madeFor begins the names of runbooks that are made for a step: no gate counts rehearsals of them.
+// madeFor begins the names of runbooks that are made for a step, for people.
 const madeFor = "timeline/"

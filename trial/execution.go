@@ -34,11 +34,11 @@ type execution struct {
 func (r *runner) execute(ctx context.Context, s *servers, call Call, tell func(series.Event), show func(string)) ([]span, error) {
 	service := r.runs.service
 	p, err := service.Prepare(ctx, execute.Request{Book: call.book, Cluster: r.nameOf(s), Inputs: call.said, BreakLock: r.site.BreakLock})
-	if err == nil {
-		err = p.Trouble()
-	}
 	if err != nil {
 		return nil, refusedBy(ctx, call, err)
+	}
+	if err := p.Trouble(); err != nil {
+		return nil, refusedBy(ctx, call, err, refusing(p.Header.Plan)...)
 	}
 	x := &execution{call: call, tell: tell, show: show, asked: make(chan journal.Event, 64), begun: map[string]time.Time{}}
 	if x.id, err = service.Begin(ctx, p); err != nil {
@@ -58,7 +58,7 @@ func (r *runner) execute(ctx context.Context, s *servers, call Call, tell func(s
 	if stateErr != nil {
 		return x.steps(), errors.Join(err, stateErr)
 	}
-	r.runs.all = append(r.runs.all, ended{x.id, st})
+	r.runs.all = append(r.runs.all, ended{x.id, st, call.made})
 	r.notExecuted(call, st)
 	for _, i := range st.Items {
 		if troubles := i.Output.Troubles(); len(troubles) > 0 {

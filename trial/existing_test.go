@@ -131,12 +131,11 @@ func TestProductionIsAskedFor(t *testing.T) {
 		t.Errorf("production is %q", tr.Production())
 	}
 	s := bareSite(t, nil)
-	if _, err := tr.Run(t.Context(), parts, s); err == nil || !strings.Contains(err.Error(), "no person agreed") {
+	r, err := tr.Run(t.Context(), parts, s)
+	if err == nil || !strings.Contains(err.Error(), "no person agreed") {
 		t.Errorf("%v", err)
 	}
-	if left, err := os.ReadDir(filepath.Dir(s.Dir)); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
+	saysThatNothingWasMeasured(t, r, "no person agreed")
 }
 
 // A trial of a service over HTTP leaves a complete result.

@@ -54,6 +54,9 @@ func (r *runner) cell(ctx context.Context, c *cell, round int) error {
 	if err := adopt(ctx, c, all); err != nil {
 		return err
 	}
+	if err := r.foreseeCell(ctx, c, s, all[0]); err != nil {
+		return err
+	}
 	loading, err := s.openLoads(ctx, c, sets)
 	if err != nil {
 		return err

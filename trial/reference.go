@@ -115,7 +115,7 @@ SQL and commands need no runbook: ` + "`run: {sql: \"DELETE FROM plimsoll.sbtest
 | ` + "`with: {node: n2}`" + ` | its inputs |
 | ` + "`approve: true`" + ` | approvals and cautions are answered, and the run says that the trial did. Without it, a run that asks ends the trial |
 | ` + "`limit: 10m`" + ` | how long the run may take. Default 10m |
-| ` + "`refused: out of step`" + ` | its plan must be refused, for a reason with these words; if it is not, the trial FAILs. Nothing was done then, and nothing rehearsed |
+| ` + "`refused: alone`" + ` | its plan must be refused, by this step; if it is not, the trial FAILs. Nothing was done then, and nothing rehearsed |
 
 Each step is stamped in events.jsonl (` + "`step.start`, `step.end`" + `) and is a phase within the phase: ` + "`during(\"mysql/switchover\", \"promote\")`" + `
 are the seconds in which that step was under way at all; a step that is done for several nodes is all of them, or one by its key,

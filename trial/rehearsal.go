@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"plimsoll/analyze"
 	"plimsoll/result"
@@ -27,7 +26,7 @@ func (r *runner) keepRehearsals(ctx context.Context, v result.Verdict) error {
 	passed := v.Verdict == analyze.Pass && !v.Partial
 	var errs []error
 	for i, run := range r.runs.all {
-		if strings.HasPrefix(run.state.Header.Runbook, madeFor) {
+		if run.made {
 			continue
 		}
 		one := run.state.Rehearsal(run.id, dir, passed)

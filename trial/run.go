@@ -35,8 +35,8 @@ type Site struct {
 }
 
 // Run runs a trial from the first server to the verdict. When ctx ends, or something fails, what was measured until then
-// is kept and marked as partial, and the result is returned beside the error; nothing measured is no result. Nothing it
-// started is left running.
+// is kept and marked as partial, and the result is returned beside the error; one of a trial that measured nothing says so, and why.
+// Nothing it started is left running.
 func (t *Trial) Run(ctx context.Context, parts Parts, site Site) (*result.Result, error) {
 	r := &runner{trial: t, parts: parts, site: site, servers: map[string]*servers{}, maxima: map[string]float64{}, started: time.Now()}
 	var err error
@@ -52,6 +52,9 @@ func (t *Trial) Run(ctx context.Context, parts Parts, site Site) (*result.Result
 	r.observe(r.plan())
 	runErr := r.openRuns(ctx)
 	if runErr == nil {
+		runErr = r.tellForeseen(SettingsOfLab(ctx, t, parts, site.Lab))
+	}
+	if runErr == nil {
 		runErr = r.measure(ctx)
 	}
 	switch {
@@ -61,9 +64,6 @@ func (t *Trial) Run(ctx context.Context, parts Parts, site Site) (*result.Result
 		runErr = nil
 	}
 	runErr = errors.Join(runErr, r.stop(ctx), r.runs.close(ctx))
-	if runErr != nil && len(r.recording.phases) == 0 {
-		return nil, errors.Join(runErr, r.folder.Discard())
-	}
 	r.observe(progress.Stage{Doing: progress.Judging, Share: -1})
 	verdict := r.conclude(runErr)
 	points, pointsErr := r.folder.ReadSignals()
@@ -102,10 +102,11 @@ type runner struct {
 	host      map[string]string
 	notes     []string
 	invalid   []string
-	already   []string // steps that had nothing to do, so that the trial shows nothing of them
-	doubts    doubts   // of phases in which nothing was done to the cluster
-	admitted  doubts   // of changes
-	noise     bool     // was looked at
+	already   []string        // steps that had nothing to do, so that the trial shows nothing of them
+	doubts    doubts          // of phases in which nothing was done to the cluster
+	admitted  doubts          // of changes
+	noise     bool            // was looked at
+	foresaw   map[string]bool // the data sets of which it was told what is known before the load
 	pace
 }
 

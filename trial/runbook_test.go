@@ -200,7 +200,7 @@ func TestWhatIsPreparedIsThereBeforeTheLoad(t *testing.T) {
 func TestARunThatIsToBeRefused(t *testing.T) {
 	s := site(t, nil)
 	store := withState(t, &s)
-	steps := "  - {run: ./impossible.yaml, refused: no_such_variable}\n  - {run: {sql: CREATE TABLE plimsoll.made (a INT)}, refused: no such reason}\n"
+	steps := "  - {run: ./impossible.yaml, refused: set}\n  - {run: {sql: CREATE TABLE plimsoll.made (a INT)}, refused: sql_execute}\n"
 	result, err := readBeside(t, steps, "expect:\n  - errors == 0\n").Run(t.Context(), catalog.Parts(), s)
 	if err != nil {
 		t.Fatal(err)

@@ -34,6 +34,7 @@ type runs struct {
 type ended struct {
 	id    string
 	state *journal.State
+	made  bool // of a runbook that was made for one step: no gate counts rehearsals of it
 }
 
 const (

@@ -54,12 +54,21 @@ func (t *Trial) verdictOf(r *recording, c course) result.Verdict {
 	case c.answer != "":
 		v.Reasons = append(v.Reasons, c.reason)
 	}
-	v.Reasons = append(v.Reasons, reasons(findings)...)
+	if v.Ended != nil && len(r.phases) == 0 {
+		v.Ended.Unmeasured = true
+		v.Reasons = append(v.Reasons, nothingMeasured)
+	} else {
+		again := reasons(findings)
+		v.Reasons, v.ReasonsOfClaims = append(v.Reasons, again...), len(again)
+	}
 	if v.Verdict == analyze.Pass && len(findings) > 0 {
 		v.Reasons = append(v.Reasons, allHold(len(findings)))
 	}
 	return v
 }
+
+// nothingMeasured is said of a trial that ended before its load.
+const nothingMeasured = "nothing was measured"
 
 // oneRound is said first of a trial that asked to be judged by a single round.
 const oneRound = "judged by one round, as asked: whether rounds agree was not seen (phases: {rounds: 3})"

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -31,9 +33,9 @@ func serverError(packet []byte) error {
 	}
 	e := &engine.Error{Kind: classOf(code), Lost: hangsUp(code), Code: strconv.Itoa(int(code)), Text: string(text)}
 	switch {
-	case noSpace(e.Text):
+	case systemError(code, e.Text) == syscall.ENOSPC:
 		e.Kind = engine.Full
-	case code == 1290 && !strings.Contains(e.Text, "read"): // prevented by another option than read_only
+	case code == prevented && !slices.Contains([]string{"", "--read-only", "--super-read-only", "--innodb-read-only", "--transaction-read-only"}, option(e.Text)):
 		e.Kind = engine.Denied
 	case code == 1046:
 		e.Do = "name one in the target: mysql://user@host:3306/DATABASE"
@@ -41,15 +43,46 @@ func serverError(packet []byte) error {
 	return e
 }
 
-// noSpace tells whether an error, under whichever code, comes of ENOSPC: MariaDB writes "errno: 28", MySQL also
-// "OS errno 28", and InnoDB "error 28".
-func noSpace(text string) bool {
-	for _, mark := range []string{"errno: 28 ", "errno 28 ", "error 28 "} {
-		if strings.Contains(text, mark) {
-			return true
+// prevented is the code of a statement that an option of the server does not let through: which one, its message alone says.
+const prevented = 1290
+
+// option is the option that a message names, as servers write one in any language: --super-read-only; "" if it names none.
+func option(text string) string {
+	for _, word := range strings.Fields(text) {
+		if strings.HasPrefix(word, "--") {
+			return strings.ReplaceAll(strings.TrimRight(word, ".,'"), "_", "-")
 		}
 	}
-	return false
+	return ""
+}
+
+// systemErrors are the codes whose message has a place for the number of an error of the operating system, and how it stands there.
+// 1030 is "Got error N …", of which the storage engine's own numbers begin at 120.
+var systemErrors = map[uint16]*regexp.Regexp{
+	1030: regexp.MustCompile(`error (\d+)`),
+}
+
+// errnoPlace is where other messages have it: MariaDB writes (errno: 28 "…"), MySQL (OS errno 28 - …).
+var errnoPlace = regexp.MustCompile(`\((?:OS )?errno:? (\d+)\b`)
+
+// systemError is the error of the operating system that an error comes of, 0 if its kind has none.
+func systemError(code uint16, text string) syscall.Errno {
+	place := systemErrors[code]
+	if place == nil {
+		if code >= 200 && (code < 1004 || code > 1026) && code != 1296 && code != 3019 && code != 3675 { // those below are of files, in any product
+			return 0
+		}
+		place = errnoPlace
+	}
+	found := place.FindStringSubmatch(text)
+	if found == nil {
+		return 0
+	}
+	n, err := strconv.Atoi(found[1])
+	if err != nil {
+		return 0
+	}
+	return syscall.Errno(n)
 }
 
 // classOf sorts the servers' codes. Those that only one of MySQL and MariaDB has, or that proxies made up, stand last.

@@ -42,7 +42,12 @@ func TestServerErrors(t *testing.T) {
 		{1114, "The table 't' is full", engine.Full, false},
 		{1026, `Error writing file 't' (errno: 28 "No space left on device")`, engine.Full, false},
 		{3, "Error writing file (OS errno 28 - No space left on device)", engine.Full, false},
-		{1064, "You have an error in your SQL syntax", engine.Other, false},
+		{1030, `Got error 28 "No space left on device" from storage engine InnoDB`, engine.Full, false},
+		{1030, `Got error 168 "Unknown (generic) error from engine" from storage engine`, engine.Other, false},
+		{1064, "You have an error in your SQL syntax near 'error 28 (errno: 28 x)'", engine.Other, false},
+		{1062, "Duplicate entry '(errno: 28 )' for key 'PRIMARY'", engine.Duplicate, false},
+		{1290, "The MariaDB server is running with the --read-only option so it cannot execute this statement", engine.ReadOnly, false},
+		{1290, "The MySQL server is running with the --skip-grant-tables option while it reads", engine.Denied, false},
 	} {
 		for _, state := range []string{"#HY000", ""} {
 			var e *engine.Error

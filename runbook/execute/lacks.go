@@ -209,7 +209,7 @@ func (p *Prepared) Trouble() error {
 		add(&LackError{All: p.Lacks})
 	}
 	for _, r := range p.Room {
-		add(r.trouble())
+		add(r.Trouble())
 	}
 	if len(advice) == 0 {
 		return errors.Join(all...)

@@ -91,8 +91,8 @@ func (r Room) String() string {
 	return text + "; what is free there cannot be seen from here"
 }
 
-// trouble refuses what does not fit.
-func (r Room) trouble() error {
+// Trouble refuses what does not fit.
+func (r Room) Trouble() error {
 	if r.Free == 0 || r.Needs < r.Free {
 		return nil
 	}
