@@ -1,23 +1,32 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/catalog"
 	"plimsoll/trial"
 )
 
 func newTrialValidate(c console) *cobra.Command {
 	var o trial.Options
+	var clusterName string
 	cmd := &cobra.Command{
 		Use:   "validate FILE",
 		Short: "Check a trial without starting anything",
 		Long: `Read a trial as run would and say what is wrong with it, with file, line and column. Nothing is started.
-What is right is shown as it would be run: every cell, and how long it takes.`,
-		Example: "  plimsoll trial validate examples/binlog-cost/trial.yaml --quick",
+What is right is shown as it would be run: every cell, and how long it takes. The programs of servers that are installed are asked
+whether they have and take the settings.
+
+With --cluster, a cluster that runs is asked what only a server knows, and nothing is changed there: settings that it does not have or
+take, signals of expectations and metrics of guardrails that it does not show, grants that the account lacks, with the GRANT to type,
+who has the cluster locked, what the runbooks' own checks say, and the room that a copy of a table takes.`,
+		Example: "  plimsoll trial validate examples/binlog-cost/trial.yaml --quick\n  plimsoll trial validate examples/binlog-cost/trial.yaml --cluster lab:demo",
 		Args:    exactly("FILE"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := readTrial(args[0], o)
 			if err != nil {
 				return err
@@ -29,9 +38,11 @@ What is right is shown as it would be run: every cell, and how long it takes.`,
 					fmt.Fprintf(c.out, "  %s\n", cell.Name)
 				}
 			}
-			return nil
+			return foresee(cmd.Context(), c, t, clusterName)
 		},
 	}
+	cmd.Flags().StringVar(&clusterName, "cluster", "", "ask this cluster what only a server knows: a `NAME` of the inventory or of the lab, or lab:NAME")
+	completing(cmd, "cluster", completeClusters)
 	addTrialOptions(cmd, &o)
 	return cmd
 }
@@ -42,4 +53,51 @@ func countOf(n int, thing string) string {
 		return "1 " + thing
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// foresee says what can be told of a trial before its load: by the programs of its servers, or by a cluster that runs.
+func foresee(ctx context.Context, c console, t *trial.Trial, clusterName string) error {
+	if clusterName == "" {
+		deps, err := labDeps()
+		if err != nil {
+			return err
+		}
+		return tellForeseen(c, trial.SettingsOfLab(ctx, t, catalog.Parts(), deps))
+	}
+	return withDesk(ctx, func(ctx context.Context, d *desk) (err error) {
+		d.Open = d.look
+		site, err := d.look(ctx, clusterName)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, site.Close()) }()
+		found, err := trial.Foresee(ctx, t, catalog.Parts(), site, d.Prepare)
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 {
+			fmt.Fprintf(c.out, "Cluster %s was asked: nothing stands against it.\n", site.Name)
+		}
+		return tellForeseen(c, found)
+	})
+}
+
+// tellForeseen prints what is known, and refuses what must be otherwise.
+func tellForeseen(c console, all []trial.Foreseen) error {
+	must := 0
+	for _, f := range all {
+		kind := "note"
+		if f.Must {
+			kind = "refused"
+			must++
+		}
+		fmt.Fprintf(c.out, "%s: %s\n", kind, f)
+		if f.Do != "" {
+			fmt.Fprintf(c.out, "  %s\n", f.Do)
+		}
+	}
+	if must > 0 {
+		return fmt.Errorf("the trial could not run: %s", countOf(must, "reason"))
+	}
+	return nil
 }

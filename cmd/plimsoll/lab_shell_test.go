@@ -1,0 +1,28 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestAShellExecutesAsTheAdministrator asks a real server by the cluster's name alone.
+func TestAShellExecutesAsTheAdministrator(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a real server")
+	}
+	t.Setenv("PLIMSOLL_HOME", t.TempDir())
+	t.Cleanup(func() { typed(t, "lab", "down", "asked") })
+	if out, said, code := typed(t, "lab", "up", "mariadb", "--name", "asked"); code != 0 {
+		t.Fatalf("%d %s%s", code, out, said)
+	}
+	out, said, code := typed(t, "lab", "shell", "asked", "--execute", "SELECT 6 * 7 AS answer, CURRENT_USER() AS who")
+	if code != 0 || !strings.Contains(out, "answer") || !strings.Contains(out, "42") || !strings.Contains(out, "plimsoll@") {
+		t.Errorf("%d %s%s", code, out, said)
+	}
+	if out, said, code = typed(t, "lab", "shell", "asked", "--node", "n9", "--execute", "SELECT 1"); code == 0 {
+		t.Errorf("a node that is not there: %s%s", out, said)
+	}
+	if out, said, code = typed(t, "lab", "shell", "asked", "-e", "SELEKT"); code == 0 || !strings.Contains(said, "1064") {
+		t.Errorf("%d %s%s", code, out, said)
+	}
+}
