@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/analyze"
+	"plimsoll/hint"
 	"plimsoll/runbook/journal"
 	"plimsoll/series"
 	"plimsoll/trial/progress"
@@ -30,7 +31,7 @@ func refusedBy(ctx context.Context, call Call, err error, steps ...string) error
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return &abort{answer: analyze.CouldNotRun, reason: fmt.Sprintf("%s: %v", call.Name(), err), advice: adviceOf(err), steps: steps}
+	return &abort{answer: analyze.CouldNotRun, reason: fmt.Sprintf("%s: %v", call.Name(), err), advice: hint.Of(err), steps: steps}
 }
 
 // refusing are the ids of the steps of a plan that cannot be checked, or of which it cannot be told whether they are needed.
@@ -42,15 +43,6 @@ func refusing(p journal.Plan) []string {
 		}
 	}
 	return ids
-}
-
-// adviceOf is the hint of an error; "" if it has none.
-func adviceOf(err error) string {
-	var advice interface{ Hint() string }
-	if errors.As(err, &advice) {
-		return advice.Hint()
-	}
-	return ""
 }
 
 // endedBadly is the answer of a run that did not come to a good end: the change failed, unless it had no part in that.

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"plimsoll/analyze"
+	"plimsoll/hint"
 	"plimsoll/result"
 )
 
@@ -31,7 +32,7 @@ func (r *runner) ended(cut error) *result.Ended {
 	case errors.Is(cut, context.Canceled):
 		return &result.Ended{How: result.Interrupted, Where: r.at}
 	case cut != nil:
-		return &result.Ended{How: result.CouldNotRun, Where: r.at, Why: cut.Error(), Do: adviceOf(cut)}
+		return &result.Ended{How: result.CouldNotRun, Where: r.at, Why: cut.Error(), Do: hint.Of(cut)}
 	case r.halted != nil && r.halted.answer == analyze.CouldNotRun:
 		return &result.Ended{How: result.CouldNotRun, Where: r.at, Why: r.halted.reason, Do: r.halted.advice}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"plimsoll/cluster"
+	"plimsoll/hint"
 	"plimsoll/runbook/execute"
 )
 
@@ -24,7 +25,7 @@ func (f Foreseen) String() string {
 
 // foreseen is a refusal of what must be otherwise.
 func foreseen(of string, err error) Foreseen {
-	return Foreseen{Of: of, Why: err.Error(), Do: adviceOf(err), Must: true}
+	return Foreseen{Of: of, Why: err.Error(), Do: hint.Of(err), Must: true}
 }
 
 // Foresee asks a cluster that runs what can be told of a trial before its load, and changes nothing.

@@ -109,4 +109,3 @@ func (t *Trial) watched() (all []string) {
 	}
 	return all
 }
-

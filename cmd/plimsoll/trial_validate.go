@@ -38,7 +38,7 @@ who has the cluster locked, what the runbooks' own checks say, and the room that
 					fmt.Fprintf(c.out, "  %s\n", cell.Name)
 				}
 			}
-			return foresee(cmd.Context(), c, t, clusterName)
+			return sayForeseen(cmd.Context(), c, t, clusterName)
 		},
 	}
 	cmd.Flags().StringVar(&clusterName, "cluster", "", "ask this cluster what only a server knows: a `NAME` of the inventory or of the lab, or lab:NAME")
@@ -55,8 +55,8 @@ func countOf(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// foresee says what can be told of a trial before its load: by the programs of its servers, or by a cluster that runs.
-func foresee(ctx context.Context, c console, t *trial.Trial, clusterName string) error {
+// sayForeseen says what can be told of a trial before its load: by the programs of its servers, or by a cluster that runs.
+func sayForeseen(ctx context.Context, c console, t *trial.Trial, clusterName string) error {
 	if clusterName == "" {
 		deps, err := labDeps()
 		if err != nil {
