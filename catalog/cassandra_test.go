@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"plimsoll/trial/progress"
+	"plimsoll/trial/run"
+	"plimsoll/trial/spec"
 
 	"plimsoll/analyze"
 	"plimsoll/engine"
@@ -20,7 +22,6 @@ import (
 	"plimsoll/internal/labtest"
 	"plimsoll/lab"
 	"plimsoll/series"
-	"plimsoll/trial"
 	"plimsoll/workload"
 )
 
@@ -162,13 +163,13 @@ func hangsInATrial(t *testing.T, ring labtest.Server) {
 		t.Fatal(err)
 	}
 	t.Setenv("RING_PASSWORD", string(ring.Target.Password))
-	tr, err := trial.Parse("trial.yaml", []byte(`trial: hanging
+	tr, err := spec.Parse("trial.yaml", []byte(`trial: hanging
 cluster: {target: 'cql://`+ring.Target.User+`@`+strings.Join(ring.Target.Addresses, ",")+`/`+ring.Target.Namespace+`', password: {env: RING_PASSWORD}}
 load: {workload: ycsb-c, rate: 50, connections: 16, timeout: 4s, consistency: ONE}
 timeline:
   - baseline: 20s
 phases: {warmup: 2s, rounds: 1}
-`), trial.Options{}, Parts())
+`), spec.Options{}, Parts())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +178,7 @@ phases: {warmup: 2s, rounds: 1}
 		t.Fatal(err)
 	}
 	f := &freezing{T: t, cluster: ring.Cluster, address: ring.Target.Addresses[1], avoided: make(chan struct{})}
-	result, err := tr.Run(t.Context(), Parts(), trial.Site{
+	result, err := run.Run(t.Context(), tr, Parts(), run.Site{
 		Lab: lab.Deps{Machine: machine, Home: t.TempDir()}, Dir: filepath.Join(t.TempDir(), "result"), Observer: f,
 		Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Version: "test",
 	})

@@ -19,8 +19,9 @@ import (
 	"plimsoll/inventory"
 	"plimsoll/lab"
 	"plimsoll/result"
-	"plimsoll/trial"
 	"plimsoll/trial/progress"
+	"plimsoll/trial/run"
+	"plimsoll/trial/spec"
 	"plimsoll/workload/ledger"
 )
 
@@ -101,7 +102,7 @@ func (w *troubled) trial(change string, o watching) *result.Result {
 		site.Name = name
 		return site, nil
 	}
-	tr, err := trial.Parse("trial.yaml", []byte(`trial: troubled
+	tr, err := spec.Parse("trial.yaml", []byte(`trial: troubled
 cluster: {target: ring}
 load: {workload: ledger, rate: 30, connections: 16, timeout: 10s}
 timeline:
@@ -110,7 +111,7 @@ timeline:
   - recovery: 5s
 phases: {warmup: 2s, rounds: 1}
 expect: [lost_writes == 0]
-`), trial.Options{}, parts)
+`), spec.Options{}, parts)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -118,7 +119,7 @@ expect: [lost_writes == 0]
 	if err != nil {
 		w.Fatal(err)
 	}
-	result, err := tr.Run(w.Context(), parts, trial.Site{
+	result, err := run.Run(w.Context(), tr, parts, run.Site{
 		Lab: lab.Deps{Machine: machine, Home: w.TempDir()}, Dir: filepath.Join(w.TempDir(), "result"), Observer: o,
 		Log: slog.New(slog.NewTextHandler(w.Output(), nil)), Version: "test",
 	})

@@ -22,8 +22,8 @@ import (
 	"plimsoll/internal/document"
 	"plimsoll/inventory"
 	"plimsoll/runbook/books"
-	"plimsoll/trial"
 	"plimsoll/trial/change"
+	"plimsoll/trial/spec"
 	"plimsoll/watch/live"
 )
 
@@ -47,8 +47,8 @@ func Launchers() []engine.Launcher {
 }
 
 // Products are what a lab can run, by the name a user calls them.
-func Products() map[string]trial.Product {
-	return map[string]trial.Product{
+func Products() map[string]spec.Product {
+	return map[string]spec.Product{
 		"mariadb":   {Engine: mysql.Engine{}, Launcher: mysql.Servers{}},
 		"mysql":     {Engine: mysql.Engine{}, Launcher: mysql.Servers{}},
 		"cassandra": {Engine: cql.Engine{}, Launcher: cql.Servers{}},
@@ -59,8 +59,8 @@ func Products() map[string]trial.Product {
 func Machine() (infra.Machine, error) { return local.New() }
 
 // Parts is what trials are put together from.
-func Parts() trial.Parts {
-	return trial.Parts{
+func Parts() spec.Parts {
+	return spec.Parts{
 		Products: Products(), Engines: enginesByName(), Inventory: readInventory, Site: listedSite, Workload: Workload, Loader: Loader, Loaders: loaderNames, Changes: append(change.All(), change.Faults(slices.Concat(volume.Actions(), fault.Actions()))...),
 		Actions: Actions(), Books: books.Names(), Runbook: Runbook, Marker: ClusterLock,
 		Watch:        func(ctx context.Context, site *cluster.Cluster) (*live.Reader, error) { return Live(ctx, site, nil) },

@@ -9,7 +9,8 @@ import (
 
 	"plimsoll/analyze"
 	"plimsoll/lab"
-	"plimsoll/trial"
+	"plimsoll/trial/run"
+	"plimsoll/trial/spec"
 )
 
 const watchedTrial = `trial: watched
@@ -28,13 +29,13 @@ expect:
 
 // Expectations name watched series, of a node and of the whole cluster, in phases; what the servers show is what is judged.
 func TestExpectationsNameWatchedSeries(t *testing.T) {
-	if _, err := trial.Parse("watched.yaml", []byte(strings.Replace(watchedTrial, "watch.up", "watch.upp", 1)), trial.Options{}, Parts()); err == nil || !strings.Contains(err.Error(), `did you mean "up"?`) {
+	if _, err := spec.Parse("watched.yaml", []byte(strings.Replace(watchedTrial, "watch.up", "watch.upp", 1)), spec.Options{}, Parts()); err == nil || !strings.Contains(err.Error(), `did you mean "up"?`) {
 		t.Errorf("an unknown series: %v", err)
 	}
 	if testing.Short() {
 		t.Skip("starts real servers")
 	}
-	tr, err := trial.Parse("watched.yaml", []byte(watchedTrial), trial.Options{}, Parts())
+	tr, err := spec.Parse("watched.yaml", []byte(watchedTrial), spec.Options{}, Parts())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,7 @@ func TestExpectationsNameWatchedSeries(t *testing.T) {
 		t.Fatal(err)
 	}
 	home := t.TempDir()
-	r, err := tr.Run(t.Context(), Parts(), trial.Site{
+	r, err := run.Run(t.Context(), tr, Parts(), run.Site{
 		Lab: lab.Deps{Machine: machine, Launchers: Launchers(), Home: home, Cache: cache},
 		Dir: filepath.Join(home, "result"), Log: slog.New(slog.DiscardHandler), Version: "test",
 	})

@@ -6,12 +6,12 @@ import (
 	"testing"
 
 	"plimsoll/internal/document"
-	"plimsoll/trial"
+	"plimsoll/trial/spec"
 )
 
 // In a trial the keys of a load and the parameters of its workload stand side by side.
 func TestNoParameterHasTheNameOfAKeyOfALoad(t *testing.T) {
-	keys := document.Keys(reflect.TypeFor[trial.Load]())
+	keys := document.Keys(reflect.TypeFor[spec.Load]())
 	seen := 0
 	for _, w := range Workloads() {
 		for _, p := range w.Parameters {

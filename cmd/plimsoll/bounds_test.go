@@ -13,7 +13,7 @@ import (
 	"plimsoll/internal/document"
 	"plimsoll/inventory"
 	"plimsoll/runbook"
-	"plimsoll/trial"
+	"plimsoll/trial/spec"
 	"plimsoll/watch/rules"
 	"plimsoll/watch/settings"
 	"plimsoll/web/access"
@@ -25,7 +25,7 @@ func TestEveryReaderOfFilesHasBounds(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "file.yaml")
 	parts := catalog.Parts()
 	readers := map[string]func(text []byte) error{
-		"trial":          func(text []byte) error { _, err := trial.Parse(name, text, trial.Options{}, parts); return err },
+		"trial":          func(text []byte) error { _, err := spec.Parse(name, text, spec.Options{}, parts); return err },
 		"runbook":        func(text []byte) error { _, err := runbook.Parse(name, text, catalog.Actions()); return err },
 		"inventory":      func(text []byte) error { _, err := inventory.Parse(name, text); return err },
 		"watch":          func(text []byte) error { _, err := settings.Parse(name, text); return err },

@@ -9,12 +9,12 @@ import (
 	"plimsoll/catalog"
 	"plimsoll/engine"
 	"plimsoll/internal/document"
-	"plimsoll/trial"
+	"plimsoll/trial/spec"
 	"plimsoll/workload"
 )
 
 // readReplicas finds the healthy ones of a target's addresses, from then on all the time, and says which these are.
-func readReplicas(ctx context.Context, c console, t engine.Target, w workload.Workload, issue trial.Load) (*workload.Readers, error) {
+func readReplicas(ctx context.Context, c console, t engine.Target, w workload.Workload, issue spec.Load) (*workload.Readers, error) {
 	if len(t.Addresses) < 2 {
 		return nil, usageError{text: "--reads replicas with one address", hint: "--target mysql://user@primary,replica,replica/database"}
 	}
@@ -54,7 +54,7 @@ func answered(r *workload.Readers) map[string]int64 {
 		return nil
 	}
 	counts := r.Answered()
-	counts[string(trial.ReadPrimary)] = counts[""]
+	counts[string(spec.ReadPrimary)] = counts[""]
 	delete(counts, "")
 	return counts
 }

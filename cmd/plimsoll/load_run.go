@@ -16,7 +16,7 @@ import (
 	"plimsoll/internal/document"
 	"plimsoll/load"
 	"plimsoll/loader"
-	"plimsoll/trial"
+	"plimsoll/trial/spec"
 	"plimsoll/workload"
 )
 
@@ -56,7 +56,7 @@ Response times count from the intended start of an operation, service times from
 	f.StringVar(&o.rate, "rate", "", "operations per second: 500, 50% of max, or a list of stages as in a trial")
 	f.StringVar(&o.arrivals, "arrivals", "poisson", "with --rate: poisson or uniform")
 	f.StringSliceVar(&o.from, "from", nil, "loader processes that issue the load together, by the machine of each: ssh:HOST, machines of plimsoll.yaml, or local (default this process)")
-	f.StringVar(&o.reads, "reads", string(trial.ReadPrimary), "who answers operations that only read: primary, or replicas, those of the target's addresses that answer and are not far behind")
+	f.StringVar(&o.reads, "reads", string(spec.ReadPrimary), "who answers operations that only read: primary, or replicas, those of the target's addresses that answer and are not far behind")
 	f.DurationVar(&o.maxBehind, "max-behind", 0, "with --reads replicas, how far a replica may be behind (default 5s)")
 	f.DurationVar(&o.duration, "duration", 10*time.Second, "how long to measure")
 	f.DurationVar(&o.warmup, "warmup", 0, "how long to run before that")
@@ -99,7 +99,7 @@ func runLoad(ctx context.Context, c console, o loadRunOptions) error {
 		return err
 	}
 	var readers *workload.Readers
-	if issue.Reads == trial.ReadReplicas {
+	if issue.Reads == spec.ReadReplicas {
 		if readers, err = readReplicas(ctx, c, target, w, issue); err != nil {
 			return err
 		}
@@ -174,7 +174,7 @@ func warmUp(ctx context.Context, from issuer, spec load.Spec, d time.Duration, s
 }
 
 // issue reads how the load is issued, by the rules of a trial.
-func (o *loadRunOptions) issue() (trial.Load, error) {
+func (o *loadRunOptions) issue() (spec.Load, error) {
 	n := &document.Node{Kind: document.Mapping, File: "load run"}
 	put := func(key, flag, text string) error {
 		v, err := document.Parse("--"+flag, []byte(text))
@@ -202,15 +202,15 @@ func (o *loadRunOptions) issue() (trial.Load, error) {
 	}
 	errs = append(errs, put("timeout", "timeout", o.timeout.String()))
 	if err := errors.Join(errs...); err != nil {
-		return trial.Load{}, err
+		return spec.Load{}, err
 	}
-	return trial.ReadLoad(n, catalog.Parts())
+	return spec.ReadLoad(n, catalog.Parts())
 }
 
 // issuer is what issues the load with a seed: this process, or the loaders that were asked for.
 type issuer func(seed uint64) (load.Runner, error)
 
-func (o *loadRunOptions) issuer(target engine.Target, db engine.Database, w workload.Workload, issue trial.Load, readers *workload.Readers) (issuer, error) {
+func (o *loadRunOptions) issuer(target engine.Target, db engine.Database, w workload.Workload, issue spec.Load, readers *workload.Readers) (issuer, error) {
 	switch {
 	case readers != nil:
 		return func(seed uint64) (load.Runner, error) {
@@ -235,7 +235,7 @@ func (o *loadRunOptions) issuer(target engine.Target, db engine.Database, w work
 }
 
 // spec is the load as it is run; a share of the maximum finds the maximum first.
-func (o *loadRunOptions) spec(ctx context.Context, c console, issue trial.Load, run load.Runner, w workload.Workload) (load.Spec, error) {
+func (o *loadRunOptions) spec(ctx context.Context, c console, issue spec.Load, run load.Runner, w workload.Workload) (load.Spec, error) {
 	spec := load.Spec{
 		Operations: w.Operations(), Connections: issue.Connections, Duration: o.duration, Limit: issue.Limit, Timeout: issue.Timeout,
 	}
@@ -260,9 +260,9 @@ func (o *loadRunOptions) spec(ctx context.Context, c console, issue trial.Load, 
 	return spec, err
 }
 
-func describeIssue(l trial.Load) string {
+func describeIssue(l spec.Load) string {
 	from := ""
-	if l.Reads == trial.ReadReplicas {
+	if l.Reads == spec.ReadReplicas {
 		from = ", reads on replicas"
 	}
 	if n := len(l.From); n > 0 {

@@ -16,7 +16,7 @@ import (
 
 	"plimsoll/catalog"
 	"plimsoll/series"
-	"plimsoll/trial"
+	"plimsoll/trial/spec"
 )
 
 var update = flag.Bool("update", false, "write the reference pages")
@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "write the reference pages")
 // TestReferencePages holds the pages that are made from code to the code: make docs writes them.
 func TestReferencePages(t *testing.T) {
 	for name, write := range map[string]func(io.Writer) error{
-		"trial-reference.md":       func(w io.Writer) error { return trial.WriteReference(w, catalog.Parts()) },
+		"trial-reference.md":       func(w io.Writer) error { return spec.WriteReference(w, catalog.Parts()) },
 		"cli.md":                   writeCLI,
 		"events.md":                series.WriteEventReference,
 		"schema/event.schema.json": writeEventSchema,
@@ -55,7 +55,7 @@ func TestReferencePages(t *testing.T) {
 func writeTrialSchema(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
-	return e.Encode(trial.Schema(catalog.Workloads()))
+	return e.Encode(spec.Schema(catalog.Workloads()))
 }
 
 func writeEventSchema(w io.Writer) error {

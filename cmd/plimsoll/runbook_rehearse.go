@@ -22,7 +22,7 @@ import (
 	"plimsoll/result"
 	"plimsoll/runbook"
 	"plimsoll/runbook/execute"
-	"plimsoll/trial"
+	"plimsoll/trial/spec"
 )
 
 // rehearseOptions are the flags of runbook rehearse.
@@ -80,7 +80,7 @@ func rehearse(ctx context.Context, c console, d *desk, name string, o rehearseOp
 			return err
 		}
 	}
-	t, err := readTrial(file, trial.Options{Set: o.set})
+	t, err := readTrial(file, spec.Options{Set: o.set})
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (q *request) asTyped() string {
 const misses = 3
 
 // rehearseUntilOpen runs a trial until the gate is open: once where there is none to open.
-func rehearseUntilOpen(ctx context.Context, c console, d *desk, t *trial.Trial, deps lab.Deps, p *execute.Prepared, again func() (*execute.Prepared, error)) (*execute.Prepared, error) {
+func rehearseUntilOpen(ctx context.Context, c console, d *desk, t *spec.Trial, deps lab.Deps, p *execute.Prepared, again func() (*execute.Prepared, error)) (*execute.Prepared, error) {
 	once := p.Gate.Needed == 0
 	for missed := 0; once || !p.Gate.Open(); {
 		before := len(p.Gate.Passed)

@@ -14,15 +14,17 @@ import (
 	"plimsoll/durable"
 	"plimsoll/hint"
 	"plimsoll/report"
-	"plimsoll/trial"
+	"plimsoll/trial/judge"
 	updates "plimsoll/trial/progress"
+	"plimsoll/trial/run"
+	"plimsoll/trial/spec"
 	"plimsoll/web"
 )
 
 // servedTrials is what the page does with trials: those of the folder that it was begun in.
 func servedTrials(c console) web.Trials {
 	return web.Trials{
-		Folder: resultsFolder(), Compare: trial.CompareResults, Files: trialFiles,
+		Folder: resultsFolder(), Compare: judge.CompareResults, Files: trialFiles,
 		Run: func(ctx context.Context, file string, quick bool, watch updates.Observer) (string, error) {
 			return runServedTrial(ctx, c, file, quick, watch)
 		},
@@ -59,7 +61,7 @@ func trialFiles() []string {
 
 // runServedTrial is trial run for somebody at the page.
 func runServedTrial(ctx context.Context, c console, file string, quick bool, watch updates.Observer) (dir string, err error) {
-	t, err := readTrial(file, trial.Options{Quick: quick})
+	t, err := readTrial(file, spec.Options{Quick: quick})
 	if err != nil {
 		return "", err
 	}
@@ -77,7 +79,7 @@ func runServedTrial(ctx context.Context, c console, file string, quick bool, wat
 		}
 		defer func() { err = errors.Join(err, state.Close()) }()
 	}
-	result, runErr := t.Run(ctx, catalog.Parts(), trial.Site{
+	result, runErr := run.Run(ctx, t, catalog.Parts(), run.Site{
 		Lab: deps, Dir: filepath.Join(resultsFolder(), safeName(t.Name), time.Now().Format("2006-01-02T15-04-05")),
 		Observer: watch, Log: newLog(c), Version: version(), Command: os.Args, State: state,
 	})

@@ -4,9 +4,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/result"
+	"plimsoll/trial/judge"
 
 	"plimsoll/report"
-	"plimsoll/trial"
 )
 
 func newTrialCompare(c console) *cobra.Command {
@@ -30,7 +30,7 @@ one that was found.`,
 				}
 				results[i] = result
 			}
-			versus, err := trial.CompareResults(results[0], results[1])
+			versus, err := judge.CompareResults(results[0], results[1])
 			if err != nil {
 				return err
 			}

@@ -5,13 +5,13 @@ import (
 	"path/filepath"
 
 	"plimsoll/catalog"
-	"plimsoll/trial"
+	"plimsoll/trial/spec"
 )
 
 // readTrial reads a trial; a folder stands for the trial.yaml in it.
-func readTrial(name string, o trial.Options) (*trial.Trial, error) {
+func readTrial(name string, o spec.Options) (*spec.Trial, error) {
 	if is, err := os.Stat(name); err == nil && is.IsDir() {
 		name = filepath.Join(name, "trial.yaml")
 	}
-	return trial.Read(name, o, catalog.Parts())
+	return spec.Read(name, o, catalog.Parts())
 }

@@ -17,11 +17,12 @@ import (
 	"plimsoll/report"
 	"plimsoll/result"
 	"plimsoll/series"
-	"plimsoll/trial"
+	"plimsoll/trial/run"
+	"plimsoll/trial/spec"
 )
 
 type trialRunOptions struct {
-	trial.Options
+	spec.Options
 	out  string
 	json bool
 	yes  bool
@@ -53,7 +54,7 @@ Exit codes: 0 PASS, 3 FAIL, 4 INCONCLUSIVE, 5 INVALID, 1 trouble or COULD NOT RU
 	return cmd
 }
 
-func addTrialOptions(cmd *cobra.Command, o *trial.Options) {
+func addTrialOptions(cmd *cobra.Command, o *spec.Options) {
 	cmd.Flags().BoolVar(&o.Quick, "quick", false, "the trial's quick form: less sure, and done in minutes")
 	cmd.Flags().StringArrayVar(&o.Set, "set", nil, "set a key of the trial, for example phases.measure=10s; may be repeated")
 }
@@ -109,7 +110,7 @@ func (o trialRunOptions) lookAtNoise() (time.Duration, error) {
 }
 
 // measure runs a trial before the eyes of who waits, and writes its report.
-func measure(ctx context.Context, c console, t *trial.Trial, o trialRunOptions, noise time.Duration, deps lab.Deps, state *durable.Store) (*result.Result, error) {
+func measure(ctx context.Context, c console, t *spec.Trial, o trialRunOptions, noise time.Duration, deps lab.Deps, state *durable.Store) (*result.Result, error) {
 	dir := o.out
 	if dir == "" {
 		dir = filepath.Join(resultsFolder(), safeName(t.Name), time.Now().Format("2006-01-02T15-04-05"))
@@ -121,7 +122,7 @@ func measure(ctx context.Context, c console, t *trial.Trial, o trialRunOptions, 
 	tidy := context.AfterFunc(ctx, func() {
 		screen.Say("Stopping: the load, then the cluster. What was measured is kept. Ctrl-C again leaves at once; then run plimsoll lab down --all.")
 	})
-	result, runErr := t.Run(ctx, catalog.Parts(), trial.Site{
+	result, runErr := run.Run(ctx, t, catalog.Parts(), run.Site{
 		Lab: deps, Dir: dir, Observer: screen, Log: newLog(c), Version: version(), Command: os.Args, State: state,
 		BreakLock: o.breakLock, Noise: noise, Production: t.Production() != "", // agreed to by the caller
 	})

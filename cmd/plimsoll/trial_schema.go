@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/catalog"
-	"plimsoll/trial"
+	"plimsoll/trial/spec"
 )
 
 func newTrialSchema(c console) *cobra.Command {
@@ -14,7 +14,7 @@ func newTrialSchema(c console) *cobra.Command {
 		Example: "  plimsoll trial schema > trial.schema.json",
 		Args:    exactly(),
 		RunE: func(*cobra.Command, []string) error {
-			return jsonTo(c, trial.Schema(catalog.Workloads()))
+			return jsonTo(c, spec.Schema(catalog.Workloads()))
 		},
 	}
 }

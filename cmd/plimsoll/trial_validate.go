@@ -8,11 +8,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/catalog"
-	"plimsoll/trial"
+	"plimsoll/trial/foresee"
+	"plimsoll/trial/run"
+	"plimsoll/trial/spec"
 )
 
 func newTrialValidate(c console) *cobra.Command {
-	var o trial.Options
+	var o spec.Options
 	var clusterName string
 	cmd := &cobra.Command{
 		Use:   "validate FILE",
@@ -31,7 +33,7 @@ who has the cluster locked, what the runbooks' own checks say, and the room that
 			if err != nil {
 				return err
 			}
-			outline := t.Outline()
+			outline := run.Outline(t)
 			fmt.Fprintf(c.out, "%s: valid. %s × %s, about %s.\n", args[0], countOf(len(outline.Cells), "cell"), countOf(outline.Rounds, "round"), roughly(outline.Left))
 			for _, cell := range outline.Cells {
 				if cell.Name != "" {
@@ -56,13 +58,13 @@ func countOf(n int, thing string) string {
 }
 
 // sayForeseen says what can be told of a trial before its load: by the programs of its servers, or by a cluster that runs.
-func sayForeseen(ctx context.Context, c console, t *trial.Trial, clusterName string) error {
+func sayForeseen(ctx context.Context, c console, t *spec.Trial, clusterName string) error {
 	if clusterName == "" {
 		deps, err := labDeps()
 		if err != nil {
 			return err
 		}
-		return tellForeseen(c, trial.SettingsOfLab(ctx, t, catalog.Parts(), deps))
+		return tellForeseen(c, foresee.SettingsOfLab(ctx, t, catalog.Parts(), deps))
 	}
 	return withDesk(ctx, func(ctx context.Context, d *desk) (err error) {
 		d.Open = d.look
@@ -71,7 +73,7 @@ func sayForeseen(ctx context.Context, c console, t *trial.Trial, clusterName str
 			return err
 		}
 		defer func() { err = errors.Join(err, site.Close()) }()
-		found, err := trial.Foresee(ctx, t, catalog.Parts(), site, d.Prepare)
+		found, err := foresee.Foresee(ctx, t, catalog.Parts(), site, d.Prepare)
 		if err != nil {
 			return err
 		}
@@ -83,7 +85,7 @@ func sayForeseen(ctx context.Context, c console, t *trial.Trial, clusterName str
 }
 
 // tellForeseen prints what is known, and refuses what must be otherwise.
-func tellForeseen(c console, all []trial.Foreseen) error {
+func tellForeseen(c console, all []foresee.Foreseen) error {
 	must := 0
 	for _, f := range all {
 		kind := "note"

@@ -12,7 +12,8 @@ import (
 	"plimsoll/catalog"
 	"plimsoll/lab"
 	"plimsoll/series"
-	"plimsoll/trial"
+	"plimsoll/trial/run"
+	"plimsoll/trial/spec"
 )
 
 // unwritable is the section on the client's recovery time: a real server is frozen for a while that is known, and the ledger says
@@ -47,7 +48,7 @@ func gap(ctx context.Context, length time.Duration) (stood, told time.Duration, 
 		return 0, 0, err
 	}
 	defer os.RemoveAll(home)
-	tr, err := trial.Parse("gap.yaml", fmt.Appendf(nil, `trial: gap
+	tr, err := spec.Parse("gap.yaml", fmt.Appendf(nil, `trial: gap
 cluster: {engine: mariadb}
 load: {workload: oltp_point_select, table_size: 1000, rate: 100, connections: 16, ledger: {rate: %d, connections: 16}}
 timeline:
@@ -56,7 +57,7 @@ timeline:
     with: {for: %v}
   - recovery: 3s
 phases: {warmup: 1s, rounds: 1}
-`, ledgerRate, length), trial.Options{}, catalog.Parts())
+`, ledgerRate, length), spec.Options{}, catalog.Parts())
 	if err != nil {
 		return 0, 0, err
 	}
@@ -68,7 +69,7 @@ phases: {warmup: 1s, rounds: 1}
 	if err != nil {
 		return 0, 0, err
 	}
-	result, err := tr.Run(ctx, catalog.Parts(), trial.Site{
+	result, err := run.Run(ctx, tr, catalog.Parts(), run.Site{
 		Lab: lab.Deps{Machine: machine, Launchers: catalog.Launchers(), Home: home, Cache: cache},
 		Dir: filepath.Join(home, "result"), Log: slog.New(slog.DiscardHandler), Version: "accuracy",
 	})

@@ -10,12 +10,12 @@ import (
 	"plimsoll/internal/document"
 	"plimsoll/lab"
 	"plimsoll/series"
-	"plimsoll/trial"
+	"plimsoll/trial/spec"
 )
 
 // All lists the changes that ship.
-func All() []trial.Change {
-	return []trial.Change{
+func All() []spec.Change {
+	return []spec.Change{
 		onNode{name: "lab/restart", event: series.NodeRestart, do: restart},
 		killed{onNode{name: "lab/kill", event: series.NodeKill, do: kill}},
 		powerFail{onNode{name: "lab/power-fail", event: series.NodePowerFail}},
@@ -43,12 +43,12 @@ type onNode struct {
 	do    func(ctx context.Context, on *lab.Cluster, in inputs, tell func(kind series.EventKind)) error
 }
 
-var _ trial.Change = onNode{}
+var _ spec.Change = onNode{}
 
 func (a onNode) Name() string { return a.name }
 
 // Check refuses unknown inputs and nodes that the cluster does not have.
-func (a onNode) Check(c trial.Call, nodes int) error {
+func (a onNode) Check(c spec.Call, nodes int) error {
 	in, err := a.read(c)
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func (a onNode) Check(c trial.Call, nodes int) error {
 	return checkNode(c, in.Node, nodes)
 }
 
-func checkNode(c trial.Call, node string, nodes int) error {
+func checkNode(c spec.Call, node string, nodes int) error {
 	n, err := strconv.Atoi(strings.TrimPrefix(node, "n"))
 	if err != nil || n < 1 || n > nodes || !strings.HasPrefix(node, "n") {
 		at := c.At
@@ -68,7 +68,7 @@ func checkNode(c trial.Call, node string, nodes int) error {
 	return nil
 }
 
-func (a onNode) Run(ctx context.Context, on *lab.Cluster, c trial.Call, tell func(series.Event)) error {
+func (a onNode) Run(ctx context.Context, on *lab.Cluster, c spec.Call, tell func(series.Event)) error {
 	in, err := a.read(c)
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (a onNode) Run(ctx context.Context, on *lab.Cluster, c trial.Call, tell fun
 	return a.do(ctx, on, in, say)
 }
 
-func (a onNode) read(c trial.Call) (inputs, error) {
+func (a onNode) read(c spec.Call) (inputs, error) {
 	in := inputs{Node: "n1"}
 	if c.With == nil || c.With.Kind == document.Nothing {
 		return in, nil

@@ -6,7 +6,7 @@ import (
 	"plimsoll/internal/document"
 	"plimsoll/lab"
 	"plimsoll/series"
-	"plimsoll/trial"
+	"plimsoll/trial/spec"
 )
 
 // diskChange gives a node's disk other limits while it serves, as a cloud modifies a volume: a larger one, or one of another type. What
@@ -16,12 +16,12 @@ type diskChange struct{}
 // newDisk is what it takes.
 type newDisk struct {
 	Node string `yaml:"node" doc:"Which node: n1 is the primary. Default n1."`
-	trial.Disk
+	spec.Disk
 }
 
 var (
-	_ trial.Change    = diskChange{}
-	_ trial.Demanding = diskChange{}
+	_ spec.Change    = diskChange{}
+	_ spec.Demanding = diskChange{}
 )
 
 func (diskChange) Name() string { return "lab/disk" }
@@ -33,7 +33,7 @@ func (diskChange) Demand(s *lab.Spec) {
 	}
 }
 
-func (c diskChange) Check(call trial.Call, nodes int) error {
+func (c diskChange) Check(call spec.Call, nodes int) error {
 	in, err := c.read(call)
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func (c diskChange) Check(call trial.Call, nodes int) error {
 	return checkNode(call, in.Node, nodes)
 }
 
-func (diskChange) read(c trial.Call) (newDisk, error) {
+func (diskChange) read(c spec.Call) (newDisk, error) {
 	in := newDisk{Node: "n1"}
 	with := c.With
 	if with == nil {
@@ -53,7 +53,7 @@ func (diskChange) read(c trial.Call) (newDisk, error) {
 	return in, with.Decode(&in)
 }
 
-func (c diskChange) Run(ctx context.Context, on *lab.Cluster, call trial.Call, tell func(series.Event)) error {
+func (c diskChange) Run(ctx context.Context, on *lab.Cluster, call spec.Call, tell func(series.Event)) error {
 	in, err := c.read(call)
 	if err != nil {
 		return err

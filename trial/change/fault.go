@@ -11,12 +11,12 @@ import (
 	"plimsoll/internal/document"
 	"plimsoll/lab"
 	"plimsoll/series"
-	"plimsoll/trial"
+	"plimsoll/trial/spec"
 )
 
 // Faults are actions on volumes and machines as a timeline runs them: with the inputs of the action, node (default n1), and for, after
 // which it is undone.
-func Faults(actions []action.Action) (all []trial.Change) {
+func Faults(actions []action.Action) (all []spec.Change) {
 	for _, a := range actions {
 		all = append(all, faulty{a})
 	}
@@ -26,8 +26,8 @@ func Faults(actions []action.Action) (all []trial.Change) {
 type faulty struct{ action action.Action }
 
 var (
-	_ trial.Change    = faulty{}
-	_ trial.Demanding = faulty{}
+	_ spec.Change    = faulty{}
+	_ spec.Demanding = faulty{}
 )
 
 // Name is the action's.
@@ -41,7 +41,7 @@ func (faulty) Demand(s *lab.Spec) {
 }
 
 // Check refuses what the action refuses, and nodes that the cluster does not have.
-func (f faulty) Check(c trial.Call, nodes int) error {
+func (f faulty) Check(c spec.Call, nodes int) error {
 	_, node, lasts, err := f.read(c)
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (f faulty) Check(c trial.Call, nodes int) error {
 }
 
 // read takes the inputs apart: those of the action, the node, and how long it lasts.
-func (f faulty) read(c trial.Call) (task action.Task, node string, lasts time.Duration, err error) {
+func (f faulty) read(c spec.Call) (task action.Task, node string, lasts time.Duration, err error) {
 	with := &document.Node{Kind: document.Mapping}
 	if c.With != nil {
 		with.File, with.Line, with.Column = c.With.File, c.With.Line, c.With.Column
@@ -82,7 +82,7 @@ func (f faulty) read(c trial.Call) (task action.Task, node string, lasts time.Du
 }
 
 // Run does it, and undoes it when its time is over.
-func (f faulty) Run(ctx context.Context, on *lab.Cluster, c trial.Call, tell func(series.Event)) error {
+func (f faulty) Run(ctx context.Context, on *lab.Cluster, c spec.Call, tell func(series.Event)) error {
 	task, node, lasts, err := f.read(c)
 	if err != nil {
 		return err

@@ -5,16 +5,16 @@ import (
 
 	"plimsoll/lab"
 	"plimsoll/series"
-	"plimsoll/trial"
+	"plimsoll/trial/spec"
 )
 
 // powerFail is a loss of power: the server is killed, and what it had not synced is forgotten.
 type powerFail struct{ onNode }
 
 var (
-	_ trial.Change    = powerFail{}
-	_ trial.Demanding = powerFail{}
-	_ trial.Explained = powerFail{}
+	_ spec.Change    = powerFail{}
+	_ spec.Demanding = powerFail{}
+	_ spec.Explained = powerFail{}
 )
 
 // Demand asks for nodes that can forget.
@@ -27,7 +27,7 @@ func (powerFail) Explain() string {
 }
 
 // Run does it, and starts the node again when its time is over.
-func (p powerFail) Run(ctx context.Context, on *lab.Cluster, c trial.Call, tell func(series.Event)) error {
+func (p powerFail) Run(ctx context.Context, on *lab.Cluster, c spec.Call, tell func(series.Event)) error {
 	in, err := p.read(c)
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func (p powerFail) Run(ctx context.Context, on *lab.Cluster, c trial.Call, tell 
 // killed is the end of a process.
 type killed struct{ onNode }
 
-var _ trial.Explained = killed{}
+var _ spec.Explained = killed{}
 
 // Explain says what it is not.
 func (killed) Explain() string {

@@ -7,7 +7,7 @@ import (
 	"plimsoll/internal/document"
 	"plimsoll/lab"
 	"plimsoll/series"
-	"plimsoll/trial"
+	"plimsoll/trial/spec"
 )
 
 // reconfigure gives a node other settings and restarts it, as a move to an instance of another size does.
@@ -19,14 +19,14 @@ type resized struct {
 	Config map[string]string `yaml:"config,required" doc:"Settings, on top of those that it has."`
 }
 
-var _ trial.ResettingSettings = reconfigure{}
+var _ spec.ResettingSettings = reconfigure{}
 
 func (reconfigure) Name() string { return "lab/reconfigure" }
 
 // Unsettles says that nodes have other settings afterwards than the trial gave them.
 func (reconfigure) Unsettles() {}
 
-func (r reconfigure) Check(c trial.Call, nodes int) error {
+func (r reconfigure) Check(c spec.Call, nodes int) error {
 	in, err := r.read(c)
 	if err != nil {
 		return err
@@ -34,7 +34,7 @@ func (r reconfigure) Check(c trial.Call, nodes int) error {
 	return checkNode(c, in.Node, nodes)
 }
 
-func (reconfigure) read(c trial.Call) (resized, error) {
+func (reconfigure) read(c spec.Call) (resized, error) {
 	in := resized{Node: "n1"}
 	with := c.With
 	if with == nil {
@@ -43,7 +43,7 @@ func (reconfigure) read(c trial.Call) (resized, error) {
 	return in, with.Decode(&in)
 }
 
-func (r reconfigure) Run(ctx context.Context, on *lab.Cluster, c trial.Call, tell func(series.Event)) error {
+func (r reconfigure) Run(ctx context.Context, on *lab.Cluster, c spec.Call, tell func(series.Event)) error {
 	in, err := r.read(c)
 	if err != nil {
 		return err

@@ -6,14 +6,14 @@ import (
 	"plimsoll/internal/document"
 	"plimsoll/lab"
 	"plimsoll/series"
-	"plimsoll/trial"
+	"plimsoll/trial/spec"
 )
 
 // attachReplica adds a node to the cluster that begins with a copy of the first node's data and follows it. The first
 // node is stopped for the copy: it belongs into a variant's prepare.
 type attachReplica struct{}
 
-var _ trial.Growing = attachReplica{}
+var _ spec.Growing = attachReplica{}
 
 func (attachReplica) Name() string { return "mysql/attach-replica" }
 
@@ -21,14 +21,14 @@ func (attachReplica) Name() string { return "mysql/attach-replica" }
 func (attachReplica) Grows() int { return 1 }
 
 // Check refuses inputs: there are none.
-func (attachReplica) Check(c trial.Call, _ int) error {
+func (attachReplica) Check(c spec.Call, _ int) error {
 	if c.With != nil && len(c.With.Entries) > 0 {
 		return document.UnknownKey(c.With.Entries[0], nil)
 	}
 	return nil
 }
 
-func (a attachReplica) Run(ctx context.Context, on *lab.Cluster, _ trial.Call, tell func(series.Event)) error {
+func (a attachReplica) Run(ctx context.Context, on *lab.Cluster, _ spec.Call, tell func(series.Event)) error {
 	name, err := on.Add(ctx)
 	if err != nil {
 		return err

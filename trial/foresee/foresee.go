@@ -1,0 +1,60 @@
+package foresee
+
+import (
+	"context"
+
+	"plimsoll/cluster"
+	"plimsoll/hint"
+	"plimsoll/runbook/execute"
+	"plimsoll/trial/spec"
+)
+
+// Foreseen is something that is known of a trial before there is load.
+type Foreseen struct {
+	Of   string `json:"of"`           // of what: a setting, a signal, a guardrail, the account, the lock, a runbook
+	Why  string `json:"why"`          // a sentence
+	Do   string `json:"do,omitempty"` // what to do
+	Must bool   `json:"must"`         // the trial could not run with it; else it may
+}
+
+func (f Foreseen) String() string {
+	if f.Of == "" {
+		return f.Why
+	}
+	return f.Of + ": " + f.Why
+}
+
+// foreseen is a refusal of what must be otherwise.
+func foreseen(of string, err error) Foreseen {
+	return Foreseen{Of: of, Why: err.Error(), Do: hint.Of(err), Must: true}
+}
+
+// Foresee asks a cluster that runs what can be told of a trial before its load, and changes nothing.
+func Foresee(ctx context.Context, t *spec.Trial, parts spec.Parts, site *cluster.Cluster, prepare func(context.Context, execute.Request) (*execute.Prepared, error)) ([]Foreseen, error) {
+	db, err := site.Database(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	all, err := SettingsAt(ctx, t, db)
+	if err != nil {
+		return all, err
+	}
+	signals, err := SignalsAt(ctx, t, site.Engine, db)
+	if err != nil {
+		return all, err
+	}
+	grants, err := GrantsForLoad(ctx, t, db)
+	if err != nil {
+		return all, err
+	}
+	all = append(append(all, signals...), grants...)
+	if parts.Marker != nil {
+		if marker := parts.Marker(site); marker != nil {
+			all = append(all, LockAt(ctx, marker, site.Name)...)
+		}
+	}
+	if prepare != nil && t.RunsRunbooks() {
+		all = append(all, RunbooksAt(ctx, t, prepare, site.Name)...)
+	}
+	return all, ctx.Err()
+}

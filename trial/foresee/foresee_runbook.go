@@ -1,0 +1,80 @@
+package foresee
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"plimsoll/runbook"
+	"plimsoll/runbook/execute"
+	"plimsoll/trial/spec"
+)
+
+// LoadMetrics are the names by which guardrails call what a load feels.
+func LoadMetrics() []string {
+	return []string{"throughput", "error_share", "errors", "p50", "p95", "p99"}
+}
+
+// RailsOf names the metrics of a runbook's guardrails that neither the load nor the cluster shows.
+func RailsOf(rails []execute.RailReading) []Foreseen {
+	var all []Foreseen
+	for _, r := range rails {
+		for _, name := range runbook.MetricsOf(r.When) {
+			if _, shown := r.Metrics[name]; !shown && !slices.Contains(LoadMetrics(), name) {
+				all = append(all, Foreseen{Of: "guardrail " + r.Name, Why: "there is no metric " + name + ": it would hold every step", Do: "signals.csv of a result has the names of those that are shown", Must: true})
+			}
+		}
+	}
+	return all
+}
+
+// RunbooksAt plans the runbooks of a trial on a cluster: what their accounts lack and the room they take, the metrics of their guardrails,
+// and of the first, which finds the cluster as it is now, what its checks say.
+func RunbooksAt(ctx context.Context, t *spec.Trial, prepare func(context.Context, execute.Request) (*execute.Prepared, error), clusterName string) []Foreseen {
+	var all []Foreseen
+	first := true
+	for _, step := range t.Timeline {
+		call := step.Call
+		if call == nil {
+			continue
+		}
+		if call.Book == nil || call.Refused != "" {
+			first = false
+			continue
+		}
+		p, err := prepare(ctx, execute.Request{Book: call.Book, Cluster: clusterName, Inputs: call.Said})
+		all = append(all, ofPlan(call.Name(), p, err, first)...)
+		first = false
+	}
+	return all
+}
+
+// ofPlan is what a plan foretells of a run.
+func ofPlan(name string, p *execute.Prepared, err error, first bool) []Foreseen {
+	var lacks *execute.LackError
+	switch {
+	case errors.As(err, &lacks):
+		return []Foreseen{foreseen(name, err)}
+	case err != nil && first:
+		f := foreseen(name, err)
+		f.Must = false
+		return []Foreseen{f}
+	case err != nil:
+		return nil // an earlier change may make it possible
+	}
+	all := RailsOf(p.Rails)
+	if len(p.Lacks) > 0 {
+		all = append(all, foreseen(name, &execute.LackError{All: p.Lacks}))
+	}
+	for _, r := range p.Room {
+		if err := r.Trouble(); err != nil {
+			all = append(all, foreseen(name, err))
+		}
+	}
+	if trouble := p.Header.Plan.Trouble(); trouble != nil && first {
+		f := foreseen(name, trouble)
+		f.Must = false // the load, or time, may change it
+		all = append(all, f)
+	}
+	return all
+}

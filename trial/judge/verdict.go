@@ -1,0 +1,111 @@
+package judge
+
+import (
+	"fmt"
+
+	"plimsoll/result"
+	"plimsoll/trial/spec"
+
+	"plimsoll/analyze"
+)
+
+// Course is how a trial went, beside what it measured.
+type Course struct {
+	Ended   *result.Ended  // before its end; nil: it came to it
+	Answer  analyze.Answer // of the change that ended it; "" if none did
+	Reason  string         // of that answer
+	Partial bool           // something of the plan was not measured
+	Invalid []string       // why the measurement itself is not to be believed
+	Advice  []string       // what would make it so
+	Already []string       // steps that had nothing to do
+	Notes   []string
+}
+
+// verdictOf answers the expectations with what was measured. What was cut off, by an error, is judged too, but never passes.
+func Verdict(t *spec.Trial, r *Recording, c Course) result.Verdict {
+	findings := analyze.Judge(claims(t, r), t.Options())
+	v := result.Verdict{
+		Trial: t.Name, Question: t.Question, Partial: c.Partial, Ended: c.Ended,
+		Claims: findings, Reasons: []string{}, Notes: c.Notes,
+		Cells: Cells(t, r, t.Options()), Phases: phases(t, r, t.Options()),
+	}
+	v.Verdict = analyze.Overall(findings, c.Invalid)
+	v.Reasons = append(v.Reasons, c.Already...)
+	if v.OneRound = t.OneRound && len(findings) > 0; v.OneRound && (v.Verdict == analyze.Pass || v.Verdict == analyze.Fail) {
+		v.Reasons = append(v.Reasons, OneRound)
+	}
+	switch {
+	case c.Ended != nil && c.Ended.How == result.CouldNotRun:
+		v.Verdict = analyze.CouldNotRun
+		v.Reasons = append(v.Reasons, c.Invalid...)
+	case v.Verdict == analyze.Invalid:
+		v.Reasons = append(v.Reasons, c.Invalid...)
+		v.Advice = c.Advice
+	case c.Answer != "":
+		v.Verdict = c.Answer
+	case c.Partial && v.Verdict == analyze.Pass:
+		v.Verdict = analyze.Inconclusive
+	}
+	switch {
+	case c.Ended != nil:
+		v.Reasons = append(v.Reasons, said(*c.Ended))
+		if c.Ended.Do != "" {
+			v.Advice = append(v.Advice, c.Ended.Do)
+		}
+	case c.Answer != "":
+		v.Reasons = append(v.Reasons, c.Reason)
+	}
+	if v.Ended != nil && len(r.Phases) == 0 {
+		v.Ended.Unmeasured = true
+		v.Reasons = append(v.Reasons, nothingMeasured)
+	} else {
+		again := reasons(findings)
+		v.Reasons, v.ReasonsOfClaims = append(v.Reasons, again...), len(again)
+	}
+	if v.Verdict == analyze.Pass && len(findings) > 0 {
+		v.Reasons = append(v.Reasons, allHold(len(findings)))
+	}
+	return v
+}
+
+// nothingMeasured is said of a trial that ended before its load.
+const nothingMeasured = "nothing was measured"
+
+// OneRound is said first of a trial that asked to be judged by a single round.
+const OneRound = "judged by one round, as asked: whether rounds agree was not seen (phases: {rounds: 3})"
+
+// reasons says in a sentence each why a trial did not pass.
+func reasons(findings []analyze.Finding) []string {
+	var out []string
+	for _, f := range findings {
+		switch f.Verdict {
+		case analyze.Fail:
+			out = append(out, fmt.Sprintf("not so: %s", f.Expect))
+		case analyze.Inconclusive:
+			out = append(out, fmt.Sprintf("the data cannot tell: %s; %s", f.Expect, f.Needs))
+		}
+	}
+	return out
+}
+
+func allHold(n int) string {
+	if n == 1 {
+		return "the expectation holds"
+	}
+	return fmt.Sprintf("all %d expectations hold", n)
+}
+
+// said is the reason of a verdict for how its trial ended.
+func said(e result.Ended) string {
+	text := "it was interrupted"
+	if e.How == result.CouldNotRun {
+		text = "could not run"
+	}
+	if e.Where != "" {
+		text += " in " + e.Where
+	}
+	if e.Why != "" {
+		text += ": " + e.Why
+	}
+	return text
+}

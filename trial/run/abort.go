@@ -1,0 +1,192 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/analyze"
+	"plimsoll/hint"
+	"plimsoll/runbook/journal"
+	"plimsoll/series"
+	"plimsoll/trial/judge"
+	"plimsoll/trial/progress"
+	"plimsoll/trial/spec"
+)
+
+// abort ends a trial before its end, with an answer of its own.
+type abort struct {
+	answer analyze.Answer
+	reason string
+	advice string   // of one that could not run: what to do
+	steps  []string // of a plan that was refused: the ids of those that refuse
+}
+
+func (h *abort) Error() string { return h.reason }
+
+func refusedBy(ctx context.Context, call spec.Call, err error, steps ...string) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return &abort{answer: analyze.CouldNotRun, reason: fmt.Sprintf("%s: %v", call.Name(), err), advice: hint.Of(err), steps: steps}
+}
+
+// refusing are the ids of the steps of a plan that cannot be checked, or of which it cannot be told whether they are needed.
+func refusing(p journal.Plan) []string {
+	var ids []string
+	for _, s := range p.Steps {
+		if s.Failed || s.State == action.Unknown {
+			ids = append(ids, judge.Span{Key: s.Key}.ID())
+		}
+	}
+	return ids
+}
+
+// endedBadly is the answer of a run that did not come to a good end: the change failed, unless it had no part in that.
+func endedBadly(call spec.Call, st *journal.State) *abort {
+	h := &abort{answer: analyze.Fail, reason: fmt.Sprintf("the run of %s ended as %s: %s", call.Name(), st.Status(), whyOf(st))}
+	if st.Cause != "" {
+		h.answer = analyze.CouldNotRun
+	}
+	for _, i := range st.Items {
+		if i.Phase == journal.StepFailed && i.Cause != "" {
+			h.answer, h.advice = analyze.CouldNotRun, i.Advice
+		}
+	}
+	return h
+}
+
+// refusal makes of the refusal that a call expects no error at all, and of anything else one.
+func (r *runner) refusal(call spec.Call, err error, tell func(series.Event)) error {
+	var halted *abort
+	switch {
+	case call.Refused == "":
+		return err
+	case err == nil:
+		return &abort{answer: analyze.Fail, reason: fmt.Sprintf("the run of %s was to be refused by its step %s, and was done", call.Name(), call.Refused)}
+	case errors.As(err, &halted) && halted.answer == analyze.CouldNotRun && slices.Contains(halted.steps, call.Refused):
+		tell(series.Event{Kind: series.RunRefused, Name: call.Name(), Detail: map[string]any{"why": halted.reason}})
+		r.note("%s was refused, as it was to be: %s.", call.Name(), halted.reason)
+		return nil
+	}
+	return err
+}
+
+func whyOf(st *journal.State) string {
+	for _, i := range st.Items {
+		if i.Phase == journal.StepFailed {
+			return fmt.Sprintf("step %s: %s", i.Key, i.Error)
+		}
+	}
+	return st.Why
+}
+
+// tooLong says what a run was at when its time was over. One that a guardrail held without data tells nothing of the change.
+func (r *runner) tooLong(ctx context.Context, x *execution) *abort {
+	h := &abort{answer: analyze.Fail, reason: fmt.Sprintf("the run of %s had not ended after %s", x.call.Name(), x.call.Limit)}
+	st, err := r.runs.service.State(ctx, x.id)
+	if err != nil {
+		return h
+	}
+	if at := st.Position(); at != "" {
+		h.reason += ", it was at " + at
+	}
+	if said := r.lastSaid(ctx, x.id); said != "" {
+		h.reason += " (" + said + ")"
+	}
+	if st.Held != "" {
+		h.reason += ", held by guardrail " + st.Held
+		if st.Blind {
+			h.answer = analyze.CouldNotRun
+		}
+	}
+	return h
+}
+
+// lastSaid is what a run said last of what it is at; "" if it said nothing.
+func (r *runner) lastSaid(ctx context.Context, run string) string {
+	var s journal.Summary
+	if is, err := r.runs.service.Store.Run(ctx, run); err != nil || is.Summary == nil || json.Unmarshal(is.Summary, &s) != nil {
+		return ""
+	}
+	return s.Detail
+}
+
+// leave is how a run stands that the trial looks after no more. One that has not come to a good end keeps its cluster, which
+// ends with a trial that made it; from one that was there before it is taken, since nobody can go on with the run.
+func (r *runner) leave(ctx context.Context, x *execution) (*journal.State, error) {
+	ctx = context.WithoutCancel(ctx)
+	st, err := r.runs.service.State(ctx, x.id)
+	if err != nil || r.trial.Existing == nil || st.Outcome != journal.RunFailed && st.Outcome != "" {
+		return st, err
+	}
+	r.observe(progress.Stage{Doing: progress.Stopping, Detail: "the run of " + x.call.Name() + " is given up", Share: -1})
+	switch outcome, err := r.giveUp(ctx, x, st.Outcome == ""); {
+	case err != nil:
+		r.note("The run of %s may keep %s to itself (%v): check whether what it began still runs there; plimsoll trial run FILE --break-lock REASON takes it.", x.call.Name(), r.trial.Existing.Name, err)
+	case st.Events == 0: // nothing was done
+	case outcome != journal.RunCancelled:
+		r.note("The run of %s came to its end when the trial was over for it: %s.", x.call.Name(), outcome)
+	default:
+		r.note("The run of %s was given up. What its steps did to %s stays done; runs/%s.json tells it.", x.call.Name(), r.trial.Existing.Name, x.id)
+	}
+	return st, nil
+}
+
+// giveUp cancels a run: by a word if it is under way, and by a session for that if it is not, or did not hear it. One that comes to
+// a good end of its own before it hears that has given its cluster back.
+func (r *runner) giveUp(ctx context.Context, x *execution, underWay bool) (journal.Outcome, error) {
+	const why = "the trial ends"
+	limited, cancel := context.WithTimeoutCause(ctx, moment, fmt.Errorf("it had not ended after %s", moment))
+	defer cancel()
+	s := r.runs.service
+	if underWay {
+		if err := s.Tell(limited, x.id, journal.Message{Say: "cancel", Leave: why, Reason: why}); err != nil {
+			return "", err
+		}
+		_ = r.runs.executor.Wait(limited, x.id) // its state says what came of it
+	}
+	st, err := s.State(ctx, x.id)
+	if err != nil {
+		return "", err
+	}
+	if st.Outcome != journal.RunFailed && st.Outcome != "" {
+		return st.Outcome, nil
+	}
+	if limited.Err() != nil {
+		return "", context.Cause(limited)
+	}
+	if err := s.Start(limited, r.runs.executor, x.id, journal.Command{Do: "cancel", Leave: why, Reason: why}); err != nil {
+		return "", err
+	}
+	if err := r.runs.executor.Wait(limited, x.id); err != nil {
+		return "", cmp.Or(context.Cause(limited), err)
+	}
+	if st, err = s.State(ctx, x.id); err != nil {
+		return "", err
+	}
+	return st.Outcome, nil
+}
+
+// moment is how long what is under way may take to end when a trial does.
+const moment = 30 * time.Second
+
+// abortLoad stops executing: the trial ends with it. What acts is given a moment to end.
+func (r *runner) abortLoad(ctx context.Context, x *execution, h *abort) (*abort, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if r.trial.Existing != nil {
+		return h, nil // it is given up
+	}
+	r.runs.executor.Drain()
+	limited, cancel := context.WithTimeout(ctx, moment)
+	defer cancel()
+	_ = r.runs.executor.Wait(limited, x.id) // if it goes on, it ends with its cluster
+	return h, nil
+}

@@ -1,0 +1,27 @@
+package run
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"plimsoll/runbook/journal"
+	"plimsoll/trial/spec"
+)
+
+// notExecuted says which steps of a run were so already before it began, and refuses a trial in which nothing of the change was
+// executed: what it measured is a cluster to which nothing was done.
+func (r *runner) notExecuted(call spec.Call, st *journal.State) {
+	keys := st.AlreadySo()
+	if len(keys) == 0 || st.Outcome != journal.RunDone {
+		return
+	}
+	said := fmt.Sprintf("%s: already so before the run of %s, not executed", strings.Join(keys, ", "), call.Name())
+	if !st.ActedWithEngine() {
+		r.invalidate("%s: the trial shows nothing of the change", said)
+		return
+	}
+	if !slices.Contains(r.already, said) {
+		r.already = append(r.already, said)
+	}
+}

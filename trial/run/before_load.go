@@ -1,0 +1,81 @@
+package run
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"plimsoll/analyze"
+	"plimsoll/engine"
+	"plimsoll/series"
+	"plimsoll/trial/foresee"
+	"plimsoll/trial/spec"
+)
+
+// tellForeseen says what was foreseen, and refuses to go on with what must be otherwise.
+func (r *runner) tellForeseen(all []foresee.Foreseen) error {
+	var why, do []string
+	for _, f := range all {
+		if f.Must {
+			why = append(why, f.String())
+			if f.Do != "" && !slices.Contains(do, f.Do) {
+				do = append(do, f.Do)
+			}
+			continue
+		}
+		detail := map[string]any{"why": f.Why}
+		if f.Do != "" {
+			detail["do"] = f.Do
+		}
+		r.happened(series.Event{Kind: series.TrialForeseen, Name: f.Of, Detail: detail})
+		r.note("It was known before the load: %s.", f)
+	}
+	if len(why) == 0 {
+		return nil
+	}
+	return &abort{answer: analyze.CouldNotRun, reason: strings.Join(why, "; "), advice: strings.Join(do, "; ")}
+}
+
+// foreseeCell looks, before the load of a cell, at what its server shows and what its account may do, and plans its runbooks: once for
+// each data set.
+func (r *runner) foreseeCell(ctx context.Context, c *spec.Cell, s *servers, db engine.Database) error {
+	if r.foresaw[c.Data] {
+		return nil
+	}
+	if r.foresaw == nil {
+		r.foresaw = map[string]bool{}
+	}
+	r.foresaw[c.Data] = true
+	all, err := foresee.SignalsAt(ctx, r.trial, s.engine, db)
+	if err == nil {
+		var grants []foresee.Foreseen
+		grants, err = foresee.GrantsForLoad(ctx, r.trial, db)
+		all = append(all, grants...)
+	}
+	if err != nil {
+		r.site.Log.Info("not everything can be told before the load", "error", err)
+	}
+	if e := r.trial.Existing; e != nil && e.Listed && r.runs == nil && r.parts.Marker != nil {
+		all = append(all, r.lockOfTarget(ctx, e)...)
+	}
+	if r.runs != nil {
+		all = append(all, foresee.RunbooksAt(ctx, r.trial, r.runs.service.Prepare, r.nameOf(s))...)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return r.tellForeseen(all)
+}
+
+func (r *runner) lockOfTarget(ctx context.Context, e *spec.ExistingCluster) []foresee.Foreseen {
+	site, err := r.parts.Site(ctx, e.Name, r.site.Lab.Machine)
+	if err != nil {
+		return nil // whom the load cannot reach either says so
+	}
+	defer func() { _ = site.Close() }() // it only looked
+	marker := r.parts.Marker(site)
+	if marker == nil {
+		return nil
+	}
+	return foresee.LockAt(ctx, marker, e.Name)
+}

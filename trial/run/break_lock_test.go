@@ -1,0 +1,90 @@
+package run_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/catalog"
+	"plimsoll/cluster"
+	"plimsoll/infra"
+	"plimsoll/internal/labtest"
+	"plimsoll/lab"
+	"plimsoll/trial/run"
+	"plimsoll/trial/spec"
+)
+
+// TestTheLockOfATrialThatDied leaves in a real server what a trial that was killed leaves. The next one is refused before its load, with
+// the way out; --break-lock takes it when its owner prolongs it no more, and not before.
+func TestTheLockOfATrialThatDied(t *testing.T) {
+	servers := labtest.Cluster(t, lab.Spec{Name: "locked", Product: "mariadb", Nodes: 1, Config: map[string]string{"innodb_buffer_pool_size": "32M"}})
+	target, err := servers.Target()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("LOCKED_PASSWORD", string(target.Password))
+	parts := withInventory(t, `clusters:
+  held:
+    engine: mysql
+    environment: staging
+    user: `+target.User+`
+    password: {env: LOCKED_PASSWORD}
+    nodes: [{name: a, address: "`+target.Addresses[0]+`"}]
+`)
+	parts.Site = func(ctx context.Context, name string, here infra.Machine) (*cluster.Cluster, error) {
+		inv, err := parts.Inventory()
+		if err != nil {
+			return nil, err
+		}
+		return catalog.SiteOf(ctx, name, inv.Clusters[name], here)
+	}
+	s := siteAnywhere(t)
+	on, err := parts.Site(t.Context(), "held", s.Lab.Machine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = on.Close() }()
+	claim := action.Claim{Cluster: "held", Run: "set-variable-dead", Holder: "trial earlier", Epoch: 1, For: time.Hour}
+	if err := parts.Marker(on).Claim(t.Context(), claim); err != nil {
+		t.Fatal(err)
+	}
+	tr, err := spec.Parse("trial.yaml", []byte(`trial: next
+cluster: {target: held}
+load: {workload: oltp_point_select, rate: 10}
+timeline: [{baseline: 2s}, {run: mysql/set-variable, with: {name: max_connections, value: "600"}}]
+phases: {warmup: 1s}
+`), spec.Options{}, parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	try := func(folder, reason string) string {
+		t.Helper()
+		site := s
+		site.Dir, site.BreakLock = s.Dir+folder, reason
+		r, _ := run.Run(t.Context(), tr, parts, site)
+		if r == nil || r.Verdict.Ended == nil {
+			t.Fatalf("%s: it ran without its data: %+v", folder, r)
+		}
+		return r.Verdict.Ended.Why + "; " + r.Verdict.Ended.Do
+	}
+	const locked = "cluster held is being changed by run set-variable-dead of trial earlier"
+	for folder, reason := range map[string]string{"alive": "", "alive-broken": "it looks dead"} {
+		if why := try(folder, reason); !strings.Contains(why, locked) {
+			t.Errorf("%s: %s", folder, why)
+		}
+	}
+	if err := on.Execute(t.Context(), "", []string{"UPDATE plimsoll.claim SET expires = NOW(6) - INTERVAL 1 MINUTE"}, func(int) {}); err != nil {
+		t.Fatal(err)
+	}
+	if why := try("dead", ""); !strings.Contains(why, locked) || !strings.Contains(why, "--break-lock REASON") {
+		t.Errorf("%s", why)
+	}
+	if why := try("broken", "its machine burned"); strings.Contains(why, locked) {
+		t.Errorf("%s", why)
+	}
+	if run, err := on.Value(t.Context(), "", "SELECT run FROM plimsoll.claim"); err != nil || run != "" {
+		t.Errorf("the claim that was taken stays: %q %v", run, err)
+	}
+}

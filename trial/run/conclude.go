@@ -1,0 +1,41 @@
+package run
+
+import (
+	"context"
+	"errors"
+
+	"plimsoll/analyze"
+	"plimsoll/hint"
+	"plimsoll/result"
+	"plimsoll/trial/judge"
+)
+
+// conclude gives the verdict on what was measured until the trial came to its end, or was cut off by an error.
+func (r *runner) conclude(cut error) result.Verdict {
+	r.doubtGenerator()
+	for _, note := range judge.LeftOut(r.trial, &r.recording) {
+		r.note("%s", note)
+	}
+	c := judge.Course{Ended: r.ended(cut), Partial: cut != nil || r.halted != nil, Invalid: r.invalid, Already: r.already, Notes: r.notes}
+	if !r.trial.CountsOnly() {
+		c.Advice = r.doubts.advice()
+	}
+	if r.halted != nil {
+		c.Answer, c.Reason = r.halted.answer, r.halted.reason
+	}
+	return judge.Verdict(r.trial, &r.recording, c)
+}
+
+// ended is how a trial ended before its end: a person interrupted it, or something that it needs was missing or wrong. It is nil of
+// one that came to its end, or whose change answered the question by failing.
+func (r *runner) ended(cut error) *result.Ended {
+	switch {
+	case errors.Is(cut, context.Canceled):
+		return &result.Ended{How: result.Interrupted, Where: r.at}
+	case cut != nil:
+		return &result.Ended{How: result.CouldNotRun, Where: r.at, Why: cut.Error(), Do: hint.Of(cut)}
+	case r.halted != nil && r.halted.answer == analyze.CouldNotRun:
+		return &result.Ended{How: result.CouldNotRun, Where: r.at, Why: r.halted.reason, Do: r.halted.advice}
+	}
+	return nil
+}

@@ -1,0 +1,67 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"plimsoll/runbook/journal"
+	"plimsoll/trial/judge"
+	"plimsoll/trial/spec"
+	"plimsoll/trial/spec/spectest"
+
+	"plimsoll/analyze"
+	"plimsoll/hint"
+	"plimsoll/result"
+	"plimsoll/runbook"
+)
+
+// What a trial could not do is neither an answer to its question nor a bad measurement, and nobody interrupted it: it says what was
+// missing, where, and what to do.
+func TestOwnErrorsCouldNotRun(t *testing.T) {
+	tr := spectest.Parse(t, "\ntrial: t\ncluster: {engine: mariadb}\nload: {workload: oltp}\ntimeline: [{baseline: 5s}, {run: lab/freeze}]\nexpect: [errors == 0]\n", spec.Options{})
+	call := tr.Cells[0].Timeline[1].Call
+	locked := hint.With(errors.New("the cluster shop is locked by run 7f"), "plimsoll runbook status 7f")
+	dead := func(cause journal.Cause) *journal.State {
+		step := &journal.Step{Key: "set", Step: &runbook.Step{ID: "set"}, Phase: journal.StepFailed, Error: "value is a mapping, expected a text", Cause: cause}
+		return &journal.State{Outcome: journal.RunFailed, Items: []*journal.Step{step}}
+	}
+	for what, c := range map[string]struct {
+		cut  error
+		halt error
+		want analyze.Answer
+		how  result.How
+		why  string
+		do   string
+	}{
+		"a lock":            {halt: refusedBy(t.Context(), *call, locked), want: analyze.CouldNotRun, how: result.CouldNotRun, why: "lab/freeze: the cluster shop is locked by run 7f", do: "plimsoll runbook status 7f"},
+		"a template":        {halt: endedBadly(*call, dead(journal.BadInputs)), want: analyze.CouldNotRun, how: result.CouldNotRun, why: "step set: value is a mapping, expected a text"},
+		"no such metric":    {halt: endedBadly(*call, &journal.State{Outcome: journal.RunFailed, Cause: journal.NoMetrics, Why: "guardrail lag: no data"}), want: analyze.CouldNotRun, how: result.CouldNotRun, why: "guardrail lag: no data"},
+		"a change failed":   {halt: endedBadly(*call, dead("")), want: analyze.Fail},
+		"a server died":     {cut: fmt.Errorf("cell %q: %w", "a", errors.New("start server: its disk is full")), want: analyze.CouldNotRun, how: result.CouldNotRun, why: "its disk is full"},
+		"a person stops it": {cut: context.Canceled, want: analyze.Inconclusive, how: result.Interrupted},
+	} {
+		r := &runner{trial: tr, at: "round 2, lab/freeze"}
+		if c.halt != nil && !errors.As(c.halt, &r.halted) {
+			t.Fatalf("%s: %v", what, c.halt)
+		}
+		r.recording.Begin(judge.PhaseRecord{Round: 1, Phase: "baseline"}).All = make([]analyze.Second, 5)
+		v := r.conclude(c.cut)
+		all := strings.Join(v.Reasons, "\n")
+		if v.Verdict != c.want || !v.Partial || (v.Ended == nil) != (c.how == "") {
+			t.Errorf("%s: %s, ended %+v, %q", what, v.Verdict, v.Ended, v.Reasons)
+			continue
+		}
+		if v.Ended != nil && (v.Ended.How != c.how || v.Ended.Where != "round 2, lab/freeze" || !strings.Contains(v.Ended.Why, c.why) || v.Ended.Do != c.do) {
+			t.Errorf("%s: %+v", what, *v.Ended)
+		}
+		if c.how == result.CouldNotRun && (!strings.Contains(all, "could not run in round 2, lab/freeze: ") || strings.Contains(all, "interrupted")) {
+			t.Errorf("%s: %q", what, v.Reasons)
+		}
+		if nothing := learnedNothing(v); c.how == result.CouldNotRun && nothing != "its trial could not run" {
+			t.Errorf("%s: a rehearsal says %q", what, nothing)
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"plimsoll/analyze"
+	"plimsoll/result"
+	"plimsoll/runbook/journal"
+	"plimsoll/series"
+)
+
+// keepRehearsals keeps, for each runbook that the trial ran, whether it was part of a trial that passed: one rehearsal a trial,
+// however many rounds and cells it had, for each product, version and class of topology. A trial that expects nothing can
+// prove nothing, and leaves none.
+func (r *runner) keepRehearsals(ctx context.Context, v result.Verdict) error {
+	if r.runs == nil || r.site.State == nil || len(r.trial.Expect) == 0 && r.halted == nil {
+		return nil
+	}
+	dir, err := filepath.Abs(r.site.Dir)
+	if err != nil {
+		return fmt.Errorf("keep the rehearsals: %w", err)
+	}
+	passed := v.Verdict == analyze.Pass && !v.Partial
+	var errs []error
+	for i, run := range r.runs.all {
+		if run.made {
+			continue
+		}
+		one := run.state.Rehearsal(run.id, dir, passed)
+		one.Nothing = learnedNothing(v)
+		if _, later := sameAs(r.runs.all[i+1:], one); later {
+			continue // they were all done, or the trial had not passed: the last stands for them
+		}
+		for earlier, is := sameAs(r.runs.all[:i], one); is; earlier, is = sameAs(r.runs.all[:earlier], one) {
+			one = one.With(r.runs.all[earlier].state.Rehearsal("", "", passed))
+		}
+		name := run.state.Header.Runbook
+		errs = append(errs, one.Keep(context.WithoutCancel(ctx), r.site.State, name))
+		detail := map[string]any{"run": run.id, "passed": one.Passed}
+		if one.Nothing != "" {
+			detail["nothing"] = one.Nothing
+		}
+		r.happened(series.Event{Kind: series.RehearsalKept, Name: name, Detail: detail})
+	}
+	return errors.Join(errs...)
+}
+
+// learnedNothing says why a trial taught nothing of the changes in it; "" if it passed or failed.
+func learnedNothing(v result.Verdict) string {
+	switch {
+	case v.Verdict == analyze.Fail, v.Verdict == analyze.Pass && !v.Partial:
+		return ""
+	case v.Ended != nil && v.Ended.How == result.CouldNotRun:
+		return "its trial could not run"
+	case v.Partial && v.Verdict != analyze.Invalid:
+		return "its trial was interrupted"
+	}
+	return fmt.Sprintf("its trial was %s", v.Verdict)
+}
+
+// sameAs finds the last of some runs that was of the same change on the same kind of cluster.
+func sameAs(runs []ended, one journal.Rehearsal) (at int, found bool) {
+	for i := len(runs) - 1; i >= 0; i-- {
+		if runs[i].state.Rehearsal("", one.Trial, one.Passed).SameChange(one) {
+			return i, true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,199 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"plimsoll/result"
+	"plimsoll/trial/foresee"
+	"plimsoll/trial/judge"
+	"plimsoll/trial/progress"
+	"plimsoll/trial/spec"
+
+	"plimsoll/durable"
+	"plimsoll/lab"
+	"plimsoll/series"
+)
+
+// Site is where a trial runs and who watches.
+type Site struct {
+	Lab      lab.Deps
+	Dir      string // of the result; must not hold one
+	Observer progress.Observer
+	Log      *slog.Logger
+	Version  string   // of Plimsoll
+	Command  []string // as typed
+
+	Noise time.Duration // how long the noise of the load is looked at first; 0: for a long trial NoiseLength, else not at all; below 0: never
+
+	Production bool   // a person agreed to load on the cluster in production that Trial.Production names
+	BreakLock  string // the reason to take a target whose last run, or trial, is gone
+	// State is the state folder's store, where the rehearsals of runbooks are kept; nil: they are not.
+	State *durable.Store
+}
+
+// Run runs a trial from the first server to the verdict. When ctx ends, or something fails, what was measured until then
+// is kept and marked as partial, and the result is returned beside the error; one of a trial that measured nothing says so, and why.
+// Nothing it started is left running.
+func Run(ctx context.Context, t *spec.Trial, parts spec.Parts, site Site) (*result.Result, error) {
+	r := &runner{trial: t, parts: parts, site: site, servers: map[string]*servers{}, maxima: map[string]float64{}, started: time.Now()}
+	var err error
+	if r.folder, err = result.Create(site.Dir, t.Document.Format(), r.started); err != nil {
+		return nil, err
+	}
+	r.host = hostFacts(ctx, site.Lab.Machine, site.Lab.Home)
+	for _, change := range r.changes() {
+		if explained, is := change.(spec.Explained); is {
+			r.note("%s", explained.Explain())
+		}
+	}
+	r.observe(r.plan())
+	runErr := r.openRuns(ctx)
+	if runErr == nil {
+		runErr = r.tellForeseen(foresee.SettingsOfLab(ctx, t, parts, site.Lab))
+	}
+	if runErr == nil {
+		runErr = r.measure(ctx)
+	}
+	switch {
+	case ctx.Err() != nil:
+		runErr = ctx.Err() // what else went wrong then is a consequence
+	case errors.As(runErr, &r.halted):
+		runErr = nil
+	}
+	runErr = errors.Join(runErr, r.stop(ctx), r.runs.close(ctx))
+	r.observe(progress.Stage{Doing: progress.Judging, Share: -1})
+	verdict := r.conclude(runErr)
+	points, pointsErr := r.folder.ReadSignals()
+	verdict.Signals = judge.VariantSignals(t, &r.recording, points)
+	writeErr := errors.Join(
+		pointsErr,
+		r.keepRehearsals(ctx, verdict),
+		r.folder.Document(result.EnvironmentFile, r.environment()),
+		r.folder.Document(result.VerdictFile, verdict),
+		r.folder.Close(),
+	)
+	r.observe(progress.Finished{Verdict: verdict})
+	result, openErr := result.Open(site.Dir)
+	return result, errors.Join(runErr, writeErr, openErr)
+}
+
+// runner is a trial that runs.
+type runner struct {
+	trial   *spec.Trial
+	parts   spec.Parts
+	site    Site
+	folder  *result.Writer
+	started time.Time
+
+	watching  sync.Mutex                  // the observer is told one thing at a time
+	servers   map[string]*servers         // by data set
+	maxima    map[string]float64          // the largest rate, by data set
+	runs      *runs                       // nil: the trial runs no runbook
+	felt      atomic.Pointer[liveMetrics] // of the load that is under way
+	stopping  atomic.Bool                 // the clusters go down
+	halted    *abort
+	at        string // where the trial is: cell, round and phase
+	recording judge.Recording
+	settings  []result.Setting
+	facts     map[string]string // of the engine
+	host      map[string]string
+	notes     []string
+	invalid   []string
+	already   []string        // steps that had nothing to do, so that the trial shows nothing of them
+	doubts    doubts          // of phases in which nothing was done to the cluster
+	admitted  doubts          // of changes
+	noise     bool            // was looked at
+	foresaw   map[string]bool // the data sets of which it was told what is known before the load
+	pace
+}
+
+func (r *runner) measure(ctx context.Context) error {
+	t := r.trial
+	for round := 1; round <= t.Phases.Rounds; round++ {
+		for _, c := range order(t.Cells, round, t.Phases.Rounds) {
+			began, before := time.Now(), r.preparing
+			if err := r.cell(ctx, c, round); err != nil {
+				if c.Name != "" {
+					err = fmt.Errorf("cell %q: %w", c.Name, err)
+				}
+				return err
+			}
+			r.done++
+			r.spent += time.Since(began) - (r.preparing - before)
+			r.observe(progress.CellDone{Cell: judge.Cell(t, c, &r.recording, t.Options())})
+			r.observe(r.plan())
+		}
+	}
+	return nil
+}
+
+func (r *runner) plan() progress.Plan {
+	t := r.trial
+	return progress.Plan{Trial: t.Name, Question: t.Question, Cells: plain(t), Rounds: t.Phases.Rounds, Left: left(t, r.pace)}
+}
+
+// Outline is what the trial would do and how long that would take.
+func Outline(t *spec.Trial) progress.Plan {
+	return progress.Plan{Trial: t.Name, Question: t.Question, Cells: plain(t), Rounds: t.Phases.Rounds, Left: left(t, pace{})}
+}
+
+// plain lists the cells without figures.
+func plain(t *spec.Trial) []result.Cell {
+	out := make([]result.Cell, len(t.Cells))
+	for i, c := range t.Cells {
+		out[i] = c.Cell
+	}
+	return out
+}
+
+// stop takes away every cluster that the trial made, also when ctx has ended.
+func (r *runner) stop(ctx context.Context) error {
+	r.stopping.Store(true)
+	r.observe(progress.Stage{Doing: progress.Stopping, Share: -1})
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
+	defer cancel()
+	var errs []error
+	for _, s := range r.servers {
+		errs = append(errs, s.down(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+func (r *runner) observe(u progress.Update) {
+	r.watching.Lock()
+	defer r.watching.Unlock()
+	if r.site.Observer != nil {
+		r.site.Observer.Observe(u)
+	}
+}
+
+// happened books an event in the result and shows it.
+func (r *runner) happened(e series.Event) {
+	if e.Time.IsZero() {
+		e.Time = time.Now()
+	}
+	r.watching.Lock()
+	r.recording.Witness(e)
+	r.watching.Unlock()
+	if err := r.folder.Event(e); err != nil {
+		r.site.Log.Warn("event not written", "kind", e.Kind, "error", err)
+	}
+	r.observe(progress.Happened{Event: e})
+}
+
+// note adds something that a reader of the result should know, once.
+func (r *runner) note(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	for _, have := range r.notes {
+		if have == text {
+			return
+		}
+	}
+	r.notes = append(r.notes, text)
+}

@@ -1,0 +1,177 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/durable"
+	"plimsoll/lab"
+	"plimsoll/runbook/execute"
+	"plimsoll/runbook/journal"
+)
+
+// runs executes runbooks on the trial's own clusters, by the service that production uses. Their journals are kept while the
+// trial runs; what is left of them is evidence beside the result.
+type runs struct {
+	service  *execute.Service
+	executor *durable.Executor
+	dir      string // of the result
+
+	mu  sync.Mutex
+	now *execution // the run under way, nil for none
+	all []ended
+}
+
+// ended is a run that a trial has seen to its end.
+type ended struct {
+	id    string
+	state *journal.State
+	made  bool // of a runbook that was made for one step: no gate counts rehearsals of it
+}
+
+const (
+	journalFolder  = "journal" // of the runs that are under way
+	evidenceFolder = "runs"
+)
+
+// openRuns makes the journal of the trial's runs.
+func (r *runner) openRuns(ctx context.Context) error {
+	if !r.trial.RunsRunbooks() {
+		return nil
+	}
+	folder := filepath.Join(r.site.Dir, journalFolder)
+	store, err := durable.Open(ctx, durable.Options{Folder: folder, Version: journal.Interpreter})
+	if err != nil {
+		return err
+	}
+	name := "trial " + r.trial.Name
+	s := &runs{dir: r.site.Dir, service: &execute.Service{
+		Store: store, Actions: r.parts.Actions, User: name, Holder: name, ClusterLock: r.parts.Marker,
+		Open: r.siteOf,
+		Meter: func(site *cluster.Cluster) execute.Meter {
+			return meter{nodes: execute.NewNodeMeter(site), load: r.felt.Load()}
+		},
+	}}
+	if r.parts.Watch != nil {
+		s.service.Watch = func(ctx context.Context, site *cluster.Cluster) (execute.Watched, error) {
+			return r.parts.Watch(ctx, site)
+		}
+	}
+	s.service.Observe = func(run string, e journal.Event, at time.Time) {
+		s.mu.Lock()
+		now := s.now
+		s.mu.Unlock()
+		if now != nil && now.id == run {
+			now.observe(e, at)
+		}
+	}
+	if s.executor, err = s.service.Execute(ctx); err != nil {
+		return errors.Join(err, store.Close())
+	}
+	r.runs = s
+	return r.targetIsFree(ctx)
+}
+
+// targetIsFree looks, before there is any load, whether another run has the target that runbooks are to change.
+func (r *runner) targetIsFree(ctx context.Context) (err error) {
+	e := r.trial.Existing
+	if e == nil || r.parts.Marker == nil {
+		return nil
+	}
+	site, err := r.siteOf(ctx, e.Name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, site.Close()) }()
+	marker := r.parts.Marker(site)
+	if marker == nil {
+		return nil
+	}
+	look := action.Claim{Cluster: e.Name, Run: "look", Holder: r.runs.service.Holder, For: moment, Break: r.site.BreakLock != ""}
+	var claimed *action.ClaimedError
+	if err := marker.Claim(ctx, look); errors.As(err, &claimed) {
+		return lockedTarget{claimed}
+	} else if err != nil {
+		return nil //nolint:nilerr // who cannot be asked now is asked again by the run, which says what is wrong
+	}
+	_ = marker.Clear(context.WithoutCancel(ctx), look) // else it lapses by itself in a moment
+	return nil
+}
+
+// lockedTarget refuses a target that another run has.
+type lockedTarget struct{ *action.ClaimedError }
+
+// Hint says what to do.
+func (l lockedTarget) Hint() string {
+	if l.Expired {
+		return "its process died: plimsoll trial run FILE --break-lock REASON takes the target"
+	}
+	return "wait for it to end"
+}
+
+// nameOf is what runs call the cluster that servers are.
+func (r *runner) nameOf(s *servers) string {
+	if e := r.trial.Existing; e != nil {
+		return e.Name
+	}
+	return s.cluster.Name()
+}
+
+// siteOf is what a run may reach: the nodes of the cell that is measured, or of the cluster that exists.
+func (r *runner) siteOf(ctx context.Context, name string) (*cluster.Cluster, error) {
+	if e := r.trial.Existing; e != nil {
+		return r.parts.Site(ctx, e.Name, r.site.Lab.Machine)
+	}
+	for _, s := range r.servers {
+		if s.cluster == nil || s.cluster.Name() != name {
+			continue
+		}
+		site := lab.AsCluster(s.cluster, s.engine, r.site.Lab.Machine)
+		all := site.List
+		site.List = func(ctx context.Context) ([]cluster.Node, error) {
+			nodes, err := all(ctx)
+			return slices.DeleteFunc(nodes, func(n cluster.Node) bool { return slices.Contains(s.idle, n.Name) }), err
+		}
+		return site, nil
+	}
+	return nil, fmt.Errorf("the trial has no cluster %s", name)
+}
+
+// close leaves the evidence of every run and takes the journal away. A run that still acts is left as if its process had died.
+func (s *runs) close(ctx context.Context) error {
+	if s == nil {
+		return nil
+	}
+	var errs []error
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	errs = append(errs, s.executor.Close(limited))
+	for _, run := range s.all {
+		errs = append(errs, s.evidence(ctx, run.id))
+	}
+	return errors.Join(append(errs, s.service.Store.Close(), os.RemoveAll(filepath.Join(s.dir, journalFolder)))...)
+}
+
+func (s *runs) evidence(ctx context.Context, run string) error {
+	e, err := s.service.Evidence(context.WithoutCancel(ctx), run)
+	if err != nil {
+		return err
+	}
+	folder := filepath.Join(s.dir, evidenceFolder)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return fmt.Errorf("keep the evidence: %w", err)
+	}
+	f, err := os.Create(filepath.Join(folder, run+".json"))
+	if err != nil {
+		return fmt.Errorf("keep the evidence: %w", err)
+	}
+	return errors.Join(e.Write(f), f.Close())
+}

@@ -1,0 +1,31 @@
+package run
+
+import (
+	"context"
+	"fmt"
+
+	"plimsoll/trial/spec"
+)
+
+// makeTables executes the trial's schema on new servers.
+func (r *runner) makeTables(ctx context.Context, s *servers) error {
+	if len(r.trial.Tables) == 0 {
+		return nil
+	}
+	db, err := s.open(ctx, spec.Dataset{})
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	session, err := db.Session(ctx)
+	if err != nil {
+		return fmt.Errorf("make the tables of %s: %w", r.trial.Cluster.Schema, err)
+	}
+	defer session.Close()
+	for i, statement := range r.trial.Tables {
+		if err := session.Exec(ctx, statement, nil); err != nil {
+			return fmt.Errorf("statement %d of %s: %w", i+1, r.trial.Cluster.Schema, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package spec
+
+import (
+	"time"
+
+	"plimsoll/engine"
+	"plimsoll/internal/document"
+)
+
+// ReadCache is a read cache in front of the database: a real Valkey beside the lab's servers, which the load asks first.
+type ReadCache struct {
+	Memory Size          `yaml:"memory,required" doc:"For what it keeps, such as 64M. What was used longest ago leaves first."`
+	For    time.Duration `yaml:"for,nonzero" doc:"How long an answer is kept, and so how old it can be: the cache is not told of writes. Default 10m."`
+}
+
+// UsualKeep is how long an answer is kept unless the trial says it.
+const UsualKeep = 10 * time.Minute
+
+// checkCache refuses a cache together with what spreads a load.
+func (l Load) checkCache(n *document.Node, ps *document.Problems) {
+	if l.Cache == nil {
+		return
+	}
+	if l.Reads == ReadReplicas || l.To == ToAll || len(l.From) > 0 {
+		ps.Add(n, at(n, "cache").Errorf("cache takes a load on one server from Plimsoll's own process, without reads_from: replicas, to: all or from"))
+	}
+	if l.Cache.Memory < 1<<20 {
+		ps.Add(n, at(n, "cache").Errorf("a cache of %d bytes, expected a MiB or more", int64(l.Cache.Memory)))
+	}
+}
+
+// suitCache refuses a cache where Plimsoll does not run the servers, or nothing in SQL only reads.
+func (l Load) suitCache(n *document.Node, t *Trial, e engine.Engine) error {
+	if l.Cache == nil {
+		return nil
+	}
+	if t.Existing != nil {
+		return at(n, "cache").Errorf("cache, and %s is there already: a cache is started beside a lab's servers", t.Existing.Name)
+	}
+	if _, ok := e.(engine.Relational); !ok {
+		return at(n, "cache").Errorf("cache, and %s does not speak SQL", e.Name())
+	}
+	return nil
+}

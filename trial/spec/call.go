@@ -1,0 +1,143 @@
+package spec
+
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/internal/document"
+	"plimsoll/runbook"
+)
+
+// Call is the use of a change or of a runbook by name.
+type Call struct {
+	Change  string         `yaml:"run,required"`  // lab/freeze, mysql/rolling-restart, or the path of a runbook, beside the trial
+	As      string         `yaml:"as"`            // how phases and events call it; "": by its own name
+	With    *document.Node `yaml:"with"`          // its inputs; nil when there are none
+	Approve bool           `yaml:"approve"`       // of a runbook: approvals and cautions are answered by the trial
+	Limit   time.Duration  `yaml:"limit,nonzero"` // of a runbook: how long its run may take
+	Refused string         `yaml:"refused"`       // of a runbook: its plan must be refused by this step
+	At      *document.Node `yaml:"-"`
+
+	Book *runbook.Runbook // nil: a change of the lab
+	Made bool             // the runbook was made for this step, which names an action
+	Said map[string]string
+}
+
+// defaultLimit is how long a run may take that names no limit.
+const defaultLimit = 10 * time.Minute
+
+func readCall(n *document.Node) (Call, error) {
+	if n.Kind == document.Scalar {
+		return Call{Change: n.Text, At: n}, nil
+	}
+	if n.Get("run") != nil && n.Get("run").Kind == document.Mapping {
+		return readShort(n)
+	}
+	var c Call
+	err := n.Decode(&c)
+	c.At = n.Get("run")
+	return c, err
+}
+
+// Name is how phases and events call what is run: a runbook in a file has a name of its own.
+func (c Call) Name() string {
+	switch {
+	case c.As != "":
+		return c.As
+	case c.Book != nil:
+		return c.Book.Name
+	}
+	return c.Change
+}
+
+// given returns the call of a runbook with these inputs on top of its own, as far as the runbook takes them.
+func (c Call) given(inputs *document.Node) (Call, error) {
+	if c.Book == nil || inputs == nil {
+		return c, nil
+	}
+	with := &document.Node{Kind: document.Mapping}
+	if c.With != nil && c.With.Kind == document.Mapping {
+		with = c.With.Clone()
+	}
+	for _, e := range inputs.Entries {
+		if _, takes := c.Book.Inputs[e.Key]; takes {
+			with.Put(e.Key, e.Value)
+		}
+	}
+	var err error
+	c.Said, err = c.Book.Accepts(with, c.At)
+	return c, err
+}
+
+// beside is where a file that a trial names stands: beside the trial, unless its path says otherwise.
+func beside(name *document.Node) *document.Node {
+	if !document.IsPath(name.Text) || filepath.IsAbs(name.Text) {
+		return name
+	}
+	found := *name
+	found.Text = filepath.Join(filepath.Dir(name.File), name.Text)
+	return &found
+}
+
+// resolve finds what a call means and refuses, with its place, what can never work.
+func (p Parts) resolve(c *Call, nodes int) error {
+	if change, known := p.Change(c.Change); known {
+		if c.Approve || c.Limit > 0 || c.Refused != "" {
+			return c.At.Errorf("%s is no runbook: it takes no approve, no limit and no refused", c.Change)
+		}
+		return change.Check(*c, nodes)
+	}
+	named := *c.At
+	named.Text = c.Change
+	n := beside(&named)
+	if _, c.Made = action.Find(p.Actions, c.Change); !c.Made && !document.IsPath(n.Text) && !slices.Contains(p.Books, n.Text) {
+		refusal := document.UnknownName(n, "change or runbook", p.changeNames())
+		if refusal.Hint == "" {
+			refusal.Hint = "a runbook of your own is a file that ends in .yaml"
+		}
+		return refusal
+	}
+	book, err := p.bookOf(c, n)
+	if err != nil {
+		return err
+	}
+	if c.Made {
+		if c.Refused != "" {
+			c.Refused = book.StepIDs()[0] // it has no other
+		}
+		c.Book = book
+		c.Limit = cmp.Or(c.Limit, defaultLimit)
+		return nil
+	}
+	if c.Said, err = book.Accepts(c.With, c.At); err != nil {
+		return err
+	}
+	if step := book.Approval(); step != "" && !c.Approve {
+		return c.At.Errorf("step %s of %s waits for a person", step, book.Name).
+			WithHint("approve: true answers approvals in this rehearsal; the run says that the trial did")
+	}
+	if steps := book.StepIDs(); c.Refused != "" && !slices.Contains(steps, c.Refused) {
+		n := *c.At
+		n.Text = c.Refused
+		return document.UnknownName(&n, "step that refuses", steps)
+	}
+	c.Book = book
+	if c.Limit == 0 {
+		c.Limit = defaultLimit
+	}
+	return nil
+}
+
+// RunsRunbooks tells whether the trial runs any.
+func (t *Trial) RunsRunbooks() bool {
+	return slices.ContainsFunc(t.Timeline, func(s Step) bool { return s.Call != nil && s.Call.Book != nil }) ||
+		slices.ContainsFunc(t.Cells, func(c *Cell) bool {
+			return slices.ContainsFunc(c.Prepare, func(call Call) bool { return call.Book != nil })
+		})
+}
+
+// NeedsState tells whether the trial leaves rehearsals, for which it needs the state folder's store.
+func (t *Trial) NeedsState() bool { return t.RunsRunbooks() }

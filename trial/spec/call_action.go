@@ -1,0 +1,96 @@
+package spec
+
+import (
+	"strings"
+
+	"plimsoll/action"
+	"plimsoll/internal/document"
+	"plimsoll/runbook"
+)
+
+// sqlName is the action that executes SQL.
+const sqlName = "sql.execute"
+
+// readShort reads run: {sql: STATEMENT} or run: {command: TEXT}, with on: NODE, as the use of the action that does it.
+func readShort(n *document.Node) (Call, error) {
+	said := n.Get("run")
+	var short struct {
+		SQL     *document.Node `yaml:"sql"`
+		Command *document.Node `yaml:"command"`
+		On      *document.Node `yaml:"on"`
+	}
+	if err := said.Decode(&short); err != nil {
+		return Call{}, err
+	}
+	if (short.SQL == nil) == (short.Command == nil) {
+		return Call{}, said.Errorf("expected one of sql: STATEMENT and command: TEXT, with on: NODE if it is not for the primary")
+	}
+	rest := n.Clone()
+	rest.Remove("run")
+	rest.Put("run", &document.Node{Kind: document.Scalar, Text: sqlName, File: said.File, Line: said.Line, Column: said.Column})
+	if given := n.Get("with"); given != nil {
+		return Call{}, given.Errorf("with belongs to run: NAME; what is executed stands in run itself")
+	}
+	with := &document.Node{Kind: document.Mapping, File: said.File, Line: said.Line, Column: said.Column}
+	as := "sql"
+	if short.SQL != nil {
+		statements := short.SQL
+		if statements.Kind != document.Sequence {
+			statements = &document.Node{Kind: document.Sequence, Items: []*document.Node{short.SQL}, File: said.File, Line: said.Line, Column: said.Column}
+		}
+		with.Put("statements", statements)
+	} else {
+		rest.Get("run").Text, as = action.CommandName, "command"
+		with.Put("run", short.Command)
+	}
+	if short.On != nil {
+		with.Put("node", short.On)
+	}
+	rest.Put("with", with)
+	var c Call
+	err := rest.Decode(&c)
+	if c.As == "" {
+		c.As = as
+	}
+	c.At = said
+	return c, err
+}
+
+// bookOf reads the runbook that a call names, or makes one of a single step of the action that it names.
+func (p Parts) bookOf(c *Call, named *document.Node) (*runbook.Runbook, error) {
+	if !c.Made {
+		return p.Runbook(named)
+	}
+	if c.As == "" {
+		c.As = c.Change
+	}
+	name := strings.ReplaceAll(c.Change, ".", "-")
+	text := &document.Node{Kind: document.Mapping}
+	put := func(at *document.Node, key, value string) {
+		at.Put(key, &document.Node{Kind: document.Scalar, Text: value})
+	}
+	step := &document.Node{Kind: document.Mapping}
+	put(step, "id", strings.ReplaceAll(name, "-", "_"))
+	put(step, "uses", c.Change)
+	put(step, "timeout", "24h")
+	if c.With != nil {
+		step.Put("with", c.With)
+	}
+	put(text, "runbook", MadeForTimeline+name)
+	text.Put("steps", &document.Node{Kind: document.Sequence, Items: []*document.Node{step}})
+	book, err := runbook.Parse(c.At.File, text.Format(), p.Actions)
+	if err != nil { // its places are those of the text that was made: the step is the one to blame
+		var ps document.Problems
+		ps.Add(c.At, err)
+		for i, problem := range ps {
+			moved := *problem
+			moved.Line, moved.Column = c.At.Line, c.At.Column
+			ps[i] = &moved
+		}
+		return nil, ps
+	}
+	return book, nil
+}
+
+// MadeForTimeline begins the names of runbooks that are made for a step, for people.
+const MadeForTimeline = "timeline/"

@@ -1,0 +1,46 @@
+package spec_test
+
+import (
+	"strings"
+	"testing"
+
+	"plimsoll/action"
+	"plimsoll/trial/spec"
+	"plimsoll/trial/spec/spectest"
+)
+
+// SQL and commands stand in a timeline as they do in a runbook, and short.
+func TestATimelineTakesSQLAndCommands(t *testing.T) {
+	head := "trial: t\ncluster: {engine: mysql}\nload: {workload: oltp}\ntimeline:\n"
+	withActions := spectest.Parts()
+	withActions.Actions = action.Generic()
+	for step, want := range map[string][2]string{ // its name, and what its runbook holds
+		`{run: {sql: "SET GLOBAL x = 1"}}`:                              {"sql", "statements:"},
+		`{run: {sql: ["SET GLOBAL x = 1", "DO 1"], on: n1}, as: twice}`: {"twice", "node: n1"},
+		`{run: {command: "systemctl stop cron"}}`:                       {"command", "uses: command"},
+		`{run: sql.execute, with: {statements: ["DO 1"]}}`:              {"sql.execute", "uses: sql.execute"},
+	} {
+		got, err := spec.Parse("t.yaml", []byte(head+"  - "+step+"\n"), spec.Options{}, withActions)
+		if err != nil {
+			t.Errorf("%s: %v", step, err)
+			continue
+		}
+		call := got.Timeline[0].Call
+		if call.Name() != want[0] || got.Timeline[0].Phase != want[0] || !strings.Contains(call.Book.Text, want[1]) || !strings.HasPrefix(call.Book.Name, spec.MadeForTimeline) {
+			t.Errorf("%s: %s %s %s", step, call.Name(), call.Book.Name, call.Book.Text)
+		}
+	}
+	for step, want := range map[string]string{
+		`{run: {sql: "DO 1", command: x}}`:                "t.yaml:5:12: expected one of sql: STATEMENT and command: TEXT",
+		`{run: {on: n1}}`:                                 "expected one of sql: STATEMENT",
+		`{run: {sqll: "DO 1"}}`:                           `unknown key "sqll"`,
+		`{run: sql.execute}`:                              `t.yaml:5:11: "statements" is missing`,
+		`{run: sql.execute, with: {statement: ["DO 1"]}}`: `unknown key "statement"`,
+		`{run: sql.execute, with: {statements: ["DO 1"], check: "SELECT 1"}}`: "check and want belong together",
+		`{run: sql.exeute}`: `unknown change or runbook "sql.exeute"`,
+	} {
+		if _, err := spec.Parse("t.yaml", []byte(head+"  - "+step+"\n"), spec.Options{}, withActions); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", step, err, want)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package spec
+
+import (
+	"reflect"
+	"slices"
+	"time"
+
+	"plimsoll/engine"
+	"plimsoll/internal/document"
+	"plimsoll/load"
+)
+
+// Load is a workload and how it is issued.
+type Load struct {
+	Workload    string        `yaml:"workload,required" doc:"oltp_read_write and its siblings, tpcc, ycsb-a to ycsb-f, or the path of a file of your own ending in .yaml, seen from the trial's folder."`
+	Connections int           `yaml:"connections,nonzero" doc:"Closed loop: how many connections work one operation after another. With a rate: the most operations in flight. Default 16, with a rate 64."`
+	Rate        Rate          `yaml:"rate" doc:"Open loop: operations per second that arrive whatever the server does. 500, 500/s, 50% of max (the maximum is found first), or a list of stages: {rate: 500, for: 1m} holds, {ramp: 500..2000, for: 2m} rises."`
+	Arrivals    Arrivals      `yaml:"arrivals" doc:"With a rate: uniform or poisson. Default poisson."`
+	To          Destination   `yaml:"to" doc:"primary: the server that takes the writes, whichever that is. all: every node of the cluster, each its part of the connections, for workloads that only read. Default primary."`
+	Reads       Reads         `yaml:"reads_from" doc:"primary: it answers them too. replicas: operations that only read are spread over the replicas that answer and are not far behind; all are looked at every second. Without one the primary answers. Default primary."`
+	MaxBehind   time.Duration `yaml:"max_behind" doc:"With reads_from: replicas, how old what a replica shows may be: how far it is behind, as its server estimates it, or was when it last replicated, and the time since. Default 5s."`
+	Cache       *ReadCache    `yaml:"cache" doc:"A read cache in front of the database: {memory: 64M, for: 10m}, a real Valkey beside the lab's servers. Statements that only read ask it first, outside of transactions, and what the database answers is kept. It begins empty in every cell and round."`
+	Limit       time.Duration `yaml:"limit,nonzero" doc:"Response time above which an operation counts as late, or is skipped unsent. Default none."`
+	On          []string      `yaml:"on" doc:"With topology separate: the nodes that the load is dealt out to, each a data set of its own in the databases app1, app2 and so on. Default: the node that takes writes."`
+	From        []string      `yaml:"from" doc:"Loader processes that issue the load together, by the machine of each: [ssh:loader1, ssh:loader2], names under machines: of plimsoll.yaml, or local, where Plimsoll runs. Their parts make up exactly the load that one process would issue, and their histograms are added up. Default: Plimsoll's own process."`
+	Timeout     time.Duration `yaml:"timeout,nonzero" doc:"An operation under way longer is broken off and counts as an error. Default 30s."`
+	Consistency string        `yaml:"consistency" doc:"Of a ring: how many replicas answer each statement. ONE, LOCAL_QUORUM, ALL and the like. Default LOCAL_QUORUM."`
+	Ledger      *Ledger       `yaml:"ledger" doc:"Writes beside the workload that are remembered, to count what is lost: {rate: 200}, and parameters of the workload ledger. Its operations are in no other metric."`
+
+	Parameters *document.Node `yaml:"-"` // of the workload: every other key
+}
+
+// UnmarshalDocument reads the keys of a load and leaves the others to the workload.
+func (l *Load) UnmarshalDocument(n *document.Node) error {
+	if n.Kind != document.Mapping {
+		return n.Errorf("%s, expected a mapping with workload and its parameters", n.Kind)
+	}
+	type plain Load // without this method
+	var err error
+	l.Parameters, err = decodeOwn(n, (*plain)(l))
+	return err
+}
+
+// decodeOwn reads a struct's own keys into it, a pointer, and returns a mapping with the others: a workload's parameters.
+func decodeOwn(n *document.Node, into any) (*document.Node, error) {
+	keys := document.Keys(reflect.TypeOf(into).Elem())
+	own, rest := *n, *n
+	own.Entries, rest.Entries = nil, nil
+	for _, e := range n.Entries {
+		if slices.Contains(keys, e.Key) {
+			own.Entries = append(own.Entries, e)
+		} else {
+			rest.Entries = append(rest.Entries, e)
+		}
+	}
+	return &rest, own.Decode(into)
+}
+
+// suit refuses a consistency that the engine does not have.
+func (l Load) suit(n *document.Node, e engine.Engine) error {
+	if l.Consistency == "" {
+		return nil
+	}
+	c, ok := e.(engine.Consistent)
+	if !ok {
+		return n.Get("consistency").Errorf("a consistency, which statements of %s do not have", e.Name())
+	}
+	if known := c.Consistencies(); !slices.Contains(known, l.Consistency) {
+		return document.UnknownName(n.Get("consistency"), "consistency", known)
+	}
+	return nil
+}
+
+// Open tells whether operations arrive at a rate.
+func (l Load) Open() bool { return l.Rate.Share > 0 || len(l.Rate.Curve) > 0 }
+
+// ReadLoad reads a load that stands by itself.
+func ReadLoad(n *document.Node, parts Parts) (Load, error) {
+	var l Load
+	if err := n.Decode(&l); err != nil {
+		return l, err
+	}
+	l.defaults()
+	var ps document.Problems
+	ps.Add(n, l.validate(n))
+	ps.Add(n, parts.checkFrom(l, n))
+	return l, ps.Err()
+}
+
+// Schedule returns the arrivals of an open loop; most is the maximum that a share is of. The stages begin after the lead,
+// during which the first rate is held; the last rate is held after them.
+func (l Load) Schedule(most float64, lead time.Duration, seed uint64) (load.Schedule, error) {
+	curve := l.Rate.Curve
+	if l.Rate.Share > 0 {
+		curve = []RateStage{{From: l.Rate.Share * most, To: l.Rate.Share * most}}
+	}
+	var stages []load.Stage
+	if first := curve[0].From; lead > 0 {
+		stages = append(stages, load.Stage{From: first, To: first, For: lead})
+	}
+	for _, s := range curve {
+		if s.For > 0 {
+			stages = append(stages, load.Stage(s))
+		}
+	}
+	stages = append(stages, load.Constant(curve[len(curve)-1].To))
+	if l.Arrivals == Uniform {
+		return load.Uniform(stages...)
+	}
+	return load.Poisson(seed, stages...)
+}
+
+// Destination is which nodes a load goes to.
+type Destination string
+
+// The destinations.
+const (
+	ToPrimary Destination = "primary" // the server that takes the writes, whichever that is
+	ToAll     Destination = "all"     // every node of the cluster, each its part of the connections
+)
+
+// UnmarshalDocument reads a destination.
+func (d *Destination) UnmarshalDocument(n *document.Node) error {
+	*d = Destination(n.Text)
+	if *d != ToPrimary && *d != ToAll {
+		return document.UnknownName(n, "destination", []string{string(ToPrimary), string(ToAll)})
+	}
+	return nil
+}

@@ -1,0 +1,56 @@
+package spec
+
+import (
+	"plimsoll/infra"
+	"plimsoll/internal/document"
+	"plimsoll/lab"
+)
+
+// Machines are the machines of a cluster's nodes, each with a kernel of its own.
+type Machines struct {
+	On      []string          `yaml:"on" doc:"Which nodes have one, by name, those too that are made later: [n3]. The servers of the others are processes of this host. Default: all."`
+	Memory  Size              `yaml:"memory" doc:"Of each machine. Default: what the server needs, and 1G at least."`
+	Volumes map[string]Volume `yaml:"volumes" doc:"Of each machine, by their names: a size, or a mapping. local holds the data. Default {local: 4G}."`
+}
+
+// Volume is a volume of a machine.
+type Volume struct {
+	Size       Size   `yaml:"size,required" doc:"Such as 2G."`
+	IOPS       int    `yaml:"iops" doc:"Requests a second. Default: as fast as this machine."`
+	Throughput Size   `yaml:"throughput" doc:"Bytes a second, such as 125M. Default: as fast as this machine."`
+	Kind       string `yaml:"kind" doc:"gp2: the limits of such a volume of EBS, with its bucket of credits."`
+}
+
+// UnmarshalDocument reads a size or a mapping.
+func (v *Volume) UnmarshalDocument(n *document.Node) error {
+	if n.Kind == document.Scalar {
+		return v.Size.UnmarshalDocument(n)
+	}
+	type plain Volume // without this method
+	return n.Decode((*plain)(v))
+}
+
+// Size is a number of bytes.
+type Size int64
+
+// UnmarshalDocument reads 512M or 4G.
+func (s *Size) UnmarshalDocument(n *document.Node) error {
+	bytes, err := lab.ParseSize(n.Text)
+	if err != nil || n.Kind != document.Scalar {
+		return n.Errorf("%s, expected a size such as 512M or 4G", n.Said())
+	}
+	*s = Size(bytes)
+	return nil
+}
+
+// ForLab is what a lab is asked for.
+func (m *Machines) ForLab() *lab.Machines {
+	if m == nil {
+		return nil
+	}
+	all := &lab.Machines{On: m.On, Memory: int64(m.Memory), Volumes: map[string]infra.VolumeSpec{}}
+	for name, v := range m.Volumes {
+		all.Volumes[name] = infra.VolumeSpec{Size: int64(v.Size), IOPS: v.IOPS, Throughput: int64(v.Throughput), Kind: v.Kind}
+	}
+	return all
+}

@@ -1,0 +1,93 @@
+package spectest
+
+import (
+	"context"
+	"errors"
+
+	"plimsoll/engine"
+	"plimsoll/hint"
+	"plimsoll/internal/document"
+	"plimsoll/lab"
+	"plimsoll/load"
+	"plimsoll/series"
+	"plimsoll/trial/spec"
+	"plimsoll/workload"
+)
+
+// The parts here stand for real ones where only reading, planning and judging are tested; nothing runs on them. Real
+// engines are under test in run_test.go.
+func Parts() spec.Parts {
+	return spec.Parts{
+		Products: map[string]spec.Product{"mariadb": {Launcher: paperLauncher{}, Engine: paperEngine{}}, "mysql": {Launcher: paperLauncher{}, Engine: paperRing{}}},
+		Changes:  []spec.Change{paperChange("lab/freeze"), paperChange("lab/restart")},
+		Workload: func(name, parameters *document.Node, _ engine.Engine) (workload.Workload, error) {
+			if name.Text != "tpcc" && name.Text != "oltp" && name.Text != "ledger" {
+				return nil, document.UnknownName(name, "workload", []string{"oltp", "tpcc"})
+			}
+			if name.Text == "ledger" {
+				var p struct {
+					Reads int `yaml:"reads"`
+				}
+				return paperLedger{}, parameters.Decode(&p)
+			}
+			var p struct {
+				Scale int `yaml:"scale"`
+			}
+			return paperWorkload{}, parameters.Decode(&p)
+		},
+	}
+}
+
+type paperEngine struct{ engine.Engine }
+
+func (paperEngine) Name() string { return "paper" }
+
+// paperRing lets every statement choose how many replicas answer.
+type paperRing struct{ paperEngine }
+
+func (paperRing) Consistencies() []string { return []string{"LOCAL_QUORUM", "ONE"} }
+
+type paperLauncher struct{ engine.Launcher }
+
+func (paperLauncher) Releases() []engine.Release {
+	return []engine.Release{{Product: "mariadb", Version: "11.4"}, {Product: "mysql", Version: "9.7"}}
+}
+
+func (paperLauncher) Needs(n engine.Node) (engine.Needs, error) {
+	if n.Config["log_bin"] == "off" && n.Size > 1 {
+		return engine.Needs{}, hint.With(errors.New("replicas need a log"), "leave log_bin out")
+	}
+	return engine.Needs{}, nil
+}
+
+type paperWorkload struct{ workload.Workload }
+
+func (paperWorkload) Operations() []string                         { return []string{"new_order", "payment"} }
+func (paperWorkload) Connect(engine.Database, uint64) load.Connect { return nil }
+
+// paperLedger keeps a ledger of nothing.
+type paperLedger struct{ paperWorkload }
+
+func (paperLedger) Name() string { return "ledger" }
+
+func (paperLedger) Audit(context.Context, engine.Database, workload.Progress) (*workload.Audit, error) {
+	return &workload.Audit{}, nil
+}
+
+type paperChange string
+
+func (c paperChange) Name() string { return string(c) }
+
+func (c paperChange) Check(call spec.Call, nodes int) error {
+	var in struct {
+		Node string `yaml:"node"`
+	}
+	if call.With == nil {
+		return nil
+	}
+	return call.With.Decode(&in)
+}
+
+func (c paperChange) Run(context.Context, *lab.Cluster, spec.Call, func(series.Event)) error {
+	return nil
+}

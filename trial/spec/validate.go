@@ -1,0 +1,152 @@
+package spec
+
+import (
+	"regexp"
+	"slices"
+
+	"plimsoll/engine"
+	"plimsoll/internal/document"
+)
+
+// validName is what can name a result's folder.
+var validName = regexp.MustCompile(`^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,79}$`)
+
+func (t *Trial) validate(parts Parts) error {
+	var ps document.Problems
+	root := t.Document
+	if !validName.MatchString(t.Name) {
+		ps.Add(root, at(root, "trial").Errorf("%q, expected a short name: letters, digits, spaces and ._- , beginning with a letter or digit, at most 80", t.Name))
+	}
+	if t.Confidence < 0.5 || t.Confidence >= 1 {
+		ps.Add(root, at(root, "confidence").Errorf("confidence %v, expected a number from 0.5 to below 1, such as 0.99", t.Confidence))
+	}
+	if t.Phases.Rounds < 1 {
+		ps.Add(root, at(root.Get("phases"), "rounds").Errorf("%d rounds, expected at least 1", t.Phases.Rounds))
+	}
+	if t.Cluster.Nodes < 1 || t.Cluster.Nodes > 16 {
+		ps.Add(root, at(root.Get("cluster"), "nodes").Errorf("%d nodes, expected 1 to 16", t.Cluster.Nodes))
+	}
+	if t.Phases.Restore == RestoreNever && t.multipleServers() {
+		ps.Add(root, at(root.Get("phases"), "restore").Errorf("restore: never needs cells that differ in settings and load only, not in engine, version, nodes or prepare"))
+	}
+	if err := t.findExisting(parts); err != nil {
+		ps.Add(root, err)
+		return ps.Err()
+	}
+	ps.Add(root, t.readSchema())
+	if n := root.Get("timeline"); n != nil && len(t.Timeline) == 0 {
+		ps.Add(n, n.Errorf("no steps, expected some such as baseline: 60s, or no timeline"))
+	}
+	ps.Add(root, t.validateTimeline(parts))
+	cells, err := t.cellsOf(parts)
+	ps.Add(root, err)
+	if err == nil {
+		t.Cells = cells
+		ps.Add(root, t.compileExpectations(parts))
+		ps.Add(root, t.validateStages())
+	}
+	return ps.Err()
+}
+
+func (t *Trial) multipleServers() bool {
+	return slices.ContainsFunc(t.Compare.Variants, func(v Variant) bool {
+		return v.Nodes > 0 || v.Version != "" || v.Engine != "" || len(v.Prepare) > 0
+	})
+}
+
+func (t *Trial) validateTimeline(parts Parts) error {
+	var ps document.Problems
+	for i := range t.Timeline {
+		if s := &t.Timeline[i]; s.Call != nil {
+			ps.Add(s.Call.At, parts.resolve(s.Call, t.Cluster.Nodes))
+			s.Phase = s.Call.Name()
+		}
+	}
+	return ps.Err()
+}
+
+// validateStages refuses a staged rate where there is no moment at which its stages could begin.
+func (t *Trial) validateStages() error {
+	for _, c := range t.Cells {
+		if c.Load.Rate.Staged() && t.Phases.Warmup == 0 {
+			return at(t.Document.Get("load"), "rate").Errorf("stages need a warm-up of known length").WithHint("phases: {warmup: 30s}")
+		}
+	}
+	return nil
+}
+
+func (l *Load) validate(n *document.Node) error {
+	var ps document.Problems
+	if l.Connections < 1 || l.Connections > 10_000 {
+		ps.Add(n, at(n, "connections").Errorf("%d connections, expected 1 to 10000", l.Connections))
+	}
+	if n.Get("arrivals") != nil && !l.Open() {
+		ps.Add(n, at(n, "arrivals").Errorf("arrivals without a rate: a closed loop has none"))
+	}
+	if l.To == ToAll && len(l.From) > 0 {
+		ps.Add(n, at(n, "to").Errorf("to: all takes a load from Plimsoll's own process, without from"))
+	}
+	l.checkReads(n, &ps)
+	l.checkCache(n, &ps)
+	if n.Get("limit") != nil && !l.Open() {
+		ps.Add(n, at(n, "limit").Errorf("a limit without a rate: a closed loop is never behind its schedule"))
+	}
+	return ps.Err()
+}
+
+// checkSettings refuses settings that the servers of a cell cannot have, as far as that is known before there is one.
+func (c *Cell) checkSettings(root *document.Node, v Variant, parts Parts) error {
+	product, err := parts.product(root, c.Cluster)
+	if err != nil {
+		return err
+	}
+	size := c.Cluster.Nodes
+	for _, call := range c.Prepare {
+		if grows, is := parts.grows(call); is {
+			size += grows.Grows()
+		}
+	}
+	_, err = product.Launcher.Needs(engine.Node{
+		Size: size, Number: 1, Name: "n1", Config: c.Cluster.Config, Alone: c.Cluster.Topology == Separate,
+		Dist: engine.Distribution{Release: engine.Release{Product: c.Cluster.Engine, Version: c.Cluster.Version}},
+	})
+	place := at(root.Get("cluster"), "config")
+	if v.Name != "" {
+		place = at(root.Get("compare").Get("variant"), v.Name)
+	}
+	var ps document.Problems
+	ps.Add(place, err)
+	return ps.Err()
+}
+
+func (p Parts) product(root *document.Node, c Cluster) (Product, error) {
+	product, known := p.Products[c.Engine]
+	n := *at(root.Get("cluster"), "engine")
+	if !known {
+		n.Text = c.Engine
+		return product, document.UnknownName(&n, "engine", document.SortedKeys(p.Products))
+	}
+	if c.Version == "" {
+		return product, nil
+	}
+	var versions []string
+	for _, r := range product.Launcher.Releases() {
+		if r.Product == c.Engine {
+			versions = append(versions, r.Version)
+		}
+	}
+	if !slices.Contains(versions, c.Version) {
+		n = *at(root.Get("cluster"), "version")
+		n.Text = c.Version
+		return product, document.UnknownName(&n, "version of "+c.Engine, versions)
+	}
+	return product, nil
+}
+
+// at returns the node to blame for a key: its value, else the mapping.
+func at(n *document.Node, key string) *document.Node {
+	if v := n.Get(key); v != nil {
+		return v
+	}
+	return n
+}
