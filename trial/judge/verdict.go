@@ -1,3 +1,4 @@
+// Package judge keeps what a trial measured, says what became of each phase, and gives the verdict. It compares results too.
 package judge
 
 import (

@@ -1,3 +1,5 @@
+// Package run executes a trial: it makes its clusters ready, puts them under load, carries out what the timeline says, and records
+// what is measured, cell by cell and round by round.
 package run
 
 import (

@@ -1,5 +1,5 @@
-// Package trial asks a question of a real database: it runs the cells of a comparison or a timeline under load, measures
-// the phases and judges the answer.
+// Package spec reads the file of a trial, a question that is asked of a real database: its cluster, its load, what is compared or done
+// meanwhile, and what is expected. It refuses, with the place, whatever can be known to be wrong before anything is started.
 package spec
 
 import (

@@ -1,3 +1,4 @@
+// Package spectest holds trials and parts for tests that read, plan and judge.
 package spectest
 
 import (
@@ -14,8 +15,8 @@ import (
 	"plimsoll/workload"
 )
 
-// The parts here stand for real ones where only reading, planning and judging are tested; nothing runs on them. Real
-// engines are under test in run_test.go.
+// Parts stand for real ones where only reading, planning and judging are tested; nothing runs on them. Real engines are under test in
+// trial/run.
 func Parts() spec.Parts {
 	return spec.Parts{
 		Products: map[string]spec.Product{"mariadb": {Launcher: paperLauncher{}, Engine: paperEngine{}}, "mysql": {Launcher: paperLauncher{}, Engine: paperRing{}}},

@@ -6,6 +6,7 @@ import (
 	"plimsoll/trial/spec"
 )
 
+// Comparing is a trial with a factor and two variants.
 const Comparing = `trial: binlog-cost
 question: What does the binary log cost?
 cluster: {engine: mariadb, config: {innodb_buffer_pool_size: 512M}}
@@ -20,6 +21,7 @@ expect:
   - throughput["binlog row"] > 0.9 * throughput["binlog off"]
 `
 
+// Disturbing is a trial with a timeline.
 const Disturbing = `trial: stall
 cluster: {engine: mysql, nodes: 2}
 load: {workload: oltp, rate: 50% of max, limit: 2s}

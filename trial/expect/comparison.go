@@ -1,3 +1,4 @@
+// Package expect reads expectations, such as throughput["b"] > 0.9 * throughput["a"], into comparisons of metrics.
 package expect
 
 import (
