@@ -3,7 +3,6 @@ package action
 import (
 	"reflect"
 	"strings"
-	"time"
 
 	"plimsoll/internal/document"
 )
@@ -13,7 +12,7 @@ func (a Action) Schema() map[string]any {
 	properties := map[string]any{}
 	for _, f := range document.Fields(a.inputs()) {
 		key := keyOf(f)
-		property := map[string]any{"anyOf": []any{schemaOf(f.Type), map[string]any{"type": "string", "pattern": `\$\{\{.*\}\}`}}}
+		property := map[string]any{"anyOf": []any{document.TypeSchema(f.Type), map[string]any{"type": "string", "pattern": `\$\{\{.*\}\}`}}}
 		if doc := f.Tag.Get("doc"); doc != "" {
 			property["description"] = doc
 		}
@@ -37,25 +36,6 @@ func (a Action) Required() []string {
 		}
 	}
 	return keys
-}
-
-func schemaOf(t reflect.Type) map[string]any {
-	if t == reflect.TypeFor[time.Duration]() {
-		return map[string]any{"type": "string", "pattern": `^([0-9.]+(ns|us|µs|ms|s|m|h))+$`}
-	}
-	switch t.Kind() {
-	case reflect.Bool:
-		return map[string]any{"type": "boolean"}
-	case reflect.Int, reflect.Int64, reflect.Uint64:
-		return map[string]any{"type": "integer"}
-	case reflect.Float64:
-		return map[string]any{"type": "number"}
-	case reflect.Slice:
-		return map[string]any{"type": "array", "items": schemaOf(t.Elem())}
-	case reflect.Map:
-		return map[string]any{"type": "object", "additionalProperties": schemaOf(t.Elem())}
-	}
-	return map[string]any{"type": []string{"string", "number", "boolean"}} // a text may be written without quotes
 }
 
 func keyOf(f reflect.StructField) string {

@@ -24,11 +24,13 @@ var update = flag.Bool("update", false, "write the reference pages")
 // TestReferencePages holds the pages that are made from code to the code: make docs writes them.
 func TestReferencePages(t *testing.T) {
 	for name, write := range map[string]func(io.Writer) error{
-		"trial-reference.md":       func(w io.Writer) error { return spec.WriteReference(w, catalog.Parts()) },
-		"cli.md":                   writeCLI,
-		"events.md":                series.WriteEventReference,
-		"schema/event.schema.json": writeEventSchema,
-		"schema/trial.schema.json": writeTrialSchema,
+		"trial-reference.md":           func(w io.Writer) error { return spec.WriteReference(w, catalog.Parts()) },
+		"cli.md":                       writeCLI,
+		"schema/trial.schema.json":     func(w io.Writer) error { return writeSchema(w, "trial") },
+		"schema/runbook.schema.json":   func(w io.Writer) error { return writeSchema(w, "runbook") },
+		"schema/inventory.schema.json": func(w io.Writer) error { return writeSchema(w, "inventory") },
+		"events.md":                    series.WriteEventReference,
+		"schema/event.schema.json":     writeEventSchema,
 	} {
 		t.Run(name, func(t *testing.T) {
 			var page bytes.Buffer
@@ -52,10 +54,10 @@ func TestReferencePages(t *testing.T) {
 	}
 }
 
-func writeTrialSchema(w io.Writer) error {
+func writeSchema(w io.Writer, kind string) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
-	return e.Encode(spec.Schema(catalog.Workloads()))
+	return e.Encode(schemas[kind]())
 }
 
 func writeEventSchema(w io.Writer) error {

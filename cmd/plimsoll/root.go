@@ -44,7 +44,7 @@ an honest load, measured phases, and a verdict with its interval.`,
 	for _, noun := range root.Commands() {
 		refuseUnknown(noun)
 	}
-	root.AddCommand(newWatch(c), newAdvise(c), newPrices(c), newVersion(c), newCompletion(c), newMan(c), newServe(c))
+	root.AddCommand(newWatch(c), newAdvise(c), newPrices(c), newSchema(c), newVersion(c), newCompletion(c), newMan(c), newServe(c))
 	root.DisableAutoGenTag = true // a manual page names its release, not the day on which it was written
 	return root
 }

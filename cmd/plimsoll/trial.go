@@ -9,6 +9,6 @@ func newTrial(c console) *cobra.Command {
 		Long:  "A trial starts a cluster, puts it under load, compares or disturbs it, and judges what you expected of it.",
 	}
 	cmd.AddCommand(newTrialRun(c), newTrialValidate(c), newTrialShow(c), newTrialReport(c), newTrialCompare(c),
-		newTrialList(c), newTrialRm(c), newTrialPrune(c), newTrialSchema(c))
+		newTrialList(c), newTrialRm(c), newTrialPrune(c))
 	return cmd
 }

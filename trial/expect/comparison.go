@@ -313,3 +313,6 @@ func (e *Expectation) UnmarshalDocument(n *document.Node) error {
 	e.Text, e.At = n.Text, n
 	return nil
 }
+
+// DocumentSchema says what an expectation takes.
+func (*Expectation) DocumentSchema() document.Schema { return document.Schema{"type": "string"} }

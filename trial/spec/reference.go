@@ -61,8 +61,9 @@ func keyTable(t reflect.Type) string {
 const referenceText = `# Trial files
 
 This page is made from the code. For what a trial is, see [concepts](concepts.md); for the parameters of each workload, see
-[workloads](workloads.md). An editor can check a trial with the [JSON Schema](schema/trial.schema.json): put
-` + "`# yaml-language-server: $schema=docs/schema/trial.schema.json`" + ` into its first line.
+[workloads](workloads.md). An editor can check a trial with the [JSON Schema](schema/trial.schema.json), which
+` + "`plimsoll schema trial`" + ` prints: put ` + "`# yaml-language-server: $schema=trial.schema.json`" + ` into its first line. Runbooks and the inventory
+have a [schema](schema/runbook.schema.json) [each](schema/inventory.schema.json) too.
 
 {{keys .Spec}}
 ` + "`quick`" + ` holds any of these keys again; ` + "`--quick`" + ` puts them over the others. Without it, ` + "`--quick`" + ` measures for 10 s

@@ -1,145 +1,126 @@
 package spec
 
 import (
-	"reflect"
 	"slices"
-	"strings"
-	"time"
 
 	"plimsoll/internal/document"
-	"plimsoll/trial/expect"
 	"plimsoll/workload"
 )
 
 // Schema is the JSON Schema of a trial file, for editors. It is made from the types that read the file.
-func Schema(workloads []workload.Maker) map[string]any {
-	s := structSchema(reflect.TypeFor[Spec]())
-	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-	s["title"] = "Plimsoll trial"
-	properties := s["properties"].(map[string]any)
-	loads := properties["load"].(map[string]any)
-	loads["additionalProperties"] = true
+func Schema(workloads []workload.Maker) document.Schema {
+	s := document.SchemaOf[Spec]("Plimsoll trial")
+	loads := s["properties"].(document.Schema)["load"].(document.Schema)
 	names := []string{}
 	var conditions []any
 	for _, w := range workloads {
 		names = append(names, w.Name)
-		parameters := map[string]any{}
+		parameters := document.Schema{}
 		for _, p := range w.Parameters {
-			parameters[p.Name] = map[string]any{"description": p.Doc + " Default " + p.Default + "."}
+			parameters[p.Name] = document.Schema{"description": p.Doc + " Default " + p.Default + "."}
 		}
-		conditions = append(conditions, map[string]any{
-			"if":   map[string]any{"properties": map[string]any{"workload": map[string]any{"const": w.Name}}},
-			"then": map[string]any{"properties": parameters},
+		conditions = append(conditions, document.Schema{
+			"if":   document.Schema{"properties": document.Schema{"workload": document.Schema{"const": w.Name}}},
+			"then": document.Schema{"properties": parameters},
 		})
 	}
 	slices.Sort(names)
 	loads["allOf"] = conditions
-	loads["properties"].(map[string]any)["workload"].(map[string]any)["examples"] = names
+	loads["properties"].(document.Schema)["workload"].(document.Schema)["examples"] = names
 	return s
 }
 
-// durationPattern is what time.ParseDuration takes, as far as a schema can say it.
-const durationPattern = `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`
+// DocumentSchema says what a load takes: its own keys, and parameters of the workload.
+func (*Load) DocumentSchema() document.Schema { return open(document.StructSchema[Load]()) }
 
-func typeSchema(t reflect.Type) map[string]any {
-	duration := map[string]any{"type": "string", "pattern": durationPattern}
-	text := map[string]any{"type": "string"}
-	switch t {
-	case reflect.TypeFor[time.Duration]():
-		return duration
-	case reflect.TypeFor[Warmup]():
-		return anyOf(map[string]any{"const": "steady"}, duration)
-	case reflect.TypeFor[Restore]():
-		return map[string]any{"enum": []any{RestoreEach, RestoreNever}}
-	case reflect.TypeFor[Arrivals]():
-		return map[string]any{"enum": []any{Poisson, Uniform}}
-	case reflect.TypeFor[Destination]():
-		return map[string]any{"enum": []any{ToPrimary, ToAll}}
-	case reflect.TypeFor[Reads]():
-		return map[string]any{"enum": []any{ReadPrimary, ReadReplicas}}
-	case reflect.TypeFor[expect.Expectation]():
-		return text
-	case reflect.TypeFor[Rate]():
-		stage := map[string]any{"type": "object", "additionalProperties": false, "required": []string{"for"}, "properties": map[string]any{
-			"rate": map[string]any{"type": "number"}, "ramp": map[string]any{"type": "string", "pattern": rampRates.String()}, "for": duration,
-		}}
-		return anyOf(map[string]any{"type": "number", "exclusiveMinimum": 0},
-			map[string]any{"type": "string", "pattern": constantRate.String()},
-			map[string]any{"type": "string", "pattern": ShareOfMax.String()},
-			map[string]any{"type": "array", "items": stage, "minItems": 1})
-	case reflect.TypeFor[Step]():
-		properties := map[string]any{"run": text, "as": text, "with": map[string]any{"type": "object"}, "approve": map[string]any{"type": "boolean"}, "limit": duration, "refused": text}
-		for _, name := range stretches {
-			properties[name] = duration
-		}
-		return map[string]any{"type": "object", "additionalProperties": false, "properties": properties}
-	case reflect.TypeFor[*Ledger]():
-		s := structSchema(reflect.TypeFor[Ledger]())
-		s["additionalProperties"] = true // parameters of the workload
-		return s
-	case reflect.TypeFor[Prepare]():
-		call := anyOf(text, structSchema(reflect.TypeFor[Call]()))
-		return anyOf(text, structSchema(reflect.TypeFor[Call]()), map[string]any{"type": "array", "items": call})
-	case reflect.TypeFor[Compare]():
-		return map[string]any{
-			"type": "object",
-			"properties": map[string]any{"variant": map[string]any{
-				"type": "object", "minProperties": 2, "additionalProperties": structSchema(reflect.TypeFor[Variant]()),
-			}},
-			"additionalProperties": map[string]any{"type": "array", "minItems": 1},
-		}
-	case reflect.TypeFor[*Machines]():
-		return structSchema(reflect.TypeFor[Machines]())
-	case reflect.TypeFor[map[string]Volume]():
-		return map[string]any{"type": "object", "additionalProperties": anyOf(typeSchema(reflect.TypeFor[Size]()), structSchema(reflect.TypeFor[Volume]()))}
-	case reflect.TypeFor[*Disk]():
-		return structSchema(reflect.TypeFor[Disk]())
-	case reflect.TypeFor[Share](), reflect.TypeFor[*Share]():
-		return map[string]any{"type": []string{"string", "number"}}
-	case reflect.TypeFor[Size]():
-		return map[string]any{"type": []string{"string", "integer"}, "pattern": "^[0-9]+[KMGT]?$"}
-	case reflect.TypeFor[*document.Node]():
-		return map[string]any{"type": "object"}
-	}
-	switch t.Kind() {
-	case reflect.Struct:
-		return structSchema(t)
-	case reflect.Map:
-		return map[string]any{"type": "object", "additionalProperties": map[string]any{"type": []string{"string", "number", "boolean"}}}
-	case reflect.Slice:
-		return map[string]any{"type": "array", "items": typeSchema(t.Elem())}
-	case reflect.Int, reflect.Int64, reflect.Uint64:
-		return map[string]any{"type": "integer"}
-	case reflect.Float64:
-		return map[string]any{"type": "number"}
-	case reflect.Bool:
-		return map[string]any{"type": "boolean"}
-	}
-	return map[string]any{"type": []string{"string", "number"}}
-}
+// DocumentSchema says what a ledger takes: its own keys, and parameters of the workload.
+func (*Ledger) DocumentSchema() document.Schema { return open(document.StructSchema[Ledger]()) }
 
-func structSchema(t reflect.Type) map[string]any {
-	properties := map[string]any{}
-	var required []string
-	for _, f := range document.Fields(t) {
-		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-		p := typeSchema(f.Type)
-		if document.HasOption(f, "nonzero") && (p["type"] == "integer" || p["type"] == "number") {
-			p["exclusiveMinimum"] = 0
-		}
-		if doc := f.Tag.Get("doc"); doc != "" {
-			p["description"] = doc
-		}
-		properties[name] = p
-		if document.HasOption(f, "required") {
-			required = append(required, name)
-		}
-	}
-	s := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
-	if len(required) > 0 {
-		s["required"] = required
-	}
+// open lets a mapping have other keys too.
+func open(s document.Schema) document.Schema {
+	s["additionalProperties"] = true
 	return s
 }
 
-func anyOf(choices ...map[string]any) map[string]any { return map[string]any{"anyOf": choices} }
+// DocumentSchema says what a warm-up takes.
+func (*Warmup) DocumentSchema() document.Schema {
+	return document.AnyOf(document.Schema{"const": "steady"}, document.DurationSchema())
+}
+
+// DocumentSchema lists the ways to restore.
+func (*Restore) DocumentSchema() document.Schema {
+	return document.EnumSchema(RestoreEach, RestoreNever)
+}
+
+// DocumentSchema lists the arrivals.
+func (*Arrivals) DocumentSchema() document.Schema { return document.EnumSchema(Poisson, Uniform) }
+
+// DocumentSchema lists the destinations.
+func (*Destination) DocumentSchema() document.Schema { return document.EnumSchema(ToPrimary, ToAll) }
+
+// DocumentSchema lists who answers reads.
+func (*Reads) DocumentSchema() document.Schema {
+	return document.EnumSchema(ReadPrimary, ReadReplicas)
+}
+
+// DocumentSchema lists the topologies.
+func (*Topology) DocumentSchema() document.Schema { return document.EnumSchema(Separate) }
+
+// DocumentSchema says what a rate takes.
+func (*Rate) DocumentSchema() document.Schema {
+	number := document.Schema{"type": "number", "exclusiveMinimum": 0}
+	stage := document.Schema{"type": "object", "additionalProperties": false, "required": []string{"for"}, "properties": document.Schema{
+		"rate": document.Schema{"type": "number"}, "ramp": document.Schema{"type": "string", "pattern": rampRates.String()}, "for": document.DurationSchema(),
+	}}
+	return document.AnyOf(number,
+		document.Schema{"type": "string", "pattern": constantRate.String()},
+		document.Schema{"type": "string", "pattern": ShareOfMax.String()},
+		document.Schema{"type": "array", "items": stage, "minItems": 1})
+}
+
+// DocumentSchema says what a step of a timeline takes: a stretch of time, or what is run.
+func (*Step) DocumentSchema() document.Schema {
+	properties := callSchema()["properties"].(document.Schema)
+	for _, name := range stretches {
+		properties[name] = document.DurationSchema()
+	}
+	return document.Schema{"type": "object", "additionalProperties": false, "properties": properties}
+}
+
+// DocumentSchema says what is prepared: a name, a call or a list of them.
+func (*Prepare) DocumentSchema() document.Schema {
+	one := []document.Schema{document.TextSchema(), callSchema()}
+	return document.AnyOf(one[0], one[1], document.Schema{"type": "array", "items": document.AnyOf(one...)})
+}
+
+func callSchema() document.Schema {
+	s := document.StructSchema[Call]()
+	s["properties"].(document.Schema)["run"] = document.AnyOf(document.TextSchema(), document.Schema{"type": "object"}) // {sql: …} and {command: …}
+	return s
+}
+
+// DocumentSchema says what a comparison takes: factors by name, and variants.
+func (*Compare) DocumentSchema() document.Schema {
+	return document.Schema{
+		"type": "object",
+		"properties": document.Schema{"variant": document.Schema{
+			"type": "object", "minProperties": 2, "additionalProperties": document.StructSchema[Variant](),
+		}},
+		"additionalProperties": document.Schema{"type": "array", "minItems": 1},
+	}
+}
+
+// DocumentSchema says what a volume takes: a size, or a mapping.
+func (*Volume) DocumentSchema() document.Schema {
+	return document.AnyOf((*Size)(nil).DocumentSchema(), document.StructSchema[Volume]())
+}
+
+// DocumentSchema says what a size takes.
+func (*Size) DocumentSchema() document.Schema {
+	return document.Schema{"type": []string{"string", "integer"}, "pattern": "^[0-9]+[KMGT]?$"}
+}
+
+// DocumentSchema says what a share takes: 5 %, 1/10 or 0.5.
+func (*Share) DocumentSchema() document.Schema {
+	return document.Schema{"type": []string{"string", "number"}}
+}

@@ -105,3 +105,8 @@ func (c chosen) validate() error {
 	}
 	return nil
 }
+
+// DocumentSchema says what names of parts take.
+func (*parts) DocumentSchema() document.Schema {
+	return document.AnyOf(document.TextSchema(), document.Schema{"type": "array", "items": document.TextSchema()})
+}
