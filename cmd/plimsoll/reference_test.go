@@ -73,7 +73,7 @@ func writeCLI(w io.Writer) error {
 }
 
 func writeCommand(w io.Writer, cmd *cobra.Command) {
-	if cmd.Runnable() && !cmd.HasSubCommands() && !cmd.Hidden {
+	if cmd.HasParent() && cmd.Runnable() && cmd.Annotations[onlyNoun] == "" && !cmd.Hidden {
 		fmt.Fprintf(w, "\n## %s\n\n", cmd.CommandPath())
 		text := cmd.Long
 		if text == "" {
@@ -84,7 +84,11 @@ func writeCommand(w io.Writer, cmd *cobra.Command) {
 			fmt.Fprintf(w, "\n| flag | what | default |\n|---|---|---|\n")
 			cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 				if f.Name != "help" {
-					fmt.Fprintf(w, "| `--%s` | %s | %s |\n", f.Name, strings.ReplaceAll(f.Usage, "|", "\\|"), defaultText(f))
+					name := "`--" + f.Name + "`"
+					if f.Shorthand != "" {
+						name = "`-" + f.Shorthand + "`, " + name
+					}
+					fmt.Fprintf(w, "| %s | %s | %s |\n", name, strings.ReplaceAll(f.Usage, "|", "\\|"), defaultText(f))
 				}
 			})
 		}

@@ -61,8 +61,12 @@ func plainFlagError(err error) string {
 	return fmt.Sprintf("--%s %q, expected %s", value.GetFlag().Name, value.GetValue(), expected)
 }
 
+// onlyNoun marks the commands that do nothing themselves.
+const onlyNoun = "noun"
+
 // refuseUnknown makes a noun without a verb show its help and refuse a verb that it does not have.
 func refuseUnknown(noun *cobra.Command) {
+	noun.Annotations = map[string]string{onlyNoun: "true"}
 	noun.Args = cobra.ArbitraryArgs
 	noun.SuggestionsMinimumDistance = 2
 	noun.RunE = func(cmd *cobra.Command, args []string) error {
