@@ -46,7 +46,7 @@ type sum struct {
 	Tries   int            `json:"tries"`
 	Kills   int            `json:"kills"`
 	Asleep  int            `json:"asleep,omitempty"`
-	Upsets  int            `json:"upsets,omitempty"` // servers that were killed or frozen while a run went on
+	Upsets  int            `json:"upsets,omitempty"` // servers that were killed or frozen
 	Ends    map[string]int `json:"ends"`
 	Acked   int            `json:"acknowledged"`
 	Said    int            `json:"said,omitempty"` // tries after which the cluster was not whole, as a status said
@@ -216,9 +216,7 @@ func (r *mixedResult) add(t *attempt) {
 	s.Kills += t.Kills
 	s.Asleep += t.Asleep
 	s.Acked += t.Acked
-	if t.Drawn.Upset != nil || strings.HasPrefix(t.Drawn.Story, "failover") {
-		s.Upsets++
-	}
+	s.Upsets += t.Upsets
 	for _, end := range t.Ends {
 		s.Ends[end]++
 	}

@@ -20,9 +20,9 @@ type attempt struct {
 	Drawn    drawn    `json:"drawn"`
 	Kills    int      `json:"kills"`
 	Asleep   int      `json:"asleep,omitempty"`
-	Ends     []string `json:"ends"` // of its runs: done, resumed, undone, cancelled, left
+	Upsets   int      `json:"upsets,omitempty"` // servers that were killed or frozen
+	Ends     []string `json:"ends"`             // of its runs: done, resumed, undone, cancelled, left
 	Acked    int      `json:"acknowledged"`
-	Twice    int      `json:"-"`
 	Looked   string   `json:"looked,omitempty"` // at the end, if the cluster was not whole and that was said
 	Troubles []string `json:"troubles,omitempty"`
 	Calls    []said   `json:"calls,omitempty"` // only of tries with troubles
@@ -72,6 +72,7 @@ func (t *attempt) befall(s server, frozen bool, back time.Duration) {
 	defer t.mu.Unlock()
 	if frozen {
 		if s.signal(syscall.SIGSTOP) == nil {
+			t.Upsets++
 			t.frozen = append(t.frozen, s)
 			if back > 0 {
 				time.AfterFunc(back, func() { _ = s.signal(syscall.SIGCONT) })
@@ -79,6 +80,7 @@ func (t *attempt) befall(s server, frozen bool, back time.Duration) {
 		}
 	} else if s.signal(syscall.SIGKILL) == nil {
 		t.fallen = append(t.fallen, s.Name)
+		t.Upsets++
 	}
 }
 
