@@ -36,7 +36,7 @@ var Order = [][]string{
 	{"watch/api", "watch/settings", "watch/export", "watch/cloud"},
 	{"trial/expect"},
 	{"trial/spec"}, // the file that a person wrote, with all that it names
-	{"trial/change", "trial/judge"},
+	{"trial/change", "trial/judge", "trial/foresee"},
 	{"trial/run"},
 	{"report/chart"},
 	{"report/advice"},

@@ -1,3 +1,5 @@
+// Package foresee says before a trial's load what would keep it from its end: settings, grants, signals and locks, and what the plans of
+// its runbooks say.
 package foresee
 
 import (
