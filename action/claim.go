@@ -40,13 +40,13 @@ func (e *ClaimedError) Error() string {
 	}
 	text := fmt.Sprintf("cluster %s is being changed by %s of %s", e.Cluster, run, e.Holder)
 	if e.Run == "" && e.Holder == "" {
-		text = fmt.Sprintf("another run had cluster %s meanwhile, and has given it back", e.Cluster)
+		text = fmt.Sprintf("another run held cluster %s in the meantime, and has released it", e.Cluster)
 	}
 	if !e.Since.IsZero() {
 		text += ", since " + e.Since.Local().Format(time.DateTime)
 	}
 	if e.Expired {
-		text += fmt.Sprintf(", which has not been heard of for %s", e.Silent.Round(time.Second))
+		text += fmt.Sprintf(", which has not reported for %s", e.Silent.Round(time.Second))
 	}
 	return text
 }

@@ -26,7 +26,7 @@ func (s onServer) server(ctx context.Context, on *cluster.Cluster) (cluster.Serv
 	}
 	if n.Server == nil {
 		return nil, &hint.PermanentError{
-			Reason: fmt.Sprintf("it is not known how to start and stop the server of node %s", n.Name),
+			Reason: fmt.Sprintf("Plimsoll does not know how to start and stop the server of node %s", n.Name),
 			Advice: "use command with the host's own way, such as systemctl",
 		}
 	}
@@ -40,7 +40,7 @@ func (s onServer) breaker(ctx context.Context, on *cluster.Cluster) (cluster.Bre
 	}
 	b, ok := server.(cluster.Breaker)
 	if !ok || on.Environment == cluster.Production {
-		return nil, &hint.PermanentError{Reason: fmt.Sprintf("node %s of %s is not there to be broken", s.Node, on.Name), Advice: "use a lab"}
+		return nil, &hint.PermanentError{Reason: fmt.Sprintf("node %s of %s does not exist", s.Node, on.Name), Advice: "use a lab"}
 	}
 	return b, nil
 }

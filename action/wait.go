@@ -30,7 +30,7 @@ func (w *wait) Validate() error {
 		return errors.New("either sql or run says what to ask")
 	}
 	if w.Every < 10*time.Millisecond {
-		return errors.New("every is at least 10ms")
+		return errors.New("every must be at least 10ms")
 	}
 	return nil
 }

@@ -27,5 +27,5 @@ func ParseBytes(text string) (int64, error) {
 	if size := n * math.Exp2(float64(shift)); err == nil && size >= 1 && size < math.MaxInt64 {
 		return int64(size), nil
 	}
-	return 0, fmt.Errorf("%q is no size, expected one such as 512M or 64G", text)
+	return 0, fmt.Errorf("%q is not a size, expected one such as 512M or 64G", text)
 }

@@ -95,7 +95,7 @@ func strangerIsNotStarted(t *testing.T, s *execute.Service, ring labtest.Server)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Header.Plan.Trouble(); err == nil || !strings.Contains(err.Error(), "node "+name+" is no member of the ring") {
+	if err := p.Header.Plan.Trouble(); err == nil || !strings.Contains(err.Error(), "node "+name+" is not a member of the ring") {
 		t.Errorf("the plan to start %s: %v", name, err)
 	}
 	if err := ring.Cluster.Remove(t.Context(), name); err != nil {

@@ -222,7 +222,7 @@ func (s *Cluster) Machine(ctx context.Context, node string) (infra.Machine, erro
 		return nil, err
 	}
 	if n.Machine == nil {
-		return nil, &hint.PermanentError{Reason: fmt.Sprintf("it is not known how to run commands on the machine of node %s", n.Name),
+		return nil, &hint.PermanentError{Reason: fmt.Sprintf("Plimsoll does not know how to run commands on the machine of node %s", n.Name),
 			Advice: "the inventory has no machine for it"}
 	}
 	return n.Machine, nil

@@ -142,7 +142,7 @@ func (readOnlyFaultProneHost) CutNetwork(context.Context) error {
 	return fmt.Errorf("cut a network: %w", ErrReadOnly)
 }
 func (readOnlyFaultProneHost) MendNetwork(context.Context) error {
-	return fmt.Errorf("mend a network: %w", ErrReadOnly)
+	return fmt.Errorf("repair a network: %w", ErrReadOnly)
 }
 func (readOnlyFaultProneHost) SkewClock(context.Context, time.Duration) error {
 	return fmt.Errorf("move a clock: %w", ErrReadOnly)

@@ -26,7 +26,7 @@ type SettingValidator interface {
 
 // Restarting is a database that can tell beforehand which settings only a restart changes. Implemented by a Database.
 type Restarting interface {
-	// NeedsRestart tells it of a setting; it is not known where the server does not say so before one is changed.
+	// NeedsRestart tells it of a setting; Plimsoll does not know where the server does not say so before one is changed.
 	NeedsRestart(ctx context.Context, name string) (needs, known bool, err error)
 }
 

@@ -29,6 +29,6 @@ mount /dev/vda swap
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 	if _, err := parseDevices("device vda many\n"); err == nil {
-		t.Error("a size that is no number was accepted")
+		t.Error("a size that is not a number was accepted")
 	}
 }

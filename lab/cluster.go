@@ -298,7 +298,7 @@ func (c *Cluster) operation(ctx context.Context, f func() error) error {
 			if c.looked {
 				return fmt.Errorf("cluster %s was only looked at", c.Name())
 			}
-			return fmt.Errorf("cluster %s was given back", c.Name())
+			return fmt.Errorf("cluster %s was released", c.Name())
 		}
 		defer func() { c.turn <- struct{}{} }()
 		return f()

@@ -82,7 +82,7 @@ func ParseDisk(text string) (*Disk, error) {
 	d.Volume.GiB = float64(bytes) / (1 << 30)
 	if len(parts) == 3 {
 		if d.Volume.IOPS, err = strconv.ParseFloat(parts[2], 64); err != nil {
-			return nil, fmt.Errorf("%q are no operations a second", parts[2])
+			return nil, fmt.Errorf("%q is not a number of operations per second", parts[2])
 		}
 	}
 	for _, part := range strings.FieldsFunc(rest, func(r rune) bool { return r == ',' }) {

@@ -102,7 +102,7 @@ func (s Spec) Validate() error {
 	case s.Connections < 1:
 		return fmt.Errorf("a load of %d connections", s.Connections)
 	case min(s.Duration, s.Limit, s.Timeout, s.Grace) < 0:
-		return errors.New("a duration, limit, timeout or grace below zero")
+		return errors.New("a negative duration, limit, timeout or grace")
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func start(ctx context.Context, l Loader, index int, mark string, now func() tim
 	m.name = fmt.Sprintf("loader %d (%s)", index+1, m.machine)
 	host, ok := l.Machine.(infra.Conversing)
 	if !ok {
-		return nil, fmt.Errorf("%s: commands on this machine cannot be talked to", m.name)
+		return nil, fmt.Errorf("%s: commands on this machine take no input while they run", m.name)
 	}
 	program := l.Program
 	if l.Place != nil {

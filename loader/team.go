@@ -317,7 +317,7 @@ func (w *work) lose(m *member, why string) {
 func (w *work) findSilent() {
 	for _, m := range w.members {
 		if silent := w.now() - m.heard; !m.over && silent > silentFor {
-			w.lose(m, fmt.Sprintf("nothing was heard of it for %v", silent.Round(time.Second)))
+			w.lose(m, fmt.Sprintf("it has not answered for %v", silent.Round(time.Second)))
 		}
 	}
 }

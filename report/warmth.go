@@ -78,7 +78,7 @@ func worst(all []warmth, of warmth) entry {
 	e := entry{Value: quantity.Share.Format(share)}
 	switch {
 	case !asked:
-		e.Spread = "nobody asked"
+		e.Spread = "no requests"
 	case !everyTime:
 		e.Spread = "not warm in time"
 	case longest == 0:

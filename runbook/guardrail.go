@@ -11,7 +11,7 @@ type Guardrail struct {
 	Name   string        `yaml:"name,required" doc:"For messages."`
 	When   string        `yaml:"when,required" doc:"The breach: an expression over metrics, and baseline.METRIC, which is the mean before the first act. watch[\"PROMQL\"] is what an expression over the series of a watch comes to; of several values the largest."`
 	For    time.Duration `yaml:"for" doc:"How long it must hold to count; and how long it must be gone. Default 0s."`
-	Then   GuardThen     `yaml:"then" doc:"pause: go on when it is gone. stop: the run fails. Default pause."`
+	Then   GuardThen     `yaml:"then" doc:"pause: continue when it has cleared. stop: the run fails. Default pause."`
 	NoData GuardThen     `yaml:"no_data" doc:"When the metrics cannot be read. Default pause."`
 }
 

@@ -161,7 +161,7 @@ const howOften = 2 * time.Second
 func (r Rebuild) copyUsed(ctx context.Context, c Choice, p *seedProgress, done *Rebuilt, tell func(float64, string)) error {
 	talkative, talks := r.Machine.(infra.Conversing)
 	if !talks {
-		return fmt.Errorf("a program on %s cannot be talked to while it runs", r.Machine.Name())
+		return fmt.Errorf("a program on %s takes no input while it runs", r.Machine.Name())
 	}
 	program, err := r.Program(ctx, r.Machine)
 	if err != nil {

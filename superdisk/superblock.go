@@ -33,8 +33,8 @@ type Superblock struct {
 }
 
 var (
-	// ErrNoSuperblock says that a device is no leg of an array.
-	ErrNoSuperblock = errors.New("it is no leg of an array")
+	// ErrNoSuperblock says that a device is not a leg of an array.
+	ErrNoSuperblock = errors.New("it is not a leg of an array")
 	// ErrDamagedSuperblock says that a superblock's checksum is wrong.
 	ErrDamagedSuperblock = errors.New("its superblock is damaged: the checksum is wrong")
 )

@@ -128,7 +128,7 @@ func (s *Server) mayFinally(p access.Person, a *approvalPage, wrote string) erro
 	case wrote != a.Cluster:
 		return &badRequest{"nothing takes this back: it is approved by writing the name of the cluster, " + a.Cluster, "go back and write it"}
 	case s.Now().Sub(p.Since) > freshFor:
-		return &badRequest{fmt.Sprintf("nothing takes this back, and you entered more than %d minutes ago", int(freshFor.Minutes())), "leave, enter again, and approve it then"}
+		return &badRequest{fmt.Sprintf("this cannot be undone, and you logged in more than %d minutes ago", int(freshFor.Minutes())), "leave, enter again, and approve it then"}
 	}
 	return nil
 }

@@ -168,7 +168,7 @@ func (t *turn) take(instead ...string) (*durable.Executor, error) {
 		t.right = e
 		t.mu.Unlock()
 		for _, run := range e.Continued() {
-			t.log.Info("a run goes on whose process had died", "run", run)
+			t.log.Info("resuming a run whose process had died", "run", run)
 			t.use(run)
 			t.all.Go(func() { t.follow(e, run) })
 		}

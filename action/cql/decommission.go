@@ -170,7 +170,7 @@ func unleft(err error) error {
 	}
 	if strings.Contains(err.Error(), "Unsupported operation: ") {
 		return &hint.PermanentError{Reason: err.Error(),
-			Advice: "nothing has been begun. Where there are not enough nodes, add one before, or lower the keyspace's replication and run cql/repair; where data is moving, wait until it is done; then plimsoll runbook resume RUN"}
+			Advice: "nothing was started. Where there are not enough nodes, add one before, or lower the keyspace's replication and run cql/repair; where data is moving, wait until it is done; then plimsoll runbook resume RUN"}
 	}
 	return fmt.Errorf("%w; until it has left it serves its ranges as before. Its log names the cause: fix it, then plimsoll runbook resume RUN. A node that still leaves is waited for, one that failed to is ordered again", err)
 }

@@ -101,7 +101,7 @@ func (d *drain) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call) er
 		return err
 	}
 	if n.Server == nil {
-		return &hint.PermanentError{Reason: "it is not known how to restart node " + n.Name, Advice: "restart it by hand: it is drained"}
+		return &hint.PermanentError{Reason: "Plimsoll does not know how to restart node " + n.Name, Advice: "restart it by hand: it is drained"}
 	}
 	if err := restarted(ctx, n); err != nil {
 		return err

@@ -114,7 +114,7 @@ func left(ctx context.Context, n cluster.Node) error {
 		return nil
 	}
 	return &hint.PermanentError{Reason: fmt.Sprintf("the server of node %s has left the ring (DECOMMISSIONED), and runs on", n.Name),
-		Advice: "nothing has been begun. Stop it and empty its data folder; then plimsoll runbook resume RUN"}
+		Advice: "nothing was started. Stop it and empty its data folder; then plimsoll runbook resume RUN"}
 }
 
 // done tells whether the ring has a node as it should be.
@@ -200,7 +200,7 @@ func (j *join) launch(ctx context.Context, n cluster.Node, dead string) error {
 			return fmt.Errorf("give node %s the settings of a join: %w", n.Name, err)
 		}
 	} else if dead != "" {
-		return &hint.PermanentError{Reason: "it is not known how to give node " + n.Name + " a setting for its first start",
+		return &hint.PermanentError{Reason: "Plimsoll does not know how to give node " + n.Name + " a setting for its first start",
 			Advice: "start it by hand with -D" + replaceSetting + "=" + dead + ", then plimsoll runbook resume RUN"}
 	}
 	if s, ok := n.Server.(cluster.Joining); ok {
@@ -244,8 +244,8 @@ func byHand(n cluster.Node, dead string) error {
 	if dead != "" {
 		with += ", with -D" + replaceSetting + "=" + dead
 	}
-	return &hint.PermanentError{Reason: "it is not known how to start the server of node " + n.Name,
-		Advice: "nothing has been begun. Start it by hand, empty: " + with + ". When nodetool status has it as UJ, resume: it is followed until it is UN"}
+	return &hint.PermanentError{Reason: "Plimsoll does not know how to start the server of node " + n.Name,
+		Advice: "nothing was started. Start it by hand, empty: " + with + ". When nodetool status has it as UJ, resume: it is followed until it is UN"}
 }
 
 // follow waits until the ring has the node, and tells how much has been streamed.
@@ -309,7 +309,7 @@ func (j *join) revive(ctx context.Context, n cluster.Node, dead, ended string, b
 	} else if ctx.Err() == nil {
 		err = fmt.Errorf("%w: %w", err, restart)
 	}
-	return fmt.Errorf("node %s: %w; the ring serves as before. Mend the cause and resume, or cancel --undo", n.Name, err)
+	return fmt.Errorf("node %s: %w; the ring serves as before. Fix the cause and resume, or cancel --undo", n.Name, err)
 }
 
 // restart starts a server that ended, and waits until it serves or says why it cannot; or, of one that runs and joins no more,

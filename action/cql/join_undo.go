@@ -74,7 +74,7 @@ func stopped(v view, n cluster.Node) error {
 	if is == nil {
 		return nil
 	}
-	return &hint.PermanentError{Reason: fmt.Sprintf("it is not known how to stop the server of node %s, and the ring has it as %s", n.Name, is.Code()),
+	return &hint.PermanentError{Reason: fmt.Sprintf("Plimsoll does not know how to stop the server of node %s, and the ring has it as %s", n.Name, is.Code()),
 		Advice: "what the ring has is safe. Stop it by hand; the ring forgets it within two minutes. Then plimsoll runbook resume RUN"}
 }
 

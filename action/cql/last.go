@@ -28,7 +28,7 @@ func lastCopies(all []keyspace, dead, accepted string) error {
 	}
 	return &hint.PermanentError{
 		Reason: fmt.Sprintf("%s had the only replica of a part of %s, which would be lost with it", dead, strings.Join(names, ", ")),
-		Advice: "nothing has been begun. Start the dead node once more, if that can be, and raise the replication (ALTER KEYSPACE, cql/repair) before it is replaced. " +
+		Advice: "nothing was started. Start the dead node once more, if that can be, and raise the replication (ALTER KEYSPACE, cql/repair) before it is replaced. " +
 			"Or name what may be lost: accept_loss=" + strings.Join(names, ","),
 	}
 }

@@ -52,7 +52,7 @@ func (m *mayReturn) was() string {
 	return m.Node
 }
 
-// unsure is the observation why it cannot be told whether a node may come back.
+// unsure is the observation why Plimsoll cannot tell whether a node may come back.
 const unsure = "in doubt"
 
 // Check always finds it needed: its output is what later steps go by.
@@ -104,7 +104,7 @@ type returning struct {
 	away   time.Duration
 	repair bool
 	later  string // what an earlier step has to bring
-	doubt  string // why it cannot be told whether it may
+	doubt  string // why Plimsoll cannot tell whether it may
 }
 
 func (m *mayReturn) look(ctx context.Context, on *cluster.Cluster) (is returning, err error) {
@@ -152,7 +152,7 @@ func (m *mayReturn) look(ctx context.Context, on *cluster.Cluster) (is returning
 		folder = n.Data
 	}
 	if n.Machine == nil || folder == "" {
-		is.doubt = fmt.Sprintf("it is not known where node %s keeps its data, so for how long it was away cannot be told. Was it less than gc_grace_seconds?", n.Name)
+		is.doubt = fmt.Sprintf("Plimsoll does not know where node %s keeps its data, so for how long it was away cannot be told. Was it less than gc_grace_seconds?", n.Name)
 		return is, nil
 	}
 	newest, now, err := newestFile(ctx, n.Machine, folder)

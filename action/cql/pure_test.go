@@ -22,7 +22,7 @@ func TestARemovalThatLeavesTooFewReplicasIsRefused(t *testing.T) {
 		t.Fatalf("%v, %v", simple, err)
 	}
 	if _, err := replicasOf(`{"class": "X", "dc1": "many"}`); err == nil {
-		t.Error("a replication that is no number was accepted")
+		t.Error("a replication that is not a number was accepted")
 	}
 	of := func(hosts ...string) (all []engine.Member) {
 		for _, h := range hosts {

@@ -40,7 +40,7 @@ func TestANodeIsNotTakenAwayWhereAQuorumWouldBeLost(t *testing.T) {
 		{"accepted", []keyspace{keeps("pair", 2), keeps("lonely", 1)}, three, "lonely, pair", ""},
 		{"another is accepted", []keyspace{keeps("pair", 2), keeps("lonely", 1)}, three, "lonely", "keyspace pair"},
 		{"roles on two", []keyspace{keeps(rolesKeyspace, 2)}, three, "", ""},
-		{"roles on one", []keyspace{keeps(rolesKeyspace, 1)}, three, "", "nobody whose role is on it alone could log in (system_auth: 0 of its 1 replicas in dc1 would be left)"},
+		{"roles on one", []keyspace{keeps(rolesKeyspace, 1)}, three, "", "accounts whose roles are stored only on it could not log in (system_auth: 0 of its 1 replicas in dc1 would be left)"},
 		{"the servers' own", []keyspace{{"system_traces", map[string]int{"": 2}}, {"system_distributed", map[string]int{"": 3}}}, of("a", "b"), "", ""},
 		{"the only node", []keyspace{keeps("shop", 1), keeps("pair", 2), keeps(rolesKeyspace, 1)}, of("a"), "", ""},
 		{"the last of its data centre", []keyspace{keeps("shop", 1), simple}, far, "logs", "keyspace shop"},

@@ -126,7 +126,7 @@ func TestOnARealRing(t *testing.T) {
 	}
 	w.refuses(w.task("cql.join", "node: "+stray), "is of data centre dc2, which no other member is in")
 	for name, with := range map[string]string{"cql.wait-whole": "{}", "cql.drain": "node: " + stray, "cql.cleanup": "node: " + stray} {
-		w.refuses(w.task(name, with), "node "+stray+" is no member of the ring")
+		w.refuses(w.task(name, with), "node "+stray+" is not a member of the ring")
 	}
 	if err := inLab.Remove(ctx, stray); err != nil {
 		t.Fatal(err)

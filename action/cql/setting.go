@@ -36,7 +36,7 @@ func (s *setting) server(ctx context.Context, on *cluster.Cluster) (cluster.Assi
 	}
 	server, ok := n.Server.(cluster.Assignable)
 	if !ok {
-		return nil, nil, &hint.PermanentError{Reason: "it is not known how to change the configuration of node " + n.Name,
+		return nil, nil, &hint.PermanentError{Reason: "Plimsoll does not know how to change the configuration of node " + n.Name,
 			Advice: "change it with what manages your hosts, in a step that uses command, before cql.drain and the restart"}
 	}
 	own, err := server.Assigned(ctx)
@@ -77,7 +77,7 @@ func (s *setting) fits(ctx context.Context, on *cluster.Cluster) error {
 	if why == "" {
 		return nil
 	}
-	return &hint.PermanentError{Reason: why, Advice: "nothing has been begun. Settings are named and written as in cassandra.yaml of this version; system_views.settings lists them"}
+	return &hint.PermanentError{Reason: why, Advice: "nothing was started. Settings are named and written as in cassandra.yaml of this version; system_views.settings lists them"}
 }
 
 func (s *setting) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {

@@ -25,7 +25,7 @@ func (v view) strangers(ctx context.Context, but ...string) error {
 
 // stranger refuses a node that the ring does not have: to restart it could have it join.
 func stranger(n cluster.Node) *hint.PermanentError {
-	return &hint.PermanentError{Reason: fmt.Sprintf("node %s is no member of the ring", n.Name),
-		Advice: "nothing has been begun. A change that was not finished may have left it: take it back with plimsoll runbook cancel RUN --undo, if that change can still be undone; else cql/remove-node " +
+	return &hint.PermanentError{Reason: fmt.Sprintf("node %s is not a member of the ring", n.Name),
+		Advice: "nothing was started. A change that was not finished may have left it: take it back with plimsoll runbook cancel RUN --undo, if that change can still be undone; else cql/remove-node " +
 			"takes it away in a lab, and in the inventory it is taken out, or marked spare: true"}
 }

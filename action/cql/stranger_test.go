@@ -20,7 +20,7 @@ func TestANodeThatIsNoMemberIsRefused(t *testing.T) {
 	for name, task := range tasks {
 		t.Run(name, func(t *testing.T) {
 			_, err := task.Check(t.Context(), site.ReadOnly())
-			refused(t, err, "node n2 is no member of the ring", "cql/remove-node")
+			refused(t, err, "node n2 is not a member of the ring", "cql/remove-node")
 		})
 	}
 	if f, err := (&decommission{Node: "n2"}).Check(t.Context(), site.ReadOnly()); err != nil || f.State != action.Satisfied {
@@ -37,7 +37,7 @@ func TestANodeThatIsNoMemberIsRefused(t *testing.T) {
 		t.Errorf("%+v, %v", f, err)
 	}
 	_, err := (&drain{Node: "n2"}).Check(t.Context(), site.ReadOnly())
-	refused(t, err, "node n2 is no member of the ring", "")
+	refused(t, err, "node n2 is not a member of the ring", "")
 
 	s.part, s.down, s.notRunning = engine.Normal, "b", true
 	if f, err := (&drain{Node: "n2"}).Check(t.Context(), site.ReadOnly()); err != nil || f.State != action.Satisfied {

@@ -30,7 +30,7 @@ func termsOf(ctx context.Context, on *cluster.Cluster, node string) (t terms, er
 			g := grace{keyspace: string(r.At(i, 0).Data), table: string(r.At(i, 1).Data)}
 			seconds := r.At(i, 2)
 			if seconds.Kind != engine.Integer {
-				return fmt.Errorf("gc_grace_seconds of %s is no number", g)
+				return fmt.Errorf("gc_grace_seconds of %s is not a number", g)
 			}
 			if g.lasts = time.Duration(seconds.Int) * time.Second; !servers(g.keyspace) {
 				t.graces = append(t.graces, g)

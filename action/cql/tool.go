@@ -32,7 +32,7 @@ func tooled(n cluster.Node) error {
 	if n.Tool != nil && n.Machine != nil {
 		return nil
 	}
-	return &hint.PermanentError{Reason: fmt.Sprintf("it is not known how to run nodetool for node %s", n.Name),
+	return &hint.PermanentError{Reason: fmt.Sprintf("Plimsoll does not know how to run nodetool for node %s", n.Name),
 		Advice: "run Plimsoll where the node runs and say machine: local of it in the inventory; or run nodetool there by hand, node by node"}
 }
 
@@ -44,7 +44,7 @@ func (v view) orderly(ctx context.Context, n cluster.Node) error {
 	}
 	is := v.member(n)
 	if is == nil {
-		return &hint.PermanentError{Reason: fmt.Sprintf("the ring has no member at %s: it cannot be told whether nodetool here works node %s", n.Target.Addresses[0], n.Name),
+		return &hint.PermanentError{Reason: fmt.Sprintf("the ring has no member at %s: Plimsoll cannot tell whether nodetool here works node %s", n.Target.Addresses[0], n.Name),
 			Advice: "the address in the inventory is the one that the node names to its clients (native_transport_address)"}
 	}
 	found, err := identity(ctx, n)
@@ -56,7 +56,7 @@ func (v view) orderly(ctx context.Context, n cluster.Node) error {
 		other = host(m.Address)
 	}
 	return &hint.PermanentError{Reason: fmt.Sprintf("nodetool on the machine of node %s works another server: host id %s, %s; %s is %s", n.Name, found, other, n.Name, is.Host),
-		Advice: "nothing has been begun. nodetool works the server at JMX's usual port; take machine: local from the other nodes, and give this one its order by hand: nodetool -p PORT"}
+		Advice: "nothing was started. nodetool works the server at JMX's usual port; take machine: local from the other nodes, and give this one its order by hand: nodetool -p PORT"}
 }
 
 // identity is the host id of the server that nodetool works.

@@ -21,7 +21,7 @@ func TestNodetoolMustWorkTheNodeThatIsMeant(t *testing.T) {
 		site := s.site()
 		site.Spares = []cluster.Node{s.n2}
 		_, err := task.Check(t.Context(), site)
-		refused(t, err, "it is not known how to run nodetool for node n2", "machine: local")
+		refused(t, err, "Plimsoll does not know how to run nodetool for node n2", "machine: local")
 		if name == "decommission" {
 			continue // it asks for keyspaces before, which is not played here
 		}

@@ -197,7 +197,7 @@ func (u *upkeep) Verify(ctx context.Context, on *cluster.Cluster, _ action.Facts
 		return err
 	}
 	if is := v.member(n); is == nil || is.Part != engine.Normal {
-		return fmt.Errorf("node %s is no normal member", n.Name)
+		return fmt.Errorf("node %s is not a normal member", n.Name)
 	}
 	return nil
 }

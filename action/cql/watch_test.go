@@ -21,10 +21,10 @@ func TestAServerThatOnlyAPersonCanStart(t *testing.T) {
 		site.Spares = []cluster.Node{s.n2}
 		j := &join{Node: "n2"}
 		_, err := j.Check(t.Context(), site.ReadOnly())
-		refused(t, err, "it is not known how to start the server of node n2", "auto_bootstrap")
+		refused(t, err, "Plimsoll does not know how to start the server of node n2", "auto_bootstrap")
 		var told []string
 		_, err = j.Act(t.Context(), site, listening(&told))
-		refused(t, err, "it is not known how to start the server of node n2", "resume")
+		refused(t, err, "Plimsoll does not know how to start the server of node n2", "resume")
 		if err := j.Undo(t.Context(), site, listening(&told)); err != nil {
 			t.Errorf("undo of what was never begun: %v", err)
 		}
@@ -33,7 +33,7 @@ func TestAServerThatOnlyAPersonCanStart(t *testing.T) {
 		if f, err := j.Check(t.Context(), site.ReadOnly()); err != nil || f.State != action.Needed {
 			t.Errorf("found %+v, %v", f, err)
 		}
-		refused(t, j.Undo(t.Context(), site, listening(&told)), "it is not known how to stop the server of node n2, and the ring has it as UJ", "by hand")
+		refused(t, j.Undo(t.Context(), site, listening(&told)), "Plimsoll does not know how to stop the server of node n2, and the ring has it as UJ", "by hand")
 		s.later(time.Hour, func() { s.part = engine.Normal })
 		if out, err := j.Act(t.Context(), site, listening(&told)); err != nil || out["host_id"] != "b" {
 			t.Errorf("%v, %v", out, err)
@@ -50,7 +50,7 @@ func TestAReplacementThatOnlyAPersonCanStart(t *testing.T) {
 	site := s.site(cluster.Node{Name: "n3", Target: engine.Target{Addresses: []string{"10.0.0.3:9042"}}})
 	site.Spares = []cluster.Node{s.n2}
 	_, err := (&join{Node: "n2", Replaces: "n1"}).Check(t.Context(), site)
-	refused(t, err, "it is not known how to start the server of node n2", "-Dcassandra.replace_address_first_boot=10.0.0.1")
+	refused(t, err, "Plimsoll does not know how to start the server of node n2", "-Dcassandra.replace_address_first_boot=10.0.0.1")
 }
 
 // aDay is more than anything here may take.

@@ -21,7 +21,7 @@ func Actions() []action.Action {
 // allowed refuses where nothing may be broken.
 func allowed(on *cluster.Cluster) error {
 	if on.Environment == cluster.Production {
-		return &hint.PermanentError{Reason: fmt.Sprintf("%s is not there to be broken", on.Name), Advice: "use a lab"}
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s does not exist", on.Name), Advice: "use a lab"}
 	}
 	return nil
 }

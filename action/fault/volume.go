@@ -43,7 +43,7 @@ func (o *onVolume) meets(ctx context.Context, on *cluster.Cluster) (infra.Volume
 	troubled, is := on.Volumes.(cluster.FaultProne)
 	if !is {
 		return v, nil, disk.Conditions{}, &hint.PermanentError{
-			Reason: fmt.Sprintf("the provider of %s gives its volumes no trouble", v.ID), Advice: "use a lab: lab up --machines",
+			Reason: fmt.Sprintf("the provider of %s offers no faults for its volumes", v.ID), Advice: "use a lab: lab up --machines",
 		}
 	}
 	now, err := troubled.Conditions(ctx, v.ID)

@@ -106,7 +106,7 @@ func unsynced(n int64) (int64, string) {
 // patience: the shorter, the weaker.
 func patience(n int64) (int64, string) {
 	n = max(n, 0)
-	return math.MaxInt64 - n, "a source that hears of no replica for " + strconv.FormatInt(n, 10) + " ms goes on alone: what it acknowledges from then on is lost when it is, until a replica has caught up"
+	return math.MaxInt64 - n, "a source that hears of no replica for " + strconv.FormatInt(n, 10) + " ms continues alone: what it acknowledges from then on is lost when it is, until a replica has caught up"
 }
 
 // witnesses: the fewer, the weaker.
@@ -131,7 +131,7 @@ var ofText = map[string]choice{
 		"not all that is written is synced: after a crash of the host, data of any age can be lost and the data set be unusable"},
 	"innodb_support_xa": {isOn, "after a crash the server and its binary log can disagree"},
 	"binlog_error_action": {exceptFor("ignore_error", "0"),
-		"a server that cannot write its binary log goes on without it: all commits from then on are lacking in replicas, and in what is restored"},
+		"a server that cannot write its binary log continues without it: all commits from then on are lacking in replicas, and in what is restored"},
 	"relay_log_recovery": {isOn, "after a crash of the host the replica goes on from a relay log that may be torn, and can have to be built anew"},
 	"relay_log_info_repository": {oneOf("table", "1"),
 		"after a crash the replica can repeat or miss changes, and can have to be built anew"},

@@ -54,7 +54,7 @@ func (v *variable) Validate() error {
 		return fmt.Errorf("persist %q, expected no, also or only", v.Persist)
 	}
 	if strings.ContainsAny(v.Name, "`'\"\\; \n\t") || v.Name == "" {
-		return fmt.Errorf("%q is no name of a variable", v.Name)
+		return fmt.Errorf("%q is not a name of a variable", v.Name)
 	}
 	return nil
 }

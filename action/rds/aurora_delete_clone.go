@@ -44,7 +44,7 @@ func (a *deleteClone) Check(ctx context.Context, on *cluster.Cluster) (action.Ch
 	case err != nil:
 		return f, err
 	case c.Tags[aws.TokenTag] == "" || c.Tags[aws.DeleteAfterTag] == "":
-		return f, &hint.PermanentError{Reason: fmt.Sprintf("cluster %s is no clone that Plimsoll made: it lacks the tags %s and %s", a.Name, aws.TokenTag, aws.DeleteAfterTag)}
+		return f, &hint.PermanentError{Reason: fmt.Sprintf("cluster %s is not a clone that Plimsoll made: it lacks the tags %s and %s", a.Name, aws.TokenTag, aws.DeleteAfterTag)}
 	}
 	f.Observed["needed_until"] = c.Tags[aws.DeleteAfterTag]
 	return f, nil

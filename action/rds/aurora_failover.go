@@ -39,7 +39,7 @@ func (a api) aurora(ctx context.Context, on *cluster.Cluster) (*aws.RDS, aws.Aur
 	}
 	if on.AWS.Aurora == "" {
 		return nil, aws.Aurora{}, &hint.PermanentError{
-			Reason: fmt.Sprintf("it is not known which cluster of Aurora %s is", on.Name), Advice: "write it in plimsoll.yaml: aws: {region: ap-northeast-2, aurora: NAME}",
+			Reason: fmt.Sprintf("Plimsoll does not know which cluster of Aurora %s is", on.Name), Advice: "write it in plimsoll.yaml: aws: {region: ap-northeast-2, aurora: NAME}",
 		}
 	}
 	c, err := r.Aurora(ctx, on.AWS.Aurora)
@@ -60,7 +60,7 @@ func (a *failover) Check(ctx context.Context, on *cluster.Cluster) (action.Check
 	case c.Writer == id:
 		f.State = action.Satisfied
 	case !slices.Contains(c.Members, id):
-		return f, &hint.PermanentError{Reason: fmt.Sprintf("instance %s is no member of Aurora cluster %s", id, c.ID)}
+		return f, &hint.PermanentError{Reason: fmt.Sprintf("instance %s is not a member of Aurora cluster %s", id, c.ID)}
 	}
 	return f, nil
 }

@@ -45,7 +45,7 @@ func (a *class) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 		return f, err
 	}
 	if pending := i.Pending[aws.PendingClass]; pending != "" && pending != a.Class {
-		return f, &hint.PermanentError{Reason: fmt.Sprintf("instance %s is to become %s already", i.ID, pending), Advice: "wait until it is, or take that back"}
+		return f, &hint.PermanentError{Reason: fmt.Sprintf("instance %s is already being changed to %s", i.ID, pending), Advice: "wait until it is, or take that back"}
 	}
 	switch {
 	case i.Class == a.Class && len(i.Pending) == 0:

@@ -41,7 +41,7 @@ func (a *storage) Validate() error {
 		return fmt.Errorf("type %q, expected gp2, gp3, io1 or io2", a.Type)
 	}
 	if a.GiB < 0 || a.IOPS < 0 || a.Throughput < 0 {
-		return errors.New("a size below zero")
+		return errors.New("a negative size")
 	}
 	if a.wish() == (aws.Storage{}) {
 		return errors.New("nothing is to be changed: give gib, type, iops or throughput")

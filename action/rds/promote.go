@@ -12,7 +12,7 @@ import (
 
 func promote(at api) action.Action {
 	return action.Action{
-		Name: "rds.promote", Version: 1, About: "Makes an instance of its own of a read replica: it takes writes and follows nobody any more. Nothing takes that back.",
+		Name: "rds.promote", Version: 1, About: "Makes a standalone instance of a read replica: it accepts writes and replicates from no server any more. It cannot be undone.",
 		New: func() action.Task { return &promotion{onInstance: onInstance{api: at}} },
 	}
 }

@@ -42,7 +42,7 @@ type api struct {
 func (a api) of(ctx context.Context, on *cluster.Cluster) (*aws.RDS, error) {
 	if on.AWS == nil {
 		return nil, &hint.PermanentError{
-			Reason: fmt.Sprintf("it is not known where at AWS cluster %s runs", on.Name),
+			Reason: fmt.Sprintf("Plimsoll does not know where at AWS cluster %s runs", on.Name),
 			Advice: "write it in plimsoll.yaml: aws: {region: ap-northeast-2}, and instance: NAME for each node",
 		}
 	}
@@ -64,7 +64,7 @@ func (o onInstance) id(ctx context.Context, on *cluster.Cluster) (string, error)
 	}
 	if n.Instance == "" {
 		return "", &hint.PermanentError{
-			Reason: fmt.Sprintf("it is not known which instance of RDS node %s is", n.Name),
+			Reason: fmt.Sprintf("Plimsoll does not know which instance of RDS node %s is", n.Name),
 			Advice: "write instance: NAME beside the node in plimsoll.yaml",
 		}
 	}
@@ -101,7 +101,7 @@ func foreign(i aws.Instance, own ...string) error {
 	}
 	return &hint.PermanentError{
 		Reason: fmt.Sprintf("instance %s has changes that wait for its maintenance window, and a change that is made now would make them too: %s", i.ID, strings.Join(others, ", ")),
-		Advice: "make them on purpose or take them back first, with aws rds modify-db-instance",
+		Advice: "apply them on purpose or revert them first, with aws rds modify-db-instance",
 	}
 }
 

@@ -146,7 +146,7 @@ func TestActionsConform(t *testing.T) {
 					w.Add(alone)
 				}
 			}
-			if s.Action.Name == "rds.promote" { // a read replica of RDS is no member of a cluster of Aurora
+			if s.Action.Name == "rds.promote" { // a read replica of RDS is not a member of a cluster of Aurora
 				w.Add(awstest.Instance{ID: "orders-2", Class: "db.m5.large", Engine: "mysql", Source: "orders", Group: "own"})
 				s.Again = func(t *testing.T) {
 					w.Add(awstest.Instance{ID: "orders-2", Class: "db.m5.large", Engine: "mysql", Source: "orders", Group: "own"})

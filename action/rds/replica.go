@@ -47,7 +47,7 @@ func (a *replica) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	case err != nil:
 		return f, err
 	case i.Source != source.ID:
-		return f, &hint.PermanentError{Reason: fmt.Sprintf("there is an instance %s already, and it is no replica of %s", a.Name, source.ID), Advice: "choose another name"}
+		return f, &hint.PermanentError{Reason: fmt.Sprintf("there is an instance %s already, and it is not a replica of %s", a.Name, source.ID), Advice: "choose another name"}
 	}
 	f.Observed["replica"] = i.ID
 	if i.Settled() {
@@ -95,7 +95,7 @@ func (a *replica) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) 
 		}
 		return &hint.PermanentError{
 			Reason: fmt.Sprintf("instance %s replicates from no instance any more: it is a primary of its own now, and is not deleted", i.ID),
-			Advice: "let it stay; if nobody needs it and its data, delete it by hand: aws rds delete-db-instance",
+			Advice: "let it stay; if it and its data are not needed, delete it by hand: aws rds delete-db-instance",
 		}
 	})
 }

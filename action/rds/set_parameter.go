@@ -43,7 +43,7 @@ func (a *parameter) look(ctx context.Context, on *cluster.Cluster) (*aws.RDS, aw
 	}
 	if aws.IsDefaultGroup(i.ParameterGroup) {
 		return nil, i, aws.Parameter{}, &hint.PermanentError{
-			Reason: fmt.Sprintf("instance %s has the parameter group %s, which AWS keeps and nobody can change", i.ID, i.ParameterGroup),
+			Reason: fmt.Sprintf("instance %s has the parameter group %s, which belongs to AWS and cannot be changed", i.ID, i.ParameterGroup),
 			Advice: "make a group of your own of that family, give it to the instance and reboot it",
 		}
 	}

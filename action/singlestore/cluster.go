@@ -139,7 +139,7 @@ func underWay(ctx context.Context, on *cluster.Cluster, beginnings []string) (st
 	sharded, is := engine.As[engine.Sharded](db)
 	watched, does := engine.As[engine.Watched](db)
 	if !is || !does {
-		return "", errors.New("it cannot be told whether partitions move")
+		return "", errors.New("whether partitions move is not known")
 	}
 	for _, beginning := range beginnings {
 		if n, err := watched.Executing(ctx, beginning); err != nil || n > 0 {

@@ -23,7 +23,7 @@ func sdbAdmin(ctx context.Context, on *cluster.Cluster, mark string, args ...str
 		return nil, err
 	}
 	if n.Tool == nil || n.Machine == nil {
-		return nil, &hint.PermanentError{Reason: fmt.Sprintf("it is not known where sdb-admin runs for %s", on.Name),
+		return nil, &hint.PermanentError{Reason: fmt.Sprintf("Plimsoll does not know where sdb-admin runs for %s", on.Name),
 			Advice: "run Plimsoll on the host whose toolbox manages the cluster, and say machine: local of the master aggregator in the inventory"}
 	}
 	c, err := n.Tool(args...)

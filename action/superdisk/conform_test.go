@@ -182,7 +182,7 @@ func TestAMigrationGoesOnAfterItsDeath(t *testing.T) {
 	if _, err := s.perform(t, "superdisk.create", "node: n1", "local: "+s.local, "network: "+s.network, "mount: /run/data"); err == nil {
 		t.Error("an array of the same name and other legs was taken for the one that is meant")
 	}
-	if _, err := s.perform(t, "superdisk.start-alone", "node: n1", "volume: "+s.local, "mount: /run/data"); err == nil || !strings.Contains(err.Error(), "is no leg of it") {
+	if _, err := s.perform(t, "superdisk.start-alone", "node: n1", "volume: "+s.local, "mount: /run/data"); err == nil || !strings.Contains(err.Error(), "is not a leg of it") {
 		t.Errorf("the array that runs was taken for one of the local leg: %v", err)
 	}
 }

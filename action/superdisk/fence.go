@@ -13,7 +13,7 @@ import (
 
 var fenceAction = action.Action{
 	Name: "superdisk.fence", Version: 1,
-	About: "Sees to it that the machine of a lost node cannot write any more before its volume goes to another: it is stopped, and seen stopped. Where nobody can see that from here, a person is asked.",
+	About: "Sees to it that the machine of a lost node cannot write any more before its volume goes to another: it is stopped, and seen stopped. Where Plimsoll cannot see that from here, a person is asked.",
 	New:   func() action.Task { return &fence{array: array{Array: usual}} },
 }
 
@@ -111,7 +111,7 @@ func (f *fence) anew(ctx context.Context, on *cluster.Cluster, r action.CheckRes
 // ApprovalReason asks a person where the machine cannot be seen.
 func (f *fence) ApprovalReason(r action.CheckResult) string {
 	if seen, known := r.Observed["seen"].(bool); known && !seen {
-		return fmt.Sprintf("nobody can see from here whether the machine of %s is stopped: is it, and was it seen stopped? One that still runs would go on writing to its local disk under the same identity", f.Node)
+		return fmt.Sprintf("Plimsoll cannot see from here whether the machine of %s is stopped: is it, and was it seen stopped? One that still runs would go on writing to its local disk under the same identity", f.Node)
 	}
 	return ""
 }

@@ -56,7 +56,7 @@ func (g *giveUp) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 	}
 	r := action.CheckResult{State: action.Needed, Observed: facts(a, true), Intended: action.Facts{"network leg": fmt.Sprintf("taken away when it has answered nothing for %s", g.After)}}
 	if on.Volumes == nil {
-		return r, &hint.PermanentError{Reason: fmt.Sprintf("nobody is known who detaches the volumes of %s", on.Name), Advice: "detach it yourself with the provider's own tool"}
+		return r, &hint.PermanentError{Reason: fmt.Sprintf("no provider is known that detaches the volumes of %s", on.Name), Advice: "detach it yourself with the provider's own tool"}
 	}
 	leg, in := a.Leg(superdisk.Network)
 	if !in {
@@ -118,7 +118,7 @@ func spare(a superdisk.Array, leg superdisk.Leg) error {
 	}
 	return &hint.PermanentError{
 		Reason: fmt.Sprintf("the %s leg is the only one of %s that is in step: it is not taken away", leg.Role, a.Label()),
-		Advice: "wait until its volume answers again, or have the provider mend it; bring the other leg into step first, if it can be: superdisk/rebuild",
+		Advice: "wait until its volume answers again, or have the provider repair it; bring the other leg into step first, if it can be: superdisk/rebuild",
 	}
 }
 

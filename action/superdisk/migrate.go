@@ -97,7 +97,7 @@ func (s *migrate) ours(a superdisk.Array, found bool, network string) error {
 	case in:
 		return &hint.PermanentError{Reason: fmt.Sprintf("array %s is mounted at %s, not at %s", a.Label(), a.Mount, s.Mount), Advice: "unmount it there, or name the place where it is to be mounted"}
 	}
-	return &hint.PermanentError{Reason: fmt.Sprintf("array %s (%s) is there already, and %s is no leg of it", a.Label(), a.UUID, s.Network), Advice: "give the array another name"}
+	return &hint.PermanentError{Reason: fmt.Sprintf("array %s (%s) is there already, and %s is not a leg of it", a.Label(), a.UUID, s.Network), Advice: "give the array another name"}
 }
 
 func (s *migrate) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {

@@ -98,7 +98,7 @@ func (s *startAlone) serves(ctx context.Context, on *cluster.Cluster, m infra.Ma
 	if leg, in := a.On(device); err == nil && in && !leg.Faulty() && (s.UUID == "" || a.UUID == s.UUID) {
 		return nil
 	}
-	return &hint.PermanentError{Reason: fmt.Sprintf("array %s (%s) runs on %s already, and %s is no leg of it", a.Label(), a.UUID, m.Name(), s.Volume),
+	return &hint.PermanentError{Reason: fmt.Sprintf("array %s (%s) runs on %s already, and %s is not a leg of it", a.Label(), a.UUID, m.Name(), s.Volume),
 		Advice: "plimsoll superdisk status shows what it is; stop it, if it is to go (superdisk.stop), or give the array another name"}
 }
 

@@ -40,7 +40,7 @@ func (s *stop) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResu
 	case a.Mount != "" && a.Mount != s.Mount:
 		r.State, r.Reason = action.Unknown, "it is mounted at "+a.Mount
 	case a.Sync != nil:
-		r.Reason = "a copy is under way; it goes on when the array is started again"
+		r.Reason = "a copy is in progress; it continues when the array is started again"
 	}
 	return r, err
 }

@@ -26,7 +26,7 @@ type onMachine struct {
 func (o onMachine) machine(ctx context.Context, on *cluster.Cluster) (string, error) {
 	if on.Volumes == nil {
 		return "", &hint.PermanentError{
-			Reason: fmt.Sprintf("nobody is known who attaches and detaches the volumes of %s", on.Name),
+			Reason: fmt.Sprintf("no provider is known that attaches and detaches the volumes of %s", on.Name),
 			Advice: "a lab with machines has volumes; on EC2 say in plimsoll.yaml which instances the nodes' machines are (ec2:); elsewhere use a step command with the provider's own tool",
 		}
 	}

@@ -86,7 +86,7 @@ func (w *stallWatch) tooMuch(most time.Duration) error {
 		return nil
 	}
 	return &Unable{
-		Reason: fmt.Sprintf("a list of its pages held the server up for %s, more than %s: looking has ended", slices.Min(last).Round(time.Millisecond), most),
+		Reason: fmt.Sprintf("a list of its pages held the server up for %s, more than %s: sampling has stopped", slices.Min(last).Round(time.Millisecond), most),
 		Advice: "look at a replica, or allow more: --max-stall",
 	}
 }

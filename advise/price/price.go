@@ -104,7 +104,7 @@ func parse(name string, text []byte) (*Catalogue, error) {
 		all := merged(r.Classes, r.Caches)
 		for class, p := range all {
 			if p.Hour < 0 || p.Apart < 0 {
-				return nil, fmt.Errorf("%s: %s in %s: a price below nothing", name, class, region)
+				return nil, fmt.Errorf("%s: %s in %s: a negative price", name, class, region)
 			}
 		}
 	}

@@ -236,7 +236,7 @@ func parseCloudVolume(text string, managed bool) (*storage.Volume, error) {
 	v.GiB = float64(bytes) / (1 << 30)
 	if len(parts) == 3 {
 		if v.IOPS, err = strconv.ParseFloat(parts[2], 64); err != nil || v.IOPS <= 0 {
-			return nil, fmt.Errorf("%q are no operations a second", parts[2])
+			return nil, fmt.Errorf("%q is not a number of operations per second", parts[2])
 		}
 	}
 	return v, v.Check()

@@ -130,7 +130,7 @@ func rehearseUntilOpen(ctx context.Context, c console, d *desk, t *spec.Trial, d
 			return nil, rehearsalEnded(c, res, "The rehearsal failed: the change did not do what the trial expects of it.")
 		default:
 			if missed++; missed == misses || once {
-				return nil, rehearsalEnded(c, res, fmt.Sprintf("%s taught nothing of the change.", countOf(missed, "rehearsal")))
+				return nil, rehearsalEnded(c, res, fmt.Sprintf("%s says nothing about the change.", countOf(missed, "rehearsal")))
 			}
 			continue
 		}

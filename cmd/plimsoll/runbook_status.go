@@ -192,7 +192,7 @@ func remainders(ctx context.Context, c console, d *desk, all []runStatus) error 
 			return err
 		}
 		for _, m := range open {
-			fmt.Fprintf(c.out, "not fixed yet: %s; once it is: plimsoll runbook mended %s --reason REASON\n", m, m.Run)
+			fmt.Fprintf(c.out, "not fixed yet: %s; once it is: plimsoll runbook fixed %s --reason REASON\n", m, m.Run)
 		}
 	}
 	return nil
@@ -259,7 +259,7 @@ func statusOfRun(ctx context.Context, c console, d *desk, run string, asJSON boo
 	}
 	for _, m := range open {
 		if m.Run == run {
-			fmt.Fprintf(c.out, "not fixed yet: %s; once it is: plimsoll runbook mended %s --reason REASON\n", m, m.Run)
+			fmt.Fprintf(c.out, "not fixed yet: %s; once it is: plimsoll runbook fixed %s --reason REASON\n", m, m.Run)
 		}
 	}
 	if s.Over != "" {

@@ -128,5 +128,5 @@ func momentOf(text string, now time.Time) (time.Time, error) {
 			return at, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("%q is no moment", text)
+	return time.Time{}, fmt.Errorf("%q is not a moment", text)
 }

@@ -88,7 +88,7 @@ func addSilence(c console, args []string, o watchSilenceOptions) error {
 	for _, arg := range args {
 		name, value, isLabel := strings.Cut(arg, "=")
 		if !isLabel || name == "" || value == "" {
-			return usageError{text: fmt.Sprintf("%q is no label with its value", arg), hint: "such as instance=orders/n2 or alertname=PlimsollReplicaBehind"}
+			return usageError{text: fmt.Sprintf("%q is not a label with its value", arg), hint: "such as instance=orders/n2 or alertname=PlimsollReplicaBehind"}
 		}
 		labels[name] = value
 	}

@@ -170,7 +170,7 @@ func (s *settings) override(n engine.Node) error {
 			}
 		case s.place[name] != "":
 			if !placeName.MatchString(value) {
-				return fmt.Errorf("setting %s: %q is no name of a place", name, value)
+				return fmt.Errorf("setting %s: %q is not a name of a place", name, value)
 			}
 			s.place[name] = value
 		case propertyName.MatchString(name):

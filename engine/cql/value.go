@@ -86,7 +86,7 @@ func appendText(dst []byte, of gocql.TypeInfo, text string) ([]byte, error) {
 	case gocql.TypeDouble, gocql.TypeFloat:
 		f, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			return dst, fmt.Errorf("%q is no number", text)
+			return dst, fmt.Errorf("%q is not a number", text)
 		}
 		return appendValue(dst, of, engine.Float(f))
 	case gocql.TypeBoolean:

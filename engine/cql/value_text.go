@@ -19,7 +19,7 @@ func moment(text string) (time.Time, error) {
 			return at, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("%q is no time such as %s", text, moments[0])
+	return time.Time{}, fmt.Errorf("%q is not a time such as %s", text, moments[0])
 }
 
 // plain writes values of types for which JSON is not the usual form; ok is false for others.

@@ -56,7 +56,7 @@ func (r *RDS) CreateReplica(ctx context.Context, source string, n NewInstance) e
 	return explain("CreateDBInstanceReadReplica", err)
 }
 
-// Promote makes an instance of its own of a read replica. Nothing takes that back.
+// Promote makes a standalone instance of a read replica. It cannot be undone.
 func (r *RDS) Promote(ctx context.Context, id string) error {
 	_, err := r.client.PromoteReadReplica(ctx, &rds.PromoteReadReplicaInput{DBInstanceIdentifier: &id})
 	return explain("PromoteReadReplica", err)

@@ -15,7 +15,7 @@ import (
 func suiteTalk(t *testing.T, s suite) {
 	m, ok := s.Machine.(infra.Conversing)
 	if !ok {
-		t.Skip("commands on this machine cannot be talked to")
+		t.Skip("commands on this machine take no input while they run")
 	}
 	talk := func(ctx context.Context, line string) infra.Channel {
 		t.Helper()

@@ -183,7 +183,7 @@ func (l *line) beat() {
 		silent := time.Since(l.began) - l.beaten
 		l.mu.Unlock()
 		if silent > l.limit*2/3 {
-			l.lose(fmt.Errorf("nothing was heard of the machine for %v", silent.Round(time.Millisecond)))
+			l.lose(fmt.Errorf("the machine has not answered for %v", silent.Round(time.Millisecond)))
 			return
 		}
 	}

@@ -159,7 +159,7 @@ func (s *server) watch(ctx context.Context, end context.CancelCauseFunc) {
 }
 
 // ErrSilent says that a client was not heard of for longer than it said it would be silent.
-var ErrSilent = errors.New("nothing was heard of Plimsoll for too long")
+var ErrSilent = errors.New("no message from Plimsoll for too long")
 
 // begin answers a call in its own time.
 func (s *server) begin(ctx context.Context, f frame) {

@@ -68,7 +68,7 @@ func (r *runner) assess(ctx context.Context, uses, on string, inputs map[string]
 	case found.State == action.Satisfied:
 		a.Is = journal.Complete
 	case found.State == action.Unknown:
-		return a, fmt.Errorf("it cannot be told what came of it: %s", found.Reason)
+		return a, fmt.Errorf("its outcome cannot be determined: %s", found.Reason)
 	case len(before) > 0 && same(before, found.Observed):
 		a.Is = journal.Untouched
 	case len(before) == 0 || len(found.Observed) == 0:

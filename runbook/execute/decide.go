@@ -131,7 +131,7 @@ func (r *runner) advance(ctx context.Context, i *journal.Step) (*journal.Event, 
 		return r.evaluate(ctx, i), nil
 	case i.Finding != nil && i.Finding.State == action.Unknown && (i.Phase == journal.StepChecking || i.Phase == journal.StepActing || i.Phase == journal.StepRetrying && time.Now().After(i.Until)):
 		return &journal.Event{Kind: journal.Failed, Step: i.Key, Attempt: i.Attempt, Final: true, Asks: true,
-			Error: "it cannot be told whether it is needed: " + i.Finding.Reason}, nil
+			Error: "Plimsoll cannot tell whether it is needed: " + i.Finding.Reason}, nil
 	case i.Phase == journal.StepAsking && !i.Until.IsZero() && time.Now().After(i.Until):
 		return &journal.Event{Kind: journal.Failed, Step: i.Key, Final: true, Error: "no person approved it in time"}, nil
 	case i.Phase == journal.StepChecking && i.Step.Uses == "", i.Phase == journal.StepAsking && !r.written[i.Question]:
@@ -288,7 +288,7 @@ func (r *runner) hear(m durable.Message) *journal.Event {
 	switch w.Say {
 	case "cancel":
 		if why := r.state.TooLate(w); why != "" {
-			e.Kind, e.Reason = journal.Said, fmt.Sprintf("%s by %s was not taken: %s", w.Say, w.By, why)
+			e.Kind, e.Reason = journal.Said, fmt.Sprintf("%s by %s was not accepted: %s", w.Say, w.By, why)
 			return e
 		}
 		e.Kind, e.Undo, e.Leave = journal.Stopping, w.Undo, w.Leave
@@ -299,7 +299,7 @@ func (r *runner) hear(m durable.Message) *journal.Event {
 			w.Signer, err = r.mayApprove(i, w)
 		}
 		if err != nil {
-			e.Kind, e.Reason = journal.Said, fmt.Sprintf("%s by %s was not taken: %v", w.Say, w.By, err)
+			e.Kind, e.Reason = journal.Said, fmt.Sprintf("%s by %s was not accepted: %v", w.Say, w.By, err)
 			return e
 		}
 		e.Step, e.Plan = i.Key, w.Plan

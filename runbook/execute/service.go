@@ -176,7 +176,7 @@ func signable(b *runbook.Runbook, signers string) error {
 	}
 	for _, s := range all {
 		if s.Approval != nil && s.Approval.Signed && signers == "" {
-			return hint.With(fmt.Errorf("step %s is approved with a signature, and nobody is known who may sign", s.ID),
+			return hint.With(fmt.Errorf("step %s is approved with a signature, and no keys of people who may sign are known", s.ID),
 				"approvals: {signers: FILE} in plimsoll.yaml names a file of allowed signers, as ssh-keygen(1) describes it")
 		}
 	}

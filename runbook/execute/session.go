@@ -110,7 +110,7 @@ func (r *runner) left(err error) error {
 		}
 	}
 	if len(acting) > 0 {
-		err = fmt.Errorf("%w; step %s was acting: what came of it is not written, and is looked at first when the run goes on", err, strings.Join(acting, ", "))
+		err = fmt.Errorf("%w; step %s was acting: its outcome was not recorded, and is checked first when the run is resumed", err, strings.Join(acting, ", "))
 	}
 	if slices.ContainsFunc(r.state.Items, func(i *journal.Step) bool { return i.Acts }) && closed(r.outside, r.site) {
 		err = fmt.Errorf("%w; no node of %s says that it takes writes now", err, r.site.Name)

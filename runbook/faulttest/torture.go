@@ -98,7 +98,7 @@ func (t *Torture) worthIt(ctx context.Context, o *Report) (err error) {
 	}
 	h := p.Header
 	if h.Environment != cluster.Lab {
-		return fmt.Errorf("cluster %s is no lab", h.Cluster)
+		return fmt.Errorf("cluster %s is not a lab", h.Cluster)
 	}
 	if err := h.Plan.Trouble(); err != nil {
 		return err

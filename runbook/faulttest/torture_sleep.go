@@ -79,7 +79,7 @@ func (t *Torture) rob(ctx context.Context, o *Report, test string, who thief) er
 		case err != nil:
 			return fmt.Errorf("%s: %w: %s", test, err, fate.Said)
 		case !fate.Cut:
-			return fmt.Errorf("%s: it did not come so far: %s", test, fate.Said)
+			return fmt.Errorf("%s: it did not get that far: %s", test, fate.Said)
 		}
 		if err := t.robbed(ctx, o, test, folder, who, stolen); err != nil || stolen {
 			return err

@@ -40,7 +40,7 @@ func (s *State) MayApprove(i *Step, w Message) error {
 			Advice: "somebody else types: plimsoll runbook approve RUN; approvals: {by: anyone} in plimsoll.yaml lets the person who began a run answer too",
 		}
 	case slices.ContainsFunc(i.Approved, func(before string) bool { return samePerson(before, who) }):
-		return &hint.PermanentError{Reason: fmt.Sprintf("%s has approved step %s before", who, i.Key), Advice: "ask another colleague"}
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s has approved step %s before", who, i.Key), Advice: "ask a colleague"}
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func (s *State) stands(i *Step, seen map[string]*Assessment) string {
 	case a == nil:
 		return "was begun"
 	case a.Err != nil:
-		return "was begun, and it cannot be told what came of it: " + OneLine(a.Err)
+		return "was begun, and its outcome cannot be determined: " + OneLine(a.Err)
 	}
 	return "is half done: " + a.Why
 }
@@ -83,7 +83,7 @@ func (s *State) TooLate(w Message) string {
 		return ""
 	}
 	if i, how := s.Irrevocable(nil); i != nil {
-		return fmt.Sprintf("step %s %s, and cannot be taken back: the safe way is forward, and the run goes on; --leave REASON gives the cluster back as it is", i.Key, how)
+		return fmt.Sprintf("step %s %s, and cannot be taken back: the safe way is forward, so the run continues; --leave REASON releases the cluster as it is", i.Key, how)
 	}
 	if stands := s.Effects(nil); !w.Undo && len(stands) > 0 {
 		return fmt.Sprintf("what stays done: %s; say --undo to take it back, or --leave REASON to give the cluster back as it is", strings.Join(stands, ", "))

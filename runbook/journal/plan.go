@@ -76,7 +76,7 @@ func (p Plan) Trouble() error {
 	for n, s := range p.Steps {
 		switch {
 		case s.State == action.Unknown:
-			all = errors.Join(all, fmt.Errorf("step %s: it cannot be told whether it is needed: %s", s.Key, s.Reason))
+			all = errors.Join(all, fmt.Errorf("step %s: Plimsoll cannot tell whether it is needed: %s", s.Key, s.Reason))
 		case s.Failed && (s.Advice == "" || !slices.Contains(advice, s.Advice)):
 			all = errors.Join(all, p.failed(n))
 			if s.Advice != "" {

@@ -39,7 +39,7 @@ func (s Seal) Holds(digest string) bool {
 func PrivateKey(text []byte) (ed25519.PrivateKey, error) {
 	block, _ := pem.Decode(text)
 	if block == nil {
-		return nil, errors.New("it is no key in PEM")
+		return nil, errors.New("it is not a key in PEM")
 	}
 	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
@@ -55,7 +55,7 @@ func PrivateKey(text []byte) (ed25519.PrivateKey, error) {
 func PublicKey(text []byte) (string, error) {
 	block, _ := pem.Decode(text)
 	if block == nil {
-		return "", errors.New("it is no key in PEM")
+		return "", errors.New("it is not a key in PEM")
 	}
 	key, err := x509.ParsePKIXPublicKey(block.Bytes)
 	if err != nil {

@@ -20,7 +20,7 @@ func TestWhatKeepsARunFromBeginningIsSaidOnce(t *testing.T) {
 	err := p.Trouble()
 	const want = "steps each[a].drain, each[b].drain cannot be checked: no nodetool for a, and the like of the others\n" +
 		"step each[a].restart cannot be checked: no answer\n" +
-		"step odd: it cannot be told whether it is needed: two say so"
+		"step odd: Plimsoll cannot tell whether it is needed: two say so"
 	var advised interface{ Hint() string }
 	if err == nil || err.Error() != want || !errors.As(err, &advised) || advised.Hint() != "name its machine" {
 		t.Errorf("got %v, %v", err, advised)

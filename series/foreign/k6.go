@@ -126,7 +126,7 @@ func (r *k6) line(record []string) error {
 	case k6Requests, k6Failed, k6Dropped:
 		value, err := strconv.ParseFloat(record[2], 64)
 		if err != nil {
-			return r.wrong(2, "%q is no number", record[2])
+			return r.wrong(2, "%q is not a number", record[2])
 		}
 		r.count(record[0], value)
 		return nil
@@ -197,13 +197,13 @@ func k6Second(text string) (int64, error) {
 	if err != nil {
 		at, err := time.Parse(time.RFC3339, text)
 		if err != nil || at.Unix() <= 0 {
-			return 0, fmt.Errorf("%q is no moment: neither a number since 1970 nor as in RFC 3339", text)
+			return 0, fmt.Errorf("%q is not a moment: neither a number since 1970 nor as in RFC 3339", text)
 		}
 		return at.Unix(), nil
 	}
 	switch {
 	case n <= 0:
-		return 0, fmt.Errorf("%q is no moment after 1970", text)
+		return 0, fmt.Errorf("%q is not a moment after 1970", text)
 	case n < 1e11:
 		return n, nil
 	case n < 1e14:

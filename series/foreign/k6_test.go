@@ -207,7 +207,7 @@ func TestK6Refuses(t *testing.T) {
 		"value":        {k6Header + good + strings.Replace(good, "5.000000", "5,2", 1) + good, Options{}, "run.csv:7:1: wrong number of fields"},
 		"number":       {k6Header + good + strings.Replace(good, "5.000000", "five", 1), Options{}, `run.csv:7:30: metric_value: "five" is no duration`},
 		"negative":     {k6Header + strings.Replace(good, "5.000000", "-5.0", 1), Options{}, "run.csv:3:30: metric_value"},
-		"moment":       {k6Header + k6Request("yesterday", 5, "read", 200), Options{}, `run.csv:3:19: timestamp: "yesterday" is no moment`},
+		"moment":       {k6Header + k6Request("yesterday", 5, "read", 200), Options{}, `run.csv:3:19: timestamp: "yesterday" is not a moment`},
 		"order":        {k6Header + k6Request(fmt.Sprint(began+60), 5, "read", 200) + k6Request(fmt.Sprint(began+90), 5, "read", 200) + good, Options{}, "run.csv:11:19: 2025-11-20T20:40:30Z comes after 2025-11-20T20:42:00Z was read"},
 		"no requests":  {k6Header + "iteration_duration," + strings.TrimPrefix(good, "http_reqs,"), Options{Metric: "grpc_req_duration"}, "there is no grpc_req_duration in it (--metric takes one whose values are milliseconds; the file has "},
 		"no operation": {k6Header + good, Options{By: "verb"}, `there is no column "verb" to tell operations apart by (there are: check, error,`},

@@ -31,7 +31,7 @@ func (t *Vocabulary) metric(n ast.Node) (Metric, error) {
 	case *ast.MemberNode:
 		return t.member(n)
 	}
-	return Metric{}, t.at.Errorf("%q is no metric, expected one of %s or p50(response) and the like", n.String(), strings.Join(PlainMetrics, ", "))
+	return Metric{}, t.at.Errorf("%q is not a metric, expected one of %s or p50(response) and the like", n.String(), strings.Join(PlainMetrics, ", "))
 }
 
 func (t *Vocabulary) named(n *ast.IdentifierNode) (Metric, error) {
@@ -72,7 +72,7 @@ func (t *Vocabulary) latency(name string, arguments []ast.Node, text string) (Me
 	}
 	of, is := arguments[0].(*ast.IdentifierNode)
 	if !is || of.Value != string(result.Response) && of.Value != string(result.Service) {
-		return m, t.at.Errorf("%s: %s is no time, expected response or service", text, arguments[0].String())
+		return m, t.at.Errorf("%s: %s is not a time, expected response or service", text, arguments[0].String())
 	}
 	m.Basis = result.Basis(of.Value)
 	if len(arguments) == 2 {

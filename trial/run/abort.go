@@ -36,7 +36,7 @@ func refusedBy(ctx context.Context, call spec.Call, err error, steps ...string) 
 	return &abort{answer: analyze.CouldNotRun, reason: fmt.Sprintf("%s: %v", call.Name(), err), advice: hint.Of(err), steps: steps}
 }
 
-// refusing are the ids of the steps of a plan that cannot be checked, or of which it cannot be told whether they are needed.
+// refusing are the ids of the steps of a plan that cannot be checked, or of which Plimsoll cannot tell whether they are needed.
 func refusing(p journal.Plan) []string {
 	var ids []string
 	for _, s := range p.Steps {
@@ -71,7 +71,7 @@ func (r *runner) refusal(call spec.Call, err error, tell func(series.Event)) err
 		return &abort{answer: analyze.Fail, reason: fmt.Sprintf("the run of %s was to be refused by its step %s, and was done", call.Name(), call.Refused)}
 	case errors.As(err, &halted) && halted.answer == analyze.CouldNotRun && slices.Contains(halted.steps, call.Refused):
 		tell(series.Event{Kind: series.RunRefused, Name: call.Name(), Detail: map[string]any{"why": halted.reason}})
-		r.note("%s was refused, as it was to be: %s.", call.Name(), halted.reason)
+		r.note("%s was refused, as expected: %s.", call.Name(), halted.reason)
 		return nil
 	}
 	return err

@@ -18,7 +18,7 @@ func (r *runner) notExecuted(call spec.Call, st *journal.State) {
 	}
 	said := fmt.Sprintf("%s: already so before the run of %s, not executed", strings.Join(keys, ", "), call.Name())
 	if !st.ActedWithEngine() {
-		r.invalidate("%s: the trial shows nothing of the change", said)
+		r.invalidate("%s: the trial says nothing about the change", said)
 		return
 	}
 	if !slices.Contains(r.already, said) {

@@ -64,7 +64,7 @@ func (r *runner) execute(ctx context.Context, s *servers, call spec.Call, tell f
 	r.notExecuted(call, st)
 	for _, i := range st.Items {
 		if troubles := i.Output.Troubles(); len(troubles) > 0 {
-			r.note("Step %s of %s came to its end in spite of this: %s.", i.Key, call.Name(), strings.Join(troubles, "; "))
+			r.note("Step %s of %s finished despite this: %s.", i.Key, call.Name(), strings.Join(troubles, "; "))
 		}
 		if i.Phase == journal.StepFailed && i.Advice != "" {
 			r.note("Of step %s of %s: %s.", i.Key, call.Name(), i.Advice)

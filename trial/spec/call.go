@@ -86,7 +86,7 @@ func beside(name *document.Node) *document.Node {
 func (p Parts) resolve(c *Call, nodes int) error {
 	if change, known := p.Change(c.Change); known {
 		if c.Approve || c.Limit > 0 || c.Refused != "" {
-			return c.At.Errorf("%s is no runbook: it takes no approve, no limit and no refused", c.Change)
+			return c.At.Errorf("%s is not a runbook: it takes no approve, no limit and no refused", c.Change)
 		}
 		return change.Check(*c, nodes)
 	}

@@ -56,7 +56,7 @@ type Mail struct {
 	Server   string            `yaml:"server,required" doc:"host:port."`
 	From     string            `yaml:"from,required" doc:"The sender."`
 	To       []string          `yaml:"to,required" doc:"The receivers."`
-	User     string            `yaml:"user" doc:"Who logs in. Default: nobody does."`
+	User     string            `yaml:"user" doc:"Who logs in. Default: no login."`
 	Password *inventory.Secret `yaml:"password" doc:"Where the password is found."`
 }
 

@@ -42,7 +42,7 @@ func (w *wait) Validate() error {
 		return fmt.Errorf("share is %v, expected more than 0 and at most 1", w.Share)
 	}
 	if w.Requests < 1 {
-		return errors.New("requests is at least 1: a server that nobody asks cannot be told to be warm")
+		return errors.New("requests must be at least 1: without requests Plimsoll cannot tell whether a server is warm")
 	}
 	return w.validate()
 }
@@ -121,7 +121,7 @@ func (w *wait) byMisses(s engine.Session) func(context.Context) (glance, error) 
 
 func (w *wait) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
 	began := time.Now()
-	last := glance{text: "no look yet"}
+	last := glance{text: "not checked yet"}
 	err := w.use(ctx, on, func(s engine.Session) error {
 		look, err := w.looker(ctx, s)
 		if err != nil {

@@ -93,7 +93,7 @@ func (w *warm) fits(ctx context.Context, s engine.Session, all []index) error {
 	}
 	if sum := total(all); sum > pool && !w.Larger {
 		return &hint.PermanentError{
-			Reason: fmt.Sprintf("what was chosen takes %s, the buffer pool has %s: the end would drive out the beginning", size(sum), size(pool)),
+			Reason: fmt.Sprintf("what was chosen takes %s, the buffer pool has %s: the last pages would evict the first", size(sum), size(pool)),
 			Advice: "choose fewer indexes or a range, or say larger: true",
 		}
 	}

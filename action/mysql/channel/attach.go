@@ -205,7 +205,7 @@ func (s *server) adopt(ctx context.Context, source *server) error {
 	case purged != "":
 		return &hint.PermanentError{
 			Reason: fmt.Sprintf("%s has purged changes that %s needs: %s", source.name, s.name, purged),
-			Advice: "begin again with a younger copy, and mysql.keep-binlogs before it",
+			Advice: "begin again with a newer copy, and mysql.keep-binlogs before it",
 		}
 	}
 	return nil
@@ -220,7 +220,7 @@ func (s *server) noCopy(source *server) error {
 func (s *server) errant(source *server, which string) error {
 	return &hint.PermanentError{
 		Reason: fmt.Sprintf("node %s has changes that %s never had: %s", s.name, source.name, which),
-		Advice: "it is no copy, or was written to since: restore a snapshot again",
+		Advice: "it is not a copy, or was written to since: restore a snapshot again",
 	}
 }
 
@@ -279,7 +279,7 @@ func (a *attachment) Undo(ctx context.Context, on *cluster.Cluster, call action.
 		return err
 	} else if c != nil && c.Source != source {
 		return &hint.PermanentError{Reason: fmt.Sprintf("%s follows %s by now, not %s: it is not detached", replica.name, c.Source, a.Source),
-			Advice: "look who has changed it since; leave it as it is"}
+			Advice: "find out who has changed it since; leave it as it is"}
 	}
 	if err := replica.drop(ctx, a.Channel); err != nil {
 		return err

@@ -24,7 +24,7 @@ type cutover struct {
 	From    string        `yaml:"from,required" doc:"Which node takes the writes now."`
 	To      string        `yaml:"to,required" doc:"Which is to take them: a replica of it."`
 	WayBack bool          `yaml:"way_back" doc:"Whether the old server follows the new one afterwards. Without it the cut-over is irreversible. Default true."`
-	MaxGap  time.Duration `yaml:"max_gap" doc:"How long nobody may be able to write; after it the old server takes writes again. Default 10s."`
+	MaxGap  time.Duration `yaml:"max_gap" doc:"How long no server may accept writes; after it the old server takes writes again. Default 10s."`
 }
 
 var (

@@ -25,11 +25,11 @@ func parseGTIDs(text string) (gtids, error) {
 		}
 		parts := strings.Split(one, "-")
 		if len(parts) != 3 {
-			return nil, fmt.Errorf("%q is no GTID", one)
+			return nil, fmt.Errorf("%q is not a GTID", one)
 		}
 		number, err := strconv.ParseUint(parts[2], 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("%q is no GTID", one)
+			return nil, fmt.Errorf("%q is not a GTID", one)
 		}
 		all[parts[0]] = gtid{parts[1], number}
 	}

@@ -92,7 +92,7 @@ func whole(v any) (int64, error) {
 	case float64:
 		return int64(v), nil
 	}
-	return 0, fmt.Errorf("%v is no number", v)
+	return 0, fmt.Errorf("%v is not a number", v)
 }
 
 // retention is how long a server keeps its binary logs.

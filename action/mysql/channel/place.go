@@ -64,7 +64,7 @@ func (s *server) holds(ctx context.Context, p place) error {
 		switch {
 		case log.File != p.File:
 		case !log.reached(p):
-			return &hint.PermanentError{Reason: fmt.Sprintf("binary log %s of %s ends at %s, before %s", p.File, s.name, log.At, p.At), Advice: "look whose place it is"}
+			return &hint.PermanentError{Reason: fmt.Sprintf("binary log %s of %s ends at %s, before %s", p.File, s.name, log.At, p.At), Advice: "find out what uses this folder"}
 		default:
 			return nil
 		}
@@ -72,8 +72,8 @@ func (s *server) holds(ctx context.Context, p place) error {
 	if len(all) > 0 && (place{File: all[0].File, At: "0"}).reached(place{File: p.File, At: "0"}) {
 		return &hint.PermanentError{
 			Reason: fmt.Sprintf("%s has purged binary log %s, from which the replica would go on: the oldest that it has is %s", s.name, p.File, all[0].File),
-			Advice: "begin again with a younger copy, and mysql.keep-binlogs before it",
+			Advice: "begin again with a newer copy, and mysql.keep-binlogs before it",
 		}
 	}
-	return &hint.PermanentError{Reason: fmt.Sprintf("%s has no binary log %s", s.name, p.File), Advice: "look whose place it is"}
+	return &hint.PermanentError{Reason: fmt.Sprintf("%s has no binary log %s", s.name, p.File), Advice: "find out what uses this folder"}
 }

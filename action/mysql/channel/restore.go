@@ -17,7 +17,7 @@ var restoreSnapshot = action.Action{
 }
 
 type restore struct {
-	Source string `yaml:"source,required" doc:"Whose data. It goes on serving; a lab holds it while files are copied, for which a real snapshot needs no time."`
+	Source string `yaml:"source,required" doc:"Whose data. It keeps serving; a lab holds it while files are copied, for which a real snapshot needs no time."`
 	Node   string `yaml:"node,required" doc:"Which node gets it. It holds no databases of its own, and what it has is kept for undo."`
 }
 
@@ -68,7 +68,7 @@ func (r *restore) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	case !running:
 		f.Reason = "it does not run"
 	case of != "":
-		return f, &hint.PermanentError{Reason: fmt.Sprintf("node %s holds a copy of %s already", node.Name, of), Advice: "take that run back first"}
+		return f, &hint.PermanentError{Reason: fmt.Sprintf("node %s holds a copy of %s already", node.Name, of), Advice: "undo that run first"}
 	default:
 		if silent := on.Answers(ctx, node.Name); silent == nil {
 			err = r.mayReplace(ctx, on)

@@ -36,7 +36,7 @@ func (s state) failure() error {
 	if s.Code == "1236" || s.Code == "13114" { // before MySQL 8, and since: the source cannot send its binary log
 		return &hint.PermanentError{
 			Reason: err.Error(),
-			Advice: "where the source no longer has the changes from that place on, begin again with a younger copy, and keep the binary logs longer",
+			Advice: "where the source no longer has the changes from that place on, begin again with a newer copy, and keep the binary logs longer",
 		}
 	}
 	return err

@@ -110,7 +110,7 @@ func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time
 		return 0, to.refuseErrant(errant, from)
 	}
 	if _, known := from.account(); !known {
-		return 0, &hint.PermanentError{Reason: "it is not known as whom " + w.From + " can log in at " + w.To + " to replicate",
+		return 0, &hint.PermanentError{Reason: "Plimsoll does not know as which user " + w.From + " can log in at " + w.To + " to replicate",
 			Advice: "name the account in the inventory: replication: {user: …, password: {env: …}}"}
 	}
 	return replica.Sources[0].Behind, nil
@@ -203,7 +203,7 @@ func (f picked) facts() action.Facts {
 
 // mayBeLost says which transactions the dead primary may have alone, as far as replicas can know, and who was not asked.
 func (p *pickReplica) mayBeLost(f picked) string {
-	said := fmt.Sprintf("what %s committed after %s and sent to nobody, it has alone: no replica can tell whether there is any; mysql/rejoin tells when it is back", p.Of, f.has)
+	said := fmt.Sprintf("transactions that %s committed after %s and sent to no replica are only there: no replica can tell whether there are any; mysql/rejoin tells when it is back", p.Of, f.has)
 	for _, name := range f.silent {
 		said += fmt.Sprintf("; %s does not answer and may have transactions that %s lacks", name, f.name())
 	}

@@ -58,7 +58,7 @@ func (w *caughtUp) late(ctx, limited context.Context, err error) error {
 	}
 	return &hint.PermanentError{
 		Reason: fmt.Sprintf("%s has not caught up within %s: %v", w.Node, w.Within, err),
-		Advice: "look whether it answers and applies; allow it more time, or name another replica",
+		Advice: "check that it answers and applies changes; allow it more time, or name another replica",
 	}
 }
 

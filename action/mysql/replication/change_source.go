@@ -71,7 +71,7 @@ func (s *server) change(source source, is engine.ReplicationStatus) (string, eng
 	account, known := s.account()
 	if !known && (len(is.Sources) == 0 || is.Sources[0].User == "") {
 		return "", "", &hint.PermanentError{
-			Reason: fmt.Sprintf("it is not known as whom %s can log in at %s to replicate", s.name(), source.name),
+			Reason: fmt.Sprintf("Plimsoll does not know as which user %s can log in at %s to replicate", s.name(), source.name),
 			Advice: "name the account in the inventory: replication: {user: …, password: {env: …}}",
 		}
 	}

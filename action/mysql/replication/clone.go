@@ -18,7 +18,7 @@ import (
 
 var cloneAction = action.Action{
 	Name: "mysql.clone", Version: 1,
-	About: "Fills an empty server with the data of another, which goes on serving, by MySQL's clone plugin.",
+	About: "Fills an empty server with the data of another, which keeps serving, by MySQL's clone plugin.",
 	New:   func() action.Task { return &clone{} },
 }
 

@@ -42,7 +42,7 @@ func (c *copyData) nodes(ctx context.Context, on *cluster.Cluster) (to, from clu
 	}
 	for _, n := range []cluster.Node{to, from} {
 		if n.Machine == nil || n.Data == "" || n.Server == nil {
-			return to, from, &hint.PermanentError{Reason: fmt.Sprintf("it is not known where the data of %s is, or how to stop it", n.Name),
+			return to, from, &hint.PermanentError{Reason: fmt.Sprintf("Plimsoll does not know where the data of %s is, or how to stop it", n.Name),
 				Advice: "copy it by other means, such as mariadb-backup, and go on with mysql.replicate"}
 		}
 	}

@@ -121,7 +121,7 @@ func (d *detach) ApprovalReason(found action.CheckResult) string {
 	if !some {
 		return ""
 	}
-	return fmt.Sprintf("%s has transactions that no other node has (%s): when it is removed they are lost. Look what they are in its binary log, and carry over what matters", d.Node, own)
+	return fmt.Sprintf("%s has transactions that no other node has (%s): when it is removed they are lost. Find them in its binary log, and carry over what matters", d.Node, own)
 }
 
 // Verify is content when it follows nobody.

@@ -65,7 +65,7 @@ func (f *fence) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 		return out, ctx.Err()
 	}
 	if err != nil { // it is lost with its server, or cut off: a person knows more
-		out.Observed[fenceWays], out.Reason = false, fmt.Sprintf("its machine does not say whether it runs: %v", err)
+		out.Observed[fenceWays], out.Reason = false, fmt.Sprintf("its machine does not tell whether it is running: %v", err)
 		return out, nil
 	}
 	comes, err := comesBack(ctx, n)
@@ -149,7 +149,7 @@ func (f *fence) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (ac
 			return action.Facts{"way": "none"}, nil // a person said so of this too
 		}
 		return nil, action.NothingDone{Err: &hint.PermanentError{
-			Reason: fmt.Sprintf("%s cannot be fenced from here any more: its machine does not say whether it runs: %v", f.Node, err),
+			Reason: fmt.Sprintf("%s cannot be fenced from here any more: its machine does not tell whether it is running: %v", f.Node, err),
 			Advice: "make that machine reachable, then plimsoll runbook resume RUN; or plimsoll runbook cancel RUN, and begin a new one: then a person is asked whether it may go on without",
 		}}
 	}

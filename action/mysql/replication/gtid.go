@@ -35,7 +35,7 @@ func parseSet(text string) (gtids, error) {
 			all[origin] = append(all[origin], s)
 		}
 		if len(pieces) < 2 || len(all[origin]) == 0 {
-			return nil, fmt.Errorf("%q is no set of GTIDs", text)
+			return nil, fmt.Errorf("%q is not a set of GTIDs", text)
 		}
 	}
 	for origin := range all {
@@ -64,11 +64,11 @@ func parsePosition(text string, byServer bool) (gtids, error) {
 		}
 		pieces := strings.Split(part, "-")
 		if len(pieces) != 3 {
-			return nil, fmt.Errorf("%q is no position of GTIDs", text)
+			return nil, fmt.Errorf("%q is not a position of GTIDs", text)
 		}
 		number, err := strconv.ParseInt(pieces[2], 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("%q is no position of GTIDs: %w", text, err)
+			return nil, fmt.Errorf("%q is not a position of GTIDs: %w", text, err)
 		}
 		origin := pieces[0]
 		if byServer {

@@ -133,7 +133,7 @@ func refusals(w world) {
 	w.Run("purged binary logs", func(t *testing.T) { purged(w.of(t)) })
 }
 
-// purged shows that n3, which follows nobody, is no replica of n1 when n1 has no longer what it lacks.
+// purged shows that n3, which follows nobody, is not a replica of n1 when n1 has no longer what it lacks.
 func purged(w world) {
 	ctx, n1, n3 := w.Context(), w.server("n1"), w.server("n3")
 	mode, err := n3.mode(ctx)

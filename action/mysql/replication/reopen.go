@@ -28,7 +28,7 @@ func (s *server) mayReopen(ctx context.Context, resumed bool) error {
 		switch {
 		case o.answers() && o.is.Primary():
 			return &hint.PermanentError{Reason: fmt.Sprintf("%s takes writes: %s would be a second primary", o.name, s.name()),
-				Advice: "leave it closed; mysql/rejoin makes it a replica of " + o.name}
+				Advice: "leave it read-only; mysql/rejoin makes it a replica of " + o.name}
 		case !o.answers() && resumed:
 			return &hint.PermanentError{
 				Reason: fmt.Sprintf("%s does not answer, and may have become the primary since the process that closed %s ended", o.name, s.name()),
@@ -37,7 +37,7 @@ func (s *server) mayReopen(ctx context.Context, resumed bool) error {
 		}
 	}
 	if of := leader(is, others); of != nil {
-		return &hint.PermanentError{Reason: fmt.Sprintf("%s follows %s now: it is a replica", s.name(), of.name), Advice: "leave it closed"}
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s follows %s now: it is a replica", s.name(), of.name), Advice: "leave it read-only"}
 	}
 	for _, o := range others {
 		of, called := leader(o.is, others), ""
@@ -47,7 +47,7 @@ func (s *server) mayReopen(ctx context.Context, resumed bool) error {
 		if of != nil && !of.answers() {
 			return &hint.PermanentError{
 				Reason: fmt.Sprintf("%s follows %s%s, which does not answer and may be the primary: %s would be a second one", o.name, called, of.name, s.name()),
-				Advice: fmt.Sprintf("start %s, and look which of the two takes writes", of.name),
+				Advice: fmt.Sprintf("start %s, and find out which of the two accepts writes", of.name),
 			}
 		}
 	}

@@ -133,7 +133,7 @@ func (s *server) refuseErrant(errant gtids, source *server) error {
 	}
 	return &hint.PermanentError{
 		Reason: fmt.Sprintf("%s has %s that %s has not (%s): it would differ for ever", s.name(), what, source.name(), errant),
-		Advice: "look what they are in its binary log; carry over what matters, and seed the server anew with mysql/add-replica",
+		Advice: "find them in its binary log and carry over what matters, and seed the server anew with mysql/add-replica",
 	}
 }
 

@@ -18,7 +18,7 @@ var repointAction = action.Action{
 
 type repoint struct {
 	Source string   `yaml:"source,required" doc:"The new primary."`
-	Also   []string `yaml:"also" doc:"Nodes that follow nobody and are to follow it too: the primary before."`
+	Also   []string `yaml:"also" doc:"Nodes that replicate from no server yet and are to follow it too: the primary before."`
 	Leave  []string `yaml:"leave" doc:"Nodes that are left as they are: one that is dead."`
 }
 

@@ -73,7 +73,7 @@ func (s *Server) failover(q url.Values) (string, error) {
 	case !there:
 		return "", refuse("DBClusterNotFoundFault", "DBCluster %s not found.", q.Get("DBClusterIdentifier"))
 	case !slices.Contains(c.members, target):
-		return "", refuse("InvalidDBInstanceState", "%s is no member of the cluster", target)
+		return "", refuse("InvalidDBInstanceState", "%s is not a member of the cluster", target)
 	}
 	c.next, c.at = target, time.Now().Add(s.Takes)
 	return s.clusterXML(c), nil

@@ -11,11 +11,11 @@ func newRunbookMended(c console) *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		ValidArgsFunction: completeRuns,
-		Use:               "mended RUN --reason REASON", Short: "Record that what a run left undone was fixed by hand", Args: exactly("RUN"),
+		Use:               "fixed RUN --reason REASON", Short: "Record that what a run left undone was fixed by hand", Args: exactly("RUN"),
 		Long: `Record that what a run left undone was fixed by hand: targets that it left out, or what stands of a run whose cluster was given
 back as it is. status, plan and later runs do not speak of it any more. A run that takes a target up, such as mysql/rejoin, says so
 by itself.`,
-		Example: "  plimsoll runbook mended switchover-a1b2c3 --reason 'n3 was rebuilt'",
+		Example: "  plimsoll runbook fixed switchover-a1b2c3 --reason 'n3 was rebuilt'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if reason == "" {
 				return usageError{text: "how was it fixed?", hint: "--reason REASON"}
