@@ -30,7 +30,7 @@ func TestRunbooksOnTargets(t *testing.T) {
 }
 
 func TestTheSingleStoreExampleIsValid(t *testing.T) {
-	folder := filepath.Join("..", "examples", "singlestore-scale-out")
+	folder := filepath.Join("..", "..", "examples", "singlestore-scale-out")
 	text, err := os.ReadFile(filepath.Join(folder, inventory.File))
 	if err != nil {
 		t.Fatal(err)
