@@ -123,7 +123,7 @@ func (w *troubled) disagreement() {
 			return err == nil && len(ring.Schemas()) == 2
 		})
 	})
-	w.says(result, analyze.Fail, "the members disagree about the schema: 2 versions", "nothing has been begun")
+	w.says(result, analyze.Fail, "the members disagree about the schema: 2 versions", "nothing was started")
 	w.nodetool(w.node("n3"), "resetlocalschema")
 	w.whole()
 }
@@ -148,7 +148,7 @@ func (w *troubled) diskFull() {
 			return err != nil && strings.Contains(err.Error(), "its disk is full")
 		})
 	})
-	w.says(result, analyze.Fail, w.host(full)+": its disk is full, with ", "nothing has been begun", "start it again, run cql/repair, and resume")
+	w.says(result, analyze.Fail, w.host(full)+": its disk is full, with ", "nothing was started", "start it again, run cql/repair, and resume")
 	if err := w.disk.Free(); err != nil {
 		w.Fatal(err)
 	}
@@ -197,6 +197,6 @@ func (w *troubled) seedDown() {
 			w.Error(err)
 		}
 	})
-	w.says(result, analyze.Fail, w.host(seed)+": its server does not run; "+w.host(seed)+" is a seed", "nothing has been begun", "Start it and resume")
+	w.says(result, analyze.Fail, w.host(seed)+": its server does not run; "+w.host(seed)+" is a seed", "nothing was started", "Start it and resume")
 	w.starts(seed.Name)
 }

@@ -43,7 +43,8 @@ func (s *Cluster) RefusesWrites(ctx context.Context, node string) (refuses, know
 }
 
 // OtherPrimary names a node that takes writes and is followed by others, if this one says that it is a primary too: it has been
-// replaced. Servers that have nothing to do with one another follow nobody. Empty: there is none.
+// replaced. A replica that is not connected just now follows all the same. Servers that have nothing to do with one another follow nobody.
+// Empty: there is none.
 func (s *Cluster) OtherPrimary(ctx context.Context, node string) (string, error) {
 	if !s.Leads(ctx, node) {
 		return "", nil
@@ -52,15 +53,35 @@ func (s *Cluster) OtherPrimary(ctx context.Context, node string) (string, error)
 	if err != nil {
 		return "", fmt.Errorf("list the nodes of %s: %w", s.Name, err)
 	}
+	parts := map[string]*engine.ReplicationStatus{}
 	for _, n := range nodes {
-		if n.Name == node {
+		if is := s.part(ctx, n.Name); is != nil && n.Name != node {
+			parts[n.Name] = is
+		}
+	}
+	for _, n := range nodes {
+		is := parts[n.Name]
+		if is == nil || !is.Primary() {
 			continue
 		}
-		if is := s.part(ctx, n.Name); is != nil && is.Primary() && is.Followers > 0 {
+		if is.Followers > 0 || followedByOneOf(parts, n, is.ServerID) {
 			return n.Name, nil
 		}
 	}
 	return "", nil
+}
+
+// followedByOneOf tells whether one of some servers replicates from a node, connected or not.
+func followedByOneOf(parts map[string]*engine.ReplicationStatus, n Node, serverID string) bool {
+	for _, is := range parts {
+		for _, source := range is.Sources {
+			sameNumber := serverID != "" && serverID != "0" && serverID == source.ServerID
+			if sameNumber || len(n.Target.Addresses) > 0 && source.Address == n.Target.Addresses[0] {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Leads tells whether a node says that it is the primary of servers that play different parts.

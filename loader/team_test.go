@@ -403,7 +403,7 @@ func TestRefusals(t *testing.T) {
 			{"no loader", "no loader", Team{Version: "test"}, nil},
 			{"nothing to do", "0 connections", Team{Loaders: two, Version: "test"}, func(s *load.Spec) { s.Connections = 0 }},
 			{"a schedule of one's own", "does not say how it is made", Team{Loaders: two, Version: "test"}, func(s *load.Spec) { s.Schedule = bare{} }},
-			{"a machine that cannot be talked to", "cannot be talked to", Team{Loaders: []Loader{{Machine: deaf{}}}, Version: "test"}, nil},
+			{"a machine that cannot be talked to", "take no input while they run", Team{Loaders: []Loader{{Machine: deaf{}}}, Version: "test"}, nil},
 		} {
 			spec := spec
 			if c.change != nil {

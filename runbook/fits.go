@@ -8,12 +8,13 @@ import (
 	"plimsoll/hint"
 )
 
-// Fits refuses a cluster of another engine than the one that the runbook's actions work on.
+// Fits refuses a cluster of another engine than the one that the runbook's actions work on. Steps with a condition are left out: it may
+// ask for the engine, and an action that is used on another one refuses by itself.
 func (b *Runbook) Fits(on *cluster.Cluster) (err error) {
 	if on.Engine == nil {
 		return nil
 	}
-	EachStep(b.Steps, func(s *Step) {
+	eachUnconditional(b.Steps, func(s *Step) {
 		if a, ok := action.Find(b.Actions, s.Uses); ok && err == nil && a.Engine != "" && a.Engine != on.Engine.Name() {
 			err = &hint.PermanentError{
 				Reason: fmt.Sprintf("runbook %s is for clusters of engine %s (step %s uses %s), and cluster %s is of engine %s", b.Name, a.Engine, s.ID, a.Name, on.Name, on.Engine.Name()),
@@ -22,4 +23,14 @@ func (b *Runbook) Fits(on *cluster.Cluster) (err error) {
 		}
 	})
 	return err
+}
+
+// eachUnconditional calls f for every step that is not skipped by a condition, its own or its group's.
+func eachUnconditional(steps []Step, f func(*Step)) {
+	for i := range steps {
+		if steps[i].If == "" {
+			f(&steps[i])
+			eachUnconditional(steps[i].Steps, f)
+		}
+	}
 }

@@ -139,7 +139,7 @@ func TestWhetherAMemberMayReturn(t *testing.T) {
 		{why: "its files are not there", change: func(h *homecoming) { h.newest = time.Time{} }, later: "no data of a server at /data"},
 		{why: "it runs", change: func(h *homecoming) { h.runs = true }, later: "node n2 runs still"},
 		{why: "the clock is behind the files", change: func(h *homecoming) { h.newest = h.clock.Add(time.Hour) }, asks: "cannot be told", repair: "yes"},
-		{why: "nobody knows where its data is", change: func(h *homecoming) { h.folder = "" }, asks: "not known where node n2 keeps its data", repair: "yes"},
+		{why: "nobody knows where its data is", change: func(h *homecoming) { h.folder = "" }, asks: "does not know where node n2 keeps its data", repair: "yes"},
 		{why: "its folder is said", change: func(h *homecoming) { h.folder, h.newest = "", h.clock.Add(-11*day) }, task: mayReturn{Data: "/elsewhere"},
 			reason: "node n2 was away for 11d", advice: "cql/replace-node"},
 		{why: "nobody answers", change: func(h *homecoming) { h.lost = true }, asks: "no other node says", repair: "yes"},

@@ -22,7 +22,7 @@ type trouble struct {
 
 // What to do about members that are not up and normal. Each begins with what is safe.
 const (
-	safe        = "nothing has been begun; what has three replicas in a data centre is read and written at LOCAL_QUORUM without one of them. "
+	safe        = "nothing was started; what has three replicas in a data centre is read and written at LOCAL_QUORUM without one of them. "
 	ofNoCause   = "Bring these to UN, up and normal, first, or replace one that will not come back with cql/replace-node"
 	ofMoving    = "Wait until it is done, and resume: a ring takes one change at a time"
 	ofStopped   = "Start it and resume, or replace it with cql/replace-node if it will not come back"
@@ -155,7 +155,7 @@ func (v view) agreed() error {
 	}
 	return &hint.PermanentError{
 		Reason: reason,
-		Advice: "nothing has been begun, and what all know is read and written as ever; change nothing in the schema until they agree. After a CREATE or ALTER that takes " +
+		Advice: "nothing was started, and what all know is read and written as ever; change nothing in the schema until they agree. After a CREATE or ALTER that takes " +
 			"seconds: then plimsoll runbook resume RUN. If they still disagree, see whether the member hangs or cannot be reached by the others; then run nodetool resetlocalschema on it, or restart it",
 	}
 }

@@ -79,7 +79,7 @@ func fencesWhoSlept(t *testing.T, site *cluster.Cluster) {
 		t.Fatal(err)
 	}
 	for _, again := range []*ClusterLock{m, NewMarker(site)} {
-		if err := again.Claim(ctx, sleeper); !errors.As(err, &claimed) || claimed.Run != "" || !strings.Contains(claimed.Error(), "another run had cluster c meanwhile, and has given it back") {
+		if err := again.Claim(ctx, sleeper); !errors.As(err, &claimed) || claimed.Run != "" || !strings.Contains(claimed.Error(), "another run held cluster c in the meantime, and has released it") {
 			t.Errorf("it wakes when another has given the cluster back: %v", err)
 		}
 	}

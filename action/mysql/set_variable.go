@@ -81,13 +81,16 @@ func (v *variable) Check(ctx context.Context, on *cluster.Cluster) (action.Check
 	if err != nil {
 		return f, err
 	}
-	if err := v.possible(ctx, on, db); err != nil {
+	if err := v.valid(ctx, db); err != nil {
 		return f, err
 	}
 	if v.now() {
 		f.Observed["value"], f.Intended["value"] = shown, v.Value
 		if !c.SameValue(v.Name, v.Value, shown) {
 			f.State = action.Needed
+			if err := v.changesLive(ctx, on, db); err != nil {
+				return f, err
+			}
 		}
 	}
 	if v.later() {
@@ -107,26 +110,34 @@ func (v *variable) Check(ctx context.Context, on *cluster.Cluster) (action.Check
 	return f, nil
 }
 
-// possible refuses, as far as the server tells it beforehand, a value that the variable does not take, and a variable that it changes only
-// by a restart.
-func (v *variable) possible(ctx context.Context, on *cluster.Cluster, db engine.Database) error {
-	if judge, can := engine.As[engine.SettingValidator](db); can {
-		why, err := judge.WhyInvalid(ctx, v.Name, v.Value)
-		if err != nil {
-			return err
-		}
-		if why != "" {
-			return &hint.PermanentError{Reason: why, Advice: "choose another value"}
-		}
+// valid refuses, as far as the server tells it beforehand, a value that the variable does not take.
+func (v *variable) valid(ctx context.Context, db engine.Database) error {
+	judge, can := engine.As[engine.SettingValidator](db)
+	if !can {
+		return nil
 	}
-	if r, can := engine.As[engine.Restarting](db); can && v.now() {
-		needs, known, err := r.NeedsRestart(ctx, v.Name)
-		if err != nil {
-			return err
-		}
-		if needs && known {
-			return v.refuseLive(ctx, on, db, &engine.NeedsRestart{Setting: variableName(v.Name)})
-		}
+	why, err := judge.WhyInvalid(ctx, v.Name, v.Value)
+	if err != nil {
+		return err
+	}
+	if why != "" {
+		return &hint.PermanentError{Reason: why, Advice: "choose another value"}
+	}
+	return nil
+}
+
+// changesLive refuses, as far as the server tells it beforehand, a variable that takes another value only by a restart.
+func (v *variable) changesLive(ctx context.Context, on *cluster.Cluster, db engine.Database) error {
+	r, can := engine.As[engine.Restarting](db)
+	if !can {
+		return nil
+	}
+	needs, known, err := r.NeedsRestart(ctx, v.Name)
+	if err != nil {
+		return err
+	}
+	if needs && known {
+		return v.refuseLive(ctx, on, db, &engine.NeedsRestart{Setting: variableName(v.Name)})
 	}
 	return nil
 }

@@ -235,9 +235,9 @@ func TestWhatWouldDoMoreThanIsMeantIsRefused(t *testing.T) {
 	for name, c := range map[string]struct{ action, with, says string }{
 		"others' pending values": {"rds.modify-class", "{node: db1, class: db.r6g.large}", "MultiAZ true"},
 		"a smaller volume":       {"rds.modify-storage", "{node: db1, gib: 50}", "never shrinks"},
-		"a default group":        {"rds.set-parameter", `{node: db1, name: max_connections, value: "1"}`, "which AWS keeps"},
-		"another's instance":     {"rds.create-replica", "{node: db2, name: orders}", "no replica of orders-2"},
-		"a cluster not ours":     {"aurora.delete-clone", "{name: shop}", "no clone that Plimsoll made"},
+		"a default group":        {"rds.set-parameter", `{node: db1, name: max_connections, value: "1"}`, "which belongs to AWS"},
+		"another's instance":     {"rds.create-replica", "{node: db2, name: orders}", "not a replica of orders-2"},
+		"a cluster not ours":     {"aurora.delete-clone", "{name: shop}", "not a clone that Plimsoll made"},
 		"a member of Aurora":     {"rds.promote", "{node: db2}", "aurora/failover"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -67,7 +67,7 @@ func TestTheMachineThatIsStoppedIsTheOneThatHasTheVolume(t *testing.T) {
 	on.Volumes = attached{to: "i-1"}
 	lost.unknown = true
 	r, err := task.Check(t.Context(), on)
-	if why := task.(action.ApprovalDemander).ApprovalReason(r); err != nil || !strings.Contains(why, "nobody can see") {
+	if why := task.(action.ApprovalDemander).ApprovalReason(r); err != nil || !strings.Contains(why, "Plimsoll cannot see") {
 		t.Errorf("a machine that its provider does not know: %q, %v", why, err)
 	}
 	if _, err := task.Act(t.Context(), on, call()); err != nil {
@@ -100,7 +100,7 @@ func TestAnOldMachineIsStoppedAndSeenStopped(t *testing.T) {
 	}
 	task = s.task(t, "superdisk.fence", "node: unseen", "to: n2")
 	r, err := task.Check(t.Context(), on)
-	if why := task.(action.ApprovalDemander).ApprovalReason(r); err != nil || !strings.Contains(why, "nobody can see") {
+	if why := task.(action.ApprovalDemander).ApprovalReason(r); err != nil || !strings.Contains(why, "Plimsoll cannot see") {
 		t.Errorf("a machine that cannot be seen: %q, %v", why, err)
 	}
 }

@@ -62,7 +62,7 @@ func TestRealDatabaseVanishes(t *testing.T) {
 	}
 	end := <-ended
 	if end.code != exitTrouble || strings.Count(end.said, "plimsoll: ") != 1 || !strings.Contains(end.said, "failed at step slow") ||
-		!strings.Contains(end.said, "cannot be told how far it came") || !strings.Contains(end.said, "runbook resume "+run) {
+		!strings.Contains(end.said, "cannot tell how far it got") || !strings.Contains(end.said, "runbook resume "+run) {
 		t.Errorf("exit code %d:\n%s", end.code, end.said)
 	}
 	s := statusByName(t, run)

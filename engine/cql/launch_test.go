@@ -75,7 +75,7 @@ func TestSettingsThatCannotBe(t *testing.T) {
 		"concurrent_reads":         {" ", "not a value in one line"},
 		"max_heap_size":            {"a lot", "expected a size"},
 		"jvm_extra_opts":           {"-XX:+UseZGC -Xmx9G", "the heap is max_heap_size"},
-		"dc":                       {"a b", "no name of a place"},
+		"dc":                       {"a b", "not a name of a place"},
 		"Num-Tokens":               {"4", "expected a name of cassandra.yaml"},
 		"cassandra.x":              {"a b", "cannot be given on a command line"},
 		"cassandra.jmx.local.port": {"1", "the lab opens JMX"},

@@ -59,9 +59,9 @@ func TestValuesThatDoNotFit(t *testing.T) {
 		{gocql.TypeTinyInt, engine.Int(128), "does not fit 8 bits"},
 		{gocql.TypeSmallInt, engine.Chars([]byte("70000")), "does not fit 16 bits"},
 		{gocql.TypeBigInt, engine.Chars([]byte("ten")), "no integer"},
-		{gocql.TypeDouble, engine.Chars([]byte("ten")), "no number"},
+		{gocql.TypeDouble, engine.Chars([]byte("ten")), "not a number"},
 		{gocql.TypeBoolean, engine.Chars([]byte("maybe")), "neither true nor false"},
-		{gocql.TypeTimestamp, engine.Chars([]byte("soon")), "no time such as"},
+		{gocql.TypeTimestamp, engine.Chars([]byte("soon")), "not a time such as"},
 		{gocql.TypeDecimal, engine.Chars([]byte("1.2.3")), "no decimal"},
 	} {
 		if _, err := appendValue(nil, kind(c.of), c.in); err == nil || !strings.Contains(err.Error(), c.says) {

@@ -106,7 +106,7 @@ func TestAnOwnerWhoSleptBetweenIntentAndActDoesNotAct(t *testing.T) {
 	// Theirs ends. What this one planned is of another cluster now: it does not go on by itself, and can be given up.
 	b.Observe = nil
 	givenBackBy(t, shared, "theirs")
-	if err := b.tries(run, journal.Command{Do: "resume"}); err == nil || !strings.Contains(err.Error(), "another run had cluster lab1 meanwhile") {
+	if err := b.tries(run, journal.Command{Do: "resume"}); err == nil || !strings.Contains(err.Error(), "another run held cluster lab1 in the meantime") {
 		t.Errorf("it goes on: %v", err)
 	}
 	if st := b.runSession(run, journal.Command{Do: "cancel", Leave: "theirs"}); st.Outcome != journal.RunCancelled || b.read("a") != "" {
@@ -133,7 +133,7 @@ func TestAnOwnerWhoSleptBeforeAnUndoDoesNotUndo(t *testing.T) {
 	// Theirs ends: nothing is taken back in what they left either.
 	b.Observe = nil
 	givenBackBy(t, shared, "theirs")
-	if err := b.tries(run, journal.Command{Do: "resume"}); err == nil || !strings.Contains(err.Error(), "another run had cluster lab1 meanwhile") {
+	if err := b.tries(run, journal.Command{Do: "resume"}); err == nil || !strings.Contains(err.Error(), "another run held cluster lab1 in the meantime") {
 		t.Errorf("it goes on: %v", err)
 	}
 	if b.read("log") != done {

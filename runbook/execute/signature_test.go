@@ -150,7 +150,7 @@ func TestEvidenceOfAStepThatWasAskedAndNeverApprovedIsRefused(t *testing.T) {
 func TestARunbookAsksForASignatureWhereItSaysSo(t *testing.T) {
 	b := newBench(t)
 	book := b.parse(strings.Replace(asksAndActs, `note: "Go on?"`, "signed: true", 1))
-	if _, err := b.Prepare(t.Context(), Request{Book: book, Cluster: "prod1"}); err == nil || !strings.Contains(err.Error(), "nobody is known who may sign") {
+	if _, err := b.Prepare(t.Context(), Request{Book: book, Cluster: "prod1"}); err == nil || !strings.Contains(err.Error(), "no keys of people who may sign are known") {
 		t.Errorf("without keys: %v", err)
 	}
 	if p, err := b.Prepare(t.Context(), Request{Book: book, Cluster: "lab1"}); err != nil || p.Header.Plan.Steps[0].Signed {

@@ -40,7 +40,7 @@ func TestARunWhoseClusterWasEverTakenParks(t *testing.T) {
 			}
 		}
 		for _, do := range []journal.Command{{Do: "resume"}, {Do: "cancel", Undo: true}} {
-			if err := b.tries(run, do); err == nil || !strings.Contains(err.Error(), "another run had cluster lab1 meanwhile, and has given it back") {
+			if err := b.tries(run, do); err == nil || !strings.Contains(err.Error(), "another run held cluster lab1 in the meantime, and has released it") {
 				t.Errorf("%s, %s: %v", where, do.Do, err)
 			}
 		}

@@ -274,7 +274,7 @@ func (b *bench) refuses(t *testing.T) {
 		all[0].pages *= 100 // as if it were larger than the pool
 		return big.fits(t.Context(), s, all)
 	})
-	if err == nil || !strings.Contains(err.Error(), "would drive out") {
+	if err == nil || !strings.Contains(err.Error(), "would evict the first") {
 		t.Errorf("larger than the pool: %v", err)
 	}
 }

@@ -307,7 +307,7 @@ func deadPrimary(w world) {
 	if got := picked["node"]; got != "n2" {
 		w.Errorf("picked %v, want n2: n3 was detached", got)
 	}
-	if has, said := fmt.Sprint(picked["received"]), fmt.Sprint(picked["may be lost"]); len(has) < 5 || !strings.HasPrefix(said, "what n1 committed after "+has+" and sent to nobody, it has alone") {
+	if has, said := fmt.Sprint(picked["received"]), fmt.Sprint(picked["may be lost"]); len(has) < 5 || !strings.HasPrefix(said, "transactions that n1 committed after "+has+" and sent to no replica are only there") {
 		w.Errorf("what n1 may have alone: %q, after %q", said, has)
 	}
 	if out := w.does(fenceAction, `{node: n1}`); out["way"] != "ended" {
