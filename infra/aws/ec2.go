@@ -17,7 +17,7 @@ import (
 // EC2 asks and changes the instances and volumes of one account in one region. It is safe for concurrent use.
 type EC2 struct {
 	Region string
-	client *ec2.Client
+	calls  ec2Calls
 }
 
 // OpenEC2 readies the API. It asks nothing yet.
@@ -26,7 +26,7 @@ func OpenEC2(ctx context.Context, o Options) (*EC2, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &EC2{Region: c.Region, client: ec2.NewFromConfig(c)}, nil
+	return &EC2{Region: c.Region, calls: callsOf(ec2.NewFromConfig(c))}, nil
 }
 
 // Codes of errors of EC2 on which Plimsoll decides.

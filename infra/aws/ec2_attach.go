@@ -82,7 +82,7 @@ func (e *EC2) attach(ctx context.Context, id string, m Machine) error {
 		if m.Volumes[name] != "" {
 			continue
 		}
-		_, err := e.client.AttachVolume(ctx, &ec2.AttachVolumeInput{VolumeId: &id, InstanceId: &m.ID, Device: &name})
+		_, err := e.calls.attachVolume(ctx, &ec2.AttachVolumeInput{VolumeId: &id, InstanceId: &m.ID, Device: &name})
 		switch err = explainEC2("AttachVolume", err); {
 		case err == nil, isCode(err, codeVolumeInUse): // by us, and its answer was lost; or by another: it is looked at
 			return nil
@@ -235,7 +235,7 @@ func (v *Volumes) unused(ctx context.Context, is infra.Volume, machine string) e
 func (v *Volumes) part(ctx context.Context, e *EC2, is infra.Volume, in *ec2.DetachVolumeInput) error {
 	forced, machine := in.Force != nil, *in.InstanceId
 	if forced || is.State != infra.VolumeDetaching {
-		_, err := e.client.DetachVolume(ctx, in)
+		_, err := e.calls.detachVolume(ctx, in)
 		if err = explainEC2("DetachVolume", err); err != nil && !isCode(err, codeIncorrectState, codeNoAttachment) { // these: it is detached, and the answer was lost
 			return err
 		}

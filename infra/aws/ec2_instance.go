@@ -55,9 +55,8 @@ func machineOf(i types.Instance) Machine {
 }
 
 func (e *EC2) machines(ctx context.Context, in *ec2.DescribeInstancesInput) (all []Machine, err error) {
-	pages := ec2.NewDescribeInstancesPaginator(e.client, in)
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	for {
+		page, err := e.calls.describeInstances(ctx, in)
 		if err != nil {
 			return nil, explainEC2("DescribeInstances", err)
 		}
@@ -66,8 +65,10 @@ func (e *EC2) machines(ctx context.Context, in *ec2.DescribeInstancesInput) (all
 				all = append(all, machineOf(i))
 			}
 		}
+		if in.NextToken = page.NextToken; sdk.ToString(in.NextToken) == "" {
+			return all, nil
+		}
 	}
-	return all, nil
 }
 
 // Machine returns an instance; infra.ErrNoMachine if there is none of that id. One that was terminated is shown for an hour.
@@ -118,7 +119,7 @@ func (e *EC2) Stop(ctx context.Context, id string, p Patience) error {
 	if err != nil || m.Stopped() {
 		return err
 	}
-	_, err = e.client.StopInstances(ctx, &ec2.StopInstancesInput{InstanceIds: []string{id}, Force: sdk.Bool(true)})
+	_, err = e.calls.stopInstances(ctx, &ec2.StopInstancesInput{InstanceIds: []string{id}, Force: sdk.Bool(true)})
 	switch err = explainEC2("StopInstances", err); {
 	case isCode(err, codeUnsupported), isCode(err, codeNotPermitted):
 		return hint.With(err, "an instance without a root volume, a spot instance and one that is protected cannot be stopped: end it yourself (aws ec2 terminate-instances --instance-ids "+

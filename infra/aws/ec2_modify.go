@@ -44,7 +44,7 @@ func (v *Volumes) Modify(ctx context.Context, id string, change infra.VolumeSpec
 	case change.Size != 0 && change.Size < w.volume().Size:
 		return &hint.PermanentError{Reason: fmt.Sprintf("%s has %d GiB and cannot have %d", id, w.volume().Size/gib, change.Size/gib), Advice: "a volume only grows"}
 	}
-	_, err = e.client.ModifyVolume(ctx, &ec2.ModifyVolumeInput{
+	_, err = e.calls.modifyVolume(ctx, &ec2.ModifyVolumeInput{
 		VolumeId: &id, Size: number(int(change.Size / gib)), VolumeType: types.VolumeType(change.Kind), Iops: number(change.IOPS),
 		Throughput: number(int(change.Throughput / mib)),
 	})
@@ -93,7 +93,7 @@ func (v *Volumes) inForce(ctx context.Context, e *EC2, id string, change infra.V
 
 // modification is the latest change of a volume; an empty one if there was none.
 func (e *EC2) modification(ctx context.Context, id string) (modification, error) {
-	out, err := e.client.DescribeVolumesModifications(ctx, &ec2.DescribeVolumesModificationsInput{VolumeIds: []string{id}})
+	out, err := e.calls.describeModifications(ctx, &ec2.DescribeVolumesModificationsInput{VolumeIds: []string{id}})
 	if isCode(err, codeNoModification) {
 		return modification{}, nil
 	}

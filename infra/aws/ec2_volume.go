@@ -79,9 +79,8 @@ func (w ebsVolume) volume() infra.Volume {
 
 // volumes asks for volumes; those that are being deleted are there no more.
 func (e *EC2) volumes(ctx context.Context, in *ec2.DescribeVolumesInput) (all []ebsVolume, err error) {
-	pages := ec2.NewDescribeVolumesPaginator(e.client, in)
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	for {
+		page, err := e.calls.describeVolumes(ctx, in)
 		if err != nil {
 			return nil, explainEC2("DescribeVolumes", err)
 		}
@@ -90,8 +89,10 @@ func (e *EC2) volumes(ctx context.Context, in *ec2.DescribeVolumesInput) (all []
 				all = append(all, ebsVolume{v})
 			}
 		}
+		if in.NextToken = page.NextToken; sdk.ToString(in.NextToken) == "" {
+			return all, nil
+		}
 	}
-	return all, nil
 }
 
 func (e *EC2) volume(ctx context.Context, id string) (ebsVolume, error) {
@@ -151,7 +152,7 @@ func (v *Volumes) Create(ctx context.Context, spec infra.VolumeSpec) (made infra
 			return v.created(ctx, e, before[0].ID, spec)
 		}
 	}
-	out, err := e.client.CreateVolume(ctx, in)
+	out, err := e.calls.createVolume(ctx, in)
 	if err = explainEC2("CreateVolume", err); err != nil {
 		if isCode(err, codeOtherParameters) {
 			err = &hint.PermanentError{Reason: err.Error(), Advice: "a volume was made for the same step with other parameters: look at it, and delete it if it is not needed"}
@@ -229,7 +230,7 @@ func (v *Volumes) tag(ctx context.Context, e *EC2, id string, tags map[string]st
 	if _, err := e.volume(ctx, id); err != nil { // EC2 takes tags for what is not there any more
 		return err
 	}
-	_, err := e.client.CreateTags(ctx, &ec2.CreateTagsInput{Resources: []string{id}, Tags: ec2TagList(tags)})
+	_, err := e.calls.createTags(ctx, &ec2.CreateTagsInput{Resources: []string{id}, Tags: ec2TagList(tags)})
 	if err != nil {
 		return explainEC2("CreateTags", err)
 	}
@@ -246,7 +247,7 @@ func (v *Volumes) tag(ctx context.Context, e *EC2, id string, tags map[string]st
 
 // untag removes a tag.
 func (v *Volumes) untag(ctx context.Context, e *EC2, id, key string) error {
-	_, err := e.client.DeleteTags(ctx, &ec2.DeleteTagsInput{Resources: []string{id}, Tags: []types.Tag{{Key: &key}}})
+	_, err := e.calls.deleteTags(ctx, &ec2.DeleteTagsInput{Resources: []string{id}, Tags: []types.Tag{{Key: &key}}})
 	return explainEC2("DeleteTags", err)
 }
 
@@ -265,7 +266,7 @@ func (v *Volumes) Delete(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	_, err = e.client.DeleteVolume(ctx, &ec2.DeleteVolumeInput{VolumeId: &id})
+	_, err = e.calls.deleteVolume(ctx, &ec2.DeleteVolumeInput{VolumeId: &id})
 	switch err = explainEC2("DeleteVolume", err); {
 	case errors.Is(err, infra.ErrNoVolume):
 		return nil
