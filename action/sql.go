@@ -111,7 +111,7 @@ func (e *execute) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c Call
 		}
 		watched, ok := engine.As[engine.Watched](db)
 		if !ok {
-			return errors.New("Plimsoll cannot tell whether a statement of it still runs in the server")
+			return errors.New("whether a statement of it still runs in the server is not known")
 		}
 		n, err := watched.Executing(ctx, Signature(c))
 		if err != nil {
