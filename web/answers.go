@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/hint"
 	"plimsoll/runbook"
+	"plimsoll/runbook/execute"
 	"plimsoll/runbook/journal"
 	"plimsoll/web/access"
 )
@@ -142,7 +143,7 @@ func (s *Server) answer(verb string) page {
 			return err
 		}
 		if plan := r.PostFormValue("plan"); plan != p.Plan {
-			return &changedError{read: plan, is: p.Plan}
+			return &execute.ChangedPlanError{Read: plan, Is: p.Plan}
 		}
 		if verb == "approve" {
 			if err := s.mayApprove(r, p); err != nil {

@@ -68,7 +68,7 @@ func statusOf(err error) int {
 	var permanent *hint.PermanentError
 	var claimed *action.ClaimedError
 	var waits *waitsError
-	var changed *changedError
+	var changed *execute.ChangedPlanError
 	var trial *busyTrial
 	var missing *missingError
 	var full *busyError

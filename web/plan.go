@@ -246,7 +246,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if is := p.Header.Plan.Hash; is != r.PostFormValue("plan") {
-		return &changedError{read: r.PostFormValue("plan"), is: is}
+		return &execute.ChangedPlanError{Read: r.PostFormValue("plan"), Is: is}
 	}
 	run, err := as.Begin(r.Context(), p)
 	if err != nil {
@@ -259,13 +259,3 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) error {
 	s.went(w, r, run)
 	return nil
 }
-
-// changedError is a plan that is another by now than the one that a person read.
-type changedError struct{ read, is string }
-
-func (e *changedError) Error() string {
-	return fmt.Sprintf("the plan is %s now, not %s", e.is, e.read)
-}
-
-// Hint says what to do.
-func (e *changedError) Hint() string { return "look at it again: something changed since it was made" }

@@ -18,7 +18,7 @@ func (b *bench) dieWhenLocked(h journal.Header, run string) {
 	b.t.Helper()
 	func() {
 		defer func() { _ = recover() }()
-		err := b.locks().Lock(b.t.Context(), &h, run, func() error { panic("killed") })
+		err := b.locks().Lock(b.t.Context(), &h, run, func(*cluster.Cluster) error { panic("killed") })
 		b.t.Errorf("the cluster was not taken: %v", err)
 	}()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -77,7 +77,7 @@ func TestAClusterThatIsTakenForARunInTheMakingIsNotTakenOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := p.Header
-	if err := b.locks().Lock(t.Context(), &h, "touching-slow", func() error {
+	if err := b.locks().Lock(t.Context(), &h, "touching-slow", func(*cluster.Cluster) error {
 		_, err := b.Begin(t.Context(), p)
 		var busy *lock.BusyError
 		if !errors.As(err, &busy) || !strings.Contains(err.Error(), "touching-slow, which is being begun") || !strings.Contains(busy.Hint(), "try again in a moment") {

@@ -196,7 +196,8 @@ func distinct(ctx context.Context, site *cluster.Cluster, all []string) error {
 	return cluster.Distinct(ctx, clusters...)
 }
 
-// Begin makes a run of what was prepared, and takes its clusters for it. Nothing is executed before Start.
+// Begin makes a run of what was prepared, and takes its clusters for it. Nothing is executed before Start. Once no other run can change the
+// clusters, it plans again: *ChangedPlanError if that is another plan by now than the one that a person has read.
 func (s *Service) Begin(ctx context.Context, p *Prepared) (run string, err error) {
 	if err := p.Gate.Refusal(p.Header.Override); err != nil {
 		return "", err
@@ -214,7 +215,12 @@ func (s *Service) Begin(ctx context.Context, p *Prepared) (run string, err error
 		return s.Store.Create(ctx, run, data)
 	}
 	if book.Lock == runbook.LockCluster {
-		err = s.locks().Lock(ctx, &p.Header, run, create)
+		err = s.locks().Lock(ctx, &p.Header, run, func(site *cluster.Cluster) error {
+			if err := samePlan(ctx, book, site, p.Header); err != nil {
+				return err
+			}
+			return create()
+		})
 	} else {
 		err = create()
 	}

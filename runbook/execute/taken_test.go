@@ -1,6 +1,7 @@
 package execute
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -104,4 +105,76 @@ func TestAnEndedRunHoldsNobodyUp(t *testing.T) {
 			t.Errorf("%s: claimed by %q, not by %q", how, shared.Has.Run, again)
 		}
 	}
+}
+
+const writing = `
+runbook: test/writing
+steps:
+  - {id: a, uses: command, with: {run: "echo done > DIR/a", check: "test -e DIR/a"}}
+`
+
+// An owner that sleeps between the beginning of its run and its first entry holds the cluster all the same: when another had it meanwhile, the
+// first session parks, and nothing is done.
+func TestARunWhoseClusterWasTakenBeforeItsFirstEntryParks(t *testing.T) {
+	for _, where := range []string{"the same store", "another store"} {
+		b := newBench(t)
+		shared := &runbooktest.Board{}
+		b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
+		run := b.begin(Request{Book: b.parse(writing)})
+		if where == "the same store" {
+			if err := b.Store.Release(t.Context(), lock.LeaseName("lab1"), run); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			theirs := action.Claim{Cluster: "lab1", Run: "theirs", Epoch: 7, For: time.Minute, Break: true}
+			shared.Dead = true
+			if err := shared.Claim(t.Context(), theirs); err != nil {
+				t.Fatal(err)
+			}
+			shared.At = shared.At.Add(time.Minute) // when the claim of the first had run out
+			if err := shared.Clear(t.Context(), theirs); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := b.tries(run, journal.Command{Do: "run"}); err == nil || !strings.Contains(err.Error(), "another run held cluster lab1 in the meantime") {
+			t.Errorf("%s: %v", where, err)
+		}
+		if st := b.stateOf(run); st.Status() != "parked" || b.read("a") != "" {
+			t.Errorf("%s: it is %s, and acted: %v", where, st.Status(), b.read("a") != "")
+		}
+	}
+}
+
+// A cluster that did not answer when the run was begun was not its own yet, and is claimed by its first session.
+func TestAClusterThatDidNotAnswerAtTheBeginningIsClaimedByTheFirstSession(t *testing.T) {
+	b := newBench(t)
+	shared := &runbooktest.Board{Unclear: true}
+	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
+	run := b.begin(Request{Book: b.parse(writing)})
+	shared.Unclear = false
+	if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone || b.read("a") == "" {
+		t.Errorf("it ended %q", st.Outcome)
+	}
+}
+
+// Between the plan that a person reads and the yes, anything may change: the run is not begun, and the cluster is free again.
+func TestAPlanThatChangedBeforeTheRunIsNotBegun(t *testing.T) {
+	b := newBench(t)
+	p, err := b.Prepare(t.Context(), Request{Book: b.parse(writing), Cluster: "lab1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.put("a", "")
+	var changed *ChangedPlanError
+	if _, err := b.Begin(t.Context(), p); !errors.As(err, &changed) || changed.Read != p.Header.Plan.Hash {
+		t.Errorf("begin: %v", err)
+	}
+	runs, err := b.Store.Runs(t.Context())
+	if err != nil || len(runs) != 0 {
+		t.Errorf("runs: %v, %v", runs, err)
+	}
+	if lease, err := b.Store.Lease(t.Context(), lock.LeaseName("lab1")); err != nil || lease.Holder != "" {
+		t.Errorf("the cluster is held by %q, %v", lease.Holder, err)
+	}
+	b.begin(Request{Book: b.parse(writing)})
 }

@@ -142,6 +142,8 @@ type Header struct {
 	Override    string            `json:"override,omitempty"`    // the reason why the gate was passed by
 	BrokenLock  string            `json:"broken_lock,omitempty"` // the reason why locks were taken by force
 	Broke       []string          `json:"broke,omitempty"`       // from these runs
+	Locked      map[string]int64  `json:"locked,omitempty"`      // the epochs of the leases with which the run was begun, by cluster
+	LockedAt    time.Time         `json:"locked_at,omitzero"`    // when it had all of them
 }
 
 // AllClusters are all that the run changes, in the order in which they are locked.

@@ -41,7 +41,7 @@ type State struct {
 	Since    time.Time        // when that began
 	Orders   []Command
 	Released bool      // it ended, and gave its clusters back
-	Taken    time.Time // when a session of it first had its clusters, since it gave them back last
+	Taken    time.Time // when it first had its clusters, since it gave them back last
 	Changed  time.Time // of the last event
 	Events   int
 
@@ -103,6 +103,7 @@ func (s *State) ApplyEvent(e Event, actions []action.Action) error {
 			return fmt.Errorf("the runbook of the run: %w", err)
 		}
 		s.Header, s.Book, s.Versions = *e.Header, book, e.Header.Versions
+		s.Epochs, s.Taken = e.Header.Locked, e.Header.LockedAt
 		s.Expand()
 	case Opened:
 		if s.Released || s.Taken.IsZero() {

@@ -98,9 +98,9 @@ func (l *Locks) Claim(st *journal.State, cluster, run string) action.Claim {
 	return c
 }
 
-// Lock takes the clusters of a run that is to begin, says which runs they were taken from by force, and has the run made. They are
-// given back if it cannot be, also when a person interrupts.
-func (l *Locks) Lock(ctx context.Context, h *journal.Header, run string, create func() error) (err error) {
+// Lock takes the clusters of a run that is to begin, says which runs they were taken from by force, and has the run made while it holds
+// them. They are given back if it cannot be, also when a person interrupts.
+func (l *Locks) Lock(ctx context.Context, h *journal.Header, run string, create func(site *cluster.Cluster) error) (err error) {
 	if h.BrokenLock != "" {
 		for _, name := range h.AllClusters() {
 			broke, err := l.breakLock(ctx, name)
@@ -118,7 +118,8 @@ func (l *Locks) Lock(ctx context.Context, h *journal.Header, run string, create 
 	}
 	all, err := l.Take(ctx, site, &journal.State{Header: *h}, run, LongPatience)
 	if err == nil {
-		err = create()
+		h.Locked, h.LockedAt = all.confirmed()
+		err = create(site)
 	}
 	if err != nil {
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
@@ -146,6 +147,21 @@ func (all Leases) Epochs() map[string]int64 {
 		epochs[h.claim.Cluster] = h.claim.Epoch
 	}
 	return epochs
+}
+
+// confirmed are the epochs of the leases of those clusters that have said that they are this run's, by cluster, and when the last did. The first
+// session asks for them as for what it holds: a run whose process slept before its first entry must see that others had a cluster meanwhile.
+func (all Leases) confirmed() (epochs map[string]int64, at time.Time) {
+	for _, h := range all {
+		if h.marker != nil && !h.claim.Held {
+			continue // it did not answer: the first session claims it
+		}
+		if epochs == nil {
+			epochs = map[string]int64{}
+		}
+		epochs[h.claim.Cluster], at = h.claim.Epoch, h.Asked
+	}
+	return epochs, at
 }
 
 // Lost says how one of the clusters was lost; nil while all are ours.
