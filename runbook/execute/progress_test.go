@@ -1,6 +1,7 @@
 package execute
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -108,6 +109,28 @@ func TestTheShareThatIsShownNeverGoesDown(t *testing.T) {
 		act.progress.tell(0.11, "it streams")
 		if s := r.show(); before < 0.4 || s.Share != before || s.Left < time.Hour {
 			t.Errorf("from %.2f to %.2f, %v left", before, s.Share, s.Left)
+		}
+	})
+}
+
+// A look at the cluster before a step that takes long says since when and until when, and gives no time left.
+func TestALongWaitForTheClusterSaysUntilWhen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		look := &job{key: "each[n2]", until: time.Now().Add(10 * time.Minute)}
+		look.progress.began = time.Now()
+		look.progress.tell(-1, "waiting for the cluster: n3 does not answer")
+		r := &runner{
+			state:   &journal.State{Items: []*journal.Step{{Key: "each[n2].restart", Step: &runbook.Step{ID: "restart", Uses: "server.restart"}}}},
+			learned: learned{"restart": 60}, jobs: map[string]*job{"each[n2]": look},
+		}
+		if s := r.show(); s.Detail != "before each[n2]: waiting for the cluster: n3 does not answer" {
+			t.Errorf("at once: %q", s.Detail)
+		}
+		time.Sleep(time.Minute)
+		want := fmt.Sprintf("before each[n2]: waiting for the cluster: n3 does not answer, since %s, until %s at the latest",
+			look.progress.began.Local().Format(time.TimeOnly), look.until.Local().Format(time.TimeOnly))
+		if s := r.show(); s.Detail != want || s.Left != 0 {
+			t.Errorf("after a minute: %q, %v left", s.Detail, s.Left)
 		}
 	})
 }

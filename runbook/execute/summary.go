@@ -91,10 +91,17 @@ func (r *runner) summary() journal.Summary {
 		done += share * weight
 	}
 	for _, key := range document.SortedKeys(r.jobs) { // a look at the cluster's health is no part
-		if _, text := r.jobs[key].progress.now(); text != "" && s.Item(key) == nil {
-			out.Detail = "before " + key + ": " + text
-			break
+		j := r.jobs[key]
+		_, text := j.progress.now()
+		if text == "" || s.Item(key) != nil {
+			continue
 		}
+		out.Detail = "before " + key + ": " + text
+		if time.Since(j.progress.began) > lateAfter {
+			out.Detail = "before " + j.waits(key, text)
+			overdue = true
+		}
+		break
 	}
 	if total > 0 {
 		out.Share = done / total
