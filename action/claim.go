@@ -30,7 +30,7 @@ type ClaimedError struct {
 	Holder       string        // who executes or executed it, and where
 	Since        time.Time     // when it took the cluster; zero: not known
 	Expired      bool          // it does not prolong its claim any more
-	Silent       time.Duration // for how long it has run out, if it has
+	Silent       time.Duration // for how long it has run out, if it has; 0: not known
 }
 
 func (e *ClaimedError) Error() string {
@@ -45,8 +45,11 @@ func (e *ClaimedError) Error() string {
 	if !e.Since.IsZero() {
 		text += ", since " + e.Since.Local().Format(time.DateTime)
 	}
-	if e.Expired {
+	switch {
+	case e.Expired && e.Silent > 0:
 		text += fmt.Sprintf(", which has not reported for %s", e.Silent.Round(time.Second))
+	case e.Expired:
+		text += ", which does not report any more"
 	}
 	return text
 }
