@@ -36,82 +36,36 @@ type work struct {
 	share float64
 }
 
+// outlook is how far a whole run is, and how long it still takes.
+type outlook struct {
+	total, done float64       // seconds, or where nothing is known parts
+	pace        time.Duration // of all that is under way
+	paced       bool          // all that is left is under way and says its pace
+	overdue     bool          // something takes longer than it ever did
+	detail      string        // what is under way
+}
+
 // summary says how far the run is: each part of its work weighs what it took before, or what it takes at its pace.
 func (r *runner) summary() journal.Summary {
 	s := r.state
-	out := journal.Summary{Status: s.Status(), Position: s.Position()}
+	o := outlook{paced: s.Outcome == ""}
+	for _, p := range s.Parts() {
+		r.addPart(&o, p)
+	}
+	r.addLook(&o)
+	out := journal.Summary{Status: s.Status(), Position: s.Position(), Detail: o.detail}
 	if next := s.Next(); out.Position == "" && next != "" {
 		out.Position = "before " + next
 	}
-	known := len(r.learned) > 0
-	var total, done float64  // seconds, or where nothing is known parts
-	var pace time.Duration   // of all that is under way
-	paced := s.Outcome == "" // nothing else is left
-	overdue := false         // something takes longer than it ever did
-	for _, p := range s.Parts() {
-		weight, share := r.learned.weight(p.ID), 0.0
-		w := r.worked[p.Key]
-		switch j := r.jobs[p.Key]; {
-		case p.Over:
-			share = 1
-		case j == nil:
-			paced, share = false, w.share
-		default:
-			if w.began.IsZero() {
-				w.began = j.progress.began
-			}
-			var text string
-			share, text = j.progress.now()
-			took, left := time.Since(w.began), j.progress.left()
-			late := left == 0 && took > lateAfter && took.Seconds() > weight
-			if text != "" || late {
-				out.Detail = p.Key + ": " + text
-			}
-			if late { // what earlier runs took says nothing any more
-				out.Detail = j.waits(p.Key, text)
-				overdue = true
-			}
-			switch {
-			case left > 0 && known: // what it shows itself beats what earlier runs took, maybe of less data
-				weight = (took + left).Seconds()
-				share = took.Seconds() / weight
-			case share <= 0, share >= 1: // it does not say, or what it says of is not all that it does: by the clock
-				share = max(r.learned.elapsed(p.ID, took), w.share)
-			default:
-				share = max(share, w.share)
-			}
-			w.share = share
-			if r.worked == nil {
-				r.worked = map[string]work{}
-			}
-			r.worked[p.Key] = w
-			pace, paced = max(pace, left), paced && left > 0
-		}
-		total += weight
-		done += share * weight
-	}
-	for _, key := range document.SortedKeys(r.jobs) { // a look at the cluster's health is no part
-		j := r.jobs[key]
-		_, text := j.progress.now()
-		if text == "" || s.Item(key) != nil {
-			continue
-		}
-		out.Detail = "before " + key + ": " + text
-		if time.Since(j.progress.began) > lateAfter {
-			out.Detail = "before " + j.waits(key, text)
-			overdue = true
-		}
-		break
-	}
-	if total > 0 {
-		out.Share = done / total
+	if o.total > 0 {
+		out.Share = o.done / o.total
 	}
 	switch {
-	case overdue:
-	case known && s.Outcome == "":
-		out.Left = time.Duration((total - done) * float64(time.Second))
-	case paced:
-		out.Left = pace
+	case o.overdue:
+	case len(r.learned) > 0 && s.Outcome == "":
+		out.Left = time.Duration((o.total - o.done) * float64(time.Second))
+	case o.paced:
+		out.Left = o.pace
 	}
 	switch {
 	case s.Held != "":
@@ -120,6 +74,71 @@ func (r *runner) summary() journal.Summary {
 		out.Reason = r.broken().Error
 	}
 	return out
+}
+
+// addPart adds a part of the run's work.
+func (r *runner) addPart(o *outlook, p journal.Part) {
+	weight, share := r.learned.weight(p.ID), r.worked[p.Key].share
+	switch j := r.jobs[p.Key]; {
+	case p.Over:
+		share = 1
+	case j == nil:
+		o.paced = false
+	default:
+		weight, share = r.underWay(o, p, j)
+	}
+	o.total += weight
+	o.done += share * weight
+}
+
+// underWay is what a part on which a job works now weighs, in seconds where anything is known, and which share of that is done.
+func (r *runner) underWay(o *outlook, p journal.Part, j *job) (weight, share float64) {
+	weight = r.learned.weight(p.ID)
+	w := r.worked[p.Key]
+	if w.began.IsZero() {
+		w.began = j.progress.began
+	}
+	share, text := j.progress.now()
+	took, left := time.Since(w.began), j.progress.left()
+	late := left == 0 && took > lateAfter && took.Seconds() > weight
+	if text != "" || late {
+		o.detail = p.Key + ": " + text
+	}
+	if late { // what earlier runs took says nothing any more
+		o.detail, o.overdue = j.waits(p.Key, text), true
+	}
+	switch {
+	case left > 0 && len(r.learned) > 0: // what it shows itself beats what earlier runs took, maybe of less data
+		weight = (took + left).Seconds()
+		share = took.Seconds() / weight
+	case share <= 0, share >= 1: // it does not say, or what it says of is not all that it does: by the clock
+		share = max(r.learned.elapsed(p.ID, took), w.share)
+	default:
+		share = max(share, w.share)
+	}
+	w.share = share
+	if r.worked == nil {
+		r.worked = map[string]work{}
+	}
+	r.worked[p.Key] = w
+	o.pace, o.paced = max(o.pace, left), o.paced && left > 0
+	return weight, share
+}
+
+// addLook adds what a look at the cluster's health before a step waits for, which is no part of the work.
+func (r *runner) addLook(o *outlook) {
+	for _, key := range document.SortedKeys(r.jobs) {
+		j := r.jobs[key]
+		_, text := j.progress.now()
+		if text == "" || r.state.Item(key) != nil {
+			continue
+		}
+		o.detail = "before " + key + ": " + text
+		if time.Since(j.progress.began) > lateAfter {
+			o.detail, o.overdue = "before "+j.waits(key, text), true
+		}
+		return
+	}
 }
 
 // lateAfter is how long a job goes on before it is told since when and until when.

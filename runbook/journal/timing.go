@@ -26,24 +26,24 @@ func (s *State) Timings() map[string]float64 {
 	return took
 }
 
-// part is a piece of a run's work.
-type part struct {
+// Part is a piece of a run's work.
+type Part struct {
 	Key, ID string
 	Over    bool
 }
 
 // Parts are all pieces of a run: those of groups whose targets are not known yet as the plan saw them.
-func (s *State) Parts() []part {
-	var all []part
+func (s *State) Parts() []Part {
+	var all []Part
 	known := map[string]bool{}
 	for _, i := range s.Items {
 		known[i.Key] = true
 		if i.Step.Uses != "" { // people take their time, which is no work
-			all = append(all, part{i.Key, i.Step.ID, i.Over()})
+			all = append(all, Part{i.Key, i.Step.ID, i.Over()})
 		}
 		if health := i.Group + "[" + i.Target + "]"; i.Group != "" && !known[health] {
 			known[health] = true
-			all = append(all, part{health, i.Group, s.Healthy[health] || i.Over()})
+			all = append(all, Part{health, i.Group, s.Healthy[health] || i.Over()})
 		}
 	}
 	for _, step := range s.Header.Plan.Steps {
@@ -51,9 +51,9 @@ func (s *State) Parts() []part {
 		_, targeted := s.Targets[group]
 		switch {
 		case step.Group() && !targeted:
-			all = append(all, part{step.Key, WholeGroup(step.Key), false})
+			all = append(all, Part{step.Key, WholeGroup(step.Key), false})
 		case !known[step.Key] && step.Uses != "" && !step.Skip && (!grouped || !targeted):
-			all = append(all, part{step.Key, runbook.IDOf(step.Key), false})
+			all = append(all, Part{step.Key, runbook.IDOf(step.Key), false})
 		}
 	}
 	return all
