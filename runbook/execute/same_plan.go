@@ -3,6 +3,7 @@ package execute
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"plimsoll/cluster"
 	"plimsoll/runbook"
@@ -11,10 +12,17 @@ import (
 )
 
 // ChangedPlanError is a plan that is another by now than the one that a person read.
-type ChangedPlanError struct{ Read, Is string }
+type ChangedPlanError struct {
+	Read, Is string   // their hashes
+	What     []string // the differences, where they are known
+}
 
 func (e *ChangedPlanError) Error() string {
-	return fmt.Sprintf("the plan is %s now, not %s", e.Is, e.Read)
+	text := fmt.Sprintf("the plan is %s now, not %s", e.Is, e.Read)
+	if len(e.What) > 0 {
+		text += ": " + strings.Join(e.What, "; ")
+	}
+	return text
 }
 
 // Hint says what to do.
@@ -22,14 +30,14 @@ func (e *ChangedPlanError) Hint() string {
 	return "something has changed since the plan was made: plan again and read the new plan"
 }
 
-// samePlan makes the plan of a header once more: *ChangedPlanError if it is another by now.
+// samePlan makes the plan of a header once more: *ChangedPlanError if it would do something else by now, or starts from something else.
 func samePlan(ctx context.Context, b *runbook.Runbook, site *cluster.Cluster, h journal.Header) error {
 	now, err := plan.Make(ctx, b, site, &journal.State{Header: h, Book: b, Targets: map[string][]string{}})
 	if err != nil {
 		return fmt.Errorf("plan again before the run begins: %w", err)
 	}
-	if now.Hash != h.Plan.Hash {
-		return &ChangedPlanError{Read: h.Plan.Hash, Is: now.Hash}
+	if what := h.Plan.ChangedTo(now); len(what) > 0 {
+		return &ChangedPlanError{Read: h.Plan.Hash, Is: now.Hash, What: what}
 	}
 	return nil
 }

@@ -1,0 +1,31 @@
+package journal
+
+import (
+	"reflect"
+	"testing"
+
+	"plimsoll/action"
+)
+
+func TestHowALaterPlanDiffersIsTold(t *testing.T) {
+	step := func(key string, effect action.Effect, state action.State, follows string) PlanStep {
+		return PlanStep{
+			Key: key, Effect: effect, State: state, Inputs: action.Facts{"node": "n2"},
+			Observed: action.Facts{"follows": follows}, Intended: action.Facts{"follows": ""},
+		}
+	}
+	read := Plan{Steps: []PlanStep{step("wait", action.None, action.Needed, "n1"), step("promote", action.Irreversible, action.Needed, "n1"), step("stop", action.Reversible, action.Needed, "")}}
+	now := Plan{Steps: []PlanStep{step("wait", action.None, action.Satisfied, "n3"), step("promote", action.Irreversible, action.Satisfied, ""), step("start", action.Reversible, action.Needed, "")}}
+	want := []string{"step promote: needed → satisfied, follows n1 → none", "step start is new", "step stop is gone"}
+	if is := read.ChangedTo(now); !reflect.DeepEqual(is, want) {
+		t.Errorf("%q", is)
+	}
+	if is := read.ChangedTo(read); len(is) > 0 {
+		t.Errorf("of itself: %q", is)
+	}
+	other := Plan{Steps: []PlanStep{step("wait", action.None, action.Needed, "n1")}}
+	other.Steps[0].Inputs = action.Facts{"node": "n3"}
+	if is := (Plan{Steps: read.Steps[:1]}).ChangedTo(other); !reflect.DeepEqual(is, []string{"step wait: input node n2 → n3"}) {
+		t.Errorf("a wait for another node: %q", is)
+	}
+}
