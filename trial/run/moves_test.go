@@ -31,7 +31,7 @@ func TestMovesAreDated(t *testing.T) {
 		t.Fatalf("%+v", flows)
 	}
 	for i, w := range want {
-		if f := flows[i]; f.Key != w.key || !f.From.Equal(at(w.from)) || !f.To.Equal(at(w.to)) || f.streams != 1 {
+		if f := flows[i]; f.Key != w.key || !f.From.Equal(at(w.from)) || !f.To.Equal(at(w.to)) || len(f.streams) != 1 {
 			t.Errorf("%+v, want %+v", f, w)
 		}
 	}

@@ -37,8 +37,8 @@ func (d *cellRun) flowing(all []engine.Stream, since time.Time) []judge.Span {
 			d.happened(series.Event{Time: at, Kind: kind, Name: f.Key, Cell: d.cell.Name, Round: d.round, Detail: detail})
 		}
 		event(f.From, series.StreamStart, nil)
-		detail := map[string]any{"seconds": f.To.Sub(f.From).Seconds(), "streams": f.streams}
-		if bytes := max(f.sent, f.received); bytes > 0 { // not every engine tells
+		detail := map[string]any{"seconds": f.To.Sub(f.From).Seconds(), "streams": len(f.streams)}
+		if bytes := f.bytes(); bytes > 0 { // not every engine tells
 			detail["megabytes"] = float64(bytes) / 1e6
 		}
 		event(f.To, series.StreamEnd, detail)
@@ -49,9 +49,19 @@ func (d *cellRun) flowing(all []engine.Stream, since time.Time) []judge.Span {
 // flow is a stretch of time with streams of one operation.
 type flow struct {
 	judge.Span
-	sent     int64 // bytes
-	received int64 // as the other ends tell it, who stay where the sender has left
-	streams  int
+	streams map[string]moved // by their ids
+}
+
+// moved is what the ends of a stream say of it, in bytes. All that is sent by one is received by another; an end that has left the ring
+// says nothing any more.
+type moved struct{ sent, received int64 }
+
+// bytes that were moved. Of each stream it is what more is known of: all that its ends sent, or all that they received.
+func (f flow) bytes() (n int64) {
+	for _, m := range f.streams {
+		n += max(m.sent, m.received)
+	}
+	return n
 }
 
 // flowsOf puts together what the nodes say of their streams since a time, in the order in which they began. A stream that
@@ -61,7 +71,6 @@ func flowsOf(all []engine.Stream, since, now time.Time) []flow {
 	all = slices.DeleteFunc(slices.Clone(all), func(s engine.Stream) bool { return s.Began.Before(since) })
 	slices.SortFunc(all, func(a, b engine.Stream) int { return a.Began.Compare(b.Began) })
 	var flows []flow
-	seen := map[string]bool{} // both ends of a stream tell it
 	for _, s := range all {
 		to := s.Updated
 		if s.Status != "success" && s.Status != "failed" {
@@ -70,15 +79,12 @@ func flowsOf(all []engine.Stream, since, now time.Time) []flow {
 		key := strings.ToLower(s.Operation)
 		at := slices.IndexFunc(flows, func(f flow) bool { return f.Key == key && s.Began.Sub(f.To) < apart })
 		if at < 0 {
-			at, flows = len(flows), append(flows, flow{Span: judge.Span{Key: key, From: s.Began, To: to}})
+			at, flows = len(flows), append(flows, flow{judge.Span{Key: key, From: s.Began, To: to}, map[string]moved{}})
 		}
 		f := &flows[at]
 		f.To = judge.Later(f.To, to)
-		f.sent, f.received = f.sent+s.Sent, f.received+s.Received
-		if !seen[s.ID] {
-			seen[s.ID] = true
-			f.streams++
-		}
+		m := f.streams[s.ID] // its ends are told one by one
+		f.streams[s.ID] = moved{m.sent + s.Sent, m.received + s.Received}
 	}
 	return flows
 }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
@@ -24,9 +25,12 @@ func TestStreamsAreNamedInTheCause(t *testing.T) {
 	if len(flows) != 2 {
 		t.Fatalf("%d stretches, expected 2: %+v", len(flows), flows)
 	}
-	want := flow{judge.Span{Key: "bootstrap", From: at(10), To: at(16)}, 8e6, 3e6, 2}
-	if flows[0] != want {
+	want := flow{judge.Span{Key: "bootstrap", From: at(10), To: at(16)}, map[string]moved{"a": {3e6, 3e6}, "b": {5e6, 0}}}
+	if !reflect.DeepEqual(flows[0], want) {
 		t.Errorf("got %+v, expected %+v", flows[0], want)
+	}
+	if got := flows[0].bytes(); got != 8e6 {
+		t.Errorf("%d bytes moved, expected 8,000,000", got)
 	}
 	if flows[1].To != at(30) {
 		t.Errorf("a stream that goes on ended at %s", flows[1].To)
@@ -43,5 +47,20 @@ func TestStreamsAreNamedInTheCause(t *testing.T) {
 		if got, _ := r.Cause(change, analyze.Dip{Onset: at(seconds)}); got != cause {
 			t.Errorf("at %.0f s: %q, expected %q", seconds, got, cause)
 		}
+	}
+}
+
+// Where the sender of one stream and the receiver of another have left the ring, both streams count whole: the sum of what was sent
+// lacks the one, the sum of what was received the other. What goes both ways in one stream is counted once.
+func TestAStreamCountsByWhicheverEndIsLeft(t *testing.T) {
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	of := func(id, node string, sent, received int64) engine.Stream {
+		return engine.Stream{ID: id, Node: node, Operation: "Repair", Status: "success", Sent: sent, Received: received, Began: at, Updated: at}
+	}
+	flows := flowsOf([]engine.Stream{
+		of("sender left", "2", 0, 4e6), of("receiver left", "2", 7e6, 0), of("both ways", "1", 2e6, 1e6), of("both ways", "2", 1e6, 2e6),
+	}, at, at)
+	if len(flows) != 1 || flows[0].bytes() != 14e6 {
+		t.Errorf("got %+v, expected one stretch of 14,000,000 bytes", flows)
 	}
 }
