@@ -149,5 +149,15 @@ func (j *job) waits(key, text string) string {
 	if text == "" {
 		text = "waiting for an answer"
 	}
-	return fmt.Sprintf("%s: %s, since %s, until %s at the latest", key, text, j.progress.began.Local().Format(time.TimeOnly), j.until.Local().Format(time.TimeOnly))
+	now := time.Now()
+	return fmt.Sprintf("%s: %s, since %s, until %s at the latest", key, text, clock(j.progress.began, now), clock(j.until, now))
+}
+
+// clock is a time as it is read now, in local time: with its day, if that is not today.
+func clock(at, now time.Time) string {
+	at, now = at.Local(), now.Local()
+	if at.YearDay() == now.YearDay() && at.Year() == now.Year() {
+		return at.Format(time.TimeOnly)
+	}
+	return at.Format(time.DateTime)
 }
