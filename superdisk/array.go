@@ -13,25 +13,6 @@ import (
 	"plimsoll/infra"
 )
 
-// mdadm runs it.
-func mdadm(ctx context.Context, m infra.Machine, args ...string) error {
-	_, err := m.Run(ctx, infra.Command{Path: "mdadm", Args: args})
-	if errors.Is(err, infra.ErrNoProgram) {
-		return hint.With(fmt.Errorf("%s has no mdadm: %w", m.Name(), err), "install the package mdadm there")
-	}
-	if err != nil {
-		return fmt.Errorf("on %s: %w", m.Name(), err)
-	}
-	return nil
-}
-
-func run(ctx context.Context, m infra.Machine, program string, args ...string) error {
-	if _, err := m.Run(ctx, infra.Command{Path: program, Args: args}); err != nil {
-		return fmt.Errorf("on %s: %w", m.Name(), err)
-	}
-	return nil
-}
-
 // Path is where an array of a name is found.
 func Path(name string) string { return "/dev/md/" + name }
 
@@ -70,6 +51,9 @@ func mustBeBlank(ctx context.Context, m infra.Machine, device string) error {
 }
 
 func (d Design) make(ctx context.Context, m infra.Machine, local string) error {
+	if err := mdadmFits(ctx, m); err != nil {
+		return err
+	}
 	least := int64(0)
 	for _, device := range []string{d.Local, d.Network} {
 		disk, err := Examine(ctx, m, device)
