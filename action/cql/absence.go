@@ -74,6 +74,24 @@ func absence(newest, now time.Time) (time.Duration, bool) {
 	return max(away, 0), away > -time.Minute // clocks of two machines may differ by some seconds
 }
 
+// clockFits refuses a machine whose clock is a minute or more off ours, which went from asked to answered while it was read. Rows carry the
+// time at which a node took them, and of two the later one wins: what a node whose clock is ahead writes cannot be changed until the others'
+// clocks are there, and what one that is behind writes is lost.
+func clockFits(node string, now, asked, answered time.Time) error {
+	off, way := asked.Sub(now), "behind"
+	if now.After(answered) {
+		off, way = now.Sub(answered), "ahead of"
+	}
+	if off < time.Minute {
+		return nil
+	}
+	return &hint.PermanentError{
+		Reason: fmt.Sprintf("the clock of the machine of node %s says %s, %s %s ours: of two writes to a row the one with the later time wins, so that what this node takes would win wrongly, or be lost",
+			node, now.Format(time.DateTime), off.Round(time.Second), way),
+		Advice: "it was not started, and what the others have is safe. Set the clock that is wrong (chronyc makestep; plimsoll machine check compares them), then go on: plimsoll runbook resume RUN",
+	}
+}
+
 // span reads a time as the servers show it: 3h, 10800000ms, and in milliseconds without a unit.
 func span(text string) (time.Duration, error) {
 	digits := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyzµ")

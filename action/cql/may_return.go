@@ -155,8 +155,12 @@ func (m *mayReturn) look(ctx context.Context, on *cluster.Cluster) (is returning
 		is.doubt = fmt.Sprintf("Plimsoll does not know where node %s keeps its data, so for how long it was away cannot be told. Was it less than gc_grace_seconds?", n.Name)
 		return is, nil
 	}
+	asked := time.Now()
 	newest, now, err := newestFile(ctx, n.Machine, folder)
 	if err != nil {
+		return is, err
+	}
+	if err := clockFits(n.Name, now, asked, time.Now()); err != nil {
 		return is, err
 	}
 	if newest.IsZero() {

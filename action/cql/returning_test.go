@@ -110,7 +110,7 @@ func (ringed) Session(context.Context) (engine.Session, error) { return tables{}
 
 func gone(t *testing.T) *homecoming {
 	t.Helper()
-	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	now := time.Now().Truncate(time.Second) // a clock that is off is refused
 	return &homecoming{folder: "/data", window: "3h", clock: now, newest: now.Add(-time.Minute), members: []engine.Member{
 		{Host: "a", Address: "10.0.0.1:9042", Part: engine.Normal, Up: true},
 		{Host: "b", Address: "10.0.0.2:9042", Part: engine.Normal},
@@ -139,6 +139,8 @@ func TestWhetherAMemberMayReturn(t *testing.T) {
 		{why: "its files are not there", change: func(h *homecoming) { h.newest = time.Time{} }, later: "no data of a server at /data"},
 		{why: "it runs", change: func(h *homecoming) { h.runs = true }, later: "node n2 runs still"},
 		{why: "the clock is behind the files", change: func(h *homecoming) { h.newest = h.clock.Add(time.Hour) }, asks: "cannot be told", repair: "yes"},
+		{why: "the clock is an hour ahead", change: func(h *homecoming) { h.clock = h.clock.Add(time.Hour) }, reason: "ahead of ours", advice: "chronyc"},
+		{why: "the clock is an hour behind", change: func(h *homecoming) { h.clock, h.newest = h.clock.Add(-time.Hour), h.newest.Add(-day) }, reason: "behind ours", advice: "chronyc"},
 		{why: "nobody knows where its data is", change: func(h *homecoming) { h.folder = "" }, asks: "does not know where node n2 keeps its data", repair: "yes"},
 		{why: "its folder is said", change: func(h *homecoming) { h.folder, h.newest = "", h.clock.Add(-11*day) }, task: mayReturn{Data: "/elsewhere"},
 			reason: "node n2 was away for 11d", advice: "cql/replace-node"},
