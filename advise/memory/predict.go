@@ -149,7 +149,7 @@ func predict(size int64, times float64, now shape, resampled []shape, fit model,
 		// What is left at the last size that is known is the most that can be left here.
 		p.High = now.share(now.known) * now.rate
 		p.Reads = min(p.Model, p.High)
-		if p.High > kneeShare*now.rate {
+		if p.High > KneeShare*now.rate {
 			p.Source, p.Doubt = advise.FromModel, "no page was seen to come back from so far: a longer look would tell"
 		}
 		return p
@@ -168,8 +168,8 @@ func predict(size int64, times float64, now shape, resampled []shape, fit model,
 	return p
 }
 
-// kneeShare is what is left of the reads where more memory hardly matters any more.
-const kneeShare = 0.05
+// KneeShare is what is left of the reads where more memory hardly matters any more.
+const KneeShare = 0.05
 
 // disagree is how far the two methods may be apart, as a share of today's reads and of the prediction.
 const disagree = 0.15
@@ -182,7 +182,7 @@ func knee(at func(int64) advise.Point, now int64, rate float64) int64 {
 		if p.Source == advise.FromModel {
 			return 0
 		}
-		if p.Reads < kneeShare*rate {
+		if p.Reads < KneeShare*rate {
 			return int64(size)
 		}
 	}

@@ -48,8 +48,14 @@ func main() {
 	seed := flag.Uint64("seed", 20260101, "seed of all simulations")
 	share := flag.Float64("share", 1, "share of the trials to simulate, for a quick look")
 	only := flag.String("only", "", "one section, by its title, written anew into the page that is there")
+	cases := flag.String("cases", "all", "of the section on memory, which to measure anew: points,mysql/heat; none: only write it")
+	kept := flag.String("results", "docs/accuracy", "the folder in which its results are kept, one file each")
 	flag.Parse()
-	if err := writePage(*out, *only, study{seed: *seed, share: *share}); err != nil {
+	s := study{seed: *seed, share: *share, results: results(*kept)}
+	if *cases != "all" {
+		s.cases = strings.Split(*cases, ",")
+	}
+	if err := writePage(*out, *only, s); err != nil {
 		fmt.Fprintln(os.Stderr, "accuracy:", err)
 		os.Exit(1)
 	}

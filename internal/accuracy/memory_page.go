@@ -7,22 +7,19 @@ import (
 	"math"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"time"
-
-	"plimsoll/advise/memory"
 )
 
 // memoryCases are the workloads of the page.
 func memoryCases() []memoryCase {
 	var all []memoryCase
-	workloads := map[string][]string{
-		"mariadb": {"points", "ranges", "inserts", "scans", "drift", "heat", "batch", "tpcc"}, "mysql": {"points", "inserts", "heat", "tpcc"},
-	}
 	for _, product := range []string{"mariadb", "mysql"} {
-		for _, name := range workloads[product] {
+		for _, name := range []string{"points", "ranges", "inserts", "scans", "drift", "heat", "batch", "tpcc"} {
 			c := memoryCase{
 				name: name, product: product, workload: name, parameters: "{}", pool: 128 << 20,
-				look: 14 * time.Second, warm: 6 * time.Second, measure: 6 * time.Second, sizes: otherSizes, sql: product == "mysql",
+				look: 10 * time.Second, warm: 3 * time.Second, measure: 3 * time.Second, sizes: otherSizes, knee: true, sql: product == "mysql",
 			}
 			if name == "tpcc" {
 				c.parameters = "{scale: 4}"
@@ -31,126 +28,171 @@ func memoryCases() []memoryCase {
 		}
 	}
 	parts := memoryCase{
-		name: "points, 4 instances", product: "mysql", workload: "points", parameters: "{rows: {items: 2200000}}", pool: 1 << 30, sql: true,
+		name: "points, 4 instances", product: "mysql", workload: "points", parameters: "{rows: {items: 3200000}}", pool: 1 << 30, sql: true,
 		config: map[string]string{"innodb_buffer_pool_instances": "4"},
-		look:   45 * time.Second, warm: 25 * time.Second, measure: 10 * time.Second, sizes: []float64{0.75, 1.5, 2},
+		look:   30 * time.Second, warm: 3 * time.Second, measure: 3 * time.Second, sizes: otherSizes,
 	}
 	return append(all, parts)
 }
 
-// memorySection is the section on reads with another size of memory.
+// memorySection is the section on reads with another size of memory. It measures the cases that were asked for and writes all that are kept.
 func memorySection(s study) (string, error) {
-	t := newTable("server", "workload", "times the memory", "reads an operation", "predicted", "90 % interval", "off", "power law", "linear", "one size")
-	score := memoryScore{}
-	failed := ""
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt) // what was measured until then is written
 	defer stop()
+	var kept []memoryResult
+	missing := ""
 	for _, c := range memoryCases() {
-		o, err := c.measured(ctx, s.seed)
+		if s.measures(c) && ctx.Err() == nil {
+			if err := c.measureAndKeep(ctx, s); err != nil {
+				fmt.Fprintf(os.Stderr, "%s on %s: %v\n", c.name, c.product, err)
+			}
+		}
+		r, err := s.results.read(c)
 		if err != nil {
-			fmt.Fprintf(os.Stderr, "%s on %s: %v\n", c.name, c.product, err)
-			failed += fmt.Sprintf("- %s on %s was not measured: %v\n", c.name, c.product, err)
+			return "", err
+		}
+		if r == nil {
+			missing += fmt.Sprintf("- %s on %s has not been measured.\n", c.name, c.product)
 			continue
 		}
-		for _, times := range c.sizes {
-			score.add(o, times)
-			p := o.at(times)
-			t.row(c.product, c.name, fmt.Sprint(times), fmt.Sprintf("%.3g", o.truth[times]), fmt.Sprintf("%.3g", o.perOp(p.Reads)),
-				fmt.Sprintf("%.3g–%.3g", o.perOp(p.Low), o.perOp(p.High)), signed(o.off(times, o.perOp(p.Reads))),
-				signed(o.off(times, o.power(times))), signed(o.off(times, o.linear(times))), signed(o.off(times, o.oneSize(times))))
-		}
+		kept = append(kept, *r)
 	}
-	return fmt.Sprintf(`A real server with a pool of 128 MiB and three to four times as much data, read and written with O_DIRECT, is looked at for
-14 s under a load, and its pages read for each operation are predicted at other sizes of the pool. Then it is started anew at each of these
-sizes with the data as it was, filled by reading all of it once, warmed up until it has read twice what it holds, and measured for 6 s under the same load: that is the truth, with some noise of its own.
-innodb_old_blocks_time is 2 ms, since a small pool turns over in seconds. What is off is given in percent of the truth.
-
-%s
-
-Beside it stand three ways to guess: reads fall as memory rises (power law with exponent 1); reads fall in a straight line to none when all
-data fits; and a Zipf law fitted to today's hit ratio alone (one size).
-
-%s
-%s`, score.String(), t, failed), nil
+	return memoryPage(kept, missing), nil
 }
 
-// measured has a case done in a folder of its own, and says on the way what comes out.
-func (c memoryCase) measured(ctx context.Context, seed uint64) (_ *memoryOutcome, err error) {
+// measures tells whether a case is to be measured anew.
+func (s study) measures(c memoryCase) bool {
+	return s.cases == nil || slices.Contains(s.cases, c.product+"/"+c.name) || slices.Contains(s.cases, c.name)
+}
+
+// measureAndKeep has a case done in a folder of its own, and says on the way what comes out.
+func (c memoryCase) measureAndKeep(ctx context.Context, s study) (err error) {
 	home, err := os.MkdirTemp("", "plimsoll-accuracy-")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(home)) }()
-	return c.predictAndMeasure(ctx, home, seed, func(format string, args ...any) {
+	o, err := c.predictAndMeasure(ctx, home, s.seed, func(format string, args ...any) {
 		fmt.Fprintf(os.Stderr, c.product+" "+format+"\n", args...)
 	})
+	if err != nil {
+		return err
+	}
+	return s.results.keep(c, o.result())
+}
+
+func memoryPage(all []memoryResult, missing string) string {
+	t := newTable("server", "workload", "times the memory", "reads an operation", "predicted", "90 % interval", "off", "model", "power law", "linear", "one size")
+	knees := newTable("server", "workload", "knee predicted at, times the memory", "reads left a tenth below", "a tenth above", "")
+	score := memoryScore{}
+	for _, r := range all {
+		for _, p := range r.Points {
+			score.add(r, p)
+			mark := ""
+			if p.Doubt != "" {
+				mark = " (low confidence)"
+			}
+			if p.Cold {
+				mark += " (cold)"
+			}
+			off := func(reads float64) string { return fmt.Sprintf("%+.0f %%", 100*r.off(p, reads)) }
+			t.row(r.Server, r.Case, fmt.Sprint(p.Times), fmt.Sprintf("%.3g", p.Truth), fmt.Sprintf("%.3g", p.Predicted),
+				fmt.Sprintf("%.3g–%.3g", p.Low, p.High), off(p.Predicted)+mark, off(p.Model), off(p.Power), off(p.Linear), off(p.OneSize))
+		}
+		if k := r.Knee; k != nil {
+			score.knee(*k)
+			knees.row(r.Server, r.Case, fmt.Sprintf("%.2f", k.Times), percent(k.Below), percent(k.Above), map[bool]string{true: "found", false: "not there"}[k.found()])
+		}
+	}
+	return fmt.Sprintf(`A real server with a pool of 128 MiB (1 GiB where it has 4 instances) and three to four times as much data, read and written with O_DIRECT, is looked at under a load
+until it has read its pool %d times over, and its pages read for each operation are predicted at other sizes of the pool. Then it is started anew at each of these
+sizes with the data as it was, filled by reading all of it once, warmed up, and its pages read and operations done are counted under the same load, of another seed: that is
+the truth, with some noise of its own. No time is in any of these figures, so that they do not depend on how busy the machine is. It is warm when it has read one and a half times what its pool holds, or
+asked for as many pages forty times over; *cold* is a truth that was measured before that. innodb_old_blocks_time is 2 ms, since a small pool turns over in seconds. What is off is
+given in percent of the truth. MySQL makes one instance of a pool under 1 GiB.
+
+%s
+
+Beside it stand the fitted model, which is the second opinion, and three ways to guess: reads fall as memory rises (power law with exponent 1); reads fall in a straight
+line to none when all data fits; and a Zipf law fitted to today's hit ratio alone (one size).
+
+%s
+%s
+**The knee** is the smallest pool that leaves less than a twentieth of today's reads. It is found where more is left with a tenth less memory than predicted, and
+less with a tenth more. The goal is that it is.
+
+%s`, lookTurnovers, score.String(), t, missing, knees)
+}
+
+// off is how far a number of reads an operation is from the truth, as a share of it. Below a fiftieth of today's reads there is
+// nothing to be wrong about: the share is of that.
+func (r memoryResult) off(p memoryPoint, reads float64) float64 {
+	return (reads - p.Truth) / max(p.Truth, 0.02*r.Now)
 }
 
 // memoryScore adds up what was off.
 type memoryScore struct {
-	n, within, doubted           int
-	sum, worst                   float64
-	sumSure, worstSure           float64
-	power, linear, one           float64
-	worstPower, worstLin, worst1 float64
+	within, knees      proportion
+	all, sure, model   errorsOff
+	power, linear, one errorsOff
 }
 
-func (s *memoryScore) add(o *memoryOutcome, times float64) {
-	p := o.at(times)
-	off := math.Abs(o.off(times, o.perOp(p.Reads)))
-	s.n++
-	s.sum, s.worst = s.sum+off, max(s.worst, off)
-	if p.Doubt != "" {
-		s.doubted++
-	} else {
-		s.sumSure, s.worstSure = s.sumSure+off, max(s.worstSure, off)
+// errorsOff are errors as shares of the truth.
+type errorsOff []float64
+
+func (e errorsOff) mean() float64 {
+	sum := 0.0
+	for _, x := range e {
+		sum += math.Abs(x)
 	}
-	if truth := o.truth[times]; o.perOp(p.Low) <= truth && truth <= o.perOp(p.High) {
-		s.within++
-	}
-	for _, rival := range []struct {
-		value      float64
-		sum, worst *float64
-	}{{o.power(times), &s.power, &s.worstPower}, {o.linear(times), &s.linear, &s.worstLin}, {o.oneSize(times), &s.one, &s.worst1}} {
-		off := math.Abs(o.off(times, rival.value))
-		*rival.sum += off
-		*rival.worst = max(*rival.worst, off)
-	}
+	return sum / float64(max(len(e), 1))
 }
+
+func (e errorsOff) worst() (worst float64) {
+	for _, x := range e {
+		worst = max(worst, math.Abs(x))
+	}
+	return worst
+}
+
+func (s *memoryScore) add(r memoryResult, p memoryPoint) {
+	holds := p.Low <= p.Truth && p.Truth <= p.High
+	s.within.note(holds)
+	s.all = append(s.all, r.off(p, p.Predicted))
+	if p.Doubt == "" {
+		s.sure = append(s.sure, r.off(p, p.Predicted))
+	}
+	s.model = append(s.model, r.off(p, p.Model))
+	s.power = append(s.power, r.off(p, p.Power))
+	s.linear = append(s.linear, r.off(p, p.Linear))
+	s.one = append(s.one, r.off(p, p.OneSize))
+}
+
+func (s *memoryScore) knee(k memoryKnee) { s.knees.note(k.found()) }
 
 func (s *memoryScore) String() string {
-	n := float64(max(s.n, 1))
-	sure := float64(max(s.n-s.doubted, 1))
+	var rows strings.Builder
+	for _, way := range []struct {
+		name string
+		off  errorsOff
+		bold string
+	}{
+		{"advise memory", s.all, "**"}, {fmt.Sprintf("those %d not called of low confidence", len(s.sure)), s.sure, ""}, {"the fitted model alone", s.model, ""},
+		{"power law", s.power, ""}, {"linear to the data", s.linear, ""}, {"one size", s.one, ""},
+	} {
+		fmt.Fprintf(&rows, "| %s | %s%s%s | %s%s%s |\n", way.name, way.bold, percent(way.off.mean()), way.bold, way.bold, percent(way.off.worst()), way.bold)
+	}
 	return fmt.Sprintf(`| of %d predictions | mean error | worst |
 | --- | --- | --- |
-| advise memory | **%s** | **%s** |
-| those %d not called of low confidence | %s | %s |
-| power law | %s | %s |
-| linear to the data | %s | %s |
-| one size | %s | %s |
-
-The 90 %% interval held the truth in **%s**. Goals: mean at most 10 %%, worst at most 15 %%, intervals hold at least 85 %%.`,
-		s.n, percent(s.sum/n), percent(s.worst), s.n-s.doubted, percent(s.sumSure/sure), percent(s.worstSure),
-		percent(s.power/n), percent(s.worstPower), percent(s.linear/n), percent(s.worstLin), percent(s.one/n), percent(s.worst1),
-		proportion{hits: s.within, of: s.n})
+%s
+The 90 %% interval held the truth in **%s**, and the knee was found in %s. Goals: mean at most 10 %%, worst at most 15 %%, intervals hold at least 85 %%.`,
+		len(s.all), rows.String(), s.within, of(s.knees))
 }
 
-func signed(share float64) string { return fmt.Sprintf("%+.0f %%", 100*share) }
-
-// off is how far a number of reads an operation is from the truth, as a share of it. Below a fiftieth of today's reads there is
-// nothing to be wrong about: the share is of that.
-func (o *memoryOutcome) off(times, reads float64) float64 {
-	truth := o.truth[times]
-	return (reads - truth) / max(truth, 0.02*o.now)
-}
-
-func (o *memoryOutcome) power(times float64) float64 { return o.now / o.at(times).Times }
-
-func (o *memoryOutcome) linear(times float64) float64 {
-	data := float64(o.data) / o.held
-	return o.now * max(data-o.at(times).Times, 0) / (data - 1)
-}
-
-func (o *memoryOutcome) oneSize(times float64) float64 {
-	return o.now * memory.FromOneSize(o.requests, o.reads, o.held, float64(o.data), o.at(times).Times)
+// of is a share that may be of nothing.
+func of(p proportion) string {
+	if p.of == 0 {
+		return "no case, as none was looked for"
+	}
+	return fmt.Sprintf("%d of %d", p.hits, p.of)
 }

@@ -20,13 +20,13 @@ func TestReadsWithAnotherSizeOfMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, times := range c.sizes {
-		p := o.at(times)
-		if off := o.off(times, o.perOp(p.Reads)); math.Abs(off) > 0.15 {
-			t.Errorf("%v times the memory: off by %+.0f %%", times, 100*off)
+	r := o.result()
+	for _, p := range r.Points {
+		if off := r.off(p, p.Predicted); math.Abs(off) > 0.15 {
+			t.Errorf("%v times the memory: off by %+.0f %%", p.Times, 100*off)
 		}
 	}
-	if o.perOp(o.at(1.5).Reads) >= o.now || o.now <= 0 {
+	if r.Points[1].Predicted >= r.Now || r.Now <= 0 {
 		t.Errorf("more memory does not help: %+v", o.curve)
 	}
 }

@@ -10,6 +10,13 @@ type proportion struct{ hits, of int }
 
 func (p proportion) share() float64 { return float64(p.hits) / float64(p.of) }
 
+func (p *proportion) note(hit bool) {
+	p.of++
+	if hit {
+		p.hits++
+	}
+}
+
 // String writes the share as a percentage with its uncertainty: the exact 95 % interval of a binomial share.
 func (p proportion) String() string {
 	low, high := p.interval()

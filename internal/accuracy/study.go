@@ -11,6 +11,9 @@ import (
 type study struct {
 	seed  uint64
 	share float64 // of the full number of trials; 1 is what docs/accuracy.md shows
+
+	results results  // where what real servers did is kept
+	cases   []string // of the section on memory, to be measured anew: name or product/name; nil: all
 }
 
 // trials is the share of a number, at least 20.
