@@ -47,7 +47,7 @@ func only(engine string, actions []action.Action) []action.Action {
 
 // openRDS reaches the API of RDS as the person's own configuration of AWS says.
 func openRDS(ctx context.Context, at cluster.AWS) (*aws.RDS, error) {
-	return aws.OpenRDS(ctx, aws.Options{Region: at.Region, Profile: at.Profile})
+	return aws.OpenRDS(ctx, aws.Options{Region: at.Region, Profile: at.Profile, Every: at.Every})
 }
 
 // ClusterLock keeps a run's claim in a cluster itself, where the engine has a place for it; nil where it has none.

@@ -52,7 +52,7 @@ func SiteOf(ctx context.Context, name string, c inventory.Cluster, here infra.Ma
 	}
 	onEC2(site, c, nodes, spares)
 	if c.AWS != nil {
-		site.AWS = &cluster.AWS{Region: c.AWS.Region, Profile: c.AWS.Profile, Aurora: c.AWS.Aurora}
+		site.AWS = &cluster.AWS{Region: c.AWS.Region, Profile: c.AWS.Profile, Aurora: c.AWS.Aurora, Every: c.AWS.Every}
 	}
 	for _, m := range machines.opened {
 		site.Keep(m)

@@ -64,9 +64,10 @@ type Cluster struct {
 
 // AWS is an account and a region.
 type AWS struct {
-	Region  string // "": as the person's own configuration of AWS says
-	Profile string // "": the default one
-	Aurora  string // the cluster of Aurora that the nodes are; "": they are none
+	Region  string        // "": as the person's own configuration of AWS says
+	Profile string        // "": the default one
+	Aurora  string        // the cluster of Aurora that the nodes are; "": they are none
+	Every   time.Duration // between two looks at what is being changed; 0: the usual
 }
 
 // Account is who logs in.

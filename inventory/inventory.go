@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"plimsoll/cluster"
 	"plimsoll/engine"
@@ -57,9 +58,10 @@ type Cluster struct {
 
 // AWS says where at AWS a cluster runs.
 type AWS struct {
-	Region  string `yaml:"region" doc:"Such as ap-northeast-2. Default: as the configuration of the AWS command line says."`
-	Profile string `yaml:"profile" doc:"Of the configuration of the AWS command line. Default: its default."`
-	Aurora  string `yaml:"aurora" doc:"The identifier of the Aurora cluster that this cluster is."`
+	Region  string        `yaml:"region" doc:"Such as ap-northeast-2. Default: as the configuration of the AWS command line says."`
+	Profile string        `yaml:"profile" doc:"Of the configuration of the AWS command line. Default: its default."`
+	Aurora  string        `yaml:"aurora" doc:"The identifier of the Aurora cluster that this cluster is."`
+	Every   time.Duration `yaml:"every" doc:"How long a step waits between two looks at an instance that it changes. AWS throttles whole accounts: longer where many are changed. Default: 10s."`
 }
 
 // Account is who logs in.

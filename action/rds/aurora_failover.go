@@ -85,7 +85,7 @@ func (a *failover) to(ctx context.Context, on *cluster.Cluster, c action.Call, i
 			return err
 		}
 	}
-	err = a.api.look(ctx, c, func(ctx context.Context) (bool, string, error) {
+	err = a.api.look(ctx, r, c, func(ctx context.Context) (bool, string, error) {
 		now, err := r.Aurora(ctx, now.ID)
 		return err == nil && now.Writer == id, fmt.Sprintf("instance %s as the writer, which is %s", id, now.Writer), err
 	})

@@ -96,7 +96,7 @@ func (a *blueGreen) Act(ctx context.Context, on *cluster.Cluster, c action.Call)
 }
 
 func (a *blueGreen) await(ctx context.Context, r *aws.RDS, c action.Call) error {
-	return a.api.look(ctx, c, func(ctx context.Context) (bool, string, error) {
+	return a.api.look(ctx, r, c, func(ctx context.Context) (bool, string, error) {
 		d, err := r.BlueGreen(ctx, a.Name)
 		if err != nil {
 			return false, "", err
@@ -135,7 +135,7 @@ func (a *blueGreen) Undo(ctx context.Context, on *cluster.Cluster, c action.Call
 	if err := r.DeleteBlueGreen(ctx, d); err != nil {
 		return err
 	}
-	return a.api.look(ctx, c, func(ctx context.Context) (bool, string, error) {
+	return a.api.look(ctx, r, c, func(ctx context.Context) (bool, string, error) {
 		_, err := r.BlueGreen(ctx, a.Name)
 		if errors.Is(err, aws.ErrNotFound) {
 			return true, "", nil

@@ -210,7 +210,7 @@ func (a *wayBack) level(ctx context.Context, on *cluster.Cluster, s sides, c act
 		}
 	}
 	done := strings.ReplaceAll(rows[0]["done"], "\n", "")
-	return a.api.look(ctx, c, func(ctx context.Context) (bool, string, error) {
+	return a.api.look(ctx, s.r, c, func(ctx context.Context) (bool, string, error) {
 		rows, err := a.ask(ctx, on, a.Old, s.former, "SELECT GTID_SUBTRACT('"+done+"', @@GLOBAL.gtid_executed) AS lacks")
 		if err != nil {
 			return false, "", err
@@ -242,7 +242,7 @@ func (a *wayBack) rename(ctx context.Context, r *aws.RDS, from, to string, c act
 	if err := r.Rename(ctx, from, to); err != nil && !aws.IsBusy(err) { // busy: an attempt before this one is under way
 		return err
 	}
-	return a.api.look(ctx, c, func(ctx context.Context) (bool, string, error) {
+	return a.api.look(ctx, r, c, func(ctx context.Context) (bool, string, error) {
 		i, err := r.Instance(ctx, to)
 		if errors.Is(err, aws.ErrNotFound) {
 			return false, fmt.Sprintf("instance %s to be called %s", from, to), nil
@@ -273,7 +273,7 @@ func (a *wayBack) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c acti
 	if err != nil {
 		return err
 	}
-	return a.api.look(ctx, c, func(ctx context.Context) (bool, string, error) {
+	return a.api.look(ctx, r, c, func(ctx context.Context) (bool, string, error) {
 		for _, id := range []string{name, name + "-old1", name + "-new1"} {
 			i, err := r.Instance(ctx, id)
 			if err == nil && i.Status == "renaming" {

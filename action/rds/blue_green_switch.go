@@ -98,7 +98,7 @@ func (a *blueGreenSwitch) Act(ctx context.Context, on *cluster.Cluster, c action
 
 func (a *blueGreenSwitch) await(ctx context.Context, r *aws.RDS, c action.Call) error {
 	failed := false
-	err := a.api.look(ctx, c, func(ctx context.Context) (bool, string, error) {
+	err := a.api.look(ctx, r, c, func(ctx context.Context) (bool, string, error) {
 		d, err := r.BlueGreen(ctx, a.Name)
 		if err != nil {
 			return false, "", err

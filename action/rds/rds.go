@@ -3,6 +3,7 @@
 package rds
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -107,7 +108,7 @@ func foreign(i aws.Instance, own ...string) error {
 
 // await looks at an instance until want says that it is as it should be and nothing is being done to it any more.
 func (a api) await(ctx context.Context, r *aws.RDS, id string, c action.Call, want func(aws.Instance) (waitsFor string)) error {
-	return a.look(ctx, c, func(ctx context.Context) (bool, string, error) {
+	return a.look(ctx, r, c, func(ctx context.Context) (bool, string, error) {
 		i, err := r.Instance(ctx, id)
 		if err == nil {
 			err = i.Usable()
@@ -125,9 +126,9 @@ func (a api) await(ctx context.Context, r *aws.RDS, id string, c action.Call, wa
 	})
 }
 
-// look is aws.Await at the pace of this API, with its progress told.
-func (a api) look(ctx context.Context, c action.Call, look aws.Look) error {
-	return aws.Await(ctx, a.every, func(waits string) { c.Progress(-1, "waiting for "+waits) }, look)
+// look is aws.Await at the pace that the cluster names, or at the usual one, with its progress told.
+func (a api) look(ctx context.Context, r *aws.RDS, c action.Call, look aws.Look) error {
+	return aws.Await(ctx, cmp.Or(r.Every, a.every), func(waits string) { c.Progress(-1, "waiting for "+waits) }, look)
 }
 
 // answers asks the server of a node by SQL.

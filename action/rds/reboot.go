@@ -83,7 +83,7 @@ func (a *rebooting) Act(ctx context.Context, on *cluster.Cluster, c action.Call)
 			return nil, err
 		}
 	}
-	err = a.api.look(ctx, c, func(ctx context.Context) (bool, string, error) {
+	err = a.api.look(ctx, r, c, func(ctx context.Context) (bool, string, error) {
 		now, err := r.Instance(ctx, i.ID)
 		if err == nil {
 			err = now.Usable()

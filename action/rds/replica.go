@@ -131,7 +131,7 @@ func (a api) remove(ctx context.Context, r *aws.RDS, id string, c action.Call, m
 			return err
 		}
 	}
-	return a.look(ctx, c, func(ctx context.Context) (bool, string, error) {
+	return a.look(ctx, r, c, func(ctx context.Context) (bool, string, error) {
 		i, err := r.Instance(ctx, id)
 		if errors.Is(err, aws.ErrNotFound) {
 			return true, "", nil

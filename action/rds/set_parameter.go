@@ -154,7 +154,7 @@ func (a *parameter) Act(ctx context.Context, on *cluster.Cluster, c action.Call)
 	if p.Static {
 		return action.Facts{"takes_effect": "with the next reboot"}, nil
 	}
-	return nil, a.api.look(ctx, c, func(ctx context.Context) (bool, string, error) {
+	return nil, a.api.look(ctx, r, c, func(ctx context.Context) (bool, string, error) {
 		missing, err := a.unlike(ctx, on, r, i.ParameterGroup)
 		return missing == "" && err == nil, "the value on every server: " + missing, err
 	})

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
@@ -27,11 +28,13 @@ type Options struct {
 	// Endpoint is in place of AWS's own: a stand-in for tests, which needs no credentials. The SDK's own AWS_ENDPOINT_URL works too.
 	Endpoint  string
 	Transport http.RoundTripper // nil: the SDK's own
+	Every     time.Duration     // between two looks at what is being changed; 0: whoever waits decides
 }
 
 // RDS asks and changes the databases of one account in one region. It is safe for concurrent use.
 type RDS struct {
 	Region string
+	Every  time.Duration // as in Options
 	client *rds.Client
 }
 
@@ -41,7 +44,7 @@ func OpenRDS(ctx context.Context, o Options) (*RDS, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &RDS{Region: c.Region, client: rds.NewFromConfig(c)}, nil
+	return &RDS{Region: c.Region, Every: o.Every, client: rds.NewFromConfig(c)}, nil
 }
 
 // configure reads the person's configuration.

@@ -29,6 +29,9 @@ type Server struct {
 	Green func(instance string) (address string)
 	// SwitchedOver is told of a switchover, in its course; may be nil.
 	SwitchedOver func(old, new Instance)
+	// Promoted is told of a replica that becomes an instance of its own, and of a reader of Aurora that becomes the writer, in its
+	// course; former is the writer of before. May be nil.
+	Promoted func(instance, former string)
 	// Parameter is told when a parameter comes into force; may be nil.
 	Parameter func(group, name, value string)
 
@@ -72,6 +75,16 @@ func New(t testing.TB) *Server {
 	t.Cleanup(h.Close)
 	s.URL = h.URL
 	return s
+}
+
+// Reset forgets all instances, clusters, parameters and deployments.
+func (s *Server) Reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.instances)
+	clear(s.clusters)
+	clear(s.groups)
+	s.blueGreens, s.events = nil, nil
 }
 
 // Fail makes the next requests of an operation go wrong, one after another.

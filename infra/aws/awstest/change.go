@@ -145,7 +145,13 @@ func (s *Server) promote(q url.Values) (string, error) {
 	if i.Source == "" {
 		return "", refuse("InvalidDBInstanceState", "DB Instance is not a read replica.")
 	}
-	s.begin(i, "modifying", "available", func() { i.Source = "" })
+	s.begin(i, "modifying", "available", func() {
+		former := i.Source
+		i.Source = ""
+		if s.Promoted != nil {
+			s.Promoted(i.ID, former)
+		}
+	})
 	return s.shown(q)
 }
 

@@ -36,10 +36,15 @@ func (c *cluster) leave(id string) {
 	}
 }
 
-// advance ends a failover that was begun.
-func (c *cluster) advance() {
-	if c.next != "" && !time.Now().Before(c.at) {
-		c.writer, c.next = c.next, ""
+// failsOver ends a failover that was begun.
+func (s *Server) failsOver(c *cluster) {
+	if c.next == "" || time.Now().Before(c.at) {
+		return
+	}
+	former := c.writer
+	c.writer, c.next = c.next, ""
+	if s.Promoted != nil && c.writer != former {
+		s.Promoted(c.writer, former)
 	}
 }
 
@@ -52,7 +57,7 @@ func (s *Server) describeClusters(q url.Values) (string, error) {
 }
 
 func (s *Server) clusterXML(c *cluster) string {
-	c.advance()
+	s.failsOver(c)
 	var members string
 	for _, m := range c.members {
 		writer := "false"

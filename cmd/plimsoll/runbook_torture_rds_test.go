@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/catalog"
+	"plimsoll/cluster"
+	"plimsoll/durable"
+	"plimsoll/inventory"
+	"plimsoll/runbook/faulttest"
+)
+
+var tortureResults = flag.String("torture-results", "", "keep what runbooks of RDS stood in this folder, for docs/torture.md")
+
+// rdsOrdeal is a runbook of RDS or Aurora, and what is known of it beforehand.
+type rdsOrdeal struct {
+	Book   string   `json:"book"`
+	Inputs []string `json:"inputs,omitempty"`
+	Before []string `json:"before,omitempty"`
+
+	world  func(*testing.T) *rdsStandIn
+	stays  []string // what stops an undo, as declared
+	asks   []string // what stops for a person when it is cut off
+	copies bool     // the servers are brought back too, not their API alone
+}
+
+func pairOfInstances(t *testing.T) *rdsStandIn { return pairOfRDS(t, false) }
+func auroraCluster(t *testing.T) *rdsStandIn   { return pairOfRDS(t, true) }
+
+var rdsOrdeals = []rdsOrdeal{
+	{Book: "rds/resize", Inputs: []string{"node=db2", "class=db.r6g.large"}, world: pairOfInstances},
+	{Book: "rds/grow-storage", Inputs: []string{"node=db1", "gib=400", "type=gp3"}, world: pairOfInstances, stays: []string{"grow"}},
+	{Book: "rds/set-parameter", Inputs: []string{"node=db1", "name=max_connections", "value=300"}, world: pairOfInstances},
+	{Book: "rds/reboot", Inputs: []string{"node=db2"}, world: pairOfInstances, stays: []string{"reboot"}},
+	{Book: "rds/add-replica", Inputs: []string{"node=db1", "name=new"}, world: pairOfInstances},
+	{Book: "rds/promote", Inputs: []string{"node=db2"}, world: pairOfInstances, stays: []string{"promote"}, copies: true},
+	{Book: "rds/blue-green", Inputs: []string{"node=db", "old=old", "name=next", "version=9.7.4"}, world: blueGreenOfRDS, stays: []string{"switch"}, copies: true},
+	{Book: "rds/blue-green-back", Inputs: []string{"node=db", "old=old"}, Before: []string{"rds/blue-green node=db old=old name=next version=9.7.4"}, world: blueGreenOfRDS, stays: []string{"back"}, copies: true},
+	{Book: "aurora/failover", Inputs: []string{"node=db2"}, world: auroraCluster},
+	{Book: "aurora/add-reader", Inputs: []string{"name=new", "class=db.r6g.large"}, world: auroraCluster},
+	{Book: "aurora/clone", Inputs: []string{"name=copy", "class=db.r6g.large"}, world: auroraCluster},
+	{Book: "aurora/delete-clone", Inputs: []string{"name=copy"}, Before: []string{"aurora/clone name=copy class=db.r6g.large"}, world: auroraCluster, stays: []string{"delete"}},
+}
+
+// TestRDSRunbooksStandTheTorture tortures the runbooks of RDS and Aurora on a stand-in of the API in front of real servers: by the
+// command's own torture, with processes of plimsoll that are killed and put to sleep.
+func TestRDSRunbooksStandTheTorture(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts real servers and kills many processes")
+	}
+	kept := *tortureResults
+	if kept != "" { // each test has another working folder
+		var err error
+		if kept, err = filepath.Abs(kept); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range rdsOrdeals {
+		t.Run(c.Book, func(t *testing.T) {
+			s := c.world(t)
+			o, err := s.torture(t, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%d tries in %s, brought back %d times; who took it back killed %d times; going on within %s; asleep for %s; stays %q",
+				o.Tries, o.Took.Round(time.Second), o.Restored, o.Undos, o.Resumed.Round(time.Millisecond), o.Slept, o.Stays)
+			for _, trouble := range o.Troubles {
+				t.Errorf("%s: %s %s", trouble.Test, trouble.Step, trouble.Text)
+			}
+			if !slices.Equal(slices.Sorted(slices.Values(o.Stays)), c.stays) || !slices.Equal(slices.Sorted(slices.Values(o.Asks)), c.asks) {
+				t.Errorf("stays %q, want %q; asks %q, want %q", o.Stays, c.stays, o.Asks, c.asks)
+			}
+			if o.Tries < 10 || o.Undos == 0 || o.Slept == 0 || len(o.Untried) > 0 {
+				t.Errorf("%d tries, %d killed while it was taken back, asleep for %s, untried %q", o.Tries, o.Undos, o.Slept, o.Untried)
+			}
+			if kept != "" {
+				keepOrdeal(t, kept, c, o)
+			}
+		})
+	}
+}
+
+// keepOrdeal writes a result as internal/torture reads it.
+func keepOrdeal(t *testing.T, folder string, c rdsOrdeal, o faulttest.Report) {
+	t.Helper()
+	data, err := json.MarshalIndent(struct {
+		Case    rdsOrdeal        `json:"case"`
+		Product string           `json:"product"`
+		Ordeal  faulttest.Report `json:"ordeal"`
+	}{c, "rds", o}, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, strings.ReplaceAll(c.Book, "/", "-")+".json"), append(data, '\n'), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// torture does what the command does to a lab.
+func (s *rdsStandIn) torture(t *testing.T, c rdsOrdeal) (faulttest.Report, error) {
+	t.Helper()
+	program, err := exec.LookPath("plimsoll") // TestMain has put it there
+	if err != nil {
+		return faulttest.Report{}, err
+	}
+	inv, err := inventory.Open()
+	if err != nil {
+		return faulttest.Report{}, err
+	}
+	deps, err := labDeps()
+	if err != nil {
+		return faulttest.Report{}, err
+	}
+	requests, err := firsts(append(slices.Clone(c.Before), strings.Join(append([]string{c.Book}, c.Inputs...), " ")), "orders")
+	if err != nil {
+		return faulttest.Report{}, err
+	}
+	v := victim{program: program, runbook: c.Book, cluster: "orders", inputs: c.Inputs, pause: shortestLease + time.Second}
+	open := func(ctx context.Context, name string) (*cluster.Cluster, error) {
+		return openSite(ctx, name, inv, deps)
+	}
+	tt := faulttest.Torture{
+		Request: requests[len(c.Before)], Before: requests[:len(c.Before)], Folder: t.TempDir(), Actions: catalog.Actions(), Pause: v.pause, Settle: time.Minute,
+		Open: open, ClusterLock: catalog.ClusterLock,
+		Elsewhere: func(ctx context.Context) (*cluster.Cluster, error) { return open(ctx, "orders") },
+		Save: func(ctx context.Context) error {
+			if !c.copies {
+				return nil // its API knows how it began
+			}
+			return s.servers.Save(ctx)
+		},
+		Restore: func(ctx context.Context) error { return s.restore(ctx, c.copies) },
+		Child: func(ctx context.Context, store string, at durable.Moment, asleep func(context.Context) error) (faulttest.Fate, error) {
+			return tortureChild(ctx, v, store, at, asleep)
+		},
+		Cancel: func(ctx context.Context, store, run string, at durable.Moment) (faulttest.Fate, error) {
+			canceller := v
+			canceller.cancels = run
+			return tortureChild(ctx, canceller, store, at, nil)
+		},
+		Say: func(text string) { t.Log(text) },
+	}
+	return tt.Run(t.Context())
+}
+
+// restore brings back the API, and the servers too where a runbook changes who follows whom.
+func (s *rdsStandIn) restore(ctx context.Context, servers bool) error {
+	if servers {
+		if err := s.servers.Restore(ctx); err != nil {
+			return err
+		}
+	}
+	s.api.Reset()
+	s.fill()
+	return nil
+}
