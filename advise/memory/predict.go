@@ -24,7 +24,7 @@ func (s *sum) add(i *Interval, times float64) {
 	s.pages += times * i.Pages * i.Seconds
 	seen := 0.0
 	for b, n := range i.Back {
-		s.back[b] += times * n
+		s.back[b] += times * n * i.likelierThanSeen(b)
 		seen += n
 	}
 	fresh := 0.0
@@ -42,19 +42,18 @@ func (s *sum) add(i *Interval, times float64) {
 		s.promoted[b] += times * n
 	}
 	s.seen += times * seen
-	s.unseen(i, seen, times)
 }
 
-// unseen counts pages that left and came back between two lists: on the second they seem to have moved up from the end. They are
-// what the server read beyond what the lists show, and came back from about half as far as pages went meanwhile. Of uses within the
-// cache as much goes unseen, so that these stay in proportion to the loads that were seen.
-func (s *sum) unseen(i *Interval, seen, times float64) {
-	gone := i.Loads / max(i.Pages, 1) // of the cache
-	moved := 0.0
-	for _, n := range i.Promoted[max(int((1-gone)*perCache), 0):] {
-		moved += n
-	}
-	s.back[bin(gone/2)] += times * min(max(float64(i.Counts.Read)-seen, 0), moved)
+// mostLikelier bounds what one page that was seen may stand for.
+const mostLikelier = 12
+
+// likelierThanSeen is how many pages that came back from a depth one stands for that was seen to. A page that leaves and comes back between
+// two lists is on both and goes unseen: that it is seen takes a list while it is away, and the less often so the less had left meanwhile. So
+// it is weighted by the inverse of that chance (Horvitz and Thompson 1952), which makes predictions the same however often lists are taken.
+func (i *Interval) likelierThanSeen(bin int) float64 {
+	between := i.Loads / max(i.Pages, 1) // what part of the cache was replaced between the lists
+	depth := (float64(bin) + 0.5) / perCache
+	return min(max(between/depth, 1), mostLikelier)
 }
 
 func newSum() *sum {

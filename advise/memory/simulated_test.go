@@ -132,6 +132,32 @@ func TestPredictionsOfACacheThatDropsTheLeastRecentlyUsed(t *testing.T) {
 	}
 }
 
+// However often lists are taken, the same is predicted: what came back between two of them is made up for.
+func TestPredictionsDoNotDependOnHowOftenListsAreTaken(t *testing.T) {
+	const size, pages, seed = 2000, 9000, 11
+	t.Logf("seed %d", seed)
+	sizes := []int64{3000, 4000, 5000}
+	var often []advise.Point
+	for _, between := range []int{200, 1600, 6400} {
+		intervals := lookAt(newCache(size), draws(seed, pages, 0.9), 160_000/between, between, 1)
+		points := Predict(intervals, engine.PageCache{Pages: size, Size: size, PageSize: 1}, pages, sizes, seed).Points
+		replaced := intervals[len(intervals)-1].Loads / size
+		for n := range points {
+			points[n].Reads /= float64(between)
+		}
+		if often == nil {
+			often = points
+		}
+		for n, p := range points {
+			off := p.Reads/often[n].Reads - 1
+			t.Logf("%.2f of the cache replaced between lists, %v times the cache: %+.1f %%", replaced, p.Times, 100*off)
+			if math.Abs(off) > 0.08 {
+				t.Errorf("%.2f of the cache replaced between lists, %v times the cache: %.4f reads, with lists often %.4f", replaced, p.Times, p.Reads, often[n].Reads)
+			}
+		}
+	}
+}
+
 func TestWhatWasNotSeenIsNotPromised(t *testing.T) {
 	intervals := lookAt(newCache(2000), draws(3, 20_000, 0.3), 10, 200, 1) // as much as half a cache comes
 	curve := Predict(intervals, engine.PageCache{Pages: 2000, Size: 2000, PageSize: 1}, 20_000, []int64{2000, 6000, 20_000}, 1)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -24,6 +25,7 @@ type memoryCase struct {
 	pool       int64 // bytes
 	config     map[string]string
 	sql        bool          // lists by SQL and not by file
+	budget     float64       // share of the time that may go into lists; 0: 0.15
 	look       time.Duration // at least
 	warm       time.Duration // at least
 	measure    time.Duration // at least
@@ -131,7 +133,7 @@ const (
 func (l *memoryLab) lookAt(ctx context.Context, out *memoryOutcome, seed uint64) error {
 	err := l.driven(ctx, seed, func(ctx context.Context, warm stretch, since func() (stretch, error)) (err error) {
 		turnover := time.Duration(float64(warm.took) / max(warm.turnovers(), 0.01))
-		o := memory.Options{For: min(max(l.look, lookTurnovers*turnover), longestLook), Budget: 0.15, MaxStall: 2 * time.Second}
+		o := memory.Options{For: min(max(l.look, lookTurnovers*turnover), longestLook), Budget: cmp.Or(l.budget, 0.15), MaxStall: 2 * time.Second}
 		if !l.sql {
 			o.Files = l.files.Machine
 		}

@@ -17,6 +17,7 @@ type stretch struct {
 	operations int64
 	took       time.Duration
 	pool       int64 // pages
+	held       int64 // pages of them with data, at the end
 }
 
 // each is how many pages were read for an operation.
@@ -77,7 +78,7 @@ func (l *memoryLab) from(ctx context.Context, operations *atomic.Int64) (func() 
 	done := operations.Load()
 	return func() (stretch, error) {
 		now, err := l.db.(engine.PageCaching).PageCache(ctx)
-		return stretch{now.Read - first.Read, now.Requests - first.Requests, operations.Load() - done, time.Since(began), now.Pages}, err
+		return stretch{now.Read - first.Read, now.Requests - first.Requests, operations.Load() - done, time.Since(began), now.Pages, now.Data}, err
 	}, err
 }
 
