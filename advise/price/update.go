@@ -31,9 +31,13 @@ func Questions(region string) []Question {
 		}
 		return q
 	}
+	disks := func(family string) Question {
+		return Question{"AmazonEC2", map[string]string{"regionCode": region, "productFamily": family}}
+	}
 	return []Question{
 		single("Database Instance", "databaseEngine", "MySQL"), single("Database Storage"), single("Provisioned IOPS"),
 		{"AmazonElastiCache", map[string]string{"regionCode": region, "productFamily": "Cache Instance", "cacheEngine": "Valkey"}},
+		disks("Storage"), disks("System Operation"), disks("Provisioned Throughput"),
 	}
 }
 
@@ -43,6 +47,13 @@ var (
 	rates = map[string]string{"RDS:GP3-PIOPS": "gp3", "RDS:PIOPS": "io1", "RDS:IO2-PIOPS": "io2"}
 )
 
+// kinds of EBS's volumes, likewise. Of io2, whose operations are cheaper above 32,000, it is the first price: an upper bound for more.
+var (
+	ownSizes   = map[string]string{"EBS:VolumeUsage.gp2": "gp2", "EBS:VolumeUsage.gp3": "gp3", "EBS:VolumeUsage.piops": "io1", "EBS:VolumeUsage.io2": "io2"}
+	ownRates   = map[string]string{"EBS:VolumeP-IOPS.gp3": "gp3", "EBS:VolumeP-IOPS.piops": "io1", "EBS:VolumeP-IOPS.io2": "io2"}
+	ownThrough = map[string]string{"EBS:VolumeP-Throughput.gp3": "gp3"}
+)
+
 // Updated makes a catalogue of one region of what the price list answered. Its one source is dated on the day on which it was asked.
 func Updated(region string, asked, published time.Time, all []Listed) (*Catalogue, error) {
 	text := "the AWS Price List, on demand, one zone, MySQL"
@@ -50,7 +61,7 @@ func Updated(region string, asked, published time.Time, all []Listed) (*Catalogu
 		text += ", as published on " + published.UTC().Format(time.DateOnly)
 	}
 	source := "price-list-" + region
-	r := Region{Classes: map[string]ClassPrice{}, Caches: map[string]ClassPrice{}, RDS: map[string]VolumePrice{}}
+	r := Region{Classes: map[string]ClassPrice{}, Caches: map[string]ClassPrice{}, RDS: map[string]VolumePrice{}, EBS: map[string]VolumePrice{}}
 	c := &Catalogue{
 		Currency: "USD", Sources: map[string]Source{source: {Date: asked.UTC().Format(time.DateOnly), Text: text}},
 		Caches: map[string]Cache{}, Regions: map[string]Region{region: r},
@@ -69,14 +80,14 @@ func Updated(region string, asked, published time.Time, all []Listed) (*Catalogu
 			if _, err := fmt.Sscanf(l.Attributes["memory"], "%g GiB", &gib); err == nil && gib > 0 {
 				c.Caches[kind] = Cache{GiB: gib}
 			}
-		case l.Unit == "GB-Mo" && sizes[usage] != "":
-			v := r.RDS[sizes[usage]]
-			v.GiB, v.Source = l.USD, source
-			r.RDS[sizes[usage]] = v
-		case l.Unit == "IOPS-Mo" && rates[usage] != "":
-			v := r.RDS[rates[usage]]
-			v.IOPS, v.Source = l.USD, source
-			r.RDS[rates[usage]] = v
+		case l.Unit == "GB-Mo":
+			note(r.RDS, sizes[usage], source, func(v *VolumePrice) { v.GiB = l.USD })
+			note(r.EBS, ownSizes[usage], source, func(v *VolumePrice) { v.GiB = l.USD })
+		case l.Unit == "IOPS-Mo":
+			note(r.RDS, rates[usage], source, func(v *VolumePrice) { v.IOPS = l.USD })
+			note(r.EBS, ownRates[usage], source, func(v *VolumePrice) { v.IOPS = l.USD })
+		case l.Unit == "GiBps-mo":
+			note(r.EBS, ownThrough[usage], source, func(v *VolumePrice) { v.MBps = l.USD / 1024 })
 		}
 	}
 	for node := range r.Caches {
@@ -84,10 +95,8 @@ func Updated(region string, asked, published time.Time, all []Listed) (*Catalogu
 			delete(r.Caches, node) // without its memory nothing can be said of it
 		}
 	}
-	for kind, v := range r.RDS {
-		if v.GiB == 0 { // operations of a volume that cannot be had
-			delete(r.RDS, kind)
-		}
+	for _, volumes := range []map[string]VolumePrice{r.RDS, r.EBS} { // operations of a volume that cannot be had
+		maps.DeleteFunc(volumes, func(_ string, v VolumePrice) bool { return v.GiB == 0 })
 	}
 	if len(r.Classes) == 0 || len(r.RDS) == 0 {
 		return nil, fmt.Errorf("the price list has %d classes and %d kinds of volumes for %q", len(r.Classes), len(r.RDS), region)
@@ -95,10 +104,23 @@ func Updated(region string, asked, published time.Time, all []Listed) (*Catalogu
 	return c, nil
 }
 
+// note writes a price of a kind of volume, if it is one that is known.
+func note(prices map[string]VolumePrice, kind, source string, set func(*VolumePrice)) {
+	if kind == "" {
+		return
+	}
+	v := prices[kind]
+	v.Source = source
+	set(&v)
+	prices[kind] = v
+}
+
 // bareUsage leaves out the region that a usage type begins with: EUC1-RDS:GP3-Storage.
 func bareUsage(usage string) string {
-	if at := strings.Index(usage, "RDS:"); at >= 0 {
-		return usage[at:]
+	for _, service := range []string{"RDS:", "EBS:"} {
+		if at := strings.Index(usage, service); at >= 0 {
+			return usage[at:]
+		}
 	}
 	return usage
 }

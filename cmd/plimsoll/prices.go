@@ -84,7 +84,7 @@ func pricesUpdate(ctx context.Context, c console, o pricesUpdateOptions) error {
 			return err
 		}
 		r := one.Regions[region]
-		fmt.Fprintf(c.out, "%s: %d classes, %d kinds of volumes, %d nodes of caches\n", region, len(r.Classes), len(r.RDS), len(r.Caches))
+		fmt.Fprintf(c.out, "%s: %d classes, %d kinds of RDS volumes and %d of EBS, %d nodes of caches\n", region, len(r.Classes), len(r.RDS), len(r.EBS), len(r.Caches))
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return fmt.Errorf("write the prices: %w", err)

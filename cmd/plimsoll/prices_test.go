@@ -25,6 +25,9 @@ func TestPricesAreUpdated(t *testing.T) {
 			"regionCode": region, "databaseEngine": "Any", "deploymentOption": "Single-AZ", "usagetype": "EUC1-" + usage,
 		}}
 	}
+	own := func(family, usage, unit, usd string) awstest.PriceEntry {
+		return awstest.PriceEntry{Service: "AmazonEC2", Family: family, Unit: unit, USD: usd, Attributes: map[string]string{"regionCode": "eu-central-1", "usagetype": "EUC1-" + usage}}
+	}
 	cloud.AddPrices("2026-11-20T08:00:00Z",
 		instance("eu-central-1", "db.m5.2xlarge", "MySQL", "Single-AZ", "0.8120000000"), instance("eu-central-1", "db.m5.2xlarge", "MySQL", "Multi-AZ", "1.6240000000"),
 		instance("eu-central-1", "db.m5.2xlarge", "Oracle", "Single-AZ", "3.0000000000"), instance("eu-central-1", "db.r6g.2xlarge", "MySQL", "Single-AZ", "1.0500000000"),
@@ -32,6 +35,10 @@ func TestPricesAreUpdated(t *testing.T) {
 		instance("eu-central-1", "db.r6g.8xlarge", "MySQL", "Single-AZ", "4.2000000000"),
 		storage("eu-central-1", "Database Storage", "RDS:GP2-Storage", "GB-Mo", "0.1370000000"), storage("eu-central-1", "Database Storage", "RDS:GP3-Storage", "GB-Mo", "0.1370000000"),
 		storage("eu-central-1", "Provisioned IOPS", "RDS:GP3-PIOPS", "IOPS-Mo", "0.0240000000"), storage("us-east-1", "Database Storage", "RDS:GP2-Storage", "GB-Mo", "0.1150000000"),
+		own("Storage", "EBS:VolumeUsage.gp3", "GB-Mo", "0.0952000000"), own("System Operation", "EBS:VolumeP-IOPS.gp3", "IOPS-Mo", "0.0060000000"),
+		own("Provisioned Throughput", "EBS:VolumeP-Throughput.gp3", "GiBps-mo", "49.1520000000"), own("Storage", "EBS:VolumeUsage.io2", "GB-Mo", "0.1490000000"),
+		own("System Operation", "EBS:VolumeP-IOPS.io2", "IOPS-Mo", "0.0780000000"), own("System Operation", "EBS:VolumeP-IOPS.io2.tier2", "IOPS-Mo", "0.0546000000"),
+		own("Storage", "EBS:SnapshotUsage", "GB-Mo", "0.0540000000"),
 		awstest.PriceEntry{Service: "AmazonElastiCache", Family: "Cache Instance", Unit: "Hrs", USD: "0.0528000000", Attributes: map[string]string{
 			"regionCode": "eu-central-1", "instanceType": "cache.t4g.medium", "cacheEngine": "Valkey", "memory": "3.09 GiB", "usagetype": "EUC1-NodeUsage:cache.t4g.medium",
 		}})
@@ -43,7 +50,7 @@ func TestPricesAreUpdated(t *testing.T) {
 		status := program(t.Context(), args, console{in: strings.NewReader(""), out: &out, err: &err})
 		return out.String() + err.String(), status
 	}
-	if text, status := say("prices", "update", "--region", "eu-central-1", "--endpoint", cloud.URL); status != 0 || !strings.Contains(text, "4 classes, 2 kinds of volumes, 1 nodes of caches") {
+	if text, status := say("prices", "update", "--region", "eu-central-1", "--endpoint", cloud.URL); status != 0 || !strings.Contains(text, "4 classes, 2 kinds of RDS volumes and 2 of EBS, 1 nodes of caches") {
 		t.Fatalf("status %d: %s", status, text)
 	}
 	if text, status := say("prices", "update", "--region", "us-east-1", "--endpoint", cloud.URL); status != 0 {
@@ -58,11 +65,14 @@ func TestPricesAreUpdated(t *testing.T) {
 	now := time.Now()
 	of := price.Of{Catalogue: c, Region: "eu-central-1", Now: now}
 	for name, want := range map[string]struct{ got, want float64 }{
-		"class":  {of.Class("db.m5.2xlarge").Month, 0.812 * 730},
-		"gp3":    {of.Volume("gp3", 100, 1000, true).Month, 13.7 + 24},
-		"cache":  {of.Cache("cache.t4g.medium").Month, 0.0528 * 730},
-		"us":     {price.Of{Catalogue: c, Region: "us-east-1", Now: now}.Class("db.m5.2xlarge").Month, 0.684 * 730},
-		"memory": {c.Caches["cache.t4g.medium"].GiB, 3.09},
+		"class":      {of.Class("db.m5.2xlarge").Month, 0.812 * 730},
+		"gp3":        {of.Volume("gp3", 100, 1000, true).Month, 13.7 + 24},
+		"cache":      {of.Cache("cache.t4g.medium").Month, 0.0528 * 730},
+		"us":         {price.Of{Catalogue: c, Region: "us-east-1", Now: now}.Class("db.m5.2xlarge").Month, 0.684 * 730},
+		"own gp3":    {of.Volume("gp3", 100, 1000, false).Month, 9.52 + 6},
+		"throughput": {c.Regions["eu-central-1"].EBS["gp3"].MBps, 0.048},
+		"own io2":    {of.Volume("io2", 100, 1000, false).Month, 14.9 + 78},
+		"memory":     {c.Caches["cache.t4g.medium"].GiB, 3.09},
 	} {
 		if math.Abs(want.got-want.want) > 1e-6 {
 			t.Errorf("%s is %g, want %g", name, want.got, want.want)
