@@ -18,6 +18,7 @@ type History struct {
 	Every       time.Duration
 	CPU         []float64 // processors that its sessions kept busy, or waited for
 	IOPS        []float64
+	Sent        []float64 // bytes a second to clients and replicas
 	Connections []float64
 	Pool        float64 // bytes of its buffer pool; 0: not known
 	Class       string
@@ -43,6 +44,7 @@ func Instance(h History) (advise.Finding, []string) {
 	if iops.n > 0 {
 		f.Evidence = append(f.Evidence, fmt.Sprintf("Operations on the disk: %.0f a second in the busiest twentieth, %.0f at the most; the class gives %.0f.", iops.p95, iops.most, was.IOPS))
 	}
+	f.Evidence = append(f.Evidence, h.network(was)...)
 	if connections.n > 0 {
 		f.Evidence = append(f.Evidence, fmt.Sprintf("Connections: %.0f at the most.", connections.most))
 	}
@@ -110,12 +112,31 @@ func (h History) breaches(c price.Class) (n int) {
 			limit = base
 		}
 	}
-	for i, cpu := range h.CPU {
-		if cpu > headroom*float64(c.Cores) || limit > 0 && i < len(h.IOPS) && h.IOPS[i] > headroom*limit {
+	over := func(values []float64, i int, limit float64) bool {
+		return limit > 0 && i < len(values) && values[i] > headroom*limit
+	}
+	line, _ := c.Line()
+	for i := range h.CPU {
+		if over(h.CPU, i, float64(c.Cores)) || over(h.IOPS, i, limit) || over(h.Sent, i, line) {
 			n++
 		}
 	}
 	return n
+}
+
+// network tells what was sent, and what the class's line carries.
+func (h History) network(c price.Class) []string {
+	sent := quantiles(h.Sent)
+	line, always := c.Line()
+	switch {
+	case sent.n == 0 || sent.most < 0.01*line && always:
+		return nil
+	case line == 0:
+		return []string{fmt.Sprintf("Sent: %.4g MB a second at the most; what the class's network carries is not known.", sent.most/1e6)}
+	case !always:
+		return []string{fmt.Sprintf("Sent: %.4g MB a second at the most; the class's network carries %.4g for a while, and less all the time: how much less is not in the catalogue.", sent.most/1e6, line/1e6)}
+	}
+	return []string{fmt.Sprintf("Sent: %.4g MB a second at the most; the class's network carries %.4g.", sent.most/1e6, line/1e6)}
 }
 
 func (h History) option(name, class string, c price.Class, cpu, iops spread) advise.Option {

@@ -72,3 +72,28 @@ func TestAnInstanceThatIsTooSmall(t *testing.T) {
 		}
 	}
 }
+
+// A class whose network one hour would have overrun is not named, and one whose line is only "up to" says that it is.
+func TestTheNetworkOfAClassIsALimitToo(t *testing.T) {
+	h := kept(t, "db.r5.16xlarge", 0.5, 0.6)
+	for range h.CPU {
+		h.Sent = append(h.Sent, 30e6)
+	}
+	h.Sent[1000] = 1.2e9 // 9.6 Gbit/s
+	f, _ := Instance(h)
+	if text := strings.Join(f.Evidence, "\n"); !strings.Contains(text, "Sent: 1200 MB a second at the most; the class's network carries 2500.") {
+		t.Errorf("%s", text)
+	}
+	if len(f.Options) < 2 {
+		t.Fatalf("%+v", f)
+	}
+	for _, o := range f.Options[1:] {
+		if line, _ := h.Prices.Classes[o.Name].Line(); 1.2e9 > headroom*line {
+			t.Errorf("%s carries %.0f bytes a second, and 1.2e9 were sent", o.Name, line)
+		}
+	}
+	h.Class = "db.r5.4xlarge"
+	if f, _ := Instance(h); !strings.Contains(strings.Join(f.Evidence, "\n"), "for a while, and less all the time") || len(f.Options) > 1 && f.Options[1].Name == "db.r5.2xlarge" {
+		t.Errorf("a line that is only up to 10 Gigabit: %v", f.Evidence)
+	}
+}

@@ -31,6 +31,7 @@ const (
 	processors  = `sum by (instance) (avg_over_time(plimsoll_aas{wait="cpu"}[%[1]s]))`
 	operations  = `sum by (instance) (avg_over_time(plimsoll_iops[%[1]s])) or sum by (instance) (rate(mysql_global_status_innodb_data_reads[%[1]s])) + sum by (instance) (rate(mysql_global_status_innodb_data_writes[%[1]s]))`
 	connections = `max by (instance) (max_over_time(mysql_global_status_threads_connected[%[1]s]))`
+	sent        = `sum by (instance) (rate(mysql_global_status_bytes_sent[%[1]s]))`
 	pool        = `max by (instance) (last_over_time(mysql_global_variables_innodb_buffer_pool_size[%[1]s]))`
 )
 
@@ -66,6 +67,7 @@ func Histories(ctx context.Context, kept Series, s Span) ([]findings.History, er
 	}{
 		{processors, func(h *findings.History) *[]float64 { return &h.CPU }},
 		{operations, func(h *findings.History) *[]float64 { return &h.IOPS }},
+		{sent, func(h *findings.History) *[]float64 { return &h.Sent }},
 		{connections, func(h *findings.History) *[]float64 { return &h.Connections }},
 	} {
 		if err := ask(q.expr, q.into); err != nil {

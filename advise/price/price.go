@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"plimsoll/advise"
@@ -46,6 +47,17 @@ type Class struct {
 	BurstIOPS float64 `yaml:"burst_iops" doc:"And for half an hour a day."`
 	MBps      float64 `yaml:"mbps" doc:"Disk throughput all the time, in MB/s."`
 	BurstMBps float64 `yaml:"burst_mbps" doc:"And for half an hour a day."`
+}
+
+// Line is what the network of the class carries one way, in bytes a second, and whether all the time: what a cloud says it gives "up to" it gives
+// for a while. 0: not known.
+func (c Class) Line() (bytes float64, always bool) {
+	text, upTo := strings.CutPrefix(c.Network, "Up to ")
+	var gigabit float64
+	if _, err := fmt.Sscanf(text, "%g Gigabit", &gigabit); err != nil {
+		return 0, false
+	}
+	return gigabit * 1e9 / 8, !upTo
 }
 
 // Region is the prices of one.

@@ -28,9 +28,9 @@ func newAdviseInstance(c console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "instance [CLUSTER…]",
 		Short: "Whether classes fit, by all that plimsoll watch kept: larger, and smaller",
-		Long: `Hold all that plimsoll watch kept of instances against their classes: processors, operations on the disk, connections; P95 and the most. Where one is
-too small, the classes that are not; where one has room, the cheaper classes that none of the history would have overrun (70 % of processors
-and of operations), with as much memory as the buffer pool takes. Nothing smaller is named from less than two weeks.
+		Long: `Hold all that plimsoll watch kept of instances against their classes: processors, operations on the disk, what is sent, connections; P95 and the most. Where one is
+too small, the classes that are not; where one has room, the cheaper classes that none of the history would have overrun (70 % of processors,
+of operations and of the network), with as much memory as the buffer pool takes. Nothing smaller is named from less than two weeks.
 
 It asks no server. What is to come, the speed of other processors and reads with less memory are not in it.`,
 		Example: `  plimsoll advise instance --class db.r5.4xlarge

@@ -80,6 +80,7 @@ func makeFleet(ctx context.Context, series *store.Store, from, to time.Time) (sa
 			load := day * float64(i%40+1) / 4
 			add("plimsoll_aas", load, watch.Label{Name: "wait", Value: "cpu"})
 			add("plimsoll_iops", 300*load)
+			add("mysql_global_status_bytes_sent", 1e6*load*at.Sub(from).Seconds())
 			add("mysql_global_status_threads_connected", 20*load)
 			add("mysql_global_variables_innodb_buffer_pool_size", 40<<30)
 		}
