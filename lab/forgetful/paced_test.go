@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/infra/disk/pace"
+	"plimsoll/watch/storage"
 )
 
 // limited is a folder on a disk with limits, with one file of 4 MiB.
@@ -103,6 +104,35 @@ func TestADiskWithLimits(t *testing.T) {
 	}
 	if got := (Disk{ID: "fast", Limits: pace.Limits{IOPS: 500, Burst: pace.Burst{IOPS: 600, Credits: 3000}}}).credits(left, left.At.Add(2*time.Second)); math.Abs(got-left.Credits-1000) > 1 {
 		t.Errorf("%.0f credits two seconds after %.0f", got, left.Credits)
+	}
+}
+
+// A bucket is empty when the advice foretold it, from what was asked of the disk in the beginning: within a twentieth.
+func TestABucketIsEmptyWhenItWasForetold(t *testing.T) {
+	volume, share := storage.Volume{Type: "gp2", GiB: 100}, 0.005
+	_, file, _, state := limited(t, Disk{ID: "one", Limits: pace.Of(volume).Scaled(0.1), Balance: &share})
+	directReads(t, file, 16, time.Second)
+	first := stateAt(t, state)
+	began := first.At
+	directReads(t, file, 16, time.Second)
+	now := stateAt(t, state)
+	bucket := volume.Bucket() // of the whole volume, under ten times the load
+	bucket.Level = 10 * now.Credits
+	asked := 10 * float64(now.Reads-first.Reads) / now.At.Sub(first.At).Seconds()
+	left, empties := bucket.Empties(asked)
+	if !empties {
+		t.Fatalf("%.0f reads a second never empty %+v", asked, bucket)
+	}
+	foretold := now.At.Add(left)
+	for s := now; s.Credits > 1; s = stateAt(t, state) {
+		if s.At.Sub(foretold) > 10*time.Second {
+			t.Fatalf("foretold after %v, and %.0f credits are left 10 s later", foretold.Sub(began), s.Credits)
+		}
+		directReads(t, file, 16, 100*time.Millisecond)
+	}
+	t.Logf("foretold %v, empty after %v", foretold.Sub(began), stateAt(t, state).At.Sub(began))
+	if off := float64(stateAt(t, state).At.Sub(foretold)) / float64(foretold.Sub(began)); math.Abs(off) > 0.05 {
+		t.Errorf("foretold after %v, it was empty %+.1f %% later", foretold.Sub(began), 100*off)
 	}
 }
 
