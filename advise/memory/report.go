@@ -15,9 +15,15 @@ func Reported(o *Observation, sizes []int64, seed uint64) *advise.Memory {
 		At: o.Began, Looked: o.Took, Bytes: o.Cache.Size, PageSize: o.Cache.PageSize, Pages: o.Cache.Data,
 		Data: o.DataPages() * o.Cache.PageSize, Cost: o.Cost, Every: o.Every,
 	}
+	intervals := o.Intervals
+	other, is := changed(intervals)
+	if is {
+		intervals = intervals[other.at:]
+		r.Explained = append(r.Explained, other.note(o.Began))
+	}
 	var c Counts
 	seconds := 0.0
-	for _, i := range o.Intervals {
+	for _, i := range intervals {
 		seconds += i.Seconds
 		c.Requests += i.Counts.Requests
 		c.Read += i.Counts.Read
@@ -25,15 +31,20 @@ func Reported(o *Observation, sizes []int64, seed uint64) *advise.Memory {
 		c.Commits += i.Counts.Commits
 	}
 	r.Requests, r.Reads, r.Waited = float64(c.Requests)/seconds, float64(c.Read)/seconds, float64(c.Waited)/seconds
-	r.IOPS, r.Writes, r.Peak = operations(o.Intervals)
+	r.IOPS, r.Writes, r.Peak = operations(intervals)
 	r.Commits = float64(c.Commits) / seconds
 	r.HitRatio = 1 - r.Waited/max(r.Requests, 1e-9)
 	if len(sizes) == 0 {
 		sizes = usualSizes(o.Cache.Size)
 	}
 	slices.Sort(sizes)
-	r.Curve = Predict(o.Intervals, o.Cache, o.DataPages(), sizes, seed)
-	r.Line = Predict(o.Intervals, o.Cache, o.DataPages(), dense(o.Cache.Size, sizes), seed).Points
+	r.Curve = Predict(intervals, o.Cache, o.DataPages(), sizes, seed)
+	r.Line = Predict(intervals, o.Cache, o.DataPages(), dense(o.Cache.Size, sizes), seed).Points
+	for n := range r.Curve.Points {
+		if is && r.Curve.Points[n].Doubt == "" {
+			r.Curve.Points[n].Doubt = "the load changed while it was looked at"
+		}
+	}
 	for _, p := range r.Curve.Points {
 		r.Warm = append(r.Warm, warmth(r, p, float64(o.Cache.Data)))
 	}

@@ -1,0 +1,93 @@
+package memory
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/engine"
+)
+
+// What lists would tell nothing of is refused, with what would let it be told.
+func TestACacheThatTellsNothingIsRefused(t *testing.T) {
+	usual := engine.PageCache{PageSize: 16384, Size: 1 << 30, Pages: 65536, Data: 64000, Read: 500_000, Uptime: time.Hour}
+	if err := able(usual); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		with func(*engine.PageCache)
+		says string
+	}{
+		"it reads what it held before":  {func(c *engine.PageCache) { c.Loading = true }, "just started"},
+		"nothing is held":               {func(c *engine.PageCache) { c.Data = 0 }, "is empty"},
+		"no page ever had to leave":     {func(c *engine.PageCache) { c.Read, c.Data, c.Free = 30_000, 30_000, 35_536 }, "no page has had to leave"},
+		"it was started a minute ago":   {func(c *engine.PageCache) { c.Read, c.Uptime = 100_000, time.Minute }, "1m0s ago"},
+		"made pages fill it, none left": {func(c *engine.PageCache) { c.Read, c.Created, c.Data = 10, 40_000, 40_000 }, "no page has had to leave"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cache := usual
+			c.with(&cache)
+			var why *Unable
+			if err := able(cache); !errors.As(err, &why) || !strings.Contains(why.Reason, c.says) || why.Advice == "" {
+				t.Errorf("got %v, want it to say %q, and what to do", err, c.says)
+			}
+		})
+	}
+}
+
+// load is intervals of a steady load, with the noise of one.
+func load(rng *rand.Rand, n int, requests, share float64) (all []Interval) {
+	for range n {
+		r := requests * math.Exp(0.1*rng.NormFloat64())
+		read := r * share * math.Exp(0.1*rng.NormFloat64())
+		i := Interval{
+			Seconds: 1, Pages: 1000, Loads: read, Back: make([]float64, bins), Fresh: make([]float64, bins), Promoted: make([]float64, perCache),
+			Spaces: map[uint32]float64{}, Counts: Counts{Requests: int64(r), Read: int64(read)},
+		}
+		i.Back[rng.IntN(2*perCache)] = read
+		all = append(all, i)
+	}
+	return all
+}
+
+// A load that becomes another in between is told, with the moment, and the prediction is of the one since.
+func TestALoadThatChangesInBetweenIsTold(t *testing.T) {
+	const seed = 5
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	cache := engine.PageCache{Pages: 1000, Size: 1000 * 16384, PageSize: 16384, Data: 1000}
+	began := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		after []Interval
+		says  string
+	}{
+		"more is asked for":           {load(rng, 60, 25_000, 0.05), "requests a second"},
+		"more of it is not in memory": {load(rng, 60, 10_000, 0.15), "reads for 1,000 requests"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := Reported(&Observation{Cache: cache, Intervals: append(load(rng, 40, 10_000, 0.05), c.after...), Began: began, Took: 100 * time.Second, Every: 1}, nil, 1)
+			if !strings.HasPrefix(r.Explained[0], "The load changed at 12:00:40") || !strings.Contains(r.Explained[0], c.says) {
+				t.Errorf("it is explained by %q", r.Explained)
+			}
+			since := 0.0
+			for _, i := range c.after {
+				since += float64(i.Counts.Read) / float64(len(c.after))
+			}
+			if math.Abs(r.Reads/since-1) > 0.1 || r.Curve.Points[0].Doubt == "" {
+				t.Errorf("%.0f reads a second are told, %.0f came since; %+v", r.Reads, since, r.Curve.Points[0])
+			}
+		})
+	}
+	steady := load(rng, 100, 10_000, 0.05)
+	for n := range steady { // a batch that comes again and again is the load
+		if n%20 < 4 {
+			steady[n] = load(rng, 1, 30_000, 0.3)[0]
+		}
+	}
+	if r := Reported(&Observation{Cache: cache, Intervals: steady, Began: began, Took: 100 * time.Second, Every: 1}, nil, 1); strings.Contains(r.Explained[0], "changed") {
+		t.Errorf("of a load that goes on as it began: %q", r.Explained)
+	}
+}
