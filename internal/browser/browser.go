@@ -2,12 +2,9 @@
 package browser
 
 import (
-	"bufio"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,173 +13,65 @@ import (
 	"time"
 )
 
-// Browser is a headless Chromium on the other end of a pipe.
+// Browser is one window of the Chromium that the tests of a package share, with cookies, a cache and settings of its own.
 type Browser struct {
 	t       *testing.T
-	to      *os.File
+	process *process
 	session string
-	mu      sync.Mutex
-	next    int
-	waiting map[int]chan message
-	events  []message
 	loaded  chan struct{}
+
+	mu     sync.Mutex
+	events []message
 }
 
-type message struct {
-	ID     int             `json:"id,omitempty"`
-	Method string          `json:"method,omitempty"`
-	Params json.RawMessage `json:"params,omitempty"`
-	Result json.RawMessage `json:"result,omitempty"`
-	Error  *struct {
-		Message string `json:"message"`
-	} `json:"error,omitempty"`
-	Session string `json:"sessionId,omitempty"`
-}
-
-// New starts a browser for one test, or skips it where there is none.
+// New opens a window for one test, or skips it where there is no Chromium. The package's TestMain calls Run.
 func New(t *testing.T) *Browser {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("needs a browser")
 	}
-	program := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			program = path
-			break
-		}
+	p, err := running()
+	if err != nil {
+		t.Fatal(err)
 	}
-	if program == "" {
+	if p == nil {
 		t.Skip("no chromium on PATH")
 	}
-	theirIn, ourOut, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ourIn, theirOut, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Everything it would ask of a network goes to a port where nobody answers.
-	cmd := exec.CommandContext(t.Context(), program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-		"--no-first-run", "--disable-extensions", "--hide-scrollbars", "--proxy-server=127.0.0.1:9",
-		"--user-data-dir="+profile(t), "--remote-debugging-pipe", "about:blank")
-	cmd.ExtraFiles = []*os.File{theirIn, theirOut}
-	cmd.WaitDelay = 10 * time.Second
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	_ = theirIn.Close()
-	_ = theirOut.Close()
-	b := &Browser{t: t, to: ourOut, waiting: map[int]chan message{}, loaded: make(chan struct{}, 16)}
-	read := make(chan struct{})
-	go func() { defer close(read); b.read(ourIn) }()
+	b := &Browser{t: t, process: p, loaded: make(chan struct{}, 16)}
+	var window struct{ BrowserContextID string }
+	b.call("", "Target.createBrowserContext", nil, &window)
 	t.Cleanup(func() {
-		_, _ = b.send("", "Browser.close", nil)
-		_ = cmd.Wait()
-		_ = ourOut.Close()
-		<-read
+		_, _ = p.send("", "Target.disposeBrowserContext", map[string]any{"browserContextId": window.BrowserContextID}) // it may have ended
+		p.forget(b.session)
 	})
 	var target struct{ TargetID string }
-	b.call("", "Target.createTarget", map[string]any{"url": "about:blank"}, &target)
+	b.call("", "Target.createTarget", map[string]any{"url": "about:blank", "browserContextId": window.BrowserContextID}, &target)
 	var attached struct{ SessionID string }
 	b.call("", "Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
 	b.session = attached.SessionID
+	p.listen(b.session, b.hear)
 	for _, domain := range []string{"Page", "Runtime", "Network", "Log"} {
 		b.Do(domain+".enable", nil, nil)
 	}
 	return b
 }
 
-// profile is a folder for a browser, whose helpers may write into it a little longer than it runs itself.
-func profile(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "plimsoll-browser-*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		deadline := time.Now().Add(time.Minute)
-		for err := os.RemoveAll(dir); err != nil; err = os.RemoveAll(dir) {
-			if time.Now().After(deadline) {
-				t.Errorf("remove the browser's profile: %v", err)
-				return
-			}
-			<-time.After(50 * time.Millisecond)
-		}
-	})
-	return dir
-}
-
-func (b *Browser) read(from *os.File) {
-	r := bufio.NewReader(from)
-	for {
-		raw, err := r.ReadBytes(0)
-		if err != nil {
-			break
-		}
-		var m message
-		if json.Unmarshal(raw[:len(raw)-1], &m) != nil {
-			continue
-		}
-		b.mu.Lock()
-		if answer, ok := b.waiting[m.ID]; ok && m.ID != 0 {
-			delete(b.waiting, m.ID)
-			answer <- m
-		} else {
-			b.events = append(b.events, m)
-		}
-		b.mu.Unlock()
-		if m.Method == "Page.loadEventFired" {
-			b.loaded <- struct{}{}
-		}
-	}
+// hear takes an event of the page.
+func (b *Browser) hear(m message) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, answer := range b.waiting {
-		close(answer)
-	}
-	b.waiting = nil
-}
-
-func (b *Browser) send(session, method string, params any) (message, error) {
-	answer := make(chan message, 1)
-	b.mu.Lock()
-	if b.waiting == nil {
-		b.mu.Unlock()
-		return message{}, fmt.Errorf("%s: the browser is gone", method)
-	}
-	b.next++
-	id := b.next
-	b.waiting[id] = answer
+	b.events = append(b.events, m)
 	b.mu.Unlock()
-	request := map[string]any{"id": id, "method": method}
-	if params != nil {
-		request["params"] = params
+	if m.Method == "Page.loadEventFired" {
+		select {
+		case b.loaded <- struct{}{}:
+		default: // nobody waits: the other windows go on
+		}
 	}
-	if session != "" {
-		request["sessionId"] = session
-	}
-	raw, err := json.Marshal(request)
-	if err != nil {
-		return message{}, err
-	}
-	if _, err := b.to.Write(append(raw, 0)); err != nil {
-		return message{}, err
-	}
-	m, ok := <-answer
-	switch {
-	case !ok:
-		return m, fmt.Errorf("%s: the browser ended", method)
-	case m.Error != nil:
-		return m, fmt.Errorf("%s: %s", method, m.Error.Message)
-	}
-	return m, nil
 }
 
 func (b *Browser) call(session, method string, params, result any) {
 	b.t.Helper()
-	m, err := b.send(session, method, params)
+	m, err := b.process.send(session, method, params)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -1,0 +1,10 @@
+package report
+
+import (
+	"os"
+	"testing"
+
+	"plimsoll/internal/browser"
+)
+
+func TestMain(m *testing.M) { os.Exit(browser.Run(m)) }
