@@ -24,7 +24,6 @@ import (
 	"plimsoll/runbook/books"
 	"plimsoll/trial/change"
 	"plimsoll/trial/spec"
-	"plimsoll/watch/live"
 )
 
 // Engines are the families of database.
@@ -63,8 +62,7 @@ func Parts() spec.Parts {
 	return spec.Parts{
 		Products: Products(), Engines: enginesByName(), Inventory: readInventory, Site: listedSite, Workload: Workload, Loader: Loader, Loaders: loaderNames, Changes: append(change.All(), change.Faults(slices.Concat(volume.Actions(), fault.Actions()))...),
 		Actions: Actions(), Books: books.Names(), Runbook: Runbook, Marker: ClusterLock,
-		Watch:        func(ctx context.Context, site *cluster.Cluster) (*live.Reader, error) { return Live(ctx, site, nil) },
-		CheckWatched: CheckWatched,
+		Watch: liveOfTrial, CheckWatched: checkWatchedByTrial,
 	}
 }
 

@@ -62,7 +62,7 @@ func (r *runner) openRuns(ctx context.Context) error {
 	}}
 	if r.parts.Watch != nil {
 		s.service.Watch = func(ctx context.Context, site *cluster.Cluster) (execute.Watched, error) {
-			return r.parts.Watch(ctx, site)
+			return r.parts.Watch(ctx, site, r.trial.Queries)
 		}
 	}
 	s.service.Observe = func(run string, e journal.Event, at time.Time) {

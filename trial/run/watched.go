@@ -26,7 +26,7 @@ func (w *watch) watchSeries(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	reader, err := w.runner.parts.Watch(ctx, site)
+	reader, err := w.runner.parts.Watch(ctx, site, w.runner.trial.Queries)
 	if err != nil {
 		return errors.Join(err, site.Close())
 	}

@@ -15,6 +15,7 @@ import (
 	"plimsoll/runbook"
 	"plimsoll/runbook/lock"
 	"plimsoll/series"
+	"plimsoll/watch/collect"
 	"plimsoll/watch/live"
 	"plimsoll/workload"
 )
@@ -34,10 +35,10 @@ type Parts struct {
 	// Runbook reads one that ships, or a file. A name that is neither is refused.
 	Runbook func(name *document.Node) (*runbook.Runbook, error)
 	Marker  func(*cluster.Cluster) lock.ClusterLock // the claim of a run in the cluster itself
-	// Watch reads the series of a cluster as a watch would, for guardrails and expectations that name them.
-	Watch func(context.Context, *cluster.Cluster) (*live.Reader, error)
-	// CheckWatched refuses an expression in PromQL over series that no watch writes.
-	CheckWatched func(expression string) error
+	// Watch reads the series of a cluster as a watch would, for guardrails and expectations that name them; a trial's queries are among them.
+	Watch func(context.Context, *cluster.Cluster, []collect.Query) (*live.Reader, error)
+	// CheckWatched refuses an expression in PromQL over series that no watch writes, and that none of a trial's queries makes.
+	CheckWatched func(expression string, queries []collect.Query) error
 	// Loader makes the process that issues a load from a machine, by what load.from calls it. nil: there is no such machine.
 	Loader func(name string) (*loader.Loader, error)
 	// Loaders are the names that are known beforehand, for messages.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"plimsoll/engine"
+	"plimsoll/internal/document"
 	"plimsoll/load"
 	"plimsoll/probe"
 	"plimsoll/series"
@@ -95,8 +96,28 @@ func (t *Trial) watchable(parts Parts) func(expression string) error {
 		if parts.Watch == nil {
 			return errors.New("nothing here reads the series of a watch")
 		}
-		return parts.CheckWatched(expression)
+		return parts.CheckWatched(expression, t.Queries)
 	}
+}
+
+// checkQueries refuses own SQL that cannot be asked.
+func (t *Trial) checkQueries() error {
+	var ps document.Problems
+	named := map[string]bool{}
+	for n, q := range t.Queries {
+		at := t.Document.Get("queries").Items[n]
+		if err := q.Check(); err != nil {
+			ps.Add(at, at.Errorf("%s", err))
+		}
+		if len(q.Only) > 0 {
+			ps.Add(at, at.Get("only_on").Errorf("only_on, expected none: a trial has one cluster, and every node of it is asked"))
+		}
+		if named[q.Name] {
+			ps.Add(at, at.Get("name").Errorf("a second query %s, expected another name", q.Name))
+		}
+		named[q.Name] = true
+	}
+	return ps.Err()
 }
 
 // Watched are the expressions over watched series that expectations name.

@@ -8,6 +8,7 @@ import (
 	"plimsoll/internal/document"
 	"plimsoll/inventory"
 	"plimsoll/trial/expect"
+	"plimsoll/watch/collect"
 )
 
 // Spec is a trial as a person writes it, defaults filled in.
@@ -21,6 +22,7 @@ type Spec struct {
 	Timeline   []Step               `yaml:"timeline" doc:"What happens while the load runs, one step after another. Without it, one phase named measure."`
 	Phases     Phases               `yaml:"phases" doc:"How long, how often, and when to begin."`
 	Expect     []expect.Expectation `yaml:"expect" doc:"What you expect; each is judged PASS, FAIL or INCONCLUSIVE. Without any, the trial only measures."`
+	Queries    []collect.Query      `yaml:"queries" doc:"Own SQL, asked of every node while the trial runs: its rows become the series sql_NAME_VALUE, which expectations and guardrails name as they name any watched series. The queries of the watch.yaml in the working folder that are meant for this cluster are asked too; of two that have one name this file's counts."`
 	Confidence float64              `yaml:"confidence,nonzero" doc:"Of the intervals and verdicts, between 0.5 and 1; 0.99 means that a claim on the margin is judged wrongly at most once in a hundred trials. Default 0.99."`
 	Seed       uint64               `yaml:"seed,nonzero" doc:"Of every random choice. Default: drawn, and recorded in the result."`
 

@@ -34,6 +34,7 @@ func (t *Trial) validate(parts Parts) error {
 		return ps.Err()
 	}
 	ps.Add(root, t.readSchema())
+	ps.Add(root, t.checkQueries())
 	if n := root.Get("timeline"); n != nil && len(t.Timeline) == 0 {
 		ps.Add(n, n.Errorf("no steps, expected some such as baseline: 60s, or no timeline"))
 	}

@@ -45,6 +45,33 @@ func (q Query) Check() error {
 	return nil
 }
 
+// OwnPrefix begins the name of every series that own SQL makes: sql_NAME_VALUE.
+const OwnPrefix = "sql_"
+
+// Series lists the series that the query makes; where it does not name its values, the one entry ends in *.
+func (q Query) Series() (all []string) {
+	if len(q.Values) == 0 {
+		return []string{OwnPrefix + q.Name + "_*"}
+	}
+	for _, column := range q.Values {
+		all = append(all, q.series(column))
+	}
+	return all
+}
+
+// Makes tells whether the query can make a series of that name.
+func (q Query) Makes(series string) bool {
+	return slices.ContainsFunc(q.Series(), func(own string) bool {
+		family, open := strings.CutSuffix(own, "*")
+		return own == series || open && strings.HasPrefix(series, family)
+	})
+}
+
+// series is the one that holds a column.
+func (q Query) series(column string) string {
+	return OwnPrefix + q.Name + "_" + seriesName(strings.ToLower(column))
+}
+
 // On tells whether the query is asked of an instance.
 func (q Query) On(i watch.Instance) bool {
 	return len(q.Only) == 0 || slices.Contains(q.Only, i.Cluster) || slices.Contains(q.Only, i.Name)
@@ -132,7 +159,7 @@ func (q Query) add(now time.Time, row map[string]string, r *watch.Reading) {
 		isValue := slices.ContainsFunc(q.Values, func(v string) bool { return strings.EqualFold(v, name) })
 		isLabel := slices.ContainsFunc(q.Labels, func(v string) bool { return strings.EqualFold(v, name) })
 		if v, ok := numeric(value); ok && (isValue || len(q.Values) == 0 && !isLabel) {
-			r.Add(now, "sql_"+q.Name+"_"+seriesName(name), v, labels...)
+			r.Add(now, q.series(name), v, labels...)
 		}
 	}
 	r.Documents = append(r.Documents, watch.Document{At: now, Fields: fields})
