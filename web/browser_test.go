@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,6 +27,18 @@ var looks = map[string]browser.Look{
 // wider lists what reaches out of a window of that width and does not scroll by itself.
 const wider = `(width => document.documentElement.scrollWidth <= width ? [] :
   [...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > width + 1 && !e.closest(".scroll, pre, .shell nav")).map(e => e.tagName + "." + e.className).slice(0, 5).concat("page " + document.documentElement.scrollWidth))(%d)`
+
+// scrolled lists the tables that a phone shows a part of, although each row of them is a card there.
+const scrolled = `innerWidth > 700 ? [] : [...document.querySelectorAll(".scroll:has(.stack)")].filter(e => e.scrollWidth > e.clientWidth).map(e => e.ariaLabel + " " + e.scrollWidth)`
+
+// The budget of a page without curves.
+const (
+	mostBytes    = 60_000 // of all that is sent for it, uncompressed
+	mostRequests = 6      // its stream among them
+)
+
+// heavy are pages with curves, which bring uPlot, and the report that a trial leaves.
+var heavy = []string{"instance", "result", "compare"}
 
 // enters makes the browser somebody who has entered.
 func enters(t *testing.T, h *house, b *browser.Browser) {
@@ -56,12 +69,13 @@ func scene(t *testing.T, h *house) map[string]string {
 		"fleet": "/fleet", "instance": "/fleet/orders/n1", "alerts": "/alerts", "advice": "/advice", "advised": "/advice/orders",
 		"trials": "/trials", "trial": "/trials/live", "result": "/trials/result/timeline/1", "compare": "/trials/compare?a=timeline/1&b=timeline/1",
 		"now": "/", "runs": "/runs", "failed": "/runs/" + failed, "asking": "/runs/" + asking, "approve": "/runs/" + asking + "/approve",
-		"log": "/runs/" + failed + "/log", "runbooks": "/runbooks", "runbook": "/runbooks/test/asks", "trouble": "/nothing",
+		"log": "/runs/" + failed + "/log", "enter": "/enter", "runbooks": "/runbooks", "runbook": "/runbooks/test/asks", "trouble": "/nothing",
 	}
 }
 
 func TestBrowserShowsEveryPage(t *testing.T) {
 	b := browser.New(t)
+	source := axe(t)
 	h := newHouse(t)
 	pages := scene(t, h)
 	enters(t, h, b)
@@ -69,28 +83,67 @@ func TestBrowserShowsEveryPage(t *testing.T) {
 		for kind, l := range looks {
 			b.Open(h.url+path, l)
 			b.Picture(name + "-" + kind)
-			if l.NoScripts {
-				b.Do("Emulation.setScriptExecutionDisabled", map[string]any{"value": false}, nil)
-			}
-			var wide []string
-			if b.Eval(fmt.Sprintf(wider, l.Width), &wide); len(wide) > 0 {
-				t.Errorf("%s, %s: wider than the window: %v", name, kind, wide)
-			}
 			for _, c := range b.Complaints(h.url+"/", "data:") {
 				if !strings.Contains(c, "404") || name != "trouble" {
 					t.Errorf("%s, %s: %s", name, kind, c)
 				}
 			}
+			if l.NoScripts {
+				b.Do("Emulation.setScriptExecutionDisabled", map[string]any{"value": false}, nil)
+			}
+			var wide, cut []string
+			if b.Eval(fmt.Sprintf(wider, l.Width), &wide); len(wide) > 0 {
+				t.Errorf("%s, %s: wider than the window: %v", name, kind, wide)
+			}
+			if b.Eval(scrolled, &cut); len(cut) > 0 {
+				t.Errorf("%s, %s: shows a part of %v", name, kind, cut)
+			}
+			for _, barrier := range barriers(t, b, source) {
+				t.Errorf("%s, %s: %s", name, kind, barrier)
+			}
+		}
+	}
+}
+
+// A page is few requests and few bytes, so that it is there at once over a slow line too.
+func TestBrowserAsksForLittle(t *testing.T) {
+	b := browser.New(t)
+	h := newHouse(t)
+	pages := scene(t, h)
+	enters(t, h, b)
+	b.Do("Network.setCacheDisabled", map[string]any{"cacheDisabled": true}, nil)
+	for name, path := range pages {
+		b.Open(h.url+path, looks["1440"])
+		requests, bytes := b.Traffic()
+		t.Logf("%s: %d requests, %d bytes", name, requests, bytes)
+		if !slices.Contains(heavy, name) && (requests > mostRequests || bytes > mostBytes) {
+			t.Errorf("%s: %d requests, %d bytes; at most %d and %d", name, requests, bytes, mostRequests, mostBytes)
 		}
 	}
 }
 
 // With JavaScript off, a person plans, begins, approves and sees the end.
 func TestBrowserApprovesWithoutScripts(t *testing.T) {
+	inEveryLook(t, func(t *testing.T, l browser.Look) {
+		l.NoScripts = true
+		approvesWithoutScripts(t, l)
+	})
+}
+
+// inEveryLook does what a person does at each width, light and dark.
+func inEveryLook(t *testing.T, flow func(t *testing.T, l browser.Look)) {
+	t.Helper()
+	for kind, l := range looks {
+		if !l.NoScripts {
+			t.Run(kind, func(t *testing.T) { flow(t, l) })
+		}
+	}
+}
+
+func approvesWithoutScripts(t *testing.T, l browser.Look) {
 	b := browser.New(t)
 	h := newHouse(t)
 	enters(t, h, b)
-	l := looks["no-script"]
 	press := func(what string) {
 		t.Helper()
 		// A real click: the page's own scripts are off, so the test finds the place and the browser presses there.
@@ -126,13 +179,14 @@ func TestBrowserApprovesWithoutScripts(t *testing.T) {
 }
 
 // What happens is shown without a reload, and what a person was writing stays.
-func TestBrowserFollowsARun(t *testing.T) {
+func TestBrowserFollowsARun(t *testing.T) { inEveryLook(t, followsARun) }
+
+func followsARun(t *testing.T, l browser.Look) {
 	b := browser.New(t)
 	h := newHouse(t)
 	run := h.entered().begin("test/asks", "orders")
 	h.await(run, "asking")
 	enters(t, h, b)
-	l := looks["1440"]
 	b.Open(h.url+"/runs/"+run, l)
 	b.Eval(`(async () => { for (let n = 0; n < 100 && !document.querySelector(".live.is-live"); n++) await new Promise(done => setTimeout(done, 50)); })()`, nil)
 	plan := h.await(run, "asking").Header.Plan.Hash

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/report"
 	"plimsoll/web/access"
 	"plimsoll/web/words"
 )
@@ -141,29 +140,6 @@ func wantsJSON(r *http.Request) bool {
 var colours = regexp.MustCompile("\x1b(\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)?|[@-Z\\\\-_])|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 func plain(b []byte) []byte { return colours.ReplaceAll(b, nil) }
-
-// ofReport are the report's own style sheets and scripts, by the names under which pages ask for them.
-var ofReport = map[string]string{"tokens.css": "tokens.css", "chart.css": "chart.css", "report.css": "page.css", "report.js": "page.js", "uplot.css": "uPlot.min.css", "uplot.js": "uPlot.iife.min.js"}
-
-// asset is a style sheet or a script.
-func (s *Server) asset(w http.ResponseWriter, r *http.Request) error {
-	name := r.PathValue("file")
-	data, err := files.ReadFile("assets/" + name)
-	if err != nil {
-		data, err = report.Asset(ofReport[name])
-	}
-	if err != nil {
-		return errNoPage
-	}
-	kind := map[string]string{"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}[name[strings.LastIndexByte(name, '.')+1:]]
-	if kind == "" {
-		return errNoPage
-	}
-	w.Header().Set("Content-Type", kind)
-	w.Header().Set("Cache-Control", "no-cache")
-	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(data))
-	return nil
-}
 
 // prefer keeps the language and the clock that a person chose, and goes back to where they were.
 func (s *Server) prefer(w http.ResponseWriter, r *http.Request) error {

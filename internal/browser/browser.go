@@ -178,6 +178,28 @@ func (b *Browser) Complaints(allowed ...string) []string {
 	return all
 }
 
+// Traffic is how many requests the page that is open has made since it was asked for, its streams among them, and how many bytes of
+// bodies came.
+func (b *Browser) Traffic() (requests, bytes int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, m := range b.events {
+		switch m.Method {
+		case "Network.requestWillBeSent":
+			var p struct{ Request struct{ URL string } }
+			if json.Unmarshal(m.Params, &p) == nil && !strings.HasPrefix(p.Request.URL, "data:") {
+				requests++
+			}
+		case "Network.dataReceived":
+			var p struct{ DataLength int }
+			if json.Unmarshal(m.Params, &p) == nil {
+				bytes += p.DataLength
+			}
+		}
+	}
+	return requests, bytes
+}
+
 // Picture keeps a screenshot of the whole page, or its print, in the folder that PLIMSOLL_PICTURES names, for a person to look at.
 func (b *Browser) Picture(name string) {
 	b.t.Helper()

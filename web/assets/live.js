@@ -1,5 +1,5 @@
 // Keeps the page up to date: by one stream, by asking again and again where streams do not get through, and it says which.
-import {draw, plots} from "./chart.js";
+const {draw, plots} = document.getElementById("curves") ? await import("./chart.js") : {draw: () => {}, plots: false}; // few pages have curves
 const badge = document.getElementById("live"), words = badge.dataset;
 const here = () => location.pathname + location.search;
 const mute = 12_000, poll = 2_000;
