@@ -13,10 +13,13 @@ import (
 )
 
 // A range of time is evaluated in segments, several at the same time, and what lies so far back that it cannot change any more is kept:
-// a page that asks for a day again every few seconds has the last hours evaluated, not the day. To decode the samples is what takes the time.
+// a page that asks for a day again every few seconds has the last minutes evaluated, not the day. To decode the samples is what takes the
+// time. Where samples still come the segments are short, so that little is evaluated again.
 const (
 	segmentLength = 2 * time.Hour
-	mostPoints    = 500_000 // that are kept, of 32 bytes each
+	shortLengths  = 8               // short segments in a long one
+	settled       = 5 * time.Minute // after which few samples come, and those that do have what is kept forgotten
+	mostPoints    = 500_000         // that are kept, of 32 bytes each
 )
 
 // segments keeps answers about segments.
@@ -25,6 +28,7 @@ type segments struct {
 	kept   map[segment][]Line
 	oldest []segment // in the order in which they came
 	points int
+	late   int // how often samples came late
 }
 
 // segment is what one answer is about: an expression at the steps from one time to before another.
@@ -38,7 +42,7 @@ func (s *Store) Query(ctx context.Context, expr string, from, to time.Time, step
 	if step < time.Millisecond || to.Sub(from) <= segmentLength || !divisible(s.parser, expr) {
 		return s.reader.Query(ctx, expr, from, to, step)
 	}
-	all := divide(expr, from, to, step)
+	all := divide(expr, from, to, step, time.Now().Add(-settled))
 	answers, errs := make([][]Line, len(all)), make([]error, len(all))
 	turns := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var asking sync.WaitGroup
@@ -58,12 +62,13 @@ func (s *Store) Query(ctx context.Context, expr string, from, to time.Time, step
 
 // segment answers one, from what is kept if it is there.
 func (s *Store) segment(ctx context.Context, one segment) ([]Line, error) {
-	if lines, kept := s.segments.get(one); kept {
+	lines, late, kept := s.segments.get(one)
+	if kept {
 		return lines, nil
 	}
 	lines, err := s.reader.Query(ctx, one.expr, time.UnixMilli(one.from), time.UnixMilli(one.last), time.Duration(one.step)*time.Millisecond)
-	if err == nil && time.UnixMilli(one.last).Before(time.Now().Add(-lateAtMost-time.Minute)) {
-		s.segments.put(one, lines)
+	if err == nil && time.UnixMilli(one.last).Before(time.Now().Add(-settled)) {
+		s.segments.put(one, lines, late)
 	}
 	return lines, err
 }
@@ -89,12 +94,20 @@ func divisible(p parser.Parser, expr string) bool {
 }
 
 // divide splits a range at the same times whatever it is, so that the segments of a range that moved on are those of before. The first
-// may begin earlier than was asked.
-func divide(expr string, from, to time.Time, step time.Duration) (all []segment) {
+// may begin earlier than was asked. Those that end after the time given are short.
+func divide(expr string, from, to time.Time, step time.Duration, shortFrom time.Time) (all []segment) {
 	every, end := step.Milliseconds(), to.UnixMilli()
-	length := max(segmentLength.Milliseconds()/every, 1) * every
+	short := max(segmentLength.Milliseconds()/shortLengths/every, 1) * every
+	long := short * max(segmentLength.Milliseconds()/short, 1)
 	phase := from.UnixMilli() % every
-	for at := from.UnixMilli() - from.UnixMilli()%length; at <= end; at += length {
+	length := long
+	for at := from.UnixMilli() - from.UnixMilli()%long; at <= end; at += length {
+		if length = long; at+long > shortFrom.UnixMilli() {
+			length = short
+		}
+		if at+length <= from.UnixMilli() {
+			continue // a short one wholly before what was asked
+		}
 		first := at - at%every + phase
 		if first < at {
 			first += every
@@ -149,17 +162,36 @@ func joined(answers [][]Line, from, to time.Time) []Line {
 	return sorted
 }
 
-func (k *segments) get(one segment) ([]Line, bool) {
+// get returns an answer that is kept, and how often samples had come late by then, which put takes.
+func (k *segments) get(one segment) (lines []Line, late int, kept bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	lines, kept := k.kept[one]
-	return lines, kept
+	lines, kept = k.kept[one]
+	return lines, k.late, kept
 }
 
-// put keeps an answer; the oldest go when they are too many.
-func (k *segments) put(one segment, lines []Line) {
+// forget drops what a sample of that time, which came late, may have changed: each step looks back from itself.
+func (k *segments) forget(since time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.late++
+	k.oldest = slices.DeleteFunc(k.oldest, func(one segment) bool {
+		if one.last < since.UnixMilli() {
+			return false
+		}
+		k.points -= size(k.kept[one])
+		delete(k.kept, one)
+		return true
+	})
+}
+
+// put keeps an answer, unless samples came late while it was made; the oldest go when they are too many.
+func (k *segments) put(one segment, lines []Line, late int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if late != k.late {
+		return
+	}
 	if k.kept == nil {
 		k.kept = map[segment][]Line{}
 	}

@@ -54,3 +54,50 @@ func TestADayInSegmentsIsTheDay(t *testing.T) {
 		t.Error("half an expression is answered")
 	}
 }
+
+// A sample that comes late is in the next answer, whatever was kept.
+func TestALateSampleIsInTheNextAnswer(t *testing.T) {
+	s, err := Open(t.TempDir(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // it was only read
+	end := time.Now().Truncate(time.Minute)
+	put := func(at time.Time, value float64) {
+		t.Helper()
+		if err := s.Append(t.Context(), []watch.Sample{{Name: "x", At: at, Value: value}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for at := end.Add(-6 * time.Hour); at.Before(end); at = at.Add(time.Minute) {
+		put(at, 1)
+	}
+	ask := func() []Line {
+		t.Helper()
+		lines, err := s.Query(t.Context(), "max_over_time(x[2m])", end.Add(-5*time.Hour), end, time.Minute)
+		if err != nil || len(lines) != 1 {
+			t.Fatalf("%d lines, %v", len(lines), err)
+		}
+		return lines
+	}
+	ask()
+	before := len(s.segments.kept)
+	ask()
+	if after := len(s.segments.kept); before < 5 || after != before {
+		t.Errorf("%d segments are kept, then %d", before, after)
+	}
+	late := end.Add(-20*time.Minute - 30*time.Second)
+	put(late, 7)
+	if after := len(s.segments.kept); after == 0 || after >= before {
+		t.Errorf("of %d segments %d are kept after a sample of 20 minutes ago", before, after)
+	}
+	seen := 0
+	for _, p := range ask()[0].Points {
+		if p.Value == 7 {
+			seen++
+		}
+	}
+	if seen != 2 {
+		t.Errorf("the late sample is seen at %d steps, want 2", seen)
+	}
+}

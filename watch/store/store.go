@@ -49,11 +49,11 @@ type reference struct {
 
 const (
 	lookBack   = 5 * time.Minute // as Prometheus
-	lateAtMost = time.Hour       // how late a sample may come: clouds publish theirs by minutes late
+	lateAtMost = 25 * time.Hour  // how late a sample may come: clouds publish theirs by minutes late, and a clock that ran a day ahead is put right
 )
 
 // Open opens the folder, which is made if it is not there. After a crash what was not written yet is missing; a damaged end of the
-// log is cut off, and a damaged block left out.
+// log is cut off, and a damaged block put aside.
 func Open(folder string, o Options) (*Store, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of series: %w", err)
@@ -68,7 +68,7 @@ func Open(folder string, o Options) (*Store, error) {
 	options.WALSegmentSize = 16 << 20
 	options.StripeSize = 1 << 10 // the default is for millions of series and takes 32 MB
 	options.OutOfOrderTimeWindow = lateAtMost.Milliseconds()
-	db, err := tsdb.Open(folder, o.Log, nil, options, nil)
+	db, err := openPastDamage(folder, o.Log, options)
 	if err != nil {
 		return nil, hint.With(fmt.Errorf("open the series in %s: %w", folder, err), "another Plimsoll may be watching with this state folder: set PLIMSOLL_HOME, or end it")
 	}
@@ -90,6 +90,8 @@ func Ended() float64 { return math.Float64frombits(value.StaleNaN) }
 func (s *Store) Append(ctx context.Context, samples []watch.Sample) error {
 	a := s.db.Appender(ctx)
 	var key []byte
+	usual := time.Now().Add(-settled)
+	late := usual // the oldest that came late
 	for i := range samples {
 		sample := &samples[i]
 		if math.IsNaN(sample.Value) && !value.IsStaleNaN(sample.Value) {
@@ -113,9 +115,15 @@ func (s *Store) Append(ctx context.Context, samples []watch.Sample) error {
 			known.ref = ref
 			s.remember(string(key), known)
 		}
+		if sample.At.Before(late) {
+			late = sample.At
+		}
 	}
 	if err := a.Commit(); err != nil {
 		return fmt.Errorf("write series: %w", err)
+	}
+	if late.Before(usual) {
+		s.segments.forget(late)
 	}
 	return nil
 }
