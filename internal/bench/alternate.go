@@ -10,9 +10,10 @@ import (
 
 // outcome is one run of one of the two.
 type outcome struct {
-	perSecond float64
-	cpu       float64 // µs of the client's process per operation
-	rss       int64   // bytes at most; 0 where it was not looked at
+	perSecond  float64
+	operations float64
+	cpu        float64 // µs per operation of the process that is looked at: the client's unless it is said otherwise
+	rss        int64   // bytes at most; 0 where it was not looked at
 }
 
 // alternate runs the peer and Plimsoll in turn, each first in every other pair, and prints every pair.

@@ -91,7 +91,7 @@ func (o options) cqlRun(ctx context.Context, target engine.Target, workload []st
 	if sum.Errors > 0 {
 		return outcome{}, fmt.Errorf("plimsoll had %d errors", sum.Errors)
 	}
-	return outcome{sum.Throughput, sum.CPU, sum.MaxRSS}, nil
+	return outcome{perSecond: sum.Throughput, cpu: sum.CPU, rss: sum.MaxRSS}, nil
 }
 
 // bareVariable makes this program the bare driver: a process of its own, as Plimsoll is one.

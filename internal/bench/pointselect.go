@@ -72,7 +72,7 @@ func (o options) plimsollRun(ctx context.Context, target engine.Target, connecti
 	if sum.Errors > 0 {
 		return outcome{}, fmt.Errorf("plimsoll had %d errors", sum.Errors)
 	}
-	return outcome{sum.Throughput, micros(used(cmd)) / float64(sum.Operations), sum.MaxRSS}, nil
+	return outcome{perSecond: sum.Throughput, operations: float64(sum.Operations), cpu: micros(used(cmd)) / float64(sum.Operations), rss: sum.MaxRSS}, nil
 }
 
 // sysbench is the peer.
@@ -91,7 +91,7 @@ func (s sysbench) measure(ctx context.Context, connections, seconds int) (outcom
 	}
 	n, err1 := strconv.ParseFloat(string(m[1]), 64)
 	rate, err2 := strconv.ParseFloat(string(m[2]), 64)
-	return outcome{perSecond: rate, cpu: micros(used(cmd)) / n}, errors.Join(err1, err2)
+	return outcome{perSecond: rate, operations: n, cpu: micros(used(cmd)) / n}, errors.Join(err1, err2)
 }
 
 func (s sysbench) run(ctx context.Context, verb string, threads, seconds int) (*exec.Cmd, error) {

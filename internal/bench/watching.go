@@ -25,7 +25,8 @@ import (
 	"plimsoll/watch/store"
 )
 
-// watchOverhead runs a load on real servers with the watch and without, in turn.
+// watchOverhead runs a load on real servers with the watch and without, in turn. Beside the throughput, which is the machine's as much as
+// the watch's, it takes the server's processor time for each query: other work on the machine changes that little.
 func watchOverhead(ctx context.Context, o options) error {
 	for _, spec := range []lab.Spec{mariadb, {Name: "bench", Product: "mysql", Config: mariadb.Config}} {
 		if err := o.overheadOn(ctx, spec); err != nil {
@@ -50,7 +51,13 @@ func (o options) overheadOn(ctx context.Context, spec lab.Spec) error {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	alone := func() (outcome, error) { return peer.measure(ctx, 16, o.seconds) }
+	server, err := processOf(ctx, target)
+	if err != nil {
+		return err
+	}
+	measure := func() (outcome, error) {
+		return server.perOperation(func() (outcome, error) { return peer.measure(ctx, 16, o.seconds) })
+	}
 	var busy []float64
 	beside := func() (outcome, error) {
 		w, err := o.watchProcess(ctx, folder, target, "")
@@ -58,19 +65,19 @@ func (o options) overheadOn(ctx context.Context, spec lab.Spec) error {
 			return outcome{}, err
 		}
 		begun := time.Now()
-		got, err := peer.measure(ctx, 16, o.seconds)
+		got, err := measure()
 		took := time.Since(begun)
 		stopped := w.stop()
 		busy = append(busy, used(w.cmd).Seconds()/took.Seconds())
 		return got, errors.Join(err, stopped)
 	}
-	if _, err := alone(); err != nil { // a warm-up that is not counted
+	if _, err := measure(); err != nil { // a warm-up that is not counted
 		return err
 	}
-	if err := o.alternate(spec.Product+": 16 connections of sysbench, alone and with one instance watched", "alone", "query", alone, beside); err != nil {
+	if err := o.alternate(spec.Product+": 16 connections of sysbench, alone and with one instance watched; µs are the server's processor time for each query", "alone", "query", measure, beside); err != nil {
 		return err
 	}
-	fmt.Printf("The watch's own process took %.2f %% of a core (median), its start included. Goal of the throughput: 0.99 and more.\n\n", 100*median(busy))
+	fmt.Printf("The watch's own process took %.2f %% of a core (median), its start included. Goals: throughput 0.99 and more, the server's time for each query 1.01 and less.\n\n", 100*median(busy))
 	return nil
 }
 
