@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"plimsoll/action"
-	"plimsoll/action/mysql/statement"
 	"plimsoll/cluster"
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 )
 
 // ClusterLock keeps claims in a table of the cluster's primary, plimsoll.claim. It replicates: a new primary has it too. Where
@@ -83,12 +83,12 @@ func (m *ClusterLock) take(ctx context.Context, c action.Claim) error {
 		mayBreak = "expires < NOW(6)"
 	}
 	if c.Past != "" {
-		mayBreak += " OR run = " + statement.Text(c.Past)
+		mayBreak += " OR run = " + admin.Text(c.Past)
 	}
 	// since comes first: MySQL assigns from left to right, and run is compared before it changes.
 	update := fmt.Sprintf(`UPDATE plimsoll.claim SET since = IF(run = %s, since, NOW(6)), run = %s, holder = %s, epoch = %d, expires = NOW(6) + INTERVAL %d MICROSECOND
 		WHERE id = 1 AND @@GLOBAL.read_only = 0 AND (%s OR run = %s AND epoch <= %d OR %s)`,
-		statement.Text(c.Run), statement.Text(c.Run), statement.Text(c.Holder), c.Epoch, c.For/time.Microsecond, free, statement.Text(c.Run), c.Epoch, mayBreak)
+		admin.Text(c.Run), admin.Text(c.Run), admin.Text(c.Holder), c.Epoch, c.For/time.Microsecond, free, admin.Text(c.Run), c.Epoch, mayBreak)
 	if err := m.site.Execute(ctx, "", []string{update}, func(int) {}); err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (m *ClusterLock) Clear(ctx context.Context, c action.Claim) (err error) {
 	if err := m.awaitPrimary(ctx); err != nil {
 		return err
 	}
-	clear := fmt.Sprintf("UPDATE plimsoll.claim SET run = '', holder = '' WHERE id = 1 AND run = %s AND epoch <= %d", statement.Text(c.Run), c.Epoch)
+	clear := fmt.Sprintf("UPDATE plimsoll.claim SET run = '', holder = '' WHERE id = 1 AND run = %s AND epoch <= %d", admin.Text(c.Run), c.Epoch)
 	err = m.site.Execute(ctx, "", []string{clear}, func(int) {})
 	if engine.ClassOf(err) == engine.Missing { // no run has ever claimed this one
 		err = nil

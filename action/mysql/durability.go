@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"plimsoll/action"
+	"plimsoll/engine/mysql/admin"
 )
 
 // ApprovalReason names what a crash can lose once the variable has its new value, or once it has it after a restart.
@@ -40,7 +41,7 @@ func variableName(name string) string {
 // number that is out of range to the nearest that is not.
 func weakness(name, value string) (degree int64, loss string) {
 	if k, known := ofNumber[name]; known {
-		if n, is := whole(value); is {
+		if n, is := admin.Size(value); is {
 			return k(n)
 		}
 		return 0, "" // which the server refuses
@@ -150,7 +151,7 @@ const lateWait = "others see a commit before a replica has it: what they did upo
 func oneOf(words ...string) func(string) bool {
 	return func(value string) bool {
 		value = strings.ToLower(value)
-		if n, is := whole(value); is { // 00 and 0K
+		if n, is := admin.Size(value); is { // 00 and 0K
 			value = strconv.FormatInt(n, 10)
 		}
 		return slices.Contains(words, value)
@@ -163,18 +164,3 @@ func exceptFor(words ...string) func(string) bool {
 }
 
 var isOn = exceptFor("off", "false", "no", "0")
-
-// whole reads a whole number with its unit, as in option files: 512M.
-func whole(s string) (int64, bool) {
-	shift := 0
-	if n := len(s); n > 1 {
-		if i := strings.IndexByte("KMGTPE", s[n-1]&^0x20); i >= 0 {
-			s, shift = s[:n-1], 10*(i+1)
-		}
-	}
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || n > math.MaxInt64>>shift || n < math.MinInt64>>shift {
-		return 0, false
-	}
-	return n << shift, true
-}

@@ -105,15 +105,3 @@ func TestWeakDurabilityIsNotKeptForAfterARestartUnasked(t *testing.T) {
 		}
 	}
 }
-
-func TestALiteralIsWhatWasWritten(t *testing.T) {
-	for value, want := range map[string]string{
-		"32M": "33554432", "0K": "0", "007": "7", "1.5": "1.5", "ON": "'ON'", "": "''", "0x10": "'0x10'", "1e1": "1e1", "NaN": "'NaN'",
-		"16777216T": "'16777216T'", // more than there is, and not 0
-		"1E":        "1152921504606846976",
-	} {
-		if got := literal(value); got != want {
-			t.Errorf("%s is written %s, want %s", value, got, want)
-		}
-	}
-}

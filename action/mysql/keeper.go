@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"plimsoll/action/mysql/statement"
 	"plimsoll/cluster"
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 )
 
@@ -43,11 +43,11 @@ type persisted struct {
 }
 
 func (p persisted) kept(ctx context.Context, name string) (string, error) {
-	return p.on.Value(ctx, p.node, "SELECT variable_value FROM performance_schema.persisted_variables WHERE variable_name = "+statement.Text(name))
+	return p.on.Value(ctx, p.node, "SELECT variable_value FROM performance_schema.persisted_variables WHERE variable_name = "+admin.Text(name))
 }
 
 func (p persisted) keep(ctx context.Context, name, value string) error {
-	return p.on.Execute(ctx, p.node, []string{"SET PERSIST_ONLY `" + name + "` = " + literal(value)}, func(int) {})
+	return p.on.Execute(ctx, p.node, []string{"SET PERSIST_ONLY `" + name + "` = " + admin.Value(value)}, func(int) {})
 }
 
 func (p persisted) forget(ctx context.Context, name string) error {

@@ -9,9 +9,9 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/action/mysql/replication"
-	"plimsoll/action/mysql/statement"
 	"plimsoll/cluster"
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 )
 
@@ -74,7 +74,7 @@ func (v *variable) Check(ctx context.Context, on *cluster.Cluster) (action.Check
 	if err != nil {
 		return f, err
 	}
-	if n, is := whole(v.Value); is && n == 3 && variableName(v.Name) == "innodb_flush_log_at_trx_commit" && facts.Product != "MariaDB" {
+	if n, is := admin.Size(v.Value); is && n == 3 && variableName(v.Name) == "innodb_flush_log_at_trx_commit" && facts.Product != "MariaDB" {
 		return f, &hint.PermanentError{Reason: facts.Product + " has no innodb_flush_log_at_trx_commit 3, and would make it 2", Advice: "set 1, or 2"}
 	}
 	shown, err := c.Setting(ctx, v.Name) // there must be such a variable, whenever it is to be changed
@@ -262,15 +262,4 @@ func (v *variable) Undo(ctx context.Context, on *cluster.Cluster, c action.Call)
 		return k.forget(ctx, variableName(v.Name))
 	}
 	return v.set(ctx, on, persistOnly, before)
-}
-
-// literal writes a number bare, with its unit resolved, and any other value quoted.
-func literal(s string) string {
-	if n, is := whole(s); is {
-		return strconv.FormatInt(n, 10)
-	}
-	if _, err := strconv.ParseFloat(s, 64); err == nil && strings.Trim(s, "+-.0123456789eE") == "" {
-		return s
-	}
-	return statement.Text(s)
 }

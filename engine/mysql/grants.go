@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 )
 
 // grants are what an account may do: privileges by where they hold, as SHOW GRANTS writes both.
@@ -55,9 +56,9 @@ func (c *control) grants(ctx context.Context) (grants, error) {
 func accountName(who string) string {
 	at := strings.LastIndexByte(who, '@')
 	if at < 0 {
-		return quote(who)
+		return admin.Text(who)
 	}
-	return quote(who[:at]) + "@" + quote(who[at+1:])
+	return admin.Text(who[:at]) + "@" + admin.Text(who[at+1:])
 }
 
 // add reads a line of SHOW GRANTS: GRANT SELECT, INSERT (a, b) ON `shop`.* TO …, or REVOKE … ON … FROM …. Lines that grant a role or a
@@ -136,7 +137,7 @@ func (g *grants) has(privilege, namespace string) bool {
 	return false
 }
 
-func within(namespace string) string { return Engine{}.Quote(namespace) + ".*" }
+func within(namespace string) string { return admin.Name(namespace) + ".*" }
 
 // covers tells whether an object of a grant is a whole database, by its name or by a pattern with % and _.
 func covers(object, namespace string) bool {

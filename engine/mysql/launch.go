@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/infra"
 )
 
@@ -61,7 +62,7 @@ func (Servers) Configure(ctx context.Context, m infra.Machine, n engine.Node) er
 
 // accounts is the init file. It is no part of what replicas repeat: each node has its own.
 func accounts(n engine.Node) []byte {
-	password := quote(string(n.Password))
+	password := admin.Text(string(n.Password))
 	sql := "SET SESSION sql_log_bin = 0;\n" +
 		"CREATE USER IF NOT EXISTS '" + administrator + "'@'%' IDENTIFIED BY " + password + ";\n" +
 		"GRANT ALL ON *.* TO '" + administrator + "'@'%' WITH GRANT OPTION;\n"

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 	"plimsoll/infra"
 )
@@ -81,7 +82,7 @@ func (r replica) join(ctx context.Context, primary engine.Node, position string)
 		return err
 	}
 	if !status.follows {
-		follow := fmt.Sprintf(r.follow, quote(primary.Address), primary.Port, quote(administrator), quote(string(primary.Password)))
+		follow := fmt.Sprintf(r.follow, admin.Text(primary.Address), primary.Port, admin.Text(administrator), admin.Text(string(primary.Password)))
 		for _, sql := range []string{r.adopt, follow} {
 			if sql == "" {
 				continue
@@ -100,7 +101,7 @@ func (r replica) join(ctx context.Context, primary engine.Node, position string)
 		return err
 	}
 	for position != "" {
-		reached, err := first(ctx, r, fmt.Sprintf(r.wait, quote(position)))
+		reached, err := first(ctx, r, fmt.Sprintf(r.wait, admin.Text(position)))
 		if err != nil {
 			return fmt.Errorf("wait for %s: %w", position, err)
 		}

@@ -186,8 +186,3 @@ func optionValue(v string) string {
 	}
 	return `"` + strings.ReplaceAll(v, `"`, `\"`) + `"`
 }
-
-// quote writes a text as an SQL literal.
-func quote(s string) string {
-	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(s) + "'"
-}

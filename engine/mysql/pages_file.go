@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 )
 
 var _ engine.PageListWriting = (*database)(nil)
@@ -46,7 +47,7 @@ func (d *database) PageListFile(ctx context.Context) (engine.PageListFile, error
 		f.part, f.formerName, _ = strings.Cut(rest, "-")
 	}
 	f.name = listPrefix + f.part + "-" + f.formerName
-	err = f.set(ctx, "innodb_buffer_pool_filename", quote(f.name))
+	err = f.set(ctx, "innodb_buffer_pool_filename", admin.Text(f.name))
 	var refused *engine.Error
 	if errors.As(err, &refused) && refused.Code == readOnlyVariable {
 		f.name, err = f.formerName, nil
@@ -99,7 +100,7 @@ func (f *pageFile) Close(ctx context.Context) error {
 	if f.name == f.formerName {
 		return f.Write(ctx)
 	}
-	return f.set(ctx, "innodb_buffer_pool_filename", quote(f.formerName))
+	return f.set(ctx, "innodb_buffer_pool_filename", admin.Text(f.formerName))
 }
 
 // Lasting tells whether the file is the server's own, to stay after Close.

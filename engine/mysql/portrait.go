@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 )
 
 var _ engine.Portrayed = (*database)(nil)
@@ -125,9 +126,9 @@ func (p *portrait) create(what, names string) ([]string, error) {
 	}
 	var all []string
 	for _, row := range rows {
-		name := Engine{}.Quote(row["a"])
+		name := admin.Name(row["a"])
 		if row["b"] != "" {
-			name += "." + Engine{}.Quote(row["b"])
+			name += "." + admin.Name(row["b"])
 		}
 		shown, err := p.session.table(p.ctx, "SHOW CREATE "+what+" "+name)
 		if err != nil {
@@ -137,7 +138,7 @@ func (p *portrait) create(what, names string) ([]string, error) {
 		if what == "DATABASE" {
 			text = strings.Replace(text, "CREATE DATABASE", "CREATE DATABASE IF NOT EXISTS", 1)
 		} else {
-			all = append(all, "USE "+Engine{}.Quote(row["a"]))
+			all = append(all, "USE "+admin.Name(row["a"]))
 		}
 		all = append(all, text)
 	}

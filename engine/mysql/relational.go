@@ -1,12 +1,11 @@
 package mysql
 
 import (
-	"strings"
-
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 )
 
 var _ engine.Relational = Engine{}
 
-// Quote writes a name in backticks: https://dev.mysql.com/doc/refman/en/identifiers.html.
-func (Engine) Quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+// Quote writes a name in backticks.
+func (Engine) Quote(name string) string { return admin.Name(name) }

@@ -3,9 +3,9 @@ package mysql
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 )
 
 var _ engine.Resident = (*database)(nil)
@@ -13,12 +13,12 @@ var _ engine.Resident = (*database)(nil)
 // InMemory counts the pages of the namespace's tables and indexes in the buffer pool. MySQL keeps such counts, except for
 // partitions; MariaDB has to go through the whole pool, which holds up other work for about a second per 10 GiB.
 func (d *database) InMemory(ctx context.Context, namespace string) (pages int64, err error) {
-	like := escapeLike(namespace)
+	like := admin.Pattern(namespace)
 	err = d.control.use(ctx, func(s *session) error {
 		r := engine.Result{Keep: true}
-		err := s.Exec(ctx, countedPages+quote(like+"/%"), &r)
+		err := s.Exec(ctx, countedPages+admin.Text(like+"/%"), &r)
 		if engine.ClassOf(err) == engine.Missing {
-			err = s.Exec(ctx, scannedPages+quote("`"+like+"`.%"), &r)
+			err = s.Exec(ctx, scannedPages+admin.Text("`"+like+"`.%"), &r)
 		}
 		if err != nil {
 			return err
@@ -38,8 +38,3 @@ const (
 		JOIN information_schema.innodb_cached_indexes c ON c.index_id = i.index_id AND c.space_id = i.space WHERE t.name LIKE `
 	scannedPages = "SELECT COUNT(*) FROM information_schema.innodb_buffer_page WHERE page_type = 'INDEX' AND table_name LIKE "
 )
-
-// escapeLike writes a text so that LIKE takes it as it is.
-func escapeLike(text string) string {
-	return strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(text)
-}

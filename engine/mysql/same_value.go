@@ -1,10 +1,11 @@
 package mysql
 
 import (
-	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
+
+	"plimsoll/engine/mysql/admin"
 )
 
 // SameValue compares a value as a person wrote it, in a configuration or a command, with what the server shows of it.
@@ -20,8 +21,8 @@ func sameValue(name, wrote, shown string) bool {
 	if strings.EqualFold(wrote, shown) {
 		return true
 	}
-	if a, ok := size(wrote); ok {
-		if b, ok := size(shown); ok {
+	if a, ok := admin.Size(wrote); ok {
+		if b, ok := admin.Size(shown); ok {
 			return a == b || rounded(name, a, b)
 		}
 	}
@@ -62,22 +63,6 @@ func boolean(s string) (on, is bool) {
 		return false, true
 	}
 	return false, false
-}
-
-// size reads a whole number with or without a unit of the servers': K, M, G, T, P, E, powers of 1024.
-func size(s string) (int64, bool) {
-	shift := 0
-	if len(s) > 1 {
-		if i := strings.IndexByte("KMGTPE", s[len(s)-1]&^0x20); i >= 0 {
-			shift = 10 * (i + 1)
-			s = s[:len(s)-1]
-		}
-	}
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || bits.Len64(uint64(max(n, -n)))+shift > 63 {
-		return 0, false
-	}
-	return n << shift, true
 }
 
 // poolChunk is the unit of the buffer pool, by default.

@@ -1,6 +1,8 @@
 package mysql
 
-import "testing"
+import (
+	"testing"
+)
 
 func TestSameValue(t *testing.T) {
 	for _, c := range []struct {
@@ -52,17 +54,6 @@ func TestSameValue(t *testing.T) {
 	} {
 		if got := sameValue(c.name, c.wrote, c.shown); got != c.same {
 			t.Errorf("%s: %q and shown %q: same is %v", c.name, c.wrote, c.shown, got)
-		}
-	}
-}
-
-func TestLiteral(t *testing.T) {
-	for value, want := range map[string]string{
-		"512M": "536870912", "1": "1", "-1": "-1", "0.5": "0.5", "1e3": "1e3", "ON": "'ON'", "": "''", "inf": "'inf'",
-		"0x10": "'0x10'", "1M; DROP": "'1M; DROP'", "it's": "'it''s'", "9E": "'9E'", "1 ": "'1 '",
-	} {
-		if got := literal(value); got != want {
-			t.Errorf("literal(%q) is %s, want %s", value, got, want)
 		}
 	}
 }

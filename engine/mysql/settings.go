@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/internal/document"
 )
 
@@ -17,7 +17,7 @@ var _ engine.Configurable = (*database)(nil)
 // Setting reads a global variable by its name or by the name of its option: with - for _, with loose_ before it.
 func (c *control) Setting(ctx context.Context, name string) (string, error) {
 	wanted := variableName(name)
-	shown, err := c.show(ctx, " WHERE Variable_name = "+quote(wanted))
+	shown, err := c.show(ctx, " WHERE Variable_name = "+admin.Text(wanted))
 	if err != nil {
 		return "", fmt.Errorf("read the variable %s: %w", wanted, err)
 	}
@@ -30,9 +30,9 @@ func (c *control) Setting(ctx context.Context, name string) (string, error) {
 // Change sets a global variable. It holds for sessions that begin after it where the server keeps a copy in each.
 func (c *control) Change(ctx context.Context, name, value string) error {
 	wanted := variableName(name)
-	err := c.set(ctx, wanted, literal(value))
-	if engine.CodeOf(err) == wrongType && literal(value) != quote(value) {
-		err = c.set(ctx, wanted, quote(value)) // a text that looks like a number
+	err := c.set(ctx, wanted, admin.Value(value))
+	if engine.CodeOf(err) == wrongType && admin.Value(value) != admin.Text(value) {
+		err = c.set(ctx, wanted, admin.Text(value)) // a text that looks like a number
 	}
 	switch {
 	case engine.CodeOf(err) == readOnlyVariable: // of a variable that only sessions have it is another
@@ -53,7 +53,7 @@ const (
 
 func (c *control) set(ctx context.Context, name, literal string) error {
 	return c.use(ctx, func(s *session) error {
-		return s.Exec(ctx, "SET GLOBAL "+Engine{}.Quote(name)+" = "+literal, nil)
+		return s.Exec(ctx, "SET GLOBAL "+admin.Name(name)+" = "+literal, nil)
 	})
 }
 
@@ -109,15 +109,4 @@ func (c *control) noVariable(ctx context.Context, name string) error {
 func variableName(name string) string {
 	name = strings.ToLower(strings.ReplaceAll(strings.TrimSpace(name), "-", "_"))
 	return strings.TrimPrefix(name, "loose_")
-}
-
-// literal writes a value as SQL: a number bare, with its unit resolved, anything else as a text.
-func literal(value string) string {
-	if n, ok := size(value); ok {
-		return strconv.FormatInt(n, 10)
-	}
-	if _, err := strconv.ParseFloat(value, 64); err == nil && strings.Trim(value, "+-.0123456789eE") == "" {
-		return value
-	}
-	return quote(value)
 }

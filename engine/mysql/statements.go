@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 )
 
 var _ engine.StatementReading = (*database)(nil)
@@ -65,7 +66,7 @@ func (d *database) Explain(ctx context.Context, namespace, text string) ([]engin
 	var rows []map[string]string
 	err := d.aside(ctx, func(s *session) error {
 		if namespace != "" {
-			if err := s.Exec(ctx, "USE "+Engine{}.Quote(namespace), nil); err != nil {
+			if err := s.Exec(ctx, "USE "+admin.Name(namespace), nil); err != nil {
 				return err
 			}
 		}
@@ -89,7 +90,7 @@ func (d *database) Explain(ctx context.Context, namespace, text string) ([]engin
 
 // TableShape implements engine.StatementReading.
 func (d *database) TableShape(ctx context.Context, namespace, table string) (engine.TableShape, error) {
-	at := " WHERE TABLE_SCHEMA = " + quote(namespace) + " AND TABLE_NAME = " + quote(table)
+	at := " WHERE TABLE_SCHEMA = " + admin.Text(namespace) + " AND TABLE_NAME = " + admin.Text(table)
 	shape := engine.TableShape{Columns: map[string]int64{}, Indexes: map[string][]string{}}
 	sizes, err := d.ask(ctx, "SELECT TABLE_ROWS AS n, DATA_LENGTH AS d, INDEX_LENGTH AS i FROM information_schema.TABLES"+at)
 	if err != nil {

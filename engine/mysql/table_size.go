@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 )
 
 var _ engine.Sized = (*database)(nil)
@@ -14,7 +15,7 @@ var _ engine.Sized = (*database)(nil)
 func (c *control) TableSize(ctx context.Context, namespace, table string) (bytes int64, folder string, err error) {
 	r := engine.Result{Keep: true}
 	text := "SELECT CAST(COALESCE(SUM(data_length + index_length), 0) AS SIGNED), @@GLOBAL.datadir FROM information_schema.tables WHERE table_schema = " +
-		quote(namespace) + " AND table_name = " + quote(table)
+		admin.Text(namespace) + " AND table_name = " + admin.Text(table)
 	if err := c.use(ctx, func(s *session) error { return s.Exec(ctx, text, &r) }); err != nil {
 		return 0, "", fmt.Errorf("read the size of a table: %w", err)
 	}

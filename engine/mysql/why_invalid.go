@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 )
 
 var (
@@ -49,7 +50,7 @@ func (c *control) NeedsRestart(ctx context.Context, name string) (needs, known b
 }
 
 func (c *control) describe(ctx context.Context, name string) (described, error) {
-	wanted := quote(variableName(name))
+	wanted := admin.Text(variableName(name))
 	var is described
 	err := c.use(ctx, func(s *session) error {
 		rows, err := s.table(ctx, "SELECT VARIABLE_TYPE AS kind, NUMERIC_MIN_VALUE AS least, NUMERIC_MAX_VALUE AS most, ENUM_VALUE_LIST AS vals, READ_ONLY AS fixed "+
@@ -88,7 +89,7 @@ func (d described) misfit(value string) string {
 		}
 	case kind == "INTEGER" || strings.Contains(kind, "INT"):
 		whole := new(big.Float)
-		if n, is := size(value); is {
+		if n, is := admin.Size(value); is {
 			whole.SetInt64(n)
 		} else if n, err := strconv.ParseUint(value, 10, 64); err == nil {
 			whole.SetUint64(n)

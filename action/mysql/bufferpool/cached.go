@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 )
 
@@ -73,10 +73,10 @@ func pagesByCount(ctx context.Context, s engine.Session, i index) (float64, erro
 
 // pagesByScan goes through the pool. There names stand in backticks, partitions in a comment behind.
 func pagesByScan(ctx context.Context, s engine.Session, i index) (float64, error) {
-	name := quoted(i.schema) + "." + quoted(i.table)
+	name := admin.Name(i.schema) + "." + admin.Name(i.table)
 	r, err := query(ctx, s, `SELECT COUNT(*) FROM information_schema.innodb_buffer_page
 		WHERE page_type = 'INDEX' AND index_name = ? AND (table_name = ? OR table_name LIKE ?)`,
-		chars(i.index), chars(name), chars(strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(name)+" /*%"))
+		chars(i.index), chars(name), chars(admin.Pattern(name)+" /*%"))
 	if err != nil {
 		return 0, err
 	}

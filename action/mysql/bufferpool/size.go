@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 )
 
 // measure fills in how many rows a table has and how many pages its indexes take, from the statistics that servers keep,
@@ -73,7 +74,7 @@ const ofTable = "WHERE database_name = ? AND (table_name = ? OR LOWER(table_name
 
 // partitions is a pattern for how InnoDB calls a table's partitions: orders#p#p0, in some versions with a capital P.
 func partitions(table string) string {
-	return strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(strings.ToLower(table)) + "#p#%"
+	return admin.Pattern(strings.ToLower(table)) + "#p#%"
 }
 
 func guess(ctx context.Context, s engine.Session, t part, all []index, pageSize float64) error {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 )
 
 // walk reads an index from one end to the other, each chunk by one statement that returns its last entry alone.
@@ -54,7 +55,7 @@ func (w *walk) next(ctx context.Context, entries int) (done bool, err error) {
 
 func (w *walk) statement() (text string, args []engine.Value) {
 	var conditions []string
-	first := quoted(w.index.columns[0].name)
+	first := admin.Name(w.index.columns[0].name)
 	switch {
 	case w.last != nil:
 		behind, values := w.behind()
@@ -71,7 +72,7 @@ func (w *walk) statement() (text string, args []engine.Value) {
 	}
 	var names []string
 	for _, c := range w.index.columns {
-		names = append(names, quoted(c.name))
+		names = append(names, admin.Name(c.name))
 	}
 	list := strings.Join(names, ", ")
 	return "SELECT " + list + " FROM " + w.index.source() + where + " ORDER BY " + list + " LIMIT ?, 1", args
@@ -85,16 +86,16 @@ func (w *walk) behind() (string, []engine.Value) {
 		var terms []string
 		for m, equal := range w.index.columns[:n] {
 			if w.last[m].IsNull() {
-				terms = append(terms, quoted(equal.name)+" IS NULL")
+				terms = append(terms, admin.Name(equal.name)+" IS NULL")
 				continue
 			}
-			terms = append(terms, quoted(equal.name)+" = ?")
+			terms = append(terms, admin.Name(equal.name)+" = ?")
 			args = append(args, w.last[m])
 		}
 		if w.last[n].IsNull() {
-			terms = append(terms, quoted(c.name)+" IS NOT NULL")
+			terms = append(terms, admin.Name(c.name)+" IS NOT NULL")
 		} else {
-			terms = append(terms, quoted(c.name)+" > ?")
+			terms = append(terms, admin.Name(c.name)+" > ?")
 			args = append(args, w.last[n])
 		}
 		choices = append(choices, "("+strings.Join(terms, " AND ")+")")
@@ -104,11 +105,11 @@ func (w *walk) behind() (string, []engine.Value) {
 
 // source is the table with the one index that may be used.
 func (i index) source() string {
-	table := quoted(i.schema) + "." + quoted(i.table)
+	table := admin.Name(i.schema) + "." + admin.Name(i.table)
 	if i.index == hidden {
 		return table + " USE INDEX ()" // what is left are the rows themselves
 	}
-	return table + " FORCE INDEX (" + quoted(i.index) + ")"
+	return table + " FORCE INDEX (" + admin.Name(i.index) + ")"
 }
 
 // whole reads an index that cannot be walked. It is no COUNT(*): MySQL may count the rows of another index than the one that
@@ -116,7 +117,7 @@ func (i index) source() string {
 func (i index) whole() string {
 	text := "SELECT SUM(1) FROM " + i.source()
 	if len(i.columns) > 0 && i.columns[0].partial {
-		name := quoted(i.columns[0].name)
+		name := admin.Name(i.columns[0].name)
 		text += " WHERE " + name + " >= '' OR " + name + " IS NULL"
 	}
 	return text
@@ -134,6 +135,3 @@ func keep(values []engine.Value) []engine.Value {
 func same(a, b engine.Value) bool {
 	return a.Kind == b.Kind && a.Int == b.Int && a.Float == b.Float && string(a.Data) == string(b.Data)
 }
-
-// quoted writes a name so that it is taken as a name, whatever it says.
-func quoted(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"plimsoll/action"
-	"plimsoll/action/mysql/statement"
 	"plimsoll/cluster"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 )
 
@@ -175,7 +175,7 @@ func (s *server) beginsAt(ctx context.Context, source *server, copied seedRow) (
 	if _, is := s.dialect.(rds); is {
 		return copied.place, nil // its administrator may not say what it has
 	}
-	lacking, err := s.value(ctx, "SELECT GTID_SUBTRACT("+statement.Text(copied.gtids)+", @@GLOBAL.gtid_executed)")
+	lacking, err := s.value(ctx, "SELECT GTID_SUBTRACT("+admin.Text(copied.gtids)+", @@GLOBAL.gtid_executed)")
 	if err != nil {
 		return place{}, err
 	}
@@ -186,7 +186,7 @@ func (s *server) beginsAt(ctx context.Context, source *server, copied seedRow) (
 	if err != nil {
 		return place{}, err
 	}
-	purged, err := source.value(ctx, fmt.Sprintf("SELECT GTID_SUBTRACT(GTID_SUBTRACT(@@GLOBAL.gtid_purged, %s), %s)", statement.Text(has), statement.Text(copied.gtids)))
+	purged, err := source.value(ctx, fmt.Sprintf("SELECT GTID_SUBTRACT(GTID_SUBTRACT(@@GLOBAL.gtid_purged, %s), %s)", admin.Text(has), admin.Text(copied.gtids)))
 	switch {
 	case err != nil:
 		return place{}, err
@@ -197,7 +197,7 @@ func (s *server) beginsAt(ctx context.Context, source *server, copied seedRow) (
 	case lacking == "":
 		return place{}, nil
 	}
-	return place{}, s.do(ctx, "say what was copied", "SET GLOBAL gtid_purged = "+statement.Text("+"+lacking))
+	return place{}, s.do(ctx, "say what was copied", "SET GLOBAL gtid_purged = "+admin.Text("+"+lacking))
 }
 
 // beginsAtPlace is the place of a copy, unless the replica has gone on from there before.
@@ -247,7 +247,7 @@ func (s *server) byGTID(ctx context.Context, source *server, channel string) err
 	if _, known := has[domain]; !known {
 		return fmt.Errorf("channel %s has made changes, and %s does not know their GTIDs (it knows %s)", channel, s.name, has)
 	}
-	if err := s.do(ctx, "go on by GTID", append(s.stop(channel), "CHANGE MASTER "+statement.Text(channel)+" TO MASTER_USE_GTID = slave_pos")...); err != nil {
+	if err := s.do(ctx, "go on by GTID", append(s.stop(channel), "CHANGE MASTER "+admin.Text(channel)+" TO MASTER_USE_GTID = slave_pos")...); err != nil {
 		return err
 	}
 	return s.run(ctx, channel)

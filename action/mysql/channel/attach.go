@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"plimsoll/action"
-	"plimsoll/action/mysql/statement"
 	"plimsoll/cluster"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 )
 
@@ -189,11 +189,11 @@ func (s *server) adopt(ctx context.Context, source *server) error {
 	if err != nil {
 		return err
 	}
-	errant, err := source.value(ctx, "SELECT GTID_SUBTRACT("+statement.Text(has)+", @@GLOBAL.gtid_executed)")
+	errant, err := source.value(ctx, "SELECT GTID_SUBTRACT("+admin.Text(has)+", @@GLOBAL.gtid_executed)")
 	if err != nil {
 		return err
 	}
-	purged, err := source.value(ctx, "SELECT GTID_SUBTRACT(@@GLOBAL.gtid_purged, "+statement.Text(has)+")")
+	purged, err := source.value(ctx, "SELECT GTID_SUBTRACT(@@GLOBAL.gtid_purged, "+admin.Text(has)+")")
 	if err != nil {
 		return err
 	}
@@ -259,7 +259,7 @@ func (s *server) adoptDomains(ctx context.Context, source *server) error {
 			return fmt.Errorf("set where %s begins: %w", s.name, errors.New("channel "+c.Name+" runs, and MariaDB wants all stopped for it"))
 		}
 	}
-	return s.do(ctx, "set where replication begins", "SET GLOBAL gtid_slave_pos = "+statement.Text(wanted.String()))
+	return s.do(ctx, "set where replication begins", "SET GLOBAL gtid_slave_pos = "+admin.Text(wanted.String()))
 }
 
 // Undo forgets the channel. What it has replicated stays, and so does the server's knowledge of it: attached again, it goes

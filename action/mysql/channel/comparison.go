@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 )
 
@@ -140,7 +141,7 @@ func (c *comparison) table(ctx context.Context, t table) error {
 func (c *comparison) boundary(ctx context.Context, t table, above []engine.Value) ([]engine.Value, error) {
 	condition, args := span{above: above}.where(t.key)
 	r, err := query(ctx, c.source, fmt.Sprintf("SELECT %s FROM %s WHERE %s ORDER BY %s LIMIT 1 OFFSET %d",
-		names(t.key), t.quoted(), condition, names(t.key), c.chunk-1), args)
+		admin.Names(t.key), t.quoted(), condition, admin.Names(t.key), c.chunk-1), args)
 	if err != nil || r.Rows == 0 {
 		return nil, err
 	}
@@ -249,7 +250,7 @@ func (c *comparison) again(ctx context.Context, t table, doubtful map[string][]e
 		for _, key := range keys {
 			same := make([]string, len(key))
 			for i, column := range t.key {
-				same[i] = name(column) + " = ?"
+				same[i] = admin.Name(column) + " = ?"
 			}
 			parts, args = append(parts, "("+strings.Join(same, " AND ")+")"), append(args, key...)
 		}
@@ -264,7 +265,7 @@ func (c *comparison) again(ctx context.Context, t table, doubtful map[string][]e
 
 // unlike are the keys of rows that are not the same on both sides, by their text.
 func (c *comparison) unlike(ctx context.Context, t table, condition string, args []engine.Value, locking string) (map[string][]engine.Value, error) {
-	text := "SELECT " + names(t.key) + ", " + hashOf(t.columns) + " FROM " + t.quoted() + " WHERE " + condition + " LIMIT " + strconv.Itoa(100*c.chunk)
+	text := "SELECT " + admin.Names(t.key) + ", " + hashOf(t.columns) + " FROM " + t.quoted() + " WHERE " + condition + " LIMIT " + strconv.Itoa(100*c.chunk)
 	theirs, err := hashes(ctx, c.source, text+locking, args)
 	if err != nil {
 		return nil, err

@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"plimsoll/engine"
-
-	"plimsoll/action/mysql/statement"
+	"plimsoll/engine/mysql/admin"
 )
 
 // copier copies databases from one server to another by SQL.
@@ -51,10 +50,10 @@ func (c *copier) all(ctx context.Context, databases []string) (position, error) 
 }
 
 func (c *copier) database(ctx context.Context, database string, tables []table) error {
-	if err := c.repeat(ctx, "SHOW CREATE DATABASE "+name(database), "create database"); err != nil {
+	if err := c.repeat(ctx, "SHOW CREATE DATABASE "+admin.Name(database), "create database"); err != nil {
 		return err
 	}
-	if err := c.replica.do(ctx, "use it", "USE "+name(database)); err != nil {
+	if err := c.replica.do(ctx, "use it", "USE "+admin.Name(database)); err != nil {
 		return err
 	}
 	for _, t := range tables {
@@ -93,12 +92,12 @@ func (c *copier) fill(ctx context.Context, t table) error {
 	limit := min(batch, maxParameters/len(t.columns))
 	var above []engine.Value
 	for {
-		text := "SELECT " + names(t.columnNames()) + " FROM " + t.quoted()
+		text := "SELECT " + admin.Names(t.columnNames()) + " FROM " + t.quoted()
 		var args []engine.Value
 		if len(t.key) > 0 {
 			var condition string
 			condition, args = span{above: above}.where(t.key)
-			text += fmt.Sprintf(" WHERE %s ORDER BY %s LIMIT %d", condition, names(t.key), limit)
+			text += fmt.Sprintf(" WHERE %s ORDER BY %s LIMIT %d", condition, admin.Names(t.key), limit)
 		}
 		r, err := query(ctx, c.source, text, args)
 		if err != nil {
@@ -137,7 +136,7 @@ func (c *copier) insert(ctx context.Context, t table, r *engine.Result, limit in
 	one := "(" + strings.TrimSuffix(strings.Repeat("?, ", r.Columns), ", ") + ")"
 	for row := 0; row < r.Rows; row += limit {
 		n := min(limit, r.Rows-row)
-		text := "INSERT INTO " + t.quoted() + " (" + names(t.columnNames()) + ") VALUES " + strings.TrimSuffix(strings.Repeat(one+", ", n), ", ")
+		text := "INSERT INTO " + t.quoted() + " (" + admin.Names(t.columnNames()) + ") VALUES " + strings.TrimSuffix(strings.Repeat(one+", ", n), ", ")
 		statement, err := c.replica.Prepare(ctx, text)
 		if err != nil {
 			return err
@@ -164,12 +163,12 @@ func (c *copier) code(ctx context.Context, database string) error {
 		{"SELECT routine_name AS n FROM information_schema.routines WHERE routine_type = 'PROCEDURE' AND routine_schema = ", "SHOW CREATE PROCEDURE ", "create procedure"},
 		{"SELECT trigger_name AS n FROM information_schema.triggers WHERE trigger_schema = ", "SHOW CREATE TRIGGER ", "sql original statement"},
 	} {
-		rows, err := c.source.rows(ctx, kind.list+statement.Text(database)+" ORDER BY 1")
+		rows, err := c.source.rows(ctx, kind.list+admin.Text(database)+" ORDER BY 1")
 		if err != nil {
 			return err
 		}
 		for _, row := range rows {
-			if err := c.repeat(ctx, kind.show+name(database)+"."+name(row["n"]), kind.column); err != nil {
+			if err := c.repeat(ctx, kind.show+admin.Name(database)+"."+admin.Name(row["n"]), kind.column); err != nil {
 				return fmt.Errorf("%s: %w", row["n"], err)
 			}
 		}
@@ -179,7 +178,7 @@ func (c *copier) code(ctx context.Context, database string) error {
 
 // views are made in as many passes as it takes, because one may stand on another.
 func (c *copier) views(ctx context.Context, database string) error {
-	left, err := c.source.rows(ctx, "SELECT table_name AS n FROM information_schema.views WHERE table_schema = "+statement.Text(database)+" ORDER BY 1")
+	left, err := c.source.rows(ctx, "SELECT table_name AS n FROM information_schema.views WHERE table_schema = "+admin.Text(database)+" ORDER BY 1")
 	if err != nil {
 		return err
 	}
@@ -187,7 +186,7 @@ func (c *copier) views(ctx context.Context, database string) error {
 		var again []map[string]string
 		var refused error
 		for _, row := range left {
-			if err := c.repeat(ctx, "SHOW CREATE VIEW "+name(database)+"."+name(row["n"]), "create view"); err != nil {
+			if err := c.repeat(ctx, "SHOW CREATE VIEW "+admin.Name(database)+"."+admin.Name(row["n"]), "create view"); err != nil {
 				again, refused = append(again, row), fmt.Errorf("%s: %w", row["n"], err)
 			}
 		}

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"plimsoll/action"
-	"plimsoll/action/mysql/statement"
 	"plimsoll/cluster"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 )
 
@@ -298,7 +298,7 @@ func (s *server) standWith(ctx context.Context, other *server) error {
 	if err != nil {
 		return err
 	}
-	return s.do(ctx, "set where replication begins", "SET GLOBAL gtid_slave_pos = "+statement.Text(theirs.over(mine).String()))
+	return s.do(ctx, "set where replication begins", "SET GLOBAL gtid_slave_pos = "+admin.Text(theirs.over(mine).String()))
 }
 
 func (s *server) gtids(ctx context.Context, query string) (gtids, error) {

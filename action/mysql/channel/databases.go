@@ -3,7 +3,7 @@ package channel
 import (
 	"context"
 
-	"plimsoll/action/mysql/statement"
+	"plimsoll/engine/mysql/admin"
 )
 
 // systemDatabases are the server's own.
@@ -18,8 +18,8 @@ var ownTables = []string{seedDatabase + ".claim", seedDatabase + ".seed"}
 // databases are those that hold a person's data.
 func (s *server) databases(ctx context.Context) ([]string, error) {
 	rows, err := s.rows(ctx, "SELECT schema_name AS name FROM information_schema.schemata WHERE schema_name NOT IN ("+
-		literals(systemDatabases)+") AND (schema_name <> "+statement.Text(seedDatabase)+" OR EXISTS (SELECT 1 FROM information_schema.tables "+
-		"WHERE table_schema = "+statement.Text(seedDatabase)+" AND CONCAT(table_schema, '.', table_name) NOT IN ("+literals(ownTables)+
+		admin.Texts(systemDatabases)+") AND (schema_name <> "+admin.Text(seedDatabase)+" OR EXISTS (SELECT 1 FROM information_schema.tables "+
+		"WHERE table_schema = "+admin.Text(seedDatabase)+" AND CONCAT(table_schema, '.', table_name) NOT IN ("+admin.Texts(ownTables)+
 		"))) ORDER BY schema_name")
 	all := make([]string, len(rows))
 	for i, row := range rows {
@@ -28,4 +28,4 @@ func (s *server) databases(ctx context.Context) ([]string, error) {
 	return all, err
 }
 
-func schemaList(databases []string) string { return "(" + literals(databases) + ")" }
+func schemaList(databases []string) string { return "(" + admin.Texts(databases) + ")" }

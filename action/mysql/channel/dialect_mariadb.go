@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"plimsoll/action/mysql/statement"
+	"plimsoll/engine/mysql/admin"
 )
 
 // mariadb is MariaDB from 10.0, which calls a channel a connection.
@@ -15,7 +15,7 @@ var _ dialect = mariadb{}
 func (mariadb) position() string { return "SELECT @@GLOBAL.gtid_binlog_pos" }
 
 func (mariadb) await(position string) string {
-	return "SELECT MASTER_GTID_WAIT(" + statement.Text(position) + ", 1)"
+	return "SELECT MASTER_GTID_WAIT(" + admin.Text(position) + ", 1)"
 }
 
 func (mariadb) channels() string { return "SHOW ALL SLAVES STATUS" }
@@ -23,7 +23,7 @@ func (mariadb) channels() string { return "SHOW ALL SLAVES STATUS" }
 func (mariadb) source(channel string, of origin) string {
 	from := "MASTER_USE_GTID = slave_pos"
 	if of.place != (place{}) {
-		from = "MASTER_USE_GTID = no, MASTER_LOG_FILE = " + statement.Text(of.place.File) + ", MASTER_LOG_POS = " + of.place.At
+		from = "MASTER_USE_GTID = no, MASTER_LOG_FILE = " + admin.Text(of.place.File) + ", MASTER_LOG_POS = " + of.place.At
 	}
 	ssl := 0
 	if of.encrypted {
@@ -31,7 +31,7 @@ func (mariadb) source(channel string, of origin) string {
 	}
 	return fmt.Sprintf("CHANGE MASTER%s TO MASTER_HOST = %s, MASTER_PORT = %s, MASTER_USER = %s, MASTER_PASSWORD = %s, "+
 		"MASTER_CONNECT_RETRY = 1, MASTER_SSL = %d, %s",
-		named(channel), statement.Text(of.host), of.port, statement.Text(of.user), statement.Text(string(of.password)), ssl, from)
+		named(channel), admin.Text(of.host), of.port, admin.Text(of.user), admin.Text(string(of.password)), ssl, from)
 }
 
 // named writes a connection's name, with a blank before it.
@@ -39,7 +39,7 @@ func named(channel string) string {
 	if channel == "" {
 		return ""
 	}
-	return " " + statement.Text(channel)
+	return " " + admin.Text(channel)
 }
 
 func (mariadb) start(channel string) []string {
@@ -56,8 +56,8 @@ func (mariadb) forget(channel string) []string {
 
 func (mariadb) filter(channel string, databases []string) []string {
 	return []string{
-		"SET @@SESSION.default_master_connection = " + statement.Text(channel),
-		"SET GLOBAL replicate_do_db = " + statement.Text(strings.Join(databases, ",")),
+		"SET @@SESSION.default_master_connection = " + admin.Text(channel),
+		"SET GLOBAL replicate_do_db = " + admin.Text(strings.Join(databases, ",")),
 		"SET @@SESSION.default_master_connection = ''",
 	}
 }

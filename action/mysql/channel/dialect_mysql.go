@@ -3,7 +3,7 @@ package channel
 import (
 	"strings"
 
-	"plimsoll/action/mysql/statement"
+	"plimsoll/engine/mysql/admin"
 )
 
 // mysql is MySQL from 5.7. It says SOURCE and REPLICA since 8.0.23 and understands nothing else since 8.4.
@@ -22,15 +22,15 @@ func (d mysql) words(text string) string {
 func (mysql) position() string { return "SELECT @@GLOBAL.gtid_executed" }
 
 func (mysql) await(position string) string {
-	return "SELECT WAIT_FOR_EXECUTED_GTID_SET(" + statement.Text(position) + ", 1)"
+	return "SELECT WAIT_FOR_EXECUTED_GTID_SET(" + admin.Text(position) + ", 1)"
 }
 
 func (d mysql) channels() string { return d.words("SHOW REPLICA STATUS") }
 
 func (d mysql) source(channel string, of origin) string {
 	settings := [][2]string{
-		{"SOURCE_HOST", statement.Text(of.host)}, {"SOURCE_PORT", of.port},
-		{"SOURCE_USER", statement.Text(of.user)}, {"SOURCE_PASSWORD", statement.Text(string(of.password))},
+		{"SOURCE_HOST", admin.Text(of.host)}, {"SOURCE_PORT", of.port},
+		{"SOURCE_USER", admin.Text(of.user)}, {"SOURCE_PASSWORD", admin.Text(string(of.password))},
 		{"SOURCE_CONNECT_RETRY", "1"}, {"SOURCE_RETRY_COUNT", "86400"}, {"SOURCE_HEARTBEAT_PERIOD", "1"},
 	}
 	switch {
@@ -45,7 +45,7 @@ func (d mysql) source(channel string, of origin) string {
 		settings = append(settings, [2]string{"SOURCE_AUTO_POSITION", "1"})
 	} else {
 		settings = append(settings, [2]string{"SOURCE_AUTO_POSITION", "0"},
-			[2]string{"SOURCE_LOG_FILE", statement.Text(of.place.File)}, [2]string{"SOURCE_LOG_POS", of.place.At})
+			[2]string{"SOURCE_LOG_FILE", admin.Text(of.place.File)}, [2]string{"SOURCE_LOG_POS", of.place.At})
 	}
 	parts := make([]string, len(settings))
 	for i, s := range settings {
@@ -54,7 +54,7 @@ func (d mysql) source(channel string, of origin) string {
 	return d.words("CHANGE REPLICATION SOURCE") + " TO " + strings.Join(parts, ", ") + d.of(channel)
 }
 
-func (mysql) of(channel string) string { return " FOR CHANNEL " + statement.Text(channel) }
+func (mysql) of(channel string) string { return " FOR CHANNEL " + admin.Text(channel) }
 
 func (d mysql) start(channel string) []string {
 	return []string{d.words("START REPLICA") + d.of(channel)}
@@ -69,7 +69,7 @@ func (d mysql) forget(channel string) []string {
 }
 
 func (d mysql) filter(channel string, databases []string) []string {
-	return []string{"CHANGE REPLICATION FILTER REPLICATE_DO_DB = (" + names(databases) + ")" + d.of(channel)}
+	return []string{"CHANGE REPLICATION FILTER REPLICATE_DO_DB = (" + admin.Names(databases) + ")" + d.of(channel)}
 }
 
 func (mysql) option(channel string, databases []string) (key, value string) {

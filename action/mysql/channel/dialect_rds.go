@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"plimsoll/action/mysql/statement"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 )
 
@@ -98,13 +98,13 @@ func (d rds) source(channel string, of origin) string {
 		encrypted = "1"
 	}
 	return d.call(d.setter(channel, of.place != (place{})), // what is more special stands first
-		[2]string{"password", statement.Text(string(of.password))}, [2]string{"user", statement.Text(of.user)}, [2]string{"ssl", encrypted},
-		[2]string{"channel", statement.Text(channel)}, [2]string{"port", of.port}, [2]string{"host", statement.Text(of.host)},
-		[2]string{"file_location", of.place.At}, [2]string{"pos", of.place.At}, [2]string{"file", statement.Text(of.place.File)}, [2]string{"delay", "0"})
+		[2]string{"password", admin.Text(string(of.password))}, [2]string{"user", admin.Text(of.user)}, [2]string{"ssl", encrypted},
+		[2]string{"channel", admin.Text(channel)}, [2]string{"port", of.port}, [2]string{"host", admin.Text(of.host)},
+		[2]string{"file_location", of.place.At}, [2]string{"pos", of.place.At}, [2]string{"file", admin.Text(of.place.File)}, [2]string{"delay", "0"})
 }
 
 func (d rds) plain(procedure, channel string) []string {
-	return []string{d.call(procedure, [2]string{"channel", statement.Text(channel)})}
+	return []string{d.call(procedure, [2]string{"channel", admin.Text(channel)})}
 }
 
 func (d rds) start(channel string) []string {
@@ -129,7 +129,7 @@ func (rds) writable() []string { return nil }
 // unlogged has the server keep a statement with a secret out of its logs as far as the account may: not out of the general log.
 func (s *server) unlogged(ctx context.Context, text string) ([]string, error) {
 	if _, is := s.dialect.(rds); !is {
-		return statement.Unlogged(text), nil
+		return admin.Unlogged(text), nil
 	}
 	if general, err := s.variable(ctx, "general_log"); err != nil {
 		return nil, err

@@ -1,6 +1,10 @@
 package channel
 
-import "strings"
+import (
+	"strings"
+
+	"plimsoll/engine/mysql/admin"
+)
 
 // textOf is the expression that makes one text of a row, the same for two rows if and only if they are alike.
 //
@@ -16,7 +20,7 @@ func textOf(columns []column) string {
 }
 
 func (c column) comparable() string {
-	quoted := name(c.name)
+	quoted := admin.Name(c.name)
 	switch c.kind {
 	case "tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "year", "date", "time", "datetime", "timestamp", "double":
 		return quoted

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/action/mysql/statement"
 	"plimsoll/cluster"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 )
 
@@ -21,7 +21,7 @@ func (s *server) origin() (origin, error) {
 			Reason: fmt.Sprintf("node %s is known by a Unix socket, which a replica elsewhere cannot reach", s.name), Advice: "give its host and port",
 		}
 	}
-	o := origin{host: s.host, port: s.port, user: s.target.User, password: s.target.Password, encrypted: statement.Encrypted(s.target)}
+	o := origin{host: s.host, port: s.port, user: s.target.User, password: s.target.Password, encrypted: admin.IsTLSOnly(s.target)}
 	switch {
 	case s.on.Replication != nil:
 		o.user, o.password = s.on.Replication.User, s.on.Replication.Password

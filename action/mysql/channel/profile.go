@@ -3,6 +3,8 @@ package channel
 import (
 	"context"
 	"strings"
+
+	"plimsoll/engine/mysql/admin"
 )
 
 // profile is what decides whether servers can replicate from one another.
@@ -28,7 +30,7 @@ var profiled = []string{
 }
 
 func (s *server) profile(ctx context.Context) (profile, error) {
-	rows, err := s.rows(ctx, "SHOW GLOBAL VARIABLES WHERE Variable_name IN ("+literals(profiled)+")")
+	rows, err := s.rows(ctx, "SHOW GLOBAL VARIABLES WHERE Variable_name IN ("+admin.Texts(profiled)+")")
 	if err != nil {
 		return profile{}, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/cluster"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 )
 
@@ -106,7 +107,7 @@ func (r *restore) mayReplace(ctx context.Context, on *cluster.Cluster) error {
 		}
 	}
 	unsafe, err := source.rows(ctx, "SELECT CONCAT(table_schema, '.', table_name) AS t, engine FROM information_schema.tables WHERE table_type = 'BASE TABLE' "+
-		"AND engine <> 'InnoDB' AND table_schema NOT IN ("+literals(systemDatabases)+") LIMIT 1")
+		"AND engine <> 'InnoDB' AND table_schema NOT IN ("+admin.Texts(systemDatabases)+") LIMIT 1")
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"plimsoll/action/mysql/statement"
+	"plimsoll/engine/mysql/admin"
 )
 
 // Where a database came from stands on the replica itself: whoever goes on after a crash, or adds a channel next year, finds it
@@ -52,7 +52,7 @@ func (s *server) beginSeed(ctx context.Context, source string, domain string, da
 	statements := []string{"CREATE DATABASE IF NOT EXISTS plimsoll", makeSeeds}
 	for _, database := range databases {
 		statements = append(statements, fmt.Sprintf("INSERT INTO plimsoll.seed VALUES (%s, %s, %s, %s, '', '', '', 0, NOW(6))",
-			statement.Text(database), statement.Text(source), statement.Text(domain), statement.Text(copying)))
+			admin.Text(database), admin.Text(source), admin.Text(domain), admin.Text(copying)))
 	}
 	return s.do(ctx, "note what is copied", statements...)
 }
@@ -61,7 +61,7 @@ func (s *server) beginSeed(ctx context.Context, source string, domain string, da
 func (s *server) endSeed(ctx context.Context, databases []string, at position, rows int64) error {
 	return s.do(ctx, "note what was copied", fmt.Sprintf(
 		"UPDATE plimsoll.seed SET state = %s, gtids = %s, log_file = %s, log_at = %s, row_count = %d, at = NOW(6) WHERE db IN %s",
-		statement.Text(done), statement.Text(at.gtids), statement.Text(at.place.File), statement.Text(at.place.At), rows, schemaList(databases)))
+		admin.Text(done), admin.Text(at.gtids), admin.Text(at.place.File), admin.Text(at.place.At), rows, schemaList(databases)))
 }
 
 // clearSeed drops databases that were copied, wholly or in part, and forgets them.
@@ -74,8 +74,8 @@ func (s *server) clearSeed(ctx context.Context, source string, databases []strin
 		if row.source != source {
 			continue
 		}
-		if err := s.do(ctx, "drop a copy", "DROP DATABASE IF EXISTS "+name(row.database),
-			"DELETE FROM plimsoll.seed WHERE db = "+statement.Text(row.database)); err != nil {
+		if err := s.do(ctx, "drop a copy", "DROP DATABASE IF EXISTS "+admin.Name(row.database),
+			"DELETE FROM plimsoll.seed WHERE db = "+admin.Text(row.database)); err != nil {
 			return err
 		}
 	}

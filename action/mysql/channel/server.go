@@ -7,9 +7,9 @@ import (
 	"net"
 	"strings"
 
-	"plimsoll/action/mysql/statement"
 	"plimsoll/cluster"
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 )
 
@@ -148,7 +148,7 @@ func (s *server) value(ctx context.Context, query string) (string, error) {
 
 // variable is a global variable; "" if the server has none of that name.
 func (s *server) variable(ctx context.Context, name string) (string, error) {
-	rows, err := s.rows(ctx, "SHOW GLOBAL VARIABLES WHERE Variable_name = "+statement.Text(name))
+	rows, err := s.rows(ctx, "SHOW GLOBAL VARIABLES WHERE Variable_name = "+admin.Text(name))
 	if err != nil || len(rows) == 0 {
 		return "", err
 	}
@@ -163,23 +163,4 @@ func (s *server) do(ctx context.Context, what string, statements ...string) erro
 		}
 	}
 	return nil
-}
-
-func literals(all []string) string {
-	quoted := make([]string, len(all))
-	for i, s := range all {
-		quoted[i] = statement.Text(s)
-	}
-	return strings.Join(quoted, ", ")
-}
-
-// name writes an identifier.
-func name(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
-
-func names(all []string) string {
-	quoted := make([]string, len(all))
-	for i, s := range all {
-		quoted[i] = name(s)
-	}
-	return strings.Join(quoted, ", ")
 }

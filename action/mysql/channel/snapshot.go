@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/action/mysql/statement"
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 )
 
@@ -142,6 +142,6 @@ func (s *server) snapshotPosition(ctx context.Context) (position, error) {
 	if at.place.File == "" {
 		return at, errors.New("the server does not say where in its binary log the view stands")
 	}
-	at.gtids, err = s.value(ctx, "SELECT BINLOG_GTID_POS("+statement.Text(at.place.File)+", "+at.place.At+")")
+	at.gtids, err = s.value(ctx, "SELECT BINLOG_GTID_POS("+admin.Text(at.place.File)+", "+at.place.At+")")
 	return at, err
 }

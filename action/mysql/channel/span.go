@@ -6,6 +6,7 @@ import (
 
 	"plimsoll/cluster"
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 )
 
 // span is a stretch of a table's rows in the order of its key: above one key, up to another. Without a bound it is open.
@@ -36,13 +37,13 @@ func beside(key []string, values []engine.Value, strict, last string) (string, [
 	for i := range key {
 		var parts []string
 		for j := range i {
-			parts, args = append(parts, name(key[j])+" = ?"), append(args, values[j])
+			parts, args = append(parts, admin.Name(key[j])+" = ?"), append(args, values[j])
 		}
 		op := strict
 		if i == len(key)-1 {
 			op = last
 		}
-		parts, args = append(parts, name(key[i])+" "+op+" ?"), append(args, values[i])
+		parts, args = append(parts, admin.Name(key[i])+" "+op+" ?"), append(args, values[i])
 		alternatives = append(alternatives, "("+strings.Join(parts, " AND ")+")")
 	}
 	return "(" + strings.Join(alternatives, " OR ") + ")", args

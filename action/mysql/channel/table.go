@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"plimsoll/engine/mysql/admin"
 )
 
 // table is what must be known of a table to copy or compare its rows.
@@ -25,7 +27,7 @@ type column struct {
 
 func (t table) String() string { return t.schema + "." + t.name }
 
-func (t table) quoted() string { return name(t.schema) + "." + name(t.name) }
+func (t table) quoted() string { return admin.Name(t.schema) + "." + admin.Name(t.name) }
 
 func (t table) columnNames() []string {
 	all := make([]string, len(t.columns))

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/action/mysql/statement"
 	"plimsoll/cluster"
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 )
 
@@ -38,7 +38,7 @@ func (s *server) follow(ctx context.Context, source source) error {
 		if err != nil {
 			return err
 		}
-		statements = append(statements, "SET GLOBAL gtid_slave_pos = "+statement.Text(has))
+		statements = append(statements, "SET GLOBAL gtid_slave_pos = "+admin.Text(has))
 	}
 	if err := s.do(ctx, secret, append(statements, change, s.words().start)...); err != nil {
 		return fmt.Errorf("follow %s: %w", source.name, err)
@@ -67,7 +67,7 @@ func (s *server) change(source source, is engine.ReplicationStatus) (string, eng
 	if s.mariadb {
 		prefix, change, automatic = "MASTER_", "CHANGE MASTER TO ", "MASTER_USE_GTID = slave_pos"
 	}
-	parts := []string{prefix + "HOST = " + statement.Text(host), prefix + "PORT = " + port, automatic}
+	parts := []string{prefix + "HOST = " + admin.Text(host), prefix + "PORT = " + port, automatic}
 	account, known := s.account()
 	if !known && (len(is.Sources) == 0 || is.Sources[0].User == "") {
 		return "", "", &hint.PermanentError{
@@ -78,7 +78,7 @@ func (s *server) change(source source, is engine.ReplicationStatus) (string, eng
 	if !known || len(is.Sources) > 0 && s.on.Replication == nil && s.on.Environment != cluster.Lab {
 		return change + strings.Join(parts, ", "), "", nil
 	}
-	parts = append(parts, prefix+"USER = "+statement.Text(account.User), prefix+"PASSWORD = "+statement.Text(string(account.Password)))
+	parts = append(parts, prefix+"USER = "+admin.Text(account.User), prefix+"PASSWORD = "+admin.Text(string(account.Password)))
 	if s.on.Environment == cluster.Lab {
 		parts = append(parts, prefix+"CONNECT_RETRY = 1")
 		if !s.mariadb { // whose newer versions give up after ten tries
@@ -95,7 +95,7 @@ func (s *server) change(source source, is engine.ReplicationStatus) (string, eng
 }
 
 // encrypted tells whether the cluster is spoken to by TLS alone.
-func (s *server) encrypted() bool { return statement.Encrypted(s.node.Target) }
+func (s *server) encrypted() bool { return admin.IsTLSOnly(s.node.Target) }
 
 // account is who replicates: the inventory's, in a lab the administrator.
 func (s *server) account() (cluster.Account, bool) {

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"plimsoll/action"
-	"plimsoll/action/mysql/statement"
 	"plimsoll/cluster"
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 )
 
@@ -238,9 +238,9 @@ func (s *server) cloneFrom(ctx context.Context, donor *server, tell func(float64
 		s.watchClone(watching, tell)
 	}()
 	err = s.do(ctx, target.Password,
-		"SET GLOBAL clone_valid_donor_list = "+statement.Text(host+":"+port),
+		"SET GLOBAL clone_valid_donor_list = "+admin.Text(host+":"+port),
 		fmt.Sprintf("CLONE INSTANCE FROM %s@%s:%s IDENTIFIED BY %s %s",
-			statement.Text(target.User), statement.Text(host), port, statement.Text(string(target.Password)), encryption))
+			admin.Text(target.User), admin.Text(host), port, admin.Text(string(target.Password)), encryption))
 	stop()
 	<-watched
 	if err == nil || endedByClone(err) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"plimsoll/action"
-	"plimsoll/action/mysql/statement"
 	"plimsoll/cluster"
+	"plimsoll/engine/mysql/admin"
 )
 
 // mode is whether a server refuses writes, now and after a restart, by the names of the facts.
@@ -107,7 +107,7 @@ func (s *server) readKept(ctx context.Context, m mode) error {
 		case s.mariadb:
 			m[fact] = cannotBeKept
 		default:
-			v, err := s.value(ctx, "SELECT variable_value FROM performance_schema.persisted_variables WHERE variable_name = "+statement.Text(name))
+			v, err := s.value(ctx, "SELECT variable_value FROM performance_schema.persisted_variables WHERE variable_name = "+admin.Text(name))
 			if err != nil {
 				return err
 			}

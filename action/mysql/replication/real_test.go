@@ -9,7 +9,7 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/action/actiontest"
-	"plimsoll/action/mysql/statement"
+	"plimsoll/engine/mysql/admin"
 )
 
 func TestOnMariaDB(t *testing.T) {
@@ -147,7 +147,7 @@ func purged(w world) {
 		w.must(n1.do(ctx, "", "INSERT INTO shop.t (v) VALUES (5)"))
 		logs, err = w.site.Column(ctx, "n1", "SHOW BINARY LOGS")
 		w.must(err)
-		w.must(n1.do(ctx, "", "PURGE BINARY LOGS TO "+statement.Text(logs[len(logs)-1])))
+		w.must(n1.do(ctx, "", "PURGE BINARY LOGS TO "+admin.Text(logs[len(logs)-1])))
 		select {
 		case <-tick.C:
 		case <-limit:
@@ -167,7 +167,7 @@ func purged(w world) {
 // ignoring is the statement that leaves a table out of replication, or none.
 func ignoring(s *server, table string) string {
 	if s.mariadb {
-		return "SET GLOBAL replicate_ignore_table = " + statement.Text(table)
+		return "SET GLOBAL replicate_ignore_table = " + admin.Text(table)
 	}
 	return "CHANGE REPLICATION FILTER REPLICATE_IGNORE_TABLE = (" + table + ")"
 }

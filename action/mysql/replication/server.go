@@ -6,9 +6,9 @@ import (
 	"net"
 	"strings"
 
-	"plimsoll/action/mysql/statement"
 	"plimsoll/cluster"
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 )
 
@@ -60,7 +60,7 @@ func (s *server) value(ctx context.Context, query string) (string, error) {
 // do executes statements. A secret that is in one is in no error and in no log that the server keeps of statements.
 func (s *server) do(ctx context.Context, secret engine.Secret, statements ...string) error {
 	if secret != "" {
-		statements = statement.Unlogged(statements...)
+		statements = admin.Unlogged(statements...)
 	}
 	if err := s.on.Execute(ctx, s.node.Name, statements, func(int) {}); err != nil {
 		return fmt.Errorf("node %s: %w", s.node.Name, secret.Redact(err))

@@ -1,20 +1,15 @@
-// Package statement writes what the statements of all actions for MySQL and MariaDB are made of.
-package statement
+// Package admin writes the SQL by which MySQL, MariaDB and MySQL on RDS are administered, one place per statement, and reads what they
+// answer: replication, binary logs, read-only mode, variables, users, connections. It sends nothing: who has a session does.
+package admin
 
 import (
 	"slices"
-	"strings"
 
 	"plimsoll/engine"
 )
 
-// Text writes a text as an SQL literal.
-func Text(s string) string {
-	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(s) + "'"
-}
-
-// Encrypted tells whether a server is spoken to by TLS alone, and so by those that follow it.
-func Encrypted(t engine.Target) bool {
+// IsTLSOnly tells whether a server is spoken to by TLS alone, and so by those that follow it.
+func IsTLSOnly(t engine.Target) bool {
 	switch t.Options["tls"] {
 	case "required", "verify-ca", "verify":
 		return true
