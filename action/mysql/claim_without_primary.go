@@ -12,6 +12,7 @@ import (
 	"plimsoll/action"
 	"plimsoll/cluster"
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 )
 
 // locks keep a claim on nodes that take no writes, in a cluster whose primary is dead or not yet chosen: on each a lock of the
@@ -117,7 +118,7 @@ func (l *locks) evict(ctx context.Context, session engine.Session, node, connect
 	if !theirs.Expired || !c.Break && !c.Held {
 		return theirs
 	}
-	if _, err := ask(ctx, session, "KILL "+connection); err != nil {
+	if _, err := ask(ctx, session, admin.Kill(connection)); err != nil {
 		return theirs
 	}
 	return nil

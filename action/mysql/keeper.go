@@ -43,15 +43,15 @@ type persisted struct {
 }
 
 func (p persisted) kept(ctx context.Context, name string) (string, error) {
-	return p.on.Value(ctx, p.node, "SELECT variable_value FROM performance_schema.persisted_variables WHERE variable_name = "+admin.Text(name))
+	return p.on.Value(ctx, p.node, admin.Persisted(name))
 }
 
 func (p persisted) keep(ctx context.Context, name, value string) error {
-	return p.on.Execute(ctx, p.node, []string{"SET PERSIST_ONLY `" + name + "` = " + admin.Value(value)}, func(int) {})
+	return p.on.Execute(ctx, p.node, []string{admin.Persist(name, admin.Value(value))}, func(int) {})
 }
 
 func (p persisted) forget(ctx context.Context, name string) error {
-	return p.on.Execute(ctx, p.node, []string{"RESET PERSIST IF EXISTS `" + name + "`"}, func(int) {})
+	return p.on.Execute(ctx, p.node, []string{admin.Unpersist(name)}, func(int) {})
 }
 
 // started is what a server is given when it is started.

@@ -78,11 +78,11 @@ func (l *link) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResu
 	if c.Source != source.address() {
 		return f, &hint.PermanentError{Reason: fmt.Sprintf("channel %s of %s follows %s", l.Name, replica.name, c.Source), Advice: "give it another name"}
 	}
-	if _, is := replica.dialect.(mariadb); !c.runs() || is && !c.GTID {
+	if _, is := replica.Dialect.(admin.MariaDB); !c.Runs() || is && !c.GTID {
 		f.Observed["runs"], f.Intended["runs"], f.Reason = false, true, c.Error
 		return f, nil
 	}
-	_, all := replica.dialect.(rds) // which lets through all that its source has: givesOnly
+	_, all := replica.Dialect.(admin.RDS) // which lets through all that its source has: givesOnly
 	if slices.Equal(c.Databases, l.databases()) || all && len(c.Databases) == 0 {
 		f.State = action.Satisfied
 	}
@@ -103,10 +103,10 @@ func (l *link) Act(ctx context.Context, on *cluster.Cluster, call action.Call) (
 		if err := l.begin(ctx, source, replica); err != nil {
 			return nil, err
 		}
-	} else if err := replica.do(ctx, "stop the channel", replica.stop(l.Name)...); err != nil {
+	} else if err := replica.do(ctx, "stop the channel", replica.Stop(l.Name)...); err != nil {
 		return nil, err
 	}
-	if err := replica.do(ctx, "set the filter", replica.filter(l.Name, l.databases())...); err != nil {
+	if err := replica.do(ctx, "set the filter", replica.Filter(l.Name, l.databases())...); err != nil {
 		return nil, err
 	}
 	if err := l.keep(ctx, replica, l.databases()); err != nil {
@@ -124,13 +124,13 @@ func (l *link) Act(ctx context.Context, on *cluster.Cluster, call action.Call) (
 	if err != nil || at == nil {
 		return nil, errors.Join(err, fmt.Errorf("%s has no channel %q any more", replica.name, l.Name))
 	}
-	key, value := replica.option(l.Name, l.databases())
+	key, value := replica.FilterOption(l.Name, l.databases())
 	return action.Facts{"option_file": key + " = " + value}, replica.level(ctx, source, *at) // one that began at a place lacks the GTIDs before it
 }
 
 // begin makes the channel, from where the databases were copied.
 func (l *link) begin(ctx context.Context, source, replica *server) error {
-	if _, is := replica.dialect.(rds); is {
+	if _, is := replica.Dialect.(admin.RDS); is {
 		if err := source.givesOnly(ctx, l.Databases); err != nil {
 			return err
 		}
@@ -155,11 +155,11 @@ func (l *link) begin(ctx context.Context, source, replica *server) error {
 	if err != nil {
 		return err
 	}
-	if from.place, err = replica.beginsAt(ctx, source, rows[0]); err != nil {
+	if from.Place, err = replica.beginsAt(ctx, source, rows[0]); err != nil {
 		return err
 	}
-	if from.place != (place{}) {
-		if err := source.holds(ctx, from.place); err != nil {
+	if from.Place != (admin.Place{}) {
+		if err := source.holds(ctx, from.Place); err != nil {
 			return err
 		}
 	}
@@ -168,50 +168,50 @@ func (l *link) begin(ctx context.Context, source, replica *server) error {
 
 // beginsAt makes the replica know what it has of a source, so that a channel goes on after it. Where that cannot be said while
 // other channels run, it is the place in the binary log to begin at instead.
-func (s *server) beginsAt(ctx context.Context, source *server, copied seedRow) (place, error) {
-	if _, is := s.dialect.(mariadb); is {
+func (s *server) beginsAt(ctx context.Context, source *server, copied seedRow) (admin.Place, error) {
+	if _, is := s.Dialect.(admin.MariaDB); is {
 		return s.beginsAtPlace(ctx, copied)
 	}
-	if _, is := s.dialect.(rds); is {
+	if _, is := s.Dialect.(admin.RDS); is {
 		return copied.place, nil // its administrator may not say what it has
 	}
-	lacking, err := s.value(ctx, "SELECT GTID_SUBTRACT("+admin.Text(copied.gtids)+", @@GLOBAL.gtid_executed)")
+	lacking, err := s.value(ctx, admin.MySQL{}.Lacking(copied.gtids))
 	if err != nil {
-		return place{}, err
+		return admin.Place{}, err
 	}
-	if lacking != "" && versionOf(s.facts.Version).less(version{8, 0, 0}) {
+	if lacking != "" && admin.VersionOf(s.facts.Version).Less(admin.Version{8, 0, 0}) {
 		return copied.place, nil // 5.7 can say what it has only while it has nothing
 	}
-	has, err := s.value(ctx, s.position())
+	has, err := s.value(ctx, s.Position())
 	if err != nil {
-		return place{}, err
+		return admin.Place{}, err
 	}
-	purged, err := source.value(ctx, fmt.Sprintf("SELECT GTID_SUBTRACT(GTID_SUBTRACT(@@GLOBAL.gtid_purged, %s), %s)", admin.Text(has), admin.Text(copied.gtids)))
+	purged, err := source.value(ctx, admin.MySQL{}.PurgedBeyond(has, copied.gtids))
 	switch {
 	case err != nil:
-		return place{}, err
+		return admin.Place{}, err
 	case purged != "":
-		return place{}, &hint.PermanentError{
+		return admin.Place{}, &hint.PermanentError{
 			Reason: fmt.Sprintf("%s has purged changes since its databases were copied: %s", source.name, purged), Advice: "copy again, and mysql.keep-binlogs before it",
 		}
 	case lacking == "":
-		return place{}, nil
+		return admin.Place{}, nil
 	}
-	return place{}, s.do(ctx, "say what was copied", "SET GLOBAL gtid_purged = "+admin.Text("+"+lacking))
+	return admin.Place{}, s.do(ctx, "say what was copied", admin.MySQL{}.AddPurged(lacking))
 }
 
 // beginsAtPlace is the place of a copy, unless the replica has gone on from there before.
-func (s *server) beginsAtPlace(ctx context.Context, copied seedRow) (place, error) {
-	has, err := s.gtids(ctx, "SELECT @@GLOBAL.gtid_slave_pos")
+func (s *server) beginsAtPlace(ctx context.Context, copied seedRow) (admin.Place, error) {
+	has, err := s.gtids(ctx, admin.MariaDB{}.Replicated())
 	if err != nil {
-		return place{}, err
+		return admin.Place{}, err
 	}
-	at, err := parseGTIDs(copied.gtids)
+	at, err := admin.ParsePosition(copied.gtids)
 	if err != nil {
-		return place{}, err
+		return admin.Place{}, err
 	}
-	if mine, known := has[copied.domain]; known && mine.number >= at[copied.domain].number {
-		return place{}, nil
+	if mine, known := has[copied.domain]; known && mine.Number >= at[copied.domain].Number {
+		return admin.Place{}, nil
 	}
 	return copied.place, nil
 }
@@ -223,31 +223,31 @@ func (s *server) byGTID(ctx context.Context, source *server, channel string) err
 	if err != nil || c == nil || c.GTID {
 		return err
 	}
-	if _, is := s.dialect.(mariadb); !is {
+	if _, is := s.Dialect.(admin.MariaDB); !is {
 		return nil // MySQL 5.7 stays with the place
 	}
-	if err := source.do(ctx, "write a change", "FLUSH STATUS"); err != nil {
+	if err := source.do(ctx, "write a change", admin.WriteNothing); err != nil {
 		return err
 	}
 	end, err := source.end(ctx)
 	if err != nil {
 		return err
 	}
-	if err := s.until(ctx, channel, "it is behind its source", func(c state) bool { return c.Done.reached(end) }); err != nil {
+	if err := s.until(ctx, channel, "it is behind its source", func(c admin.Channel) bool { return c.Done.Reached(end) }); err != nil {
 		return err
 	}
 	domain, err := source.variable(ctx, "gtid_domain_id")
 	if err != nil {
 		return err
 	}
-	has, err := s.gtids(ctx, "SELECT @@GLOBAL.gtid_slave_pos")
+	has, err := s.gtids(ctx, admin.MariaDB{}.Replicated())
 	if err != nil {
 		return err
 	}
 	if _, known := has[domain]; !known {
 		return fmt.Errorf("channel %s has made changes, and %s does not know their GTIDs (it knows %s)", channel, s.name, has)
 	}
-	if err := s.do(ctx, "go on by GTID", append(s.stop(channel), "CHANGE MASTER "+admin.Text(channel)+" TO MASTER_USE_GTID = slave_pos")...); err != nil {
+	if err := s.do(ctx, "go on by GTID", append(s.Stop(channel), admin.MariaDB{}.FollowByGTID(channel))...); err != nil {
 		return err
 	}
 	return s.run(ctx, channel)
@@ -268,7 +268,7 @@ func (l *link) keep(ctx context.Context, replica *server, databases []string) er
 	if err != nil {
 		return err
 	}
-	key, value := replica.option(l.Name, databases)
+	key, value := replica.FilterOption(l.Name, databases)
 	if own == nil {
 		own = map[string]string{}
 	}

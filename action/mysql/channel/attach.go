@@ -45,12 +45,12 @@ func (a *attachment) Validate() error {
 	return nil
 }
 
-func (a *attachment) place() place {
+func (a *attachment) place() admin.Place {
 	m := placeText.FindStringSubmatch(a.Position)
 	if m == nil {
-		return place{}
+		return admin.Place{}
 	}
-	return place{m[1], m[2]}
+	return admin.Place{File: m[1], At: m[2]}
 }
 
 func (a *attachment) Traits() action.Traits {
@@ -71,7 +71,7 @@ func (a *attachment) Check(ctx context.Context, on *cluster.Cluster) (action.Che
 	if err != nil {
 		return action.CheckResult{}, err
 	}
-	if _, is := replica.dialect.(rds); is {
+	if _, is := replica.Dialect.(admin.RDS); is {
 		a.ReadOnly = false // its parameter group says who may write
 	}
 	f := action.CheckResult{
@@ -86,7 +86,7 @@ func (a *attachment) Check(ctx context.Context, on *cluster.Cluster) (action.Che
 	switch {
 	case err != nil:
 		return f, err
-	case c == nil && a.place() != place{}:
+	case c == nil && a.place() != admin.Place{}:
 		return f, source.holds(ctx, a.place())
 	case c == nil:
 		return f, nil
@@ -97,9 +97,9 @@ func (a *attachment) Check(ctx context.Context, on *cluster.Cluster) (action.Che
 	}
 	f.Observed["follows"] = c.Source
 	switch {
-	case c.runs() && (still || !a.ReadOnly):
+	case c.Runs() && (still || !a.ReadOnly):
 		f.State = action.Satisfied
-	case c.runs():
+	case c.Runs():
 		f.Reason = "it takes writes"
 	default:
 		f.Observed["runs"], f.Intended["runs"], f.Reason = false, true, c.Error
@@ -116,7 +116,7 @@ func (a *attachment) fits(ctx context.Context, source, replica *server) error {
 	if err != nil {
 		return err
 	}
-	return fits(s, r, a.place() != place{})
+	return fits(s, r, a.place() != admin.Place{})
 }
 
 func (a *attachment) Act(ctx context.Context, on *cluster.Cluster, call action.Call) (action.Facts, error) {
@@ -128,7 +128,7 @@ func (a *attachment) Act(ctx context.Context, on *cluster.Cluster, call action.C
 	if err := a.fits(ctx, source, replica); err != nil {
 		return nil, err
 	}
-	if _, is := replica.dialect.(rds); is {
+	if _, is := replica.Dialect.(admin.RDS); is {
 		a.ReadOnly = false
 	}
 	from, err := replica.recovery(ctx)
@@ -159,7 +159,7 @@ func (a *attachment) Act(ctx context.Context, on *cluster.Cluster, call action.C
 
 // catchUp waits until the replica has what the source had when it was asked.
 func (a *attachment) catchUp(ctx context.Context, source, replica *server) error {
-	return replica.level(ctx, source, state{Name: a.Channel, GTID: a.place() == place{}})
+	return replica.level(ctx, source, admin.Channel{Name: a.Channel, GTID: a.place() == admin.Place{}})
 }
 
 // begin sets where a channel begins, and makes it.
@@ -168,10 +168,10 @@ func (a *attachment) begin(ctx context.Context, source, replica *server) error {
 	if err != nil {
 		return err
 	}
-	if from.place = a.place(); from.place == (place{}) {
+	if from.Place = a.place(); from.Place == (admin.Place{}) {
 		err = replica.adopt(ctx, source)
 	} else {
-		err = source.holds(ctx, from.place)
+		err = source.holds(ctx, from.Place)
 	}
 	if err != nil {
 		return err
@@ -182,18 +182,18 @@ func (a *attachment) begin(ctx context.Context, source, replica *server) error {
 // adopt makes the changes that a copy has those that its server has replicated, after it has proved that they are a part of
 // the source's, and that the source still has all that follow.
 func (s *server) adopt(ctx context.Context, source *server) error {
-	if _, is := s.dialect.(mariadb); is {
+	if _, is := s.Dialect.(admin.MariaDB); is {
 		return s.adoptDomains(ctx, source)
 	}
-	has, err := s.value(ctx, s.position())
+	has, err := s.value(ctx, s.Position())
 	if err != nil {
 		return err
 	}
-	errant, err := source.value(ctx, "SELECT GTID_SUBTRACT("+admin.Text(has)+", @@GLOBAL.gtid_executed)")
+	errant, err := source.value(ctx, admin.MySQL{}.Lacking(has))
 	if err != nil {
 		return err
 	}
-	purged, err := source.value(ctx, "SELECT GTID_SUBTRACT(@@GLOBAL.gtid_purged, "+admin.Text(has)+")")
+	purged, err := source.value(ctx, admin.MySQL{}.PurgedBeyond(has))
 	if err != nil {
 		return err
 	}
@@ -226,25 +226,25 @@ func (s *server) errant(source *server, which string) error {
 
 // adoptDomains is adopt for MariaDB, where a source tells by itself, when the channel starts, that it has purged something.
 func (s *server) adoptDomains(ctx context.Context, source *server) error {
-	replicated, err := s.gtids(ctx, "SELECT @@GLOBAL.gtid_slave_pos")
+	replicated, err := s.gtids(ctx, admin.MariaDB{}.Replicated())
 	if err != nil {
 		return err
 	}
-	copied, err := s.gtids(ctx, s.position())
+	copied, err := s.gtids(ctx, s.Position())
 	if err != nil {
 		return err
 	}
-	theirs, err := source.gtids(ctx, source.position())
+	theirs, err := source.gtids(ctx, source.Position())
 	if err != nil {
 		return err
 	}
-	wanted := replicated.latest(copied)
+	wanted := replicated.Latest(copied)
 	if len(wanted) == 0 {
 		return s.noCopy(source)
 	}
 	for domain, mine := range wanted {
-		if mine.number > theirs[domain].number {
-			return s.errant(source, gtids{domain: mine}.String())
+		if mine.Number > theirs[domain].Number {
+			return s.errant(source, admin.Position{domain: mine}.String())
 		}
 	}
 	if wanted.String() == replicated.String() {
@@ -259,7 +259,7 @@ func (s *server) adoptDomains(ctx context.Context, source *server) error {
 			return fmt.Errorf("set where %s begins: %w", s.name, errors.New("channel "+c.Name+" runs, and MariaDB wants all stopped for it"))
 		}
 	}
-	return s.do(ctx, "set where replication begins", "SET GLOBAL gtid_slave_pos = "+admin.Text(wanted.String()))
+	return s.do(ctx, "set where replication begins", admin.MariaDB{}.SetReplicated(wanted))
 }
 
 // Undo forgets the channel. What it has replicated stays, and so does the server's knowledge of it: attached again, it goes

@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/cluster"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 )
 
@@ -97,7 +98,7 @@ func (c *compare) Act(ctx context.Context, on *cluster.Cluster, call action.Call
 }
 
 // databases are those asked for, or all that should be alike.
-func (c *compare) databases(ctx context.Context, source, replica *server, follows *state) ([]string, error) {
+func (c *compare) databases(ctx context.Context, source, replica *server, follows *admin.Channel) ([]string, error) {
 	if len(c.Databases) > 0 {
 		return c.Databases, nil
 	}

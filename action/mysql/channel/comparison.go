@@ -22,7 +22,7 @@ import (
 // the source holds them. So what is reported differs for certain, and writers wait only for the last rows in doubt.
 type comparison struct {
 	source, replica *server
-	by              state         // the channel from source to replica
+	by              admin.Channel // the channel from source to replica
 	chunk           int           // rows
 	hold            time.Duration // the longest that the source may hold rows until the replica has come up to them
 	result          outcome

@@ -49,7 +49,7 @@ func (c *cutover) Traits() action.Traits {
 // scene is how the two servers stand.
 type scene struct {
 	from, to           *server
-	forward, backward  *state // the channel on to, and that on from; nil: none
+	forward, backward  *admin.Channel // the channel on to, and that on from; nil: none
 	fromStill, toStill bool
 }
 
@@ -111,10 +111,10 @@ func (c *cutover) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	defer s.close()
 	f := action.CheckResult{
 		State:    action.Needed,
-		Observed: action.Facts{"writes": s.writes(), "way_back": s.backward != nil && s.backward.runs()},
+		Observed: action.Facts{"writes": s.writes(), "way_back": s.backward != nil && s.backward.Runs()},
 		Intended: action.Facts{"writes": s.to.name, "way_back": c.WayBack},
 	}
-	if s.moved() && s.forward == nil && (s.backward != nil && s.backward.runs()) == c.WayBack {
+	if s.moved() && s.forward == nil && (s.backward != nil && s.backward.Runs()) == c.WayBack {
 		f.State = action.Satisfied
 		return f, nil
 	}
@@ -133,7 +133,7 @@ func (c *cutover) possible(ctx context.Context, s *scene) error {
 		return refuse("attach it first: mysql.attach", "%s does not follow %s", s.to.name, s.from.name)
 	case !s.toStill:
 		return refuse("SET GLOBAL read_only = ON there, then compare: mysql.compare", "%s takes writes of its own, so that it may differ from %s", s.to.name, s.from.name)
-	case !s.fromStill && !s.forward.runs():
+	case !s.fromStill && !s.forward.Runs():
 		return refuse("see why, and START REPLICA", "replication from %s to %s does not run: %s", s.from.name, s.to.name, s.forward.Error)
 	}
 	from, err := s.from.profile(ctx)
@@ -155,15 +155,10 @@ func (c *cutover) possible(ctx context.Context, s *scene) error {
 // obeyed refuses a server on which somebody is connected who may write although it is read-only. MySQL's super_read_only
 // holds everybody.
 func (s *server) obeyed(ctx context.Context) error {
-	if _, is := s.dialect.(mariadb); !is {
+	if _, is := s.Dialect.(admin.MariaDB); !is {
 		return nil
 	}
-	may := "u.privilege_type = 'READ_ONLY ADMIN'"
-	if versionOf(s.facts.Version).less(version{10, 11, 0}) {
-		may = "u.privilege_type IN ('READ_ONLY ADMIN', 'SUPER')"
-	}
-	rows, err := s.rows(ctx, "SELECT DISTINCT p.user AS who FROM information_schema.processlist p JOIN information_schema.user_privileges u "+
-		"ON u.grantee LIKE CONCAT('''', p.user, '''@%') WHERE "+may+" AND p.user <> SUBSTRING_INDEX(USER(), '@', 1) AND p.command NOT LIKE 'Binlog Dump%'")
+	rows, err := s.rows(ctx, admin.PassesReadOnly(admin.VersionOf(s.facts.Version)))
 	if err != nil || len(rows) == 0 {
 		return err
 	}
@@ -204,7 +199,7 @@ func (c *cutover) Act(ctx context.Context, on *cluster.Cluster, call action.Call
 // approach brings the replica up to its source before anybody has to wait for it.
 func (s *scene) approach(ctx context.Context, call action.Call) error {
 	call.Progress(0.1, "catching up")
-	if !s.forward.runs() { // an act was cut off when it had stopped it
+	if !s.forward.Runs() { // an act was cut off when it had stopped it
 		if err := s.to.run(ctx, s.forward.Name); err != nil {
 			return err
 		}
@@ -213,15 +208,15 @@ func (s *scene) approach(ctx context.Context, call action.Call) error {
 }
 
 // level waits until a server has what another has now, by a channel from it.
-func (s *server) level(ctx context.Context, source *server, by state) error {
+func (s *server) level(ctx context.Context, source *server, by admin.Channel) error {
 	if !by.GTID {
 		end, err := source.end(ctx)
 		if err != nil {
 			return err
 		}
-		return s.until(ctx, by.Name, "it is behind its source", func(c state) bool { return c.Done.reached(end) })
+		return s.until(ctx, by.Name, "it is behind its source", func(c admin.Channel) bool { return c.Done.Reached(end) })
 	}
-	position, err := source.value(ctx, source.position())
+	position, err := source.value(ctx, source.Position())
 	if err != nil {
 		return err
 	}
@@ -240,7 +235,7 @@ func (c *cutover) move(ctx context.Context, on *cluster.Cluster, s *scene) (time
 	if err != nil {
 		return 0, errors.Join(fmt.Errorf("%s still takes writes: %w", s.from.name, err), c.giveUp(context.WithoutCancel(ctx), on))
 	}
-	if err := s.to.do(ctx, "take writes", s.to.writable()...); err != nil {
+	if err := s.to.do(ctx, "take writes", s.to.TakeWrites()...); err != nil {
 		return 0, err
 	}
 	return time.Since(began), nil
@@ -249,7 +244,7 @@ func (c *cutover) move(ctx context.Context, on *cluster.Cluster, s *scene) (time
 // prepare does all that must be before the new server may take writes.
 func (c *cutover) prepare(ctx context.Context, s *scene) error {
 	patience := fmt.Sprintf("SET SESSION lock_wait_timeout = %d", int64(c.MaxGap/time.Second))
-	if err := s.from.do(ctx, "refuse writes", append([]string{patience}, s.from.still()...)...); err != nil {
+	if err := s.from.do(ctx, "refuse writes", append([]string{patience}, s.from.RefuseWrites()...)...); err != nil {
 		return err
 	}
 	if err := s.to.level(ctx, s.from, *s.forward); err != nil {
@@ -260,7 +255,7 @@ func (c *cutover) prepare(ctx context.Context, s *scene) error {
 			return err
 		}
 	}
-	return s.to.do(ctx, "stop replication", s.to.stop(s.forward.Name)...)
+	return s.to.do(ctx, "stop replication", s.to.Stop(s.forward.Name)...)
 }
 
 // prepareWayBack makes the channel on the old server, from where the new one stands before its first write.
@@ -270,7 +265,7 @@ func (s *scene) prepareWayBack(ctx context.Context) error {
 		return err
 	}
 	if !s.forward.GTID {
-		if by.place, err = s.to.end(ctx); err != nil {
+		if by.Place, err = s.to.end(ctx); err != nil {
 			return err
 		}
 	} else if err := s.from.standWith(ctx, s.to); err != nil {
@@ -287,26 +282,26 @@ func (s *scene) prepareWayBack(ctx context.Context) error {
 // standWith says that a server has all that another's binary log has: true of the one whose changes the other has replicated.
 // MySQL knows it by itself.
 func (s *server) standWith(ctx context.Context, other *server) error {
-	if _, is := s.dialect.(mariadb); !is {
+	if _, is := s.Dialect.(admin.MariaDB); !is {
 		return nil
 	}
-	mine, err := s.gtids(ctx, "SELECT @@GLOBAL.gtid_slave_pos")
+	mine, err := s.gtids(ctx, admin.MariaDB{}.Replicated())
 	if err != nil {
 		return err
 	}
-	theirs, err := other.gtids(ctx, other.position())
+	theirs, err := other.gtids(ctx, other.Position())
 	if err != nil {
 		return err
 	}
-	return s.do(ctx, "set where replication begins", "SET GLOBAL gtid_slave_pos = "+admin.Text(theirs.over(mine).String()))
+	return s.do(ctx, "set where replication begins", admin.MariaDB{}.SetReplicated(theirs.Over(mine)))
 }
 
-func (s *server) gtids(ctx context.Context, query string) (gtids, error) {
+func (s *server) gtids(ctx context.Context, query string) (admin.Position, error) {
 	text, err := s.value(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	return parseGTIDs(text)
+	return admin.ParsePosition(text)
 }
 
 // giveUp lets the old server take writes again, on a session of its own: that of the attempt may be cut off.
@@ -331,7 +326,7 @@ func (s *scene) stay(ctx context.Context) error {
 			return err
 		}
 	}
-	if s.forward == nil || s.forward.runs() {
+	if s.forward == nil || s.forward.Runs() {
 		return nil
 	}
 	return s.to.run(ctx, s.forward.Name)
@@ -374,7 +369,7 @@ func (c *cutover) Undo(ctx context.Context, on *cluster.Cluster, call action.Cal
 	if !s.moved() {
 		return s.stay(ctx)
 	}
-	if s.backward != nil && !s.backward.runs() {
+	if s.backward != nil && !s.backward.Runs() {
 		if err := s.from.run(ctx, s.backward.Name); err != nil {
 			return err
 		}

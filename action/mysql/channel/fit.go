@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 )
 
@@ -17,7 +18,7 @@ func fits(source, replica profile, byPlace bool) error {
 	switch {
 	case source.family() != replica.family():
 		return refuse("copy the data by SQL instead", "%s cannot follow %s: their GTIDs and binary logs differ", replica, source)
-	case versionOf(replica.Version).series().less(versionOf(source.Version).series()):
+	case admin.VersionOf(replica.Version).Series().Less(admin.VersionOf(source.Version).Series()):
 		return refuse("upgrade the replica first", "%s cannot follow %s: a replica must not be older than its source", replica, source)
 	case replica.Cloud && !replica.Calls:
 		return refuse("name an account of the inventory that may execute mysql.rds_start_replication and its siblings: RDS's administrator may",

@@ -118,25 +118,10 @@ func TestAdviceAboutTheCloudAgrees(t *testing.T) {
 
 func TestVersionsBeforeChannelsAreRefused(t *testing.T) {
 	for version, want := range map[string]string{"5.6.51": "too old", "5.7.44": "", "8.0.22": "", "9.7.4": ""} {
-		_, err := dialectOf(engine.Facts{Product: "MySQL", Version: version})
+		err := hasChannels(engine.Facts{Product: "MySQL", Version: version})
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("MySQL %s: %v, want %q", version, err, want)
 		}
-	}
-}
-
-// Versions before 8.0.23 have other words for all of it; none is left here to try them on.
-func TestOlderServersAreSpokenToInTheirWords(t *testing.T) {
-	old := mysql{}
-	texts := append(append(append(old.start("c"), old.stop("c")...), old.forget("c")...), old.channels(), old.source("c", origin{host: "SOURCE", port: "3306"}))
-	for _, text := range texts {
-		if strings.Contains(strings.ReplaceAll(text, "'SOURCE'", ""), "SOURCE") || strings.Contains(text, "REPLICA") && !strings.Contains(text, "REPLICATE") {
-			t.Errorf("%s", text)
-		}
-	}
-	if got := old.source("c", origin{host: "SOURCE", port: "1", user: "u", place: place{"f", "4"}}); !strings.HasPrefix(got,
-		"CHANGE MASTER TO MASTER_HOST = 'SOURCE', MASTER_PORT = 1, MASTER_USER = 'u'") || !strings.HasSuffix(got, "MASTER_LOG_FILE = 'f', MASTER_LOG_POS = 4 FOR CHANNEL 'c'") {
-		t.Error(got)
 	}
 }
 
@@ -150,23 +135,6 @@ func TestTheRecoveredPlaceIsFound(t *testing.T) {
 		if got := recoveredPlace(said).String(); got != want {
 			t.Errorf("%q: %s, want %s", said, got, want)
 		}
-	}
-}
-
-func TestPositionsJoin(t *testing.T) {
-	a, err := parseGTIDs("0-1-100, 2-9-5")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := parseGTIDs("0-3-99,1-1-7,2-8-6")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := a.latest(b).String(); got != "0-1-100,1-1-7,2-8-6" {
-		t.Error(got)
-	}
-	if _, err := parseGTIDs("1-2"); err == nil {
-		t.Error("1-2 was taken for a GTID")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/cluster"
+	"plimsoll/engine/mysql/admin"
 )
 
 var keepBinlogs = action.Action{
@@ -124,7 +125,7 @@ func (s *server) retention(ctx context.Context) (r retention, err error) {
 	}
 	if p.Cloud {
 		r.cloud = true
-		hours, err := s.value(ctx, "SELECT value FROM mysql.rds_configuration WHERE name = 'binlog retention hours'")
+		hours, err := s.value(ctx, admin.BinlogRetention)
 		if n, bad := strconv.ParseInt(hours, 10, 64); bad == nil {
 			r.seconds = n * 3600
 		}
@@ -164,14 +165,14 @@ func (s *server) retain(ctx context.Context, r retention) error {
 		if n > 0 {
 			hours = strconv.FormatInt((n+3599)/3600, 10)
 		}
-		return s.do(ctx, "set how long binary logs are kept", "CALL mysql.rds_set_configuration('binlog retention hours', "+hours+")")
+		return s.do(ctx, "set how long binary logs are kept", admin.SetBinlogRetention(hours))
 	}
 	if r.in == "expire_logs_days" {
 		n = (n + 86399) / 86400
 	}
-	statements := []string{fmt.Sprintf("SET GLOBAL %s = %d", r.in, n)}
+	statements := []string{admin.SetGlobal(r.in, strconv.FormatInt(n, 10))}
 	if r.size != "" {
-		statements = append(statements, fmt.Sprintf("SET GLOBAL %s = %d", r.size, r.limit))
+		statements = append(statements, admin.SetGlobal(r.size, strconv.FormatInt(r.limit, 10)))
 	}
 	return s.do(ctx, "set how long binary logs are kept", statements...)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"plimsoll/cluster"
+	"plimsoll/engine/mysql/admin"
 )
 
 // keepReadOnly has a server refuse writes, or take them, after its next start too. What it does now stays as it is. Of a MariaDB that
@@ -17,10 +18,10 @@ func (s *server) keepReadOnly(ctx context.Context, is bool) error {
 	if is {
 		value = "ON"
 	}
-	if _, is := s.dialect.(rds); is {
+	if _, is := s.Dialect.(admin.RDS); is {
 		return nil // its parameter group says so
 	}
-	_, isMariaDB := s.dialect.(mariadb)
+	_, isMariaDB := s.Dialect.(admin.MariaDB)
 	own, assignable := n.Server.(cluster.Assignable)
 	switch {
 	case assignable && isMariaDB:
@@ -30,7 +31,7 @@ func (s *server) keepReadOnly(ctx context.Context, is bool) error {
 	case isMariaDB:
 		return nil
 	}
-	return s.do(ctx, "keep who takes writes", "SET PERSIST_ONLY read_only = "+value, "SET PERSIST_ONLY super_read_only = "+value)
+	return s.do(ctx, "keep who takes writes", admin.Persist("read_only", value), admin.Persist("super_read_only", value))
 }
 
 // refuse has it refuse writes, and go on so after a restart; release, take them.
@@ -38,12 +39,12 @@ func (s *server) refuse(ctx context.Context) error {
 	if err := s.keepReadOnly(ctx, true); err != nil {
 		return err
 	}
-	return s.do(ctx, "refuse writes", s.still()...)
+	return s.do(ctx, "refuse writes", s.RefuseWrites()...)
 }
 
 func (s *server) release(ctx context.Context) error {
 	if err := s.keepReadOnly(ctx, false); err != nil {
 		return err
 	}
-	return s.do(ctx, "take writes", s.writable()...)
+	return s.do(ctx, "take writes", s.TakeWrites()...)
 }

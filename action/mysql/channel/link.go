@@ -15,18 +15,18 @@ import (
 const glance = 50 * time.Millisecond
 
 // origin is how a replica reaches a source: by the account that nodes follow one another with.
-func (s *server) origin() (origin, error) {
+func (s *server) origin() (admin.Source, error) {
 	if strings.HasPrefix(s.target.Addresses[0], "/") {
-		return origin{}, &hint.PermanentError{
+		return admin.Source{}, &hint.PermanentError{
 			Reason: fmt.Sprintf("node %s is known by a Unix socket, which a replica elsewhere cannot reach", s.name), Advice: "give its host and port",
 		}
 	}
-	o := origin{host: s.host, port: s.port, user: s.target.User, password: s.target.Password, encrypted: admin.IsTLSOnly(s.target)}
+	o := admin.Source{Host: s.host, Port: s.port, User: s.target.User, Password: s.target.Password, Encrypted: admin.IsTLSOnly(s.target)}
 	switch {
 	case s.on.Replication != nil:
-		o.user, o.password = s.on.Replication.User, s.on.Replication.Password
+		o.User, o.Password = s.on.Replication.User, s.on.Replication.Password
 	case s.on.Environment != cluster.Lab:
-		return origin{}, &hint.PermanentError{
+		return admin.Source{}, &hint.PermanentError{
 			Reason: fmt.Sprintf("the inventory names no account by which a replica could follow %s", s.name),
 			Advice: "CREATE USER … and GRANT REPLICATION SLAVE ON *.* on it, and name it as replication: {user, password} of the cluster",
 		}
@@ -35,29 +35,29 @@ func (s *server) origin() (origin, error) {
 }
 
 // follow makes or changes a channel. The password is in no log that the server keeps of statements, and in no error.
-func (s *server) follow(ctx context.Context, source *server, channel string, from origin) error {
-	if d, is := s.dialect.(rds); is {
-		if err := d.can(s.name, channel, from.place != (place{})); err != nil {
+func (s *server) follow(ctx context.Context, source *server, channel string, from admin.Source) error {
+	if d, is := s.Dialect.(admin.RDS); is {
+		if err := canFollow(d, s.name, channel, from.Place != (admin.Place{})); err != nil {
 			return err
 		}
 	}
-	texts, err := s.unlogged(ctx, s.source(channel, from))
+	texts, err := s.unlogged(ctx, s.Follow(channel, from))
 	if err != nil {
 		return err
 	}
-	return from.password.Redact(s.do(ctx, "follow "+source.name, texts...))
+	return from.Password.Redact(s.do(ctx, "follow "+source.name, texts...))
 }
 
 // run starts a channel and waits until it runs.
 func (s *server) run(ctx context.Context, channel string) error {
-	if err := s.do(ctx, "start replication", s.start(channel)...); err != nil {
+	if err := s.do(ctx, "start replication", s.Start(channel)...); err != nil {
 		return err
 	}
-	return s.until(ctx, channel, "replication does not run yet", state.runs)
+	return s.until(ctx, channel, "replication does not run yet", admin.Channel.Runs)
 }
 
 // until waits for a channel to be in some state.
-func (s *server) until(ctx context.Context, channel, waiting string, reached func(state) bool) error {
+func (s *server) until(ctx context.Context, channel, waiting string, reached func(admin.Channel) bool) error {
 	tick := time.NewTicker(glance)
 	defer tick.Stop()
 	for {
@@ -71,7 +71,7 @@ func (s *server) until(ctx context.Context, channel, waiting string, reached fun
 		if reached(*c) {
 			return nil
 		}
-		if err := c.failure(); err != nil {
+		if err := stoppedForGood(*c); err != nil {
 			return err
 		}
 		select {
@@ -92,7 +92,7 @@ func (s *server) drop(ctx context.Context, channel string) error {
 	if err != nil || c == nil {
 		return err
 	}
-	return s.do(ctx, "forget the channel", append(s.stop(channel), s.forget(channel)...)...)
+	return s.do(ctx, "forget the channel", append(s.Stop(channel), s.Forget(channel)...)...)
 }
 
 // reach waits until a replica has all that a source's binary log had at a position.
@@ -102,7 +102,7 @@ func (s *server) reach(ctx context.Context, channel, position string) error {
 		return err
 	}
 	for {
-		behind, err := s.value(ctx, s.await(position))
+		behind, err := s.value(ctx, s.Await(position))
 		if err != nil {
 			return fmt.Errorf("wait for %s: %w", position, err)
 		}
@@ -116,8 +116,8 @@ func (s *server) reach(ctx context.Context, channel, position string) error {
 		switch {
 		case c == nil:
 			return fmt.Errorf("%s has no channel %q any more", s.name, channel)
-		case c.failure() != nil:
-			return c.failure()
+		case stoppedForGood(*c) != nil:
+			return stoppedForGood(*c)
 		case !c.Applying:
 			return fmt.Errorf("channel %q of %s is stopped", channel, s.name)
 		}
@@ -127,19 +127,19 @@ func (s *server) reach(ctx context.Context, channel, position string) error {
 // foreign takes out of a position what the server itself wrote: that does not come back to it. In MariaDB waiting for it
 // would not end; in MySQL it has it.
 func (s *server) foreign(ctx context.Context, position string) (string, error) {
-	if _, is := s.dialect.(mariadb); !is || position == "" {
+	if _, is := s.Dialect.(admin.MariaDB); !is || position == "" {
 		return position, nil
 	}
 	id, err := s.variable(ctx, "server_id")
 	if err != nil {
 		return "", err
 	}
-	g, err := parseGTIDs(position)
+	g, err := admin.ParsePosition(position)
 	if err != nil {
 		return "", err
 	}
 	for domain, at := range g {
-		if at.server == id {
+		if at.Server == id {
 			delete(g, domain)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 )
 
 func TestMultiSourceOnMariaDB(t *testing.T) { multiSource(newWorld(t, "mariadb", 3)) }
@@ -89,7 +90,7 @@ func lasts(w world) {
 	}
 	defer s.Close()
 	for _, channel := range []string{"first", "second"} {
-		if err := s.until(limited, channel, "it does not run after a restart", state.runs); err != nil {
+		if err := s.until(limited, channel, "it does not run after a restart", admin.Channel.Runs); err != nil {
 			w.Error(err)
 		}
 	}

@@ -30,7 +30,7 @@ var profiled = []string{
 }
 
 func (s *server) profile(ctx context.Context) (profile, error) {
-	rows, err := s.rows(ctx, "SHOW GLOBAL VARIABLES WHERE Variable_name IN ("+admin.Texts(profiled)+")")
+	rows, err := s.rows(ctx, admin.Variables(profiled...))
 	if err != nil {
 		return profile{}, err
 	}
@@ -38,14 +38,14 @@ func (s *server) profile(ctx context.Context) (profile, error) {
 	for _, row := range rows {
 		v[row["variable_name"]] = row["value"]
 	}
-	_, calls := s.dialect.(rds)
+	_, calls := s.Dialect.(admin.RDS)
 	p := profile{
 		Calls: calls, Node: s.name, Product: s.facts.Product, Version: s.facts.Version,
 		Cloud: s.facts.Product == "Aurora MySQL" || strings.Contains(v["basedir"], "rdsdbbin") || calls,
 		ID:    v["server_id"], UUID: v["server_uuid"], Binlog: v["log_bin"] == "ON", Format: v["binlog_format"],
 		GTID: v["gtid_mode"], Domain: v["gtid_domain_id"], ReadOnly: v["super_read_only"] == "ON",
 	}
-	if _, always := s.dialect.(mariadb); always {
+	if _, always := s.Dialect.(admin.MariaDB); always {
 		p.GTID = "ON"
 	}
 	if p.Format == "" {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 
 	"plimsoll/action"
+	"plimsoll/engine/mysql/admin"
 )
 
 // What servers say when crash recovery has found the place in the binary log up to which the data goes.
@@ -16,36 +17,36 @@ var recoveredAt = []*regexp.Regexp{
 
 // recoveredPlace finds that place in what a server said; zero if it did not say. Where the server then recovers its own
 // binary log as well, prepared transactions that stand in the log are committed, and the data goes on to the log's end.
-func recoveredPlace(said string) place {
+func recoveredPlace(said string) admin.Place {
 	for _, pattern := range recoveredAt {
 		if m := pattern.FindStringSubmatch(said); m != nil {
-			return place{m[pattern.SubexpIndex("file")], m[pattern.SubexpIndex("at")]}
+			return admin.Place{File: m[pattern.SubexpIndex("file")], At: m[pattern.SubexpIndex("at")]}
 		}
 	}
-	return place{}
+	return admin.Place{}
 }
 
 // recovery is up to where the data of a server that recovered from a crash goes.
 type recovery struct {
-	position string // GTIDs, after the recovery of the binary log that came with the data
-	place    place  // as the storage engine found it
+	position string      // GTIDs, after the recovery of the binary log that came with the data
+	place    admin.Place // as the storage engine found it
 }
 
 // cameWith is where the binary log ends that came with the data of a server which was started on them just now; zero if none
 // did. Its recovery brings the data up to there, past the storage engine's place.
-func (s *server) cameWith(ctx context.Context) (place, error) {
+func (s *server) cameWith(ctx context.Context) (admin.Place, error) {
 	if on, err := s.variable(ctx, "log_bin"); on != "ON" {
-		return place{}, err
+		return admin.Place{}, err
 	}
 	all, err := s.logs(ctx)
 	if len(all) < 2 || err != nil { // it began the last one itself
-		return place{}, err
+		return admin.Place{}, err
 	}
 	return all[len(all)-2], nil
 }
 
 func (s *server) recovery(ctx context.Context) (recovery, error) {
-	position, err := s.value(ctx, s.position())
+	position, err := s.value(ctx, s.Position())
 	if err != nil {
 		return recovery{}, err
 	}
@@ -55,7 +56,7 @@ func (s *server) recovery(ctx context.Context) (recovery, error) {
 
 func (r recovery) facts() action.Facts {
 	f := action.Facts{"position": r.position}
-	if r.place != (place{}) {
+	if r.place != (admin.Place{}) {
 		f["engine_place"] = r.place.String()
 	}
 	return f

@@ -167,7 +167,7 @@ func (r *restore) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 		out[key] = value
 	}
 	at, err := s.cameWith(ctx)
-	if at != (place{}) {
+	if at != (admin.Place{}) {
 		out["place"] = at.String() // in the source's binary log: where there are no GTIDs, it is attached from here
 	}
 	return out, err

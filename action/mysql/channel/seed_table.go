@@ -19,8 +19,8 @@ type seedRow struct {
 	database, source string
 	domain           string // of the source, in MariaDB
 	state            string
-	gtids            string // up to which its rows go
-	place            place  // the same, in the source's binary log
+	gtids            string      // up to which its rows go
+	place            admin.Place // the same, in the source's binary log
 }
 
 const (
@@ -36,7 +36,7 @@ func (s *server) seeds(ctx context.Context) ([]seedRow, error) {
 	rows, err := s.rows(ctx, "SELECT db, source, domain, state, gtids, log_file, log_at FROM plimsoll.seed ORDER BY db")
 	all := make([]seedRow, len(rows))
 	for i, row := range rows {
-		all[i] = seedRow{row["db"], row["source"], row["domain"], row["state"], row["gtids"], place{row["log_file"], row["log_at"]}}
+		all[i] = seedRow{row["db"], row["source"], row["domain"], row["state"], row["gtids"], admin.Place{File: row["log_file"], At: row["log_at"]}}
 	}
 	return all, err
 }

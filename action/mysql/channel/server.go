@@ -16,7 +16,7 @@ import (
 // server is one node, with a session and what must be known to talk to it.
 type server struct {
 	engine.Session
-	dialect
+	admin.Dialect
 	on     *cluster.Cluster
 	name   string // for people: with its cluster, if that is another
 	node   string
@@ -24,6 +24,14 @@ type server struct {
 	facts  engine.Facts
 	host   string
 	port   string
+}
+
+// hasChannels refuses servers from before there were channels.
+func hasChannels(f engine.Facts) error {
+	if f.Product != "MariaDB" && admin.VersionOf(f.Version).Less(admin.Version{5, 7, 0}) {
+		return fmt.Errorf("%s %s is too old: replication channels came with MySQL 5.7", f.Product, f.Version)
+	}
+	return nil
 }
 
 // dial connects to a node; that of another cluster is called CLUSTER/NODE.
@@ -51,8 +59,8 @@ func dial(ctx context.Context, on *cluster.Cluster, node string) (*server, error
 	if err != nil {
 		return nil, fmt.Errorf("node %s: %w", n.Name, err)
 	}
-	s := &server{on: on, name: called, node: n.Name, target: n.Target, facts: facts}
-	if s.dialect, err = dialectOf(facts); err != nil {
+	s := &server{on: on, name: called, node: n.Name, target: n.Target, facts: facts, Dialect: admin.DialectOf(facts)}
+	if err := hasChannels(facts); err != nil {
 		return nil, fmt.Errorf("node %s: %w", n.Name, err)
 	}
 	if s.host, s.port, err = net.SplitHostPort(n.Target.Addresses[0]); err != nil {
@@ -61,14 +69,12 @@ func dial(ctx context.Context, on *cluster.Cluster, node string) (*server, error
 	if s.Session, err = db.Session(ctx); err != nil {
 		return nil, err
 	}
-	if plain, is := s.dialect.(mysql); is {
-		procedures, err := s.onRDS(ctx)
+	if plain, is := s.Dialect.(admin.MySQL); is {
+		procedures, err := s.rows(ctx, admin.RDSProcedures)
 		if err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
-		if procedures != nil {
-			s.dialect = rds{plain, procedures}
-		}
+		s.Dialect = plain.OnRDS(procedures)
 	}
 	return s, nil
 }
@@ -148,7 +154,7 @@ func (s *server) value(ctx context.Context, query string) (string, error) {
 
 // variable is a global variable; "" if the server has none of that name.
 func (s *server) variable(ctx context.Context, name string) (string, error) {
-	rows, err := s.rows(ctx, "SHOW GLOBAL VARIABLES WHERE Variable_name = "+admin.Text(name))
+	rows, err := s.rows(ctx, admin.Variables(name))
 	if err != nil || len(rows) == 0 {
 		return "", err
 	}

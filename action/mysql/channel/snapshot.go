@@ -15,7 +15,7 @@ import (
 // position is up to where a consistent view of a server's data goes.
 type position struct {
 	gtids string
-	place place
+	place admin.Place
 }
 
 // canCopy refuses databases that are not there, or that hold what a copy by SQL would not bring over whole.
@@ -71,7 +71,7 @@ func (s *server) consistent(ctx context.Context, databases []string) (position, 
 	begin := []string{
 		"SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ", "SET SESSION time_zone = '+00:00'", "START TRANSACTION WITH CONSISTENT SNAPSHOT",
 	}
-	if _, is := s.dialect.(mariadb); is {
+	if _, is := s.Dialect.(admin.MariaDB); is {
 		if err := s.do(ctx, "begin a consistent view", begin...); err != nil {
 			return position{}, err
 		}
@@ -93,7 +93,7 @@ func (s *server) consistent(ctx context.Context, databases []string) (position, 
 		return position{}, err
 	}
 	at := position{}
-	if at.gtids, err = s.value(ctx, s.position()); err != nil {
+	if at.gtids, err = s.value(ctx, s.Position()); err != nil {
 		return at, err
 	}
 	if at.place, err = s.end(ctx); err != nil {
@@ -142,6 +142,6 @@ func (s *server) snapshotPosition(ctx context.Context) (position, error) {
 	if at.place.File == "" {
 		return at, errors.New("the server does not say where in its binary log the view stands")
 	}
-	at.gtids, err = s.value(ctx, "SELECT BINLOG_GTID_POS("+admin.Text(at.place.File)+", "+at.place.At+")")
+	at.gtids, err = s.value(ctx, admin.PositionAt(at.place))
 	return at, err
 }

@@ -16,6 +16,7 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	enginemysql "plimsoll/engine/mysql"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 	"plimsoll/infra/local"
 	"plimsoll/internal/document"
@@ -119,7 +120,7 @@ func (w world) undo(a action.Action, with string) {
 }
 
 // logOf is where a node's binary log ends.
-func (w world) logOf(node string) place {
+func (w world) logOf(node string) admin.Place {
 	w.Helper()
 	s, err := dial(w.Context(), w.site, node)
 	if err != nil {
@@ -254,7 +255,7 @@ func (w world) channels(node string) func(*testing.T) string {
 		}
 		text := node + ":"
 		for _, c := range all {
-			text += fmt.Sprintf(" %q from %s runs %v databases %v gtid %v", c.Name, c.Source, c.runs(), c.Databases, c.GTID)
+			text += fmt.Sprintf(" %q from %s runs %v databases %v gtid %v", c.Name, c.Source, c.Runs(), c.Databases, c.GTID)
 		}
 		return text + "\n"
 	}

@@ -10,6 +10,7 @@ import (
 	"plimsoll/action"
 	"plimsoll/cluster"
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 )
 
@@ -189,7 +190,7 @@ func (p *pickReplica) ApprovalReason(f action.CheckResult) string {
 // picked is the replica that has most, and what is known of the choice.
 type picked struct {
 	*server
-	has    gtids
+	has    admin.GTIDSet
 	silent []string // nodes that did not answer, and may have more
 }
 
@@ -218,7 +219,7 @@ func (p *pickReplica) best(ctx context.Context, on *cluster.Cluster) (picked, er
 		return picked{}, err
 	}
 	var best *server
-	var most, seen gtids
+	var most, seen admin.GTIDSet
 	var refused error
 	var silent []string
 	for _, peer := range all {
@@ -241,22 +242,22 @@ func (p *pickReplica) best(ctx context.Context, on *cluster.Cluster) (picked, er
 		if err := s.candidate(ctx, peer.is); err != nil {
 			refused = errors.Join(refused, err)
 			if len(peer.is.Sources) > 0 { // what is no replica has what it has of itself
-				seen = seen.with(has)
+				seen = seen.With(has)
 			}
 			continue
 		}
-		ahead := has.without(most).count() - most.without(has).count()
+		ahead := has.Without(most).Count() - most.Without(has).Count()
 		if best == nil || ahead > 0 || ahead == 0 && s.name() == p.Prefer {
 			best, most = s, has
 		}
-		seen = seen.with(has)
+		seen = seen.With(has)
 	}
 	if best == nil {
 		return picked{}, &hint.PermanentError{Reason: fmt.Sprintf("no replica of %s can be the primary: %v", p.Of, refused), Advice: "fix one of them, then plimsoll runbook resume RUN"}
 	}
-	if lost := seen.without(most); lost.count() > 0 && refused != nil {
+	if lost := seen.Without(most); lost.Count() > 0 && refused != nil {
 		return picked{}, &hint.PermanentError{
-			Reason: fmt.Sprintf("%s is the most advanced replica that can lead, and lacks %d transactions that others have: %v", best.name(), lost.count(), refused),
+			Reason: fmt.Sprintf("%s is the most advanced replica that can lead, and lacks %d transactions that others have: %v", best.name(), lost.Count(), refused),
 			Advice: "fix the other, or copy the missing transactions from it",
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"plimsoll/action"
 	"plimsoll/cluster"
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 )
 
@@ -75,7 +76,7 @@ func (w *caughtUp) look(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	if err != nil {
 		return action.CheckResult{}, err
 	}
-	left := goal.without(has).count()
+	left := goal.Without(has).Count()
 	if left == 0 {
 		return action.CheckResult{State: action.Satisfied}, nil
 	}
@@ -111,7 +112,7 @@ func (w *caughtUp) Verify(context.Context, *cluster.Cluster, action.Facts) error
 
 // reach waits until a server has applied a set of transactions. It ends with a refusal when what it takes from its source
 // has stopped for good.
-func (s *server) reach(ctx context.Context, goal gtids, tell func(float64, string)) error {
+func (s *server) reach(ctx context.Context, goal admin.GTIDSet, tell func(float64, string)) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	var pace pace
@@ -120,7 +121,7 @@ func (s *server) reach(ctx context.Context, goal gtids, tell func(float64, strin
 		if err != nil {
 			return err
 		}
-		left := goal.without(has).count()
+		left := goal.Without(has).Count()
 		if left == 0 {
 			return nil
 		}

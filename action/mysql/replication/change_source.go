@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"strings"
+	"slices"
 	"time"
 
 	"plimsoll/cluster"
@@ -24,13 +24,13 @@ func (s *server) follow(ctx context.Context, source source) error {
 	if err != nil {
 		return err
 	}
-	change, secret, err := s.change(source, is)
+	from, err := s.from(source, is)
 	if err != nil {
 		return err
 	}
 	var statements []string
 	if len(is.Sources) > 0 {
-		statements = append(statements, s.words().stop)
+		statements = append(statements, s.dialect.Stop("")...)
 	} else if s.mariadb {
 		// MySQL keeps all that was executed in one set. MariaDB keeps apart what was written here and what was replicated:
 		// where it goes on is what was replicated, so a former primary's own writes must be put there.
@@ -38,60 +38,32 @@ func (s *server) follow(ctx context.Context, source source) error {
 		if err != nil {
 			return err
 		}
-		statements = append(statements, "SET GLOBAL gtid_slave_pos = "+admin.Text(has))
+		statements = append(statements, admin.MariaDB{}.SetReplicated(has))
 	}
-	if err := s.do(ctx, secret, append(statements, change, s.words().start)...); err != nil {
+	if err := s.do(ctx, from.Password, slices.Concat(statements, []string{s.dialect.Follow("", from)}, s.dialect.Start(""))...); err != nil {
 		return fmt.Errorf("follow %s: %w", source.name, err)
 	}
 	return s.awaitRunning(ctx, source.name)
 }
 
-// words are the statements that the products call differently.
-type words struct{ start, stop, stopReceiver, forget string }
-
-func (s *server) words() words {
-	if s.mariadb {
-		return words{"START SLAVE", "STOP SLAVE", "STOP SLAVE IO_THREAD", "RESET SLAVE ALL"}
+// from is the source to be named. A server that follows already keeps its account and its encryption.
+func (s *server) from(source source, is engine.ReplicationStatus) (from admin.Source, err error) {
+	if from.Host, from.Port, err = net.SplitHostPort(source.address); err != nil {
+		return from, fmt.Errorf("address of %s: %w", source.name, err)
 	}
-	return words{"START REPLICA", "STOP REPLICA", "STOP REPLICA IO_THREAD", "RESET REPLICA ALL"}
-}
-
-// change is the statement that names the source. A server that follows already keeps its account and its encryption.
-func (s *server) change(source source, is engine.ReplicationStatus) (string, engine.Secret, error) {
-	host, port, err := net.SplitHostPort(source.address)
-	if err != nil {
-		return "", "", fmt.Errorf("address of %s: %w", source.name, err)
-	}
-	prefix, change := "SOURCE_", "CHANGE REPLICATION SOURCE TO "
-	automatic := "SOURCE_AUTO_POSITION = 1"
-	if s.mariadb {
-		prefix, change, automatic = "MASTER_", "CHANGE MASTER TO ", "MASTER_USE_GTID = slave_pos"
-	}
-	parts := []string{prefix + "HOST = " + admin.Text(host), prefix + "PORT = " + port, automatic}
 	account, known := s.account()
 	if !known && (len(is.Sources) == 0 || is.Sources[0].User == "") {
-		return "", "", &hint.PermanentError{
+		return from, &hint.PermanentError{
 			Reason: fmt.Sprintf("Plimsoll does not know as which user %s can log in at %s to replicate", s.name(), source.name),
 			Advice: "name the account in the inventory: replication: {user: …, password: {env: …}}",
 		}
 	}
 	if !known || len(is.Sources) > 0 && s.on.Replication == nil && s.on.Environment != cluster.Lab {
-		return change + strings.Join(parts, ", "), "", nil
+		return from, nil
 	}
-	parts = append(parts, prefix+"USER = "+admin.Text(account.User), prefix+"PASSWORD = "+admin.Text(string(account.Password)))
-	if s.on.Environment == cluster.Lab {
-		parts = append(parts, prefix+"CONNECT_RETRY = 1")
-		if !s.mariadb { // whose newer versions give up after ten tries
-			parts = append(parts, prefix+"RETRY_COUNT = 86400")
-		}
-	}
-	switch encrypted := s.encrypted(); {
-	case encrypted || s.mariadb:
-		parts = append(parts, fmt.Sprintf("%sSSL = %d", prefix, map[bool]int{true: 1}[encrypted]))
-	default:
-		parts = append(parts, "GET_SOURCE_PUBLIC_KEY = 1")
-	}
-	return change + strings.Join(parts, ", "), account.Password, nil
+	from.User, from.Password, from.Encrypted = account.User, account.Password, s.encrypted()
+	from.Patient = s.on.Environment != cluster.Lab
+	return from, nil
 }
 
 // encrypted tells whether the cluster is spoken to by TLS alone.
@@ -108,37 +80,13 @@ func (s *server) account() (cluster.Account, bool) {
 	return cluster.Account{}, false
 }
 
-// position is what a MariaDB server has, in its own form: of each domain the highest.
-func (s *server) position(ctx context.Context) (string, error) {
-	text, err := s.value(ctx, "SELECT CONCAT(@@GLOBAL.gtid_slave_pos, ',', @@GLOBAL.gtid_binlog_pos)")
+// position is what a MariaDB server has: of each domain the highest.
+func (s *server) position(ctx context.Context) (admin.Position, error) {
+	text, err := s.value(ctx, admin.MariaDB{}.ReplicatedAndWritten())
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	highest, order := map[string]string{}, []string{}
-	number := func(gtid string) int64 {
-		g, err := parsePosition(gtid, false)
-		if err != nil {
-			return -1
-		}
-		return g.count()
-	}
-	for gtid := range strings.SplitSeq(text, ",") {
-		domain, _, ok := strings.Cut(gtid, "-")
-		if !ok {
-			continue
-		}
-		if highest[domain] == "" {
-			order = append(order, domain)
-		}
-		if number(gtid) >= number(highest[domain]) {
-			highest[domain] = gtid
-		}
-	}
-	var all []string
-	for _, domain := range order {
-		all = append(all, highest[domain])
-	}
-	return strings.Join(all, ","), nil
+	return admin.ParsePosition(text)
 }
 
 // awaitRunning waits until a server takes and applies what another sends.
@@ -170,13 +118,12 @@ func (s *server) awaitRunning(ctx context.Context, source string) error {
 
 // stopsForGood tells errors of the receiver that trying again cannot mend: the source cannot send its binary log from that place on,
 // or the servers are such that one cannot follow the other.
-func stopsForGood(code string) bool { return cannotSend(code) || code == "1593" || code == "13117" }
-
-// cannotSend tells the code of a source that cannot send its binary log; MySQL 8 has another than all before it.
-func cannotSend(code string) bool { return code == "1236" || code == "13114" }
+func stopsForGood(code string) bool {
+	return admin.CannotSend(code) || code == "1593" || code == "13117"
+}
 
 func (s *server) advice(code string) string {
-	if cannotSend(code) {
+	if admin.CannotSend(code) {
 		return "where the source does not have the binary logs any more that " + s.name() + " lacks, seed it anew, with mysql/add-replica"
 	}
 	return "look at the log of " + s.name()
@@ -188,7 +135,7 @@ func (s *server) unfollow(ctx context.Context) error {
 	if err != nil || len(is.Sources) == 0 {
 		return err
 	}
-	return s.do(ctx, "", s.words().stop, s.words().forget)
+	return s.do(ctx, "", append(s.dialect.Stop(""), s.dialect.Forget("")...)...)
 }
 
 // singleSource refuses servers with several sources: which of them is meant cannot be told.

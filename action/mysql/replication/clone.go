@@ -71,7 +71,7 @@ func (c *clone) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 
 // cloned tells whether the plugin has filled the server from a node of this cluster.
 func (s *server) cloned(ctx context.Context, on *cluster.Cluster) (bool, error) {
-	row, err := on.Row(ctx, s.name(), "SELECT state, source FROM performance_schema.clone_status")
+	row, err := on.Row(ctx, s.name(), admin.CloneStateAndDonor)
 	if engine.ClassOf(err) == engine.Missing || err == nil && len(row) < 2 {
 		return false, nil // there is no plugin, or it has done nothing
 	}
@@ -114,7 +114,7 @@ func (c *clone) AwaitInFlight(ctx context.Context, on *cluster.Cluster, _ action
 	defer tick.Stop()
 	silent := time.Time{}
 	for {
-		state, err := on.Value(ctx, c.Node, "SELECT state FROM performance_schema.clone_status")
+		state, err := on.Value(ctx, c.Node, admin.CloneState)
 		switch {
 		case err == nil && state != "In Progress", engine.ClassOf(err) == engine.Missing:
 			return nil
@@ -192,11 +192,9 @@ func (c *clone) donor(ctx context.Context, on *cluster.Cluster) (*server, error)
 	return serverOf(ctx, on, name)
 }
 
-const hasPlugin = "SELECT plugin_status FROM information_schema.plugins WHERE plugin_name = 'clone'"
-
 // givePlugin makes sure that a server has the plugin. It is not replicated.
 func (s *server) givePlugin(ctx context.Context) error {
-	status, err := s.value(ctx, hasPlugin)
+	status, err := s.value(ctx, admin.ClonePluginStatus)
 	if err != nil || status == "ACTIVE" {
 		return err
 	}
@@ -204,15 +202,14 @@ func (s *server) givePlugin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	const install = "INSTALL PLUGIN clone SONAME 'mysql_clone.so'"
 	if m[modeSuper] != "1" {
-		return s.do(ctx, "", install)
+		return s.do(ctx, "", admin.InstallClonePlugin)
 	}
 	// It would refuse that too. For ordinary users it stays read only, and for all of them it is so again whatever comes of it.
-	err = s.do(ctx, "", "SET GLOBAL super_read_only = 0", install)
+	err = s.do(ctx, "", admin.SetGlobal("super_read_only", "0"), admin.InstallClonePlugin)
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	return errors.Join(err, s.do(limited, "", "SET GLOBAL super_read_only = 1"))
+	return errors.Join(err, s.do(limited, "", admin.SetGlobal("super_read_only", "1")))
 }
 
 // cloneFrom runs the clone and returns when the server has ended or restarted itself.
@@ -227,20 +224,13 @@ func (s *server) cloneFrom(ctx context.Context, donor *server, tell func(float64
 		}
 	}
 	target := donor.node.Target
-	encryption := "REQUIRE NO SSL"
-	if donor.encrypted() {
-		encryption = "REQUIRE SSL"
-	}
 	watching, stop := context.WithCancel(ctx)
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
 		s.watchClone(watching, tell)
 	}()
-	err = s.do(ctx, target.Password,
-		"SET GLOBAL clone_valid_donor_list = "+admin.Text(host+":"+port),
-		fmt.Sprintf("CLONE INSTANCE FROM %s@%s:%s IDENTIFIED BY %s %s",
-			admin.Text(target.User), admin.Text(host), port, admin.Text(string(target.Password)), encryption))
+	err = s.do(ctx, target.Password, admin.CloneFrom(host, port, target.User, target.Password, donor.encrypted())...)
 	stop()
 	<-watched
 	if err == nil || endedByClone(err) {
@@ -269,8 +259,7 @@ func (s *server) watchClone(ctx context.Context, tell func(float64, string)) {
 		case <-ctx.Done():
 			return
 		}
-		row, err := s.on.Row(ctx, s.name(), `SELECT SUM(data), SUM(estimate), MAX(IF(state = 'In Progress', stage, ''))
-			FROM performance_schema.clone_progress`)
+		row, err := s.on.Row(ctx, s.name(), admin.CloneProgress)
 		if err != nil || len(row) < 3 {
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	"plimsoll/action"
 	"plimsoll/cluster"
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 )
 
@@ -109,8 +110,7 @@ func settleClosing(ctx context.Context, on *cluster.Cluster, node string) error 
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		n, err := on.Value(ctx, node, `SELECT COUNT(*) FROM information_schema.processlist
-			WHERE id != CONNECTION_ID() AND info LIKE 'SET GLOBAL%read_only%'`)
+		n, err := on.Value(ctx, node, admin.ClosingToWrites)
 		if err != nil {
 			return fmt.Errorf("node %s: %w", node, err)
 		}
@@ -140,19 +140,13 @@ func (d *demote) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) e
 	return s.setMode(ctx, before)
 }
 
-// ours are transactions and connections that are not a client's: this one, those of replication and the server's own.
-const ours = `id != CONNECTION_ID() AND user NOT IN ('system user', 'event_scheduler') AND command NOT LIKE 'Binlog Dump%'
-	AND command NOT IN ('Daemon', 'Connect', 'Slave_IO', 'Slave_SQL', 'Slave_worker')`
-
 // trxShownAnew is how far apart looks at innodb_trx must be: whoever looks again within 0.1 s is shown what was shown before
 // (MariaDB and MySQL manuals, "InnoDB Information Schema Transaction and Locking Data: consistency").
 const trxShownAnew = 150 * time.Millisecond
 
 // awaitOpen waits until the transactions that are open now have ended, or a while.
 func (s *server) awaitOpen(ctx context.Context, grace time.Duration) error {
-	// The number of a transaction that has not written is made up, and used again by the next one.
-	const open = "SELECT CONCAT_WS(' ', trx_mysql_thread_id, trx_id, trx_started) FROM information_schema.innodb_trx WHERE trx_mysql_thread_id IN (SELECT id FROM information_schema.processlist WHERE " + ours + ")"
-	first, err := s.on.Column(ctx, s.name(), open)
+	first, err := s.on.Column(ctx, s.name(), admin.OpenTransactions)
 	if err != nil {
 		return fmt.Errorf("node %s: look for open transactions: %w", s.name(), err)
 	}
@@ -166,7 +160,7 @@ func (s *server) awaitOpen(ctx context.Context, grace time.Duration) error {
 		case <-limited.Done():
 			return ctx.Err()
 		}
-		now, err := s.on.Column(limited, s.name(), open)
+		now, err := s.on.Column(limited, s.name(), admin.OpenTransactions)
 		if err != nil {
 			return ctx.Err()
 		}
@@ -187,7 +181,7 @@ func (s *server) close(ctx context.Context) error {
 		case err := <-done:
 			return err
 		case <-tick.C:
-			if _, err := s.kill(ctx, " AND (info IS NULL OR info NOT LIKE 'SET GLOBAL%')"); err != nil && ctx.Err() == nil {
+			if _, err := s.kill(ctx, admin.ClientsButSetters); err != nil && ctx.Err() == nil {
 				continue // the mode is what matters
 			}
 		}
@@ -196,14 +190,14 @@ func (s *server) close(ctx context.Context) error {
 
 // endClients ends the connections of clients and waits until they are gone; it returns how many there were.
 func (s *server) endClients(ctx context.Context) (int, error) {
-	ended, err := s.kill(ctx, "")
+	ended, err := s.kill(ctx, admin.Clients)
 	if err != nil {
 		return 0, err
 	}
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		now, err := s.on.Column(ctx, s.name(), "SELECT id FROM information_schema.processlist WHERE "+ours)
+		now, err := s.on.Column(ctx, s.name(), admin.Clients)
 		if err != nil {
 			return 0, fmt.Errorf("node %s: look for connections: %w", s.name(), err)
 		}
@@ -219,17 +213,17 @@ func (s *server) endClients(ctx context.Context) (int, error) {
 }
 
 // hasEnded tells the error of a connection that is not there any more from all others: a thread's number can be in their texts.
-func hasEnded(err error) bool { return engine.CodeOf(err) == "1094" }
+func hasEnded(err error) bool { return engine.CodeOf(err) == admin.NoConnection }
 
-// kill ends the connections of clients and returns which.
-func (s *server) kill(ctx context.Context, but string) ([]string, error) {
-	ids, err := s.on.Column(ctx, s.name(), "SELECT id FROM information_schema.processlist WHERE "+ours+but)
+// kill ends the connections that a query names and returns which.
+func (s *server) kill(ctx context.Context, which string) ([]string, error) {
+	ids, err := s.on.Column(ctx, s.name(), which)
 	if err != nil {
 		return nil, fmt.Errorf("node %s: look for connections: %w", s.name(), err)
 	}
 	for _, id := range ids {
 		// One that ended meanwhile is unknown: that is what is wanted.
-		if err := s.do(ctx, "", "KILL "+id); err != nil && !hasEnded(err) {
+		if err := s.do(ctx, "", admin.Kill(id)); err != nil && !hasEnded(err) {
 			return nil, err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"plimsoll/action"
 	"plimsoll/cluster"
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 )
 
@@ -89,7 +90,7 @@ func (s *server) observeOwn(ctx context.Context, seen action.Facts) error {
 	if err != nil {
 		return err
 	}
-	own, compared := gtids(nil), false
+	own, compared := admin.GTIDSet(nil), false
 	for _, o := range others {
 		if !o.answers() {
 			continue
@@ -105,7 +106,7 @@ func (s *server) observeOwn(ctx context.Context, seen action.Facts) error {
 		if err != nil {
 			return err
 		}
-		if !compared || lacks.count() < own.count() {
+		if !compared || lacks.Count() < own.Count() {
 			own, compared = lacks, true
 		}
 	}

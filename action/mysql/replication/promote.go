@@ -6,6 +6,7 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/cluster"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 )
 
@@ -54,7 +55,7 @@ func (p *promote) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 
 // canLead refuses servers that others cannot follow.
 func (s *server) canLead(ctx context.Context) error {
-	log, err := s.value(ctx, "SELECT @@GLOBAL.log_bin")
+	log, err := s.value(ctx, admin.Global("log_bin"))
 	if err != nil {
 		return err
 	}
@@ -65,7 +66,7 @@ func (s *server) canLead(ctx context.Context) error {
 	if s.mariadb {
 		variable = "log_slave_updates"
 	}
-	updates, err := s.value(ctx, "SELECT @@GLOBAL."+variable)
+	updates, err := s.value(ctx, admin.Global(variable))
 	if err != nil {
 		return err
 	}
@@ -126,7 +127,7 @@ func (p *promote) mayPromote(ctx context.Context, on *cluster.Cluster, c action.
 		if err != nil {
 			return nil, err
 		}
-		if left := taken.without(has).count(); left > 0 {
+		if left := taken.Without(has).Count(); left > 0 {
 			return nil, &hint.PermanentError{Reason: fmt.Sprintf("%s has %d transactions in its relay log that it has not applied", s.name(), left),
 				Advice: "mysql.apply-relay-log before"}
 		}
@@ -168,8 +169,8 @@ func (p *promote) complete(ctx context.Context, on *cluster.Cluster, s *server) 
 	if err != nil {
 		return err
 	}
-	if lacks := had.without(has); lacks.count() > 0 {
-		return &hint.PermanentError{Reason: fmt.Sprintf("%s lacks %d transactions of %s", s.name(), lacks.count(), old.name()), Advice: "mysql.wait-caught-up before"}
+	if lacks := had.Without(has); lacks.Count() > 0 {
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s lacks %d transactions of %s", s.name(), lacks.Count(), old.name()), Advice: "mysql.wait-caught-up before"}
 	}
 	return nil
 }

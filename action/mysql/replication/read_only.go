@@ -75,7 +75,7 @@ func (s *server) mode(ctx context.Context) (mode, error) {
 		names = append(names, modeSuper)
 	}
 	for _, name := range names {
-		v, err := s.value(ctx, "SELECT @@GLOBAL."+name)
+		v, err := s.value(ctx, admin.Global(name))
 		if err != nil {
 			return nil, err
 		}
@@ -107,7 +107,7 @@ func (s *server) readKept(ctx context.Context, m mode) error {
 		case s.mariadb:
 			m[fact] = cannotBeKept
 		default:
-			v, err := s.value(ctx, "SELECT variable_value FROM performance_schema.persisted_variables WHERE variable_name = "+admin.Text(name))
+			v, err := s.value(ctx, admin.Persisted(name))
 			if err != nil {
 				return err
 			}
@@ -125,11 +125,11 @@ func (s *server) setMode(ctx context.Context, m mode) error {
 	}
 	switch {
 	case s.mariadb:
-		return s.do(ctx, "", "SET GLOBAL read_only = "+m[modeNow])
+		return s.do(ctx, "", admin.SetGlobal("read_only", m[modeNow]))
 	case m[modeNow] == "1":
-		return s.do(ctx, "", "SET GLOBAL read_only = 1", "SET GLOBAL super_read_only = "+m[modeSuper])
+		return s.do(ctx, "", admin.SetGlobal("read_only", "1"), admin.SetGlobal("super_read_only", m[modeSuper]))
 	}
-	return s.do(ctx, "", "SET GLOBAL super_read_only = 0", "SET GLOBAL read_only = 0")
+	return s.do(ctx, "", admin.SetGlobal("super_read_only", "0"), admin.SetGlobal("read_only", "0"))
 }
 
 func (s *server) keepMode(ctx context.Context, m mode) error {
@@ -144,9 +144,9 @@ func (s *server) keepMode(ctx context.Context, m mode) error {
 		switch value := m[fact]; value {
 		case "", cannotBeKept:
 		case notKept:
-			statements = append(statements, "RESET PERSIST IF EXISTS "+name)
+			statements = append(statements, admin.Unpersist(name))
 		default:
-			statements = append(statements, "SET PERSIST_ONLY "+name+" = "+value)
+			statements = append(statements, admin.Persist(name, value))
 		}
 	}
 	return s.do(ctx, "", statements...)

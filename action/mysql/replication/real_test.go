@@ -57,13 +57,13 @@ func conformAll(w world) {
 	// A replica that is kept behind a primary that is written to is never caught up, unless the writer stands still for as long.
 	delay := map[bool]string{true: "CHANGE MASTER TO MASTER_DELAY = ", false: "CHANGE REPLICATION SOURCE TO SOURCE_DELAY = "}[n1.mariadb]
 	n3 := w.server("n3")
-	w.must(n3.do(w.Context(), "", n3.words().stop, delay+"6", n3.words().start))
+	w.must(n3.do(w.Context(), "", n3.dialect.Stop("")[0], delay+"6", n3.dialect.Start("")[0]))
 	stop := w.writes()
 	w.behind("n3")
 	w.conform(caughtUpAction, `{node: n3}`, func(s *actiontest.Subject) { s.Always, s.Snapshot = true, func(*testing.T) string { return "" } })
 	w.refuses(checkSwitchoverAction, `{from: n1, to: n3}`, "behind on purpose")
 	stop()
-	w.must(n3.do(w.Context(), "", n3.words().stop, delay+"0", n3.words().start))
+	w.must(n3.do(w.Context(), "", n3.dialect.Stop("")[0], delay+"0", n3.dialect.Start("")[0]))
 	w.does(caughtUpAction, `{node: n3}`)
 	w.does(caughtUpAction, `{node: n2}`)
 
@@ -96,16 +96,16 @@ func refusals(w world) {
 		w.refusesAct(promoteAction, `{node: n2, old: n1}`, "n1 takes writes")
 
 		n3, ctx := w.server("n3"), t.Context()
-		w.must(n3.do(ctx, "", n3.words().stopReceiver))
+		w.must(n3.do(ctx, "", n3.dialect.StopReceiving("")[0]))
 		w.refuses(checkSwitchoverAction, `{from: n1, to: n3}`, "not connected")
-		w.must(n3.do(ctx, "", n3.words().stop))
+		w.must(n3.do(ctx, "", n3.dialect.Stop("")[0]))
 		w.refuses(checkSwitchoverAction, `{from: n1, to: n3}`, "does not apply")
 		w.must(w.site.Execute(ctx, "n1", []string{"INSERT INTO shop.t (v) VALUES (2)"}, func(int) {}))
 		w.refusesAct(caughtUpAction, `{node: n3}`, "does not apply")
-		w.must(n3.do(ctx, "", ignoring(n3, "shop.secret"), n3.words().start))
+		w.must(n3.do(ctx, "", ignoring(n3, "shop.secret"), n3.dialect.Start("")[0]))
 		w.must(n3.awaitRunning(ctx, "n1"))
 		w.refuses(checkSwitchoverAction, `{from: n1, to: n3}`, "shop.secret")
-		w.must(n3.do(ctx, "", n3.words().stop, ignoring(n3, ""), n3.words().start))
+		w.must(n3.do(ctx, "", n3.dialect.Stop("")[0], ignoring(n3, ""), n3.dialect.Start("")[0]))
 		w.must(n3.awaitRunning(ctx, "n1"))
 
 		// A chain: what others follow is not taken away, and is not what a switchover from n1 is for.
@@ -245,7 +245,7 @@ func (w world) serves(made string) {
 	w.must(w.site.Execute(ctx, "n1", []string{"INSERT INTO shop.t (v) VALUES (4)"}, func(int) {}))
 	w.does(caughtUpAction, `{node: `+made+`}`)
 	for query, want := range map[string]string{
-		"SELECT COUNT(*) FROM shop.t": "", "SELECT @@max_connections": "77", "SELECT @@GLOBAL.read_only": "1",
+		"SELECT COUNT(*) FROM shop.t": "", "SELECT @@max_connections": "77", admin.Global("read_only"): "1",
 	} {
 		got, err := w.site.Value(ctx, made, query)
 		w.must(err)

@@ -50,7 +50,7 @@ func (a *applyRelayLog) Check(ctx context.Context, on *cluster.Cluster) (action.
 	f := action.CheckResult{
 		State: action.Needed, Observed: action.Facts{"receives": is.Sources[0].Receives}, Intended: action.Facts{"receives": false},
 	}
-	if !is.Sources[0].Receives && taken.without(has).count() == 0 {
+	if !is.Sources[0].Receives && taken.Without(has).Count() == 0 {
 		f.State = action.Satisfied
 	}
 	return f, nil
@@ -61,7 +61,7 @@ func (a *applyRelayLog) Act(ctx context.Context, on *cluster.Cluster, c action.C
 	if err != nil {
 		return nil, err
 	}
-	if err := s.do(ctx, "", s.words().stopReceiver); err != nil {
+	if err := s.do(ctx, "", s.dialect.StopReceiving("")...); err != nil {
 		return nil, err
 	}
 	is, err := s.standing(ctx)
@@ -88,7 +88,7 @@ func (a *applyRelayLog) Undo(ctx context.Context, on *cluster.Cluster, _ action.
 	if len(is.Sources) == 0 {
 		return &hint.PermanentError{Reason: s.name() + " replicates from no server any more: it has nothing left to apply", Advice: "mysql.replicate, if it is to be a replica"}
 	}
-	if err := s.do(ctx, "", s.words().start); err != nil {
+	if err := s.do(ctx, "", s.dialect.Start("")...); err != nil {
 		return err
 	}
 	limited, cancel := context.WithTimeout(ctx, patience)

@@ -8,6 +8,7 @@ import (
 	"plimsoll/action"
 	"plimsoll/cluster"
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 )
 
@@ -94,7 +95,7 @@ func (s *server) mayFollow(ctx context.Context, source *server) error {
 		return &hint.PermanentError{Reason: fmt.Sprintf("%s and %s are different products: their GTIDs are not the same", s.name(), source.name()),
 			Advice: "replicate between servers of one product"}
 	}
-	if log, err := source.value(ctx, "SELECT @@GLOBAL.log_bin"); err != nil {
+	if log, err := source.value(ctx, admin.Global("log_bin")); err != nil {
 		return err
 	} else if log != "1" && log != "ON" {
 		return &hint.PermanentError{Reason: source.name() + " writes no binary log", Advice: "log_bin: on, and a restart"}
@@ -113,21 +114,21 @@ func (s *server) mayFollow(ctx context.Context, source *server) error {
 	if err != nil {
 		return err
 	}
-	purged, err := source.set(ctx, "SELECT @@GLOBAL.gtid_purged")
+	purged, err := source.set(ctx, admin.Global("gtid_purged"))
 	if err != nil {
 		return err
 	}
-	if gone := purged.without(has); gone.count() > 0 {
+	if gone := purged.Without(has); gone.Count() > 0 {
 		return &hint.PermanentError{
-			Reason: fmt.Sprintf("%s lacks %d transactions that %s has no longer in its binary logs", s.name(), gone.count(), source.name()),
+			Reason: fmt.Sprintf("%s lacks %d transactions that %s has no longer in its binary logs", s.name(), gone.Count(), source.name()),
 			Advice: "seed it before, with mysql.clone or by mysql/add-replica",
 		}
 	}
 	return nil
 }
 
-func (s *server) refuseErrant(errant gtids, source *server) error {
-	what := fmt.Sprintf("%d transactions", errant.count())
+func (s *server) refuseErrant(errant admin.GTIDSet, source *server) error {
+	what := fmt.Sprintf("%d transactions", errant.Count())
 	if s.mariadb { // positions, of which only the last numbers are errant
 		what = "transactions"
 	}

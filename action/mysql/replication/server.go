@@ -18,6 +18,7 @@ type server struct {
 	node    cluster.Node
 	mariadb bool
 	version string
+	dialect admin.Dialect
 }
 
 // serverOf asks a node what it is; without a name, the primary.
@@ -34,7 +35,7 @@ func serverOf(ctx context.Context, on *cluster.Cluster, name string) (*server, e
 	if err != nil {
 		return nil, fmt.Errorf("node %s: %w", n.Name, err)
 	}
-	return &server{on, n, facts.Product == "MariaDB", facts.Version}, nil
+	return &server{on, n, facts.Product == "MariaDB", facts.Version, admin.DialectOf(facts)}, nil
 }
 
 func (s *server) name() string { return s.node.Name }
@@ -89,27 +90,27 @@ func standingOf(ctx context.Context, on *cluster.Cluster, node string) (engine.R
 }
 
 // executed is all that the server has.
-func (s *server) executed(ctx context.Context) (gtids, error) {
+func (s *server) executed(ctx context.Context) (admin.GTIDSet, error) {
 	if !s.mariadb {
-		return s.set(ctx, "SELECT @@GLOBAL.gtid_executed")
+		return s.set(ctx, s.dialect.Position())
 	}
-	text, err := s.value(ctx, "SELECT CONCAT(@@GLOBAL.gtid_binlog_pos, ',', @@GLOBAL.gtid_slave_pos)")
+	text, err := s.value(ctx, admin.MariaDB{}.ReplicatedAndWritten())
 	if err != nil {
 		return nil, err
 	}
-	return parsePosition(text, false)
+	return admin.ParsePositionSet(text, false)
 }
 
-func (s *server) set(ctx context.Context, query string) (gtids, error) {
+func (s *server) set(ctx context.Context, query string) (admin.GTIDSet, error) {
 	text, err := s.value(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	return parseSet(text)
+	return admin.ParseGTIDSet(text)
 }
 
 // received is all that the server has or has taken from the servers it follows.
-func (s *server) received(ctx context.Context, is engine.ReplicationStatus) (gtids, error) {
+func (s *server) received(ctx context.Context, is engine.ReplicationStatus) (admin.GTIDSet, error) {
 	all, err := s.executed(ctx)
 	if err != nil {
 		return nil, err
@@ -119,30 +120,30 @@ func (s *server) received(ctx context.Context, is engine.ReplicationStatus) (gti
 		if err != nil {
 			return nil, err
 		}
-		all = all.with(taken)
+		all = all.With(taken)
 	}
 	return all, nil
 }
 
-func (s *server) parse(text string) (gtids, error) {
+func (s *server) parse(text string) (admin.GTIDSet, error) {
 	if s.mariadb {
-		return parsePosition(text, false)
+		return admin.ParsePositionSet(text, false)
 	}
-	return parseSet(text)
+	return admin.ParseGTIDSet(text)
 }
 
 // errant is what a server has that its source has not: written where nothing should have been. The server is asked before
 // the source, which may go on.
-func (s *server) errant(ctx context.Context, source *server) (gtids, error) {
-	state := func(of *server) (gtids, error) {
+func (s *server) errant(ctx context.Context, source *server) (admin.GTIDSet, error) {
+	state := func(of *server) (admin.GTIDSet, error) {
 		if !of.mariadb {
 			return of.executed(ctx)
 		}
-		text, err := of.value(ctx, "SELECT @@GLOBAL.gtid_binlog_state")
+		text, err := of.value(ctx, admin.Global("gtid_binlog_state"))
 		if err != nil {
 			return nil, err
 		}
-		return parsePosition(text, true)
+		return admin.ParsePositionSet(text, true)
 	}
 	own, err := state(s)
 	if err != nil {
@@ -152,7 +153,7 @@ func (s *server) errant(ctx context.Context, source *server) (gtids, error) {
 	if err != nil {
 		return nil, err
 	}
-	return own.without(theirs), nil
+	return own.Without(theirs), nil
 }
 
 // isSource tells whether a source is this server, by its address or, since others may call it otherwise, by its number.

@@ -1,4 +1,4 @@
-package replication
+package admin
 
 import (
 	"cmp"
@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// gtids are global transaction ids: of each origin the numbers that are in it, sorted and apart from one another. An origin
+// GTIDSet is a set of global transaction ids: of each origin the numbers that are in it, sorted and apart from one another. An origin
 // is a server's UUID (and tag) in MySQL. In MariaDB it is a domain, whose position stands for all numbers up to it, or a
 // domain and a server.
-type gtids map[string][]span
+type GTIDSet map[string][]span
 
 // span is the numbers from first to last.
 type span struct{ first, last int64 }
 
-// parseSet reads MySQL's form: uuid:1-5:7,uuid:tag:1-3. A tag holds for the numbers that follow it.
-func parseSet(text string) (gtids, error) {
-	all := gtids{}
+// ParseGTIDSet reads MySQL's form: uuid:1-5:7,uuid:tag:1-3. A tag holds for the numbers that follow it.
+func ParseGTIDSet(text string) (GTIDSet, error) {
+	all := GTIDSet{}
 	for _, part := range strings.Split(strings.Join(strings.Fields(text), ""), ",") {
 		if part == "" {
 			continue
@@ -54,29 +54,17 @@ func parseSpan(text string) (span, error) {
 	return span{from, to}, err
 }
 
-// parsePosition reads MariaDB's form, domain-server-number, as all numbers of each domain up to the highest. byServer keeps
+// ParsePositionSet reads MariaDB's form, domain-server-number, as all numbers of each domain up to the highest. byServer keeps
 // the servers of a domain apart, as a binary log's state has them.
-func parsePosition(text string, byServer bool) (gtids, error) {
-	all := gtids{}
-	for part := range strings.SplitSeq(strings.Join(strings.Fields(text), ""), ",") {
-		if part == "" {
-			continue
-		}
-		pieces := strings.Split(part, "-")
-		if len(pieces) != 3 {
-			return nil, fmt.Errorf("%q is not a position of GTIDs", text)
-		}
-		number, err := strconv.ParseInt(pieces[2], 10, 64)
-		if err != nil {
-			return nil, fmt.Errorf("%q is not a position of GTIDs: %w", text, err)
-		}
-		origin := pieces[0]
+func ParsePositionSet(text string, byServer bool) (GTIDSet, error) {
+	all := GTIDSet{}
+	err := eachGTID(text, func(origin string, at GTID) {
 		if byServer {
-			origin += "-" + pieces[1]
+			origin += "-" + at.Server
 		}
-		all[origin] = joined(append(all[origin], span{1, number}))
-	}
-	return all, nil
+		all[origin] = joined(append(all[origin], span{1, int64(at.Number)}))
+	})
+	return all, err
 }
 
 // joined sorts spans and joins those that touch.
@@ -93,10 +81,10 @@ func joined(spans []span) []span {
 	return out
 }
 
-// with is what is in one or the other.
-func (g gtids) with(other gtids) gtids {
-	all := gtids{}
-	for _, from := range []gtids{g, other} {
+// With is what is in one or the other.
+func (g GTIDSet) With(other GTIDSet) GTIDSet {
+	all := GTIDSet{}
+	for _, from := range []GTIDSet{g, other} {
 		for origin, spans := range from {
 			all[origin] = joined(slices.Concat(all[origin], spans))
 		}
@@ -104,9 +92,9 @@ func (g gtids) with(other gtids) gtids {
 	return all
 }
 
-// without is what is in g and not in the other.
-func (g gtids) without(other gtids) gtids {
-	left := gtids{}
+// Without is what is in g and not in the other.
+func (g GTIDSet) Without(other GTIDSet) GTIDSet {
+	left := GTIDSet{}
 	for origin, spans := range g {
 		rest := slices.Clone(spans)
 		for _, gone := range other[origin] {
@@ -128,8 +116,8 @@ func (g gtids) without(other gtids) gtids {
 	return left
 }
 
-// count is how many transactions there are.
-func (g gtids) count() int64 {
+// Count is how many transactions there are.
+func (g GTIDSet) Count() int64 {
 	var n int64
 	for _, spans := range g {
 		for _, s := range spans {
@@ -139,7 +127,7 @@ func (g gtids) count() int64 {
 	return n
 }
 
-func (g gtids) String() string {
+func (g GTIDSet) String() string {
 	var parts []string
 	for _, origin := range slices.Sorted(maps.Keys(g)) {
 		text := origin

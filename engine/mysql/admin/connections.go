@@ -1,0 +1,36 @@
+package admin
+
+// clients are transactions and connections that are a client's, not this one, those of replication and the server's own.
+const clients = `id != CONNECTION_ID() AND user NOT IN ('system user', 'event_scheduler') AND command NOT LIKE 'Binlog Dump%'
+	AND command NOT IN ('Daemon', 'Connect', 'Slave_IO', 'Slave_SQL', 'Slave_worker')`
+
+const (
+	// Clients is a query for the numbers of clients' connections.
+	Clients = "SELECT id FROM information_schema.processlist WHERE " + clients
+	// ClientsButSetters leaves out those that set a global variable just now.
+	ClientsButSetters = Clients + " AND (info IS NULL OR info NOT LIKE 'SET GLOBAL%')"
+	// ClosingToWrites is a query for how many connections are setting read_only or super_read_only.
+	ClosingToWrites = "SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE 'SET GLOBAL%read_only%' AND id != CONNECTION_ID()"
+	// OpenTransactions is a query for clients' open transactions, each with its connection and its beginning: the number of one that has
+	// not written is made up, and used again by the next one.
+	OpenTransactions = "SELECT CONCAT_WS(' ', trx_mysql_thread_id, trx_id, trx_started) FROM information_schema.innodb_trx WHERE trx_mysql_thread_id IN (" + Clients + ")"
+	// Dumps is a query for the connections by which replicas read the server's binary log.
+	Dumps = "SELECT id FROM information_schema.processlist WHERE command LIKE 'Binlog Dump%'"
+)
+
+// Kill ends a connection.
+func Kill(id string) string { return "KILL " + id }
+
+// NoConnection is the code of the error that there is no connection of that number (any more).
+const NoConnection = "1094"
+
+// PassesReadOnly is a query for the users, as who, that are connected to a MariaDB and may write while it is read only. MySQL's
+// super_read_only holds everybody.
+func PassesReadOnly(v Version) string {
+	may := "u.privilege_type = 'READ_ONLY ADMIN'"
+	if v.Less(Version{10, 11, 0}) {
+		may = "u.privilege_type IN ('READ_ONLY ADMIN', 'SUPER')"
+	}
+	return "SELECT DISTINCT p.user AS who FROM information_schema.processlist p JOIN information_schema.user_privileges u " +
+		"ON u.grantee LIKE CONCAT('''', p.user, '''@%') WHERE " + may + " AND p.user <> SUBSTRING_INDEX(USER(), '@', 1) AND p.command NOT LIKE 'Binlog Dump%'"
+}

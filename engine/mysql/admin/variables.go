@@ -1,0 +1,31 @@
+package admin
+
+// Global is a query for a global variable that the server is known to have.
+func Global(name string) string { return "SELECT @@GLOBAL." + name }
+
+// Variables is a query for those of some global variables that the server has, as Variable_name and Value; of all without names.
+func Variables(names ...string) string { return show("VARIABLES", names) }
+
+// Status is such a query for counters.
+func Status(names ...string) string { return show("STATUS", names) }
+
+func show(what string, names []string) string {
+	if len(names) == 0 {
+		return "SHOW GLOBAL " + what
+	}
+	return "SHOW GLOBAL " + what + " WHERE Variable_name IN (" + Texts(names) + ")"
+}
+
+// SetGlobal sets a global variable, by its literal.
+func SetGlobal(name, literal string) string { return "SET GLOBAL " + name + " = " + literal }
+
+// Persist keeps a value for after a restart and leaves the one in force alone: MySQL from 8.0.
+func Persist(name, literal string) string { return "SET PERSIST_ONLY " + Name(name) + " = " + literal }
+
+// Unpersist forgets a value that is kept. That there is none is fine.
+func Unpersist(name string) string { return "RESET PERSIST IF EXISTS " + Name(name) }
+
+// Persisted is a query for the value that is kept; no row for none.
+func Persisted(name string) string {
+	return "SELECT variable_value FROM performance_schema.persisted_variables WHERE variable_name = " + Text(name)
+}
