@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 )
 
 // Endpoint is one address at which MySQL's protocol is spoken, by whatever product: what the adapters of others than MySQL and
@@ -60,7 +61,7 @@ func (e *Endpoint) Exec(ctx context.Context, text string) error {
 
 // Variables reads global variables by name; those that the server lacks are left out. The names are an adapter's own.
 func (e *Endpoint) Variables(ctx context.Context, names ...string) (map[string]string, error) {
-	return e.variables(ctx, "VARIABLES", names)
+	return e.shown(ctx, admin.Variables(names...))
 }
 
 // CloseAll closes what endpoints hold open.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 )
 
 // details are the variables that are part of a server's facts, as far as it has them.
@@ -13,7 +14,7 @@ var details = []string{
 }
 
 func (d *database) Facts(ctx context.Context) (engine.Facts, error) {
-	shown, err := d.variables(ctx, "VARIABLES", details)
+	shown, err := d.shown(ctx, admin.Variables(details...))
 	if err != nil {
 		return engine.Facts{}, err
 	}
@@ -34,10 +35,8 @@ func product(shown map[string]string) string {
 	return "MySQL"
 }
 
-// variables reads global variables (what = VARIABLES) or counters (STATUS) by name; those that the server lacks are left
-// out. The names are the package's own, never a user's.
-func (c *control) variables(ctx context.Context, what string, names []string) (map[string]string, error) {
-	text := "SHOW GLOBAL " + what + " WHERE Variable_name IN ('" + strings.Join(names, "', '") + "')"
+// shown are the names and values that a query shows, of admin.Variables or admin.Status.
+func (c *control) shown(ctx context.Context, text string) (map[string]string, error) {
 	r := engine.Result{Keep: true}
 	if err := c.use(ctx, func(s *session) error { return s.Exec(ctx, text, &r) }); err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 )
 
 var _ engine.Identifiable = (*database)(nil)
@@ -14,8 +15,8 @@ var _ engine.Identifiable = (*database)(nil)
 // Identity is the server's own uuid. MariaDB has none, or one made of its network card and its port: there it is all by which two
 // servers differ, which one server alone says of itself by every address.
 func (d *database) Identity(ctx context.Context) (string, error) {
-	shown, err := d.variables(ctx, "VARIABLES", []string{
-		"server_uuid", "aurora_server_id", "server_uid", "server_id", "hostname", "port", "socket", "datadir"})
+	shown, err := d.shown(ctx, admin.Variables(
+		"server_uuid", "aurora_server_id", "server_uid", "server_id", "hostname", "port", "socket", "datadir"))
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("ask which server it is: %w", err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 )
 
 var _ engine.Authorizing = (*database)(nil)
@@ -18,7 +19,7 @@ func (c *control) Lacks(ctx context.Context, needs []engine.Need) ([]engine.Lack
 	if len(needs) == 0 {
 		return nil, nil
 	}
-	shown, err := c.show(ctx, " WHERE Variable_name IN ('version', 'version_comment')")
+	shown, err := c.shown(ctx, admin.Variables("version", "version_comment"))
 	if err != nil {
 		return nil, fmt.Errorf("ask which server it is: %w", err)
 	}

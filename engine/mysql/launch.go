@@ -7,6 +7,7 @@ import (
 	"net"
 	"path"
 	"strconv"
+	"strings"
 	"time"
 
 	"plimsoll/engine"
@@ -62,14 +63,11 @@ func (Servers) Configure(ctx context.Context, m infra.Machine, n engine.Node) er
 
 // accounts is the init file. It is no part of what replicas repeat: each node has its own.
 func accounts(n engine.Node) []byte {
-	password := admin.Text(string(n.Password))
-	sql := "SET SESSION sql_log_bin = 0;\n" +
-		"CREATE USER IF NOT EXISTS '" + administrator + "'@'%' IDENTIFIED BY " + password + ";\n" +
-		"GRANT ALL ON *.* TO '" + administrator + "'@'%' WITH GRANT OPTION;\n"
+	statements := []string{"SET SESSION sql_log_bin = 0", admin.CreateUser(administrator, n.Password), admin.GrantAdministration(administrator)}
 	if n.Dist.Product == mysqlProduct {
-		sql += "ALTER USER IF EXISTS 'root'@'localhost' IDENTIFIED BY " + password + ";\n"
+		statements = append(statements, admin.SetLocalPassword("root", n.Password))
 	}
-	return []byte(sql)
+	return []byte(strings.Join(statements, ";\n") + ";\n")
 }
 
 // Command starts the server with its configuration file.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"plimsoll/engine"
@@ -16,12 +17,12 @@ import (
 // that the primary had when it was asked.
 func (Servers) Join(ctx context.Context, _ infra.Machine, n engine.Node, before []engine.Node) error {
 	primary := before[0]
-	if log, err := ask(ctx, primary, "SELECT @@GLOBAL.log_bin"); err != nil {
+	if log, err := ask(ctx, primary, admin.Global("log_bin")); err != nil {
 		return fmt.Errorf("ask %s for its binary log: %w", primary.Name, err)
 	} else if log == "0" {
 		return hint.With(fmt.Errorf("%s writes no binary log", primary.Name), "set log_bin: on")
 	}
-	position, err := ask(ctx, primary, dialectOf(n).position)
+	position, err := ask(ctx, primary, dialectOf(n).Position())
 	if err != nil {
 		return fmt.Errorf("ask %s for its position: %w", primary.Name, err)
 	}
@@ -37,82 +38,64 @@ func (Servers) Join(ctx context.Context, _ infra.Machine, n engine.Node, before 
 	return errors.Join(r.join(ctx, primary, position), s.Close(), db.Close())
 }
 
-// dialect is how a product is told to replicate.
-type dialect struct {
-	position string // of a primary, as a query
-	adopt    string // run before follow, by a data set that is a copy of the primary's; may be empty
-	follow   string // with host, port, user and password
-	start    string
-	status   string
-	wait     string // query that waits a second for a position, with it; 0 when it is reached
-}
-
-func dialectOf(n engine.Node) dialect {
+// dialectOf is how a node is asked and told about replication.
+func dialectOf(n engine.Node) admin.Dialect {
 	if n.Dist.Product == mysqlProduct {
-		return dialect{
-			position: "SELECT @@GLOBAL.gtid_executed",
-			follow: "CHANGE REPLICATION SOURCE TO SOURCE_HOST = %s, SOURCE_PORT = %d, SOURCE_USER = %s, SOURCE_PASSWORD = %s, " +
-				"SOURCE_AUTO_POSITION = 1, SOURCE_CONNECT_RETRY = 1, SOURCE_RETRY_COUNT = 86400, SOURCE_HEARTBEAT_PERIOD = 1, GET_SOURCE_PUBLIC_KEY = 1",
-			start:  "START REPLICA",
-			status: "SHOW REPLICA STATUS",
-			wait:   "SELECT WAIT_FOR_EXECUTED_GTID_SET(%s, 1)",
-		}
+		return admin.DialectOf(engine.Facts{Product: "MySQL", Version: n.Dist.Exact})
 	}
-	return dialect{
-		position: "SELECT @@GLOBAL.gtid_binlog_pos",
-		// MySQL keeps what was executed in one set; MariaDB keeps what was written and what was replicated apart. In a
-		// copy, what the primary had written is what this replica has.
-		adopt: "SET GLOBAL gtid_slave_pos = @@GLOBAL.gtid_binlog_pos",
-		follow: "CHANGE MASTER TO MASTER_HOST = %s, MASTER_PORT = %d, MASTER_USER = %s, MASTER_PASSWORD = %s, " +
-			"MASTER_USE_GTID = slave_pos, MASTER_CONNECT_RETRY = 1, MASTER_SSL = 0",
-		start:  "START SLAVE",
-		status: "SHOW SLAVE STATUS",
-		wait:   "SELECT MASTER_GTID_WAIT(%s, 1)",
-	}
+	return admin.MariaDB{}
 }
 
 type replica struct {
 	engine.Session
-	dialect
+	admin.Dialect
 }
 
 func (r replica) join(ctx context.Context, primary engine.Node, position string) error {
-	status, err := r.look(ctx)
+	channel, follows, err := r.look(ctx)
 	if err != nil {
 		return err
 	}
-	if !status.follows {
-		follow := fmt.Sprintf(r.follow, admin.Text(primary.Address), primary.Port, admin.Text(administrator), admin.Text(string(primary.Password)))
-		for _, sql := range []string{r.adopt, follow} {
-			if sql == "" {
-				continue
-			}
-			if err := r.Exec(ctx, sql, nil); err != nil {
-				return fmt.Errorf("follow %s: %w", primary.Name, err)
-			}
+	if !follows {
+		source := admin.Source{Host: primary.Address, Port: strconv.Itoa(primary.Port), User: administrator, Password: primary.Password}
+		statements := []string{r.Follow("", source)}
+		if m, is := r.Dialect.(admin.MariaDB); is {
+			statements = append([]string{m.AdoptWritten()}, statements...) // in a copy, what the primary had written is what this replica has
+		}
+		if err := r.do(ctx, "follow "+primary.Name, statements); err != nil {
+			return err
 		}
 	}
-	if !status.runs() {
-		if err := r.Exec(ctx, r.start, nil); err != nil {
-			return fmt.Errorf("start replication: %w", err)
+	if !channel.Runs() {
+		if err := r.do(ctx, "start replication", r.Start("")); err != nil {
+			return err
 		}
 	}
 	if err := r.awaitRunning(ctx); err != nil {
 		return err
 	}
 	for position != "" {
-		reached, err := first(ctx, r, fmt.Sprintf(r.wait, admin.Text(position)))
+		reached, err := first(ctx, r, r.Await(position))
 		if err != nil {
 			return fmt.Errorf("wait for %s: %w", position, err)
 		}
 		if reached == "0" {
 			break
 		}
-		if status, err = r.look(ctx); err != nil {
+		if channel, _, err = r.look(ctx); err != nil {
 			return err
 		}
-		if err := status.failure(); err != nil {
-			return err
+		if channel.Stopped() {
+			return errors.New("replication stopped: " + channel.Error)
+		}
+	}
+	return nil
+}
+
+func (r replica) do(ctx context.Context, what string, statements []string) error {
+	for _, text := range statements {
+		if err := r.Exec(ctx, text, nil); err != nil {
+			return fmt.Errorf("%s: %w", what, err)
 		}
 	}
 	return nil
@@ -123,59 +106,35 @@ func (r replica) awaitRunning(ctx context.Context) error {
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()
 	for {
-		status, err := r.look(ctx)
-		if err != nil {
+		channel, _, err := r.look(ctx)
+		switch {
+		case err != nil:
 			return err
-		}
-		if status.runs() {
+		case channel.Runs():
 			return nil
-		}
-		if err := status.failure(); err != nil {
-			return err
+		case channel.Stopped():
+			return errors.New("replication stopped: " + channel.Error)
 		}
 		select {
 		case <-again.C:
 		case <-ctx.Done():
-			return fmt.Errorf("replication does not run: %s%s: %w", status.ioError, status.sqlError, ctx.Err())
+			return fmt.Errorf("replication does not run: %s: %w", channel.Error, ctx.Err())
 		}
 	}
 }
 
-// replicaStatus is what is needed of SHOW REPLICA STATUS.
-type replicaStatus struct {
-	follows           bool
-	io, sql           string // Yes, No, Connecting
-	ioError, sqlError string
-}
-
-func (s replicaStatus) runs() bool { return s.io == "Yes" && s.sql == "Yes" }
-
-// failure is why replication stopped for good; one that only cannot connect yet tries again.
-func (s replicaStatus) failure() error {
-	switch {
-	case s.sql == "No" && s.sqlError != "":
-		return errors.New("replication stopped: " + s.sqlError)
-	case s.io == "No" && s.ioError != "":
-		return errors.New("replication stopped: " + s.ioError)
+// look reads the state of the unnamed channel.
+func (r replica) look(ctx context.Context) (c admin.Channel, follows bool, err error) {
+	rows, err := r.Session.(engine.Tabular).Table(ctx, r.Channels())
+	if err != nil {
+		return c, false, fmt.Errorf("look at replication: %w", err)
 	}
-	return nil
-}
-
-// look reads the status by the columns' places, which are the same in both products and all their versions.
-func (r replica) look(ctx context.Context) (replicaStatus, error) {
-	const io, sql, ioError, sqlError = 10, 11, 35, 37
-	result := engine.Result{Keep: true}
-	if err := r.Exec(ctx, r.status, &result); err != nil {
-		return replicaStatus{}, fmt.Errorf("look at replication: %w", err)
+	for _, row := range rows {
+		if c, follows = admin.ReadChannel(row); follows && c.Name == "" {
+			return c, true, nil
+		}
 	}
-	if result.Rows == 0 {
-		return replicaStatus{}, nil
-	}
-	if result.Columns <= sqlError {
-		return replicaStatus{}, fmt.Errorf("look at replication: %d columns", result.Columns)
-	}
-	at := func(column int) string { return string(result.At(0, column).Data) }
-	return replicaStatus{true, at(io), at(sql), at(ioError), at(sqlError)}, nil
+	return admin.Channel{}, false, nil
 }
 
 // ask runs a query for one value on a node.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 )
 
 var _ engine.PageCaching = (*database)(nil)
@@ -26,11 +27,11 @@ var (
 
 // PageCache reads the status and settings of the buffer pool.
 func (d *database) PageCache(ctx context.Context) (engine.PageCache, error) {
-	status, err := d.variables(ctx, "STATUS", poolStatus)
+	status, err := d.shown(ctx, admin.Status(poolStatus...))
 	if err != nil {
 		return engine.PageCache{}, fmt.Errorf("read the status of the buffer pool: %w", err)
 	}
-	set, err := d.variables(ctx, "VARIABLES", poolVariables)
+	set, err := d.shown(ctx, admin.Variables(poolVariables...))
 	if err != nil {
 		return engine.PageCache{}, fmt.Errorf("read the settings of the buffer pool: %w", err)
 	}

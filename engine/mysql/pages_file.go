@@ -30,9 +30,9 @@ const listPrefix = "plimsoll-pages-"
 
 // PageListFile is nil where the pool has several parts: their lists stand in the file one after another, without a border.
 func (d *database) PageListFile(ctx context.Context) (engine.PageListFile, error) {
-	set, err := d.variables(ctx, "VARIABLES", []string{
+	set, err := d.shown(ctx, admin.Variables(
 		"innodb_buffer_pool_filename", "innodb_buffer_pool_dump_pct", "innodb_buffer_pool_instances", "innodb_data_home_dir", "datadir",
-	})
+	))
 	if err != nil {
 		return nil, fmt.Errorf("read the settings of the buffer pool: %w", err)
 	}
@@ -62,7 +62,7 @@ func (d *database) PageListFile(ctx context.Context) (engine.PageListFile, error
 }
 
 func (f *pageFile) set(ctx context.Context, name, value string) error {
-	err := f.use(ctx, func(s *session) error { return s.Exec(ctx, "SET GLOBAL "+name+" = "+value, nil) })
+	err := f.use(ctx, func(s *session) error { return s.Exec(ctx, admin.SetGlobal(name, value), nil) })
 	if err != nil {
 		return fmt.Errorf("set %s to %s: %w", name, value, err)
 	}
@@ -72,7 +72,7 @@ func (f *pageFile) set(ctx context.Context, name, value string) error {
 func (f *pageFile) Path() string { return path.Join(f.folder, f.name) }
 
 func (f *pageFile) Write(ctx context.Context) error {
-	return f.use(ctx, func(s *session) error { return s.Exec(ctx, "SET GLOBAL innodb_buffer_pool_dump_now = ON", nil) })
+	return f.use(ctx, func(s *session) error { return s.Exec(ctx, admin.SetGlobal("innodb_buffer_pool_dump_now", "ON"), nil) })
 }
 
 // Parse reads lines of space,page: the page that was used last stands first.

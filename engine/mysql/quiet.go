@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 )
 
 var _ engine.BackgroundWorker = (*database)(nil)
@@ -41,7 +42,7 @@ var signs = []string{
 }
 
 func (d *database) PendingWork(ctx context.Context) ([]engine.Pending, error) {
-	status, err := d.variables(ctx, "STATUS", signs)
+	status, err := d.shown(ctx, admin.Status(signs...))
 	if err != nil {
 		return nil, err
 	}
@@ -139,26 +140,21 @@ func oneIf(b bool) float64 {
 // off: it is left out.
 func (d *database) replicaLag(ctx context.Context) (worst float64, ok bool) {
 	for _, c := range d.servers() {
-		for _, row := range c.replicaStatus(ctx) {
-			for _, name := range []string{"Seconds_Behind_Source", "Seconds_Behind_Master"} {
-				if lag, err := strconv.ParseFloat(row[name], 64); err == nil {
-					worst, ok = max(worst, lag), true
-				}
+		for _, channel := range c.follows(ctx) {
+			if lag, err := strconv.ParseFloat(channel.Lag, 64); err == nil {
+				worst, ok = max(worst, lag), true
 			}
 		}
 	}
 	return worst, ok
 }
 
-// replicaStatus is empty for a server that is no replica, that cannot be reached, or that does not let us see.
-func (c *control) replicaStatus(ctx context.Context) []map[string]string {
-	var rows []map[string]string
-	_ = c.use(ctx, func(s *session) error {
-		var err error
-		if rows, err = s.table(ctx, "SHOW REPLICA STATUS"); err != nil { // before MySQL 8.0.22 and MariaDB 10.5.1
-			rows, err = s.table(ctx, "SHOW SLAVE STATUS")
-		}
+// follows are the channels of a server; none of one that is no replica, that cannot be reached, or that does not let us see.
+func (c *control) follows(ctx context.Context) []admin.Channel {
+	var all []admin.Channel
+	_ = c.use(ctx, func(s *session) (err error) {
+		all, err = s.channels(ctx)
 		return err
 	})
-	return rows
+	return all
 }

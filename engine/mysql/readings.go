@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 )
 
 var (
@@ -72,7 +73,7 @@ func (Engine) Signals() []string {
 // Readings asks for the global status once.
 func (d *database) Readings(ctx context.Context) ([]engine.Reading, error) {
 	r := engine.Result{Keep: true}
-	if err := d.control.use(ctx, func(s *session) error { return s.Exec(ctx, "SHOW GLOBAL STATUS", &r) }); err != nil {
+	if err := d.control.use(ctx, func(s *session) error { return s.Exec(ctx, admin.Status(), &r) }); err != nil {
 		return nil, err
 	}
 	var out []engine.Reading

@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"strconv"
-	"strings"
 	"time"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/infra"
 )
 
@@ -48,11 +47,10 @@ func (s *session) standing(ctx context.Context) (engine.ReplicationStatus, error
 		return is, err
 	}
 	beats := s.heartbeats(ctx)
-	for _, row := range channels {
-		if source := sourceOf(row); source.Address != "" {
-			source.Heard += " " + beats[source.Channel]
-			is.Sources = append(is.Sources, source)
-		}
+	for _, c := range channels {
+		source := sourceOf(c)
+		source.Heard += " " + beats[c.Name]
+		is.Sources = append(is.Sources, source)
 	}
 	mode, err := s.table(ctx, "SELECT @@GLOBAL.read_only AS mode, @@GLOBAL.server_id AS id")
 	if err != nil {
@@ -62,28 +60,35 @@ func (s *session) standing(ctx context.Context) (engine.ReplicationStatus, error
 		is.ReadOnly = !isOff(mode[0]["mode"]) // MariaDB 12 has several modes of it, by name
 		is.ServerID = mode[0]["id"]
 	}
-	dumps, err := s.table(ctx, "SELECT id FROM information_schema.processlist WHERE command LIKE 'Binlog Dump%'")
+	dumps, err := s.table(ctx, admin.Dumps)
 	is.Followers = len(dumps)
 	return is, err
 }
 
-// channels are the sources that a server follows, one or several.
-func (s *session) channels(ctx context.Context) ([]map[string]string, error) {
-	rows, err := s.table(ctx, "SHOW ALL SLAVES STATUS") // MariaDB; the plain form is of the unnamed channel alone
-	for _, text := range []string{"SHOW REPLICA STATUS", "SHOW SLAVE STATUS"} {
+// channels are those by which a server follows others.
+func (s *session) channels(ctx context.Context) ([]admin.Channel, error) {
+	var rows []map[string]string
+	var err error
+	for _, text := range admin.ChannelForms {
+		rows, err = s.table(ctx, text)
 		var refused *engine.Error
 		if err == nil || !errors.As(err, &refused) || refused.Lost || refused.Kind == engine.Denied {
 			break
 		}
-		rows, err = s.table(ctx, text)
 	}
-	return rows, err
+	var all []admin.Channel
+	for _, row := range rows {
+		if c, is := admin.ReadChannel(row); is {
+			all = append(all, c)
+		}
+	}
+	return all, err
 }
 
 // heartbeats are counted by MySQL beside the status, by channel; MariaDB has them in it.
 func (s *session) heartbeats(ctx context.Context) map[string]string {
 	counts := map[string]string{}
-	rows, err := s.table(ctx, "SELECT channel_name AS channel, count_received_heartbeats AS beats FROM performance_schema.replication_connection_status")
+	rows, err := s.table(ctx, admin.HeartbeatCounts)
 	if err != nil {
 		return counts // MariaDB's table is another; without it only events are heard
 	}
@@ -93,23 +98,8 @@ func (s *session) heartbeats(ctx context.Context) map[string]string {
 	return counts
 }
 
-// filters are the columns that say what a replica leaves out or rewrites.
-var filters = []string{
-	"Replicate_Do_DB", "Replicate_Ignore_DB", "Replicate_Do_Table", "Replicate_Ignore_Table", "Replicate_Wild_Do_Table",
-	"Replicate_Wild_Ignore_Table", "Replicate_Rewrite_DB", "Replicate_Do_Domain_Ids", "Replicate_Ignore_Domain_Ids",
-	"Replicate_Ignore_Server_Ids",
-}
-
-// sourceOf reads a row of a replica's status. Address is empty for what is no server: a group's own channel.
-func sourceOf(row map[string]string) engine.Source {
-	said := func(names ...string) string {
-		for _, name := range names {
-			if v := row[name]; v != "" {
-				return v
-			}
-		}
-		return ""
-	}
+// sourceOf is a channel in the words of the port.
+func sourceOf(c admin.Channel) engine.Source {
 	seconds := func(text string) time.Duration {
 		n, err := strconv.ParseFloat(text, 64)
 		if err != nil {
@@ -117,30 +107,9 @@ func sourceOf(row map[string]string) engine.Source {
 		}
 		return time.Duration(n * float64(time.Second))
 	}
-	s := engine.Source{
-		Channel: said("Channel_Name", "Connection_name"), User: said("Source_User", "Master_User"),
-		ServerID: said("Source_Server_Id", "Master_Server_Id"),
-		Receives: said("Replica_IO_Running", "Slave_IO_Running") == "Yes",
-		Applies:  said("Replica_SQL_Running", "Slave_SQL_Running") == "Yes",
-		Trouble:  said("Last_SQL_Error", "Last_IO_Error"), Code: row["Last_IO_Errno"],
-		Behind: seconds(said("Seconds_Behind_Source", "Seconds_Behind_Master")), Delay: max(0, seconds(row["SQL_Delay"])),
-		Automatic: row["Auto_Position"] == "1" || row["Using_Gtid"] != "" && row["Using_Gtid"] != "No",
-		Received:  said("Retrieved_Gtid_Set", "Gtid_IO_Pos"),
-		Heard: said("Source_Log_File", "Master_Log_File") + ":" + said("Read_Source_Log_Pos", "Read_Master_Log_Pos") + " " +
-			row["Slave_received_heartbeats"],
+	return engine.Source{
+		Channel: c.Name, Address: c.Source, ServerID: c.SourceID, User: c.User, Receives: c.Receiving, Applies: c.Applying,
+		Trouble: c.Error, Code: c.Code, Behind: seconds(c.Lag), Delay: max(0, seconds(c.Delay)), Filter: c.Filter,
+		Automatic: c.GTID, Received: c.Received, Heard: c.Read.String() + " " + c.Heartbeats,
 	}
-	if row["Last_SQL_Error"] != "" {
-		s.Code = row["Last_SQL_Errno"]
-	}
-	if host := said("Source_Host", "Master_Host"); host != "" && host != "<NULL>" {
-		s.Address = net.JoinHostPort(host, said("Source_Port", "Master_Port"))
-	}
-	var left []string
-	for _, name := range filters {
-		if v := row[name]; v != "" {
-			left = append(left, strings.ToLower(name)+" = "+v)
-		}
-	}
-	s.Filter = strings.Join(left, ", ")
-	return s
 }

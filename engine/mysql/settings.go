@@ -17,7 +17,7 @@ var _ engine.Configurable = (*database)(nil)
 // Setting reads a global variable by its name or by the name of its option: with - for _, with loose_ before it.
 func (c *control) Setting(ctx context.Context, name string) (string, error) {
 	wanted := variableName(name)
-	shown, err := c.show(ctx, " WHERE Variable_name = "+admin.Text(wanted))
+	shown, err := c.shown(ctx, admin.Variables(wanted))
 	if err != nil {
 		return "", fmt.Errorf("read the variable %s: %w", wanted, err)
 	}
@@ -53,17 +53,8 @@ const (
 
 func (c *control) set(ctx context.Context, name, literal string) error {
 	return c.use(ctx, func(s *session) error {
-		return s.Exec(ctx, "SET GLOBAL "+admin.Name(name)+" = "+literal, nil)
+		return s.Exec(ctx, admin.SetGlobal(admin.Name(name), literal), nil)
 	})
-}
-
-func (c *control) show(ctx context.Context, where string) (map[string]string, error) {
-	r := engine.Result{Keep: true}
-	err := c.use(ctx, func(s *session) error { return s.Exec(ctx, "SHOW GLOBAL VARIABLES"+where, &r) })
-	if err != nil {
-		return nil, err
-	}
-	return pairs(&r), nil
 }
 
 // successors are variables that one of the products or a later version calls otherwise.
@@ -89,7 +80,7 @@ var successors = map[string][]string{
 func (c *control) noVariable(ctx context.Context, name string) error {
 	wanted := variableName(name)
 	text := fmt.Sprintf("this server has no variable %s", wanted)
-	if all, err := c.show(ctx, ""); err == nil {
+	if all, err := c.shown(ctx, admin.Variables()); err == nil {
 		known := slices.Sorted(maps.Keys(all))
 		near := document.Nearest(wanted, known)
 		for _, successor := range successors[wanted] {

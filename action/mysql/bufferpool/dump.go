@@ -10,6 +10,7 @@ import (
 	"plimsoll/action"
 	"plimsoll/cluster"
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 )
 
@@ -49,7 +50,7 @@ func (d *dump) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResu
 	if err != nil {
 		return action.CheckResult{}, err
 	}
-	percent, err := on.Value(ctx, d.Node, "SELECT @@GLOBAL."+percentVariable)
+	percent, err := on.Value(ctx, d.Node, admin.Global(percentVariable))
 	if err != nil {
 		return action.CheckResult{}, err
 	}
@@ -78,7 +79,7 @@ func (d *dump) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (act
 // take sets the percentage for this dump. What is put back is what was found before the first attempt: one that was killed
 // has left its own.
 func (d *dump) take(ctx context.Context, on *cluster.Cluster, c action.Call) (back func() error, err error) {
-	now, err := on.Value(ctx, d.Node, "SELECT @@GLOBAL."+percentVariable)
+	now, err := on.Value(ctx, d.Node, admin.Global(percentVariable))
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +110,7 @@ func (d *dump) take(ctx context.Context, on *cluster.Cluster, c action.Call) (ba
 }
 
 func (d *dump) set(ctx context.Context, on *cluster.Cluster, percent string) error {
-	return on.Execute(ctx, d.Node, []string{"SET GLOBAL " + percentVariable + " = " + percent}, func(int) {})
+	return on.Execute(ctx, d.Node, []string{admin.SetGlobal(percentVariable, percent)}, func(int) {})
 }
 
 // Verify looks that the server still tells of a dump that it completed.

@@ -9,6 +9,7 @@ import (
 	"plimsoll/action"
 	"plimsoll/cluster"
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 )
 
 // reader reads indexes and keeps to the rate.
@@ -141,7 +142,7 @@ func (r *reader) kill(ctx context.Context, on *cluster.Cluster, id float64) erro
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	err := on.Execute(ctx, r.warm.Node, []string{fmt.Sprintf("KILL %.0f", id)}, func(int) {})
+	err := on.Execute(ctx, r.warm.Node, []string{admin.Kill(fmt.Sprintf("%.0f", id))}, func(int) {})
 	if engine.CodeOf(err) == "1094" {
 		return nil // no such thread: it has ended
 	}

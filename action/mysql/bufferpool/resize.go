@@ -9,6 +9,7 @@ import (
 	"plimsoll/action"
 	"plimsoll/advise"
 	"plimsoll/cluster"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 )
 
@@ -89,7 +90,7 @@ func (r *resize) room(ctx context.Context, on *cluster.Cluster, more int64) erro
 }
 
 func (r *resize) number(ctx context.Context, on *cluster.Cluster, variable string) (int64, error) {
-	text, err := on.Value(ctx, r.Node, "SELECT @@GLOBAL."+variable)
+	text, err := on.Value(ctx, r.Node, admin.Global(variable))
 	if err != nil {
 		return 0, err
 	}
@@ -104,7 +105,7 @@ func (r *resize) rounded(ctx context.Context, on *cluster.Cluster) (int64, error
 	}
 	unit, instances := int64(1<<20), int64(1)
 	for name, into := range map[string]*int64{"innodb_buffer_pool_chunk_size": &unit, "innodb_buffer_pool_instances": &instances} {
-		row, err := on.Row(ctx, r.Node, "SHOW GLOBAL VARIABLES WHERE Variable_name = '"+name+"'")
+		row, err := on.Row(ctx, r.Node, admin.Variables(name))
 		if err != nil {
 			return 0, err
 		}
@@ -129,7 +130,7 @@ func (r *resize) has(ctx context.Context, on *cluster.Cluster, want int64) (bool
 	if err != nil {
 		return false, err
 	}
-	row, err := on.Row(ctx, r.Node, "SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_total'")
+	row, err := on.Row(ctx, r.Node, admin.Status("Innodb_buffer_pool_pages_total"))
 	if err != nil || len(row) < 2 {
 		return false, err
 	}
@@ -157,7 +158,7 @@ func (r *resize) set(ctx context.Context, on *cluster.Cluster, want int64, c act
 		return err
 	}
 	if now != want {
-		text := "SET GLOBAL innodb_buffer_pool_size = " + strconv.FormatInt(want, 10)
+		text := admin.SetGlobal("innodb_buffer_pool_size", strconv.FormatInt(want, 10))
 		if err := on.Execute(ctx, r.Node, []string{text}, func(int) {}); err != nil {
 			return err
 		}

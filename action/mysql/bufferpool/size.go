@@ -15,7 +15,7 @@ import (
 // Pages are counted, not sampled, when the statistics are made: after a tenth of the rows has changed, or by ANALYZE
 // TABLE. A table that keeps none is judged by information_schema.tables, where all its secondary indexes are one number.
 func measure(ctx context.Context, s engine.Session, t part, all []index) error {
-	pageSize, err := number(ctx, s, "SELECT @@innodb_page_size")
+	pageSize, err := number(ctx, s, admin.Global("innodb_page_size"))
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/cluster"
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 )
 
@@ -74,7 +75,7 @@ const (
 
 // status asks how a dump or a load stands.
 func (s onServer) status(ctx context.Context, on *cluster.Cluster, variable string) (standing, error) {
-	row, err := on.Row(ctx, s.Node, "SHOW GLOBAL STATUS LIKE '"+variable+"'")
+	row, err := on.Row(ctx, s.Node, admin.Status(variable))
 	if err != nil {
 		return standing{}, err
 	}
@@ -155,7 +156,7 @@ func (s onServer) statement(ctx context.Context, on *cluster.Cluster, o order) (
 	if has {
 		return "CALL mysql." + o.procedure + "()", nil
 	}
-	return "SET GLOBAL " + o.variable + " = ON", nil
+	return admin.SetGlobal(o.variable, "ON"), nil
 }
 
 func (s onServer) has(ctx context.Context, on *cluster.Cluster, procedure string) (bool, error) {

@@ -9,6 +9,7 @@ import (
 	"plimsoll/action"
 	"plimsoll/cluster"
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 )
 
@@ -87,7 +88,7 @@ func (w *warm) choose(ctx context.Context, s engine.Session) ([]index, error) {
 
 // fits refuses what is larger than the pool.
 func (w *warm) fits(ctx context.Context, s engine.Session, all []index) error {
-	pool, err := number(ctx, s, "SELECT @@innodb_buffer_pool_size")
+	pool, err := number(ctx, s, admin.Global("innodb_buffer_pool_size"))
 	if err != nil {
 		return err
 	}

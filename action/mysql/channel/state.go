@@ -11,7 +11,7 @@ import (
 
 // stoppedForGood is why a channel has stopped for good; nil while it runs, connects, or was stopped by a person.
 func stoppedForGood(s admin.Channel) error {
-	if s.Error == "" || s.Runs() || s.Connects && s.Applying {
+	if !s.Stopped() {
 		return nil
 	}
 	err := fmt.Errorf("channel %q from %s stopped: %s", s.Name, s.Source, s.Error)

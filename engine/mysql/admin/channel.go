@@ -35,6 +35,9 @@ type Channel struct {
 // Runs tells whether changes come in and are made.
 func (c Channel) Runs() bool { return c.Receiving && c.Applying }
 
+// Stopped tells whether a channel has stopped for good: it does not run, says why, and is not trying to connect.
+func (c Channel) Stopped() bool { return c.Error != "" && !c.Runs() && (!c.Connects || !c.Applying) }
+
 // HeartbeatCounts is a query for the heartbeats that came by each channel of a MySQL server.
 const HeartbeatCounts = "SELECT channel_name AS channel, count_received_heartbeats AS beats FROM performance_schema.replication_connection_status"
 

@@ -87,5 +87,8 @@ func (MariaDB) ReplicatedAndWritten() string {
 	return "SELECT CONCAT(@@GLOBAL.gtid_slave_pos, ',', @@GLOBAL.gtid_binlog_pos)"
 }
 
+// AdoptWritten makes what a server has written what it has replicated: in a copy of another's data, that is the other's.
+func (MariaDB) AdoptWritten() string { return SetGlobal("gtid_slave_pos", "@@GLOBAL.gtid_binlog_pos") }
+
 // SetReplicated says what a server has replicated. All its channels are stopped.
 func (MariaDB) SetReplicated(p Position) string { return SetGlobal("gtid_slave_pos", Text(p.String())) }
