@@ -2,8 +2,9 @@ package action
 
 import (
 	"context"
-	"fmt"
 	"time"
+
+	"plimsoll/internal/poll"
 )
 
 // Missing says what is not yet as it should be; empty if all is. It is what an action that only waits is made of.
@@ -22,29 +23,15 @@ func (m Missing) Check(ctx context.Context, intended Facts) (CheckResult, error)
 // Await asks again and again until nothing is missing. What cannot be asked, because it comes up or restarts, is asked
 // again: the step's timeout ends it.
 func (m Missing) Await(ctx context.Context, c Call, every time.Duration) error {
-	for {
+	return poll.Until(ctx, every, func() (string, error) {
 		missing, err := m(ctx)
-		if err == nil && missing == "" {
-			return nil
-		}
 		if err != nil {
 			missing = err.Error()
 		}
-		c.Progress(-1, missing)
-		if cause := Rest(ctx, every); cause != nil {
-			return fmt.Errorf("%w; missing: %s", cause, missing)
+		if missing == "" {
+			return "", nil
 		}
-	}
-}
-
-// Rest waits between two questions. Its error is why the context ended.
-func Rest(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+		c.Progress(-1, missing)
+		return "missing: " + missing, nil
+	})
 }

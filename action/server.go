@@ -7,6 +7,7 @@ import (
 
 	"plimsoll/cluster"
 	"plimsoll/hint"
+	"plimsoll/internal/poll"
 )
 
 // Servers lists the actions that work a server on its host, whatever its engine.
@@ -140,21 +141,11 @@ const answerWithin = 10 * time.Second
 
 // answer waits until the server answers.
 func (s onServer) answer(ctx context.Context, on *cluster.Cluster) error {
-	tick := time.NewTicker(200 * time.Millisecond)
-	defer tick.Stop()
-	for {
+	return poll.Try(ctx, 200*time.Millisecond, func() error {
 		once, cancel := context.WithTimeout(ctx, answerWithin)
-		err := on.Answers(once, s.Node)
-		cancel()
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return fmt.Errorf("%w; %w", context.Cause(ctx), err)
-		}
-	}
+		defer cancel()
+		return on.Answers(once, s.Node)
+	})
 }
 
 var stopAction = Action{

@@ -10,6 +10,7 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/hint"
+	"plimsoll/internal/poll"
 )
 
 var sqlAction = Action{
@@ -102,29 +103,24 @@ func signed(texts []string, c Call) []string {
 
 // AwaitInFlight waits for the end of a statement that goes on in the server.
 func (e *execute) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c Call) error {
-	tick := time.NewTicker(200 * time.Millisecond)
-	defer tick.Stop()
-	for {
+	return poll.Until(ctx, 200*time.Millisecond, func() (string, error) {
 		db, err := on.Database(ctx, e.Node)
 		if err != nil {
-			return fmt.Errorf("look for what was begun: %w", err)
+			return "", fmt.Errorf("look for what was begun: %w", err)
 		}
 		watched, ok := engine.As[engine.Watched](db)
 		if !ok {
-			return errors.New("whether a statement of it still runs in the server is not known")
+			return "", errors.New("whether a statement of it still runs in the server is not known")
 		}
 		n, err := watched.Executing(ctx, Signature(c))
 		if err != nil {
-			return fmt.Errorf("look for what was begun: %w", err)
+			return "", fmt.Errorf("look for what was begun: %w", err)
 		}
 		if n == 0 {
-			return nil
+			return "", nil
 		}
-		c.Progress(-1, "a statement that was begun before still runs in the server")
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return fmt.Errorf("a statement that was begun before still runs in the server: %w", context.Cause(ctx))
-		}
-	}
+		const runs = "a statement that was begun before still runs in the server"
+		c.Progress(-1, runs)
+		return runs, nil
+	})
 }

@@ -3,12 +3,12 @@ package action
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
 	"plimsoll/cluster"
 	"plimsoll/infra"
+	"plimsoll/internal/poll"
 )
 
 var waitAction = Action{
@@ -66,24 +66,22 @@ func (w *wait) Verify(context.Context, *cluster.Cluster, Facts) error { return n
 
 // Act asks until the answer is the one; an answer that cannot be had is asked for again, the step's timeout ends it.
 func (w *wait) Act(ctx context.Context, on *cluster.Cluster, c Call) (Facts, error) {
-	tick := time.NewTicker(w.Every)
-	defer tick.Stop()
 	last := "none"
-	for {
+	err := poll.Until(ctx, w.Every, func() (string, error) {
 		got, err := w.ask(ctx, on)
 		switch {
 		case err == nil && got == w.Want:
-			return Facts{"value": got}, nil
+			return "", nil
 		case err == nil:
 			last = got
 		case ctx.Err() == nil:
 			last = err.Error()
 		}
 		c.Progress(-1, last)
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil, fmt.Errorf("%w; the last answer was %s", context.Cause(ctx), last)
-		}
+		return "the last answer was " + last, nil
+	})
+	if err != nil {
+		return nil, err
 	}
+	return Facts{"value": w.Want}, nil
 }

@@ -103,7 +103,7 @@ func (w *troubled) wrongCentre() {
 func (w *troubled) disagreement() {
 	inLab, site := w.ring.Cluster, w.site()
 	defer func() { _ = site.Close() }()
-	if err := action.Rest(w.Context(), time.Until(w.since.Add(pulls))); err != nil { // a younger node takes it at once
+	if err := poll.Rest(w.Context(), time.Until(w.since.Add(pulls))); err != nil { // a younger node takes it at once
 		w.Fatal(err)
 	}
 	result := w.meanwhile(func() {

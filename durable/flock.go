@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/poll"
 )
 
 const lockName = "executor.lock"
@@ -34,19 +36,13 @@ func tryFlock(path string) (release func(), err error) {
 
 // flock waits for the lock.
 func flock(ctx context.Context, path string) (release func(), err error) {
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		release, err := tryFlock(path)
-		if !errors.Is(err, ErrBusy) {
-			return release, err
+	err = poll.Until(ctx, 20*time.Millisecond, func() (string, error) {
+		if release, err = tryFlock(path); errors.Is(err, ErrBusy) {
+			return err.Error(), nil
 		}
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-tick.C:
-		}
-	}
+		return "", err
+	})
+	return release, err
 }
 
 // Executed tells whether some process executes runs on this state folder now.

@@ -15,6 +15,7 @@ import (
 	"plimsoll/engine"
 	"plimsoll/hint"
 	"plimsoll/infra/disk/pace"
+	"plimsoll/internal/poll"
 	"plimsoll/lab/forgetful"
 	"plimsoll/watch/storage"
 )
@@ -183,19 +184,17 @@ func (c *Cluster) setDisk(ctx context.Context, m *member, d *Disk) error {
 func (c *Cluster) awaitDisk(ctx context.Context, m *member, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	again := time.NewTicker(20 * time.Millisecond)
-	defer again.Stop()
-	for {
+	err := poll.Try(ctx, 20*time.Millisecond, func() error {
 		s, err := c.DiskState(ctx, m.Name)
-		if err == nil && s.ID == id {
-			return nil
+		if err == nil && s.ID != id {
+			err = errors.New("it still has the one before")
 		}
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-			return fmt.Errorf("the file system over its data did not take it up: %w", errors.Join(err, ctx.Err()))
-		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("the file system over its data did not take it up: %w", err)
 	}
+	return nil
 }
 
 // ErrNoDisk says that a cluster has no disks with limits.

@@ -12,6 +12,7 @@ import (
 	"plimsoll/engine"
 	"plimsoll/hint"
 	"plimsoll/infra"
+	"plimsoll/internal/poll"
 	"plimsoll/lab/forgetful"
 )
 
@@ -87,30 +88,21 @@ func (c *Cluster) layOver(ctx context.Context, m *member) error {
 func (c *Cluster) awaitLayer(ctx context.Context, m *member) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	again := time.NewTicker(5 * time.Millisecond)
-	defer again.Stop()
-	for {
+	return poll.Until(ctx, 5*time.Millisecond, func() (string, error) {
 		mounted, err := layers(ctx, c.deps.Machine, m.Data())
-		if err != nil {
-			return err
-		}
-		if len(mounted) > 0 {
-			return nil
+		if err != nil || len(mounted) > 0 {
+			return "", err
 		}
 		alive, err := m.layer.Alive(ctx)
 		if err != nil {
-			return err
+			return "", err
 		}
 		if !alive {
 			said, _ := infra.Tail(ctx, c.deps.Machine, layerLog(m.Node), 1<<10) // if it cannot be read it said nothing
-			return fmt.Errorf("lay the file system over its data: %s", strings.TrimSpace(string(said)))
+			return "", fmt.Errorf("lay the file system over its data: %s", strings.TrimSpace(string(said)))
 		}
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-			return fmt.Errorf("lay the file system over its data: %w", ctx.Err())
-		}
-	}
+		return "the file system is not over its data yet", nil
+	})
 }
 
 // lift takes the layer from a node that does not run. All that was written stays.

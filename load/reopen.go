@@ -4,6 +4,8 @@ import (
 	"context"
 	"math/rand/v2"
 	"time"
+
+	"plimsoll/internal/poll"
 )
 
 // How a lost connection is sought again: at once, then after pauses that keep the workers apart, so that it is open
@@ -20,7 +22,7 @@ func (w *worker) reopen(ctx context.Context, failed func(error)) bool {
 	pause := !w.proven // a server that lets us in only to drop us is not asked more often than one that refuses
 	w.proven = false
 	for {
-		if pause && !sleep(ctx, pauseAtLeast+rand.N(pauseAtMost-pauseAtLeast)) {
+		if pause && poll.Rest(ctx, pauseAtLeast+rand.N(pauseAtMost-pauseAtLeast)) != nil {
 			return false
 		}
 		pause = true
@@ -40,17 +42,5 @@ func (w *worker) reopen(ctx context.Context, failed func(error)) bool {
 			return false
 		}
 		failed(err)
-	}
-}
-
-// sleep reports whether the time passed before ctx ended.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"plimsoll/internal/poll"
 )
 
 // Run issues a load until its duration has passed, its schedule is over or ctx ends, whichever comes first, and returns
@@ -132,7 +134,7 @@ func (r *run) begin(ctx context.Context) (time.Time, error) {
 	if err != nil {
 		return at, err
 	}
-	if !sleep(ctx, time.Until(at)) {
+	if poll.Rest(ctx, time.Until(at)) != nil {
 		return at, ctx.Err()
 	}
 	return at, nil

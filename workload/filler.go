@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"plimsoll/engine"
+	"plimsoll/internal/poll"
 )
 
 // filler is the session that a goroutine fills with.
@@ -24,7 +25,7 @@ const (
 func (w *writer) deliver(ctx context.Context) error {
 	err := w.send(ctx)
 	pause := firstPause
-	for try := 0; try < resends && w.source.Over && passes(err) && rest(ctx, pause); try++ {
+	for try := 0; try < resends && w.source.Over && passes(err) && poll.Rest(ctx, pause) == nil; try++ {
 		pause *= 2
 		if Lost(err) {
 			if err = w.reopen(ctx); err != nil {
@@ -54,16 +55,4 @@ func passes(err error) bool {
 		return true
 	}
 	return false
-}
-
-// rest waits, and tells whether there is still somebody to wait for.
-func rest(ctx context.Context, d time.Duration) bool {
-	pause := time.NewTimer(d)
-	defer pause.Stop()
-	select {
-	case <-pause.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

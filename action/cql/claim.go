@@ -10,6 +10,7 @@ import (
 	"plimsoll/action"
 	"plimsoll/cluster"
 	"plimsoll/engine"
+	"plimsoll/internal/poll"
 )
 
 // ClusterLock keeps claims in a table of the ring, plimsoll.claim, changed by lightweight transactions alone: of two who want the
@@ -77,7 +78,7 @@ func (m ClusterLock) agreed(ctx context.Context) error {
 			if v.disagreement() == "" {
 				return nil
 			}
-			err = action.Rest(limited, often)
+			err = poll.Rest(limited, often)
 		}
 		switch {
 		case err == nil:
@@ -173,7 +174,7 @@ func (m ClusterLock) Clear(ctx context.Context, c action.Claim) error {
 			}
 			return err
 		}
-		if action.Rest(limited, often) != nil {
+		if poll.Rest(limited, often) != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/hint"
+	"plimsoll/internal/poll"
 )
 
 var decommissionAction = action.Action{
@@ -142,7 +143,7 @@ func leave(ctx context.Context, r *ring, n cluster.Node, c action.Call, flags ..
 			}
 		}
 		sent.told(ctx, v, c, "leaving")
-		err = action.Rest(ctx, often)
+		err = poll.Rest(ctx, often)
 	}
 	if ordered == nil || err != nil && ctx.Err() == nil {
 		return err

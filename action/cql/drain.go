@@ -7,6 +7,7 @@ import (
 	"plimsoll/action"
 	"plimsoll/cluster"
 	"plimsoll/hint"
+	"plimsoll/internal/poll"
 )
 
 var drainAction = action.Action{
@@ -140,7 +141,7 @@ func back(ctx context.Context, on *cluster.Cluster, n cluster.Node) error {
 		if is := v.member(n); is == nil || is.Up {
 			return nil
 		}
-		if err := action.Rest(limited, often); err != nil {
+		if err := poll.Rest(limited, often); err != nil {
 			return fmt.Errorf("%w: node %s was started, and the others have it as down", err, n.Name)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/hint"
+	"plimsoll/internal/poll"
 )
 
 var joinAction = action.Action{
@@ -284,7 +285,7 @@ func (j *join) follow(ctx context.Context, r *ring, n cluster.Node, dead string,
 			continue
 		}
 		sent.told(ctx, v, c, "starting")
-		if err := action.Rest(ctx, often); err != nil {
+		if err := poll.Rest(ctx, often); err != nil {
 			return nil, err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/hint"
+	"plimsoll/internal/poll"
 )
 
 // Undo takes the node out again: a member gives its ranges back, one that never became a member is stopped. It does not run
@@ -131,7 +132,7 @@ func (j *join) forgotten(ctx context.Context, on *cluster.Cluster, r *ring, n cl
 			return j.takeOut(ctx, on, r, n, c)
 		}
 		c.Progress(-1, "the ring still has it as "+is.Code())
-		if err := action.Rest(limited, often); err != nil {
+		if err := poll.Rest(limited, often); err != nil {
 			return fmt.Errorf("%w: node %s is stopped, and the ring still has it as %s", err, n.Name, is.Code())
 		}
 	}

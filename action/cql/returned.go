@@ -9,6 +9,7 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/hint"
+	"plimsoll/internal/poll"
 )
 
 var returnedAction = action.Action{
@@ -57,7 +58,7 @@ func (w *returned) Act(ctx context.Context, on *cluster.Cluster, c action.Call) 
 			missing = err.Error()
 		}
 		c.Progress(-1, missing)
-		if cause := action.Rest(ctx, often); cause != nil {
+		if cause := poll.Rest(ctx, often); cause != nil {
 			return nil, fmt.Errorf("%w; missing: %s", cause, missing)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/hint"
+	"plimsoll/internal/poll"
 )
 
 // ring is a cluster as its members see it.
@@ -110,7 +111,7 @@ func (r *ring) await(ctx context.Context, but string, c action.Call) (view, erro
 			last = err
 		}
 		c.Progress(-1, "no other node answers yet: "+last.Error())
-		if action.Rest(limited, often) != nil {
+		if poll.Rest(limited, often) != nil {
 			return v, fmt.Errorf("%w; for %v", last, silence)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/engine/mysql/admin"
+	"plimsoll/internal/poll"
 )
 
 // locks keep a claim on nodes that take no writes, in a cluster whose primary is dead or not yet chosen: on each a lock of the
@@ -86,7 +87,7 @@ func (l *locks) free(ctx context.Context, site *cluster.Cluster, node string, c 
 			if answered = true; row[0] == "NULL" {
 				return nil
 			}
-			if refused = l.evict(ctx, session, node, row[0], c); action.Rest(ctx, 200*time.Millisecond) != nil {
+			if refused = l.evict(ctx, session, node, row[0], c); poll.Rest(ctx, 200*time.Millisecond) != nil {
 				break
 			}
 		}

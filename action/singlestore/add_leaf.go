@@ -9,6 +9,7 @@ import (
 	"plimsoll/action"
 	"plimsoll/cluster"
 	"plimsoll/hint"
+	"plimsoll/internal/poll"
 )
 
 var addAction = action.Action{
@@ -78,7 +79,7 @@ func (s *add) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (acti
 			return action.Facts{"leaf": is.Address, "group": is.Group, "pair": is.Pair}, nil
 		}
 		c.Progress(-1, "the leaf is "+is.State)
-		if err := action.Rest(ctx, often); err != nil {
+		if err := poll.Rest(ctx, often); err != nil {
 			return nil, fmt.Errorf("%w; the leaf is %q", err, is.State)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/hint"
+	"plimsoll/internal/poll"
 )
 
 // topology is what the master aggregator shows.
@@ -124,7 +125,7 @@ func settle(ctx context.Context, on *cluster.Cluster, call action.Call) error {
 			return nil
 		}
 		call.Progress(-1, "what was begun before still runs: "+going)
-		if err := action.Rest(ctx, often); err != nil {
+		if err := poll.Rest(ctx, often); err != nil {
 			return fmt.Errorf("what was begun before still runs (%s): %w", going, err)
 		}
 	}

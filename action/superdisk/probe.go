@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"plimsoll/action"
 	"plimsoll/cluster"
 	"plimsoll/engine"
+	"plimsoll/internal/poll"
 )
 
 const (
@@ -99,7 +99,7 @@ func (p *probe) within(window time.Duration) (time.Duration, error) {
 
 // calm is the p99 before anything is copied.
 func (p *probe) calm(ctx context.Context) (time.Duration, error) {
-	if cause := action.Rest(ctx, calmFor); cause != nil {
+	if cause := poll.Rest(ctx, calmFor); cause != nil {
 		return 0, cause
 	}
 	return p.within(calmFor)

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver
+
+	"plimsoll/internal/poll"
 )
 
 // Postgres starts a real server that listens on a Unix socket alone, and returns the connection string of an empty database.
@@ -61,14 +63,8 @@ func Postgres(t *testing.T) string {
 	defer func() { _ = db.Close() }()
 	patient, enough := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer enough()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for err := db.PingContext(patient); err != nil; err = db.PingContext(patient) {
-		select {
-		case <-tick.C:
-		case <-patient.Done():
-			t.Fatalf("the server did not come up: %v", err)
-		}
+	if err := poll.Try(patient, 20*time.Millisecond, func() error { return db.PingContext(patient) }); err != nil {
+		t.Fatalf("the server did not come up: %v", err)
 	}
 	return Database(t, target)
 }

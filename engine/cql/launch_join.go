@@ -7,6 +7,7 @@ import (
 
 	"plimsoll/engine"
 	"plimsoll/infra"
+	"plimsoll/internal/poll"
 )
 
 // Join waits until the ring is whole: every node of it, as the first and the new one see it, is a normal member, and all
@@ -16,24 +17,18 @@ func (s Servers) Join(ctx context.Context, _ infra.Machine, n engine.Node, befor
 	for _, b := range before {
 		wanted[b.Address] = true
 	}
-	again := time.NewTicker(200 * time.Millisecond)
-	defer again.Stop()
-	for {
-		var waiting error
+	return poll.Until(ctx, 200*time.Millisecond, func() (string, error) {
 		for _, asked := range []engine.Node{before[0], n} {
-			if waiting = whole(ctx, asked, wanted); waiting != nil {
-				break
+			err := whole(ctx, asked, wanted)
+			if engine.ClassOf(err) == engine.Missing { // a server without such a table will not get it
+				return "", err
+			}
+			if err != nil {
+				return err.Error(), nil
 			}
 		}
-		if waiting == nil || engine.ClassOf(waiting) == engine.Missing { // a server without such a table will not get it
-			return waiting
-		}
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", context.Cause(ctx), waiting)
-		}
-	}
+		return "", nil
+	})
 }
 
 // whole says what a node still misses of these members.

@@ -11,6 +11,7 @@ import (
 	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 	"plimsoll/infra"
+	"plimsoll/internal/poll"
 )
 
 // Join makes a node a replica of the first one, from the position that its data has, and waits until it runs and has all
@@ -103,24 +104,18 @@ func (r replica) do(ctx context.Context, what string, statements []string) error
 
 // awaitRunning waits until both threads of replication run.
 func (r replica) awaitRunning(ctx context.Context) error {
-	again := time.NewTicker(20 * time.Millisecond)
-	defer again.Stop()
-	for {
+	return poll.Until(ctx, 20*time.Millisecond, func() (string, error) {
 		channel, _, err := r.look(ctx)
 		switch {
 		case err != nil:
-			return err
+			return "", err
 		case channel.Runs():
-			return nil
+			return "", nil
 		case channel.Stopped():
-			return errors.New("replication stopped: " + channel.Error)
+			return "", errors.New("replication stopped: " + channel.Error)
 		}
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-			return fmt.Errorf("replication does not run: %s: %w", channel.Error, ctx.Err())
-		}
-	}
+		return "replication does not run: " + channel.Error, nil
+	})
 }
 
 // look reads the state of the unnamed channel.

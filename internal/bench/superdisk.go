@@ -14,6 +14,7 @@ import (
 	"plimsoll/infra"
 	"plimsoll/infra/local"
 	"plimsoll/infra/uml"
+	"plimsoll/internal/poll"
 	"plimsoll/superdisk"
 	"plimsoll/superdisk/seed"
 )
@@ -257,7 +258,7 @@ func (s *disks) gaps(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	calm, err := m.worstGap(ctx, func() error { return pause(ctx, 3*time.Second) })
+	calm, err := m.worstGap(ctx, func() error { return poll.Rest(ctx, 3*time.Second) })
 	if err != nil {
 		return err
 	}
@@ -266,7 +267,7 @@ func (s *disks) gaps(ctx context.Context) (err error) {
 		if err == nil {
 			err = superdisk.Remove(ctx, m, superdisk.Path(arrayName), device)
 		}
-		return errors.Join(err, pause(ctx, time.Second))
+		return errors.Join(err, poll.Rest(ctx, time.Second))
 	})
 	if err != nil {
 		return err
@@ -283,8 +284,8 @@ func (s *disks) gaps(ctx context.Context) (err error) {
 		if err := s.SetConditions(ctx, network, c); err != nil {
 			return err
 		}
-		err = pause(ctx, giveUpAfter)
-		return errors.Join(err, s.ForceDetach(ctx, network, m.name), pause(ctx, 2*time.Second))
+		err = poll.Rest(ctx, giveUpAfter)
+		return errors.Join(err, s.ForceDetach(ctx, network, m.name), poll.Rest(ctx, 2*time.Second))
 	})
 	if err != nil {
 		return err
@@ -295,15 +296,6 @@ func (s *disks) gaps(ctx context.Context) (err error) {
 	most := giveUpAfter + time.Second
 	fmt.Printf("| it hangs, and is taken away after %.0f s | %.2f s | at most %.0f s: %s |\n", giveUpAfter.Seconds(), hang.Seconds(), most.Seconds(), met(hang <= most))
 	return nil
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // worstGap is the longest time between the ends of two writes while something is done.

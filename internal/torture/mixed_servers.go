@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/engine"
 	"plimsoll/engine/mysql"
+	"plimsoll/internal/poll"
 )
 
 // server is one of MariaDB or MySQL, asked by its own protocol: nothing of what runbooks believe is used.
@@ -152,11 +153,4 @@ func settle(ctx context.Context, servers []server, within time.Duration) (s scen
 	}
 }
 
-func rest(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
-}
+func rest(ctx context.Context, d time.Duration) { _ = poll.Rest(ctx, d) } // who goes on looks at ctx

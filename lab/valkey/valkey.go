@@ -14,6 +14,7 @@ import (
 	"plimsoll/engine"
 	"plimsoll/engine/fetch"
 	"plimsoll/infra"
+	"plimsoll/internal/poll"
 )
 
 const (
@@ -123,25 +124,19 @@ func Start(ctx context.Context, m infra.Machine, d engine.Distribution, at Place
 func (s *Server) ready(ctx context.Context, m infra.Machine, dir string) error {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
 	var d net.Dialer
-	for {
+	return poll.Until(ctx, 50*time.Millisecond, func() (string, error) {
 		c, err := d.DialContext(ctx, "tcp", s.Address)
 		if err == nil {
-			return c.Close()
+			return "", c.Close()
 		}
 		alive, failed := s.process.Alive(ctx)
 		if failed == nil && !alive {
 			said, _ := infra.Tail(context.WithoutCancel(ctx), m, path.Join(dir, "log"), 400) // without a log nothing was said
-			return fmt.Errorf("the cache does not run: %s", strings.TrimSpace(string(said)))
+			return "", fmt.Errorf("the cache does not run: %s", strings.TrimSpace(string(said)))
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("wait for the cache: %w", err)
-		case <-tick.C:
-		}
-	}
+		return "wait for the cache: " + err.Error(), nil
+	})
 }
 
 // Stop ends it, and with it all that it kept. It is safe to call twice.

@@ -11,6 +11,7 @@ import (
 	"plimsoll/action"
 	"plimsoll/cluster"
 	"plimsoll/engine"
+	"plimsoll/internal/poll"
 )
 
 // clusterSnapshot is what the servers of a cluster say of themselves, where they play different parts.
@@ -84,7 +85,7 @@ func (t *Torture) examineCluster(ctx context.Context, o *Report, test string) (e
 			}
 			return nil
 		}
-		if err := action.Rest(ctx, time.Second); err != nil {
+		if err := poll.Rest(ctx, time.Second); err != nil {
 			return err
 		}
 		site.RolesChanged()

@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/durable"
+	"plimsoll/internal/poll"
 	"plimsoll/runbook"
 	"plimsoll/runbook/journal"
 	"plimsoll/runbook/lock"
@@ -131,19 +132,7 @@ func (t *Torture) robbed(ctx context.Context, o *Report, test, folder string, wh
 func (t *Torture) steal(ctx context.Context, folder string, who thief) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, t.Pause+time.Minute, errors.New("the cluster cannot be taken from an owner that sleeps"))
 	defer cancel()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		err := t.tryToSteal(ctx, folder, who)
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return errors.Join(context.Cause(ctx), err)
-		case <-tick.C:
-		}
-	}
+	return poll.Try(ctx, 50*time.Millisecond, func() error { return t.tryToSteal(ctx, folder, who) })
 }
 
 func (t *Torture) tryToSteal(ctx context.Context, folder string, who thief) (err error) {

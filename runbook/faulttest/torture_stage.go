@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"plimsoll/action"
+	"plimsoll/internal/poll"
 	"plimsoll/runbook"
 	"plimsoll/runbook/execute"
 	"plimsoll/runbook/journal"
@@ -122,7 +123,7 @@ func (t *Torture) settled(ctx context.Context, s *execute.Service, stays bool) (
 		if err == nil && maps.Equal(now, t.stage) || stays || !time.Now().Before(end) {
 			return now, err
 		}
-		if err := action.Rest(ctx, time.Second); err != nil {
+		if err := poll.Rest(ctx, time.Second); err != nil {
 			return nil, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"plimsoll/internal/document"
+	"plimsoll/internal/poll"
 	"plimsoll/lab"
 	"plimsoll/series"
 	"plimsoll/trial/spec"
@@ -121,7 +122,7 @@ func start(ctx context.Context, on *lab.Cluster, in inputs, tell func(series.Eve
 
 // startAfter starts a node again when its time is over.
 func startAfter(ctx context.Context, on *lab.Cluster, in inputs, tell func(series.EventKind)) error {
-	if err := pause(ctx, in.For); err != nil {
+	if err := poll.Rest(ctx, in.For); err != nil {
 		return err
 	}
 	return start(ctx, on, in, tell)
@@ -137,7 +138,7 @@ func freeze(ctx context.Context, on *lab.Cluster, in inputs, tell func(series.Ev
 	if err := on.Freeze(ctx, in.Node); err != nil {
 		return err
 	}
-	waited := pause(ctx, in.For)
+	waited := poll.Rest(ctx, in.For)
 	thaw, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second) // a node is never left frozen
 	defer cancel()
 	if err := tellAfter(on.Thaw(thaw, in.Node), tell, series.NodeThaw); err != nil {
@@ -151,15 +152,4 @@ func tellAfter(err error, tell func(series.EventKind), kind series.EventKind) er
 		tell(kind)
 	}
 	return err
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

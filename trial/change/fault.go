@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/internal/document"
+	"plimsoll/internal/poll"
 	"plimsoll/lab"
 	"plimsoll/series"
 	"plimsoll/trial/spec"
@@ -101,7 +102,7 @@ func (f faulty) Run(ctx context.Context, on *lab.Cluster, c spec.Call, tell func
 	if _, err := task.Act(ctx, site, call); err != nil || lasts == 0 {
 		return err
 	}
-	waited := pause(ctx, lasts)
+	waited := poll.Rest(ctx, lasts)
 	back, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute) // nothing is left broken
 	defer cancel()
 	undo, can := task.(action.Undoer)

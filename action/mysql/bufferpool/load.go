@@ -10,6 +10,7 @@ import (
 	"plimsoll/action"
 	"plimsoll/cluster"
 	"plimsoll/hint"
+	"plimsoll/internal/poll"
 )
 
 var loadAction = action.Action{
@@ -72,18 +73,13 @@ func (l *load) abort(ctx context.Context, on *cluster.Cluster) error {
 
 // AwaitInFlight waits for a load that goes on although the Plimsoll that began it has died.
 func (l *load) AwaitInFlight(ctx context.Context, on *cluster.Cluster, _ action.Call) error {
-	tick := time.NewTicker(200 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		if s, err := l.status(ctx, on, loadStatus); err != nil || s.state != underWay {
-			return err
+	return poll.Until(ctx, 200*time.Millisecond, func() (string, error) {
+		s, err := l.status(ctx, on, loadStatus)
+		if err != nil || s.state != underWay {
+			return "", err
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
+		return s.text, nil
+	})
 }
 
 // Verify looks that the server still tells of a load that it completed.

@@ -11,6 +11,7 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
+	"plimsoll/internal/poll"
 )
 
 var resizeAction = action.Action{
@@ -163,22 +164,17 @@ func (r *resize) set(ctx context.Context, on *cluster.Cluster, want int64, c act
 			return err
 		}
 	}
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for {
+	return poll.Until(ctx, 100*time.Millisecond, func() (string, error) {
 		done, err := r.has(ctx, on, want)
 		if err != nil || done {
-			return err
+			return "", err
 		}
-		select {
-		case <-tick.C:
-			if c.Progress != nil {
-				c.Progress(-1, "the server resizes its pool")
-			}
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		const resizes = "the server resizes its pool"
+		if c.Progress != nil {
+			c.Progress(-1, resizes)
 		}
-	}
+		return resizes, nil
+	})
 }
 
 // Verify looks that the pool still has the size.

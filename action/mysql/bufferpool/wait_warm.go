@@ -9,6 +9,7 @@ import (
 	"plimsoll/action"
 	"plimsoll/cluster"
 	"plimsoll/engine"
+	"plimsoll/internal/poll"
 )
 
 var waitAction = action.Action{
@@ -146,7 +147,7 @@ func (w *wait) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (act
 			if last.warm && time.Since(since) >= hold {
 				return nil
 			}
-			if err := action.Rest(ctx, time.Second); err != nil {
+			if err := poll.Rest(ctx, time.Second); err != nil {
 				return fmt.Errorf("not warm: %w; %s", err, last.text)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
+	"plimsoll/internal/poll"
 )
 
 // glance is how long to wait before looking again at what changes in moments.
@@ -58,32 +59,22 @@ func (s *server) run(ctx context.Context, channel string) error {
 
 // until waits for a channel to be in some state.
 func (s *server) until(ctx context.Context, channel, waiting string, reached func(admin.Channel) bool) error {
-	tick := time.NewTicker(glance)
-	defer tick.Stop()
-	for {
+	return poll.Until(ctx, glance, func() (string, error) {
 		c, err := s.state(ctx, channel)
 		if err != nil {
-			return err
+			return "", err
 		}
 		if c == nil {
-			return fmt.Errorf("%s has no channel %q any more", s.name, channel)
+			return "", fmt.Errorf("%s has no channel %q any more", s.name, channel)
 		}
 		if reached(*c) {
-			return nil
+			return "", nil
 		}
-		if err := stoppedForGood(*c); err != nil {
-			return err
+		if c.Error != "" {
+			return waiting + ": " + c.Error, stoppedForGood(*c)
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			err := fmt.Errorf("%w: %s", context.Cause(ctx), waiting)
-			if c.Error != "" {
-				err = hint.With(err, c.Error)
-			}
-			return err
-		}
-	}
+		return waiting, nil
+	})
 }
 
 // drop stops a channel and forgets it. One that is not there is fine.

@@ -12,6 +12,7 @@ import (
 	"plimsoll/engine"
 	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
+	"plimsoll/internal/poll"
 )
 
 // candidate refuses a replica that should not become the primary, whatever else there is.
@@ -118,23 +119,18 @@ func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time
 }
 
 func (w *checkSwitchover) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for {
-		behind, err := w.behind(ctx, on)
-		if err != nil {
-			return nil, err
-		}
-		if behind >= 0 && behind <= w.MaxBehind {
-			return action.Facts{"behind_seconds": behind.Seconds()}, nil
+	var behind time.Duration
+	err := poll.Until(ctx, time.Second, func() (waitsFor string, err error) {
+		if behind, err = w.behind(ctx, on); err != nil || behind >= 0 && behind <= w.MaxBehind {
+			return "", err
 		}
 		c.Progress(-1, fmt.Sprintf("%s is %s behind", w.To, behind))
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil, fmt.Errorf("%w; %s is still %s behind", context.Cause(ctx), w.To, behind)
-		}
+		return fmt.Sprintf("%s is still %s behind", w.To, behind), nil
+	})
+	if err != nil {
+		return nil, err
 	}
+	return action.Facts{"behind_seconds": behind.Seconds()}, nil
 }
 
 // Verify looks once more whether it may be.

@@ -10,6 +10,7 @@ import (
 	"plimsoll/engine"
 	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
+	"plimsoll/internal/poll"
 )
 
 var caughtUpAction = action.Action{
@@ -113,32 +114,26 @@ func (w *caughtUp) Verify(context.Context, *cluster.Cluster, action.Facts) error
 // reach waits until a server has applied a set of transactions. It ends with a refusal when what it takes from its source
 // has stopped for good.
 func (s *server) reach(ctx context.Context, goal admin.GTIDSet, tell func(float64, string)) error {
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
 	var pace pace
-	for {
+	return poll.Until(ctx, 50*time.Millisecond, func() (string, error) {
 		has, err := s.executed(ctx)
 		if err != nil {
-			return err
+			return "", err
 		}
 		left := goal.Without(has).Count()
 		if left == 0 {
-			return nil
+			return "", nil
 		}
 		is, err := s.standing(ctx)
 		if err != nil {
-			return err
+			return "", err
 		}
 		if err := s.stalled(is); err != nil {
-			return err
+			return "", err
 		}
 		tell(pace.add(time.Now(), left))
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return fmt.Errorf("%w; %s still lacks %d transactions", context.Cause(ctx), s.name(), left)
-		}
-	}
+		return fmt.Sprintf("%s still lacks %d transactions", s.name(), left), nil
+	})
 }
 
 // stalled refuses to wait for a server that applies nothing.

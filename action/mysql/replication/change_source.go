@@ -11,6 +11,7 @@ import (
 	"plimsoll/engine"
 	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
+	"plimsoll/internal/poll"
 )
 
 // source is a server that another is to follow.
@@ -91,29 +92,23 @@ func (s *server) position(ctx context.Context) (admin.Position, error) {
 
 // awaitRunning waits until a server takes and applies what another sends.
 func (s *server) awaitRunning(ctx context.Context, source string) error {
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
+	return poll.Until(ctx, 50*time.Millisecond, func() (string, error) {
 		is, err := s.standing(ctx)
 		if err != nil {
-			return err
+			return "", err
 		}
 		trouble := "it was not told whom to follow"
 		if len(is.Sources) > 0 {
 			from := is.Sources[0]
 			if from.Receives && from.Applies {
-				return nil
+				return "", nil
 			}
 			if trouble = from.Trouble; trouble != "" && (!from.Applies || stopsForGood(from.Code)) {
-				return &hint.PermanentError{Reason: fmt.Sprintf("%s cannot follow %s: %s", s.name(), source, trouble), Advice: s.advice(from.Code)}
+				return "", &hint.PermanentError{Reason: fmt.Sprintf("%s cannot follow %s: %s", s.name(), source, trouble), Advice: s.advice(from.Code)}
 			}
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return fmt.Errorf("%w; %s does not follow %s yet: %s", context.Cause(ctx), s.name(), source, trouble)
-		}
-	}
+		return fmt.Sprintf("%s does not follow %s yet: %s", s.name(), source, trouble), nil
+	})
 }
 
 // stopsForGood tells errors of the receiver that trying again cannot mend: the source cannot send its binary log from that place on,

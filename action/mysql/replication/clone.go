@@ -14,6 +14,7 @@ import (
 	"plimsoll/engine"
 	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
+	"plimsoll/internal/poll"
 )
 
 var cloneAction = action.Action{
@@ -110,33 +111,27 @@ func (c *clone) AwaitInFlight(ctx context.Context, on *cluster.Cluster, _ action
 	if err != nil {
 		return err
 	}
-	tick := time.NewTicker(200 * time.Millisecond)
-	defer tick.Stop()
 	silent := time.Time{}
-	for {
+	return poll.Until(ctx, 200*time.Millisecond, func() (string, error) {
 		state, err := on.Value(ctx, c.Node, admin.CloneState)
 		switch {
 		case err == nil && state != "In Progress", engine.ClassOf(err) == engine.Missing:
-			return nil
+			return "", nil
 		case err == nil:
 			silent = time.Time{}
 		case n.Server != nil:
 			if runs, err := n.Server.Running(ctx); err == nil && !runs {
-				return nil
+				return "", nil
 			}
 		}
 		if err != nil && silent.IsZero() {
 			silent = time.Now()
 		}
 		if !silent.IsZero() && time.Since(silent) > restartTime {
-			return fmt.Errorf("after its clone: %w", err)
+			return "", fmt.Errorf("after its clone: %w", err)
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
+		return "a clone that was begun before goes on in " + c.Node, nil
+	})
 }
 
 // restartTime is how long a server may take to restart with the data of a clone, or to end.
@@ -273,31 +268,32 @@ func (s *server) watchClone(ctx context.Context, tell func(float64, string)) {
 
 // revive starts a server that its clone has ended, and waits until it answers.
 func (c *clone) revive(ctx context.Context, on *cluster.Cluster, n cluster.Node) error {
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		var err error
+	err := poll.Try(ctx, 100*time.Millisecond, func() error {
 		if n.Server != nil {
-			var runs bool
-			if runs, err = n.Server.Running(ctx); err == nil && !runs {
-				err = n.Server.Start(ctx)
-			}
-		}
-		if err == nil {
-			if err = on.Answers(ctx, c.Node); err == nil {
-				if s, e := serverOf(ctx, on, c.Node); e == nil {
-					if done, e := s.cloned(ctx, on); e == nil && done {
-						return nil
-					}
+			if runs, err := n.Server.Running(ctx); err != nil {
+				return err
+			} else if !runs {
+				if err := n.Server.Start(ctx); err != nil {
+					return err
 				}
 			}
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return errors.Join(fmt.Errorf("%w; %s does not come back with its data", context.Cause(ctx), c.Node), err)
+		if err := on.Answers(ctx, c.Node); err != nil {
+			return err
 		}
+		s, err := serverOf(ctx, on, c.Node)
+		if err != nil {
+			return err
+		}
+		if done, err := s.cloned(ctx, on); err != nil || !done {
+			return errors.Join(errors.New("it does not say that its clone is complete"), err)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("%s does not come back with its data: %w", c.Node, err)
 	}
+	return nil
 }
 
 // Undo makes a server that was made here empty again.

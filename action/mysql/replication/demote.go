@@ -11,6 +11,7 @@ import (
 	"plimsoll/engine"
 	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
+	"plimsoll/internal/poll"
 )
 
 var demoteAction = action.Action{
@@ -107,22 +108,16 @@ func (d *demote) AwaitInFlight(ctx context.Context, on *cluster.Cluster, _ actio
 }
 
 func settleClosing(ctx context.Context, on *cluster.Cluster, node string) error {
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for {
+	return poll.Until(ctx, 100*time.Millisecond, func() (string, error) {
 		n, err := on.Value(ctx, node, admin.ClosingToWrites)
 		if err != nil {
-			return fmt.Errorf("node %s: %w", node, err)
+			return "", fmt.Errorf("node %s: %w", node, err)
 		}
 		if n == "0" {
-			return nil
+			return "", nil
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return fmt.Errorf("%w; %s is still being closed to writes", context.Cause(ctx), node)
-		}
-	}
+		return node + " is still being closed to writes", nil
+	})
 }
 
 // Undo opens the server to writes again, if it took them before and none has taken its place.
@@ -194,22 +189,16 @@ func (s *server) endClients(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
+	return len(ended), poll.Until(ctx, 50*time.Millisecond, func() (string, error) {
 		now, err := s.on.Column(ctx, s.name(), admin.Clients)
 		if err != nil {
-			return 0, fmt.Errorf("node %s: look for connections: %w", s.name(), err)
+			return "", fmt.Errorf("node %s: look for connections: %w", s.name(), err)
 		}
 		if !slices.ContainsFunc(ended, func(id string) bool { return slices.Contains(now, id) }) {
-			return len(ended), nil
+			return "", nil
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return 0, fmt.Errorf("%w; connections of clients do not end: their transactions are being rolled back", context.Cause(ctx))
-		}
-	}
+		return "connections of clients do not end: their transactions are being rolled back", nil
+	})
 }
 
 // hasEnded tells the error of a connection that is not there any more from all others: a thread's number can be in their texts.
