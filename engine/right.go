@@ -18,10 +18,12 @@ const (
 	SeeMemory         Right = "see the pages in memory"
 	HideSecrets       Right = "keep a statement with a password out of the server's logs"
 	CloneServer       Right = "replace a server's data by a clone"
-	ReadTables        Right = "read tables"            // Of: a namespace
-	WriteTables       Right = "read and write tables"  // Of: a namespace
-	MakeTables        Right = "make and drop tables"   // Of: a namespace
-	AlterTables       Right = "change tables"          // Of: a namespace
+	ReadTables        Right = "read tables"                        // Of: a namespace
+	WriteTables       Right = "read and write tables"              // Of: a namespace
+	MakeTables        Right = "make and drop tables"               // Of: a namespace
+	AlterTables       Right = "change tables"                      // Of: a namespace
+	CopyTables        Right = "copy tables while they are written" // Of: a namespace
+	ReadBinaryLog     Right = "read the binary log as a replica does"
 	KeepClaim         Right = "keep the claim of runs" // in a namespace of its own, which is made when it is not there
 )
 

@@ -95,7 +95,7 @@ const claimNamespace = "plimsoll"
 // place is the database that a right is of; "" is the whole server.
 func (p privileges) place(n engine.Need) string {
 	switch n.Right {
-	case engine.ReadTables, engine.WriteTables, engine.MakeTables, engine.AlterTables:
+	case engine.ReadTables, engine.WriteTables, engine.MakeTables, engine.AlterTables, engine.CopyTables:
 		return n.Of
 	case engine.KeepClaim:
 		return claimNamespace
@@ -121,6 +121,10 @@ func (p privileges) of(n engine.Need) [][]string {
 		return each("SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "INDEX")
 	case engine.AlterTables:
 		return each("ALTER", "CREATE", "INSERT", "INDEX")
+	case engine.CopyTables:
+		return each("SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER", "INDEX", "TRIGGER", "LOCK TABLES")
+	case engine.ReadBinaryLog:
+		return each("REPLICATION SLAVE", "REPLICATION CLIENT")
 	case engine.KeepClaim:
 		return each("SELECT", "INSERT", "UPDATE", "CREATE")
 	case engine.SeeSessions, engine.SeeMemory:

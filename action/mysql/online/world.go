@@ -1,0 +1,134 @@
+package online
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/action/mysql/statement"
+	"plimsoll/cluster"
+	"plimsoll/engine"
+	"plimsoll/hint"
+)
+
+// world is the server and the machine that one change is made on.
+type world struct {
+	*alter
+	on      *cluster.Cluster
+	primary cluster.Node
+	product engine.Facts
+	db      string
+	name    string
+	names   names
+	folder  string // of the tool's log and account, on the machine where Plimsoll runs
+
+	value string // what the check answers
+	done  bool
+	left  leftovers
+}
+
+// world finds the primary and what is called how, and asks nothing of the table.
+func (a *alter) world(ctx context.Context, on *cluster.Cluster) (*world, error) {
+	primary, err := on.Primary(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t, _ := a.table()
+	home, err := os.UserCacheDir()
+	if err != nil {
+		return nil, fmt.Errorf("find a folder for the tool's log: %w", err)
+	}
+	n := namesOf(t.Name)
+	return &world{
+		alter: a, on: on, primary: primary, db: t.Database, name: t.Name, names: n,
+		folder: filepath.Join(home, "plimsoll", "online", n.place(on.Name, t.Database)),
+	}, nil
+}
+
+// look asks the server for all that a check tells.
+func (a *alter) look(ctx context.Context, on *cluster.Cluster) (*world, error) {
+	w, err := a.world(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	db, err := on.Database(ctx, w.primary.Name)
+	if err != nil {
+		return nil, err
+	}
+	if w.product, err = db.Facts(ctx); err != nil {
+		return nil, fmt.Errorf("ask which server it is: %w", err)
+	}
+	there, err := w.ask(ctx, "SELECT COUNT(*) FROM information_schema.tables WHERE table_type = 'BASE TABLE' AND table_schema = "+
+		statement.Text(w.db)+" AND table_name = "+statement.Text(w.name))
+	if err != nil {
+		return nil, fmt.Errorf("look for table %s: %w", a.Table, err)
+	}
+	if there != "1" {
+		return nil, &hint.PermanentError{Reason: fmt.Sprintf("there is no table %s", a.Table), Advice: "a view is not changed; name the table as SHOW TABLES does"}
+	}
+	if w.value, err = w.ask(ctx, a.Query); err != nil {
+		return nil, fmt.Errorf("ask whether it is done: %w", err)
+	}
+	w.done = w.value == a.Want
+	w.left, err = w.leftovers(ctx)
+	return w, err
+}
+
+func (w *world) ask(ctx context.Context, query string) (string, error) {
+	return w.on.Value(ctx, w.primary.Name, query)
+}
+
+// blocked says what keeps anybody from beginning; empty: nothing.
+func (w *world) blocked(ctx context.Context) string {
+	running, err := w.running(ctx)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("whether a tool of an earlier run still works on the table cannot be told: %v", err)
+	case len(running) > 0:
+		return fmt.Sprintf("a tool of an earlier run still works on the table: process %d", running[0].ID())
+	case len(w.left.elsewhere) > 0:
+		return fmt.Sprintf("a Plimsoll on another machine, or of another user, began to change the table, and its tool may still run: %s", strings.Join(w.left.elsewhere, ", "))
+	case len(w.left.foreign) > 0:
+		return fmt.Sprintf("somebody else changes the table by such a tool, or did not finish: %s", strings.Join(w.left.foreign, ", "))
+	case len(w.left.old) > 0 && !w.done:
+		return fmt.Sprintf("the table as it was before is in %s, and the check says that the change is not done", strings.Join(w.left.old, ", "))
+	}
+	return ""
+}
+
+// await waits until neither a tool nor a statement of one works on the table.
+func (w *world) await(ctx context.Context, tell func(float64, string)) error {
+	if err := w.follow(ctx, tell, " that was begun before"); err != nil {
+		return fmt.Errorf("wait for the tool that was begun before: %w", err)
+	}
+	return w.settle(ctx)
+}
+
+// quiet is how long no statement may name the copy until it is believed that there is none: what a dead tool had sent has arrived by then.
+const quiet = 500 * time.Millisecond
+
+// settle waits for the statements of a tool that has ended, which the server goes on with by itself: a trigger that it made later would
+// break every write to the table.
+func (w *world) settle(ctx context.Context) error {
+	like := statement.Text("%" + strings.NewReplacer("_", `\_`, "%", `\%`).Replace(w.names.base) + "%")
+	since := time.Now()
+	for {
+		n, err := w.ask(ctx, "SELECT COUNT(*) FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND info LIKE "+like)
+		if err != nil {
+			return fmt.Errorf("look for statements of the tool: %w", err)
+		}
+		if n != "0" {
+			since = time.Now()
+		}
+		if time.Since(since) > quiet {
+			return nil
+		}
+		if err := action.Rest(ctx, 100*time.Millisecond); err != nil {
+			return fmt.Errorf("the server still executes a statement of the tool: %w", err)
+		}
+	}
+}
