@@ -14,6 +14,7 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/internal/labtest"
+	"plimsoll/internal/poll"
 	"plimsoll/lab"
 	"plimsoll/series"
 )

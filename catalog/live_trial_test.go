@@ -40,8 +40,8 @@ func TestExpectationsNameWatchedSeries(t *testing.T) {
 	for change, want := range map[string]string{
 		"watch.sql_accounts_n{→watch.sql_accounts_m{": `did you mean "sql_accounts_n"?`,
 		"watch.sql_accounts_n{→watch.sql_orders_n{":   "queries make sql_accounts_n",
-		"every: 1s, labels→every: 1ms, labels":         "expected 1s or more",
-		"every: 1s, labels→only_on: [orders], labels":  "a trial has one cluster",
+		"every: 1s, labels→every: 1ms, labels":        "expected 1s or more",
+		"every: 1s, labels→only_on: [orders], labels": "a trial has one cluster",
 	} {
 		before, after, _ := strings.Cut(change, "→")
 		if _, err := spec.Parse("watched.yaml", []byte(strings.Replace(watchedTrial, before, after, 1)), spec.Options{}, Parts()); err == nil || !strings.Contains(err.Error()+hint.Of(err), want) {

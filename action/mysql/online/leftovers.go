@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/action/mysql/statement"
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 )
 
 // leftovers are what stands beside a table because a tool works on it or did not end well.
@@ -29,8 +29,8 @@ func (l leftovers) empty() bool { return len(l.all()) == 0 }
 // leftovers looks for tables by their names, and for triggers by the table that they write to.
 func (w *world) leftovers(ctx context.Context) (l leftovers, err error) {
 	like := func(name string) string { return strings.ReplaceAll(name, "_", `\_`) }
-	tables, err := w.on.Column(ctx, w.primary.Name, "SELECT table_name FROM information_schema.tables WHERE table_schema = "+statement.Text(w.db)+
-		" AND (table_name LIKE "+statement.Text(like("_"+ours)+"%")+" OR table_name IN ("+statement.Text("_"+w.name+"_gho")+", "+statement.Text("_"+w.name+"_ghc")+")) ORDER BY 1")
+	tables, err := w.on.Column(ctx, w.primary.Name, "SELECT table_name FROM information_schema.tables WHERE table_schema = "+admin.Text(w.db)+
+		" AND (table_name LIKE "+admin.Text(like("_"+ours)+"%")+" OR table_name IN ("+admin.Text("_"+w.name+"_gho")+", "+admin.Text("_"+w.name+"_ghc")+")) ORDER BY 1")
 	if err != nil {
 		return l, fmt.Errorf("look for tables that a tool left: %w", err)
 	}
@@ -52,18 +52,18 @@ func (w *world) triggers(ctx context.Context, l *leftovers) error {
 		where string
 		found func(name, table string)
 	}{
-		{"LOCATE(" + statement.Text(quoted(w.names.copies()[0])) + ", action_statement) > 0", func(name, table string) {
+		{"LOCATE(" + admin.Text(quoted(w.names.copies()[0])) + ", action_statement) > 0", func(name, table string) {
 			l.triggers = append(l.triggers, name)
 			if table != w.name && !slices.Contains(l.old, table) {
 				l.old = append(l.old, table)
 			}
 		}},
-		{`trigger_name LIKE 'pt\_osc\_%' AND event_object_table = ` + statement.Text(w.name) + " AND LOCATE(" + statement.Text("_"+ours+machine()) + ", action_statement) = 0",
+		{`trigger_name LIKE 'pt\_osc\_%' AND event_object_table = ` + admin.Text(w.name) + " AND LOCATE(" + admin.Text("_"+ours+machine()) + ", action_statement) = 0",
 			func(name, _ string) { l.foreign = append(l.foreign, name) }},
 	} {
 		r := engine.Result{Keep: true}
 		err := w.on.Use(ctx, w.primary.Name, func(s engine.Session) error {
-			return s.Exec(ctx, "SELECT trigger_name, event_object_table FROM information_schema.triggers WHERE trigger_schema = "+statement.Text(w.db)+" AND "+look.where+" ORDER BY 1", &r)
+			return s.Exec(ctx, "SELECT trigger_name, event_object_table FROM information_schema.triggers WHERE trigger_schema = "+admin.Text(w.db)+" AND "+look.where+" ORDER BY 1", &r)
 		})
 		if err != nil {
 			return fmt.Errorf("look for triggers that a tool left: %w", err)

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"plimsoll/action/mysql/statement"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/infra"
 )
 
@@ -21,7 +21,7 @@ func (w *world) unsuitedPercona(t tool) string {
 	switch {
 	case !w.mariadb() && atLeast(w.product.Version, 8, 4) && !atLeast(t.Version, 3, 7):
 		return fmt.Sprintf("%s %s asks by statements that MySQL has no more from 8.4 on; this server is %s", t.Name, t.Version, w.product.Version)
-	case statement.Encrypted(w.primary.Target):
+	case admin.IsTLSOnly(w.primary.Target):
 		return fmt.Sprintf("node %s is reached by TLS alone, which Plimsoll does not arrange for %s", w.primary.Name, t.Name)
 	}
 	return ""
@@ -73,7 +73,7 @@ func (w *world) listReplicas(ctx context.Context) (method string, err error) {
 		if err != nil {
 			return "", fmt.Errorf("a replica's address: %w", err)
 		}
-		texts = append(texts, "INSERT INTO "+replicasTable+" (dsn) VALUES ("+statement.Text("h="+host+",P="+port)+")")
+		texts = append(texts, "INSERT INTO "+replicasTable+" (dsn) VALUES ("+admin.Text("h="+host+",P="+port)+")")
 	}
 	if err := w.on.Execute(ctx, w.primary.Name, texts, func(int) {}); err != nil {
 		return "", fmt.Errorf("list the replicas for the tool: %w", err)

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/action"
-	"plimsoll/action/mysql/statement"
 	"plimsoll/cluster"
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
+	"plimsoll/internal/poll"
 )
 
 // world is the server and the machine that one change is made on.
@@ -63,7 +63,7 @@ func (a *alter) look(ctx context.Context, on *cluster.Cluster) (*world, error) {
 		return nil, fmt.Errorf("ask which server it is: %w", err)
 	}
 	there, err := w.ask(ctx, "SELECT COUNT(*) FROM information_schema.tables WHERE table_type = 'BASE TABLE' AND table_schema = "+
-		statement.Text(w.db)+" AND table_name = "+statement.Text(w.name))
+		admin.Text(w.db)+" AND table_name = "+admin.Text(w.name))
 	if err != nil {
 		return nil, fmt.Errorf("look for table %s: %w", a.Table, err)
 	}
@@ -114,21 +114,19 @@ const quiet = 500 * time.Millisecond
 // settle waits for the statements of a tool that has ended, which the server goes on with by itself: a trigger that it made later would
 // break every write to the table.
 func (w *world) settle(ctx context.Context) error {
-	like := statement.Text("%" + strings.NewReplacer("_", `\_`, "%", `\%`).Replace(w.names.base) + "%")
-	since := time.Now()
-	for {
+	like := admin.Text("%" + admin.Pattern(w.names.base) + "%")
+	silent := time.Now()
+	return poll.Until(ctx, 100*time.Millisecond, func() (string, error) {
 		n, err := w.ask(ctx, "SELECT COUNT(*) FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND info LIKE "+like)
 		if err != nil {
-			return fmt.Errorf("look for statements of the tool: %w", err)
+			return "", fmt.Errorf("look for statements of the tool: %w", err)
 		}
 		if n != "0" {
-			since = time.Now()
+			silent = time.Now()
 		}
-		if time.Since(since) > quiet {
-			return nil
+		if time.Since(silent) > quiet {
+			return "", nil
 		}
-		if err := action.Rest(ctx, 100*time.Millisecond); err != nil {
-			return fmt.Errorf("the server still executes a statement of the tool: %w", err)
-		}
-	}
+		return "the server still executes a statement of the tool", nil
+	})
 }
