@@ -53,8 +53,8 @@ func draw(seed uint64, number int, stories []string) drawn {
 	}
 	if r.IntN(100) < 40 {
 		d.Upset = &upset{Frozen: r.IntN(2) == 0, Whom: r.IntN(3), At: 3 + r.IntN(22), For: time.Duration(r.IntN(15)) * time.Second}
-		if d.Story == "rolling-restart" { // it waits ten minutes for a server that stays away, as its settle says
-			d.Upset.For = max(d.Upset.For, time.Second)
+		if d.Story == "rolling-restart" || d.Story == "set-variable" { // they wait ten minutes for a server that stays away, as their settle says
+			d.Upset.Frozen, d.Upset.For = true, max(d.Upset.For, time.Second)
 		}
 	}
 	return d

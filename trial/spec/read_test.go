@@ -66,7 +66,7 @@ func TestTheResolvedTrialReadsBackTheSame(t *testing.T) {
 
 func TestBadTrialsAreRefusedAtTheirPlace(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"unknown key":       {strings.Replace(spectest.Comparing, "phases:", "phasis:", 1), `trial.yaml:10:1: unknown key "phasis", expected trial, question, cluster, load, compare, prepare, timeline, phases, expect, confidence, seed or quick (did you mean "phases"?)`},
+		"unknown key":       {strings.Replace(spectest.Comparing, "phases:", "phasis:", 1), `trial.yaml:10:1: unknown key "phasis", expected trial, question, cluster, load, compare, prepare, timeline, phases, expect, queries, confidence, seed or quick (did you mean "phases"?)`},
 		"unknown engine":    {strings.Replace(spectest.Comparing, "engine: mariadb", "engine: maria", 1), `trial.yaml:3:19: unknown engine "maria", expected mariadb or mysql`},
 		"no consistency":    {strings.Replace(spectest.Comparing, "scale: 4", "scale: 4, consistency: ONE", 1), `trial.yaml:4:47: a consistency, which statements of paper do not have`},
 		"unknown level":     {strings.NewReplacer("scale: 4", "scale: 4, consistency: QUORUM", "mariadb", "mysql").Replace(spectest.Comparing), `trial.yaml:4:47: unknown consistency "QUORUM", expected LOCAL_QUORUM or ONE`},
