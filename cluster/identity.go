@@ -69,7 +69,7 @@ func (s *Cluster) identity(ctx context.Context, node string) string {
 	if err != nil {
 		return ""
 	}
-	own, ok := db.(engine.Identifiable)
+	own, ok := engine.As[engine.Identifiable](db)
 	if !ok {
 		return ""
 	}

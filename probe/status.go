@@ -24,7 +24,7 @@ func NewStatus(node string, db engine.Database) *Status { return &Status{node: n
 // Read asks the database once.
 func (s *Status) Read(ctx context.Context, now time.Time) ([]series.Point, error) {
 	var points []series.Point
-	if m, ok := s.db.(engine.Metered); ok {
+	if m, ok := engine.As[engine.Metered](s.db); ok {
 		readings, err := m.Readings(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("read the status of %s: %w", s.node, err)

@@ -148,7 +148,7 @@ func (d *Draft) look(ctx context.Context, on *cluster.Cluster, nodes []cluster.N
 		return nil, err
 	}
 	defer db.Close()
-	portrayed, is := db.(engine.Portrayed)
+	portrayed, is := engine.As[engine.Portrayed](db)
 	if !is {
 		d.Differs = append(d.Differs, "the settings and the schema are the lab's own: this engine does not tell them")
 		return nil, nil

@@ -82,7 +82,7 @@ func (h *health) ask(ctx context.Context, node string) (engine.ReplicationStatus
 	if err != nil {
 		return engine.ReplicationStatus{}, err
 	}
-	replicated, ok := db.(engine.Replicated)
+	replicated, ok := engine.As[engine.Replicated](db)
 	if !ok {
 		return engine.ReplicationStatus{}, errors.New("its database has no replicas")
 	}

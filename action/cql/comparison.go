@@ -27,7 +27,7 @@ func (u *upkeep) compares(ctx context.Context, on *cluster.Cluster, r *ring, n c
 	if err != nil {
 		return nil
 	}
-	db, tells := v.db.(engine.Repairing)
+	db, tells := engine.As[engine.Repairing](v.db)
 	if !tells {
 		return nil
 	}

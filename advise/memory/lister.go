@@ -25,7 +25,7 @@ func newLister(ctx context.Context, db engine.Database, cache engine.PageCache, 
 	if every == 0 {
 		every = max(int(cache.Data/followed), 1)
 	}
-	if writes, ok := db.(engine.PageListWriting); ok && o.Files != nil {
+	if writes, ok := engine.As[engine.PageListWriting](db); ok && o.Files != nil {
 		file, err := writes.PageListFile(ctx)
 		if err != nil && engine.ClassOf(err) != engine.Denied {
 			return nil, err
@@ -34,7 +34,11 @@ func newLister(ctx context.Context, db engine.Database, cache engine.PageCache, 
 			return &fileLister{file: file, files: o.Files, sample: every}, nil
 		}
 	}
-	return &sqlLister{db: db.(engine.PageCaching), sample: every}, nil
+	paged, ok := engine.As[engine.PageCaching](db)
+	if !ok {
+		return nil, errors.New("this database does not list its pages")
+	}
+	return &sqlLister{db: paged, sample: every}, nil
 }
 
 // sqlLister asks the server for a table of its pages.

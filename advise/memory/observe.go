@@ -80,7 +80,7 @@ func (u *Unable) Hint() string  { return u.Advice }
 // Observe looks at a server for a while.
 func Observe(ctx context.Context, db engine.Database, o Options) (_ *Observation, err error) {
 	o = o.withDefaults()
-	paged, ok := db.(engine.PageCaching)
+	paged, ok := engine.As[engine.PageCaching](db)
 	if !ok {
 		return nil, &Unable{Reason: "this engine does not show which pages its memory holds", Advice: "MySQL and MariaDB do"}
 	}
@@ -107,7 +107,7 @@ func Observe(ctx context.Context, db engine.Database, o Options) (_ *Observation
 // the server that matters is asked.
 func Pilot(ctx context.Context, db engine.Database, o Options) (time.Duration, error) {
 	o = o.withDefaults()
-	paged, ok := db.(engine.PageCaching)
+	paged, ok := engine.As[engine.PageCaching](db)
 	if !ok {
 		return 0, &Unable{Reason: "this engine does not show which pages its memory holds", Advice: "MySQL and MariaDB do"}
 	}

@@ -143,7 +143,7 @@ var measurable = []string{"reads a second from disk", "time of a commit", "opera
 
 // carriedOut are the predictions of options whose settings the server has now, each once, as it was predicted last before that.
 func carriedOut(ctx context.Context, db engine.Database, on running, made []advise.Report, before []advise.Score, node string) (open []prediction, err error) {
-	shown, ok := db.(engine.Configurable)
+	shown, ok := engine.As[engine.Configurable](db)
 	if !ok {
 		return nil, errors.New("this engine shows no settings")
 	}
@@ -198,7 +198,7 @@ type counts struct {
 }
 
 func counted(ctx context.Context, db engine.Database) (c counts, err error) {
-	pages, ok := db.(engine.PageCaching)
+	pages, ok := engine.As[engine.PageCaching](db)
 	if !ok {
 		return c, nil
 	}

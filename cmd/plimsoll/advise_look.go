@@ -199,7 +199,7 @@ func busiest(values []float64) (most float64) {
 
 // commitSettings are those that say how a server commits. One that it does not have is left out.
 func commitSettings(ctx context.Context, db engine.Database) (map[string]string, error) {
-	shown, ok := db.(engine.Configurable)
+	shown, ok := engine.As[engine.Configurable](db)
 	if !ok {
 		return nil, errors.New("this engine shows no settings")
 	}

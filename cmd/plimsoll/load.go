@@ -202,7 +202,7 @@ func makeNamespace(ctx context.Context, target *engine.Target) error {
 	}
 	defer db.Close()
 	const name = "plimsoll"
-	if n, ok := db.(engine.Namespaced); ok {
+	if n, ok := engine.As[engine.Namespaced](db); ok {
 		target.Namespace = name
 		return n.MakeNamespace(ctx, name)
 	}

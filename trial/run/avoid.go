@@ -16,7 +16,7 @@ import (
 func (d *cellRun) avoided(s load.Second) {
 	var now []string
 	for _, db := range d.sources {
-		if a, ok := db.(engine.Avoiding); ok {
+		if a, ok := engine.As[engine.Avoiding](db); ok {
 			now = append(now, a.Avoids()...)
 		}
 	}

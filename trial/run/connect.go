@@ -23,7 +23,7 @@ func (s *servers) makeNamespace(ctx context.Context, p spec.Dataset) error {
 		return err
 	}
 	defer db.Close()
-	if n, ok := db.(engine.Namespaced); ok {
+	if n, ok := engine.As[engine.Namespaced](db); ok {
 		if err := n.MakeNamespace(ctx, p.Namespace); err != nil {
 			return err
 		}
@@ -36,7 +36,7 @@ func (s *servers) makeNamespace(ctx context.Context, p spec.Dataset) error {
 const loadUser = "load"
 
 func (s *servers) makeAccount(ctx context.Context, db engine.Database, namespace string) error {
-	a, ok := db.(engine.Accounted)
+	a, ok := engine.As[engine.Accounted](db)
 	if !ok {
 		return nil
 	}

@@ -20,7 +20,7 @@ func (w *watch) look(ctx context.Context) judge.Memory {
 	var one sync.Mutex
 	var asking sync.WaitGroup
 	for _, node := range w.servers.serving() {
-		resident, ok := w.bases[node].(engine.Resident)
+		resident, ok := engine.As[engine.Resident](w.bases[node])
 		if !ok {
 			continue
 		}

@@ -108,7 +108,7 @@ func (s *moveLog) streams() []engine.Stream {
 
 // shuffling watches the moves of a database with leaves until stop is called, which returns them; of any other there are none.
 func (d *cellRun) shuffling(ctx context.Context) (stop func() []engine.Stream) {
-	sharded, is := d.db.(engine.Sharded)
+	sharded, is := engine.As[engine.Sharded](d.db)
 	if !is {
 		return func() []engine.Stream { return nil }
 	}

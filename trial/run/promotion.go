@@ -42,7 +42,7 @@ func (p *promotions) take(ring engine.Ring, began, ended time.Time) []string {
 
 // promoting watches a ring for nodes that take their ranges until stop is called, which returns when. No other engine has any.
 func (d *cellRun) promoting(ctx context.Context) (stop func() []judge.Span) {
-	ring, is := d.db.(engine.Ringed)
+	ring, is := engine.As[engine.Ringed](d.db)
 	if !is {
 		return func() []judge.Span { return nil }
 	}

@@ -75,7 +75,7 @@ func (r *runner) adjust(ctx context.Context, c *spec.Cell, s *servers) error {
 			restart = true // back to a default that only the server knows
 		}
 	}
-	settings, ok := db.(engine.Configurable)
+	settings, ok := engine.As[engine.Configurable](db)
 	for name, value := range want {
 		if s.config[name] == value || restart {
 			continue
@@ -105,7 +105,7 @@ func (r *runner) adjust(ctx context.Context, c *spec.Cell, s *servers) error {
 
 // verify reads every setting of a cell back and refuses to measure what is not so.
 func (r *runner) verify(ctx context.Context, c *spec.Cell, db engine.Database) error {
-	settings, ok := db.(engine.Configurable)
+	settings, ok := engine.As[engine.Configurable](db)
 	if !ok {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 
 // streams are the transfers of data between the nodes of a ring, as they date them themselves. An engine without rings has none.
 func (d *cellRun) streams(ctx context.Context) []engine.Stream {
-	ring, is := d.db.(engine.Ringed)
+	ring, is := engine.As[engine.Ringed](d.db)
 	if !is {
 		return nil
 	}
