@@ -33,7 +33,7 @@ func (r *RDS) Aurora(ctx context.Context, id string) (Aurora, error) {
 	d := out.DBClusters[0]
 	a := Aurora{
 		ID: sdk.ToString(d.DBClusterIdentifier), Engine: sdk.ToString(d.Engine), Version: sdk.ToString(d.EngineVersion),
-		Status: sdk.ToString(d.Status), Tags: tagsOf(d.TagList),
+		Status: sdk.ToString(d.Status), Tags: rdsTagsOf(d.TagList),
 	}
 	if d.Endpoint != nil {
 		a.Endpoint = *d.Endpoint + ":" + strconv.Itoa(int(sdk.ToInt32(d.Port)))
@@ -56,7 +56,7 @@ func (r *RDS) Failover(ctx context.Context, cluster, target string) error {
 // CreateMember creates an instance in a cluster: its first is the writer, others are readers.
 func (r *RDS) CreateMember(ctx context.Context, cluster, engine string, n NewInstance) error {
 	_, err := r.client.CreateDBInstance(ctx, &rds.CreateDBInstanceInput{
-		DBInstanceIdentifier: &n.ID, DBClusterIdentifier: &cluster, Engine: &engine, DBInstanceClass: text(n.Class), Tags: tagList(n.Tags),
+		DBInstanceIdentifier: &n.ID, DBClusterIdentifier: &cluster, Engine: &engine, DBInstanceClass: text(n.Class), Tags: rdsTagList(n.Tags),
 	})
 	return explain("CreateDBInstance", err)
 }
@@ -65,7 +65,7 @@ func (r *RDS) CreateMember(ctx context.Context, cluster, engine string, n NewIns
 func (r *RDS) Clone(ctx context.Context, source, id string, tags map[string]string) error {
 	_, err := r.client.RestoreDBClusterToPointInTime(ctx, &rds.RestoreDBClusterToPointInTimeInput{
 		DBClusterIdentifier: &id, SourceDBClusterIdentifier: &source, RestoreType: sdk.String("copy-on-write"),
-		UseLatestRestorableTime: sdk.Bool(true), Tags: tagList(tags),
+		UseLatestRestorableTime: sdk.Bool(true), Tags: rdsTagList(tags),
 	})
 	return explain("RestoreDBClusterToPointInTime", err)
 }

@@ -37,7 +37,7 @@ func (r *RDS) BlueGreen(ctx context.Context, name string) (BlueGreen, error) {
 		if sdk.ToString(d.BlueGreenDeploymentName) == name {
 			return BlueGreen{
 				ID: sdk.ToString(d.BlueGreenDeploymentIdentifier), Name: name, Status: sdk.ToString(d.Status), Detail: sdk.ToString(d.StatusDetails),
-				Source: sdk.ToString(d.Source), Target: sdk.ToString(d.Target), Tags: tagsOf(d.TagList),
+				Source: sdk.ToString(d.Source), Target: sdk.ToString(d.Target), Tags: rdsTagsOf(d.TagList),
 			}, nil
 		}
 	}
@@ -54,7 +54,7 @@ type NewBlueGreen struct {
 // CreateBlueGreen makes a copy of an instance that follows it.
 func (r *RDS) CreateBlueGreen(ctx context.Context, n NewBlueGreen) error {
 	_, err := r.client.CreateBlueGreenDeployment(ctx, &rds.CreateBlueGreenDeploymentInput{
-		BlueGreenDeploymentName: &n.Name, Source: &n.Source, TargetEngineVersion: text(n.Version), TargetDBInstanceClass: text(n.Class), Tags: tagList(n.Tags),
+		BlueGreenDeploymentName: &n.Name, Source: &n.Source, TargetEngineVersion: text(n.Version), TargetDBInstanceClass: text(n.Class), Tags: rdsTagList(n.Tags),
 	})
 	return explain("CreateBlueGreenDeployment", err)
 }

@@ -51,7 +51,7 @@ type NewInstance struct {
 // CreateReplica creates a read replica of an instance.
 func (r *RDS) CreateReplica(ctx context.Context, source string, n NewInstance) error {
 	_, err := r.client.CreateDBInstanceReadReplica(ctx, &rds.CreateDBInstanceReadReplicaInput{
-		DBInstanceIdentifier: &n.ID, SourceDBInstanceIdentifier: &source, DBInstanceClass: text(n.Class), Tags: tagList(n.Tags),
+		DBInstanceIdentifier: &n.ID, SourceDBInstanceIdentifier: &source, DBInstanceClass: text(n.Class), Tags: rdsTagList(n.Tags),
 	})
 	return explain("CreateDBInstanceReadReplica", err)
 }

@@ -81,26 +81,6 @@ func isCode(err error, codes ...string) bool {
 	return is != "" && slices.Contains(codes, is)
 }
 
-func ec2TagsOf(list []types.Tag) map[string]string {
-	if len(list) == 0 {
-		return nil
-	}
-	tags := map[string]string{}
-	for _, t := range list {
-		tags[sdk.ToString(t.Key)] = sdk.ToString(t.Value)
-	}
-	return tags
-}
-
-func ec2TagList(tags map[string]string) []types.Tag {
-	var list []types.Tag
-	for key, value := range tags {
-		list = append(list, types.Tag{Key: sdk.String(key), Value: sdk.String(value)})
-	}
-	slices.SortFunc(list, func(a, b types.Tag) int { return strings.Compare(*a.Key, *b.Key) })
-	return list
-}
-
 // filters have only what carries these tags described.
 func filters(tags map[string]string) (all []types.Filter) {
 	for _, t := range ec2TagList(tags) {

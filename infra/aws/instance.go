@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -107,7 +106,7 @@ func instanceOf(d types.DBInstance) Instance {
 		Storage: Storage{sdk.ToString(d.StorageType), int(sdk.ToInt32(d.AllocatedStorage)), int(sdk.ToInt32(d.Iops)), int(sdk.ToInt32(d.StorageThroughput))},
 		MultiAZ: sdk.ToBool(d.MultiAZ), Zone: sdk.ToString(d.AvailabilityZone),
 		Source: sdk.ToString(d.ReadReplicaSourceDBInstanceIdentifier), Replicas: d.ReadReplicaDBInstanceIdentifiers,
-		Cluster: sdk.ToString(d.DBClusterIdentifier), Pending: pendingOf(d.PendingModifiedValues), Tags: tagsOf(d.TagList),
+		Cluster: sdk.ToString(d.DBClusterIdentifier), Pending: pendingOf(d.PendingModifiedValues), Tags: rdsTagsOf(d.TagList),
 		Created: sdk.ToTime(d.InstanceCreateTime),
 	}
 	if e := d.Endpoint; e != nil && e.Address != nil {
@@ -163,24 +162,4 @@ func pendingOf(p *types.PendingModifiedValues) map[string]string {
 		return nil
 	}
 	return all
-}
-
-func tagsOf(list []types.Tag) map[string]string {
-	if len(list) == 0 {
-		return nil
-	}
-	tags := map[string]string{}
-	for _, t := range list {
-		tags[sdk.ToString(t.Key)] = sdk.ToString(t.Value)
-	}
-	return tags
-}
-
-func tagList(tags map[string]string) []types.Tag {
-	var list []types.Tag
-	for key, value := range tags {
-		list = append(list, types.Tag{Key: sdk.String(key), Value: sdk.String(value)})
-	}
-	slices.SortFunc(list, func(a, b types.Tag) int { return strings.Compare(*a.Key, *b.Key) })
-	return list
 }
