@@ -76,14 +76,7 @@ func (a *promotion) Act(ctx context.Context, on *cluster.Cluster, c action.Call)
 
 // Verify asks the server itself whether it takes writes.
 func (a *promotion) Verify(ctx context.Context, on *cluster.Cluster, _ action.Facts) error {
-	shown, db, err := setting(ctx, on, a.Node, "read_only")
-	if err != nil {
-		return err
-	}
-	if !db.SameValue("read_only", "off", shown) {
-		return fmt.Errorf("node %s has read_only %s", a.Node, shown)
-	}
-	return nil
+	return takesWrites(ctx, on, a.Node)
 }
 
 func (a *promotion) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c action.Call) error {

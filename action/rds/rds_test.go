@@ -19,6 +19,7 @@ import (
 	"plimsoll/infra/local"
 	"plimsoll/internal/document"
 	"plimsoll/internal/labtest"
+	"plimsoll/internal/poll"
 )
 
 // The API of these tests is a stand-in, awstest: no account of AWS was there to be asked. The servers behind it are real.
@@ -176,7 +177,17 @@ func rebootsAServer(t *testing.T, w *world, db labtest.Server) {
 			t.Error(err)
 		}
 	}
-	time.Sleep(3 * time.Second) // the server counts its age in whole seconds; a younger one would count as restarted already
+	// The server counts its age in whole seconds; a younger one would count as restarted already.
+	older, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	if err := poll.Until(older, 100*time.Millisecond, func() (string, error) {
+		if up := labtest.Status(t, db.Database, "Uptime")["Uptime"]; up < 3 {
+			return fmt.Sprintf("it is up for %d s", up), nil
+		}
+		return "", nil
+	}); err != nil {
+		t.Fatal(err)
+	}
 	task := w.bind(t, "rds.reboot", "{node: db1}")
 	call := action.Call{Token: "t", Since: time.Now(), Progress: func(float64, string) {}}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)

@@ -2,6 +2,7 @@ package books_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"plimsoll/durable"
 	"plimsoll/engine"
 	enginemysql "plimsoll/engine/mysql"
+	"plimsoll/internal/poll"
 	"plimsoll/lab"
 	"plimsoll/runbook/books"
 	"plimsoll/runbook/execute"
@@ -27,12 +29,14 @@ func oneListOfGrants(t *testing.T, product string) {
 		"INSERT INTO shop.orders (note) VALUES (REPEAT('x', 200)), (REPEAT('y', 200)), (REPEAT('z', 200)), (REPEAT('w', 200))",
 		"INSERT INTO shop.orders (note) SELECT a.note FROM shop.orders a, shop.orders b, shop.orders c, shop.orders d, shop.orders e, shop.orders f",
 		"ANALYZE TABLE shop.orders")
-	for deadline := time.Now().Add(20 * time.Second); c.says("n3", "SELECT COUNT(*) FROM mysql.user WHERE user = 'changer'") != "1"; {
-		if time.Now().After(deadline) {
-			t.Fatal("the account does not reach n3")
+	soon, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	defer stop()
+	c.must(poll.Until(soon, 100*time.Millisecond, func() (string, error) {
+		if c.says("n3", "SELECT COUNT(*) FROM mysql.user WHERE user = 'changer'") != "1" {
+			return "the account does not reach n3", nil
 		}
-		time.Sleep(100 * time.Millisecond)
-	}
+		return "", nil
+	}))
 	store, err := durable.Open(t.Context(), durable.Options{Folder: c.store, Version: journal.Interpreter})
 	c.must(err)
 	defer func() { c.must(store.Close()) }()
@@ -51,13 +55,14 @@ func oneListOfGrants(t *testing.T, product string) {
 			t.Log(change[0], l.Nodes, l.Grant)
 			c.tell(primaryOf(c), l.Grant)
 		}
-		again := lacksOf(t, s, change)
-		for deadline := time.Now().Add(20 * time.Second); len(again) > 0; again = lacksOf(t, s, change) { // they have to reach the replicas
-			if time.Now().After(deadline) {
-				t.Fatalf("%s: after the grants it still lacks %v", change[0], again)
+		reached, stop := context.WithTimeout(t.Context(), 20*time.Second)
+		c.must(poll.Until(reached, 100*time.Millisecond, func() (string, error) { // they have to reach the replicas
+			if again := lacksOf(t, s, change); len(again) > 0 {
+				return fmt.Sprintf("%s: after the grants it still lacks %v", change[0], again), nil
 			}
-			time.Sleep(100 * time.Millisecond)
-		}
+			return "", nil
+		}))
+		stop()
 		x, err := s.Execute(t.Context())
 		c.must(err)
 		run, err := begin(t.Context(), s, change[0], change[1:]...)

@@ -17,6 +17,7 @@ import (
 	"plimsoll/infra/local"
 	"plimsoll/internal/document"
 	"plimsoll/internal/labtest"
+	"plimsoll/internal/poll"
 	"plimsoll/lab"
 )
 
@@ -241,13 +242,17 @@ func (b *bench) keepsRate(t *testing.T) {
 	if err == nil {
 		t.Error("cut off, it says that it is done")
 	}
-	for range 600 {
+	limited, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	err = poll.Until(limited, 100*time.Millisecond, func() (string, error) {
 		if b.value(t, "SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE '%FORCE INDEX%' AND id <> CONNECTION_ID()") == "0" {
-			return
+			return "", nil
 		}
-		time.Sleep(100 * time.Millisecond)
+		return "the server reads on", nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
-	t.Error("the server reads on")
 }
 
 func (b *bench) refuses(t *testing.T) {
