@@ -2,13 +2,11 @@ package expect
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	"plimsoll/result"
-
 	"plimsoll/analyze"
+	"plimsoll/result"
 	"plimsoll/series"
 )
 
@@ -30,21 +28,17 @@ type Metric struct {
 // The names of quantiles, as they are called in expectations and figures.
 var Quantiles = map[string]float64{"p50": .5, "p75": .75, "p90": .9, "p95": .95, "p99": .99, "p999": .999}
 
-// PlainMetrics are those that are named without arguments.
-var PlainMetrics = append([]string{"throughput", "errors", "error_share", "late", "skipped", "recovery_time", "impact_time", "warmth", "warm_time"}, LedgerMetrics...)
-
-// Exact tells the metrics that are counted, not estimated.
-func (m Metric) Exact() bool {
-	return slices.Contains([]string{"errors", "late", "skipped", "recovery_time", "impact_time", "warmth", "warm_time"}, m.Name)
-}
+// Counted tells the metrics that are counted in seconds, not estimated.
+func (m Metric) Counted() bool { return m.kind().count != nil }
 
 // ofNode tells the metrics that are measured by node.
-func (m Metric) ofNode() bool { return m.Name == "warmth" || m.Name == "warm_time" }
+func (m Metric) ofNode() bool { return m.kind().byNode }
 
 // Positive tells the metrics that are never zero where there is data, so that a ratio of them makes sense.
-func (m Metric) Positive() bool {
-	return !m.OfSignal() && slices.Contains([]string{"throughput", "quantile", "mean", "max"}, m.Name)
-}
+func (m Metric) Positive() bool { return m.kind().positive }
+
+// OfLedger tells a metric that there is only with a ledger.
+func (m Metric) OfLedger() bool { return m.kind().ledger }
 
 // Unit is the unit of the metric's value.
 func (m Metric) Unit() string {
@@ -52,48 +46,23 @@ func (m Metric) Unit() string {
 		_, unit := series.SignalUnit(m.Signal)
 		return unit
 	}
-	switch m.Name {
-	case "throughput":
-		return "per_second"
-	case "error_share", "warmth":
-		return "share"
-	case "recovery_time", "impact_time", "recovery_point", "warm_time", "quantile", "mean", "max":
-		return "ms"
-	}
-	return "count"
+	return m.kind().unit
 }
 
-// Statistic computes an estimated metric from seconds; latencies are in milliseconds.
+// Statistic computes an estimated metric from seconds; nil of one that is counted or measured elsewhere.
 func (m Metric) Statistic() analyze.Statistic {
-	of := analyze.Response
-	if m.Basis == result.Service {
-		of = analyze.Service
+	if estimate := m.kind().statistic; estimate != nil {
+		return estimate(m)
 	}
-	switch m.Name {
-	case "throughput":
-		return analyze.Throughput()
-	case "error_share":
-		return analyze.ErrorShare()
-	case "mean":
-		return analyze.Mean(of)
-	case "max":
-		return analyze.Max(of)
-	}
-	return analyze.Percentile(m.Quantile, of)
+	return nil
 }
 
 // Count computes a counted metric.
 func (m Metric) Count(seconds []analyze.Second) float64 {
+	count := m.kind().count
 	var n int64
 	for _, s := range seconds {
-		switch m.Name {
-		case "errors":
-			n += s.Errors
-		case "late":
-			n += s.Late
-		case "skipped":
-			n += s.Skipped
-		}
+		n += count(s)
 	}
 	return float64(n)
 }
@@ -134,12 +103,6 @@ func (m Metric) String() string {
 
 // Millis is a duration as expectations count it.
 func Millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
-// The metrics that a ledger counts.
-var LedgerMetrics = []string{"lost_writes", "duplicated_writes", "stale_reads", "corrupt_writes", "recovery_point"}
-
-// OfLedger tells a metric that there is only with a ledger.
-func (m Metric) OfLedger() bool { return slices.Contains(LedgerMetrics, m.Name) }
 
 // Warmup is the name of the phase that is not judged.
 const Warmup = "warmup"

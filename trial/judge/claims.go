@@ -180,7 +180,7 @@ func quantity(t *spec.Trial, m expect.Metric, e expect.Comparison, p place, r *R
 		q.Exact = r.warmth(c.Name, m.Phase, m.Node)
 	case m.Name == "warm_time":
 		q.Exact = r.warmTime(c.Name, m.Phase, m.Node)
-	case m.Exact() && Measured(q.Rounds) > 0:
+	case m.Counted() && Measured(q.Rounds) > 0:
 		n := m.Count(slices.Concat(q.Rounds...))
 		q.Exact = &n
 	default:
