@@ -5,6 +5,7 @@
 # make bench     figures beside their peers, in alternating runs; SECTIONS=program for one of them
 # make accuracy  the tool against truth: writes docs/accuracy.md
 # make torture   the runbooks of MySQL, MariaDB and Cassandra on real servers, for hours: writes docs/torture.md
+# make copies    Plimsoll killed in the middle of copies to a leg of a Super Disk, on a lab machine: adds to docs/torture.md
 # make attack    processes and servers killed at random, on MariaDB, MySQL and a ring, for an hour each: adds to docs/torture.md
 # make docs      the reference pages, from the code
 # make install   into PREFIX, with tab completion and manual pages
@@ -20,7 +21,7 @@ RELEASE = -trimpath -ldflags "-s -w -X main.release=$(VERSION) -X main.builtAt=$
 DIST ?= dist
 ARCHES ?= amd64 arm64
 
-.PHONY: build helpers demo demo-watch check lint test bench accuracy torture attack docs clean share install release
+.PHONY: build helpers demo demo-watch check lint test bench accuracy torture attack copies docs clean share install release
 
 build: helpers
 	go build -trimpath -o bin/plimsoll ./cmd/plimsoll
@@ -61,6 +62,9 @@ torture: build
 
 attack: build
 	go run ./internal/torture -mixed 100
+
+copies: build
+	go run ./internal/torture -copies 67 -within 6h
 
 docs:
 	go test ./cmd/plimsoll -run TestReferencePages -update

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"plimsoll/runbook/faulttest"
@@ -30,16 +31,24 @@ func main() {
 	m := mixed{}
 	pageOnly := flag.Bool("page", false, "only write the page, from the results that there are")
 	kills := flag.Int("mixed", 0, "instead: a mixed attack, until Plimsoll was killed so many times on each product")
-	flag.Uint64Var(&m.seed, "seed", 0, "of a mixed attack; 0: another each time")
-	first := flag.Int("try", 0, "the number of a mixed attack's first try")
-	within := flag.Duration("within", time.Hour, "a mixed attack ends after this")
+	flag.Uint64Var(&m.seed, "seed", 0, "of an attack; 0: another each time")
+	first := flag.Int("try", 0, "the number of an attack's first try")
+	within := flag.Duration("within", time.Hour, "an attack ends after this")
 	flag.StringVar(&m.only, "story", "", "only this story of a mixed attack")
+	copies := flag.Int("copies", 0, "instead: so many tries of an attack on how the legs of a Super Disk are brought into step")
 	asJSON := flag.Bool("json", false, "print the result of a mixed attack as JSON, and keep none")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if *pageOnly {
 		if err := r.page(); err != nil {
+			fmt.Fprintln(os.Stderr, "torture:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if *copies > 0 {
+		if err := r.copying(ctx, drawSeed(m.seed), *copies, *first, *within); err != nil {
 			fmt.Fprintln(os.Stderr, "torture:", err)
 			os.Exit(1)
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -12,23 +13,31 @@ import (
 
 // judgeCode compares the code with which a command ended with what its run's status says afterwards.
 func (t *attempt) judgeCode(r told, w way, s said, wasOver bool) {
-	wrong := func(why string) {
-		t.trouble("%s: code %d, but the run is %q: %s: %s", strings.Join(s.Args, " "), s.Code, r.Status, why, tail(s.Err))
+	if wrong := wrongCode(r, w, s, wasOver); wrong != "" {
+		t.trouble("%s", wrong)
+	}
+}
+
+// wrongCode says what is wrong with the code with which a command ended; empty: nothing.
+func wrongCode(r told, w way, s said, wasOver bool) string {
+	wrong := func(why string) string {
+		return fmt.Sprintf("%s: code %d, but the run is %q: %s: %s", strings.Join(s.Args, " "), s.Code, r.Status, why, tail(s.Err))
 	}
 	done, remains := r.Status == string(journal.RunDone), r.Status == journal.DoneWithRemainders
 	switch {
 	case s.Hung || s.Killed:
 	case s.Code == 0 && w == resume && !done:
-		wrong("0 is done")
+		return wrong("0 is done")
 	case s.Code == 0 && w == undo && r.Status != string(journal.RunUndone):
-		wrong("0 is undone")
+		return wrong("0 is undone")
 	case s.Code == 0 && (w == giveUp || w == leaveIt) && r.Status != string(journal.RunCancelled) && r.Status != string(journal.RunUndone):
-		wrong("0 is cancelled")
+		return wrong("0 is cancelled")
 	case s.Code == 6 != remains && !wasOver:
-		wrong("6 is done, with remainders")
+		return wrong("6 is done, with remainders")
 	case s.Code != 0 && done && !wasOver:
-		wrong("it is done")
+		return wrong("it is done")
 	}
+	return ""
 }
 
 // expect holds who takes writes against how a switchover ended.

@@ -19,9 +19,7 @@ var errTroubles = errors.New("there were troubles")
 
 // mixed attacks each product, and keeps what it finds.
 func (r rack) mixed(ctx context.Context, m mixed, products []string, kills, first int, within time.Duration, asJSON bool) (err error) {
-	if m.seed == 0 {
-		m.seed = rand.Uint64N(1e9) //nolint:gosec // it is printed
-	}
+	m.seed = drawSeed(m.seed)
 	if m.program, err = filepath.Abs(r.program); err != nil {
 		return fmt.Errorf("find the program: %w", err)
 	}
@@ -80,4 +78,12 @@ steps:
       "CREATE USER attack@'%' IDENTIFIED BY 'attack'", "GRANT SELECT, INSERT ON attack.* TO attack@'%'"],
       check: "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = 'attack'", want: "1"}
 `,
+}
+
+// drawSeed is the seed that was asked for, or any.
+func drawSeed(seed uint64) uint64 {
+	if seed == 0 {
+		seed = rand.Uint64N(1e9) //nolint:gosec // it is printed
+	}
+	return seed
 }

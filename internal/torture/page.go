@@ -53,7 +53,7 @@ func (r rack) page() error {
 	}
 	var all []result
 	for _, file := range files {
-		if strings.HasPrefix(filepath.Base(file), mixedPrefix) {
+		if name := filepath.Base(file); strings.HasPrefix(name, mixedPrefix) || strings.HasPrefix(name, copiesPrefix) {
 			continue
 		}
 		data, err := os.ReadFile(file)
@@ -70,7 +70,11 @@ func (r rack) page() error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(r.out, []byte(preface+table(all)+attacks), 0o600); err != nil {
+	copies, err := r.copiesPage()
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(r.out, []byte(preface+table(all)+attacks+copies), 0o600); err != nil {
 		return fmt.Errorf("write the page: %w", err)
 	}
 	return nil

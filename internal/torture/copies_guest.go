@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"plimsoll/infra"
+	"plimsoll/infra/uml"
+	"plimsoll/superdisk"
+)
+
+// guest is the lab's machine, and the devices of the legs there.
+type guest struct {
+	*uml.Machine
+	local, network string
+}
+
+// arrayName is what superdisk/create calls it.
+const arrayName = "superdisk"
+
+func (g guest) sh(ctx context.Context, script string) (string, error) {
+	out, err := g.Run(ctx, infra.Command{Path: "sh", Args: []string{"-c", script}})
+	if err != nil {
+		return "", fmt.Errorf("%s: %w: %s", script, err, out.Stderr)
+	}
+	return strings.TrimSpace(string(out.Stdout)), nil
+}
+
+// fill writes the files that are compared, to the array and to the machine's memory.
+func (g guest) fill(ctx context.Context) error {
+	_, err := g.sh(ctx, `mkdir -p /run/truth; cd /run/truth
+for i in $(seq 0 11); do dd if=/dev/urandom of=f$i bs=1M count=3 status=none; done
+cp f* `+arrayAt+` && sync`)
+	return err
+}
+
+// remember has the machine's memory hold what the array holds: a machine that was reset has forgotten.
+func (g guest) remember(ctx context.Context) error {
+	_, err := g.sh(ctx, `rm -rf /run/truth; mkdir -p /run/truth; cp `+arrayAt+`/f* /run/truth`)
+	return err
+}
+
+// writing changes files in both places, until it is told that it is enough: pieces in the middle, and now and then a file anew. A write
+// to the array is over when it is on disk.
+const writing = `cd /run; rm -f enough; n=0
+while [ ! -e enough ]; do
+  n=$((n + 1)); i=$((n * 7 % 12)); at=$((n * 29 % 190))
+  dd if=/dev/urandom of=piece bs=16k count=1 status=none
+  if [ $((n % 23)) = 0 ]; then
+    rm truth/f$i ` + arrayAt + `/f$i; dd if=/dev/urandom of=truth/f$i bs=1M count=3 status=none; dd if=truth/f$i of=` + arrayAt + `/f$i bs=1M conv=fsync status=none || exit 1
+  else
+    dd if=piece of=truth/f$i bs=16k seek=$at conv=notrunc status=none; dd if=piece of=` + arrayAt + `/f$i bs=16k seek=$at conv=notrunc,fsync status=none || exit 1
+  fi
+  sleep 0.2
+done`
+
+// write begins to change files; the function that it returns ends that.
+func (g guest) write(ctx context.Context) (end func(context.Context) error, err error) {
+	p, err := g.Start(ctx, infra.Command{Path: "sh", Args: []string{"-c", writing}, Log: "/run/writer.log", Mark: "/writer"})
+	if err != nil {
+		return nil, fmt.Errorf("start the writer: %w", err)
+	}
+	return func(ctx context.Context) error {
+		if _, err := g.sh(ctx, "touch /run/enough"); err != nil {
+			return err
+		}
+		if err := p.Wait(ctx); err != nil {
+			said, _ := g.sh(ctx, "tail -3 /run/writer.log")
+			return fmt.Errorf("the writer: %w: %s", err, said)
+		}
+		return nil
+	}, nil
+}
+
+// compare says what differs between the files of the array, which one leg serves alone, and those that were written, by their sha256.
+// The file system is looked over as well. It is empty if nothing differs.
+func (g guest) compare(ctx context.Context) (differ string, files int, err error) {
+	device := superdisk.Path(arrayName)
+	if err := superdisk.Unmount(ctx, g, arrayAt); err != nil {
+		return "", 0, err
+	}
+	broken, err := g.sh(ctx, "blockdev --flushbufs "+device+"; echo 3 >/proc/sys/vm/drop_caches; xfs_repair -n "+device+" >/run/repair.log 2>&1 || tail -5 /run/repair.log")
+	if err != nil {
+		return "", 0, err
+	}
+	if err := superdisk.Mount(ctx, g, device, arrayAt); err != nil {
+		return "", 0, err
+	}
+	if broken != "" {
+		return "the file system is damaged: " + broken, 0, nil
+	}
+	truth, err := g.sh(ctx, `cd /run/truth && sha256sum $(ls f*)`)
+	if err != nil {
+		return "", 0, err
+	}
+	found, err := g.sh(ctx, `cd `+arrayAt+` && sha256sum $(ls f*)`)
+	if err != nil {
+		return "", 0, err
+	}
+	want, got := strings.Split(truth, "\n"), strings.Split(found, "\n")
+	if len(want) != len(got) {
+		return fmt.Sprintf("%d files, and %d were written", len(got), len(want)), 0, nil
+	}
+	for i := range want {
+		if want[i] != got[i] {
+			differ += fmt.Sprintf("%s, and %s was written; ", got[i], want[i])
+		}
+	}
+	return differ, len(want), nil
+}
+
+// takeOut has the array go on without one of its legs.
+func (g guest) takeOut(ctx context.Context, leg string) error {
+	if err := superdisk.Fail(ctx, g, superdisk.Path(arrayName), leg); err != nil {
+		return err
+	}
+	return superdisk.Remove(ctx, g, superdisk.Path(arrayName), leg)
+}
+
+// spoil makes a disk another's: all of it is noise. What is not copied to it is seen.
+func (g guest) spoil(ctx context.Context, leg string) error {
+	_, err := g.sh(ctx, "dd if=/dev/urandom of="+leg+" bs=1M oflag=direct status=none 2>/dev/null; true")
+	if err != nil {
+		return err
+	}
+	return superdisk.Erase(ctx, g, leg)
+}
+
+// filling says that a copy of used bytes was begun and has not come to its end, and waits until its program has ended: it ends
+// with the standard input that Plimsoll gave it.
+func (g guest) filling(ctx context.Context) (bool, error) {
+	for deadline := time.Now().Add(20 * time.Second); ; {
+		out, err := g.sh(ctx, `ls /run/plimsoll-superdisk/*.json 2>/dev/null; pgrep -f 'superdisk [s]eed' >/dev/null && echo runs; true`)
+		if err != nil {
+			return false, err
+		}
+		if !strings.Contains(out, "runs") {
+			return strings.Contains(out, ".json"), nil
+		}
+		if time.Now().After(deadline) {
+			return true, fmt.Errorf("the copy still runs 20 s after its Plimsoll was killed: %s", out)
+		}
+		rest(ctx, 100*time.Millisecond)
+	}
+}
+
+// awaitWritten waits until so many bytes were written to the local leg from now on.
+func (g guest) awaitWritten(ctx context.Context, bytes int64) error {
+	_, err := g.sh(ctx, fmt.Sprintf(`s=/sys/class/block/%s/stat; set -- $(cat $s); to=$(($7 + %d)); until set -- $(cat $s) && [ $7 -gt $to ]; do sleep 0.05; done`,
+		filepath.Base(g.local), bytes/512))
+	return err
+}
+
+// whole says that both legs are in step.
+func (g guest) whole(ctx context.Context) (bool, error) {
+	s, err := superdisk.Inspect(ctx, g)
+	if err != nil {
+		return false, err
+	}
+	a, there := s.Find(arrayName)
+	return there && a.Whole(), nil
+}
+
+// assemble does by hand what nobody does when a machine starts: it starts the array from its network leg alone.
+func (g guest) assemble(ctx context.Context) error {
+	if err := superdisk.StartAlone(ctx, g, arrayName, g.network, 1<<20); err != nil {
+		return err
+	}
+	return superdisk.Mount(ctx, g, superdisk.Path(arrayName), arrayAt)
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// A try on copies is repeated by its seed and number, every run of it is cut off, and what is drawn covers what the page says.
+func TestATryOnCopiesIsDrawnFromItsSeed(t *testing.T) {
+	swaps, resets, moments, entries := 0, 0, 0, 0
+	for n := range 240 {
+		d := drawCopy(7, n)
+		if !reflect.DeepEqual(d, drawCopy(7, n)) {
+			t.Fatalf("try %d is drawn otherwise", n)
+		}
+		for _, b := range []blows{d.Rebuild, d.Detach, d.Reattach} {
+			if len(b.Cuts) == 0 || len(b.Cuts) != len(b.Ways) {
+				t.Errorf("try %d: %+v", n, b)
+			}
+		}
+		for _, c := range d.Rebuild.Cuts {
+			if c.Copy {
+				moments++
+			} else {
+				entries++
+			}
+		}
+		if d.Rebuild.Swap {
+			swaps++
+		}
+		if d.Rebuild.Reset {
+			resets++
+		}
+		if (d.Rebuild.Swap || d.Rebuild.Reset) && !d.Rebuild.Cuts[0].Copy {
+			t.Errorf("try %d: what befalls a copy has none: %+v", n, d.Rebuild)
+		}
+	}
+	if swaps < 40 || swaps > 80 || resets < 8 || resets > 35 || moments < 200 || entries < 60 {
+		t.Errorf("%d swaps, %d resets, %d moments of a copy, %d entries", swaps, resets, moments, entries)
+	}
+}
+
+// Troubles are on the page, and the sums are of all runbooks.
+func TestTheTableOfCopies(t *testing.T) {
+	text := copiesTable([]copiesResult{{
+		Seed: 3, Kernel: "6.1.0", Tries: 2, Compared: 48, Swapped: 1,
+		Books: map[string]*copyBook{
+			"superdisk/rebuild":        {Runs: 3, Kills: 4, Inside: 2, Ends: map[string]int{"done": 2, "undone": 1}, Methods: map[string]int{"seed": 1, wentOn: 1}},
+			"superdisk/detach-network": {Runs: 2, Kills: 2, Ends: map[string]int{"done": 2}},
+		},
+		Troubled: []*copyTry{{Number: 1, Troubles: []string{"the local leg alone: f3"}}},
+	}})
+	for _, want := range []string{
+		"| `superdisk/rebuild` | 3 | 4 | 2 | 2 | 1 | seed 1, seed gone on with 1 |",
+		"2 tries, 1 disks swapped, 0 resets, **48 files**, 1 with troubles | 5 | 6 | 2 | 4 | 1 |  |",
+		"- seed 3, try 1: the local leg alone: f3",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
