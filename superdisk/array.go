@@ -54,22 +54,41 @@ func (d Design) make(ctx context.Context, m infra.Machine, local string) error {
 	if err := mdadmFits(ctx, m); err != nil {
 		return err
 	}
+	size, err := d.Size(ctx, m)
+	if err != nil {
+		return err
+	}
+	return mdadm(ctx, m, "--create", Path(d.Name), "--run", "--level=1", "--raid-devices=2", "--metadata=1.2", "--homehost=any", "--name="+d.Name,
+		"--data-offset="+strconv.Itoa(headroom>>10)+"K", "--bitmap=internal", "--bitmap-chunk="+strconv.FormatInt(d.Chunk>>10, 10)+"K",
+		"--size="+strconv.FormatInt(size>>10, 10), "--assume-clean", local, "--write-mostly", d.Network)
+}
+
+// Size is how many bytes the array will have.
+func (d Design) Size(ctx context.Context, m infra.Machine) (int64, error) {
 	least := int64(0)
 	for _, device := range []string{d.Local, d.Network} {
 		disk, err := Examine(ctx, m, device)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if least == 0 || disk.Size < least {
 			least = disk.Size
 		}
 	}
-	if least-d.Reserve-headroom < smallest {
-		return hint.With(fmt.Errorf("the smaller leg has %d MiB, of which nothing is left for data", least>>20), "take larger volumes")
+	size := least - d.Reserve - headroom
+	if size < smallest {
+		return 0, hint.With(fmt.Errorf("the smaller leg has %d MiB, of which nothing is left for data", least>>20), "take larger volumes")
 	}
-	return mdadm(ctx, m, "--create", Path(d.Name), "--run", "--level=1", "--raid-devices=2", "--metadata=1.2", "--homehost=any", "--name="+d.Name,
-		"--data-offset="+strconv.Itoa(headroom>>10)+"K", "--bitmap=internal", "--bitmap-chunk="+strconv.FormatInt(d.Chunk>>10, 10)+"K",
-		"--size="+strconv.FormatInt((least-d.Reserve-headroom)>>10, 10), "--assume-clean", local, "--write-mostly", d.Network)
+	return size, nil
+}
+
+// Holds refuses to copy what a file system uses to an array of this size that has no room for it: a thirty-second part is left for what an
+// XFS needs itself.
+func Holds(size, used int64, mount string) error {
+	if room := size - size/32; used > room {
+		return hint.With(fmt.Errorf("%s uses %d MiB, and the array would have room for %d MiB", mount, used>>20, room>>20), "take a larger volume; the array is as large as its smaller leg")
+	}
+	return nil
 }
 
 const (

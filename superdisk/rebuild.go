@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"plimsoll/hint"
@@ -139,9 +137,12 @@ func (r Rebuild) ours(ctx context.Context, c Choice) bool {
 }
 
 func (r Rebuild) chooseCopy(ctx context.Context, c Choice, hasBitmap bool) (Choice, error) {
-	used, err := r.used(ctx, c.array)
-	if err != nil {
-		return c, err
+	used := int64(0)
+	if c.array.Mount != "" {
+		var err error
+		if used, err = Used(ctx, r.Machine, c.array.Mount); err != nil {
+			return c, err
+		}
 	}
 	without := ""
 	switch {
@@ -165,26 +166,6 @@ func (r Rebuild) chooseCopy(ctx context.Context, c Choice, hasBitmap bool) (Choi
 	c.Method, c.Bytes = Seeding, used
 	c.Why = fmt.Sprintf("%s uses %d MiB of %d MiB; md then copies what was written meanwhile", c.array.Mount, used>>20, c.super.Size()>>20)
 	return c, nil
-}
-
-// used is how much of an array's file system is in use.
-func (r Rebuild) used(ctx context.Context, a Array) (int64, error) {
-	if a.Mount == "" {
-		return 0, nil
-	}
-	out, err := r.Machine.Run(ctx, infra.Command{Path: "stat", Args: []string{"-f", "-c", "%S %b %f", a.Mount}})
-	if err != nil {
-		return 0, fmt.Errorf("ask what %s uses: %w", a.Mount, err)
-	}
-	var n [3]int64
-	for i, word := range strings.Fields(string(out.Stdout)) {
-		if i < 3 {
-			if n[i], err = strconv.ParseInt(word, 10, 64); err != nil {
-				return 0, fmt.Errorf("ask what %s uses: %w", a.Mount, err)
-			}
-		}
-	}
-	return n[0] * (n[1] - n[2]), nil
 }
 
 // Rebuilt is what a rebuild did.

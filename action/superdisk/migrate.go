@@ -58,6 +58,9 @@ func (s *migrate) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 		if err := s.blank(ctx, m, network); err != nil {
 			return r, err
 		}
+		if err := s.holds(ctx, m, local, network); err != nil {
+			return r, err
+		}
 	}
 	if r.Reason, err = s.fstab(ctx, m); err != nil {
 		return r, err
@@ -69,6 +72,23 @@ func (s *migrate) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 		return r, errors.Join(err, &hint.PermanentError{Reason: fmt.Sprintf("%s is mounted from %q, not from %s", s.Mount, source, local), Advice: "name the disk that it is mounted from"})
 	}
 	return r, nil
+}
+
+// holds refuses an array that has no room for what is to be copied to it, while the server still runs.
+func (s *migrate) holds(ctx context.Context, m infra.Machine, local, network string) error {
+	at, err := superdisk.MountedOn(ctx, m, s.Mount)
+	if err != nil || at != local {
+		return err // that is told below
+	}
+	size, err := superdisk.Design{Local: local, Network: network, Reserve: s.Reserve}.Size(ctx, m)
+	if err != nil {
+		return refuse(err)
+	}
+	used, err := superdisk.Used(ctx, m, s.Mount)
+	if err != nil {
+		return err
+	}
+	return refuse(superdisk.Holds(size, used, s.Mount))
 }
 
 // fstab says what a start of the machine would mount at the place, "" if it is nothing.
