@@ -39,6 +39,11 @@ What has been run since cancellations look first, held claims are fenced and rem
 MariaDB, in its new text, the tries *cancelled*. Two earlier runs of these found two troubles, both mended: a run whose cancellation was killed could not
 go forward, and one killed before its end was written was called failed. Every other row, MySQL and the rings whole, is of before.
 
+The runbooks of RDS and Aurora stood it on a stand-in of the API (` + "`infra/aws/awstest`" + `), for no account of AWS was at hand, in front of two real MySQL servers to which the
+stand-in has done what AWS would have: restarted, promoted, made to follow. Their test does it again: ` + "`go test ./cmd/plimsoll -run TestRDSRunbooksStandTheTorture -torture-results \"$PWD/docs/torture\"`" + `,
+for about an hour. ` + "`rds/external-replica` and `rds/multi-source`" + ` are not among them: what they call is tried as ` + "`mysql/external-replica` and `mysql/multi-source`" + `, and by RDS's procedures in the
+tests of their actions.
+
 A runbook that the table lacks was not tortured on that product: one on a ring takes up to an hour. No SingleStore was to be had: the tests torture its two on
 a stand-in (cmd/plimsoll/runbook_torture_singlestore_test.go), without the other host, as such a cluster keeps no claim. All that ship, those too, are killed
 at every write on a simulated cluster by the tests (catalog/killed_test.go). The results stand in ` + "`docs/torture`" + `, one file each.
@@ -110,7 +115,11 @@ func table(all []result) string {
 		if textOf(r.Case.Book) != o.Hash {
 			verdict += ", " + olderText
 		}
-		fmt.Fprintf(&rows, "| `%s` | %s %s | %d | %d | %s | %s | %d | %s | %s | %s | %s | %s | %s |\n", r.Case.Book, o.Product, release(o.Version), o.Steps, o.Tries, some(o.Undos), some(o.Looks), o.Restored,
+		on := o.Product + " " + release(o.Version)
+		if r.Product == "rds" {
+			on += ", as RDS"
+		}
+		fmt.Fprintf(&rows, "| `%s` | %s | %d | %d | %s | %s | %d | %s | %s | %s | %s | %s | %s |\n", r.Case.Book, on, o.Steps, o.Tries, some(o.Undos), some(o.Looks), o.Restored,
 			strings.Join(o.Stays, ", "), strings.Join(o.Asks, ", "), slept(o.Slept), o.Resumed.Round(10*time.Millisecond), verdict, o.Took.Round(time.Second))
 		for _, t := range o.Troubles {
 			fmt.Fprintf(&troubles, "- `%s` on %s, %s: %s %s\n", r.Case.Book, r.Product, t.Test, t.Step, strings.ReplaceAll(t.Text, "\n", " "))
