@@ -167,7 +167,9 @@ func blueGreenOfRDS(t *testing.T) *rdsStandIn {
 		s.follow("n2", "n1")
 		return s.address["n2"]
 	}
+	serves, closed := "n1", false // which server has the instance's name, and whether its parameter group closes it
 	s.api.SwitchedOver = func(awstest.Instance, awstest.Instance) { // as RDS: the former takes no writes, the copy has all and follows nobody
+		serves = "n2"
 		s.do("n1", "SET GLOBAL super_read_only = ON")
 		end, err := s.site.Value(context.Background(), "n1", "SELECT @@GLOBAL.gtid_executed")
 		if err != nil {
@@ -175,7 +177,26 @@ func blueGreenOfRDS(t *testing.T) *rdsStandIn {
 		}
 		s.do("n2", "SELECT WAIT_FOR_EXECUTED_GTID_SET('"+end+"', 60)", "STOP REPLICA", "RESET REPLICA ALL")
 	}
+	obey := func() {
+		if closed {
+			s.do(serves, "SET GLOBAL read_only = ON")
+		} else {
+			s.do(serves, "SET GLOBAL super_read_only = OFF", "SET GLOBAL read_only = OFF")
+		}
+	}
+	s.api.Parameter = func(_, _, value string) {
+		closed = value == "1"
+		obey()
+	}
+	s.api.Rebooted = func(id string) {
+		if id == "orders" { // the former server has its name back: nothing but its group holds it back
+			serves = "n1"
+			s.do("n1", "SET GLOBAL super_read_only = OFF")
+			obey()
+		}
+	}
 	s.fill = func() {
+		serves, closed = "n1", false
 		s.api.Add(awstest.Instance{ID: "orders", Class: "db.m5.large", Engine: "mysql", Version: "8.4.6", Type: "gp3", GiB: 100, Address: s.address["n1"], Group: "own"})
 		s.api.AddParameter("own", "read_only", "0", false)
 	}

@@ -31,6 +31,7 @@ type rdsOrdeal struct {
 	stays  []string // what stops an undo, as declared
 	asks   []string // what stops for a person when it is cut off
 	copies bool     // the servers are brought back too, not their API alone
+	makes  string   // what looks at the cluster find wrong and the runbook is for
 }
 
 func pairOfInstances(t *testing.T) *rdsStandIn { return pairOfRDS(t, false) }
@@ -42,7 +43,7 @@ var rdsOrdeals = []rdsOrdeal{
 	{Book: "rds/set-parameter", Inputs: []string{"node=db1", "name=max_connections", "value=300"}, world: pairOfInstances},
 	{Book: "rds/reboot", Inputs: []string{"node=db2"}, world: pairOfInstances, stays: []string{"reboot"}},
 	{Book: "rds/add-replica", Inputs: []string{"node=db1", "name=new"}, world: pairOfInstances},
-	{Book: "rds/promote", Inputs: []string{"node=db2"}, world: pairOfInstances, stays: []string{"promote"}, copies: true},
+	{Book: "rds/promote", Inputs: []string{"node=db2"}, world: pairOfInstances, stays: []string{"promote"}, copies: true, makes: "2 servers take writes: db1, db2"},
 	{Book: "rds/blue-green", Inputs: []string{"node=db", "old=old", "name=next", "version=9.7.4"}, world: blueGreenOfRDS, stays: []string{"switch"}, copies: true},
 	{Book: "rds/blue-green-back", Inputs: []string{"node=db", "old=old"}, Before: []string{"rds/blue-green node=db old=old name=next version=9.7.4"}, world: blueGreenOfRDS, stays: []string{"back"}, copies: true},
 	{Book: "aurora/failover", Inputs: []string{"node=db2"}, world: auroraCluster},
@@ -73,6 +74,11 @@ func TestRDSRunbooksStandTheTorture(t *testing.T) {
 			}
 			t.Logf("%d tries in %s, brought back %d times; who took it back killed %d times; going on within %s; asleep for %s; stays %q",
 				o.Tries, o.Took.Round(time.Second), o.Restored, o.Undos, o.Resumed.Round(time.Millisecond), o.Slept, o.Stays)
+			found := len(o.Troubles)
+			o.Troubles = slices.DeleteFunc(o.Troubles, func(trouble faulttest.Trouble) bool { return trouble.Text == c.makes })
+			if made := found > len(o.Troubles); made != (c.makes != "") {
+				t.Errorf("it makes what it is for: %t, want %q", made, c.makes)
+			}
 			for _, trouble := range o.Troubles {
 				t.Errorf("%s: %s %s", trouble.Test, trouble.Step, trouble.Text)
 			}
