@@ -215,20 +215,8 @@ func (o *OpenSearch) prepare(ctx context.Context) error {
 	if err := o.put(ctx, "/_index_template/"+o.cfg.Stream, template); err != nil {
 		return fmt.Errorf("make the template of the data stream: %w", err)
 	}
-	days := fmt.Sprintf("%dh", int(o.cfg.Keep.Hours()))
-	policy := map[string]any{"policy": map[string]any{
-		"description": "Plimsoll's documents: a new index a day, the old deleted", "default_state": "written",
-		"states": []any{
-			map[string]any{
-				"name": "written", "actions": []any{map[string]any{"rollover": map[string]any{"min_index_age": "1d", "min_primary_shard_size": "20gb"}}},
-				"transitions": []any{map[string]any{"state_name": "deleted", "conditions": map[string]any{"min_rollover_age": days}}},
-			},
-			map[string]any{"name": "deleted", "actions": []any{map[string]any{"delete": map[string]any{}}}, "transitions": []any{}},
-		},
-		"ism_template": []any{map[string]any{"index_patterns": []string{o.cfg.Stream}, "priority": 200}},
-	}}
 	var status statusError
-	if err := o.put(ctx, "/_plugins/_ism/policies/"+o.cfg.Stream, policy); errors.As(err, &status) && status.code == http.StatusConflict {
+	if err := o.put(ctx, "/_plugins/_ism/policies/"+o.cfg.Stream, policyOf(o.cfg.Stream, o.cfg.Keep)); errors.As(err, &status) && status.code == http.StatusConflict {
 		return nil // it is there, and may have been changed by a person
 	} else if errors.As(err, &status) {
 		o.cfg.Log.Warn("OpenSearch takes no policy: delete old documents otherwise", "status", status.code)
