@@ -28,8 +28,8 @@ var looks = map[string]browser.Look{
 const wider = `(width => document.documentElement.scrollWidth <= width ? [] :
   [...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > width + 1 && !e.closest(".scroll, pre, .shell nav")).map(e => e.tagName + "." + e.className).slice(0, 5).concat("page " + document.documentElement.scrollWidth))(%d)`
 
-// scrolled lists the tables that a phone shows a part of, although each row of them is a card there.
-const scrolled = `innerWidth > 700 ? [] : [...document.querySelectorAll(".scroll:has(.stack)")].filter(e => e.scrollWidth > e.clientWidth).map(e => e.ariaLabel + " " + e.scrollWidth)`
+// scrolled lists the tables of which a part is shown, although each row of them should be a card in a narrow window.
+const scrolled = `[...document.querySelectorAll(innerWidth > 700 ? ".scroll:has(.fleet)" : ".scroll:has(.stack)")].filter(e => e.scrollWidth > e.clientWidth).map(e => e.ariaLabel + " " + e.scrollWidth)`
 
 // The budget of a page without curves.
 const (
