@@ -62,9 +62,11 @@ const window = 15
 type load struct {
 	latest  []watch.Wait // of the last reading
 	history [][]watch.Wait
+	shown   map[string]bool // classes that were shown once: their series go on at 0, or PromQL would see the last value for minutes
 	exact   bool
 	before  *total
 	at      time.Time
+	skipped int                  // readings since before that contradicted it
 	sampled []map[string]float64 // classes of the last samples, to split what counters do not tell apart
 }
 
@@ -84,21 +86,33 @@ func (l *load) turn(now time.Time, sessions []session, t *total, counters *rates
 
 	by := seen
 	l.exact = t != nil
+	agrees := true
 	if t != nil && l.before != nil {
 		if counted, ok := l.counted(now.Sub(l.at).Seconds(), t, counters); ok {
 			by = counted
+		} else {
+			agrees = false
 		}
 	}
-	l.before, l.at = t, now
-	l.latest = waits(by)
+	if l.skipped++; agrees || l.skipped > mostSkipped {
+		l.before, l.at, l.skipped = t, now, 0
+	}
+	l.latest = l.zeroed(by)
 	l.history = append(l.history, l.latest)
 	l.history = l.history[max(len(l.history)-window, 0):]
 }
 
-// counted is the load by counters: what they tell apart is exact, and the rest is split as the samples have it.
+// mostSkipped is how many readings in a row may contradict the one before them, until the latest counts as the first of a new time: the
+// summaries were truncated, or the server restarted.
+const mostSkipped = 3
+
+// counted is the load by counters: what they tell apart is exact, and the rest is split as the samples have it. A statement that ends
+// between the list of sessions and the summaries is in both, with all of its time, or in neither: the reading contradicts the one before
+// it, because more statements would have run than there are connections, or less than none. The next one agrees with that again.
 func (l *load) counted(over float64, t *total, counters *rates) (map[string]float64, bool) {
 	sum := (t.statements - l.before.statements) / over
-	if over <= 0 || sum < -0.5 { // the summaries were truncated, or the server restarted
+	connected, known := counters.now["threads_connected"]
+	if over <= 0 || sum < -0.5 || known && sum > connected+1 {
 		return nil, false
 	}
 	sum = max(sum, 0)
@@ -145,6 +159,23 @@ func (l *load) split(by map[string]float64, rest float64) {
 	for class, n := range untold {
 		by[class] += rest * n / all
 	}
+}
+
+// zeroed are classes and their load, those that were shown before among them.
+func (l *load) zeroed(by map[string]float64) []watch.Wait {
+	if l.shown == nil {
+		l.shown = map[string]bool{}
+	}
+	var all []watch.Wait
+	for _, class := range watch.Classes {
+		if by[class] > 0 || class == "cpu" {
+			l.shown[class] = true
+		}
+		if l.shown[class] {
+			all = append(all, watch.Wait{Class: class, AAS: by[class]})
+		}
+	}
+	return all
 }
 
 // picture is the mean over the last readings.
