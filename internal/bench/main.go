@@ -37,6 +37,7 @@ func sections() []section {
 		{"superdisk", "what is copied when a node moves to another machine with its network volume, and how long writes wait", superDisk},
 		{"watch-overhead", "what a MariaDB and a MySQL under load feel of being watched", watchOverhead},
 		{"watch-instances", "how many instances a core watches, against servers of recorded answers", watchInstances},
+		{"watch-shards", "instances shared out over several processes that send to one store", watchShards},
 		{"watch-alert", "from a cause to the message that somebody gets", watchAlert},
 		{"watch-query", "a day of forty series, as Grafana asks for it", watchQuery},
 		{"watch-killed", "kill -9 of a process that writes series, 100 times", watchKilled},

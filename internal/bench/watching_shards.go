@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"plimsoll/engine"
+	"plimsoll/watch"
+	"plimsoll/watch/settings"
+)
+
+// shardInstances are watched by one process, and by several that share them out.
+const shardInstances = 60
+
+// watchShards says what each process takes when instances are shared out, all of them sending to one store.
+func watchShards(ctx context.Context, o options) error {
+	target, release, err := o.server(ctx, mariadb)
+	if err != nil {
+		return err
+	}
+	answers, err := record(ctx, target)
+	release()
+	if err != nil {
+		return err
+	}
+	player, err := play(ctx, answers)
+	if err != nil {
+		return err
+	}
+	defer player.stop()
+	target.Addresses = []string{player.address}
+	fmt.Print("| processes | instances of each | a core of each, its start included | together | bytes a second to the store |\n|---|---|---|---|---|\n")
+	for _, processes := range []int{1, 2, 4} {
+		if err := o.shared(ctx, target, processes); err != nil {
+			return err
+		}
+	}
+	fmt.Println()
+	return nil
+}
+
+func (o options) shared(ctx context.Context, target engine.Target, processes int) error {
+	var bytes atomic.Int64
+	store := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		bytes.Add(max(r.ContentLength, 0))
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	defer store.Close()
+	folder, err := os.MkdirTemp("", "plimsoll-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	var all []watchedProcess
+	var counts, shares []string
+	begun := time.Now()
+	for n := range processes {
+		set := settings.Settings{Shard: fmt.Sprintf("%d/%d", n+1, processes)}
+		w, err := o.shardProcess(ctx, filepath.Join(folder, fmt.Sprint(n)), target, fmt.Sprintf("shard: %s\nshipped_rules: false\nremote_write: [{url: %q}]\n", set.Shard, store.URL))
+		if err != nil {
+			return err
+		}
+		all, counts = append(all, w), append(counts, fmt.Sprint(len(set.Mine(shardSources()))))
+	}
+	select {
+	case <-time.After(3 * time.Duration(o.seconds) * time.Second):
+	case <-ctx.Done():
+	}
+	took := time.Since(begun).Seconds()
+	var errs []error
+	total := 0.0
+	for _, w := range all {
+		errs = append(errs, w.stop())
+		share := used(w.cmd).Seconds() / took
+		total, shares = total+share, append(shares, fmt.Sprintf("%.1f %%", 100*share))
+	}
+	fmt.Printf("| %d | %s | %s | %.1f %% | %.0f |\n", processes, strings.Join(counts, ", "), strings.Join(shares, ", "), 100*total, float64(bytes.Load())/took)
+	return errors.Join(errs...)
+}
+
+func shardSources() (all []watch.Source) {
+	for n := range shardInstances {
+		all = append(all, watch.Source{Instance: watch.Instance{Name: fmt.Sprintf("c%02d/n1", n)}})
+	}
+	return all
+}
+
+// shardProcess watches its share of the instances, all of which are the player.
+func (o options) shardProcess(ctx context.Context, folder string, target engine.Target, set string) (watchedProcess, error) {
+	var inventory strings.Builder
+	inventory.WriteString("clusters:\n")
+	for n := range shardInstances {
+		fmt.Fprintf(&inventory, "  c%02d: {engine: mysql, environment: lab, user: %s, password: {env: BENCH_PASSWORD}, nodes: [{name: n1, address: %q}]}\n", n, target.User, target.Addresses[0])
+	}
+	binary, err := filepath.Abs(o.plimsoll)
+	if err != nil {
+		return watchedProcess{}, err
+	}
+	if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(filepath.Join(folder, "plimsoll.yaml"), []byte(inventory.String()), 0o600), os.WriteFile(filepath.Join(folder, "watch.yaml"), []byte(set), 0o600)); err != nil {
+		return watchedProcess{}, err
+	}
+	cmd := exec.CommandContext(ctx, binary, "watch", "--quiet")
+	cmd.Dir, cmd.Env = folder, append(os.Environ(), "BENCH_PASSWORD="+string(target.Password), "PLIMSOLL_HOME="+filepath.Join(folder, "home"))
+	return watchedProcess{cmd}, cmd.Start()
+}
