@@ -37,13 +37,13 @@ func newAdvise(c console) *cobra.Command {
 	var o adviseOptions
 	cmd := &cobra.Command{
 		Use:   "advise CLUSTER",
-		Short: "What to change next: sized, priced, predicted, with its error",
-		Long: `Look at a database that runs for some minutes and say what holds it back or is about to: each finding with its evidence and with the
-options that answer it, each with its predicted effect and the interval of that, its price a month, its risk, and how it is undone. To leave
-things as they are is an option too. Nothing is advised that was not predicted or measured, and what is not known is said.
+		Short: "Recommend what to change next, with size, price, predicted effect and error",
+		Long: `Observe a running database for some minutes and report what limits it now or soon will. Each finding comes with its evidence and its options;
+each option with its predicted effect and interval, its monthly price, its risk and how to undo it. Leaving things as they are is one of the
+options. Advice never goes beyond what was predicted or measured, and it names what it does not know.
 
-What the database runs on is said by --class and --volume; the volume may stand in the inventory too. Prices are those of a dated catalogue, which a file of your own and a discount
-override.`,
+--class and --volume tell what the database runs on; the volume can also be set in the inventory. Prices come from a dated catalogue; a price
+file of your own and a discount override it.`,
 		Example: `  plimsoll advise shop --class db.m5.2xlarge --volume gp2:800GiB --balance 20%
   plimsoll advise shop --class db.r6g.4xlarge --volume gp3:800GiB --prices ours.yaml --discount 30% --markdown > ticket.md
   plimsoll advise lab:demo --for 30s --json`,
@@ -63,12 +63,12 @@ override.`,
 func (o *adviseOptions) addPlace(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.class, "class", "", "class of the instance, such as db.m5.2xlarge")
-	f.StringVar(&o.volume, "volume", "", "what the data lies on: gp2:800GiB, gp3:500GiB:12000 or io2:1TiB:20000, the last its operations a second (default what the inventory says)")
-	f.BoolVar(&o.multiAZ, "multi-az", false, "there is a standby in another zone, which costs as much again")
-	f.StringVar(&o.balance, "balance", "", "how full the burst bucket of the volume is, such as 35% (default taken for full)")
+	f.StringVar(&o.volume, "volume", "", "volume of the data: gp2:800GiB, gp3:500GiB:12000 or io2:1TiB:20000, where the last number is provisioned IOPS (default from the inventory)")
+	f.BoolVar(&o.multiAZ, "multi-az", false, "a Multi-AZ standby exists, which doubles the price")
+	f.StringVar(&o.balance, "balance", "", "how full the volume's burst bucket is, such as 35% (default: assumed full)")
 	f.StringVar(&o.region, "region", "us-east-1", "region of the prices")
-	f.StringVar(&o.prices, "prices", "", "file of prices, over the catalogue that ships (default what plimsoll prices update has written)")
-	f.StringVar(&o.discount, "discount", "", "what your account pays less, such as 20%")
+	f.StringVar(&o.prices, "prices", "", "price file that overrides the built-in catalogue (default: the one that plimsoll prices update wrote)")
+	f.StringVar(&o.discount, "discount", "", "discount of your account, such as 20%")
 	completing(cmd, "class", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		catalogue, err := price.Load("")
 		if err != nil {
@@ -184,7 +184,7 @@ func (o *adviseOptions) input(now time.Time) (findings.Input, error) {
 	in.Prices = price.Of{Catalogue: catalogue, Region: o.region, Now: now}
 	if o.class != "" {
 		if _, known := catalogue.Classes[o.class]; !known {
-			advice := "a file of your own can say what it is: --prices"
+			advice := "define it in a price file of your own: --prices FILE"
 			if near := document.Nearest(o.class, catalogue.ClassNames()); near != "" {
 				advice = "did you mean " + near + "?"
 			}

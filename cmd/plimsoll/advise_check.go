@@ -24,23 +24,23 @@ func newAdviseCheck(c console) *cobra.Command {
 	var o adviseCheckOptions
 	cmd := &cobra.Command{
 		Use:   "check CLUSTER",
-		Short: "What was predicted beside what came, after a change",
-		Long: `After an option of earlier advice was carried out, by a runbook or by anybody, look at the server again and put the prediction beside what
-came, each with its interval. That an option was carried out is seen by the server's settings: the size of its buffer pool, how it commits.
-Reads are compared for as many requests of pages as there are now. Each comparison is kept in a scoreboard, which the next advice shows.
+		Short: "Compare a prediction with the outcome, after a change",
+		Long: `Run this after an option of earlier advice was carried out, by a runbook or by hand. It observes the server again and compares the prediction
+with the outcome, each with its interval. It recognizes the change by the server's settings: the buffer pool size, the durability of commits.
+Reads are compared at today's number of page requests. Each comparison is kept in a scoreboard, which later advice shows.
 
-Another volume or class shows in no setting. RDS is asked what an instance runs on, where plimsoll.yaml names it; elsewhere the inventory's volume, --class and --volume
-say it. What a volume gives is compared only while the service asks for all of it.`,
+A new volume or class shows in no server setting. Plimsoll asks RDS for it where plimsoll.yaml names the instance; elsewhere it takes the
+inventory's volume, --class and --volume. The limit of a volume is compared only while the service uses all of it.`,
 		Example: "  plimsoll advise check shop\n  plimsoll advise check lab:demo --for 30s --json",
 		Args:    exactly("CLUSTER"), ValidArgsFunction: completeCluster,
 		RunE: func(cmd *cobra.Command, args []string) error { return adviseCheck(cmd.Context(), c, args[0], o) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.node, "node", "", "which node (default the primary)")
-	f.DurationVar(&o.span, "for", time.Minute, "how long to look")
+	f.DurationVar(&o.span, "for", time.Minute, "how long to observe")
 	f.BoolVar(&o.json, "json", false, "print JSON")
-	f.StringVar(&o.class, "class", "", "class of the instance as it is now (default what RDS says)")
-	f.StringVar(&o.volume, "volume", "", "what the data lies on now, such as gp3:800GiB (default what RDS or the inventory says)")
+	f.StringVar(&o.class, "class", "", "present class of the instance (default from RDS)")
+	f.StringVar(&o.volume, "volume", "", "present volume of the data, such as gp3:800GiB (default from RDS or the inventory)")
 	return cmd
 }
 
@@ -75,7 +75,7 @@ func adviseCheck(ctx context.Context, c console, name string, o adviseCheckOptio
 		return err
 	}
 	if len(made) == 0 {
-		return hint.With(usageError{text: "nothing was predicted about " + site.Name + " yet"}, "plimsoll advise "+site.Name)
+		return hint.With(usageError{text: "there is no prediction for " + site.Name + " yet"}, "plimsoll advise "+site.Name)
 	}
 	before, err := readLines[advise.Score](scoresFile(deps, site.Name))
 	if err != nil {
@@ -139,7 +139,7 @@ type prediction struct {
 }
 
 // measurable are the effects that can be looked at afterwards.
-var measurable = []string{"reads a second from disk", "time of a commit", "operations a second all the time"}
+var measurable = []string{"reads a second from disk", "time of a commit", "sustained operations per second"}
 
 // carriedOut are the predictions of options whose settings the server has now, each once, as it was predicted last before that.
 func carriedOut(ctx context.Context, db engine.Database, on running, made []advise.Report, before []advise.Score, node string) (open []prediction, err error) {
@@ -231,15 +231,15 @@ func (p prediction) score(seen *advise.Seen, first, last counts) (s advise.Score
 			s.Predicted = advise.Figure{Mean: e.Then * s.Load, Low: e.Low * s.Load, High: e.High * s.Load}
 		}
 		if last.cache.Loading || last.cache.Free > last.cache.Pages/20 && last.cache.Data < last.cache.Pages/2 {
-			s.Doubt = "the cache is not full yet: check again when it is warm"
+			s.Doubt = "the buffer pool is not full yet: check again when it is warm"
 		}
-	case "operations a second all the time":
+	case "sustained operations per second":
 		if seen.Disk == nil {
 			return s, false
 		}
 		s.Came = advise.Figure{Mean: seen.Disk.Peak, Low: min(seen.Disk.IOPS.High, seen.Disk.Peak), High: seen.Disk.Peak}
 		if seen.Disk.Peak < 0.9*e.Then {
-			s.Doubt = fmt.Sprintf("the service asks for %.0f of the %.0f that it is to give: only more would show whether it does", seen.Disk.Peak, e.Then)
+			s.Doubt = fmt.Sprintf("the service uses %.0f of the predicted limit of %.0f: only a higher load would test the prediction", seen.Disk.Peak, e.Then)
 		}
 		return s, true
 	case "time of a commit":
@@ -252,7 +252,7 @@ func (p prediction) score(seen *advise.Seen, first, last counts) (s advise.Score
 		}
 	}
 	if s.Doubt == "" && (s.Load > most || s.Load < 1/most) && !(e.What == "time of a commit" && s.Load > 1) { // faster commits are more
-		s.Doubt = fmt.Sprintf("the load is %.2g times what it was", s.Load)
+		s.Doubt = fmt.Sprintf("the load is %.2g times that of the prediction", s.Load)
 	}
 	return s, true
 }
@@ -273,7 +273,7 @@ func changedAt(deps lab.Deps, instance string, p prediction) time.Time {
 
 func showChecked(c console, got checked) error {
 	if len(got.New) == 0 {
-		fmt.Fprintln(c.out, "No option of earlier advice was carried out since it was last checked, or the server shows nothing of it.")
+		fmt.Fprintln(c.out, "No option of earlier advice was carried out since the last check, or the server does not show it.")
 	} else {
 		w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "OPTION\tWHAT\tBEFORE\tPREDICTED\tCAME\tOFF\t")
@@ -293,10 +293,10 @@ func showChecked(c console, got checked) error {
 		}
 		for _, s := range got.New {
 			if s.Scaled && math.Abs(s.Load-1) > 0.05 {
-				fmt.Fprintf(c.out, "%s: predicted for as many requests of pages as there are now, %.2f times those of then.\n", s.Option, s.Load)
+				fmt.Fprintf(c.out, "%s: the prediction is scaled to today's page requests, %.2f times those at the time.\n", s.Option, s.Load)
 			}
 			if !s.Changed.IsZero() {
-				fmt.Fprintf(c.out, "%s: watching saw the change at %s.\n", s.Option, s.Changed.UTC().Format("2006-01-02 15:04:05 MST"))
+				fmt.Fprintf(c.out, "%s: plimsoll watch recorded the change at %s.\n", s.Option, s.Changed.UTC().Format("2006-01-02 15:04:05 MST"))
 			}
 		}
 	}

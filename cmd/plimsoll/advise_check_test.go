@@ -81,7 +81,7 @@ func TestWhatAServerRunsOnTellsWhichOptionWasCarriedOut(t *testing.T) {
 
 // What a volume gives shows only while all of it is asked for.
 func TestAVolumeIsScoredAtItsLimit(t *testing.T) {
-	p := prediction{effect: advise.Effect{What: "operations a second all the time", Unit: "per_second", Now: 600, Then: 3000, Low: 3000, High: 3000}}
+	p := prediction{effect: advise.Effect{What: "sustained operations per second", Unit: "per_second", Now: 600, Then: 3000, Low: 3000, High: 3000}}
 	at := func(mean, peak float64) advise.Score {
 		s, can := p.score(&advise.Seen{Disk: &advise.DiskUse{IOPS: advise.Figure{Mean: mean, Low: mean, High: mean}, Peak: peak}}, counts{}, counts{})
 		if !can {

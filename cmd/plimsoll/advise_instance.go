@@ -27,7 +27,7 @@ func newAdviseInstance(c console) *cobra.Command {
 	var o adviseInstanceOptions
 	cmd := &cobra.Command{
 		Use:   "instance [CLUSTER…]",
-		Short: "Whether classes fit, by all that plimsoll watch kept: larger, and smaller",
+		Short: "Check by the history of plimsoll watch whether instance classes are too small or too large",
 		Long: `Hold all that plimsoll watch kept of instances against their classes: processors, operations on the disk, what is sent, connections; P95 and the most. Where one is
 too small, the classes that are not; where one has room, the cheaper classes that none of the history would have overrun (70 % of processors,
 of operations and of the network), with as much memory as the buffer pool takes. Nothing smaller is named from less than two weeks.
@@ -40,10 +40,10 @@ It asks no server. What is to come, the speed of other processors and reads with
 	f := cmd.Flags()
 	f.StringArrayVar(&o.classes, "class", nil, "class of all instances, of a cluster (shop=db.r6g.2xlarge) or of one (shop/n1=…); may be repeated")
 	f.StringVar(&o.since, "since", "30d", "how far back to look")
-	f.DurationVar(&o.every, "every", 5*time.Minute, "over which time to average")
+	f.DurationVar(&o.every, "every", 5*time.Minute, "length of the spans to average over")
 	f.StringVar(&o.region, "region", "us-east-1", "region of the prices")
-	f.StringVar(&o.prices, "prices", "", "file of prices, over the catalogue that ships")
-	f.StringVar(&o.discount, "discount", "", "what your account pays less, such as 20%")
+	f.StringVar(&o.prices, "prices", "", "price file that overrides the built-in catalogue")
+	f.StringVar(&o.discount, "discount", "", "discount of your account, such as 20%")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	f.BoolVar(&o.markdown, "markdown", false, "print Markdown")
 	return cmd
@@ -66,7 +66,7 @@ func adviseInstance(ctx context.Context, c console, names []string, o adviseInst
 			of, class = "", text
 		}
 		if _, known := in.Prices.Classes[class]; !known {
-			return usageError{text: fmt.Sprintf("unknown class %q", class), hint: "a file of your own can say what it is: --prices"}
+			return usageError{text: fmt.Sprintf("unknown class %q", class), hint: "define it in a price file of your own: --prices FILE"}
 		}
 		classes[of] = class
 	}
@@ -76,7 +76,7 @@ func adviseInstance(ctx context.Context, c console, names []string, o adviseInst
 	}
 	kept, err := store.Look(filepath.Join(watchFolder(deps), "series"))
 	if err != nil {
-		return usageError{text: err.Error(), hint: "plimsoll watch keeps them while it runs"}
+		return usageError{text: err.Error(), hint: "plimsoll watch records them while it runs"}
 	}
 	defer func() { err = errors.Join(err, kept.Close()) }()
 	all, err := fleet.Advise(ctx, kept, fleet.Span{From: now.Add(-back).Truncate(o.every), To: now.Truncate(o.every), Every: o.every}, in.Prices, classes)
@@ -93,7 +93,7 @@ func adviseInstance(ctx context.Context, c console, names []string, o adviseInst
 		return jsonTo(c, shown)
 	}
 	if len(shown) == 0 {
-		fmt.Fprintln(c.err, "nothing was kept of these instances; plimsoll watch keeps it while it runs")
+		fmt.Fprintln(c.err, "there is no history of these instances; plimsoll watch records it while it runs")
 	}
 	width, _ := terminal(c.out)
 	for i, r := range shown {

@@ -29,12 +29,12 @@ func newAdviseMemory(c console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "memory CLUSTER",
 		Short: "Predict reads from disk with more or less memory",
-		Long: `Predict what a server of MySQL or MariaDB would read from disk with a buffer pool of another size, larger or smaller, without resizing
-it: by lists of its cached pages, taken one after another for some minutes, which show what leaves and what comes back from how far.
+		Long: `Predict how much a MySQL or MariaDB server would read from disk with a larger or smaller buffer pool, without resizing it. The prediction
+comes from lists of the cached pages, taken for some minutes, which show which pages leave the pool and how soon they are read again.
 
-Where the server runs on a machine that can be reached, it writes the lists into its own file; elsewhere they are asked for by SQL, with the
-privilege PROCESS. What that costs the server is measured on the way: the first list is taken from a replica where there is one, and
-looking ends where a list holds the server up for longer than --max-stall.`,
+Where Plimsoll can reach the machine, the server dumps the lists into its own file; elsewhere Plimsoll reads them by SQL, which needs the
+PROCESS privilege. Plimsoll measures what this costs the server: it takes the first list from a replica if there is one, and
+stops sampling when a list holds the server up for longer than --max-stall.`,
 		Example: `  plimsoll advise memory shop
   plimsoll advise memory lab:demo --for 30s --sizes 256M,512M,1G
   plimsoll advise memory shop --node db2 --markdown > ticket.md`,
@@ -52,10 +52,10 @@ looking ends where a list holds the server up for longer than --max-stall.`,
 func (o *adviseMemoryOptions) add(cmd *cobra.Command, span time.Duration) {
 	f := cmd.Flags()
 	f.StringVar(&o.node, "node", "", "which node (default the primary)")
-	f.DurationVar(&o.span, "for", span, "how long to look")
+	f.DurationVar(&o.span, "for", span, "how long to observe")
 	f.StringSliceVar(&o.sizes, "sizes", nil, "sizes of the buffer pool to predict for, such as 32G,64G (default half to four times today's)")
-	f.DurationVar(&o.maxStall, "max-stall", 50*time.Millisecond, "how long a list of pages may hold the server up")
-	f.BoolVar(&o.sql, "sql", false, "ask for lists by SQL, also where the server's file can be read")
+	f.DurationVar(&o.maxStall, "max-stall", 50*time.Millisecond, "longest time for which one list of pages may hold the server up")
+	f.BoolVar(&o.sql, "sql", false, "read the lists by SQL even where the server's dump file can be read")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	f.BoolVar(&o.markdown, "markdown", false, "print Markdown")
 	completing(cmd, "node", func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -102,7 +102,7 @@ func (o *adviseMemoryOptions) bytes() (sizes []int64, err error) {
 		return nil, usageError{text: fmt.Sprintf("--for %s, --max-stall %s: expected 4s or more, and more than nothing", o.span, o.maxStall)}
 	}
 	if o.json && o.markdown {
-		return nil, usageError{text: "--json and --markdown are for different readers"}
+		return nil, usageError{text: "--json and --markdown exclude each other"}
 	}
 	for _, text := range o.sizes {
 		n, err := advise.ParseBytes(text)
@@ -161,7 +161,7 @@ func tryOnReplica(ctx context.Context, c console, site *cluster.Cluster, but clu
 		}
 		took, err := memory.Pilot(ctx, db, o)
 		if err != nil {
-			return hint.With(fmt.Errorf("node %s: %w", n.Name, err), "allow more, --max-stall, or look at one node alone: --node "+n.Name)
+			return hint.With(fmt.Errorf("node %s: %w", n.Name, err), "allow more (--max-stall), or observe a single node: --node "+n.Name)
 		}
 		fmt.Fprintf(c.err, "%s, a replica, gave a list of its pages in %s\n", n.Name, quantity.Duration(took))
 		return nil

@@ -53,7 +53,7 @@ func (f *following) statements(ctx context.Context, m *advise.Memory) (*advise.S
 		}
 	}
 	if err != nil && ctx.Err() == nil { // the rest of the advice does not need them
-		return &advise.Statements{Unknown: []string{fmt.Sprintf("Which statements read could not be told: %v.", err)}}, nil
+		return &advise.Statements{Unknown: []string{fmt.Sprintf("Plimsoll could not find out which statements read from disk: %v.", err)}}, nil
 	}
 	return nil, err
 }

@@ -12,7 +12,7 @@ func confirm(c console, yes bool, question string) error {
 		return nil
 	}
 	if _, person := terminal(c.in); !person {
-		return usageError{text: "this changes something, and there is no terminal to ask at", hint: "add --yes if it is what you want"}
+		return usageError{text: "this command changes something and needs a confirmation, but there is no terminal", hint: "add --yes to confirm it"}
 	}
 	fmt.Fprintf(c.err, "%s [y/N] ", question)
 	answer, err := bufio.NewReader(c.in).ReadString('\n')

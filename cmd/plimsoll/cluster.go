@@ -68,7 +68,7 @@ func siteBy(ctx context.Context, name string, inv *inventory.Inventory, deps lab
 func noCluster(ctx context.Context, name string, inv *inventory.Inventory, deps lab.Deps, err error) error {
 	known := clusterNames(ctx, inv, deps)
 	if len(known) == 0 {
-		return usageError{text: err.Error(), hint: "there is no cluster yet: plimsoll lab up mariadb, or write one into " + inventory.File}
+		return usageError{text: err.Error(), hint: "there is no cluster yet: create one with plimsoll lab up mariadb, or add one to " + inventory.File}
 	}
 	return document.UnknownName(&document.Node{Kind: document.Scalar, Text: name}, "cluster", known)
 }

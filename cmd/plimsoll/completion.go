@@ -12,8 +12,8 @@ var shells = []string{"bash", "zsh", "fish"}
 
 func newCompletion(c console) *cobra.Command {
 	return &cobra.Command{
-		Use: "completion SHELL", Short: "Print what makes a shell complete commands with the tab key", Args: exactly("SHELL"),
-		Long: `Print a script for bash, zsh or fish. It offers commands and flags, and runbooks, clusters, nodes, runs and steps that are there.
+		Use: "completion SHELL", Short: "Print the script for tab completion in your shell", Args: exactly("SHELL"),
+		Long: `Print a script for bash, zsh or fish. It completes commands and flags, and the names of existing runbooks, clusters, nodes, runs and steps.
 
 bash, in ~/.bashrc:   source <(plimsoll completion bash)
 zsh, once:            plimsoll completion zsh > "${fpath[1]}/_plimsoll"

@@ -87,7 +87,7 @@ func tell(c console, err error) int {
 	case errors.As(err, &advice) && advice.Hint() != "":
 		complain(c, "hint: "+advice.Hint())
 	case errors.Is(err, syscall.ENOSPC):
-		complain(c, "hint: the disk is full: free some space; what was written until then is kept")
+		complain(c, "hint: the disk is full: free some space; everything written before that is kept")
 	}
 	var unread *fs.PathError
 	if absent := (*plan.InputError)(nil); errors.As(err, &absent) && errors.Is(err, cluster.ErrNoNode) {

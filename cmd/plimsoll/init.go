@@ -24,7 +24,7 @@ var templates embed.FS
 func newInit(c console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "init", Short: "Write a first trial, runbook or inventory, with comments",
-		Long: "Write a file to begin with: commented, and valid as it is.",
+		Long: "Write a commented starter file that is valid as it is.",
 	}
 	cmd.AddCommand(newInitTrial(c), newInitRunbook(c), newInitInventory(c))
 	return cmd
@@ -75,7 +75,7 @@ func newInitInventory(c console) *cobra.Command {
 	cmd.Flags().StringVar(&s.Name, "name", "shop", "the cluster's name")
 	cmd.Flags().StringVar(&s.Environment, "environment", "staging", "lab, staging or production")
 	cmd.Flags().StringVar(&s.Address, "address", "127.0.0.1:3306", "host:port of a server")
-	cmd.Flags().StringVar(&s.User, "user", "plimsoll", "the account by which Plimsoll logs in")
+	cmd.Flags().StringVar(&s.User, "user", "plimsoll", "account that Plimsoll logs in with")
 	return cmd
 }
 

@@ -14,8 +14,8 @@ func newLab(c console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lab",
 		Short: "Clusters of real database servers on this machine",
-		Long: `Make and take away clusters of real servers, each node on a loopback address of its own. Nothing needs root.
-What a cluster is made of stands in $PLIMSOLL_HOME (default ~/.local/state/plimsoll), fetched servers in $PLIMSOLL_CACHE
+		Long: `Create and remove clusters of real servers, each node on a loopback address of its own. No command needs root.
+Clusters are stored in $PLIMSOLL_HOME (default ~/.local/state/plimsoll), downloaded servers in $PLIMSOLL_CACHE
 (default ~/.cache/plimsoll).`,
 	}
 	cmd.AddCommand(newLabUp(c), newLabDown(c), newLabList(c), newLabFetch(c), newLabShell(c), newLabLayer(), newLabMachine(), newLabDisk(c))

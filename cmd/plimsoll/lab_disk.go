@@ -16,14 +16,14 @@ func newLabDisk(c console) *cobra.Command {
 	var set string
 	cmd := &cobra.Command{
 		Use: "disk NAME", ValidArgsFunction: completeLabs,
-		Short: "Show the disks of a cluster, or give it others while it runs",
-		Long: `Show what the disks of a cluster that was made with --disk give now and how full their buckets are. With --set they become another volume
-at once, and keep the credits that they have.`,
+		Short: "Show the emulated disks of a cluster, or change them while it runs",
+		Long: `Show the present limits of the disks of a cluster that was created with --disk, and how full their burst buckets are. With --set they become
+another volume at once and keep their credits.`,
 		Example: "  plimsoll lab disk demo\n  plimsoll lab disk demo --set gp3:800GiB,scale=1/10",
 		Args:    exactly("NAME"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return runLabDisk(cmd.Context(), c, args[0], set) },
 	}
-	cmd.Flags().StringVar(&set, "set", "", "another disk for every node: gp3:800GiB, io2:1TiB:20000 with its IOPS; then ,balance=5% ,scale=1/10")
+	cmd.Flags().StringVar(&set, "set", "", "new disk for every node: gp3:800GiB, or io2:1TiB:20000 with its IOPS; optionally followed by ,balance=5% ,scale=1/10")
 	return cmd
 }
 

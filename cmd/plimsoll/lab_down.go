@@ -14,9 +14,9 @@ func newLabDown(c console) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use: "down [NAME]…", ValidArgsFunction: completeLabs,
-		Short: "Stop clusters and remove all that they left",
-		Long: `Stop every process of the clusters, whoever started them, and remove their folders. It works whatever became of the
-Plimsoll that made them.`,
+		Short: "Stop clusters and delete their files",
+		Long: `Stop every process of the clusters, whoever started it, and delete their folders. This works even if the Plimsoll
+process that created them has died.`,
 		Example: "  plimsoll lab down mariadb\n  plimsoll lab down --all",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && !all {

@@ -12,9 +12,9 @@ func newLabFetch(c console) *cobra.Command {
 	var version string
 	cmd := &cobra.Command{
 		Use:   "fetch PRODUCT",
-		Short: "Get a database server, without root",
-		Long: `Put a server below the cache folder with the package clients that this machine has. lab up and trial run do that by
-themselves when they need one.`,
+		Short: "Download a database server, without root",
+		Long: `Download a server into the cache folder with the package managers of this machine. lab up and trial run do this
+automatically when they need one.`,
 		Example: "  plimsoll lab fetch mysql --version 9.7",
 		Args:    exactly("PRODUCT"),
 		RunE: func(cmd *cobra.Command, args []string) error {

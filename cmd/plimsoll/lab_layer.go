@@ -10,7 +10,7 @@ import (
 func newLabLayer() *cobra.Command {
 	return &cobra.Command{
 		Use:    "layer FOLDER ASIDE REPORT [DISK STATE]",
-		Short:  "Serve a node's data so that it can forget what was not synced, and be as slow as a cloud's volume",
+		Short:  "Serve a node's data through a file system that can lose unsynced writes and be as slow as a cloud volume",
 		Hidden: true,
 		Args:   cobra.RangeArgs(3, 5),
 		RunE:   func(_ *cobra.Command, args []string) error { return forgetful.Run(args) },

@@ -23,9 +23,9 @@ func newLabShell(c console) *cobra.Command {
 	var node, statement string
 	cmd := &cobra.Command{
 		Use: "shell NAME", ValidArgsFunction: completeLabs,
-		Short: "Talk to a cluster's database, as its administrator",
-		Long: `Start the database's own client (mariadb, mysql or cqlsh, as found on PATH) on a cluster of the lab, logged in. With --execute
-one statement is executed and its rows are printed; that needs no client.`,
+		Short: "Open the database's client on a cluster, as its administrator",
+		Long: `Start the database's own client (mariadb, mysql or cqlsh on your PATH) on a lab cluster, logged in as the administrator. With --execute,
+Plimsoll executes one statement itself and prints the rows; this needs no client.`,
 		Example: "  plimsoll lab shell mariadb\n  plimsoll lab shell mariadb --node n2 --execute 'SHOW REPLICA STATUS'",
 		Args:    exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -33,7 +33,7 @@ one statement is executed and its rows are printed; that needs no client.`,
 		},
 	}
 	cmd.Flags().StringVar(&node, "node", "", "which node (default the primary)")
-	cmd.Flags().StringVarP(&statement, "execute", "e", "", "execute this statement, print its rows and end")
+	cmd.Flags().StringVarP(&statement, "execute", "e", "", "execute this statement, print its rows and exit")
 	return cmd
 }
 

@@ -32,7 +32,7 @@ func newLabUp(c console) *cobra.Command {
 	var o labUpOptions
 	cmd := &cobra.Command{
 		Use:   "up PRODUCT",
-		Short: "Make a cluster and start it",
+		Short: "Create a cluster and start it",
 		Long: "Make a cluster of mariadb or mysql (one server, or a primary with asynchronous GTID replicas) or a ring of cassandra;\n" +
 			"with --separate, servers that have nothing to do with one another. It runs until lab down.",
 		Example: `  plimsoll lab up mariadb
@@ -48,13 +48,13 @@ func newLabUp(c console) *cobra.Command {
 	cmd.Flags().StringVar(&o.name, "name", "", "the cluster's name (default the product's)")
 	cmd.Flags().StringVar(&o.version, "version", "", "such as 11.4, 9.7 or 5.0 (default the one on PATH, else the preferred)")
 	cmd.Flags().IntVar(&o.nodes, "nodes", 1, "how many servers; the first is the primary")
-	cmd.Flags().BoolVar(&o.separate, "separate", false, "nothing is replicated between the servers")
+	cmd.Flags().BoolVar(&o.separate, "separate", false, "independent servers, without replication between them")
 	cmd.Flags().StringArrayVar(&o.settings, "set", nil, "a setting of the servers, name=value; may be repeated")
-	cmd.Flags().StringVar(&o.disk, "disk", "", "a disk with the limits, bucket and latency of a cloud's volume for each: gp2:800GiB, io2:1TiB:20000 with its IOPS; then ,balance=5% ,scale=1/10 ,managed (as RDS stripes it) ,volumes=4")
-	cmd.Flags().BoolVar(&o.machines, "machines", false, "every server in a machine with a kernel and volumes of its own")
-	cmd.Flags().StringSliceVar(&o.on, "on", nil, "with --machines: only these nodes have one, such as n3 (default all)")
-	cmd.Flags().StringVar(&o.memory, "memory", "", "with --machines: memory of each (default what the server needs, and 1G at least)")
-	cmd.Flags().StringArrayVar(&o.volumes, "volume", nil, "with --machines: a volume of each, name=size[,iops=N][,throughput=SIZE]; local holds the data (default local=4G)")
+	cmd.Flags().StringVar(&o.disk, "disk", "", "an emulated cloud volume for each node, with its limits, burst bucket and latency: gp2:800GiB, or io2:1TiB:20000 with its IOPS; optionally followed by ,balance=5% ,scale=1/10 ,managed (striped as RDS does) ,volumes=4")
+	cmd.Flags().BoolVar(&o.machines, "machines", false, "run every server in a machine with its own kernel and volumes")
+	cmd.Flags().StringSliceVar(&o.on, "on", nil, "with --machines: only these nodes run in a machine, such as n3 (default all)")
+	cmd.Flags().StringVar(&o.memory, "memory", "", "with --machines: memory of each machine (default: what the server needs, at least 1G)")
+	cmd.Flags().StringArrayVar(&o.volumes, "volume", nil, "with --machines: a volume of each machine, name=size[,iops=N][,throughput=SIZE]; local holds the data (default local=4G)")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	return cmd
 }
@@ -111,7 +111,7 @@ func showCluster(c console, cluster *lab.Cluster, asJSON bool) error {
 			PasswordFile string   `json:"password_file"`
 		}{cluster.Name(), cluster.Distribution().Product, cluster.Distribution().Exact, target.Addresses, target.User, cluster.PasswordFile()})
 	}
-	fmt.Fprintf(c.out, "%s runs: %s %s\n", cluster.Name(), cluster.Distribution().Product, cluster.Distribution().Exact)
+	fmt.Fprintf(c.out, "%s is running: %s %s\n", cluster.Name(), cluster.Distribution().Product, cluster.Distribution().Exact)
 	for _, node := range cluster.Nodes() {
 		fmt.Fprintf(c.out, "  %s  %s:%d  pid %d\n", node.Name, node.Address, node.Port, node.PID)
 	}
@@ -122,7 +122,7 @@ func showCluster(c console, cluster *lab.Cluster, asJSON bool) error {
 	fmt.Fprintf(c.out, "Log in:       user %s, the password is in %s\n", target.User, cluster.PasswordFile())
 	fmt.Fprintf(c.out, "Load it:      plimsoll load prepare --target lab:%s --workload %s\n", cluster.Name(), first)
 	fmt.Fprintf(c.out, "Database:     plimsoll, once it is loaded\n")
-	fmt.Fprintf(c.out, "Take it away: plimsoll lab down %s\n", cluster.Name())
+	fmt.Fprintf(c.out, "Remove it:    plimsoll lab down %s\n", cluster.Name())
 	return nil
 }
 
@@ -130,7 +130,7 @@ func showCluster(c console, cluster *lab.Cluster, asJSON bool) error {
 func (o labUpOptions) ownMachines() (*lab.Machines, error) {
 	if !o.machines {
 		if o.memory != "" || len(o.volumes) > 0 || len(o.on) > 0 {
-			return nil, usageError{text: "--on, --memory and --volume are of machines", hint: "add --machines"}
+			return nil, usageError{text: "--on, --memory and --volume need --machines", hint: "add --machines"}
 		}
 		return nil, nil
 	}
@@ -166,7 +166,7 @@ func parseVolume(text string) (name string, v infra.VolumeSpec, err error) {
 		case key == "kind" && value == "gp2":
 			v.Kind = value
 		default:
-			err = fmt.Errorf("%q is not known of a volume", part)
+			err = fmt.Errorf("%q is not an option of a volume", part)
 		}
 		if err != nil {
 			return "", v, err

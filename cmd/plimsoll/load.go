@@ -24,7 +24,7 @@ func newLoad(c console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "load",
 		Short: "Put a database under load",
-		Long: `The load generator by itself, against a lab cluster or any database that answers. prepare makes the workload's tables,
+		Long: `Run the load generator on its own, against a lab cluster or any database that you can reach. prepare creates the workload's tables and loads them,
 run issues its operations, cleanup drops the tables.`,
 	}
 	cmd.AddCommand(newLoadPrepare(c), newLoadRun(c), newLoadCleanup(c), newLoadServe(c))
@@ -42,7 +42,7 @@ type loadOptions struct {
 
 func (o *loadOptions) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.target, "target", "", "mysql://user@host:port/database, cql://user@host,host/keyspace?consistency=ONE, singlestore://user@host/database, http://host, or a cluster of the inventory or of the lab: NAME, or lab:NAME, options behind a ?")
+	f.StringVar(&o.target, "target", "", "mysql://user@host:port/database, cql://user@host,host/keyspace?consistency=ONE, singlestore://user@host/database, http://host, or a cluster of the inventory or the lab: NAME, or lab:NAME; options follow a ?")
 	f.StringVar(&o.workload, "workload", "", "a workload's name, or a file of your own ending in .yaml")
 	f.StringArrayVar(&o.parameters, "param", nil, "a parameter of the workload, for example tables=4; may be repeated")
 	f.StringVar(&o.passwordEnv, "password-env", "", "environment variable that holds the password")
@@ -123,7 +123,7 @@ func (o *loadOptions) password(ctx context.Context) (string, error) {
 	case o.passwordEnv != "":
 		value, set := os.LookupEnv(o.passwordEnv)
 		if !set {
-			return "", usageError{text: "--password-env: there is no variable " + o.passwordEnv}
+			return "", usageError{text: "--password-env: there is no environment variable " + o.passwordEnv}
 		}
 		return value, nil
 	case o.passwordFile != "":

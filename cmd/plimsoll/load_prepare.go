@@ -13,13 +13,13 @@ func newLoadPrepare(c console) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:     "prepare",
-		Short:   "Make a workload's tables and load its data",
+		Short:   "Create a workload's tables and load its data",
 		Example: "  plimsoll load prepare --target lab:mariadb --workload tpcc --param scale=4",
 		Args:    exactly(),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runLoadPrepare(cmd.Context(), c, o, yes) },
 	}
 	o.add(cmd)
-	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask before a cluster in production is filled")
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask before loading data into a cluster in production")
 	return cmd
 }
 

@@ -23,10 +23,10 @@ func readReplicas(ctx context.Context, c console, t engine.Target, w workload.Wo
 		return nil, err
 	}
 	if !catalog.Parts().Replicates(e) {
-		return nil, usageError{text: "--reads replicas, and " + e.Name() + " has no replicas that follow a primary", hint: "leave it out"}
+		return nil, usageError{text: "--reads replicas, but " + e.Name() + " has no replicas of a primary", hint: "leave it out"}
 	}
 	if reading, ok := w.(workload.Reading); !ok || !slices.Contains(reading.ReadOnly(), true) {
-		return nil, usageError{text: "--reads replicas, and " + w.Name() + " has no operation that only reads"}
+		return nil, usageError{text: "--reads replicas, but " + w.Name() + " has no operation that only reads"}
 	}
 	return workload.NewReaders(ctx, workload.Replicas{
 		Nodes: func() []string { return t.Addresses }, MaxBehind: issue.MaxBehind,

@@ -13,7 +13,7 @@ func TestReadsOfReplicasWantAPrimary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := readReplicas(t.Context(), console{}, target, nil, spec.Load{}); err == nil || !strings.Contains(err.Error(), "cql has no replicas that follow a primary") {
+	if _, err := readReplicas(t.Context(), console{}, target, nil, spec.Load{}); err == nil || !strings.Contains(err.Error(), "cql has no replicas of a primary") {
 		t.Errorf("reads of a ring's replicas: %v", err)
 	}
 }

@@ -37,7 +37,7 @@ func newLoadRun(c console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Issue a workload's operations and measure them",
-		Long: `Issue a workload by a number of connections (closed loop), or at a rate whatever the database does (open loop).
+		Long: `Issue a workload over a number of connections (closed loop), or at a rate that does not depend on the database (open loop).
 Response times count from the intended start of an operation, service times from its actual start.`,
 		Example: `  plimsoll load run --target lab:mariadb --workload oltp_read_write --connections 16 --duration 30s
   plimsoll load run --target mysql://app@db1:3306/shop --password-env DB_PASSWORD --workload orders.yaml --rate 500 --duration 5m --json
@@ -55,16 +55,16 @@ Response times count from the intended start of an operation, service times from
 	f.IntVar(&o.connections, "connections", 0, "how many connections; with --rate, at most (default 16, with --rate 64)")
 	f.StringVar(&o.rate, "rate", "", "operations per second: 500, 50% of max, or a list of stages as in a trial")
 	f.StringVar(&o.arrivals, "arrivals", "poisson", "with --rate: poisson or uniform")
-	f.StringSliceVar(&o.from, "from", nil, "loader processes that issue the load together, by the machine of each: ssh:HOST, machines of plimsoll.yaml, or local (default this process)")
-	f.StringVar(&o.reads, "reads", string(spec.ReadPrimary), "who answers operations that only read: primary, or replicas, those of the target's addresses that answer and are not far behind")
-	f.DurationVar(&o.maxBehind, "max-behind", 0, "with --reads replicas, how far a replica may be behind (default 5s)")
+	f.StringSliceVar(&o.from, "from", nil, "machines on which loader processes issue the load together: ssh:HOST, machines of plimsoll.yaml, or local (default: this process only)")
+	f.StringVar(&o.reads, "reads", string(spec.ReadPrimary), "where operations that only read go: primary, or replicas (those addresses of the target that answer and do not lag too far)")
+	f.DurationVar(&o.maxBehind, "max-behind", 0, "with --reads replicas: the largest lag of a replica that is read (default 5s)")
 	f.DurationVar(&o.duration, "duration", 10*time.Second, "how long to measure")
-	f.DurationVar(&o.warmup, "warmup", 0, "how long to run before that")
-	f.DurationVar(&o.limit, "limit", 0, "response time above which an operation is late, or skipped unsent")
-	f.DurationVar(&o.timeout, "timeout", 30*time.Second, "an operation under way longer counts as an error")
-	f.DurationVar(&o.report, "report-interval", time.Second, "how often to print what is going on; 0: never")
-	f.Uint64Var(&o.seed, "seed", 0, "of all random choices (default drawn, and printed)")
-	f.BoolVar(&o.yes, "yes", false, "do not ask before a cluster in production is put under load")
+	f.DurationVar(&o.warmup, "warmup", 0, "how long to warm up before measuring")
+	f.DurationVar(&o.limit, "limit", 0, "response time above which an operation counts as late, or is skipped unsent")
+	f.DurationVar(&o.timeout, "timeout", 30*time.Second, "an operation that takes longer counts as an error")
+	f.DurationVar(&o.report, "report-interval", time.Second, "how often to print progress; 0: never")
+	f.Uint64Var(&o.seed, "seed", 0, "random seed (default: drawn and printed)")
+	f.BoolVar(&o.yes, "yes", false, "do not ask before putting a cluster in production under load")
 	f.BoolVar(&o.json, "json", false, "end with one JSON object on standard output")
 	return cmd
 }
@@ -80,7 +80,7 @@ func (o *loadRunOptions) check(given func(flag string) bool) error {
 		}
 	}
 	if given("arrivals") && o.rate == "" {
-		return usageError{text: "--arrivals without --rate: a closed loop has none", hint: "--rate 500"}
+		return usageError{text: "--arrivals without --rate: a closed loop has no arrivals", hint: "--rate 500"}
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func runLoad(ctx context.Context, c console, o loadRunOptions) error {
 		defer func() { _ = readers.Close() }() // the clients have ended
 	}
 	if err := w.Adopt(ctx, db); err != nil {
-		return fmt.Errorf("look at the data of %s: %w", w.Name(), err)
+		return fmt.Errorf("check the data of %s: %w", w.Name(), err)
 	}
 	if o.seed == 0 {
 		o.seed = rand.Uint64()>>1 | 1
@@ -293,7 +293,7 @@ func (w *secondsPrinter) second(s load.Second) {
 	}
 	w.since = 0
 	all := together(s)
-	times := "nothing was answered            " // as wide as times are
+	times := "no answers                      " // as wide as times are
 	if all.Done+all.Late > 0 {
 		times = fmt.Sprintf("p50 %8.3f ms  p99 %8.3f ms", ms(all.Response.Quantile(0.5)), ms(all.Response.Quantile(0.99)))
 	}

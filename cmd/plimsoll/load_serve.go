@@ -10,9 +10,10 @@ import (
 func newLoadServe(c console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "serve",
-		Short: "Issue a part of a load for another Plimsoll, which starts this by itself",
-		Long: `What load run --from and a trial's load: {from: […]} start on each machine. It reads its part of the job from standard input,
-passwords too, and writes its seconds and histograms to standard output, one JSON object a line. It ends with the one who started it.`,
+		Short: "Issue a part of a load for another Plimsoll process, which starts this command itself",
+		Long: `load run --from and a trial's load: {from: […]} start this command on each machine. It reads its part of the job from standard input,
+including passwords, and writes its per-second results and histograms to standard output, one JSON object per line. It ends when the process that
+started it ends.`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return loader.Server{Open: catalog.OpenJob, Version: version()}.Serve(cmd.Context(), c.in, c.out)

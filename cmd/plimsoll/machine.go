@@ -17,9 +17,9 @@ import (
 func newMachine(c console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "machine",
-		Short: "The machines that nodes run on, reached by ssh",
-		Long: `The machines of plimsoll.yaml: those under machines:, and those that nodes call ssh:HOST. They are reached by your own ssh, with your
-configuration, keys, agent and jump hosts. A small helper is put there, works as long as the line stands, and ends with it.`,
+		Short: "Check and use the machines that nodes run on, over ssh",
+		Long: `Work with the machines of plimsoll.yaml: those under machines:, and those that nodes name as ssh:HOST. Plimsoll reaches them with your own ssh:
+your configuration, keys, agent and jump hosts. It copies a small helper there, which runs while the connection is open and ends with it.`,
 	}
 	cmd.AddCommand(newMachineList(c), newMachineCheck(c), newMachineRun(c), newMachineServe(c))
 	return cmd

@@ -25,9 +25,9 @@ func newMachineCheck(c console) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check [MACHINE]…",
-		Short: "Reach machines and say how, and what is found there",
-		Long: `Reach the machines of plimsoll.yaml, or those that are named, and say how ssh does it, as whom commands run, how far the machine is, how its clock
-differs from ours, and whether servers can be worked by systemd. It changes nothing but that the helper is put there.`,
+		Short: "Connect to machines and report what is found there",
+		Long: `Connect to the machines of plimsoll.yaml, or to those that you name, and report the ssh route, the user that commands run as, the round-trip time,
+the clock difference, and whether Plimsoll can control servers through systemd. It copies the helper there and changes nothing else.`,
 		Example: `  plimsoll machine check
   plimsoll machine check db-a ssh:db-b.example.org --json`,
 		ValidArgsFunction: completeMachines,
@@ -77,7 +77,7 @@ func runMachineCheck(ctx context.Context, c console, names []string, asJSON bool
 		}
 	}
 	if len(machines) == 0 {
-		return usageError{text: "there are no machines to check", hint: "say in " + inventory.File + " where nodes run, by machine: ssh:HOST"}
+		return usageError{text: "there are no machines to check", hint: "say in " + inventory.File + " where nodes run, with machine: ssh:HOST"}
 	}
 	all := make([]checkedMachine, len(machines))
 	var work sync.WaitGroup
@@ -102,7 +102,7 @@ func runMachineCheck(ctx context.Context, c console, names []string, asJSON bool
 		}
 	}
 	if err == nil && unreached > 0 {
-		err = fmt.Errorf("%d of %d machines cannot be worked", unreached, len(all))
+		err = fmt.Errorf("%d of %d machines cannot be used", unreached, len(all))
 	}
 	return err
 }
@@ -200,7 +200,7 @@ func (found *checkedMachine) print(c console) {
 	if found.Error != "" {
 		fmt.Fprintf(c.out, "%s: %s\n", found.Name, way)
 		found.printInstance(c)
-		fmt.Fprintf(c.out, "  cannot be worked: %s\n", found.Error)
+		fmt.Fprintf(c.out, "  cannot be used: %s\n", found.Error)
 		if found.Hint != "" {
 			fmt.Fprintf(c.out, "  hint: %s\n", found.Hint)
 		}
@@ -209,17 +209,17 @@ func (found *checkedMachine) print(c console) {
 	fmt.Fprintf(c.out, "%s: %s, commands run as %s\n", found.Name, way, found.RunsAs)
 	fmt.Fprintf(c.out, "  %s, %s, %d cores, %.1f GiB of memory free\n", found.Host, found.Kernel, found.Cores, float64(found.Memory)/(1<<30))
 	found.printInstance(c)
-	servers := "no systemd: servers are worked by commands of your own"
+	servers := "no systemd: start and stop servers with commands of your own"
 	if found.Systemd {
 		servers = "systemd"
 	}
 	fmt.Fprintf(c.out, "  %.1f ms away, %s\n", found.RoundTrip, servers)
-	fmt.Fprintf(c.out, "  what is started there stays %s\n", map[string]string{
+	fmt.Fprintf(c.out, "  what Plimsoll starts there keeps running %s\n", map[string]string{
 		"unit":    "as a unit of systemd",
-		"session": "in a session of its own, unless logind is told KillUserProcesses=yes",
+		"session": "in a session of its own, unless logind has KillUserProcesses=yes",
 	}[found.Outlives])
 	if offset := time.Duration(found.Clock * float64(time.Millisecond)); offset.Abs() >= clockLimit {
-		fmt.Fprintf(c.out, "  warning: its clock is %v off ours; times in its logs are not ours\n", offset.Round(100*time.Millisecond))
+		fmt.Fprintf(c.out, "  warning: its clock differs from this machine's by %v; so do the times in its logs\n", offset.Round(100*time.Millisecond))
 	}
 }
 

@@ -16,7 +16,7 @@ func newMachineList(c console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List the machines of plimsoll.yaml",
-		Long:    "List the machines of plimsoll.yaml and the nodes that run on each. Nothing is asked of them.",
+		Long:    "List the machines of plimsoll.yaml and the nodes that run on each. It connects to none of them.",
 		Example: "  plimsoll machine list",
 		Args:    exactly(),
 		RunE:    func(*cobra.Command, []string) error { return runMachineList(c, asJSON) },
@@ -35,7 +35,7 @@ func runMachineList(c console, asJSON bool) error {
 		return jsonTo(c, all)
 	}
 	if len(all) == 0 {
-		fmt.Fprintln(c.err, "no machines; say in "+inventory.File+" where nodes run, by machine: ssh:HOST")
+		fmt.Fprintln(c.err, "no machines; say in "+inventory.File+" where nodes run, with machine: ssh:HOST")
 		return nil
 	}
 	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)

@@ -13,8 +13,8 @@ func newMachineRun(c console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "run MACHINE -- COMMAND [ARGUMENT]…",
 		Short: "Run a command on a machine",
-		Long: `Run a command on a machine as runbooks do: as the user that the inventory says, without a shell and without a terminal. What it prints is shown
-when it ends. Ctrl-C and a lost line end it there, with its children.`,
+		Long: `Run a command on a machine as runbooks do: as the user that the inventory names, without a shell or terminal. Its output is shown when it
+ends. Ctrl-C or a lost connection ends the command there, with its children.`,
 		Example: `  plimsoll machine run db-a -- systemctl status mariadb
   plimsoll machine run ssh:db-b.example.org -- sh -c 'df -h | tail -3'`,
 		Args: func(cmd *cobra.Command, args []string) error {

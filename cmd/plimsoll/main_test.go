@@ -90,7 +90,7 @@ func awaits(ts *testscript.TestScript, _ bool, args []string) {
 			return
 		}
 		if time.Now().After(end) {
-			ts.Fatalf("%s does not come", args[0])
+			ts.Fatalf("%s did not come", args[0])
 		}
 	}
 }

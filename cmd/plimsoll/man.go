@@ -12,8 +12,8 @@ import (
 func newMan(c console) *cobra.Command {
 	return &cobra.Command{
 		Use: "man FOLDER", Short: "Write the manual pages into a folder", Args: exactly("FOLDER"),
-		Long: `Write one manual page for each command, made from the text that --help prints. make install puts them where man finds them,
-and a release carries them in share/man/man1.`,
+		Long: `Write one manual page for each command, with the text that --help prints. make install puts them where man finds them,
+and a release contains them in share/man/man1.`,
 		Example: "  plimsoll man ~/.local/share/man/man1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {

@@ -20,7 +20,7 @@ func hidePasswords() {
 	if password == "" {
 		return
 	}
-	fmt.Fprintln(os.Stderr, "A password in a URL stays in the shell's history. --password-env NAME, --password-file FILE and --password-command COMMAND leave none.")
+	fmt.Fprintln(os.Stderr, "The shell's history keeps a password in a URL. --password-env NAME, --password-file FILE and --password-command COMMAND avoid that.")
 	self, err := os.Executable()
 	if err != nil {
 		return // it was said

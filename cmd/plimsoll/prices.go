@@ -18,7 +18,7 @@ import (
 )
 
 func newPrices(c console) *cobra.Command {
-	cmd := &cobra.Command{Use: "prices", Short: "What database classes, volumes and caches cost"}
+	cmd := &cobra.Command{Use: "prices", Short: "Update the prices of database classes, volumes and caches"}
 	cmd.AddCommand(newPricesUpdate(c))
 	refuseUnknown(cmd)
 	return cmd
@@ -35,21 +35,21 @@ func newPricesUpdate(c console) *cobra.Command {
 	var o pricesUpdateOptions
 	cmd := &cobra.Command{
 		Use:   "update",
-		Short: "Read today's prices from the cloud into a file over the catalogue",
-		Long: `Ask the AWS Price List, with your own credentials (permission pricing:GetProducts), what classes, volumes and read caches cost on demand in
-some regions, and write it into a file with its date. The catalogue that ships stays as it is: the file's figures stand over it, and those of regions that were not
-asked for stay in the file.
+		Short: "Read today's prices from AWS into a file that overrides the catalogue",
+		Long: `Read the on-demand prices of classes, volumes and read caches in some regions from the AWS Price List, with your own credentials
+(permission pricing:GetProducts), and write them to a file with the date. The file's prices override the built-in catalogue; the prices of other
+regions in the file stay.
 
-Without --file it is written where advice looks for it by itself; advice takes another one with its own flag --prices.`,
+Without --file they are written where plimsoll advise finds them by itself; to use another file, give it to advise with --prices.`,
 		Example: "  plimsoll prices update --region us-east-1\n  plimsoll prices update --region eu-central-1 --region eu-west-1 --file prices.yaml --profile billing",
 		Args:    exactly(),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return pricesUpdate(cmd.Context(), c, o) },
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&o.regions, "region", []string{"us-east-1"}, "regions to ask for")
+	f.StringSliceVar(&o.regions, "region", []string{"us-east-1"}, "regions to read")
 	f.StringVar(&o.file, "file", "", "where to write (default prices.yaml in Plimsoll's own folder)")
 	f.StringVar(&o.profile, "profile", "", "profile of the AWS command line (default as it chooses)")
-	f.StringVar(&o.endpoint, "endpoint", "", "address in place of AWS's own, for a stand-in")
+	f.StringVar(&o.endpoint, "endpoint", "", "address in place of AWS's own, for a test server")
 	return cmd
 }
 

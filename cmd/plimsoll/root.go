@@ -21,8 +21,8 @@ func newRoot(c console) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "plimsoll",
 		Short: "Prove a database change before you make it",
-		Long: `Plimsoll answers questions about a change to a database by trying it on a real one: a lab of real servers,
-an honest load, measured phases, and a verdict with its interval.`,
+		Long: `Plimsoll proves a change to a database before you make it: it starts real servers in a lab, puts them under load,
+makes the change, measures each phase, and gives a verdict with a confidence interval.`,
 		Example: `  plimsoll trial run examples/binlog-cost/trial.yaml --quick
   plimsoll lab up mariadb --nodes 2
   plimsoll load run --target mysql://root@127.0.0.1:3306/test --workload oltp_point_select --connections 16 --duration 30s`,

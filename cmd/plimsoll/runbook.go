@@ -22,10 +22,10 @@ import (
 func newRunbook(c console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "runbook",
-		Short: "Change a database by steps that survive anything",
+		Short: "Change a database with durable runbooks",
 		Long: `Plan, run and follow runbooks on a lab cluster or a cluster of the inventory (plimsoll.yaml). Every step is checked,
-written down before it acts, and verified. Kill Plimsoll at any moment: the next run or resume on this machine goes on
-where it was. Runs are kept in $PLIMSOLL_HOME/runs, or in the Postgres that the inventory names.`,
+recorded before it acts, and verified. If Plimsoll is killed at any moment, the next run or resume on this machine continues
+where it stopped. Runs are kept in $PLIMSOLL_HOME/runs, or in the Postgres that the inventory names.`,
 	}
 	cmd.AddCommand(
 		newRunbookList(c), newRunbookShow(c), newRunbookValidate(c), newRunbookPlan(c), newRunbookRun(c), newRunbookStatus(c),
@@ -119,7 +119,7 @@ type request struct {
 
 func (q *request) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&q.cluster, "cluster", "", "a cluster of the inventory or of the lab: NAME, or lab:NAME (required)")
-	cmd.Flags().StringArrayVarP(&q.inputs, "input", "i", nil, "NAME=VALUE, an input of the runbook; may be given many times")
+	cmd.Flags().StringArrayVarP(&q.inputs, "input", "i", nil, "NAME=VALUE, an input of the runbook; may be repeated")
 	completing(cmd, "cluster", completeClusters)
 	completing(cmd, "input", completeInputs)
 }

@@ -12,11 +12,11 @@ import (
 )
 
 func newRunbookApprove(c console) *cobra.Command {
-	return newAnswer(c, "approve", "Agree to the step that waits for it")
+	return newAnswer(c, "approve", "Approve the step that waits for approval")
 }
 
 func newRunbookReject(c console) *cobra.Command {
-	return newAnswer(c, "reject", "Refuse the step that waits for approval; the run fails there")
+	return newAnswer(c, "reject", "Reject the step that waits for approval; the run then fails at it")
 }
 
 // newAnswer is approve and reject.
@@ -27,7 +27,7 @@ func newAnswer(c console, verb, short string) *cobra.Command {
 	cmd := &cobra.Command{
 		ValidArgsFunction: completeRuns,
 		Use:               verb + " RUN", Short: short, Args: exactly("RUN"),
-		Long:    short + ". The answer binds to the plan of the run; the process that executes the run takes it, now or when the run is resumed.",
+		Long:    short + ". The answer is valid for this plan of the run only. The process that executes the run reads the answer, now or when the run is resumed.",
 		Example: "  plimsoll runbook " + verb + " replace-node-a1b2c3\n  plimsoll runbook " + verb + " replace-node-a1b2c3 --plan 1543162a5084d64a --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withDesk(cmd.Context(), func(ctx context.Context, d *desk) error {
@@ -36,7 +36,7 @@ func newAnswer(c console, verb, short string) *cobra.Command {
 					return err
 				}
 				if is := st.Header.Plan.Hash; !strings.HasPrefix(is, plan) {
-					return usageError{text: fmt.Sprintf("--plan %s: the plan of run %s is %s", plan, args[0], is), hint: "read it: without --yes it is shown before anything is asked"}
+					return usageError{text: fmt.Sprintf("--plan %s: the plan of run %s is %s", plan, args[0], is), hint: "without --yes the plan is shown first, so that you can read it before you answer"}
 				}
 				var asking []*journal.Step
 				for _, i := range st.Items {
@@ -54,8 +54,8 @@ func newAnswer(c console, verb, short string) *cobra.Command {
 							return err
 						}
 					} else if st.Header.Signers == "" {
-						return usageError{text: "--sign: no keys are known of those who may sign for run " + args[0],
-							hint: "approvals: {signers: FILE} in plimsoll.yaml names an allowed signers file, as ssh-keygen(1) describes it; it holds for runs that begin then"}
+						return usageError{text: "--sign: there is no list of allowed signers for run " + args[0],
+							hint: "approvals: {signers: FILE} in plimsoll.yaml names an allowed signers file, as ssh-keygen(1) describes it; it applies to runs that begin after that"}
 					}
 				}
 				printPlan(c.err, &execute.Prepared{Header: st.Header})
@@ -76,19 +76,19 @@ func newAnswer(c console, verb, short string) *cobra.Command {
 				case elsewhere != nil:
 					fmt.Fprintln(c.err, elsewhere)
 				case err == nil && !executed:
-					fmt.Fprintf(c.err, "no process executes it: plimsoll runbook resume %s takes the answer\n", args[0])
+					fmt.Fprintf(c.err, "no process executes the run: plimsoll runbook resume %s continues it with this answer\n", args[0])
 				}
 				return err
 			})
 		},
 	}
-	cmd.Flags().StringVar(&w.Step, "step", "", "which, if several wait")
+	cmd.Flags().StringVar(&w.Step, "step", "", "which step, if several wait")
 	completing(cmd, "step", completeSteps)
 	cmd.Flags().StringVar(&w.Reason, "reason", "", "for the record")
-	cmd.Flags().StringVar(&plan, "plan", "", "the hash of the plan that you have read, or how it begins: of another the answer is not taken")
+	cmd.Flags().StringVar(&plan, "plan", "", "hash of the plan that you have read, or its first characters; the answer is refused if the run has another plan")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	if verb == "approve" {
-		cmd.Flags().StringVar(&key, "sign", "", "file of your ssh key, or of the public one whose private half your agent has: the approval is signed with it")
+		cmd.Flags().StringVar(&key, "sign", "", "file of your ssh key, or of the public key whose private key your agent holds; the approval is signed with it")
 	}
 	return cmd
 }

@@ -16,12 +16,12 @@ func newRunbookCancel(c console) *cobra.Command {
 	var changed string
 	cmd := &cobra.Command{
 		ValidArgsFunction: completeRuns,
-		Use:               "cancel RUN", Short: "End a run and give its cluster back, taking back what it did if asked", Args: exactly("RUN"),
-		Long: `End a run. What acts now may end; nothing else begins. With --undo the steps are taken back from the last to the first.
-A step that was begun and not finished is looked at first. Beyond a step that cannot be taken back the safe way is forward: the
-cancellation is not taken, and says what stands and how to finish (code 1). The cluster is given back as it is, with what stands,
-only with --leave REASON; status, plan and later runs say so until it is mended. A run that is being executed is told; while
-another one is, this waits for its turn.`,
+		Use:               "cancel RUN", Short: "End a run and release its cluster; with --undo, undo what it did", Args: exactly("RUN"),
+		Long: `End a run. The step that is acting may finish; no other step begins. With --undo, Plimsoll undoes the steps from the last to the first.
+A step that was begun and not finished is checked first. After a step that cannot be undone the safe way is forward: the cancellation is
+refused (exit code 1), and the message names what stays done and how to finish. Only --leave REASON releases the cluster with what stays
+done; status, plan and later runs mention it until you record that it was fixed. If another process executes the run, it receives the
+cancellation; while Plimsoll executes another run, this command waits for its turn.`,
 		Example: "  plimsoll runbook cancel rolling-restart-a1b2c3 --undo --reason 'wrong cluster'\n" +
 			"  plimsoll runbook cancel switchover-a1b2c3 --leave 'n3 is rebuilt by hand'",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -54,19 +54,19 @@ another one is, this waits for its turn.`,
 					if elsewhere != nil {
 						fmt.Fprintln(c.err, elsewhere)
 					}
-					fmt.Fprintf(c.err, "the process that executes the run was told; plimsoll runbook status %s shows what it does\n", args[0])
+					fmt.Fprintf(c.err, "the process that executes the run has received the cancellation; plimsoll runbook status %s shows its progress\n", args[0])
 					return nil
 				}
 				return executeRun(ctx, c, d, args[0], &journal.Command{Do: "cancel", Undo: w.Undo, Leave: w.Leave, Reason: w.Reason, Changed: changed}, asJSON)
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&w.Undo, "undo", false, "take back what was done")
-	cmd.Flags().StringVar(&w.Leave, "leave", "", "give the cluster back as it is, with what stands, for this `REASON`; it stays visible until it is fixed")
+	cmd.Flags().BoolVar(&w.Undo, "undo", false, "undo what was done")
+	cmd.Flags().StringVar(&w.Leave, "leave", "", "release the cluster as it is, without undoing what stays done, for this `REASON`; it stays visible until it is fixed")
 	cmd.Flags().StringVar(&w.Reason, "reason", "", "for the record")
 	changedFlag(cmd, &changed)
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print events as JSON lines, and the state at the end")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print events as JSON lines, and the final state")
 	return cmd
 }
 
@@ -74,7 +74,7 @@ another one is, this waits for its turn.`,
 func giveBack(ctx context.Context, c console, d *desk, run string) error {
 	gave, err := d.GiveBack(ctx, run)
 	if gave {
-		fmt.Fprintf(c.err, "run %s had ended and not given its cluster back: it has now\n", run)
+		fmt.Fprintf(c.err, "run %s had ended without releasing its cluster: it is released now\n", run)
 	}
 	return err
 }

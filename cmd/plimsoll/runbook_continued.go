@@ -17,14 +17,14 @@ func accompany(ctx context.Context, c console, d *desk, e *durable.Executor, own
 	background := context.WithoutCancel(ctx)
 	for _, r := range others {
 		if d.works(background, r) {
-			fmt.Fprintf(c.err, "run %s, whose process had died, is still executed: waiting for it (Ctrl-C parks it)\n", r)
+			fmt.Fprintf(c.err, "waiting for run %s, which is being resumed because its process had died (Ctrl-C parks it)\n", r)
 			d.await(ctx, r)
 		}
 	}
 	return func() {
 		for _, r := range others {
 			if st, err := d.State(background, r); err == nil {
-				fmt.Fprintf(c.err, "run %s, which was continued: %s\n", r, left(r, st))
+				fmt.Fprintf(c.err, "run %s, which was resumed: %s\n", r, left(r, st))
 			}
 		}
 	}

@@ -57,7 +57,7 @@ clusters:
 		t.Errorf("it ended with %d: %s", code, executes.said())
 	}
 	executes, run = begin("orders2")
-	if _, said, code := typed(t, "runbook", "cancel", run, "--undo", "--yes"); code != 0 || !strings.Contains(said, "executed by ") || !strings.Contains(said, "the process that executes the run was told") {
+	if _, said, code := typed(t, "runbook", "cancel", run, "--undo", "--yes"); code != 0 || !strings.Contains(said, "executed by ") || !strings.Contains(said, "the process that executes the run has received the cancellation") {
 		t.Errorf("cancel: %d %s", code, said)
 	}
 	if code := <-executes.ended; code != 0 || !strings.Contains(executes.said(), "run "+run+": "+string(journal.RunUndone)) {

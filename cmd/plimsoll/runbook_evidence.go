@@ -14,10 +14,10 @@ func newRunbookEvidence(c console) *cobra.Command {
 	var path, key string
 	cmd := &cobra.Command{
 		ValidArgsFunction: completeRuns,
-		Use:               "evidence RUN", Short: "Write all that proves a run into one file, verifiable offline", Args: exactly("RUN"),
-		Long: `Write the plan, the approvals, each attempt with its inputs, observations and outputs, the metrics and the rehearsals behind
-a run into one file. Note the head that is printed elsewhere: it proves later that the file is the one of that day. With --key
-the file is sealed: whoever has the public key sees whose it is.`,
+		Use:               "evidence RUN", Short: "Write the complete record of a run into one file that can be verified offline", Args: exactly("RUN"),
+		Long: `Write the plan, the approvals, each attempt with its inputs, observations and outputs, the metrics and the rehearsals of
+a run into one file. Keep the printed head hash in another place: it proves later that the file was not replaced. With --key
+the file is signed, and whoever has the public key can verify who wrote it.`,
 		Example: "  plimsoll runbook evidence rolling-restart-a1b2c3 -o evidence.json\n  plimsoll runbook evidence rolling-restart-a1b2c3 -o evidence.json --key key.pem",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withDesk(cmd.Context(), func(ctx context.Context, d *desk) error {
@@ -44,13 +44,13 @@ the file is sealed: whoever has the public key sees whose it is.`,
 				if err := f.Close(); err != nil {
 					return fmt.Errorf("write the evidence: %w", err)
 				}
-				fmt.Fprintf(c.err, "%s: %d entries; note the head elsewhere: %s\n", path, len(e.Entries), e.Head)
+				fmt.Fprintf(c.err, "%s: %d entries; keep this head hash in another place: %s\n", path, len(e.Entries), e.Head)
 				return nil
 			})
 		},
 	}
 	cmd.Flags().StringVarP(&path, "output", "o", "", "file to write (default stdout)")
-	cmd.Flags().StringVar(&key, "key", "", "file with an Ed25519 private key in PEM (openssl genpkey -algorithm ed25519) to seal it with")
+	cmd.Flags().StringVar(&key, "key", "", "file with an Ed25519 private key in PEM (openssl genpkey -algorithm ed25519) to sign it with")
 	return cmd
 }
 

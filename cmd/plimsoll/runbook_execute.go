@@ -52,7 +52,7 @@ func runSession(ctx context.Context, c console, f *follower, e *durable.Executor
 	background := context.WithoutCancel(ctx)
 	continued := false
 	for _, r := range e.Continued() {
-		fmt.Fprintf(c.err, "run %s continues where its process died\n", r)
+		fmt.Fprintf(c.err, "run %s continues where its process stopped\n", r)
 		continued = continued || r == f.run
 	}
 	if !continued && order != nil {
@@ -61,7 +61,7 @@ func runSession(ctx context.Context, c console, f *follower, e *durable.Executor
 		}
 	}
 	stop := context.AfterFunc(ctx, func() {
-		f.line.say("stopping: what acts now may end, nothing else begins (Ctrl-C again ends it at once)")
+		f.line.say("stopping: the step that is acting may finish, no other step begins (Ctrl-C again ends it at once)")
 		e.Drain()
 	})
 	defer stop()
@@ -90,7 +90,7 @@ type sessionError struct {
 	err error
 }
 
-func (e sessionError) Error() string { return fmt.Sprintf("run %s cannot go on: %v", e.run, e.err) }
+func (e sessionError) Error() string { return fmt.Sprintf("run %s cannot continue: %v", e.run, e.err) }
 
 func (e sessionError) Unwrap() error { return e.err }
 
@@ -104,7 +104,7 @@ func (e sessionError) Hint() string {
 	return how
 }
 
-// conclude says how the run stands and what can be done. Who wanted it to go on is told by the exit code, too, that it was taken back.
+// conclude says how the run stands and what can be done. Who wanted it to go on is told by the exit code, too, that it was undone.
 func conclude(ctx context.Context, c console, d *desk, run string, asJSON bool, order *journal.Command, interrupted error) error {
 	st, err := d.State(ctx, run)
 	if err != nil {
@@ -120,21 +120,21 @@ func conclude(ctx context.Context, c console, d *desk, run string, asJSON bool, 
 	case st.Refused != "":
 		return fmt.Errorf("run %s: %s", run, st.Refused)
 	case stays != nil && why == "":
-		said := fmt.Errorf("run %s was cancelled, and step %s could not be taken back: %s; what stays done: %s", run, stays.Key, stays.Error, strings.Join(stand, ", "))
+		said := fmt.Errorf("run %s was cancelled, but step %s could not be undone: %s; what stays done: %s", run, stays.Key, stays.Error, strings.Join(stand, ", "))
 		if st.Outcome == journal.RunCancelled {
-			return hint.With(said, "undo by hand what must not stay; the cluster is unlocked")
+			return hint.With(said, "undo by hand what must not stay; the cluster has been released")
 		}
-		return hint.With(said, fmt.Sprintf("the cluster stays locked: fix the cause, then plimsoll runbook cancel %s --undo tries again; plimsoll runbook cancel %s --leave REASON gives the cluster back as it is", run, run))
+		return hint.With(said, fmt.Sprintf("the cluster stays locked: fix the cause, then plimsoll runbook cancel %s --undo tries again; plimsoll runbook cancel %s --leave REASON releases the cluster as it is", run, run))
 	case st.Outcome == journal.RunUndone && why != "":
-		return hint.With(fmt.Errorf("run %s was taken back: %s", run, why), withRun(runError{run, st}.advice(), run))
+		return hint.With(fmt.Errorf("run %s was undone: %s", run, why), withRun(runError{run, st}.advice(), run))
 	case st.Status() == journal.DoneWithRemainders:
 		fmt.Fprintf(c.err, "run %s: %s\n", run, st.Status())
 		for _, m := range st.Remainders() {
-			fmt.Fprintf(c.err, "%s was left out by step %s: %s\n", m.Target, m.Step, m.Why)
+			fmt.Fprintf(c.err, "step %[2]s left out %[1]s: %[3]s\n", m.Target, m.Step, m.Why)
 		}
 		return withCode{exitRemainders}
 	case (st.Outcome == journal.RunUndone || st.Outcome == journal.RunCancelled) && order != nil && order.Do == "resume":
-		fmt.Fprintf(c.err, "run %s: %s, as it was told before this; it is not done\n", run, st.Outcome)
+		fmt.Fprintf(c.err, "run %s: %s, as it was told to earlier; the run is not done\n", run, st.Outcome)
 		return withCode{exitTrouble}
 	case st.Outcome == journal.RunDone || st.Outcome == journal.RunUndone || st.Outcome == journal.RunCancelled:
 		fmt.Fprintf(c.err, "run %s: %s\n", run, st.Outcome)
@@ -200,5 +200,5 @@ func (e runError) Hint() string {
 	if advice != "" {
 		advice += "; "
 	}
-	return advice + fmt.Sprintf("what was done stays done, and the cluster stays locked: fix the cause, then plimsoll runbook resume %s; or take it back: plimsoll runbook cancel %s --undo", e.run, e.run)
+	return advice + fmt.Sprintf("what was done stays done, and the cluster stays locked: fix the cause, then plimsoll runbook resume %s; or undo it: plimsoll runbook cancel %s --undo", e.run, e.run)
 }

@@ -12,8 +12,8 @@ func newRunbookMended(c console) *cobra.Command {
 	cmd := &cobra.Command{
 		ValidArgsFunction: completeRuns,
 		Use:               "fixed RUN --reason REASON", Short: "Record that what a run left undone was fixed by hand", Args: exactly("RUN"),
-		Long: `Record that what a run left undone was fixed by hand: targets that it left out, or what stands of a run whose cluster was given
-back as it is. status, plan and later runs do not speak of it any more. A run that takes a target up, such as mysql/rejoin, says so
+		Long: `Record that you fixed by hand what a run left undone: targets that it left out, or what stayed done when its cluster was released
+as it was. status, plan and later runs then no longer mention it. A run that brings such a target back, such as mysql/rejoin, records this
 by itself.`,
 		Example: "  plimsoll runbook fixed switchover-a1b2c3 --reason 'n3 was rebuilt'",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -26,7 +26,7 @@ by itself.`,
 					fmt.Fprintf(c.err, "recorded as fixed: %s\n", m)
 				}
 				if err == nil && len(mended) == 0 {
-					return usageError{text: "run " + args[0] + " has left nothing undone"}
+					return usageError{text: "run " + args[0] + " left nothing to fix"}
 				}
 				return err
 			})

@@ -62,7 +62,7 @@ func (f *follower) wait(ctx context.Context, instead ...string) (*durable.Execut
 			return e, err
 		}
 		if !waiting {
-			f.line.say("another plimsoll executes runs here; waiting for it")
+			f.line.say("waiting for another plimsoll process, which is executing a run here")
 			if err := f.skip(ctx); err != nil {
 				return nil, err
 			}

@@ -16,7 +16,7 @@ func newRunbookHistory(c console) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		ValidArgsFunction: completeRuns,
-		Use:               "history RUN", Short: "Everything that happened in a run, event by event", Args: exactly("RUN"),
+		Use:               "history RUN", Short: "Show everything that happened in a run, event by event", Args: exactly("RUN"),
 		Example: "  plimsoll runbook history rolling-restart-a1b2c3",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withDesk(cmd.Context(), func(ctx context.Context, d *desk) error {
@@ -56,7 +56,7 @@ func describe(e journal.Event) []string {
 	case e.Header != nil:
 		add("%s on %s by %s, plan %s", e.Header.Runbook, e.Header.Cluster, e.Header.By, e.Header.Plan.Hash)
 		if e.Header.Override != "" {
-			add("GATE PASSED BY: %s", e.Header.Override)
+			add("GATE OVERRIDDEN: %s", e.Header.Override)
 		}
 	case e.Order != nil:
 		add("to %s", e.Order.Do)
@@ -64,7 +64,7 @@ func describe(e journal.Event) []string {
 		add("by %s", e.Order.By)
 		say(e.Order.Reason)
 		if e.Order.Changed != "" {
-			add("ACTIONS CHANGED, GOES ON: %s:", e.Order.Changed)
+			add("ACTIONS CHANGED, CONTINUES: %s:", e.Order.Changed)
 		}
 	case e.Finding != nil:
 		say(string(e.Finding.State))

@@ -12,12 +12,12 @@ func newRunbookPlan(c console) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		ValidArgsFunction: completeRunbooks,
-		Use:               "plan RUNBOOK", Short: "Execute every check for real and show what a run would do; change nothing", Args: exactly("RUNBOOK"),
-		Long: `Execute every check for real and show what is and what would be, step by step. Nothing is changed.
+		Use:               "plan RUNBOOK", Short: "Run every check for real and show what a run would do; change nothing", Args: exactly("RUNBOOK"),
+		Long: `Run the check of every step for real and show the present state and the intended state, step by step. Nothing is changed.
 
-  ~ would change    = is so already    ? is known when an earlier step has run    - is skipped    ! cannot be done as it stands
+  ~ would change    = already so    ? known after an earlier step has run    - skipped    ! cannot be done now
 
-The hash at the end stands for all of it: run --plan HASH runs only that, and an approval binds to it.`,
+The hash at the end identifies the whole plan: run --plan HASH runs exactly this plan, and an approval is valid for it only.`,
 		Example: "  plimsoll runbook plan mysql/set-variable --cluster demo -i name=sync_binlog -i value=100",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withDesk(cmd.Context(), func(ctx context.Context, d *desk) error {

@@ -16,7 +16,7 @@ func printGate(w io.Writer, p *execute.Prepared) {
 	g := p.Gate
 	switch {
 	case g.Missing:
-		fmt.Fprintln(w, "Gate: closed; the runbook says nothing of one, and the cluster is in production")
+		fmt.Fprintln(w, "Gate: closed; the runbook has no gate, and the cluster is in production")
 	case g.None != "":
 		fmt.Fprintf(w, "Gate: none; %s says: %s\n", whoseGate(g), g.None)
 	case g.Needed > 0:
@@ -33,7 +33,7 @@ func printGate(w io.Writer, p *execute.Prepared) {
 		fmt.Fprintf(w, "  %s  %s %s (%s) %s%s  %s\n", r.At.Local().Format("2006-01-02 15:04"), r.Product, r.Minor, r.Topology, r.Cluster, inputsOf(r), r.Trial)
 	}
 	for _, a := range g.Alike {
-		fmt.Fprintf(w, "  differs and counts: %s\n", a)
+		fmt.Fprintf(w, "  different inputs that count: %s\n", a)
 	}
 }
 

@@ -59,7 +59,7 @@ func printPlan(w io.Writer, p *execute.Prepared) {
 // now is what a guardrail sees.
 func now(r execute.RailReading) string {
 	if r.Trouble != "" {
-		return "; " + r.Trouble + ": it would hold every act"
+		return "; " + r.Trouble + ": this guardrail would hold every step"
 	}
 	var parts []string
 	for _, name := range document.SortedKeys(r.Metrics) {
@@ -130,7 +130,7 @@ func intention(s journal.PlanStep) string {
 	case action.Irreversible:
 		text += ", irreversible"
 	case action.Lasting:
-		text += ", irreversible once it is done"
+		text += ", irreversible once done"
 	}
 	return text
 }

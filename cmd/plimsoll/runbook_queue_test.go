@@ -29,8 +29,8 @@ func TestASecondPlimsollFollowsOrWaitsForItsTurn(t *testing.T) {
 	follows := begin("runbook", "resume", first)
 	waits := begin("runbook", "run", "asks.yaml", "--cluster", "orders2", "--yes")
 	second := runOn(t, "orders2", "waiting")
-	follows.until(t, "another plimsoll executes runs here")
-	waits.until(t, "another plimsoll executes runs here")
+	follows.until(t, "another plimsoll process, which is executing a run here")
+	waits.until(t, "another plimsoll process, which is executing a run here")
 	for _, end := range []struct {
 		run string
 		of  []*talker
@@ -135,7 +135,7 @@ steps:
 	executes := begin("runbook", "run", "asks.yaml", "--cluster", "orders", "--yes")
 	other := runOn(t, "orders", "asking")
 	cancels := begin("runbook", "cancel", failed, "--undo", "--yes")
-	cancels.until(t, "another plimsoll executes runs here")
+	cancels.until(t, "another plimsoll process, which is executing a run here")
 	if out, said, code := typed(t, "runbook", "status", failed); code != 0 || strings.Contains(cancels.said(), "told") {
 		t.Errorf("status: %d %s%s; cancel: %s", code, out, said, cancels.said())
 	}
@@ -176,9 +176,9 @@ func TestAnAnswerToARunThatNobodyExecutesSaysSo(t *testing.T) {
 	executes, interrupt := begin("orders")
 	defer interrupt()
 	other := runOn(t, "orders", "asking")
-	says(t, 0, "no process executes it: plimsoll runbook resume "+parked, "runbook", "approve", parked, "--yes")
+	says(t, 0, "no process executes the run: plimsoll runbook resume "+parked, "runbook", "approve", parked, "--yes")
 	says(t, 0, "no process executes it; plimsoll runbook resume "+parked, "runbook", "status", parked)
-	says(t, 0, "the process that executes the run was told", "runbook", "cancel", other, "--yes")
+	says(t, 0, "the process that executes the run has received the cancellation", "runbook", "cancel", other, "--yes")
 	if code := <-executes.ended; code != 0 || !strings.Contains(executes.said(), "run "+other+": cancelled") {
 		t.Errorf("the other run ended with %d: %s", code, executes.said())
 	}

@@ -39,12 +39,12 @@ func newRunbookRehearse(c console) *cobra.Command {
 	var o rehearseOptions
 	cmd := &cobra.Command{
 		ValidArgsFunction: completeRunbooks,
-		Use:               "rehearse RUNBOOK", Short: "Rehearse a runbook on a lab like its cluster, until its gate opens", Args: exactly("RUNBOOK"),
-		Long: `Look at the cluster, write a trial on a lab that is as like it as can be (product and version, number of nodes, settings, the
-schema without the data), and run that until the gate of the runbook is open or a rehearsal fails. Nothing is changed on the cluster.
+		Use:               "rehearse RUNBOOK", Short: "Rehearse a runbook on a lab like your cluster, until its gate opens", Args: exactly("RUNBOOK"),
+		Long: `Read the cluster, write a trial with a lab as like it as possible (product, version, number of nodes, settings, the
+schema without the data), and run this trial until the runbook's gate is open or a rehearsal fails. Nothing is changed on the cluster.
 
-The trial is written to rehearsals/RUNBOOK-CLUSTER, to be read and changed: say there what your service must not feel. With --trial it
-is taken from there, or is one of your own that runs the runbook.`,
+The trial is written to rehearsals/RUNBOOK-CLUSTER. Read and edit it: its expectations say what your service must not notice. --trial runs
+the edited file, or a trial of your own that runs the runbook.`,
 		Example: `  plimsoll runbook rehearse mysql/set-variable --cluster orders -i name=max_connections -i value=500
   plimsoll runbook rehearse change.yaml --cluster orders --write
   plimsoll runbook rehearse change.yaml --cluster orders --trial rehearsals/change-orders/trial.yaml`,
@@ -53,9 +53,9 @@ is taken from there, or is one of your own that runs the runbook.`,
 		},
 	}
 	o.flags(cmd)
-	cmd.Flags().StringVar(&o.trial, "trial", "", "a trial `FILE` that runs the runbook, in place of the one that is written")
-	cmd.Flags().StringVar(&o.out, "out", "", "folder for the trial that is written (default rehearsals/RUNBOOK-CLUSTER)")
-	cmd.Flags().StringVar(&o.workload, "workload", "", "the load's workload: a name, or a `FILE` of your own (default that of the engine)")
+	cmd.Flags().StringVar(&o.trial, "trial", "", "a trial `FILE` that runs the runbook, in place of a generated one")
+	cmd.Flags().StringVar(&o.out, "out", "", "folder for the generated trial (default rehearsals/RUNBOOK-CLUSTER)")
+	cmd.Flags().StringVar(&o.workload, "workload", "", "the load's workload: a name, or a `FILE` of your own (default: the engine's usual one)")
 	cmd.Flags().StringArrayVar(&o.set, "set", nil, "set a key of the trial, for example load.rate=200; may be repeated")
 	cmd.Flags().BoolVar(&o.write, "write", false, "write the trial and run nothing")
 	return cmd
@@ -85,7 +85,7 @@ func rehearse(ctx context.Context, c console, d *desk, name string, o rehearseOp
 		return err
 	}
 	if t.Production() != "" {
-		return usageError{text: fmt.Sprintf("%s is in production: a rehearsal is for elsewhere", t.Production())}
+		return usageError{text: fmt.Sprintf("%s is in production: a rehearsal must run elsewhere", t.Production())}
 	}
 	deps, err := labDeps()
 	if err != nil {
@@ -127,7 +127,7 @@ func rehearseUntilOpen(ctx context.Context, c console, d *desk, t *spec.Trial, d
 		case analyze.Pass:
 			missed = 0
 		case analyze.Fail:
-			return nil, rehearsalEnded(c, res, "The rehearsal failed: the change did not do what the trial expects of it.")
+			return nil, rehearsalEnded(c, res, "The rehearsal failed: the change did not meet the trial's expectations.")
 		default:
 			if missed++; missed == misses || once {
 				return nil, rehearsalEnded(c, res, fmt.Sprintf("%s says nothing about the change.", countOf(missed, "rehearsal")))
@@ -141,12 +141,12 @@ func rehearseUntilOpen(ctx context.Context, c console, d *desk, t *spec.Trial, d
 			break
 		}
 		if len(p.Gate.Passed) <= before {
-			return nil, fmt.Errorf("the rehearsal passed and does not count: %s", p.Gate.Why)
+			return nil, fmt.Errorf("the rehearsal passed but does not count: %s", p.Gate.Why)
 		}
 	}
 	fmt.Fprintf(c.out, "%s\n", standing(p))
 	for _, a := range approvals(p.Header.Plan.Steps) {
-		fmt.Fprintf(c.out, "A person will be asked at %s: %s\n", strings.Join(a.steps, ", "), a.note)
+		fmt.Fprintf(c.out, "Step %s will wait for a person: %s\n", strings.Join(a.steps, ", "), a.note)
 	}
 	return p, nil
 }
@@ -155,7 +155,7 @@ func rehearseUntilOpen(ctx context.Context, c console, d *desk, t *spec.Trial, d
 func standing(p *execute.Prepared) string {
 	switch {
 	case p.Header.Environment != runbook.Production:
-		return fmt.Sprintf("cluster %s is in %s, where no gate holds", p.Header.Cluster, p.Header.Environment)
+		return fmt.Sprintf("cluster %s is in %s, where gates do not apply", p.Header.Cluster, p.Header.Environment)
 	case p.Gate.None != "":
 		return "the runbook needs no rehearsal: " + p.Gate.None
 	case p.Gate.Open():
@@ -217,7 +217,7 @@ func writeRehearsal(ctx context.Context, c console, d *desk, name string, o rehe
 	}
 	fmt.Fprintf(c.err, "%s rehearses %s on a lab like %s (%s %s).\n", file, book.Name, p.Header.Cluster, p.Header.Product, p.Header.Version)
 	for _, text := range draft.Differs {
-		fmt.Fprintf(c.err, "  not as there: %s\n", text)
+		fmt.Fprintf(c.err, "  differs from your cluster: %s\n", text)
 	}
 	for _, text := range draft.Mapped {
 		fmt.Fprintf(c.err, "  %s\n", text)
@@ -237,9 +237,9 @@ func writeNew(c console, file string, data []byte) error {
 		if err := os.Rename(file, file+".before"); err != nil {
 			return fmt.Errorf("keep what was written before: %w", err)
 		}
-		fmt.Fprintf(c.err, "%s was there and is %s.before now.\n", file, file)
+		fmt.Fprintf(c.err, "%s existed and was renamed to %s.before.\n", file, file)
 	case !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("look at what was written before: %w", err)
+		return fmt.Errorf("check for an earlier trial: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return fmt.Errorf("write the rehearsal: %w", err)

@@ -15,8 +15,8 @@ func newRunbookRerun(c console) *cobra.Command {
 	cmd := &cobra.Command{
 		ValidArgsFunction: completeRuns,
 		Use:               "rerun RUN --step STEP --reason REASON", Short: "Run a step again, with those after it if asked", Args: exactly("RUN"),
-		Long: `Run one step of a run again: it is checked, and acts if it is needed. The attempt is appended; the past is never edited.
-A step of a rolling group is named with its target: group[target].step.`,
+		Long: `Run one step of a run again: Plimsoll checks it, and acts if needed. The new attempt is added to the journal; the journal is never edited.
+Name a step of a rolling group with its target: group[target].step.`,
 		Example: "  plimsoll runbook rerun rolling-restart-a1b2c3 --step 'each[n2].restart' --reason 'wrong version'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.Step == "" || o.Reason == "" {
@@ -47,6 +47,6 @@ A step of a rolling group is named with its target: group[target].step.`,
 	cmd.Flags().BoolVar(&o.Downstream, "downstream", false, "and all steps after it")
 	cmd.Flags().StringVar(&o.Reason, "reason", "", "for the record (required)")
 	changedFlag(cmd, &o.Changed)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print events as JSON lines, and the state at the end")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print events as JSON lines, and the final state")
 	return cmd
 }

@@ -16,9 +16,9 @@ func newRunbookRun(c console) *cobra.Command {
 	var plan string
 	cmd := &cobra.Command{
 		ValidArgsFunction: completeRunbooks,
-		Use:               "run RUNBOOK", Short: "Plan, ask, and run", Args: exactly("RUNBOOK"),
-		Long: `Plan a runbook, show the plan, ask, and run it. Ctrl-C lets the step that is acting end and begins no other; a second
-Ctrl-C ends Plimsoll at once. Either way plimsoll runbook resume goes on.`,
+		Use:               "run RUNBOOK", Short: "Plan a runbook, confirm, and run it", Args: exactly("RUNBOOK"),
+		Long: `Plan a runbook, show the plan, ask for confirmation, and run it. On Ctrl-C the step that is acting finishes and no other begins; a second
+Ctrl-C ends Plimsoll at once. In both cases plimsoll runbook resume continues the run.`,
 		Example: "  plimsoll runbook run mysql/rolling-restart --cluster demo\n  plimsoll runbook run change.yaml --cluster orders -i node=b --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withDesk(cmd.Context(), func(ctx context.Context, d *desk) error {
@@ -53,10 +53,10 @@ Ctrl-C ends Plimsoll at once. Either way plimsoll runbook resume goes on.`,
 	}
 	q.flags(cmd)
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	cmd.Flags().StringVar(&plan, "plan", "", "run only if the plan has this hash; then nothing is asked")
-	cmd.Flags().StringVar(&q.override, "override", "", "pass a closed gate by, for this `REASON`; it stays visible for ever")
-	cmd.Flags().StringVar(&q.breakLock, "break-lock", "", "take the lock of a run that no process executes any more, for this `REASON`")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print events as JSON lines, and the state at the end")
+	cmd.Flags().StringVar(&plan, "plan", "", "run only if the plan has this hash, without asking")
+	cmd.Flags().StringVar(&q.override, "override", "", "run in spite of a closed gate, for this `REASON`, which is kept with the run")
+	cmd.Flags().StringVar(&q.breakLock, "break-lock", "", "take over the lock of a run that no process executes any more, for this `REASON`")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print events as JSON lines, and the final state")
 	return cmd
 }
 

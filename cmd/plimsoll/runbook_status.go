@@ -153,7 +153,7 @@ func statusOfAll(ctx context.Context, c console, d *desk, asJSON bool) error {
 			status += ", no process executes it"
 		}
 		if s.Over != "" {
-			status += ", gate passed by: " + s.Over
+			status += ", gate overridden: " + s.Over
 		}
 		if s.Damage != "" {
 			status += ": " + s.Damage
@@ -192,7 +192,7 @@ func remainders(ctx context.Context, c console, d *desk, all []runStatus) error 
 			return err
 		}
 		for _, m := range open {
-			fmt.Fprintf(c.out, "not fixed yet: %s; once it is: plimsoll runbook fixed %s --reason REASON\n", m, m.Run)
+			fmt.Fprintf(c.out, "not fixed yet: %s; once it is, record it: plimsoll runbook fixed %s --reason REASON\n", m, m.Run)
 		}
 	}
 	return nil
@@ -259,11 +259,11 @@ func statusOfRun(ctx context.Context, c console, d *desk, run string, asJSON boo
 	}
 	for _, m := range open {
 		if m.Run == run {
-			fmt.Fprintf(c.out, "not fixed yet: %s; once it is: plimsoll runbook fixed %s --reason REASON\n", m, m.Run)
+			fmt.Fprintf(c.out, "not fixed yet: %s; once it is, record it: plimsoll runbook fixed %s --reason REASON\n", m, m.Run)
 		}
 	}
 	if s.Over != "" {
-		fmt.Fprintf(c.out, "the gate was passed by: %s\n", s.Over)
+		fmt.Fprintf(c.out, "gate overridden: %s\n", s.Over)
 	}
 	if s.Unfit != "" {
 		fmt.Fprintln(c.out, s.Unfit)
@@ -280,7 +280,7 @@ func statusOfRun(ctx context.Context, c console, d *desk, run string, asJSON boo
 	}
 	for _, step := range s.Steps {
 		if step.Phase == journal.StepAsking {
-			fmt.Fprintf(c.out, "plimsoll runbook approve %[1]s --step %[2]s agrees, plimsoll runbook reject %[1]s --step %[2]s refuses\n", run, quoted(step.Step))
+			fmt.Fprintf(c.out, "plimsoll runbook approve %[1]s --step %[2]s approves it, plimsoll runbook reject %[1]s --step %[2]s rejects it\n", run, quoted(step.Step))
 		}
 	}
 	return nil

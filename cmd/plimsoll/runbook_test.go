@@ -64,7 +64,7 @@ func TestRunbookCommandsThatNeedNoCluster(t *testing.T) {
 		{"runbook status nosuch", "no such run", exitTrouble},
 		{"runbook rerun r", "--step", exitBadInput},
 		{"runbook approve nosuch", "no such run", exitTrouble},
-		{"runbook verify own.yaml", "no evidence", exitTrouble},
+		{"runbook verify own.yaml", "not the evidence", exitTrouble},
 		{"runbook torture mysql/rolling-restart --cluster x", "--yes", exitBadInput},
 		{"runbook torture mysql/rolling-restart --cluster x --yes --tries never", `there is no kind "never"`, exitBadInput},
 	} {

@@ -27,12 +27,12 @@ func newRunbookTorture(c console) *cobra.Command {
 	var before, kinds []string
 	cmd := &cobra.Command{
 		ValidArgsFunction: completeRunbooks,
-		Use:               "torture RUNBOOK", Short: "Try a runbook on a lab as fate would", Args: exactly("RUNBOOK"),
-		Long: `Try a runbook on a lab cluster: every act twice; every step failed after it acted, and taken back; Plimsoll killed at every
-write of the journal; its owner paused while another takes the cluster, a run of the same store, then one of another host; who takes
-it back killed at every write too. When a run has ended, the cluster itself is looked at: one server takes writes, everyone follows
-it, no claim is left. What was not repeatable, not undone or not fenced is reported. A copy of the lab is kept first: whenever a try leaves something
-that cannot be taken back, the lab is restored, and it is left as it was.`,
+		Use:               "torture RUNBOOK", Short: "Test a runbook on a lab with crashes, repeats and undos", Args: exactly("RUNBOOK"),
+		Long: `Test a runbook on a lab cluster: run every act twice; fail every step after it acted, and undo it; kill Plimsoll at every
+journal write; pause the owner while another run takes the cluster, from the same store and then from another host; kill the
+undo at every journal write too. After each run the cluster itself is checked: one server accepts writes, every other follows
+it, and no claim is left. Steps that were not repeatable, not undone or not fenced are reported. Plimsoll copies the lab first, restores
+it whenever a test leaves something that cannot be undone, and leaves the lab as it was.`,
 		Example: "  plimsoll runbook torture mysql/rolling-restart --cluster demo\n" +
 			"  plimsoll runbook torture mysql/cut-back -i from=n2 -i to=n1 --cluster pair --before 'mysql/cut-over from=n1 to=n2'",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -53,9 +53,9 @@ that cannot be taken back, the lab is restored, and it is left as it was.`,
 		},
 	}
 	q.flags(cmd)
-	cmd.Flags().StringArrayVar(&before, "before", nil, "`'RUNBOOK NAME=VALUE …'` that brings the lab to where the runbook has something to do; may be given many times")
+	cmd.Flags().StringArrayVar(&before, "before", nil, "`'RUNBOOK NAME=VALUE …'` that brings the lab into a state where the runbook has something to do; may be repeated")
 	cmd.Flags().StringSliceVar(&kinds, "tries", nil, "only these `KINDS`: "+strings.Join(faulttest.TortureKinds, ","))
-	cmd.Flags().DurationVar(&pause, "pause", 2*time.Minute, "how long the owner is paused, at least until its lease has run out")
+	cmd.Flags().DurationVar(&pause, "pause", 2*time.Minute, "how long the owner is paused, at least until its lease has expired")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
@@ -149,16 +149,16 @@ func showOrdeal(c console, o faulttest.Report, asJSON bool) error {
 			fmt.Fprintf(c.out, "%s: %s %s\n", t.Test, t.Step, t.Text)
 		}
 		for _, id := range o.Stays {
-			fmt.Fprintf(c.out, "step %s says that it is irreversible, and stops an undo\n", id)
+			fmt.Fprintf(c.out, "step %s declares itself irreversible, so an undo stops there\n", id)
 		}
 		for _, id := range o.Asks {
-			fmt.Fprintf(c.out, "step %s stops for a person when it is cut off\n", id)
+			fmt.Fprintf(c.out, "step %s asks for a person when it is cut off\n", id)
 		}
 		for _, id := range o.Untried {
-			fmt.Fprintf(c.out, "step %s was not tried: it found nothing to do\n", id)
+			fmt.Fprintf(c.out, "step %s was not tested: it found nothing to do\n", id)
 		}
-		fmt.Fprintf(c.out, "who took it back was killed %d times; the cluster itself was looked at %d times\n", o.Undos, o.Looks)
-		fmt.Fprintf(c.out, "%d tries in %s, the lab brought back %d times; a killed run went on within %s: %d troubles\n",
+		fmt.Fprintf(c.out, "the undo was killed %d times; the cluster itself was checked %d times\n", o.Undos, o.Looks)
+		fmt.Fprintf(c.out, "%d tests in %s, the lab was restored %d times; a killed run continued within %s: %d problems\n",
 			o.Tries, o.Took.Round(time.Second), o.Restored, o.Resumed.Round(time.Millisecond), len(o.Troubles))
 	}
 	if len(o.Troubles) > 0 {

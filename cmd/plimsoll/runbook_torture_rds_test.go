@@ -86,7 +86,7 @@ func TestRDSRunbooksStandTheTorture(t *testing.T) {
 				t.Errorf("stays %q, want %q; asks %q, want %q", o.Stays, c.stays, o.Asks, c.asks)
 			}
 			if o.Tries < 10 || o.Undos == 0 || o.Slept == 0 || len(o.Untried) > 0 {
-				t.Errorf("%d tries, %d killed while it was taken back, asleep for %s, untried %q", o.Tries, o.Undos, o.Slept, o.Untried)
+				t.Errorf("%d tries, %d killed while it was undone, asleep for %s, untried %q", o.Tries, o.Undos, o.Slept, o.Untried)
 			}
 			if kept != "" {
 				keepOrdeal(t, kept, c, o)

@@ -9,7 +9,7 @@ import (
 func newRunbookValidate(c console) *cobra.Command {
 	return &cobra.Command{
 		ValidArgsFunction: completeRunbooks,
-		Use:               "validate FILE", Short: "Check a runbook without touching anything", Args: exactly("FILE"),
+		Use:               "validate FILE", Short: "Check a runbook file without connecting to a cluster", Args: exactly("FILE"),
 		Example: "  plimsoll runbook validate change.yaml",
 		RunE: func(_ *cobra.Command, args []string) error {
 			book, err := readRunbook(args[0])

@@ -13,11 +13,12 @@ func newRunbookVerify(c console) *cobra.Command {
 	var head, key, signers string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "verify FILE", Short: "Verify a file of evidence, without any store", Args: exactly("FILE"),
-		Long: `Verify that a file of evidence is whole and unchanged: that every entry follows from the one before, that every act was
-intended, and approved where an approval was planned or asked for, with a good signature where the runbook or the inventory asks for one.
-The keys are those that the run names: --signers gives those that you know, and then every approval must be signed. A forger could compute a whole new chain; so a head that was noted
-elsewhere when the run ended, or a seal of a key that is known, makes the proof complete.`,
+		Use: "verify FILE", Short: "Verify an evidence file, offline", Args: exactly("FILE"),
+		Long: `Verify that an evidence file is complete and unchanged: every entry follows from the one before, every act was recorded as intended
+first, and was approved where an approval was planned or requested, with a valid signature where the runbook or the inventory demands one.
+Signatures are checked against the keys that the run names; --signers gives the keys that you trust, and then every approval must be signed.
+A forger could compute a whole new chain. The proof is complete with the head hash that you kept in another place when the run ended
+(--head), or with a signature by a key that you know (--key).`,
 		Example: "  plimsoll runbook verify evidence.json --head 3f2a…\n  plimsoll runbook verify evidence.json --key public.pem",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			data, err := os.ReadFile(args[0])
@@ -36,7 +37,7 @@ elsewhere when the run ended, or a seal of a key that is known, makes the proof 
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			if head != "" && head != p.Head {
-				return fmt.Errorf("%s: its head is %s, not the one that was noted", args[0], p.Head)
+				return fmt.Errorf("%s: its head is %s, not the one given with --head", args[0], p.Head)
 			}
 			if key != "" {
 				if err := sealedBy(p, args[0], key); err != nil {
@@ -54,16 +55,16 @@ elsewhere when the run ended, or a seal of a key that is known, makes the proof 
 				fmt.Fprintf(c.out, "  sealed by %s\n", p.Key)
 			}
 			if p.Header.Override != "" {
-				fmt.Fprintf(c.out, "  the gate was passed by: %s\n", p.Header.Override)
+				fmt.Fprintf(c.out, "  gate overridden: %s\n", p.Header.Override)
 			}
 			for _, e := range p.Changed() {
-				fmt.Fprintf(c.out, "  %s; %s went on: %s\n", e.Reason, e.Order.By, e.Order.Changed)
+				fmt.Fprintf(c.out, "  %s; %s continued: %s\n", e.Reason, e.Order.By, e.Order.Changed)
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&head, "head", "", "the head that was noted when the run ended")
-	cmd.Flags().StringVar(&key, "key", "", "file with the public key in PEM (openssl pkey -pubout) that must have sealed it")
+	cmd.Flags().StringVar(&head, "head", "", "the head hash that was kept when the run ended")
+	cmd.Flags().StringVar(&key, "key", "", "file with the public key in PEM (openssl pkey -pubout) of the key that must have signed it")
 	cmd.Flags().StringVar(&signers, "signers", "", "allowed signers file, as ssh-keygen(1) describes it: every approval must be signed by one of these")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd

@@ -35,7 +35,7 @@ func TestAnswersToARunThatWaits(t *testing.T) {
 		code               int
 	}{
 		{"reject", "", `failed at step go: rejected by`, exitTrouble},
-		{"cancel", "the process that executes the run was told", ": cancelled", 0},
+		{"cancel", "the process that executes the run has received the cancellation", ": cancelled", 0},
 	} {
 		t.Run(c.answer, func(t *testing.T) {
 			staged(t, map[string]string{"asks.yaml": askingBook})
@@ -93,10 +93,10 @@ steps:
 	_, said, code := typed(t, "runbook", "cancel", run, "--undo", "--yes")
 	lines := strings.Split(strings.TrimSpace(said), "\n")
 	last := strings.Join(lines[max(0, len(lines)-2):], "\n")
-	if code != exitTrouble || !strings.Contains(last, "run "+run+" was cancelled, and step b could not be taken back: ") || !strings.Contains(last, "; what stays done: a, b\n") {
+	if code != exitTrouble || !strings.Contains(last, "run "+run+" was cancelled, and step b could not be undone: ") || !strings.Contains(last, "; what stays done: a, b\n") {
 		t.Errorf("cancel: %d %s", code, said)
 	}
-	says(t, 0, "step b could not be taken back, so the steps before it were not undone: ", "runbook", "status", run)
+	says(t, 0, "step b could not be undone, so the steps before it were not undone either: ", "runbook", "status", run)
 }
 
 // TestAnInterruptionSaysWhereTheRunStands has a group that waits for a cluster of which no node answers.
@@ -136,7 +136,7 @@ steps:
 func TestActionsThatChangedAreShownForEver(t *testing.T) {
 	o := journal.Command{Do: "resume", By: "ann", Changed: "the notes say that it is safe"}
 	line := strings.Join(describe(journal.Event{Kind: journal.Opened, Order: &o, Reason: "command was version 1 and is version 2 in this release"}), " ")
-	if want := "to resume by ann ACTIONS CHANGED, GOES ON: the notes say that it is safe: command was version 1 and is version 2 in this release"; line != want {
+	if want := "to resume by ann ACTIONS CHANGED, CONTINUES: the notes say that it is safe: command was version 1 and is version 2 in this release"; line != want {
 		t.Errorf("history: %s", line)
 	}
 	s := statusOf("r", &journal.State{Orders: []journal.Command{{Do: "run"}, o}, Book: &runbook.Runbook{Unfit: errors.New(`unknown action "gone"`)}}, journal.Summary{})

@@ -22,9 +22,9 @@ var schemas = map[string]func() document.Schema{
 func newSchema(c console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema trial|runbook|inventory",
-		Short: "Print the JSON Schema of files that you write, for editors",
-		Long: `Print the JSON Schema of trials, runbooks or the inventory. With it an editor completes keys and marks mistakes while a file is
-written. Editors with the YAML language server take it from the first line of a file:
+		Short: "Print the JSON Schema of trials, runbooks or the inventory, for editors",
+		Long: `Print the JSON Schema of trials, runbooks or the inventory. With it an editor completes keys and marks mistakes while you
+write. Editors with the YAML language server read it from the first line of a file:
 
   # yaml-language-server: $schema=trial.schema.json`,
 		Example:   "  plimsoll schema trial > trial.schema.json\n  plimsoll schema runbook > runbook.schema.json",

@@ -5,8 +5,8 @@ import "github.com/spf13/cobra"
 func newSeries(c console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "series",
-		Short: "What other tools measured",
-		Long:  "Read what other load tools measured, to lay it beside a trial's own series: plimsoll trial report DIR --beside SERIES.",
+		Short: "Import measurements of other tools",
+		Long:  "Import measurements of other load tools, to show them next to a trial's own series: plimsoll trial report DIR --beside SERIES.",
 	}
 	cmd.AddCommand(newSeriesImport(c))
 	return cmd

@@ -24,7 +24,7 @@ func newSeriesImport(c console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import",
 		Short: "Store another tool's measurements as a series",
-		Long:  "Store what another load tool measured in a folder of Plimsoll's own form: series.csv, latency.hlog, and import.json, which says where it came from.",
+		Long:  "Store the measurements of another load tool in a folder of Plimsoll's format: series.csv, latency.hlog, and import.json, which names their source.",
 	}
 	cmd.AddCommand(newSeriesImportK6(c), newSeriesImportHdr(c))
 	refuseUnknown(cmd)
@@ -35,10 +35,10 @@ func newSeriesImportK6(c console) *cobra.Command {
 	var o seriesImportOptions
 	cmd := &cobra.Command{
 		Use:   "k6 FILE",
-		Short: "Store what k6 wrote with --out csv",
-		Long: `Store what k6 wrote with --out csv=FILE, gzipped or not, with timestamps in any of its formats. Each value of http_req_duration
-is an operation that ended; k6 counts from the moment in which it sends a request, so these are service times. Requests whose response
-k6 did not expect are errors.`,
+		Short: "Store the output of k6 run --out csv",
+		Long: `Store the output of k6 run --out csv=FILE, gzipped or not, with timestamps in any of its formats. Each value of http_req_duration
+is one finished operation. k6 counts from the moment it sends a request, so these are service times. Requests with a response that k6
+did not expect count as errors.`,
 		Example: `  plimsoll series import k6 run.csv
   plimsoll series import k6 run.csv.gz --by scenario --out series/checkout`,
 		Args: exactly("FILE"),
@@ -47,7 +47,7 @@ k6 did not expect are errors.`,
 		},
 	}
 	o.add(cmd)
-	cmd.Flags().StringVar(&o.By, "by", "name", "the column that tells operations apart: name, scenario, method, group, …")
+	cmd.Flags().StringVar(&o.By, "by", "name", "the column that distinguishes operations: name, scenario, method, group, …")
 	cmd.Flags().StringVar(&o.Metric, "metric", "http_req_duration", "the metric whose values are durations in milliseconds")
 	return cmd
 }
@@ -57,8 +57,8 @@ func newSeriesImportHdr(c console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hdr FILE",
 		Short: "Store an HdrHistogram log",
-		Long: `Store an HdrHistogram interval log, format 1.2 or 1.3, gzipped or not. Each tag is an operation. Such a log says neither in what unit
-its values are nor from what moment they count, so say it: --unit, --basis.`,
+		Long: `Store an HdrHistogram interval log, format 1.2 or 1.3, gzipped or not. Each tag is an operation. Such a log states neither the unit
+of its values nor from which moment they count, so give both: --unit, --basis.`,
 		Example: `  plimsoll series import hdr latency.hlog --unit us
   plimsoll series import hdr latency.hlog --tag read --tag write --basis service`,
 		Args: exactly("FILE"),
@@ -67,15 +67,15 @@ its values are nor from what moment they count, so say it: --unit, --basis.`,
 		},
 	}
 	o.add(cmd)
-	cmd.Flags().StringVar(&o.unit, "unit", "ns", "of the log's values: ns, us or ms")
+	cmd.Flags().StringVar(&o.unit, "unit", "ns", "unit unit unit of the log's values: ns, us or ms")
 	cmd.Flags().StringSliceVar(&o.Tags, "tag", nil, "read these tags only (default all)")
 	return cmd
 }
 
 func (o *seriesImportOptions) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.out, "out", "", "the folder to make (default series/NAME, by the file's name)")
-	f.StringVar(&o.basis, "basis", "", "from where the times count: service (the actual start of an operation) or response (the intended one) (default service for k6, response for a log)")
+	f.StringVar(&o.out, "out", "", "the folder to write (default series/NAME, by the file's name)")
+	f.StringVar(&o.basis, "basis", "", "what the times count from: service (the actual start of an operation) or response (the intended start) (default service for k6, response for a log)")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 }
 

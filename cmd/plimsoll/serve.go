@@ -31,12 +31,12 @@ func newServe(c console) *cobra.Command {
 	var o serveOptions
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Show all of it as a web page",
-		Long: `Show what is, what runs and what waits for a person as a web page: runs can be planned, begun, approved, rejected, resumed, rerun
-and cancelled there. Only this machine can reach it, and who opens it enters by a code that is printed here. With --web-config people
-enter by name and password, each with a role, and the page speaks TLS; then it may listen on any address.
+		Short: "Serve the web pages: fleet, runs, approvals, trials, advice",
+		Long: `Serve web pages that show the state of the fleet, what runs and what waits for a person. There you can plan, begin, approve, reject,
+resume, rerun and cancel runs. By default only this machine can reach the pages, and you log in with a code that this command prints. With
+--web-config, people log in with a name and password, each with a role, over TLS; then the server may listen on any address.
 
-Runs that are begun on the page are executed by this process. Ctrl-C lets what acts now end and parks them.`,
+This process executes the runs that are begun on the page. On Ctrl-C the steps that are acting finish, and the runs are parked.`,
 		Example: "  plimsoll serve\n  plimsoll serve --listen 0.0.0.0:7443 --web-config web.yml",
 		Args:    exactly(),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return serve(cmd.Context(), c, o) },
@@ -117,7 +117,7 @@ func show(ctx context.Context, c console, listener net.Listener, door servedAt, 
 	go func() { served <- server.Serve(listener) }()
 	if gate.ByCodes() {
 		fmt.Fprintf(c.out, "%s/enter?code=%s\n", door.URL, gate.Code())
-		fmt.Fprintln(c.err, "Open it within five minutes; it lets in once. plimsoll serve enter prints another. Ctrl-C stops.")
+		fmt.Fprintln(c.err, "Open it within five minutes; it works once. plimsoll serve enter prints another. Ctrl-C stops the server.")
 	} else {
 		fmt.Fprintln(c.out, door.URL)
 		fmt.Fprintln(c.err, "Ctrl-C stops.")
@@ -126,10 +126,10 @@ func show(ctx context.Context, c console, listener net.Listener, door servedAt, 
 	select {
 	case err = <-served:
 	case <-ctx.Done():
-		fmt.Fprintln(c.err, "stopping: what acts now may end, nothing else begins (Ctrl-C again ends it at once)")
+		fmt.Fprintln(c.err, "stopping: the step that is acting may finish, no other step begins (Ctrl-C again ends it at once)")
 	}
 	for _, run := range page.Close() {
-		fmt.Fprintf(c.err, "run %s was executed here; if it has not ended, plimsoll runbook resume %s continues it\n", run, run)
+		fmt.Fprintf(c.err, "this process was executing run %s; if it has not ended, plimsoll runbook resume %s continues it\n", run, run)
 	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()

@@ -20,9 +20,9 @@ import (
 
 func newServeEnter(c console) *cobra.Command {
 	return &cobra.Command{
-		Use: "enter", Short: "Print a new address to enter the page by", Args: exactly(),
-		Long: `Print a new address by which to enter the page that plimsoll serve shows on this machine: good once, for five minutes.
-Only who may read the state folder can.`,
+		Use: "enter", Short: "Print a new login address for the web page", Args: exactly(),
+		Long: `Print a new login address for the page that plimsoll serve shows on this machine. It works once, for five minutes.
+The command needs read access to the state folder.`,
 		Example: "  plimsoll serve enter",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			door, err := readServed()
@@ -82,7 +82,7 @@ func readServed() (servedAt, error) {
 	}
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return d, hint.With(errors.New("no page is shown from this state folder"), "plimsoll serve")
+		return d, hint.With(errors.New("plimsoll serve is not running on this state folder"), "plimsoll serve")
 	}
 	if err == nil {
 		err = json.Unmarshal(data, &d)
@@ -112,7 +112,7 @@ func (d servedAt) code(ctx context.Context) (string, error) {
 	}}
 	answer, err := client.Do(r)
 	if err != nil {
-		return "", hint.With(fmt.Errorf("ask for a code: %w", err), "does plimsoll serve still run?")
+		return "", hint.With(fmt.Errorf("ask for a code: %w", err), "check that plimsoll serve is still running")
 	}
 	defer func() { _ = answer.Body.Close() }()
 	var got struct{ Code, Error string }

@@ -66,7 +66,7 @@ func runServedTrial(ctx context.Context, c console, file string, quick bool, wat
 		return "", err
 	}
 	if name := t.Production(); name != "" {
-		return "", hint.With(errors.New(name+" is in production, and a page puts nothing there under load"), "plimsoll trial run "+file)
+		return "", hint.With(errors.New(name+" is in production, and the web page does not put load on production"), "plimsoll trial run "+file)
 	}
 	deps, err := labDeps()
 	if err != nil {

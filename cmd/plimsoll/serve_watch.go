@@ -57,6 +57,6 @@ func servedFleet(ctx context.Context, sources []watch.Source, log *slog.Logger, 
 	watcher := watch.New(watch.Config{Sources: sources, Log: log})
 	var all sync.WaitGroup
 	all.Go(func() { _ = watcher.Run(ctx) }) // it ends with ctx
-	w := web.Watch{Fleet: watcher.Fleet, Why: "what is seen is not kept here, so there are no curves and no alerts: " + why.Error()}
+	w := web.Watch{Fleet: watcher.Fleet, Why: "observations are not stored, so there are no curves and no alerts: " + why.Error()}
 	return w, func() error { all.Wait(); return nil }, nil
 }

@@ -24,7 +24,7 @@ func stateOptions(ctx context.Context, inv *inventory.Inventory, deps lab.Deps) 
 		}
 		if strings.TrimSpace(string(postgres)) == "" { // which would silently mean a file of this machine alone
 			return durable.Options{}, hint.With(errors.New("the connection string of the shared state is empty"),
-				"set it where "+inventory.File+" says that it is found (state: postgres), or take that out to keep runs on this machine")
+				"set it in the place that "+inventory.File+" names (state: postgres), or remove that entry to keep runs on this machine")
 		}
 	}
 	return durable.Options{Folder: filepath.Join(deps.Home, "runs"), Postgres: string(postgres), Version: journal.Interpreter}, nil

@@ -9,9 +9,9 @@ import (
 func newSuperdisk(c console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "superdisk",
-		Short: "RAID1 of a local disk and a network volume: a node is replaced in minutes",
-		Long: `A Super Disk is a RAID1 of a machine's local disk, which answers reads, and a network volume, which survives the machine.
-It is made, broken, repaired and moved by runbooks: plimsoll runbook list shows them as superdisk/….`,
+		Short: "Show Super Disks: RAID1 of a local disk and a network volume",
+		Long: `A Super Disk is a RAID1 of a machine's local disk, which serves reads, and a network volume, which survives the loss of the machine.
+Runbooks create, split, repair and move it: plimsoll runbook list shows them as superdisk/….`,
 	}
 	cmd.AddCommand(newSuperdiskStatus(c), newSuperdiskSeed(c))
 	return cmd
@@ -21,7 +21,7 @@ It is made, broken, repaired and moved by runbooks: plimsoll runbook list shows 
 func newSuperdiskSeed(c console) *cobra.Command {
 	return &cobra.Command{
 		Use:    "seed",
-		Short:  "Copy what a file system uses from one leg to another, as told on standard input",
+		Short:  "Copy the used blocks of a file system from one leg to another, by an order on standard input",
 		Hidden: true,
 		Args:   exactly(),
 		RunE:   func(cmd *cobra.Command, _ []string) error { return seed.Main(cmd.Context(), c.in, c.out) },

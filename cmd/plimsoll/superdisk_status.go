@@ -38,14 +38,14 @@ func newSuperdiskStatus(c console) *cobra.Command {
 	cmd := &cobra.Command{
 		ValidArgsFunction: completeOneCluster,
 		Use:               "status [CLUSTER]",
-		Short:             "Show the legs of each node's array, what is copied, and what to do next",
-		Long: `Show, of each node of a cluster or of this machine, the arrays that are RAID1: both legs with their device, volume, state and
-errors, in step since when, how much a missing leg is behind, how far a rebuild is and what bounds it, which leg answers reads (by the
-kernel's own counters), whether this kernel is fit for it, and what to do next.
+		Short:             "Show the legs of each node's array, the progress of a rebuild, and what to do next",
+		Long: `Show the RAID1 arrays of each node of a cluster, or of this machine: both legs with their device, volume, state and errors, since when
+they are in step, how far a missing leg is behind, the progress of a rebuild and its limits, which leg serves reads (by the kernel's
+counters), whether this kernel is suitable, and what to do next.
 
-Each leg is asked for one page, by a process that is left alone if the disk hangs, so that it cannot hang the look. Each look is recorded in
-$PLIMSOLL_HOME: a network leg that fell behind does not know it, and an emergency start is refused by this record. Have --watch
-run where the record should be complete.`,
+The command reads one page of each leg in a separate process, so a disk that hangs cannot block it. Each result is recorded in
+$PLIMSOLL_HOME: a network leg that fell behind does not know it, and an emergency start from it is refused by this record. Keep --watch
+running where the record must be complete.`,
 		Example: `  plimsoll superdisk status
   plimsoll superdisk status orders --watch
   plimsoll superdisk status orders --json`,
@@ -57,9 +57,9 @@ run where the record should be complete.`,
 			return o.run(cmd.Context(), c)
 		},
 	}
-	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON, with --watch one object a line and look")
-	cmd.Flags().BoolVar(&o.watch, "watch", false, "look again and again until Ctrl-C")
-	cmd.Flags().DurationVar(&o.every, "every", 2*time.Second, "how often --watch looks")
+	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON; with --watch, one object per line and check")
+	cmd.Flags().BoolVar(&o.watch, "watch", false, "check repeatedly until Ctrl-C")
+	cmd.Flags().DurationVar(&o.every, "every", 2*time.Second, "interval of --watch")
 	return cmd
 }
 
@@ -195,7 +195,7 @@ func (o superdiskStatus) places(ctx context.Context, deps lab.Deps) ([]place, fu
 		}
 	}
 	if len(all) == 0 {
-		err := hint.With(fmt.Errorf("of no node of %s it is known how to run commands on its machine", o.cluster), "give its nodes machine: in "+inventory.File)
+		err := hint.With(fmt.Errorf("Plimsoll cannot run commands on the machine of any node of %s", o.cluster), "set machine: for its nodes in "+inventory.File)
 		return nil, nil, errors.Join(err, site.Close())
 	}
 	return all, site.Close, nil

@@ -37,11 +37,11 @@ func TestSuperdiskText(t *testing.T) {
   the network leg vol-0abc is missing since 2026-01-02 03:04:05
   a leg that comes back is given 12.0 MiB
   recovery: 20.0 MiB of 507 MiB passed at 1.00 MiB/s, 8m7s left; bounded between 1.00 MiB/s and 200 MiB/s
-! kernel 6.9.3: with only a write-mostly leg left it may stop, and reads during a rebuild may return wrong data; fixed in 6.11 and 6.10.7
-  next: start the machine with a kernel that has both fixes before a leg is lost or rebuilt
+! kernel 6.9.3: it may hang with only a write-mostly leg left, and reads during a rebuild may return wrong data; fixed in 6.11 and 6.10.7
+  next: boot a kernel that has both fixes before a leg is lost or rebuilt
   the local leg /dev/nvme1n1 has had 1 read errors that were corrected from the other leg
   next: watch it
-  a leg is being brought into step; until then only one leg has everything
+  a leg is being rebuilt; until that is done only one leg has all data
 `
 	got := string(bytes.ReplaceAll(out.Bytes(), []byte("\u202f"), []byte(" ")))
 	if got != want {

@@ -14,11 +14,11 @@ func newTrialCompare(c console) *cobra.Command {
 	cmd := &cobra.Command{
 		ValidArgsFunction: completeResults,
 		Use:               "compare DIR DIR",
-		Short:             "Say which differences between two results the data supports",
-		Long: `Lay two results side by side: for every cell and phase that both have, the ratio of throughput and response times,
-second over first, with its interval. What the data does not support is said not to differ. Of results whose loads differ
-only what means the same in both is compared, and it is said what does not. A rate that is a share of the maximum is the
-one that was found.`,
+		Short:             "Show which differences between two results the data supports",
+		Long: `Compare two results: for every cell and phase that both have, print the ratio of throughput and response times,
+second over first, with its interval. Differences that the data does not support are marked as such. If the loads of the results differ,
+only figures that mean the same in both are compared, and the others are named. A rate given as a share of the maximum counts as the
+rate that was found.`,
 		Example: "  plimsoll trial compare results/binlog-cost/mariadb results/binlog-cost/mysql",
 		Args:    exactly("DIR", "DIR"),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -31,25 +31,25 @@ func newTrialReport(c console) *cobra.Command {
 	cmd := &cobra.Command{
 		ValidArgsFunction: completeResults,
 		Use:               "report DIR",
-		Short:             "Write a result's reports again, or plot it",
+		Short:             "Write a result's reports again, or plot its curvess curvess curves",
 		Long: `Write report.html and report.md from the other files of a result folder, or draw its curves in the terminal.
 
-What another tool measured meanwhile can be laid beside it, on the same clock: an imported series, another result's folder, or a file
-of k6 or an HdrHistogram log as it is.`,
+--beside shows the measurements of another tool from the same time on the same clock: an imported series, another result's folder, a k6
+output file or an HdrHistogram log.`,
 		Example: `  plimsoll trial report results/binlog-cost/2026-01-31T12-00-00
   plimsoll trial report results/binlog-cost/2026-01-31T12-00-00 --plot
   plimsoll trial report results/restart-felt/2026-01-31T12-00-00 --beside k6=run.csv.gz --offset 1.5s`,
 		Args: exactly("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.plot && o.json {
-				return usageError{text: "--plot and --json are for different readers", hint: cmd.CommandPath() + " --help"}
+				return usageError{text: "--plot and --json exclude each other", hint: cmd.CommandPath() + " --help"}
 			}
 			return reportTrial(cmd.Context(), c, args[0], o)
 		},
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.plot, "plot", false, "draw the curves in the terminal instead")
-	f.BoolVar(&o.json, "json", false, "print the files written and what was laid beside, phase by phase, as JSON")
+	f.BoolVar(&o.json, "json", false, "print the files written and the series beside it, phase by phase, as JSON")
 	o.add(cmd)
 	return cmd
 }
@@ -90,15 +90,15 @@ type besideOptions struct {
 
 func (o *besideOptions) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringArrayVar(&o.paths, "beside", nil, "lay a series beside it: an imported series, a result's folder or a file, or NAME=one of these; up to 5")
-	f.StringArrayVar(&o.offsets, "offset", nil, "what to add to a series' times: 1.5s, -1h, or start, which lets it begin when the load began; one for all or one for each")
-	f.StringVar(&o.basis, "basis", "", "of files: service or response (default service for k6, response for a log)")
-	f.StringVar(&o.unit, "unit", "ns", "of logs: ns, us or ms")
+	f.StringArrayVar(&o.paths, "beside", nil, "show a series beside it: an imported series, a result's folder or a file, or NAME=one of these; up to 5")
+	f.StringArrayVar(&o.offsets, "offset", nil, "offset of a series' times: 1.5s, -1h, or start, which aligns it with the start of the load; one for all or one for each")
+	f.StringVar(&o.basis, "basis", "", "basis of times in files: service or response (default service for k6, response for a log)")
+	f.StringVar(&o.unit, "unit", "ns", "unit of values in logs: ns, us or ms")
 }
 
 func (o *besideOptions) open(ctx context.Context, c console, result *result.Result) ([]foreign.Recording, error) {
 	if len(o.paths) > report.MaxBeside {
-		return nil, usageError{text: fmt.Sprintf("%d series beside it, expected at most %d: more cannot be told apart", len(o.paths), report.MaxBeside)}
+		return nil, usageError{text: fmt.Sprintf("%d series beside it, expected at most %d", len(o.paths), report.MaxBeside)}
 	}
 	if n := len(o.offsets); n > 1 && n != len(o.paths) {
 		return nil, usageError{text: fmt.Sprintf("%d offsets for %d series, expected one for all or one for each", n, len(o.paths))}

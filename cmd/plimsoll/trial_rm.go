@@ -18,7 +18,7 @@ func newTrialRm(c console) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use: "rm RESULT…", ValidArgsFunction: completeResults, Short: "Remove results",
-		Long:    "Remove result folders, by their paths or below the results. Rehearsals that a gate counts are kept in the state folder and stay.",
+		Long:    "Remove result folders, given by path or by name below the results folder. Rehearsals that a gate counts are kept in the state folder and stay.",
 		Example: "  plimsoll trial rm results/binlog-cost/2026-01-31T12-00-00\n  plimsoll trial rm binlog-cost/2026-01-31T12-00-00 --yes",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -46,7 +46,7 @@ func newTrialPrune(c console) *cobra.Command {
 	var older string
 	cmd := &cobra.Command{
 		Use: "prune", Short: "Remove old results", Args: exactly(),
-		Long: `Remove results that are older than an age, but for the newest of each trial. Rehearsals that a gate counts are kept in the state
+		Long: `Remove results older than a given age, except the newest of each trial. Rehearsals that a gate counts are kept in the state
 folder and stay.`,
 		Example: "  plimsoll trial prune --older 30d\n  plimsoll trial prune --older 7d --keep 3 --yes",
 		RunE: func(*cobra.Command, []string) error {
@@ -66,8 +66,8 @@ folder and stay.`,
 			return removeResults(c, old, yes)
 		},
 	}
-	cmd.Flags().StringVar(&older, "older", "30d", "how old they must be, such as 30d or 36h")
-	cmd.Flags().IntVar(&keep, "keep", 1, "how many of each trial stay, the newest, however old")
+	cmd.Flags().StringVar(&older, "older", "30d", "minimum age of the results to remove, such as 30d or 36h")
+	cmd.Flags().IntVar(&keep, "keep", 1, "how many of the newest results of each trial stay, whatever their age")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return cmd
 }

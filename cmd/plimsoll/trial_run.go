@@ -37,9 +37,9 @@ func newTrialRun(c console) *cobra.Command {
 		Use:   "run FILE",
 		Short: "Run a trial and judge it",
 		Long: `Run a trial: start its cluster, load its data, measure every cell in every round, judge, and write the result folder
-with report.html and report.md. The cluster is taken away at the end, also after Ctrl-C; what was measured until then is kept.
+with report.html and report.md. The cluster is removed at the end, also after Ctrl-C; what was measured until then is kept.
 
-Exit codes: 0 PASS, 3 FAIL, 4 INCONCLUSIVE, 5 INVALID, 1 trouble or COULD NOT RUN, 2 bad input, 130 interrupted.`,
+Exit codes: 0 PASS, 3 FAIL, 4 INCONCLUSIVE, 5 INVALID, 1 an error or COULD NOT RUN, 2 bad input, 130 interrupted.`,
 		Example: `  plimsoll trial run examples/binlog-cost/trial.yaml --quick
   plimsoll trial run examples/commit-path/trial.yaml --set cluster.engine=mysql --set phases.rounds=5 --out results/mysql`,
 		Args: exactly("FILE"),
@@ -47,15 +47,15 @@ Exit codes: 0 PASS, 3 FAIL, 4 INCONCLUSIVE, 5 INVALID, 1 trouble or COULD NOT RU
 	}
 	addTrialOptions(cmd, &o.Options)
 	cmd.Flags().StringVar(&o.out, "out", "", "folder for the result (default results/NAME/TIME)")
-	cmd.Flags().BoolVar(&o.yes, "yes", false, "do not ask before a target in production is put under load")
-	cmd.Flags().StringVar(&o.breakLock, "break-lock", "", "take the lock of a run or a trial that no process executes any more, for this `REASON`; of a target")
-	cmd.Flags().StringVar(&o.noise, "noise", "auto", "how long to look first how noisy the load is, and what is the smallest difference that the trial could show: a time, auto (15s before a trial of five minutes or more) or off")
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "do not ask before putting a target in production under load")
+	cmd.Flags().StringVar(&o.breakLock, "break-lock", "", "with a target: take over the lock of a run or a trial that no process executes any more, for this `REASON`")
+	cmd.Flags().StringVar(&o.noise, "noise", "auto", "how long to measure the noise of the load before the trial, and with it the smallest difference that the trial could show: a time, auto (15s before a trial of five minutes or more) or off")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the verdict as JSON")
 	return cmd
 }
 
 func addTrialOptions(cmd *cobra.Command, o *spec.Options) {
-	cmd.Flags().BoolVar(&o.Quick, "quick", false, "the trial's quick form: less sure, and done in minutes")
+	cmd.Flags().BoolVar(&o.Quick, "quick", false, "run the trial's quick form: less certain, but done in minutes")
 	cmd.Flags().StringArrayVar(&o.Set, "set", nil, "set a key of the trial, for example phases.measure=10s; may be repeated")
 }
 
@@ -120,7 +120,7 @@ func measure(ctx context.Context, c console, t *spec.Trial, o trialRunOptions, n
 		return nil, err
 	}
 	tidy := context.AfterFunc(ctx, func() {
-		screen.Say("Stopping: the load, then the cluster. What was measured is kept. Ctrl-C again leaves at once; then run plimsoll lab down --all.")
+		screen.Say("Stopping the load, then the cluster. What was measured is kept. Ctrl-C again exits at once; then run plimsoll lab down --all.")
 	})
 	result, runErr := run.Run(ctx, t, catalog.Parts(), run.Site{
 		Lab: deps, Dir: dir, Observer: screen, Log: newLog(c), Version: version(), Command: os.Args, State: state,
@@ -164,16 +164,16 @@ func showRun(c console, result *result.Result, o trialRunOptions) error {
 		}
 		counts := "counts for its gate"
 		if e.Detail["passed"] != true {
-			counts = "failed: its gate counts anew"
+			counts = "failed: the gate's count starts again at zero"
 		}
 		if why, is := e.Detail["nothing"].(string); is {
-			counts = "does not count, and sets nothing back: " + why
+			counts = "does not count, and does not reset the count: " + why
 		}
 		fmt.Fprintf(c.out, "Rehearsal: %s %s\n", e.Name, counts)
 	}
 	fmt.Fprintf(c.out, "Next:     plimsoll trial show %s\n", result.Dir)
 	if o.Quick {
-		fmt.Fprintf(c.out, "          without --quick, for an answer that is surer\n")
+		fmt.Fprintf(c.out, "          without --quick, for a more certain answer\n")
 	}
 	fmt.Fprintf(c.out, "          plimsoll trial compare %s ANOTHER, for two results side by side\n", result.Dir)
 	return nil

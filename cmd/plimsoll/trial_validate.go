@@ -19,13 +19,13 @@ func newTrialValidate(c console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate FILE",
 		Short: "Check a trial without starting anything",
-		Long: `Read a trial as run would and say what is wrong with it, with file, line and column. Nothing is started.
-What is right is shown as it would be run: every cell, and how long it takes. The programs of servers that are installed are asked
-whether they have and take the settings.
+		Long: `Read a trial as trial run would, and report mistakes with file, line and column. Nothing is started.
+A valid trial is shown as it would run: every cell, and how long it takes. Where the server is installed, its own program checks
+the settings.
 
-With --cluster, a cluster that runs is asked what only a server knows, and nothing is changed there: settings that it does not have or
-take, signals of expectations and metrics of guardrails that it does not show, grants that the account lacks, with the GRANT to type,
-who has the cluster locked, what the runbooks' own checks say, and the room that a copy of a table takes.`,
+With --cluster, Plimsoll also asks a running cluster what only a server knows, and changes nothing there: settings that it does not have or
+accept, signals of expectations and metrics of guardrails that it does not show, grants that the account lacks, with the GRANT to type,
+who holds the cluster's lock, the results of the runbooks' own checks, and the disk space that a copy of a table takes.`,
 		Example: "  plimsoll trial validate examples/binlog-cost/trial.yaml --quick\n  plimsoll trial validate examples/binlog-cost/trial.yaml --cluster lab:demo",
 		Args:    exactly("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -43,7 +43,7 @@ who has the cluster locked, what the runbooks' own checks say, and the room that
 			return sayForeseen(cmd.Context(), c, t, clusterName)
 		},
 	}
-	cmd.Flags().StringVar(&clusterName, "cluster", "", "ask this cluster what only a server knows: a `NAME` of the inventory or of the lab, or lab:NAME")
+	cmd.Flags().StringVar(&clusterName, "cluster", "", "also check against this cluster: a `NAME` of the inventory or the lab, or lab:NAME")
 	completing(cmd, "cluster", completeClusters)
 	addTrialOptions(cmd, &o)
 	return cmd
@@ -78,7 +78,7 @@ func sayForeseen(ctx context.Context, c console, t *spec.Trial, clusterName stri
 			return err
 		}
 		if len(found) == 0 {
-			fmt.Fprintf(c.out, "Cluster %s was asked: nothing stands against it.\n", site.Name)
+			fmt.Fprintf(c.out, "Checked against cluster %s: no obstacle found.\n", site.Name)
 		}
 		return tellForeseen(c, found)
 	})

@@ -24,7 +24,7 @@ type versionInfo struct {
 func newVersion(c console) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "version", Short: "Say which Plimsoll this is", Args: exactly(),
+		Use: "version", Short: "Print the version", Args: exactly(),
 		Example: "  plimsoll version\n  plimsoll version --json",
 		RunE: func(*cobra.Command, []string) error {
 			v := versionHere()

@@ -32,9 +32,9 @@ func newWatch(c console) *cobra.Command {
 	var o watchOptions
 	cmd := &cobra.Command{
 		Use:   "watch [CLUSTER...]",
-		Short: "Watch a fleet: where it waits, what will run out",
-		Long: `Read every instance of plimsoll.yaml, and of the lab clusters that run, once a second, and show the fleet, worst first.
-Clusters can be named. What is read is kept in $PLIMSOLL_HOME/watch; rules are evaluated on it, and who stands in watch.yaml is told.`,
+		Short: "Watch the fleet: what it waits for, and what will run out",
+		Long: `Read every instance of plimsoll.yaml and of the running lab clusters once a second, and show the fleet, worst first; or only the
+clusters that you name. The readings are kept in $PLIMSOLL_HOME/watch. Alert rules are evaluated on them, and alerts go to the receivers in watch.yaml.`,
 		Example: `  plimsoll watch
   plimsoll watch orders --once --json
   plimsoll watch --lab demo
@@ -44,11 +44,11 @@ Clusters can be named. What is read is kept in $PLIMSOLL_HOME/watch; rules are e
 		ValidArgsFunction: completeClusters,
 	}
 	cmd.Flags().StringArrayVar(&o.labs, "lab", nil, "this lab cluster; may be repeated")
-	cmd.Flags().StringVar(&o.config, "config", settings.File, "the settings of the watch")
-	cmd.Flags().StringVar(&o.listen, "listen", "", "answer Grafana and Prometheus at this address (/api/v1 and /metrics), such as 127.0.0.1:9633")
-	cmd.Flags().BoolVar(&o.once, "once", false, "read for three seconds, print the fleet and end")
-	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON: a line for every second, or one document with --once")
-	cmd.Flags().BoolVar(&o.quiet, "quiet", false, "show nothing: keep, judge and tell")
+	cmd.Flags().StringVar(&o.config, "config", settings.File, "settings file of the watch")
+	cmd.Flags().StringVar(&o.listen, "listen", "", "serve Grafana and Prometheus at this address (/api/v1 and /metrics), such as 127.0.0.1:9633")
+	cmd.Flags().BoolVar(&o.once, "once", false, "read for three seconds, print the fleet and exit")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON: one line per second, or one document with --once")
+	cmd.Flags().BoolVar(&o.quiet, "quiet", false, "no screen: only record, evaluate rules and send alerts")
 	cmd.AddCommand(newWatchChanges(c), newWatchExport(c), newWatchSilence(c), newWatchTestRules(c))
 	return cmd
 }
@@ -121,7 +121,7 @@ func watchOn(ctx context.Context, c console, sources []watch.Source, find *finde
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.err, "answers Grafana and Prometheus at http://%s\n", where)
+		fmt.Fprintf(c.err, "serving Grafana and Prometheus at http://%s\n", where)
 	}
 	all.Go(func() { _ = s.run(ctx) }) // it ends with ctx
 	all.Go(func() { find.again(ctx, findEvery, s.follow) })
@@ -157,7 +157,7 @@ func listen(ctx context.Context, address string, handler http.Handler, all *sync
 		return "", usageError{text: fmt.Sprintf("--listen %q, expected such as 127.0.0.1:9633", address)}
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return "", usageError{text: "--listen " + address + ": it answers whoever asks, so it is bound to this machine alone", hint: "for others use plimsoll serve, which knows users and TLS"}
+		return "", usageError{text: "--listen " + address + ": this address has no login, so it may only be one of this machine", hint: "use 127.0.0.1:PORT; for other machines use plimsoll serve, which has users and TLS"}
 	}
 	l, err := net.Listen("tcp", address)
 	if err != nil {

@@ -17,8 +17,8 @@ func newWatchChanges(c console) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "changes [INSTANCE]",
-		Short: "What changed: settings, versions, tables, sources, restarts",
-		Long:  "List what a watch saw change, the oldest first: of one instance, CLUSTER/NODE, or of all.",
+		Short: "List changes: settings, versions, tables, sources, restarts",
+		Long:  "List the changes that a watch recorded, oldest first, of one instance (CLUSTER/NODE) or of all.",
 		Example: `  plimsoll watch changes
   plimsoll watch changes orders/n1 --since 2d`,
 		Args: cobra.MaximumNArgs(1),
@@ -49,7 +49,7 @@ func showChanges(c console, all []watch.Change, asJSON bool) error {
 		return jsonTo(c, all)
 	}
 	if len(all) == 0 {
-		fmt.Fprintln(c.err, "a watch saw no change in that time")
+		fmt.Fprintln(c.err, "the watch recorded no change in that time")
 		return nil
 	}
 	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)

@@ -105,7 +105,7 @@ func (f *finder) beside(ctx context.Context, sources []watch.Source, name string
 		}
 		return nil
 	}(); err != nil {
-		f.log.Warn("AWS does not answer: watched by SQL alone", "cluster", name, "error", err)
+		f.log.Warn("AWS does not answer: watching by SQL only", "cluster", name, "error", err)
 		return sources
 	}
 	for at, c := range more {

@@ -27,12 +27,12 @@ func newWatchExport(c console) *cobra.Command {
 	var o watchExportOptions
 	cmd := &cobra.Command{
 		Use:   "export CLUSTER",
-		Short: "Make a result folder of what was seen in a stretch of time",
-		Long: `Make a result folder of what a watch kept of a cluster from one moment to another: the statements of each instance second by second,
-signals, and what changed. trial compare lays two of them side by side, such as a Monday and the Monday after a change. A moment is a time
-of day, a date and a time, or how long ago: 14:00, 2026-05-04T14:00, 2h.
+		Short: "Export a period of the watch as a result folder",
+		Long: `Write a result folder with what the watch recorded of a cluster between two moments: the statements of each instance second by second,
+signals, and changes. trial compare compares two of them, such as a Monday and the Monday after a change. A moment is a time of day, a
+date and a time, or how long ago: 14:00, 2026-05-04T14:00, 2h.
 
-It reads the series while a watch goes on writing them.`,
+The command reads the series while the watch keeps writing them.`,
 		Example: `  plimsoll watch export orders --from 14:00 --to 14:30
   plimsoll watch export orders --from 2h --to 1h --out results/before
   plimsoll watch export orders --from 30m --series 'slow=rate(mysql_global_status_slow_queries[1m])'`,
@@ -43,7 +43,7 @@ It reads the series while a watch goes on writing them.`,
 	f := cmd.Flags()
 	f.StringVar(&o.from, "from", "", "when it begins")
 	f.StringVar(&o.to, "to", "", "when it ends (default now)")
-	f.StringVar(&o.out, "out", "", "the folder to make (default results/watched-CLUSTER/FROM)")
+	f.StringVar(&o.out, "out", "", "the folder to write (default results/watched-CLUSTER/FROM)")
 	f.StringArrayVar(&o.series, "series", nil, "one more signal, NAME=EXPRESSION in PromQL; may be repeated")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	_ = cmd.MarkFlagRequired("from") // it is there
@@ -80,7 +80,7 @@ func runWatchExport(ctx context.Context, c console, cluster string, o watchExpor
 	folder := watchFolder(deps)
 	kept, err := store.Look(filepath.Join(folder, "series"))
 	if err != nil {
-		return hint.With(err, "plimsoll watch keeps what it sees")
+		return hint.With(err, "plimsoll watch records them while it runs")
 	}
 	defer func() { err = errors.Join(err, kept.Close()) }()
 	if ask.Changes, err = changesOf(watch.OpenChanges(filepath.Join(folder, "changes.jsonl")), ask); err != nil {

@@ -27,8 +27,8 @@ func newWatchSilence(c console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "silence NAME=VALUE...",
 		Short: "Mute some alerts for a time",
-		Long: `Mute the alerts that have all of these labels: alertname, instance, cluster, severity and what else a rule gives. They stay to be seen,
-and nobody is told. A watch that runs heeds it at its next look, within five seconds.`,
+		Long: `Mute the alerts that have all of these labels: alertname, instance, cluster, severity and any other label of a rule. They stay visible,
+but no notification is sent. A running watch applies the silence within five seconds.`,
 		Example: `  plimsoll watch silence instance=orders/n2 --for 2h --comment "disk is swapped"
   plimsoll watch silence alertname=PlimsollReplicaBehind cluster=orders
   plimsoll watch silence list
@@ -37,7 +37,7 @@ and nobody is told. A watch that runs heeds it at its next look, within five sec
 		RunE: func(_ *cobra.Command, args []string) error { return addSilence(c, args, o) },
 	}
 	cmd.Flags().StringVar(&o.lasts, "for", "1h", "how long, such as 30m, 2h or 1d")
-	cmd.Flags().StringVar(&o.comment, "comment", "", "why, for who reads the list")
+	cmd.Flags().StringVar(&o.comment, "comment", "", "reason, shown in the list of silences")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	cmd.AddCommand(newWatchSilenceList(c), newWatchSilenceEnd(c))
 	return cmd
@@ -46,7 +46,7 @@ and nobody is told. A watch that runs heeds it at its next look, within five sec
 func newWatchSilenceList(c console) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the silences that hold", Args: exactly(), Example: `  plimsoll watch silence list`,
+		Use: "list", Short: "List the active silences", Args: exactly(), Example: `  plimsoll watch silence list`,
 		RunE: func(*cobra.Command, []string) error { return listSilences(c, asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

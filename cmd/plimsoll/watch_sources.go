@@ -73,7 +73,7 @@ func (f *finder) find(ctx context.Context, inv *inventory.Inventory) ([]watch.So
 		all = append(all, of...)
 	}
 	if len(all) == 0 {
-		return nil, usageError{text: "there is nothing to watch", hint: "write clusters into " + inventory.File + ", or begin with plimsoll lab up mariadb"}
+		return nil, usageError{text: "there are no instances to watch", hint: "add clusters to " + inventory.File + ", or start one with plimsoll lab up mariadb"}
 	}
 	return all, nil
 }

@@ -13,7 +13,7 @@ func newWatchTestRules(c console) *cobra.Command {
 	return &cobra.Command{
 		Use:     "test-rules FILE...",
 		Short:   "Test rules by tests in promtool's format",
-		Long:    "Run files of tests as promtool test rules would: series, and the alerts that then fire.",
+		Long:    "Run test files as promtool test rules does: each gives series and the alerts that must fire on them.",
 		Example: `  plimsoll watch test-rules rules-tests.yaml`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return runWatchTestRules(cmd.Context(), c, args) },
