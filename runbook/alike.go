@@ -40,7 +40,7 @@ func (a *Alike) UnmarshalDocument(n *document.Node) error {
 	}
 	if a.Any = said.Any != ""; a.Any {
 		if a.Why = said.Any; len(n.Entries) > 1 {
-			return n.Errorf("rehearse with any and something beside it, %s", expected)
+			return n.Errorf("rehearse with any and another key, %s", expected)
 		}
 		return nil
 	}

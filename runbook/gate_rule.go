@@ -12,9 +12,9 @@ const Production = cluster.Production
 
 // Gate is what must be before production.
 type Gate struct {
-	Rehearsals int          `yaml:"rehearsals" doc:"Passed trials, none of them followed by one that failed, of this very text, with these inputs and versions of its actions, on this product and minor version and this class of topology."`
+	Rehearsals int          `yaml:"rehearsals" doc:"Consecutive passed trials of exactly this text, with these inputs and versions of its actions, on this product and minor version and this class of topology."`
 	MaxAge     document.Age `yaml:"max_age" doc:"How old they may be, such as 14d. Default: any age."`
-	None       string       `yaml:"none" doc:"In place of both: the reason why it may touch production unrehearsed. The plan shows it."`
+	None       string       `yaml:"none" doc:"In place of both: the reason why the runbook may run in production without rehearsals. The plan shows it."`
 }
 
 // UnmarshalDocument reads {rehearsals: 3, max_age: 14d} or {none: REASON}.
@@ -29,7 +29,7 @@ func (g *Gate) UnmarshalDocument(n *document.Node) error {
 	}
 	switch none := n.Get("none"); {
 	case none != nil && len(n.Entries) > 1:
-		return none.Errorf("a gate with none and something beside it, %s", expected)
+		return none.Errorf("a gate with none and another key, %s", expected)
 	case none != nil && strings.TrimSpace(g.None) == "":
 		return none.Errorf("a gate of none without a reason, %s", expected)
 	case none == nil && g.Rehearsals < 1:

@@ -9,8 +9,8 @@ import (
 // Guardrail is a condition over live metrics that must not come true. While it does, no act begins.
 type Guardrail struct {
 	Name   string        `yaml:"name,required" doc:"For messages."`
-	When   string        `yaml:"when,required" doc:"The breach: an expression over metrics, and baseline.METRIC, which is the mean before the first act. watch[\"PROMQL\"] is what an expression over the series of a watch comes to; of several values the largest."`
-	For    time.Duration `yaml:"for" doc:"How long it must hold to count; and how long it must be gone. Default 0s."`
+	When   string        `yaml:"when,required" doc:"The breach: an expression over metrics, and baseline.METRIC, which is the mean before the first act. watch[\"PROMQL\"] is the value of a PromQL expression over the series of plimsoll watch; the largest, if there are several."`
+	For    time.Duration `yaml:"for" doc:"How long the breach must last before it counts, and how long it must be over before the run continues. Default 0s."`
 	Then   GuardThen     `yaml:"then" doc:"pause: continue when it has cleared. stop: the run fails. Default pause."`
 	NoData GuardThen     `yaml:"no_data" doc:"When the metrics cannot be read. Default pause."`
 }
@@ -38,5 +38,5 @@ func (g *Guardrail) UnmarshalDocument(n *document.Node) error {
 // UnmarshalDocument reads pause or stop.
 func (t *GuardThen) UnmarshalDocument(n *document.Node) error {
 	*t = GuardThen(n.Text)
-	return oneOf(n, "answer to a breach", string(GuardPause), string(GuardStop))
+	return oneOf(n, "response to a breach", string(GuardPause), string(GuardStop))
 }

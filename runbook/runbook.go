@@ -17,12 +17,12 @@ import (
 type Runbook struct {
 	Name       string           `yaml:"runbook,required" doc:"Its name, such as mysql/rolling-restart."`
 	About      string           `yaml:"about" doc:"What it does, in a sentence."`
-	Inputs     map[string]Input `yaml:"inputs" doc:"What a person says when it is run; inputs.NAME in expressions."`
-	Lock       Lock             `yaml:"lock" doc:"cluster: one change per cluster at a time. none: for runbooks that change nothing that another could. Default cluster."`
-	OnFailure  OnFailure        `yaml:"on_failure" doc:"stop: a run that failed stays where it is, until a person resumes or cancels it. undo: what it did is taken back at once, if all of it can be. Default stop."`
-	Gate       *Gate            `yaml:"gate" doc:"What must be before it may touch production; without one it may not, unless the inventory has a gate for all."`
-	Guardrails []Guardrail      `yaml:"guardrails" doc:"Metrics that must hold; no new act begins while one is breached."`
-	Steps      []Step           `yaml:"steps,required" doc:"One after another."`
+	Inputs     map[string]Input `yaml:"inputs" doc:"Values that a person gives when it is run; inputs.NAME in expressions."`
+	Lock       Lock             `yaml:"lock" doc:"cluster: one change per cluster at a time. none: for runbooks whose changes cannot collide with others. Default cluster."`
+	OnFailure  OnFailure        `yaml:"on_failure" doc:"stop: a failed run stays where it is until a person resumes or cancels it. undo: Plimsoll undoes what it did at once, if every step can be undone. Default stop."`
+	Gate       *Gate            `yaml:"gate" doc:"What must have happened before the runbook may run in production. Without a gate it may not, unless the inventory has one for all runbooks."`
+	Guardrails []Guardrail      `yaml:"guardrails" doc:"Conditions on metrics; no step begins to act while one is breached."`
+	Steps      []Step           `yaml:"steps,required" doc:"Executed one after another."`
 
 	Hash string `yaml:"-"` // of the text: a byte more is another runbook
 	Text string `yaml:"-"`
@@ -36,13 +36,13 @@ type Runbook struct {
 
 // Input is one thing that a person says.
 type Input struct {
-	Type    InputType      `yaml:"type" doc:"text, number, integer, boolean, duration, node, list (texts; on the command line with commas between), cluster or clusters (a list of them). Other clusters are locked like the run's own. Default text."`
-	Default *document.Node `yaml:"default" doc:"Taken when nothing is said. Without it the input is required."`
+	Type    InputType      `yaml:"type" doc:"text, number, integer, boolean, duration, node, list (texts, separated by commas on the command line), cluster or clusters (a list). Other clusters are locked like the run's own. Default text."`
+	Default *document.Node `yaml:"default" doc:"Used when no value is given. Without a default the input is required."`
 	Enum    []string       `yaml:"enum" doc:"The values that are allowed."`
 	Of      string         `yaml:"of" doc:"Of type node: the input of type cluster whose node it is. Default: the run's own cluster."`
-	About   string         `yaml:"about" doc:"For the person who says it."`
+	About   string         `yaml:"about" doc:"Description for the person who gives the value."`
 
-	Rehearse Alike `yaml:"rehearse" doc:"Which other values a rehearsal counts for: any, {any: REASON}, {from: LEAST, to: MOST, why: REASON}, or place, for what is another in a lab by nature, as a node or a cluster is. Default: none but the same."`
+	Rehearse Alike `yaml:"rehearse" doc:"For which other values a rehearsal counts: any, {any: REASON}, {from: LEAST, to: MOST, why: REASON}, or place for names that differ in a lab by nature, such as nodes and clusters. Default: only for the same value."`
 }
 
 // Step is one line of a runbook: a use of an action, an approval, or a group that rolls over targets.
@@ -55,10 +55,10 @@ type Step struct {
 	If       string         `yaml:"if" doc:"An expression; when it is false the step is skipped."`
 	Timeout  time.Duration  `yaml:"timeout" doc:"Of one attempt. Default 10m."`
 	Retry    Retry          `yaml:"retry" doc:"What to do when an attempt fails."`
-	Undo     *Use           `yaml:"undo" doc:"What takes the step back, if the action itself cannot."`
+	Undo     *Use           `yaml:"undo" doc:"How to undo the step, if the action itself cannot."`
 	Approval *Approval      `yaml:"approval" doc:"A person must agree before the step acts."`
-	Verify   *Verify        `yaml:"verify" doc:"What must hold afterwards, beside what the action itself looks at."`
-	Rolling  *Rolling       `yaml:"rolling" doc:"Makes the step a group: its steps are done for each target; target in expressions."`
+	Verify   *Verify        `yaml:"verify" doc:"What must hold afterwards, besides what the action itself verifies."`
+	Rolling  *Rolling       `yaml:"rolling" doc:"Makes the step a group whose steps are executed for each target; target in expressions."`
 	Steps    []Step         `yaml:"steps" doc:"Of a group."`
 }
 
@@ -71,23 +71,23 @@ type Use struct {
 // Verify is a condition over what the step found and put out.
 type Verify struct {
 	That   string        `yaml:"that,required" doc:"An expression over output and observed, of this step and of steps, and over watched series: watch[\"PROMQL\"], baseline.watch[\"PROMQL\"]."`
-	Within time.Duration `yaml:"within" doc:"How long it may take to come true. Default 0: at once."`
+	Within time.Duration `yaml:"within" doc:"How long to wait until it holds. Default 0: it must hold at once."`
 }
 
 // Rolling is how a group goes over its targets.
 type Rolling struct {
 	Over           string        `yaml:"over" doc:"An expression for the targets' names. Default cluster.nodes, the primary last."`
-	MaxUnavailable int           `yaml:"max_unavailable" doc:"How many targets are worked on at once. Default 1."`
-	Settle         time.Duration `yaml:"settle" doc:"How long the whole cluster may take to be healthy before each target. Default 10m."`
+	MaxUnavailable int           `yaml:"max_unavailable" doc:"How many targets are changed at the same time. Default 1."`
+	Settle         time.Duration `yaml:"settle" doc:"How long to wait for the whole cluster to be healthy before each target. Default 10m."`
 }
 
 // Approval is a person's agreement.
 type Approval struct {
 	Note         string        `yaml:"note" doc:"What the person is asked. ${{ }} holds an expression."`
-	Timeout      time.Duration `yaml:"timeout" doc:"After it the run fails. Default 24h."`
+	Timeout      time.Duration `yaml:"timeout" doc:"The run fails if there is no answer by then. Default 24h."`
 	Count        int           `yaml:"count" doc:"How many different people. Default 1."`
 	NotRequester bool          `yaml:"not_requester" doc:"The person who began the run does not count. Default false."`
-	Signed       bool          `yaml:"signed" doc:"Outside of labs it is signed with a person's ssh key, one of approvals: {signers: FILE} in the inventory. Default false."`
+	Signed       bool          `yaml:"signed" doc:"Outside of labs the approval must be signed with a person's ssh key, listed in approvals: {signers: FILE} of the inventory. Default false."`
 }
 
 // Read reads a runbook file and refuses, with its place, everything that can be known to be wrong.

@@ -131,7 +131,7 @@ func (c *checker) step(s *Step, n *document.Node, group *Step) {
 	if s.Uses != "" {
 		c.use(s.Uses, s.With, n.Get("uses"), n, group)
 	} else if s.Cluster != "" || s.With != nil || s.Undo != nil || s.Verify != nil {
-		c.refuse(n, "step %q has no uses, so it takes no cluster, with, undo or verify", s.ID)
+		c.refuse(n, "step %q has no uses, so it cannot have cluster, with, undo or verify", s.ID)
 	}
 	if s.Undo != nil {
 		c.use(s.Undo.Uses, s.Undo.With, n.Get("undo").Get("uses"), n.Get("undo"), group)
@@ -148,7 +148,7 @@ func (c *checker) step(s *Step, n *document.Node, group *Step) {
 func (c *checker) group(s *Step, n *document.Node, outer *Step) {
 	switch {
 	case outer != nil:
-		c.refuse(n, "a group within a group")
+		c.refuse(n, "a group inside a group")
 		return
 	case s.Rolling == nil:
 		c.refuse(n, "steps without rolling, expected rolling: {} to go over the nodes")
@@ -157,7 +157,7 @@ func (c *checker) group(s *Step, n *document.Node, outer *Step) {
 		c.refuse(n, "rolling without steps")
 		return
 	case s.Uses != "" || s.Cluster != "" || s.Undo != nil || s.Verify != nil || s.Approval != nil:
-		c.refuse(n, "a group takes id, if, rolling and steps; the rest belongs to its steps")
+		c.refuse(n, "a group takes id, if, rolling and steps; other keys belong to its steps")
 	}
 	if s.Rolling.MaxUnavailable < 1 {
 		c.refuse(n.Get("rolling"), "max_unavailable %d, expected at least 1", s.Rolling.MaxUnavailable)

@@ -46,7 +46,7 @@ func TestRefusesWithThePlaceAndTheNearest(t *testing.T) {
 		"max: 3|max: many":                                            `"many", expected a whole number`,
 		"backoff: 10s..2m|backoff: 2m..10s":                           `expected a wait such as 10s`,
 		"p99 > 1.5 *|p99 > * 1.5 *":                                   `unexpected token`,
-		"then: pause|then: panic":                                     `unknown answer to a breach "panic"`,
+		"then: pause|then: panic":                                     `unknown response to a breach "panic"`,
 		"rehearsals: 3|rehearsals: 0":                                 `expected at least 1`,
 		"text, default: x|text, default: ":                            `nothing, expected a text`,
 		"enum: [a, b], default: a|enum: [a, b], default: c":           `unknown value "c"`,

@@ -30,7 +30,7 @@ func (b *bench) there() (all string) {
 	return all
 }
 
-// After a run was taken back a step is done again from the first that was, not on top of what is gone.
+// After a run was undone a step is done again from the first that was, not on top of what is gone.
 func TestRerunOfARunThatWasTakenBack(t *testing.T) {
 	b := newBench(t)
 	b.put("stop", "")
@@ -41,19 +41,19 @@ func TestRerunOfARunThatWasTakenBack(t *testing.T) {
 	}
 	b.remove("stop")
 	st := b.stateOf(run)
-	if err := st.Rerunnable("b"); err == nil || !strings.Contains(err.Error(), "step a, before b, was taken back") {
+	if err := st.Rerunnable("b"); err == nil || !strings.Contains(err.Error(), "step a, before b, was undone") {
 		t.Errorf("rerun of b: %v", err)
 	}
 	if err := st.Rerunnable("a"); err != nil {
 		t.Errorf("rerun of a: %v", err)
 	}
-	// Without --downstream too: a step that was taken back is not done.
+	// Without --downstream too: a step that was undone is not done.
 	if st := b.runSession(run, journal.Command{Do: "rerun", Step: "a", Reason: "mended"}); st.Outcome != journal.RunDone || b.there() != "abc" {
 		t.Errorf("rerun: %q, there are %q", st.Outcome, b.there())
 	}
 }
 
-// What was agreed to before a step was taken back is no leave to do it again.
+// What was agreed to before a step was undone is no leave to do it again.
 func TestARerunOfWhatWasTakenBackIsAgreedToAnew(t *testing.T) {
 	b := newBench(t)
 	b.put("stop", "")

@@ -16,12 +16,12 @@ func TestInProductionSomebodyElseApproves(t *testing.T) {
 		own       bool // the runbook's own not_requester
 		want      string
 	}{
-		{"ann@laptop", runbook.ByOther, false, "somebody else approves"},
-		{"ann@jump", runbook.ByOther, false, "somebody else approves"}, // the same person from another host
+		{"ann@laptop", runbook.ByOther, false, "another person must approve"},
+		{"ann@jump", runbook.ByOther, false, "another person must approve"}, // the same person from another host
 		{"bob@laptop", runbook.ByOther, false, ""},
 		{"ann@laptop", runbook.ByAnyone, false, ""},
 		{"ann@laptop", "", false, ""}, // a lab
-		{"ann@laptop", "", true, "must be approved by somebody else"},
+		{"ann@laptop", "", true, "must be approved by another person"},
 	} {
 		st := &journal.State{Header: journal.Header{By: "ann@laptop", Approvers: c.approvers}}
 		approved.Step.Approval.NotRequester = c.own
@@ -40,7 +40,7 @@ func TestWhoCountsAsAnotherPersonIsKnown(t *testing.T) {
 	}{
 		{"bob@other", "account", "bob@other has approved step go before"}, // unshare -u; hostname other
 		{"bob", "login", "bob has approved"},
-		{"eve@laptop", "", "it is not known who eve@laptop is"},
+		{"eve@laptop", "", "eve@laptop is not a known account"},
 		{"eve@laptop", "account", ""},
 	} {
 		if err := st.MayApprove(two, journal.Message{By: c.who, Known: c.known}); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {

@@ -32,7 +32,7 @@ func (r *runner) beginAssess(i *journal.Step) {
 	before := i.Before
 	r.begin(key, looking, i.Step.Timeout, func(ctx context.Context, p *progress) (*journal.Event, error) {
 		call.Progress = p.tell
-		p.tell(-1, "looking what came of it")
+		p.tell(-1, "checking its outcome")
 		is, err := r.assess(ctx, uses, on, inputs, before, call)
 		if err != nil {
 			is.Err = err
@@ -72,7 +72,7 @@ func (r *runner) assess(ctx context.Context, uses, on string, inputs map[string]
 	case len(before) > 0 && same(before, found.Observed):
 		a.Is = journal.Untouched
 	case len(before) == 0 || len(found.Observed) == 0:
-		a.Is, a.Why = journal.HalfDone, "it may have acted, and has nothing to tell it by"
+		a.Is, a.Why = journal.HalfDone, "it may have acted, and it has no check that could tell"
 	default:
 		a.Is, a.Why = journal.HalfDone, fmt.Sprintf("seen %v, before %v, intended %v", found.Observed, before, found.Intended)
 	}
@@ -100,12 +100,12 @@ func (r *runner) refusal() string {
 	}
 	stands := strings.Join(s.Effects(r.assessed), ", ")
 	if i, how := s.Irrevocable(r.assessed); i != nil {
-		return fmt.Sprintf("step %s %s, and cannot be taken back; what stays done: %s. The safe way is forward: plimsoll runbook resume %s finishes it; "+
-			"plimsoll runbook cancel %s --leave REASON gives the cluster back as it is", i.Key, how, stands, run, run)
+		return fmt.Sprintf("step %s %s, and cannot be undone; what stays done: %s. The safe way is forward: plimsoll runbook resume %s finishes it; "+
+			"plimsoll runbook cancel %s --leave REASON releases the cluster as it is", i.Key, how, stands, run, run)
 	}
 	if !s.Undoing && stands != "" {
-		return fmt.Sprintf("what stays done: %s. plimsoll runbook cancel %s --undo takes it back, plimsoll runbook resume %s continues it, "+
-			"plimsoll runbook cancel %s --leave REASON gives the cluster back as it is", stands, run, run, run)
+		return fmt.Sprintf("what stays done: %s. plimsoll runbook cancel %s --undo undoes it, plimsoll runbook resume %s continues it, "+
+			"plimsoll runbook cancel %s --leave REASON releases the cluster as it is", stands, run, run, run)
 	}
 	return ""
 }

@@ -66,8 +66,8 @@ func TestAnIntendedActIsLookedAtBeforeItIsCalledDone(t *testing.T) {
 		}{
 			"before":   {journal.RunUndone, ""},
 			"says so":  {journal.RunUndone, ""},
-			"half-way": {journal.RunFailed, "step b is half done: seen map[at:half], before map[at:], intended map[at:done], and cannot be taken back; what stays done: a, b"},
-			"after":    {journal.RunFailed, "step b is done, and cannot be taken back; what stays done: a, b. The safe way is forward: plimsoll runbook resume "},
+			"half-way": {journal.RunFailed, "step b is half done: seen map[at:half], before map[at:], intended map[at:done], and cannot be undone; what stays done: a, b"},
+			"after":    {journal.RunFailed, "step b is done, and cannot be undone; what stays done: a, b. The safe way is forward: plimsoll runbook resume "},
 		} {
 			b, world := newBench(t), map[string]string{}
 			b.Actions = append(b.Actions, action.Action{Name: "test.lever", Version: 1, About: "Moves.", New: func() action.Task { return &lever{world: world} }})
@@ -104,8 +104,8 @@ func TestAClusterIsGivenBackAsItIsOnlyWhenAPersonSaysSo(t *testing.T) {
 		run := b.begin(Request{Book: b.parse(mending)})
 		b.runSession(run, journal.Command{Do: "run"})
 		st := b.runSession(run, journal.Command{Do: "cancel"})
-		if st.Outcome != journal.RunFailed || !strings.Contains(st.Refused, "what stays done: a. plimsoll runbook cancel "+run+" --undo takes it back, plimsoll runbook resume "+run+
-			" continues it, plimsoll runbook cancel "+run+" --leave REASON gives the cluster back as it is") {
+		if st.Outcome != journal.RunFailed || !strings.Contains(st.Refused, "what stays done: a. plimsoll runbook cancel "+run+" --undo undoes it, plimsoll runbook resume "+run+
+			" continues it, plimsoll runbook cancel "+run+" --leave REASON releases the cluster as it is") {
 			t.Fatalf("outcome %q, %q", st.Outcome, st.Refused)
 		}
 		b.put("mended", "")
@@ -202,7 +202,7 @@ func TestACancellationThatWasCutOffLeavesTheWayForward(t *testing.T) {
 			}
 		}
 		r := &runner{state: st, journal: &durable.Journal{}}
-		if refused := r.refusal(); !strings.Contains(refused, "step a is done, and cannot be taken back") {
+		if refused := r.refusal(); !strings.Contains(refused, "step a is done, and cannot be undone") {
 			t.Errorf("%s: %q", c.name, refused)
 		}
 		if err := st.ApplyEvent(journal.Event{Kind: journal.Parked, Forward: true, Reason: "x"}, b.Actions); err != nil {

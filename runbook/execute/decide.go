@@ -29,7 +29,7 @@ func (r *runner) decide(ctx context.Context) (*journal.Event, error) {
 			return nil, nil
 		}
 		if i := r.unbegun(); i != nil {
-			return &journal.Event{Kind: journal.Cut, Step: i.Key, Reason: "it was not begun: " + reason}, nil
+			return &journal.Event{Kind: journal.Cut, Step: i.Key, Reason: "it did not begin: " + reason}, nil
 		}
 		return &journal.Event{Kind: journal.Parked, Reason: reason}, nil
 	}
@@ -216,7 +216,7 @@ func (r *runner) mustNot(i *journal.Step) *journal.Event {
 		return &journal.Event{Kind: journal.Failed, Step: i.Key, Final: true, Error: asProblem(err), Cause: journal.BadInputs}
 	case i.Intent != 0 && !task.Traits().Repeatable:
 		return &journal.Event{Kind: journal.Failed, Step: i.Key, Attempt: i.Attempt, Final: true, Asks: true,
-			Error: "it was interrupted in the middle and cannot simply be repeated: look at the cluster, then plimsoll runbook resume RUN repeats it"}
+			Error: "it was interrupted in the middle and is not safe to repeat: check the cluster, then plimsoll runbook resume RUN repeats it"}
 	}
 	return nil
 }
@@ -241,7 +241,7 @@ func (r *runner) cancel() *journal.Event {
 		return nil // it is looked first what came of what was begun
 	}
 	if refused := r.refusal(); refused != "" && r.reverting() == nil {
-		return &journal.Event{Kind: journal.Parked, Reason: "the cancellation was not taken: " + refused, Forward: true}
+		return &journal.Event{Kind: journal.Parked, Reason: "the cancellation was refused: " + refused, Forward: true}
 	}
 	if !r.state.Undoing {
 		return r.leave(stop)
@@ -271,7 +271,7 @@ func (r *runner) takeBack(i *journal.Step) *journal.Event {
 	case task.Traits().Effect == action.None:
 		return &journal.Event{Kind: journal.Undone, Step: i.Key}
 	case r.assessed[i.Key] != nil && r.assessed[i.Key].Err == nil && r.assessed[i.Key].Is == journal.Untouched && !r.state.Reversible(i):
-		return &journal.Event{Kind: journal.Undone, Step: i.Key, Reason: "it never acted: things are as they were before"}
+		return &journal.Event{Kind: journal.Undone, Step: i.Key, Reason: "it never acted: nothing was changed"}
 	case !r.state.Reversible(i):
 		return &journal.Event{Kind: journal.Stuck, Step: i.Key, Error: "it is irreversible", Lasts: true}
 	}
@@ -312,7 +312,7 @@ func (r *runner) hear(m durable.Message) *journal.Event {
 		}
 		return e
 	}
-	e.Kind, e.Reason = journal.Said, fmt.Sprintf("%q means nothing to a run", w.Say)
+	e.Kind, e.Reason = journal.Said, fmt.Sprintf("a run has no command %q", w.Say)
 	return e
 }
 

@@ -64,6 +64,6 @@ func (e *ElsewhereError) Error() string { return fmt.Sprintf("run %s is %s", e.R
 
 // Hint says what to do.
 func (e *ElsewhereError) Hint() string {
-	return fmt.Sprintf("plimsoll runbook status %[1]s shows it, and plimsoll runbook cancel %[1]s stops it, from here; to execute it here, stop it there first (Ctrl-C); if its process died, it can be taken over after %[2]s",
+	return fmt.Sprintf("plimsoll runbook status %[1]s shows it and plimsoll runbook cancel %[1]s stops it, from here; to execute it here, stop it there first (Ctrl-C); if its process died, this machine can take it over after %[2]s",
 		e.Run, e.Until.Local().Format(time.TimeOnly))
 }

@@ -40,7 +40,7 @@ func unfinished(ctx context.Context, err error, n action.Traits) error {
 	if n.Repeatable {
 		return err
 	}
-	return finalError{fmt.Errorf("%w; Plimsoll cannot tell how far it got, and it is not safe to repeat: look at the cluster, then plimsoll runbook resume RUN repeats it", err), true}
+	return finalError{fmt.Errorf("%w; Plimsoll cannot tell how far it got, and it is not safe to repeat: check the cluster, then plimsoll runbook resume RUN repeats it", err), true}
 }
 
 // unreachable tells whether a database could not be asked, or was lost while it was.

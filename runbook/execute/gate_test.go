@@ -67,7 +67,7 @@ func TestTheGateOpensAfterConsecutiveRehearsalsOfTheSameText(t *testing.T) {
 	rehearse(book, true)
 	refused(production(book, ""), 1, "did not pass")
 	unlearned(book, "its trial was INVALID")
-	refused(production(book, ""), 1, "taught nothing: its trial was INVALID")
+	refused(production(book, ""), 1, "proved nothing: its trial was INVALID")
 	rehearse(book, true)
 	if err := production(book, ""); err != nil {
 		t.Errorf("after two in a row, one that taught nothing between them: %v", err)
@@ -126,8 +126,8 @@ func TestARehearsalOfSomethingElseDoesNotCount(t *testing.T) {
 		{"", func(r *journal.Rehearsal) { r.Inputs["note"] = "a trial" }},
 		{"", func(r *journal.Rehearsal) { r.Inputs["size"] = "64M" }},
 		{"was with size=2G", func(r *journal.Rehearsal) { r.Inputs["size"] = "2G" }},
-		{"does not tell with which inputs", func(r *journal.Rehearsal) { r.Inputs = nil }},
-		{"did not execute step set, which would act here", func(r *journal.Rehearsal) { r.Untouched = []string{"set"} }},
+		{"does not record its inputs", func(r *journal.Rehearsal) { r.Inputs = nil }},
+		{"did not execute step set, which will act here", func(r *journal.Rehearsal) { r.Untouched = []string{"set"} }},
 		{"", func(r *journal.Rehearsal) { r.Untouched = []string{"look"} }},
 	} {
 		st := journal.State{Header: h, Outcome: journal.RunDone, Book: b, Items: []*journal.Step{{Step: &runbook.Step{ID: "set"}, Acts: true}}}

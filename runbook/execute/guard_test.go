@@ -187,7 +187,7 @@ func TestAnActDoesNotBeginWhenABreachCameWhileTheClusterWasAsked(t *testing.T) {
 	run = b.begin(Request{Book: b.parse(strings.Replace(guarded, "for: 2s", "for: 0s", 1))})
 	e := b.started(run, journal.Command{Do: "run"})
 	b.until(run, func(*journal.State) bool { return len(b.events(run, journal.Cut)) > 0 })
-	if cut := b.events(run, journal.Cut); b.read("a") != "" || !strings.Contains(cut[0].Reason, "not begun: guardrail") {
+	if cut := b.events(run, journal.Cut); b.read("a") != "" || !strings.Contains(cut[0].Reason, "did not begin: guardrail") {
 		t.Errorf("it acted during a breach: %q, %+v", b.read("a"), cut)
 	}
 	d.set(1, nil)

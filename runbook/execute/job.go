@@ -59,7 +59,7 @@ func (r *runner) begin(key string, kind jobKind, timeout time.Duration, f func(c
 	r.jobs[key] = j
 	cuttable, cancel := context.WithCancelCause(r.acting)
 	j.cancel = cancel
-	ctx, stop := context.WithTimeoutCause(cuttable, timeout, fmt.Errorf("not done after %s", timeout))
+	ctx, stop := context.WithTimeoutCause(cuttable, timeout, fmt.Errorf("timed out after %s", timeout))
 	r.group.Go(func() {
 		defer cancel(nil)
 		defer stop()
@@ -130,7 +130,7 @@ func (r *runner) take(res result) error {
 		}
 		return not.error
 	case errors.As(res.err, &not):
-		return r.write(journal.Event{Kind: journal.Cut, Step: res.key, Reason: "it was not begun: " + not.Error()})
+		return r.write(journal.Event{Kind: journal.Cut, Step: res.key, Reason: "it did not begin: " + not.Error()})
 	case j.cut != "":
 		return r.write(journal.Event{Kind: journal.Cut, Step: res.key, Reason: j.cut})
 	}

@@ -76,7 +76,7 @@ func TestWhatLastsIsTakenBackUntilItIsDone(t *testing.T) {
 		if want.outcome == journal.RunUndone {
 			continue
 		}
-		if refused := "step a is done, and cannot be taken back"; fails == "never" && !strings.Contains(st.Refused, refused) {
+		if refused := "step a is done, and cannot be undone"; fails == "never" && !strings.Contains(st.Refused, refused) {
 			t.Errorf("cancel says %q, want %q", st.Refused, refused)
 		}
 		if lease, err := b.Store.Lease(t.Context(), lock.LeaseName("lab1")); err != nil || lease.Holder != run {

@@ -80,7 +80,7 @@ func TestAClusterThatIsTakenForARunInTheMakingIsNotTakenOver(t *testing.T) {
 	if err := b.locks().Lock(t.Context(), &h, "touching-slow", func(*cluster.Cluster) error {
 		_, err := b.Begin(t.Context(), p)
 		var busy *lock.BusyError
-		if !errors.As(err, &busy) || !strings.Contains(err.Error(), "touching-slow, which is being begun") || !strings.Contains(busy.Hint(), "try again in a moment") {
+		if !errors.As(err, &busy) || !strings.Contains(err.Error(), "touching-slow, which is starting") || !strings.Contains(busy.Hint(), "try again in a moment") {
 			t.Errorf("begin while another begins: %v", err)
 		}
 		return nil

@@ -89,7 +89,7 @@ func TestARunThatCannotGoOnSaysThatNobodyTakesWrites(t *testing.T) {
 	site.AskRoles()
 	defer func() { _ = site.Close() }()
 	err = r.left(cannot)
-	if !errors.Is(err, cannot) || !strings.Contains(err.Error(), "step promote was acting") || !strings.HasSuffix(err.Error(), "no node of c says that it takes writes now") {
+	if !errors.Is(err, cannot) || !strings.Contains(err.Error(), "step promote was acting") || !strings.HasSuffix(err.Error(), "no node of c reports that it accepts writes") {
 		t.Errorf("it says: %v", err)
 	}
 	r.state.Items = []*journal.Step{{Key: "look", Phase: journal.StepDone}}

@@ -118,16 +118,16 @@ func TestALongWaitForTheClusterSaysUntilWhen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		look := &job{key: "each[n2]", until: time.Now().Add(10 * time.Minute)}
 		look.progress.began = time.Now()
-		look.progress.tell(-1, "waiting for the cluster: n3 does not answer")
+		look.progress.tell(-1, "waiting for the cluster to be healthy: n3 does not answer")
 		r := &runner{
 			state:   &journal.State{Items: []*journal.Step{{Key: "each[n2].restart", Step: &runbook.Step{ID: "restart", Uses: "server.restart"}}}},
 			learned: learned{"restart": 60}, jobs: map[string]*job{"each[n2]": look},
 		}
-		if s := r.show(); s.Detail != "before each[n2]: waiting for the cluster: n3 does not answer" {
+		if s := r.show(); s.Detail != "before each[n2]: waiting for the cluster to be healthy: n3 does not answer" {
 			t.Errorf("at once: %q", s.Detail)
 		}
 		time.Sleep(time.Minute)
-		want := fmt.Sprintf("before each[n2]: waiting for the cluster: n3 does not answer, since %s, until %s at the latest",
+		want := fmt.Sprintf("before each[n2]: waiting for the cluster to be healthy: n3 does not answer, since %s, until %s at the latest",
 			look.progress.began.Local().Format(time.TimeOnly), look.until.Local().Format(time.TimeOnly))
 		if s := r.show(); s.Detail != want || s.Left != 0 {
 			t.Errorf("after a minute: %q, %v left", s.Detail, s.Left)

@@ -74,7 +74,7 @@ func noMetric(when string, values map[string]float64) string {
 			continue
 		}
 		if expression, is := runbook.WatchedBy(name); is {
-			return fmt.Sprintf("nothing shows watch[%q]", expression)
+			return fmt.Sprintf("watch[%q] has no value", expression)
 		}
 		text := "there is no metric " + name
 		if near := document.Nearest(name, document.SortedKeys(values)); near != "" {

@@ -36,7 +36,7 @@ func (r *runner) retreat(why string) *journal.Event {
 
 // halfway ends a taking back at a step that stays. The run has failed, and keeps its cluster: the undo can be tried again.
 func (r *runner) halfway(i *journal.Step) *journal.Event {
-	stays := "step " + i.Key + " could not be taken back, so the steps before it were not undone: " + i.Error
+	stays := "step " + i.Key + " could not be undone, so the steps before it were not undone either: " + i.Error
 	if why := r.state.Retreated(); why != "" {
 		stays = why + "; " + stays
 	}

@@ -88,7 +88,7 @@ func (r Room) String() string {
 	if r.Free > 0 {
 		return text + fmt.Sprintf("; %s is free", inMiB(r.Free))
 	}
-	return text + "; what is free there cannot be seen from here"
+	return text + "; Plimsoll cannot see from here how much is free there"
 }
 
 // Trouble refuses what does not fit.

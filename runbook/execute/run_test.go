@@ -155,7 +155,7 @@ steps:
 `)})
 	b.runSession(run, journal.Command{Do: "run"})
 	st := b.runSession(run, journal.Command{Do: "cancel", Undo: true})
-	if want := "step b is done, and cannot be taken back; what stays done: a, b, c"; st.Outcome != journal.RunFailed || !strings.Contains(st.Refused, want) {
+	if want := "step b is done, and cannot be undone; what stays done: a, b, c"; st.Outcome != journal.RunFailed || !strings.Contains(st.Refused, want) {
 		t.Errorf("outcome %q, %q, want %q", st.Outcome, st.Refused, want)
 	}
 	if lease, err := b.Store.Lease(t.Context(), lock.LeaseName("lab1")); err != nil || lease.Holder != run {
@@ -211,7 +211,7 @@ steps:
   - {id: b, uses: command, with: {run: "echo no room; false", undo: "true", repeatable: true}}
 `)})
 	st := b.runSession(run, journal.Command{Do: "run"})
-	if st.Outcome != journal.RunFailed || !strings.Contains(st.Why, "step b failed") || !strings.Contains(st.Why, "step a could not be taken back") || b.read("a") == "" {
+	if st.Outcome != journal.RunFailed || !strings.Contains(st.Why, "step b failed") || !strings.Contains(st.Why, "step a could not be undone") || b.read("a") == "" {
 		t.Errorf("outcome %q: %s", st.Outcome, st.Why)
 	}
 	if lease, err := b.Store.Lease(t.Context(), "cluster lab1"); err != nil || lease.Holder != run {

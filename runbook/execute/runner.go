@@ -117,7 +117,7 @@ func (r *runner) loop(ctx context.Context) (err error) {
 func (r *runner) stopping() (reason string) {
 	select {
 	case <-r.journal.Draining():
-		return "the Plimsoll that executed it was ended"
+		return "the Plimsoll process that executed it ended"
 	default:
 	}
 	if err := r.held.Lost(); err != nil {

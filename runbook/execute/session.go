@@ -113,7 +113,7 @@ func (r *runner) left(err error) error {
 		err = fmt.Errorf("%w; step %s was acting: its outcome was not recorded, and is checked first when the run is resumed", err, strings.Join(acting, ", "))
 	}
 	if slices.ContainsFunc(r.state.Items, func(i *journal.Step) bool { return i.Acts }) && closed(r.outside, r.site) {
-		err = fmt.Errorf("%w; no node of %s says that it takes writes now", err, r.site.Name)
+		err = fmt.Errorf("%w; no node of %s reports that it accepts writes", err, r.site.Name)
 	}
 	return err
 }
@@ -221,7 +221,7 @@ func (r *runner) giveBack(ctx context.Context) error {
 }
 
 // claimStays is what a run says of a claim that it could not take back, as its cluster did not answer.
-const claimStays = "the claim stays in the cluster until the next run from here"
+const claimStays = "the claim stays in the cluster until the next run from this machine"
 
 func (r *runner) keeps(kept error) error {
 	if kept == nil {

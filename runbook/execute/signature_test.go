@@ -96,13 +96,13 @@ func TestApprovalsAreSignedWithSSHKeys(t *testing.T) {
 		}
 	}
 	all := strings.Join(refused, "\n")
-	for _, want := range []string{"approved with a signature", "of no key among the allowed", "somebody else approves", "is not of step go of run"} {
+	for _, want := range []string{"approved with a signature", "not among the allowed", "another person must approve", "is not of step go of run"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is not among what was refused:\n%s", want, all)
 		}
 	}
 	_, other := sshKey(t, "bob")
-	for signers, want := range map[string]string{"": "", signers: "", other: "of no key among the allowed signers"} {
+	for signers, want := range map[string]string{"": "", signers: "", other: "not among the allowed signers"} {
 		if err := p.Signatures(t.Context(), signers); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("with %q: %v, want %q", signers, err, want)
 		}

@@ -34,5 +34,5 @@ func (r *runner) unplanned(i *journal.Step) string {
 	if i.Target == "" || !r.state.Header.Plan.Misses(i) || slices.ContainsFunc(r.state.Items, agreed) {
 		return ""
 	}
-	return fmt.Sprintf("%s is not in the plan: it came since", i.Target)
+	return fmt.Sprintf("%s is not in the plan: it was added since", i.Target)
 }

@@ -28,7 +28,7 @@ steps:
 	e := b.started(run, journal.Command{Do: "run"})
 	b.until(run, func(*journal.State) bool { return len(b.events(run, journal.Asked)) > 0 })
 	planned := "stop n2\nstart n2\nstop n3\nstart n3\n"
-	if asked := b.events(run, journal.Asked); len(asked) != 1 || asked[0].Step != "each[n4].stop" || asked[0].Caution != "n4 is not in the plan: it came since" || b.read("log") != planned {
+	if asked := b.events(run, journal.Asked); len(asked) != 1 || asked[0].Step != "each[n4].stop" || asked[0].Caution != "n4 is not in the plan: it was added since" || b.read("log") != planned {
 		t.Errorf("asked %+v after %q", asked, b.read("log"))
 	}
 	if err := b.Tell(t.Context(), run, journal.Message{Say: "approve", Plan: b.stateOf(run).Header.Plan.Hash}); err != nil {

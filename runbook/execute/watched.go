@@ -130,10 +130,10 @@ func (g *guard) proof(that string, env map[string]any, now time.Time) error {
 	for _, name := range runbook.MetricsOf(that) {
 		expression, is := runbook.WatchedBy(name)
 		if _, known := values[name]; is && !known {
-			return fmt.Errorf("nothing shows watch[%q]", expression)
+			return fmt.Errorf("watch[%q] has no value", expression)
 		}
 		if _, known := before[name]; is && !known && strings.Contains(that, "baseline") {
-			return fmt.Errorf("nothing showed watch[%q] before the first act", expression)
+			return fmt.Errorf("watch[%q] had no value before the first act", expression)
 		}
 	}
 	return nil

@@ -119,7 +119,7 @@ func verify(ctx context.Context, task action.Task, site *cluster.Cluster, output
 	}
 	f, err := task.Check(ctx, site)
 	if err == nil && f.State != action.Satisfied {
-		err = fmt.Errorf("it is not so afterwards: %v, intended %v", f.Observed, f.Intended)
+		err = fmt.Errorf("the result differs from the intent: found %v, intended %v", f.Observed, f.Intended)
 		if f.Reason != "" {
 			err = fmt.Errorf("%w (%s)", err, f.Reason)
 		}
@@ -291,7 +291,7 @@ func (r *runner) beginHealth(group *runbook.Step, target string, busy []string) 
 			if err == nil {
 				return &journal.Event{Kind: journal.Ready, Step: key, Took: time.Since(p.began)}, nil
 			}
-			p.tell(-1, "waiting for the cluster: "+runbook.FirstLine(err.Error()))
+			p.tell(-1, "waiting for the cluster to be healthy: "+runbook.FirstLine(err.Error()))
 			select {
 			case <-tick.C:
 			case <-ctx.Done():

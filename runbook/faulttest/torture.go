@@ -112,7 +112,7 @@ func (t *Torture) worthIt(ctx context.Context, o *Report) (err error) {
 			return nil
 		}
 	}
-	return &hint.PermanentError{Reason: "everything is done already: there is nothing to torture", Advice: "bring the cluster into the state that the runbook changes, or give other inputs"}
+	return &hint.PermanentError{Reason: "every step is satisfied already: there is nothing to torture", Advice: "bring the cluster into the state that the runbook changes, or give other inputs"}
 }
 
 // service is a service on an empty store.

@@ -73,7 +73,7 @@ func (t *Torture) moments(ctx context.Context, o *Report) (all []int, err error)
 		return nil, err
 	}
 	if err := t.giveBack(ctx, s, run); err != nil {
-		return nil, fmt.Errorf("%s, taken back: %w", test, err)
+		return nil, fmt.Errorf("%s, undone: %w", test, err)
 	}
 	if err := t.examineClaim(ctx, o, test, run); err != nil {
 		return nil, err
@@ -112,13 +112,13 @@ func (t *Torture) cutCancel(ctx context.Context, o *Report, n, m int) (cut bool,
 		return cut, fmt.Errorf("%s, finished: %w", test, err)
 	}
 	if !st.Outcome.Over() {
-		o.trouble(test, st.Position(), "it came to no end: "+st.Status()+": "+st.Why+" "+failures(st))
+		o.trouble(test, st.Position(), "it did not finish: "+st.Status()+": "+st.Why+" "+failures(st))
 	} else if err := t.examineCluster(ctx, o, test); err != nil {
 		return cut, err
 	}
 	if st.Outcome == journal.RunDone {
 		if err := t.giveBack(ctx, s, run); err != nil {
-			return cut, fmt.Errorf("%s, taken back: %w", test, err)
+			return cut, fmt.Errorf("%s, undone: %w", test, err)
 		}
 	}
 	if st.Outcome.Over() {

@@ -94,7 +94,7 @@ func (t *Torture) killed(ctx context.Context, o *Report, at durable.Moment) (l l
 		}
 	}
 	if err := t.giveBack(ctx, s, run); err != nil {
-		return l, fmt.Errorf("%s, taken back: %w", test, err)
+		return l, fmt.Errorf("%s, undone: %w", test, err)
 	}
 	if err := t.examineClaim(ctx, o, test, run); err != nil {
 		return l, err
@@ -134,10 +134,10 @@ func (t *Torture) examine(ctx context.Context, o *Report, test string, s *execut
 		switch e.Kind {
 		case journal.Intended:
 			if finished[e.Step] {
-				o.trouble(test, e.Step, "it was finished and began again")
+				o.trouble(test, e.Step, "a finished step ran again")
 			}
 			if begun[e.Step] && !repeatable(st, e.Step) {
-				o.trouble(test, e.Step, "it cannot be repeated and was")
+				o.trouble(test, e.Step, "a step that must not be repeated was repeated")
 			}
 			begun[e.Step] = true
 		case journal.Cut:
@@ -157,7 +157,7 @@ func (t *Torture) examine(ctx context.Context, o *Report, test string, s *execut
 		}
 	}
 	if !asks {
-		o.trouble(test, st.Position(), "it did not come to its end: "+st.Status()+": "+failures(st))
+		o.trouble(test, st.Position(), "it did not finish: "+st.Status()+": "+failures(st))
 	}
 	return nil
 }

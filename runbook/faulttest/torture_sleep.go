@@ -106,7 +106,7 @@ func (t *Torture) robbed(ctx context.Context, o *Report, test, folder string, wh
 			return fmt.Errorf("%s: %w", test, err)
 		}
 		if stolen && e.Kind == journal.Intended && entry.Number > bedtime {
-			o.trouble(test, e.Step, "it was not fenced: it acted when another had taken the cluster")
+			o.trouble(test, e.Step, "it was not fenced: it acted after another run had taken the cluster")
 		}
 	}
 	st, err := s.State(ctx, run)
@@ -123,7 +123,7 @@ func (t *Torture) robbed(ctx context.Context, o *Report, test, folder string, wh
 		}
 	}
 	if err := end(ctx, s, run); err != nil {
-		return fmt.Errorf("%s, taken back: %w", test, err)
+		return fmt.Errorf("%s, undone: %w", test, err)
 	}
 	return t.aftermath(ctx, o, s, test, run)
 }

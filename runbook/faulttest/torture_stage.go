@@ -75,7 +75,7 @@ func (t *Torture) sights(ctx context.Context, p journal.Plan) (_ map[string]stri
 // theNodes stands among sights for which nodes there are; no step is called so.
 const theNodes = "the nodes"
 
-// aftermath looks at what a run left that was taken back as far as it can be, and sets the stage for the next try. What was
+// aftermath looks at what a run left that was undone as far as it can be, and sets the stage for the next try. What was
 // all taken back need not be restored: the checks see what they saw.
 func (t *Torture) aftermath(ctx context.Context, o *Report, s *execute.Service, test, run string) error {
 	st, err := s.State(ctx, run)
@@ -87,7 +87,7 @@ func (t *Torture) aftermath(ctx context.Context, o *Report, s *execute.Service, 
 	}
 	stays := o.stays(test, st)
 	if st.Outcome != journal.RunUndone && st.Outcome != journal.RunCancelled {
-		o.trouble(test, st.Position(), "it could not be given up: "+st.Status()+": "+st.Why)
+		o.trouble(test, st.Position(), "it could not be released: "+st.Status()+": "+st.Why)
 	}
 	now, err := t.settled(ctx, s, stays)
 	if interrupted := context.Cause(ctx); interrupted != nil {

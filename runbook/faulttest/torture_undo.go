@@ -117,6 +117,6 @@ func (o *Report) unexpected(test, failing string, st *journal.State) {
 		}
 	}
 	if st.Outcome != journal.RunDone && st.Outcome != journal.RunFailed && (failing == "" || st.Retreated() == "") {
-		o.trouble(test, st.Position(), "it did not come to its end: "+st.Status()+": "+st.Why)
+		o.trouble(test, st.Position(), "it did not finish: "+st.Status()+": "+st.Why)
 	}
 }

@@ -26,18 +26,18 @@ func (s *State) MayApprove(i *Step, w Message) error {
 		}
 	case (other || i.Approvals() > 1) && w.Signer == "" && w.Known == "":
 		return &hint.PermanentError{
-			Reason: fmt.Sprintf("it is not known who %s is, and who approves step %s is counted", w.By, i.Key),
-			Advice: "log in with an account of your own, at the system or on the web page, or sign: plimsoll runbook approve RUN --sign ~/.ssh/id_ed25519",
+			Reason: fmt.Sprintf("%s is not a known account, and step %s counts the people who approve it", w.By, i.Key),
+			Advice: "log in with an account of your own, on this system or on the web page, or sign: plimsoll runbook approve RUN --sign ~/.ssh/id_ed25519",
 		}
 	case own && notRequester:
 		return &hint.PermanentError{
-			Reason: fmt.Sprintf("%s began the run, and step %s must be approved by somebody else", s.Header.By, i.Key),
-			Advice: "the runbook demands it (not_requester); somebody else types: plimsoll runbook approve RUN",
+			Reason: fmt.Sprintf("%s began the run, and step %s must be approved by another person", s.Header.By, i.Key),
+			Advice: "the runbook demands it (not_requester); another person runs: plimsoll runbook approve RUN",
 		}
 	case own && other:
 		return &hint.PermanentError{
-			Reason: fmt.Sprintf("%s began the run, and in production somebody else approves", s.Header.By),
-			Advice: "somebody else types: plimsoll runbook approve RUN; approvals: {by: anyone} in plimsoll.yaml lets the person who began a run answer too",
+			Reason: fmt.Sprintf("%s began the run, and in production another person must approve", s.Header.By),
+			Advice: "another person runs: plimsoll runbook approve RUN; approvals: {by: anyone} in plimsoll.yaml lets the person who began a run answer too",
 		}
 	case slices.ContainsFunc(i.Approved, func(before string) bool { return samePerson(before, who) }):
 		return &hint.PermanentError{Reason: fmt.Sprintf("%s has approved step %s before", who, i.Key), Advice: "ask a colleague"}

@@ -45,7 +45,7 @@ func (s *State) stands(i *Step, seen map[string]*Assessment) string {
 	case a == nil:
 		return "was begun"
 	case a.Err != nil:
-		return "was begun, and its outcome cannot be determined: " + OneLine(a.Err)
+		return "was started, and its outcome cannot be determined: " + OneLine(a.Err)
 	}
 	return "is half done: " + a.Why
 }
@@ -83,10 +83,10 @@ func (s *State) TooLate(w Message) string {
 		return ""
 	}
 	if i, how := s.Irrevocable(nil); i != nil {
-		return fmt.Sprintf("step %s %s, and cannot be taken back: the safe way is forward, so the run continues; --leave REASON releases the cluster as it is", i.Key, how)
+		return fmt.Sprintf("step %s %s, and cannot be undone: the safe way is forward, so the run continues; --leave REASON releases the cluster as it is", i.Key, how)
 	}
 	if stands := s.Effects(nil); !w.Undo && len(stands) > 0 {
-		return fmt.Sprintf("what stays done: %s; say --undo to take it back, or --leave REASON to give the cluster back as it is", strings.Join(stands, ", "))
+		return fmt.Sprintf("what stays done: %s; add --undo to undo it, or --leave REASON to release the cluster as it is", strings.Join(stands, ", "))
 	}
 	return ""
 }
@@ -121,7 +121,7 @@ func (s *State) Reversible(i *Step) bool {
 	return effect == action.None || i.Step.Undo != nil || own && !stays
 }
 
-// Retreated says why the run was taken back by itself; empty: it was not.
+// Retreated says why the run was undone by itself; empty: it was not.
 func (s *State) Retreated() string {
 	if s.Stopping == nil {
 		return ""

@@ -36,7 +36,7 @@ func ListChanged(all []ChangedAction) string {
 
 // Hint says what to do.
 func (e *ChangedError) Hint() string {
-	return "go on with the release that planned it, or accept the change, on the record: plimsoll runbook resume RUN --changed-actions REASON (plimsoll runbook rerun and cancel take it too)"
+	return "continue with the release that planned it, or accept the change with a reason that is kept with the run: plimsoll runbook resume RUN --changed-actions REASON (plimsoll runbook rerun and cancel take it too)"
 }
 
 // UnfitError refuses to go on with a run whose runbook this release does not understand: an action or an input of one is gone.
@@ -48,7 +48,7 @@ func (e *UnfitError) Error() string {
 
 // Hint says what to do.
 func (e *UnfitError) Hint() string {
-	return "go on with the release that planned it, or end the run as it is: plimsoll runbook cancel RUN --leave REASON"
+	return "continue with the release that planned it, or end the run as it is: plimsoll runbook cancel RUN --leave REASON"
 }
 
 // Unfit says why this release cannot go on with the run; nil: it can.

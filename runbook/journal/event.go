@@ -82,10 +82,10 @@ type Event struct {
 	Baseline  map[string]float64  `json:"baseline,omitempty"`
 	Rail      string              `json:"rail,omitempty"`    // Held: the guardrail
 	Blind     bool                `json:"blind,omitempty"`   // Held: for want of metrics, not for what they say
-	Claim     bool                `json:"claim,omitempty"`   // Said: the claim in the cluster could not be taken back
+	Claim     bool                `json:"claim,omitempty"`   // Said: the claim in the cluster could not be undone
 	Cause     Cause               `json:"cause,omitempty"`   // Failed, Ended: where that is nothing that the change did
 	Lasts     bool                `json:"lasts,omitempty"`   // Stuck: what the step did is irreversible
-	Undo      bool                `json:"undo,omitempty"`    // Stopping: and take back what was done
+	Undo      bool                `json:"undo,omitempty"`    // Stopping: and undo what was done
 	Forward   bool                `json:"forward,omitempty"` // Parked: a cancellation was not taken, since what was done cannot be taken back: the way is forward
 	Leave     string              `json:"leave,omitempty"`   // Stopping: the reason to give the cluster back as it is
 	Outcome   Outcome             `json:"outcome,omitempty"`

@@ -17,7 +17,7 @@ func (e Event) Text() string {
 	case Intended:
 		return fmt.Sprintf("acting, attempt %d", e.Attempt)
 	case Cut:
-		return "cut off, to be done again: " + e.Reason
+		return "cut off, will be repeated: " + e.Reason
 	case Verified:
 		return "done"
 	case Failed:
@@ -39,11 +39,11 @@ func (e Event) Text() string {
 		return "continues: the guardrail holds again"
 	case Stopping:
 		if e.Error != "" {
-			return e.Error + "; what was done is taken back"
+			return e.Error + "; undoing what was done"
 		}
 	case Opened:
 		if e.Reason != "" {
-			return "continues with other actions: " + e.Reason
+			return "continues with other versions of its actions: " + e.Reason
 		}
 	case Undone:
 		return "undone"

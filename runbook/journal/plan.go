@@ -62,7 +62,7 @@ func (p Plan) HashFor(h Header) string {
 		Steps                      []PlanStep
 	}{h.Hash, h.Cluster, h.Environment, h.Inputs, h.Versions, steps})
 	if err != nil {
-		panic("runbook: a plan that is no JSON: " + err.Error()) // its parts came from JSON or YAML
+		panic("runbook: the plan is not JSON: " + err.Error()) // its parts came from JSON or YAML
 	}
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:8])
@@ -97,7 +97,7 @@ func (p Plan) failed(n int) error {
 		if first.Advice != "" && s.Failed && s.Advice == first.Advice {
 			keys = append(keys, s.Key)
 			if s.Reason != first.Reason {
-				reason = first.Reason + ", and the like of the others"
+				reason = first.Reason + ", and the same for the others"
 			}
 		}
 	}

@@ -48,7 +48,7 @@ func PrivateKey(text []byte) (ed25519.PrivateKey, error) {
 	if private, ok := key.(ed25519.PrivateKey); ok {
 		return private, nil
 	}
-	return nil, errors.New("it is no Ed25519 key")
+	return nil, errors.New("it is not an Ed25519 key")
 }
 
 // PublicKey reads the public half, as openssl pkey -pubout writes it, in the form that a Seal names it.
@@ -64,5 +64,5 @@ func PublicKey(text []byte) (string, error) {
 	if public, ok := key.(ed25519.PublicKey); ok {
 		return hex.EncodeToString(public), nil
 	}
-	return "", errors.New("it is no Ed25519 key")
+	return "", errors.New("it is not an Ed25519 key")
 }

@@ -49,7 +49,7 @@ func SignerOf(ctx context.Context, signature, signers, run, step, plan string) (
 	if tooling(err) {
 		return "", err
 	} else if err != nil || who == "" {
-		return "", hint.With(errors.New("the signature is of no key among the allowed signers"), "ssh-keygen(1), ALLOWED SIGNERS: a line for each person, NAME KEYTYPE KEY")
+		return "", hint.With(errors.New("the signature was made with a key that is not among the allowed signers"), "ssh-keygen(1), ALLOWED SIGNERS: a line for each person, NAME KEYTYPE KEY")
 	}
 	cmd := exec.CommandContext(ctx, "ssh-keygen", "-Y", "verify", "-f", allowed, "-I", who, "-n", signatureSpace, "-s", signed)
 	cmd.Stdin = strings.NewReader(ApprovalText(run, step, plan))

@@ -186,7 +186,7 @@ func (s *State) obey(o Command, e Event) error {
 	case "rerun":
 		at := slices.IndexFunc(s.Items, func(i *Step) bool { return i.Key == o.Step })
 		if at < 0 {
-			return fmt.Errorf("rerun of step %s, which there is not", o.Step)
+			return fmt.Errorf("rerun of step %s, which does not exist", o.Step)
 		}
 		s.Outcome, s.Stopping, s.Undoing = "", nil, false
 		clear(s.Healthy)
@@ -199,7 +199,7 @@ func (s *State) obey(o Command, e Event) error {
 	return nil
 }
 
-// Rerunnable refuses to do a step again on what was taken back before it.
+// Rerunnable refuses to do a step again on what was undone before it.
 func (s *State) Rerunnable(step string) error {
 	for _, i := range s.Items {
 		if i.Key == step {
@@ -207,7 +207,7 @@ func (s *State) Rerunnable(step string) error {
 		}
 		if i.Phase == StepUndone {
 			return &hint.PermanentError{
-				Reason: fmt.Sprintf("step %s, before %s, was taken back", i.Key, step),
+				Reason: fmt.Sprintf("step %s, before %s, was undone", i.Key, step),
 				Advice: fmt.Sprintf("plimsoll runbook rerun RUN --step '%s' --downstream, or begin a new run", i.Key),
 			}
 		}

@@ -38,7 +38,7 @@ func VerifyEvidence(data []byte) (Proof, error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&e); err != nil {
-		return Proof{}, fmt.Errorf("it is no evidence of a run: %w", err)
+		return Proof{}, fmt.Errorf("it is not the evidence of a run: %w", err)
 	}
 	if e.Format != evidenceFormat {
 		return Proof{}, fmt.Errorf("evidence of format %d, this Plimsoll knows %d", e.Format, evidenceFormat)
@@ -73,10 +73,10 @@ func (e *Evidence) check(data []byte) error {
 		return err
 	}
 	if digest != e.Digest {
-		return errors.New("what stands beside the entries was changed after it was written")
+		return errors.New("the text beside the entries was changed after it was written")
 	}
 	if e.Seal != nil && !e.Seal.Holds(digest) {
-		return errors.New("the seal does not fit")
+		return errors.New("the seal does not match")
 	}
 	if written, err := e.encode(); err != nil || !bytes.Equal(written, data) {
 		return errors.Join(err, errors.New("it is not in the form in which it was written"))
@@ -136,7 +136,7 @@ func (p *Proof) read(entries []durable.Entry) error {
 	}
 	for _, key := range document.SortedKeys(steps) {
 		if s := steps[key]; len(s.agreed) < s.asks {
-			return fmt.Errorf("step %s asked %d people and %d agreed, and the run is done all the same", key, s.asks, len(s.agreed))
+			return fmt.Errorf("step %s asked %d people and %d agreed, but the run is done", key, s.asks, len(s.agreed))
 		}
 	}
 	return nil
@@ -199,7 +199,7 @@ func (s *stepSeen) see(e Event, h Header) error {
 			return fmt.Errorf("step %s was approved for plan %s, the run follows plan %s", e.Step, e.Plan, h.Plan.Hash)
 		}
 		if s.agreed == nil {
-			return fmt.Errorf("step %s was approved and had not asked", e.Step)
+			return fmt.Errorf("step %s was approved without having asked", e.Step)
 		}
 		if h.DemandsSignature(e.Step) && e.Signature == "" {
 			return fmt.Errorf("step %s was approved without the signature it asks for", e.Step)

@@ -40,7 +40,7 @@ func (e *BusyError) Error() string {
 		text += ", since " + e.Since.Local().Format(time.DateTime)
 	}
 	if e.Unmade {
-		text += ", which is being begun"
+		text += ", which is starting"
 	}
 	if e.Status != "" {
 		text += ": " + e.Status
@@ -51,14 +51,14 @@ func (e *BusyError) Error() string {
 // Hint says what to do.
 func (e *BusyError) Hint() string {
 	if e.Unmade && !e.Idle {
-		return "try again in a moment; if the process that began it died, the cluster is free after " + e.Until.Local().Format(time.TimeOnly)
+		return "try again in a moment; if the process that began it died, the lock expires after " + e.Until.Local().Format(time.TimeOnly)
 	}
 	if e.Unmade {
-		return "its process died before it could give the cluster back: try again when the cluster answers, or add --break-lock REASON to your command to take its lock"
+		return "its process died before it could release the cluster: try again when the cluster answers, or add --break-lock REASON to your command to take over its lock"
 	}
 	hint := fmt.Sprintf("plimsoll runbook status %[1]s shows it; plimsoll runbook resume %[1]s finishes it, plimsoll runbook cancel %[1]s ends it", e.Run)
 	if e.Idle {
-		hint += "; no process executes it: add --break-lock REASON to your command to take its lock"
+		hint += "; no process executes it: add --break-lock REASON to your command to take over its lock"
 	}
 	return hint
 }

@@ -26,7 +26,7 @@ type ClusterLock interface {
 var ErrFenced = errors.New("another run took the cluster")
 
 // ErrUnsure says that it may have been: this process did not look for longer than its claim holds, and got no clear answer since.
-var ErrUnsure = errors.New("this process slept longer than its claim on the cluster holds, and the cluster does not say whose it is now: resume when it answers")
+var ErrUnsure = errors.New("this process was suspended for longer than its claim on the cluster is valid, and the cluster does not tell who holds it now: resume the run when the cluster answers")
 
 // holding keeps a run's lease of one cluster alive, in the store and in the target.
 type holding struct {
@@ -127,8 +127,8 @@ func (h *holding) confirmWithin(ctx context.Context, patience time.Duration) err
 	}
 	if !h.claim.Held && engine.ClassOf(err) == engine.Denied { // others would not see that we are there
 		return &hint.PermanentError{
-			Reason: fmt.Sprintf("the claim on cluster %s cannot be kept in it: %v", h.claim.Cluster, err),
-			Advice: "let the account make, read and write the table plimsoll.claim: docs/inventory.md, what the account needs",
+			Reason: fmt.Sprintf("the claim on cluster %s cannot be stored in the cluster: %v", h.claim.Cluster, err),
+			Advice: "let the account create, read and write the table plimsoll.claim (docs/inventory.md, what the account needs)",
 		}
 	}
 	if h.Asked = time.Now().Round(0); err == nil {

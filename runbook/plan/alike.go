@@ -22,7 +22,7 @@ func OtherInputs(b *runbook.Runbook, r journal.Rehearsal, h journal.Header) (why
 		case in.Place():
 			alike = append(alike, fmt.Sprintf("%s: %s there, %s here", name, placed(was, r.Roles[name]), placed(is, h.Roles[name])))
 		case !known:
-			return "does not tell with which inputs it was", nil
+			return "does not record its inputs", nil
 		case in.Rehearse.Any, in.Rehearse.Within(was) && in.Rehearse.Within(is):
 			alike = append(alike, fmt.Sprintf("%s: %s there, %s here; %s", name, runbook.AsTyped(was), runbook.AsTyped(is), in.Rehearse.Reason()))
 		default:
@@ -34,7 +34,7 @@ func OtherInputs(b *runbook.Runbook, r journal.Rehearsal, h journal.Header) (why
 
 func roleOf(r runbook.Roles, name string) string {
 	if r[name] == "" {
-		return "a node of which no part is known"
+		return "a node with an unknown role"
 	}
 	return "the " + r[name]
 }

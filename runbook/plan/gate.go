@@ -41,7 +41,7 @@ type GateError struct{ GateState }
 
 func (e *GateError) Error() string {
 	if e.Missing {
-		return "the cluster is in production, and the runbook says nothing of a gate: it was never asked to be rehearsed"
+		return "the cluster is in production, and the runbook has no gate"
 	}
 	text := fmt.Sprintf("the gate is closed: %d of %d rehearsals have passed", len(e.Passed), e.Needed)
 	if e.Why != "" {
@@ -53,9 +53,9 @@ func (e *GateError) Error() string {
 // Hint says what to do.
 func (e *GateError) Hint() string {
 	if e.Missing {
-		return "write gate: {rehearsals: 3} into the runbook, or into plimsoll.yaml for all runbooks without one, then plimsoll runbook rehearse RUNBOOK --cluster NAME; or write gate: {none: REASON} into the runbook"
+		return "add gate: {rehearsals: 3} to the runbook, or to plimsoll.yaml for all runbooks without a gate, then plimsoll runbook rehearse RUNBOOK --cluster NAME; or add gate: {none: REASON} to the runbook"
 	}
-	return "plimsoll runbook rehearse RUNBOOK --cluster NAME, with the same inputs; or run it with --override REASON, which is kept with the run for ever"
+	return "plimsoll runbook rehearse RUNBOOK --cluster NAME, with the same inputs; or run it with --override REASON, which is kept with the run"
 }
 
 // CheckGate counts the passed rehearsals of this very change, from the latest back to one that failed. Those of something else, and
@@ -117,7 +117,7 @@ func Differs(r journal.Rehearsal, b *runbook.Runbook, rule *runbook.Gate, h jour
 	case r.Hash != h.Hash:
 		return "was of another text of the runbook", nil
 	case !maps.Equal(r.Versions, h.Versions):
-		return "was with other versions of its actions", nil
+		return "used other versions of its actions", nil
 	case r.Product != h.Product || r.Minor != journal.MinorVersion(h.Version):
 		return fmt.Sprintf("was on %s %s, this is %s %s", r.Product, r.Minor, h.Product, journal.MinorVersion(h.Version)), nil
 	case r.Topology != h.Topology:
@@ -130,7 +130,7 @@ func Differs(r journal.Rehearsal, b *runbook.Runbook, rule *runbook.Gate, h jour
 	case rule.MaxAge > 0 && time.Since(r.At) > time.Duration(rule.MaxAge):
 		return "is too old", nil
 	case r.Nothing != "":
-		return "taught nothing: " + r.Nothing, nil
+		return "proved nothing: " + r.Nothing, nil
 	case !r.Passed:
 		return failed, nil
 	case r.Idle:
@@ -138,7 +138,7 @@ func Differs(r journal.Rehearsal, b *runbook.Runbook, rule *runbook.Gate, h jour
 	}
 	for _, s := range h.Plan.Steps {
 		if id := runbook.IDOf(s.Key); s.State == action.Needed && !s.Skip && s.Effect != action.None && slices.Contains(r.Untouched, id) {
-			return fmt.Sprintf("did not execute step %s, which would act here", id), nil
+			return fmt.Sprintf("did not execute step %s, which will act here", id), nil
 		}
 	}
 	return "", alike

@@ -18,7 +18,7 @@ func TestWhatKeepsARunFromBeginningIsSaidOnce(t *testing.T) {
 		{Key: "odd", State: action.Unknown, Reason: "two say so"},
 	}}
 	err := p.Trouble()
-	const want = "steps each[a].drain, each[b].drain cannot be checked: no nodetool for a, and the like of the others\n" +
+	const want = "steps each[a].drain, each[b].drain cannot be checked: no nodetool for a, and the same for the others\n" +
 		"step each[a].restart cannot be checked: no answer\n" +
 		"step odd: Plimsoll cannot tell whether it is needed: two say so"
 	var advised interface{ Hint() string }
