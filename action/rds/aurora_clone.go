@@ -15,15 +15,15 @@ import (
 func auroraClone(at api) action.Action {
 	return action.Action{
 		Name: "aurora.clone", Version: 1,
-		About: "Makes a fast clone of an Aurora cluster, with one instance, as the place of a rehearsal. It shares its pages with the real one until either changes them; its tag says until when it is needed.",
+		About: "Makes a fast clone of an Aurora cluster, with one instance, for a rehearsal. It shares its pages with the original until either changes them; its tag says until when it is needed.",
 		New:   func() action.Task { return &clone{api: at, For: 6 * time.Hour} },
 	}
 }
 
 type clone struct {
-	Name  string        `yaml:"name,required" doc:"What the clone and its instance are to be called; the instance with -1 at the end."`
-	Class string        `yaml:"class,required" doc:"Of its instance, such as db.r6g.large."`
-	For   time.Duration `yaml:"for" doc:"How long it is needed. Its tag plimsoll:delete-after says so. Default 6h."`
+	Name  string        `yaml:"name,required" doc:"The name of the clone; its instance gets the same name with -1 at the end."`
+	Class string        `yaml:"class,required" doc:"Class of its instance, such as db.r6g.large."`
+	For   time.Duration `yaml:"for" doc:"How long it is needed, recorded in its tag plimsoll:delete-after. Default 6h."`
 
 	api api
 }
@@ -36,7 +36,7 @@ var (
 
 func (a *clone) Validate() error {
 	if a.For <= 0 {
-		return errors.New("for: a clone that is needed for no time")
+		return errors.New("for must be longer than zero")
 	}
 	return nil
 }
@@ -61,7 +61,7 @@ func (a *clone) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 		return f, err
 	}
 	if c.Tags[aws.TokenTag] == "" {
-		return f, &hint.PermanentError{Reason: fmt.Sprintf("there is a cluster %s already, and Plimsoll did not make it", a.Name), Advice: "choose another name"}
+		return f, &hint.PermanentError{Reason: fmt.Sprintf("there is a cluster %s already, and Plimsoll did not create it", a.Name), Advice: "choose another name"}
 	}
 	f.Observed["clone"] = c.ID
 	i, err := r.Instance(ctx, a.instance())
@@ -107,7 +107,7 @@ func (a *clone) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) er
 	case err != nil:
 		return err
 	case made.Tags[aws.TokenTag] != c.Token:
-		return &hint.PermanentError{Reason: fmt.Sprintf("cluster %s was not made by this run, so it is not deleted", a.Name)}
+		return &hint.PermanentError{Reason: fmt.Sprintf("cluster %s was not created by this run, so it is not deleted", a.Name)}
 	}
 	if err := a.api.remove(ctx, r, a.instance(), c, always); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 
 func auroraDeleteClone(at api) action.Action {
 	return action.Action{
-		Name: "aurora.delete-clone", Version: 1, About: "Deletes a clone that Plimsoll made, with its instance. A cluster without Plimsoll's tag is refused.",
+		Name: "aurora.delete-clone", Version: 1, About: "Deletes a clone that Plimsoll created, with its instance. A cluster without Plimsoll's tag is refused.",
 		New: func() action.Task { return &deleteClone{api: at} },
 	}
 }
@@ -44,7 +44,7 @@ func (a *deleteClone) Check(ctx context.Context, on *cluster.Cluster) (action.Ch
 	case err != nil:
 		return f, err
 	case c.Tags[aws.TokenTag] == "" || c.Tags[aws.DeleteAfterTag] == "":
-		return f, &hint.PermanentError{Reason: fmt.Sprintf("cluster %s is not a clone that Plimsoll made: it lacks the tags %s and %s", a.Name, aws.TokenTag, aws.DeleteAfterTag)}
+		return f, &hint.PermanentError{Reason: fmt.Sprintf("cluster %s is not a clone that Plimsoll created: it lacks the tags %s and %s", a.Name, aws.TokenTag, aws.DeleteAfterTag)}
 	}
 	f.Observed["needed_until"] = c.Tags[aws.DeleteAfterTag]
 	return f, nil

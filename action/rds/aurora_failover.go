@@ -13,7 +13,7 @@ import (
 
 func auroraFailover(at api) action.Action {
 	return action.Action{
-		Name: "aurora.failover", Version: 1, About: "Makes a reader the writer of its Aurora cluster, and waits until its server itself takes writes. Writes fail for seconds.",
+		Name: "aurora.failover", Version: 1, About: "Makes a reader the writer of its Aurora cluster, and waits until its server itself accepts writes. Writes fail for seconds.",
 		New: func() action.Task { return &failover{onInstance: onInstance{api: at}} },
 	}
 }
@@ -39,7 +39,7 @@ func (a api) aurora(ctx context.Context, on *cluster.Cluster) (*aws.RDS, aws.Aur
 	}
 	if on.AWS.Aurora == "" {
 		return nil, aws.Aurora{}, &hint.PermanentError{
-			Reason: fmt.Sprintf("Plimsoll does not know which cluster of Aurora %s is", on.Name), Advice: "write it in plimsoll.yaml: aws: {region: ap-northeast-2, aurora: NAME}",
+			Reason: fmt.Sprintf("Plimsoll does not know which cluster of Aurora %s is", on.Name), Advice: "set it in plimsoll.yaml: aws: {region: ap-northeast-2, aurora: NAME}",
 		}
 	}
 	c, err := r.Aurora(ctx, on.AWS.Aurora)
@@ -100,7 +100,7 @@ func (a *failover) Verify(ctx context.Context, on *cluster.Cluster, _ action.Fac
 		return err
 	}
 	if !db.SameValue("innodb_read_only", "off", shown) {
-		return fmt.Errorf("node %s takes no writes: innodb_read_only is %s", a.Node, shown)
+		return fmt.Errorf("node %s accepts no writes: innodb_read_only is %s", a.Node, shown)
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func (a *failover) Verify(ctx context.Context, on *cluster.Cluster, _ action.Fac
 func (a *failover) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
 	before, _ := c.Before["writer"].(string)
 	if before == "" {
-		return fmt.Errorf("which instance was the writer before was not written down")
+		return fmt.Errorf("the previous writer was not recorded")
 	}
 	return a.to(ctx, on, c, before)
 }

@@ -20,8 +20,8 @@ func auroraAddReader(at api) action.Action {
 }
 
 type reader struct {
-	Name  string `yaml:"name,required" doc:"What RDS is to call the new instance."`
-	Class string `yaml:"class,required" doc:"Such as db.r6g.large."`
+	Name  string `yaml:"name,required" doc:"The new instance's name in RDS."`
+	Class string `yaml:"class,required" doc:"The class, such as db.r6g.large."`
 
 	api api
 }
@@ -94,7 +94,7 @@ func (a *reader) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) e
 		}
 		return &hint.PermanentError{
 			Reason: fmt.Sprintf("instance %s is the writer of cluster %s now, and is not deleted", i.ID, of.ID),
-			Advice: "let it stay; if it is to go, make another the writer before, with aurora/failover",
+			Advice: "keep it; to delete it, first make another instance the writer, with aurora/failover",
 		}
 	})
 }

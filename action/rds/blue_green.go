@@ -13,16 +13,16 @@ import (
 
 func createBlueGreen(at api) action.Action {
 	return action.Action{
-		Name: "rds.create-blue-green", Version: 1, About: "Makes a copy of an instance, of another version or class if asked, that follows it and may take its place (a blue/green deployment).",
+		Name: "rds.create-blue-green", Version: 1, About: "Creates a blue/green deployment: a copy of an instance, optionally with another version or class, that replicates from it and can take its place.",
 		New: func() action.Task { return &blueGreen{onInstance: onInstance{api: at}} },
 	}
 }
 
 type blueGreen struct {
 	onInstance
-	Name    string `yaml:"name,required" doc:"What RDS is to call the deployment."`
-	Version string `yaml:"version" doc:"Of the copy. Default: as the instance's."`
-	Class   string `yaml:"class" doc:"Of the copy. Default: as the instance's."`
+	Name    string `yaml:"name,required" doc:"The deployment's name in RDS."`
+	Version string `yaml:"version" doc:"Version or class of the copy. Default: as the instance's."`
+	Class   string `yaml:"class" doc:"Version or class of the copy. Default: as the instance's."`
 }
 
 var (
@@ -49,8 +49,8 @@ func (a *blueGreen) Check(ctx context.Context, on *cluster.Cluster) (action.Chec
 	case errors.Is(err, aws.ErrNotFound):
 		if i.Source != "" || i.Cluster != "" {
 			return f, &hint.PermanentError{
-				Reason: fmt.Sprintf("instance %s is a replica or a member of Aurora, of which RDS makes no blue/green deployment by itself", i.ID),
-				Advice: "name the instance that takes the writes",
+				Reason: fmt.Sprintf("instance %s is a replica or a member of Aurora, for which RDS creates no blue/green deployment of its own", i.ID),
+				Advice: "name the instance that accepts writes",
 			}
 		}
 		return f, foreign(i)
@@ -126,10 +126,10 @@ func (a *blueGreen) Undo(ctx context.Context, on *cluster.Cluster, c action.Call
 	case err != nil:
 		return err
 	case d.Tags[aws.TokenTag] != c.Token:
-		return &hint.PermanentError{Reason: fmt.Sprintf("deployment %s was not made by this run, so it is not deleted", a.Name)}
+		return &hint.PermanentError{Reason: fmt.Sprintf("deployment %s was not created by this run, so it is not deleted", a.Name)}
 	case d.Status == aws.BlueGreenSwitched || d.Status == aws.BlueGreenSwitching:
 		return &hint.PermanentError{
-			Reason: fmt.Sprintf("the copy of deployment %s has taken the instance's place, and is not deleted", a.Name), Advice: "go back by rds/blue-green-back",
+			Reason: fmt.Sprintf("the copy of deployment %s has taken the instance's place, so it is not deleted", a.Name), Advice: "switch back with rds/blue-green-back",
 		}
 	}
 	if err := r.DeleteBlueGreen(ctx, d); err != nil {

@@ -16,14 +16,14 @@ import (
 func backBlueGreen(at api) action.Action {
 	return action.Action{
 		Name: "rds.switch-back", Version: 1,
-		About: "Gives an instance's place and name back to the server that had it before a blue/green switchover and follows it since: the one that has it refuses writes, the former has all of them, and the names change. The other becomes NAME-new1.",
+		About: "Switches back after a blue/green switchover: the new server is made read-only, the former one, which has replicated from it since, applies all writes, and the names are swapped. The new server becomes NAME-new1.",
 		New:   func() action.Task { return &wayBack{onInstance: onInstance{api: at}} },
 	}
 }
 
 type wayBack struct {
 	onInstance
-	Old string `yaml:"old,required" doc:"The node whose instance is NAME-old1: the former server, which follows the new one."`
+	Old string `yaml:"old,required" doc:"The node whose instance is NAME-old1: the former server, which replicates from the new one."`
 }
 
 var (
@@ -90,7 +90,7 @@ func (a *wayBack) look(ctx context.Context, on *cluster.Cluster) (s sides, err e
 		s.now, s.former = named, former
 	default:
 		return s, &hint.PermanentError{
-			Reason: fmt.Sprintf("there are not both %s and %s, so that no former server could take the place", s.name, s.old), Advice: "a way back is there only after rds/blue-green, until the former instance is deleted",
+			Reason: fmt.Sprintf("%s and %s do not both exist, so there is no former server to switch back to", s.name, s.old), Advice: "switching back is possible only after rds/blue-green, until the former instance is deleted",
 		}
 	}
 	return s, errors.Join(s.now.Usable(), s.former.Usable())
@@ -115,7 +115,7 @@ func (a *wayBack) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	follows, err := a.follows(ctx, on, s)
 	if err == nil && !follows {
 		err = &hint.PermanentError{
-			Reason: fmt.Sprintf("%s follows nobody, or has stopped: it lacks what was written since the switchover", s.old), Advice: "attach it to the new one first: rds/external-replica",
+			Reason: fmt.Sprintf("%s does not replicate, or has stopped: it lacks the writes since the switchover", s.old), Advice: "attach it to the new one first: rds/external-replica",
 		}
 	}
 	return f, err
@@ -123,7 +123,7 @@ func (a *wayBack) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 
 // ApprovalReason tells what is felt.
 func (a *wayBack) ApprovalReason(f action.CheckResult) string {
-	return fmt.Sprintf("two instances get other names and restart; until both are done nobody answers as %v, which takes minutes", f.Observed["instance"])
+	return fmt.Sprintf("two instances are renamed and restart; until both are done no server answers as %v, which takes minutes", f.Observed["instance"])
 }
 
 // ask runs a query on the server of an instance, with the account of a node.
@@ -206,7 +206,7 @@ func (a *wayBack) level(ctx context.Context, on *cluster.Cluster, s sides, c act
 	}
 	if len(rows) != 1 || rows[0]["still"] != "1" {
 		return &hint.PermanentError{
-			Reason: fmt.Sprintf("%s still takes writes, which would be lost", s.name), Advice: "set read_only to 1 in its parameter group first: rds/blue-green-back does",
+			Reason: fmt.Sprintf("%s still accepts writes, which would be lost", s.name), Advice: "set read_only to 1 in its parameter group first, as rds/blue-green-back does",
 		}
 	}
 	done := strings.ReplaceAll(rows[0]["done"], "\n", "")

@@ -15,14 +15,14 @@ import (
 func switchBlueGreen(at api) action.Action {
 	return action.Action{
 		Name: "rds.switch-blue-green", Version: 1,
-		About: "Gives the copy of a blue/green deployment the instance's place and name; the instance becomes NAME-old1, takes no writes any more and follows nobody. What takes longer than the timeout RDS takes back by itself.",
+		About: "Switches over to the copy of a blue/green deployment, which gets the instance's name; the instance becomes NAME-old1, accepts no writes and does not replicate. If this takes longer than the timeout, RDS rolls it back.",
 		New:   func() action.Task { return &blueGreenSwitch{onInstance: onInstance{api: at}, Within: 5 * time.Minute} },
 	}
 }
 
 type blueGreenSwitch struct {
 	onInstance
-	Name   string        `yaml:"name,required" doc:"Of the deployment."`
+	Name   string        `yaml:"name,required" doc:"Name of the deployment."`
 	Within time.Duration `yaml:"within" doc:"How long RDS may take, 30s to 1h. Default 5m."`
 }
 
@@ -55,7 +55,7 @@ func (a *blueGreenSwitch) Check(ctx context.Context, on *cluster.Cluster) (actio
 	}
 	d, err := r.BlueGreen(ctx, a.Name)
 	if errors.Is(err, aws.ErrNotFound) {
-		f.State, f.Reason = action.Unknown, "the deployment is not made yet"
+		f.State, f.Reason = action.Unknown, "the deployment is not ready yet"
 		return f, nil
 	}
 	if err != nil {
@@ -74,7 +74,7 @@ func (a *blueGreenSwitch) Check(ctx context.Context, on *cluster.Cluster) (actio
 
 // ApprovalReason tells what is felt, and what is left for the way back.
 func (a *blueGreenSwitch) ApprovalReason(f action.CheckResult) string {
-	return fmt.Sprintf("connections to instance %v end, and writes stand still for seconds up to %v; afterwards the former server is a standby for the way back only once it follows the new one", f.Observed["instance"], a.Within)
+	return fmt.Sprintf("connections to instance %v end, and writes stop for seconds up to %v; afterwards you can switch back only once the former server replicates from the new one", f.Observed["instance"], a.Within)
 }
 
 func (a *blueGreenSwitch) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
@@ -107,7 +107,7 @@ func (a *blueGreenSwitch) await(ctx context.Context, r *aws.RDS, c action.Call) 
 		return failed || d.Status == aws.BlueGreenSwitched, "the switchover, which is " + d.Status, nil
 	})
 	if err == nil && failed {
-		return hint.With(fmt.Errorf("RDS took the switchover of %s back: all is as it was", a.Name), "look at its status details: aws rds describe-blue-green-deployments")
+		return hint.With(fmt.Errorf("RDS rolled back the switchover of %s: nothing has changed", a.Name), "read its status details: aws rds describe-blue-green-deployments")
 	}
 	return err
 }

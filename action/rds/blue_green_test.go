@@ -195,7 +195,7 @@ func TestASwitchoverThatRDSTakesBackIsNotCalledDone(t *testing.T) {
 	}
 	w.FailSwitchover("next")
 	_, err := w.bind(t, "rds.switch-blue-green", "{node: db1, name: next}").Act(t.Context(), w.site, call)
-	if err == nil || !strings.Contains(err.Error(), "took the switchover of next back") {
+	if err == nil || !strings.Contains(err.Error(), "rolled back the switchover of next") {
 		t.Errorf("got %v", err)
 	}
 }

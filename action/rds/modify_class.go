@@ -12,14 +12,14 @@ import (
 
 func modifyClass(at api) action.Action {
 	return action.Action{
-		Name: "rds.modify-class", Version: 1, About: "Gives an instance another class: other cores and memory. It restarts, and its cache is empty afterwards.",
+		Name: "rds.modify-class", Version: 1, About: "Changes the class of an instance, and with it cores and memory. The instance restarts, and its cache is empty afterwards.",
 		New: func() action.Task { return &class{onInstance: onInstance{api: at}} },
 	}
 }
 
 type class struct {
 	onInstance
-	Class string `yaml:"class,required" doc:"Such as db.r6g.2xlarge."`
+	Class string `yaml:"class,required" doc:"The class, such as db.r6g.2xlarge."`
 }
 
 var (
@@ -45,7 +45,7 @@ func (a *class) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 		return f, err
 	}
 	if pending := i.Pending[aws.PendingClass]; pending != "" && pending != a.Class {
-		return f, &hint.PermanentError{Reason: fmt.Sprintf("instance %s is already being changed to %s", i.ID, pending), Advice: "wait until it is, or take that back"}
+		return f, &hint.PermanentError{Reason: fmt.Sprintf("instance %s is already being changed to %s", i.ID, pending), Advice: "wait until that is done, or revert it"}
 	}
 	switch {
 	case i.Class == a.Class && len(i.Pending) == 0:
@@ -101,7 +101,7 @@ func (a *class) Verify(ctx context.Context, on *cluster.Cluster, _ action.Facts)
 func (a *class) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
 	before, _ := c.Before["class"].(string)
 	if before == "" {
-		return fmt.Errorf("the class that instance had before was not written down")
+		return fmt.Errorf("the instance's previous class was not recorded")
 	}
 	return a.become(ctx, on, c, before)
 }

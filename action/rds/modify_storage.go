@@ -14,17 +14,17 @@ import (
 
 func modifyStorage(at api) action.Action {
 	return action.Action{
-		Name: "rds.modify-storage", Version: 1, About: "Gives an instance a larger or another volume, while it serves. It can never be made smaller again.",
+		Name: "rds.modify-storage", Version: 1, About: "Changes the size, type or IOPS of an instance's volume while it serves. A volume can never be made smaller again.",
 		New: func() action.Task { return &storage{onInstance: onInstance{api: at}} },
 	}
 }
 
 type storage struct {
 	onInstance
-	GiB        int    `yaml:"gib" doc:"Size. Default: as it is."`
-	Type       string `yaml:"type" doc:"gp2, gp3, io1 or io2. Default: as it is."`
-	IOPS       int    `yaml:"iops" doc:"Provisioned operations per second. Default: as it is."`
-	Throughput int    `yaml:"throughput" doc:"Provisioned MiB per second, of gp3. Default: as it is."`
+	GiB        int    `yaml:"gib" doc:"Size in GiB. Default: unchanged."`
+	Type       string `yaml:"type" doc:"gp2, gp3, io1 or io2. Default: unchanged."`
+	IOPS       int    `yaml:"iops" doc:"Provisioned operations per second. Default: unchanged."`
+	Throughput int    `yaml:"throughput" doc:"Provisioned MiB per second, for gp3. Default: unchanged."`
 }
 
 var (
@@ -44,7 +44,7 @@ func (a *storage) Validate() error {
 		return errors.New("a negative size")
 	}
 	if a.wish() == (aws.Storage{}) {
-		return errors.New("nothing is to be changed: give gib, type, iops or throughput")
+		return errors.New("nothing to change: give gib, type, iops or throughput")
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func (a *storage) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	if a.GiB != 0 && a.GiB < i.Storage.GiB {
 		return f, &hint.PermanentError{
 			Reason: fmt.Sprintf("the volume of instance %s has %d GiB, and a volume of RDS never shrinks", i.ID, i.Storage.GiB),
-			Advice: "build a new instance of that size and move there: a replica, a blue/green deployment or a dump",
+			Advice: "build a new instance of that size and move to it: with a replica, a blue/green deployment or a dump",
 		}
 	}
 	if err := foreign(i, storagePending...); err != nil {
@@ -124,7 +124,7 @@ func storageFacts(id string, s aws.Storage) action.Facts {
 
 // ApprovalReason tells what cannot be taken back.
 func (a *storage) ApprovalReason(f action.CheckResult) string {
-	return fmt.Sprintf("the volume of instance %v can never be made smaller again, and takes no other change for six hours; while AWS moves it, for hours, it may be slower", f.Observed["instance"])
+	return fmt.Sprintf("the volume of instance %v can never be made smaller again, and takes no other change for six hours; it may be slower for hours while AWS optimizes it", f.Observed["instance"])
 }
 
 func (a *storage) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {

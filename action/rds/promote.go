@@ -12,7 +12,7 @@ import (
 
 func promote(at api) action.Action {
 	return action.Action{
-		Name: "rds.promote", Version: 1, About: "Makes a standalone instance of a read replica: it accepts writes and replicates from no server any more. It cannot be undone.",
+		Name: "rds.promote", Version: 1, About: "Promotes a read replica to a standalone instance: it accepts writes and replicates from no server any more. It cannot be undone.",
 		New: func() action.Task { return &promotion{onInstance: onInstance{api: at}} },
 	}
 }
@@ -51,7 +51,7 @@ func (a *promotion) Check(ctx context.Context, on *cluster.Cluster) (action.Chec
 
 // ApprovalReason tells what is lost.
 func (a *promotion) ApprovalReason(f action.CheckResult) string {
-	return fmt.Sprintf("instance %v stops following %v for good; what it has not received by then it will never have", f.Observed["instance"], f.Observed["follows"])
+	return fmt.Sprintf("instance %v stops replicating from %v for good; it will never receive transactions that it lacks by then", f.Observed["instance"], f.Observed["follows"])
 }
 
 func (a *promotion) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {

@@ -43,8 +43,8 @@ type api struct {
 func (a api) of(ctx context.Context, on *cluster.Cluster) (*aws.RDS, error) {
 	if on.AWS == nil {
 		return nil, &hint.PermanentError{
-			Reason: fmt.Sprintf("Plimsoll does not know where at AWS cluster %s runs", on.Name),
-			Advice: "write it in plimsoll.yaml: aws: {region: ap-northeast-2}, and instance: NAME for each node",
+			Reason: fmt.Sprintf("Plimsoll does not know in which AWS region cluster %s runs", on.Name),
+			Advice: "set it in plimsoll.yaml: aws: {region: ap-northeast-2}, and instance: NAME for each node",
 		}
 	}
 	return a.open(ctx, *on.AWS)
@@ -101,7 +101,7 @@ func foreign(i aws.Instance, own ...string) error {
 		return nil
 	}
 	return &hint.PermanentError{
-		Reason: fmt.Sprintf("instance %s has changes that wait for its maintenance window, and a change that is made now would make them too: %s", i.ID, strings.Join(others, ", ")),
+		Reason: fmt.Sprintf("instance %s has pending changes for its maintenance window, and a change now would apply them too: %s", i.ID, strings.Join(others, ", ")),
 		Advice: "apply them on purpose or revert them first, with aws rds modify-db-instance",
 	}
 }

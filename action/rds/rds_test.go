@@ -248,7 +248,7 @@ func TestWhatWouldDoMoreThanIsMeantIsRefused(t *testing.T) {
 		"a smaller volume":       {"rds.modify-storage", "{node: db1, gib: 50}", "never shrinks"},
 		"a default group":        {"rds.set-parameter", `{node: db1, name: max_connections, value: "1"}`, "which belongs to AWS"},
 		"another's instance":     {"rds.create-replica", "{node: db2, name: orders}", "not a replica of orders-2"},
-		"a cluster not ours":     {"aurora.delete-clone", "{name: shop}", "not a clone that Plimsoll made"},
+		"a cluster not ours":     {"aurora.delete-clone", "{name: shop}", "not a clone that Plimsoll created"},
 		"a member of Aurora":     {"rds.promote", "{node: db2}", "aurora/failover"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -292,7 +292,7 @@ func (w *world) leads(t *testing.T, r *aws.RDS, reader string) {
 // What a run made and a person, or a failover, has made a primary of since is not deleted when the run is taken back.
 func TestAnUndoDeletesNothingThatHasBecomeAPrimary(t *testing.T) {
 	for name, c := range map[string]struct{ action, with, says string }{
-		"a replica that was promoted":         {"rds.create-replica", "{node: db1, name: new}", "a primary of its own now"},
+		"a replica that was promoted":         {"rds.create-replica", "{node: db1, name: new}", "a standalone primary now"},
 		"a reader that has become the writer": {"aurora.add-reader", "{name: new, class: db.r6g.large}", "the writer of cluster shop now"},
 	} {
 		t.Run(name, func(t *testing.T) {

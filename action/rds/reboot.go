@@ -13,14 +13,14 @@ import (
 
 func reboot(at api) action.Action {
 	return action.Action{
-		Name: "rds.reboot", Version: 1, About: "Restarts the server of an instance and waits until it serves; seen by how long the server says that it is up.",
+		Name: "rds.reboot", Version: 1, About: "Restarts the server of an instance and waits until it serves, judged by the server's own uptime.",
 		New: func() action.Task { return &rebooting{onInstance: onInstance{api: at}} },
 	}
 }
 
 type rebooting struct {
 	onInstance
-	Failover bool `yaml:"failover" doc:"Of a Multi-AZ instance: the standby takes over. Static parameters of Multi-AZ instances need a reboot without."`
+	Failover bool `yaml:"failover" doc:"Of a Multi-AZ instance: the standby takes over. Static parameters of Multi-AZ instances need a reboot without failover."`
 }
 
 var (
@@ -40,10 +40,10 @@ func (a *rebooting) started(ctx context.Context, on *cluster.Cluster) (time.Time
 		up, err = on.Column(ctx, a.Node, "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'UPTIME'") // MariaDB
 	}
 	if err != nil {
-		return time.Time{}, fmt.Errorf("ask node %s how long it is up: %w", a.Node, err)
+		return time.Time{}, fmt.Errorf("read the uptime of node %s: %w", a.Node, err)
 	}
 	if len(up) != 1 {
-		return time.Time{}, fmt.Errorf("node %s does not say how long it is up", a.Node)
+		return time.Time{}, fmt.Errorf("node %s does not show its uptime", a.Node)
 	}
 	seconds, err := strconv.ParseFloat(up[0], 64)
 	return time.Now().Add(-time.Duration(seconds * float64(time.Second))).Truncate(time.Second), err
@@ -92,7 +92,7 @@ func (a *rebooting) Act(ctx context.Context, on *cluster.Cluster, c action.Call)
 			return false, fmt.Sprintf("instance %s, which is %s", i.ID, now.Status), err
 		}
 		done, err := again(ctx)
-		return done, "a server that was started anew", err
+		return done, "the server's new start", err
 	})
 	return nil, err
 }

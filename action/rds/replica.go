@@ -20,7 +20,7 @@ func createReplica(at api) action.Action {
 
 type replica struct {
 	onInstance
-	Name  string `yaml:"name,required" doc:"What RDS is to call the new instance."`
+	Name  string `yaml:"name,required" doc:"The new instance's name in RDS."`
 	Class string `yaml:"class" doc:"Default: as its source."`
 }
 
@@ -94,8 +94,8 @@ func (a *replica) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) 
 			return nil
 		}
 		return &hint.PermanentError{
-			Reason: fmt.Sprintf("instance %s replicates from no instance any more: it is a primary of its own now, and is not deleted", i.ID),
-			Advice: "let it stay; if it and its data are not needed, delete it by hand: aws rds delete-db-instance",
+			Reason: fmt.Sprintf("instance %s replicates from no instance any more: it is a standalone primary now, and is not deleted", i.ID),
+			Advice: "keep it; if it and its data are not needed, delete it by hand: aws rds delete-db-instance",
 		}
 	})
 }
@@ -121,7 +121,7 @@ func (a api) remove(ctx context.Context, r *aws.RDS, id string, c action.Call, m
 	case err != nil:
 		return err
 	case i.Tags[aws.TokenTag] != c.Token:
-		return &hint.PermanentError{Reason: fmt.Sprintf("instance %s was not made by this run, so it is not deleted", id)}
+		return &hint.PermanentError{Reason: fmt.Sprintf("instance %s was not created by this run, so it is not deleted", id)}
 	}
 	if i.Status != "deleting" {
 		if err := mayGo(i); err != nil {

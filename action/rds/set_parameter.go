@@ -14,15 +14,15 @@ import (
 func setParameter(at api) action.Action {
 	return action.Action{
 		Name: "rds.set-parameter", Version: 1,
-		About: "Writes a parameter into the parameter group of an instance, and reads it back from every server of the cluster that has this group. A static one takes effect with rds.reboot.",
+		About: "Writes a parameter into the parameter group of an instance, and reads it back from every server of the cluster that has this group. A static parameter takes effect with rds.reboot.",
 		New:   func() action.Task { return &parameter{onInstance: onInstance{api: at}} },
 	}
 }
 
 type parameter struct {
 	onInstance
-	Name  string `yaml:"name,required" doc:"As RDS calls it, such as max_connections."`
-	Value string `yaml:"value,required" doc:"As RDS takes it: numbers in plain bytes, 0 and 1 for off and on."`
+	Name  string `yaml:"name,required" doc:"The parameter's name in RDS, such as max_connections."`
+	Value string `yaml:"value,required" doc:"The value in RDS's form: numbers in plain bytes, 0 and 1 for off and on."`
 }
 
 var (
@@ -44,7 +44,7 @@ func (a *parameter) look(ctx context.Context, on *cluster.Cluster) (*aws.RDS, aw
 	if aws.IsDefaultGroup(i.ParameterGroup) {
 		return nil, i, aws.Parameter{}, &hint.PermanentError{
 			Reason: fmt.Sprintf("instance %s has the parameter group %s, which belongs to AWS and cannot be changed", i.ID, i.ParameterGroup),
-			Advice: "make a group of your own of that family, give it to the instance and reboot it",
+			Advice: "create a parameter group of that family, assign it to the instance and reboot it",
 		}
 	}
 	p, err := r.Parameter(ctx, i.ParameterGroup, a.Name)
@@ -89,18 +89,18 @@ func (a *parameter) Check(ctx context.Context, on *cluster.Cluster) (action.Chec
 		Observed: action.Facts{"group": i.ParameterGroup, a.Name: orDefault(p.Value)}, Intended: action.Facts{"group": i.ParameterGroup, a.Name: a.Value},
 	}
 	if !p.Modifiable {
-		return f, &hint.PermanentError{Reason: fmt.Sprintf("RDS does not let anybody change %s", a.Name)}
+		return f, &hint.PermanentError{Reason: fmt.Sprintf("RDS does not allow changes of %s", a.Name)}
 	}
 	if p.Value != a.Value {
 		if p.Static {
-			f.Reason = "it is static: it takes effect with the next reboot, rds.reboot"
+			f.Reason = "it is static, so it takes effect with the next reboot (rds.reboot)"
 		}
 		return f, nil
 	}
 	if p.Static {
 		f.State = action.Satisfied
 		if i.ParameterStatus == "pending-reboot" {
-			f.Reason = "the group has it; a reboot is due"
+			f.Reason = "the group has the value; the reboot is pending"
 		}
 		return f, nil
 	}
@@ -174,7 +174,7 @@ func (a *parameter) Verify(ctx context.Context, on *cluster.Cluster, _ action.Fa
 func (a *parameter) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
 	before, _ := c.Before[a.Name].(string)
 	if before == "" || before == orDefault("") {
-		return &hint.PermanentError{Reason: a.Name + " had no value of its own before", Advice: "aws rds reset-db-parameter-group takes it back to the engine's default"}
+		return &hint.PermanentError{Reason: a.Name + " had no explicit value before", Advice: "aws rds reset-db-parameter-group resets it to the engine's default"}
 	}
 	back := *a
 	back.Value = before
