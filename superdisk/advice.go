@@ -21,11 +21,11 @@ func Advise(a Array, k Kernel) (all []Advice) {
 		all = append(all, Advice{urgent, fmt.Sprintf(format, args...), do})
 	}
 	if !k.Fit {
-		say(true, "start the machine with a kernel that has both fixes before a leg is lost or rebuilt", "%s", k.Why)
+		say(true, "boot a kernel that has both fixes before a leg is lost or rebuilt", "%s", k.Why)
 	}
 	if !a.Running() {
 		say(true, "mdadm --stop "+a.Device+", then plimsoll runbook plan superdisk/emergency-start",
-			"the array is %s: something assembled a part of it by itself; put AUTO -all into mdadm.conf", a.State)
+			"the array is %s: something assembled it partly and automatically; add AUTO -all to mdadm.conf", a.State)
 		return all
 	}
 	local, hasLocal := a.Leg(Local)
@@ -33,7 +33,7 @@ func Advise(a Array, k Kernel) (all []Advice) {
 	for _, l := range a.Legs {
 		if l.HungFor >= hung {
 			say(true, "detach its volume by force: until then every write waits, and mdadm --fail does not help",
-				"the %s leg %s has answered nothing for %s", l.Role, l.Device, l.HungFor.Round(time.Second))
+				"the %s leg %s has not answered for %s", l.Role, l.Device, l.HungFor.Round(time.Second))
 		}
 		if l.BadBlocks > 0 {
 			say(true, "replace the disk", "the %s leg %s has %d bad stretches", l.Role, l.Device, l.BadBlocks)
@@ -44,16 +44,16 @@ func Advise(a Array, k Kernel) (all []Advice) {
 	}
 	switch {
 	case a.Sync != nil && a.Degraded > 0:
-		say(false, "", "a leg is being brought into step; until then only one leg has everything")
+		say(false, "", "a leg is being rebuilt; until that is done only one leg has all data")
 	case a.Degraded > 0 && hasNetwork && network.InStep():
-		say(true, "plimsoll runbook plan superdisk/rebuild", "only the network leg serves: reads have its latency, and a loss of it is a loss of the data")
+		say(true, "plimsoll runbook plan superdisk/rebuild", "only the network leg serves: reads have its latency, and losing it loses the data")
 	case a.Degraded > 0 && hasLocal && local.InStep():
-		say(true, "plimsoll runbook plan superdisk/reattach-network", "only the local leg serves: if the machine is lost, the data is")
+		say(true, "plimsoll runbook plan superdisk/reattach-network", "only the local leg serves: losing the machine loses the data")
 	case a.Degraded == 0 && !hasNetwork:
-		say(true, "write_mostly > /sys/block/…/md/dev-…/state of the network leg", "no leg is write-mostly: reads wait for the network too")
+		say(true, "write_mostly > /sys/block/…/md/dev-…/state of the network leg", "no leg is write-mostly: reads also go to the network leg")
 	}
 	if a.Chunk == 0 {
-		say(false, "mdadm --grow --bitmap=internal while the file system is not mounted", "the array has no write-intent bitmap: a leg that comes back is copied whole")
+		say(false, "mdadm --grow --bitmap=internal while the file system is not mounted", "the array has no write-intent bitmap: a leg that comes back is copied completely")
 	}
 	return all
 }

@@ -45,7 +45,7 @@ func CreateAlone(ctx context.Context, m infra.Machine, d Design) error {
 func mustBeBlank(ctx context.Context, m infra.Machine, device string) error {
 	disk, err := Examine(ctx, m, device)
 	if err == nil && disk.Holds != "" {
-		err = hint.With(fmt.Errorf("%s of %s cannot become a leg: %s", device, m.Name(), disk.Holds), "take another, or wipe it yourself (wipefs)")
+		err = hint.With(fmt.Errorf("%s of %s cannot become a leg: %s", device, m.Name(), disk.Holds), "use another, or wipe it yourself (wipefs)")
 	}
 	return err
 }
@@ -77,7 +77,7 @@ func (d Design) Size(ctx context.Context, m infra.Machine) (int64, error) {
 	}
 	size := least - d.Reserve - headroom
 	if size < smallest {
-		return 0, hint.With(fmt.Errorf("the smaller leg has %d MiB, of which nothing is left for data", least>>20), "take larger volumes")
+		return 0, hint.With(fmt.Errorf("the smaller leg has %d MiB, which leaves no space for data", least>>20), "use larger volumes")
 	}
 	return size, nil
 }
@@ -107,7 +107,7 @@ func FormatBlank(ctx context.Context, m infra.Machine, device string) error {
 	case err != nil || kind == "xfs":
 		return err
 	case kind != "":
-		return hint.With(fmt.Errorf("%s holds %s", device, kind), "wipe it yourself, if it is to go (wipefs)")
+		return hint.With(fmt.Errorf("%s holds %s", device, kind), "wipe it yourself if it is not needed (wipefs)")
 	}
 	return Format(ctx, m, device)
 }
@@ -127,7 +127,7 @@ func blkid(ctx context.Context, m infra.Machine, device string, offset int64, ta
 	var exit *infra.ExitError
 	value := strings.TrimSpace(string(out.Stdout))
 	if err != nil && value == "" && !(errors.As(err, &exit) && exit.Status == 2) { // 2 is blkid's word for nothing
-		return "", fmt.Errorf("look at what %s holds: %w", device, err)
+		return "", fmt.Errorf("read the contents of %s: %w", device, err)
 	}
 	return value, nil
 }
@@ -206,7 +206,7 @@ func Fail(ctx context.Context, m infra.Machine, array, leg string) error {
 		return hint.With(fmt.Errorf("%s has no array %s", m.Name(), array), "plimsoll superdisk status shows those it has")
 	}
 	if !slices.ContainsFunc(a.Legs, func(l Leg) bool { return l.Device != leg && l.InStep() && !l.Faulty() }) {
-		return hint.With(fmt.Errorf("%s is not taken out of array %s: no other leg is in step", leg, a.Label()), "bring the other leg into step first: superdisk/rebuild")
+		return hint.With(fmt.Errorf("%s cannot be removed from array %s: no other leg is in step", leg, a.Label()), "bring the other leg into step first: superdisk/rebuild")
 	}
 	return mdadm(ctx, m, array, "--fail", leg)
 }
@@ -283,7 +283,7 @@ func SetPace(ctx context.Context, m infra.Machine, array string, rate int64) err
 		`d=/sys/block/$(basename "$(readlink -f "$1")")/md && echo 1 >$d/sync_speed_min && echo "$2" >$d/sync_speed_max && { echo "$3" >$d/sync_speed_min; }`,
 		"sh", array, strconv.FormatInt(max(2, rate>>10), 10), strconv.FormatInt(max(1, rate>>10), 10)}})
 	if err != nil {
-		return fmt.Errorf("bound the rate of %s: %w", array, err)
+		return fmt.Errorf("limit the rate of %s: %w", array, err)
 	}
 	return nil
 }

@@ -61,10 +61,10 @@ func Unmark(ctx context.Context, m infra.Machine, at string) error {
 // CopyFiles copies all files below a folder, with their owners and times, on disk when it returns, and compares their names and sizes.
 // The mark of what is filled is left out; a source that has one is refused.
 func CopyFiles(ctx context.Context, m infra.Machine, from, to, mark string) error {
-	const script = `[ ! -e "$1/$3" ] || { echo "$1/$3 is there: it marks a disk that was filled itself; remove it" >&2; exit 1; }
+	const script = `[ ! -e "$1/$3" ] || { echo "$1/$3 is there: this file marks a disk that Plimsoll fills; remove it" >&2; exit 1; }
 cp -a "$1/." "$2/" && sync -f "$2" || exit 1
 list() { (cd "$1" && find . -type f ! -path "./$2" ! -path "./.$2.*" -printf '%P %s\n' | sort | sha256sum); }
-[ "$(list "$1" "$3")" = "$(list "$2" "$3")" ] || { echo "the copy has other files than $1: is something still writing there?" >&2; exit 1; }`
+[ "$(list "$1" "$3")" = "$(list "$2" "$3")" ] || { echo "the copy has other files than $1: check whether a program is still writing there" >&2; exit 1; }`
 	_, err := m.Run(ctx, infra.Command{Path: "sh", Args: []string{"-c", script, "sh", from, to, FillingMark}, Mark: mark})
 	if err != nil {
 		return fmt.Errorf("copy %s of %s: %w", from, m.Name(), err)

@@ -22,11 +22,11 @@ func KernelOf(release string) Kernel {
 	major, minor, patch, ok := version(release)
 	switch {
 	case !ok:
-		k.Why = fmt.Sprintf("the kernel's release %q cannot be read", release)
+		k.Why = fmt.Sprintf("cannot parse the kernel's release %q", release)
 	case major < 4 || major == 4 && minor < 14:
 		k.Why = fmt.Sprintf("kernel %s is older than 4.14", release)
 	case major == 6 && (minor == 9 || minor == 10 && patch < 7):
-		k.Why = fmt.Sprintf("kernel %s: with only a write-mostly leg left it may stop, and reads during a rebuild may return wrong data; fixed in 6.11 and 6.10.7", release)
+		k.Why = fmt.Sprintf("kernel %s: it may hang with only a write-mostly leg left, and reads during a rebuild may return wrong data; fixed in 6.11 and 6.10.7", release)
 	default:
 		k.Fit = true
 	}

@@ -18,7 +18,7 @@ func LegsOf(ctx context.Context, m infra.Machine, uuid string) ([]string, error)
 	out, err := m.Run(ctx, infra.Command{Path: "sh", Args: []string{"-c",
 		`cd /sys/class/block && for b in *; do case $b in md*|loop*|ram*|zram*|sr*|fd*) continue;; esac; [ "$(cat $b/size)" -gt 16 ] && echo $b; done; true`}})
 	if err != nil {
-		return nil, fmt.Errorf("look for the disks of %s: %w", m.Name(), err)
+		return nil, fmt.Errorf("list the disks of %s: %w", m.Name(), err)
 	}
 	var legs []string
 	for name := range strings.FieldsSeq(string(out.Stdout)) {
@@ -55,7 +55,7 @@ func Together(ctx context.Context, m infra.Machine, legs ...string) error {
 		return err
 	}
 	return hint.With(fmt.Errorf("%s has served without the other leg: the legs are not in step", device),
-		"start the array from the leg that served last, alone (superdisk/emergency-start), and bring the other into step (superdisk/rebuild, superdisk/reattach-network)")
+		"start the array from the leg that served last (superdisk/emergency-start), and rebuild the other (superdisk/rebuild, superdisk/reattach-network)")
 }
 
 // StopHolders stops what a machine has assembled of a device by itself: an array that is inactive, or that nobody has mounted.
@@ -70,7 +70,7 @@ func StopHolders(ctx context.Context, m infra.Machine, device string) error {
 			continue
 		}
 		if a.Mount != "" {
-			return hint.With(fmt.Errorf("%s is a leg of %s, which is mounted at %s", device, a.Label(), a.Mount), "stop what uses it and unmount it, if it is to go")
+			return hint.With(fmt.Errorf("%s is a leg of %s, which is mounted at %s", device, a.Label(), a.Mount), "stop the programs that use it and unmount it, if it is not needed")
 		}
 		if err := Stop(ctx, m, a.Device); err != nil {
 			return err

@@ -46,7 +46,7 @@ func (s *Status) Ping(ctx context.Context, m infra.Machine) error {
 	}
 	out, err := m.Run(ctx, infra.Command{Path: "sh", Args: args})
 	if err != nil {
-		return fmt.Errorf("ask the legs on %s: %w", m.Name(), err)
+		return fmt.Errorf("probe the legs on %s: %w", m.Name(), err)
 	}
 	for line := range strings.Lines(string(out.Stdout)) {
 		device, age, _ := strings.Cut(strings.TrimSpace(line), " ")

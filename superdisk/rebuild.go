@@ -67,7 +67,7 @@ func (r Rebuild) Choose(ctx context.Context) (Choice, error) {
 		return c, nil
 	}
 	if !s.Kernel.Fit {
-		return c, hint.With(errors.New(s.Kernel.Why), "start the machine with a kernel that has both fixes first")
+		return c, hint.With(errors.New(s.Kernel.Why), "boot a kernel that has both fixes first")
 	}
 	if a.Degraded == 0 {
 		return c, fmt.Errorf("array %s has all its legs", a.Label())
@@ -117,15 +117,15 @@ func (r Rebuild) chooseFor(ctx context.Context, c Choice) (Choice, error) {
 		switch {
 		case theirs.ServedAlone():
 			// md itself would take it back and mix what the two have: it looks at the events alone.
-			return c, hint.With(fmt.Errorf("%s has served without the other leg: both have writes that the other has not", r.Target),
+			return c, hint.With(fmt.Errorf("%s has served without the other leg: each has writes that the other lacks", r.Target),
 				"decide which one is right; then wipe this one (mdadm --zero-superblock "+r.Target+") and rebuild it")
 		case hasBitmap && theirs.Events() >= bitmap.EventsCleared && theirs.Slot() >= 0:
 			c.Method, c.Bytes = Rejoin, bitmap.Behind()
-			c.Why = fmt.Sprintf("it left the array in step, and the bitmap knows what was written since: %d MiB", c.Bytes>>20)
+			c.Why = fmt.Sprintf("it was in step when it left, and the bitmap records what was written since: %d MiB", c.Bytes>>20)
 			return c, nil
 		}
 	case c.target.Holds != "" && !r.ours(ctx, c):
-		return c, hint.With(fmt.Errorf("%s cannot become a leg of %s: %s", r.Target, c.array.Label(), c.target.Holds), "take another, or wipe it yourself (wipefs)")
+		return c, hint.With(fmt.Errorf("%s cannot become a leg of %s: %s", r.Target, c.array.Label(), c.target.Holds), "use another, or wipe it yourself (wipefs)")
 	}
 	return r.chooseCopy(ctx, c, hasBitmap)
 }
@@ -147,15 +147,15 @@ func (r Rebuild) chooseCopy(ctx context.Context, c Choice, hasBitmap bool) (Choi
 	without := ""
 	switch {
 	case r.Program == nil:
-		without = "no program of ours can run there"
+		without = "the helper cannot run there"
 	case !hasBitmap:
 		without = "the array has no write-intent bitmap"
 	case r.Role != Local:
 		without = "only a local leg is seeded"
 	case c.array.Mount == "":
-		without = "the file system is not mounted, and would say what it uses"
+		without = "the file system is not mounted, so its used blocks are unknown"
 	case c.array.Files != "xfs" && c.array.Files != "ext4":
-		without = c.array.Files + " does not say what it uses"
+		without = c.array.Files + " does not report its used blocks"
 	case c.source.BadBlocks > 0:
 		without = fmt.Sprintf("%s has bad blocks, which md must pass on", c.source.Device)
 	}

@@ -81,10 +81,10 @@ func (r Record) Doubt(key string, now time.Time) (why string, certain bool) {
 	case !known:
 		return "no record says whether this leg was in step", false
 	case !leg.InStep:
-		return fmt.Sprintf("this leg has been out of step since %s, %s ago: what was written since is on the other leg alone",
+		return fmt.Sprintf("this leg has been out of step since %s, %s ago: writes since then are only on the other leg",
 			leg.Since.Format(time.RFC3339), now.Sub(leg.Since).Round(time.Second)), true
 	case now.Sub(leg.Seen) > fresh:
-		return fmt.Sprintf("this leg was last seen in step %s ago, at %s; it was not checked since", now.Sub(leg.Seen).Round(time.Second), leg.Seen.Format(time.RFC3339)), false
+		return fmt.Sprintf("this leg was last seen in step %s ago, at %s; it has not been checked since", now.Sub(leg.Seen).Round(time.Second), leg.Seen.Format(time.RFC3339)), false
 	}
 	return "", false
 }

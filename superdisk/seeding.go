@@ -80,7 +80,7 @@ func (r Rebuild) progress(ctx context.Context, c Choice) (seedProgress, error) {
 // mark takes the place of a superblock on a leg that is being filled: another disk may come to have the same device name.
 func (p seedProgress) mark() []byte {
 	page := make([]byte, SuperblockSize)
-	copy(page, "plimsoll is filling this leg of a Super Disk; it is full of holes "+p.Mark)
+	copy(page, "plimsoll is filling this leg of a Super Disk; its data is incomplete "+p.Mark)
 	return page
 }
 
@@ -105,7 +105,7 @@ func (r Rebuild) seed(ctx context.Context, c Choice, done *Rebuilt, tell func(fl
 	}
 	release, err := r.Machine.Lock(ctx, file+".lock")
 	if err != nil {
-		return fmt.Errorf("have the rebuild of %s for ourselves: %w", c.array.Label(), err)
+		return fmt.Errorf("lock the rebuild of %s: %w", c.array.Label(), err)
 	}
 	defer func() { _ = release() }()
 	p, err := r.progress(ctx, c)
@@ -229,7 +229,7 @@ func (r Rebuild) hear(ctx context.Context, from io.Reader, p *seedProgress, tell
 	for lines.Scan() {
 		var report seed.Report
 		if err := json.Unmarshal(bytes.TrimSpace(lines.Bytes()), &report); err != nil {
-			return last, fmt.Errorf("read what the copy says: %w", err)
+			return last, fmt.Errorf("read the progress of the copy: %w", err)
 		}
 		last = report
 		if last.Error != "" || last.Done {
@@ -272,10 +272,10 @@ func (r Rebuild) finish(ctx context.Context, c Choice, p seedProgress, done *Reb
 		return err
 	}
 	if !there || s.Boot != p.Boot || now.Degraded == 0 || bitmap.EventsCleared != p.Events {
-		return errors.Join(fmt.Errorf("array %s was started anew while the leg was copied: begin again", c.array.Label()), r.forget(ctx, p))
+		return errors.Join(fmt.Errorf("array %s was restarted while the leg was copied: start the rebuild again", c.array.Label()), r.forget(ctx, p))
 	}
 	if marked, err := r.marked(ctx, p); err != nil || !marked {
-		return errors.Join(err, fmt.Errorf("%s is another disk than the one that was filled: begin again", r.Target), r.forget(ctx, p))
+		return errors.Join(err, fmt.Errorf("%s is not the disk that was filled: start the rebuild again", r.Target), r.forget(ctx, p))
 	}
 	done.Tail = r.written(ctx)
 	if err := writePage(ctx, r.Machine, r.Target, SuperblockOffset, super.Bytes()); err != nil {

@@ -30,9 +30,9 @@ func TestStatusOfRecordedMachines(t *testing.T) {
 		"whole":            {"clean", 0, "local in_sync, network in_sync+write_mostly", "", ""},
 		"network-failed":   {"clean", 1, "local in_sync, network faulty+write_mostly", "only the local leg serves", ""},
 		"network-removed":  {"clean", 1, "local in_sync", "only the local leg serves", ""},
-		"network-recovers": {"clean", 1, "local in_sync, network write_mostly+spare", "being brought into step", "recovery"},
+		"network-recovers": {"clean", 1, "local in_sync, network write_mostly+spare", "being rebuilt", "recovery"},
 		"network-alone":    {"clean", 1, "network in_sync+write_mostly", "only the network leg serves", ""},
-		"inactive":         {"inactive", 0, "local spare", "assembled a part of it by itself", ""},
+		"inactive":         {"inactive", 0, "local spare", "assembled it partly", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := recorded(t, name)

@@ -158,7 +158,7 @@ func (s Superblock) Twin(slot int, device [16]byte) (Superblock, error) {
 		}
 	}
 	if number < 0 || slot < 0 || slot >= s.Slots() || s.Filled()[slot] {
-		return s, fmt.Errorf("the array has no place for a leg in slot %d", slot)
+		return s, fmt.Errorf("the array has no slot %d for a leg", slot)
 	}
 	t := s
 	binary.LittleEndian.PutUint32(t.raw[160:], uint32(number))

@@ -13,7 +13,7 @@ import (
 
 var waitWholeAction = action.Action{
 	Name: "superdisk.wait-whole", Version: 1,
-	About: "Waits until all legs of an array are in step.",
+	About: "Waits until both legs of an array are in step.",
 	New:   func() action.Task { return &waitWhole{array: array{Array: usual}} },
 }
 
@@ -60,14 +60,14 @@ func (w *waitWhole) Verify(context.Context, *cluster.Cluster, action.Facts) erro
 
 var checkAction = action.Action{
 	Name: "superdisk.check", Version: 1,
-	About: "Has md read both legs and compare them. Sectors that differ where the file system uses nothing are harmless: nobody wrote them since the array was made or a leg was seeded.",
+	About: "Makes md read both legs and compare them. Differences in sectors that the file system does not use are harmless: they were never written since the array was created or a leg was seeded.",
 	New:   func() action.Task { return &check{array: array{Array: usual}, Rate: 100 << 20} },
 }
 
 type check struct {
 	array
 
-	Rate int64 `yaml:"rate" doc:"Bytes per second that are read of each leg. Default 100 MiB."`
+	Rate int64 `yaml:"rate" doc:"Bytes per second to read from each leg. Default 100 MiB."`
 }
 
 var (
@@ -114,14 +114,14 @@ func (c *check) AwaitInFlight(ctx context.Context, on *cluster.Cluster, _ action
 
 var wipeAction = action.Action{
 	Name: "superdisk.wipe", Version: 1,
-	About: "Takes from a disk that it is a leg of an array, when the array is stopped: its data is of no use any more.",
+	About: "Wipes the array's superblock from a disk when the array is stopped, because its data is no longer needed.",
 	New:   func() action.Task { return &wipe{} },
 }
 
 type wipe struct {
-	Node   string `yaml:"node,required" doc:"On which node's machine."`
+	Node   string `yaml:"node,required" doc:"The node whose machine it is."`
 	Volume string `yaml:"volume,required" doc:"The disk: a device, or the id of a volume."`
-	UUID   string `yaml:"uuid,required" doc:"The UUID of the array that it is a leg of: a leg of another is refused."`
+	UUID   string `yaml:"uuid,required" doc:"The UUID of its array: a leg of another array is refused."`
 }
 
 func (w *wipe) Traits() action.Traits {
@@ -145,7 +145,7 @@ func (w *wipe) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResu
 	case d.Array == "":
 		r.State = action.Satisfied
 	case d.Array != w.UUID:
-		return r, &hint.PermanentError{Reason: fmt.Sprintf("%s is a leg of array %s, not of %s", w.Volume, d.Array, w.UUID), Advice: "it is another array's: name the right volume"}
+		return r, &hint.PermanentError{Reason: fmt.Sprintf("%s is a leg of array %s, not of %s", w.Volume, d.Array, w.UUID), Advice: "it belongs to another array: name the right volume"}
 	}
 	return r, nil
 }

@@ -15,7 +15,7 @@ import (
 
 var createAction = action.Action{
 	Name: "superdisk.create", Version: 1,
-	About: "Makes a RAID1 of a blank local disk and a blank network volume, with an XFS on it, and mounts it.",
+	About: "Creates a RAID1 from a blank local disk and a blank network volume, makes an XFS on it, and mounts it.",
 	New:   func() action.Task { return &create{array: array{Array: usual}, Chunk: 4 << 20, Reserve: 64 << 20} },
 }
 
@@ -25,8 +25,8 @@ type create struct {
 	Local   string `yaml:"local,required" doc:"The local disk: a device, or the serial number of its disk."`
 	Network string `yaml:"network,required" doc:"The network volume: its id, or a device."`
 	Mount   string `yaml:"mount,required" doc:"Where it is mounted."`
-	Chunk   int64  `yaml:"bitmap_chunk" doc:"Bytes of one chunk of the write-intent bitmap: a leg that comes back is given whole chunks. Default 4 MiB."`
-	Reserve int64  `yaml:"reserve" doc:"Bytes left free at the end of the smaller leg, so that the disk of the next machine may be a little smaller. Default 64 MiB."`
+	Chunk   int64  `yaml:"bitmap_chunk" doc:"Bytes of one chunk of the write-intent bitmap: a leg that comes back is updated in whole chunks. Default 4 MiB."`
+	Reserve int64  `yaml:"reserve" doc:"Bytes left free at the end of the smaller leg, so that a later machine's disk may be slightly smaller. Default 64 MiB."`
 }
 
 var (
@@ -39,7 +39,7 @@ func (c *create) Validate() error {
 		return errors.New("bitmap_chunk is a power of two, from 65536 on")
 	}
 	if !strings.HasPrefix(c.Mount, "/") || strings.ContainsAny(c.Array, "/ :") {
-		return errors.New("mount is a path from /, array a plain name")
+		return errors.New("mount must be an absolute path, array a plain name")
 	}
 	return nil
 }
@@ -72,11 +72,11 @@ func (c *create) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 	r := action.CheckResult{State: action.Needed, Observed: facts(a, found), Intended: action.Facts{"local": local, "network": network, "mounted": c.Mount}}
 	switch {
 	case found && !c.own(a, local, network):
-		r.State, r.Reason = action.Unknown, fmt.Sprintf("there is an array %s of other legs", c.Array)
+		r.State, r.Reason = action.Unknown, fmt.Sprintf("there is already an array %s with other legs", c.Array)
 	case found && a.Mount == c.Mount:
 		r.State = action.Satisfied
 	case found:
-		r.Reason = "the array is there and is not mounted"
+		r.Reason = "the array exists but is not mounted"
 	case !s.Kernel.Fit:
 		return r, &hint.PermanentError{Reason: s.Kernel.Why, Advice: "start the machine with another kernel"}
 	default:
@@ -100,7 +100,7 @@ func (c *create) blank(ctx context.Context, m infra.Machine, devices ...string) 
 		}
 		if d.Holds != "" {
 			return &hint.PermanentError{
-				Reason: fmt.Sprintf("%s of %s cannot become a leg: %s", device, m.Name(), d.Holds), Advice: "take another, or wipe it yourself (wipefs)",
+				Reason: fmt.Sprintf("%s of %s cannot become a leg: %s", device, m.Name(), d.Holds), Advice: "use another, or wipe it yourself (wipefs)",
 			}
 		}
 	}
@@ -117,7 +117,7 @@ func (c *create) Act(ctx context.Context, on *cluster.Cluster, call action.Call)
 		return nil, refuse(err)
 	}
 	if found && !c.own(a, local, network) {
-		return nil, &hint.PermanentError{Reason: fmt.Sprintf("there is an array %s of other legs", c.Array), Advice: "give the array another name"}
+		return nil, &hint.PermanentError{Reason: fmt.Sprintf("there is already an array %s with other legs", c.Array), Advice: "give the array another name"}
 	}
 	if !found {
 		call.Progress(0, "making the array")
@@ -154,7 +154,7 @@ func (c *create) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call) e
 	}
 	if found {
 		if !c.own(a, local, network) {
-			return &hint.PermanentError{Reason: "the array has other legs by now", Advice: "plimsoll superdisk status"}
+			return &hint.PermanentError{Reason: "the array has other legs now", Advice: "plimsoll superdisk status"}
 		}
 		if err := c.takeDown(ctx, m, a); err != nil {
 			return err
@@ -185,8 +185,8 @@ func (c *create) mayWipe(ctx context.Context, m infra.Machine, device string, su
 	empty, err := superdisk.EmptyLeg(ctx, m, device, super, c.Array)
 	if err == nil && !empty {
 		err = &hint.PermanentError{
-			Reason: fmt.Sprintf("%s is a leg of array %s (%s), which is not assembled on %s: what it holds cannot be looked at", device, super.Name(), super.UUID(), m.Name()),
-			Advice: "start the array (superdisk.start), so that it can be looked at; or wipe its legs yourself, if it is really to go (mdadm --zero-superblock)",
+			Reason: fmt.Sprintf("%s is a leg of array %s (%s), which is not assembled on %s: Plimsoll cannot look at its contents", device, super.Name(), super.UUID(), m.Name()),
+			Advice: "start the array (superdisk.start) to see its contents; or, if you really want to remove it, wipe its legs yourself (mdadm --zero-superblock)",
 		}
 	}
 	return err
@@ -198,7 +198,7 @@ func (c *create) aside() string { return "/run/plimsoll-superdisk/" + c.Array }
 // takeDown stops the array, if there is nothing on it.
 func (c *create) takeDown(ctx context.Context, m infra.Machine, a superdisk.Array) error {
 	if !a.Running() {
-		return &hint.PermanentError{Reason: fmt.Sprintf("array %s is %s: what it holds cannot be looked at", a.Label(), a.State), Advice: "start it (superdisk.start), so that it can be looked at"}
+		return &hint.PermanentError{Reason: fmt.Sprintf("array %s is %s: Plimsoll cannot look at its contents", a.Label(), a.State), Advice: "start it (superdisk.start) to see its contents"}
 	}
 	var left []string
 	look := func(at string) (err error) {
@@ -212,10 +212,10 @@ func (c *create) takeDown(ctx context.Context, m infra.Machine, a superdisk.Arra
 		err = superdisk.Aside(ctx, m, a.Device, c.aside(), look)
 	}
 	if err != nil {
-		return hint.With(fmt.Errorf("look at what array %s holds: %w", a.Label(), err), "mount it at "+c.Mount+", so that it can be looked at; it is not taken apart before")
+		return hint.With(fmt.Errorf("read the contents of array %s: %w", a.Label(), err), "mount it at "+c.Mount+"to see its contents; Plimsoll does not take the array apart before that")
 	}
 	if len(left) > 0 {
-		return &hint.PermanentError{Reason: fmt.Sprintf("array %s holds %d files and folders by now", a.Label(), len(left)), Advice: "move them away, if the array is really to go"}
+		return &hint.PermanentError{Reason: fmt.Sprintf("array %s contains %d files and folders now", a.Label(), len(left)), Advice: "move them away if you really want to remove the array"}
 	}
 	if a.Mount != "" {
 		if err := superdisk.Unmount(ctx, m, a.Mount); err != nil {

@@ -12,12 +12,12 @@ func TestAnArrayIsNotUnmadeBeforeItIsLookedAt(t *testing.T) {
 		prepare func(m *pretend)
 		refusal string // "": it is taken apart
 	}{
-		"mounted, with files": {func(m *pretend) { m.files = map[string][]string{"/run/mnt": {"mysql"}} }, "holds 1 files"},
+		"mounted, with files": {func(m *pretend) { m.files = map[string][]string{"/run/mnt": {"mysql"}} }, "contains 1 files"},
 		"mounted, empty":      {func(*pretend) {}, ""},
 		"not mounted, with files": {func(m *pretend) {
 			m.unmounts()
 			m.said["blkid -p -O"], m.files = "xfs", map[string][]string{"/run/plimsoll-superdisk/sd": {"mysql"}}
-		}, "holds 1 files"},
+		}, "contains 1 files"},
 		"not mounted, an empty file system": {func(m *pretend) { m.unmounts(); m.said["blkid -p -O"] = "xfs" }, ""},
 		"not mounted, no file system":       {func(m *pretend) { m.unmounts(); m.fails["blkid -p -O"] = 2 }, ""},
 		"not assembled": {func(m *pretend) {

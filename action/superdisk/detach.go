@@ -13,7 +13,7 @@ import (
 
 var detachAction = action.Action{
 	Name: "superdisk.detach", Version: 1,
-	About: "Takes a leg out of an array that goes on with the other one. Refused when the other is not in step.",
+	About: "Removes a leg from an array, which continues with the other leg. Refused when the other leg is not in step.",
 	New: func() action.Task {
 		return &detach{array: array{Array: usual}, Leg: string(superdisk.Network)}
 	},
@@ -110,5 +110,5 @@ func (d *detach) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) e
 			return errors.Join(refuse(err), note(ctx, on, m))
 		}
 	}
-	return &hint.PermanentError{Reason: fmt.Sprintf("the %s leg is not on %s any more", d.Leg, m.Name()), Advice: "attach its volume and use superdisk/reattach-network"}
+	return &hint.PermanentError{Reason: fmt.Sprintf("the %s leg is not on %s any more", d.Leg, m.Name()), Advice: "attach its volume and run superdisk/reattach-network"}
 }

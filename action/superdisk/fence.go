@@ -13,7 +13,7 @@ import (
 
 var fenceAction = action.Action{
 	Name: "superdisk.fence", Version: 1,
-	About: "Sees to it that the machine of a lost node cannot write any more before its volume goes to another: it is stopped, and seen stopped. Where Plimsoll cannot see that from here, a person is asked.",
+	About: "Makes sure that the machine of a lost node cannot write any more before its volume is attached elsewhere: stops it, and verifies that it is stopped. Where Plimsoll cannot verify that, it asks a person.",
 	New:   func() action.Task { return &fence{array: array{Array: usual}} },
 }
 
@@ -21,8 +21,8 @@ var fenceAction = action.Action{
 type fence struct {
 	array
 
-	To     string `yaml:"to,required" doc:"The node that takes its place. The same node: its machine was started anew."`
-	Volume string `yaml:"volume" doc:"The volume that is to go over, if it is known: a machine that it is attached to must be the one that is stopped."`
+	To     string `yaml:"to,required" doc:"The node that replaces it; the same node if its machine was started again."`
+	Volume string `yaml:"volume" doc:"The volume that will be moved, if it is known: the machine that it is attached to must be the one that is stopped."`
 }
 
 var (
@@ -88,7 +88,7 @@ func (f *fence) owner(ctx context.Context, on *cluster.Cluster, h cluster.Host, 
 			}
 		}
 		err = &hint.PermanentError{Reason: fmt.Sprintf("the machine of %s is %s, and volume %s is attached to %s", f.Node, id, v.ID, v.Machine),
-			Advice: "name the machine of the lost node by its id: the one that has the volume must be seen stopped"}
+			Advice: "name the machine of the lost node by its id: the machine that has the volume must be stopped, and seen stopped"}
 	}
 	return err
 }
@@ -102,7 +102,7 @@ func (f *fence) anew(ctx context.Context, on *cluster.Cluster, r action.CheckRes
 	r.Observed = facts(a, found)
 	if found && a.Mount != "" {
 		return r, &hint.PermanentError{Reason: fmt.Sprintf("the machine of %s is not lost: %s is mounted there at %s", f.Node, a.Label(), a.Mount),
-			Advice: "superdisk/rebuild gives it a new local leg while it serves; superdisk/replace-node moves it as planned"}
+			Advice: "superdisk/rebuild gives it a new local leg while it serves; superdisk/replace-node moves it as a planned change"}
 	}
 	r.State = action.Satisfied
 	return r, nil
@@ -111,7 +111,7 @@ func (f *fence) anew(ctx context.Context, on *cluster.Cluster, r action.CheckRes
 // ApprovalReason asks a person where the machine cannot be seen.
 func (f *fence) ApprovalReason(r action.CheckResult) string {
 	if seen, known := r.Observed["seen"].(bool); known && !seen {
-		return fmt.Sprintf("Plimsoll cannot see from here whether the machine of %s is stopped: is it, and was it seen stopped? One that still runs would go on writing to its local disk under the same identity", f.Node)
+		return fmt.Sprintf("Plimsoll cannot see from here whether the machine of %s is stopped: have you verified that it is stopped? A machine that still runs would keep writing to its local disk under the same identity", f.Node)
 	}
 	return ""
 }
@@ -139,7 +139,7 @@ func (f *fence) Verify(ctx context.Context, on *cluster.Cluster, _ action.Facts)
 		return nil // a person was asked
 	}
 	if err == nil && running {
-		err = fmt.Errorf("the machine of %s still runs", f.Node)
+		err = fmt.Errorf("the machine of %s is still running", f.Node)
 	}
 	return err
 }

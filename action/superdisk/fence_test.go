@@ -86,7 +86,7 @@ func TestAnOldMachineIsStoppedAndSeenStopped(t *testing.T) {
 	if r, err := task.Check(t.Context(), on); err != nil || r.State != action.Needed {
 		t.Errorf("it runs: %v, %v", r.State, err)
 	}
-	if err := verify(); err == nil || !strings.Contains(err.Error(), "still runs") {
+	if err := verify(); err == nil || !strings.Contains(err.Error(), "still running") {
 		t.Errorf("verified while it runs: %v", err)
 	}
 	if _, err := task.Act(t.Context(), on, call()); err != nil || old.running {

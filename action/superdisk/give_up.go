@@ -15,7 +15,7 @@ import (
 
 var giveUpAction = action.Action{
 	Name: "superdisk.give-up", Version: 1,
-	About: "Watches an array for a while. A network leg that has answered nothing for longer than a time-out is taken away by force, so that writes go on.",
+	About: "Watches an array for a while. A network leg that does not answer for longer than a time-out is detached by force, so that writes continue.",
 	New: func() action.Task {
 		return &giveUp{array: array{Array: usual}, After: 10 * time.Second, For: time.Minute}
 	},
@@ -25,8 +25,8 @@ var giveUpAction = action.Action{
 type giveUp struct {
 	array
 
-	After time.Duration `yaml:"after" doc:"How long the leg may answer nothing. Default 10s."`
-	For   time.Duration `yaml:"for" doc:"How long it is watched. Default 1m."`
+	After time.Duration `yaml:"after" doc:"How long the leg may not answer. Default 10s."`
+	For   time.Duration `yaml:"for" doc:"How long to watch the array. Default 1m."`
 }
 
 var (
@@ -37,7 +37,7 @@ var (
 
 func (g *giveUp) Validate() error {
 	if g.After < time.Second || g.For < g.After {
-		return errors.New("after is 1s or more, for no less than after")
+		return errors.New("after must be 1s or more, and for at least as long as after")
 	}
 	return nil
 }
@@ -54,7 +54,7 @@ func (g *giveUp) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 	if !found {
 		return g.noArray(), nil
 	}
-	r := action.CheckResult{State: action.Needed, Observed: facts(a, true), Intended: action.Facts{"network leg": fmt.Sprintf("taken away when it has answered nothing for %s", g.After)}}
+	r := action.CheckResult{State: action.Needed, Observed: facts(a, true), Intended: action.Facts{"network leg": fmt.Sprintf("detached when it has not answered for %s", g.After)}}
 	if on.Volumes == nil {
 		return r, &hint.PermanentError{Reason: fmt.Sprintf("no provider is known that detaches the volumes of %s", on.Name), Advice: "detach it yourself with the provider's own tool"}
 	}
@@ -99,7 +99,7 @@ func (g *giveUp) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (a
 		case !in || leg.HungFor == 0 && time.Now().After(until):
 			return action.Facts{"hung": false}, note(ctx, on, m)
 		}
-		c.Progress(-1, fmt.Sprintf("the network leg has answered nothing for %s", leg.HungFor.Round(time.Second)))
+		c.Progress(-1, fmt.Sprintf("the network leg has not answered for %s", leg.HungFor.Round(time.Second)))
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -117,8 +117,8 @@ func spare(a superdisk.Array, leg superdisk.Leg) error {
 		}
 	}
 	return &hint.PermanentError{
-		Reason: fmt.Sprintf("the %s leg is the only one of %s that is in step: it is not taken away", leg.Role, a.Label()),
-		Advice: "wait until its volume answers again, or have the provider repair it; bring the other leg into step first, if it can be: superdisk/rebuild",
+		Reason: fmt.Sprintf("the %s leg is the only one of %s that is in step, and is not detached", leg.Role, a.Label()),
+		Advice: "wait until its volume answers again, or have the provider repair it; if possible, bring the other leg into step first: superdisk/rebuild",
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 
 var migrateAction = action.Action{
 	Name: "superdisk.migrate", Version: 2,
-	About: "Moves what lies on a local disk onto an array of which so far only the network leg exists, and mounts that in its place. The old disk is left as it is: it becomes the local leg when it is wiped and rebuilt. What uses the files must be stopped.",
+	About: "Copies the data of a local disk onto an array that so far has only the network leg, and mounts the array in its place. The old disk stays unchanged; it becomes the local leg after it is wiped and rebuilt. Stop the programs that use the files first.",
 	New: func() action.Task {
 		return &migrate{create{array: array{Array: usual}, Chunk: 4 << 20, Reserve: 64 << 20}}
 	},
@@ -100,7 +100,7 @@ func (s *migrate) fstab(ctx context.Context, m infra.Machine) (string, error) {
 	for line := range strings.Lines(string(data)) {
 		words := strings.Fields(line)
 		if len(words) > 1 && !strings.HasPrefix(words[0], "#") && words[1] == s.Mount && words[0] != s.path() {
-			return fmt.Sprintf("/etc/fstab mounts %s at %s: put %s there, or the next start of the machine mounts the old disk", words[0], s.Mount, s.path()), nil
+			return fmt.Sprintf("/etc/fstab mounts %s at %s: replace it by %s, or the next start of the machine mounts the old disk", words[0], s.Mount, s.path()), nil
 		}
 	}
 	return "", err
@@ -117,7 +117,7 @@ func (s *migrate) ours(a superdisk.Array, found bool, network string) error {
 	case in:
 		return &hint.PermanentError{Reason: fmt.Sprintf("array %s is mounted at %s, not at %s", a.Label(), a.Mount, s.Mount), Advice: "unmount it there, or name the place where it is to be mounted"}
 	}
-	return &hint.PermanentError{Reason: fmt.Sprintf("array %s (%s) is there already, and %s is not a leg of it", a.Label(), a.UUID, s.Network), Advice: "give the array another name"}
+	return &hint.PermanentError{Reason: fmt.Sprintf("array %s (%s) exists already, and %s is not a leg of it", a.Label(), a.UUID, s.Network), Advice: "give the array another name"}
 }
 
 func (s *migrate) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
@@ -133,7 +133,7 @@ func (s *migrate) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 		return nil, err
 	}
 	if !found {
-		c.Progress(0, "making the array of the network leg alone")
+		c.Progress(0, "creating the array with the network leg alone")
 		d := superdisk.Design{Name: s.Array, Local: local, Network: network, Chunk: s.Chunk, Reserve: s.Reserve}
 		if err := superdisk.CreateAlone(ctx, m, d); err != nil {
 			return nil, refuse(err)
@@ -199,8 +199,8 @@ func (s *migrate) fill(ctx context.Context, m infra.Machine, local string, c act
 // served refuses an array that has files which no copy that is under way brought there.
 func (s *migrate) served() error {
 	return &hint.PermanentError{
-		Reason: fmt.Sprintf("array %s has files of its own: it may have served, and what was written to it is newer than what the old disk has", s.Array),
-		Advice: fmt.Sprintf("mount %[1]s elsewhere and compare the files. To go on with the array, unmount %[2]s and mount %[1]s there, in /etc/fstab too; if its files are of no use, remove them and run this again",
+		Reason: fmt.Sprintf("array %s already has files: it may have served, and then its data is newer than that of the old disk", s.Array),
+		Advice: fmt.Sprintf("mount %[1]s elsewhere and compare the files. To continue with the array, unmount %[2]s and mount %[1]s there, in /etc/fstab too; if its files are not needed, remove them and run this again",
 			s.path(), s.Mount),
 	}
 }
@@ -246,7 +246,7 @@ func (s *migrate) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call) 
 		return err
 	}
 	if found && a.Mount == s.Mount {
-		return &hint.PermanentError{Reason: "the files are on the array by now, and what was written since is nowhere else", Advice: "go on: superdisk/rebuild gives it its local leg"}
+		return &hint.PermanentError{Reason: "the files are on the array now, and writes since then are only there", Advice: "continue with superdisk/rebuild, which adds the local leg"}
 	}
 	_, network, err := s.legs(ctx, on, m)
 	if err != nil || !found {
@@ -289,14 +289,14 @@ func (s *migrate) unfilled(ctx context.Context, m infra.Machine, a superdisk.Arr
 
 var eraseAction = action.Action{
 	Name: "superdisk.erase", Version: 1,
-	About: "Takes from a disk that is not mounted that it holds a file system, so that it can become a leg. What was on it is lost.",
+	About: "Wipes the file system signature of an unmounted disk, so that the disk can become a leg. The data on it is lost.",
 	New:   func() action.Task { return &erase{} },
 }
 
 type erase struct {
-	Node   string `yaml:"node,required" doc:"On which node's machine."`
+	Node   string `yaml:"node,required" doc:"The node whose machine it is."`
 	Volume string `yaml:"volume,required" doc:"The disk: a device, or the id of a volume."`
-	Holds  string `yaml:"holds" doc:"The UUID of the file system that it is to hold: a disk with another is refused, for names of devices change. Default: any."`
+	Holds  string `yaml:"holds" doc:"The UUID of its file system: a disk with another one is refused, because device names can change. Default: any."`
 }
 
 func (e *erase) Traits() action.Traits {
@@ -327,7 +327,7 @@ func (e *erase) meant(ctx context.Context, m infra.Machine, device string) error
 	}
 	return &hint.PermanentError{
 		Reason: fmt.Sprintf("%s of %s is not erased: it holds file system %q, not %s", device, m.Name(), uuid, e.Holds),
-		Advice: "another disk has this name by now: find the one that is meant (blkid), and name it by its serial number",
+		Advice: "another disk has this name now: find the right one (blkid), and name it by its serial number",
 	}
 }
 
@@ -350,7 +350,7 @@ func (e *erase) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (ac
 		return nil, err
 	}
 	if d.Used || d.Array != "" {
-		return nil, &hint.PermanentError{Reason: fmt.Sprintf("%s is not erased: %s", d.Device, d.Holds), Advice: "name the disk that is of no use any more"}
+		return nil, &hint.PermanentError{Reason: fmt.Sprintf("%s is not erased: %s", d.Device, d.Holds), Advice: "name the disk that is no longer needed"}
 	}
 	return nil, superdisk.Erase(ctx, m, d.Device)
 }

@@ -27,12 +27,12 @@ func TestTheOldDiskIsNotCopiedOverNewerFiles(t *testing.T) {
 	m, task := migrating(t)
 	on := m.cluster(nil)
 	_, err := task.Act(t.Context(), on, call())
-	refused(t, err, "array sd has files of its own")
-	refused(t, task.(action.Undoer).Undo(t.Context(), on, call()), "array sd has files of its own")
+	refused(t, err, "array sd already has files")
+	refused(t, task.(action.Undoer).Undo(t.Context(), on, call()), "array sd already has files")
 
 	m.texts[asideMark] = "filled\n" // it was cut off before it was mounted, and the old disk came back with a start of the machine
 	_, err = task.Act(t.Context(), on, call())
-	refused(t, err, "array sd has files of its own")
+	refused(t, err, "array sd already has files")
 	if m.did(copying) || m.did("wipefs") || m.did("--stop") {
 		t.Errorf("ran %q", m.ran)
 	}

@@ -91,7 +91,7 @@ func (p *probe) within(window time.Duration) (time.Duration, error) {
 		}
 	}
 	if len(recent) < 5 {
-		return 0, errors.New("the database has hardly answered")
+		return 0, errors.New("the database answered too few queries")
 	}
 	slices.Sort(recent)
 	return recent[len(recent)*99/100], nil

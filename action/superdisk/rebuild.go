@@ -16,7 +16,7 @@ import (
 
 var rebuildAction = action.Action{
 	Name: "superdisk.rebuild", Version: 1,
-	About: "Brings a leg into step while the other serves: by what was written since it left, by what the file system uses, or whole. Copying slows before the service does.",
+	About: "Rebuilds a leg while the other serves: it copies only what was written since the leg left, the blocks that the file system uses, or everything. The copy slows down before it slows the service.",
 	New: func() action.Task {
 		return &rebuild{array: array{Array: usual}, Leg: string(superdisk.Local), Slack: 1.5, Floor: 5 << 20, Ceiling: 1 << 30}
 	},
@@ -27,11 +27,11 @@ type rebuild struct {
 
 	Leg     string        `yaml:"leg" doc:"Which: local or network. Default local."`
 	Volume  string        `yaml:"volume,required" doc:"The disk: a device, or the id of a volume."`
-	Probe   string        `yaml:"probe" doc:"A question to the node's database, asked twenty times a second: its p99 governs the copy. It should read from the disk. Default: none, and the copy goes at ceiling."`
-	P99     time.Duration `yaml:"p99" doc:"The bound of the probe's p99. Default: slack times what it is before the copy begins."`
-	Slack   float64       `yaml:"slack" doc:"How much slower the probe may get, when no p99 is given. Default 1.5."`
-	Floor   int64         `yaml:"floor" doc:"Bytes per second that are copied however the service fares. Default 5 MiB."`
-	Ceiling int64         `yaml:"ceiling" doc:"Bytes per second that are never passed. Default 1 GiB."`
+	Probe   string        `yaml:"probe" doc:"A query to the node's database, sent twenty times a second: its p99 governs the copy. It should read from the disk. Default: none, so the copy runs at ceiling."`
+	P99     time.Duration `yaml:"p99" doc:"Limit of the probe's p99. Default: slack times its value before the copy begins."`
+	Slack   float64       `yaml:"slack" doc:"How much slower the probe may become, if no p99 is given. Default 1.5."`
+	Floor   int64         `yaml:"floor" doc:"Minimum bytes per second of the copy, whatever the service's latency. Default 5 MiB."`
+	Ceiling int64         `yaml:"ceiling" doc:"Upper limit of the copy in bytes per second. Default 1 GiB."`
 }
 
 var (
@@ -45,7 +45,7 @@ func (r *rebuild) Validate() error {
 		return err
 	}
 	if r.Floor < 64<<10 || r.Ceiling < r.Floor || r.Slack < 1 {
-		return errors.New("floor is 65536 or more, ceiling no less than floor, slack 1 or more")
+		return errors.New("floor must be 65536 or more, ceiling at least floor, slack 1 or more")
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ import (
 
 var startAloneAction = action.Action{
 	Name: "superdisk.start-alone", Version: 1,
-	About: "Starts an array from one leg alone and mounts its file system: at once, on any machine, with the other leg missing. A leg that is recorded as out of step is refused.",
+	About: "Starts an array from one leg alone, on any machine, and mounts its file system. A leg that is recorded as out of step is refused.",
 	New:   func() action.Task { return &startAlone{array: array{Array: usual}, Chunk: 4 << 20, Stale: "no"} },
 }
 
@@ -28,8 +28,8 @@ type startAlone struct {
 	Volume string `yaml:"volume,required" doc:"The leg: the id of its volume, or a device."`
 	UUID   string `yaml:"uuid" doc:"The array's UUID, if it is known: a leg of another array is refused."`
 	Mount  string `yaml:"mount,required" doc:"Where it is mounted."`
-	Chunk  int64  `yaml:"bitmap_chunk" doc:"Bytes of one chunk of the write-intent bitmap, which is made anew. Default 4 MiB."`
-	Stale  string `yaml:"accept_stale" doc:"yes: serve what the leg has, though it is recorded as out of step: what was written since is lost. Default no."`
+	Chunk  int64  `yaml:"bitmap_chunk" doc:"Bytes of one chunk of the new write-intent bitmap. Default 4 MiB."`
+	Stale  string `yaml:"accept_stale" doc:"yes: serve the leg's data although it is recorded as out of step; writes since then are lost. Default no."`
 }
 
 var (
@@ -83,7 +83,7 @@ func (s *startAlone) Check(ctx context.Context, on *cluster.Cluster) (action.Che
 	r.Reason = why
 	if certain && s.Stale != "yes" {
 		return r, &hint.PermanentError{Reason: why,
-			Advice: "start from the other leg if it can be had; accept_stale=yes serves this one, and what was written since is lost"}
+			Advice: "start from the other leg if it is available; accept_stale=yes serves this one, and loses the writes since then"}
 	}
 	r.Observed["in_doubt"] = why != ""
 	return r, nil
@@ -99,7 +99,7 @@ func (s *startAlone) serves(ctx context.Context, on *cluster.Cluster, m infra.Ma
 		return nil
 	}
 	return &hint.PermanentError{Reason: fmt.Sprintf("array %s (%s) runs on %s already, and %s is not a leg of it", a.Label(), a.UUID, m.Name(), s.Volume),
-		Advice: "plimsoll superdisk status shows what it is; stop it, if it is to go (superdisk.stop), or give the array another name"}
+		Advice: "check it with plimsoll superdisk status; stop it if it is not needed (superdisk.stop), or give the array another name"}
 }
 
 // leg finds the device and proves that it is a leg of the array that is meant.
@@ -114,11 +114,11 @@ func (s *startAlone) leg(ctx context.Context, on *cluster.Cluster, m infra.Machi
 		return device, super, &hint.PermanentError{Reason: err.Error(), Advice: "name the volume that is a leg of the array"}
 	case s.UUID != "" && super.UUID() != s.UUID:
 		return device, super, &hint.PermanentError{Reason: fmt.Sprintf("%s is a leg of array %s (%s), not of %s", s.Volume, super.Name(), super.UUID(), s.UUID),
-			Advice: "it is another array's: name the right volume"}
+			Advice: "it belongs to another array: name the right volume"}
 	case super.Level() != 1 || super.Slots() != 2:
 		return device, super, &hint.PermanentError{Reason: fmt.Sprintf("%s is a leg of a RAID%d of %d", s.Volume, super.Level(), super.Slots()), Advice: "a Super Disk is a RAID1 of two"}
 	case super.Slot() < 0:
-		return device, super, &hint.PermanentError{Reason: s.Volume + " is a spare, or was given up by its array", Advice: "start from the other leg"}
+		return device, super, &hint.PermanentError{Reason: s.Volume + " is a spare, or was dropped by its array", Advice: "start from the other leg"}
 	}
 	return device, super, nil
 }

@@ -14,7 +14,7 @@ import (
 
 var stopAction = action.Action{
 	Name: "superdisk.stop", Version: 1,
-	About: "Unmounts an array's file system and stops the array, so that its volumes can be detached. What uses the file system must be stopped before.",
+	About: "Unmounts an array's file system and stops the array, so that its volumes can be detached. Stop the programs that use the file system first.",
 	New:   func() action.Task { return &stop{array: array{Array: usual}} },
 }
 
@@ -72,7 +72,7 @@ func (a array) same(m infra.Machine, is superdisk.Array, found bool, uuid string
 	}
 	return &hint.PermanentError{
 		Reason: fmt.Sprintf("array %s of %s is %s, not %s", is.Label(), m.Name(), is.UUID, uuid),
-		Advice: "plimsoll superdisk status shows what it is; stop it, if it is to go (superdisk.stop), or name the array by another name",
+		Advice: "check it with plimsoll superdisk status; stop it if it is not needed (superdisk.stop), or use another name for the array",
 	}
 }
 
@@ -95,7 +95,7 @@ func (s *stop) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) err
 			return err
 		}
 		if len(legs) < 2 {
-			return &hint.PermanentError{Reason: fmt.Sprintf("%d of 2 legs of array %s are on %s", len(legs), uuid, m.Name()), Advice: "attach the other, or use superdisk/emergency-start"}
+			return &hint.PermanentError{Reason: fmt.Sprintf("%d of 2 legs of array %s are on %s", len(legs), uuid, m.Name()), Advice: "attach the other, or run superdisk/emergency-start"}
 		}
 		if err := superdisk.Together(ctx, m, legs...); err != nil {
 			return refuse(err)
@@ -119,7 +119,7 @@ var startAction = action.Action{
 type start struct {
 	array
 
-	UUID  string `yaml:"uuid,required" doc:"The array's UUID: the legs are found by it and never by their device names."`
+	UUID  string `yaml:"uuid,required" doc:"The array's UUID. Its legs are found by UUID, never by device name."`
 	Mount string `yaml:"mount,required" doc:"Where it is mounted."`
 }
 
@@ -149,7 +149,7 @@ func (s *start) legs(ctx context.Context, m infra.Machine) ([]string, error) {
 	legs, err := superdisk.LegsOf(ctx, m, s.UUID)
 	if err == nil && len(legs) != 2 {
 		err = &hint.PermanentError{Reason: fmt.Sprintf("%d of 2 legs of array %s are on %s", len(legs), s.UUID, m.Name()),
-			Advice: "attach the other; or start it from one: superdisk/emergency-start"}
+			Advice: "attach the other, or start from one leg: superdisk/emergency-start"}
 	}
 	if err == nil {
 		err = refuse(superdisk.Together(ctx, m, legs...))

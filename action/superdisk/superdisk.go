@@ -26,7 +26,7 @@ func Actions() []action.Action {
 
 // array is what every action here takes.
 type array struct {
-	Node  string `yaml:"node,required" doc:"On which node's machine."`
+	Node  string `yaml:"node,required" doc:"The node whose machine it is."`
 	Array string `yaml:"array" doc:"The array's name, as under /dev/md, or its UUID. Default: superdisk."`
 }
 

@@ -46,7 +46,7 @@ func used(mount string) ([]Extent, error) {
 	for {
 		h.entries = 0
 		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, f.Fd(), getFSMap, uintptr(unsafe.Pointer(h))); errno != 0 {
-			return nil, fmt.Errorf("ask the file system at %s what it uses: %w", mount, errno)
+			return nil, fmt.Errorf("read the used blocks of the file system at %s: %w", mount, errno)
 		}
 		for _, r := range h.records[:h.entries] {
 			if device == 0 {

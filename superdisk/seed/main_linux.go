@@ -11,7 +11,7 @@ import (
 )
 
 // errLeft says that whoever governed the copy is gone.
-var errLeft = errors.New("nobody governs the copy any more")
+var errLeft = errors.New("the process that governs the copy has ended")
 
 // Main runs the program: an Order and then Paces come in, Reports go out. It returns when all is copied, or stdin ends.
 func Main(ctx context.Context, in io.Reader, out io.Writer) error {

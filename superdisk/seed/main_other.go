@@ -10,5 +10,5 @@ import (
 
 // Main says that there is no Super Disk on this system.
 func Main(context.Context, io.Reader, io.Writer) error {
-	return errors.New("a Super Disk is Linux's")
+	return errors.New("a Super Disk needs Linux")
 }
