@@ -39,13 +39,13 @@ func (k *kill) Undo(ctx context.Context, on *cluster.Cluster, c Call) error {
 
 var freezeAction = Action{
 	Name: "server.freeze", Version: 1,
-	About: "Stops a node's server in its tracks, or lets it go on: connections stay open and nothing answers. Not in production.",
+	About: "Freezes a node's server, or thaws it: connections stay open and it does not answer. Not in production.",
 	New:   func() Task { return &freeze{Frozen: true} },
 }
 
 type freeze struct {
 	onServer
-	Frozen bool `yaml:"frozen" doc:"false lets it go on. Default true."`
+	Frozen bool `yaml:"frozen" doc:"false thaws it. Default true."`
 }
 
 var _ Undoer = (*freeze)(nil)
@@ -62,7 +62,7 @@ func (f *freeze) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, e
 		return CheckResult{}, err
 	}
 	if !running {
-		return CheckResult{State: Unknown, Reason: fmt.Sprintf("node %s does not run", f.Node)}, nil
+		return CheckResult{State: Unknown, Reason: fmt.Sprintf("node %s is not running", f.Node)}, nil
 	}
 	b, ok := server.(interface {
 		Frozen(ctx context.Context) (bool, error)

@@ -57,10 +57,10 @@ func (e *ClaimedError) Error() string {
 // Hint says what to do.
 func (e *ClaimedError) Hint() string {
 	if e.Run == "" && e.Holder == "" {
-		return "another run may have changed the cluster since this one was planned: look at the cluster, end this run with plimsoll runbook cancel RUN --leave REASON, and plan the change again"
+		return "another run may have changed the cluster since this one was planned: check the cluster, end this run with plimsoll runbook cancel RUN --leave REASON, and plan the change again"
 	}
 	if e.Expired {
-		return fmt.Sprintf("on the machine that began it: plimsoll runbook resume %[1]s, or plimsoll runbook cancel %[1]s; if that machine is lost, add --break-lock REASON to your command to take its lock", e.run())
+		return fmt.Sprintf("on the machine that began it: plimsoll runbook resume %[1]s, or plimsoll runbook cancel %[1]s; if that machine is lost, add --break-lock REASON to your command to take over its lock", e.run())
 	}
 	return fmt.Sprintf("wait until it ends, or end it on the machine that executes it: plimsoll runbook cancel %s", e.run())
 }

@@ -22,13 +22,13 @@ var commandAction = Action{
 
 // command is a shell command. Its nature is what its writer says of it; the cautious answer is the default.
 type command struct {
-	Node       string            `yaml:"node" doc:"On which node's machine. Default: where Plimsoll runs."`
-	Run        string            `yaml:"run,required" doc:"For sh -c. Its output is the step's output.stdout."`
-	Satisfied  string            `yaml:"check" doc:"For sh -c: status 0 if there is nothing left to do, 1 if there is; anything else stops the step. It must change nothing."`
-	Undone     string            `yaml:"undo" doc:"For sh -c: takes it back."`
+	Node       string            `yaml:"node" doc:"The node whose machine runs it. Default: the machine where Plimsoll runs."`
+	Run        string            `yaml:"run,required" doc:"The command, for sh -c. Its output is the step's output.stdout."`
+	Satisfied  string            `yaml:"check" doc:"A check, for sh -c: exit status 0 if there is nothing left to do, 1 if there is; any other status stops the step. It must not change anything."`
+	Undone     string            `yaml:"undo" doc:"The undo, for sh -c."`
 	Effect     Effect            `yaml:"effect" doc:"none, reversible or irreversible. Default irreversible; reversible if there is an undo."`
-	Repeatable bool              `yaml:"repeatable" doc:"Whether it may be run again after it was interrupted half-way. Default false: then a person is asked."`
-	Stoppable  bool              `yaml:"interruptible" doc:"Whether it may be ended in the middle, by a guardrail's breach or Ctrl-C, and be run again later. Default false: it may end."`
+	Repeatable bool              `yaml:"repeatable" doc:"Whether it is safe to run it again after it was interrupted half-way. Default false: a person is asked instead."`
+	Stoppable  bool              `yaml:"interruptible" doc:"Whether it may be interrupted by a guardrail's breach or Ctrl-C and run again later. Default false: it may finish."`
 	Env        map[string]string `yaml:"env" doc:"Environment variables."`
 }
 
@@ -48,7 +48,7 @@ func (c *command) Validate() error {
 		return errors.New("a reversible effect needs an undo")
 	}
 	if c.Stoppable && !c.Repeatable && c.Effect != None {
-		return errors.New("what is interruptible must be repeatable")
+		return errors.New("an interruptible command must be repeatable")
 	}
 	return nil
 }
@@ -74,7 +74,7 @@ func (c *command) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, 
 		intended["on"] = m.Name() // and as whom, where that is not the one who logs in
 	}
 	if c.Satisfied == "" {
-		return CheckResult{State: Needed, Intended: intended, Reason: "there is no check: it runs whenever its step does"}, nil
+		return CheckResult{State: Needed, Intended: intended, Reason: "there is no check: the command always runs"}, nil
 	}
 	out, err := c.shell(ctx, on, infra.Command{Args: []string{"-c", c.Satisfied}})
 	var exit *infra.ExitError
@@ -126,11 +126,11 @@ func (c *command) AwaitInFlight(ctx context.Context, on *cluster.Cluster, call C
 func Settled(ctx context.Context, m infra.Machine, call Call) error {
 	left, err := m.Find(ctx, Mark(call))
 	if err != nil {
-		return fmt.Errorf("look for what was begun: %w", err)
+		return fmt.Errorf("look for the command that was started: %w", err)
 	}
 	for _, p := range left {
 		if err := p.Wait(ctx); err != nil {
-			return fmt.Errorf("wait for what was begun: %w", err)
+			return fmt.Errorf("wait for the command that was started: %w", err)
 		}
 	}
 	return nil

@@ -11,13 +11,13 @@ import (
 
 var createAction = Action{
 	Name: "server.create", Version: 1,
-	About: "Makes an empty server that is part of nothing yet and does not run, in a lab; or takes a spare one of the inventory. Its output is node.",
+	About: "Creates an empty, stopped server in a lab, or takes a spare one of the inventory. Its output is node.",
 	New:   func() Task { return &create{} },
 }
 
 type create struct {
-	Node     string            `yaml:"node" doc:"A spare server of the inventory. Empty, or new: one is made, in a lab."`
-	Settings map[string]string `yaml:"settings" doc:"Settings of its own, over those of the cluster, for a server that is made."`
+	Node     string            `yaml:"node" doc:"A spare server of the inventory. Empty or new: create one, in a lab."`
+	Settings map[string]string `yaml:"settings" doc:"Settings of a created server, on top of the cluster's."`
 }
 
 var (
@@ -37,8 +37,8 @@ func (c *create) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, e
 		return CheckResult{State: Needed, Intended: Facts{"node": c.Node}}, err
 	}
 	if on.Grower == nil {
-		return CheckResult{}, &hint.PermanentError{Reason: fmt.Sprintf("the servers of %s are not made by Plimsoll", on.Name),
-			Advice: "make one, add it to the inventory with spare: true, and name it"}
+		return CheckResult{}, &hint.PermanentError{Reason: fmt.Sprintf("Plimsoll does not create servers of %s", on.Name),
+			Advice: "create one, add it to the inventory with spare: true, and name it"}
 	}
 	return CheckResult{State: Needed, Intended: Facts{"node": "a new one"}}, nil
 }
@@ -80,7 +80,7 @@ func (c *create) Undo(ctx context.Context, on *cluster.Cluster, call Call) error
 
 var destroyAction = Action{
 	Name: "server.destroy", Version: 1,
-	About: "Ends a server and removes it with its data, in a lab. What Plimsoll did not make it leaves: there nothing is to be done.",
+	About: "Stops a server and deletes it with its data, in a lab. Servers that Plimsoll did not create are left alone.",
 	New:   func() Task { return &destroy{} },
 }
 
@@ -97,7 +97,7 @@ func (d *destroy) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, 
 	case err != nil:
 		return f, err
 	case on.Grower == nil:
-		f.State, f.Intended, f.Reason = Satisfied, f.Observed, "Plimsoll did not make this server, and leaves it"
+		f.State, f.Intended, f.Reason = Satisfied, f.Observed, "Plimsoll did not create this server, and leaves it alone"
 	case !there:
 		f.State = Satisfied
 	}

@@ -45,7 +45,7 @@ func (s onServer) noSecond(ctx context.Context, on *cluster.Cluster) error {
 	}
 	defer on.RolesChanged()
 	if err := s.setReadOnly(ctx, on, "ON"); err != nil {
-		return &hint.PermanentError{Reason: fmt.Sprintf("%s takes writes since its start, as %s does, and cannot be closed: %v", s.Node, other, err),
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s has accepted writes since its start, as %s does, and cannot be made read-only: %v", s.Node, other, err),
 			Advice: fmt.Sprintf("stop %s at once", s.Node)}
 	}
 	return nil

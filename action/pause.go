@@ -10,7 +10,7 @@ import (
 
 var pauseAction = Action{
 	Name: "pause", Version: 1,
-	About: "Waits for a time. After a crash it waits for what is left of it.",
+	About: "Waits for a fixed time. After a crash it waits for the rest.",
 	New:   func() Task { return &pause{} },
 }
 

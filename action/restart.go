@@ -9,7 +9,7 @@ import (
 )
 
 var restartAction = Action{
-	Name: "server.restart", Version: 1, About: "Stops and starts a node's server and waits until it serves. One that refused writes, or took them, does so again, whatever its option file says.",
+	Name: "server.restart", Version: 1, About: "Restarts a node's server and waits until it serves. A read-only server is read-only again, a writable one writable, whatever its option file says.",
 	New: func() Task { return &restart{} },
 }
 
@@ -90,7 +90,7 @@ func (r *restart) Verify(ctx context.Context, on *cluster.Cluster, output Facts)
 		return err
 	}
 	if now == output["before"] || now == "0" || now == "" {
-		return fmt.Errorf("node %s runs as process %s, as before", r.Node, now)
+		return fmt.Errorf("node %s still runs as process %s", r.Node, now)
 	}
 	return r.answersAgain(ctx, on)
 }

@@ -48,7 +48,7 @@ func TestAServerThatHasStartedIsAskedAgain(t *testing.T) {
 			process runs
 			silent  time.Duration
 			want    string
-		}{{"2", 2 * time.Second, ""}, {"2", time.Hour, "it answered when it was started, and has not for 1m0s"}, {"0", 0, "node n1"}} {
+		}{{"2", 2 * time.Second, ""}, {"2", time.Hour, "it answered after its start, but has not answered for 1m0s"}, {"0", 0, "node n1"}} {
 			synctest.Test(t, func(t *testing.T) {
 				s := &cluster.Cluster{Name: "c", Engine: shunned{until: time.Now().Add(c.silent)}, List: func(context.Context) ([]cluster.Node, error) {
 					return []cluster.Node{{Name: "n1", Server: c.process, Target: engine.Target{Addresses: []string{"n1"}}}}, nil

@@ -28,7 +28,7 @@ func (s onServer) server(ctx context.Context, on *cluster.Cluster) (cluster.Serv
 	if n.Server == nil {
 		return nil, &hint.PermanentError{
 			Reason: fmt.Sprintf("Plimsoll does not know how to start and stop the server of node %s", n.Name),
-			Advice: "use command with the host's own way, such as systemctl",
+			Advice: "use a step with command and the host's own tool, such as systemctl",
 		}
 	}
 	return n.Server, nil
@@ -85,7 +85,7 @@ func (s *start) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, er
 		return f, err
 	}
 	if err := on.Answers(ctx, s.Node); err != nil { // started and not yet there: the act waits for it
-		f.State, f.Reason = Needed, "it runs and does not answer"
+		f.State, f.Reason = Needed, "it is running but does not answer"
 	}
 	return f, nil
 }
@@ -116,7 +116,7 @@ func (s *start) Undo(ctx context.Context, on *cluster.Cluster, _ Call) error {
 func (s *start) Verify(ctx context.Context, on *cluster.Cluster, _ Facts) error {
 	f, err := s.running(ctx, on, true)
 	if err == nil && f.State != Satisfied {
-		err = fmt.Errorf("node %s does not run", s.Node)
+		err = fmt.Errorf("node %s is not running", s.Node)
 	}
 	if err != nil || on.Engine == nil {
 		return err
@@ -130,7 +130,7 @@ const again = time.Minute
 // answersAgain waits a little for a server that has answered already: whoever looks now may have found it silent a moment ago, and
 // not ask it anew at once.
 func (s onServer) answersAgain(ctx context.Context, on *cluster.Cluster) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, again, fmt.Errorf("it answered when it was started, and has not for %s", again))
+	ctx, cancel := context.WithTimeoutCause(ctx, again, fmt.Errorf("it answered after its start, but has not answered for %s", again))
 	defer cancel()
 	return s.answer(ctx, on)
 }
@@ -156,7 +156,7 @@ var stopAction = Action{
 type stop struct {
 	onServer
 
-	ForGood bool `yaml:"for_good" doc:"It is not to be started again: its data is of no use. The stop is irreversible then."`
+	ForGood bool `yaml:"for_good" doc:"It will not be started again, because its data is no longer usable. The stop is then irreversible."`
 }
 
 var _ Undoer = (*stop)(nil)

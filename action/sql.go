@@ -15,17 +15,17 @@ import (
 
 var sqlAction = Action{
 	Name: "sql.execute", Version: 1,
-	About: "Executes a statement on a node, with a query that tells whether it was already done.",
+	About: "Executes SQL statements on a node, with a query that checks whether it was already done.",
 	New:   func() Task { return &execute{} },
 }
 
 type execute struct {
-	Node       string   `yaml:"node" doc:"On which node. Default: the first, the primary."`
-	Statements []string `yaml:"statements,required" doc:"Executed one after another on one connection."`
-	Query      string   `yaml:"check" doc:"A query of one value that tells whether it was done. Without it the statements are executed whenever the step is."`
-	Want       string   `yaml:"want" doc:"The value that says so, with a check. NULL is the text NULL."`
-	Undone     []string `yaml:"undo" doc:"Statements that take it back."`
-	Repeatable bool     `yaml:"repeatable" doc:"Whether the statements may be executed again after they were interrupted half-way. Default false."`
+	Node       string   `yaml:"node" doc:"The node. Default: the first, which is the primary."`
+	Statements []string `yaml:"statements,required" doc:"The statements, executed one after another on one connection."`
+	Query      string   `yaml:"check" doc:"A query that returns one value and tells whether it was done. Without it the statements are always executed."`
+	Want       string   `yaml:"want" doc:"With check: the value that means done. NULL is the text NULL."`
+	Undone     []string `yaml:"undo" doc:"Statements that undo it."`
+	Repeatable bool     `yaml:"repeatable" doc:"Whether it is safe to execute the statements again after they were interrupted half-way. Default false."`
 }
 
 var (
@@ -52,7 +52,7 @@ func (e *execute) Traits() Traits {
 
 func (e *execute) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, error) {
 	if e.Query == "" {
-		return CheckResult{State: Needed, Intended: Facts{"statements": strings.Join(e.Statements, "; ")}, Reason: "there is no check: it is executed whenever its step is"}, nil
+		return CheckResult{State: Needed, Intended: Facts{"statements": strings.Join(e.Statements, "; ")}, Reason: "there is no check: the statements are always executed"}, nil
 	}
 	got, err := on.Value(ctx, e.Node, e.Query)
 	if err != nil {
@@ -78,7 +78,7 @@ func (e *execute) Verify(ctx context.Context, on *cluster.Cluster, _ Facts) erro
 	}
 	got, err := on.Value(ctx, e.Node, e.Query)
 	if err == nil && got != e.Want {
-		err = fmt.Errorf("the check answers %s, and %s was wanted", got, e.Want)
+		err = fmt.Errorf("the check returned %s, expected %s", got, e.Want)
 	}
 	return err
 }
@@ -106,20 +106,20 @@ func (e *execute) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c Call
 	return poll.Until(ctx, 200*time.Millisecond, func() (string, error) {
 		db, err := on.Database(ctx, e.Node)
 		if err != nil {
-			return "", fmt.Errorf("look for what was begun: %w", err)
+			return "", fmt.Errorf("look for the command that was started: %w", err)
 		}
 		watched, ok := engine.As[engine.Watched](db)
 		if !ok {
-			return "", errors.New("whether a statement of it still runs in the server is not known")
+			return "", errors.New("Plimsoll cannot tell whether one of its statements is still running in the server")
 		}
 		n, err := watched.Executing(ctx, Signature(c))
 		if err != nil {
-			return "", fmt.Errorf("look for what was begun: %w", err)
+			return "", fmt.Errorf("look for the command that was started: %w", err)
 		}
 		if n == 0 {
 			return "", nil
 		}
-		const runs = "a statement that was begun before still runs in the server"
+		const runs = "a statement that was started before is still running in the server"
 		c.Progress(-1, runs)
 		return runs, nil
 	})

@@ -13,21 +13,21 @@ import (
 
 var waitAction = Action{
 	Name: "wait", Version: 1,
-	About: "Waits until a query or a command says that something is so.",
+	About: "Waits until a query or a command returns a given value.",
 	New:   func() Task { return &wait{Every: time.Second} },
 }
 
 type wait struct {
-	Node    string        `yaml:"node" doc:"Where to ask. Default: the first node for a query, where Plimsoll runs for a command."`
-	Query   string        `yaml:"sql" doc:"A query of one value."`
-	Command string        `yaml:"run" doc:"Or: for sh -c, whose output without its last line break is the value."`
+	Node    string        `yaml:"node" doc:"Where to run it. Default: on the first node for a query, on Plimsoll's machine for a command."`
+	Query   string        `yaml:"sql" doc:"A query that returns one value."`
+	Command string        `yaml:"run" doc:"Or a command, for sh -c; its output without the last line break is the value."`
 	Want    string        `yaml:"want,required" doc:"The value to wait for."`
-	Every   time.Duration `yaml:"every" doc:"How often to ask. Default 1s."`
+	Every   time.Duration `yaml:"every" doc:"How often to check. Default 1s."`
 }
 
 func (w *wait) Validate() error {
 	if (w.Query == "") == (w.Command == "") {
-		return errors.New("either sql or run says what to ask")
+		return errors.New("give either sql or run")
 	}
 	if w.Every < 10*time.Millisecond {
 		return errors.New("every must be at least 10ms")

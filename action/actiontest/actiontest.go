@@ -264,7 +264,7 @@ func (s Subject) undoes(t *testing.T) {
 	if _, err := s.act(t, task, s.call(1, f)); err != nil {
 		t.Fatalf("act: %v", err)
 	}
-	ctx, cancel := context.WithTimeoutCause(t.Context(), undoTime, fmt.Errorf("it was not done after %s", undoTime))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), undoTime, fmt.Errorf("it was timed out after %s", undoTime))
 	defer cancel()
 	for range 2 { // an undo that was cut off is done again
 		if err := u.Undo(ctx, s.Site, s.call(1, f)); err != nil {

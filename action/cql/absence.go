@@ -49,10 +49,10 @@ func (t terms) toReturn(node string, away time.Duration, accepted string) (repai
 	}
 	slices.Sort(names)
 	return false, &hint.PermanentError{
-		Reason: fmt.Sprintf("node %s was away for %s, and %s keeps its deletions for %s (gc_grace_seconds)%s: the others may have purged what was deleted meanwhile, and its files would bring that back",
+		Reason: fmt.Sprintf("node %s was away for %s, and %s keeps its deletions for %s (gc_grace_seconds)%s: the others may have purged deletions in the meantime, and this node's files would bring the deleted rows back",
 			node, days(away), late[0], days(late[0].lasts), others),
-		Advice: "it was not started, and what the others have is safe. Do not start it with these files: let a new node take its place, which streams from the others (cql/replace-node). " +
-			"Where nothing was deleted and nothing expired meanwhile, name the tables or keyspaces: accept_resurrection=" + strings.Join(slices.Compact(names), ","),
+		Advice: "the node was not started, and the data of the others is safe. Do not start it with these files: replace it with a new node, which streams from the others (cql/replace-node). " +
+			"If nothing was deleted and nothing expired in the meantime, name the tables or keyspaces: accept_resurrection=" + strings.Join(slices.Compact(names), ","),
 	}
 }
 
@@ -88,7 +88,7 @@ func clockFits(node string, now, asked, answered time.Time) error {
 	return &hint.PermanentError{
 		Reason: fmt.Sprintf("the clock of the machine of node %s says %s, %s %s ours: of two writes to a row the one with the later time wins, so that what this node takes would win wrongly, or be lost",
 			node, now.Format(time.DateTime), off.Round(time.Second), way),
-		Advice: "it was not started, and what the others have is safe. Set the clock that is wrong (chronyc makestep; plimsoll machine check compares them), then go on: plimsoll runbook resume RUN",
+		Advice: "the node was not started, and the data of the others is safe. Set the clock that is wrong (chronyc makestep; plimsoll machine check compares them), then go on: plimsoll runbook resume RUN",
 	}
 }
 

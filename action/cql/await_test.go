@@ -95,7 +95,7 @@ func TestAJoinGoesOnWhenItsServerEnded(t *testing.T) {
 	for _, c := range []struct {
 		ends int
 		says string
-	}{{2, ""}, {3, "ended while it joined, 3 times; the ring serves as before"}} {
+	}{{2, ""}, {3, "stopped while it was joining, 3 times; the ring serves as before"}} {
 		synctest.Test(t, func(t *testing.T) {
 			server := &runs{not: c.ends}
 			follow, m := joining(0, server)

@@ -212,7 +212,7 @@ func (m ClusterLock) read(ctx context.Context) (standing, error) {
 }
 
 // errNotApplied says that a lightweight transaction found something else than it expected.
-var errNotApplied = errors.New("another was faster")
+var errNotApplied = errors.New("another run took the claim first")
 
 // change runs a lightweight transaction.
 func (m ClusterLock) change(ctx context.Context, statement string) error {
@@ -283,7 +283,7 @@ func (m ClusterLock) Look(ctx context.Context, cluster string) error {
 	case engine.ClassOf(err) == engine.Missing: // no run has ever claimed this one
 		return nil
 	case err != nil:
-		return fmt.Errorf("look who has cluster %s: %w", cluster, err)
+		return fmt.Errorf("find out which run holds cluster %s: %w", cluster, err)
 	case is.run == "":
 		return nil
 	}

@@ -26,11 +26,11 @@ func (v view) misplaced(n cluster.Node, center string, dead *engine.Member) erro
 	if center == "" {
 		return nil
 	}
-	advice := "what the ring has is safe: no keyspace has replicas there. If the node has been started, cancel --undo takes it out again. " +
-		"Correct its data centre (dc in cassandra-rackdc.properties), empty its data folder, and begin anew"
+	advice := "the ring's data is safe: no keyspace has replicas there. If the node has been started, plimsoll runbook cancel RUN --undo removes it again. " +
+		"Correct its data centre (dc in cassandra-rackdc.properties), empty its data folder, and begin a new run"
 	if dead != nil && dead.DataCentre != center {
 		return &hint.PermanentError{
-			Reason: fmt.Sprintf("node %s is of data centre %s, and was to take the place of one of %s", n.Name, center, dead.DataCentre), Advice: advice,
+			Reason: fmt.Sprintf("node %s is in data centre %s, but should replace a node in %s", n.Name, center, dead.DataCentre), Advice: advice,
 		}
 	}
 	own := v.member(n)
@@ -38,6 +38,6 @@ func (v view) misplaced(n cluster.Node, center string, dead *engine.Member) erro
 		return nil
 	}
 	return &hint.PermanentError{
-		Reason: fmt.Sprintf("node %s is of data centre %s, which no other member is in: no keyspace has replicas there", n.Name, center), Advice: advice,
+		Reason: fmt.Sprintf("node %s is in data centre %s, which has no other member: no keyspace has replicas there", n.Name, center), Advice: advice,
 	}
 }

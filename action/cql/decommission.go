@@ -15,7 +15,7 @@ import (
 
 var decommissionAction = action.Action{
 	Name: "cql.decommission", Version: 1,
-	About: "Has a node hand its ranges to the others and leave the ring. Refused where a keyspace has as many replicas as there are nodes.",
+	About: "Decommissions a node: it streams its ranges to the others and leaves the ring. Refused where a keyspace has as many replicas as there are nodes.",
 	New:   func() action.Task { return &decommission{} },
 }
 
@@ -58,7 +58,7 @@ func (d *decommission) Check(ctx context.Context, on *cluster.Cluster) (action.C
 		return f, err
 	}
 	if !is.Up {
-		return f, &hint.PermanentError{Reason: fmt.Sprintf("the ring has %s as %s: a node that is down cannot hand over its ranges", n.Name, named(*is)),
+		return f, &hint.PermanentError{Reason: fmt.Sprintf("the ring sees %s as %s: a node that is down cannot stream its ranges to the others", n.Name, named(*is)),
 			Advice: "start it, or replace it with cql/replace-node"}
 	}
 	if err := errors.Join(v.whole(ctx), v.agreed()); err != nil {
@@ -135,10 +135,10 @@ func leave(ctx context.Context, r *ring, n cluster.Node, c action.Call, flags ..
 		}
 		if ordered == nil {
 			if gone := seen.gone(v, n); gone != "" {
-				return fmt.Errorf("node %s was leaving, and %s: its ranges are its own still. Start it and resume: it is ordered to leave again", n.Name, gone)
+				return fmt.Errorf("node %s was leaving, and %s: it still owns its ranges. Start it and resume the run: Plimsoll decommissions it again", n.Name, gone)
 			}
 			if is := seen.mode(ctx, v, n); is != "" && !leaves(is) { // DECOMMISSION_FAILED; NORMAL, if its server was restarted
-				c.Progress(-1, "it is "+is+", and is ordered to leave again")
+				c.Progress(-1, "it is "+is+", and is decommissioned again")
 				ordered = order(ctx, n, flags)
 			}
 		}
@@ -171,7 +171,7 @@ func unleft(err error) error {
 	}
 	if strings.Contains(err.Error(), "Unsupported operation: ") {
 		return &hint.PermanentError{Reason: err.Error(),
-			Advice: "nothing was started. Where there are not enough nodes, add one before, or lower the keyspace's replication and run cql/repair; where data is moving, wait until it is done; then plimsoll runbook resume RUN"}
+			Advice: "nothing was started. If there are not enough nodes, add one first, or lower the keyspace's replication and run cql/repair; if data is moving, wait until it is done; then plimsoll runbook resume RUN"}
 	}
-	return fmt.Errorf("%w; until it has left it serves its ranges as before. Its log names the cause: fix it, then plimsoll runbook resume RUN. A node that still leaves is waited for, one that failed to is ordered again", err)
+	return fmt.Errorf("%w; until it has left, it serves its ranges as before. Its log names the cause: fix it, then plimsoll runbook resume RUN, which waits for a node that is still leaving and decommissions a failed one again", err)
 }

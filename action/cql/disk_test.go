@@ -38,7 +38,7 @@ func (d *disk) refusesTo(join action.Task) {
 		return
 	}
 	d.Helper()
-	d.refuses(join, "MB free for "+d.node.Data+", and is to take about")
+	d.refuses(join, "MB free for "+d.node.Data+", but would receive about")
 	d.Resize(d, "1g")
 }
 

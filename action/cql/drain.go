@@ -12,13 +12,13 @@ import (
 
 var drainAction = action.Action{
 	Name: "cql.drain", Version: 1,
-	About: "Has a node write all to disk and take no more requests, before it is stopped. Refused while another node is down, and where a keyspace would be without a quorum of its replicas.",
+	About: "Drains a node before it is stopped: it flushes all data to disk and accepts no more requests. Refused while another node is down, and where a keyspace would be without a quorum of its replicas.",
 	New:   func() action.Task { return &drain{} },
 }
 
 type drain struct {
 	Node              string `yaml:"node,required" doc:"Which node."`
-	AcceptUnavailable string `yaml:"accept_unavailable" doc:"Keyspaces, with commas between them, that may be without a quorum of their replicas while the node is away. Default: none."`
+	AcceptUnavailable string `yaml:"accept_unavailable" doc:"Keyspaces, separated by commas, that may be without a quorum of their replicas while the node is away. Default: none."`
 }
 
 var _ action.Undoer = (*drain)(nil)
@@ -102,7 +102,7 @@ func (d *drain) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call) er
 		return err
 	}
 	if n.Server == nil {
-		return &hint.PermanentError{Reason: "Plimsoll does not know how to restart node " + n.Name, Advice: "restart it by hand: it is drained"}
+		return &hint.PermanentError{Reason: "Plimsoll does not know how to restart node " + n.Name, Advice: "the node is drained: restart it by hand"}
 	}
 	if err := restarted(ctx, n); err != nil {
 		return err
@@ -142,7 +142,7 @@ func back(ctx context.Context, on *cluster.Cluster, n cluster.Node) error {
 			return nil
 		}
 		if err := poll.Rest(limited, often); err != nil {
-			return fmt.Errorf("%w: node %s was started, and the others have it as down", err, n.Name)
+			return fmt.Errorf("%w: node %s was started, but the others see it as down", err, n.Name)
 		}
 	}
 }

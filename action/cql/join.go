@@ -15,7 +15,7 @@ import (
 
 var joinAction = action.Action{
 	Name: "cql.join", Version: 3,
-	About: "Starts an empty node, which takes its ranges from the others or, with replaces, those of a dead one; and waits until the ring has it as a normal member.",
+	About: "Starts an empty node, which streams its ranges from the others or, with replaces, takes over those of a dead one; waits until the ring sees it as up and normal (UN).",
 	New:   func() action.Task { return &join{} },
 }
 
@@ -30,7 +30,7 @@ const (
 
 type join struct {
 	Node       string `yaml:"node,required" doc:"The empty node."`
-	Replaces   string `yaml:"replaces" doc:"The dead node whose place it takes. Default: none, the ring grows."`
+	Replaces   string `yaml:"replaces" doc:"The dead node that it replaces. Default: none, so the ring grows."`
 	AcceptLoss string `yaml:"accept_loss" doc:"With replaces: keyspaces, with commas between them, of which the dead node may have had the only replica. Default: none."`
 }
 
@@ -114,7 +114,7 @@ func left(ctx context.Context, n cluster.Node) error {
 	if is, _ := mode(ctx, n); is != "DECOMMISSIONED" { // one that has just been started says nothing yet
 		return nil
 	}
-	return &hint.PermanentError{Reason: fmt.Sprintf("the server of node %s has left the ring (DECOMMISSIONED), and runs on", n.Name),
+	return &hint.PermanentError{Reason: fmt.Sprintf("the server of node %s has left the ring (DECOMMISSIONED), but is still running", n.Name),
 		Advice: "nothing was started. Stop it and empty its data folder; then plimsoll runbook resume RUN"}
 }
 
@@ -157,8 +157,8 @@ func (j *join) dead(ctx context.Context, on *cluster.Cluster, v view) (string, e
 
 // alive refuses to have a node replaced that the ring has as up.
 func alive(n cluster.Node, is engine.Member) *hint.PermanentError {
-	return &hint.PermanentError{Reason: fmt.Sprintf("%s is not dead: the ring has it as %s", n.Name, named(is)),
-		Advice: "a node that lives is taken out with cql/remove-node; one that should go at once is stopped first, with cql/drain"}
+	return &hint.PermanentError{Reason: fmt.Sprintf("%s is not dead: the ring sees it as %s", n.Name, named(is)),
+		Advice: "remove a live node with cql/remove-node; to replace it right away, stop it first, with cql/drain"}
 }
 
 func (j *join) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
@@ -198,7 +198,7 @@ func (j *join) launch(ctx context.Context, n cluster.Node, dead string) error {
 	}
 	if s, ok := n.Server.(cluster.Assignable); ok {
 		if err := equip(ctx, s, dead); err != nil {
-			return fmt.Errorf("give node %s the settings of a join: %w", n.Name, err)
+			return fmt.Errorf("set the join options of node %s: %w", n.Name, err)
 		}
 	} else if dead != "" {
 		return &hint.PermanentError{Reason: "Plimsoll does not know how to give node " + n.Name + " a setting for its first start",
@@ -246,7 +246,7 @@ func byHand(n cluster.Node, dead string) error {
 		with += ", with -D" + replaceSetting + "=" + dead
 	}
 	return &hint.PermanentError{Reason: "Plimsoll does not know how to start the server of node " + n.Name,
-		Advice: "nothing was started. Start it by hand, empty: " + with + ". When nodetool status has it as UJ, resume: it is followed until it is UN"}
+		Advice: "nothing was started. Start it by hand, with an empty data folder: " + with + ". When nodetool status shows it as UJ, resume the run: Plimsoll waits until it is UN"}
 }
 
 // follow waits until the ring has the node, and tells how much has been streamed.
@@ -300,7 +300,7 @@ const revivals = 2
 func (j *join) revive(ctx context.Context, n cluster.Node, dead, ended string, before int) error {
 	if n.Server == nil {
 		return &hint.PermanentError{Reason: fmt.Sprintf("node %s: %s", n.Name, ended),
-			Advice: "the ring serves as before, without it. Its log says why; fix that, stop it if it runs, and start it again with -D" + anewSetting + "=true; then plimsoll runbook resume RUN, or plimsoll runbook cancel RUN --undo"}
+			Advice: "the ring serves as before, without it. Its log says why; fix that, stop the node if it runs, and start it again with -D" + anewSetting + "=true; then plimsoll runbook resume RUN, or plimsoll runbook cancel RUN --undo"}
 	}
 	err := errors.New(ended)
 	if before == revivals {
@@ -340,7 +340,7 @@ func (j *join) Verify(ctx context.Context, on *cluster.Cluster, _ action.Facts) 
 		return err
 	}
 	if f.State != action.Satisfied {
-		return fmt.Errorf("the ring has node %s as %v", j.Node, f.Observed["state"])
+		return fmt.Errorf("the ring sees node %s as %v", j.Node, f.Observed["state"])
 	}
 	return nil
 }

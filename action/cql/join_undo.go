@@ -60,7 +60,7 @@ func asBefore(ctx context.Context, on *cluster.Cluster, n cluster.Node) error {
 	}
 	if s, ok := n.Server.(cluster.Assignable); ok {
 		if err := unequip(ctx, s); err != nil {
-			return fmt.Errorf("take the settings of a join from node %s: %w", n.Name, err)
+			return fmt.Errorf("remove the join options of node %s: %w", n.Name, err)
 		}
 	}
 	if on.Grower == nil {
@@ -75,15 +75,15 @@ func stopped(v view, n cluster.Node) error {
 	if is == nil {
 		return nil
 	}
-	return &hint.PermanentError{Reason: fmt.Sprintf("Plimsoll does not know how to stop the server of node %s, and the ring has it as %s", n.Name, is.Code()),
-		Advice: "what the ring has is safe. Stop it by hand; the ring forgets it within two minutes. Then plimsoll runbook resume RUN"}
+	return &hint.PermanentError{Reason: fmt.Sprintf("Plimsoll does not know how to stop the server of node %s, and the ring sees it as %s", n.Name, is.Code()),
+		Advice: "the ring's data is safe. Stop the node by hand; the ring forgets it within two minutes. Then plimsoll runbook resume RUN"}
 }
 
 // takeOut has a member give its ranges back.
 func (j *join) takeOut(ctx context.Context, on *cluster.Cluster, r *ring, n cluster.Node, c action.Call) error {
 	if j.Replaces != "" {
-		return &hint.PermanentError{Reason: fmt.Sprintf("node %s has the ranges of %s now, and they have no other owner", n.Name, j.Replaces),
-			Advice: "let it stay; cql/remove-node takes it out when the others should have them"}
+		return &hint.PermanentError{Reason: fmt.Sprintf("node %s owns the ranges of %s now, and no other node does", n.Name, j.Replaces),
+			Advice: "keep it; cql/remove-node moves its ranges to the others"}
 	}
 	if n.Server != nil {
 		running, err := n.Server.Running(ctx)
@@ -131,9 +131,9 @@ func (j *join) forgotten(ctx context.Context, on *cluster.Cluster, r *ring, n cl
 		if is.Part != engine.Joining && is.Part != engine.Replacing {
 			return j.takeOut(ctx, on, r, n, c)
 		}
-		c.Progress(-1, "the ring still has it as "+is.Code())
+		c.Progress(-1, "the ring still sees it as "+is.Code())
 		if err := poll.Rest(limited, often); err != nil {
-			return fmt.Errorf("%w: node %s is stopped, and the ring still has it as %s", err, n.Name, is.Code())
+			return fmt.Errorf("%w: node %s is stopped, and the ring still sees it as %s", err, n.Name, is.Code())
 		}
 	}
 }

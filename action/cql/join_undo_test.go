@@ -71,7 +71,7 @@ func TestAServerThatHasLeftIsNotJoined(t *testing.T) {
 	s := &stage{mode: "DECOMMISSIONED"}
 	site := s.site(s.node(true))
 	_, err := (&join{Node: "n2"}).Check(t.Context(), site.ReadOnly())
-	refused(t, err, "the server of node n2 has left the ring (DECOMMISSIONED), and runs on", "empty its data folder")
+	refused(t, err, "the server of node n2 has left the ring (DECOMMISSIONED), but is still running", "empty its data folder")
 	s.mode = "JOINING"
 	if f, err := (&join{Node: "n2"}).Check(t.Context(), site.ReadOnly()); err != nil || f.State != action.Needed {
 		t.Errorf("one that has just been started: %+v, %v", f, err)

@@ -27,9 +27,9 @@ func lastCopies(all []keyspace, dead, accepted string) error {
 		return nil
 	}
 	return &hint.PermanentError{
-		Reason: fmt.Sprintf("%s had the only replica of a part of %s, which would be lost with it", dead, strings.Join(names, ", ")),
-		Advice: "nothing was started. Start the dead node once more, if that can be, and raise the replication (ALTER KEYSPACE, cql/repair) before it is replaced. " +
-			"Or name what may be lost: accept_loss=" + strings.Join(names, ","),
+		Reason: fmt.Sprintf("%s had the only replica of a part of %s, which would be lost", dead, strings.Join(names, ", ")),
+		Advice: "nothing was started. Start the dead node again if possible, and raise the replication (ALTER KEYSPACE, cql/repair) before it is replaced. " +
+			"Or name the keyspaces that may lose data: accept_loss=" + strings.Join(names, ","),
 	}
 }
 

@@ -16,16 +16,16 @@ import (
 
 var mayReturnAction = action.Action{
 	Name: "cql.may-return", Version: 1,
-	About: "Before a member is started again with the data that it had, on whatever machine: refuses one that the ring has no more, and one that was away for longer than deletions are kept (gc_grace_seconds). Its output is host, its id; away, in seconds; and repair: yes when it was away for longer than hints are kept.",
+	About: "Checks a member before it is started again with its old data, on any machine: refuses one that the ring has removed, and one that was away for longer than deletions are kept (gc_grace_seconds). Its output is host, the host id; away, in seconds; and repair, which is yes if it was away for longer than hints are kept.",
 	New:   func() action.Task { return &mayReturn{Stale: "no"} },
 }
 
 type mayReturn struct {
-	Node   string `yaml:"node,required" doc:"The node on the machine that has the data now."`
-	Of     string `yaml:"of" doc:"The node whose data it is, when its machine was another. Default: the same."`
-	Data   string `yaml:"data" doc:"The folder on that machine below which its data lies. Default, in a lab: the node's."`
-	Accept string `yaml:"accept_resurrection" doc:"Tables or keyspaces, with commas between them, of which deleted rows may come back. Default: none."`
-	Stale  string `yaml:"accept_stale" doc:"yes: the data may lack what the node had acknowledged before it went away, which no hint brings; it must be repaired. Default no."`
+	Node   string `yaml:"node,required" doc:"The node whose machine has the data now."`
+	Of     string `yaml:"of" doc:"The node that the data belongs to, if it ran on another machine. Default: the same node."`
+	Data   string `yaml:"data" doc:"The folder on that machine that contains its data. Default, in a lab: the node's."`
+	Accept string `yaml:"accept_resurrection" doc:"Tables or keyspaces, separated by commas, of which deleted rows may come back. Default: none."`
+	Stale  string `yaml:"accept_stale" doc:"yes: the data may lack writes that the node had acknowledged before it went away, which no hint delivers, so it must be repaired. Default no."`
 }
 
 var (
@@ -128,7 +128,7 @@ func (m *mayReturn) look(ctx context.Context, on *cluster.Cluster) (is returning
 		if ctx.Err() != nil {
 			return is, err
 		}
-		is.doubt = fmt.Sprintf("no other node says whether %s is a member still, and for how long deletions and hints are kept (%v): is it certain that it was neither removed nor replaced, and was away for less than gc_grace_seconds?", was.Name, err)
+		is.doubt = fmt.Sprintf("no other node tells whether %s is still a member, and for how long deletions and hints are kept (%v): are you certain that it was neither removed nor replaced, and was away for less than gc_grace_seconds?", was.Name, err)
 		return is, nil
 	}
 	member := v.member(was)
@@ -137,11 +137,11 @@ func (m *mayReturn) look(ctx context.Context, on *cluster.Cluster) (is returning
 	}
 	if member == nil {
 		return is, &hint.PermanentError{Reason: fmt.Sprintf("the ring has no member at %s: node %s was removed or replaced while it was away", was.Target.Addresses[0], was.Name),
-			Advice: "it was not started, and what the ring has is safe. Its data must not come back: begin with an empty data folder (cql/add-node)"}
+			Advice: "the node was not started, and the ring's data is safe. Its old data must not come back: start it with an empty data folder (cql/add-node)"}
 	}
 	is.host = member.Host
 	if running, err := serverRuns(ctx, n); err != nil || running {
-		is.later = "node " + n.Name + " runs still"
+		is.later = "node " + n.Name + " is still running"
 		if member.Up && v.member(n) == member {
 			is.later = ""
 		}
@@ -152,7 +152,7 @@ func (m *mayReturn) look(ctx context.Context, on *cluster.Cluster) (is returning
 		folder = n.Data
 	}
 	if n.Machine == nil || folder == "" {
-		is.doubt = fmt.Sprintf("Plimsoll does not know where node %s keeps its data, so for how long it was away cannot be told. Was it less than gc_grace_seconds?", n.Name)
+		is.doubt = fmt.Sprintf("Plimsoll does not know where node %s keeps its data, so it cannot tell for how long the node was away. Was it less than gc_grace_seconds?", n.Name)
 		return is, nil
 	}
 	asked := time.Now()
@@ -169,7 +169,7 @@ func (m *mayReturn) look(ctx context.Context, on *cluster.Cluster) (is returning
 	}
 	away, told := absence(newest, now)
 	if is.away = away; !told {
-		is.doubt = fmt.Sprintf("the newest file in %s is of %s, and the clock of the machine of node %s says %s: for how long the node was away cannot be told. Was it less than gc_grace_seconds?",
+		is.doubt = fmt.Sprintf("the newest file in %s is of %s, and the clock of the machine of node %s says %s: Plimsoll cannot tell for how long the node was away. Was it less than gc_grace_seconds?",
 			folder, newest.Format(time.DateTime), n.Name, now.Format(time.DateTime))
 		return is, nil
 	}

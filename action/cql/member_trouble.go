@@ -22,14 +22,14 @@ type trouble struct {
 
 // What to do about members that are not up and normal. Each begins with what is safe.
 const (
-	safe        = "nothing was started; what has three replicas in a data centre is read and written at LOCAL_QUORUM without one of them. "
-	ofNoCause   = "Bring these to UN, up and normal, first, or replace one that will not come back with cql/replace-node"
-	ofMoving    = "Wait until it is done, and resume: a ring takes one change at a time"
-	ofStopped   = "Start it and resume, or replace it with cql/replace-node if it will not come back"
-	ofHanging   = "Find out what it waits for (its disk, its memory, a paused host), let it go on or end it and start it again, and resume; it gets what it missed from the others' hints, or by cql/repair if it was away for longer than they keep them (three hours)"
+	safe        = "nothing was started; keyspaces with three replicas in a data centre still serve LOCAL_QUORUM without one of them. "
+	ofNoCause   = "First bring these nodes to UN (up and normal), or replace one that will not come back with cql/replace-node"
+	ofMoving    = "Wait until it is done, then resume the run: a ring takes one change at a time"
+	ofStopped   = "Start it and resume the run, or replace it with cql/replace-node if it will not come back"
+	ofHanging   = "Find out what it waits for (its disk, its memory, a paused host), let it continue or restart it, and resume the run; the others' hints deliver what it missed, or run cql/repair if it was away for longer than they store hints (three hours)"
 	ofFullDisk  = "Free some of its disk (nodetool clearsnapshot, cql/cleanup, other files; never its commit log), start it again, run cql/repair, and resume; adding a node does not help before its cql/cleanup. If its disk must be larger, cql/replace-node it"
-	ofNoClients = "Its log says why; nodetool enablegossip and enablebinary undo a person's disablegossip and disablebinary, all else wants a restart"
-	seedAdvice  = " Members do without a seed, and a node that starts asks the next in its list: only one that has no other (seed_provider) has to wait for it."
+	ofNoClients = "Its log says why; nodetool enablegossip and enablebinary undo disablegossip and disablebinary, other causes need a restart"
+	seedAdvice  = " Members do not need a seed to run, and a node that starts tries the next seed in its list; only a node with no other seed (seed_provider) has to wait for it."
 )
 
 // fullDisk is so little that a server cannot write any more: one segment of the commit log.
@@ -55,7 +55,7 @@ func (r *ring) trouble(ctx context.Context, m engine.Member) trouble {
 	}
 	if n.Server != nil {
 		if running, err := n.Server.Running(ctx); err == nil && !running {
-			return trouble{"its server does not run", ofStopped}
+			return trouble{"its server is not running", ofStopped}
 		}
 	}
 	return r.knocks(ctx, n)
@@ -71,7 +71,7 @@ func (r *ring) knocks(ctx context.Context, n cluster.Node) trouble {
 		if ctx.Err() != nil {
 			return trouble{"nothing answers at " + n.Target.Addresses[0], ofHanging}
 		}
-		return trouble{"its server takes no clients", ofNoClients}
+		return trouble{"its server accepts no clients", ofNoClients}
 	}
 	_ = conn.Close()
 	if err := r.site.Answers(ctx, n.Name); err != nil && ctx.Err() != nil {
@@ -80,11 +80,11 @@ func (r *ring) knocks(ctx context.Context, n cluster.Node) trouble {
 	return trouble{advice: ofNoCause}
 }
 
-// refusal is that the ring is not whole: who keeps it from being so, what is wrong with each as far as is known, what is
+// refusal is that the ring is not healthy: who keeps it from being so, what is wrong with each as far as is known, what is
 // safe, and how to go on.
 func (v view) refusal(ctx context.Context, unfit []engine.Member) *hint.PermanentError {
 	said, advice := v.troubles(ctx, unfit)
-	return &hint.PermanentError{Reason: "the ring is not whole: " + said, Advice: safe + advice}
+	return &hint.PermanentError{Reason: "the ring is not healthy: " + said, Advice: safe + advice}
 }
 
 // troubles are who is not fit with what is wrong with each, and what to do.
@@ -155,8 +155,8 @@ func (v view) agreed() error {
 	}
 	return &hint.PermanentError{
 		Reason: reason,
-		Advice: "nothing was started, and what all know is read and written as ever; change nothing in the schema until they agree. After a CREATE or ALTER that takes " +
-			"seconds: then plimsoll runbook resume RUN. If they still disagree, see whether the member hangs or cannot be reached by the others; then run nodetool resetlocalschema on it, or restart it",
+		Advice: "nothing was started, and tables that all members know serve as usual; do not change the schema until they agree. After a CREATE or ALTER that takes " +
+			"seconds: then plimsoll runbook resume RUN. If they still disagree, check whether the member hangs or the others cannot reach it; then run nodetool resetlocalschema on it, or restart it",
 	}
 }
 

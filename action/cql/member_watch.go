@@ -31,7 +31,7 @@ func (w *watch) gone(v view, n cluster.Node) string {
 	if time.Since(w.up) < silence {
 		return ""
 	}
-	return fmt.Sprintf("the others have not had it as up for %v", silence)
+	return fmt.Sprintf("the others have not seen it as up for %v", silence)
 }
 
 // mode is what a node says that it is at; "" if it is not its turn, or does not say.
@@ -57,13 +57,13 @@ func (w *watch) ended(ctx context.Context, v view, n cluster.Node) (string, erro
 		if running, err := n.Server.Running(ctx); err != nil {
 			return "", err
 		} else if !running {
-			return "its server ended while it joined", nil
+			return "its server stopped while it was joining", nil
 		}
 	} else if gone := w.gone(v, n); gone != "" {
 		return gone, nil
 	}
 	if w.mode(ctx, v, n) == "JOINING_FAILED" { // its server stays, and does nothing more by itself
-		return "the data that it was to take did not come (JOINING_FAILED)", nil
+		return "it did not receive its data (JOINING_FAILED)", nil
 	}
 	return "", nil
 }

@@ -33,7 +33,7 @@ func TestAServerThatOnlyAPersonCanStart(t *testing.T) {
 		if f, err := j.Check(t.Context(), site.ReadOnly()); err != nil || f.State != action.Needed {
 			t.Errorf("found %+v, %v", f, err)
 		}
-		refused(t, j.Undo(t.Context(), site, listening(&told)), "Plimsoll does not know how to stop the server of node n2, and the ring has it as UJ", "by hand")
+		refused(t, j.Undo(t.Context(), site, listening(&told)), "Plimsoll does not know how to stop the server of node n2, and the ring sees it as UJ", "by hand")
 		s.later(time.Hour, func() { s.part = engine.Normal })
 		if out, err := j.Act(t.Context(), site, listening(&told)); err != nil || out["host_id"] != "b" {
 			t.Errorf("%v, %v", out, err)
@@ -41,7 +41,7 @@ func TestAServerThatOnlyAPersonCanStart(t *testing.T) {
 
 		s.part, s.down = engine.Joining, "b" // and it ended
 		_, err = j.Act(t.Context(), site, listening(&told))
-		refused(t, err, "the others have not had it as up for 5m", "-Dcassandra.reset_bootstrap_progress=true")
+		refused(t, err, "the others have not seen it as up for 5m", "-Dcassandra.reset_bootstrap_progress=true")
 	})
 }
 
@@ -65,7 +65,7 @@ func TestAJoinWhoseStreamsFailed(t *testing.T) {
 	for _, c := range []struct {
 		fails int
 		says  string
-	}{{1, ""}, {9, "did not come (JOINING_FAILED), 3 times; the ring serves as before"}} {
+	}{{1, ""}, {9, "did not receive its data (JOINING_FAILED), 3 times; the ring serves as before"}} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &stage{part: engine.Joining, mode: "JOINING_FAILED", mends: c.fails, assigned: map[string]string{"rack": "r2"}}
 			n := s.node(true)
@@ -100,7 +100,7 @@ func TestANodeThatFailedToLeave(t *testing.T) {
 			if err := leave(aDay(t), r, n, listening(&told)); err != nil || len(s.orders) != 1 || s.orders[0] != "decommission" {
 				t.Errorf("%v, ordered %q", err, s.orders)
 			}
-			if !strings.Contains(strings.Join(told, "\n"), "it is "+found+", and is ordered to leave again") {
+			if !strings.Contains(strings.Join(told, "\n"), "it is "+found+", and is decommissioned again") {
 				t.Errorf("told %q", told)
 			}
 		})
@@ -115,11 +115,11 @@ func TestANodeThatFailedToLeave(t *testing.T) {
 		}
 		refused(t, leave(aDay(t), r, n, listening(new([]string))), "Not enough live nodes to maintain replication factor in keyspace logs", "lower the keyspace's replication")
 		s.onOrder = func() error { return errors.New("Error while decommissioning node: Stream failed") }
-		if err := leave(aDay(t), r, n, listening(new([]string))); err == nil || !strings.Contains(err.Error(), "Stream failed; until it has left it serves") {
+		if err := leave(aDay(t), r, n, listening(new([]string))); err == nil || !strings.Contains(err.Error(), "Stream failed; until it has left, it serves") {
 			t.Errorf("got %v", err)
 		}
 		s.part, s.mode, s.down = engine.Leaving, "LEAVING", "b"
-		if err := leave(aDay(t), r, n, listening(new([]string))); err == nil || !strings.Contains(err.Error(), "node n2 was leaving, and the others have not had it as up") {
+		if err := leave(aDay(t), r, n, listening(new([]string))); err == nil || !strings.Contains(err.Error(), "node n2 was leaving, and the others have not seen it as up") {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -101,7 +101,7 @@ func TestANodeOfAnotherDataCentreIsRefused(t *testing.T) {
 	}}}
 	n := cluster.Node{Name: "n3", Target: engine.Target{Addresses: []string{"127.0.0.3:9042"}}}
 	for center, says := range map[string]string{
-		"": "", "east": "", "west": "to take the place of one of east", "wset": "to take the place of one of east",
+		"": "", "east": "", "west": "should replace a node in east", "wset": "should replace a node in east",
 	} {
 		if err := v.misplaced(n, center, v.at("127.0.0.1")); (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", center, err)
@@ -110,7 +110,7 @@ func TestANodeOfAnotherDataCentreIsRefused(t *testing.T) {
 	if err := v.misplaced(n, "west", nil); err != nil {
 		t.Error(err)
 	}
-	if err := v.misplaced(n, "wset", nil); err == nil || !strings.Contains(err.Error(), "which no other member is in") {
+	if err := v.misplaced(n, "wset", nil); err == nil || !strings.Contains(err.Error(), "which has no other member") {
 		t.Errorf("got %v", err)
 	}
 	if got := v.share("east", nil); got != 300<<20+emptyNode {

@@ -45,7 +45,7 @@ func away(all []keyspace, members []engine.Member, goes engine.Member, accepted 
 			if said := fmt.Sprintf("%d of its %d replicas%s would be left", left, n, in(c)); k.name == rolesKeyspace {
 				texts = append(texts, "accounts whose roles are stored only on it could not log in ("+k.name+": "+said+")")
 			} else {
-				texts = append(texts, fmt.Sprintf("keyspace %s would be without a quorum: %s, and it takes %d", k.name, said, wanted))
+				texts = append(texts, fmt.Sprintf("keyspace %s would be without a quorum: %s, and it needs %d", k.name, said, wanted))
 			}
 		}
 	}
@@ -56,7 +56,7 @@ func away(all []keyspace, members []engine.Member, goes engine.Member, accepted 
 	return &hint.PermanentError{
 		Reason: "while the node is away " + strings.Join(texts, "; "),
 		Advice: "nothing was started. Reads and writes at LOCAL_QUORUM would fail until it is back. Raise the replication of each to 3 (ALTER KEYSPACE), on as many nodes, and run cql/repair. " +
-			"Or name what may be unavailable for so long: accept_unavailable=" + strings.Join(names, ","),
+			"Or name the keyspaces that may be unavailable for that time: accept_unavailable=" + strings.Join(names, ","),
 	}
 }
 

@@ -124,7 +124,7 @@ func TestOnARealRing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.refuses(w.task("cql.join", "node: "+stray), "is of data centre dc2, which no other member is in")
+	w.refuses(w.task("cql.join", "node: "+stray), "is of data centre dc2, which has no other member")
 	for name, with := range map[string]string{"cql.wait-whole": "{}", "cql.drain": "node: " + stray, "cql.cleanup": "node: " + stray} {
 		w.refuses(w.task(name, with), "node "+stray+" is not a member of the ring")
 	}
@@ -161,7 +161,7 @@ func TestOnARealRing(t *testing.T) {
 	w.disagrees("n3")
 
 	w.does(w.task("cql.configure", "node: n1\nname: concurrent_reads\nvalue: \"17\""))
-	w.refuses(w.task("cql.drain", "node: n1"), "keyspace kept would be without a quorum: 1 of its 2 replicas in dc1 would be left, and it takes 2")
+	w.refuses(w.task("cql.drain", "node: n1"), "keyspace kept would be without a quorum: 1 of its 2 replicas in dc1 would be left, and it needs 2")
 	drains := w.task("cql.drain", "node: n1\naccept_unavailable: kept")
 	w.does(drains)
 	if err := inLab.Stop(ctx, "n1"); err != nil {
@@ -172,7 +172,7 @@ func TestOnARealRing(t *testing.T) {
 		return err == nil && strings.Contains(f.Reason, "(DN)")
 	})
 	w.refuses(w.task("cql.drain", "node: n2"), "the ring is not whole")
-	w.refuses(w.task("cql.decommission", "node: n2"), w.host("n1")+": its server does not run; "+w.host("n1")+" is a seed")
+	w.refuses(w.task("cql.decommission", "node: n2"), w.host("n1")+": its server is not running; "+w.host("n1")+" is a seed")
 	w.refuses(w.task("cql.join", "node: "+fourth+"\nreplaces: n3"), "n3 is not dead")
 	disk.fills() // and is started again while its first seed is down
 	if err := drains.(action.Undoer).Undo(ctx, w.site, call(action.CheckResult{})); err != nil {
@@ -189,7 +189,7 @@ func TestOnARealRing(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	w.refuses(w.task("cql.wait-whole", "{but: n3, alone: true}"), "n3 is not dead: the ring has it as "+w.host("n3")+" (UN)")
+	w.refuses(w.task("cql.wait-whole", "{but: n3, alone: true}"), "n3 is not dead: the ring sees it as "+w.host("n3")+" (UN)")
 	if err := w.site.Execute(ctx, "n1", []string{"CREATE KEYSPACE lonely WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 1}"}, func(int) {}); err != nil {
 		t.Fatal(err)
 	}

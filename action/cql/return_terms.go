@@ -19,7 +19,7 @@ func termsOf(ctx context.Context, on *cluster.Cluster, node string) (t terms, er
 		return t, err
 	}
 	if t.hints, err = hintWindow(ctx, db); err != nil {
-		return t, fmt.Errorf("node %s, ask for how long hints are kept: %w", node, err)
+		return t, fmt.Errorf("node %s, read for how long hints are kept: %w", node, err)
 	}
 	err = on.Use(ctx, node, func(session engine.Session) error {
 		r := engine.Result{Keep: true}
@@ -39,7 +39,7 @@ func termsOf(ctx context.Context, on *cluster.Cluster, node string) (t terms, er
 		return nil
 	})
 	if err != nil {
-		err = fmt.Errorf("node %s, ask for how long deletions are kept: %w", node, err)
+		err = fmt.Errorf("node %s, read for how long deletions are kept: %w", node, err)
 	}
 	return t, err
 }

@@ -14,13 +14,13 @@ import (
 
 var returnedAction = action.Action{
 	Name: "cql.wait-returned", Version: 1,
-	About: "Waits until every other node that answers sees a member as up and normal (UN) at its address, under the host id that it had, and none keeps hints for it any more.",
+	About: "Waits until every other node that answers sees a member as up and normal (UN) at its address and with its host id, and none stores hints for it any more.",
 	New:   func() action.Task { return &returned{} },
 }
 
 type returned struct {
 	Node string `yaml:"node,required" doc:"Which node."`
-	Host string `yaml:"host" doc:"The host id that it had. Default: any."`
+	Host string `yaml:"host" doc:"The host id that it must have. Default: any."`
 }
 
 var _ action.Verifier = (*returned)(nil)
@@ -104,8 +104,8 @@ func (w *returned) unseen(v view, n cluster.Node) (string, error) {
 	case is == nil:
 		return fmt.Sprintf("%s has no member at %s yet", host(v.Asked), n.Target.Addresses[0]), nil
 	case w.Host != "" && is.Host != w.Host:
-		return "", &hint.PermanentError{Reason: fmt.Sprintf("node %s is the member %s, and was to come back as %s", n.Name, is.Host, w.Host),
-			Advice: "it was started with another data folder than the one it had. Stop it; see what is mounted at its data folder"}
+		return "", &hint.PermanentError{Reason: fmt.Sprintf("node %s is the member %s, but should have come back as %s", n.Name, is.Host, w.Host),
+			Advice: "it was started with a different data folder. Stop it, and check what is mounted at its data folder"}
 	case !is.Up || is.Part != engine.Normal:
 		return fmt.Sprintf("%s sees %s", host(v.Asked), named(*is)), nil
 	}
@@ -121,7 +121,7 @@ func hintsFor(ctx context.Context, v view, m engine.Member) (string, error) {
 	}
 	for _, h := range hints {
 		if h.For == m.Host {
-			return fmt.Sprintf("%s keeps hints for it", host(h.Node)), nil
+			return fmt.Sprintf("%s stores hints for it", host(h.Node)), nil
 		}
 	}
 	if silent == nil {
@@ -129,7 +129,7 @@ func hintsFor(ctx context.Context, v view, m engine.Member) (string, error) {
 	}
 	for _, address := range silent.Nodes {
 		if other, is := v.Find(address); is && other.Up && other.Host != m.Host {
-			return host(address) + " does not say in time whether it keeps hints for it", nil
+			return host(address) + " did not answer in time whether it stores hints for it", nil
 		}
 	}
 	return "", nil

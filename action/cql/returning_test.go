@@ -137,14 +137,14 @@ func TestWhetherAMemberMayReturn(t *testing.T) {
 			reason: "plimsoll.usertable keeps its deletions for 12d", advice: "accept_resurrection=plimsoll"},
 		{why: "it was removed", change: func(h *homecoming) { h.members = h.members[:1] }, reason: "the ring has no member at 10.0.0.2:9042", advice: "cql/add-node"},
 		{why: "its files are not there", change: func(h *homecoming) { h.newest = time.Time{} }, later: "no data of a server at /data"},
-		{why: "it runs", change: func(h *homecoming) { h.runs = true }, later: "node n2 runs still"},
-		{why: "the clock is behind the files", change: func(h *homecoming) { h.newest = h.clock.Add(time.Hour) }, asks: "cannot be told", repair: "yes"},
+		{why: "it runs", change: func(h *homecoming) { h.runs = true }, later: "node n2 is still running"},
+		{why: "the clock is behind the files", change: func(h *homecoming) { h.newest = h.clock.Add(time.Hour) }, asks: "cannot tell for how long", repair: "yes"},
 		{why: "the clock is an hour ahead", change: func(h *homecoming) { h.clock = h.clock.Add(time.Hour) }, reason: "ahead of ours", advice: "chronyc"},
 		{why: "the clock is an hour behind", change: func(h *homecoming) { h.clock, h.newest = h.clock.Add(-time.Hour), h.newest.Add(-day) }, reason: "behind ours", advice: "chronyc"},
 		{why: "nobody knows where its data is", change: func(h *homecoming) { h.folder = "" }, asks: "does not know where node n2 keeps its data", repair: "yes"},
 		{why: "its folder is said", change: func(h *homecoming) { h.folder, h.newest = "", h.clock.Add(-11*day) }, task: mayReturn{Data: "/elsewhere"},
 			reason: "node n2 was away for 11d", advice: "cql/replace-node"},
-		{why: "nobody answers", change: func(h *homecoming) { h.lost = true }, asks: "no other node says", repair: "yes"},
+		{why: "nobody answers", change: func(h *homecoming) { h.lost = true }, asks: "no other node tells", repair: "yes"},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			h := gone(t)
@@ -189,11 +189,11 @@ func TestAMemberHasReturnedWhenTheOthersSeeIt(t *testing.T) {
 		{why: "up", host: "b", change: func(h *homecoming) { h.members[1].Up = true }},
 		{why: "up, and not asked as whom", change: func(h *homecoming) { h.members[1].Up = true }},
 		{why: "joining anew", change: func(h *homecoming) { h.members[1].Up, h.members[1].Part = true, engine.Joining }, missing: "10.0.0.2 (UJ)"},
-		{why: "as another", host: "c", change: func(h *homecoming) { h.members[1].Up = true }, reason: "node n2 is the member b, and was to come back as c"},
+		{why: "as another", host: "c", change: func(h *homecoming) { h.members[1].Up = true }, reason: "node n2 is the member b, but should have come back as c"},
 		{why: "not there yet", change: func(h *homecoming) { h.members = h.members[:1] }, missing: "has no member at 10.0.0.2:9042 yet"},
 		{why: "with hints for it", change: func(h *homecoming) {
 			h.members[1].Up, h.hints = true, []engine.Hint{{Node: "10.0.0.1:9042", For: "b", Files: 1}}
-		}, missing: "10.0.0.1 keeps hints for it"},
+		}, missing: "10.0.0.1 stores hints for it"},
 		{why: "with hints for another", change: func(h *homecoming) {
 			h.members[1].Up, h.hints = true, []engine.Hint{{Node: "10.0.0.1:9042", For: "z", Files: 1}}
 		}},
@@ -204,7 +204,7 @@ func TestAMemberHasReturnedWhenTheOthersSeeIt(t *testing.T) {
 		}
 		found, err := (&returned{Node: "n2", Host: c.host}).Check(t.Context(), h.site())
 		if c.reason != "" {
-			refused(t, err, c.reason, "another data folder")
+			refused(t, err, c.reason, "a different data folder")
 			continue
 		}
 		if err != nil || !strings.Contains(found.Reason, c.missing) || (found.State == action.Satisfied) != (c.missing == "") {

@@ -129,7 +129,7 @@ func (r *ring) viewOf(ctx context.Context, n cluster.Node) (view, error) {
 	}
 	ringed, ok := engine.As[engine.Ringed](db)
 	if !ok {
-		return view{}, &hint.PermanentError{Reason: r.site.Name + " is no ring", Advice: "these actions are for Cassandra and ScyllaDB"}
+		return view{}, &hint.PermanentError{Reason: r.site.Name + " is not a ring", Advice: "these actions are for Cassandra and ScyllaDB"}
 	}
 	seen, err := ringed.Ring(limited, n.Target.Addresses[0])
 	return view{seen, r, ringed, n.Name}, err

@@ -13,14 +13,14 @@ import (
 
 var settingAction = action.Action{
 	Name: "cql.configure", Version: 1,
-	About: "Gives a node a setting of cassandra.yaml for its next start: cql.drain and server.stop before, server.start after it. Refused where the server could not start with it, as far as its settings show.",
+	About: "Changes a setting of cassandra.yaml on a stopped node: use cql.drain and server.stop before it, server.start after it. Refused if the server would not start with it, as far as its settings show.",
 	New:   func() action.Task { return &setting{} },
 }
 
 type setting struct {
 	Node  string `yaml:"node,required" doc:"Which node."`
-	Name  string `yaml:"name,required" doc:"As cassandra.yaml calls it."`
-	Value string `yaml:"value,required" doc:"As it would stand there, in one line."`
+	Name  string `yaml:"name,required" doc:"The setting's name in cassandra.yaml."`
+	Value string `yaml:"value,required" doc:"Its value as in cassandra.yaml, in one line."`
 }
 
 var _ action.Undoer = (*setting)(nil)
@@ -37,7 +37,7 @@ func (s *setting) server(ctx context.Context, on *cluster.Cluster) (cluster.Assi
 	server, ok := n.Server.(cluster.Assignable)
 	if !ok {
 		return nil, nil, &hint.PermanentError{Reason: "Plimsoll does not know how to change the configuration of node " + n.Name,
-			Advice: "change it with what manages your hosts, in a step that uses command, before cql.drain and the restart"}
+			Advice: "change it with your configuration management, in a step that uses command, before cql.drain and the restart"}
 	}
 	own, err := server.Assigned(ctx)
 	return server, own, err

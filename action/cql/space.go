@@ -18,8 +18,8 @@ func holds(ctx context.Context, n cluster.Node, data int64) error {
 	free, known := freeOn(ctx, n)
 	if wants := data + data/10; known && free < wants {
 		return &hint.PermanentError{
-			Reason: fmt.Sprintf("node %s has %s free for %s, and is to take about %s", n.Name, megabytes(free), n.Data, megabytes(data)),
-			Advice: "nothing was started. A node whose disk fills while it takes data stops, and the ring serves as before with what it had; " +
+			Reason: fmt.Sprintf("node %s has %s free for %s, but would receive about %s", n.Name, megabytes(free), n.Data, megabytes(data)),
+			Advice: "nothing was started. A node whose disk fills up while it receives data stops, and the ring serves as before with what it had; " +
 				"give it a larger disk or free some of it (nodetool clearsnapshot, cql/cleanup); then plimsoll runbook resume RUN",
 		}
 	}

@@ -33,7 +33,7 @@ func tooled(n cluster.Node) error {
 		return nil
 	}
 	return &hint.PermanentError{Reason: fmt.Sprintf("Plimsoll does not know how to run nodetool for node %s", n.Name),
-		Advice: "run Plimsoll where the node runs and say machine: local of it in the inventory; or run nodetool there by hand, node by node"}
+		Advice: "run Plimsoll on the node's machine and set machine: local for it in the inventory; or run nodetool there by hand, node by node"}
 }
 
 // orderly refuses a node for which nodetool cannot be run, or works another one: with several servers on a machine it finds the
@@ -44,8 +44,8 @@ func (v view) orderly(ctx context.Context, n cluster.Node) error {
 	}
 	is := v.member(n)
 	if is == nil {
-		return &hint.PermanentError{Reason: fmt.Sprintf("the ring has no member at %s: Plimsoll cannot tell whether nodetool here works node %s", n.Target.Addresses[0], n.Name),
-			Advice: "the address in the inventory is the one that the node names to its clients (native_transport_address)"}
+		return &hint.PermanentError{Reason: fmt.Sprintf("the ring has no member at %s: Plimsoll cannot tell whether nodetool here controls node %s", n.Target.Addresses[0], n.Name),
+			Advice: "in the inventory, use the address that the node announces to its clients (native_transport_address)"}
 	}
 	found, err := identity(ctx, n)
 	if err != nil || found == is.Host {
@@ -55,8 +55,8 @@ func (v view) orderly(ctx context.Context, n cluster.Node) error {
 	if m, known := v.Find(found); known {
 		other = host(m.Address)
 	}
-	return &hint.PermanentError{Reason: fmt.Sprintf("nodetool on the machine of node %s works another server: host id %s, %s; %s is %s", n.Name, found, other, n.Name, is.Host),
-		Advice: "nothing was started. nodetool works the server at JMX's usual port; take machine: local from the other nodes, and give this one its order by hand: nodetool -p PORT"}
+	return &hint.PermanentError{Reason: fmt.Sprintf("nodetool on the machine of node %s controls another server: host id %s, %s; %s is %s", n.Name, found, other, n.Name, is.Host),
+		Advice: "nothing was started. nodetool connects to JMX's usual port; remove machine: local from the other nodes, and run the command for this node by hand: nodetool -p PORT"}
 }
 
 // identity is the host id of the server that nodetool works.

@@ -33,7 +33,7 @@ func TestNodetoolMustWorkTheNodeThatIsMeant(t *testing.T) {
 		}
 		s.id = "a"
 		_, err = task.Check(t.Context(), site)
-		refused(t, err, "works another server: host id a, 10.0.0.1; n2 is b", "-p PORT")
+		refused(t, err, "controls another server: host id a, 10.0.0.1; n2 is b", "-p PORT")
 		if len(s.orders) > 0 {
 			t.Errorf("%s ordered %q", name, s.orders)
 		}
@@ -42,7 +42,7 @@ func TestNodetoolMustWorkTheNodeThatIsMeant(t *testing.T) {
 	n := s.node(false)
 	n.Loose = true
 	_, err := (&decommission{Node: "n2"}).Check(t.Context(), s.site(n))
-	refused(t, err, "works another server: host id a, 10.0.0.1; n2 is b", "nothing was started")
+	refused(t, err, "controls another server: host id a, 10.0.0.1; n2 is b", "nothing was started")
 }
 
 // That the inventory lists one node does not mean that the ring has no other.
@@ -51,7 +51,7 @@ func TestADrainAsksTheRingAndNotTheInventory(t *testing.T) {
 	n := s.node(false)
 	site := &cluster.Cluster{Name: "played", Engine: s, List: func(context.Context) ([]cluster.Node, error) { return []cluster.Node{n}, nil }}
 	_, err := (&drain{Node: "n2"}).Check(t.Context(), site)
-	refused(t, err, "the ring is not whole: 10.0.0.1 (DN)", "")
+	refused(t, err, "the ring is not healthy: 10.0.0.1 (DN)", "")
 	s.mode = "DRAINED"
 	if f, err := (&drain{Node: "n2"}).Check(t.Context(), site); err != nil || f.State != action.Satisfied {
 		t.Errorf("%+v, %v", f, err)

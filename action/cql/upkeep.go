@@ -13,13 +13,13 @@ import (
 
 var cleanupAction = action.Action{
 	Name: "cql.cleanup", Version: 1,
-	About: "Removes from a node's disk what others own since the ring changed.",
+	About: "Removes data from a node that other nodes own since the ring changed (nodetool cleanup).",
 	New:   func() action.Task { return &upkeep{order: []string{"cleanup"}, kind: "cleanup"} },
 }
 
 var repairAction = action.Action{
 	Name: "cql.repair", Version: 1,
-	About: "Compares a node's own ranges with the other replicas and brings all to the same data.",
+	About: "Repairs a node's primary ranges: compares them with the other replicas and brings all to the same data (nodetool repair).",
 	New: func() action.Task {
 		return &upkeep{order: []string{"repair", "--full", "--partitioner-range"}, kind: validation}
 	},
@@ -31,7 +31,7 @@ const validation = "validation"
 // upkeep is work that nodetool has a node do to its end; nothing tells afterwards that it was done.
 type upkeep struct {
 	Node     string `yaml:"node,required" doc:"Which node."`
-	Keyspace string `yaml:"keyspace" doc:"Of which keyspace. Default: all."`
+	Keyspace string `yaml:"keyspace" doc:"The keyspace. Default: all."`
 
 	order []string
 	kind  string // of its tasks on files

@@ -14,14 +14,14 @@ import (
 
 var wholeAction = action.Action{
 	Name: "cql.wait-whole", Version: 1,
-	About: "Waits until every member is up and normal, all have one schema, nothing is streamed and no hints are left to deliver.",
+	About: "Waits until every member is up and normal, the schemas agree, no data is streaming and no hints are left to deliver.",
 	New:   func() action.Task { return &whole{} },
 }
 
 type whole struct {
-	But        string `yaml:"but" doc:"A node that is to be replaced, and so is down. Refused while it lives. Default: none."`
+	But        string `yaml:"but" doc:"A node that will be replaced and is therefore down. Refused while it is alive. Default: none."`
 	AcceptLoss string `yaml:"accept_loss" doc:"With but: keyspaces, with commas between them, of which the dead node may have had the only replica. Default: none."`
-	Joins      string `yaml:"joins" doc:"A node that is to join, and so is no member yet. Default: none."`
+	Joins      string `yaml:"joins" doc:"A node that will join and is therefore not a member yet. Default: none."`
 	Alone      bool   `yaml:"alone" doc:"Refuse while another node joins, leaves or moves, which may take hours. Default: wait for it."`
 }
 
@@ -81,7 +81,7 @@ func (w *whole) dying(ctx context.Context, on *cluster.Cluster, but engine.Membe
 	}
 	if n.Server != nil {
 		if running, err := n.Server.Running(ctx); err == nil && !running {
-			return fmt.Sprintf("the ring still has %s as up, whose server does not run", named(but)), nil
+			return fmt.Sprintf("the ring still sees %s as up, but its server is not running", named(but)), nil
 		}
 	}
 	return "", alive(n, but)
@@ -154,7 +154,7 @@ func (v view) lacks(ctx context.Context, but *engine.Member) (string, error) {
 	}
 	for _, h := range hints {
 		if but == nil || h.For != but.Host {
-			return host(h.Node) + " keeps hints for others", nil
+			return host(h.Node) + " stores hints for others", nil
 		}
 	}
 	if silent == nil {
@@ -162,7 +162,7 @@ func (v view) lacks(ctx context.Context, but *engine.Member) (string, error) {
 	}
 	for _, address := range silent.Nodes { // a node that left long ago may be asked still
 		if m, is := v.Find(address); is && (but == nil || m.Host != but.Host) {
-			return host(address) + " does not say in time whether it keeps hints for others", nil
+			return host(address) + " did not answer in time whether it stores hints for others", nil
 		}
 	}
 	return "", nil

@@ -19,7 +19,7 @@ func TestAMemberThatDoesNotAnswerIsWaitedFor(t *testing.T) {
 		t.Errorf("%+v, %v", f, err)
 	}
 	s.silent = []string{"10.0.0.2:9042"}
-	if f, err := w.Check(t.Context(), site); err != nil || f.State != action.Needed || f.Reason != "10.0.0.2 does not say in time whether it keeps hints for others" {
+	if f, err := w.Check(t.Context(), site); err != nil || f.State != action.Needed || f.Reason != "10.0.0.2 did not answer in time whether it stores hints for others" {
 		t.Errorf("%+v, %v", f, err)
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -68,13 +68,13 @@ func TestANodeThatLivesIsNotReplaced(t *testing.T) {
 	site := s.site(s.node(true))
 	replaced := &whole{But: "n2", Alone: true}
 	_, err := replaced.Check(t.Context(), site.ReadOnly())
-	refused(t, err, "n2 is not dead: the ring has it as 10.0.0.2 (UN)", "cql/remove-node")
+	refused(t, err, "n2 is not dead: the ring sees it as 10.0.0.2 (UN)", "cql/remove-node")
 	_, err = replaced.Check(t.Context(), s.site(s.node(false)).ReadOnly())
-	refused(t, err, "n2 is not dead", "is stopped first")
+	refused(t, err, "n2 is not dead", "stop it first")
 
 	s.notRunning = true
 	f, err := replaced.Check(t.Context(), site.ReadOnly())
-	if err != nil || f.State != action.Needed || f.Reason != "the ring still has 10.0.0.2 (UN) as up, whose server does not run" {
+	if err != nil || f.State != action.Needed || f.Reason != "the ring still sees 10.0.0.2 (UN) as up, but its server is not running" {
 		t.Errorf("%+v, %v", f, err)
 	}
 	synctest.Test(t, func(t *testing.T) {

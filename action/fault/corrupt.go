@@ -12,14 +12,14 @@ import (
 )
 
 var corruptAction = action.Action{
-	Name: "fault.corrupt-volume", Version: 1, About: "Overwrites a part of a volume behind its machine's back. Not in production.",
+	Name: "fault.corrupt-volume", Version: 1, About: "Overwrites a part of a volume without the knowledge of its machine. Not in production.",
 	New: func() action.Task { return &corrupt{Bytes: 4096} },
 }
 
 type corrupt struct {
 	Node   string `yaml:"node,required" doc:"Which node."`
-	Volume string `yaml:"volume,required" doc:"Which volume: its name among those of the node, such as network, or its id. It is attached."`
-	Offset int64  `yaml:"offset,required" doc:"Where it begins, in bytes."`
+	Volume string `yaml:"volume,required" doc:"An attached volume: its name among those of the node, such as network, or its id."`
+	Offset int64  `yaml:"offset,required" doc:"Offset in bytes."`
 	Bytes  int64  `yaml:"bytes" doc:"How many bytes, at most 1 MiB. Default 4096."`
 }
 

@@ -11,7 +11,7 @@ import (
 
 // onMachine is whose machine.
 type onMachine struct {
-	Node string `yaml:"node,required" doc:"Which node's machine."`
+	Node string `yaml:"node,required" doc:"The node whose machine it is."`
 }
 
 func (o onMachine) Traits() action.Traits {
@@ -36,7 +36,7 @@ func running(ctx context.Context, i cluster.FaultProneHost) (bool, error) { retu
 
 var killAction = action.Action{
 	Name: "fault.kill-machine", Version: 1,
-	About: "Ends a node's machine at once, as the loss of its host would: what was not on its volumes is lost. Not in production.",
+	About: "Stops a node's machine at once, like the loss of its host: everything that was not on its volumes is lost. Not in production.",
 	New:   func() action.Task { return &kill{} },
 }
 
@@ -94,13 +94,13 @@ func (b *boot) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (act
 
 var cutAction = action.Action{
 	Name: "fault.cut-network", Version: 1,
-	About: "Lets nothing through between a node's machine and the others, without a word to anyone, until it is undone. Not in production.",
+	About: "Drops all packets between a node's machine and the others until it is undone. Not in production.",
 	New:   func() action.Task { return &cut{Cut: true} },
 }
 
 type cut struct {
 	onMachine
-	Cut bool `yaml:"cut" doc:"false mends it. Default true."`
+	Cut bool `yaml:"cut" doc:"false repairs it. Default true."`
 }
 
 var _ action.Undoer = (*cut)(nil)
@@ -131,14 +131,14 @@ func (c *cut) set(ctx context.Context, on *cluster.Cluster, cut bool) error {
 }
 
 var skewAction = action.Action{
-	Name: "fault.skew-clock", Version: 1, About: "Sets the clock of a node's machine off from ours, until it is undone. Not in production.",
+	Name: "fault.skew-clock", Version: 1, About: "Shifts the clock of a node's machine until it is undone. Not in production.",
 	New: func() action.Task { return &skew{} },
 }
 
 type skew struct {
 	onMachine
-	Ahead  time.Duration `yaml:"ahead" doc:"How far before ours."`
-	Behind time.Duration `yaml:"behind" doc:"How far behind ours."`
+	Ahead  time.Duration `yaml:"ahead" doc:"How far ahead of this machine's clock."`
+	Behind time.Duration `yaml:"behind" doc:"How far behind this machine's clock."`
 }
 
 var _ action.Undoer = (*skew)(nil)

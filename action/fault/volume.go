@@ -19,7 +19,7 @@ import (
 // onVolume is which volume of which node.
 type onVolume struct {
 	Node   string `yaml:"node,required" doc:"Which node."`
-	Volume string `yaml:"volume,required" doc:"Which volume: its name among those of the node, such as network, or its id. It is attached."`
+	Volume string `yaml:"volume,required" doc:"An attached volume: its name among those of the node, such as network, or its id."`
 
 	own trouble // of the action
 }
@@ -96,7 +96,7 @@ func (o *onVolume) Undo(ctx context.Context, on *cluster.Cluster, c action.Call)
 	var before disk.Conditions
 	said, _ := c.Before["conditions"].(string)
 	if err := json.Unmarshal([]byte(said), &before); err != nil {
-		return fmt.Errorf("read what the volume met before: %w", err)
+		return fmt.Errorf("read the volume's present faults: %w", err)
 	}
 	o.own.back(&now, before)
 	return troubled.SetConditions(ctx, v.ID, now)
@@ -111,7 +111,7 @@ func text(c disk.Conditions) string {
 }
 
 var hangAction = action.Action{
-	Name: "fault.hang-volume", Version: 1, About: "Lets a volume answer nothing, neither data nor an error, until it is undone. Not in production.",
+	Name: "fault.hang-volume", Version: 1, About: "Makes a volume hang, with neither data nor an error, until it is undone. Not in production.",
 	New: func() action.Task {
 		h := &hang{Hang: true}
 		h.own = h
@@ -121,14 +121,14 @@ var hangAction = action.Action{
 
 type hang struct {
 	onVolume
-	Hang bool `yaml:"hang" doc:"false lets it go on. Default true."`
+	Hang bool `yaml:"hang" doc:"false thaws it. Default true."`
 }
 
 func (h *hang) give(c *disk.Conditions)                           { c.Hang = h.Hang }
 func (h *hang) back(now *disk.Conditions, before disk.Conditions) { now.Hang = before.Hang }
 
 var fillAction = action.Action{
-	Name: "fault.fill-volume", Version: 1, About: "Lets every write to a volume fail, as one whose pool has no room left, until it is undone. Not in production.",
+	Name: "fault.fill-volume", Version: 1, About: "Makes every write to a volume fail, as when its pool is full, until it is undone. Not in production.",
 	New: func() action.Task {
 		f := &fill{Full: true}
 		f.own = f
@@ -138,7 +138,7 @@ var fillAction = action.Action{
 
 type fill struct {
 	onVolume
-	Full bool `yaml:"full" doc:"false lets it take writes again. Default true."`
+	Full bool `yaml:"full" doc:"false makes it accept writes again. Default true."`
 }
 
 func (f *fill) give(c *disk.Conditions)                           { c.Full = f.Full }
@@ -155,9 +155,9 @@ var slowAction = action.Action{
 
 type slow struct {
 	onVolume
-	IOPS       float64       `yaml:"iops" doc:"Requests a second. Default: as it is."`
-	Throughput float64       `yaml:"throughput_mib" doc:"MiB a second. Default: as it is."`
-	Latency    time.Duration `yaml:"latency" doc:"What every request takes besides. Default: as it is."`
+	IOPS       float64       `yaml:"iops" doc:"Requests per second. Default: unchanged."`
+	Throughput float64       `yaml:"throughput_mib" doc:"MiB per second. Default: unchanged."`
+	Latency    time.Duration `yaml:"latency" doc:"Extra time of every request. Default: unchanged."`
 }
 
 func (s *slow) Validate() error {
@@ -182,7 +182,7 @@ func (s *slow) give(c *disk.Conditions) {
 func (s *slow) back(now *disk.Conditions, before disk.Conditions) { now.Limits = before.Limits }
 
 var failAction = action.Action{
-	Name: "fault.fail-volume", Version: 1, About: "Lets reads or writes of a part of a volume fail, until it is undone. Not in production.",
+	Name: "fault.fail-volume", Version: 1, About: "Makes reads or writes of a part of a volume fail until it is undone. Not in production.",
 	New: func() action.Task {
 		f := &fail{}
 		f.own = f
@@ -200,7 +200,7 @@ type fail struct {
 
 func (f *fail) Validate() error {
 	if !f.Reads && !f.Writes || f.From < 0 || f.To != 0 && f.To <= f.From {
-		return errors.New("say what fails, reads or writes, and in which part")
+		return errors.New("give reads: true or writes: true, and the part of the volume that fails")
 	}
 	return nil
 }

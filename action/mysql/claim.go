@@ -69,7 +69,7 @@ func (m *ClusterLock) Claim(ctx context.Context, c action.Claim) error {
 }
 
 // errDemoted says that the primary became read only under us, and that who may write there all the same does not.
-var errDemoted = errors.New("it is read only")
+var errDemoted = errors.New("it is read-only")
 
 func (m *ClusterLock) take(ctx context.Context, c action.Claim) error {
 	// Who had the cluster before takes it anew only if nobody else has taken it since: their claim, or what is left of it, is older.
@@ -97,7 +97,7 @@ func (m *ClusterLock) take(ctx context.Context, c action.Claim) error {
 	case err != nil:
 		return err
 	case len(row) != 6:
-		return fmt.Errorf("the claim on cluster %s is not there", c.Cluster)
+		return fmt.Errorf("cluster %s has no claim", c.Cluster)
 	case row[5] == "1":
 		return errDemoted
 	case row[0] != c.Run || row[2] != fmt.Sprint(c.Epoch):

@@ -66,7 +66,7 @@ var ofNumber = map[string]func(n int64) (int64, string){
 		case n == 1:
 			return 0, ""
 		case n < 1:
-			return math.MaxInt64, "the binary log is written to disk when the operating system likes: after a crash of the host it can lack any number of acknowledged commits, and replicas can differ from the source"
+			return math.MaxInt64, "the operating system decides when the binary log is written to disk: after a crash of the host it can lack any number of acknowledged commits, and replicas can differ from the source"
 		}
 		return n, "after a crash of the host the binary log can lack up to " + strconv.FormatInt(n, 10) + " groups of acknowledged commits, and replicas can differ from the source"
 	},
@@ -101,19 +101,19 @@ func unsynced(n int64) (int64, string) {
 	if n > 0 {
 		return 0, ""
 	}
-	return 1, "after a crash of the host the replica can have to be built anew"
+	return 1, "after a crash of the host you may have to rebuild the replica"
 }
 
 // patience: the shorter, the weaker.
 func patience(n int64) (int64, string) {
 	n = max(n, 0)
-	return math.MaxInt64 - n, "a source that hears of no replica for " + strconv.FormatInt(n, 10) + " ms continues alone: what it acknowledges from then on is lost when it is, until a replica has caught up"
+	return math.MaxInt64 - n, "a source that hears from no replica for " + strconv.FormatInt(n, 10) + " ms continues alone: commits that it acknowledges from then on are lost if the source is lost before a replica has caught up"
 }
 
 // witnesses: the fewer, the weaker.
 func witnesses(n int64) (int64, string) {
 	n = max(n, 1)
-	return math.MaxInt64 - n, "a commit is acknowledged when " + strconv.FormatInt(n, 10) + " of the replicas has it: it is lost when the source and these are"
+	return math.MaxInt64 - n, "a commit is acknowledged when " + strconv.FormatInt(n, 10) + " of the replicas has it: it is lost if the source and these replicas are lost"
 }
 
 // choice is a variable of which some values lose nothing.
@@ -122,20 +122,20 @@ type choice struct {
 	loss string
 }
 
-const alone = "commits are acknowledged though no replica has them: all that the replicas lag behind is lost when the source is"
+const alone = "commits are acknowledged although no replica has them: everything that the replicas lag behind is lost if the source is lost"
 
 // ofText judges the variables that are switches or words. A word can be given by its number.
 var ofText = map[string]choice{
 	"innodb_doublewrite": {oneOf("on", "true", "1", "detect_and_recover", "3"), // not MySQL's detect_only and MariaDB's fast, which both are 2
 		"a page that is half written when the host crashes cannot be repaired: the whole data set may have to be restored"},
 	"innodb_flush_method": {exceptFor("littlesync", "2", "nosync", "3", "o_direct_no_fsync", "5"),
-		"not all that is written is synced: after a crash of the host, data of any age can be lost and the data set be unusable"},
+		"not all writes are synced: after a crash of the host, data of any age can be lost and the data set can be unusable"},
 	"innodb_support_xa": {isOn, "after a crash the server and its binary log can disagree"},
 	"binlog_error_action": {exceptFor("ignore_error", "0"),
-		"a server that cannot write its binary log continues without it: all commits from then on are lacking in replicas, and in what is restored"},
-	"relay_log_recovery": {isOn, "after a crash of the host the replica goes on from a relay log that may be torn, and can have to be built anew"},
+		"a server that cannot write its binary log continues without it: all commits from then on are missing in replicas and in restores"},
+	"relay_log_recovery": {isOn, "after a crash of the host the replica continues from a relay log that may be torn, and you may have to rebuild it"},
 	"relay_log_info_repository": {oneOf("table", "1"),
-		"after a crash the replica can repeat or miss changes, and can have to be built anew"},
+		"after a crash the replica can repeat or miss changes, and you may have to rebuild it"},
 	"rpl_semi_sync_master_enabled":         {isOn, alone},
 	"rpl_semi_sync_source_enabled":         {isOn, alone},
 	"rpl_semi_sync_slave_enabled":          {isOn, "the source no longer waits for this replica; where it was the last, " + alone},
@@ -146,7 +146,7 @@ var ofText = map[string]choice{
 	"rpl_semi_sync_source_wait_point":      {oneOf("after_sync", "0"), lateWait},
 }
 
-const lateWait = "others see a commit before a replica has it: what they did upon it is not undone when the source is lost, and the commit is lost"
+const lateWait = "other sessions see a commit before a replica has it: if the source is lost, the commit is lost, but what they did because of it is not undone"
 
 func oneOf(words ...string) func(string) bool {
 	return func(value string) bool {

@@ -31,8 +31,8 @@ func keeperOf(ctx context.Context, on *cluster.Cluster, node string, facts engin
 		return started{own}, nil
 	}
 	return nil, &hint.PermanentError{
-		Reason: fmt.Sprintf("%s %s cannot keep a variable for after a restart: it has no SET PERSIST", facts.Product, facts.Version),
-		Advice: "write it into the server's option file; what can be changed while it runs is set with persist: no for now",
+		Reason: fmt.Sprintf("%s %s cannot persist a variable over a restart: it has no SET PERSIST", facts.Product, facts.Version),
+		Advice: "write it into the server's option file; use persist: no to change a dynamic variable until the next restart",
 	}
 }
 

@@ -76,7 +76,7 @@ func outlives(t *testing.T, site *cluster.Cluster) {
 	waiting, enough := context.WithCancel(ctx)
 	seen := call
 	seen.Progress = func(float64, string) { enough() } // it has looked, and found that the statement goes on
-	if err := task.(action.InFlightWaiter).AwaitInFlight(waiting, reading, seen); err == nil || !strings.Contains(err.Error(), "still runs") {
+	if err := task.(action.InFlightWaiter).AwaitInFlight(waiting, reading, seen); err == nil || !strings.Contains(err.Error(), "still running") {
 		t.Errorf("while it goes on: %v", err)
 	}
 	if err := holder.Exec(ctx, "ROLLBACK", nil); err != nil {

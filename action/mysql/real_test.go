@@ -207,7 +207,7 @@ func TestOnMySQL(t *testing.T) {
 	fencesWhoSlept(t, site)
 	claimsWithoutPrimary(t, site)
 	outlives(t, site)
-	refuses(t, site, `{name: innodb_flush_log_at_trx_commit, value: 3}`, "would make it 2")
+	refuses(t, site, `{name: innodb_flush_log_at_trx_commit, value: 3}`, "would use 2")
 	refuses(t, site, `{name: back_logg, value: 77, persist: only}`, "back_log")
 	refusesAct(t, site, backLog, "only after a restart", "persist: only")
 	for _, c := range []struct{ name, with string }{

@@ -17,16 +17,16 @@ import (
 
 var setVariable = action.Action{
 	Name: "mysql.set-variable", Version: 1,
-	About: "Sets a global variable, now, for after a restart, or both, and reads it back. One that weakens durability needs an approval.",
+	About: "Sets a global variable, for the running server, for the next start, or both, and reads it back. A change that weakens durability needs an approval.",
 	New:   func() action.Task { return &variable{Persist: persistNo} },
 }
 
 // variable is one global variable of one server.
 type variable struct {
-	Node    string  `yaml:"node" doc:"On which node. Default: the first, the primary."`
-	Name    string  `yaml:"name,required" doc:"As the server calls it."`
-	Value   string  `yaml:"value,required" doc:"512M and 536870912, on and 1 are the same."`
-	Persist persist `yaml:"persist" doc:"no: until the next restart. also: now and after it. only: after it, for what cannot be changed while the server runs; follow with server.restart. MySQL 8 and later, and any server that Plimsoll starts, as in a lab; another MariaDB keeps settings in its files alone. Default no."`
+	Node    string  `yaml:"node" doc:"The node. Default: the first, which is the primary."`
+	Name    string  `yaml:"name,required" doc:"The variable's name."`
+	Value   string  `yaml:"value,required" doc:"The value. 512M and 536870912, on and 1 are the same."`
+	Persist persist `yaml:"persist" doc:"no: until the next restart. also: now and after a restart. only: after a restart, for variables that are not dynamic; follow with server.restart. Works on MySQL 8 and later, and on any server that Plimsoll starts, as in a lab; other MariaDB servers keep settings only in their option files. Default no."`
 }
 
 type persist string
@@ -75,7 +75,7 @@ func (v *variable) Check(ctx context.Context, on *cluster.Cluster) (action.Check
 		return f, err
 	}
 	if n, is := admin.Size(v.Value); is && n == 3 && variableName(v.Name) == "innodb_flush_log_at_trx_commit" && facts.Product != "MariaDB" {
-		return f, &hint.PermanentError{Reason: facts.Product + " has no innodb_flush_log_at_trx_commit 3, and would make it 2", Advice: "set 1, or 2"}
+		return f, &hint.PermanentError{Reason: facts.Product + " has no innodb_flush_log_at_trx_commit 3, and would use 2", Advice: "set 1, or 2"}
 	}
 	shown, err := c.Setting(ctx, v.Name) // there must be such a variable, whenever it is to be changed
 	if err != nil {
@@ -152,7 +152,7 @@ func (v *variable) open(ctx context.Context, on *cluster.Cluster) (engine.Databa
 	}
 	c, ok := engine.As[engine.Configurable](db)
 	if !ok {
-		return nil, nil, &hint.PermanentError{Reason: "the settings of this database cannot be read"}
+		return nil, nil, &hint.PermanentError{Reason: "Plimsoll cannot read the settings of this database"}
 	}
 	return db, c, nil
 }
@@ -226,7 +226,7 @@ func (v *variable) keeper(ctx context.Context, on *cluster.Cluster, db engine.Da
 
 // refuseLive says how else a variable is changed that cannot be while the server runs.
 func (v *variable) refuseLive(ctx context.Context, on *cluster.Cluster, db engine.Database, restart *engine.NeedsRestart) error {
-	advice := "persist: only, then server.restart"
+	advice := "set it with persist: only, then server.restart"
 	if _, err := v.keeper(ctx, on, db); err != nil {
 		advice = "write it into the server's option file, then server.restart"
 	}

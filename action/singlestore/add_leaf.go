@@ -14,13 +14,13 @@ import (
 
 var addAction = action.Action{
 	Name: "singlestore.add-leaf", Version: 1,
-	About: "Has sdb-admin add-leaf make a server a leaf of the cluster, and waits until it is online. It holds nothing until singlestore.rebalance." + untried,
+	About: "Adds a server to the cluster as a leaf (sdb-admin add-leaf), and waits until it is online. It holds no data until singlestore.rebalance." + untried,
 	New:   func() action.Task { return &add{} },
 }
 
 type add struct {
 	onServer
-	Group int `yaml:"group" doc:"Availability group, 1 or 2. Default: the cluster takes the smaller one."`
+	Group int `yaml:"group" doc:"Availability group, 1 or 2. Default: the cluster chooses the smaller one."`
 }
 
 var (
@@ -91,7 +91,7 @@ func (s *add) order(ctx context.Context, on *cluster.Cluster, c action.Call) err
 		return err
 	}
 	if is == nil {
-		return &hint.PermanentError{Reason: "sdb-admin knows no node at " + s.Leaf, Advice: "make it first, with singlestore.create-node"}
+		return &hint.PermanentError{Reason: "sdb-admin knows no node at " + s.Leaf, Advice: "create it first, with singlestore.create-node"}
 	}
 	args := []string{"add-leaf", "--memsql-id", is.ID, "--yes"}
 	if s.Group > 0 {

@@ -39,11 +39,11 @@ func clusterOf(ctx context.Context, on *cluster.Cluster) (topology, error) {
 func (c topology) ready(ctx context.Context, but string) error {
 	if absent := c.absent(but); len(absent) > 0 {
 		return &hint.PermanentError{Reason: "not every leaf is online: " + strings.Join(absent, ", "),
-			Advice: "bring them back (sdb-admin start-node), or take one that will not come back out of the cluster by hand"}
+			Advice: "start them (sdb-admin start-node), or remove one that will not come back from the cluster by hand"}
 	}
 	if lost := c.short(1); len(lost) > 0 {
 		return &hint.PermanentError{Reason: "no copy is online of " + some(lost),
-			Advice: "bring the leaf back that has them; a rebalance with FORCE would put empty ones in their place, and Plimsoll never does that"}
+			Advice: "bring the leaf that has them back online; a rebalance with FORCE would replace them with empty ones, and Plimsoll never does that"}
 	}
 	moves, err := c.db.Moves(ctx)
 	if err != nil {
@@ -51,7 +51,7 @@ func (c topology) ready(ctx context.Context, but string) error {
 	}
 	if underWay := opened(moves); len(underWay) > 0 {
 		return &hint.PermanentError{Reason: fmt.Sprintf("another rebalance of %s is under way: %s", underWay[0].Database, said(moves)),
-			Advice: "wait for its end (SHOW REBALANCE STATUS), then plimsoll runbook resume RUN"}
+			Advice: "wait until it ends (SHOW REBALANCE STATUS), then plimsoll runbook resume RUN"}
 	}
 	return nil
 }
@@ -119,14 +119,14 @@ func settle(ctx context.Context, on *cluster.Cluster, call action.Call) error {
 	for {
 		going, err := underWay(ctx, on, append([]string{action.Signature(call)}, orders...))
 		if err != nil {
-			return fmt.Errorf("look for what was begun: %w", err)
+			return fmt.Errorf("look for the command that was started: %w", err)
 		}
 		if going == "" {
 			return nil
 		}
-		call.Progress(-1, "what was begun before still runs: "+going)
+		call.Progress(-1, "the statement that was started before is still running: "+going)
 		if err := poll.Rest(ctx, often); err != nil {
-			return fmt.Errorf("what was begun before still runs (%s): %w", going, err)
+			return fmt.Errorf("the statement that was started before is still running (%s): %w", going, err)
 		}
 	}
 }
@@ -140,7 +140,7 @@ func underWay(ctx context.Context, on *cluster.Cluster, beginnings []string) (st
 	sharded, is := engine.As[engine.Sharded](db)
 	watched, does := engine.As[engine.Watched](db)
 	if !is || !does {
-		return "", errors.New("whether partitions move is not known")
+		return "", errors.New("Plimsoll cannot tell whether partitions are moving")
 	}
 	for _, beginning := range beginnings {
 		if n, err := watched.Executing(ctx, beginning); err != nil || n > 0 {

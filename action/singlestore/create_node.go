@@ -10,7 +10,7 @@ import (
 
 var createAction = action.Action{
 	Name: "singlestore.create-node", Version: 1,
-	About: "Has sdb-admin create-node make and start a server on a host that the toolbox manages; it is part of no cluster yet." + untried,
+	About: "Creates and starts a server on a host that the toolbox manages (sdb-admin create-node); it is not part of a cluster yet." + untried,
 	New:   func() action.Task { return &create{} },
 }
 
@@ -46,7 +46,7 @@ func (s *create) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (a
 			return nil, err
 		}
 		if is, err = findNode(ctx, on, s.Leaf); err == nil && is == nil {
-			err = fmt.Errorf("sdb-admin made a node, and lists none at %s: is its host known by another name?", s.Leaf)
+			err = fmt.Errorf("sdb-admin created a node, but lists none at %s: check whether its host is registered with another name", s.Leaf)
 		}
 		if err != nil {
 			return nil, err

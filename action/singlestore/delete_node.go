@@ -11,7 +11,7 @@ import (
 
 var deleteAction = action.Action{
 	Name: "singlestore.delete-node", Version: 1,
-	About: "Has sdb-admin delete-node stop a server and delete it with its data. Refused while it is part of a cluster." + untried,
+	About: "Stops a server and deletes it with its data (sdb-admin delete-node). Refused while it is part of a cluster." + untried,
 	New:   func() action.Task { return &remove{} },
 }
 
@@ -48,7 +48,7 @@ func deleteNode(ctx context.Context, on *cluster.Cluster, address string, c acti
 	}
 	if !is.idle() {
 		return &hint.PermanentError{Reason: fmt.Sprintf("%s is part of the cluster, as %s", address, is.Role),
-			Advice: "take a leaf out first, with singlestore/remove-leaf"}
+			Advice: "remove the leaf first, with singlestore/remove-leaf"}
 	}
 	_, err = sdbAdmin(ctx, on, action.Mark(c), "delete-node", "--memsql-id", is.ID, "--stop", "--yes")
 	return err

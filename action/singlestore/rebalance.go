@@ -15,12 +15,12 @@ import (
 
 var rebalanceAction = action.Action{
 	Name: "singlestore.rebalance", Version: 1,
-	About: "Has the cluster spread the partitions of databases over its leaves (REBALANCE PARTITIONS), and tells how far copies, promotions and drops are. Never with FORCE." + untried,
+	About: "Spreads the partitions of databases over the leaves (REBALANCE PARTITIONS), and reports the progress of copies, promotions and drops. Never uses FORCE." + untried,
 	New:   func() action.Task { return &rebalance{} },
 }
 
 type rebalance struct {
-	Database string `yaml:"database" doc:"Which database. Default: all that have partitions, one after another."`
+	Database string `yaml:"database" doc:"The database. Default: all that have partitions, one after another."`
 }
 
 var _ action.InFlightWaiter = (*rebalance)(nil)
@@ -57,7 +57,7 @@ func (r *rebalance) Check(ctx context.Context, on *cluster.Cluster) (action.Chec
 		return f, err
 	}
 	if alone := c.alone(); c.Paired && len(alone) > 0 {
-		return f, &hint.PermanentError{Reason: "leaves work in pairs, and without one is " + strings.Join(alone, ", "),
+		return f, &hint.PermanentError{Reason: "leaves work in pairs, and without a partner is " + strings.Join(alone, ", "),
 			Advice: "add a leaf to the other availability group first"}
 	}
 	return f, nil

@@ -11,7 +11,7 @@ import (
 
 var removeAction = action.Action{
 	Name: "singlestore.remove-leaf", Version: 1,
-	About: "Has sdb-admin remove-leaf move what is on a leaf to the others and take it out of the cluster; its server stays. Refused where the others could not hold every copy." + untried,
+	About: "Moves the data of a leaf to the others and removes it from the cluster (sdb-admin remove-leaf); its server stays. Refused if the others could not hold every copy." + untried,
 	New:   func() action.Task { return &goes{} },
 }
 
@@ -46,8 +46,8 @@ func (s *goes) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResu
 		f.Observed["pair"] = is.Pair
 	}
 	if !is.Online() {
-		return f, &hint.PermanentError{Reason: fmt.Sprintf("leaf %s is %s: it cannot hand over what is on it", s.Leaf, is.State),
-			Advice: "bring it online first; one that will not come back is taken out by hand, once every partition has a copy elsewhere"}
+		return f, &hint.PermanentError{Reason: fmt.Sprintf("leaf %s is %s: it cannot move its data to the others", s.Leaf, is.State),
+			Advice: "bring it online first; remove a leaf that will not come back by hand, once every partition has a copy elsewhere"}
 	}
 	left := 0
 	for _, l := range c.Leaves {
@@ -69,7 +69,7 @@ func (s *goes) ApprovalReason(f action.CheckResult) string {
 	if pair == "" {
 		return ""
 	}
-	return fmt.Sprintf("leaves work in pairs: what is on %s has no second copy until its pair %s is removed too or gets another", s.Leaf, pair)
+	return fmt.Sprintf("leaves work in pairs: the data of %s has no second copy until its partner %s is removed too or gets another partner", s.Leaf, pair)
 }
 
 func (s *goes) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {

@@ -265,7 +265,7 @@ func TestWhatWouldLoseDataIsRefused(t *testing.T) {
 	cluster.SetLeaf(third, "offline")
 	refuses(t, site, "singlestore.add-leaf", "leaf: "+newLeaf, third+" is offline")
 	refuses(t, site, "singlestore.remove-leaf", first, third+" is offline")
-	refuses(t, site, "singlestore.remove-leaf", "leaf: "+third, "cannot hand over")
+	refuses(t, site, "singlestore.remove-leaf", "leaf: "+third, "cannot stream its ranges")
 	refuses(t, site, "singlestore.add-leaf", "leaf: "+newLeaf+"\ngroup: 2", "offline")
 	cluster.SetLeaf(third, "online")
 
@@ -291,7 +291,7 @@ func TestRedundancyIsKept(t *testing.T) {
 
 	act(t, site, "singlestore.create-node", "leaf: "+newLeaf)
 	act(t, site, "singlestore.add-leaf", "leaf: "+newLeaf)
-	refuses(t, site, "singlestore.rebalance", "{}", "without one is "+newLeaf)
+	refuses(t, site, "singlestore.rebalance", "{}", "without a partner is "+newLeaf)
 
 	task := bind(t, "singlestore.remove-leaf", "leaf: "+singlestoretest.Leaf(1))
 	f, err := task.Check(t.Context(), site.ReadOnly())

@@ -24,7 +24,7 @@ func sdbAdmin(ctx context.Context, on *cluster.Cluster, mark string, args ...str
 	}
 	if n.Tool == nil || n.Machine == nil {
 		return nil, &hint.PermanentError{Reason: fmt.Sprintf("Plimsoll does not know where sdb-admin runs for %s", on.Name),
-			Advice: "run Plimsoll on the host whose toolbox manages the cluster, and say machine: local of the master aggregator in the inventory"}
+			Advice: "run Plimsoll on the host whose toolbox manages the cluster, and set machine: local for the master aggregator in the inventory"}
 	}
 	c, err := n.Tool(args...)
 	if err != nil {
@@ -95,7 +95,7 @@ func parseNodes(out []byte, address string) (*node, error) {
 
 // onServer is what the actions on one server take.
 type onServer struct {
-	Leaf string `yaml:"leaf,required" doc:"host:port, as the other nodes reach it and as sdb-admin knows its host."`
+	Leaf string `yaml:"leaf,required" doc:"host:port, by which the other nodes reach it and with the host's name in sdb-admin."`
 }
 
 // Validate refuses what is no address.

@@ -11,7 +11,7 @@ import (
 
 var wholeAction = action.Action{
 	Name: "singlestore.wait-whole", Version: 1,
-	About: "Waits until every leaf is online, every partition has as many copies online as the redundancy level asks for, and none moves." + untried,
+	About: "Waits until every leaf is online, every partition has as many copies online as the redundancy level demands, and no partition is moving." + untried,
 	New:   func() action.Task { return &whole{} },
 }
 

@@ -13,17 +13,17 @@ import (
 )
 
 var createAction = action.Action{
-	Name: "volume.create", Version: 1, About: "Makes an empty volume that belongs to a node, and attaches it to nothing.",
+	Name: "volume.create", Version: 1, About: "Creates an empty volume for a node, without attaching it.",
 	New: func() action.Task { return &create{} },
 }
 
 type create struct {
-	Node       string `yaml:"node,required" doc:"Which node it belongs to."`
-	Name       string `yaml:"name,required" doc:"What it is called among the volumes of the node."`
+	Node       string `yaml:"node,required" doc:"The node that it belongs to."`
+	Name       string `yaml:"name,required" doc:"Its name among the volumes of the node."`
 	MiB        int64  `yaml:"mib,required" doc:"Its size in MiB."`
-	IOPS       int    `yaml:"iops" doc:"Requests a second. Default: the provider's usual."`
-	Throughput int64  `yaml:"throughput_mib" doc:"MiB a second. Default: the provider's usual."`
-	Zone       string `yaml:"zone" doc:"Where it is made, for a provider with more than one place. Default: where the node's machine is."`
+	IOPS       int    `yaml:"iops" doc:"Requests per second. Default: the provider's default."`
+	Throughput int64  `yaml:"throughput_mib" doc:"MiB per second. Default: the provider's default."`
+	Zone       string `yaml:"zone" doc:"The availability zone, for a provider that has several. Default: the zone of the node's machine."`
 }
 
 var _ action.Undoer = (*create)(nil)
@@ -98,8 +98,8 @@ func (n *create) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) e
 	}
 	if v.Tags[superdisk.LegTag] != "" { // nobody can look at what a volume holds that no machine has
 		return &hint.PermanentError{
-			Reason: fmt.Sprintf("volume %s was a leg of a Super Disk since it was made: whether its data is of use cannot be seen while it is attached to nothing", v.ID),
-			Advice: "attach it and look (plimsoll superdisk status); delete it with the provider's own tool, if it is really to go",
+			Reason: fmt.Sprintf("volume %s has been a leg of a Super Disk since it was created: Plimsoll cannot tell whether its data is still needed while it is detached", v.ID),
+			Advice: "attach it and check it (plimsoll superdisk status), or delete it with the provider's own tool",
 		}
 	}
 	return on.Volumes.Delete(ctx, v.ID)

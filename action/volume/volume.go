@@ -27,7 +27,7 @@ func (o onMachine) machine(ctx context.Context, on *cluster.Cluster) (string, er
 	if on.Volumes == nil {
 		return "", &hint.PermanentError{
 			Reason: fmt.Sprintf("no provider is known that attaches and detaches the volumes of %s", on.Name),
-			Advice: "a lab with machines has volumes; on EC2 say in plimsoll.yaml which instances the nodes' machines are (ec2:); elsewhere use a step command with the provider's own tool",
+			Advice: "use a lab with machines; on EC2 name the instances of the nodes' machines in plimsoll.yaml (ec2:); elsewhere use a step with command and the provider's own tool",
 		}
 	}
 	if o.Machine != "" {
@@ -50,7 +50,7 @@ func (o onMachine) look(ctx context.Context, on *cluster.Cluster) (v infra.Volum
 	}
 	v, err = on.Volume(ctx, o.Node, o.Volume)
 	if errors.Is(err, infra.ErrNoVolume) {
-		err = &hint.PermanentError{Reason: fmt.Sprintf("there is no volume %s", o.Volume), Advice: "name one that is there"}
+		err = &hint.PermanentError{Reason: fmt.Sprintf("there is no volume %s", o.Volume), Advice: "name an existing one"}
 	}
 	return v, machine, err
 }
@@ -89,9 +89,9 @@ func (a *attach) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 	case v.Machine == machine && v.State == infra.VolumeInUse:
 		r.State = action.Satisfied
 	case v.Machine != "" && v.Machine != machine:
-		r.Reason = fmt.Sprintf("%s has it: it must let go of it first", v.Machine)
+		r.Reason = fmt.Sprintf("it is attached to %s, and must be detached there first", v.Machine)
 	case v.ForcedFrom != "" && v.ForcedFrom != machine:
-		r.Reason = fmt.Sprintf("it was taken by force from %s, which must be seen stopped first", v.ForcedFrom)
+		r.Reason = fmt.Sprintf("it was detached by force from %s, which must be seen stopped first", v.ForcedFrom)
 	}
 	return r, err
 }
@@ -103,7 +103,7 @@ func (a *attach) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (a
 	}
 	err = on.Volumes.Attach(ctx, v.ID, machine)
 	if errors.Is(err, infra.ErrVolumeInUse) || errors.Is(err, infra.ErrNotFenced) {
-		return nil, &hint.PermanentError{Reason: err.Error(), Advice: "detach it there first: an old machine that still writes to it must be stopped, and seen stopped"}
+		return nil, &hint.PermanentError{Reason: err.Error(), Advice: "detach it there first; a machine that may still write to it must be stopped, and seen stopped"}
 	}
 	return action.Facts{"machine": machine}, err
 }
@@ -121,14 +121,14 @@ func (a *attach) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call) e
 
 var detachAction = action.Action{
 	Name: "volume.detach", Version: 1,
-	About: "Detaches a volume from a node's machine and waits until the machine has let go of it. By force it is taken from a machine that uses it or does not answer: what is under way fails.",
+	About: "Detaches a volume from a node's machine and waits until the machine has released it. With force, it is also detached from a machine that uses it or does not answer: I/O in progress fails.",
 	New:   func() action.Task { return &detach{} },
 }
 
 type detach struct {
 	onMachine
 
-	Force bool `yaml:"force" doc:"Take it away though it is in use, or its machine does not answer. Default false."`
+	Force bool `yaml:"force" doc:"Detach it even if it is in use or its machine does not answer. Default false."`
 }
 
 var _ action.Undoer = (*detach)(nil)

@@ -39,8 +39,8 @@ func inMemory(ctx context.Context, s engine.Session, all []index, most cost) (fl
 			ask = pagesByCount
 		case most == cheap:
 			return 0, &hint.PermanentError{
-				Reason: fmt.Sprintf("this server does not count the pages of %s in memory: to know, it has to go through every page of its buffer pool", i),
-				Advice: "costly: true allows that (it holds up other work for about a second per 10 GiB); or wait for the miss rate",
+				Reason: fmt.Sprintf("this server does not count the pages of %s in memory: it would have to scan its whole buffer pool", i),
+				Advice: "costly: true allows the scan (it blocks other work for about a second per 10 GiB); or wait for the miss rate instead",
 			}
 		}
 		n, err := ask(ctx, s, i)

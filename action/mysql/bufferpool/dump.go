@@ -16,14 +16,14 @@ import (
 
 var dumpAction = action.Action{
 	Name: "mysql.dump-buffer-pool", Version: 1,
-	About: "Writes down which pages are in a node's buffer pool (innodb_buffer_pool_dump_now), and waits until it is written.",
+	About: "Dumps the list of pages in a node's buffer pool (innodb_buffer_pool_dump_now), and waits until it is written.",
 	New:   func() action.Task { return &dump{Percent: 100} },
 }
 
 // dump writes the list of pages that a load reads back. The list before is lost.
 type dump struct {
 	onServer
-	Percent int `yaml:"percent" doc:"How much of the pool, the most recently used first: innodb_buffer_pool_dump_pct, which is put back afterwards. Default 100."`
+	Percent int `yaml:"percent" doc:"Percentage of the pool, most recently used pages first (innodb_buffer_pool_dump_pct, which is restored afterwards). Default 100."`
 }
 
 var (
@@ -92,7 +92,7 @@ func (d *dump) take(ctx context.Context, on *cluster.Cluster, c action.Call) (ba
 		if engine.ClassOf(err) == engine.Denied {
 			return nil, &hint.PermanentError{
 				Reason: fmt.Sprintf("%s is %s and cannot be set to %s: %v", percentVariable, now, want, err),
-				Advice: "dump with percent: " + now + ", or set it where the server's parameters are kept",
+				Advice: "dump with percent: " + now + ", or set it in the place that the server's parameters are kept",
 			}
 		}
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 
 var loadAction = action.Action{
 	Name: "mysql.load-buffer-pool", Version: 1,
-	About: "Reads the pages of the last dump back into a node's buffer pool (innodb_buffer_pool_load_now), and waits until they are there.",
+	About: "Loads the pages of the last dump into a node's buffer pool (innodb_buffer_pool_load_now), and waits until it is done.",
 	New:   func() action.Task { return &load{} },
 }
 
@@ -51,7 +51,7 @@ func (l *load) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (act
 	case ctx.Err() != nil:
 		return nil, errors.Join(err, l.abort(ctx, on))
 	case s.state == failed && strings.Contains(s.text, "for reading"):
-		return nil, &hint.PermanentError{Reason: "there is nothing to load: " + s.text, Advice: "mysql.dump-buffer-pool writes it, while the server is warm"}
+		return nil, &hint.PermanentError{Reason: "there is nothing to load: " + s.text, Advice: "run mysql.dump-buffer-pool while the server is warm"}
 	case err != nil:
 		return nil, err
 	}

@@ -86,8 +86,8 @@ func readPart(name string) (part, error) {
 
 // chosen is the choice of tables and indexes, as an action takes it.
 type chosen struct {
-	Tables  parts `yaml:"tables" doc:"With all their indexes, as shop.orders; shop.* is all tables of shop. A list, or names with commas between them."`
-	Indexes parts `yaml:"indexes" doc:"Only these, as shop.orders.PRIMARY (the rows themselves) or shop.orders.by_customer."`
+	Tables  parts `yaml:"tables" doc:"Tables with all their indexes, such as shop.orders; shop.* is all tables of shop. A list, or names separated by commas."`
+	Indexes parts `yaml:"indexes" doc:"Only these indexes, such as shop.orders.PRIMARY (the rows themselves) or shop.orders.by_customer."`
 }
 
 func (c chosen) empty() bool { return len(c.Tables) == 0 && len(c.Indexes) == 0 }

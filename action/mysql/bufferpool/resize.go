@@ -16,7 +16,7 @@ import (
 
 var resizeAction = action.Action{
 	Name: "mysql.resize-buffer-pool", Version: 1,
-	About: "Gives a node's buffer pool another size while the server runs (innodb_buffer_pool_size), and waits until it has it.",
+	About: "Resizes a node's buffer pool while the server runs (innodb_buffer_pool_size), and waits until it is done.",
 	New:   func() action.Task { return &resize{} },
 }
 
@@ -83,8 +83,8 @@ func (r *resize) room(ctx context.Context, on *cluster.Cluster, more int64) erro
 	}
 	if space.MemoryFree < more {
 		return &hint.PermanentError{
-			Reason: fmt.Sprintf("the machine of %s has %s of memory free, the pool would take %s more", node.Name, size(float64(space.MemoryFree)), size(float64(more))),
-			Advice: "a server that is pushed out of memory is killed: ask for less",
+			Reason: fmt.Sprintf("the machine of %s has %s of memory free, but the pool would need %s more", node.Name, size(float64(space.MemoryFree)), size(float64(more))),
+			Advice: "the kernel kills a server that runs out of memory: choose a smaller size",
 		}
 	}
 	return nil
@@ -185,7 +185,7 @@ func (r *resize) Verify(ctx context.Context, on *cluster.Cluster, _ action.Facts
 	}
 	done, err := r.has(ctx, on, want)
 	if err == nil && !done {
-		err = fmt.Errorf("the pool has not the size %d", want)
+		err = fmt.Errorf("the pool does not have the size %d", want)
 	}
 	return err
 }

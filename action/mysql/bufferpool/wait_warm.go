@@ -14,7 +14,7 @@ import (
 
 var waitAction = action.Action{
 	Name: "mysql.wait-warm", Version: 1,
-	About: "Waits until a node is warm: by its miss rate, or by how much of chosen tables or indexes is in memory.",
+	About: "Waits until a node is warm, judged by its miss rate or by the share of chosen tables or indexes in memory.",
 	New:   func() action.Task { return &wait{MissShare: 0.01, Requests: 1, Hold: 5 * time.Second, Share: 0.9} },
 }
 
@@ -22,12 +22,12 @@ var waitAction = action.Action{
 // and costs MariaDB a walk through its whole buffer pool.
 type wait struct {
 	onServer
-	MissShare float64       `yaml:"miss_share" doc:"Warm when at most this share of the pages asked for in a second comes from disk. Default 0.01. Pages that are being loaded count as from disk."`
-	Requests  int64         `yaml:"requests" doc:"Seconds in which fewer pages are asked for tell nothing. Default 1."`
-	Hold      time.Duration `yaml:"hold" doc:"For how long that must be so. Default 5s."`
+	MissShare float64       `yaml:"miss_share" doc:"The node is warm when at most this share of the pages requested in a second is read from disk. Default 0.01. Pages being loaded count as read from disk."`
+	Requests  int64         `yaml:"requests" doc:"Seconds with fewer page requests are ignored. Default 1."`
+	Hold      time.Duration `yaml:"hold" doc:"For how long the node must stay warm. Default 5s."`
 	chosen
-	Share  float64 `yaml:"share" doc:"With tables or indexes: warm when this share of their pages is in memory, whatever the miss rate. Default 0.9."`
-	Costly bool    `yaml:"costly" doc:"Allow that for a server that does not count pages by index, such as MariaDB: every look goes through its whole buffer pool and holds up other work, about a second per 10 GiB. Default false."`
+	Share  float64 `yaml:"share" doc:"With tables or indexes: the node is warm when this share of their pages is in memory, whatever the miss rate. Default 0.9."`
+	Costly bool    `yaml:"costly" doc:"Allow this for a server that does not count pages by index, such as MariaDB: every check scans its whole buffer pool and blocks other work, for about a second per 10 GiB. Default false."`
 }
 
 var (
@@ -112,7 +112,7 @@ func (w *wait) byMisses(s engine.Session) func(context.Context) (glance, error) 
 		}
 		requests, misses := now.requests-last.requests, now.misses-last.misses
 		if requests < float64(w.Requests) {
-			return glance{share: -1, text: fmt.Sprintf("only %.0f pages were asked for: that tells nothing", requests)}, nil
+			return glance{share: -1, text: fmt.Sprintf("only %.0f pages were requested, too few to judge", requests)}, nil
 		}
 		share := misses / requests
 		text := fmt.Sprintf("%.2f %% of %.0f pages from disk", 100*share, requests)

@@ -47,7 +47,7 @@ func (w *walk) next(ctx context.Context, entries int) (done bool, err error) {
 	}
 	reached := keep(r.Values)
 	if slices.EqualFunc(reached, w.last, same) {
-		return false, fmt.Errorf("the server finds %s again behind itself", w.index)
+		return false, fmt.Errorf("the server returned %s twice while it was reading in order", w.index)
 	}
 	w.last = reached
 	return false, nil

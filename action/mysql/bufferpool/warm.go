@@ -15,7 +15,7 @@ import (
 
 var warmAction = action.Action{
 	Name: "mysql.warm", Version: 1,
-	About: "Reads tables, or chosen indexes, into a node's buffer pool: in chunks, at a bounded rate, whole or a range.",
+	About: "Reads tables or chosen indexes into a node's buffer pool, in chunks and at a bounded rate, completely or a range.",
 	New:   func() action.Task { return &warm{} },
 }
 
@@ -23,10 +23,10 @@ var warmAction = action.Action{
 type warm struct {
 	onServer
 	chosen
-	From   string `yaml:"from" doc:"Only entries from this value of the first column on, for one index. Default: from the beginning."`
-	To     string `yaml:"to" doc:"Only entries up to this value of the first column, it included. Default: to the end."`
-	Rate   int64  `yaml:"rate" doc:"At most so many bytes of index in a second, such as 50M. Default 0: as fast as it goes."`
-	Larger bool   `yaml:"larger" doc:"Read on although what was chosen is larger than the buffer pool, so that the end drives out the beginning. Default false."`
+	From   string `yaml:"from" doc:"For one index: start at this value of its first column. Default: from the beginning."`
+	To     string `yaml:"to" doc:"For one index: stop after this value of its first column. Default: to the end."`
+	Rate   int64  `yaml:"rate" doc:"Limit in bytes of index per second, such as 50M. Default 0: no limit."`
+	Larger bool   `yaml:"larger" doc:"Read even if the chosen tables are larger than the buffer pool, so that the last pages evict the first. Default false."`
 }
 
 var (
@@ -36,7 +36,7 @@ var (
 
 func (w *warm) Validate() error {
 	if w.empty() {
-		return errors.New("tables or indexes say what to read")
+		return errors.New("give tables or indexes to read")
 	}
 	if (w.From != "" || w.To != "") && (len(w.Indexes) != 1 || len(w.Tables) > 0) {
 		return errors.New("from and to need one index, because they are values of its first column")
@@ -94,8 +94,8 @@ func (w *warm) fits(ctx context.Context, s engine.Session, all []index) error {
 	}
 	if sum := total(all); sum > pool && !w.Larger {
 		return &hint.PermanentError{
-			Reason: fmt.Sprintf("what was chosen takes %s, the buffer pool has %s: the last pages would evict the first", size(sum), size(pool)),
-			Advice: "choose fewer indexes or a range, or say larger: true",
+			Reason: fmt.Sprintf("the chosen tables need %s, the buffer pool has %s: the last pages would evict the first", size(sum), size(pool)),
+			Advice: "choose fewer indexes or a range, or set larger: true",
 		}
 	}
 	return nil

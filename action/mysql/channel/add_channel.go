@@ -16,15 +16,15 @@ import (
 
 var addChannel = action.Action{
 	Name: "mysql.channel", Version: 1,
-	About: "Makes a replica follow one more source by a channel of its own, which lets only some databases through, from where mysql.seed copied them.",
+	About: "Adds a source to a replica on a replication channel of its own, filtered to some databases, starting where mysql.seed copied them.",
 	New:   func() action.Task { return &link{} },
 }
 
 type link struct {
-	Source    string   `yaml:"source,required" doc:"Whom to follow."`
-	Node      string   `yaml:"node,required" doc:"Which node is to follow."`
-	Name      string   `yaml:"name,required" doc:"The channel's name, in MariaDB the connection's."`
-	Databases []string `yaml:"databases,required" doc:"What the channel lets through."`
+	Source    string   `yaml:"source,required" doc:"The source to replicate from."`
+	Node      string   `yaml:"node,required" doc:"The node that becomes the replica."`
+	Name      string   `yaml:"name,required" doc:"The channel's name (in MariaDB, the connection's)."`
+	Databases []string `yaml:"databases,required" doc:"The databases that the channel replicates."`
 }
 
 var (
@@ -147,7 +147,7 @@ func (l *link) begin(ctx context.Context, source, replica *server) error {
 	}
 	if len(rows) != len(l.Databases) {
 		return &hint.PermanentError{
-			Reason: fmt.Sprintf("%s were not copied from %s to %s at one position", strings.Join(l.Databases, ", "), source.name, replica.name),
+			Reason: fmt.Sprintf("%s were not copied from %s to %s at one common position", strings.Join(l.Databases, ", "), source.name, replica.name),
 			Advice: "copy them first: mysql.seed",
 		}
 	}
@@ -192,12 +192,12 @@ func (s *server) beginsAt(ctx context.Context, source *server, copied seedRow) (
 		return admin.Place{}, err
 	case purged != "":
 		return admin.Place{}, &hint.PermanentError{
-			Reason: fmt.Sprintf("%s has purged changes since its databases were copied: %s", source.name, purged), Advice: "copy again, and mysql.keep-binlogs before it",
+			Reason: fmt.Sprintf("%s has purged binary logs since its databases were copied: %s", source.name, purged), Advice: "copy again, with mysql.keep-binlogs before it",
 		}
 	case lacking == "":
 		return admin.Place{}, nil
 	}
-	return admin.Place{}, s.do(ctx, "say what was copied", admin.MySQL{}.AddPurged(lacking))
+	return admin.Place{}, s.do(ctx, "record what was copied", admin.MySQL{}.AddPurged(lacking))
 }
 
 // beginsAtPlace is the place of a copy, unless the replica has gone on from there before.
@@ -245,9 +245,9 @@ func (s *server) byGTID(ctx context.Context, source *server, channel string) err
 		return err
 	}
 	if _, known := has[domain]; !known {
-		return fmt.Errorf("channel %s has made changes, and %s does not know their GTIDs (it knows %s)", channel, s.name, has)
+		return fmt.Errorf("channel %s has applied changes, and %s does not know their GTIDs (it knows %s)", channel, s.name, has)
 	}
-	if err := s.do(ctx, "go on by GTID", append(s.Stop(channel), admin.MariaDB{}.FollowByGTID(channel))...); err != nil {
+	if err := s.do(ctx, "continue by GTID", append(s.Stop(channel), admin.MariaDB{}.FollowByGTID(channel))...); err != nil {
 		return err
 	}
 	return s.run(ctx, channel)

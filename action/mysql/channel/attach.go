@@ -16,16 +16,16 @@ import (
 
 var attach = action.Action{
 	Name: "mysql.attach", Version: 1,
-	About: "Makes a server that holds a copy of another's data its replica, from where the data ends, and waits until it has what the other has.",
+	About: "Attaches a server that holds a copy of the source's data as its replica, starting where the copy ends, and waits until it has caught up.",
 	New:   func() action.Task { return &attachment{Position: recovered, ReadOnly: true} },
 }
 
 // attachment is a replica that begins with a copy.
 type attachment struct {
-	Source   string `yaml:"source,required" doc:"Whom to follow."`
-	Node     string `yaml:"node,required" doc:"Which node is to follow."`
+	Source   string `yaml:"source,required" doc:"The source to replicate from."`
+	Node     string `yaml:"node,required" doc:"The node that becomes the replica."`
 	Channel  string `yaml:"channel" doc:"The channel's name. Default: the one without a name."`
-	ReadOnly bool   `yaml:"read_only" doc:"Whether the replica refuses the writes of everybody else from then on. Default true."`
+	ReadOnly bool   `yaml:"read_only" doc:"Whether the replica is made read-only. Default true."`
 	Position string `yaml:"position" doc:"recovered: by GTID, from where crash recovery found the end of the data; or FILE:POS in the source's binary log, as crash recovery printed it where there are no GTIDs. Default recovered."`
 }
 
@@ -92,7 +92,7 @@ func (a *attachment) Check(ctx context.Context, on *cluster.Cluster) (action.Che
 		return f, nil
 	case c.Source != source.address():
 		return f, &hint.PermanentError{
-			Reason: fmt.Sprintf("channel %q of %s follows %s", a.Channel, replica.name, c.Source), Advice: "name another channel, or forget that one",
+			Reason: fmt.Sprintf("channel %q of %s follows %s", a.Channel, replica.name, c.Source), Advice: "name another channel, or remove that one",
 		}
 	}
 	f.Observed["follows"] = c.Source
@@ -204,8 +204,8 @@ func (s *server) adopt(ctx context.Context, source *server) error {
 		return s.errant(source, errant)
 	case purged != "":
 		return &hint.PermanentError{
-			Reason: fmt.Sprintf("%s has purged changes that %s needs: %s", source.name, s.name, purged),
-			Advice: "begin again with a newer copy, and mysql.keep-binlogs before it",
+			Reason: fmt.Sprintf("%s has purged binary logs that %s needs: %s", source.name, s.name, purged),
+			Advice: "start again with a newer copy, with mysql.keep-binlogs before it",
 		}
 	}
 	return nil
@@ -219,8 +219,8 @@ func (s *server) noCopy(source *server) error {
 
 func (s *server) errant(source *server, which string) error {
 	return &hint.PermanentError{
-		Reason: fmt.Sprintf("node %s has changes that %s never had: %s", s.name, source.name, which),
-		Advice: "it is not a copy, or was written to since: restore a snapshot again",
+		Reason: fmt.Sprintf("node %s has transactions that %s never had: %s", s.name, source.name, which),
+		Advice: "it is not a copy, or was written to after the copy: restore a snapshot again",
 	}
 }
 
@@ -256,7 +256,7 @@ func (s *server) adoptDomains(ctx context.Context, source *server) error {
 	}
 	for _, c := range others {
 		if c.Receiving || c.Applying || c.Connects {
-			return fmt.Errorf("set where %s begins: %w", s.name, errors.New("channel "+c.Name+" runs, and MariaDB wants all stopped for it"))
+			return fmt.Errorf("set the start position of %s: %w", s.name, errors.New("channel "+c.Name+" is running, and MariaDB needs all channels stopped for this"))
 		}
 	}
 	return s.do(ctx, "set where replication begins", admin.MariaDB{}.SetReplicated(wanted))
@@ -278,7 +278,7 @@ func (a *attachment) Undo(ctx context.Context, on *cluster.Cluster, call action.
 	if source, err := addressOf(ctx, on, a.Source); err != nil {
 		return err
 	} else if c != nil && c.Source != source {
-		return &hint.PermanentError{Reason: fmt.Sprintf("%s follows %s by now, not %s: it is not detached", replica.name, c.Source, a.Source),
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s replicates from %s now, not from %s: it is not detached", replica.name, c.Source, a.Source),
 			Advice: "find out who has changed it since; leave it as it is"}
 	}
 	if err := replica.drop(ctx, a.Channel); err != nil {
@@ -292,7 +292,7 @@ func (a *attachment) Undo(ctx context.Context, on *cluster.Cluster, call action.
 	case err != nil:
 		return err
 	case why != "":
-		call.Progress(-1, replica.name+" stays closed to writes: "+why)
+		call.Progress(-1, replica.name+" stays read-only: "+why)
 		return nil
 	}
 	return replica.release(ctx)
@@ -308,7 +308,7 @@ func (a *attachment) closed(ctx context.Context, on *cluster.Cluster, replica *s
 		return "", err
 	}
 	for _, c := range others {
-		return fmt.Sprintf("it follows %s by channel %q", c.Source, c.Name), nil
+		return fmt.Sprintf("it replicates from %s on channel %q", c.Source, c.Name), nil
 	}
 	writable, err := a.writable(ctx, on)
 	if err != nil {
@@ -317,7 +317,7 @@ func (a *attachment) closed(ctx context.Context, on *cluster.Cluster, replica *s
 	was, known := before[othersOpen].(string)
 	for _, node := range writable {
 		if known && !slices.Contains(strings.Split(was, ", "), node) {
-			return node + " takes writes by now, and did not before", nil
+			return node + " accepts writes now, and did not before", nil
 		}
 	}
 	return "", nil

@@ -18,7 +18,7 @@ func stoppedForGood(s admin.Channel) error {
 	if admin.CannotSend(s.Code) {
 		return &hint.PermanentError{
 			Reason: err.Error(),
-			Advice: "where the source no longer has the changes from that place on, begin again with a newer copy, and keep the binary logs longer",
+			Advice: "if the source no longer has the changes from that position on, start again with a newer copy, and keep the binary logs longer",
 		}
 	}
 	return err
@@ -28,7 +28,7 @@ func stoppedForGood(s admin.Channel) error {
 func (s *server) states(ctx context.Context) ([]admin.Channel, error) {
 	rows, err := s.rows(ctx, s.Channels())
 	if err != nil {
-		return nil, fmt.Errorf("look at replication: %w", err)
+		return nil, fmt.Errorf("read the replication status: %w", err)
 	}
 	var all []admin.Channel
 	for _, row := range rows {

@@ -15,16 +15,16 @@ import (
 
 var compareRows = action.Action{
 	Name: "mysql.compare", Version: 1,
-	About: "Compares a replica with its source row for row, by checksums, while both go on. It fails when they differ, and says where.",
+	About: "Compares a replica with its source row by row, with checksums, while both keep working. It fails if they differ, and names the rows.",
 	New:   func() action.Task { return &compare{Chunk: 1000, Hold: 10 * time.Second, Otherwise: failure} },
 }
 
 type compare struct {
-	Source    string        `yaml:"source,required" doc:"Whose rows are right."`
-	Node      string        `yaml:"node,required" doc:"Which node's are looked at: a replica of it."`
-	Databases []string      `yaml:"databases" doc:"Which. Default: all that the channel lets through."`
-	Chunk     int           `yaml:"chunk" doc:"How many rows are digested at once. Default 1000."`
-	Hold      time.Duration `yaml:"hold" doc:"The longest that the last rows in doubt may be held on the source, until the replica has come up to them; who writes these rows waits as long. Default 10s."`
+	Source    string        `yaml:"source,required" doc:"The node whose rows count as correct."`
+	Node      string        `yaml:"node,required" doc:"The node to compare: a replica of it."`
+	Databases []string      `yaml:"databases" doc:"The databases. Default: all that the channel replicates."`
+	Chunk     int           `yaml:"chunk" doc:"How many rows are hashed at once. Default 1000."`
+	Hold      time.Duration `yaml:"hold" doc:"The longest time for which the last doubtful rows may be locked on the source until the replica has caught up; writers of these rows wait for that time. Default 10s."`
 	Otherwise verdict       `yaml:"on_difference" doc:"fail, or report: the step succeeds, and output.different says how many rows differ. Default fail."`
 }
 
@@ -73,7 +73,7 @@ func (c *compare) Act(ctx context.Context, on *cluster.Cluster, call action.Call
 	}
 	if follows == nil {
 		return nil, &hint.PermanentError{
-			Reason: fmt.Sprintf("node %s does not follow %s: there is no moment at which their rows should be alike", replica.name, source.name),
+			Reason: fmt.Sprintf("node %s does not replicate from %s: their rows need not be equal at any time", replica.name, source.name),
 			Advice: "name a source and its replica",
 		}
 	}
@@ -140,7 +140,7 @@ func unlikeness(source, replica *server, found []difference) error {
 	}
 	return &hint.PermanentError{
 		Reason: fmt.Sprintf("%s and %s differ: %s", source.name, replica.name, text),
-		Advice: "find out who wrote on the replica, then build it again",
+		Advice: "find out which client wrote to the replica, then build it again",
 	}
 }
 

@@ -116,7 +116,7 @@ func (c *comparison) table(ctx context.Context, t table) error {
 	if len(t.key) == 0 {
 		if t.rows > keyless {
 			return &hint.PermanentError{
-				Reason: fmt.Sprintf("it has about %d rows and no key by which they could be told apart", t.rows), Advice: "give it a primary key, or leave its database out",
+				Reason: fmt.Sprintf("it has about %d rows and no key that identifies them", t.rows), Advice: "add a primary key, or leave its database out",
 			}
 		}
 		return c.span(ctx, t, span{})
@@ -206,7 +206,7 @@ func (c *comparison) holding(ctx context.Context, do func(context.Context) error
 	if err := c.source.do(ctx, "hold rows", "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ", "BEGIN"); err != nil {
 		return err
 	}
-	limited, cancel := context.WithTimeoutCause(ctx, c.hold, fmt.Errorf("%s did not come up to %s within %v", c.replica.name, c.source.name, c.hold))
+	limited, cancel := context.WithTimeoutCause(ctx, c.hold, fmt.Errorf("%s did not catch up with %s within %v", c.replica.name, c.source.name, c.hold))
 	defer cancel()
 	if err := do(limited); err != nil {
 		return err // the caller closes the session, which ends the transaction

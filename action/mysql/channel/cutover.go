@@ -14,17 +14,17 @@ import (
 
 var cutOver = action.Action{
 	Name: "mysql.cut-over", Version: 1,
-	About: "Moves the writes from a server to its replica and keeps replication in the other direction for the way back. No acknowledged write is lost; between the two there are no writes.",
+	About: "Moves the writes from a server to its replica and keeps replication in the other direction for the way back. No acknowledged write is lost; in between, neither server accepts writes.",
 	New:   func() action.Task { return &cutover{WayBack: true, MaxGap: 10 * time.Second} },
 }
 
 // cutover goes through states that each say by themselves how far it came: the old server still, the way back prepared, the
 // new one writable, the way back running.
 type cutover struct {
-	From    string        `yaml:"from,required" doc:"Which node takes the writes now."`
-	To      string        `yaml:"to,required" doc:"Which is to take them: a replica of it."`
-	WayBack bool          `yaml:"way_back" doc:"Whether the old server follows the new one afterwards. Without it the cut-over is irreversible. Default true."`
-	MaxGap  time.Duration `yaml:"max_gap" doc:"How long no server may accept writes; after it the old server takes writes again. Default 10s."`
+	From    string        `yaml:"from,required" doc:"The node that accepts writes now."`
+	To      string        `yaml:"to,required" doc:"The node that will accept them: a replica of it."`
+	WayBack bool          `yaml:"way_back" doc:"Whether the old server replicates from the new one afterwards. Without this the cut-over is irreversible. Default true."`
+	MaxGap  time.Duration `yaml:"max_gap" doc:"How long no server may accept writes; after that time the old server accepts writes again. Default 10s."`
 }
 
 var (
@@ -132,9 +132,9 @@ func (c *cutover) possible(ctx context.Context, s *scene) error {
 	case s.forward == nil:
 		return refuse("attach it first: mysql.attach", "%s does not follow %s", s.to.name, s.from.name)
 	case !s.toStill:
-		return refuse("SET GLOBAL read_only = ON there, then compare: mysql.compare", "%s takes writes of its own, so that it may differ from %s", s.to.name, s.from.name)
+		return refuse("SET GLOBAL read_only = ON there, then compare: mysql.compare", "%s accepts writes of its own, so its data may differ from %s", s.to.name, s.from.name)
 	case !s.fromStill && !s.forward.Runs():
-		return refuse("see why, and START REPLICA", "replication from %s to %s does not run: %s", s.from.name, s.to.name, s.forward.Error)
+		return refuse("find the cause, then START REPLICA", "replication from %s to %s does not run: %s", s.from.name, s.to.name, s.forward.Error)
 	}
 	from, err := s.from.profile(ctx)
 	if err != nil {
@@ -146,7 +146,7 @@ func (c *cutover) possible(ctx context.Context, s *scene) error {
 	}
 	if c.WayBack {
 		if err := fits(to, from, !s.forward.GTID); err != nil {
-			return fmt.Errorf("there would be no way back (way_back: false goes without): %w", err)
+			return fmt.Errorf("there would be no way back (way_back: false accepts that): %w", err)
 		}
 	}
 	return s.from.obeyed(ctx)
@@ -164,7 +164,7 @@ func (s *server) obeyed(ctx context.Context) error {
 	}
 	return &hint.PermanentError{
 		Reason: fmt.Sprintf("user %s is connected to %s and may write although it is read-only: writes could be lost", rows[0]["who"], s.name),
-		Advice: "REVOKE READ ONLY ADMIN (before 10.11 SUPER) from it, or have it disconnect",
+		Advice: "REVOKE READ ONLY ADMIN (before 10.11 SUPER) from it, or disconnect it",
 	}
 }
 

@@ -30,11 +30,11 @@ func fits(source, replica profile, byPlace bool) error {
 	case source.UUID != "" && source.UUID == replica.UUID:
 		return refuse("stop the copy, remove auto.cnf from its data folder, and start it", "%s and %s have the same server_uuid: one is a copy of the other", source, replica)
 	case !strings.EqualFold(source.Format, "ROW"):
-		return refuse("set binlog_format = ROW on the source, and reconnect its clients", "%s writes binlog_format %s, of which a copy can differ", source, source.Format)
+		return refuse("set binlog_format = ROW on the source, and reconnect its clients", "%s writes binlog_format %s, with which a replica can differ", source, source.Format)
 	case !byPlace && source.GTID != "ON":
-		return refuse("set gtid_mode = ON, or give the place in the binary log as FILE:POS", "%s has gtid_mode %s", source, source.GTID)
+		return refuse("set gtid_mode = ON, or give the position in the binary log as FILE:POS", "%s has gtid_mode %s", source, source.GTID)
 	case !byPlace && replica.GTID != "ON":
-		return refuse("set gtid_mode = ON, or give the place in the binary log as FILE:POS", "%s has gtid_mode %s", replica, replica.GTID)
+		return refuse("set gtid_mode = ON, or give the position in the binary log as FILE:POS", "%s has gtid_mode %s", replica, replica.GTID)
 	case far(source.GTID, replica.GTID):
 		return refuse("bring them to one gtid_mode, step by step", "%s has gtid_mode %s, and %s has %s: these do not replicate", source, source.GTID, replica, replica.GTID)
 	}
@@ -66,9 +66,9 @@ func fitTogether(replica profile, sources []supply) error {
 	switch {
 	case replica.Product == "Aurora MySQL":
 		return refuse("use a server of your own, or RDS for MySQL (5.7.44, 8.0.35 and later): rds/multi-source",
-			"%s cannot be a replica of several sources: Aurora follows one", replica)
+			"%s cannot be a replica of several sources: Aurora replicates from one", replica)
 	case replica.Cloud && len(sources) > mostChannels:
-		return refuse("build two replicas", "%s is RDS for MySQL, which follows at most %d sources", replica, mostChannels)
+		return refuse("build two replicas", "%s is RDS for MySQL, which replicates from at most %d sources", replica, mostChannels)
 	}
 	if replica.ReadOnly {
 		return refuse("set super_read_only = OFF; read_only may stay", "%s is super_read_only: nothing could be copied into it", replica)
@@ -83,8 +83,8 @@ func fitTogether(replica profile, sources []supply) error {
 		}
 		ids[s.ID] = s.Node
 		if with := domains[s.Domain]; with != "" && s.Domain != "" {
-			return refuse("give every source, and the replica, a gtid_domain_id of its own",
-				"%s and %s have the same gtid_domain_id %s: one channel's place could not be told from the other's", with, s.Node, s.Domain)
+			return refuse("give every source and the replica a gtid_domain_id of their own",
+				"%s and %s have the same gtid_domain_id %s: the positions of their channels could not be distinguished", with, s.Node, s.Domain)
 		}
 		domains[s.Domain] = s.Node
 		if len(s.databases) == 0 {
@@ -92,10 +92,10 @@ func fitTogether(replica profile, sources []supply) error {
 		}
 		for _, database := range s.databases {
 			if slices.Contains(systemDatabases, database) || database == seedDatabase {
-				return refuse("name databases of your own", "database %s belongs to the server itself", database)
+				return refuse("name user databases", "database %s belongs to the server itself", database)
 			}
 			if with := owner[database]; with != "" {
-				return refuse("rename one of them: a replica has one database of a name", "%s and %s both give a database %s", with, s.Node, database)
+				return refuse("rename one of them: a replica cannot have two databases of the same name", "%s and %s both have a database %s", with, s.Node, database)
 			}
 			owner[database] = s.Node
 		}

@@ -73,7 +73,7 @@ func TestSourcesThatDoNotFitTogetherAreRefused(t *testing.T) {
 		want    string
 	}{
 		"alike":                {replica, two(same, "app2", "app3"), ""},
-		"the same database":    {replica, two(same, "app2", "app1"), "a and b both give a database app1"},
+		"the same database":    {replica, two(same, "app2", "app1"), "a and b both have a database app1"},
 		"a system's database":  {replica, two(same, "mysql"), "belongs to the server"},
 		"Plimsoll's":           {replica, two(same, "plimsoll"), "belongs to the server"},
 		"no database":          {replica, two(same), "no database of b"},
@@ -83,7 +83,7 @@ func TestSourcesThatDoNotFitTogetherAreRefused(t *testing.T) {
 		"one does not fit":     {replica, two(func(p *profile) { p.Binlog = false }, "app2"), "b (MariaDB 10.11.8) writes no binary log"},
 		"MySQL has no domains": {like("r", "9", same), []supply{{like("a", "1", same), []string{"app1"}}, {like("b", "2", same), []string{"app2"}}}, ""},
 		"Aurora": {like("r", "9", func(p *profile) { p.Product, p.Cloud = "Aurora MySQL", true }), []supply{{like("a", "1", same), []string{"app1"}}},
-			"Aurora follows one"},
+			"Aurora replicates from one"},
 		"RDS":                    {like("r", "9", func(p *profile) { p.Cloud, p.Calls = true, true }), []supply{{like("a", "1", same), []string{"app1"}}}, ""},
 		"RDS, without the right": {like("r", "9", func(p *profile) { p.Cloud = true }), []supply{{like("a", "1", same), []string{"app1"}}}, "by procedures, of which this account may execute none"},
 		"super_read_only": {like("r", "9", func(p *profile) { p.ReadOnly = true }), []supply{{like("a", "1", same), []string{"app1"}}},

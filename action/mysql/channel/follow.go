@@ -19,7 +19,7 @@ const glance = 50 * time.Millisecond
 func (s *server) origin() (admin.Source, error) {
 	if strings.HasPrefix(s.target.Addresses[0], "/") {
 		return admin.Source{}, &hint.PermanentError{
-			Reason: fmt.Sprintf("node %s is known by a Unix socket, which a replica elsewhere cannot reach", s.name), Advice: "give its host and port",
+			Reason: fmt.Sprintf("node %s has a Unix socket as its address, which a replica on another machine cannot reach", s.name), Advice: "give its host and port in the inventory",
 		}
 	}
 	o := admin.Source{Host: s.host, Port: s.port, User: s.target.User, Password: s.target.Password, Encrypted: admin.IsTLSOnly(s.target)}
@@ -28,7 +28,7 @@ func (s *server) origin() (admin.Source, error) {
 		o.User, o.Password = s.on.Replication.User, s.on.Replication.Password
 	case s.on.Environment != cluster.Lab:
 		return admin.Source{}, &hint.PermanentError{
-			Reason: fmt.Sprintf("the inventory names no account by which a replica could follow %s", s.name),
+			Reason: fmt.Sprintf("the inventory names no replication account for replicas of %s", s.name),
 			Advice: "CREATE USER … and GRANT REPLICATION SLAVE ON *.* on it, and name it as replication: {user, password} of the cluster",
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 var keepBinlogs = action.Action{
 	Name: "mysql.keep-binlogs", Version: 1,
-	About: "Makes a server keep its binary logs at least so long, for a replica that is still to come.",
+	About: "Makes a server keep its binary logs for at least this long, for a replica that is being built.",
 	New:   func() action.Task { return &keep{For: 24 * time.Hour} },
 }
 
@@ -138,7 +138,7 @@ func (s *server) retention(ctx context.Context) (r retention, err error) {
 		r.seconds *= 86400
 	}
 	if r.in == "" {
-		return r, fmt.Errorf("node %s does not say how long it keeps its binary logs", s.name)
+		return r, fmt.Errorf("node %s does not show how long it keeps its binary logs", s.name)
 	}
 	r.size, r.limit, err = s.number(ctx, "max_binlog_total_size", "binlog_space_limit")
 	return r, err

@@ -44,8 +44,8 @@ func (s *server) holds(ctx context.Context, p admin.Place) error {
 	}
 	if len(all) > 0 && (admin.Place{File: all[0].File, At: "0"}).Reached(admin.Place{File: p.File, At: "0"}) {
 		return &hint.PermanentError{
-			Reason: fmt.Sprintf("%s has purged binary log %s, from which the replica would go on: the oldest that it has is %s", s.name, p.File, all[0].File),
-			Advice: "begin again with a newer copy, and mysql.keep-binlogs before it",
+			Reason: fmt.Sprintf("%s has purged binary log %s, where the replica would continue: the oldest that it has is %s", s.name, p.File, all[0].File),
+			Advice: "start again with a newer copy, with mysql.keep-binlogs before it",
 		}
 	}
 	return &hint.PermanentError{Reason: fmt.Sprintf("%s has no binary log %s", s.name, p.File), Advice: "find out what uses this folder"}

@@ -16,7 +16,7 @@ func canFollow(d admin.RDS, node, channel string, byPlace bool) error {
 	}
 	advice := "update the server: RDS for MySQL has it from 8.0.35 on, and in 5.7.44"
 	if !byPlace {
-		advice = "name the place in the source's binary log as FILE:POS"
+		advice = "give the position in the source's binary log as FILE:POS"
 	}
 	return &hint.PermanentError{Reason: fmt.Sprintf("%s is on RDS and has no procedure mysql.%s that this account may call", node, name), Advice: advice}
 }
@@ -31,8 +31,8 @@ func (s *server) unlogged(ctx context.Context, text string) ([]string, error) {
 		return nil, err
 	} else if general != "OFF" && general != "0" {
 		return nil, &hint.PermanentError{
-			Reason: fmt.Sprintf("%s writes a general log, which would hold the password that replication logs in with: RDS takes it as a value of a call", s.name),
-			Advice: "set its parameter general_log to 0 while this is done: rds/set-parameter",
+			Reason: fmt.Sprintf("%s writes a general log, which would record the replication password: RDS takes it as an argument of a procedure call", s.name),
+			Advice: "set its parameter general_log to 0 meanwhile, with rds/set-parameter",
 		}
 	}
 	return rds.Unlogged(text), nil
@@ -51,8 +51,8 @@ func (s *server) givesOnly(ctx context.Context, databases []string) error {
 	for _, d := range there {
 		if !wanted[d] {
 			return &hint.PermanentError{
-				Reason: fmt.Sprintf("%s has a database %s too, and a channel of RDS lets all through that no parameter filters", s.name, d),
-				Advice: "name all of its databases, or follow it with a server of your own",
+				Reason: fmt.Sprintf("%s also has a database %s, and a channel of RDS replicates everything that no parameter filters", s.name, d),
+				Advice: "name all of its databases, or use a server of your own as the replica",
 			}
 		}
 	}

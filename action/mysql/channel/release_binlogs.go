@@ -10,14 +10,14 @@ import (
 
 var releaseBinlogs = action.Action{
 	Name: "mysql.release-binlogs", Version: 1,
-	About: "Makes a server keep its binary logs exactly so long: what mysql.keep-binlogs found before, when what had to read them has.",
+	About: "Sets how long a server keeps its binary logs: back to what mysql.keep-binlogs found, once they have been read.",
 	New:   func() action.Task { return &release{} },
 }
 
 type release struct {
 	Node    string `yaml:"node" doc:"Which node. Default: the primary."`
-	Seconds int64  `yaml:"seconds,required" doc:"How long; 0 is for ever."`
-	Limit   int64  `yaml:"size_limit" doc:"Bytes above which the oldest go whatever their age, where the server has such a limit; 0 is none. Default 0."`
+	Seconds int64  `yaml:"seconds,required" doc:"How long; 0 means for ever."`
+	Limit   int64  `yaml:"size_limit" doc:"Size in bytes above which the oldest are purged whatever their age, where the server has such a limit; 0 means no limit. Default 0."`
 }
 
 var (

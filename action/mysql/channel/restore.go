@@ -13,13 +13,13 @@ import (
 
 var restoreSnapshot = action.Action{
 	Name: "mysql.restore-snapshot", Version: 1,
-	About: "Gives a server the data of another as it is at one moment, as a snapshot of its volume would, and lets crash recovery run. In a lab; elsewhere your platform does it.",
+	About: "Restores a snapshot of another server's data to a server, as a volume snapshot would, and runs crash recovery. In a lab; elsewhere your platform restores the snapshot.",
 	New:   func() action.Task { return &restore{} },
 }
 
 type restore struct {
-	Source string `yaml:"source,required" doc:"Whose data. It keeps serving; a lab holds it while files are copied, for which a real snapshot needs no time."`
-	Node   string `yaml:"node,required" doc:"Which node gets it. It holds no databases of its own, and what it has is kept for undo."`
+	Source string `yaml:"source,required" doc:"The node whose data is copied. It keeps serving; a lab pauses it while files are copied, which a real snapshot does not need."`
+	Node   string `yaml:"node,required" doc:"The node that receives the data. It must have no databases of its own; its files are kept for an undo."`
 }
 
 var _ action.Undoer = (*restore)(nil)
@@ -39,8 +39,8 @@ func (r *restore) servers(ctx context.Context, on *cluster.Cluster) (source clus
 	copies, ok := node.Server.(cluster.Copyable)
 	if !ok || source.Server == nil {
 		return source, node, nil, &hint.PermanentError{
-			Reason: fmt.Sprintf("the data of node %s cannot be made a copy of another's from here", node.Name),
-			Advice: "restore a snapshot by your platform's own means and say snapshot: restored",
+			Reason: fmt.Sprintf("the data of node %s cannot be replaced by a copy from here", node.Name),
+			Advice: "restore a snapshot with your platform's tools, then set snapshot: restored",
 		}
 	}
 	return source, node, copies, nil
@@ -93,7 +93,7 @@ func (r *restore) mayReplace(ctx context.Context, on *cluster.Cluster) error {
 	}
 	if len(has) > 0 {
 		return &hint.PermanentError{
-			Reason: fmt.Sprintf("node %s holds databases of its own: %s", node.name, strings.Join(has, ", ")), Advice: "name an empty server, or drop them",
+			Reason: fmt.Sprintf("node %s has databases of its own: %s", node.name, strings.Join(has, ", ")), Advice: "name an empty server, or drop them",
 		}
 	}
 	follows, err := source.states(ctx)
@@ -102,7 +102,7 @@ func (r *restore) mayReplace(ctx context.Context, on *cluster.Cluster) error {
 	}
 	if len(follows) > 0 {
 		return &hint.PermanentError{
-			Reason: fmt.Sprintf("node %s is itself a replica of %s: a copy of it would follow the same source at once", source.name, follows[0].Source),
+			Reason: fmt.Sprintf("node %s is itself a replica of %s: a copy of it would replicate from the same source at once", source.name, follows[0].Source),
 			Advice: "take the snapshot of " + follows[0].Source,
 		}
 	}
@@ -113,7 +113,7 @@ func (r *restore) mayReplace(ctx context.Context, on *cluster.Cluster) error {
 	}
 	if len(unsafe) > 0 {
 		return &hint.PermanentError{
-			Reason: fmt.Sprintf("table %s of %s is %s: a snapshot of a running server does not hold it whole", unsafe[0]["t"], source.name, unsafe[0]["engine"]),
+			Reason: fmt.Sprintf("table %s of %s is %s: a snapshot of a running server does not contain it consistently", unsafe[0]["t"], source.name, unsafe[0]["engine"]),
 			Advice: "ALTER TABLE … ENGINE = InnoDB",
 		}
 	}

@@ -14,14 +14,14 @@ import (
 
 var seed = action.Action{
 	Name: "mysql.seed", Version: 1,
-	About: "Copies databases from a running server by SQL, all at one position, from which mysql.channel then replicates. MariaDB's writers are not held; MySQL's wait for a moment on these tables.",
+	About: "Copies databases from a running server by SQL, all at one position, from which mysql.channel then replicates. Writers wait for a moment on these tables on MySQL, and not at all on MariaDB.",
 	New:   func() action.Task { return &sowing{} },
 }
 
 type sowing struct {
-	Source    string   `yaml:"source,required" doc:"From which node."`
-	Node      string   `yaml:"node,required" doc:"Onto which node. It has no databases of these names."`
-	Databases []string `yaml:"databases,required" doc:"Which."`
+	Source    string   `yaml:"source,required" doc:"The node to copy from."`
+	Node      string   `yaml:"node,required" doc:"The node to copy to. It must not have databases of these names."`
+	Databases []string `yaml:"databases,required" doc:"The databases."`
 }
 
 var (
@@ -57,7 +57,7 @@ func (s *sowing) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 		case row.source == source.address() && row.state == done:
 			whole = append(whole, row.database)
 		case row.source == source.address():
-			f.Reason = "a copy was cut off: it begins again"
+			f.Reason = "a copy was cut off: it starts again"
 		}
 	}
 	if len(whole) > 0 {
@@ -79,8 +79,8 @@ func (s *sowing) together(whole []string) error {
 		return nil
 	}
 	return &hint.PermanentError{
-		Reason: fmt.Sprintf("%s was copied before, at another position than the rest would be", strings.Join(whole, ", ")),
-		Advice: "take that copy back, and copy all at once; or give the rest a channel of its own",
+		Reason: fmt.Sprintf("%s was copied before, at a different position than the rest would be", strings.Join(whole, ", ")),
+		Advice: "undo that copy, and copy all at once; or give the rest a channel of its own",
 	}
 }
 
@@ -148,7 +148,7 @@ func (s *sowing) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call) e
 		return err
 	}
 	if c != nil {
-		return &hint.PermanentError{Reason: fmt.Sprintf("channel %q brings changes into what would be dropped", c.Name), Advice: "take the channel back first"}
+		return &hint.PermanentError{Reason: fmt.Sprintf("channel %q replicates into the databases that would be dropped", c.Name), Advice: "undo the channel first"}
 	}
 	return replica.clearSeed(ctx, source.address(), s.Databases)
 }

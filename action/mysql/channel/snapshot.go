@@ -42,14 +42,14 @@ func (s *server) canCopy(ctx context.Context, databases []string) error {
 		if what == "BASE TABLE" {
 			what = odd[0]["e"]
 		}
-		return refuse("make it an InnoDB table, or leave its database out", "%s of %s is %s: its copy would not be one of a moment", odd[0]["t"], s.name, what)
+		return refuse("convert it to InnoDB, or leave its database out", "%s of %s is %s: its copy would not be consistent", odd[0]["t"], s.name, what)
 	}
 	events, err := s.value(ctx, "SELECT COUNT(*) FROM information_schema.events WHERE event_schema IN "+schemaList(databases))
 	if err != nil {
 		return err
 	}
 	if events != "0" {
-		return refuse("have them run elsewhere, or drop them", "%s has %s events in %s: on the replica they would change copied data", s.name, events, strings.Join(databases, ", "))
+		return refuse("run them elsewhere, or drop them", "%s has %s events in %s, which would change the copied data on the replica", s.name, events, strings.Join(databases, ", "))
 	}
 	tables, err := s.tables(ctx, databases)
 	if err != nil {

@@ -23,13 +23,13 @@ func supplyText(text string) (node string, databases []string, err error) {
 
 var checkSources = action.Action{
 	Name: "mysql.check-sources", Version: 1,
-	About: "Refuses, with the reason, sources that one replica cannot follow at the same time: by version, product, settings, or what they hold.",
+	About: "Checks that one replica can replicate from all of these sources at the same time: versions, products, settings and databases. Refuses with the reason if it cannot.",
 	New:   func() action.Task { return &sources{} },
 }
 
 type sources struct {
-	Sources []string `yaml:"sources,required" doc:"What each gives, as NODE:DATABASE or NODE:DATABASE+DATABASE; a node of another cluster of the run as CLUSTER/NODE."`
-	Node    string   `yaml:"node,required" doc:"Which node is to follow all of them."`
+	Sources []string `yaml:"sources,required" doc:"What to take from each source: NODE:DATABASE or NODE:DATABASE+DATABASE; a node of another cluster of the run is CLUSTER/NODE."`
+	Node    string   `yaml:"node,required" doc:"The node that will replicate from all of them."`
 }
 
 var (
@@ -118,7 +118,7 @@ func (s *server) takesOthers(ctx context.Context, its profile, new []supply) err
 			}
 			if its.Domain != "" && row.domain == one.Domain {
 				return &hint.PermanentError{
-					Reason: fmt.Sprintf("%s and %s, which %s follows already, have the same gtid_domain_id %s", one.Node, row.source, s.name, one.Domain),
+					Reason: fmt.Sprintf("%s and %s, from which %s replicates already, have the same gtid_domain_id %s", one.Node, row.source, s.name, one.Domain),
 					Advice: "give every source a gtid_domain_id of its own",
 				}
 			}

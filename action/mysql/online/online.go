@@ -135,7 +135,7 @@ func (a *alter) Verify(ctx context.Context, on *cluster.Cluster, _ action.Facts)
 	case err != nil:
 		return err
 	case !w.done:
-		return fmt.Errorf("the check answers %s, and %s was wanted", w.value, a.Want)
+		return fmt.Errorf("the check returned %s, expected %s", w.value, a.Want)
 	case !w.left.empty():
 		return fmt.Errorf("the tool left behind %s", strings.Join(w.left.all(), ", "))
 	}

@@ -60,7 +60,7 @@ func (a *alter) look(ctx context.Context, on *cluster.Cluster) (*world, error) {
 		return nil, err
 	}
 	if w.product, err = db.Facts(ctx); err != nil {
-		return nil, fmt.Errorf("ask which server it is: %w", err)
+		return nil, fmt.Errorf("read the server's identity: %w", err)
 	}
 	there, err := w.ask(ctx, "SELECT COUNT(*) FROM information_schema.tables WHERE table_type = 'BASE TABLE' AND table_schema = "+
 		admin.Text(w.db)+" AND table_name = "+admin.Text(w.name))

@@ -18,7 +18,7 @@ import (
 // candidate refuses a replica that should not become the primary, whatever else there is.
 func (s *server) candidate(ctx context.Context, is engine.ReplicationStatus) error {
 	if len(is.Sources) == 0 {
-		return &hint.PermanentError{Reason: s.name() + " replicates from no server: it is no replica", Advice: "mysql.replicate, or name another"}
+		return &hint.PermanentError{Reason: s.name() + " replicates from no server: it is no replica", Advice: "make it a replica with make it a replica with mysql.replicate, or name another node node"}
 	}
 	if err := s.singleSource(is); err != nil {
 		return err
@@ -28,7 +28,7 @@ func (s *server) candidate(ctx context.Context, is engine.ReplicationStatus) err
 	case from.Filter != "":
 		return &hint.PermanentError{Reason: fmt.Sprintf("%s does not have all data: %s", s.name(), from.Filter), Advice: "name a replica without filters"}
 	case from.Delay > 0:
-		return &hint.PermanentError{Reason: fmt.Sprintf("%s is kept %s behind on purpose", s.name(), from.Delay), Advice: "name a replica without a delay"}
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s is delayed by %s on purpose", s.name(), from.Delay), Advice: "name a replica without a delay"}
 	case !from.Automatic:
 		return &hint.PermanentError{Reason: s.name() + " replicates by file and position, not by GTID", Advice: "mysql.replicate makes it use GTIDs, where both servers have them"}
 	case !from.Applies:
@@ -39,14 +39,14 @@ func (s *server) candidate(ctx context.Context, is engine.ReplicationStatus) err
 
 var checkSwitchoverAction = action.Action{
 	Name: "mysql.check-switchover", Version: 1,
-	About: "Refuses, with the reason, a switchover that could lose something or not be completed, and waits until the replica is close behind.",
+	About: "Checks that a switchover can complete without losing transactions, refuses with the reason if it cannot, and waits until the replica has almost caught up.",
 	New:   func() action.Task { return &checkSwitchover{MaxBehind: 10 * time.Second} },
 }
 
 type checkSwitchover struct {
 	From      string        `yaml:"from,required" doc:"The primary."`
-	To        string        `yaml:"to,required" doc:"The replica that is to be the primary."`
-	MaxBehind time.Duration `yaml:"max_behind" doc:"How far it may be behind when the switchover begins: writes wait for so long. Default 10s."`
+	To        string        `yaml:"to,required" doc:"The replica that will be the primary."`
+	MaxBehind time.Duration `yaml:"max_behind" doc:"How far it may lag when the switchover begins: writes wait for this long. Default 10s."`
 }
 
 var _ action.Verifier = (*checkSwitchover)(nil)
@@ -93,13 +93,13 @@ func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time
 		}
 	}
 	if !primary.Primary() {
-		return 0, &hint.PermanentError{Reason: w.From + " is not the primary", Advice: "plimsoll lab list, or the servers, say which is"}
+		return 0, &hint.PermanentError{Reason: w.From + " is not the primary", Advice: "find out which node is: plimsoll lab list, or ask the servers"}
 	}
 	if err := to.candidate(ctx, replica); err != nil {
 		return 0, err
 	}
 	if !from.isSource(replica.Sources[0], primary.ServerID) {
-		return 0, &hint.PermanentError{Reason: fmt.Sprintf("%s follows %s, not %s", w.To, replica.Follows(), w.From), Advice: "mysql.replicate, or name another"}
+		return 0, &hint.PermanentError{Reason: fmt.Sprintf("%s follows %s, not %s", w.To, replica.Follows(), w.From), Advice: "make it a replica with make it a replica with mysql.replicate, or name another node node"}
 	}
 	if !replica.Sources[0].Receives {
 		return 0, &hint.PermanentError{Reason: fmt.Sprintf("%s is not connected to %s: %s", w.To, w.From, replica.Sources[0].Trouble), Advice: "fix that first"}
@@ -141,13 +141,13 @@ func (w *checkSwitchover) Verify(ctx context.Context, on *cluster.Cluster, _ act
 
 var pickReplicaAction = action.Action{
 	Name: "mysql.pick-replica", Version: 1,
-	About: "Finds the replica that has taken most from a dead primary, by GTID. Its output is node.",
+	About: "Finds the replica that has received most from a dead primary, by GTID. Its output is node.",
 	New:   func() action.Task { return &pickReplica{} },
 }
 
 type pickReplica struct {
 	Of     string `yaml:"of,required" doc:"The dead primary."`
-	Prefer string `yaml:"prefer" doc:"The node to take if none has more than it."`
+	Prefer string `yaml:"prefer" doc:"The node to choose if none has more than it."`
 }
 
 var (
@@ -179,8 +179,8 @@ func (p *pickReplica) ApprovalReason(f action.CheckResult) string {
 	if silent == "" {
 		return ""
 	}
-	return fmt.Sprintf("no answer from %s: there may be transactions that %v lacks, which would be lost or have to be merged by hand. "+
-		"Start it before, if that can be done", silent, f.Observed[pickNode])
+	return fmt.Sprintf("no answer from %s: there may be transactions that %v lacks, which would be lost or would have to be merged by hand. "+
+		"Start it first, if possible", silent, f.Observed[pickNode])
 }
 
 // picked is the replica that has most, and what is known of the choice.
@@ -200,7 +200,7 @@ func (f picked) facts() action.Facts {
 
 // mayBeLost says which transactions the dead primary may have alone, as far as replicas can know, and who was not asked.
 func (p *pickReplica) mayBeLost(f picked) string {
-	said := fmt.Sprintf("transactions that %s committed after %s and sent to no replica are only there: no replica can tell whether there are any; mysql/rejoin tells when it is back", p.Of, f.has)
+	said := fmt.Sprintf("transactions that %s committed after %s and sent to no replica are only there: no replica can tell whether there are any; mysql/rejoin finds out when it is back", p.Of, f.has)
 	for _, name := range f.silent {
 		said += fmt.Sprintf("; %s does not answer and may have transactions that %s lacks", name, f.name())
 	}

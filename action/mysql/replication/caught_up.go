@@ -15,14 +15,14 @@ import (
 
 var caughtUpAction = action.Action{
 	Name: "mysql.wait-caught-up", Version: 1,
-	About: "Waits until a replica has applied all that its source had when the wait began, by GTID.",
+	About: "Waits until a replica has applied all transactions that its source had when the wait began, by GTID.",
 	New:   func() action.Task { return &caughtUp{} },
 }
 
 type caughtUp struct {
-	Node   string        `yaml:"node,required" doc:"Which replica."`
-	Source string        `yaml:"source" doc:"What it must have: all of this node. Default: the primary."`
-	Within time.Duration `yaml:"within" doc:"How long it may take: then the step fails, whether the replica answers or not. Default: the step's timeout."`
+	Node   string        `yaml:"node,required" doc:"The replica."`
+	Source string        `yaml:"source" doc:"The node whose transactions it must have. Default: the primary."`
+	Within time.Duration `yaml:"within" doc:"How long to wait before the step fails, whether the replica answers or not. Default: the step's timeout."`
 }
 
 func (w *caughtUp) Traits() action.Traits {
@@ -139,13 +139,13 @@ func (s *server) reach(ctx context.Context, goal admin.GTIDSet, tell func(float6
 // stalled refuses to wait for a server that applies nothing.
 func (s *server) stalled(is engine.ReplicationStatus) error {
 	if len(is.Sources) == 0 {
-		return &hint.PermanentError{Reason: s.name() + " replicates from no server: it will never get what it lacks", Advice: "mysql.replicate"}
+		return &hint.PermanentError{Reason: s.name() + " replicates from no server: it will never receive what it lacks", Advice: "mysql.replicate"}
 	}
 	from := is.Sources[0]
 	if from.Applies {
 		return nil
 	}
-	reason := s.name() + " does not apply what it takes"
+	reason := s.name() + " does not apply what it receives"
 	if from.Trouble != "" {
 		reason += ": " + from.Trouble
 	}
@@ -174,7 +174,7 @@ func (p *pace) add(at time.Time, left int64) (share float64, text string) {
 	if done, took := from.left-left, at.Sub(from.at); done > 0 && took >= time.Second {
 		text += ", " + time.Duration(float64(took)*float64(left)/float64(done)).Round(time.Second).String()
 	} else if took >= 5*time.Second {
-		text += ", and they do not become fewer"
+		text += ", and the number does not fall"
 	}
 	return 1 - float64(left)/float64(p.first), text
 }

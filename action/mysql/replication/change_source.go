@@ -42,7 +42,7 @@ func (s *server) follow(ctx context.Context, source source) error {
 		statements = append(statements, admin.MariaDB{}.SetReplicated(has))
 	}
 	if err := s.do(ctx, from.Password, slices.Concat(statements, []string{s.dialect.Follow("", from)}, s.dialect.Start(""))...); err != nil {
-		return fmt.Errorf("follow %s: %w", source.name, err)
+		return fmt.Errorf("replicate from %s: %w", source.name, err)
 	}
 	return s.awaitRunning(ctx, source.name)
 }
@@ -97,7 +97,7 @@ func (s *server) awaitRunning(ctx context.Context, source string) error {
 		if err != nil {
 			return "", err
 		}
-		trouble := "it was not told whom to follow"
+		trouble := "it has no source configured"
 		if len(is.Sources) > 0 {
 			from := is.Sources[0]
 			if from.Receives && from.Applies {
@@ -119,9 +119,9 @@ func stopsForGood(code string) bool {
 
 func (s *server) advice(code string) string {
 	if admin.CannotSend(code) {
-		return "where the source does not have the binary logs any more that " + s.name() + " lacks, seed it anew, with mysql/add-replica"
+		return "if the source no longer has the binary logs that " + s.name() + " lacks, seed it again with mysql/add-replica"
 	}
-	return "look at the log of " + s.name()
+	return "check the log of " + s.name()
 }
 
 // unfollow makes a server follow nobody.
@@ -136,7 +136,7 @@ func (s *server) unfollow(ctx context.Context) error {
 // singleSource refuses servers with several sources: which of them is meant cannot be told.
 func (s *server) singleSource(is engine.ReplicationStatus) error {
 	if len(is.Sources) > 1 || len(is.Sources) == 1 && is.Sources[0].Channel != "" {
-		return &hint.PermanentError{Reason: fmt.Sprintf("%s follows %d sources by named channels", s.name(), len(is.Sources)),
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s replicates from %d sources on named channels", s.name(), len(is.Sources)),
 			Advice: "this runbook is for a primary and its replicas"}
 	}
 	return nil

@@ -19,12 +19,12 @@ import (
 
 var cloneAction = action.Action{
 	Name: "mysql.clone", Version: 1,
-	About: "Fills an empty server with the data of another, which keeps serving, by MySQL's clone plugin.",
+	About: "Copies another server's data to an empty one with MySQL's clone plugin, while the donor keeps serving.",
 	New:   func() action.Task { return &clone{} },
 }
 
 type clone struct {
-	Node string `yaml:"node,required" doc:"Which server is to be filled: an empty one."`
+	Node string `yaml:"node,required" doc:"The server to fill; it must be empty."`
 	From string `yaml:"from" doc:"The donor. Default: a healthy replica, else the primary."`
 }
 
@@ -56,7 +56,7 @@ func (c *clone) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 		return f, err
 	}
 	if s.mariadb {
-		return f, &hint.PermanentError{Reason: "MariaDB has no clone plugin", Advice: "mysql.copy, or mariadb-backup"}
+		return f, &hint.PermanentError{Reason: "MariaDB has no clone plugin", Advice: "use mysql.copy, or mariadb-backup"}
 	}
 	done, err := s.cloned(ctx, on)
 	if err != nil {
@@ -99,8 +99,8 @@ func (s *server) empty(ctx context.Context) error {
 		return fmt.Errorf("node %s: look for data: %w", s.name(), err)
 	}
 	if len(names) > 0 {
-		return &hint.PermanentError{Reason: fmt.Sprintf("%s is not empty, and all of it would be gone: %s", s.name(), strings.Join(names, ", ")),
-			Advice: "name an empty server, or drop what is there"}
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s is not empty, and all of its data would be deleted: %s", s.name(), strings.Join(names, ", ")),
+			Advice: "name an empty server, or drop its databases"}
 	}
 	return nil
 }
@@ -291,7 +291,7 @@ func (c *clone) revive(ctx context.Context, on *cluster.Cluster, n cluster.Node)
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("%s does not come back with its data: %w", c.Node, err)
+		return fmt.Errorf("%s did not come back with its data: %w", c.Node, err)
 	}
 	return nil
 }
@@ -331,7 +331,7 @@ func (s *server) unused(ctx context.Context) error {
 			return nil
 		}
 	}
-	return &hint.PermanentError{Reason: s.name() + " is the primary now: its data is not taken away", Advice: "let it stay; mysql/switchover before, if it is to go"}
+	return &hint.PermanentError{Reason: s.name() + " is the primary now: its data is not deleted", Advice: "keep it; to remove it, run mysql/switchover first"}
 }
 
 // emptyAgain empties a server that Plimsoll made, and starts it.
@@ -341,7 +341,7 @@ func emptyAgain(ctx context.Context, on *cluster.Cluster, node string) error {
 		return err
 	}
 	if on.Grower == nil || n.Server == nil {
-		return &hint.PermanentError{Reason: fmt.Sprintf("%s has the cluster's data, and Plimsoll did not make it: it does not empty it", node),
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s has the cluster's data, and Plimsoll did not create this server, so it does not empty it", node),
 			Advice: "empty it by hand, or leave it: it replicates from no server"}
 	}
 	if err := on.Grower.Reset(ctx, node); err != nil {

@@ -15,13 +15,13 @@ import (
 
 var copyAction = action.Action{
 	Name: "mysql.copy", Version: 1,
-	About: "Fills a stopped, empty server with the data folder of another stopped one on the same machine: exact, and by reflink where the file system can.",
+	About: "Copies the data folder of a stopped server to another stopped, empty one on the same machine, with reflinks where the file system supports them.",
 	New:   func() action.Task { return &copyData{} },
 }
 
 type copyData struct {
-	Node string `yaml:"node,required" doc:"Which server is to be filled; it does not run."`
-	From string `yaml:"from,required" doc:"Whose data; it does not run."`
+	Node string `yaml:"node,required" doc:"The server to fill; it must be stopped."`
+	From string `yaml:"from,required" doc:"The server whose data is copied; it must be stopped."`
 }
 
 var _ action.Undoer = (*copyData)(nil)
@@ -43,12 +43,12 @@ func (c *copyData) nodes(ctx context.Context, on *cluster.Cluster) (to, from clu
 	for _, n := range []cluster.Node{to, from} {
 		if n.Machine == nil || n.Data == "" || n.Server == nil {
 			return to, from, &hint.PermanentError{Reason: fmt.Sprintf("Plimsoll does not know where the data of %s is, or how to stop it", n.Name),
-				Advice: "copy it by other means, such as mariadb-backup, and go on with mysql.replicate"}
+				Advice: "copy it by other means, such as mariadb-backup, and continue with mysql.replicate"}
 		}
 	}
 	if to.Name == from.Name || to.Machine.Name() != from.Machine.Name() {
 		return to, from, &hint.PermanentError{Reason: fmt.Sprintf("%s and %s are not two servers of one machine", to.Name, from.Name),
-			Advice: "copy it by other means, such as mariadb-backup, and go on with mysql.replicate"}
+			Advice: "copy it by other means, such as mariadb-backup, and continue with mysql.replicate"}
 	}
 	return to, from, nil
 }
@@ -89,7 +89,7 @@ func (c *copyData) Act(ctx context.Context, on *cluster.Cluster, call action.Cal
 	for _, n := range []cluster.Node{to, from} {
 		if runs, err := n.Server.Running(ctx); err != nil || runs {
 			if err == nil {
-				err = &hint.PermanentError{Reason: n.Name + " runs: a copy of a data folder in use is none", Advice: "server.stop before"}
+				err = &hint.PermanentError{Reason: n.Name + " is running: a copy of a data folder in use would be inconsistent", Advice: "server.stop before"}
 			}
 			return nil, err
 		}
@@ -128,7 +128,7 @@ func (c *copyData) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call)
 		}
 	}
 	if on.Grower == nil {
-		return &hint.PermanentError{Reason: fmt.Sprintf("%s has the cluster's data, and Plimsoll did not make it: it does not empty it", c.Node),
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s has the cluster's data, and Plimsoll did not create this server, so it does not empty it", c.Node),
 			Advice: "empty it by hand, or leave it: it replicates from no server"}
 	}
 	return on.Grower.Reset(ctx, to.Name)

@@ -13,12 +13,12 @@ import (
 
 var confirmDeadAction = action.Action{
 	Name: "mysql.confirm-dead", Version: 1,
-	About: "Makes sure, by several checks and by what its replicas hear, that a primary is dead. Refused when it is not.",
+	About: "Makes sure that a primary is dead, with several checks and by whether its replicas still hear from it. Refused if it is alive.",
 	New:   func() action.Task { return &confirmDead{Checks: 5, Every: 2 * time.Second} },
 }
 
 type confirmDead struct {
-	Node   string        `yaml:"node,required" doc:"Which node: the primary."`
+	Node   string        `yaml:"node,required" doc:"The primary."`
 	Checks int           `yaml:"checks" doc:"How many times in a row it must not answer. Default 5."`
 	Every  time.Duration `yaml:"every" doc:"The time between two checks. Default 2s."`
 }
@@ -65,7 +65,7 @@ func (d *confirmDead) look(ctx context.Context, on *cluster.Cluster) (map[string
 		case p.name == d.Node && p.refusesUs():
 			return nil, &hint.PermanentError{
 				Reason: fmt.Sprintf("%s answers, with an error: it is not dead, and clients may write there: %v", d.Node, p.silent),
-				Advice: "free connections, or look at the user and the password that Plimsoll logs in with; then try again, or use mysql/switchover, by which nothing is lost",
+				Advice: "free connections, or check the user and password that Plimsoll logs in with; then try again, or use mysql/switchover, which loses nothing",
 			}
 		case !p.answers():
 			continue
@@ -101,8 +101,8 @@ func (d *confirmDead) Act(ctx context.Context, on *cluster.Cluster, c action.Cal
 			connected = append(connected, replica)
 			if before, known := last[replica]; known && before != now && check > 2 {
 				return nil, &hint.PermanentError{
-					Reason: fmt.Sprintf("%s does not answer us, but its replica %s still hears from it, at %s", d.Node, replica, now.from),
-					Advice: fmt.Sprintf("the way from here to it is broken, not the server: clients may still write there; if %s is another server, let %s stop to replicate from it and try again", now.from, replica),
+					Reason: fmt.Sprintf("%s does not answer Plimsoll, but its replica %s still hears from it, at %s", d.Node, replica, now.from),
+					Advice: fmt.Sprintf("the network between Plimsoll and the server is broken, not the server: clients may still write there; if %s is another server, stop replication on %s and try again", now.from, replica),
 				}
 			}
 			last[replica] = now

@@ -62,8 +62,8 @@ func TestAServerIsNotOpenedBesideASilentNodeThatIsFollowed(t *testing.T) {
 		source engine.Source
 		says   string // "": it may be opened
 	}{
-		"the silent one by its address":     {engine.Source{Address: "n2:3306"}, "n3 follows n2, which does not answer"},
-		"the silent one by another address": {engine.Source{Address: "10.0.0.2:3306", Receives: true}, "n3 follows 10.0.0.2:3306, perhaps n2, which does not answer"},
+		"the silent one by its address":     {engine.Source{Address: "n2:3306"}, "n3 replicates from n2, which does not answer"},
+		"the silent one by another address": {engine.Source{Address: "10.0.0.2:3306", Receives: true}, "n3 replicates from 10.0.0.2:3306, perhaps n2, which does not answer"},
 		"this one by another address":       {engine.Source{Address: "10.0.0.1:3306", ServerID: "1", Receives: true}, ""},
 		"nobody, by an address of long ago": {engine.Source{Address: "10.0.0.7:3306"}, ""},
 	} {

@@ -24,7 +24,7 @@ var demoteAction = action.Action{
 const probeTime = 2 * time.Second
 
 type demote struct {
-	Node  string        `yaml:"node,required" doc:"Which node: the primary."`
+	Node  string        `yaml:"node,required" doc:"The primary."`
 	Grace time.Duration `yaml:"grace" doc:"How long the transactions that are open when it begins may take to end by themselves. Default 5s."`
 	For   string        `yaml:"for" doc:"The replica that is to take its place: it must answer, and apply what it takes, right before writes are stopped. Default: none is asked."`
 }

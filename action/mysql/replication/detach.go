@@ -13,12 +13,12 @@ import (
 
 var detachAction = action.Action{
 	Name: "mysql.detach", Version: 1,
-	About: "Stops replication on a replica for good; it stays read only.",
+	About: "Stops replication on a replica for good; the replica stays read-only.",
 	New:   func() action.Task { return &detach{} },
 }
 
 type detach struct {
-	Node string `yaml:"node,required" doc:"Which replica."`
+	Node string `yaml:"node,required" doc:"The replica."`
 }
 
 var (
@@ -58,7 +58,7 @@ func (d *detach) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 		return f, nil
 	}
 	if _, known := s.account(); !known {
-		return f, &hint.PermanentError{Reason: "detaching " + s.name() + " makes it forget as whom it replicates, and it could not be taken back",
+		return f, &hint.PermanentError{Reason: "detaching " + s.name() + " makes it forget its replication account, so it could not be undone",
 			Advice: "name the account in the inventory: replication: {user: …, password: {env: …}}"}
 	}
 	return f, s.singleSource(is)
@@ -72,11 +72,11 @@ func (s *server) leads(ctx context.Context, is engine.ReplicationStatus) error {
 	}
 	for _, o := range others {
 		if o.answers() && len(o.is.Sources) > 0 && s.isSource(o.is.Sources[0], is.ServerID) {
-			return &hint.PermanentError{Reason: fmt.Sprintf("%s follows %s", o.name, s.name()), Advice: "let it follow another before, with mysql.replicate"}
+			return &hint.PermanentError{Reason: fmt.Sprintf("%s follows %s", o.name, s.name()), Advice: "point it to another source first, with mysql.replicate"}
 		}
 	}
 	if is.Followers > 0 {
-		return fmt.Errorf("%d servers that are not of this cluster read the binary log of %s", is.Followers, s.name())
+		return fmt.Errorf("%d servers outside this cluster read the binary log of %s", is.Followers, s.name())
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func (d *detach) ApprovalReason(found action.CheckResult) string {
 	if !some {
 		return ""
 	}
-	return fmt.Sprintf("%s has transactions that no other node has (%s): when it is removed they are lost. Find them in its binary log, and carry over what matters", d.Node, own)
+	return fmt.Sprintf("%s has transactions that no other node has (%s), which are lost when it is removed. Find them in its binary log, and carry over what matters", d.Node, own)
 }
 
 // Verify is content when it follows nobody.

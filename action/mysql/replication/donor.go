@@ -10,13 +10,13 @@ import (
 
 var pickDonorAction = action.Action{
 	Name: "mysql.pick-donor", Version: 1,
-	About: "Finds the node whose data a new one is to have: a healthy replica, else the primary, which then is away while it is copied. Its output is node.",
+	About: "Chooses the donor for a new node: a healthy replica, otherwise the primary, which is then stopped while it is copied. Its output is node.",
 	New:   func() action.Task { return &pickDonorTask{} },
 }
 
 type pickDonorTask struct {
-	For     string `yaml:"for" doc:"The new node, which is none."`
-	Primary bool   `yaml:"primary" doc:"The primary may be taken without asking if there is no healthy replica. Default false: a person must agree."`
+	For     string `yaml:"for" doc:"The new node, which cannot be the donor."`
+	Primary bool   `yaml:"primary" doc:"Whether the primary may be chosen without asking if there is no healthy replica. Default false: a person must agree."`
 }
 
 var (

@@ -12,7 +12,7 @@ import (
 
 var fenceAction = action.Action{
 	Name: "mysql.fence", Version: 1,
-	About: "Keeps a primary that is going to be replaced from writes: it is closed if it answers, else its process is ended if that can be done from here, and it comes back read only where that can be written down.",
+	About: "Fences a primary that will be replaced: makes it read-only if it answers, otherwise ends its process if Plimsoll can reach its machine, and makes it start read-only where its configuration can be changed.",
 	New:   func() action.Task { return &fence{} },
 }
 
@@ -84,7 +84,7 @@ func (f *fence) ApprovalReason(found action.CheckResult) string {
 			why = " (" + found.Reason + ")"
 		}
 		return fmt.Sprintf("%s cannot be fenced from here%s: if it still runs, clients that reach it write there, and those writes are lost or have to be merged by hand. "+
-			"Make sure by other means that it is down, or cut off", f.Node, why)
+			"Make sure by other means that it is down or disconnected", f.Node, why)
 	}
 	return ""
 }
@@ -150,7 +150,7 @@ func (f *fence) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (ac
 		}
 		return nil, action.NothingDone{Err: &hint.PermanentError{
 			Reason: fmt.Sprintf("%s cannot be fenced from here any more: its machine does not tell whether it is running: %v", f.Node, err),
-			Advice: "make that machine reachable, then plimsoll runbook resume RUN; or plimsoll runbook cancel RUN, and begin a new one: then a person is asked whether it may go on without",
+			Advice: "make that machine reachable, then plimsoll runbook resume RUN; or plimsoll runbook cancel RUN, and start a new one, which asks a person whether it may continue without the fence",
 		}}
 	}
 	c.Progress(0, "ending its process")

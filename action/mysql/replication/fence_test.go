@@ -53,7 +53,7 @@ func TestAPrimaryThatIsLostWithItsMachineIsForAPersonToJudge(t *testing.T) {
 	call.Before = action.Facts{fenceRuns: true, fenceWays: true}
 	_, err = f.Act(t.Context(), site, call)
 	var permanent *hint.PermanentError
-	if !errors.As(err, &permanent) || !strings.Contains(permanent.Advice, "a person is asked") {
+	if !errors.As(err, &permanent) || !strings.Contains(permanent.Advice, "asks a person") {
 		t.Errorf("a machine that is lost after the check: %v", err)
 	}
 }

@@ -12,13 +12,13 @@ import (
 
 var promoteAction = action.Action{
 	Name: "mysql.promote", Version: 1,
-	About: "Makes a replica that has applied all it took the primary: it stops replicating and takes writes.",
+	About: "Promotes a replica that has applied everything it received: it stops replicating and accepts writes.",
 	New:   func() action.Task { return &promote{} },
 }
 
 type promote struct {
-	Node string `yaml:"node,required" doc:"Which replica."`
-	Old  string `yaml:"old" doc:"The primary before. If it answers it must refuse writes, and have nothing that the replica lacks."`
+	Node string `yaml:"node,required" doc:"The replica."`
+	Old  string `yaml:"old" doc:"The old primary. If it answers, it must refuse writes and have no transaction that the replica lacks."`
 }
 
 func (p *promote) Traits() action.Traits {
@@ -60,7 +60,7 @@ func (s *server) canLead(ctx context.Context) error {
 		return err
 	}
 	if log != "1" && log != "ON" {
-		return &hint.PermanentError{Reason: s.name() + " writes no binary log: no replica could follow it", Advice: "log_bin: on, and a restart"}
+		return &hint.PermanentError{Reason: s.name() + " writes no binary log: no replica could replicate from it", Advice: "set log_bin: on and restart it"}
 	}
 	variable := "log_replica_updates"
 	if s.mariadb {
@@ -72,8 +72,8 @@ func (s *server) canLead(ctx context.Context) error {
 	}
 	if updates != "1" && updates != "ON" {
 		return &hint.PermanentError{
-			Reason: fmt.Sprintf("%s does not write what it replicates into its own binary log: others could not go on from it", s.name()),
-			Advice: variable + ": on, and a restart",
+			Reason: fmt.Sprintf("%s does not write replicated transactions to its own binary log: the other replicas could not continue from it", s.name()),
+			Advice: variable + ": on, and restart it",
 		}
 	}
 	return nil
@@ -85,7 +85,7 @@ func (p *promote) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 	if err != nil {
 		return nil, action.NothingDone{Err: err}
 	}
-	c.Progress(0.5, "opening it to writes")
+	c.Progress(0.5, "making it writable")
 	if err := s.unfollow(ctx); err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (p *promote) mayPromote(ctx context.Context, on *cluster.Cluster, c action.
 	if err := s.singleSource(is); err != nil {
 		return nil, err
 	}
-	c.Progress(0, "looking whether another takes writes")
+	c.Progress(0, "checking whether another node accepts writes")
 	if err := s.alone(ctx); err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (s *server) alone(ctx context.Context) error {
 	}
 	for _, o := range others {
 		if o.answers() && o.is.Primary() {
-			return &hint.PermanentError{Reason: fmt.Sprintf("%s takes writes: there would be two primaries", o.name), Advice: "mysql.demote or mysql.fence it before"}
+			return &hint.PermanentError{Reason: fmt.Sprintf("%s accepts writes: there would be two primaries", o.name), Advice: "make it read-only first, with mysql.demote or mysql.fence"}
 		}
 	}
 	return nil

@@ -355,7 +355,7 @@ func takesBack(w world) {
 		// A new primary that hangs is not overlooked: its replica says whom it follows, and to who was away its silence is enough.
 		w.must(w.server("n3").follow(ctx, w.server("n2").asSource()))
 		w.must(w.cluster.Freeze(ctx, "n2"))
-		undo(demoteAction, `{node: n1}`, before.facts(), false, "n3 follows n2, which does not answer")
+		undo(demoteAction, `{node: n1}`, before.facts(), false, "n3 replicates from n2, which does not answer")
 		w.must(w.server("n3").unfollow(ctx))
 		undo(demoteAction, `{node: n1}`, before.facts(), true, "n2 does not answer, and may have become the primary")
 		closed("n1")

@@ -10,12 +10,12 @@ import (
 
 var applyRelayLogAction = action.Action{
 	Name: "mysql.apply-relay-log", Version: 1,
-	About: "Makes a replica take nothing more from its source, and waits until it has applied all that it took.",
+	About: "Stops a replica from receiving more from its source, and waits until it has applied everything it received.",
 	New:   func() action.Task { return &applyRelayLog{} },
 }
 
 type applyRelayLog struct {
-	Node string `yaml:"node,required" doc:"Which replica."`
+	Node string `yaml:"node,required" doc:"The replica."`
 }
 
 var _ action.Undoer = (*applyRelayLog)(nil)
@@ -86,7 +86,7 @@ func (a *applyRelayLog) Undo(ctx context.Context, on *cluster.Cluster, _ action.
 		return err
 	}
 	if len(is.Sources) == 0 {
-		return &hint.PermanentError{Reason: s.name() + " replicates from no server any more: it has nothing left to apply", Advice: "mysql.replicate, if it is to be a replica"}
+		return &hint.PermanentError{Reason: s.name() + " replicates from no server any more: it has nothing left to apply", Advice: "use mysql.replicate if it should be a replica"}
 	}
 	if err := s.do(ctx, "", s.dialect.Start("")...); err != nil {
 		return err

@@ -27,17 +27,17 @@ func (s *server) mayReopen(ctx context.Context, resumed bool) error {
 	for _, o := range others {
 		switch {
 		case o.answers() && o.is.Primary():
-			return &hint.PermanentError{Reason: fmt.Sprintf("%s takes writes: %s would be a second primary", o.name, s.name()),
+			return &hint.PermanentError{Reason: fmt.Sprintf("%s accepts writes: %s would be a second primary", o.name, s.name()),
 				Advice: "leave it read-only; mysql/rejoin makes it a replica of " + o.name}
 		case !o.answers() && resumed:
 			return &hint.PermanentError{
-				Reason: fmt.Sprintf("%s does not answer, and may have become the primary since the process that closed %s ended", o.name, s.name()),
-				Advice: fmt.Sprintf("start %s and try again; if it is lost for good, take it out of the cluster and try again; or continue without it: plimsoll runbook resume RUN", o.name),
+				Reason: fmt.Sprintf("%s does not answer, and may have become the primary since the process that made %s read-only ended", o.name, s.name()),
+				Advice: fmt.Sprintf("start %s and try again; if it is lost for good, remove it from the cluster and try again; or continue without it: plimsoll runbook resume RUN", o.name),
 			}
 		}
 	}
 	if of := leader(is, others); of != nil {
-		return &hint.PermanentError{Reason: fmt.Sprintf("%s follows %s now: it is a replica", s.name(), of.name), Advice: "leave it read-only"}
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s replicates from %s now: it is a replica", s.name(), of.name), Advice: "leave it read-only"}
 	}
 	for _, o := range others {
 		of, called := leader(o.is, others), ""
@@ -46,7 +46,7 @@ func (s *server) mayReopen(ctx context.Context, resumed bool) error {
 		}
 		if of != nil && !of.answers() {
 			return &hint.PermanentError{
-				Reason: fmt.Sprintf("%s follows %s%s, which does not answer and may be the primary: %s would be a second one", o.name, called, of.name, s.name()),
+				Reason: fmt.Sprintf("%s replicates from %s%s, which does not answer and may be the primary: %s would be a second one", o.name, called, of.name, s.name()),
 				Advice: fmt.Sprintf("start %s, and find out which of the two accepts writes", of.name),
 			}
 		}
@@ -118,12 +118,12 @@ func (s *server) mayFollowAgain(ctx context.Context, address string) error {
 		return nil
 	}
 	if !before.answers() {
-		return fmt.Errorf("%s followed %s, which does not answer: %w", s.name(), before.name, before.silent)
+		return fmt.Errorf("%s replicated from %s, which does not answer: %w", s.name(), before.name, before.silent)
 	}
 	for _, o := range others {
 		if o.answers() && o.is.Primary() && !before.is.Primary() && len(before.is.Sources) == 0 {
-			return &hint.PermanentError{Reason: fmt.Sprintf("%s followed %s, which is not the primary any more: %s is", s.name(), before.name, o.name),
-				Advice: fmt.Sprintf("let it follow %s, with mysql.replicate", o.name)}
+			return &hint.PermanentError{Reason: fmt.Sprintf("%s replicated from %s, which is no longer the primary: %s is", s.name(), before.name, o.name),
+				Advice: fmt.Sprintf("make it replicate from %s, with mysql.replicate", o.name)}
 		}
 	}
 	source, err := serverOf(ctx, s.on, before.name)
@@ -142,7 +142,7 @@ func (s *server) restoreMode(ctx context.Context, before action.Facts, tell func
 	if m.reopens() {
 		var refused *hint.PermanentError
 		if err := s.mayReopen(ctx, false); errors.As(err, &refused) {
-			tell(-1, "it stays closed to writes: "+refused.Reason)
+			tell(-1, "it stays read-only: "+refused.Reason)
 			return s.setMode(ctx, s.refusing())
 		} else if err != nil {
 			return err

@@ -17,13 +17,13 @@ const patience = 5 * time.Second
 
 var replicateAction = action.Action{
 	Name: "mysql.replicate", Version: 1,
-	About: "Makes a node a replica of another, by GTID from what it has, and read only.",
+	About: "Makes a node a read-only replica of another, continuing by GTID from the data that it has.",
 	New:   func() action.Task { return &replicate{} },
 }
 
 type replicate struct {
-	Node   string `yaml:"node,required" doc:"Which node is to follow."`
-	Source string `yaml:"source" doc:"Whom. Default: the primary."`
+	Node   string `yaml:"node,required" doc:"The node that becomes the replica."`
+	Source string `yaml:"source" doc:"The source. Default: the primary."`
 }
 
 var _ action.Undoer = (*replicate)(nil)
@@ -89,7 +89,7 @@ func (s *server) followsNow(ctx context.Context, is engine.ReplicationStatus, so
 // mayFollow refuses what cannot become, or should not be, a replica of another.
 func (s *server) mayFollow(ctx context.Context, source *server) error {
 	if s.name() == source.name() {
-		return &hint.PermanentError{Reason: s.name() + " cannot follow itself", Advice: "name another source"}
+		return &hint.PermanentError{Reason: s.name() + " cannot replicate from itself", Advice: "name another source"}
 	}
 	if s.mariadb != source.mariadb {
 		return &hint.PermanentError{Reason: fmt.Sprintf("%s and %s are different products: their GTIDs are not the same", s.name(), source.name()),
@@ -98,7 +98,7 @@ func (s *server) mayFollow(ctx context.Context, source *server) error {
 	if log, err := source.value(ctx, admin.Global("log_bin")); err != nil {
 		return err
 	} else if log != "1" && log != "ON" {
-		return &hint.PermanentError{Reason: source.name() + " writes no binary log", Advice: "log_bin: on, and a restart"}
+		return &hint.PermanentError{Reason: source.name() + " writes no binary log", Advice: "set log_bin: on and restart it"}
 	}
 	errant, err := s.errant(ctx, source)
 	if err != nil {
@@ -120,8 +120,8 @@ func (s *server) mayFollow(ctx context.Context, source *server) error {
 	}
 	if gone := purged.Without(has); gone.Count() > 0 {
 		return &hint.PermanentError{
-			Reason: fmt.Sprintf("%s lacks %d transactions that %s has no longer in its binary logs", s.name(), gone.Count(), source.name()),
-			Advice: "seed it before, with mysql.clone or by mysql/add-replica",
+			Reason: fmt.Sprintf("%s lacks %d transactions that %s no longer has in its binary logs", s.name(), gone.Count(), source.name()),
+			Advice: "seed it first, with mysql.clone or mysql/add-replica",
 		}
 	}
 	return nil
@@ -133,8 +133,8 @@ func (s *server) refuseErrant(errant admin.GTIDSet, source *server) error {
 		what = "transactions"
 	}
 	return &hint.PermanentError{
-		Reason: fmt.Sprintf("%s has %s that %s has not (%s): it would differ for ever", s.name(), what, source.name(), errant),
-		Advice: "find them in its binary log and carry over what matters, and seed the server anew with mysql/add-replica",
+		Reason: fmt.Sprintf("%s has %s that %s does not have (%s): their data would differ for ever", s.name(), what, source.name(), errant),
+		Advice: "find them in its binary log and carry over what matters, and seed the server again with mysql/add-replica",
 	}
 }
 
@@ -150,7 +150,7 @@ func (r *replicate) Act(ctx context.Context, on *cluster.Cluster, c action.Call)
 	if err := replica.mayFollow(ctx, source); err != nil {
 		return nil, err
 	}
-	c.Progress(0, "making it read only")
+	c.Progress(0, "making it read-only")
 	if err := replica.setMode(ctx, replica.refusing()); err != nil {
 		return nil, err
 	}

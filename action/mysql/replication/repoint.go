@@ -12,14 +12,14 @@ import (
 
 var repointAction = action.Action{
 	Name: "mysql.repoint", Version: 1,
-	About: "Makes every replica, and the primary before, follow a new primary. Its output lists those that did not answer.",
+	About: "Makes every replica, and the old primary, replicate from a new primary. Its output lists those that did not answer.",
 	New:   func() action.Task { return &repoint{} },
 }
 
 type repoint struct {
 	Source string   `yaml:"source,required" doc:"The new primary."`
-	Also   []string `yaml:"also" doc:"Nodes that replicate from no server yet and are to follow it too: the primary before."`
-	Leave  []string `yaml:"leave" doc:"Nodes that are left as they are: one that is dead."`
+	Also   []string `yaml:"also" doc:"Nodes that do not replicate yet and should replicate from it too: the old primary."`
+	Leave  []string `yaml:"leave" doc:"Nodes to leave alone, such as a dead one."`
 }
 
 var _ action.Verifier = (*repoint)(nil)
@@ -114,7 +114,7 @@ func (r *repoint) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 
 // unfollowed says of a node that does not answer that it does not follow the new primary.
 func (s *server) unfollowed(n peer) string {
-	return fmt.Sprintf("it does not answer, and does not follow %s: mysql/rejoin when it is back", s.name())
+	return fmt.Sprintf("it does not answer, and does not replicate from %s: run mysql/rejoin when it is back", s.name())
 }
 
 func (r *repoint) one(ctx context.Context, on *cluster.Cluster, n peer, source *server) error {

@@ -84,7 +84,7 @@ func standingOf(ctx context.Context, on *cluster.Cluster, node string) (engine.R
 	}
 	r, ok := engine.As[engine.Replicated](db)
 	if !ok {
-		return engine.ReplicationStatus{}, &hint.PermanentError{Reason: "this database cannot say which part it plays in replication"}
+		return engine.ReplicationStatus{}, &hint.PermanentError{Reason: "this database does not report its role in replication"}
 	}
 	return r.ReplicationStatus(ctx)
 }
