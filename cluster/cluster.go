@@ -156,7 +156,7 @@ func (s *Cluster) database(ctx context.Context, node string, alone bool) (engine
 		return nil, err
 	}
 	if s.Engine == nil || len(n.Target.Addresses) == 0 {
-		return nil, fmt.Errorf("cluster %s: node %s has no database that is known", s.Name, n.Name)
+		return nil, fmt.Errorf("cluster %s: node %s has no known database", s.Name, n.Name)
 	}
 	at, target := connectionKey{node: n.Name}, n.Target
 	if alone {

@@ -116,7 +116,7 @@ func (s *Cluster) MayGo(ctx context.Context, node string) error {
 		return nil
 	}
 	if own != nil && own.Primary() && own.Followers > 0 {
-		return &hint.PermanentError{Reason: node + " is the primary: it is not removed", Advice: "mysql/switchover before"}
+		return &hint.PermanentError{Reason: node + " is the primary, and cannot be removed", Advice: "mysql/switchover before"}
 	}
 	for _, n := range nodes {
 		if n.Name == node {
@@ -129,8 +129,8 @@ func (s *Cluster) MayGo(ctx context.Context, node string) error {
 		for _, source := range is.Sources {
 			sameNumber := own != nil && own.ServerID != "" && own.ServerID != "0" && own.ServerID == source.ServerID
 			if source.Address == addresses[0] || sameNumber {
-				return &hint.PermanentError{Reason: fmt.Sprintf("%s follows %s: it is not removed", n.Name, node),
-					Advice: fmt.Sprintf("let %s follow another before, with mysql.replicate", n.Name)}
+				return &hint.PermanentError{Reason: fmt.Sprintf("%s replicates from %s, and cannot be removed", n.Name, node),
+					Advice: fmt.Sprintf("point %s to another source first, with mysql.replicate", n.Name)}
 			}
 		}
 	}
@@ -148,6 +148,6 @@ func (s *Cluster) Replaced(ctx context.Context, node string) error {
 	if err != nil || primary.Name == node {
 		return nil //nolint:nilerr // nobody says that he has taken its place
 	}
-	return &hint.PermanentError{Reason: fmt.Sprintf("%s is the primary now: %s would come back as a second one", primary.Name, node),
-		Advice: "start it read only by hand, then mysql/rejoin"}
+	return &hint.PermanentError{Reason: fmt.Sprintf("%s is the primary now: %s would come back as a second primary", primary.Name, node),
+		Advice: "start it read-only by hand, then run mysql/rejoin"}
 }

@@ -32,8 +32,8 @@ func Distinct(ctx context.Context, clusters ...*Cluster) error {
 				which = fmt.Sprintf("node %s of cluster %s and node %s of cluster %s", other.node, other.cluster, here.node, here.cluster)
 			}
 			return &hint.PermanentError{
-				Reason: fmt.Sprintf("%s are one server: both say %s", which, is),
-				Advice: "name every server once in the inventory, by one address; two servers that say the same are copies: give the copy an identity of its own",
+				Reason: fmt.Sprintf("%s are the same server: both report %s", which, is),
+				Advice: "list every server once in the inventory, with one address; if these are two servers, one is a copy of the other: give the copy an identity of its own",
 			}
 		}
 	}

@@ -70,8 +70,8 @@ func VolumeOwner(node, said string) (owner, name string) {
 // Volume returns a volume by its id, or by its name among those that belong to a node, as VolumeOwner has it.
 func (s *Cluster) Volume(ctx context.Context, node, name string) (infra.Volume, error) {
 	if s.Volumes == nil {
-		return infra.Volume{}, &hint.PermanentError{Reason: fmt.Sprintf("nothing is known of the volumes of cluster %s", s.Name),
-			Advice: "in a lab: lab up --machines; on EC2 say in plimsoll.yaml which instances the nodes' machines are (ec2:)"}
+		return infra.Volume{}, &hint.PermanentError{Reason: fmt.Sprintf("Plimsoll has no information about the volumes of cluster %s", s.Name),
+			Advice: "in a lab: lab up --machines; on EC2 name the instances of the nodes' machines in plimsoll.yaml (ec2:)"}
 	}
 	node, name = VolumeOwner(node, name)
 	all, err := s.Volumes.List(ctx, map[string]string{NodeTag: node, VolumeTag: name})
@@ -85,7 +85,7 @@ func (s *Cluster) Volume(ctx context.Context, node, name string) (infra.Volume, 
 		return all[0], nil
 	}
 	return infra.Volume{}, &hint.PermanentError{Reason: fmt.Sprintf("node %s has %d volumes %s", node, len(all), name),
-		Advice: "name the one that is meant by its id, such as " + all[0].ID}
+		Advice: "name one by its id, such as " + all[0].ID}
 }
 
 // Host returns a node's machine as one that can be lost and started.
@@ -96,8 +96,8 @@ func (s *Cluster) Host(ctx context.Context, node string) (FaultProneHost, error)
 	}
 	h, ok := n.Host.(FaultProneHost)
 	if !ok {
-		return nil, &hint.PermanentError{Reason: fmt.Sprintf("node %s has no machine that can be worked", n.Name),
-			Advice: "in a lab: lab up --machines; elsewhere no faults are made of machines"}
+		return nil, &hint.PermanentError{Reason: fmt.Sprintf("node %s has no machine that Plimsoll can control", n.Name),
+			Advice: "use a lab with lab up --machines; Plimsoll injects faults into machines of labs only"}
 	}
 	return h, nil
 }
@@ -180,7 +180,7 @@ type readOnlyTroubled struct {
 }
 
 func (readOnlyTroubled) SetConditions(_ context.Context, id string, _ disk.Conditions) error {
-	return fmt.Errorf("give %s trouble: %w", id, ErrReadOnly)
+	return fmt.Errorf("inject a fault into %s: %w", id, ErrReadOnly)
 }
 func (readOnlyTroubled) Corrupt(_ context.Context, id string, _ int64, _ []byte) error {
 	return fmt.Errorf("corrupt %s: %w", id, ErrReadOnly)

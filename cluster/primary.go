@@ -12,7 +12,7 @@ import (
 )
 
 // ErrNoPrimary says that no node takes writes, as far as they say.
-var ErrNoPrimary = errors.New("no node says that it is the primary")
+var ErrNoPrimary = errors.New("no node reports that it is the primary")
 
 const (
 	answerTime = 5 * time.Second // that a server may take to say which part it plays

@@ -85,7 +85,7 @@ func read(text string) (words []word, err error) {
 			rest = rest[1:]
 			continue
 		case strings.HasPrefix(rest, "/*!"), strings.HasPrefix(rest, "/*M!"):
-			return nil, fmt.Errorf("%.4s is a comment that is executed", rest)
+			return nil, fmt.Errorf("%.4s is an executable comment", rest)
 		case strings.HasPrefix(rest, "/*"):
 			_, after, closed := strings.Cut(rest[2:], "*/")
 			if !closed {

@@ -107,8 +107,8 @@ func (d readOnlyDatabase) Session(ctx context.Context) (engine.Session, error) {
 }
 
 var (
-	errNotConfigurable = errors.New("the settings of this database cannot be read")
-	errNotReplicated   = errors.New("this database cannot say which part it plays in replication")
+	errNotConfigurable = errors.New("Plimsoll cannot read the settings of this database")
+	errNotReplicated   = errors.New("this database does not report its role in replication")
 )
 
 func (d readOnlyDatabase) Setting(ctx context.Context, name string) (string, error) {
@@ -153,7 +153,7 @@ func (d readOnlyDatabase) Executing(ctx context.Context, prefix string) (int, er
 	if w, ok := d.Database.(engine.Watched); ok {
 		return w.Executing(ctx, prefix)
 	}
-	return 0, errors.New("this database does not say which statements it executes")
+	return 0, errors.New("this database does not show which statements it executes")
 }
 
 type readOnlySession struct{ engine.Session }
@@ -191,7 +191,7 @@ func (d readOnlyDatabase) ReplicationStatus(ctx context.Context) (engine.Replica
 	return engine.ReplicationStatus{}, errNotReplicated
 }
 
-var errNotRinged = errors.New("this database is no ring")
+var errNotRinged = errors.New("this database is not a ring")
 
 // Ring and the three after it keep the questions of a Ringed.
 func (d readOnlyDatabase) Ring(ctx context.Context, asked string) (engine.Ring, error) {

@@ -36,8 +36,8 @@ func (s readOnlyServer) CopyOf(ctx context.Context) (string, error) {
 		return c.CopyOf(ctx)
 	}
 	return "", &hint.PermanentError{
-		Reason: "the data of this server cannot be made a copy of another's from here",
-		Advice: "restore a snapshot by your platform's own means and say that it was restored",
+		Reason: "the data of this server cannot be replaced by a copy from here",
+		Advice: "restore a snapshot with your platform's tools, and declare it as restored",
 	}
 }
 

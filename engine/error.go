@@ -49,13 +49,13 @@ func (e *Error) Hint() string {
 	}
 	switch e.Kind {
 	case Full:
-		return "there is no room left where the server keeps its data, or in what memory it allows itself: free some, or ask for less"
+		return "the server's disk is full, or it has reached its memory limit: free some space or memory, or use less"
 	case Overloaded:
-		return "use fewer connections, or let the server take more"
+		return "use fewer connections, or raise the server's limit"
 	case ReadOnly:
-		return "this node takes no writes: it is a replica, or was made read-only; name the primary"
+		return "this node accepts no writes: it is a replica or read-only; use the primary"
 	case Denied:
-		return "look at the user's name, password and privileges; a password is given by reference, for example --password-env NAME"
+		return "check the user name, password and privileges; give a password by reference, for example --password-env NAME"
 	}
 	return ""
 }

@@ -13,7 +13,7 @@ import (
 func TestAFullServerSaysWhatToDo(t *testing.T) {
 	err := fmt.Errorf("fill sbtest1: %w", &engine.Error{Kind: engine.Full, Code: "1114", Text: "The table 'sbtest1' is full"})
 	var advice interface{ Hint() string }
-	if !errors.As(err, &advice) || !strings.Contains(advice.Hint(), "no room left") {
+	if !errors.As(err, &advice) || !strings.Contains(advice.Hint(), "disk is full") {
 		t.Errorf("%v: advises %v", err, advice)
 	}
 	if hint := (&engine.Error{Kind: engine.Deadlock}).Hint(); hint != "" {

@@ -7,12 +7,12 @@ type Right string
 
 // The rights that changes and loads need.
 const (
-	SeeReplication    Right = "see how replication stands"
+	SeeReplication    Right = "read the replication status"
 	ManageReplication Right = "start, stop and change replication"
 	ResetReplication  Right = "forget a source of replication"
 	SwitchReadOnly    Right = "make a server read-only or writable"
 	SetVariable       Right = "set a global variable" // Of: its name
-	KeepVariable      Right = "keep a variable for after a restart"
+	KeepVariable      Right = "persist a variable over a restart"
 	SeeSessions       Right = "see the sessions of other accounts"
 	EndSessions       Right = "end the sessions of other accounts"
 	SeeMemory         Right = "see the pages in memory"
@@ -24,7 +24,7 @@ const (
 	AlterTables       Right = "change tables"                      // Of: a namespace
 	CopyTables        Right = "copy tables while they are written" // Of: a namespace
 	ReadBinaryLog     Right = "read the binary log as a replica does"
-	KeepClaim         Right = "keep the claim of runs" // in a namespace of its own, which is made when it is not there
+	KeepClaim         Right = "store the claim of runs" // in a namespace of its own, which is made when it is not there
 )
 
 // Need is a right, where it is needed and for what.

@@ -32,7 +32,7 @@ func ParseTarget(text string) (Target, error) {
 	t := Target{Engine: scheme}
 	rest, options, _ := strings.Cut(rest, "?")
 	if strings.Contains(options, "@") {
-		return Target{}, errors.New("target: there is an @ after the ?: in a password write ? as %3F, in an option @ as %40")
+		return Target{}, errors.New("target: there is an @ after the ?; write ? in a password as %3F, @ in an option as %40")
 	}
 	hosts := rest
 	if at := strings.LastIndexByte(rest, '@'); at >= 0 { // the last one: a password may hold others
@@ -115,7 +115,7 @@ func checkHost(text string) error {
 	case host == "":
 		return errors.New("the name is missing")
 	case strings.ContainsAny(host, " \t\n\"'<>\\^`{|}"):
-		return errors.New("the name holds what no host's name can")
+		return errors.New("the name contains characters that a host name cannot")
 	}
 	if n, err := strconv.Atoi(port); colon && (err != nil || n < 1 || n > 65535) {
 		return errors.New("the port is not a number from 1 to 65535")

@@ -12,9 +12,9 @@ import (
 // EC2 says which instance a machine is.
 type EC2 struct {
 	ID      string            `yaml:"id" doc:"The instance's id, such as i-0123456789abcdef0."`
-	Tags    map[string]string `yaml:"tags" doc:"Tags that this instance carries and no other that is not terminated, such as {Name: db-a}. In place of id."`
-	Region  string            `yaml:"region" doc:"Such as ap-northeast-2. Default: the cluster's aws: region, else as the configuration of the AWS command line says."`
-	Profile string            `yaml:"profile" doc:"Of the configuration of the AWS command line. Default: the cluster's, else its default."`
+	Tags    map[string]string `yaml:"tags" doc:"In place of id: tags that only this instance has (terminated ones do not count), such as {Name: db-a}."`
+	Region  string            `yaml:"region" doc:"The region, such as ap-northeast-2. Default: the cluster's aws: region, otherwise from the configuration of the AWS command line."`
+	Profile string            `yaml:"profile" doc:"The profile of the AWS command line. Default: the cluster's, otherwise its default profile."`
 }
 
 // String is how lists and messages call the instance: its id, or the tags by which it is found.
@@ -32,7 +32,7 @@ func (e EC2) String() string {
 // Volume says which volume of the provider is meant by a name.
 type Volume struct {
 	ID   string            `yaml:"id" doc:"The volume's id, such as vol-0123456789abcdef0."`
-	Tags map[string]string `yaml:"tags" doc:"Tags that this volume carries and no other. In place of id."`
+	Tags map[string]string `yaml:"tags" doc:"In place of id: tags that only this volume has."`
 }
 
 var (
@@ -71,7 +71,7 @@ func (c Cluster) checkEC2(n *document.Node, ps *document.Problems) {
 		is, ok := c.InstanceOf(node)
 		if !ok {
 			if len(node.Volumes) > 0 {
-				ps.Add(at, at.Get("volumes").Errorf("volumes, and no machine that is an instance of EC2").WithHint("machines: {NAME: {ssh: HOST, ec2: {id: i-…}}}"))
+				ps.Add(at, at.Get("volumes").Errorf("volumes without a machine that is an EC2 instance").WithHint("machines: {NAME: {ssh: HOST, ec2: {id: i-…}}}"))
 			}
 			continue
 		}
@@ -80,7 +80,7 @@ func (c Cluster) checkEC2(n *document.Node, ps *document.Problems) {
 			first = where
 		}
 		if where != first {
-			ps.Add(at, at.Errorf("its instance is in another region or account than those before it: %s, not %s", strings.TrimSpace(where), strings.TrimSpace(first)))
+			ps.Add(at, at.Errorf("its instance is in another region or account than the previous ones: %s, not %s", strings.TrimSpace(where), strings.TrimSpace(first)))
 		}
 	}
 }

@@ -28,66 +28,66 @@ const File = "plimsoll.yaml"
 // Inventory is the file as read and checked.
 type Inventory struct {
 	Clusters map[string]Cluster `yaml:"clusters" doc:"By name."`
-	Machines map[string]Machine `yaml:"machines" doc:"How machines are reached, by the names that nodes and loads call them."`
+	Machines map[string]Machine `yaml:"machines" doc:"Machines and how to reach them, by the names that nodes and loads use."`
 	State    State              `yaml:"state" doc:"Where runs are kept."`
 
 	// What holds for runbooks in production; read by them.
-	Gate      *document.Node `yaml:"gate" doc:"Of runbooks that say nothing of a gate: {rehearsals: 3, max_age: 14d} or {none: REASON}. Default: in production they are refused."`
-	Approvals *document.Node `yaml:"approvals" doc:"Who approves a step in production: {by: other}, somebody who did not begin the run, or {by: anyone}; signers: FILE names the ssh keys that sign approvals. Default {by: other}."`
+	Gate      *document.Node `yaml:"gate" doc:"The gate of runbooks that have none: {rehearsals: 3, max_age: 14d} or {none: REASON}. Default: they are refused in production."`
+	Approvals *document.Node `yaml:"approvals" doc:"Who may approve a step in production: {by: other}, anyone except the person who began the run, or {by: anyone}; signers: FILE lists the ssh keys that sign approvals. Default {by: other}."`
 }
 
 // State says where runs are kept.
 type State struct {
-	Postgres *Secret `yaml:"postgres" doc:"Where the connection string of a Postgres that a team shares is found. Default: a SQLite file in the state folder."`
+	Postgres *Secret `yaml:"postgres" doc:"Where to find the connection string of a Postgres that a team shares. Default: a SQLite file in the state folder."`
 }
 
-// Cluster is a target: it exists, and Plimsoll did not make it.
+// Cluster is a target: it exists, and Plimsoll did not create it.
 type Cluster struct {
-	Engine      string            `yaml:"engine,required" doc:"mysql for MySQL and MariaDB, cql for Cassandra and ScyllaDB, singlestore; the product's name will do."`
-	Environment string            `yaml:"environment,required" doc:"lab, staging or production; the gate of a runbook is for production."`
-	Nodes       []Node            `yaml:"nodes,required" doc:"The primary first."`
-	User        string            `yaml:"user,required" doc:"Who asks."`
-	Password    *Secret           `yaml:"password" doc:"Where the password is found. Default: none."`
+	Engine      string            `yaml:"engine,required" doc:"mysql for MySQL and MariaDB, cql for Cassandra and ScyllaDB, singlestore; the product's name works too."`
+	Environment string            `yaml:"environment,required" doc:"lab, staging or production; gates of runbooks apply to production."`
+	Nodes       []Node            `yaml:"nodes,required" doc:"The nodes, the primary first."`
+	User        string            `yaml:"user,required" doc:"The user that Plimsoll logs in as."`
+	Password    *Secret           `yaml:"password" doc:"Where to find the password. Default: no password."`
 	Namespace   string            `yaml:"database" doc:"Database or keyspace."`
-	Options     map[string]string `yaml:"options" doc:"The engine's own, such as tls: required."`
-	Replication *Account          `yaml:"replication" doc:"The account by which nodes follow one another, for nodes that do not follow yet."`
-	AWS         *AWS              `yaml:"aws" doc:"Of instances of RDS or EC2, or a cluster of Aurora: where they run. Credentials are those of the AWS command line; none stand here."`
+	Options     map[string]string `yaml:"options" doc:"Options of the engine's driver, such as tls: required."`
+	Replication *Account          `yaml:"replication" doc:"The replication account, for nodes that do not replicate yet."`
+	AWS         *AWS              `yaml:"aws" doc:"Where instances of RDS or EC2, or a cluster of Aurora, run. Plimsoll uses the credentials of the AWS command line; do not write any here."`
 
 	machines map[string]Machine // of the inventory
 }
 
 // AWS says where at AWS a cluster runs.
 type AWS struct {
-	Region  string        `yaml:"region" doc:"Such as ap-northeast-2. Default: as the configuration of the AWS command line says."`
-	Profile string        `yaml:"profile" doc:"Of the configuration of the AWS command line. Default: its default."`
+	Region  string        `yaml:"region" doc:"The region, such as ap-northeast-2. Default: from the configuration of the AWS command line."`
+	Profile string        `yaml:"profile" doc:"The profile of the AWS command line. Default: its default profile."`
 	Aurora  string        `yaml:"aurora" doc:"The identifier of the Aurora cluster that this cluster is."`
 	Every   time.Duration `yaml:"every" doc:"How long a step waits between two looks at an instance that it changes. AWS throttles whole accounts: longer where many are changed. Default: 10s."`
 }
 
 // Account is who logs in.
 type Account struct {
-	User     string  `yaml:"user,required" doc:"Who asks."`
-	Password *Secret `yaml:"password,required" doc:"Where the password is found."`
+	User     string  `yaml:"user,required" doc:"The user that Plimsoll logs in as."`
+	Password *Secret `yaml:"password,required" doc:"Where to find the password."`
 }
 
 // Node is one server.
 type Node struct {
-	Name     string            `yaml:"name,required" doc:"As runbooks call it."`
+	Name     string            `yaml:"name,required" doc:"The node's name in runbooks."`
 	Address  string            `yaml:"address,required" doc:"host:port, or the path of a Unix socket."`
-	Machine  string            `yaml:"machine" doc:"Where it runs, so that commands can be run there: local for this machine, ssh:HOST, or one of machines."`
-	Service  string            `yaml:"service" doc:"The systemd unit that is its server on that machine, such as mariadb: then it can be started and stopped."`
-	Cores    int               `yaml:"cores,nonzero" doc:"How many processors it has, where the server does not tell; a load is judged by them."`
-	Volume   *storage.Volume   `yaml:"volume" doc:"What its data lies on: with it IOPS are judged by their limit, and the end of a burst is foretold."`
-	Volumes  map[string]Volume `yaml:"volumes" doc:"Volumes of EC2 by the names that runbooks call them, such as {network: {id: vol-…}}. Others are found by their tags cluster, node and volume."`
-	Instance string            `yaml:"instance" doc:"The identifier of the RDS instance that it is."`
-	Spare    bool              `yaml:"spare" doc:"It is a server that is no part of the cluster yet, or no more."`
+	Machine  string            `yaml:"machine" doc:"The machine it runs on, so that Plimsoll can run commands there: local for this machine, ssh:HOST, or one of machines."`
+	Service  string            `yaml:"service" doc:"The systemd unit of its server on that machine, such as mariadb, so that Plimsoll can start and stop it."`
+	Cores    int               `yaml:"cores,nonzero" doc:"How many processors it has, if the server does not show it. Alerts judge the load by them."`
+	Volume   *storage.Volume   `yaml:"volume" doc:"The volume of its data, from which Plimsoll knows the IOPS limit and predicts the end of a burst."`
+	Volumes  map[string]Volume `yaml:"volumes" doc:"Volumes of EC2 by the names that runbooks use, such as {network: {id: vol-…}}. Plimsoll finds others by their tags cluster, node and volume."`
+	Instance string            `yaml:"instance" doc:"The identifier of its RDS instance."`
+	Spare    bool              `yaml:"spare" doc:"The server is not part of the cluster yet, or no longer."`
 }
 
 // Secret says where a secret is found: one of the three.
 type Secret struct {
-	Env     string   `yaml:"env" doc:"In this environment variable."`
-	File    string   `yaml:"file" doc:"In this file, without its last line break."`
-	Command []string `yaml:"command" doc:"In what this program prints, without its last line break."`
+	Env     string   `yaml:"env" doc:"The environment variable that holds it."`
+	File    string   `yaml:"file" doc:"The file that holds it; the last line break is removed."`
+	Command []string `yaml:"command" doc:"A program that prints it; the last line break is removed."`
 }
 
 var (
@@ -171,7 +171,7 @@ func (c Cluster) check(name string, n *document.Node, ps *document.Problems) {
 			ps.Add(at, at.Get("name").Errorf("node name %q, expected letters, digits, dots, hyphens and underscores, at most 63", node.Name))
 		}
 		if other := addresses[node.Address]; other != "" {
-			ps.Add(at, at.Get("address").Errorf("node %s has the address of node %s: they are one server", node.Name, other))
+			ps.Add(at, at.Get("address").Errorf("node %s has the same address as node %s: they are one server", node.Name, other))
 		}
 		addresses[node.Address] = node.Name
 		node.checkMachine(at, c.machines, ps)
@@ -202,7 +202,7 @@ func (s Secret) check(n *document.Node, ps *document.Problems) {
 		}
 	}
 	if given != 1 {
-		ps.Add(n, n.Errorf("%d places for a secret, expected one of env, file or command", given))
+		ps.Add(n, n.Errorf("%d sources for a secret, expected one of env, file or command", given))
 	}
 }
 
@@ -214,7 +214,7 @@ func (s *Secret) Value(ctx context.Context, m infra.Machine) (engine.Secret, err
 	case s.Env != "":
 		v, set := os.LookupEnv(s.Env)
 		if !set {
-			return "", hint.With(fmt.Errorf("the environment variable %s is not set", s.Env), "export "+s.Env+"=…; the inventory says that the secret is found there")
+			return "", hint.With(fmt.Errorf("the environment variable %s is not set", s.Env), "export "+s.Env+"=…; the inventory expects the secret there")
 		}
 		return engine.Secret(v), nil
 	case s.File != "":

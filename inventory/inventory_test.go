@@ -83,7 +83,7 @@ func TestRefusesWithThePlace(t *testing.T) {
 	for change, want := range map[string]string{
 		"environment: production|environment: prod":         `unknown environment "prod"`,
 		"password: {env: ORDERS_PASSWORD}|password: s3cret": `expected a mapping`,
-		"{env: ORDERS_PASSWORD}|{env: A, file: b}":          "2 places",
+		"{env: ORDERS_PASSWORD}|{env: A, file: b}":          "2 sources",
 		"name: b|name: a":             `"a" is listed twice`,
 		"machine: local|machine: far": `unknown machine "far"`,
 		"user: dba|usr: dba":          `unknown key "usr"`,
@@ -160,7 +160,7 @@ clusters:
 		"{id: i-0123456789abcdef0}|{}":                                      "expected one of id and tags",
 		"id: vol-0123456789abcdef0|id: network":                             "expected the id of a volume",
 		"profile: ops}}|profile: other}}":                                   "in another region or account",
-		", ec2: {id: i-0123456789abcdef0}|":                                 "no machine that is an instance of EC2",
+		", ec2: {id: i-0123456789abcdef0}|":                                 "without a machine that is an EC2 instance",
 	} {
 		from, to, _ := strings.Cut(change, "|")
 		_, err := Parse("plimsoll.yaml", []byte(strings.Replace(listed, from, to, 1)))
@@ -238,7 +238,7 @@ clusters:
 	}
 	for change, want := range map[string]string{
 		"machine: db-a|machine: db-z":                   `unknown machine "db-z"`,
-		"machine: db-a, |":                              "no machine on which it runs",
+		"machine: db-a, |":                              "without a machine on which it runs",
 		"service: mariadb|service: -x":                  "expected the name of a systemd unit",
 		"ssh:db-b|ssh:-oProxyCommand=evil":              "unknown machine",
 		"ssh: admin@db-a.example.org|ssh: -oProxy=evil": "expected a host as ssh takes it",

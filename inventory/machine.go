@@ -15,10 +15,10 @@ const (
 
 // Machine is how a machine is reached.
 type Machine struct {
-	SSH    string `yaml:"ssh,required" doc:"host, user@host or ssh://user@host:port, as ssh takes it; an alias of the person's ssh configuration will do."`
-	Become string `yaml:"become" doc:"The user that our helper works as there, by sudo -n. Default: the one who logs in."`
-	Config string `yaml:"config" doc:"A configuration file for ssh, instead of the person's own."`
-	EC2    *EC2   `yaml:"ec2" doc:"The instance of EC2 that it is: then its volumes can be attached and detached, and it can be stopped and seen stopped."`
+	SSH    string `yaml:"ssh,required" doc:"host, user@host or ssh://user@host:port, as for the ssh command; an alias of your ssh configuration works too."`
+	Become string `yaml:"become" doc:"The user that the helper runs as there, through sudo -n. Default: the user who logs in."`
+	Config string `yaml:"config" doc:"A configuration file for ssh, instead of your own."`
+	EC2    *EC2   `yaml:"ec2" doc:"The EC2 instance of this machine, so that Plimsoll can attach and detach its volumes, stop it and verify that it is stopped."`
 }
 
 // Host is the machine as ssh is asked for it.
@@ -78,7 +78,7 @@ func (c Cluster) MachineOf(n Node) (Machine, bool) {
 func (n Node) checkMachine(at *document.Node, machines map[string]Machine, ps *document.Problems) {
 	switch {
 	case n.Machine == "" && n.Service != "":
-		ps.Add(at, at.Errorf("service %s, and no machine on which it runs", n.Service).WithHint("machine: local, ssh:HOST, or one of machines"))
+		ps.Add(at, at.Errorf("service %s without a machine on which it runs", n.Service).WithHint("machine: local, ssh:HOST, or one of machines"))
 	case n.Machine == "", n.Machine == Local:
 	default:
 		if _, known := machineOf(machines, n.Machine); !known {

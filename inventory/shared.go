@@ -21,7 +21,7 @@ func (inv *Inventory) Shared(cluster string) (all []string) {
 		for _, other := range inv.Clusters[name].Nodes {
 			for _, n := range own.Nodes {
 				if n.Address != "" && strings.EqualFold(n.Address, other.Address) {
-					all = append(all, fmt.Sprintf("node %s of cluster %s is node %s of cluster %s too (%s): a lock on one is none on the other", n.Name, cluster, other.Name, name, n.Address))
+					all = append(all, fmt.Sprintf("node %s of cluster %s is also node %s of cluster %s (%s): a lock on one cluster does not lock the other", n.Name, cluster, other.Name, name, n.Address))
 				}
 			}
 		}

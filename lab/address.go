@@ -66,7 +66,7 @@ func (d Deps) takePlace(ctx context.Context, nodes, port, usual int) (place, err
 	}
 	if port != 0 {
 		return place{}, hint.With(fmt.Errorf("port %d is taken on every address of %s", port, d.Network),
-			"something listens on all addresses (ss -ltnp shows what); choose another port, or none for the next free one")
+			"some process listens on all addresses (ss -ltnp shows which); choose another port, or none for the next free one")
 	}
 	return place{}, fmt.Errorf("no free addresses in %s for %d nodes", d.Network, nodes)
 }
@@ -140,7 +140,7 @@ func (d Deps) lockCluster(ctx context.Context, name string) (func() error, error
 	defer cancel()
 	release, err := d.Machine.Lock(patient, d.folder(name)+".lock")
 	if errors.Is(err, infra.ErrLocked) {
-		return nil, hint.With(fmt.Errorf("cluster %s is in use: %w", name, err), "end what uses it and try again")
+		return nil, hint.With(fmt.Errorf("cluster %s is in use: %w", name, err), "stop the process that uses it and try again")
 	}
 	return release, err
 }

@@ -14,7 +14,7 @@ import (
 const cachePort = 6379
 
 // ErrNoRoomForCache says that a cluster on machines of its own has no read cache.
-var ErrNoRoomForCache = errors.New("a read cache runs beside servers that are processes of this machine, not on machines of their own")
+var ErrNoRoomForCache = errors.New("a read cache needs servers that run as processes of this machine, not on machines of their own")
 
 // StartCache starts an empty read cache beside the cluster, a real Valkey with so many bytes of memory. It ends with the cluster if it
 // is not stopped before.

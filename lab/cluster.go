@@ -87,7 +87,7 @@ func made(ctx context.Context, name string, deps Deps) (d Deps, r *record, l eng
 		return d, nil, nil, "", noCluster(name, err)
 	}
 	if !r.Complete {
-		return d, nil, nil, "", hint.With(fmt.Errorf("cluster %s was never completed", name), "plimsoll lab down "+name)
+		return d, nil, nil, "", hint.With(fmt.Errorf("the creation of the creation of cluster %s was never completed", name), "plimsoll lab down "+name)
 	}
 	if l, err = d.launcher(r.Dist.Product); err != nil {
 		return d, nil, nil, "", err
@@ -150,7 +150,7 @@ func (c *Cluster) adopt(ctx context.Context) error {
 	return nil
 }
 
-// Close gives the cluster back as it is: servers that run go on.
+// Close releases the cluster as it is: servers that run go on.
 func (c *Cluster) Close() error {
 	if !c.retire() {
 		return nil
@@ -296,7 +296,7 @@ func (c *Cluster) operation(ctx context.Context, f func() error) error {
 	case _, open := <-c.turn:
 		if !open {
 			if c.looked {
-				return fmt.Errorf("cluster %s was only looked at", c.Name())
+				return fmt.Errorf("cluster %s was opened for reading only", c.Name())
 			}
 			return fmt.Errorf("cluster %s was released", c.Name())
 		}

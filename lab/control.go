@@ -188,7 +188,7 @@ func (c *Cluster) ended(ctx context.Context, m *member) error {
 	if err != nil {
 		return fmt.Errorf("%s ended: %w", m.Name, err)
 	}
-	return fmt.Errorf("%s ended; its log closes with\n%s", m.Name, strings.TrimSpace(string(tail)))
+	return fmt.Errorf("%s ended; the last lines of its log are\n%s", m.Name, strings.TrimSpace(string(tail)))
 }
 
 // primaryLast ends nodes at once, because each writes its memory to disk, and the cluster's primary after the others.
@@ -262,7 +262,7 @@ func (c *Cluster) suspend(ctx context.Context, m *member, signal string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if m.process == nil {
-		return fmt.Errorf("%s does not run", m.Name)
+		return fmt.Errorf("%s is not running", m.Name)
 	}
 	if err := m.process.Signal(ctx, signal); err != nil {
 		return fmt.Errorf("%s: %w", m.Name, err)

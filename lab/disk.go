@@ -100,7 +100,7 @@ func ParseDisk(text string) (*Disk, error) {
 		case "managed":
 			d.Volume.Managed = true
 		default:
-			err = fmt.Errorf("%q is not known of a disk", key)
+			err = fmt.Errorf("%q is not an option of a disk", key)
 		}
 		if err != nil {
 			return nil, err
@@ -150,7 +150,7 @@ func (c *Cluster) SetDisk(ctx context.Context, d *Disk, nodes ...string) error {
 		return InputError{err}
 	}
 	if c.record.Disk == nil {
-		return hint.With(fmt.Errorf("cluster %s has no disk with limits", c.Name()), "make it with one: lab up --disk gp2:800GiB, or cluster: {disk: …} in a trial")
+		return hint.With(fmt.Errorf("cluster %s has no disk with limits", c.Name()), "create it with one: lab up --disk gp2:800GiB, or cluster: {disk: …} in a trial")
 	}
 	return c.operation(ctx, func() error {
 		members, err := c.pick(nodes)
@@ -192,7 +192,7 @@ func (c *Cluster) awaitDisk(ctx context.Context, m *member, id string) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("the file system over its data did not take it up: %w", err)
+		return fmt.Errorf("the file system over its data did not apply it: %w", err)
 	}
 	return nil
 }

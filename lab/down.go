@@ -67,7 +67,7 @@ func (d Deps) destroy(ctx context.Context, name string) error {
 			}
 		}
 		if round == rounds {
-			return fmt.Errorf("take down %s: something always comes back: %w", name, err)
+			return fmt.Errorf("take down %s: processes keep restarting: %w", name, err)
 		}
 		select {
 		case <-again.C:
@@ -84,7 +84,7 @@ func (d Deps) clear(ctx context.Context, name string) error {
 		return err
 	}
 	if len(processes) > 0 {
-		d.say("%s: end its processes", name)
+		d.say("%s: stopping its processes", name)
 		if err := endAll(ctx, processes); err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func (d Deps) clear(ctx context.Context, name string) error {
 	if err := unmount(ctx, d.Machine, d.folder(name)); err != nil {
 		return err
 	}
-	d.say("%s: remove its files", name)
+	d.say("%s: deleting its files", name)
 	return d.Machine.Remove(ctx, d.folder(name))
 }
 

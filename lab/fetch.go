@@ -43,7 +43,7 @@ func (d Deps) distribution(ctx context.Context, product, version string) (engine
 	}
 	if !matches(found.Exact, version) {
 		return engine.Distribution{}, hint.With(
-			fmt.Errorf("asked for %s %s, but what can be fetched is %s", product, version, found.Exact),
+			fmt.Errorf("%s %s was requested, but the versions to download are %s", product, version, found.Exact),
 			"ask for "+release.Version+", or put the server you want on PATH")
 	}
 	return found, nil
@@ -62,7 +62,7 @@ func pick(releases []engine.Release, wanted engine.Release) (engine.Release, err
 		versions = append(versions, r.Version)
 	}
 	return engine.Release{}, hint.With(
-		InputError{fmt.Errorf("%s %s is not installed, and cannot be fetched", wanted.Product, wanted.Version)},
+		InputError{fmt.Errorf("%s %s is not installed, and cannot be downloaded", wanted.Product, wanted.Version)},
 		"put it on PATH, or use "+strings.Join(versions, " or "))
 }
 

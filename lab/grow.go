@@ -75,7 +75,7 @@ func (c *Cluster) Reset(ctx context.Context, node string) error {
 		}
 		m := members[0]
 		if !c.record.Nodes[c.record.find(node)].Apart {
-			return fmt.Errorf("%s was not grown: its data is the cluster's", node)
+			return fmt.Errorf("%s was not added by growing: its data belongs to the cluster", node)
 		}
 		if err := c.end(ctx, m, "KILL"); err != nil {
 			return err
@@ -99,7 +99,7 @@ func (c *Cluster) Remove(ctx context.Context, node string) error {
 			return fmt.Errorf("%s is the last node of cluster %s", node, c.Name())
 		}
 		if _, replicates := c.launcher.(engine.Replicator); replicates && !c.record.Separate && c.Primary(ctx) == node {
-			return fmt.Errorf("%s is the primary: the others follow it", node)
+			return fmt.Errorf("%s is the primary: the others replicate from it", node)
 		}
 		return c.remove(ctx, members[0])
 	})

@@ -43,7 +43,7 @@ func (c *Cluster) Save(ctx context.Context) error {
 func (c *Cluster) Restore(ctx context.Context) error {
 	return c.operation(ctx, func() error {
 		if len(c.record.Kept) == 0 {
-			return errors.New("restore: nothing was kept")
+			return errors.New("restore: there is no copy")
 		}
 		ran, err := c.stopAll(ctx, func(ctx context.Context, m *member) error { return c.end(ctx, m, "KILL") })
 		if err != nil {
@@ -89,7 +89,7 @@ func (c *Cluster) matchKept(ctx context.Context, ran []*member) ([]*member, erro
 			return nil, err
 		}
 		if c.record.hasMachine(m.Name) {
-			return nil, fmt.Errorf("%s was removed with its machine, and the copy of its data with it", m.Name)
+			return nil, fmt.Errorf("%s was removed with its machine, together with the copy of its data", m.Name)
 		}
 		for _, folder := range []string{m.Dir, m.Run(), m.Temp()} {
 			if err := c.on(m).MakeDir(ctx, folder); err != nil {

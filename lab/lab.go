@@ -132,11 +132,11 @@ func (s Spec) withDefaults() (Spec, error) {
 	case s.Memory < 0:
 		return s, InputError{fmt.Errorf("%d bytes of memory for a node", s.Memory)}
 	case s.Machines != nil && s.Forgetful:
-		return s, hint.With(InputError{errors.New("a forgetful cluster on machines of its own")}, "kill a machine: that forgets what was not synced")
+		return s, hint.With(InputError{errors.New("forgetful: true for a cluster on machines of its own")}, "kill a machine instead (fault.kill-machine): that loses unsynced writes")
 	}
 	if s.Disk != nil {
 		if s.Machines != nil {
-			return s, hint.With(InputError{errors.New("a disk for servers on machines of their own")}, "such machines have volumes: machines: {volumes: {local: {size: 4G, kind: gp2}}}")
+			return s, hint.With(InputError{errors.New("disk: for servers on machines of their own")}, "such machines have volumes: machines: {volumes: {local: {size: 4G, kind: gp2}}}")
 		}
 		if err := s.Disk.Check(); err != nil {
 			return s, InputError{err}

@@ -63,7 +63,7 @@ func TestLifeOfACluster(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(c.Nodes()[2].Data(), "ends")); err == nil {
 		t.Error("n3 was killed and ended cleanly")
 	}
-	refused(t, c.Freeze(ctx, "n3"), "n3 does not run", "")
+	refused(t, c.Freeze(ctx, "n3"), "n3 is not running", "")
 	must(t, c.Start(ctx, "n3"))
 
 	must(t, c.Freeze(ctx, "n1"))
@@ -117,7 +117,7 @@ func TestSaveAndRestore(t *testing.T) {
 			d, ctx := deps(t, l), t.Context()
 			c := up(t, d, lab.Spec{Name: "demo", Product: "toy", Nodes: 2})
 			value := func(node int) []string { return []string{c.Nodes()[node].Data(), "value"} }
-			refused(t, c.Restore(ctx), "nothing was kept", "")
+			refused(t, c.Restore(ctx), "there is no copy", "")
 
 			write(t, "one", value(0)...)
 			must(t, c.Save(ctx))
@@ -247,7 +247,7 @@ func TestOpen(t *testing.T) {
 
 	// While one has it, no other gets it.
 	_, err = lab.Open(ctx, "demo", d)
-	refused(t, err, "demo is in use", "end what uses it")
+	refused(t, err, "demo is in use", "stop the process that uses it")
 	refused(t, lab.Down(ctx, "demo", d), "demo is in use", "")
 	_, err = lab.Up(ctx, lab.Spec{Name: "demo", Product: "toy"}, d)
 	refused(t, err, "demo is in use", "")

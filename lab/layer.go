@@ -30,15 +30,15 @@ const patience = time.Minute
 
 // checkLayer refuses a forgetful cluster where there cannot be one.
 func (d Deps) checkLayer(ctx context.Context) error {
-	const what = "a power failure, and a disk with limits, are made by a file system of our own"
+	const what = "power failures and disks with limits need Plimsoll's own file system"
 	if len(d.Layer) == 0 {
-		return fmt.Errorf("%s, and this Plimsoll has no program for it", what)
+		return fmt.Errorf("%s, and this Plimsoll was started without the program for it", what)
 	}
 	run := func(program string, arguments ...string) (string, error) {
 		out, err := d.Machine.Run(ctx, infra.Command{Path: program, Args: arguments})
 		return strings.TrimSpace(string(out.Stdout)), err
 	}
-	const otherwise = "; without it only the kill of a process can be tested, lab/kill, on disks as fast as they are"
+	const otherwise = "; without it, only the kill of a process (lab/kill) can be tested, on disks at full speed"
 	if _, err := run("test", "-c", "/dev/fuse"); err != nil {
 		return hint.With(fmt.Errorf("%s, and there is no /dev/fuse here", what), "load the kernel's module: modprobe fuse"+otherwise)
 	}
@@ -47,7 +47,7 @@ func (d Deps) checkLayer(ctx context.Context) error {
 		return fmt.Errorf("ask who runs the lab: %w", err)
 	}
 	if _, err := run("fusermount3", "--version"); err != nil && user != "0" {
-		return hint.With(fmt.Errorf("%s, and fusermount3 is not here to mount it", what), "apt-get install fuse3"+otherwise)
+		return hint.With(fmt.Errorf("%s, and fusermount3, which mounts it, is not installed", what), "apt-get install fuse3"+otherwise)
 	}
 	return nil
 }

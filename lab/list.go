@@ -85,7 +85,7 @@ func (d Deps) status(ctx context.Context, name string, running map[string]infra.
 	}
 	s.Product, s.Version, s.Origin, s.Made = r.Dist.Product, r.Dist.Exact, r.Dist.Origin, r.Made
 	if !r.Complete {
-		s.Broken = "it was never completed, or is being made"
+		s.Broken = "its creation was never completed, or is still running"
 	}
 	for _, n := range r.Nodes {
 		status := NodeStatus{Name: n.name(), Address: fmt.Sprintf("%s:%d", n.Address, r.Port), State: Stopped}

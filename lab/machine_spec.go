@@ -97,7 +97,7 @@ func (m *Machines) fit(launcher engine.Launcher, n engine.Node) error {
 func (d Deps) checkMachines(ctx context.Context, r *record) error {
 	nodes, m := r.machines(), r.Machines
 	if len(d.Monitor) == 0 {
-		return errors.New("machines of their own are run by this program, and this Plimsoll has none for it")
+		return errors.New("machines of their own need the plimsoll program, and this process was started without it")
 	}
 	space, err := d.Machine.Space(ctx, d.clusters())
 	if err != nil {

@@ -50,7 +50,7 @@ func (c *Cluster) OwnMachine(node string) (*uml.Machine, error) {
 	defer c.mu.Unlock()
 	if members[0].machine == nil {
 		return nil, hint.With(fmt.Errorf("node %s of cluster %s has no machine of its own", node, c.Name()),
-			"make the cluster with machines: lab up --machines, or cluster: {machines: {}} in a trial")
+			"create the cluster with machines: lab up --machines, or cluster: {machines: {}} in a trial")
 	}
 	return members[0].machine, nil
 }
@@ -240,7 +240,7 @@ func (c *Cluster) mountData(ctx context.Context, m *member) error {
 	const script = `mkdir -p "$1"; grep -q " $1 " /proc/self/mounts || mount -t xfs -o noatime "$2" "$1"`
 	if _, err := m.machine.Run(ctx, infra.Command{Path: "sh", Args: []string{"-c", script, "sh", dataMount, device}}); err != nil {
 		return hint.With(fmt.Errorf("mount its data: %w", err),
-			"the local volume holds no file system by itself: if its data is on an array, assemble and mount that at "+dataMount)
+			"the local volume has no file system of its own: if its data is on an array, assemble and mount the array at "+dataMount)
 	}
 	return nil
 }

@@ -15,8 +15,8 @@ import (
 func (c *Cluster) PowerFail(ctx context.Context, nodes ...string) (forgetful.Forgotten, error) {
 	var all forgetful.Forgotten
 	if !c.record.Forgetful {
-		return all, hint.With(fmt.Errorf("cluster %s keeps what was written and not synced: its power cannot fail", c.Name()),
-			"make it so that it can: cluster: {forgetful: true}")
+		return all, hint.With(fmt.Errorf("cluster %s cannot lose unsynced writes, so it cannot have a power failure", c.Name()),
+			"create it with cluster: {forgetful: true}")
 	}
 	err := c.each(ctx, nodes, func(ctx context.Context, m *member) error {
 		f, err := c.powerFail(ctx, m)
@@ -31,7 +31,7 @@ func (c *Cluster) PowerFail(ctx context.Context, nodes ...string) (forgetful.For
 
 func (c *Cluster) powerFail(ctx context.Context, m *member) (f forgetful.Forgotten, err error) {
 	if m.layer == nil || c.stateOf(m) == Stopped {
-		return f, fmt.Errorf("it does not run: its power cannot fail")
+		return f, fmt.Errorf("it is not running, so it cannot have a power failure")
 	}
 	if err := c.deps.Machine.Remove(ctx, layerReport(m.Node)); err != nil {
 		return f, err
@@ -46,7 +46,7 @@ func (c *Cluster) powerFail(ctx context.Context, m *member) (f forgetful.Forgott
 	data, err := c.deps.Machine.ReadFile(ctx, layerReport(m.Node))
 	if err != nil {
 		said, _ := infra.Tail(ctx, c.deps.Machine, layerLog(m.Node), 1<<10) // if it cannot be read it said nothing
-		return f, fmt.Errorf("what was not synced could not be forgotten: %w\n%s", err, said)
+		return f, fmt.Errorf("Plimsoll could not drop the unsynced writes: %w\n%s", err, said)
 	}
 	if err := json.Unmarshal(data, &f); err != nil {
 		return f, fmt.Errorf("read what was forgotten: %w", err)

@@ -147,12 +147,12 @@ func TestADeadLayerIsTakenDown(t *testing.T) {
 func TestAPowerFailureNeedsALayer(t *testing.T) {
 	c := up(t, deps(t, toys{}), lab.Spec{Name: "plain", Product: "toy", Nodes: 1})
 	_, err := c.PowerFail(t.Context(), "n1")
-	refused(t, err, "not synced", "forgetful: true")
+	refused(t, err, "unsynced writes", "forgetful: true")
 
 	d := deps(t, toys{})
 	d.Layer = nil
 	_, err = lab.Up(t.Context(), lab.Spec{Name: "demo", Product: "toy", Nodes: 1, Forgetful: true}, d)
-	refused(t, err, "no program", "")
+	refused(t, err, "without the program", "")
 	d = deps(t, toys{})
 	d.Machine = without{d.Machine.(local.Machine), "/dev/fuse"}
 	_, err = lab.Up(t.Context(), lab.Spec{Name: "demo", Product: "toy", Nodes: 1, Forgetful: true}, d)

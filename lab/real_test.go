@@ -275,7 +275,7 @@ func TestRealPortTakenMeanwhile(t *testing.T) {
 				}
 			}
 			_, err := lab.Up(t.Context(), lab.Spec{Name: "taken", Product: s.product, Version: s.version}, d)
-			refused(t, err, "n1 ended: its port is taken", "ss -ltnp")
+			refused(t, err, "n1 ended: its port is in use", "ss -ltnp")
 			nothingLeft(t.Context(), t, d, "taken")
 		})
 	}

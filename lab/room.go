@@ -32,8 +32,8 @@ func (d Deps) checkRoom(ctx context.Context, launcher engine.Launcher, nodes []e
 			count(len(nodes)), size(memory), size(space.MemoryFree)), advice)
 	}
 	if disk > space.DiskFree {
-		return hint.With(fmt.Errorf("too little disk: %s would need %s to begin with, and %s is free in %s",
-			count(len(nodes)), size(disk), size(space.DiskFree), d.Home), "free some, or set PLIMSOLL_HOME")
+		return hint.With(fmt.Errorf("too little disk: %s would need at least %s, and %s is free in %s",
+			count(len(nodes)), size(disk), size(space.DiskFree), d.Home), "free some space, or set PLIMSOLL_HOME to another disk")
 	}
 	return nil
 }

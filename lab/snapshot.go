@@ -29,13 +29,13 @@ func (c *Cluster) Snapshot(ctx context.Context, from, to string) (frozen time.Du
 		cloner, ok := c.launcher.(engine.Cloner)
 		switch {
 		case c.record.hasMachine(source.Name) || c.record.hasMachine(m.Name):
-			return errors.New("data is not copied from machine to machine")
+			return errors.New("Plimsoll does not copy data from machine to machine")
 		case !ok:
-			return fmt.Errorf("%s: its servers cannot begin with a copy of another's data", m.Name)
+			return fmt.Errorf("%s: its servers cannot start with a copy of another server's data", m.Name)
 		case source == m:
 			return fmt.Errorf("%s cannot become a copy of itself", m.Name)
 		case c.stateOf(m) != Stopped:
-			return fmt.Errorf("%s runs: its data cannot be replaced", m.Name)
+			return fmt.Errorf("%s is running: its data cannot be replaced", m.Name)
 		}
 		if err := c.setAside(ctx, m, from); err != nil {
 			return err
@@ -61,7 +61,7 @@ func (c *Cluster) Revert(ctx context.Context, node string) error {
 			return nil
 		}
 		if c.stateOf(m) != Stopped {
-			return fmt.Errorf("%s runs: its data cannot be replaced", m.Name)
+			return fmt.Errorf("%s is running: its data cannot be replaced", m.Name)
 		}
 		files, err := c.on(m).List(ctx, aside(m))
 		if err != nil {

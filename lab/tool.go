@@ -11,7 +11,7 @@ import (
 func (c *Cluster) Tool(node string, args ...string) (infra.Command, error) {
 	tooled, ok := c.launcher.(engine.Tooled)
 	if !ok {
-		return infra.Command{}, fmt.Errorf("servers of %s have no tool of their own", c.record.Dist.Product)
+		return infra.Command{}, fmt.Errorf("servers of %s have no client of their own", c.record.Dist.Product)
 	}
 	members, err := c.pick([]string{node})
 	if err != nil {

@@ -48,7 +48,7 @@ type Spec struct {
 	FirstWorker int           // number of the first worker: those of several loaders differ
 	Schedule    Schedule      // nil: closed loop
 	Duration    time.Duration // 0: until ctx ends, or the schedule
-	Limit       time.Duration // response time above which an operation is late, or skipped unsent; 0: none
+	Limit       time.Duration // response time above which an operation counts as late, or is skipped unsent; 0: none
 	Timeout     time.Duration // an operation under way longer is interrupted and booked as error class "timeout"; 0: 30 s
 	Grace       time.Duration // what is under way at the end may take this much longer; 0: 5 s
 
@@ -98,7 +98,7 @@ func (s Spec) withDefaults() Spec {
 func (s Spec) Validate() error {
 	switch {
 	case len(s.Operations) == 0:
-		return errors.New("a load needs at least one kind of operation")
+		return errors.New("a load needs at least one operation")
 	case s.Connections < 1:
 		return fmt.Errorf("a load of %d connections", s.Connections)
 	case min(s.Duration, s.Limit, s.Timeout, s.Grace) < 0:

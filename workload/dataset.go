@@ -95,7 +95,7 @@ func (s DataSet) undo(ctx context.Context, db engine.Database, cause error) erro
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoing)
 	defer cancel()
 	if err := s.Cleanup(ctx, db); err != nil {
-		return fmt.Errorf("%w; the half-made tables are still there: %w", cause, err)
+		return fmt.Errorf("%w; the partly loaded tables are still there: %w", cause, err)
 	}
 	return cause
 }

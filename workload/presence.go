@@ -26,7 +26,7 @@ func (e *PresentError) Error() string { return "there is a table " + e.Table + "
 
 // Hint says what to do about it.
 func (e *PresentError) Hint() string {
-	return "run the load on the data that is there, or remove it first: plimsoll load cleanup"
+	return "run the load on the existing data, or remove it first: plimsoll load cleanup"
 }
 
 // AbsentError says that a workload's data is not there, or not all of it.
@@ -35,4 +35,4 @@ type AbsentError struct{ What string }
 func (e *AbsentError) Error() string { return e.What }
 
 // Hint says what to do about it.
-func (e *AbsentError) Hint() string { return "make the data first: plimsoll load prepare" }
+func (e *AbsentError) Hint() string { return "create the data first: plimsoll load prepare" }

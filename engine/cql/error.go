@@ -63,7 +63,7 @@ func detail(e *engine.Error, err gocql.RequestError) {
 	case *gocql.RequestErrReadTimeout:
 		e.Text = fmt.Sprintf("read at %s: %d of %d replicas answered in the server's time", f.Consistency, f.Received, f.BlockFor)
 	case *gocql.RequestErrWriteTimeout:
-		e.Text = fmt.Sprintf("write at %s: %d of %d replicas answered in the server's time; it may have happened",
+		e.Text = fmt.Sprintf("write at %s: %d of %d replicas answered in the server's time; it may have been applied",
 			f.Consistency, f.Received, f.BlockFor)
 	}
 }
@@ -90,7 +90,7 @@ func unanswered(err error) *engine.Error {
 	case errors.Is(err, context.Canceled): // not by the caller, which is looked at first: the driver ended the connection's context
 		e.Text = "the connection was closed"
 	case errors.Is(err, gocql.ErrNoStreams):
-		e.Kind, e.Lost, e.Text = engine.Overloaded, false, "every stream of the connections is in use"
+		e.Kind, e.Lost, e.Text = engine.Overloaded, false, "all streams of the connections are in use"
 	case errors.Is(err, gocql.ErrNoConnections):
 		e.Text = "no node can be reached"
 	case errors.Is(err, gocql.ErrSessionClosed):
@@ -130,12 +130,12 @@ func unreachable(address string, err error) *engine.Error {
 	case strings.Contains(err.Error(), "authentication required"):
 		e.Kind, e.Text = engine.Denied, address+" wants a user and a password"
 	case errors.Is(err, syscall.ECONNREFUSED):
-		e.Text = "nothing listens at " + address + ": is the server running, and on that port?"
+		e.Text = "nothing listens at " + address + ": check that the server is running, and on that port"
 	case hungUp(err):
 		e.Text = address + " closed the connection before the login"
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout(),
 		errors.Is(err, gocql.ErrTimeoutNoResponse):
-		e.Text = "no answer from " + address + " in time: is a firewall between, or the server frozen?"
+		e.Text = "no answer from " + address + " in time: check for a firewall in between, or a frozen server"
 	default:
 		e.Text = address + ": " + err.Error()
 	}

@@ -24,7 +24,7 @@ func java(ctx context.Context, m infra.Machine) (string, error) {
 	candidates = append(candidates, "java")
 	installed, err := m.List(ctx, virtualMachines)
 	if err != nil {
-		return "", fmt.Errorf("look for Java: %w", err)
+		return "", fmt.Errorf("find Java: %w", err)
 	}
 	for _, name := range installed {
 		candidates = append(candidates, path.Join(virtualMachines, name, "bin/java"))
@@ -53,7 +53,7 @@ func java(ctx context.Context, m infra.Machine) (string, error) {
 	}
 	text := "there is no Java"
 	if len(others) > 0 {
-		text = "Cassandra needs Java 17 or 11, and here is Java " + strings.Join(others, ", ")
+		text = "Cassandra needs Java 17 or 11, but this machine has Java " + strings.Join(others, ", ")
 	}
 	return "", hint.With(errors.New(text), "install Java 17 (openjdk-17-jre-headless), or set JAVA_HOME to one")
 }

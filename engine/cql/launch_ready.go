@@ -19,7 +19,7 @@ func (s Servers) Ready(ctx context.Context, _ infra.Machine, n engine.Node) erro
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(n.Address, strconv.Itoa(n.Port)))
 	if err != nil {
-		return fmt.Errorf("it does not listen yet: %w", err)
+		return fmt.Errorf("it is not listening yet: %w", err)
 	}
 	_ = conn.Close()
 	admin, err := logIn(ctx, n, administrator, n.Password)
@@ -53,7 +53,7 @@ func makeAdministrator(ctx context.Context, n engine.Node) error {
 	}
 	s, err := logIn(ctx, n, first, first)
 	if err != nil {
-		return fmt.Errorf("the first superuser is not there yet: %w", err)
+		return fmt.Errorf("the default superuser does not exist yet: %w", err)
 	}
 	err = s.Query("CREATE ROLE IF NOT EXISTS " + administrator + " WITH SUPERUSER = true AND LOGIN = true AND PASSWORD = " +
 		quote(string(n.Password))).ExecContext(ctx)

@@ -152,7 +152,7 @@ func (s *settings) override(n engine.Node) error {
 	for _, name := range slices.Sorted(maps.Keys(n.Config)) {
 		value := n.Config[name]
 		if why, ok := reserved[name]; ok {
-			return fmt.Errorf("setting %s cannot be made: %s", name, why)
+			return fmt.Errorf("setting %s cannot be changed: %s", name, why)
 		}
 		if strings.ContainsAny(value, "\x00\n\r") || strings.TrimSpace(value) == "" {
 			return fmt.Errorf("setting %s: %q is not a value in one line", name, value)

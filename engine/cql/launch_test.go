@@ -154,13 +154,13 @@ func TestDiagnose(t *testing.T) {
 		"2026-01-01T00:00:00.000 INFO  [main] CassandraDaemon - Starting listening for CQL clients\n": {},
 		"Exception (org.apache.cassandra.exceptions.ConfigurationException) encountered during startup: Invalid yaml. Please remove properties [num_tokns] from your cassandra.yaml\n": {
 			"it has no setting num_tokns", "cassandra.yaml"},
-		"java.net.BindException: Address already in use\n":              {"a port that it needs is taken", "ss -ltnp"},
+		"java.net.BindException: Address already in use\n":              {"a port that it needs is in use", "ss -ltnp"},
 		"Error: Could not reserve enough space for object heap\n":       {"too little memory", "max_heap_size"},
-		"java.lang.RuntimeException: Unable to gossip with any peers\n": {"none of its seeds", "7000"},
+		"java.lang.RuntimeException: Unable to gossip with any peers\n": {"any of its seeds", "7000"},
 		"Error: VM option 'A' is diagnostic and must be enabled.\n":     {"Java refuses an option: VM option 'A' is diagnostic", "jvm_extra_opts"},
 		"java.io.IOException: No space left on device\n":                {"its disk is full", "free some space"},
 		"java.lang.RuntimeException: A node with address /127.20.0.2:7000 already exists, cancelling join. Use cassandra.replace_address if you want to replace this node.\n": {
-			"still knows a node of its address", "replace"},
+			"still has a node with this address", "replace"},
 		"java.lang.UnsupportedOperationException: Cannot replace a live node... \n":                                {"is alive", "stop it first"},
 		"java.lang.RuntimeException: Cannot replace_address /127.20.0.9:7000 because it doesn't exist in gossip\n": {"no node /127.20.0.9:7000 to replace", ""},
 		"org.apache.cassandra.exceptions.ConfigurationException: This node was decommissioned and will not rejoin the ring unless x\n": {

@@ -134,7 +134,7 @@ func versionIn(ctx context.Context, m infra.Machine, folder string) (string, err
 			return found[1], nil
 		}
 	}
-	return "", fmt.Errorf("there is no jar of Cassandra in %s", folder)
+	return "", fmt.Errorf("there is no Cassandra jar in %s", folder)
 }
 
 // classpath is all jars of a distribution.

@@ -92,7 +92,7 @@ func TestJava(t *testing.T) {
 		"in JAVA_HOME":      {shelf{answers: map[string]infra.Output{"java": says("25"), "printenv": {Stdout: []byte("/j\n")}, "/j/bin/java": says("17")}}, "/j/bin/java", ""},
 		"beside another":    {shelf{folders: installed, answers: map[string]infra.Output{"java": says("25.0.1"), "/usr/lib/jvm/jdk-11/bin/java": says("11.0.2"), "/usr/lib/jvm/jdk-17/bin/java": says("17.0.2")}}, "/usr/lib/jvm/jdk-17/bin/java", ""},
 		"11 for want of 17": {shelf{folders: installed, answers: map[string]infra.Output{"/usr/lib/jvm/jdk-11/bin/java": says("11.0.2")}}, "/usr/lib/jvm/jdk-11/bin/java", ""},
-		"only others":       {shelf{answers: map[string]infra.Output{"java": says("25.0.1")}}, "", "needs Java 17 or 11, and here is Java 25"},
+		"only others":       {shelf{answers: map[string]infra.Output{"java": says("25.0.1")}}, "", "needs Java 17 or 11, but this machine has Java 25"},
 		"none":              {shelf{}, "", "there is no Java"},
 	} {
 		got, err := java(t.Context(), c.on)

@@ -48,7 +48,7 @@ func (d *database) Setting(ctx context.Context, name string) (string, error) {
 	}
 	text := "this server has no setting " + name
 	if near := document.Nearest(name, known); near != "" {
-		text += ", but " + near + ": did you mean that?"
+		text += ", but " + near + "; did you mean that?"
 	}
 	return "", &engine.Error{Kind: engine.Missing, Text: text}
 }

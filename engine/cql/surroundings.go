@@ -70,7 +70,7 @@ func missing(what, name string, known []string) error {
 	text := fmt.Sprintf("there is no %s %q", what, name)
 	switch near := document.Nearest(name, known); {
 	case near != "":
-		text += ", but " + near + ": did you mean that?"
+		text += ", but " + near + "; did you mean that?"
 	case len(known) > 0:
 		text += "; there is " + strings.Join(known, ", ")
 	}

@@ -35,10 +35,10 @@ type target struct {
 
 // options are what a target may carry beside its own fields, with what they mean.
 var options = map[string]string{
-	"consistency":        "of reads and writes: LOCAL_QUORUM if not said",
+	"consistency":        "of reads and writes; default LOCAL_QUORUM",
 	"serial-consistency": "of lightweight transactions: LOCAL_SERIAL or SERIAL",
-	"dc":                 "the data centre whose nodes are asked: that of the first node if not said",
-	"discover":           "on, or off to talk to the named nodes alone",
+	"dc":                 "the data centre whose nodes are used; default: that of the first node",
+	"discover":           "on, or off to use only the named nodes",
 	"connections":        "to each node",
 }
 

@@ -70,8 +70,8 @@ func TestSurroundings(t *testing.T) {
 	}
 	_, wrong := s.dataCentre("eats")
 	for says, err := range map[string]error{
-		`there is no data centre "eats", but east: did you mean that?`: wrong,
-		`there is no keyspace "shopp", but shop: did you mean that?`:   s.hasKeyspace("shopp"),
+		`there is no data centre "eats", but east; did you mean that?`: wrong,
+		`there is no keyspace "shopp", but shop; did you mean that?`:   s.hasKeyspace("shopp"),
 		`there is no keyspace "x"; there is shop`:                      s.hasKeyspace("x"),
 	} {
 		if err == nil || err.Error() != says || engine.ClassOf(err) != engine.Missing {

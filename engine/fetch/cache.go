@@ -50,7 +50,7 @@ func read(ctx context.Context, m infra.Machine, folder string) (engine.Distribut
 	}
 	var d engine.Distribution
 	if err := json.Unmarshal(data, &d); err != nil {
-		return d, hint.With(fmt.Errorf("read what was fetched into %s: %w", folder, err), "remove that folder")
+		return d, hint.With(fmt.Errorf("read the download in %s: %w", folder, err), "remove that folder")
 	}
 	d.Root, d.Paths = folder, below(folder, d.Paths) // written relative, as the folder's name is
 	return d, nil

@@ -17,7 +17,7 @@ import (
 type Debian struct{ Suite, Package string }
 
 // AptHint says what the package client of Debian takes.
-const AptHint = "it takes Debian's apt-get and dpkg-deb; elsewhere install the server and have it on PATH"
+const AptHint = "downloading needs Debian's apt-get and dpkg-deb; on other systems install the server and put it on PATH"
 
 // Unpack puts the package into the root of a job. It returns what it is called, and where in the root the loader is.
 func (d Debian) Unpack(ctx context.Context, f *Job) (origin, loader string, err error) {
@@ -162,5 +162,5 @@ func aptError(err error) error {
 	if len(complaints) == 0 {
 		return err
 	}
-	return hint.With(fmt.Errorf("apt-get: %s", strings.Join(complaints, "; ")), "can apt-get reach Debian's site, and has it the keys?")
+	return hint.With(fmt.Errorf("apt-get: %s", strings.Join(complaints, "; ")), "check that apt-get can reach Debian's site and has its keys")
 }

@@ -59,7 +59,7 @@ func (j *Job) lock(ctx context.Context) (func() error, error) {
 	cancel()
 	unlock, err := j.Lock(once, j.final+".lock")
 	if errors.Is(err, infra.ErrLocked) {
-		j.Say("wait for another fetch of " + path.Base(j.final))
+		j.Say("waiting for another download of " + path.Base(j.final))
 		unlock, err = j.Lock(ctx, j.final+".lock")
 	}
 	return unlock, err
@@ -99,10 +99,10 @@ func (j *Job) prepare(ctx context.Context) error {
 	}
 	for _, p := range left {
 		if err := p.Signal(ctx, "KILL"); err != nil && !errors.Is(err, infra.ErrGone) {
-			return fmt.Errorf("end an earlier fetch: %w", err)
+			return fmt.Errorf("stop an earlier download: %w", err)
 		}
 		if err := p.Wait(ctx); err != nil {
-			return fmt.Errorf("end an earlier fetch: %w", err)
+			return fmt.Errorf("stop an earlier download: %w", err)
 		}
 	}
 	space, err := j.Space(ctx, j.final)
@@ -111,7 +111,7 @@ func (j *Job) prepare(ctx context.Context) error {
 	}
 	if space.DiskFree < j.source.Disk {
 		return hint.With(fmt.Errorf("too little disk: it takes %d MiB, and %d MiB are free in %s",
-			j.source.Disk>>20, space.DiskFree>>20, path.Dir(j.final)), "free some, or set PLIMSOLL_CACHE")
+			j.source.Disk>>20, space.DiskFree>>20, path.Dir(j.final)), "free some space, or set PLIMSOLL_CACHE to another disk")
 	}
 	if err := j.Remove(ctx, j.Root()); err != nil {
 		return err
@@ -131,7 +131,7 @@ func (j *Job) describe(ctx context.Context, origin string, paths map[string]stri
 		return err
 	}
 	if product != j.source.Product || !Within(exact, j.source.Version) {
-		return hint.With(fmt.Errorf("%s is %s %s by now, not %s", origin, product, exact, j.source.Version),
+		return hint.With(fmt.Errorf("%s is %s %s now, not %s", origin, product, exact, j.source.Version),
 			"put the server you want on PATH")
 	}
 	data, err := json.MarshalIndent(engine.Distribution{

@@ -137,7 +137,7 @@ func TestFetchRefuses(t *testing.T) {
 		from Source
 		says string
 	}{
-		"another version": {Source{Get: makes("12.1.0", &calls)}, "a script is mariadb 12.1.0 by now, not 11.4"},
+		"another version": {Source{Get: makes("12.1.0", &calls)}, "a script is mariadb 12.1.0 now, not 11.4"},
 		"too little disk": {Source{Get: makes("11.4.9", &calls), Disk: 1 << 60}, "too little disk"},
 	} {
 		cache := t.TempDir()

@@ -29,7 +29,7 @@ func mavenError(err error, said string) error {
 		_, text, _ := strings.Cut(line, "[ERROR] ")
 		text, _, _ = strings.Cut(text, " -> [Help")
 		if text = strings.TrimSpace(text); text != "" {
-			return hint.With(fmt.Errorf("mvn: %s", text), "can Maven reach its repository?")
+			return hint.With(fmt.Errorf("mvn: %s", text), "check that Maven can reach its repository")
 		}
 	}
 	return err

@@ -102,7 +102,7 @@ func (a *answer) header(name, value []byte) error {
 		a.length = n
 	case equalFold(name, "transfer-encoding"):
 		if !equalFold(value, "chunked") {
-			return fmt.Errorf("transfer encoding %q, which was not asked for", value)
+			return fmt.Errorf("transfer encoding %q, which was not requested", value)
 		}
 		a.chunked = true
 	case equalFold(name, "connection"):

@@ -260,13 +260,13 @@ func TestBearer(t *testing.T) {
 
 func TestRefusedTargets(t *testing.T) {
 	for want, change := range map[string]func(*engine.Target){
-		"2 addresses":                func(t *engine.Target) { t.Addresses = []string{"a", "b"} },
-		"did you mean tls-ca?":       func(t *engine.Target) { t.Options = map[string]string{"tlsca": "x"} },
-		`auth "digest"`:              func(t *engine.Target) { t.Options = map[string]string{"auth": "digest"} },
-		"without a password":         func(t *engine.Target) { t.Options = map[string]string{"auth": "bearer"} },
-		"a user with a colon":        func(t *engine.Target) { t.User = "a:b" },
-		"the path holds a blank":     func(t *engine.Target) { t.Namespace = "a b" },
-		"the token holds what a hea": func(t *engine.Target) { t.Options = map[string]string{"auth": "bearer"}; t.Password = "a\nb" },
+		"2 addresses":                   func(t *engine.Target) { t.Addresses = []string{"a", "b"} },
+		"did you mean tls-ca?":          func(t *engine.Target) { t.Options = map[string]string{"tlsca": "x"} },
+		`auth "digest"`:                 func(t *engine.Target) { t.Options = map[string]string{"auth": "digest"} },
+		"needs a password":              func(t *engine.Target) { t.Options = map[string]string{"auth": "bearer"} },
+		"the user contains a colon":     func(t *engine.Target) { t.User = "a:b" },
+		"the path contains a blank":     func(t *engine.Target) { t.Namespace = "a b" },
+		"the token contains characters": func(t *engine.Target) { t.Options = map[string]string{"auth": "bearer"}; t.Password = "a\nb" },
 	} {
 		target := engine.Target{Addresses: []string{"127.0.0.1:1"}}
 		change(&target)
@@ -284,10 +284,10 @@ func TestRefusedRequests(t *testing.T) {
 		"G(T /rows":                    "METHOD /path",
 		"GET /a b c":                   "METHOD /path",
 		"GET /rows 20":                 `"20" is no status`,
-		"GET /größe":                   "not ASCII",
-		"GET /a#b":                     "not ASCII",
-		"GET /\nHost: other":           "follows from the target",
-		"GET /\ncontent-length: 5":     "follows from the target",
+		"GET /größe":                   "non-ASCII",
+		"GET /a#b":                     "non-ASCII",
+		"GET /\nHost: other":           "sets it from the target",
+		"GET /\ncontent-length: 5":     "sets it from the target",
 		"GET /\nno header":             "expected Name: value",
 		"GET /\nX-A: b\rAuthorization": "expected Name: value",
 	} {

@@ -55,7 +55,7 @@ func newTarget(t engine.Target, secure bool) (target, error) {
 		checked.base = "/" + base
 	}
 	if strings.ContainsFunc(checked.base, func(c rune) bool { return c <= ' ' || c > '~' }) {
-		return target{}, errors.New("http target: the path holds a blank or what is not ASCII: write it percent-encoded")
+		return target{}, errors.New("http target: the path contains a blank or a non-ASCII character: write it percent-encoded")
 	}
 	port := "80"
 	if secure {
@@ -95,15 +95,15 @@ func (t *target) authorize() error {
 	}
 	switch auth := t.Options["auth"]; {
 	case auth == "bearer" && t.Password == "":
-		return errors.New("http target: auth=bearer without a password to bear")
+		return errors.New("http target: auth=bearer needs a password, which is sent as the token")
 	case auth == "bearer" && !plain(string(t.Password)):
-		return errors.New("http target: the token holds what a header cannot")
+		return errors.New("http target: the token contains characters that a header cannot")
 	case auth == "bearer":
 		t.authorization = "Bearer " + string(t.Password)
 	case auth != "" && auth != "basic":
 		return fmt.Errorf("http target: auth %q, expected basic or bearer", auth)
 	case strings.Contains(t.User, ":"):
-		return errors.New("http target: a user with a colon, which basic authentication cannot write")
+		return errors.New("http target: the user contains a colon, which basic authentication does not allow")
 	case t.User != "":
 		t.authorization = "Basic " + base64.StdEncoding.EncodeToString([]byte(t.User+":"+string(t.Password)))
 	}

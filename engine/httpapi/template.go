@@ -44,7 +44,7 @@ func parseTemplate(text string) (*template, error) {
 	lines := strings.Split(head, "\n")
 	words := strings.Fields(lines[0])
 	if len(words) < 2 || len(words) > 3 || !isToken(words[0]) || !strings.HasPrefix(words[1], "/") {
-		return nil, fmt.Errorf("request %q: its first line is METHOD /path, and then perhaps the statuses that are fine", lines[0])
+		return nil, fmt.Errorf("request %q: its first line must be METHOD /path, optionally followed by the expected statuses", lines[0])
 	}
 	t := &template{method: words[0]}
 	if len(words) == 3 {
@@ -57,7 +57,7 @@ func parseTemplate(text string) (*template, error) {
 		}
 	}
 	if strings.ContainsFunc(words[1], func(c rune) bool { return c <= ' ' || c > '~' || c == '#' }) {
-		return nil, fmt.Errorf("request %q: the path holds a blank, a # or what is not ASCII: write it percent-encoded", lines[0])
+		return nil, fmt.Errorf("request %q: the path contains a blank, a # or a non-ASCII character: write it percent-encoded", lines[0])
 	}
 	t.path = t.split(words[1], func([]byte) place { return inPath })
 	if err := t.readHeaders(lines[1:]); err != nil {
@@ -90,7 +90,7 @@ func (t *template) readHeaders(lines []string) error {
 		case !ok || !isToken(name) || strings.ContainsAny(value, "\r\x00"):
 			return fmt.Errorf("request header %q, expected Name: value", line)
 		case ours[strings.ToLower(name)]:
-			return fmt.Errorf("request header %s: it follows from the target and the body", name)
+			return fmt.Errorf("request header %s: Plimsoll sets it from the target and the body", name)
 		}
 		t.headers = append(t.headers, t.split(name+": "+strings.TrimSpace(value)+"\r\n", func([]byte) place { return inHeader })...)
 	}

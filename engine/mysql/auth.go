@@ -62,13 +62,13 @@ func (l *login) first() ([]byte, error) {
 		return ed25519Proof(l.nonce(32), l.password)
 	case pluginClear:
 		if !l.private {
-			return nil, errors.New("the server wants the password in clear text, which is only sent over TLS (option tls=required)")
+			return nil, errors.New("the server requests the password in clear text, which Plimsoll only sends over TLS (option tls=required)")
 		}
 		return append([]byte(l.password), 0), nil
 	case "unix_socket", "auth_socket":
 		return nil, nil // the server asks the operating system who we are
 	}
-	return nil, fmt.Errorf("the server wants the authentication method %q, which is not supported", l.plugin)
+	return nil, fmt.Errorf("the server requests the authentication method %q, which is not supported", l.plugin)
 }
 
 // more answers further demands; an empty answer means: read on.
@@ -87,7 +87,7 @@ func (l *login) more(data []byte) ([]byte, error) {
 	if (l.plugin == pluginCachingSHA2 || l.plugin == pluginSHA256) && !l.private {
 		return encryptedPassword(data, l.nonce(20), l.password)
 	}
-	return nil, fmt.Errorf("the server's authentication method %q asks for more than is known of it", l.plugin)
+	return nil, fmt.Errorf("the server's authentication method %q asks for data that Plimsoll does not know", l.plugin)
 }
 
 // nativeProof is SHA1(password) XOR SHA1(scramble, SHA1(SHA1(password))).

@@ -8,7 +8,7 @@ import (
 	"plimsoll/engine"
 )
 
-var errSlow = errors.New("the connect timeout is over")
+var errSlow = errors.New("the connect timeout has expired")
 
 // connect opens a session at one of the target's addresses.
 func (t target) connect(ctx context.Context, address string) (*session, error) {

@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	errMalformed = errors.New("a packet that the MySQL protocol does not know")
+	errMalformed = errors.New("a packet that is not part of the MySQL protocol")
 	errOrder     = errors.New("a packet out of its order")
 )
 
@@ -168,15 +168,15 @@ func unreachable(address string, err error) *engine.Error {
 	case errors.Is(err, syscall.ECONNREFUSED) && isSocketPath(address):
 		e.Text = "nothing listens on the socket " + address + ": is the server running?"
 	case errors.Is(err, syscall.ECONNREFUSED):
-		e.Text = "nothing listens at " + address + ": is the server running, and on that port?"
+		e.Text = "nothing listens at " + address + ": check that the server is running, and on that port"
 	case errors.Is(err, syscall.ENOENT):
 		e.Text = "there is no socket " + address + ": is the server running?"
 	case errors.Is(err, syscall.EACCES):
-		e.Kind, e.Text = engine.Denied, "the socket "+address+" is not ours to open: permission denied"
+		e.Kind, e.Text = engine.Denied, "the socket "+address+" cannot be opened: permission denied"
 	case engine.HungUp(err):
 		e.Text = address + " closed the connection before the login"
 	case errors.As(err, &timeout) && timeout.Timeout():
-		e.Text = "no answer from " + address + " in time: is a firewall between, or the server frozen?"
+		e.Text = "no answer from " + address + " in time: check for a firewall in between, or a frozen server"
 	default:
 		e.Text = address + ": " + err.Error()
 	}

@@ -74,7 +74,7 @@ func TestUnreachableSaysWhatToLookAt(t *testing.T) {
 		says    string
 	}{
 		{"db:3306", &net.DNSError{Name: "db", IsNotFound: true}, engine.Unavailable, "no host of the name db"},
-		{"db:3306", os.NewSyscallError("connect", syscall.ECONNREFUSED), engine.Unavailable, "on that port?"},
+		{"db:3306", os.NewSyscallError("connect", syscall.ECONNREFUSED), engine.Unavailable, "on that port"},
 		{"/s", syscall.ECONNREFUSED, engine.Unavailable, "nothing listens on the socket /s"},
 		{"/s", syscall.ENOENT, engine.Unavailable, "there is no socket /s"},
 		{"/s", syscall.EACCES, engine.Denied, "permission denied"},
@@ -114,8 +114,8 @@ func TestBrokenCalls(t *testing.T) {
 		{packets(1, okPacket)[:6], engine.Unavailable, "closed the connection"},
 		{packets(0, string(errorPacket(1927, "#70100Connection was killed"))), engine.Unavailable, "killed"},
 		{packets(7, okPacket), engine.Other, "out of its order"},
-		{packets(1, ""), engine.Other, "does not know"},
-		{packets(1, "\x00\xff"), engine.Other, "does not know"},
+		{packets(1, ""), engine.Other, "not part of the MySQL protocol"},
+		{packets(1, "\x00\xff"), engine.Other, "not part of the MySQL protocol"},
 	} {
 		s, _ := replaying(c.said)
 		err := s.Exec(t.Context(), "SELECT 1", nil)

@@ -47,7 +47,7 @@ func (c *control) grants(ctx context.Context) (grants, error) {
 		return err
 	})
 	if err != nil {
-		return g, fmt.Errorf("ask what the account is granted: %w", err)
+		return g, fmt.Errorf("read the grants of the account: %w", err)
 	}
 	return g, nil
 }

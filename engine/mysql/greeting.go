@@ -15,7 +15,7 @@ type greeting struct {
 	plugin       string // the authentication method it assumes
 }
 
-var errNotMySQL = errors.New("what listens there does not speak the MySQL protocol")
+var errNotMySQL = errors.New("the program that listens there does not speak the MySQL protocol")
 
 func parseGreeting(packet []byte) (greeting, error) {
 	c := cursor{rest: packet}

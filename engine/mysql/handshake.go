@@ -103,7 +103,7 @@ func authenticate(w *stream, l *login, t target, capabilities, maria uint32) err
 				return serverError(packet)
 			case markEOF:
 				if len(packet) == 1 {
-					return denied("the server wants the password in the way of MySQL 3.23, which is not safe")
+					return denied("the server requests the password scramble of MySQL 3.23, which is not safe")
 				}
 				c := cursor{rest: packet[1:]}
 				l.plugin = string(c.untilZero())

@@ -19,7 +19,7 @@ func (d *database) Identity(ctx context.Context) (string, error) {
 		"server_uuid", "aurora_server_id", "server_uid", "server_id", "hostname", "port", "socket", "datadir"))
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("ask which server it is: %w", err)
+		return "", fmt.Errorf("read the server's identity: %w", err)
 	case shown["aurora_server_id"] != "":
 		return "aurora_server_id " + shown["aurora_server_id"], nil
 	case shown["server_uuid"] != "":
@@ -32,7 +32,7 @@ func (d *database) Identity(ctx context.Context) (string, error) {
 		}
 	}
 	if len(parts) == 0 {
-		return "", errors.New("ask which server it is: it shows none of its names")
+		return "", errors.New("read the server's identity: it shows none")
 	}
 	return strings.Join(parts, ", "), nil
 }

@@ -21,7 +21,7 @@ func (c *control) Lacks(ctx context.Context, needs []engine.Need) ([]engine.Lack
 	}
 	shown, err := c.shown(ctx, admin.Variables("version", "version_comment"))
 	if err != nil {
-		return nil, fmt.Errorf("ask which server it is: %w", err)
+		return nil, fmt.Errorf("read the server's identity: %w", err)
 	}
 	g, err := c.grants(ctx)
 	if err != nil {

@@ -58,7 +58,7 @@ func misread(ctx context.Context, m infra.Machine, n engine.Node, args []string)
 	case errors.As(err, &exit):
 		said += exit.Stderr
 	case err != nil:
-		return fmt.Errorf("ask %s whether it takes the settings: %w", n.Dist.Product, err)
+		return fmt.Errorf("let %s check the settings: %w", n.Dist.Product, err)
 	}
 	if found := unknown.FindStringSubmatch(said); found != nil {
 		return noVariable(found[1], variables(ctx, m, n.Dist))

@@ -28,15 +28,15 @@ var complaints = []complaint{
 	{regexp.MustCompile(`option '(?P<name>[^']*)' cannot take an argument`), "${name} takes no value", ""},
 	{regexp.MustCompile(`ambiguous option '(?P<name>[^']*)'`), "${name} is ambiguous", "write the variable's full name"},
 	{regexp.MustCompile(`(?i)cannot allocate (?:memory for the buffer pool|\d+ bytes)|out of memory|errno:? 12\b`),
-		"it gets too little memory", "lower innodb_buffer_pool_size, or free some memory"},
+		"it has too little memory", "lower innodb_buffer_pool_size, or free some memory"},
 	{regexp.MustCompile(`Can't start server: ?Bind on TCP/IP port.*|Address already in use`),
-		"its port is taken", "ss -ltnp shows by whom; choose another port"},
+		"its port is in use", "ss -ltnp shows by which process; choose another port"},
 	{regexp.MustCompile(`(?i)no space left on device|errcode: 28\b|errno:? 28\b|disk is full`),
 		"its disk is full", "free some space, or set PLIMSOLL_HOME to another disk"},
-	{regexp.MustCompile(`(?i)permission denied|errcode: 13\b|errno:? 13\b`), "it may not read or write its files",
+	{regexp.MustCompile(`(?i)permission denied|errcode: 13\b|errno:? 13\b`), "it has no permission to read or write its files",
 		"AppArmor or SELinux may confine a server that is installed on the system; a fetched one is not"},
-	{regexp.MustCompile(`got (?:signal|exception) (?P<signal>\w+)`), "it crashed with signal ${signal}", "its log holds the stack"},
-	{regexp.MustCompile(`Assertion failure[^\n]*`), "it crashed: ${0}", "its log holds the stack"},
+	{regexp.MustCompile(`got (?:signal|exception) (?P<signal>\w+)`), "it crashed with signal ${signal}", "its log has the stack trace"},
+	{regexp.MustCompile(`Assertion failure[^\n]*`), "it crashed: ${0}", "its log has the stack trace"},
 	{regexp.MustCompile(`Received SHUTDOWN from user (?P<who>[^\s.]+)|\(initiated by: (?P<whom>[^)]*)\): Normal shutdown`),
 		"it was shut down by ${who}${whom}", ""},
 }
@@ -75,7 +75,7 @@ func noVariable(name string, known []string) error {
 	if near := document.Nearest(canonical(name), known); near != "" {
 		return hint.With(err, "did you mean "+near+"?")
 	}
-	return hint.With(err, "other versions may have it")
+	return hint.With(err, "check the variables of this version")
 }
 
 // variables lists a server's variables, from the table that its help ends with; none if it does not say.

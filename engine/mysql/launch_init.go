@@ -68,8 +68,8 @@ func readScript(ctx context.Context, m infra.Machine, folder, name string) ([]by
 			return text, err
 		}
 	}
-	return nil, hint.With(fmt.Errorf("MariaDB's script %s.sql is not in %s", name, folder),
-		"the server is installed without the files that make a new data folder")
+	return nil, hint.With(fmt.Errorf("MariaDB's script %s.sql is missing in %s", name, folder),
+		"the server was installed without the files that create a new data folder")
 }
 
 // Clone copies a stopped server's data folder and takes its identity out of the copy.

@@ -114,7 +114,7 @@ func (r replica) awaitRunning(ctx context.Context) error {
 		case channel.Stopped():
 			return "", errors.New("replication stopped: " + channel.Error)
 		}
-		return "replication does not run: " + channel.Error, nil
+		return "replication is not running: " + channel.Error, nil
 	})
 }
 
@@ -122,7 +122,7 @@ func (r replica) awaitRunning(ctx context.Context) error {
 func (r replica) look(ctx context.Context) (c admin.Channel, follows bool, err error) {
 	rows, err := r.Session.(engine.Tabular).Table(ctx, r.Channels())
 	if err != nil {
-		return c, false, fmt.Errorf("look at replication: %w", err)
+		return c, false, fmt.Errorf("read the replication status: %w", err)
 	}
 	for _, row := range rows {
 		if c, follows = admin.ReadChannel(row); follows && c.Name == "" {

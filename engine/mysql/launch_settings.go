@@ -26,9 +26,9 @@ var reserved = map[string]string{
 	"socket":            "the lab sets it: it is in the node's folder",
 	"pid_file":          "the lab sets it: it is in the node's folder",
 	"log_error":         "the lab reads the log",
-	"init_file":         "it makes the administrator",
-	"user":              "servers run as who runs the lab",
-	"server_id":         "it is the node's number",
+	"init_file":         "Plimsoll uses it to create the administrator",
+	"user":              "servers run as the user of the lab",
+	"server_id":         "Plimsoll sets it to the node's number",
 	"skip_networking":   "the lab talks to servers over TCP",
 	"skip_grant_tables": "the lab logs in",
 }
@@ -94,7 +94,7 @@ func (s settings) override(n engine.Node) error {
 	for _, name := range slices.Sorted(maps.Keys(n.Config)) {
 		key, value := canonical(name), n.Config[name]
 		if why, ok := reserved[key]; ok {
-			return fmt.Errorf("setting %s cannot be made: %s", name, why)
+			return fmt.Errorf("setting %s cannot be changed: %s", name, why)
 		}
 		if other, twice := written[key]; twice {
 			return fmt.Errorf("settings %s and %s are the same", other, name)
@@ -109,7 +109,7 @@ func (s settings) override(n engine.Node) error {
 		bytes := poolWithin(n)
 		if bytes <= 0 {
 			return hint.With(fmt.Errorf("%d MiB of memory are too little for a node", n.Memory>>20),
-				fmt.Sprintf("the server alone takes %d MiB", aside(n.Dist.Product)>>20))
+				fmt.Sprintf("the server itself needs %d MiB", aside(n.Dist.Product)>>20))
 		}
 		s[poolSize] = strconv.FormatInt(bytes, 10)
 	}

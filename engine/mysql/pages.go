@@ -129,7 +129,7 @@ func whole(v engine.Value) int64 {
 // pagesError adds to a refusal which privilege is missing.
 func pagesError(err error) error {
 	if engine.ClassOf(err) == engine.Denied {
-		return fmt.Errorf("list the pages of the buffer pool, which takes the privilege PROCESS: %w", err)
+		return fmt.Errorf("list the pages of the buffer pool (this needs the PROCESS privilege): %w", err)
 	}
 	return fmt.Errorf("list the pages of the buffer pool: %w", err)
 }

@@ -49,7 +49,7 @@ func (d *database) Configured(ctx context.Context) (map[string]string, error) {
 		return errors.Join(errs...)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("ask for the settings that were given: %w", err)
+		return nil, fmt.Errorf("read the settings: %w", err)
 	}
 	settings := map[string]string{}
 	for _, row := range rows {

@@ -125,7 +125,7 @@ func (p *primary) look(ctx context.Context) (*session, error) {
 		return nil, engine.Ended(ctx, true)
 	}
 	return nil, &engine.Error{
-		Kind: engine.Unavailable, Lost: true, Text: fmt.Sprintf("none of %d servers takes writes: %s", len(wrong), strings.Join(wrong, "; ")),
+		Kind: engine.Unavailable, Lost: true, Text: fmt.Sprintf("none of %d servers accepts writes: %s", len(wrong), strings.Join(wrong, "; ")),
 	}
 }
 

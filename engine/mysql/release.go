@@ -114,7 +114,7 @@ func versionOf(ctx context.Context, m infra.Machine, server string) (product, ex
 	}
 	found := versionText.FindStringSubmatch(string(out.Stdout))
 	if found == nil {
-		return "", "", fmt.Errorf("ask %s for its version: it says %q", server, strings.TrimSpace(string(out.Stdout)))
+		return "", "", fmt.Errorf("ask %s for its version: it answered %q", server, strings.TrimSpace(string(out.Stdout)))
 	}
 	if strings.Contains(found[2], "MariaDB") {
 		return mariadbProduct, found[1], nil

@@ -25,7 +25,7 @@ func (d *database) ReplicationStatus(ctx context.Context) (engine.ReplicationSta
 		return err
 	})
 	if err != nil {
-		return standing, fmt.Errorf("ask for its part in replication: %w", err)
+		return standing, fmt.Errorf("read its replication role: %w", err)
 	}
 	return standing, nil
 }

@@ -90,7 +90,7 @@ func (c *control) noVariable(ctx context.Context, name string) error {
 			}
 		}
 		if near != "" {
-			text += fmt.Sprintf(", but %s: did you mean that?", near)
+			text += fmt.Sprintf(", but %s; did you mean that?", near)
 		}
 	}
 	return &engine.Error{Kind: engine.Missing, Code: unknownVariable, Text: text}

@@ -97,7 +97,7 @@ func (d *database) TableShape(ctx context.Context, namespace, table string) (eng
 		return shape, fmt.Errorf("ask for the table %s.%s: %w", namespace, table, err)
 	}
 	if len(sizes) == 0 {
-		return shape, &engine.Error{Kind: engine.Missing, Text: fmt.Sprintf("there is no table %s.%s that may be seen", namespace, table)}
+		return shape, &engine.Error{Kind: engine.Missing, Text: fmt.Sprintf("there is no table %s.%s that this account can see", namespace, table)}
 	}
 	shape.Rows, shape.Data, shape.IndexBytes = wholeOf(sizes[0]["n"]), wholeOf(sizes[0]["d"]), wholeOf(sizes[0]["i"])
 	columns, err := d.ask(ctx, "SELECT COLUMN_NAME AS c, DATA_TYPE AS t, COALESCE(CHARACTER_OCTET_LENGTH, 0) AS b FROM information_schema.COLUMNS"+at)

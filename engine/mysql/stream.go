@@ -65,7 +65,7 @@ func (s *stream) begin(command byte) {
 // send writes s.out and waits for the first bytes of the answer.
 func (s *stream) send() error {
 	if s.read != s.held {
-		return fmt.Errorf("%d bytes of an answer that nobody asked for", s.held-s.read)
+		return fmt.Errorf("%d bytes of an unexpected answer", s.held-s.read)
 	}
 	if err := s.frame(); err != nil {
 		return err

@@ -90,7 +90,7 @@ func (e encryption) wanted(g greeting, conn net.Conn) (bool, error) {
 		return offered && conn.RemoteAddr().Network() != "unix", nil
 	}
 	if !offered {
-		return false, &engine.Error{Kind: engine.Denied, Lost: true, Text: "the target wants TLS (option tls=" + e.mode + "), which the server does not offer"}
+		return false, &engine.Error{Kind: engine.Denied, Lost: true, Text: "the target demands TLS (option tls=" + e.mode + "), which the server does not offer"}
 	}
 	return true, nil
 }

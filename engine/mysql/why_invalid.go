@@ -38,7 +38,7 @@ func (c *control) WhyInvalid(ctx context.Context, name, value string) (string, e
 		return "", err
 	}
 	if takes := is.misfit(value); takes != "" {
-		return fmt.Sprintf("%s cannot be %s: it takes %s", variableName(name), value, takes), nil
+		return fmt.Sprintf("%s cannot be %s: valid is %s", variableName(name), value, takes), nil
 	}
 	return "", nil
 }
@@ -67,7 +67,7 @@ func (c *control) describe(ctx context.Context, name string) (described, error) 
 		return err
 	})
 	if err != nil {
-		return is, fmt.Errorf("ask what the variable %s takes: %w", name, err)
+		return is, fmt.Errorf("read the valid values of the variable %s: %w", name, err)
 	}
 	return is, nil
 }

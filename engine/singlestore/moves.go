@@ -26,7 +26,7 @@ func (d *database) Moves(ctx context.Context) ([]engine.Move, error) {
 func (d *database) Planned(ctx context.Context, database string) ([]engine.Move, error) {
 	rows, err := d.rows(ctx, "EXPLAIN REBALANCE PARTITIONS ON "+Engine{}.Quote(database))
 	if err != nil {
-		return nil, fmt.Errorf("ask what a rebalance of %s would do: %w", database, err)
+		return nil, fmt.Errorf("explain a rebalance of %s: %w", database, err)
 	}
 	moves := make([]engine.Move, len(rows))
 	for i, r := range rows {

@@ -144,7 +144,7 @@ func TestASyncMakesNamesDurableThatCameBefore(t *testing.T) {
 	for name, sync := range sync {
 		t.Run(name, func(t *testing.T) {
 			l := lay(t, map[string]string{"other": "o", "removed": "r", "a": "1"})
-			must(t, os.WriteFile(l.at("new"), []byte("not synced"), 0o600))
+			must(t, os.WriteFile(l.at("new"), []byte("unsynced writes"), 0o600))
 			must(t, os.Remove(l.at("removed")))
 			must(t, os.Rename(l.at("a"), l.at("b")))
 			sync(l)

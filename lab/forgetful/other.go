@@ -5,4 +5,4 @@ package forgetful
 import "errors"
 
 // Run refuses: the layer needs Linux.
-func Run([]string) error { return errors.New("a file system that forgets needs Linux") }
+func Run([]string) error { return errors.New("the emulated disk needs Linux") }

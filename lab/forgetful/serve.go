@@ -142,7 +142,7 @@ func forget(v *Volume, report string) error {
 func cannotMount(err error) error {
 	err = fmt.Errorf("mount a file system of our own: %w", err)
 	if errors.Is(err, unix.EPERM) || errors.Is(err, os.ErrPermission) {
-		return hint.With(err, "a container must be allowed to: it needs /dev/fuse and CAP_SYS_ADMIN")
+		return hint.With(err, "a container needs /dev/fuse and CAP_SYS_ADMIN for this")
 	}
 	return hint.With(err, "FUSE is needed: /dev/fuse, and root or fusermount3 (package fuse3)")
 }

@@ -133,7 +133,7 @@ func (s *Server) ready(ctx context.Context, m infra.Machine, dir string) error {
 		alive, failed := s.process.Alive(ctx)
 		if failed == nil && !alive {
 			said, _ := infra.Tail(context.WithoutCancel(ctx), m, path.Join(dir, "log"), 400) // without a log nothing was said
-			return "", fmt.Errorf("the cache does not run: %s", strings.TrimSpace(string(said)))
+			return "", fmt.Errorf("the cache is not running: %s", strings.TrimSpace(string(said)))
 		}
 		return "wait for the cache: " + err.Error(), nil
 	})

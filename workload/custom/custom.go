@@ -51,16 +51,16 @@ func Parse(file string, data []byte, now func() time.Time) (workload.Maker, erro
 // heading is the file's outermost keys.
 type heading struct {
 	Workload   string         `yaml:"workload,required" doc:"its name"`
-	About      string         `yaml:"about" doc:"what it stands for, in a line"`
-	Tables     *document.Node `yaml:"tables" doc:"the tables, by name; none: the operations run on what is there"`
+	About      string         `yaml:"about" doc:"a one-line description"`
+	Tables     *document.Node `yaml:"tables" doc:"the tables, by name; without tables the operations use existing ones"`
 	Operations *document.Node `yaml:"operations,required" doc:"the operations, by name"`
 }
 
 // parameters are what a load may set.
 type parameters struct {
 	Scale   float64            `yaml:"scale" min:"0.000001" doc:"factor for the rows of all tables"`
-	Rows    map[string]int64   `yaml:"rows" doc:"rows of single tables, instead of the file's"`
-	Weights map[string]float64 `yaml:"weights" doc:"weights of single operations, instead of the file's; 0 leaves one out"`
+	Rows    map[string]int64   `yaml:"rows" doc:"numbers of rows by table, overriding the file"`
+	Weights map[string]float64 `yaml:"weights" doc:"weights by operation, overriding the file; 0 leaves one out"`
 }
 
 // mostRows is what a table may have.

@@ -41,17 +41,17 @@ func kinds() []kind {
 	return []kind{
 		{"sequence", "[from N] [every N]", "the number of the row: 1, 2, 3; every 5 counts on after five rows. In columns only", parseSequence},
 		{"cycle", "A..B", "A to B and again from A, row by row. In columns only", parseCycle},
-		{"next", "TABLE", "the key of a new row, after those that are there. In operations only", parseNext},
-		{"uniform", "RANGE", "a number, every one equally often", number(plain(uniform))},
-		{"zipfian", "RANGE [theta T] [scattered]", "the first most often, by Zipf's law with exponent T, 0.99 when left out; scattered: the frequent ones lie anywhere in the range", number(parseZipfian)},
-		{"latest", "RANGE [theta T]", "likewise, the last most often", number(parseLatest)},
+		{"next", "TABLE", "the key of a new row, after the existing ones. In operations only", parseNext},
+		{"uniform", "RANGE", "a number, all with the same frequency", number(plain(uniform))},
+		{"zipfian", "RANGE [theta T] [scattered]", "the first values most often, by Zipf's law with exponent T (default 0.99); scattered: the frequent values are spread over the range", number(parseZipfian)},
+		{"latest", "RANGE [theta T]", "the same, with the last values most often", number(parseLatest)},
 		{"hotspot", "RANGE [hot P%] [hits P%]", "a share of the draws (80%) from a share of the range at its beginning (20%)", number(parseHotspot)},
 		{"exponential", "RANGE [hot P%] [hits P%]", "the first most often, falling off exponentially: a share of the draws (95%) from a share of the range (85.71%)", number(parseExponential)},
 		{"gaussian", "RANGE", "bell-shaped around the middle", number(plain(gaussian))},
 		{"pareto", "RANGE [h H]", "the first most often: a share of 1-H of the draws from a share H of the range, 0.2 when left out", number(parsePareto)},
-		{"sequential", "RANGE", "one after the other, over and over; each connection from a place of its own", number(plain(sequential))},
+		{"sequential", "RANGE", "one after the other, cyclically; each connection starts at a different place", number(plain(sequential))},
 		{"text", "LENGTH", "letters and digits", parseText},
-		{"words", "LENGTH", "so many English words", parseWords},
+		{"words", "LENGTH", "this number of English words", parseWords},
 		{"name", "", "a first and a last name", simple(appendName)},
 		{"email", "", "an address at example.org, not unique", simple(appendEmail)},
 		{"uuid", "", "a random UUID", simple(appendUUID)},
@@ -60,7 +60,7 @@ func kinds() []kind {
 		{"choice", "VALUE [WEIGHT], …", "one of the values, by weight: choice new 70, paid 20, sent 10", parseChoice},
 		{"constant", "VALUE", "always the same", parseConstant},
 		{"time", "FROM..TO", "a date and time, in UTC: 2025-01-01..2025-12-31, 2025-01-01T08:00:00..now, -90d..now, -2h..+30m", moments("2006-01-02 15:04:05", time.Second)},
-		{"date", "FROM..TO", "likewise, a date", moments("2006-01-02", 24*time.Hour)},
+		{"date", "FROM..TO", "the same, as a date", moments("2006-01-02", 24*time.Hour)},
 	}
 }
 

@@ -10,10 +10,10 @@ import (
 
 // operationKeys are what an operation is written with.
 type operationKeys struct {
-	Weight      float64        `yaml:"weight" doc:"how often it comes, in proportion to the others' weights; 1 when left out"`
-	With        *document.Node `yaml:"with" doc:"the values that its statements take as :name, drawn once for each operation"`
-	Run         *document.Node `yaml:"run" doc:"a statement or a list of them, each committed by itself"`
-	Request     *document.Node `yaml:"request" doc:"over HTTP instead: a request or a list of them"`
+	Weight      float64        `yaml:"weight" doc:"its frequency in proportion to the other weights; default 1"`
+	With        *document.Node `yaml:"with" doc:"values for :name in its statements, drawn once for each operation"`
+	Run         *document.Node `yaml:"run" doc:"a statement or a list of statements, each in its own transaction"`
+	Request     *document.Node `yaml:"request" doc:"for HTTP instead: a request or a list of requests"`
 	Transaction *document.Node `yaml:"transaction" doc:"a list of statements between BEGIN and COMMIT, rolled back on an error"`
 }
 

@@ -12,11 +12,11 @@ import (
 
 // requestKeys are what a request over HTTP is written with.
 type requestKeys struct {
-	Method  string         `yaml:"method" doc:"GET, POST and the like; when left out GET, or POST if there is a body"`
-	Path    *document.Node `yaml:"path,required" doc:"the path below the target's own, with the query"`
+	Method  string         `yaml:"method" doc:"the HTTP method; default GET, or POST if there is a body"`
+	Path    *document.Node `yaml:"path,required" doc:"the path below the target's path, with the query string"`
 	Headers *document.Node `yaml:"headers" doc:"headers, by name"`
-	Body    *document.Node `yaml:"body" doc:"what is sent: a mapping or list goes as JSON, a text as it stands"`
-	Expect  *document.Node `yaml:"expect" doc:"the status, or the list of statuses, that count as success; 200 to 299 when left out"`
+	Body    *document.Node `yaml:"body" doc:"the body: a mapping or list is sent as JSON, a text unchanged"`
+	Expect  *document.Node `yaml:"expect" doc:"the status or statuses that count as success; default 200 to 299"`
 }
 
 // request is a statement that is a request.

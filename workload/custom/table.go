@@ -11,12 +11,12 @@ import (
 
 // tableKeys are what a table is written with.
 type tableKeys struct {
-	Rows    int64          `yaml:"rows" doc:"how many rows it is filled with; 0 when left out"`
-	Columns *document.Node `yaml:"columns,required" doc:"the columns, by name: TYPE = GENERATOR, or TYPE alone for what the database sets by itself"`
+	Rows    int64          `yaml:"rows" doc:"how many rows to load; default 0"`
+	Columns *document.Node `yaml:"columns,required" doc:"the columns, by name: TYPE = GENERATOR, or only TYPE for columns that the database fills"`
 	Key     key            `yaml:"key" doc:"the column or columns of the primary key; [[a, b], c] for Cassandra is a partition key of a and b, and rows in the order of c"`
-	Indexes []names        `yaml:"indexes" doc:"further indexes, each a column or a list of columns; they are made after the rows"`
-	Unique  []names        `yaml:"unique" doc:"likewise, of indexes that are unique"`
-	Options string         `yaml:"options" doc:"what CREATE TABLE ends with, in the engine's words"`
+	Indexes []names        `yaml:"indexes" doc:"secondary indexes, each a column or a list of columns, created after the rows are loaded"`
+	Unique  []names        `yaml:"unique" doc:"unique indexes, in the same form"`
+	Options string         `yaml:"options" doc:"table options at the end of CREATE TABLE, in the engine's syntax"`
 }
 
 // table is one table of the file.

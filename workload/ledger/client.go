@@ -180,5 +180,5 @@ func corrupt(r row) error {
 	if r.number == register {
 		what = "the register"
 	}
-	return &engine.Error{Kind: engine.Other, Text: fmt.Sprintf("%s of worker %d is not what was written", what, r.worker)}
+	return &engine.Error{Kind: engine.Other, Text: fmt.Sprintf("%s of worker %d differs from what was written", what, r.worker)}
 }

@@ -25,15 +25,15 @@ const Name = "ledger"
 // Makers lists the workload.
 func Makers() []workload.Maker {
 	return []workload.Maker{
-		workload.Make(Name, "writes that are remembered: what is lost, duplicated, stale or corrupt is counted",
+		workload.Make(Name, "keeps a ledger of its writes and counts lost, duplicated, stale and corrupt ones",
 			parameters{Reads: 10, Updates: 10, Length: 100}, build),
 	}
 }
 
 type parameters struct {
-	Reads   float64 `yaml:"reads" min:"0" max:"90" doc:"percentage of the operations that read what was acknowledged, most of it lately, and check it"`
-	Updates float64 `yaml:"updates" min:"0" max:"90" doc:"percentage that overwrite a row with a higher version, by which stale reads are found; the rest add a row"`
-	Length  int64   `yaml:"length" min:"1" max:"8000" doc:"characters of a row beside its checksum"`
+	Reads   float64 `yaml:"reads" min:"0" max:"90" doc:"percentage of the operations that read acknowledged writes, mostly recent ones, and check them"`
+	Updates float64 `yaml:"updates" min:"0" max:"90" doc:"percentage that overwrite a row with a higher version, which reveals stale reads; the rest add a row"`
+	Length  int64   `yaml:"length" min:"1" max:"8000" doc:"characters of a row besides its checksum"`
 }
 
 // ledger is the workload.
@@ -55,7 +55,7 @@ func build(p parameters, given *document.Node, e engine.Engine) (workload.Worklo
 		if n := given.Get("updates"); n != nil {
 			at = n
 		}
-		return nil, document.Problems{at.Errorf("reads and updates are %v %% of the operations, expected at most 95: the rest writes", p.Reads+p.Updates)}
+		return nil, document.Problems{at.Errorf("reads and updates are %v %% of the operations, expected at most 95, because the rest are writes", p.Reads+p.Updates)}
 	}
 	w := &ledger{parameters: p}
 	switch e := e.(type) {

@@ -40,7 +40,7 @@ func encode(out []byte, r *engine.Result) []byte {
 	return out
 }
 
-var errShape = errors.New("what the cache keeps is no answer of ours")
+var errShape = errors.New("the cache returned a value that this load did not write")
 
 // decode fills a result, which keeps the values if it is to.
 func decode(in []byte, r *engine.Result) error {

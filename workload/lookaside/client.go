@@ -37,7 +37,7 @@ type client struct {
 // errRefused is what a cache said instead of an answer.
 type errRefused string
 
-func (e errRefused) Error() string { return "the cache says: " + string(e) }
+func (e errRefused) Error() string { return "the cache returned an error: " + string(e) }
 
 // connect connects, at most once a second.
 func (c *client) connect(ctx context.Context) error {

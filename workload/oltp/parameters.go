@@ -8,9 +8,9 @@ type tables struct {
 	Tables          int64   `yaml:"tables" min:"1" max:"100000" doc:"number of tables"`
 	TableSize       int64   `yaml:"table_size" min:"1" max:"2147483647" doc:"rows of each table"`
 	CreateSecondary bool    `yaml:"create_secondary" doc:"an index on column k"`
-	TableOptions    string  `yaml:"table_options" doc:"what CREATE TABLE ends with, for example ENGINE=…"`
-	RandType        string  `yaml:"rand_type" oneof:"special|uniform|gaussian|pareto|zipfian" doc:"distribution of the rows that are asked for"`
-	RandSpecIter    int64   `yaml:"rand_spec_iter" min:"1" max:"1000" doc:"special, gaussian: uniform numbers that make up one"`
+	TableOptions    string  `yaml:"table_options" doc:"table options at the end of CREATE TABLE, for example ENGINE=…"`
+	RandType        string  `yaml:"rand_type" oneof:"special|uniform|gaussian|pareto|zipfian" doc:"distribution of the rows that are read"`
+	RandSpecIter    int64   `yaml:"rand_spec_iter" min:"1" max:"1000" doc:"special, gaussian: how many uniform numbers are averaged for one"`
 	RandSpecPct     int64   `yaml:"rand_spec_pct" min:"0" max:"100" doc:"special: percentage of the rows that are special"`
 	RandSpecRes     int64   `yaml:"rand_spec_res" min:"0" max:"100" doc:"special: percentage of the queries that go to special rows"`
 	RandParetoH     float64 `yaml:"rand_pareto_h" min:"0.001" max:"0.999" doc:"pareto: share of the rows that get 1-h of the queries"`
@@ -43,7 +43,7 @@ func (t tables) distribution() random.Distribution {
 
 type reads struct {
 	PointSelects   int64 `yaml:"point_selects" min:"0" doc:"SELECTs of one row in a transaction"`
-	RangeSelects   bool  `yaml:"range_selects" doc:"false: none of the four kinds of range SELECT"`
+	RangeSelects   bool  `yaml:"range_selects" doc:"false leaves out the four kinds of range SELECT"`
 	SimpleRanges   int64 `yaml:"simple_ranges" min:"0" doc:"SELECTs of a range in a transaction"`
 	SumRanges      int64 `yaml:"sum_ranges" min:"0" doc:"SELECTs of a sum over a range in a transaction"`
 	OrderRanges    int64 `yaml:"order_ranges" min:"0" doc:"SELECTs of a range, sorted, in a transaction"`

@@ -85,7 +85,7 @@ func breakEverything(t *testing.T, w *tpcc, db engine.Database) {
 	}
 	labtest.Ask(t, db, "DROP TABLE kept")
 	if err := w.Check(t.Context(), db); err != nil {
-		t.Errorf("after all was taken back: %v", err)
+		t.Errorf("after all was undone: %v", err)
 	}
 }
 

@@ -23,7 +23,7 @@ type parameters struct {
 	Items       int64 `yaml:"items" min:"100" max:"100000" doc:"items on offer, 100000 in TPC-C; fewer make a small data set for a demonstration"`
 	Customers   int64 `yaml:"customers" min:"10" max:"3000" doc:"customers of each of a warehouse's ten districts, and orders there at the start; 3000 in TPC-C"`
 	ForeignKeys bool  `yaml:"foreign_keys" doc:"constraints between the tables"`
-	Retries     int64 `yaml:"retries" min:"0" max:"100" doc:"how often a transaction that deadlocked is tried again, within the same operation; 0 counts it as an error"`
+	Retries     int64 `yaml:"retries" min:"0" max:"100" doc:"how often a deadlocked transaction is retried within the same operation; 0 counts it as an error"`
 }
 
 func defaults() parameters { return parameters{Scale: 1, Items: 100_000, Customers: 3000} }
@@ -140,7 +140,7 @@ func (w *tpcc) Adopt(ctx context.Context, db engine.Database) error {
 		case size.name == "scale" && *size.value < found: // some of the warehouses
 		default:
 			return document.Problems{asked.Errorf("%s %d, but the data has %d", size.name, *size.value, found).
-				WithHint("leave it out to take what is there")}
+				WithHint("leave it out to use the existing data")}
 		}
 	}
 	return nil

@@ -279,7 +279,7 @@ func TestAdoptTakesTheSizeThatIsThere(t *testing.T) {
 		t.Errorf("some of the warehouses: %+v", w.parameters)
 	}
 	for params, want := range map[string]string{
-		"scale: 5":     "t.yaml:1:8: scale 5, but the data has 4 (leave it out to take what is there)",
+		"scale: 5":     "t.yaml:1:8: scale 5, but the data has 4 (leave it out to use the existing data)",
 		"items: 100":   "t.yaml:1:8: items 100, but the data has 500",
 		"customers: 9": "t.yaml:1:12: 9, expected at least 10",
 	} {

@@ -112,7 +112,7 @@ func (w *ycsb) Adopt(ctx context.Context, db engine.Database) error {
 	case found == 0:
 		return &workload.AbsentError{What: "the data of " + w.name + " is incomplete: no record 0 in " + table}
 	case asked != nil && found < w.Records:
-		return document.Problems{asked.Errorf("records %d, but there are %d", w.Records, found).WithHint("leave it out to take what is there")}
+		return document.Problems{asked.Errorf("records %d, but there are %d", w.Records, found).WithHint("leave it out to use the existing data")}
 	}
 	present, err := workload.FindPresent(found, func(from, to int64) (all []int64, err error) {
 		for record := from; record < to && err == nil; record++ {

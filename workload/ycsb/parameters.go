@@ -9,7 +9,7 @@ import (
 
 // records are the parameters of every workload here.
 type records struct {
-	Records      int64   `yaml:"records" min:"1" max:"100000000000" doc:"records to prepare; a run takes as many as there are"`
+	Records      int64   `yaml:"records" min:"1" max:"100000000000" doc:"records to prepare; a run uses all existing records"`
 	Fields       int64   `yaml:"fields" min:"1" max:"1000" doc:"fields of a record"`
 	FieldLength  int64   `yaml:"field_length" min:"1" max:"65535" doc:"characters of a field"`
 	Distribution string  `yaml:"distribution" oneof:"zipfian|uniform|latest|hotspot|exponential|sequential" doc:"how records are chosen"`
@@ -38,7 +38,7 @@ type proportions struct {
 	Read            float64 `yaml:"read" min:"0" doc:"weight of reads of a record"`
 	Update          float64 `yaml:"update" min:"0" doc:"weight of updates of one field"`
 	Insert          float64 `yaml:"insert" min:"0" doc:"weight of inserts of a new record"`
-	Scan            float64 `yaml:"scan" min:"0" doc:"weight of scans from a record on"`
+	Scan            float64 `yaml:"scan" min:"0" doc:"weight of scans that start at a record"`
 	ReadModifyWrite float64 `yaml:"read_modify_write" min:"0" doc:"weight of a read and an update of the same record"`
 }
 
