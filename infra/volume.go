@@ -86,7 +86,7 @@ var (
 	// ErrNoMachine says that the provider has no machine of that id.
 	ErrNoMachine = errors.New("no such machine")
 	// ErrNotFenced says that the machine which had the volume may still run, and serve what it wrote elsewhere.
-	ErrNotFenced = errors.New("the machine that it was taken from by force is not seen to be stopped")
+	ErrNotFenced = errors.New("the machine that it was detached from by force has not been seen stopped")
 	// ErrNotAttached says that a machine does not have the volume.
 	ErrNotAttached = errors.New("the volume is not attached to this machine")
 )
@@ -126,7 +126,7 @@ func Devices(ctx context.Context, m Machine) ([]BlockDevice, error) {
 	sed 's/^/mount /' /proc/self/mounts; sed -n 's/^\(\/dev\/[^ ]*\).*/mount \1 swap/p' /proc/swaps`
 	out, err := m.Run(ctx, Command{Path: "sh", Args: []string{"-c", look}})
 	if err != nil {
-		return nil, fmt.Errorf("look for the disks of %s: %w", m.Name(), err)
+		return nil, fmt.Errorf("list the disks of %s: %w", m.Name(), err)
 	}
 	return parseDevices(string(out.Stdout))
 }

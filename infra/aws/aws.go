@@ -66,10 +66,10 @@ func configure(ctx context.Context, o Options) (c sdk.Config, err error) {
 		loads = append(loads, config.WithBaseEndpoint(o.Endpoint), config.WithCredentialsProvider(sdk.AnonymousCredentials{}))
 	}
 	if c, err = config.LoadDefaultConfig(ctx, loads...); err != nil {
-		return c, hint.With(fmt.Errorf("read the configuration of AWS: %w", err), "aws configure list shows what the AWS command line would use")
+		return c, hint.With(fmt.Errorf("read the AWS configuration: %w", err), "aws configure list shows what the AWS command line would use")
 	}
 	if c.Region == "" {
-		return c, hint.With(errors.New("no region of AWS is named"), "write it in plimsoll.yaml: aws: {region: ap-northeast-2}, or set AWS_REGION")
+		return c, hint.With(errors.New("no AWS region is configured"), "set it in plimsoll.yaml: aws: {region: ap-northeast-2}, or set AWS_REGION")
 	}
 	return c, nil
 }

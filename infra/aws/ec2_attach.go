@@ -55,12 +55,12 @@ func (v *Volumes) attachable(ctx context.Context, e *EC2, w ebsVolume, is infra.
 	case is.Machine != "" && is.Machine != m.ID:
 		return fmt.Errorf("%s is %s, by %s: %w", is.ID, is.State, is.Machine, infra.ErrVolumeInUse)
 	case sdk.ToBool(w.MultiAttachEnabled):
-		return &hint.PermanentError{Reason: fmt.Sprintf("volume %s can be attached to several instances at once", is.ID), Advice: "nothing would keep two machines from writing to it: use a volume without Multi-Attach"}
+		return &hint.PermanentError{Reason: fmt.Sprintf("volume %s can be attached to several instances at once", is.ID), Advice: "two machines could write to it at the same time: use a volume without Multi-Attach"}
 	case is.Zone != m.Zone:
 		return &hint.PermanentError{Reason: fmt.Sprintf("volume %s is in zone %s, and instance %s in %s", is.ID, is.Zone, m.ID, m.Zone),
 			Advice: "a volume never leaves its zone: use an instance in " + is.Zone + ", or copy the volume by a snapshot"}
 	case m.State != "running" && m.State != "stopped":
-		return &hint.PermanentError{Reason: fmt.Sprintf("instance %s is %s", m.ID, m.State), Advice: "a volume is attached to one that runs or is stopped"}
+		return &hint.PermanentError{Reason: fmt.Sprintf("instance %s is %s", m.ID, m.State), Advice: "attach a volume to an instance that is running or stopped"}
 	case is.ForcedFrom == "" || is.ForcedFrom == m.ID:
 		return nil
 	}
@@ -69,8 +69,8 @@ func (v *Volumes) attachable(ctx context.Context, e *EC2, w ebsVolume, is infra.
 		return nil // one that is not shown any more was terminated more than an hour ago
 	}
 	if err == nil {
-		err = hint.With(fmt.Errorf("volume %s was taken from instance %s, which is %s: %w", is.ID, old.ID, old.State, infra.ErrNotFenced),
-			"stop or terminate "+old.ID+" first (superdisk.fence, or aws ec2 stop-instances --force --instance-ids "+old.ID+"): else two machines serve as one node")
+		err = hint.With(fmt.Errorf("volume %s was detached by force from instance %s, which is %s: %w", is.ID, old.ID, old.State, infra.ErrNotFenced),
+			"stop or terminate "+old.ID+" first (superdisk.fence, or aws ec2 stop-instances --force --instance-ids "+old.ID+"): otherwise two machines serve as the same node")
 	}
 	return err
 }
@@ -96,7 +96,7 @@ func (e *EC2) attach(ctx context.Context, id string, m Machine) error {
 		}
 		return err
 	}
-	return &hint.PermanentError{Reason: fmt.Sprintf("every name of a device of %s is taken", m.ID), Advice: "detach another volume from it first"}
+	return &hint.PermanentError{Reason: fmt.Sprintf("every device name of %s is in use", m.ID), Advice: "detach another volume from it first"}
 }
 
 // deviceNames are what EC2 recommends for volumes, and what it takes beyond.
@@ -126,8 +126,8 @@ func (v *Volumes) attached(ctx context.Context, e *EC2, id, machine string) erro
 	})
 	if errors.Is(err, errTooLong) {
 		err = &hint.PermanentError{
-			Reason: fmt.Sprintf("volume %s is %s, %v after it was to be attached to %s", id, is.State, p.Attach, machine),
-			Advice: "an attachment that never ends is ended by detaching it by force (aws ec2 detach-volume --force --volume-id " + id + "), or by stopping and starting " + machine + "; then plimsoll runbook resume RUN",
+			Reason: fmt.Sprintf("volume %s is %s, %v after the request to attach it to %s", id, is.State, p.Attach, machine),
+			Advice: "to end an attachment that hangs, detach it by force (aws ec2 detach-volume --force --volume-id " + id + "), or by stopping and starting " + machine + "; then plimsoll runbook resume RUN",
 		}
 	}
 	return err
@@ -148,8 +148,8 @@ func (v *Volumes) shown(ctx context.Context, is infra.Volume, machine string) er
 		return err == nil, err
 	})
 	if errors.Is(err, errTooLong) {
-		err = hint.With(fmt.Errorf("EC2 has attached %s to %s, which shows no disk of serial %s after %v", is.ID, machine, is.Serial(), p.Inside),
-			"instances of the Nitro system show volumes as NVMe disks with their serial; an older type cannot be used, and a wrong machine in plimsoll.yaml shows another's disks")
+		err = hint.With(fmt.Errorf("EC2 has attached %s to %s, but the machine shows no disk with serial %s after %v", is.ID, machine, is.Serial(), p.Inside),
+			"instances of the Nitro system show volumes as NVMe disks with their serial; older types cannot be used; also check that plimsoll.yaml names the right machine")
 	}
 	return err
 }

@@ -39,7 +39,7 @@ func (v *Volumes) Create(ctx context.Context, spec infra.VolumeSpec) (made infra
 	out, err := e.calls.createVolume(ctx, in)
 	if err = explainEC2("CreateVolume", err); err != nil {
 		if isCode(err, codeOtherParameters) {
-			err = &hint.PermanentError{Reason: err.Error(), Advice: "a volume was made for the same step with other parameters: look at it, and delete it if it is not needed"}
+			err = &hint.PermanentError{Reason: err.Error(), Advice: "the same step has created a volume with other parameters: check it, and delete it if it is not needed"}
 		}
 		return made, err
 	}
@@ -50,11 +50,11 @@ func (v *Volumes) Create(ctx context.Context, spec infra.VolumeSpec) (made infra
 func creating(spec infra.VolumeSpec) (*ec2.CreateVolumeInput, error) {
 	switch {
 	case spec.Size <= 0 || spec.Size%gib != 0:
-		return nil, &hint.PermanentError{Reason: fmt.Sprintf("a volume of %d bytes", spec.Size), Advice: "EBS makes volumes of whole GiB, such as mib: 102400"}
+		return nil, &hint.PermanentError{Reason: fmt.Sprintf("a volume of %d bytes", spec.Size), Advice: "EBS creates volumes of whole GiB, such as mib: 102400"}
 	case spec.Throughput%mib != 0:
-		return nil, &hint.PermanentError{Reason: fmt.Sprintf("a throughput of %d bytes a second", spec.Throughput), Advice: "EBS takes whole MiB a second"}
+		return nil, &hint.PermanentError{Reason: fmt.Sprintf("a throughput of %d bytes a second", spec.Throughput), Advice: "EBS accepts whole MiB per second"}
 	case spec.Zone == "":
-		return nil, &hint.PermanentError{Reason: "it is not said in which zone the volume is to be", Advice: "zone: the one of the machine that it is for, such as ap-northeast-2a; a volume never leaves its zone"}
+		return nil, &hint.PermanentError{Reason: "the availability zone of the volume is missing", Advice: "set zone: to the zone of its machine, such as ap-northeast-2a; a volume never leaves its zone"}
 	}
 	token := sha256.Sum256([]byte(spec.Token))
 	if spec.Token == "" {
@@ -88,15 +88,15 @@ func (v *Volumes) created(ctx context.Context, e *EC2, id string, spec infra.Vol
 		}
 		made = w.volume()
 		if err == nil && made.State == infra.VolumeError {
-			err = &hint.PermanentError{Reason: "volume " + id + " could not be made", Advice: "often its key cannot be used: look at its encryption in the console, and delete it"}
+			err = &hint.PermanentError{Reason: "volume " + id + " could not be made", Advice: "a common cause is an encryption key that cannot be used: check its encryption in the console, and delete it"}
 		}
 		return made.State != infra.VolumeCreating, err
 	})
 	switch {
 	case errors.Is(err, errTooLong):
-		err = hint.With(fmt.Errorf("volume %s is not available after %v", id, p.Create), "look at it in the console; the same step finds it again")
+		err = hint.With(fmt.Errorf("volume %s is not available after %v", id, p.Create), "check it in the console; the same step finds it again")
 	case err == nil && made.Size != spec.Size:
-		err = &hint.PermanentError{Reason: fmt.Sprintf("volume %s was made for the same step and has %d GiB, not %d", id, made.Size/gib, spec.Size/gib), Advice: "delete it, if it is not needed"}
+		err = &hint.PermanentError{Reason: fmt.Sprintf("the same step has created volume %s with %d GiB, not %d", id, made.Size/gib, spec.Size/gib), Advice: "delete it, if it is not needed"}
 	}
 	return made, err
 }

@@ -38,7 +38,7 @@ func (v *Volumes) ForceDetach(ctx context.Context, id, machine string) error {
 		return err
 	}
 	if err := v.tag(ctx, e, id, map[string]string{forcedTag: machine}); err != nil {
-		return fmt.Errorf("write on %s from where it is taken: %w", id, err)
+		return fmt.Errorf("record on %s which machine it is detached from: %w", id, err)
 	}
 	return v.part(ctx, e, is, &ec2.DetachVolumeInput{VolumeId: &id, InstanceId: &machine, Force: sdk.Bool(true)})
 }
@@ -68,7 +68,7 @@ func (v *Volumes) unused(ctx context.Context, is infra.Volume, machine string) e
 		return nil
 	}
 	if err != nil {
-		return hint.With(fmt.Errorf("look whether %s is in use on %s: %w", is.ID, machine, err), "if the machine is lost, stop it first and detach the volume by force")
+		return hint.With(fmt.Errorf("check whether %s is in use on %s: %w", is.ID, machine, err), "if the machine is lost, stop it first and detach the volume by force")
 	}
 	for _, users := range [][]string{d.Holders, d.Mounted} {
 		if len(users) > 0 {
@@ -95,14 +95,14 @@ func (v *Volumes) part(ctx context.Context, e *EC2, is infra.Volume, in *ec2.Det
 		if w.busy() && !forced {
 			if busy++; err == nil && busy > int(p.Busy/p.Every) {
 				return false, hint.With(fmt.Errorf("%s on %s: %w", is.ID, machine, infra.ErrVolumeBusy),
-					"something in the machine uses it: unmount it or stop its array, and EC2 detaches it by itself; or detach it by force")
+					"a process in the machine uses it: unmount it or stop its array, and EC2 detaches it then; or detach it by force")
 			}
 		}
 		return is.State == infra.VolumeAvailable, err
 	})
 	if errors.Is(err, errTooLong) {
 		err = &hint.PermanentError{
-			Reason: fmt.Sprintf("volume %s is %s, %v after it was to be detached from %s", is.ID, is.State, p.Detach, machine),
+			Reason: fmt.Sprintf("volume %s is %s, %v after the request to detach it from %s", is.ID, is.State, p.Detach, machine),
 			Advice: "stop " + machine + " and see it stopped, which ends the attachment; then plimsoll runbook resume RUN",
 		}
 	}

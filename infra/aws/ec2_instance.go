@@ -96,7 +96,7 @@ func (e *EC2) FindMachine(ctx context.Context, tags map[string]string) (Machine,
 	}
 	switch len(all) {
 	case 0:
-		return Machine{}, hint.With(fmt.Errorf("instance with %s: %w", strings.Join(said, ", "), infra.ErrNoMachine), "in region "+e.Region+"; one that was terminated is named by its id")
+		return Machine{}, hint.With(fmt.Errorf("instance with %s: %w", strings.Join(said, ", "), infra.ErrNoMachine), "in region "+e.Region+"; name a terminated instance by its id")
 	case 1:
 		return all[0], nil
 	}
@@ -107,7 +107,7 @@ func (e *EC2) FindMachine(ctx context.Context, tags map[string]string) (Machine,
 	slices.Sort(ids)
 	return Machine{}, &hint.PermanentError{
 		Reason: fmt.Sprintf("%d instances carry %s: %s", len(all), strings.Join(said, ", "), strings.Join(ids, ", ")),
-		Advice: "name the one that is meant by its id, or give it a tag of its own",
+		Advice: "name one by its id, or give it a unique tag",
 	}
 }
 
@@ -122,7 +122,7 @@ func (e *EC2) Stop(ctx context.Context, id string, p Patience) error {
 	_, err = e.calls.stopInstances(ctx, &ec2.StopInstancesInput{InstanceIds: []string{id}, Force: sdk.Bool(true)})
 	switch err = explainEC2("StopInstances", err); {
 	case isCode(err, codeUnsupported), isCode(err, codeNotPermitted):
-		return hint.With(err, "an instance without a root volume, a spot instance and one that is protected cannot be stopped: end it yourself (aws ec2 terminate-instances --instance-ids "+
+		return hint.With(err, "instances without a root volume, spot instances and protected instances cannot be stopped: terminate it yourself (aws ec2 terminate-instances --instance-ids "+
 			id+"), then plimsoll runbook resume RUN")
 	case err != nil && !isCode(err, codeNotStoppable): // it stops already, or its end has begun: it is looked at
 		return err
@@ -133,9 +133,9 @@ func (e *EC2) Stop(ctx context.Context, id string, p Patience) error {
 	})
 	if errors.Is(err, errTooLong) {
 		return &hint.PermanentError{
-			Reason: fmt.Sprintf("instance %s is %s, %v after it was told to stop", id, m.State, p.Stop),
-			Advice: "it may still write, so nothing was taken from it: stop it by force again or terminate it (aws ec2 terminate-instances --instance-ids " + id +
-				"), see it stopped, then plimsoll runbook resume RUN",
+			Reason: fmt.Sprintf("instance %s is %s, %v after the request to stop it", id, m.State, p.Stop),
+			Advice: "it may still write, so no volume was detached from it: stop it by force again or terminate it (aws ec2 terminate-instances --instance-ids " + id +
+				"), verify that it is stopped, then plimsoll runbook resume RUN",
 		}
 	}
 	return err

@@ -40,9 +40,9 @@ func (v *Volumes) Modify(ctx context.Context, id string, change infra.VolumeSpec
 	case modified(w, change):
 		return nil
 	case change.Size%gib != 0 || change.Throughput%mib != 0:
-		return &hint.PermanentError{Reason: fmt.Sprintf("volume %s with %d bytes and %d bytes a second", id, change.Size, change.Throughput), Advice: "EBS takes whole GiB and whole MiB a second"}
+		return &hint.PermanentError{Reason: fmt.Sprintf("volume %s with %d bytes and %d bytes a second", id, change.Size, change.Throughput), Advice: "EBS accepts whole GiB and whole MiB per second"}
 	case change.Size != 0 && change.Size < w.volume().Size:
-		return &hint.PermanentError{Reason: fmt.Sprintf("%s has %d GiB and cannot have %d", id, w.volume().Size/gib, change.Size/gib), Advice: "a volume only grows"}
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s has %d GiB and cannot have %d", id, w.volume().Size/gib, change.Size/gib), Advice: "a volume can only grow"}
 	}
 	_, err = e.calls.modifyVolume(ctx, &ec2.ModifyVolumeInput{
 		VolumeId: &id, Size: number(int(change.Size / gib)), VolumeType: types.VolumeType(change.Kind), Iops: number(change.IOPS),
@@ -52,7 +52,7 @@ func (v *Volumes) Modify(ctx context.Context, id string, change infra.VolumeSpec
 	case isCode(err, codeModifying): // another's change, or ours, whose answer was lost
 		m, looked := e.modification(ctx, id)
 		if looked != nil || !m.is(change) {
-			return hint.With(errors.Join(err, looked), "another change of the volume is under way: wait until it is complete (aws ec2 describe-volumes-modifications --volume-ids "+id+"), then plimsoll runbook resume RUN")
+			return hint.With(errors.Join(err, looked), "another change of the volume is in progress: wait until it is complete (aws ec2 describe-volumes-modifications --volume-ids "+id+"), then plimsoll runbook resume RUN")
 		}
 	case isCode(err, codeModifiedOften):
 		return hint.With(err, "EBS changes a volume a few times a day only: its message, or aws ec2 describe-volumes-modifications --volume-ids "+id+", says since when")
@@ -77,7 +77,7 @@ func (v *Volumes) inForce(ctx context.Context, e *EC2, id string, change infra.V
 			return false, err
 		}
 		if state = m.State; state == "failed" {
-			return false, &hint.PermanentError{Reason: fmt.Sprintf("the change of volume %s failed: %s", id, m.Message), Advice: "the volume is as it was; change it in the console to see why"}
+			return false, &hint.PermanentError{Reason: fmt.Sprintf("the change of volume %s failed: %s", id, m.Message), Advice: "the volume is unchanged; change it in the console to see why"}
 		}
 		if state != "optimizing" && state != "completed" {
 			return false, nil
@@ -86,7 +86,7 @@ func (v *Volumes) inForce(ctx context.Context, e *EC2, id string, change infra.V
 		return err == nil && modified(w, change), err
 	})
 	if errors.Is(err, errTooLong) {
-		err = hint.With(fmt.Errorf("the change of volume %s is %s after %v", id, state, p.Modify), "it goes on by itself: plimsoll runbook resume RUN looks again")
+		err = hint.With(fmt.Errorf("the change of volume %s is %s after %v", id, state, p.Modify), "it continues by itself: plimsoll runbook resume RUN checks again")
 	}
 	return err
 }

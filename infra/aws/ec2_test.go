@@ -176,7 +176,7 @@ func TestAnInstanceIsSeenStoppedOrItIsNot(t *testing.T) {
 		t.Errorf("attached while the other is stopping: %v", err)
 	}
 	s.AddInstance(awstest.EC2Instance{ID: old, Zone: zone, Protected: true})
-	hinted(t, "one that is protected", e.Stop(ctx, old, quick), "OperationNotPermitted")
+	hinted(t, "protected instances", e.Stop(ctx, old, quick), "OperationNotPermitted")
 	s.AddInstance(awstest.EC2Instance{ID: old, Zone: zone})
 	s.Fail("StopInstances", awstest.Ignored)
 	hinted(t, "accepted and not done", e.Stop(ctx, old, quick), "is running")

@@ -68,7 +68,7 @@ func (m *Metrics) Means(ctx context.Context, instances, names []string, from, to
 			for _, r := range page.MetricDataResults {
 				n, err := strconv.Atoi(sdk.ToString(r.Id)[1:])
 				if err != nil || n >= len(these) {
-					return nil, fmt.Errorf("GetMetricData answers what was not asked for: %q", sdk.ToString(r.Id))
+					return nil, fmt.Errorf("GetMetricData returned an unexpected answer: %q", sdk.ToString(r.Id))
 				}
 				for i, at := range r.Timestamps {
 					found = append(found, Metric{these[n].instance, these[n].name, at, r.Values[i]})

@@ -9,7 +9,7 @@ func (e *StuckError) Error() string { return "instance " + e.Instance + " is " +
 
 // Hint says what to do.
 func (e *StuckError) Hint() string {
-	return "look at its events in the console, end that state, then plimsoll runbook resume RUN; Plimsoll has begun nothing meanwhile"
+	return "check its events in the console, resolve that state, then plimsoll runbook resume RUN; Plimsoll has not started anything"
 }
 
 func asStuck(err error, into **StuckError) bool { return errors.As(err, into) }

@@ -26,8 +26,8 @@ type Range struct {
 
 // The troubles of a request, and of who opens a volume.
 var (
-	ErrGone   = errors.New("the volume has gone")
-	ErrFull   = errors.New("the volume takes no more writes")
+	ErrGone   = errors.New("the volume has disappeared")
+	ErrFull   = errors.New("the volume accepts no more writes")
 	ErrBroken = errors.New("that part of the volume is broken")
 	ErrInUse  = errors.New("another process has the volume")
 )

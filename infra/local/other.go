@@ -11,5 +11,5 @@ import (
 
 // New says that a lab cannot run on this system.
 func New() (infra.Machine, error) {
-	return nil, errors.New("a lab needs Linux; on this system load can be run against databases that are there already")
+	return nil, errors.New("a lab needs Linux; on this system you can run load against existing databases")
 }

@@ -54,7 +54,7 @@ func exitError(name string, err error, stderr string) error {
 // Start starts a command that outlives Plimsoll.
 func (Machine) Start(ctx context.Context, c infra.Command) (infra.Process, error) {
 	if c.Mark == "" {
-		return nil, fmt.Errorf("start %s: no mark to find it again by", c.Path)
+		return nil, fmt.Errorf("start %s: there is no mark by which to find it again", c.Path)
 	}
 	log, err := os.OpenFile(c.Log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o640)
 	if err != nil {

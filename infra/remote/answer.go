@@ -96,7 +96,7 @@ func tell(all ...infra.Process) (answer, error) {
 	for i, p := range all {
 		named, ok := p.(infra.Referenced)
 		if !ok {
-			return answer{}, errors.New("the processes of this machine have no reference")
+			return answer{}, errors.New("processes of this machine cannot be referenced")
 		}
 		a.Processes[i] = known{p.ID(), p.Mark(), p.Leads(), named.Reference()}
 	}
@@ -107,7 +107,7 @@ func tell(all ...infra.Process) (answer, error) {
 func (s *server) process(ctx context.Context, r request) (a answer, err error) {
 	named, ok := s.machine.(infra.Recaller)
 	if !ok {
-		return a, errors.New("the processes of this machine have no reference")
+		return a, errors.New("processes of this machine cannot be referenced")
 	}
 	p, err := named.Recall(ctx, r.Process)
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 type Fate string
 
 const (
-	Killed   Fate = "was ended half-way, with its children"
+	Killed   Fate = "was interrupted half-way, with its children"
 	NotBegun Fate = "did not begin"
-	Unknown  Fate = "may have come to its end or not: that is not known"
+	Unknown  Fate = "may or may not have finished"
 )
 
 // ending is how a command ended.

@@ -69,7 +69,7 @@ func receive(from *bufio.Reader) (frame, error) {
 	f := frame{kind: kind(head[0]), call: binary.BigEndian.Uint32(head[1:])}
 	length := binary.BigEndian.Uint32(head[5:])
 	if f.kind < hello || f.kind > heard || length > mostBytes {
-		return frame{}, fmt.Errorf("a frame of kind %d with %d bytes: this is not our protocol", f.kind, length)
+		return frame{}, fmt.Errorf("a frame of kind %d with %d bytes: this is not the helper's protocol", f.kind, length)
 	}
 	f.body = make([]byte, length)
 	if _, err := io.ReadFull(from, f.body); err != nil {

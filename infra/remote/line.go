@@ -74,7 +74,7 @@ func (l *line) greet(from *bufio.Reader) error {
 		}
 		chatter += text
 		if err == nil && len(chatter) > mostChatter {
-			err = errors.New("too much was said before")
+			err = errors.New("too much output before the helper's greeting")
 		}
 		if err != nil {
 			return &SilentError{Said: chatter, Cause: err}
@@ -82,13 +82,13 @@ func (l *line) greet(from *bufio.Reader) error {
 	}
 	f, err := receive(from)
 	if err == nil && f.kind != hello {
-		err = errors.New("it did not say who it is")
+		err = errors.New("it did not identify itself")
 	}
 	if err == nil {
 		err = json.Unmarshal(f.body, &l.peer)
 	}
 	if err != nil {
-		return fmt.Errorf("hear the helper's greeting: %w", err)
+		return fmt.Errorf("read the helper's greeting: %w", err)
 	}
 	body, err := json.Marshal(introduction{Limit: l.limit, Session: l.session})
 	if err == nil {
@@ -206,7 +206,7 @@ func (l *line) lose(why error) {
 		return
 	}
 	if errors.Is(why, io.EOF) || errors.Is(why, io.ErrUnexpectedEOF) {
-		why = errors.New("its other end closed it")
+		why = errors.New("the other end closed it")
 	}
 	l.why = &LostError{Cause: why}
 	calls := l.calls
@@ -259,7 +259,7 @@ type LostError struct {
 }
 
 func (e *LostError) Error() string {
-	s := "the line to the machine was lost: " + e.Cause.Error()
+	s := "the connection to the machine was lost: " + e.Cause.Error()
 	if e.Fate != "" {
 		s += "; the command there " + string(e.Fate)
 	}

@@ -314,7 +314,7 @@ func TestFlow(t *testing.T) {
 	back, err := r.ReadFile(t.Context(), filepath.Join(dir, "big"))
 	must(t, err)
 	if string(back) != string(big) {
-		t.Error("the file is not what was written")
+		t.Error("the file differs from what was written")
 	}
 	out, err := r.Run(t.Context(), infra.Command{Path: "sh", Args: []string{"-c", "cat; echo end >&2"}, Stdin: big})
 	must(t, err)

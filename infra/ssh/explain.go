@@ -22,9 +22,9 @@ type TransportError struct{ Said string }
 
 func (e *TransportError) Error() string {
 	if e.Said == "" {
-		return "ssh did not get through"
+		return "ssh could not connect"
 	}
-	return "ssh did not get through: " + e.Said
+	return "ssh could not connect: " + e.Said
 }
 
 // HostKeyError is a machine whose host key is not known, or is another than the one that is known.
@@ -37,7 +37,7 @@ type HostKeyError struct {
 
 func (e *HostKeyError) Error() string {
 	if e.Changed {
-		return fmt.Sprintf("%s shows another host key than the one that is known: %s (%s)", e.Host, e.Fingerprint, e.Type)
+		return fmt.Sprintf("%s has a different host key than the known one: %s (%s)", e.Host, e.Fingerprint, e.Type)
 	}
 	return fmt.Sprintf("the host key of %s is not known: %s (%s)", e.Host, e.Fingerprint, e.Type)
 }
@@ -45,9 +45,9 @@ func (e *HostKeyError) Error() string {
 // Hint says what a person can do about it.
 func (e *HostKeyError) Hint() string {
 	if e.Changed {
-		return "somebody may be in between, or the machine is another: ask who runs it. If it was rightly replaced, remove the old key by ssh-keygen -R '" + e.Host + "'"
+		return "another machine may be intercepting the connection, or the machine was replaced: ask its owner. If it was replaced, remove the old key with ssh-keygen -R '" + e.Host + "'"
 	}
-	return "compare the fingerprint with the one that you were told, then log in once by ssh: it adds the key to your known_hosts"
+	return "compare the fingerprint with the machine's real one, then log in once with ssh, which adds the key to your known_hosts"
 }
 
 // explain is why the helper did not answer: what ssh, sudo or the shell there said.
@@ -152,7 +152,7 @@ func (d *dialer) knownHostsFiles(ctx context.Context) (files []string) {
 func Resolve(ctx context.Context, here infra.Machine, h Host) (map[string]string, error) {
 	out, err := here.Run(ctx, infra.Command{Path: "ssh", Args: append(h.options(), "-G", "--", h.Destination)})
 	if err != nil {
-		return nil, fmt.Errorf("ask ssh how it reaches %s: %w", h.Destination, err)
+		return nil, fmt.Errorf("read ssh's configuration for %s: %w", h.Destination, err)
 	}
 	all := map[string]string{}
 	for line := range strings.Lines(string(out.Stdout)) {

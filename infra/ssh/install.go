@@ -75,7 +75,7 @@ func (i *installer) command(become string) string {
 }
 
 // errNowhere says that a machine has no folder to run the helper in.
-var errNowhere = errors.New("the machine has no folder in which a program of ours can be run: tried $XDG_RUNTIME_DIR, ~/.cache, /var/tmp, /tmp and /dev/shm")
+var errNowhere = errors.New("the machine has no folder from which the helper can run: tried $XDG_RUNTIME_DIR, ~/.cache, /var/tmp, /tmp and /dev/shm")
 
 // install returns the channel when the helper's greeting is the next that is read from it.
 func (i *installer) install(line *line) (io.ReadWriteCloser, error) {
@@ -103,7 +103,7 @@ func (i *installer) install(line *line) (io.ReadWriteCloser, error) {
 		}
 		chatter.WriteString(text)
 		if err == nil && chatter.Len() > 64<<10 {
-			err = errors.New("too much was said before")
+			err = errors.New("too much output before the helper's greeting")
 		}
 		if err != nil {
 			return nil, &remote.SilentError{Said: chatter.String(), Cause: err}

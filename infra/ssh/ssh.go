@@ -126,7 +126,7 @@ func (d *dialer) open(ctx context.Context, command string) (*line, error) {
 	if err != nil {
 		kill()
 		if errors.Is(err, infra.ErrNoProgram) {
-			err = hint.With(err, "machines are reached by OpenSSH: install its client, or put it on your PATH")
+			err = hint.With(err, "Plimsoll reaches machines with OpenSSH: install its client, or put it on your PATH")
 		}
 		return nil, err
 	}

@@ -94,8 +94,8 @@ func (s Service) End(ctx context.Context) error {
 		select {
 		case <-tick.C:
 		case <-ending.Done():
-			return hint.With(errors.Join(fmt.Errorf("processes of %s on %s live still, %s after SIGKILL: it is %s (%s)", s.Unit, s.Machine.Name(), goneWithin, u.active, u.sub), stopped, killed),
-				"a process that waits for a disk cannot be killed: cut the machine off from its clients, or switch it off")
+			return hint.With(errors.Join(fmt.Errorf("processes of %s on %s are still alive %s after SIGKILL: the unit is %s (%s)", s.Unit, s.Machine.Name(), goneWithin, u.active, u.sub), stopped, killed),
+				"a process that waits for a disk cannot be killed: disconnect the machine from its clients, or power it off")
 		}
 	}
 }
@@ -134,8 +134,8 @@ func (s Service) look(ctx context.Context) (unit, error) {
 		}
 	}
 	if u.load != "loaded" { // not-found, masked, bad-setting, error
-		return u, hint.With(fmt.Errorf("systemd on %s has no unit %s to work: it is %s", s.Machine.Name(), s.Unit, u.load),
-			"service: in the inventory is the unit as systemctl list-units names it")
+		return u, hint.With(fmt.Errorf("systemd on %s has no usable unit %s: it is %s", s.Machine.Name(), s.Unit, u.load),
+			"set service: in the inventory to the unit's name in systemctl list-units")
 	}
 	return u, nil
 }
@@ -143,7 +143,7 @@ func (s Service) look(ctx context.Context) (unit, error) {
 func (s Service) systemctl(ctx context.Context, args ...string) (infra.Output, error) {
 	out, err := s.Machine.Run(ctx, infra.Command{Path: "systemctl", Args: append([]string{"--no-ask-password", "--no-pager"}, args...)})
 	if errors.Is(err, infra.ErrNoProgram) {
-		return out, hint.With(fmt.Errorf("%s has no systemd: %w", s.Machine.Name(), err), "say in a runbook of your own how servers are worked there, by command")
+		return out, hint.With(fmt.Errorf("%s has no systemd: %w", s.Machine.Name(), err), "control servers there in a runbook of your own, with the action command")
 	}
 	return out, err
 }

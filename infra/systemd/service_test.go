@@ -121,7 +121,7 @@ func TestAServerThatHangsIsEndedInABoundedTime(t *testing.T) {
 			if want := []string{"stop", "kill --signal=SIGKILL -- mariadb"}; !slices.Equal(h.orders, want) || took < stopWithin || took > stopWithin+goneWithin+time.Second {
 				t.Errorf("systemctl was told %q, in %s", h.orders, took)
 			}
-			if (err != nil) != immortal || immortal && !strings.Contains(err.Error(), "live still") {
+			if (err != nil) != immortal || immortal && !strings.Contains(err.Error(), "still alive") {
 				t.Errorf("of one that cannot be killed (%v): %v", immortal, err)
 			}
 		})

@@ -52,7 +52,7 @@ type launch struct {
 // Start starts a command as the unit UnitOf(c.Mark).
 func (s Starter) Start(ctx context.Context, c infra.Command) (infra.Process, error) {
 	if c.Mark == "" {
-		return nil, fmt.Errorf("start %s: no mark to find it again by", c.Path)
+		return nil, fmt.Errorf("start %s: there is no mark by which to find it again", c.Path)
 	}
 	program, err := exec.LookPath(c.Path)
 	if err != nil {
@@ -92,7 +92,7 @@ const isAs = ".is"
 // await waits until the launcher has said which process it is and has become the command, so that it can be found by its mark.
 func (s Starter) await(ctx context.Context, c infra.Command, told string) (infra.Process, error) {
 	const within = 10 * time.Second
-	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("start %s: its unit did not say within %v which process it is", c.Path, within))
+	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("start %s: its unit did not report its process within %v", c.Path, within))
 	defer cancel()
 	again := time.NewTicker(5 * time.Millisecond)
 	defer again.Stop()

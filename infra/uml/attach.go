@@ -53,8 +53,8 @@ func (v *Volumes) fenced(ctx context.Context, volume infra.Volume, machine strin
 	if err != nil {
 		return fmt.Errorf("see whether %s is stopped: %w", volume.ForcedFrom, err)
 	}
-	return hint.With(errors.Join(fmt.Errorf("volume %s was taken from %s, which runs: %w", volume.ID, volume.ForcedFrom, infra.ErrNotFenced), old.Close()),
-		"stop "+volume.ForcedFrom+" first (superdisk.fence): else two machines serve as one node")
+	return hint.With(errors.Join(fmt.Errorf("volume %s was detached by force from %s, which is running: %w", volume.ID, volume.ForcedFrom, infra.ErrNotFenced), old.Close()),
+		"stop "+volume.ForcedFrom+" first (superdisk.fence): otherwise two machines serve as the same node")
 }
 
 // plug gives the machine a volume and waits until it shows it.

@@ -40,7 +40,7 @@ func Fetch(ctx context.Context, m infra.Machine, cache string, say func(string))
 func get(ctx context.Context, j *fetch.Job) (string, map[string]string, error) {
 	j.Say("download " + product)
 	if _, err := j.Tool(ctx, aptHint, "sh", "-c", "cd downloads && apt-get -qq download "+product); err != nil {
-		return "", nil, hint.With(err, "does apt-get know the package? apt-get update; "+aptHint)
+		return "", nil, hint.With(err, "check that apt-get knows the package: apt-get update; "+aptHint)
 	}
 	names, err := j.List(ctx, j.Downloads())
 	if err != nil {

@@ -34,7 +34,7 @@ var (
 // takes care of processes that lost their parent.
 func begin(folder string) error {
 	if os.Getpid() != 1 {
-		return errors.New("this is the first program of a machine, and nothing else")
+		return errors.New("this command only runs as the first program of a machine")
 	}
 	data, err := os.ReadFile(filepath.Join(folder, specFile))
 	if err != nil {

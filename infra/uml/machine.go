@@ -35,7 +35,7 @@ var (
 )
 
 // ErrNotRunning says that a machine does not run.
-var ErrNotRunning = errors.New("the machine does not run")
+var ErrNotRunning = errors.New("the machine is not running")
 
 // patience is how long a machine may take to boot on a busy host, and to be told something.
 const patience = 2 * time.Minute
@@ -189,7 +189,7 @@ func (m *Machine) lost(ctx context.Context) error {
 	if err != nil {
 		return ErrNotRunning
 	}
-	return fmt.Errorf("%w; its console closes with\n%s", ErrNotRunning, readable(said))
+	return fmt.Errorf("%w; the last lines of its console are\n%s", ErrNotRunning, readable(said))
 }
 
 // Folder is where the machine stands on its host.

@@ -67,11 +67,11 @@ func (s Spec) withDefaults() (Spec, error) {
 		refuse("address %s, expected one of 127.0.0.0/8 that is not 127.0.0.1", s.Address)
 	}
 	if len(s.Program) == 0 || !filepath.IsAbs(s.Program[0]) {
-		refuse("no program for the machine to begin with")
+		refuse("no first program for the machine")
 	}
 	for _, word := range append(s.Program, s.Kernel.Program) {
 		if strings.ContainsAny(word, " \t\n\"") {
-			refuse("%q: a kernel's command line has no place for blanks and quotes", word)
+			refuse("%q: blanks and quotes are not possible on a kernel's command line", word)
 		}
 	}
 	return s, all

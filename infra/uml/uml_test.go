@@ -256,7 +256,7 @@ func array(t *testing.T, v *uml.Volumes, m machine) {
 	// What is broken in a part of it is an error there and nowhere else.
 	must(t, v.SetConditions(ctx, leg.ID, disk.Conditions{Limits: pace.Limits{}, Fail: []disk.Range{{From: 200 << 20, Reads: true}}}))
 	sh("dd if=" + d.Path + " of=/dev/null bs=4k count=1 skip=1000 iflag=direct 2>&1 && ! dd if=" + d.Path + " of=/dev/null bs=4k count=1 skip=60000 iflag=direct 2>&1")
-	must(t, v.Corrupt(ctx, leg.ID, 100<<20, []byte("this is not what was written")))
+	must(t, v.Corrupt(ctx, leg.ID, 100<<20, []byte("this differs from what was written")))
 	equal(t, "what it reads", sh("dd if="+d.Path+" bs=1M skip=100 count=1 iflag=direct 2>/dev/null | head -c 4"), "this")
 	sh("umount /mnt/array && mdadm --stop /dev/md0 2>&1")
 	must(t, v.Detach(ctx, leg.ID, m.Name()))

@@ -194,10 +194,10 @@ func (v *Volumes) Modify(ctx context.Context, id string, change infra.VolumeSpec
 	return v.change(ctx, id, func(volume *infra.Volume) error {
 		if change.Size != 0 && change.Size != volume.Size {
 			if change.Size < volume.Size || change.Size%(1<<20) != 0 {
-				return fmt.Errorf("%s has %d bytes and cannot have %d: a volume only grows, by whole MiB", id, volume.Size, change.Size)
+				return fmt.Errorf("%s has %d bytes and cannot have %d: a volume can only grow, by whole MiB", id, volume.Size, change.Size)
 			}
 			if volume.Machine != "" {
-				return hint.With(fmt.Errorf("%s grows: %w", id, infra.ErrVolumeInUse), "detach it first")
+				return hint.With(fmt.Errorf("grow %s: %w", id, infra.ErrVolumeInUse), "detach it first")
 			}
 			if err := v.size(ctx, id, change.Size); err != nil {
 				return err

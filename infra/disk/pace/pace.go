@@ -47,7 +47,7 @@ func (l Limits) Validate() error {
 	case l.IOPS < 0, l.Throughput < 0, l.Latency < 0, l.Burst.IOPS < 0, l.Burst.Credits < 0:
 		return errors.New("a negative limit")
 	case l.Burst != Burst{} && (l.IOPS == 0 || l.Burst.IOPS <= l.IOPS):
-		return errors.New("a burst that is no faster than the limit itself")
+		return errors.New("a burst that is not faster than the limit itself")
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func beside(self, name, architecture string) (Program, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return Program{}, fmt.Errorf("read the helper: %w", err)
 	case runtime.GOOS != "linux" || architecture != runtime.GOARCH:
-		return Program{}, hint.With(fmt.Errorf("this Plimsoll carries no helper for Linux machines of the architecture %s", architecture),
+		return Program{}, hint.With(fmt.Errorf("this build of Plimsoll contains no helper for Linux machines of the architecture %s", architecture),
 			"build it with make build, or put the file "+name+" beside it")
 	}
 	if content, err = os.ReadFile(self); err != nil {
