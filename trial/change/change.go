@@ -33,8 +33,8 @@ func All() []spec.Change {
 
 // inputs are what the actions on a node take.
 type inputs struct {
-	Node string        `yaml:"node" doc:"Which node: n1 is the primary. Default n1."`
-	For  time.Duration `yaml:"for,nonzero" doc:"How long it stays so; then it is started, or thawed, again. Default: a kill or power failure restarts at once, a freeze lasts 5s, a stop lasts until lab/start, and so does lab/lose."`
+	Node string        `yaml:"node" doc:"The node; n1 is the primary. Default n1."`
+	For  time.Duration `yaml:"for,nonzero" doc:"How long it lasts before the server is started, or thawed, again. Default: after a kill or power failure the server restarts at once, a freeze lasts 5s, a stop and lab/lose last until lab/start."`
 }
 
 // onNode is an action on one node.

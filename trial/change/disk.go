@@ -15,7 +15,7 @@ type diskChange struct{}
 
 // newDisk is what it takes.
 type newDisk struct {
-	Node string `yaml:"node" doc:"Which node: n1 is the primary. Default n1."`
+	Node string `yaml:"node" doc:"The node; n1 is the primary. Default n1."`
 	spec.Disk
 }
 

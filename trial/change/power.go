@@ -22,8 +22,8 @@ func (powerFail) Demand(s *lab.Spec) { s.Forgetful = true }
 
 // Explain says what it is, and what it costs while nothing happens.
 func (powerFail) Explain() string {
-	return "lab/power-fail is a power failure: the server is killed, and everything that it had not synced is forgotten. " +
-		"The layer beneath its files that does this takes time at every write and sync: throughput and latencies are not those of the bare disk."
+	return "lab/power-fail is a power failure: the server is killed, and everything that it had not synced is lost. " +
+		"The file system layer that makes this possible adds time to every write and sync: throughput and latencies are not those of the bare disk."
 }
 
 // Run does it, and starts the node again when its time is over.
@@ -51,5 +51,5 @@ var _ spec.Explained = killed{}
 
 // Explain says what it is not.
 func (killed) Explain() string {
-	return "lab/kill is the kill of a process: what the server had handed to the system survives it, synced or not. What only a power failure loses, lab/power-fail shows."
+	return "lab/kill kills the process: everything that the server had written to the operating system survives, synced or not. lab/power-fail shows what a power failure would lose in addition."
 }

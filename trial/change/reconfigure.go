@@ -15,8 +15,8 @@ type reconfigure struct{}
 
 // resized is what it takes.
 type resized struct {
-	Node   string            `yaml:"node" doc:"Which node: n1 is the primary. Default n1."`
-	Config map[string]string `yaml:"config,required" doc:"Settings, on top of those that it has."`
+	Node   string            `yaml:"node" doc:"The node; n1 is the primary. Default n1."`
+	Config map[string]string `yaml:"config,required" doc:"Settings, on top of the existing ones."`
 }
 
 var _ spec.ResettingSettings = reconfigure{}

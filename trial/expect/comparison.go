@@ -118,7 +118,7 @@ func (t *Vocabulary) comparisons(n ast.Node, text string) ([]Comparison, error) 
 		right, err := t.comparisons(b.Right, asWritten(b.Right))
 		return append(left, right...), err
 	case "or", "||":
-		return nil, t.at.Errorf("%q: an expectation cannot be an alternative", text).WithHint("write the weaker of the two, or two expectations")
+		return nil, t.at.Errorf("%q: an expectation cannot contain or", text).WithHint("write the weaker of the two, or two expectations")
 	}
 	if _, known := flipped[b.Operator]; !known {
 		return nil, t.at.Errorf("%q compares nothing, expected for example throughput > 1000", text)

@@ -106,7 +106,7 @@ func TestExpectationsOnSignalsAreRefused(t *testing.T) {
 		`highest(response) < 5`:                                       "highest of what?",
 		`highest("mysql.threads_running").on("replica") < 5`:          "a signal is of one node",
 		`highest("load.backlog").on("n1") < 5`:                        "shown by the load generator",
-		`highest("mysql.threads_running").of("read") < 5`:             "not of an operation",
+		`highest("mysql.threads_running").of("read") < 5`:             "not by operation",
 		`highest("mysql.threads_running").recovery < 5`:               `unknown phase "recovery"`,
 		`highest("mysql.replica_lag_seconds") - p99(response) < 20ms`: "in seconds and in milliseconds",
 	} {

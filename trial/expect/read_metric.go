@@ -65,7 +65,7 @@ func (t *Vocabulary) latency(name string, arguments []ast.Node, text string) (Me
 		return m, t.unknown("function", name, slices.Concat(slices.Sorted(maps.Keys(Quantiles)), []string{"max"}, signalStatistics))
 	}
 	if signal, inQuotes := quoted(arguments); inQuotes {
-		return m, t.at.Errorf("%s: %s is of response or service", text, name).WithHint("of a signal there are lowest, highest, mean and last: highest(%q)", signal)
+		return m, t.at.Errorf("%s: %s needs response or service", text, name).WithHint("the functions of a signal are lowest, highest, mean and last: highest(%q)", signal)
 	}
 	if len(arguments) == 0 || len(arguments) > 2 {
 		return m, t.at.Errorf("%s: expected %s(response) or %s(service)", text, name, name)
@@ -83,7 +83,7 @@ func (t *Vocabulary) latency(name string, arguments []ast.Node, text string) (Me
 
 func (t *Vocabulary) ofOperation(m Metric, n ast.Node) (Metric, error) {
 	if m.OfSignal() {
-		return m, t.at.Errorf("%s is of a node, not of an operation", m)
+		return m, t.at.Errorf("%s is measured by node, not by operation", m)
 	}
 	name, is := n.(*ast.StringNode)
 	if !is {
@@ -150,7 +150,7 @@ func (t *Vocabulary) onNode(m Metric, n ast.Node) (Metric, error) {
 	case m.OfSignal() && slices.Contains(t.OfNoNode, m.Signal):
 		return m, t.at.Errorf("%s is shown by the load generator, not by a node", m.Signal)
 	case !m.ofNode() && !m.OfSignal():
-		return m, t.at.Errorf("%s is not measured by node: only signals, warmth and warm_time are", m.Name)
+		return m, t.at.Errorf("%s is not measured by node; only signals, warmth and warm_time are", m.Name)
 	}
 	m.Node = name.Value
 	return m, nil
@@ -189,7 +189,7 @@ func (t *Vocabulary) duringStep(m Metric, arguments []ast.Node) (Metric, error) 
 	case !is:
 		return m, t.at.Errorf("during(%q, %s): expected the name of a step in quotes", phase.Value, arguments[1].String())
 	case m.Name == "recovery_time" || m.Name == "impact_time" || m.ofNode():
-		return m, t.at.Errorf("%s is of a whole phase, not of a step", m.Name)
+		return m, t.at.Errorf("%s is measured over a whole phase, not over a step", m.Name)
 	case !slices.Contains(t.Steps[phase.Value], StepID(step.Value)):
 		return m, t.unknown("step of "+phase.Value, step.Value, t.Steps[phase.Value])
 	}
@@ -215,12 +215,12 @@ func (t *Vocabulary) unknown(what, name string, known []string) *document.Proble
 func (t *Vocabulary) checkLedger(m Metric) error {
 	switch {
 	case !t.Audited:
-		return t.at.Errorf("%s: nothing is remembered that could be lost", m.Name).
+		return t.at.Errorf("%s: there is no ledger that could count lost writes", m.Name).
 			WithHint("keep a ledger beside the workload: load: {ledger: {rate: 200}}")
 	case m.Operation != "" || m.Step != "":
-		return t.at.Errorf("%s is of a whole cell, or of a change in its timeline", m)
+		return t.at.Errorf("%s is measured over a whole cell, or over a change in its timeline", m)
 	case m.Phase != "" && !slices.Contains(t.Changes, m.Phase):
-		return t.at.Errorf("%s: what is lost is lost to a change, expected a phase in which something is run", m)
+		return t.at.Errorf("%s: writes are lost because of a change; expected a phase in which something is run", m)
 	}
 	return nil
 }

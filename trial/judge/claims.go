@@ -171,7 +171,7 @@ func quantity(t *spec.Trial, m expect.Metric, e expect.Comparison, p place, r *R
 		case found && impossible(e, took, 1):
 			q.Exact, q.AtLeast = &took, true
 		case found:
-			q.Rounds, q.Lacks = nil, fmt.Sprintf("a longer time after the change: throughput, response times or errors were not as before within %s",
+			q.Rounds, q.Lacks = nil, fmt.Sprintf("a longer recovery phase: throughput, response times or errors had not recovered within %s",
 				time.Duration(took*float64(time.Millisecond)).Round(Second))
 		default:
 			q.Rounds, q.Statistic = nil, m.Statistic()

@@ -73,7 +73,7 @@ func Verdict(t *spec.Trial, r *Recording, c Course) result.Verdict {
 const nothingMeasured = "nothing was measured"
 
 // OneRound is said first of a trial that asked to be judged by a single round.
-const OneRound = "judged by one round, as asked: whether rounds agree was not seen (phases: {rounds: 3})"
+const OneRound = "judged by one round, as configured: it is not known whether rounds agree (phases: {rounds: 3} would show it)"
 
 // reasons says in a sentence each why a trial did not pass.
 func reasons(findings []analyze.Finding) []string {

@@ -132,12 +132,12 @@ func (l loads) notes() []string {
 	if len(differ) == 0 {
 		return nil
 	}
-	notes := []string{"the loads differ, and what differs below may be their doing: " + strings.Join(differ, "; ")}
+	notes := []string{"the loads differ, which may explain differences below: " + strings.Join(differ, "; ")}
 	switch {
 	case l.first.open() != l.second.open():
-		notes = append(notes, "one load arrives at its rate and one waits for its answers: the throughput is not compared, and of the times those of service, which leave out the wait before an operation begins")
+		notes = append(notes, "one load is open loop and the other closed loop: the throughput is not compared, and of the times only service times, which leave out the wait before an operation begins")
 	case l.first.says["rate"] != l.second.says["rate"]:
-		notes = append(notes, "the throughput is what was asked for, and is not compared")
+		notes = append(notes, "the throughput is the configured rate, and is not compared")
 	}
 	return notes
 }

@@ -111,7 +111,7 @@ func TestResultsOfDifferentLoads(t *testing.T) {
 	}
 	slow, fast := written(t, "{workload: kv, rate: 100}", map[string]int{"read": 1}), written(t, "{workload: kv, rate: 200}", map[string]int{"read": 1})
 	rates, err := CompareResults(slow, fast)
-	if err != nil || rates.Differences[0].Metric != "response_p50" || !slices.Contains(rates.Notes, "the throughput is what was asked for, and is not compared") {
+	if err != nil || rates.Differences[0].Metric != "response_p50" || !slices.Contains(rates.Notes, "the throughput is the configured rate, and is not compared") {
 		t.Errorf("%+v, %v", rates, err)
 	}
 }
@@ -128,7 +128,7 @@ func TestResultsOfOneShareOfTwoMaxima(t *testing.T) {
 		!slices.ContainsFunc(far.Notes, func(note string) bool {
 			return strings.Contains(note, "rate 50% of max (5655/s), 50% of max (18154/s)")
 		}) ||
-		!slices.Contains(far.Notes, "the throughput is what was asked for, and is not compared") {
+		!slices.Contains(far.Notes, "the throughput is the configured rate, and is not compared") {
 		t.Errorf("%+v, %v", far, err)
 	}
 	near, err := CompareResults(at(11310), at(11360))

@@ -68,7 +68,7 @@ func (r *runner) refusal(call spec.Call, err error, tell func(series.Event)) err
 	case call.Refused == "":
 		return err
 	case err == nil:
-		return &abort{answer: analyze.Fail, reason: fmt.Sprintf("the run of %s was to be refused by its step %s, and was done", call.Name(), call.Refused)}
+		return &abort{answer: analyze.Fail, reason: fmt.Sprintf("the run of %s should have been refused by its step %s, but it succeeded", call.Name(), call.Refused)}
 	case errors.As(err, &halted) && halted.answer == analyze.CouldNotRun && slices.Contains(halted.steps, call.Refused):
 		tell(series.Event{Kind: series.RunRefused, Name: call.Name(), Detail: map[string]any{"why": halted.reason}})
 		r.note("%s was refused, as expected: %s.", call.Name(), halted.reason)
@@ -128,12 +128,12 @@ func (r *runner) leave(ctx context.Context, x *execution) (*journal.State, error
 	r.observe(progress.Stage{Doing: progress.Stopping, Detail: "the run of " + x.call.Name() + " is given up", Share: -1})
 	switch outcome, err := r.giveUp(ctx, x, st.Outcome == ""); {
 	case err != nil:
-		r.note("The run of %s may keep %s to itself (%v): check whether what it began still runs there; plimsoll trial run FILE --break-lock REASON takes it.", x.call.Name(), r.trial.Existing.Name, err)
+		r.note("The run of %s may still hold the lock of %s (%v): check whether the work that it began is still running there; plimsoll trial run FILE --break-lock REASON takes over the lock.", x.call.Name(), r.trial.Existing.Name, err)
 	case st.Events == 0: // nothing was done
 	case outcome != journal.RunCancelled:
-		r.note("The run of %s came to its end when the trial was over for it: %s.", x.call.Name(), outcome)
+		r.note("The run of %s ended only when the trial was already over: %s.", x.call.Name(), outcome)
 	default:
-		r.note("The run of %s was given up. What its steps did to %s stays done; runs/%s.json tells it.", x.call.Name(), r.trial.Existing.Name, x.id)
+		r.note("The run of %s was abandoned. What its steps did to %s stays done; runs/%s.json lists it.", x.call.Name(), r.trial.Existing.Name, x.id)
 	}
 	return st, nil
 }

@@ -60,7 +60,7 @@ func (r *runner) audit(ctx context.Context, c *spec.Cell, round int, source engi
 	}
 	if err != nil { // the expectations that need it cannot be told
 		r.happened(series.Event{Kind: series.LedgerUnread, Cell: c.Name, Round: round, Detail: map[string]any{"error": err.Error()}})
-		r.note("What became of the acknowledged writes is not known (%s): %v.", where(c.Name, round), err)
+		r.note("Plimsoll cannot tell whether acknowledged writes were lost (%s): %v.", where(c.Name, round), err)
 		audit = nil
 	}
 	r.recording.Audits = append(r.recording.Audits, judge.Audited{Cell: c.Name, Round: round, Audit: audit})

@@ -49,9 +49,9 @@ func (d *cellRun) judgeHung() {
 		owed := d.hung[at]
 		switch at.phase {
 		case "baseline":
-			d.invalidate("%s, baseline: the node at %s took requests and answered none for %v, though nothing was done to it", where(d.cell.Name, d.round), at.address, owed)
+			d.invalidate("%s, baseline: the node at %s accepted requests but answered none for %v, although nothing was done to it", where(d.cell.Name, d.round), at.address, owed)
 		case "measure":
-			d.note("%s, measure: the node at %s took requests and answered none for %v; the load went to the others", where(d.cell.Name, d.round), at.address, owed)
+			d.note("%s, measure: the node at %s accepted requests but answered none for %v; the load went to the other nodes", where(d.cell.Name, d.round), at.address, owed)
 		}
 	}
 }

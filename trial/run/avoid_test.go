@@ -36,9 +36,9 @@ func TestACoordinatorThatHangs(t *testing.T) {
 		seconds              [][2][]string
 		returned             string
 	}{
-		{"baseline", "round 2, baseline: the node at 10.0.0.2:9042 took requests and answered none for 3s, though nothing was done to it", "", long, "4s"},
-		{"baseline", "round 2, baseline: the node at 10.0.0.2:9042 took requests and answered none for 2s, though nothing was done to it", "", short, "3s"},
-		{"measure", "", "round 2, measure: the node at 10.0.0.2:9042 took requests and answered none for 3s; the load went to the others", long, "4s"},
+		{"baseline", "round 2, baseline: the node at 10.0.0.2:9042 accepted requests but answered none for 3s, although nothing was done to it", "", long, "4s"},
+		{"baseline", "round 2, baseline: the node at 10.0.0.2:9042 accepted requests but answered none for 2s, although nothing was done to it", "", short, "3s"},
+		{"measure", "", "round 2, measure: the node at 10.0.0.2:9042 accepted requests but answered none for 3s; the load went to the other nodes", long, "4s"},
 		{"lab/freeze", "", "", long, "4s"},
 	} {
 		start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

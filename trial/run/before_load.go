@@ -28,7 +28,7 @@ func (r *runner) tellForeseen(all []foresee.Foreseen) error {
 			detail["do"] = f.Do
 		}
 		r.happened(series.Event{Kind: series.TrialForeseen, Name: f.Of, Detail: detail})
-		r.note("It was known before the load: %s.", f)
+		r.note("This was known before the load: %s.", f)
 	}
 	if len(why) == 0 {
 		return nil
@@ -53,7 +53,7 @@ func (r *runner) foreseeCell(ctx context.Context, c *spec.Cell, s *servers, db e
 		all = append(all, grants...)
 	}
 	if err != nil {
-		r.site.Log.Info("not everything can be told before the load", "error", err)
+		r.site.Log.Info("not everything can be checked before the load", "error", err)
 	}
 	if e := r.trial.Existing; e != nil && e.Listed && r.runs == nil && r.parts.Marker != nil {
 		all = append(all, r.lockOfTarget(ctx, e)...)

@@ -146,13 +146,13 @@ func closeAll(all []engine.Database) error {
 func adopt(ctx context.Context, c *spec.Cell, all []engine.Database) error {
 	for _, db := range all {
 		if err := c.Workload.Adopt(ctx, db); err != nil {
-			return fmt.Errorf("look at the data of %s: %w", c.Load.Workload, err)
+			return fmt.Errorf("check the data of %s: %w", c.Load.Workload, err)
 		}
 		if c.Beside == nil {
 			continue
 		}
 		if err := c.Beside.Adopt(ctx, db); err != nil {
-			return fmt.Errorf("look at the ledger: %w", err)
+			return fmt.Errorf("check the ledger: %w", err)
 		}
 	}
 	return nil

@@ -33,7 +33,7 @@ func TestLoadOnSeparateServersHasADataSetOnEach(t *testing.T) {
 	}
 	for change, want := range map[string]string{
 		"topology: separate|topology: apart":         `unknown topology "apart"`,
-		", topology: separate|":                      "servers of their own",
+		", topology: separate|":                      "independent servers",
 		"[n1, n2]|[n1, n4]":                          `node "n4"`,
 		"[n1, n2]|[n1, n1]":                          `node "n1", expected each once`,
 		"[n1, n2]|[\"\"]":                            `node ""`,

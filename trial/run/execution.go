@@ -55,7 +55,7 @@ func (r *runner) execute(ctx context.Context, s *servers, call spec.Call, tell f
 	halted, err := r.await(ctx, x)
 	st, stateErr := r.leave(ctx, x)
 	if why := x.claimStays(); why != "" && r.trial.Existing != nil { // the trial's store, which could take it back, ends with the trial
-		r.note("After the run of %s %s. plimsoll trial run FILE --break-lock REASON takes it.", call.Name(), why)
+		r.note("After the run of %s %s. plimsoll trial run FILE --break-lock REASON takes over the lock.", call.Name(), why)
 	}
 	if stateErr != nil {
 		return x.steps(), errors.Join(err, stateErr)

@@ -28,7 +28,7 @@ func targetOf(ctx context.Context, e *spec.ExistingCluster, m infra.Machine) (en
 // serversOf reaches the existing cluster, whose data must have been prepared.
 func (r *runner) serversOf(ctx context.Context, e *spec.ExistingCluster) (*servers, error) {
 	if e.Environment == cluster.Production && !r.site.Production {
-		return nil, fmt.Errorf("%s is in production, and no person agreed to put load on it", e.Name)
+		return nil, fmt.Errorf("%s is in production, and no person has agreed to put load on it", e.Name)
 	}
 	r.observe(progress.Stage{Doing: progress.Starting, Detail: "connect to " + e.Name, Share: -1})
 	target, err := targetOf(ctx, e, r.site.Lab.Machine)
@@ -43,7 +43,7 @@ func (r *runner) serversOf(ctx context.Context, e *spec.ExistingCluster) (*serve
 	defer db.Close()
 	facts, err := db.Facts(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("ask the server what it is: %w", err)
+		return nil, fmt.Errorf("read the server's product and version: %w", err)
 	}
 	r.product(facts, fmt.Sprintf("%s (%s)", e.Name, e.Environment))
 	return s, nil

@@ -83,15 +83,15 @@ func TestTargetsAreLeftAsTheyAre(t *testing.T) {
 		"a password":         {"cluster: {target: 'mysql://root:pw@127.0.0.1/test'}\n" + load, "password: {env: NAME}"},
 		"two places":         {"cluster: {target: 'mysql://root@127.0.0.1/test', password: {env: A, file: b}}\n" + load, "2 places"},
 		"said elsewhere":     {"cluster: {target: shop-staging, password: {env: PW}}\n" + load, "is given there"},
-		"nodes":              {"cluster: {target: shop-staging, nodes: 3}\n" + load, "nodes belongs to a cluster that is made"},
-		"settings":           {"cluster: {target: shop-staging, config: {a: b}}\n" + load, "config belongs to a cluster that is made"},
+		"nodes":              {"cluster: {target: shop-staging, nodes: 3}\n" + load, "nodes belongs to a cluster that is created"},
+		"settings":           {"cluster: {target: shop-staging, config: {a: b}}\n" + load, "config belongs to a cluster that is created"},
 		"a factor":           {"cluster: {target: shop-staging}\n" + load + "compare: {config.a: [1, 2]}\n", "config.a needs a cluster that is made"},
 		"a variant":          {"cluster: {target: shop-staging}\n" + load + "compare: {variant: {a: , b: {nodes: 3}}}\n", "nodes needs a cluster that is made"},
 		"a change":           {"cluster: {target: shop-staging}\n" + load + "timeline: [{baseline: 5s}, {run: lab/kill}]\n", "lab/kill needs a cluster that is made"},
 		"all nodes":          {"cluster: {target: shop-staging}\nload: {workload: oltp_point_select, to: all}\n", "to: all needs"},
 		"restored":           {"cluster: {target: shop-staging}\n" + load + "phases: {restore: each}\n", "restore: each needs"},
-		"to its limit":       {"cluster: {target: shop}\nload: {workload: oltp_point_select, rate: 50% of max}\n", "in production a rate is a number"},
-		"to its limit, also": {"cluster: {target: shop}\nload: {workload: oltp_point_select}\ncompare: {rate: ['10', 50% of max]}\n", "in production a rate is a number"},
+		"to its limit":       {"cluster: {target: shop}\nload: {workload: oltp_point_select, rate: 50% of max}\n", "in production give the rate as a number"},
+		"to its limit, also": {"cluster: {target: shop}\nload: {workload: oltp_point_select}\ncompare: {rate: ['10', 50% of max]}\n", "in production give the rate as a number"},
 		"neither":            {"cluster: {nodes: 1}\n" + load, `"engine" is missing`},
 		"not of a lab":       {"cluster: {engine: mariadb, environment: lab}\n" + load, "environment belongs to a target"},
 	} {
@@ -133,10 +133,10 @@ func TestProductionIsAskedFor(t *testing.T) {
 	}
 	s := bareSite(t, nil)
 	r, err := run.Run(t.Context(), tr, parts, s)
-	if err == nil || !strings.Contains(err.Error(), "no person agreed") {
+	if err == nil || !strings.Contains(err.Error(), "no person has agreed") {
 		t.Errorf("%v", err)
 	}
-	saysThatNothingWasMeasured(t, r, "no person agreed")
+	saysThatNothingWasMeasured(t, r, "no person has agreed")
 }
 
 // A trial of a service over HTTP leaves a complete result.

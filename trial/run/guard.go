@@ -46,7 +46,7 @@ func (d *cellRun) admit(at string, late time.Duration, response series.Snapshot)
 		return
 	}
 	d.admitted.add(at, load.Reason{What: load.Late, Excess: late.Seconds(), Detail: fmt.Sprintf(
-		"(p99 %v of %v): so much of its response times is the load generator's doing, not the database's",
+		"(p99 %v of %v): the load generator, not the database, caused this part of the response times",
 		late.Round(100*time.Microsecond), p99.Round(100*time.Microsecond))})
 }
 

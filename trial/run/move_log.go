@@ -119,7 +119,7 @@ func (d *cellRun) shuffling(ctx context.Context) (stop func() []engine.Stream) {
 	return func() []engine.Stream {
 		end()
 		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
-			d.note("When partitions moved is not known: %v.", err)
+			d.note("Plimsoll could not read when partitions moved: %v.", err)
 		}
 		return s.streams()
 	}

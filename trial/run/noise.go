@@ -71,7 +71,7 @@ func (d *cellRun) lookAtNoise(ctx context.Context) error {
 		return nil
 	}
 	d.happened(series.Event{Kind: series.NoiseChecked, Cell: d.cell.Name, Round: d.round, Detail: detail})
-	d.note("By the noise of %s of this load before the first measurement, %s cannot tell differences of less than about %s from none, and no smaller ones where rounds differ by more than their seconds.",
+	d.note("Judging by %s of this load before the first measurement, %s cannot distinguish differences of less than about %s from noise; the limit is larger if rounds differ by more than their seconds do.",
 		length, designOf(design), text)
 	return nil
 }

@@ -112,7 +112,7 @@ type lockedTarget struct{ *action.ClaimedError }
 // Hint says what to do.
 func (l lockedTarget) Hint() string {
 	if l.Expired {
-		return "its process died: plimsoll trial run FILE --break-lock REASON takes the target"
+		return "its process died: plimsoll trial run FILE --break-lock REASON takes over the target"
 	}
 	return "wait for it to end"
 }

@@ -48,7 +48,7 @@ func (r *runner) seek(ctx context.Context, c *spec.Cell, s *servers) error {
 		return err
 	}
 	if found.Rising {
-		r.note("The maximum still rose at %d connections: the rate is a share of what these reach.", c.Load.Connections)
+		r.note("The throughput was still rising at %d connections: the rate is a share of what these connections reached.", c.Load.Connections)
 	}
 	r.maxima[c.Data] = found.Throughput
 	r.happened(series.Event{Kind: series.LoadMaximum, Name: c.Load.Workload, Detail: map[string]any{"per_second": found.Throughput, "connections": found.Connections}})

@@ -145,7 +145,7 @@ func (r *runner) loadData(ctx context.Context, c *spec.Cell, s *servers) error {
 	db := all[0]
 	facts, err := db.Facts(ctx)
 	if err != nil {
-		return fmt.Errorf("ask the server what it is: %w", err)
+		return fmt.Errorf("read the server's product and version: %w", err)
 	}
 	r.product(facts, s.cluster.Distribution().Origin)
 	began := time.Now()
@@ -164,7 +164,7 @@ func (r *runner) loadData(ctx context.Context, c *spec.Cell, s *servers) error {
 	}
 	if c.Beside != nil {
 		if err := c.Beside.Prepare(ctx, db, nil); err != nil {
-			return fmt.Errorf("make the ledger: %w", err)
+			return fmt.Errorf("create the ledger: %w", err)
 		}
 	}
 	r.happened(series.Event{Kind: series.DataLoaded, Name: c.Load.Workload, Detail: map[string]any{"seconds": time.Since(began).Seconds()}})

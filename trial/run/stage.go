@@ -27,7 +27,7 @@ func (r *runner) stage(ctx context.Context, c *spec.Cell, round int, s *servers)
 			return nil, err
 		}
 		if err := s.cluster.Restore(ctx); err != nil {
-			return nil, fmt.Errorf("put the data back: %w", err)
+			return nil, fmt.Errorf("restore the data: %w", err)
 		}
 	}
 	s.fresh = false

@@ -20,7 +20,7 @@ func (d *cellRun) streams(ctx context.Context) []engine.Stream {
 	all, err := ring.Streams(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
-			d.note("When the nodes streamed data is not known: %v.", err)
+			d.note("Plimsoll could not read when the nodes streamed data: %v.", err)
 		}
 		return nil
 	}

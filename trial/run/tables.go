@@ -19,7 +19,7 @@ func (r *runner) makeTables(ctx context.Context, s *servers) error {
 	defer db.Close()
 	session, err := db.Session(ctx)
 	if err != nil {
-		return fmt.Errorf("make the tables of %s: %w", r.trial.Cluster.Schema, err)
+		return fmt.Errorf("create the tables of %s: %w", r.trial.Cluster.Schema, err)
 	}
 	defer session.Close()
 	for i, statement := range r.trial.Tables {

@@ -42,7 +42,7 @@ func (d *cellRun) warmUp(ctx context.Context) error {
 		}
 		if passed >= limit {
 			d.happened(series.Event{Kind: series.WarmupTimeout, Cell: d.cell.Name, Round: d.round, Detail: map[string]any{"why": why}})
-			d.note("Not steady after %v of warm-up, measured all the same: %s (%s).", limit, why, where(d.cell.Name, d.round))
+			d.note("Not steady after %v of warm-up, but measured anyway: %s (%s).", limit, why, where(d.cell.Name, d.round))
 			return nil
 		}
 		d.observe(progress.Stage{Doing: progress.WarmingUp, Cell: d.cell.Name, Round: d.round, Detail: why, Share: -1})
@@ -76,7 +76,7 @@ func pendingWork(ctx context.Context, db engine.Database) ([]engine.Pending, err
 // one.
 func restless(pending []engine.Pending, err error) string {
 	if err != nil {
-		return "the engine does not say whether it is quiet: " + err.Error()
+		return "Plimsoll cannot tell whether the engine is quiet: " + err.Error()
 	}
 	for _, p := range pending {
 		if p.Value > p.Calm {

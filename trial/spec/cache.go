@@ -9,8 +9,8 @@ import (
 
 // ReadCache is a read cache in front of the database: a real Valkey beside the lab's servers, which the load asks first.
 type ReadCache struct {
-	Memory Size          `yaml:"memory,required" doc:"For what it keeps, such as 64M. What was used longest ago leaves first."`
-	For    time.Duration `yaml:"for,nonzero" doc:"How long an answer is kept, and so how old it can be: the cache is not told of writes. Default 10m."`
+	Memory Size          `yaml:"memory,required" doc:"Memory for cached answers, such as 64M. The least recently used are evicted first."`
+	For    time.Duration `yaml:"for,nonzero" doc:"How long an answer is kept, and so how old it can be: writes do not invalidate the cache. Default 10m."`
 }
 
 // UsualKeep is how long an answer is kept unless the trial says it.
@@ -22,7 +22,7 @@ func (l Load) checkCache(n *document.Node, ps *document.Problems) {
 		return
 	}
 	if l.Reads == ReadReplicas || l.To == ToAll || len(l.From) > 0 {
-		ps.Add(n, at(n, "cache").Errorf("cache takes a load on one server from Plimsoll's own process, without reads_from: replicas, to: all or from"))
+		ps.Add(n, at(n, "cache").Errorf("cache needs a load on one server from Plimsoll's own process, without reads_from: replicas, to: all or from"))
 	}
 	if l.Cache.Memory < 1<<20 {
 		ps.Add(n, at(n, "cache").Errorf("a cache of %d bytes, expected a MiB or more", int64(l.Cache.Memory)))
@@ -35,10 +35,10 @@ func (l Load) suitCache(n *document.Node, t *Trial, e engine.Engine) error {
 		return nil
 	}
 	if t.Existing != nil {
-		return at(n, "cache").Errorf("cache, and %s is there already: a cache is started beside a lab's servers", t.Existing.Name)
+		return at(n, "cache").Errorf("cache with an existing cluster (%s): Plimsoll starts a cache only beside a lab's servers", t.Existing.Name)
 	}
 	if _, ok := e.(engine.Relational); !ok {
-		return at(n, "cache").Errorf("cache, and %s does not speak SQL", e.Name())
+		return at(n, "cache").Errorf("cache with %s, which does not speak SQL", e.Name())
 	}
 	return nil
 }

@@ -86,7 +86,7 @@ func beside(name *document.Node) *document.Node {
 func (p Parts) resolve(c *Call, nodes int) error {
 	if change, known := p.Change(c.Change); known {
 		if c.Approve || c.Limit > 0 || c.Refused != "" {
-			return c.At.Errorf("%s is not a runbook: it takes no approve, no limit and no refused", c.Change)
+			return c.At.Errorf("%s is not a runbook: it cannot have approve, limit or refused", c.Change)
 		}
 		return change.Check(*c, nodes)
 	}
@@ -117,7 +117,7 @@ func (p Parts) resolve(c *Call, nodes int) error {
 	}
 	if step := book.Approval(); step != "" && !c.Approve {
 		return c.At.Errorf("step %s of %s waits for a person", step, book.Name).
-			WithHint("approve: true answers approvals in this rehearsal; the run says that the trial did")
+			WithHint("approve: true answers approvals in this rehearsal; the run records that the trial did so")
 	}
 	if steps := book.StepIDs(); c.Refused != "" && !slices.Contains(steps, c.Refused) {
 		n := *c.At

@@ -29,7 +29,7 @@ func readShort(n *document.Node) (Call, error) {
 	rest.Remove("run")
 	rest.Put("run", &document.Node{Kind: document.Scalar, Text: sqlName, File: said.File, Line: said.Line, Column: said.Column})
 	if given := n.Get("with"); given != nil {
-		return Call{}, given.Errorf("with belongs to run: NAME; what is executed stands in run itself")
+		return Call{}, given.Errorf("with belongs to run: NAME; a statement or command is written in run itself")
 	}
 	with := &document.Node{Kind: document.Mapping, File: said.File, Line: said.Line, Column: said.Column}
 	as := "sql"

@@ -166,7 +166,7 @@ func (t *Trial) readLoad(c *Cell, node *document.Node, parts Parts) error {
 		return err
 	}
 	if t.Existing != nil && c.Load.To == ToAll {
-		return at(node, "to").Errorf("to: all needs a cluster that is made for the trial; give the target all addresses that are meant")
+		return at(node, "to").Errorf("to: all needs a cluster that is created for the trial; for a target, list all its addresses")
 	}
 	e, err := t.engineOf(parts, c.Cluster)
 	if err != nil {
@@ -198,7 +198,7 @@ func (t *Trial) readLoad(c *Cell, node *document.Node, parts Parts) error {
 		return err
 	}
 	if _, ok := c.Workload.(workload.Divisible); !ok && len(c.Load.From) > 0 {
-		return node.Get("from").Errorf("the workload %s can be issued by one process only", c.Workload.Name())
+		return node.Get("from").Errorf("only one process can issue the workload %s", c.Workload.Name())
 	}
 	return nil
 }

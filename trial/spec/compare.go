@@ -29,7 +29,7 @@ type Variant struct {
 	Disk    *Disk             `yaml:"disk" doc:"The disk of every node, in place of the cluster's."`
 	Load    *document.Node    `yaml:"load" doc:"Keys of load, on top of the trial's."`
 	Inputs  *document.Node    `yaml:"inputs" doc:"Inputs of the runbooks that the timeline runs, on top of their with."`
-	Prepare Prepare           `yaml:"prepare" doc:"What is done to the cluster before the load begins, for example mysql/attach-replica."`
+	Prepare Prepare           `yaml:"prepare" doc:"A change or runbook that runs before the load begins, for example mysql/attach-replica."`
 }
 
 // Compares tells whether there is more than one cell.
@@ -76,7 +76,7 @@ func (c *Compare) variants(n *document.Node) error {
 	for _, e := range n.Entries {
 		v := Variant{Name: e.Key}
 		if strings.ContainsAny(e.Key, "\"\n,") {
-			ps.Add(e.At, e.At.Errorf("a variant's name holds no quote, comma or line break"))
+			ps.Add(e.At, e.At.Errorf("a variant's name cannot contain a quote, comma or line break"))
 		}
 		if e.Value.Kind != document.Nothing {
 			ps.Add(e.Value, e.Value.Decode(&v))

@@ -62,7 +62,7 @@ func (c *Cell) checkOn(n *document.Node) error {
 	}
 	switch {
 	case c.Cluster.Topology != Separate:
-		ps.Add(on, on.Errorf("load on single nodes needs servers of their own").WithHint("cluster: {topology: separate}"))
+		ps.Add(on, on.Errorf("load on single nodes needs independent servers").WithHint("cluster: {topology: separate}"))
 	case c.Load.Ledger != nil || c.Ledger != nil:
 		ps.Add(on, on.Errorf("a ledger is kept on one data set, not on several"))
 	case c.Load.To == ToAll:

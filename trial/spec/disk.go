@@ -9,13 +9,13 @@ import (
 // Disk is what every node keeps its data on: as slow as a cloud's volume, with its bucket of credits.
 type Disk struct {
 	Type       string  `yaml:"type,required" doc:"gp2, gp3, io1, io2; local: no limits."`
-	Size       Size    `yaml:"size,required" doc:"Of the volume that is imitated, such as 800G. What is stored takes no more room here than it does."`
-	IOPS       float64 `yaml:"iops" doc:"Provisioned. Default: what the type includes."`
-	Throughput float64 `yaml:"throughput" doc:"MiB a second, provisioned. Default: what the type includes."`
-	Volumes    int     `yaml:"volumes" doc:"Of so many equal ones it is striped. Default: 4 for managed gp2 and gp3 of 400 GiB and more, else 1."`
-	Managed    bool    `yaml:"managed" doc:"It is one of RDS, which stripes large ones and includes more IOPS."`
-	Balance    *Share  `yaml:"balance" doc:"How full the bucket is when what is measured begins, such as 5 %. Default: full, or of lab/disk as full as it was."`
-	Scale      Share   `yaml:"scale" doc:"Of IOPS, throughput and bucket, such as 1/100: it runs dry in the same time under a load of that scale. The latency stays. Default 1."`
+	Size       Size    `yaml:"size,required" doc:"Size of the emulated volume, such as 800G. It only takes as much real disk space as the data."`
+	IOPS       float64 `yaml:"iops" doc:"Provisioned IOPS. Default: what the type includes."`
+	Throughput float64 `yaml:"throughput" doc:"Provisioned throughput in MiB per second. Default: what the type includes."`
+	Volumes    int     `yaml:"volumes" doc:"Number of equal volumes that it is striped over. Default: 4 for managed gp2 and gp3 of 400 GiB and more, otherwise 1."`
+	Managed    bool    `yaml:"managed" doc:"Whether it is a volume of RDS, which stripes large volumes and includes more IOPS."`
+	Balance    *Share  `yaml:"balance" doc:"How full the burst bucket is when the measurement begins, such as 5 %. Default: full; with lab/disk, as full as it was."`
+	Scale      Share   `yaml:"scale" doc:"Scale of IOPS, throughput and bucket, such as 1/100: the bucket runs empty in the same time under a load of that scale. Latency is not scaled. Default 1."`
 }
 
 // Share is a part of a whole.

@@ -43,11 +43,11 @@ func (t *Trial) findExisting(parts Parts) error {
 	at := n.Get("target")
 	if at == nil {
 		if t.Cluster.Engine == "" {
-			return n.Errorf(`"engine" is missing`).WithHint("or target: a cluster that is there already")
+			return n.Errorf(`"engine" is missing`).WithHint("or target: an existing cluster")
 		}
 		for _, key := range []string{"environment", "password"} {
 			if given := n.Get(key); given != nil {
-				return given.Errorf("%s belongs to a target; a lab cluster is made for the trial", key)
+				return given.Errorf("%s belongs to a target; a lab cluster is created for the trial", key)
 			}
 		}
 		return nil
@@ -55,7 +55,7 @@ func (t *Trial) findExisting(parts Parts) error {
 	var ps document.Problems
 	for _, e := range n.Entries {
 		if !slices.Contains([]string{"target", "environment", "password"}, e.Key) {
-			ps.Add(e.At, e.At.Errorf("%s belongs to a cluster that is made for the trial; a target is as it is", e.Key))
+			ps.Add(e.At, e.At.Errorf("%s belongs to a cluster that is created for the trial; a target keeps its own configuration", e.Key))
 		}
 	}
 	found, err := parts.find(t.Cluster, n)
@@ -75,7 +75,7 @@ func (p Parts) find(c Cluster, n *document.Node) (*ExistingCluster, error) {
 		return nil, at.Errorf("%v, expected %s", err, targetExample)
 	}
 	if target.Password != "" {
-		return nil, at.Errorf("a password in a trial, which is kept with its result").WithHint("password: {env: NAME}, beside the target")
+		return nil, at.Errorf("a password in a trial file, which is kept with the result").WithHint("password: {env: NAME}, beside the target")
 	}
 	e, known := p.Engines[target.Engine]
 	if !known {
@@ -139,7 +139,7 @@ func onlyLoopback(addresses []string) bool {
 
 // keepOff refuses what a trial may do only to a cluster of its own.
 func (t *Trial) keepOff(e *ExistingCluster, parts Parts) error {
-	const own = "a cluster that is made for the trial (engine, in place of target)"
+	const own = "a cluster that is created for the trial (engine, in place of target)"
 	var ps document.Problems
 	if t.Phases.Restore == RestoreEach && t.Document.Get("phases").Get("restore") != nil {
 		ps.Add(t.Document, t.Document.Get("phases").Get("restore").Errorf("restore: each needs %s", own))
@@ -181,7 +181,7 @@ func (t *Trial) keepOff(e *ExistingCluster, parts Parts) error {
 		if at == nil {
 			at = t.Document.Get("load")
 		}
-		ps.Add(at, at.Errorf("a share of the maximum would drive %s to its limit to find it; in production a rate is a number", e.Name))
+		ps.Add(at, at.Errorf("to find its maximum, a share of max would drive %s to its limit; in production give the rate as a number", e.Name))
 	}
 	return ps.Err()
 }

@@ -9,7 +9,7 @@ import (
 
 // Ledger is a ledger that is kept beside another workload.
 type Ledger struct {
-	Rate        Rate `yaml:"rate,required" doc:"Operations per second: 200."`
+	Rate        Rate `yaml:"rate,required" doc:"Operations per second. Default 200."`
 	Connections int  `yaml:"connections" doc:"The most operations in flight. Default 8."`
 
 	Parameters *document.Node `yaml:"-"` // of the workload ledger: every other key
@@ -43,7 +43,7 @@ func (c *Cell) keepLedger(node *document.Node, parts Parts, e engine.Engine) err
 	if audited, is := c.Workload.(workload.Audited); is {
 		c.Ledger = audited
 		if len(c.Load.From) > 0 {
-			return node.Get("from").Errorf("%s remembers its writes in this process: it is not issued from others", c.Load.Workload).
+			return node.Get("from").Errorf("%s keeps its ledger in this process, so other processes cannot issue it", c.Load.Workload).
 				WithHint("keep a ledger beside the load: ledger: {rate: 200}")
 		}
 	}

@@ -12,20 +12,20 @@ import (
 
 // Load is a workload and how it is issued.
 type Load struct {
-	Workload    string        `yaml:"workload,required" doc:"oltp_read_write and its siblings, tpcc, ycsb-a to ycsb-f, or the path of a file of your own ending in .yaml, seen from the trial's folder."`
+	Workload    string        `yaml:"workload,required" doc:"oltp_read_write and its siblings, tpcc, ycsb-a to ycsb-f, or the path of a file of your own ending in .yaml, relative to the trial's folder."`
 	Connections int           `yaml:"connections,nonzero" doc:"Closed loop: how many connections work one operation after another. With a rate: the most operations in flight. Default 16, with a rate 64."`
-	Rate        Rate          `yaml:"rate" doc:"Open loop: operations per second that arrive whatever the server does. 500, 500/s, 50% of max (the maximum is found first), or a list of stages: {rate: 500, for: 1m} holds, {ramp: 500..2000, for: 2m} rises."`
+	Rate        Rate          `yaml:"rate" doc:"Open loop: operations per second that arrive independently of the server. 500, 500/s, 50% of max (the maximum is found first), or a list of stages: {rate: 500, for: 1m} holds, {ramp: 500..2000, for: 2m} rises."`
 	Arrivals    Arrivals      `yaml:"arrivals" doc:"With a rate: uniform or poisson. Default poisson."`
-	To          Destination   `yaml:"to" doc:"primary: the server that takes the writes, whichever that is. all: every node of the cluster, each its part of the connections, for workloads that only read. Default primary."`
-	Reads       Reads         `yaml:"reads_from" doc:"primary: it answers them too. replicas: operations that only read are spread over the replicas that answer and are not far behind; all are looked at every second. Without one the primary answers. Default primary."`
-	MaxBehind   time.Duration `yaml:"max_behind" doc:"With reads_from: replicas, how old what a replica shows may be: how far it is behind, as its server estimates it, or was when it last replicated, and the time since. Default 5s."`
-	Cache       *ReadCache    `yaml:"cache" doc:"A read cache in front of the database: {memory: 64M, for: 10m}, a real Valkey beside the lab's servers. Statements that only read ask it first, outside of transactions, and what the database answers is kept. It begins empty in every cell and round."`
+	To          Destination   `yaml:"to" doc:"primary: the server that accepts writes, also after it changes. all: every node of the cluster, with the connections divided among them, for workloads that only read. Default primary."`
+	Reads       Reads         `yaml:"reads_from" doc:"primary: reads go to the primary too. replicas: operations that only read are spread over the replicas that answer and do not lag too far, which Plimsoll checks every second. If there is none, the primary serves them. Default primary."`
+	MaxBehind   time.Duration `yaml:"max_behind" doc:"With reads_from: replicas, how old the data of a replica may be: its lag as its server estimates it, or its lag when it last replicated plus the time since. Default 5s."`
+	Cache       *ReadCache    `yaml:"cache" doc:"A read cache in front of the database: {memory: 64M, for: 10m}, a real Valkey beside the lab's servers. Statements that only read, outside of transactions, ask the cache first, and the database's answers are stored in it. It starts empty in every cell and round."`
 	Limit       time.Duration `yaml:"limit,nonzero" doc:"Response time above which an operation counts as late, or is skipped unsent. Default none."`
-	On          []string      `yaml:"on" doc:"With topology separate: the nodes that the load is dealt out to, each a data set of its own in the databases app1, app2 and so on. Default: the node that takes writes."`
-	From        []string      `yaml:"from" doc:"Loader processes that issue the load together, by the machine of each: [ssh:loader1, ssh:loader2], names under machines: of plimsoll.yaml, or local, where Plimsoll runs. Their parts make up exactly the load that one process would issue, and their histograms are added up. Default: Plimsoll's own process."`
-	Timeout     time.Duration `yaml:"timeout,nonzero" doc:"An operation under way longer is broken off and counts as an error. Default 30s."`
-	Consistency string        `yaml:"consistency" doc:"Of a ring: how many replicas answer each statement. ONE, LOCAL_QUORUM, ALL and the like. Default LOCAL_QUORUM."`
-	Ledger      *Ledger       `yaml:"ledger" doc:"Writes beside the workload that are remembered, to count what is lost: {rate: 200}, and parameters of the workload ledger. Its operations are in no other metric."`
+	On          []string      `yaml:"on" doc:"With topology separate: the nodes over which the load is divided, each with a data set of its own in the databases app1, app2 and so on. Default: the node that accepts writes."`
+	From        []string      `yaml:"from" doc:"Machines on which loader processes issue the load together: [ssh:loader1, ssh:loader2], names under machines: of plimsoll.yaml, or local, where Plimsoll runs. Together they issue exactly the load that one process would issue, and their histograms are merged. Default: Plimsoll's own process."`
+	Timeout     time.Duration `yaml:"timeout,nonzero" doc:"An operation that takes longer is cancelled and counts as an error. Default 30s."`
+	Consistency string        `yaml:"consistency" doc:"For a ring: the consistency level of each statement, such as ONE, LOCAL_QUORUM or ALL. Default LOCAL_QUORUM."`
+	Ledger      *Ledger       `yaml:"ledger" doc:"Writes a ledger beside the workload, to count lost writes: {rate: 200}, and parameters of the workload ledger. Its operations are not part of any other metric."`
 
 	Parameters *document.Node `yaml:"-"` // of the workload: every other key
 }
@@ -63,7 +63,7 @@ func (l Load) suit(n *document.Node, e engine.Engine) error {
 	}
 	c, ok := e.(engine.Consistent)
 	if !ok {
-		return n.Get("consistency").Errorf("a consistency, which statements of %s do not have", e.Name())
+		return n.Get("consistency").Errorf("consistency, which %s does not have", e.Name())
 	}
 	if known := c.Consistencies(); !slices.Contains(known, l.Consistency) {
 		return document.UnknownName(n.Get("consistency"), "consistency", known)

@@ -35,7 +35,7 @@ func (p Parts) LoadersOf(l Load) ([]loader.Loader, error) {
 			return nil, err
 		}
 		if one == nil {
-			return nil, fmt.Errorf("there is no machine %s to load from any more", name)
+			return nil, fmt.Errorf("there is no longer a machine %s to load from", name)
 		}
 		all = append(all, *one)
 	}

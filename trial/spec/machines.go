@@ -8,17 +8,17 @@ import (
 
 // Machines are the machines of a cluster's nodes, each with a kernel of its own.
 type Machines struct {
-	On      []string          `yaml:"on" doc:"Which nodes have one, by name, those too that are made later: [n3]. The servers of the others are processes of this host. Default: all."`
-	Memory  Size              `yaml:"memory" doc:"Of each machine. Default: what the server needs, and 1G at least."`
-	Volumes map[string]Volume `yaml:"volumes" doc:"Of each machine, by their names: a size, or a mapping. local holds the data. Default {local: 4G}."`
+	On      []string          `yaml:"on" doc:"The nodes that get a machine, by name, including nodes created later: [n3]. The servers of the others are processes of this host. Default: all."`
+	Memory  Size              `yaml:"memory" doc:"Memory of each machine. Default: what the server needs, at least 1G."`
+	Volumes map[string]Volume `yaml:"volumes" doc:"Volumes of each machine, by name: a size, or a mapping. local holds the data. Default {local: 4G}."`
 }
 
 // Volume is a volume of a machine.
 type Volume struct {
-	Size       Size   `yaml:"size,required" doc:"Such as 2G."`
-	IOPS       int    `yaml:"iops" doc:"Requests a second. Default: as fast as this machine."`
-	Throughput Size   `yaml:"throughput" doc:"Bytes a second, such as 125M. Default: as fast as this machine."`
-	Kind       string `yaml:"kind" doc:"gp2: the limits of such a volume of EBS, with its bucket of credits."`
+	Size       Size   `yaml:"size,required" doc:"Size, such as 2G."`
+	IOPS       int    `yaml:"iops" doc:"Requests per second. Default: no limit."`
+	Throughput Size   `yaml:"throughput" doc:"Bytes per second, such as 125M. Default: no limit."`
+	Kind       string `yaml:"kind" doc:"gp2: the limits of an EBS volume of this type, with its burst bucket."`
 }
 
 // UnmarshalDocument reads a size or a mapping.

@@ -50,14 +50,14 @@ func (r *Rate) UnmarshalDocument(n *document.Node) error {
 		if m := ShareOfMax.FindStringSubmatch(n.Text); m != nil {
 			percent, _ := strconv.ParseFloat(m[1], 64)
 			if percent == 0 {
-				return n.Errorf("0 %% of max is no load, expected %s", rateForms)
+				return n.Errorf("0 %% of max is not a load, expected %s", rateForms)
 			}
 			r.Share = percent / 100
 			return nil
 		}
 		if rate, ok := perSecond(n.Text); ok {
 			if rate == 0 {
-				return n.Errorf("a rate of 0 is no load, expected %s", rateForms)
+				return n.Errorf("a rate of 0 is not a load, expected %s", rateForms)
 			}
 			r.Curve = []RateStage{{From: rate, To: rate}}
 			return nil
@@ -94,7 +94,7 @@ func (r *Rate) stages(n *document.Node) error {
 			return at.Errorf("a stage has either a rate or a ramp")
 		}
 		if s.For == 0 {
-			return at.Errorf("a stage of no length")
+			return at.Errorf("a stage without a duration")
 		}
 		stage := RateStage{For: s.For}
 		if s.Rate != "" {

@@ -35,7 +35,7 @@ func (l Load) checkReads(n *document.Node, ps *document.Problems) {
 		return
 	}
 	if l.To == ToAll || len(l.On) > 0 || len(l.From) > 0 {
-		ps.Add(n, at(n, "reads_from").Errorf("reads_from: replicas takes a load of one data set from Plimsoll's own process, without to: all, on or from"))
+		ps.Add(n, at(n, "reads_from").Errorf("reads_from: replicas needs a load on one data set from Plimsoll's own process, without to: all, on or from"))
 	}
 }
 
@@ -45,15 +45,15 @@ func (l Load) suitReads(n *document.Node, t *Trial, parts Parts, e engine.Engine
 		return nil
 	}
 	if !parts.Replicates(e) {
-		return at(n, "reads_from").Errorf("reads_from: replicas, and %s has no replicas that follow a primary", e.Name())
+		return at(n, "reads_from").Errorf("reads_from: replicas, but %s has no replicas of a primary", e.Name())
 	}
 	if t.Existing != nil && len(t.Existing.Address.Addresses) < 2 {
-		return at(n, "reads_from").Errorf("reads_from: replicas, and %s is one server", t.Existing.Name).
+		return at(n, "reads_from").Errorf("reads_from: replicas, but %s is one server", t.Existing.Name).
 			WithHint("mysql://user@primary,replica,replica/database")
 	}
 	reading, ok := w.(workload.Reading)
 	if !ok || !slices.Contains(reading.ReadOnly(), true) {
-		return at(n, "reads_from").Errorf("reads_from: replicas, and %s has no operation that only reads", w.Name())
+		return at(n, "reads_from").Errorf("reads_from: replicas, but %s has no operation that only reads", w.Name())
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func (t *Trial) readSchema() error {
 		return n.Errorf("%v", err)
 	}
 	if t.Tables = statementsOf(string(text)); len(t.Tables) == 0 {
-		return n.Errorf("%s holds no statement, each of which ends with ; at the end of a line", name)
+		return n.Errorf("%s contains no statement; each must end with ; at the end of a line", name)
 	}
 	return nil
 }

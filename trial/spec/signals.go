@@ -91,10 +91,10 @@ const (
 func (t *Trial) watchable(parts Parts) func(expression string) error {
 	return func(expression string) error {
 		if t.Existing != nil && !t.Existing.Listed {
-			return errors.New("watched series are read of clusters of the lab and of the inventory, not of a target by its address")
+			return errors.New("watched series need a cluster of the lab or of the inventory, not a target given by its address")
 		}
 		if parts.Watch == nil {
-			return errors.New("nothing here reads the series of a watch")
+			return errors.New("this program does not read the series of a watch")
 		}
 		return parts.CheckWatched(expression, t.Queries)
 	}

@@ -36,7 +36,7 @@ func (s *Step) UnmarshalDocument(n *document.Node) error {
 			return err
 		}
 		if d == 0 {
-			return first.Value.Errorf("a step of no length")
+			return first.Value.Errorf("a step without a duration")
 		}
 		if len(n.Entries) > 1 {
 			return document.UnknownKey(n.Entries[1], nil)

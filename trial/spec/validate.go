@@ -82,15 +82,15 @@ func (l *Load) validate(n *document.Node) error {
 		ps.Add(n, at(n, "connections").Errorf("%d connections, expected 1 to 10000", l.Connections))
 	}
 	if n.Get("arrivals") != nil && !l.Open() {
-		ps.Add(n, at(n, "arrivals").Errorf("arrivals without a rate: a closed loop has none"))
+		ps.Add(n, at(n, "arrivals").Errorf("arrivals without a rate: a closed loop has no arrivals"))
 	}
 	if l.To == ToAll && len(l.From) > 0 {
-		ps.Add(n, at(n, "to").Errorf("to: all takes a load from Plimsoll's own process, without from"))
+		ps.Add(n, at(n, "to").Errorf("to: all needs a load from Plimsoll's own process, without from"))
 	}
 	l.checkReads(n, &ps)
 	l.checkCache(n, &ps)
 	if n.Get("limit") != nil && !l.Open() {
-		ps.Add(n, at(n, "limit").Errorf("a limit without a rate: a closed loop is never behind its schedule"))
+		ps.Add(n, at(n, "limit").Errorf("limit without a rate: a closed loop cannot be late"))
 	}
 	return ps.Err()
 }
