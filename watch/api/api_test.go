@@ -154,7 +154,7 @@ func TestMetricsForAScraper(t *testing.T) {
 	want := `# HELP mysql_global_status_commands_total Statements by kind.
 # TYPE mysql_global_status_commands_total counter
 mysql_global_status_commands_total{command="a\"b"} 7
-# HELP plimsoll_aas Average active sessions by what they wait for.
+# HELP plimsoll_aas Average active sessions by wait.
 # TYPE plimsoll_aas gauge
 plimsoll_aas{wait="cpu"} 2.5
 `

@@ -74,13 +74,13 @@ func (d *disk) ask(ctx context.Context) error {
 	defer func() { _ = s.Close() }() // it was asked once
 	rows := engine.Result{Keep: true}
 	if err := s.Exec(ctx, "SELECT @@datadir", &rows); err != nil {
-		return fmt.Errorf("ask where the data lies: %w", err)
+		return fmt.Errorf("read the data directory: %w", err)
 	}
 	if rows.Rows == 1 {
 		d.folder = text(rows.At(0, 0))
 	}
 	if !strings.HasPrefix(d.folder, "/") {
-		return fmt.Errorf("the data lies in %q, which is no path", d.folder)
+		return fmt.Errorf("the data directory is %q, which is not a path", d.folder)
 	}
 	return nil
 }
@@ -89,18 +89,18 @@ func (d *disk) ask(ctx context.Context) error {
 func room(ctx context.Context, on Runner, folder string) (total, free float64, err error) {
 	out, err := on.Run(ctx, infra.Command{Path: "df", Args: []string{"-P", "-k", folder}, Env: []string{"LC_ALL=C"}})
 	if err != nil {
-		return 0, 0, fmt.Errorf("ask for the room at %s: %w", folder, err)
+		return 0, 0, fmt.Errorf("read the free space at %s: %w", folder, err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(out.Stdout)), "\n")
 	fields := strings.Fields(lines[len(lines)-1])
 	if len(lines) < 2 || len(fields) < 6 {
-		return 0, 0, fmt.Errorf("ask for the room at %s: df says %q", folder, out.Stdout)
+		return 0, 0, fmt.Errorf("read the free space at %s: df says %q", folder, out.Stdout)
 	}
 	at := len(fields) - 5 // a file system's own name may hold blanks
 	size, err1 := strconv.ParseFloat(fields[at], 64)
 	left, err2 := strconv.ParseFloat(fields[at+2], 64)
 	if err1 != nil || err2 != nil {
-		return 0, 0, fmt.Errorf("ask for the room at %s: df says %q", folder, out.Stdout)
+		return 0, 0, fmt.Errorf("read the free space at %s: df says %q", folder, out.Stdout)
 	}
 	return 1024 * size, 1024 * left, nil
 }

@@ -62,7 +62,7 @@ func (l *link) rows(ctx context.Context, text string) (*engine.Result, error) {
 func (l *link) table(ctx context.Context, text string) (rows []map[string]string, err error) {
 	tabular, ok := l.session.(engine.Tabular)
 	if !ok {
-		return nil, errors.New("this engine's sessions tell no names of columns")
+		return nil, errors.New("this engine's sessions do not name their columns")
 	}
 	err = l.timed(func() error {
 		rows, err = tabular.Table(ctx, text)

@@ -45,7 +45,7 @@ func (s *server) greet(ctx context.Context, l *link) error {
 		"SET SESSION TRANSACTION READ ONLY",        // nothing is changed, by mistake neither
 		"SET SESSION sql_mode = ''",                // own SQL must not depend on the server's
 		"SET SESSION time_zone = '+00:00'",         // times are compared
-		"SET SESSION group_concat_max_len = 65536", // definitions of tables are hashed whole
+		"SET SESSION group_concat_max_len = 65536", // table definitions are hashed whole
 	} {
 		if err := l.do(ctx, text); lost(err) {
 			return err

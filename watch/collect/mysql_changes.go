@@ -71,9 +71,9 @@ func (s *slow) settingsChanged(ctx context.Context, now time.Time, r *watch.Read
 // systemSchemas hold no tables of a user.
 const systemSchemas = "('mysql', 'information_schema', 'performance_schema', 'sys')"
 
-// schemaChanged follows the definitions of tables by a hash of their columns and indexes, and asks how large all of them are.
+// schemaChanged follows the table definitions by a hash of their columns and indexes, and asks how large all of them are.
 func (s *slow) schemaChanged(ctx context.Context, now time.Time, r *watch.Reading) (*float64, error) {
-	const what = "definitions of tables"
+	const what = "table definitions"
 	if s.lacking(what) {
 		return nil, nil
 	}

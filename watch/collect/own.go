@@ -13,13 +13,13 @@ import (
 
 // Query is a person's own SQL that becomes series and documents. It is asked over the connection that is there anyway.
 type Query struct {
-	Name    string        `yaml:"name,required" doc:"The series are called sql_NAME_VALUE."`
-	SQL     string        `yaml:"sql,required" doc:"One statement that reads."`
-	Every   time.Duration `yaml:"every,nonzero" doc:"How often. Default: 1m."`
-	Labels  []string      `yaml:"labels" doc:"Columns that tell rows apart."`
-	Values  []string      `yaml:"values" doc:"Columns with numbers. Default: all that are no labels and hold one."`
+	Name    string        `yaml:"name,required" doc:"The name; the series are called sql_NAME_VALUE."`
+	SQL     string        `yaml:"sql,required" doc:"One statement that only reads."`
+	Every   time.Duration `yaml:"every,nonzero" doc:"How often it runs. Default: 1m."`
+	Labels  []string      `yaml:"labels" doc:"Columns that distinguish rows."`
+	Values  []string      `yaml:"values" doc:"Columns with numbers. Default: all numeric columns that are not labels."`
 	Only    []string      `yaml:"only_on" doc:"Clusters, or instances CLUSTER/NODE. Default: all."`
-	Timeout time.Duration `yaml:"timeout,nonzero" doc:"How long the server may work at it. Default: 2s, the most 20s."`
+	Timeout time.Duration `yaml:"timeout,nonzero" doc:"Timeout in the server. Default: 2s, at most 20s."`
 }
 
 var validSeries = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)

@@ -110,8 +110,8 @@ func (x *exporter) instances(ctx context.Context) error {
 	}
 	slices.Sort(x.names)
 	if len(x.names) == 0 {
-		return hint.With(fmt.Errorf("nothing of %s was kept from %s to %s", x.o.Cluster, x.o.From.Local().Format(time.DateTime), x.o.To.Local().Format(time.DateTime)),
-			"plimsoll watch and plimsoll serve keep what they see, by the name of the cluster without lab:")
+		return hint.With(fmt.Errorf("there is no record of %s from %s to %s", x.o.Cluster, x.o.From.Local().Format(time.DateTime), x.o.To.Local().Format(time.DateTime)),
+			"plimsoll watch and plimsoll serve record clusters while they run; give the cluster's name without lab:")
 	}
 	return nil
 }
@@ -125,7 +125,7 @@ func nodeOf(instance string) string {
 // spec is trial.yaml of the folder: it says that no trial was run.
 func (x *exporter) spec() []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# What a watch saw; made by plimsoll watch export. No load was issued.\ntrial: watched-%s\n", strings.Map(func(r rune) rune {
+	fmt.Fprintf(&b, "# Recorded by a watch; written by plimsoll watch export. No load was issued.\ntrial: watched-%s\n", strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {
 			return r
 		}
@@ -142,7 +142,7 @@ const longestGap = 15 * time.Second
 // statements writes what each instance executed, second by second: a cell for each.
 func (x *exporter) statements(ctx context.Context, w *result.Writer) (result.Verdict, error) {
 	v := result.Verdict{
-		Verdict: analyze.Inconclusive, Reasons: []string{"it was watched, and nothing was asked"}, Claims: []analyze.Finding{},
+		Verdict: analyze.Inconclusive, Reasons: []string{"it was watched, without a question"}, Claims: []analyze.Finding{},
 		Trial: "watched " + x.o.Cluster, Question: "What did it do?", Cells: []result.Cell{},
 	}
 	for _, matcher := range []string{`__name__="mysql_global_status_questions"`, `__name__="plimsoll_requests_total"`} {

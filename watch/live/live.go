@@ -119,13 +119,13 @@ func (r *Reader) Why(ctx context.Context, expr string) string {
 		if slices.Contains(shown, name) {
 			continue
 		}
-		text := "no server shows the series " + name
+		text := "no server has the series " + name
 		if near := document.Nearest(name, shown); near != "" {
 			text += fmt.Sprintf(" (did you mean %s?)", near)
 		}
 		return text
 	}
-	return fmt.Sprintf("watch[%q] comes to nothing now", expr)
+	return fmt.Sprintf("watch[%q] has no value now", expr)
 }
 
 // look asks now and then which nodes there are. Where that cannot be told, those that were known are read on.

@@ -145,7 +145,7 @@ func (t *Telling) tell(ctx context.Context, to Teller, n Notice) {
 		}
 	}
 	if t.Log != nil {
-		t.Log.Error("tell of an alert", "to", to.Name(), "rule", n.Rule, "error", err)
+		t.Log.Error("send an alert", "to", to.Name(), "rule", n.Rule, "error", err)
 	}
 }
 

@@ -25,30 +25,30 @@ const File = "watch.yaml"
 
 // Settings is the file as read and checked. The zero value is a watch that keeps series for 15 days and tells nobody.
 type Settings struct {
-	Keep        Keep            `yaml:"keep" doc:"How much is kept."`
-	Rules       []string        `yaml:"rules" doc:"Files of rules in Prometheus' format, beside those that ship."`
-	Shipped     *bool           `yaml:"shipped_rules" doc:"The rules that ship hold. Default: true."`
-	Notify      []Notify        `yaml:"notify" doc:"Who is told of alerts."`
-	Repeat      Span            `yaml:"repeat" doc:"After how long people are told again of what still fires. Default: 4h."`
-	Queries     []collect.Query `yaml:"queries" doc:"Own SQL that becomes series and documents."`
-	RemoteWrite []RemoteWrite   `yaml:"remote_write" doc:"Where series go beside the own store."`
-	OpenSearch  *OpenSearch     `yaml:"opensearch" doc:"Where documents go."`
-	AWS         []AWS           `yaml:"aws" doc:"Instances of RDS and Aurora that are found by their tags."`
-	Shard       string          `yaml:"shard" doc:"2/5: this is the second of five processes, among which instances are shared out."`
+	Keep        Keep            `yaml:"keep" doc:"How much data to keep."`
+	Rules       []string        `yaml:"rules" doc:"Files of rules in Prometheus' format, in addition to the built-in ones."`
+	Shipped     *bool           `yaml:"shipped_rules" doc:"Whether the built-in rules are active. Default: true."`
+	Notify      []Notify        `yaml:"notify" doc:"Receivers of alerts."`
+	Repeat      Span            `yaml:"repeat" doc:"How often a firing alert is sent again. Default: 4h."`
+	Queries     []collect.Query `yaml:"queries" doc:"SQL queries of your own, stored as series and documents."`
+	RemoteWrite []RemoteWrite   `yaml:"remote_write" doc:"Where to send series in addition to the local store."`
+	OpenSearch  *OpenSearch     `yaml:"opensearch" doc:"Where to send documents."`
+	AWS         []AWS           `yaml:"aws" doc:"Finds instances of RDS and Aurora by their tags."`
+	Shard       string          `yaml:"shard" doc:"2/5: this is the second of five processes that divide the instances among them."`
 }
 
 // Keep is how much is kept.
 type Keep struct {
-	Age   Span `yaml:"age" doc:"Older series go. Default: 15d."`
-	Bytes Size `yaml:"bytes" doc:"The oldest go when they take more on disk. Default: no limit."`
+	Age   Span `yaml:"age" doc:"Age after which series are deleted. Default: 15d."`
+	Bytes Size `yaml:"bytes" doc:"Size on disk above which the oldest are deleted. Default: no limit."`
 }
 
 // Notify is one of its keys.
 type Notify struct {
-	Slack        *inventory.Secret `yaml:"slack" doc:"Where the URL of an incoming webhook of Slack, or of what takes the same, is found."`
-	Webhook      *inventory.Secret `yaml:"webhook" doc:"Where the URL is found to which notices are posted in the form of Alertmanager's webhook."`
-	Alertmanager *inventory.Secret `yaml:"alertmanager" doc:"Where the URL of an Alertmanager is found, without /api."`
-	Mail         *Mail             `yaml:"mail" doc:"By mail."`
+	Slack        *inventory.Secret `yaml:"slack" doc:"Where to find the URL of an incoming webhook of Slack, or of a compatible service."`
+	Webhook      *inventory.Secret `yaml:"webhook" doc:"Where to find the URL for notifications in the format of Alertmanager's webhook."`
+	Alertmanager *inventory.Secret `yaml:"alertmanager" doc:"Where to find the URL of an Alertmanager, without /api."`
+	Mail         *Mail             `yaml:"mail" doc:"Mail."`
 }
 
 // Mail is who writes to whom.
@@ -56,36 +56,36 @@ type Mail struct {
 	Server   string            `yaml:"server,required" doc:"host:port."`
 	From     string            `yaml:"from,required" doc:"The sender."`
 	To       []string          `yaml:"to,required" doc:"The receivers."`
-	User     string            `yaml:"user" doc:"Who logs in. Default: no login."`
-	Password *inventory.Secret `yaml:"password" doc:"Where the password is found."`
+	User     string            `yaml:"user" doc:"The user to log in as. Default: no login."`
+	Password *inventory.Secret `yaml:"password" doc:"Where to find the password."`
 }
 
 // OpenSearch is where documents go.
 type OpenSearch struct {
 	URL      string            `yaml:"url,required" doc:"https://host:9200."`
-	User     string            `yaml:"user" doc:"Who logs in."`
-	Password *inventory.Secret `yaml:"password" doc:"Where the password is found."`
+	User     string            `yaml:"user" doc:"The user to log in as."`
+	Password *inventory.Secret `yaml:"password" doc:"Where to find the password."`
 	Stream   string            `yaml:"stream" doc:"The name of the data stream. Default: plimsoll-watch."`
 	Keep     Span              `yaml:"keep" doc:"Documents older than this are deleted. Default: 30d."`
-	Spool    Size              `yaml:"spool" doc:"What is kept on disk while OpenSearch does not answer. Default: 1GiB."`
+	Spool    Size              `yaml:"spool" doc:"How much is stored on disk while OpenSearch does not answer. Default: 1GiB."`
 }
 
 // AWS finds instances of RDS and Aurora by their tags. Credentials are those of the AWS command line; none stand here.
 type AWS struct {
-	Region      string            `yaml:"region" doc:"Such as ap-northeast-2. Default: as the configuration of the AWS command line says."`
-	Profile     string            `yaml:"profile" doc:"Of the configuration of the AWS command line. Default: its default."`
-	Tags        map[string]string `yaml:"tags,required" doc:"That an instance must carry, all of them; an empty value: any."`
+	Region      string            `yaml:"region" doc:"The region, such as ap-northeast-2. Default: from the configuration of the AWS command line."`
+	Profile     string            `yaml:"profile" doc:"The profile of the AWS command line. Default: its default profile."`
+	Tags        map[string]string `yaml:"tags,required" doc:"Tags that an instance must have, all of them; an empty value matches any."`
 	Environment string            `yaml:"environment,required" doc:"lab, staging or production."`
-	User        string            `yaml:"user,required" doc:"Who asks by SQL."`
-	Password    *inventory.Secret `yaml:"password" doc:"Where the password is found. Default: none."`
-	Options     map[string]string `yaml:"options" doc:"The engine's own, such as tls: required."`
+	User        string            `yaml:"user,required" doc:"The user that Plimsoll logs in as."`
+	Password    *inventory.Secret `yaml:"password" doc:"Where to find the password. Default: no password."`
+	Options     map[string]string `yaml:"options" doc:"Options of the engine's driver, such as tls: required."`
 }
 
 // RemoteWrite is a store that takes Prometheus' remote write.
 type RemoteWrite struct {
 	URL      string            `yaml:"url,required" doc:"http://host:9090/api/v1/write."`
-	User     string            `yaml:"user" doc:"Who logs in."`
-	Password *inventory.Secret `yaml:"password" doc:"Where the password is found."`
+	User     string            `yaml:"user" doc:"The user to log in as."`
+	Password *inventory.Secret `yaml:"password" doc:"Where to find the password."`
 }
 
 // Read reads the settings. A file that is not there is empty.
@@ -95,7 +95,7 @@ func Read(path string) (*Settings, error) {
 		return &Settings{}, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the settings of the watch: %w", err)
+		return nil, fmt.Errorf("read settings file of the watch: %w", err)
 	}
 	return Parse(path, data)
 }
@@ -126,7 +126,7 @@ func Parse(name string, data []byte) (*Settings, error) {
 			given++
 		}
 		if given != 1 {
-			return nil, at.Errorf("%d ways to tell somebody, expected one of slack, webhook, alertmanager or mail", given)
+			return nil, at.Errorf("%d receivers in one entry, expected one of slack, webhook, alertmanager or mail", given)
 		}
 	}
 	for n, a := range s.AWS {
@@ -140,7 +140,7 @@ func Parse(name string, data []byte) (*Settings, error) {
 			return nil, document.UnknownName(at.Get("environment"), "environment", []string{"lab", "staging", "production"})
 		}
 		if len(a.Tags) == 0 {
-			return nil, at.Get("tags").Errorf("no tags, which would be every instance of the region: name one, such as team: shop")
+			return nil, at.Get("tags").Errorf("no tags, which would match every instance of the region: name one, such as team: shop")
 		}
 	}
 	for n, q := range s.Queries {
@@ -159,7 +159,7 @@ func (s *Settings) Tellers(ctx context.Context, here infra.Machine) (all []rules
 	for _, n := range s.Notify {
 		teller, err := n.teller(ctx, here)
 		if err != nil {
-			return nil, fmt.Errorf("who is told of alerts: %w", err)
+			return nil, fmt.Errorf("receivers of alerts: %w", err)
 		}
 		all = append(all, teller)
 	}
@@ -185,7 +185,7 @@ func (n Notify) teller(ctx context.Context, here infra.Machine) (rules.Teller, e
 			return sink.Alertmanager{URL: url}, err
 		}
 	}
-	return nil, errors.New("nobody is named")
+	return nil, errors.New("no receiver is named")
 }
 
 // Remotes are the stores that series go to beside the own one; their passwords are fetched.

@@ -82,7 +82,7 @@ func (o *OpenSearch) Run(ctx context.Context) error {
 	pause := time.Second
 	for ctx.Err() == nil {
 		if err := o.Flush(ctx); err != nil && ctx.Err() == nil {
-			o.cfg.Log.Warn("OpenSearch takes no documents: they wait on disk", "error", err)
+			o.cfg.Log.Warn("OpenSearch accepts no documents: they are stored on disk", "error", err)
 			pause = min(2*pause, 30*time.Second)
 		} else {
 			pause = time.Second
@@ -185,13 +185,13 @@ func (o *OpenSearch) reject(lines []byte) error {
 	o.rejected += uint64(bytes.Count(lines, []byte("\n")))
 	o.mu.Unlock()
 	name := filepath.Join(o.cfg.Folder, rejectedFile)
-	o.cfg.Log.Error("OpenSearch rejected documents: they are put aside", "file", name)
+	o.cfg.Log.Error("OpenSearch rejected documents: they are stored separately", "file", name)
 	if about, err := os.Stat(name); err == nil && about.Size() > mostRejected {
 		return nil
 	}
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return fmt.Errorf("put rejected documents aside: %w", err)
+		return fmt.Errorf("store rejected documents: %w", err)
 	}
 	_, err = f.Write(lines)
 	return errors.Join(err, f.Close())
@@ -219,7 +219,7 @@ func (o *OpenSearch) prepare(ctx context.Context) error {
 	if err := o.put(ctx, "/_plugins/_ism/policies/"+o.cfg.Stream, policyOf(o.cfg.Stream, o.cfg.Keep)); errors.As(err, &status) && status.code == http.StatusConflict {
 		return nil // it is there, and may have been changed by a person
 	} else if errors.As(err, &status) {
-		o.cfg.Log.Warn("OpenSearch takes no policy: delete old documents otherwise", "status", status.code)
+		o.cfg.Log.Warn("OpenSearch accepts no policy: delete old documents by other means", "status", status.code)
 		return nil
 	} else if err != nil {
 		return err

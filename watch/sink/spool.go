@@ -44,7 +44,7 @@ func openSpool(folder string, limit int64) (*spool, error) {
 			s.size += about.Size()
 		}
 		if _, err := fmt.Sscanf(filepath.Base(file), "%d", &s.number); err != nil {
-			return nil, fmt.Errorf("the spool holds %s, which is not of it", file)
+			return nil, fmt.Errorf("the spool contains %s, which does not belong there", file)
 		}
 	}
 	s.number++
@@ -67,7 +67,7 @@ const (
 	rejectedFile = "rejected.ndjson"
 )
 
-var errFull = errors.New("the spool is full: documents are dropped until OpenSearch takes them again")
+var errFull = errors.New("the spool is full: documents are dropped until OpenSearch accepts them again")
 
 // add writes a document in the form in which it will be sent.
 func (s *spool) add(d watch.Document) error {

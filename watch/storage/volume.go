@@ -14,12 +14,12 @@ import (
 type Volume struct {
 	Type         string  `yaml:"type,required" json:"type" doc:"gp2, gp3, io1, io2, or local for disks without such limits."`
 	GiB          float64 `yaml:"gib,required" json:"gib" doc:"Its size."`
-	Volumes      int     `yaml:"volumes" json:"volumes,omitempty" doc:"Of so many equal ones it is striped. Default: 4 for managed gp2 and gp3 of 400 GiB and more, else 1."`
-	IOPS         float64 `yaml:"iops" json:"iops,omitempty" doc:"Provisioned. Default: what the type includes."`
-	MiBs         float64 `yaml:"throughput" json:"throughput,omitempty" doc:"MiB a second, provisioned. Default: what the type includes."`
-	Managed      bool    `yaml:"managed" json:"managed,omitempty" doc:"It is one of RDS, which stripes large ones and includes more IOPS."`
-	InstanceIOPS float64 `yaml:"instance_iops" json:"instance_iops,omitempty" doc:"The most that the instance's class gives, at times."`
-	InstanceBase float64 `yaml:"instance_baseline_iops" json:"instance_baseline_iops,omitempty" doc:"What the instance's class gives all the time. Default: instance_iops."`
+	Volumes      int     `yaml:"volumes" json:"volumes,omitempty" doc:"Number of equal volumes that it is striped over. Default: 4 for managed gp2 and gp3 of 400 GiB and more, otherwise 1."`
+	IOPS         float64 `yaml:"iops" json:"iops,omitempty" doc:"Provisioned IOPS. Default: what the type includes."`
+	MiBs         float64 `yaml:"throughput" json:"throughput,omitempty" doc:"Provisioned throughput in MiB per second. Default: what the type includes."`
+	Managed      bool    `yaml:"managed" json:"managed,omitempty" doc:"Whether it is a volume of RDS, which stripes large volumes and includes more IOPS."`
+	InstanceIOPS float64 `yaml:"instance_iops" json:"instance_iops,omitempty" doc:"The class's maximum IOPS, available for a limited time."`
+	InstanceBase float64 `yaml:"instance_baseline_iops" json:"instance_baseline_iops,omitempty" doc:"The class's sustained IOPS. Default: instance_iops."`
 }
 
 const (

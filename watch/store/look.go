@@ -23,21 +23,21 @@ type Kept struct {
 // Look reads a folder of series, which stays as it is.
 func Look(folder string) (*Kept, error) {
 	if _, err := os.Stat(filepath.Join(folder, "wal")); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("look at the series in %s: there are none", folder)
+		return nil, fmt.Errorf("read the series in %s: there are none", folder)
 	}
 	sandbox, err := os.MkdirTemp("", "plimsoll-series-*")
 	if err != nil {
-		return nil, fmt.Errorf("look at the series: %w", err)
+		return nil, fmt.Errorf("read the series: %w", err)
 	}
 	log := slog.New(slog.DiscardHandler)
 	db, err := tsdb.OpenDBReadOnly(folder, sandbox, log)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("look at the series in %s: %w", folder, err), os.RemoveAll(sandbox))
+		return nil, errors.Join(fmt.Errorf("read the series in %s: %w", folder, err), os.RemoveAll(sandbox))
 	}
 	// Every querier reads the whole log anew: one serves all questions.
 	all, err := db.Querier(math.MinInt64, math.MaxInt64)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("look at the series in %s: %w", folder, err), db.Close(), os.RemoveAll(sandbox))
+		return nil, errors.Join(fmt.Errorf("read the series in %s: %w", folder, err), db.Close(), os.RemoveAll(sandbox))
 	}
 	one := storage.QueryableFunc(func(from, to int64) (storage.Querier, error) { return &shared{all, from, to}, nil })
 	return &Kept{reader: newReader(one, log), db: db, sandbox: sandbox}, nil
@@ -46,7 +46,7 @@ func Look(folder string) (*Kept, error) {
 // Close ends the look.
 func (k *Kept) Close() error {
 	if err := errors.Join(k.engine.Close(), k.db.Close(), os.RemoveAll(k.sandbox)); err != nil {
-		return fmt.Errorf("end the look at the series: %w", err)
+		return fmt.Errorf("end the read the series: %w", err)
 	}
 	return nil
 }

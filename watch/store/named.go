@@ -17,7 +17,7 @@ func Named(expr string) ([]string, error) {
 		return nil, BadQuery{err}
 	}
 	if t := e.Type(); t != parser.ValueTypeVector && t != parser.ValueTypeScalar {
-		return nil, BadQuery{fmt.Errorf("it comes to a %s, expected numbers of now", parser.DocumentedType(t))}
+		return nil, BadQuery{fmt.Errorf("its value is a %s, expected an instant vector or a number", parser.DocumentedType(t))}
 	}
 	var names []string
 	parser.Inspect(e, func(n parser.Node, _ []parser.Node) error {

@@ -44,7 +44,7 @@ func TestADayInSegmentsIsTheDay(t *testing.T) {
 		}
 	}
 	if len(s.segments.kept) == 0 {
-		t.Error("nothing was kept")
+		t.Error("there is no copy")
 	}
 	before := len(s.segments.kept)
 	if _, err := s.Query(t.Context(), "x", end.Add(-9*time.Hour), end, time.Minute); err != nil || len(s.segments.kept) != before {
