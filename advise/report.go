@@ -106,7 +106,7 @@ func (p Price) Plus(q Price) Price {
 // Minus is what p costs more than q.
 func (p Price) Minus(q Price) Price {
 	if !p.Known() || !q.Known() {
-		return Price{Unknown: cmp.Or(p.Unknown, q.Unknown, "no price was asked for")}
+		return Price{Unknown: cmp.Or(p.Unknown, q.Unknown, "no price was requested")}
 	}
 	p.Low, p.High = p.Low-q.High, p.High-q.Low
 	if math.Abs(p.Month-q.Month) < 1e-9 { // the same thing, whatever its price

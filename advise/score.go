@@ -56,9 +56,9 @@ func Scoreboard(all []Score) string {
 	case n == 0 && doubtful == 0:
 		return ""
 	case n == 0:
-		return fmt.Sprintf("%d predictions were checked afterwards, none of them under a load that allows a comparison.", doubtful)
+		return fmt.Sprintf("%d predictions were checked afterwards, but none under a comparable load.", doubtful)
 	}
-	text := fmt.Sprintf("%d predictions were checked afterwards: mean error %.0f %%, worst %.0f %%; %d held their interval.", n, 100*sum/float64(n), 100*worst, held)
+	text := fmt.Sprintf("%d predictions were checked afterwards: mean error %.0f %%, worst %.0f %%; %d were within their interval.", n, 100*sum/float64(n), 100*worst, held)
 	if n == 1 {
 		text = fmt.Sprintf("One prediction was checked afterwards: it was off by %.0f %%.", 100*worst)
 	}

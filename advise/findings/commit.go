@@ -18,11 +18,11 @@ func (in Input) commit() (advise.Finding, bool) {
 		return advise.Finding{}, false
 	}
 	f := advise.Finding{About: "commit", Evidence: []string{
-		fmt.Sprintf("%s commits a second; of %.2g sessions that do something %.2g commit (%s).", span90(c.Rate, "%.0f"), c.Sessions, c.Waiting, c.Source),
+		fmt.Sprintf("%s commits per second; of %.2g active sessions, %.2g are committing (%s).", span90(c.Rate, "%.0f"), c.Sessions, c.Waiting, c.Source),
 	}}
 	if c.Total == nil {
-		f.Title = "What a commit waits for cannot be told"
-		f.Evidence = append(f.Evidence, "The server counts no time of commits: performance_schema=ON (a restart) lets it; until then the trial tells what each lever gives.")
+		f.Title = "This server does not show what a commit waits for"
+		f.Evidence = append(f.Evidence, "The server does not measure commit times: set performance_schema=ON (needs a restart); until then, the trial measures what each setting gains.")
 	} else {
 		f.Title = fmt.Sprintf("A commit takes %s, %s", milliseconds(c.Total.Mean), largest(c))
 		f.Evidence = append(f.Evidence, split(c)...)
@@ -32,7 +32,7 @@ func (in Input) commit() (advise.Finding, bool) {
 		f.Evidence = append(f.Evidence, fmt.Sprintf("%s commits share a sync of the binary log.", span90(*c.Group, "%.2g")))
 	}
 	f.Evidence = append(f.Evidence, "As it is set: "+settings(c.Settings)+".")
-	f.Evidence = append(f.Evidence, "Commits a second are predicted for connections that wait for nothing else than the database; at a fixed rate it is the time that changes.")
+	f.Evidence = append(f.Evidence, "Commits per second are predicted for connections that wait for the database only; at a fixed rate, only the commit time changes.")
 	f.Options = append(f.Options, in.leaveCommits(c))
 	if c.Total != nil {
 		f.Options = append(f.Options, in.batch(c))
@@ -74,13 +74,13 @@ func (in Input) levers(c *advise.CommitUse) (all []lever) {
 	if c.Settings["innodb_flush_log_at_trx_commit"] == "1" {
 		two := lever{
 			name: "innodb_flush_log_at_trx_commit=2", set: set("innodb_flush_log_at_trx_commit=2"), redo: 1, window: timeout, undo: "SET GLOBAL innodb_flush_log_at_trx_commit=1, at once",
-			lost: "power failure or the loss of the host: the last commits; a killed server loses none",
+			lost: "power failure or loss of the host: the last commits; a killed server process loses none",
 		}
 		zero := two
 		zero.name, zero.set = "innodb_flush_log_at_trx_commit=0", set("innodb_flush_log_at_trx_commit=0")
 		zero.lost = "a crash of the server as well as a power failure: the last commits"
 		if aurora {
-			two.forbidden = "on Aurora 2 is like 1"
+			two.forbidden = "on Aurora, 2 behaves like 1"
 			zero.lost = "a crash of the writer: commits that the storage had not acknowledged"
 			zero.set = set("innodb_trx_commit_allow_data_loss=1", "innodb_flush_log_at_trx_commit=0")
 		}
@@ -88,11 +88,11 @@ func (in Input) levers(c *advise.CommitUse) (all []lever) {
 	}
 	if logging {
 		l := lever{
-			name: "no binary log", binlog: 1, set: "log_bin=OFF in the configuration, and a restart", undo: "log_bin=ON and a restart; replicas are built anew",
-			lost: "nothing of what was committed; but no replica, no restore to a point in time and no change stream stands on it any more",
+			name: "no binary log", binlog: 1, set: "log_bin=OFF in the configuration, and a restart", undo: "log_bin=ON and a restart; replicas must be rebuilt",
+			lost: "no committed data; but replicas, point-in-time recovery and change streams no longer work",
 		}
 		if in.Replicas {
-			l.forbidden = "replicas follow this server by it"
+			l.forbidden = "replicas of this server need it"
 		}
 		all = append(all, l)
 	}
@@ -117,7 +117,7 @@ func (in Input) lever(c *advise.CommitUse, l lever) advise.Option {
 	case l.redo > 0 && c.Redo == nil: // what is left of a commit may be the redo log, or not
 		rest := max(c.Total.Mean-known, 0)
 		gone, low, high = rest/2, 0, rest
-		o.Risk += "; how much of a commit the redo log takes is not told by this server, so the prediction is anything from nothing to all the rest"
+		o.Risk += "; this server does not show the redo log's part of a commit, so the prediction ranges from nothing to all the rest"
 	case known > 0:
 		high += mean(c.Queue) * gone / known
 		gone += 0.5 * mean(c.Queue) * gone / known
@@ -151,7 +151,7 @@ func (in Input) lever(c *advise.CommitUse, l lever) advise.Option {
 }
 
 func (in Input) leaveCommits(c *advise.CommitUse) advise.Option {
-	o := advise.Option{Name: "leave it", Price: in.now(), Risk: "commits take as long as they do, and the line grows with the load", Undo: "nothing to undo"}
+	o := advise.Option{Name: "leave it", Price: in.now(), Risk: "commit times stay as they are, and the queue grows with the load", Undo: "nothing to undo"}
 	o.Change = in.free()
 	if c.Total != nil {
 		o.Effects = append(o.Effects, in.commitTime(c, 0, 0, 0), in.commitRate(c, 0, 0, 0))
@@ -165,7 +165,7 @@ func (in Input) batch(c *advise.CommitUse) advise.Option {
 	const rows = 10.0
 	o := advise.Option{
 		Name: "ten changes in a commit", Price: in.now(), Undo: "commit each change again",
-		Risk: "a batch fails or succeeds as a whole, and its locks are held until it ends; the application has to be changed. Times are of a change; by how much a larger commit is slower is not known, and taken for half of what is saved at most",
+		Risk: "a batch fails or succeeds as a whole and holds its locks until it ends; the application must be changed. Times are per change; how much slower a larger commit is, is unknown, and assumed to be at most half of the saving",
 	}
 	o.Change = in.free()
 	gone := c.Total.Mean * (1 - 1/rows)
@@ -189,7 +189,7 @@ func (in Input) commitRate(c *advise.CommitUse, gone, low, high float64) advise.
 		return c.Rate.Mean / max(1-part*gone/c.Total.Mean, 0.05)
 	}
 	return advise.Effect{
-		What: "commits a second of as many connections", Unit: "per_second", Now: c.Rate.Mean, Then: faster(gone), Low: faster(low), High: faster(min(high, c.Total.Mean)),
+		What: "commits per second with the same connections", Unit: "per_second", Now: c.Rate.Mean, Then: faster(gone), Low: faster(low), High: faster(min(high, c.Total.Mean)),
 	}
 }
 
@@ -217,7 +217,7 @@ func parts90(c *advise.CommitUse) []struct {
 		name string
 		f    *advise.Figure
 	}{
-		{"the redo log's sync", c.Redo}, {"the binary log's sync", c.Binlog}, {"a replica's acknowledgement", c.SemiSync}, {"waiting in line, and the commit itself", c.Queue},
+		{"the redo log's sync", c.Redo}, {"the binary log's sync", c.Binlog}, {"a replica's acknowledgement", c.SemiSync}, {"the commit queue, and the commit itself", c.Queue},
 	}
 }
 
@@ -229,7 +229,7 @@ func largest(c *advise.CommitUse) string {
 		}
 	}
 	if name == "" {
-		return "of which no part can be told"
+		return "whose parts this server does not show"
 	}
 	return fmt.Sprintf("most of it %s (%.0f %%)", name, 100*most/c.Total.Mean)
 }
@@ -244,7 +244,7 @@ func split(c *advise.CommitUse) (all []string) {
 		all = append(all, fmt.Sprintf("%s: %s of %s (%s to %s).", p.name, milliseconds(p.f.Mean), milliseconds(c.Total.Mean), milliseconds(p.f.Low), milliseconds(p.f.High)))
 	}
 	if len(untold) > 0 {
-		all = append(all, "Not told apart by this server: "+strings.Join(untold, ", ")+".")
+		all = append(all, "This server does not distinguish: "+strings.Join(untold, ", ")+".")
 	}
 	return all
 }

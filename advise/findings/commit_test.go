@@ -43,7 +43,7 @@ func TestLeversOfTheCommitPath(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	// docs/commit-path.md measured +31 % for it on MySQL, with as many connections that commit all the time.
-	if rate := effectOf(t, two, "commits a second of as many connections"); rate.Low > 1.31*1200 || rate.High < 1.31*1200 {
+	if rate := effectOf(t, two, "commits per second with the same connections"); rate.Low > 1.31*1200 || rate.High < 1.31*1200 {
 		t.Errorf("measured: 1,572 a second, predicted %+v", rate)
 	}
 	if lost := effectOf(t, two, "commits that may be lost"); lost.Then != 1200 || lost.High < 1200 {

@@ -56,7 +56,7 @@ func Report(in Input) *advise.Report {
 		return r
 	}
 	if in.Volume == nil {
-		r.Unknown = append(r.Unknown, "Storage: what the data lies on is not known, and so neither its limits nor its price: give volume in the inventory, or --volume gp2:800GiB.")
+		r.Unknown = append(r.Unknown, "Storage: the volume of the data is unknown, and so are its limits and its price: give volume in the inventory, or --volume gp2:800GiB.")
 	} else if looked {
 		in.use = use
 		r.Findings = append(r.Findings, in.storage())
@@ -67,7 +67,7 @@ func Report(in Input) *advise.Report {
 		}
 	}
 	if in.Class == "" {
-		r.Unknown = append(r.Unknown, "Instances: the class is not known, and so neither its limits nor its price: --class db.m5.2xlarge.")
+		r.Unknown = append(r.Unknown, "Instances: the class is unknown, and so are its limits and its price: use --class db.m5.2xlarge.")
 	}
 	if in.Memory != nil {
 		if f, there := in.memory(); there {

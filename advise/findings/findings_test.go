@@ -65,7 +65,7 @@ func TestABurstThatEnds(t *testing.T) {
 		t.Errorf("what is urgent stands first: %s", r.Findings[0].About)
 	}
 	grown := option(t, f, "grow it to 400 GiB")
-	if !strings.Contains(grown.Risk, "becomes four") || !strings.Contains(grown.Undo, "cannot shrink") {
+	if !strings.Contains(grown.Risk, "copied to four volumes") || !strings.Contains(grown.Undo, "cannot shrink") {
 		t.Errorf("from one volume to four: %s; %s", grown.Risk, grown.Undo)
 	}
 	gp3 := option(t, f, "gp3 of 200 GiB")

@@ -34,36 +34,36 @@ func Instance(h History) (advise.Finding, []string) {
 	f := advise.Finding{About: "instance"}
 	was, known := h.Prices.Classes[h.Class]
 	if !known {
-		return f, []string{fmt.Sprintf("%s: its class is not known, and so neither its limits nor its price: --class %s=db.m5.2xlarge.", h.Instance, h.Instance)}
+		return f, []string{fmt.Sprintf("%s: its class is unknown, and so are its limits and its price: use --class %s=db.m5.2xlarge.", h.Instance, h.Instance)}
 	}
 	cpu, iops, connections := quantiles(h.CPU), quantiles(h.IOPS), quantiles(h.Connections)
 	if cpu.n == 0 {
-		return f, []string{h.Instance + ": nothing was kept of its processors; plimsoll watch keeps it."}
+		return f, []string{h.Instance + ": there is no history of its processors; plimsoll watch records it."}
 	}
-	f.Evidence = append(f.Evidence, fmt.Sprintf("Processors at work: %.2g of %d in the busiest twentieth of the time, %.2g at the most.", cpu.p95, was.Cores, cpu.most))
+	f.Evidence = append(f.Evidence, fmt.Sprintf("Busy processors: %.2g of %d at P95, %.2g at most.", cpu.p95, was.Cores, cpu.most))
 	if iops.n > 0 {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("Operations on the disk: %.0f a second in the busiest twentieth, %.0f at the most; the class gives %.0f.", iops.p95, iops.most, was.IOPS))
+		f.Evidence = append(f.Evidence, fmt.Sprintf("Disk operations: %.0f per second at P95, %.0f at most; the class allows %.0f.", iops.p95, iops.most, was.IOPS))
 	}
 	f.Evidence = append(f.Evidence, h.network(was)...)
 	if connections.n > 0 {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("Connections: %.0f at the most.", connections.most))
+		f.Evidence = append(f.Evidence, fmt.Sprintf("Connections: %.0f at most.", connections.most))
 	}
 	seen := time.Duration(cpu.n) * h.Every
-	f.Evidence = append(f.Evidence, fmt.Sprintf("From %.3g days of history, of which %.0f %% was seen.", h.To.Sub(h.From).Hours()/24, 100*math.Min(seen.Hours()/h.To.Sub(h.From).Hours(), 1)))
+	f.Evidence = append(f.Evidence, fmt.Sprintf("From %.3g days of history, %.0f %% of it observed.", h.To.Sub(h.From).Hours()/24, 100*math.Min(seen.Hours()/h.To.Sub(h.From).Hours(), 1)))
 	breach := h.breaches(was)
 	f.Urgent = breach > 0 && cpu.p95 > headroom*float64(was.Cores)
 	switch {
 	case f.Urgent:
-		f.Title = fmt.Sprintf("%s is too small: %.2g of %d processors in the busiest twentieth of the time", h.Class, cpu.p95, was.Cores)
+		f.Title = fmt.Sprintf("%s is too small: %.2g of %d processors busy at P95", h.Class, cpu.p95, was.Cores)
 	case breach > 0:
 		f.Title = fmt.Sprintf("%s was over %.0f %% of its limits in %d of %d spans", h.Class, 100*headroom, breach, cpu.n)
 	default:
-		f.Title = fmt.Sprintf("%s has room: %.0f %% of its processors at the most", h.Class, 100*cpu.most/float64(was.Cores))
+		f.Title = fmt.Sprintf("%s has headroom: at most %.0f %% of its processors were busy", h.Class, 100*cpu.most/float64(was.Cores))
 	}
 	f.Options = append(f.Options, h.option("leave it", h.Class, was, cpu, iops))
 	var unknown []string
 	if span := h.To.Sub(h.From); span < enough || seen < enough*3/4 {
-		unknown = append(unknown, fmt.Sprintf("%s: %.3g days were kept; no smaller class is named before there are %.0f days, since the busiest hour may not have come yet.", h.Instance, seen.Hours()/24, enough.Hours()/24))
+		unknown = append(unknown, fmt.Sprintf("%s: there are %.3g days of history; no smaller class is named before there are %.0f days, because the busiest hour may not have come yet.", h.Instance, seen.Hours()/24, enough.Hours()/24))
 		if !f.Urgent {
 			return f, unknown
 		}
@@ -144,7 +144,7 @@ func (h History) option(name, class string, c price.Class, cpu, iops spread) adv
 	p := h.Prices.Class(class)
 	o := advise.Option{Name: name, Price: p, Change: p.Minus(h.Prices.Class(h.Class)), Undo: "change the class back, with the same failover"}
 	o.Effects = append(o.Effects, advise.Effect{
-		What: "processors busy at the most", Unit: "share", Now: cpu.most / float64(was.Cores), Then: cpu.most / float64(c.Cores), Low: cpu.p95 / float64(c.Cores), High: cpu.most / float64(c.Cores),
+		What: "maximum of busy processors", Unit: "share", Now: cpu.most / float64(was.Cores), Then: cpu.most / float64(c.Cores), Low: cpu.p95 / float64(c.Cores), High: cpu.most / float64(c.Cores),
 	})
 	if iops.n > 0 && c.IOPS > 0 {
 		o.Effects = append(o.Effects, advise.Effect{
@@ -152,12 +152,12 @@ func (h History) option(name, class string, c price.Class, cpu, iops spread) adv
 		})
 	}
 	if class == h.Class {
-		o.Risk, o.Undo = "none as long as the load stays as it is", "nothing to undo"
+		o.Risk, o.Undo = "none while the load stays the same", "nothing to undo"
 		return o
 	}
-	o.Risk = "an instance is replaced: a failover of one to two minutes, and a cold cache; held against all that was kept, not against what is to come"
+	o.Risk = "the instance is replaced: a failover of one to two minutes, and a cold cache; judged by the history, not by future growth"
 	if c.Processor != was.Processor {
-		o.Risk += "; other processors (" + c.Processor + "), whose speed for this load is not known: try it on them"
+		o.Risk += "; other processors (" + c.Processor + "), whose speed for this load is unknown: test the load on them"
 	}
 	return o
 }

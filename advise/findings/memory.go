@@ -87,8 +87,8 @@ func (in Input) reads(p advise.Point) advise.Effect {
 func (in Input) resize(p advise.Point) advise.Option {
 	o := advise.Option{
 		Name: fmt.Sprintf("a buffer pool of %s", size(p.Bytes)), Effects: []advise.Effect{in.reads(p)},
-		Price: advise.Price{Unknown: "what memory of your own costs is not known"}, Change: advise.Price{Unknown: "what memory of your own costs is not known"},
-		Risk:     "the machine must have the memory free; pages that are pushed out of it stall the server for the time that takes",
+		Price: advise.Price{Unknown: "the cost of memory in your own machine is unknown"}, Change: advise.Price{Unknown: "the cost of memory in your own machine is unknown"},
+		Risk:     "the machine must have this memory free; if it swaps, the server stalls",
 		Undo:     "set the size back, in the same way",
 		Rehearse: fmt.Sprintf("plimsoll runbook rehearse mysql/resize-buffer-pool --cluster %s -i node=%s -i size=%d", in.Cluster, in.Node, p.Bytes),
 		Do:       fmt.Sprintf("plimsoll runbook plan mysql/resize-buffer-pool --cluster %s -i node=%s -i size=%d", in.Cluster, in.Node, p.Bytes),
@@ -102,13 +102,13 @@ func (in Input) instance(name string, p advise.Point) advise.Option {
 	class := in.Prices.Classes[name]
 	o := advise.Option{
 		Name: fmt.Sprintf("%s, %.0f GiB", name, class.GiB), Class: name, Effects: []advise.Effect{in.reads(p)}, Price: in.priced(name, in.Volume),
-		Risk: "an instance is replaced: a failover of one to two minutes, and a cold cache, which reads all it holds anew; without a standby, minutes of standstill",
+		Risk: "the instance is replaced: a failover of one to two minutes and a cold cache that must be filled again; without a standby, minutes of downtime",
 		Undo: "change the class back, with the same failover",
 	}
 	o.Change = o.Price.Minus(in.now())
 	was := in.Prices.Classes[in.Class]
 	if class.Processor != was.Processor {
-		o.Risk += "; other processors (" + class.Processor + "): try the load on them"
+		o.Risk += "; other processors (" + class.Processor + "): test the load on them"
 	}
 	if class.Cores < was.Cores {
 		o.Risk += fmt.Sprintf("; %d processors and not %d: processor time is not predicted", class.Cores, was.Cores)
@@ -116,10 +116,10 @@ func (in Input) instance(name string, p advise.Point) advise.Option {
 	if in.Volume != nil {
 		before := in.Memory.IOPS
 		after := max(before-in.Memory.Reads+p.Reads, 0)
-		o.Effects = append(o.Effects, advise.Effect{What: "operations a second on the disk", Unit: "per_second", Now: before, Then: after,
+		o.Effects = append(o.Effects, advise.Effect{What: "disk operations per second", Unit: "per_second", Now: before, Then: after,
 			Low: max(before-in.Memory.Reads+p.Low, 0), High: max(before-in.Memory.Reads+p.High, 0)})
 		if gives, by := limit(*in.Volume, class); gives > 0 && after > headroom*gives {
-			o.Risk += fmt.Sprintf("; %.0f %% of what the %s gives all the time", 100*after/gives, by)
+			o.Risk += fmt.Sprintf("; %.0f %% of what the %s sustains", 100*after/gives, by)
 		}
 	}
 	return o

@@ -43,16 +43,16 @@ func (in Input) told(st advise.Statement) string {
 	}
 	switch {
 	case st.Access == "ALL":
-		s += "; it reads the whole table"
+		s += "; it scans the whole table"
 	case st.Access == "index":
-		s += "; it reads all of the index " + st.Key
+		s += "; it scans the whole index " + st.Key
 	case st.Key != "":
 		s += "; by the index " + st.Key
 	}
 	if k := st.Keys; k != nil {
-		s += fmt.Sprintf("; of %d values that it was seen to ask for %d differ: a skew of %.2g (%.2g to %.2g)", k.Seen, k.Distinct, k.Skew.Mean, k.Skew.Low, k.Skew.High)
+		s += fmt.Sprintf("; %d observed values, of which %d are distinct: a skew of %.2g (%.2g to %.2g)", k.Seen, k.Distinct, k.Skew.Mean, k.Skew.Low, k.Skew.High)
 		if k.Biased {
-			s += ", from statements under way, among which those that read from disk are more than their part"
+			s += ", from running statements, among which statements that read from disk are over-represented"
 		}
 	}
 	return s + "."
@@ -93,7 +93,7 @@ func (in Input) index(st advise.Statement, r *advise.Report) (o advise.Option, c
 	switch {
 	case (scans || st.Examined > 10*max(st.Returned, 1)) && !served(columns, z.Indexes):
 		if st.Examined == 0 {
-			r.Unknown = append(r.Unknown, fmt.Sprintf("An index on (%s) might spare the statement %s its scan of %.0f pages. How many rows it returns is not counted, and so not what would be left.", strings.Join(columns, ", "), short(st.Text), z.Pages))
+			r.Unknown = append(r.Unknown, fmt.Sprintf("An index on (%s) might spare the statement %s its scan of %.0f pages. The server does not count the rows that it returns, so the remaining reads are unknown.", strings.Join(columns, ", "), short(st.Text), z.Pages))
 			return o, false
 		}
 		read := z.Pages
@@ -114,7 +114,7 @@ func (in Input) index(st advise.Statement, r *advise.Report) (o advise.Option, c
 		if len(covering) == len(z.Indexes[st.Key]) || !known || bytes > 200 {
 			return o, false // it holds all already, or would be a second table
 		}
-		columns, why = covering, "it holds all that is asked for, so that no row is read"
+		columns, why = covering, "the index covers the query, so no row is read"
 		left = covered(st, bytes)
 	default:
 		return o, false
@@ -124,7 +124,7 @@ func (in Input) index(st advise.Statement, r *advise.Report) (o advise.Option, c
 	name := strings.ToLower("by_" + strings.Join(columns, "_"))
 	o.Price = in.now()
 	o.Change = o.Price.Minus(o.Price)
-	o.Risk = fmt.Sprintf("%s; it takes %s and a write more for each row that is added or changed, and while it is built the whole table is read", why, size(int64(float64(z.Rows)*float64(bytes+rowOverhead)/fill)))
+	o.Risk = fmt.Sprintf("%s; it needs %s and one more write for each inserted or changed row, and building it reads the whole table", why, size(int64(float64(z.Rows)*float64(bytes+rowOverhead)/fill)))
 	o.Undo = fmt.Sprintf("ALTER TABLE %s DROP INDEX %s", st.Table, name)
 	with := fmt.Sprintf(" mysql/alter-table --cluster %s -i table=%s -i change='ADD INDEX %s (%s)' -i check=\"SELECT COUNT(DISTINCT index_name) FROM information_schema.statistics WHERE CONCAT(table_schema, '.', table_name) = '%s' AND index_name = '%s'\"",
 		in.Cluster, st.Table, name, strings.Join(columns, ", "), st.Table, name)
@@ -230,8 +230,8 @@ func (in Input) cache(st advise.Statement, node string, entries, each float64) a
 	if in.now() == (advise.Price{}) {
 		o.Change = o.Price
 	}
-	o.Risk = fmt.Sprintf("the service must ask it first, and delete from it what it changes, or answers are as old as it lets them be; it begins empty, and %.0f keys take as many reads to fill it (%s); when it is gone, all reads come back", entries, size(int64(entries*each)))
-	o.Undo = "ask the database alone again"
+	o.Risk = fmt.Sprintf("the application must read the cache first and invalidate what it changes, or accept stale answers; the cache starts empty, and %.0f keys need as many reads to fill it (%s); if the cache fails, all reads return to the database", entries, size(int64(entries*each)))
+	o.Undo = "read from the database only"
 	o.Rehearse = fmt.Sprintf("plimsoll trial run examples/burst-bucket/cache.yaml --set load.cache.memory=%.0fM", max(entries*each/(1<<20), 1))
 	return o
 }

@@ -15,34 +15,34 @@ func (in Input) storage() advise.Finding {
 	class := in.Prices.Classes[in.Class]
 	gives, by := limit(v, class)
 	f := advise.Finding{About: "storage", Evidence: []string{
-		fmt.Sprintf("%.0f operations a second on the disk, of which %.0f write; %.0f in the busiest ten seconds.", m.IOPS.Mean, m.Writes, m.Peak),
+		fmt.Sprintf("%.0f disk operations per second, of which %.0f write; %.0f in the busiest ten seconds.", m.IOPS.Mean, m.Writes, m.Peak),
 		describe(v, in.Balance),
 	}}
 	if most := v.Throughput(); m.Bytes > 0 && most > 0 {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("%.3g MiB a second, of %.0f that the volume gives at most.", m.Bytes/(1<<20), most/(1<<20)))
+		f.Evidence = append(f.Evidence, fmt.Sprintf("%.3g MiB per second, of a maximum of %.0f for the volume.", m.Bytes/(1<<20), most/(1<<20)))
 	}
 	if in.Seen != nil && strings.Contains(strings.ToLower(in.Seen.Product), "mariadb") && in.Seen.Commit != nil && in.Seen.Commit.Rate.Mean > 1 {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("Not in these: writes of the redo and the binary log, which this server does not count, up to two for each of %.0f commits a second. The cloud's own WriteIOPS has them.", in.Seen.Commit.Rate.Mean))
+		f.Evidence = append(f.Evidence, fmt.Sprintf("Not included: writes of the redo and binary logs, which this server does not count, up to two for each of %.0f commits per second. CloudWatch's WriteIOPS includes them.", in.Seen.Commit.Rate.Mean))
 	}
 	if class.IOPS > 0 {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("The class gives %.0f operations a second all the time, and %.0f for half an hour a day.", class.IOPS, max(class.BurstIOPS, class.IOPS)))
+		f.Evidence = append(f.Evidence, fmt.Sprintf("The class sustains %.0f operations per second, and allows %.0f for half an hour a day.", class.IOPS, max(class.BurstIOPS, class.IOPS)))
 	}
 	seconds := lasts(v, in.Balance, m.IOPS.Mean)
 	burst := v.Burst()
 	switch {
 	case gives == 0:
-		f.Title = "The disk has no limit that is known"
+		f.Title = "The disk has no known limit"
 	case v.Bucket().Size > 0 && !math.IsInf(seconds, 1):
 		f.Urgent = true
-		f.Title = fmt.Sprintf("The burst ends %s from now, and with it %.0f of %.0f operations a second", span(seconds), max(m.IOPS.Mean-gives, 0), m.IOPS.Mean)
+		f.Title = fmt.Sprintf("The burst ends in %s, and with it %.0f of %.0f operations per second", span(seconds), max(m.IOPS.Mean-gives, 0), m.IOPS.Mean)
 	case m.Peak >= 0.97*gives && (v.Bucket().Size == 0 || m.Peak >= 0.97*burst):
 		f.Urgent = true
-		f.Title = fmt.Sprintf("The disk is at its limit of %.0f operations a second, by the %s: what is asked for may be more than what was seen", gives, by)
-		f.Evidence = append(f.Evidence, "What was seen is cut off at the limit: predictions of reads stand on less than the service asked for.")
+		f.Title = fmt.Sprintf("The disk is at its limit of %.0f operations per second, set by the %s: the real demand may be higher than what was observed", gives, by)
+		f.Evidence = append(f.Evidence, "The observation is cut off at the limit: predictions of reads are based on less than the real demand.")
 	case m.Peak > headroom*gives:
-		f.Title = fmt.Sprintf("The busiest ten seconds take %.0f %% of what the %s gives all the time", 100*m.Peak/gives, by)
+		f.Title = fmt.Sprintf("The busiest ten seconds take %.0f %% of what the %s sustains", 100*m.Peak/gives, by)
 	default:
-		f.Title = fmt.Sprintf("The disk has room: %.0f of %.0f operations a second at the busiest", m.Peak, gives)
+		f.Title = fmt.Sprintf("The disk has headroom: at most %.0f of %.0f operations per second", m.Peak, gives)
 	}
 	f.Options = append(f.Options, in.storageOption("leave it", v, in.Balance))
 	if gives == 0 || !f.Urgent && m.Peak <= headroom*gives {
@@ -56,11 +56,11 @@ func (in Input) storage() advise.Finding {
 }
 
 func describe(v storage.Volume, balance float64) string {
-	s := fmt.Sprintf("The volume is %s of %s: %.0f operations a second all the time", v.Type, gib(v.GiB), v.Base())
+	s := fmt.Sprintf("The volume is %s of %s: %.0f operations per second sustained", v.Type, gib(v.GiB), v.Base())
 	if v.Bucket().Size > 0 {
 		s += fmt.Sprintf(", %.0f while it bursts", v.Burst())
 		if math.IsNaN(balance) {
-			return s + "; how full its bucket is is not known, and taken for full: --balance, or a watched BurstBalance."
+			return s + "; the fill level of its burst bucket is unknown and assumed to be full: use --balance, or watch its BurstBalance."
 		}
 		s += fmt.Sprintf("; its bucket is %.0f %% full", 100*balance)
 	}
@@ -121,9 +121,9 @@ func (in Input) storageOption(name string, v storage.Volume, balance float64) ad
 	nowGives, _ := limit(*in.Volume, class)
 	note := ""
 	if by == "instance" {
-		note = "the class gives no more"
+		note = "the class allows no more"
 	}
-	o.Effects = append(o.Effects, advise.Effect{What: "operations a second all the time", Unit: "per_second", Now: nowGives, Then: gives, Low: gives, High: gives, Note: note})
+	o.Effects = append(o.Effects, advise.Effect{What: "sustained operations per second", Unit: "per_second", Now: nowGives, Then: gives, Low: gives, High: gives, Note: note})
 	if before, after := lasts(*in.Volume, in.Balance, m.IOPS.Mean), lasts(v, balance, m.IOPS.Mean); !math.IsInf(before, 1) || !math.IsInf(after, 1) {
 		o.Effects = append(o.Effects, advise.Effect{
 			What: "until the burst ends", Unit: "seconds", Now: finite(before), Then: finite(after), Low: finite(lasts(v, balance, max(m.Peak, m.IOPS.High))), High: finite(lasts(v, balance, m.IOPS.Low)),
@@ -179,15 +179,15 @@ func (in Input) changing(name string, v storage.Volume) (risk, undo string) {
 	switch {
 	case v == from:
 		if gives, _ := limit(v, in.Prices.Classes[in.Class]); gives > 0 && in.use.IOPS.Mean > gives {
-			return fmt.Sprintf("when the burst ends, %.0f of %.0f operations a second wait, and connections pile up behind them", in.use.IOPS.Mean-gives, in.use.IOPS.Mean), "nothing to undo"
+			return fmt.Sprintf("when the burst ends, %.0f of %.0f operations per second have to wait, and connections pile up", in.use.IOPS.Mean-gives, in.use.IOPS.Mean), "nothing to undo"
 		}
-		return "none as long as the load stays as it is", "nothing to undo"
+		return "none while the load stays the same", "nothing to undo"
 	case v.Managed && parts(from) != parts(v):
-		return "the volume becomes four, which is a copy of all that it holds: " + hours(from.GiB) + ", in which the copy takes operations itself; no other change of storage for six hours after it", "a new instance from a snapshot, or a replica with the old size: storage cannot shrink"
+		return "the volume is copied to four volumes: " + hours(from.GiB) + ", during which the copy itself uses operations; no other storage change for six hours afterwards", "a new instance from a snapshot, or a replica with the old size: storage cannot shrink"
 	case v.GiB > from.GiB:
-		return "the volume is optimised for " + optimised(from.GiB) + " and serves meanwhile; no other change of it for six hours", "storage cannot shrink: a replica with the old size, promoted"
+		return "the volume is optimised for " + optimised(from.GiB) + " and serves meanwhile; no other change for six hours", "storage cannot shrink: a replica with the old size, promoted"
 	}
-	return "the volume is optimised for " + optimised(from.GiB) + " and serves meanwhile, at no less than before; no other change of it for six hours", "change the type back, six hours later"
+	return "the volume is optimised for " + optimised(from.GiB) + " and serves meanwhile, no slower than before; no other change for six hours", "change the type back, six hours later"
 }
 
 func parts(v storage.Volume) float64 {

@@ -42,7 +42,7 @@ func Histories(ctx context.Context, kept Series, s Span) ([]findings.History, er
 	ask := func(expr string, into func(*findings.History) *[]float64) error {
 		lines, err := kept.Query(ctx, fmt.Sprintf(expr, fmt.Sprintf("%ds", int(s.Every.Seconds()))), s.From, s.To, s.Every)
 		if err != nil {
-			return fmt.Errorf("ask what was kept: %w", err)
+			return fmt.Errorf("query the history: %w", err)
 		}
 		for _, line := range lines {
 			name := line.Labels["instance"]
@@ -78,7 +78,7 @@ func Histories(ctx context.Context, kept Series, s Span) ([]findings.History, er
 	last.From = s.To.Add(-s.Every)
 	lines, err := kept.Query(ctx, fmt.Sprintf(pool, "1d"), last.From, last.To, s.Every)
 	if err != nil {
-		return nil, fmt.Errorf("ask what was kept: %w", err)
+		return nil, fmt.Errorf("query the history: %w", err)
 	}
 	for _, line := range lines {
 		if h := all[line.Labels["instance"]]; h != nil && len(line.Points) > 0 {

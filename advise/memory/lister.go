@@ -94,7 +94,7 @@ func (f *fileLister) list(ctx context.Context) ([]engine.PageList, error) {
 }
 
 func (f *fileLister) read(ctx context.Context) ([]byte, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("the server has not written it"))
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("the server did not write it"))
 	defer cancel()
 	for wait := time.NewTicker(2 * time.Millisecond); ; {
 		data, err := f.files.ReadFile(ctx, f.file.Path())

@@ -82,7 +82,7 @@ func Observe(ctx context.Context, db engine.Database, o Options) (_ *Observation
 	o = o.withDefaults()
 	paged, ok := engine.As[engine.PageCaching](db)
 	if !ok {
-		return nil, &Unable{Reason: "this engine does not show which pages its memory holds", Advice: "MySQL and MariaDB do"}
+		return nil, &Unable{Reason: "this engine does not show which pages are in its memory", Advice: "MySQL and MariaDB do"}
 	}
 	cache, err := paged.PageCache(ctx)
 	if err != nil {
@@ -109,7 +109,7 @@ func Pilot(ctx context.Context, db engine.Database, o Options) (time.Duration, e
 	o = o.withDefaults()
 	paged, ok := engine.As[engine.PageCaching](db)
 	if !ok {
-		return 0, &Unable{Reason: "this engine does not show which pages its memory holds", Advice: "MySQL and MariaDB do"}
+		return 0, &Unable{Reason: "this engine does not show which pages are in its memory", Advice: "MySQL and MariaDB do"}
 	}
 	cache, err := paged.PageCache(ctx)
 	if err != nil {
@@ -131,18 +131,18 @@ func Pilot(ctx context.Context, db engine.Database, o Options) (time.Duration, e
 func able(c engine.PageCache) error {
 	switch came := c.Read + c.Created; {
 	case c.Loading:
-		return &Unable{"the server was just started and still reads what its memory held before", "look again when it has", c}
+		return &Unable{"the server has just started and is still loading its buffer pool dump", "run this again when it has finished", c}
 	case c.Data == 0:
-		return &Unable{"the memory for pages is empty", "look again under the usual load", c}
+		return &Unable{"the buffer pool is empty", "run this again under the usual load", c}
 	case came <= c.Data+c.Data/50:
 		return &Unable{
-			fmt.Sprintf("no page has had to leave the memory for pages yet: %d of %d hold nothing, after %s", c.Free, c.Pages, c.Uptime),
+			fmt.Sprintf("no page has been evicted from the buffer pool yet: %d of %d pages are free, after %s", c.Free, c.Pages, c.Uptime),
 			neverFull(c), c,
 		}
 	case came < 2*c.Data:
 		return &Unable{
-			fmt.Sprintf("the server was started %s ago and has not yet read as much as its memory holds twice over", c.Uptime),
-			"look again later: what it reads now is mostly the filling of its memory", c,
+			fmt.Sprintf("the server started %s ago and has not yet read twice the size of its buffer pool", c.Uptime),
+			"run this again later: its reads now mostly fill the buffer pool", c,
 		}
 	}
 	return nil
@@ -150,7 +150,7 @@ func able(c engine.PageCache) error {
 
 func neverFull(c engine.PageCache) string {
 	enough := (c.Data + c.Data/10) * c.PageSize
-	return fmt.Sprintf("as far as this server has seen, %d MiB would do, %d MiB are set; to know less than that, make it smaller by a tenth on a replica and look again",
+	return fmt.Sprintf("so far %d MiB would be enough, and %d MiB are configured; to learn more, make the buffer pool a tenth smaller on a replica and run this again",
 		enough>>20, c.Size>>20)
 }
 
@@ -195,7 +195,7 @@ func (l *look) run(ctx context.Context) error {
 	l.out.Took = time.Since(l.out.Began)
 	l.out.Cost = l.watch.cost(l.source.name(), l.out.Took)
 	if len(l.out.Intervals) < 4 {
-		return &Unable{fmt.Sprintf("%d lists in %s are too few", len(l.out.Intervals)+1, l.For), "look for longer: --for", l.out.Cache}
+		return &Unable{fmt.Sprintf("%d lists in %s are too few", len(l.out.Intervals)+1, l.For), "observe for longer: --for", l.out.Cache}
 	}
 	return nil
 }
@@ -238,10 +238,10 @@ func (l *look) step(ctx context.Context) error {
 	}
 	now := l.cache
 	if now.Uptime < before.Uptime {
-		return &Unable{"the server was started anew while it was looked at", "look again when it has been up for a while", now}
+		return &Unable{"the server was restarted during the observation", "run this again when it has been up for a while", now}
 	}
 	if now.Size != before.Size || len(lists) != len(l.parts) {
-		return &Unable{"the memory for pages was resized while it was looked at", "look again", now}
+		return &Unable{"the buffer pool was resized during the observation", "look again", now}
 	}
 	i := Interval{
 		Seconds: l.listed.Sub(at).Seconds(), Back: make([]float64, bins), Fresh: make([]float64, bins), Promoted: make([]float64, perCache),

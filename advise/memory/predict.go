@@ -149,7 +149,7 @@ func predict(size int64, times float64, now shape, resampled []shape, fit model,
 		p.High = now.share(now.known) * now.rate
 		p.Reads = min(p.Model, p.High)
 		if p.High > KneeShare*now.rate {
-			p.Source, p.Doubt = advise.FromModel, "no page was seen to come back from so far: a longer look would tell"
+			p.Source, p.Doubt = advise.FromModel, "no page was seen to return from that distance: observe for longer"
 		}
 		return p
 	}
@@ -162,7 +162,7 @@ func predict(size int64, times float64, now shape, resampled []shape, fit model,
 	wide := math.Exp(1.645 * (errorNow + errorTwice*math.Abs(math.Log2(times))))
 	p.Low, p.High = min(p.Low, p.Reads)/wide, max(p.High, p.Reads)*wide
 	if d := math.Abs(p.Model-p.Reads) / max(now.rate, 1e-9); d > disagree && math.Abs(p.Model-p.Reads) > disagree*p.Reads {
-		p.Doubt = "the fitted model says otherwise"
+		p.Doubt = "the fitted model disagrees"
 	}
 	return p
 }

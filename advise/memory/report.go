@@ -122,16 +122,16 @@ func explain(r *advise.Memory) {
 	r.Explained = append(r.Explained, fmt.Sprintf("%.4g %% of %s page requests a second were answered from memory: the rest are %s reads a second from disk.",
 		100*r.HitRatio, grouped(r.Requests), grouped(r.Waited)))
 	if ahead := r.Reads - r.Waited; ahead > 0.02*r.Reads {
-		r.Explained = append(r.Explained, fmt.Sprintf("Another %s a second were read ahead, before anybody asked: the disk does %s in all.", grouped(ahead), grouped(r.Reads)))
+		r.Explained = append(r.Explained, fmt.Sprintf("Another %s per second were read ahead: the disk does %s in all.", grouped(ahead), grouped(r.Reads)))
 	}
 	if r.Data > 0 {
 		r.Explained = append(r.Explained, fmt.Sprintf("Data and indexes are %s, of which memory holds %.0f %%.", mebibytes(r.Data), 100*min(float64(r.Pages*r.PageSize)/float64(r.Data), 1)))
 	}
 	switch knee := r.Curve.Knee; {
 	case knee > 0:
-		r.Explained = append(r.Explained, fmt.Sprintf("With %s under 5 %% of today's reads would be left.", mebibytes(knee)))
+		r.Explained = append(r.Explained, fmt.Sprintf("With %s, less than 5 %% of today's reads would remain.", mebibytes(knee)))
 	default:
-		r.Explained = append(r.Explained, "How much memory would leave under 5 % of today's reads was not seen: pages came back from no further away. Look for longer to know.")
+		r.Explained = append(r.Explained, "The observation does not show how much memory would leave less than 5 % of today's reads: no page returned from that distance. Observe for longer.")
 	}
 	doubtful := 0
 	for _, p := range r.Curve.Points {

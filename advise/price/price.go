@@ -19,16 +19,16 @@ var shipped []byte
 
 // Catalogue is what is known. A price that is not in it is not known.
 type Catalogue struct {
-	Currency string            `yaml:"currency" doc:"Of all prices."`
-	Sources  map[string]Source `yaml:"sources" doc:"Where figures come from, by the name that they refer to."`
-	Classes  map[string]Class  `yaml:"classes" doc:"Hardware, by class."`
+	Currency string            `yaml:"currency" doc:"Currency of all prices."`
+	Sources  map[string]Source `yaml:"sources" doc:"Sources of the figures, by the name used in them."`
+	Classes  map[string]Class  `yaml:"classes" doc:"Hardware, by instance class."`
 	Caches   map[string]Cache  `yaml:"caches" doc:"Nodes of a read cache, by type."`
 	Regions  map[string]Region `yaml:"regions" doc:"Prices, by region."`
 }
 
 // Cache is a node of a read cache.
 type Cache struct {
-	GiB float64 `yaml:"gib,required" doc:"Memory for what is kept."`
+	GiB float64 `yaml:"gib,required" doc:"Memory for cached data."`
 }
 
 // Source is where a figure could be read, and when.
@@ -42,11 +42,11 @@ type Class struct {
 	Cores     int     `yaml:"cores,required" doc:"Virtual processors."`
 	GiB       float64 `yaml:"gib,required" doc:"Memory."`
 	Processor string  `yaml:"processor" doc:"x86_64 or arm64."`
-	Network   string  `yaml:"network" doc:"In the cloud's own words."`
-	IOPS      float64 `yaml:"iops" doc:"Disk operations a second that it gives all the time."`
-	BurstIOPS float64 `yaml:"burst_iops" doc:"And for half an hour a day."`
-	MBps      float64 `yaml:"mbps" doc:"Disk throughput all the time, in MB/s."`
-	BurstMBps float64 `yaml:"burst_mbps" doc:"And for half an hour a day."`
+	Network   string  `yaml:"network" doc:"Network, in the cloud's own words."`
+	IOPS      float64 `yaml:"iops" doc:"Sustained disk operations per second."`
+	BurstIOPS float64 `yaml:"burst_iops" doc:"Disk operations per second for half an hour a day."`
+	MBps      float64 `yaml:"mbps" doc:"Sustained disk throughput, in MB/s."`
+	BurstMBps float64 `yaml:"burst_mbps" doc:"Disk operations per second for half an hour a day."`
 }
 
 // Line is what the network of the class carries one way, in bytes a second, and whether all the time: what a cloud says it gives "up to" it gives
@@ -62,17 +62,17 @@ func (c Class) Line() (bytes float64, always bool) {
 
 // Region is the prices of one.
 type Region struct {
-	Classes map[string]ClassPrice  `yaml:"classes" doc:"By class."`
+	Classes map[string]ClassPrice  `yaml:"classes" doc:"Instances, by class."`
 	Caches  map[string]ClassPrice  `yaml:"caches" doc:"Nodes of a read cache, by type."`
 	RDS     map[string]VolumePrice `yaml:"rds" doc:"Volumes of managed databases, by type."`
-	EBS     map[string]VolumePrice `yaml:"ebs" doc:"Volumes of one's own servers, by type."`
+	EBS     map[string]VolumePrice `yaml:"ebs" doc:"Volumes of self-managed servers, by type."`
 }
 
 // ClassPrice is what an instance costs.
 type ClassPrice struct {
-	Hour   float64 `yaml:"hour,required" doc:"An hour, on demand, in one zone."`
-	Apart  float64 `yaml:"apart" doc:"By how much sources differ, as a share."`
-	Source string  `yaml:"source,required" doc:"A name of sources."`
+	Hour   float64 `yaml:"hour,required" doc:"Price per hour, on demand, in one zone."`
+	Apart  float64 `yaml:"apart" doc:"Difference between sources, as a share."`
+	Source string  `yaml:"source,required" doc:"Name of the source."`
 }
 
 // VolumePrice is what a volume costs a month.
@@ -80,7 +80,7 @@ type VolumePrice struct {
 	GiB    float64 `yaml:"gib_month,required" doc:"A GiB."`
 	IOPS   float64 `yaml:"iops_month" doc:"A provisioned operation a second, above what is included."`
 	MBps   float64 `yaml:"mbps_month" doc:"A provisioned MB/s, above what is included."`
-	Source string  `yaml:"source,required" doc:"A name of sources."`
+	Source string  `yaml:"source,required" doc:"Name of the source."`
 }
 
 // Hours of a month, as the cloud counts them.

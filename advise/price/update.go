@@ -71,7 +71,7 @@ func Updated(region string, asked, published time.Time, all []Listed) (*Catalogu
 		switch {
 		case l.Family == "Database Instance" && l.Unit == "Hrs" && strings.HasPrefix(kind, "db."):
 			if was, there := r.Classes[kind]; there && was.Hour != l.USD {
-				return nil, fmt.Errorf("the price list says two prices of %s in %s: %g and %g", kind, region, was.Hour, l.USD)
+				return nil, fmt.Errorf("the price list has two prices for %s in %s: %g and %g", kind, region, was.Hour, l.USD)
 			}
 			r.Classes[kind] = ClassPrice{Hour: l.USD, Source: source}
 		case l.Family == "Cache Instance" && l.Unit == "Hrs":

@@ -266,20 +266,20 @@ func deal(all []*tally, m *advise.Memory) {
 
 func (l *Look) unknown(s *advise.Statements, several int) (out []string) {
 	if s.Source == "samples" {
-		out = append(out, "How often each statement is executed, and how many rows it reads, this server does not count: performance_schema=ON lets it, and a restart. Which statements read was told by how often each was under way.")
+		out = append(out, "This server does not count executions and rows read by statement: set performance_schema=ON (needs a restart). The share of each statement was estimated from how often it was running.")
 	}
 	if len(s.All) == 0 {
-		return append(out, "Which statements read could not be told: none was seen that reads one table. Look while the service works, as a user with PROCESS and SELECT.")
+		return append(out, "Plimsoll could not find out which statements read from disk: no statement was seen that reads a single table. Run this while the service is under load, with an account that has PROCESS and SELECT.")
 	}
 	seen := false
 	for _, st := range s.All {
 		seen = seen || st.Keys != nil
 	}
 	if !seen {
-		out = append(out, "Which values statements ask for was not seen: prepared statements hide them. The text of statements (the slow log, or a proxy) would show them; what a read cache would answer is unknown until then.")
+		out = append(out, "The values in statements are not visible, because prepared statements hide them. The text of statements (slow log or a proxy) would show them; until then, the hit ratio of a read cache is unknown.")
 	}
 	if left := several - len(s.All); left > 0 {
-		out = append(out, fmt.Sprintf("%d more statements read little, or several tables, and are left out.", left))
+		out = append(out, fmt.Sprintf("%d more statements read little, or read several tables, and are left out.", left))
 	}
-	return append(out, "No server counts pages by statement: each has its part of what its table reads.")
+	return append(out, "No server counts pages by statement: each statement is assigned its part of its table's reads.")
 }

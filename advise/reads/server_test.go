@@ -159,7 +159,7 @@ func TestAnIdleServerIsSaidToBeSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := l.Statements(t.Context(), shows, &advise.Memory{PageSize: 16384})
-	if err != nil || len(s.All) > 0 || !strings.Contains(strings.Join(s.Unknown, " "), "Look while the service works") {
+	if err != nil || len(s.All) > 0 || !strings.Contains(strings.Join(s.Unknown, " "), "while the service is under") {
 		t.Errorf("of an idle server: %+v, %v", s, err)
 	}
 }
