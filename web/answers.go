@@ -66,7 +66,7 @@ func (s *Server) approvalOf(r *http.Request, run, step string) (*approvalPage, e
 		}
 	}
 	if len(asking) == 0 {
-		return nil, &badRequest{"no step of run " + run + " waits for approval", "somebody may have answered already: look at the run"}
+		return nil, &badRequest{"no step of run " + run + " waits for approval", "another person may have answered already: check the run"}
 	}
 	i := asking[0]
 	p := &approvalPage{
@@ -115,7 +115,7 @@ func (s *Server) mayApprove(r *http.Request, a *approvalPage) error {
 	case !p.May(access.Approve):
 		return &roleError{access.Approve}
 	case a.Environment == runbook.Production && p.Method == access.ByToken:
-		return &hint.PermanentError{Reason: "who holds the token is nobody in particular, and production is approved by a person", Advice: "enter with a code or a password"}
+		return &hint.PermanentError{Reason: "a token does not identify a person, and a person must approve changes in production", Advice: "log in with a code or a password"}
 	}
 	as := s.as(r)
 	return a.state.MayApprove(a.item, journal.Message{By: as.User, Known: as.Known})
@@ -127,9 +127,9 @@ func (s *Server) mayFinally(p access.Person, a *approvalPage, wrote string) erro
 	case !a.Final:
 		return nil
 	case wrote != a.Cluster:
-		return &badRequest{"nothing takes this back: it is approved by writing the name of the cluster, " + a.Cluster, "go back and write it"}
+		return &badRequest{"this cannot be undone: to approve it, enter the name of the cluster,  " + a.Cluster, "go back and enter it"}
 	case s.Now().Sub(p.Since) > freshFor:
-		return &badRequest{fmt.Sprintf("this cannot be undone, and you logged in more than %d minutes ago", int(freshFor.Minutes())), "leave, enter again, and approve it then"}
+		return &badRequest{fmt.Sprintf("this cannot be undone, and you logged in more than %d minutes ago", int(freshFor.Minutes())), "log out, log in again, and approve it then"}
 	}
 	return nil
 }
@@ -202,7 +202,7 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return err
 	case ended(st):
-		return &badRequest{"run " + run + " is " + string(st.Outcome) + ": there is nothing to go on with", "one of its steps can be run again"}
+		return &badRequest{"run " + run + " is " + string(st.Outcome) + ": there is nothing to resume", "one of its steps can be run again"}
 	case executed:
 		return &badRequest{"run " + run + " is being executed", ""}
 	}

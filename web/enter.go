@@ -22,8 +22,8 @@ func (s *Server) entrance(w http.ResponseWriter, r *http.Request) error {
 // stranger sends who is not known to the entrance.
 func (s *Server) stranger(w http.ResponseWriter, r *http.Request) {
 	if wantsJSON(r) || r.Method != http.MethodGet {
-		s.show(w, r, http.StatusUnauthorized, "trouble", trouble{Status: http.StatusUnauthorized, Error: "it is not known who asks",
-			Hint: "in a browser, enter first; a program sends Authorization: Basic, or Bearer with the token of plimsoll serve"})
+		s.show(w, r, http.StatusUnauthorized, "trouble", trouble{Status: http.StatusUnauthorized, Error: "you are not logged in",
+			Hint: "in a browser, log in first; a program sends Authorization: Basic, or Bearer with the token of plimsoll serve"})
 		return
 	}
 	s.show(w, r, http.StatusUnauthorized, "enter", entrance{ByCodes: s.Gate.ByCodes(), Back: r.URL.RequestURI()})
@@ -45,7 +45,7 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) error {
 // code gives an entry code to a program that has the token: plimsoll serve enter.
 func (s *Server) code(w http.ResponseWriter, r *http.Request) error {
 	if access.PersonOf(r.Context()).Method != access.ByToken || !s.Gate.ByCodes() {
-		return &badRequest{"an entry code is given to who has the token of plimsoll serve", "plimsoll serve enter"}
+		return &badRequest{"a login code needs the token of plimsoll serve", "plimsoll serve enter"}
 	}
 	s.showJSON(w, http.StatusOK, map[string]string{"code": s.Gate.Code()})
 	return nil

@@ -25,7 +25,7 @@ type roleError struct{ needs access.Role }
 func (e *roleError) Error() string { return "this needs the role " + e.needs.String() }
 
 // Hint says what to do.
-func (e *roleError) Hint() string { return "the web configuration gives roles" }
+func (e *roleError) Hint() string { return "the web configuration assigns roles" }
 
 // badRequest is a request that makes no sense, or not any more.
 type badRequest struct{ text, hint string }

@@ -63,7 +63,7 @@ func TestAnApprovalIsGivenWithoutScripts(t *testing.T) {
 		t.Fatalf("now does not say what waits: %s", now)
 	}
 	page := v.get("/runs/" + run + "/approve?step=go").body
-	for _, want := range []string{"Remove the file of n2 for good?", "plimsoll runbook approve " + run + " --step go --plan ", "ann@test", "Nothing takes this back."} {
+	for _, want := range []string{"Remove the file of n2 for good?", "plimsoll runbook approve " + run + " --step go --plan ", "ann@test", "This cannot be undone."} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the question lacks %q", want)
 		}
@@ -111,7 +111,7 @@ func TestARejectionFailsTheRun(t *testing.T) {
 	}
 	// What was done is taken back by a cancellation with undo.
 	page := v.get("/runs/" + run).body
-	if !strings.Contains(page, "With undo this is taken back") {
+	if !strings.Contains(page, "Undo will undo these steps") {
 		t.Error("the page does not say what an undo takes back")
 	}
 	v.post("/runs/"+run+"/cancel", "undo", "yes")
@@ -170,7 +170,7 @@ func TestARunWaitsForItsTurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := v.begin("test/quick", "orders")
-	if page := v.get("/runs/" + run).body; !strings.Contains(page, "It waits for its turn.") {
+	if page := v.get("/runs/" + run).body; !strings.Contains(page, "The run waits for its turn.") {
 		t.Errorf("the page does not say that it waits")
 	}
 	if a := v.post("/runs/" + run + "/resume"); a.status != http.StatusConflict {
@@ -274,7 +274,7 @@ func TestAdviceIsShownAndAskedFor(t *testing.T) {
 	h := newHouse(t)
 	v := h.entered()
 	list := v.get("/advice")
-	for _, want := range []string{"empty in 7.5 hours", "gp3 with 4,000 operations a second", "urgent", `href="/advice/prod-orders"`, "not looked at yet"} {
+	for _, want := range []string{"empty in 7.5 hours", "gp3 with 4,000 operations a second", "urgent", `href="/advice/prod-orders"`, "not been observed yet"} {
 		if !strings.Contains(list.body, want) {
 			t.Errorf("the list lacks %q", want)
 		}
@@ -296,7 +296,7 @@ func TestAdviceIsShownAndAskedFor(t *testing.T) {
 		t.Error("why a look came to nothing is not said")
 	}
 	v.post("/advice/prod-orders", "class", "db.m5.large")
-	if body := v.get("/advice/prod-orders").body; !strings.Contains(body, "It is looked at, since") {
+	if body := v.get("/advice/prod-orders").body; !strings.Contains(body, "Being observed since") {
 		t.Error("that it is looked at is not said")
 	}
 }

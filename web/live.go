@@ -111,7 +111,7 @@ func (l *live) enter(key string, look func(context.Context) (map[string]string, 
 type busyError struct{}
 
 func (*busyError) Error() string {
-	return fmt.Sprintf("%d pages are followed already; this one is asked for again and again instead", mostStreams)
+	return fmt.Sprintf("%d pages are streamed already; this one is polled instead", mostStreams)
 }
 
 // keep looks until nobody reads any more: when something happened, and once a second, or less often where a look takes long.

@@ -109,9 +109,9 @@ func TestAStreamIsQuietWhileNothingHappens(t *testing.T) {
 // Whose user is taken out of the file, or given another role, or who did nothing for half a day, hears no more, with the page open.
 func TestAStreamEndsWithTheRightToSeeIt(t *testing.T) {
 	for name, revoke := range map[string]func(h *house, config string){
-		"taken out":        func(h *house, config string) { h.write("web.yml", strings.Replace(config, "vera:", "vera2:", 1)) },
-		"less than before": func(h *house, config string) { h.write("web.yml", strings.Replace(config, "operate", "view", 1)) },
-		"idle":             func(h *house, _ string) { h.now.advance(13 * time.Hour) },
+		"taken out":          func(h *house, config string) { h.write("web.yml", strings.Replace(config, "vera:", "vera2:", 1)) },
+		"slower than before": func(h *house, config string) { h.write("web.yml", strings.Replace(config, "operate", "view", 1)) },
+		"idle":               func(h *house, _ string) { h.now.advance(13 * time.Hour) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			config := fmt.Sprintf("basic_auth_users: {vera: %q}\nroles: {vera: operate}\n", hash(t, "v"))
@@ -165,7 +165,7 @@ func TestOneStreamTooManyIsRefused(t *testing.T) {
 	h.live.mu.Lock()
 	h.live.streams = mostStreams
 	h.live.mu.Unlock()
-	if a := v.get("/live?page=/", "Accept", "application/json"); a.status != http.StatusServiceUnavailable || !strings.Contains(a.body, "followed already") {
+	if a := v.get("/live?page=/", "Accept", "application/json"); a.status != http.StatusServiceUnavailable || !strings.Contains(a.body, "streamed already") {
 		t.Errorf("it is answered %d %s", a.status, a.body)
 	}
 }

@@ -108,7 +108,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, name s
 	var b bytes.Buffer
 	if err := s.screens[language].pages[name].ExecuteTemplate(&b, "shell.html", f); err != nil {
 		s.Log.Error("render", "page", name, "error", err)
-		http.Error(w, "this page cannot be shown; plimsoll serve says why where it runs", http.StatusInternalServerError)
+		http.Error(w, "this page cannot be shown; the terminal of plimsoll serve says why", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

@@ -137,7 +137,7 @@ func (b *bench) close() {
 func (s *Server) beginTrial(w http.ResponseWriter, r *http.Request) error {
 	file := r.PostFormValue("file")
 	if !slices.Contains(s.Trials.Files(), file) {
-		return &badRequest{"there is no trial " + file + " to begin here", "trials are files named trial.yaml below the folder where plimsoll serve runs"}
+		return &badRequest{"there is no trial " + file + " to begin here", "trials are files named trial.yaml below the folder in which plimsoll serve runs"}
 	}
 	if err := s.running.begin(file, s.as(r).User, r.PostFormValue("quick") != "", s.Now, s.live.happened); err != nil {
 		return err
@@ -155,7 +155,7 @@ func (s *Server) stopTrial(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) liveTrial(w http.ResponseWriter, r *http.Request) error {
 	l := s.running.now()
 	if l == nil {
-		return &badRequest{"no trial was begun here", "begin one on the page of trials"}
+		return &badRequest{"no trial was started here", "start one on the page Trials"}
 	}
 	s.show(w, r, http.StatusOK, "trial", l)
 	return nil

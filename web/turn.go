@@ -141,7 +141,7 @@ func (t *turn) follow(e *durable.Executor, run string) {
 	}
 	t.mu.Unlock()
 	if err := t.give(); err != nil {
-		t.log.Error("give back the right to execute", "error", err)
+		t.log.Error("release the right to execute", "error", err)
 	}
 }
 
@@ -212,7 +212,7 @@ func (t *turn) takeUp() {
 		err = t.give()
 	}
 	if err != nil && !errors.Is(err, durable.ErrBusy) {
-		t.log.Error("go on with runs whose process died", "error", err)
+		t.log.Error("resume runs whose process died", "error", err)
 	}
 }
 

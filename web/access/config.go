@@ -20,8 +20,8 @@ type Config struct {
 	Users map[string]string `yaml:"basic_auth_users" doc:"A bcrypt hash for each user."`
 	TLS   *TLS              `yaml:"tls_server_config" doc:"The certificate of the page."`
 	Roles map[string]string `yaml:"roles" doc:"view, operate or approve for each user. Default: view."`
-	Hosts []string          `yaml:"hosts" doc:"Names by which the page may be asked for, besides the address it listens on."`
-	Proxy *Proxy            `yaml:"proxy" doc:"A proxy in front that knows who people are."`
+	Hosts []string          `yaml:"hosts" doc:"Host names of the page, besides the address it listens on."`
+	Proxy *Proxy            `yaml:"proxy" doc:"A proxy in front of the page that authenticates people."`
 }
 
 // TLS is where certificate and key are. Relative paths are beside the file.
@@ -32,7 +32,7 @@ type TLS struct {
 
 // Proxy is who may say by a header who a request comes from.
 type Proxy struct {
-	From   []string `yaml:"from,required" doc:"Addresses or networks that the proxy asks from, such as 10.0.0.5 or 10.0.0.0/24."`
+	From   []string `yaml:"from,required" doc:"Addresses or networks of the proxy, such as 10.0.0.5 or 10.0.0.0/24."`
 	Header string   `yaml:"user_header,required" doc:"The header that holds the user's name."`
 }
 
@@ -71,9 +71,9 @@ func (c Config) check(root *document.Node) error {
 	for name, hash := range c.Users {
 		at := root.Get("basic_auth_users").Get(name)
 		if cost, err := bcrypt.Cost([]byte(hash)); err != nil {
-			ps.Add(at, at.Errorf("the password of %s is no bcrypt hash", name).WithHint("htpasswd -nBC 10 %s makes one", name))
+			ps.Add(at, at.Errorf("the password of %s is not a bcrypt hash", name).WithHint("htpasswd -nBC 10 %s makes one", name))
 		} else if cost > 16 {
-			ps.Add(at, at.Errorf("the hash of %s has cost %d, expected at most 16: each look at it would take seconds", name, cost))
+			ps.Add(at, at.Errorf("the hash of %s has cost %d, expected at most 16: each login would take seconds", name, cost))
 		}
 	}
 	for name, role := range c.Roles {
@@ -126,4 +126,4 @@ func (t TLS) ServerTLS() *tls.Config {
 }
 
 // errNoUsers says that a page which others can reach would let everybody in.
-var errNoUsers = errors.New("the address can be reached from other machines, and that needs users and a certificate")
+var errNoUsers = errors.New("other machines can reach this address, which needs users and a certificate")

@@ -85,7 +85,7 @@ func (g *Gate) Guard(pages http.Handler, open func(path string) bool, strangers 
 		p, err := g.person(r)
 		switch {
 		case err != nil:
-			http.Error(w, "the web configuration cannot be read; plimsoll serve says why where it runs", http.StatusInternalServerError)
+			http.Error(w, "the web configuration cannot be read; the terminal of plimsoll serve says why", http.StatusInternalServerError)
 		case open(r.URL.Path) || p.Role > Nobody:
 			pages.ServeHTTP(w, As(r, p))
 		default:
