@@ -130,14 +130,14 @@ func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond)
 
 // remark says what was laid beside the trial, and from where its times count.
 func (b Beside) remark() remark {
-	text := fmt.Sprintf(": %s, %s, laid beside on the trial's clock", counted(b.Done+b.Late, "operation"), counted(b.Errors, "error"))
+	text := fmt.Sprintf(": %s, %s, shown on the trial's clock", counted(b.Done+b.Late, "operation"), counted(b.Errors, "error"))
 	if b.OffsetSeconds != 0 {
 		text += fmt.Sprintf(" (its own, moved by %s)", time.Duration(b.OffsetSeconds*float64(time.Second)).Round(time.Millisecond))
 	}
 	if b.Basis == foreign.Service {
-		text += ". Its times are service times: they count from when an operation was sent, and what waited before that is not in them."
+		text += ". Its times are service times: they count from the moment an operation was sent, without the wait before that."
 	} else {
-		text += ". Its times are taken for response times, from the intended start of an operation."
+		text += ". Its times are treated as response times, from the intended start of an operation."
 	}
 	for _, note := range b.Notes {
 		text += " Note: " + note + "."

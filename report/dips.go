@@ -97,7 +97,7 @@ func (u *run) through(d result.Dip) string {
 	if len(all) == 0 {
 		return ""
 	}
-	return " The worst seconds of what it went through: " + strings.Join(all, "; ") + "."
+	return " The worst seconds: " + strings.Join(all, "; ") + "."
 }
 
 func errorCount(n int64) string {

@@ -97,7 +97,7 @@ func (c course) inTable(unharmed string) string {
 // sentence says what the change did, each thing by its name.
 func (d *disturbance) sentence() string {
 	if len(d.spells) == 0 {
-		return "it was felt; how long each thing took to be as before, this result does not tell: an earlier Plimsoll wrote it."
+		return "the service was affected; an earlier version of Plimsoll wrote this result, which does not contain the recovery times."
 	}
 	var parts []string
 	s := fmt.Sprintf("throughput fell to %s of the baseline in its worst second", quantity.Share.Format(d.WorstSecond))
@@ -106,7 +106,7 @@ func (d *disturbance) sentence() string {
 	} else {
 		s = "throughput did not fall"
 		if d.Open && d.Undone == 0 && d.LostOps < 0.5 {
-			s += ", and all that was asked for was done"
+			s += ", and every requested operation was done"
 		}
 	}
 	parts = append(parts, s)
@@ -123,9 +123,9 @@ func (d *disturbance) sentence() string {
 		parts = append(parts, s)
 	}
 	if d.LostOps >= 0.5 {
-		lost := "%s operations fewer than the baseline would have done"
+		lost := "%s operations fewer than at the rate of the baseline"
 		if d.Open {
-			lost = "%s of the operations asked for not done"
+			lost = "%s of the requested operations not done"
 		}
 		parts = append(parts, fmt.Sprintf(lost, quantity.Count.Format(d.LostOps)))
 	}

@@ -12,7 +12,7 @@ const guardPrefix = "load."
 
 // guardTable sums up the load generator's own readings; it has no rows where there are none.
 func guardTable(points []series.Point) table {
-	t := table{Title: "How the load generator fared itself", Columns: []string{"mean", "worst"}}
+	t := table{Title: "Was the load generator itself a bottleneck?", Columns: []string{"mean", "worst"}}
 	sums := map[string]*struct{ n, sum, most float64 }{}
 	var names []string
 	for _, p := range points {

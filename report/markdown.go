@@ -128,7 +128,7 @@ func (m *markdown) writes(w *writes) {
 	if w == nil {
 		return
 	}
-	m.linef("## What became of acknowledged writes\n")
+	m.linef("## Acknowledged writes, audited\n")
 	for _, s := range w.Lead {
 		m.linef("- **%s**%s", escape(s.Subject), escape(s.Text))
 	}

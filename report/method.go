@@ -69,9 +69,9 @@ func intervals(r *result.Result) string {
 			}
 		}
 	}
-	s += " come from a block bootstrap that keeps the order of seconds, because neighbouring seconds resemble each other, and from how far the rounds differ, those of a comparison taken in pairs. "
+	s += " come from a block bootstrap that keeps the order of seconds, because neighbouring seconds are correlated, and from the differences between rounds, which are paired in a comparison.  "
 	if rounds(r) == 1 {
-		s += "Of a single round they speak of its time only: how much the next one would differ cannot be seen in them. "
+		s += "The intervals of a single round cover only its own time: they do not show how much the next round would differ. "
 	}
 	return s + "A claim passes only if its whole interval lies within the margin and fails only if it lies wholly outside; Holm's correction makes the interval of each wider where several claims are judged together."
 }

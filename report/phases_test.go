@@ -33,13 +33,13 @@ func TestTheSentenceOfADisturbance(t *testing.T) {
 		change func(*analyze.Impact)
 		want   string
 	}{
-		{"chance", func(i *analyze.Impact) { slow(i); i.Open = true }, ": throughput did not fall, and all that was asked for was done" + rose + "."},
+		{"chance", func(i *analyze.Impact) { slow(i); i.Open = true }, ": throughput did not fall, and every requested operation was done" + rose + "."},
 		{"a closed loop", slow, ": throughput did not fall" + rose + "."},
 		{"what every day fails", func(i *analyze.Impact) { slow(i); i.Open, i.Undone = true, 30 }, ": throughput did not fall" + rose + "."},
 		{"a fall", func(i *analyze.Impact) { i.Open, i.Undone, i.LostOps = true, 117, 117 },
-			": throughput fell to 77 % of the baseline in its worst second and was as before after 3 s" + rose + "; 117 of the operations asked for not done."},
+			": throughput fell to 77 % of the baseline in its worst second and was as before after 3 s" + rose + "; 117 of the requested operations not done."},
 		{"a fall of a closed loop", func(i *analyze.Impact) { i.LostOps = 117 },
-			": throughput fell to 77 % of the baseline in its worst second and was as before after 3 s" + rose + "; 117 operations fewer than the baseline would have done."},
+			": throughput fell to 77 % of the baseline in its worst second and was as before after 3 s" + rose + "; 117 operations fewer than at the rate of the baseline."},
 		{"p99 stays", func(i *analyze.Impact) { i.Spells[0].P99 = not; i.ErrorSeconds = 1 },
 			": throughput fell to 77 % of the baseline in its worst second and was as before after 3 s; p99 response rose and was not as before within the 2 min that followed; 1 second with errors."},
 		{"twice", func(i *analyze.Impact) { i.Spells = append(i.Spells, analyze.Spell{Throughput: back(7 * time.Second)}) },
@@ -77,7 +77,7 @@ func TestALongDipIsToldByItsPieces(t *testing.T) {
 	u := run{Start: at(0), Phases: []result.Phase{{Name: "cql/add-node", From: at(40), Dips: []result.Dip{d}}}}
 	plain := func(s string) string { return strings.ReplaceAll(s, "\u202f", " ") }
 	want := "from 0:42 on, 2.0 s into it and during the first checks: p99 2.5× of the baseline; this dip lasted 58 s." +
-		" The worst seconds of what it went through: the first checks p99 6.4× at 0:43; join p99 11.2× and 3 errors at 1:14."
+		" The worst seconds: the first checks p99 6.4× at 0:43; join p99 11.2× and 3 errors at 1:14."
 	if got := plain(u.dip(u.Phases[0], d)); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}

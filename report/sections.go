@@ -37,7 +37,7 @@ func (p *page) compare(c comparison, all []*run, d detail) {
 func (p *page) curves(id, caption string, d plotted) figure {
 	f := p.figure(id, caption, d, half)
 	if slices.ContainsFunc(d.Views, chart.Chart.Cut) {
-		f.Note = "A band that is cut off goes on: the interval is wider than the picture. A value without a band has an interval without bounds: too little was measured."
+		f.Note = "A band that is cut off continues: the interval is wider than the picture. A value without a band has an unbounded interval: too little was measured."
 	}
 	return f
 }

@@ -15,8 +15,8 @@ import (
 // shownTable is what the signals that expectations name did in each phase: the highest reading, and the mean. Of several rounds
 // it shows the worst.
 func shownTable(v result.Verdict) table {
-	t := table{Corner: "signal", Note: "Of the signals that expectations name, the highest reading of each phase, and the mean; they are read once a second. " +
-		"A time without readings is named where it is longer than " + quantity.Duration(result.Silence) + ": what was then is not known."}
+	t := table{Corner: "signal", Note: "For each signal in an expectation: the highest reading and the mean of each phase, read once a second. " +
+		"Gaps are named if they are longer than " + quantity.Duration(result.Silence) + ": the signal is unknown for that time."}
 	type place struct{ signal, node, cell string }
 	var rows []place
 	found := map[place]map[string]result.Shown{}

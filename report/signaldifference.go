@@ -89,7 +89,7 @@ func signalTable(v result.Verdict) table {
 		t.Note = fmt.Sprintf("%d smaller differences are in verdict.json. ", more)
 		all = all[:shownSignals]
 	}
-	t.Note += "Means over the measured phases of the rounds that both have; ≈ is a difference that the data cannot tell from none."
+	t.Note += "Means over the measured phases of the rounds that both have; ≈ is a difference that the data cannot distinguish from zero."
 	for _, d := range all {
 		name, unit := signalName(d)
 		difference, between := entry{Value: signed(unit, d.Difference.Estimate)}, ""

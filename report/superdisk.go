@@ -42,10 +42,10 @@ type legState string
 // The states of a leg, in the words of superdisk status.
 const (
 	legInStep  legState = "in step"
-	legRebuilt legState = "brought into step"
+	legRebuilt legState = "being rebuilt"
 	legAway    legState = "away"
 	legHangs   legState = "hangs"
-	legUnseen  legState = "no array seen"
+	legUnseen  legState = "no array found"
 )
 
 // roles are the legs and what each is for.
@@ -239,5 +239,5 @@ func (s stretch) shape(from, to, y, row float64) string {
 }
 
 // superDiskKey says how the picture is read.
-const superDiskKey = "A full bar is a leg that has all that was written; one that rises is brought into step by md; a thin line is a leg that is away, also while Plimsoll copies onto it " +
-	"before md takes it in; a bar with a gap hangs. Nothing is drawn where no array was seen: the machine was gone, or the array stopped. Reads and writes are those of each leg's disk, by the kernel's own counters, every two seconds."
+const superDiskKey = "A full bar is a leg with all data; a rising bar is a leg that md is rebuilding; a thin line is a leg that is missing, also while Plimsoll copies onto it " +
+	"before md adds it; a bar with a gap is a leg that hangs. Nothing is drawn where no array was found: the machine was down, or the array stopped. Reads and writes are those of each leg's disk, by the kernel's own counters, every two seconds."

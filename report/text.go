@@ -159,7 +159,7 @@ func (t *text) verdict(v result.Verdict) {
 
 func (t *text) claims(v result.Verdict) {
 	if len(v.Claims) > 0 && v.Verdict == analyze.Invalid {
-		t.wrap(" ", " ", t.dim.Render("As if the measurement had been good, which it was not:"))
+		t.wrap(" ", " ", t.dim.Render("The results as they would be if the measurement were valid, which it is not:"))
 	}
 	for _, f := range v.Claims {
 		style := t.answer(f.Verdict)

@@ -31,7 +31,7 @@ func Versus(w io.Writer, v *result.Versus, on Terminal) error {
 		from = to
 	}
 	t.wrap("", "", t.bold.Render(supported(differ, len(v.Differences)))+" "+
-		"The change is second against first, with its interval; ≈ is what the data cannot tell from none.")
+		"The change is second against first, with its interval; ≈ is a difference that the data cannot distinguish from zero.")
 	for _, n := range v.Notes {
 		t.wrap(t.dim.Render("note"), "  ", n)
 	}
@@ -41,7 +41,7 @@ func Versus(w io.Writer, v *result.Versus, on Terminal) error {
 func supported(differ, all int) string {
 	switch differ {
 	case 0:
-		return fmt.Sprintf("None of %d numbers differs as far as the data can tell.", all)
+		return fmt.Sprintf("The data shows no difference in any of %d numbers.", all)
 	case 1:
 		return fmt.Sprintf("1 of %d numbers differs.", all)
 	default:

@@ -82,7 +82,7 @@ func worst(all []warmth, of warmth) entry {
 	case !everyTime:
 		e.Spread = "not warm in time"
 	case longest == 0:
-		e.Spread = "warm at once"
+		e.Spread = "warm immediately"
 	default:
 		e.Spread = "warm after " + quantity.Duration(longest.Round(100*time.Millisecond))
 	}

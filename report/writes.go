@@ -131,7 +131,7 @@ func aboutLedger(r *result.Result) string {
 	if !slices.ContainsFunc(r.Verdict.Cells, func(c result.Cell) bool { return c.Writes != nil }) {
 		return ""
 	}
-	return "Every write that the database acknowledged was remembered with its checksum and the time, and read back at the end from the server that served then. " +
-		"A write that ended in an error is unacknowledged: whether it is present or not, it is no loss. The recovery point is how much older the oldest lost write is than the last " +
-		"acknowledgement before the database stopped answering; the recovery time is the longest time from one acknowledged write to the next, from a change on. Both are the client's, to the millisecond."
+	return "Every acknowledged write was recorded with its checksum and time, and read back at the end from the server that was serving then. " +
+		"A write that ended in an error is unacknowledged: it does not count as lost, whether it is present or not. The recovery point is how much older the oldest lost write is than the last " +
+		"acknowledgement before the database stopped answering; the recovery time is the longest time from one acknowledged write to the next, from a change on. Both are measured by the client, to the millisecond."
 }

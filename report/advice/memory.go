@@ -56,7 +56,7 @@ func memoryNotes(r *advise.Memory) []string {
 	if c.By == "file" {
 		how = "from the server's own file"
 	}
-	return append(notes, fmt.Sprintf("What looking cost: %d lists %s, %.1f %% of the time; an answer took %s longer than usual at the median, %s at most.",
+	return append(notes, fmt.Sprintf("Cost of the observation: %d lists %s, %.1f %% of the time; an answer took %s longer than usual at the median, %s at most.",
 		c.Lists, how, 100*c.Share, quantity.Duration(c.Stall), quantity.Duration(c.MaxStall)))
 }
 

@@ -43,7 +43,7 @@ func TestMemoryIsWritten(t *testing.T) {
 	}
 	m := &advise.Memory{
 		Cluster: "users", Node: "n1", Bytes: 1 << 30, PageSize: 16 << 10, Explained: []string{"98 % of 150,000 a second is 3,000 reads."},
-		Curve: advise.Curve{Now: point(1<<30, 3000, ""), Points: []advise.Point{point(1<<29, 4000, ""), point(1<<30, 3000, ""), point(1<<31, 1000, "the fitted model says otherwise")}},
+		Curve: advise.Curve{Now: point(1<<30, 3000, ""), Points: []advise.Point{point(1<<29, 4000, ""), point(1<<30, 3000, ""), point(1<<31, 1000, "the fitted model disagrees")}},
 		Line:  []advise.Point{point(1<<29, 4000, ""), point(1<<30, 3000, ""), point(1<<31, 1000, "")}, Warm: make([]advise.Warmth, 3),
 		Tables: []advise.Table{{Table: "shop.orders", Index: "PRIMARY", Pages: 1000, Share: 0.5, Of: 0.2, Role: advise.Passes}},
 		Cost:   advise.Cost{By: "SQL", Lists: 7},
