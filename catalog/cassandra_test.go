@@ -186,7 +186,7 @@ phases: {warmup: 2s, rounds: 1}
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := "baseline: the node at " + ring.Target.Addresses[1] + " took requests and answered none for "
+	said := "baseline: the node at " + ring.Target.Addresses[1] + " accepted requests but answered none for "
 	if v := result.Verdict; v.Verdict != analyze.Invalid || !slices.ContainsFunc(v.Reasons, func(r string) bool { return strings.Contains(r, said) }) {
 		t.Errorf("%s: %q, want INVALID: %s", v.Verdict, v.Reasons, said)
 	}

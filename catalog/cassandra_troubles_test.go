@@ -74,7 +74,7 @@ func (w *troubled) joinerKilled() {
 		})
 	}})
 	killed.Wait()
-	const said = "its server ended while it joined, and was started again"
+	const said = "its server stopped while it was joining, and was started again"
 	w.says(result, analyze.Pass, said)
 	if !slices.ContainsFunc(result.Events, func(e series.Event) bool {
 		return e.Kind == "step.end" && e.Name == "join" && slices.Contains(action.Facts(e.Detail).Troubles(), said)
@@ -93,7 +93,7 @@ func (w *troubled) wrongCentre() {
 		w.Fatal(err)
 	}
 	result := w.trial("{run: cql/add-node, with: {node: "+stray+"}, limit: 8m}", nil)
-	w.says(result, analyze.Fail, stray+" is of data centre dc2, which no other member is in", "what the ring has is safe")
+	w.says(result, analyze.Fail, stray+" is of data centre dc2, which has no other member", "the ring's data is safe")
 	if err := w.ring.Cluster.Remove(w.Context(), stray); err != nil {
 		w.Fatal(err)
 	}
@@ -198,6 +198,6 @@ func (w *troubled) seedDown() {
 			w.Error(err)
 		}
 	})
-	w.says(result, analyze.Fail, w.host(seed)+": its server does not run; "+w.host(seed)+" is a seed", "nothing was started", "Start it and resume")
+	w.says(result, analyze.Fail, w.host(seed)+": its server is not running; "+w.host(seed)+" is a seed", "nothing was started", "Start it and resume")
 	w.starts(seed.Name)
 }

@@ -88,11 +88,11 @@ func CheckWatched(expression string) error {
 	}
 	for _, name := range names {
 		if near, can := watch.Writes(name); !can {
-			err := fmt.Errorf("unknown series %q: no watch writes it", name)
+			err := fmt.Errorf("unknown series %q: plimsoll watch does not record it", name)
 			if near != "" {
 				return hint.With(err, fmt.Sprintf("did you mean %q?", near))
 			}
-			return hint.With(err, "docs/watch.md says which series there are; an instance shows its own at /metrics of plimsoll watch --listen")
+			return hint.With(err, "docs/watch.md lists the series; an instance shows its own at /metrics of plimsoll watch --listen")
 		}
 	}
 	return nil

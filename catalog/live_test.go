@@ -70,7 +70,7 @@ func TestAWatchedSeriesThatNoServerShowsIsToldBeforeTheRun(t *testing.T) {
 	for wrong, want := range map[string]string{
 		"sum(plimsol_aas)":          `unknown series "plimsol_aas": no watch writes it (did you mean "plimsoll_aas"?)`,
 		"sum(":                      "watch[\"sum(\"]: ",
-		"plimsoll_aas[1m]":          "expected numbers of now",
+		"plimsoll_aas[1m]":          "expected an instant vector or a number",
 		"1 + 1":                     "names no series",
 		"cassandra_pending_compact": `did you mean "cassandra_pending_compactions"?`,
 	} {
@@ -91,7 +91,7 @@ func TestAWatchedSeriesThatNoServerShowsIsToldBeforeTheRun(t *testing.T) {
 	if p.Rails[0].Trouble != "" || len(p.Rails[0].Metrics) != 1 {
 		t.Errorf("the first guardrail sees %+v", p.Rails[0])
 	}
-	if want := "no server shows the series mysql_global_status_question (did you mean mysql_global_status_questions?)"; p.Rails[1].Trouble != want {
+	if want := "no server has the series mysql_global_status_question (did you mean mysql_global_status_questions?)"; p.Rails[1].Trouble != want {
 		t.Errorf("the plan says %q, want %q", p.Rails[1].Trouble, want)
 	}
 }

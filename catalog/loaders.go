@@ -75,7 +75,7 @@ func OpenJob(ctx context.Context, j loader.Job, part workload.Part) (loader.Sour
 	}
 	divisible, ok := w.(workload.Divisible)
 	if !ok {
-		return loader.Source{}, fmt.Errorf("the workload %s can be issued by one process only", w.Name())
+		return loader.Source{}, fmt.Errorf("only one process can issue the workload %s", w.Name())
 	}
 	divisible.Divide(part)
 	db, err := e.Open(ctx, j.Target)
@@ -83,7 +83,7 @@ func OpenJob(ctx context.Context, j loader.Job, part workload.Part) (loader.Sour
 		return loader.Source{}, fmt.Errorf("connect: %w", err)
 	}
 	if err := w.Adopt(ctx, db); err != nil {
-		return loader.Source{}, errors.Join(fmt.Errorf("look at the data of %s: %w", w.Name(), err), db.Close())
+		return loader.Source{}, errors.Join(fmt.Errorf("check the data of %s: %w", w.Name(), err), db.Close())
 	}
 	return loader.Source{Operations: w.Operations(), Connect: w.Connect(db, j.Seed), Close: db.Close}, nil
 }
