@@ -23,8 +23,8 @@ func (s Servers) Join(ctx context.Context, _ infra.Machine, n engine.Node, befor
 			if engine.ClassOf(err) == engine.Missing { // a server without such a table will not get it
 				return "", err
 			}
-			if err != nil {
-				return err.Error(), nil
+			if why := poll.Why(err); why != "" {
+				return why, nil
 			}
 		}
 		return "", nil

@@ -32,15 +32,21 @@ func Until(ctx context.Context, every time.Duration, look Look) error {
 func Try(ctx context.Context, every time.Duration, do func() error) error {
 	var last error
 	err := Until(ctx, every, func() (string, error) {
-		if last = do(); last != nil {
-			return last.Error(), nil
-		}
-		return "", nil
+		last = do()
+		return Why(last), nil
 	})
 	if err != nil {
 		return fmt.Errorf("%w; %w", context.Cause(ctx), last)
 	}
 	return nil
+}
+
+// Why is what an error says, as what is waited for; "" for none.
+func Why(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }
 
 // Rest waits for a time. Its error is why the context ended before.

@@ -135,7 +135,7 @@ func (s *Server) ready(ctx context.Context, m infra.Machine, dir string) error {
 			said, _ := infra.Tail(context.WithoutCancel(ctx), m, path.Join(dir, "log"), 400) // without a log nothing was said
 			return "", fmt.Errorf("the cache is not running: %s", strings.TrimSpace(string(said)))
 		}
-		return "wait for the cache: " + err.Error(), nil
+		return "wait for the cache: " + poll.Why(err), nil
 	})
 }
 
