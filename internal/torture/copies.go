@@ -31,8 +31,8 @@ const copiesPrefix = "copies-"
 // The array under attack: its legs are volumes of the lab's machine, and where it is mounted.
 const (
 	localLeg, networkLeg = "fast", "far"
-	legSize              = "384M" // XFS is not made smaller than 300 MiB, and 64 MiB are left free
-	copyRate             = 24 << 20
+	legSize              = "384M"   // XFS is not made smaller than 300 MiB, and 64 MiB are left free
+	copyRate             = 8 << 20  // so slow that how far it is has been kept a few times before it ends
 	mostCopied           = 72 << 20 // about what is copied
 	arrayAt              = "/mnt/array"
 )
