@@ -41,7 +41,7 @@ go forward, and one killed before its end was written was called failed. Every o
 
 The runbooks of RDS and Aurora stood it on a stand-in of the API (` + "`infra/aws/awstest`" + `), for no account of AWS was at hand, in front of two real MySQL servers to which the
 stand-in has done what AWS would have: restarted, promoted, made to follow. Their test does it again: ` + "`go test ./cmd/plimsoll -run TestRDSRunbooksStandTheTorture -torture-results \"$PWD/docs/torture\"`" + `,
-for about an hour. ` + "`rds/external-replica` and `rds/multi-source`" + ` are not among them: what they call is tried as ` + "`mysql/external-replica` and `mysql/multi-source`" + `, and by RDS's procedures in the
+for about an hour. That two servers take writes when ` + "`rds/promote`" + ` is done is what it is for, and no trouble. ` + "`rds/external-replica` and `rds/multi-source`" + ` are not among them: what they call is tried as ` + "`mysql/external-replica` and `mysql/multi-source`" + `, and by RDS's procedures in the
 tests of their actions.
 
 A runbook that the table lacks was not tortured on that product: one on a ring takes up to an hour. No SingleStore was to be had: the tests torture its two on
