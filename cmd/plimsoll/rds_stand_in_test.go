@@ -167,7 +167,7 @@ func blueGreenOfRDS(t *testing.T) *rdsStandIn {
 		s.follow("n2", "n1")
 		return s.address["n2"]
 	}
-	serves, closed := "n1", false // which server has the instance's name, and whether its parameter group closes it
+	serves, closed := "n1", false                                   // which server has the instance's name, and whether its parameter group closes it
 	s.api.SwitchedOver = func(awstest.Instance, awstest.Instance) { // as RDS: the former takes no writes, the copy has all and follows nobody
 		serves = "n2"
 		s.do("n1", "SET GLOBAL super_read_only = ON")

@@ -70,7 +70,7 @@ func TestRDSRunbooksStandTheTorture(t *testing.T) {
 			s := c.world(t)
 			o, err := s.torture(t, c)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("%v; until then %+v", err, o.Troubles)
 			}
 			t.Logf("%d tries in %s, brought back %d times; who took it back killed %d times; going on within %s; asleep for %s; stays %q",
 				o.Tries, o.Took.Round(time.Second), o.Restored, o.Undos, o.Resumed.Round(time.Millisecond), o.Slept, o.Stays)

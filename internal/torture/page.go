@@ -42,7 +42,8 @@ go forward, and one killed before its end was written was called failed. Every o
 The runbooks of RDS and Aurora stood it on a stand-in of the API (` + "`infra/aws/awstest`" + `), for no account of AWS was at hand, in front of two real MySQL servers to which the
 stand-in has done what AWS would have: restarted, promoted, made to follow. Their test does it again: ` + "`go test ./cmd/plimsoll -run TestRDSRunbooksStandTheTorture -torture-results \"$PWD/docs/torture\"`" + `,
 for about an hour. That two servers take writes when ` + "`rds/promote`" + ` is done is what it is for, and no trouble. ` + "`rds/external-replica` and `rds/multi-source`" + ` are not among them: what they call is tried as ` + "`mysql/external-replica` and `mysql/multi-source`" + `, and by RDS's procedures in the
-tests of their actions.
+tests of their actions. ` + "`rds/blue-green`, `rds/blue-green-back` and `rds/reboot`" + ` were begun and not ended, on a machine that was too busy (23 November
+2026): there is no row of them yet.
 
 A runbook that the table lacks was not tortured on that product: one on a ring takes up to an hour. No SingleStore was to be had: the tests torture its two on
 a stand-in (cmd/plimsoll/runbook_torture_singlestore_test.go), without the other host, as such a cluster keeps no claim. All that ship, those too, are killed
