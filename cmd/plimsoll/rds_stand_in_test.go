@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -225,7 +224,7 @@ func (s *rdsStandIn) named(instance string) string {
 }
 
 func (s *rdsStandIn) lead(from net.Conn, instance string) {
-	defer from.Close()
+	defer func() { _ = from.Close() }()
 	is, there := s.api.Shown(instance)
 	if !there {
 		return
@@ -239,16 +238,4 @@ func (s *rdsStandIn) lead(from net.Conn, instance string) {
 		_ = to.Close()
 	}()
 	_, _ = io.Copy(from, to)
-}
-
-// instances are the instances as the API shows them.
-func (s *rdsStandIn) instances() string {
-	var all []string
-	for _, id := range []string{"orders", "orders-2", "orders-old1", "orders-green-abc123", "new", "copy-1"} {
-		if i, there := s.api.Shown(id); there {
-			all = append(all, fmt.Sprint(i.ID, " ", i.Class, i.Version, i.Type, i.GiB, i.Source, i.Cluster, i.Address))
-		}
-	}
-	slices.Sort(all)
-	return strings.Join(append(all, fmt.Sprint(s.api.HasCluster("copy"))), "\n")
 }
