@@ -316,3 +316,12 @@ func TestTheStretchOfTime(t *testing.T) {
 		}
 	}
 }
+
+// A day of an instance's curves is little to send, as a page and as what is drawn over it.
+func TestADayOfCurvesIsLittleToSend(t *testing.T) {
+	v := newHouse(t).entered()
+	page, curves := v.get("/fleet/orders/n1?span=24h"), v.get("/fleet/orders/n1?span=24h", "Accept", "application/json")
+	if page.status != http.StatusOK || curves.status != http.StatusOK || len(page.body) > 150_000 || len(curves.body) > 100_000 {
+		t.Errorf("%d and %d bytes, answered %d and %d", len(page.body), len(curves.body), page.status, curves.status)
+	}
+}

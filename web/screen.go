@@ -119,9 +119,8 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, name s
 
 func (s *Server) showJSON(w http.ResponseWriter, status int, data any) {
 	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetIndent("", "  ")
-	if err := e.Encode(data); err != nil {
+	if err := json.NewEncoder(&b).Encode(data); err != nil { // not indented: of curves that would be more than they are
+
 		s.Log.Error("encode", "error", err)
 		http.Error(w, `{"error": "this cannot be shown"}`, http.StatusInternalServerError)
 		return
