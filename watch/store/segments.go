@@ -100,7 +100,7 @@ func divide(expr string, from, to time.Time, step time.Duration, shortFrom time.
 	short := max(segmentLength.Milliseconds()/shortLengths/every, 1) * every
 	long := short * max(segmentLength.Milliseconds()/short, 1)
 	phase := from.UnixMilli() % every
-	length := long
+	var length int64
 	for at := from.UnixMilli() - from.UnixMilli()%long; at <= end; at += length {
 		if length = long; at+long > shortFrom.UnixMilli() {
 			length = short
