@@ -66,9 +66,13 @@ func (e *execute) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, 
 }
 
 func (e *execute) Act(ctx context.Context, on *cluster.Cluster, c Call) (Facts, error) {
-	return nil, on.Execute(ctx, e.Node, signed(e.Statements, c), func(done int) {
+	err := on.Execute(ctx, e.Node, signed(e.Statements, c), func(done int) {
 		c.Progress(float64(done)/float64(len(e.Statements)), "")
 	})
+	if e := (*engine.Error)(nil); errors.As(err, &e) && e.Do != "" { // a journal keeps the text alone
+		err = fmt.Errorf("%w: %s", err, e.Do)
+	}
+	return nil, err
 }
 
 // Verify holds when the check is satisfied; without one the server has said it.
