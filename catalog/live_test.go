@@ -68,7 +68,7 @@ func TestAGuardrailOnAWatchedSeriesPausesARun(t *testing.T) {
 
 func TestAWatchedSeriesThatNoServerShowsIsToldBeforeTheRun(t *testing.T) {
 	for wrong, want := range map[string]string{
-		"sum(plimsol_aas)":          `unknown series "plimsol_aas": no watch writes it (did you mean "plimsoll_aas"?)`,
+		"sum(plimsol_aas)":          `unknown series "plimsol_aas": plimsoll watch does not record it (did you mean "plimsoll_aas"?)`,
 		"sum(":                      "watch[\"sum(\"]: ",
 		"plimsoll_aas[1m]":          "expected an instant vector or a number",
 		"1 + 1":                     "names no series",
