@@ -265,7 +265,7 @@ func TestWhatWouldLoseDataIsRefused(t *testing.T) {
 	cluster.SetLeaf(third, "offline")
 	refuses(t, site, "singlestore.add-leaf", "leaf: "+newLeaf, third+" is offline")
 	refuses(t, site, "singlestore.remove-leaf", first, third+" is offline")
-	refuses(t, site, "singlestore.remove-leaf", "leaf: "+third, "cannot stream its ranges")
+	refuses(t, site, "singlestore.remove-leaf", "leaf: "+third, "cannot move its data")
 	refuses(t, site, "singlestore.add-leaf", "leaf: "+newLeaf+"\ngroup: 2", "offline")
 	cluster.SetLeaf(third, "online")
 
