@@ -12,7 +12,7 @@ func TestAScoreboardSumsUpWhatCanBeCompared(t *testing.T) {
 		{Predicted: Figure{Mean: 100, Low: 90, High: 110}, Came: exact(86)},
 		{Predicted: exact(100), Came: exact(900), Doubt: "the load is another"},
 	})
-	for _, want := range []string{"2 predictions", "mean error 8 %", "worst 14 %", "1 held", "1 more"} {
+	for _, want := range []string{"2 predictions", "mean error 8 %", "worst 14 %", "1 were within", "1 more"} {
 		if !strings.Contains(board, want) {
 			t.Errorf("%q lacks %q", board, want)
 		}

@@ -259,8 +259,8 @@ func TestOpen(t *testing.T) {
 	reached, err := seen.Target()
 	must(t, err)
 	equal(t, "how to reach it", fmt.Sprint(reached.Addresses, reached.Password == target.Password), fmt.Sprint(target.Addresses, true))
-	refused(t, seen.Stop(ctx, "n1"), "demo was only looked at", "")
-	refused(t, seen.Start(ctx), "demo was only looked at", "")
+	refused(t, seen.Stop(ctx, "n1"), "demo was opened for reading only", "")
+	refused(t, seen.Start(ctx), "demo was opened for reading only", "")
 	must(t, seen.Down(ctx))
 	must(t, seen.Close())
 	equal(t, "after the look", states(c), "n1 running, n2 running")
@@ -276,7 +276,7 @@ func TestOpen(t *testing.T) {
 	}
 
 	_, err = lab.Up(ctx, lab.Spec{Name: "demo", Product: "toy"}, d)
-	refused(t, err, "demo is there already", "lab down demo")
+	refused(t, err, "demo exists already", "lab down demo")
 
 	c, err = lab.Open(ctx, "demo", d)
 	must(t, err)
@@ -371,7 +371,7 @@ func TestUpRefuses(t *testing.T) {
 		"no name":               {lab.Spec{Product: "toy"}, `cluster name ""`, ""},
 		"an unknown product":    {lab.Spec{Name: "demo", Product: "tyo"}, `cannot run "tyo"`, "did you mean toy?"},
 		"an unknown version":    {lab.Spec{Name: "demo", Product: "toy", Version: "3.1"}, "toy 3.1 is not installed", "2.0 or 1.0"},
-		"a version too exact":   {lab.Spec{Name: "demo", Product: "toy", Version: "2.0.9"}, "what can be fetched is 2.0.1", ""},
+		"a version too exact":   {lab.Spec{Name: "demo", Product: "toy", Version: "2.0.9"}, "the versions to download are 2.0.1", ""},
 		"too many nodes":        {lab.Spec{Name: "demo", Product: "toy", Nodes: 100}, "100 nodes", ""},
 		"too little memory": {lab.Spec{Name: "demo", Product: "toy", Nodes: 3, Config: map[string]string{"needs": "9000"}},
 			"too little memory: 3 nodes would need 27000 GiB", "fewer nodes, or lower needs"},

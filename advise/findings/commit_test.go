@@ -60,7 +60,7 @@ func TestAnUntoldRedoLogIsNotTakenForNothing(t *testing.T) {
 	in.Seen.Commit.Redo, in.Seen.Commit.Queue = nil, nil
 	two := option(t, finding(t, Report(in), "commit"), "innodb_flush_log_at_trx_commit=2")
 	e := effectOf(t, two, "time of a commit")
-	if e.High != 0.004 || math.Abs(e.Low-0.0013) > 1e-9 || !strings.Contains(two.Risk, "not told") {
+	if e.High != 0.004 || math.Abs(e.Low-0.0013) > 1e-9 || !strings.Contains(two.Risk, "does not show the redo log's part") {
 		t.Errorf("%+v; %s", e, two.Risk)
 	}
 }
@@ -76,7 +76,7 @@ func TestAuroraAndReplicasForbidLevers(t *testing.T) {
 	if o := option(t, f, "innodb_flush_log_at_trx_commit=0"); !strings.Contains(o.Risk, "innodb_trx_commit_allow_data_loss=1") || o.Do != "" {
 		t.Errorf("%+v", o)
 	}
-	if o := option(t, f, "no binary log"); !strings.Contains(o.Risk, "replicas follow") {
+	if o := option(t, f, "no binary log"); !strings.Contains(o.Risk, "replicas of this server need it") {
 		t.Errorf("%+v", o)
 	}
 }

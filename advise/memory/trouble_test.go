@@ -23,9 +23,9 @@ func TestACacheThatTellsNothingIsRefused(t *testing.T) {
 	}{
 		"it reads what it held before":  {func(c *engine.PageCache) { c.Loading = true }, "just started"},
 		"nothing is held":               {func(c *engine.PageCache) { c.Data = 0 }, "is empty"},
-		"no page ever had to leave":     {func(c *engine.PageCache) { c.Read, c.Data, c.Free = 30_000, 30_000, 35_536 }, "no page has had to leave"},
+		"no page ever had to leave":     {func(c *engine.PageCache) { c.Read, c.Data, c.Free = 30_000, 30_000, 35_536 }, "no page has been evicted"},
 		"it was started a minute ago":   {func(c *engine.PageCache) { c.Read, c.Uptime = 100_000, time.Minute }, "1m0s ago"},
-		"made pages fill it, none left": {func(c *engine.PageCache) { c.Read, c.Created, c.Data = 10, 40_000, 40_000 }, "no page has had to leave"},
+		"made pages fill it, none left": {func(c *engine.PageCache) { c.Read, c.Created, c.Data = 10, 40_000, 40_000 }, "no page has been evicted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cache := usual

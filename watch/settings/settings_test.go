@@ -46,15 +46,15 @@ func TestRefusesWithThePlace(t *testing.T) {
 	for text, want := range map[string]string{
 		"keep: {age: long}":                                    "expected a time such as",
 		"keep: {bytes: 20}":                                    "expected a size such as",
-		"notify: [{}]":                                         "0 ways to tell somebody",
-		"notify: [{slack: {env: A, file: b}}]":                 "2 places for a secret",
+		"notify: [{}]":                                         "0 receivers to tell somebody",
+		"notify: [{slack: {env: A, file: b}}]":                 "2 sources for a secret",
 		"queries: [{name: A-b, sql: SELECT 1}]":                "expected lower-case letters",
 		"queries: [{name: a, sql: SELECT 1, timeout: 90s}]":    "at most 20s",
 		"shard: 4/3":                                           "expected such as 2/5",
 		"aws: [{tags: {}, environment: lab, user: a}]":         "every instance of the region",
 		"aws: [{tags: {team: a}, environment: live, user: a}]": `unknown environment "live"`,
 		"rulez: []": `unknown key "rulez"`,
-		"notify: [{slack: {env: A}, webhook: {env: B}}]": "2 ways",
+		"notify: [{slack: {env: A}, webhook: {env: B}}]": "2 receivers",
 	} {
 		if _, err := Parse("watch.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "watch.yaml:1") {
 			t.Errorf("%s: %v", text, err)
