@@ -46,7 +46,7 @@ func TestRefusesWithThePlace(t *testing.T) {
 	for text, want := range map[string]string{
 		"keep: {age: long}":                                    "expected a time such as",
 		"keep: {bytes: 20}":                                    "expected a size such as",
-		"notify: [{}]":                                         "0 receivers to tell somebody",
+		"notify: [{}]":                                         "0 receivers in one entry",
 		"notify: [{slack: {env: A, file: b}}]":                 "2 sources for a secret",
 		"queries: [{name: A-b, sql: SELECT 1}]":                "expected lower-case letters",
 		"queries: [{name: a, sql: SELECT 1, timeout: 90s}]":    "at most 20s",
