@@ -26,7 +26,8 @@ Then each leg is looked at *alone*: the file system is unmounted and looked over
 written. ` + "`go run ./internal/torture -copies 67`" + ` makes 200 runs, and prints its seed; ` + "`-seed S -try N`" + ` begins with that try again.
 
 - **in the copy**: kills while the copy of what is used was under way. **again**: runs that had been taken back or cancelled, and were begun anew.
-- **by**: how the leg came into step in the end, as the journal says. *Gone on with*: a copy that was cut off copied what was left, not all. A run whose leg
+- **by**: how the leg came into step in the end, as the journal says. *Gone on with*: a copy that was cut off copied what was left, not all;
+  the attack of seed 8 did not tell these apart. A run whose leg
   came into step while nobody was there says none.
 - **files**: of how many the sha256 was compared, on one leg alone.
 

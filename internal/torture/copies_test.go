@@ -1,9 +1,12 @@
 package main
 
 import (
+	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
+
+	"plimsoll/runbook/journal"
 )
 
 // A try on copies is repeated by its seed and number, every run of it is cut off, and what is drawn covers what the page says.
@@ -58,6 +61,23 @@ func TestTheTableOfCopies(t *testing.T) {
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+// A copy that went on copied less than what is in use. The numbers are those of a journal that is read.
+func TestACopyThatWentOnIsTold(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"method": "seed", "seeded": 4096, "used": 8192}`: wentOn,
+		`{"method": "seed", "seeded": 8192, "used": 8192}`: "seed",
+		`{"method": "re-add", "seeded": 0, "used": 0}`:     "re-add",
+	} {
+		var e journal.Event
+		if err := json.Unmarshal([]byte(`{"output": `+text+`}`), &e); err != nil {
+			t.Fatal(err)
+		}
+		if got := methodOf(e.Output); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
 }

@@ -7,8 +7,10 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
+	"plimsoll/action"
 	"plimsoll/cluster"
 	"plimsoll/infra/local"
 	"plimsoll/infra/uml"
@@ -287,21 +289,24 @@ func (t *copyTry) methods(ctx context.Context, run string, sum *copyBook) error 
 		if event.Kind != journal.Acted || event.Output["method"] == nil {
 			continue
 		}
-		method := fmt.Sprint(event.Output["method"])
-		if seeded, used := event.Output["seeded"], event.Output["used"]; method == string(superdisk.Seeding) {
-			s, isNumber := seeded.(float64)
-			u, too := used.(float64)
-			if isNumber && too && s < u {
-				method = wentOn
-			}
-		}
-		sum.Methods[method]++
+		sum.Methods[methodOf(event.Output)]++
 	}
 	return nil
 }
 
 // wentOn is a seeding that had been cut off and copied what was left.
 const wentOn = "seed gone on with"
+
+// methodOf is how a leg was brought into step by the run that ended it, as the output of its step says.
+func methodOf(out action.Facts) string {
+	method := fmt.Sprint(out["method"])
+	seeded, err := strconv.ParseInt(fmt.Sprint(out["seeded"]), 10, 64)
+	used, other := strconv.ParseInt(fmt.Sprint(out["used"]), 10, 64)
+	if method == string(superdisk.Seeding) && err == nil && other == nil && seeded < used {
+		return wentOn
+	}
+	return method
+}
 
 // devices are those of the lab's volumes on its machine, by the names of the volumes.
 func (a *copies) devices(ctx context.Context) (map[string]string, error) {
