@@ -87,7 +87,7 @@ func made(ctx context.Context, name string, deps Deps) (d Deps, r *record, l eng
 		return d, nil, nil, "", noCluster(name, err)
 	}
 	if !r.Complete {
-		return d, nil, nil, "", hint.With(fmt.Errorf("the creation of the creation of cluster %s was never completed", name), "plimsoll lab down "+name)
+		return d, nil, nil, "", hint.With(fmt.Errorf("the creation of cluster %s was never completed", name), "plimsoll lab down "+name)
 	}
 	if l, err = d.launcher(r.Dist.Product); err != nil {
 		return d, nil, nil, "", err

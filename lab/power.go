@@ -46,7 +46,7 @@ func (c *Cluster) powerFail(ctx context.Context, m *member) (f forgetful.Forgott
 	data, err := c.deps.Machine.ReadFile(ctx, layerReport(m.Node))
 	if err != nil {
 		said, _ := infra.Tail(ctx, c.deps.Machine, layerLog(m.Node), 1<<10) // if it cannot be read it said nothing
-		return f, fmt.Errorf("Plimsoll could not drop the unsynced writes: %w\n%s", err, said)
+		return f, fmt.Errorf("drop the unsynced writes: %w\n%s", err, said)
 	}
 	if err := json.Unmarshal(data, &f); err != nil {
 		return f, fmt.Errorf("read what was forgotten: %w", err)

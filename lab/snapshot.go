@@ -29,7 +29,7 @@ func (c *Cluster) Snapshot(ctx context.Context, from, to string) (frozen time.Du
 		cloner, ok := c.launcher.(engine.Cloner)
 		switch {
 		case c.record.hasMachine(source.Name) || c.record.hasMachine(m.Name):
-			return errors.New("Plimsoll does not copy data from machine to machine")
+			return errors.New("data is not copied from machine to machine")
 		case !ok:
 			return fmt.Errorf("%s: its servers cannot start with a copy of another server's data", m.Name)
 		case source == m:

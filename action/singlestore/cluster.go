@@ -140,7 +140,7 @@ func underWay(ctx context.Context, on *cluster.Cluster, beginnings []string) (st
 	sharded, is := engine.As[engine.Sharded](db)
 	watched, does := engine.As[engine.Watched](db)
 	if !is || !does {
-		return "", errors.New("Plimsoll cannot tell whether partitions are moving")
+		return "", errors.New("cannot tell whether partitions are moving")
 	}
 	for _, beginning := range beginnings {
 		if n, err := watched.Executing(ctx, beginning); err != nil || n > 0 {

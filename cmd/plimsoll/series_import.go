@@ -67,7 +67,7 @@ of its values nor from which moment they count, so give both: --unit, --basis.`,
 		},
 	}
 	o.add(cmd)
-	cmd.Flags().StringVar(&o.unit, "unit", "ns", "unit unit unit of the log's values: ns, us or ms")
+	cmd.Flags().StringVar(&o.unit, "unit", "ns", "unit of the log's values: ns, us or ms")
 	cmd.Flags().StringSliceVar(&o.Tags, "tag", nil, "read these tags only (default all)")
 	return cmd
 }

@@ -31,7 +31,7 @@ func newTrialReport(c console) *cobra.Command {
 	cmd := &cobra.Command{
 		ValidArgsFunction: completeResults,
 		Use:               "report DIR",
-		Short:             "Write a result's reports again, or plot its curvess curvess curves",
+		Short:             "Write a result's reports again, or plot its curves",
 		Long: `Write report.html and report.md from the other files of a result folder, or draw its curves in the terminal.
 
 --beside shows the measurements of another tool from the same time on the same clock: an imported series, another result's folder, a k6

@@ -18,7 +18,7 @@ import (
 // candidate refuses a replica that should not become the primary, whatever else there is.
 func (s *server) candidate(ctx context.Context, is engine.ReplicationStatus) error {
 	if len(is.Sources) == 0 {
-		return &hint.PermanentError{Reason: s.name() + " replicates from no server: it is no replica", Advice: "make it a replica with make it a replica with mysql.replicate, or name another node node"}
+		return &hint.PermanentError{Reason: s.name() + " replicates from no server: it is no replica", Advice: "make it a replica with mysql.replicate, or name another node"}
 	}
 	if err := s.singleSource(is); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time
 		return 0, err
 	}
 	if !from.isSource(replica.Sources[0], primary.ServerID) {
-		return 0, &hint.PermanentError{Reason: fmt.Sprintf("%s follows %s, not %s", w.To, replica.Follows(), w.From), Advice: "make it a replica with make it a replica with mysql.replicate, or name another node node"}
+		return 0, &hint.PermanentError{Reason: fmt.Sprintf("%s follows %s, not %s", w.To, replica.Follows(), w.From), Advice: "make it a replica with mysql.replicate, or name another node"}
 	}
 	if !replica.Sources[0].Receives {
 		return 0, &hint.PermanentError{Reason: fmt.Sprintf("%s is not connected to %s: %s", w.To, w.From, replica.Sources[0].Trouble), Advice: "fix that first"}
