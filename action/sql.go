@@ -114,7 +114,7 @@ func (e *execute) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c Call
 		}
 		watched, ok := engine.As[engine.Watched](db)
 		if !ok {
-			return "", errors.New("Plimsoll cannot tell whether one of its statements is still running in the server")
+			return "", errors.New("cannot tell whether one of its statements is still running in the server")
 		}
 		n, err := watched.Executing(ctx, Signature(c))
 		if err != nil {

@@ -107,7 +107,7 @@ func (d readOnlyDatabase) Session(ctx context.Context) (engine.Session, error) {
 }
 
 var (
-	errNotConfigurable = errors.New("Plimsoll cannot read the settings of this database")
+	errNotConfigurable = errors.New("the settings of this database cannot be read")
 	errNotReplicated   = errors.New("this database does not report its role in replication")
 )
 

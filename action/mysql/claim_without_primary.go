@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -34,6 +35,7 @@ const takeLock = `SELECT IF(IS_USED_LOCK('plimsoll.claim') <=> CONNECTION_ID(), 
 // take takes the locks of nodes, or finds that they are ours; *action.ClaimedError when another has one, any other error when it
 // cannot be told.
 func (l *locks) take(ctx context.Context, site *cluster.Cluster, nodes []string, c action.Claim) error {
+	anew := slices.ContainsFunc(nodes, func(node string) bool { return !l.has(node) })
 	found := make([]error, len(nodes))
 	var taking sync.WaitGroup
 	for i, node := range nodes {
@@ -45,8 +47,15 @@ func (l *locks) take(ctx context.Context, site *cluster.Cluster, nodes []string,
 			return err
 		}
 	}
-	return cmp.Or(found...)
+	if err := cmp.Or(found...); err != nil || !anew || !c.Slept {
+		return err
+	}
+	return errLockedAnew
 }
+
+// errLockedAnew says that a run which slept has locks that it did not have before: another may have had them meanwhile, and given them back
+// without a trace, as a server that takes no writes keeps none.
+var errLockedAnew = errors.New("the cluster has no primary, and does not tell whether another run held it while this process slept")
 
 func (l *locks) takeOne(ctx context.Context, site *cluster.Cluster, node string, c action.Claim) error {
 	last := fmt.Errorf("node %s: its lock changes hands", node)

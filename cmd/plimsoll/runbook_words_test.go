@@ -93,7 +93,7 @@ steps:
 	_, said, code := typed(t, "runbook", "cancel", run, "--undo", "--yes")
 	lines := strings.Split(strings.TrimSpace(said), "\n")
 	last := strings.Join(lines[max(0, len(lines)-2):], "\n")
-	if code != exitTrouble || !strings.Contains(last, "run "+run+" was cancelled, and step b could not be undone: ") || !strings.Contains(last, "; what stays done: a, b\n") {
+	if code != exitTrouble || !strings.Contains(last, "run "+run+" was cancelled, but step b could not be undone: ") || !strings.Contains(last, "; what stays done: a, b\n") {
 		t.Errorf("cancel: %d %s", code, said)
 	}
 	says(t, 0, "step b could not be undone, so the steps before it were not undone either: ", "runbook", "status", run)

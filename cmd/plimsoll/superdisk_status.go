@@ -195,7 +195,7 @@ func (o superdiskStatus) places(ctx context.Context, deps lab.Deps) ([]place, fu
 		}
 	}
 	if len(all) == 0 {
-		err := hint.With(fmt.Errorf("Plimsoll cannot run commands on the machine of any node of %s", o.cluster), "set machine: for its nodes in "+inventory.File)
+		err := hint.With(fmt.Errorf("commands cannot be run on the machine of any node of %s", o.cluster), "set machine: for its nodes in "+inventory.File)
 		return nil, nil, errors.Join(err, site.Close())
 	}
 	return all, site.Close, nil

@@ -88,11 +88,11 @@ func TestWatchedStretchesAreCompared(t *testing.T) {
 	if strings.Contains(differ, "abc") || strings.Contains(differ, "p99") {
 		t.Errorf("what cannot be compared is:\n%s", differ)
 	}
-	if same := compare("before", "again"); !strings.Contains(same, "None of") {
+	if same := compare("before", "again"); !strings.Contains(same, "The data shows no difference") {
 		t.Errorf("of one load differs:\n%s", same)
 	}
 	err = runWatchExport(t.Context(), c, "order", watchExportOptions{from: "30m", out: "none"})
-	if err == nil || !strings.Contains(err.Error(), "nothing of order was kept") {
+	if err == nil || !strings.Contains(err.Error(), "there is no record of order") {
 		t.Errorf("a cluster that is not there: %v", err)
 	}
 }

@@ -60,6 +60,7 @@ func failover(ctx context.Context, t *attempt) {
 	old := t.primary()
 	t.lose(ctx, t.Drawn.Value%4 == 0)
 	r := t.run(ctx, leg{home: t.a, cuts: t.Drawn.Cuts, ways: t.Drawn.Ways, args: failoverArgs, may: true})
+	t.fallen = append(t.fallen, old.Name) // the fence ends it, whoever had started it
 	t.mend(ctx)
 	if r.Status != "done" {
 		if r.Status == journal.DoneWithRemainders {
@@ -116,7 +117,7 @@ func asleep(ctx context.Context, t *attempt) {
 			book = []string{"mysql/set-variable", "-i", "name=max_connections", "-i", fmt.Sprint("value=", 200+t.Drawn.Value)}
 		}
 		rival := t.run(ctx, leg{home: t.b, cuts: t.Drawn.Rival, ways: t.Drawn.Ways, args: append(slices.Clone(book), "--break-lock", "its owner sleeps"), may: true})
-		if book[0] == failoverArgs[0] && (rival.Status == "" || rival.Status == string(journal.RunUndone) || rival.Status == string(journal.RunCancelled)) {
+		if book[0] == failoverArgs[0] && rival.Status != string(journal.RunDone) && rival.Status != journal.DoneWithRemainders {
 			t.fallen = []string{t.primary().Name} // it was not replaced
 		}
 		before := lookAt(ctx, t.servers)

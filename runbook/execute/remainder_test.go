@@ -4,11 +4,13 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"plimsoll/action"
 	"plimsoll/cluster"
 	"plimsoll/runbook"
 	"plimsoll/runbook/journal"
+	"plimsoll/runbook/lock"
 )
 
 // leaving is an act on many targets that leaves some out.
@@ -94,5 +96,33 @@ func TestWhatWasLeftAsItIsIsToldUntilItIsMended(t *testing.T) {
 	}
 	if left() != "" {
 		t.Errorf("done, and still told: %q", left())
+	}
+}
+
+// A process that dies after the last entry of a run, and before it notes what the run leaves undone, has that noted by whoever gives the
+// cluster back in its stead.
+func TestWhatARunLeavesIsNotedThoughItsProcessDiedAfterTheEnd(t *testing.T) {
+	for _, how := range []string{"give back", "the next run"} {
+		b := newBench(t)
+		run := b.begin(Request{Book: b.parse(mending)})
+		b.runSession(run, journal.Command{Do: "run"})
+		b.runSession(run, journal.Command{Do: "cancel", Leave: "it is late"})
+		if gone, err := b.Mend(t.Context(), run, "as if it had not been noted"); len(gone) != 1 || err != nil {
+			t.Fatal(gone, err)
+		}
+		if _, err := b.Store.Acquire(t.Context(), lock.LeaseName("lab1"), run, time.Minute); err != nil { // as it was before the release
+			t.Fatal(err)
+		}
+		if how == "give back" {
+			if gave, err := b.GiveBack(t.Context(), run); !gave || err != nil {
+				t.Errorf("gave back %v, %v", gave, err)
+			}
+		} else {
+			b.begin(Request{Book: b.parse(touching)})
+		}
+		left, err := b.OpenRemainders(t.Context(), "lab1")
+		if err != nil || len(left) != 1 || left[0].Run != run {
+			t.Errorf("%s: %v, %v", how, left, err)
+		}
 	}
 }

@@ -8,25 +8,25 @@ import (
 	"plimsoll/runbook/journal"
 )
 
-// noteRemainders keeps what the run leaves undone, and that it has taken up what others left.
-func (r *runner) noteRemainders(ctx context.Context) error {
+// noteRemainders keeps what a run that has ended leaves undone, and that it has taken up what others left.
+func (s *Service) noteRemainders(ctx context.Context, run string, st *journal.State) error {
 	var all []journal.Remainder
-	switch s := r.state; {
-	case s.Outcome == journal.RunDone:
-		all = s.Remainders()
-		taken, err := r.takenUp(ctx, all)
+	switch {
+	case st.Outcome == journal.RunDone:
+		all = st.Remainders()
+		taken, err := s.takenUp(ctx, run, st, all)
 		if err != nil {
 			return err
 		}
 		all = append(all, taken...)
-	case s.Outcome == journal.RunCancelled && s.Leaves != "":
-		all = []journal.Remainder{{Cluster: s.Header.Cluster, Runbook: s.Header.Runbook, Why: s.Why}}
+	case st.Outcome == journal.RunCancelled && st.Leaves != "":
+		all = []journal.Remainder{{Cluster: st.Header.Cluster, Runbook: st.Header.Runbook, Why: st.Why}}
 	}
 	for _, m := range all {
 		if m.Run == "" {
-			m.Run, m.At = r.journal.Run(), r.state.Changed
+			m.Run, m.At = run, st.Changed
 		}
-		if err := m.Keep(ctx, r.service.Store); err != nil {
+		if err := m.Keep(ctx, s.Store); err != nil {
 			return err
 		}
 	}
@@ -35,17 +35,20 @@ func (r *runner) noteRemainders(ctx context.Context) error {
 
 // takenUp are the remainders of earlier runs that this one has mended: a target that it worked on, and did not leave out itself; a
 // runbook that was left half done, and is done now.
-func (r *runner) takenUp(ctx context.Context, own []journal.Remainder) ([]journal.Remainder, error) {
+func (s *Service) takenUp(ctx context.Context, run string, st *journal.State, own []journal.Remainder) ([]journal.Remainder, error) {
 	var all []journal.Remainder
-	for _, name := range r.state.Header.AllClusters() {
-		open, err := r.service.OpenRemainders(ctx, name)
+	for _, name := range st.Header.AllClusters() {
+		open, err := s.OpenRemainders(ctx, name)
 		if err != nil {
 			return nil, err
 		}
 		for _, m := range open {
+			if m.At.After(st.Changed) {
+				continue // left by a later run
+			}
 			out := slices.ContainsFunc(own, func(o journal.Remainder) bool { return o.Cluster == m.Cluster && o.Target == m.Target })
-			if m.Target == "" && m.Runbook == r.state.Header.Runbook || m.Target != "" && !out && r.state.WorkedOn(m) {
-				m.Mended = "run " + r.journal.Run()
+			if m.Target == "" && m.Runbook == st.Header.Runbook || m.Target != "" && !out && st.WorkedOn(m) {
+				m.Mended = "run " + run
 				all = append(all, m)
 			}
 		}

@@ -297,7 +297,7 @@ func (s *Service) GiveBack(ctx context.Context, run string) (bool, error) {
 }
 
 func (s *Service) locks() *lock.Locks {
-	return &lock.Locks{Store: s.Store, Actions: s.Actions, Open: s.Open, ClusterLock: s.ClusterLock, Holder: s.Holder, TTL: s.ttl()}
+	return &lock.Locks{Store: s.Store, Actions: s.Actions, Open: s.Open, ClusterLock: s.ClusterLock, Holder: s.Holder, TTL: s.ttl(), Ended: s.noteRemainders}
 }
 
 // Actor stands between a step and its action.

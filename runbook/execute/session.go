@@ -259,7 +259,7 @@ func (r *runner) park(reason string, cause error) error {
 
 // remember keeps what the run leaves undone, and how long the steps took, for the estimates of later runs.
 func (r *runner) remember(ctx context.Context) error {
-	if err := r.noteRemainders(ctx); err != nil {
+	if err := r.service.noteRemainders(ctx, r.journal.Run(), r.state); err != nil {
 		return err
 	}
 	if r.state.Outcome != journal.RunDone {

@@ -23,9 +23,13 @@ func (l *Locks) ended(ctx context.Context, run string) bool {
 // Clearing is how long a cluster may take to let the claim of a run that has ended be cleared: it need not be, to be passed over.
 const Clearing = 2 * time.Second
 
-// over gives a cluster back for a run that has ended, and whose process died before it could.
+// over gives a cluster back for a run that has ended, and whose process died before it could. What that run leaves undone is noted first.
 func (l *Locks) over(ctx context.Context, m ClusterLock, cluster string, lease durable.Lease) bool {
-	if !l.ended(ctx, lease.Holder) {
+	st, err := journal.Load(ctx, l.Store, l.Actions, lease.Holder)
+	if err != nil || !st.Outcome.Over() {
+		return false
+	}
+	if l.Ended != nil && l.Ended(ctx, lease.Holder, st) != nil {
 		return false
 	}
 	if m != nil {

@@ -121,6 +121,7 @@ func (h *holding) confirmWithin(ctx context.Context, patience time.Duration) err
 	asking, asked := context.WithTimeout(ctx, patience)
 	defer asked()
 	var claimed *action.ClaimedError
+	h.claim.Slept = h.slept
 	err = h.marker.Claim(asking, h.claim)
 	if errors.As(err, &claimed) {
 		return h.lose(fmt.Errorf("%w: %w", ErrFenced, err))

@@ -30,6 +30,9 @@ type Locks struct {
 	ClusterLock func(*cluster.Cluster) ClusterLock // nil, or returning nil: no claim in the cluster itself
 	Holder      string                             // this process, for people
 	TTL         time.Duration                      // of a lease that is not prolonged
+
+	// Ended completes the records of a run that has ended, before its cluster is given back in its stead. nil: there are none.
+	Ended func(ctx context.Context, run string, st *journal.State) error
 }
 
 // Leases are a run's clusters. They are taken in the order of their names: of two runs that want the same ones, the

@@ -345,7 +345,7 @@ func TestABreakerStopsWithinTwoSecondsAndTriesAgain(t *testing.T) {
 func TestADistressedServerIsAskedForCountersAlone(t *testing.T) {
 	b := breaker{meter: &meter{}}
 	b.strained(40, 4)
-	if level, ask, why := b.allowed(time.Now(), watch.TenMinutes); !ask || level != watch.Second || !strings.Contains(why, "40 threads run on 4 cores") {
+	if level, ask, why := b.allowed(time.Now(), watch.TenMinutes); !ask || level != watch.Second || !strings.Contains(why, "40 threads are running on 4 cores") {
 		t.Errorf("level %d, %v, %q", level, ask, why)
 	}
 	b.strained(3, 4)

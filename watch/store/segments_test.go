@@ -81,9 +81,9 @@ func TestALateSampleIsInTheNextAnswer(t *testing.T) {
 		return lines
 	}
 	ask()
-	before := len(s.segments.kept)
+	before := len(s.segments.kept) // at least three, whatever the time of day: they end at even hours
 	ask()
-	if after := len(s.segments.kept); before < 5 || after != before {
+	if after := len(s.segments.kept); before < 3 || after != before {
 		t.Errorf("%d segments are kept, then %d", before, after)
 	}
 	late := end.Add(-20*time.Minute - 30*time.Second)
