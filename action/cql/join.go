@@ -246,7 +246,7 @@ func byHand(n cluster.Node, dead string) error {
 		with += ", with -D" + replaceSetting + "=" + dead
 	}
 	return &hint.PermanentError{Reason: "Plimsoll does not know how to start the server of node " + n.Name,
-		Advice: "nothing was started. Start it by hand, with an empty data folder: " + with + ". When nodetool status shows it as UJ, resume the run: Plimsoll waits until it is UN"}
+		Advice: "nothing was started. Start it by hand, with an empty data folder: " + with + ". When nodetool status shows it as UJ, plimsoll runbook resume RUN waits until it is UN"}
 }
 
 // follow waits until the ring has the node, and tells how much has been streamed.

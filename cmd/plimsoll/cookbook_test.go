@@ -14,7 +14,7 @@ func TestTheCookbookHasTwelveTasksWithTheirFilesAndResults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	task, answered, found := strings.Cut(string(page), "## What they answered")
+	task, answered, found := strings.Cut(string(page), "## Example results")
 	if !found {
 		t.Fatal("the page has no results")
 	}
