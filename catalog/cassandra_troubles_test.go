@@ -93,7 +93,7 @@ func (w *troubled) wrongCentre() {
 		w.Fatal(err)
 	}
 	result := w.trial("{run: cql/add-node, with: {node: "+stray+"}, limit: 8m}", nil)
-	w.says(result, analyze.Fail, stray+" is of data centre dc2, which has no other member", "the ring's data is safe")
+	w.says(result, analyze.Fail, stray+" is in data centre dc2, which has no other member", "the ring's data is safe")
 	if err := w.ring.Cluster.Remove(w.Context(), stray); err != nil {
 		w.Fatal(err)
 	}

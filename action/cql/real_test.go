@@ -124,7 +124,7 @@ func TestOnARealRing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.refuses(w.task("cql.join", "node: "+stray), "is of data centre dc2, which has no other member")
+	w.refuses(w.task("cql.join", "node: "+stray), "is in data centre dc2, which has no other member")
 	for name, with := range map[string]string{"cql.wait-whole": "{}", "cql.drain": "node: " + stray, "cql.cleanup": "node: " + stray} {
 		w.refuses(w.task(name, with), "node "+stray+" is not a member of the ring")
 	}
@@ -171,7 +171,7 @@ func TestOnARealRing(t *testing.T) {
 		f, err := w.task("cql.wait-whole", "{}").Check(ctx, w.site)
 		return err == nil && strings.Contains(f.Reason, "(DN)")
 	})
-	w.refuses(w.task("cql.drain", "node: n2"), "the ring is not whole")
+	w.refuses(w.task("cql.drain", "node: n2"), "the ring is not healthy")
 	w.refuses(w.task("cql.decommission", "node: n2"), w.host("n1")+": its server is not running; "+w.host("n1")+" is a seed")
 	w.refuses(w.task("cql.join", "node: "+fourth+"\nreplaces: n3"), "n3 is not dead")
 	disk.fills() // and is started again while its first seed is down

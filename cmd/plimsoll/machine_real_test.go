@@ -168,7 +168,7 @@ steps:
 	}
 
 	// A unit that is not there is said by the plan.
-	if out, said, code := typed(t, "runbook", "plan", "mysql/rolling-restart", "--cluster", "wrong"); !strings.Contains(out+said, "has no unit mysqld to work: it is not-found") {
+	if out, said, code := typed(t, "runbook", "plan", "mysql/rolling-restart", "--cluster", "wrong"); !strings.Contains(out+said, "has no usable unit mysqld: it is not-found") {
 		t.Errorf("a unit that is not there: %d %s%s", code, out, said)
 	}
 }

@@ -65,7 +65,7 @@ func external(w world) {
 		}
 	}
 	w.do("n2", "SET GLOBAL read_only = OFF")
-	w.refuses(cutOver, `{from: n1, to: n2, max_gap: 5m}`, "n2 takes writes of its own")
+	w.refuses(cutOver, `{from: n1, to: n2, max_gap: 5m}`, "n2 accepts writes of its own")
 	w.sub("purged", purged)
 	w.sub("by place", byPlace)
 }
@@ -188,7 +188,7 @@ func compares(w world) {
 		w.Errorf("%v rows differ, want 10\n%s", found["different"], text)
 	}
 	w.refuses(compareRows, `{source: n1, node: n2, databases: [app1], hold: 5m}`, "n1 and n2 differ: ")
-	w.refuses(compareRows, `{source: n2, node: n1}`, "does not follow n2")
+	w.refuses(compareRows, `{source: n2, node: n1}`, "does not replicate from n2")
 	w.do("n2", "SET SESSION sql_log_bin = 0", "DROP TABLE app1.more", "DELETE FROM app1.bare WHERE v = 7 LIMIT 2",
 		"UPDATE app1.kinds SET f = 0.1 WHERE id = 1", "UPDATE app1.many SET v = 'v700' WHERE id = 700")
 	w.do("n2", "SET SESSION sql_log_bin = 0", "INSERT INTO app1.many (id, v, k) VALUES (701, 'v701', 701), (702, 'v702', 702)",
@@ -221,7 +221,7 @@ func undoneElsewhere(w world) {
 	w.do("n2", forget)
 	w.act(attach, attachN2)
 	w.do("n2", stop, follow)
-	if err := undo(); err == nil || !strings.Contains(err.Error(), "follows 127.0.0.9:") {
+	if err := undo(); err == nil || !strings.Contains(err.Error(), "replicates from 127.0.0.9:") {
 		w.Errorf("sent to another: %v", err)
 	}
 	closed("while its channel follows another", true)

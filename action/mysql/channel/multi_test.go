@@ -121,7 +121,7 @@ func refusesSources(w world) {
 		{"n3", "CREATE DATABASE app2", "DROP DATABASE app2", both, "a database app2 of its own"},
 		{"n1", "CREATE TABLE app1.m (id INT PRIMARY KEY) ENGINE = MyISAM", "DROP TABLE app1.m", both, "app1.m of n1 is MyISAM"},
 		{"n1", "CREATE EVENT app1.e ON SCHEDULE EVERY 1 DAY DO SELECT 1", "DROP EVENT app1.e", both, "has 1 events"},
-		{"n1", "CREATE DATABASE app2", "DROP DATABASE app2", `{sources: ["n1:app1+app2", "n2:app2"], node: n3}`, "both give a database app2"},
+		{"n1", "CREATE DATABASE app2", "DROP DATABASE app2", `{sources: ["n1:app1+app2", "n2:app2"], node: n3}`, "both have a database app2"},
 		{"n1", "", "", `{sources: ["n1:nosuch", "n2:app2"], node: n3}`, "no database nosuch"},
 		{"n2", "SET GLOBAL gtid_domain_id = 1", "SET GLOBAL gtid_domain_id = 2", both, "same gtid_domain_id 1"},
 	} {

@@ -109,7 +109,7 @@ func TestRDSFollowsByItsProcedures(t *testing.T) {
 		r.act(seed, `{source: n1, node: n3, databases: [app1]}`)
 		const with = `{source: n1, node: n3, name: first, databases: [app1]}`
 		w.do("n1", "CREATE DATABASE elsewhere")
-		if _, err := r.task(addChannel, with).Act(r.Context(), r.site, call(action.CheckResult{})); err == nil || !strings.Contains(err.Error(), "a database elsewhere too") {
+		if _, err := r.task(addChannel, with).Act(r.Context(), r.site, call(action.CheckResult{})); err == nil || !strings.Contains(err.Error(), "also has a database elsewhere") {
 			r.Errorf("what no parameter filters would come through: %v", err)
 		}
 		w.do("n1", "DROP DATABASE elsewhere")

@@ -61,7 +61,7 @@ func conformAll(w world) {
 	stop := w.writes()
 	w.behind("n3")
 	w.conform(caughtUpAction, `{node: n3}`, func(s *actiontest.Subject) { s.Always, s.Snapshot = true, func(*testing.T) string { return "" } })
-	w.refuses(checkSwitchoverAction, `{from: n1, to: n3}`, "behind on purpose")
+	w.refuses(checkSwitchoverAction, `{from: n1, to: n3}`, "on purpose")
 	stop()
 	w.must(n3.do(w.Context(), "", n3.dialect.Stop("")[0], delay+"0", n3.dialect.Start("")[0]))
 	w.does(caughtUpAction, `{node: n3}`)
@@ -93,7 +93,7 @@ func refusals(w world) {
 		w.refuses(checkSwitchoverAction, `{from: n2, to: n3}`, "n2 is not the primary")
 		w.refuses(confirmDeadAction, `{node: n1}`, "n1 answers")
 		w.refuses(replicateAction, `{node: n2, source: n2}`, "itself")
-		w.refusesAct(promoteAction, `{node: n2, old: n1}`, "n1 takes writes")
+		w.refusesAct(promoteAction, `{node: n2, old: n1}`, "n1 accepts writes")
 
 		n3, ctx := w.server("n3"), t.Context()
 		w.must(n3.do(ctx, "", n3.dialect.StopReceiving("")[0]))
@@ -120,9 +120,9 @@ func refusals(w world) {
 		w.must(n3.setMode(t.Context(), n3.taking()))
 		w.must(w.site.Execute(t.Context(), "n3", []string{"INSERT INTO shop.t (id, v) VALUES (1000000, 3)"}, func(int) {}))
 		w.must(n3.setMode(t.Context(), n3.refusing()))
-		w.refuses(checkSwitchoverAction, `{from: n1, to: n3}`, "that n1 has not")
+		w.refuses(checkSwitchoverAction, `{from: n1, to: n3}`, "that n1 does not have")
 		w.must(n3.unfollow(t.Context()))
-		w.refuses(replicateAction, `{node: n3}`, "that n1 has not")
+		w.refuses(replicateAction, `{node: n3}`, "that n1 does not have")
 		found, err := w.task(detachAction, `{node: n3}`).Check(t.Context(), w.site.ReadOnly())
 		w.must(err)
 		if reason := w.task(detachAction, `{node: n3}`).(action.ApprovalDemander).ApprovalReason(found); found.State != action.Needed || !strings.Contains(reason, "n3 has transactions that no other node has") {
@@ -158,7 +158,7 @@ func purged(w world) {
 		w.refusesAct(replicateAction, `{node: n3}`, "n3 cannot follow n1: ")
 		w.refusesAct(replicateAction, `{node: n3}`, "1236")
 	} else {
-		w.refuses(replicateAction, `{node: n3}`, "that n1 has no longer in its binary logs")
+		w.refuses(replicateAction, `{node: n3}`, "that n1 no longer has in its binary logs")
 	}
 	w.must(n3.unfollow(ctx))
 	w.must(n3.setMode(ctx, mode))
@@ -346,11 +346,11 @@ func takesBack(w world) {
 		following := action.Facts{"follows": w.server("n1").address()}
 		w.does(demoteAction, `{node: n1, grace: 1s}`)
 		w.does(promoteAction, `{node: n2, old: n1}`)
-		undo(demoteAction, `{node: n1}`, before.facts(), false, "n2 takes writes: n1 would be a second primary")
+		undo(demoteAction, `{node: n1}`, before.facts(), false, "n2 accepts writes: n1 would be a second primary")
 		closed("n1")
 		undo(detachAction, `{node: n3}`, following, false, "") // it follows n1 still
 		w.must(w.server("n3").unfollow(ctx))
-		undo(detachAction, `{node: n3}`, following, false, "n1, which is not the primary any more: n2 is")
+		undo(detachAction, `{node: n3}`, following, false, "n1, which is no longer the primary: n2 is")
 
 		// A new primary that hangs is not overlooked: its replica says whom it follows, and to who was away its silence is enough.
 		w.must(w.server("n3").follow(ctx, w.server("n2").asSource()))
@@ -364,7 +364,7 @@ func takesBack(w world) {
 		// The old primary as a replica stays one.
 		w.must(w.server("n1").follow(ctx, w.server("n2").asSource()))
 		w.must(w.server("n2").setMode(ctx, w.server("n2").refusing()))
-		undo(demoteAction, `{node: n1}`, before.facts(), false, "n1 follows n2 now")
+		undo(demoteAction, `{node: n1}`, before.facts(), false, "n1 replicates from n2 now")
 		w.stand(t, "n1", (*server).taking)
 		w.follow(t, "n2", "n1")
 		w.follow(t, "n3", "n1")
