@@ -36,7 +36,7 @@ func TestAClusterIsAskedBeforeTheLoad(t *testing.T) {
 	}{
 		{"{max_connections: 200}", "errors == 0", "", false},
 		{"{max_conections: 200}", "errors == 0", "setting max_conections: this server has no variable max_conections, but max_connections", true},
-		{"{binlog_format: weird}", "errors == 0", "setting binlog_format: binlog_format cannot be weird: it takes one of", true},
+		{"{binlog_format: weird}", "errors == 0", "setting binlog_format: binlog_format cannot be weird: valid is one of", true},
 		{"{}", `'highest("mysql.threads_running") < 1000'`, "", false},
 		{"{}", `'highest("mysql.replica_lag_seconds") < 5'`, "signal mysql.replica_lag_seconds: this server does not show it now", false},
 	} {

@@ -64,9 +64,9 @@ func TestARunOnATargetIsGivenUp(t *testing.T) {
 		mute, interrupt   bool
 		says              string
 	}{
-		{name: "it failed", with: fails, limit: "5m", says: "The run of test/change was given up."},
-		{name: "it lasts", with: lasts, limit: "3s", says: "The run of test/change was given up."},
-		{name: "a person interrupts", with: lasts, limit: "5m", interrupt: true, says: "The run of test/change was given up."},
+		{name: "it failed", with: fails, limit: "5m", says: "The run of test/change was abandoned."},
+		{name: "it lasts", with: lasts, limit: "3s", says: "The run of test/change was abandoned."},
+		{name: "a person interrupts", with: lasts, limit: "5m", interrupt: true, says: "The run of test/change was abandoned."},
 		{name: "the cluster does not answer", with: fails, limit: "5m", mute: true, says: "it does not answer. plimsoll trial run FILE --break-lock REASON takes over the lock."},
 	} {
 		t.Run(c.name, func(t *testing.T) {

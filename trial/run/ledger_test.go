@@ -72,7 +72,7 @@ expect:
 			t.Errorf("cell %q: no recovery time among its figures", c.Name)
 		}
 	}
-	if notes := strings.Join(got.Verdict.Notes, " "); !strings.Contains(notes, "kill of a process") || !strings.Contains(notes, "power failure") {
+	if notes := strings.Join(got.Verdict.Notes, " "); !strings.Contains(notes, "lab/kill kills the process") || !strings.Contains(notes, "lab/power-fail is a power failure") {
 		t.Errorf("which of the two was tested is not said: %s", notes)
 	}
 }
