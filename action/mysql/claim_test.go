@@ -184,11 +184,10 @@ func claimsWithoutPrimary(t *testing.T, site *cluster.Cluster) {
 		t.Errorf("what was never written is not given back: %v", err)
 	}
 	first.Slept = true
-	if err := here.Claim(ctx, first); !errors.Is(err, errLockedAnew) {
-		t.Errorf("it wakes when another has given the cluster back, and is told that the cluster is its own: %v", err)
-	}
-	if err := here.locks.Close(); err != nil {
-		t.Error(err)
+	for range 2 { // who prolongs a claim asks every few seconds, and asks again before an act
+		if err := here.Claim(ctx, first); !errors.Is(err, errLockedAnew) {
+			t.Errorf("it wakes when another has given the cluster back, and is told that the cluster is its own: %v", err)
+		}
 	}
 	first.Slept = false
 	if err := taken(ctx, there, second); err != nil {

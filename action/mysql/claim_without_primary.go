@@ -50,7 +50,7 @@ func (l *locks) take(ctx context.Context, site *cluster.Cluster, nodes []string,
 	if err := cmp.Or(found...); err != nil || !anew || !c.Slept {
 		return err
 	}
-	return errLockedAnew
+	return errors.Join(errLockedAnew, l.Close()) // kept locks would count as locks from before when the run asks again
 }
 
 // errLockedAnew says that a run which slept has locks that it did not have before: another may have had them meanwhile, and given them back
