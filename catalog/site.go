@@ -54,6 +54,9 @@ func SiteOf(ctx context.Context, name string, c inventory.Cluster, here infra.Ma
 	if c.AWS != nil {
 		site.AWS = &cluster.AWS{Region: c.AWS.Region, Profile: c.AWS.Profile, Aurora: c.AWS.Aurora, Every: c.AWS.Every}
 	}
+	if k := c.Kubernetes; k != nil {
+		site.Kubernetes = &cluster.Kubernetes{Context: k.Context, Config: k.Kubeconfig, Namespace: k.Namespace, Operator: k.Operator, Name: k.Name}
+	}
 	for _, m := range machines.opened {
 		site.Keep(m)
 	}

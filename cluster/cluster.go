@@ -48,6 +48,8 @@ type Cluster struct {
 	Volumes infra.Volumes
 	// AWS says where at AWS the nodes run that are instances there; nil: none is.
 	AWS *AWS
+	// Kubernetes says which object of an operator the cluster is; nil: no operator is known.
+	Kubernetes *Kubernetes
 	// Release is called when the site is closed; may be nil.
 	Release func() error
 	// Others opens another cluster that the run has locked too; nil: there is none.

@@ -28,6 +28,8 @@ type Pod struct {
 type Settings struct {
 	Limit   time.Duration // see remote.Settings
 	Connect time.Duration // how long it may take until the helper answers. Default: 60 s
+	// Follow goes on with a pod that was created anew, for who only looks. Default: it is refused.
+	Follow bool
 	// Helper returns the helper for an architecture. Default: helper.For.
 	Helper func(architecture string) (helper.Program, error)
 }
@@ -67,7 +69,7 @@ func Machine(name string, here infra.Machine, p Pod, s Settings) (*remote.Machin
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	d := &dialer{pod: p, api: NewAPI(here, p.Access)}
+	d := &dialer{pod: p, follow: s.Follow, api: NewAPI(here, p.Access)}
 	d.way = install.Way{Here: local, Command: p.command, Explain: d.explain, Connect: s.Connect, Helper: s.Helper}
 	return remote.New(name, d.dial, remote.Settings{Limit: s.Limit}), nil
 }
@@ -95,9 +97,10 @@ func (e *ReplacedError) Hint() string {
 
 // dialer opens channels to one pod.
 type dialer struct {
-	pod Pod
-	api API
-	way install.Way
+	pod    Pod
+	follow bool
+	api    API
+	way    install.Way
 
 	mu  sync.Mutex
 	uid string // of the pod that was met first
@@ -135,7 +138,7 @@ func (d *dialer) look(ctx context.Context) (string, error) {
 	d.mu.Lock()
 	was := d.uid
 	d.mu.Unlock()
-	if was != "" && o.UID() != was {
+	if was != "" && !d.follow && o.UID() != was {
 		return "", &ReplacedError{d.pod.String(), was, o.UID()}
 	}
 	if phase := o.Text(At("status.phase")); phase != "Running" {

@@ -13,6 +13,7 @@ var Order = [][]string{
 	{"analyze", "load", "infra", "series/foreign"},
 	{"infra/disk"},
 	{"engine", "infra/local", "infra/infratest", "superdisk", "infra/remote", "infra/systemd"},
+	{"infra/remote/install"},
 	{"infra/ssh", "infra/kube", "infra/aws"},
 	{"engine/enginetest", "engine/fetch", "engine/mysql/admin", "durable/durabletest"},
 	{"engine/mysql", "engine/cql", "engine/httpapi", "infra/uml"}, // which is fetched as servers are
