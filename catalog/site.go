@@ -28,6 +28,9 @@ func SiteOf(ctx context.Context, name string, c inventory.Cluster, here infra.Ma
 	machines := sitesMachines{here: here, opened: map[string]*remote.Machine{}}
 	for _, n := range c.Nodes {
 		node := cluster.Node{Name: n.Name, Target: c.Target(n, password), Instance: n.Instance}
+		if m, reached := c.MachineOf(n); reached {
+			node.Pod = m.Pod
+		}
 		if node.Machine, err = machines.of(c, n); err != nil {
 			return nil, fmt.Errorf("cluster %s, machine of node %s: %w", name, n.Name, err)
 		}

@@ -91,6 +91,8 @@ type Node struct {
 	// Loose says that Tool works the server that it finds on the machine by itself, which may be another node's.
 	Loose bool
 	Data  string // its data folder on its machine; "": not known
+	// Pod is where it runs in Kubernetes, NAMESPACE/POD; "": it does not.
+	Pod string
 	// Instance is what RDS calls it; "": it does not run there.
 	Instance string
 }

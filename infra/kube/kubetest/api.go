@@ -140,8 +140,8 @@ func (c *Cluster) get(p place, query url.Values) (int, any) {
 
 func labelled(o kube.Object, selector string) bool {
 	for _, want := range strings.FieldsFunc(selector, func(r rune) bool { return r == ',' }) {
-		key, value, _ := strings.Cut(want, "=")
-		if o.Text(kube.Path{"metadata", "labels", key}) != value {
+		key, value, valued := strings.Cut(want, "=")
+		if label := o.Text(kube.Path{"metadata", "labels", key}); label == "" || valued && label != value {
 			return false
 		}
 	}
