@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"plimsoll/action/kube"
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/infra"
@@ -59,6 +60,7 @@ func SiteOf(ctx context.Context, name string, c inventory.Cluster, here infra.Ma
 	}
 	if k := c.Kubernetes; k != nil {
 		site.Kubernetes = &cluster.Kubernetes{Context: k.Context, Config: k.Kubeconfig, Namespace: k.Namespace, Operator: k.Operator, Name: k.Name}
+		site.Kubernetes.Paused = func(ctx context.Context) (bool, error) { return kube.Paused(ctx, site) }
 	}
 	for _, m := range machines.opened {
 		site.Keep(m)

@@ -99,12 +99,22 @@ func (a *replace) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 	}
 	c.Progress(-1, "asking for the replacement of "+before)
 	job := map[string]any{"name": "replace", "command": "replacenode", "args": map[string]any{"pod_name": a.Pod}}
-	err = s.runTask(ctx, on, a.every, c, job, func(ctx context.Context, s site) (string, error) { return a.replaced(ctx, on, s, before) })
+	err = s.runTask(ctx, on, a.every, c, job, map[string]string{replacedLabel: before}, func(ctx context.Context, s site) (string, error) {
+		return a.replaced(ctx, on, s, c.Token)
+	})
 	return action.Facts{"was": before, "token": c.Token}, err
 }
 
+// replacedLabel is the label of a task that says which node it replaces, by its host id.
+const replacedLabel = "plimsoll.replaces"
+
 // replaced tells what is waited for until another node has the pod, in the operator's eyes and in the ring.
-func (a *replace) replaced(ctx context.Context, on *cluster.Cluster, s site, before string) (string, error) {
+func (a *replace) replaced(ctx context.Context, on *cluster.Cluster, s site, token string) (string, error) {
+	task, err := s.api.Get(ctx, s.tasks(), taskName(token))
+	if err != nil {
+		return "", err
+	}
+	before := task.Text(kube.Path{"metadata", "labels", replacedLabel})
 	if now := a.host(s); now == "" || now == before {
 		return "another node in pod " + a.Pod, nil
 	}
@@ -122,8 +132,8 @@ func (a *replace) replaced(ctx context.Context, on *cluster.Cluster, s site, bef
 }
 
 func (a *replace) Verify(ctx context.Context, on *cluster.Cluster, output action.Facts) error {
-	before, _ := output["was"].(string)
-	return verify(ctx, on, func(ctx context.Context, s site) (string, error) { return a.replaced(ctx, on, s, before) })
+	token, _ := output["token"].(string)
+	return verify(ctx, on, func(ctx context.Context, s site) (string, error) { return a.replaced(ctx, on, s, token) })
 }
 
 func (a *replace) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c action.Call) error {

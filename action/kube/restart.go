@@ -86,7 +86,7 @@ func (a *restart) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 	}
 	if s.at.Operator == cluster.CassOperator {
 		c.Progress(-1, "asking for the restart")
-		return a.output(c), s.runTask(ctx, on, a.every, c, restartJob, nil)
+		return a.output(c), s.runTask(ctx, on, a.every, c, restartJob, nil, nil)
 	}
 	c.Progress(-1, "asking for the restart")
 	err = s.write(ctx, func(s site) ([]kube.Edit, error) {

@@ -63,13 +63,13 @@ func (s site) alone(ctx context.Context, own string) error {
 	return nil
 }
 
-// runTask has the operator do a job, and waits for its end and for what done looks for.
-func (s site) runTask(ctx context.Context, on *cluster.Cluster, every time.Duration, c action.Call, job map[string]any, done look) error {
+// runTask has the operator do a job, and waits for its end and for what done looks for. The task keeps labels of what was so before.
+func (s site) runTask(ctx context.Context, on *cluster.Cluster, every time.Duration, c action.Call, job map[string]any, labels map[string]string, done look) error {
 	if _, err := s.api.Get(ctx, s.tasks(), taskName(c.Token)); errors.Is(err, kube.ErrNotFound) {
 		if err := s.alone(ctx, taskName(c.Token)); err != nil {
 			return action.NothingDone{Err: err}
 		}
-		if err := s.api.Create(ctx, s.tasks(), taskName(c.Token), nil, s.taskSpec(job)); err != nil {
+		if err := s.api.Create(ctx, s.tasks(), taskName(c.Token), labels, s.taskSpec(job)); err != nil {
 			return err
 		}
 	} else if err != nil {
