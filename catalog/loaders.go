@@ -17,7 +17,7 @@ import (
 	"plimsoll/workload/custom"
 )
 
-// Loader is what issues a load from a machine: local, ssh:HOST, or one of the inventory. nil: there is no such machine.
+// Loader is what issues a load from a machine: local, ssh:HOST, pod:NAMESPACE/POD, or one of the inventory. nil: there is no such machine.
 func Loader(name string) (*loader.Loader, error) {
 	here, err := Machine()
 	if err != nil {
@@ -42,9 +42,9 @@ func Loader(name string) (*loader.Loader, error) {
 	return &loader.Loader{Machine: m, Place: func(ctx context.Context) (string, error) { return placeProgram(ctx, m) }, Close: m.Close}, nil
 }
 
-// loaderNames are the machines that a load can be issued from; any ssh:HOST can too.
+// loaderNames are the machines that a load can be issued from; any ssh:HOST and any pod can too.
 func loaderNames() []string {
-	names := []string{inventory.Local, "ssh:HOST"}
+	names := []string{inventory.Local, "ssh:HOST", "pod:NAMESPACE/POD"}
 	if inv, err := readInventory(); err == nil {
 		names = append(names, document.SortedKeys(inv.Machines)...)
 	}

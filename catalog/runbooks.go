@@ -9,6 +9,7 @@ import (
 	"plimsoll/action"
 	"plimsoll/action/cql"
 	"plimsoll/action/fault"
+	"plimsoll/action/kube"
 	"plimsoll/action/mysql"
 	"plimsoll/action/rds"
 	"plimsoll/action/singlestore"
@@ -34,6 +35,7 @@ func Actions() []action.Action {
 		only("singlestore", singlestore.Actions()),
 		superdisk.Actions(),
 		only("mysql", rds.Actions(openRDS, rds.DefaultEvery)),
+		kube.Actions(kube.DefaultEvery),
 	)
 }
 

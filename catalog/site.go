@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"plimsoll/action/kube"
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/infra"
@@ -28,6 +29,9 @@ func SiteOf(ctx context.Context, name string, c inventory.Cluster, here infra.Ma
 	machines := sitesMachines{here: here, opened: map[string]*remote.Machine{}}
 	for _, n := range c.Nodes {
 		node := cluster.Node{Name: n.Name, Target: c.Target(n, password), Instance: n.Instance}
+		if m, reached := c.MachineOf(n); reached {
+			node.Pod = m.Pod
+		}
 		if node.Machine, err = machines.of(c, n); err != nil {
 			return nil, fmt.Errorf("cluster %s, machine of node %s: %w", name, n.Name, err)
 		}
@@ -53,6 +57,10 @@ func SiteOf(ctx context.Context, name string, c inventory.Cluster, here infra.Ma
 	onEC2(site, c, nodes, spares)
 	if c.AWS != nil {
 		site.AWS = &cluster.AWS{Region: c.AWS.Region, Profile: c.AWS.Profile, Aurora: c.AWS.Aurora, Every: c.AWS.Every}
+	}
+	if k := c.Kubernetes; k != nil {
+		site.Kubernetes = &cluster.Kubernetes{Context: k.Context, Config: k.Kubeconfig, Namespace: k.Namespace, Operator: k.Operator, Name: k.Name}
+		site.Kubernetes.Paused = func(ctx context.Context) (bool, error) { return kube.Paused(ctx, site) }
 	}
 	for _, m := range machines.opened {
 		site.Keep(m)

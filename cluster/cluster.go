@@ -48,6 +48,8 @@ type Cluster struct {
 	Volumes infra.Volumes
 	// AWS says where at AWS the nodes run that are instances there; nil: none is.
 	AWS *AWS
+	// Kubernetes says which object of an operator the cluster is; nil: no operator is known.
+	Kubernetes *Kubernetes
 	// Release is called when the site is closed; may be nil.
 	Release func() error
 	// Others opens another cluster that the run has locked too; nil: there is none.
@@ -89,6 +91,8 @@ type Node struct {
 	// Loose says that Tool works the server that it finds on the machine by itself, which may be another node's.
 	Loose bool
 	Data  string // its data folder on its machine; "": not known
+	// Pod is where it runs in Kubernetes, NAMESPACE/POD; "": it does not.
+	Pod string
 	// Instance is what RDS calls it; "": it does not run there.
 	Instance string
 }

@@ -15,7 +15,7 @@ var ErrReadOnly = errors.New("a check tried to change something")
 
 // ReadOnly returns a site on which nothing can be changed but by a command: what plans and checks are given.
 func (s *Cluster) ReadOnly() *Cluster {
-	out := &Cluster{Name: s.Name, Environment: s.Environment, Local: readOnlyMachine{s.Local}, Replication: s.Replication, AWS: s.AWS, roles: s.roles}
+	out := &Cluster{Name: s.Name, Environment: s.Environment, Local: readOnlyMachine{s.Local}, Replication: s.Replication, AWS: s.AWS, Kubernetes: s.Kubernetes, roles: s.roles}
 	if s.Grower != nil {
 		out.Grower = readOnlyGrower{s.Grower}
 	}

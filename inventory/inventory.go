@@ -53,6 +53,8 @@ type Cluster struct {
 	Replication *Account          `yaml:"replication" doc:"The replication account, for nodes that do not replicate yet."`
 	AWS         *AWS              `yaml:"aws" doc:"Where instances of RDS or EC2, or a cluster of Aurora, run. Plimsoll uses the credentials of the AWS command line; do not write any here."`
 
+	Kubernetes *Kubernetes `yaml:"kubernetes" doc:"Where an operator of Kubernetes runs the cluster. Plimsoll reaches it with your own kubectl and its credentials; do not write any here."`
+
 	machines map[string]Machine // of the inventory
 }
 
@@ -74,7 +76,7 @@ type Account struct {
 type Node struct {
 	Name     string            `yaml:"name,required" doc:"The node's name in runbooks."`
 	Address  string            `yaml:"address,required" doc:"host:port, or the path of a Unix socket."`
-	Machine  string            `yaml:"machine" doc:"The machine it runs on, so that Plimsoll can run commands there: local for this machine, ssh:HOST, or one of machines."`
+	Machine  string            `yaml:"machine" doc:"The machine it runs on, so that Plimsoll can run commands there: local for this machine, ssh:HOST, pod:NAMESPACE/POD, or one of machines."`
 	Service  string            `yaml:"service" doc:"The systemd unit of its server on that machine, such as mariadb, so that Plimsoll can start and stop it."`
 	Cores    int               `yaml:"cores,nonzero" doc:"How many processors it has, if the server does not show it. Alerts judge the load by them."`
 	Volume   *storage.Volume   `yaml:"volume" doc:"The volume of its data, from which Plimsoll knows the IOPS limit and predicts the end of a burst."`
@@ -182,6 +184,9 @@ func (c Cluster) check(name string, n *document.Node, ps *document.Problems) {
 		}
 	}
 	c.checkEC2(n, ps)
+	if c.Kubernetes != nil {
+		c.Kubernetes.check(c.Engine, n.Get("kubernetes"), ps)
+	}
 	if c.Password != nil {
 		c.Password.check(n.Get("password"), ps)
 	}

@@ -114,10 +114,10 @@ func TestThePageOfTheInventory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(inv.Clusters) != 3 || inv.State.Postgres == nil {
+	if len(inv.Clusters) != 4 || inv.State.Postgres == nil {
 		t.Errorf("the example has %+v", inv)
 	}
-	for _, of := range []any{Cluster{}, Node{}, Machine{}, EC2{}, Volume{}, Secret{}, State{}} {
+	for _, of := range []any{Cluster{}, Node{}, Machine{}, EC2{}, Kubernetes{}, Volume{}, Secret{}, State{}} {
 		for _, key := range document.Keys(reflect.TypeOf(of)) {
 			if !strings.Contains(rest, "`"+key+"`") {
 				t.Errorf("nothing is said of %s of %T", key, of)

@@ -32,6 +32,9 @@ func (d *decommission) Traits() action.Traits {
 }
 
 func (d *decommission) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	if err := action.Operated(ctx, on, "decommission a node", "kube/scale"); err != nil {
+		return action.CheckResult{}, err
+	}
 	n, err := on.Node(ctx, d.Node)
 	if err != nil {
 		return action.CheckResult{}, err

@@ -49,6 +49,9 @@ func (j *join) Traits() action.Traits {
 }
 
 func (j *join) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	if err := action.Operated(ctx, on, "start a node that joins the ring", "kube/scale"); err != nil {
+		return action.CheckResult{}, err
+	}
 	r, err := ringOf(ctx, on)
 	if err != nil {
 		return action.CheckResult{}, err

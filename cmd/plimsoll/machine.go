@@ -17,9 +17,9 @@ import (
 func newMachine(c console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "machine",
-		Short: "Check and use the machines that nodes run on, over ssh",
-		Long: `Work with the machines of plimsoll.yaml: those under machines:, and those that nodes name as ssh:HOST. Plimsoll reaches them with your own ssh:
-your configuration, keys, agent and jump hosts. It copies a small helper there, which runs while the connection is open and ends with it.`,
+		Short: "Check and use the machines that nodes run on, over ssh or in pods",
+		Long: `Work with the machines of plimsoll.yaml: those under machines:, and those that nodes name as ssh:HOST or pod:NAMESPACE/POD. Plimsoll reaches them with your own ssh
+(your configuration, keys, agent and jump hosts) or your own kubectl (your kubeconfig). It copies a small helper there, which runs while the connection is open and ends with it.`,
 	}
 	cmd.AddCommand(newMachineList(c), newMachineCheck(c), newMachineRun(c), newMachineServe(c))
 	return cmd
@@ -28,7 +28,8 @@ your configuration, keys, agent and jump hosts. It copies a small helper there, 
 // listedMachine is a machine of the inventory, and who uses it.
 type listedMachine struct {
 	Name   string   `json:"name"`
-	SSH    string   `json:"ssh"`
+	SSH    string   `json:"ssh,omitempty"`
+	Pod    string   `json:"pod,omitempty"` // NAMESPACE/POD
 	Become string   `json:"become,omitempty"`
 	EC2    string   `json:"ec2,omitempty"` // the instance that it is: its id, or the tags by which it is found
 	Nodes  []string `json:"nodes"`         // cluster/node
@@ -55,12 +56,17 @@ func listMachines(inv *inventory.Inventory) []listedMachine {
 	all := make([]listedMachine, len(names))
 	for i, name := range names {
 		m, _ := inv.Machine(name)
-		all[i] = listedMachine{Name: name, SSH: m.SSH, Become: m.Become, EC2: instanceName(m), Nodes: users[name], reach: m}
+		all[i] = listed(name, m)
+		all[i].Nodes = users[name]
 	}
 	return all
 }
 
-// findMachine is a machine by its name in the inventory, or called ssh:HOST.
+func listed(name string, m inventory.Machine) listedMachine {
+	return listedMachine{Name: name, SSH: m.SSH, Pod: m.Pod, Become: m.Become, EC2: instanceName(m), reach: m}
+}
+
+// findMachine is a machine by its name in the inventory, or called ssh:HOST or pod:NAMESPACE/POD.
 func findMachine(inv *inventory.Inventory, name string) (listedMachine, error) {
 	m, known := inv.Machine(name)
 	if !known {
@@ -68,9 +74,9 @@ func findMachine(inv *inventory.Inventory, name string) (listedMachine, error) {
 		for _, l := range listMachines(inv) {
 			names = append(names, l.Name)
 		}
-		return listedMachine{}, document.UnknownName(&document.Node{Kind: document.Scalar, Text: name}, "machine", append(names, "ssh:HOST"))
+		return listedMachine{}, document.UnknownName(&document.Node{Kind: document.Scalar, Text: name}, "machine", append(names, "ssh:HOST", "pod:NAMESPACE/POD"))
 	}
-	return listedMachine{Name: name, SSH: m.SSH, Become: m.Become, EC2: instanceName(m), reach: m}, nil
+	return listed(name, m), nil
 }
 
 func instanceName(m inventory.Machine) string {
@@ -89,7 +95,11 @@ func (l listedMachine) open() (*remote.Machine, infra.Machine, error) {
 	return m, here, err
 }
 
+// by is how it is reached.
 func (l listedMachine) by() string {
+	if l.Pod != "" {
+		return "pod " + l.Pod
+	}
 	if l.Become != "" {
 		return fmt.Sprintf("%s, sudo -u %s", l.SSH, l.Become)
 	}

@@ -26,7 +26,7 @@ func newMachineCheck(c console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [MACHINE]…",
 		Short: "Connect to machines and report what is found there",
-		Long: `Connect to the machines of plimsoll.yaml, or to those that you name, and report the ssh route, the user that commands run as, the round-trip time,
+		Long: `Connect to the machines of plimsoll.yaml, or to those that you name, and report the ssh route or the pod, the user that commands run as, the round-trip time,
 the clock difference, and whether Plimsoll can control servers through systemd. It copies the helper there and changes nothing else.`,
 		Example: `  plimsoll machine check
   plimsoll machine check db-a ssh:db-b.example.org --json`,
@@ -40,8 +40,8 @@ the clock difference, and whether Plimsoll can control servers through systemd. 
 // checkedMachine is what was found of a machine.
 type checkedMachine struct {
 	Name      string  `json:"name"`
-	Address   string  `json:"address"`        // as ssh resolves it: user@host:port
-	Via       string  `json:"via,omitempty"`  // jump hosts
+	Address   string  `json:"address"`        // as ssh resolves it: user@host:port; or pod NAMESPACE/POD
+	Via       string  `json:"via,omitempty"`  // jump hosts, or the context of kubectl
 	Host      string  `json:"host,omitempty"` // what it calls itself
 	RunsAs    string  `json:"runs_as,omitempty"`
 	Kernel    string  `json:"kernel,omitempty"`
@@ -77,7 +77,7 @@ func runMachineCheck(ctx context.Context, c console, names []string, asJSON bool
 		}
 	}
 	if len(machines) == 0 {
-		return usageError{text: "there are no machines to check", hint: "say in " + inventory.File + " where nodes run, with machine: ssh:HOST"}
+		return usageError{text: "there are no machines to check", hint: "say in " + inventory.File + " where nodes run, with machine: ssh:HOST or pod:NAMESPACE/POD"}
 	}
 	all := make([]checkedMachine, len(machines))
 	var work sync.WaitGroup
@@ -112,7 +112,12 @@ func (l listedMachine) check(ctx context.Context) checkedMachine {
 	m, here, err := l.open()
 	if err == nil {
 		defer func() { _ = m.Close() }()
-		if resolved, err := ssh.Resolve(ctx, here, l.reach.Host()); err == nil {
+		if pod, is := l.reach.InPod(); is {
+			found.Address = "pod " + pod.String()
+			if found.Via = pod.Context; found.Via != "" {
+				found.Via = "context " + found.Via
+			}
+		} else if resolved, err := ssh.Resolve(ctx, here, l.reach.Host()); err == nil {
 			found.Address = resolved["user"] + "@" + resolved["hostname"] + ":" + resolved["port"]
 			if found.Via = resolved["proxyjump"]; found.Via == "none" {
 				found.Via = ""

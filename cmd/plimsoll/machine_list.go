@@ -35,15 +35,19 @@ func runMachineList(c console, asJSON bool) error {
 		return jsonTo(c, all)
 	}
 	if len(all) == 0 {
-		fmt.Fprintln(c.err, "no machines; say in "+inventory.File+" where nodes run, with machine: ssh:HOST")
+		fmt.Fprintln(c.err, "no machines; say in "+inventory.File+" where nodes run, with machine: ssh:HOST or pod:NAMESPACE/POD")
 		return nil
 	}
 	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 	instances := slices.ContainsFunc(all, func(m listedMachine) bool { return m.EC2 != "" })
+	by := "BY SSH"
+	if slices.ContainsFunc(all, func(m listedMachine) bool { return m.Pod != "" }) {
+		by = "REACHED BY"
+	}
 	if instances {
-		fmt.Fprintln(w, "MACHINE\tBY SSH\tEC2\tNODES")
+		fmt.Fprintf(w, "MACHINE\t%s\tEC2\tNODES\n", by)
 	} else {
-		fmt.Fprintln(w, "MACHINE\tBY SSH\tNODES")
+		fmt.Fprintf(w, "MACHINE\t%s\tNODES\n", by)
 	}
 	for _, m := range all {
 		fmt.Fprintf(w, "%s\t%s\t", m.Name, m.by())

@@ -146,7 +146,7 @@ func machineOf(c inventory.Cluster, n inventory.Node, deps lab.Deps) collect.Run
 	if !known {
 		return nil
 	}
-	m, err := catalog.ReachedMachine(n.Machine, reach, deps.Machine)
+	m, err := catalog.WatchedMachine(n.Machine, reach, deps.Machine)
 	if err != nil {
 		return nil // what is wrong with it, machine check says
 	}

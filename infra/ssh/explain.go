@@ -55,6 +55,8 @@ func (d *dialer) explain(ctx context.Context, err, ended error) error {
 	var silent *remote.SilentError
 	var exit *infra.ExitError
 	switch {
+	case errors.Is(err, infra.ErrNoProgram):
+		return hint.With(err, "Plimsoll reaches machines with OpenSSH: install its client, or put it on your PATH")
 	case !errors.As(err, &silent):
 		return errors.Join(err, ended)
 	case !errors.As(ended, &exit):

@@ -3,18 +3,15 @@
 package ssh
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
-	"sync"
 	"time"
 
-	"plimsoll/hint"
 	"plimsoll/infra"
 	"plimsoll/infra/remote"
 	"plimsoll/infra/remote/helper"
+	"plimsoll/infra/remote/install"
 )
 
 // Host is a machine as ssh is asked for it.
@@ -32,11 +29,6 @@ type Settings struct {
 	Helper func(architecture string) (helper.Program, error)
 }
 
-const (
-	usualConnect = time.Minute
-	closeWithin  = 3 * time.Second // for ssh to end when it was asked to; then it is killed
-)
-
 // New is the machine of that name, reached from here. Nothing is opened before the first call. Close it when it is not needed
 // any more.
 func New(name string, here infra.Machine, h Host, s Settings) (*remote.Machine, error) {
@@ -47,14 +39,9 @@ func New(name string, here infra.Machine, h Host, s Settings) (*remote.Machine, 
 	if err := h.Check(); err != nil {
 		return nil, err
 	}
-	if s.Connect <= 0 {
-		s.Connect = usualConnect
-	}
-	if s.Helper == nil {
-		s.Helper = helper.For
-	}
-	d := &dialer{here: here, local: local, host: h, settings: s}
-	return remote.New(name, d.dial, remote.Settings{Limit: s.Limit}), nil
+	d := &dialer{here: here, host: h}
+	d.way = install.Way{Here: local, Command: d.command, Explain: d.explain, Connect: s.Connect, Helper: s.Helper}
+	return remote.New(name, d.way.Dial, remote.Settings{Limit: s.Limit}), nil
 }
 
 // Check refuses what ssh or sudo would take for an option.
@@ -87,67 +74,17 @@ func (h Host) options() []string {
 
 // dialer opens channels to one machine.
 type dialer struct {
-	here     infra.Machine
-	local    infra.Conversing
-	host     Host
-	settings Settings
+	here infra.Machine
+	host Host
+	way  install.Way
 }
 
-func (d *dialer) dial(ctx context.Context) (io.ReadWriteCloser, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, d.settings.Connect, fmt.Errorf("no answer within %v", d.settings.Connect))
-	defer cancel()
-	installer, err := newInstaller(d.settings.Helper)
-	if err != nil {
-		return nil, err
+// command has ssh run a script there, as the user who logs in or as another.
+func (d *dialer) command(script string) infra.Command {
+	line := "exec "
+	if d.host.Become != "" {
+		line += "sudo -n -H -u " + d.host.Become + " -- "
 	}
-	line, err := d.open(ctx, installer.command(d.host.Become))
-	if err != nil {
-		return nil, err
-	}
-	// Until the helper answers, the end of ctx breaks it off.
-	stop := context.AfterFunc(ctx, line.kill)
-	said, err := installer.install(line)
-	if err == nil && stop() {
-		return said, nil
-	}
-	stop()
-	ended := line.Close()
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	return nil, d.explain(ctx, err, ended)
-}
-
-// open starts ssh with a command for the other side.
-func (d *dialer) open(ctx context.Context, command string) (*line, error) {
-	ctx, kill := context.WithCancel(context.WithoutCancel(ctx)) // the channel outlives the call that opened it
-	args := append(d.host.options(), "--", d.host.Destination, command)
-	ch, err := d.local.Talk(ctx, infra.Command{Path: "ssh", Args: args})
-	if err != nil {
-		kill()
-		if errors.Is(err, infra.ErrNoProgram) {
-			err = hint.With(err, "Plimsoll reaches machines with OpenSSH: install its client, or put it on your PATH")
-		}
-		return nil, err
-	}
-	return &line{Channel: ch, kill: kill}, nil
-}
-
-// line is an ssh that runs.
-type line struct {
-	infra.Channel
-	kill context.CancelFunc
-	once sync.Once
-	err  error
-}
-
-// Close ends ssh, by force if it does not end by itself: it does not while its connection hangs.
-func (l *line) Close() error {
-	l.once.Do(func() {
-		patience := time.AfterFunc(closeWithin, l.kill)
-		l.err = l.Channel.Close()
-		patience.Stop()
-		l.kill()
-	})
-	return l.err
+	line += "sh -c '" + script + "'"
+	return infra.Command{Path: "ssh", Args: append(d.host.options(), "--", d.host.Destination, line)}
 }

@@ -13,7 +13,8 @@ var Order = [][]string{
 	{"analyze", "load", "infra", "series/foreign"},
 	{"infra/disk"},
 	{"engine", "infra/local", "infra/infratest", "superdisk", "infra/remote", "infra/systemd"},
-	{"infra/ssh", "infra/aws"},
+	{"infra/remote/install"},
+	{"infra/ssh", "infra/kube", "infra/aws"},
 	{"engine/enginetest", "engine/fetch", "engine/mysql/admin", "durable/durabletest"},
 	{"engine/mysql", "engine/cql", "engine/httpapi", "infra/uml"}, // which is fetched as servers are
 	{"engine/singlestore"}, // which speaks by the client of engine/mysql

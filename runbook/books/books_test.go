@@ -6,6 +6,7 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/action/cql"
+	"plimsoll/action/kube"
 	"plimsoll/action/mysql"
 	"plimsoll/action/rds"
 	"plimsoll/action/singlestore"
@@ -14,7 +15,7 @@ import (
 )
 
 func TestEveryShippedRunbookIsValidAndNamedAsItsFile(t *testing.T) {
-	actions := slices.Concat(action.Generic(), action.Servers(), mysql.Actions(), cql.Actions(), singlestore.Actions(), superdisk.Actions(), volume.Actions(), rds.Actions(nil, rds.DefaultEvery))
+	actions := slices.Concat(action.Generic(), action.Servers(), mysql.Actions(), cql.Actions(), singlestore.Actions(), superdisk.Actions(), volume.Actions(), rds.Actions(nil, rds.DefaultEvery), kube.Actions(kube.DefaultEvery))
 	if len(Names()) == 0 {
 		t.Fatal("none ship")
 	}

@@ -39,6 +39,9 @@ func (d *demote) Traits() action.Traits {
 }
 
 func (d *demote) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	if err := action.Operated(ctx, on, "make the primary a replica", "kube/switchover"); err != nil {
+		return action.CheckResult{}, err
+	}
 	s, err := serverOf(ctx, on, d.Node)
 	if err != nil {
 		return action.CheckResult{}, err

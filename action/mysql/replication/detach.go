@@ -32,6 +32,9 @@ func (d *detach) Traits() action.Traits {
 }
 
 func (d *detach) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	if err := action.Operated(ctx, on, "take a replica out of replication", "kube/scale"); err != nil {
+		return action.CheckResult{}, err
+	}
 	s, err := serverOf(ctx, on, d.Node)
 	if err != nil {
 		return action.CheckResult{}, err

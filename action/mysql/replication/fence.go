@@ -38,6 +38,9 @@ const (
 
 // Check says what is known of the server, and what could be done to it.
 func (f *fence) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	if err := action.Operated(ctx, on, "fence a server", ""); err != nil {
+		return action.CheckResult{}, err
+	}
 	out := action.CheckResult{State: action.Needed, Observed: action.Facts{}, Intended: action.Facts{"takes_writes": false}}
 	if s, err := f.answering(ctx, on); err == nil {
 		m, err := s.mode(ctx)

@@ -26,6 +26,9 @@ func (p *promote) Traits() action.Traits {
 }
 
 func (p *promote) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	if err := action.Operated(ctx, on, "promote a replica", "kube/switchover"); err != nil {
+		return action.CheckResult{}, err
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*patience, fmt.Errorf("%s does not answer within %s", p.Node, 2*patience))
 	defer cancel()
 	s, err := serverOf(ctx, on, p.Node)

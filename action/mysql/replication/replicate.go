@@ -33,6 +33,9 @@ func (r *replicate) Traits() action.Traits {
 }
 
 func (r *replicate) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	if err := action.Operated(ctx, on, "make a server replicate", "kube/scale"); err != nil {
+		return action.CheckResult{}, err
+	}
 	source, err := serverOf(ctx, on, r.Source)
 	if err != nil {
 		return action.CheckResult{}, err

@@ -48,6 +48,9 @@ func (r *repoint) meant(ctx context.Context, on *cluster.Cluster) ([]peer, error
 
 // Check says whom each follows. Nodes that do not answer cannot be told anything.
 func (r *repoint) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	if err := action.Operated(ctx, on, "point replicas at another primary", "kube/switchover"); err != nil {
+		return action.CheckResult{}, err
+	}
 	source, err := serverOf(ctx, on, r.Source)
 	if err != nil {
 		return action.CheckResult{}, err

@@ -1,6 +1,6 @@
 //go:build linux
 
-package ssh
+package install
 
 import (
 	"bytes"
@@ -24,7 +24,7 @@ func TestAHelperThatWasCutOffIsSentAnew(t *testing.T) {
 	}
 	runtime := t.TempDir()
 	run := func(sent []byte) string {
-		c := exec.Command("sh", "-c", i.command(""))
+		c := exec.Command("sh", "-c", i.script())
 		c.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+runtime)
 		c.Stdin = bytes.NewReader(sent)
 		out, _ := c.Output() // that it ends with an error is told by what is there

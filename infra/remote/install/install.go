@@ -1,4 +1,6 @@
-package ssh
+// Package install puts the helper of infra/remote on a machine, over a channel that a program such as ssh or kubectl carries, and starts
+// it there.
+package install
 
 import (
 	"bufio"
@@ -49,7 +51,7 @@ const (
 // script is run by the machine's POSIX shell. It takes the first folder of this user's own in which a program can be run (/tmp is
 // often mounted noexec), puts the helper there under its hash, if it is not there yet as a whole, and becomes it. One that was
 // cut off while it was sent is not put there, and one that stands there cut off is sent anew. The script has no line break and no single
-// quote, since it goes through the login shell, whichever that is.
+// quote, since ssh hands it to the login shell, whichever that is.
 const script = `umask 077; m=$(uname -s)/$(uname -m); case $m in %s *) echo "` + nobodyWord + `$m"; exit 1;; esac; ` +
 	`whole() { [ "$(wc -c <"$1")" -eq "$s" ]; }; ` +
 	`for d in "$XDG_RUNTIME_DIR" "$HOME/.cache" /var/tmp /tmp /dev/shm; do ` +
@@ -59,26 +61,22 @@ const script = `umask 077; m=$(uname -s)/$(uname -m); case $m in %s *) echo "` +
 	`p=$d/$h/$n; if [ ! -x "$p" ] || ! whole "$p"; then echo "` + putWord + `$(uname -m)"; mkdir -p "$d/$h" && head -c $s >"$p.$$" && whole "$p.$$" && chmod 700 "$p.$$" && mv "$p.$$" "$p" || { rm -f "$p.$$"; exit 1; }; fi; ` +
 	`exec "$p" $a; done; echo "` + nowhere + `"; exit 1`
 
-// command is the line for the other side.
-func (i *installer) command(become string) string {
+// script is for a POSIX shell of the other side.
+func (i *installer) script() string {
 	var cases strings.Builder
 	for _, kernel := range []string{"x86_64", "aarch64"} {
 		if p, ok := i.programs[kernel]; ok {
 			fmt.Fprintf(&cases, "Linux/%s) h=%s; n=%s; s=%d; a=\"%s\";; ", kernel, p.Hash()[:32], p.Name, len(p.Content), strings.Join(p.Args, " "))
 		}
 	}
-	line := "exec "
-	if become != "" {
-		line += "sudo -n -H -u " + become + " -- "
-	}
-	return line + "sh -c '" + fmt.Sprintf(script, cases.String()) + "'"
+	return fmt.Sprintf(script, cases.String())
 }
 
 // errNowhere says that a machine has no folder to run the helper in.
 var errNowhere = errors.New("the machine has no folder from which the helper can run: tried $XDG_RUNTIME_DIR, ~/.cache, /var/tmp, /tmp and /dev/shm")
 
 // install returns the channel when the helper's greeting is the next that is read from it.
-func (i *installer) install(line *line) (io.ReadWriteCloser, error) {
+func (i *installer) install(line io.ReadWriteCloser) (io.ReadWriteCloser, error) {
 	from := bufio.NewReader(line)
 	var chatter strings.Builder // of the login shell
 	for {
@@ -113,7 +111,7 @@ func (i *installer) install(line *line) (io.ReadWriteCloser, error) {
 
 // greeted is a channel of which a little was read ahead.
 type greeted struct {
-	*line
+	io.ReadWriteCloser
 	from io.Reader
 }
 

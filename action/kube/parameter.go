@@ -1,0 +1,186 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/engine"
+	"plimsoll/hint"
+	"plimsoll/infra/kube"
+)
+
+func parameterAction(every time.Duration) action.Action {
+	return action.Action{
+		Name: "kube.set-parameter", Version: 1,
+		About: "Sets a parameter of the servers in an operator's object. The operator restarts them one after the other; it counts as done when every server shows the value.",
+		New:   func() action.Task { return &parameter{every: every} },
+	}
+}
+
+type parameter struct {
+	Name  string `yaml:"name,required" doc:"The parameter, as my.cnf or cassandra.yaml has it."`
+	Value string `yaml:"value,required" doc:"Its value."`
+
+	every time.Duration
+}
+
+var (
+	_ action.Undoer           = (*parameter)(nil)
+	_ action.Verifier         = (*parameter)(nil)
+	_ action.InFlightWaiter   = (*parameter)(nil)
+	_ action.ApprovalDemander = (*parameter)(nil)
+)
+
+var validParameter = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+
+func (a *parameter) Validate() error {
+	if !validParameter.MatchString(a.Name) {
+		return fmt.Errorf("name %q, expected a parameter such as max_connections", a.Name)
+	}
+	if a.Value == "" || strings.ContainsAny(a.Value, "\n\r") {
+		return errors.New("value must be one line")
+	}
+	return nil
+}
+
+func (a *parameter) Traits() action.Traits {
+	return action.Traits{Effect: action.Reversible, Repeatable: true}
+}
+
+func (a *parameter) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	s, err := find(ctx, on)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	before, said := s.operator.parameter.read(s.Object, a.Name)
+	f := action.CheckResult{
+		State: action.Needed, Observed: action.Facts{"object": s.String(), "uid": s.UID(), "value": before, "said": said},
+		Intended: action.Facts{"object": s.String(), "value": a.Value, "said": true},
+	}
+	edits, err := a.edits(s, a.Value)
+	if err != nil {
+		return f, err
+	}
+	waits, err := s.waits(ctx, on)
+	if err != nil {
+		return f, err
+	}
+	shown, err := a.shown(ctx, on, a.Value)
+	switch {
+	case err != nil:
+		return f, err
+	case len(edits) == 0 && waits == "" && shown == "":
+		f.State = action.Satisfied
+		return f, nil
+	case len(edits) == 0: // asked for already
+		f.Reason = "the operator waits for " + waits + shown
+		return f, nil
+	case waits != "":
+		unsettled(&f, s, waits)
+		return f, nil
+	}
+	return f, s.api.Try(ctx, s.kind, s.Object, edits...)
+}
+
+// ApprovalReason tells what comes of it.
+func (a *parameter) ApprovalReason(action.CheckResult) string {
+	return "the operator restarts every server, one after the other"
+}
+
+// edits are those that say the value, or take the parameter away when it is empty; none if it is so.
+func (a *parameter) edits(s site, value string) ([]kube.Edit, error) {
+	p := s.operator.parameter
+	if err := s.free(p.field); err != nil {
+		return nil, err
+	}
+	if err := p.can(s.Object); err != nil {
+		return nil, err
+	}
+	if before, said := p.read(s.Object, a.Name); said == (value != "") && before == value {
+		return nil, nil
+	}
+	edit, err := p.edit(s.Object, a.Name, value)
+	return []kube.Edit{edit}, err
+}
+
+// shown asks the servers; "" when all show the value. One that does not show the parameter at all is refused: nothing would tell that it is
+// done.
+func (a *parameter) shown(ctx context.Context, on *cluster.Cluster, value string) (string, error) {
+	nodes, err := on.List(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, n := range nodes {
+		db, err := on.Database(ctx, n.Name)
+		if err != nil {
+			return "", err
+		}
+		c, ok := engine.As[engine.Configurable](db)
+		if !ok {
+			return "", &hint.PermanentError{Reason: fmt.Sprintf("node %s does not show its settings, so that nothing would tell when this is done", n.Name)}
+		}
+		is, err := c.Setting(ctx, a.Name)
+		var unshown *engine.Unshown
+		if errors.As(err, &unshown) {
+			return "", &hint.PermanentError{Reason: fmt.Sprintf("node %s does not show %s, so that nothing would tell when this is done", n.Name, a.Name)}
+		}
+		if err != nil {
+			return "", err
+		}
+		if !c.SameValue(a.Name, value, is) {
+			return fmt.Sprintf("node %s to have %s, which has %s", n.Name, value, is), nil
+		}
+	}
+	return "", nil
+}
+
+func (a *parameter) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
+	return nil, a.become(ctx, on, c, a.Value)
+}
+
+func (a *parameter) become(ctx context.Context, on *cluster.Cluster, c action.Call, value string) error {
+	s, err := find(ctx, on)
+	if err != nil {
+		return err
+	}
+	if err := s.write(ctx, func(s site) ([]kube.Edit, error) { return a.edits(s, value) }); err != nil {
+		return err
+	}
+	return s.await(ctx, on, a.every, c, a.has(on, value))
+}
+
+// has looks whether the object still says the value, and the servers show it. What a server has when nothing is said is not known: then
+// the operator's word must do.
+func (a *parameter) has(on *cluster.Cluster, value string) look {
+	return func(ctx context.Context, s site) (string, error) {
+		if is, said := s.operator.parameter.read(s.Object, a.Name); said != (value != "") || is != value {
+			return "", &hint.PermanentError{Reason: fmt.Sprintf("somebody else changed %s of %s to %q; it was to be %q", a.Name, s, is, value), Advice: "agree who changes it"}
+		}
+		if value == "" {
+			return "", nil
+		}
+		return a.shown(ctx, on, value)
+	}
+}
+
+func (a *parameter) Verify(ctx context.Context, on *cluster.Cluster, _ action.Facts) error {
+	return verify(ctx, on, a.has(on, a.Value))
+}
+
+func (a *parameter) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	before, ok := c.Before["value"].(string)
+	if !ok {
+		return errors.New("the parameter's previous value was not recorded")
+	}
+	return a.become(ctx, on, c, before)
+}
+
+func (a *parameter) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	return settle(ctx, on, a.every, c)
+}

@@ -1,0 +1,117 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/infra/kube"
+)
+
+func pauseAction(every time.Duration) action.Action {
+	return action.Action{
+		Name: "kube.pause", Version: 1, About: "Has the operator leave a cluster alone, for work that it would interfere with. It mends nothing meanwhile.",
+		New: func() action.Task { return &pause{paused: true, every: every} },
+	}
+}
+
+func resumeAction(every time.Duration) action.Action {
+	return action.Action{
+		Name: "kube.resume", Version: 1, About: "Has the operator look after a cluster again, and waits until it is done with what it finds.",
+		New: func() action.Task { return &pause{every: every} },
+	}
+}
+
+type pause struct {
+	paused bool
+	every  time.Duration
+}
+
+var (
+	_ action.Undoer   = (*pause)(nil)
+	_ action.Verifier = (*pause)(nil)
+)
+
+func (a *pause) Traits() action.Traits {
+	return action.Traits{Effect: action.Reversible, Repeatable: true}
+}
+
+func (a *pause) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	s, err := find(ctx, on)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	f := action.CheckResult{
+		State: action.Needed, Observed: action.Facts{"object": s.String(), "uid": s.UID(), "paused": s.Is(suspend)},
+		Intended: action.Facts{"object": s.String(), "paused": a.paused},
+	}
+	edits, err := a.edits(s, a.paused)
+	switch {
+	case err != nil:
+		return f, err
+	case len(edits) > 0 && a.paused: // in the middle of what it does, nobody leaves it
+		waits, err := s.waits(ctx, on)
+		if err == nil && waits != "" {
+			unsettled(&f, s, waits)
+			return f, nil
+		}
+		if err != nil {
+			return f, err
+		}
+	case len(edits) == 0:
+		f.State = action.Satisfied
+		return f, nil
+	}
+	return f, s.api.Try(ctx, s.kind, s.Object, edits...)
+}
+
+func (a *pause) edits(s site, paused bool) ([]kube.Edit, error) {
+	if s.at.Operator != cluster.MariaDBOperator {
+		return nil, s.lacks("leave a cluster alone", "stop the work that it would interfere with, or scale the operator's own Deployment down by hand")
+	}
+	if s.Is(suspend) == paused {
+		return nil, nil
+	}
+	if paused {
+		if err := s.free(suspend); err != nil {
+			return nil, err
+		}
+	}
+	return []kube.Edit{{Path: suspend, Value: paused}}, nil
+}
+
+func (a *pause) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
+	return nil, a.become(ctx, on, c, a.paused)
+}
+
+func (a *pause) become(ctx context.Context, on *cluster.Cluster, c action.Call, paused bool) error {
+	s, err := find(ctx, on)
+	if err != nil {
+		return err
+	}
+	if err := s.write(ctx, func(s site) ([]kube.Edit, error) { return a.edits(s, paused) }); err != nil {
+		return err
+	}
+	if paused {
+		return nil
+	}
+	return s.await(ctx, on, a.every, c, nil)
+}
+
+func (a *pause) Verify(ctx context.Context, on *cluster.Cluster, _ action.Facts) error {
+	s, err := find(ctx, on)
+	if err == nil && s.Is(suspend) != a.paused {
+		err = fmt.Errorf("%s of %s is %v", suspend, s, s.Is(suspend))
+	}
+	return err
+}
+
+func (a *pause) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	before, ok := c.Before["paused"].(bool)
+	if !ok {
+		return fmt.Errorf("whether the operator was paused was not recorded")
+	}
+	return a.become(ctx, on, c, before)
+}

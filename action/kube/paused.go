@@ -1,0 +1,16 @@
+package kube
+
+import (
+	"context"
+
+	"plimsoll/cluster"
+)
+
+// Paused tells whether a person has had the operator of a cluster leave it alone.
+func Paused(ctx context.Context, on *cluster.Cluster) (bool, error) {
+	s, err := find(ctx, on)
+	if err != nil {
+		return false, err
+	}
+	return s.at.Operator == cluster.MariaDBOperator && s.Is(suspend), nil
+}

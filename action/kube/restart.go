@@ -1,0 +1,134 @@
+package kube
+
+import (
+	"context"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/infra/kube"
+)
+
+func restartAction(every time.Duration) action.Action {
+	return action.Action{
+		Name: "kube.restart", Version: 1, About: "Has an operator restart the members of its cluster one after the other, and waits until all are started anew and serve.",
+		New: func() action.Task { return &restart{every: every} },
+	}
+}
+
+type restart struct {
+	every time.Duration
+}
+
+var (
+	_ action.Verifier       = (*restart)(nil)
+	_ action.InFlightWaiter = (*restart)(nil)
+)
+
+// restartMark is the annotation of pods that says for which intention they were started.
+const restartMark = "plimsoll.restart"
+
+// Traits says repeatable: the task, or the mark of the pods, has the name of the intention.
+func (a *restart) Traits() action.Traits {
+	return action.Traits{Effect: action.Irreversible, Repeatable: true}
+}
+
+// Check always finds it needed: no state says that members were restarted.
+func (a *restart) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	s, err := find(ctx, on)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	f := action.CheckResult{
+		State: action.Needed, Observed: action.Facts{"object": s.String(), "uid": s.UID()}, Intended: action.Facts{"object": s.String(), "members": "started anew"},
+	}
+	if err := a.can(s); err != nil {
+		return f, err
+	}
+	waits, err := s.waits(ctx, on)
+	switch {
+	case err != nil:
+		return f, err
+	case waits != "":
+		unsettled(&f, s, waits)
+		return f, nil
+	case s.at.Operator == cluster.CassOperator:
+		return f, s.tryTask(ctx, restartJob)
+	}
+	return f, s.api.Try(ctx, s.kind, s.Object, marked("check"))
+}
+
+// can refuses what would not restart anything.
+func (a *restart) can(s site) error {
+	if s.at.Operator != cluster.MariaDBOperator {
+		return s.free()
+	}
+	if err := canRestart(s.Object); err != nil {
+		return err
+	}
+	return s.free(markPath)
+}
+
+var (
+	restartJob = map[string]any{"name": "restart", "command": "restart"}
+	markPath   = kube.Path{"spec", "podMetadata", "annotations", restartMark}
+)
+
+func marked(token string) kube.Edit { return kube.Edit{Path: markPath, Value: token} }
+
+func (a *restart) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
+	s, err := find(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.can(s); err != nil {
+		return nil, action.NothingDone{Err: err}
+	}
+	if s.at.Operator == cluster.CassOperator {
+		c.Progress(-1, "asking for the restart")
+		return a.output(c), s.runTask(ctx, on, a.every, c, restartJob, nil, nil)
+	}
+	c.Progress(-1, "asking for the restart")
+	err = s.write(ctx, func(s site) ([]kube.Edit, error) {
+		if s.Text(markPath) == c.Token {
+			return nil, nil
+		}
+		return []kube.Edit{marked(c.Token)}, a.can(s)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return a.output(c), s.await(ctx, on, a.every, c, started(c.Token))
+}
+
+func (a *restart) output(c action.Call) action.Facts { return action.Facts{"token": c.Token} }
+
+// started looks whether every pod was started for this intention.
+func started(token string) look {
+	return func(ctx context.Context, s site) (string, error) {
+		pods, err := s.pods(ctx)
+		if err != nil {
+			return "", err
+		}
+		for _, p := range pods {
+			if p.Text(kube.Path{"metadata", "annotations", restartMark}) != token {
+				return "pod " + p.Name() + " to be started anew", nil
+			}
+		}
+		return "", nil
+	}
+}
+
+func (a *restart) Verify(ctx context.Context, on *cluster.Cluster, output action.Facts) error {
+	token, _ := output["token"].(string)
+	return verify(ctx, on, func(ctx context.Context, s site) (string, error) {
+		if s.at.Operator == cluster.CassOperator {
+			return s.taskWaits(ctx, token)
+		}
+		return started(token)(ctx, s)
+	})
+}
+
+func (a *restart) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	return settle(ctx, on, a.every, c)
+}

@@ -1,0 +1,71 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/hint"
+	"plimsoll/internal/poll"
+)
+
+// agreed is how many looks in a row must say that something is done: an operator may say of a moment ago that it is.
+const agreed = 3
+
+// look tells what is still waited for; "" when it is done.
+type look func(ctx context.Context, s site) (waits string, err error)
+
+// await looks until a change is done and the cluster whole again. What cannot be read for now is waited for; what a person must mend ends it.
+func (s site) await(ctx context.Context, on *cluster.Cluster, every time.Duration, c action.Call, done look) error {
+	seen := 0
+	return poll.Until(ctx, every, func() (string, error) {
+		waits, err := s.unfinished(ctx, on, done)
+		var permanent *hint.PermanentError
+		switch {
+		case errors.As(err, &permanent):
+			return "", err
+		case err != nil && ctx.Err() == nil:
+			waits = "an answer: " + err.Error()
+		case err == nil && waits == "":
+			if seen++; seen == agreed {
+				return "", nil
+			}
+			c.Progress(-1, "done, as it seems; looking again")
+			return fmt.Sprintf("it waited for the same answer %d times more", agreed-seen), nil
+		}
+		seen = 0
+		c.Progress(-1, "waiting for "+waits)
+		return "it waited for " + waits, nil
+	})
+}
+
+func (s site) unfinished(ctx context.Context, on *cluster.Cluster, done look) (string, error) {
+	now, err := s.again(ctx)
+	if err != nil {
+		return "", err
+	}
+	if now.UID() != s.UID() {
+		return "", &hint.PermanentError{Reason: fmt.Sprintf("%s was deleted and created anew meanwhile", s)}
+	}
+	if err := now.free(); err != nil {
+		return "", err
+	}
+	if done != nil {
+		if waits, err := done(ctx, now); err != nil || waits != "" {
+			return waits, err
+		}
+	}
+	return now.waits(ctx, on)
+}
+
+// settle waits until the operator is done with what a Plimsoll asked for that is not there any more.
+func settle(ctx context.Context, on *cluster.Cluster, every time.Duration, c action.Call) error {
+	s, err := find(ctx, on)
+	if err != nil {
+		return err
+	}
+	return s.await(ctx, on, every, c, nil)
+}

@@ -1,0 +1,243 @@
+package kube_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"plimsoll/action"
+	action_kube "plimsoll/action/kube"
+	"plimsoll/cluster"
+	"plimsoll/engine"
+	"plimsoll/infra/kube"
+	"plimsoll/infra/kube/kubetest"
+	"plimsoll/infra/local"
+	"plimsoll/internal/document"
+)
+
+// No Kubernetes, no operator and no cluster that one runs could be had: the API of these tests is kubetest, the operators are functions
+// that do what their documentation and sources say, a step whenever their object is read, and the databases say what these functions did.
+
+// The fields of the published schemas that these tests use (cass-operator and mariadb-operator, both of August 2026).
+var (
+	datacenters = kubetest.Kind{
+		Kind:   kube.Kind{Group: "cassandra.datastax.com", Version: "v1beta1", Kind: "CassandraDatacenter", Plural: "cassandradatacenters", Namespace: "db"},
+		Fields: []string{"size", "stopped", "clusterName", "datacenterName", "serverType", "serverVersion", "racks.[].name", "config.**", "configSecret"},
+	}
+	tasks = kubetest.Kind{
+		Kind: kube.Kind{Group: "control.k8ssandra.io", Version: "v1alpha1", Kind: "CassandraTask", Plural: "cassandratasks", Namespace: "db"},
+		Fields: []string{
+			"datacenter.name", "datacenter.namespace", "jobs.[].name", "jobs.[].command", "jobs.[].args.pod_name", "concurrencyPolicy", "ttlSecondsAfterFinished",
+		},
+	}
+	mariadbs = kubetest.Kind{
+		Kind: kube.Kind{Group: "k8s.mariadb.com", Version: "v1alpha1", Kind: "MariaDB", Plural: "mariadbs", Namespace: "db"},
+		Fields: []string{
+			"replicas", "suspend", "myCnf", "myCnfConfigMapKeyRef.name", "podMetadata.annotations.*", "updateStrategy.type", "replication.enabled",
+			"replication.primary.podIndex", "replication.replica.bootstrapFrom.physicalBackupTemplateRef.name", "galera.enabled", "galera.primary.podIndex",
+			"maxScaleRef.name",
+		},
+		Rule: func(o kube.Object) string {
+			if n, _ := o.Int(kube.At("spec.replicas")); n > 9 {
+				return "at most 9, says a rule of the test"
+			}
+			return ""
+		},
+	}
+	pods = kube.Pods("db")
+)
+
+// world is a cluster that an operator runs.
+type world struct {
+	*kubetest.Cluster
+	site *cluster.Cluster
+
+	mu       sync.Mutex
+	applied  kube.Object // the object as the operator has last made it true
+	stage    int
+	hosts    map[string]string // of Cassandra: host ids by pod
+	down     string            // a node of the ring that does not answer
+	primary  int
+	members  int
+	settings map[string]string
+}
+
+// newWorld is one whose nodes are pods NAME-0 to NAME-2.
+func newWorld(t *testing.T, operator, engineName string) *world {
+	t.Helper()
+	here, err := local.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{Cluster: kubetest.New(datacenters, tasks, mariadbs), hosts: map[string]string{}, settings: map[string]string{}}
+	var nodes []cluster.Node
+	for i := range 3 {
+		nodes = append(nodes, cluster.Node{Name: fmt.Sprintf("n%d", i), Pod: fmt.Sprintf("db/shop-%d", i), Target: engine.Target{Engine: engineName, Addresses: []string{fmt.Sprint(i)}}})
+	}
+	w.site = &cluster.Cluster{
+		Name: "shop", Environment: "production", Engine: servers{w, engineName}, Local: w.Machine(here),
+		Kubernetes: &cluster.Kubernetes{Namespace: "db", Operator: operator, Name: "shop"},
+		List:       func(context.Context) ([]cluster.Node, error) { return slices.Clone(nodes), nil },
+	}
+	w.site.Kubernetes.Paused = func(ctx context.Context) (bool, error) { return action_kube.Paused(ctx, w.site) }
+	if engineName == "mysql" {
+		w.site.AskRoles()
+	}
+	t.Cleanup(func() { _ = w.site.Close() })
+	return w
+}
+
+// set changes a field of the object by somebody else's hand.
+func (w *world) set(path string, value any) {
+	k := mariadbs.Kind
+	if w.site.Kubernetes.Operator == cluster.CassOperator {
+		k = datacenters.Kind
+	}
+	w.Set(k, "shop", path, value)
+}
+
+func (w *world) action(t *testing.T, name string) action.Action {
+	t.Helper()
+	for _, a := range action_kube.Actions(time.Millisecond) {
+		if a.Name == name {
+			return a
+		}
+	}
+	t.Fatalf("there is no action %s", name)
+	return action.Action{}
+}
+
+// task is an action with its inputs.
+func (w *world) task(t *testing.T, name, with string) action.Task {
+	t.Helper()
+	said, err := document.Parse("with", []byte(with))
+	if err != nil {
+		t.Fatal(err)
+	}
+	task, err := w.action(t, name).Bind(said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return task
+}
+
+func call(token string) action.Call {
+	return action.Call{Run: "run", Token: token, Since: time.Now(), Before: action.Facts{}, Progress: func(float64, string) {}}
+}
+
+// act checks and acts, as a step does.
+func (w *world) act(t *testing.T, task action.Task) error {
+	t.Helper()
+	f, err := task.Check(t.Context(), w.site.ReadOnly())
+	if err != nil {
+		return err
+	}
+	if f.State != action.Needed {
+		return fmt.Errorf("it is %s: %s", f.State, f.Reason)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	c := call(t.Name())
+	c.Before = f.Observed
+	out, err := task.Act(ctx, w.site, c)
+	if err != nil {
+		return err
+	}
+	return task.(action.Verifier).Verify(ctx, w.site, out)
+}
+
+// refused holds a check, or the act after it, to an error that says something.
+func (w *world) refused(t *testing.T, name, with, want string) {
+	t.Helper()
+	err := w.act(t, w.task(t, name, with))
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%s %s: %v, want %q", name, with, err, want)
+	}
+}
+
+func (w *world) pod(i int, annotations map[string]any, labels map[string]any) {
+	labels = maps.Clone(labels)
+	labels["statefulset.kubernetes.io/pod-name"] = fmt.Sprintf("shop-%d", i)
+	w.Put(pods, fmt.Sprintf("shop-%d", i), kube.Object{
+		"metadata": map[string]any{"labels": labels, "annotations": annotations},
+		"status":   map[string]any{"phase": "Running", "conditions": []any{map[string]any{"type": "Ready", "status": "True"}}},
+	})
+}
+
+func conditions(all map[string]string) (list []any) {
+	for _, kind := range slices.Sorted(maps.Keys(all)) {
+		list = append(list, map[string]any{"type": kind, "status": all[kind], "reason": "Test"})
+	}
+	return list
+}
+
+// servers are the databases of the pods: they say what the operator's function did.
+type servers struct {
+	w    *world
+	name string
+}
+
+func (s servers) Name() string { return s.name }
+
+func (s servers) Open(_ context.Context, t engine.Target) (engine.Database, error) {
+	if s.name == "mysql" {
+		return replicated{database{s.w, t.Addresses[0]}}, nil
+	}
+	return ringed{database{s.w, t.Addresses[0]}}, nil
+}
+
+type database struct {
+	w     *world
+	index string
+}
+
+func (database) Session(context.Context) (engine.Session, error) {
+	return nil, errors.New("there is no server behind this")
+}
+func (database) Facts(context.Context) (engine.Facts, error) {
+	return engine.Facts{Product: "stand-in"}, nil
+}
+func (database) Close() error { return nil }
+func (d database) Setting(_ context.Context, name string) (string, error) {
+	d.w.mu.Lock()
+	defer d.w.mu.Unlock()
+	value, there := d.w.settings[name]
+	if !there {
+		return "", &engine.Unshown{Setting: name}
+	}
+	return value, nil
+}
+func (database) Change(context.Context, string, string) error { return errors.New("not here") }
+func (database) SameValue(_, wrote, shown string) bool        { return wrote == shown }
+
+type replicated struct{ database }
+
+func (d replicated) ReplicationStatus(context.Context) (engine.ReplicationStatus, error) {
+	d.w.mu.Lock()
+	defer d.w.mu.Unlock()
+	if d.index == fmt.Sprint(d.w.primary) {
+		return engine.ReplicationStatus{Followers: d.w.members - 1}, nil
+	}
+	return engine.ReplicationStatus{ReadOnly: true, Sources: []engine.Source{{Address: fmt.Sprint(d.w.primary)}}}, nil
+}
+
+type ringed struct{ database }
+
+func (d ringed) Ring(context.Context, string) (engine.Ring, error) {
+	d.w.mu.Lock()
+	defer d.w.mu.Unlock()
+	r := engine.Ring{Members: []engine.Member{{Host: "elsewhere", Address: "10.9.9.9:9042", DataCentre: "dc2", Up: true, Part: engine.Normal}}}
+	for _, pod := range slices.Sorted(maps.Keys(d.w.hosts)) {
+		r.Members = append(r.Members, engine.Member{Host: d.w.hosts[pod], Address: pod + ":9042", DataCentre: "shop", Up: pod != d.w.down, Part: engine.Normal})
+	}
+	return r, nil
+}
+func (ringed) Streams(context.Context) ([]engine.Stream, error) { return nil, nil }
+func (ringed) Tasks(context.Context) ([]engine.Task, error)     { return nil, nil }
+func (ringed) Hints(context.Context) ([]engine.Hint, error)     { return nil, nil }

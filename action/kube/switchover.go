@@ -1,0 +1,161 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/hint"
+	"plimsoll/infra/kube"
+)
+
+func switchoverAction(every time.Duration) action.Action {
+	return action.Action{
+		Name: "kube.switchover", Version: 1, About: "Has mariadb-operator make another pod the primary, and waits until the operator and the servers say that it is.",
+		New: func() action.Task { return &switchover{every: every} },
+	}
+}
+
+type switchover struct {
+	Pod string `yaml:"pod,required" doc:"The pod that is to be the primary, without its namespace."`
+
+	every time.Duration
+}
+
+var (
+	_ action.Undoer         = (*switchover)(nil)
+	_ action.Verifier       = (*switchover)(nil)
+	_ action.InFlightWaiter = (*switchover)(nil)
+)
+
+func (a *switchover) Traits() action.Traits {
+	return action.Traits{Effect: action.Reversible, Repeatable: true}
+}
+
+// index is the number of a pod among those of the object.
+func index(s site, pod string) (int64, error) {
+	ordinal, is := strings.CutPrefix(pod, s.at.Name+"-")
+	n, err := strconv.ParseInt(ordinal, 10, 32)
+	if size, _ := s.Int(s.operator.size); !is || err != nil || n < 0 || n >= size {
+		return 0, &hint.PermanentError{Reason: fmt.Sprintf("%s has no pod %s", s, pod), Advice: fmt.Sprintf("its pods are %s-0 to %s-%d", s.at.Name, s.at.Name, size-1)}
+	}
+	return n, nil
+}
+
+func (a *switchover) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	s, err := find(ctx, on)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	f := action.CheckResult{
+		State: action.Needed, Observed: action.Facts{"object": s.String(), "uid": s.UID(), "primary": s.Text(kube.At("status.currentPrimary"))},
+		Intended: action.Facts{"object": s.String(), "primary": a.Pod},
+	}
+	edits, err := a.edits(s, a.Pod)
+	if err != nil {
+		return f, err
+	}
+	waits, err := s.waits(ctx, on)
+	switch {
+	case err != nil:
+		return f, err
+	case len(edits) == 0 && waits == "":
+		if waits, err = a.leads(ctx, on, s, a.Pod); err == nil && waits == "" {
+			f.State = action.Satisfied
+		}
+		return f, err
+	case len(edits) == 0: // asked for already
+		f.Reason = "the operator waits for " + waits
+		return f, nil
+	case waits != "":
+		unsettled(&f, s, waits)
+		return f, nil
+	}
+	return f, s.api.Try(ctx, s.kind, s.Object, edits...)
+}
+
+// edits are those that ask for the primary; none if it is asked for.
+func (a *switchover) edits(s site, pod string) ([]kube.Edit, error) {
+	if s.at.Operator != cluster.MariaDBOperator {
+		return nil, s.lacks("choose a primary", "its nodes are all alike")
+	}
+	field := primaryField(s.Object)
+	switch {
+	case field == nil:
+		return nil, &hint.PermanentError{Reason: fmt.Sprintf("%s has neither replication nor Galera: there is no other primary", s)}
+	case s.Get(kube.At("spec.maxScaleRef")) != nil:
+		return nil, &hint.PermanentError{Reason: fmt.Sprintf("MaxScale chooses the primary of %s", s), Advice: "switch over by spec.primaryServer of the MaxScale object"}
+	}
+	to, err := index(s, pod)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.free(field); err != nil {
+		return nil, err
+	}
+	if wanted, said := s.Int(field); said && wanted == to {
+		return nil, nil
+	}
+	return []kube.Edit{{Path: field, Value: to}}, nil
+}
+
+func (a *switchover) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
+	return nil, a.become(ctx, on, c, a.Pod)
+}
+
+func (a *switchover) become(ctx context.Context, on *cluster.Cluster, c action.Call, pod string) error {
+	s, err := find(ctx, on)
+	if err != nil {
+		return err
+	}
+	if err := s.write(ctx, func(s site) ([]kube.Edit, error) { return a.edits(s, pod) }); err != nil {
+		return err
+	}
+	return s.await(ctx, on, a.every, c, func(ctx context.Context, s site) (string, error) { return a.leads(ctx, on, s, pod) })
+}
+
+// leads tells what is waited for until a pod is the primary, in the operator's eyes and by what the servers say.
+func (a *switchover) leads(ctx context.Context, on *cluster.Cluster, s site, pod string) (string, error) {
+	want, err := index(s, pod)
+	if err != nil {
+		return "", err
+	}
+	if wanted, _ := s.Int(primaryField(s.Object)); wanted != want {
+		return "", changedMeanwhile(s, primaryField(s.Object), want)
+	}
+	if is, known := s.Int(currentPrimary); !known || is != want {
+		return "pod " + pod + " to be the primary, which is " + s.Text(kube.At("status.currentPrimary")), nil
+	}
+	if s.Is(kube.At("spec.galera.enabled")) {
+		return "", nil // all of its members take writes; which one is called the primary, no server knows
+	}
+	n, err := on.Primary(ctx)
+	if errors.Is(err, cluster.ErrNoPrimary) {
+		return "a server that says that it is the primary", nil
+	}
+	if err == nil && n.Pod != "" && n.Pod != s.at.Namespace+"/"+pod {
+		return fmt.Sprintf("the server of pod %s to be the primary, which is node %s", pod, n.Name), nil
+	}
+	return "", err
+}
+
+func (a *switchover) Verify(ctx context.Context, on *cluster.Cluster, _ action.Facts) error {
+	return verify(ctx, on, func(ctx context.Context, s site) (string, error) { return a.leads(ctx, on, s, a.Pod) })
+}
+
+func (a *switchover) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	before, _ := c.Before["primary"].(string)
+	if before == "" {
+		return errors.New("which pod was the primary was not recorded")
+	}
+	return a.become(ctx, on, c, before)
+}
+
+func (a *switchover) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	return settle(ctx, on, a.every, c)
+}

@@ -1,0 +1,104 @@
+package kube
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/hint"
+	"plimsoll/infra/kube"
+)
+
+// Of cass-operator: what is to be done once is a CassandraTask (control.k8ssandra.io/v1alpha1). Its name is made from the token of the
+// intention, so a second attempt finds the task of the first and adds none.
+
+func (s site) tasks() kube.Kind {
+	return kube.Kind{Group: "control.k8ssandra.io", Version: "v1alpha1", Kind: "CassandraTask", Plural: "cassandratasks", Namespace: s.at.Namespace}
+}
+
+func taskName(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return "plimsoll-" + hex.EncodeToString(sum[:])[:20]
+}
+
+// taskKept is how long the operator keeps a task that has ended: as long as a run may be resumed.
+const taskKept = 14 * 24 * time.Hour
+
+func (s site) taskSpec(job map[string]any) map[string]any {
+	return map[string]any{
+		"datacenter":              map[string]any{"name": s.at.Name, "namespace": s.at.Namespace},
+		"jobs":                    []any{job},
+		"concurrencyPolicy":       "Forbid",
+		"ttlSecondsAfterFinished": int(taskKept.Seconds()),
+	}
+}
+
+func (s site) tryTask(ctx context.Context, job map[string]any) error {
+	if err := s.alone(ctx, ""); err != nil {
+		return err
+	}
+	return s.api.TryCreate(ctx, s.tasks(), taskName("check"), s.taskSpec(job))
+}
+
+// alone refuses while another task of this data centre is under way, behind which ours would wait.
+func (s site) alone(ctx context.Context, own string) error {
+	all, err := s.api.List(ctx, s.tasks(), "")
+	if err != nil {
+		return err
+	}
+	for _, t := range all {
+		if t.Name() == own || t.Text(kube.At("spec.datacenter.name")) != s.at.Name || t.Text(kube.At("status.completionTime")) != "" {
+			continue
+		}
+		if failed, _ := t.Condition("Failed"); failed == "True" {
+			continue
+		}
+		return &hint.PermanentError{Reason: fmt.Sprintf("CassandraTask %s/%s is under way", s.at.Namespace, t.Name()), Advice: "wait for its end, or delete it if it is not wanted"}
+	}
+	return nil
+}
+
+// runTask has the operator do a job, and waits for its end and for what done looks for. The task keeps labels of what was so before.
+func (s site) runTask(ctx context.Context, on *cluster.Cluster, every time.Duration, c action.Call, job map[string]any, labels map[string]string, done look) error {
+	if _, err := s.api.Get(ctx, s.tasks(), taskName(c.Token)); errors.Is(err, kube.ErrNotFound) {
+		if err := s.alone(ctx, taskName(c.Token)); err != nil {
+			return action.NothingDone{Err: err}
+		}
+		if err := s.api.Create(ctx, s.tasks(), taskName(c.Token), labels, s.taskSpec(job)); err != nil {
+			return err
+		}
+	} else if err != nil {
+		return err
+	}
+	return s.await(ctx, on, every, c, func(ctx context.Context, s site) (string, error) {
+		waits, err := s.taskWaits(ctx, c.Token)
+		if err == nil && waits == "" && done != nil {
+			return done(ctx, s)
+		}
+		return waits, err
+	})
+}
+
+// taskWaits is what a task waits for; "" when it is complete.
+func (s site) taskWaits(ctx context.Context, token string) (string, error) {
+	t, err := s.api.Get(ctx, s.tasks(), taskName(token))
+	if err != nil {
+		return "", err
+	}
+	if failed, reason := t.Condition("Failed"); failed == "True" {
+		return "", &hint.PermanentError{
+			Reason: fmt.Sprintf("CassandraTask %s/%s failed (%s)", s.at.Namespace, t.Name(), reason),
+			Advice: "see why with kubectl describe cassandratask " + t.Name(),
+		}
+	}
+	if complete, _ := t.Condition("Complete"); complete == "True" && t.Text(kube.At("status.completionTime")) != "" {
+		return "", nil
+	}
+	succeeded, _ := t.Int(kube.At("status.succeeded"))
+	return fmt.Sprintf("CassandraTask %s, of which %d pods are done", t.Name(), succeeded), nil
+}

@@ -1,0 +1,28 @@
+package action
+
+import (
+	"context"
+	"fmt"
+
+	"plimsoll/cluster"
+	"plimsoll/hint"
+)
+
+// Operated refuses what would put an operator of Kubernetes out of step: it does this itself, and takes back what others do. It may be done
+// while a person has paused the operator. instead is the runbook that asks the operator for it; "" if there is none.
+func Operated(ctx context.Context, on *cluster.Cluster, what, instead string) error {
+	k := on.Kubernetes
+	if k == nil {
+		return nil
+	}
+	if k.Paused != nil {
+		if paused, err := k.Paused(ctx); err != nil || paused {
+			return err
+		}
+	}
+	advice := "have the operator leave the cluster alone first: plimsoll runbook run kube/pause"
+	if instead != "" {
+		advice = "ask the operator for it: plimsoll runbook run " + instead
+	}
+	return &hint.PermanentError{Reason: fmt.Sprintf("an operator of Kubernetes runs cluster %s, and would not know that somebody else is to %s", on.Name, what), Advice: advice}
+}
