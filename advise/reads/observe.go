@@ -103,6 +103,9 @@ type tally struct {
 func (l *Look) Statements(ctx context.Context, db engine.StatementReading, m *advise.Memory) (*advise.Statements, error) {
 	out := &advise.Statements{For: l.ended.Sub(l.began), Source: "samples", Texts: len(l.texts)}
 	all := l.counted()
+	if l.uncounted(all) {
+		clear(all)
+	}
 	if len(all) > 0 {
 		out.Source = "counters"
 	}
@@ -163,6 +166,22 @@ func own(text string) bool {
 	low := strings.ToLower(text)
 	return strings.Contains(low, "information_schema") || strings.Contains(low, "performance_schema") || !strings.HasPrefix(low, "select") &&
 		!strings.HasPrefix(low, "update") && !strings.HasPrefix(low, "delete")
+}
+
+// uncounted tells that statements were seen running of which none is counted: MariaDB counts prepared ones without their text. What it does
+// count then are others, and none of those that matter.
+func (l *Look) uncounted(all map[string]*tally) bool {
+	running := 0
+	for _, seen := range l.texts {
+		if own(strings.TrimSpace(seen.Text)) {
+			continue
+		}
+		if all[seen.Namespace+" "+folded(sqltext.Normalize(seen.Text))] != nil {
+			return false
+		}
+		running++
+	}
+	return running > 0
 }
 
 // sampled adds the texts that were seen; with alone, statements that are counted nowhere too.
@@ -273,7 +292,7 @@ func (l *Look) unknown(s *advise.Statements, several int) (out []string) {
 	switch {
 	case s.Source != "samples":
 	case len(l.after) > 0: // MariaDB counts prepared statements without their text
-		out = append(out, "This server counts statements, but none that reads a table: MariaDB does not count prepared statements by their text, and how many rows they read is unknown."+estimated)
+		out = append(out, "This server counts statements, but none of those that were seen running: MariaDB does not count prepared statements by their text, and how many rows they read is unknown."+estimated)
 	default:
 		out = append(out, "This server does not count executions and rows read by statement: set performance_schema=ON (needs a restart)."+estimated)
 	}
