@@ -68,20 +68,20 @@ func (in Input) levers(c *advise.CommitUse) (all []lever) {
 	if logging && c.Settings["sync_binlog"] == "1" && !aurora {
 		all = append(all, lever{
 			name: "sync_binlog=100", set: set("sync_binlog=100"), binlog: 0.99, window: math.NaN(), undo: "SET GLOBAL sync_binlog=1, at once",
-			lost: "power failure: acknowledged commits since the log's last sync, up to 100 groups of them; replicas may have what the primary lost",
+			lost: "a power failure loses acknowledged commits since the log's last sync, up to 100 groups of them; replicas may have what the primary lost",
 		})
 	}
 	if c.Settings["innodb_flush_log_at_trx_commit"] == "1" {
 		two := lever{
 			name: "innodb_flush_log_at_trx_commit=2", set: set("innodb_flush_log_at_trx_commit=2"), redo: 1, window: timeout, undo: "SET GLOBAL innodb_flush_log_at_trx_commit=1, at once",
-			lost: "power failure or loss of the host: the last commits; a killed server process loses none",
+			lost: "a power failure or the loss of the host loses the last commits; a killed server process loses none",
 		}
 		zero := two
 		zero.name, zero.set = "innodb_flush_log_at_trx_commit=0", set("innodb_flush_log_at_trx_commit=0")
-		zero.lost = "a crash of the server as well as a power failure: the last commits"
+		zero.lost = "a crash of the server loses the last commits, and a power failure too"
 		if aurora {
 			two.forbidden = "on Aurora, 2 behaves like 1"
-			zero.lost = "a crash of the writer: commits that the storage had not acknowledged"
+			zero.lost = "a crash of the writer loses commits that the storage had not acknowledged"
 			zero.set = set("innodb_trx_commit_allow_data_loss=1", "innodb_flush_log_at_trx_commit=0")
 		}
 		all = append(all, two, zero)
@@ -89,7 +89,7 @@ func (in Input) levers(c *advise.CommitUse) (all []lever) {
 	if logging {
 		l := lever{
 			name: "no binary log", binlog: 1, set: "log_bin=OFF in the configuration, and a restart", undo: "log_bin=ON and a restart; replicas must be rebuilt",
-			lost: "no committed data; but replicas, point-in-time recovery and change streams no longer work",
+			lost: "no committed data is lost, but replicas, point-in-time recovery and change streams no longer work",
 		}
 		if in.Replicas {
 			l.forbidden = "replicas of this server need it"
@@ -102,7 +102,7 @@ func (in Input) levers(c *advise.CommitUse) (all []lever) {
 // lever predicts. At the least what a lever takes away is gone from each commit; at the most commits that wait in line for that wait as
 // much less. What a group shares is not told apart, which is why the interval is wide.
 func (in Input) lever(c *advise.CommitUse, l lever) advise.Option {
-	o := advise.Option{Name: l.name, Undo: l.undo, Price: in.now(), Risk: "gives up " + l.lost}
+	o := advise.Option{Name: l.name, Undo: l.undo, Price: in.now(), Risk: l.lost}
 	o.Change = in.free()
 	if l.forbidden != "" {
 		o.Name += " (not here)"

@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -104,8 +105,20 @@ func TestALargerInstance(t *testing.T) {
 	if o := option(t, f, "db.r6g.2xlarge"); !strings.Contains(o.Risk, "arm64") {
 		t.Errorf("other processors: %s", o.Risk)
 	}
-	if o := option(t, f, "db.r8g.2xlarge"); o.Price.Known() {
+	if o := option(t, f, "db.m6g.4xlarge"); o.Price.Known() {
 		t.Errorf("a price that nobody gave: %+v", o.Price)
+	}
+	if said := strings.Join(f.Evidence, " "); !strings.Contains(said, "costs no more: db.m6i.xlarge, db.r6i.2xlarge, db.r7g.2xlarge") || !strings.Contains(said, "no price for them: db.m7g.xlarge") {
+		t.Errorf("classes that are not listed are not named: %q", said)
+	}
+	kinds := map[string]bool{}
+	for _, o := range f.Options[1:] {
+		c := price.Of(incident(t, 1).Prices).Classes[o.Class]
+		k := fmt.Sprint(c.GiB, c.Cores, c.Processor)
+		if kinds[k] {
+			t.Errorf("%s stands beside one like it", o.Name)
+		}
+		kinds[k] = true
 	}
 }
 

@@ -35,7 +35,9 @@ func (in Input) memory() (advise.Finding, bool) {
 		}
 		return f, true
 	}
-	for _, name := range in.otherClasses() {
+	listed, left := in.cheapest(in.otherClasses())
+	f.Evidence = append(f.Evidence, left...)
+	for _, name := range listed {
 		class := in.Prices.Classes[name]
 		p, known := at(m, int64(class.GiB*poolShare*(1<<30)))
 		if !known {
@@ -63,6 +65,46 @@ func (in Input) otherClasses() (names []string) {
 		return strings.Compare(a, b)
 	})
 	return names
+}
+
+// cheapest is one class of each memory, number and kind of processors: that with the lowest price, else the first. A sentence names the others.
+func (in Input) cheapest(names []string) (listed, left []string) {
+	type kind struct {
+		gib       float64
+		cores     int
+		processor string
+	}
+	best := map[kind]string{}
+	of := func(name string) kind {
+		c := in.Prices.Classes[name]
+		return kind{c.GiB, c.Cores, c.Processor}
+	}
+	for _, name := range names {
+		k := of(name)
+		was, there := best[k]
+		p, before := in.Prices.Class(name), in.Prices.Class(was)
+		if !there || p.Known() && (!before.Known() || p.Month < before.Month) {
+			best[k] = name
+		}
+	}
+	var dearer, unpriced []string
+	for _, name := range names {
+		switch {
+		case best[of(name)] == name:
+			listed = append(listed, name)
+		case in.Prices.Class(name).Known():
+			dearer = append(dearer, name)
+		default:
+			unpriced = append(unpriced, name)
+		}
+	}
+	if len(dearer) > 0 {
+		left = append(left, "Not listed, since a class with as much memory and as many processors costs no more: "+strings.Join(dearer, ", ")+".")
+	}
+	if len(unpriced) > 0 {
+		left = append(left, "Not listed, since the catalogue has no price for them: "+strings.Join(unpriced, ", ")+".")
+	}
+	return listed, left
 }
 
 // at is the prediction at a size, between the points of the drawn curve; false beyond it.
