@@ -48,10 +48,12 @@ type Keys struct {
 
 // TableSize is how large a table is, and what of it is in memory.
 type TableSize struct {
-	Rows       int64               `json:"rows"`
-	Pages      float64             `json:"pages"`       // of the rows themselves
-	Cached     float64             `json:"cached"`      // share of the table and its indexes that is in memory
-	CachedRows float64             `json:"cached_rows"` // pages of the rows themselves that are in memory
+	Rows       int64   `json:"rows"`
+	Pages      float64 `json:"pages"`       // of the rows themselves
+	Cached     float64 `json:"cached"`      // share of the table and its indexes that is in memory
+	CachedRows float64 `json:"cached_rows"` // pages of the rows themselves that are in memory
+	// CachedKeys are the pages of its other indexes that are in memory, by index; nil: not known.
+	CachedKeys map[string]float64  `json:"cached_keys,omitempty"`
 	PageSize   int64               `json:"page_size"`
 	Columns    map[string]int64    `json:"columns"` // bytes of each
 	Indexes    map[string][]string `json:"indexes"` // their columns

@@ -32,7 +32,7 @@ func (in Input) commit() (advise.Finding, bool) {
 		f.Evidence = append(f.Evidence, fmt.Sprintf("%s commits share a sync of the binary log.", span90(*c.Group, "%.2g")))
 	}
 	f.Evidence = append(f.Evidence, "As it is set: "+settings(c.Settings)+".")
-	f.Evidence = append(f.Evidence, "Commits per second are predicted for connections that wait for the database only; at a fixed rate, only the commit time changes.")
+	f.Evidence = append(f.Evidence, in.ownMix(), "Commits per second are predicted for connections that wait for the database only; at a fixed rate, only the commit time changes.")
 	f.Options = append(f.Options, in.leaveCommits(c))
 	if c.Total != nil {
 		f.Options = append(f.Options, in.batch(c))
@@ -68,20 +68,20 @@ func (in Input) levers(c *advise.CommitUse) (all []lever) {
 	if logging && c.Settings["sync_binlog"] == "1" && !aurora {
 		all = append(all, lever{
 			name: "sync_binlog=100", set: set("sync_binlog=100"), binlog: 0.99, window: math.NaN(), undo: "SET GLOBAL sync_binlog=1, at once",
-			lost: "power failure: acknowledged commits since the log's last sync, up to 100 groups of them; replicas may have what the primary lost",
+			lost: "a power failure loses acknowledged commits since the log's last sync, up to 100 groups of them; replicas may have what the primary lost",
 		})
 	}
 	if c.Settings["innodb_flush_log_at_trx_commit"] == "1" {
 		two := lever{
 			name: "innodb_flush_log_at_trx_commit=2", set: set("innodb_flush_log_at_trx_commit=2"), redo: 1, window: timeout, undo: "SET GLOBAL innodb_flush_log_at_trx_commit=1, at once",
-			lost: "power failure or loss of the host: the last commits; a killed server process loses none",
+			lost: "a power failure or the loss of the host loses the last commits; a killed server process loses none",
 		}
 		zero := two
 		zero.name, zero.set = "innodb_flush_log_at_trx_commit=0", set("innodb_flush_log_at_trx_commit=0")
-		zero.lost = "a crash of the server as well as a power failure: the last commits"
+		zero.lost = "a crash of the server loses the last commits, and a power failure too"
 		if aurora {
 			two.forbidden = "on Aurora, 2 behaves like 1"
-			zero.lost = "a crash of the writer: commits that the storage had not acknowledged"
+			zero.lost = "a crash of the writer loses commits that the storage had not acknowledged"
 			zero.set = set("innodb_trx_commit_allow_data_loss=1", "innodb_flush_log_at_trx_commit=0")
 		}
 		all = append(all, two, zero)
@@ -89,7 +89,7 @@ func (in Input) levers(c *advise.CommitUse) (all []lever) {
 	if logging {
 		l := lever{
 			name: "no binary log", binlog: 1, set: "log_bin=OFF in the configuration, and a restart", undo: "log_bin=ON and a restart; replicas must be rebuilt",
-			lost: "no committed data; but replicas, point-in-time recovery and change streams no longer work",
+			lost: "no committed data is lost, but replicas, point-in-time recovery and change streams no longer work",
 		}
 		if in.Replicas {
 			l.forbidden = "replicas of this server need it"
@@ -102,7 +102,7 @@ func (in Input) levers(c *advise.CommitUse) (all []lever) {
 // lever predicts. At the least what a lever takes away is gone from each commit; at the most commits that wait in line for that wait as
 // much less. What a group shares is not told apart, which is why the interval is wide.
 func (in Input) lever(c *advise.CommitUse, l lever) advise.Option {
-	o := advise.Option{Name: l.name, Undo: l.undo, Price: in.now(), Risk: "gives up " + l.lost}
+	o := advise.Option{Name: l.name, Undo: l.undo, Price: in.now(), Risk: l.lost}
 	o.Change = in.free()
 	if l.forbidden != "" {
 		o.Name += " (not here)"
@@ -143,6 +143,10 @@ func (in Input) lever(c *advise.CommitUse, l lever) advise.Option {
 	o.When = map[string]string{name: value}
 	if one && l.set != "" && !strings.Contains(l.set, "allow_data_loss") {
 		o.Do = fmt.Sprintf("plimsoll runbook plan mysql/set-variable --cluster %s -i name=%s -i value=%s", in.Cluster, name, value)
+		if in.Class != "" { // RDS lets no account set these globally
+			o.Do = fmt.Sprintf("plimsoll runbook plan rds/set-parameter --cluster %s -i node=%s -i name=%s -i value=%s", in.Cluster, in.Node, name, value)
+			o.Undo = strings.ReplaceAll(o.Undo, "SET GLOBAL ", "parameter group: ")
+		}
 	} else {
 		o.Risk += "; set by " + l.set
 	}
@@ -168,6 +172,7 @@ func (in Input) batch(c *advise.CommitUse) advise.Option {
 		Risk: "a batch fails or succeeds as a whole and holds its locks until it ends; the application must be changed. Times are per change; how much slower a larger commit is, is unknown, and assumed to be at most half of the saving",
 	}
 	o.Change = in.free()
+	o.Rehearse = in.commitTrial("batch") + " --set load.connections=" + in.active()
 	gone := c.Total.Mean * (1 - 1/rows)
 	o.Effects = append(o.Effects, in.commitTime(c, gone, 0.5*gone, gone), in.commitRate(c, gone, 0.5*gone, gone), advise.Effect{What: "commits that may be lost", Unit: "count"})
 	return o
@@ -201,12 +206,27 @@ func (in Input) free() advise.Price {
 	return advise.Price{Currency: in.Prices.Currency}
 }
 
-// matrix is the command that tries all of it.
+// matrix is the command that tries all of it, with as many connections as were active.
 func (in Input) matrix() string {
-	if product := strings.ToLower(in.Seen.Product); product == "mysql" {
-		return "plimsoll trial run examples/commit-path/trial.yaml --set cluster.engine=mysql"
+	return in.commitTrial("trial") + " --set load.connections=" + in.active()
+}
+
+func (in Input) commitTrial(name string) string {
+	command := "plimsoll trial run examples/commit-path/" + name + ".yaml"
+	if product := strings.ToLower(in.Seen.Product); strings.HasPrefix(product, "mysql") || strings.Contains(product, "aurora") {
+		command += " --set cluster.engine=mysql"
 	}
-	return "plimsoll trial run examples/commit-path/trial.yaml"
+	return command
+}
+
+// active is how many sessions were at work at once.
+func (in Input) active() string {
+	return strconv.Itoa(int(max(math.Round(in.Seen.Commit.Sessions), 1)))
+}
+
+// ownMix says how the matrix is tried with the statements of the service.
+func (in Input) ownMix() string {
+	return fmt.Sprintf("The trial that rehearses the settings runs sysbench's oltp_write_only. For your own statements, describe them in a workload file (docs/workloads.md) and replace its load: --set 'load={workload: FILE, connections: %s}'.", in.active())
 }
 
 func parts90(c *advise.CommitUse) []struct {

@@ -24,6 +24,8 @@ type Input struct {
 	Volume        *storage.Volume // what the data lies on; nil: not known
 	Balance       float64         // share of its bucket that is left; NaN: not known
 	Class         string          // of the instance; "": not known
+	NoPlace       string          // why the cloud did not say what the server runs on
+	UnknownClass  string          // of the instance, where the catalogue does not have it
 	Prices        price.Of
 	MultiAZ       bool
 
@@ -51,6 +53,9 @@ func Report(in Input) *advise.Report {
 	if in.Memory == nil && in.NoMemory != "" {
 		r.Unknown = append(r.Unknown, "Memory: "+in.NoMemory)
 	}
+	if in.NoPlace != "" {
+		r.Unknown = append(r.Unknown, "Class and volume: "+in.NoPlace+". Give what is missing: --class db.m5.2xlarge --volume gp3:800GiB.")
+	}
 	use, looked := in.disk()
 	if in.Memory == nil && in.Seen == nil {
 		return r
@@ -62,11 +67,13 @@ func Report(in Input) *advise.Report {
 		r.Findings = append(r.Findings, in.storage())
 	}
 	if in.Seen != nil {
-		if f, there := in.commit(); there {
+		if f, there := in.commit(); there && (in.Memory == nil || f.Urgent || in.Seen.Commit.Waiting >= noticed*in.Seen.Commit.Sessions) {
 			r.Findings = append(r.Findings, f)
 		}
 	}
-	if in.Class == "" {
+	if in.UnknownClass != "" {
+		r.Unknown = append(r.Unknown, fmt.Sprintf("Instances: the catalogue does not know the class %s, and so neither its limits nor its price: define it in a price file of your own, --prices FILE.", in.UnknownClass))
+	} else if in.Class == "" {
 		r.Unknown = append(r.Unknown, "Instances: the class is unknown, and so are its limits and its price: use --class db.m5.2xlarge.")
 	}
 	if in.Memory != nil {
@@ -115,6 +122,9 @@ func extraIOPS(v storage.Volume) float64 {
 	}
 	return 0
 }
+
+// noticed is the share of the sessions' time from which on commits are a finding among others.
+const noticed = 0.05
 
 // headroom is the share of a limit that the peak should stay under.
 const headroom = 0.7

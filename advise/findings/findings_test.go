@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -104,8 +105,42 @@ func TestALargerInstance(t *testing.T) {
 	if o := option(t, f, "db.r6g.2xlarge"); !strings.Contains(o.Risk, "arm64") {
 		t.Errorf("other processors: %s", o.Risk)
 	}
-	if o := option(t, f, "db.r8g.2xlarge"); o.Price.Known() {
+	if o := option(t, f, "db.m6g.4xlarge"); o.Price.Known() {
 		t.Errorf("a price that nobody gave: %+v", o.Price)
+	}
+	if said := strings.Join(f.Evidence, " "); !strings.Contains(said, "costs no more: db.m6i.xlarge, db.r6i.2xlarge, db.r7g.2xlarge") || !strings.Contains(said, "no price for them: db.m7g.xlarge") {
+		t.Errorf("classes that are not listed are not named: %q", said)
+	}
+	kinds := map[string]bool{}
+	for _, o := range f.Options[1:] {
+		c := price.Of(incident(t, 1).Prices).Classes[o.Class]
+		k := fmt.Sprint(c.GiB, c.Cores, c.Processor)
+		if kinds[k] {
+			t.Errorf("%s stands beside one like it", o.Name)
+		}
+		kinds[k] = true
+	}
+}
+
+// Memory in one's own machine has a price once a price file says it; a smaller pool is risky for its own reasons.
+func TestMemoryInAMachineOfOnesOwn(t *testing.T) {
+	in := incident(t, 1800)
+	in.Class, in.Volume = "", nil
+	in.Memory.Curve.Points = []advise.Point{
+		{Bytes: 12 << 30, Reads: 2400, Low: 2300, High: 2500}, {Bytes: 24 << 30, Reads: 1800, Low: 1700, High: 1900}, {Bytes: 48 << 30, Reads: 900, Low: 800, High: 1000},
+	}
+	f := finding(t, Report(in), "memory")
+	if o := option(t, f, "leave it"); o.Price.Known() || !strings.Contains(o.Price.Unknown, "gib_month") {
+		t.Errorf("a price that nobody gave: %+v", o.Price)
+	}
+	in.Prices.Regions["us-east-1"] = price.Region{Memory: &price.MemoryPrice{GiB: 3, Source: "guide"}}
+	f = finding(t, Report(in), "memory")
+	leave, larger, smaller := option(t, f, "leave it"), option(t, f, "a buffer pool of 48 GiB"), option(t, f, "a buffer pool of 12 GiB")
+	if leave.Price.Month != 72 || larger.Price.Month != 144 || larger.Change.Month != 72 || smaller.Change.Month != -36 || larger.Price.Date == "" {
+		t.Errorf("%+v\n%+v\n%+v", leave.Price, larger, smaller)
+	}
+	if strings.Contains(smaller.Risk, "memory free") || !strings.Contains(smaller.Risk, "reads from disk increase") || !strings.Contains(larger.Risk, "memory free") {
+		t.Errorf("%s; %s", smaller.Risk, larger.Risk)
 	}
 }
 

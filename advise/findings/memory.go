@@ -22,6 +22,9 @@ func (in Input) memory() (advise.Finding, bool) {
 		Name: "leave it", Price: in.now(), Risk: "reads grow with the data and the load", Undo: "nothing to undo",
 		Effects: []advise.Effect{in.reads(m.Curve.Now)},
 	}
+	if in.Class == "" {
+		leave.Price = in.ownPrice(m.Bytes)
+	}
 	leave.Change = leave.Price.Minus(leave.Price)
 	f.Options = append(f.Options, leave)
 	if in.Class == "" {
@@ -32,7 +35,9 @@ func (in Input) memory() (advise.Finding, bool) {
 		}
 		return f, true
 	}
-	for _, name := range in.otherClasses() {
+	listed, left := in.cheapest(in.otherClasses())
+	f.Evidence = append(f.Evidence, left...)
+	for _, name := range listed {
 		class := in.Prices.Classes[name]
 		p, known := at(m, int64(class.GiB*poolShare*(1<<30)))
 		if !known {
@@ -62,6 +67,46 @@ func (in Input) otherClasses() (names []string) {
 	return names
 }
 
+// cheapest is one class of each memory, number and kind of processors: that with the lowest price, else the first. A sentence names the others.
+func (in Input) cheapest(names []string) (listed, left []string) {
+	type kind struct {
+		gib       float64
+		cores     int
+		processor string
+	}
+	best := map[kind]string{}
+	of := func(name string) kind {
+		c := in.Prices.Classes[name]
+		return kind{c.GiB, c.Cores, c.Processor}
+	}
+	for _, name := range names {
+		k := of(name)
+		was, there := best[k]
+		p, before := in.Prices.Class(name), in.Prices.Class(was)
+		if !there || p.Known() && (!before.Known() || p.Month < before.Month) {
+			best[k] = name
+		}
+	}
+	var dearer, unpriced []string
+	for _, name := range names {
+		switch {
+		case best[of(name)] == name:
+			listed = append(listed, name)
+		case in.Prices.Class(name).Known():
+			dearer = append(dearer, name)
+		default:
+			unpriced = append(unpriced, name)
+		}
+	}
+	if len(dearer) > 0 {
+		left = append(left, "Not listed, since a class with as much memory and as many processors costs no more: "+strings.Join(dearer, ", ")+".")
+	}
+	if len(unpriced) > 0 {
+		left = append(left, "Not listed, since the catalogue has no price for them: "+strings.Join(unpriced, ", ")+".")
+	}
+	return listed, left
+}
+
 // at is the prediction at a size, between the points of the drawn curve; false beyond it.
 func at(m *advise.Memory, bytes int64) (advise.Point, bool) {
 	i := slices.IndexFunc(m.Line, func(p advise.Point) bool { return p.Bytes >= bytes })
@@ -87,14 +132,31 @@ func (in Input) reads(p advise.Point) advise.Effect {
 func (in Input) resize(p advise.Point) advise.Option {
 	o := advise.Option{
 		Name: fmt.Sprintf("a buffer pool of %s", size(p.Bytes)), Effects: []advise.Effect{in.reads(p)},
-		Price: advise.Price{Unknown: "the cost of memory in your own machine is unknown"}, Change: advise.Price{Unknown: "the cost of memory in your own machine is unknown"},
-		Risk:     "the machine must have this memory free; if it swaps, the server stalls",
-		Undo:     "set the size back, in the same way",
+		Price: in.ownPrice(p.Bytes), Risk: "the machine must have this memory free; if it swaps, the server stalls", Undo: "set the size back, in the same way",
 		Rehearse: fmt.Sprintf("plimsoll runbook rehearse mysql/resize-buffer-pool --cluster %s -i node=%s -i size=%d", in.Cluster, in.Node, p.Bytes),
 		Do:       fmt.Sprintf("plimsoll runbook plan mysql/resize-buffer-pool --cluster %s -i node=%s -i size=%d", in.Cluster, in.Node, p.Bytes),
 		When:     map[string]string{"innodb_buffer_pool_size": strconv.FormatInt(p.Bytes, 10)},
 	}
+	if p.Bytes < in.Memory.Bytes {
+		o.Risk = "reads from disk increase, and the server stalls for moments while it gives up pages"
+		if in.Memory.Curve.Now.Reads > 0 && p.Reads <= 1.02*in.Memory.Curve.Now.Reads {
+			o.Risk = "the server stalls for moments while it gives up pages; what the load of another hour would read is not in this prediction"
+		}
+	}
+	o.Change = o.Price.Minus(in.ownPrice(in.Memory.Bytes))
 	return o
+}
+
+// ownPrice is what the memory of one's own machine costs for a pool of a size, beside the volume.
+func (in Input) ownPrice(bytes int64) advise.Price {
+	if in.Prices.Catalogue == nil {
+		return advise.Price{Unknown: "no prices"}
+	}
+	p := in.Prices.Memory(float64(bytes) / (1 << 30))
+	if in.Volume != nil && in.Volume.Type != "local" && p.Known() {
+		p = p.Plus(in.priced("", in.Volume))
+	}
+	return p
 }
 
 // instance is another class.
@@ -102,8 +164,10 @@ func (in Input) instance(name string, p advise.Point) advise.Option {
 	class := in.Prices.Classes[name]
 	o := advise.Option{
 		Name: fmt.Sprintf("%s, %.0f GiB", name, class.GiB), Class: name, Effects: []advise.Effect{in.reads(p)}, Price: in.priced(name, in.Volume),
-		Risk: "the instance is replaced: a failover of one to two minutes and a cold cache that must be filled again; without a standby, minutes of downtime",
-		Undo: "change the class back, with the same failover",
+		Risk:     "the instance is replaced: a failover of one to two minutes and a cold cache that must be filled again; without a standby, minutes of downtime",
+		Undo:     "change the class back, with the same failover",
+		Rehearse: fmt.Sprintf("plimsoll runbook plan rds/add-replica --cluster %s -i node=%s -i name=%s-try -i class=%s", in.Cluster, in.Node, in.Node, name),
+		Do:       fmt.Sprintf("plimsoll runbook plan rds/resize --cluster %s -i node=%s -i class=%s", in.Cluster, in.Node, name),
 	}
 	o.Change = o.Price.Minus(in.now())
 	was := in.Prices.Classes[in.Class]

@@ -74,10 +74,10 @@ func short(text string) string {
 	return text
 }
 
-// rowOverhead is what InnoDB adds to an entry of a secondary index, and fill the part of a page that entries take after random insertion.
+// rowOverhead is what InnoDB adds to an entry of a secondary index, and indexFill the part of a page that entries take after random insertion.
 const (
 	rowOverhead = 8
-	fill        = 0.69
+	indexFill   = 0.69
 )
 
 // index is another index for a statement; r is told why there is none where one could help.
@@ -124,7 +124,7 @@ func (in Input) index(st advise.Statement, r *advise.Report) (o advise.Option, c
 	name := strings.ToLower("by_" + strings.Join(columns, "_"))
 	o.Price = in.now()
 	o.Change = o.Price.Minus(o.Price)
-	o.Risk = fmt.Sprintf("%s; it needs %s and one more write for each inserted or changed row, and building it reads the whole table", why, size(int64(float64(z.Rows)*float64(bytes+rowOverhead)/fill)))
+	o.Risk = fmt.Sprintf("%s; it needs %s and one more write for each inserted or changed row, and building it reads the whole table", why, size(int64(float64(z.Rows)*float64(bytes+rowOverhead)/indexFill)))
 	o.Undo = fmt.Sprintf("ALTER TABLE %s DROP INDEX %s", st.Table, name)
 	with := fmt.Sprintf(" mysql/alter-table --cluster %s -i table=%s -i change='ADD INDEX %s (%s)' -i check=\"SELECT COUNT(DISTINCT index_name) FROM information_schema.statistics WHERE CONCAT(table_schema, '.', table_name) = '%s' AND index_name = '%s'\"",
 		in.Cluster, st.Table, name, strings.Join(columns, ", "), st.Table, name)
@@ -154,19 +154,28 @@ func width(columns []string, z *advise.TableSize) (bytes int64, known bool) {
 	return bytes, true
 }
 
-// covered is the share of reads that is left when pages of entries of an index are read in place of pages of rows, with the room that
-// the pages of rows have now.
+// covered is the share of reads that is left when pages of entries of an index are read in place of pages of the old index and of rows. The
+// new index has at least the room that the pages of rows have now. At most it has that of the old index too, which this statement needs no
+// more, and its pages are filled to the last byte.
 func covered(st advise.Statement, bytes int64) advise.Figure {
 	z := st.Shape
-	entries := float64(z.PageSize) * fill / float64(bytes+rowOverhead)
-	return over(st, func(l lookups, scale float64) float64 {
-		now := l.missed(float64(z.Rows)/max(z.Pages, 1), room(z)*scale)
-		return l.missed(entries, room(z)*scale) / max(now, 1e-9)
-	})
+	old, _ := width(z.Indexes[st.Key], z)
+	left := func(fill, room float64) advise.Figure {
+		entries := float64(z.PageSize) * fill / float64(bytes+rowOverhead)
+		return over(st, func(l lookups, scale float64) float64 {
+			now := l.missed(float64(z.Rows)/max(z.Pages, 1), rowsRoom(z)*scale)
+			if z.CachedKeys != nil {
+				now += l.missed(float64(z.PageSize)*indexFill/float64(old+rowOverhead), z.CachedKeys[st.Key]*scale)
+			}
+			return l.missed(entries, room*scale) / max(now, 1e-9)
+		})
+	}
+	most, least := left(indexFill, rowsRoom(z)), left(1, rowsRoom(z)+z.CachedKeys[st.Key])
+	return advise.Figure{Mean: (most.Mean + least.Mean) / 2, Low: least.Low, High: most.High}
 }
 
-// room is how many pages of the table's rows are in memory.
-func room(z *advise.TableSize) float64 { return cmp.Or(z.CachedRows, z.Cached*z.Pages) }
+// rowsRoom is how many pages of the table's rows are in memory.
+func rowsRoom(z *advise.TableSize) float64 { return cmp.Or(z.CachedRows, z.Cached*z.Pages) }
 
 // over is a share that is left with the skew as it was seen, and with the ends of its interval; equal chances where no keys were seen.
 func over(st advise.Statement, left func(l lookups, scale float64) float64) advise.Figure {
@@ -217,7 +226,7 @@ func (in Input) cache(st advise.Statement, node string, entries, each float64) a
 	left := over(st, func(l lookups, scale float64) float64 {
 		perPage := float64(z.Rows) / max(z.Pages, 1)
 		through, _ := l.behind(entries * scale)
-		return through.missed(perPage, room(z)*scale) / max(l.missed(perPage, room(z)*scale), 1e-9)
+		return through.missed(perPage, rowsRoom(z)*scale) / max(l.missed(perPage, rowsRoom(z)*scale), 1e-9)
 	})
 	answered := over(st, func(l lookups, scale float64) float64 {
 		_, share := l.behind(entries * scale)

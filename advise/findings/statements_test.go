@@ -47,6 +47,9 @@ func TestAReadCacheAndAnIndexStandBesideMemory(t *testing.T) {
 	if got := index.Effects[0]; got.Then >= 0.7*got.Now || index.Change.Month != 0 || !strings.Contains(index.Rehearse, "runbook rehearse mysql/alter-table") || !strings.Contains(index.Rehearse, "ADD INDEX by_handle_plan (handle, plan)") {
 		t.Errorf("an index that holds the answer: %+v %s", got, index.Rehearse)
 	}
+	if got := index.Effects[0]; !(got.Low < got.Then && got.Then < got.High) {
+		t.Errorf("an index's figure without its error: %+v", got)
+	}
 	larger := option(t, f, "db.r5.2xlarge")
 	if larger.PerRead == nil || *larger.PerRead <= 0 {
 		t.Errorf("memory is not priced by reads removed: %+v", larger)

@@ -135,12 +135,7 @@ func (in Input) storageOption(name string, v storage.Volume, balance float64) ad
 		})
 	}
 	o.Risk, o.Undo = in.changing(name, v)
-	if v.Type != "local" {
-		o.Rehearse = fmt.Sprintf("plimsoll trial run examples/burst-bucket/incident.yaml --set cluster.disk.type=%s --set cluster.disk.size=%.0fG", v.Type, v.GiB)
-		if extra := extraIOPS(v); extra > 0 {
-			o.Rehearse += fmt.Sprintf(" --set cluster.disk.iops=%.0f", v.Base())
-		}
-	}
+	o.Rehearse = in.onLabDisks(v)
 	if v != *in.Volume {
 		o.Volume = VolumeText(v)
 	}

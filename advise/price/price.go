@@ -2,6 +2,7 @@
 package price
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"maps"
@@ -66,6 +67,13 @@ type Region struct {
 	Caches  map[string]ClassPrice  `yaml:"caches" doc:"Nodes of a read cache, by type."`
 	RDS     map[string]VolumePrice `yaml:"rds" doc:"Volumes of managed databases, by type."`
 	EBS     map[string]VolumePrice `yaml:"ebs" doc:"Volumes of self-managed servers, by type."`
+	Memory  *MemoryPrice           `yaml:"memory" doc:"Memory of your own machines."`
+}
+
+// MemoryPrice is what memory in one's own machines costs. No catalogue can know it.
+type MemoryPrice struct {
+	GiB    float64 `yaml:"gib_month,required" doc:"A GiB a month."`
+	Source string  `yaml:"source,required" doc:"Name of the source."`
 }
 
 // ClassPrice is what an instance costs.
@@ -138,6 +146,7 @@ func (c *Catalogue) override(over *Catalogue, file string) error {
 		there := c.Regions[name]
 		c.Regions[name] = Region{
 			Classes: merged(there.Classes, r.Classes), Caches: merged(there.Caches, r.Caches), RDS: merged(there.RDS, r.RDS), EBS: merged(there.EBS, r.EBS),
+			Memory: cmp.Or(r.Memory, there.Memory),
 		}
 	}
 	return nil
@@ -190,6 +199,15 @@ func (o Of) Volume(kind string, gib, extraIOPS float64, managed bool) advise.Pri
 		return advise.Price{Unknown: fmt.Sprintf("the price of %s in %s is not in the catalogue", kind, o.Region)}
 	}
 	return o.price(p.GiB*gib+p.IOPS*extraIOPS, 0, p.Source)
+}
+
+// Memory is what so much memory in one's own machine costs a month.
+func (o Of) Memory(gib float64) advise.Price {
+	p := o.Regions[o.Region].Memory
+	if p == nil {
+		return advise.Price{Unknown: "the price of memory in your own machine (memory: {gib_month: …}) is not in the catalogue"}
+	}
+	return o.price(p.GiB*gib, 0, p.Source)
 }
 
 // old is the age from which a price is called old.

@@ -103,6 +103,9 @@ type tally struct {
 func (l *Look) Statements(ctx context.Context, db engine.StatementReading, m *advise.Memory) (*advise.Statements, error) {
 	out := &advise.Statements{For: l.ended.Sub(l.began), Source: "samples", Texts: len(l.texts)}
 	all := l.counted()
+	if l.uncounted(all) {
+		clear(all)
+	}
 	if len(all) > 0 {
 		out.Source = "counters"
 	}
@@ -165,6 +168,22 @@ func own(text string) bool {
 		!strings.HasPrefix(low, "update") && !strings.HasPrefix(low, "delete")
 }
 
+// uncounted tells that statements were seen running of which none is counted: MariaDB counts prepared ones without their text. What it does
+// count then are others, and none of those that matter.
+func (l *Look) uncounted(all map[string]*tally) bool {
+	running := 0
+	for _, seen := range l.texts {
+		if own(strings.TrimSpace(seen.Text)) {
+			continue
+		}
+		if all[seen.Namespace+" "+folded(sqltext.Normalize(seen.Text))] != nil {
+			return false
+		}
+		running++
+	}
+	return running > 0
+}
+
 // sampled adds the texts that were seen; with alone, statements that are counted nowhere too.
 func (l *Look) sampled(all map[string]*tally, alone bool) {
 	for _, id := range slices.Sorted(maps.Keys(l.texts)) {
@@ -216,6 +235,10 @@ func (t *tally) explain(ctx context.Context, db engine.StatementReading, m *advi
 	for _, c := range m.Tables {
 		if strings.EqualFold(c.Table, t.Table) {
 			t.Shape.Cached = min(c.Of, 1)
+			if t.Shape.CachedKeys == nil {
+				t.Shape.CachedKeys = map[string]float64{}
+			}
+			t.Shape.CachedKeys[c.Index] = float64(c.Pages)
 			if c.Index == "PRIMARY" || c.Index == "GEN_CLUST_INDEX" {
 				t.Shape.CachedRows = float64(c.Pages)
 			}
@@ -265,8 +288,13 @@ func deal(all []*tally, m *advise.Memory) {
 }
 
 func (l *Look) unknown(s *advise.Statements, several int) (out []string) {
-	if s.Source == "samples" {
-		out = append(out, "This server does not count executions and rows read by statement: set performance_schema=ON (needs a restart). The share of each statement was estimated from how often it was running.")
+	const estimated = " The share of each statement was estimated from how often it was running."
+	switch {
+	case s.Source != "samples":
+	case len(l.after) > 0: // MariaDB counts prepared statements without their text
+		out = append(out, "This server counts statements, but none of those that were seen running: MariaDB does not count prepared statements by their text, and how many rows they read is unknown."+estimated)
+	default:
+		out = append(out, "This server does not count executions and rows read by statement: set performance_schema=ON (needs a restart)."+estimated)
 	}
 	if len(s.All) == 0 {
 		return append(out, "Plimsoll could not find out which statements read from disk: no statement was seen that reads a single table. Run this while the service is under load, with an account that has PROCESS and SELECT.")

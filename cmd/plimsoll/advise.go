@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -106,6 +105,9 @@ func advised(ctx context.Context, c console, name string, o adviseOptions) (r *a
 	}
 	defer func() { err = errors.Join(err, site.Close()) }()
 	in.Cluster = site.Name
+	if err := o.runsOn(ctx, &in, site, inv); err != nil {
+		return nil, err
+	}
 	if len(sizes) == 0 {
 		sizes = in.Sizes()
 	}
@@ -115,8 +117,15 @@ func advised(ctx context.Context, c console, name string, o adviseOptions) (r *a
 	if err != nil {
 		return nil, err
 	}
-	in.Memory, err = lookAtMemory(ctx, c, site, o.adviseMemoryOptions, sizes)
+	counters, err := followCounters(looking, site, o.node, inv, deps, o.span)
 	if err != nil {
+		return nil, err
+	}
+	defer counters.wait() // the site is closed after it
+	defer stop()          // it ends at once where this leaves early
+	in.Memory, err = lookAtMemory(ctx, c, site, o.adviseMemoryOptions, sizes)
+	var unable *memory.Unable
+	if err != nil && !errors.As(err, &unable) {
 		stop()
 	}
 	var failed error
@@ -124,17 +133,22 @@ func advised(ctx context.Context, c console, name string, o adviseOptions) (r *a
 	if err == nil && failed != nil {
 		return nil, failed
 	}
-	var unable *memory.Unable
 	switch {
-	case errors.As(err, &unable):
+	case unable != nil:
 		in.NoMemory = unable.Reason + ". " + unable.Advice + "."
 	case err != nil:
 		return nil, err
-	default:
-		in.Node = in.Memory.Node
-		in.Volume = cmp.Or(in.Volume, volumeOf(inv, site.Name, in.Node))
+	}
+	in.Node, in.Replicas = counters.node.Name, counters.replicas
+	var unseen string
+	in.Seen, unseen = counters.seen()
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	r = findings.Report(in)
+	if unseen != "" {
+		r.Unknown = append(r.Unknown, unseen)
+	}
 	if err := errors.Join(scored(deps, r), keepPrediction(deps, r)); err != nil {
 		return nil, err
 	}

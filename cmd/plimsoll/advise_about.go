@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,7 +100,9 @@ func adviceAbout(ctx context.Context, c console, name string, o adviseOptions, a
 		return nil, err
 	}
 	in.Cluster, in.Node, in.Replicas = site.Name, node.Name, len(nodes) > 1
-	in.Volume = cmp.Or(in.Volume, volumeOf(inv, site.Name, node.Name))
+	if err := o.runsOn(ctx, &in, site, inv); err != nil {
+		return nil, err
+	}
 	if about == "storage" && in.Volume == nil {
 		return nil, hint.With(usageError{text: "the volume of the data is unknown, and so are its limits and its price"},
 			"--volume gp2:800GiB, or volume in the inventory")

@@ -89,7 +89,7 @@ func adviseCheck(ctx context.Context, c console, name string, o adviseCheckOptio
 	if err != nil {
 		return err
 	}
-	on, err := runsOn(ctx, site, node, inv, o)
+	on, err := runsOn(ctx, site, node, inv, o.class, o.volume)
 	if err != nil {
 		return err
 	}

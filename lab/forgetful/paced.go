@@ -3,6 +3,7 @@
 package forgetful
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"sync"
@@ -36,9 +37,7 @@ const whole = 256 << 10
 
 func (p *paced) Read(cancel <-chan struct{}, in *fuse.ReadIn, into []byte) (fuse.ReadResult, fuse.Status) {
 	p.reads.Add(1)
-	if err := p.wait(cancel, int(in.Size)); err != nil {
-		return nil, fuse.EINTR
-	}
+	p.wait(int(in.Size))
 	return p.RawFileSystem.Read(cancel, in, into)
 }
 
@@ -50,9 +49,7 @@ func (p *paced) Writev(cancel <-chan struct{}, in *fuse.WriteIn, data [][]byte) 
 	}
 	if ask > 0 {
 		p.writes.Add(1)
-		if err := p.wait(cancel, ask); err != nil {
-			return 0, fuse.EINTR
-		}
+		p.wait(ask)
 	}
 	return p.RawFileSystem.Writev(cancel, in, data)
 }
@@ -64,9 +61,7 @@ func (p *paced) Fsync(cancel <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
 	p.mu.Unlock()
 	if ask > 0 {
 		p.writes.Add(1)
-		if err := p.wait(cancel, ask); err != nil {
-			return fuse.EINTR
-		}
+		p.wait(ask)
 	}
 	return p.RawFileSystem.Fsync(cancel, in)
 }
@@ -90,8 +85,10 @@ func (p *paced) later(node uint64, bytes int) (ask int) {
 	return ask
 }
 
-func (p *paced) wait(cancel <-chan struct{}, bytes int) error {
-	return p.pacer.Wait(&fuse.Context{Cancel: cancel}, bytes)
+// wait returns when the disk may answer. A signal to the process that asked does not end it, as it would not on a disk: servers take
+// a write that was interrupted for a broken disk and abort, and io_uring interrupts the calls of its own process all the time.
+func (p *paced) wait(bytes int) {
+	_ = p.pacer.Wait(context.Background(), bytes) // which is never done
 }
 
 // follow takes up what the disk's file says, now and whenever it changes, and writes the state down, until it is told to stop.

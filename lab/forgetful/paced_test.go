@@ -6,7 +6,9 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -133,6 +135,53 @@ func TestABucketIsEmptyWhenItWasForetold(t *testing.T) {
 	t.Logf("foretold %v, empty after %v", foretold.Sub(began), stateAt(t, state).At.Sub(began))
 	if off := float64(stateAt(t, state).At.Sub(foretold)) / float64(foretold.Sub(began)); math.Abs(off) > 0.05 {
 		t.Errorf("foretold after %v, it was empty %+.1f %% later", foretold.Sub(began), 100*off)
+	}
+}
+
+// A disk is not interrupted by a signal to the process that writes: InnoDB aborts at a write that was.
+func TestASignalDoesNotInterruptADisk(t *testing.T) {
+	_, file, _, _ := limited(t, Disk{ID: "one", Limits: pace.Limits{IOPS: 20}})
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, unix.SIGUSR1)
+	defer signal.Stop(signals)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	thread, process, done := unix.Gettid(), unix.Getpid(), make(chan struct{})
+	var all sync.WaitGroup
+	var sent int
+	all.Go(func() {
+		for often := time.NewTicker(time.Millisecond); ; sent++ {
+			select {
+			case <-done:
+				often.Stop()
+				return
+			case <-often.C:
+				if err := unix.Tgkill(process, thread, unix.SIGUSR1); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		}
+	})
+	// A log is written so: not past the kernel's cache, whose own requests are the ones that a signal can interrupt.
+	fd, err := unix.Open(file, unix.O_WRONLY|unix.O_SYNC, 0)
+	must(t, err)
+	page, began := make([]byte, 512), time.Now()
+	const writes = 20
+	for range writes {
+		if _, err := unix.Pwrite(fd, page, 0); err != nil {
+			t.Error("write: ", err)
+		}
+	}
+	took := time.Since(began)
+	close(done)
+	all.Wait()
+	must(t, unix.Close(fd))
+	if sent == 0 {
+		t.Error("no signal was sent")
+	}
+	if took < 800*time.Millisecond {
+		t.Errorf("%d writes took %v of a disk of 20 a second: a signal let them through early", writes, took)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"plimsoll/advise"
 	"plimsoll/report/quantity"
@@ -24,14 +25,8 @@ func Text(r *advise.Report, width int) string {
 		for _, s := range risks(f) {
 			b.WriteString(indented(fold(s, width-3)))
 		}
-		told := map[string]bool{"": true}
-		for _, o := range f.Options {
-			for _, command := range []string{o.Rehearse, o.Do} {
-				if !told[command] {
-					told[command] = true
-					b.WriteString("     " + command + "\n")
-				}
-			}
+		if s := commands(f); s != "" {
+			b.WriteString("\n" + indented(s))
 		}
 	}
 	b.WriteByte('\n')
@@ -55,10 +50,8 @@ func Markdown(r *advise.Report) string {
 			fmt.Fprintf(&b, "- %s\n", s)
 		}
 		for _, o := range f.Options {
-			for _, command := range []string{o.Rehearse, o.Do} {
-				if command != "" {
-					fmt.Fprintf(&b, "- %s: `%s`\n", o.Name, command)
-				}
+			for _, c := range commandsOf(o) {
+				fmt.Fprintf(&b, "- %s, %s: `%s`\n", o.Name, c.what, c.command)
 			}
 		}
 	}
@@ -107,6 +100,43 @@ func risks(f advise.Finding) (out []string) {
 		out = append(out, strings.Join(names[s], ", ")+": "+s)
 	}
 	return out
+}
+
+type labelled struct{ what, command string }
+
+// commandsOf are what an option names to try it and to make it.
+func commandsOf(o advise.Option) (all []labelled) {
+	if o.Rehearse != "" {
+		all = append(all, labelled{"rehearse", o.Rehearse})
+	}
+	if o.Do != "" {
+		all = append(all, labelled{"plan", o.Do})
+	}
+	return all
+}
+
+// commands lists them by option, once for options that have the same.
+func commands(f advise.Finding) string {
+	names := map[string][]string{}
+	var order []string
+	for _, o := range f.Options {
+		text := ""
+		for _, c := range commandsOf(o) {
+			text += fmt.Sprintf("  %-9s %s\n", c.what+":", c.command)
+		}
+		if text == "" {
+			continue
+		}
+		if names[text] == nil {
+			order = append(order, text)
+		}
+		names[text] = append(names[text], o.Name)
+	}
+	var b strings.Builder
+	for _, text := range order {
+		b.WriteString(strings.Join(names[text], "; ") + "\n" + text)
+	}
+	return b.String()
 }
 
 // options is the table of a finding's options, with a column for each effect that any of them has.
@@ -166,6 +196,9 @@ func effect(o advise.Option, what string) string {
 			if unit == quantity.Seconds && v >= forever {
 				return "never"
 			}
+			if unit == quantity.Seconds && v >= 60 {
+				return quantity.Duration(time.Duration(v * float64(time.Second)))
+			}
 			return unit.Format(v)
 		}
 		if write(e.Low) == write(e.High) {
@@ -209,6 +242,7 @@ func remarks(r *advise.Report) []string {
 		out = append(out, r.Score)
 	}
 	told, old := map[string]bool{}, false
+	var missing, classes []string
 	for _, f := range r.Findings {
 		for _, o := range f.Options {
 			p := o.Price
@@ -217,12 +251,21 @@ func remarks(r *advise.Report) []string {
 			case p.Known():
 				told[key] = true
 				out = append(out, fmt.Sprintf("Prices of %s: %s, read on %s.", r.Region, p.Source, p.Date))
+			case o.Class != "":
+				told[key] = true
+				classes = append(classes, o.Class)
 			default:
 				told[key] = true
-				out = append(out, "Price: "+p.Unknown+"; --prices FILE can say it.")
+				missing = append(missing, p.Unknown)
 			}
 			old = old || p.Old
 		}
+	}
+	if len(classes) > 0 {
+		missing = append(missing, fmt.Sprintf("the catalogue has no price in %s for %s", r.Region, strings.Join(classes, ", ")))
+	}
+	if len(missing) > 0 {
+		out = append(out, "Unknown prices: "+strings.Join(missing, "; ")+". Use plimsoll prices update, which asks AWS with your credentials, or a price file of your own: --prices FILE.")
 	}
 	if old {
 		out = append(out, "Some of these prices are half a year old or more.")

@@ -17,7 +17,9 @@ func sample() *advise.Report {
 			Options: []advise.Option{
 				{Name: "leave it", Price: price, Risk: "it breaks", Undo: "nothing", Effects: []advise.Effect{{What: "until the burst ends", Unit: "seconds", Then: 192, Low: 150, High: 220}}},
 				{Name: "gp3", Advised: true, Price: advise.Price{Unknown: "nobody knows"}, Change: advise.Price{Unknown: "nobody knows"}, Risk: "it breaks", Undo: "nothing",
-					Do: "plimsoll do it", Effects: []advise.Effect{{What: "until the burst ends", Unit: "seconds", Then: 1e12, Low: 1e12, High: 1e12}}},
+					Do: "plimsoll do it", Rehearse: "plimsoll try it", Effects: []advise.Effect{{What: "until the burst ends", Unit: "seconds", Then: 1e12, Low: 1e12, High: 1e12}}},
+				{Name: "another", Class: "db.m7g.large", Price: advise.Price{Unknown: "no price of db.m7g.large"}, Risk: "it breaks", Undo: "nothing"},
+				{Name: "yet another", Class: "db.m7g.xlarge", Price: advise.Price{Unknown: "no price of db.m7g.xlarge"}, Risk: "it breaks", Undo: "nothing"},
 			},
 		}},
 		Unknown: []string{"Instances: the class is not known."},
@@ -27,13 +29,20 @@ func sample() *advise.Report {
 func TestAdviceIsWritten(t *testing.T) {
 	for name, text := range map[string]string{"text": Text(sample(), 100), "Markdown": Markdown(sample())} {
 		for _, want := range []string{
-			"Urgent: The burst ends 3 minutes from now", "2000 operations a second", "leave it, gp3: it breaks. Undo: nothing.", "never", "← advised",
-			"USD 600 ±30", "unknown", "plimsoll do it", "Instances: the class is not known.", "a guide, read on 2026-06-01", "half a year old", "10 % are taken off",
+			"Urgent: The burst ends 3 minutes from now", "2000 operations a second", "leave it, gp3, another, yet another: it breaks. Undo: nothing.", "never", "← advised",
+			"USD 600 ±30", "unknown", "plimsoll do it", "plimsoll try it", "3 min 12 s (2 min 30 s to 3 min 40 s)", "nobody knows", "no price in us-east-1 for db.m7g.large, db.m7g.xlarge", "Instances: the class is not known.", "a guide, read on 2026-06-01", "half a year old", "10 % are taken off",
 		} {
 			if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
 				t.Errorf("%s does not say %q:\n%s", name, want, text)
 			}
 		}
+	}
+}
+
+// Each command stands under the option that it is of, and says what it does.
+func TestCommandsAreNamed(t *testing.T) {
+	if text := Text(sample(), 100); !strings.Contains(text, "   gp3\n     rehearse: plimsoll try it\n     plan:     plimsoll do it\n") {
+		t.Error(text)
 	}
 }
 
