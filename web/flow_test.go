@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/report/chart"
 	"plimsoll/report/reporttest"
 	"plimsoll/runbook/journal"
 )
@@ -267,6 +268,32 @@ func TestTheFleetIsShownWorstFirst(t *testing.T) {
 	}
 	if a := v.get("/alerts").body; !strings.Contains(a, "/runbooks/test/quick") || !strings.Contains(a, "What changed before") || strings.Contains(a, "⟦") {
 		t.Error("the alerts are not as they should be")
+	}
+}
+
+// An alert has a page of its own: the curve that its rule compares, under its limit, what changed before it, and the next step.
+func TestAnAlertShowsItsCurve(t *testing.T) {
+	h := newHouse(t)
+	v := h.entered()
+	path := "/alerts/" + alertID(h.Watch.picture().Alerts[0])
+	if !strings.Contains(v.get("/alerts").body, path) || !strings.Contains(v.get("/").body, path) {
+		t.Error("nothing leads to the alert")
+	}
+	page := v.get(path)
+	for _, want := range []string{"<svg class=\"chart\"", "plimsoll_replica_lag_seconds{instance=&#34;orders/n2&#34;}", "innodb_flush_log_at_trx_commit", "/runbooks/test/quick", "plimsoll watch silence alertname=ReplicaLag instance=orders/n2 --for 2h", "Look at what it applies."} {
+		if !strings.Contains(page.body, want) {
+			t.Errorf("the alert lacks %q", want)
+		}
+	}
+	var told struct {
+		Charts []chart.Chart
+		Begins time.Time
+	}
+	if a := v.get(path, "Accept", "application/json"); json.Unmarshal([]byte(a.body), &told) != nil || len(told.Charts) != 1 || len(told.Charts[0].Lines) != 2 || !strings.HasPrefix(told.Charts[0].Lines[1].Name, "limit 30") || told.Begins.IsZero() {
+		t.Errorf("as JSON: %s", a.body)
+	}
+	if a := v.get("/alerts/000000000000"); a.status != http.StatusNotFound {
+		t.Errorf("an alert that does not fire: %d", a.status)
 	}
 }
 

@@ -34,6 +34,7 @@ import (
 	"plimsoll/runbook/journal"
 	"plimsoll/trial/progress"
 	"plimsoll/watch"
+	"plimsoll/watch/api"
 	"plimsoll/watch/store"
 	"plimsoll/web/access"
 )
@@ -85,6 +86,7 @@ type house struct {
 	folder string
 	now    *clockwork
 	logged *lines
+	marked []string // by POST /api/marks
 	stop   func()
 }
 
@@ -164,10 +166,12 @@ func newHouseWith(t *testing.T, config string) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
+	seen := watched()
+	seen.Marks = api.Marks(func(c watch.Change) error { h.marked = append(h.marked, c.What); return nil }, h.now.Now)
 	h.Server, err = New(t.Context(), Deps{
 		Gate: gate, Runs: &execute.Service{Store: store, Actions: action.Generic(), User: "ann@test", Holder: "test", TTL: 5 * time.Second, Open: site},
 		Look: site, Clusters: func(context.Context) []string { return []string{"orders", "prod-orders"} }, Runbooks: document.SortedKeys(testBooks),
-		Runbook: h.runbook, Trials: h.trials(), Watch: watched(), Advice: h.advice(), Log: slog.New(slog.NewTextHandler(h.logged, nil)), Now: h.now.Now,
+		Runbook: h.runbook, Trials: h.trials(), Watch: seen, Advice: h.advice(), Log: slog.New(slog.NewTextHandler(h.logged, nil)), Now: h.now.Now,
 	})
 	if err != nil {
 		t.Fatal(err)
