@@ -55,7 +55,8 @@ type instanceRow struct {
 	Over   bool    // more work than cores
 	Most   string  // what it waits for most
 	Lag    *float64
-	Broken bool // a channel has stopped
+	Broken bool     // a channel has stopped
+	Filled *float64 // the share that is used, in percent
 }
 
 func rowOfInstance(i watch.Instance) instanceRow {
@@ -71,6 +72,12 @@ func rowOfInstance(i watch.Instance) instanceRow {
 				row.Most = w.Class
 				break
 			}
+		}
+	}
+	if i.Disk != nil {
+		if used, known := i.Disk.Used(); known {
+			percent := 100 * used
+			row.Filled = &percent
 		}
 	}
 	for _, c := range i.Channels {

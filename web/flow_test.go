@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"runtime"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"plimsoll/report/chart"
 	"plimsoll/report/reporttest"
 	"plimsoll/runbook/journal"
+	"plimsoll/watch"
 )
 
 func TestARunIsPlannedBegunAndDone(t *testing.T) {
@@ -268,6 +270,22 @@ func TestTheFleetIsShownWorstFirst(t *testing.T) {
 	}
 	if a := v.get("/alerts").body; !strings.Contains(a, "/runbooks/test/quick") || !strings.Contains(a, "What changed before") || strings.Contains(a, "⟦") {
 		t.Error("the alerts are not as they should be")
+	}
+}
+
+// No two classes of wait look alike in the curve of AAS, and each has its colour in the style sheet.
+func TestEachWaitHasItsColour(t *testing.T) {
+	css := newHouse(t).visitor().get("/assets/curves.css").body
+	seen := map[int]string{}
+	for _, class := range watch.Classes {
+		ink, known := inkOf[class]
+		if other := seen[ink]; !known || other != "" {
+			t.Errorf("%s has ink %d, as %q", class, ink, other)
+		}
+		seen[ink] = class
+		if n := strings.Count(css, fmt.Sprintf("--ink%d:", ink)); n < 2 {
+			t.Errorf("ink %d of %s stands %d times in the style sheet, expected light and dark", ink, class, n)
+		}
 	}
 }
 
