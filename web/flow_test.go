@@ -256,11 +256,14 @@ func TestTheFleetIsShownWorstFirst(t *testing.T) {
 	if strings.Contains(fleet, "⟦") || strings.Index(fleet, "billing/n2") > strings.Index(fleet, "orders/n1") || !strings.Contains(fleet, "18.3") {
 		t.Error("the fleet is not as it should be")
 	}
+	if !strings.Contains(fleet, "79 %") {
+		t.Error("the fleet does not tell how full a disk is")
+	}
 	if a := v.get("/fleet?environment=lab"); strings.Contains(a.body, "orders/n1") || !strings.Contains(a.body, "demo/n1") {
 		t.Error("the fleet is not filtered")
 	}
 	page := v.get("/fleet/orders/n1?span=1h").body
-	for _, want := range []string{"<svg class=\"chart\"", "4 vCPU", "UPDATE stock SET quantity", "innodb_flush_log_at_trx_commit", run + " done", "blocks 3 others", "span=1h&amp;to="} {
+	for _, want := range []string{"<svg class=\"chart\"", "4 vCPU", "UPDATE stock SET quantity", "innodb_flush_log_at_trx_commit", run + " done", "blocks 3 others", "<b>79 %</b>", "span=1h&amp;to="} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the instance lacks %q", want)
 		}
