@@ -47,6 +47,15 @@ var fleetColumns = []fleetColumn{
 	{"IOPS", 50, true, fleetView.iops},
 	{"DRY IN", 55, true, fleetView.dry},
 	{"CONN", 40, true, fleetView.connections},
+	{"DISK", 45, true, func(_ fleetView, i watch.Instance) string {
+		if i.Disk == nil {
+			return ""
+		}
+		if used, known := i.Disk.Used(); known {
+			return quantity.Share.Format(used)
+		}
+		return ""
+	}},
 	{"DATA", 20, true, func(_ fleetView, i watch.Instance) string {
 		if i.Disk == nil {
 			return ""
@@ -137,11 +146,18 @@ func (v fleetView) state(i watch.Instance) string {
 	}
 	switch {
 	case critical > 0:
-		return v.fail.Render(fmt.Sprintf("! %d alerts", critical+warnings))
+		return v.fail.Render("! " + alertCount(critical+warnings))
 	case warnings > 0:
-		return v.unknown.Render(fmt.Sprintf("! %d alerts", warnings))
+		return v.unknown.Render("! " + alertCount(warnings))
 	}
 	return v.pass.Render("✓ up")
+}
+
+func alertCount(n int) string {
+	if n == 1 {
+		return "1 alert"
+	}
+	return fmt.Sprintf("%d alerts", n)
 }
 
 // loadBar is how many cells a load of as many sessions as there are cores takes.

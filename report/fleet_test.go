@@ -22,7 +22,7 @@ func sampleFleet() watch.Fleet {
 			Name: "orders/n1", State: watch.Up, Cores: 4, Product: "MySQL", Version: "8.4.3",
 			Load:       &watch.Load{AAS: 6, Source: "counters", Waits: []watch.Wait{{Class: "redo", AAS: 4}, {Class: "cpu", AAS: 2}}},
 			Throughput: f(1234), P99: f(0.012), Connections: f(900), MostConns: f(1000),
-			IO:         &watch.IO{IOPS: f(2990), Limit: f(3000), Censored: true, HoursToDry: f(0.5)},
+			IO: &watch.IO{IOPS: f(2990), Limit: f(3000), Censored: true, HoursToDry: f(0.5)}, Disk: &watch.Disk{Data: f(2 << 30), Free: f(12 << 30), Total: f(50 << 30)},
 			Statements: []watch.Statement{{Digest: "1", Text: "UPDATE t\nSET v = ?", AAS: 3, Source: "samples"}},
 			Sessions:   []watch.Session{{ID: "7", User: "app", Seconds: 90, Does: "blocks 3 others"}},
 			Alerts:     []watch.Alert{{Rule: "x", Severity: "critical", State: "firing", Summary: "The bucket is empty in half an hour", Do: "Change to gp3."}},
@@ -42,7 +42,7 @@ func TestTheFleetInATable(t *testing.T) {
 			t.Errorf("line %d lacks %q: %s", n, want, lines[n])
 		}
 	}
-	for _, want := range []string{"redo 67 %, cpu 33 %", "2,990/3,000 pinned", "30 min", "900/1,000", "! 1 alerts", "▶"} {
+	for _, want := range []string{"redo 67 %, cpu 33 %", "2,990/3,000 pinned", "30 min", "900/1,000", " 76 %", "2.00 GiB", "! 1 alert ", "▶"} {
 		if !strings.Contains(lines[2], want) {
 			t.Errorf("no %q in %s", want, lines[2])
 		}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 )
@@ -43,8 +44,8 @@ func (l *ChangeLog) Add(c Change) error {
 	return nil
 }
 
-// Between returns the changes of an instance in a time, the oldest first; of no name those of all. What has no instance, such as a
-// mark, belongs to each.
+// Between returns the changes of an instance in a time, the oldest first; of no name those of all. What has no instance, as a mark may
+// be, belongs to each, and what names a cluster to each of its instances.
 func (l *ChangeLog) Between(instance string, from, to time.Time) ([]Change, error) {
 	f, err := os.Open(l.file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -62,7 +63,7 @@ func (l *ChangeLog) Between(instance string, from, to time.Time) ([]Change, erro
 		if json.Unmarshal(lines.Bytes(), &c) != nil {
 			continue // the line that a crash left unfinished
 		}
-		if c.At.Before(from) || c.At.After(to) || instance != "" && c.Instance != "" && c.Instance != instance {
+		if c.At.Before(from) || c.At.After(to) || instance != "" && !c.concerns(instance) {
 			continue
 		}
 		all = append(all, c)
@@ -71,4 +72,10 @@ func (l *ChangeLog) Between(instance string, from, to time.Time) ([]Change, erro
 		return nil, fmt.Errorf("read changes: %w", err)
 	}
 	return all, nil
+}
+
+// concerns tells whether the change is one of an instance, whose name is cluster/node.
+func (c Change) concerns(instance string) bool {
+	cluster, _, _ := strings.Cut(instance, "/")
+	return c.Instance == "" || c.Instance == instance || c.Instance == cluster
 }

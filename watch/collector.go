@@ -86,8 +86,8 @@ func (r *Reading) Add(at time.Time, name string, value float64, labels ...string
 // Change is something about an instance that is not what it was: a setting, a version, a table's definition, its source.
 type Change struct {
 	At       time.Time `json:"at"`
-	Instance string    `json:"instance"`
-	Kind     string    `json:"kind"` // setting, version, schema, topology, restart, mark
+	Instance string    `json:"instance"` // of a mark also a cluster, or "": all
+	Kind     string    `json:"kind"`     // setting, version, schema, topology, restart, mark
 	What     string    `json:"what"`
 	From     string    `json:"from,omitempty"`
 	To       string    `json:"to,omitempty"`

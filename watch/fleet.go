@@ -119,6 +119,14 @@ type Disk struct {
 	Total *float64 `json:"total_bytes,omitempty"`
 }
 
+// Used is the share of the disk that is taken; known tells whether the instance shows it.
+func (d Disk) Used() (share float64, known bool) {
+	if d.Free == nil || d.Total == nil || *d.Total <= 0 {
+		return 0, false
+	}
+	return 1 - *d.Free / *d.Total, true
+}
+
 // Memory is how the buffer pool serves.
 type Memory struct {
 	Pool      *float64 `json:"pool_bytes,omitempty"`

@@ -1,11 +1,14 @@
 package web
 
 import (
+	"encoding/base64"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -231,6 +234,15 @@ func TestUsersHaveRoles(t *testing.T) {
 	}
 	if a := vera.post("/advice/orders", "class", "db.m5.large"); a.status != http.StatusForbidden {
 		t.Errorf("vera has a database looked at: %d", a.status)
+	}
+	for password, want := range map[string]int{"vera:v": http.StatusForbidden, "otto:o": http.StatusCreated} {
+		basic := "Basic " + base64.StdEncoding.EncodeToString([]byte(password))
+		if a := h.visitor().do(http.MethodPost, "/api/marks", url.Values{"what": {"shop deployed"}}, "Authorization", basic, "Sec-Fetch-Site", ""); a.status != want {
+			t.Errorf("%s marks a deployment: %d, expected %d", password, a.status, want)
+		}
+	}
+	if !slices.Equal(h.marked, []string{"shop deployed"}) {
+		t.Errorf("marked: %q", h.marked)
 	}
 	run := otto.begin("test/asks", "orders")
 	h.await(run, "asking")

@@ -38,7 +38,7 @@ const (
 )
 
 // heavy are pages with curves, which bring uPlot, and the report that a trial leaves.
-var heavy = []string{"instance", "result", "compare"}
+var heavy = []string{"instance", "alert", "result", "compare"}
 
 // enters makes the browser somebody who has entered.
 func enters(t *testing.T, h *house, b *browser.Browser) {
@@ -66,7 +66,7 @@ func scene(t *testing.T, h *house) map[string]string {
 	h.keep("comparison/1", reporttest.Comparison())
 	v.post("/trials", "file", "examples/demo/trial.yaml", "quick", "yes")
 	return map[string]string{
-		"fleet": "/fleet", "instance": "/fleet/orders/n1", "alerts": "/alerts", "advice": "/advice", "advised": "/advice/orders",
+		"fleet": "/fleet", "instance": "/fleet/orders/n1", "alerts": "/alerts", "alert": "/alerts/" + alertID(h.Watch.picture().Alerts[0]), "advice": "/advice", "advised": "/advice/orders",
 		"trials": "/trials", "trial": "/trials/live", "result": "/trials/result/timeline/1", "compare": "/trials/compare?a=timeline/1&b=timeline/1",
 		"now": "/", "runs": "/runs", "failed": "/runs/" + failed, "asking": "/runs/" + asking, "approve": "/runs/" + asking + "/approve",
 		"log": "/runs/" + failed + "/log", "enter": "/enter", "runbooks": "/runbooks", "runbook": "/runbooks/test/asks", "trouble": "/nothing",

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +20,9 @@ type Watch struct {
 	Changes func(instance string, from, to time.Time) ([]watch.Change, error)
 	// Prometheus answers /api/v1/ and /metrics, as Grafana and Prometheus ask. nil: nobody does.
 	Prometheus http.Handler
-	Why        string // why nothing is watched, or kept
+	// Marks takes POST /api/marks, by which a deployment stands on the curves. nil: nobody does.
+	Marks http.Handler
+	Why   string // why nothing is watched, or kept
 }
 
 func (w Watch) picture() watch.Fleet {
@@ -54,7 +55,8 @@ type instanceRow struct {
 	Over   bool    // more work than cores
 	Most   string  // what it waits for most
 	Lag    *float64
-	Broken bool // a channel has stopped
+	Broken bool     // a channel has stopped
+	Filled *float64 // the share that is used, in percent
 }
 
 func rowOfInstance(i watch.Instance) instanceRow {
@@ -70,6 +72,12 @@ func rowOfInstance(i watch.Instance) instanceRow {
 				row.Most = w.Class
 				break
 			}
+		}
+	}
+	if i.Disk != nil {
+		if used, known := i.Disk.Used(); known {
+			percent := 100 * used
+			row.Filled = &percent
 		}
 	}
 	for _, c := range i.Channels {
@@ -110,53 +118,4 @@ func (s *Server) fleet(w http.ResponseWriter, r *http.Request) error {
 	}
 	s.show(w, r, http.StatusOK, "fleet", p)
 	return nil
-}
-
-// alertsPage is what fires, and what is about to.
-type alertsPage struct {
-	Watched bool        `json:"watched"`
-	Why     string      `json:"why,omitempty"`
-	Alerts  []alertView `json:"alerts"`
-}
-
-// alertView is an alert with where to look.
-type alertView struct {
-	watch.Alert
-	Path   string         `json:"-"` // of its instance
-	Books  string         `json:"-"` // of the runbook that does something about it
-	Before []watch.Change `json:"before,omitempty"`
-}
-
-// beforeAlert is how far back the change is looked for that an alert may come from.
-const beforeAlert = 30 * time.Minute
-
-func (s *Server) alerts(w http.ResponseWriter, r *http.Request) error {
-	p := alertsPage{Watched: s.Watch.Fleet != nil, Why: s.Watch.Why, Alerts: []alertView{}}
-	for _, a := range s.Watch.picture().Alerts {
-		v := alertView{Alert: a}
-		if a.Instance != "" {
-			v.Path = "/fleet/" + pathOf(a.Instance)
-		}
-		if slices.Contains(s.Runbooks, a.Runbook) {
-			v.Books = "/runbooks/" + a.Runbook
-		}
-		v.Before = s.changes(r.Context(), a.Instance, a.Since.Add(-beforeAlert), a.Since.Add(time.Minute))
-		v.Before = v.Before[:min(len(v.Before), 5)]
-		p.Alerts = append(p.Alerts, v)
-	}
-	slices.SortStableFunc(p.Alerts, func(a, b alertView) int { return rank(a.Alert) - rank(b.Alert) })
-	s.show(w, r, http.StatusOK, "alerts", p)
-	return nil
-}
-
-// rank orders alerts: what burns first.
-func rank(a watch.Alert) int {
-	n := slices.Index([]string{"critical", "warning", "info"}, a.Severity)
-	switch {
-	case a.Silenced:
-		n += 20
-	case a.State != "firing":
-		n += 10
-	}
-	return n
 }

@@ -2,14 +2,17 @@ package web
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"plimsoll/report/chart"
 	"plimsoll/report/reporttest"
 	"plimsoll/runbook/journal"
+	"plimsoll/watch"
 )
 
 func TestARunIsPlannedBegunAndDone(t *testing.T) {
@@ -253,11 +256,14 @@ func TestTheFleetIsShownWorstFirst(t *testing.T) {
 	if strings.Contains(fleet, "⟦") || strings.Index(fleet, "billing/n2") > strings.Index(fleet, "orders/n1") || !strings.Contains(fleet, "18.3") {
 		t.Error("the fleet is not as it should be")
 	}
+	if !strings.Contains(fleet, "79 %") {
+		t.Error("the fleet does not tell how full a disk is")
+	}
 	if a := v.get("/fleet?environment=lab"); strings.Contains(a.body, "orders/n1") || !strings.Contains(a.body, "demo/n1") {
 		t.Error("the fleet is not filtered")
 	}
 	page := v.get("/fleet/orders/n1?span=1h").body
-	for _, want := range []string{"<svg class=\"chart\"", "4 vCPU", "UPDATE stock SET quantity", "innodb_flush_log_at_trx_commit", run + " done", "blocks 3 others", "span=1h&amp;to="} {
+	for _, want := range []string{"<svg class=\"chart\"", "4 vCPU", "UPDATE stock SET quantity", "innodb_flush_log_at_trx_commit", run + " done", "blocks 3 others", "<b>79 %</b>", "span=1h&amp;to="} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the instance lacks %q", want)
 		}
@@ -267,6 +273,48 @@ func TestTheFleetIsShownWorstFirst(t *testing.T) {
 	}
 	if a := v.get("/alerts").body; !strings.Contains(a, "/runbooks/test/quick") || !strings.Contains(a, "What changed before") || strings.Contains(a, "⟦") {
 		t.Error("the alerts are not as they should be")
+	}
+}
+
+// No two classes of wait look alike in the curve of AAS, and each has its colour in the style sheet.
+func TestEachWaitHasItsColour(t *testing.T) {
+	css := newHouse(t).visitor().get("/assets/curves.css").body
+	seen := map[int]string{}
+	for _, class := range watch.Classes {
+		ink, known := inkOf[class]
+		if other := seen[ink]; !known || other != "" {
+			t.Errorf("%s has ink %d, as %q", class, ink, other)
+		}
+		seen[ink] = class
+		if n := strings.Count(css, fmt.Sprintf("--ink%d:", ink)); n < 2 {
+			t.Errorf("ink %d of %s stands %d times in the style sheet, expected light and dark", ink, class, n)
+		}
+	}
+}
+
+// An alert has a page of its own: the curve that its rule compares, under its limit, what changed before it, and the next step.
+func TestAnAlertShowsItsCurve(t *testing.T) {
+	h := newHouse(t)
+	v := h.entered()
+	path := "/alerts/" + alertID(h.Watch.picture().Alerts[0])
+	if !strings.Contains(v.get("/alerts").body, path) || !strings.Contains(v.get("/").body, path) {
+		t.Error("nothing leads to the alert")
+	}
+	page := v.get(path)
+	for _, want := range []string{"<svg class=\"chart\"", "plimsoll_replica_lag_seconds{instance=&#34;orders/n2&#34;}", "innodb_flush_log_at_trx_commit", "/runbooks/test/quick", "plimsoll watch silence alertname=ReplicaLag instance=orders/n2 --for 2h", "Look at what it applies."} {
+		if !strings.Contains(page.body, want) {
+			t.Errorf("the alert lacks %q", want)
+		}
+	}
+	var told struct {
+		Charts []chart.Chart
+		Begins time.Time
+	}
+	if a := v.get(path, "Accept", "application/json"); json.Unmarshal([]byte(a.body), &told) != nil || len(told.Charts) != 1 || len(told.Charts[0].Lines) != 2 || !strings.HasPrefix(told.Charts[0].Lines[1].Name, "limit 30") || told.Begins.IsZero() {
+		t.Errorf("as JSON: %s", a.body)
+	}
+	if a := v.get("/alerts/000000000000"); a.status != http.StatusNotFound {
+		t.Errorf("an alert that does not fire: %d", a.status)
 	}
 }
 

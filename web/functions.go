@@ -110,6 +110,11 @@ func lasting(book words.Book, d time.Duration) string {
 // command is a command line as a shell takes it.
 func command(words ...any) string {
 	var out []string
+	if len(words) == 1 {
+		if several, are := words[0].([]any); are {
+			words = several
+		}
+	}
 	for _, w := range words {
 		text := fmt.Sprint(w)
 		if text == "" || strings.ContainsAny(text, " \t\n'\"$`\\|&;()<>*?[]{}~#!") {

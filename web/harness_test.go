@@ -34,6 +34,7 @@ import (
 	"plimsoll/runbook/journal"
 	"plimsoll/trial/progress"
 	"plimsoll/watch"
+	"plimsoll/watch/api"
 	"plimsoll/watch/store"
 	"plimsoll/web/access"
 )
@@ -85,6 +86,7 @@ type house struct {
 	folder string
 	now    *clockwork
 	logged *lines
+	marked []string // by POST /api/marks
 	stop   func()
 }
 
@@ -164,10 +166,12 @@ func newHouseWith(t *testing.T, config string) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
+	seen := watched()
+	seen.Marks = api.Marks(func(c watch.Change) error { h.marked = append(h.marked, c.What); return nil }, h.now.Now)
 	h.Server, err = New(t.Context(), Deps{
 		Gate: gate, Runs: &execute.Service{Store: store, Actions: action.Generic(), User: "ann@test", Holder: "test", TTL: 5 * time.Second, Open: site},
 		Look: site, Clusters: func(context.Context) []string { return []string{"orders", "prod-orders"} }, Runbooks: document.SortedKeys(testBooks),
-		Runbook: h.runbook, Trials: h.trials(), Watch: watched(), Advice: h.advice(), Log: slog.New(slog.NewTextHandler(h.logged, nil)), Now: h.now.Now,
+		Runbook: h.runbook, Trials: h.trials(), Watch: seen, Advice: h.advice(), Log: slog.New(slog.NewTextHandler(h.logged, nil)), Now: h.now.Now,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -408,7 +412,7 @@ func watched() Watch {
 		{Name: "billing/n2", Cluster: "billing", Node: "n2", Address: "10.0.0.8:3306", Environment: "production", Engine: "mysql", Role: "replica", State: watch.Down, Why: "connect: connection refused"},
 		{Name: "orders/n1", Cluster: "orders", Node: "n1", Address: "10.0.0.5:3306", Environment: "production", Engine: "mysql", Product: "MariaDB", Version: "11.4.8", Role: "primary", State: watch.Up, Read: at, Cores: 4,
 			Load:       &watch.Load{AAS: 5.3, Source: "counters", Waits: []watch.Wait{{Class: "row lock", AAS: 2.1}, {Class: "cpu", AAS: 2}, {Class: "redo", AAS: 1.2}}},
-			Throughput: ptr(8421), P99: ptr(0.0183), Connections: ptr(212), MostConns: ptr(500), IO: &watch.IO{IOPS: ptr(2980), Limit: ptr(3000), Censored: true, HoursToDry: ptr(7.5)},
+			Throughput: ptr(8421), P99: ptr(0.0183), Connections: ptr(212), MostConns: ptr(500), IO: &watch.IO{IOPS: ptr(2980), Limit: ptr(3000), Censored: true, HoursToDry: ptr(7.5)}, Disk: &watch.Disk{Free: ptr(21e9), Total: ptr(100e9)},
 			Statements: []watch.Statement{{Digest: "a1", Text: "UPDATE stock SET quantity = quantity - ? WHERE item = ?", Database: "orders", AAS: 2.4, Calls: ptr(410), Average: ptr(0.0058), P99: ptr(0.031), RowsRead: ptr(1)}, {Digest: "b2", Text: "SELECT * FROM orders WHERE customer = ? ORDER BY created DESC LIMIT ?", Database: "orders", AAS: 1.1, Calls: ptr(90), Average: ptr(0.0122), RowsRead: ptr(5210)}},
 			Sessions:   []watch.Session{{ID: "48211", User: "app", Host: "10.0.3.7", Seconds: 93, Does: "blocks 3 others", Text: "UPDATE customers SET name = ? WHERE id = ?"}},
 			Findings:   []watch.Finding{{Code: "performance-schema-off", Text: "performance_schema is off: waits are told from the process list.", Do: "set performance_schema = ON at the next restart"}}},

@@ -266,9 +266,9 @@ func (f timeFrame) drawn(c curve, lines []store.Line) chart.Chart {
 	return drawn
 }
 
-// inkOf is the colour and dash of each class of wait: always the same, and those that are seen together most are far apart.
+// inkOf is the colour of each class of wait: always the same, and of each its own. Those from chart.Inks on are in this package's style sheet.
 var inkOf = map[string]int{
-	"cpu": 3, "read": 1, "write": 6, "redo": 4, "binlog": 5, "semi-sync": 7, "commit": 6, "row lock": 2, "table lock": 7, "latch": 5, "network": 1, "other": 4,
+	"cpu": 3, "read": 1, "write": 6, "redo": 4, "binlog": 5, "semi-sync": 7, "commit": 8, "row lock": 2, "table lock": 10, "latch": 9, "network": 11, "other": 0,
 }
 
 // stacked lays the classes of wait above each other, in the order in which they always stand, under the line of the cores.

@@ -49,7 +49,7 @@ func (s *Server) now(w http.ResponseWriter, r *http.Request) error {
 	f := s.Watch.picture()
 	for _, a := range f.Alerts {
 		if a.State == "firing" && !a.Silenced {
-			t.Alerts = append(t.Alerts, alertView{Alert: a, Path: "/fleet/" + pathOf(a.Instance)})
+			t.Alerts = append(t.Alerts, s.viewOf(a))
 		}
 	}
 	for _, i := range f.Instances {

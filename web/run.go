@@ -142,7 +142,7 @@ func (p *runPage) steps(st *journal.State) {
 		if i.Phase == journal.StepAsking {
 			row.Asks = noteOf(i, st.Header.Plan)
 		}
-		row.Rerun = i.Phase != journal.StepWaiting && st.Rerunnable(i.Key) == nil && !p.Executed
+		row.Rerun = i.Phase != journal.StepWaiting && i.Phase != journal.StepAsking && st.Rerunnable(i.Key) == nil && !p.Executed
 		if row.Over() {
 			p.Done++
 		}

@@ -29,7 +29,7 @@ type screensIn struct {
 }
 
 // pageNames are the files in pages, without those that are parts of others.
-var pageNames = []string{"now", "runs", "run", "log", "approve", "runbooks", "runbook", "plan", "fleet", "instance", "alerts", "advice", "advised", "trials", "trial", "result", "compare", "enter", "trouble"}
+var pageNames = []string{"now", "runs", "run", "log", "approve", "runbooks", "runbook", "plan", "fleet", "instance", "alerts", "alert", "advice", "advised", "trials", "trial", "result", "compare", "enter", "trouble"}
 
 func readScreens(now func() time.Time) (screens, error) {
 	all := screens{}

@@ -109,6 +109,7 @@ func (s *Server) routes() *http.ServeMux {
 	handle("GET /fleet", access.View, s.fleet)
 	handle("GET /fleet/{cluster}/{node}", access.View, s.instance)
 	handle("GET /alerts", access.View, s.alerts)
+	handle("GET /alerts/{alert}", access.View, s.alert)
 	handle("GET /advice", access.View, s.advices)
 	handle("GET /advice/{cluster}", access.View, s.oneAdvice)
 	handle("POST /advice/{cluster}", access.Operate, s.look)
@@ -123,6 +124,9 @@ func (s *Server) routes() *http.ServeMux {
 		for _, pattern := range []string{"GET /api/v1/", "POST /api/v1/", "GET /metrics"} { // Grafana asks by POST too, and changes nothing
 			handle(pattern, access.View, answer)
 		}
+	}
+	if d := s.Watch.Marks; d != nil {
+		handle("POST /api/marks", access.Operate, func(w http.ResponseWriter, r *http.Request) error { d.ServeHTTP(w, r); return nil })
 	}
 	handle("GET /live", access.View, s.stream)
 	handle("GET /enter", access.Nobody, s.entrance)

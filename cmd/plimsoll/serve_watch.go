@@ -42,7 +42,7 @@ func servedWatch(ctx context.Context, deps lab.Deps, log *slog.Logger) (w web.Wa
 	var all sync.WaitGroup
 	all.Go(func() { _ = s.run(ctx) }) // it ends with ctx
 	all.Go(func() { find.again(ctx, findEvery, s.follow) })
-	w = web.Watch{Fleet: s.watcher.Fleet, Query: s.series.Query, Prometheus: s.handler()}
+	w = web.Watch{Fleet: s.watcher.Fleet, Query: s.series.Query, Prometheus: s.handler(), Marks: s.marks()}
 	w.Changes = func(instance string, from, to time.Time) ([]watch.Change, error) {
 		return s.changes.Between(instance, from, to)
 	}

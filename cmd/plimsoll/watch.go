@@ -49,7 +49,7 @@ clusters that you name. The readings are kept in $PLIMSOLL_HOME/watch. Alert rul
 	cmd.Flags().BoolVar(&o.once, "once", false, "read for three seconds, print the fleet and exit")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON: one line per second, or one document with --once")
 	cmd.Flags().BoolVar(&o.quiet, "quiet", false, "no screen: only record, evaluate rules and send alerts")
-	cmd.AddCommand(newWatchChanges(c), newWatchExport(c), newWatchSilence(c), newWatchTestRules(c))
+	cmd.AddCommand(newWatchChanges(c), newWatchExport(c), newWatchMark(c), newWatchSilence(c), newWatchTestRules(c))
 	return cmd
 }
 

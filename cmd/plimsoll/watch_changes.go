@@ -17,7 +17,7 @@ func newWatchChanges(c console) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "changes [INSTANCE]",
-		Short: "List changes: settings, versions, tables, sources, restarts",
+		Short: "List changes: settings, versions, tables, sources, restarts, marks",
 		Long:  "List the changes that a watch recorded, oldest first, of one instance (CLUSTER/NODE) or of all.",
 		Example: `  plimsoll watch changes
   plimsoll watch changes orders/n1 --since 2d`,
@@ -55,7 +55,7 @@ func showChanges(c console, all []watch.Change, asJSON bool) error {
 	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "WHEN\tINSTANCE\tKIND\tWHAT\tFROM\tTO")
 	for _, change := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", change.At.Local().Format(time.DateTime), change.Instance, change.Kind, change.What, orNone(change.From), orNone(change.To))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", change.At.Local().Format(time.DateTime), orNone(change.Instance), change.Kind, change.What, orNone(change.From), orNone(change.To))
 	}
 	return w.Flush()
 }

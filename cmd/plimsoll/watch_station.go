@@ -77,14 +77,12 @@ func openStation(ctx context.Context, sources []watch.Source, set *settings.Sett
 		return nil, errors.Join(err, s.series.Close())
 	}
 	s.watcher = watch.New(watch.Config{
-		Sources: mine, Keep: s.keep, Alerts: s.rules.Alerts, Log: log,
+		Sources: mine, Keep: s.keep, Alerts: s.rules.Alerts, Log: log, Documents: s.document,
 		Changes: func(c watch.Change) {
-			if err := s.changes.Add(c); err != nil {
+			if err := s.change(c); err != nil {
 				log.Error("keep a change", "error", err)
 			}
-			s.document(watch.Document{At: c.At, Fields: map[string]any{"change": c.Kind, "instance": c.Instance, "what": c.What, "from": c.From, "to": c.To}})
 		},
-		Documents: s.document,
 	})
 	return s, nil
 }
@@ -136,6 +134,12 @@ func (s *station) pastIOPS(ctx context.Context, instance string) (*storage.Week,
 		}
 	}
 	return &past, nil
+}
+
+// change keeps a change, and writes it as a document.
+func (s *station) change(c watch.Change) error {
+	s.document(watch.Document{At: c.At, Fields: map[string]any{"change": c.Kind, "instance": c.Instance, "what": c.What, "from": c.From, "to": c.To}})
+	return s.changes.Add(c)
 }
 
 func (s *station) document(d watch.Document) {
@@ -193,9 +197,13 @@ func (s *station) run(ctx context.Context) error {
 	return err
 }
 
-// handler answers what Grafana and Prometheus ask: /api/v1/ and /metrics.
+// marks takes what deployments tell: POST /api/marks.
+func (s *station) marks() http.Handler { return api.Marks(s.change, time.Now) }
+
+// handler answers what Grafana and Prometheus ask, /api/v1/ and /metrics, and takes marks from programs: pages of other sites are refused.
 func (s *station) handler() http.Handler {
 	mux := http.NewServeMux()
+	mux.Handle("POST /api/marks", http.NewCrossOriginProtection().Handler(s.marks()))
 	mux.Handle("/api/v1/", (&api.API{Store: s.series, Rules: s.rules, Version: version()}).Handler())
 	mux.Handle("GET /metrics", s.latest.Metrics(time.Now))
 	return mux

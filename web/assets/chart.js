@@ -38,7 +38,9 @@ const marks = d => u => {
 const zoom = u => {
   if (u.select.width < 8) return;
   const from = Math.floor(answer.begins + u.posToVal(u.select.left, "x")), to = Math.ceil(answer.begins + u.posToVal(u.select.left + u.select.width, "x"));
-  location.search = `?from=${from}&to=${Math.max(to, from + 10)}`;
+  const stretch = `?from=${from}&to=${Math.max(to, from + 10)}`;
+  if (words.zoom) location.href = words.zoom + stretch; // of an alert: the instance in that stretch
+  else location.search = stretch;
 };
 
 // columns are what uPlot is given of a chart: of each layer its upper and its lower edge.
