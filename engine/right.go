@@ -24,7 +24,8 @@ const (
 	AlterTables       Right = "change tables"                      // Of: a namespace
 	CopyTables        Right = "copy tables while they are written" // Of: a namespace
 	ReadBinaryLog     Right = "read the binary log as a replica does"
-	KeepClaim         Right = "store the claim of runs" // in a namespace of its own, which is made when it is not there
+	SeeNodes          Right = "read the state of the nodes" // their settings, streams, hints and what they say of one another
+	KeepClaim         Right = "store the claim of runs"     // in a namespace of its own, which is made when it is not there
 )
 
 // Need is a right, where it is needed and for what.
@@ -40,7 +41,7 @@ type Lack struct {
 	Privileges []string `json:"privileges"` // as the server calls them
 	Where      string   `json:"where"`      // *.*, `shop`.*
 	For        []string `json:"for"`        // who needs them, for people
-	Grant      string   `json:"grant"`      // the statement that gives them
+	Grant      string   `json:"grant"`      // the statement that gives them; several are divided by "; "
 }
 
 // Authorizing is a database that can say what its account may not do. Implemented by a Database.

@@ -37,7 +37,7 @@ func (m Machines) withDefaults() (Machines, error) {
 		m.Volumes[LocalVolume] = local
 	}
 	if m.Memory != 0 && m.Memory < 512<<20 {
-		return m, fmt.Errorf("%s of memory for a machine, expected 512 MiB at least", size(m.Memory))
+		return m, fmt.Errorf("%s of memory for a machine, expected 512 MiB at least", SizeText(m.Memory))
 	}
 	for _, node := range m.On {
 		if !validNode.MatchString(node) {
@@ -104,7 +104,7 @@ func (d Deps) checkMachines(ctx context.Context, r *record) error {
 		return err
 	}
 	if all := int64(nodes) * m.Memory; all > space.MemoryFree {
-		return hint.With(fmt.Errorf("too little memory: %s would need %s, and %s is free", count(nodes), size(all), size(space.MemoryFree)),
+		return hint.With(fmt.Errorf("too little memory: %s would need %s, and %s is free", count(nodes), SizeText(all), SizeText(space.MemoryFree)),
 			"give machines less memory, or use fewer nodes")
 	}
 	return nil

@@ -29,11 +29,11 @@ func (d Deps) checkRoom(ctx context.Context, launcher engine.Launcher, nodes []e
 			advice += ", or lower " + setting
 		}
 		return hint.With(fmt.Errorf("too little memory: %s would need %s, and %s is free",
-			count(len(nodes)), size(memory), size(space.MemoryFree)), advice)
+			count(len(nodes)), SizeText(memory), SizeText(space.MemoryFree)), advice)
 	}
 	if disk > space.DiskFree {
 		return hint.With(fmt.Errorf("too little disk: %s would need at least %s, and %s is free in %s",
-			count(len(nodes)), size(disk), size(space.DiskFree), d.Home), "free some space, or set PLIMSOLL_HOME to another disk")
+			count(len(nodes)), SizeText(disk), SizeText(space.DiskFree), d.Home), "free some space, or set PLIMSOLL_HOME to another disk")
 	}
 	return nil
 }
@@ -45,8 +45,8 @@ func count(nodes int) string {
 	return fmt.Sprintf("%d nodes", nodes)
 }
 
-// size writes bytes as people read them.
-func size(bytes int64) string {
+// SizeText writes bytes as people read them.
+func SizeText(bytes int64) string {
 	if bytes < 10<<30 {
 		return fmt.Sprintf("%d MiB", bytes>>20)
 	}

@@ -98,6 +98,9 @@ func join(words ...string) string {
 	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), " ")
 }
 
+// labels are the words for details whose keys in events.jsonl do not read as words.
+var labels = map[string]string{"in_doubt": "unacknowledged", "in_doubt_found": "of which present", "nothing": "does not count:"}
+
 func details(d map[string]any) string {
 	var parts []string
 	for _, k := range slices.Sorted(maps.Keys(d)) {
@@ -109,7 +112,11 @@ func details(d map[string]any) string {
 		if f, ok := d[k].(float64); ok {
 			value = quantity.Plain.Format(f)
 		}
-		parts = append(parts, k+" "+value)
+		label := labels[k]
+		if label == "" {
+			label = strings.ReplaceAll(k, "_", " ")
+		}
+		parts = append(parts, label+" "+value)
 	}
 	return strings.Join(parts, ", ")
 }

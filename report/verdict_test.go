@@ -90,7 +90,7 @@ func TestManyReasonsThatAreClaimsAreLeftToThem(t *testing.T) {
 	v := result.Verdict{Verdict: analyze.Invalid, Reasons: []string{"the generator was late"}}
 	for _, expect := range []string{"throughput > 1", "throughput > 2", "errors == 0"} {
 		v.Claims = append(v.Claims, analyze.Finding{Expect: expect})
-		v.Reasons = append(v.Reasons, "not so: "+expect)
+		v.Reasons = append(v.Reasons, "not met: "+expect)
 		v.ReasonsOfClaims++
 		want := len(v.Reasons)
 		if len(v.Claims) > fewReasons {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 
 	"plimsoll/durable"
 	"plimsoll/runbook/journal"
@@ -165,12 +166,16 @@ func howFar(s journal.Summary, told time.Time) string {
 	return text
 }
 
-// quoted is a step as a shell takes it: one of a group has brackets.
-func quoted(step string) string {
-	if strings.ContainsAny(step, "[]") {
-		return "'" + step + "'"
+// quoted is a text as a shell takes it: a step of a group has brackets, an input may have anything.
+func quoted(text string) string {
+	if text != "" && strings.IndexFunc(text, needsQuotes) < 0 {
+		return text
 	}
-	return step
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+func needsQuotes(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-./:=,@%+", r)
 }
 
 // tellEvent is an event as a person reads it, with the command that answers it; empty for those that matter to nobody.

@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"plimsoll/hint"
 )
 
 func newRunbookPlan(c console) *cobra.Command {
@@ -30,7 +33,15 @@ The hash at the end identifies the whole plan: run --plan HASH runs exactly this
 					return jsonTo(c, p)
 				}
 				printPlan(c.out, p)
-				return p.Trouble()
+				if err := p.Trouble(); err != nil {
+					return err
+				}
+				next := "plimsoll runbook run " + quoted(args[0]) + q.asTyped()
+				if err := q.gateRefusal(p, args[0]); err != nil {
+					next = hint.Of(err)
+				}
+				fmt.Fprintf(c.err, "Next: %s\n", next)
+				return nil
 			})
 		},
 	}

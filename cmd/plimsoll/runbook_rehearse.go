@@ -22,6 +22,7 @@ import (
 	"plimsoll/result"
 	"plimsoll/runbook"
 	"plimsoll/runbook/execute"
+	"plimsoll/runbook/plan"
 	"plimsoll/trial/spec"
 )
 
@@ -69,7 +70,7 @@ func rehearse(ctx context.Context, c console, d *desk, name string, o rehearseOp
 		return err
 	}
 	if p.Gate.Missing {
-		return p.Gate.Refusal("")
+		return o.gateRefusal(p, name)
 	}
 	if err := p.Header.Plan.Trouble(); err != nil {
 		return err
@@ -98,6 +99,16 @@ func rehearse(ctx context.Context, c console, d *desk, name string, o rehearseOp
 	d.Open = open
 	fmt.Fprintf(c.out, "Next: plimsoll runbook run %s%s\n", name, o.asTyped())
 	return nil
+}
+
+// gateRefusal is the error for a closed gate, with the command that opens it as it would be typed.
+func (q *request) gateRefusal(p *execute.Prepared, name string) error {
+	err := p.Gate.Refusal(q.override)
+	var closed *plan.GateError
+	if errors.As(err, &closed) {
+		closed.Typed = quoted(name) + q.asTyped()
+	}
+	return err
 }
 
 // asTyped is the request as flags.
@@ -130,8 +141,9 @@ func rehearseUntilOpen(ctx context.Context, c console, d *desk, t *spec.Trial, d
 			return nil, rehearsalEnded(c, res, "The rehearsal failed: the change did not meet the trial's expectations.")
 		default:
 			if missed++; missed == misses || once {
-				return nil, rehearsalEnded(c, res, fmt.Sprintf("%s says nothing about the change.", countOf(missed, "rehearsal")))
+				return nil, rehearsalEnded(c, res, provedNothing(missed))
 			}
+			fmt.Fprintf(c.err, "It proves nothing about the change: %s. Plimsoll tries again (attempt %d of %d).\n", firstReason(res), missed+1, misses)
 			continue
 		}
 		if p, err = again(); err != nil {
@@ -149,6 +161,22 @@ func rehearseUntilOpen(ctx context.Context, c console, d *desk, t *spec.Trial, d
 		fmt.Fprintf(c.out, "Step %s will wait for a person: %s\n", strings.Join(a.steps, ", "), a.note)
 	}
 	return p, nil
+}
+
+// provedNothing is said after the last attempt.
+func provedNothing(attempts int) string {
+	if attempts == 1 {
+		return "The rehearsal proves nothing about the change: it counts neither for it nor against it."
+	}
+	return fmt.Sprintf("%d rehearsals in a row prove nothing about the change: they count neither for it nor against it.", attempts)
+}
+
+// firstReason is why a trial ended with the verdict that it has.
+func firstReason(res *result.Result) string {
+	if len(res.Verdict.Reasons) == 0 {
+		return "the verdict is " + string(res.Verdict.Verdict)
+	}
+	return res.Verdict.Reasons[0]
 }
 
 // standing says how the gate stands.

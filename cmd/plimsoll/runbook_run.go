@@ -36,7 +36,7 @@ Ctrl-C ends Plimsoll at once. In both cases plimsoll runbook resume continues th
 				if plan != "" && plan != p.Header.Plan.Hash {
 					return usageError{text: fmt.Sprintf("the plan is %s now, not %s", p.Header.Plan.Hash, plan), hint: "look at it again"}
 				}
-				if err := p.Gate.Refusal(q.override); err != nil {
+				if err := q.gateRefusal(p, args[0]); err != nil {
 					return err
 				}
 				if err := confirm(c, yes || plan != "", "Run it?"); err != nil {

@@ -21,7 +21,7 @@ func newTrialValidate(c console) *cobra.Command {
 		Short: "Check a trial without starting anything",
 		Long: `Read a trial as trial run would, and report mistakes with file, line and column. Nothing is started.
 A valid trial is shown as it would run: every cell, and how long it takes. Where the server is installed, its own program checks
-the settings.
+the settings. The disk space for the data that the trial loads is compared with what is free.
 
 With --cluster, Plimsoll also asks a running cluster what only a server knows, and changes nothing there: settings that it does not have or
 accept, signals of expectations and metrics of guardrails that it does not show, grants that the account lacks, with the GRANT to type,
@@ -64,7 +64,7 @@ func sayForeseen(ctx context.Context, c console, t *spec.Trial, clusterName stri
 		if err != nil {
 			return err
 		}
-		return tellForeseen(c, foresee.SettingsOfLab(ctx, t, catalog.Parts(), deps))
+		return tellForeseen(c, append(foresee.SettingsOfLab(ctx, t, catalog.Parts(), deps), foresee.RoomForData(ctx, t, deps.Machine, deps.Home)...))
 	}
 	return withDesk(ctx, func(ctx context.Context, d *desk) (err error) {
 		d.Open = d.look

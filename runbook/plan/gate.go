@@ -33,11 +33,14 @@ func (g GateState) Refusal(override string) error {
 	if g.Open() || override != "" {
 		return nil
 	}
-	return &GateError{g}
+	return &GateError{GateState: g}
 }
 
 // GateError refuses a run in production.
-type GateError struct{ GateState }
+type GateError struct {
+	GateState
+	Typed string // the runbook, the cluster and the inputs as a person typed them; "": not known
+}
 
 func (e *GateError) Error() string {
 	if e.Missing {
@@ -52,10 +55,14 @@ func (e *GateError) Error() string {
 
 // Hint says what to do.
 func (e *GateError) Hint() string {
-	if e.Missing {
-		return "add gate: {rehearsals: 3} to the runbook, or to plimsoll.yaml for all runbooks without a gate, then plimsoll runbook rehearse RUNBOOK --cluster NAME; or add gate: {none: REASON} to the runbook"
+	rehearse := "plimsoll runbook rehearse RUNBOOK --cluster NAME, with the same inputs"
+	if e.Typed != "" {
+		rehearse = "plimsoll runbook rehearse " + e.Typed
 	}
-	return "plimsoll runbook rehearse RUNBOOK --cluster NAME, with the same inputs; or run it with --override REASON, which is kept with the run"
+	if e.Missing {
+		return "add gate: {rehearsals: 3} to the runbook, or to plimsoll.yaml for all runbooks without a gate, then " + rehearse + "; or add gate: {none: REASON} to the runbook"
+	}
+	return rehearse + "; or run it with --override REASON, which is kept with the run"
 }
 
 // CheckGate counts the passed rehearsals of this very change, from the latest back to one that failed. Those of something else, and

@@ -61,15 +61,23 @@ func GrantsForLoad(ctx context.Context, t *spec.Trial, db engine.Database) ([]Fo
 			right = engine.WriteTables
 		}
 	}
-	lacks, err := asked.Lacks(ctx, []engine.Need{{Right: right, Of: e.Address.Namespace, For: "the load"}})
 	var all []Foreseen
-	for _, l := range lacks {
-		all = append(all, Foreseen{
-			Of: "account " + l.Account, Why: "it lacks " + strings.Join(l.Privileges, ", ") + " on " + l.Where + " for the load",
-			Do: "as an administrator: " + l.Grant + ";", Must: true,
-		})
+	for _, need := range []engine.Need{
+		{Right: right, Of: e.Address.Namespace, For: "the load"},
+		{Right: engine.SeeNodes, For: "the signals of the nodes, which would be missing"},
+	} {
+		lacks, err := asked.Lacks(ctx, []engine.Need{need})
+		if err != nil {
+			return all, err
+		}
+		for _, l := range lacks {
+			all = append(all, Foreseen{
+				Of: "account " + l.Account, Why: "it lacks " + strings.Join(l.Privileges, ", ") + " on " + l.Where + " for " + strings.Join(l.For, ", "),
+				Do: "as an administrator: " + l.Grant + ";", Must: need.Right != engine.SeeNodes,
+			})
+		}
 	}
-	return all, err
+	return all, nil
 }
 
 // LockAt says which run has a cluster now, from the cluster itself.

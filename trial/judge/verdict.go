@@ -81,7 +81,7 @@ func reasons(findings []analyze.Finding) []string {
 	for _, f := range findings {
 		switch f.Verdict {
 		case analyze.Fail:
-			out = append(out, fmt.Sprintf("not so: %s", f.Expect))
+			out = append(out, fmt.Sprintf("not met: %s", f.Expect))
 		case analyze.Inconclusive:
 			out = append(out, fmt.Sprintf("the data cannot tell: %s; %s", f.Expect, f.Needs))
 		}

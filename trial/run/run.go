@@ -57,7 +57,8 @@ func Run(ctx context.Context, t *spec.Trial, parts spec.Parts, site Site) (*resu
 	r.observe(r.plan())
 	runErr := r.openRuns(ctx)
 	if runErr == nil {
-		runErr = r.tellForeseen(foresee.SettingsOfLab(ctx, t, parts, site.Lab))
+		runErr = r.tellForeseen(append(foresee.SettingsOfLab(ctx, t, parts, site.Lab),
+			foresee.RoomForData(ctx, t, site.Lab.Machine, site.Lab.Home)...))
 	}
 	if runErr == nil {
 		runErr = r.measure(ctx)

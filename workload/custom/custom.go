@@ -210,6 +210,9 @@ func (w *custom) Prepare(ctx context.Context, db engine.Database, p workload.Pro
 	return w.dataSet().Prepare(ctx, db, p)
 }
 
+// DataBytes implements workload.Measured.
+func (w *custom) DataBytes() int64 { return w.dataSet().Bytes() }
+
 // Cleanup implements workload.Workload.
 func (w *custom) Cleanup(ctx context.Context, db engine.Database) error {
 	return w.dataSet().Cleanup(ctx, db)

@@ -72,6 +72,9 @@ func (w *oltp) Prepare(ctx context.Context, db engine.Database, p workload.Progr
 	return w.dataSet(w.Tables).Prepare(ctx, db, p)
 }
 
+// DataBytes implements workload.Measured.
+func (w *oltp) DataBytes() int64 { return w.dataSet(w.Tables).Bytes() }
+
 // Adopt takes what was not asked for from what is there: the number of tables, and the smallest of their highest ids.
 func (w *oltp) Adopt(ctx context.Context, db engine.Database) error {
 	session, err := db.Session(ctx)

@@ -96,6 +96,9 @@ func (w *tpcc) Prepare(ctx context.Context, db engine.Database, p workload.Progr
 	return w.dataSet().Prepare(ctx, db, p)
 }
 
+// DataBytes implements workload.Measured.
+func (w *tpcc) DataBytes() int64 { return w.dataSet().Bytes() }
+
 // Cleanup implements workload.Workload.
 func (w *tpcc) Cleanup(ctx context.Context, db engine.Database) error {
 	return w.dataSet().Cleanup(ctx, db)
