@@ -14,9 +14,9 @@ var Order = [][]string{
 	{"infra/disk"},
 	{"engine", "infra/local", "infra/infratest", "superdisk", "infra/remote", "infra/systemd"},
 	{"infra/ssh", "infra/aws"},
-	{"engine/enginetest", "engine/fetch", "engine/mysql/admin", "durable/durabletest"},
+	{"engine/enginetest", "engine/fetch", "engine/mysql/admin", "engine/mysql/protocol", "durable/durabletest"},
 	{"engine/mysql", "engine/cql", "engine/httpapi", "infra/uml"}, // which is fetched as servers are
-	{"engine/singlestore"}, // which speaks by the client of engine/mysql
+	{"engine/mysql/launch", "engine/singlestore"},                 // which speaks by the client of engine/mysql
 	{"cluster", "advise/memory", "advise/reads"},
 	{"workload", "probe", "lab"},
 	{"durable", "inventory", "loader"},

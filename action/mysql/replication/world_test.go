@@ -13,6 +13,7 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	enginemysql "plimsoll/engine/mysql"
+	"plimsoll/engine/mysql/launch"
 	"plimsoll/infra/local"
 	"plimsoll/internal/document"
 	"plimsoll/lab"
@@ -39,7 +40,7 @@ func newWorld(t *testing.T, product string, nodes int) world {
 		t.Fatal(err)
 	}
 	redo := map[string]string{"mariadb": "innodb_log_file_size", "mysql": "innodb_redo_log_capacity"}[product]
-	deps := lab.Deps{Machine: m, Launchers: []engine.Launcher{enginemysql.Servers{}}, Home: t.TempDir(), Cache: cache}
+	deps := lab.Deps{Machine: m, Launchers: []engine.Launcher{launch.Servers{}}, Home: t.TempDir(), Cache: cache}
 	c, err := lab.Up(t.Context(), lab.Spec{
 		Name: "repl-" + product, Product: product, Nodes: nodes, Config: map[string]string{
 			"innodb_buffer_pool_size": "32M", redo: "8M", "sync_binlog": "0", "innodb_flush_log_at_trx_commit": "2", // no power fails here
