@@ -57,7 +57,7 @@ func Run(ctx context.Context, t *spec.Trial, parts spec.Parts, site Site) (*resu
 	r.observe(r.plan())
 	runErr := r.openRuns(ctx)
 	if runErr == nil {
-		runErr = r.tellForeseen(foresee.SettingsOfLab(ctx, t, parts, site.Lab))
+		runErr = tellForeseen(r, foresee.SettingsOfLab(ctx, t, parts, site.Lab))
 	}
 	if runErr == nil {
 		runErr = r.measure(ctx)
@@ -70,13 +70,13 @@ func Run(ctx context.Context, t *spec.Trial, parts spec.Parts, site Site) (*resu
 	}
 	runErr = errors.Join(runErr, r.stop(ctx), r.runs.close(ctx))
 	r.observe(progress.Stage{Doing: progress.Judging, Share: -1})
-	verdict := r.conclude(runErr)
+	verdict := conclusion(r, runErr)
 	points, pointsErr := r.folder.ReadSignals()
 	verdict.Signals = judge.VariantSignals(t, &r.recording, points)
 	writeErr := errors.Join(
 		pointsErr,
-		r.keepRehearsals(ctx, verdict),
-		r.folder.Document(result.EnvironmentFile, r.environment()),
+		keepRehearsals(ctx, r, verdict),
+		r.folder.Document(result.EnvironmentFile, environmentOf(r)),
 		r.folder.Document(result.VerdictFile, verdict),
 		r.folder.Close(),
 	)

@@ -135,7 +135,7 @@ func (w world) parts(t *testing.T) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := s.mode(t.Context())
+		m, err := modeOf(t.Context(), s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +163,7 @@ func (w world) follow(t *testing.T, node, source string) {
 	t.Helper()
 	w = w.of(t)
 	s := w.server(node)
-	w.must(s.setMode(t.Context(), s.refusing()))
+	w.must(setMode(t.Context(), s, s.refusing()))
 	w.must(s.follow(t.Context(), w.server(source).asSource()))
 }
 
@@ -173,7 +173,7 @@ func (w world) stand(t *testing.T, node string, how func(*server) mode) {
 	w = w.of(t)
 	s := w.server(node)
 	w.must(s.unfollow(t.Context()))
-	w.must(s.setMode(t.Context(), how(s)))
+	w.must(setMode(t.Context(), s, how(s)))
 }
 
 // writes inserts rows on n1 until it is told to stop.
