@@ -15,6 +15,7 @@ import (
 	"plimsoll/engine/cql"
 	"plimsoll/engine/httpapi"
 	"plimsoll/engine/mysql"
+	"plimsoll/engine/mysql/launch"
 	"plimsoll/engine/singlestore"
 	"plimsoll/hint"
 	"plimsoll/infra"
@@ -40,7 +41,7 @@ func Engines() []engine.Engine {
 // Launchers run servers in a lab.
 func Launchers() []engine.Launcher {
 	return []engine.Launcher{
-		mysql.Servers{},
+		launch.Servers{},
 		cql.Servers{},
 	}
 }
@@ -48,8 +49,8 @@ func Launchers() []engine.Launcher {
 // Products are what a lab can run, by the name a user calls them.
 func Products() map[string]spec.Product {
 	return map[string]spec.Product{
-		"mariadb":   {Engine: mysql.Engine{}, Launcher: mysql.Servers{}},
-		"mysql":     {Engine: mysql.Engine{}, Launcher: mysql.Servers{}},
+		"mariadb":   {Engine: mysql.Engine{}, Launcher: launch.Servers{}},
+		"mysql":     {Engine: mysql.Engine{}, Launcher: launch.Servers{}},
 		"cassandra": {Engine: cql.Engine{}, Launcher: cql.Servers{}},
 	}
 }

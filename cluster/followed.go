@@ -12,8 +12,8 @@ import (
 // partTime is how long the nodes of a cluster may take to say which parts they play.
 const partTime = 5 * time.Second
 
-// part is what a node says of its part in replication; nil if it does not answer or plays none.
-func (s *Cluster) part(ctx context.Context, node string) *engine.ReplicationStatus {
+// partOf is what a node says of its part in replication; nil if it does not answer or plays none.
+func partOf(ctx context.Context, s *Cluster, node string) *engine.ReplicationStatus {
 	if s.Engine == nil {
 		return nil
 	}
@@ -36,7 +36,7 @@ func (s *Cluster) part(ctx context.Context, node string) *engine.ReplicationStat
 
 // RefusesWrites tells whether a node refuses the writes of ordinary users; known is false if it does not answer, or plays no part.
 func (s *Cluster) RefusesWrites(ctx context.Context, node string) (refuses, known bool) {
-	if is := s.part(ctx, node); is != nil {
+	if is := partOf(ctx, s, node); is != nil {
 		return is.ReadOnly, true
 	}
 	return false, false
@@ -55,7 +55,7 @@ func (s *Cluster) OtherPrimary(ctx context.Context, node string) (string, error)
 	}
 	parts := map[string]*engine.ReplicationStatus{}
 	for _, n := range nodes {
-		if is := s.part(ctx, n.Name); is != nil && n.Name != node {
+		if is := partOf(ctx, s, n.Name); is != nil && n.Name != node {
 			parts[n.Name] = is
 		}
 	}
@@ -89,7 +89,7 @@ func (s *Cluster) Leads(ctx context.Context, node string) bool {
 	if s.roles == nil {
 		return false
 	}
-	is := s.part(ctx, node)
+	is := partOf(ctx, s, node)
 	return is != nil && is.Primary()
 }
 
@@ -107,7 +107,7 @@ func (s *Cluster) MayGo(ctx context.Context, node string) error {
 	others := 0
 	for _, n := range nodes {
 		if n.Name == node {
-			own, addresses = s.part(ctx, node), n.Target.Addresses
+			own, addresses = partOf(ctx, s, node), n.Target.Addresses
 		} else {
 			others++
 		}
@@ -122,7 +122,7 @@ func (s *Cluster) MayGo(ctx context.Context, node string) error {
 		if n.Name == node {
 			continue
 		}
-		is := s.part(ctx, n.Name)
+		is := partOf(ctx, s, n.Name)
 		if is == nil {
 			continue
 		}

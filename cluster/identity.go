@@ -16,7 +16,7 @@ func Distinct(ctx context.Context, clusters ...*Cluster) error {
 	type place struct{ cluster, node string }
 	first := map[string]place{}
 	for _, c := range clusters {
-		nodes, identities, err := c.identities(ctx, len(clusters) > 1)
+		nodes, identities, err := identities(ctx, c, len(clusters) > 1)
 		if err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func Distinct(ctx context.Context, clusters ...*Cluster) error {
 }
 
 // identities are what the nodes say of which servers they are, at the same time. One node alone is asked only if it is compared with others.
-func (s *Cluster) identities(ctx context.Context, alone bool) (nodes []Node, all []string, err error) {
+func identities(ctx context.Context, s *Cluster, alone bool) (nodes []Node, all []string, err error) {
 	if s.Engine == nil {
 		return nil, nil, nil
 	}
@@ -57,14 +57,14 @@ func (s *Cluster) identities(ctx context.Context, alone bool) (nodes []Node, all
 	all = make([]string, len(nodes))
 	var asking sync.WaitGroup
 	for i, n := range nodes {
-		asking.Go(func() { all[i] = s.identity(limited, n.Name) })
+		asking.Go(func() { all[i] = identityOf(limited, s, n.Name) })
 	}
 	asking.Wait()
 	return nodes, all, nil
 }
 
-// identity is what a node says of which server it is; "" if it does not.
-func (s *Cluster) identity(ctx context.Context, node string) string {
+// identityOf is what a node says of which server it is; "" if it does not.
+func identityOf(ctx context.Context, s *Cluster, node string) string {
 	db, err := s.database(ctx, node, true)
 	if err != nil {
 		return ""

@@ -70,7 +70,7 @@ func (s *Store) Execute(ctx context.Context, work Work, instead ...string) (*Exe
 
 func (e *Executor) launch(ctx context.Context, instead []string) error {
 	interrupted, err := dbos.ListWorkflows(e.store.reading(ctx), dbos.WithFilterStatus(dbos.WorkflowStatusPending, dbos.WorkflowStatusEnqueued),
-		dbos.WithFilterExecutorIDs(e.store.name), dbos.WithFilterAppVersion(e.store.version()), dbos.WithFilterLoadInput(true))
+		dbos.WithFilterExecutorIDs(e.store.name), dbos.WithFilterAppVersion(versionOf(e.store)), dbos.WithFilterLoadInput(true))
 	if err != nil {
 		return fmt.Errorf("look for interrupted runs: %w", err)
 	}
@@ -83,7 +83,7 @@ func (e *Executor) launch(ctx context.Context, instead []string) error {
 		e.resumed = append(e.resumed, run)
 		e.sessions[run] = &session{done: make(chan struct{})}
 	}
-	if e.runtime, err = e.store.newRuntime(ctx); err != nil {
+	if e.runtime, err = openRuntime(ctx, e.store); err != nil {
 		return err
 	}
 	// The library gives a workflow up after a number of crashes; a run belongs to a person.
@@ -185,7 +185,7 @@ func (s *Store) Executes(ctx context.Context, run string) (bool, error) {
 	}
 	open, err := dbos.ListWorkflows(s.reading(ctx), dbos.WithFilterWorkflowIDs(sessionID(run, r.Sessions)),
 		dbos.WithFilterStatus(dbos.WorkflowStatusPending, dbos.WorkflowStatusEnqueued),
-		dbos.WithFilterExecutorIDs(s.name), dbos.WithFilterAppVersion(s.version()))
+		dbos.WithFilterExecutorIDs(s.name), dbos.WithFilterAppVersion(versionOf(s)))
 	if err != nil {
 		return false, fmt.Errorf("look whether run %s is executed: %w", run, err)
 	}

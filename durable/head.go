@@ -46,7 +46,7 @@ func (s *Store) head(ctx context.Context, run string) (h head, known bool, err e
 }
 
 // noteHead notes the entry that was just written. A process that dies before it leaves the head one entry behind.
-func (s *Store) noteHead(ctx context.Context, run string, e Entry) error {
+func noteHead(ctx context.Context, s *Store, run string, e Entry) error {
 	_, err := s.db.exec(ctx, `INSERT INTO {heads} (run, number, hash) VALUES (?, ?, ?)
 		ON CONFLICT (run) DO UPDATE SET number = excluded.number, hash = excluded.hash`, run, e.Number, e.Hash)
 	if err != nil {
@@ -61,10 +61,10 @@ func (s *Store) Verify(ctx context.Context, run string) error {
 	if err != nil {
 		return err
 	}
-	return s.verify(ctx, run, entries)
+	return verifyHead(ctx, s, run, entries)
 }
 
-func (s *Store) verify(ctx context.Context, run string, entries []Entry) error {
+func verifyHead(ctx context.Context, s *Store, run string, entries []Entry) error {
 	if err := VerifyChain(entries); err != nil {
 		return &AlteredError{run, err.Error()}
 	}
@@ -82,9 +82,9 @@ func (s *Store) verify(ctx context.Context, run string, entries []Entry) error {
 
 func (s *Store) path() string { return filepath.Join(s.options.Folder, fileName) }
 
-// inPlace finds that the file of the store is the one that was opened: one that was removed or replaced would take entries that
+// refuseIfMoved finds that the file of the store is the one that was opened: one that was removed or replaced would take entries that
 // nobody reads again.
-func (s *Store) inPlace() error {
+func refuseIfMoved(s *Store) error {
 	if s.file == nil {
 		return nil
 	}

@@ -28,11 +28,11 @@ const stepName = "entry"
 // openJournal reads what earlier sessions wrote and what this one had written before it was interrupted.
 func (e *Executor) openJournal(runtime dbos.Context, o sessionStart) (*Journal, error) {
 	j := &Journal{run: o.Run, session: o.Stint, order: json.RawMessage(o.Data), runtime: runtime, store: e.store, drain: e.drain}
-	earlier, err := e.store.sessionEntries(runtime, o.Run, 1, o.Stint-1)
+	earlier, err := sessionEntries(runtime, e.store, o.Run, 1, o.Stint-1)
 	if err != nil {
 		return nil, err
 	}
-	own, err := e.store.sessionEntries(runtime, o.Run, o.Stint, o.Stint)
+	own, err := sessionEntries(runtime, e.store, o.Run, o.Stint, o.Stint)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (j *Journal) Draining() <-chan struct{} { return j.drain }
 // Confirm asks whether the run is still this executor's, which who slept does not know, and whether the journal is still where it is
 // written: ErrTakenOver, *AlteredError when it is not.
 func (j *Journal) Confirm(ctx context.Context) error {
-	if err := j.store.inPlace(); err != nil {
+	if err := refuseIfMoved(j.store); err != nil {
 		return err
 	}
 	if err := j.lease.confirm(ctx); err != nil {
@@ -84,7 +84,9 @@ func (j *Journal) Confirm(ctx context.Context) error {
 }
 
 // Verify looks whether the journal is as it was written: no entry changed, missing or cut off. *AlteredError when it is not.
-func (j *Journal) Verify(ctx context.Context) error { return j.store.verify(ctx, j.run, j.entries) }
+func (j *Journal) Verify(ctx context.Context) error {
+	return verifyHead(ctx, j.store, j.run, j.entries)
+}
 
 // Append writes an entry. It is on disk when Append returns nil; after an error nothing more can be written in this session.
 func (j *Journal) Append(data json.RawMessage) (Entry, error) {
@@ -106,7 +108,7 @@ func (j *Journal) Append(data json.RawMessage) (Entry, error) {
 		return next, fmt.Errorf("write the journal: %w", j.store.options.plainly(err))
 	}
 	j.entries = append(j.entries, next)
-	if err := j.store.noteHead(context.WithoutCancel(j.runtime), j.run, next); err != nil {
+	if err := noteHead(context.WithoutCancel(j.runtime), j.store, j.run, next); err != nil {
 		return next, err
 	}
 	j.tell(Moment{Run: j.run, Number: next.Number})

@@ -36,7 +36,7 @@ const never = 100 * 365 * 24 * time.Hour
 // acquire also takes the lease of another that ran out some time ago. The store decides at once: nobody prolongs it meanwhile.
 func (s *Store) acquire(ctx context.Context, name, holder string, ttl, ago time.Duration) (Lease, error) {
 	lease := Lease{Name: name, Holder: holder, Expires: time.Now().Add(ttl)}
-	now, err := s.now(ctx)
+	now, err := nowOf(ctx, s)
 	if err != nil {
 		return lease, err
 	}
@@ -60,7 +60,7 @@ func (s *Store) acquire(ctx context.Context, name, holder string, ttl, ago time.
 // Renew prolongs a lease. ErrFenced when it is another's or of another epoch by now.
 func (s *Store) Renew(ctx context.Context, l Lease, ttl time.Duration) (Lease, error) {
 	l.Expires = time.Now().Add(ttl)
-	now, err := s.now(ctx)
+	now, err := nowOf(ctx, s)
 	if err != nil {
 		return l, err
 	}
@@ -86,7 +86,7 @@ func (s *Store) Release(ctx context.Context, name, holder string) error {
 // ReleaseOrphan gives back a lease that ran out and whose holder is no run of this store: what a process left that died when it
 // had taken the lease for a run and had not made the run. It tells whether it did.
 func (s *Store) ReleaseOrphan(ctx context.Context, name string) (bool, error) {
-	now, err := s.now(ctx)
+	now, err := nowOf(ctx, s)
 	if err != nil {
 		return false, err
 	}
@@ -109,7 +109,7 @@ func (s *Store) Lease(ctx context.Context, name string) (Lease, error) {
 	if err != nil {
 		return l, fmt.Errorf("read the lease of %s: %w", name, err)
 	}
-	now, err := s.now(ctx)
+	now, err := nowOf(ctx, s)
 	if err != nil {
 		return l, err
 	}
@@ -117,8 +117,8 @@ func (s *Store) Lease(ctx context.Context, name string) (Lease, error) {
 	return l, nil
 }
 
-// now is the time of the store, by which leases run out: the clocks of two hosts differ.
-func (s *Store) now(ctx context.Context) (time.Time, error) {
+// nowOf is the time of the store, by which leases run out: the clocks of two hosts differ.
+func nowOf(ctx context.Context, s *Store) (time.Time, error) {
 	if !s.shared() {
 		return time.Now(), nil
 	}

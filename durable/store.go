@@ -72,13 +72,13 @@ func (s *Store) prepare(ctx context.Context) error {
 	if s.name, err = executorName(s.options); err != nil {
 		return err
 	}
-	s.runtime, err = s.newRuntime(context.WithoutCancel(ctx))
+	s.runtime, err = openRuntime(context.WithoutCancel(ctx), s)
 	return err
 }
 
-// version is by which the library tells whose sessions it may take up. It hands what a process left that died to any that executes
+// versionOf is by which the library tells whose sessions it may take up. It hands what a process left that died to any that executes
 // with the same version, on whichever host: a state folder of a shared store has one of its own.
-func (s *Store) version() string {
+func versionOf(s *Store) string {
 	if s.shared() {
 		return s.options.Version + "@" + s.name
 	}
@@ -95,10 +95,10 @@ func (s *Store) Close() error {
 	return err
 }
 
-func (s *Store) newRuntime(ctx context.Context) (dbos.Context, error) {
+func openRuntime(ctx context.Context, s *Store) (dbos.Context, error) {
 	c := dbos.Config{
 		AppName:            "plimsoll",
-		ApplicationVersion: s.version(),
+		ApplicationVersion: versionOf(s),
 		ExecutorID:         s.name,
 		DatabaseSchema:     schema,
 		Logger:             s.options.logger(),
@@ -194,10 +194,10 @@ func (s *Store) Entries(ctx context.Context, id string) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.sessionEntries(ctx, id, 1, r.Sessions)
+	return sessionEntries(ctx, s, id, 1, r.Sessions)
 }
 
-func (s *Store) sessionEntries(ctx context.Context, id string, from, to int) ([]Entry, error) {
+func sessionEntries(ctx context.Context, s *Store, id string, from, to int) ([]Entry, error) {
 	var entries []Entry
 	for n := from; n <= to; n++ {
 		steps, err := dbos.GetWorkflowSteps(s.reading(ctx), sessionID(id, n), dbos.WithStepsLoadOutput(true))

@@ -49,6 +49,8 @@ type Pending struct {
 type Relational interface {
 	// Quote writes the name of a table or column so that it is taken as a name, whatever it says.
 	Quote(name string) string
+	// OrCount ends an INSERT of one row that, where the table has a row with this key already, adds one to a column of it instead.
+	OrCount(table, column string, key ...string) string
 }
 
 // KeyValue is an engine that can state a table of records and its operations in its own language, for the ycsb

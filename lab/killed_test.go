@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"plimsoll/engine"
-	"plimsoll/engine/mysql"
+	"plimsoll/engine/mysql/launch"
 	"plimsoll/infra"
 	"plimsoll/infra/local"
 	"plimsoll/infra/uml"
@@ -50,7 +50,7 @@ func bringUp(dir string) {
 		println(err.Error())
 		return
 	}
-	launchers := map[string]engine.Launcher{"toy": copiedToys{}, "mariadb": mysql.Servers{}}
+	launchers := map[string]engine.Launcher{"toy": copiedToys{}, "mariadb": launch.Servers{}}
 	product := os.Getenv("LAB_TEST_PRODUCT")
 	d := depsAt(dir, m, launchers[product])
 	d.Say = func(s string) { println(s) }

@@ -14,6 +14,7 @@ import (
 
 	"plimsoll/engine"
 	"plimsoll/engine/mysql"
+	"plimsoll/engine/mysql/launch"
 	"plimsoll/infra"
 	"plimsoll/lab"
 )
@@ -44,7 +45,7 @@ func realDeps(t *testing.T) lab.Deps {
 		t.Skip("starts real servers")
 	}
 	t.Parallel() // they wait for disks and timers, and labs do not disturb one another
-	d := deps(t, mysql.Servers{})
+	d := deps(t, launch.Servers{})
 	cache, err := lab.Cache(os.Getenv)
 	must(t, err)
 	d.Cache = cache
@@ -282,7 +283,7 @@ func TestRealPortTakenMeanwhile(t *testing.T) {
 }
 
 // fetched never looks on PATH.
-type fetched struct{ mysql.Servers }
+type fetched struct{ launch.Servers }
 
 func (f fetched) Find(ctx context.Context, m infra.Machine, r engine.Release, cache string) (engine.Distribution, error) {
 	return f.Fetch(ctx, m, r, cache, func(string) {}) // at once when it is there

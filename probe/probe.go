@@ -14,6 +14,15 @@ type Probe interface {
 	Read(ctx context.Context, now time.Time) ([]series.Point, error)
 }
 
+// Shown are the signals of this package's probes that read no database, by whose they are.
+func Shown() map[string][]string {
+	return map[string][]string{
+		"a server's process":                    ProcessSignals(),
+		"a disk with limits":                    DiskSignals(),
+		"a Super Disk, on a machine of its own": SuperDiskSignals(),
+	}
+}
+
 // rates turns rising counters into rates per second.
 type rates struct {
 	at   time.Time

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"plimsoll/report/terminal"
 	"plimsoll/trial/progress"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -34,13 +35,13 @@ func Live(out *os.File, now func() time.Time) (Screen, error) {
 
 // newFullScreen takes over a terminal, of which in is the keyboard.
 func newFullScreen(in, out *os.File, now func() time.Time) (*fullScreen, error) {
-	restore, err := silence(in)
+	restore, err := terminal.Silence(in)
 	if err != nil {
 		return nil, fmt.Errorf("prepare the terminal: %w", err)
 	}
 	l := &fullScreen{out: out, now: now, seen: newLiveState(now()), restore: restore, ended: make(chan struct{})}
 	_, plain := os.LookupEnv("NO_COLOR")
-	l.program = tea.NewProgram(&model{full: l, palette: Terminal{Color: !plain}.palette()},
+	l.program = tea.NewProgram(&model{full: l, palette: Terminal{Color: !plain}.Palette()},
 		tea.WithOutput(out), tea.WithInput(nil), tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithFPS(10))
 	l.leave = sync.OnceValue(l.end)
 	go func() {
@@ -104,7 +105,7 @@ func (l *fullScreen) end() error {
 // model is the screen as bubbletea drives it. It is drawn on a tick or when the size changes, not on every call of View.
 type model struct {
 	full    *fullScreen
-	palette palette
+	palette terminal.Palette
 	width   int
 	height  int
 	drawn   string
@@ -131,7 +132,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-func (m *model) View() string { return Printable(m.drawn) }
+func (m *model) View() string { return terminal.Printable(m.drawn) }
 
 func (m *model) draw() {
 	if m.width == 0 {
@@ -139,5 +140,5 @@ func (m *model) draw() {
 	}
 	m.full.mu.Lock()
 	defer m.full.mu.Unlock()
-	m.drawn = screen{palette: m.palette, width: m.width, height: m.height}.draw(m.full.seen, m.full.now())
+	m.drawn = screen{Palette: m.palette, width: m.width, height: m.height}.draw(m.full.seen, m.full.now())
 }

@@ -142,7 +142,7 @@ func TestScreenFitsEverySize(t *testing.T) {
 		for _, stop := range []int{0, 1, 50, 150, 1 << 30} {
 			w := watched(r, stop)
 			for _, size := range [][2]int{{130, 40}, {80, 24}, {60, 16}, {40, 10}, {20, 5}, {300, 100}, {1, 1}} {
-				got := strings.Split(screen{palette: Terminal{}.palette(), width: size[0], height: size[1]}.draw(w.seen, w.now), "\n")
+				got := strings.Split(screen{Palette: Terminal{}.Palette(), width: size[0], height: size[1]}.draw(w.seen, w.now), "\n")
 				if len(got) > size[1] {
 					t.Errorf("%s after %d at %v: %d lines", name, stop, size, len(got))
 				}
@@ -159,7 +159,7 @@ func TestScreenFitsEverySize(t *testing.T) {
 func TestScreenShows(t *testing.T) {
 	r := reporttest.Comparison()
 	w := watched(r, 4*90+70)
-	got := screen{palette: Terminal{}.palette(), width: 130, height: 40}.draw(w.seen, w.now)
+	got := screen{Palette: Terminal{}.Palette(), width: 130, height: 40}.draw(w.seen, w.now)
 	for _, want := range []string{
 		"binlog-cost", "left", "measuring binlog row, connections=8, round 1 of 3", "of 1 min", "throughput  ", "p99 response", "warmup",
 		"6,119", "5,975", "5,220", "9,370", "◂", "Ctrl-C stops cleanly",
@@ -169,7 +169,7 @@ func TestScreenShows(t *testing.T) {
 		}
 	}
 	w.Observe(progress.Finished{Verdict: result.Verdict{Verdict: analyze.Fail, Claims: []analyze.Finding{{Verdict: analyze.Fail}}}})
-	if got := (screen{palette: Terminal{}.palette(), width: 100, height: 30}).draw(w.seen, w.now); !strings.Contains(got, "✗ FAIL") {
+	if got := (screen{Palette: Terminal{}.Palette(), width: 100, height: 30}).draw(w.seen, w.now); !strings.Contains(got, "✗ FAIL") {
 		t.Error("the verdict is not shown")
 	}
 }
@@ -201,7 +201,7 @@ func BenchmarkScreen(b *testing.B) {
 		row.Time = row.Time.Add(time.Duration(i) * time.Second)
 		w.Observe(progress.Second{Row: row})
 	}
-	s := screen{palette: Terminal{Color: true}.palette(), width: 130, height: 40}
+	s := screen{Palette: Terminal{Color: true}.Palette(), width: 130, height: 40}
 	for b.Loop() {
 		s.draw(w.seen, w.now)
 	}

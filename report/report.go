@@ -10,9 +10,10 @@ import (
 	"path/filepath"
 
 	"plimsoll/result"
-
 	"plimsoll/series/foreign"
 )
+
+//go:generate go test -run TestVerdictSchema|TestGolden|TestLines|TestVersus -update .
 
 // Write puts report.html and report.md into a result's folder, with what other tools measured laid beside it. An older
 // report is replaced only by a whole new one.

@@ -9,11 +9,12 @@ import (
 
 	"plimsoll/report/chart"
 	"plimsoll/report/quantity"
+	"plimsoll/report/terminal"
 )
 
 // screen lays the state of a trial out in a terminal's size: what matters most gets its room first.
 type screen struct {
-	palette
+	terminal.Palette
 	width, height int
 }
 
@@ -23,7 +24,7 @@ const mostRows = 22
 // draw returns exactly as many lines as fit.
 func (s screen) draw(p *liveState, now time.Time) string {
 	top := s.top(p, now)
-	bottom := s.dim.Render("Ctrl-C stops cleanly and keeps what was measured")
+	bottom := s.Dim.Render("Ctrl-C stops cleanly and keeps what was measured")
 	room := s.height - len(top) - 1
 	events := s.events(p, min(4, max(room-12, 0)))
 	room -= len(events)
@@ -54,13 +55,13 @@ func (s screen) top(p *liveState, now time.Time) []string {
 	if how := p.how(now); how != "" {
 		busy += " · " + how
 	}
-	style := s.bold
+	style := s.Bold
 	if p.answer != nil {
-		style = s.answer(p.answer.Verdict).Bold(true)
+		style = s.Answer(p.answer.Verdict).Bold(true)
 		busy = sign(p.answer.Verdict) + " " + answer(*p.answer) + "  " + meaning(*p.answer)
 	}
 	return []string{
-		s.spread(s.bold.Render("⦵ "+p.plan.Trial)+"  "+s.dim.Render(p.plan.Question), clock),
+		s.spread(s.Bold.Render("⦵ "+p.plan.Trial)+"  "+s.Dim.Render(p.plan.Question), clock),
 		s.bar(p.share(now)),
 		style.Render("▸ " + busy),
 		"",
@@ -77,7 +78,7 @@ func (s screen) spread(left, right string) string {
 
 func (s screen) bar(share float64) string {
 	done := int(share*float64(s.width) + 0.5)
-	return s.inks[1].Render(strings.Repeat("━", done)) + s.dim.Render(strings.Repeat("─", max(s.width-done, 0)))
+	return s.Inks[1].Render(strings.Repeat("━", done)) + s.Dim.Render(strings.Repeat("─", max(s.width-done, 0)))
 }
 
 // charts are throughput and p99 of the run under way: beside each other where it is wide, else above each other.
@@ -124,8 +125,8 @@ func (s screen) chart(title string, c chart.Chart, width, height int) []string {
 	if len(c.Trouble)+len(c.Marks) > 0 {
 		around++
 	}
-	drawn := c.Text(chart.Canvas{Width: width, Height: max(height-around, 2), Paint: s.paint})
-	out := []string{s.bold.Render(title)}
+	drawn := c.Text(chart.Canvas{Width: width, Height: max(height-around, 2), Paint: s.Paint})
+	out := []string{s.Bold.Render(title)}
 	for l := range strings.SplitSeq(strings.TrimRight(drawn, "\n"), "\n") {
 		out = append(out, lipgloss.NewStyle().MaxWidth(width).Render(l))
 	}
@@ -169,7 +170,7 @@ func (s screen) cells(p *liveState) []string {
 		}
 		t.Rows = append(t.Rows, l)
 	}
-	out := &text{palette: s.palette, width: s.width}
+	out := &text{Palette: s.Palette, width: s.width}
 	out.table(t)
 	lines := strings.Split(strings.TrimRight(out.out.String(), "\n"), "\n")
 	return append(append([]string{""}, lines...), "")
@@ -179,7 +180,7 @@ func (s screen) cells(p *liveState) []string {
 func (s screen) events(p *liveState, most int) []string {
 	var out []string
 	for _, e := range p.recent[max(len(p.recent)-most, 0):] {
-		out = append(out, s.dim.Render(fmt.Sprintf("%7s  ", quantity.Elapsed.Format(e.Time.Sub(p.began).Seconds())))+eventName(e)+s.dim.Render(parenthesis(details(e.Detail))))
+		out = append(out, s.Dim.Render(fmt.Sprintf("%7s  ", quantity.Elapsed.Format(e.Time.Sub(p.began).Seconds())))+eventName(e)+s.Dim.Render(parenthesis(details(e.Detail))))
 	}
 	return out
 }

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"github.com/charmbracelet/lipgloss"
+	"plimsoll/report/terminal"
 	"strings"
 	"unicode/utf8"
 )
@@ -13,7 +15,7 @@ func (t *text) table(tb table) {
 		head = max(head, utf8.RuneCountInString(l.Head))
 	}
 	if tb.Title != "" {
-		t.linef("%s", t.bold.Render(tb.Title))
+		t.linef("%s", t.Bold.Render(tb.Title))
 	}
 	for from := 0; from < len(tb.Columns); {
 		to, used := from, head+2
@@ -28,7 +30,7 @@ func (t *text) table(tb table) {
 		from = to
 	}
 	if tb.Note != "" {
-		t.wrap("", "", t.dim.Render(tb.Note))
+		t.wrap("", "", t.Dim.Render(tb.Note))
 	}
 }
 
@@ -60,7 +62,7 @@ func (t *text) columns(tb table, head, from, to int) {
 	for i := from; i < to; i++ {
 		title += padLeft(tb.Columns[i], tb.columnWidth(i))
 	}
-	t.linef("%s", t.dim.Render(title))
+	t.linef("%s", t.Dim.Render(title))
 	for _, l := range tb.Rows {
 		values, below, more := "  "+padRight(l.Head, head), strings.Repeat(" ", head+2), false
 		for i := from; i < to; i++ {
@@ -71,16 +73,16 @@ func (t *text) columns(tb table, head, from, to int) {
 			value, extra := e.lines()
 			w := tb.columnWidth(i)
 			if value = padLeft(value, w); e.Tone != "" && e.Change == "" {
-				value = t.tone(e.Tone).Render(value)
+				value = toned(t.Palette, e.Tone).Render(value)
 			}
 			values += value
 			spread, change := e.below()
 			var styled []string
 			if spread != "" {
-				styled = append(styled, t.dim.Render(spread))
+				styled = append(styled, t.Dim.Render(spread))
 			}
 			if change != "" {
-				styled = append(styled, t.tone(e.Tone).Render(change))
+				styled = append(styled, toned(t.Palette, e.Tone).Render(change))
 			}
 			below += strings.Repeat(" ", max(w-utf8.RuneCountInString(extra), 0)) + strings.Join(styled, " ")
 			more = more || extra != ""
@@ -99,4 +101,16 @@ func padRight(s string, n int) string {
 
 func padLeft(s string, n int) string {
 	return strings.Repeat(" ", max(n-utf8.RuneCountInString(s), 0)) + s
+}
+
+// toned is the style of a tone.
+func toned(p terminal.Palette, t tone) lipgloss.Style {
+	switch t {
+	case good:
+		return p.Pass
+	case worse:
+		return p.Fail
+	default:
+		return p.Dim
+	}
 }

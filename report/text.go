@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"plimsoll/report/terminal"
 	"plimsoll/result"
 
 	"github.com/charmbracelet/lipgloss"
@@ -18,12 +19,15 @@ import (
 	"plimsoll/series/foreign"
 )
 
+// Terminal is where text goes: how wide it is and whether it shows colours. The zero value is 80 columns without.
+type Terminal = terminal.Output
+
 // Text writes a summary for a terminal: the verdict, the claims, the comparison or the phases, and the curve.
 func Text(w io.Writer, r *result.Result, on Terminal) error {
 	t := newText(on)
 	t.verdict(r.Verdict)
 	for _, s := range signalLead(r.Verdict) {
-		t.wrap(" ", " ", t.bold.Render(s.Subject)+s.Text)
+		t.wrap(" ", " ", t.Bold.Render(s.Subject)+s.Text)
 	}
 	t.claims(r.Verdict)
 	t.writes(newWrites(r))
@@ -59,7 +63,7 @@ func Text(w io.Writer, r *result.Result, on Terminal) error {
 		t.linef("")
 	}
 	for _, n := range r.Verdict.Notes {
-		t.wrap(t.dim.Render("note"), "  ", n)
+		t.wrap(t.Dim.Render("note"), "  ", n)
 	}
 	return t.flush(w)
 }
@@ -77,7 +81,7 @@ func Plot(w io.Writer, r *result.Result, on Terminal, beside ...foreign.Recordin
 		all := runs(r)
 		for _, u := range all {
 			if len(all) > 1 || u.Cell != "" {
-				t.linef("%s", t.bold.Render(u.Name()))
+				t.linef("%s", t.Bold.Render(u.Name()))
 			}
 			line, here := newTimeline(u, 2*t.width), laid.at(u)
 			t.stack(10, here.throughput(line), withoutService(here.latency(line, "p99")))
@@ -97,7 +101,7 @@ func withoutService(c chart.Chart) chart.Chart {
 // beside writes what lies beside a run below its pictures.
 func (t *text) beside(here besides, u *run) {
 	for _, s := range here.remarks() {
-		t.wrap("", "", t.bold.Render(s.Subject)+s.Text)
+		t.wrap("", "", t.Bold.Render(s.Subject)+s.Text)
 	}
 	if !here.none() {
 		t.linef("")
@@ -109,12 +113,12 @@ func (t *text) beside(here besides, u *run) {
 
 // text collects a terminal's text.
 type text struct {
-	palette
+	terminal.Palette
 	width int
 	out   strings.Builder
 }
 
-func newText(on Terminal) *text { return &text{palette: on.palette(), width: on.width()} }
+func newText(on Terminal) *text { return &text{Palette: on.Palette(), width: on.Columns()} }
 
 func (t *text) flush(w io.Writer) error {
 	_, err := io.WriteString(w, strings.ReplaceAll(t.out.String(), "\u202f", " "))
@@ -142,7 +146,7 @@ func (t *text) wrap(head, gap, words string) {
 }
 
 func (t *text) verdict(v result.Verdict) {
-	style := t.answer(v.Verdict).Bold(true)
+	style := t.Answer(v.Verdict).Bold(true)
 	t.linef("")
 	t.wrap(style.Render(sign(v.Verdict)+" "+answer(v)), "  ", meaning(v))
 	if v.Question != "" {
@@ -159,12 +163,12 @@ func (t *text) verdict(v result.Verdict) {
 
 func (t *text) claims(v result.Verdict) {
 	if len(v.Claims) > 0 && v.Verdict == analyze.Invalid {
-		t.wrap(" ", " ", t.dim.Render("The results as they would be if the measurement were valid, which it is not:"))
+		t.wrap(" ", " ", t.Dim.Render("The results as they would be if the measurement were valid, which it is not:"))
 	}
 	for _, f := range v.Claims {
-		style := t.answer(f.Verdict)
+		style := t.Answer(f.Verdict)
 		if v.Verdict == analyze.Invalid {
-			style = t.dim
+			style = t.Dim
 		}
 		t.wrap("  "+style.Render(fmt.Sprintf("%s %-12s", sign(f.Verdict), f.Verdict)), " ", f.Expect)
 		t.wrap(strings.Repeat(" ", 16), " ", sentence(f))
@@ -182,7 +186,7 @@ func (t *text) writes(w *writes) {
 		return
 	}
 	for _, s := range w.Lead {
-		t.wrap("", "", t.bold.Render(s.Subject)+s.Text)
+		t.wrap("", "", t.Bold.Render(s.Subject)+s.Text)
 	}
 	if len(w.Lead) > 0 {
 		t.linef("")
@@ -194,7 +198,7 @@ func (t *text) writes(w *writes) {
 
 func (t *text) comparison(c comparison) {
 	for _, s := range c.lead() {
-		t.wrap("", "", t.bold.Render(s.Subject)+s.Text)
+		t.wrap("", "", t.Bold.Render(s.Subject)+s.Text)
 	}
 	t.linef("")
 	for _, metric := range c.measured("throughput") {
@@ -215,14 +219,14 @@ func (t *text) compared(c comparison, metric string) {
 		if !strings.HasPrefix(r.Title, heading(metric)) {
 			continue
 		}
-		t.linef("%s", t.bold.Render(r.Title))
+		t.linef("%s", t.Bold.Render(r.Title))
 		longest := 0
 		for _, b := range r.Bars {
 			longest = max(longest, utf8.RuneCountInString(b.Name))
 		}
 		for _, b := range r.Bars {
 			bar := b.Text(max(t.width-longest-36, 10))
-			t.linef("  %-*s %s %s %s", longest, b.Name, t.inks[b.Ink%chart.Inks].Render(bar), strings.TrimSpace(b.Entry.Value+" "+b.Entry.Spread), t.tone(b.Entry.Tone).Render(b.Entry.Change))
+			t.linef("  %-*s %s %s %s", longest, b.Name, t.Inks[b.Ink%chart.Inks].Render(bar), strings.TrimSpace(b.Entry.Value+" "+b.Entry.Spread), toned(t.Palette, b.Entry.Tone).Render(b.Entry.Change))
 		}
 		t.linef("")
 	}
@@ -230,10 +234,10 @@ func (t *text) compared(c comparison, metric string) {
 
 func (t *text) run(u *run, named bool) {
 	if named {
-		t.linef("%s", t.bold.Render(u.Name()))
+		t.linef("%s", t.Bold.Render(u.Name()))
 	}
 	for _, s := range u.lead() {
-		t.wrap("", "", t.bold.Render(s.Subject)+s.Text)
+		t.wrap("", "", t.Bold.Render(s.Subject)+s.Text)
 	}
 	t.linef("")
 	line := newTimeline(u, 2*t.width)
@@ -280,7 +284,7 @@ func (t *text) moments(u *run) {
 		all = append(all, quantity.Elapsed.Format(e.Time.Sub(u.Start).Seconds())+" "+eventName(e))
 	}
 	if len(all) > 0 {
-		t.wrap(t.fail.Render("▲"), " ", strings.Join(all, " · "))
+		t.wrap(t.Fail.Render("▲"), " ", strings.Join(all, " · "))
 		t.linef("")
 	}
 }
@@ -297,7 +301,7 @@ func (t *text) drawBeside(c chart.Chart, height, labels int) {
 	if c.X.Label != "" {
 		name += ", by " + c.X.Label
 	}
-	t.linef("%s", t.bold.Render(name))
-	t.out.WriteString(c.Text(chart.Canvas{Width: t.width, Height: height, Labels: labels, Paint: t.paint}))
+	t.linef("%s", t.Bold.Render(name))
+	t.out.WriteString(c.Text(chart.Canvas{Width: t.width, Height: height, Labels: labels, Paint: t.Paint}))
 	t.linef("")
 }

@@ -15,8 +15,8 @@ import (
 func Versus(w io.Writer, v *result.Versus, on Terminal) error {
 	t := newText(on)
 	t.linef("")
-	t.wrap(t.bold.Render("first "), "  ", v.First)
-	t.wrap(t.bold.Render("second"), "  ", v.Second)
+	t.wrap(t.Bold.Render("first "), "  ", v.First)
+	t.wrap(t.Bold.Render("second"), "  ", v.Second)
 	t.linef("")
 	var differ int
 	for from := 0; from < len(v.Differences); {
@@ -30,10 +30,10 @@ func Versus(w io.Writer, v *result.Versus, on Terminal) error {
 		t.table(differences(v.Differences[from:to]))
 		from = to
 	}
-	t.wrap("", "", t.bold.Render(supported(differ, len(v.Differences)))+" "+
+	t.wrap("", "", t.Bold.Render(supported(differ, len(v.Differences)))+" "+
 		"The change is second against first, with its interval; ≈ is a difference that the data cannot distinguish from zero.")
 	for _, n := range v.Notes {
-		t.wrap(t.dim.Render("note"), "  ", n)
+		t.wrap(t.Dim.Render("note"), "  ", n)
 	}
 	return t.flush(w)
 }

@@ -14,6 +14,7 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	enginemysql "plimsoll/engine/mysql"
+	"plimsoll/engine/mysql/launch"
 	"plimsoll/hint"
 	"plimsoll/infra/local"
 	"plimsoll/internal/document"
@@ -34,7 +35,7 @@ func newLab(t *testing.T, product string, nodes int) *cluster.Cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	deps := lab.Deps{Machine: m, Launchers: []engine.Launcher{enginemysql.Servers{}}, Home: t.TempDir(), Cache: cache}
+	deps := lab.Deps{Machine: m, Launchers: []engine.Launcher{launch.Servers{}}, Home: t.TempDir(), Cache: cache}
 	c, err := lab.Up(t.Context(), lab.Spec{
 		Name: "rb-" + product, Product: product, Nodes: nodes, Config: map[string]string{"innodb_buffer_pool_size": "64M"},
 	}, deps)

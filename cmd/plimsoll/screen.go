@@ -8,10 +8,10 @@ import (
 
 	"golang.org/x/term"
 
-	"plimsoll/report"
+	reportterminal "plimsoll/report/terminal"
 )
 
-// screen is a terminal. Of what is written there, text and colours reach it and nothing else: see report.Printable.
+// screen is a terminal. Of what is written there, text and colours reach it and nothing else: see reportterminal.Printable.
 type screen struct {
 	file *os.File
 
@@ -35,7 +35,7 @@ func (s *screen) Write(p []byte) (int, error) {
 	defer s.mu.Unlock()
 	text := s.rest + string(p)
 	s.rest = cut.FindString(text)
-	if _, err := s.file.WriteString(report.Printable(text[:len(text)-len(s.rest)])); err != nil {
+	if _, err := s.file.WriteString(reportterminal.Printable(text[:len(text)-len(s.rest)])); err != nil {
 		return 0, err
 	}
 	return len(p), nil

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/inventory"
-	"plimsoll/report"
+	"plimsoll/report/fleet"
 	"plimsoll/watch"
 	"plimsoll/watch/settings"
 )
@@ -94,7 +94,7 @@ func watchOnce(ctx context.Context, c console, sources []watch.Source, o watchOp
 	if o.json {
 		return jsonTo(c, w.Fleet())
 	}
-	return report.FleetText(c.out, w.Fleet(), c.paper())
+	return fleet.Text(c.out, w.Fleet(), c.paper())
 }
 
 // watchOn reads, keeps, judges and tells until it is interrupted, or a person leaves the screen.
@@ -130,7 +130,7 @@ func watchOn(ctx context.Context, c console, sources []watch.Source, find *finde
 		<-ctx.Done()
 		return nil
 	case screen:
-		return report.FleetScreen(ctx, os.Stdin, out, s.watcher)
+		return fleet.Screen(ctx, os.Stdin, out, s.watcher)
 	}
 	return printFleets(ctx, c, s.watcher)
 }

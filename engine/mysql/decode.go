@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/protocol"
 )
 
 // rowDecoder appends the values of one row to r. Both protocols give the same values for the same column: integers as
@@ -15,10 +16,10 @@ type rowDecoder func(row []byte, columns []column, r *engine.Result) error
 
 // binaryRow decodes a row of a prepared statement.
 func binaryRow(row []byte, columns []column, r *engine.Result) error {
-	c := cursor{rest: row}
-	c.uint8()
-	nulls := c.bytes(uint64(len(columns)+2+7) / 8)
-	if c.short {
+	c := protocol.Cursor{Rest: row}
+	c.Uint8()
+	nulls := c.Bytes(uint64(len(columns)+2+7) / 8)
+	if c.Short {
 		return errMalformed
 	}
 	for i, col := range columns {
@@ -28,45 +29,45 @@ func binaryRow(row []byte, columns []column, r *engine.Result) error {
 		}
 		r.Values = append(r.Values, binaryValue(&c, col, r))
 	}
-	if c.short || len(c.rest) != 0 {
+	if c.Short || len(c.Rest) != 0 {
 		return errMalformed
 	}
 	return nil
 }
 
-func binaryValue(c *cursor, col column, r *engine.Result) engine.Value {
+func binaryValue(c *protocol.Cursor, col column, r *engine.Result) engine.Value {
 	switch col.kind {
 	case typeNull:
 		return engine.Value{}
 	case typeTiny:
-		n := c.uint8()
+		n := c.Uint8()
 		if col.unsigned {
 			return engine.Int(int64(n))
 		}
 		return engine.Int(int64(int8(n)))
 	case typeShort, typeYear:
-		n := c.uint16()
+		n := c.Uint16()
 		if col.unsigned || col.kind == typeYear {
 			return engine.Int(int64(n))
 		}
 		return engine.Int(int64(int16(n)))
 	case typeLong, typeInt24:
-		n := c.uint32()
+		n := c.Uint32()
 		if col.unsigned {
 			return engine.Int(int64(n))
 		}
 		return engine.Int(int64(int32(n)))
 	case typeLongLong:
-		n := c.uint64()
+		n := c.Uint64()
 		if col.unsigned && n > math.MaxInt64 {
 			var digits [20]byte
 			return engine.Chars(r.Hold(strconv.AppendUint(digits[:0], n, 10)))
 		}
 		return engine.Int(int64(n))
 	case typeFloat:
-		return engine.Float(float64(math.Float32frombits(c.uint32())))
+		return engine.Float(float64(math.Float32frombits(c.Uint32())))
 	case typeDouble:
-		return engine.Float(math.Float64frombits(c.uint64()))
+		return engine.Float(math.Float64frombits(c.Uint64()))
 	case typeDate, typeNewDate, typeDateTime, typeTimestamp:
 		var text [32]byte
 		return engine.Chars(r.Hold(appendDate(text[:0], c, col)))
@@ -74,14 +75,14 @@ func binaryValue(c *cursor, col column, r *engine.Result) engine.Value {
 		var text [32]byte
 		return engine.Chars(r.Hold(appendTime(text[:0], c, col)))
 	}
-	return textual(c.text(), col, r)
+	return textual(c.Text(), col, r)
 }
 
 // textRow decodes a row of a plain query.
 func textRow(row []byte, columns []column, r *engine.Result) error {
-	c := cursor{rest: row}
+	c := protocol.Cursor{Rest: row}
 	for _, col := range columns {
-		text := c.text()
+		text := c.Text()
 		if text == nil {
 			r.Values = append(r.Values, engine.Value{})
 			continue
@@ -92,7 +93,7 @@ func textRow(row []byte, columns []column, r *engine.Result) error {
 		}
 		r.Values = append(r.Values, v)
 	}
-	if c.short || len(c.rest) != 0 {
+	if c.Short || len(c.Rest) != 0 {
 		return errMalformed
 	}
 	return nil
@@ -163,9 +164,9 @@ func integer(text []byte) (n int64, fits, ok bool) {
 }
 
 // appendDate writes a date, or a date and time, as the text protocol has it. Its length tells what is left out as zero.
-func appendDate(b []byte, c *cursor, col column) []byte {
+func appendDate(b []byte, c *protocol.Cursor, col column) []byte {
 	var f [11]byte
-	copy(f[:], c.bytes(uint64(c.uint8())))
+	copy(f[:], c.Bytes(uint64(c.Uint8())))
 	b = appendPadded(b, int(binary.LittleEndian.Uint16(f[0:])), 4)
 	b = appendPadded(append(b, '-'), int(f[2]), 2)
 	b = appendPadded(append(b, '-'), int(f[3]), 2)
@@ -179,9 +180,9 @@ func appendDate(b []byte, c *cursor, col column) []byte {
 }
 
 // appendTime writes a time of day or a span of time, which may be negative and longer than a day.
-func appendTime(b []byte, c *cursor, col column) []byte {
+func appendTime(b []byte, c *protocol.Cursor, col column) []byte {
 	var f [12]byte
-	copy(f[:], c.bytes(uint64(c.uint8())))
+	copy(f[:], c.Bytes(uint64(c.Uint8())))
 	if f[0] != 0 {
 		b = append(b, '-')
 	}

@@ -12,22 +12,22 @@ import (
 	"time"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/protocol"
 )
 
 var (
 	errMalformed = errors.New("a packet that is not part of the MySQL protocol")
-	errOrder     = errors.New("a packet out of its order")
 )
 
 // serverError makes an error of the server's error packet.
 func serverError(packet []byte) error {
-	c := cursor{rest: packet}
-	c.uint8()
-	code := c.uint16()
-	if c.short {
+	c := protocol.Cursor{Rest: packet}
+	c.Uint8()
+	code := c.Uint16()
+	if c.Short {
 		return errMalformed
 	}
-	text := c.rest
+	text := c.Rest
 	if len(text) >= 6 && text[0] == '#' { // SQL state; the first error of a connection may lack it
 		text = text[6:]
 	}
@@ -133,7 +133,7 @@ func (s *session) broken(ctx context.Context, err error) *engine.Error {
 		return engine.Ended(ctx, true)
 	case s.cut.Load():
 		e.Kind, e.Text = engine.Timeout, "interrupted"
-	case errors.Is(err, errMalformed), errors.Is(err, errOrder):
+	case errors.Is(err, errMalformed), errors.Is(err, protocol.ErrOrder):
 		e.Kind, e.Text = engine.Other, "the server sent "+err.Error()
 	case engine.HungUp(err):
 		e.Text = "the server closed the connection"
@@ -149,9 +149,9 @@ func (s *session) broken(ctx context.Context, err error) *engine.Error {
 // lastWords is the error that a server sent before it closed the connection under our request, nil if there is none.
 func (s *session) lastWords() *engine.Error {
 	_ = s.transport.SetReadDeadline(time.Now().Add(100 * time.Millisecond)) // if it came, it is here already
-	s.read, s.held = 0, 0
+	s.Discard()
 	var e *engine.Error
-	if packet, err := s.packet(); err == nil && len(packet) > 0 && packet[0] == markError {
+	if packet, err := s.Packet(); err == nil && len(packet) > 0 && packet[0] == protocol.MarkError {
 		errors.As(serverError(packet), &e)
 	}
 	return e

@@ -13,10 +13,11 @@ import (
 	"time"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/protocol"
 )
 
 func errorPacket(code uint16, text string) []byte {
-	return append([]byte{markError, byte(code), byte(code >> 8)}, text...)
+	return append([]byte{protocol.MarkError, byte(code), byte(code >> 8)}, text...)
 }
 
 func TestServerErrors(t *testing.T) {

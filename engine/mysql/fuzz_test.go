@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/protocol"
 )
 
 // replay is a connection to a server that says what was recorded, whatever it is asked.
@@ -27,7 +28,7 @@ func (r replay) SetReadDeadline(time.Time) error { return nil }
 
 func replaying(said []byte) (*session, replay) {
 	conn := replay{said: bytes.NewReader(said)}
-	return newSession(newStream(conn), conn), conn
+	return newSession(protocol.NewStream(conn), conn), conn
 }
 
 // packets frames payloads as a server does, numbered from first on.
@@ -134,11 +135,11 @@ func FuzzHandshake(f *testing.F) {
 		return string(b) + "123456789012\x00" + plugin + "\x00"
 	}
 	login := func(first byte, payloads ...string) []byte { return packets(first, payloads...) }
-	f.Add(append(packets(0, greet("11.4.2-MariaDB", pluginNative)), login(2, okPacket)...))
-	f.Add(append(packets(0, greet("9.7.0", pluginCachingSHA2)), login(2, "\x01\x03", okPacket)...))
-	f.Add(append(packets(0, greet("9.7.0", pluginCachingSHA2)), login(2, "\x01\x04")...))
-	f.Add(append(packets(0, greet("9.7.0", pluginCachingSHA2)), login(2, "\xfemysql_native_password\x0012345678901234567890\x00")...))
-	f.Add(append(packets(0, greet("9.7.0", pluginNative)), login(2, "\xfeclient_ed25519\x0012345678901234567890123456789012")...))
+	f.Add(append(packets(0, greet("11.4.2-MariaDB", protocol.PluginNative)), login(2, okPacket)...))
+	f.Add(append(packets(0, greet("9.7.0", protocol.PluginCachingSHA2)), login(2, "\x01\x03", okPacket)...))
+	f.Add(append(packets(0, greet("9.7.0", protocol.PluginCachingSHA2)), login(2, "\x01\x04")...))
+	f.Add(append(packets(0, greet("9.7.0", protocol.PluginCachingSHA2)), login(2, "\xfemysql_native_password\x0012345678901234567890\x00")...))
+	f.Add(append(packets(0, greet("9.7.0", protocol.PluginNative)), login(2, "\xfeclient_ed25519\x0012345678901234567890123456789012")...))
 	f.Add(append(packets(0, greet("5.7.0", "odd")), login(2, refusal)...))
 	f.Add(packets(0, "\xff\x10\x04Too many connections"))
 	f.Add(packets(0, "SSH-2.0-OpenSSH_9.2"))
@@ -161,8 +162,8 @@ func FuzzHandshake(f *testing.F) {
 func TestAnswersInPieces(t *testing.T) {
 	said := packets(1, "\x01", describe(typeVarString, utf8mb4), "\x05hello", "\xfb", endOfRows)
 	for size := 1; size <= len(said); size++ {
-		s, _ := replaying(nil)
-		s.exchange = &pieces{said, size}
+		conn := &pieces{left: said, size: size}
+		s := newSession(protocol.NewStream(conn), conn)
 		s.deprecateEOF = true
 		r := engine.Result{Keep: true}
 		if err := s.Exec(t.Context(), "SELECT", &r); err != nil || r.Rows != 2 || string(r.At(0, 0).Data) != "hello" || !r.At(1, 0).IsNull() {
@@ -171,12 +172,14 @@ func TestAnswersInPieces(t *testing.T) {
 	}
 }
 
+// pieces is a connection that receives a few bytes at a time.
 type pieces struct {
+	replay
 	left []byte
 	size int
 }
 
-func (p *pieces) exchange(_, reply []byte) (int, error) {
+func (p *pieces) Read(reply []byte) (int, error) {
 	if len(p.left) == 0 {
 		return 0, io.ErrUnexpectedEOF
 	}

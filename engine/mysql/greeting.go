@@ -3,6 +3,8 @@ package mysql
 import (
 	"bytes"
 	"errors"
+
+	"plimsoll/engine/mysql/protocol"
 )
 
 // greeting is what a server says first.
@@ -18,27 +20,27 @@ type greeting struct {
 var errNotMySQL = errors.New("the program that listens there does not speak the MySQL protocol")
 
 func parseGreeting(packet []byte) (greeting, error) {
-	c := cursor{rest: packet}
-	if c.uint8() != 10 {
+	c := protocol.Cursor{Rest: packet}
+	if c.Uint8() != 10 {
 		return greeting{}, errNotMySQL
 	}
-	g := greeting{version: string(c.untilZero()), connection: c.uint32()}
-	g.scramble = bytes.Clone(c.bytes(8))
-	c.bytes(1)
-	g.capabilities = uint32(c.uint16())
-	c.bytes(1 + 2) // character set, status
-	g.capabilities |= uint32(c.uint16()) << 16
-	length := uint64(c.uint8())
-	c.bytes(6)
-	if maria := c.uint32(); g.capabilities&capLongPassword == 0 {
+	g := greeting{version: string(c.UntilZero()), connection: c.Uint32()}
+	g.scramble = bytes.Clone(c.Bytes(8))
+	c.Bytes(1)
+	g.capabilities = uint32(c.Uint16())
+	c.Bytes(1 + 2) // character set, status
+	g.capabilities |= uint32(c.Uint16()) << 16
+	length := uint64(c.Uint8())
+	c.Bytes(6)
+	if maria := c.Uint32(); g.capabilities&capLongPassword == 0 {
 		g.maria = maria
 	}
-	g.scramble = append(g.scramble, c.bytes(max(13, length-min(length, 8)))...)
-	if c.short || g.capabilities&(capProtocol41|capSecureConnection) != capProtocol41|capSecureConnection {
+	g.scramble = append(g.scramble, c.Bytes(max(13, length-min(length, 8)))...)
+	if c.Short || g.capabilities&(capProtocol41|capSecureConnection) != capProtocol41|capSecureConnection {
 		return greeting{}, errNotMySQL
 	}
 	if g.capabilities&capPluginAuth != 0 {
-		g.plugin = string(c.untilZero())
+		g.plugin = string(c.UntilZero())
 	}
 	return g, nil
 }

@@ -8,19 +8,20 @@ import (
 	"net"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/protocol"
 )
 
 // handshake opens a session on a fresh connection: greeting, TLS if wanted, proof of who we are.
 func handshake(ctx context.Context, conn net.Conn, t target, address string) (*session, error) {
-	w := newStream(conn)
-	packet, err := w.packet()
+	w := protocol.NewStream(conn)
+	packet, err := w.Packet()
 	switch {
-	case errors.Is(err, errOrder): // the first packet of all: these bytes are no packet
+	case errors.Is(err, protocol.ErrOrder): // the first packet of all: these bytes are no packet
 		return nil, errNotMySQL
 	case err != nil:
 		return nil, err
 	}
-	if len(packet) > 0 && packet[0] == markError {
+	if len(packet) > 0 && packet[0] == protocol.MarkError {
 		return nil, serverError(packet) // too many connections, host blocked
 	}
 	g, err := parseGreeting(packet)
@@ -34,24 +35,24 @@ func handshake(ctx context.Context, conn net.Conn, t target, address string) (*s
 	}
 	capabilities, maria := g.wanted(t.Namespace, secure)
 	if secure {
-		w.out = appendLoginHead(w.out[:4], capabilities, maria)
-		if err := w.post(); err != nil {
+		w.Out = appendLoginHead(w.Out[:4], capabilities, maria)
+		if err := w.Post(); err != nil {
 			return nil, err
 		}
-		seq := w.seq
+		seq := w.Seq
 		encrypted, err := t.encryption.start(ctx, conn, address)
 		if err != nil {
 			return nil, err
 		}
-		w = newStream(encrypted)
-		w.seq = seq
+		w = protocol.NewStream(encrypted)
+		w.Seq = seq
 	}
 
-	l := &login{
-		password: string(t.Password),
-		private:  secure || conn.RemoteAddr().Network() == "unix",
-		plugin:   g.plugin,
-		scramble: g.scramble,
+	l := &protocol.Login{
+		Password: string(t.Password),
+		Private:  secure || conn.RemoteAddr().Network() == "unix",
+		Plugin:   g.plugin,
+		Scramble: g.scramble,
 	}
 	if err := authenticate(w, l, t, capabilities, maria); err != nil {
 		return nil, err
@@ -64,31 +65,31 @@ func handshake(ctx context.Context, conn net.Conn, t target, address string) (*s
 }
 
 // authenticate sends the login and goes through the dialogue that the server's method asks for.
-func authenticate(w *stream, l *login, t target, capabilities, maria uint32) error {
-	proof, err := l.first()
+func authenticate(w *protocol.Stream, l *protocol.Login, t target, capabilities, maria uint32) error {
+	proof, err := l.First()
 	if err != nil { // a method we do not know: the account's own may be another, so let the server ask for it
-		l.plugin = pluginNative
-		if proof, err = l.first(); err != nil {
+		l.Plugin = protocol.PluginNative
+		if proof, err = l.First(); err != nil {
 			return err
 		}
 	}
-	w.out = appendLoginHead(w.out[:4], capabilities, maria)
-	w.out = append(append(w.out, t.User...), 0)
-	w.out = appendText(w.out, proof)
+	w.Out = appendLoginHead(w.Out[:4], capabilities, maria)
+	w.Out = append(append(w.Out, t.User...), 0)
+	w.Out = protocol.AppendText(w.Out, proof)
 	if t.Namespace != "" {
-		w.out = append(append(w.out, t.Namespace...), 0)
+		w.Out = append(append(w.Out, t.Namespace...), 0)
 	}
-	w.out = append(append(w.out, l.plugin...), 0)
+	w.Out = append(append(w.Out, l.Plugin...), 0)
 	if capabilities&capConnectAttributes != 0 {
-		w.out = appendText(w.out, appendText(appendText(nil, "program_name"), "plimsoll"))
+		w.Out = protocol.AppendText(w.Out, protocol.AppendText(protocol.AppendText(nil, "program_name"), "plimsoll"))
 	}
 
 	for {
-		if err := w.send(); err != nil {
+		if err := w.Send(); err != nil {
 			return err
 		}
 		for waiting := true; waiting; {
-			packet, err := w.packet()
+			packet, err := w.Packet()
 			if err != nil {
 				return err
 			}
@@ -97,21 +98,21 @@ func authenticate(w *stream, l *login, t target, capabilities, maria uint32) err
 			}
 			var answer []byte
 			switch packet[0] {
-			case markOK:
+			case protocol.MarkOK:
 				return nil
-			case markError:
+			case protocol.MarkError:
 				return serverError(packet)
-			case markEOF:
+			case protocol.MarkEOF:
 				if len(packet) == 1 {
 					return denied("the server requests the password scramble of MySQL 3.23, which is not safe")
 				}
-				c := cursor{rest: packet[1:]}
-				l.plugin = string(c.untilZero())
-				l.scramble = bytes.Clone(c.rest)
-				answer, err = l.first()
+				c := protocol.Cursor{Rest: packet[1:]}
+				l.Plugin = string(c.UntilZero())
+				l.Scramble = bytes.Clone(c.Rest)
+				answer, err = l.First()
 				waiting = false // even an empty answer is sent
-			case markMore:
-				answer, err = l.more(packet[1:])
+			case protocol.MarkMore:
+				answer, err = l.More(packet[1:])
 				waiting = answer == nil
 			default:
 				return errMalformed
@@ -119,7 +120,7 @@ func authenticate(w *stream, l *login, t target, capabilities, maria uint32) err
 			if err != nil {
 				return denied(err.Error())
 			}
-			w.out = append(w.out[:4], answer...)
+			w.Out = append(w.Out[:4], answer...)
 		}
 	}
 }

@@ -32,22 +32,10 @@ const (
 	comStmtClose   = 0x19
 )
 
-// First bytes of an answer.
-const (
-	markOK     = 0x00
-	markMore   = 0x01 // more data for authentication
-	markInfile = 0xfb // the server asks for a local file
-	markEOF    = 0xfe // end of rows; during authentication: another method
-	markError  = 0xff
-)
-
 const statusMoreResults = 1 << 3
 
 // Collation utf8mb4_general_ci, which every version of both servers knows by this number.
 const utf8mb4 = 45
-
-// maxPayload is the length at which a packet goes on in the next one.
-const maxPayload = 1<<24 - 1
 
 // columnType is how a value travels.
 type columnType uint8

@@ -9,38 +9,24 @@ import (
 
 	"plimsoll/engine"
 	"plimsoll/engine/mysql/admin"
-	"plimsoll/infra"
 )
 
-var (
-	_ engine.Replicated = (*database)(nil)
-	_ engine.Replicator = Servers{}
-)
+var _ engine.Replicated = (*database)(nil)
 
 // ReplicationStatus reads whom the server follows, by every channel, whether it is read only, and who reads its binary log.
 func (d *database) ReplicationStatus(ctx context.Context) (engine.ReplicationStatus, error) {
-	var standing engine.ReplicationStatus
+	var status engine.ReplicationStatus
 	err := d.control.use(ctx, func(s *session) (err error) {
-		standing, err = s.standing(ctx)
+		status, err = s.status(ctx)
 		return err
 	})
 	if err != nil {
-		return standing, fmt.Errorf("read its replication role: %w", err)
+		return status, fmt.Errorf("read its replication role: %w", err)
 	}
-	return standing, nil
+	return status, nil
 }
 
-// ReplicationStatus connects to a node and asks it.
-func (Servers) ReplicationStatus(ctx context.Context, _ infra.Machine, n engine.Node) (engine.ReplicationStatus, error) {
-	db, err := open(ctx, n)
-	if err != nil {
-		return engine.ReplicationStatus{}, err
-	}
-	standing, err := db.(engine.Replicated).ReplicationStatus(ctx)
-	return standing, errors.Join(err, db.Close())
-}
-
-func (s *session) standing(ctx context.Context) (engine.ReplicationStatus, error) {
+func (s *session) status(ctx context.Context) (engine.ReplicationStatus, error) {
 	var is engine.ReplicationStatus
 	channels, err := s.channels(ctx)
 	if err != nil {
@@ -57,7 +43,7 @@ func (s *session) standing(ctx context.Context) (engine.ReplicationStatus, error
 		return is, err
 	}
 	if len(mode) == 1 {
-		is.ReadOnly = !isOff(mode[0]["mode"]) // MariaDB 12 has several modes of it, by name
+		is.ReadOnly = !admin.IsOff(mode[0]["mode"]) // MariaDB 12 has several modes of it, by name
 		is.ServerID = mode[0]["id"]
 	}
 	dumps, err := s.table(ctx, admin.Dumps)

@@ -2,6 +2,7 @@ package mysql
 
 import (
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/protocol"
 )
 
 // completion is the end of a statement or of its rows.
@@ -12,13 +13,13 @@ type completion struct {
 
 // parseOK reads an OK packet, with either mark.
 func parseOK(packet []byte) (completion, error) {
-	c := cursor{rest: packet}
-	c.uint8()
+	c := protocol.Cursor{Rest: packet}
+	c.Uint8()
 	var done completion
-	done.affected, _ = c.length()
-	done.lastID, _ = c.length()
-	done.status = c.uint16()
-	if c.short {
+	done.affected, _ = c.Length()
+	done.lastID, _ = c.Length()
+	done.status = c.Uint16()
+	if c.Short {
 		return completion{}, errMalformed
 	}
 	return done, nil
@@ -34,19 +35,19 @@ type column struct {
 
 // parseColumn reads a column definition. The name is only valid as long as the packet.
 func parseColumn(packet []byte) (col column, name []byte, err error) {
-	c := cursor{rest: packet}
+	c := protocol.Cursor{Rest: packet}
 	for range 4 { // catalog, schema, table, original table
-		c.text()
+		c.Text()
 	}
-	name = c.text()
-	c.text() // original name
-	c.length()
-	charset := c.uint16()
-	c.uint32() // display length
-	kind := columnType(c.uint8())
-	flags := c.uint16()
-	decimals := c.uint8()
-	if c.short {
+	name = c.Text()
+	c.Text() // original name
+	c.Length()
+	charset := c.Uint16()
+	c.Uint32() // display length
+	kind := columnType(c.Uint8())
+	flags := c.Uint16()
+	decimals := c.Uint8()
+	if c.Short {
 		return column{}, nil, errMalformed
 	}
 	return column{kind, flags&flagUnsigned != 0, charset == charsetBinary, decimals}, name, nil
@@ -69,7 +70,7 @@ func (s *session) answer(r *engine.Result, columns []column, decode rowDecoder) 
 // resultSet reads one result: an OK, an error, or columns and rows. Of a statement that has several results, a CALL,
 // the values of the first are kept.
 func (s *session) resultSet(r *engine.Result, columns []column, decode rowDecoder, first bool) (completion, []column, error) {
-	packet, err := s.packet()
+	packet, err := s.Packet()
 	if err != nil {
 		return completion{}, columns, err
 	}
@@ -77,23 +78,23 @@ func (s *session) resultSet(r *engine.Result, columns []column, decode rowDecode
 		return completion{}, columns, errMalformed
 	}
 	switch packet[0] {
-	case markError:
+	case protocol.MarkError:
 		return completion{}, columns, serverError(packet)
-	case markOK:
+	case protocol.MarkOK:
 		done, err := parseOK(packet)
 		r.Affected += int64(done.affected)
 		if done.lastID != 0 {
 			r.LastID = int64(done.lastID)
 		}
 		return done, columns, err
-	case markInfile:
+	case protocol.MarkInfile:
 		return completion{}, columns, s.refuseInfile()
 	}
 
-	c := cursor{rest: packet}
-	count, _ := c.length()
-	described := !s.cacheMetadata || len(c.rest) == 0 || c.uint8() != 0
-	if c.short || count == 0 || count > 1<<16 {
+	c := protocol.Cursor{Rest: packet}
+	count, _ := c.Length()
+	described := !s.cacheMetadata || len(c.Rest) == 0 || c.Uint8() != 0
+	if c.Short || count == 0 || count > 1<<16 {
 		return completion{}, columns, errMalformed
 	}
 	if described {
@@ -107,7 +108,7 @@ func (s *session) resultSet(r *engine.Result, columns []column, decode rowDecode
 		return completion{}, columns, errMalformed
 	}
 	if !s.deprecateEOF {
-		if err := s.skip(); err != nil {
+		if err := s.Skip(); err != nil {
 			return completion{}, columns, err
 		}
 	}
@@ -121,7 +122,7 @@ func (s *session) resultSet(r *engine.Result, columns []column, decode rowDecode
 // columns reads count column definitions into the memory of into.
 func (s *session) columns(into []column, count int) ([]column, error) {
 	for range count {
-		packet, err := s.packet()
+		packet, err := s.Packet()
 		if err != nil {
 			return into, err
 		}
@@ -140,29 +141,29 @@ func (s *session) columns(into []column, count int) ([]column, error) {
 // rows reads rows to their end.
 func (s *session) rows(r *engine.Result, columns []column, decode rowDecoder, keep bool) (completion, error) {
 	for {
-		length, mark, err := s.peek()
+		length, mark, err := s.Peek()
 		if err != nil {
 			return completion{}, err
 		}
 		switch {
-		case mark == markError:
-			packet, err := s.packet()
+		case mark == protocol.MarkError:
+			packet, err := s.Packet()
 			if err != nil {
 				return completion{}, err
 			}
 			return completion{}, serverError(packet)
-		case mark == markEOF && length < maxPayload && (s.deprecateEOF || length < 9):
-			packet, err := s.packet()
+		case mark == protocol.MarkEOF && length < protocol.MaxPayload && (s.deprecateEOF || length < 9):
+			packet, err := s.Packet()
 			if err != nil {
 				return completion{}, err
 			}
 			return s.endOfRows(packet)
 		case !keep:
-			if err := s.skip(); err != nil {
+			if err := s.Skip(); err != nil {
 				return completion{}, err
 			}
 		default:
-			packet, err := s.packet()
+			packet, err := s.Packet()
 			if err != nil {
 				return completion{}, err
 			}
@@ -178,11 +179,11 @@ func (s *session) endOfRows(packet []byte) (completion, error) {
 	if s.deprecateEOF {
 		return parseOK(packet)
 	}
-	c := cursor{rest: packet}
-	c.uint8()
-	c.uint16() // warnings
-	done := completion{status: c.uint16()}
-	if c.short {
+	c := protocol.Cursor{Rest: packet}
+	c.Uint8()
+	c.Uint16() // warnings
+	done := completion{status: c.Uint16()}
+	if c.Short {
 		return completion{}, errMalformed
 	}
 	return done, nil
@@ -190,11 +191,11 @@ func (s *session) endOfRows(packet []byte) (completion, error) {
 
 // refuseInfile declines LOAD DATA LOCAL: no server is given our files. The empty packet is the protocol's "no".
 func (s *session) refuseInfile() error {
-	s.out = s.out[:4]
-	if err := s.send(); err != nil {
+	s.Out = s.Out[:4]
+	if err := s.Send(); err != nil {
 		return err
 	}
-	if err := s.skip(); err != nil { // the error it makes of that
+	if err := s.Skip(); err != nil { // the error it makes of that
 		return err
 	}
 	return &engine.Error{Kind: engine.Denied, Text: "LOAD DATA LOCAL is not supported: the server would read files of this machine"}

@@ -7,11 +7,12 @@ import (
 	"sync/atomic"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/protocol"
 )
 
 // session is one connection.
 type session struct {
-	*stream
+	*protocol.Stream
 	transport net.Conn // beneath TLS
 	id        uint32   // the server's number for it
 
@@ -30,8 +31,8 @@ type session struct {
 
 var _ engine.Session = (*session)(nil)
 
-func newSession(w *stream, transport net.Conn) *session {
-	s := &session{stream: w, transport: transport}
+func newSession(w *protocol.Stream, transport net.Conn) *session {
+	s := &session{Stream: w, transport: transport}
 	s.watch.Cut = s.Interrupt
 	return s
 }
@@ -40,8 +41,8 @@ func (s *session) Prepare(ctx context.Context, text string) (engine.Statement, e
 	if err := s.enter(ctx); err != nil {
 		return nil, err
 	}
-	s.begin(comStmtPrepare)
-	s.out = append(s.out, text...)
+	s.Begin(comStmtPrepare)
+	s.Out = append(s.Out, text...)
 	p, err := s.prepared()
 	if err := s.leave(ctx, err); err != nil {
 		return nil, err
@@ -50,24 +51,24 @@ func (s *session) Prepare(ctx context.Context, text string) (engine.Statement, e
 }
 
 func (s *session) prepared() (*statement, error) {
-	if err := s.send(); err != nil {
+	if err := s.Send(); err != nil {
 		return nil, err
 	}
-	packet, err := s.packet()
+	packet, err := s.Packet()
 	if err != nil {
 		return nil, err
 	}
-	c := cursor{rest: packet}
-	switch c.uint8() {
-	case markOK:
-	case markError:
+	c := protocol.Cursor{Rest: packet}
+	switch c.Uint8() {
+	case protocol.MarkOK:
+	case protocol.MarkError:
 		return nil, serverError(packet)
 	default:
 		return nil, errMalformed
 	}
-	p := &statement{session: s, id: c.uint32()}
-	columns, parameters := int(c.uint16()), int(c.uint16())
-	if c.short {
+	p := &statement{session: s, id: c.Uint32()}
+	columns, parameters := int(c.Uint16()), int(c.Uint16())
+	if c.Short {
 		return nil, errMalformed
 	}
 	p.types = make([]columnType, parameters)
@@ -98,7 +99,7 @@ func (s *session) endOfColumns() error {
 	if s.deprecateEOF {
 		return nil
 	}
-	return s.skip()
+	return s.Skip()
 }
 
 func (s *session) Exec(ctx context.Context, text string, r *engine.Result) error {
@@ -109,9 +110,9 @@ func (s *session) Exec(ctx context.Context, text string, r *engine.Result) error
 	if err := s.enter(ctx); err != nil {
 		return err
 	}
-	s.begin(comQuery)
-	s.out = append(s.out, text...)
-	err := s.send()
+	s.Begin(comQuery)
+	s.Out = append(s.Out, text...)
+	err := s.Send()
 	if err == nil {
 		s.text, err = s.answer(r, s.text, textRow)
 	}
@@ -127,8 +128,8 @@ func (s *session) Interrupt() {
 func (s *session) Close() error {
 	s.watch.Stop()
 	if s.lost == nil && !s.cut.Load() {
-		s.begin(comQuit)
-		_ = s.post() // the server hangs up by itself if this does not reach it
+		s.Begin(comQuit)
+		_ = s.Post() // the server hangs up by itself if this does not reach it
 	}
 	s.lost = &engine.Error{Kind: engine.Unavailable, Lost: true, Text: "the session is closed"}
 	return s.transport.Close()

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/protocol"
 )
 
 // statement is a prepared statement.
@@ -32,9 +33,9 @@ func (p *statement) Exec(ctx context.Context, args []engine.Value, r *engine.Res
 	if err := s.enter(ctx); err != nil {
 		return err
 	}
-	s.begin(comStmtExecute)
-	s.out = p.appendExecute(s.out, args)
-	err := s.send()
+	s.Begin(comStmtExecute)
+	s.Out = p.appendExecute(s.Out, args)
+	err := s.Send()
 	if err == nil {
 		p.columns, err = s.answer(r, p.columns, binaryRow)
 	}
@@ -50,9 +51,9 @@ func (p *statement) Close() error {
 	if err := s.enter(context.Background()); err != nil {
 		return err
 	}
-	s.begin(comStmtClose)
-	s.out = binary.LittleEndian.AppendUint32(s.out, p.id)
-	return s.leave(context.Background(), s.post())
+	s.Begin(comStmtClose)
+	s.Out = binary.LittleEndian.AppendUint32(s.Out, p.id)
+	return s.leave(context.Background(), s.Post())
 }
 
 // appendExecute appends the parameters. Their types go along only when they changed: a NULL keeps the type it had, so
@@ -89,7 +90,7 @@ func (p *statement) appendExecute(b []byte, args []engine.Value) []byte {
 		case engine.Real:
 			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(a.Float))
 		case engine.Text, engine.Bytes:
-			b = appendText(b, a.Data)
+			b = protocol.AppendText(b, a.Data)
 		}
 	}
 	return b

@@ -16,6 +16,11 @@ var (
 // Quote writes a name in backticks, as MySQL does.
 func (Engine) Quote(name string) string { return mysql.Engine{}.Quote(name) }
 
+// OrCount is MySQL's.
+func (Engine) OrCount(table, column string, key ...string) string {
+	return mysql.Engine{}.OrCount(table, column, key...)
+}
+
 // RecordTable states MySQL's table of records without the character set, which not every version knows; the key is the shard
 // key too.
 func (Engine) RecordTable(table string, fields int) engine.RecordStatements {

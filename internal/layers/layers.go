@@ -15,9 +15,9 @@ var Order = [][]string{
 	{"engine", "infra/local", "infra/infratest", "superdisk", "infra/remote", "infra/systemd"},
 	{"infra/remote/install"},
 	{"infra/ssh", "infra/kube", "infra/aws"},
-	{"engine/enginetest", "engine/fetch", "engine/mysql/admin", "durable/durabletest"},
+	{"engine/enginetest", "engine/fetch", "engine/mysql/admin", "engine/mysql/protocol", "durable/durabletest"},
 	{"engine/mysql", "engine/cql", "engine/httpapi", "infra/uml"}, // which is fetched as servers are
-	{"engine/singlestore"}, // which speaks by the client of engine/mysql
+	{"engine/mysql/launch", "engine/singlestore"},                 // which speaks by the client of engine/mysql
 	{"cluster", "advise/memory", "advise/reads"},
 	{"workload", "probe", "lab"},
 	{"durable", "inventory", "loader"},
@@ -40,7 +40,8 @@ var Order = [][]string{
 	{"trial/change", "trial/judge", "trial/foresee"},
 	{"trial/run"},
 	{"report/chart"},
-	{"report/advice"},
+	{"report/advice", "report/terminal"},
+	{"report/fleet"},
 	{"report"},
 	{"web/words", "web/access"},
 	{"web"},

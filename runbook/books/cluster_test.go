@@ -19,6 +19,7 @@ import (
 	"plimsoll/durable"
 	"plimsoll/engine"
 	enginemysql "plimsoll/engine/mysql"
+	"plimsoll/engine/mysql/launch"
 	"plimsoll/infra"
 	"plimsoll/infra/local"
 	"plimsoll/lab"
@@ -60,7 +61,7 @@ func labIn(home string) (lab.Deps, error) {
 		return lab.Deps{}, err
 	}
 	cache, err := lab.Cache(os.Getenv)
-	return lab.Deps{Machine: m, Launchers: []engine.Launcher{enginemysql.Servers{}}, Home: home, Cache: cache}, err
+	return lab.Deps{Machine: m, Launchers: []engine.Launcher{launch.Servers{}}, Home: home, Cache: cache}, err
 }
 
 func serviceOn(store *durable.Store, open func(context.Context) (*cluster.Cluster, error)) *execute.Service {

@@ -33,7 +33,7 @@ func (r *runner) beginAssess(i *journal.Step) {
 	r.begin(key, looking, i.Step.Timeout, func(ctx context.Context, p *progress) (*journal.Event, error) {
 		call.Progress = p.tell
 		p.tell(-1, "checking its outcome")
-		is, err := r.assess(ctx, uses, on, inputs, before, call)
+		is, err := assessStep(ctx, r, uses, on, inputs, before, call)
 		if err != nil {
 			is.Err = err
 		}
@@ -47,7 +47,7 @@ type assessed struct{ journal.Assessment }
 
 func (a *assessed) Error() string { return "assessed: " + string(a.Is) }
 
-func (r *runner) assess(ctx context.Context, uses, on string, inputs map[string]any, before action.Facts, call action.Call) (a journal.Assessment, err error) {
+func assessStep(ctx context.Context, r *runner, uses, on string, inputs map[string]any, before action.Facts, call action.Call) (a journal.Assessment, err error) {
 	task, err := r.state.Book.Bind(uses, inputs)
 	if err != nil {
 		return a, err

@@ -19,7 +19,7 @@ func (r *runner) mayGoOn(o *journal.Command, e *journal.Event) error {
 		o.Changed = ""
 		return nil
 	}
-	if o.Changed == "" || r.openedBefore() { // what was said before was said of others
+	if o.Changed == "" || openedBefore(r) { // what was said before was said of others
 		return &journal.ChangedError{Run: r.journal.Run(), Actions: all}
 	}
 	e.Versions, e.Reason = r.state.Book.Versions(), journal.ListChanged(all)

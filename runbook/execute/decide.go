@@ -21,14 +21,14 @@ func (r *runner) decide(ctx context.Context) (*journal.Event, error) {
 		m := r.words[0]
 		r.words = r.words[1:]
 		if m.Number > r.state.Heard {
-			return r.hear(m), nil
+			return eventOfMessage(r, m), nil
 		}
 	}
 	if reason := r.stopping(); reason != "" {
 		if len(r.jobs) > 0 {
 			return nil, nil
 		}
-		if i := r.unbegun(); i != nil {
+		if i := nextUnbegun(r); i != nil {
 			return &journal.Event{Kind: journal.Cut, Step: i.Key, Reason: "it did not begin: " + reason}, nil
 		}
 		return &journal.Event{Kind: journal.Parked, Reason: reason}, nil
@@ -45,18 +45,18 @@ func (r *runner) decide(ctx context.Context) (*journal.Event, error) {
 		}
 		return &journal.Event{Kind: journal.Ended, Outcome: journal.RunFailed, Reason: "step " + i.Key + ": " + i.Error}, nil
 	}
-	if e := r.guarded(); e != nil {
+	if e := guardrailEvent(r); e != nil {
 		return e, nil
 	}
 	items, health, group := r.current()
 	if group != nil {
-		return r.target(ctx, group), nil
+		return nextTarget(ctx, r, group), nil
 	}
 	for _, i := range items {
 		if r.jobs[i.Key] != nil {
 			continue
 		}
-		if e, err := r.advance(ctx, i); e != nil || err != nil {
+		if e, err := advanceStep(ctx, r, i); e != nil || err != nil {
 			return e, err
 		}
 	}
@@ -66,8 +66,8 @@ func (r *runner) decide(ctx context.Context) (*journal.Event, error) {
 	return nil, nil
 }
 
-// unbegun is a step whose intent this process wrote and which it has not begun: nothing is half-done there.
-func (r *runner) unbegun() *journal.Step {
+// nextUnbegun is a step whose intent this process wrote and which it has not begun: nothing is half-done there.
+func nextUnbegun(r *runner) *journal.Step {
 	for _, i := range r.state.Items {
 		if i.Phase == journal.StepActing && r.written[i.Intent] && r.jobs[i.Key] == nil {
 			return i
@@ -76,8 +76,8 @@ func (r *runner) unbegun() *journal.Step {
 	return nil
 }
 
-// guarded tells that a guardrail begins or ends to hold the run.
-func (r *runner) guarded() *journal.Event {
+// guardrailEvent tells that a guardrail begins or ends to hold the run.
+func guardrailEvent(r *runner) *journal.Event {
 	reason, stop := r.guard.state(time.Now())
 	if r.guard.young(time.Now()) && r.state.Held == "" {
 		reason = "" // the first reading is on its way; no act begins before it
@@ -102,16 +102,16 @@ func (r *runner) guarded() *journal.Event {
 	return nil
 }
 
-// target says what a group goes over.
-func (r *runner) target(ctx context.Context, group *runbook.Step) *journal.Event {
-	targets, err := r.targets(ctx, group)
+// nextTarget says what a group goes over.
+func nextTarget(ctx context.Context, r *runner, group *runbook.Step) *journal.Event {
+	targets, err := targetsOf(ctx, r, group)
 	if err != nil {
 		return &journal.Event{Kind: journal.Ended, Outcome: journal.RunFailed, Reason: "step " + group.ID + ": " + err.Error(), Cause: journal.BadInputs}
 	}
 	return &journal.Event{Kind: journal.Targeted, Step: group.ID, Targets: targets}
 }
 
-func (r *runner) targets(ctx context.Context, group *runbook.Step) ([]string, error) {
+func targetsOf(ctx context.Context, r *runner, group *runbook.Step) ([]string, error) {
 	if group.If != "" {
 		if ok, err := r.state.Book.Truth(group.If, r.state.Env(nil)); err != nil || !ok {
 			return nil, err
@@ -124,11 +124,11 @@ func (r *runner) targets(ctx context.Context, group *runbook.Step) ([]string, er
 	return plan.Targets(r.state.Book, group, r.state, nodes)
 }
 
-// advance returns the event that a step needs before its next job.
-func (r *runner) advance(ctx context.Context, i *journal.Step) (*journal.Event, error) {
+// advanceStep returns the event that a step needs before its next job.
+func advanceStep(ctx context.Context, r *runner, i *journal.Step) (*journal.Event, error) {
 	switch {
 	case i.Phase == journal.StepWaiting:
-		return r.evaluate(ctx, i), nil
+		return evaluateStep(ctx, r, i), nil
 	case i.Finding != nil && i.Finding.State == action.Unknown && (i.Phase == journal.StepChecking || i.Phase == journal.StepActing || i.Phase == journal.StepRetrying && time.Now().After(i.Until)):
 		return &journal.Event{Kind: journal.Failed, Step: i.Key, Attempt: i.Attempt, Final: true, Asks: true,
 			Error: "Plimsoll cannot tell whether it is needed: " + i.Finding.Reason}, nil
@@ -137,12 +137,12 @@ func (r *runner) advance(ctx context.Context, i *journal.Step) (*journal.Event, 
 	case i.Phase == journal.StepChecking && i.Step.Uses == "", i.Phase == journal.StepAsking && !r.written[i.Question]:
 		return r.ask(i), nil
 	case i.Phase == journal.StepDue:
-		return r.intend(ctx, i)
+		return intendStep(ctx, r, i)
 	}
 	return nil, nil
 }
 
-func (r *runner) evaluate(ctx context.Context, i *journal.Step) *journal.Event {
+func evaluateStep(ctx context.Context, r *runner, i *journal.Step) *journal.Event {
 	nodes, err := plan.NodeNames(ctx, r.reading)
 	if err != nil {
 		nodes = nil // only some expressions need them: those say so
@@ -177,15 +177,15 @@ func (r *runner) ask(i *journal.Step) *journal.Event {
 	return e
 }
 
-// intend writes that an act is about to begin, if it may.
-func (r *runner) intend(ctx context.Context, i *journal.Step) (*journal.Event, error) {
-	if e := r.mustNot(i); e != nil {
+// intendStep writes that an act is about to begin, if it may.
+func intendStep(ctx context.Context, r *runner, i *journal.Step) (*journal.Event, error) {
+	if e := refusedEvent(r, i); e != nil {
 		return e, nil
 	}
-	if r.restrained(i) {
+	if isRestrained(r, i) {
 		return nil, nil
 	}
-	if err := r.mayAct(ctx); r.held.Lost() != nil {
+	if err := mayActNow(ctx, r); r.held.Lost() != nil {
 		return nil, nil //nolint:nilerr // the next look sees that it is lost, and parks
 	} else if err != nil {
 		return nil, err
@@ -200,16 +200,16 @@ func (r *runner) intend(ctx context.Context, i *journal.Step) (*journal.Event, e
 	return e, nil
 }
 
-// mayAct asks whether the run and its clusters are still ours: who slept does not know.
-func (r *runner) mayAct(ctx context.Context) error {
+// mayActNow asks whether the run and its clusters are still ours: who slept does not know.
+func mayActNow(ctx context.Context, r *runner) error {
 	if err := r.journal.Confirm(ctx); err != nil {
 		return err
 	}
 	return r.held.MayAct(ctx)
 }
 
-// mustNot is the failure of a step that cannot act: its inputs make no sense, or it was interrupted and cannot be repeated.
-func (r *runner) mustNot(i *journal.Step) *journal.Event {
+// refusedEvent is the failure of a step that cannot act: its inputs make no sense, or it was interrupted and cannot be repeated.
+func refusedEvent(r *runner, i *journal.Step) *journal.Event {
 	task, err := r.state.Book.Bind(i.Step.Uses, i.Inputs)
 	switch {
 	case err != nil:
@@ -221,8 +221,8 @@ func (r *runner) mustNot(i *journal.Step) *journal.Event {
 	return nil
 }
 
-// restrained tells whether a guardrail keeps a step from acting. One that only waits or looks may go on.
-func (r *runner) restrained(i *journal.Step) bool {
+// isRestrained tells whether a guardrail keeps a step from acting. One that only waits or looks may go on.
+func isRestrained(r *runner, i *journal.Step) bool {
 	task, err := r.state.Book.Bind(i.Step.Uses, i.Inputs)
 	if err == nil && task.Traits().Effect == action.None {
 		return false
@@ -237,10 +237,10 @@ func (r *runner) cancel() *journal.Event {
 		return nil
 	}
 	stop := r.state.Stopping
-	if len(r.unassessed()) > 0 && r.reverting() == nil {
+	if len(r.unassessed()) > 0 && stepReverting(r) == nil {
 		return nil // it is looked first what came of what was begun
 	}
-	if refused := r.refusal(); refused != "" && r.reverting() == nil {
+	if refused := r.refusal(); refused != "" && stepReverting(r) == nil {
 		return &journal.Event{Kind: journal.Parked, Reason: "the cancellation was refused: " + refused, Forward: true}
 	}
 	if !r.state.Undoing {
@@ -256,14 +256,14 @@ func (r *runner) cancel() *journal.Event {
 		case i.Phase == journal.StepDone && i.Asks && stop.Leave != "":
 			return r.leave(stop)
 		case i.Phase == journal.StepDone && i.Asks:
-			return r.halfway(i)
+			return undoHalfway(r, i)
 		}
-		return r.takeBack(i)
+		return undoOf(r, i)
 	}
 	return &journal.Event{Kind: journal.Ended, Outcome: journal.RunUndone, Reason: r.state.Retreated()}
 }
 
-func (r *runner) takeBack(i *journal.Step) *journal.Event {
+func undoOf(r *runner, i *journal.Step) *journal.Event {
 	task, err := r.state.Book.Bind(i.Step.Uses, i.Did)
 	switch {
 	case err != nil:
@@ -278,8 +278,8 @@ func (r *runner) takeBack(i *journal.Step) *journal.Event {
 	return &journal.Event{Kind: journal.Undoing, Step: i.Key, Epoch: r.state.Epoch(i)}
 }
 
-// hear takes a person's word.
-func (r *runner) hear(m durable.Message) *journal.Event {
+// evaluateStepMessage takes a person's word.
+func eventOfMessage(r *runner, m durable.Message) *journal.Event {
 	var w journal.Message
 	if err := json.Unmarshal(m.Data, &w); err != nil {
 		return &journal.Event{Kind: journal.Said, Message: m.Number, Reason: "it could not be read: " + err.Error()}
@@ -294,9 +294,9 @@ func (r *runner) hear(m durable.Message) *journal.Event {
 		e.Kind, e.Undo, e.Leave = journal.Stopping, w.Undo, w.Leave
 		return e
 	case "approve", "reject":
-		i, err := r.asked(w.Step)
+		i, err := stepAsked(r, w.Step)
 		if err == nil && w.Say == "approve" {
-			w.Signer, err = r.mayApprove(i, w)
+			w.Signer, err = mayApprove(r, i, w)
 		}
 		if err != nil {
 			e.Kind, e.Reason = journal.Said, fmt.Sprintf("%s by %s was not accepted: %v", w.Say, w.By, err)
@@ -316,8 +316,8 @@ func (r *runner) hear(m durable.Message) *journal.Event {
 	return e
 }
 
-// asked returns the step that waits for approval: the one named, or the only one.
-func (r *runner) asked(key string) (*journal.Step, error) {
+// stepAsked returns the step that waits for approval: the one named, or the only one.
+func stepAsked(r *runner, key string) (*journal.Step, error) {
 	var waiting []*journal.Step
 	for _, i := range r.state.Items {
 		if i.Phase == journal.StepAsking && (key == "" || i.Key == key) {
@@ -333,7 +333,7 @@ func (r *runner) asked(key string) (*journal.Step, error) {
 	return nil, fmt.Errorf("several steps wait for approval: name one")
 }
 
-func (r *runner) mayApprove(i *journal.Step, w journal.Message) (signer string, err error) {
+func mayApprove(r *runner, i *journal.Step, w journal.Message) (signer string, err error) {
 	if w.Plan != r.state.Header.Plan.Hash {
 		return "", fmt.Errorf("it is for plan %s, this run follows plan %s", w.Plan, r.state.Header.Plan.Hash)
 	}

@@ -49,9 +49,9 @@ func unreachable(err error) bool {
 	return errors.As(err, &e) && (e.Lost || e.Kind == engine.Timeout || e.Kind == engine.Unavailable)
 }
 
-// failure is the event of a failed attempt. An undo that failed leaves the step stuck; a cluster that is not healthy
+// failureEvent is the event of a failed attempt. An undo that failed leaves the step stuck; a cluster that is not healthy
 // ends the run.
-func (r *runner) failure(res result) *journal.Event {
+func failureEvent(r *runner, res result) *journal.Event {
 	text := journal.OneLine(res.err)
 	i := r.state.Item(res.key)
 	if i == nil {
@@ -74,7 +74,7 @@ func (r *runner) failure(res result) *journal.Event {
 	if errors.As(res.err, &refusal) {
 		e.Final, e.Note = true, refusal.Advice
 	}
-	if e.Final || i.Failures >= i.Step.Retry.Max || !r.retryable(i, e) {
+	if e.Final || i.Failures >= i.Step.Retry.Max || !retryable(r, i, e) {
 		e.Final = true
 		return e
 	}
@@ -82,7 +82,7 @@ func (r *runner) failure(res result) *journal.Event {
 	return e
 }
 
-func (r *runner) retryable(i *journal.Step, e *journal.Event) bool {
+func retryable(r *runner, i *journal.Step, e *journal.Event) bool {
 	if i.Step.Retry.If == "" {
 		return true
 	}

@@ -134,7 +134,7 @@ func (r *runner) take(res result) error {
 	case j.cut != "":
 		return r.write(journal.Event{Kind: journal.Cut, Step: res.key, Reason: j.cut})
 	}
-	return r.write(*r.failure(res))
+	return r.write(*failureEvent(r, res))
 }
 
 // explain puts the reason for a cancelled context in the place of "context deadline exceeded".

@@ -82,18 +82,18 @@ func TestARunThatCannotGoOnSaysThatNobodyTakesWrites(t *testing.T) {
 	}
 	cannot := errors.New("write the journal: database or disk is full")
 	r := &runner{site: site, outside: t.Context(), state: &journal.State{Items: []*journal.Step{{Key: "demote", Phase: journal.StepDone, Acts: true}, {Key: "promote", Phase: journal.StepActing, Acts: true}}}}
-	if text := r.left(cannot).Error(); strings.Contains(text, "takes writes") {
+	if text := sessionEnd(r, cannot).Error(); strings.Contains(text, "takes writes") {
 		t.Errorf("of a cluster without a primary to have: %s", text)
 	}
 	site.Engine = shut{}
 	site.AskRoles()
 	defer func() { _ = site.Close() }()
-	err = r.left(cannot)
+	err = sessionEnd(r, cannot)
 	if !errors.Is(err, cannot) || !strings.Contains(err.Error(), "step promote was acting") || !strings.HasSuffix(err.Error(), "no node of c reports that it accepts writes") {
 		t.Errorf("it says: %v", err)
 	}
 	r.state.Items = []*journal.Step{{Key: "look", Phase: journal.StepDone}}
-	if text := r.left(cannot).Error(); strings.Contains(text, "takes writes") {
+	if text := sessionEnd(r, cannot).Error(); strings.Contains(text, "takes writes") {
 		t.Errorf("of a run that changed nothing: %s", text)
 	}
 }

@@ -34,8 +34,8 @@ func (r *runner) retreat(why string) *journal.Event {
 	return &journal.Event{Kind: journal.Stopping, Undo: true, Error: why}
 }
 
-// halfway ends a taking back at a step that stays. The run has failed, and keeps its cluster: the undo can be tried again.
-func (r *runner) halfway(i *journal.Step) *journal.Event {
+// undoHalfway ends a taking back at a step that stays. The run has failed, and keeps its cluster: the undo can be tried again.
+func undoHalfway(r *runner, i *journal.Step) *journal.Event {
 	stays := "step " + i.Key + " could not be undone, so the steps before it were not undone either: " + i.Error
 	if why := r.state.Retreated(); why != "" {
 		stays = why + "; " + stays

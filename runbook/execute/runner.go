@@ -78,7 +78,7 @@ func (r *runner) loop(ctx context.Context) (err error) {
 	}
 	for {
 		if r.state.Outcome != "" && len(r.jobs) == 0 {
-			return r.remember(ctx)
+			return rememberShown(ctx, r)
 		}
 		e, err := r.decide(ctx)
 		if err != nil {
@@ -94,7 +94,7 @@ func (r *runner) loop(ctx context.Context) (err error) {
 			}
 			continue
 		}
-		r.beginJobs() //nolint:contextcheck // jobs have a context of their own: r.acting
+		beginJobs(r) //nolint:contextcheck // jobs have a context of their own: r.acting
 		r.cutOff()
 		r.tell(false)
 		select {
@@ -153,7 +153,7 @@ func (r *runner) current() (items []*journal.Step, health []*journal.Step, group
 		}
 		room := step.Rolling.MaxUnavailable
 		for _, target := range targets {
-			i := r.next(step, target)
+			i := nextOn(r, step, target)
 			if i == nil || room == 0 {
 				continue
 			}
@@ -171,8 +171,8 @@ func (r *runner) current() (items []*journal.Step, health []*journal.Step, group
 	return nil, nil, nil
 }
 
-// next is the first step of a target that is not over.
-func (r *runner) next(group *runbook.Step, target string) *journal.Step {
+// nextOn is the first step of a target that is not over.
+func nextOn(r *runner, group *runbook.Step, target string) *journal.Step {
 	for m := range group.Steps {
 		if i := r.state.Item(journal.Key(group.ID, target, group.Steps[m].ID)); !i.Over() {
 			return i
@@ -182,12 +182,12 @@ func (r *runner) next(group *runbook.Step, target string) *journal.Step {
 }
 
 // beginJobs begins what is to be done and is not being done.
-func (r *runner) beginJobs() {
+func beginJobs(r *runner) {
 	if r.stopping() != "" || r.state.Outcome != "" {
 		return
 	}
 	if r.state.Stopping != nil || r.retreating() {
-		if i := r.reverting(); i != nil {
+		if i := stepReverting(r); i != nil {
 			if r.jobs[i.Key] == nil {
 				r.beginUndo(i)
 			}
@@ -235,8 +235,8 @@ func (r *runner) beginJobs() {
 	}
 }
 
-// reverting is the step whose undo has begun.
-func (r *runner) reverting() *journal.Step {
+// stepReverting is the step whose undo has begun.
+func stepReverting(r *runner) *journal.Step {
 	for _, i := range r.state.Items {
 		if i.Phase == journal.StepUndoing {
 			return i

@@ -39,13 +39,13 @@ func (s *Service) session(ctx context.Context, j *durable.Journal) (err error) {
 		return altered // nothing is appended to it: what was cut off would not show any more
 	}
 	if len(j.Entries()) == 0 {
-		if err := r.beginRun(ctx); err != nil {
+		if err := beginRun(ctx, r); err != nil {
 			return err
 		}
 	}
 	h := r.state.Header
 	if r.site, err = lock.OpenAll(ctx, s.Open, h.Cluster, h.AllClusters()); err != nil {
-		return r.park(err.Error(), err)
+		return parkRun(r, err.Error(), err)
 	}
 	r.reading = r.site.ReadOnly()
 	defer func() { err = errors.Join(err, r.reading.Close(), r.site.Close()) }()
@@ -58,10 +58,10 @@ func (s *Service) session(ctx context.Context, j *durable.Journal) (err error) {
 	}
 	r.guard.restore(r.state)
 	r.learned = s.learn(ctx, h.Runbook)
-	if err := r.opened(ctx); err != nil {
+	if err := noteOpened(ctx, r); err != nil {
 		return err
 	}
-	return r.work(ctx)
+	return workOn(ctx, r)
 }
 
 // givesUp tells whether a session was begun to give its run up as it is, which uses nothing that the journal says.
@@ -70,8 +70,8 @@ func givesUp(order json.RawMessage) bool {
 	return json.Unmarshal(order, &o) == nil && o.Do == "cancel" && !o.Undo && o.Leave != ""
 }
 
-// work runs what belongs to a session beside its loop, and the loop.
-func (r *runner) work(ctx context.Context) error {
+// workOn runs what belongs to a session beside its loop, and the loop.
+func workOn(ctx context.Context, r *runner) error {
 	background, stop := context.WithCancel(ctx)
 	var beside sync.WaitGroup
 	beside.Go(func() { r.guard.watch(background) })
@@ -82,7 +82,7 @@ func (r *runner) work(ctx context.Context) error {
 	defer r.cut(nil)
 	err := r.loop(ctx)
 	if err != nil && !errors.Is(err, errParked) {
-		err = r.left(err)
+		err = sessionEnd(r, err)
 	}
 	r.cut(errParked)
 	go r.group.Wait()
@@ -91,7 +91,7 @@ func (r *runner) work(ctx context.Context) error {
 	}
 	stop()
 	beside.Wait()
-	err = errors.Join(err, r.giveBack(context.WithoutCancel(ctx)))
+	err = errors.Join(err, giveLocksBack(context.WithoutCancel(ctx), r))
 	if !errors.Is(err, durable.ErrTakenOver) { // who took it over tells of it
 		r.tell(true)
 	}
@@ -101,8 +101,8 @@ func (r *runner) work(ctx context.Context) error {
 	return err
 }
 
-// left says, of a session that cannot go on, which steps it leaves in the middle.
-func (r *runner) left(err error) error {
+// sessionEnd says, of a session that cannot go on, which steps it leaves in the middle.
+func sessionEnd(r *runner, err error) error {
 	var acting []string
 	for _, i := range r.state.Items {
 		if i.Phase == journal.StepActing || i.Phase == journal.StepUndoing {
@@ -127,7 +127,7 @@ func closed(ctx context.Context, site *cluster.Cluster) bool {
 	return errors.Is(err, cluster.ErrNoPrimary)
 }
 
-func (r *runner) beginRun(ctx context.Context) error {
+func beginRun(ctx context.Context, r *runner) error {
 	run, err := r.service.Store.Run(ctx, r.journal.Run())
 	if err != nil {
 		return err
@@ -139,36 +139,36 @@ func (r *runner) beginRun(ctx context.Context) error {
 	return r.write(journal.Event{Kind: journal.Began, Header: &h})
 }
 
-// opened begins the session: it takes the leases, and writes what it was begun for. A session that its process's death
+// noteOpened begins the session: it takes the leases, and writes what it was begun for. A session that its process's death
 // interrupted has done so before; it takes them anew all the same, for the epoch.
-func (r *runner) opened(ctx context.Context) error {
+func noteOpened(ctx context.Context, r *runner) error {
 	var o journal.Command
 	if err := json.Unmarshal(r.journal.Order(), &o); err != nil {
 		return fmt.Errorf("read the order: %w", err)
 	}
 	e := journal.Event{Kind: journal.Opened, Holder: r.service.Holder, Epochs: r.state.Epochs}
 	if err := r.mayGoOn(&o, &e); err != nil {
-		return r.park(err.Error(), err)
+		return parkRun(r, err.Error(), err)
 	}
 	if r.state.Book.Lock == runbook.LockCluster && o.Do == "cancel" && !o.Undo {
-		r.gone = r.takenByOthers(ctx)
+		r.gone = takenByOthers(ctx, r)
 	}
 	// To be given up, a run needs no lease: it may have lost it.
 	if r.state.Book.Lock == runbook.LockCluster && (o.Do != "cancel" || o.Undo) {
 		var err error
 		if r.held, err = r.service.locks().Take(ctx, r.site, r.state, r.journal.Run(), lock.ShortPatience); err != nil {
-			return r.park(err.Error(), err)
+			return parkRun(r, err.Error(), err)
 		}
 		e.Epochs = r.held.Epochs()
 	}
-	if !r.openedBefore() {
+	if !openedBefore(r) {
 		e.Order = &o
 	}
 	return r.write(e)
 }
 
 // takenByOthers tells whether another run has a cluster of this one, or had it since: then there is nothing to give back.
-func (r *runner) takenByOthers(ctx context.Context) bool {
+func takenByOthers(ctx context.Context, r *runner) bool {
 	for _, name := range r.state.Header.AllClusters() {
 		c := r.service.locks().Claim(r.state, name, r.journal.Run())
 		if !c.Held {
@@ -193,7 +193,7 @@ func (r *runner) takenByOthers(ctx context.Context) bool {
 }
 
 // openedBefore tells whether this session has written its order.
-func (r *runner) openedBefore() bool {
+func openedBefore(r *runner) bool {
 	for _, entry := range r.journal.Entries() {
 		var e journal.Event
 		if entry.Session == r.journal.Session() && json.Unmarshal(entry.Data, &e) == nil && e.Kind == journal.Opened {
@@ -203,27 +203,27 @@ func (r *runner) openedBefore() bool {
 	return false
 }
 
-// giveBack gives the clusters back when the run has ended for good; one that failed keeps them.
-func (r *runner) giveBack(ctx context.Context) error {
+// giveLocksBack gives the clusters back when the run has ended for good; one that failed keeps them.
+func giveLocksBack(ctx context.Context, r *runner) error {
 	if r.state.Book.Lock != runbook.LockCluster || r.state.Outcome == "" || r.state.Outcome == journal.RunFailed {
 		return nil
 	}
 	if len(r.held) > 0 {
 		kept, err := r.held.Release(ctx)
-		return errors.Join(r.keeps(kept), err)
+		return errors.Join(parkOrKeep(r, kept), err)
 	}
 	var kept, all error
 	for _, name := range r.state.Header.AllClusters() {
-		kept = errors.Join(kept, r.unclaim(ctx, name))
+		kept = errors.Join(kept, unclaim(ctx, r, name))
 		all = errors.Join(all, r.service.Store.Release(ctx, lock.LeaseName(name), r.journal.Run()))
 	}
-	return errors.Join(r.keeps(kept), all)
+	return errors.Join(parkOrKeep(r, kept), all)
 }
 
 // claimStays is what a run says of a claim that it could not take back, as its cluster did not answer.
 const claimStays = "the claim stays in the cluster until the next run from this machine"
 
-func (r *runner) keeps(kept error) error {
+func parkOrKeep(r *runner, kept error) error {
 	if kept == nil {
 		return nil
 	}
@@ -232,7 +232,7 @@ func (r *runner) keeps(kept error) error {
 
 // unclaim takes the run's own claim from a cluster, if it is still there. It may be of a later epoch than the journal tells: a
 // process that died when it had taken the cluster wrote nothing of it.
-func (r *runner) unclaim(ctx context.Context, name string) error {
+func unclaim(ctx context.Context, r *runner, name string) error {
 	on, err := r.site.Cluster(ctx, name)
 	if err != nil {
 		return err
@@ -248,8 +248,8 @@ func (r *runner) unclaim(ctx context.Context, name string) error {
 	return m.Clear(ctx, c)
 }
 
-// park ends the session and leaves the run for a later one.
-func (r *runner) park(reason string, cause error) error {
+// parkRun ends the session and leaves the run for a later one.
+func parkRun(r *runner, reason string, cause error) error {
 	if err := r.write(journal.Event{Kind: journal.Parked, Reason: reason}); err != nil {
 		return err
 	}
@@ -257,8 +257,8 @@ func (r *runner) park(reason string, cause error) error {
 	return cause
 }
 
-// remember keeps what the run leaves undone, and how long the steps took, for the estimates of later runs.
-func (r *runner) remember(ctx context.Context) error {
+// rememberShown keeps what the run leaves undone, and how long the steps took, for the estimates of later runs.
+func rememberShown(ctx context.Context, r *runner) error {
 	if err := r.service.noteRemainders(ctx, r.journal.Run(), r.state); err != nil {
 		return err
 	}

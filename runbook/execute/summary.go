@@ -50,9 +50,9 @@ func (r *runner) summary() journal.Summary {
 	s := r.state
 	o := outlook{paced: s.Outcome == ""}
 	for _, p := range s.Parts() {
-		r.addPart(&o, p)
+		addPart(r, &o, p)
 	}
-	r.addLook(&o)
+	addLook(r, &o)
 	out := journal.Summary{Status: s.Status(), Position: s.Position(), Detail: o.detail}
 	if next := s.Next(); out.Position == "" && next != "" {
 		out.Position = "before " + next
@@ -77,7 +77,7 @@ func (r *runner) summary() journal.Summary {
 }
 
 // addPart adds a part of the run's work.
-func (r *runner) addPart(o *outlook, p journal.Part) {
+func addPart(r *runner, o *outlook, p journal.Part) {
 	weight, share := r.learned.weight(p.ID), r.worked[p.Key].share
 	switch j := r.jobs[p.Key]; {
 	case p.Over:
@@ -85,14 +85,14 @@ func (r *runner) addPart(o *outlook, p journal.Part) {
 	case j == nil:
 		o.paced = false
 	default:
-		weight, share = r.underWay(o, p, j)
+		weight, share = shareUnderWay(r, o, p, j)
 	}
 	o.total += weight
 	o.done += share * weight
 }
 
-// underWay is what a part on which a job works now weighs, in seconds where anything is known, and which share of that is done.
-func (r *runner) underWay(o *outlook, p journal.Part, j *job) (weight, share float64) {
+// shareUnderWay is what a part on which a job works now weighs, in seconds where anything is known, and which share of that is done.
+func shareUnderWay(r *runner, o *outlook, p journal.Part, j *job) (weight, share float64) {
 	weight = r.learned.weight(p.ID)
 	w := r.worked[p.Key]
 	if w.began.IsZero() {
@@ -126,7 +126,7 @@ func (r *runner) underWay(o *outlook, p journal.Part, j *job) (weight, share flo
 }
 
 // addLook adds what a look at the cluster's health before a step waits for, which is no part of the work.
-func (r *runner) addLook(o *outlook) {
+func addLook(r *runner, o *outlook) {
 	for _, key := range document.SortedKeys(r.jobs) {
 		j := r.jobs[key]
 		_, text := j.progress.now()

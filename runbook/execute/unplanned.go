@@ -25,9 +25,9 @@ func caution(task action.Task, f action.CheckResult, unplanned string) string {
 	return unplanned
 }
 
-// unplanned says that a step is of a target that came after the plan was made; empty if it did not, or if people agreed to an earlier
+// whyUnplanned says that a step is of a target that came after the plan was made; empty if it did not, or if people agreed to an earlier
 // step of that target.
-func (r *runner) unplanned(i *journal.Step) string {
+func whyUnplanned(r *runner, i *journal.Step) string {
 	agreed := func(to *journal.Step) bool {
 		return to.Group == i.Group && to.Target == i.Target && len(to.Approved) > 0
 	}

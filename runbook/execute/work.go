@@ -17,7 +17,7 @@ import (
 
 func (r *runner) beginCheck(i *journal.Step) {
 	key, uses, on, inputs := i.Key, i.Step.Uses, i.Cluster, i.Inputs
-	interrupted, call, unplanned := i.Phase == journal.StepActing || i.Open, r.call(i), r.unplanned(i)
+	interrupted, call, unplanned := i.Phase == journal.StepActing || i.Open, r.call(i), whyUnplanned(r, i)
 	r.begin(key, looking, i.Step.Timeout, func(ctx context.Context, p *progress) (*journal.Event, error) {
 		began := time.Now()
 		call.Progress = p.tell
@@ -68,7 +68,7 @@ func (r *runner) beginAct(i *journal.Step) {
 			}
 		}
 		// Once more, for whoever slept since the intent was written.
-		if err := r.mayAct(ctx); err != nil {
+		if err := mayActNow(ctx, r); err != nil {
 			return nil, notBegun{err}
 		}
 		if reason, _ := r.guard.state(time.Now()); reason != "" && task.Traits().Effect != action.None { // to ask took a while
@@ -104,7 +104,7 @@ func (r *runner) beginVerify(i *journal.Step) {
 		}
 		observed, err := verify(ctx, task, reading, output)
 		if err == nil && step.Verify != nil {
-			err = r.hold(ctx, step.Verify, env, seen{task, reading, output, observed})
+			err = holdVerify(ctx, r, step.Verify, env, seen{task, reading, output, observed})
 		}
 		if err != nil {
 			return nil, fmt.Errorf("verify: %w", err)
@@ -134,8 +134,8 @@ type seen struct {
 	output, observed action.Facts
 }
 
-// hold waits until a step's own condition holds.
-func (r *runner) hold(ctx context.Context, v *runbook.Verify, env map[string]any, s seen) error {
+// holdVerify waits until a step's own condition holds.
+func holdVerify(ctx context.Context, r *runner, v *runbook.Verify, env map[string]any, s seen) error {
 	end := time.Now().Add(v.Within)
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
@@ -178,13 +178,13 @@ func (r *runner) beginUndo(i *journal.Step) {
 	unsettled := i.Intent != 0 || i.Open || !r.written[i.Undo]
 	r.begin(key, firm, i.Step.Timeout, func(ctx context.Context, p *progress) (*journal.Event, error) {
 		call.Progress = p.tell
-		if err := r.mayAct(ctx); err != nil {
+		if err := mayActNow(ctx, r); err != nil {
 			return nil, notBegun{err}
 		}
 		site, err := r.site.Cluster(ctx, on)
 		var by action.Task // the step's own undo; nil: the action's
 		if err == nil && step.Undo != nil {
-			by, err = r.undoTask(step.Undo, env)
+			by, err = undoTask(r, step.Undo, env)
 		}
 		if err == nil && unsettled {
 			err = r.settle(ctx, site, step.Uses, inputs, by, call)
@@ -192,7 +192,7 @@ func (r *runner) beginUndo(i *journal.Step) {
 		switch {
 		case err != nil:
 		case by != nil:
-			err = r.undoBy(ctx, site, by, call)
+			err = undoBy(ctx, r, site, by, call)
 		default:
 			err = r.undo(ctx, site, step.Uses, inputs, call)
 		}
@@ -245,7 +245,7 @@ type lastingError struct{ error }
 func (e lastingError) Unwrap() error { return e.error }
 
 // undoTask is the action that a step names for its undo, with its inputs.
-func (r *runner) undoTask(u *runbook.Use, env map[string]any) (action.Task, error) {
+func undoTask(r *runner, u *runbook.Use, env map[string]any) (action.Task, error) {
 	with, err := r.state.Book.FillNode(u.With, env)
 	if err != nil {
 		return nil, err
@@ -258,7 +258,7 @@ func (r *runner) undoTask(u *runbook.Use, env map[string]any) (action.Task, erro
 }
 
 // undoBy takes a step back by another action.
-func (r *runner) undoBy(ctx context.Context, site *cluster.Cluster, task action.Task, call action.Call) error {
+func undoBy(ctx context.Context, r *runner, site *cluster.Cluster, task action.Task, call action.Call) error {
 	reading, err := r.reading.Cluster(ctx, site.Name)
 	if err != nil {
 		return err

@@ -19,13 +19,13 @@ func (t *Torture) cancelled(ctx context.Context, o *Report) error {
 	if t.Cancel == nil {
 		return nil
 	}
-	moments, err := t.moments(ctx, o)
+	moments, err := momentsToCancel(ctx, t, o)
 	if err != nil {
 		return err
 	}
 	for _, n := range moments {
 		for m := n + 1; ; m++ {
-			cut, err := t.cutCancel(ctx, o, n, m)
+			cut, err := cutCancel(ctx, t, o, n, m)
 			if err != nil {
 				return err
 			}
@@ -37,8 +37,8 @@ func (t *Torture) cancelled(ctx context.Context, o *Report) error {
 	return nil
 }
 
-// moments are the numbers of the entries after which a step that has an effect was intended, or was done.
-func (t *Torture) moments(ctx context.Context, o *Report) (all []int, err error) {
+// momentsToCancel are the numbers of the entries after which a step that has an effect was intended, or was done.
+func momentsToCancel(ctx context.Context, t *Torture, o *Report) (all []int, err error) {
 	const test = "undisturbed"
 	t.Say(test)
 	o.Tries++
@@ -82,7 +82,7 @@ func (t *Torture) moments(ctx context.Context, o *Report) (all []int, err error)
 }
 
 // cutCancel kills a run at one entry, and who takes it back at a later one. It tells whether that was come to.
-func (t *Torture) cutCancel(ctx context.Context, o *Report, n, m int) (cut bool, err error) {
+func cutCancel(ctx context.Context, t *Torture, o *Report, n, m int) (cut bool, err error) {
 	test := fmt.Sprintf("killed at entry %d, and its cancellation at %d", n, m)
 	t.Say(test)
 	o.Tries++

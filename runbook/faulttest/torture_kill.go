@@ -17,16 +17,16 @@ import (
 // kill kills the process at every write, lets another go on, and looks at the journal. Just before a write things are as just
 // after the one before it, unless an act is under way: then both are tried.
 func (t *Torture) kill(ctx context.Context, o *Report) error {
-	if _, err := t.killed(ctx, o, durable.Moment{Number: 1, Before: true}); err != nil {
+	if _, err := killAt(ctx, t, o, durable.Moment{Number: 1, Before: true}); err != nil {
 		return err
 	}
 	for n := 1; ; n++ {
-		left, err := t.killed(ctx, o, durable.Moment{Number: n})
+		left, err := killAt(ctx, t, o, durable.Moment{Number: n})
 		if err != nil || !left.cut {
 			return err
 		}
 		if left.acting {
-			if _, err := t.killed(ctx, o, durable.Moment{Number: n + 1, Before: true}); err != nil {
+			if _, err := killAt(ctx, t, o, durable.Moment{Number: n + 1, Before: true}); err != nil {
 				return err
 			}
 		}
@@ -39,8 +39,8 @@ type left struct {
 	acting bool // an act was under way
 }
 
-// killed kills a run at a moment, lets another process go on, and takes it back.
-func (t *Torture) killed(ctx context.Context, o *Report, at durable.Moment) (l left, err error) {
+// killAt kills a run at a moment, lets another process go on, and takes it back.
+func killAt(ctx context.Context, t *Torture, o *Report, at durable.Moment) (l left, err error) {
 	test := fmt.Sprintf("killed at entry %d", at.Number)
 	if at.Before {
 		test = fmt.Sprintf("killed before entry %d", at.Number)
@@ -83,7 +83,7 @@ func (t *Torture) killed(ctx context.Context, o *Report, at durable.Moment) (l l
 			l.acting = l.acting || i.Phase == journal.StepActing || i.Phase == journal.StepUndoing
 		}
 	}
-	if err := t.examine(ctx, o, test, s, run, entries); err != nil {
+	if err := examineRun(ctx, t, o, test, s, run, entries); err != nil {
 		return l, err
 	}
 	if st, err := s.State(ctx, run); err != nil {
@@ -115,9 +115,9 @@ func only(ctx context.Context, s *execute.Service) (run string, _ []durable.Entr
 	return runs[0].ID, entries, err
 }
 
-// examine looks at the journal of a run that was killed and went on: no finished step may begin again, nothing be done twice
+// examineRun looks at the journal of a run that was killed and went on: no finished step may begin again, nothing be done twice
 // that cannot be repeated, and it is done or a person is asked.
-func (t *Torture) examine(ctx context.Context, o *Report, test string, s *execute.Service, run string, entries []durable.Entry) error {
+func examineRun(ctx context.Context, t *Torture, o *Report, test string, s *execute.Service, run string, entries []durable.Entry) error {
 	if err := durable.VerifyChain(entries); err != nil {
 		o.trouble(test, "", err.Error())
 	}

@@ -75,7 +75,7 @@ func (t *Torture) examineCluster(ctx context.Context, o *Report, test string) (e
 	o.Looks++
 	end := time.Now().Add(lookingTime)
 	for {
-		wrong, err := t.wrong(ctx, site)
+		wrong, err := differences(ctx, t, site)
 		if err != nil || len(wrong) == 0 {
 			return err
 		}
@@ -92,7 +92,7 @@ func (t *Torture) examineCluster(ctx context.Context, o *Report, test string) (e
 	}
 }
 
-func (t *Torture) wrong(ctx context.Context, site *cluster.Cluster) (all []string, err error) {
+func differences(ctx context.Context, t *Torture, site *cluster.Cluster) (all []string, err error) {
 	now, err := look(ctx, site)
 	if err != nil {
 		return nil, err

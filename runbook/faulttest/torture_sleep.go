@@ -35,7 +35,7 @@ func (t *Torture) sleep(ctx context.Context, o *Report) error {
 		return nil
 	}
 	o.Slept = t.Pause
-	if err := t.rob(ctx, o, "the owner sleeps, another run takes the cluster", neighbour{lock.LeaseName(t.Request.Cluster)}); err != nil {
+	if err := robOwner(ctx, t, o, "the owner sleeps, another run takes the cluster", neighbour{lock.LeaseName(t.Request.Cluster)}); err != nil {
 		return err
 	}
 	if t.Elsewhere == nil {
@@ -46,16 +46,16 @@ func (t *Torture) sleep(ctx context.Context, o *Report) error {
 		return err
 	}
 	if marker := t.ClusterLock(site); marker != nil {
-		err = t.rob(ctx, o, "the owner sleeps, another host takes the cluster", stranger{marker, action.Claim{
+		err = robOwner(ctx, t, o, "the owner sleeps, another host takes the cluster", stranger{marker, action.Claim{
 			Cluster: t.Request.Cluster, Run: "another", Holder: "another host", Epoch: 1, For: time.Hour, Break: true,
 		}})
 	}
 	return errors.Join(err, site.Close())
 }
 
-// rob lets a thief take the cluster while the owner sleeps. An owner that fell asleep in the middle of a write to the store
+// robOwner lets a thief take the cluster while the owner sleeps. An owner that fell asleep in the middle of a write to the store
 // keeps everybody out of it: then it is tried again.
-func (t *Torture) rob(ctx context.Context, o *Report, test string, who thief) error {
+func robOwner(ctx context.Context, t *Torture, o *Report, test string, who thief) error {
 	o.Tries++
 	for try := 1; ; try++ {
 		t.Say(test)
@@ -64,7 +64,7 @@ func (t *Torture) rob(ctx context.Context, o *Report, test string, who thief) er
 		fate, err := t.Child(ctx, folder, durable.Moment{Number: bedtime}, func(ctx context.Context) (err error) {
 			night := time.NewTimer(t.Pause)
 			defer night.Stop()
-			if err := t.steal(ctx, folder, who); err != nil {
+			if err := stealLock(ctx, t, folder, who); err != nil {
 				return err
 			}
 			stolen = true
@@ -128,14 +128,14 @@ func (t *Torture) robbed(ctx context.Context, o *Report, test, folder string, wh
 	return t.aftermath(ctx, o, s, test, run)
 }
 
-// steal waits until the run's lease has run out, and takes the cluster.
-func (t *Torture) steal(ctx context.Context, folder string, who thief) error {
+// stealLock waits until the run's lease has run out, and takes the cluster.
+func stealLock(ctx context.Context, t *Torture, folder string, who thief) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, t.Pause+time.Minute, errors.New("the cluster cannot be taken from an owner that sleeps"))
 	defer cancel()
-	return poll.Try(ctx, 50*time.Millisecond, func() error { return t.tryToSteal(ctx, folder, who) })
+	return poll.Try(ctx, 50*time.Millisecond, func() error { return tryToSteal(ctx, t, folder, who) })
 }
 
-func (t *Torture) tryToSteal(ctx context.Context, folder string, who thief) (err error) {
+func tryToSteal(ctx context.Context, t *Torture, folder string, who thief) (err error) {
 	store, err := durable.Open(ctx, durable.Options{Folder: folder, Version: journal.Interpreter})
 	if err != nil {
 		return err

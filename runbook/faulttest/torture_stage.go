@@ -89,7 +89,7 @@ func (t *Torture) aftermath(ctx context.Context, o *Report, s *execute.Service, 
 	if st.Outcome != journal.RunUndone && st.Outcome != journal.RunCancelled {
 		o.trouble(test, st.Position(), "it could not be released: "+st.Status()+": "+st.Why)
 	}
-	now, err := t.settled(ctx, s, stays)
+	now, err := settledSights(ctx, t, s, stays)
 	if interrupted := context.Cause(ctx); interrupted != nil {
 		return interrupted
 	}
@@ -107,12 +107,12 @@ func (t *Torture) aftermath(ctx context.Context, o *Report, s *execute.Service, 
 			}
 		}
 	}
-	return t.reset(ctx, o)
+	return resetStage(ctx, t, o)
 }
 
-// settled is what the checks see when the cluster had time to become what it was: who was away has hints or a log to take in
+// settledSights is what the checks see when the cluster had time to become what it was: who was away has hints or a log to take in
 // first. There is nothing to wait for where something stays.
-func (t *Torture) settled(ctx context.Context, s *execute.Service, stays bool) (map[string]string, error) {
+func settledSights(ctx context.Context, t *Torture, s *execute.Service, stays bool) (map[string]string, error) {
 	end := time.Now().Add(t.Settle)
 	for {
 		var now map[string]string
@@ -145,8 +145,8 @@ func (o *Report) stays(test string, st *journal.State) (any bool) {
 	return any
 }
 
-// reset brings the lab back to where every try begins.
-func (t *Torture) reset(ctx context.Context, o *Report) (err error) {
+// resetStage brings the lab back to where every try begins.
+func resetStage(ctx context.Context, t *Torture, o *Report) (err error) {
 	if t.Restore == nil {
 		return nil
 	}

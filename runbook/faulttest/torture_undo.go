@@ -37,7 +37,7 @@ func (t *Torture) twice(ctx context.Context, o *Report) error {
 	var again sync.Map // the steps that failed the second time
 	o.again = &again
 	defer func() { o.again = nil }()
-	return t.undone(ctx, o, "twice", func(ctx context.Context, task action.Task, on *cluster.Cluster, c action.Call) (action.Facts, error) {
+	return failAndUndo(ctx, t, o, "twice", func(ctx context.Context, task action.Task, on *cluster.Cluster, c action.Call) (action.Facts, error) {
 		out, err := task.Act(ctx, on, c)
 		if err != nil || !task.Traits().Repeatable {
 			return out, err
@@ -60,7 +60,7 @@ func (t *Torture) fail(ctx context.Context, o *Report) error {
 	})
 	for _, id := range ids {
 		acted := false
-		if err := t.undone(ctx, o, "failed at "+id, func(ctx context.Context, task action.Task, on *cluster.Cluster, c action.Call) (action.Facts, error) {
+		if err := failAndUndo(ctx, t, o, "failed at "+id, func(ctx context.Context, task action.Task, on *cluster.Cluster, c action.Call) (action.Facts, error) {
 			out, err := task.Act(ctx, on, c)
 			acted = acted || runbook.IDOf(c.Step) == id
 			if err == nil && runbook.IDOf(c.Step) == id {
@@ -77,8 +77,8 @@ func (t *Torture) fail(ctx context.Context, o *Report) error {
 	return nil
 }
 
-// undone runs with an actor in between, takes the run back and compares what the checks see.
-func (t *Torture) undone(ctx context.Context, o *Report, test string, act execute.Actor, failing string) (err error) {
+// failAndUndo runs with an actor in between, takes the run back and compares what the checks see.
+func failAndUndo(ctx context.Context, t *Torture, o *Report, test string, act execute.Actor, failing string) (err error) {
 	o.Tries++
 	t.Say(test)
 	s, err := t.service(ctx, strings.ReplaceAll(test, " ", "-"))

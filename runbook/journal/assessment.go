@@ -34,8 +34,8 @@ func (s *State) Looks(i *Step) bool {
 	return err == nil && task.Traits().Effect == action.None
 }
 
-// stands says of a step that has an effect how it stands; empty: it has none, or none that is left.
-func (s *State) stands(i *Step, seen map[string]*Assessment) string {
+// standsAfter says of a step that has an effect how it stands; empty: it has none, or none that is left.
+func standsAfter(s *State, i *Step, seen map[string]*Assessment) string {
 	a := seen[i.Key]
 	switch {
 	case !i.Acts || s.Looks(i), a != nil && a.Err == nil && a.Is == Untouched:
@@ -54,7 +54,7 @@ func (s *State) stands(i *Step, seen map[string]*Assessment) string {
 // can be taken back.
 func (s *State) Irrevocable(seen map[string]*Assessment) (*Step, string) {
 	for _, i := range s.Items {
-		if how := s.stands(i, seen); how != "" && !s.Reversible(i) {
+		if how := standsAfter(s, i, seen); how != "" && !s.Reversible(i) {
 			return i, how
 		}
 	}
@@ -65,7 +65,7 @@ func (s *State) Irrevocable(seen map[string]*Assessment) (*Step, string) {
 func (s *State) Effects(seen map[string]*Assessment) []string {
 	var all []string
 	for _, i := range s.Items {
-		switch how := s.stands(i, seen); how {
+		switch how := standsAfter(s, i, seen); how {
 		case "":
 		case "is done", "was begun":
 			all = append(all, i.Key)

@@ -62,7 +62,7 @@ func (s *State) Unfit() error {
 // ChangedActions lists the actions that are of another version here than when the run was planned, or when a person last agreed to that,
 // and that the run would still use. Those whose steps are all over are nobody's concern.
 func (s *State) ChangedActions(o Command) []ChangedAction {
-	now, used := s.Book.Versions(), s.uses(o)
+	now, used := s.Book.Versions(), actionsUsed(s, o)
 	var all []ChangedAction
 	for _, name := range document.SortedKeys(now) {
 		if was, known := s.Versions[name]; known && was != now[name] && used[name] {
@@ -72,9 +72,9 @@ func (s *State) ChangedActions(o Command) []ChangedAction {
 	return all
 }
 
-// uses tells which actions a session may use: of the steps that are not over or are to run again, and, where what was done may be taken
+// actionsUsed tells which actions a session may use: of the steps that are not over or are to run again, and, where what was done may be taken
 // back, of those that acted.
-func (s *State) uses(o Command) map[string]bool {
+func actionsUsed(s *State, o Command) map[string]bool {
 	used := map[string]bool{}
 	use := func(step *runbook.Step) {
 		used[step.Uses] = true

@@ -84,7 +84,7 @@ func (s *State) Untouched() []string {
 		switch id := i.Step.ID; {
 		case i.Acts:
 			acted = append(acted, id)
-		case i.Over() && s.changes(i) && !slices.Contains(idle, id):
+		case i.Over() && changesSomething(s, i) && !slices.Contains(idle, id):
 			idle = append(idle, id)
 		}
 	}
@@ -97,7 +97,7 @@ func (s *State) AlreadySo() []string {
 	var keys []string
 	for _, i := range s.Items {
 		planned := slices.ContainsFunc(s.Header.Plan.Steps, func(p PlanStep) bool { return p.Key == i.Key && p.State == action.Satisfied })
-		if planned && !i.Acts && i.Phase == StepDone && s.changes(i) {
+		if planned && !i.Acts && i.Phase == StepDone && changesSomething(s, i) {
 			keys = append(keys, i.Key)
 		}
 	}
@@ -106,11 +106,11 @@ func (s *State) AlreadySo() []string {
 
 // ActedWithEngine tells whether any step acted that is more than a command beside the change.
 func (s *State) ActedWithEngine() bool {
-	return slices.ContainsFunc(s.Items, func(i *Step) bool { return i.Acts && i.Step.Uses != action.CommandName && s.changes(i) })
+	return slices.ContainsFunc(s.Items, func(i *Step) bool { return i.Acts && i.Step.Uses != action.CommandName && changesSomething(s, i) })
 }
 
-// changes tells whether a step leaves something behind when it acts.
-func (s *State) changes(i *Step) bool {
+// changesSomething tells whether a step leaves something behind when it acts.
+func changesSomething(s *State, i *Step) bool {
 	if i.Step.Uses == "" {
 		return false
 	}

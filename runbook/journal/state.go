@@ -49,8 +49,8 @@ type State struct {
 	Leaves string  // why its cluster was given back as it is
 }
 
-// halted notes how the run stood before a cancellation; one that was cut off and is said again is the same.
-func (s *State) halted() {
+// noteHalt notes how the run stood before a cancellation; one that was cut off and is said again is the same.
+func noteHalt(s *State) {
 	if s.Stopping == nil || s.Outcome != "" {
 		s.Before = s.Outcome
 	}
@@ -116,7 +116,7 @@ func (s *State) ApplyEvent(e Event, actions []action.Action) error {
 		}
 		if e.Order != nil {
 			s.Orders = append(s.Orders, *e.Order)
-			return s.obey(*e.Order, e)
+			return obeyCommand(s, *e.Order, e)
 		}
 	case Targeted:
 		s.Targets[e.Step] = e.Targets
@@ -134,7 +134,7 @@ func (s *State) ApplyEvent(e Event, actions []action.Action) error {
 		s.Held = ""
 	case Said:
 	case Stopping:
-		s.halted()
+		noteHalt(s)
 		s.Stopping, s.Undoing = &e, e.Undo
 	case Parked:
 		s.Parked, s.Why = true, e.Reason
@@ -153,7 +153,7 @@ func (s *State) ApplyEvent(e Event, actions []action.Action) error {
 }
 
 // tryUndosAgain forgets that undos failed, where a run was being taken back and has not ended by that.
-func (s *State) tryUndosAgain() {
+func tryUndosAgain(s *State) {
 	if s.Outcome != RunFailed || s.Stopping == nil {
 		return
 	}
@@ -164,18 +164,18 @@ func (s *State) tryUndosAgain() {
 	}
 }
 
-// obey takes the order of a session.
-func (s *State) obey(o Command, e Event) error {
+// obeyCommand takes the order of a session.
+func obeyCommand(s *State, o Command, e Event) error {
 	switch o.Do {
 	case "cancel":
-		s.tryUndosAgain()
-		s.halted()
+		tryUndosAgain(s)
+		noteHalt(s)
 		e.Leave = o.Leave
 		s.Stopping, s.Undoing, s.Outcome, s.Stuck = &e, o.Undo, "", ""
 	case "resume":
 		clear(s.Healthy)
 		if s.Outcome == RunFailed {
-			s.tryUndosAgain()
+			tryUndosAgain(s)
 			s.Outcome = ""
 			for _, i := range s.Items {
 				if i.Phase == StepFailed {

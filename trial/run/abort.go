@@ -61,8 +61,8 @@ func endedBadly(call spec.Call, st *journal.State) *abort {
 	return h
 }
 
-// refusal makes of the refusal that a call expects no error at all, and of anything else one.
-func (r *runner) refusal(call spec.Call, err error, tell func(series.Event)) error {
+// refusalOf makes of the refusal that a call expects no error at all, and of anything else one.
+func refusalOf(r *runner, call spec.Call, err error, tell func(series.Event)) error {
 	var halted *abort
 	switch {
 	case call.Refused == "":
@@ -86,8 +86,8 @@ func whyOf(st *journal.State) string {
 	return st.Why
 }
 
-// tooLong says what a run was at when its time was over. One that a guardrail held without data tells nothing of the change.
-func (r *runner) tooLong(ctx context.Context, x *execution) *abort {
+// abortTooLong says what a run was at when its time was over. One that a guardrail held without data tells nothing of the change.
+func abortTooLong(ctx context.Context, r *runner, x *execution) *abort {
 	h := &abort{answer: analyze.Fail, reason: fmt.Sprintf("the run of %s had not ended after %s", x.call.Name(), x.call.Limit)}
 	st, err := r.runs.service.State(ctx, x.id)
 	if err != nil {
@@ -96,7 +96,7 @@ func (r *runner) tooLong(ctx context.Context, x *execution) *abort {
 	if at := st.Position(); at != "" {
 		h.reason += ", it was at " + at
 	}
-	if said := r.lastSaid(ctx, x.id); said != "" {
+	if said := lastSaid(ctx, r, x.id); said != "" {
 		h.reason += " (" + said + ")"
 	}
 	if st.Held != "" {
@@ -109,7 +109,7 @@ func (r *runner) tooLong(ctx context.Context, x *execution) *abort {
 }
 
 // lastSaid is what a run said last of what it is at; "" if it said nothing.
-func (r *runner) lastSaid(ctx context.Context, run string) string {
+func lastSaid(ctx context.Context, r *runner, run string) string {
 	var s journal.Summary
 	if is, err := r.runs.service.Store.Run(ctx, run); err != nil || is.Summary == nil || json.Unmarshal(is.Summary, &s) != nil {
 		return ""
@@ -126,7 +126,7 @@ func (r *runner) leave(ctx context.Context, x *execution) (*journal.State, error
 		return st, err
 	}
 	r.observe(progress.Stage{Doing: progress.Stopping, Detail: "the run of " + x.call.Name() + " is given up", Share: -1})
-	switch outcome, err := r.giveUp(ctx, x, st.Outcome == ""); {
+	switch outcome, err := giveRunUp(ctx, r, x, st.Outcome == ""); {
 	case err != nil:
 		r.note("The run of %s may still hold the lock of %s (%v): check whether the work that it began is still running there; plimsoll trial run FILE --break-lock REASON takes over the lock.", x.call.Name(), r.trial.Existing.Name, err)
 	case st.Events == 0: // nothing was done
@@ -138,9 +138,9 @@ func (r *runner) leave(ctx context.Context, x *execution) (*journal.State, error
 	return st, nil
 }
 
-// giveUp cancels a run: by a word if it is under way, and by a session for that if it is not, or did not hear it. One that comes to
+// giveRunUp cancels a run: by a word if it is under way, and by a session for that if it is not, or did not hear it. One that comes to
 // a good end of its own before it hears that has given its cluster back.
-func (r *runner) giveUp(ctx context.Context, x *execution, underWay bool) (journal.Outcome, error) {
+func giveRunUp(ctx context.Context, r *runner, x *execution, underWay bool) (journal.Outcome, error) {
 	const why = "the trial ends"
 	limited, cancel := context.WithTimeoutCause(ctx, moment, fmt.Errorf("it had not ended after %s", moment))
 	defer cancel()

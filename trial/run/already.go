@@ -9,9 +9,9 @@ import (
 	"plimsoll/trial/spec"
 )
 
-// notExecuted says which steps of a run were so already before it began, and refuses a trial in which nothing of the change was
+// tellNotExecuted says which steps of a run were so already before it began, and refuses a trial in which nothing of the change was
 // executed: what it measured is a cluster to which nothing was done.
-func (r *runner) notExecuted(call spec.Call, st *journal.State) {
+func tellNotExecuted(r *runner, call spec.Call, st *journal.State) {
 	keys := st.AlreadySo()
 	if len(keys) == 0 || st.Outcome != journal.RunDone {
 		return

@@ -13,7 +13,7 @@ import (
 )
 
 // tellForeseen says what was foreseen, and refuses to go on with what must be otherwise.
-func (r *runner) tellForeseen(all []foresee.Foreseen) error {
+func tellForeseen(r *runner, all []foresee.Foreseen) error {
 	var why, do []string
 	for _, f := range all {
 		if f.Must {
@@ -38,7 +38,7 @@ func (r *runner) tellForeseen(all []foresee.Foreseen) error {
 
 // foreseeCell looks, before the load of a cell, at what its server shows and what its account may do, and plans its runbooks: once for
 // each data set.
-func (r *runner) foreseeCell(ctx context.Context, c *spec.Cell, s *servers, db engine.Database) error {
+func foreseeCell(ctx context.Context, r *runner, c *spec.Cell, s *servers, db engine.Database) error {
 	if r.foresaw[c.Data] {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (r *runner) foreseeCell(ctx context.Context, c *spec.Cell, s *servers, db e
 		r.site.Log.Info("not everything can be checked before the load", "error", err)
 	}
 	if e := r.trial.Existing; e != nil && e.Listed && r.runs == nil && r.parts.Marker != nil {
-		all = append(all, r.lockOfTarget(ctx, e)...)
+		all = append(all, lockOfTarget(ctx, r, e)...)
 	}
 	if r.runs != nil {
 		all = append(all, foresee.RunbooksAt(ctx, r.trial, r.runs.service.Prepare, r.nameOf(s))...)
@@ -64,10 +64,10 @@ func (r *runner) foreseeCell(ctx context.Context, c *spec.Cell, s *servers, db e
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return r.tellForeseen(all)
+	return tellForeseen(r, all)
 }
 
-func (r *runner) lockOfTarget(ctx context.Context, e *spec.ExistingCluster) []foresee.Foreseen {
+func lockOfTarget(ctx context.Context, r *runner, e *spec.ExistingCluster) []foresee.Foreseen {
 	site, err := r.parts.Site(ctx, e.Name, r.site.Lab.Machine)
 	if err != nil {
 		return nil // whom the load cannot reach either says so

@@ -39,7 +39,7 @@ func (d *cellRun) run(ctx context.Context) error {
 	if err := d.lookAtNoise(ctx); err != nil {
 		return err
 	}
-	if err := d.giveDisk(ctx, d.cell, d.servers, false); err != nil {
+	if err := giveDisk(ctx, d.runner, d.cell, d.servers, false); err != nil {
 		return err
 	}
 	if len(d.cell.Timeline) == 0 {

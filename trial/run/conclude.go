@@ -10,13 +10,13 @@ import (
 	"plimsoll/trial/judge"
 )
 
-// conclude gives the verdict on what was measured until the trial came to its end, or was cut off by an error.
-func (r *runner) conclude(cut error) result.Verdict {
+// conclusion gives the verdict on what was measured until the trial came to its end, or was cut off by an error.
+func conclusion(r *runner, cut error) result.Verdict {
 	r.doubtGenerator()
 	for _, note := range judge.LeftOut(r.trial, &r.recording) {
 		r.note("%s", note)
 	}
-	c := judge.Course{Ended: r.ended(cut), Partial: cut != nil || r.halted != nil, Invalid: r.invalid, Already: r.already, Notes: r.notes}
+	c := judge.Course{Ended: endedBy(r, cut), Partial: cut != nil || r.halted != nil, Invalid: r.invalid, Already: r.already, Notes: r.notes}
 	if !r.trial.CountsOnly() {
 		c.Advice = r.doubts.advice()
 	}
@@ -26,9 +26,9 @@ func (r *runner) conclude(cut error) result.Verdict {
 	return judge.Verdict(r.trial, &r.recording, c)
 }
 
-// ended is how a trial ended before its end: a person interrupted it, or something that it needs was missing or wrong. It is nil of
+// endedBy is how a trial ended before its end: a person interrupted it, or something that it needs was missing or wrong. It is nil of
 // one that came to its end, or whose change answered the question by failing.
-func (r *runner) ended(cut error) *result.Ended {
+func endedBy(r *runner, cut error) *result.Ended {
 	switch {
 	case errors.Is(cut, context.Canceled):
 		return &result.Ended{How: result.Interrupted, Where: r.at}

@@ -48,7 +48,7 @@ func TestOwnErrorsCouldNotRun(t *testing.T) {
 			t.Fatalf("%s: %v", what, c.halt)
 		}
 		r.recording.Begin(judge.PhaseRecord{Round: 1, Phase: "baseline"}).All = make([]analyze.Second, 5)
-		v := r.conclude(c.cut)
+		v := conclusion(r, c.cut)
 		all := strings.Join(v.Reasons, "\n")
 		if v.Verdict != c.want || !v.Partial || (v.Ended == nil) != (c.how == "") {
 			t.Errorf("%s: %s, ended %+v, %q", what, v.Verdict, v.Ended, v.Reasons)

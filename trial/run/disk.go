@@ -10,7 +10,7 @@ import (
 )
 
 // giveDisk gives the servers the disk of a cell: with a full bucket while they start and warm up, and as the trial says from then on.
-func (r *runner) giveDisk(ctx context.Context, c *spec.Cell, s *servers, full bool) error {
+func giveDisk(ctx context.Context, r *runner, c *spec.Cell, s *servers, full bool) error {
 	if s.existing != nil || !r.trial.Limited() {
 		return nil
 	}

@@ -70,7 +70,7 @@ func (r *runner) change(ctx context.Context, c *spec.Cell, round int, s *servers
 	}
 	tell(series.Event{Kind: series.ChangeStart, Name: call.Name()})
 	began := time.Now()
-	steps, err := r.carryOut(ctx, c, round, s, call, tell)
+	steps, err := carryOut(ctx, r, c, round, s, call, tell)
 	end := series.Event{Kind: series.ChangeEnd, Name: call.Name(), Detail: map[string]any{"seconds": time.Since(began).Seconds()}}
 	if err != nil {
 		end.Detail["error"] = err.Error()
@@ -80,12 +80,12 @@ func (r *runner) change(ctx context.Context, c *spec.Cell, round int, s *servers
 	return steps, err
 }
 
-func (r *runner) carryOut(ctx context.Context, c *spec.Cell, round int, s *servers, call spec.Call, tell func(series.Event)) ([]judge.Span, error) {
+func carryOut(ctx context.Context, r *runner, c *spec.Cell, round int, s *servers, call spec.Call, tell func(series.Event)) ([]judge.Span, error) {
 	if call.Book != nil {
 		steps, err := r.execute(ctx, s, call, tell, func(step string) {
 			r.observe(progress.Stage{Doing: progress.Disturbing, Cell: c.Name, Round: round, Detail: call.Name() + ", step " + step, Share: -1})
 		})
-		return steps, r.refusal(call, err, tell)
+		return steps, refusalOf(r, call, err, tell)
 	}
 	change, _ := r.parts.Change(call.Change)
 	if _, unsettles := change.(spec.ResettingSettings); unsettles {

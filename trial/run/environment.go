@@ -12,7 +12,7 @@ import (
 	"plimsoll/infra"
 )
 
-func (r *runner) environment() result.Environment {
+func environmentOf(r *runner) result.Environment {
 	return result.Environment{
 		Plimsoll: r.site.Version,
 		Started:  r.started,

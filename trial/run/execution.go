@@ -52,7 +52,7 @@ func (r *runner) execute(ctx context.Context, s *servers, call spec.Call, tell f
 		_, leaving := r.leave(ctx, x) // it did nothing, and has taken its cluster
 		return nil, errors.Join(err, leaving)
 	}
-	halted, err := r.await(ctx, x)
+	halted, err := awaitRun(ctx, r, x)
 	st, stateErr := r.leave(ctx, x)
 	if why := x.claimStays(); why != "" && r.trial.Existing != nil { // the trial's store, which could take it back, ends with the trial
 		r.note("After the run of %s %s. plimsoll trial run FILE --break-lock REASON takes over the lock.", call.Name(), why)
@@ -61,7 +61,7 @@ func (r *runner) execute(ctx context.Context, s *servers, call spec.Call, tell f
 		return x.steps(), errors.Join(err, stateErr)
 	}
 	r.runs.all = append(r.runs.all, ended{x.id, st, call.Made})
-	r.notExecuted(call, st)
+	tellNotExecuted(r, call, st)
 	for _, i := range st.Items {
 		if troubles := i.Output.Troubles(); len(troubles) > 0 {
 			r.note("Step %s of %s finished despite this: %s.", i.Key, call.Name(), strings.Join(troubles, "; "))
@@ -82,8 +82,8 @@ func (r *runner) execute(ctx context.Context, s *servers, call spec.Call, tell f
 	return x.steps(), nil
 }
 
-// await waits for the end of a run, agrees to what it asks if the trial may, and breaks it off at its limit.
-func (r *runner) await(ctx context.Context, x *execution) (*abort, error) {
+// awaitRun waits for the end of a run, agrees to what it asks if the trial may, and breaks it off at its limit.
+func awaitRun(ctx context.Context, r *runner, x *execution) (*abort, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, x.call.Limit, errOverLimit)
 	defer cancel()
 	over := make(chan error, 1)
@@ -102,7 +102,7 @@ func (r *runner) await(ctx context.Context, x *execution) (*abort, error) {
 			}
 		case err := <-over:
 			if errors.Is(context.Cause(limited), errOverLimit) {
-				return r.abortLoad(ctx, x, r.tooLong(ctx, x))
+				return r.abortLoad(ctx, x, abortTooLong(ctx, r, x))
 			}
 			return nil, err
 		}

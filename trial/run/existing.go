@@ -45,6 +45,6 @@ func (r *runner) serversOf(ctx context.Context, e *spec.ExistingCluster) (*serve
 	if err != nil {
 		return nil, fmt.Errorf("read the server's product and version: %w", err)
 	}
-	r.product(facts, fmt.Sprintf("%s (%s)", e.Name, e.Environment))
+	noteProduct(r, facts, fmt.Sprintf("%s (%s)", e.Name, e.Environment))
 	return s, nil
 }

@@ -42,10 +42,10 @@ func TestAnUnfitGeneratorSaysWhatToDo(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	r := runner{trial: &spec.Trial{}, doubts: d}
-	if v := r.conclude(nil); v.Verdict != analyze.Invalid || !slices.Equal(v.Advice, got) {
+	if v := conclusion(&r, nil); v.Verdict != analyze.Invalid || !slices.Equal(v.Advice, got) {
 		t.Errorf("%+v", v)
 	}
-	if v := (&runner{trial: &spec.Trial{}}).conclude(nil); v.Advice != nil {
+	if v := conclusion((&runner{trial: &spec.Trial{}}), nil); v.Advice != nil {
 		t.Errorf("advice for nothing: %q", v.Advice)
 	}
 }

@@ -53,7 +53,7 @@ func (r *runner) cell(ctx context.Context, c *spec.Cell, round int) error {
 	if err := adopt(ctx, c, all); err != nil {
 		return err
 	}
-	if err := r.foreseeCell(ctx, c, s, all[0]); err != nil {
+	if err := foreseeCell(ctx, r, c, s, all[0]); err != nil {
 		return err
 	}
 	loading, err := s.openLoads(ctx, c, sets)
@@ -65,7 +65,7 @@ func (r *runner) cell(ctx context.Context, c *spec.Cell, round int) error {
 	w := r.watch(s, sets)
 	w.follow(watching, time.Minute)
 	if err = w.watchSeries(watching); err == nil {
-		err = r.runCell(watching, c, round, s, sets, all[0], loading, w)
+		err = runCell(watching, r, c, round, s, sets, all[0], loading, w)
 	}
 	unwatch()
 	w.end()
@@ -79,7 +79,7 @@ func (r *runner) cell(ctx context.Context, c *spec.Cell, round int) error {
 		return err
 	}
 	for _, db := range all {
-		if err := r.check(ctx, c, round, db); err != nil {
+		if err := checkCell(ctx, r, c, round, db); err != nil {
 			return err
 		}
 	}
@@ -87,7 +87,7 @@ func (r *runner) cell(ctx context.Context, c *spec.Cell, round int) error {
 }
 
 // runCell puts the cell under load, which comes from sources, warms it up and goes through its phases.
-func (r *runner) runCell(ctx context.Context, c *spec.Cell, round int, s *servers, sets []spec.Dataset, db engine.Database, sources []engine.Database, w *watch) error {
+func runCell(ctx context.Context, r *runner, c *spec.Cell, round int, s *servers, sets []spec.Dataset, db engine.Database, sources []engine.Database, w *watch) error {
 	seed := r.trial.Seed + uint64(round)
 	spec := load.Spec{
 		Operations: c.Workload.Operations(), Connections: c.Load.Connections,
@@ -148,8 +148,8 @@ var errLoadEnded = errors.New("the load ended by itself")
 // errStillBusy says that an engine did not become quiet in time.
 var errStillBusy = errors.New("still busy")
 
-// check asks a workload that knows what must hold of its data whether it does.
-func (r *runner) check(ctx context.Context, c *spec.Cell, round int, db engine.Database) error {
+// checkCell asks a workload that knows what must hold of its data whether it does.
+func checkCell(ctx context.Context, r *runner, c *spec.Cell, round int, db engine.Database) error {
 	checker, ok := c.Workload.(workload.Checker)
 	if !ok {
 		return nil

@@ -24,7 +24,7 @@ func TestASingleRoundIsAskedFor(t *testing.T) {
 		r := &runner{trial: tr}
 		s := r.recording.Begin(judge.PhaseRecord{Round: 1, Phase: "baseline"})
 		s.All = make([]analyze.Second, 5)
-		v := r.conclude(nil)
+		v := conclusion(r, nil)
 		if said := len(v.Reasons) > 0 && v.Reasons[0] == judge.OneRound; tr.OneRound != said || tr.OneRound != v.OneRound || tr.OneRound != (v.Verdict == analyze.Pass) {
 			t.Errorf("asked for one round %v: %s, one round %v, %q", tr.OneRound, v.Verdict, v.OneRound, v.Reasons)
 		}

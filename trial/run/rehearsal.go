@@ -15,7 +15,7 @@ import (
 // keepRehearsals keeps, for each runbook that the trial ran, whether it was part of a trial that passed: one rehearsal a trial,
 // however many rounds and cells it had, for each product, version and class of topology. A trial that expects nothing can
 // prove nothing, and leaves none.
-func (r *runner) keepRehearsals(ctx context.Context, v result.Verdict) error {
+func keepRehearsals(ctx context.Context, r *runner, v result.Verdict) error {
 	if r.runs == nil || r.site.State == nil || len(r.trial.Expect) == 0 && r.halted == nil {
 		return nil
 	}

@@ -57,7 +57,7 @@ func Run(ctx context.Context, t *spec.Trial, parts spec.Parts, site Site) (*resu
 	r.observe(r.plan())
 	runErr := r.openRuns(ctx)
 	if runErr == nil {
-		runErr = r.tellForeseen(append(foresee.SettingsOfLab(ctx, t, parts, site.Lab),
+		runErr = tellForeseen(r, append(foresee.SettingsOfLab(ctx, t, parts, site.Lab),
 			foresee.RoomForData(ctx, t, site.Lab.Machine, site.Lab.Home)...))
 	}
 	if runErr == nil {
@@ -71,13 +71,13 @@ func Run(ctx context.Context, t *spec.Trial, parts spec.Parts, site Site) (*resu
 	}
 	runErr = errors.Join(runErr, r.stop(ctx), r.runs.close(ctx))
 	r.observe(progress.Stage{Doing: progress.Judging, Share: -1})
-	verdict := r.conclude(runErr)
+	verdict := conclusion(r, runErr)
 	points, pointsErr := r.folder.ReadSignals()
 	verdict.Signals = judge.VariantSignals(t, &r.recording, points)
 	writeErr := errors.Join(
 		pointsErr,
-		r.keepRehearsals(ctx, verdict),
-		r.folder.Document(result.EnvironmentFile, r.environment()),
+		keepRehearsals(ctx, r, verdict),
+		r.folder.Document(result.EnvironmentFile, environmentOf(r)),
 		r.folder.Document(result.VerdictFile, verdict),
 		r.folder.Close(),
 	)

@@ -77,11 +77,11 @@ func (r *runner) openRuns(ctx context.Context) error {
 		return errors.Join(err, store.Close())
 	}
 	r.runs = s
-	return r.targetIsFree(ctx)
+	return targetIsFree(ctx, r)
 }
 
 // targetIsFree looks, before there is any load, whether another run has the target that runbooks are to change.
-func (r *runner) targetIsFree(ctx context.Context) (err error) {
+func targetIsFree(ctx context.Context, r *runner) (err error) {
 	e := r.trial.Existing
 	if e == nil || r.parts.Marker == nil {
 		return nil

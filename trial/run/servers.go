@@ -36,7 +36,7 @@ func (r *runner) prepare(ctx context.Context, c *spec.Cell) (*servers, error) {
 		return s, nil
 	}
 	began := time.Now()
-	s, err := r.serversFor(ctx, c)
+	s, err := serversFor(ctx, r, c)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (r *runner) prepare(ctx context.Context, c *spec.Cell) (*servers, error) {
 }
 
 // serversFor makes the servers of a cell's data set and loads the data, or connects to those that are there.
-func (r *runner) serversFor(ctx context.Context, c *spec.Cell) (*servers, error) {
+func serversFor(ctx context.Context, r *runner, c *spec.Cell) (*servers, error) {
 	if e := r.trial.Existing; e != nil {
 		s, err := r.serversOf(ctx, e)
 		if err == nil {
@@ -56,8 +56,8 @@ func (r *runner) serversFor(ctx context.Context, c *spec.Cell) (*servers, error)
 		return s, err
 	}
 	asked := lab.Spec{
-		Name: r.clusterName(), Product: c.Cluster.Engine, Version: c.Cluster.Version,
-		Nodes: r.nodesFor(c.Data), Config: maps.Clone(r.trial.Cluster.Config), Forgetful: r.trial.Cluster.Forgetful,
+		Name: clusterNameOf(r), Product: c.Cluster.Engine, Version: c.Cluster.Version,
+		Nodes: nodesFor(r, c.Data), Config: maps.Clone(r.trial.Cluster.Config), Forgetful: r.trial.Cluster.Forgetful,
 		Separate: r.trial.Cluster.Topology == spec.Separate, Machines: r.trial.Cluster.Machines.ForLab(),
 	}
 	if r.trial.Limited() { // when the data is loaded
@@ -86,8 +86,8 @@ func (r *runner) serversFor(ctx context.Context, c *spec.Cell) (*servers, error)
 	}
 	s := &servers{cluster: cluster, engine: r.parts.Products[c.Cluster.Engine].Engine, config: asked.Config}
 	r.servers[c.Data] = s
-	s.unwatch = r.watchDeaths(cluster)
-	return s, r.loadData(ctx, c, s)
+	s.unwatch = watchDeaths(r, cluster)
+	return s, loadData(ctx, r, c, s)
 }
 
 // changes are those that the trial makes, in its timeline or before a load.
@@ -110,13 +110,13 @@ func (r *runner) changes() []spec.Change {
 	return all
 }
 
-// clusterName is unlike that of any other trial that runs now.
-func (r *runner) clusterName() string {
+// clusterNameOf is unlike that of any other trial that runs now.
+func clusterNameOf(r *runner) string {
 	return fmt.Sprintf("trial-%s-%d", r.started.UTC().Format("150405"), r.trial.Seed%1000*10+uint64(len(r.servers)))
 }
 
 // nodesFor is how many nodes the cells of a data set need at most.
-func (r *runner) nodesFor(data string) int {
+func nodesFor(r *runner, data string) int {
 	nodes := 1
 	for _, c := range r.trial.Cells {
 		if c.Data == data {
@@ -127,8 +127,8 @@ func (r *runner) nodesFor(data string) int {
 }
 
 // loadData prepares the workload's data and keeps a copy of it.
-func (r *runner) loadData(ctx context.Context, c *spec.Cell, s *servers) error {
-	if err := r.makeTables(ctx, s); err != nil {
+func loadData(ctx context.Context, r *runner, c *spec.Cell, s *servers) error {
+	if err := makeTables(ctx, r, s); err != nil {
 		return err
 	}
 	sets := c.Datasets(nil)
@@ -147,7 +147,7 @@ func (r *runner) loadData(ctx context.Context, c *spec.Cell, s *servers) error {
 	if err != nil {
 		return fmt.Errorf("read the server's product and version: %w", err)
 	}
-	r.product(facts, s.cluster.Distribution().Origin)
+	noteProduct(r, facts, s.cluster.Distribution().Origin)
 	began := time.Now()
 	r.observe(progress.Stage{Doing: progress.Loading, Detail: c.Load.Workload, Share: 0})
 	for i, one := range all {
@@ -185,8 +185,8 @@ func (r *runner) loadData(ctx context.Context, c *spec.Cell, s *servers) error {
 	return nil
 }
 
-// product notes what runs, for environment.json.
-func (r *runner) product(facts engine.Facts, origin string) {
+// noteProduct notes what runs, for environment.json.
+func noteProduct(r *runner, facts engine.Facts, origin string) {
 	if r.facts == nil {
 		r.facts = map[string]string{}
 	}
@@ -199,7 +199,7 @@ func (r *runner) product(facts engine.Facts, origin string) {
 }
 
 // watchDeaths makes an event of every server that ends by itself, until it is told to end.
-func (r *runner) watchDeaths(cluster *lab.Cluster) (end func()) {
+func watchDeaths(r *runner, cluster *lab.Cluster) (end func()) {
 	stop := make(chan struct{})
 	var watch sync.WaitGroup
 	watch.Go(func() {

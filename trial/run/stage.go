@@ -19,7 +19,7 @@ func (r *runner) stage(ctx context.Context, c *spec.Cell, round int, s *servers)
 		return nil, nil
 	}
 	if r.trial.Phases.Restore == spec.RestoreNever {
-		return s.names(c.Cluster.Nodes), errors.Join(r.adjust(ctx, c, s), r.giveDisk(ctx, c, s, true))
+		return s.names(c.Cluster.Nodes), errors.Join(adjustSettings(ctx, r, c, s), giveDisk(ctx, r, c, s, true))
 	}
 	r.observe(progress.Stage{Doing: progress.Restoring, Cell: c.Name, Round: round, Share: -1})
 	if !s.fresh {
@@ -37,7 +37,7 @@ func (r *runner) stage(ctx context.Context, c *spec.Cell, round int, s *servers)
 		}
 		s.config, s.unsettled = maps.Clone(c.Cluster.Config), false
 	}
-	if err := r.giveDisk(ctx, c, s, true); err != nil {
+	if err := giveDisk(ctx, r, c, s, true); err != nil {
 		return nil, err
 	}
 	nodes := s.names(c.Cluster.Nodes)
@@ -57,9 +57,9 @@ func (s *servers) names(n int) []string {
 	return names[:n:n]
 }
 
-// adjust changes the settings of a server that runs on, by a restart only where it demands one. Of several servers only one
+// adjustSettings changes the settings of a server that runs on, by a restart only where it demands one. Of several servers only one
 // would hear of a change, so they are restarted.
-func (r *runner) adjust(ctx context.Context, c *spec.Cell, s *servers) error {
+func adjustSettings(ctx context.Context, r *runner, c *spec.Cell, s *servers) error {
 	want := c.Cluster.Config
 	if maps.Equal(s.config, want) {
 		return nil

@@ -8,7 +8,7 @@ import (
 )
 
 // makeTables executes the trial's schema on new servers.
-func (r *runner) makeTables(ctx context.Context, s *servers) error {
+func makeTables(ctx context.Context, r *runner, s *servers) error {
 	if len(r.trial.Tables) == 0 {
 		return nil
 	}

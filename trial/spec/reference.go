@@ -31,8 +31,10 @@ func WriteReference(w io.Writer, p Parts) error {
 
 // signals are the names of all signals by who shows them, in code, in the order of the names.
 func (p Parts) signals() map[string]string {
-	all := map[string]string{"the load generator": codes(loadSignals()), "a server's process": codes(probe.ProcessSignals()), "a disk with limits": codes(probe.DiskSignals()),
-		"a Super Disk, on a machine of its own": codes(probe.SuperDiskSignals())}
+	all := map[string]string{"the load generator": codes(loadSignals())}
+	for whose, names := range probe.Shown() {
+		all[whose] = codes(names)
+	}
 	for name, e := range p.Engines {
 		if instrumented, is := e.(engine.Instrumented); is {
 			all[name] = codes(instrumented.Signals())

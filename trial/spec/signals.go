@@ -28,7 +28,10 @@ func (t *Trial) engines(parts Parts) []engine.Engine {
 
 // signalsOf are the names of what engines, the servers' processes and the load generator show; nil where an engine cannot say.
 func signalsOf(engines []engine.Engine) []string {
-	all := slices.Concat(probe.ProcessSignals(), probe.DiskSignals(), probe.SuperDiskSignals(), loadSignals())
+	all := loadSignals()
+	for _, names := range probe.Shown() {
+		all = append(all, names...)
+	}
 	for _, e := range engines {
 		instrumented, knows := e.(engine.Instrumented)
 		if !knows {

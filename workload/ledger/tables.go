@@ -11,13 +11,15 @@ import (
 // tables keeps a ledger in SQL. A write that is applied twice, by whoever sends or replays it again, is counted in its row.
 type tables struct {
 	name   string
+	again  string // ends an insert of a row that is there already
 	length int64
 }
 
 var _ store = tables{}
 
 func newTables(e engine.Relational, length int64) tables {
-	return tables{name: e.Quote("plimsoll_ledger"), length: length}
+	name := e.Quote("plimsoll_ledger")
+	return tables{name: name, again: e.OrCount(name, "copies", "run", "worker", "number"), length: length}
 }
 
 func (t tables) table() string { return t.name }
@@ -33,8 +35,7 @@ func (t tables) schema() (create, drop string) {
 func (t tables) texts() []string {
 	const its = " WHERE run = ? AND worker = ? AND number = ?"
 	return []string{
-		insertText: "INSERT INTO " + t.name + " (run, worker, number, version, copies, content) VALUES (?, ?, ?, ?, 1, ?) " +
-			"ON DUPLICATE KEY UPDATE copies = copies + 1",
+		insertText: "INSERT INTO " + t.name + " (run, worker, number, version, copies, content) VALUES (?, ?, ?, ?, 1, ?) " + t.again,
 		// A version that is late, of a client that gave it up, does not replace a later one.
 		overwriteText: "UPDATE " + t.name + " SET version = ?, content = ?" + its + " AND version < ?",
 		lookText:      "SELECT content FROM " + t.name + its,

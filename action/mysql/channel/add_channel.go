@@ -117,7 +117,7 @@ func (l *link) Act(ctx context.Context, on *cluster.Cluster, call action.Call) (
 		return nil, err
 	}
 	call.Progress(0.5, "catching up")
-	if err := replica.byGTID(ctx, source, l.Name); err != nil {
+	if err := beginsByGTID(ctx, replica, source, l.Name); err != nil {
 		return nil, err
 	}
 	at, err := replica.state(ctx, l.Name)
@@ -125,17 +125,17 @@ func (l *link) Act(ctx context.Context, on *cluster.Cluster, call action.Call) (
 		return nil, errors.Join(err, fmt.Errorf("%s has no channel %q any more", replica.name, l.Name))
 	}
 	key, value := replica.FilterOption(l.Name, l.databases())
-	return action.Facts{"option_file": key + " = " + value}, replica.level(ctx, source, *at) // one that began at a place lacks the GTIDs before it
+	return action.Facts{"option_file": key + " = " + value}, awaitLevel(ctx, replica, source, *at) // one that began at a place lacks the GTIDs before it
 }
 
 // begin makes the channel, from where the databases were copied.
 func (l *link) begin(ctx context.Context, source, replica *server) error {
 	if _, is := replica.Dialect.(admin.RDS); is {
-		if err := source.givesOnly(ctx, l.Databases); err != nil {
+		if err := givesOnlyDatabases(ctx, source, l.Databases); err != nil {
 			return err
 		}
 	}
-	rows, err := replica.seedsOf(ctx, l.Databases)
+	rows, err := seedsOf(ctx, replica, l.Databases)
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func (l *link) begin(ctx context.Context, source, replica *server) error {
 	if err != nil {
 		return err
 	}
-	if from.Place, err = replica.beginsAt(ctx, source, rows[0]); err != nil {
+	if from.Place, err = beginsAt(ctx, replica, source, rows[0]); err != nil {
 		return err
 	}
 	if from.Place != (admin.Place{}) {
@@ -168,9 +168,9 @@ func (l *link) begin(ctx context.Context, source, replica *server) error {
 
 // beginsAt makes the replica know what it has of a source, so that a channel goes on after it. Where that cannot be said while
 // other channels run, it is the place in the binary log to begin at instead.
-func (s *server) beginsAt(ctx context.Context, source *server, copied seedRow) (admin.Place, error) {
+func beginsAt(ctx context.Context, s *server, source *server, copied seedRow) (admin.Place, error) {
 	if _, is := s.Dialect.(admin.MariaDB); is {
-		return s.beginsAtPlace(ctx, copied)
+		return beginsAtPlace(ctx, s, copied)
 	}
 	if _, is := s.Dialect.(admin.RDS); is {
 		return copied.place, nil // its administrator may not say what it has
@@ -201,7 +201,7 @@ func (s *server) beginsAt(ctx context.Context, source *server, copied seedRow) (
 }
 
 // beginsAtPlace is the place of a copy, unless the replica has gone on from there before.
-func (s *server) beginsAtPlace(ctx context.Context, copied seedRow) (admin.Place, error) {
+func beginsAtPlace(ctx context.Context, s *server, copied seedRow) (admin.Place, error) {
 	has, err := s.gtids(ctx, admin.MariaDB{}.Replicated())
 	if err != nil {
 		return admin.Place{}, err
@@ -216,9 +216,9 @@ func (s *server) beginsAtPlace(ctx context.Context, copied seedRow) (admin.Place
 	return copied.place, nil
 }
 
-// byGTID makes a channel that began at a place find its place by GTID from now on. MariaDB knows the source's GTIDs once the
+// beginsByGTID makes a channel that began at a place find its place by GTID from now on. MariaDB knows the source's GTIDs once the
 // channel has made a change; an idle source is brought to write one that changes nothing.
-func (s *server) byGTID(ctx context.Context, source *server, channel string) error {
+func beginsByGTID(ctx context.Context, s *server, source *server, channel string) error {
 	c, err := s.state(ctx, channel)
 	if err != nil || c == nil || c.GTID {
 		return err

@@ -108,11 +108,11 @@ func (a *attachment) Check(ctx context.Context, on *cluster.Cluster) (action.Che
 }
 
 func (a *attachment) fits(ctx context.Context, source, replica *server) error {
-	s, err := source.profile(ctx)
+	s, err := profileOf(ctx, source)
 	if err != nil {
 		return err
 	}
-	r, err := replica.profile(ctx)
+	r, err := profileOf(ctx, replica)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (a *attachment) Act(ctx context.Context, on *cluster.Cluster, call action.C
 	if _, is := replica.Dialect.(admin.RDS); is {
 		a.ReadOnly = false
 	}
-	from, err := replica.recovery(ctx)
+	from, err := recoveryOf(ctx, replica)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func (a *attachment) Act(ctx context.Context, on *cluster.Cluster, call action.C
 
 // catchUp waits until the replica has what the source had when it was asked.
 func (a *attachment) catchUp(ctx context.Context, source, replica *server) error {
-	return replica.level(ctx, source, admin.Channel{Name: a.Channel, GTID: a.place() == admin.Place{}})
+	return awaitLevel(ctx, replica, source, admin.Channel{Name: a.Channel, GTID: a.place() == admin.Place{}})
 }
 
 // begin sets where a channel begins, and makes it.
@@ -169,7 +169,7 @@ func (a *attachment) begin(ctx context.Context, source, replica *server) error {
 		return err
 	}
 	if from.Place = a.place(); from.Place == (admin.Place{}) {
-		err = replica.adopt(ctx, source)
+		err = adoptCopy(ctx, replica, source)
 	} else {
 		err = source.holds(ctx, from.Place)
 	}
@@ -179,11 +179,11 @@ func (a *attachment) begin(ctx context.Context, source, replica *server) error {
 	return replica.follow(ctx, source, a.Channel, from)
 }
 
-// adopt makes the changes that a copy has those that its server has replicated, after it has proved that they are a part of
+// adoptCopy makes the changes that a copy has those that its server has replicated, after it has proved that they are a part of
 // the source's, and that the source still has all that follow.
-func (s *server) adopt(ctx context.Context, source *server) error {
+func adoptCopy(ctx context.Context, s *server, source *server) error {
 	if _, is := s.Dialect.(admin.MariaDB); is {
-		return s.adoptDomains(ctx, source)
+		return adoptDomains(ctx, s, source)
 	}
 	has, err := s.value(ctx, s.Position())
 	if err != nil {
@@ -199,9 +199,9 @@ func (s *server) adopt(ctx context.Context, source *server) error {
 	}
 	switch {
 	case has == "":
-		return s.noCopy(source)
+		return refuseWithoutCopy(s, source)
 	case errant != "":
-		return s.errant(source, errant)
+		return refuseErrant(s, source, errant)
 	case purged != "":
 		return &hint.PermanentError{
 			Reason: fmt.Sprintf("%s has purged binary logs that %s needs: %s", source.name, s.name, purged),
@@ -211,13 +211,13 @@ func (s *server) adopt(ctx context.Context, source *server) error {
 	return nil
 }
 
-func (s *server) noCopy(source *server) error {
+func refuseWithoutCopy(s *server, source *server) error {
 	return &hint.PermanentError{
 		Reason: fmt.Sprintf("node %s holds nothing of %s", s.name, source.name), Advice: "restore a snapshot of it first: mysql.restore-snapshot",
 	}
 }
 
-func (s *server) errant(source *server, which string) error {
+func refuseErrant(s *server, source *server, which string) error {
 	return &hint.PermanentError{
 		Reason: fmt.Sprintf("node %s has transactions that %s never had: %s", s.name, source.name, which),
 		Advice: "it is not a copy, or was written to after the copy: restore a snapshot again",
@@ -225,7 +225,7 @@ func (s *server) errant(source *server, which string) error {
 }
 
 // adoptDomains is adopt for MariaDB, where a source tells by itself, when the channel starts, that it has purged something.
-func (s *server) adoptDomains(ctx context.Context, source *server) error {
+func adoptDomains(ctx context.Context, s *server, source *server) error {
 	replicated, err := s.gtids(ctx, admin.MariaDB{}.Replicated())
 	if err != nil {
 		return err
@@ -240,11 +240,11 @@ func (s *server) adoptDomains(ctx context.Context, source *server) error {
 	}
 	wanted := replicated.Latest(copied)
 	if len(wanted) == 0 {
-		return s.noCopy(source)
+		return refuseWithoutCopy(s, source)
 	}
 	for domain, mine := range wanted {
 		if mine.Number > theirs[domain].Number {
-			return s.errant(source, admin.Position{domain: mine}.String())
+			return refuseErrant(s, source, admin.Position{domain: mine}.String())
 		}
 	}
 	if wanted.String() == replicated.String() {

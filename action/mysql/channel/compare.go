@@ -81,7 +81,7 @@ func (c *compare) Act(ctx context.Context, on *cluster.Cluster, call action.Call
 	if err != nil {
 		return nil, err
 	}
-	about, err := source.estimate(ctx, databases)
+	about, err := estimateRows(ctx, source, databases)
 	if err != nil {
 		return nil, err
 	}
@@ -115,8 +115,8 @@ func (c *compare) databases(ctx context.Context, source, replica *server, follow
 	return slices.Compact(all), err
 }
 
-// estimate is about how many rows some databases have, by the server's own statistics.
-func (s *server) estimate(ctx context.Context, databases []string) (int64, error) {
+// estimateRows is about how many rows some databases have, by the server's own statistics.
+func estimateRows(ctx context.Context, s *server, databases []string) (int64, error) {
 	tables, err := s.tables(ctx, databases)
 	var n int64
 	for _, t := range tables {

@@ -110,7 +110,9 @@ func (c *comparison) all(ctx context.Context, databases []string) error {
 func (c *comparison) differ(d difference) { c.result.differences = append(c.result.differences, d) }
 
 // align waits until the replica has what the source has now.
-func (c *comparison) align(ctx context.Context) error { return c.replica.level(ctx, c.source, c.by) }
+func (c *comparison) align(ctx context.Context) error {
+	return awaitLevel(ctx, c.replica, c.source, c.by)
+}
 
 func (c *comparison) table(ctx context.Context, t table) error {
 	if len(t.key) == 0 {

@@ -26,7 +26,7 @@ const (
 
 // all copies databases as they were at the position returned.
 func (c *copier) all(ctx context.Context, databases []string) (position, error) {
-	at, err := c.source.consistent(ctx, databases)
+	at, err := consistentSnapshot(ctx, c.source, databases)
 	if err != nil {
 		return at, err
 	}

@@ -136,11 +136,11 @@ func (c *cutover) possible(ctx context.Context, s *scene) error {
 	case !s.fromStill && !s.forward.Runs():
 		return refuse("find the cause, then START REPLICA", "replication from %s to %s does not run: %s", s.from.name, s.to.name, s.forward.Error)
 	}
-	from, err := s.from.profile(ctx)
+	from, err := profileOf(ctx, s.from)
 	if err != nil {
 		return err
 	}
-	to, err := s.to.profile(ctx)
+	to, err := profileOf(ctx, s.to)
 	if err != nil {
 		return err
 	}
@@ -149,12 +149,12 @@ func (c *cutover) possible(ctx context.Context, s *scene) error {
 			return fmt.Errorf("there would be no way back (way_back: false accepts that): %w", err)
 		}
 	}
-	return s.from.obeyed(ctx)
+	return awaitObeyed(ctx, s.from)
 }
 
-// obeyed refuses a server on which somebody is connected who may write although it is read-only. MySQL's super_read_only
+// awaitObeyed refuses a server on which somebody is connected who may write although it is read-only. MySQL's super_read_only
 // holds everybody.
-func (s *server) obeyed(ctx context.Context) error {
+func awaitObeyed(ctx context.Context, s *server) error {
 	if _, is := s.Dialect.(admin.MariaDB); !is {
 		return nil
 	}
@@ -204,11 +204,11 @@ func (s *scene) approach(ctx context.Context, call action.Call) error {
 			return err
 		}
 	}
-	return s.to.level(ctx, s.from, *s.forward)
+	return awaitLevel(ctx, s.to, s.from, *s.forward)
 }
 
-// level waits until a server has what another has now, by a channel from it.
-func (s *server) level(ctx context.Context, source *server, by admin.Channel) error {
+// awaitLevel waits until a server has what another has now, by a channel from it.
+func awaitLevel(ctx context.Context, s *server, source *server, by admin.Channel) error {
 	if !by.GTID {
 		end, err := source.end(ctx)
 		if err != nil {
@@ -247,7 +247,7 @@ func (c *cutover) prepare(ctx context.Context, s *scene) error {
 	if err := s.from.do(ctx, "refuse writes", append([]string{patience}, s.from.RefuseWrites()...)...); err != nil {
 		return err
 	}
-	if err := s.to.level(ctx, s.from, *s.forward); err != nil {
+	if err := awaitLevel(ctx, s.to, s.from, *s.forward); err != nil {
 		return err
 	}
 	if c.WayBack {
@@ -268,7 +268,7 @@ func (s *scene) prepareWayBack(ctx context.Context) error {
 		if by.Place, err = s.to.end(ctx); err != nil {
 			return err
 		}
-	} else if err := s.from.standWith(ctx, s.to); err != nil {
+	} else if err := sameState(ctx, s.from, s.to); err != nil {
 		return err
 	}
 	if s.backward != nil {
@@ -279,9 +279,9 @@ func (s *scene) prepareWayBack(ctx context.Context) error {
 	return s.from.follow(ctx, s.to, s.forward.Name, by)
 }
 
-// standWith says that a server has all that another's binary log has: true of the one whose changes the other has replicated.
+// sameState says that a server has all that another's binary log has: true of the one whose changes the other has replicated.
 // MySQL knows it by itself.
-func (s *server) standWith(ctx context.Context, other *server) error {
+func sameState(ctx context.Context, s *server, other *server) error {
 	if _, is := s.Dialect.(admin.MariaDB); !is {
 		return nil
 	}

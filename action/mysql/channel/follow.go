@@ -42,7 +42,7 @@ func (s *server) follow(ctx context.Context, source *server, channel string, fro
 			return err
 		}
 	}
-	texts, err := s.unlogged(ctx, s.Follow(channel, from))
+	texts, err := unloggedTables(ctx, s, s.Follow(channel, from))
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (s *server) drop(ctx context.Context, channel string) error {
 
 // reach waits until a replica has all that a source's binary log had at a position.
 func (s *server) reach(ctx context.Context, channel, position string) error {
-	position, err := s.foreign(ctx, position)
+	position, err := foreignTransactions(ctx, s, position)
 	if err != nil || position == "" {
 		return err
 	}
@@ -115,9 +115,9 @@ func (s *server) reach(ctx context.Context, channel, position string) error {
 	}
 }
 
-// foreign takes out of a position what the server itself wrote: that does not come back to it. In MariaDB waiting for it
+// foreignTransactions takes out of a position what the server itself wrote: that does not come back to it. In MariaDB waiting for it
 // would not end; in MySQL it has it.
-func (s *server) foreign(ctx context.Context, position string) (string, error) {
+func foreignTransactions(ctx context.Context, s *server, position string) (string, error) {
 	if _, is := s.Dialect.(admin.MariaDB); !is || position == "" {
 		return position, nil
 	}

@@ -66,7 +66,7 @@ func (k *keep) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (act
 		return nil, err
 	}
 	defer s.Close()
-	is, err := s.retention(ctx)
+	is, err := retentionOf(ctx, s)
 	if err != nil || is.keeps(k.For) {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (k *keep) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (act
 	if want.seconds != 0 || is.cloud {
 		want.seconds = max(want.seconds, int64(k.For/time.Second))
 	}
-	return nil, s.retain(ctx, want)
+	return nil, retainLogs(ctx, s, want)
 }
 
 // Undo puts back what the first check saw.
@@ -115,11 +115,11 @@ func retentionOn(ctx context.Context, on *cluster.Cluster, node string) (retenti
 		return retention{}, err
 	}
 	defer s.Close()
-	return s.retention(ctx)
+	return retentionOf(ctx, s)
 }
 
-func (s *server) retention(ctx context.Context) (r retention, err error) {
-	p, err := s.profile(ctx)
+func retentionOf(ctx context.Context, s *server) (r retention, err error) {
+	p, err := profileOf(ctx, s)
 	if err != nil {
 		return r, err
 	}
@@ -131,7 +131,7 @@ func (s *server) retention(ctx context.Context) (r retention, err error) {
 		}
 		return r, err
 	}
-	if r.in, r.seconds, err = s.number(ctx, "binlog_expire_logs_seconds", "expire_logs_days"); err != nil {
+	if r.in, r.seconds, err = numberOf(ctx, s, "binlog_expire_logs_seconds", "expire_logs_days"); err != nil {
 		return r, err
 	}
 	if r.in == "expire_logs_days" {
@@ -140,12 +140,12 @@ func (s *server) retention(ctx context.Context) (r retention, err error) {
 	if r.in == "" {
 		return r, fmt.Errorf("node %s does not show how long it keeps its binary logs", s.name)
 	}
-	r.size, r.limit, err = s.number(ctx, "max_binlog_total_size", "binlog_space_limit")
+	r.size, r.limit, err = numberOf(ctx, s, "max_binlog_total_size", "binlog_space_limit")
 	return r, err
 }
 
-// number is the first of some variables that a server has; "" if it has none.
-func (s *server) number(ctx context.Context, variables ...string) (name string, n int64, err error) {
+// numberOf is the first of some variables that a server has; "" if it has none.
+func numberOf(ctx context.Context, s *server, variables ...string) (name string, n int64, err error) {
 	for _, variable := range variables {
 		text, err := s.variable(ctx, variable)
 		if err != nil {
@@ -158,7 +158,7 @@ func (s *server) number(ctx context.Context, variables ...string) (name string, 
 	return "", 0, nil
 }
 
-func (s *server) retain(ctx context.Context, r retention) error {
+func retainLogs(ctx context.Context, s *server, r retention) error {
 	n := r.seconds
 	if r.cloud { // in hours; NULL is as soon as it may
 		hours := "NULL"

@@ -29,7 +29,7 @@ var profiled = []string{
 	"server_id", "server_uuid", "log_bin", "binlog_format", "gtid_mode", "gtid_domain_id", "basedir", "super_read_only",
 }
 
-func (s *server) profile(ctx context.Context) (profile, error) {
+func profileOf(ctx context.Context, s *server) (profile, error) {
 	rows, err := s.rows(ctx, admin.Variables(profiled...))
 	if err != nil {
 		return profile{}, err

@@ -21,8 +21,8 @@ func canFollow(d admin.RDS, node, channel string, byPlace bool) error {
 	return &hint.PermanentError{Reason: fmt.Sprintf("%s is on RDS and has no procedure mysql.%s that this account may call", node, name), Advice: advice}
 }
 
-// unlogged has the server keep a statement with a secret out of its logs as far as the account may: not out of the general log.
-func (s *server) unlogged(ctx context.Context, text string) ([]string, error) {
+// unloggedTables has the server keep a statement with a secret out of its logs as far as the account may: not out of the general log.
+func unloggedTables(ctx context.Context, s *server, text string) ([]string, error) {
 	rds, is := s.Dialect.(admin.RDS)
 	if !is {
 		return admin.Unlogged(text), nil
@@ -38,8 +38,8 @@ func (s *server) unlogged(ctx context.Context, text string) ([]string, error) {
 	return rds.Unlogged(text), nil
 }
 
-// givesOnly refuses a source that has more databases than a channel of RDS is to let through.
-func (s *server) givesOnly(ctx context.Context, databases []string) error {
+// givesOnlyDatabases refuses a source that has more databases than a channel of RDS is to let through.
+func givesOnlyDatabases(ctx context.Context, s *server, databases []string) error {
 	there, err := s.databases(ctx)
 	if err != nil {
 		return err

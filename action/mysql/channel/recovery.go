@@ -32,9 +32,9 @@ type recovery struct {
 	place    admin.Place // as the storage engine found it
 }
 
-// cameWith is where the binary log ends that came with the data of a server which was started on them just now; zero if none
+// cameWithCopy is where the binary log ends that came with the data of a server which was started on them just now; zero if none
 // did. Its recovery brings the data up to there, past the storage engine's place.
-func (s *server) cameWith(ctx context.Context) (admin.Place, error) {
+func cameWithCopy(ctx context.Context, s *server) (admin.Place, error) {
 	if on, err := s.variable(ctx, "log_bin"); on != "ON" {
 		return admin.Place{}, err
 	}
@@ -45,7 +45,7 @@ func (s *server) cameWith(ctx context.Context) (admin.Place, error) {
 	return all[len(all)-2], nil
 }
 
-func (s *server) recovery(ctx context.Context) (recovery, error) {
+func recoveryOf(ctx context.Context, s *server) (recovery, error) {
 	position, err := s.value(ctx, s.Position())
 	if err != nil {
 		return recovery{}, err

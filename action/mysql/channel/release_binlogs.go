@@ -81,10 +81,10 @@ func retainOn(ctx context.Context, on *cluster.Cluster, node string, seconds, li
 		return err
 	}
 	defer s.Close()
-	is, err := s.retention(ctx)
+	is, err := retentionOf(ctx, s)
 	if err != nil {
 		return err
 	}
 	is.seconds, is.limit = seconds, limit
-	return s.retain(ctx, is)
+	return retainLogs(ctx, s, is)
 }

@@ -159,14 +159,14 @@ func (r *restore) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 		return nil, err
 	}
 	defer s.Close()
-	found, err := s.recovery(ctx)
+	found, err := recoveryOf(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	for key, value := range found.facts() {
 		out[key] = value
 	}
-	at, err := s.cameWith(ctx)
+	at, err := cameWithCopy(ctx, s)
 	if at != (admin.Place{}) {
 		out["place"] = at.String() // in the source's binary log: where there are no GTIDs, it is attached from here
 	}

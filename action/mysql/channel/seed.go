@@ -47,7 +47,7 @@ func (s *sowing) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 	}
 	defer closeAll(source, replica)
 	f := action.CheckResult{State: action.Needed, Observed: action.Facts{"copied": "nothing"}, Intended: action.Facts{"copied": strings.Join(s.Databases, ", ")}}
-	rows, err := replica.seedsOf(ctx, s.Databases)
+	rows, err := seedsOf(ctx, replica, s.Databases)
 	if err != nil {
 		return f, err
 	}
@@ -85,7 +85,7 @@ func (s *sowing) together(whole []string) error {
 }
 
 func (s *sowing) fits(ctx context.Context, on *cluster.Cluster, replica *server) error {
-	p, err := replica.profile(ctx)
+	p, err := profileOf(ctx, replica)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (s *sowing) fits(ctx context.Context, on *cluster.Cluster, replica *server)
 	if err := fitTogether(p, []supply{one}); err != nil {
 		return err
 	}
-	return replica.takesOthers(ctx, p, []supply{one})
+	return takesOthers(ctx, replica, p, []supply{one})
 }
 
 func (s *sowing) Act(ctx context.Context, on *cluster.Cluster, call action.Call) (action.Facts, error) {
@@ -105,7 +105,7 @@ func (s *sowing) Act(ctx context.Context, on *cluster.Cluster, call action.Call)
 		return nil, err
 	}
 	defer closeAll(source, replica)
-	rows, err := replica.seedsOf(ctx, s.Databases)
+	rows, err := seedsOf(ctx, replica, s.Databases)
 	if err != nil {
 		return nil, err
 	}
@@ -115,14 +115,14 @@ func (s *sowing) Act(ctx context.Context, on *cluster.Cluster, call action.Call)
 	if err := s.fits(ctx, on, replica); err != nil {
 		return nil, err
 	}
-	if err := replica.clearSeed(ctx, source.address(), s.Databases); err != nil {
+	if err := clearSeed(ctx, replica, source.address(), s.Databases); err != nil {
 		return nil, err
 	}
 	domain, err := source.variable(ctx, "gtid_domain_id")
 	if err != nil {
 		return nil, err
 	}
-	if err := replica.beginSeed(ctx, source.address(), domain, s.Databases); err != nil {
+	if err := beginSeed(ctx, replica, source.address(), domain, s.Databases); err != nil {
 		return nil, err
 	}
 	c := copier{source: source, replica: replica, tell: call.Progress}
@@ -130,7 +130,7 @@ func (s *sowing) Act(ctx context.Context, on *cluster.Cluster, call action.Call)
 	if err != nil {
 		return nil, err
 	}
-	if err := replica.endSeed(ctx, s.Databases, at, c.rows); err != nil {
+	if err := endSeed(ctx, replica, s.Databases, at, c.rows); err != nil {
 		return nil, err
 	}
 	return action.Facts{"rows": c.rows, "tables": c.tables, "position": at.gtids, "place": at.place.String()}, nil
@@ -150,5 +150,5 @@ func (s *sowing) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call) e
 	if c != nil {
 		return &hint.PermanentError{Reason: fmt.Sprintf("channel %q replicates into the databases that would be dropped", c.Name), Advice: "undo the channel first"}
 	}
-	return replica.clearSeed(ctx, source.address(), s.Databases)
+	return clearSeed(ctx, replica, source.address(), s.Databases)
 }

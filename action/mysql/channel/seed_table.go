@@ -28,7 +28,7 @@ const (
 	done    = "copied"
 )
 
-func (s *server) seeds(ctx context.Context) ([]seedRow, error) {
+func seedsOfServer(ctx context.Context, s *server) ([]seedRow, error) {
 	there, err := s.value(ctx, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'plimsoll' AND table_name = 'seed'")
 	if err != nil || there == "0" {
 		return nil, err
@@ -42,13 +42,13 @@ func (s *server) seeds(ctx context.Context) ([]seedRow, error) {
 }
 
 // seedsOf are the rows of some databases.
-func (s *server) seedsOf(ctx context.Context, databases []string) ([]seedRow, error) {
-	all, err := s.seeds(ctx)
+func seedsOf(ctx context.Context, s *server, databases []string) ([]seedRow, error) {
+	all, err := seedsOfServer(ctx, s)
 	return slices.DeleteFunc(all, func(row seedRow) bool { return !slices.Contains(databases, row.database) }), err
 }
 
 // beginSeed notes that databases are going to be copied, before anything of them is there.
-func (s *server) beginSeed(ctx context.Context, source string, domain string, databases []string) error {
+func beginSeed(ctx context.Context, s *server, source string, domain string, databases []string) error {
 	statements := []string{"CREATE DATABASE IF NOT EXISTS plimsoll", makeSeeds}
 	for _, database := range databases {
 		statements = append(statements, fmt.Sprintf("INSERT INTO plimsoll.seed VALUES (%s, %s, %s, %s, '', '', '', 0, NOW(6))",
@@ -58,15 +58,15 @@ func (s *server) beginSeed(ctx context.Context, source string, domain string, da
 }
 
 // endSeed notes that they are whole, up to a position.
-func (s *server) endSeed(ctx context.Context, databases []string, at position, rows int64) error {
+func endSeed(ctx context.Context, s *server, databases []string, at position, rows int64) error {
 	return s.do(ctx, "note what was copied", fmt.Sprintf(
 		"UPDATE plimsoll.seed SET state = %s, gtids = %s, log_file = %s, log_at = %s, row_count = %d, at = NOW(6) WHERE db IN %s",
 		admin.Text(done), admin.Text(at.gtids), admin.Text(at.place.File), admin.Text(at.place.At), rows, schemaList(databases)))
 }
 
 // clearSeed drops databases that were copied, wholly or in part, and forgets them.
-func (s *server) clearSeed(ctx context.Context, source string, databases []string) error {
-	rows, err := s.seedsOf(ctx, databases)
+func clearSeed(ctx context.Context, s *server, source string, databases []string) error {
+	rows, err := seedsOf(ctx, s, databases)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ type position struct {
 }
 
 // canCopy refuses databases that are not there, or that hold what a copy by SQL would not bring over whole.
-func (s *server) canCopy(ctx context.Context, databases []string) error {
+func canCopy(ctx context.Context, s *server, databases []string) error {
 	refuse := func(advice, format string, args ...any) error {
 		return &hint.PermanentError{Reason: fmt.Sprintf(format, args...), Advice: advice}
 	}
@@ -63,11 +63,11 @@ func (s *server) canCopy(ctx context.Context, databases []string) error {
 	return nil
 }
 
-// consistent begins a transaction on a server that sees its data as they were at the position returned.
+// consistentSnapshot begins a transaction on a server that sees its data as they were at the position returned.
 //
 // MariaDB says by itself where in its binary log a consistent snapshot stands (status variables binlog_snapshot_file and
 // _position). MySQL does not: there the tables are locked against writes for as long as it takes to begin the transaction.
-func (s *server) consistent(ctx context.Context, databases []string) (position, error) {
+func consistentSnapshot(ctx context.Context, s *server, databases []string) (position, error) {
 	begin := []string{
 		"SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ", "SET SESSION time_zone = '+00:00'", "START TRANSACTION WITH CONSISTENT SNAPSHOT",
 	}
@@ -75,7 +75,7 @@ func (s *server) consistent(ctx context.Context, databases []string) (position, 
 		if err := s.do(ctx, "begin a consistent view", begin...); err != nil {
 			return position{}, err
 		}
-		return s.snapshotPosition(ctx)
+		return snapshotPosition(ctx, s)
 	}
 	tables, err := s.tables(ctx, databases)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *server) consistent(ctx context.Context, databases []string) (position, 
 		return position{}, err
 	}
 	defer lock.Close()
-	if err := lock.lockTables(ctx, tables); err != nil {
+	if err := lockTables(ctx, lock, tables); err != nil {
 		return position{}, err
 	}
 	if err := s.do(ctx, "begin a consistent view", begin...); err != nil {
@@ -104,7 +104,7 @@ func (s *server) consistent(ctx context.Context, databases []string) (position, 
 
 // lockTables holds writes on tables. It waits for none that takes longer than some seconds, because everybody would then wait
 // behind it, but tries again.
-func (s *server) lockTables(ctx context.Context, tables []table) error {
+func lockTables(ctx context.Context, s *server, tables []table) error {
 	if len(tables) == 0 {
 		return nil
 	}
@@ -125,7 +125,7 @@ func (s *server) lockTables(ctx context.Context, tables []table) error {
 }
 
 // snapshotPosition is where MariaDB says that the transaction's view stands.
-func (s *server) snapshotPosition(ctx context.Context) (position, error) {
+func snapshotPosition(ctx context.Context, s *server) (position, error) {
 	rows, err := s.rows(ctx, "SHOW STATUS LIKE 'binlog_snapshot_%'")
 	if err != nil {
 		return position{}, err

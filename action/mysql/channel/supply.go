@@ -64,7 +64,7 @@ func (s *sources) look(ctx context.Context, on *cluster.Cluster) error {
 		return err
 	}
 	defer replica.Close()
-	its, err := replica.profile(ctx)
+	its, err := profileOf(ctx, replica)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (s *sources) look(ctx context.Context, on *cluster.Cluster) error {
 	if err := fitTogether(its, all); err != nil {
 		return err
 	}
-	return replica.takesOthers(ctx, its, all)
+	return takesOthers(ctx, replica, its, all)
 }
 
 // supplyOf looks at a source and at what it is to give.
@@ -93,17 +93,17 @@ func supplyOf(ctx context.Context, on *cluster.Cluster, node string, databases [
 		return supply{}, err
 	}
 	defer source.Close()
-	p, err := source.profile(ctx)
+	p, err := profileOf(ctx, source)
 	if err != nil {
 		return supply{}, err
 	}
 	p.Address = source.address()
-	return supply{p, databases}, source.canCopy(ctx, databases)
+	return supply{p, databases}, canCopy(ctx, source, databases)
 }
 
 // takesOthers refuses sources that do not fit to those that the replica has copied from before.
-func (s *server) takesOthers(ctx context.Context, its profile, new []supply) error {
-	rows, err := s.seeds(ctx)
+func takesOthers(ctx context.Context, s *server, its profile, new []supply) error {
+	rows, err := seedsOfServer(ctx, s)
 	if err != nil {
 		return err
 	}

@@ -56,16 +56,16 @@ func (s *server) tables(ctx context.Context, databases []string) ([]table, error
 		t.rows, _ = strconv.ParseInt(row["n"], 10, 64)
 		all = append(all, t)
 	}
-	if err := s.describe(ctx, databases, all); err != nil {
+	if err := describeTables(ctx, s, databases, all); err != nil {
 		return nil, err
 	}
-	return all, s.keys(ctx, databases, all)
+	return all, readKeys(ctx, s, databases, all)
 }
 
 // displayWidth is how wide an integer is shown, which later versions no longer say.
 var displayWidth = regexp.MustCompile(`^((?:tiny|small|medium|big)?int)\(\d+\)`)
 
-func (s *server) describe(ctx context.Context, databases []string, tables []table) error {
+func describeTables(ctx context.Context, s *server, databases []string, tables []table) error {
 	rows, err := s.rows(ctx, "SELECT table_schema AS s, table_name AS t, column_name AS c, data_type AS k, column_type AS f, extra AS e "+
 		"FROM information_schema.columns WHERE table_schema IN "+schemaList(databases)+" ORDER BY table_schema, table_name, ordinal_position")
 	if err != nil {
@@ -81,8 +81,8 @@ func (s *server) describe(ctx context.Context, databases []string, tables []tabl
 	return nil
 }
 
-// keys finds for each table the primary key, else another unique index of whole columns that are never NULL.
-func (s *server) keys(ctx context.Context, databases []string, tables []table) error {
+// readKeys finds for each table the primary key, else another unique index of whole columns that are never NULL.
+func readKeys(ctx context.Context, s *server, databases []string, tables []table) error {
 	rows, err := s.rows(ctx, "SELECT table_schema AS s, table_name AS t, index_name AS i, column_name AS c, sub_part AS p, nullable AS o "+
 		"FROM information_schema.statistics WHERE non_unique = 0 AND table_schema IN "+schemaList(databases)+
 		" ORDER BY table_schema, table_name, index_name <> 'PRIMARY', index_name, seq_in_index")

@@ -17,6 +17,7 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	enginemysql "plimsoll/engine/mysql"
+	"plimsoll/engine/mysql/launch"
 	"plimsoll/hint"
 	"plimsoll/infra/local"
 	"plimsoll/internal/document"
@@ -45,7 +46,7 @@ func newStage(t *testing.T, product, tool string, rows int) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	deps := lab.Deps{Machine: m, Launchers: []engine.Launcher{enginemysql.Servers{}}, Home: t.TempDir(), Cache: cache}
+	deps := lab.Deps{Machine: m, Launchers: []engine.Launcher{launch.Servers{}}, Home: t.TempDir(), Cache: cache}
 	c, err := lab.Up(t.Context(), lab.Spec{
 		Name: "online-" + product, Product: product, Nodes: 2, Config: map[string]string{"innodb_buffer_pool_size": "64M", "binlog_format": "ROW"},
 	}, deps)

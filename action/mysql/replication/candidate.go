@@ -15,8 +15,8 @@ import (
 	"plimsoll/internal/poll"
 )
 
-// candidate refuses a replica that should not become the primary, whatever else there is.
-func (s *server) candidate(ctx context.Context, is engine.ReplicationStatus) error {
+// refuseCandidate refuses a replica that should not become the primary, whatever else there is.
+func refuseCandidate(ctx context.Context, s *server, is engine.ReplicationStatus) error {
 	if len(is.Sources) == 0 {
 		return &hint.PermanentError{Reason: s.name() + " replicates from no server: it is no replica", Advice: "make it a replica with mysql.replicate, or name another node"}
 	}
@@ -32,9 +32,9 @@ func (s *server) candidate(ctx context.Context, is engine.ReplicationStatus) err
 	case !from.Automatic:
 		return &hint.PermanentError{Reason: s.name() + " replicates by file and position, not by GTID", Advice: "mysql.replicate makes it use GTIDs, where both servers have them"}
 	case !from.Applies:
-		return s.stalled(is)
+		return whyStalled(s, is)
 	}
-	return s.canLead(ctx)
+	return canLead(ctx, s)
 }
 
 var checkSwitchoverAction = action.Action{
@@ -95,7 +95,7 @@ func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time
 	if !primary.Primary() {
 		return 0, &hint.PermanentError{Reason: w.From + " is not the primary", Advice: "find out which node is: plimsoll lab list, or ask the servers"}
 	}
-	if err := to.candidate(ctx, replica); err != nil {
+	if err := refuseCandidate(ctx, to, replica); err != nil {
 		return 0, err
 	}
 	if !from.isSource(replica.Sources[0], primary.ServerID) {
@@ -235,7 +235,7 @@ func (p *pickReplica) best(ctx context.Context, on *cluster.Cluster) (picked, er
 		if err != nil {
 			return picked{}, err
 		}
-		if err := s.candidate(ctx, peer.is); err != nil {
+		if err := refuseCandidate(ctx, s, peer.is); err != nil {
 			refused = errors.Join(refused, err)
 			if len(peer.is.Sources) > 0 { // what is no replica has what it has of itself
 				seen = seen.With(has)

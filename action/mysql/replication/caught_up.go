@@ -105,15 +105,15 @@ func (w *caughtUp) wait(ctx context.Context, on *cluster.Cluster, c action.Call)
 	if err != nil {
 		return err
 	}
-	return replica.reach(ctx, goal, c.Progress)
+	return awaitPosition(ctx, replica, goal, c.Progress)
 }
 
 // Verify is nothing more: the source may have gone on.
 func (w *caughtUp) Verify(context.Context, *cluster.Cluster, action.Facts) error { return nil }
 
-// reach waits until a server has applied a set of transactions. It ends with a refusal when what it takes from its source
+// awaitPosition waits until a server has applied a set of transactions. It ends with a refusal when what it takes from its source
 // has stopped for good.
-func (s *server) reach(ctx context.Context, goal admin.GTIDSet, tell func(float64, string)) error {
+func awaitPosition(ctx context.Context, s *server, goal admin.GTIDSet, tell func(float64, string)) error {
 	var pace pace
 	return poll.Until(ctx, 50*time.Millisecond, func() (string, error) {
 		has, err := s.executed(ctx)
@@ -128,7 +128,7 @@ func (s *server) reach(ctx context.Context, goal admin.GTIDSet, tell func(float6
 		if err != nil {
 			return "", err
 		}
-		if err := s.stalled(is); err != nil {
+		if err := whyStalled(s, is); err != nil {
 			return "", err
 		}
 		tell(pace.add(time.Now(), left))
@@ -136,8 +136,8 @@ func (s *server) reach(ctx context.Context, goal admin.GTIDSet, tell func(float6
 	})
 }
 
-// stalled refuses to wait for a server that applies nothing.
-func (s *server) stalled(is engine.ReplicationStatus) error {
+// whyStalled refuses to wait for a server that applies nothing.
+func whyStalled(s *server, is engine.ReplicationStatus) error {
 	if len(is.Sources) == 0 {
 		return &hint.PermanentError{Reason: s.name() + " replicates from no server: it will never receive what it lacks", Advice: "mysql.replicate"}
 	}

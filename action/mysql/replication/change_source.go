@@ -35,7 +35,7 @@ func (s *server) follow(ctx context.Context, source source) error {
 	} else if s.mariadb {
 		// MySQL keeps all that was executed in one set. MariaDB keeps apart what was written here and what was replicated:
 		// where it goes on is what was replicated, so a former primary's own writes must be put there.
-		has, err := s.position(ctx)
+		has, err := positionOf(ctx, s)
 		if err != nil {
 			return err
 		}
@@ -81,8 +81,8 @@ func (s *server) account() (cluster.Account, bool) {
 	return cluster.Account{}, false
 }
 
-// position is what a MariaDB server has: of each domain the highest.
-func (s *server) position(ctx context.Context) (admin.Position, error) {
+// positionOf is what a MariaDB server has: of each domain the highest.
+func positionOf(ctx context.Context, s *server) (admin.Position, error) {
 	text, err := s.value(ctx, admin.MariaDB{}.ReplicatedAndWritten())
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (s *server) awaitRunning(ctx context.Context, source string) error {
 				return "", nil
 			}
 			if trouble = from.Trouble; trouble != "" && (!from.Applies || stopsForGood(from.Code)) {
-				return "", &hint.PermanentError{Reason: fmt.Sprintf("%s cannot follow %s: %s", s.name(), source, trouble), Advice: s.advice(from.Code)}
+				return "", &hint.PermanentError{Reason: fmt.Sprintf("%s cannot follow %s: %s", s.name(), source, trouble), Advice: adviceOn(s, from.Code)}
 			}
 		}
 		return fmt.Sprintf("%s does not follow %s yet: %s", s.name(), source, trouble), nil
@@ -117,7 +117,7 @@ func stopsForGood(code string) bool {
 	return admin.CannotSend(code) || code == "1593" || code == "13117"
 }
 
-func (s *server) advice(code string) string {
+func adviceOn(s *server, code string) string {
 	if admin.CannotSend(code) {
 		return "if the source no longer has the binary logs that " + s.name() + " lacks, seed it again with mysql/add-replica"
 	}

@@ -58,7 +58,7 @@ func (c *clone) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 	if s.mariadb {
 		return f, &hint.PermanentError{Reason: "MariaDB has no clone plugin", Advice: "use mysql.copy, or mariadb-backup"}
 	}
-	done, err := s.cloned(ctx, on)
+	done, err := isCloned(ctx, s, on)
 	if err != nil {
 		return f, err
 	}
@@ -67,11 +67,11 @@ func (c *clone) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 		return f, nil
 	}
 	f.Observed = action.Facts{"data": "none"}
-	return f, s.empty(ctx)
+	return f, refuseUnlessEmpty(ctx, s)
 }
 
-// cloned tells whether the plugin has filled the server from a node of this cluster.
-func (s *server) cloned(ctx context.Context, on *cluster.Cluster) (bool, error) {
+// isCloned tells whether the plugin has filled the server from a node of this cluster.
+func isCloned(ctx context.Context, s *server, on *cluster.Cluster) (bool, error) {
 	row, err := on.Row(ctx, s.name(), admin.CloneStateAndDonor)
 	if engine.ClassOf(err) == engine.Missing || err == nil && len(row) < 2 {
 		return false, nil // there is no plugin, or it has done nothing
@@ -91,8 +91,8 @@ func (s *server) cloned(ctx context.Context, on *cluster.Cluster) (bool, error) 
 	return false, nil
 }
 
-// empty refuses a server that has data of its own.
-func (s *server) empty(ctx context.Context) error {
+// refuseUnlessEmpty refuses a server that has data of its own.
+func refuseUnlessEmpty(ctx context.Context, s *server) error {
 	names, err := s.on.Column(ctx, s.name(), `SELECT schema_name FROM information_schema.schemata
 		WHERE schema_name NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema', 'plimsoll')`)
 	if err != nil {
@@ -151,10 +151,10 @@ func (c *clone) Act(ctx context.Context, on *cluster.Cluster, call action.Call) 
 	if err != nil {
 		return nil, err
 	}
-	if done, err := s.cloned(ctx, on); err != nil || done {
+	if done, err := isCloned(ctx, s, on); err != nil || done {
 		return nil, err
 	}
-	if err := s.empty(ctx); err != nil {
+	if err := refuseUnlessEmpty(ctx, s); err != nil {
 		return nil, err
 	}
 	donor, err := c.donor(ctx, on)
@@ -166,7 +166,7 @@ func (c *clone) Act(ctx context.Context, on *cluster.Cluster, call action.Call) 
 			return nil, err
 		}
 	}
-	if err := s.cloneFrom(ctx, donor, call.Progress); err != nil {
+	if err := cloneFrom(ctx, s, donor, call.Progress); err != nil {
 		return nil, fmt.Errorf("clone %s: %w", donor.name(), err)
 	}
 	if err := c.revive(ctx, on, n); err != nil {
@@ -187,13 +187,13 @@ func (c *clone) donor(ctx context.Context, on *cluster.Cluster) (*server, error)
 	return serverOf(ctx, on, name)
 }
 
-// givePlugin makes sure that a server has the plugin. It is not replicated.
-func (s *server) givePlugin(ctx context.Context) error {
+// installClonePlugin makes sure that a server has the plugin. It is not replicated.
+func installClonePlugin(ctx context.Context, s *server) error {
 	status, err := s.value(ctx, admin.ClonePluginStatus)
 	if err != nil || status == "ACTIVE" {
 		return err
 	}
-	m, err := s.mode(ctx)
+	m, err := modeOf(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -208,13 +208,13 @@ func (s *server) givePlugin(ctx context.Context) error {
 }
 
 // cloneFrom runs the clone and returns when the server has ended or restarted itself.
-func (s *server) cloneFrom(ctx context.Context, donor *server, tell func(float64, string)) error {
+func cloneFrom(ctx context.Context, s *server, donor *server, tell func(float64, string)) error {
 	host, port, err := net.SplitHostPort(donor.address())
 	if err != nil {
 		return fmt.Errorf("address of %s: %w", donor.name(), err)
 	}
 	for _, of := range []*server{donor, s} {
-		if err := of.givePlugin(ctx); err != nil {
+		if err := installClonePlugin(ctx, of); err != nil {
 			return err
 		}
 	}
@@ -223,7 +223,7 @@ func (s *server) cloneFrom(ctx context.Context, donor *server, tell func(float64
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		s.watchClone(watching, tell)
+		watchClone(watching, s, tell)
 	}()
 	err = s.do(ctx, target.Password, admin.CloneFrom(host, port, target.User, target.Password, donor.encrypted())...)
 	stop()
@@ -245,7 +245,7 @@ func endedByClone(err error) bool {
 }
 
 // watchClone tells how far a clone is.
-func (s *server) watchClone(ctx context.Context, tell func(float64, string)) {
+func watchClone(ctx context.Context, s *server, tell func(float64, string)) {
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -285,7 +285,7 @@ func (c *clone) revive(ctx context.Context, on *cluster.Cluster, n cluster.Node)
 		if err != nil {
 			return err
 		}
-		if done, err := s.cloned(ctx, on); err != nil || !done {
+		if done, err := isCloned(ctx, s, on); err != nil || !done {
 			return errors.Join(errors.New("it does not say that its clone is complete"), err)
 		}
 		return nil
@@ -299,24 +299,24 @@ func (c *clone) revive(ctx context.Context, on *cluster.Cluster, n cluster.Node)
 // Undo makes a server that was made here empty again.
 func (c *clone) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call) error {
 	if s, err := serverOf(ctx, on, c.Node); err == nil {
-		if err := s.unused(ctx); err != nil {
+		if err := refuseIfUsed(ctx, s); err != nil {
 			return err
 		}
-		if done, err := s.cloned(ctx, on); err == nil && !done && s.empty(ctx) == nil {
+		if done, err := isCloned(ctx, s, on); err == nil && !done && refuseUnlessEmpty(ctx, s) == nil {
 			return nil
 		}
 	}
 	return emptyAgain(ctx, on, c.Node)
 }
 
-// unused refuses to empty a server that others follow, or to which clients write beside which there is no other primary: it became a
+// refuseIfUsed refuses to empty a server that others follow, or to which clients write beside which there is no other primary: it became a
 // part of the cluster since it was filled.
-func (s *server) unused(ctx context.Context) error {
+func refuseIfUsed(ctx context.Context, s *server) error {
 	is, err := s.standing(ctx)
 	if err != nil {
 		return err
 	}
-	if err := s.leads(ctx, is); err != nil {
+	if err := refuseLeader(ctx, s, is); err != nil {
 		return err
 	}
 	if !is.Primary() {

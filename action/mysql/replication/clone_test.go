@@ -32,7 +32,7 @@ func TestADonorIsReadOnlyAgainWhateverBecomesOfThePlugin(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.givePlugin(ctx); !errors.Is(err, missing) {
+		if err := installClonePlugin(ctx, s); !errors.Is(err, missing) {
 			t.Errorf("got %v, want the server's own error", err)
 		}
 		if last := donor.said[len(donor.said)-1]; last != "SET GLOBAL super_read_only = 1" {

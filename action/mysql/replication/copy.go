@@ -123,7 +123,7 @@ func (c *copyData) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call)
 		return err
 	}
 	if s, err := serverOf(ctx, on, c.Node); err == nil {
-		if err := s.unused(ctx); err != nil {
+		if err := refuseIfUsed(ctx, s); err != nil {
 			return err
 		}
 	}

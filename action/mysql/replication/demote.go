@@ -46,7 +46,7 @@ func (d *demote) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 	if err != nil {
 		return action.CheckResult{}, err
 	}
-	m, err := s.mode(ctx)
+	m, err := modeOf(ctx, s)
 	if err != nil {
 		return action.CheckResult{}, err
 	}
@@ -70,7 +70,7 @@ func (d *demote) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (a
 		return nil, err
 	}
 	c.Progress(0, "waiting for open transactions")
-	if err := s.awaitOpen(ctx, d.Grace); err != nil {
+	if err := awaitOpenTransactions(ctx, s, d.Grace); err != nil {
 		return nil, err
 	}
 	if err := d.probe(ctx, on); err != nil {
@@ -81,7 +81,7 @@ func (d *demote) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (a
 		return nil, err
 	}
 	c.Progress(0.8, "ending connections")
-	ended, err := s.endClients(ctx)
+	ended, err := endClients(ctx, s)
 	return action.Facts{"connections_ended": ended}, err
 }
 
@@ -135,15 +135,15 @@ func (d *demote) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) e
 			return err
 		}
 	}
-	return s.setMode(ctx, before)
+	return setMode(ctx, s, before)
 }
 
 // trxShownAnew is how far apart looks at innodb_trx must be: whoever looks again within 0.1 s is shown what was shown before
 // (MariaDB and MySQL manuals, "InnoDB Information Schema Transaction and Locking Data: consistency").
 const trxShownAnew = 150 * time.Millisecond
 
-// awaitOpen waits until the transactions that are open now have ended, or a while.
-func (s *server) awaitOpen(ctx context.Context, grace time.Duration) error {
+// awaitOpenTransactions waits until the transactions that are open now have ended, or a while.
+func awaitOpenTransactions(ctx context.Context, s *server, grace time.Duration) error {
 	first, err := s.on.Column(ctx, s.name(), admin.OpenTransactions)
 	if err != nil {
 		return fmt.Errorf("node %s: look for open transactions: %w", s.name(), err)
@@ -171,7 +171,7 @@ func (s *server) awaitOpen(ctx context.Context, grace time.Duration) error {
 // ended until it is done.
 func (s *server) close(ctx context.Context) error {
 	done := make(chan error, 1)
-	go func() { done <- s.setMode(ctx, s.refusing()) }()
+	go func() { done <- setMode(ctx, s, s.refusing()) }()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
@@ -179,7 +179,7 @@ func (s *server) close(ctx context.Context) error {
 		case err := <-done:
 			return err
 		case <-tick.C:
-			if _, err := s.kill(ctx, admin.ClientsButSetters); err != nil && ctx.Err() == nil {
+			if _, err := killConnections(ctx, s, admin.ClientsButSetters); err != nil && ctx.Err() == nil {
 				continue // the mode is what matters
 			}
 		}
@@ -187,8 +187,8 @@ func (s *server) close(ctx context.Context) error {
 }
 
 // endClients ends the connections of clients and waits until they are gone; it returns how many there were.
-func (s *server) endClients(ctx context.Context) (int, error) {
-	ended, err := s.kill(ctx, admin.Clients)
+func endClients(ctx context.Context, s *server) (int, error) {
+	ended, err := killConnections(ctx, s, admin.Clients)
 	if err != nil {
 		return 0, err
 	}
@@ -207,8 +207,8 @@ func (s *server) endClients(ctx context.Context) (int, error) {
 // hasEnded tells the error of a connection that is not there any more from all others: a thread's number can be in their texts.
 func hasEnded(err error) bool { return engine.CodeOf(err) == admin.NoConnection }
 
-// kill ends the connections that a query names and returns which.
-func (s *server) kill(ctx context.Context, which string) ([]string, error) {
+// killConnections ends the connections that a query names and returns which.
+func killConnections(ctx context.Context, s *server, which string) ([]string, error) {
 	ids, err := s.on.Column(ctx, s.name(), which)
 	if err != nil {
 		return nil, fmt.Errorf("node %s: look for connections: %w", s.name(), err)

@@ -48,10 +48,10 @@ func (d *detach) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 	case is.Primary():
 		return f, &hint.PermanentError{Reason: s.name() + " is the primary, not a replica", Advice: "mysql/switchover before"}
 	}
-	if err := s.leads(ctx, is); err != nil {
+	if err := refuseLeader(ctx, s, is); err != nil {
 		return f, err
 	}
-	if err := s.observeOwn(ctx, f.Observed); err != nil {
+	if err := observeOwn(ctx, s, f.Observed); err != nil {
 		return f, err
 	}
 	if len(is.Sources) == 0 {
@@ -67,8 +67,8 @@ func (d *detach) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 	return f, s.singleSource(is)
 }
 
-// leads is why a server cannot go: others follow it. A server that left is noticed after a moment only: that may be waited for.
-func (s *server) leads(ctx context.Context, is engine.ReplicationStatus) error {
+// refuseLeader is why a server cannot go: others follow it. A server that left is noticed after a moment only: that may be waited for.
+func refuseLeader(ctx context.Context, s *server, is engine.ReplicationStatus) error {
 	others, err := s.peers(ctx)
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func (s *server) leads(ctx context.Context, is engine.ReplicationStatus) error {
 const onlyHere = "only_here"
 
 // observeOwn notes the transactions that only this server has, of all that answer.
-func (s *server) observeOwn(ctx context.Context, seen action.Facts) error {
+func observeOwn(ctx context.Context, s *server, seen action.Facts) error {
 	others, err := s.peers(ctx)
 	if err != nil {
 		return err
@@ -150,7 +150,7 @@ func (d *detach) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (a
 	if err != nil {
 		return nil, err
 	}
-	if err := s.leads(ctx, is); err != nil { // it may be followed since it was checked
+	if err := refuseLeader(ctx, s, is); err != nil { // it may be followed since it was checked
 		return nil, err
 	}
 	return nil, s.unfollow(ctx)

@@ -43,7 +43,7 @@ func (f *fence) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 	}
 	out := action.CheckResult{State: action.Needed, Observed: action.Facts{}, Intended: action.Facts{"takes_writes": false}}
 	if s, err := f.answering(ctx, on); err == nil {
-		m, err := s.mode(ctx)
+		m, err := modeOf(ctx, s)
 		if err != nil {
 			return out, err
 		}
@@ -133,7 +133,7 @@ func (f *fence) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (ac
 		if err := s.close(ctx); err != nil {
 			return nil, err
 		}
-		ended, err := s.endClients(ctx)
+		ended, err := endClients(ctx, s)
 		return action.Facts{"way": "read only", "connections_ended": ended}, err
 	} else if ctx.Err() != nil {
 		return nil, ctx.Err()

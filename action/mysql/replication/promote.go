@@ -39,10 +39,10 @@ func (p *promote) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	if err != nil {
 		return action.CheckResult{}, err
 	}
-	if err := s.canLead(ctx); err != nil {
+	if err := canLead(ctx, s); err != nil {
 		return action.CheckResult{}, err
 	}
-	m, err := s.mode(ctx)
+	m, err := modeOf(ctx, s)
 	if err != nil {
 		return action.CheckResult{}, err
 	}
@@ -60,7 +60,7 @@ func (p *promote) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 }
 
 // canLead refuses servers that others cannot follow.
-func (s *server) canLead(ctx context.Context) error {
+func canLead(ctx context.Context, s *server) error {
 	log, err := s.value(ctx, admin.Global("log_bin"))
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (p *promote) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 	if err := s.unfollow(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.setMode(ctx, s.taking()); err != nil {
+	if err := setMode(ctx, s, s.taking()); err != nil {
 		return nil, err
 	}
 	has, err := s.executed(ctx)
@@ -118,7 +118,7 @@ func (p *promote) mayPromote(ctx context.Context, on *cluster.Cluster, c action.
 		return nil, err
 	}
 	c.Progress(0, "checking whether another node accepts writes")
-	if err := s.alone(ctx); err != nil {
+	if err := refuseUnlessAlone(ctx, s); err != nil {
 		return nil, err
 	}
 	if err := p.complete(ctx, on, s); err != nil {
@@ -141,9 +141,9 @@ func (p *promote) mayPromote(ctx context.Context, on *cluster.Cluster, c action.
 	return s, nil
 }
 
-// alone refuses while another node takes writes. One that does not answer says nothing: that it does not is for others to
+// refuseUnlessAlone refuses while another node takes writes. One that does not answer says nothing: that it does not is for others to
 // make sure.
-func (s *server) alone(ctx context.Context) error {
+func refuseUnlessAlone(ctx context.Context, s *server) error {
 	others, err := s.peers(ctx)
 	if err != nil {
 		return err

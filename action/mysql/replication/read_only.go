@@ -68,7 +68,7 @@ func (s *server) taking() mode {
 	return m
 }
 
-func (s *server) mode(ctx context.Context) (mode, error) {
+func modeOf(ctx context.Context, s *server) (mode, error) {
 	m := mode{}
 	names := []string{modeNow}
 	if !s.mariadb {
@@ -86,10 +86,10 @@ func (s *server) mode(ctx context.Context) (mode, error) {
 			m[name] = "1"
 		}
 	}
-	return m, s.readKept(ctx, m)
+	return m, readKeptMode(ctx, s, m)
 }
 
-func (s *server) readKept(ctx context.Context, m mode) error {
+func readKeptMode(ctx context.Context, s *server, m mode) error {
 	own, assignable := s.node.Server.(cluster.Assignable)
 	for fact, name := range kept {
 		if _, has := m[name]; !has {
@@ -118,9 +118,9 @@ func (s *server) readKept(ctx context.Context, m mode) error {
 }
 
 // setMode makes a server refuse writes or take them, first for after a restart. Clients' statements under way can hold it up.
-func (s *server) setMode(ctx context.Context, m mode) error {
+func setMode(ctx context.Context, s *server, m mode) error {
 	defer s.on.RolesChanged()
-	if err := s.keepMode(ctx, m); err != nil {
+	if err := keepMode(ctx, s, m); err != nil {
 		return err
 	}
 	switch {
@@ -132,7 +132,7 @@ func (s *server) setMode(ctx context.Context, m mode) error {
 	return s.do(ctx, "", admin.SetGlobal("super_read_only", "0"), admin.SetGlobal("read_only", "0"))
 }
 
-func (s *server) keepMode(ctx context.Context, m mode) error {
+func keepMode(ctx context.Context, s *server, m mode) error {
 	if own, ok := s.node.Server.(cluster.Assignable); ok {
 		return assignMode(ctx, own, m)
 	}

@@ -68,7 +68,7 @@ func conformAll(w world) {
 	w.does(caughtUpAction, `{node: n3}`)
 	w.does(caughtUpAction, `{node: n2}`)
 
-	w.must(n1.setMode(w.Context(), n1.refusing()))
+	w.must(setMode(w.Context(), n1, n1.refusing()))
 	w.conform(promoteAction, `{node: n2, old: n1}`, func(s *actiontest.Subject) {
 		s.Again = func(t *testing.T) { w.follow(t, "n2", "n1") }
 	})
@@ -131,9 +131,9 @@ func refusals(w world) {
 	w.Run("errant transactions", func(t *testing.T) {
 		w := w.of(t)
 		n3 := w.server("n3")
-		w.must(n3.setMode(t.Context(), n3.taking()))
+		w.must(setMode(t.Context(), n3, n3.taking()))
 		w.must(w.site.Execute(t.Context(), "n3", []string{"INSERT INTO shop.t (id, v) VALUES (1000000, 3)"}, func(int) {}))
-		w.must(n3.setMode(t.Context(), n3.refusing()))
+		w.must(setMode(t.Context(), n3, n3.refusing()))
 		w.refuses(checkSwitchoverAction, `{from: n1, to: n3}`, "that n1 does not have")
 		w.must(n3.unfollow(t.Context()))
 		w.refuses(replicateAction, `{node: n3}`, "that n1 does not have")
@@ -150,7 +150,7 @@ func refusals(w world) {
 // purged shows that n3, which follows nobody, is not a replica of n1 when n1 has no longer what it lacks.
 func purged(w world) {
 	ctx, n1, n3 := w.Context(), w.server("n1"), w.server("n3")
-	mode, err := n3.mode(ctx)
+	mode, err := modeOf(ctx, n3)
 	w.must(err)
 	reset := map[bool][]string{true: {"RESET MASTER", "SET GLOBAL gtid_slave_pos = ''"}, false: {"RESET BINARY LOGS AND GTIDS"}}[n3.mariadb]
 	w.must(n3.do(ctx, "", reset...)) // as one that was never filled
@@ -175,7 +175,7 @@ func purged(w world) {
 		w.refuses(replicateAction, `{node: n3}`, "that n1 no longer has in its binary logs")
 	}
 	w.must(n3.unfollow(ctx))
-	w.must(n3.setMode(ctx, mode))
+	w.must(setMode(ctx, n3, mode))
 }
 
 // ignoring is the statement that leaves a table out of replication, or none.
@@ -313,7 +313,7 @@ func deadPrimary(w world) {
 	}
 
 	// One that hangs keeps its replicas' connections open; nothing comes over them.
-	w.must(w.server("n1").setMode(w.Context(), w.server("n1").taking()))
+	w.must(setMode(w.Context(), w.server("n1"), w.server("n1").taking()))
 	w.must(w.server("n2").awaitRunning(w.Context(), "n1"))
 	w.must(w.cluster.Freeze(w.Context(), "n1"))
 	w.dead(`{node: n1, checks: 3, every: 200ms}`)
@@ -355,7 +355,7 @@ func takesBack(w world) {
 				t.Errorf("%s: %+v, %v, want read only", node, is, err)
 			}
 		}
-		before, err := w.server("n1").mode(ctx)
+		before, err := modeOf(ctx, w.server("n1"))
 		w.must(err)
 		following := action.Facts{"follows": w.server("n1").address()}
 		w.does(demoteAction, `{node: n1, grace: 1s}`)
@@ -377,7 +377,7 @@ func takesBack(w world) {
 
 		// The old primary as a replica stays one.
 		w.must(w.server("n1").follow(ctx, w.server("n2").asSource()))
-		w.must(w.server("n2").setMode(ctx, w.server("n2").refusing()))
+		w.must(setMode(ctx, w.server("n2"), w.server("n2").refusing()))
 		undo(demoteAction, `{node: n1}`, before.facts(), false, "n1 replicates from n2 now")
 		w.stand(t, "n1", (*server).taking)
 		w.follow(t, "n2", "n1")
@@ -410,10 +410,10 @@ func takesBack(w world) {
 		w := w.of(t)
 		n1 := w.server("n1")
 		destroy, _ := action.Find(action.Servers(), "server.destroy")
-		w.must(n1.setMode(t.Context(), n1.refusing())) // as a switchover leaves it that died after the demotion
+		w.must(setMode(t.Context(), n1, n1.refusing())) // as a switchover leaves it that died after the demotion
 		w.refuses(detachAction, `{node: n1}`, "n2 follows n1")
 		w.refusesAct(destroy, `{node: n1}`, "n2 replicates from n1")
-		w.must(n1.setMode(t.Context(), n1.taking()))
+		w.must(setMode(t.Context(), n1, n1.taking()))
 		w.refusesAct(destroy, `{node: n1}`, "n1 is the primary")
 	})
 }

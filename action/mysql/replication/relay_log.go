@@ -36,7 +36,7 @@ func (a *applyRelayLog) Check(ctx context.Context, on *cluster.Cluster) (action.
 	if is.Primary() { // it was promoted: there is nothing to apply
 		return action.CheckResult{State: action.Satisfied}, nil
 	}
-	if err := s.stalled(is); err != nil {
+	if err := whyStalled(s, is); err != nil {
 		return action.CheckResult{}, err
 	}
 	taken, err := s.received(ctx, is)
@@ -72,7 +72,7 @@ func (a *applyRelayLog) Act(ctx context.Context, on *cluster.Cluster, c action.C
 	if err != nil {
 		return nil, err
 	}
-	return nil, s.reach(ctx, taken, c.Progress)
+	return nil, awaitPosition(ctx, s, taken, c.Progress)
 }
 
 // Undo lets it take again what its source sends. It waits a while until it does: the source may be dead.

@@ -42,7 +42,7 @@ func (s *server) mayReopen(ctx context.Context, resumed bool) error {
 	for _, o := range others {
 		of, called := leader(o.is, others), ""
 		if of == nil {
-			of, called = s.unnamedLeader(is, o, others)
+			of, called = unnamedLeader(s, is, o, others)
 		}
 		if of != nil && !of.answers() {
 			return &hint.PermanentError{
@@ -84,7 +84,7 @@ func mayBeSilent(source engine.Source, of engine.ReplicationStatus, nodes []peer
 
 // unnamedLeader is a node that does not answer, and which another node may be connected to under an address that we do not know it by,
 // and what to call it; nil if there is none.
-func (s *server) unnamedLeader(is engine.ReplicationStatus, o peer, others []peer) (of *peer, called string) {
+func unnamedLeader(s *server, is engine.ReplicationStatus, o peer, others []peer) (of *peer, called string) {
 	for _, source := range o.is.Sources {
 		if s.isSource(source, is.ServerID) || !mayBeSilent(source, o.is, others) {
 			continue
@@ -143,12 +143,12 @@ func (s *server) restoreMode(ctx context.Context, before action.Facts, tell func
 		var refused *hint.PermanentError
 		if err := s.mayReopen(ctx, false); errors.As(err, &refused) {
 			tell(-1, "it stays read-only: "+refused.Reason)
-			return s.setMode(ctx, s.refusing())
+			return setMode(ctx, s, s.refusing())
 		} else if err != nil {
 			return err
 		}
 	}
-	return s.setMode(ctx, m)
+	return setMode(ctx, s, m)
 }
 
 // MayTakeWrites refuses to have a node take writes when the cluster has, or may have, another primary.

@@ -56,7 +56,7 @@ func (r *replicate) Check(ctx context.Context, on *cluster.Cluster) (action.Chec
 		Observed: action.Facts{"follows": is.Follows(), "read_only": is.ReadOnly},
 		Intended: action.Facts{"follows": source.address(), "read_only": true},
 	}
-	m, err := replica.mode(ctx)
+	m, err := modeOf(ctx, replica)
 	if err != nil {
 		return f, err
 	}
@@ -154,7 +154,7 @@ func (r *replicate) Act(ctx context.Context, on *cluster.Cluster, c action.Call)
 		return nil, err
 	}
 	c.Progress(0, "making it read-only")
-	if err := replica.setMode(ctx, replica.refusing()); err != nil {
+	if err := setMode(ctx, replica, replica.refusing()); err != nil {
 		return nil, err
 	}
 	c.Progress(0.5, "following "+source.name())

@@ -101,7 +101,7 @@ func (r *repoint) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 		c.Progress(float64(i)/float64(len(nodes)), n.name)
 		if !n.answers() {
 			silent = append(silent, n.name)
-			left[n.name] = source.unfollowed(n)
+			left[n.name] = awaitUnfollowed(source, n)
 			continue
 		}
 		if err := r.one(ctx, on, n, source); err != nil {
@@ -115,8 +115,8 @@ func (r *repoint) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 	return out, all
 }
 
-// unfollowed says of a node that does not answer that it does not follow the new primary.
-func (s *server) unfollowed(n peer) string {
+// awaitUnfollowed says of a node that does not answer that it does not follow the new primary.
+func awaitUnfollowed(s *server, n peer) string {
 	return fmt.Sprintf("it does not answer, and does not replicate from %s: run mysql/rejoin when it is back", s.name())
 }
 
@@ -140,7 +140,7 @@ func (r *repoint) one(ctx context.Context, on *cluster.Cluster, n peer, source *
 	if n.is.ReadOnly {
 		return nil
 	}
-	return s.setMode(ctx, s.refusing())
+	return setMode(ctx, s, s.refusing())
 }
 
 // Verify is content when all that answered follow.
@@ -159,7 +159,7 @@ func (r *repoint) Verify(ctx context.Context, on *cluster.Cluster, output action
 			if left == nil {
 				left = map[string]any{}
 			}
-			left[n.name] = source.unfollowed(n)
+			left[n.name] = awaitUnfollowed(source, n)
 			if output != nil {
 				output[action.LeftOut] = left
 			}

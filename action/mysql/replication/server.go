@@ -116,7 +116,7 @@ func (s *server) received(ctx context.Context, is engine.ReplicationStatus) (adm
 		return nil, err
 	}
 	for _, source := range is.Sources {
-		taken, err := s.parse(source.Received)
+		taken, err := parsePosition(s, source.Received)
 		if err != nil {
 			return nil, err
 		}
@@ -125,7 +125,7 @@ func (s *server) received(ctx context.Context, is engine.ReplicationStatus) (adm
 	return all, nil
 }
 
-func (s *server) parse(text string) (admin.GTIDSet, error) {
+func parsePosition(s *server, text string) (admin.GTIDSet, error) {
 	if s.mariadb {
 		return admin.ParsePositionSet(text, false)
 	}

@@ -13,6 +13,7 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	enginemysql "plimsoll/engine/mysql"
+	"plimsoll/engine/mysql/launch"
 	"plimsoll/infra/local"
 	"plimsoll/internal/document"
 	"plimsoll/lab"
@@ -39,7 +40,7 @@ func newWorld(t *testing.T, product string, nodes int) world {
 		t.Fatal(err)
 	}
 	redo := map[string]string{"mariadb": "innodb_log_file_size", "mysql": "innodb_redo_log_capacity"}[product]
-	deps := lab.Deps{Machine: m, Launchers: []engine.Launcher{enginemysql.Servers{}}, Home: t.TempDir(), Cache: cache}
+	deps := lab.Deps{Machine: m, Launchers: []engine.Launcher{launch.Servers{}}, Home: t.TempDir(), Cache: cache}
 	c, err := lab.Up(t.Context(), lab.Spec{
 		Name: "repl-" + product, Product: product, Nodes: nodes, Config: map[string]string{
 			"innodb_buffer_pool_size": "32M", redo: "8M", "sync_binlog": "0", "innodb_flush_log_at_trx_commit": "2", // no power fails here
@@ -134,7 +135,7 @@ func (w world) parts(t *testing.T) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := s.mode(t.Context())
+		m, err := modeOf(t.Context(), s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +163,7 @@ func (w world) follow(t *testing.T, node, source string) {
 	t.Helper()
 	w = w.of(t)
 	s := w.server(node)
-	w.must(s.setMode(t.Context(), s.refusing()))
+	w.must(setMode(t.Context(), s, s.refusing()))
 	w.must(s.follow(t.Context(), w.server(source).asSource()))
 }
 
@@ -172,7 +173,7 @@ func (w world) stand(t *testing.T, node string, how func(*server) mode) {
 	w = w.of(t)
 	s := w.server(node)
 	w.must(s.unfollow(t.Context()))
-	w.must(s.setMode(t.Context(), how(s)))
+	w.must(setMode(t.Context(), s, how(s)))
 }
 
 // writes inserts rows on n1 until it is told to stop.

@@ -40,6 +40,7 @@ func (d *Recorder) Lines() string {
 
 func (d *Recorder) Name() string                                                 { return "recorder" }
 func (d *Recorder) Quote(name string) string                                     { return "`" + name + "`" }
+func (d *Recorder) OrCount(_, column string, _ ...string) string                 { return "or count " + column }
 func (d *Recorder) Open(context.Context, engine.Target) (engine.Database, error) { return d, nil }
 func (d *Recorder) Facts(context.Context) (engine.Facts, error) {
 	return engine.Facts{Product: "recorder"}, nil

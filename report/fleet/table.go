@@ -1,4 +1,4 @@
-package report
+package fleet
 
 import (
 	"fmt"
@@ -9,12 +9,13 @@ import (
 	"github.com/charmbracelet/lipgloss"
 
 	"plimsoll/report/quantity"
+	"plimsoll/report/terminal"
 	"plimsoll/watch"
 )
 
-// FleetText writes the fleet as a table, worst first.
-func FleetText(w io.Writer, f watch.Fleet, on Terminal) error {
-	view := fleetView{palette: on.palette(), width: on.width()}
+// Text writes the fleet as a table, worst first.
+func Text(w io.Writer, f watch.Fleet, on terminal.Output) error {
+	view := view{Palette: on.Palette(), width: on.Columns()}
 	for _, line := range view.table(f, -1) {
 		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " ")); err != nil {
 			return err
@@ -23,31 +24,31 @@ func FleetText(w io.Writer, f watch.Fleet, on Terminal) error {
 	return nil
 }
 
-// fleetView lays a fleet out in so many columns.
-type fleetView struct {
-	palette
+// view lays a fleet out in so many columns.
+type view struct {
+	terminal.Palette
 	width int
 }
 
-// fleetColumn is one column of the table. Where there is no room for all, those with the lowest rank go first.
-type fleetColumn struct {
+// column is one column of the table. Where there is no room for all, those with the lowest rank go first.
+type column struct {
 	head  string
 	rank  int
 	right bool
-	value func(fleetView, watch.Instance) string
+	value func(view, watch.Instance) string
 }
 
-var fleetColumns = []fleetColumn{
-	{"INSTANCE", 100, false, func(v fleetView, i watch.Instance) string { return i.Name }},
-	{"STATE", 90, false, fleetView.state},
-	{"LOAD", 95, false, fleetView.load},
-	{"STMT/S", 80, true, func(_ fleetView, i watch.Instance) string { return value(i.Throughput, quantity.Plain) }},
-	{"P99", 60, true, func(_ fleetView, i watch.Instance) string { return value(i.P99, quantity.Seconds) }},
-	{"LAG", 70, true, fleetView.lag},
-	{"IOPS", 50, true, fleetView.iops},
-	{"DRY IN", 55, true, fleetView.dry},
-	{"CONN", 40, true, fleetView.connections},
-	{"DISK", 45, true, func(_ fleetView, i watch.Instance) string {
+var tableColumns = []column{
+	{"INSTANCE", 100, false, func(v view, i watch.Instance) string { return i.Name }},
+	{"STATE", 90, false, view.state},
+	{"LOAD", 95, false, view.load},
+	{"STMT/S", 80, true, func(_ view, i watch.Instance) string { return value(i.Throughput, quantity.Plain) }},
+	{"P99", 60, true, func(_ view, i watch.Instance) string { return value(i.P99, quantity.Seconds) }},
+	{"LAG", 70, true, view.lag},
+	{"IOPS", 50, true, view.iops},
+	{"DRY IN", 55, true, view.dry},
+	{"CONN", 40, true, view.connections},
+	{"DISK", 45, true, func(_ view, i watch.Instance) string {
 		if i.Disk == nil {
 			return ""
 		}
@@ -56,19 +57,19 @@ var fleetColumns = []fleetColumn{
 		}
 		return ""
 	}},
-	{"DATA", 20, true, func(_ fleetView, i watch.Instance) string {
+	{"DATA", 20, true, func(_ view, i watch.Instance) string {
 		if i.Disk == nil {
 			return ""
 		}
 		return value(i.Disk.Data, quantity.Bytes)
 	}},
-	{"WAITS FOR", 85, false, fleetView.waitsFor},
+	{"WAITS FOR", 85, false, view.waitsFor},
 }
 
 // table is a line for the heads and one for each instance; the selected one is marked.
-func (v fleetView) table(f watch.Fleet, selected int) []string {
-	columns := make([]fleetColumn, len(fleetColumns))
-	copy(columns, fleetColumns)
+func (v view) table(f watch.Fleet, selected int) []string {
+	columns := make([]column, len(tableColumns))
+	copy(columns, tableColumns)
 	for {
 		lines, width := v.lay(columns, f, selected)
 		if width <= v.width || len(columns) <= 3 {
@@ -84,11 +85,11 @@ func (v fleetView) table(f watch.Fleet, selected int) []string {
 	}
 }
 
-func (v fleetView) lay(columns []fleetColumn, f watch.Fleet, selected int) (lines []string, width int) {
+func (v view) lay(columns []column, f watch.Fleet, selected int) (lines []string, width int) {
 	cells := make([][]string, len(f.Instances)+1)
 	widths := make([]int, len(columns))
 	for n, c := range columns {
-		cells[0] = append(cells[0], v.dim.Render(c.head))
+		cells[0] = append(cells[0], v.Dim.Render(c.head))
 		widths[n] = lipgloss.Width(c.head)
 		for row, i := range f.Instances {
 			text := strings.ReplaceAll(c.value(v, i), "\u202f", " ")
@@ -99,7 +100,7 @@ func (v fleetView) lay(columns []fleetColumn, f watch.Fleet, selected int) (line
 	for row, of := range cells {
 		line := "  "
 		if row-1 == selected && selected >= 0 {
-			line = v.inks[1].Render("▸ ")
+			line = v.Inks[1].Render("▸ ")
 		}
 		for n, text := range of {
 			space := strings.Repeat(" ", widths[n]-lipgloss.Width(text))
@@ -125,14 +126,14 @@ func value(v *float64, unit quantity.Unit) string {
 	return unit.Format(*v)
 }
 
-func (v fleetView) state(i watch.Instance) string {
+func (v view) state(i watch.Instance) string {
 	switch {
 	case i.State == watch.Down:
-		return v.fail.Render("✗ down")
+		return v.Fail.Render("✗ down")
 	case i.State == watch.Paused:
-		return v.unknown.Render("‖ paused")
+		return v.Unknown.Render("‖ paused")
 	case i.State == watch.Unread:
-		return v.dim.Render("…")
+		return v.Dim.Render("…")
 	}
 	critical, warnings := 0, 0
 	for _, a := range i.Alerts {
@@ -146,11 +147,11 @@ func (v fleetView) state(i watch.Instance) string {
 	}
 	switch {
 	case critical > 0:
-		return v.fail.Render("! " + alertCount(critical+warnings))
+		return v.Fail.Render("! " + alertCount(critical+warnings))
 	case warnings > 0:
-		return v.unknown.Render("! " + alertCount(warnings))
+		return v.Unknown.Render("! " + alertCount(warnings))
 	}
-	return v.pass.Render("✓ up")
+	return v.Pass.Render("✓ up")
 }
 
 func alertCount(n int) string {
@@ -164,7 +165,7 @@ func alertCount(n int) string {
 const loadBar = 10
 
 // load is a bar of sessions by what they wait for, of which as many as there are cores fill it, and the figures.
-func (v fleetView) load(i watch.Instance) string {
+func (v view) load(i watch.Instance) string {
 	if i.Load == nil {
 		return ""
 	}
@@ -177,20 +178,20 @@ func (v fleetView) load(i watch.Instance) string {
 }
 
 // stack is a bar in which a load of full takes all cells; what is beyond is cut, with a sign.
-func (v fleetView) stack(waits []watch.Wait, full float64, cells int) string {
+func (v view) stack(waits []watch.Wait, full float64, cells int) string {
 	var bar strings.Builder
 	at, sum := 0, 0.0
 	for _, w := range waits {
 		sum += w.AAS
 		end := min(int(sum/full*float64(cells)+0.5), cells)
 		if end > at {
-			bar.WriteString(v.inks[inkOf(w.Class)].Render(strings.Repeat("█", end-at)))
+			bar.WriteString(v.Inks[inkOf(w.Class)].Render(strings.Repeat("█", end-at)))
 			at = end
 		}
 	}
-	rest := v.dim.Render(strings.Repeat("░", cells-at))
+	rest := v.Dim.Render(strings.Repeat("░", cells-at))
 	if sum > full*1.05 {
-		return bar.String() + v.fail.Render("▶")
+		return bar.String() + v.Fail.Render("▶")
 	}
 	return bar.String() + rest + " "
 }
@@ -212,23 +213,23 @@ func inkOf(class string) int {
 	return 4
 }
 
-func (v fleetView) lag(i watch.Instance) string {
+func (v view) lag(i watch.Instance) string {
 	var worst *float64
 	for _, c := range i.Channels {
 		if c.Stopped {
-			return v.fail.Render("stopped")
+			return v.Fail.Render("stopped")
 		}
 		if c.Lag != nil && (worst == nil || *c.Lag > *worst) {
 			worst = c.Lag
 		}
 	}
 	if worst != nil && *worst > 10 {
-		return v.unknown.Render(value(worst, quantity.Seconds))
+		return v.Unknown.Render(value(worst, quantity.Seconds))
 	}
 	return value(worst, quantity.Seconds)
 }
 
-func (v fleetView) iops(i watch.Instance) string {
+func (v view) iops(i watch.Instance) string {
 	if i.IO == nil || i.IO.IOPS == nil {
 		return ""
 	}
@@ -237,40 +238,40 @@ func (v fleetView) iops(i watch.Instance) string {
 		text += "/" + quantity.Number(*i.IO.Limit)
 	}
 	if i.IO.Censored {
-		return v.fail.Render(text + " pinned")
+		return v.Fail.Render(text + " pinned")
 	}
 	return text
 }
 
-func (v fleetView) dry(i watch.Instance) string {
+func (v view) dry(i watch.Instance) string {
 	if i.IO == nil || i.IO.HoursToDry == nil {
 		return ""
 	}
 	text := quantity.Duration(time.Duration(*i.IO.HoursToDry * float64(time.Hour)))
 	if *i.IO.HoursToDry < 24 {
-		return v.fail.Render(text)
+		return v.Fail.Render(text)
 	}
 	return text
 }
 
-func (v fleetView) connections(i watch.Instance) string {
+func (v view) connections(i watch.Instance) string {
 	text := value(i.Connections, quantity.Count)
 	if i.MostConns != nil && text != "" {
 		text += "/" + quantity.Count.Format(*i.MostConns)
 		if *i.Connections > 0.8**i.MostConns {
-			return v.fail.Render(text)
+			return v.Fail.Render(text)
 		}
 	}
 	return text
 }
 
 // waitsFor is what an instance waits for most, or why it cannot be told.
-func (v fleetView) waitsFor(i watch.Instance) string {
+func (v view) waitsFor(i watch.Instance) string {
 	if i.State == watch.Down || i.State == watch.Paused {
 		return cut(i.Why, 60)
 	}
 	if i.Load == nil || i.Load.AAS < 0.05 {
-		return v.dim.Render("idle")
+		return v.Dim.Render("idle")
 	}
 	var names []string
 	for _, w := range i.Load.Waits {

@@ -1,4 +1,4 @@
-package mysql
+package launch
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 	"plimsoll/infra"
 	"plimsoll/internal/document"
@@ -72,7 +73,7 @@ func diagnose(said string, names func() []string) error {
 // noVariable is the error for a variable that a server does not have.
 func noVariable(name string, known []string) error {
 	err := fmt.Errorf("this server has no variable %s", name)
-	if near := document.Nearest(canonical(name), known); near != "" {
+	if near := document.Nearest(admin.VariableName(name), known); near != "" {
 		return hint.With(err, "did you mean "+near+"?")
 	}
 	return hint.With(err, "check the variables of this version")
@@ -88,7 +89,7 @@ func variables(ctx context.Context, m infra.Machine, d engine.Distribution) []st
 	var names []string
 	for line := range strings.Lines(table) {
 		if name, _, ok := strings.Cut(line, " "); ok && !strings.HasPrefix(name, "-") {
-			names = append(names, canonical(name))
+			names = append(names, admin.VariableName(name))
 		}
 	}
 	return names

@@ -1,4 +1,5 @@
-package mysql
+// Package launch fetches MariaDB and MySQL and runs their servers in a lab.
+package launch
 
 import (
 	"context"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql"
 	"plimsoll/engine/mysql/admin"
 	"plimsoll/infra"
 )
@@ -87,7 +89,7 @@ func (Servers) Ready(ctx context.Context, _ infra.Machine, n engine.Node) error 
 // Target is the administrator's way to the primary and its replicas.
 func (Servers) Target(nodes []engine.Node) engine.Target {
 	t := engine.Target{
-		Engine: Engine{}.Name(), User: administrator, Options: map[string]string{"tls": "off"}, Timeout: 5 * time.Second,
+		Engine: mysql.Engine{}.Name(), User: administrator, Options: map[string]string{"tls": "off"}, Timeout: 5 * time.Second,
 	}
 	for _, n := range nodes {
 		t.Addresses = append(t.Addresses, net.JoinHostPort(n.Address, strconv.Itoa(n.Port)))
@@ -98,7 +100,7 @@ func (Servers) Target(nodes []engine.Node) engine.Target {
 
 // open connects to one node.
 func open(ctx context.Context, n engine.Node) (engine.Database, error) {
-	return Engine{}.Open(ctx, Servers{}.Target([]engine.Node{n}))
+	return mysql.Engine{}.Open(ctx, Servers{}.Target([]engine.Node{n}))
 }
 
 // Diagnose reads the end of the node's log.

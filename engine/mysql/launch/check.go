@@ -1,4 +1,4 @@
-package mysql
+package launch
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 	"plimsoll/infra"
 )
@@ -32,7 +33,7 @@ func (Servers) CheckSettings(ctx context.Context, m infra.Machine, n engine.Node
 		args = append(args, "--secure-file-priv=", "--user=root") // else it looks for folders of an installed one; --user is heard as root alone
 	}
 	for _, name := range slices.Sorted(maps.Keys(n.Config)) {
-		key := canonical(name)
+		key := admin.VariableName(name)
 		if value := n.Config[name]; key != "log_bin" && key != "skip_log_bin" { // which the lab translates
 			args = append(args, "--"+key+"="+value)
 		}

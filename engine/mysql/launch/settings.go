@@ -1,4 +1,4 @@
-package mysql
+package launch
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 )
 
@@ -92,7 +93,7 @@ func settingsOf(n engine.Node) (settings, error) {
 func (s settings) override(n engine.Node) error {
 	written := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(n.Config)) {
-		key, value := canonical(name), n.Config[name]
+		key, value := admin.VariableName(name), n.Config[name]
 		if why, ok := reserved[key]; ok {
 			return fmt.Errorf("setting %s cannot be changed: %s", name, why)
 		}
@@ -121,32 +122,19 @@ func (s settings) override(n engine.Node) error {
 func (s settings) binaryLog() {
 	value, set := s["log_bin"]
 	if skip, ok := s["skip_log_bin"]; ok {
-		value, set = map[bool]string{true: "ON", false: "OFF"}[isOff(skip)], true
+		value, set = map[bool]string{true: "ON", false: "OFF"}[admin.IsOff(skip)], true
 		delete(s, "skip_log_bin")
 	}
 	if !set {
 		return // the product's default
 	}
 	switch {
-	case isOff(value):
+	case admin.IsOff(value):
 		delete(s, "log_bin")
 		s["skip_log_bin"] = nothing
-	case isOn(value) || value == "":
+	case admin.IsOn(value) || value == "":
 		s["log_bin"] = "binlog"
 	}
-}
-
-// canonical is a variable's name in its usual spelling.
-func canonical(name string) string {
-	return strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(strings.TrimSpace(name), "--"), "-", "_"))
-}
-
-func isOn(value string) bool {
-	return slices.Contains([]string{"on", "1", "true", "yes"}, strings.ToLower(value))
-}
-
-func isOff(value string) bool {
-	return slices.Contains([]string{"off", "0", "false", "no"}, strings.ToLower(value))
 }
 
 // render writes an option file.

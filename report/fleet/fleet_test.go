@@ -1,4 +1,4 @@
-package report
+package fleet
 
 import (
 	"strings"
@@ -9,6 +9,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"plimsoll/report/terminal"
 	"plimsoll/watch"
 )
 
@@ -33,7 +34,7 @@ func sampleFleet() watch.Fleet {
 
 func TestTheFleetInATable(t *testing.T) {
 	var out strings.Builder
-	if err := FleetText(&out, sampleFleet(), Terminal{Width: 160}); err != nil {
+	if err := Text(&out, sampleFleet(), terminal.Output{Width: 160}); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(out.String(), "\n")
@@ -51,7 +52,7 @@ func TestTheFleetInATable(t *testing.T) {
 
 func TestANarrowFleetKeepsWhatMattersMost(t *testing.T) {
 	for _, width := range []int{40, 60, 80, 100} {
-		view := fleetView{palette: Terminal{}.palette(), width: width}
+		view := view{Palette: terminal.Output{}.Palette(), width: width}
 		lines := view.table(sampleFleet(), -1)
 		if !strings.Contains(lines[2], "6.00/4") || !strings.Contains(lines[2], "orders/n1") {
 			t.Errorf("at %d columns: %s", width, lines[2])
@@ -68,7 +69,7 @@ func (frozenFleet) Fleet() watch.Fleet         { return sampleFleet() }
 func (s frozenFleet) Changed() <-chan struct{} { return s.changed }
 
 func TestAKeyOpensAnInstance(t *testing.T) {
-	m := &fleetModel{of: frozenFleet{}, palette: Terminal{}.palette(), seen: sampleFleet()}
+	m := &model{of: frozenFleet{}, Palette: terminal.Output{}.Palette(), seen: sampleFleet()}
 	m.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
 	if view := m.View(); !strings.Contains(view, "3 instances  1 down") || !strings.Contains(view, "▸ orders/n3") {
 		t.Errorf("the fleet:\n%s", view)

@@ -1,4 +1,4 @@
-package mysql
+package protocol
 
 import (
 	"crypto/rand"
@@ -17,8 +17,8 @@ import (
 
 // The authentication methods, by the servers' names.
 const (
-	pluginNative      = "mysql_native_password"
-	pluginCachingSHA2 = "caching_sha2_password"
+	PluginNative      = "mysql_native_password"
+	PluginCachingSHA2 = "caching_sha2_password"
 	pluginSHA256      = "sha256_password"
 	pluginEd25519     = "client_ed25519"
 	pluginClear       = "mysql_clear_password"
@@ -32,62 +32,62 @@ const (
 	sha256Key = 1 // sha256_password: send your public key
 )
 
-// login answers a server's demands for proof.
-type login struct {
-	password string
-	private  bool // nobody else can read the connection: TLS or a Unix socket
-	plugin   string
-	scramble []byte // as sent, with a zero byte after it from some methods
+// Login answers a server's demands for proof.
+type Login struct {
+	Password string
+	Private  bool // nobody else can read the connection: TLS or a Unix socket
+	Plugin   string
+	Scramble []byte // as sent, with a zero byte after it from some methods
 }
 
 // nonce is the scramble proper, of the length that the method has.
-func (l *login) nonce(length int) []byte { return l.scramble[:min(len(l.scramble), length)] }
+func (l *Login) nonce(length int) []byte { return l.Scramble[:min(len(l.Scramble), length)] }
 
-// first answers the scramble of l.plugin.
-func (l *login) first() ([]byte, error) {
-	switch l.plugin {
-	case pluginNative:
-		return nativeProof(l.nonce(20), l.password), nil
-	case pluginCachingSHA2:
-		return sha2Proof(l.nonce(20), l.password), nil
+// First answers the scramble of l.Plugin.
+func (l *Login) First() ([]byte, error) {
+	switch l.Plugin {
+	case PluginNative:
+		return nativeProof(l.nonce(20), l.Password), nil
+	case PluginCachingSHA2:
+		return sha2Proof(l.nonce(20), l.Password), nil
 	case pluginSHA256:
 		switch {
-		case l.password == "":
+		case l.Password == "":
 			return []byte{0}, nil
-		case l.private:
-			return append([]byte(l.password), 0), nil
+		case l.Private:
+			return append([]byte(l.Password), 0), nil
 		}
 		return []byte{sha256Key}, nil
 	case pluginEd25519:
-		return ed25519Proof(l.nonce(32), l.password)
+		return ed25519Proof(l.nonce(32), l.Password)
 	case pluginClear:
-		if !l.private {
+		if !l.Private {
 			return nil, errors.New("the server requests the password in clear text, which Plimsoll only sends over TLS (option tls=required)")
 		}
-		return append([]byte(l.password), 0), nil
+		return append([]byte(l.Password), 0), nil
 	case "unix_socket", "auth_socket":
 		return nil, nil // the server asks the operating system who we are
 	}
-	return nil, fmt.Errorf("the server requests the authentication method %q, which is not supported", l.plugin)
+	return nil, fmt.Errorf("the server requests the authentication method %q, which is not supported", l.Plugin)
 }
 
-// more answers further demands; an empty answer means: read on.
-func (l *login) more(data []byte) ([]byte, error) {
-	if l.plugin == pluginCachingSHA2 && len(data) == 1 {
+// More answers further demands; an empty answer means: read on.
+func (l *Login) More(data []byte) ([]byte, error) {
+	if l.Plugin == PluginCachingSHA2 && len(data) == 1 {
 		switch data[0] {
 		case sha2Fast:
 			return nil, nil
 		case sha2Full:
-			if l.private {
-				return append([]byte(l.password), 0), nil
+			if l.Private {
+				return append([]byte(l.Password), 0), nil
 			}
 			return []byte{sha2Key}, nil
 		}
 	}
-	if (l.plugin == pluginCachingSHA2 || l.plugin == pluginSHA256) && !l.private {
-		return encryptedPassword(data, l.nonce(20), l.password)
+	if (l.Plugin == PluginCachingSHA2 || l.Plugin == pluginSHA256) && !l.Private {
+		return encryptedPassword(data, l.nonce(20), l.Password)
 	}
-	return nil, fmt.Errorf("the server's authentication method %q asks for data that Plimsoll does not know", l.plugin)
+	return nil, fmt.Errorf("the server's authentication method %q asks for data that Plimsoll does not know", l.Plugin)
 }
 
 // nativeProof is SHA1(password) XOR SHA1(scramble, SHA1(SHA1(password))).

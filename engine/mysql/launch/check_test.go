@@ -1,4 +1,4 @@
-package mysql_test
+package launch_test
 
 import (
 	"errors"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"plimsoll/engine"
-	"plimsoll/engine/mysql"
+	"plimsoll/engine/mysql/launch"
 	"plimsoll/infra/local"
 	"plimsoll/lab"
 )
@@ -25,7 +25,7 @@ func TestSettingsAreCheckedByTheServersOwnProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, product := range []string{"mariadb", "mysql"} {
-		dist, err := mysql.Servers{}.Find(t.Context(), machine, engine.Release{Product: product}, cache)
+		dist, err := launch.Servers{}.Find(t.Context(), machine, engine.Release{Product: product}, cache)
 		if errors.Is(err, engine.ErrNotInstalled) {
 			t.Logf("%s is not installed", product)
 			continue
@@ -44,7 +44,7 @@ func TestSettingsAreCheckedByTheServersOwnProgram(t *testing.T) {
 			{"innodb_flush_method", "O_DIRCT", "cannot be O_DIRCT"},
 			{"innodb_buffer_pool_size", "12Q", "cannot be 12Q"},
 		} {
-			err := mysql.Servers{}.CheckSettings(t.Context(), machine, engine.Node{
+			err := launch.Servers{}.CheckSettings(t.Context(), machine, engine.Node{
 				Dist: dist, Name: "n1", Number: 1, Size: 1, Dir: t.TempDir(), Config: map[string]string{c.name: c.value},
 			})
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {

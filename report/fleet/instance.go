@@ -1,4 +1,4 @@
-package report
+package fleet
 
 import (
 	"fmt"
@@ -10,13 +10,13 @@ import (
 )
 
 // instance is one instance on a page: what it waits for, whose statements, what it follows, what it lacks.
-func (v fleetView) instance(i watch.Instance) []string {
+func (v view) instance(i watch.Instance) []string {
 	lines := []string{
-		v.bold.Render(i.Name) + "  " + strings.Join(nonEmpty(i.Product, i.Version, i.Role, i.Environment, i.Address), " · "),
-		v.state(i) + v.dim.Render(fmt.Sprintf("  read %s ago", quantity.Duration(time.Duration(i.Age*float64(time.Second)).Round(time.Second)))),
+		v.Bold.Render(i.Name) + "  " + strings.Join(nonEmpty(i.Product, i.Version, i.Role, i.Environment, i.Address), " · "),
+		v.state(i) + v.Dim.Render(fmt.Sprintf("  read %s ago", quantity.Duration(time.Duration(i.Age*float64(time.Second)).Round(time.Second)))),
 	}
 	if i.Why != "" {
-		lines = append(lines, v.fail.Render(i.Why))
+		lines = append(lines, v.Fail.Render(i.Why))
 	}
 	for _, part := range [][]string{v.alerts(i), v.loadOf(i), v.figures(i), v.commit(i), v.channels(i), v.statements(i), v.sessions(i), v.findings(i)} {
 		if len(part) > 0 {
@@ -38,9 +38,9 @@ func nonEmpty(all ...string) (some []string) {
 	return some
 }
 
-func (v fleetView) alerts(i watch.Instance) (lines []string) {
+func (v view) alerts(i watch.Instance) (lines []string) {
 	for _, a := range i.Alerts {
-		lines = append(lines, v.fail.Render("! "+a.Summary)+v.dim.Render("  since "+a.Since.Local().Format("15:04:05")))
+		lines = append(lines, v.Fail.Render("! "+a.Summary)+v.Dim.Render("  since "+a.Since.Local().Format("15:04:05")))
 		if a.Do != "" {
 			lines = append(lines, "  "+a.Do)
 		}
@@ -48,7 +48,7 @@ func (v fleetView) alerts(i watch.Instance) (lines []string) {
 	return lines
 }
 
-func (v fleetView) loadOf(i watch.Instance) []string {
+func (v view) loadOf(i watch.Instance) []string {
 	if i.Load == nil {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (v fleetView) loadOf(i watch.Instance) []string {
 		head += fmt.Sprintf(" on %d cores", i.Cores)
 		full = max(full, float64(i.Cores))
 	}
-	lines := []string{v.bold.Render(head) + v.dim.Render("  by "+i.Load.Source)}
+	lines := []string{v.Bold.Render(head) + v.Dim.Render("  by "+i.Load.Source)}
 	for _, w := range i.Load.Waits {
 		if w.AAS >= 0.005 {
 			lines = append(lines, fmt.Sprintf("  %-11s %6s %s", w.Class, quantity.Number(w.AAS), v.stack([]watch.Wait{w}, full, 40)))
@@ -67,11 +67,11 @@ func (v fleetView) loadOf(i watch.Instance) []string {
 	return lines
 }
 
-func (v fleetView) figures(i watch.Instance) []string {
+func (v view) figures(i watch.Instance) []string {
 	var all []string
 	add := func(name string, text string) {
 		if text != "" {
-			all = append(all, v.dim.Render(name)+" "+text)
+			all = append(all, v.Dim.Render(name)+" "+text)
 		}
 	}
 	add("statements", value(i.Throughput, quantity.PerSecond))
@@ -96,7 +96,7 @@ func (v fleetView) figures(i watch.Instance) []string {
 	return []string{strings.Join(all, "   ")}
 }
 
-func (v fleetView) commit(i watch.Instance) []string {
+func (v view) commit(i watch.Instance) []string {
 	if i.Commit == nil {
 		return nil
 	}
@@ -117,14 +117,14 @@ func (v fleetView) commit(i watch.Instance) []string {
 	if len(parts) == 0 {
 		return nil
 	}
-	line := v.bold.Render("A commit") + "  " + strings.Join(parts, "   ")
+	line := v.Bold.Render("A commit") + "  " + strings.Join(parts, "   ")
 	if len(i.Commit.Untold) > 0 {
-		line += v.dim.Render("   not separable: " + strings.Join(i.Commit.Untold, ", "))
+		line += v.Dim.Render("   not separable: " + strings.Join(i.Commit.Untold, ", "))
 	}
 	return []string{line}
 }
 
-func (v fleetView) channels(i watch.Instance) (lines []string) {
+func (v view) channels(i watch.Instance) (lines []string) {
 	for _, c := range i.Channels {
 		line := "follows " + c.Source
 		if c.Name != "" {
@@ -132,7 +132,7 @@ func (v fleetView) channels(i watch.Instance) (lines []string) {
 		}
 		switch {
 		case c.Stopped:
-			line += "  " + v.fail.Render("stopped")
+			line += "  " + v.Fail.Render("stopped")
 		case c.Lag != nil:
 			line += "  lag " + quantity.Seconds.Format(*c.Lag)
 		}
@@ -144,11 +144,11 @@ func (v fleetView) channels(i watch.Instance) (lines []string) {
 	return lines
 }
 
-func (v fleetView) statements(i watch.Instance) []string {
+func (v view) statements(i watch.Instance) []string {
 	if len(i.Statements) == 0 {
 		return nil
 	}
-	lines := []string{v.bold.Render("Statements by load") + v.dim.Render("  by "+i.Statements[0].Source)}
+	lines := []string{v.Bold.Render("Statements by load") + v.Dim.Render("  by "+i.Statements[0].Source)}
 	for _, s := range i.Statements[:min(len(i.Statements), 8)] {
 		line := fmt.Sprintf("  %6s", quantity.Number(s.AAS))
 		if s.Calls != nil && s.Average != nil {
@@ -159,7 +159,7 @@ func (v fleetView) statements(i watch.Instance) []string {
 	return lines
 }
 
-func (v fleetView) sessions(i watch.Instance) []string {
+func (v view) sessions(i watch.Instance) []string {
 	var lines []string
 	for _, s := range i.Sessions[:min(len(i.Sessions), 6)] {
 		lines = append(lines, fmt.Sprintf("  %7s  %-24s %-20s %s", quantity.Duration(time.Duration(s.Seconds)*time.Second), s.Does, s.User+"@"+s.Host, cut(s.Text, max(v.width-60, 20))))
@@ -167,12 +167,12 @@ func (v fleetView) sessions(i watch.Instance) []string {
 	if len(lines) == 0 {
 		return nil
 	}
-	return append([]string{v.bold.Render("Open transactions")}, lines...)
+	return append([]string{v.Bold.Render("Open transactions")}, lines...)
 }
 
-func (v fleetView) findings(i watch.Instance) (lines []string) {
+func (v view) findings(i watch.Instance) (lines []string) {
 	for _, f := range i.Findings {
-		lines = append(lines, v.unknown.Render("• "+f.Text)+" "+f.Do)
+		lines = append(lines, v.Unknown.Render("• "+f.Text)+" "+f.Do)
 	}
 	return lines
 }

@@ -1,4 +1,4 @@
-package report
+package terminal
 
 import (
 	"os"
@@ -7,8 +7,8 @@ import (
 	"golang.org/x/term"
 )
 
-// silence keeps keys that are pressed from being written over the screen. Signals such as Ctrl-C's still come.
-func silence(in *os.File) (restore func() error, err error) {
+// Silence keeps keys that are pressed from being written over the screen. Signals such as Ctrl-C's still come.
+func Silence(in *os.File) (restore func() error, err error) {
 	if !term.IsTerminal(int(in.Fd())) {
 		return func() error { return nil }, nil // nothing is typed
 	}

@@ -1,4 +1,4 @@
-package report
+package fleet
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
 
+	"plimsoll/report/terminal"
 	"plimsoll/watch"
 )
 
@@ -19,11 +20,11 @@ type Fleets interface {
 	Changed() <-chan struct{}
 }
 
-// FleetScreen shows the fleet on a terminal until a person leaves it or ctx ends. Keys: up and down, enter opens an instance,
+// Screen shows the fleet on a terminal until a person leaves it or ctx ends. Keys: up and down, enter opens an instance,
 // escape goes back, q leaves.
-func FleetScreen(ctx context.Context, in, out *os.File, of Fleets) error {
+func Screen(ctx context.Context, in, out *os.File, of Fleets) error {
 	_, plain := os.LookupEnv("NO_COLOR")
-	m := &fleetModel{of: of, palette: Terminal{Color: !plain}.palette(), seen: of.Fleet()}
+	m := &model{of: of, Palette: terminal.Output{Color: !plain}.Palette(), seen: of.Fleet()}
 	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithFPS(10))
 	if _, err := program.Run(); err != nil && !errors.Is(err, tea.ErrProgramKilled) {
 		return fmt.Errorf("screen of the fleet: %w", err)
@@ -31,9 +32,9 @@ func FleetScreen(ctx context.Context, in, out *os.File, of Fleets) error {
 	return nil
 }
 
-// fleetModel is the screen as bubbletea drives it.
-type fleetModel struct {
-	palette
+// model is the screen as bubbletea drives it.
+type model struct {
+	terminal.Palette
 	of            Fleets
 	seen          watch.Fleet
 	width, height int
@@ -42,24 +43,24 @@ type fleetModel struct {
 	offset        int    // lines scrolled
 }
 
-type fleetChanged struct{}
+type tick struct{}
 
 // wait ends at the next new picture.
-func (m *fleetModel) wait() tea.Cmd {
+func (m *model) wait() tea.Cmd {
 	changed := m.of.Changed()
 	return func() tea.Msg {
 		<-changed
-		return fleetChanged{}
+		return tick{}
 	}
 }
 
-func (m *fleetModel) Init() tea.Cmd { return m.wait() }
+func (m *model) Init() tea.Cmd { return m.wait() }
 
-func (m *fleetModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
-	case fleetChanged:
+	case tick:
 		m.seen = m.of.Fleet()
 		return m, m.wait()
 	case tea.KeyMsg:
@@ -68,7 +69,7 @@ func (m *fleetModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-func (m *fleetModel) key(key string) tea.Cmd {
+func (m *model) key(key string) tea.Cmd {
 	switch key {
 	case "q", "ctrl+c":
 		return tea.Quit
@@ -84,7 +85,7 @@ func (m *fleetModel) key(key string) tea.Cmd {
 	return nil
 }
 
-func (m *fleetModel) move(by int) {
+func (m *model) move(by int) {
 	if m.open {
 		m.offset = max(m.offset+by, 0)
 		return
@@ -94,7 +95,7 @@ func (m *fleetModel) move(by int) {
 }
 
 // at is the place of the selected instance; the first until one is selected, which then is whichever is worst.
-func (m *fleetModel) at() int {
+func (m *model) at() int {
 	for n, i := range m.seen.Instances {
 		if i.Name == m.selected {
 			return n
@@ -103,13 +104,13 @@ func (m *fleetModel) at() int {
 	return 0
 }
 
-func (m *fleetModel) View() string { return Printable(m.view()) }
+func (m *model) View() string { return terminal.Printable(m.view()) }
 
-func (m *fleetModel) view() string {
+func (m *model) view() string {
 	if m.width == 0 || len(m.seen.Instances) == 0 {
 		return ""
 	}
-	view := fleetView{palette: m.palette, width: m.width}
+	view := view{Palette: m.Palette, width: m.width}
 	var lines []string
 	keys := "↑↓ choose   enter open   q leave"
 	if m.open {
@@ -127,7 +128,7 @@ func (m *fleetModel) view() string {
 	for len(lines) < m.height-1 {
 		lines = append(lines, "")
 	}
-	lines = append(lines[:max(m.height-1, 0)], m.dim.Render(keys))
+	lines = append(lines[:max(m.height-1, 0)], m.Dim.Render(keys))
 	for n, l := range lines {
 		lines[n] = lipgloss.NewStyle().MaxWidth(m.width).Render(l)
 	}
@@ -135,7 +136,7 @@ func (m *fleetModel) view() string {
 }
 
 // summary is the fleet in a line: is anything wrong?
-func (v fleetView) summary(f watch.Fleet) []string {
+func (v view) summary(f watch.Fleet) []string {
 	down, load := 0, 0.0
 	for _, i := range f.Instances {
 		if i.State == watch.Down {
@@ -145,9 +146,9 @@ func (v fleetView) summary(f watch.Fleet) []string {
 			load += i.Load.AAS
 		}
 	}
-	head := v.bold.Render(fmt.Sprintf("⦵ %d instances", len(f.Instances)))
+	head := v.Bold.Render(fmt.Sprintf("⦵ %d instances", len(f.Instances)))
 	if down > 0 {
-		head += "  " + v.fail.Render(fmt.Sprintf("%d down", down))
+		head += "  " + v.Fail.Render(fmt.Sprintf("%d down", down))
 	}
 	firing := 0
 	for _, a := range f.Alerts {
@@ -156,9 +157,9 @@ func (v fleetView) summary(f watch.Fleet) []string {
 		}
 	}
 	if firing > 0 {
-		head += "  " + v.fail.Render(fmt.Sprintf("%d alerts", firing))
+		head += "  " + v.Fail.Render(fmt.Sprintf("%d alerts", firing))
 	} else {
-		head += "  " + v.dim.Render("no alerts")
+		head += "  " + v.Dim.Render("no alerts")
 	}
-	return []string{head + v.dim.Render("  "+f.At.Local().Format("15:04:05"))}
+	return []string{head + v.Dim.Render("  "+f.At.Local().Format("15:04:05"))}
 }
