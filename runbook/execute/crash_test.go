@@ -229,6 +229,65 @@ func TestARunThatWasKilledDoesNotGoOnByItselfWithActionsThatChanged(t *testing.T
 	}
 }
 
+// TestARunThatWasKilledInItsUndoIsUndoneFurtherByAPlainCancel kills it when it has begun to undo its second step, and between its undos.
+// The cluster was given back half undone, and nothing said so.
+func TestARunThatWasKilledInItsUndoIsUndoneFurtherByAPlainCancel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	const half = `
+runbook: test/half
+on_failure: undo
+steps:
+  - {id: a, uses: command, with: {run: "touch DIR/a", check: "test -e DIR/a", undo: "rm -f DIR/a", repeatable: true}}
+  - {id: b, uses: command, with: {run: "touch DIR/b", check: "test -e DIR/b", undo: "rm -f DIR/b", repeatable: true}}
+  - {id: c, uses: command, with: {run: "false", undo: "true", repeatable: true}}
+`
+	t.Setenv("RUNBOOK_BOOK", half)
+	seen := map[journal.Kind]bool{}
+	for kill := 12; ; kill++ {
+		state, folder := t.TempDir(), t.TempDir()
+		if !spawn(t, state, folder, kill, false) {
+			break // it came to its end
+		}
+		b := newBenchOn(t, state)
+		runs, err := b.Store.Runs(t.Context())
+		if err != nil || len(runs) != 1 {
+			t.Fatalf("%d runs, %v", len(runs), err)
+		}
+		run := runs[0].ID
+		entries, err := b.Store.Entries(t.Context(), run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var last journal.Event
+		if err := json.Unmarshal(entries[len(entries)-1].Data, &last); err != nil {
+			t.Fatal(err)
+		}
+		if last.Kind != journal.Undoing && last.Kind != journal.Undone {
+			continue
+		}
+		seen[last.Kind] = true
+		e, err := b.Execute(t.Context(), run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(b.Start(t.Context(), e, run, journal.Command{Do: "cancel"}), e.Wait(t.Context(), run), e.Close(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		left, err := filepath.Glob(filepath.Join(folder, "[ab]"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if st := b.stateOf(run); st.Outcome != journal.RunUndone || len(left) > 0 {
+			t.Errorf("killed at %s %s and cancelled: outcome %q (%s), still there %q", last.Kind, last.Step, st.Outcome, st.Why, left)
+		}
+	}
+	if !seen[journal.Undoing] || !seen[journal.Undone] {
+		t.Errorf("it was killed at %v", seen)
+	}
+}
+
 // TestAnUndoThatOutlivedItsPlimsollIsWaitedFor has an undo that kills the process which began it, and goes on: by the action
 // itself, and by another that the step names.
 func TestAnUndoThatOutlivedItsPlimsollIsWaitedFor(t *testing.T) {

@@ -152,6 +152,10 @@ func (s *State) ApplyEvent(e Event, actions []action.Action) error {
 	return nil
 }
 
+// HalfUndone tells whether the run was being undone when its process ended. Whoever cancels it then, and does not say that it is to be left
+// as it is, has it undone further: what is half undone is no state to give a cluster back in, nor one to go forward from.
+func (s *State) HalfUndone() bool { return s.Undoing && s.Outcome == "" }
+
 // tryUndosAgain forgets that undos failed, where a run was being taken back and has not ended by that.
 func tryUndosAgain(s *State) {
 	if s.Outcome != RunFailed || s.Stopping == nil {
