@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 
@@ -47,7 +48,7 @@ A forger could compute a whole new chain. The proof is complete with the head ha
 			if asJSON {
 				return jsonTo(c, p)
 			}
-			fmt.Fprintf(c.out, "%s holds: run %s, %s on %s by %s, %d entries, %s\n", args[0], p.Run, p.Header.Runbook, p.Header.Cluster, p.Header.By, p.Entries, p.Outcome)
+			fmt.Fprintf(c.out, "%s holds: run %s, %s on %s by %s, %d entries, %s\n", args[0], p.Run, p.Header.Runbook, p.Header.Cluster, p.Header.By, p.Entries, cmp.Or(string(p.Outcome), "not ended yet"))
 			for _, a := range p.Approvals() {
 				fmt.Fprintf(c.out, "  %s approved by %s\n", a.Step, a.Approver())
 			}

@@ -68,10 +68,7 @@ func TestTheGrantThatIsAdvisedIsEnough(t *testing.T) {
 		}
 		soon, stop := context.WithTimeout(ctx, time.Minute) // members keep permissions for a while
 		if err := poll.Until(soon, 100*time.Millisecond, func() (string, error) {
-			if err := try(ctx, bare, d.texts...); err != nil {
-				return err.Error(), nil
-			}
-			return "", nil
+			return poll.Why(try(ctx, bare, d.texts...)), nil
 		}); err != nil {
 			t.Errorf("%s: after %q: %v", d.need.Right, grants, err)
 		}
