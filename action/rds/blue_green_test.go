@@ -146,14 +146,14 @@ func TestABlueGreenDeploymentAndItsWayBack(t *testing.T) {
 		t.Errorf("orders is served by %s, as before", now)
 	}
 	var permanent *hint.PermanentError
-	if _, err := w.bind(t, "rds.switch-back", "{node: db, old: old}").Check(t.Context(), w.site); !asPermanent(err, &permanent) || !strings.Contains(permanent.Reason, "follows nobody") {
+	if _, err := w.bind(t, "rds.switch-back", "{node: db, old: old}").Check(t.Context(), w.site); !asPermanent(err, &permanent) || !strings.Contains(permanent.Reason, "does not replicate, or has stopped") {
 		t.Errorf("without the way back: %v", err)
 	}
 	green, _ := w.Shown("orders")
 	host, port, _ := strings.Cut(green.Address, ":")
 	do("n1", fmt.Sprintf("CHANGE REPLICATION SOURCE TO SOURCE_HOST = '%s', SOURCE_PORT = %s, SOURCE_USER = 'follower', SOURCE_PASSWORD = 'f', SOURCE_AUTO_POSITION = 1, GET_SOURCE_PUBLIC_KEY = 1", host, port), "START REPLICA")
 	do("n2", "INSERT INTO app.t VALUES (2)")
-	if _, err := w.bind(t, "rds.switch-back", "{node: db, old: old}").Act(t.Context(), w.site, call("back")); !asPermanent(err, &permanent) || !strings.Contains(permanent.Reason, "still takes writes") {
+	if _, err := w.bind(t, "rds.switch-back", "{node: db, old: old}").Act(t.Context(), w.site, call("back")); !asPermanent(err, &permanent) || !strings.Contains(permanent.Reason, "still accepts writes") {
 		t.Errorf("writes would be lost: %v", err)
 	}
 	do("n2", "SET GLOBAL read_only = ON")

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"plimsoll/engine"
+	"plimsoll/runbook/journal"
 )
 
 // mixed is an attack on the runbooks of one product as a whole: processes of two homes that are killed or put to sleep, runs that are
@@ -163,10 +164,11 @@ func (m *mixed) attack(ctx context.Context, kills, first int, within time.Durati
 		total += t.Kills
 		say(t.line(total))
 		res.add(t)
+		promoted := t.promotedElsewhere(ctx)
 		if err := t.keep(); err != nil {
 			return res, err
 		}
-		if m.whole(ctx) {
+		if m.whole(ctx) && !promoted {
 			continue
 		}
 		res.Rebuilt++
@@ -176,6 +178,15 @@ func (m *mixed) attack(ctx context.Context, kills, first int, within time.Durati
 	}
 	res.Version = m.version
 	return res, nil
+}
+
+// promotedElsewhere tells whether the other home, which reaches no machine, has made a server the primary. What its option file says
+// stays, as its plan tells: the next restart would make it read-only, and nobody would take writes.
+func (t *attempt) promotedElsewhere(ctx context.Context) bool {
+	runs, err := t.b.runs(ctx)
+	return err != nil || slices.ContainsFunc(runs, func(r told) bool {
+		return (r.Runbook == "mysql/switchover" || r.Runbook == "mysql/failover") && (r.Status == string(journal.RunDone) || r.Status == journal.DoneWithRemainders)
+	})
 }
 
 // whole tells whether the next try may begin with the lab as it is.

@@ -47,8 +47,11 @@ func (p *promote) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 		State: action.Needed, Observed: action.Facts{"follows": is.Follows(), "read_only": m[modeNow]},
 		Intended: action.Facts{"follows": "", "read_only": "0"},
 	}
-	if is.Primary() {
+	switch {
+	case is.Primary():
 		f.State = action.Satisfied
+	case s.mariadb && m[keptNow] == cannotBeKept:
+		f.Reason = "its option file decides whether it accepts writes after a restart: take read_only out of it"
 	}
 	return f, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/action/actiontest"
+	"plimsoll/cluster"
 	"plimsoll/engine/mysql/admin"
 )
 
@@ -96,6 +97,19 @@ func refusals(w world) {
 		w.refusesAct(promoteAction, `{node: n2, old: n1}`, "n1 accepts writes")
 
 		n3, ctx := w.server("n3"), t.Context()
+		nodes, err := w.site.List(ctx)
+		w.must(err)
+		for i := range nodes {
+			nodes[i].Server = nil
+		}
+		remote := &cluster.Cluster{Name: w.site.Name, Engine: w.site.Engine, List: func(context.Context) ([]cluster.Node, error) { return nodes, nil }}
+		defer func() { _ = remote.Close() }() // as an inventory without machines knows it
+		found, err := w.task(promoteAction, `{node: n3}`).Check(ctx, remote)
+		w.must(err)
+		if n3.mariadb != strings.Contains(found.Reason, "option file decides") {
+			t.Errorf("promote by who cannot keep read_only over a restart: %+v", found)
+		}
+
 		w.must(n3.do(ctx, "", n3.dialect.StopReceiving("")[0]))
 		w.refuses(checkSwitchoverAction, `{from: n1, to: n3}`, "not connected")
 		w.must(n3.do(ctx, "", n3.dialect.Stop("")[0]))
@@ -398,7 +412,7 @@ func takesBack(w world) {
 		destroy, _ := action.Find(action.Servers(), "server.destroy")
 		w.must(setMode(t.Context(), n1, n1.refusing())) // as a switchover leaves it that died after the demotion
 		w.refuses(detachAction, `{node: n1}`, "n2 follows n1")
-		w.refusesAct(destroy, `{node: n1}`, "n2 follows n1")
+		w.refusesAct(destroy, `{node: n1}`, "n2 replicates from n1")
 		w.must(setMode(t.Context(), n1, n1.taking()))
 		w.refusesAct(destroy, `{node: n1}`, "n1 is the primary")
 	})
