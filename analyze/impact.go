@@ -53,7 +53,7 @@ func ImpactOf(baseline, during []Second, o Options) Impact {
 		if impact.Onset = first.From; first.Over() {
 			impact.Recovered, impact.Took = first.To, first.Took
 		}
-		during = slices.DeleteFunc(during, func(s Second) bool { return !impact.felt(s.Start) })
+		during = slices.DeleteFunc(during, func(s Second) bool { return !impact.affected(s.Start) })
 		for _, s := range during {
 			impact.LostOps += (normal - throughput(s)) * s.Length.Seconds()
 		}
@@ -74,8 +74,8 @@ func ImpactOf(baseline, during []Second, o Options) Impact {
 	return impact
 }
 
-// felt tells whether a moment lies in a spell.
-func (i Impact) felt(at time.Time) bool {
+// affected tells whether a moment lies in a spell.
+func (i Impact) affected(at time.Time) bool {
 	return slices.ContainsFunc(i.Spells, func(s Spell) bool { return !at.Before(s.From) && (!s.Over() || at.Before(s.To)) })
 }
 

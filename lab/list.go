@@ -119,7 +119,7 @@ func (d Deps) roles(ctx context.Context, r *record, nodes []NodeStatus) {
 			running, at = append(running, r.node(i, d.folder(r.Name), password)), append(at, i)
 		}
 	}
-	standings := d.standings(ctx, replicator, running)
+	standings := d.statuses(ctx, replicator, running)
 	primary := engine.PrimaryOf(standings)
 	for i, s := range standings {
 		switch {

@@ -27,7 +27,7 @@ func (c *Cluster) Primary(ctx context.Context) string {
 	if !ok {
 		return first.Name
 	}
-	at := engine.PrimaryOf(c.deps.standings(ctx, replicator, nodes))
+	at := engine.PrimaryOf(c.deps.statuses(ctx, replicator, nodes))
 	if at < 0 {
 		return ""
 	}
@@ -37,8 +37,8 @@ func (c *Cluster) Primary(ctx context.Context) string {
 	return nodes[at].Name
 }
 
-// standings asks nodes at the same time which parts they play; nil of one that does not answer.
-func (d Deps) standings(ctx context.Context, r engine.Replicator, nodes []engine.Node) []*engine.ReplicationStatus {
+// statuses asks nodes at the same time which parts they play; nil of one that does not answer.
+func (d Deps) statuses(ctx context.Context, r engine.Replicator, nodes []engine.Node) []*engine.ReplicationStatus {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	all, _ := engine.ReplicationStatuses(ctx, len(nodes), func(ctx context.Context, i int) (*engine.ReplicationStatus, error) {

@@ -180,31 +180,31 @@ func (m ClusterLock) Clear(ctx context.Context, c action.Claim) error {
 	}
 }
 
-// standing is the claim that is there; no run: none is.
-type standing struct {
+// claimStatus is the claim that is there; no run: none is.
+type claimStatus struct {
 	run, holder string
 	epoch       int64
 	since       time.Time
 	beats       bool
 }
 
-func (s standing) expired() bool { return s.run != "" && !s.beats }
+func (s claimStatus) expired() bool { return s.run != "" && !s.beats }
 
 // elsewhere tells whether who left this, given back or not, took the ring since we first had it.
-func (s standing) elsewhere(c action.Claim) bool {
+func (s claimStatus) elsewhere(c action.Claim) bool {
 	return !s.since.IsZero() && c.Elsewhere(time.Since(s.since))
 }
 
-func (s standing) claimed(c action.Claim) error {
+func (s claimStatus) claimed(c action.Claim) error {
 	return &action.ClaimedError{Cluster: c.Cluster, Run: s.run, Holder: s.holder, Since: s.since, Expired: s.expired()}
 }
 
-func (m ClusterLock) read(ctx context.Context) (standing, error) {
+func (m ClusterLock) read(ctx context.Context) (claimStatus, error) {
 	row, err := m.row(ctx, "SELECT run, holder, epoch, toUnixTimestamp(since), beat FROM plimsoll.claim WHERE id = 1")
 	if err != nil || len(row) < 5 {
-		return standing{}, err
+		return claimStatus{}, err
 	}
-	s := standing{run: string(row[0].Data), holder: string(row[1].Data), epoch: row[2].Int, beats: len(row[4].Data) > 0}
+	s := claimStatus{run: string(row[0].Data), holder: string(row[1].Data), epoch: row[2].Int, beats: len(row[4].Data) > 0}
 	if row[3].Int > 0 {
 		s.since = time.UnixMilli(row[3].Int)
 	}

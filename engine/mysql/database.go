@@ -14,7 +14,7 @@ type database struct {
 	primary  *primary
 	*control            // of the primary, whichever that is
 	each     []*control // of each address of several
-	unrest   unrest
+	backlog  backlog
 }
 
 var (

@@ -28,8 +28,8 @@ const (
 	noTrendYet  = 100.0
 )
 
-// unrest is what is remembered from question to question.
-type unrest struct{ dirty, checkpoint, history trend }
+// backlog is what is remembered from question to question.
+type backlog struct{ dirty, checkpoint, history trend }
 
 // signs are the status variables that Unrest looks at, of both products.
 var signs = []string{
@@ -55,17 +55,17 @@ func (d *database) PendingWork(ctx context.Context) ([]engine.Pending, error) {
 
 	if dirty, ok := number("Innodb_buffer_pool_pages_dirty"); ok {
 		total, _ := number("Innodb_buffer_pool_pages_total")
-		pending = append(pending, drift("mysql.dirty_pages_drift_percent_per_minute", &d.unrest.dirty, now, dirty, total, calmDrift))
+		pending = append(pending, drift("mysql.dirty_pages_drift_percent_per_minute", &d.backlog.dirty, now, dirty, total, calmDrift))
 	}
 	if age, capacity, ok := checkpointAge(number); ok {
-		pending = append(pending, drift("mysql.checkpoint_age_drift_percent_per_minute", &d.unrest.checkpoint, now, age, capacity, calmDrift))
+		pending = append(pending, drift("mysql.checkpoint_age_drift_percent_per_minute", &d.backlog.checkpoint, now, age, capacity, calmDrift))
 	}
 	history, ok := number("Innodb_history_list_length")
 	if !ok {
 		history, ok = d.historyLength(ctx)
 	}
 	if ok {
-		pending = append(pending, drift("mysql.history_list_drift_percent_per_minute", &d.unrest.history, now,
+		pending = append(pending, drift("mysql.history_list_drift_percent_per_minute", &d.backlog.history, now,
 			max(history, idleHistory), max(history, idleHistory), calmHistory))
 	}
 

@@ -43,8 +43,8 @@ type Torture struct {
 	Settle time.Duration // how long the cluster may take after an undo until the checks see what they saw before; 0: none
 	Say    func(string)
 
-	stage map[string]string // what the checks see when a try begins
-	world clusterSnapshot   // what the servers say of themselves then
+	stage    map[string]string // what the checks see when a try begins
+	snapshot clusterSnapshot   // what the servers say of themselves then
 }
 
 // TortureKinds are the kinds of tries, in the order in which they come.

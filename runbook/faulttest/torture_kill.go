@@ -83,7 +83,7 @@ func killAt(ctx context.Context, t *Torture, o *Report, at durable.Moment) (l le
 			l.acting = l.acting || i.Phase == journal.StepActing || i.Phase == journal.StepUndoing
 		}
 	}
-	if err := examineRun(ctx, t, o, test, s, run, entries); err != nil {
+	if err := examineRun(ctx, o, test, s, run, entries); err != nil {
 		return l, err
 	}
 	if st, err := s.State(ctx, run); err != nil {
@@ -117,7 +117,7 @@ func only(ctx context.Context, s *execute.Service) (run string, _ []durable.Entr
 
 // examineRun looks at the journal of a run that was killed and went on: no finished step may begin again, nothing be done twice
 // that cannot be repeated, and it is done or a person is asked.
-func examineRun(ctx context.Context, t *Torture, o *Report, test string, s *execute.Service, run string, entries []durable.Entry) error {
+func examineRun(ctx context.Context, o *Report, test string, s *execute.Service, run string, entries []durable.Entry) error {
 	if err := durable.VerifyChain(entries); err != nil {
 		o.trouble(test, "", err.Error())
 	}

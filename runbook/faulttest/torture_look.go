@@ -16,8 +16,8 @@ import (
 
 // clusterSnapshot is what the servers of a cluster say of themselves, where they play different parts.
 type clusterSnapshot struct {
-	writable []string // take writes of their own
-	strays   []string // answer, take no writes, and do not follow the one that does
+	writable   []string // take writes of their own
+	unattached []string // answer, take no writes, and do not follow the one that does
 }
 
 // look asks the cluster itself: who takes writes, and who follows it. It is empty for engines whose servers are all alike.
@@ -54,10 +54,10 @@ func look(ctx context.Context, on *cluster.Cluster) (w clusterSnapshot, err erro
 			return s.Receives && s.Applies && slices.ContainsFunc(w.writable, func(p string) bool { return s.Address == addresses[p] || s.ServerID == standings[p].ServerID })
 		})
 		if !follows {
-			w.strays = append(w.strays, name)
+			w.unattached = append(w.unattached, name)
 		}
 	}
-	slices.Sort(w.strays)
+	slices.Sort(w.unattached)
 	return w, ctx.Err()
 }
 
@@ -97,11 +97,11 @@ func differences(ctx context.Context, t *Torture, site *cluster.Cluster) (all []
 	if err != nil {
 		return nil, err
 	}
-	if len(now.writable) != 1 && len(t.world.writable) == 1 {
+	if len(now.writable) != 1 && len(t.snapshot.writable) == 1 {
 		all = append(all, fmt.Sprintf("%d servers take writes: %s", len(now.writable), strings.Join(now.writable, ", ")))
 	}
-	for _, name := range now.strays {
-		if !slices.Contains(t.world.strays, name) && len(t.world.writable) == 1 {
+	for _, name := range now.unattached {
+		if !slices.Contains(t.snapshot.unattached, name) && len(t.snapshot.writable) == 1 {
 			all = append(all, name+" does not follow the server that takes writes")
 		}
 	}

@@ -67,7 +67,7 @@ func (t *Torture) sights(ctx context.Context, p journal.Plan) (_ map[string]stri
 	slices.Sort(names)
 	all[theNodes] = strings.Join(names, ", ")
 	if t.stage == nil { // before the first try
-		t.world, err = look(ctx, site)
+		t.snapshot, err = look(ctx, site)
 	}
 	return all, err
 }

@@ -8,18 +8,18 @@ import (
 	"plimsoll/action"
 )
 
-// standing is how things stand of a step whose act was intended, and of which the journal does not know what came of it.
-type standing string
+// effectState is how things stand of a step whose act was intended, and of which the journal does not know what came of it.
+type effectState string
 
 const (
-	Untouched standing = "untouched" // it is as it was before: the act was never begun, or came to nothing
-	Complete  standing = "complete"  // it is as it was meant
-	HalfDone  standing = "half done"
+	Untouched effectState = "untouched" // it is as it was before: the act was never begun, or came to nothing
+	Complete  effectState = "complete"  // it is as it was meant
+	HalfDone  effectState = "half done"
 )
 
 // Assessment is what a look at a step that was begun has shown.
 type Assessment struct {
-	Is  standing
+	Is  effectState
 	Why string // of half done: what was seen
 	Err error  // it cannot be told
 }

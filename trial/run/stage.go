@@ -19,7 +19,7 @@ func (r *runner) stage(ctx context.Context, c *spec.Cell, round int, s *servers)
 		return nil, nil
 	}
 	if r.trial.Phases.Restore == spec.RestoreNever {
-		return s.names(c.Cluster.Nodes), errors.Join(adjustSettings(ctx, r, c, s), giveDisk(ctx, r, c, s, true))
+		return s.names(c.Cluster.Nodes), errors.Join(adjustSettings(ctx, c, s), giveDisk(ctx, r, c, s, true))
 	}
 	r.observe(progress.Stage{Doing: progress.Restoring, Cell: c.Name, Round: round, Share: -1})
 	if !s.fresh {
@@ -59,7 +59,7 @@ func (s *servers) names(n int) []string {
 
 // adjustSettings changes the settings of a server that runs on, by a restart only where it demands one. Of several servers only one
 // would hear of a change, so they are restarted.
-func adjustSettings(ctx context.Context, r *runner, c *spec.Cell, s *servers) error {
+func adjustSettings(ctx context.Context, c *spec.Cell, s *servers) error {
 	want := c.Cluster.Config
 	if maps.Equal(s.config, want) {
 		return nil

@@ -69,7 +69,7 @@ func (d *dump) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (act
 	if err != nil {
 		return nil, err
 	}
-	s, err := d.carry(ctx, on, dumpNow, func(s standing) { c.Progress(s.share, s.text) })
+	s, err := d.carry(ctx, on, dumpNow, func(s statusLine) { c.Progress(s.share, s.text) })
 	if err = errors.Join(err, back()); err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ var (
 
 func (l *load) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
 	began := time.Now()
-	s, err := l.carry(ctx, on, loadNow, func(s standing) { c.Progress(s.share, s.text) })
+	s, err := l.carry(ctx, on, loadNow, func(s statusLine) { c.Progress(s.share, s.text) })
 	switch {
 	case ctx.Err() != nil:
 		return nil, errors.Join(err, l.abort(ctx, on))

@@ -10,7 +10,7 @@ import (
 
 // The texts are those of storage/innobase/buf/buf0dump.cc.
 func TestAStatusIsUnderstood(t *testing.T) {
-	for text, want := range map[string]standing{
+	for text, want := range map[string]statusLine{
 		"":                                   {state: idle, share: -1},
 		"Dumping of buffer pool not started": {state: idle, share: -1},
 		"Loading of buffer pool not started": {state: idle, share: -1},

@@ -24,16 +24,16 @@ const (
 	failed
 )
 
-// standing is Innodb_buffer_pool_dump_status or …_load_status, read.
-type standing struct {
+// statusLine is Innodb_buffer_pool_dump_status or …_load_status, read.
+type statusLine struct {
 	text  string // as the server writes it, with the second at which it was complete
 	state state
 	share float64 // of the pages, while under way; negative when it is not said
 }
 
 // read understands what servers write there: storage/innobase/buf/buf0dump.cc of both products.
-func read(text string) standing {
-	s := standing{text: text, share: -1}
+func read(text string) statusLine {
+	s := statusLine{text: text, share: -1}
 	switch {
 	case text == "" || strings.HasSuffix(text, "not started"):
 		s.state = idle
@@ -74,13 +74,13 @@ const (
 )
 
 // status asks how a dump or a load stands.
-func (s onServer) status(ctx context.Context, on *cluster.Cluster, variable string) (standing, error) {
+func (s onServer) status(ctx context.Context, on *cluster.Cluster, variable string) (statusLine, error) {
 	row, err := on.Row(ctx, s.Node, admin.Status(variable))
 	if err != nil {
-		return standing{}, err
+		return statusLine{}, err
 	}
 	if len(row) != 2 {
-		return standing{}, &hint.PermanentError{Reason: "the server has no " + variable}
+		return statusLine{}, &hint.PermanentError{Reason: "the server has no " + variable}
 	}
 	return read(row[1]), nil
 }
@@ -97,7 +97,7 @@ type order struct {
 const patience = 1500 * time.Millisecond
 
 // carry gives the order and waits for its end; between readings of the status, tell is told of them.
-func (s onServer) carry(ctx context.Context, on *cluster.Cluster, o order, tell func(standing)) (standing, error) {
+func (s onServer) carry(ctx context.Context, on *cluster.Cluster, o order, tell func(statusLine)) (statusLine, error) {
 	before, err := s.status(ctx, on, o.status)
 	if err != nil {
 		return before, err
@@ -132,7 +132,7 @@ func (s onServer) carry(ctx context.Context, on *cluster.Cluster, o order, tell 
 }
 
 // ended is the error of an end that is none of success.
-func ended(s standing) error {
+func ended(s statusLine) error {
 	if s.state == complete {
 		return nil
 	}

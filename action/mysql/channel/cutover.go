@@ -46,26 +46,26 @@ func (c *cutover) Traits() action.Traits {
 	return action.Traits{Effect: action.Irreversible, Repeatable: true}
 }
 
-// scene is how the two servers stand.
-type scene struct {
+// serverPair is how the two servers stand.
+type serverPair struct {
 	from, to           *server
 	forward, backward  *admin.Channel // the channel on to, and that on from; nil: none
 	fromStill, toStill bool
 }
 
-func (c *cutover) look(ctx context.Context, on *cluster.Cluster) (*scene, error) {
+func (c *cutover) look(ctx context.Context, on *cluster.Cluster) (*serverPair, error) {
 	from, to, err := pair(ctx, on, c.From, c.To)
 	if err != nil {
 		return nil, err
 	}
-	s := &scene{from: from, to: to}
+	s := &serverPair{from: from, to: to}
 	if err := s.refresh(ctx); err != nil {
 		return nil, errors.Join(err, from.Close(), to.Close())
 	}
 	return s, nil
 }
 
-func (s *scene) refresh(ctx context.Context) (err error) {
+func (s *serverPair) refresh(ctx context.Context) (err error) {
 	if s.forward, err = s.to.from(ctx, s.from); err != nil {
 		return err
 	}
@@ -79,13 +79,13 @@ func (s *scene) refresh(ctx context.Context) (err error) {
 	return err
 }
 
-func (s *scene) close() { closeAll(s.from, s.to) }
+func (s *serverPair) close() { closeAll(s.from, s.to) }
 
 // moved tells whether the writes have moved, whatever is still to be done afterwards.
-func (s *scene) moved() bool { return s.fromStill && !s.toStill }
+func (s *serverPair) moved() bool { return s.fromStill && !s.toStill }
 
 // writes names who takes writes.
-func (s *scene) writes() string {
+func (s *serverPair) writes() string {
 	switch {
 	case s.fromStill && s.toStill:
 		return "nobody"
@@ -122,7 +122,7 @@ func (c *cutover) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 }
 
 // possible refuses a cut-over that would lose something.
-func (c *cutover) possible(ctx context.Context, s *scene) error {
+func (c *cutover) possible(ctx context.Context, s *serverPair) error {
 	refuse := func(advice, format string, args ...any) error {
 		return &hint.PermanentError{Reason: fmt.Sprintf(format, args...), Advice: advice}
 	}
@@ -197,7 +197,7 @@ func (c *cutover) Act(ctx context.Context, on *cluster.Cluster, call action.Call
 }
 
 // approach brings the replica up to its source before anybody has to wait for it.
-func (s *scene) approach(ctx context.Context, call action.Call) error {
+func (s *serverPair) approach(ctx context.Context, call action.Call) error {
 	call.Progress(0.1, "catching up")
 	if !s.forward.Runs() { // an act was cut off when it had stopped it
 		if err := s.to.run(ctx, s.forward.Name); err != nil {
@@ -224,7 +224,7 @@ func awaitLevel(ctx context.Context, s *server, source *server, by admin.Channel
 }
 
 // move is the stretch in which nobody writes. If it fails before the new server takes writes, the old one does again.
-func (c *cutover) move(ctx context.Context, on *cluster.Cluster, s *scene) (time.Duration, error) {
+func (c *cutover) move(ctx context.Context, on *cluster.Cluster, s *serverPair) (time.Duration, error) {
 	began := time.Now()
 	limited, cancel := context.WithTimeoutCause(ctx, c.MaxGap, fmt.Errorf("not done within max_gap %v", c.MaxGap))
 	defer cancel()
@@ -242,7 +242,7 @@ func (c *cutover) move(ctx context.Context, on *cluster.Cluster, s *scene) (time
 }
 
 // prepare does all that must be before the new server may take writes.
-func (c *cutover) prepare(ctx context.Context, s *scene) error {
+func (c *cutover) prepare(ctx context.Context, s *serverPair) error {
 	patience := fmt.Sprintf("SET SESSION lock_wait_timeout = %d", int64(c.MaxGap/time.Second))
 	if err := s.from.do(ctx, "refuse writes", append([]string{patience}, s.from.RefuseWrites()...)...); err != nil {
 		return err
@@ -259,7 +259,7 @@ func (c *cutover) prepare(ctx context.Context, s *scene) error {
 }
 
 // prepareWayBack makes the channel on the old server, from where the new one stands before its first write.
-func (s *scene) prepareWayBack(ctx context.Context) error {
+func (s *serverPair) prepareWayBack(ctx context.Context) error {
 	by, err := s.to.origin()
 	if err != nil {
 		return err
@@ -317,7 +317,7 @@ func (c *cutover) giveUp(ctx context.Context, on *cluster.Cluster) error {
 }
 
 // stay brings two servers of which the new one takes no writes yet back to where they were.
-func (s *scene) stay(ctx context.Context) error {
+func (s *serverPair) stay(ctx context.Context) error {
 	if err := s.from.release(ctx); err != nil {
 		return err
 	}
@@ -333,7 +333,7 @@ func (s *scene) stay(ctx context.Context) error {
 }
 
 // complete does what is left when the writes have moved: the replica that was forgets its source, and the way back begins.
-func (c *cutover) complete(ctx context.Context, s *scene) error {
+func (c *cutover) complete(ctx context.Context, s *serverPair) error {
 	if err := s.to.keepReadOnly(ctx, false); err != nil { // and after it
 		return err
 	}

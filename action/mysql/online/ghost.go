@@ -13,7 +13,7 @@ import (
 )
 
 // unsuitedGhost asks the server for what gh-ost reads: whole rows in a binary log.
-func (w *world) unsuitedGhost(ctx context.Context) (string, error) {
+func (w *tableChange) unsuitedGhost(ctx context.Context) (string, error) {
 	if w.mariadb() {
 		return "gh-ost is made for MySQL, and this server is MariaDB", nil
 	}
@@ -34,7 +34,7 @@ func (w *world) unsuitedGhost(ctx context.Context) (string, error) {
 const ghostUser, ghostPassword = "PLIMSOLL_ONLINE_USER", "PLIMSOLL_ONLINE_PASSWORD"
 
 // ghostCommand is the tool's command line. It works on the primary alone, and asks the replicas how far behind they are.
-func (w *world) ghostCommand(ctx context.Context, t tool) (infra.Command, error) {
+func (w *tableChange) ghostCommand(ctx context.Context, t tool) (infra.Command, error) {
 	target := w.primary.Target
 	host, port, err := net.SplitHostPort(target.Addresses[0])
 	if err != nil {

@@ -27,7 +27,7 @@ func (l leftovers) all() []string {
 func (l leftovers) empty() bool { return len(l.all()) == 0 }
 
 // leftovers looks for tables by their names, and for triggers by the table that they write to.
-func (w *world) leftovers(ctx context.Context) (l leftovers, err error) {
+func (w *tableChange) leftovers(ctx context.Context) (l leftovers, err error) {
 	like := func(name string) string { return strings.ReplaceAll(name, "_", `\_`) }
 	tables, err := w.on.Column(ctx, w.primary.Name, "SELECT table_name FROM information_schema.tables WHERE table_schema = "+admin.Text(w.db)+
 		" AND (table_name LIKE "+admin.Text(like("_"+ours)+"%")+" OR table_name IN ("+admin.Text("_"+w.name+"_gho")+", "+admin.Text("_"+w.name+"_ghc")+")) ORDER BY 1")
@@ -47,7 +47,7 @@ func (w *world) leftovers(ctx context.Context) (l leftovers, err error) {
 	return l, w.triggers(ctx, &l)
 }
 
-func (w *world) triggers(ctx context.Context, l *leftovers) error {
+func (w *tableChange) triggers(ctx context.Context, l *leftovers) error {
 	for _, look := range []struct {
 		where string
 		found func(name, table string)
@@ -77,7 +77,7 @@ func (w *world) triggers(ctx context.Context, l *leftovers) error {
 
 // clean removes what is left, once nothing works on the table any more: the triggers first, which write to the copy. It waits for no
 // lock longer than the patience that was asked for.
-func (w *world) clean(ctx context.Context) (err error) {
+func (w *tableChange) clean(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, w.forget(ctx)) }()
 	if err := w.settle(ctx); err != nil {
 		return err

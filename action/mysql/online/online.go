@@ -144,7 +144,7 @@ func (a *alter) Verify(ctx context.Context, on *cluster.Cluster, _ action.Facts)
 
 // AwaitInFlight waits for a tool that outlived who began it, and tells how far it is; then for what it had the server do.
 func (a *alter) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c action.Call) error {
-	w, err := a.world(ctx, on)
+	w, err := a.change(ctx, on)
 	if err != nil {
 		return err
 	}

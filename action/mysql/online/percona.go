@@ -17,7 +17,7 @@ const replicasTable = "plimsoll.online_replicas"
 
 // unsuitedPercona knows what was tried: 3.2.1 on MariaDB 10.11 works; MySQL took SHOW SLAVE STATUS away in 8.4, and 3.7 is the first that
 // does without.
-func (w *world) unsuitedPercona(t tool) string {
+func (w *tableChange) unsuitedPercona(t tool) string {
 	switch {
 	case !w.mariadb() && atLeast(w.product.Version, 8, 4) && !atLeast(t.Version, 3, 7):
 		return fmt.Sprintf("%s %s asks by statements that MySQL has no more from 8.4 on; this server is %s", t.Name, t.Version, w.product.Version)
@@ -28,7 +28,7 @@ func (w *world) unsuitedPercona(t tool) string {
 }
 
 // perconaCommand is the tool's command line. The account is in a file that only its owner reads; its own configuration files are left out.
-func (w *world) perconaCommand(ctx context.Context, t tool) (infra.Command, error) {
+func (w *tableChange) perconaCommand(ctx context.Context, t tool) (infra.Command, error) {
 	host, port, err := net.SplitHostPort(w.primary.Target.Addresses[0])
 	if err != nil {
 		host, port = w.primary.Target.Addresses[0], "3306"
@@ -58,7 +58,7 @@ func optionFile(user, password string) string {
 }
 
 // listReplicas writes the cluster's replicas to where the tool reads them; without any it is to look for none.
-func (w *world) listReplicas(ctx context.Context) (method string, err error) {
+func (w *tableChange) listReplicas(ctx context.Context) (method string, err error) {
 	replicas, err := w.replicas(ctx)
 	if err != nil || len(replicas) == 0 {
 		return "none", err
@@ -83,7 +83,7 @@ func (w *world) listReplicas(ctx context.Context) (method string, err error) {
 }
 
 // replicas are the addresses of the nodes that follow the primary.
-func (w *world) replicas(ctx context.Context) ([]string, error) {
+func (w *tableChange) replicas(ctx context.Context) ([]string, error) {
 	nodes, err := w.on.List(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list the nodes: %w", err)

@@ -19,13 +19,13 @@ const (
 	cleanTime = time.Minute      // for removing what it left, when the act itself has no time any more
 )
 
-func (w *world) path(name string) string { return path.Join(w.folder, name) }
+func (w *tableChange) path(name string) string { return path.Join(w.folder, name) }
 
 // mark is how a tool's processes are found again, whichever run began them.
-func (w *world) mark() string { return "/online/" + w.names.place(w.on.Name, w.db) }
+func (w *tableChange) mark() string { return "/online/" + w.names.place(w.on.Name, w.db) }
 
 // running are the processes of a tool that works on the table, on the machine where Plimsoll runs.
-func (w *world) running(ctx context.Context) ([]infra.Process, error) {
+func (w *tableChange) running(ctx context.Context) ([]infra.Process, error) {
 	found, err := w.on.Local.Find(ctx, w.mark())
 	if err != nil {
 		return nil, fmt.Errorf("look for a tool that runs: %w", err)
@@ -34,7 +34,7 @@ func (w *world) running(ctx context.Context) ([]infra.Process, error) {
 }
 
 // run starts a tool, follows it to its end, and removes what it leaves. When ctx ends the tool is ended: nothing of it goes on.
-func (w *world) run(ctx context.Context, t tool, tell func(float64, string)) error {
+func (w *tableChange) run(ctx context.Context, t tool, tell func(float64, string)) error {
 	if err := w.start(ctx, t); err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (w *world) run(ctx context.Context, t tool, tell func(float64, string)) err
 	return nil
 }
 
-func (w *world) start(ctx context.Context, t tool) error {
+func (w *tableChange) start(ctx context.Context, t tool) error {
 	if err := w.on.Local.MakeDir(ctx, w.folder); err != nil {
 		return fmt.Errorf("make a folder for the tool: %w", err)
 	}
@@ -82,7 +82,7 @@ func (w *world) start(ctx context.Context, t tool) error {
 }
 
 // follow waits until no tool runs any more, and tells how far it is. which says which tool it is, for people.
-func (w *world) follow(ctx context.Context, tell func(float64, string), which string) error {
+func (w *tableChange) follow(ctx context.Context, tell func(float64, string), which string) error {
 	for {
 		running, err := w.running(ctx)
 		if err != nil {
@@ -103,7 +103,7 @@ func (w *world) follow(ctx context.Context, tell func(float64, string), which st
 }
 
 // end ends the tool's processes, and returns when none is left.
-func (w *world) end(ctx context.Context) error {
+func (w *tableChange) end(ctx context.Context) error {
 	for _, signal := range []string{"TERM", "KILL"} {
 		running, err := w.running(ctx)
 		if err != nil {
@@ -129,7 +129,7 @@ func (w *world) end(ctx context.Context) error {
 }
 
 // log is the end of what the tool said; empty if it cannot be read.
-func (w *world) log(ctx context.Context) string {
+func (w *tableChange) log(ctx context.Context) string {
 	text, err := infra.Tail(ctx, w.on.Local, w.path("log"), logTail)
 	if err != nil {
 		return ""
@@ -155,7 +155,7 @@ func progressOf(log string) (share float64, text string) {
 }
 
 // lastWords are the last lines of a tool that gave up, without those that count rows.
-func (w *world) lastWords(ctx context.Context) string {
+func (w *tableChange) lastWords(ctx context.Context) string {
 	const lines = 4
 	var said []string
 	for line := range strings.SplitSeq(w.log(ctx), "\n") {
@@ -169,7 +169,7 @@ func (w *world) lastWords(ctx context.Context) string {
 }
 
 // forget removes what held the account, and the list of replicas.
-func (w *world) forget(ctx context.Context) error {
+func (w *tableChange) forget(ctx context.Context) error {
 	if err := w.on.Local.Remove(ctx, w.path("account.cnf")); err != nil {
 		return fmt.Errorf("remove the tool's account: %w", err)
 	}

@@ -188,7 +188,7 @@ func TestGhostOnMySQL(t *testing.T) {
 		other.Tool = percona
 		f, err := other.Check(t.Context(), s.site.ReadOnly())
 		refusal := (*hint.PermanentError)(nil)
-		if version, _ := (&world{alter: other, on: s.site}).installed(t.Context(), percona); !atLeast(version.Version, 3, 7) &&
+		if version, _ := (&tableChange{alter: other, on: s.site}).installed(t.Context(), percona); !atLeast(version.Version, 3, 7) &&
 			(!errors.As(err, &refusal) || !strings.Contains(refusal.Reason, "MySQL has no more from 8.4 on") || !strings.Contains(refusal.Advice, "install gh-ost")) {
 			t.Errorf("%+v, %v", f, err)
 		}

@@ -25,7 +25,7 @@ type tool struct{ Name, Version, Path string }
 func (t tool) String() string { return fmt.Sprintf("%s %s (%s)", t.Name, t.Version, t.Path) }
 
 // tool is the one that is asked for, or of those that are installed the one that suits the server.
-func (w *world) tool(ctx context.Context) (tool, error) {
+func (w *tableChange) tool(ctx context.Context) (tool, error) {
 	var refusals []string
 	for _, name := range w.wanted() {
 		t, err := w.installed(ctx, name)
@@ -49,7 +49,7 @@ func (w *world) tool(ctx context.Context) (tool, error) {
 }
 
 // wanted are the tools to try, the better one for the product first.
-func (w *world) wanted() []string {
+func (w *tableChange) wanted() []string {
 	switch {
 	case w.Tool != anyTool:
 		return []string{w.Tool}
@@ -61,9 +61,9 @@ func (w *world) wanted() []string {
 	return []string{ghost, percona}
 }
 
-func (w *world) mariadb() bool { return w.product.Product == "MariaDB" }
+func (w *tableChange) mariadb() bool { return w.product.Product == "MariaDB" }
 
-func (w *world) advice() string {
+func (w *tableChange) advice() string {
 	if w.mariadb() {
 		return "install percona-toolkit, which has pt-online-schema-change, or name the program with path; or choose the algorithm INSTANT, INPLACE or COPY"
 	}
@@ -71,7 +71,7 @@ func (w *world) advice() string {
 }
 
 // installed asks a program for its version.
-func (w *world) installed(ctx context.Context, name string) (tool, error) {
+func (w *tableChange) installed(ctx context.Context, name string) (tool, error) {
 	path := name
 	if w.Path != "" {
 		path = w.Path
@@ -101,7 +101,7 @@ func (w *world) installed(ctx context.Context, name string) (tool, error) {
 }
 
 // unsuited says why a tool cannot change this table on this server; empty: it can.
-func (w *world) unsuited(ctx context.Context, t tool) (string, error) {
+func (w *tableChange) unsuited(ctx context.Context, t tool) (string, error) {
 	if strings.HasPrefix(w.primary.Target.Addresses[0], "/") {
 		return t.Name + " is given the server's address and port, and the inventory has a socket", nil
 	}

@@ -124,7 +124,7 @@ func awaitPosition(ctx context.Context, s *server, goal admin.GTIDSet, tell func
 		if left == 0 {
 			return "", nil
 		}
-		is, err := s.standing(ctx)
+		is, err := s.status(ctx)
 		if err != nil {
 			return "", err
 		}

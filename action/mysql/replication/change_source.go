@@ -21,7 +21,7 @@ func (s *server) asSource() source { return source{s.name(), s.address()} }
 
 // follow makes a server follow another from what it has, by GTID, and returns when both of its threads run.
 func (s *server) follow(ctx context.Context, source source) error {
-	is, err := s.standing(ctx)
+	is, err := s.status(ctx)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func positionOf(ctx context.Context, s *server) (admin.Position, error) {
 // awaitRunning waits until a server takes and applies what another sends.
 func (s *server) awaitRunning(ctx context.Context, source string) error {
 	return poll.Until(ctx, 50*time.Millisecond, func() (string, error) {
-		is, err := s.standing(ctx)
+		is, err := s.status(ctx)
 		if err != nil {
 			return "", err
 		}
@@ -126,7 +126,7 @@ func adviceOn(s *server, code string) string {
 
 // unfollow makes a server follow nobody.
 func (s *server) unfollow(ctx context.Context) error {
-	is, err := s.standing(ctx)
+	is, err := s.status(ctx)
 	if err != nil || len(is.Sources) == 0 {
 		return err
 	}

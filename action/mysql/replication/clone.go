@@ -312,7 +312,7 @@ func (c *clone) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call) er
 // refuseIfUsed refuses to empty a server that others follow, or to which clients write beside which there is no other primary: it became a
 // part of the cluster since it was filled.
 func refuseIfUsed(ctx context.Context, s *server) error {
-	is, err := s.standing(ctx)
+	is, err := s.status(ctx)
 	if err != nil {
 		return err
 	}

@@ -92,7 +92,7 @@ func (d *demote) probe(ctx context.Context, on *cluster.Cluster) error {
 	}
 	limited, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
-	is, err := standingOf(limited, on, d.For)
+	is, err := statusOf(limited, on, d.For)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)

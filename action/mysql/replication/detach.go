@@ -39,7 +39,7 @@ func (d *detach) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 	if err != nil {
 		return action.CheckResult{}, err
 	}
-	is, err := s.standing(ctx)
+	is, err := s.status(ctx)
 	if err != nil {
 		return action.CheckResult{}, err
 	}
@@ -134,7 +134,7 @@ func (d *detach) Verify(ctx context.Context, on *cluster.Cluster, _ action.Facts
 	if err != nil {
 		return err
 	}
-	is, err := s.standing(ctx)
+	is, err := s.status(ctx)
 	if err == nil && len(is.Sources) > 0 {
 		err = fmt.Errorf("%s still follows %s", s.name(), is.Follows())
 	}
@@ -146,7 +146,7 @@ func (d *detach) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (a
 	if err != nil {
 		return nil, err
 	}
-	is, err := s.standing(ctx)
+	is, err := s.status(ctx)
 	if err != nil {
 		return nil, err
 	}

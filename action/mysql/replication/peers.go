@@ -37,9 +37,9 @@ func ask(ctx context.Context, on *cluster.Cluster) ([]peer, error) {
 	var asking sync.WaitGroup
 	for i, n := range nodes {
 		asking.Go(func() {
-			is, err := standingOf(limited, on, n.Name)
+			is, err := statusOf(limited, on, n.Name)
 			if err != nil && limited.Err() == nil { // a connection that was cut meanwhile is made anew
-				is, err = standingOf(limited, on, n.Name)
+				is, err = statusOf(limited, on, n.Name)
 			}
 			all[i] = peer{name: n.Name, is: is, silent: err}
 			if len(n.Target.Addresses) > 0 {

@@ -35,7 +35,7 @@ func (p *promote) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	if err != nil {
 		return action.CheckResult{}, err
 	}
-	is, err := s.standing(ctx)
+	is, err := s.status(ctx)
 	if err != nil {
 		return action.CheckResult{}, err
 	}
@@ -110,7 +110,7 @@ func (p *promote) mayPromote(ctx context.Context, on *cluster.Cluster, c action.
 	if err != nil {
 		return nil, err
 	}
-	is, err := s.standing(ctx)
+	is, err := s.status(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func conformAll(w world) {
 	w.conform(demoteAction, `{node: n1, grace: 1s}`, nil)
 	w.conform(applyRelayLogAction, `{node: n3}`, func(s *actiontest.Subject) {
 		s.Snapshot = func(t *testing.T) string {
-			is, err := standingOf(t.Context(), w.site, "n3")
+			is, err := statusOf(t.Context(), w.site, "n3")
 			if err != nil || len(is.Sources) != 1 {
 				t.Fatal(is, err)
 			}
@@ -308,7 +308,7 @@ func deadPrimary(w world) {
 	})
 	w.does(fenceAction, `{node: n1}`)
 	w.must(w.cluster.Start(w.Context(), "n1"))
-	if is, err := standingOf(w.Context(), w.site, "n1"); err != nil || !is.ReadOnly {
+	if is, err := statusOf(w.Context(), w.site, "n1"); err != nil || !is.ReadOnly {
 		w.Errorf("a fenced primary came back as %+v, %v", is, err)
 	}
 
@@ -351,7 +351,7 @@ func takesBack(w world) {
 		}
 		closed := func(node string) {
 			t.Helper()
-			if is, err := standingOf(ctx, w.site, node); err != nil || !is.ReadOnly {
+			if is, err := statusOf(ctx, w.site, node); err != nil || !is.ReadOnly {
 				t.Errorf("%s: %+v, %v, want read only", node, is, err)
 			}
 		}
@@ -388,7 +388,7 @@ func takesBack(w world) {
 		w.must(w.cluster.Freeze(t.Context(), "n2"))
 		began := time.Now()
 		w.refusesAct(demoteAction, `{node: n1, grace: 1s, for: n2}`, "n2 does not answer within 2s: writes are not stopped for it")
-		if is, err := standingOf(t.Context(), w.site, "n1"); err != nil || is.ReadOnly {
+		if is, err := statusOf(t.Context(), w.site, "n1"); err != nil || is.ReadOnly {
 			t.Errorf("n1: %+v, %v, want that it takes writes", is, err)
 		}
 		w.refuses(caughtUpAction, `{node: n2, source: n1, within: 1s}`, "n2 has not caught up within 1s")

@@ -29,7 +29,7 @@ func (a *applyRelayLog) Check(ctx context.Context, on *cluster.Cluster) (action.
 	if err != nil {
 		return action.CheckResult{}, err
 	}
-	is, err := s.standing(ctx)
+	is, err := s.status(ctx)
 	if err != nil {
 		return action.CheckResult{}, err
 	}
@@ -64,7 +64,7 @@ func (a *applyRelayLog) Act(ctx context.Context, on *cluster.Cluster, c action.C
 	if err := s.do(ctx, "", s.dialect.StopReceiving("")...); err != nil {
 		return nil, err
 	}
-	is, err := s.standing(ctx)
+	is, err := s.status(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (a *applyRelayLog) Undo(ctx context.Context, on *cluster.Cluster, _ action.
 	if err != nil {
 		return err
 	}
-	is, err := s.standing(ctx)
+	is, err := s.status(ctx)
 	if err != nil {
 		return err
 	}

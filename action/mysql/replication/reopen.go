@@ -16,7 +16,7 @@ import (
 // answer says nothing; when the process that closed the server is gone, others may have promoted that node meanwhile, and it is
 // waited for.
 func (s *server) mayReopen(ctx context.Context, resumed bool) error {
-	is, err := s.standing(ctx)
+	is, err := s.status(ctx)
 	if err != nil {
 		return err
 	}

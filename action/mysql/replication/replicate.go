@@ -44,7 +44,7 @@ func (r *replicate) Check(ctx context.Context, on *cluster.Cluster) (action.Chec
 	if err != nil {
 		return action.CheckResult{}, err
 	}
-	is, err := replica.standing(ctx)
+	is, err := replica.status(ctx)
 	if err != nil {
 		return action.CheckResult{}, err
 	}
@@ -81,7 +81,7 @@ func (s *server) followsNow(ctx context.Context, is engine.ReplicationStatus, so
 	if len(is.Sources) != 1 {
 		return false, nil
 	}
-	theirs, err := source.standing(ctx)
+	theirs, err := source.status(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -179,7 +179,7 @@ func (s *server) followAgain(ctx context.Context, before action.Facts) error {
 	if address == "" {
 		return s.unfollow(ctx)
 	}
-	is, err := s.standing(ctx)
+	is, err := s.status(ctx)
 	if err != nil {
 		return err
 	}

@@ -69,15 +69,15 @@ func (s *server) do(ctx context.Context, secret engine.Secret, statements ...str
 	return nil
 }
 
-func (s *server) standing(ctx context.Context) (engine.ReplicationStatus, error) {
-	is, err := standingOf(ctx, s.on, s.node.Name)
+func (s *server) status(ctx context.Context) (engine.ReplicationStatus, error) {
+	is, err := statusOf(ctx, s.on, s.node.Name)
 	if err != nil {
 		return is, fmt.Errorf("node %s: %w", s.node.Name, err)
 	}
 	return is, nil
 }
 
-func standingOf(ctx context.Context, on *cluster.Cluster, node string) (engine.ReplicationStatus, error) {
+func statusOf(ctx context.Context, on *cluster.Cluster, node string) (engine.ReplicationStatus, error) {
 	db, err := on.Database(ctx, node)
 	if err != nil {
 		return engine.ReplicationStatus{}, err

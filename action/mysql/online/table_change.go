@@ -15,8 +15,8 @@ import (
 	"plimsoll/internal/poll"
 )
 
-// world is the server and the machine that one change is made on.
-type world struct {
+// tableChange is the server and the machine that one change is made on.
+type tableChange struct {
 	*alter
 	on      *cluster.Cluster
 	primary cluster.Node
@@ -31,8 +31,8 @@ type world struct {
 	left  leftovers
 }
 
-// world finds the primary and what is called how, and asks nothing of the table.
-func (a *alter) world(ctx context.Context, on *cluster.Cluster) (*world, error) {
+// change finds the primary and what is called how, and asks nothing of the table.
+func (a *alter) change(ctx context.Context, on *cluster.Cluster) (*tableChange, error) {
 	primary, err := on.Primary(ctx)
 	if err != nil {
 		return nil, err
@@ -43,15 +43,15 @@ func (a *alter) world(ctx context.Context, on *cluster.Cluster) (*world, error) 
 		return nil, fmt.Errorf("find a folder for the tool's log: %w", err)
 	}
 	n := namesOf(t.Name)
-	return &world{
+	return &tableChange{
 		alter: a, on: on, primary: primary, db: t.Database, name: t.Name, names: n,
 		folder: filepath.Join(home, "plimsoll", "online", n.place(on.Name, t.Database)),
 	}, nil
 }
 
 // look asks the server for all that a check tells.
-func (a *alter) look(ctx context.Context, on *cluster.Cluster) (*world, error) {
-	w, err := a.world(ctx, on)
+func (a *alter) look(ctx context.Context, on *cluster.Cluster) (*tableChange, error) {
+	w, err := a.change(ctx, on)
 	if err != nil {
 		return nil, err
 	}
@@ -78,12 +78,12 @@ func (a *alter) look(ctx context.Context, on *cluster.Cluster) (*world, error) {
 	return w, err
 }
 
-func (w *world) ask(ctx context.Context, query string) (string, error) {
+func (w *tableChange) ask(ctx context.Context, query string) (string, error) {
 	return w.on.Value(ctx, w.primary.Name, query)
 }
 
 // blocked says what keeps anybody from beginning; empty: nothing.
-func (w *world) blocked(ctx context.Context) string {
+func (w *tableChange) blocked(ctx context.Context) string {
 	running, err := w.running(ctx)
 	switch {
 	case err != nil:
@@ -101,7 +101,7 @@ func (w *world) blocked(ctx context.Context) string {
 }
 
 // await waits until neither a tool nor a statement of one works on the table.
-func (w *world) await(ctx context.Context, tell func(float64, string)) error {
+func (w *tableChange) await(ctx context.Context, tell func(float64, string)) error {
 	if err := w.follow(ctx, tell, " that was begun before"); err != nil {
 		return fmt.Errorf("wait for the tool that was begun before: %w", err)
 	}
@@ -113,7 +113,7 @@ const quiet = 500 * time.Millisecond
 
 // settle waits for the statements of a tool that has ended, which the server goes on with by itself: a trigger that it made later would
 // break every write to the table.
-func (w *world) settle(ctx context.Context) error {
+func (w *tableChange) settle(ctx context.Context) error {
 	like := admin.Text("%" + admin.Pattern(w.names.base) + "%")
 	silent := time.Now()
 	return poll.Until(ctx, 100*time.Millisecond, func() (string, error) {
