@@ -50,8 +50,18 @@ type Option struct {
 	// neither.
 	Class  string `json:"class,omitempty"`
 	Volume string `json:"volume,omitempty"`
+	// Index is one that a table has once the option was carried out: its columns in their order; nil where it adds none.
+	Index *Index `json:"index,omitempty"`
 	// When are the settings by which a server shows that the option was carried out; empty where it shows nothing of it.
 	When map[string]string `json:"when,omitempty"`
+}
+
+// Index is one of a table.
+type Index struct {
+	Table   string   `json:"table"` // database.table
+	Columns []string `json:"columns"`
+	// Replaces is the index that goes with it; empty: none.
+	Replaces string `json:"replaces,omitempty"`
 }
 
 // Effect is a figure that is predicted, with the interval in which it lies.

@@ -57,4 +57,8 @@ type TableSize struct {
 	PageSize   int64               `json:"page_size"`
 	Columns    map[string]int64    `json:"columns"` // bytes of each
 	Indexes    map[string][]string `json:"indexes"` // their columns
+	// Varying are the columns whose values may be shorter than Columns says.
+	Varying map[string]bool `json:"varying,omitempty"`
+	// Unique are the indexes that allow a value only once; nil: not known.
+	Unique map[string]bool `json:"unique,omitempty"`
 }

@@ -49,4 +49,7 @@ type TableShape struct {
 	IndexBytes int64
 	Columns    map[string]int64    // the bytes that each takes, at the most or as its type says
 	Indexes    map[string][]string // their columns, by name
+	// Varying are the columns of text or bytes, whose values may be shorter than Columns says, by name.
+	Varying map[string]bool
+	Unique  map[string]bool // by index: it allows a value only once
 }

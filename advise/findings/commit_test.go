@@ -54,6 +54,23 @@ func TestLeversOfTheCommitPath(t *testing.T) {
 	}
 }
 
+// Where everything is asked for, commits that the sessions hardly wait for are no finding.
+func TestCommitsThatNobodyNoticesAreLeftOut(t *testing.T) {
+	in := committing("MySQL")
+	in.Whole = true
+	if r := Report(in); len(r.Findings) != 1 {
+		t.Errorf("sessions that commit most of the time: %+v", r.Findings)
+	}
+	in.Seen.Commit.Waiting = 0.1
+	if r := Report(in); len(r.Findings) != 0 {
+		t.Errorf("a sixtieth of the time: %+v", r.Findings)
+	}
+	in.Whole = false
+	if r := Report(in); len(r.Findings) != 1 {
+		t.Error("it was asked for commits, and not told")
+	}
+}
+
 // What a server does not tell apart is anything from nothing to all the rest, and never a bare 0.
 func TestAnUntoldRedoLogIsNotTakenForNothing(t *testing.T) {
 	in := committing("MariaDB")

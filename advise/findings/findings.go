@@ -20,6 +20,7 @@ type Input struct {
 	NoMemory      string // why there is none
 	Statements    *advise.Statements
 	Seen          *advise.Seen    // what the server did; nil: it was not looked at so
+	Whole         bool            // everything is asked for, and what is hardly noticed is left out
 	Replicas      bool            // other servers follow this one
 	Volume        *storage.Volume // what the data lies on; nil: not known
 	Balance       float64         // share of its bucket that is left; NaN: not known
@@ -67,7 +68,7 @@ func Report(in Input) *advise.Report {
 		r.Findings = append(r.Findings, in.storage())
 	}
 	if in.Seen != nil {
-		if f, there := in.commit(); there && (in.Memory == nil || f.Urgent || in.Seen.Commit.Waiting >= noticed*in.Seen.Commit.Sessions) {
+		if f, there := in.commit(); there && (!in.Whole || f.Urgent || in.Seen.Commit.Waiting >= noticed*in.Seen.Commit.Sessions) {
 			r.Findings = append(r.Findings, f)
 		}
 	}

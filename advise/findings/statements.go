@@ -74,106 +74,6 @@ func short(text string) string {
 	return text
 }
 
-// rowOverhead is what InnoDB adds to an entry of a secondary index, and indexFill the part of a page that entries take after random insertion.
-const (
-	rowOverhead = 8
-	indexFill   = 0.69
-)
-
-// index is another index for a statement; r is told why there is none where one could help.
-func (in Input) index(st advise.Statement, r *advise.Report) (o advise.Option, can bool) {
-	if !st.Plain || st.Shape == nil || len(st.Equal)+len(st.Range) == 0 {
-		return o, false
-	}
-	z := st.Shape
-	columns := slices.Concat(st.Equal, st.Range[:min(len(st.Range), 1)])
-	var left advise.Figure // share of the statement's reads that is left
-	var why string
-	scans := st.Access == "ALL" || st.Access == "index"
-	switch {
-	case (scans || st.Examined > 10*max(st.Returned, 1)) && !served(columns, z.Indexes):
-		if st.Examined == 0 {
-			r.Unknown = append(r.Unknown, fmt.Sprintf("An index on (%s) might spare the statement %s its scan of %.0f pages. The server does not count the rows that it returns, so the remaining reads are unknown.", strings.Join(columns, ", "), short(st.Text), z.Pages))
-			return o, false
-		}
-		read := z.Pages
-		if !scans {
-			read = min(st.Examined, z.Pages)
-		}
-		after := (st.Returned + 1) / max(read, 1)
-		left = advise.Figure{Mean: min(after, 1), Low: 0, High: min(2*after, 1)}
-		why = fmt.Sprintf("it reads %s rows for each %s that it returns", brief(st.Examined), brief(st.Returned))
-	case st.Asked != nil && st.Key != "" && st.Key != "PRIMARY" && !scans:
-		covering := slices.Clone(z.Indexes[st.Key])
-		for _, c := range slices.Concat(st.Equal, st.Range, st.Order, st.Asked) {
-			if !slices.Contains(covering, c) && !slices.Contains(z.Indexes["PRIMARY"], c) {
-				covering = append(covering, c)
-			}
-		}
-		bytes, known := width(covering, z)
-		if len(covering) == len(z.Indexes[st.Key]) || !known || bytes > 200 {
-			return o, false // it holds all already, or would be a second table
-		}
-		columns, why = covering, "the index covers the query, so no row is read"
-		left = covered(st, bytes)
-	default:
-		return o, false
-	}
-	bytes, _ := width(columns, z)
-	o = in.option(fmt.Sprintf("an index on %s (%s)", st.Table, strings.Join(columns, " + ")), st, left)
-	name := strings.ToLower("by_" + strings.Join(columns, "_"))
-	o.Price = in.now()
-	o.Change = o.Price.Minus(o.Price)
-	o.Risk = fmt.Sprintf("%s; it needs %s and one more write for each inserted or changed row, and building it reads the whole table", why, size(int64(float64(z.Rows)*float64(bytes+rowOverhead)/indexFill)))
-	o.Undo = fmt.Sprintf("ALTER TABLE %s DROP INDEX %s", st.Table, name)
-	with := fmt.Sprintf(" mysql/alter-table --cluster %s -i table=%s -i change='ADD INDEX %s (%s)' -i check=\"SELECT COUNT(DISTINCT index_name) FROM information_schema.statistics WHERE CONCAT(table_schema, '.', table_name) = '%s' AND index_name = '%s'\"",
-		in.Cluster, st.Table, name, strings.Join(columns, ", "), st.Table, name)
-	o.Rehearse, o.Do = "plimsoll runbook rehearse"+with, "plimsoll runbook plan"+with
-	return o, true
-}
-
-// served tells whether an index begins with these columns, in any order.
-func served(columns []string, indexes map[string][]string) bool {
-	for _, have := range indexes {
-		if len(have) >= len(columns) && !slices.ContainsFunc(have[:len(columns)], func(c string) bool { return !slices.Contains(columns, c) }) {
-			return true
-		}
-	}
-	return false
-}
-
-// width is the bytes of an index's entry, with the primary key that it ends with.
-func width(columns []string, z *advise.TableSize) (bytes int64, known bool) {
-	for _, c := range slices.Concat(columns, z.Indexes["PRIMARY"]) {
-		b, there := z.Columns[c]
-		if !there {
-			return 0, false
-		}
-		bytes += b
-	}
-	return bytes, true
-}
-
-// covered is the share of reads that is left when pages of entries of an index are read in place of pages of the old index and of rows. The
-// new index has at least the room that the pages of rows have now. At most it has that of the old index too, which this statement needs no
-// more, and its pages are filled to the last byte.
-func covered(st advise.Statement, bytes int64) advise.Figure {
-	z := st.Shape
-	old, _ := width(z.Indexes[st.Key], z)
-	left := func(fill, room float64) advise.Figure {
-		entries := float64(z.PageSize) * fill / float64(bytes+rowOverhead)
-		return over(st, func(l lookups, scale float64) float64 {
-			now := l.missed(float64(z.Rows)/max(z.Pages, 1), rowsRoom(z)*scale)
-			if z.CachedKeys != nil {
-				now += l.missed(float64(z.PageSize)*indexFill/float64(old+rowOverhead), z.CachedKeys[st.Key]*scale)
-			}
-			return l.missed(entries, room*scale) / max(now, 1e-9)
-		})
-	}
-	most, least := left(indexFill, rowsRoom(z)), left(1, rowsRoom(z)+z.CachedKeys[st.Key])
-	return advise.Figure{Mean: (most.Mean + least.Mean) / 2, Low: least.Low, High: most.High}
-}
-
 // rowsRoom is how many pages of the table's rows are in memory.
 func rowsRoom(z *advise.TableSize) float64 { return cmp.Or(z.CachedRows, z.Cached*z.Pages) }
 
@@ -184,7 +84,11 @@ func over(st advise.Statement, left func(l lookups, scale float64) float64) advi
 		skew = st.Keys.Skew
 	}
 	at := func(s float64) float64 { return min(max(left(newLookups(float64(st.Shape.Rows), s)), 0), 1) }
-	f := advise.Figure{Mean: at(skew.Mean), Low: at(skew.High), High: at(skew.Low)}
+	f := advise.Figure{Mean: at(skew.Mean)}
+	f.Low, f.High = f.Mean, f.Mean
+	if skew.Low < skew.High {
+		f.Low, f.High = at(skew.High), at(skew.Low)
+	}
 	f.Low, f.High = min(f.Low, f.High, f.Mean), max(f.Low, f.High, f.Mean)
 	return f
 }

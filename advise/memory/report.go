@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"plimsoll/advise"
+	"plimsoll/engine"
 )
 
 // Reported makes a report of what was seen, for sizes of the cache in bytes.
@@ -50,6 +51,7 @@ func Reported(o *Observation, sizes []int64, seed uint64) *advise.Memory {
 	}
 	r.Tables = tables(o, r.Reads)
 	explain(r)
+	r.Explained = append(r.Explained, keptFree(o.Cache)...)
 	return r
 }
 
@@ -98,9 +100,13 @@ func warmth(r *advise.Memory, p advise.Point, held float64) advise.Warmth {
 		}
 		return time.Duration(min(seconds, 1e9) * float64(time.Second))
 	}
-	w := advise.Warmth{Restarted: fill(0, p.Times*held)}
-	if p.Times > 1 {
-		w.Resized = fill(held, p.Times*held)
+	full := p.Times * held
+	if data := float64(r.Data) / float64(max(r.PageSize, 1)); data > 0 { // no more than there is can be read into it
+		full = min(full, max(data, held))
+	}
+	w := advise.Warmth{Restarted: fill(0, full)}
+	if full > held {
+		w.Resized = fill(held, full)
 	}
 	return w
 }
@@ -142,6 +148,15 @@ func explain(r *advise.Memory) {
 	if doubtful > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d of the sizes are of low confidence.", doubtful))
 	}
+}
+
+// keptFree tells of a pool of which the server keeps a large part free for pages that are to come, which helps no read.
+func keptFree(c engine.PageCache) []string {
+	if c.Pages == 0 || c.KeepsFree < c.Pages/5 || c.Free < c.Pages/5 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s of %s of the pool are free, because the server evicts pages until innodb_lru_scan_depth pages (%d) are: a lower value leaves more of the pool for data, without a restart.",
+		mebibytes(c.Free*c.PageSize), mebibytes(c.Pages*c.PageSize), c.KeepsFree/int64(max(c.Parts, 1)))}
 }
 
 func grouped(v float64) string {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/advise"
 	"plimsoll/engine"
 )
 
@@ -89,5 +90,29 @@ func TestALoadThatChangesInBetweenIsTold(t *testing.T) {
 	}
 	if r := Reported(&Observation{Cache: cache, Intervals: steady, Began: began, Took: 100 * time.Second, Every: 1}, nil, 1); strings.Contains(r.Explained[0], "changed") {
 		t.Errorf("of a load that goes on as it began: %q", r.Explained)
+	}
+}
+
+// A cache into which all data fits is warm once that has been read, however much larger it is.
+func TestWarmthEndsWhereTheDataEnds(t *testing.T) {
+	r := &advise.Memory{PageSize: 16 << 10, Data: 1000 * 16 << 10, Line: []advise.Point{{Times: 1, Reads: 100}, {Times: 100, Reads: 0}}}
+	enough, more := warmth(r, advise.Point{Times: 10}, 100), warmth(r, advise.Point{Times: 1000}, 100)
+	if enough.Resized <= 0 || more != enough {
+		t.Errorf("room for ten times the data is warm after %+v, room for just the data after %+v", more, enough)
+	}
+}
+
+func TestAPoolThatIsKeptFreeIsTold(t *testing.T) {
+	for name, c := range map[string]struct {
+		cache engine.PageCache
+		told  bool
+	}{
+		"most of it, by MariaDB's default": {engine.PageCache{PageSize: 16 << 10, Pages: 1014, Free: 915, KeepsFree: 1536, Parts: 1}, true},
+		"little of a large one":            {engine.PageCache{PageSize: 16 << 10, Pages: 1_000_000, Free: 1200, KeepsFree: 1536, Parts: 1}, false},
+		"one that is not full":             {engine.PageCache{PageSize: 16 << 10, Pages: 100_000, Free: 90_000, KeepsFree: 1536, Parts: 1}, false},
+	} {
+		if said := keptFree(c.cache); (len(said) > 0) != c.told || c.told && !strings.Contains(said[0], "innodb_lru_scan_depth pages (1536)") {
+			t.Errorf("%s: %q", name, said)
+		}
 	}
 }

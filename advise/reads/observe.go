@@ -231,7 +231,7 @@ func (t *tally) explain(ctx context.Context, db engine.StatementReading, m *advi
 	}
 	t.Table, t.Equal, t.Range, t.Order, t.Asked = database+"."+table, shape.Equal, shape.Range, shape.Order, shape.Columns
 	t.Plain = shape.Verb == "SELECT"
-	t.Shape = &advise.TableSize{Rows: size.Rows, PageSize: m.PageSize, Pages: float64(size.Data) / float64(m.PageSize), Columns: size.Columns, Indexes: size.Indexes}
+	t.Shape = &advise.TableSize{Rows: size.Rows, PageSize: m.PageSize, Pages: float64(size.Data) / float64(m.PageSize), Columns: size.Columns, Indexes: size.Indexes, Unique: size.Unique, Varying: size.Varying}
 	for _, c := range m.Tables {
 		if strings.EqualFold(c.Table, t.Table) {
 			t.Shape.Cached = min(c.Of, 1)

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -135,11 +137,11 @@ func advised(ctx context.Context, c console, name string, o adviseOptions) (r *a
 	}
 	switch {
 	case unable != nil:
-		in.NoMemory = unable.Reason + ". " + unable.Advice + "."
+		in.NoMemory = unable.Reason + ". " + sentence(unable.Advice)
 	case err != nil:
 		return nil, err
 	}
-	in.Node, in.Replicas = counters.node.Name, counters.replicas
+	in.Node, in.Replicas, in.Whole = counters.node.Name, counters.replicas, true
 	var unseen string
 	in.Seen, unseen = counters.seen()
 	if err := ctx.Err(); err != nil {
@@ -153,6 +155,12 @@ func advised(ctx context.Context, c console, name string, o adviseOptions) (r *a
 		return nil, err
 	}
 	return r, keepAdvice(deps, r)
+}
+
+// sentence writes the advice of an error as one.
+func sentence(advice string) string {
+	first, size := utf8.DecodeRuneInString(advice)
+	return string(unicode.ToUpper(first)) + advice[size:] + "."
 }
 
 func showAdvice(c console, r *advise.Report, o adviseMemoryOptions) error {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -26,7 +27,7 @@ func newAdviseCheck(c console) *cobra.Command {
 		Use:   "check CLUSTER",
 		Short: "Compare a prediction with the outcome, after a change",
 		Long: `Run this after an option of earlier advice was carried out, by a runbook or by hand. It observes the server again and compares the prediction
-with the outcome, each with its interval. It recognizes the change by the server's settings: the buffer pool size, the durability of commits.
+with the outcome, each with its interval. It recognizes the change by the server's settings and tables: the buffer pool size, the durability of commits, an index.
 Reads are compared at today's number of page requests. Each comparison is kept in a scoreboard, which later advice shows.
 
 A new volume or class shows in no server setting. Plimsoll asks RDS for it where plimsoll.yaml names the instance; elsewhere it takes the
@@ -154,14 +155,18 @@ func carriedOut(ctx context.Context, db engine.Database, on running, made []advi
 		}
 		for _, f := range r.Findings {
 			for _, o := range f.Options {
-				if len(o.When) == 0 && o.Class == "" && o.Volume == "" || done[o.Name] || !on.is(o) {
+				if len(o.When) == 0 && o.Class == "" && o.Volume == "" && o.Index == nil || done[o.Name] || !on.is(o) {
 					continue
 				}
 				is, err := holds(ctx, shown, o.When)
 				if err != nil {
 					return nil, err
 				}
-				if !is {
+				has, err := hasIndex(ctx, db, o.Index)
+				if err != nil {
+					return nil, err
+				}
+				if !is || !has {
 					continue
 				}
 				done[o.Name] = true
@@ -188,6 +193,34 @@ func holds(ctx context.Context, db engine.Configurable, settings map[string]stri
 		}
 	}
 	return true, nil
+}
+
+// hasIndex tells whether a table has an index on these columns, under whatever name; of none asked for, yes.
+func hasIndex(ctx context.Context, db engine.Database, want *advise.Index) (bool, error) {
+	if want == nil {
+		return true, nil
+	}
+	shows, ok := engine.As[engine.StatementReading](db)
+	if !ok {
+		return false, nil
+	}
+	database, table, _ := strings.Cut(want.Table, ".")
+	shape, err := shows.TableShape(ctx, database, table)
+	if class := engine.ClassOf(err); class == engine.Missing || class == engine.Denied {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if _, there := shape.Indexes[want.Replaces]; there {
+		return false, nil // the server may go on using it
+	}
+	for _, columns := range shape.Indexes {
+		if slices.Equal(columns, want.Columns) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // counts are those of the server's cache at a time.

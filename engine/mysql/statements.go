@@ -91,7 +91,7 @@ func (d *database) Explain(ctx context.Context, namespace, text string) ([]engin
 // TableShape implements engine.StatementReading.
 func (d *database) TableShape(ctx context.Context, namespace, table string) (engine.TableShape, error) {
 	at := " WHERE TABLE_SCHEMA = " + admin.Text(namespace) + " AND TABLE_NAME = " + admin.Text(table)
-	shape := engine.TableShape{Columns: map[string]int64{}, Indexes: map[string][]string{}}
+	shape := engine.TableShape{Columns: map[string]int64{}, Indexes: map[string][]string{}, Unique: map[string]bool{}, Varying: map[string]bool{}}
 	sizes, err := d.ask(ctx, "SELECT TABLE_ROWS AS n, DATA_LENGTH AS d, INDEX_LENGTH AS i FROM information_schema.TABLES"+at)
 	if err != nil {
 		return shape, fmt.Errorf("ask for the table %s.%s: %w", namespace, table, err)
@@ -106,13 +106,15 @@ func (d *database) TableShape(ctx context.Context, namespace, table string) (eng
 	}
 	for _, c := range columns {
 		shape.Columns[c["c"]] = max(widths[c["t"]], wholeOf(c["b"]))
+		shape.Varying[c["c"]] = widths[c["t"]] == 0 && wholeOf(c["b"]) > 0
 	}
-	keys, err := d.ask(ctx, "SELECT INDEX_NAME AS i, COLUMN_NAME AS c FROM information_schema.STATISTICS"+at+" AND COLUMN_NAME IS NOT NULL ORDER BY INDEX_NAME, SEQ_IN_INDEX")
+	keys, err := d.ask(ctx, "SELECT INDEX_NAME AS i, COLUMN_NAME AS c, NON_UNIQUE AS n FROM information_schema.STATISTICS"+at+" AND COLUMN_NAME IS NOT NULL ORDER BY INDEX_NAME, SEQ_IN_INDEX")
 	if err != nil {
 		return shape, fmt.Errorf("ask for the indexes of %s.%s: %w", namespace, table, err)
 	}
 	for _, k := range keys {
 		shape.Indexes[k["i"]] = append(shape.Indexes[k["i"]], k["c"])
+		shape.Unique[k["i"]] = k["n"] == "0"
 	}
 	return shape, nil
 }

@@ -265,7 +265,7 @@ func remarks(r *advise.Report) []string {
 		missing = append(missing, fmt.Sprintf("the catalogue has no price in %s for %s", r.Region, strings.Join(classes, ", ")))
 	}
 	if len(missing) > 0 {
-		out = append(out, "Unknown prices: "+strings.Join(missing, "; ")+". Use plimsoll prices update, which asks AWS with your credentials, or a price file of your own: --prices FILE.")
+		out = append(out, "Unknown prices: "+strings.Join(missing, "; ")+". Give them in a price file of your own (--prices FILE), or ask AWS for them with your credentials: plimsoll prices update.")
 	}
 	if old {
 		out = append(out, "Some of these prices are half a year old or more.")
