@@ -153,6 +153,11 @@ func (s *Cluster) Database(ctx context.Context, node string) (engine.Database, e
 	return s.database(ctx, node, false)
 }
 
+// DatabaseAlone is Database where what is asked is answered by that node and no other.
+func (s *Cluster) DatabaseAlone(ctx context.Context, node string) (engine.Database, error) {
+	return s.database(ctx, node, true)
+}
+
 // database is a node's, from which all of its cluster is reached, or where statements go to the node alone and need nothing of others.
 func (s *Cluster) database(ctx context.Context, node string, alone bool) (engine.Database, error) {
 	n, err := s.Node(ctx, node)

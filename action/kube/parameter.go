@@ -117,7 +117,7 @@ func (a *parameter) shown(ctx context.Context, on *cluster.Cluster, value string
 		return "", err
 	}
 	for _, n := range nodes {
-		db, err := on.Database(ctx, n.Name)
+		db, err := on.DatabaseAlone(ctx, n.Name)
 		if err != nil {
 			return "", err
 		}

@@ -1,0 +1,150 @@
+package kube_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/cluster"
+	"plimsoll/engine"
+	"plimsoll/engine/mysql"
+	"plimsoll/infra/kube"
+	"plimsoll/infra/kube/kubetest"
+	"plimsoll/infra/local"
+	"plimsoll/internal/labtest"
+	"plimsoll/lab"
+)
+
+// Real servers behind the stand-in: what the operator's function does to them by SQL, the actions see in them. A change of the object alone,
+// with a status that says that all is well, is not taken for done.
+func TestRealServersTellWhenAnOperatorIsDone(t *testing.T) {
+	c := labtest.Cluster(t, lab.Spec{Name: "kube", Product: "mariadb", Nodes: 3})
+	here, err := local.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &realServers{Cluster: kubetest.New(mariadbs), t: t}
+	site := lab.AsCluster(c, mysql.Engine{}, w.Machine(here))
+	list := site.List
+	site.List = func(ctx context.Context) ([]cluster.Node, error) {
+		nodes, err := list(ctx)
+		for i := range nodes {
+			nodes[i].Pod = fmt.Sprintf("db/shop-%d", i)
+		}
+		return nodes, err
+	}
+	site.AskRoles()
+	site.Kubernetes = &cluster.Kubernetes{Namespace: "db", Operator: cluster.MariaDBOperator, Name: "shop"}
+	t.Cleanup(func() { _ = site.Close() })
+	w.site = site
+	w.Put(mariadbs.Kind, "shop", kube.Object{
+		"spec": map[string]any{"replicas": 3, "myCnf": "[mariadb]\nmax_connections=151\n", "replication": map[string]any{"enabled": true, "primary": map[string]any{"podIndex": 0}}},
+		"status": map[string]any{
+			"replicas": 3, "currentPrimaryPodIndex": 0, "currentPrimary": "shop-0", "conditions": conditions(map[string]string{"Ready": "True"}),
+		},
+	})
+	on := &world{Cluster: w.Cluster, site: site}
+	for i := range 3 {
+		on.pod(i, map[string]any{}, mariadbLabels)
+	}
+	w.Operator = w.operate
+
+	if err := on.act(t, on.task(t, "kube.set-parameter", `{name: max_connections, value: "333"}`)); err != nil {
+		t.Fatal(err)
+	}
+	for _, node := range w.nodes() {
+		if is := w.value(node.Name, "SELECT @@global.max_connections"); is != "333" {
+			t.Errorf("done, and %s has %s", node.Name, is)
+		}
+	}
+	if err := on.act(t, on.task(t, "kube.switchover", "pod: shop-2")); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := site.Primary(t.Context()); err != nil || n.Pod != "db/shop-2" {
+		t.Errorf("done, and the primary is %s, %v", n.Name, err)
+	}
+	w.Set(mariadbs.Kind, "shop", "spec.replicas", 4) // by others; the operator says that there are, and no server follows
+	w.Set(mariadbs.Kind, "shop", "status.replicas", 4)
+	on.pod(3, map[string]any{}, mariadbLabels)
+	f, err := on.task(t, "kube.scale", "members: 4").Check(t.Context(), site)
+	if err != nil || !strings.Contains(f.Reason, "3 replicas that follow the primary, which are 2") {
+		t.Errorf("four by its status, three by the servers: %s %q, %v", f.State, f.Reason, err)
+	}
+}
+
+// realServers are servers that a function works in an operator's place.
+type realServers struct {
+	*kubetest.Cluster
+	t       *testing.T
+	site    *cluster.Cluster
+	changed int
+	primary int64
+}
+
+func (w *realServers) nodes() []cluster.Node {
+	nodes, err := w.site.List(context.WithoutCancel(w.t.Context()))
+	if err != nil {
+		w.t.Error(err)
+	}
+	return nodes
+}
+
+func (w *realServers) tell(node string, statements ...string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	err := w.site.Use(ctx, node, func(s engine.Session) error {
+		for _, text := range statements {
+			if err := s.Exec(ctx, text, nil); err != nil {
+				return fmt.Errorf("%s: %w", text, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		w.t.Errorf("node %s: %v", node, err)
+	}
+}
+
+func (w *realServers) value(node, query string) string {
+	is, err := w.site.Value(context.Background(), node, query)
+	if err != nil {
+		w.t.Error(err)
+	}
+	return is
+}
+
+// operate changes a server at a time, as an operator goes from pod to pod. Its status never says that it is at anything.
+func (w *realServers) operate(*kubetest.Cluster) {
+	o := w.Object(mariadbs.Kind, "shop")
+	nodes := w.nodes()
+	if _, after, said := strings.Cut(o.Text(kube.At("spec.myCnf")), "max_connections="); said && w.changed < len(nodes) {
+		value, _, _ := strings.Cut(after, "\n")
+		if value == "333" {
+			w.tell(nodes[w.changed].Name, "SET GLOBAL max_connections = "+value)
+			w.changed++
+		}
+	}
+	to, _ := o.Int(kube.At("spec.replication.primary.podIndex"))
+	if to == w.primary {
+		return
+	}
+	w.tell(nodes[w.primary].Name, "SET GLOBAL read_only = 1")
+	w.tell(nodes[to].Name, "STOP SLAVE", "RESET SLAVE ALL", "SET GLOBAL read_only = 0")
+	target := nodes[to].Target
+	host, port, err := net.SplitHostPort(target.Addresses[0])
+	if err != nil {
+		w.t.Error(err)
+	}
+	for i, n := range nodes {
+		if int64(i) != to {
+			w.tell(n.Name, "STOP SLAVE", fmt.Sprintf("CHANGE MASTER TO MASTER_HOST = '%s', MASTER_PORT = %s, MASTER_USER = '%s', MASTER_PASSWORD = '%s', MASTER_USE_GTID = current_pos",
+				host, port, target.User, string(target.Password)), "START SLAVE")
+		}
+	}
+	w.primary = to
+	w.Set(mariadbs.Kind, "shop", "status.currentPrimaryPodIndex", to)
+	w.Set(mariadbs.Kind, "shop", "status.currentPrimary", fmt.Sprintf("shop-%d", to))
+}
