@@ -34,13 +34,16 @@ type ClaimedError struct {
 	Silent       time.Duration // for how long it has run out, if it has; 0: not known
 }
 
+// Past tells whether another had the cluster and has given it back: the run that lost it never goes on.
+func (e *ClaimedError) Past() bool { return e.Run == "" && e.Holder == "" }
+
 func (e *ClaimedError) Error() string {
 	run := "run " + e.Run
 	if e.Run == "" {
 		run = "another run"
 	}
 	text := fmt.Sprintf("cluster %s is being changed by %s of %s", e.Cluster, run, e.Holder)
-	if e.Run == "" && e.Holder == "" {
+	if e.Past() {
 		text = fmt.Sprintf("another run held cluster %s in the meantime, and has released it", e.Cluster)
 	}
 	if !e.Since.IsZero() {
@@ -57,7 +60,7 @@ func (e *ClaimedError) Error() string {
 
 // Hint says what to do.
 func (e *ClaimedError) Hint() string {
-	if e.Run == "" && e.Holder == "" {
+	if e.Past() {
 		return "another run may have changed the cluster since this one was planned: check the cluster, end this run with plimsoll runbook cancel RUN --leave REASON, and plan the change again"
 	}
 	if e.Expired {

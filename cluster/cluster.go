@@ -127,6 +127,9 @@ var ErrNoNode = errors.New("no such node")
 
 // Node returns a node by name; without a name, the primary.
 func (s *Cluster) Node(ctx context.Context, name string) (Node, error) {
+	if err := StillOurs(ctx); err != nil {
+		return Node{}, err
+	}
 	if name == "" {
 		return s.Primary(ctx)
 	}

@@ -13,6 +13,9 @@ import (
 func (s *Cluster) Execute(ctx context.Context, node string, texts []string, done func(int)) error {
 	return s.Use(ctx, node, func(session engine.Session) error {
 		for i, text := range texts {
+			if err := StillOurs(ctx); err != nil {
+				return err
+			}
 			if err := session.Exec(ctx, text, nil); err != nil {
 				return fmt.Errorf("statement %d: %w", i+1, err)
 			}

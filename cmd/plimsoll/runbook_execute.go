@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/action"
 	"plimsoll/durable"
 	"plimsoll/hint"
 	"plimsoll/runbook/execute"
@@ -96,6 +97,9 @@ func (e sessionError) Unwrap() error { return e.err }
 
 // Hint says what to do, and then how it goes on.
 func (e sessionError) Hint() string {
+	if claimed := (*action.ClaimedError)(nil); errors.As(e.err, &claimed) && claimed.Past() {
+		return withRun(claimed.Hint(), e.run) // to resume it would be refused again
+	}
 	how := fmt.Sprintf("plimsoll runbook resume %s continues it, plimsoll runbook cancel %s ends it", e.run, e.run)
 	var inner hinted
 	if errors.As(e.err, &inner) && inner.Hint() != "" {

@@ -348,6 +348,95 @@ func takenBy(t *testing.T, b *runbooktest.Board, run string) {
 	b.At = ranOut // not before the claim of the first had run out
 }
 
+// sleeper is an act whose process is suspended in its middle, while theirs takes the cluster, and which takes every refusal for a silent
+// node, as acts on several nodes may.
+type sleeper struct {
+	shared  *runbooktest.Board
+	suspend time.Duration
+	refused *error
+}
+
+func (s *sleeper) Traits() action.Traits {
+	return action.Traits{Effect: action.Reversible, Repeatable: true}
+}
+
+func (s *sleeper) Check(context.Context, *cluster.Cluster) (action.CheckResult, error) {
+	return action.CheckResult{State: action.Needed, Intended: action.Facts{"open": true}}, nil
+}
+
+func (s *sleeper) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {
+	if _, err := on.Node(ctx, "n1"); err != nil {
+		return nil, err
+	}
+	s.shared.Mu.Lock() // nothing of this process asks the cluster meanwhile
+	<-time.After(s.suspend)
+	s.shared.Has, s.shared.At = action.Claim{Cluster: "lab1", Run: "theirs", Holder: "another laptop", Epoch: 1, For: time.Minute}, time.Now()
+	s.shared.Mu.Unlock()
+	_, *s.refused = on.Node(ctx, "n1")
+	return action.Facts{"open": true}, nil
+}
+
+func (s *sleeper) Verify(context.Context, *cluster.Cluster, action.Facts) error { return nil }
+
+func (s *sleeper) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	_, err := s.Act(ctx, on, c)
+	return err
+}
+
+// An owner that is suspended in the middle of an act or an undo goes on with nothing of it once another has taken the cluster: it would
+// open a second primary.
+func TestAnOwnerWhoSleptInTheMiddleOfAnActGoesOnWithNothing(t *testing.T) {
+	for _, c := range []struct {
+		undo       bool
+		began, not journal.Kind
+	}{{false, journal.Intended, journal.Acted}, {true, journal.Undoing, journal.Undone}} {
+		b, shared := newBench(t), &runbooktest.Board{}
+		b.TTL = 300 * time.Millisecond
+		b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
+		var refused error
+		s := sleeper{shared: shared, refused: &refused, suspend: 3 * b.TTL}
+		b.Actions = append(b.Actions, action.Action{Name: "test.sleeper", Version: 1, About: "Sleeps.", New: func() action.Task {
+			if c.undo {
+				return &waking{s}
+			}
+			return &s
+		}})
+		run := b.begin(Request{Book: b.parse("runbook: test/sleeper\nsteps:\n  - {id: a, uses: test.sleeper}\n  - {id: b, uses: command, with: {run: \"false\", undo: \"true\", repeatable: true}}\n")})
+		st := b.runSession(run, journal.Command{Do: "run"})
+		if c.undo {
+			st = b.runSession(run, journal.Command{Do: "cancel", Undo: true})
+		}
+		if !errors.Is(refused, lock.ErrFenced) {
+			t.Errorf("undo %v: after the sleep it was told %v", c.undo, refused)
+		}
+		began, ended := 0, 0
+		for _, e := range b.events(run, c.began, c.not, journal.Stuck) {
+			switch {
+			case e.Step != "a":
+			case e.Kind == c.began:
+				began++
+			default:
+				ended++
+			}
+		}
+		if st.Status() != "parked" || began != 1 || ended != 0 {
+			t.Errorf("undo %v: status %q, begun %d times, ended %d times", c.undo, st.Status(), began, ended)
+		}
+	}
+}
+
+// waking sleeps in its undo alone.
+type waking struct{ sleeper }
+
+func (w *waking) Act(context.Context, *cluster.Cluster, action.Call) (action.Facts, error) {
+	return nil, nil
+}
+
+func (w *waking) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	_, err := w.sleeper.Act(ctx, on, c)
+	return err
+}
+
 // givenBackBy has it give the cluster back.
 func givenBackBy(t *testing.T, b *runbooktest.Board, run string) {
 	t.Helper()

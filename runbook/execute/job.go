@@ -108,6 +108,7 @@ func (r *runner) take(res result) error {
 	j := r.jobs[res.key]
 	delete(r.jobs, res.key)
 	var not notBegun
+	var taken takenError
 	var look *assessed
 	switch {
 	case errors.As(res.err, &look):
@@ -124,6 +125,8 @@ func (r *runner) take(res result) error {
 		return nil
 	case r.acting.Err() != nil:
 		return nil //nolint:nilerr // the session was ended, which is told elsewhere
+	case errors.As(res.err, &taken):
+		return nil //nolint:nilerr // the next look sees that it is lost, and parks; the journal goes on saying that the act was begun
 	case errors.As(res.err, &not) && r.state.Item(res.key).Phase == journal.StepUndoing: // the next session takes it back
 		if r.held.Lost() != nil {
 			return nil //nolint:nilerr // the next look sees that it is lost, and parks

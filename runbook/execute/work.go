@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"plimsoll/action"
@@ -74,12 +75,40 @@ func (r *runner) beginAct(i *journal.Step) {
 		if reason, _ := r.guard.state(time.Now()); reason != "" && task.Traits().Effect != action.None { // to ask took a while
 			return nil, notBegun{errors.New("guardrail " + reason)}
 		}
+		ctx, taken := r.owned(ctx)
 		out, err := act(ctx, site, call)
+		if lost := taken(); lost != nil {
+			return nil, lost
+		}
 		if err != nil {
 			return nil, unfinished(ctx, err, task.Traits())
 		}
 		return &journal.Event{Kind: journal.Acted, Step: key, Attempt: call.Attempt, Output: out, Took: time.Since(p.began)}, nil
 	})
+}
+
+// takenError says that an act was refused to go on in its middle: what it would have put out is not known.
+type takenError struct{ error }
+
+func (e takenError) Unwrap() error { return e.error }
+
+// owned is the context of an act, in which nothing is changed once the run has lost its clusters; taken says so afterwards, whatever
+// the act made of the refusal.
+func (r *runner) owned(ctx context.Context) (owned context.Context, taken func() error) {
+	var refused atomic.Pointer[takenError]
+	owned = cluster.WithOwner(ctx, func(ctx context.Context) error {
+		err := r.held.StillOurs(ctx)
+		if err != nil && r.held.Lost() != nil {
+			refused.Store(&takenError{err})
+		}
+		return err
+	})
+	return owned, func() error {
+		if e := refused.Load(); e != nil {
+			return *e
+		}
+		return nil
+	}
 }
 
 func (r *runner) call(i *journal.Step) action.Call {
@@ -181,6 +210,7 @@ func (r *runner) beginUndo(i *journal.Step) {
 		if err := mayActNow(ctx, r); err != nil {
 			return nil, notBegun{err}
 		}
+		ctx, taken := r.owned(ctx)
 		site, err := r.site.Cluster(ctx, on)
 		var by action.Task // the step's own undo; nil: the action's
 		if err == nil && step.Undo != nil {
@@ -195,6 +225,9 @@ func (r *runner) beginUndo(i *journal.Step) {
 			err = undoBy(ctx, r, site, by, call)
 		default:
 			err = r.undo(ctx, site, step.Uses, inputs, call)
+		}
+		if lost := taken(); lost != nil {
+			return nil, lost
 		}
 		if err != nil {
 			return nil, fmt.Errorf("undo: %w", err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"plimsoll/action"
@@ -36,6 +37,8 @@ type holding struct {
 	claim  action.Claim
 	fenced chan struct{}
 
+	looked atomic.Int64 // when it was last known to be ours or not to have slept, by the wall clock, in nanoseconds
+
 	mu    sync.Mutex
 	lease durable.Lease
 	Asked time.Time // the cluster, last, by the wall clock: the other one stands still while a machine sleeps
@@ -53,6 +56,7 @@ func Hold(ctx context.Context, s *durable.Store, m ClusterLock, c action.Claim, 
 		store: s, marker: m, ttl: c.For, lease: lease, fenced: make(chan struct{}), claim: c, Asked: time.Now().Round(0),
 	}
 	h.claim.Epoch = lease.Epoch
+	h.awake()
 	return h, h.confirmWithin(ctx, patience)
 }
 
@@ -98,12 +102,36 @@ func (h *holding) MayAct(ctx context.Context) error {
 	return h.lost
 }
 
+// StillOurs is asked in the middle of an act, before each thing that it changes. It costs nothing while this process is awake; one that
+// was suspended for longer than its claim holds asks the cluster first, since another may have taken it meanwhile.
+func (h *holding) StillOurs(ctx context.Context) error {
+	if err := h.Why(); err != nil {
+		return err
+	}
+	if !h.overslept() {
+		return nil
+	}
+	return h.MayAct(ctx)
+}
+
+// awake notes that this process runs.
+func (h *holding) awake() { h.looked.Store(time.Now().UnixNano()) }
+
+// overslept tells whether this process may have been suspended for longer than its claim holds: it looks three times in that time.
+func (h *holding) overslept() bool { return time.Since(time.Unix(0, h.looked.Load())) > h.ttl }
+
 func (h *holding) confirmWithin(ctx context.Context, patience time.Duration) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.lost != nil {
 		return h.lost
 	}
+	h.slept = h.slept || h.overslept()
+	defer func() {
+		if h.lost == nil && !h.slept {
+			h.awake()
+		}
+	}()
 	renewing, renewed := context.WithTimeout(ctx, LongPatience)
 	defer renewed()
 	lease, err := h.store.Renew(renewing, h.lease, h.ttl)

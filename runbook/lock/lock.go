@@ -143,6 +143,16 @@ func (all Leases) MayAct(ctx context.Context) error {
 	return nil
 }
 
+// StillOurs is MayAct in the middle of an act: it asks only after this process was suspended.
+func (all Leases) StillOurs(ctx context.Context) error {
+	for _, h := range all {
+		if err := h.StillOurs(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Epochs are those of the leases, by cluster.
 func (all Leases) Epochs() map[string]int64 {
 	epochs := map[string]int64{}

@@ -164,6 +164,9 @@ func (s *server) variable(ctx context.Context, name string) (string, error) {
 // do executes statements one after another. Their texts, which may hold a password, are in no error.
 func (s *server) do(ctx context.Context, what string, statements ...string) error {
 	for _, text := range statements {
+		if err := cluster.StillOurs(ctx); err != nil {
+			return err
+		}
 		if err := s.Exec(ctx, text, nil); err != nil {
 			return fmt.Errorf("%s on %s: %w", what, s.name, err)
 		}

@@ -406,6 +406,19 @@ func takesBack(w world) {
 			t.Errorf("left out: %v", out)
 		}
 	})
+	w.Run("a node that follows nobody", func(t *testing.T) {
+		w := w.of(t)
+		w.must(w.server("n3").unfollow(t.Context()))
+		out := w.does(repointAction, `{source: n1}`)
+		left, _ := out[action.LeftOut].(map[string]any)
+		if why, _ := left["n3"].(string); len(left) != 1 || !strings.Contains(why, "replicates from nobody: run mysql/rejoin if it is to replicate from n1") {
+			t.Errorf("left out: %v", out)
+		}
+		if out := w.does(repointAction, `{source: n1, leave: [n3]}`); out[action.LeftOut] != nil {
+			t.Errorf("left alone on purpose, and left out: %v", out)
+		}
+		w.follow(t, "n3", "n1")
+	})
 	w.Run("removal of what is followed", func(t *testing.T) {
 		w := w.of(t)
 		n1 := w.server("n1")

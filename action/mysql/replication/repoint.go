@@ -37,13 +37,20 @@ func (r *repoint) Validate() error {
 	return nil
 }
 
-// meant are the nodes that are to follow the source.
-func (r *repoint) meant(ctx context.Context, on *cluster.Cluster) ([]peer, error) {
+// meant are the nodes that are to follow the source. loose are those that answer, follow nobody and are not among them: somebody has
+// detached them, or was about to make one of them the primary.
+func (r *repoint) meant(ctx context.Context, on *cluster.Cluster) (meant, loose []peer, err error) {
 	all, err := ask(ctx, on)
-	return slices.DeleteFunc(all, func(p peer) bool {
-		silentOrFollows := !p.answers() || len(p.is.Sources) > 0
-		return p.name == r.Source || slices.Contains(r.Leave, p.name) || !silentOrFollows && !slices.Contains(r.Also, p.name)
-	}), err
+	for _, p := range all {
+		switch {
+		case p.name == r.Source || slices.Contains(r.Leave, p.name):
+		case p.answers() && len(p.is.Sources) == 0 && !slices.Contains(r.Also, p.name):
+			loose = append(loose, p)
+		default:
+			meant = append(meant, p)
+		}
+	}
+	return meant, loose, err
 }
 
 // Check says whom each follows. Nodes that do not answer cannot be told anything.
@@ -55,7 +62,7 @@ func (r *repoint) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	if err != nil {
 		return action.CheckResult{}, err
 	}
-	nodes, err := r.meant(ctx, on)
+	nodes, loose, err := r.meant(ctx, on)
 	if err != nil {
 		return action.CheckResult{}, err
 	}
@@ -82,6 +89,9 @@ func (r *repoint) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 			f.State = action.Needed
 		}
 	}
+	if len(loose) > 0 { // nothing is done to them, but said
+		f.State = action.Needed
+	}
 	return f, nil
 }
 
@@ -90,12 +100,15 @@ func (r *repoint) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 	if err != nil {
 		return nil, err
 	}
-	nodes, err := r.meant(ctx, on)
+	nodes, loose, err := r.meant(ctx, on)
 	if err != nil {
 		return nil, err
 	}
 	var silent []string
 	left := map[string]any{}
+	for _, n := range loose {
+		left[n.name] = fmt.Sprintf("it replicates from nobody: run mysql/rejoin if it is to replicate from %s", source.name())
+	}
 	var all error
 	for i, n := range nodes {
 		c.Progress(float64(i)/float64(len(nodes)), n.name)
@@ -149,7 +162,7 @@ func (r *repoint) Verify(ctx context.Context, on *cluster.Cluster, output action
 	if err != nil {
 		return err
 	}
-	nodes, err := r.meant(ctx, on)
+	nodes, _, err := r.meant(ctx, on)
 	if err != nil {
 		return err
 	}
