@@ -1,10 +1,12 @@
 package report
 
 import (
-	"github.com/charmbracelet/lipgloss"
-	"plimsoll/report/terminal"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/charmbracelet/lipgloss"
+
+	"plimsoll/report/terminal"
 )
 
 // table writes a table. Each row takes a second line where its cells have something to add to their values. Columns that

@@ -113,7 +113,7 @@ func TestALargerInstance(t *testing.T) {
 	}
 	kinds := map[string]bool{}
 	for _, o := range f.Options[1:] {
-		c := price.Of(incident(t, 1).Prices).Classes[o.Class]
+		c := incident(t, 1).Prices.Classes[o.Class]
 		k := fmt.Sprint(c.GiB, c.Cores, c.Processor)
 		if kinds[k] {
 			t.Errorf("%s stands beside one like it", o.Name)
