@@ -49,7 +49,7 @@ lint: $(GOLANGCI)
 
 test: $(GOTESTSUM) # the longest first, or it would run alone at the end; docs/decisions/130 says why a failed test is run twice
 	$(GOTESTSUM) --format standard-quiet --rerun-fails=1 --rerun-fails-max-failures=12 \
-		--packages="./action/cql ./trial/... ./catalog ./cmd/plimsoll ./action/mysql/... ./..." -- -timeout 30m $(TESTFLAGS)
+		--packages="./action/cql ./trial/... ./catalog ./cmd/plimsoll ./action/mysql/... ./..." -- -timeout 40m $(TESTFLAGS)
 
 bench: build
 	go run ./internal/bench $(SECTIONS)
