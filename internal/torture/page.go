@@ -3,7 +3,9 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,6 +53,9 @@ at every write on a simulated cluster by the tests (catalog/killed_test.go). The
 
 `
 
+// byHand is the file, beside the results, on an attack that somebody wrote apart from this program.
+const byHand = "by-hand.md"
+
 // page writes all results that there are.
 func (r rack) page() error {
 	files, err := filepath.Glob(filepath.Join(r.results, "*.json"))
@@ -80,7 +85,11 @@ func (r rack) page() error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(r.out, []byte(preface+table(all)+attacks+copies), 0o600); err != nil {
+	written, err := os.ReadFile(filepath.Join(r.results, byHand))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read the attack that was made by hand: %w", err)
+	}
+	if err := os.WriteFile(r.out, []byte(preface+table(all)+attacks+string(written)+copies), 0o600); err != nil {
 		return fmt.Errorf("write the page: %w", err)
 	}
 	return nil

@@ -26,8 +26,11 @@ func (s *server) keepReadOnly(ctx context.Context, is bool) error {
 	switch {
 	case assignable && isMariaDB:
 		return cluster.Reassign(ctx, own, map[string]string{"read_only": value})
-	case assignable:
-		return cluster.Reassign(ctx, own, map[string]string{"read_only": value, "super_read_only": value})
+	case assignable: // what was persisted by who knows this server by its address alone would win over its settings
+		if err := cluster.Reassign(ctx, own, map[string]string{"read_only": value, "super_read_only": value}); err != nil {
+			return err
+		}
+		return s.do(ctx, "forget who was kept to take writes", admin.Unpersist("read_only"), admin.Unpersist("super_read_only"))
 	case isMariaDB:
 		return nil
 	}

@@ -133,11 +133,17 @@ func setMode(ctx context.Context, s *server, m mode) error {
 }
 
 func keepMode(ctx context.Context, s *server, m mode) error {
-	if own, ok := s.node.Server.(cluster.Assignable); ok {
-		return assignMode(ctx, own, m)
+	own, assignable := s.node.Server.(cluster.Assignable)
+	if assignable {
+		if err := assignMode(ctx, own, m); err != nil {
+			return err
+		}
 	}
-	if s.mariadb {
+	switch {
+	case s.mariadb:
 		return nil
+	case assignable: // what was persisted by who knows this server by its address alone would win over its settings
+		return s.do(ctx, "", admin.Unpersist(modeNow), admin.Unpersist(modeSuper))
 	}
 	var statements []string
 	for fact, name := range kept {

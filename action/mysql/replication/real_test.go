@@ -29,6 +29,7 @@ func TestOnMySQL(t *testing.T) {
 	conformAll(w)
 	takesBack(w)
 	refusals(w)
+	persisted(w)
 	clones(w)
 	deadPrimary(w)
 }
@@ -83,6 +84,22 @@ func conformAll(w world) {
 	w.stand(w.T, "n1", (*server).taking)
 	w.follow(w.T, "n2", "n1")
 	w.follow(w.T, "n3", "n1")
+}
+
+// persisted makes a server read-only that was persisted to take writes by who knows it by its address alone, and restarts it.
+func persisted(w world) {
+	w.Run("persisted by its address alone", func(t *testing.T) {
+		w := w.of(t)
+		n3 := w.server("n3")
+		w.must(n3.do(t.Context(), "", admin.Persist(modeSuper, "OFF"), admin.Persist(modeNow, "OFF")))
+		w.must(setMode(t.Context(), n3, n3.refusing()))
+		w.must(w.cluster.Stop(t.Context(), "n3"))
+		w.must(w.cluster.Start(t.Context(), "n3"))
+		if m, err := modeOf(t.Context(), w.server("n3")); err != nil || !m.refuses(n3) {
+			t.Errorf("after a restart a replica takes writes: %v, %v", m, err)
+		}
+		w.follow(t, "n3", "n1")
+	})
 }
 
 // refusals says what is refused, and why.
