@@ -57,7 +57,7 @@ func oneServerTwice(c *threeServers) {
 	c.must(cluster.Distinct(c.Context(), c.site))
 	other := lab.AsCluster(c.lab, enginemysql.Engine{}, c.deps.Machine) // by another name, as a person may have written it down
 	other.Name = "other"
-	if err := cluster.Distinct(c.Context(), c.site, other); err == nil || !strings.Contains(err.Error(), "node n1 of cluster "+clusterName+" and node n1 of cluster other are one server") {
+	if err := cluster.Distinct(c.Context(), c.site, other); err == nil || !strings.Contains(err.Error(), "node n1 of cluster "+clusterName+" and node n1 of cluster other are the same server") {
 		c.Errorf("two clusters of the same servers: %v", err)
 	}
 	c.must(other.Close())
@@ -82,7 +82,7 @@ func oneServerTwice(c *threeServers) {
 			return site, nil
 		})
 		_, err = begin(c.Context(), s, "mysql/switchover", "to=n2")
-		if err == nil || !strings.Contains(err.Error(), "nodes n1 and again of cluster "+clusterName+" are one server: both say server_") {
+		if err == nil || !strings.Contains(err.Error(), "nodes n1 and again of cluster "+clusterName+" are the same server: both report server_") {
 			c.Errorf("%s: %v", name, err)
 		}
 		c.must(store.Close())
