@@ -5,6 +5,7 @@
 # make bench     figures beside their peers, in alternating runs; SECTIONS=program for one of them
 # make accuracy  the tool against truth: writes docs/accuracy.md
 # make torture   the runbooks of MySQL, MariaDB and Cassandra on real servers, for hours: writes docs/torture.md
+# make torture-rds  the runbooks of RDS and Aurora on a stand-in of the API in front of real servers, for an hour: adds to docs/torture.md
 # make copies    Plimsoll killed in the middle of copies to a leg of a Super Disk, on a lab machine: adds to docs/torture.md
 # make attack    processes and servers killed at random, on MariaDB, MySQL and a ring, for an hour each: adds to docs/torture.md
 # make docs      the reference pages, from the code
@@ -21,7 +22,7 @@ RELEASE = -trimpath -ldflags "-s -w -X main.release=$(VERSION) -X main.builtAt=$
 DIST ?= dist
 ARCHES ?= amd64 arm64
 
-.PHONY: build helpers demo demo-watch check lint test bench accuracy torture attack copies docs clean share install release
+.PHONY: build helpers demo demo-watch check lint test bench accuracy torture torture-rds attack copies docs clean share install release
 
 build: helpers
 	go build -trimpath -o bin/plimsoll ./cmd/plimsoll
@@ -59,6 +60,10 @@ accuracy:
 
 torture: build
 	go run ./internal/torture
+
+torture-rds:
+	go test ./cmd/plimsoll -run TestRDSRunbooksStandTheTorture -timeout 3h -torture-results "$(CURDIR)/docs/torture"
+	go run ./internal/torture -page
 
 attack: build
 	go run ./internal/torture -mixed 100

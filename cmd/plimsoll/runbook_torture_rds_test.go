@@ -53,7 +53,8 @@ var rdsOrdeals = []rdsOrdeal{
 }
 
 // TestRDSRunbooksStandTheTorture tortures the runbooks of RDS and Aurora on a stand-in of the API in front of real servers: by the
-// command's own torture, with processes of plimsoll that are killed and put to sleep.
+// command's own torture, with processes of plimsoll that are killed and put to sleep. Without -torture-results it is one of them: all
+// twelve take an hour (make torture-rds).
 func TestRDSRunbooksStandTheTorture(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real servers and kills many processes")
@@ -66,6 +67,9 @@ func TestRDSRunbooksStandTheTorture(t *testing.T) {
 		}
 	}
 	for _, c := range rdsOrdeals {
+		if kept == "" && c.Book != "rds/set-parameter" {
+			continue
+		}
 		t.Run(c.Book, func(t *testing.T) {
 			s := c.world(t)
 			o, err := s.torture(t, c)

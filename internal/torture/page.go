@@ -42,8 +42,7 @@ MariaDB, in its new text, the tries *cancelled*. Two earlier runs of these found
 go forward, and one killed before its end was written was called failed. Every other row, MySQL and the rings whole, is of before.
 
 The runbooks of RDS and Aurora stood it on a stand-in of the API (` + "`infra/aws/awstest`" + `), for no account of AWS was at hand, in front of two real MySQL servers to which the
-stand-in has done what AWS would have: restarted, promoted, made to follow. Their test does it again: ` + "`go test ./cmd/plimsoll -run TestRDSRunbooksStandTheTorture -torture-results \"$PWD/docs/torture\"`" + `,
-for about an hour. That two servers take writes when ` + "`rds/promote`" + ` is done is what it is for, and no trouble. ` + "`rds/external-replica` and `rds/multi-source`" + ` are not among them: what they call is tried as ` + "`mysql/external-replica` and `mysql/multi-source`" + `, and by RDS's procedures in the
+stand-in has done what AWS would have: restarted, promoted, made to follow. ` + "`make torture-rds`" + ` does it again, for about an hour; ` + "`make test`" + ` does it with ` + "`rds/set-parameter`" + ` alone. That two servers take writes when ` + "`rds/promote`" + ` is done is what it is for, and no trouble. ` + "`rds/external-replica` and `rds/multi-source`" + ` are not among them: what they call is tried as ` + "`mysql/external-replica` and `mysql/multi-source`" + `, and by RDS's procedures in the
 tests of their actions. ` + "`rds/blue-green`, `rds/blue-green-back` and `rds/reboot`" + ` were begun and not ended, on a machine that was too busy (23 November
 2026): there is no row of them yet.
 
