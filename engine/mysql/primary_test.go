@@ -62,7 +62,7 @@ func followThePrimary(t *testing.T, cluster labtest.Server) {
 	if err := write("2"); !errors.As(err, &refused) || refused.Kind != engine.ReadOnly || !refused.Lost {
 		t.Errorf("a write where the primary became read-only: %v, want the connection to be lost", err)
 	}
-	if _, err := load.Session(t.Context()); err == nil || !strings.Contains(err.Error(), "none of 2 servers takes writes") {
+	if _, err := load.Session(t.Context()); err == nil || !strings.Contains(err.Error(), "none of 2 servers accepts writes") {
 		t.Errorf("no primary anywhere: %v", err)
 	}
 	labtest.Ask(t, nodes[1], "SET GLOBAL read_only = 0")
