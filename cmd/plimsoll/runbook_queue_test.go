@@ -89,7 +89,8 @@ func runOn(t *testing.T, cluster, status string) string {
 	defer tick.Stop()
 	for limit := time.After(time.Minute); ; {
 		var runs []runStatus
-		if out, _, code := typed(t, "runbook", "status", "--json"); code == 0 && json.Unmarshal([]byte(out), &runs) == nil {
+		out, said, code := typed(t, "runbook", "status", "--json")
+		if code == 0 && json.Unmarshal([]byte(out), &runs) == nil {
 			for _, r := range runs {
 				if r.Cluster == cluster && r.Status == status {
 					return r.Run
@@ -99,7 +100,7 @@ func runOn(t *testing.T, cluster, status string) string {
 		select {
 		case <-tick.C:
 		case <-limit:
-			t.Fatalf("no run on %s came to %s", cluster, status)
+			t.Fatalf("no run on %s came to %s: %d %s%s", cluster, status, code, out, said)
 		}
 	}
 }
