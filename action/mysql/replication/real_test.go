@@ -29,7 +29,6 @@ func TestOnMySQL(t *testing.T) {
 	conformAll(w)
 	takesBack(w)
 	refusals(w)
-	persisted(w)
 	clones(w)
 	deadPrimary(w)
 }
@@ -86,20 +85,19 @@ func conformAll(w world) {
 	w.follow(w.T, "n3", "n1")
 }
 
-// persisted makes a server read-only that was persisted to take writes by who knows it by its address alone, and restarts it.
-func persisted(w world) {
-	w.Run("persisted by its address alone", func(t *testing.T) {
-		w := w.of(t)
-		n3 := w.server("n3")
-		w.must(n3.do(t.Context(), "", admin.Persist(modeSuper, "OFF"), admin.Persist(modeNow, "OFF")))
-		w.must(setMode(t.Context(), n3, n3.refusing()))
-		w.must(w.cluster.Stop(t.Context(), "n3"))
-		w.must(w.cluster.Start(t.Context(), "n3"))
-		if m, err := modeOf(t.Context(), w.server("n3")); err != nil || !m.refuses(n3) {
-			t.Errorf("after a restart a replica takes writes: %v, %v", m, err)
-		}
-		w.follow(t, "n3", "n1")
-	})
+// TestWhatAnInventoryPersistedIsForgotten makes a server read-only by way of its lab that was persisted to take writes by who knows it
+// by its address alone, and restarts it.
+func TestWhatAnInventoryPersistedIsForgotten(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "mysql", 2)
+	n2, ctx := w.server("n2"), t.Context()
+	w.must(n2.do(ctx, "", admin.Persist(modeSuper, "OFF"), admin.Persist(modeNow, "OFF")))
+	w.must(setMode(ctx, n2, n2.refusing()))
+	w.must(w.cluster.Stop(ctx, "n2"))
+	w.must(w.cluster.Start(ctx, "n2"))
+	if m, err := modeOf(ctx, w.server("n2")); err != nil || !m.refuses(n2) {
+		t.Errorf("after a restart a replica takes writes: %v, %v", m, err)
+	}
 }
 
 // refusals says what is refused, and why.
