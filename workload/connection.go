@@ -77,6 +77,40 @@ func (c *Connection) End(ctx context.Context, err error) error {
 	return err
 }
 
+// Transact runs the body of a transaction, and the whole transaction again after a deadlock or its like, as often as retries says. keep
+// tells whether to commit.
+func (c *Connection) Transact(ctx context.Context, retries int64, body func(ctx context.Context) (keep bool, err error)) error {
+	for tries := int64(0); ; tries++ {
+		err := c.End(ctx, c.once(ctx, body))
+		if err == nil || tries >= retries || !retryable(err) {
+			return err
+		}
+	}
+}
+
+func (c *Connection) once(ctx context.Context, body func(ctx context.Context) (keep bool, err error)) error {
+	if err := c.Begin(ctx); err != nil {
+		return err
+	}
+	keep, err := body(ctx)
+	if err != nil {
+		return err
+	}
+	if !keep {
+		return c.Rollback(ctx)
+	}
+	return c.Commit(ctx)
+}
+
+// retryable tells whether the same transaction may well succeed when it is tried again.
+func retryable(err error) bool {
+	switch engine.ClassOf(err) {
+	case engine.Deadlock, engine.LockTimeout, engine.Conflict:
+		return !Lost(err)
+	}
+	return false
+}
+
 // Lost tells whether an error means that the connection is gone.
 func Lost(err error) bool {
 	var broken load.Broken

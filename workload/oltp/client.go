@@ -28,14 +28,16 @@ var _ load.Client = (*client)(nil)
 
 func (c *client) Next() int { return 0 }
 
-func (c *client) Do(ctx context.Context, _ int) error { return c.End(ctx, c.do(ctx)) }
-
-func (c *client) do(ctx context.Context) error {
+func (c *client) Do(ctx context.Context, _ int) error {
 	if c.trx {
-		if err := c.Begin(ctx); err != nil {
-			return err
-		}
+		return c.Transact(ctx, c.retries, c.queriesDone)
 	}
+	_, err := c.queriesDone(ctx)
+	return err
+}
+
+// queriesDone runs the queries once, which are to be committed.
+func (c *client) queriesDone(ctx context.Context) (keep bool, err error) {
 	first := 0 // of the texts of this group
 	for _, g := range c.groups {
 		table := 0
@@ -45,16 +47,13 @@ func (c *client) do(ctx context.Context) error {
 		for range g.times {
 			for i, q := range g.queries {
 				if err := c.Exec(ctx, first+i*int(c.Tables)+table, q.bind(c), nil); err != nil {
-					return err
+					return false, err
 				}
 			}
 		}
 		first += len(g.queries) * int(c.Tables)
 	}
-	if c.trx {
-		return c.Commit(ctx)
-	}
-	return nil
+	return true, nil
 }
 
 // row draws the id of a row.

@@ -113,6 +113,37 @@ func TestSameSeedSameOperations(t *testing.T) {
 	}
 }
 
+func TestADeadlockedTransactionIsRetriedAsOftenAsIsWanted(t *testing.T) {
+	for _, c := range []struct {
+		params    string
+		deadlocks int
+		begun     int
+		fails     bool
+	}{
+		{"{}", 1, 1, true},
+		{"retries: 2", 2, 3, false},
+		{"retries: 1", 2, 2, true},
+		{"{retries: 3, skip_trx: true}", 1, 0, true}, // there is no transaction to be retried
+	} {
+		begun, deadlocks := 0, 0
+		db := &recorder.Recorder{Answer: func(text string, _ []engine.Value, _ *engine.Result) error {
+			if text == "BEGIN" {
+				begun++
+			}
+			if strings.HasPrefix(text, "DELETE") && deadlocks < c.deadlocks {
+				deadlocks++
+				return &engine.Error{Kind: engine.Deadlock, Text: "deadlock"}
+			}
+			return nil
+		}}
+		client := making.Connect(t, of(t, db, "oltp_read_write", c.params), db, 1, 0)
+		err := client.Do(t.Context(), client.Next())
+		if (err != nil) != c.fails || begun != c.begun {
+			t.Errorf("%s with %d deadlocks: begun %d times, %v", c.params, c.deadlocks, begun, err)
+		}
+	}
+}
+
 func TestParametersAreStrict(t *testing.T) {
 	for _, c := range []struct{ name, params, want string }{
 		{"oltp_insert", "point_selects: 1", `unknown key "point_selects"`},

@@ -64,5 +64,6 @@ type writes struct {
 func defaultWrites() writes { return writes{IndexUpdates: 1, NonIndexUpdates: 1, DeleteInserts: 1} }
 
 type transaction struct {
-	SkipTrx bool `yaml:"skip_trx" doc:"no BEGIN and COMMIT around the queries"`
+	SkipTrx bool  `yaml:"skip_trx" doc:"no BEGIN and COMMIT around the queries"`
+	Retries int64 `yaml:"retries" min:"0" max:"100" doc:"how often a deadlocked transaction is retried within the same operation, with rows drawn anew as sysbench does; 0 counts it as an error"`
 }

@@ -9,10 +9,11 @@ import (
 
 // plan is the composition of a workload's transaction.
 type plan struct {
-	name   string
-	groups []group
-	trx    bool // BEGIN before, COMMIT after
-	span   int64
+	name    string
+	groups  []group
+	trx     bool  // BEGIN before, COMMIT after
+	retries int64 // of a transaction
+	span    int64
 }
 
 // group is queries that are repeated on one table, which is drawn anew for each group of each transaction.
@@ -77,15 +78,15 @@ func single(name string, q query) plan {
 }
 
 func (k readOnly) plan() plan {
-	return plan{name: "oltp_read_only", groups: k.reads.groups(), span: k.RangeSize, trx: !k.SkipTrx}
+	return plan{name: "oltp_read_only", groups: k.reads.groups(), span: k.RangeSize, trx: !k.SkipTrx, retries: k.Retries}
 }
 
 func (k writeOnly) plan() plan {
-	return plan{name: "oltp_write_only", groups: k.writes.groups(), trx: !k.SkipTrx}
+	return plan{name: "oltp_write_only", groups: k.writes.groups(), trx: !k.SkipTrx, retries: k.Retries}
 }
 
 func (k readWrite) plan() plan {
-	return plan{name: "oltp_read_write", groups: slices.Concat(k.reads.groups(), k.writes.groups()), span: k.RangeSize, trx: !k.SkipTrx}
+	return plan{name: "oltp_read_write", groups: slices.Concat(k.reads.groups(), k.writes.groups()), span: k.RangeSize, trx: !k.SkipTrx, retries: k.Retries}
 }
 
 func (r reads) groups() []group {

@@ -38,39 +38,6 @@ func (c *client) Do(ctx context.Context, operation int) error {
 	return operations[operation].do(c, ctx)
 }
 
-// transact runs the body of a transaction, again after a deadlock as often as the user wants. keep tells whether to commit.
-func (c *client) transact(ctx context.Context, body func(ctx context.Context) (keep bool, err error)) error {
-	for tries := int64(0); ; tries++ {
-		err := c.End(ctx, c.once(ctx, body))
-		if err == nil || tries >= c.Retries || !passing(err) {
-			return err
-		}
-	}
-}
-
-func (c *client) once(ctx context.Context, body func(ctx context.Context) (keep bool, err error)) error {
-	if err := c.Begin(ctx); err != nil {
-		return err
-	}
-	keep, err := body(ctx)
-	if err != nil {
-		return err
-	}
-	if !keep {
-		return c.Rollback(ctx)
-	}
-	return c.Commit(ctx)
-}
-
-// passing tells whether the same transaction may well succeed when it is tried again.
-func passing(err error) bool {
-	switch engine.ClassOf(err) {
-	case engine.Deadlock, engine.LockTimeout, engine.Conflict:
-		return !workload.Lost(err)
-	}
-	return false
-}
-
 // write runs a statement that returns no rows.
 func (c *client) write(ctx context.Context, statement int, args ...engine.Value) error {
 	c.args = append(c.args[:0], args...)

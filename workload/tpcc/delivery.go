@@ -9,7 +9,7 @@ import (
 // delivery delivers the oldest new order of each district of a warehouse (clause 2.7), in one transaction.
 func (c *client) delivery(ctx context.Context) error {
 	w, carrier := c.warehouse(), uniform(c.r, 1, 10)
-	return c.transact(ctx, func(ctx context.Context) (bool, error) {
+	return c.Transact(ctx, c.Retries, func(ctx context.Context) (bool, error) {
 		for d := int64(1); d <= districts; d++ {
 			if err := c.deliver(ctx, engine.Int(w), engine.Int(d), engine.Int(carrier)); err != nil {
 				return false, err

@@ -28,7 +28,7 @@ func (c *client) newOrder(ctx context.Context) error {
 	if c.r.IntN(100) == 0 {
 		c.lines[len(c.lines)-1].item = c.Items + 1
 	}
-	return c.transact(ctx, func(ctx context.Context) (bool, error) { return c.enter(ctx, w, d, customer, local) })
+	return c.Transact(ctx, c.Retries, func(ctx context.Context) (bool, error) { return c.enter(ctx, w, d, customer, local) })
 }
 
 func (c *client) enter(ctx context.Context, w, d, customer, local int64) (keep bool, err error) {

@@ -9,7 +9,7 @@ import (
 // orderStatus looks at a customer's last order (clause 2.6).
 func (c *client) orderStatus(ctx context.Context) error {
 	asker := c.someone(c.warehouse(), c.district())
-	return c.transact(ctx, func(ctx context.Context) (bool, error) { return true, c.look(ctx, asker) })
+	return c.Transact(ctx, c.Retries, func(ctx context.Context) (bool, error) { return true, c.look(ctx, asker) })
 }
 
 func (c *client) look(ctx context.Context, asker who) error {

@@ -41,7 +41,7 @@ func (c *client) payment(ctx context.Context) error {
 		payer.w, payer.d = c.otherWarehouse(w), c.district()
 	}
 	amount := uniform(c.r, 100, 500_000)
-	return c.transact(ctx, func(ctx context.Context) (bool, error) { return true, c.pay(ctx, w, d, payer, amount) })
+	return c.Transact(ctx, c.Retries, func(ctx context.Context) (bool, error) { return true, c.pay(ctx, w, d, payer, amount) })
 }
 
 func (c *client) pay(ctx context.Context, w, d int64, payer who, amount int64) error {

@@ -10,7 +10,7 @@ import (
 func (c *client) stockLevel(ctx context.Context) error {
 	w, d := engine.Int(c.warehouse()), engine.Int(c.district())
 	threshold := engine.Int(uniform(c.r, 10, 20))
-	return c.transact(ctx, func(ctx context.Context) (bool, error) {
+	return c.Transact(ctx, c.Retries, func(ctx context.Context) (bool, error) {
 		if err := c.find(ctx, orderCount, w, d); err != nil {
 			return false, err
 		}
