@@ -16,6 +16,7 @@ var ErrNoPrimary = errors.New("no node reports that it is the primary")
 
 const (
 	answerTime = 5 * time.Second // that a server may take to say which part it plays
+	hungTime   = time.Second     // that one may take which let the last question wait for all of that time
 	holds      = time.Second     // how long an answer does, beside as long as it took
 )
 
@@ -24,6 +25,7 @@ type roles struct {
 	engine engine.Engine
 	turn   chan struct{}              // holds a token while somebody asks the servers
 	open   map[string]engine.Database // of who has the turn
+	hung   map[string]bool            // nodes that let the last question wait in vain; of who has the turn
 
 	mu      sync.Mutex // never held while a server is asked
 	last    parts
@@ -41,7 +43,7 @@ type parts struct {
 // for engines whose servers play different parts; for others nothing changes.
 func (s *Cluster) AskRoles() {
 	if s.Engine != nil {
-		s.roles = &roles{engine: s.Engine, turn: make(chan struct{}, 1), open: map[string]engine.Database{}}
+		s.roles = &roles{engine: s.Engine, turn: make(chan struct{}, 1), open: map[string]engine.Database{}, hung: map[string]bool{}}
 	}
 }
 
@@ -126,16 +128,22 @@ func (r *roles) ask(ctx context.Context, nodes []Node) (string, error) {
 	}
 	limited, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
-	opened := make([]engine.Database, len(nodes))
+	opened, waited := make([]engine.Database, len(nodes)), make([]bool, len(nodes))
 	for i, n := range nodes {
 		opened[i] = r.open[n.Name]
 	}
 	standings, troubles := engine.ReplicationStatuses(limited, len(nodes), func(ctx context.Context, i int) (is *engine.ReplicationStatus, err error) {
-		is, opened[i], err = r.standing(ctx, nodes[i], opened[i])
+		asking, asked := ctx, func() {}
+		if r.hung[nodes[i].Name] { // a frozen primary would let every question wait, and a failover asks many
+			asking, asked = context.WithTimeout(ctx, hungTime)
+		}
+		defer asked()
+		is, opened[i], err = r.standing(asking, nodes[i], opened[i])
+		waited[i] = errors.Is(asking.Err(), context.DeadlineExceeded)
 		return is, err
 	})
 	for i, n := range nodes {
-		r.open[n.Name] = opened[i]
+		r.open[n.Name], r.hung[n.Name] = opened[i], waited[i]
 	}
 	if ctx.Err() != nil {
 		return last.primary, ctx.Err()

@@ -54,5 +54,5 @@ func left(run string, st *journal.State) string {
 	if st.Outcome != "" {
 		return string(st.Outcome)
 	}
-	return "parked" + where(st) + "; plimsoll runbook resume " + run + " continues it, plimsoll runbook cancel " + run + " ends it"
+	return "parked" + where(st) + "; " + st.Onwards(run)
 }

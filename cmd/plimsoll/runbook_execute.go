@@ -146,10 +146,10 @@ func conclude(ctx context.Context, c console, d *desk, run string, asJSON bool, 
 	case st.Outcome == journal.RunFailed:
 		return runError{run, st}
 	case interrupted != nil:
-		fmt.Fprintf(c.err, "run %s is parked%s; the cluster stays locked. plimsoll runbook resume %s continues it, plimsoll runbook cancel %s ends it\n", run, where(st), run, run)
+		fmt.Fprintf(c.err, "run %s is parked%s; the cluster stays locked: %s\n", run, where(st), st.Onwards(run))
 		return interrupted
 	}
-	fmt.Fprintf(c.err, "run %s is parked: %s. plimsoll runbook resume %s continues it, plimsoll runbook cancel %s ends it\n", run, st.Why, run, run)
+	fmt.Fprintf(c.err, "run %s is parked: %s; %s\n", run, st.Why, st.Onwards(run))
 	return withCode{exitTrouble}
 }
 

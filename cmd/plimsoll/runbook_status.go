@@ -242,7 +242,7 @@ func statusOfRun(ctx context.Context, c console, d *desk, run string, asJSON boo
 			fmt.Fprintln(c.out, s.Elsewhere)
 		}
 		if !executed {
-			fmt.Fprintf(c.out, "no process executes it; plimsoll runbook resume %[1]s continues it, plimsoll runbook cancel %[1]s ends it\n", run)
+			fmt.Fprintf(c.out, "no process executes it; %s\n", st.Onwards(run))
 		} else if now.Status != "" {
 			fmt.Fprintln(c.out, howFar(now, r.Told))
 		}

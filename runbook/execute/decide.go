@@ -31,7 +31,7 @@ func (r *runner) decide(ctx context.Context) (*journal.Event, error) {
 		if i := nextUnbegun(r); i != nil {
 			return &journal.Event{Kind: journal.Cut, Step: i.Key, Reason: "it did not begin: " + reason}, nil
 		}
-		return &journal.Event{Kind: journal.Parked, Reason: reason}, nil
+		return &journal.Event{Kind: journal.Parked, Reason: reason, Past: past(r.held.Lost())}, nil
 	}
 	if r.state.Stopping != nil {
 		return r.cancel(), nil

@@ -63,6 +63,29 @@ func TestALabMadeAnewIsNotHeldByTheRunOfTheOldOne(t *testing.T) {
 	}
 }
 
+func TestALabMadeAnewHasNothingLeftOfTheOldOne(t *testing.T) {
+	b := newBench(t)
+	var made time.Time
+	open := b.Open
+	b.Open = func(ctx context.Context, name string) (*cluster.Cluster, error) {
+		site, err := open(ctx, name)
+		if err == nil {
+			site.Made = made
+		}
+		return site, err
+	}
+	left := journal.Remainder{Cluster: "lab1", Run: "r1", Runbook: "mysql/switchover", Why: "cancelled", At: time.Now()}
+	if err := left.Keep(t.Context(), b.Store); err != nil {
+		t.Fatal(err)
+	}
+	for at, want := range map[time.Time]int{{}: 1, left.At.Add(-time.Hour): 1, left.At.Add(time.Second): 0} {
+		made = at
+		if all, err := b.OpenRemainders(t.Context(), "lab1"); err != nil || len(all) != want {
+			t.Errorf("of servers made %s: %v, %v, expected %d", at, all, err, want)
+		}
+	}
+}
+
 // shut is an engine whose servers are read only.
 type shut struct{}
 

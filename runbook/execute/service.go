@@ -291,9 +291,20 @@ func (s *Service) Evidence(ctx context.Context, run string) (journal.Evidence, e
 	return journal.Gather(ctx, s.Store, run)
 }
 
-// OpenRemainders are what earlier runs of this store have left undone on a cluster, and nobody has mended since.
+// OpenRemainders are what earlier runs of this store have left undone on a cluster, and nobody has mended since. What was left on a lab
+// is gone with it: another of that name, made later, has nothing of it.
 func (s *Service) OpenRemainders(ctx context.Context, cluster string) ([]journal.Remainder, error) {
-	return journal.OpenRemainders(ctx, s.Store, cluster)
+	open, err := journal.OpenRemainders(ctx, s.Store, cluster)
+	if err != nil || len(open) == 0 {
+		return nil, err
+	}
+	on, err := s.Open(ctx, cluster)
+	if err != nil {
+		return open, nil //nolint:nilerr // it is not known when it was made: what was left is said
+	}
+	made := on.Made
+	open = slices.DeleteFunc(open, func(m journal.Remainder) bool { return m.At.Before(made) })
+	return open, on.Close()
 }
 
 // GiveBack gives back what a run that has ended still holds: its process died before it could. It tells whether there was any.

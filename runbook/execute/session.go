@@ -250,11 +250,17 @@ func unclaim(ctx context.Context, r *runner, name string) error {
 
 // parkRun ends the session and leaves the run for a later one.
 func parkRun(r *runner, reason string, cause error) error {
-	if err := r.write(journal.Event{Kind: journal.Parked, Reason: reason}); err != nil {
+	if err := r.write(journal.Event{Kind: journal.Parked, Reason: reason, Past: past(cause)}); err != nil {
 		return err
 	}
 	r.tell(true)
 	return cause
+}
+
+// past tells whether a run was parked since another had its cluster, so that it can never be resumed.
+func past(cause error) bool {
+	var claimed *action.ClaimedError
+	return errors.Is(cause, lock.ErrFenced) || errors.As(cause, &claimed) && claimed.Past()
 }
 
 // rememberShown keeps what the run leaves undone, and how long the steps took, for the estimates of later runs.

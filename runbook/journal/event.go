@@ -87,6 +87,7 @@ type Event struct {
 	Lasts     bool                `json:"lasts,omitempty"`   // Stuck: what the step did is irreversible
 	Undo      bool                `json:"undo,omitempty"`    // Stopping: and undo what was done
 	Forward   bool                `json:"forward,omitempty"` // Parked: a cancellation was not taken, since what was done cannot be taken back: the way is forward
+	Past      bool                `json:"past,omitempty"`    // Parked: another run had the cluster since; this one cannot be resumed
 	Leave     string              `json:"leave,omitempty"`   // Stopping: the reason to give the cluster back as it is
 	Outcome   Outcome             `json:"outcome,omitempty"`
 	Took      time.Duration       `json:"took,omitempty"`

@@ -32,6 +32,7 @@ type State struct {
 	Stuck    string // why no more can be undone
 	Outcome  Outcome
 	Parked   bool
+	Past     bool             // it parked since another run had the cluster: it cannot be resumed
 	Refused  string           // why the last cancellation was not taken
 	Why      string           // it parked or ended, if it says
 	Heard    int              // number of the last message taken
@@ -110,7 +111,7 @@ func (s *State) ApplyEvent(e Event, actions []action.Action) error {
 			s.Taken = s.Changed
 		}
 		s.Released, s.Refused = s.Released && e.Order == nil, "" // without an order, what an ended run still has is given back, and no more
-		s.Parked, s.Why, s.Held, s.Epochs, s.Holder = false, "", "", e.Epochs, e.Holder
+		s.Parked, s.Past, s.Why, s.Held, s.Epochs, s.Holder = false, false, "", "", e.Epochs, e.Holder
 		if e.Versions != nil {
 			s.Versions = e.Versions
 		}
@@ -137,7 +138,7 @@ func (s *State) ApplyEvent(e Event, actions []action.Action) error {
 		noteHalt(s)
 		s.Stopping, s.Undoing = &e, e.Undo
 	case Parked:
-		s.Parked, s.Why = true, e.Reason
+		s.Parked, s.Past, s.Why = true, e.Past, e.Reason
 		if e.Forward {
 			s.Refused = e.Reason
 			s.Stopping, s.Undoing, s.Outcome = nil, false, s.Before

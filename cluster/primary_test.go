@@ -1,0 +1,56 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"plimsoll/engine"
+)
+
+// hangs is a server that lets every question wait as long as it hangs, and is the primary otherwise.
+type hangs struct {
+	engine.Database
+	hanging *bool
+}
+
+func (h hangs) ReplicationStatus(ctx context.Context) (engine.ReplicationStatus, error) {
+	if *h.hanging {
+		<-ctx.Done()
+		return engine.ReplicationStatus{}, ctx.Err()
+	}
+	return engine.ReplicationStatus{}, nil
+}
+
+func (hangs) Close() error { return nil }
+
+func TestAPrimaryThatHangsIsWaitedForOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hanging := true
+		nodes := []Node{{Name: "n1", Target: engine.Target{Addresses: []string{"n1:3306"}}}, {Name: "n2", Target: engine.Target{Addresses: []string{"n2:3306"}}}}
+		site := &Cluster{Name: "c", Engine: opens{hangs{hanging: &hanging}}, List: func(context.Context) ([]Node, error) { return nodes, nil }}
+		site.AskRoles()
+		ask := func() (time.Duration, error) {
+			began := time.Now()
+			_, err := site.Primary(t.Context())
+			took := time.Since(began)
+			time.Sleep(time.Minute) // the answer no longer holds
+			return took, err
+		}
+		for n, want := range []time.Duration{answerTime, hungTime, hungTime} {
+			if took, err := ask(); took != want || !errors.Is(err, ErrNoPrimary) {
+				t.Errorf("question %d took %s: %v, expected %s and no primary", n+1, took, err, want)
+			}
+		}
+		hanging = false
+		if took, err := ask(); took != 0 || err != nil {
+			t.Errorf("once it answers again: %s, %v", took, err)
+		}
+		hanging = true
+		if took, _ := ask(); took != answerTime {
+			t.Errorf("one that answered before is waited for %s, expected %s", took, answerTime)
+		}
+	})
+}
