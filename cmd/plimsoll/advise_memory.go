@@ -11,7 +11,6 @@ import (
 	"plimsoll/advise"
 	"plimsoll/advise/memory"
 	"plimsoll/cluster"
-	"plimsoll/hint"
 	"plimsoll/report/advice"
 	"plimsoll/report/quantity"
 )
@@ -31,6 +30,8 @@ func newAdviseMemory(c console) *cobra.Command {
 		Short: "Predict reads from disk with more or less memory",
 		Long: `Predict how much a MySQL or MariaDB server would read from disk with a larger or smaller buffer pool, without resizing it. The prediction
 comes from lists of the cached pages, taken for some minutes, which show which pages leave the pool and how soon they are read again.
+
+Of a Cassandra or ScyllaDB ring it shows what the caches hold and answer, and what their counters allow to say of another size.
 
 Where Plimsoll can reach the machine, the server dumps the lists into its own file; elsewhere Plimsoll reads them by SQL, which needs the
 PROCESS privilege. Plimsoll measures what this costs the server: it takes the first list from a replica if there is one, and
@@ -80,6 +81,11 @@ func adviseMemory(ctx context.Context, c console, name string, o adviseMemoryOpt
 		return err
 	}
 	defer func() { err = errors.Join(err, site.Close()) }()
+	if counting, err := countsCaches(ctx, site, o.node); err != nil {
+		return err
+	} else if counting != nil {
+		return adviseCaches(ctx, c, name, counting, o)
+	}
 	r, err := lookAtMemory(ctx, c, site, o, sizes)
 	if err != nil {
 		return err
@@ -161,7 +167,7 @@ func tryOnReplica(ctx context.Context, c console, site *cluster.Cluster, but clu
 		}
 		took, err := memory.Pilot(ctx, db, o)
 		if err != nil {
-			return hint.With(fmt.Errorf("node %s: %w", n.Name, err), "allow more (--max-stall), or observe a single node: --node "+n.Name)
+			return fmt.Errorf("node %s: %w", n.Name, err)
 		}
 		fmt.Fprintf(c.err, "%s, a replica, gave a list of its pages in %s\n", n.Name, quantity.Duration(took))
 		return nil

@@ -42,7 +42,10 @@ func (o options) alternate(what, peer, operation string, theirs, ours func() (ou
 		most = max(most, b.rss)
 		fmt.Printf("| %d | %.0f | %.0f | %.3f | %.2f | %.2f | %.3f |\n", pair+1, a.perSecond, b.perSecond, b.perSecond/a.perSecond, a.cpu, b.cpu, b.cpu/a.cpu)
 	}
-	fmt.Printf("| median | | | **%.3f** | | %.2f | **%.3f** |\n\nMemory of plimsoll: %d MiB at most.\n\n", median(throughput), median(absolute), median(cpu), most>>20)
+	fmt.Printf("| median | | | **%.3f** | | %.2f | **%.3f** |\n\n", median(throughput), median(absolute), median(cpu))
+	if most > 0 { // not every section measures it
+		fmt.Printf("Memory of plimsoll: %d MiB at most.\n\n", most>>20)
+	}
 	return nil
 }
 

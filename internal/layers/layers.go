@@ -18,7 +18,7 @@ var Order = [][]string{
 	{"engine/enginetest", "engine/fetch", "engine/mysql/admin", "engine/mysql/protocol", "durable/durabletest"},
 	{"engine/mysql", "engine/cql", "engine/httpapi", "infra/uml"}, // which is fetched as servers are
 	{"engine/mysql/launch", "engine/singlestore"},                 // which speaks by the client of engine/mysql
-	{"cluster", "advise/memory", "advise/reads"},
+	{"cluster", "advise/memory", "advise/reads", "advise/caches"},
 	{"workload", "probe", "lab"},
 	{"durable", "inventory", "loader"},
 	{"action"},
