@@ -28,8 +28,13 @@ type Options struct {
 // followed is how many pages are followed at most, if it is not said.
 const followed = 200_000
 
-// turnover is the share of the cache that should be replaced between two lists.
-const turnover = 0.08
+const (
+	// turnover is the share of the cache that should be replaced between two lists.
+	turnover = 0.08
+	// movement is the share of the cache that should be replaced or used again between two lists. A page that is used, pushed down and used
+	// again between them counts once; that takes as much movement as it was pushed down, so smaller caches than this share are not told apart.
+	movement = 0.2
+)
 
 func (o Options) withDefaults() Options {
 	if o.For == 0 {
@@ -259,16 +264,14 @@ func (l *look) step(ctx context.Context) error {
 	return nil
 }
 
-// wait is how long until the next list: until enough of the cache is replaced, and not so soon that lists take more than their budget.
+// wait is how long until the next list: until enough of the cache is replaced or used again, and not so soon that lists take more than their budget.
 func (l *look) wait() time.Duration {
 	least := time.Duration(float64(l.watch.lastTook()) * (1/l.Budget - 1))
 	least = max(least, 20*time.Millisecond)
 	if len(l.out.Intervals) == 0 {
 		return least
 	}
-	last := &l.out.Intervals[len(l.out.Intervals)-1]
-	rate := float64(last.Counts.Read+last.Counts.Created) / max(last.Seconds, 1e-3)
-	return min(max(least, time.Duration(turnover*last.Pages/max(rate, 1e-3)*float64(time.Second))), max(l.For/8, least))
+	return min(max(least, l.out.Intervals[len(l.out.Intervals)-1].untilMoved()), max(l.For/8, least))
 }
 
 func (l *look) pause(ctx context.Context, d time.Duration) error {

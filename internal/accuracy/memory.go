@@ -123,9 +123,9 @@ func (o *memoryOutcome) at(times float64) (advise.Point, bool) {
 }
 
 const (
-	lookTurnovers = 8 // the pool is read so many times over while the server is looked at
-	longestLook   = time.Minute
-	enoughReads   = 10_000 // of the truth: chance makes them 1 % more or fewer
+	lookTurnovers = 8               // the pool is read so many times over while the server is looked at
+	longestLook   = 5 * time.Minute // as advise memory looks by default
+	enoughReads   = 10_000          // of the truth: chance makes them 1 % more or fewer
 	longestTruth  = 30 * time.Second
 )
 

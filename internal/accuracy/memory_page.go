@@ -30,11 +30,11 @@ func memoryCases() []memoryCase {
 	return append(all,
 		// By SQL a list takes long beside how fast so small a pool turns over.
 		memoryCase{
-			name: "points, by SQL", product: "mysql", workload: "points", parameters: "{}", pool: 128 << 20, sql: true, budget: 0.4,
+			name: "points by SQL", product: "mysql", workload: "points", parameters: "{}", pool: 128 << 20, sql: true, budget: 0.4,
 			look: 20 * time.Second, warm: 3 * time.Second, measure: 3 * time.Second, sizes: otherSizes,
 		},
 		memoryCase{
-			name: "points, 4 instances", product: "mysql", workload: "points", parameters: "{rows: {items: 3200000}}", pool: 1 << 30, sql: true,
+			name: "points in 4 instances", product: "mysql", workload: "points", parameters: "{rows: {items: 3200000}}", pool: 1 << 30, sql: true,
 			config: map[string]string{"innodb_buffer_pool_instances": "4"},
 			look:   30 * time.Second, warm: 3 * time.Second, measure: 3 * time.Second, sizes: otherSizes,
 		})
