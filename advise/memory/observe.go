@@ -16,8 +16,11 @@ import (
 
 // Options are how to look at a server.
 type Options struct {
-	For    time.Duration // how long; 0: 5 minutes
-	Budget float64       // share of the time that may go into lists; 0: 0.05
+	For time.Duration // how long; 0: 5 minutes
+	// Turnovers is how many times over the cache must have been read before looking ends, if that takes longer than For; 0: however often.
+	Turnovers float64
+	Most      time.Duration // how long to look for these; 0: For
+	Budget    float64       // share of the time that may go into lists; 0: 0.05
 	// MaxStall is how long a list may hold up the server's reads before looking ends; 0: 50 ms.
 	MaxStall time.Duration
 	Every    int         // follow one of so many pages; 0: so that some 200,000 are followed
@@ -177,8 +180,8 @@ func (l *look) run(ctx context.Context) error {
 	if err := l.pilot(ctx); err != nil {
 		return err
 	}
-	end := l.out.Began.Add(l.For)
-	for time.Now().Before(end) {
+	first := l.cache
+	for took := time.Duration(0); took < l.For || took < l.Most && l.turnovers(first) < l.Turnovers; took = time.Since(l.out.Began) {
 		if err := l.pause(ctx, l.wait()); err != nil {
 			return err
 		}
@@ -203,6 +206,12 @@ func (l *look) run(ctx context.Context) error {
 		return &Unable{fmt.Sprintf("%d lists in %s are too few", len(l.out.Intervals)+1, l.For), "observe for longer: --for", l.out.Cache}
 	}
 	return nil
+}
+
+// turnovers is how often the cache was read over since a moment.
+func (l *look) turnovers(since engine.PageCache) float64 {
+	came := l.cache.Read + l.cache.Created - since.Read - since.Created
+	return float64(came) / float64(max(l.cache.Data, 1))
 }
 
 // pilot takes the first list, and ends the look where it holds up the server for too long.

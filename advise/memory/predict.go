@@ -160,8 +160,16 @@ func predict(size int64, times float64, now shape, resampled []shape, fit model,
 	}
 	if d := math.Abs(p.Model-p.Reads) / max(now.rate, 1e-9); d > disagree && math.Abs(p.Model-p.Reads) > disagree*p.Reads {
 		p.Doubt = "the fitted model disagrees"
+		doubted(&p)
 	}
 	return p
+}
+
+// doubted makes the interval wider by as much as the two methods are apart, to both sides: that they disagree says that one of them is wrong,
+// and not in which direction the truth lies.
+func doubted(p *advise.Point) {
+	apart := math.Exp(min(math.Abs(math.Log(max(p.Model, 1e-9)/max(p.Reads, 1e-9))), math.Ln2))
+	p.Low, p.High = p.Low/apart, p.High*apart
 }
 
 // beyond takes a point from the last size that the lists know to one that they do not. What is left there is the most that can be left

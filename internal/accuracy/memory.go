@@ -133,7 +133,7 @@ const (
 func (l *memoryLab) lookAt(ctx context.Context, out *memoryOutcome, seed uint64) error {
 	err := l.driven(ctx, seed, func(ctx context.Context, warm stretch, since func() (stretch, error)) (err error) {
 		turnover := time.Duration(float64(warm.took) / max(warm.turnovers(), 0.01))
-		o := memory.Options{For: min(max(l.look, lookTurnovers*turnover), longestLook), Budget: cmp.Or(l.budget, 0.15), MaxStall: 2 * time.Second}
+		o := memory.Options{For: min(max(l.look, lookTurnovers*turnover), longestLook), Turnovers: lookTurnovers, Most: longestLook, Budget: cmp.Or(l.budget, 0.15), MaxStall: 2 * time.Second}
 		if !l.sql {
 			o.Files = l.files.Machine
 		}
