@@ -16,8 +16,11 @@ import (
 
 // Options are how to look at a server.
 type Options struct {
-	For    time.Duration // how long; 0: 5 minutes
-	Budget float64       // share of the time that may go into lists; 0: 0.05
+	For time.Duration // how long; 0: 5 minutes
+	// Turnovers is how many times over the cache must have been read before looking ends, if that takes longer than For; 0: however often.
+	Turnovers float64
+	Most      time.Duration // how long to look for these; 0: For
+	Budget    float64       // share of the time that may go into lists; 0: 0.05
 	// MaxStall is how long a list may hold up the server's reads before looking ends; 0: 50 ms.
 	MaxStall time.Duration
 	Every    int         // follow one of so many pages; 0: so that some 200,000 are followed
@@ -28,8 +31,13 @@ type Options struct {
 // followed is how many pages are followed at most, if it is not said.
 const followed = 200_000
 
-// turnover is the share of the cache that should be replaced between two lists.
-const turnover = 0.08
+const (
+	// turnover is the share of the cache that should be replaced between two lists.
+	turnover = 0.08
+	// movement is the share of the cache that should be replaced or used again between two lists. A page that is used, pushed down and used
+	// again between them counts once; that takes as much movement as it was pushed down, so smaller caches than this share are not told apart.
+	movement = 0.2
+)
 
 func (o Options) withDefaults() Options {
 	if o.For == 0 {
@@ -172,8 +180,8 @@ func (l *look) run(ctx context.Context) error {
 	if err := l.pilot(ctx); err != nil {
 		return err
 	}
-	end := l.out.Began.Add(l.For)
-	for time.Now().Before(end) {
+	first := l.cache
+	for took := time.Duration(0); took < l.For || took < l.Most && l.turnovers(first) < l.Turnovers; took = time.Since(l.out.Began) {
 		if err := l.pause(ctx, l.wait()); err != nil {
 			return err
 		}
@@ -198,6 +206,12 @@ func (l *look) run(ctx context.Context) error {
 		return &Unable{fmt.Sprintf("%d lists in %s are too few", len(l.out.Intervals)+1, l.For), "observe for longer: --for", l.out.Cache}
 	}
 	return nil
+}
+
+// turnovers is how often the cache was read over since a moment.
+func (l *look) turnovers(since engine.PageCache) float64 {
+	came := l.cache.Read + l.cache.Created - since.Read - since.Created
+	return float64(came) / float64(max(l.cache.Data, 1))
 }
 
 // pilot takes the first list, and ends the look where it holds up the server for too long.
@@ -259,16 +273,14 @@ func (l *look) step(ctx context.Context) error {
 	return nil
 }
 
-// wait is how long until the next list: until enough of the cache is replaced, and not so soon that lists take more than their budget.
+// wait is how long until the next list: until enough of the cache is replaced or used again, and not so soon that lists take more than their budget.
 func (l *look) wait() time.Duration {
 	least := time.Duration(float64(l.watch.lastTook()) * (1/l.Budget - 1))
 	least = max(least, 20*time.Millisecond)
 	if len(l.out.Intervals) == 0 {
 		return least
 	}
-	last := &l.out.Intervals[len(l.out.Intervals)-1]
-	rate := float64(last.Counts.Read+last.Counts.Created) / max(last.Seconds, 1e-3)
-	return min(max(least, time.Duration(turnover*last.Pages/max(rate, 1e-3)*float64(time.Second))), max(l.For/8, least))
+	return min(max(least, l.out.Intervals[len(l.out.Intervals)-1].untilMoved()), max(l.For/8, least))
 }
 
 func (l *look) pause(ctx context.Context, d time.Duration) error {

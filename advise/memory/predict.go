@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"plimsoll/advise"
 
@@ -62,6 +63,7 @@ func newSum() *sum {
 
 // shape is what the lists say of other sizes.
 type shape struct {
+	seconds  float64 // that were looked at
 	rate     float64 // pages read a second as it is
 	survival []float64
 	known    float64   // up to how many times the cache
@@ -69,7 +71,7 @@ type shape struct {
 }
 
 func (s *sum) shape() shape {
-	out := shape{rate: s.reads / s.seconds, more: make([]float64, perCache+1)}
+	out := shape{seconds: s.seconds, rate: s.reads / s.seconds, more: make([]float64, perCache+1)}
 	var until int
 	out.survival, until = survival(s.back, s.fresh)
 	out.known = 1 + float64(until)/perCache
@@ -144,27 +146,56 @@ func predict(size int64, times float64, now shape, resampled []shape, fit model,
 		p.Source, p.High = advise.AllData, 0.02*now.rate
 		return p
 	}
-	if times > now.known {
-		// What is left at the last size that is known is the most that can be left here.
-		p.High = now.share(now.known) * now.rate
-		p.Reads = min(p.Model, p.High)
-		if p.High > KneeShare*now.rate {
-			p.Source, p.Doubt = advise.FromModel, "no page was seen to return from that distance: observe for longer"
-		}
-		return p
-	}
-	p.Reads = now.share(times) * now.rate
+	known := min(times, now.known)
+	p.Reads = now.share(known) * now.rate
 	values := make([]float64, len(resampled))
 	for i, r := range resampled {
-		values[i] = r.share(times) * now.rate
+		values[i] = r.share(known) * now.rate
 	}
 	p.Low, p.High = within(values)
 	wide := math.Exp(1.645 * (errorNow + errorTwice*math.Abs(math.Log2(times))))
 	p.Low, p.High = min(p.Low, p.Reads)/wide, max(p.High, p.Reads)*wide
+	if times > known {
+		return beyond(p, times, now, fit)
+	}
 	if d := math.Abs(p.Model-p.Reads) / max(now.rate, 1e-9); d > disagree && math.Abs(p.Model-p.Reads) > disagree*p.Reads {
 		p.Doubt = "the fitted model disagrees"
+		doubted(&p)
 	}
 	return p
+}
+
+// doubted makes the interval wider by as much as the two methods are apart, to both sides: that they disagree says that one of them is wrong,
+// and not in which direction the truth lies.
+func doubted(p *advise.Point) {
+	apart := math.Exp(min(math.Abs(math.Log(max(p.Model, 1e-9)/max(p.Reads, 1e-9))), math.Ln2))
+	p.Low, p.High = p.Low/apart, p.High*apart
+}
+
+// beyond takes a point from the last size that the lists know to one that they do not. What is left there is the most that can be left
+// here; how much less is the model's word, which may be wrong altogether: all below is possible.
+func beyond(p advise.Point, times float64, now shape, fit model) advise.Point {
+	p.Low = 0
+	if at := fit.share(now.known); at > 0 {
+		p.Reads *= min(fit.share(times)/at, 1)
+	}
+	if p.High > KneeShare*now.rate {
+		p.Source, p.Doubt = advise.FromModel, "no page was seen to return from that distance: observe for longer"+now.longEnough(times)
+	}
+	return p
+}
+
+// longEnough says for how long one would have to observe to know so many times the cache. What is known reaches as far as pages were replaced.
+func (s shape) longEnough(times float64) string {
+	const margin, most = 1.25, 24 * time.Hour
+	if s.known-1 < 2.0/perCache {
+		return ""
+	}
+	needed := time.Duration(margin * s.seconds * (times - 1) / (s.known - 1) * float64(time.Second))
+	if needed > most {
+		return "; at this rate of reads it would take more than a day"
+	}
+	return ", about --for " + (needed.Truncate(time.Minute) + time.Minute).String()
 }
 
 // KneeShare is what is left of the reads where more memory hardly matters any more.

@@ -3,6 +3,7 @@ package memory
 import (
 	"math"
 	"slices"
+	"time"
 
 	"plimsoll/engine"
 )
@@ -26,6 +27,17 @@ type Interval struct {
 	// Promoted counts pages that were used again, by how far back in the cache they stood.
 	Promoted []float64
 	Spaces   map[uint32]float64 // loads by the file of tables
+}
+
+// untilMoved is how long it takes, at the rates of this interval, until as much of the cache has moved as should between two lists.
+func (i *Interval) untilMoved() time.Duration {
+	replaced := float64(i.Counts.Read + i.Counts.Created)
+	moved := replaced
+	for _, n := range i.Promoted {
+		moved += n
+	}
+	share := max(replaced/turnover, moved/movement) / max(i.Pages, 1) // of what should move
+	return time.Duration(min(i.Seconds/max(share, 1e-9), time.Hour.Seconds()) * float64(time.Second))
 }
 
 // Counts is what a server counted over an interval.

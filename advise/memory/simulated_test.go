@@ -158,6 +158,31 @@ func TestPredictionsDoNotDependOnHowOftenListsAreTaken(t *testing.T) {
 	}
 }
 
+// Smaller caches are told by pages that are used again, which is seen as long as no more than movement of the cache has moved between two lists.
+func TestPredictionsOfSmallerCachesDoNotDependOnHowOftenListsAreTaken(t *testing.T) {
+	const size, pages, seed = 2000, 9000, 13
+	t.Logf("seed %d", seed)
+	for _, skew := range []float64{0.7, 1.2} {
+		var often []advise.Point
+		for _, between := range []int{400, 1200, 3600, 10_800} {
+			intervals := lookAt(newCache(size), draws(seed, pages, skew), 160_000/between, between, 1)
+			points := Predict(intervals, engine.PageCache{Pages: size, Size: size, PageSize: 1}, pages, []int64{1000, 1500}, seed).Points
+			last := intervals[len(intervals)-1]
+			wait := last.untilMoved().Seconds() // in intervals
+			if often == nil {
+				often = points
+			}
+			for n, p := range points {
+				off := p.Reads/float64(between)/(often[n].Reads/400) - 1
+				t.Logf("skew %v, %d uses between lists, %v times the cache: %+.1f %%; the next list after %.1f intervals", skew, between, p.Times, 100*off, wait)
+				if wait >= 1 && math.Abs(off) > 0.08 {
+					t.Errorf("skew %v, %d uses between lists, %v times the cache: %+.1f %% off what lists taken often say", skew, between, p.Times, 100*off)
+				}
+			}
+		}
+	}
+}
+
 func TestWhatWasNotSeenIsNotPromised(t *testing.T) {
 	intervals := lookAt(newCache(2000), draws(3, 20_000, 0.3), 10, 200, 1) // as much as half a cache comes
 	curve := Predict(intervals, engine.PageCache{Pages: 2000, Size: 2000, PageSize: 1}, 20_000, []int64{2000, 6000, 20_000}, 1)

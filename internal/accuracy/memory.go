@@ -123,9 +123,9 @@ func (o *memoryOutcome) at(times float64) (advise.Point, bool) {
 }
 
 const (
-	lookTurnovers = 8 // the pool is read so many times over while the server is looked at
-	longestLook   = time.Minute
-	enoughReads   = 10_000 // of the truth: chance makes them 1 % more or fewer
+	lookTurnovers = 8               // the pool is read so many times over while the server is looked at
+	longestLook   = 5 * time.Minute // as advise memory looks by default
+	enoughReads   = 10_000          // of the truth: chance makes them 1 % more or fewer
 	longestTruth  = 30 * time.Second
 )
 
@@ -133,7 +133,7 @@ const (
 func (l *memoryLab) lookAt(ctx context.Context, out *memoryOutcome, seed uint64) error {
 	err := l.driven(ctx, seed, func(ctx context.Context, warm stretch, since func() (stretch, error)) (err error) {
 		turnover := time.Duration(float64(warm.took) / max(warm.turnovers(), 0.01))
-		o := memory.Options{For: min(max(l.look, lookTurnovers*turnover), longestLook), Budget: cmp.Or(l.budget, 0.15), MaxStall: 2 * time.Second}
+		o := memory.Options{For: min(max(l.look, lookTurnovers*turnover), longestLook), Turnovers: lookTurnovers, Most: longestLook, Budget: cmp.Or(l.budget, 0.15), MaxStall: 2 * time.Second}
 		if !l.sql {
 			o.Files = l.files.Machine
 		}

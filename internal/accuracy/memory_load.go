@@ -18,6 +18,7 @@ type stretch struct {
 	took       time.Duration
 	pool       int64 // pages
 	held       int64 // pages of them with data, at the end
+	settled    bool  // of a warm-up: pages read for an operation no longer fell at its end
 }
 
 // each is how many pages were read for an operation.
@@ -26,11 +27,11 @@ func (s stretch) each() float64 { return float64(s.reads) / float64(max(s.operat
 // turnovers is how many times over the pool was read.
 func (s stretch) turnovers() float64 { return float64(s.reads) / float64(max(s.pool, 1)) }
 
-const longestWarm = 3 * time.Minute
+const longestWarm = 5 * time.Minute
 
-// warm tells that what the pool holds is what the load asks for, and not what was there before: as many pages as it holds came, or were
-// asked for. Some three requests are for the inner pages of an index, and pages are not asked for in turn, hence so many.
-func (s stretch) warm() bool { return s.turnovers() >= 1.5 || s.requests >= 40*s.pool }
+// warm tells of a warm-up that what the pool holds is what the load asks for, and not what was there before: more pages than it holds came,
+// or no fewer are read for an operation as time goes on.
+func (s stretch) warm() bool { return s.turnovers() >= 1.5 || s.settled }
 
 // driven runs the load, warms the server up by it, and calls look with what the warm-up was like. One load does both, so that what moves
 // on through the data goes on moving. The load ends when look returns.
@@ -53,9 +54,12 @@ func (l *memoryLab) driven(ctx context.Context, seed uint64, look func(ctx conte
 		if err != nil {
 			return err
 		}
+		var reads settling
 		warm, err := until(ctx, since, func(s stretch) bool {
+			s.settled = reads.settled(s)
 			return s.took >= l.warm && (s.warm() || s.took >= longestWarm)
 		})
+		warm.settled = reads.settled(warm)
 		if err != nil {
 			return err
 		}
@@ -78,7 +82,7 @@ func (l *memoryLab) from(ctx context.Context, operations *atomic.Int64) (func() 
 	done := operations.Load()
 	return func() (stretch, error) {
 		now, err := l.db.(engine.PageCaching).PageCache(ctx)
-		return stretch{now.Read - first.Read, now.Requests - first.Requests, operations.Load() - done, time.Since(began), now.Pages, now.Data}, err
+		return stretch{now.Read - first.Read, now.Requests - first.Requests, operations.Load() - done, time.Since(began), now.Pages, now.Data, false}, err
 	}, err
 }
 

@@ -30,11 +30,11 @@ func memoryCases() []memoryCase {
 	return append(all,
 		// By SQL a list takes long beside how fast so small a pool turns over.
 		memoryCase{
-			name: "points, by SQL", product: "mysql", workload: "points", parameters: "{}", pool: 128 << 20, sql: true, budget: 0.4,
+			name: "points by SQL", product: "mysql", workload: "points", parameters: "{}", pool: 128 << 20, sql: true, budget: 0.4,
 			look: 20 * time.Second, warm: 3 * time.Second, measure: 3 * time.Second, sizes: otherSizes,
 		},
 		memoryCase{
-			name: "points, 4 instances", product: "mysql", workload: "points", parameters: "{rows: {items: 3200000}}", pool: 1 << 30, sql: true,
+			name: "points in 4 instances", product: "mysql", workload: "points", parameters: "{rows: {items: 3200000}}", pool: 1 << 30, sql: true,
 			config: map[string]string{"innodb_buffer_pool_instances": "4"},
 			look:   30 * time.Second, warm: 3 * time.Second, measure: 3 * time.Second, sizes: otherSizes,
 		})
@@ -113,11 +113,11 @@ func memoryPage(all []memoryResult, missing string) string {
 until it has read its pool %d times over, and its pages read for each operation are predicted at other sizes of the pool. Then it is started anew at each of these
 sizes with the data as it was, filled by reading all of it once, warmed up, and its pages read and operations done are counted under the same load, of another seed: that is
 the truth, with some noise of its own. No time is in any of these figures, so that they do not depend on how busy the machine is. It is warm when it has read one and a half times what its pool holds, or
-asked for as many pages forty times over; *cold* is a truth that was measured before that. innodb_old_blocks_time is 2 ms, since a small pool turns over in seconds. What is off is
+when over a minute and more no fewer pages were read for an operation; *cold* is a truth that was measured before that. innodb_old_blocks_time is 2 ms, since a small pool turns over in seconds. What is off is
 given in percent of the truth. MySQL makes one instance of a pool under 1 GiB.
 
-The estimate was changed after errors on these workloads had been seen ([why](decisions/162-returns-between-lists-are-weighted.md)), so these are no blind tests. tpcc reads so little that its pool turns over
-three times in the minute for which it is looked at, and uses its pages many times between two lists: of both the report says "low confidence". Where a hot table just fits (heat at 1.5 times the memory), a
+The estimate was changed after errors on these workloads had been seen ([why](decisions/162-returns-between-lists-are-weighted.md)), so these are no blind tests. Where the fitted model
+disagrees the report says "low confidence", and the interval is wider by as much as the two are apart. tpcc on MariaDB is the furthest off, too low on both sides ([what was tried](decisions/172-the-worst-error-of-memory.md)). Where a hot table just fits (heat at 1.5 times the memory), a
 cache of InnoDB's kind, which keeps pages that were read once from pushing out those that are used again, does better than a plain LRU, and better than predicted.
 
 %s
