@@ -14,18 +14,23 @@ import (
 	"plimsoll/runbook/runbooktest"
 )
 
-func TestALabMadeAnewIsNotHeldByTheRunOfTheOldOne(t *testing.T) {
-	b := newBench(t)
-	b.TTL = 50 * time.Millisecond
-	var made time.Time
+// labMadeAt has the bench's clusters be labs that were made at a time.
+func labMadeAt(b *bench, made *time.Time) {
 	open := b.Open
 	b.Open = func(ctx context.Context, name string) (*cluster.Cluster, error) {
 		site, err := open(ctx, name)
 		if err == nil {
-			site.Made = made
+			site.Made = *made
 		}
 		return site, err
 	}
+}
+
+func TestALabMadeAnewIsNotHeldByTheRunOfTheOldOne(t *testing.T) {
+	b := newBench(t)
+	b.TTL = 50 * time.Millisecond
+	var made time.Time
+	labMadeAt(b, &made)
 	q := Request{Book: b.parse(touching), Cluster: "lab1"}
 	old := b.begin(q) // its process dies
 	lease, err := b.Store.Lease(t.Context(), lock.LeaseName("lab1"))
@@ -66,14 +71,7 @@ func TestALabMadeAnewIsNotHeldByTheRunOfTheOldOne(t *testing.T) {
 func TestALabMadeAnewHasNothingLeftOfTheOldOne(t *testing.T) {
 	b := newBench(t)
 	var made time.Time
-	open := b.Open
-	b.Open = func(ctx context.Context, name string) (*cluster.Cluster, error) {
-		site, err := open(ctx, name)
-		if err == nil {
-			site.Made = made
-		}
-		return site, err
-	}
+	labMadeAt(b, &made)
 	left := journal.Remainder{Cluster: "lab1", Run: "r1", Runbook: "mysql/switchover", Why: "cancelled", At: time.Now()}
 	if err := left.Keep(t.Context(), b.Store); err != nil {
 		t.Fatal(err)
