@@ -47,6 +47,13 @@ var Order = [][]string{
 	{"web"},
 	{"catalog"},
 	{"internal/accuracy", "internal/bench", "internal/torture", "internal/labtest", "internal/machinetest", "internal/commitpath"},
+	{"cmd/plimsoll/console"},
+	{"cmd/plimsoll/home"},
+	{"cmd/plimsoll/runs"},
+	{"cmd/plimsoll/labcmd", "cmd/plimsoll/loadcmd", "cmd/plimsoll/machinecmd", "cmd/plimsoll/seriescmd", "cmd/plimsoll/superdiskcmd", "cmd/plimsoll/watchcmd"},
+	{"cmd/plimsoll/trialcmd", "cmd/plimsoll/advisecmd"},  // which lays a series beside a result; which reads servers as a watch does
+	{"cmd/plimsoll/runbookcmd", "cmd/plimsoll/servecmd"}, // which rehearses in a trial; which shows all of them
+	{"cmd/plimsoll/torturecmd"},
 	{"cmd/plimsoll", "cmd/plimsoll-machine"},
 }
 
