@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -19,76 +18,10 @@ import (
 
 	"plimsoll/catalog"
 	"plimsoll/engine"
-	"plimsoll/lab"
 	"plimsoll/watch"
 	"plimsoll/watch/api"
 	"plimsoll/watch/store"
 )
-
-// watchOverhead runs a load on real servers with the watch and without, in turn. Beside the throughput, which is the machine's as much as
-// the watch's, it takes the server's processor time for each query, and what the server's threads of the watch's sessions took: other work
-// on the machine changes that least.
-func watchOverhead(ctx context.Context, o options) error {
-	for _, spec := range []lab.Spec{mariadb, {Name: "bench", Product: "mysql", Config: mariadb.Config}} {
-		if err := o.overheadOn(ctx, spec); err != nil {
-			return fmt.Errorf("%s: %w", spec.Product, err)
-		}
-	}
-	return nil
-}
-
-func (o options) overheadOn(ctx context.Context, spec lab.Spec) error {
-	target, release, err := o.server(ctx, spec)
-	if err != nil {
-		return err
-	}
-	defer release()
-	peer := sysbench{target}
-	if _, err := peer.run(ctx, "prepare", 4, 0); err != nil {
-		return err
-	}
-	folder, err := os.MkdirTemp("", "plimsoll-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(folder)
-	server, err := processOf(ctx, target)
-	if err != nil {
-		return err
-	}
-	measure := func() (outcome, error) {
-		return server.perOperation(func() (outcome, error) { return peer.measure(ctx, 16, o.seconds) })
-	}
-	var own, servers []float64 // shares of a core
-	beside := func() (outcome, error) {
-		w, err := o.watchProcess(ctx, folder, target, "")
-		if err != nil {
-			return outcome{}, err
-		}
-		threads, err := server.watchers(ctx)
-		if err != nil {
-			return outcome{}, errors.Join(err, w.stop())
-		}
-		before, err1 := busy(threads)
-		ownBefore, err2 := busy(w.threads())
-		from := time.Now()
-		got, err := measure()
-		took := time.Since(from).Seconds()
-		after, err3 := busy(threads)
-		ownAfter, err4 := busy(w.threads())
-		own = append(own, (ownAfter-ownBefore).Seconds()/took)
-		servers = append(servers, (after-before).Seconds()/took)
-		return got, errors.Join(err, err1, err2, err3, err4, w.stop())
-	}
-	if _, err := measure(); err != nil { // a warm-up that is not counted
-		return err
-	}
-	if err := o.alternate(spec.Product+": 16 connections of sysbench, alone and with one instance watched; µs are the server's processor time for each query", "alone", "query", measure, beside); err != nil {
-		return err
-	}
-	fmt.Printf("The server took **%.2f %%** of a core for the watch's two sessions, and the watch's own process %.2f %% (medians). Goals: throughput 0.99 and more; 0.5 %% of a core.\n\n", 100*median(servers), 100*median(own))
-	return nil
-}
 
 // watchedProcess is plimsoll watch, as a user runs it.
 type watchedProcess struct{ cmd *exec.Cmd }
