@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"plimsoll/hint"
 	"plimsoll/runbook/journal"
+	"plimsoll/runbook/lock"
 )
 
 func newRunbookCancel(c console) *cobra.Command {
@@ -73,6 +75,10 @@ cancellation; while Plimsoll executes another run, this command waits for its tu
 // giveBack gives back what a run that has ended still holds, as its process died before it could.
 func giveBack(ctx context.Context, c console, d *desk, run string) error {
 	gave, err := d.GiveBack(ctx, run)
+	if errors.Is(err, lock.ErrClaimStays) {
+		return hint.With(fmt.Errorf("run %s has ended, but %w", run, err),
+			"when the cluster answers again, remove it: plimsoll runbook resume "+run+" (the next run from this machine does it too)")
+	}
 	if gave {
 		fmt.Fprintf(c.err, "run %s had ended without releasing its cluster: it is released now\n", run)
 	}
