@@ -48,19 +48,24 @@ const interrupted = 130
 // watchProcess watches one server, with settings.
 func (o options) watchProcess(ctx context.Context, folder string, target engine.Target, settings string) (watchedProcess, error) {
 	inventory := fmt.Sprintf("clusters:\n  bench:\n    engine: mysql\n    environment: lab\n    user: %s\n    password: {env: BENCH_PASSWORD}\n    nodes: [{name: n1, address: %q}]\n", target.User, target.Addresses[0])
-	if err := os.WriteFile(filepath.Join(folder, "plimsoll.yaml"), []byte(inventory), 0o600); err != nil {
-		return watchedProcess{}, err
-	}
 	if settings != "" { // an empty file is refused
 		if err := os.WriteFile(filepath.Join(folder, "watch.yaml"), []byte(settings), 0o600); err != nil {
 			return watchedProcess{}, err
 		}
 	}
+	return o.watchOf(ctx, folder, inventory, target)
+}
+
+// watchOf watches what an inventory names, whose password is the target's.
+func (o options) watchOf(ctx context.Context, folder, inventory string, target engine.Target) (watchedProcess, error) {
+	if err := os.WriteFile(filepath.Join(folder, "plimsoll.yaml"), []byte(inventory), 0o600); err != nil {
+		return watchedProcess{}, err
+	}
 	binary, err := filepath.Abs(o.plimsoll)
 	if err != nil {
 		return watchedProcess{}, err
 	}
-	cmd := exec.CommandContext(ctx, binary, "watch", "bench", "--quiet")
+	cmd := exec.CommandContext(ctx, binary, "watch", "--quiet")
 	cmd.Dir, cmd.Env = folder, append(os.Environ(), "BENCH_PASSWORD="+string(target.Password), "PLIMSOLL_HOME="+filepath.Join(folder, "home"))
 	return watchedProcess{cmd}, cmd.Start()
 }
