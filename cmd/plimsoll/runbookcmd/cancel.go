@@ -2,6 +2,7 @@ package runbookcmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -10,6 +11,7 @@ import (
 	"plimsoll/cmd/plimsoll/runs"
 	"plimsoll/hint"
 	"plimsoll/runbook/journal"
+	"plimsoll/runbook/lock"
 )
 
 func newCancel(c console.Streams) *cobra.Command {
@@ -75,6 +77,10 @@ cancellation; while Plimsoll executes another run, this command waits for its tu
 // giveBack gives back what a run that has ended still holds, as its process died before it could.
 func giveBack(ctx context.Context, c console.Streams, d *runs.Desk, run string) error {
 	gave, err := d.GiveBack(ctx, run)
+	if errors.Is(err, lock.ErrClaimStays) {
+		return hint.With(fmt.Errorf("run %s has ended, but %w", run, err),
+			"when the cluster answers again, remove it: plimsoll runbook resume "+run+" (the next run from this machine does it too)")
+	}
 	if gave {
 		fmt.Fprintf(c.Err, "run %s had ended without releasing its cluster: it is released now\n", run)
 	}
