@@ -361,7 +361,7 @@ func (s *stage) outlives(t *testing.T) {
 	}
 	told := ""
 	c := action.Call{Token: "t", Progress: func(_ float64, text string) { told = text }}
-	if err := task.AwaitInFlight(t.Context(), s.site.ReadOnly(), c); err != nil || !strings.Contains(told, "that was begun before") {
+	if err := task.AwaitInFlight(t.Context(), s.site.ReadOnly(), c); err != nil || !strings.Contains(told, "of an earlier attempt") {
 		t.Fatalf("%v; it tells %q", err, told)
 	}
 	// All that Plimsoll would have done itself is left: nothing but the list of replicas and the account.
