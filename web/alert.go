@@ -45,7 +45,7 @@ func (s *Server) alert(w http.ResponseWriter, r *http.Request) error {
 	all := s.Watch.picture().Alerts
 	at := slices.IndexFunc(all, func(a watch.Alert) bool { return alertID(a) == r.PathValue("alert") })
 	if at < 0 {
-		return &missingError{"this alert does not fire any more, or never did", "the list of alerts has those that do; plimsoll watch changes lists what changed"}
+		return &missingError{"this alert is no longer firing, or never fired", "the page Alerts lists those that fire; plimsoll watch changes lists what changed"}
 	}
 	p := alertPage{alertView: s.viewOf(all[at]), To: s.Now(), Charts: []chart.Chart{}, Plots: r.FormValue("plots") == "drawn"}
 	p.From = p.Since.Add(-beforeAlert)

@@ -58,7 +58,7 @@ func (s *Server) instance(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("cluster") + "/" + r.PathValue("node")
 	at := slices.IndexFunc(s.Watch.picture().Instances, func(i watch.Instance) bool { return i.Name == name })
 	if at < 0 {
-		return &missingError{"instance " + name + " is not watched", "the fleet lists those that are"}
+		return &missingError{"instance " + name + " is not watched", "the page Fleet lists those that are"}
 	}
 	i := s.Watch.picture().Instances[at]
 	p := &instancePage{Instance: i, Row: rowOfInstance(i), Kept: s.Watch.Query != nil, Why: s.Watch.Why, Span: r.FormValue("span"), Plots: r.FormValue("plots") == "drawn"}
