@@ -126,7 +126,7 @@ func TestK6AsItWrites(t *testing.T) {
 		if about.Done != c.done || about.Errors != c.errors || about.ErrorClasses["status 503"] != c.errors || about.From.Unix() != c.from || len(all) != c.seconds {
 			t.Errorf("%s: %+v in %d seconds", name, about, len(all))
 		}
-		if notes := strings.Join(about.Notes, "\n"); c.note != "" && !strings.Contains(notes, c.note) || strings.Contains(notes, "and there are") || strings.Contains(notes, "marked as failed") {
+		if notes := strings.Join(about.Notes, "\n"); c.note != "" && !strings.Contains(notes, c.note) || strings.Contains(notes, "but the file contains") || strings.Contains(notes, "marked as failed") {
 			t.Errorf("%s: notes %q", name, notes)
 		}
 		for got, want := range map[time.Duration]time.Duration{times.Min(): c.least, times.Quantile(0.5): c.mid, times.Max(): c.top} {

@@ -356,7 +356,7 @@ func (s *stage) begin() *alter {
 func (s *stage) outlives(t *testing.T) {
 	task := s.begin()
 	f, err := task.Check(t.Context(), s.site.ReadOnly())
-	if err != nil || f.State != action.Unknown || !strings.Contains(f.Reason, "still works on the table: process") {
+	if err != nil || f.State != action.Unknown || !strings.Contains(f.Reason, "still working on the table: process") {
 		t.Errorf("while it runs the check finds %+v, %v", f, err)
 	}
 	told := ""
