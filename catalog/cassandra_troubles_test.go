@@ -74,7 +74,7 @@ func (w *troubled) joinerKilled() {
 		})
 	}})
 	killed.Wait()
-	const said = "its server stopped while it was joining, and was started again"
+	const said = "its server stopped while it was joining; it was started again"
 	w.says(result, analyze.Pass, said)
 	if !slices.ContainsFunc(result.Events, func(e series.Event) bool {
 		return e.Kind == "step.end" && e.Name == "join" && slices.Contains(action.Facts(e.Detail).Troubles(), said)

@@ -85,7 +85,7 @@ func (w world) repairs(node string) {
 		}
 		w.Errorf("after a join, a removal and a replacement there are %d copies of %d rows: %v; on disk, about, %v", before, kept, each, onDisk)
 	}
-	w.refuses(w.task("cql.repair", "node: "+node+"\nkeyspace: kpet"), "there is no keyspace kpet that nodes share")
+	w.refuses(w.task("cql.repair", "node: "+node+"\nkeyspace: kpet"), "there is no replicated keyspace kpet")
 	w.does(w.task("cql.repair", "node: "+node+"\nkeyspace: kept"))
 	w.tellsOfRepairs(node)
 	after, now := w.copies()

@@ -82,7 +82,7 @@ func TestTargetsAreLeftAsTheyAre(t *testing.T) {
 		"unknown scheme":     {"cluster: {target: 'mysq://root@db1:3306/test'}\n" + load, `unknown engine "mysq"`},
 		"a password":         {"cluster: {target: 'mysql://root:pw@127.0.0.1/test'}\n" + load, "password: {env: NAME}"},
 		"two places":         {"cluster: {target: 'mysql://root@127.0.0.1/test', password: {env: A, file: b}}\n" + load, "2 sources"},
-		"said elsewhere":     {"cluster: {target: shop-staging, password: {env: PW}}\n" + load, "is given there"},
+		"said elsewhere":     {"cluster: {target: shop-staging, password: {env: PW}}\n" + load, "must be given there"},
 		"nodes":              {"cluster: {target: shop-staging, nodes: 3}\n" + load, "nodes belongs to a cluster that is created"},
 		"settings":           {"cluster: {target: shop-staging, config: {a: b}}\n" + load, "config belongs to a cluster that is created"},
 		"a factor":           {"cluster: {target: shop-staging}\n" + load + "compare: {config.a: [1, 2]}\n", "config.a needs a cluster that is created"},
