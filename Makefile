@@ -52,11 +52,12 @@ lint: $(GOLANGCI) # go vet is among its linters
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo "run gofmt -w on these"; exit 1; }
 	$(GOLANGCI) run ./...
 
-# The longest first, or it would run alone at the end. Most of a test's time is waited for servers: four run where two have processors.
-# What go vet finds make lint has told. docs/decisions/130 says why a failed test is run twice, 200 what makes the suite fast.
+# The longest first, or they would run alone at the end, but not both packages with rings of Cassandra. Most of a test's time is waited
+# for servers: more run than there are processors. What go vet finds make lint has told. docs/decisions/130 says why a failed test is run
+# twice, 200 what makes the suite fast.
 test: $(GOTESTSUM)
 	$(GOTESTSUM) --format standard-quiet --rerun-fails=1 --rerun-fails-max-failures=12 \
-		--packages="./action/cql ./cmd/plimsoll ./catalog ./trial/... ./runbook/... ./action/mysql/... ./..." -- -p 4 -parallel 4 -vet=off -timeout 40m $(TESTFLAGS)
+		--packages="./action/cql ./cmd/plimsoll ./trial/... ./runbook/... ./action/mysql/... ./catalog ./..." -- -p 3 -parallel 4 -vet=off -timeout 40m $(TESTFLAGS)
 
 bench: build
 	go run ./internal/bench $(SECTIONS)
