@@ -21,13 +21,17 @@ type Server struct {
 	Cluster *lab.Cluster
 }
 
-// Each runs f as a subtest on a server of each product. Short tests skip it.
+// Each runs f as a subtest on a server of each product, beside other tests, and returns before they have begun. Short tests skip it.
 func Each(t *testing.T, f func(t *testing.T, db Server)) {
 	if testing.Short() {
 		t.Skip("starts real servers")
 	}
+	t.Parallel()
 	for _, product := range []string{"mariadb", "mysql"} {
-		t.Run(product, func(t *testing.T) { f(t, Up(t, product)) })
+		t.Run(product, func(t *testing.T) {
+			t.Parallel()
+			f(t, Up(t, product))
+		})
 	}
 }
 
