@@ -1,22 +1,12 @@
 package lab
 
 import (
-	"context"
-	"crypto/rand"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"path"
 	"strconv"
 	"strings"
-	"time"
 
-	"plimsoll/engine"
 	"plimsoll/hint"
 	"plimsoll/infra/disk/pace"
-	"plimsoll/internal/poll"
-	"plimsoll/lab/forgetful"
 	"plimsoll/watch/storage"
 )
 
@@ -129,89 +119,4 @@ func ParseShare(text string) (float64, error) {
 		return 0, bad
 	}
 	return v, nil
-}
-
-func diskFile(n engine.Node) string  { return path.Join(n.Dir, "disk.json") }
-func diskState(n engine.Node) string { return path.Join(n.Dir, "disk-state.json") }
-
-// putDisk writes down what a node's disk is.
-func (c *Cluster) putDisk(ctx context.Context, m *member, d *Disk) (id string, err error) {
-	id = rand.Text()
-	data, err := json.Marshal(forgetful.Disk{ID: id, Limits: d.Limits(), Balance: d.Balance})
-	if err != nil {
-		return "", err
-	}
-	return id, c.deps.Machine.WriteFile(ctx, diskFile(m.Node), data, 0o600)
-}
-
-// SetDisk gives nodes a disk of other limits while they run, as a cloud changes a volume, but at once.
-func (c *Cluster) SetDisk(ctx context.Context, d *Disk, nodes ...string) error {
-	if err := d.Check(); err != nil {
-		return InputError{err}
-	}
-	if c.record.Disk == nil {
-		return hint.With(fmt.Errorf("cluster %s has no disk with limits", c.Name()), "create it with one: lab up --disk gp2:800GiB, or cluster: {disk: …} in a trial")
-	}
-	return c.operation(ctx, func() error {
-		members, err := c.pick(nodes)
-		if err != nil {
-			return err
-		}
-		if len(nodes) == 0 { // nodes that come later have it too
-			c.record.Disk = d
-			if err := c.record.write(ctx, c.deps.Machine, c.folder); err != nil {
-				return err
-			}
-		}
-		for _, m := range members {
-			if err := c.setDisk(ctx, m, d); err != nil {
-				return fmt.Errorf("%s: change its disk: %w", m.Name, err)
-			}
-		}
-		return nil
-	})
-}
-
-func (c *Cluster) setDisk(ctx context.Context, m *member, d *Disk) error {
-	id, err := c.putDisk(ctx, m, d)
-	if err != nil || m.layer == nil { // one that does not run begins with it
-		return err
-	}
-	return c.awaitDisk(ctx, m, id)
-}
-
-// awaitDisk waits until a node's layer has taken up its disk.
-func (c *Cluster) awaitDisk(ctx context.Context, m *member, id string) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	err := poll.Try(ctx, 20*time.Millisecond, func() error {
-		s, err := c.DiskState(ctx, m.Name)
-		if err == nil && s.ID != id {
-			err = errors.New("it still has the one before")
-		}
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("the file system over its data did not apply it: %w", err)
-	}
-	return nil
-}
-
-// ErrNoDisk says that a cluster has no disks with limits.
-var ErrNoDisk = errors.New("no disk with limits")
-
-// DiskState is how a node's disk was within the last second; ErrNoDisk if it has none.
-func (c *Cluster) DiskState(ctx context.Context, node string) (forgetful.DiskState, error) {
-	at := c.record.find(node)
-	if at < 0 || c.record.Disk == nil {
-		return forgetful.DiskState{}, ErrNoDisk
-	}
-	data, err := c.deps.Machine.ReadFile(ctx, diskState(c.record.node(at, c.folder, "")))
-	if errors.Is(err, fs.ErrNotExist) {
-		return forgetful.DiskState{}, ErrNoDisk
-	}
-	if err != nil {
-		return forgetful.DiskState{}, fmt.Errorf("read how the disk is: %w", err)
-	}
-	return forgetful.ReadDiskState(data)
 }

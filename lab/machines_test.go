@@ -29,17 +29,16 @@ func TestMachines(t *testing.T) {
 	replica.comes("SELECT a FROM d.t", "1")
 
 	// What is done on a node's machine is done there, and on its volumes.
-	n1, err := c.OwnMachine("n1")
-	must(t, err)
+	n1 := c.Server("n1").Host()
 	all, err := c.Volumes().List(t.Context(), map[string]string{"node": "n1", "volume": "network"})
 	must(t, err)
 	if len(all) != 1 || all[0].Machine != "n1" || all[0].IOPS != 3000 {
 		t.Fatalf("the network volume of n1: %+v", all)
 	}
-	_, err = infra.Device(t.Context(), n1, all[0].Serial())
+	_, err = infra.Device(t.Context(), c.Server("n1").Machine(), all[0].Serial())
 	must(t, err)
 
-	must(t, c.KillMachine(t.Context(), "n1"))
+	must(t, n1.Kill(t.Context()))
 	if n := c.Nodes()[0]; n.State != lab.Stopped {
 		t.Errorf("the server of a machine that was killed is %s", n.State)
 	}

@@ -32,7 +32,7 @@ func TestActionsConform(t *testing.T) {
 	site := lab.AsCluster(inLab, enginecql.Engine{}, machine)
 	t.Cleanup(func() { _ = site.Close() }) // before the servers end
 	c := conforming{world{t, inLab, site}, "", map[string]bool{}}
-	if c.node, err = inLab.Grow(t.Context(), "third", map[string]string{"concurrent_reads": "15"}); err != nil {
+	if c.node, err = inLab.Growth().Grow(t.Context(), "third", map[string]string{"concurrent_reads": "15"}); err != nil {
 		t.Fatal(err)
 	}
 	c.write()
@@ -50,7 +50,7 @@ func TestActionsConform(t *testing.T) {
 
 	c.conform("cql.decommission", actiontest.Subject{With: on, Snapshot: c.everything, Cuts: []time.Duration{4 * time.Second}, Again: func(t *testing.T) {
 		t.Helper()
-		if err := inLab.Reset(t.Context(), c.node); err != nil {
+		if err := inLab.Growth().Reset(t.Context(), c.node); err != nil {
 			t.Fatal(err)
 		}
 		world{t, c.cluster, c.site}.does(join)
@@ -145,7 +145,10 @@ func (c conforming) server(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := c.cluster.Assigned(c.node)
+	own, err := c.cluster.Server(c.node).Assigned(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	text := fmt.Sprintf("%s runs: %v, with", c.node, running)
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		text += " " + name + "=" + own[name]

@@ -53,7 +53,7 @@ func runLabDisk(ctx context.Context, c console, name, set string) (err error) {
 	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NODE\tGIVES A SECOND\tBUCKET\tREADS\tWRITES")
 	for _, node := range cluster.Nodes() {
-		s, err := cluster.DiskState(ctx, node.Name)
+		s, err := cluster.Server(node.Name).DiskState(ctx)
 		if errors.Is(err, lab.ErrNoDisk) {
 			return usageError{text: fmt.Sprintf("%s has no disk with limits", name), hint: "plimsoll lab up mariadb --disk gp2:800GiB"}
 		}

@@ -89,7 +89,7 @@ func (a onNode) read(c spec.Call) (inputs, error) {
 
 func restart(ctx context.Context, on *lab.Cluster, in inputs, tell func(series.EventKind)) error {
 	if in.For == 0 {
-		return tellAfter(on.Restart(ctx, in.Node), tell, series.NodeServes)
+		return tellAfter(on.Server(in.Node).Restart(ctx), tell, series.NodeServes)
 	}
 	if err := on.Stop(ctx, in.Node); err != nil {
 		return err
@@ -98,7 +98,7 @@ func restart(ctx context.Context, on *lab.Cluster, in inputs, tell func(series.E
 }
 
 func kill(ctx context.Context, on *lab.Cluster, in inputs, tell func(series.EventKind)) error {
-	if err := on.Kill(ctx, in.Node); err != nil {
+	if err := on.Server(in.Node).Kill(ctx); err != nil {
 		return err
 	}
 	return startAfter(ctx, on, in, tell)
@@ -106,7 +106,7 @@ func kill(ctx context.Context, on *lab.Cluster, in inputs, tell func(series.Even
 
 // lose kills a node, which stays dead: what a failover is for.
 func lose(ctx context.Context, on *lab.Cluster, in inputs, _ func(series.EventKind)) error {
-	return on.Kill(ctx, in.Node)
+	return on.Server(in.Node).Kill(ctx)
 }
 
 func stop(ctx context.Context, on *lab.Cluster, in inputs, tell func(series.EventKind)) error {
@@ -135,13 +135,13 @@ func freeze(ctx context.Context, on *lab.Cluster, in inputs, tell func(series.Ev
 	if in.For == 0 {
 		in.For = defaultFreeze
 	}
-	if err := on.Freeze(ctx, in.Node); err != nil {
+	if err := on.Server(in.Node).Freeze(ctx); err != nil {
 		return err
 	}
 	waited := poll.Rest(ctx, in.For)
 	thaw, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second) // a node is never left frozen
 	defer cancel()
-	if err := tellAfter(on.Thaw(thaw, in.Node), tell, series.NodeThaw); err != nil {
+	if err := tellAfter(on.Server(in.Node).Thaw(thaw), tell, series.NodeThaw); err != nil {
 		return err
 	}
 	return waited

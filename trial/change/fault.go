@@ -88,7 +88,7 @@ func (f faulty) Run(ctx context.Context, on *lab.Cluster, c spec.Call, tell func
 	if err != nil {
 		return err
 	}
-	site := lab.AsCluster(on, nil, on.MachineOf(node))
+	site := lab.AsCluster(on, nil, on.Server(node).Machine())
 	defer func() { _ = site.Close() }() // the cluster stays in its owner's hands
 	found, err := task.Check(ctx, site.ReadOnly())
 	if err != nil {

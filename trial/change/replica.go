@@ -29,7 +29,7 @@ func (attachReplica) Check(c spec.Call, _ int) error {
 }
 
 func (a attachReplica) Run(ctx context.Context, on *lab.Cluster, _ spec.Call, tell func(series.Event)) error {
-	name, err := on.Add(ctx)
+	name, err := on.Growth().Add(ctx)
 	if err != nil {
 		return err
 	}

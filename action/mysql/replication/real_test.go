@@ -314,9 +314,15 @@ func deadPrimary(w world) {
 		s.Always, s.Snapshot = true, func(*testing.T) string { return "" }
 	})
 	w.conform(fenceAction, `{node: n1}`, func(s *actiontest.Subject) {
-		s.Snapshot = func(t *testing.T) string { return w.cluster.Assigned("n1")[modeNow] }
+		s.Snapshot = func(t *testing.T) string {
+			own, err := w.cluster.Server("n1").Assigned(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return own[modeNow]
+		}
 		s.Again = func(t *testing.T) {
-			if err := w.cluster.Assign(t.Context(), nil, "n1"); err != nil {
+			if err := w.cluster.Server("n1").Assign(t.Context(), nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -330,7 +336,7 @@ func deadPrimary(w world) {
 	// One that hangs keeps its replicas' connections open; nothing comes over them.
 	w.must(setMode(w.Context(), w.server("n1"), w.server("n1").taking()))
 	w.must(w.server("n2").awaitRunning(w.Context(), "n1"))
-	w.must(w.cluster.Freeze(w.Context(), "n1"))
+	w.must(w.cluster.Server("n1").Freeze(w.Context()))
 	w.dead(`{node: n1, checks: 3, every: 200ms}`)
 	picked := w.does(pickReplicaAction, `{of: n1}`)
 	if got := picked["node"]; got != "n2" {
