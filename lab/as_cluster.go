@@ -10,7 +10,7 @@ import (
 
 // AsCluster is a lab cluster as runs reach it, which its caller keeps in hand for as long as the site is used.
 func AsCluster(c *Cluster, e engine.Engine, m infra.Machine) *cluster.Cluster {
-	s := &cluster.Cluster{Name: c.Name(), Environment: cluster.Lab, Engine: e, Local: m, Made: c.record.Made, Grower: c.Growth()}
+	s := &cluster.Cluster{Name: c.Name(), Environment: cluster.Lab, Engine: e, Local: m, Made: c.record.Made, Grower: c.Growth(), Restorer: c}
 	if c.record.Machines != nil {
 		s.Volumes = c.Volumes()
 	}

@@ -7,66 +7,24 @@ import (
 
 	"plimsoll/hint"
 	"plimsoll/infra/disk/pace"
+	"plimsoll/internal/document"
 	"plimsoll/watch/storage"
 )
 
-// Disk is what nodes keep their data on: as slow as a cloud's volume, with its bucket. It is felt by what the kernel does not cache.
-type Disk struct {
-	Volume  storage.Volume `json:"volume"`
-	Balance *float64       `json:"balance,omitempty"` // share of the bucket that is left when the disk begins; nil: a first disk's is full, a later one's is what there was
-	Scale   float64        `json:"scale,omitempty"`   // of its limits: 0.01 is a hundredth; 0: 1. A bucket lasts as long as the real one's under a load of the same scale
-}
-
 // Unlimited is a disk without limits, to be given others later.
-func Unlimited() *Disk { return &Disk{Volume: storage.Volume{Type: "local", GiB: 1}} }
-
-// Limits are what requests are held to.
-func (d Disk) Limits() pace.Limits {
-	l := pace.Of(d.Volume)
-	if d.Scale > 0 {
-		l = l.Scaled(d.Scale)
-	}
-	return l
-}
-
-// Bucket is what is left in it when it begins; the zero value where there is none.
-func (d Disk) Bucket() storage.Bucket {
-	l := d.Limits()
-	b := storage.Bucket{Size: l.Burst.Credits, Base: l.IOPS, Level: l.Burst.Credits}
-	if d.Balance != nil {
-		b.Level *= *d.Balance
-	}
-	return b
-}
-
-// Check says what cannot be.
-func (d Disk) Check() error {
-	if err := d.Volume.Check(); err != nil {
-		return err
-	}
-	if d.Scale < 0 || d.Scale > 1 {
-		return fmt.Errorf("a scale of %g, expected up to 1, such as 1/100", d.Scale)
-	}
-	if d.Balance != nil && (*d.Balance < 0 || *d.Balance > 1) {
-		return fmt.Errorf("a balance of %g, expected a share such as 5%%", *d.Balance)
-	}
-	if l := d.Limits(); l.IOPS > 0 && l.IOPS < 5 {
-		return fmt.Errorf("%.2g operations a second are too few for a server to start: choose a larger scale", l.IOPS)
-	}
-	return nil
-}
+func Unlimited() *pace.Disk { return &pace.Disk{Volume: storage.Volume{Type: "local", GiB: 1}} }
 
 // ParseDisk reads gp2:800GiB, io2:1TiB:20000 with its operations a second, and what follows by commas: balance=5%, scale=1/100,
 // volumes=4, managed.
-func ParseDisk(text string) (*Disk, error) {
-	d := &Disk{}
+func ParseDisk(text string) (*pace.Disk, error) {
+	d := &pace.Disk{}
 	first, rest, _ := strings.Cut(text, ",")
 	parts := strings.Split(first, ":")
 	if len(parts) < 2 || len(parts) > 3 {
 		return nil, hint.With(fmt.Errorf("%q, expected a type and a size", first), "gp2:800GiB, or io2:1TiB:20000 with its operations a second")
 	}
 	d.Volume.Type = parts[0]
-	bytes, err := ParseSize(parts[1])
+	bytes, err := document.ParseSize(parts[1])
 	if err != nil {
 		return nil, err
 	}
@@ -81,10 +39,10 @@ func ParseDisk(text string) (*Disk, error) {
 		switch key {
 		case "balance":
 			var b float64
-			b, err = ParseShare(value)
+			b, err = document.ParseShare(value)
 			d.Balance = &b
 		case "scale":
-			d.Scale, err = ParseShare(value)
+			d.Scale, err = document.ParseShare(value)
 		case "volumes":
 			d.Volume.Volumes, err = strconv.Atoi(value)
 		case "managed":
@@ -97,26 +55,4 @@ func ParseDisk(text string) (*Disk, error) {
 		}
 	}
 	return d, d.Check()
-}
-
-// ParseShare reads 5 %, 1/100 or 0.05.
-func ParseShare(text string) (float64, error) {
-	bad := fmt.Errorf("%q, expected a share such as 5%% or 1/100", text)
-	number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
-	over, under, divided := strings.Cut(number, "/")
-	v, err := strconv.ParseFloat(strings.TrimSpace(over), 64)
-	if divided && err == nil {
-		var by float64
-		if by, err = strconv.ParseFloat(strings.TrimSpace(under), 64); err == nil && by == 0 {
-			return 0, bad
-		}
-		v /= by
-	}
-	if percent {
-		v /= 100
-	}
-	if err != nil || !(v >= 0 && v <= 1) {
-		return 0, bad
-	}
-	return v, nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"plimsoll/engine"
+	"plimsoll/infra/disk/pace"
 	"plimsoll/internal/poll"
 	"plimsoll/lab/forgetful"
 )
@@ -19,7 +20,7 @@ func diskFile(n engine.Node) string  { return path.Join(n.Dir, "disk.json") }
 func diskState(n engine.Node) string { return path.Join(n.Dir, "disk-state.json") }
 
 // putDisk writes down what a node's disk is.
-func (l *layer) putDisk(ctx context.Context, n engine.Node, d *Disk) (id string, err error) {
+func (l *layer) putDisk(ctx context.Context, n engine.Node, d *pace.Disk) (id string, err error) {
 	id = rand.Text()
 	data, err := json.Marshal(forgetful.Disk{ID: id, Limits: d.Limits(), Balance: d.Balance})
 	if err != nil {
@@ -29,7 +30,7 @@ func (l *layer) putDisk(ctx context.Context, n engine.Node, d *Disk) (id string,
 }
 
 // setDisk gives the layer a disk of other limits, which one that is not there begins with.
-func (l *layer) setDisk(ctx context.Context, n engine.Node, d *Disk) error {
+func (l *layer) setDisk(ctx context.Context, n engine.Node, d *pace.Disk) error {
 	id, err := l.putDisk(ctx, n, d)
 	if err != nil || l.process == nil {
 		return err

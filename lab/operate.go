@@ -6,6 +6,7 @@ import (
 	"maps"
 
 	"plimsoll/hint"
+	"plimsoll/infra/disk/pace"
 )
 
 // Start starts nodes that do not run, one after another, and returns when each serves and is part of the cluster.
@@ -58,7 +59,7 @@ func (c *Cluster) Reconfigure(ctx context.Context, config map[string]string, nod
 }
 
 // SetDisk gives nodes a disk of other limits while they run, as a cloud changes a volume, but at once.
-func (c *Cluster) SetDisk(ctx context.Context, d *Disk, nodes ...string) error {
+func (c *Cluster) SetDisk(ctx context.Context, d *pace.Disk, nodes ...string) error {
 	if err := d.Check(); err != nil {
 		return InputError{err}
 	}

@@ -17,6 +17,7 @@ import (
 
 	"plimsoll/engine"
 	"plimsoll/infra"
+	"plimsoll/infra/disk/pace"
 )
 
 // record is what is known of a cluster, as its folder keeps it. It guards itself, and nobody else writes it. Its nodes are
@@ -33,9 +34,9 @@ type record struct {
 	Kept     []nodeRecord        `json:"kept,omitempty"` // nodes of whose data there is a copy, as they were
 	Complete bool                `json:"complete"`       // Up came to its end
 
-	Forgetful bool      `json:"forgetful,omitempty"` // nodes run on a layer that forgets
-	Disk      *Disk     `json:"disk,omitempty"`      // nodes run on a layer that is as slow as a cloud's volume; of nodes to be made
-	Machines  *Machines `json:"machines,omitempty"`  // every node has one
+	Forgetful bool       `json:"forgetful,omitempty"` // nodes run on a layer that forgets
+	Disk      *pace.Disk `json:"disk,omitempty"`      // nodes run on a layer that is as slow as a cloud's volume; of nodes to be made
+	Machines  *Machines  `json:"machines,omitempty"`  // every node has one
 
 	files    infra.Files   // of the machine on which it is kept
 	folder   string        // of the cluster

@@ -3,12 +3,14 @@ package lab
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strconv"
 	"time"
 
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/infra"
+	"plimsoll/infra/disk/pace"
 	"plimsoll/lab/forgetful"
 )
 
@@ -28,6 +30,10 @@ var (
 	_ cluster.Mortal     = Server{}
 	_ cluster.Copyable   = Server{}
 	_ cluster.Logged     = Server{}
+
+	_ cluster.Powered        = Server{}
+	_ cluster.Reconfigurable = Server{}
+	_ cluster.DiskLimited    = Server{}
 )
 
 // do does something to the server as an operation of its cluster.
@@ -120,8 +126,9 @@ func (s Server) Restart(ctx context.Context) error { return s.cluster.Restart(ct
 func (s Server) Kill(ctx context.Context) error { return s.cluster.Kill(ctx, s.node) }
 
 // PowerFail ends it as a loss of power would; see Cluster.PowerFail.
-func (s Server) PowerFail(ctx context.Context) (forgetful.Forgotten, error) {
-	return s.cluster.PowerFail(ctx, s.node)
+func (s Server) PowerFail(ctx context.Context) (cluster.Forgotten, error) {
+	f, err := s.cluster.PowerFail(ctx, s.node)
+	return cluster.Forgotten{Files: f.Files, Bytes: f.Bytes, Names: f.Names}, err
 }
 
 // Freeze stops it in its tracks: connections stay open and nothing answers, as when a host hangs.
@@ -155,6 +162,22 @@ func (s Server) Assigned(context.Context) (map[string]string, error) {
 // Assign gives the node settings of its own in place of those it had. They hold from the next start; what runs goes on as it is.
 func (s Server) Assign(ctx context.Context, own map[string]string) error {
 	return s.do(ctx, func(ctx context.Context, m *member) error { return m.assign(ctx, own) })
+}
+
+// Settings are those that the node is started with, those of its own among them.
+func (s Server) Settings(context.Context) (map[string]string, error) {
+	n, err := s.now()
+	return maps.Clone(n.Config), err
+}
+
+// Reconfigure gives it these settings in place of those of the cluster, and restarts it; see Cluster.Reconfigure.
+func (s Server) Reconfigure(ctx context.Context, settings map[string]string) error {
+	return s.cluster.Reconfigure(ctx, settings, s.node)
+}
+
+// SetDisk gives it a disk of other limits while it runs; see Cluster.SetDisk.
+func (s Server) SetDisk(ctx context.Context, d *pace.Disk) error {
+	return s.cluster.SetDisk(ctx, d, s.node)
 }
 
 // CopyOf is the node whose data it has; "" if it has its own.

@@ -94,6 +94,7 @@ func TestRefused(t *testing.T) {
 			"fault.slow-volume": "{node: n1, volume: v, iops: 1}", "fault.fail-volume": "{node: n1, volume: v, reads: true}",
 			"fault.corrupt-volume": "{node: n1, volume: v, offset: 0}", "fault.skew-clock": "{node: n1, ahead: 1h}",
 			"fault.hang-volume": "{node: n1, volume: v}", "fault.fill-volume": "{node: n1, volume: v}",
+			"fault.change-disk": "{node: n1, type: gp2, size: 100G}", "fault.restore": "{}",
 		}[a.Name]
 		if with == "" {
 			with = "{node: n1}"
@@ -107,6 +108,7 @@ func TestRefused(t *testing.T) {
 	for name, with := range map[string]string{
 		"fault.slow-volume": "{node: n1, volume: v}", "fault.fail-volume": "{node: n1, volume: v}",
 		"fault.corrupt-volume": "{node: n1, volume: v, offset: -1}", "fault.skew-clock": "{node: n1}", "volume.create": "{node: n1, name: v, mib: 0}",
+		"fault.change-disk": "{node: n1, type: gp9, size: 100G}",
 	} {
 		n, err := document.Parse("with", []byte(with))
 		must(t, err)

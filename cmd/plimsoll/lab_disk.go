@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/infra/disk/pace"
 	"plimsoll/lab"
 	"plimsoll/report/quantity"
 )
@@ -33,7 +34,7 @@ func runLabDisk(ctx context.Context, c console, name, set string) (err error) {
 		return err
 	}
 	open := lab.Look
-	var disk *lab.Disk
+	var disk *pace.Disk
 	if set != "" {
 		if disk, err = lab.ParseDisk(set); err != nil {
 			return usageErrorOf("--set "+set, err)

@@ -389,12 +389,12 @@ func takesBack(w world) {
 
 		// A new primary that hangs is not overlooked: its replica says whom it follows, and to who was away its silence is enough.
 		w.must(w.server("n3").follow(ctx, w.server("n2").asSource()))
-		w.must(w.cluster.Freeze(ctx, "n2"))
+		w.must(w.cluster.Server("n2").Freeze(ctx))
 		undo(demoteAction, `{node: n1}`, before.facts(), false, "n3 replicates from n2, which does not answer")
 		w.must(w.server("n3").unfollow(ctx))
 		undo(demoteAction, `{node: n1}`, before.facts(), true, "n2 does not answer, and may have become the primary")
 		closed("n1")
-		w.must(w.cluster.Thaw(ctx, "n2"))
+		w.must(w.cluster.Server("n2").Thaw(ctx))
 
 		// The old primary as a replica stays one.
 		w.must(w.server("n1").follow(ctx, w.server("n2").asSource()))
@@ -406,7 +406,7 @@ func takesBack(w world) {
 	})
 	w.Run("a replica that hangs", func(t *testing.T) {
 		w := w.of(t)
-		w.must(w.cluster.Freeze(t.Context(), "n2"))
+		w.must(w.cluster.Server("n2").Freeze(t.Context()))
 		began := time.Now()
 		w.refusesAct(demoteAction, `{node: n1, grace: 1s, for: n2}`, "n2 does not answer within 2s: writes are not stopped for it")
 		if is, err := statusOf(t.Context(), w.site, "n1"); err != nil || is.ReadOnly {
@@ -421,7 +421,7 @@ func takesBack(w world) {
 		if left, _ := out[action.LeftOut].(map[string]any); len(left) != 1 || left["n2"] == nil {
 			t.Errorf("left out: %v", out)
 		}
-		w.must(w.cluster.Thaw(t.Context(), "n2"))
+		w.must(w.cluster.Server("n2").Thaw(t.Context()))
 		w.must(w.server("n2").awaitRunning(t.Context(), "n1"))
 		if out := w.does(repointAction, `{source: n1}`); out[action.LeftOut] != nil {
 			t.Errorf("left out: %v", out)

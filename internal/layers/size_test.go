@@ -1,0 +1,102 @@
+package layers
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What one type, and one folder, may hold: whoever opens it should see what it is for. Wrong remedies are a type that only passes on
+// to another, and a folder that is called util.
+const (
+	mostMethods = 30
+	mostFiles   = 40 // of Go that are no tests
+)
+
+// tooLarge are those that were larger when the bounds were set, with what they had: they may shrink, and leave this list.
+var tooLarge = map[string]int{
+	"web.Server":                                 61,
+	"infra/aws/awstest.Server":                   53, // a stand-in has as many methods as the API has calls
+	"advise/findings.Input":                      35,
+	"engine/singlestore/singlestoretest.Cluster": 35,
+	"runbook/journal.State":                      32,
+	"cmd/plimsoll":                               120,
+	"engine/cql":                                 41,
+}
+
+func TestTypesAndFoldersAreOfASizeToBeRead(t *testing.T) {
+	methods, files := map[string]int{}, map[string]int{}
+	const root = "../.."
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != root && strings.HasPrefix(d.Name(), "."):
+			return filepath.SkipDir
+		case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		folder, err := filepath.Rel(root, filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		files[filepath.ToSlash(folder)]++
+		for _, declared := range parsed.Decls {
+			if of := receiver(declared); of != "" {
+				methods[filepath.ToSlash(folder)+"."+of]++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(methods) < 100 || len(files) < 20 {
+		t.Fatalf("only %d types with methods and %d folders found", len(methods), len(files))
+	}
+	hold(t, "methods", methods, mostMethods)
+	hold(t, "files", files, mostFiles)
+}
+
+// receiver is the type of which a declaration is a method; empty if it is none.
+func receiver(declared ast.Decl) string {
+	f, is := declared.(*ast.FuncDecl)
+	if !is || f.Recv == nil {
+		return ""
+	}
+	of := f.Recv.List[0].Type
+	for {
+		switch inner := of.(type) {
+		case *ast.StarExpr:
+			of = inner.X
+		case *ast.IndexExpr:
+			of = inner.X
+		case *ast.IndexListExpr:
+			of = inner.X
+		case *ast.Ident:
+			return inner.Name
+		default:
+			return ""
+		}
+	}
+}
+
+// hold refuses what has more than it may.
+func hold(t *testing.T, what string, found map[string]int, most int) {
+	t.Helper()
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		if bound := max(most, tooLarge[name]); found[name] > bound {
+			t.Errorf("%s has %d %s, expected %d at most: which part of them is a concept of its own?", name, found[name], what, bound)
+		}
+	}
+}
