@@ -12,12 +12,9 @@ import (
 	"testing"
 )
 
-// What one type, and one folder, may hold: whoever opens it should see what it is for. Wrong remedies are a type that only passes on
-// to another, and a folder that is called util.
-const (
-	mostMethods = 30
-	mostFiles   = 40 // of Go that are no tests
-)
+// mostMethods is what one type may have: whoever reads its list should see what it is for. A type that only passes on to another is
+// the wrong remedy.
+const mostMethods = 30
 
 // tooLarge are those that were larger when the bounds were set, with what they had: they may shrink, and leave this list.
 var tooLarge = map[string]int{
@@ -26,12 +23,10 @@ var tooLarge = map[string]int{
 	"advise/findings.Input":                      35,
 	"engine/singlestore/singlestoretest.Cluster": 35,
 	"runbook/journal.State":                      32,
-	"cmd/plimsoll":                               120,
-	"engine/cql":                                 41,
 }
 
-func TestTypesAndFoldersAreOfASizeToBeRead(t *testing.T) {
-	methods, files := map[string]int{}, map[string]int{}
+func TestATypeCanBeReadThrough(t *testing.T) {
+	methods := map[string]int{}
 	const root = "../.."
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -50,7 +45,6 @@ func TestTypesAndFoldersAreOfASizeToBeRead(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		files[filepath.ToSlash(folder)]++
 		for _, declared := range parsed.Decls {
 			if of := receiver(declared); of != "" {
 				methods[filepath.ToSlash(folder)+"."+of]++
@@ -61,11 +55,14 @@ func TestTypesAndFoldersAreOfASizeToBeRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(methods) < 100 || len(files) < 20 {
-		t.Fatalf("only %d types with methods and %d folders found", len(methods), len(files))
+	if len(methods) < 100 {
+		t.Fatalf("only %d types with methods found", len(methods))
 	}
-	hold(t, "methods", methods, mostMethods)
-	hold(t, "files", files, mostFiles)
+	for _, name := range slices.Sorted(maps.Keys(methods)) {
+		if most := max(mostMethods, tooLarge[name]); methods[name] > most {
+			t.Errorf("%s has %d methods, expected %d at most: which part of them is a concept of its own?", name, methods[name], most)
+		}
+	}
 }
 
 // receiver is the type of which a declaration is a method; empty if it is none.
@@ -87,16 +84,6 @@ func receiver(declared ast.Decl) string {
 			return inner.Name
 		default:
 			return ""
-		}
-	}
-}
-
-// hold refuses what has more than it may.
-func hold(t *testing.T, what string, found map[string]int, most int) {
-	t.Helper()
-	for _, name := range slices.Sorted(maps.Keys(found)) {
-		if bound := max(most, tooLarge[name]); found[name] > bound {
-			t.Errorf("%s has %d %s, expected %d at most: which part of them is a concept of its own?", name, found[name], what, bound)
 		}
 	}
 }
