@@ -96,7 +96,8 @@ Steps, one after another, while the load goes on. Each makes a phase:
 | ` + "`run: NAME`" + `, ` + "`with: {…}`" + ` | a change or a runbook; the phase has its name and lasts as long as it takes |
 | ` + "`as: NAME`" + ` | beside ` + "`run`" + `: calls the phase so. Runs that follow one another under one name are one phase |
 
-Changes of the lab:{{range .Faults}} ` + "`{{.Name}}`" + `{{end}}. They take ` + "`node`" + ` (default n1) and ` + "`for`" + `: how long the node stays so
+Changes of the lab:{{range .Faults}} ` + "`{{.Name}}`" + `{{if ne .Name .Action.Name}} ({{.Action.Name}}){{end}}{{end}}. Each is an action, in brackets where
+it has another name there, that is done at once and ended after a time. They take ` + "`node`" + ` (default n1) and ` + "`for`" + `: how long the node stays so
 before it is started or thawed again. ` + "`lab/kill`" + ` is a SIGKILL: what the server had handed to the system survives;
 ` + "`lab/lose`" + ` is one after which it stays dead, as a failover needs it.
 ` + "`lab/power-fail`" + ` takes what was not synced too; it needs FUSE (root, or fusermount3). ` + "`lab/reconfigure`" + ` gives a ` + "`node`" + ` other
