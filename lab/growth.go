@@ -67,7 +67,7 @@ func (g Growth) Grown(token string) string { return g.cluster.record.grown(token
 func (g Growth) Reset(ctx context.Context, node string) error {
 	return g.cluster.each(ctx, []string{node}, func(ctx context.Context, m *member) error {
 		if !m.record.of(node).Apart {
-			return fmt.Errorf("%s was not added by growing: its data belongs to the cluster", node)
+			return fmt.Errorf("%s is an original node of the cluster and has its data, so it is not emptied", node)
 		}
 		if err := m.end(ctx, "KILL"); err != nil {
 			return err

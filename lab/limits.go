@@ -45,7 +45,7 @@ func (l *layer) awaitDisk(ctx context.Context, n engine.Node, id string) error {
 	err := poll.Try(ctx, 20*time.Millisecond, func() error {
 		s, err := l.diskState(ctx, n)
 		if err == nil && s.ID != id {
-			err = errors.New("it still has the one before")
+			err = errors.New("it still has the previous disk")
 		}
 		return err
 	})
@@ -62,7 +62,7 @@ func (l *layer) diskState(ctx context.Context, n engine.Node) (forgetful.DiskSta
 		return forgetful.DiskState{}, ErrNoDisk
 	}
 	if err != nil {
-		return forgetful.DiskState{}, fmt.Errorf("read how the disk is: %w", err)
+		return forgetful.DiskState{}, fmt.Errorf("read the disk's state: %w", err)
 	}
 	return forgetful.ReadDiskState(data)
 }

@@ -127,11 +127,11 @@ func (m membership) join(ctx context.Context, one *member) error {
 	defer cancel()
 	before, err := m.before(limited, one, r.Member)
 	if err != nil {
-		return fmt.Errorf("%s does not join: %w", one.Name, err)
+		return fmt.Errorf("%s did not join: %w", one.Name, err)
 	}
 	if len(before) > 0 {
 		if err := m.launcher.Join(limited, one.host.machine(), one.Node, before); err != nil {
-			return fmt.Errorf("%s does not join: %w", one.Name, err)
+			return fmt.Errorf("%s did not join: %w", one.Name, err)
 		}
 	}
 	if !r.Member && (len(before) > 0 || one == m.roster.first()) {
