@@ -12,7 +12,7 @@ import (
 
 // Servers lists the actions that work a server on its host, whatever its engine.
 func Servers() []Action {
-	return []Action{startAction, stopAction, restartAction, killAction, freezeAction, createAction, destroyAction}
+	return []Action{startAction, stopAction, restartAction, killAction, freezeAction, configureAction, addAction, createAction, destroyAction}
 }
 
 // onServer is what the actions on a server take.
@@ -41,7 +41,7 @@ func (s onServer) breaker(ctx context.Context, on *cluster.Cluster) (cluster.Bre
 	}
 	b, ok := server.(cluster.Breaker)
 	if !ok || on.Environment == cluster.Production {
-		return nil, &hint.PermanentError{Reason: fmt.Sprintf("node %s of %s does not exist", s.Node, on.Name), Advice: "use a lab"}
+		return nil, cluster.OnlyInALab("a kill or a freeze", fmt.Sprintf("node %s of %s", s.Node, on.Name))
 	}
 	return b, nil
 }

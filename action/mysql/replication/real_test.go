@@ -314,9 +314,15 @@ func deadPrimary(w world) {
 		s.Always, s.Snapshot = true, func(*testing.T) string { return "" }
 	})
 	w.conform(fenceAction, `{node: n1}`, func(s *actiontest.Subject) {
-		s.Snapshot = func(t *testing.T) string { return w.cluster.Assigned("n1")[modeNow] }
+		s.Snapshot = func(t *testing.T) string {
+			own, err := w.cluster.Server("n1").Assigned(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return own[modeNow]
+		}
 		s.Again = func(t *testing.T) {
-			if err := w.cluster.Assign(t.Context(), nil, "n1"); err != nil {
+			if err := w.cluster.Server("n1").Assign(t.Context(), nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -330,7 +336,7 @@ func deadPrimary(w world) {
 	// One that hangs keeps its replicas' connections open; nothing comes over them.
 	w.must(setMode(w.Context(), w.server("n1"), w.server("n1").taking()))
 	w.must(w.server("n2").awaitRunning(w.Context(), "n1"))
-	w.must(w.cluster.Freeze(w.Context(), "n1"))
+	w.must(w.cluster.Server("n1").Freeze(w.Context()))
 	w.dead(`{node: n1, checks: 3, every: 200ms}`)
 	picked := w.does(pickReplicaAction, `{of: n1}`)
 	if got := picked["node"]; got != "n2" {
@@ -383,12 +389,12 @@ func takesBack(w world) {
 
 		// A new primary that hangs is not overlooked: its replica says whom it follows, and to who was away its silence is enough.
 		w.must(w.server("n3").follow(ctx, w.server("n2").asSource()))
-		w.must(w.cluster.Freeze(ctx, "n2"))
+		w.must(w.cluster.Server("n2").Freeze(ctx))
 		undo(demoteAction, `{node: n1}`, before.facts(), false, "n3 replicates from n2, which does not answer")
 		w.must(w.server("n3").unfollow(ctx))
 		undo(demoteAction, `{node: n1}`, before.facts(), true, "n2 does not answer, and may have become the primary")
 		closed("n1")
-		w.must(w.cluster.Thaw(ctx, "n2"))
+		w.must(w.cluster.Server("n2").Thaw(ctx))
 
 		// The old primary as a replica stays one.
 		w.must(w.server("n1").follow(ctx, w.server("n2").asSource()))
@@ -400,7 +406,7 @@ func takesBack(w world) {
 	})
 	w.Run("a replica that hangs", func(t *testing.T) {
 		w := w.of(t)
-		w.must(w.cluster.Freeze(t.Context(), "n2"))
+		w.must(w.cluster.Server("n2").Freeze(t.Context()))
 		began := time.Now()
 		w.refusesAct(demoteAction, `{node: n1, grace: 1s, for: n2}`, "n2 does not answer within 2s: writes are not stopped for it")
 		if is, err := statusOf(t.Context(), w.site, "n1"); err != nil || is.ReadOnly {
@@ -415,7 +421,7 @@ func takesBack(w world) {
 		if left, _ := out[action.LeftOut].(map[string]any); len(left) != 1 || left["n2"] == nil {
 			t.Errorf("left out: %v", out)
 		}
-		w.must(w.cluster.Thaw(t.Context(), "n2"))
+		w.must(w.cluster.Server("n2").Thaw(t.Context()))
 		w.must(w.server("n2").awaitRunning(t.Context(), "n1"))
 		if out := w.does(repointAction, `{source: n1}`); out[action.LeftOut] != nil {
 			t.Errorf("left out: %v", out)
