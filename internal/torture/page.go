@@ -96,10 +96,10 @@ func (r rack) page() error {
 
 // kinds are the tries that were made, if not all were.
 func (r result) kinds() []string {
-	if r.Ordeal == nil {
+	if r.Report == nil {
 		return nil
 	}
-	return r.Ordeal.Kinds
+	return r.Report.Kinds
 }
 
 // table is the results as Markdown, by runbook and product, and then the troubles.
@@ -109,11 +109,11 @@ func table(all []result) string {
 	})
 	var rows, troubles strings.Builder
 	for _, r := range all {
-		if r.Ordeal == nil {
+		if r.Report == nil {
 			fmt.Fprintf(&rows, "| `%s` | %s | | | | | | | | | | could not be tested: %s | |\n", r.Case.Book, r.Product, r.Error)
 			continue
 		}
-		o := r.Ordeal
+		o := r.Report
 		verdict := "clean"
 		if n := len(o.Troubles); n > 0 {
 			verdict = fmt.Sprintf("**problems: %d**", n)
