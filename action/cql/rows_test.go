@@ -26,6 +26,7 @@ func (w world) keeps() {
 	session := w.asks("n1", "ALL")
 	defer session.Close()
 	w.says(session, "CREATE KEYSPACE kept WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 2}", "CREATE TABLE kept.t (id int PRIMARY KEY, v text)")
+	w.wait() // until all nodes have the table
 	for i := range kept {
 		w.says(session, fmt.Sprintf("INSERT INTO kept.t (id, v) VALUES (%d, 'row %d')", i, i))
 	}

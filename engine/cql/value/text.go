@@ -1,4 +1,4 @@
-package cql
+package value
 
 import (
 	"encoding/binary"
