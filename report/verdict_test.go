@@ -50,7 +50,7 @@ func TestMeaning(t *testing.T) {
 		{result.Verdict{Verdict: p, Claims: claims(p, p)}, "All 2 expectations hold."},
 		{result.Verdict{Verdict: p}, "This trial has no expectations; it only measured."},
 		{result.Verdict{Verdict: f, Claims: claims(f)}, "The expectation does not hold."},
-		{result.Verdict{Verdict: f, Claims: claims(f, p, i)}, "1 of 3 expectations does not hold; of 1 more the data cannot tell yet."},
+		{result.Verdict{Verdict: f, Claims: claims(f, p, i)}, "1 of 3 expectations does not hold; for 1 more, the data cannot tell yet."},
 		{result.Verdict{Verdict: f, Claims: claims(f, f, p)}, "2 of 3 expectations do not hold."},
 		{result.Verdict{Verdict: i, Claims: claims(i, p)}, "The data cannot tell yet about 1 of 2 expectations."},
 		{result.Verdict{Verdict: analyze.Invalid, Claims: claims(p)}, "The measurement is not valid, so its numbers do not answer the question."},

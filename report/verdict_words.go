@@ -132,7 +132,7 @@ func do(n int) string {
 
 func rest(count map[analyze.Answer]int) string {
 	if n := count[analyze.Inconclusive]; n > 0 {
-		return fmt.Sprintf("; of %d more the data cannot tell yet", n)
+		return fmt.Sprintf("; for %d more, the data cannot tell yet", n)
 	}
 	return ""
 }
