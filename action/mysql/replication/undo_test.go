@@ -1,0 +1,77 @@
+package replication
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"plimsoll/action"
+	"plimsoll/engine"
+	"plimsoll/hint"
+)
+
+// A replica that others have made the primary since is neither closed to writes nor sent back to its former source by the undo of a run that
+// knew it as a replica.
+func TestAnUndoTakesNoWritesFromAServerThatHasBecomeThePrimary(t *testing.T) {
+	closed := action.Facts{modeNow: "1", modeSuper: "0", keptNow: notKept, keptSuper: notKept}
+	wasReplica := action.Facts{"follows": "n1:3306", modeNow: true, modeSuper: "1", keptNow: "ON", keptSuper: "ON"}
+	wasLoose := action.Facts{"follows": "", modeNow: true, modeSuper: "1", keptNow: "ON", keptSuper: "ON"}
+	for name, c := range map[string]struct {
+		undone action.Undoer
+		before action.Facts
+	}{
+		"mysql.demote of a server that was half closed":          {&demote{Node: "n2"}, closed},
+		"mysql.replicate of a replica of another":                {&replicate{Node: "n2", Source: "n3"}, wasReplica},
+		"mysql.replicate of a server that followed nobody":       {&replicate{Node: "n2", Source: "n1"}, wasLoose},
+		"mysql.detach of a replica that was then made a primary": {&detach{Node: "n2"}, wasReplica},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n2 := &standIn{is: engine.ReplicationStatus{ServerID: "2", Followers: 1}}
+			n1 := following(engine.Source{Address: "n2:3306", ServerID: "2", Receives: true, Applies: true, Automatic: true})
+			site := standIns{"n1": n1, "n2": n2}.cluster(t)
+			err := c.undone.Undo(t.Context(), site, action.Call{Before: c.before, Progress: func(float64, string) {}})
+			var refused *hint.PermanentError
+			if !errors.As(err, &refused) || !strings.Contains(refused.Reason, "n2 has become the primary since") {
+				t.Errorf("got %v, want that it is refused", err)
+			}
+			for _, said := range n2.said {
+				if changes := []string{"SET", "STOP", "RESET", "CHANGE"}; slices.ContainsFunc(changes, func(word string) bool { return strings.HasPrefix(said, word) }) {
+					t.Errorf("n2 was told: %s", said)
+				}
+			}
+		})
+	}
+}
+
+// The primary is not made a replica of its own replica, which has all that it has.
+func TestNoServerReplicatesFromItsOwnReplica(t *testing.T) {
+	answers := func(statement string) (string, error) {
+		switch {
+		case strings.Contains(statement, "log_bin"):
+			return "1", nil
+		case strings.Contains(statement, "read_only"):
+			return "0", nil
+		}
+		return "", nil
+	}
+	n1 := following(engine.Source{Address: "10.0.0.2:3306", ServerID: "2", Receives: true, Applies: true, Automatic: true})
+	n2 := &standIn{is: engine.ReplicationStatus{ServerID: "2", Followers: 1}, answers: answers}
+	n1.answers = answers
+	site := standIns{"n1": n1, "n2": n2}.cluster(t)
+	r := &replicate{Node: "n2", Source: "n1"}
+	const want = "n1 replicates from n2: each would replicate from the other"
+	var refused *hint.PermanentError
+	if _, err := r.Check(t.Context(), site); !errors.As(err, &refused) || !strings.Contains(refused.Reason, want) {
+		t.Errorf("check: %v, want %q", err, want)
+	}
+	refused = nil
+	if _, err := r.Act(t.Context(), site, action.Call{Progress: func(float64, string) {}}); !errors.As(err, &refused) || !strings.Contains(refused.Reason, want) {
+		t.Errorf("act: %v, want %q", err, want)
+	}
+	for _, said := range n2.said {
+		if strings.HasPrefix(said, "SET GLOBAL") || strings.HasPrefix(said, "CHANGE") {
+			t.Errorf("n2 was told: %s", said)
+		}
+	}
+}
