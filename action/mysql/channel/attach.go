@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"plimsoll/action"
@@ -67,7 +66,7 @@ func (a *attachment) Check(ctx context.Context, on *cluster.Cluster) (action.Che
 	if err != nil {
 		return action.CheckResult{}, err
 	}
-	writable, err := a.writable(ctx, on)
+	writable, err := otherWriters(ctx, on, a.Source, a.Node)
 	if err != nil {
 		return action.CheckResult{}, err
 	}
@@ -298,9 +297,6 @@ func (a *attachment) Undo(ctx context.Context, on *cluster.Cluster, call action.
 	return replica.release(ctx)
 }
 
-// othersOpen is the fact of who took writes, beside source and replica, before the attachment.
-const othersOpen = "other nodes that take writes"
-
 // closed says why a server that took writes before must not take them again; "" if it may.
 func (a *attachment) closed(ctx context.Context, on *cluster.Cluster, replica *server, before action.Facts) (string, error) {
 	others, err := replica.states(ctx)
@@ -310,30 +306,9 @@ func (a *attachment) closed(ctx context.Context, on *cluster.Cluster, replica *s
 	for _, c := range others {
 		return fmt.Sprintf("it replicates from %s on channel %q", c.Source, c.Name), nil
 	}
-	writable, err := a.writable(ctx, on)
-	if err != nil {
+	node, err := newWriter(ctx, on, before, a.Source, a.Node)
+	if err != nil || node == "" {
 		return "", err
 	}
-	was, known := before[othersOpen].(string)
-	for _, node := range writable {
-		if known && !slices.Contains(strings.Split(was, ", "), node) {
-			return node + " accepts writes now, and did not before", nil
-		}
-	}
-	return "", nil
-}
-
-// writable lists the nodes of the replica's cluster, beside it and the source, that say that they take writes.
-func (a *attachment) writable(ctx context.Context, on *cluster.Cluster) ([]string, error) {
-	nodes, err := on.List(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("list the nodes: %w", err)
-	}
-	var all []string
-	for _, n := range nodes {
-		if n.Name != a.Node && n.Name != a.Source && on.Leads(ctx, n.Name) {
-			all = append(all, n.Name)
-		}
-	}
-	return all, nil
+	return node + " accepts writes now, and did not before", nil
 }
