@@ -270,15 +270,8 @@ func (a *attachment) Undo(ctx context.Context, on *cluster.Cluster, call action.
 		return err
 	}
 	defer replica.Close()
-	c, err := replica.state(ctx, a.Channel)
-	if err != nil {
+	if err := replica.refuseOthers(ctx, on, a.Channel, a.Source); err != nil {
 		return err
-	}
-	if source, err := addressOf(ctx, on, a.Source); err != nil {
-		return err
-	} else if c != nil && c.Source != source {
-		return &hint.PermanentError{Reason: fmt.Sprintf("%s replicates from %s now, not from %s: it is not detached", replica.name, c.Source, a.Source),
-			Advice: "find out who has changed it since; leave it as it is"}
 	}
 	if err := replica.drop(ctx, a.Channel); err != nil {
 		return err
@@ -295,6 +288,20 @@ func (a *attachment) Undo(ctx context.Context, on *cluster.Cluster, call action.
 		return nil
 	}
 	return replica.release(ctx)
+}
+
+// refuseOthers refuses to forget a channel that others have sent to another source since.
+func (s *server) refuseOthers(ctx context.Context, on *cluster.Cluster, channel, source string) error {
+	c, err := s.state(ctx, channel)
+	if err != nil {
+		return err
+	}
+	address, err := addressOf(ctx, on, source)
+	if err != nil || c == nil || c.Source == address {
+		return err
+	}
+	return &hint.PermanentError{Reason: fmt.Sprintf("%s replicates from %s now, not from %s: it is not detached", s.name, c.Source, source),
+		Advice: "find out who has changed it since; leave it as it is"}
 }
 
 // closed says why a server that took writes before must not take them again; "" if it may.

@@ -68,6 +68,10 @@ func multiSource(w world) {
 		w.Error("the filter let elsewhere through")
 	}
 	w.sub("cut-over, undone when another node has taken over", takenOver)
+	if err := w.task(addChannel, `{source: n1, node: n3, name: second, databases: [app1]}`).(action.Undoer).Undo(w.Context(), w.site, call(action.CheckResult{})); err == nil ||
+		!strings.Contains(err.Error(), ", not from n1: it is not detached") {
+		w.Errorf("the channel of another run was forgotten: %v", err)
+	}
 	lasts(w)
 }
 
