@@ -168,6 +168,7 @@ func (r *restore) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 	}
 	at, err := cameWithCopy(ctx, s)
 	if at != (admin.Place{}) {
+		at = later(at, found.place)
 		out["place"] = at.String() // in the source's binary log: where there are no GTIDs, it is attached from here
 	}
 	return out, err
