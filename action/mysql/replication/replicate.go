@@ -69,7 +69,7 @@ func (r *replicate) Check(ctx context.Context, on *cluster.Cluster) (action.Chec
 	if err != nil {
 		return f, err
 	}
-	if follows && is.ReadOnly {
+	if follows && is.ReadOnly && !m.opensAgain() {
 		f.State = action.Satisfied
 		return f, nil
 	}

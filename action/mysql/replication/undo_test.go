@@ -75,3 +75,19 @@ func TestNoServerReplicatesFromItsOwnReplica(t *testing.T) {
 		}
 	}
 }
+
+// A server that takes writes already is no reason not to look whether another does.
+func TestAPromotionThatIsNotNeededStillFindsTheOtherPrimary(t *testing.T) {
+	answers := func(string) (string, error) { return "1", nil }
+	n1, n2 := &standIn{is: engine.ReplicationStatus{ServerID: "1"}, answers: answers}, &standIn{is: engine.ReplicationStatus{ServerID: "2"}, answers: answers}
+	site := standIns{"n1": n1, "n2": n2}.cluster(t)
+	p := &promote{Node: "n2"}
+	var refused *hint.PermanentError
+	if f, err := p.Check(t.Context(), site); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "n1 accepts writes: there would be two primaries") {
+		t.Errorf("two take writes: %+v, %v", f, err)
+	}
+	n1.is.ReadOnly = true
+	if f, err := p.Check(t.Context(), site); err != nil || f.State != action.Satisfied {
+		t.Errorf("n2 alone takes writes: %+v, %v", f, err)
+	}
+}
