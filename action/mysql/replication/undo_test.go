@@ -1,12 +1,14 @@
 package replication
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
 	"testing"
 
 	"plimsoll/action"
+	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/hint"
 )
@@ -89,5 +91,39 @@ func TestAPromotionThatIsNotNeededStillFindsTheOtherPrimary(t *testing.T) {
 	n1.is.ReadOnly = true
 	if f, err := p.Check(t.Context(), site); err != nil || f.State != action.Satisfied {
 		t.Errorf("n2 alone takes writes: %+v, %v", f, err)
+	}
+}
+
+// grown notes who was emptied.
+type grown struct {
+	cluster.Grower
+	emptied []string
+}
+
+func (g *grown) Reset(_ context.Context, node string) error {
+	g.emptied = append(g.emptied, node)
+	return nil
+}
+
+// A server that was filled and that others follow by now is not emptied because it does not answer.
+func TestASilentServerThatIsFollowedIsNotEmptied(t *testing.T) {
+	n1 := following(engine.Source{Address: "n3"})
+	site := standIns{"n1": n1, "n3": {silent: gone}}.cluster(t)
+	site.AskRoles()
+	g := &grown{}
+	site.Grower = g
+	nodes, err := site.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes[1].Server = &unreached{}
+	c := &clone{Node: "n3"}
+	var refused *hint.PermanentError
+	if err := c.Undo(t.Context(), site, action.Call{}); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "n1 replicates from n3") || len(g.emptied) > 0 {
+		t.Errorf("undo: %v, emptied %v", err, g.emptied)
+	}
+	n1.is.Sources = nil
+	if err := c.Undo(t.Context(), site, action.Call{}); !errors.Is(err, errUnreached) || len(g.emptied) != 1 { // it is emptied, and cannot be started
+		t.Errorf("undo when nobody follows it: %v, emptied %v", err, g.emptied)
 	}
 }
