@@ -99,7 +99,7 @@ func (a *attachment) Check(ctx context.Context, on *cluster.Cluster) (action.Che
 	case c.Runs() && (still || !a.ReadOnly):
 		f.State = action.Satisfied
 	case c.Runs():
-		f.Reason = "it takes writes"
+		f.Reason = "it accepts writes"
 	default:
 		f.Observed["runs"], f.Intended["runs"], f.Reason = false, true, c.Error
 	}
@@ -301,7 +301,7 @@ func (s *server) refuseOthers(ctx context.Context, on *cluster.Cluster, channel,
 		return err
 	}
 	return &hint.PermanentError{Reason: fmt.Sprintf("%s replicates from %s now, not from %s: it is not detached", s.name, c.Source, source),
-		Advice: "find out who has changed it since; leave it as it is"}
+		Advice: "somebody changed it after this run; find out who, and leave it as it is"}
 }
 
 // closed says why a server that took writes before must not take them again; "" if it may.
