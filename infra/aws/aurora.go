@@ -56,7 +56,7 @@ func (r *RDS) Failover(ctx context.Context, cluster, target string) error {
 // CreateMember creates an instance in a cluster: its first is the writer, others are readers.
 func (r *RDS) CreateMember(ctx context.Context, cluster, engine string, n NewInstance) error {
 	_, err := r.client.CreateDBInstance(ctx, &rds.CreateDBInstanceInput{
-		DBInstanceIdentifier: &n.ID, DBClusterIdentifier: &cluster, Engine: &engine, DBInstanceClass: text(n.Class), Tags: rdsTagList(n.Tags),
+		DBInstanceIdentifier: &n.ID, DBClusterIdentifier: &cluster, Engine: &engine, DBInstanceClass: text(n.Class), Tags: rdsTagList(n.Tags), PromotionTier: number(n.Tier),
 	})
 	return explain("CreateDBInstance", err)
 }

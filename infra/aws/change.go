@@ -46,6 +46,7 @@ type NewInstance struct {
 	ID    string
 	Class string // "": as the source
 	Tags  map[string]string
+	Tier  int // of a member of Aurora, see SetTier; 0: as AWS chooses, which is 1
 }
 
 // CreateReplica creates a read replica of an instance.

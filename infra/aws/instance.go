@@ -32,6 +32,7 @@ type Instance struct {
 	Source   string   `json:"source,omitempty"`   // of a read replica
 	Replicas []string `json:"replicas,omitempty"` // that follow it
 	Cluster  string   `json:"cluster,omitempty"`  // of Aurora
+	Tier     int      `json:"tier,omitempty"`     // of a member of it: see SetTier
 
 	Pending map[string]string `json:"pending,omitempty"` // values that were accepted and are not in force yet, by the API's names
 	Tags    map[string]string `json:"tags,omitempty"`
@@ -106,7 +107,7 @@ func instanceOf(d types.DBInstance) Instance {
 		Storage: Storage{sdk.ToString(d.StorageType), int(sdk.ToInt32(d.AllocatedStorage)), int(sdk.ToInt32(d.Iops)), int(sdk.ToInt32(d.StorageThroughput))},
 		MultiAZ: sdk.ToBool(d.MultiAZ), Zone: sdk.ToString(d.AvailabilityZone),
 		Source: sdk.ToString(d.ReadReplicaSourceDBInstanceIdentifier), Replicas: d.ReadReplicaDBInstanceIdentifiers,
-		Cluster: sdk.ToString(d.DBClusterIdentifier), Pending: pendingOf(d.PendingModifiedValues), Tags: rdsTagsOf(d.TagList),
+		Cluster: sdk.ToString(d.DBClusterIdentifier), Tier: int(sdk.ToInt32(d.PromotionTier)), Pending: pendingOf(d.PendingModifiedValues), Tags: rdsTagsOf(d.TagList),
 		Created: sdk.ToTime(d.InstanceCreateTime),
 	}
 	if e := d.Endpoint; e != nil && e.Address != nil {

@@ -216,6 +216,14 @@ func (b *bench) readsChosen(t *testing.T) {
 			t.Errorf("%.2f of %s are in memory", share, name)
 		}
 	}
+	if out, _ := b.act(t, warmAction, "{tables: [shop.orders], in_memory: 0.95}"); out["in_memory"].(float64) < 0.95 {
+		t.Errorf("read again: %v", out)
+	}
+	b.chill(t)
+	_, err := task(t, warmAction, "{tables: [shop.orders], in_memory: 0.5}").Act(t.Context(), b.site, action.Call{Progress: func(float64, string) {}})
+	if err == nil || !strings.Contains(err.Error(), "of the pages read were in memory, expected 50.0 %") {
+		t.Errorf("a cold server is called warm: %v", err)
+	}
 }
 
 func (b *bench) readsRange(t *testing.T) {
