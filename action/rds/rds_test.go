@@ -129,6 +129,7 @@ func TestActionsConform(t *testing.T) {
 		}
 	}
 	again := func(t *testing.T) { w.fill(t) }
+	copied := func(t *testing.T) { w.clone(t, "copy", -time.Minute) }
 	for _, s := range []actiontest.Subject{
 		{Action: w.action(t, "rds.modify-class"), With: "{node: db1, class: db.r6g.2xlarge}"},
 		{Action: w.action(t, "rds.modify-storage"), With: "{node: db1, gib: 400, type: gp3}", Again: again},
@@ -140,9 +141,14 @@ func TestActionsConform(t *testing.T) {
 		{Action: w.action(t, "aurora.add-reader"), With: "{node: db3, class: db.r6g.large}"},
 		{Action: w.action(t, "aurora.serve"), With: "{node: db2, endpoints: [reports], tier: 3}"},
 		{Action: w.action(t, "aurora.clone"), With: "{name: copy, class: db.r6g.large}"},
+		{Action: w.action(t, "aurora.delete-clone"), With: "{name: copy}", Again: copied},
+		{Action: w.action(t, "aurora.delete-expired-clones"), With: "{}", Again: copied},
 	} {
 		t.Run(s.Action.Name, func(t *testing.T) {
 			w.fill(t)
+			if strings.HasPrefix(s.Action.Name, "aurora.delete-") {
+				s.Again(t)
+			}
 			if s.Action.Name == "rds.create-blue-green" { // nor has a member of Aurora a deployment of its own
 				alone := awstest.Instance{ID: "orders", Class: "db.m5.large", Engine: "mysql", Version: "8.4.6", Type: "gp2", GiB: 100, Address: "127.0.0.1:3306", Group: "own"}
 				w.Add(alone)

@@ -74,8 +74,17 @@ func (r *RDS) Instance(ctx context.Context, id string) (Instance, error) {
 
 // Instances returns all instances of the region that carry all of the tags.
 func (r *RDS) Instances(ctx context.Context, tags map[string]string) ([]Instance, error) {
+	return r.instances(ctx, &rds.DescribeDBInstancesInput{}, tags)
+}
+
+// Members returns the instances of a cluster of Aurora, those too that are only being created.
+func (r *RDS) Members(ctx context.Context, cluster string) ([]Instance, error) {
+	return r.instances(ctx, &rds.DescribeDBInstancesInput{Filters: []types.Filter{{Name: sdk.String("db-cluster-id"), Values: []string{cluster}}}}, nil)
+}
+
+func (r *RDS) instances(ctx context.Context, in *rds.DescribeDBInstancesInput, tags map[string]string) ([]Instance, error) {
 	var all []Instance
-	pages := rds.NewDescribeDBInstancesPaginator(r.client, &rds.DescribeDBInstancesInput{})
+	pages := rds.NewDescribeDBInstancesPaginator(r.client, in)
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {

@@ -29,6 +29,8 @@ type Server struct {
 	Green func(instance string) (address string)
 	// Joined is asked where a new member of a cluster of Aurora really is; nil: where the cluster is.
 	Joined func(cluster, instance string) (address string)
+	// Cloned is asked where the clone of a cluster of Aurora really is; nil: where the cluster is.
+	Cloned func(source, clone string) (address string)
 	// SwitchedOver is told of a switchover, in its course; may be nil.
 	SwitchedOver func(old, new Instance)
 	// Promoted is told of a replica that becomes an instance of its own, and of a reader of Aurora that becomes the writer, in its

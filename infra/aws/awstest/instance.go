@@ -125,8 +125,14 @@ func (s *Server) describeInstances(q url.Values) (string, error) {
 	names := []string{q.Get("DBInstanceIdentifier")}
 	if names[0] == "" {
 		names = nil
-		for id := range s.instances {
-			names = append(names, id)
+		of := ""
+		if q.Get("Filters.Filter.1.Name") == "db-cluster-id" {
+			of = q.Get("Filters.Filter.1.Values.Value.1")
+		}
+		for id, i := range s.instances {
+			if of == "" || i.Cluster == of {
+				names = append(names, id)
+			}
 		}
 		slices.Sort(names)
 	}
