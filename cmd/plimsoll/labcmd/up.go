@@ -35,7 +35,7 @@ func newUp(c console.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "up PRODUCT",
 		Short: "Create a cluster and start it",
-		Long: "Make a cluster of mariadb or mysql (one server, or a primary with asynchronous GTID replicas) or a ring of cassandra;\n" +
+		Long: "Make a cluster of mariadb, mysql or rds-mysql, which is mysql under the privileges and procedures of RDS (one server, or a primary\nwith asynchronous GTID replicas), or a ring of cassandra;\n" +
 			"with --separate, servers that have nothing to do with one another. It runs until lab down.",
 		Example: `  plimsoll lab up mariadb
   plimsoll lab up mysql --version 9.7 --nodes 3 --name replicas --set innodb_buffer_pool_size=256M
