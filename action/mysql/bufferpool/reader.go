@@ -78,7 +78,7 @@ func hadInMemory(all []index, read float64) float64 {
 
 func (r *reader) read(ctx context.Context, i index) error {
 	if i.oneGo != "" {
-		r.tell(r.share(), i.String()+", in one go: "+i.oneGo)
+		r.tell(r.share(), i.String()+", in one query: "+i.oneGo)
 		if _, err := query(ctx, r.session, i.whole()); err != nil {
 			return err
 		}
