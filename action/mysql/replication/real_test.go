@@ -10,6 +10,7 @@ import (
 	"plimsoll/action"
 	"plimsoll/action/actiontest"
 	"plimsoll/cluster"
+	"plimsoll/engine"
 	"plimsoll/engine/mysql/admin"
 )
 
@@ -404,6 +405,22 @@ func takesBack(w world) {
 		w.follow(t, "n2", "n1")
 		w.follow(t, "n3", "n1")
 	})
+	w.Run("a promotion whose lock changes hands", stolenLock(w))
+	w.Run("a replica that takes writes after its next start", func(t *testing.T) {
+		w := w.of(t)
+		n3, task := w.server("n3"), w.task(repointAction, `{source: n1}`)
+		w.must(keepMode(t.Context(), n3, n3.taking())) // as a promotion that was cut off leaves it
+		if f, err := task.Check(t.Context(), w.site.ReadOnly()); err != nil || f.State != action.Needed {
+			t.Errorf("repoint: %+v, %v, want that it is needed", f, err)
+		}
+		if f, err := w.task(replicateAction, `{node: n3, source: n1}`).Check(t.Context(), w.site.ReadOnly()); err != nil || f.State != action.Needed {
+			t.Errorf("replicate: %+v, %v, want that it is needed", f, err)
+		}
+		w.does(repointAction, `{source: n1}`)
+		if m, err := modeOf(t.Context(), n3); err != nil || m.opensAgain() || !m.refuses(n3) {
+			t.Errorf("n3 is %v, %v", m, err)
+		}
+	})
 	w.Run("a replica that hangs", func(t *testing.T) {
 		w := w.of(t)
 		w.must(w.cluster.Server("n2").Freeze(t.Context()))
@@ -450,4 +467,38 @@ func takesBack(w world) {
 		w.must(setMode(t.Context(), n1, n1.taking()))
 		w.refusesAct(destroy, `{node: n1}`, "n1 is the primary")
 	})
+}
+
+// stolenLock has the lock of n3 taken by another between the question whether the cluster is still the run's, which is asked right before each
+// statement, and the statement.
+func stolenLock(w world) func(t *testing.T) {
+	return func(t *testing.T) {
+		w := w.of(t)
+		db, err := w.site.Database(t.Context(), "n3")
+		w.must(err)
+		var holder engine.Session
+		steal := func(context.Context) error {
+			if holder != nil {
+				_ = holder.Close() // its lock goes with it
+			}
+			var err error
+			if holder, err = db.Session(t.Context()); err != nil {
+				return err
+			}
+			return holder.Exec(t.Context(), "SELECT GET_LOCK('"+ClaimLock+"', 10)", nil)
+		}
+		defer func() { _ = holder.Close() }()
+		n3 := w.server("n3")
+		if err := n3.open(cluster.WithOwner(t.Context(), steal)); err == nil || !strings.Contains(err.Error(), "n3 stays read-only: the lock plimsoll.claim changed hands") {
+			t.Errorf("opened while others take the lock: %v", err)
+		}
+		if m, err := modeOf(t.Context(), n3); err != nil || !m.refuses(n3) {
+			t.Errorf("n3 is %v, %v, want read only", m, err)
+		}
+		w.must(n3.open(t.Context())) // the lock stays with the last of them
+		if m, err := modeOf(t.Context(), n3); err != nil || m.refuses(n3) {
+			t.Errorf("n3 is %v, %v, want that it takes writes", m, err)
+		}
+		w.must(setMode(t.Context(), n3, n3.refusing()))
+	}
 }
