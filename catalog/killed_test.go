@@ -65,9 +65,9 @@ var said = map[string]map[string]string{
 	"mysql/cut-over":    {"from": "n1", "to": "n2"},
 	"mysql/cut-back":    {"from": "n2", "to": "n1"},
 	"mysql/warm-tables": {"tables": "shop.orders"}, "mysql/resize-buffer-pool": {"size": "512M"},
-	"mysql/warm-replica": {"tables": "shop.orders", "costly": "true"},
-	"superdisk/create":   {"mount": "/data"},
-	"superdisk/migrate":  {"mount": "/data"},
+	"aurora/add-reader": {"tables": "shop.orders"}, "mysql/warm-replica": {"tables": "shop.orders", "costly": "true"},
+	"superdisk/create":  {"mount": "/data"},
+	"superdisk/migrate": {"mount": "/data"},
 }
 
 type killing struct {

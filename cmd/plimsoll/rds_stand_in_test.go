@@ -102,11 +102,7 @@ func (s *rdsStandIn) describe(aurora string, nodes ...[3]string) {
 }
 
 // pair is a primary and its replica: two instances of RDS, or the writer and the reader of a cluster of Aurora.
-func pairOfRDS(t *testing.T, aurora bool) *rdsStandIn {
-	servers := 2
-	if aurora {
-		servers = 3
-	}
+func pairOfRDS(t *testing.T, aurora bool, servers int) *rdsStandIn {
 	s := newRDS(t, servers, false)
 	node := map[string]string{"orders": "n1", "orders-2": "n2"}
 	s.api.Rebooted = func(id string) {
@@ -150,8 +146,10 @@ func pairOfRDS(t *testing.T, aurora bool) *rdsStandIn {
 	nodes := [][3]string{{"db1", "orders", s.address["n1"]}, {"db2", "orders-2", s.address["n2"]}}
 	if aurora {
 		is = ", aurora: shop"
-		s.api.Joined = func(string, string) string { return s.address["n3"] } // a reader that is to be created
-		nodes = append(nodes, [3]string{"db3", "new", s.named("new")})
+	}
+	if servers == 3 { // the third is a reader that is to be created; its server runs before, which a look at all nodes needs
+		s.api.Joined = func(string, string) string { return s.address["n3"] }
+		nodes = append(nodes, [3]string{"db3", "new", s.address["n3"]})
 	}
 	s.describe(is, nodes...)
 	s.fill()
