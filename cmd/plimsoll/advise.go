@@ -18,7 +18,6 @@ import (
 	"plimsoll/advise/findings"
 	"plimsoll/advise/memory"
 	"plimsoll/advise/price"
-	"plimsoll/hint"
 	"plimsoll/internal/document"
 	"plimsoll/inventory"
 	"plimsoll/report/advice"
@@ -225,7 +224,7 @@ func (o *adviseOptions) input(now time.Time) (findings.Input, error) {
 	}
 	if o.volume != "" {
 		if in.Volume, err = parseCloudVolume(o.volume, o.class != ""); err != nil {
-			return in, hint.With(usageError{text: fmt.Sprintf("--volume %q: %v", o.volume, err)}, "gp2:800GiB, or io2:1TiB:20000 with its operations a second")
+			return in, usageError{text: fmt.Sprintf("--volume %q: %v", o.volume, err), hint: "gp2:800GiB, or io2:1TiB:20000 with its operations a second"}
 		}
 	}
 	return in, nil

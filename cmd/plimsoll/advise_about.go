@@ -11,7 +11,6 @@ import (
 
 	"plimsoll/advise"
 	"plimsoll/advise/findings"
-	"plimsoll/hint"
 )
 
 func newAdviseStorage(c console) *cobra.Command {
@@ -104,8 +103,10 @@ func adviceAbout(ctx context.Context, c console, name string, o adviseOptions, a
 		return nil, err
 	}
 	if about == "storage" && in.Volume == nil {
-		return nil, hint.With(usageError{text: "the volume of the data is unknown, and so are its limits and its price"},
-			"--volume gp2:800GiB, or volume in the inventory")
+		return nil, usageError{
+			text: "the volume of the data is unknown, and so are its limits and its price",
+			hint: "--volume gp2:800GiB, or volume in the inventory",
+		}
 	}
 	if in.Seen, err = lookAtServer(ctx, c, site, node, inv, deps, o.span); err != nil {
 		return nil, err

@@ -15,7 +15,6 @@ import (
 
 	"plimsoll/advise"
 	"plimsoll/engine"
-	"plimsoll/hint"
 	"plimsoll/lab"
 	"plimsoll/report/quantity"
 	"plimsoll/watch"
@@ -76,7 +75,7 @@ func adviseCheck(ctx context.Context, c console, name string, o adviseCheckOptio
 		return err
 	}
 	if len(made) == 0 {
-		return hint.With(usageError{text: "there is no prediction for " + site.Name + " yet"}, "plimsoll advise "+site.Name)
+		return usageError{text: "there is no prediction for " + site.Name + " yet", hint: "plimsoll advise " + site.Name}
 	}
 	before, err := readLines[advise.Score](scoresFile(deps, site.Name))
 	if err != nil {
