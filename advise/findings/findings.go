@@ -23,6 +23,7 @@ type Input struct {
 	Whole         bool            // everything is asked for, and what is hardly noticed is left out
 	Replicas      bool            // other servers follow this one
 	Volume        *storage.Volume // what the data lies on; nil: not known
+	Aurora        *Aurora         // it runs on Aurora, which has no volume; nil: it does not
 	Balance       float64         // share of its bucket that is left; NaN: not known
 	Class         string          // of the instance; "": not known
 	NoPlace       string          // why the cloud did not say what the server runs on
@@ -61,7 +62,10 @@ func Report(in Input) *advise.Report {
 	if in.Memory == nil && in.Seen == nil {
 		return r
 	}
-	if in.Volume == nil {
+	if in.Aurora != nil {
+		in.use = use
+		r.Findings = append(r.Findings, in.onAurora())
+	} else if in.Volume == nil {
 		r.Unknown = append(r.Unknown, "Storage: the volume of the data is unknown, and so are its limits and its price: give volume in the inventory, or --volume gp2:800GiB.")
 	} else if looked {
 		in.use = use
@@ -100,6 +104,9 @@ func Report(in Input) *advise.Report {
 func (in Input) now() advise.Price { return in.priced(in.Class, in.Volume) }
 
 func (in Input) priced(class string, v *storage.Volume) (p advise.Price) {
+	if in.Aurora != nil && class != "" {
+		return in.Prices.AuroraClass(class, in.Aurora.Configuration == IOOptimized) // the storage costs the same with any class
+	}
 	if class != "" {
 		p = p.Plus(in.Prices.Class(class))
 	}

@@ -67,6 +67,7 @@ type Region struct {
 	Caches  map[string]ClassPrice  `yaml:"caches" doc:"Nodes of a read cache, by type."`
 	RDS     map[string]VolumePrice `yaml:"rds" doc:"Volumes of managed databases, by type."`
 	EBS     map[string]VolumePrice `yaml:"ebs" doc:"Volumes of self-managed servers, by type."`
+	Aurora  *AuroraPrices          `yaml:"aurora" doc:"Aurora MySQL."`
 	Memory  *MemoryPrice           `yaml:"memory" doc:"Memory of your own machines."`
 }
 
@@ -122,6 +123,12 @@ func parse(name string, text []byte) (*Catalogue, error) {
 	}
 	for region, r := range c.Regions {
 		all := merged(r.Classes, r.Caches)
+		if r.Aurora != nil {
+			all = merged(merged(all, r.Aurora.Classes), r.Aurora.Optimized)
+			if s := r.Aurora.Storage; min(s.GiB, s.Million, s.OptimizedGiB, r.Aurora.OptimizedMore) < 0 {
+				return nil, fmt.Errorf("%s: Aurora in %s: a negative price", name, region)
+			}
+		}
 		for class, p := range all {
 			if p.Hour < 0 || p.Apart < 0 {
 				return nil, fmt.Errorf("%s: %s in %s: a negative price", name, class, region)
@@ -146,7 +153,7 @@ func (c *Catalogue) override(over *Catalogue, file string) error {
 		there := c.Regions[name]
 		c.Regions[name] = Region{
 			Classes: merged(there.Classes, r.Classes), Caches: merged(there.Caches, r.Caches), RDS: merged(there.RDS, r.RDS), EBS: merged(there.EBS, r.EBS),
-			Memory: cmp.Or(r.Memory, there.Memory),
+			Aurora: there.Aurora.merge(r.Aurora), Memory: cmp.Or(r.Memory, there.Memory),
 		}
 	}
 	return nil
