@@ -14,7 +14,9 @@ func onAurora(t *testing.T, billed float64) Input {
 	in := incident(t, 1800)
 	in.Volume, in.Class = nil, "db.r6g.2xlarge"
 	in.Aurora = &Aurora{Name: "users", Configuration: Standard, Classes: []string{"db.r6g.2xlarge", "db.r6g.2xlarge"}, GiB: 800, Days: 14}
-	half := func(v float64) *advise.Figure { return &advise.Figure{Mean: v / 2, Low: 0.9 * v / 2, High: 1.2 * v / 2} }
+	half := func(v float64) *advise.Figure {
+		return &advise.Figure{Mean: v / 2, Low: 0.9 * v / 2, High: 1.2 * v / 2}
+	}
 	if billed > 0 {
 		in.Aurora.Reads, in.Aurora.Writes = half(billed), half(billed)
 	}

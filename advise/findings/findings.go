@@ -111,7 +111,7 @@ func (in Input) priced(class string, v *storage.Volume) (p advise.Price) {
 		p = p.Plus(in.Prices.Class(class))
 	}
 	if v != nil && v.Type != "local" {
-		p = p.Plus(in.Prices.Volume(v.Type, v.GiB, extraIOPS(*v), v.Managed))
+		p = p.Plus(in.Prices.Volume(v.Type, v.GiB, extraIOPS(*v), extraMiBs(*v), v.Managed))
 	}
 	if in.MultiAZ {
 		p = p.Plus(p)
@@ -131,6 +131,14 @@ func extraIOPS(v storage.Volume) float64 {
 	return 0
 }
 
+// extraMiBs is the throughput that is bought beyond what a volume includes.
+func extraMiBs(v storage.Volume) float64 {
+	if v.Type != "gp3" {
+		return 0
+	}
+	return max(v.MiBs-v.IncludedMiBs(), 0)
+}
+
 // noticed is the share of the sessions' time from which on commits are a finding among others.
 const noticed = 0.05
 
@@ -144,6 +152,16 @@ func limit(v storage.Volume, class price.Class) (iops float64, by string) {
 		iops, by = class.IOPS, "instance"
 	}
 	return iops, by
+}
+
+// flow is the throughput that the storage gives all the time, in bytes a second, the volume or the class, whichever is less; 0: there is no
+// limit.
+func flow(v storage.Volume, class price.Class) (bytes float64, by string) {
+	bytes, by = v.Throughput(), "volume"
+	if most := class.MBps * 1e6; most > 0 && (bytes == 0 || most < bytes) {
+		bytes, by = most, "instance"
+	}
+	return bytes, by
 }
 
 // lasts tells how long a bucket lasts at a rate; +Inf where it does not empty.

@@ -40,7 +40,7 @@ func Questions(region string) []Question {
 	auroraClasses := both("Database Instance")
 	auroraClasses.Where["databaseEngine"] = auroraEngine
 	return []Question{
-		single("Database Instance", "databaseEngine", "MySQL"), both("Database Storage"), single("Provisioned IOPS"),
+		single("Database Instance", "databaseEngine", "MySQL"), both("Database Storage"), single("Provisioned IOPS"), single("Provisioned Throughput"),
 		{"AmazonElastiCache", map[string]string{"regionCode": region, "productFamily": "Cache Instance", "cacheEngine": "Valkey"}},
 		disks("Storage"), disks("System Operation"), disks("Provisioned Throughput"),
 		auroraClasses, both("System Operation"),
@@ -54,6 +54,7 @@ const auroraEngine = "Aurora MySQL"
 var (
 	sizes = map[string]string{"RDS:GP2-Storage": "gp2", "RDS:GP3-Storage": "gp3", "RDS:PIOPS-Storage": "io1", "RDS:PIOPS-Storage-IO2": "io2"}
 	rates = map[string]string{"RDS:GP3-PIOPS": "gp3", "RDS:PIOPS": "io1", "RDS:IO2-PIOPS": "io2"}
+	flows = map[string]string{"RDS:GP3-Throughput": "gp3"}
 )
 
 // kinds of EBS's volumes, likewise. Of io2, whose operations are cheaper above 32,000, it is the first price: an upper bound for more.
@@ -97,7 +98,10 @@ func Updated(region string, asked, published time.Time, all []Listed) (*Catalogu
 		case l.Unit == "IOPS-Mo":
 			note(r.RDS, rates[usage], source, func(v *VolumePrice) { v.IOPS = l.USD })
 			note(r.EBS, ownRates[usage], source, func(v *VolumePrice) { v.IOPS = l.USD })
+		case strings.EqualFold(l.Unit, "MBps-Mo"):
+			note(r.RDS, flows[usage], source, func(v *VolumePrice) { v.MBps = l.USD })
 		case l.Unit == "GiBps-mo":
+			note(r.RDS, flows[usage], source, func(v *VolumePrice) { v.MBps = l.USD / 1024 })
 			note(r.EBS, ownThrough[usage], source, func(v *VolumePrice) { v.MBps = l.USD / 1024 })
 		}
 	}
