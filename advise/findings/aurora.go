@@ -148,7 +148,6 @@ func (in Input) auroraOption(name, configuration string, price, now advise.Price
 		cluster = "NAME"
 	}
 	o.Risk += fmt.Sprintf("; both have the same speed. Set by: aws rds modify-db-cluster --db-cluster-identifier %s --storage-type %s --apply-immediately", cluster, kind)
-	o.Volume = auroraVolume(configuration)
 	class := "db.r6g.large"
 	if len(in.Aurora.Classes) > 0 {
 		class = in.Aurora.Classes[0]
@@ -167,12 +166,4 @@ func (in Input) readsBilled() []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("Aurora bills each of these reads in its Standard configuration: a read per second less saves %s %.2f a month, which the prices below do not include.", one.Currency, one.Month)}
-}
-
-// auroraVolume names a configuration as Option.Volume does.
-func auroraVolume(configuration string) string {
-	if configuration == IOOptimized {
-		return "aurora-iopt1"
-	}
-	return "aurora"
 }

@@ -56,7 +56,7 @@ func Report(in Input) *advise.Report {
 		r.Unknown = append(r.Unknown, "Memory: "+in.NoMemory)
 	}
 	if in.NoPlace != "" {
-		r.Unknown = append(r.Unknown, "Class and volume: "+in.NoPlace+". Give what is missing: --class db.m5.2xlarge --volume gp3:800GiB.")
+		r.Unknown = append(r.Unknown, in.noPlace())
 	}
 	use, looked := in.disk()
 	if in.Memory == nil && in.Seen == nil {
@@ -64,6 +64,9 @@ func Report(in Input) *advise.Report {
 	}
 	if in.Aurora != nil {
 		in.use = use
+		if in.Aurora.GiB == 0 && in.Memory != nil {
+			in.Aurora.GiB = float64(in.Memory.Data) / (1 << 30)
+		}
 		r.Findings = append(r.Findings, in.onAurora())
 	} else if in.Volume == nil {
 		r.Unknown = append(r.Unknown, "Storage: the volume of the data is unknown, and so are its limits and its price: give volume in the inventory, or --volume gp2:800GiB.")
@@ -98,6 +101,14 @@ func Report(in Input) *advise.Report {
 		return 1
 	})
 	return r
+}
+
+// noPlace says that the cloud did not tell what the server runs on.
+func (in Input) noPlace() string {
+	if in.Aurora != nil {
+		return "Aurora: " + in.NoPlace + ". Without it, what is not known has no price."
+	}
+	return "Class and volume: " + in.NoPlace + ". Give what is missing: --class db.m5.2xlarge --volume gp3:800GiB."
 }
 
 // now is the price a month of instance and volume as they are.

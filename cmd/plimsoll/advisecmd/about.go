@@ -104,7 +104,7 @@ func adviceAbout(ctx context.Context, c console.Streams, name string, o Options,
 	if err := o.runsOn(ctx, &in, site, inv); err != nil {
 		return nil, err
 	}
-	if about == "storage" && in.Volume == nil {
+	if about == "storage" && in.Volume == nil && in.Aurora == nil {
 		return nil, console.UsageError{Text: "the volume of the data is unknown, and so are its limits and its price", Hint: "--volume gp2:800GiB, or volume in the inventory"}
 	}
 	if in.Seen, err = lookAtServer(ctx, c, site, node, inv, deps, o.Span); err != nil {
