@@ -84,7 +84,7 @@ func TestWhatIsNotKnownOfAnAuroraCluster(t *testing.T) {
 		t.Errorf("without classes: %+v, %q", o.Price, f.Evidence)
 	}
 	in = onAurora(t, 500)
-	in.Aurora.GiB = 0
+	in.Aurora.GiB, in.Memory.Data = 0, 0
 	if o := option(t, finding(t, Report(in), "storage"), "leave it"); o.Price.Known() || !strings.Contains(o.Price.Unknown, "size") {
 		t.Errorf("without the size of its data: %+v", o.Price)
 	}

@@ -84,6 +84,9 @@ func Report(in Input) *advise.Report {
 	} else if in.Class == "" {
 		r.Unknown = append(r.Unknown, "Instances: the class is unknown, and so are its limits and its price: use --class db.m5.2xlarge.")
 	}
+	if in.Replicas && in.Memory != nil {
+		r.Unknown = append(r.Unknown, advise.OtherServers(in.Node))
+	}
 	if in.Memory != nil {
 		if f, there := in.memory(); there {
 			in.statements(r, &f)
