@@ -27,7 +27,7 @@ var cassOperator = operator{
 	resume: "set spec.stopped to false first",
 	stuck: func(o kube.Object) string {
 		if status, reason := o.Condition("Valid"); status == "False" {
-			return "the operator finds it invalid (" + reason + ")"
+			return "the operator reports that it is invalid (" + reason + ")"
 		}
 		return ""
 	},
@@ -55,7 +55,7 @@ func cassBusy(o kube.Object) string {
 		}
 	}
 	if progress := o.Text(kube.At("status.cassandraOperatorProgress")); progress != "Ready" {
-		return "progress Ready, which is " + progress
+		return "progress Ready; now it is " + progress
 	}
 	if status, _ := o.Condition("Ready"); status != "True" {
 		return "the condition Ready"
@@ -101,7 +101,7 @@ func cassCounts(ctx context.Context, on *cluster.Cluster, o kube.Object, want in
 		}
 	}
 	if well != want || all != want {
-		return fmt.Sprintf("%d nodes up and normal in the ring, of %d in all where %d are meant", well, all, want), nil
+		return fmt.Sprintf("the ring: %d nodes are up and normal of %d members, expected %d", well, all, want), nil
 	}
 	return "", nil
 }

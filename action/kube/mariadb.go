@@ -22,7 +22,7 @@ var mariadbOperator = operator{
 	},
 	paused: func(o kube.Object) string {
 		if o.Is(suspend) {
-			return "spec.suspend is true: the operator does not look after it"
+			return "spec.suspend is true: the operator ignores the cluster"
 		}
 		return ""
 	},
@@ -33,7 +33,7 @@ var mariadbOperator = operator{
 	shrinks: func(o kube.Object, to int64) error {
 		if primary, known := o.Int(currentPrimary); known && primary >= to {
 			return &hint.PermanentError{
-				Reason: fmt.Sprintf("the primary is pod %s-%d, which would be taken away", o.Name(), primary),
+				Reason: fmt.Sprintf("the primary is pod %s-%d, which would be removed", o.Name(), primary),
 				Advice: "switch over first: plimsoll runbook run kube/switchover",
 			}
 		}
@@ -42,8 +42,8 @@ var mariadbOperator = operator{
 	grows: func(o kube.Object) error {
 		if o.Is(kube.At("spec.replication.enabled")) && o.Get(kube.At("spec.replication.replica.bootstrapFrom")) == nil {
 			return &hint.PermanentError{
-				Reason: "spec.replication.replica.bootstrapFrom says nothing, so mariadb-operator does not know what a new replica gets its data from",
-				Advice: "name a PhysicalBackup there first, as mariadb-operator's documentation of replication says",
+				Reason: "spec.replication.replica.bootstrapFrom is empty, so mariadb-operator does not know where a new replica gets its data",
+				Advice: "name a PhysicalBackup there first, as mariadb-operator's documentation of replication describes",
 			}
 		}
 		return nil
@@ -60,8 +60,8 @@ var (
 func canRestart(o kube.Object) error {
 	if strategy := o.Text(kube.At("spec.updateStrategy.type")); strategy == "OnDelete" || strategy == "Never" {
 		return &hint.PermanentError{
-			Reason: fmt.Sprintf("spec.updateStrategy.type is %s: the operator restarts no server by itself", strategy),
-			Advice: "set ReplicasFirstPrimaryLast or RollingUpdate",
+			Reason: fmt.Sprintf("spec.updateStrategy.type is %s: the operator does not restart servers by itself", strategy),
+			Advice: "set spec.updateStrategy.type to ReplicasFirstPrimaryLast or RollingUpdate",
 		}
 	}
 	return nil
@@ -86,12 +86,12 @@ func mariadbBusy(o kube.Object) string {
 	}
 	want, _ := o.Int(kube.At("spec.replicas"))
 	if has, _ := o.Int(kube.At("status.replicas")); has != want {
-		return fmt.Sprintf("%d replicas in its status, which says %d", want, has)
+		return fmt.Sprintf("%d replicas in its status; now there are %d", want, has)
 	}
 	if field := primaryField(o); field != nil {
 		wanted, said := o.Int(field)
 		if is, known := o.Int(currentPrimary); said && known && is != wanted {
-			return fmt.Sprintf("pod %s-%d to be the primary, which is %s-%d", o.Name(), wanted, o.Name(), is)
+			return fmt.Sprintf("pod %s-%d to become the primary; now it is %s-%d", o.Name(), wanted, o.Name(), is)
 		}
 	}
 	return ""
@@ -106,7 +106,7 @@ func mariadbCounts(ctx context.Context, on *cluster.Cluster, o kube.Object, want
 			return "", err
 		}
 		if said != strconv.FormatInt(want, 10) {
-			return fmt.Sprintf("a Galera cluster of %d, which is %s", want, said), nil
+			return fmt.Sprintf("a Galera cluster of %d nodes; now it has %s", want, said), nil
 		}
 	case o.Is(kube.At("spec.replication.enabled")):
 		db, err := on.Database(ctx, "")
@@ -122,7 +122,7 @@ func mariadbCounts(ctx context.Context, on *cluster.Cluster, o kube.Object, want
 			return "", err
 		}
 		if int64(status.Followers) != want-1 {
-			return fmt.Sprintf("%d replicas that follow the primary, which are %d", want-1, status.Followers), nil
+			return fmt.Sprintf("%d replicas to replicate from the primary; now %d do", want-1, status.Followers), nil
 		}
 	}
 	return "", nil

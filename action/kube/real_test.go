@@ -70,7 +70,7 @@ func TestRealServersTellWhenAnOperatorIsDone(t *testing.T) {
 	w.Set(mariadbs.Kind, "shop", "status.replicas", 4)
 	on.pod(3, map[string]any{}, mariadbLabels)
 	f, err := on.task(t, "kube.scale", "members: 4").Check(t.Context(), site)
-	if err != nil || !strings.Contains(f.Reason, "3 replicas that follow the primary, which are 2") {
+	if err != nil || !strings.Contains(f.Reason, "3 replicas to replicate from the primary; now 2 do") {
 		t.Errorf("four by its status, three by the servers: %s %q, %v", f.State, f.Reason, err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 func replaceAction(every time.Duration) action.Action {
 	return action.Action{
 		Name: "kube.replace-node", Version: 1,
-		About: "Has cass-operator replace a node of Cassandra: its volume claim is deleted, and a new node takes its tokens and gets its data from the others.",
+		About: "Replaces a node of Cassandra through cass-operator: its volume claim is deleted, and a new node takes over its tokens and streams its data from the others.",
 		New:   func() action.Task { return &replace{every: every} },
 	}
 }
@@ -52,13 +52,13 @@ func (a *replace) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 		State: action.Needed, Observed: action.Facts{"object": s.String(), "uid": s.UID(), "host": a.host(s)}, Intended: action.Facts{"pod": a.Pod, "host": action.Another},
 	}
 	if s.at.Operator != cluster.CassOperator {
-		return f, s.lacks("replace a member by a field", "delete the member's volume claim and pod as the operator's documentation says")
+		return f, s.lacks("replace a member", "delete the member's volume claim and pod as the operator's documentation describes")
 	}
 	if err := s.free(); err != nil {
 		return f, err
 	}
 	if a.host(s) == "" {
-		return f, &hint.PermanentError{Reason: fmt.Sprintf("%s has no node of pod %s", s, a.Pod), Advice: "status.nodeStatuses lists them"}
+		return f, &hint.PermanentError{Reason: fmt.Sprintf("%s has no node in pod %s", s, a.Pod), Advice: "status.nodeStatuses lists them"}
 	}
 	if err := a.othersWell(ctx, on, s); err != nil {
 		return f, err
@@ -75,8 +75,8 @@ func (a *replace) othersWell(ctx context.Context, on *cluster.Cluster, s site) e
 	for _, m := range seen.Members {
 		if m.Host != a.host(s) && (!m.Up || m.Part != engine.Normal) {
 			return &hint.PermanentError{
-				Reason: fmt.Sprintf("node %s is %s: what only it and the replaced node hold could be lost", m.Address, m.Code()),
-				Advice: "bring it back first",
+				Reason: fmt.Sprintf("node %s is %s: data that only it and the replaced node have could be lost", m.Address, m.Code()),
+				Advice: "bring that node back first",
 			}
 		}
 	}
@@ -85,7 +85,7 @@ func (a *replace) othersWell(ctx context.Context, on *cluster.Cluster, s site) e
 
 // ApprovalReason tells what is deleted.
 func (a *replace) ApprovalReason(f action.CheckResult) string {
-	return fmt.Sprintf("the volume claim of pod %s is deleted with all data of node %v; the others send it again", a.Pod, f.Observed["host"])
+	return fmt.Sprintf("the volume claim of pod %s is deleted with all data of node %v; the new node streams it from the others", a.Pod, f.Observed["host"])
 }
 
 func (a *replace) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
@@ -95,9 +95,9 @@ func (a *replace) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 	}
 	before, _ := c.Before["host"].(string)
 	if before == "" {
-		return nil, action.NothingDone{Err: fmt.Errorf("which node pod %s was is not recorded", a.Pod)}
+		return nil, action.NothingDone{Err: fmt.Errorf("the node that ran in pod %s was not recorded", a.Pod)}
 	}
-	c.Progress(-1, "asking for the replacement of "+before)
+	c.Progress(-1, "requesting the replacement of "+before)
 	job := map[string]any{"name": "replace", "command": "replacenode", "args": map[string]any{"pod_name": a.Pod}}
 	err = s.runTask(ctx, on, a.every, c, job, map[string]string{replacedLabel: before}, func(ctx context.Context, s site) (string, error) {
 		return a.replaced(ctx, on, s, c.Token)
@@ -116,7 +116,7 @@ func (a *replace) replaced(ctx context.Context, on *cluster.Cluster, s site, tok
 	}
 	before := task.Text(kube.Path{"metadata", "labels", replacedLabel})
 	if now := a.host(s); now == "" || now == before {
-		return "another node in pod " + a.Pod, nil
+		return "the new node in pod " + a.Pod, nil
 	}
 	seen, err := ring(ctx, on)
 	if err != nil {

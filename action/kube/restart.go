@@ -11,7 +11,7 @@ import (
 
 func restartAction(every time.Duration) action.Action {
 	return action.Action{
-		Name: "kube.restart", Version: 1, About: "Has an operator restart the members of its cluster one after the other, and waits until all are started anew and serve.",
+		Name: "kube.restart", Version: 1, About: "Restarts the members of a cluster one after the other through its operator, and waits until all have restarted and serve.",
 		New: func() action.Task { return &restart{every: every} },
 	}
 }
@@ -85,10 +85,10 @@ func (a *restart) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 		return nil, action.NothingDone{Err: err}
 	}
 	if s.at.Operator == cluster.CassOperator {
-		c.Progress(-1, "asking for the restart")
+		c.Progress(-1, "requesting the restart")
 		return a.output(c), s.runTask(ctx, on, a.every, c, restartJob, nil, nil)
 	}
-	c.Progress(-1, "asking for the restart")
+	c.Progress(-1, "requesting the restart")
 	err = s.write(ctx, func(s site) ([]kube.Edit, error) {
 		if s.Text(markPath) == c.Token {
 			return nil, nil
@@ -112,7 +112,7 @@ func started(token string) look {
 		}
 		for _, p := range pods {
 			if p.Text(kube.Path{"metadata", "annotations", restartMark}) != token {
-				return "pod " + p.Name() + " to be started anew", nil
+				return "pod " + p.Name() + " to restart", nil
 			}
 		}
 		return "", nil

@@ -19,7 +19,7 @@ func scaleAction(every time.Duration) action.Action {
 }
 
 type scale struct {
-	Members int `yaml:"members,required" doc:"How many there shall be."`
+	Members int `yaml:"members,required" doc:"The new number of members."`
 
 	every time.Duration
 }
@@ -59,7 +59,7 @@ func (a *scale) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 		f.State = action.Satisfied
 		return f, nil
 	case has == int64(a.Members): // asked for already
-		f.Reason = "the operator waits for " + waits
+		f.Reason = "the operator is still waiting for " + waits
 		return f, s.free()
 	}
 	edits, err := a.edits(s, int64(a.Members))
@@ -96,7 +96,7 @@ func (a *scale) edits(s site, to int64) ([]kube.Edit, error) {
 // ApprovalReason tells what members that go take with them.
 func (a *scale) ApprovalReason(f action.CheckResult) string {
 	if has, ok := f.Observed["members"].(int64); ok && has > int64(a.Members) {
-		return fmt.Sprintf("%d of %d members are taken away; their volumes may be deleted, as the operator has it", has-int64(a.Members), has)
+		return fmt.Sprintf("%d of %d members are removed; the operator may delete their volumes", has-int64(a.Members), has)
 	}
 	return ""
 }
@@ -133,7 +133,7 @@ func (a *scale) Verify(ctx context.Context, on *cluster.Cluster, _ action.Facts)
 func (a *scale) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
 	before, ok := number(c.Before["members"])
 	if !ok {
-		return errors.New("how many members there were was not recorded")
+		return errors.New("the previous number of members was not recorded")
 	}
 	return a.become(ctx, on, c, before)
 }

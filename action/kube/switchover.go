@@ -16,13 +16,13 @@ import (
 
 func switchoverAction(every time.Duration) action.Action {
 	return action.Action{
-		Name: "kube.switchover", Version: 1, About: "Has mariadb-operator make another pod the primary, and waits until the operator and the servers say that it is.",
+		Name: "kube.switchover", Version: 1, About: "Makes another pod the primary through mariadb-operator, and waits until the operator and the servers confirm it.",
 		New: func() action.Task { return &switchover{every: every} },
 	}
 }
 
 type switchover struct {
-	Pod string `yaml:"pod,required" doc:"The pod that is to be the primary, without its namespace."`
+	Pod string `yaml:"pod,required" doc:"The new primary's pod, without its namespace."`
 
 	every time.Duration
 }
@@ -70,7 +70,7 @@ func (a *switchover) Check(ctx context.Context, on *cluster.Cluster) (action.Che
 		}
 		return f, err
 	case len(edits) == 0: // asked for already
-		f.Reason = "the operator waits for " + waits
+		f.Reason = "the operator is still waiting for " + waits
 		return f, nil
 	case waits != "":
 		unsettled(&f, s, waits)
@@ -82,14 +82,14 @@ func (a *switchover) Check(ctx context.Context, on *cluster.Cluster) (action.Che
 // edits are those that ask for the primary; none if it is asked for.
 func (a *switchover) edits(s site, pod string) ([]kube.Edit, error) {
 	if s.at.Operator != cluster.MariaDBOperator {
-		return nil, s.lacks("choose a primary", "its nodes are all alike")
+		return nil, s.lacks("choose a primary", "all of its nodes have the same role")
 	}
 	field := primaryField(s.Object)
 	switch {
 	case field == nil:
 		return nil, &hint.PermanentError{Reason: fmt.Sprintf("%s has neither replication nor Galera: there is no other primary", s)}
 	case s.Get(kube.At("spec.maxScaleRef")) != nil:
-		return nil, &hint.PermanentError{Reason: fmt.Sprintf("MaxScale chooses the primary of %s", s), Advice: "switch over by spec.primaryServer of the MaxScale object"}
+		return nil, &hint.PermanentError{Reason: fmt.Sprintf("MaxScale chooses the primary of %s", s), Advice: "switch over with spec.primaryServer of the MaxScale object"}
 	}
 	to, err := index(s, pod)
 	if err != nil {
@@ -129,17 +129,17 @@ func (a *switchover) leads(ctx context.Context, on *cluster.Cluster, s site, pod
 		return "", changedMeanwhile(s, primaryField(s.Object), want)
 	}
 	if is, known := s.Int(currentPrimary); !known || is != want {
-		return "pod " + pod + " to be the primary, which is " + s.Text(kube.At("status.currentPrimary")), nil
+		return "pod " + pod + " to become the primary; now it is " + s.Text(kube.At("status.currentPrimary")), nil
 	}
 	if s.Is(kube.At("spec.galera.enabled")) {
 		return "", nil // all of its members take writes; which one is called the primary, no server knows
 	}
 	n, err := on.Primary(ctx)
 	if errors.Is(err, cluster.ErrNoPrimary) {
-		return "a server that says that it is the primary", nil
+		return "a server that reports that it is the primary", nil
 	}
 	if err == nil && n.Pod != "" && n.Pod != s.at.Namespace+"/"+pod {
-		return fmt.Sprintf("the server of pod %s to be the primary, which is node %s", pod, n.Name), nil
+		return fmt.Sprintf("the server of pod %s to become the primary; now it is node %s", pod, n.Name), nil
 	}
 	return "", err
 }

@@ -70,6 +70,7 @@ func adviseFleet(ctx context.Context, _ options) (err error) {
 
 // makeFleet stores instances that follow the day, each with a load of its own.
 func makeFleet(ctx context.Context, series *store.Store, from, to time.Time) (samples int, err error) {
+	var sent [fleetSize]float64 // counters only rise
 	for at := from; at.Before(to); at = at.Add(fleetEvery) {
 		batch := make([]watch.Sample, 0, 5*fleetSize)
 		day := 1 + 0.5*math.Sin(float64(at.Sub(from))/float64(24*time.Hour)*2*math.Pi)
@@ -81,7 +82,8 @@ func makeFleet(ctx context.Context, series *store.Store, from, to time.Time) (sa
 			load := day * float64(i%40+1) / 4
 			add("plimsoll_aas", load, watch.Label{Name: "wait", Value: "cpu"})
 			add("plimsoll_iops", 300*load)
-			add("mysql_global_status_bytes_sent", 1e6*load*at.Sub(from).Seconds())
+			sent[i] += 1e6 * load * fleetEvery.Seconds()
+			add("mysql_global_status_bytes_sent", sent[i])
 			add("mysql_global_status_threads_connected", 20*load)
 			add("mysql_global_variables_innodb_buffer_pool_size", 40<<30)
 		}

@@ -2,6 +2,7 @@ package runbookcmd
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,6 +11,7 @@ import (
 	"plimsoll/cmd/plimsoll/home"
 	"plimsoll/cmd/plimsoll/runs"
 	"plimsoll/runbook/execute"
+	"plimsoll/runbook/plan"
 )
 
 // Request is the flags that say what to run where.
@@ -29,7 +31,7 @@ func (q *Request) Flags(cmd *cobra.Command) {
 // prepare plans.
 func (q *Request) prepare(ctx context.Context, d *runs.Desk, name string) (*execute.Prepared, error) {
 	if q.Cluster == "" {
-		return nil, console.UsageError{Text: "which cluster?", Hint: "--cluster NAME; plimsoll lab list shows those of the lab"}
+		return nil, console.UsageError{Text: "no cluster was given", Hint: "--cluster NAME; plimsoll lab list shows those of the lab"}
 	}
 	book, err := runs.ReadRunbook(name)
 	if err != nil {
@@ -53,4 +55,23 @@ func (q *Request) Said() (map[string]string, error) {
 		said[key] = value
 	}
 	return said, nil
+}
+
+// gateRefusal is the error for a closed gate, with the command that opens it as it would be typed.
+func (q *Request) gateRefusal(p *execute.Prepared, name string) error {
+	err := p.Gate.Refusal(q.override)
+	var closed *plan.GateError
+	if errors.As(err, &closed) {
+		closed.Typed = quoted(name) + q.asTyped()
+	}
+	return err
+}
+
+// asTyped is the request as flags.
+func (q *Request) asTyped() string {
+	text := " --cluster " + q.Cluster
+	for _, in := range q.Inputs {
+		text += " -i " + quoted(in)
+	}
+	return text
 }

@@ -1,4 +1,5 @@
-package cql
+// Package value reads and writes values as columns of each type of CQL have them.
+package value
 
 import (
 	"encoding/binary"
@@ -12,14 +13,14 @@ import (
 	"plimsoll/engine"
 )
 
-// isBytes tells the types whose values travel as they are.
-func isBytes(t gocql.Type) bool {
+// IsBytes tells the types whose values travel as they are.
+func IsBytes(t gocql.Type) bool {
 	return t == gocql.TypeText || t == gocql.TypeVarchar || t == gocql.TypeAscii || t == gocql.TypeBlob
 }
 
-// appendValue appends a value as a column of a type has it. Integers fit every type of number, timestamps (milliseconds)
+// Append appends a value as a column of a type has it. Integers fit every type of number, timestamps (milliseconds)
 // and the like; a text is read as the type writes itself.
-func appendValue(dst []byte, of gocql.TypeInfo, v engine.Value) ([]byte, error) {
+func Append(dst []byte, of gocql.TypeInfo, v engine.Value) ([]byte, error) {
 	switch v.Kind {
 	case engine.Integer:
 		if out, ok, err := appendInteger(dst, of.Type(), v.Int); ok || err != nil {
@@ -79,7 +80,7 @@ func appendText(dst []byte, of gocql.TypeInfo, text string) ([]byte, error) {
 	case gocql.TypeBigInt, gocql.TypeCounter, gocql.TypeInt, gocql.TypeSmallInt, gocql.TypeTinyInt:
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return dst, fmt.Errorf("%q is no integer", text)
+			return dst, fmt.Errorf("%q is not an integer", text)
 		}
 		out, _, err := appendInteger(dst, of.Type(), n)
 		return out, err
@@ -88,11 +89,11 @@ func appendText(dst []byte, of gocql.TypeInfo, text string) ([]byte, error) {
 		if err != nil {
 			return dst, fmt.Errorf("%q is not a number", text)
 		}
-		return appendValue(dst, of, engine.Float(f))
+		return Append(dst, of, engine.Float(f))
 	case gocql.TypeBoolean:
 		b, err := strconv.ParseBool(text)
 		if err != nil {
-			return dst, fmt.Errorf("%q is neither true nor false", text)
+			return dst, fmt.Errorf("%q is not true or false", text)
 		}
 		return appendAny(dst, of, b)
 	case gocql.TypeTimestamp:
@@ -118,8 +119,8 @@ func appendAny(dst []byte, of gocql.TypeInfo, value any) ([]byte, error) {
 	return append(dst, data...), nil
 }
 
-// valueOf is a column's value. Its bytes are only valid as long as data is.
-func valueOf(of gocql.TypeInfo, data []byte) (engine.Value, error) {
+// Of is a column's value. Its bytes are only valid as long as data is.
+func Of(of gocql.TypeInfo, data []byte) (engine.Value, error) {
 	if data == nil {
 		return engine.Value{}, nil
 	}

@@ -1,4 +1,4 @@
-package cql
+package value
 
 import (
 	"math/big"
@@ -37,12 +37,12 @@ func TestValuesComeBackAsTheyWent(t *testing.T) {
 		{gocql.TypeDecimal, engine.Float(12.25), engine.Chars([]byte("12.25"))},
 		{gocql.TypeTimestamp, engine.Int(1700000000123), engine.Chars([]byte("2023-11-14T22:13:20.123Z"))},
 	} {
-		data, err := appendValue(nil, kind(c.of), c.in)
+		data, err := Append(nil, kind(c.of), c.in)
 		if err != nil {
 			t.Errorf("%v of type %v: %v", c.in, c.of, err)
 			continue
 		}
-		got, err := valueOf(kind(c.of), data)
+		got, err := Of(kind(c.of), data)
 		if err != nil || got.Kind != c.back.Kind || got.Int != c.back.Int || got.Float != c.back.Float || string(got.Data) != string(c.back.Data) {
 			t.Errorf("type %v: %v came back as %v (%s), %v", c.of, c.in, got, got.Data, err)
 		}
@@ -60,11 +60,11 @@ func TestValuesThatDoNotFit(t *testing.T) {
 		{gocql.TypeSmallInt, engine.Chars([]byte("70000")), "does not fit 16 bits"},
 		{gocql.TypeBigInt, engine.Chars([]byte("ten")), "no integer"},
 		{gocql.TypeDouble, engine.Chars([]byte("ten")), "not a number"},
-		{gocql.TypeBoolean, engine.Chars([]byte("maybe")), "neither true nor false"},
+		{gocql.TypeBoolean, engine.Chars([]byte("maybe")), "is not true or false"},
 		{gocql.TypeTimestamp, engine.Chars([]byte("soon")), "not a time such as"},
 		{gocql.TypeDecimal, engine.Chars([]byte("1.2.3")), "no decimal"},
 	} {
-		if _, err := appendValue(nil, kind(c.of), c.in); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := Append(nil, kind(c.of), c.in); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%v for a column of type %v: %v, want %q", c.in, c.of, err, c.says)
 		}
 	}
@@ -79,7 +79,7 @@ func FuzzValue(f *testing.F) {
 		case gocql.TypeText, gocql.TypeVarchar, gocql.TypeAscii, gocql.TypeBlob, gocql.TypeBigInt, gocql.TypeCounter, gocql.TypeTime,
 			gocql.TypeInt, gocql.TypeSmallInt, gocql.TypeTinyInt, gocql.TypeBoolean, gocql.TypeDouble, gocql.TypeFloat,
 			gocql.TypeTimestamp, gocql.TypeDate, gocql.TypeVarint, gocql.TypeDecimal:
-			_, _ = valueOf(kind(of), data)
+			_, _ = Of(kind(of), data)
 		}
 	})
 }
