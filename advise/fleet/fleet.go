@@ -33,12 +33,12 @@ const pool = `max by (instance) (max_over_time(mysql_global_variables_innodb_buf
 // Histories are those of all instances that anything was kept of, by their names. What the model of a volume saw of operations stands before what
 // the server counted. The samples are read once and summed up here: asking for each part of each instance in PromQL takes several times as long.
 func Histories(ctx context.Context, kept Series, s Span) ([]findings.History, error) {
-	g := gathered{ctx: ctx, kept: kept, span: s}
-	cpu := g.all(`plimsoll_aas{wait="cpu"}`, averages)
-	iops := g.all(`plimsoll_iops`, averages)
-	reads, writes := g.all(`mysql_global_status_innodb_data_reads`, rates), g.all(`mysql_global_status_innodb_data_writes`, rates)
-	sent := g.all(`mysql_global_status_bytes_sent`, rates)
-	connections := g.all(`mysql_global_status_threads_connected`, largest)
+	g := gathered{kept: kept, span: s}
+	cpu := g.all(ctx, `plimsoll_aas{wait="cpu"}`, averages)
+	iops := g.all(ctx, `plimsoll_iops`, averages)
+	reads, writes := g.all(ctx, `mysql_global_status_innodb_data_reads`, rates), g.all(ctx, `mysql_global_status_innodb_data_writes`, rates)
+	sent := g.all(ctx, `mysql_global_status_bytes_sent`, rates)
+	connections := g.all(ctx, `mysql_global_status_threads_connected`, largest)
 	if g.err != nil {
 		return nil, fmt.Errorf("query the history: %w", g.err)
 	}

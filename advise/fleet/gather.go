@@ -8,7 +8,6 @@ import (
 
 // gathered sums up the samples of series in parts of a span, by instance. An error ends it, and stands in err.
 type gathered struct {
-	ctx  context.Context //nolint:containedctx // it lives for one call
 	kept Series
 	span Span
 	err  error
@@ -63,7 +62,7 @@ var (
 )
 
 // all are the values of all instances that a selector names series of: one for each part, which ends at its moment; NaN where nothing was seen.
-func (g *gathered) all(selector string, how summary) map[string][]float64 {
+func (g *gathered) all(ctx context.Context, selector string, how summary) map[string][]float64 {
 	out := map[string][]float64{}
 	if g.err != nil {
 		return out
@@ -95,7 +94,7 @@ func (g *gathered) all(selector string, how summary) map[string][]float64 {
 		}
 		clear(parts)
 	}
-	g.err = g.kept.Stream(g.ctx, selector, g.span.From.Add(-g.span.Every+time.Millisecond), g.span.To, func(labels map[string]string) func(int64, float64) {
+	g.err = g.kept.Stream(ctx, selector, g.span.From.Add(-g.span.Every+time.Millisecond), g.span.To, func(labels map[string]string) func(int64, float64) {
 		end()
 		name, before = labels["instance"], sample{v: math.NaN()}
 		return func(at int64, v float64) {
