@@ -89,7 +89,7 @@ func (a *restart) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 		return a.output(c), s.runTask(ctx, on, a.every, c, restartJob, nil, nil)
 	}
 	c.Progress(-1, "requesting the restart")
-	err = s.write(ctx, func(s site) ([]kube.Edit, error) {
+	err = s.write(ctx, nil, func(s site) ([]kube.Edit, error) {
 		if s.Text(markPath) == c.Token {
 			return nil, nil
 		}

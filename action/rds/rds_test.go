@@ -333,6 +333,25 @@ func TestAnUndoDeletesNothingThatHasBecomeAPrimary(t *testing.T) {
 	}
 }
 
+// A failover that others have made since, to a third instance, is not undone with the run's own.
+func TestAnUndoOfAFailoverLeavesTheWriterThatOthersChose(t *testing.T) {
+	w := newWorld(t, engine.Target{}, nil)
+	i := awstest.Instance{ID: "orders-3", Class: "db.m5.large", Engine: "mysql", Version: "8.4.6", Address: "127.0.0.1:3306", Group: "own"}
+	w.Add(i)
+	w.AddCluster("shop", "aurora-mysql", "orders-3", "orders-2", "orders")
+	task, asked := w.bind(t, "aurora.failover", "{node: db2}"), w.Asked("FailoverDBCluster")
+	undo := func(before string) error {
+		return task.(action.Undoer).Undo(t.Context(), w.site, action.Call{Token: "one", Before: action.Facts{"writer": before}, Progress: func(float64, string) {}})
+	}
+	var refused *hint.PermanentError
+	if err := undo("orders"); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "instance orders-3 is the writer of cluster shop now") || w.Asked("FailoverDBCluster") != asked {
+		t.Errorf("undo: %v, asked %d times", err, w.Asked("FailoverDBCluster")-asked)
+	}
+	if err := undo("orders-3"); err != nil || w.Asked("FailoverDBCluster") != asked {
+		t.Errorf("it is as it was: %v", err)
+	}
+}
+
 // becomes waits until an instance takes writes of its own.
 func (w *world) becomes(t *testing.T, id string) {
 	t.Helper()

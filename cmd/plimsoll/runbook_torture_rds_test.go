@@ -110,7 +110,7 @@ func keepOrdeal(t *testing.T, folder string, c rdsOrdeal, o faulttest.Report) {
 	data, err := json.MarshalIndent(struct {
 		Case    rdsOrdeal        `json:"case"`
 		Product string           `json:"product"`
-		Ordeal  faulttest.Report `json:"ordeal"`
+		Report  faulttest.Report `json:"ordeal"`
 	}{c, "rds", o}, "", "  ")
 	if err != nil {
 		t.Fatal(err)

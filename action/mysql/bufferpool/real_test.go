@@ -82,7 +82,7 @@ func (b *bench) execute(t *testing.T, statements ...string) {
 // chill empties the buffer pool by a restart.
 func (b *bench) chill(t *testing.T) {
 	t.Helper()
-	if err := b.cluster.Restart(t.Context(), "n1"); err != nil {
+	if err := b.cluster.Server("n1").Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -139,7 +139,7 @@ func (o upOptions) ownMachines() (*lab.Machines, error) {
 	m := &lab.Machines{On: o.on, Volumes: map[string]infra.VolumeSpec{}}
 	var err error
 	if o.memory != "" {
-		if m.Memory, err = lab.ParseSize(o.memory); err != nil {
+		if m.Memory, err = document.ParseSize(o.memory); err != nil {
 			return nil, console.UsageError{Text: "--memory " + err.Error()}
 		}
 	}
@@ -160,11 +160,11 @@ func parseVolume(text string) (name string, v infra.VolumeSpec, err error) {
 		switch {
 		case i == 0:
 			name = key
-			v.Size, err = lab.ParseSize(value)
+			v.Size, err = document.ParseSize(value)
 		case key == "iops":
 			v.IOPS, err = strconv.Atoi(value)
 		case key == "throughput":
-			v.Throughput, err = lab.ParseSize(value)
+			v.Throughput, err = document.ParseSize(value)
 		case key == "kind" && value == "gp2":
 			v.Kind = value
 		default:

@@ -185,7 +185,7 @@ func labSources(ctx context.Context, name, shown string, deps lab.Deps, queries 
 		if err != nil {
 			return nil, err
 		}
-		source = withDisk(source, target, cluster.MachineOf(n.Name))
+		source = withDisk(source, target, cluster.Server(n.Name).Machine())
 		all = append(all, source)
 	}
 	return all, nil
