@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"plimsoll/advise"
+	"plimsoll/advise/price"
 )
 
 // Aurora is a cluster of Aurora as the place that a database runs in. Its storage has no volume, no size to choose and no limit of operations;
@@ -27,15 +28,25 @@ const (
 	IOOptimized = "I/O-Optimized"
 )
 
-// onAurora judges the storage of an Aurora cluster: it holds nothing back, and is a question of price alone.
-func (in Input) onAurora() advise.Finding {
-	a := *in.Aurora
+// auroraAdvice is advice about an Aurora cluster.
+type auroraAdvice struct {
+	Aurora
+
+	cluster string // by its name in the inventory
+	prices  price.Of
+	use     advise.DiskUse
+}
+
+func adviceOn(in Input) auroraAdvice { return auroraAdvice{*in.Aurora, in.Cluster, in.Prices, in.use} }
+
+// finding judges the storage of an Aurora cluster: it holds nothing back, and is a question of price alone.
+func (a auroraAdvice) finding() advise.Finding {
 	f := advise.Finding{About: "storage", Evidence: []string{
 		"This is Aurora: its storage grows by itself, and has no volume, no burst bucket and no limit of operations to choose. Standard bills each read of a page and each write of 4 KiB of the log; I/O-Optimized bills none, and more for instances and storage.",
 	}}
-	if in.use.IOPS.Mean > 0 {
+	if a.use.IOPS.Mean > 0 {
 		f.Evidence = append(f.Evidence, fmt.Sprintf("This instance reads %.0f pages per second from storage; %.0f in the busiest ten seconds with its writes. It does not count the writes that Aurora bills.",
-			max(in.use.IOPS.Mean-in.use.Writes, 0), in.use.Peak))
+			max(a.use.IOPS.Mean-a.use.Writes, 0), a.use.Peak))
 	}
 	switch {
 	case a.billed() != nil:
@@ -46,8 +57,8 @@ func (in Input) onAurora() advise.Finding {
 	if a.Configuration == "" {
 		f.Evidence = append(f.Evidence, "Which of the two configurations it has is not known, and assumed to be Standard.")
 	}
-	standard, optimized := in.auroraPrice(Standard), in.auroraPrice(IOOptimized)
-	f.Evidence = append(f.Evidence, in.breakEven()...)
+	standard, optimized := a.price(Standard), a.price(IOOptimized)
+	f.Evidence = append(f.Evidence, a.breakEven()...)
 	now, other, otherPrice := Standard, IOOptimized, optimized
 	nowPrice := standard
 	if a.Configuration == IOOptimized {
@@ -63,7 +74,7 @@ func (in Input) onAurora() advise.Finding {
 	default:
 		f.Title = fmt.Sprintf("%s and %s cost about the same: the quietest and the busiest day decide differently", now, other)
 	}
-	f.Options = []advise.Option{in.auroraOption("leave it: "+now, now, nowPrice, nowPrice), in.auroraOption(other, other, otherPrice, nowPrice)}
+	f.Options = []advise.Option{a.option("leave it: "+now, now, nowPrice, nowPrice), a.option(other, other, otherPrice, nowPrice)}
 	if otherPrice.Known() && nowPrice.Known() && otherPrice.High < nowPrice.Low {
 		f.Options[1].Advised = true
 	} else if otherPrice.Known() && nowPrice.Known() {
@@ -81,9 +92,9 @@ func (a Aurora) billed() *advise.Figure {
 }
 
 // auroraPrice is what the whole cluster costs a month in a configuration.
-func (in Input) auroraPrice(configuration string) advise.Price {
-	a, optimized := in.Aurora, configuration == IOOptimized
-	p := in.auroraFixed(optimized)
+func (a auroraAdvice) price(configuration string) advise.Price {
+	optimized := configuration == IOOptimized
+	p := a.fixed(optimized)
 	if optimized || !p.Known() {
 		return p
 	}
@@ -91,42 +102,42 @@ func (in Input) auroraPrice(configuration string) advise.Price {
 	if requests == nil {
 		return advise.Price{Unknown: "the number of requests that Aurora bills is not known"}
 	}
-	return p.Plus(in.Prices.AuroraRequests(*requests))
+	return p.Plus(a.prices.AuroraRequests(*requests))
 }
 
 // auroraFixed is what instances and storage cost, without requests.
-func (in Input) auroraFixed(optimized bool) (p advise.Price) {
-	if len(in.Aurora.Classes) == 0 {
+func (a auroraAdvice) fixed(optimized bool) (p advise.Price) {
+	if len(a.Classes) == 0 {
 		return advise.Price{Unknown: "the classes of the cluster's instances are not known"}
 	}
-	for _, class := range in.Aurora.Classes {
-		p = p.Plus(in.Prices.AuroraClass(class, optimized))
+	for _, class := range a.Classes {
+		p = p.Plus(a.prices.AuroraClass(class, optimized))
 	}
-	if in.Aurora.GiB == 0 {
+	if a.GiB == 0 {
 		return p.Plus(advise.Price{Unknown: "the size of the cluster's data is not known"})
 	}
-	return p.Plus(in.Prices.AuroraStorage(in.Aurora.GiB, optimized))
+	return p.Plus(a.prices.AuroraStorage(a.GiB, optimized))
 }
 
 // breakEven says from how many requests on I/O-Optimized is cheaper, which needs no count of them.
-func (in Input) breakEven() []string {
-	standard, optimized, one := in.auroraFixed(false), in.auroraFixed(true), in.Prices.AuroraRequests(advise.Figure{Mean: 1})
+func (a auroraAdvice) breakEven() []string {
+	standard, optimized, one := a.fixed(false), a.fixed(true), a.prices.AuroraRequests(advise.Figure{Mean: 1})
 	if !standard.Known() || !optimized.Known() || !one.Known() || one.Month == 0 {
 		return nil
 	}
 	return []string{fmt.Sprintf("I/O-Optimized is cheaper from %.0f billed requests per second on, on average over the month; %s of data and %s.",
-		(optimized.Month-standard.Month)/one.Month, gib(in.Aurora.GiB), strings.Join(in.Aurora.Classes, ", "))}
+		(optimized.Month-standard.Month)/one.Month, gib(a.GiB), strings.Join(a.Classes, ", "))}
 }
 
 // auroraOption is a configuration.
-func (in Input) auroraOption(name, configuration string, price, now advise.Price) advise.Option {
+func (a auroraAdvice) option(name, configuration string, price, now advise.Price) advise.Option {
 	o := advise.Option{Name: name, Price: price, Change: price.Minus(now), Risk: "what requests cost follows the load", Undo: "nothing to undo"}
 	if configuration == IOOptimized {
 		o.Risk = "none: the bill no longer follows the load"
 	}
-	if r := in.Aurora.billed(); r != nil {
+	if r := a.billed(); r != nil {
 		e := advise.Effect{What: "billed requests per second", Unit: "per_second", Now: r.Mean, Then: r.Mean, Low: r.Low, High: r.High}
-		if in.Aurora.Configuration == IOOptimized {
+		if a.Configuration == IOOptimized {
 			e.Now = 0
 		}
 		if configuration == IOOptimized {
@@ -143,25 +154,25 @@ func (in Input) auroraOption(name, configuration string, price, now advise.Price
 	if configuration == Standard {
 		kind, o.Undo = "aurora", "switch back to I/O-Optimized, which is possible once in 30 days"
 	}
-	cluster := in.Aurora.Name
+	cluster := a.Name
 	if cluster == "" {
 		cluster = "NAME"
 	}
 	o.Risk += fmt.Sprintf("; both have the same speed. Set by: aws rds modify-db-cluster --db-cluster-identifier %s --storage-type %s --apply-immediately", cluster, kind)
 	class := "db.r6g.large"
-	if len(in.Aurora.Classes) > 0 {
-		class = in.Aurora.Classes[0]
+	if len(a.Classes) > 0 {
+		class = a.Classes[0]
 	}
-	o.Rehearse = fmt.Sprintf("plimsoll runbook plan aurora/clone --cluster %s -i name=%s-try -i class=%s", in.Cluster, in.Cluster, class)
+	o.Rehearse = fmt.Sprintf("plimsoll runbook plan aurora/clone --cluster %s -i name=%s-try -i class=%s", a.cluster, a.cluster, class)
 	return o
 }
 
 // readsBilled says what a read less saves where each is billed.
-func (in Input) readsBilled() []string {
-	if in.Aurora == nil || in.Aurora.Configuration == IOOptimized {
+func (a auroraAdvice) readsBilled() []string {
+	if a.Configuration == IOOptimized {
 		return nil
 	}
-	one := in.Prices.AuroraRequests(advise.Figure{Mean: 1})
+	one := a.prices.AuroraRequests(advise.Figure{Mean: 1})
 	if !one.Known() {
 		return nil
 	}

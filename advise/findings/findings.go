@@ -56,7 +56,7 @@ func Report(in Input) *advise.Report {
 		r.Unknown = append(r.Unknown, "Memory: "+in.NoMemory)
 	}
 	if in.NoPlace != "" {
-		r.Unknown = append(r.Unknown, in.noPlace())
+		r.Unknown = append(r.Unknown, noPlace(in))
 	}
 	use, looked := in.disk()
 	if in.Memory == nil && in.Seen == nil {
@@ -67,7 +67,7 @@ func Report(in Input) *advise.Report {
 		if in.Aurora.GiB == 0 && in.Memory != nil {
 			in.Aurora.GiB = float64(in.Memory.Data) / (1 << 30)
 		}
-		r.Findings = append(r.Findings, in.onAurora())
+		r.Findings = append(r.Findings, adviceOn(in).finding())
 	} else if in.Volume == nil {
 		r.Unknown = append(r.Unknown, "Storage: the volume of the data is unknown, and so are its limits and its price: give volume in the inventory, or --volume gp2:800GiB.")
 	} else if looked {
@@ -107,7 +107,7 @@ func Report(in Input) *advise.Report {
 }
 
 // noPlace says that the cloud did not tell what the server runs on.
-func (in Input) noPlace() string {
+func noPlace(in Input) string {
 	if in.Aurora != nil {
 		return "Aurora: " + in.NoPlace + ". Without it, what is not known has no price."
 	}

@@ -25,7 +25,9 @@ func (in Input) memory() (advise.Finding, bool) {
 	if in.Class == "" && in.Aurora == nil {
 		leave.Price = in.ownPrice(m.Bytes)
 	}
-	f.Evidence = append(f.Evidence, in.readsBilled()...)
+	if in.Aurora != nil {
+		f.Evidence = append(f.Evidence, adviceOn(in).readsBilled()...)
+	}
 	leave.Change = leave.Price.Minus(leave.Price)
 	f.Options = append(f.Options, leave)
 	if in.Class == "" && in.Aurora != nil {

@@ -65,7 +65,7 @@ regions:
 	if want := 2*146 + 80 + requests.Then*2.628*0.2; math.Abs(standard.Price.Month-want) > 1 || math.Abs(optimized.Price.Month-(2*146*1.3+180)) > 1 || !optimized.Advised {
 		t.Errorf("Standard %+v, want %.0f; I/O-Optimized %+v", standard.Price, want, optimized.Price)
 	}
-	s.api.SetStorage("shop", "aurora-iopt1")
+	s.api.StorageOf = map[string]string{"shop": "aurora-iopt1"}
 	if f := ask(); !strings.Contains(f.Title, "I/O-Optimized is the cheaper configuration") || f.Options[1].Name != "Standard" {
 		t.Errorf("%q, %+v", f.Title, f.Options)
 	}

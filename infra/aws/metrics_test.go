@@ -71,7 +71,7 @@ func TestAClusterOfAurora(t *testing.T) {
 		t.Fatal(err)
 	}
 	for set, want := range map[string]string{"": "aurora", "aurora-iopt1": "aurora-iopt1"} {
-		s.SetStorage("shop", set)
+		s.StorageOf = map[string]string{"shop": set}
 		if c, err := rds.Aurora(t.Context(), "shop"); err != nil || c.Storage != want {
 			t.Errorf("%+v, %v", c, err)
 		}

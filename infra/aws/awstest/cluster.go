@@ -10,7 +10,6 @@ import (
 // cluster is one of Aurora.
 type cluster struct {
 	id, engine, version, address string
-	storage                      string // "": as the API leaves it out of a cluster of the Standard configuration
 	writer                       string
 	members                      []string
 	tags                         map[string]string
@@ -28,13 +27,6 @@ func (s *Server) AddCluster(id, engine string, members ...string) {
 	}
 	c.address = s.instances[members[0]].Address
 	s.clusters[id] = c
-}
-
-// SetStorage sets how a cluster's storage is billed: aurora-iopt1, or "" for Standard.
-func (s *Server) SetStorage(id, kind string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.clusters[id].storage = kind
 }
 
 func (c *cluster) leave(id string) {
@@ -75,9 +67,9 @@ func (s *Server) clusterXML(c *cluster) string {
 		members += "<DBClusterMember>" + el("DBInstanceIdentifier", m) + el("IsClusterWriter", writer) + "</DBClusterMember>"
 	}
 	host, port, _ := strings.Cut(c.address, ":")
-	storage := ""
-	if c.storage != "" {
-		storage = el("StorageType", c.storage)
+	storage := "" // the API leaves it out of a cluster of the Standard configuration
+	if kind := s.StorageOf[c.id]; kind != "" {
+		storage = el("StorageType", kind)
 	}
 	return "<DBCluster>" + storage + el("DBClusterIdentifier", c.id) + el("Engine", c.engine) + el("EngineVersion", c.version) + el("Status", "available") +
 		el("Endpoint", host) + el("Port", port) + "<DBClusterMembers>" + members + "</DBClusterMembers>" + tagsXML(c.tags) + "</DBCluster>"
