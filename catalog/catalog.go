@@ -38,6 +38,7 @@ func Engines() []engine.Engine {
 func Launchers() []engine.Launcher {
 	return []engine.Launcher{
 		launch.Servers{},
+		launch.RDS{},
 		cql.Servers{},
 	}
 }
@@ -47,6 +48,7 @@ func Products() map[string]spec.Product {
 	return map[string]spec.Product{
 		"mariadb":   {Engine: mysql.Engine{}, Launcher: launch.Servers{}},
 		"mysql":     {Engine: mysql.Engine{}, Launcher: launch.Servers{}},
+		"rds-mysql": {Engine: mysql.Engine{}, Launcher: launch.RDS{}},
 		"cassandra": {Engine: cql.Engine{}, Launcher: cql.Servers{}},
 	}
 }

@@ -10,8 +10,9 @@ import (
 
 // usual is the load of a rehearsal by its product: a rate that any machine carries, so that what the change keeps waiting is seen.
 var usual = map[string]string{
-	"mariadb": "{workload: oltp_read_write, table_size: 20k, rate: 60, connections: 60, timeout: 5s, ledger: {rate: 20}}",
-	"mysql":   "{workload: oltp_read_write, table_size: 20k, rate: 60, connections: 60, timeout: 5s, ledger: {rate: 20}}",
+	"mariadb":   "{workload: oltp_read_write, table_size: 20k, rate: 60, connections: 60, timeout: 5s, ledger: {rate: 20}}",
+	"rds-mysql": "{workload: oltp_read_write, table_size: 20k, rate: 60, connections: 60, timeout: 5s, ledger: {rate: 20}}",
+	"mysql":     "{workload: oltp_read_write, table_size: 20k, rate: 60, connections: 60, timeout: 5s, ledger: {rate: 20}}",
 }
 
 const otherLoad = "{workload: ycsb-a, records: 20k, rate: 60, connections: 60, timeout: 5s, ledger: {rate: 20}}"

@@ -12,7 +12,7 @@ import (
 
 // othersOpen is the fact of who took writes, beside the two servers that are meant, when they were looked at. Servers that have nothing to do
 // with one another may all take writes; one that does since may have taken the place of one of the two.
-const othersOpen = "other nodes that accept writes"
+const othersOpen = "other nodes that take writes" // journals hold it: it is never renamed
 
 // newWriter is a node that takes writes now and did not when the facts were observed, beside the two servers that are meant; "" if there is none.
 func newWriter(ctx context.Context, on *cluster.Cluster, before action.Facts, first, second string) (string, error) {

@@ -30,6 +30,7 @@ type Finder struct {
 	Set     *settings.Settings
 	Log     *slog.Logger
 	regions map[aws.Options]*cloud.Region // that are asked once a minute for all of their instances
+	overdue map[string]bool               // clones that were told of
 }
 
 // Find is what is to be watched now.
