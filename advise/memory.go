@@ -105,3 +105,8 @@ type Cost struct {
 	Stall    time.Duration `json:"stall_ns"`
 	MaxStall time.Duration `json:"max_stall_ns"`
 }
+
+// OtherServers says of a cluster of several servers that a prediction of reads is one server's.
+func OtherServers(node string) string {
+	return "Other servers of the cluster: their readers ask for other pages, and the curve of " + node + " says nothing about them. Observe each: --node."
+}

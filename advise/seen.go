@@ -23,6 +23,8 @@ type DiskUse struct {
 	Writes float64 `json:"writes"`
 	Peak   float64 `json:"peak"`  // of any ten seconds
 	Bytes  float64 `json:"bytes"` // a second, reads and writes; 0: not known
+	// PeakBytes is the largest mean of any ten seconds; 0: not known.
+	PeakBytes float64 `json:"peak_bytes,omitempty"`
 }
 
 // CommitUse is what commits wait for, in seconds for each commit.

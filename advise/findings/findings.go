@@ -23,6 +23,7 @@ type Input struct {
 	Whole         bool            // everything is asked for, and what is hardly noticed is left out
 	Replicas      bool            // other servers follow this one
 	Volume        *storage.Volume // what the data lies on; nil: not known
+	Aurora        *Aurora         // it runs on Aurora, which has no volume; nil: it does not
 	Balance       float64         // share of its bucket that is left; NaN: not known
 	Class         string          // of the instance; "": not known
 	NoPlace       string          // why the cloud did not say what the server runs on
@@ -55,13 +56,19 @@ func Report(in Input) *advise.Report {
 		r.Unknown = append(r.Unknown, "Memory: "+in.NoMemory)
 	}
 	if in.NoPlace != "" {
-		r.Unknown = append(r.Unknown, "Class and volume: "+in.NoPlace+". Give what is missing: --class db.m5.2xlarge --volume gp3:800GiB.")
+		r.Unknown = append(r.Unknown, noPlace(in))
 	}
 	use, looked := in.disk()
 	if in.Memory == nil && in.Seen == nil {
 		return r
 	}
-	if in.Volume == nil {
+	if in.Aurora != nil {
+		in.use = use
+		if in.Aurora.GiB == 0 && in.Memory != nil {
+			in.Aurora.GiB = float64(in.Memory.Data) / (1 << 30)
+		}
+		r.Findings = append(r.Findings, adviceOn(in).finding())
+	} else if in.Volume == nil {
 		r.Unknown = append(r.Unknown, "Storage: the volume of the data is unknown, and so are its limits and its price: give volume in the inventory, or --volume gp2:800GiB.")
 	} else if looked {
 		in.use = use
@@ -76,6 +83,9 @@ func Report(in Input) *advise.Report {
 		r.Unknown = append(r.Unknown, fmt.Sprintf("Instances: the catalogue does not know the class %s, and so neither its limits nor its price: define it in a price file of your own, --prices FILE.", in.UnknownClass))
 	} else if in.Class == "" {
 		r.Unknown = append(r.Unknown, "Instances: the class is unknown, and so are its limits and its price: use --class db.m5.2xlarge.")
+	}
+	if in.Replicas && in.Memory != nil {
+		r.Unknown = append(r.Unknown, advise.OtherServers(in.Node))
 	}
 	if in.Memory != nil {
 		if f, there := in.memory(); there {
@@ -96,15 +106,26 @@ func Report(in Input) *advise.Report {
 	return r
 }
 
+// noPlace says that the cloud did not tell what the server runs on.
+func noPlace(in Input) string {
+	if in.Aurora != nil {
+		return "Aurora: " + in.NoPlace + ". Without it, what is not known has no price."
+	}
+	return "Class and volume: " + in.NoPlace + ". Give what is missing: --class db.m5.2xlarge --volume gp3:800GiB."
+}
+
 // now is the price a month of instance and volume as they are.
 func (in Input) now() advise.Price { return in.priced(in.Class, in.Volume) }
 
 func (in Input) priced(class string, v *storage.Volume) (p advise.Price) {
+	if in.Aurora != nil && class != "" {
+		return in.Prices.AuroraClass(class, in.Aurora.Configuration == IOOptimized) // the storage costs the same with any class
+	}
 	if class != "" {
 		p = p.Plus(in.Prices.Class(class))
 	}
 	if v != nil && v.Type != "local" {
-		p = p.Plus(in.Prices.Volume(v.Type, v.GiB, extraIOPS(*v), v.Managed))
+		p = p.Plus(in.Prices.Volume(v.Type, v.GiB, extraIOPS(*v), extraMiBs(*v), v.Managed))
 	}
 	if in.MultiAZ {
 		p = p.Plus(p)
@@ -124,6 +145,14 @@ func extraIOPS(v storage.Volume) float64 {
 	return 0
 }
 
+// extraMiBs is the throughput that is bought beyond what a volume includes.
+func extraMiBs(v storage.Volume) float64 {
+	if v.Type != "gp3" {
+		return 0
+	}
+	return max(v.MiBs-v.IncludedMiBs(), 0)
+}
+
 // noticed is the share of the sessions' time from which on commits are a finding among others.
 const noticed = 0.05
 
@@ -137,6 +166,16 @@ func limit(v storage.Volume, class price.Class) (iops float64, by string) {
 		iops, by = class.IOPS, "instance"
 	}
 	return iops, by
+}
+
+// flow is the throughput that the storage gives all the time, in bytes a second, the volume or the class, whichever is less; 0: there is no
+// limit.
+func flow(v storage.Volume, class price.Class) (bytes float64, by string) {
+	bytes, by = v.Throughput(), "volume"
+	if most := class.MBps * 1e6; most > 0 && (bytes == 0 || most < bytes) {
+		bytes, by = most, "instance"
+	}
+	return bytes, by
 }
 
 // lasts tells how long a bucket lasts at a rate; +Inf where it does not empty.

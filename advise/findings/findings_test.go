@@ -157,6 +157,19 @@ func TestWhatIsNotKnownIsSaid(t *testing.T) {
 	}
 }
 
+// What one server reads says nothing about its replicas, whose readers are others.
+func TestAPredictionIsOfOneServer(t *testing.T) {
+	in := incident(t, 1800)
+	said := func() string { return strings.Join(Report(in).Unknown, " ") }
+	if alone := said(); strings.Contains(alone, "Other servers") {
+		t.Errorf("of a single server: %s", alone)
+	}
+	in.Replicas = true
+	if text := said(); !strings.Contains(text, "the curve of n1 says nothing about them. Observe each: --node") {
+		t.Errorf("of one with replicas: %s", text)
+	}
+}
+
 func TestAReadingThatIsCutOff(t *testing.T) {
 	in := incident(t, 2800)
 	in.Volume = &storage.Volume{Type: "gp3", GiB: 200, Managed: true}

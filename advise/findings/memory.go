@@ -22,11 +22,17 @@ func (in Input) memory() (advise.Finding, bool) {
 		Name: "leave it", Price: in.now(), Risk: "reads grow with the data and the load", Undo: "nothing to undo",
 		Effects: []advise.Effect{in.reads(m.Curve.Now)},
 	}
-	if in.Class == "" {
+	if in.Class == "" && in.Aurora == nil {
 		leave.Price = in.ownPrice(m.Bytes)
+	}
+	if in.Aurora != nil {
+		f.Evidence = append(f.Evidence, adviceOn(in).readsBilled()...)
 	}
 	leave.Change = leave.Price.Minus(leave.Price)
 	f.Options = append(f.Options, leave)
+	if in.Class == "" && in.Aurora != nil {
+		return f, true // memory comes with a class there
+	}
 	if in.Class == "" {
 		for _, p := range m.Curve.Points {
 			if p.Bytes != m.Bytes && p.Source != advise.FromModel {
@@ -168,6 +174,10 @@ func (in Input) instance(name string, p advise.Point) advise.Option {
 		Undo:     "change the class back, with the same failover",
 		Rehearse: fmt.Sprintf("plimsoll runbook plan rds/add-replica --cluster %s -i node=%s -i name=%s-try -i class=%s", in.Cluster, in.Node, in.Node, name),
 		Do:       fmt.Sprintf("plimsoll runbook plan rds/resize --cluster %s -i node=%s -i class=%s", in.Cluster, in.Node, name),
+	}
+	if in.Aurora != nil {
+		o.Rehearse = fmt.Sprintf("plimsoll runbook plan aurora/add-reader --cluster %s -i name=%s-try -i class=%s", in.Cluster, in.Node, name)
+		o.Risk = "the instance is replaced: a failover of seconds to a reader, if there is one, and a cold cache that must be filled again; without a reader, minutes of downtime"
 	}
 	o.Change = o.Price.Minus(in.now())
 	was := in.Prices.Classes[in.Class]

@@ -35,6 +35,9 @@ func labDisk(v storage.Volume, part float64, balance string) string {
 	if extraIOPS(v) > 0 {
 		s += fmt.Sprintf("iops: %.0f, ", v.Base())
 	}
+	if extraMiBs(v) > 0 {
+		s += fmt.Sprintf("throughput: %.0f, ", v.MiBs)
+	}
 	if v.Managed {
 		s += "managed: true, "
 	}

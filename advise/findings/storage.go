@@ -3,9 +3,11 @@ package findings
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"plimsoll/advise"
+	"plimsoll/advise/price"
 	"plimsoll/watch/storage"
 )
 
@@ -18,14 +20,17 @@ func (in Input) storage() advise.Finding {
 		fmt.Sprintf("%.0f disk operations per second, of which %.0f write; %.0f in the busiest ten seconds.", m.IOPS.Mean, m.Writes, m.Peak),
 		describe(v, in.Balance),
 	}}
-	if most := v.Throughput(); m.Bytes > 0 && most > 0 {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("%.3g MiB per second, of a maximum of %.0f for the volume.", m.Bytes/(1<<20), most/(1<<20)))
+	bytes := max(m.PeakBytes, m.Bytes)
+	carries, carriedBy := flow(v, class)
+	if bytes > 0 && carries > 0 {
+		f.Evidence = append(f.Evidence, fmt.Sprintf("%.3g MiB per second, %.3g in the busiest ten seconds, of a maximum of %.0f sustained, set by the %s.", m.Bytes/(1<<20), bytes/(1<<20), carries/(1<<20), carriedBy))
 	}
 	if in.Seen != nil && strings.Contains(strings.ToLower(in.Seen.Product), "mariadb") && in.Seen.Commit != nil && in.Seen.Commit.Rate.Mean > 1 {
 		f.Evidence = append(f.Evidence, fmt.Sprintf("Not included: writes of the redo and binary logs, which this server does not count, up to two for each of %.0f commits per second. CloudWatch's WriteIOPS includes them.", in.Seen.Commit.Rate.Mean))
 	}
 	if class.IOPS > 0 {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("The class sustains %.0f operations per second, and allows %.0f for half an hour a day.", class.IOPS, max(class.BurstIOPS, class.IOPS)))
+		f.Evidence = append(f.Evidence, fmt.Sprintf("The class sustains %.0f operations and %.4g MB per second, and allows %.0f and %.4g for half an hour a day.",
+			class.IOPS, class.MBps, max(class.BurstIOPS, class.IOPS), max(class.BurstMBps, class.MBps)))
 	}
 	seconds := lasts(v, in.Balance, m.IOPS.Mean)
 	burst := v.Burst()
@@ -38,21 +43,39 @@ func (in Input) storage() advise.Finding {
 	case m.Peak >= 0.97*gives && (v.Bucket().Size == 0 || m.Peak >= 0.97*burst):
 		f.Urgent = true
 		f.Title = fmt.Sprintf("The disk is at its limit of %.0f operations per second, set by the %s: the real demand may be higher than what was observed", gives, by)
-		f.Evidence = append(f.Evidence, "The observation is cut off at the limit: predictions of reads are based on less than the real demand.")
+		f.Evidence = append(f.Evidence, cutOff)
+	case carries > 0 && bytes >= 0.97*flowsAtMost(v, class):
+		f.Urgent = true
+		f.Title = fmt.Sprintf("The disk is at its limit of %.0f MiB per second, set by the %s: the real demand may be higher than what was observed", bytes/(1<<20), carriedBy)
+		f.Evidence = append(f.Evidence, cutOff)
 	case m.Peak > headroom*gives:
 		f.Title = fmt.Sprintf("The busiest ten seconds take %.0f %% of what the %s sustains", 100*m.Peak/gives, by)
+	case carries > 0 && bytes > headroom*carries:
+		f.Title = fmt.Sprintf("The busiest ten seconds take %.0f %% of the throughput that the %s sustains", 100*bytes/carries, carriedBy)
 	default:
 		f.Title = fmt.Sprintf("The disk has headroom: at most %.0f of %.0f operations per second", m.Peak, gives)
 	}
 	f.Options = append(f.Options, in.storageOption("leave it", v, in.Balance))
-	if gives == 0 || !f.Urgent && m.Peak <= headroom*gives {
+	if gives == 0 || !f.Urgent && m.Peak <= headroom*gives && (carries == 0 || bytes <= headroom*carries) {
 		return f
 	}
-	for _, o := range in.otherVolumes(v, max(m.Peak, m.IOPS.Mean)) {
+	for _, o := range in.otherVolumes(v, max(m.Peak, m.IOPS.Mean), bytes) {
 		f.Options = append(f.Options, in.storageOption(o.name, o.volume, math.NaN()))
 	}
-	advise1(f.Options, max(m.Peak, m.IOPS.Mean))
+	advise1(f.Options, max(m.Peak, m.IOPS.Mean), bytes)
 	return f
+}
+
+// cutOff is said of what was observed at a limit.
+const cutOff = "The observation is cut off at the limit: predictions of reads are based on less than the real demand."
+
+// flowsAtMost is the throughput that volume and class give for a while, in bytes a second.
+func flowsAtMost(v storage.Volume, class price.Class) float64 {
+	most := v.Throughput()
+	if burst := max(class.BurstMBps, class.MBps) * 1e6; burst > 0 && (most == 0 || burst < most) {
+		most = burst
+	}
+	return most
 }
 
 func describe(v storage.Volume, balance float64) string {
@@ -72,9 +95,9 @@ type candidate struct {
 	volume storage.Volume
 }
 
-// otherVolumes are those that would hold the rate with room, the smallest change of each kind.
-func (in Input) otherVolumes(v storage.Volume, iops float64) []candidate {
-	need := iops / headroom
+// otherVolumes are those that would hold the rate and the throughput, in bytes a second, with room: the smallest change of each kind.
+func (in Input) otherVolumes(v storage.Volume, iops, bytes float64) []candidate {
+	need, needMiBs := iops/headroom, bytes/headroom/(1<<20)
 	var all []candidate
 	if v.Type == "gp2" {
 		larger := v
@@ -90,26 +113,56 @@ func (in Input) otherVolumes(v storage.Volume, iops float64) []candidate {
 		}
 	}
 	gp3 := v
-	gp3.Type, gp3.Volumes, gp3.IOPS = "gp3", 0, 0
-	if v.Type != "gp3" || gp3.Base() < need {
-		if gp3.Base() < need {
-			gp3.IOPS = math.Ceil(need/100) * 100
-		}
-		if most := 500 * v.GiB; gp3.IOPS <= most {
-			all = append(all, candidate{fmt.Sprintf("gp3 of %s with %.0f operations a second", gib(gp3.GiB), gp3.Base()), gp3})
+	gp3.Type, gp3.Volumes, gp3.IOPS, gp3.MiBs = "gp3", 0, 0, 0
+	if v.Type != "gp3" || gp3.Base() < need || gp3.IncludedMiBs() < needMiBs {
+		if o, can := provisioned(gp3, need, needMiBs); can {
+			all = append(all, candidate{fmt.Sprintf("gp3 of %s with %s", gib(o.GiB), sold(o)), o})
+		} else if v.Type != "gp3" && gp3.Base() > v.Base() { // not enough, and all the time
+			all = append(all, candidate{fmt.Sprintf("gp3 of %s with %s", gib(gp3.GiB), sold(gp3)), gp3})
 		}
 		if v.Managed && v.GiB < 400 {
 			striped := gp3
-			striped.GiB, striped.IOPS = 400, 0
-			all = append(all, candidate{"gp3 of 400 GiB: 12,000 operations a second are included", striped})
+			striped.GiB = 400
+			if o, can := provisioned(striped, need, needMiBs); can && extraIOPS(o) == 0 && extraMiBs(o) == 0 {
+				all = append(all, candidate{"gp3 of 400 GiB: 12,000 operations a second are included", o})
+			} else if can {
+				all = append(all, candidate{"gp3 of 400 GiB with " + sold(o), o})
+			}
 		}
 	}
-	if v.Type != "io1" && v.Type != "io2" || v.IOPS < need {
+	if v.Type != "io1" && v.Type != "io2" || v.IOPS < need || v.Throughput() < needMiBs*(1<<20) {
 		io2 := v
-		io2.Type, io2.Volumes, io2.IOPS = "io2", 0, math.Ceil(need/100)*100
-		all = append(all, candidate{fmt.Sprintf("io2 of %s with %.0f operations a second", gib(v.GiB), io2.IOPS), io2})
+		io2.Type, io2.Volumes, io2.IOPS, io2.MiBs = "io2", 0, 0, 0
+		if o, can := provisioned(io2, need, needMiBs); can {
+			all = append(all, candidate{fmt.Sprintf("io2 of %s with %.0f operations a second", gib(v.GiB), o.IOPS), o})
+		}
 	}
 	return all
+}
+
+// provisioned is a volume with as much bought as a rate and a throughput in MiB/s take; false: it cannot be had.
+func provisioned(v storage.Volume, iops, mibs float64) (storage.Volume, bool) {
+	if v.Type == "gp3" && mibs > v.IncludedMiBs() {
+		v.MiBs = math.Ceil(mibs/25) * 25
+	}
+	if v.MiBs > 0 || v.Type != "gp3" {
+		iops = max(iops, v.IOPSFor(max(v.MiBs, mibs)))
+	}
+	if v.Base() < iops {
+		v.IOPS = math.Ceil(iops/100) * 100
+	}
+	bought := extraIOPS(v) > 0 || extraMiBs(v) > 0
+	const perGiB = 500 // of gp3 and of RDS's io2; EBS sells io2 up to 1,000
+	return v, (!bought || v.Provisions()) && mibs <= v.MostMiBs() && (v.Type != "gp3" || v.IOPS <= perGiB*v.GiB)
+}
+
+// sold says what a volume of gp3 gives.
+func sold(v storage.Volume) string {
+	s := fmt.Sprintf("%.0f operations a second", v.Base())
+	if v.MiBs > 0 {
+		s += fmt.Sprintf(" and %.0f MiB a second", v.MiBs)
+	}
+	return s
 }
 
 func (in Input) storageOption(name string, v storage.Volume, balance float64) advise.Option {
@@ -129,10 +182,13 @@ func (in Input) storageOption(name string, v storage.Volume, balance float64) ad
 			What: "until the burst ends", Unit: "seconds", Now: finite(before), Then: finite(after), Low: finite(lasts(v, balance, max(m.Peak, m.IOPS.High))), High: finite(lasts(v, balance, m.IOPS.Low)),
 		})
 	}
-	if most := v.Throughput(); most > 0 && m.Bytes > 0 {
-		o.Effects = append(o.Effects, advise.Effect{
-			What: "throughput at most", Unit: "bytes_per_second", Now: in.Volume.Throughput(), Then: most, Low: most, High: most,
-		})
+	if most, by := flow(v, class); most > 0 && m.Bytes > 0 {
+		note, now := "", 0.0
+		if by == "instance" {
+			note = "the class allows no more"
+		}
+		now, _ = flow(*in.Volume, class)
+		o.Effects = append(o.Effects, advise.Effect{What: throughput, Unit: "bytes_per_second", Now: now, Then: most, Low: most, High: most, Note: note})
 	}
 	o.Risk, o.Undo = in.changing(name, v)
 	o.Rehearse = in.onLabDisks(v)
@@ -150,15 +206,24 @@ func (in Input) storageOption(name string, v storage.Volume, balance float64) ad
 		if extraIOPS(v) > 0 {
 			o.Do += fmt.Sprintf(" -i iops=%.0f", v.Base())
 		}
+		if extraMiBs(v) > 0 {
+			o.Do += fmt.Sprintf(" -i throughput=%.0f", v.MiBs)
+		}
 	}
 	return o
 }
 
-// VolumeText writes a volume as --volume takes it: gp3:800GiB:12000, the last its operations a second where they are provisioned.
+// throughput is what the effect of a volume's MiB a second is called.
+const throughput = "throughput at most"
+
+// VolumeText writes a volume as --volume takes it: gp3:800GiB:12000:700, the last two its operations and MiB a second where they are provisioned.
 func VolumeText(v storage.Volume) string {
 	s := fmt.Sprintf("%s:%.0fGiB", v.Type, v.GiB)
-	if extraIOPS(v) > 0 {
+	if extraIOPS(v) > 0 || extraMiBs(v) > 0 {
 		s += fmt.Sprintf(":%.0f", v.Base())
+	}
+	if extraMiBs(v) > 0 {
+		s += fmt.Sprintf(":%.0f", v.MiBs)
 	}
 	return s
 }
@@ -190,11 +255,14 @@ func parts(v storage.Volume) float64 {
 	return one.Bucket().Size / max(storage.Volume{Type: "gp2", GiB: 1, Volumes: 1}.Bucket().Size, 1)
 }
 
-// advise1 marks the cheapest option that holds the rate all the time with room; of options without a price none.
-func advise1(options []advise.Option, iops float64) {
+// advise1 marks the cheapest option that holds the rate and the throughput all the time with room; of options without a price none.
+func advise1(options []advise.Option, iops, bytes float64) {
 	best := -1
 	for i, o := range options {
 		if len(o.Effects) == 0 || o.Effects[0].Then < iops/headroom-1 || !o.Price.Known() {
+			continue
+		}
+		if slices.ContainsFunc(o.Effects, func(e advise.Effect) bool { return e.What == throughput && e.Then < bytes/headroom-1 }) {
 			continue
 		}
 		if best < 0 || o.Price.Month < options[best].Price.Month {

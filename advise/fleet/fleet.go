@@ -18,6 +18,7 @@ import (
 // Series answers questions about what was kept.
 type Series interface {
 	Query(ctx context.Context, expr string, from, to time.Time, step time.Duration) ([]store.Line, error)
+	Stream(ctx context.Context, selector string, from, to time.Time, begin func(labels map[string]string) func(at int64, v float64)) error
 }
 
 // Span is what of the history is looked at, in parts of a length.
@@ -26,57 +27,41 @@ type Span struct {
 	Every    time.Duration
 }
 
-// The questions, each for all instances at once. What the model of a volume saw of operations stands before what the server counted.
-const (
-	processors  = `sum by (instance) (avg_over_time(plimsoll_aas{wait="cpu"}[%[1]s]))`
-	operations  = `sum by (instance) (avg_over_time(plimsoll_iops[%[1]s])) or sum by (instance) (rate(mysql_global_status_innodb_data_reads[%[1]s])) + sum by (instance) (rate(mysql_global_status_innodb_data_writes[%[1]s]))`
-	connections = `max by (instance) (max_over_time(mysql_global_status_threads_connected[%[1]s]))`
-	sent        = `sum by (instance) (rate(mysql_global_status_bytes_sent[%[1]s]))`
-	pool        = `max by (instance) (last_over_time(mysql_global_variables_innodb_buffer_pool_size[%[1]s]))`
-)
+// pool is asked once for all instances, of the last part alone.
+const pool = `max by (instance) (max_over_time(mysql_global_variables_innodb_buffer_pool_size[1d]))`
 
-// Histories are those of all instances that anything was kept of, by their names.
+// Histories are those of all instances that anything was kept of, by their names. What the model of a volume saw of operations stands before what
+// the server counted. The samples are read once and summed up here: asking for each part of each instance in PromQL takes several times as long.
 func Histories(ctx context.Context, kept Series, s Span) ([]findings.History, error) {
-	n := int(s.To.Sub(s.From)/s.Every) + 1
+	g := gathered{kept: kept, span: s}
+	cpu := g.all(ctx, `plimsoll_aas{wait="cpu"}`, averages)
+	iops := g.all(ctx, `plimsoll_iops`, averages)
+	reads, writes := g.all(ctx, `mysql_global_status_innodb_data_reads`, rates), g.all(ctx, `mysql_global_status_innodb_data_writes`, rates)
+	sent := g.all(ctx, `mysql_global_status_bytes_sent`, rates)
+	connections := g.all(ctx, `mysql_global_status_threads_connected`, largest)
+	if g.err != nil {
+		return nil, fmt.Errorf("query the history: %w", g.err)
+	}
 	all := map[string]*findings.History{}
-	ask := func(expr string, into func(*findings.History) *[]float64) error {
-		lines, err := kept.Query(ctx, fmt.Sprintf(expr, fmt.Sprintf("%ds", int(s.Every.Seconds()))), s.From, s.To, s.Every)
-		if err != nil {
-			return fmt.Errorf("query the history: %w", err)
-		}
-		for _, line := range lines {
-			name := line.Labels["instance"]
+	for _, of := range []struct {
+		values map[string][]float64
+		into   func(*findings.History) *[]float64
+	}{
+		{cpu, func(h *findings.History) *[]float64 { return &h.CPU }},
+		{operations(iops, reads, writes), func(h *findings.History) *[]float64 { return &h.IOPS }},
+		{sent, func(h *findings.History) *[]float64 { return &h.Sent }},
+		{connections, func(h *findings.History) *[]float64 { return &h.Connections }},
+	} {
+		for name, values := range of.values {
 			h := all[name]
 			if h == nil {
 				h = &findings.History{Instance: name, From: s.From, To: s.To, Every: s.Every}
 				all[name] = h
 			}
-			values := into(h)
-			*values = slices.Repeat([]float64{math.NaN()}, n)
-			for _, p := range line.Points {
-				if at := int(p.At.Sub(s.From) / s.Every); at >= 0 && at < n {
-					(*values)[at] = p.Value
-				}
-			}
-		}
-		return nil
-	}
-	for _, q := range []struct {
-		expr string
-		into func(*findings.History) *[]float64
-	}{
-		{processors, func(h *findings.History) *[]float64 { return &h.CPU }},
-		{operations, func(h *findings.History) *[]float64 { return &h.IOPS }},
-		{sent, func(h *findings.History) *[]float64 { return &h.Sent }},
-		{connections, func(h *findings.History) *[]float64 { return &h.Connections }},
-	} {
-		if err := ask(q.expr, q.into); err != nil {
-			return nil, err
+			*of.into(h) = values
 		}
 	}
-	last := s
-	last.From = s.To.Add(-s.Every)
-	lines, err := kept.Query(ctx, fmt.Sprintf(pool, "1d"), last.From, last.To, s.Every)
+	lines, err := kept.Query(ctx, pool, s.To.Add(-s.Every), s.To, s.Every)
 	if err != nil {
 		return nil, fmt.Errorf("query the history: %w", err)
 	}
@@ -91,6 +76,27 @@ func Histories(ctx context.Context, kept Series, s Span) ([]findings.History, er
 	}
 	slices.SortFunc(out, func(a, b findings.History) int { return strings.Compare(a.Instance, b.Instance) })
 	return out, nil
+}
+
+// operations are those of the model, and where it has none the reads and writes that the server counted.
+func operations(iops, reads, writes map[string][]float64) map[string][]float64 {
+	for name, r := range reads {
+		w := writes[name]
+		if w == nil {
+			continue
+		}
+		known := iops[name]
+		if known == nil {
+			known = slices.Repeat([]float64{math.NaN()}, len(r))
+			iops[name] = known
+		}
+		for i := range known {
+			if math.IsNaN(known[i]) {
+				known[i] = r[i] + w[i]
+			}
+		}
+	}
+	return iops
 }
 
 // Advise judges every instance's class. Classes are by instance or by cluster; "" is that of all others.

@@ -1,6 +1,8 @@
 package fleet
 
 import (
+	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -56,5 +58,80 @@ func TestAdviceFromWhatWasKept(t *testing.T) {
 	}
 	if f := all[1].Findings[0]; len(f.Options) != 1 || len(all[1].Unknown) != 1 {
 		t.Errorf("two days: %+v, %v", f, all[1].Unknown)
+	}
+}
+
+// The same as Prometheus' own functions say of the same samples, with gaps, a counter that begins anew and several series of an instance.
+func TestHistoriesAreWhatPromQLSays(t *testing.T) {
+	series, err := store.Open(t.TempDir(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := series.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	const seed = 3
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, seed))
+	to := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	from := to.Add(-6 * time.Hour)
+	sent := 0.0
+	for at := from.Add(-time.Hour); !at.After(to); at = at.Add(time.Minute) {
+		if at.Sub(from) > 2*time.Hour && at.Sub(from) < 3*time.Hour {
+			continue // nothing was seen
+		}
+		var batch []watch.Sample
+		add := func(metric, instance string, v float64, more ...watch.Label) {
+			batch = append(batch, watch.Sample{Name: metric, Labels: append(more, watch.Label{Name: "instance", Value: instance}), At: at, Value: v})
+		}
+		if sent += 60 * 1000; at.Equal(from.Add(4 * time.Hour)) {
+			sent = 1000 // the server was restarted
+		}
+		add("plimsoll_aas", "a/n1", random.Float64(), watch.Label{Name: "wait", Value: "cpu"}, watch.Label{Name: "part", Value: "one"})
+		add("plimsoll_aas", "a/n1", random.Float64(), watch.Label{Name: "wait", Value: "cpu"}, watch.Label{Name: "part", Value: "two"})
+		add("plimsoll_iops", "a/n1", 100*random.Float64())
+		add("mysql_global_status_innodb_data_reads", "b/n1", 300*at.Sub(from).Seconds())
+		add("mysql_global_status_innodb_data_writes", "b/n1", 50*at.Sub(from).Seconds())
+		add("mysql_global_status_bytes_sent", "a/n1", sent)
+		add("mysql_global_status_threads_connected", "a/n1", math.Floor(100*random.Float64()))
+		if err := series.Append(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	span := Span{From: from, To: to, Every: 5 * time.Minute}
+	all, err := Histories(t.Context(), series, span)
+	if err != nil || len(all) != 2 {
+		t.Fatalf("%d histories, %v", len(all), err)
+	}
+	for _, c := range []struct {
+		of     []float64
+		expr   string
+		within float64 // relative: rate() goes as far as the ends of its window
+	}{
+		{all[0].CPU, `sum(avg_over_time(plimsoll_aas{instance="a/n1",wait="cpu"}[5m]))`, 1e-9},
+		{all[0].IOPS, `avg_over_time(plimsoll_iops[5m])`, 1e-9},
+		{all[0].Connections, `max_over_time(mysql_global_status_threads_connected[5m])`, 1e-9},
+		{all[0].Sent, `rate(mysql_global_status_bytes_sent[5m])`, 0.3},
+		{all[1].IOPS, `rate(mysql_global_status_innodb_data_reads[5m]) + rate(mysql_global_status_innodb_data_writes[5m])`, 1e-6},
+	} {
+		lines, err := series.Query(t.Context(), c.expr, from, to, span.Every)
+		if err != nil || len(lines) != 1 {
+			t.Fatalf("%s: %d lines, %v", c.expr, len(lines), err)
+		}
+		want := map[int]float64{}
+		for _, p := range lines[0].Points {
+			want[int(p.At.Sub(from)/span.Every)] = p.Value
+		}
+		for i, got := range c.of {
+			w, there := want[i]
+			if edge := i >= 23 && i <= 37; edge && math.IsNaN(got) != !there {
+				continue // at the ends of the gap two samples are needed for a rate
+			}
+			if math.IsNaN(got) == there || there && math.Abs(got-w) > c.within*math.Abs(w) {
+				t.Errorf("%s, part %d: %g, want %g (%v)", c.expr, i, got, w, there)
+			}
+		}
 	}
 }

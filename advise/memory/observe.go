@@ -80,14 +80,29 @@ func (o *Observation) DataPages() int64 {
 type Unable struct {
 	Reason, Advice string
 	Cache          engine.PageCache
+	Cause          error // why the server did not tell; nil: it told
 }
 
 func (u *Unable) Error() string { return u.Reason }
 func (u *Unable) Hint() string  { return u.Advice }
+func (u *Unable) Unwrap() error { return u.Cause }
+
+// denied says of an error that the account lacks a privilege which one; others stay as they are.
+func denied(err error) error {
+	var known *Unable
+	if engine.ClassOf(err) != engine.Denied || errors.As(err, &known) {
+		return err
+	}
+	return &Unable{
+		Reason: "the account may not see which pages are in the server's memory", Cause: err,
+		Advice: "give it the privilege: GRANT PROCESS ON *.* TO the account; commits and storage need none",
+	}
+}
 
 // Observe looks at a server for a while.
 func Observe(ctx context.Context, db engine.Database, o Options) (_ *Observation, err error) {
 	o = o.withDefaults()
+	defer func() { err = denied(err) }()
 	paged, ok := engine.As[engine.PageCaching](db)
 	if !ok {
 		return nil, &Unable{Reason: "this engine does not show which pages are in its memory", Advice: "MySQL and MariaDB do"}
@@ -113,8 +128,9 @@ func Observe(ctx context.Context, db engine.Database, o Options) (_ *Observation
 
 // Pilot takes one list by SQL and says how long it took, or that it held the server up for too long. It is for a replica, before
 // the server that matters is asked.
-func Pilot(ctx context.Context, db engine.Database, o Options) (time.Duration, error) {
+func Pilot(ctx context.Context, db engine.Database, o Options) (_ time.Duration, err error) {
 	o = o.withDefaults()
+	defer func() { err = denied(err) }()
 	paged, ok := engine.As[engine.PageCaching](db)
 	if !ok {
 		return 0, &Unable{Reason: "this engine does not show which pages are in its memory", Advice: "MySQL and MariaDB do"}
@@ -139,18 +155,18 @@ func Pilot(ctx context.Context, db engine.Database, o Options) (time.Duration, e
 func able(c engine.PageCache) error {
 	switch came := c.Read + c.Created; {
 	case c.Loading:
-		return &Unable{"the server has just started and is still loading its buffer pool dump", "run this again when it has finished", c}
+		return &Unable{Reason: "the server has just started and is still loading its buffer pool dump", Advice: "run this again when it has finished", Cache: c}
 	case c.Data == 0:
-		return &Unable{"the buffer pool is empty", "run this again under the usual load", c}
+		return &Unable{Reason: "the buffer pool is empty", Advice: "run this again under the usual load", Cache: c}
 	case came <= c.Data+c.Data/50:
 		return &Unable{
-			fmt.Sprintf("no page has been evicted from the buffer pool yet: %d of %d pages are free, after %s", c.Free, c.Pages, c.Uptime),
-			neverFull(c), c,
+			Reason: fmt.Sprintf("no page has been evicted from the buffer pool yet: %d of %d pages are free, after %s", c.Free, c.Pages, c.Uptime),
+			Advice: neverFull(c), Cache: c,
 		}
 	case came < 2*c.Data:
 		return &Unable{
-			fmt.Sprintf("the server started %s ago and has not yet read twice the size of its buffer pool", c.Uptime),
-			"run this again later: its reads now mostly fill the buffer pool", c,
+			Reason: fmt.Sprintf("the server started %s ago and has not yet read twice the size of its buffer pool", c.Uptime),
+			Advice: "run this again later: its reads now mostly fill the buffer pool", Cache: c,
 		}
 	}
 	return nil
@@ -203,7 +219,7 @@ func (l *look) run(ctx context.Context) error {
 	l.out.Took = time.Since(l.out.Began)
 	l.out.Cost = l.watch.cost(l.source.name(), l.out.Took)
 	if len(l.out.Intervals) < 4 {
-		return &Unable{fmt.Sprintf("%d lists in %s are too few", len(l.out.Intervals)+1, l.For), "observe for longer: --for", l.out.Cache}
+		return &Unable{Reason: fmt.Sprintf("%d lists in %s are too few", len(l.out.Intervals)+1, l.For), Advice: "observe for longer: --for", Cache: l.out.Cache}
 	}
 	return nil
 }
@@ -251,11 +267,8 @@ func (l *look) step(ctx context.Context) error {
 		return err
 	}
 	now := l.cache
-	if now.Uptime < before.Uptime {
-		return &Unable{"the server was restarted during the observation", "run this again when it has been up for a while", now}
-	}
-	if now.Size != before.Size || len(lists) != len(l.parts) {
-		return &Unable{"the buffer pool was resized during the observation", "run this again", now}
+	if err := disturbed(before, now, len(l.parts), len(lists)); err != nil {
+		return err
 	}
 	i := Interval{
 		Seconds: l.listed.Sub(at).Seconds(), Back: make([]float64, bins), Fresh: make([]float64, bins), Promoted: make([]float64, perCache),
@@ -270,6 +283,17 @@ func (l *look) step(ctx context.Context) error {
 		l.parts[part].next(list, float64(l.source.every()), &i)
 	}
 	l.out.Intervals = append(l.out.Intervals, i)
+	return nil
+}
+
+// disturbed refuses to go on with a server that is another than it was at the list before: what its lists show cannot be compared.
+func disturbed(before, now engine.PageCache, parts, lists int) error {
+	switch {
+	case now.Uptime < before.Uptime:
+		return &Unable{Reason: "the server was restarted during the observation", Advice: "run this again when it has been up for a while", Cache: now}
+	case now.Size != before.Size || lists != parts:
+		return &Unable{Reason: "the buffer pool was resized during the observation", Advice: "run this again", Cache: now}
+	}
 	return nil
 }
 

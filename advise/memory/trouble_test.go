@@ -39,6 +39,26 @@ func TestACacheThatTellsNothingIsRefused(t *testing.T) {
 	}
 }
 
+func TestAServerThatBecomesAnotherEndsTheObservation(t *testing.T) {
+	before := engine.PageCache{Size: 1 << 30, Uptime: time.Hour}
+	for name, c := range map[string]struct {
+		now   engine.PageCache
+		lists int
+		says  string
+	}{
+		"it goes on":           {engine.PageCache{Size: 1 << 30, Uptime: time.Hour + time.Second}, 8, ""},
+		"it was restarted":     {engine.PageCache{Size: 1 << 30, Uptime: time.Second}, 8, "restarted"},
+		"its pool was resized": {engine.PageCache{Size: 2 << 30, Uptime: 2 * time.Hour}, 8, "resized"},
+		"in other parts":       {engine.PageCache{Size: 1 << 30, Uptime: 2 * time.Hour}, 4, "resized"},
+	} {
+		err := disturbed(before, c.now, 8, c.lists)
+		var why *Unable
+		if c.says == "" && err != nil || c.says != "" && (!errors.As(err, &why) || !strings.Contains(why.Reason, c.says) || why.Advice == "") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // load is intervals of a steady load, with the noise of one.
 func load(rng *rand.Rand, n int, requests, share float64) (all []Interval) {
 	for range n {

@@ -47,7 +47,7 @@ type Class struct {
 	IOPS      float64 `yaml:"iops" doc:"Sustained disk operations per second."`
 	BurstIOPS float64 `yaml:"burst_iops" doc:"Disk operations per second for half an hour a day."`
 	MBps      float64 `yaml:"mbps" doc:"Sustained disk throughput, in MB/s."`
-	BurstMBps float64 `yaml:"burst_mbps" doc:"Disk operations per second for half an hour a day."`
+	BurstMBps float64 `yaml:"burst_mbps" doc:"Disk throughput for half an hour a day, in MB/s."`
 }
 
 // Line is what the network of the class carries one way, in bytes a second, and whether all the time: what a cloud says it gives "up to" it gives
@@ -67,6 +67,7 @@ type Region struct {
 	Caches  map[string]ClassPrice  `yaml:"caches" doc:"Nodes of a read cache, by type."`
 	RDS     map[string]VolumePrice `yaml:"rds" doc:"Volumes of managed databases, by type."`
 	EBS     map[string]VolumePrice `yaml:"ebs" doc:"Volumes of self-managed servers, by type."`
+	Aurora  *AuroraPrices          `yaml:"aurora" doc:"Aurora MySQL."`
 	Memory  *MemoryPrice           `yaml:"memory" doc:"Memory of your own machines."`
 }
 
@@ -87,7 +88,7 @@ type ClassPrice struct {
 type VolumePrice struct {
 	GiB    float64 `yaml:"gib_month,required" doc:"A GiB."`
 	IOPS   float64 `yaml:"iops_month" doc:"A provisioned operation a second, above what is included."`
-	MBps   float64 `yaml:"mbps_month" doc:"A provisioned MB/s, above what is included."`
+	MBps   float64 `yaml:"mbps_month" doc:"A provisioned MiB/s, above what is included."`
 	Source string  `yaml:"source,required" doc:"Name of the source."`
 }
 
@@ -122,6 +123,12 @@ func parse(name string, text []byte) (*Catalogue, error) {
 	}
 	for region, r := range c.Regions {
 		all := merged(r.Classes, r.Caches)
+		if r.Aurora != nil {
+			all = merged(merged(all, r.Aurora.Classes), r.Aurora.Optimized)
+			if s := r.Aurora.Storage; min(s.GiB, s.Million, s.OptimizedGiB, r.Aurora.OptimizedMore) < 0 {
+				return nil, fmt.Errorf("%s: Aurora in %s: a negative price", name, region)
+			}
+		}
 		for class, p := range all {
 			if p.Hour < 0 || p.Apart < 0 {
 				return nil, fmt.Errorf("%s: %s in %s: a negative price", name, class, region)
@@ -146,7 +153,7 @@ func (c *Catalogue) override(over *Catalogue, file string) error {
 		there := c.Regions[name]
 		c.Regions[name] = Region{
 			Classes: merged(there.Classes, r.Classes), Caches: merged(there.Caches, r.Caches), RDS: merged(there.RDS, r.RDS), EBS: merged(there.EBS, r.EBS),
-			Memory: cmp.Or(r.Memory, there.Memory),
+			Aurora: there.Aurora.merge(r.Aurora), Memory: cmp.Or(r.Memory, there.Memory),
 		}
 	}
 	return nil
@@ -188,17 +195,20 @@ func (o Of) Cache(name string) advise.Price {
 	return o.price(p.Hour*Hours, p.Apart, p.Source)
 }
 
-// Volume is what a volume costs a month, of a managed database or of one's own.
-func (o Of) Volume(kind string, gib, extraIOPS float64, managed bool) advise.Price {
+// Volume is what a volume costs a month, of a managed database or of one's own, with operations a second and MiB/s beyond what it includes.
+func (o Of) Volume(kind string, gib, extraIOPS, extraMiBs float64, managed bool) advise.Price {
 	prices := o.Regions[o.Region].EBS
 	if managed {
 		prices = o.Regions[o.Region].RDS
 	}
 	p, known := prices[kind]
-	if !known || extraIOPS > 0 && p.IOPS == 0 {
+	switch {
+	case known && extraMiBs > 0 && p.MBps == 0:
+		return advise.Price{Unknown: fmt.Sprintf("the price of the throughput of %s in %s is not in the catalogue", kind, o.Region)}
+	case !known || extraIOPS > 0 && p.IOPS == 0:
 		return advise.Price{Unknown: fmt.Sprintf("the price of %s in %s is not in the catalogue", kind, o.Region)}
 	}
-	return o.price(p.GiB*gib+p.IOPS*extraIOPS, 0, p.Source)
+	return o.price(p.GiB*gib+p.IOPS*extraIOPS+p.MBps*extraMiBs, 0, p.Source)
 }
 
 // Memory is what so much memory in one's own machine costs a month.

@@ -63,13 +63,17 @@ regions:
 	if p := of.Class("db.m5.xlarge"); !p.Known() || p.Old || math.Abs(p.Month-0.342*730/2) > 1e-9 {
 		t.Errorf("the file hides what it does not say: %+v", p)
 	}
-	if p := of.Volume("gp3", 400, 3000, true); math.Abs(p.Month-(0.115*400+0.02*3000)/2) > 1e-9 {
+	if p := of.Volume("gp3", 400, 3000, 0, true); math.Abs(p.Month-(0.115*400+0.02*3000)/2) > 1e-9 {
 		t.Errorf("%+v", p)
 	}
+	if p := of.Volume("gp3", 100, 1000, 375, false); math.Abs(p.Month-(8+5+15)/2.0) > 1e-9 {
+		t.Errorf("throughput of one's own volume: %+v", p)
+	}
 	for name, p := range map[string]interface{ Known() bool }{
-		"a class":  of.Class("db.x2.large"),
-		"a volume": of.Volume("gp2", 100, 500, true),
-		"a region": Of{Catalogue: c, Region: "moon-1"}.Class("db.m5.large"),
+		"a class":           of.Class("db.x2.large"),
+		"a volume":          of.Volume("gp2", 100, 500, 0, true),
+		"throughput on RDS": of.Volume("gp3", 400, 0, 100, true),
+		"a region":          Of{Catalogue: c, Region: "moon-1"}.Class("db.m5.large"),
 	} {
 		if p.Known() {
 			t.Errorf("%s that is not in the catalogue has a price", name)

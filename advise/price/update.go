@@ -34,17 +34,27 @@ func Questions(region string) []Question {
 	disks := func(family string) Question {
 		return Question{"AmazonEC2", map[string]string{"regionCode": region, "productFamily": family}}
 	}
+	both := func(family string) Question { // of RDS and of Aurora, whose entries are told apart by their usage
+		return Question{"AmazonRDS", map[string]string{"regionCode": region, "productFamily": family}}
+	}
+	auroraClasses := both("Database Instance")
+	auroraClasses.Where["databaseEngine"] = auroraEngine
 	return []Question{
-		single("Database Instance", "databaseEngine", "MySQL"), single("Database Storage"), single("Provisioned IOPS"),
+		single("Database Instance", "databaseEngine", "MySQL"), both("Database Storage"), single("Provisioned IOPS"), single("Provisioned Throughput"),
 		{"AmazonElastiCache", map[string]string{"regionCode": region, "productFamily": "Cache Instance", "cacheEngine": "Valkey"}},
 		disks("Storage"), disks("System Operation"), disks("Provisioned Throughput"),
+		auroraClasses, both("System Operation"),
 	}
 }
+
+// auroraEngine is Aurora MySQL as the price list calls it; of each class it has an entry for either configuration.
+const auroraEngine = "Aurora MySQL"
 
 // kinds of RDS's volumes by the end of the usage type, which is the one attribute that says it everywhere; the rest of it is the region.
 var (
 	sizes = map[string]string{"RDS:GP2-Storage": "gp2", "RDS:GP3-Storage": "gp3", "RDS:PIOPS-Storage": "io1", "RDS:PIOPS-Storage-IO2": "io2"}
 	rates = map[string]string{"RDS:GP3-PIOPS": "gp3", "RDS:PIOPS": "io1", "RDS:IO2-PIOPS": "io2"}
+	flows = map[string]string{"RDS:GP3-Throughput": "gp3"}
 )
 
 // kinds of EBS's volumes, likewise. Of io2, whose operations are cheaper above 32,000, it is the first price: an upper bound for more.
@@ -62,6 +72,7 @@ func Updated(region string, asked, published time.Time, all []Listed) (*Catalogu
 	}
 	source := "price-list-" + region
 	r := Region{Classes: map[string]ClassPrice{}, Caches: map[string]ClassPrice{}, RDS: map[string]VolumePrice{}, EBS: map[string]VolumePrice{}}
+	aurora := AuroraPrices{Classes: map[string]ClassPrice{}, Optimized: map[string]ClassPrice{}, Storage: AuroraStorage{Source: source}}
 	c := &Catalogue{
 		Currency: "USD", Sources: map[string]Source{source: {Date: asked.UTC().Format(time.DateOnly), Text: text}},
 		Caches: map[string]Cache{}, Regions: map[string]Region{region: r},
@@ -69,6 +80,7 @@ func Updated(region string, asked, published time.Time, all []Listed) (*Catalogu
 	for _, l := range all {
 		kind, usage := l.Attributes["instanceType"], bareUsage(l.Attributes["usagetype"])
 		switch {
+		case aurora.note(l, usage, source):
 		case l.Family == "Database Instance" && l.Unit == "Hrs" && strings.HasPrefix(kind, "db."):
 			if was, there := r.Classes[kind]; there && was.Hour != l.USD {
 				return nil, fmt.Errorf("the price list has two prices for %s in %s: %g and %g", kind, region, was.Hour, l.USD)
@@ -86,7 +98,10 @@ func Updated(region string, asked, published time.Time, all []Listed) (*Catalogu
 		case l.Unit == "IOPS-Mo":
 			note(r.RDS, rates[usage], source, func(v *VolumePrice) { v.IOPS = l.USD })
 			note(r.EBS, ownRates[usage], source, func(v *VolumePrice) { v.IOPS = l.USD })
+		case strings.EqualFold(l.Unit, "MBps-Mo"):
+			note(r.RDS, flows[usage], source, func(v *VolumePrice) { v.MBps = l.USD })
 		case l.Unit == "GiBps-mo":
+			note(r.RDS, flows[usage], source, func(v *VolumePrice) { v.MBps = l.USD / 1024 })
 			note(r.EBS, ownThrough[usage], source, func(v *VolumePrice) { v.MBps = l.USD / 1024 })
 		}
 	}
@@ -97,6 +112,10 @@ func Updated(region string, asked, published time.Time, all []Listed) (*Catalogu
 	}
 	for _, volumes := range []map[string]VolumePrice{r.RDS, r.EBS} { // operations of a volume that cannot be had
 		maps.DeleteFunc(volumes, func(_ string, v VolumePrice) bool { return v.GiB == 0 })
+	}
+	if len(aurora.Classes) > 0 && aurora.Storage.GiB > 0 {
+		r.Aurora = &aurora
+		c.Regions[region] = r
 	}
 	if len(r.Classes) == 0 || len(r.RDS) == 0 {
 		return nil, fmt.Errorf("the price list has %d classes and %d kinds of volumes for %q", len(r.Classes), len(r.RDS), region)
@@ -115,9 +134,33 @@ func note(prices map[string]VolumePrice, kind, source string, set func(*VolumePr
 	prices[kind] = v
 }
 
+// note writes an entry that is one of Aurora's; false: it is not.
+func (a *AuroraPrices) note(l Listed, usage, source string) bool {
+	class := l.Attributes["instanceType"]
+	switch {
+	case l.Attributes["databaseEngine"] == auroraEngine && l.Unit == "Hrs" && strings.HasPrefix(class, "db."):
+		of := a.Classes
+		if strings.HasPrefix(usage, "InstanceUsageIOOptimized:") {
+			of = a.Optimized
+		} else if !strings.HasPrefix(usage, "InstanceUsage:") {
+			return true // reserved, or of a kind that is not known
+		}
+		of[class] = ClassPrice{Hour: l.USD, Source: source}
+	case usage == "Aurora:StorageUsage":
+		a.Storage.GiB = l.USD
+	case usage == "Aurora:IO-OptimizedStorageUsage":
+		a.Storage.OptimizedGiB = l.USD
+	case usage == "Aurora:StorageIOUsage":
+		a.Storage.Million = 1e6 * l.USD
+	default:
+		return false
+	}
+	return true
+}
+
 // bareUsage leaves out the region that a usage type begins with: EUC1-RDS:GP3-Storage.
 func bareUsage(usage string) string {
-	for _, service := range []string{"RDS:", "EBS:"} {
+	for _, service := range []string{"RDS:", "EBS:", "Aurora:", "InstanceUsage"} {
 		if at := strings.Index(usage, service); at >= 0 {
 			return usage[at:]
 		}
@@ -160,6 +203,9 @@ func (c *Catalogue) YAML() []byte {
 				fmt.Fprintf(&b, "      %s: {hour: %g%s, source: %s}\n", class, p.Hour, more("apart", p.Apart), p.Source)
 			}
 		}
+		if r.Aurora != nil {
+			b.WriteString(r.Aurora.yaml())
+		}
 		for _, part := range []struct {
 			key string
 			of  map[string]VolumePrice
@@ -174,6 +220,30 @@ func (c *Catalogue) YAML() []byte {
 		}
 	}
 	return []byte(b.String())
+}
+
+// yaml writes the part of a region.
+func (a *AuroraPrices) yaml() string {
+	var b strings.Builder
+	b.WriteString("    aurora:\n")
+	for _, part := range []struct {
+		key string
+		of  map[string]ClassPrice
+	}{{"classes", a.Classes}, {"optimized", a.Optimized}} {
+		if len(part.of) > 0 {
+			fmt.Fprintf(&b, "      %s:\n", part.key)
+		}
+		for _, class := range slices.Sorted(maps.Keys(part.of)) {
+			p := part.of[class]
+			fmt.Fprintf(&b, "        %s: {hour: %g%s, source: %s}\n", class, p.Hour, more("apart", p.Apart), p.Source)
+		}
+	}
+	if a.OptimizedMore > 0 {
+		fmt.Fprintf(&b, "      optimized_more: %g\n", a.OptimizedMore)
+	}
+	s := a.Storage
+	fmt.Fprintf(&b, "      storage: {gib_month: %g, million_requests: %g, optimized_gib_month: %g, source: %s}\n", s.GiB, s.Million, s.OptimizedGiB, s.Source)
+	return b.String()
 }
 
 // more is a key with its value where there is one.

@@ -67,12 +67,12 @@ func TestPricesAreUpdated(t *testing.T) {
 	of := price.Of{Catalogue: c, Region: "eu-central-1", Now: now}
 	for name, want := range map[string]struct{ got, want float64 }{
 		"class":      {of.Class("db.m5.2xlarge").Month, 0.812 * 730},
-		"gp3":        {of.Volume("gp3", 100, 1000, true).Month, 13.7 + 24},
+		"gp3":        {of.Volume("gp3", 100, 1000, 0, true).Month, 13.7 + 24},
 		"cache":      {of.Cache("cache.t4g.medium").Month, 0.0528 * 730},
 		"us":         {price.Of{Catalogue: c, Region: "us-east-1", Now: now}.Class("db.m5.2xlarge").Month, 0.684 * 730},
-		"own gp3":    {of.Volume("gp3", 100, 1000, false).Month, 9.52 + 6},
+		"own gp3":    {of.Volume("gp3", 100, 1000, 0, false).Month, 9.52 + 6},
 		"throughput": {c.Regions["eu-central-1"].EBS["gp3"].MBps, 0.048},
-		"own io2":    {of.Volume("io2", 100, 1000, false).Month, 14.9 + 78},
+		"own io2":    {of.Volume("io2", 100, 1000, 0, false).Month, 14.9 + 78},
 		"memory":     {c.Caches["cache.t4g.medium"].GiB, 3.09},
 	} {
 		if math.Abs(want.got-want.want) > 1e-6 {

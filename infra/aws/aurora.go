@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -17,6 +18,7 @@ type Aurora struct {
 	Engine   string
 	Version  string
 	Status   string
+	Storage  string // how its storage is billed: aurora or aurora-iopt1
 	Endpoint string // of the writer, host:port
 	Writer   string // the instance that takes writes
 	Members  []string
@@ -57,7 +59,7 @@ func (r *RDS) Clones(ctx context.Context) (all []Aurora, err error) {
 func auroraOf(d types.DBCluster) Aurora {
 	a := Aurora{
 		ID: sdk.ToString(d.DBClusterIdentifier), Engine: sdk.ToString(d.Engine), Version: sdk.ToString(d.EngineVersion),
-		Status: sdk.ToString(d.Status), Tags: rdsTagsOf(d.TagList), Shares: sdk.ToString(d.CloneGroupId),
+		Status: sdk.ToString(d.Status), Storage: cmp.Or(sdk.ToString(d.StorageType), "aurora"), Tags: rdsTagsOf(d.TagList), Shares: sdk.ToString(d.CloneGroupId),
 	}
 	if d.Endpoint != nil {
 		a.Endpoint = *d.Endpoint + ":" + strconv.Itoa(int(sdk.ToInt32(d.Port)))

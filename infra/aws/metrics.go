@@ -29,7 +29,7 @@ func OpenMetrics(ctx context.Context, o Options) (*Metrics, error) {
 	return &Metrics{watch: cloudwatch.NewFromConfig(c), insights: pi.NewFromConfig(c)}, nil
 }
 
-// Metric is a value of a metric of an instance: the mean of the minute that begins at a time.
+// Metric is a value of a metric of an instance: the mean of the minute that begins at a time; of a cluster, that of the hour.
 type Metric struct {
 	Instance, Name string
 	At             time.Time
@@ -41,6 +41,15 @@ const mostQueries = 500
 
 // Means returns what CloudWatch has of metrics of instances, minute by minute. The last minutes come late.
 func (m *Metrics) Means(ctx context.Context, instances, names []string, from, to time.Time) ([]Metric, error) {
+	return m.means(ctx, "DBInstanceIdentifier", time.Minute, instances, names, from, to)
+}
+
+// ClusterMeans returns what CloudWatch has of metrics of a cluster of Aurora, hour by hour.
+func (m *Metrics) ClusterMeans(ctx context.Context, cluster string, names []string, from, to time.Time) ([]Metric, error) {
+	return m.means(ctx, "DBClusterIdentifier", time.Hour, []string{cluster}, names, from, to)
+}
+
+func (m *Metrics) means(ctx context.Context, dimension string, each time.Duration, instances, names []string, from, to time.Time) ([]Metric, error) {
 	type asked struct{ instance, name string }
 	var all []asked
 	for _, i := range instances {
@@ -55,8 +64,8 @@ func (m *Metrics) Means(ctx context.Context, instances, names []string, from, to
 		in := &cloudwatch.GetMetricDataInput{StartTime: &from, EndTime: &to}
 		for n, a := range these {
 			in.MetricDataQueries = append(in.MetricDataQueries, types.MetricDataQuery{Id: sdk.String("m" + strconv.Itoa(n)), MetricStat: &types.MetricStat{
-				Metric: &types.Metric{Namespace: sdk.String("AWS/RDS"), MetricName: &a.name, Dimensions: []types.Dimension{{Name: sdk.String("DBInstanceIdentifier"), Value: &a.instance}}},
-				Period: sdk.Int32(60), Stat: sdk.String("Average"),
+				Metric: &types.Metric{Namespace: sdk.String("AWS/RDS"), MetricName: &a.name, Dimensions: []types.Dimension{{Name: &dimension, Value: &a.instance}}},
+				Period: sdk.Int32(int32(each.Seconds())), Stat: sdk.String("Average"),
 			}})
 		}
 		pages := cloudwatch.NewGetMetricDataPaginator(m.watch, in)

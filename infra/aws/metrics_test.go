@@ -49,3 +49,31 @@ func TestMetricsAreReadMinuteByMinute(t *testing.T) {
 		t.Errorf("of an instance without Performance Insights: %v", err)
 	}
 }
+
+// A cluster of Aurora has metrics of its own, and says how its storage is billed; the API leaves that out for the Standard configuration.
+func TestAClusterOfAurora(t *testing.T) {
+	s := awstest.New(t)
+	s.Add(awstest.Instance{ID: "a", Class: "db.r6g.large", Engine: "aurora-mysql", Version: "8.0.mysql_aurora.3.08.0", Address: "127.0.0.1:3306"})
+	s.AddCluster("shop", "aurora-mysql", "a")
+	o := aws.Options{Region: "eu-west-1", Endpoint: s.URL}
+	m, err := aws.OpenMetrics(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hour := time.Now().Truncate(time.Hour).Add(-3 * time.Hour)
+	s.Metric("shop", "VolumeReadIOPs", hour, 13686)
+	found, err := m.ClusterMeans(t.Context(), "shop", []string{"VolumeReadIOPs", "VolumeWriteIOPs"}, hour, hour.Add(time.Hour))
+	if err != nil || len(found) != 1 || found[0].Instance != "shop" || found[0].Value != 13686 || !found[0].At.Equal(hour) {
+		t.Errorf("%+v, %v", found, err)
+	}
+	rds, err := aws.OpenRDS(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for set, want := range map[string]string{"": "aurora", "aurora-iopt1": "aurora-iopt1"} {
+		s.StorageOf = map[string]string{"shop": set}
+		if c, err := rds.Aurora(t.Context(), "shop"); err != nil || c.Storage != want {
+			t.Errorf("%+v, %v", c, err)
+		}
+	}
+}

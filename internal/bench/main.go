@@ -23,6 +23,7 @@ type options struct {
 	plimsoll string // the binary under test
 	pairs    int
 	seconds  int
+	pages    int    // of 4 KiB, in the pools of advise-stall
 	target   string // of a server that runs already; empty: a lab's
 }
 
@@ -32,7 +33,8 @@ func sections() []section {
 		{"program", "the size of the binary, its start, its memory and its ports while a run waits", program},
 		{"harness", "what the load generator costs by itself, on a client that does nothing", harness},
 		{"pointselect", "MySQL point select beside sysbench, at 16 and 64 connections", pointSelect},
-		{"advise", "advice for a fleet of 200 from two weeks of stored series", adviseFleet},
+		{"advise-fleet", "advice for a fleet of 200 from two weeks of stored series", adviseFleet},
+		{"advise-stall", "what lists of cached pages cost a MariaDB and a MySQL, with -pages of them in memory", adviseStall},
 		{"cql", "reads of a record from Cassandra beside the Go driver used bare, 64 in flight", cqlReads},
 		{"superdisk", "what is copied when a node moves to another machine with its network volume, and how long writes wait", superDisk},
 		{"watch-overhead", "what a MariaDB and a MySQL under load feel of being watched", watchOverhead},
@@ -51,6 +53,7 @@ func main() {
 	flag.StringVar(&o.plimsoll, "plimsoll", "bin/plimsoll", "the binary to measure")
 	flag.IntVar(&o.pairs, "pairs", 5, "how many alternating pairs of runs")
 	flag.IntVar(&o.seconds, "seconds", 10, "length of a run")
+	flag.IntVar(&o.pages, "pages", 1_500_000, "pages of 4 KiB in the pool, for advise-stall: the default takes 6.6 GiB of memory and as much disk")
 	flag.StringVar(&o.target, "target", "", "mysql:// or cql://user:password@host:port/database of a server that runs already, for one section (default: a lab of its own)")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: bench [flags] [section …]")

@@ -97,7 +97,7 @@ func (v Volume) Throughput() float64 {
 				mib = n * 128
 			}
 		case "gp3":
-			mib = n * 125
+			mib = v.IncludedMiBs()
 		case "io1": // 256 KiB for each operation, up to 500 MiB/s at 32,000, and 1,000 at 64,000
 			mib = max(min(v.IOPS/4, 500), v.IOPS/64)
 		case "io2":
@@ -105,6 +105,59 @@ func (v Volume) Throughput() float64 {
 		}
 	}
 	return mib * (1 << 20)
+}
+
+// Provisions tells whether operations and throughput can be bought beyond what the volume includes: of gp3 on RDS only from the size on at which
+// it is striped.
+func (v Volume) Provisions() bool {
+	switch v.Type {
+	case "gp3":
+		return !v.Managed || v.GiB >= stripedFrom
+	case "io1", "io2":
+		return true
+	}
+	return false
+}
+
+// IncludedMiBs is the throughput in MiB/s that a gp3 volume has without more being bought; 0 of another.
+func (v Volume) IncludedMiBs() float64 {
+	if v.Type != "gp3" {
+		return 0
+	}
+	return v.parts() * 125
+}
+
+// MostMiBs is the throughput in MiB/s that can be had of the type at this size, with as many operations as that takes; 0: no limit is known.
+func (v Volume) MostMiBs() float64 {
+	switch v.Type {
+	case "gp2":
+		return v.Throughput() / (1 << 20)
+	case "gp3":
+		if !v.Provisions() {
+			return v.IncludedMiBs()
+		}
+		return v.parts() * 1000
+	case "io1":
+		return 1000
+	case "io2":
+		return 4000
+	}
+	return 0
+}
+
+// IOPSFor is how many operations a second must be provisioned for a throughput in MiB/s: a quarter of a MiB/s for each of gp3 and io2, and of io1
+// up to 500 MiB/s, beyond which it gives a sixty-fourth. 0: none.
+func (v Volume) IOPSFor(mibs float64) float64 {
+	switch v.Type {
+	case "gp3", "io2":
+		return 4 * mibs
+	case "io1":
+		if mibs > 500 {
+			return 64 * mibs
+		}
+		return 4 * mibs
+	}
+	return 0
 }
 
 // Latency is what a request takes while nothing holds it up: of the general types and io1 about a millisecond, of io2 half of it. AWS

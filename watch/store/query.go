@@ -157,6 +157,27 @@ func (s *reader) Select(ctx context.Context, selector string, from, to time.Time
 	return lines, err
 }
 
+// Stream passes the samples themselves of the series that a selector names, without keeping them: begin is called with the labels of each series,
+// and what it returns with each of its samples from a moment on until another, in order, at times in milliseconds.
+func (s *reader) Stream(ctx context.Context, selector string, from, to time.Time, begin func(labels map[string]string) func(at int64, v float64)) error {
+	first, last := from.UnixMilli(), to.UnixMilli()
+	return s.each(ctx, []string{selector}, from, to, func(series storage.Series) error {
+		take := begin(series.Labels().Map())
+		it := series.Iterator(nil)
+		for kind := it.Seek(first); kind != chunkenc.ValNone; kind = it.Next() {
+			if kind != chunkenc.ValFloat {
+				continue
+			}
+			t, v := it.At()
+			if t > last {
+				break
+			}
+			take(t, v)
+		}
+		return it.Err()
+	})
+}
+
 // Series returns the labels of the series that any of the selectors names and that have samples in that time; of all without one.
 func (s *reader) Series(ctx context.Context, selectors []string, from, to time.Time) ([]map[string]string, error) {
 	all := []map[string]string{}

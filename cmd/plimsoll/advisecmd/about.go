@@ -13,7 +13,6 @@ import (
 	"plimsoll/advise/findings"
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
-	"plimsoll/hint"
 )
 
 func newStorage(c console.Streams) *cobra.Command {
@@ -105,9 +104,8 @@ func adviceAbout(ctx context.Context, c console.Streams, name string, o Options,
 	if err := o.runsOn(ctx, &in, site, inv); err != nil {
 		return nil, err
 	}
-	if about == "storage" && in.Volume == nil {
-		return nil, hint.With(console.UsageError{Text: "the volume of the data is unknown, and so are its limits and its price"},
-			"--volume gp2:800GiB, or volume in the inventory")
+	if about == "storage" && in.Volume == nil && in.Aurora == nil {
+		return nil, console.UsageError{Text: "the volume of the data is unknown, and so are its limits and its price", Hint: "--volume gp2:800GiB, or volume in the inventory"}
 	}
 	if in.Seen, err = lookAtServer(ctx, c, site, node, inv, deps, o.Span); err != nil {
 		return nil, err

@@ -17,7 +17,6 @@ import (
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
 	"plimsoll/engine"
-	"plimsoll/hint"
 	"plimsoll/lab"
 	"plimsoll/report/quantity"
 	"plimsoll/watch"
@@ -78,7 +77,7 @@ func adviseCheck(ctx context.Context, c console.Streams, name string, o checkOpt
 		return err
 	}
 	if len(made) == 0 {
-		return hint.With(console.UsageError{Text: "there is no prediction for " + site.Name + " yet"}, "plimsoll advise "+site.Name)
+		return console.UsageError{Text: "there is no prediction for " + site.Name + " yet", Hint: "plimsoll advise " + site.Name}
 	}
 	before, err := readLines[advise.Score](scoresFile(deps, site.Name))
 	if err != nil {

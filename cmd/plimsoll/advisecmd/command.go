@@ -21,7 +21,6 @@ import (
 	"plimsoll/advise/price"
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
-	"plimsoll/hint"
 	"plimsoll/internal/document"
 	"plimsoll/inventory"
 	"plimsoll/report/advice"
@@ -68,7 +67,7 @@ file of your own and a discount override it.`,
 func (o *Options) addPlace(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.Class, "class", "", "class of the instance, such as db.m5.2xlarge")
-	f.StringVar(&o.Volume, "volume", "", "volume of the data: gp2:800GiB, gp3:500GiB:12000 or io2:1TiB:20000, where the last number is provisioned IOPS (default from the inventory)")
+	f.StringVar(&o.Volume, "volume", "", "volume of the data: gp2:800GiB, io2:1TiB:20000 with its provisioned IOPS, or gp3:800GiB:12000:700 with its MiB/s too (default from the inventory)")
 	f.BoolVar(&o.multiAZ, "multi-az", false, "a Multi-AZ standby exists, which doubles the price")
 	f.StringVar(&o.balance, "balance", "", "how full the volume's burst bucket is, such as 35% (default: assumed full)")
 	f.StringVar(&o.Region, "region", "us-east-1", "region of the prices")
@@ -229,7 +228,7 @@ func (o *Options) input(now time.Time) (findings.Input, error) {
 	}
 	if o.Volume != "" {
 		if in.Volume, err = ParseCloudVolume(o.Volume, o.Class != ""); err != nil {
-			return in, hint.With(console.UsageError{Text: fmt.Sprintf("--volume %q: %v", o.Volume, err)}, "gp2:800GiB, or io2:1TiB:20000 with its operations a second")
+			return in, console.UsageError{Text: fmt.Sprintf("--volume %q: %v", o.Volume, err), Hint: "gp2:800GiB, or io2:1TiB:20000 with its operations a second"}
 		}
 	}
 	return in, nil
@@ -248,10 +247,10 @@ func share(text string) (float64, error) {
 	return v, nil
 }
 
-// ParseCloudVolume reads TYPE:SIZE or TYPE:SIZE:IOPS. One of an instance with a class is a managed database's.
+// ParseCloudVolume reads TYPE:SIZE, TYPE:SIZE:IOPS or TYPE:SIZE:IOPS:MIBS. One of an instance with a class is a managed database's.
 func ParseCloudVolume(text string, managed bool) (*storage.Volume, error) {
 	parts := strings.Split(text, ":")
-	if len(parts) < 2 || len(parts) > 3 {
+	if len(parts) < 2 || len(parts) > 4 {
 		return nil, errors.New("expected a type and a size")
 	}
 	v := &storage.Volume{Type: parts[0], Managed: managed}
@@ -260,9 +259,14 @@ func ParseCloudVolume(text string, managed bool) (*storage.Volume, error) {
 		return nil, err
 	}
 	v.GiB = float64(bytes) / (1 << 30)
-	if len(parts) == 3 {
+	if len(parts) >= 3 {
 		if v.IOPS, err = strconv.ParseFloat(parts[2], 64); err != nil || v.IOPS <= 0 {
 			return nil, fmt.Errorf("%q is not a number of operations per second", parts[2])
+		}
+	}
+	if len(parts) == 4 {
+		if v.MiBs, err = strconv.ParseFloat(parts[3], 64); err != nil || v.MiBs <= 0 || v.Type != "gp3" {
+			return nil, fmt.Errorf("%q is not a throughput in MiB per second of gp3", parts[3])
 		}
 	}
 	return v, v.Check()

@@ -122,10 +122,11 @@ func sum(seen *advise.Seen, i watch.Instance, all []looked) {
 		}
 		return values
 	}
+	bytes := func(l looked) *float64 { return l.bytes }
 	if iops := series(func(l looked) *float64 { return l.iops }); len(iops) > 0 {
 		seen.Disk = &advise.DiskUse{
 			IOPS: figure(iops), Peak: busiest(iops), Writes: figure(series(func(l looked) *float64 { return l.writes })).Mean,
-			Bytes: figure(series(func(l looked) *float64 { return l.bytes })).Mean,
+			Bytes: figure(series(bytes)).Mean, PeakBytes: busiest(series(bytes)),
 		}
 	}
 	running := series(func(l looked) *float64 { return &l.running })

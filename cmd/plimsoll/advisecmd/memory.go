@@ -150,6 +150,9 @@ func lookAtMemory(ctx context.Context, c console.Streams, site *cluster.Cluster,
 	}
 	r := memory.Reported(seen, sizes, uint64(seen.Began.Unix()))
 	r.Cluster, r.Node = site.Name, node.Name
+	if nodes, err := site.List(ctx); err == nil && len(nodes) > 1 { // the observation is worth more than this note
+		r.Notes = append(r.Notes, advise.OtherServers(node.Name))
+	}
 	return r, nil
 }
 

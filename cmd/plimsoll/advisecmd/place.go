@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"plimsoll/advise"
 	"plimsoll/advise/findings"
@@ -21,6 +22,7 @@ type running struct {
 	class   string
 	volume  *storage.Volume
 	multiAZ bool
+	aurora  string // the Aurora cluster that RDS says the instance belongs to
 }
 
 // runsOn asks RDS where the inventory names an instance of it, and takes what the inventory or the flags say elsewhere. Flags come first.
@@ -39,7 +41,9 @@ func runsOn(ctx context.Context, site *cluster.Cluster, node cluster.Node, inv *
 			p.class = i.Class
 		}
 		p.multiAZ = i.MultiAZ
-		if i.Storage.Type != "" && i.Storage.Type != "aurora" {
+		if strings.HasPrefix(i.Engine, "aurora") { // a Multi-AZ cluster of MySQL has a volume for each instance
+			p.aurora, p.volume = i.Cluster, nil
+		} else if i.Storage.Type != "" {
 			p.volume = &storage.Volume{Type: i.Storage.Type, GiB: float64(i.Storage.GiB), IOPS: float64(i.Storage.IOPS), MiBs: float64(i.Storage.Throughput), Managed: true}
 		}
 	}
@@ -72,6 +76,18 @@ func (o *Options) runsOn(ctx context.Context, in *findings.Input, site *cluster.
 		in.UnknownClass = on.class
 	}
 	in.Volume, in.MultiAZ = on.volume, in.MultiAZ || on.multiAZ
+	aurora, err := onAurora(ctx, site, node, on, in.At)
+	switch {
+	case aurora == nil && err != nil || ctx.Err() != nil:
+		return errors.Join(err, ctx.Err())
+	case aurora != nil && o.Volume != "":
+		return errNoVolume
+	case aurora != nil:
+		in.Aurora, in.Volume = aurora, nil
+		if err != nil {
+			in.NoPlace = err.Error()
+		}
+	}
 	return nil
 }
 
@@ -91,5 +107,6 @@ func (p running) is(o advise.Option) bool {
 		return false
 	}
 	const near = 0.01 // clouds round sizes
-	return want.Type == p.volume.Type && math.Abs(want.GiB-p.volume.GiB) <= near*want.GiB && math.Abs(want.Base()-p.volume.Base()) <= near*want.Base()
+	return want.Type == p.volume.Type && math.Abs(want.GiB-p.volume.GiB) <= near*want.GiB && math.Abs(want.Base()-p.volume.Base()) <= near*want.Base() &&
+		math.Abs(want.Throughput()-p.volume.Throughput()) <= near*want.Throughput()
 }

@@ -33,6 +33,8 @@ type Server struct {
 	Cloned func(source, clone string) (address string)
 	// SwitchedOver is told of a switchover, in its course; may be nil.
 	SwitchedOver func(old, new Instance)
+	// StorageOf is how a cluster's storage is billed, by its name: aurora-iopt1; none: Standard.
+	StorageOf map[string]string
 	// Promoted is told of a replica that becomes an instance of its own, and of a reader of Aurora that becomes the writer, in its
 	// course; former is the writer of before. May be nil.
 	Promoted func(instance, former string)

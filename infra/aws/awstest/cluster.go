@@ -83,11 +83,14 @@ func (s *Server) clusterXML(c *cluster) string {
 		members += "<DBClusterMember>" + el("DBInstanceIdentifier", m) + el("IsClusterWriter", writer) + "</DBClusterMember>"
 	}
 	host, port, _ := strings.Cut(c.address, ":")
-	status := "available"
+	status, storage := "available", "" // the API leaves the storage out of a cluster of the Standard configuration
 	if !c.gone.IsZero() {
 		status = "deleting"
 	}
-	return "<DBCluster>" + el("DBClusterIdentifier", c.id) + el("Engine", c.engine) + el("EngineVersion", c.version) + el("Status", status) +
+	if kind := s.StorageOf[c.id]; kind != "" {
+		storage = el("StorageType", kind)
+	}
+	return "<DBCluster>" + storage + el("DBClusterIdentifier", c.id) + el("Engine", c.engine) + el("EngineVersion", c.version) + el("Status", status) +
 		el("Endpoint", host) + el("Port", port) + el("CloneGroupId", c.group) + "<DBClusterMembers>" + members + "</DBClusterMembers>" + tagsXML(c.tags) + "</DBCluster>"
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Metric puts what CloudWatch saw of an instance in the minute that begins at a time.
+// Metric puts what CloudWatch saw of an instance in the minute that begins at a time, or of a cluster in the hour.
 func (s *Server) Metric(instance, name string, at time.Time, mean float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -46,7 +46,7 @@ func within(all []point, from, to time.Time) (some []point) {
 
 func resourceOf(instance string) string { return "db-" + strings.ToUpper(instance) }
 
-// metricData answers GetMetricData of CloudWatch, of which it knows single metrics of DB instances.
+// metricData answers GetMetricData of CloudWatch, of which it knows single metrics of DB instances and of clusters.
 func (s *Server) metricData(q url.Values) (string, error) {
 	from, _ := time.Parse(time.RFC3339, q.Get("StartTime"))
 	to, _ := time.Parse(time.RFC3339, q.Get("EndTime"))
@@ -60,7 +60,12 @@ func (s *Server) metricData(q url.Values) (string, error) {
 			return "", refuse("ValidationError", "The collection MetricDataQueries must not have a size greater than 500.")
 		}
 		of := at + ".MetricStat.Metric"
-		if q.Get(of+".Namespace") != "AWS/RDS" || q.Get(of+".Dimensions.member.1.Name") != "DBInstanceIdentifier" || q.Get(at+".MetricStat.Stat") != "Average" {
+		_, isCluster := s.clusters[q.Get(of+".Dimensions.member.1.Value")]
+		dimension := "DBInstanceIdentifier"
+		if isCluster {
+			dimension = "DBClusterIdentifier"
+		}
+		if q.Get(of+".Namespace") != "AWS/RDS" || q.Get(of+".Dimensions.member.1.Name") != dimension || q.Get(at+".MetricStat.Stat") != "Average" {
 			return "", refuse("ValidationError", "the stand-in knows averages of DB instances, and not %s", q.Get(of+".Namespace"))
 		}
 		var times, values string
