@@ -18,9 +18,9 @@ import (
 var cassLabels = map[string]any{"cassandra.datastax.com/datacenter": "shop"}
 
 // newCassandra is a data centre of three nodes in three racks, beside another of the same ring.
-func newCassandra(t *testing.T) *world {
+func newCassandra(t *testing.T, place ...func(*world)) *world {
 	t.Helper()
-	w := newWorld(t, cluster.CassOperator, "cql")
+	w := newWorld(t, cluster.CassOperator, "cql", place...)
 	w.settings["concurrent_reads"] = "32"
 	statuses := map[string]any{}
 	for i := range 3 {

@@ -25,9 +25,9 @@ func (p percona) labels() map[string]any {
 }
 
 // newPercona is a cluster of three.
-func newPercona(t *testing.T, p percona) *world {
+func newPercona(t *testing.T, p percona, place ...func(*world)) *world {
 	t.Helper()
-	w := newWorld(t, p.operator, "mysql")
+	w := newWorld(t, p.operator, "mysql", place...)
 	w.settings["max_connections"], w.members = "151", 3
 	w.Put(w.kind(), "shop", kube.Object{
 		"spec": map[string]any{p.servers: map[string]any{"size": 3, "image": "percona", "configuration": "[mysqld]\nmax_connections=151\n"}},

@@ -75,6 +75,26 @@ func TestRealServersTellWhenAnOperatorIsDone(t *testing.T) {
 	}
 }
 
+// What Percona's servers are asked is understood by a MySQL: one that is in no group counts no members.
+func TestWhatPerconasServersAreAskedIsSQL(t *testing.T) {
+	c := labtest.Cluster(t, lab.Spec{Name: "kube-percona", Product: "mysql", Nodes: 1})
+	for _, p := range perconaKinds {
+		w := newPercona(t, p)
+		real := lab.AsCluster(c, mysql.Engine{}, w.site.Local)
+		t.Cleanup(func() { _ = real.Close() })
+		real.Kubernetes = w.site.Kubernetes
+		w.site = real
+		f, err := w.task(t, "kube.scale", "members: 3").Check(t.Context(), real)
+		want := map[string]string{
+			cluster.PerconaXtraDBOperator: "3 members of the Galera cluster, which are NULL",
+			cluster.PerconaServerOperator: "3 members of the group that are online, which are 0",
+		}[p.operator]
+		if err != nil || !strings.Contains(f.Reason, want) {
+			t.Errorf("%s: %s %q, %v; want %q", p.operator, f.State, f.Reason, err, want)
+		}
+	}
+}
+
 // realServers are servers that a function works in an operator's place.
 type realServers struct {
 	*kubetest.Cluster

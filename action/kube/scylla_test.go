@@ -23,9 +23,9 @@ const (
 )
 
 // newScylla is a data centre of three nodes in three racks, beside another of the same ring.
-func newScylla(t *testing.T) *world {
+func newScylla(t *testing.T, place ...func(*world)) *world {
 	t.Helper()
-	w := newWorld(t, cluster.ScyllaOperator, "cql")
+	w := newWorld(t, cluster.ScyllaOperator, "cql", place...)
 	var racks []any
 	for i, rack := range []string{"a", "b", "c"} {
 		racks = append(racks, map[string]any{

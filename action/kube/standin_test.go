@@ -55,6 +55,7 @@ func atMostNine(k kubetest.Kind) kubetest.Kind {
 // world is a cluster that an operator runs.
 type world struct {
 	*kubetest.Cluster
+	real objects // a real API server in the stand-in's place; nil: there is none
 	site *cluster.Cluster
 
 	mu       sync.Mutex
@@ -67,8 +68,30 @@ type world struct {
 	settings map[string]string
 }
 
-// newWorld is one whose nodes are pods NAME-0 to NAME-2.
-func newWorld(t *testing.T, operator, engineName string) *world {
+// objects are what an operator, or another person, reads and changes.
+type objects interface {
+	Put(k kube.Kind, name string, fields kube.Object)
+	Set(k kube.Kind, name, path string, value any)
+	Delete(k kube.Kind, name string)
+	Object(k kube.Kind, name string) kube.Object
+	All(k kube.Kind) []kube.Object
+}
+
+func (w *world) objects() objects {
+	if w.real != nil {
+		return w.real
+	}
+	return w.Cluster
+}
+
+func (w *world) Put(k kube.Kind, name string, fields kube.Object) { w.objects().Put(k, name, fields) }
+func (w *world) Set(k kube.Kind, name, path string, value any)    { w.objects().Set(k, name, path, value) }
+func (w *world) Delete(k kube.Kind, name string)                  { w.objects().Delete(k, name) }
+func (w *world) Object(k kube.Kind, name string) kube.Object      { return w.objects().Object(k, name) }
+func (w *world) All(k kube.Kind) []kube.Object                    { return w.objects().All(k) }
+
+// newWorld is one whose nodes are pods NAME-0 to NAME-2. A place is done to it before anything is put into it.
+func newWorld(t *testing.T, operator, engineName string, place ...func(*world)) *world {
 	t.Helper()
 	here, err := local.New()
 	if err != nil {
@@ -89,6 +112,9 @@ func newWorld(t *testing.T, operator, engineName string) *world {
 		w.site.AskRoles()
 	}
 	t.Cleanup(func() { _ = w.site.Close() })
+	for _, do := range place {
+		do(w)
+	}
 	return w
 }
 
@@ -170,7 +196,7 @@ func (w *world) pod(i int, annotations map[string]any, labels map[string]any) {
 
 func conditions(all map[string]string) (list []any) {
 	for _, kind := range slices.Sorted(maps.Keys(all)) {
-		list = append(list, map[string]any{"type": kind, "status": all[kind], "reason": "Test"})
+		list = append(list, map[string]any{"type": kind, "status": all[kind], "reason": "Test", "message": "", "lastTransitionTime": "2026-11-24T00:00:00Z"})
 	}
 	return list
 }
