@@ -11,7 +11,7 @@
 //	lines, err := st.Query(ctx, `sum by (wait) (plimsoll_aas{instance="orders/n1"})`, from, to, step)
 //	mux.Handle("/api/v1/", api.New(st, …))                   // watch/api: what Grafana asks of a Prometheus
 //
-// The command line puts the sources together (cmd/plimsoll/watch_sources.go: the inventory and labs).
+// The command line puts the sources together (cmd/plimsoll/watchcmd/sources.go: the inventory and labs).
 //
 // A Source has one or more Collectors: what reads one instance in one way. What is known beside SQL (CloudWatch, Performance
 // Insights, the accounts of a process on this machine) is one more Collector of the same Source; it brings samples for the store and

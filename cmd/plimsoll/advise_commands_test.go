@@ -10,6 +10,10 @@ import (
 	"plimsoll/advise"
 	"plimsoll/advise/findings"
 	"plimsoll/advise/price"
+	"plimsoll/cmd/plimsoll/advisecmd"
+	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/cmd/plimsoll/runs"
+	"plimsoll/cmd/plimsoll/trialcmd"
 	"plimsoll/trial/spec"
 	"plimsoll/watch/storage"
 )
@@ -76,7 +80,7 @@ func advisedOn(t *testing.T) (all []*advise.Report) {
 // is about the volume that the option names.
 func TestCommandsOfAdviceCanBeTyped(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
-	root, kinds := newRoot(console{}), map[string]int{}
+	root, kinds := newRoot(console.Streams{}), map[string]int{}
 	for _, r := range advisedOn(t) {
 		for _, f := range r.Findings {
 			for _, o := range f.Options {
@@ -125,7 +129,7 @@ func shellWords(t *testing.T, command string) []string {
 
 func takesInputs(t *testing.T, command string, words []string) {
 	t.Helper()
-	book, err := readRunbook(words[3])
+	book, err := runs.ReadRunbook(words[3])
 	if err != nil {
 		t.Errorf("%s: %v", command, err)
 		return
@@ -155,7 +159,7 @@ func isValid(t *testing.T, command string, words []string, o advise.Option) {
 		}
 		set = append(set, words[i+1])
 	}
-	trial, err := readTrial(words[3], spec.Options{Set: set})
+	trial, err := trialcmd.Read(words[3], spec.Options{Set: set})
 	if err != nil {
 		t.Errorf("%s: %v", command, err)
 		return
@@ -168,7 +172,7 @@ func isValid(t *testing.T, command string, words []string, o advise.Option) {
 		t.Errorf("%s has no other volume", command)
 		return
 	}
-	want, err := parseCloudVolume(o.Volume, other.Volume.Managed)
+	want, err := advisecmd.ParseCloudVolume(o.Volume, other.Volume.Managed)
 	if err != nil {
 		t.Fatal(err)
 	}

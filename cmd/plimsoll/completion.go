@@ -2,17 +2,18 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"plimsoll/cmd/plimsoll/console"
 )
 
 var shells = []string{"bash", "zsh", "fish"}
 
-func newCompletion(c console) *cobra.Command {
+func newCompletion(c console.Streams) *cobra.Command {
 	return &cobra.Command{
-		Use: "completion SHELL", Short: "Print the script for tab completion in your shell", Args: exactly("SHELL"),
+		Use: "completion SHELL", Short: "Print the script for tab completion in your shell", Args: console.Exactly("SHELL"),
 		Long: `Print a script for bash, zsh or fish. It completes commands and flags, and the names of existing runbooks, clusters, nodes, runs and steps.
 
 bash, in ~/.bashrc:   source <(plimsoll completion bash)
@@ -23,17 +24,17 @@ fish, once:           plimsoll completion fish > ~/.config/fish/completions/plim
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch args[0] {
 			case "bash":
-				if err := cmd.Root().GenBashCompletionV2(c.out, true); err != nil {
+				if err := cmd.Root().GenBashCompletionV2(c.Out, true); err != nil {
 					return fmt.Errorf("write the script: %w", err)
 				}
-				_, err := fmt.Fprint(c.out, bareBash)
+				_, err := fmt.Fprint(c.Out, bareBash)
 				return err
 			case "zsh":
-				return cmd.Root().GenZshCompletion(c.out)
+				return cmd.Root().GenZshCompletion(c.Out)
 			case "fish":
-				return cmd.Root().GenFishCompletion(c.out, true)
+				return cmd.Root().GenFishCompletion(c.Out, true)
 			}
-			return usageError{text: "there is no completion for " + args[0], hint: "expected " + strings.Join(shells, ", ")}
+			return console.UsageError{Text: "there is no completion for " + args[0], Hint: "expected " + strings.Join(shells, ", ")}
 		},
 	}
 }
@@ -70,14 +71,3 @@ declare -F _filedir >/dev/null 2>&1 || _filedir()
     done < <(compgen -f -- "$cur")
 }
 `
-
-// completeLabs offers the clusters of the lab that do not stand on the line yet.
-func completeLabs(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	var names []string
-	for _, name := range labsHere(cmd.Context()) {
-		if !slices.Contains(args, name) {
-			names = append(names, name)
-		}
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
-}

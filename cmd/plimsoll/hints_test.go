@@ -12,11 +12,13 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"plimsoll/cmd/plimsoll/console"
 )
 
 // A command that a message or a hint names can be typed as it stands: its nouns, its verb and its flags exist.
 func TestMessagesNameCommandsThatExist(t *testing.T) {
-	root, seen := newRoot(console{}), 0
+	root, seen := newRoot(console.Streams{}), 0
 	eachText(t, func(where, text string, isHint bool) {
 		for _, said := range commandsIn(text) {
 			seen++
@@ -51,7 +53,7 @@ func TestHintsNameWholeCommands(t *testing.T) {
 
 // The checks above find what they are for.
 func TestAWrongCommandIsFound(t *testing.T) {
-	root := newRoot(console{})
+	root := newRoot(console.Streams{})
 	for text, ok := range map[string]bool{
 		"plimsoll runbook resume %s goes on":                          true,
 		"plimsoll runbook cancel %s --leave REASON gives it back":     true,

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/catalog"
+	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/internal/document"
 	"plimsoll/inventory"
 )
@@ -21,7 +22,7 @@ import (
 //go:embed templates/*.yaml
 var templates embed.FS
 
-func newInit(c console) *cobra.Command {
+func newInit(c console.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "init", Short: "Write a first trial, runbook or inventory, with comments",
 		Long: "Write a commented starter file that is valid as it is.",
@@ -36,7 +37,7 @@ type start struct {
 	CQL                                               bool
 }
 
-func newInitTrial(c console) *cobra.Command {
+func newInitTrial(c console.Streams) *cobra.Command {
 	s := start{}
 	cmd := &cobra.Command{
 		Use: "trial [FILE]", Short: "Write a trial that compares two settings", Args: cobra.MaximumNArgs(1),
@@ -49,7 +50,7 @@ func newInitTrial(c console) *cobra.Command {
 	return cmd
 }
 
-func newInitRunbook(c console) *cobra.Command {
+func newInitRunbook(c console.Streams) *cobra.Command {
 	s := start{}
 	cmd := &cobra.Command{
 		Use: "runbook [FILE]", Short: "Write a runbook that makes one change, and checks it", Args: cobra.MaximumNArgs(1),
@@ -62,7 +63,7 @@ func newInitRunbook(c console) *cobra.Command {
 	return cmd
 }
 
-func newInitInventory(c console) *cobra.Command {
+func newInitInventory(c console.Streams) *cobra.Command {
 	s := start{}
 	cmd := &cobra.Command{
 		Use: "inventory [FILE]", Short: "Write an inventory with one cluster", Args: cobra.MaximumNArgs(1),
@@ -91,10 +92,10 @@ func orElse(args []string, otherwise string) string {
 }
 
 // writeStart fills a template in and writes it, unless there is such a file.
-func writeStart(c console, kind, file string, s start) error {
+func writeStart(c console.Streams, kind, file string, s start) error {
 	product, known := catalog.Products()[s.Product]
 	if !known {
-		return usageError{text: fmt.Sprintf("--engine %s: there is no such product", s.Product), hint: "expected " + strings.Join(document.SortedKeys(catalog.Products()), ", ")}
+		return console.UsageError{Text: fmt.Sprintf("--engine %s: there is no such product", s.Product), Hint: "expected " + strings.Join(document.SortedKeys(catalog.Products()), ", ")}
 	}
 	s.Engine = product.Engine.Name()
 	s.CQL = s.Engine == "cql"
@@ -111,7 +112,7 @@ func writeStart(c console, kind, file string, s start) error {
 	}
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return usageError{text: file + " exists already, and is left as it is", hint: "name another file"}
+		return console.UsageError{Text: file + " exists already, and is left as it is", Hint: "name another file"}
 	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", file, err)
@@ -128,6 +129,6 @@ func writeStart(c console, kind, file string, s start) error {
 	if s.CQL && kind == "inventory" {
 		next = "plimsoll runbook plan cql/repair --cluster " + s.Name
 	}
-	fmt.Fprintf(c.out, "%s written. Next: %s\n", file, next)
+	fmt.Fprintf(c.Out, "%s written. Next: %s\n", file, next)
 	return nil
 }

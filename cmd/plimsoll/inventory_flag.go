@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/inventory"
 )
 
@@ -23,7 +24,7 @@ func inventoryFlag(root *cobra.Command) {
 			return fmt.Errorf("find the inventory: %w", err)
 		}
 		if _, err := os.Stat(path); err != nil {
-			return usageError{text: fmt.Sprintf("--inventory %s: %v", file, err)}
+			return console.UsageError{Text: fmt.Sprintf("--inventory %s: %v", file, err)}
 		}
 		return os.Setenv(inventory.Variable, path)
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/cmd/plimsoll/machinecmd"
 	"plimsoll/infra/kube"
 	"plimsoll/infra/kube/kubetest"
 	"plimsoll/infra/ssh/sshtest"
@@ -41,14 +43,14 @@ clusters:
 `, config), 0o600)
 
 	out, said, code := typed(t, "machine", "check", "shop-0", "--json")
-	var checked []checkedMachine
+	var checked []machinecmd.Checked
 	if code != 0 || json.Unmarshal([]byte(out), &checked) != nil || len(checked) != 1 || checked[0].Address != "pod db/shop-0" || checked[0].Via != "context stand-in" || checked[0].Cores == 0 {
 		t.Fatalf("machine check: %d %s%s", code, out, said)
 	}
 	if out, said, code := typed(t, "machine", "run", "shop-0", "--", "sh", "-c", "echo here; echo aside >&2"); code != 0 || out != "here\n" || said != "aside\n" {
 		t.Errorf("machine run: %d %q %q", code, out, said)
 	}
-	if _, said, code := typed(t, "machine", "run", "shop-0", "--", "sh", "-c", "echo why >&2; exit 7"); code != exitTrouble || !strings.Contains(said, "exit status 7: why") {
+	if _, said, code := typed(t, "machine", "run", "shop-0", "--", "sh", "-c", "echo why >&2; exit 7"); code != console.ExitTrouble || !strings.Contains(said, "exit status 7: why") {
 		t.Errorf("a command that fails: %d %q", code, said)
 	}
 	if out, _, code := typed(t, "machine", "check"); code == 0 || !strings.Contains(out, "shop-0: pod db/shop-0 via context stand-in, commands run as") ||

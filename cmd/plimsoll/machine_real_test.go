@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/cmd/plimsoll/loadcmd"
+	"plimsoll/cmd/plimsoll/machinecmd"
 	"plimsoll/infra/ssh/sshtest"
 )
 
@@ -125,7 +128,7 @@ func TestRealRunbooksOverSSH(t *testing.T) {
 	dir, _ := onlySSH(t)
 
 	out, said, code := typed(t, "machine", "check", "db-a", "--json")
-	var checked []checkedMachine
+	var checked []machinecmd.Checked
 	if code != 0 || json.Unmarshal([]byte(out), &checked) != nil || len(checked) != 1 || checked[0].RunsAs != "root" || checked[0].Cores == 0 || checked[0].Outlives == "" {
 		t.Fatalf("machine check: %d %s%s", code, out, said)
 	}
@@ -133,7 +136,7 @@ func TestRealRunbooksOverSSH(t *testing.T) {
 	if out, said, code := typed(t, "machine", "run", "db-a", "--", "sh", "-c", "echo here; echo aside >&2"); code != 0 || out != "here\n" || said != "aside\n" {
 		t.Errorf("machine run: %d %q %q", code, out, said)
 	}
-	if _, said, code := typed(t, "machine", "run", "db-a", "--", "sh", "-c", "echo why >&2; exit 7"); code != exitTrouble || !strings.Contains(said, "exit status 7: why") {
+	if _, said, code := typed(t, "machine", "run", "db-a", "--", "sh", "-c", "echo why >&2; exit 7"); code != console.ExitTrouble || !strings.Contains(said, "exit status 7: why") {
 		t.Errorf("a command that fails: %d %q", code, said)
 	}
 
@@ -181,7 +184,7 @@ func TestRealLoadFromOtherMachines(t *testing.T) {
 		t.Fatalf("prepare: %d %s%s", code, out, said)
 	}
 	type outcome struct {
-		loadSummary
+		loadcmd.Summary
 		code int
 		said string
 	}
@@ -192,8 +195,8 @@ func TestRealLoadFromOtherMachines(t *testing.T) {
 			args = append(args, "--from", f)
 		}
 		var out strings.Builder
-		o.code = typedAt(t, console{in: strings.NewReader(""), out: &out, err: said}, args...)
-		if err := json.Unmarshal([]byte(out.String()), &o.loadSummary); err != nil {
+		o.code = typedAt(t, console.Streams{In: strings.NewReader(""), Out: &out, Err: said}, args...)
+		if err := json.Unmarshal([]byte(out.String()), &o.Summary); err != nil {
 			t.Fatalf("load run: %d %s%s", o.code, out.String(), said)
 		}
 		o.said = said.String()
@@ -202,12 +205,12 @@ func TestRealLoadFromOtherMachines(t *testing.T) {
 	one := issue("4s", &noticing{})
 	two := issue("4s", &noticing{}, "loader-a", "loader-b")
 	if two.code != 0 || two.Scheduled != one.Scheduled || two.Operations != two.Scheduled || two.Scheduled < 790 {
-		t.Errorf("from two machines: %+v, from here: %+v\n%s", two.loadTally, one.loadTally, two.said)
+		t.Errorf("from two machines: %+v, from here: %+v\n%s", two.Tally, one.Tally, two.said)
 	}
 	// Both machines are cut off in the middle: what was due is booked, and nothing is left there.
 	cut := issue("30s", &noticing{word: "p50", then: rig.Relay.Cut}, "loader-a", "loader-b")
-	if cut.code != exitTrouble || !strings.Contains(cut.said, "was lost") {
-		t.Errorf("cut off: %d %+v\n%s", cut.code, cut.loadTally, cut.said)
+	if cut.code != console.ExitTrouble || !strings.Contains(cut.said, "was lost") {
+		t.Errorf("cut off: %d %+v\n%s", cut.code, cut.Tally, cut.said)
 	}
 	again := time.NewTicker(50 * time.Millisecond)
 	defer again.Stop()

@@ -7,14 +7,16 @@ import (
 	"os/signal"
 	"runtime"
 	"syscall"
+
+	"plimsoll/cmd/plimsoll/console"
 )
 
 func main() {
-	hidePasswords()
+	console.HidePasswords()
 	useMoreThreads()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
-	code := program(ctx, os.Args[1:], console{in: os.Stdin, out: onScreen(os.Stdout), err: onScreen(os.Stderr)})
+	code := program(ctx, os.Args[1:], console.Streams{In: os.Stdin, Out: console.OnScreen(os.Stdout), Err: console.OnScreen(os.Stderr)})
 	stop()
 	os.Exit(code)
 }

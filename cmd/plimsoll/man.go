@@ -7,11 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+
+	"plimsoll/cmd/plimsoll/console"
 )
 
-func newMan(c console) *cobra.Command {
+func newMan(c console.Streams) *cobra.Command {
 	return &cobra.Command{
-		Use: "man FOLDER", Short: "Write the manual pages into a folder", Args: exactly("FOLDER"),
+		Use: "man FOLDER", Short: "Write the manual pages into a folder", Args: console.Exactly("FOLDER"),
 		Long: `Write one manual page for each command, with the text that --help prints. make install puts them where man finds them,
 and a release contains them in share/man/man1.`,
 		Example: "  plimsoll man ~/.local/share/man/man1",
@@ -22,7 +24,7 @@ and a release contains them in share/man/man1.`,
 			if err := doc.GenManTree(cmd.Root(), manHeader(), args[0]); err != nil {
 				return fmt.Errorf("write the manual pages: %w", err)
 			}
-			fmt.Fprintf(c.err, "manual pages written to %s; read one with man %s/plimsoll.1\n", args[0], args[0])
+			fmt.Fprintf(c.Err, "manual pages written to %s; read one with man %s/plimsoll.1\n", args[0], args[0])
 			return nil
 		},
 	}

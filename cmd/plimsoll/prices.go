@@ -12,15 +12,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/advise/price"
+	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/cmd/plimsoll/home"
 	"plimsoll/hint"
 	"plimsoll/infra/aws"
-	"plimsoll/lab"
 )
 
-func newPrices(c console) *cobra.Command {
+func newPrices(c console.Streams) *cobra.Command {
 	cmd := &cobra.Command{Use: "prices", Short: "Update the prices of database classes, volumes and caches"}
 	cmd.AddCommand(newPricesUpdate(c))
-	refuseUnknown(cmd)
+	console.RefuseUnknown(cmd)
 	return cmd
 }
 
@@ -31,7 +32,7 @@ type pricesUpdateOptions struct {
 	endpoint string
 }
 
-func newPricesUpdate(c console) *cobra.Command {
+func newPricesUpdate(c console.Streams) *cobra.Command {
 	var o pricesUpdateOptions
 	cmd := &cobra.Command{
 		Use:   "update",
@@ -42,7 +43,7 @@ regions in the file stay.
 
 Without --file they are written where plimsoll advise finds them by itself; to use another file, give it to advise with --prices.`,
 		Example: "  plimsoll prices update --region us-east-1\n  plimsoll prices update --region eu-central-1 --region eu-west-1 --file prices.yaml --profile billing",
-		Args:    exactly(),
+		Args:    console.Exactly(),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return pricesUpdate(cmd.Context(), c, o) },
 	}
 	f := cmd.Flags()
@@ -53,17 +54,11 @@ Without --file they are written where plimsoll advise finds them by itself; to u
 	return cmd
 }
 
-// pricesFile is where prices are kept that were read from the cloud.
-func pricesFile() (string, error) {
-	home, err := lab.Home(os.Getenv)
-	return filepath.Join(home, "prices.yaml"), err
-}
-
-func pricesUpdate(ctx context.Context, c console, o pricesUpdateOptions) error {
+func pricesUpdate(ctx context.Context, c console.Streams, o pricesUpdateOptions) error {
 	file := o.file
 	if file == "" {
 		var err error
-		if file, err = pricesFile(); err != nil {
+		if file, err = home.PricesFile(); err != nil {
 			return err
 		}
 	}
@@ -84,7 +79,7 @@ func pricesUpdate(ctx context.Context, c console, o pricesUpdateOptions) error {
 			return err
 		}
 		r := one.Regions[region]
-		fmt.Fprintf(c.out, "%s: %d classes, %d kinds of RDS volumes and %d of EBS, %d nodes of caches\n", region, len(r.Classes), len(r.RDS), len(r.EBS), len(r.Caches))
+		fmt.Fprintf(c.Out, "%s: %d classes, %d kinds of RDS volumes and %d of EBS, %d nodes of caches\n", region, len(r.Classes), len(r.RDS), len(r.EBS), len(r.Caches))
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return fmt.Errorf("write the prices: %w", err)
@@ -95,7 +90,7 @@ func pricesUpdate(ctx context.Context, c console, o pricesUpdateOptions) error {
 	if err := os.Rename(file+".new", file); err != nil {
 		return fmt.Errorf("write the prices: %w", err)
 	}
-	fmt.Fprintf(c.out, "Written to %s.\n", file)
+	fmt.Fprintf(c.Out, "Written to %s.\n", file)
 	return nil
 }
 

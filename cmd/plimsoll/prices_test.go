@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plimsoll/advise/price"
+	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/infra/aws/awstest"
 )
 
@@ -47,7 +48,7 @@ func TestPricesAreUpdated(t *testing.T) {
 	say := func(args ...string) (string, int) {
 		t.Helper()
 		var out, err strings.Builder
-		status := program(t.Context(), args, console{in: strings.NewReader(""), out: &out, err: &err})
+		status := program(t.Context(), args, console.Streams{In: strings.NewReader(""), Out: &out, Err: &err})
 		return out.String() + err.String(), status
 	}
 	if text, status := say("prices", "update", "--region", "eu-central-1", "--endpoint", cloud.URL); status != 0 || !strings.Contains(text, "4 classes, 2 kinds of RDS volumes and 2 of EBS, 1 nodes of caches") {

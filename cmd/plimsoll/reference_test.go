@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"plimsoll/catalog"
+	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/series"
 	"plimsoll/trial/spec"
 )
@@ -68,12 +69,12 @@ func writeEventSchema(w io.Writer) error {
 
 func writeCLI(w io.Writer) error {
 	fmt.Fprintf(w, "# Commands\n\nThis page is made from the code. Tab completion: `plimsoll completion --help`.\n")
-	writeCommand(w, newRoot(console{}))
+	writeCommand(w, newRoot(console.Streams{}))
 	return nil
 }
 
 func writeCommand(w io.Writer, cmd *cobra.Command) {
-	if cmd.HasParent() && cmd.Runnable() && cmd.Annotations[onlyNoun] == "" && !cmd.Hidden {
+	if cmd.HasParent() && cmd.Runnable() && cmd.Annotations[console.OnlyNoun] == "" && !cmd.Hidden {
 		fmt.Fprintf(w, "\n## %s\n\n", cmd.CommandPath())
 		text := cmd.Long
 		if text == "" {

@@ -8,12 +8,14 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"plimsoll/cmd/plimsoll/console"
 )
 
 // Every command has a manual page, and it says what --help says.
 func TestManualPages(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "man1")
-	if code := program(t.Context(), []string{"man", dir}, console{out: new(strings.Builder), err: new(strings.Builder)}); code != 0 {
+	if code := program(t.Context(), []string{"man", dir}, console.Streams{Out: new(strings.Builder), Err: new(strings.Builder)}); code != 0 {
 		t.Fatalf("exit code %d", code)
 	}
 	var look func(*cobra.Command)
@@ -33,7 +35,7 @@ func TestManualPages(t *testing.T) {
 			look(sub)
 		}
 	}
-	look(newRoot(console{}))
+	look(newRoot(console.Streams{}))
 }
 
 // A release is unpacked into a clean folder and used there; what is installed is the same.

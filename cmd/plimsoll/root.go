@@ -4,20 +4,34 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"plimsoll/cmd/plimsoll/advisecmd"
+	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/cmd/plimsoll/home"
+	"plimsoll/cmd/plimsoll/labcmd"
+	"plimsoll/cmd/plimsoll/loadcmd"
+	"plimsoll/cmd/plimsoll/machinecmd"
+	"plimsoll/cmd/plimsoll/runbookcmd"
+	"plimsoll/cmd/plimsoll/seriescmd"
+	"plimsoll/cmd/plimsoll/servecmd"
+	"plimsoll/cmd/plimsoll/superdiskcmd"
+	"plimsoll/cmd/plimsoll/torturecmd"
+	"plimsoll/cmd/plimsoll/trialcmd"
+	"plimsoll/cmd/plimsoll/watchcmd"
 )
 
 // program is the whole program but for the process around it.
-func program(ctx context.Context, args []string, c console) int {
+func program(ctx context.Context, args []string, c console.Streams) int {
+	home.Release = release
 	root := newRoot(c)
 	root.SetArgs(args)
-	return tell(c, root.ExecuteContext(ctx))
+	return console.Tell(c, root.ExecuteContext(torturecmd.UnderTorture(ctx)))
 }
 
-func newRoot(c console) *cobra.Command {
+func newRoot(c console.Streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "plimsoll",
 		Short: "Prove a database change before you make it",
@@ -26,26 +40,26 @@ makes the change, measures each phase, and gives a verdict with a confidence int
 		Example: `  plimsoll trial run examples/binlog-cost/trial.yaml --quick
   plimsoll lab up mariadb --nodes 2
   plimsoll load run --target mysql://root@127.0.0.1:3306/test --workload oltp_point_select --connections 16 --duration 30s`,
-		Version:       version(),
+		Version:       home.Version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
 	inventoryFlag(root)
-	root.SetIn(c.in)
-	root.SetOut(c.out)
-	root.SetErr(c.err)
+	root.SetIn(c.In)
+	root.SetOut(c.Out)
+	root.SetErr(c.Err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{text: plainFlagError(err), hint: cmd.CommandPath() + " --help"}
+		return console.UsageError{Text: plainFlagError(err), Hint: cmd.CommandPath() + " --help"}
 	})
 	root.AddCommand(newInit(c))
-	root.AddCommand(newTrial(c), newLab(c), newLoad(c), newRunbook(c), newSeries(c), newSuperdisk(c))
-	root.AddCommand(newMachine(c))
-	refuseUnknown(root)
+	root.AddCommand(trialcmd.Command(c), labcmd.Command(c), loadcmd.Command(c), runbookcmd.Command(c, torturecmd.Command(c)), seriescmd.Command(c), superdiskcmd.Command(c))
+	root.AddCommand(machinecmd.Command(c))
+	console.RefuseUnknown(root)
 	for _, noun := range root.Commands() {
-		refuseUnknown(noun)
+		console.RefuseUnknown(noun)
 	}
-	root.AddCommand(newWatch(c), newAdvise(c), newPrices(c), newSchema(c), newVersion(c), newCompletion(c), newMan(c), newServe(c))
-	root.DisableAutoGenTag = true // a manual page names its release, not the day on which it was written
+	root.AddCommand(watchcmd.Command(c), advisecmd.Command(c), newPrices(c), newSchema(c), newVersion(c), newCompletion(c), newMan(c), servecmd.Command(c))
+	root.DisableAutoGenTag = true // a manual page names its Release, not the day on which it was written
 	return root
 }
 
@@ -59,54 +73,4 @@ func plainFlagError(err error) string {
 		"int": "a whole number", "uint64": "a whole number from 0", "duration": "a time such as 30s", "bool": "true or false",
 	}[value.GetFlag().Value.Type()]
 	return fmt.Sprintf("--%s %q, expected %s", value.GetFlag().Name, value.GetValue(), expected)
-}
-
-// onlyNoun marks the commands that do nothing themselves.
-const onlyNoun = "noun"
-
-// refuseUnknown makes a noun without a verb show its help and refuse a verb that it does not have.
-func refuseUnknown(noun *cobra.Command) {
-	noun.Annotations = map[string]string{onlyNoun: "true"}
-	noun.Args = cobra.ArbitraryArgs
-	noun.SuggestionsMinimumDistance = 2
-	noun.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return cmd.Help()
-		}
-		hint := cmd.CommandPath() + " --help"
-		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-			hint = "did you mean " + cmd.CommandPath() + " " + near[0] + "?"
-		}
-		return usageError{text: "unknown command " + cmd.CommandPath() + " " + args[0], hint: hint}
-	}
-}
-
-// exactly is cobra.ExactArgs that says what is expected.
-func exactly(names ...string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) == len(names) {
-			return nil
-		}
-		return usageError{text: "expected " + cmd.UseLine(), hint: cmd.CommandPath() + " --help"}
-	}
-}
-
-// version is the module's version, or the commit it was built from.
-func version() string {
-	if release != "" {
-		return release
-	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			return s.Value[:min(12, len(s.Value))]
-		}
-	}
-	return "devel"
 }

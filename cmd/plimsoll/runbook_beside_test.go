@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/cmd/plimsoll/loadcmd"
 	"plimsoll/runbook/journal"
 )
 
@@ -34,14 +36,14 @@ func TestRealLabIsUsedBesideARun(t *testing.T) {
 		want string
 	}{
 		{"runbook plan mysql/set-variable --cluster lab:beside -i name=sync_binlog -i value=100", 0, "1 to do"},
-		{"lab down beside", exitTrouble, "is in use"},
+		{"lab down beside", console.ExitTrouble, "is in use"},
 	} {
 		out, said, code := typed(t, strings.Fields(c.line)...)
 		if code != c.code || !strings.Contains(out+said, c.want) {
 			t.Errorf("%s: exit code %d, no %q in\n%s%s", c.line, code, c.want, out, said)
 		}
 	}
-	if target, environment, err := clusterTarget(t.Context(), "lab:beside", ""); err != nil || environment != "lab" || target.Namespace != "plimsoll" {
+	if target, environment, err := loadcmd.ClusterTarget(t.Context(), "lab:beside", ""); err != nil || environment != "lab" || target.Namespace != "plimsoll" {
 		t.Errorf("what a load is put on: %+v, %q, %v", target.Addresses, environment, err)
 	}
 	if _, said, code := typed(t, "runbook", "approve", run, "--yes"); code != 0 {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/cmd/plimsoll/runbookcmd"
 	"plimsoll/durable/durabletest"
 	"plimsoll/runbook/journal"
 )
@@ -29,7 +31,7 @@ clusters:
 		t.Setenv("PLIMSOLL_HOME", there)
 		w := &talker{ended: make(chan int, 1)}
 		go func() {
-			w.ended <- typedAt(t, console{in: strings.NewReader(""), out: w, err: w}, "runbook", "run", "asks.yaml", "--cluster", cluster, "--yes")
+			w.ended <- typedAt(t, console.Streams{In: strings.NewReader(""), Out: w, Err: w}, "runbook", "run", "asks.yaml", "--cluster", cluster, "--yes")
 		}()
 		run := runOn(t, cluster, "asking")
 		t.Setenv("PLIMSOLL_HOME", here)
@@ -40,13 +42,13 @@ clusters:
 	if code != 0 || !strings.Contains(out, "\nexecuted by ") || !strings.Contains(out, "since ") || strings.Contains(out, "nobody") {
 		t.Errorf("status: %d %s%s", code, out, said)
 	}
-	var s runStatus
+	var s runbookcmd.Status
 	if out, _, _ = typed(t, "runbook", "status", run, "--json"); json.Unmarshal([]byte(out), &s) != nil || s.Elsewhere == nil || s.Elsewhere.By == "" {
 		t.Errorf("status --json: %s", out)
 	}
 	for _, args := range []string{"resume " + run, "rerun --step go --reason again " + run} {
 		_, said, code := typed(t, strings.Fields("runbook "+args)...)
-		if code != exitTrouble || !strings.Contains(said, "plimsoll: run "+run+" is executed by ") || !strings.Contains(said, "hint: plimsoll runbook status "+run+" shows it") {
+		if code != console.ExitTrouble || !strings.Contains(said, "plimsoll: run "+run+" is executed by ") || !strings.Contains(said, "hint: plimsoll runbook status "+run+" shows it") {
 			t.Errorf("%s: %d %s", args, code, said)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"plimsoll/catalog"
+	"plimsoll/cmd/plimsoll/torturecmd"
 	"plimsoll/durable"
 	"plimsoll/runbook/faulttest"
 	"plimsoll/runbook/journal"
@@ -129,7 +130,7 @@ func (s *standIn) start(t *testing.T, book, store string) process {
 	p := process{cut, make(chan processEnd, 1)}
 	var running sync.WaitGroup
 	running.Go(func() {
-		fate, err := tortureChild(ctx, s.victim(book), store, durable.Moment{}, nil)
+		fate, err := torturecmd.RunChild(ctx, s.victim(book), store, durable.Moment{}, nil)
 		p.ended <- processEnd{fate, err}
 	})
 	t.Cleanup(func() {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plimsoll/cluster"
+	"plimsoll/cmd/plimsoll/home"
 	enginemysql "plimsoll/engine/mysql"
 	"plimsoll/infra"
 	"plimsoll/infra/local"
@@ -40,7 +41,7 @@ func TestRealOnlineChangeOutlivesPlimsoll(t *testing.T) {
 		t.Fatal(said)
 	}
 	t.Cleanup(func() { typed(t, "lab", "down", "altered") })
-	deps, err := labDeps()
+	deps, err := home.LabDeps()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/cmd/plimsoll/runbookcmd"
 	"plimsoll/runbook/journal"
 )
 
@@ -21,7 +23,7 @@ func TestASecondPlimsollFollowsOrWaitsForItsTurn(t *testing.T) {
 `})
 	begin := func(args ...string) *talker {
 		w := &talker{ended: make(chan int, 1)}
-		go func() { w.ended <- typedAt(t, console{in: strings.NewReader(""), out: w, err: w}, args...) }()
+		go func() { w.ended <- typedAt(t, console.Streams{In: strings.NewReader(""), Out: w, Err: w}, args...) }()
 		return w
 	}
 	executes := begin("runbook", "run", "asks.yaml", "--cluster", "orders", "--yes")
@@ -88,7 +90,7 @@ func runOn(t *testing.T, cluster, status string) string {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for limit := time.After(time.Minute); ; {
-		var runs []runStatus
+		var runs []runbookcmd.Status
 		out, said, code := typed(t, "runbook", "status", "--json")
 		if code == 0 && json.Unmarshal([]byte(out), &runs) == nil {
 			for _, r := range runs {
@@ -119,18 +121,18 @@ steps:
 `})
 	begin := func(args ...string) *talker {
 		w := &talker{ended: make(chan int, 1)}
-		go func() { w.ended <- typedAt(t, console{in: strings.NewReader(""), out: w, err: w}, args...) }()
+		go func() { w.ended <- typedAt(t, console.Streams{In: strings.NewReader(""), Out: w, Err: w}, args...) }()
 		return w
 	}
 	fails := begin("runbook", "run", "fails.yaml", "--cluster", "orders2", "--yes")
 	failed := runOn(t, "orders2", "asking")
-	if _, said, code := typed(t, "runbook", "approve", failed, "--yes", "--plan", "notthis"); code != exitBadInput || !strings.Contains(said, "--plan notthis: the plan of run "+failed+" is ") {
+	if _, said, code := typed(t, "runbook", "approve", failed, "--yes", "--plan", "notthis"); code != console.ExitBadInput || !strings.Contains(said, "--plan notthis: the plan of run "+failed+" is ") {
 		t.Errorf("approve of another plan: %d %s", code, said)
 	}
 	if _, said, code := typed(t, "runbook", "approve", failed, "--yes"); code != 0 || strings.Contains(said, "no process executes it") {
 		t.Errorf("approve of a run that is executed: %d %s", code, said)
 	}
-	if code := <-fails.ended; code != exitTrouble {
+	if code := <-fails.ended; code != console.ExitTrouble {
 		t.Fatalf("it ended with %d: %s", code, fails.said())
 	}
 	executes := begin("runbook", "run", "asks.yaml", "--cluster", "orders", "--yes")
@@ -164,14 +166,14 @@ func TestAnAnswerToARunThatNobodyExecutesSaysSo(t *testing.T) {
 		ctx, interrupt := context.WithCancel(t.Context())
 		w = &talker{ended: make(chan int, 1)}
 		go func() {
-			w.ended <- typedUntil(ctx, console{in: strings.NewReader(""), out: w, err: w}, "runbook", "run", "asks.yaml", "--cluster", cluster, "--yes")
+			w.ended <- typedUntil(ctx, console.Streams{In: strings.NewReader(""), Out: w, Err: w}, "runbook", "run", "asks.yaml", "--cluster", cluster, "--yes")
 		}()
 		return w, interrupt
 	}
 	parks, interrupt := begin("orders2")
 	parked := runOn(t, "orders2", "asking")
 	interrupt()
-	if code := <-parks.ended; code != exitInterrupted {
+	if code := <-parks.ended; code != console.ExitInterrupted {
 		t.Fatalf("it ended with %d: %s", code, parks.said())
 	}
 	executes, interrupt := begin("orders")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/durable"
 	"plimsoll/runbook/journal"
 )
@@ -45,5 +46,5 @@ func TestAClusterIsNotSaidToBeUnknownUnderTheNameThatIsExpected(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	says(t, exitBadInput, `unknown cluster "lab:e1", expected e1`, "runbook", "plan", "r.yaml", "--cluster", "lab:e1")
+	says(t, console.ExitBadInput, `unknown cluster "lab:e1", expected e1`, "runbook", "plan", "r.yaml", "--cluster", "lab:e1")
 }

@@ -11,30 +11,38 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/cmd/plimsoll/labcmd"
+	"plimsoll/cmd/plimsoll/loadcmd"
+	"plimsoll/cmd/plimsoll/machinecmd"
+	"plimsoll/cmd/plimsoll/runbookcmd"
+	"plimsoll/cmd/plimsoll/torturecmd"
+	"plimsoll/cmd/plimsoll/trialcmd"
 )
 
 // typed runs a command of some nouns as it is typed.
 func typed(t *testing.T, args ...string) (out, said string, code int) {
 	t.Helper()
 	var o, e bytes.Buffer
-	code = typedAt(t, console{in: strings.NewReader(""), out: &o, err: &e}, args...)
+	code = typedAt(t, console.Streams{In: strings.NewReader(""), Out: &o, Err: &e}, args...)
 	return o.String(), e.String(), code
 }
 
 // typedAt is the same at a console of the caller's.
-func typedAt(t *testing.T, c console, args ...string) (code int) {
+func typedAt(t *testing.T, c console.Streams, args ...string) (code int) {
 	t.Helper()
 	return typedUntil(context.WithoutCancel(t.Context()), c, args...) // in a cleanup it has ended
 }
 
 // typedUntil is the same until a person interrupts it.
-func typedUntil(ctx context.Context, c console, args ...string) (code int) {
+func typedUntil(ctx context.Context, c console.Streams, args ...string) (code int) {
 	root := &cobra.Command{Use: "plimsoll", SilenceUsage: true, SilenceErrors: true}
-	root.AddCommand(newRunbook(c), newLab(c), newTrial(c), newMachine(c), newLoad(c))
-	root.SetOut(c.out)
-	root.SetErr(c.err)
+	root.AddCommand(runbookcmd.Command(c, torturecmd.Command(c)), labcmd.Command(c), trialcmd.Command(c), machinecmd.Command(c), loadcmd.Command(c))
+	root.SetOut(c.Out)
+	root.SetErr(c.Err)
 	root.SetArgs(args)
-	return tell(c, root.ExecuteContext(ctx))
+	return console.Tell(c, root.ExecuteContext(ctx))
 }
 
 func TestRunbookCommandsThatNeedNoCluster(t *testing.T) {
@@ -58,15 +66,15 @@ func TestRunbookCommandsThatNeedNoCluster(t *testing.T) {
 		args, want string
 		code       int
 	}{
-		{"runbook show mysql/roling-restart", `did you mean`, exitBadInput},
-		{"runbook run mysql/rolling-restart", "--cluster", exitBadInput},
-		{"runbook plan mysql/rolling-restart --cluster nosuch", "no such cluster", exitBadInput},
-		{"runbook status nosuch", "no such run", exitTrouble},
-		{"runbook rerun r", "--step", exitBadInput},
-		{"runbook approve nosuch", "no such run", exitTrouble},
-		{"runbook verify own.yaml", "not the evidence", exitTrouble},
-		{"runbook torture mysql/rolling-restart --cluster x", "--yes", exitBadInput},
-		{"runbook torture mysql/rolling-restart --cluster x --yes --tries never", `there is no kind "never"`, exitBadInput},
+		{"runbook show mysql/roling-restart", `did you mean`, console.ExitBadInput},
+		{"runbook run mysql/rolling-restart", "--cluster", console.ExitBadInput},
+		{"runbook plan mysql/rolling-restart --cluster nosuch", "no such cluster", console.ExitBadInput},
+		{"runbook status nosuch", "no such run", console.ExitTrouble},
+		{"runbook rerun r", "--step", console.ExitBadInput},
+		{"runbook approve nosuch", "no such run", console.ExitTrouble},
+		{"runbook verify own.yaml", "not the evidence", console.ExitTrouble},
+		{"runbook torture mysql/rolling-restart --cluster x", "--yes", console.ExitBadInput},
+		{"runbook torture mysql/rolling-restart --cluster x --yes --tries never", `there is no kind "never"`, console.ExitBadInput},
 	} {
 		if _, said, code := typed(t, strings.Fields(c.args)...); code != c.code || !strings.Contains(said, c.want) {
 			t.Errorf("%s: %d %s, want %d %s", c.args, code, said, c.code, c.want)
@@ -75,7 +83,7 @@ func TestRunbookCommandsThatNeedNoCluster(t *testing.T) {
 	if err := os.WriteFile("plimsoll.yaml", []byte("clusters: {orders: {engine: mysql}}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, said, code := typed(t, "runbook", "status"); code != exitBadInput || !strings.Contains(said, `"environment" is missing`) {
+	if _, said, code := typed(t, "runbook", "status"); code != console.ExitBadInput || !strings.Contains(said, `"environment" is missing`) {
 		t.Errorf("a bad inventory: %d %s", code, said)
 	}
 }
@@ -99,14 +107,14 @@ func TestTheStateOfANewerReleaseIsRefusedInOneLine(t *testing.T) {
 	}
 	const want = "plimsoll: the state was written by a newer Plimsoll (format 99, this one knows 2)\nhint: use that release, or another state folder\n"
 	for _, args := range []string{"runbook status", "runbook plan mysql/rolling-restart --cluster x", "runbook resume r"} {
-		if out, said, code := typed(t, strings.Fields(args)...); code != exitTrouble || out != "" || said != want {
+		if out, said, code := typed(t, strings.Fields(args)...); code != console.ExitTrouble || out != "" || said != want {
 			t.Errorf("%s: %d %s%s", args, code, out, said)
 		}
 	}
 }
 
 func TestEveryRunbookCommandHasAnExample(t *testing.T) {
-	for _, cmd := range newRunbook(console{}).Commands() {
+	for _, cmd := range runbookcmd.Command(console.Streams{}, torturecmd.Command(console.Streams{})).Commands() {
 		if cmd.Short == "" || cmd.Example == "" {
 			t.Errorf("%s has no short text or no example", cmd.Name())
 		}
@@ -130,7 +138,7 @@ func TestRealRunbook(t *testing.T) {
 	must("lab", "up", "mariadb", "--nodes", "2", "--name", "rb")
 	t.Cleanup(func() { typed(t, "lab", "down", "rb") })
 	must("runbook", "run", "mysql/rolling-restart", "--cluster", "rb", "--yes")
-	var runs []runStatus
+	var runs []runbookcmd.Status
 	if err := json.Unmarshal([]byte(must("runbook", "status", "--json")), &runs); err != nil || len(runs) != 1 || runs[0].Status != "done" {
 		t.Fatalf("status %+v, %v", runs, err)
 	}

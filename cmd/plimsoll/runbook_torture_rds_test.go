@@ -14,6 +14,8 @@ import (
 
 	"plimsoll/catalog"
 	"plimsoll/cluster"
+	"plimsoll/cmd/plimsoll/home"
+	"plimsoll/cmd/plimsoll/torturecmd"
 	"plimsoll/durable"
 	"plimsoll/inventory"
 	"plimsoll/runbook/faulttest"
@@ -126,20 +128,20 @@ func (s *rdsStandIn) torture(t *testing.T, c rdsOrdeal) (faulttest.Report, error
 	if err != nil {
 		return faulttest.Report{}, err
 	}
-	deps, err := labDeps()
+	deps, err := home.LabDeps()
 	if err != nil {
 		return faulttest.Report{}, err
 	}
-	requests, err := firsts(append(slices.Clone(c.Before), strings.Join(append([]string{c.Book}, c.Inputs...), " ")), "orders")
+	requests, err := torturecmd.Firsts(append(slices.Clone(c.Before), strings.Join(append([]string{c.Book}, c.Inputs...), " ")), "orders")
 	if err != nil {
 		return faulttest.Report{}, err
 	}
-	v := victim{program: program, runbook: c.Book, cluster: "orders", inputs: c.Inputs, pause: shortestLease + time.Second}
+	v := torturecmd.Victim{Program: program, Runbook: c.Book, Cluster: "orders", Inputs: c.Inputs, Pause: torturecmd.ShortestLease + time.Second}
 	open := func(ctx context.Context, name string) (*cluster.Cluster, error) {
-		return openSite(ctx, name, inv, deps)
+		return home.OpenCluster(ctx, name, inv, deps)
 	}
 	tt := faulttest.Torture{
-		Request: requests[len(c.Before)], Before: requests[:len(c.Before)], Folder: t.TempDir(), Actions: catalog.Actions(), Pause: v.pause, Settle: time.Minute,
+		Request: requests[len(c.Before)], Before: requests[:len(c.Before)], Folder: t.TempDir(), Actions: catalog.Actions(), Pause: v.Pause, Settle: time.Minute,
 		Open: open, ClusterLock: catalog.ClusterLock,
 		Elsewhere: func(ctx context.Context) (*cluster.Cluster, error) { return open(ctx, "orders") },
 		Save: func(ctx context.Context) error {
@@ -150,12 +152,12 @@ func (s *rdsStandIn) torture(t *testing.T, c rdsOrdeal) (faulttest.Report, error
 		},
 		Restore: func(ctx context.Context) error { return s.restore(ctx, c.copies) },
 		Child: func(ctx context.Context, store string, at durable.Moment, asleep func(context.Context) error) (faulttest.Fate, error) {
-			return tortureChild(ctx, v, store, at, asleep)
+			return torturecmd.RunChild(ctx, v, store, at, asleep)
 		},
 		Cancel: func(ctx context.Context, store, run string, at durable.Moment) (faulttest.Fate, error) {
 			canceller := v
-			canceller.cancels = run
-			return tortureChild(ctx, canceller, store, at, nil)
+			canceller.Cancels = run
+			return torturecmd.RunChild(ctx, canceller, store, at, nil)
 		},
 		Say: func(text string) { t.Log(text) },
 	}

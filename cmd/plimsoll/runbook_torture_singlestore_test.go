@@ -12,6 +12,8 @@ import (
 
 	"plimsoll/catalog"
 	"plimsoll/cluster"
+	"plimsoll/cmd/plimsoll/home"
+	"plimsoll/cmd/plimsoll/torturecmd"
 	"plimsoll/durable"
 	"plimsoll/engine/singlestore/singlestoretest"
 	"plimsoll/inventory"
@@ -97,12 +99,12 @@ func newStandIn(t *testing.T) *standIn {
 }
 
 // victim is a plimsoll that runs a runbook on the stand-in.
-func (s *standIn) victim(book string) victim {
-	return victim{program: s.program, runbook: book, cluster: "stand-in", inputs: []string{newLeaf}, pause: nightOfStandIn}
+func (s *standIn) victim(book string) torturecmd.Victim {
+	return torturecmd.Victim{Program: s.program, Runbook: book, Cluster: "stand-in", Inputs: []string{newLeaf}, Pause: nightOfStandIn}
 }
 
 // nightOfStandIn is how long an owner sleeps: a little longer than its lease.
-const nightOfStandIn = shortestLease + time.Second
+const nightOfStandIn = torturecmd.ShortestLease + time.Second
 
 // torture does what the command does to a lab.
 func (s *standIn) torture(t *testing.T, book string, before ...string) (faulttest.Report, error) {
@@ -111,7 +113,7 @@ func (s *standIn) torture(t *testing.T, book string, before ...string) (faulttes
 	if err != nil {
 		return faulttest.Report{}, err
 	}
-	deps, err := labDeps()
+	deps, err := home.LabDeps()
 	if err != nil {
 		return faulttest.Report{}, err
 	}
@@ -119,14 +121,14 @@ func (s *standIn) torture(t *testing.T, book string, before ...string) (faulttes
 	for _, name := range append(before, book) {
 		texts = append(texts, strings.Join([]string{name, newLeaf}, " "))
 	}
-	requests, err := firsts(texts, "stand-in")
+	requests, err := torturecmd.Firsts(texts, "stand-in")
 	if err != nil {
 		return faulttest.Report{}, err
 	}
 	tt := faulttest.Torture{
 		Request: requests[len(before)], Before: requests[:len(before)], Folder: t.TempDir(), Actions: catalog.Actions(), Pause: nightOfStandIn,
 		Open: func(ctx context.Context, name string) (*cluster.Cluster, error) {
-			return openSite(ctx, name, inv, deps)
+			return home.OpenCluster(ctx, name, inv, deps)
 		},
 		ClusterLock: catalog.ClusterLock,
 		Save:        func(context.Context) error { return nil }, // it knows how it began
@@ -135,7 +137,7 @@ func (s *standIn) torture(t *testing.T, book string, before ...string) (faulttes
 			return nil
 		},
 		Child: func(ctx context.Context, store string, at durable.Moment, asleep func(context.Context) error) (faulttest.Fate, error) {
-			fate, err := tortureChild(ctx, s.victim(book), store, at, asleep)
+			fate, err := torturecmd.RunChild(ctx, s.victim(book), store, at, asleep)
 			switch {
 			case fate.Cut && at.Number == 0:
 				err = errors.Join(err, errors.New("a process that nobody wanted to kill was killed"))

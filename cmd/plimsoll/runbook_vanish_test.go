@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/cmd/plimsoll/home"
+	"plimsoll/cmd/plimsoll/runbookcmd"
 	"plimsoll/inventory"
 	"plimsoll/lab"
 	"plimsoll/runbook/journal"
@@ -61,7 +64,7 @@ func TestRealDatabaseVanishes(t *testing.T) {
 		t.Fatal(err)
 	}
 	end := <-ended
-	if end.code != exitTrouble || strings.Count(end.said, "plimsoll: ") != 1 || !strings.Contains(end.said, "failed at step slow") ||
+	if end.code != console.ExitTrouble || strings.Count(end.said, "plimsoll: ") != 1 || !strings.Contains(end.said, "failed at step slow") ||
 		!strings.Contains(end.said, "cannot tell how far it got") || !strings.Contains(end.said, "runbook resume "+run) {
 		t.Errorf("exit code %d:\n%s", end.code, end.said)
 	}
@@ -69,7 +72,7 @@ func TestRealDatabaseVanishes(t *testing.T) {
 	if s.Status != string(journal.RunFailed) || s.Steps[0].Phase != journal.StepDone || !s.Steps[1].Asks || s.Steps[1].Attempt != 1 {
 		t.Errorf("%+v", s)
 	}
-	deps, err := labDeps()
+	deps, err := home.LabDeps()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +86,7 @@ func TestRealDatabaseVanishes(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
-	site, err := openSite(t.Context(), "vanish", &inventory.Inventory{}, deps)
+	site, err := home.OpenCluster(t.Context(), "vanish", &inventory.Inventory{}, deps)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +110,7 @@ func inPhase(t *testing.T, step string, phase journal.Phase) (run string) {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for limit := time.After(3 * time.Minute); ; {
-		var runs []runStatus
+		var runs []runbookcmd.Status
 		if out, _, code := typed(t, "runbook", "status", "--json"); code == 0 && json.Unmarshal([]byte(out), &runs) == nil && len(runs) == 1 {
 			for _, s := range statusByName(t, runs[0].Run).Steps {
 				if s.Step == step && s.Phase == phase {
@@ -123,7 +126,7 @@ func inPhase(t *testing.T, step string, phase journal.Phase) (run string) {
 	}
 }
 
-func statusByName(t *testing.T, run string) (s runStatus) {
+func statusByName(t *testing.T, run string) (s runbookcmd.Status) {
 	t.Helper()
 	out, said, code := typed(t, "runbook", "status", run, "--json")
 	if code != 0 {

@@ -2,13 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
-	"plimsoll/runbook"
+	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/runbook/journal"
 )
 
@@ -34,27 +33,27 @@ func TestAnswersToARunThatWaits(t *testing.T) {
 		answer, told, ends string
 		code               int
 	}{
-		{"reject", "", `failed at step go: rejected by`, exitTrouble},
+		{"reject", "", `failed at step go: rejected by`, console.ExitTrouble},
 		{"cancel", "the process that executes the run has received the cancellation", ": cancelled", 0},
 	} {
 		t.Run(c.answer, func(t *testing.T) {
 			staged(t, map[string]string{"asks.yaml": askingBook})
 			w := &talker{ended: make(chan int, 1)}
 			go func() {
-				w.ended <- typedAt(t, console{in: strings.NewReader(""), out: w, err: w}, "runbook", "run", "asks.yaml", "--cluster", "orders", "--yes")
+				w.ended <- typedAt(t, console.Streams{In: strings.NewReader(""), Out: w, Err: w}, "runbook", "run", "asks.yaml", "--cluster", "orders", "--yes")
 			}()
 			run := inPhase(t, "go", journal.StepAsking)
-			says(t, exitBadInput, "--yes", "runbook", c.answer, run) // nobody is there to be asked
+			says(t, console.ExitBadInput, "--yes", "runbook", c.answer, run) // nobody is there to be asked
 			says(t, 0, c.told, "runbook", c.answer, run, "--reason", "not today", "--yes")
 			if code := <-w.ended; code != c.code || !strings.Contains(w.said(), c.ends) {
 				t.Errorf("the run ended with %d: %s", code, w.said())
 			}
 			says(t, 0, "not today", "runbook", "history", run)
 			if c.answer == "reject" { // it failed, and keeps its cluster until it is given up
-				says(t, exitBadInput, "0 steps of run "+run+" wait for approval", "runbook", "reject", run, "--yes")
+				says(t, console.ExitBadInput, "0 steps of run "+run+" wait for approval", "runbook", "reject", run, "--yes")
 				says(t, 0, "run "+run+": cancelled", "runbook", "cancel", run, "--yes")
 			}
-			says(t, exitBadInput, "run "+run+" has ended: cancelled", "runbook", "cancel", run, "--yes")
+			says(t, console.ExitBadInput, "run "+run+" has ended: cancelled", "runbook", "cancel", run, "--yes")
 		})
 	}
 }
@@ -88,12 +87,12 @@ steps:
   - {id: c, uses: command, with: {run: "touch c", check: "test -e c", undo: "rm c"}}
   - {id: d, uses: command, with: {run: "false", undo: "true"}}
 `})
-	says(t, exitTrouble, "failed at step d", "runbook", "run", "half.yaml", "--cluster", "orders", "--yes")
+	says(t, console.ExitTrouble, "failed at step d", "runbook", "run", "half.yaml", "--cluster", "orders", "--yes")
 	run := runOn(t, "orders", "failed")
 	_, said, code := typed(t, "runbook", "cancel", run, "--undo", "--yes")
 	lines := strings.Split(strings.TrimSpace(said), "\n")
 	last := strings.Join(lines[max(0, len(lines)-2):], "\n")
-	if code != exitTrouble || !strings.Contains(last, "run "+run+" was cancelled, but step b could not be undone: ") || !strings.Contains(last, "; what stays done: a, b\n") {
+	if code != console.ExitTrouble || !strings.Contains(last, "run "+run+" was cancelled, but step b could not be undone: ") || !strings.Contains(last, "; what stays done: a, b\n") {
 		t.Errorf("cancel: %d %s", code, said)
 	}
 	says(t, 0, "step b could not be undone, so the steps before it were not undone either: ", "runbook", "status", run)
@@ -113,7 +112,7 @@ steps:
 	defer interrupt()
 	w := &talker{ended: make(chan int, 1)}
 	go func() {
-		w.ended <- typedUntil(ctx, console{in: strings.NewReader(""), out: w, err: w}, "runbook", "run", "rolls.yaml", "--cluster", "orders", "--yes")
+		w.ended <- typedUntil(ctx, console.Streams{In: strings.NewReader(""), Out: w, Err: w}, "runbook", "run", "rolls.yaml", "--cluster", "orders", "--yes")
 	}()
 	run := runOn(t, "orders", "running")
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -128,19 +127,7 @@ steps:
 		}
 	}
 	interrupt()
-	if code := <-w.ended; code != exitInterrupted || !strings.Contains(w.said(), "run "+run+" is parked before each[a].touch; the cluster stays locked") {
+	if code := <-w.ended; code != console.ExitInterrupted || !strings.Contains(w.said(), "run "+run+" is parked before each[a].touch; the cluster stays locked") {
 		t.Errorf("it ended with %d: %s", code, w.said())
-	}
-}
-
-func TestActionsThatChangedAreShownForEver(t *testing.T) {
-	o := journal.Command{Do: "resume", By: "ann", Changed: "the notes say that it is safe"}
-	line := strings.Join(describe(journal.Event{Kind: journal.Opened, Order: &o, Reason: "command was version 1 and is version 2 in this release"}), " ")
-	if want := "to resume by ann ACTIONS CHANGED, CONTINUES: the notes say that it is safe: command was version 1 and is version 2 in this release"; line != want {
-		t.Errorf("history: %s", line)
-	}
-	s := statusOf("r", &journal.State{Orders: []journal.Command{{Do: "run"}, o}, Book: &runbook.Runbook{Unfit: errors.New(`unknown action "gone"`)}}, journal.Summary{})
-	if len(s.Changed) != 1 || s.Changed[0] != o.Changed || !strings.Contains(s.Unfit, `unknown action "gone"`) {
-		t.Errorf("status: %+v", s)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/catalog"
+	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/internal/document"
 	"plimsoll/inventory"
 	"plimsoll/runbook"
@@ -19,7 +20,7 @@ var schemas = map[string]func() document.Schema{
 	"inventory": inventory.Schema,
 }
 
-func newSchema(c console) *cobra.Command {
+func newSchema(c console.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema trial|runbook|inventory",
 		Short: "Print the JSON Schema of trials, runbooks or the inventory, for editors",
@@ -29,13 +30,13 @@ write. Editors with the YAML language server read it from the first line of a fi
   # yaml-language-server: $schema=trial.schema.json`,
 		Example:   "  plimsoll schema trial > trial.schema.json\n  plimsoll schema runbook > runbook.schema.json",
 		ValidArgs: document.SortedKeys(schemas),
-		Args:      exactly("KIND"),
+		Args:      console.Exactly("KIND"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			schema, known := schemas[args[0]]
 			if !known {
-				return usageError{text: fmt.Sprintf("unknown kind of file %q, expected trial, runbook or inventory", args[0]), hint: cmd.CommandPath() + " --help"}
+				return console.UsageError{Text: fmt.Sprintf("unknown kind of file %q, expected trial, runbook or inventory", args[0]), Hint: cmd.CommandPath() + " --help"}
 			}
-			return jsonTo(c, schema())
+			return console.PrintJSON(c, schema())
 		},
 	}
 }

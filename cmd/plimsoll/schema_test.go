@@ -12,6 +12,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
+
+	"plimsoll/cmd/plimsoll/console"
 )
 
 // kindOf is what kind of file a text is, by the key it begins with; "" if it is none that has a schema.
@@ -130,7 +132,7 @@ func TestSchemasRefuseWhatTheReadersRefuse(t *testing.T) {
 
 func TestAnUnknownKindOfFileIsRefused(t *testing.T) {
 	var out, errs strings.Builder
-	if code := program(t.Context(), []string{"schema", "report"}, console{out: &out, err: &errs}); code != 2 || !strings.Contains(errs.String(), "expected trial, runbook or inventory") {
+	if code := program(t.Context(), []string{"schema", "report"}, console.Streams{Out: &out, Err: &errs}); code != 2 || !strings.Contains(errs.String(), "expected trial, runbook or inventory") {
 		t.Errorf("code %d: %s", code, errs.String())
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"plimsoll/cmd/plimsoll/console"
 )
 
 // TestAnEmptyPlaceOfTheSharedStateIsRefused has the environment variable that names the shared state empty: runs would be kept on
@@ -16,7 +18,7 @@ func TestAnEmptyPlaceOfTheSharedStateIsRefused(t *testing.T) {
 	if err := os.WriteFile("plimsoll.yaml", []byte("state: {postgres: {env: PLIMSOLL_STATE}}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	says(t, exitTrouble, "the connection string of the shared state is empty", "runbook", "status")
+	says(t, console.ExitTrouble, "the connection string of the shared state is empty", "runbook", "status")
 	if _, err := os.Stat(filepath.Join(dir, "home", "runs", "runs.db")); err == nil {
 		t.Error("a local store was made")
 	}

@@ -6,6 +6,9 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/cmd/plimsoll/home"
 )
 
 // release and builtAt are set by a release build: -ldflags "-X main.release=v0.9.0 -X main.builtAt=2026-01-31T12:00:00Z".
@@ -21,27 +24,27 @@ type versionInfo struct {
 	Platform string `json:"platform"`
 }
 
-func newVersion(c console) *cobra.Command {
+func newVersion(c console.Streams) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "version", Short: "Print the version", Args: exactly(),
+		Use: "version", Short: "Print the version", Args: console.Exactly(),
 		Example: "  plimsoll version\n  plimsoll version --json",
 		RunE: func(*cobra.Command, []string) error {
 			v := versionHere()
 			if asJSON {
-				return jsonTo(c, v)
+				return console.PrintJSON(c, v)
 			}
-			fmt.Fprintf(c.out, "plimsoll %s", v.Version)
+			fmt.Fprintf(c.Out, "plimsoll %s", v.Version)
 			if v.Commit != "" && v.Commit != v.Version {
-				fmt.Fprintf(c.out, " (%s)", v.Commit)
+				fmt.Fprintf(c.Out, " (%s)", v.Commit)
 			}
 			if v.Modified {
-				fmt.Fprint(c.out, ", with changes that were not committed")
+				fmt.Fprint(c.Out, ", with changes that were not committed")
 			}
 			if v.Built != "" {
-				fmt.Fprintf(c.out, ", built %s", v.Built)
+				fmt.Fprintf(c.Out, ", built %s", v.Built)
 			}
-			fmt.Fprintf(c.out, ", %s, %s\n", v.Go, v.Platform)
+			fmt.Fprintf(c.Out, ", %s, %s\n", v.Go, v.Platform)
 			return nil
 		},
 	}
@@ -50,7 +53,7 @@ func newVersion(c console) *cobra.Command {
 }
 
 func versionHere() versionInfo {
-	v := versionInfo{Version: version(), Built: builtAt, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	v := versionInfo{Version: home.Version(), Built: builtAt, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v

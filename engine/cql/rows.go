@@ -4,6 +4,7 @@ import (
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 
 	"plimsoll/engine"
+	"plimsoll/engine/cql/value"
 )
 
 // rows reads what a statement returned, with memory that is kept from one to the next.
@@ -83,7 +84,7 @@ var _ gocql.Unmarshaler = (*cell)(nil)
 
 // UnmarshalCQL implements gocql.Unmarshaler.
 func (c *cell) UnmarshalCQL(of gocql.TypeInfo, data []byte) error {
-	v, err := valueOf(of, data)
+	v, err := value.Of(of, data)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 
 	"plimsoll/engine"
+	"plimsoll/engine/cql/value"
 )
 
 // statement is a prepared statement. The driver prepares it on every node when it first gets there.
@@ -97,7 +98,7 @@ func (a *argument) encode(v engine.Value) error {
 	case v.IsNull():
 		a.bytes = nil
 		return nil
-	case isBytes(a.of.Type()) && (v.Kind == engine.Text || v.Kind == engine.Bytes):
+	case value.IsBytes(a.of.Type()) && (v.Kind == engine.Text || v.Kind == engine.Bytes):
 		a.bytes = v.Data
 		if a.bytes == nil {
 			a.bytes = empty
@@ -105,7 +106,7 @@ func (a *argument) encode(v engine.Value) error {
 		return nil
 	}
 	var err error
-	a.memory, err = appendValue(a.memory[:0], a.of, v)
+	a.memory, err = value.Append(a.memory[:0], a.of, v)
 	a.bytes = a.memory
 	return err
 }

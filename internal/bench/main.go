@@ -40,6 +40,8 @@ func sections() []section {
 		{"watch-shards", "instances shared out over several processes that send to one store", watchShards},
 		{"watch-alert", "from a cause to the message that somebody gets", watchAlert},
 		{"watch-query", "a day of forty series, as Grafana asks for it", watchQuery},
+		{"watch-idle", "the memory of a watch of ten instances", watchIdle},
+		{"watch-documents", "documents a second into a real OpenSearch on this machine", watchDocuments},
 		{"watch-killed", "kill -9 of a process that writes series, 100 times", watchKilled},
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -35,36 +34,6 @@ func processOf(ctx context.Context, target engine.Target) (serverProcess, error)
 		return serverProcess{}, fmt.Errorf("the server must run on this machine: %w", err)
 	}
 	return serverProcess{target, filepath.Join("/proc", strings.TrimSpace(string(text)))}, nil
-}
-
-// used is the processor time that the server has taken, by /proc/PID/stat, fields 14 and 15 of proc(5), in hundredths of a second.
-func (s serverProcess) used() (time.Duration, error) {
-	stat, err := os.ReadFile(filepath.Join(s.folder, "stat"))
-	if err != nil {
-		return 0, err
-	}
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	if len(fields) < 13 {
-		return 0, fmt.Errorf("%s/stat has the unexpected form %q", s.folder, stat)
-	}
-	user, err1 := strconv.ParseInt(fields[11], 10, 64)
-	system, err2 := strconv.ParseInt(fields[12], 10, 64)
-	return time.Duration(user+system) * 10 * time.Millisecond, errors.Join(err1, err2)
-}
-
-// perOperation takes the server's processor time for each operation of a run, in place of the client's.
-func (s serverProcess) perOperation(run func() (outcome, error)) (outcome, error) {
-	before, err := s.used()
-	if err != nil {
-		return outcome{}, err
-	}
-	got, err := run()
-	if err != nil {
-		return outcome{}, err
-	}
-	after, err := s.used()
-	got.cpu = micros(after-before) / got.operations
-	return got, err
 }
 
 // watchers waits until the watch has its two sessions, and returns the server's threads of them, by their files in /proc. Nothing else is

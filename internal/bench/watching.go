@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -19,76 +18,10 @@ import (
 
 	"plimsoll/catalog"
 	"plimsoll/engine"
-	"plimsoll/lab"
 	"plimsoll/watch"
 	"plimsoll/watch/api"
 	"plimsoll/watch/store"
 )
-
-// watchOverhead runs a load on real servers with the watch and without, in turn. Beside the throughput, which is the machine's as much as
-// the watch's, it takes the server's processor time for each query, and what the server's threads of the watch's sessions took: other work
-// on the machine changes that least.
-func watchOverhead(ctx context.Context, o options) error {
-	for _, spec := range []lab.Spec{mariadb, {Name: "bench", Product: "mysql", Config: mariadb.Config}} {
-		if err := o.overheadOn(ctx, spec); err != nil {
-			return fmt.Errorf("%s: %w", spec.Product, err)
-		}
-	}
-	return nil
-}
-
-func (o options) overheadOn(ctx context.Context, spec lab.Spec) error {
-	target, release, err := o.server(ctx, spec)
-	if err != nil {
-		return err
-	}
-	defer release()
-	peer := sysbench{target}
-	if _, err := peer.run(ctx, "prepare", 4, 0); err != nil {
-		return err
-	}
-	folder, err := os.MkdirTemp("", "plimsoll-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(folder)
-	server, err := processOf(ctx, target)
-	if err != nil {
-		return err
-	}
-	measure := func() (outcome, error) {
-		return server.perOperation(func() (outcome, error) { return peer.measure(ctx, 16, o.seconds) })
-	}
-	var own, servers []float64 // shares of a core
-	beside := func() (outcome, error) {
-		w, err := o.watchProcess(ctx, folder, target, "")
-		if err != nil {
-			return outcome{}, err
-		}
-		threads, err := server.watchers(ctx)
-		if err != nil {
-			return outcome{}, errors.Join(err, w.stop())
-		}
-		before, err1 := busy(threads)
-		ownBefore, err2 := busy(w.threads())
-		from := time.Now()
-		got, err := measure()
-		took := time.Since(from).Seconds()
-		after, err3 := busy(threads)
-		ownAfter, err4 := busy(w.threads())
-		own = append(own, (ownAfter-ownBefore).Seconds()/took)
-		servers = append(servers, (after-before).Seconds()/took)
-		return got, errors.Join(err, err1, err2, err3, err4, w.stop())
-	}
-	if _, err := measure(); err != nil { // a warm-up that is not counted
-		return err
-	}
-	if err := o.alternate(spec.Product+": 16 connections of sysbench, alone and with one instance watched; µs are the server's processor time for each query", "alone", "query", measure, beside); err != nil {
-		return err
-	}
-	fmt.Printf("The server took **%.2f %%** of a core for the watch's two sessions, and the watch's own process %.2f %% (medians). Goals: throughput 0.99 and more; 0.5 %% of a core.\n\n", 100*median(servers), 100*median(own))
-	return nil
-}
 
 // watchedProcess is plimsoll watch, as a user runs it.
 type watchedProcess struct{ cmd *exec.Cmd }
@@ -115,19 +48,24 @@ const interrupted = 130
 // watchProcess watches one server, with settings.
 func (o options) watchProcess(ctx context.Context, folder string, target engine.Target, settings string) (watchedProcess, error) {
 	inventory := fmt.Sprintf("clusters:\n  bench:\n    engine: mysql\n    environment: lab\n    user: %s\n    password: {env: BENCH_PASSWORD}\n    nodes: [{name: n1, address: %q}]\n", target.User, target.Addresses[0])
-	if err := os.WriteFile(filepath.Join(folder, "plimsoll.yaml"), []byte(inventory), 0o600); err != nil {
-		return watchedProcess{}, err
-	}
 	if settings != "" { // an empty file is refused
 		if err := os.WriteFile(filepath.Join(folder, "watch.yaml"), []byte(settings), 0o600); err != nil {
 			return watchedProcess{}, err
 		}
 	}
+	return o.watchOf(ctx, folder, inventory, target)
+}
+
+// watchOf watches what an inventory names, whose password is the target's.
+func (o options) watchOf(ctx context.Context, folder, inventory string, target engine.Target) (watchedProcess, error) {
+	if err := os.WriteFile(filepath.Join(folder, "plimsoll.yaml"), []byte(inventory), 0o600); err != nil {
+		return watchedProcess{}, err
+	}
 	binary, err := filepath.Abs(o.plimsoll)
 	if err != nil {
 		return watchedProcess{}, err
 	}
-	cmd := exec.CommandContext(ctx, binary, "watch", "bench", "--quiet")
+	cmd := exec.CommandContext(ctx, binary, "watch", "--quiet")
 	cmd.Dir, cmd.Env = folder, append(os.Environ(), "BENCH_PASSWORD="+string(target.Password), "PLIMSOLL_HOME="+filepath.Join(folder, "home"))
 	return watchedProcess{cmd}, cmd.Start()
 }

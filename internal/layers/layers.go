@@ -6,7 +6,7 @@ import "slices"
 // Order lists the packages from the bottom up: a package imports only what stands in a group before its own.
 // Do not change the order to make a build pass: an import that it refuses is in the wrong package.
 var Order = [][]string{
-	{"internal/browser", "internal/document", "internal/poll", "internal/sqltext", "hint", "series", "workload/random", "watch/storage"},
+	{"internal/browser", "internal/document", "internal/poll", "internal/prometheustest", "internal/sqltext", "hint", "series", "workload/random", "watch/storage"},
 	{"advise"}, // what advice says; what finds it out stands below it
 	{"advise/price"},
 	{"advise/findings"},
@@ -47,6 +47,13 @@ var Order = [][]string{
 	{"web"},
 	{"catalog"},
 	{"internal/accuracy", "internal/bench", "internal/torture", "internal/labtest", "internal/machinetest", "internal/commitpath"},
+	{"cmd/plimsoll/console"},
+	{"cmd/plimsoll/home"},
+	{"cmd/plimsoll/runs"},
+	{"cmd/plimsoll/labcmd", "cmd/plimsoll/loadcmd", "cmd/plimsoll/machinecmd", "cmd/plimsoll/seriescmd", "cmd/plimsoll/superdiskcmd", "cmd/plimsoll/watchcmd"},
+	{"cmd/plimsoll/trialcmd", "cmd/plimsoll/advisecmd"},  // which lays a series beside a result; which reads servers as a watch does
+	{"cmd/plimsoll/runbookcmd", "cmd/plimsoll/servecmd"}, // which rehearses in a trial; which shows all of them
+	{"cmd/plimsoll/torturecmd"},
 	{"cmd/plimsoll", "cmd/plimsoll-machine"},
 }
 

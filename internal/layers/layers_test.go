@@ -14,12 +14,12 @@ const module = "plimsoll/"
 type goPackage struct {
 	ImportPath string
 	Imports    []string
-	Standard   bool
+	GoFiles    []string // without tests
 }
 
 func packages(t *testing.T) []goPackage {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", module+"...").Output()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports,GoFiles", module+"...").Output()
 	if err != nil {
 		t.Fatalf("list packages: %v", err)
 	}
@@ -97,6 +97,16 @@ func rankOfParent(pkg string) int {
 		}
 		if pkg = pkg[:i]; rank(pkg) >= 0 {
 			return rank(pkg)
+		}
+	}
+}
+
+// TestAPackageCanBeReadThrough keeps packages small enough that a listing of their files is an overview.
+func TestAPackageCanBeReadThrough(t *testing.T) {
+	const most = 40
+	for _, p := range packages(t) {
+		if len(p.GoFiles) > most {
+			t.Errorf("%s has %d files, expected at most %d: make packages of it", p.ImportPath, len(p.GoFiles), most)
 		}
 	}
 }

@@ -57,6 +57,7 @@ func (t *attempt) expect(ctx context.Context, r told, to string) {
 
 // judge looks at the cluster itself, the journals and the evidence, when all runs have ended and all servers are back.
 func (t *attempt) judge(ctx context.Context) {
+	t.giveBackLater(ctx)
 	spoken, ended := t.judgeRuns(ctx, t.a, t.b)
 	t.refresh(ctx) // who was started is another process
 	scene := settle(ctx, t.living(), 25*time.Second)

@@ -27,16 +27,17 @@ type attempt struct {
 	Troubles []string `json:"troubles,omitempty"`
 	Calls    []said   `json:"calls,omitempty"` // only of tries with troubles
 
-	m       *mixed
-	a, b    home
-	folder  string
-	servers []server
-	ledger  *ledger
-	knew    map[string]bool // runs that have been seen
-	word    map[string]way  // the last thing that was said to a run
-	killed  map[string]bool // runs whose process was killed
-	stays   map[string]bool // runs that said that their claim stays, as its server was dead when they ended
-	excused []string        // primaries that were replaced, and that no run has made a replica yet: as a failover leaves them
+	m          *mixed
+	a, b       home
+	folder     string
+	servers    []server
+	ledger     *ledger
+	knew       map[string]bool              // runs that have been seen
+	word       map[string]way               // the last thing that was said to a run
+	killed     map[string]bool              // runs whose process was killed
+	claimStays []func(context.Context) said // what a person was told to say again when the cluster answers
+	stays      map[string]bool              // runs that said that their claim stays, as its server was dead when they ended
+	excused    []string                     // primaries that were replaced, and that no run has made a replica yet: as a failover leaves them
 
 	mu     sync.Mutex
 	frozen []server
@@ -176,7 +177,8 @@ func (t *attempt) run(ctx context.Context, l leg) (last told) {
 	return run
 }
 
-// giveBack is what a person does whose process died when its run had ended: whatever is said to the run gives its cluster back.
+// giveBack is what a person does whose process died when its run had ended: whatever is said to the run gives its cluster back. While the
+// cluster does not answer it is refused, with the advice to give the same command later: giveBackLater does.
 func (t *attempt) giveBack(ctx context.Context, h home, run told) {
 	t.mu.Lock()
 	died := len(t.Calls) > 0 && t.Calls[len(t.Calls)-1].Killed
@@ -185,7 +187,16 @@ func (t *attempt) giveBack(ctx context.Context, h home, run told) {
 		return
 	}
 	if s := t.call(ctx, h, nil, 0, nil, speak(resume, run.Run)...); s.Code != 2 {
-		t.trouble("resume of %s, which is %s: code %d, not 2: %s", run.Run, run.Status, s.Code, tail(s.Err))
+		t.claimStays = append(t.claimStays, func(ctx context.Context) said { return t.call(ctx, h, nil, 0, nil, speak(resume, run.Run)...) })
+	}
+}
+
+// giveBackLater follows that advice, when all servers are back.
+func (t *attempt) giveBackLater(ctx context.Context) {
+	for _, again := range t.claimStays {
+		if s := again(ctx); s.Code != 2 {
+			t.trouble("%s, whose cluster answers again: code %d, not 2: %s", strings.Join(s.Args, " "), s.Code, tail(s.Err))
+		}
 	}
 }
 

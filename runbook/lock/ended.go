@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -23,25 +24,51 @@ func (l *Locks) ended(ctx context.Context, run string) bool {
 // Clearing is how long a cluster may take to let the claim of a run that has ended be cleared: it need not be, to be passed over.
 const Clearing = 2 * time.Second
 
-// over gives a cluster back for a run that has ended, and whose process died before it could. What that run leaves undone is noted first.
+// over gives a cluster back for a run that has ended, and whose process died before it could. What that run leaves undone is noted first. A
+// claim that cannot be cleared now is passed over by whoever takes the cluster.
 func (l *Locks) over(ctx context.Context, m ClusterLock, cluster string, lease durable.Lease) bool {
-	st, err := journal.Load(ctx, l.Store, l.Actions, lease.Holder)
-	if err != nil || !st.Outcome.Over() {
+	if !l.noted(ctx, lease.Holder) {
 		return false
 	}
-	if l.Ended != nil && l.Ended(ctx, lease.Holder, st) != nil {
-		return false
-	}
-	if m != nil {
-		limited, cancel := context.WithTimeout(ctx, Clearing)
-		defer cancel()
-		_ = m.Clear(limited, action.Claim{Cluster: cluster, Run: lease.Holder, Holder: l.Holder, Epoch: lease.Epoch}) // else it is passed over
-	}
+	_ = l.clear(ctx, m, cluster, lease)
 	return l.Store.Release(ctx, lease.Name, lease.Holder) == nil
 }
 
-// GiveBack gives back what a run that has ended still holds: its process died before it could. It tells whether there was any.
+// noted completes the records of a run, if it has ended.
+func (l *Locks) noted(ctx context.Context, run string) bool {
+	st, err := journal.Load(ctx, l.Store, l.Actions, run)
+	return err == nil && st.Outcome.Over() && (l.Ended == nil || l.Ended(ctx, run, st) == nil)
+}
+
+// clear removes a run's claim from a cluster, which may take Clearing for it.
+func (l *Locks) clear(ctx context.Context, m ClusterLock, cluster string, lease durable.Lease) error {
+	if m == nil {
+		return nil
+	}
+	limited, cancel := context.WithTimeout(ctx, Clearing)
+	defer cancel()
+	return m.Clear(limited, action.Claim{Cluster: cluster, Run: lease.Holder, Holder: l.Holder, Epoch: lease.Epoch})
+}
+
+// GiveBack gives back what a run that has ended still holds: its process died before it could. It tells whether there was any. A cluster that
+// does not let its claim be removed stays held, and a later call tries again: ErrClaimStays.
 func (l *Locks) GiveBack(ctx context.Context, run string) (gave bool, err error) {
+	return l.eachHeld(ctx, run, func(m ClusterLock, cluster string, lease durable.Lease) error {
+		if !l.noted(ctx, run) {
+			return fmt.Errorf("note what run %s leaves undone", run)
+		}
+		if err := l.clear(ctx, m, cluster, lease); err != nil {
+			return fmt.Errorf("cluster %s: %w: %w", cluster, ErrClaimStays, err)
+		}
+		return l.Store.Release(ctx, lease.Name, lease.Holder)
+	})
+}
+
+// ErrClaimStays says that the claim of a run that has ended could not be removed from its cluster.
+var ErrClaimStays = errors.New("the claim of the ended run could not be removed")
+
+// eachHeld gives back each cluster that a run still holds, if the run has ended. It tells whether there was any.
+func (l *Locks) eachHeld(ctx context.Context, run string, giveBack func(ClusterLock, string, durable.Lease) error) (gave bool, err error) {
 	st, err := journal.Load(ctx, l.Store, l.Actions, run)
 	if err != nil || !st.Outcome.Over() || st.Book == nil || st.Book.Lock != runbook.LockCluster {
 		return false, err
@@ -69,11 +96,14 @@ func (l *Locks) GiveBack(ctx context.Context, run string) (gave bool, err error)
 		if !holds {
 			continue
 		}
-		if on, err := site.Cluster(ctx, name); err == nil {
-			l.over(ctx, l.ClusterLockOf(on), name, lease)
+		on, opening := site.Cluster(ctx, name)
+		if opening != nil {
+			err = errors.Join(err, opening)
+			continue
 		}
+		err = errors.Join(err, giveBack(l.ClusterLockOf(on), name, lease))
 	}
-	return true, nil
+	return err == nil, err
 }
 
 // orphaned frees a cluster that a process took for a run and died before it made the run: nobody can resume or cancel that one.
@@ -174,7 +204,10 @@ func (l *Locks) Tidy(ctx context.Context) {
 				continue
 			}
 			limited, cancel := context.WithTimeout(ctx, 2*Clearing)
-			_, _ = l.GiveBack(limited, lease.Holder)
+			_, _ = l.eachHeld(limited, lease.Holder, func(m ClusterLock, cluster string, lease durable.Lease) error {
+				l.over(limited, m, cluster, lease)
+				return nil
+			})
 			cancel()
 		}
 	}

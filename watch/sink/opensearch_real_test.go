@@ -17,7 +17,7 @@ import (
 // realSearch is a real OpenSearch of one node, whose process can be killed and begun again on the same data. It has no plugins: it
 // knows data streams and templates, and no policies.
 type realSearch struct {
-	t       *testing.T
+	t       testing.TB
 	jars    string
 	home    string
 	port    string
@@ -26,7 +26,7 @@ type realSearch struct {
 }
 
 // newRealSearch fetches it with Maven once, and starts it.
-func newRealSearch(t *testing.T) *realSearch {
+func newRealSearch(t testing.TB) *realSearch {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts OpenSearch")
@@ -193,3 +193,28 @@ func TestARealOpenSearchGoesAndComesBack(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// BenchmarkDocuments spools documents and sends them to a real OpenSearch on the same machine, until it has them all.
+func BenchmarkDocuments(b *testing.B) {
+	s := newRealSearch(b)
+	o := opensearch(b, s.url, b.TempDir(), 1<<30)
+	if err := o.Flush(b.Context()); err != nil { // the template is made
+		b.Fatal(err)
+	}
+	count := 0
+	for b.Loop() {
+		for range documentsAtOnce {
+			o.Add(document(count))
+			count++
+		}
+		if err := o.Flush(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if sent, dropped, rejected := o.Counts(); sent != uint64(count) || dropped+rejected != 0 {
+		b.Errorf("%d documents were sent, %d dropped, %d rejected, of %d", sent, dropped, rejected, count)
+	}
+	b.ReportMetric(float64(count)/b.Elapsed().Seconds(), "documents/s")
+}
+
+const documentsAtOnce = 100_000

@@ -60,7 +60,7 @@ func document(n int) watch.Document {
 	return watch.Document{At: time.Unix(1700000000, 0).Add(time.Duration(n) * time.Second), Fields: map[string]any{"n": n, "instance": "a/n1"}}
 }
 
-func opensearch(t *testing.T, url, folder string, limit int64) *OpenSearch {
+func opensearch(t testing.TB, url, folder string, limit int64) *OpenSearch {
 	t.Helper()
 	o, err := NewOpenSearch(OpenSearchConfig{URL: url, Stream: "plimsoll-watch", Keep: time.Hour, Folder: folder, Spool: limit})
 	if err != nil {
@@ -146,39 +146,5 @@ func TestAFullSpoolDropsAndCounts(t *testing.T) {
 	}
 	if err := o.spool.add(document(1)); !errors.Is(err, errFull) {
 		t.Errorf("said %v", err)
-	}
-}
-
-// PLIMSOLL_TEST_OPENSEARCH is the URL of a real OpenSearch.
-func TestARealOpenSearch(t *testing.T) {
-	url := os.Getenv("PLIMSOLL_TEST_OPENSEARCH")
-	if testing.Short() || url == "" {
-		t.Skip("PLIMSOLL_TEST_OPENSEARCH names none")
-	}
-	o := opensearch(t, url, t.TempDir(), 1<<28)
-	o.cfg.Stream = fmt.Sprintf("plimsoll-test-%d", time.Now().UnixNano())
-	const count = 20_000
-	begun := time.Now()
-	for n := range count {
-		o.Add(document(n))
-	}
-	spooled := time.Since(begun)
-	o.Add(watch.Document{At: time.Now(), Fields: map[string]any{"n": "a text where there are numbers"}})
-	if err := o.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	took := time.Since(begun)
-	t.Logf("%d documents: %.0f/s to the spool, %.0f/s in all", count, count/spooled.Seconds(), count/took.Seconds())
-	if err := o.ask(t.Context(), http.MethodPost, "/"+o.cfg.Stream+"/_refresh", "application/json", nil, nil); err != nil {
-		t.Fatal(err)
-	}
-	var answer struct {
-		Count int `json:"count"`
-	}
-	if err := o.ask(t.Context(), http.MethodGet, "/"+o.cfg.Stream+"/_count", "application/json", nil, &answer); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, rejected := o.Counts(); answer.Count != count || rejected != 1 {
-		t.Errorf("%d documents and %d rejected, want %d and 1", answer.Count, rejected, count)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/prometheustest"
 	"plimsoll/watch"
 )
 
@@ -29,27 +30,8 @@ func TestSamplesWaitWhileTheStoreIsGone(t *testing.T) {
 	}
 }
 
-// prometheus finds the program, or gets it from the machine's packages without installing it.
-func prometheus(t *testing.T) string {
-	t.Helper()
-	if program, err := exec.LookPath("prometheus"); err == nil {
-		return program
-	}
-	folder := t.TempDir()
-	script := "apt-get download prometheus && dpkg-deb -x prometheus_*.deb ."
-	command := exec.CommandContext(t.Context(), "sh", "-c", script)
-	command.Dir = folder
-	if out, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("get Prometheus (%s): %v: %s", script, err, out)
-	}
-	return filepath.Join(folder, "usr/bin/prometheus")
-}
-
 func TestWritesIntoARealPrometheus(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a real Prometheus")
-	}
-	program, folder := prometheus(t), t.TempDir()
+	program, folder := prometheustest.Program(t, "prometheus"), t.TempDir()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

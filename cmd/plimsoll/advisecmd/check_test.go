@@ -1,0 +1,104 @@
+package advisecmd
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"plimsoll/advise"
+	"plimsoll/engine"
+	"plimsoll/watch/storage"
+)
+
+// Reads are compared for as many requests as there are now; a load that is quite another makes the comparison doubtful.
+func TestAPredictionIsScoredForTheLoadOfNow(t *testing.T) {
+	at := time.Unix(1000, 0)
+	p := prediction{made: at, option: advise.Option{Name: "a buffer pool of 64 GiB"}, effect: advise.Effect{
+		What: "reads a second from disk", Unit: "per_second", Now: 3000, Then: 1000, Low: 900, High: 1100, Load: 100000,
+	}}
+	look := func(requests, reads int64) advise.Score {
+		first := counts{at: at, known: true, cache: engine.PageCache{Pages: 1000, Data: 990}}
+		last := counts{at: at.Add(10 * time.Second), known: true, cache: engine.PageCache{Pages: 1000, Data: 990, Requests: requests, Read: reads}}
+		s, can := p.score(&advise.Seen{}, first, last)
+		if !can {
+			t.Fatal("reads cannot be scored")
+		}
+		return s
+	}
+	if s := look(1_200_000, 12_500); s.Predicted.Mean != 1200 || s.Doubt != "" || !s.Held() {
+		t.Errorf("%+v", s)
+	}
+	if s := look(1_000_000, 30_000); s.Held() || s.Off() < 1.9 {
+		t.Errorf("three times as many reads as predicted: %+v", s)
+	}
+	if s := look(5_000_000, 50_000); s.Doubt == "" {
+		t.Errorf("five times the load: %+v", s)
+	}
+}
+
+func TestAListOfPredictionsThatWasCutOff(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "advice", "shop.scores.jsonl")
+	for _, s := range []advise.Score{{Option: "one"}, {Option: "two"}} {
+		if err := appendLine(file, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := readLines[advise.Score](file)
+	if err != nil || len(all) != 2 || all[1].Option != "two" {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if none, err := readLines[advise.Score](file + ".other"); err != nil || len(none) != 0 {
+		t.Errorf("%+v, %v", none, err)
+	}
+}
+
+// An option that changes the volume or the class was carried out where the server runs on what it says.
+func TestWhatAServerRunsOnTellsWhichOptionWasCarriedOut(t *testing.T) {
+	now := running{class: "db.r6g.2xlarge", volume: &storage.Volume{Type: "gp3", GiB: 800, IOPS: 14000, Managed: true}}
+	for name, c := range map[string]struct {
+		option advise.Option
+		is     bool
+	}{
+		"the class":         {advise.Option{Class: "db.r6g.2xlarge"}, true},
+		"another class":     {advise.Option{Class: "db.r6g.4xlarge"}, false},
+		"the volume":        {advise.Option{Volume: "gp3:800GiB:14000"}, true},
+		"a slower one":      {advise.Option{Volume: "gp3:800GiB"}, false},
+		"a larger one":      {advise.Option{Volume: "gp3:1000GiB:14000"}, false},
+		"another kind":      {advise.Option{Volume: "io2:800GiB:14000"}, false},
+		"neither is meant":  {advise.Option{When: map[string]string{"a": "b"}}, true},
+		"both, one is not":  {advise.Option{Class: "db.r6g.2xlarge", Volume: "gp2:800GiB"}, false},
+		"volume is unknown": {advise.Option{Volume: "gp2:800GiB"}, false},
+	} {
+		on := now
+		if name == "volume is unknown" {
+			on.volume = nil
+		}
+		if got := on.is(c.option); got != c.is {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// What a volume gives shows only while all of it is asked for.
+func TestAVolumeIsScoredAtItsLimit(t *testing.T) {
+	p := prediction{effect: advise.Effect{What: "sustained operations per second", Unit: "per_second", Now: 600, Then: 3000, Low: 3000, High: 3000}}
+	at := func(mean, peak float64) advise.Score {
+		s, can := p.score(&advise.Seen{Disk: &advise.DiskUse{IOPS: advise.Figure{Mean: mean, Low: mean, High: mean}, Peak: peak}}, counts{}, counts{})
+		if !can {
+			t.Fatal("a volume cannot be scored")
+		}
+		return s
+	}
+	if s := at(2900, 3010); s.Doubt != "" || !s.Held() {
+		t.Errorf("at the limit: %+v", s)
+	}
+	if s := at(3900, 4000); s.Doubt != "" || s.Held() {
+		t.Errorf("a volume that gives more than predicted: %+v", s)
+	}
+	if s := at(500, 900); s.Doubt == "" {
+		t.Errorf("a third of what it gives says nothing of it: %+v", s)
+	}
+	if _, can := p.score(&advise.Seen{}, counts{}, counts{}); can {
+		t.Error("without a look at the disk nothing is known")
+	}
+}

@@ -1,0 +1,121 @@
+package advisecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/advise"
+	"plimsoll/advise/fleet"
+	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/cmd/plimsoll/home"
+	"plimsoll/report/advice"
+	"plimsoll/watch/store"
+)
+
+type instanceOptions struct {
+	Options
+	classes []string
+	since   string
+	every   time.Duration
+}
+
+func newInstance(c console.Streams) *cobra.Command {
+	var o instanceOptions
+	cmd := &cobra.Command{
+		Use:   "instance [CLUSTER…]",
+		Short: "Check by the history of plimsoll watch whether instance classes are too small or too large",
+		Long: `Hold all that plimsoll watch kept of instances against their classes: processors, operations on the disk, what is sent, connections; P95 and the most. Where one is
+too small, the classes that are not; where one has room, the cheaper classes that none of the history would have overrun (70 % of processors,
+of operations and of the network), with as much memory as the buffer pool takes. Nothing smaller is named from less than two weeks.
+
+It asks no server. What is to come, the speed of other processors and reads with less memory are not in it.`,
+		Example: `  plimsoll advise instance --class db.r5.4xlarge
+  plimsoll advise instance shop --class shop=db.r6g.2xlarge --class shop/n2=db.r6g.xlarge --since 30d --json`,
+		RunE: func(cmd *cobra.Command, args []string) error { return adviseInstance(cmd.Context(), c, args, o) },
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&o.classes, "class", nil, "class of all instances, of a cluster (shop=db.r6g.2xlarge) or of one (shop/n1=…); may be repeated")
+	f.StringVar(&o.since, "since", "30d", "how far back to look")
+	f.DurationVar(&o.every, "every", 5*time.Minute, "length of the spans to average over")
+	f.StringVar(&o.Region, "region", "us-east-1", "region of the prices")
+	f.StringVar(&o.prices, "prices", "", "price file that overrides the built-in catalogue")
+	f.StringVar(&o.discount, "discount", "", "discount of your account, such as 20%")
+	f.BoolVar(&o.json, "json", false, "print JSON")
+	f.BoolVar(&o.markdown, "markdown", false, "print Markdown")
+	return cmd
+}
+
+func adviseInstance(ctx context.Context, c console.Streams, names []string, o instanceOptions) (err error) {
+	back, err := store.Duration(o.since)
+	if err != nil || back < time.Hour || o.every < 10*time.Second {
+		return console.UsageError{Text: fmt.Sprintf("--since %q, --every %s: expected such as 30d, and 10s or more", o.since, o.every)}
+	}
+	now := time.Now()
+	in, err := o.input(now)
+	if err != nil {
+		return err
+	}
+	classes := map[string]string{}
+	for _, text := range o.classes {
+		of, class, one := strings.Cut(text, "=")
+		if !one {
+			of, class = "", text
+		}
+		if _, known := in.Prices.Classes[class]; !known {
+			return console.UsageError{Text: fmt.Sprintf("unknown class %q", class), Hint: "define it in a price file of your own: --prices FILE"}
+		}
+		classes[of] = class
+	}
+	deps, err := home.LabDeps()
+	if err != nil {
+		return err
+	}
+	kept, err := store.Look(filepath.Join(home.WatchFolder(deps), "series"))
+	if err != nil {
+		return console.UsageError{Text: err.Error(), Hint: "plimsoll watch records them while it runs"}
+	}
+	defer func() { err = errors.Join(err, kept.Close()) }()
+	all, err := fleet.Advise(ctx, kept, fleet.Span{From: now.Add(-back).Truncate(o.every), To: now.Truncate(o.every), Every: o.every}, in.Prices, classes)
+	if err != nil {
+		return err
+	}
+	shown := []*advise.Report{}
+	for _, r := range all {
+		if len(names) == 0 || of(names, r) {
+			shown = append(shown, r)
+		}
+	}
+	if o.json {
+		return console.PrintJSON(c, shown)
+	}
+	if len(shown) == 0 {
+		fmt.Fprintln(c.Err, "there is no history of these instances; plimsoll watch records it while it runs")
+	}
+	width, _ := console.Terminal(c.Out)
+	for i, r := range shown {
+		if i > 0 {
+			fmt.Fprintln(c.Out)
+		}
+		text := advice.Text(r, max(width, 80))
+		if o.markdown {
+			text = advice.Markdown(r)
+		}
+		fmt.Fprint(c.Out, text)
+	}
+	return nil
+}
+
+func of(names []string, r *advise.Report) bool {
+	for _, name := range names {
+		if name == r.Cluster || name == r.Cluster+"/"+r.Node {
+			return true
+		}
+	}
+	return false
+}

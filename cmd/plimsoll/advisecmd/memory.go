@@ -1,0 +1,178 @@
+package advisecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/advise"
+	"plimsoll/advise/memory"
+	"plimsoll/cluster"
+	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/cmd/plimsoll/home"
+	"plimsoll/report/advice"
+	"plimsoll/report/quantity"
+)
+
+type memoryOptions struct {
+	node           string
+	sizes          []string
+	Span, MaxStall time.Duration
+	sql            bool
+	json, markdown bool
+}
+
+func newMemory(c console.Streams) *cobra.Command {
+	var o memoryOptions
+	cmd := &cobra.Command{
+		Use:   "memory CLUSTER",
+		Short: "Predict reads from disk with more or less memory",
+		Long: `Predict how much a MySQL or MariaDB server would read from disk with a larger or smaller buffer pool, without resizing it. The prediction
+comes from lists of the cached pages, taken for some minutes, which show which pages leave the pool and how soon they are read again.
+
+Of a Cassandra or ScyllaDB ring it shows what the caches hold and answer, and what their counters allow to say of another size.
+
+Where Plimsoll can reach the machine, the server dumps the lists into its own file; elsewhere Plimsoll reads them by SQL, which needs the
+PROCESS privilege. Plimsoll measures what this costs the server: it takes the first list from a replica if there is one, and
+stops sampling when a list holds the server up for longer than --max-stall.`,
+		Example: `  plimsoll advise memory shop
+  plimsoll advise memory lab:demo --for 30s --sizes 256M,512M,1G
+  plimsoll advise memory shop --node db2 --markdown > ticket.md`,
+		Args:              console.Exactly("CLUSTER"),
+		ValidArgsFunction: home.CompleteCluster,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return adviseMemory(cmd.Context(), c, args[0], o)
+		},
+	}
+	o.add(cmd, 5*time.Minute)
+	return cmd
+}
+
+// add gives a command the flags of a look at a server.
+func (o *memoryOptions) add(cmd *cobra.Command, span time.Duration) {
+	f := cmd.Flags()
+	f.StringVar(&o.node, "node", "", "which node (default the primary)")
+	f.DurationVar(&o.Span, "for", span, "how long to observe")
+	f.StringSliceVar(&o.sizes, "sizes", nil, "sizes of the buffer pool to predict for, such as 32G,64G (default half to four times today's)")
+	f.DurationVar(&o.MaxStall, "max-stall", 50*time.Millisecond, "longest time for which one list of pages may hold the server up")
+	f.BoolVar(&o.sql, "sql", false, "read the lists by SQL even where the server's dump file can be read")
+	f.BoolVar(&o.json, "json", false, "print JSON")
+	f.BoolVar(&o.markdown, "markdown", false, "print Markdown")
+	console.Completing(cmd, "node", func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return home.NodesOf(cmd.Context(), args[0]), cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+func adviseMemory(ctx context.Context, c console.Streams, name string, o memoryOptions) (err error) {
+	sizes, err := o.bytes()
+	if err != nil {
+		return err
+	}
+	inv, deps, err := home.Surroundings()
+	if err != nil {
+		return err
+	}
+	site, err := home.LookAtCluster(ctx, name, inv, deps)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, site.Close()) }()
+	if counting, err := countsCaches(ctx, site, o.node); err != nil {
+		return err
+	} else if counting != nil {
+		return adviseCaches(ctx, c, name, counting, o)
+	}
+	r, err := lookAtMemory(ctx, c, site, o, sizes)
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.json:
+		return console.PrintJSON(c, r)
+	case o.markdown:
+		_, err = fmt.Fprint(c.Out, advice.MemoryMarkdown(r))
+	default:
+		width, _ := console.Terminal(c.Out)
+		_, err = fmt.Fprint(c.Out, advice.Memory(r, max(width, 80)))
+	}
+	return err
+}
+
+// bytes reads the sizes.
+func (o *memoryOptions) bytes() (sizes []int64, err error) {
+	if o.Span < 4*time.Second || o.MaxStall <= 0 {
+		return nil, console.UsageError{Text: fmt.Sprintf("--for %s, --max-stall %s: expected 4s or more, and more than nothing", o.Span, o.MaxStall)}
+	}
+	if o.json && o.markdown {
+		return nil, console.UsageError{Text: "--json and --markdown exclude each other"}
+	}
+	for _, text := range o.sizes {
+		n, err := advise.ParseBytes(text)
+		if err != nil {
+			return nil, console.UsageError{Text: fmt.Sprintf("--sizes %q, expected sizes such as 512M or 64G", text)}
+		}
+		sizes = append(sizes, n)
+	}
+	return sizes, nil
+}
+
+// lookAtMemory looks at a node, after it has tried on a replica what a list costs.
+func lookAtMemory(ctx context.Context, c console.Streams, site *cluster.Cluster, o memoryOptions, sizes []int64) (*advise.Memory, error) {
+	node, err := site.Node(ctx, o.node)
+	if err != nil {
+		return nil, err
+	}
+	options := memory.Options{For: o.Span, MaxStall: o.MaxStall}
+	if err := tryOnReplica(ctx, c, site, node, options); err != nil {
+		return nil, err
+	}
+	db, err := site.Database(ctx, node.Name)
+	if err != nil {
+		return nil, err
+	}
+	if node.Machine != nil && !o.sql {
+		options.Files = node.Machine
+	}
+	p := console.NewProgress(c, "look at "+node.Name)
+	options.Say = func(done, total time.Duration, text string) {
+		p.Update(int64(min(done, total)/time.Second), int64(total/time.Second), "seconds, "+text)
+	}
+	seen, err := memory.Observe(ctx, db, options)
+	p.Close()
+	if err != nil {
+		return nil, fmt.Errorf("node %s: %w", node.Name, err)
+	}
+	r := memory.Reported(seen, sizes, uint64(seen.Began.Unix()))
+	r.Cluster, r.Node = site.Name, node.Name
+	return r, nil
+}
+
+// tryOnReplica takes one list by SQL from the first replica that answers.
+func tryOnReplica(ctx context.Context, c console.Streams, site *cluster.Cluster, but cluster.Node, o memory.Options) error {
+	nodes, err := site.List(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range nodes {
+		if n.Name == but.Name {
+			continue
+		}
+		db, err := site.Database(ctx, n.Name)
+		if err != nil {
+			continue // one that is down is no place to try
+		}
+		took, err := memory.Pilot(ctx, db, o)
+		if err != nil {
+			return fmt.Errorf("node %s: %w", n.Name, err)
+		}
+		fmt.Fprintf(c.Err, "%s, a replica, gave a list of its pages in %s\n", n.Name, quantity.Duration(took))
+		return nil
+	}
+	return nil
+}

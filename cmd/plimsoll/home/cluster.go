@@ -1,0 +1,107 @@
+package home
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/catalog"
+	"plimsoll/cluster"
+	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/infra"
+	"plimsoll/internal/document"
+	"plimsoll/inventory"
+	"plimsoll/lab"
+)
+
+// LabPrefix says that a cluster of the lab is meant, whatever the inventory calls by that name.
+const LabPrefix = "lab:"
+
+// Called is the one name of a cluster: of one of the lab without its prefix, unless the inventory has another of that name.
+func Called(name string, inv *inventory.Inventory) string {
+	bare, isLab := strings.CutPrefix(name, LabPrefix)
+	if _, taken := inv.Clusters[bare]; isLab && taken {
+		return name
+	}
+	return bare
+}
+
+// OpenCluster opens a cluster of the inventory, else a lab cluster: NAME, or lab:NAME.
+func OpenCluster(ctx context.Context, name string, inv *inventory.Inventory, deps lab.Deps) (*cluster.Cluster, error) {
+	return siteBy(ctx, name, inv, deps, OpenLab)
+}
+
+// LookAtCluster is OpenCluster for who changes nothing: a lab cluster stays in the hands of whoever has it.
+func LookAtCluster(ctx context.Context, name string, inv *inventory.Inventory, deps lab.Deps) (*cluster.Cluster, error) {
+	return siteBy(ctx, name, inv, deps, lab.Look)
+}
+
+func siteBy(ctx context.Context, name string, inv *inventory.Inventory, deps lab.Deps, open func(context.Context, string, lab.Deps) (*lab.Cluster, error)) (*cluster.Cluster, error) {
+	asked := name
+	name, isLab := strings.CutPrefix(name, LabPrefix)
+	if c, ok := inv.Clusters[name]; ok && !isLab {
+		return catalog.SiteOf(ctx, name, c, deps.Machine)
+	}
+	opened, err := open(ctx, name, deps)
+	if errors.Is(err, lab.ErrNoCluster) {
+		return nil, NoCluster(ctx, asked, inv, deps, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	target, err := opened.Target()
+	if err != nil {
+		return nil, errors.Join(err, opened.Close())
+	}
+	e, err := catalog.EngineOf(target)
+	if err != nil {
+		return nil, errors.Join(err, opened.Close())
+	}
+	site := lab.AsCluster(opened, e, deps.Machine)
+	site.Release = opened.Close
+	site.Name = Called(LabPrefix+name, inv)
+	return site, nil
+}
+
+// NoCluster is the refusal of a name that neither the inventory nor the lab knows.
+func NoCluster(ctx context.Context, name string, inv *inventory.Inventory, deps lab.Deps, err error) error {
+	known := ClusterNames(ctx, inv, deps)
+	if len(known) == 0 {
+		return console.UsageError{Text: err.Error(), Hint: "there is no cluster yet: create one with plimsoll lab up mariadb, or add one to " + inventory.File}
+	}
+	return document.UnknownName(&document.Node{Kind: document.Scalar, Text: name}, "cluster", known)
+}
+
+// ClusterNames lists the clusters of the inventory and of the lab.
+func ClusterNames(ctx context.Context, inv *inventory.Inventory, deps lab.Deps) []string {
+	names := document.SortedKeys(inv.Clusters)
+	made, err := lab.List(ctx, deps)
+	if err != nil {
+		return names // for messages and completion alone
+	}
+	for _, c := range made {
+		if !slices.Contains(names, c.Name) {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// OpenLab takes a lab cluster in hand. One that is just being given back is waited for.
+func OpenLab(ctx context.Context, name string, deps lab.Deps) (*lab.Cluster, error) {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(2 * time.Second); ; {
+		cluster, err := lab.Open(ctx, name, deps)
+		if !errors.Is(err, infra.ErrLocked) || time.Now().After(end) {
+			return cluster, err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}

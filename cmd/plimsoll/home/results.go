@@ -1,0 +1,81 @@
+package home
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/result"
+)
+
+// ResultsFolder is where results are: $PLIMSOLL_RESULTS, else results here or in a parent folder, else results here.
+func ResultsFolder() string {
+	if dir := os.Getenv("PLIMSOLL_RESULTS"); dir != "" {
+		return dir
+	}
+	const usual = "results"
+	if isFolder(usual) {
+		return usual
+	}
+	if dir, err := os.Getwd(); err == nil {
+		for parent := filepath.Dir(dir); parent != dir; dir, parent = parent, filepath.Dir(parent) {
+			if found := filepath.Join(parent, usual); isFolder(found) {
+				return found
+			}
+		}
+	}
+	return usual
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// ResultFolder is the folder of a result that a person names: a path, a path below the results, or a trial, of which it is the newest.
+func ResultFolder(name string) string {
+	holds := func(dir string) bool {
+		_, err := os.Stat(filepath.Join(dir, result.SpecFile))
+		return err == nil
+	}
+	below := filepath.Join(ResultsFolder(), name)
+	switch {
+	case holds(name):
+		return name
+	case holds(below):
+		return below
+	}
+	if all, err := result.List(below); err == nil && len(all) > 0 {
+		return all[0].Dir
+	}
+	return name // which is said not to be one
+}
+
+// CompleteResults offers the trials and folders below the results.
+func CompleteResults(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	all, err := result.List(ResultsFolder())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	var names []string
+	for _, r := range all {
+		if !slices.Contains(args, r.Dir) {
+			names = append(names, fmt.Sprintf("%s\t%s %s", r.Dir, r.Trial, r.Verdict))
+		}
+	}
+	return names, cobra.ShellCompDirectiveDefault
+}
+
+// SafeName makes a trial's name a folder's.
+func SafeName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '/' || r == '\\' || r == ' ' || r == ':' {
+			return '-'
+		}
+		return r
+	}, name)
+}

@@ -1,0 +1,52 @@
+package labcmd
+
+import (
+	"context"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/cmd/plimsoll/home"
+	"plimsoll/lab"
+)
+
+func newList(c console.Streams) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the clusters on this machine",
+		Example: "  plimsoll lab list",
+		Args:    console.Exactly(),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runLabList(cmd.Context(), c, asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func runLabList(ctx context.Context, c console.Streams, asJSON bool) error {
+	deps, err := home.LabDeps()
+	if err != nil {
+		return err
+	}
+	clusters, err := lab.List(ctx, deps)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return console.PrintJSON(c, clusters)
+	}
+	if len(clusters) == 0 {
+		fmt.Fprintln(c.Err, "no clusters; make one with plimsoll lab up mariadb")
+		return nil
+	}
+	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "CLUSTER\tSERVER\tNODE\tADDRESS\tSTATE\tROLE\tPID")
+	for _, cluster := range clusters {
+		for _, n := range cluster.Nodes {
+			fmt.Fprintf(w, "%s\t%s %s\t%s\t%s\t%s\t%s\t%d\n", cluster.Name, cluster.Product, cluster.Version, n.Name, n.Address, n.State, n.Role, n.PID)
+		}
+	}
+	return w.Flush()
+}

@@ -1,0 +1,145 @@
+package labcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/catalog"
+	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/cmd/plimsoll/home"
+	"plimsoll/engine"
+	"plimsoll/internal/document"
+	"plimsoll/lab"
+)
+
+func newShell(c console.Streams) *cobra.Command {
+	var node, statement string
+	cmd := &cobra.Command{
+		Use: "shell NAME", ValidArgsFunction: home.CompleteLabs,
+		Short: "Open the database's client on a cluster, as its administrator",
+		Long: `Start the database's own client (mariadb, mysql or cqlsh on your PATH) on a lab cluster, logged in as the administrator. With --execute,
+Plimsoll executes one statement itself and prints the rows; this needs no client.`,
+		Example: "  plimsoll lab shell mariadb\n  plimsoll lab shell mariadb --node n2 --execute 'SHOW REPLICA STATUS'",
+		Args:    console.Exactly("NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runLabShell(cmd.Context(), c, args[0], node, statement)
+		},
+	}
+	cmd.Flags().StringVar(&node, "node", "", "which node (default the primary)")
+	cmd.Flags().StringVarP(&statement, "execute", "e", "", "execute this statement, print its rows and exit")
+	return cmd
+}
+
+func runLabShell(ctx context.Context, c console.Streams, name, node, statement string) (err error) {
+	deps, err := home.LabDeps()
+	if err != nil {
+		return err
+	}
+	cluster, err := lab.Look(ctx, name, deps)
+	if errors.Is(err, lab.ErrNoCluster) {
+		return console.UsageError{Text: err.Error(), Hint: "plimsoll lab list"}
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cluster.Close()) }()
+	var nodes []string
+	if node != "" {
+		nodes = []string{node}
+	}
+	target, err := cluster.Target(nodes...)
+	if err != nil {
+		return err
+	}
+	target.Addresses = target.Addresses[:1]
+	if statement != "" {
+		return executeOne(ctx, c, target, statement)
+	}
+	return startClient(ctx, c, cluster.Distribution().Product, target)
+}
+
+// startClient hands the terminal to the database's own client. The password is in its environment, not among its arguments.
+func startClient(ctx context.Context, c console.Streams, product string, t engine.Target) error {
+	host, port, err := net.SplitHostPort(t.Addresses[0])
+	if err != nil {
+		return fmt.Errorf("the address of the node: %w", err)
+	}
+	sql := []string{"--host=" + host, "--port=" + port, "--user=" + t.User}
+	for _, client := range []struct {
+		of      []string
+		program string
+		args    []string
+	}{
+		{[]string{"mariadb", "mysql"}, "mariadb", append(slices.Clone(sql), "--skip-ssl")},
+		{[]string{"mariadb", "mysql"}, "mysql", sql},
+		{[]string{"cassandra"}, "cqlsh", []string{"-u", t.User, host, port}},
+	} {
+		path, err := exec.LookPath(client.program)
+		if err != nil || !slices.Contains(client.of, product) {
+			continue
+		}
+		run := exec.CommandContext(ctx, path, client.args...)
+		run.Env = append(os.Environ(), "MYSQL_PWD="+string(t.Password))
+		run.Stdin, run.Stdout, run.Stderr = c.In, console.Itself(c.Out), console.Itself(c.Err)
+		var ended *exec.ExitError
+		if err := run.Run(); errors.As(err, &ended) {
+			return console.WithCode{Code: console.ExitTrouble} // the client has said why
+		} else if err != nil {
+			return fmt.Errorf("run %s: %w", client.program, err)
+		}
+		return nil
+	}
+	return console.UsageError{Text: "no client of " + product + " is on PATH", Hint: fmt.Sprintf("install one, or plimsoll lab shell … --execute STATEMENT; the node answers at %s", t.Addresses[0])}
+}
+
+// executeOne prints the rows of a statement.
+func executeOne(ctx context.Context, c console.Streams, t engine.Target, statement string) error {
+	e, err := catalog.EngineOf(t)
+	if err != nil {
+		return err
+	}
+	db, err := e.Open(ctx, engine.Alone(e, t))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	session, err := db.Session(ctx)
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	tabular, is := session.(engine.Tabular)
+	if !is {
+		return session.Exec(ctx, statement, nil)
+	}
+	rows, err := tabular.Table(ctx, statement)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	columns := map[string]bool{}
+	for _, row := range rows {
+		for name := range row {
+			columns[name] = true
+		}
+	}
+	names := document.SortedKeys(columns)
+	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, strings.Join(names, "\t"))
+	for _, row := range rows {
+		values := make([]string, len(names))
+		for i, name := range names {
+			values[i] = row[name]
+		}
+		fmt.Fprintln(w, strings.Join(values, "\t"))
+	}
+	return w.Flush()
+}

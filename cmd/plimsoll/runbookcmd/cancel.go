@@ -1,0 +1,88 @@
+package runbookcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/cmd/plimsoll/runs"
+	"plimsoll/hint"
+	"plimsoll/runbook/journal"
+	"plimsoll/runbook/lock"
+)
+
+func newCancel(c console.Streams) *cobra.Command {
+	var w journal.Message
+	var yes, asJSON bool
+	var changed string
+	cmd := &cobra.Command{
+		ValidArgsFunction: completeRuns,
+		Use:               "cancel RUN", Short: "End a run and release its cluster; with --undo, undo what it did", Args: console.Exactly("RUN"),
+		Long: `End a run. The step that is acting may finish; no other step begins. With --undo, Plimsoll undoes the steps from the last to the first.
+A step that was begun and not finished is checked first. After a step that cannot be undone the safe way is forward: the cancellation is
+refused (exit code 1), and the message names what stays done and how to finish. Only --leave REASON releases the cluster with what stays
+done; status, plan and later runs mention it until you record that it was fixed. If another process executes the run, it receives the
+cancellation; while Plimsoll executes another run, this command waits for its turn.`,
+		Example: "  plimsoll runbook cancel rolling-restart-a1b2c3 --undo --reason 'wrong cluster'\n" +
+			"  plimsoll runbook cancel switchover-a1b2c3 --leave 'n3 is rebuilt by hand'",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Desk) error {
+				st, err := d.State(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				if st.Outcome != "" && st.Outcome != journal.RunFailed {
+					if err := giveBack(ctx, c, d, args[0]); err != nil {
+						return err
+					}
+					return console.UsageError{Text: "run " + args[0] + " has ended: " + string(st.Outcome)}
+				}
+				if err := console.Confirm(c, yes, "End run "+args[0]+" on cluster "+st.Header.Cluster+"?"); err != nil {
+					return err
+				}
+				executed, elsewhere, err := d.Executed(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				w.Say = "cancel"
+				if why := st.TooLate(w); executed && why != "" {
+					return hint.With(fmt.Errorf("run %s is not cancelled: %s", args[0], why), "plimsoll runbook status "+args[0])
+				}
+				if executed { // by another process: tell it
+					if err := d.Tell(ctx, args[0], w); err != nil {
+						return err
+					}
+					if elsewhere != nil {
+						fmt.Fprintln(c.Err, elsewhere)
+					}
+					fmt.Fprintf(c.Err, "the process that executes the run has received the cancellation; plimsoll runbook status %s shows its progress\n", args[0])
+					return nil
+				}
+				return executeRun(ctx, c, d, args[0], &journal.Command{Do: "cancel", Undo: w.Undo, Leave: w.Leave, Reason: w.Reason, Changed: changed}, asJSON)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&w.Undo, "undo", false, "undo what was done")
+	cmd.Flags().StringVar(&w.Leave, "leave", "", "release the cluster as it is, without undoing what stays done, for this `REASON`; it stays visible until it is fixed")
+	cmd.Flags().StringVar(&w.Reason, "reason", "", "for the record")
+	changedFlag(cmd, &changed)
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print events as JSON lines, and the final state")
+	return cmd
+}
+
+// giveBack gives back what a run that has ended still holds, as its process died before it could.
+func giveBack(ctx context.Context, c console.Streams, d *runs.Desk, run string) error {
+	gave, err := d.GiveBack(ctx, run)
+	if errors.Is(err, lock.ErrClaimStays) {
+		return hint.With(fmt.Errorf("run %s has ended, but %w", run, err),
+			"when the cluster answers again, remove it: plimsoll runbook resume "+run+" (the next run from this machine does it too)")
+	}
+	if gave {
+		fmt.Fprintf(c.Err, "run %s had ended without releasing its cluster: it is released now\n", run)
+	}
+	return err
+}

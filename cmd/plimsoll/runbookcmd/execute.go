@@ -1,0 +1,210 @@
+package runbookcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/cmd/plimsoll/runs"
+	"plimsoll/durable"
+	"plimsoll/hint"
+	"plimsoll/runbook/execute"
+	"plimsoll/runbook/journal"
+)
+
+// executeRun executes a run's next session here, or follows it while another process of this state folder executes. Without an
+// order it only follows or goes on with what was interrupted.
+func executeRun(ctx context.Context, c console.Streams, d *runs.Desk, run string, order *journal.Command, asJSON bool) error {
+	f := newFollower(c, d, run, asJSON)
+	if order != nil && order.Do == "cancel" {
+		f.word = &journal.Message{Say: "cancel", Undo: order.Undo, Leave: order.Leave, Reason: order.Reason}
+	}
+	d.Observe = func(r string, e journal.Event, at time.Time) {
+		if r == run {
+			f.event(e, at)
+		}
+	}
+	if d.Approves {
+		defer execute.ApproveAll(ctx, d.Service)()
+	}
+	var instead []string
+	if order != nil && (order.Do == "rerun" || order.Do == "cancel" || order.Changed != "") { // of a run whose process died nothing else is done
+		instead = []string{run}
+	}
+	e, err := f.wait(ctx, instead...)
+	if err != nil {
+		return err
+	}
+	if f.ended { // by the one that was waited for
+		if e != nil {
+			if err := e.Close(context.WithoutCancel(ctx)); err != nil {
+				return err
+			}
+		}
+		return conclude(ctx, c, d, run, asJSON, order, nil)
+	}
+	return runSession(ctx, c, f, e, order)
+}
+
+// runSession executes until the run's session has ended.
+func runSession(ctx context.Context, c console.Streams, f *follower, e *durable.Executor, order *journal.Command) error {
+	background := context.WithoutCancel(ctx)
+	continued := false
+	for _, r := range e.Continued() {
+		fmt.Fprintf(c.Err, "run %s continues where its process stopped\n", r)
+		continued = continued || r == f.run
+	}
+	if !continued && order != nil {
+		if err := f.desk.Start(background, e, f.run, *order); err != nil {
+			return errors.Join(err, e.Close(background))
+		}
+	}
+	stop := context.AfterFunc(ctx, func() {
+		f.line.Say("stopping: the step that is acting may finish, no other step begins (Ctrl-C again ends it at once)")
+		e.Drain()
+	})
+	defer stop()
+	showing, shown := context.WithCancel(background)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f.progress(showing)
+	}()
+	err := e.Wait(background, f.run)
+	shown()
+	<-done
+	leave := accompany(ctx, c, f.desk, e, f.run)
+	defer leave()
+	if closing := e.Close(background); err != nil {
+		return sessionError{f.run, err}
+	} else if closing != nil {
+		return closing
+	}
+	return conclude(background, c, f.desk, f.run, f.json != nil, order, ctx.Err())
+}
+
+// sessionError is why a run cannot go on for now.
+type sessionError struct {
+	run string
+	err error
+}
+
+func (e sessionError) Error() string { return fmt.Sprintf("run %s cannot continue: %v", e.run, e.err) }
+
+func (e sessionError) Unwrap() error { return e.err }
+
+// Hint says what to do, and then how it goes on.
+func (e sessionError) Hint() string {
+	if claimed := (*action.ClaimedError)(nil); errors.As(e.err, &claimed) && claimed.Past() {
+		return withRun(claimed.Hint(), e.run) // to resume it would be refused again
+	}
+	how := fmt.Sprintf("plimsoll runbook resume %s continues it, plimsoll runbook cancel %s ends it", e.run, e.run)
+	var inner console.Hinted
+	if errors.As(e.err, &inner) && inner.Hint() != "" {
+		return withRun(inner.Hint(), e.run) + "; then " + how
+	}
+	return how
+}
+
+// conclude says how the run stands and what can be done. Who wanted it to go on is told by the exit code, too, that it was undone.
+func conclude(ctx context.Context, c console.Streams, d *runs.Desk, run string, asJSON bool, order *journal.Command, interrupted error) error {
+	st, err := d.State(ctx, run)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		if err := console.PrintJSON(c, statusOf(run, st, journal.Summary{})); err != nil {
+			return err
+		}
+	}
+	stays, stand := st.Stands()
+	switch why := st.Retreated(); {
+	case st.Refused != "":
+		return fmt.Errorf("run %s: %s", run, st.Refused)
+	case stays != nil && why == "":
+		said := fmt.Errorf("run %s was cancelled, but step %s could not be undone: %s; what stays done: %s", run, stays.Key, stays.Error, strings.Join(stand, ", "))
+		if st.Outcome == journal.RunCancelled {
+			return hint.With(said, "undo by hand what must not stay; the cluster has been released")
+		}
+		return hint.With(said, fmt.Sprintf("the cluster stays locked: fix the cause, then plimsoll runbook cancel %s --undo tries again; plimsoll runbook cancel %s --leave REASON releases the cluster as it is", run, run))
+	case st.Outcome == journal.RunUndone && why != "":
+		return hint.With(fmt.Errorf("run %s was undone: %s", run, why), withRun(runError{run, st}.advice(), run))
+	case st.Status() == journal.DoneWithRemainders:
+		fmt.Fprintf(c.Err, "run %s: %s\n", run, st.Status())
+		for _, m := range st.Remainders() {
+			fmt.Fprintf(c.Err, "step %[2]s left out %[1]s: %[3]s\n", m.Target, m.Step, m.Why)
+		}
+		return console.WithCode{Code: console.ExitRemainders}
+	case (st.Outcome == journal.RunUndone || st.Outcome == journal.RunCancelled) && order != nil && order.Do == "resume":
+		fmt.Fprintf(c.Err, "run %s: %s, as it was told to earlier; the run is not done\n", run, st.Outcome)
+		return console.WithCode{Code: console.ExitTrouble}
+	case st.Outcome == journal.RunDone || st.Outcome == journal.RunUndone || st.Outcome == journal.RunCancelled:
+		fmt.Fprintf(c.Err, "run %s: %s\n", run, st.Outcome)
+		return nil
+	case st.Outcome == journal.RunFailed:
+		return runError{run, st}
+	case interrupted != nil:
+		fmt.Fprintf(c.Err, "run %s is parked%s; the cluster stays locked: %s\n", run, where(st), st.Onwards(run))
+		return interrupted
+	}
+	fmt.Fprintf(c.Err, "run %s is parked: %s; %s\n", run, st.Why, st.Onwards(run))
+	return console.WithCode{Code: console.ExitTrouble}
+}
+
+// where is how far a parked run came.
+func where(st *journal.State) string {
+	at, next := st.Position(), st.Next()
+	switch {
+	case at != "":
+		return " at " + at
+	case next != "":
+		return " before " + next
+	}
+	return ""
+}
+
+// withRun is advice about a run with its name in it: an action does not know of which run it is a step.
+func withRun(advice, run string) string {
+	return strings.ReplaceAll(advice, " RUN", " "+run)
+}
+
+// runError is a run that failed.
+type runError struct {
+	run   string
+	state *journal.State
+}
+
+func (e runError) Error() string {
+	if e.state.Retreated() != "" { // and then an undo failed
+		return fmt.Sprintf("run %s failed: %s", e.run, e.state.Why)
+	}
+	for _, i := range e.state.Items {
+		if i.Phase == journal.StepFailed {
+			return fmt.Sprintf("run %s failed at step %s: %s", e.run, i.Key, i.Error)
+		}
+	}
+	return fmt.Sprintf("run %s failed: %s", e.run, e.state.Why)
+}
+
+// advice is what the step that failed said could be done.
+func (e runError) advice() string {
+	for _, i := range e.state.Items {
+		if i.Advice != "" && (i.Phase == journal.StepFailed || e.state.Retreated() != "") {
+			return i.Advice
+		}
+	}
+	return ""
+}
+
+// Hint says what to do.
+func (e runError) Hint() string {
+	advice := withRun(e.advice(), e.run)
+	if advice != "" {
+		advice += "; "
+	}
+	return advice + fmt.Sprintf("what was done stays done, and the cluster stays locked: fix the cause, then plimsoll runbook resume %s; or undo it: plimsoll runbook cancel %s --undo", e.run, e.run)
+}

@@ -1,0 +1,40 @@
+package runbookcmd
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/cmd/plimsoll/runs"
+)
+
+func newMended(c console.Streams) *cobra.Command {
+	var reason string
+	cmd := &cobra.Command{
+		ValidArgsFunction: completeRuns,
+		Use:               "fixed RUN --reason REASON", Short: "Record that what a run left undone was fixed by hand", Args: console.Exactly("RUN"),
+		Long: `Record that you fixed by hand what a run left undone: targets that it left out, or what stayed done when its cluster was released
+as it was. status, plan and later runs then no longer mention it. A run that brings such a target back, such as mysql/rejoin, records this
+by itself.`,
+		Example: "  plimsoll runbook fixed switchover-a1b2c3 --reason 'n3 was rebuilt'",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if reason == "" {
+				return console.UsageError{Text: "how was it fixed?", Hint: "--reason REASON"}
+			}
+			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Desk) error {
+				mended, err := d.Mend(ctx, args[0], reason)
+				for _, m := range mended {
+					fmt.Fprintf(c.Err, "recorded as fixed: %s\n", m)
+				}
+				if err == nil && len(mended) == 0 {
+					return console.UsageError{Text: "run " + args[0] + " left nothing to fix"}
+				}
+				return err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "for the record (required)")
+	return cmd
+}

@@ -1,0 +1,93 @@
+package runbookcmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/cmd/plimsoll/runs"
+	"plimsoll/runbook/journal"
+)
+
+func newHistory(c console.Streams) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		ValidArgsFunction: completeRuns,
+		Use:               "history RUN", Short: "Show everything that happened in a run, event by event", Args: console.Exactly("RUN"),
+		Example: "  plimsoll runbook history rolling-restart-a1b2c3",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Desk) error {
+				entries, err := d.Store.Entries(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return console.PrintJSON(c, entries)
+				}
+				for _, entry := range entries {
+					var e journal.Event
+					if err := json.Unmarshal(entry.Data, &e); err != nil {
+						return fmt.Errorf("read entry %d: %w", entry.Number, err)
+					}
+					fmt.Fprintf(c.Out, "%4d %s %-9s %s\n", entry.Number, entry.At.Local().Format(time.DateTime), e.Kind, strings.Join(describe(e), " "))
+				}
+				return nil
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the entries as they are, with their hashes")
+	return cmd
+}
+
+// describe is the rest of an event's line.
+func describe(e journal.Event) []string {
+	var words []string
+	say := func(text string) {
+		if text != "" {
+			words = append(words, text)
+		}
+	}
+	add := func(format string, args ...any) { say(fmt.Sprintf(format, args...)) }
+	say(e.Step)
+	switch {
+	case e.Header != nil:
+		add("%s on %s by %s, plan %s", e.Header.Runbook, e.Header.Cluster, e.Header.By, e.Header.Plan.Hash)
+		if e.Header.Override != "" {
+			add("GATE OVERRIDDEN: %s", e.Header.Override)
+		}
+	case e.Order != nil:
+		add("to %s", e.Order.Do)
+		say(e.Order.Step)
+		add("by %s", e.Order.By)
+		say(e.Order.Reason)
+		if e.Order.Changed != "" {
+			add("ACTIONS CHANGED, CONTINUES: %s:", e.Order.Changed)
+		}
+	case e.Finding != nil:
+		say(string(e.Finding.State))
+		if len(e.Finding.Observed) > 0 {
+			say(facts(e.Finding.Observed))
+		}
+		say(e.Finding.Reason)
+	case e.Error != "":
+		say(e.Error)
+	case e.Outcome != "":
+		add("%s", e.Outcome)
+	}
+	if e.Attempt > 0 {
+		add("attempt %d", e.Attempt)
+	}
+	if e.By != "" {
+		add("by %s", e.By)
+	}
+	say(e.Reason)
+	if len(e.Output) > 0 {
+		add("→ %s", facts(e.Output))
+	}
+	return words
+}

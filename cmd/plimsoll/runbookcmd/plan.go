@@ -1,0 +1,52 @@
+package runbookcmd
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/cmd/plimsoll/runs"
+	"plimsoll/hint"
+)
+
+func newPlan(c console.Streams) *cobra.Command {
+	var q Request
+	var asJSON bool
+	cmd := &cobra.Command{
+		ValidArgsFunction: CompleteRunbooks,
+		Use:               "plan RUNBOOK", Short: "Run every check for real and show what a run would do; change nothing", Args: console.Exactly("RUNBOOK"),
+		Long: `Run the check of every step for real and show the present state and the intended state, step by step. Nothing is changed.
+
+  ~ would change    = already so    ? known after an earlier step has run    - skipped    ! cannot be done now
+
+The hash at the end identifies the whole plan: run --plan HASH runs exactly this plan, and an approval is valid for it only.`,
+		Example: "  plimsoll runbook plan mysql/set-variable --cluster demo -i name=sync_binlog -i value=100",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Desk) error {
+				d.Open = d.Look // a run may have the cluster in hand
+				p, err := q.prepare(ctx, d, args[0])
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return console.PrintJSON(c, p)
+				}
+				printPlan(c.Out, p)
+				if err := p.Trouble(); err != nil {
+					return err
+				}
+				next := "plimsoll runbook run " + quoted(args[0]) + q.asTyped()
+				if err := q.gateRefusal(p, args[0]); err != nil {
+					next = hint.Of(err)
+				}
+				fmt.Fprintf(c.Err, "Next: %s\n", next)
+				return nil
+			})
+		},
+	}
+	q.Flags(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}

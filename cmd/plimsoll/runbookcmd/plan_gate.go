@@ -1,0 +1,57 @@
+package runbookcmd
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"plimsoll/internal/document"
+	"plimsoll/runbook/execute"
+	"plimsoll/runbook/journal"
+	"plimsoll/runbook/plan"
+)
+
+// printGate shows how the gate stands, and what was rehearsed: when, where and with which inputs.
+func printGate(w io.Writer, p *execute.Prepared) {
+	g := p.Gate
+	switch {
+	case g.Missing:
+		fmt.Fprintln(w, "Gate: closed; the runbook has no gate, and the cluster is in production")
+	case g.None != "":
+		fmt.Fprintf(w, "Gate: none; %s says: %s\n", whoseGate(g), g.None)
+	case g.Needed > 0:
+		fmt.Fprintf(w, "Gate: %d of %d rehearsals have passed", len(g.Passed), g.Needed)
+		if g.Default {
+			fmt.Fprintf(w, " (the gate of %s, for all runbooks without one)", whoseGate(g))
+		}
+		if g.Why != "" {
+			fmt.Fprintf(w, "; %s", g.Why)
+		}
+		fmt.Fprintln(w)
+	}
+	for _, r := range g.Passed {
+		fmt.Fprintf(w, "  %s  %s %s (%s) %s%s  %s\n", r.At.Local().Format("2006-01-02 15:04"), r.Product, r.Minor, r.Topology, r.Cluster, inputsOf(r), r.Trial)
+	}
+	for _, a := range g.Alike {
+		fmt.Fprintf(w, "  different inputs that count: %s\n", a)
+	}
+}
+
+func whoseGate(g plan.GateState) string {
+	if g.Default {
+		return "the inventory"
+	}
+	return "the runbook"
+}
+
+// inputsOf is with what a rehearsal was.
+func inputsOf(r journal.Rehearsal) string {
+	var parts []string
+	for _, name := range document.SortedKeys(r.Inputs) {
+		parts = append(parts, fmt.Sprintf("%s=%v", name, r.Inputs[name]))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " with " + strings.Join(parts, ", ")
+}

@@ -1,0 +1,227 @@
+package runbookcmd
+
+import (
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/internal/document"
+	"plimsoll/runbook/execute"
+	"plimsoll/runbook/journal"
+)
+
+// printPlan shows what a run would do: a line for each step, and what each waits for.
+func printPlan(w io.Writer, p *execute.Prepared) {
+	h := p.Header
+	fmt.Fprintf(w, "%s on %s (%s", h.Runbook, clustersOf(h), h.Environment)
+	if h.Product != "" {
+		fmt.Fprintf(w, ", %s %s", h.Product, h.Version)
+	}
+	fmt.Fprintln(w, ")")
+	lines := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, s := range h.Plan.Steps {
+		fmt.Fprintf(lines, "  %s %s\t%s\t%s\n", sign(s), s.Key, calls(s), intention(s))
+	}
+	_ = lines.Flush() // to a terminal
+	for _, a := range approvals(h.Plan.Steps) {
+		fmt.Fprintf(w, "Waits for approval at %s: %s\n", strings.Join(a.steps, ", "), a.note)
+	}
+	for _, r := range p.Rails {
+		fmt.Fprintf(w, "Guardrail %s: %s%s\n", r.Name, r.When, now(r))
+	}
+	for _, l := range p.Lacks {
+		fmt.Fprintf(w, "Missing grants: %s\n  %s;\n", l, l.Grant)
+	}
+	for _, r := range p.Room {
+		fmt.Fprintf(w, "Disk: %s\n", r)
+	}
+	if p.Held != nil {
+		fmt.Fprintf(w, "Locked: %s\n", p.Held)
+	}
+	for _, m := range p.Left {
+		fmt.Fprintf(w, "Not fixed yet: %s\n", m)
+	}
+	for _, s := range p.Shared {
+		fmt.Fprintf(w, "Caution: %s\n", s)
+	}
+	printGate(w, p)
+	fmt.Fprintf(w, "Plan %s: %s", h.Plan.Hash, count(h.Plan.Steps))
+	if p.Expected > 0 {
+		fmt.Fprintf(w, ", about %s by earlier runs", console.Roughly(max(p.Expected, time.Second)))
+	}
+	fmt.Fprintln(w)
+}
+
+// now is what a guardrail sees.
+func now(r execute.RailReading) string {
+	if r.Trouble != "" {
+		return "; " + r.Trouble + ": this guardrail would hold every step"
+	}
+	var parts []string
+	for _, name := range document.SortedKeys(r.Metrics) {
+		parts = append(parts, fmt.Sprintf("%s is %.4g", name, r.Metrics[name]))
+	}
+	return "; now " + strings.Join(parts, ", ")
+}
+
+func clustersOf(h journal.Header) string {
+	if len(h.Clusters) == 0 {
+		return "cluster " + h.Cluster
+	}
+	return fmt.Sprintf("cluster %s (locks %s)", h.Cluster, strings.Join(h.Clusters, ", "))
+}
+
+// sign is a step in one character: ~ changes, = is so already, ? is known later, - is skipped, ! cannot be done as it stands.
+func sign(s journal.PlanStep) string {
+	switch {
+	case s.Failed, s.State == action.Unknown:
+		return "!"
+	case s.Skip:
+		return "-"
+	case len(s.Later) > 0:
+		return "?"
+	case s.State == action.Satisfied:
+		return "="
+	}
+	return "~"
+}
+
+func calls(s journal.PlanStep) string {
+	what := s.Uses
+	switch {
+	case s.Group():
+		what = "rolling"
+	case what == "":
+		what = "approval"
+	}
+	if name, named := s.Inputs["name"].(string); named { // of what is set
+		what += " " + name
+	}
+	if s.Cluster != "" {
+		what += " on " + s.Cluster
+	}
+	return what
+}
+
+func intention(s journal.PlanStep) string {
+	switch {
+	case s.Failed:
+		return "cannot be checked: " + s.Reason
+	case s.Skip:
+		return "skipped: its condition is false"
+	case len(s.Later) > 0:
+		return "known when " + strings.Join(s.Later, ", ") + " has run"
+	case s.State == action.Satisfied:
+		if len(s.Observed) == 0 {
+			return "already so"
+		}
+		return "already so: " + facts(s.Observed)
+	case s.State == action.Unknown:
+		return "cannot be told: " + s.Reason
+	case s.Uses == "":
+		return ""
+	}
+	text := change(s.Observed, s.Intended)
+	switch s.Effect {
+	case action.Irreversible:
+		text += ", irreversible"
+	case action.Lasting:
+		text += ", irreversible once done"
+	}
+	return text
+}
+
+// change is what is and what is to be: what stays the same is left out.
+func change(observed, intended action.Facts) string {
+	var parts []string
+	for _, key := range document.SortedKeys(intended) {
+		was, known := observed[key]
+		switch {
+		case !known:
+			parts = append(parts, key+" "+value(intended[key]))
+		case !reflect.DeepEqual(was, intended[key]):
+			parts = append(parts, key+" "+value(was)+" → "+value(intended[key]))
+		}
+	}
+	if len(parts) == 0 {
+		return facts(observed)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func value(v any) string {
+	if text := fmt.Sprint(v); text != "" {
+		return text
+	}
+	return "none"
+}
+
+// approval is what some steps wait for.
+type approval struct {
+	note  string
+	steps []string
+}
+
+// approvals gathers the steps that wait for the same.
+func approvals(steps []journal.PlanStep) []approval {
+	var all []approval
+	add := func(note, step string) {
+		for i := range all {
+			if all[i].note == note {
+				all[i].steps = append(all[i].steps, step)
+				return
+			}
+		}
+		all = append(all, approval{note, []string{step}})
+	}
+	for _, s := range steps {
+		if s.Approval != "" {
+			add(s.Approval, s.Key)
+		}
+		if s.Caution != "" {
+			add(s.Caution, s.Key)
+		}
+	}
+	return all
+}
+
+// count says how much there is to do.
+func count(steps []journal.PlanStep) string {
+	todo, done, later := 0, 0, 0
+	for _, s := range steps {
+		switch sign(s) {
+		case "~":
+			if s.Uses != "" {
+				todo++
+			}
+		case "=":
+			done++
+		case "?":
+			later++
+		}
+	}
+	text := fmt.Sprintf("%d to do", todo)
+	if done > 0 {
+		text += fmt.Sprintf(", %d done already", done)
+	}
+	if later > 0 {
+		text += fmt.Sprintf(", %d known later", later)
+	}
+	return text
+}
+
+func facts(f action.Facts) string {
+	var parts []string
+	for _, key := range document.SortedKeys(f) {
+		parts = append(parts, key+" "+value(f[key]))
+	}
+	if len(parts) == 0 {
+		return "…"
+	}
+	return strings.Join(parts, ", ")
+}

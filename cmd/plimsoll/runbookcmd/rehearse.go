@@ -1,0 +1,176 @@
+package runbookcmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/analyze"
+	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/cmd/plimsoll/home"
+	"plimsoll/cmd/plimsoll/runs"
+	"plimsoll/cmd/plimsoll/trialcmd"
+	"plimsoll/lab"
+	"plimsoll/report"
+	"plimsoll/result"
+	"plimsoll/runbook"
+	"plimsoll/runbook/execute"
+	"plimsoll/trial/spec"
+)
+
+// rehearseOptions are the flags of runbook rehearse.
+type rehearseOptions struct {
+	Request
+	trial    string // a file, in place of the one that is written
+	out      string // folder for what is written
+	workload string
+	set      []string
+	write    bool // only write it
+}
+
+func newRehearse(c console.Streams) *cobra.Command {
+	var o rehearseOptions
+	cmd := &cobra.Command{
+		ValidArgsFunction: CompleteRunbooks,
+		Use:               "rehearse RUNBOOK", Short: "Rehearse a runbook on a lab like your cluster, until its gate opens", Args: console.Exactly("RUNBOOK"),
+		Long: `Read the cluster, write a trial with a lab as like it as possible (product, version, number of nodes, settings, the
+schema without the data), and run this trial until the runbook's gate is open or a rehearsal fails. Nothing is changed on the cluster.
+
+The trial is written to rehearsals/RUNBOOK-CLUSTER. Read and edit it: its expectations say what your service must not notice. --trial runs
+the edited file, or a trial of your own that runs the runbook.`,
+		Example: `  plimsoll runbook rehearse mysql/set-variable --cluster orders -i name=max_connections -i value=500
+  plimsoll runbook rehearse change.yaml --cluster orders --write
+  plimsoll runbook rehearse change.yaml --cluster orders --trial rehearsals/change-orders/trial.yaml`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Desk) error { return rehearse(ctx, c, d, args[0], o) })
+		},
+	}
+	o.Flags(cmd)
+	cmd.Flags().StringVar(&o.trial, "trial", "", "a trial `FILE` that runs the runbook, in place of a generated one")
+	cmd.Flags().StringVar(&o.out, "out", "", "folder for the generated trial (default rehearsals/RUNBOOK-CLUSTER)")
+	cmd.Flags().StringVar(&o.workload, "workload", "", "the load's workload: a name, or a `FILE` of your own (default: the engine's usual one)")
+	cmd.Flags().StringArrayVar(&o.set, "set", nil, "set a key of the trial, for example load.rate=200; may be repeated")
+	cmd.Flags().BoolVar(&o.write, "write", false, "write the trial and run nothing")
+	return cmd
+}
+
+func rehearse(ctx context.Context, c console.Streams, d *runs.Desk, name string, o rehearseOptions) error {
+	open := d.Open
+	d.Open = d.Look // nothing is changed there
+	p, err := o.prepare(ctx, d, name)
+	if err != nil {
+		return err
+	}
+	if p.Gate.Missing {
+		return o.gateRefusal(p, name)
+	}
+	if err := p.Header.Plan.Trouble(); err != nil {
+		return err
+	}
+	file := o.trial
+	if file == "" {
+		if file, err = writeRehearsal(ctx, c, d, name, o, p); err != nil || o.write {
+			return err
+		}
+	}
+	t, err := trialcmd.Read(file, spec.Options{Set: o.set})
+	if err != nil {
+		return err
+	}
+	if t.Production() != "" {
+		return console.UsageError{Text: fmt.Sprintf("%s is in production: a rehearsal must run elsewhere", t.Production())}
+	}
+	deps, err := home.LabDeps()
+	if err != nil {
+		return err
+	}
+	again := func() (*execute.Prepared, error) { return o.prepare(ctx, d, name) }
+	if _, err = rehearseUntilOpen(ctx, c, d, t, deps, p, again); err != nil {
+		return err
+	}
+	d.Open = open
+	fmt.Fprintf(c.Out, "Next: plimsoll runbook run %s%s\n", name, o.asTyped())
+	return nil
+}
+
+// misses is how often in a row a rehearsal may teach nothing.
+const misses = 3
+
+// rehearseUntilOpen runs a trial until the gate is open: once where there is none to open.
+func rehearseUntilOpen(ctx context.Context, c console.Streams, d *runs.Desk, t *spec.Trial, deps lab.Deps, p *execute.Prepared, again func() (*execute.Prepared, error)) (*execute.Prepared, error) {
+	once := p.Gate.Needed == 0
+	for missed := 0; once || !p.Gate.Open(); {
+		before := len(p.Gate.Passed)
+		fmt.Fprintf(c.Err, "Rehearsal of %s: %s\n", p.Header.Runbook, standing(p))
+		res, err := trialcmd.Measure(ctx, c, t, trialcmd.RunOptions{}, 0, deps, d.Store)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(c.Out, "%s  %s\n", res.Verdict.Verdict, res.Dir)
+		switch res.Verdict.Verdict {
+		case analyze.Pass:
+			missed = 0
+		case analyze.Fail:
+			return nil, rehearsalEnded(c, res, "The rehearsal failed: the change did not meet the trial's expectations.")
+		default:
+			if missed++; missed == misses || once {
+				return nil, rehearsalEnded(c, res, provedNothing(missed))
+			}
+			fmt.Fprintf(c.Err, "It proves nothing about the change: %s. Plimsoll tries again (attempt %d of %d).\n", firstReason(res), missed+1, misses)
+			continue
+		}
+		if p, err = again(); err != nil {
+			return nil, err
+		}
+		if once {
+			break
+		}
+		if len(p.Gate.Passed) <= before {
+			return nil, fmt.Errorf("the rehearsal passed but does not count: %s", p.Gate.Why)
+		}
+	}
+	fmt.Fprintf(c.Out, "%s\n", standing(p))
+	for _, a := range approvals(p.Header.Plan.Steps) {
+		fmt.Fprintf(c.Out, "Step %s will wait for a person: %s\n", strings.Join(a.steps, ", "), a.note)
+	}
+	return p, nil
+}
+
+// provedNothing is said after the last attempt.
+func provedNothing(attempts int) string {
+	if attempts == 1 {
+		return "The rehearsal proves nothing about the change: it counts neither for it nor against it."
+	}
+	return fmt.Sprintf("%d rehearsals in a row prove nothing about the change: they count neither for it nor against it.", attempts)
+}
+
+// firstReason is why a trial ended with the verdict that it has.
+func firstReason(res *result.Result) string {
+	if len(res.Verdict.Reasons) == 0 {
+		return "the verdict is " + string(res.Verdict.Verdict)
+	}
+	return res.Verdict.Reasons[0]
+}
+
+// standing says how the gate stands.
+func standing(p *execute.Prepared) string {
+	switch {
+	case p.Header.Environment != runbook.Production:
+		return fmt.Sprintf("cluster %s is in %s, where gates do not apply", p.Header.Cluster, p.Header.Environment)
+	case p.Gate.None != "":
+		return "the runbook needs no rehearsal: " + p.Gate.None
+	case p.Gate.Open():
+		return fmt.Sprintf("the gate is open: %d of %d rehearsals have passed", len(p.Gate.Passed), p.Gate.Needed)
+	}
+	return fmt.Sprintf("%d of %d have passed", len(p.Gate.Passed), p.Gate.Needed)
+}
+
+func rehearsalEnded(c console.Streams, res *result.Result, why string) error {
+	if err := report.Text(c.Out, res, c.Paper()); err != nil {
+		return err
+	}
+	fmt.Fprintln(c.Err, why)
+	return console.WithCode{Code: console.VerdictExit(res.Verdict.Verdict)}
+}

@@ -1,0 +1,54 @@
+package runbookcmd
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/cmd/plimsoll/runs"
+	"plimsoll/internal/document"
+	"plimsoll/runbook/journal"
+)
+
+func newRerun(c console.Streams) *cobra.Command {
+	var o journal.Command
+	var asJSON bool
+	cmd := &cobra.Command{
+		ValidArgsFunction: completeRuns,
+		Use:               "rerun RUN --step STEP --reason REASON", Short: "Run a step again, with those after it if asked", Args: console.Exactly("RUN"),
+		Long: `Run one step of a run again: Plimsoll checks it, and acts if needed. The new attempt is added to the journal; the journal is never edited.
+Name a step of a rolling group with its target: group[target].step.`,
+		Example: "  plimsoll runbook rerun rolling-restart-a1b2c3 --step 'each[n2].restart' --reason 'wrong version'",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.Step == "" || o.Reason == "" {
+				return console.UsageError{Text: "which step, and why?", Hint: "--step STEP --reason REASON"}
+			}
+			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Desk) error {
+				st, err := d.State(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				if st.Item(o.Step) == nil {
+					var keys []string
+					for _, i := range st.Items {
+						keys = append(keys, i.Key)
+					}
+					return document.UnknownName(&document.Node{Kind: document.Scalar, File: "--step", Text: o.Step}, "step", keys)
+				}
+				if err := st.Rerunnable(o.Step); err != nil {
+					return err
+				}
+				o.Do = "rerun"
+				return executeRun(ctx, c, d, args[0], &o, asJSON)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&o.Step, "step", "", "which (required)")
+	console.Completing(cmd, "step", completeSteps)
+	cmd.Flags().BoolVar(&o.Downstream, "downstream", false, "and all steps after it")
+	cmd.Flags().StringVar(&o.Reason, "reason", "", "for the record (required)")
+	changedFlag(cmd, &o.Changed)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print events as JSON lines, and the final state")
+	return cmd
+}

@@ -1,0 +1,48 @@
+package runbookcmd
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/cmd/plimsoll/runs"
+	"plimsoll/runbook/journal"
+)
+
+func newResume(c console.Streams) *cobra.Command {
+	var asJSON, yes bool
+	var reason, changed string
+	cmd := &cobra.Command{
+		ValidArgsFunction: completeRuns,
+		Use:               "resume RUN", Short: "Continue a run that was interrupted, parked or failed", Args: console.Exactly("RUN"),
+		Long: `Continue a run. A finished step never runs again. An interrupted step is checked before it acts again; a failed step is tried
+again. A step that was cut off and is not safe to repeat asks for a person: resume means that you have looked at the cluster.`,
+		Example: "  plimsoll runbook resume rolling-restart-a1b2c3",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Desk) error {
+				st, err := d.State(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				if st.Outcome != "" && st.Outcome != journal.RunFailed {
+					if err := giveBack(ctx, c, d, args[0]); err != nil {
+						return err
+					}
+					return console.UsageError{Text: "run " + args[0] + " is " + string(st.Outcome) + ": there is nothing to resume", Hint: "to run one of its steps again: plimsoll runbook rerun " + args[0] + " --step STEP"}
+				}
+				return executeRun(ctx, c, d, args[0], &journal.Command{Do: "resume", Reason: reason, Changed: changed}, asJSON)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "accepted for scripts that pass it to every command; resume never asks")
+	cmd.Flags().StringVar(&reason, "reason", "", "for the record")
+	changedFlag(cmd, &changed)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print events as JSON lines, and the final state")
+	return cmd
+}
+
+// changedFlag lets a person say that a run goes on by actions that changed since it was planned.
+func changedFlag(cmd *cobra.Command, reason *string) {
+	cmd.Flags().StringVar(reason, "changed-actions", "", "continue although actions have other versions than when the run was planned, for this `REASON`, which is kept with the run")
+}

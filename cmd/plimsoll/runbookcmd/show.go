@@ -1,0 +1,50 @@
+package runbookcmd
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/action"
+	"plimsoll/catalog"
+	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/cmd/plimsoll/runs"
+)
+
+func newShow(c console.Streams) *cobra.Command {
+	return &cobra.Command{
+		ValidArgsFunction: CompleteRunbooks,
+		Use:               "show RUNBOOK|ACTION", Short: "Print a runbook, or an action's inputs", Args: console.Exactly("RUNBOOK"),
+		Example: "  plimsoll runbook show mysql/rolling-restart\n  plimsoll runbook show mysql.set-variable",
+		RunE: func(_ *cobra.Command, args []string) error {
+			for _, a := range catalog.Actions() {
+				if a.Name == args[0] {
+					showAction(c, a)
+					return nil
+				}
+			}
+			book, err := runs.ReadRunbook(args[0])
+			if err != nil {
+				return err
+			}
+			_, err = c.Out.Write([]byte(book.Text))
+			return err
+		},
+	}
+}
+
+// showAction prints what an action does and takes.
+func showAction(c console.Streams, a action.Action) {
+	fmt.Fprintf(c.Out, "%s: %s\n", a.Name, a.About)
+	required := a.Required()
+	var inputs []console.Named
+	for _, key := range a.Inputs() {
+		about := a.Explain(key)
+		if slices.Contains(required, key) {
+			about += " Required."
+		}
+		inputs = append(inputs, console.Named{Name: "  " + key, About: about})
+	}
+	console.PrintNamed(c, inputs)
+}

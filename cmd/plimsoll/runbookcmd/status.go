@@ -1,0 +1,213 @@
+package runbookcmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/cmd/plimsoll/runs"
+	"plimsoll/durable"
+	"plimsoll/runbook/journal"
+)
+
+func newStatus(c console.Streams) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		ValidArgsFunction: completeRuns,
+		Use:               "status [RUN]", Short: "Show the state of all runs, or of one, step by step",
+		Example: "  plimsoll runbook status\n  plimsoll runbook status rolling-restart-a1b2c3",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Desk) error {
+				if len(args) == 1 {
+					return statusOfRun(ctx, c, d, args[0], asJSON)
+				}
+				return statusOfAll(ctx, c, d, asJSON)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func statusOfAll(ctx context.Context, c console.Streams, d *runs.Desk, asJSON bool) error {
+	runs, err := d.Store.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	var all []Status
+	for _, r := range runs {
+		s, err := readStatus(ctx, d, r)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil { // one damaged run is told, and keeps nobody from the others
+			s = Status{Run: r.ID, Status: "damaged", Begun: r.Created, Damage: err.Error()}
+		}
+		s.Steps = nil
+		all = append(all, s)
+	}
+	for n := range all {
+		if s := &all[n]; s.Status == "running" || s.Status == "held" || s.Status == "asking" {
+			executed, elsewhere, err := d.Executed(ctx, s.Run)
+			if err != nil {
+				return err
+			}
+			s.Elsewhere, s.Abandoned = elsewhere, !executed
+		}
+	}
+	if asJSON {
+		return console.PrintJSON(c, all)
+	}
+	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "RUN\tCLUSTER\tSTATUS\tBEGUN\tBY")
+	for _, s := range all {
+		status := s.Status
+		switch running := status == "running"; {
+		case running && s.Abandoned && s.Now != nil:
+			status = fmt.Sprintf("stopped at %.0f %%", 100*s.Now.Share)
+		case running && s.Abandoned:
+			status = "stopped"
+		case running && s.Now != nil:
+			status += fmt.Sprintf(" %.0f %%", 100*s.Now.Share)
+		}
+		if s.Abandoned {
+			status += ", no process executes it"
+		}
+		if s.Over != "" {
+			status += ", gate overridden: " + s.Over
+		}
+		if s.Damage != "" {
+			status += ": " + s.Damage
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.Run, s.Cluster, status, s.Begun.Local().Format(time.DateTime), s.By)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return remainders(ctx, c, d, all)
+}
+
+// readStatus reads how a run stands.
+func readStatus(ctx context.Context, d *runs.Desk, r durable.Run) (Status, error) {
+	st, err := d.State(ctx, r.ID)
+	if err != nil {
+		return Status{}, err
+	}
+	now, err := summaryOf(r)
+	if err != nil {
+		return Status{}, err
+	}
+	return statusOf(r.ID, st, now), nil
+}
+
+// remainders says what runs have left undone on their clusters.
+func remainders(ctx context.Context, c console.Streams, d *runs.Desk, all []Status) error {
+	seen := map[string]bool{}
+	for _, s := range all {
+		if seen[s.Cluster] {
+			continue
+		}
+		seen[s.Cluster] = true
+		open, err := d.OpenRemainders(ctx, s.Cluster)
+		if err != nil {
+			return err
+		}
+		for _, m := range open {
+			fmt.Fprintf(c.Out, "not fixed yet: %s; once it is, record it: plimsoll runbook fixed %s --reason REASON\n", m, m.Run)
+		}
+	}
+	return nil
+}
+
+// summaryOf is what was told of a run last; the zero Summary if nothing was.
+func summaryOf(r durable.Run) (now journal.Summary, err error) {
+	if r.Summary != nil {
+		err = json.Unmarshal(r.Summary, &now)
+	}
+	if err != nil {
+		err = fmt.Errorf("read the summary of %s: %w", r.ID, err)
+	}
+	return now, err
+}
+
+func statusOfRun(ctx context.Context, c console.Streams, d *runs.Desk, run string, asJSON bool) error {
+	r, err := d.Store.Run(ctx, run)
+	if err != nil {
+		return err
+	}
+	st, err := d.State(ctx, run)
+	if err != nil {
+		return err
+	}
+	now, err := summaryOf(r)
+	if err != nil {
+		return err
+	}
+	s := statusOf(run, st, now)
+	executed := false
+	if st.Outcome == "" {
+		if executed, s.Elsewhere, err = d.Executed(ctx, run); err != nil {
+			return err
+		}
+	}
+	status := s.Status
+	if s.Abandoned = st.Outcome == "" && !executed; s.Abandoned && status == "running" {
+		status = "stopped"
+	}
+	if asJSON {
+		return console.PrintJSON(c, s)
+	}
+	fmt.Fprintf(c.Out, "%s: %s on cluster %s, %s\n", run, s.Runbook, s.Cluster, status)
+	if st.Outcome == "" {
+		if s.Elsewhere != nil {
+			fmt.Fprintln(c.Out, s.Elsewhere)
+		}
+		if !executed {
+			fmt.Fprintf(c.Out, "no process executes it; %s\n", st.Onwards(run))
+		} else if now.Status != "" {
+			fmt.Fprintln(c.Out, howFar(now, r.Told))
+		}
+	}
+	switch stays, _ := st.Stands(); {
+	case st.Refused != "":
+		fmt.Fprintln(c.Out, st.Refused)
+	case stays != nil:
+		fmt.Fprintln(c.Out, st.Why)
+	}
+	open, err := d.OpenRemainders(ctx, s.Cluster)
+	if err != nil {
+		return err
+	}
+	for _, m := range open {
+		if m.Run == run {
+			fmt.Fprintf(c.Out, "not fixed yet: %s; once it is, record it: plimsoll runbook fixed %s --reason REASON\n", m, m.Run)
+		}
+	}
+	if s.Over != "" {
+		fmt.Fprintf(c.Out, "gate overridden: %s\n", s.Over)
+	}
+	if s.Unfit != "" {
+		fmt.Fprintln(c.Out, s.Unfit)
+	}
+	for _, reason := range s.Changed {
+		fmt.Fprintf(c.Out, "it continued with other versions of its actions: %s\n", reason)
+	}
+	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+	for _, step := range s.Steps {
+		fmt.Fprintf(w, "  %s\t%s\t%s%s\n", step.Step, step.Phase, step.Error, step.Note)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, step := range s.Steps {
+		if step.Phase == journal.StepAsking {
+			fmt.Fprintf(c.Out, "plimsoll runbook approve %[1]s --step %[2]s approves it, plimsoll runbook reject %[1]s --step %[2]s rejects it\n", run, quoted(step.Step))
+		}
+	}
+	return nil
+}

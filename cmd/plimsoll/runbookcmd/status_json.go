@@ -1,0 +1,83 @@
+package runbookcmd
+
+import (
+	"time"
+
+	"plimsoll/runbook/execute"
+	"plimsoll/runbook/journal"
+)
+
+// Status is what status --json prints of a run.
+type Status struct {
+	Run     string           `json:"run"`
+	Runbook string           `json:"runbook"`
+	Cluster string           `json:"cluster"`
+	Status  string           `json:"status"`
+	By      string           `json:"by"`
+	Begun   time.Time        `json:"begun"`
+	Plan    string           `json:"plan"`
+	Over    string           `json:"override,omitempty"`
+	Changed []string         `json:"changed,omitempty"` // the reasons why it continued with other versions of its actions
+	Now     *journal.Summary `json:"now,omitempty"`
+	Steps   []stepStatus     `json:"steps,omitempty"`
+
+	Left      []journal.Remainder `json:"left,omitempty"`      // targets that it left out
+	Unfit     string              `json:"unfit,omitempty"`     // why this release cannot go on with it
+	Elsewhere *execute.Elsewhere  `json:"elsewhere,omitempty"` // who executes it, if not a process of this state folder
+	Damage    string              `json:"damage,omitempty"`    // why it cannot be read
+	Abandoned bool                `json:"abandoned,omitempty"` // it has not ended, and no process executes it
+}
+
+type stepStatus struct {
+	Step    string        `json:"step"`
+	Phase   journal.Phase `json:"phase"`
+	Attempt int           `json:"attempt,omitempty"`
+	Error   string        `json:"error,omitempty"`
+	Asks    bool          `json:"asks,omitempty"`
+	Note    string        `json:"note,omitempty"`
+}
+
+func statusOf(run string, st *journal.State, now journal.Summary) Status {
+	s := Status{
+		Run: run, Runbook: st.Header.Runbook, Cluster: st.Header.Cluster, Status: st.Status(), By: st.Header.By, Begun: st.Header.At,
+		Plan: st.Header.Plan.Hash, Over: st.Header.Override,
+	}
+	if err := st.Unfit(); err != nil && st.Outcome != journal.RunDone && st.Outcome != journal.RunUndone && st.Outcome != journal.RunCancelled {
+		s.Unfit = err.Error()
+	}
+	s.Left = st.Remainders()
+	for _, o := range st.Orders {
+		if o.Changed != "" {
+			s.Changed = append(s.Changed, o.Changed)
+		}
+	}
+	if now.Status != "" {
+		s.Now = &now
+	}
+	for _, i := range st.Items {
+		s.Steps = append(s.Steps, stepStatus{Step: i.Key, Phase: i.Phase, Attempt: i.Attempt, Error: i.Error, Asks: i.Asks, Note: i.Caution})
+	}
+	if st.Outcome == "" { // what is still to come, as it was planned
+		for _, planned := range st.Header.Plan.Steps {
+			if st.Item(planned.Key) == nil {
+				s.Steps = append(s.Steps, stepStatus{Step: planned.Key, Phase: journal.StepWaiting})
+			}
+		}
+	}
+	for n := range s.Steps {
+		if step := &s.Steps[n]; step.Phase == journal.StepAsking && step.Note == "" {
+			step.Note = noteOf(step.Step, st.Header.Plan)
+		}
+	}
+	return s
+}
+
+// noteOf is what the approval of a step asks, as it was planned.
+func noteOf(step string, p journal.Plan) string {
+	for _, planned := range p.Steps {
+		if planned.Key == step {
+			return planned.Approval
+		}
+	}
+	return ""
+}

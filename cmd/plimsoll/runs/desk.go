@@ -1,0 +1,109 @@
+// Package runs opens the service that executes runbooks, on the store of this machine or the one that the inventory names.
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+
+	"plimsoll/catalog"
+	"plimsoll/cluster"
+	"plimsoll/cmd/plimsoll/home"
+	"plimsoll/durable"
+	"plimsoll/internal/document"
+	"plimsoll/inventory"
+	"plimsoll/runbook"
+	"plimsoll/runbook/execute"
+	"plimsoll/watch/settings"
+)
+
+// Desk is what the runbook commands work with: the service on this machine's store.
+type Desk struct {
+	*execute.Service
+	Look     func(ctx context.Context, cluster string) (*cluster.Cluster, error) // in place of Open, for who changes nothing
+	Approves bool                                                                // every step that asks: nobody watches a fault test
+}
+
+func (d *Desk) close() error { return d.Store.Close() }
+
+// Open opens the store and wires the service.
+func Open(ctx context.Context) (*Desk, error) {
+	inv, err := inventory.Open()
+	if err != nil {
+		return nil, err
+	}
+	deps, err := home.LabDeps()
+	if err != nil {
+		return nil, err
+	}
+	rules, err := runbook.ReadRules(inv.Gate, inv.Approvals)
+	if err != nil {
+		return nil, err
+	}
+	options, err := home.StateOptions(ctx, inv, deps)
+	if err != nil {
+		return nil, err
+	}
+	test := faultTestOf(ctx)
+	if test != nil { // it dies, or approves everything: none but a lab is let near it
+		options.Folder, options.Postgres, options.Written = test.Store, "", test.Written
+		maps.DeleteFunc(inv.Clusters, func(_ string, c inventory.Cluster) bool { return c.Environment != cluster.Lab })
+	}
+	store, err := durable.Open(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	who, known, host := home.Person()
+	look := func(ctx context.Context, name string) (*cluster.Cluster, error) {
+		return home.LookAtCluster(ctx, name, inv, deps)
+	}
+	d := &Desk{Look: look, Service: &execute.Service{
+		Rules: rules, Shared: inv.Shared,
+		Store: store, Actions: catalog.Actions(), User: who, Known: known, Holder: fmt.Sprintf("%s (process %d on %s)", who, os.Getpid(), host),
+		Call: func(name string) string { return home.Called(name, inv) },
+		Open: func(ctx context.Context, name string) (*cluster.Cluster, error) {
+			return home.OpenCluster(ctx, name, inv, deps)
+		},
+		Meter:       func(site *cluster.Cluster) execute.Meter { return execute.NewNodeMeter(site) },
+		Watch:       watchOfRun,
+		ClusterLock: catalog.ClusterLock,
+	}}
+	if test != nil {
+		d.Approves, d.TTL = test.Approves, test.Lease
+	}
+	return d, nil
+}
+
+// watchOfRun reads the series that a runbook names, with the person's own queries among them.
+func watchOfRun(ctx context.Context, site *cluster.Cluster) (execute.Watched, error) {
+	set, err := settings.Read(settings.File)
+	if err != nil {
+		return nil, err
+	}
+	return catalog.Live(ctx, site, set.Queries)
+}
+
+// Executed tells whether a run is executed now: by a process of this state folder, or by whom elsewhere.
+func (d *Desk) Executed(ctx context.Context, run string) (yes bool, elsewhere *execute.Elsewhere, err error) {
+	if elsewhere, err = d.Elsewhere(ctx, run); elsewhere != nil || err != nil {
+		return elsewhere != nil, elsewhere, err
+	}
+	yes, err = d.Store.Executes(ctx, run)
+	return yes, nil, err
+}
+
+// ReadRunbook reads a file, or a shipped runbook by its name.
+func ReadRunbook(name string) (*runbook.Runbook, error) {
+	return catalog.Runbook(&document.Node{Kind: document.Scalar, Text: name})
+}
+
+// With opens the desk for one command.
+func With(ctx context.Context, f func(context.Context, *Desk) error) error {
+	d, err := Open(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(ctx, d), d.close())
+}

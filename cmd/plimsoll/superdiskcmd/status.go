@@ -1,0 +1,227 @@
+package superdiskcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/cmd/plimsoll/home"
+	"plimsoll/hint"
+	"plimsoll/infra"
+	"plimsoll/inventory"
+	"plimsoll/lab"
+	"plimsoll/superdisk"
+)
+
+// superdiskStatus is what plimsoll superdisk status was asked for.
+type superdiskStatus struct {
+	cluster string
+	asJSON  bool
+	watch   bool
+	every   time.Duration
+}
+
+// superdiskNode is what one machine answered, as --json has it.
+type superdiskNode struct {
+	Node string `json:"node"`
+	superdisk.Status
+	Advice map[string][]superdisk.Advice `json:"advice,omitempty"` // by the array's device
+	Record map[string]superdisk.Record   `json:"record,omitempty"` // by the array's device
+	Error  string                        `json:"error,omitempty"`
+}
+
+func newStatus(c console.Streams) *cobra.Command {
+	var o superdiskStatus
+	cmd := &cobra.Command{
+		ValidArgsFunction: completeOneCluster,
+		Use:               "status [CLUSTER]",
+		Short:             "Show the legs of each node's array, the progress of a rebuild, and what to do next",
+		Long: `Show the RAID1 arrays of each node of a cluster, or of this machine: both legs with their device, volume, state and errors, since when
+they are in step, how far a missing leg is behind, the progress of a rebuild and its limits, which leg serves reads (by the kernel's
+counters), whether this kernel is suitable, and what to do next.
+
+The command reads one page of each leg in a separate process, so a disk that hangs cannot block it. Each result is recorded in
+$PLIMSOLL_HOME: a network leg that fell behind does not know it, and an emergency start from it is refused by this record. Keep --watch
+running where the record must be complete.`,
+		Example: `  plimsoll superdisk status
+  plimsoll superdisk status orders --watch
+  plimsoll superdisk status orders --json`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				o.cluster = args[0]
+			}
+			return o.run(cmd.Context(), c)
+		},
+	}
+	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON; with --watch, one object per line and check")
+	cmd.Flags().BoolVar(&o.watch, "watch", false, "check repeatedly until Ctrl-C")
+	cmd.Flags().DurationVar(&o.every, "every", 2*time.Second, "interval of --watch")
+	return cmd
+}
+
+// completeOneCluster offers the clusters of the inventory and of the lab.
+func completeOneCluster(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	deps, err := home.LabDeps()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	inv, err := inventory.Open()
+	if err != nil {
+		inv = &inventory.Inventory{}
+	}
+	return home.ClusterNames(cmd.Context(), inv, deps), cobra.ShellCompDirectiveNoFileComp
+}
+
+// place is a machine that is looked at.
+type place struct {
+	node    string
+	machine infra.Machine
+}
+
+func (o superdiskStatus) run(ctx context.Context, c console.Streams) error {
+	if o.every < 100*time.Millisecond {
+		return console.UsageError{Text: fmt.Sprintf("--every %s, expected 100ms or more", o.every), Hint: "plimsoll superdisk status --help"}
+	}
+	deps, err := home.LabDeps()
+	if err != nil {
+		return err
+	}
+	places, release, err := o.places(ctx, deps)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = release() }() // nothing was changed
+	folder, err := superdisk.Folder(os.Getenv)
+	if err != nil {
+		return err
+	}
+	records := superdisk.Records{Machine: deps.Machine, Folder: folder}
+	watches := map[string]*superdisk.Watch{}
+	look := func() []superdiskNode {
+		var all []superdiskNode
+		for _, p := range places {
+			if watches[p.node] == nil {
+				watches[p.node] = &superdisk.Watch{}
+			}
+			all = append(all, p.look(ctx, watches[p.node], records))
+		}
+		return all
+	}
+	if !o.watch {
+		return o.once(ctx, c, look)
+	}
+	tick := time.NewTicker(o.every)
+	defer tick.Stop()
+	for {
+		all := look()
+		if ctx.Err() != nil {
+			return nil // Ctrl-C is how a watch ends
+		}
+		if err := o.print(c, all); err != nil {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// once looks, and once more a second later where requests are under way: only two looks tell whether they end.
+func (o superdiskStatus) once(ctx context.Context, c console.Streams, look func() []superdiskNode) error {
+	all := look()
+	if busy(all) {
+		select {
+		case <-time.After(time.Second):
+			all = look()
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	if err := o.print(c, all); err != nil {
+		return err
+	}
+	var failed error
+	for _, n := range all {
+		if n.Error != "" {
+			failed = errors.Join(failed, fmt.Errorf("node %s: %s", n.Node, n.Error))
+		}
+	}
+	return failed
+}
+
+func busy(all []superdiskNode) bool {
+	for _, n := range all {
+		for _, a := range n.Arrays {
+			for _, l := range a.Legs {
+				if l.IO.InFlight > 0 {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// places are the machines of the cluster, or this one.
+func (o superdiskStatus) places(ctx context.Context, deps lab.Deps) ([]place, func() error, error) {
+	if o.cluster == "" {
+		return []place{{"", deps.Machine}}, func() error { return nil }, nil
+	}
+	inv, err := inventory.Open()
+	if err != nil {
+		return nil, nil, err
+	}
+	site, err := home.LookAtCluster(ctx, o.cluster, inv, deps)
+	if err != nil {
+		return nil, nil, err
+	}
+	nodes, err := site.List(ctx)
+	if err != nil {
+		return nil, nil, errors.Join(err, site.Close())
+	}
+	var all []place
+	for _, n := range append(nodes, site.Spares...) {
+		if n.Machine != nil {
+			all = append(all, place{n.Name, n.Machine})
+		}
+	}
+	if len(all) == 0 {
+		err := hint.With(fmt.Errorf("commands cannot be run on the machine of any node of %s", o.cluster), "set machine: for its nodes in "+inventory.File)
+		return nil, nil, errors.Join(err, site.Close())
+	}
+	return all, site.Close, nil
+}
+
+func (p place) look(ctx context.Context, w *superdisk.Watch, records superdisk.Records) superdiskNode {
+	n := superdiskNode{Node: p.node, Advice: map[string][]superdisk.Advice{}, Record: map[string]superdisk.Record{}}
+	s, err := superdisk.Inspect(ctx, p.machine)
+	if err == nil {
+		w.See(&s)
+		if err = s.Ping(ctx, p.machine); err == nil {
+			s.Measure(ctx, p.machine)
+		}
+		err = errors.Join(err, records.Note(ctx, s))
+	}
+	n.Status = s
+	if err != nil {
+		n.Error = err.Error()
+	}
+	for _, a := range s.Arrays {
+		n.Advice[a.Device] = superdisk.Advise(a, s.Kernel)
+		if r, err := records.Read(ctx, a.UUID); err == nil {
+			n.Record[a.Device] = r
+		}
+	}
+	return n
+}

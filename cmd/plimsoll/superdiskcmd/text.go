@@ -1,0 +1,117 @@
+package superdiskcmd
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/internal/document"
+	"plimsoll/report/quantity"
+	"plimsoll/superdisk"
+)
+
+func (o superdiskStatus) print(c console.Streams, all []superdiskNode) error {
+	if o.asJSON {
+		if o.watch {
+			e := json.NewEncoder(c.Out)
+			for _, n := range all {
+				if err := e.Encode(n); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		return console.PrintJSON(c, all)
+	}
+	found := false
+	for _, n := range all {
+		found = found || len(n.Arrays) > 0
+		printSuperdisks(c.Out, n)
+	}
+	if !found {
+		fmt.Fprintln(c.Err, "no RAID1; make one with plimsoll runbook run superdisk/create")
+	}
+	return nil
+}
+
+func printSuperdisks(out io.Writer, n superdiskNode) {
+	for _, a := range n.Arrays {
+		where := n.Machine
+		if n.Node != "" {
+			where = n.Node + " on " + n.Machine
+		}
+		fmt.Fprintf(out, "%s: %s (%s), %s, %s", where, a.Label(), a.Device, quantity.Bytes.Format(float64(a.Size)), stateOf(a))
+		if a.Mount != "" {
+			fmt.Fprintf(out, ", %s at %s", a.Files, a.Mount)
+		}
+		fmt.Fprintf(out, "\n  array %s, kernel %s\n", a.UUID, n.Kernel.Release)
+		w := tabwriter.NewWriter(out, 2, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "  LEG\tDEVICE\tVOLUME\tSTATE\tSINCE\tERRORS\tBAD\tREADS\tWRITES\tIN FLIGHT")
+		for _, l := range a.Legs {
+			since := "–"
+			if r, known := n.Record[a.Device].Legs[l.Key()]; known && r.InStep == l.InStep() {
+				since = r.Since.Format(time.DateTime)
+			}
+			volume := l.Volume
+			if volume == "" {
+				volume = "–"
+			}
+			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\t%d\n", l.Role, l.Device, volume, strings.Join(l.State, ","), since, l.Errors, l.BadBlocks,
+				quantity.Count.Format(float64(l.IO.Reads)), quantity.Count.Format(float64(l.IO.Writes)), l.IO.InFlight)
+		}
+		_ = w.Flush()
+		printMissing(out, n, a)
+		for _, advice := range n.Advice[a.Device] {
+			mark := "  "
+			if advice.Urgent {
+				mark = "! "
+			}
+			fmt.Fprintf(out, "%s%s\n", mark, advice.Text)
+			if advice.Do != "" {
+				fmt.Fprintf(out, "  next: %s\n", advice.Do)
+			}
+		}
+	}
+}
+
+func stateOf(a superdisk.Array) string {
+	switch {
+	case !a.Running():
+		return a.State
+	case a.Degraded > 0:
+		return fmt.Sprintf("%d of %d legs in step", a.Slots-a.Degraded, a.Slots)
+	}
+	return fmt.Sprintf("all %d legs in step", a.Slots)
+}
+
+// printMissing says what is known of legs that are not there, and how far a copy is.
+func printMissing(out io.Writer, n superdiskNode, a superdisk.Array) {
+	record := n.Record[a.Device]
+	for _, key := range document.SortedKeys(record.Legs) {
+		r := record.Legs[key]
+		if _, there := legBy(a, key); !there && !r.InStep {
+			fmt.Fprintf(out, "  the %s leg %s is missing since %s\n", r.Role, key, r.Since.Format(time.DateTime))
+		}
+	}
+	if a.Behind != nil {
+		fmt.Fprintf(out, "  a leg that comes back is given %s\n", quantity.Bytes.Format(float64(*a.Behind)))
+	}
+	if s := a.Sync; s != nil {
+		fmt.Fprintf(out, "  %s: %s of %s passed at %s, %s left; bounded between %s and %s\n", s.Action, quantity.Bytes.Format(float64(s.Done)),
+			quantity.Bytes.Format(float64(s.Total)), quantity.BytesPerSecond.Format(float64(s.Rate)), s.Left,
+			quantity.BytesPerSecond.Format(float64(s.Floor)), quantity.BytesPerSecond.Format(float64(s.Ceiling)))
+	}
+}
+
+func legBy(a superdisk.Array, key string) (superdisk.Leg, bool) {
+	for _, l := range a.Legs {
+		if l.Key() == key {
+			return l, true
+		}
+	}
+	return superdisk.Leg{}, false
+}

@@ -1,0 +1,71 @@
+package torturecmd
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"plimsoll/cmd/plimsoll/runs"
+	"plimsoll/durable"
+)
+
+// The environment of a child of the torture: where its store is, around which entry it dies or sleeps, and for how long it holds
+// a lease, if not as long as usual.
+const (
+	tortureStore = "PLIMSOLL_TORTURE_STORE"
+	tortureAt    = "PLIMSOLL_TORTURE_AT"
+	tortureTTL   = "PLIMSOLL_TORTURE_TTL"
+)
+
+// UnderTorture is the context of this program's commands. In a child of a torture they die or sleep where its environment says, and
+// approve every step; one with a delay, of a mixed attack (internal/torture), is otherwise as any other and approves nothing. In every
+// other process it is the context itself.
+func UnderTorture(ctx context.Context) context.Context {
+	store := os.Getenv(tortureStore)
+	if store == "" {
+		return ctx
+	}
+	parts := strings.Split(os.Getenv(tortureAt), ":")
+	t := &runs.FaultTest{Store: store, Approves: len(parts) != 4}
+	t.Lease, _ = time.ParseDuration(os.Getenv(tortureTTL)) // what is no duration is none
+	if len(parts) >= 3 {
+		t.Written = cutOff(parts)
+	}
+	return runs.WithFaultTest(ctx, t)
+}
+
+// cutOff ends or stops this process around one write to the journal: WAY:NUMBER:BEFORE, or a while after it: WAY:NUMBER:BEFORE:DELAY.
+func cutOff(parts []string) func(durable.Moment) {
+	number, err := strconv.Atoi(parts[1])
+	if err != nil || number == 0 {
+		return nil
+	}
+	delay := time.Duration(0)
+	if len(parts) == 4 {
+		delay, _ = time.ParseDuration(parts[3]) // what is no duration is none
+	}
+	return func(m durable.Moment) {
+		if m.Number != number || strconv.FormatBool(m.Before) != parts[2] {
+			return
+		}
+		if delay > 0 { // meanwhile it goes on
+			way := map[string]syscall.Signal{"kill": syscall.SIGKILL, "stop": syscall.SIGSTOP}[parts[0]]
+			time.AfterFunc(delay, func() { _ = syscall.Kill(os.Getpid(), way) })
+			return
+		}
+		// A signal takes a moment to reach all threads of a process: meanwhile nothing more may be written.
+		if parts[0] == "stop" {
+			woken := make(chan os.Signal, 1)
+			signal.Notify(woken, syscall.SIGCONT)
+			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+			<-woken
+			return
+		}
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	}
+}

@@ -1,0 +1,52 @@
+package trialcmd
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/cmd/plimsoll/home"
+	"plimsoll/result"
+)
+
+func newList(c console.Streams) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "list [DIR]",
+		Short:   "List the results below a folder",
+		Long:    "List the results below a folder, the newest first. Without a folder: below $PLIMSOLL_RESULTS, else results here or in a parent folder.",
+		Example: "  plimsoll trial list",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			dir := home.ResultsFolder()
+			if len(args) > 0 {
+				dir = args[0]
+			}
+			all, err := result.List(dir)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return console.PrintJSON(c, all)
+			}
+			if len(all) == 0 {
+				fmt.Fprintf(c.Err, "no results below %s\n", dir)
+				return nil
+			}
+			w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+			fmt.Fprintln(w, "WHEN\tTRIAL\tVERDICT\tFOLDER")
+			for _, r := range all {
+				verdict := r.Verdict
+				if r.Partial {
+					verdict += " (partial)"
+				}
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Started.Local().Format("2006-01-02 15:04"), r.Trial, verdict, r.Dir)
+			}
+			return w.Flush()
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}

@@ -1,0 +1,192 @@
+package watchcmd
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"plimsoll/catalog"
+	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/cmd/plimsoll/home"
+	"plimsoll/engine"
+	"plimsoll/infra/aws"
+	"plimsoll/internal/document"
+	"plimsoll/inventory"
+	"plimsoll/lab"
+	"plimsoll/watch"
+	"plimsoll/watch/cloud"
+	"plimsoll/watch/collect"
+	"plimsoll/watch/settings"
+	"plimsoll/watch/storage"
+)
+
+// Finder finds the instances to be watched: of the named clusters, else of the whole inventory, what is found at AWS, and every lab
+// cluster that runs. It can be asked again.
+type Finder struct {
+	Names   []string
+	Deps    lab.Deps
+	Set     *settings.Settings
+	Log     *slog.Logger
+	regions map[aws.Options]*cloud.Region // that are asked once a minute for all of their instances
+}
+
+// Find is what is to be watched now.
+func (f *Finder) Find(ctx context.Context, inv *inventory.Inventory) ([]watch.Source, error) {
+	names, deps, set := f.Names, f.Deps, f.Set
+	all, err := f.atAWS(ctx, inv)
+	if err != nil {
+		return nil, err
+	}
+	if len(names) > 0 {
+		all, names = namedOf(all, names)
+		if len(names) == 0 {
+			return all, nil
+		}
+	}
+	made, err := lab.List(ctx, deps)
+	if err != nil {
+		return nil, err
+	}
+	listed := document.SortedKeys(inv.Clusters)
+	var labs []string
+	for _, c := range made {
+		if c.Broken == "" && slices.ContainsFunc(c.Nodes, func(n lab.NodeStatus) bool { return n.State == lab.Running }) {
+			labs = append(labs, c.Name)
+		}
+	}
+	if len(names) > 0 {
+		if listed, labs, err = choose(ctx, names, listed, labs, inv, deps); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range listed {
+		of, err := inventorySources(ctx, name, inv.Clusters[name], deps, set.Queries)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, f.beside(ctx, of, name, inv.Clusters[name])...)
+	}
+	for _, name := range labs {
+		of, err := labSources(ctx, name, home.Called(home.LabPrefix+name, inv), deps, set.Queries)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, of...)
+	}
+	if len(all) == 0 {
+		return nil, console.UsageError{Text: "there are no instances to watch", Hint: "add clusters to " + inventory.File + ", or start one with plimsoll lab up mariadb"}
+	}
+	return all, nil
+}
+
+// namedOf are the sources of the clusters that are named, and the names that are left.
+func namedOf(all []watch.Source, names []string) (some []watch.Source, left []string) {
+	for _, name := range names {
+		before := len(some)
+		for _, s := range all {
+			if s.Instance.Cluster == name {
+				some = append(some, s)
+			}
+		}
+		if len(some) == before {
+			left = append(left, name)
+		}
+	}
+	return some, left
+}
+
+// choose sorts names into those of the inventory and those of labs.
+func choose(ctx context.Context, names, listed, labs []string, inv *inventory.Inventory, deps lab.Deps) (ofInventory, ofLabs []string, err error) {
+	for _, name := range names {
+		bare, isLab := strings.CutPrefix(name, home.LabPrefix)
+		switch {
+		case !isLab && slices.Contains(listed, bare):
+			ofInventory = append(ofInventory, bare)
+		case slices.Contains(labs, bare):
+			ofLabs = append(ofLabs, bare)
+		default:
+			return nil, nil, home.NoCluster(ctx, name, inv, deps, fmt.Errorf("%s: %w that runs", bare, lab.ErrNoCluster))
+		}
+	}
+	return ofInventory, ofLabs, nil
+}
+
+func inventorySources(ctx context.Context, name string, c inventory.Cluster, deps lab.Deps, queries []collect.Query) ([]watch.Source, error) {
+	password, err := c.Password.Value(ctx, deps.Machine)
+	if err != nil {
+		return nil, fmt.Errorf("cluster %s: %w", name, err)
+	}
+	var all []watch.Source
+	for _, n := range c.Nodes {
+		if n.Spare {
+			continue
+		}
+		source, err := catalog.WatchSource(watch.Instance{
+			Name: name + "/" + n.Name, Cluster: name, Node: n.Name, Address: n.Address, Environment: c.Environment, Cores: n.Cores,
+		}, c.Target(n, password), queries)
+		if err != nil {
+			return nil, fmt.Errorf("cluster %s: %w", name, err)
+		}
+		if on := machineOf(c, n, deps); on != nil {
+			source = withDisk(source, c.Target(n, password), on)
+		}
+		if n.Volume != nil {
+			source.Volume, source.Derive = n.Volume, watch.FollowStorage(storage.NewModel(*n.Volume), &storage.Week{})
+		}
+		all = append(all, source)
+	}
+	return all, nil
+}
+
+// machineOf is the machine that a node runs on; nil: it is not known.
+func machineOf(c inventory.Cluster, n inventory.Node, deps lab.Deps) collect.Runner {
+	if n.Machine == inventory.Local {
+		return deps.Machine
+	}
+	reach, known := c.MachineOf(n)
+	if !known {
+		return nil
+	}
+	m, err := catalog.WatchedMachine(n.Machine, reach, deps.Machine)
+	if err != nil {
+		return nil // what is wrong with it, machine check says
+	}
+	return m
+}
+
+// withDisk adds the room where an instance keeps its data to what is read of it.
+func withDisk(s watch.Source, t engine.Target, on collect.Runner) watch.Source {
+	if c := catalog.WatchDisk(t, on); c != nil {
+		s.Collectors = append(s.Collectors, c)
+	}
+	return s
+}
+
+func labSources(ctx context.Context, name, shown string, deps lab.Deps, queries []collect.Query) ([]watch.Source, error) {
+	cluster, err := lab.Look(ctx, name, deps)
+	if err != nil {
+		return nil, err
+	}
+	space, err := deps.Machine.Space(ctx, deps.Home)
+	if err != nil {
+		return nil, fmt.Errorf("ask for the cores of this machine: %w", err)
+	}
+	var all []watch.Source
+	for _, n := range cluster.Nodes() {
+		target, err := cluster.Target(n.Name)
+		if err != nil {
+			return nil, err
+		}
+		source, err := catalog.WatchSource(watch.Instance{
+			Name: shown + "/" + n.Name, Cluster: shown, Node: n.Name, Address: strings.Join(target.Addresses, " "), Environment: "lab", Cores: space.Cores,
+		}, target, queries)
+		if err != nil {
+			return nil, err
+		}
+		source = withDisk(source, target, cluster.MachineOf(n.Name))
+		all = append(all, source)
+	}
+	return all, nil
+}

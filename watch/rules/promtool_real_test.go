@@ -1,0 +1,50 @@
+package rules
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/prometheustest"
+)
+
+// The rules that ship, and their tests, mean to Prometheus' own program what they mean here.
+func TestPromtoolTakesTheShippedRules(t *testing.T) {
+	promtool := prometheustest.Program(t, "promtool")
+	files, err := filepath.Glob("shipped/*.yml")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	if out, err := exec.CommandContext(t.Context(), promtool, append([]string{"check", "rules"}, files...)...).CombinedOutput(); err != nil {
+		t.Errorf("promtool check rules: %v: %s", err, out)
+	}
+	if out, err := exec.CommandContext(t.Context(), promtool, "test", "rules", "shipped/tests.yaml").CombinedOutput(); err != nil {
+		t.Errorf("promtool test rules: %v: %s", err, out)
+	}
+}
+
+// A test that fails here fails there: both read the file in the same way.
+func TestPromtoolFailsWhatFailsHere(t *testing.T) {
+	promtool := prometheustest.Program(t, "promtool")
+	folder := t.TempDir()
+	for name, text := range map[string]string{
+		"rules.yml": "groups:\n- name: g\n  rules:\n  - alert: Down\n    expr: up == 0\n    for: 1m\n",
+		"tests.yaml": "rule_files: [rules.yml]\nevaluation_interval: 15s\ntests:\n- interval: 15s\n  input_series:\n  - {series: 'up{instance=\"a\"}', values: '0x20'}\n" +
+			"  alert_rule_test:\n  - {eval_time: 2m, alertname: Down}\n", // it fires, and none is expected
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(folder, "tests.yaml")
+	out, err := exec.CommandContext(t.Context(), promtool, "test", "rules", file).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "FAILED") {
+		t.Errorf("promtool: %v: %s", err, out)
+	}
+	failures, _, err := Test(t.Context(), file)
+	if err != nil || len(failures) != 1 {
+		t.Errorf("here: %q, %v", failures, err)
+	}
+}
