@@ -165,7 +165,7 @@ func (w *world) act(t *testing.T, task action.Task) error {
 	if f.State != action.Needed {
 		return fmt.Errorf("it is %s: %s", f.State, f.Reason)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	c := call(t.Name())
 	c.Before = f.Observed
