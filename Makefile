@@ -64,7 +64,7 @@ torture: build
 	go run ./internal/torture
 
 kube: # against a real API server of Kubernetes, which is built once, from its Go module
-	infra/kube/apiserver/build.sh $(KUBE)
+	infra/kube/kubetest/apiserver/build.sh $(KUBE)
 	PLIMSOLL_KUBE=$(KUBE) go test ./infra/kube ./action/kube -run 'RealAPIServer' -v -count 1 -timeout 40m
 
 torture-rds:

@@ -10,7 +10,7 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/cluster"
-	"plimsoll/infra/kube/apiserver"
+	"plimsoll/infra/kube/kubetest/apiserver"
 	"plimsoll/infra/local"
 )
 

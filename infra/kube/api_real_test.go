@@ -9,8 +9,8 @@ import (
 
 	"plimsoll/infra"
 	"plimsoll/infra/kube"
-	"plimsoll/infra/kube/apiserver"
 	"plimsoll/infra/kube/kubetest"
+	"plimsoll/infra/kube/kubetest/apiserver"
 )
 
 // A real API server with the schemas of real operators: what is refused, what is fenced, and what the permissions are.
