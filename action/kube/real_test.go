@@ -152,6 +152,9 @@ func (w *realServers) operate(*kubetest.Cluster) {
 		return
 	}
 	w.tell(nodes[w.primary].Name, "SET GLOBAL read_only = 1")
+	if behind := w.value(nodes[to].Name, "SELECT MASTER_GTID_WAIT('"+w.value(nodes[w.primary].Name, "SELECT @@global.gtid_binlog_pos")+"', 60)"); behind != "0" {
+		w.t.Errorf("node %s does not catch up with the primary: %s", nodes[to].Name, behind)
+	}
 	w.tell(nodes[to].Name, "STOP SLAVE", "RESET SLAVE ALL", "SET GLOBAL read_only = 0")
 	target := nodes[to].Target
 	host, port, err := net.SplitHostPort(target.Addresses[0])
@@ -160,7 +163,7 @@ func (w *realServers) operate(*kubetest.Cluster) {
 	}
 	for i, n := range nodes {
 		if int64(i) != to {
-			w.tell(n.Name, "STOP SLAVE", fmt.Sprintf("CHANGE MASTER TO MASTER_HOST = '%s', MASTER_PORT = %s, MASTER_USER = '%s', MASTER_PASSWORD = '%s', MASTER_USE_GTID = current_pos",
+			w.tell(n.Name, "STOP SLAVE", fmt.Sprintf("CHANGE MASTER TO MASTER_HOST = '%s', MASTER_PORT = %s, MASTER_USER = '%s', MASTER_PASSWORD = '%s', MASTER_SSL = 0, MASTER_USE_GTID = current_pos",
 				host, port, target.User, string(target.Password)), "START SLAVE")
 		}
 	}
