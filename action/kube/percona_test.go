@@ -29,8 +29,13 @@ func newPercona(t *testing.T, p percona, place ...func(*world)) *world {
 	t.Helper()
 	w := newWorld(t, p.operator, "mysql", place...)
 	w.settings["max_connections"], w.members = "151", 3
+	spec := map[string]any{p.servers: map[string]any{"size": 3, "image": "percona", "configuration": "[mysqld]\nmax_connections=151\n"}}
+	if p.operator == cluster.PerconaServerOperator { // what the rules of its schema ask for
+		spec["unsafeFlags"], spec["orchestrator"] = map[string]any{}, map[string]any{"enabled": false}
+		spec["proxy"] = map[string]any{"haproxy": map[string]any{"enabled": true, "size": 2, "image": "haproxy"}, "router": map[string]any{"enabled": false}}
+	}
 	w.Put(w.kind(), "shop", kube.Object{
-		"spec": map[string]any{p.servers: map[string]any{"size": 3, "image": "percona", "configuration": "[mysqld]\nmax_connections=151\n"}},
+		"spec": spec,
 		"status": map[string]any{
 			"observedGeneration": 1, "state": "ready", p.servers: map[string]any{"size": 3, "ready": 3},
 		},
