@@ -20,9 +20,9 @@ func Operated(ctx context.Context, on *cluster.Cluster, what, instead string) er
 			return err
 		}
 	}
-	advice := "have the operator leave the cluster alone first: plimsoll runbook run kube/pause"
+	advice := "pause the operator first: plimsoll runbook run kube/pause"
 	if instead != "" {
-		advice = "ask the operator for it: plimsoll runbook run " + instead
+		advice = "make the change through the operator: plimsoll runbook run " + instead
 	}
-	return &hint.PermanentError{Reason: fmt.Sprintf("an operator of Kubernetes runs cluster %s, and would not know that somebody else is to %s", on.Name, what), Advice: advice}
+	return &hint.PermanentError{Reason: fmt.Sprintf("an operator of Kubernetes runs cluster %s and could revert this step, which would %s", on.Name, what), Advice: advice}
 }

@@ -27,7 +27,7 @@ const (
 func flatnessOf(name string, share func(step float64) float64, context []float64, n int, allowed, limit, confidence float64) flatness {
 	values := context[len(context)-n:]
 	if slices.ContainsFunc(values, math.IsNaN) {
-		return flatness{sloping, "there are seconds in which nothing completes"}
+		return flatness{sloping, "there are seconds in which no operation completes"}
 	}
 	recent, longer := slopeOf(values, confidence), slopeOf(context, confidence)
 	for _, slope := range []slope{recent, longer} {

@@ -106,7 +106,7 @@ func (c Claim) single(e effect) bool {
 }
 
 // anotherRound is what a claim needs that was measured in one round, where rounds must agree.
-const anotherRound = "more rounds: whether they agree is not seen in a single one (phases: {rounds: 3}; rounds: 1 asks to be judged by one)"
+const anotherRound = "more rounds, because a single one does not show whether rounds agree (phases: {rounds: 3}; an explicit rounds: 1 allows a verdict from one)"
 
 // finding is what is known of a claim before it is judged, and all there is to know of one that is exact or has no value.
 func (c Claim) finding(e effect) Finding {

@@ -18,7 +18,7 @@ const hopeless = 20
 // shrinks as its law says.
 func (c Claim) needs(e effect, alpha float64) string {
 	if c.Op == "==" && e.value == c.Margin {
-		return "an estimate can come close to a number but never prove to be equal: ask for a range"
+		return "an estimate can never prove to be equal to a number: expect a range instead"
 	}
 	decides := func(more float64) bool {
 		return c.verdict(e.interval(alpha, more)) != Inconclusive
@@ -58,7 +58,7 @@ func roundsNeeded(rounds int, enough func(rounds int, unlucky float64) bool) str
 	case few > last-rounds:
 		return fmt.Sprintf("more than %d more rounds would be needed; the effect is at the margin", last-rounds)
 	case many > last-rounds || rounds < fewestToForesee:
-		return fmt.Sprintf("at least %s; how many cannot be known yet: %d rounds tell too little of how much rounds differ", moreRounds(few), rounds)
+		return fmt.Sprintf("at least %s; the number cannot be known yet, because %d rounds show too little of how much rounds differ", moreRounds(few), rounds)
 	case few == many:
 		return "about " + moreRounds(few)
 	}
@@ -130,7 +130,7 @@ func (c Claim) missing() string {
 		}
 	}
 	if len(names) == 0 {
-		return "rounds in which all its metrics were measured: there is none"
+		return "rounds in which all of its metrics were measured; there was none"
 	}
 	return "operations to measure: there were none for " + strings.Join(names, " and ")
 }

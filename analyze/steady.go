@@ -102,7 +102,7 @@ func (s *Steady) over(n int) flatness {
 	rates, p99s := s.throughput[from:], s.p99[from:]
 	normal := mean(rates)
 	if normal == 0 {
-		return flatness{sloping, "nothing completes"}
+		return flatness{sloping, "no operation completes"}
 	}
 	shares := make([]float64, len(rates))
 	for i, x := range rates {

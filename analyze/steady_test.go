@@ -47,7 +47,7 @@ func TestSteadySaysWhyNot(t *testing.T) {
 		{"few", line(5, 1000, 0), line(5, 5, 0), "5 of at least 20 s seen"},
 		{"rising", wobble(line(60, 10_000, 50)), wobble(line(60, 5, 0)), "throughput still rises 2"},
 		{"slower", wobble(line(60, 10_000, 0)), wobble(line(60, 5, 0.05)), "p99 still rises"},
-		{"dead", line(60, 0, 0), line(60, 5, 0), "nothing completes"},
+		{"dead", line(60, 0, 0), line(60, 5, 0), "no operation completes"},
 	} {
 		s := NewSteady(SteadyOptions{Horizon: time.Minute})
 		if n := feed(s, c.throughput, c.p99); n != 0 || !strings.Contains(s.Why(), c.want) {

@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -29,6 +30,7 @@ func TestOnCassandra(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real servers")
 	}
+	t.Parallel() // most of its time is waited
 	ring := labtest.UpNodes(t, "cassandra", 2)
 	t.Run("workloads", func(t *testing.T) { workloadsOn(t, ring) })
 	t.Run("the owner of a key is asked", func(t *testing.T) { asksTheOwner(t, ring) })
@@ -162,9 +164,8 @@ func hangsInATrial(t *testing.T, ring labtest.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("RING_PASSWORD", string(ring.Target.Password))
 	tr, err := spec.Parse("trial.yaml", []byte(`trial: hanging
-cluster: {target: 'cql://`+ring.Target.User+`@`+strings.Join(ring.Target.Addresses, ",")+`/`+ring.Target.Namespace+`', password: {env: RING_PASSWORD}}
+cluster: {target: 'cql://`+ring.Target.User+`@`+strings.Join(ring.Target.Addresses, ",")+`/`+ring.Target.Namespace+`', password: {file: `+passwordFile(t, ring)+`}}
 load: {workload: ycsb-c, rate: 50, connections: 16, timeout: 4s, consistency: ONE}
 timeline:
   - baseline: 20s
@@ -195,6 +196,16 @@ phases: {warmup: 2s, rounds: 1}
 	}) {
 		t.Errorf("no event tells that the load kept away: %+v", result.Events)
 	}
+}
+
+// passwordFile is a file with a server's password: tests that run beside one another have one environment.
+func passwordFile(t *testing.T, db labtest.Server) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "password")
+	if err := os.WriteFile(file, []byte(db.Target.Password), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 // freezing freezes the second node when the baseline begins, until the load keeps away from it.

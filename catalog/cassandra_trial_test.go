@@ -81,7 +81,7 @@ func (w *troubled) prepares() {
 // trial changes the ring under the load of a ledger.
 func (w *troubled) trial(change string, o watching) *result.Result {
 	w.Helper()
-	w.Setenv("RING_PASSWORD", string(w.ring.Target.Password))
+	password := passwordFile(w.T, w.ring)
 	nodes := ""
 	for _, n := range []string{"n1", "n2", "n3"} {
 		nodes += "\n      - {name: " + n + `, address: "` + w.node(n).Target.Addresses[0] + `", machine: local}`
@@ -93,7 +93,7 @@ func (w *troubled) trial(change string, o watching) *result.Result {
     engine: cql
     environment: staging
     user: `+w.ring.Target.User+`
-    password: {env: RING_PASSWORD}
+    password: {file: `+password+`}
     database: `+w.ring.Target.Namespace+`
     nodes:`+nodes+"\n"))
 	}

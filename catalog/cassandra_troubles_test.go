@@ -22,6 +22,7 @@ import (
 // Trials change a real ring while something goes wrong with it. Each says what that was, whatever became of the change, and by its
 // ledger no write is lost.
 func TestTroublesOfARingInTrials(t *testing.T) {
+	t.Parallel()
 	ring := labtest.UpSpec(t, lab.Spec{Name: "troubled", Product: "cassandra", Nodes: 3, Config: map[string]string{
 		"cassandra.schema_pull_interval_ms": "3600000", // every minute else, whenever that is: a node that missed a change of the schema is to be met
 	}})
@@ -74,7 +75,7 @@ func (w *troubled) joinerKilled() {
 		})
 	}})
 	killed.Wait()
-	const said = "its server stopped while it was joining, and was started again"
+	const said = "its server stopped while it was joining; it was started again"
 	w.says(result, analyze.Pass, said)
 	if !slices.ContainsFunc(result.Events, func(e series.Event) bool {
 		return e.Kind == "step.end" && e.Name == "join" && slices.Contains(action.Facts(e.Detail).Troubles(), said)

@@ -26,6 +26,7 @@ import (
 // on a simulated cluster: real ones are for the torture. Around every write of the journal it keeps a copy of the state folder
 // and of the world, which is what a SIGKILL there would leave, and lets another process's eyes go on from each.
 func TestEveryShippedRunbookSurvivesADeathAtEveryWrite(t *testing.T) {
+	t.Parallel()
 	for _, name := range books.Names() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

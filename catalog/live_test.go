@@ -32,6 +32,7 @@ steps:
 `
 
 func TestAGuardrailOnAWatchedSeriesPausesARun(t *testing.T) {
+	t.Parallel()
 	db := labtest.Up(t, "mariadb")
 	s := watchedService(t, db)
 	book := ownBook(t, watchedBook)
@@ -67,6 +68,7 @@ func TestAGuardrailOnAWatchedSeriesPausesARun(t *testing.T) {
 }
 
 func TestAWatchedSeriesThatNoServerShowsIsToldBeforeTheRun(t *testing.T) {
+	t.Parallel()
 	for wrong, want := range map[string]string{
 		"sum(plimsol_aas)":          `unknown series "plimsol_aas": plimsoll watch does not record it (did you mean "plimsoll_aas"?)`,
 		"sum(":                      "watch[\"sum(\"]: ",
@@ -98,6 +100,7 @@ func TestAWatchedSeriesThatNoServerShowsIsToldBeforeTheRun(t *testing.T) {
 
 // A server that hangs shows nothing: what it showed before is no data of now.
 func TestWhatAHungServerShowedIsNotRead(t *testing.T) {
+	t.Parallel()
 	db := labtest.Up(t, "mariadb")
 	machine, err := Machine()
 	if err != nil {

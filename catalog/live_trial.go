@@ -49,7 +49,7 @@ func checkWatchedByTrial(expression string, queries []collect.Query) error {
 }
 
 func unknownQuery(name string, all []collect.Query) error {
-	err := fmt.Errorf("unknown series %q: no query makes it", name)
+	err := fmt.Errorf("unknown series %q: no query produces it", name)
 	var families []string
 	for _, q := range all {
 		families = append(families, q.Series()...)
@@ -60,7 +60,7 @@ func unknownQuery(name string, all []collect.Query) error {
 	if len(families) > 0 {
 		return hint.With(err, "queries make "+strings.Join(families, ", "))
 	}
-	return hint.With(err, "queries: of the trial, or of watch.yaml in the working folder, say which SQL is asked")
+	return hint.With(err, "define the SQL under queries: in the trial, or in watch.yaml of the working folder")
 }
 
 // withKept adds the queries of the watch.yaml in the working folder to those of a trial, which come before them.

@@ -34,6 +34,7 @@ expect:
 
 // Expectations name watched series, of a node and of the whole cluster, in phases; what the servers show is what is judged.
 func TestExpectationsNameWatchedSeries(t *testing.T) {
+	t.Parallel()
 	if _, err := spec.Parse("watched.yaml", []byte(strings.Replace(watchedTrial, "watch.up", "watch.upp", 1)), spec.Options{}, Parts()); err == nil || !strings.Contains(err.Error(), `did you mean "up"?`) {
 		t.Errorf("an unknown series: %v", err)
 	}

@@ -39,11 +39,11 @@ var ownProgram = sync.OnceValues(func() (own struct{ content, hash string }, err
 func placeProgram(ctx context.Context, m *remote.Machine) (string, error) {
 	out, err := m.Run(ctx, infra.Command{Path: "sh", Args: []string{"-c", "uname -s; uname -m; readlink /proc/$PPID/exe"}})
 	if err != nil {
-		return "", fmt.Errorf("look what the machine is: %w", err)
+		return "", fmt.Errorf("find out the machine's architecture: %w", err)
 	}
 	said := strings.Split(strings.TrimSpace(string(out.Stdout)), "\n")
 	if len(said) != 3 {
-		return "", fmt.Errorf("look what the machine is: it says %q", out.Stdout)
+		return "", fmt.Errorf("find out the machine's architecture: it answered %q", out.Stdout)
 	}
 	own := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
 	if runtime.GOOS != "linux" || said[0] != "Linux" || said[1] != own {

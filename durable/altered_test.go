@@ -36,9 +36,9 @@ func TestAJournalThatWasChangedIsNotBelieved(t *testing.T) {
 	for name, c := range map[string]struct{ change, want string }{
 		"changed":                  {"", "entry 3 was changed"},
 		"one is missing":           {`DELETE FROM operation_outputs WHERE function_id = 2`, "entry 4 follows entry 2"},
-		"the last is cut off":      {`DELETE FROM operation_outputs WHERE function_id = 4`, "5 entries were written, 4 are there"},
-		"all are gone":             {`DELETE FROM operation_outputs`, "5 entries were written, 0 are there"},
-		"changed with its own sum": {`UPDATE plimsoll_heads SET hash = 'x'`, "entry 5 is another than was written"},
+		"the last is cut off":      {`DELETE FROM operation_outputs WHERE function_id = 4`, "5 entries were written, but 4 are there"},
+		"all are gone":             {`DELETE FROM operation_outputs`, "5 entries were written, but 0 are there"},
+		"changed with its own sum": {`UPDATE plimsoll_heads SET hash = 'x'`, "entry 5 was replaced"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := Options{Folder: t.TempDir(), Version: "1"}

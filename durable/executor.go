@@ -94,7 +94,7 @@ func (e *Executor) launch(ctx context.Context, instead []string) error {
 	for _, w := range interrupted {
 		handle, err := dbos.RetrieveWorkflow[string](e.runtime, w.ID)
 		if err != nil {
-			return errors.Join(fmt.Errorf("take up %s: %w", runOf(w.ID), err), dbos.Shutdown(e.runtime, 5*time.Second))
+			return errors.Join(fmt.Errorf("resume %s: %w", runOf(w.ID), err), dbos.Shutdown(e.runtime, 5*time.Second))
 		}
 		go e.follow(e.sessions[runOf(w.ID)], handle)
 	}

@@ -17,14 +17,14 @@ type AlteredError struct {
 
 func (e *AlteredError) Error() string {
 	if e.Run == "" {
-		return "the journals of this state folder are not where they were written: " + e.Why
+		return "the journals of this state folder were moved or replaced: " + e.Why
 	}
-	return fmt.Sprintf("the journal of run %s is not as it was written: %s", e.Run, e.Why)
+	return fmt.Sprintf("the journal of run %s was changed after it was written: %s", e.Run, e.Why)
 }
 
 // Hint says what to do.
 func (e *AlteredError) Hint() string {
-	return "look at the cluster itself, and at a copy of the state from before; then end the run with plimsoll runbook cancel " + e.Run + " --leave REASON, and plan the change again"
+	return "check the cluster itself, and an earlier copy of the state folder; then end the run with plimsoll runbook cancel " + e.Run + " --leave REASON, and plan the change again"
 }
 
 // head is the last entry of a run's journal as noted beside it: what is cut off at the end shows by it. A run of an older release
@@ -73,9 +73,9 @@ func verifyHead(ctx context.Context, s *Store, run string, entries []Entry) erro
 	case err != nil || !known:
 		return err
 	case h.Number > len(entries):
-		return &AlteredError{run, fmt.Sprintf("%d entries were written, %d are there", h.Number, len(entries))}
+		return &AlteredError{run, fmt.Sprintf("%d entries were written, but %d are there", h.Number, len(entries))}
 	case h.Number > 0 && entries[h.Number-1].Hash != h.Hash:
-		return &AlteredError{run, fmt.Sprintf("entry %d is another than was written", h.Number)}
+		return &AlteredError{run, fmt.Sprintf("entry %d was replaced", h.Number)}
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func refuseIfMoved(s *Store) error {
 	}
 	why := "its file was replaced"
 	if err != nil {
-		why = "its file is gone: " + err.Error()
+		why = "its file was removed: " + err.Error()
 	}
 	return &AlteredError{Why: why}
 }

@@ -38,7 +38,7 @@ func (e *Executor) openJournal(runtime dbos.Context, o sessionStart) (*Journal, 
 	}
 	for range own { // the library counts its steps: each must be gone through again
 		_, err := dbos.RunAsStep(runtime, func(context.Context) (string, error) {
-			return "", errors.New("an entry that was read is gone")
+			return "", errors.New("an entry that was read before is missing")
 		}, dbos.WithStepName(stepName))
 		if err != nil {
 			return nil, fmt.Errorf("read the journal of %s: %w", o.Run, err)
@@ -116,7 +116,7 @@ func (j *Journal) Append(data json.RawMessage) (Entry, error) {
 }
 
 // ErrTakenOver says that another executor has begun a later session of the run.
-var ErrTakenOver = errors.New("the run was taken over elsewhere")
+var ErrTakenOver = errors.New("another process has taken over the run")
 
 func (j *Journal) tell(m Moment) {
 	if j.store.options.Written != nil {

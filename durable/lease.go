@@ -23,7 +23,7 @@ type HeldError struct{ Lease }
 func (e HeldError) Error() string { return fmt.Sprintf("%s is held by %s", e.Name, e.Holder) }
 
 // ErrFenced says that a lease went to another holder.
-var ErrFenced = errors.New("the lease went to another")
+var ErrFenced = errors.New("another process has taken over the lease")
 
 // Acquire takes a lease for a holder, who may have it already: then it is a new epoch all the same. *HeldError if
 // another has it, expired or not: it is for a person to break what a holder left behind.

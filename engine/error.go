@@ -49,7 +49,7 @@ func (e *Error) Hint() string {
 	}
 	switch e.Kind {
 	case Full:
-		return "the server's disk is full, or it has reached its memory limit: free some space or memory, or use less"
+		return "the server's disk is full, or the server has reached its memory limit: free some disk space or memory, or use less"
 	case Overloaded:
 		return "use fewer connections, or raise the server's limit"
 	case ReadOnly:

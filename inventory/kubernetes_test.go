@@ -57,7 +57,7 @@ func TestWhatIsWrongWithPods(t *testing.T) {
 		"operator: mariadb|operator: maria":                   `unknown operator "maria"`,
 		"operator: mariadb|operator: cass":                    "runs clusters of cql",
 		"namespace: db|namespace: -db":                        "as Kubernetes has them",
-		"{context: staging|{context: --all-contexts":          "as kubectl takes it",
+		"{context: staging|{context: --all-contexts":          "that kubectl accepts",
 		`"pod:db/shop-1"}|"pod:db/shop-1", service: mariadb}`: "no systemd runs",
 	} {
 		was, is, _ := strings.Cut(change, "|")

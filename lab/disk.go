@@ -187,7 +187,7 @@ func (c *Cluster) awaitDisk(ctx context.Context, m *member, id string) error {
 	err := poll.Try(ctx, 20*time.Millisecond, func() error {
 		s, err := c.DiskState(ctx, m.Name)
 		if err == nil && s.ID != id {
-			err = errors.New("it still has the one before")
+			err = errors.New("it still has the previous disk")
 		}
 		return err
 	})
@@ -211,7 +211,7 @@ func (c *Cluster) DiskState(ctx context.Context, node string) (forgetful.DiskSta
 		return forgetful.DiskState{}, ErrNoDisk
 	}
 	if err != nil {
-		return forgetful.DiskState{}, fmt.Errorf("read how the disk is: %w", err)
+		return forgetful.DiskState{}, fmt.Errorf("read the disk's state: %w", err)
 	}
 	return forgetful.ReadDiskState(data)
 }

@@ -75,7 +75,7 @@ func (c *Cluster) Reset(ctx context.Context, node string) error {
 		}
 		m := members[0]
 		if !c.record.Nodes[c.record.find(node)].Apart {
-			return fmt.Errorf("%s was not added by growing: its data belongs to the cluster", node)
+			return fmt.Errorf("%s is an original node of the cluster and has its data, so it is not emptied", node)
 		}
 		if err := c.end(ctx, m, "KILL"); err != nil {
 			return err

@@ -24,11 +24,11 @@ func (c *Cluster) join(ctx context.Context, m *member) error {
 	defer cancel()
 	before, err := c.before(limited, m, r.Member)
 	if err != nil {
-		return fmt.Errorf("%s does not join: %w", m.Name, err)
+		return fmt.Errorf("%s did not join: %w", m.Name, err)
 	}
 	if len(before) > 0 {
 		if err := c.launcher.Join(limited, c.on(m), m.Node, before); err != nil {
-			return fmt.Errorf("%s does not join: %w", m.Name, err)
+			return fmt.Errorf("%s did not join: %w", m.Name, err)
 		}
 	}
 	if !r.Member && (len(before) > 0 || m == c.members[0]) {

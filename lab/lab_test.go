@@ -446,7 +446,7 @@ func TestUpRollsBack(t *testing.T) {
 	t.Run("a node does not join in time", func(t *testing.T) {
 		d := deps(t, toys{})
 		_, err := lab.Up(t.Context(), lab.Spec{Name: "demo", Product: "toy", Nodes: 2, Config: map[string]string{"joins": "never"}}, d)
-		refused(t, err, "n2 does not join", "")
+		refused(t, err, "n2 did not join", "")
 		nothingLeft(t.Context(), t, d, "demo")
 	})
 	t.Run("broken off", func(t *testing.T) {

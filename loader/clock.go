@@ -25,7 +25,7 @@ func (w *work) compareClocks(ctx context.Context) error {
 		}
 		m.offset, m.rtt = offset, rtt
 		if rtt/2 > clockError {
-			w.end.Broken = append(w.end.Broken, fmt.Sprintf("the clock of %s is known to %v only, wanted %v: its operations are not where the schedule has them",
+			w.end.Broken = append(w.end.Broken, fmt.Sprintf("the clock of %s is known only to within %v, and %v are needed: its operations may have started at other times than scheduled",
 				m.name, (rtt/2).Round(time.Millisecond), clockError))
 		}
 	}
@@ -40,11 +40,11 @@ func (w *work) compareAgain() {
 		}
 		offset, rtt, err := w.ask(context.Background(), m)
 		if err != nil {
-			w.end.Broken = append(w.end.Broken, fmt.Sprintf("the clock of %s was not to be compared after the load: %v", m.name, err))
+			w.end.Broken = append(w.end.Broken, fmt.Sprintf("the clock of %s could not be compared after the load: %v", m.name, err))
 			continue
 		}
 		if drift := (offset - m.offset).Abs(); drift > clockDrift+(rtt+m.rtt)/2 {
-			w.end.Broken = append(w.end.Broken, fmt.Sprintf("the clocks of this machine and of %s ran apart by %v during the load",
+			w.end.Broken = append(w.end.Broken, fmt.Sprintf("the clocks of this machine and of %s drifted apart by %v during the load",
 				m.name, drift.Round(time.Millisecond)))
 		}
 	}

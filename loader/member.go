@@ -62,7 +62,7 @@ func start(ctx context.Context, l Loader, index int, mark string, now func() tim
 	if err != nil {
 		m.kill()
 		if errors.Is(err, infra.ErrNoProgram) {
-			err = hint.With(err, "install Plimsoll there, in the same version, where the PATH of that user finds it")
+			err = hint.With(err, "install the same version of Plimsoll there, in a folder on that user's PATH")
 		}
 		return nil, fmt.Errorf("start %s: %w", m.name, err)
 	}
@@ -73,7 +73,7 @@ func start(ctx context.Context, l Loader, index int, mark string, now func() tim
 			if err := reports.Decode(&h.report); err != nil {
 				closed := m.channel.Close()
 				if closed == nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-					closed = fmt.Errorf("it said what is not understood: %w", err)
+					closed = fmt.Errorf("its answer could not be read: %w", err)
 				}
 				tell(heard{from: m, at: now(), gone: true, err: closed})
 				return

@@ -107,7 +107,7 @@ func newJobOrder(j Job, spec load.Spec, part workload.Part) (*jobOrder, error) {
 	}
 	s, ok := spec.Schedule.(load.Described)
 	if !ok {
-		return nil, errors.New("a schedule that several processes cannot share: it does not say how it is made")
+		return nil, errors.New("this schedule cannot be divided among several processes")
 	}
 	recipe := s.Recipe()
 	o.Schedule = &recipe

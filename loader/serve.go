@@ -115,7 +115,7 @@ func (c *conversation) tell(r report) error {
 	c.turn.Lock()
 	defer c.turn.Unlock()
 	if err := c.out.Encode(r); err != nil {
-		return fmt.Errorf("tell the team: %w", err)
+		return fmt.Errorf("report to Plimsoll: %w", err)
 	}
 	return nil
 }
@@ -137,7 +137,7 @@ func (c *conversation) listen(in io.Reader) {
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 			return
 		case err != nil:
-			c.failure = fmt.Errorf("listen to the team: %w", err)
+			c.failure = fmt.Errorf("receive from Plimsoll: %w", err)
 			return
 		case o.Bye:
 			return

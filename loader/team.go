@@ -110,7 +110,7 @@ func (w *work) assemble(ctx context.Context, t Team, loaders []Loader) error {
 			return false, nil
 		}
 		if h.Hello.Protocol != protocol || h.Hello.Version != t.Version {
-			return false, fmt.Errorf("it is Plimsoll %s, this is %s: install the same", h.Hello.Version, t.Version)
+			return false, fmt.Errorf("it runs Plimsoll %s, and this is %s: install the same version there", h.Hello.Version, t.Version)
 		}
 		return true, nil
 	})
@@ -233,7 +233,7 @@ func (w *work) hearOut(ctx context.Context, pass func(load.Second)) {
 			patience = time.After(w.spec.Patience() + endWithin)
 		case <-patience:
 			for _, m := range w.members {
-				w.lose(m, "it did not stop when it was asked to")
+				w.lose(m, "it did not stop when requested")
 			}
 		}
 		for s, any := w.merged.take(); any; s, any = w.merged.take() {

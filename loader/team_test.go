@@ -364,7 +364,7 @@ func TestClocks(t *testing.T) {
 		late       time.Duration
 	}{
 		{"agree", "", 2 * time.Millisecond},
-		{"are known too badly", "is known to 20ms only", 40 * time.Millisecond},
+		{"are known too badly", "is known only to within 20ms", 40 * time.Millisecond},
 	} {
 		s := &stage{late: c.late, server: &loadtest.Server{Service: func(int) time.Duration { return time.Millisecond }}}
 		out := play(t, 2, load.Spec{Connections: 4, Duration: 3 * time.Second, Schedule: poisson(t, 100)}, s, nil)
@@ -382,7 +382,7 @@ func TestClocks(t *testing.T) {
 		return time.Since(begin) / 100
 	}
 	out := play(t, 1, load.Spec{Connections: 4, Duration: 30 * time.Second, Schedule: poisson(t, 100)}, s, nil)
-	if len(out.Broken) != 1 || !strings.Contains(out.Broken[0], "ran apart by 30") {
+	if len(out.Broken) != 1 || !strings.Contains(out.Broken[0], "drifted apart by 30") {
 		t.Errorf("a clock that gains: %q", out.Broken)
 	}
 }
@@ -398,11 +398,11 @@ func TestRefusals(t *testing.T) {
 			team       Team
 			change     func(*load.Spec)
 		}{
-			{"another version", "it is Plimsoll test, this is newer: install the same", Team{Loaders: two, Version: "newer"}, nil},
+			{"another version", "it runs Plimsoll test, and this is newer: install the same", Team{Loaders: two, Version: "newer"}, nil},
 			{"other operations", "has the operations [read write] here", Team{Loaders: two, Version: "test"}, func(s *load.Spec) { s.Operations = []string{"scan"} }},
 			{"no loader", "no loader", Team{Version: "test"}, nil},
 			{"nothing to do", "0 connections", Team{Loaders: two, Version: "test"}, func(s *load.Spec) { s.Connections = 0 }},
-			{"a schedule of one's own", "does not say how it is made", Team{Loaders: two, Version: "test"}, func(s *load.Spec) { s.Schedule = bare{} }},
+			{"a schedule of one's own", "cannot be divided among several processes", Team{Loaders: two, Version: "test"}, func(s *load.Spec) { s.Schedule = bare{} }},
 			{"a machine that cannot be talked to", "take no input while they run", Team{Loaders: []Loader{{Machine: deaf{}}}, Version: "test"}, nil},
 		} {
 			spec := spec

@@ -22,7 +22,7 @@ import (
 func besideSample(r *result.Result) []foreign.Recording {
 	from := r.Verdict.Phases[1].From.Add(30 * time.Second).Truncate(time.Second)
 	k6 := foreign.Recording{Name: "k6", Offset: 1500 * time.Millisecond, About: foreign.About{
-		Tool: "k6", Source: "run.csv.gz", Basis: foreign.Service, Notes: []string{"k6 dropped 40 iterations: it did not keep the rate that it was asked for"},
+		Tool: "k6", Source: "run.csv.gz", Basis: foreign.Service, Notes: []string{"k6 dropped 40 iterations: it did not reach the configured rate"},
 	}}
 	stopped := r.Verdict.Phases[4]
 	for s := range 150 {

@@ -29,9 +29,9 @@ func (g *Gate) UnmarshalDocument(n *document.Node) error {
 	}
 	switch none := n.Get("none"); {
 	case none != nil && len(n.Entries) > 1:
-		return none.Errorf("a gate with none and another key, %s", expected)
+		return none.Errorf("none and another key, %s", expected)
 	case none != nil && strings.TrimSpace(g.None) == "":
-		return none.Errorf("a gate of none without a reason, %s", expected)
+		return none.Errorf("none has no reason, %s", expected)
 	case none == nil && g.Rehearsals < 1:
 		return n.Errorf("%d rehearsals, expected at least 1", g.Rehearsals)
 	}

@@ -35,7 +35,7 @@ func (c *checker) mistyped(a action.Action, with *document.Node) {
 		}
 		for _, v := range values {
 			if err := nodeOf(v, e.Value).Decode(reflect.New(t).Interface()); err != nil {
-				c.refuse(e.Value, "input %q is %s, and %s of %s takes another type: %v", name, kindOf(in), e.Key, a.Name, reasonOf(err))
+				c.refuse(e.Value, "input %q is %s, but %s of %s needs another type: %v", name, kindOf(in), e.Key, a.Name, reasonOf(err))
 				break
 			}
 		}

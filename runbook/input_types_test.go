@@ -21,7 +21,7 @@ steps:
       statements: ["DO SLEEP(${{ inputs.often }})"]
       repeatable: "${{ inputs.INPUT }}"
 `
-	for input, want := range map[string]string{"fast": "", "often": `input "often" is of type integer, and repeatable of sql.execute`, "how": `input "how" is one of a list`} {
+	for input, want := range map[string]string{"fast": "", "often": `input "often" is of type integer, but repeatable of sql.execute`, "how": `input "how" is one of a list`} {
 		_, err := runbook.Parse("types.yaml", []byte(strings.Replace(text, "INPUT", input, 1)), action.Generic())
 		switch {
 		case want == "" && err != nil:

@@ -67,7 +67,7 @@ func (h *handover) text(n *document.Node) (string, error) {
 			continue
 		}
 		if q.single {
-			return "", n.Errorf("${{ %s }} in single quotes, where a shell reads no variables: use double quotes", part)
+			return "", n.Errorf("${{ %s }} in single quotes, where a shell expands no variables: use double quotes", part)
 		}
 		b.WriteString("${" + h.variable(part, n) + "}")
 	}

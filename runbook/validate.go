@@ -119,7 +119,7 @@ func (c *checker) step(s *Step, n *document.Node, group *Step) {
 		return
 	}
 	if s.Uses == "" && s.Approval == nil {
-		c.refuse(n, "step %q does nothing, expected uses, approval or rolling", s.ID)
+		c.refuse(n, "step %q has no action, expected uses, approval or rolling", s.ID)
 	}
 	if s.Approval != nil {
 		c.text(s.Approval.Note, c.scope(group), n.Get("approval"))
@@ -151,7 +151,7 @@ func (c *checker) group(s *Step, n *document.Node, outer *Step) {
 		c.refuse(n, "a group inside a group")
 		return
 	case s.Rolling == nil:
-		c.refuse(n, "steps without rolling, expected rolling: {} to go over the nodes")
+		c.refuse(n, "steps without rolling, expected rolling: {} to execute them for each node")
 		return
 	case len(s.Steps) == 0:
 		c.refuse(n, "rolling without steps")

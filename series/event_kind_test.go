@@ -29,8 +29,8 @@ func TestAnEventThatIsNotListedIsKeptAndSaid(t *testing.T) {
 		t.Error(err)
 	}
 	for want, e := range map[string]series.Event{
-		"no kind of that name":  {Time: time.Unix(1, 0), Kind: "node.flap"},
-		"its detail has colour": {Time: time.Unix(1, 0), Kind: series.StepEnd, Detail: map[string]any{"colour": "red"}},
+		"no kind of that name":                            {Time: time.Unix(1, 0), Kind: "node.flap"},
+		"its detail has keys that are not listed: colour": {Time: time.Unix(1, 0), Kind: series.StepEnd, Detail: map[string]any{"colour": "red"}},
 	} {
 		if err := w.Write(e); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v", e, err)

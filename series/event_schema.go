@@ -39,8 +39,8 @@ func EventSchema() map[string]any {
 // WriteEventReference writes a page that lists every kind of event.
 func WriteEventReference(w io.Writer) error {
 	var b strings.Builder
-	b.WriteString("# Events\n\nThis page is made from the code. `events.jsonl` of a result has a line for each: `time`, `kind`, and where they apply `name`, `node`,\n" +
-		"`cell`, `round` and `detail`. `schema/event.schema.json` is its schema. A reader passes over kinds and keys that it does not know: later\nversions may add some.\n")
+	b.WriteString("# Events\n\nThe events of a trial, for programs that read `events.jsonl` of a result. Each line has `time` and `kind`, and where they apply `name`, `node`,\n" +
+		"`cell`, `round` and `detail`. The schema is `schema/event.schema.json`. Ignore kinds and keys that you do not know: later versions may add\nsome. This page is generated from the code.\n")
 	var groups []EventGroup
 	for _, k := range eventKinds {
 		if !slices.Contains(groups, k.Group) {
@@ -48,7 +48,7 @@ func WriteEventReference(w io.Writer) error {
 		}
 	}
 	for _, g := range groups {
-		fmt.Fprintf(&b, "\n## Of %s\n\n| kind | what it tells | name | detail |\n|---|---|---|---|\n", map[EventGroup]string{OfCluster: "the cluster", OfLoad: "the load", OfTrial: "the trial", OfFleet: "the fleet"}[g]+pluralOf(g))
+		fmt.Fprintf(&b, "\n## Of %s\n\n| kind | meaning | name | detail |\n|---|---|---|---|\n", map[EventGroup]string{OfCluster: "the cluster", OfLoad: "the load", OfTrial: "the trial", OfFleet: "the fleet"}[g]+pluralOf(g))
 		for _, k := range eventKinds {
 			if k.Group != g {
 				continue

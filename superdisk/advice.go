@@ -36,7 +36,7 @@ func Advise(a Array, k Kernel) (all []Advice) {
 				"the %s leg %s has not answered for %s", l.Role, l.Device, l.HungFor.Round(time.Second))
 		}
 		if l.BadBlocks > 0 {
-			say(true, "replace the disk", "the %s leg %s has %d bad stretches", l.Role, l.Device, l.BadBlocks)
+			say(true, "replace the disk", "the %s leg %s has %d bad areas", l.Role, l.Device, l.BadBlocks)
 		}
 		if l.Errors > 0 {
 			say(false, "watch it", "the %s leg %s has had %d read errors that were corrected from the other leg", l.Role, l.Device, l.Errors)

@@ -86,7 +86,7 @@ func (d Design) Size(ctx context.Context, m infra.Machine) (int64, error) {
 // XFS needs itself.
 func Holds(size, used int64, mount string) error {
 	if room := size - size/32; used > room {
-		return hint.With(fmt.Errorf("%s uses %d MiB, and the array would have room for %d MiB", mount, used>>20, room>>20), "take a larger volume; the array is as large as its smaller leg")
+		return hint.With(fmt.Errorf("%s uses %d MiB, and the array would have room for %d MiB", mount, used>>20, room>>20), "use a larger volume; the array is as large as its smaller leg")
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func (r Rebuild) Choose(ctx context.Context) (Choice, error) {
 	}
 	c.array = a
 	if leg, in := a.On(r.Target); in && !leg.Faulty() {
-		c.Method, c.Why = Nothing, "it is a leg of the array already"
+		c.Method, c.Why = Nothing, "it is already a leg of the array"
 		return c, nil
 	}
 	if !s.Kernel.Fit {
@@ -100,7 +100,7 @@ func (r Rebuild) chooseFor(ctx context.Context, c Choice) (Choice, error) {
 	}
 	needs := c.super.DataOffset() + c.super.Size()
 	if c.target.Size < needs {
-		return c, hint.With(fmt.Errorf("%s has %d MiB, and a leg of %s needs %d MiB", r.Target, c.target.Size>>20, c.array.Label(), needs>>20), "take a larger one")
+		return c, hint.With(fmt.Errorf("%s has %d MiB, and a leg of %s needs %d MiB", r.Target, c.target.Size>>20, c.array.Label(), needs>>20), "use a larger one")
 	}
 	bitmap, err := ReadBitmap(ctx, r.Machine, c.source.Device, c.super)
 	if err != nil && !errors.Is(err, ErrNoBitmap) {

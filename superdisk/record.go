@@ -111,7 +111,7 @@ func Folder(getenv func(string) string) (string, error) {
 	}
 	home := getenv("HOME")
 	if !filepath.IsAbs(home) {
-		return "", hint.With(errors.New("there is no home folder to keep records in"), "set PLIMSOLL_HOME")
+		return "", hint.With(errors.New("there is no home folder for the records"), "set PLIMSOLL_HOME")
 	}
 	return filepath.Join(home, ".local", "state", "plimsoll", "superdisk"), nil
 }

@@ -17,13 +17,13 @@ func NewMark(what, on string, at, now time.Time) (Change, error) {
 	what = strings.TrimSpace(what)
 	switch {
 	case what == "":
-		return Change{}, fmt.Errorf("a mark says what happened: such as shop 4.2 deployed")
+		return Change{}, fmt.Errorf("a mark needs a text that says what happened, such as: shop 4.2 deployed")
 	case len([]rune(what)) > longestMark:
 		return Change{}, fmt.Errorf("a mark has at most %d characters", longestMark)
 	case strings.ContainsFunc(what+on, unicode.IsControl):
 		return Change{}, fmt.Errorf("a mark is one line of text")
 	case at.After(now.Add(time.Minute)):
-		return Change{}, fmt.Errorf("%s has not come yet", at.Format(time.RFC3339))
+		return Change{}, fmt.Errorf("%s is in the future", at.Format(time.RFC3339))
 	}
 	return Change{At: at, Instance: on, Kind: Mark, What: what}, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"math"
 	"net/http"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"plimsoll/report/quantity"
 	"plimsoll/watch"
 	"plimsoll/watch/store"
+	"plimsoll/web/words"
 )
 
 // alertPage is one alert: its curve with the limit, what changed before it, and the next step.
@@ -45,7 +45,7 @@ func (s *Server) alert(w http.ResponseWriter, r *http.Request) error {
 	all := s.Watch.picture().Alerts
 	at := slices.IndexFunc(all, func(a watch.Alert) bool { return alertID(a) == r.PathValue("alert") })
 	if at < 0 {
-		return &missingError{"this alert does not fire any more, or never did", "the list of alerts has those that do; plimsoll watch changes lists what changed"}
+		return &missingError{"this alert is no longer firing, or never fired", "the page Alerts lists those that fire; plimsoll watch changes lists what changed"}
 	}
 	p := alertPage{alertView: s.viewOf(all[at]), To: s.Now(), Charts: []chart.Chart{}, Plots: r.FormValue("plots") == "drawn"}
 	p.From = p.Since.Add(-beforeAlert)
@@ -59,7 +59,8 @@ func (s *Server) alert(w http.ResponseWriter, r *http.Request) error {
 	}
 	p.Silence = append(p.Silence, "--for", "2h")
 	if s.Watch.Query != nil {
-		curve, err := s.alertCurve(r.Context(), p)
+		_, book := s.speak(r)
+		curve, err := s.alertCurve(r.Context(), p, book)
 		if err != nil {
 			return err
 		}
@@ -73,14 +74,14 @@ func (s *Server) alert(w http.ResponseWriter, r *http.Request) error {
 
 // alertCurve is what the rule compares, from before the alert until now, under the line of its limit. Of a rule with several parts it is the one
 // whose value the alert has. nil: nothing is kept of it.
-func (s *Server) alertCurve(ctx context.Context, p alertPage) (*chart.Chart, error) {
+func (s *Server) alertCurve(ctx context.Context, p alertPage, book words.Book) (*chart.Chart, error) {
 	parts, err := store.Comparisons(p.Expr, p.Instance)
 	if err != nil {
 		return nil, err
 	}
 	step := p.Step
 	from, to := p.Begins, p.To.Truncate(step)
-	frame := newFrame(from, to, step, p.Changes)
+	frame := newFrame(from, to, step, p.Changes, book)
 	frame.marks = append(frame.marks, chart.Mark{At: p.Since.Sub(from).Seconds(), Name: p.Since.Local().Format(time.TimeOnly) + " " + p.Rule})
 	var best *chart.Chart
 	nearest := math.Inf(1)
@@ -95,6 +96,7 @@ func (s *Server) alertCurve(ctx context.Context, p alertPage) (*chart.Chart, err
 		}
 		if off := math.Abs(lines[0].Points[len(lines[0].Points)-1].Value - p.Value); best == nil || off < nearest {
 			c := frame.compared(part, lines)
+			label(book, c)
 			best, nearest = &c, off
 		}
 	}
@@ -125,10 +127,10 @@ func (f timeFrame) compared(part store.Compared, lines []store.Line) chart.Chart
 		for n := range level {
 			level[n] = *part.Limit
 		}
-		c.Lines = append(c.Lines, chart.Line{Name: fmt.Sprintf("limit %s", unit.Format(*part.Limit)), Ink: 0, Dashed: true, Values: level})
+		c.Lines = append(c.Lines, chart.Line{Name: limitLine + " " + unit.Format(*part.Limit), Ink: 0, Dashed: true, Values: level})
 	}
 	if len(lines) == 1 {
-		c.Lines[0].Name = "value"
+		c.Lines[0].Name = valueLine
 	}
 	return c
 }

@@ -245,7 +245,7 @@ func (s *Server) rerun(w http.ResponseWriter, r *http.Request) error {
 	o := journal.Command{Do: "rerun", Step: r.PostFormValue("step"), Downstream: r.PostFormValue("downstream") != "", Reason: strings.TrimSpace(r.PostFormValue("reason"))}
 	switch {
 	case o.Step == "" || o.Reason == "":
-		return &badRequest{"which step, and why?", "the reason stays with the run"}
+		return &badRequest{"no step or no reason was given", "choose the step to run again, and give a reason, which is stored with the run"}
 	case st.Item(o.Step) == nil:
 		return &badRequest{"run " + run + " has no step " + o.Step, ""}
 	case executed:

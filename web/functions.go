@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"plimsoll/analyze"
+	"plimsoll/report/chart"
 	"plimsoll/report/quantity"
 	"plimsoll/web/words"
 )
@@ -15,26 +16,29 @@ import (
 // functions are what templates call, in one language.
 func functions(book words.Book, now func() time.Time) template.FuncMap {
 	return template.FuncMap{
-		"t":        book.Say,
-		"word":     func(page string, word any) string { return book.Of(page, fmt.Sprint(word)) },
-		"ago":      func(at time.Time) string { return ago(book, now().Sub(at)) },
-		"until":    func(at time.Time) string { return until(book, at.Sub(now())) },
-		"lasting":  func(d time.Duration) string { return lasting(book, d) },
-		"clock":    clock,
-		"iso":      func(at time.Time) string { return at.UTC().Format(time.RFC3339) },
-		"percent":  func(share float64) string { return fmt.Sprintf("%.0f", 100*share) },
-		"name":     func(l words.Language) string { return words.Names[l] },
-		"shape":    func(state any) string { return shapeOf(fmt.Sprint(state)) },
-		"parts":    parts,
-		"list":     func(items ...string) []string { return items },
-		"has":      func(words, word string) bool { return slices.Contains(strings.Fields(words), word) },
-		"shell":    command,
-		"num":      quantity.Number,
-		"whole":    quantity.Count.Format,
-		"aas":      func(v float64) string { return fmt.Sprintf("%.2f", v) },
-		"hours":    func(v float64) string { return fmt.Sprintf("%.1f", v) },
-		"dur":      quantity.Seconds.Format,
-		"picture":  picture,
+		"t":       book.Say,
+		"word":    func(page string, word any) string { return book.Of(page, fmt.Sprint(word)) },
+		"ago":     func(at time.Time) string { return ago(book, now().Sub(at)) },
+		"until":   func(at time.Time) string { return until(book, at.Sub(now())) },
+		"lasting": func(d time.Duration) string { return lasting(book, d) },
+		"clock":   clock,
+		"iso":     func(at time.Time) string { return at.UTC().Format(time.RFC3339) },
+		"percent": func(share float64) string { return fmt.Sprintf("%.0f", 100*share) },
+		"name":    func(l words.Language) string { return words.Names[l] },
+		"shape":   func(state any) string { return shapeOf(fmt.Sprint(state)) },
+		"parts":   parts,
+		"list":    func(items ...string) []string { return items },
+		"has":     func(words, word string) bool { return slices.Contains(strings.Fields(words), word) },
+		"shell":   command,
+		"num":     quantity.Number,
+		"whole":   quantity.Count.Format,
+		"aas":     func(v float64) string { return fmt.Sprintf("%.2f", v) },
+		"hours":   func(v float64) string { return fmt.Sprintf("%.1f", v) },
+		"dur":     quantity.Seconds.Format,
+		"picture": func(c chart.Chart, width, height int) markup {
+			c.Title = book.Of("curve", c.Title)
+			return picture(c, width, height)
+		},
 		"verdicts": func() []analyze.Answer { return verdicts },
 		"short":    func(hash string) string { return hash[:min(8, len(hash))] },
 	}

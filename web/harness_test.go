@@ -431,6 +431,9 @@ func watched() Watch {
 			if strings.Contains(expr, "by (wait)") {
 				names = []map[string]string{{"wait": "cpu"}, {"wait": "row lock"}, {"wait": "redo"}}
 			}
+			if strings.Contains(expr, "by (part)") {
+				names = []map[string]string{{"part": "total"}, {"part": "binlog"}, {"part": "queue"}}
+			}
 			var lines []store.Line
 			for n, labels := range names {
 				l := store.Line{Labels: labels}

@@ -14,6 +14,7 @@ import (
 	"plimsoll/report/quantity"
 	"plimsoll/watch"
 	"plimsoll/watch/store"
+	"plimsoll/web/words"
 )
 
 // instancePage is one instance: what it waits for, whose statements, and what changed.
@@ -58,7 +59,7 @@ func (s *Server) instance(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("cluster") + "/" + r.PathValue("node")
 	at := slices.IndexFunc(s.Watch.picture().Instances, func(i watch.Instance) bool { return i.Name == name })
 	if at < 0 {
-		return &missingError{"instance " + name + " is not watched", "the fleet lists those that are"}
+		return &missingError{"instance " + name + " is not watched", "the page Fleet lists those that are"}
 	}
 	i := s.Watch.picture().Instances[at]
 	p := &instancePage{Instance: i, Row: rowOfInstance(i), Kept: s.Watch.Query != nil, Why: s.Watch.Why, Span: r.FormValue("span"), Plots: r.FormValue("plots") == "drawn"}
@@ -66,7 +67,8 @@ func (s *Server) instance(w http.ResponseWriter, r *http.Request) error {
 	p.Statements = slices.DeleteFunc(slices.Clone(i.Statements), func(one watch.Statement) bool { return one.AAS < slightest })
 	p.Changes = s.changes(r.Context(), name, p.From, p.To)
 	if p.Kept {
-		if err := s.curves(r.Context(), p); err != nil {
+		_, book := s.speak(r)
+		if err := s.curves(r.Context(), p, book); err != nil {
 			return err
 		}
 	}
@@ -170,18 +172,19 @@ var curvesOf = []curve{
 	}, quantity.PerSecond},
 }
 
-func (s *Server) curves(ctx context.Context, p *instancePage) error {
+func (s *Server) curves(ctx context.Context, p *instancePage, book words.Book) error {
 	step := p.Step
 	from, to := p.From.Truncate(step), p.To.Truncate(step)
 	p.Begins = from
 	quoted := strconv.Quote(p.Instance.Name)
 	over := windows{seconds(max(step, 2*time.Second)), seconds(max(step, 12*time.Second)), seconds(max(4*step, 15*time.Second))}
-	frame := newFrame(from, to, step, p.Changes)
+	frame := newFrame(from, to, step, p.Changes, book)
 	lines, err := s.Watch.Query(ctx, `sum by (wait) (avg_over_time(plimsoll_aas{instance=`+quoted+`}[`+over.step+`]))`, from, to, step)
 	if err != nil {
 		return err
 	}
 	if c, some := frame.stacked(lines, p.Instance.Cores); some {
+		label(book, c)
 		p.Charts = append(p.Charts, c)
 		p.Table = tabled(c)
 	}
@@ -191,6 +194,7 @@ func (s *Server) curves(ctx context.Context, p *instancePage) error {
 			return err
 		}
 		if c := frame.drawn(one, lines); !c.Empty() {
+			label(book, c)
 			p.Charts = append(p.Charts, c)
 		}
 	}
@@ -209,7 +213,7 @@ type timeFrame struct {
 	marks []chart.Mark
 }
 
-func newFrame(from, to time.Time, step time.Duration, changes []watch.Change) timeFrame {
+func newFrame(from, to time.Time, step time.Duration, changes []watch.Change, book words.Book) timeFrame {
 	f := timeFrame{from: from, step: step, count: int(to.Sub(from)/step) + 1, axis: chart.Axis{Unit: quantity.Elapsed, To: to.Sub(from).Seconds()}}
 	for n := range f.count {
 		f.xs = append(f.xs, (time.Duration(n) * step).Seconds())
@@ -226,7 +230,7 @@ func newFrame(from, to time.Time, step time.Duration, changes []watch.Change) ti
 		f.axis.Labels = append(f.axis.Labels, at.Format(layout))
 	}
 	for _, c := range changes {
-		f.marks = append(f.marks, chart.Mark{At: c.At.Sub(from).Seconds(), Name: c.At.Local().Format(time.TimeOnly) + " " + c.Kind + " " + c.What})
+		f.marks = append(f.marks, chart.Mark{At: c.At.Sub(from).Seconds(), Name: c.At.Local().Format(time.TimeOnly) + " " + book.Of("change", c.Kind) + " " + c.What})
 	}
 	return f
 }
@@ -314,7 +318,7 @@ func (f timeFrame) stacked(lines []store.Line, cores int) (chart.Chart, bool) {
 func tabled(c chart.Chart) [][]string {
 	head := []string{""}
 	for _, l := range c.Lines {
-		head = append(head, l.Name)
+		head = append(head, l.Shown())
 	}
 	rows := [][]string{head}
 	for n := 0; n < len(c.Xs); n += max(len(c.Xs)/20, 1) {

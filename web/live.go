@@ -185,7 +185,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) error {
 	page := r.FormValue("page")
 	u, err := url.Parse(page)
 	if err != nil || u.Host != "" || !strings.HasPrefix(u.Path, "/") {
-		return &badRequest{"which page?", ""}
+		return &badRequest{"no page was named", ""}
 	}
 	as := viewer{
 		person: access.PersonOf(r.Context()), cookies: r.Header.Get("Cookie"), accepts: r.Header.Get("Accept-Language"),

@@ -164,7 +164,7 @@ func (s *Server) asked(r *http.Request) (execute.Request, []fact, error) {
 	}
 	q = execute.Request{Book: book, Cluster: r.PostFormValue("cluster"), Inputs: map[string]string{}}
 	if q.Cluster == "" {
-		return q, nil, &badRequest{"which cluster?", "plimsoll lab list shows those of the lab"}
+		return q, nil, &badRequest{"no cluster was given", "choose a cluster of plimsoll.yaml, or one of those that plimsoll lab list shows"}
 	}
 	var said []fact
 	for _, name := range document.SortedKeys(book.Inputs) {

@@ -92,7 +92,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, name s
 		s.showJSON(w, status, data)
 		return
 	}
-	language := words.Choose(chosen(r, languageCookie), r.Header.Get("Accept-Language"))
+	language, _ := s.speak(r)
 	f := frame{
 		Language: language, Name: name, Path: r.URL.RequestURI(), Person: access.PersonOf(r.Context()), Page: data,
 		UTC: chosen(r, zoneCookie) == "utc",

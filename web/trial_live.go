@@ -89,7 +89,7 @@ func (b *bench) begin(file, by string, quick bool, now func() time.Time, happene
 // busyTrial refuses a second trial.
 type busyTrial struct{ file string }
 
-func (e *busyTrial) Error() string { return "a trial runs already: " + e.file }
+func (e *busyTrial) Error() string { return "a trial is already running: " + e.file }
 
 // Hint says what to do.
 func (e *busyTrial) Hint() string {
@@ -137,7 +137,7 @@ func (b *bench) close() {
 func (s *Server) beginTrial(w http.ResponseWriter, r *http.Request) error {
 	file := r.PostFormValue("file")
 	if !slices.Contains(s.Trials.Files(), file) {
-		return &badRequest{"there is no trial " + file + " to begin here", "trials are files named trial.yaml below the folder in which plimsoll serve runs"}
+		return &badRequest{"there is no trial " + file + " to start here", "trials are files named trial.yaml below the folder in which plimsoll serve runs"}
 	}
 	if err := s.running.begin(file, s.as(r).User, r.PostFormValue("quick") != "", s.Now, s.live.happened); err != nil {
 		return err

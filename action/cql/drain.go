@@ -46,7 +46,7 @@ func (d *drain) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 			if v, err := r.around(ctx, n); err == nil && v.member(n) == nil { // who cannot be asked may have it
 				return f, stranger(n)
 			}
-			f.State, f.Observed, f.Reason = action.Satisfied, action.Facts{"mode": "stopped"}, "it does not run"
+			f.State, f.Observed, f.Reason = action.Satisfied, action.Facts{"mode": "stopped"}, "the server is not running"
 			return f, nil
 		}
 	}

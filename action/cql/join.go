@@ -244,7 +244,7 @@ func unequip(ctx context.Context, s cluster.Assignable) error {
 
 // byHand refuses to begin with a server that only a person can start.
 func byHand(n cluster.Node, dead string) error {
-	with := "auto_bootstrap as it is by default (true), this ring's cluster_name, and a member, not itself, as its seed"
+	with := "the default auto_bootstrap (true), this ring's cluster_name, and another member as its seed"
 	if dead != "" {
 		with += ", with -D" + replaceSetting + "=" + dead
 	}
@@ -283,7 +283,7 @@ func (j *join) follow(ctx context.Context, r *ring, n cluster.Node, dead string,
 			if err := j.revive(ctx, n, dead, ended, len(troubles)); err != nil {
 				return nil, err
 			}
-			troubles = append(troubles, ended+", and was started again")
+			troubles = append(troubles, ended+"; it was started again")
 			c.Progress(-1, troubles[len(troubles)-1])
 			continue
 		}
@@ -313,7 +313,7 @@ func (j *join) revive(ctx context.Context, n cluster.Node, dead, ended string, b
 	} else if ctx.Err() == nil {
 		err = fmt.Errorf("%w: %w", err, restart)
 	}
-	return fmt.Errorf("node %s: %w; the ring serves as before. Fix the cause and resume, or cancel --undo", n.Name, err)
+	return fmt.Errorf("node %s: %w; the ring serves as before. Fix the cause, then plimsoll runbook resume RUN, or plimsoll runbook cancel RUN --undo", n.Name, err)
 }
 
 // restart starts a server that ended, and waits until it serves or says why it cannot; or, of one that runs and joins no more,

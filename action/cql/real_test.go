@@ -104,9 +104,10 @@ func call(f action.CheckResult) action.Call {
 // change of the schema, a seed that is down and a disk that is full; shrinks again; and gets a new node in the place of one that
 // died. What would lose data is refused, and no copy of a row is lost.
 func TestOnARealRing(t *testing.T) {
+	t.Parallel()
 	inLab := labtest.Cluster(t, lab.Spec{Name: "ring", Product: "cassandra", Nodes: 3, Config: map[string]string{
-		"max_heap_size": "512M", "cassandra.schema_pull_interval_ms": "3600000", // so that a node that missed a change of the schema is met
-		"dynamic_snitch": "false", // so that a node that is slow for a moment reads its own rows all the same, and not another's
+		"cassandra.schema_pull_interval_ms": "3600000", // so that a node that missed a change of the schema is met
+		"dynamic_snitch":                    "false",   // so that a node that is slow for a moment reads its own rows all the same, and not another's
 	}})
 	machine, err := local.New()
 	if err != nil {

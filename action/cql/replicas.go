@@ -62,7 +62,7 @@ func there(ctx context.Context, on *cluster.Cluster, node, keyspace string) erro
 	if near := document.Nearest(keyspace, known); near != "" {
 		advice = "did you mean " + near + "?"
 	}
-	return &hint.PermanentError{Reason: "there is no keyspace " + keyspace + " that nodes share", Advice: advice}
+	return &hint.PermanentError{Reason: "there is no replicated keyspace " + keyspace, Advice: advice}
 }
 
 // replicasOf reads a keyspace's replication, a map as JSON; nil for the local strategy.
@@ -105,7 +105,7 @@ func room(all []keyspace, members []engine.Member, goes engine.Member) error {
 		return nil
 	}
 	return &hint.PermanentError{
-		Reason: strings.Join(short, "; "), Advice: "add a node before, or lower the replication of each (ALTER KEYSPACE) and run cql/repair",
+		Reason: strings.Join(short, "; "), Advice: "add a node first, or lower the replication of each (ALTER KEYSPACE) and run cql/repair",
 	}
 }
 

@@ -26,6 +26,7 @@ func (w world) keeps() {
 	session := w.asks("n1", "ALL")
 	defer session.Close()
 	w.says(session, "CREATE KEYSPACE kept WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 2}", "CREATE TABLE kept.t (id int PRIMARY KEY, v text)")
+	w.wait() // until all nodes have the table
 	for i := range kept {
 		w.says(session, fmt.Sprintf("INSERT INTO kept.t (id, v) VALUES (%d, 'row %d')", i, i))
 	}
@@ -85,7 +86,7 @@ func (w world) repairs(node string) {
 		}
 		w.Errorf("after a join, a removal and a replacement there are %d copies of %d rows: %v; on disk, about, %v", before, kept, each, onDisk)
 	}
-	w.refuses(w.task("cql.repair", "node: "+node+"\nkeyspace: kpet"), "there is no keyspace kpet that nodes share")
+	w.refuses(w.task("cql.repair", "node: "+node+"\nkeyspace: kpet"), "there is no replicated keyspace kpet")
 	w.does(w.task("cql.repair", "node: "+node+"\nkeyspace: kept"))
 	w.tellsOfRepairs(node)
 	after, now := w.copies()

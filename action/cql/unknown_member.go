@@ -27,5 +27,5 @@ func (v view) strangers(ctx context.Context, but ...string) error {
 func stranger(n cluster.Node) *hint.PermanentError {
 	return &hint.PermanentError{Reason: fmt.Sprintf("node %s is not a member of the ring", n.Name),
 		Advice: "nothing was started. An unfinished change may have left it: undo that with plimsoll runbook cancel RUN --undo, if that change can still be undone; else cql/remove-node " +
-			"takes it away in a lab, or in the inventory delete it or mark it spare: true"}
+			"removes it in a lab; in the inventory, delete it or mark it spare: true"}
 }

@@ -68,10 +68,10 @@ func TestUpkeepOfAKeyspaceThatIsNotThereIsRefused(t *testing.T) {
 		u := a.New().(*upkeep)
 		u.Node, u.Keyspace = "n2", "shpo"
 		_, err := u.Check(t.Context(), site.ReadOnly())
-		refused(t, err, "there is no keyspace shpo that nodes share", "did you mean shop?")
+		refused(t, err, "there is no replicated keyspace shpo", "did you mean shop?")
 		u.Keyspace = "nope"
 		_, err = u.Check(t.Context(), site.ReadOnly())
-		refused(t, err, "there is no keyspace nope", "there are shop")
+		refused(t, err, "there is no replicated keyspace nope", "there are shop")
 		for _, known := range []string{"shop", ""} {
 			u.Keyspace = known
 			if f, err := u.Check(t.Context(), site.ReadOnly()); err != nil || f.State != action.Needed {

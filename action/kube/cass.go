@@ -21,7 +21,7 @@ var cassOperator = operator{
 	resume: "set spec.stopped to false first",
 	stuck: func(o kube.Object) string {
 		if status, reason := o.Condition("Valid"); status == "False" {
-			return "the operator finds it invalid (" + reason + ")"
+			return "the operator reports that it is invalid (" + reason + ")"
 		}
 		return ""
 	},
@@ -38,7 +38,7 @@ var cassOperator = operator{
 	replaces:      replaceTask{},
 	instead: map[string]string{
 		"kube.pause":             "stop the work that it would interfere with, or scale the operator's own Deployment down by hand",
-		"kube.switchover":        "its nodes are all alike",
+		"kube.switchover":        "all of its nodes have the same role",
 		"kube.enter-maintenance": "it has spec.stopped, for the whole data centre only; docs/kubernetes.md says how to work on one node",
 	},
 }
@@ -56,7 +56,7 @@ func cassBusy(o kube.Object) string {
 		}
 	}
 	if progress := o.Text(kube.At("status.cassandraOperatorProgress")); progress != "Ready" {
-		return "progress Ready, which is " + progress
+		return "progress Ready; now it is " + progress
 	}
 	if status, _ := o.Condition("Ready"); status != "True" {
 		return "the condition Ready"

@@ -200,13 +200,13 @@ func TestATaskIsMadeOnceForAnIntention(t *testing.T) {
 
 func TestWhatCassOperatorIsNotAskedFor(t *testing.T) {
 	w := newCassandra(t)
-	w.refused(t, "kube.pause", "{}", "no way to leave a cluster alone")
+	w.refused(t, "kube.pause", "{}", "no way to pause for one cluster")
 	w.refused(t, "kube.switchover", "pod: shop-1", "no way to choose a primary")
-	w.refused(t, "kube.replace-node", "pod: shop-9", "no node of pod shop-9")
+	w.refused(t, "kube.replace-node", "pod: shop-9", "no node in pod shop-9")
 	w.refused(t, "kube.scale", "members: 2", "fewer than the 3 racks")
 	w.down = "shop-2"
 	w.refused(t, "kube.replace-node", "pod: shop-1", "is DN")
-	w.refused(t, "kube.scale", "members: 4", "still at an earlier change")
+	w.refused(t, "kube.scale", "members: 4", "still working on an earlier change")
 	w.down = ""
 	for field, then := range map[string]struct {
 		value            any
@@ -214,7 +214,7 @@ func TestWhatCassOperatorIsNotAskedFor(t *testing.T) {
 	}{
 		"spec.stopped":      {true, "kube.scale", "members: 4", "spec.stopped is true"},
 		"spec.configSecret": {"own", "kube.set-parameter", `{name: concurrent_reads, value: "64"}`, "in the Secret own"},
-		"status.conditions": {conditions(map[string]string{"Ready": "True", "Valid": "False"}), "kube.scale", "members: 4", "finds it invalid"},
+		"status.conditions": {conditions(map[string]string{"Ready": "True", "Valid": "False"}), "kube.scale", "members: 4", "reports that it is invalid"},
 	} {
 		w := newCassandra(t)
 		w.Operator = nil
@@ -230,7 +230,7 @@ func TestWhatCassOperatorIsNotAskedFor(t *testing.T) {
 	w = newCassandra(t)
 	w.Operator = nil
 	w.Put(tasks.Kind, "cleanup-1", kube.Object{"spec": map[string]any{"datacenter": map[string]any{"name": "shop"}}})
-	w.refused(t, "kube.restart", "{}", "CassandraTask db/cleanup-1 is under way")
+	w.refused(t, "kube.restart", "{}", "CassandraTask db/cleanup-1 is in progress")
 }
 
 // A task that fails ends the step, with the operator's reason.

@@ -41,7 +41,7 @@ func ringCounts(datacentre func(o kube.Object) string) func(context.Context, *cl
 			}
 		}
 		if well != want || all != want {
-			return fmt.Sprintf("%d nodes up and normal in the ring, of %d in all where %d are meant", well, all, want), nil
+			return fmt.Sprintf("the ring: %d nodes are up and normal of %d members, expected %d", well, all, want), nil
 		}
 		return "", nil
 	}
@@ -51,7 +51,7 @@ func ringCounts(datacentre func(o kube.Object) string) func(context.Context, *cl
 func counted(ctx context.Context, on *cluster.Cluster, query, what string, want int64) (string, error) {
 	said, err := on.Value(ctx, "", query)
 	if err == nil && said != strconv.FormatInt(want, 10) {
-		return fmt.Sprintf("%d %s, which are %s", want, what, said), nil
+		return fmt.Sprintf("%d %s; now there are %s", want, what, said), nil
 	}
 	return "", err
 }
@@ -68,7 +68,7 @@ func followersCounted(ctx context.Context, on *cluster.Cluster, want int64) (str
 	}
 	status, err := r.ReplicationStatus(ctx)
 	if err == nil && int64(status.Followers) != want {
-		return fmt.Sprintf("%d replicas that follow the primary, which are %d", want, status.Followers), nil
+		return fmt.Sprintf("%d replicas to replicate from the primary; now %d do", want, status.Followers), nil
 	}
 	return "", err
 }

@@ -69,17 +69,17 @@ func (s site) free(fields ...kube.Path) error {
 		return &hint.PermanentError{Reason: s.String() + " is being deleted"}
 	}
 	if why := s.operator.stopped(s.Object); why != "" {
-		return &hint.PermanentError{Reason: fmt.Sprintf("%s: %s, so nothing would come of a change", s, why), Advice: s.operator.resume}
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s: %s, so a change would have no effect", s, why), Advice: s.operator.resume}
 	}
 	if s.operator.stuck != nil {
 		if why := s.operator.stuck(s.Object); why != "" {
-			return &hint.PermanentError{Reason: fmt.Sprintf("%s: %s", s, why), Advice: "mend that first, as the operator's documentation says"}
+			return &hint.PermanentError{Reason: fmt.Sprintf("%s: %s", s, why), Advice: "fix that first; the operator's documentation describes how"}
 		}
 	}
 	for _, field := range fields {
 		if keeper := s.Keeper(field); keeper != "" {
 			return &hint.PermanentError{
-				Reason: fmt.Sprintf("%s of %s is kept by %s, which would put it back", field, s, keeper),
+				Reason: fmt.Sprintf("%s of %s is managed by %s, which would revert the change", field, s, keeper),
 				Advice: "change it in the repository that " + keeper + " applies",
 			}
 		}
@@ -89,7 +89,7 @@ func (s site) free(fields ...kube.Path) error {
 
 // unsettled is a check's answer while something else goes on.
 func unsettled(f *action.CheckResult, s site, waits string) {
-	f.State, f.Reason = action.Unknown, fmt.Sprintf("the operator is still at an earlier change of %s: it waits for %s", s, waits)
+	f.State, f.Reason = action.Unknown, fmt.Sprintf("the operator is still working on an earlier change of %s: it is waiting for %s", s, waits)
 }
 
 // attempts is how often a change is judged again because others, the operator itself too, wrote the object in between.

@@ -15,7 +15,7 @@ import (
 func enterMaintenanceAction(every time.Duration) action.Action {
 	return action.Action{
 		Name: "kube.enter-maintenance", Version: 1,
-		About: "Takes a node out of service for work by hand on its disk or its server: no client reaches it, and Kubernetes does not restart its pod. Its volume claim must stay.",
+		About: "Takes a node out of service for manual work on its disk or its server: no client reaches it, and Kubernetes does not restart its pod. Its volume claim must stay.",
 		New:   func() action.Task { return &maintenance{on: true, every: every} },
 	}
 }
@@ -23,7 +23,7 @@ func enterMaintenanceAction(every time.Duration) action.Action {
 func leaveMaintenanceAction(every time.Duration) action.Action {
 	return action.Action{
 		Name: "kube.leave-maintenance", Version: 1,
-		About: "Gives a node back to service, and waits until its pod is ready and the ring shows it up and normal. Refused if its volume claim was deleted meanwhile.",
+		About: "Puts a node back into service, and waits until its pod is ready and the ring shows it up and normal. Refused if its volume claim was deleted meanwhile.",
 		New:   func() action.Task { return &maintenance{every: every} },
 	}
 }
@@ -108,7 +108,7 @@ func (a *maintenance) edits(ctx context.Context, s site, member kube.Object, on 
 	switch was := member.Text(label(claimLabel)); {
 	case claim.Deleted() || !on && was != "" && was != claim.UID():
 		return nil, &hint.PermanentError{
-			Reason: fmt.Sprintf("the volume claim %s/%s was deleted: the node of pod %s would come back without its data", s.at.Namespace, claim.Name(), a.Pod),
+			Reason: fmt.Sprintf("the volume claim %s/%s was deleted: the node in pod %s would return without its data", s.at.Namespace, claim.Name(), a.Pod),
 			Advice: "have the operator replace the node, with data from the others: plimsoll runbook run kube/replace-node",
 		}
 	case !on:
@@ -116,10 +116,10 @@ func (a *maintenance) edits(ctx context.Context, s site, member kube.Object, on 
 	case s.Is(kube.At("spec.automaticOrphanedNodeCleanup")):
 		return nil, &hint.PermanentError{
 			Reason: fmt.Sprintf("spec.automaticOrphanedNodeCleanup of %s is true: if the node's machine goes away, the operator deletes its volume claim by itself", s),
-			Advice: "set it to false for the time of the work",
+			Advice: "set it to false while you work on the node",
 		}
 	case member.Get(label(scyllaReplace)) != nil:
-		return nil, &hint.PermanentError{Reason: fmt.Sprintf("the operator is replacing the node of pod %s", a.Pod), Advice: "wait until it has"}
+		return nil, &hint.PermanentError{Reason: fmt.Sprintf("the operator is replacing the node in pod %s", a.Pod), Advice: "wait until it has"}
 	}
 	return []kube.Edit{{Path: label(s.operator.maintenance), Value: ""}, {Path: label(claimLabel), Value: claim.UID()}}, nil
 }
@@ -191,7 +191,7 @@ func (a *maintenance) serves(on *cluster.Cluster) look {
 }
 
 func changedMeanwhileMember(pod, label string) error {
-	return &hint.PermanentError{Reason: fmt.Sprintf("somebody else changed the label %s of the Service %s meanwhile", label, pod), Advice: "agree who changes it, then plimsoll runbook resume RUN"}
+	return &hint.PermanentError{Reason: fmt.Sprintf("somebody else changed the label %s of the Service %s", label, pod), Advice: "agree with them on it, then plimsoll runbook resume RUN"}
 }
 
 func (a *maintenance) Verify(ctx context.Context, on *cluster.Cluster, _ action.Facts) error {

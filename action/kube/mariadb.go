@@ -19,7 +19,7 @@ var mariadbOperator = operator{
 	},
 	stopped: func(o kube.Object) string {
 		if o.Is(kube.At("spec.suspend")) {
-			return "spec.suspend is true: the operator does not look after it"
+			return "spec.suspend is true: the operator ignores the cluster"
 		}
 		return ""
 	},
@@ -33,7 +33,7 @@ var mariadbOperator = operator{
 	suspend:       kube.At("spec.suspend"),
 	primary:       mariadbPrimary,
 	instead: map[string]string{
-		"kube.replace-node":      "delete the member's volume claim and pod as the operator's documentation says",
+		"kube.replace-node":      "delete the member's volume claim and pod as the operator's documentation describes",
 		"kube.enter-maintenance": "pause the operator for the whole cluster: plimsoll runbook run kube/pause",
 	},
 }
@@ -48,8 +48,8 @@ func mariadbFits(s site, to int64) error {
 		return primaryGoes(fmt.Sprintf("%s-%d", s.Name(), primary))
 	case to > has && s.Is(kube.At("spec.replication.enabled")) && s.Get(kube.At("spec.replication.replica.bootstrapFrom")) == nil:
 		return &hint.PermanentError{
-			Reason: "spec.replication.replica.bootstrapFrom says nothing, so mariadb-operator does not know what a new replica gets its data from",
-			Advice: "name a PhysicalBackup there first, as mariadb-operator's documentation of replication says",
+			Reason: "spec.replication.replica.bootstrapFrom is empty, so mariadb-operator does not know where a new replica gets its data",
+			Advice: "name a PhysicalBackup there first, as mariadb-operator's documentation of replication describes",
 		}
 	}
 	return nil
@@ -57,15 +57,15 @@ func mariadbFits(s site, to int64) error {
 
 // primaryGoes refuses to take the primary away.
 func primaryGoes(pod string) error {
-	return &hint.PermanentError{Reason: fmt.Sprintf("the primary is pod %s, which would be taken away", pod), Advice: "switch over first"}
+	return &hint.PermanentError{Reason: fmt.Sprintf("the primary is pod %s, which would be removed", pod), Advice: "switch over first"}
 }
 
 // mariadbRestarts refuses where the operator would restart nothing by itself.
 func mariadbRestarts(o kube.Object) error {
 	if strategy := o.Text(kube.At("spec.updateStrategy.type")); strategy == "OnDelete" || strategy == "Never" {
 		return &hint.PermanentError{
-			Reason: fmt.Sprintf("spec.updateStrategy.type is %s: the operator restarts no server by itself", strategy),
-			Advice: "set ReplicasFirstPrimaryLast or RollingUpdate",
+			Reason: fmt.Sprintf("spec.updateStrategy.type is %s: the operator does not restart servers by itself", strategy),
+			Advice: "set spec.updateStrategy.type to ReplicasFirstPrimaryLast or RollingUpdate",
 		}
 	}
 	return nil
@@ -89,7 +89,7 @@ func mariadbPrimary(o kube.Object) (kube.Path, error) {
 	case field == nil:
 		return nil, &hint.PermanentError{Reason: fmt.Sprintf("MariaDB %s has neither replication nor Galera: there is no other primary", o.Name())}
 	case o.Get(kube.At("spec.maxScaleRef")) != nil:
-		return nil, &hint.PermanentError{Reason: fmt.Sprintf("MaxScale chooses the primary of MariaDB %s", o.Name()), Advice: "switch over by spec.primaryServer of the MaxScale object"}
+		return nil, &hint.PermanentError{Reason: fmt.Sprintf("MaxScale chooses the primary of MariaDB %s", o.Name()), Advice: "switch over with spec.primaryServer of the MaxScale object"}
 	}
 	return field, nil
 }
@@ -102,12 +102,12 @@ func mariadbBusy(o kube.Object) string {
 	}
 	want, _ := o.Int(kube.At("spec.replicas"))
 	if has, _ := o.Int(kube.At("status.replicas")); has != want {
-		return fmt.Sprintf("%d replicas in its status, which says %d", want, has)
+		return fmt.Sprintf("%d replicas in its status; now there are %d", want, has)
 	}
 	if field := primaryField(o); field != nil {
 		wanted, said := o.Int(field)
 		if is, known := o.Int(currentPrimary); said && known && is != wanted {
-			return fmt.Sprintf("pod %s-%d to be the primary, which is %s-%d", o.Name(), wanted, o.Name(), is)
+			return fmt.Sprintf("pod %s-%d to become the primary; now it is %s-%d", o.Name(), wanted, o.Name(), is)
 		}
 	}
 	return ""

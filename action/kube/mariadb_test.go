@@ -222,14 +222,14 @@ func TestWhatMariaDBOperatorIsNotAskedFor(t *testing.T) {
 		name, with, want string
 	}{
 		"spec.suspend":                      {true, "kube.scale", "members: 4", "spec.suspend is true"},
-		"spec.updateStrategy.type":          {"OnDelete", "kube.restart", "{}", "restarts no server by itself"},
+		"spec.updateStrategy.type":          {"OnDelete", "kube.restart", "{}", "does not restart servers by itself"},
 		"spec.maxScaleRef.name":             {"front", "kube.switchover", "pod: shop-1", "MaxScale chooses the primary"},
 		"spec.replication.replica":          {nil, "kube.scale", "members: 4", "bootstrapFrom"},
 		"spec.myCnf":                        {nil, "kube.set-parameter", `{name: max_connections, value: "300"}`, "in the ConfigMap own"},
 		"metadata.deletionTimestamp":        {"2026-11-24T00:00:00Z", "kube.restart", "{}", "is being deleted"},
-		"status.conditions":                 {conditions(map[string]string{"Ready": "True", "Updated": "False"}), "kube.scale", "members: 4", "still at an earlier change"},
-		"metadata.managedFields":            {[]any{map[string]any{"manager": "argocd-controller", "fieldsV1": map[string]any{"f:spec": map[string]any{"f:replicas": map[string]any{}}}}}, "kube.scale", "members: 4", "kept by argocd-controller"},
-		"spec.replication.primary.podIndex": {2, "kube.scale", "members: 2", "which would be taken away"},
+		"status.conditions":                 {conditions(map[string]string{"Ready": "True", "Updated": "False"}), "kube.scale", "members: 4", "still working on an earlier change"},
+		"metadata.managedFields":            {[]any{map[string]any{"manager": "argocd-controller", "fieldsV1": map[string]any{"f:spec": map[string]any{"f:replicas": map[string]any{}}}}}, "kube.scale", "members: 4", "managed by argocd-controller"},
+		"spec.replication.primary.podIndex": {2, "kube.scale", "members: 2", "which would be removed"},
 	} {
 		w := newMariaDB(t)
 		w.set("spec.myCnfConfigMapKeyRef.name", "own")

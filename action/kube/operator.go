@@ -126,7 +126,7 @@ func (s site) waits(ctx context.Context, on *cluster.Cluster) (string, error) {
 		}
 	}
 	if serving != want || int64(len(pods)) != want {
-		return fmt.Sprintf("%d pods of %d that are ready", serving, want), nil
+		return fmt.Sprintf("all pods to be ready: %d of %d are", serving, want), nil
 	}
 	return s.operator.counts(ctx, on, s.Object, want)
 }

@@ -18,13 +18,13 @@ import (
 func parameterAction(every time.Duration) action.Action {
 	return action.Action{
 		Name: "kube.set-parameter", Version: 1,
-		About: "Sets a parameter of the servers in an operator's object. The operator restarts them one after the other; it counts as done when every server shows the value.",
+		About: "Sets a parameter of the servers in an operator's object. The operator restarts them one after the other; the step is done when every server shows the value.",
 		New:   func() action.Task { return &parameter{every: every} },
 	}
 }
 
 type parameter struct {
-	Name  string `yaml:"name,required" doc:"The parameter, as my.cnf or cassandra.yaml has it."`
+	Name  string `yaml:"name,required" doc:"The parameter's name in my.cnf or cassandra.yaml."`
 	Value string `yaml:"value,required" doc:"Its value."`
 
 	every time.Duration
@@ -82,7 +82,7 @@ func (a *parameter) Check(ctx context.Context, on *cluster.Cluster) (action.Chec
 		f.State = action.Satisfied
 		return f, nil
 	case len(edits) == 0: // asked for already
-		f.Reason = "the operator waits for " + waits + shown
+		f.Reason = "the operator is still waiting for " + waits + shown
 		return f, nil
 	case waits != "":
 		unsettled(&f, s, waits)
@@ -126,18 +126,18 @@ func (a *parameter) shown(ctx context.Context, on *cluster.Cluster, value string
 		}
 		c, ok := engine.As[engine.Configurable](db)
 		if !ok {
-			return "", &hint.PermanentError{Reason: fmt.Sprintf("node %s does not show its settings, so that nothing would tell when this is done", n.Name)}
+			return "", &hint.PermanentError{Reason: fmt.Sprintf("node %s does not show its settings, so Plimsoll could not see when the change is done", n.Name)}
 		}
 		is, err := c.Setting(ctx, a.Name)
 		var unshown *engine.Unshown
 		if errors.As(err, &unshown) {
-			return "", &hint.PermanentError{Reason: fmt.Sprintf("node %s does not show %s, so that nothing would tell when this is done", n.Name, a.Name)}
+			return "", &hint.PermanentError{Reason: fmt.Sprintf("node %s does not show %s, so Plimsoll could not see when the change is done", n.Name, a.Name)}
 		}
 		if err != nil {
 			return "", err
 		}
 		if !c.SameValue(a.Name, value, is) {
-			return fmt.Sprintf("node %s to have %s, which has %s", n.Name, value, is), nil
+			return fmt.Sprintf("node %s to have %s; it has %s", n.Name, value, is), nil
 		}
 	}
 	return "", nil
@@ -163,7 +163,7 @@ func (a *parameter) become(ctx context.Context, on *cluster.Cluster, c action.Ca
 func (a *parameter) has(on *cluster.Cluster, value string) look {
 	return func(ctx context.Context, s site) (string, error) {
 		if is, said := s.operator.configuration.read(s.Object, a.Name); said != (value != "") || is != value {
-			return "", &hint.PermanentError{Reason: fmt.Sprintf("somebody else changed %s of %s to %q; it was to be %q", a.Name, s, is, value), Advice: "agree who changes it"}
+			return "", &hint.PermanentError{Reason: fmt.Sprintf("somebody else changed %s of %s to %q; this run set it to %q", a.Name, s, is, value), Advice: "agree with them on the value, then plimsoll runbook resume RUN"}
 		}
 		if value == "" {
 			return "", nil

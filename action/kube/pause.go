@@ -12,14 +12,14 @@ import (
 
 func pauseAction(every time.Duration) action.Action {
 	return action.Action{
-		Name: "kube.pause", Version: 1, About: "Has the operator leave a cluster alone, for work that it would interfere with. It mends nothing meanwhile.",
+		Name: "kube.pause", Version: 1, About: "Pauses the operator for one cluster, for work that it would interfere with. Until it is resumed, the operator repairs nothing there.",
 		New: func() action.Task { return &pause{paused: true, every: every} },
 	}
 }
 
 func resumeAction(every time.Duration) action.Action {
 	return action.Action{
-		Name: "kube.resume", Version: 1, About: "Has the operator look after a cluster again, and waits until it is done with what it finds.",
+		Name: "kube.resume", Version: 1, About: "Resumes the operator for a cluster, and waits until it has applied what it finds.",
 		New: func() action.Task { return &pause{every: every} },
 	}
 }
@@ -70,7 +70,7 @@ func (a *pause) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 func (a *pause) edits(s site, paused bool) ([]kube.Edit, error) {
 	suspend := s.operator.suspend
 	if suspend == nil {
-		return nil, s.lacks("kube.pause", "leave a cluster alone")
+		return nil, s.lacks("kube.pause", "pause for one cluster")
 	}
 	if s.Is(suspend) == paused {
 		return nil, nil
@@ -112,7 +112,7 @@ func (a *pause) Verify(ctx context.Context, on *cluster.Cluster, _ action.Facts)
 func (a *pause) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
 	before, ok := c.Before["paused"].(bool)
 	if !ok {
-		return fmt.Errorf("whether the operator was paused was not recorded")
+		return fmt.Errorf("the previous state of the operator (paused or not) was not recorded")
 	}
 	return a.become(ctx, on, c, before)
 }

@@ -42,7 +42,7 @@ var perconaXtraDBOperator = operator{
 	instead: map[string]string{
 		"kube.pause":             perconaNoPause,
 		"kube.switchover":        "all of its members take writes; HAProxy or ProxySQL choose which one gets them",
-		"kube.replace-node":      "a member that starts without data gets it from another: delete its volume claim and its pod as the operator's documentation says",
+		"kube.replace-node":      "a member that starts without data gets it from another: delete its volume claim and its pod as the operator's documentation describes",
 		"kube.enter-maintenance": perconaNoMaintenance,
 	},
 }
@@ -60,7 +60,7 @@ var perconaServerOperator = operator{
 	busy: func(o kube.Object) string {
 		want, _ := o.Int(kube.At("spec.mysql.size"))
 		if has, _ := o.Int(kube.At("status.mysql.size")); has != want {
-			return fmt.Sprintf("%d members in its status, which says %d", want, has)
+			return fmt.Sprintf("%d members in its status; now there are %d", want, has)
 		}
 		return perconaBusy(o)
 	},
@@ -76,14 +76,14 @@ var perconaServerOperator = operator{
 	instead: map[string]string{
 		"kube.pause":             perconaNoPause,
 		"kube.switchover":        "choose it in the database: SELECT group_replication_set_as_primary('SERVER_UUID') on a member of the group, or graceful-master-takeover of Orchestrator; the operator follows",
-		"kube.replace-node":      "a member that starts without data gets it from another: delete its volume claim and its pod as the operator's documentation says",
+		"kube.replace-node":      "a member that starts without data gets it from another: delete its volume claim and its pod as the operator's documentation describes",
 		"kube.enter-maintenance": perconaNoMaintenance,
 	},
 }
 
 const (
 	perconaNoPause       = "its spec.pause stops all servers, which is not meant; stop the work that it would interfere with, or scale the operator's own Deployment down by hand"
-	perconaNoMaintenance = "a file sleep-forever in the data folder keeps a pod from starting its server, as the operator's documentation says"
+	perconaNoMaintenance = "a file sleep-forever in the data folder keeps a pod from starting its server, as the operator's documentation describes"
 )
 
 // perconaPaused tells of spec.pause, which stops every server.
@@ -104,13 +104,13 @@ func perconaBusy(o kube.Object) string {
 	if list, _ := o.Get(kube.At("status.message")).([]any); len(list) > 0 {
 		why = fmt.Sprintf(" (%v)", list[len(list)-1])
 	}
-	return "the state ready, which is " + state + why
+	return "the state ready; now it is " + state + why
 }
 
 // perconaRestarts refuses where the operator would restart nothing by itself.
 func perconaRestarts(o kube.Object) error {
 	if o.Text(kube.At("spec.updateStrategy")) == "OnDelete" {
-		return &hint.PermanentError{Reason: "spec.updateStrategy is OnDelete: the operator restarts no server by itself", Advice: "set SmartUpdate or RollingUpdate"}
+		return &hint.PermanentError{Reason: "spec.updateStrategy is OnDelete: the operator does not restart servers by itself", Advice: "set spec.updateStrategy to SmartUpdate or RollingUpdate"}
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func perconaConfigured(field, suffix string) func(o kube.Object) error {
 	return func(o kube.Object) error {
 		if o.Text(kube.At(field)) == "" {
 			return &hint.PermanentError{
-				Reason: fmt.Sprintf("%s says nothing: the configuration may be in the ConfigMap or the Secret %s%s, which the operator leaves aside as soon as the field says something", field, o.Name(), suffix),
+				Reason: fmt.Sprintf("%s is empty: the configuration may be in the ConfigMap or the Secret %s%s, which the operator leaves aside as soon as the field is set", field, o.Name(), suffix),
 				Advice: "put the whole configuration into the field first",
 			}
 		}

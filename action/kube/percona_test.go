@@ -127,7 +127,7 @@ func TestPerconaIsDoneWhenTheDatabaseShowsIt(t *testing.T) {
 func TestWhatPerconasOperatorsAreNotAskedFor(t *testing.T) {
 	for _, p := range perconaKinds {
 		w := newPercona(t, p)
-		w.refused(t, "kube.pause", "{}", "no way to leave a cluster alone")
+		w.refused(t, "kube.pause", "{}", "no way to pause for one cluster")
 		w.refused(t, "kube.switchover", "pod: shop-1", "no way to choose a primary")
 		w.refused(t, "kube.replace-node", "pod: shop-1", "no way to replace a member")
 		w.refused(t, "kube.scale", "{members: 5, rack: a}", "deals members out to racks itself")
@@ -136,10 +136,10 @@ func TestWhatPerconasOperatorsAreNotAskedFor(t *testing.T) {
 			name, with, want string
 		}{
 			"spec.pause":                           {true, "kube.scale", "members: 5", "spec.pause is true"},
-			"spec.updateStrategy":                  {"OnDelete", "kube.restart", "{}", "restarts no server by itself"},
+			"spec.updateStrategy":                  {"OnDelete", "kube.restart", "{}", "does not restart servers by itself"},
 			"spec." + p.servers + ".configuration": {nil, "kube.set-parameter", `{name: max_connections, value: "300"}`, "may be in the ConfigMap or the Secret shop-" + p.servers},
-			"status.state":                         {"error", "kube.scale", "members: 5", "the state ready, which is error"},
-			"metadata.managedFields":               {[]any{map[string]any{"manager": "helm", "fieldsV1": map[string]any{"f:spec": map[string]any{"f:" + p.servers: map[string]any{"f:size": map[string]any{}}}}}}, "kube.scale", "members: 5", "kept by helm"},
+			"status.state":                         {"error", "kube.scale", "members: 5", "the state ready; now it is error"},
+			"metadata.managedFields":               {[]any{map[string]any{"manager": "helm", "fieldsV1": map[string]any{"f:spec": map[string]any{"f:" + p.servers: map[string]any{"f:size": map[string]any{}}}}}}, "kube.scale", "members: 5", "managed by helm"},
 		} {
 			w := newPercona(t, p)
 			w.Operator = nil
@@ -149,7 +149,7 @@ func TestWhatPerconasOperatorsAreNotAskedFor(t *testing.T) {
 		}
 		w = newPercona(t, p)
 		w.members = 2 // one has left the group, and the status does not say so
-		w.refused(t, "kube.scale", "members: 5", ", which are 2")
+		w.refused(t, "kube.scale", "members: 5", "; now there are 2")
 	}
 	w := newPercona(t, perconaKinds[0])
 	w.refused(t, "kube.scale", "members: 4", "it takes 3 or 5 members")

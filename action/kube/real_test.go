@@ -70,7 +70,7 @@ func TestRealServersTellWhenAnOperatorIsDone(t *testing.T) {
 	w.Set(mariadbs.Kind, "shop", "status.replicas", 4)
 	on.pod(3, map[string]any{}, mariadbLabels)
 	f, err := on.task(t, "kube.scale", "members: 4").Check(t.Context(), site)
-	if err != nil || !strings.Contains(f.Reason, "3 replicas that follow the primary, which are 2") {
+	if err != nil || !strings.Contains(f.Reason, "3 replicas to replicate from the primary; now 2 do") {
 		t.Errorf("four by its status, three by the servers: %s %q, %v", f.State, f.Reason, err)
 	}
 }
@@ -86,8 +86,8 @@ func TestWhatPerconasServersAreAskedIsSQL(t *testing.T) {
 		w.site = real
 		f, err := w.task(t, "kube.scale", "members: 3").Check(t.Context(), real)
 		want := map[string]string{
-			cluster.PerconaXtraDBOperator: "3 members of the Galera cluster, which are NULL",
-			cluster.PerconaServerOperator: "3 members of the group that are online, which are 0",
+			cluster.PerconaXtraDBOperator: "3 members of the Galera cluster; now there are NULL",
+			cluster.PerconaServerOperator: "3 members of the group that are online; now there are 0",
 		}[p.operator]
 		if err != nil || !strings.Contains(f.Reason, want) {
 			t.Errorf("%s: %s %q, %v; want %q", p.operator, f.State, f.Reason, err, want)

@@ -14,7 +14,7 @@ import (
 func replaceAction(every time.Duration) action.Action {
 	return action.Action{
 		Name: "kube.replace-node", Version: 1,
-		About: "Has an operator replace a node of Cassandra or ScyllaDB: its volume claim is deleted, and a new node takes its tokens and gets its data from the others.",
+		About: "Replaces a node of Cassandra or ScyllaDB through its operator: its volume claim is deleted, and a new node takes over its tokens and streams its data from the others.",
 		New:   func() action.Task { return &replace{every: every} },
 	}
 }
@@ -72,7 +72,7 @@ func (a *replace) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 		return f, err
 	}
 	if host == "" {
-		return f, &hint.PermanentError{Reason: fmt.Sprintf("%s has no node of pod %s", s, a.Pod), Advice: "see the object's status: its pods are those of its racks"}
+		return f, &hint.PermanentError{Reason: fmt.Sprintf("%s has no node in pod %s", s, a.Pod), Advice: "see the object's status: its pods are those of its racks"}
 	}
 	if err := othersWell(ctx, on, host); err != nil {
 		return f, err
@@ -89,8 +89,8 @@ func othersWell(ctx context.Context, on *cluster.Cluster, host string) error {
 	for _, m := range seen.Members {
 		if m.Host != host && (!m.Up || m.Part != engine.Normal) {
 			return &hint.PermanentError{
-				Reason: fmt.Sprintf("node %s is %s: what only it and node %s hold could be lost", m.Address, m.Code(), host),
-				Advice: "bring it back first",
+				Reason: fmt.Sprintf("node %s is %s: data that only it and node %s have could be lost", m.Address, m.Code(), host),
+				Advice: "bring that node back first",
 			}
 		}
 	}
@@ -99,7 +99,7 @@ func othersWell(ctx context.Context, on *cluster.Cluster, host string) error {
 
 // ApprovalReason tells what is deleted.
 func (a *replace) ApprovalReason(f action.CheckResult) string {
-	return fmt.Sprintf("the volume claim of pod %s is deleted with all data of node %v; the others send it again", a.Pod, f.Observed["host"])
+	return fmt.Sprintf("the volume claim of pod %s is deleted with all data of node %v; the new node streams it from the others", a.Pod, f.Observed["host"])
 }
 
 func (a *replace) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
@@ -109,9 +109,9 @@ func (a *replace) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 	}
 	before, _ := c.Before["host"].(string)
 	if before == "" {
-		return nil, action.NothingDone{Err: fmt.Errorf("which node pod %s was is not recorded", a.Pod)}
+		return nil, action.NothingDone{Err: fmt.Errorf("the node that ran in pod %s was not recorded", a.Pod)}
 	}
-	c.Progress(-1, "asking for the replacement of "+before)
+	c.Progress(-1, "requesting the replacement of "+before)
 	if err := s.operator.replaces.ask(ctx, s, a.Pod, before, c.Token); err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (a *replace) replaced(on *cluster.Cluster, token string) look {
 			return "", err
 		}
 		if now == "" || now == before {
-			return "another node in pod " + a.Pod, nil
+			return "the new node in pod " + a.Pod, nil
 		}
 		seen, err := ring(ctx, on)
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 
 func restartAction(every time.Duration) action.Action {
 	return action.Action{
-		Name: "kube.restart", Version: 1, About: "Has an operator restart the members of its cluster one after the other, and waits until all are started anew and serve.",
+		Name: "kube.restart", Version: 1, About: "Restarts the members of a cluster one after the other through its operator, and waits until all have restarted and serve.",
 		New: func() action.Task { return &restart{every: every} },
 	}
 }
@@ -84,7 +84,7 @@ func (a *restart) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 	if err := a.can(s); err != nil {
 		return nil, action.NothingDone{Err: err}
 	}
-	c.Progress(-1, "asking for the restart")
+	c.Progress(-1, "requesting the restart")
 	by := s.operator.restart
 	if by == nil {
 		if err := s.askTask(ctx, c.Token, restartJob, nil); err != nil {
@@ -115,7 +115,7 @@ func started(token string) look {
 		}
 		for _, p := range pods {
 			if p.Text(kube.Path{"metadata", "annotations", s.operator.restart.shown}) != token {
-				return "pod " + p.Name() + " to be started anew", nil
+				return "pod " + p.Name() + " to restart", nil
 			}
 		}
 		return "", nil

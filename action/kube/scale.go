@@ -21,8 +21,8 @@ func scaleAction(every time.Duration) action.Action {
 }
 
 type scale struct {
-	Members int    `yaml:"members,required" doc:"How many there shall be."`
-	Rack    string `yaml:"rack" doc:"Of scylla-operator: the rack that shall have so many. Default: all racks together, which share them evenly."`
+	Members int    `yaml:"members,required" doc:"The new number of members."`
+	Rack    string `yaml:"rack" doc:"For scylla-operator: the rack to change. Default: the members of all racks together, the same number in each."`
 
 	every time.Duration
 }
@@ -66,7 +66,7 @@ func (a *scale) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 		f.State = action.Satisfied
 		return f, nil
 	case has == int64(a.Members): // asked for already
-		f.Reason = "the operator waits for " + waits
+		f.Reason = "the operator is still waiting for " + waits
 		return f, s.free()
 	}
 	edits, err := a.edits(s, int64(a.Members))
@@ -142,7 +142,7 @@ func (a *scale) edits(s site, to int64) ([]kube.Edit, error) {
 // ApprovalReason tells what members that go take with them.
 func (a *scale) ApprovalReason(f action.CheckResult) string {
 	if has, ok := f.Observed["members"].(int64); ok && has > int64(a.Members) {
-		return fmt.Sprintf("%d of %d members are taken away; their volumes may be deleted, as the operator has it", has-int64(a.Members), has)
+		return fmt.Sprintf("%d of %d members are removed; the operator may delete their volumes", has-int64(a.Members), has)
 	}
 	return ""
 }
@@ -180,7 +180,7 @@ func (a *scale) Verify(ctx context.Context, on *cluster.Cluster, _ action.Facts)
 func (a *scale) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
 	before, ok := number(c.Before["members"])
 	if !ok {
-		return errors.New("how many members there were was not recorded")
+		return errors.New("the previous number of members was not recorded")
 	}
 	return a.become(ctx, on, c, before)
 }

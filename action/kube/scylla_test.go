@@ -224,26 +224,26 @@ func TestALabelIsSetOnceForAnIntention(t *testing.T) {
 
 func TestWhatScyllaOperatorIsNotAskedFor(t *testing.T) {
 	w := newScylla(t)
-	w.refused(t, "kube.pause", "{}", "no way to leave a cluster alone")
+	w.refused(t, "kube.pause", "{}", "no way to pause for one cluster")
 	w.refused(t, "kube.switchover", "pod: shop-1", "no way to choose a primary")
 	w.refused(t, "kube.set-parameter", `{name: a, value: "1"}`, "no way to set a parameter")
-	w.refused(t, "kube.replace-node", "pod: shop-9", "no node of pod shop-9")
+	w.refused(t, "kube.replace-node", "pod: shop-9", "no node in pod shop-9")
 	w.refused(t, "kube.scale", "{members: 4}", "they are not the same in each rack")
 	w.refused(t, "kube.scale", "{members: 4, rack: z}", "has no rack z")
 	w.down = "shop-2"
 	w.refused(t, "kube.replace-node", "pod: shop-1", "is DN")
-	w.refused(t, "kube.scale", "members: 6", "still at an earlier change")
+	w.refused(t, "kube.scale", "members: 6", "still working on an earlier change")
 	w.down = ""
 	w.label("shop-0", "scylla/replace", "")
 	w.Operator = nil
-	w.refused(t, "kube.replace-node", "pod: shop-0", "replacing the node of pod shop-0 already")
+	w.refused(t, "kube.replace-node", "pod: shop-0", "already replacing the node in pod shop-0")
 	w = newScylla(t)
 	w.Operator = nil
 	w.set("status.conditions", conditions(map[string]string{"Available": "True", "Progressing": "False", "Degraded": "True"}))
 	w.refused(t, "kube.restart", "{}", "the condition Degraded to be False")
 	w = newScylla(t)
 	w.set("metadata.managedFields", []any{map[string]any{"manager": "argocd-controller", "fieldsV1": map[string]any{"f:spec": map[string]any{"f:datacenter": map[string]any{"f:racks": map[string]any{}}}}}})
-	w.refused(t, "kube.scale", "members: 6", "kept by argocd-controller")
+	w.refused(t, "kube.scale", "members: 6", "managed by argocd-controller")
 }
 
 // A node that is worked on by hand keeps its claim, or does not come back as if nothing had happened.
@@ -256,7 +256,7 @@ func TestMaintenanceKeepsTheClaim(t *testing.T) {
 	if ready, _ := w.Object(pods, "shop-1").Condition("Ready"); ready != "False" {
 		t.Errorf("in maintenance, and its pod is ready: %s", ready)
 	}
-	w.refused(t, "kube.restart", "{}", "2 pods of 3 that are ready")
+	w.refused(t, "kube.restart", "{}", "2 of 3 are")
 	if err := w.act(t, w.task(t, "kube.leave-maintenance", "pod: shop-1")); err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +279,7 @@ func TestMaintenanceKeepsTheClaim(t *testing.T) {
 	w.set("status.observedGeneration", 2)
 	w.Operator = nil
 	w.refused(t, "kube.enter-maintenance", "pod: shop-1", "the operator deletes its volume claim by itself")
-	w.refused(t, "kube.enter-maintenance", "pod: shop-7", "no node of pod shop-7")
+	w.refused(t, "kube.enter-maintenance", "pod: shop-7", "no node in pod shop-7")
 	newCassandra(t).refused(t, "kube.enter-maintenance", "pod: shop-1", "no way to take one node out of service")
 	newMariaDB(t).refused(t, "kube.enter-maintenance", "pod: shop-1", "no way to take one node out of service")
 }

@@ -16,7 +16,7 @@ import (
 func (s site) member(ctx context.Context, pod string) (kube.Object, error) {
 	o, err := s.api.Get(ctx, kube.Services(s.at.Namespace), pod)
 	if errors.Is(err, kube.ErrNotFound) || err == nil && o.Text(kube.Path{"metadata", "labels", "scylla/cluster"}) != s.Name() {
-		return nil, &hint.PermanentError{Reason: fmt.Sprintf("%s has no node of pod %s", s, pod), Advice: fmt.Sprintf("its pods are called %s-DATACENTER-RACK-0 and so on", s.Name())}
+		return nil, &hint.PermanentError{Reason: fmt.Sprintf("%s has no node in pod %s", s, pod), Advice: fmt.Sprintf("its pods are called %s-DATACENTER-RACK-0 and so on", s.Name())}
 	}
 	return o, err
 }
@@ -67,7 +67,7 @@ func (r replaceLabel) try(ctx context.Context, s site, pod string) error {
 		return err
 	}
 	if o.Get(label(scyllaReplace)) != nil {
-		return &hint.PermanentError{Reason: fmt.Sprintf("the operator is replacing the node of pod %s already", pod), Advice: "wait until it has taken the label " + scyllaReplace + " from the Service " + pod}
+		return &hint.PermanentError{Reason: fmt.Sprintf("the operator is already replacing the node in pod %s", pod), Advice: "wait until it has taken the label " + scyllaReplace + " from the Service " + pod}
 	}
 	return s.api.Try(ctx, kube.Services(s.at.Namespace), o, r.edits("", "check")...)
 }
@@ -86,7 +86,7 @@ func (replaceLabel) asked(ctx context.Context, s site, pod, token string) (host,
 	switch {
 	case err != nil:
 	case o.Text(label(replaceToken)) != taskName(token):
-		err = &hint.PermanentError{Reason: fmt.Sprintf("somebody else asked for another replacement of the node of pod %s meanwhile", pod)}
+		err = &hint.PermanentError{Reason: fmt.Sprintf("somebody else asked for another replacement of the node in pod %s", pod)}
 	case o.Get(label(scyllaReplace)) != nil:
 		waits = "the operator to take the label " + scyllaReplace + " from the Service " + pod
 	}

@@ -38,7 +38,7 @@ func (s site) awaitOnly(ctx context.Context, every time.Duration, c action.Call,
 			if seen++; seen == agreed {
 				return "", nil
 			}
-			c.Progress(-1, "done, as it seems; looking again")
+			c.Progress(-1, "done as far as Plimsoll sees; checking again")
 			return fmt.Sprintf("it waited for the same answer %d times more", agreed-seen), nil
 		}
 		seen = 0
@@ -53,7 +53,7 @@ func (s site) unfinished(ctx context.Context, on *cluster.Cluster, done look) (s
 		return "", err
 	}
 	if now.UID() != s.UID() {
-		return "", &hint.PermanentError{Reason: fmt.Sprintf("%s was deleted and created anew meanwhile", s)}
+		return "", &hint.PermanentError{Reason: fmt.Sprintf("%s was deleted and created again in the meantime", s)}
 	}
 	if err := now.free(); err != nil {
 		return "", err

@@ -16,13 +16,13 @@ import (
 
 func switchoverAction(every time.Duration) action.Action {
 	return action.Action{
-		Name: "kube.switchover", Version: 1, About: "Has an operator make another pod the primary, and waits until the operator and the servers say that it is.",
+		Name: "kube.switchover", Version: 1, About: "Makes another pod the primary through its operator, and waits until the operator and the servers confirm it.",
 		New: func() action.Task { return &switchover{every: every} },
 	}
 }
 
 type switchover struct {
-	Pod string `yaml:"pod,required" doc:"The pod that is to be the primary, without its namespace."`
+	Pod string `yaml:"pod,required" doc:"The new primary's pod, without its namespace."`
 
 	every time.Duration
 }
@@ -70,7 +70,7 @@ func (a *switchover) Check(ctx context.Context, on *cluster.Cluster) (action.Che
 		}
 		return f, err
 	case len(edits) == 0: // asked for already
-		f.Reason = "the operator waits for " + waits
+		f.Reason = "the operator is still waiting for " + waits
 		return f, nil
 	case waits != "":
 		unsettled(&f, s, waits)
@@ -130,17 +130,17 @@ func (a *switchover) leads(ctx context.Context, on *cluster.Cluster, s site, pod
 		return "", changedMeanwhile(s, field, want)
 	}
 	if is, known := s.Int(currentPrimary); !known || is != want {
-		return "pod " + pod + " to be the primary, which is " + s.Text(kube.At("status.currentPrimary")), nil
+		return "pod " + pod + " to become the primary; now it is " + s.Text(kube.At("status.currentPrimary")), nil
 	}
 	if s.Is(kube.At("spec.galera.enabled")) {
 		return "", nil // all of its members take writes; which one is called the primary, no server knows
 	}
 	n, err := on.Primary(ctx)
 	if errors.Is(err, cluster.ErrNoPrimary) {
-		return "a server that says that it is the primary", nil
+		return "a server that reports that it is the primary", nil
 	}
 	if err == nil && n.Pod != "" && n.Pod != s.at.Namespace+"/"+pod {
-		return fmt.Sprintf("the server of pod %s to be the primary, which is node %s", pod, n.Name), nil
+		return fmt.Sprintf("the server of pod %s to become the primary; now it is node %s", pod, n.Name), nil
 	}
 	return "", err
 }

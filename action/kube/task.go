@@ -57,7 +57,7 @@ func (s site) alone(ctx context.Context, own string) error {
 		if failed, _ := t.Condition("Failed"); failed == "True" {
 			continue
 		}
-		return &hint.PermanentError{Reason: fmt.Sprintf("CassandraTask %s/%s is under way", s.at.Namespace, t.Name()), Advice: "wait for its end, or delete it if it is not wanted"}
+		return &hint.PermanentError{Reason: fmt.Sprintf("CassandraTask %s/%s is in progress", s.at.Namespace, t.Name()), Advice: "wait until it ends, or delete it if it is not needed"}
 	}
 	return nil
 }
@@ -88,14 +88,14 @@ func (s site) taskWaits(ctx context.Context, token string) (string, error) {
 	if failed, reason := t.Condition("Failed"); failed == "True" {
 		return "", &hint.PermanentError{
 			Reason: fmt.Sprintf("CassandraTask %s/%s failed (%s)", s.at.Namespace, t.Name(), reason),
-			Advice: "see why with kubectl describe cassandratask " + t.Name(),
+			Advice: "kubectl describe cassandratask shows why: " + t.Name(),
 		}
 	}
 	if complete, _ := t.Condition("Complete"); complete == "True" && t.Text(kube.At("status.completionTime")) != "" {
 		return "", nil
 	}
 	succeeded, _ := t.Int(kube.At("status.succeeded"))
-	return fmt.Sprintf("CassandraTask %s, of which %d pods are done", t.Name(), succeeded), nil
+	return fmt.Sprintf("CassandraTask %s: %d pods are done", t.Name(), succeeded), nil
 }
 
 // replaceTask replaces a node by a task.

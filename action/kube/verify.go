@@ -25,8 +25,8 @@ func verify(ctx context.Context, on *cluster.Cluster, done look) error {
 // changedMeanwhile is the end of waiting for a field that somebody else has changed.
 func changedMeanwhile(s site, field kube.Path, want any) error {
 	return &hint.PermanentError{
-		Reason: fmt.Sprintf("somebody else changed %s of %s to %v; it was to be %v", field, s, s.Get(field), want),
-		Advice: "agree who changes it, then plimsoll runbook resume RUN",
+		Reason: fmt.Sprintf("somebody else changed %s of %s to %v; this run set it to %v", field, s, s.Get(field), want),
+		Advice: "agree with them on the value, then plimsoll runbook resume RUN",
 	}
 }
 

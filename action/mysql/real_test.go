@@ -172,6 +172,7 @@ func looksOnly(t *testing.T, site *cluster.Cluster) {
 }
 
 func TestOnMariaDB(t *testing.T) {
+	t.Parallel()
 	site := newLab(t, "mariadb", 2)
 	looksOnly(t, site)
 	claims(t, site)
@@ -202,6 +203,7 @@ func TestOnMariaDB(t *testing.T) {
 }
 
 func TestOnMySQL(t *testing.T) {
+	t.Parallel()
 	site := newLab(t, "mysql", 2)
 	looksOnly(t, site)
 	claims(t, site)

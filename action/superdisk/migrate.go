@@ -70,7 +70,7 @@ func (s *migrate) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	}
 	switch source, err := superdisk.MountedOn(ctx, m, s.Mount); {
 	case err == nil && source == "" && found:
-		r.Reason = "it was cut off while the array was mounted in the place of " + local
+		r.Reason = "it was interrupted while the array was being mounted in place of " + local
 	case err != nil || source != local:
 		return r, errors.Join(err, &hint.PermanentError{Reason: fmt.Sprintf("%s is mounted from %q, not from %s", s.Mount, source, local), Advice: "name the disk that it is mounted from"})
 	}

@@ -46,7 +46,7 @@ func (n *create) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 	case errors.Is(err, infra.ErrNoVolume):
 		f.State = action.Needed
 	case err == nil && v.Size>>20 != n.MiB:
-		f.State, f.Reason = action.Unknown, fmt.Sprintf("node %s has a volume %s of another size: %s", n.Node, n.Name, v.ID)
+		f.State, f.Reason = action.Unknown, fmt.Sprintf("node %s already has a volume %s with a different size: %s", n.Node, n.Name, v.ID)
 	case err != nil:
 		return f, err
 	}

@@ -18,7 +18,7 @@ func Observe(ctx context.Context, db engine.CacheCounting, span time.Duration) (
 	began := time.Now()
 	before, err := db.Caches(ctx)
 	if engine.ClassOf(err) == engine.Missing {
-		return nil, &hint.PermanentError{Reason: "this server does not show its caches by CQL: " + err.Error(), Advice: "Cassandra does from version 4 on; ScyllaDB shows them in its metrics"}
+		return nil, &hint.PermanentError{Reason: "this server does not show its caches over CQL: " + err.Error(), Advice: "Cassandra does from version 4 on; ScyllaDB shows them in its metrics"}
 	}
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func between(before, after []engine.Cache, at time.Time, took time.Duration) *ad
 	for _, now := range after {
 		n := slices.IndexFunc(before, func(c engine.Cache) bool { return c.Node == now.Node && c.Name == now.Name })
 		if n < 0 || now.Requests < before[n].Requests {
-			seen.Notes = append(slices.Clone(seen.Notes), fmt.Sprintf("%s: node %s was started while it was looked at, and is left out.", now.Name, now.Node))
+			seen.Notes = append(slices.Clone(seen.Notes), fmt.Sprintf("%s: node %s was restarted during the observation, so it is left out.", now.Name, now.Node))
 			continue
 		}
 		requests, hits := float64(now.Requests-before[n].Requests), float64(now.Hits-before[n].Hits)
@@ -71,18 +71,18 @@ const full = 0.9
 func means(c advise.Cache) string {
 	switch {
 	case c.Capacity == 0 && c.Requests > 0:
-		return "it is off, and was asked all the same"
+		return "it is off, but its counters show requests"
 	case c.Capacity == 0:
 		return "it is off"
 	case c.Requests == 0:
-		return "nothing asked it: its memory brings nothing now"
+		return "it gets no requests, so its memory has no effect now"
 	case float64(c.Size) < full*float64(c.Capacity):
-		return "it has room left: more memory would change nothing"
+		return "it is not full, so more memory would change nothing"
 	}
-	return "it is full: more memory can save a part of what it misses; how large a part, its counters do not tell"
+	return "it is full: more memory can avoid a part of its misses; its counters do not show how large a part"
 }
 
 var notes = []string{
-	"Cassandra counts what its caches answer, and does not show when an entry was used last. So reads at another size cannot be predicted from the running ring; a trial with the other setting measures them.",
-	"The heap and the page cache of the operating system are not shown over CQL: nodetool info tells the heap, and the chunk cache is beside it.",
+	"Cassandra counts what its caches answer, but does not show when an entry was last used. So its reads with another cache size cannot be predicted from the running ring; a trial with the other setting measures them.",
+	"The heap and the page cache of the operating system are not shown over CQL: nodetool info shows the heap; the chunk cache is outside of the heap.",
 }

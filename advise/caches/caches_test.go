@@ -19,10 +19,10 @@ func TestWhatTheCountersOfACacheAllowToSay(t *testing.T) {
 		says             string
 	}{
 		{"off", 0, 0, 0, 0, 0, 0, "it is off"},
-		{"off and asked", 0, 0, 100, 0, 0, 10, "it is off, and was asked"},
-		{"idle", 50 * mib, 40 * mib, 0, 0, 0, 0, "nothing asked it"},
-		{"room", 50 * mib, 10 * mib, 1000, 750, 0.75, 100, "it has room left"},
-		{"full", 50 * mib, 49 * mib, 1000, 900, 0.9, 100, "its counters do not tell"},
+		{"off and asked", 0, 0, 100, 0, 0, 10, "it is off, but its counters show requests"},
+		{"idle", 50 * mib, 40 * mib, 0, 0, 0, 0, "it gets no requests"},
+		{"room", 50 * mib, 10 * mib, 1000, 750, 0.75, 100, "it is not full"},
+		{"full", 50 * mib, 49 * mib, 1000, 900, 0.9, 100, "its counters do not show"},
 	} {
 		before := engine.Cache{Node: "a", Name: c.name, Capacity: c.capacity, Size: c.size, Requests: 5000, Hits: 10}
 		after := before
@@ -40,7 +40,7 @@ func TestWhatTheCountersOfACacheAllowToSay(t *testing.T) {
 
 func TestANodeThatWasRestartedMeanwhileIsLeftOut(t *testing.T) {
 	seen := between([]engine.Cache{{Node: "a", Name: "keys", Requests: 10}}, []engine.Cache{{Node: "a", Name: "keys", Requests: 3}}, time.Now(), time.Second)
-	if len(seen.Caches) != 0 || !strings.Contains(strings.Join(seen.Notes, " "), "node a was started") {
+	if len(seen.Caches) != 0 || !strings.Contains(strings.Join(seen.Notes, " "), "node a was restarted") {
 		t.Errorf("%+v", seen)
 	}
 }

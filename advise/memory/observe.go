@@ -255,7 +255,7 @@ func (l *look) step(ctx context.Context) error {
 		return &Unable{"the server was restarted during the observation", "run this again when it has been up for a while", now}
 	}
 	if now.Size != before.Size || len(lists) != len(l.parts) {
-		return &Unable{"the buffer pool was resized during the observation", "look again", now}
+		return &Unable{"the buffer pool was resized during the observation", "run this again", now}
 	}
 	i := Interval{
 		Seconds: l.listed.Sub(at).Seconds(), Back: make([]float64, bins), Fresh: make([]float64, bins), Promoted: make([]float64, perCache),

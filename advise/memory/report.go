@@ -43,7 +43,7 @@ func Reported(o *Observation, sizes []int64, seed uint64) *advise.Memory {
 	r.Line = Predict(intervals, o.Cache, o.DataPages(), dense(o.Cache.Size, sizes), seed).Points
 	for n := range r.Curve.Points {
 		if is && r.Curve.Points[n].Doubt == "" {
-			r.Curve.Points[n].Doubt = "the load changed while it was looked at"
+			r.Curve.Points[n].Doubt = "the load changed during the observation"
 		}
 	}
 	for _, p := range r.Curve.Points {

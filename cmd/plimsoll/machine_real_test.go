@@ -125,6 +125,9 @@ func write(t *testing.T, path, text string, mode os.FileMode) {
 
 // The shipped runbooks work on a node that is reached by ssh and worked by its unit.
 func TestRealRunbooksOverSSH(t *testing.T) {
+	if apart(t) {
+		return
+	}
 	dir, _ := onlySSH(t)
 
 	out, said, code := typed(t, "machine", "check", "db-a", "--json")
@@ -178,6 +181,9 @@ steps:
 
 // One schedule is dealt out to loaders on two machines, exactly; one that is cut off is accounted for.
 func TestRealLoadFromOtherMachines(t *testing.T) {
+	if apart(t) {
+		return
+	}
 	_, rig := onlySSH(t)
 	workload := []string{"--target", "orders", "--workload", "oltp_point_select", "--param", "table_size=1000", "--param", "tables=1"}
 	if out, said, code := typed(t, append([]string{"load", "prepare"}, workload...)...); code != 0 {

@@ -30,6 +30,7 @@ func TestRealScripts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real servers")
 	}
+	t.Parallel()
 	scripts(t, "testdata/real")
 }
 

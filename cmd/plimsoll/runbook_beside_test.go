@@ -12,6 +12,9 @@ import (
 
 // TestRealLabIsUsedBesideARun plans on, and reaches for a load, a lab cluster that a run has in hand. Taking it down is refused.
 func TestRealLabIsUsedBesideARun(t *testing.T) {
+	if apart(t) {
+		return
+	}
 	if testing.Short() {
 		t.Skip("starts a real server")
 	}

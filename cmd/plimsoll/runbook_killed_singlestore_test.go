@@ -21,6 +21,9 @@ import (
 // TestWhatAKilledPlimsollBeganInASingleStoreGoesOn kills it in the middle of every act, where the torture kills it between them.
 // The next waits for the end of what was begun, by sdb-admin or in the cluster, and begins nothing of it again.
 func TestWhatAKilledPlimsollBeganInASingleStoreGoesOn(t *testing.T) {
+	if apart(t) {
+		return
+	}
 	if testing.Short() {
 		t.Skip("kills processes")
 	}

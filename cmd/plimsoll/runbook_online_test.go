@@ -20,6 +20,9 @@ import (
 
 // TestRealOnlineChangeOutlivesPlimsoll kills Plimsoll while pt-online-schema-change copies, which goes on, and then both.
 func TestRealOnlineChangeOutlivesPlimsoll(t *testing.T) {
+	if apart(t) {
+		return
+	}
 	if testing.Short() {
 		t.Skip("starts a real server")
 	}

@@ -122,6 +122,9 @@ func TestEveryRunbookCommandHasAnExample(t *testing.T) {
 }
 
 func TestRealRunbook(t *testing.T) {
+	if apart(t) {
+		return
+	}
 	if testing.Short() {
 		t.Skip("starts real servers")
 	}

@@ -24,6 +24,9 @@ import (
 // torture, with processes of plimsoll that are killed and put to sleep, and an sdb-admin that is a process too. From elsewhere
 // nobody takes the cluster: a SingleStore keeps no claim that another host could see.
 func TestSingleStoresRunbooksStandTheTorture(t *testing.T) {
+	if apart(t) {
+		return
+	}
 	if testing.Short() {
 		t.Skip("kills many processes")
 	}

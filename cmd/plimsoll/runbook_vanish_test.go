@@ -33,6 +33,9 @@ steps:
 
 // TestRealDatabaseVanishes kills the server in the middle of an act that cannot simply be repeated.
 func TestRealDatabaseVanishes(t *testing.T) {
+	if apart(t) {
+		return
+	}
 	if testing.Short() {
 		t.Skip("starts a real server")
 	}

@@ -61,9 +61,9 @@ func detail(e *engine.Error, err gocql.RequestError) {
 	case *gocql.RequestErrUnavailable:
 		e.Text = fmt.Sprintf("%s needs %d replicas, and %d are alive", f.Consistency, f.Required, f.Alive)
 	case *gocql.RequestErrReadTimeout:
-		e.Text = fmt.Sprintf("read at %s: %d of %d replicas answered in the server's time", f.Consistency, f.Received, f.BlockFor)
+		e.Text = fmt.Sprintf("read at %s: %d of %d replicas answered within the server's timeout", f.Consistency, f.Received, f.BlockFor)
 	case *gocql.RequestErrWriteTimeout:
-		e.Text = fmt.Sprintf("write at %s: %d of %d replicas answered in the server's time; it may have been applied",
+		e.Text = fmt.Sprintf("write at %s: %d of %d replicas answered within the server's timeout; it may have been applied",
 			f.Consistency, f.Received, f.BlockFor)
 	}
 }

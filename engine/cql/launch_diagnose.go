@@ -36,7 +36,7 @@ var complaints = []complaint{
 		"the ring still has a node with this address", "replace that node (cassandra.replace_address_first_boot), or remove it from the ring"},
 	{regexp.MustCompile(`Cannot replace_address (?P<who>\S+) because it doesn't exist in gossip`),
 		"the ring has no node ${who} to replace", ""},
-	{regexp.MustCompile(`Cannot replace a live node`), "the node that it should replace is alive", "stop it first"},
+	{regexp.MustCompile(`Cannot replace a live node`), "the node to be replaced is alive", "stop it first"},
 	{regexp.MustCompile(`This node was decommissioned and will not rejoin`),
 		"it was decommissioned, and cannot rejoin with its old data", "remove it, and add a new one"},
 	{regexp.MustCompile(`Unable to find sufficient sources for streaming range[^\n]*in keyspace (?P<keyspace>\w+)`),

@@ -78,7 +78,7 @@ func (t *target) option(name, value string) error {
 		t.dc = value
 	case "discover":
 		if value != "on" && value != "off" {
-			err = fmt.Errorf("%q is neither on nor off", value)
+			err = fmt.Errorf("%q is not on or off", value)
 		}
 		t.discover = value == "on"
 	case "connections":

@@ -38,7 +38,7 @@ func TestTargetsThatCannotBe(t *testing.T) {
 		"consistency=LOCAL_QUORUN":  "did you mean LOCAL_QUORUM?",
 		"consistency=most":          "known are ALL, ANY",
 		"serial-consistency=QUORUM": "known are LOCAL_SERIAL, SERIAL",
-		"discover=yes":              "neither on nor off",
+		"discover=yes":              "is not on or off",
 		"connections=0":             "not a number from 1",
 		"consistancy=ONE":           "did you mean consistency?",
 		"ssl=on":                    "known are connections",

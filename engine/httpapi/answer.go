@@ -28,7 +28,7 @@ const (
 	unknown    = -1
 )
 
-var errAnswer = errors.New("an answer that is not HTTP/1.1")
+var errAnswer = errors.New("the answer is not HTTP/1.1")
 
 // read reads an answer; its body goes to r if that keeps it.
 func (a *answer) read(in *bufio.Reader, method string, r *engine.Result) error {

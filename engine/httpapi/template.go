@@ -51,7 +51,7 @@ func parseTemplate(text string) (*template, error) {
 		for word := range strings.SplitSeq(words[2], ",") {
 			status, err := strconv.Atoi(word)
 			if err != nil || status < 200 || status > 599 {
-				return nil, fmt.Errorf("request %q: %q is no status from 200 to 599", lines[0], word)
+				return nil, fmt.Errorf("request %q: %q is not a status from 200 to 599", lines[0], word)
 			}
 			t.statuses = append(t.statuses, status)
 		}

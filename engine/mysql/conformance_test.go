@@ -8,7 +8,7 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	labtest.Each(t, func(t *testing.T, db labtest.Server) {
+	labtest.EachAlone(t, func(t *testing.T, db labtest.Server) {
 		enginetest.Run(t, enginetest.Harness{
 			Engine: db.Engine, Target: db.Target, Database: db.Database,
 			Texts: enginetest.Texts{

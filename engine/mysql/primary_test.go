@@ -31,7 +31,15 @@ func followThePrimary(t *testing.T, cluster labtest.Server) {
 	for _, address := range cluster.Target.Addresses {
 		one := cluster.Target
 		one.Addresses = []string{address}
-		nodes = append(nodes, openTarget(t, one))
+		waitFor(t, address+" has the database", func() bool { // which comes to the replica as everything does
+			db, err := mysql.Engine{}.Open(t.Context(), one)
+			if err != nil {
+				return false
+			}
+			t.Cleanup(func() { db.Close() })
+			nodes = append(nodes, db)
+			return true
+		})
 	}
 	labtest.Ask(t, nodes[0], "CREATE TABLE follow (id INT PRIMARY KEY)")
 	waitFor(t, "the replica has the table and the user", func() bool {

@@ -55,7 +55,7 @@ func (v *Volumes) Modify(ctx context.Context, id string, change infra.VolumeSpec
 			return hint.With(errors.Join(err, looked), "another change of the volume is in progress: wait until it is complete (aws ec2 describe-volumes-modifications --volume-ids "+id+"), then plimsoll runbook resume RUN")
 		}
 	case isCode(err, codeModifiedOften):
-		return hint.With(err, "EBS changes a volume a few times a day only: its message, or aws ec2 describe-volumes-modifications --volume-ids "+id+", says since when")
+		return hint.With(err, "EBS allows only a few changes of a volume per day: its message, or aws ec2 describe-volumes-modifications --volume-ids "+id+", shows when the last one began")
 	case err != nil:
 		return err
 	}

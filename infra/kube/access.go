@@ -30,7 +30,7 @@ const (
 func (a Access) Check() error {
 	for _, word := range []string{a.Config, a.Context} {
 		if strings.HasPrefix(word, "-") || strings.ContainsAny(word, "\n\t") {
-			return fmt.Errorf("%q, expected a name as kubectl takes it", word)
+			return fmt.Errorf("%q, expected a name that kubectl accepts", word)
 		}
 	}
 	return nil

@@ -74,11 +74,11 @@ var ErrNotFound = errors.New("not found")
 type ConflictError struct{ Object string }
 
 func (e *ConflictError) Error() string {
-	return e.Object + " was changed by others since it was looked at"
+	return e.Object + " was changed by somebody else after Plimsoll had read it"
 }
 
 // Hint says what to do.
-func (e *ConflictError) Hint() string { return "look at it again: plimsoll runbook resume RUN" }
+func (e *ConflictError) Hint() string { return "plimsoll runbook resume RUN reads it again" }
 
 // Get reads an object. It asks for a list of one: of an object that is not there that is an empty list, and no error to interpret.
 func (a API) Get(ctx context.Context, k Kind, name string) (Object, error) {
@@ -88,7 +88,7 @@ func (a API) Get(ctx context.Context, k Kind, name string) (Object, error) {
 	}
 	if len(all) == 0 {
 		return nil, hint.With(fmt.Errorf("%s %s/%s: %w", k.Kind, k.Namespace, name, ErrNotFound),
-			"look what there is with "+a.at.brief()+" --namespace="+k.Namespace+" get "+k.Plural)
+			"this lists those that exist: "+a.at.brief()+" --namespace="+k.Namespace+" get "+k.Plural)
 	}
 	return all[0], nil
 }
@@ -173,7 +173,7 @@ func (a API) change(ctx context.Context, k Kind, o Object, query url.Values, edi
 	}
 	for _, e := range edits {
 		if !same(written.Get(e.Path), e.Value) {
-			return nil, fmt.Errorf("change %s: Kubernetes accepted it, and %s is %v, not %v", name, e.Path, written.Get(e.Path), e.Value)
+			return nil, fmt.Errorf("change %s: Kubernetes accepted the change, but %s is %v, not %v", name, e.Path, written.Get(e.Path), e.Value)
 		}
 	}
 	return written, nil

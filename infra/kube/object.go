@@ -25,7 +25,7 @@ func parseObject(data []byte) (o Object, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
 	if err := decoder.Decode(&o); err != nil {
-		return nil, fmt.Errorf("read what Kubernetes answered: %w", err)
+		return nil, fmt.Errorf("read the answer of Kubernetes: %w", err)
 	}
 	return o, nil
 }

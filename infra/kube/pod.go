@@ -87,12 +87,12 @@ func (p Pod) command(script string) infra.Command {
 type ReplacedError struct{ Pod, Was, Is string }
 
 func (e *ReplacedError) Error() string {
-	return fmt.Sprintf("pod %s is another than before: it was created anew (uid %s, then %s)", e.Pod, e.Was, e.Is)
+	return fmt.Sprintf("pod %s was created anew: it is not the same pod as before (uid %s, then %s)", e.Pod, e.Was, e.Is)
 }
 
 // Hint says what to do.
 func (e *ReplacedError) Hint() string {
-	return "what ran there has ended, and files outside its volumes are gone. If that is as it should be, plimsoll runbook resume RUN, or begin again"
+	return "its processes have ended, and files outside its volumes are lost. If that is intended, plimsoll runbook resume RUN, or start again"
 }
 
 // dialer opens channels to one pod.

@@ -179,7 +179,7 @@ func TestPodsThatCannotBeUsed(t *testing.T) {
 		{Namespace: "db", Name: "--all"}:                                "expected NAMESPACE/POD",
 		{Namespace: "", Name: "orders-0"}:                               "expected NAMESPACE/POD",
 		{Namespace: "db", Name: "orders-0", Container: "-x"}:            "expected the name of a container",
-		{Access: kube.Access{Context: "-x"}, Namespace: "a", Name: "b"}: "as kubectl takes it",
+		{Access: kube.Access{Context: "-x"}, Namespace: "a", Name: "b"}: "that kubectl accepts",
 	} {
 		m, err := kube.Machine("pod", c.Machine(here(t)), p, kube.Settings{})
 		if err == nil {

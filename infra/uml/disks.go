@@ -44,7 +44,7 @@ func (d *disks) plug(id, path string, c disk.Conditions) (slot int, err error) {
 		}
 	}
 	if slot < 0 {
-		return -1, fmt.Errorf("the machine has %d volumes, which is the maximum", slots)
+		return -1, fmt.Errorf("the machine already has %d volumes, which is the maximum", slots)
 	}
 	volume, err := disk.Open(path, infra.VolumeSerial(id))
 	if err != nil {

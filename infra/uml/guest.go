@@ -38,11 +38,11 @@ func begin(folder string) error {
 	}
 	data, err := os.ReadFile(filepath.Join(folder, specFile))
 	if err != nil {
-		return fmt.Errorf("read what this machine is: %w", err)
+		return fmt.Errorf("read this machine's description: %w", err)
 	}
 	var s Spec
 	if err := json.Unmarshal(data, &s); err != nil {
-		return fmt.Errorf("read what this machine is: %w", err)
+		return fmt.Errorf("read this machine's description: %w", err)
 	}
 	for _, step := range []func(Spec) error{loadModules, mountAll, name, networkUp} { // modules may lie where mountAll puts something else
 		if err := step(s); err != nil {

@@ -43,11 +43,11 @@ func watch(folder string) (err error) {
 	}
 	data, err := os.ReadFile(specFile)
 	if err != nil {
-		return fmt.Errorf("read what the machine is: %w", err)
+		return fmt.Errorf("read the machine's description: %w", err)
 	}
 	var s Spec
 	if err := json.Unmarshal(data, &s); err != nil {
-		return fmt.Errorf("read what the machine is: %w", err)
+		return fmt.Errorf("read the machine's description: %w", err)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM, unix.SIGINT)
 	var around sync.WaitGroup

@@ -67,7 +67,7 @@ func (s Spec) withDefaults() (Spec, error) {
 		refuse("address %s, expected one of 127.0.0.0/8 that is not 127.0.0.1", s.Address)
 	}
 	if len(s.Program) == 0 || !filepath.IsAbs(s.Program[0]) {
-		refuse("no first program for the machine")
+		refuse("the machine has no program to start")
 	}
 	for _, word := range append(s.Program, s.Kernel.Program) {
 		if strings.ContainsAny(word, " \t\n\"") {

@@ -62,7 +62,7 @@ func (v *Volumes) read(ctx context.Context, id string) (infra.Volume, error) {
 		err = json.Unmarshal(data, &volume)
 	}
 	if err != nil {
-		err = fmt.Errorf("read what volume %s is: %w", id, err)
+		err = fmt.Errorf("read the description of volume %s: %w", id, err)
 	}
 	return volume, err
 }
@@ -73,7 +73,7 @@ func (v *Volumes) write(ctx context.Context, volume infra.Volume) error {
 		err = v.Host.WriteFile(ctx, v.record(volume.ID), data, 0o600)
 	}
 	if err != nil {
-		return fmt.Errorf("write what volume %s is: %w", volume.ID, err)
+		return fmt.Errorf("write the description of volume %s: %w", volume.ID, err)
 	}
 	return nil
 }
@@ -107,7 +107,7 @@ func (v *Volumes) Create(ctx context.Context, spec infra.VolumeSpec) (volume inf
 		}
 		if at := slices.IndexFunc(all, func(o infra.Volume) bool { return spec.Token != "" && o.Token == spec.Token }); at >= 0 {
 			if volume = all[at]; volume.Size != spec.Size {
-				return fmt.Errorf("create a volume: %s was made for the same token and has %d bytes, not %d", volume.ID, volume.Size, spec.Size)
+				return fmt.Errorf("create a volume: %s was created by the same step and has %d bytes, not %d", volume.ID, volume.Size, spec.Size)
 			}
 			return nil
 		}

@@ -4,12 +4,15 @@ import (
 	"context"
 	"maps"
 	"os"
+	"strings"
 	"testing"
+	"time"
 
 	"plimsoll/engine"
 	"plimsoll/engine/cql"
 	"plimsoll/engine/mysql/launch"
 	"plimsoll/infra/local"
+	"plimsoll/internal/poll"
 	"plimsoll/lab"
 )
 
@@ -18,7 +21,7 @@ import (
 // gossip, which in a ring on one machine is everywhere after two seconds: a node that replaces another waits for a broadcast.
 var quick = map[string]map[string]string{
 	"cassandra": {
-		"max_heap_size":                   "512M",
+		"max_heap_size":                   "384M",
 		"jvm_extra_opts":                  "-XX:TieredStopAtLevel=1 -XX:-UseG1GC -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote",
 		"cassandra.ring_delay_ms":         "2000",
 		"cassandra.broadcast_interval_ms": "2000",
@@ -53,7 +56,7 @@ func Cluster(t testing.TB, spec lab.Spec) *lab.Cluster {
 			spec.Config[name] = value
 		}
 	}
-	cluster, err := lab.Up(t.Context(), spec, deps)
+	cluster, err := up(t, spec, deps)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,4 +66,19 @@ func Cluster(t testing.TB, spec lab.Spec) *lab.Cluster {
 		}
 	})
 	return cluster
+}
+
+// up starts a cluster, and waits where memory is short: labs of other tests have it, which end.
+func up(t testing.TB, spec lab.Spec, deps lab.Deps) (cluster *lab.Cluster, err error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	err = poll.Until(ctx, 2*time.Second, func() (waitsFor string, err error) {
+		cluster, err = lab.Up(t.Context(), spec, deps)
+		if err != nil && strings.HasPrefix(err.Error(), "too little memory") {
+			return err.Error(), nil
+		}
+		return "", err
+	})
+	return cluster, err
 }

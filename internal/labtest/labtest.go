@@ -21,15 +21,33 @@ type Server struct {
 	Cluster *lab.Cluster
 }
 
-// Each runs f as a subtest on a server of each product. Short tests skip it.
+// Each runs f as a subtest on a server of each product, beside other tests, and returns before they have begun. Short tests skip it.
 func Each(t *testing.T, f func(t *testing.T, db Server)) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("starts real servers")
 	}
-	for _, product := range []string{"mariadb", "mysql"} {
+	t.Parallel()
+	for _, product := range products {
+		t.Run(product, func(t *testing.T) {
+			t.Parallel()
+			f(t, Up(t, product))
+		})
+	}
+}
+
+// EachAlone is Each with no other test beside it, for one that counts what its process does.
+func EachAlone(t *testing.T, f func(t *testing.T, db Server)) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts real servers")
+	}
+	for _, product := range products {
 		t.Run(product, func(t *testing.T) { f(t, Up(t, product)) })
 	}
 }
+
+var products = []string{"mariadb", "mysql"}
 
 // Up starts a server, which ends with the test.
 func Up(t testing.TB, product string) Server {

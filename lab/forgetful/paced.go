@@ -99,7 +99,7 @@ func (p *paced) follow(s Site) (stop func() error, err error) {
 	take := func() error {
 		var d Disk
 		if err := readJSON(s.Disk, &d); err != nil {
-			return fmt.Errorf("read what the disk is: %w", err)
+			return fmt.Errorf("read the disk's settings: %w", err)
 		}
 		if d.ID == now.ID && now.ID != "" {
 			return nil

@@ -78,7 +78,7 @@ func Serve(s Site, end <-chan End) error {
 	case <-gone:
 	}
 	if err := finish(); err != nil {
-		return fmt.Errorf("write how the disk is: %w", err)
+		return fmt.Errorf("write the disk's state: %w", err)
 	}
 	if how == Forget {
 		if err := forget(volume, s.Report); err != nil {

@@ -271,7 +271,7 @@ func remarks(r *advise.Report) []string {
 		out = append(out, "Some of these prices are half a year old or more.")
 	}
 	if r.Discount > 0 {
-		out = append(out, fmt.Sprintf("%.0f %% are taken off.", 100*r.Discount))
+		out = append(out, fmt.Sprintf("A discount of %.0f %% is included.", 100*r.Discount))
 	}
 	return out
 }

@@ -30,7 +30,7 @@ func TestAdviceIsWritten(t *testing.T) {
 	for name, text := range map[string]string{"text": Text(sample(), 100), "Markdown": Markdown(sample())} {
 		for _, want := range []string{
 			"Urgent: The burst ends 3 minutes from now", "2000 operations a second", "leave it, gp3, another, yet another: it breaks. Undo: nothing.", "never", "← advised",
-			"USD 600 ±30", "unknown", "plimsoll do it", "plimsoll try it", "3 min 12 s (2 min 30 s to 3 min 40 s)", "nobody knows", "no price in us-east-1 for db.m7g.large, db.m7g.xlarge", "Instances: the class is not known.", "a guide, read on 2026-06-01", "half a year old", "10 % are taken off",
+			"USD 600 ±30", "unknown", "plimsoll do it", "plimsoll try it", "3 min 12 s (2 min 30 s to 3 min 40 s)", "nobody knows", "no price in us-east-1 for db.m7g.large, db.m7g.xlarge", "Instances: the class is not known.", "a guide, read on 2026-06-01", "half a year old", "A discount of 10 % is included",
 		} {
 			if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
 				t.Errorf("%s does not say %q:\n%s", name, want, text)

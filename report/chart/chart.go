@@ -2,6 +2,7 @@
 package chart
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 
@@ -35,6 +36,7 @@ type Axis struct {
 // Line is one series of the chart, with as many values as the chart has Xs.
 type Line struct {
 	Name   string `json:"name"`
+	Label  string `json:"label,omitempty"`  // what readers see in place of Name, such as its word in their language
 	Ink    int    `json:"ink"`              // which colour, dash and marker: 0 is the control's
 	Marked bool   `json:"marked,omitempty"` // each value has a marker: there are few, and each was measured for itself
 	Dashed bool   `json:"dashed,omitempty"` // in letters; elsewhere the ink says it
@@ -42,6 +44,9 @@ type Line struct {
 	Low    Values `json:"low,omitempty"` // with High: a band, the interval of each value or the range it stands for
 	High   Values `json:"high,omitempty"`
 }
+
+// Shown is what readers see of a line's name.
+func (l Line) Shown() string { return cmp.Or(l.Label, l.Name) }
 
 // Span is a shaded stretch of the x axis.
 type Span struct {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // band shades what lies between Low and High, broken at gaps.
@@ -93,28 +94,54 @@ func short(v float64) string {
 	return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64)
 }
 
-// fit shortens a text to n letters, to nothing where too little would be left to read.
+// columns is for how many Latin letters a text needs room: Korean, Chinese and Japanese letters are twice as wide.
+func columns(s string) int {
+	n := 0
+	for _, r := range s {
+		n += columnsOf(r)
+	}
+	return n
+}
+
+func columnsOf(r rune) int {
+	if unicode.In(r, unicode.Hangul, unicode.Han, unicode.Hiragana, unicode.Katakana) {
+		return 2
+	}
+	return 1
+}
+
+// within is how many of the letters have room in n columns.
+func within(letters []rune, n int) int {
+	for i, r := range letters {
+		if n -= columnsOf(r); n < 0 {
+			return i
+		}
+	}
+	return len(letters)
+}
+
+// fit shortens a text to n columns, to nothing where too little would be left to read.
 func fit(s string, n int) string {
-	runes := []rune(s)
+	letters := []rune(s)
 	switch {
-	case len(runes) <= n:
+	case columns(s) <= n:
 		return s
 	case n < 4:
 		return ""
 	default:
-		return string(runes[:n-1]) + "…"
+		return string(letters[:within(letters, n-1)]) + "…"
 	}
 }
 
-// inTwo breaks a text that has more than n letters between words, and shortens what still has no room.
+// inTwo breaks a text that needs more than n columns between words, and shortens what still has no room.
 func inTwo(s string, n int) []string {
-	runes := []rune(s)
-	if len(runes) <= n {
+	letters := []rune(s)
+	if columns(s) <= n {
 		return []string{s}
 	}
-	for i := n; i > 0; i-- {
-		if runes[i] == ' ' {
-			return []string{string(runes[:i]), fit(string(runes[i+1:]), n)}
+	for i := within(letters, n); i > 0; i-- {
+		if letters[i] == ' ' {
+			return []string{string(letters[:i]), fit(string(letters[i+1:]), n)}
 		}
 	}
 	return []string{fit(s, n)}

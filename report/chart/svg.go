@@ -36,7 +36,7 @@ func (c Chart) SVG(width, height int) string {
 func (c Chart) Describe() string {
 	names := make([]string, len(c.Lines))
 	for i, l := range c.Lines {
-		names[i] = l.Name
+		names[i] = l.Shown()
 	}
 	s := c.Title
 	if c.X.Label != "" {
@@ -75,7 +75,7 @@ func (d *drawing) frame(width, height float64) {
 	if d.labelled() {
 		longest = shortestName // so that pictures above each other are equally wide
 		for _, l := range d.chart.Lines {
-			longest = max(longest, utf8.RuneCountInString(l.Name))
+			longest = max(longest, columns(l.Shown()))
 		}
 		d.right = width - min(float64(longest)*boldLetter+12, width/3.5)
 	}
@@ -172,7 +172,7 @@ func (d *drawing) names() {
 	for _, l := range d.chart.Lines {
 		for _, v := range slices.Backward(l.Values) {
 			if y := d.py(v); !math.IsNaN(y) {
-				all = append(all, name{l, inTwo(l.Name, room), y})
+				all = append(all, name{l, inTwo(l.Shown(), room), y})
 				break
 			}
 		}
@@ -190,7 +190,7 @@ func (d *drawing) names() {
 		for i, row := range n.rows {
 			title := ""
 			if strings.HasSuffix(row, "…") {
-				title = "<title>" + html.EscapeString(n.of.Name) + "</title>"
+				title = "<title>" + html.EscapeString(n.of.Shown()) + "</title>"
 			}
 			fmt.Fprintf(&d.out, `<text class="name ink%d" x="%s" y="%s">%s%s</text>`, n.of.Ink%Inks, short(d.right+10), short(n.y+4+apart*float64(i)), title, html.EscapeString(row))
 		}

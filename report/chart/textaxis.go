@@ -132,7 +132,7 @@ func (p *plot) legend() string {
 			case !l.Marked:
 				sign = "──"
 			}
-			parts = append(parts, p.paint(Role(l.Ink%Inks), sign+" "+l.Name))
+			parts = append(parts, p.paint(Role(l.Ink%Inks), sign+" "+l.Shown()))
 		}
 	}
 	if len(p.chart.Trouble) > 0 {

@@ -312,7 +312,7 @@ func eventOfMessage(r *runner, m durable.Message) *journal.Event {
 		}
 		return e
 	}
-	e.Kind, e.Reason = journal.Said, fmt.Sprintf("a run has no command %q", w.Say)
+	e.Kind, e.Reason = journal.Said, fmt.Sprintf("there is no command %q for a run", w.Say)
 	return e
 }
 

@@ -200,7 +200,7 @@ func TestEvidenceThatTellsOfWhatMustNotBeIsRefused(t *testing.T) {
 	}{
 		{"nothing changed", "", func(*journal.Event) bool { return true }},
 		{"no intent", "without an intent", func(e *journal.Event) bool { return e.Kind != journal.Intended }},
-		{"no question", "without having asked", func(e *journal.Event) bool { return e.Kind != journal.Asked }},
+		{"no question", "before it asked for an approval", func(e *journal.Event) bool { return e.Kind != journal.Asked }},
 		{"another plan", "was approved for plan", func(e *journal.Event) bool {
 			if e.Kind == journal.Approved {
 				e.Plan = "0000"

@@ -112,20 +112,20 @@ func TestARehearsalOfSomethingElseDoesNotCount(t *testing.T) {
 		{"changed nothing", func(r *journal.Rehearsal) { r.Idle = true }},
 		{"another text", func(r *journal.Rehearsal) { r.Hash = "g" }},
 		{"other versions of its actions", func(r *journal.Rehearsal) { r.Versions = map[string]int{"command": 2} }},
-		{"was on MySQL 10.11", func(r *journal.Rehearsal) { r.Product = "MySQL" }},
-		{"was on MariaDB 10.6, this is MariaDB 10.11", func(r *journal.Rehearsal) { r.Minor = "10.6" }},
-		{"class many, this is pair", func(r *journal.Rehearsal) { r.Topology = "many" }},
+		{"ran on MySQL 10.11", func(r *journal.Rehearsal) { r.Product = "MySQL" }},
+		{"ran on MariaDB 10.6, this cluster is MariaDB 10.11", func(r *journal.Rehearsal) { r.Minor = "10.6" }},
+		{"class many, this cluster is of class pair", func(r *journal.Rehearsal) { r.Topology = "many" }},
 		{"too old", func(r *journal.Rehearsal) { r.At = time.Now().Add(-25 * time.Hour) }},
-		{"was with value=off, this is value=on", func(r *journal.Rehearsal) { r.Inputs["value"] = "off" }},
-		{"was with count=501, this is count=500", func(r *journal.Rehearsal) { r.Inputs["count"] = 501.0 }},
-		{"was with node=n1, the primary; db7 is the replica", func(r *journal.Rehearsal) {
+		{"used value=off, this run uses value=on", func(r *journal.Rehearsal) { r.Inputs["value"] = "off" }},
+		{"used count=501, this run uses count=500", func(r *journal.Rehearsal) { r.Inputs["count"] = 501.0 }},
+		{"used node=n1, the primary; db7 is the replica", func(r *journal.Rehearsal) {
 			r.Inputs["node"], r.Roles = "n1", runbook.Roles{"node": runbook.PrimaryRole}
 		}},
 		{"", func(r *journal.Rehearsal) { r.Inputs["node"] = "n2" }},
 		{"", func(r *journal.Rehearsal) { r.Inputs["spare"] = "new" }},
 		{"", func(r *journal.Rehearsal) { r.Inputs["note"] = "a trial" }},
 		{"", func(r *journal.Rehearsal) { r.Inputs["size"] = "64M" }},
-		{"was with size=2G", func(r *journal.Rehearsal) { r.Inputs["size"] = "2G" }},
+		{"used size=2G", func(r *journal.Rehearsal) { r.Inputs["size"] = "2G" }},
 		{"does not record its inputs", func(r *journal.Rehearsal) { r.Inputs = nil }},
 		{"did not execute step set, which will act here", func(r *journal.Rehearsal) { r.Untouched = []string{"set"} }},
 		{"", func(r *journal.Rehearsal) { r.Untouched = []string{"look"} }},
@@ -177,7 +177,7 @@ steps:
 		t.Fatal(err)
 	}
 	p, err := b.Prepare(t.Context(), of("prod1", "read_only", "ON"))
-	if err != nil || p.Gate.Open() || !strings.Contains(p.Gate.Why, "was with name=max_connections, this is name=read_only") {
+	if err != nil || p.Gate.Open() || !strings.Contains(p.Gate.Why, "used name=max_connections, this run uses name=read_only") {
 		t.Errorf("the gate for what was not rehearsed: %+v, %v", p.Gate, err)
 	}
 	if p, err = b.Prepare(t.Context(), of("prod1", "max_connections", "500")); err != nil || !p.Gate.Open() {

@@ -177,7 +177,7 @@ func (g *guard) state(now time.Time) (reason string, stop bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.unread(now) {
-		return "the baseline that a proof needs was not read before the change", false
+		return "the baseline that a verify expression needs was not read before the change", false
 	}
 	if len(g.rails) == 0 {
 		return "", false

@@ -96,7 +96,7 @@ func TestApprovalsAreSignedWithSSHKeys(t *testing.T) {
 		}
 	}
 	all := strings.Join(refused, "\n")
-	for _, want := range []string{"approved with a signature", "not among the allowed", "another person must approve", "is not of step go of run"} {
+	for _, want := range []string{"approved with a signature", "not among the allowed", "another person must approve", "does not belong to step go of run"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is not among what was refused:\n%s", want, all)
 		}

@@ -36,7 +36,7 @@ func (p Plan) ChangedTo(later Plan) []string {
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(was)) {
-		all = append(all, fmt.Sprintf("step %s is gone", key))
+		all = append(all, fmt.Sprintf("step %s no longer exists", key))
 	}
 	return all
 }

@@ -16,7 +16,7 @@ func TestHowALaterPlanDiffersIsTold(t *testing.T) {
 	}
 	read := Plan{Steps: []PlanStep{step("wait", action.None, action.Needed, "n1"), step("promote", action.Irreversible, action.Needed, "n1"), step("stop", action.Reversible, action.Needed, "")}}
 	now := Plan{Steps: []PlanStep{step("wait", action.None, action.Satisfied, "n3"), step("promote", action.Irreversible, action.Satisfied, ""), step("start", action.Reversible, action.Needed, "")}}
-	want := []string{"step promote: needed → satisfied, follows n1 → none", "step start is new", "step stop is gone"}
+	want := []string{"step promote: needed → satisfied, follows n1 → none", "step start is new", "step stop no longer exists"}
 	if is := read.ChangedTo(now); !reflect.DeepEqual(is, want) {
 		t.Errorf("%q", is)
 	}

@@ -56,7 +56,7 @@ func SignerOf(ctx context.Context, signature, signers, run, step, plan string) (
 	if _, err := output(cmd); tooling(err) {
 		return "", err
 	} else if err != nil {
-		return "", fmt.Errorf("the signature of %s is not of step %s of run %s with plan %s: %w", who, step, run, plan, err)
+		return "", fmt.Errorf("the signature of %s does not belong to step %s of run %s with plan %s: %w", who, step, run, plan, err)
 	}
 	return who, nil
 }

@@ -79,7 +79,7 @@ func (e *Evidence) check(data []byte) error {
 		return errors.New("the seal does not match")
 	}
 	if written, err := e.encode(); err != nil || !bytes.Equal(written, data) {
-		return errors.Join(err, errors.New("it is not in the form in which it was written"))
+		return errors.Join(err, errors.New("the file was reformatted after it was written"))
 	}
 	return nil
 }
@@ -136,7 +136,7 @@ func (p *Proof) read(entries []durable.Entry) error {
 	}
 	for _, key := range document.SortedKeys(steps) {
 		if s := steps[key]; len(s.agreed) < s.asks {
-			return fmt.Errorf("step %s asked %d people and %d agreed, but the run is done", key, s.asks, len(s.agreed))
+			return fmt.Errorf("step %s needed %d approvals and got %d, but the run is done", key, s.asks, len(s.agreed))
 		}
 	}
 	return nil
@@ -145,14 +145,14 @@ func (p *Proof) read(entries []durable.Entry) error {
 // begin takes the header: the hashes that it states must be those of what it holds.
 func (p *Proof) begin(n int, h *Header) error {
 	if n != 0 || h == nil {
-		return errors.New("a run begins in its first entry")
+		return errors.New("the first entry must be the beginning of the run")
 	}
 	p.Header = *h
 	if sum := sha256.Sum256([]byte(h.Text)); hex.EncodeToString(sum[:]) != h.Hash {
-		return errors.New("the text of the runbook is not the one whose hash it states")
+		return errors.New("the text of the runbook does not match the hash in the evidence")
 	}
 	if hash := h.Plan.HashFor(*h); hash != h.Plan.Hash {
-		return fmt.Errorf("the plan is not the one whose hash it states: %s, not %s", hash, h.Plan.Hash)
+		return fmt.Errorf("the plan does not match the hash in the evidence: %s, not %s", hash, h.Plan.Hash)
 	}
 	return nil
 }
@@ -199,10 +199,10 @@ func (s *stepSeen) see(e Event, h Header) error {
 			return fmt.Errorf("step %s was approved for plan %s, the run follows plan %s", e.Step, e.Plan, h.Plan.Hash)
 		}
 		if s.agreed == nil {
-			return fmt.Errorf("step %s was approved without having asked", e.Step)
+			return fmt.Errorf("step %s was approved before it asked for an approval", e.Step)
 		}
 		if h.DemandsSignature(e.Step) && e.Signature == "" {
-			return fmt.Errorf("step %s was approved without the signature it asks for", e.Step)
+			return fmt.Errorf("step %s was approved without the signature that it requires", e.Step)
 		}
 		who, _, _ := strings.Cut(cmp.Or(e.Signer, e.By), "@")
 		if s.everyone[who] {
@@ -237,7 +237,7 @@ func (p Proof) Signatures(ctx context.Context, signers string) error {
 			return fmt.Errorf("the approval of step %s: %w", e.Step, err)
 		}
 		if who != e.Signer {
-			return fmt.Errorf("the approval of step %s is signed by %s, and says %s", e.Step, who, e.Signer)
+			return fmt.Errorf("the approval of step %s is signed by %s, but names %s", e.Step, who, e.Signer)
 		}
 	}
 	return nil

@@ -16,7 +16,7 @@ func OtherInputs(b *runbook.Runbook, r journal.Rehearsal, h journal.Header) (why
 		known := r.Inputs != nil
 		switch {
 		case in.Place() && known && r.Roles[name] != h.Roles[name]:
-			return fmt.Sprintf("was with %s=%s, %s; %s is %s", name, runbook.AsTyped(was), roleOf(r.Roles, name), runbook.AsTyped(is), roleOf(h.Roles, name)), nil
+			return fmt.Sprintf("used %s=%s, %s; %s is %s", name, runbook.AsTyped(was), roleOf(r.Roles, name), runbook.AsTyped(is), roleOf(h.Roles, name)), nil
 		case known && journal.SameValue(was, is):
 		case in.Place() && !known:
 		case in.Place():
@@ -26,7 +26,7 @@ func OtherInputs(b *runbook.Runbook, r journal.Rehearsal, h journal.Header) (why
 		case in.Rehearse.Any, in.Rehearse.Within(was) && in.Rehearse.Within(is):
 			alike = append(alike, fmt.Sprintf("%s: %s there, %s here; %s", name, runbook.AsTyped(was), runbook.AsTyped(is), in.Rehearse.Reason()))
 		default:
-			return fmt.Sprintf("was with %s=%s, this is %s=%s", name, runbook.AsTyped(was), name, runbook.AsTyped(is)), nil
+			return fmt.Sprintf("used %s=%s, this run uses %s=%s", name, runbook.AsTyped(was), name, runbook.AsTyped(is)), nil
 		}
 	}
 	return "", alike

@@ -122,13 +122,13 @@ const failed = "did not pass"
 func Differs(r journal.Rehearsal, b *runbook.Runbook, rule *runbook.Gate, h journal.Header) (why string, alike []string) {
 	switch {
 	case r.Hash != h.Hash:
-		return "was of another text of the runbook", nil
+		return "was a rehearsal of another text of the runbook", nil
 	case !maps.Equal(r.Versions, h.Versions):
 		return "used other versions of its actions", nil
 	case r.Product != h.Product || r.Minor != journal.MinorVersion(h.Version):
-		return fmt.Sprintf("was on %s %s, this is %s %s", r.Product, r.Minor, h.Product, journal.MinorVersion(h.Version)), nil
+		return fmt.Sprintf("ran on %s %s, this cluster is %s %s", r.Product, r.Minor, h.Product, journal.MinorVersion(h.Version)), nil
 	case r.Topology != h.Topology:
-		return fmt.Sprintf("was on a cluster of class %s, this is %s", r.Topology, h.Topology), nil
+		return fmt.Sprintf("ran on a cluster of class %s, this cluster is of class %s", r.Topology, h.Topology), nil
 	}
 	if why, alike = OtherInputs(b, r, h); why != "" {
 		return why, nil

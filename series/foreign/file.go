@@ -94,5 +94,5 @@ func sniff(ctx context.Context, path string) (Reader, error) {
 	case strings.HasPrefix(text, "#["), strings.HasPrefix(text, `"StartTimestamp"`), strings.HasPrefix(text, "Tag="), strings.Contains(text, ",HIST"):
 		return Hdr, nil
 	}
-	return nil, f.problem(1, 1, "neither k6's CSV nor an HdrHistogram log").WithHint("expected a header that begins with %s, or #[Histogram log format version", k6Columns[0])
+	return nil, f.problem(1, 1, "this is neither a CSV of k6 nor an HdrHistogram log").WithHint("expected a header that begins with %s, or #[Histogram log format version", k6Columns[0])
 }

@@ -52,7 +52,7 @@ type folder struct {
 
 func newFolder(dir string) (*folder, error) {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-		return nil, &document.Problem{File: dir, Text: "there is something in the folder already", Hint: "name another with --out"}
+		return nil, &document.Problem{File: dir, Text: "the folder is not empty", Hint: "name another folder with --out"}
 	}
 	_, err := os.Stat(dir)
 	f := &folder{dir: dir, made: errors.Is(err, fs.ErrNotExist)}

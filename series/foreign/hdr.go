@@ -29,7 +29,7 @@ func Hdr(ctx context.Context, path string, o Options, into sink) (About, error) 
 		case errors.As(err, &wrong):
 			return about, f.problem(wrong.Line, 1, "%v", wrong.Err)
 		case cutOff(err):
-			about.Notes = append(about.Notes, "the file is cut off: what comes before the cut was read")
+			about.Notes = append(about.Notes, "the file is truncated; everything before the end was read")
 			continue
 		case err != nil:
 			return about, fmt.Errorf("read %s: %w", path, err)
@@ -38,7 +38,7 @@ func Hdr(ctx context.Context, path string, o Options, into sink) (About, error) 
 			continue
 		}
 		if parts := series.TagParts(entry.Tag); len(parts) == 5 && (parts[4] == string(Service) || parts[4] == string(Response)) {
-			return about, f.problem(1, 1, "a latency.hlog of Plimsoll's own, with response and service times beside each other").WithHint("lay the folder that it stands in beside the trial")
+			return about, f.problem(1, 1, "this is a latency.hlog of Plimsoll, which contains both response and service times").WithHint("name its result folder instead: --beside results/…")
 		}
 		if o.Unit > time.Nanosecond {
 			entry.Durations = scale(entry.Durations, o.Unit)

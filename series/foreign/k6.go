@@ -77,13 +77,13 @@ func (r *k6) header(by string) error {
 	header[0] = strings.TrimPrefix(header[0], "\ufeff")
 	for i, name := range k6Columns {
 		if i >= len(header) || header[i] != name {
-			return r.problem(1, 1, "no CSV of k6").WithHint("expected the header %s,…", strings.Join(k6Columns[:], ","))
+			return r.problem(1, 1, "this is not a CSV of k6").WithHint("expected the header %s,…", strings.Join(k6Columns[:], ","))
 		}
 	}
 	at := func(name string) int { return slices.Index(header, name) }
 	r.expected, r.status, r.code, r.text = at("expected_response"), at("status"), at("error_code"), at("error")
 	if r.by = at(by); r.by < 0 && by != "name" || r.by >= 0 && r.by < len(k6Columns) {
-		return r.problem(1, 1, "there is no column %q to tell operations apart by", by).WithHint("there are: %s", strings.Join(header[len(k6Columns):], ", "))
+		return r.problem(1, 1, "there is no column %q, which should name the operations", by).WithHint("the columns are: %s", strings.Join(header[len(k6Columns):], ", "))
 	}
 	return nil
 }
@@ -95,11 +95,11 @@ func (r *k6) lines(about *About) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case cutOff(err):
-			about.Notes = append(about.Notes, fmt.Sprintf("the file is cut off after %d values: what comes before the cut was read", r.values))
+			about.Notes = append(about.Notes, fmt.Sprintf("the file is truncated after %d values, which were read", r.values))
 			return nil
 		case err != nil:
 			if line, torn := r.torn(err); torn {
-				about.Notes = append(about.Notes, fmt.Sprintf("line %d, the last, is cut off: it was left out", line))
+				about.Notes = append(about.Notes, fmt.Sprintf("the last line, %d, is truncated and was left out", line))
 				return nil
 			}
 			return r.broken(err)
@@ -142,7 +142,7 @@ func (r *k6) line(record []string) error {
 	}
 	ms, err := strconv.ParseFloat(record[2], 64)
 	if err != nil || math.IsNaN(ms) || ms < 0 {
-		return r.wrong(2, "%q is no duration in milliseconds", record[2])
+		return r.wrong(2, "%q is not a duration in milliseconds", record[2])
 	}
 	r.values++
 	took := time.Duration(math.Round(min(ms, float64(time.Hour/time.Millisecond)) * float64(time.Millisecond)))
@@ -197,13 +197,13 @@ func k6Second(text string) (int64, error) {
 	if err != nil {
 		at, err := time.Parse(time.RFC3339, text)
 		if err != nil || at.Unix() <= 0 {
-			return 0, fmt.Errorf("%q is not a moment: neither a number since 1970 nor as in RFC 3339", text)
+			return 0, fmt.Errorf("%q is not a time: expected a number since 1970, or RFC 3339", text)
 		}
 		return at.Unix(), nil
 	}
 	switch {
 	case n <= 0:
-		return 0, fmt.Errorf("%q is not a moment after 1970", text)
+		return 0, fmt.Errorf("%q is not a time after 1970", text)
 	case n < 1e11:
 		return n, nil
 	case n < 1e14:
@@ -219,19 +219,19 @@ func (r *k6) judge(about *About) error {
 	if r.values == 0 {
 		have := slices.Sorted(maps.Keys(r.others))
 		if len(have) == 0 {
-			return r.problem(1, 1, "there is no %s in it", r.metric).WithHint("it has no metric at all")
+			return r.problem(1, 1, "the file does not contain the metric %s", r.metric).WithHint("it contains no metric at all")
 		}
-		return r.problem(1, 1, "there is no %s in it", r.metric).WithHint("--metric takes one whose values are milliseconds; the file has %s", strings.Join(have, ", "))
+		return r.problem(1, 1, "the file does not contain the metric %s", r.metric).WithHint("name a metric whose values are milliseconds with --metric; the file contains %s", strings.Join(have, ", "))
 	}
 	note := func(format string, args ...any) { about.Notes = append(about.Notes, fmt.Sprintf(format, args...)) }
 	if r.metric == k6Duration && r.requests > 0 && int64(r.requests) != r.values {
-		note("k6 counted %.0f requests (%s), and there are %d durations", r.requests, k6Requests, r.values)
+		note("k6 counted %.0f requests (%s), but the file contains %d durations", r.requests, k6Requests, r.values)
 	}
 	if r.metric == k6Duration && int64(r.failed) != about.Errors {
-		note("k6 counted %.0f failed requests (%s), and %d durations are marked as failed", r.failed, k6Failed, about.Errors)
+		note("k6 counted %.0f failed requests (%s), but %d durations are marked as failed", r.failed, k6Failed, about.Errors)
 	}
 	if r.dropped > 0 {
-		note("k6 dropped %.0f iterations: it did not keep the rate that it was asked for", r.dropped)
+		note("k6 dropped %.0f iterations: it did not reach the configured rate", r.dropped)
 	}
 	return nil
 }

@@ -126,7 +126,7 @@ func TestK6AsItWrites(t *testing.T) {
 		if about.Done != c.done || about.Errors != c.errors || about.ErrorClasses["status 503"] != c.errors || about.From.Unix() != c.from || len(all) != c.seconds {
 			t.Errorf("%s: %+v in %d seconds", name, about, len(all))
 		}
-		if notes := strings.Join(about.Notes, "\n"); c.note != "" && !strings.Contains(notes, c.note) || strings.Contains(notes, "and there are") || strings.Contains(notes, "marked as failed") {
+		if notes := strings.Join(about.Notes, "\n"); c.note != "" && !strings.Contains(notes, c.note) || strings.Contains(notes, "but the file contains") || strings.Contains(notes, "marked as failed") {
 			t.Errorf("%s: notes %q", name, notes)
 		}
 		for got, want := range map[time.Duration]time.Duration{times.Min(): c.least, times.Quantile(0.5): c.mid, times.Max(): c.top} {
@@ -186,11 +186,11 @@ func TestK6PackedAndCutOff(t *testing.T) {
 	long := k6Header + strings.Repeat(k6Request(fmt.Sprint(began), 7, "read", 200), 2000)
 	half := pack(t, long)
 	about, got, err = stretches(t, K6, write(t, "run.gz", string(half[:len(half)-10])), Options{})
-	if err != nil || len(about.Notes) == 0 || !strings.Contains(about.Notes[0], "cut off") || len(got) != 1 || got[0].Done < 1900 {
+	if err != nil || len(about.Notes) == 0 || !strings.Contains(about.Notes[0], "truncated") || len(got) != 1 || got[0].Done < 1900 {
 		t.Errorf("packing cut off: %d seconds, %v, %v", len(got), about.Notes, err)
 	}
 	about, got, err = stretches(t, K6, write(t, "run.csv", text+"http_req_duration,17636"), Options{})
-	if err != nil || !reflect.DeepEqual(got, want) || len(about.Notes) != 1 || !strings.Contains(about.Notes[0], "line 42, the last, is cut off") {
+	if err != nil || !reflect.DeepEqual(got, want) || len(about.Notes) != 1 || !strings.Contains(about.Notes[0], "the last line, 42, is truncated") {
 		t.Errorf("line cut off: %v, %v", about.Notes, err)
 	}
 }
@@ -203,15 +203,15 @@ func TestK6Refuses(t *testing.T) {
 		want string
 	}{
 		"empty":        {"", Options{}, "run.csv:1:1: the file is empty"},
-		"other CSV":    {"a,b,c\n1,2,3\n", Options{}, "run.csv:1:1: no CSV of k6 (expected the header metric_name,timestamp,metric_value"},
+		"other CSV":    {"a,b,c\n1,2,3\n", Options{}, "run.csv:1:1: this is not a CSV of k6 (expected the header metric_name,timestamp,metric_value"},
 		"value":        {k6Header + good + strings.Replace(good, "5.000000", "5,2", 1) + good, Options{}, "run.csv:7:1: wrong number of fields"},
-		"number":       {k6Header + good + strings.Replace(good, "5.000000", "five", 1), Options{}, `run.csv:7:30: metric_value: "five" is no duration`},
+		"number":       {k6Header + good + strings.Replace(good, "5.000000", "five", 1), Options{}, `run.csv:7:30: metric_value: "five" is not a duration`},
 		"negative":     {k6Header + strings.Replace(good, "5.000000", "-5.0", 1), Options{}, "run.csv:3:30: metric_value"},
-		"moment":       {k6Header + k6Request("yesterday", 5, "read", 200), Options{}, `run.csv:3:19: timestamp: "yesterday" is not a moment`},
-		"order":        {k6Header + k6Request(fmt.Sprint(began+60), 5, "read", 200) + k6Request(fmt.Sprint(began+90), 5, "read", 200) + good, Options{}, "run.csv:11:19: 2025-11-20T20:40:30Z comes after 2025-11-20T20:42:00Z was read"},
-		"no requests":  {k6Header + "iteration_duration," + strings.TrimPrefix(good, "http_reqs,"), Options{Metric: "grpc_req_duration"}, "there is no grpc_req_duration in it (--metric takes one whose values are milliseconds; the file has "},
-		"no operation": {k6Header + good, Options{By: "verb"}, `there is no column "verb" to tell operations apart by (there are: check, error,`},
-		"only a head":  {k6Header, Options{}, "it has no metric at all"},
+		"moment":       {k6Header + k6Request("yesterday", 5, "read", 200), Options{}, `run.csv:3:19: timestamp: "yesterday" is not a time`},
+		"order":        {k6Header + k6Request(fmt.Sprint(began+60), 5, "read", 200) + k6Request(fmt.Sprint(began+90), 5, "read", 200) + good, Options{}, "run.csv:11:19: 2025-11-20T20:40:30Z comes after 2025-11-20T20:42:00Z: the file is not sorted by time"},
+		"no requests":  {k6Header + "iteration_duration," + strings.TrimPrefix(good, "http_reqs,"), Options{Metric: "grpc_req_duration"}, "the file does not contain the metric grpc_req_duration (name a metric whose values are milliseconds with --metric; the file contains "},
+		"no operation": {k6Header + good, Options{By: "verb"}, `there is no column "verb", which should name the operations (the columns are: check, error,`},
+		"only a head":  {k6Header, Options{}, "it contains no metric at all"},
 	} {
 		_, _, err := stretches(t, K6, write(t, "run.csv", c.text), c.o)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -224,7 +224,7 @@ func TestK6SaysWhatDoesNotAddUp(t *testing.T) {
 	text := k6Sample(unixStamp) + strings.SplitAfter(k6Request(fmt.Sprint(began+2), 1, "read", 200), "\n")[0] +
 		fmt.Sprintf("dropped_iterations,%d,3.000000,,,,,,,,,default,,,,,,,\n", began+2)
 	about, _, err := stretches(t, K6, write(t, "run.csv", text), Options{})
-	if notes := strings.Join(about.Notes, "\n"); err != nil || !strings.Contains(notes, "counted 11 requests (http_reqs), and there are 10") || !strings.Contains(notes, "dropped 3 iterations") {
+	if notes := strings.Join(about.Notes, "\n"); err != nil || !strings.Contains(notes, "counted 11 requests (http_reqs), but the file contains 10") || !strings.Contains(notes, "dropped 3 iterations") {
 		t.Errorf("%q, %v", notes, err)
 	}
 }

@@ -68,9 +68,9 @@ func Open(ctx context.Context, path string, at Beside, o Options) (Recording, er
 		const clock = "2006-01-02 15:04:05"
 		return *r, &document.Problem{
 			File: path,
-			Text: fmt.Sprintf("it goes from %s to %s, and the load of the trial from %s to %s (UTC): nothing lies beside the other",
+			Text: fmt.Sprintf("it covers %s to %s, but the load of the trial ran from %s to %s (UTC): they do not overlap",
 				r.About.From.Add(r.Offset).UTC().Format(clock), r.About.To.Add(r.Offset).UTC().Format(clock), at.From.UTC().Format(clock), at.To.UTC().Format(clock)),
-			Hint: "--offset says how its clock differs: 90s, -1h, or start, which lays both beginnings on each other",
+			Hint: "give the difference of its clock with --offset: 90s, -1h, or start, which aligns both beginnings",
 		}
 	}
 	slices.SortStableFunc(r.Seconds, func(a, b Second) int { return a.Time.Compare(b.Time) })
@@ -184,7 +184,7 @@ func (r *Recording) readAbout(dir string) error {
 		return fmt.Errorf("open series: %w", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, seriesFile)); err != nil {
-		return &document.Problem{File: dir, Text: "neither an imported series nor the folder of a result: there is no " + seriesFile + " in it"}
+		return &document.Problem{File: dir, Text: "this is neither an imported series nor a result folder: there is no " + seriesFile + " in it"}
 	}
 	r.About = About{Tool: "plimsoll", Source: dir, Basis: Response}
 	return nil

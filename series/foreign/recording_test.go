@@ -66,7 +66,7 @@ func TestHdrRefuses(t *testing.T) {
 		"damage":   {string(text) + "6.000,1.000,0.1,HISTFAAAA\n", Options{}, "a.hlog:21:1: "},
 		"tag":      {string(text), Options{Tags: []string{"reads"}}, `no interval has one of these tags (the file's tags: "", "read", "write")`},
 		"nothing":  {"#[Histogram log format version 1.3]\n", Options{}, "there is no interval in it"},
-		"our own":  {strings.ReplaceAll(string(text), "Tag=read", "Tag="+series.Tag("", "1", "measure", "read", "service")), Options{}, "lay the folder that it stands in beside the trial"},
+		"our own":  {strings.ReplaceAll(string(text), "Tag=read", "Tag="+series.Tag("", "1", "measure", "read", "service")), Options{}, "name its result folder instead"},
 		"baseTime": {"#[BaseTime: soon (seconds since epoch)]\n" + string(text), Options{}, "a.hlog:1:1: BaseTime: "},
 	} {
 		if _, _, err := stretches(t, Hdr, write(t, "a.hlog", c.text), c.o); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -85,7 +85,7 @@ func TestFileAndFolderAreTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Import(t.Context(), dir, read, path, o); err == nil || !strings.Contains(err.Error(), "something in the folder already") {
+		if _, err := Import(t.Context(), dir, read, path, o); err == nil || !strings.Contains(err.Error(), "the folder is not empty") {
 			t.Errorf("imported over it: %v", err)
 		}
 		at := Beside{From: time.Unix(began+100, 0), To: time.Unix(began+200, 0), Offset: 100 * time.Second}
@@ -146,7 +146,7 @@ func TestHistogramsFindTheirSeconds(t *testing.T) {
 func TestClocks(t *testing.T) {
 	path := write(t, "run.csv", k6Sample(unixStamp))
 	far := Beside{From: time.Unix(2_000_000_000, 0), To: time.Unix(2_000_000_002, 0)}
-	if _, err := Open(t.Context(), path, far, Options{}); err == nil || !strings.Contains(err.Error(), "it goes from 2025-11-20 20:40:30 to 2025-11-20 20:40:33, and the load of the trial from 2033-05-18 03:33:20") {
+	if _, err := Open(t.Context(), path, far, Options{}); err == nil || !strings.Contains(err.Error(), "it covers 2025-11-20 20:40:30 to 2025-11-20 20:40:33, but the load of the trial ran from 2033-05-18 03:33:20") {
 		t.Errorf("%v", err)
 	}
 	far.Align = true
@@ -154,10 +154,10 @@ func TestClocks(t *testing.T) {
 	if err != nil || len(r.Seconds) != 2 || !r.Seconds[0].Time.Equal(far.From) || r.Offset != (2_000_000_000-began)*time.Second || r.Name != "run" {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if _, err := Open(t.Context(), write(t, "notes.txt", "nothing of the kind"), far, Options{}); err == nil || !strings.Contains(err.Error(), "notes.txt:1:1: neither k6's CSV nor an HdrHistogram log") {
+	if _, err := Open(t.Context(), write(t, "notes.txt", "nothing of the kind"), far, Options{}); err == nil || !strings.Contains(err.Error(), "notes.txt:1:1: this is neither a CSV of k6 nor an HdrHistogram log") {
 		t.Errorf("%v", err)
 	}
-	if _, err := Open(t.Context(), t.TempDir(), far, Options{}); err == nil || !strings.Contains(err.Error(), "neither an imported series nor the folder of a result") {
+	if _, err := Open(t.Context(), t.TempDir(), far, Options{}); err == nil || !strings.Contains(err.Error(), "neither an imported series nor a result folder") {
 		t.Errorf("%v", err)
 	}
 }

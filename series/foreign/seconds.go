@@ -46,7 +46,7 @@ func newSeconds(about *About, into sink) *seconds {
 // add counts an operation that ended in a second since the epoch. A class makes it an error.
 func (s *seconds) add(at int64, operation, class string, took time.Duration) error {
 	if s.next > 0 && at < s.next {
-		return fmt.Errorf("%s comes after %s was read: the file is not in the order of time, to within %d s",
+		return fmt.Errorf("%s comes after %s: the file is not sorted by time, to within %d s",
 			stamp(at), stamp(s.newest), window)
 	}
 	if at > s.newest {
@@ -98,7 +98,7 @@ func (s *seconds) name(operation string) string {
 	if len(s.names) >= mostOperations {
 		if _, told := s.names[others]; !told {
 			s.names[others] = others
-			s.about.Notes = append(s.about.Notes, fmt.Sprintf("there are more than %d operations: those that came after them are counted as %s", mostOperations, others))
+			s.about.Notes = append(s.about.Notes, fmt.Sprintf("there are more than %d kinds of operations: the further ones are counted as %s", mostOperations, others))
 		}
 		return others
 	}

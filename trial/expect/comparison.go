@@ -284,7 +284,7 @@ func (t *Vocabulary) arithmetic(n *ast.BinaryNode) (evaluator, info, error) {
 	case "/":
 		return func(v []float64) float64 { return left(v) / right(v) }, what, nil
 	}
-	return nil, info{}, t.at.Errorf("operator %q has no place in %q, expected + - * or /", n.Operator, n.String())
+	return nil, info{}, t.at.Errorf("operator %q cannot be used in %q, expected + - * or /", n.Operator, n.String())
 }
 
 // index returns where a metric's value stands among the values.

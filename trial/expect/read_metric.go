@@ -220,7 +220,7 @@ func (t *Vocabulary) checkLedger(m Metric) error {
 	case m.Operation != "" || m.Step != "":
 		return t.at.Errorf("%s is measured over a whole cell, or over a change in its timeline", m)
 	case m.Phase != "" && !slices.Contains(t.Changes, m.Phase):
-		return t.at.Errorf("%s: writes are lost because of a change; expected a phase in which something is run", m)
+		return t.at.Errorf("%s: only a change can lose writes; expected a phase in which something is run", m)
 	}
 	return nil
 }

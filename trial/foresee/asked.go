@@ -28,7 +28,7 @@ func SignalsAt(ctx context.Context, t *spec.Trial, e engine.Engine, db engine.Da
 	for _, name := range namedSignals(t) {
 		own := slices.ContainsFunc(instrumented.Signals(), func(known string) bool { return engine.NamesSignal(known, name) })
 		if own && !slices.ContainsFunc(readings, func(r engine.Reading) bool { return r.Signal == name }) {
-			all = append(all, Foreseen{Of: "signal " + name, Why: "this server does not show it now", Do: "an expectation on it is INCONCLUSIVE if it stays like this"})
+			all = append(all, Foreseen{Of: "signal " + name, Why: "this server does not show it now", Do: "an expectation on it will be INCONCLUSIVE if the server does not show it later"})
 		}
 	}
 	return all, nil

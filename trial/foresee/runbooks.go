@@ -21,7 +21,7 @@ func RailsOf(rails []execute.RailReading) []Foreseen {
 	for _, r := range rails {
 		for _, name := range runbook.MetricsOf(r.When) {
 			if _, shown := r.Metrics[name]; !shown && !slices.Contains(LoadMetrics(), name) {
-				all = append(all, Foreseen{Of: "guardrail " + r.Name, Why: "there is no metric " + name + ": this guardrail would hold every step", Do: "signals.csv of a result has the names of those that are shown", Must: true})
+				all = append(all, Foreseen{Of: "guardrail " + r.Name, Why: "there is no metric " + name + ", so this guardrail would hold every step", Do: "signals.csv of a result contains the names of the metrics that exist", Must: true})
 			}
 		}
 	}

@@ -120,7 +120,7 @@ func LeftOut(t *spec.Trial, r *Recording) []string {
 			}
 		}
 		if alone := others(rounds, both); len(alone) > 0 {
-			out = append(out, fmt.Sprintf("%s: %s left out of its figures and ratios, which are of %s: the cells beside it were measured in no other.",
+			out = append(out, fmt.Sprintf("%s: %s left out of its figures and ratios, which are from %s: the other cells were not measured in more rounds.",
 				c.Name, roundsInWords(alone)+map[bool]string{true: " is", false: " are"}[len(alone) == 1], roundsInWords(both)))
 		}
 	}

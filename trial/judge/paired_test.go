@@ -45,7 +45,7 @@ func TestFiguresOfACutOffComparisonAreOfTheSameRounds(t *testing.T) {
 	if math.Abs(other.Estimate.Value/control.Estimate.Value-other.Ratio.Value) > 1e-9 {
 		t.Errorf("%g beside %g, and a ratio of %g", other.Estimate.Value, control.Estimate.Value, other.Ratio.Value)
 	}
-	want := []string{"off: round 3 is left out of its figures and ratios, which are of rounds 1 and 2: the cells beside it were measured in no other."}
+	want := []string{"off: round 3 is left out of its figures and ratios, which are from rounds 1 and 2: the other cells were not measured in more rounds."}
 	if got := LeftOut(trial, r); !slices.Equal(got, want) {
 		t.Errorf("notes %q, want %q", got, want)
 	}

@@ -132,7 +132,7 @@ func (l loads) notes() []string {
 	if len(differ) == 0 {
 		return nil
 	}
-	notes := []string{"the loads differ, which may explain differences below: " + strings.Join(differ, "; ")}
+	notes := []string{"the loads differ, which may explain the differences below: " + strings.Join(differ, "; ")}
 	switch {
 	case l.first.open() != l.second.open():
 		notes = append(notes, "one load is open loop and the other closed loop: the throughput is not compared, and of the times only service times, which leave out the wait before an operation begins")

@@ -125,13 +125,13 @@ func (r *runner) leave(ctx context.Context, x *execution) (*journal.State, error
 	if err != nil || r.trial.Existing == nil || st.Outcome != journal.RunFailed && st.Outcome != "" {
 		return st, err
 	}
-	r.observe(progress.Stage{Doing: progress.Stopping, Detail: "the run of " + x.call.Name() + " is given up", Share: -1})
+	r.observe(progress.Stage{Doing: progress.Stopping, Detail: "the run of " + x.call.Name() + " is being abandoned", Share: -1})
 	switch outcome, err := giveRunUp(ctx, r, x, st.Outcome == ""); {
 	case err != nil:
 		r.note("The run of %s may still hold the lock of %s (%v): check whether the work that it began is still running there; plimsoll trial run FILE --break-lock REASON takes over the lock.", x.call.Name(), r.trial.Existing.Name, err)
 	case st.Events == 0: // nothing was done
 	case outcome != journal.RunCancelled:
-		r.note("The run of %s ended only when the trial was already over: %s.", x.call.Name(), outcome)
+		r.note("The run of %s ended only after the trial: %s.", x.call.Name(), outcome)
 	default:
 		r.note("The run of %s was abandoned. What its steps did to %s stays done; runs/%s.json lists it.", x.call.Name(), r.trial.Existing.Name, x.id)
 	}

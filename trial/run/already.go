@@ -16,7 +16,7 @@ func tellNotExecuted(r *runner, call spec.Call, st *journal.State) {
 	if len(keys) == 0 || st.Outcome != journal.RunDone {
 		return
 	}
-	said := fmt.Sprintf("%s: already done before the run of %s, not executed", strings.Join(keys, ", "), call.Name())
+	said := fmt.Sprintf("%s: already done before the run of %s, so not executed", strings.Join(keys, ", "), call.Name())
 	if !st.ActedWithEngine() {
 		r.invalidate("%s: the trial says nothing about the change", said)
 		return

@@ -15,6 +15,7 @@ import (
 
 // TestAClusterIsAskedBeforeTheLoad asks a real server what only it knows: nothing of the trial is run.
 func TestAClusterIsAskedBeforeTheLoad(t *testing.T) {
+	t.Parallel()
 	machine, err := local.New()
 	if err != nil {
 		t.Fatal(err)

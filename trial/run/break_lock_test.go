@@ -19,18 +19,18 @@ import (
 // TestTheLockOfATrialThatDied leaves in a real server what a trial that was killed leaves. The next one is refused before its load, with
 // the way out; --break-lock takes it when its owner prolongs it no more, and not before.
 func TestTheLockOfATrialThatDied(t *testing.T) {
+	t.Parallel()
 	servers := labtest.Cluster(t, lab.Spec{Name: "locked", Product: "mariadb", Nodes: 1, Config: map[string]string{"innodb_buffer_pool_size": "32M"}})
 	target, err := servers.Target()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("LOCKED_PASSWORD", string(target.Password))
 	parts := withInventory(t, `clusters:
   held:
     engine: mysql
     environment: staging
     user: `+target.User+`
-    password: {env: LOCKED_PASSWORD}
+    password: {file: `+passwordFile(t, target.Password)+`}
     nodes: [{name: a, address: "`+target.Addresses[0]+`"}]
 `)
 	parts.Site = func(ctx context.Context, name string, here infra.Machine) (*cluster.Cluster, error) {

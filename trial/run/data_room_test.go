@@ -51,6 +51,7 @@ func TestDataThatDoesNotFitIsRefusedBeforeTheLoad(t *testing.T) {
 // TestTheRowsOfADataSetAreEstimated compares what workloads say of their data with what a real server stores. It must not be more: by it
 // trials are refused.
 func TestTheRowsOfADataSetAreEstimated(t *testing.T) {
+	t.Parallel()
 	server := labtest.Up(t, "mariadb")
 	for _, load := range []string{"{workload: tpcc, scale: 1}", "{workload: oltp_read_write, table_size: 50000}", "{workload: ycsb-a, records: 20000}"} {
 		w := trialOf(t, "cluster: {engine: mariadb}\nload: "+load+"\nexpect: [errors == 0]\n").Cells[0].Workload

@@ -12,7 +12,7 @@ import (
 
 // A lab's disk runs dry under a load, holds the server to its base then, and becomes another while it serves.
 func TestADiskWithLimitsIsFeltAndChanged(t *testing.T) {
-	s := site(t, nil)
+	s := quietSite(t)
 	got, err := run.Run(t.Context(), read(t, `trial: dry
 cluster:
   engine: mariadb
@@ -20,10 +20,10 @@ cluster:
   disk: {type: gp2, size: 800G, balance: 0.05 %, scale: 1/10}
 load: {workload: oltp_point_select, table_size: 100000, rand_type: uniform, connections: 32}
 timeline:
-  - baseline: 6s
+  - baseline: 10s
   - run: lab/disk
     with: {type: io2, size: 800G, iops: 10000, scale: 1/10}
-  - recovery: 6s
+  - recovery: 10s
 phases: {warmup: 2s, rounds: 1}
 expect:
   - lowest("disk.balance_share").baseline < 0.01

@@ -67,7 +67,7 @@ func (r *runner) execute(ctx context.Context, s *servers, call spec.Call, tell f
 			r.note("Step %s of %s finished despite this: %s.", i.Key, call.Name(), strings.Join(troubles, "; "))
 		}
 		if i.Phase == journal.StepFailed && i.Advice != "" {
-			r.note("Of step %s of %s: %s.", i.Key, call.Name(), i.Advice)
+			r.note("Step %s of %s failed; what to do: %s.", i.Key, call.Name(), i.Advice)
 		}
 	}
 	if err != nil {

@@ -50,6 +50,7 @@ func TestALeafComesUnderLoad(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes fifteen seconds")
 	}
+	t.Parallel()
 	cluster := singlestoretest.New(t, singlestoretest.Spec{Leaves: 2, Partitions: 6, Shown: 6})
 	parts := withStandIn(t, cluster)
 	file := filepath.Join(t.TempDir(), "look.yaml")

@@ -13,6 +13,7 @@ import (
 
 	"plimsoll/catalog"
 	"plimsoll/cluster"
+	"plimsoll/engine"
 	"plimsoll/engine/singlestore/singlestoretest"
 	"plimsoll/infra"
 	"plimsoll/internal/document"
@@ -30,16 +31,25 @@ func withInventory(t *testing.T, text string) spec.Parts {
 	return parts
 }
 
+// passwordFile is a file with a password: tests that run beside one another have one environment.
+func passwordFile(t *testing.T, password engine.Secret) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "password")
+	if err := os.WriteFile(file, []byte(password), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 // withStandIn is the catalog with an inventory of one cluster, stand-in.
 func withStandIn(t *testing.T, clusterName *singlestoretest.Cluster) spec.Parts {
 	t.Helper()
-	t.Setenv("STAND_IN_PASSWORD", singlestoretest.Password)
 	parts := withInventory(t, `clusters:
   stand-in:
     engine: singlestore
     environment: staging
     user: `+singlestoretest.User+`
-    password: {env: STAND_IN_PASSWORD}
+    password: {file: `+passwordFile(t, singlestoretest.Password)+`}
     database: db
     nodes: [{name: master, address: "`+clusterName.Target().Addresses[0]+`", machine: local}]
 `)
@@ -82,7 +92,7 @@ func TestTargetsAreLeftAsTheyAre(t *testing.T) {
 		"unknown scheme":     {"cluster: {target: 'mysq://root@db1:3306/test'}\n" + load, `unknown engine "mysq"`},
 		"a password":         {"cluster: {target: 'mysql://root:pw@127.0.0.1/test'}\n" + load, "password: {env: NAME}"},
 		"two places":         {"cluster: {target: 'mysql://root@127.0.0.1/test', password: {env: A, file: b}}\n" + load, "2 sources"},
-		"said elsewhere":     {"cluster: {target: shop-staging, password: {env: PW}}\n" + load, "is given there"},
+		"said elsewhere":     {"cluster: {target: shop-staging, password: {env: PW}}\n" + load, "must be given there"},
 		"nodes":              {"cluster: {target: shop-staging, nodes: 3}\n" + load, "nodes belongs to a cluster that is created"},
 		"settings":           {"cluster: {target: shop-staging, config: {a: b}}\n" + load, "config belongs to a cluster that is created"},
 		"a factor":           {"cluster: {target: shop-staging}\n" + load + "compare: {config.a: [1, 2]}\n", "config.a needs a cluster that is created"},
@@ -202,9 +212,8 @@ expect:
 func TestTrialOnATarget(t *testing.T) {
 	s := site(t, nil)
 	db := labtest.Up(t, "mariadb")
-	t.Setenv("TARGET_PASSWORD", string(db.Target.Password))
 	tr := read(t, `trial: there
-cluster: {target: 'mysql://`+db.Target.User+`@`+db.Target.Addresses[0]+`/test', password: {env: TARGET_PASSWORD}}
+cluster: {target: 'mysql://`+db.Target.User+`@`+db.Target.Addresses[0]+`/test', password: {file: `+passwordFile(t, db.Target.Password)+`}}
 load: {workload: oltp_point_select, table_size: 1000, connections: 2}
 phases: {warmup: 1s, measure: 3s, rounds: 1}
 `)

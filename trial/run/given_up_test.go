@@ -58,6 +58,7 @@ func TestARunOnATargetIsGivenUp(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes fifteen seconds")
 	}
+	t.Parallel()
 	const fails, lasts = `run: "exit 1", effect: none`, `run: "sleep 1000", effect: none, interruptible: true`
 	for _, c := range []struct {
 		name, with, limit string
@@ -70,20 +71,21 @@ func TestARunOnATargetIsGivenUp(t *testing.T) {
 		{name: "the cluster does not answer", with: fails, limit: "5m", mute: true, says: "it does not answer. plimsoll trial run FILE --break-lock REASON takes over the lock."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			standIn := singlestoretest.New(t, singlestoretest.Spec{Leaves: 1, Partitions: 2})
-			t.Chdir(t.TempDir())
+			folder := t.TempDir()
 			for file, text := range map[string]string{
 				"look.yaml":   "workload: look\noperations:\n  look: {with: {id: uniform 1..9}, run: 'SELECT value FROM t WHERE id = :id'}\n",
 				"change.yaml": "runbook: test/change\nlock: cluster\nsteps: [{id: a, uses: command, with: {" + c.with + "}}]\n",
 			} {
-				if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				if err := os.WriteFile(filepath.Join(folder, file), []byte(text), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
 			parts := withStandIn(t, standIn)
 			claimed := &claims{mute: c.mute}
 			parts.Marker = func(*cluster.Cluster) lock.ClusterLock { return claimed }
-			tr, err := spec.Parse("trial.yaml", []byte(`trial: given-up
+			tr, err := spec.Parse(filepath.Join(folder, "trial.yaml"), []byte(`trial: given-up
 cluster: {target: stand-in}
 load: {workload: ./look.yaml, rate: 20, connections: 2, timeout: 50s}
 timeline: [{baseline: 1s}, {run: ./change.yaml, limit: `+c.limit+`}]

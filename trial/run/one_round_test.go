@@ -28,7 +28,7 @@ func TestASingleRoundIsAskedFor(t *testing.T) {
 		if said := len(v.Reasons) > 0 && v.Reasons[0] == judge.OneRound; tr.OneRound != said || tr.OneRound != v.OneRound || tr.OneRound != (v.Verdict == analyze.Pass) {
 			t.Errorf("asked for one round %v: %s, one round %v, %q", tr.OneRound, v.Verdict, v.OneRound, v.Reasons)
 		}
-		if !tr.OneRound && !strings.Contains(v.Claims[0].Needs, "rounds: 1 asks to be judged by one") {
+		if !tr.OneRound && !strings.Contains(v.Claims[0].Needs, "an explicit rounds: 1 allows a verdict from one") {
 			t.Errorf("needs %q", v.Claims[0].Needs)
 		}
 	}

@@ -30,12 +30,23 @@ import (
 
 const smallServer = "cluster: {engine: mariadb, config: {innodb_buffer_pool_size: 64M}}\n"
 
+// site is where a trial runs on a real server, beside the trials of other tests: most of its time is waited.
 func site(t *testing.T, watch progress.Observer) run.Site {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts a real server")
 	}
+	t.Parallel()
 	return bareSite(t, watch)
+}
+
+// quietSite is where a trial runs on a real server before those of other tests, for one whose claims are of how fast the server is.
+func quietSite(t *testing.T) run.Site {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts a real server")
+	}
+	return bareSite(t, nil)
 }
 
 // bareSite is a site for what starts no server.

@@ -66,9 +66,9 @@ func (c *Cell) checkOn(n *document.Node) error {
 	case c.Load.Ledger != nil || c.Ledger != nil:
 		ps.Add(on, on.Errorf("a ledger is kept on one data set, not on several"))
 	case c.Load.To == ToAll:
-		ps.Add(on, on.Errorf("to: all is for one data set on all nodes, on for one on each"))
+		ps.Add(on, on.Errorf("to: all is for one data set on all nodes; on is for a data set on each node"))
 	case len(c.Load.From) > 0:
-		ps.Add(on, on.Errorf("loader processes issue to one data set, not to several"))
+		ps.Add(on, on.Errorf("loader processes can only use one data set, not several"))
 	}
 	return ps.Err()
 }

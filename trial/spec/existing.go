@@ -75,7 +75,7 @@ func (p Parts) find(c Cluster, n *document.Node) (*ExistingCluster, error) {
 		return nil, at.Errorf("%v, expected %s", err, targetExample)
 	}
 	if target.Password != "" {
-		return nil, at.Errorf("a password in a trial file, which is kept with the result").WithHint("password: {env: NAME}, beside the target")
+		return nil, at.Errorf("the target contains a password, which would be stored with the result").WithHint("password: {env: NAME}, beside the target")
 	}
 	e, known := p.Engines[target.Engine]
 	if !known {
@@ -105,7 +105,7 @@ func (p Parts) findByName(c Cluster, n *document.Node) (*ExistingCluster, error)
 	at := n.Get("target")
 	for _, key := range []string{"environment", "password"} {
 		if given := n.Get(key); given != nil {
-			return nil, given.Errorf("%s of a cluster that %s lists is given there", key, inventory.File)
+			return nil, given.Errorf("%s of a cluster that %s lists must be given there", key, inventory.File)
 		}
 	}
 	inv, err := p.Inventory()
@@ -118,7 +118,7 @@ func (p Parts) findByName(c Cluster, n *document.Node) (*ExistingCluster, error)
 	}
 	e, known := p.Engines[cluster.Engine]
 	if !known {
-		return nil, at.Errorf("the cluster %s is of engine %s, which is not known", c.Target, cluster.Engine)
+		return nil, at.Errorf("cluster %s has the unknown engine %s", c.Target, cluster.Engine)
 	}
 	return &ExistingCluster{Name: c.Target, Environment: cluster.Environment, Engine: e, Listed: true, Address: cluster.Whole(""), Password: cluster.Password}, nil
 }

@@ -20,7 +20,7 @@ func (p Parts) checkFrom(l Load, n *document.Node) error {
 		case err != nil:
 			ps.Add(from.Items[i], from.Items[i].Errorf("%v", err))
 		case one == nil:
-			ps.Add(from.Items[i], document.UnknownName(from.Items[i], "machine to load from", p.Loaders()))
+			ps.Add(from.Items[i], document.UnknownName(from.Items[i], "machine to issue the load from", p.Loaders()))
 		}
 	}
 	return ps.Err()
@@ -35,7 +35,7 @@ func (p Parts) LoadersOf(l Load) ([]loader.Loader, error) {
 			return nil, err
 		}
 		if one == nil {
-			return nil, fmt.Errorf("there is no longer a machine %s to load from", name)
+			return nil, fmt.Errorf("there is no machine %s to issue the load from any more", name)
 		}
 		all = append(all, *one)
 	}

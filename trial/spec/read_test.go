@@ -101,7 +101,7 @@ func TestBadTrialsAreRefusedAtTheirPlace(t *testing.T) {
 		"rounds":            {strings.Replace(spectest.Comparing, "rounds: 3", "rounds: -3", 1), "-3 rounds, expected at least 1"},
 		"staged, steady":    {strings.Replace(spectest.Disturbing, "50% of max", "[{rate: 5, for: 1s}]", 1), "stages need a warm-up of known length"},
 		"no ledger":         {strings.Replace(spectest.Disturbing, "errors == 0", "lost_writes == 0", 1), "trial.yaml:12:5: lost_writes: there is no ledger that could count lost writes"},
-		"lost to nothing":   {strings.Replace(remembering, `during("lab/freeze") == 0`, `baseline == 0`, 1), `lost_writes.during("baseline"): writes are lost because of a change`},
+		"lost to nothing":   {strings.Replace(remembering, `during("lab/freeze") == 0`, `baseline == 0`, 1), `lost_writes.during("baseline"): only a change can lose writes`},
 		"lost operations":   {strings.Replace(remembering, `during("lab/freeze") == 0`, `of("payment") == 0`, 1), "is measured over a whole cell"},
 		"two ledgers":       {strings.Replace(remembering, "workload: oltp", "workload: ledger", 1), "trial.yaml:3:37: ledger keeps a ledger already"},
 		"ledger from afar":  {strings.Replace(remembering, "workload: oltp,   ledger: {rate: 200, reads: 20}", "workload: ledger, from: [local]", 1), "keeps its ledger in this process"},

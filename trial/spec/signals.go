@@ -97,7 +97,7 @@ func (t *Trial) watchable(parts Parts) func(expression string) error {
 			return errors.New("watched series need a cluster of the lab or of the inventory, not a target given by its address")
 		}
 		if parts.Watch == nil {
-			return errors.New("this program does not read the series of a watch")
+			return errors.New("this program cannot read watched series")
 		}
 		return parts.CheckWatched(expression, t.Queries)
 	}
@@ -113,7 +113,7 @@ func (t *Trial) checkQueries() error {
 			ps.Add(at, at.Errorf("%s", err))
 		}
 		if len(q.Only) > 0 {
-			ps.Add(at, at.Get("only_on").Errorf("only_on, expected none: a trial has one cluster, and every node of it is asked"))
+			ps.Add(at, at.Get("only_on").Errorf("only_on, expected none: a trial has one cluster, and the query runs on every node"))
 		}
 		if named[q.Name] {
 			ps.Add(at, at.Get("name").Errorf("a second query %s, expected another name", q.Name))

@@ -22,7 +22,7 @@ type Spec struct {
 	Timeline   []Step               `yaml:"timeline" doc:"What happens while the load runs, one step after another. Default: one phase named measure."`
 	Phases     Phases               `yaml:"phases" doc:"How long to warm up and to measure, and how often."`
 	Expect     []expect.Expectation `yaml:"expect" doc:"Your expectations; each is judged PASS, FAIL or INCONCLUSIVE. Without any, the trial only measures."`
-	Queries    []collect.Query      `yaml:"queries" doc:"Own SQL, asked of every node while the trial runs: its rows become the series sql_NAME_VALUE, which expectations and guardrails name as they name any watched series. The queries of the watch.yaml in the working folder that are meant for this cluster are asked too; of two that have one name this file's counts."`
+	Queries    []collect.Query      `yaml:"queries" doc:"SQL of your own that runs on every node during the trial. Its rows become the series sql_NAME_VALUE, which expectations and guardrails can name like any watched series. The queries for this cluster in the watch.yaml of the working folder run too; if two have the same name, the one in this file is used."`
 	Confidence float64              `yaml:"confidence,nonzero" doc:"Confidence of the intervals and verdicts, between 0.5 and 1; 0.99 means that an expectation exactly at its limit is judged wrongly at most once in a hundred trials. Default 0.99."`
 	Seed       uint64               `yaml:"seed,nonzero" doc:"Seed of every random choice. Default: drawn, and recorded in the result."`
 

@@ -90,7 +90,7 @@ func (l *Load) validate(n *document.Node) error {
 	l.checkReads(n, &ps)
 	l.checkCache(n, &ps)
 	if n.Get("limit") != nil && !l.Open() {
-		ps.Add(n, at(n, "limit").Errorf("limit without a rate: a closed loop cannot be late"))
+		ps.Add(n, at(n, "limit").Errorf("limit without a rate: in a closed loop no operation can be late"))
 	}
 	return ps.Err()
 }

@@ -36,7 +36,7 @@ func TestADeploymentMarksTheCurves(t *testing.T) {
 		}
 	}
 	for body, why := range map[string]string{
-		`{"what": " "}`: "a mark says what happened", `{"text": "x"}`: "unknown field", `{"what": "x", "at": "2026-11-27T11:30:00Z"}`: "has not come yet",
+		`{"what": " "}`: "a mark needs a text", `{"text": "x"}`: "unknown field", `{"what": "x", "at": "2026-11-27T11:30:00Z"}`: "is in the future",
 		`{"what": "a\nb"}`: "one line", `{"what": "` + strings.Repeat("x", 201) + `"}`: "at most 200", `{"what": "x"}{}`: "one object",
 	} {
 		if code, answer := post(json, body); code != http.StatusBadRequest || !strings.Contains(answer, why) {

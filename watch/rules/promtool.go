@@ -141,7 +141,7 @@ func (a alertTest) compare(active []watch.Alert) (failures []string) {
 		key := keyOf(want.Labels)
 		got, is := fired[key]
 		if !is {
-			failures = append(failures, fmt.Sprintf("at %v %s does not fire with %s", a.At, a.Alert, key))
+			failures = append(failures, fmt.Sprintf("at %v, %s does not fire with %s", a.At, a.Alert, key))
 			continue
 		}
 		for name, said := range map[string]string{"summary": got.Summary, "why": got.Why, "do": got.Do, "runbook": got.Runbook} {

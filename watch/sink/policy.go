@@ -9,7 +9,7 @@ import (
 // that is older than documents are kept.
 func policyOf(stream string, keep time.Duration) map[string]any {
 	return map[string]any{"policy": map[string]any{
-		"description": "Plimsoll's documents: a new index a day, the old deleted", "default_state": "written",
+		"description": "Plimsoll's documents: one index per day, old indexes are deleted", "default_state": "written",
 		"states": []any{
 			map[string]any{
 				"name": "written", "actions": []any{map[string]any{"rollover": map[string]any{"min_index_age": "1d", "min_primary_shard_size": "20gb"}}},

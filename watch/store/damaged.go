@@ -56,14 +56,14 @@ func putAside(folder string, log *slog.Logger) (moved int, err error) {
 			continue
 		}
 		if err := os.MkdirAll(filepath.Join(folder, damagedFolder), 0o700); err != nil {
-			return moved, fmt.Errorf("put a damaged block aside: %w", err)
+			return moved, fmt.Errorf("move a damaged block away: %w", err)
 		}
 		to := filepath.Join(folder, damagedFolder, e.Name())
 		if err := os.Rename(path, to); err != nil {
-			return moved, fmt.Errorf("put a damaged block aside: %w", err)
+			return moved, fmt.Errorf("move a damaged block away: %w", err)
 		}
 		moved++
-		log.Error("a block of series cannot be read and is put aside: its time is a gap", "block", e.Name(), "to", to, "error", damage)
+		log.Error("a block of series cannot be read and was moved away: its period is a gap", "block", e.Name(), "to", to, "error", damage)
 	}
 	return moved, nil
 }

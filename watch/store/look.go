@@ -46,7 +46,7 @@ func Look(folder string) (*Kept, error) {
 // Close ends the look.
 func (k *Kept) Close() error {
 	if err := errors.Join(k.engine.Close(), k.db.Close(), os.RemoveAll(k.sandbox)); err != nil {
-		return fmt.Errorf("end the read the series: %w", err)
+		return fmt.Errorf("close the series: %w", err)
 	}
 	return nil
 }

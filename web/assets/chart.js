@@ -55,9 +55,9 @@ const options = (d, width, height) => {
   d.chart.lines.forEach((l, n) => {
     const stroke = css("ink" + l.ink);
     const own = i => { const now = d.chart.lines[n], v = now?.values[i]; return v == null ? null : v - (now.low?.[i] ?? 0); }; // of the layer alone
-    series.push({label: l.name, stroke, width: l.low ? 1.2 : 2, dash: l.low ? [] : dashes[l.ink % 8], points: {show: false}, value: (u, v, s, i) => i == null ? "" : text(d.chart.y.unit, own(i))});
+    series.push({label: l.label ?? l.name, stroke, width: l.low ? 1.2 : 2, dash: l.low ? [] : dashes[l.ink % 8], points: {show: false}, value: (u, v, s, i) => i == null ? "" : text(d.chart.y.unit, own(i))});
     if (!l.low) return;
-    series.push({label: l.name, class: "under", width: 0, points: {show: false}});
+    series.push({label: l.label ?? l.name, class: "under", width: 0, points: {show: false}});
     bands.push({series: [series.length - 2, series.length - 1], fill: `color-mix(in srgb, ${stroke} 45%, transparent)`});
   });
   return {
@@ -76,7 +76,7 @@ const options = (d, width, height) => {
 // put shows a chart in a figure: new data in the plot that is there, if its lines are the same.
 const put = (figure, chart) => {
   const plot = figure.querySelector(".plot"), width = plot.clientWidth, height = figure.classList.contains("wide") ? (width < 480 ? 220 : 300) : 190;
-  const kind = [width, css("ink"), ...chart.lines.map(l => l.name)].join("\n");
+  const kind = [width, css("ink"), ...chart.lines.map(l => l.label ?? l.name)].join("\n");
   const old = drawn.get(figure);
   if (old?.kind === kind) { old.chart = chart; old.plot.setData(columns(chart)); return; }
   old?.plot.destroy();

@@ -375,7 +375,7 @@ operations:
 		t.Errorf("got %v", err)
 	}
 	_, err = try(t, &recorder.Recorder{}, "w.yaml", text, "")
-	if err == nil || err.Error() != "w.yaml:6:19: nothing for engine recorder, only for mysql, cql\nw.yaml:12:7: nothing for engine recorder, only for mysql, cql" {
+	if err == nil || err.Error() != "w.yaml:6:19: no text for engine recorder, only for mysql, cql\nw.yaml:12:7: no text for engine recorder, only for mysql, cql" {
 		t.Errorf("got %v", err)
 	}
 }

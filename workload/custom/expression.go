@@ -53,7 +53,7 @@ func parseExpression(n *document.Node, offset int, s scope) (source, error) {
 		return nil, err
 	}
 	if len(e.tokens) > 0 {
-		return nil, e.errorf(e.tokens[0], "%q after %s, expected an end", e.tokens[0].text, e.name.text)
+		return nil, e.errorf(e.tokens[0], "%q after %s, expected nothing more", e.tokens[0].text, e.name.text)
 	}
 	return made, nil
 }
@@ -70,7 +70,7 @@ func (e *expression) split(offset int) error {
 		case '\'', '"':
 			end := strings.IndexByte(s[i+1:], c)
 			if end < 0 {
-				return e.errorf(token{at: i}, "a text without its closing %c", c)
+				return e.errorf(token{at: i}, "a text without the closing %c", c)
 			}
 			e.tokens = append(e.tokens, token{s[i+1 : i+1+end], true, i})
 			i += end + 2

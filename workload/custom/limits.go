@@ -32,7 +32,7 @@ func (e *expression) between(what string) (limits, error) {
 	case low > high:
 		return limits{}, e.errorf(t, "%s ends before it begins", t.text)
 	case high-low+1 <= 0:
-		return limits{}, e.errorf(t, "%s is more than can be counted", t.text)
+		return limits{}, e.errorf(t, "%s is too large", t.text)
 	}
 	return limits{low, high, digits}, nil
 }

@@ -216,7 +216,7 @@ func (o *operation) arguments(n *document.Node, names []string) ([]int, error) {
 			if near := document.Nearest(name, known); near != "" {
 				hint = "did you mean :" + near + "?"
 			}
-			return nil, n.Errorf("no value for :%s stands in with", name).WithHint("%s", hint)
+			return nil, n.Errorf("with has no value for :%s", name).WithHint("%s", hint)
 		}
 	}
 	return args, nil

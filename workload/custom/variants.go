@@ -58,5 +58,5 @@ func (v variants) of(e engine.Engine) (*document.Node, error) {
 		}
 		known = append(known, entry.Key)
 	}
-	return nil, v.by[0].At.Errorf("nothing for engine %s, only for %s", e.Name(), strings.Join(known, ", "))
+	return nil, v.by[0].At.Errorf("no text for engine %s, only for %s", e.Name(), strings.Join(known, ", "))
 }

@@ -55,7 +55,7 @@ func build[K kind](k K, given *document.Node, e engine.Engine) (workload.Workloa
 		return nil, err
 	}
 	if w.queries() == 0 {
-		return nil, document.Problems{given.Errorf("a transaction of %s without any query", w.name)}
+		return nil, document.Problems{given.Errorf("a transaction of %s would contain no query", w.name)}
 	}
 	return w, nil
 }

@@ -150,7 +150,7 @@ func TestParametersAreStrict(t *testing.T) {
 		{"oltp_read_only", "rand_typ: uniform", `did you mean "rand_type"?`},
 		{"oltp_read_only", "rand_type: unifrom", `did you mean "uniform"?`},
 		{"oltp_read_only", "tables: 0", `t.yaml:1:9: 0, expected at least 1`},
-		{"oltp_read_only", "{point_selects: 0, range_selects: false}", `without any query`},
+		{"oltp_read_only", "{point_selects: 0, range_selects: false}", `would contain no query`},
 	} {
 		if _, err := making.Try(t, Makers(), &recorder.Recorder{}, c.name, c.params); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s with %s: %v, expected %s", c.name, c.params, err, c.want)

@@ -92,7 +92,7 @@ func (d *dump) take(ctx context.Context, on *cluster.Cluster, c action.Call) (ba
 		if engine.ClassOf(err) == engine.Denied {
 			return nil, &hint.PermanentError{
 				Reason: fmt.Sprintf("%s is %s and cannot be set to %s: %v", percentVariable, now, want, err),
-				Advice: "dump with percent: " + now + ", or set it in the place that the server's parameters are kept",
+				Advice: "dump with percent: " + now + ", or set it where the server's parameters are kept",
 			}
 		}
 		if err != nil {

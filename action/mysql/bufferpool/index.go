@@ -182,9 +182,9 @@ func readColumn(name, kind, nullable string, full bool, collation string) column
 	c := column{name: name, kind: kind, nullable: nullable == "YES", partial: !full}
 	switch {
 	case name == "":
-		c.odd = "it is made of an expression"
+		c.odd = "it is an index on an expression"
 	case !full:
-		c.odd = "it holds only the beginning of " + name
+		c.odd = "it contains only a prefix of " + name
 	case collation == "D":
 		c.odd = name + " descends"
 	case !slices.Contains(comparable, kind):

@@ -44,7 +44,7 @@ func (p *parts) UnmarshalDocument(n *document.Node) error {
 	return nil
 }
 
-var errName = errors.New("is not a name such as shop.orders, or shop.orders.PRIMARY of an index; a name that holds a dot stands in backticks")
+var errName = errors.New("is not a name such as shop.orders, or shop.orders.PRIMARY of an index; write a name that contains a dot in backticks")
 
 func readPart(name string) (part, error) {
 	var words []string

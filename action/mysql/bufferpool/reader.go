@@ -66,7 +66,7 @@ func (r *reader) run(ctx context.Context, on *cluster.Cluster, all []index) (act
 
 func (r *reader) read(ctx context.Context, i index) error {
 	if i.oneGo != "" {
-		r.tell(r.share(), i.String()+", in one go: "+i.oneGo)
+		r.tell(r.share(), i.String()+", in one query: "+i.oneGo)
 		if _, err := query(ctx, r.session, i.whole()); err != nil {
 			return err
 		}

@@ -100,7 +100,7 @@ func (a *attachment) Check(ctx context.Context, on *cluster.Cluster) (action.Che
 	case c.Runs() && (still || !a.ReadOnly):
 		f.State = action.Satisfied
 	case c.Runs():
-		f.Reason = "it takes writes"
+		f.Reason = "it accepts writes"
 	default:
 		f.Observed["runs"], f.Intended["runs"], f.Reason = false, true, c.Error
 	}
@@ -279,7 +279,7 @@ func (a *attachment) Undo(ctx context.Context, on *cluster.Cluster, call action.
 		return err
 	} else if c != nil && c.Source != source {
 		return &hint.PermanentError{Reason: fmt.Sprintf("%s replicates from %s now, not from %s: it is not detached", replica.name, c.Source, a.Source),
-			Advice: "find out who has changed it since; leave it as it is"}
+			Advice: "somebody changed it after this run; find out who, and leave it as it is"}
 	}
 	if err := replica.drop(ctx, a.Channel); err != nil {
 		return err
@@ -299,7 +299,7 @@ func (a *attachment) Undo(ctx context.Context, on *cluster.Cluster, call action.
 }
 
 // othersOpen is the fact of who took writes, beside source and replica, before the attachment.
-const othersOpen = "other nodes that take writes"
+const othersOpen = "other nodes that accept writes"
 
 // closed says why a server that took writes before must not take them again; "" if it may.
 func (a *attachment) closed(ctx context.Context, on *cluster.Cluster, replica *server, before action.Facts) (string, error) {

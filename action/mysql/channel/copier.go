@@ -78,7 +78,7 @@ func (c *copier) repeat(ctx context.Context, show, column string) error {
 		return err
 	}
 	if len(rows) != 1 || rows[0][column] == "" {
-		return fmt.Errorf("%s on %s does not say: a privilege is missing", show, c.source.name)
+		return fmt.Errorf("%s on %s cannot be read: a privilege is missing", show, c.source.name)
 	}
 	return c.replica.do(ctx, "create it", rows[0][column])
 }

@@ -233,9 +233,9 @@ func (c *cutover) move(ctx context.Context, on *cluster.Cluster, s *serverPair) 
 		err = limited.Err()
 	}
 	if err != nil {
-		return 0, errors.Join(fmt.Errorf("%s still takes writes: %w", s.from.name, err), c.giveUp(context.WithoutCancel(ctx), on))
+		return 0, errors.Join(fmt.Errorf("%s still accepts writes: %w", s.from.name, err), c.giveUp(context.WithoutCancel(ctx), on))
 	}
-	if err := s.to.do(ctx, "take writes", s.to.TakeWrites()...); err != nil {
+	if err := s.to.do(ctx, "accept writes", s.to.TakeWrites()...); err != nil {
 		return 0, err
 	}
 	return time.Since(began), nil
@@ -352,7 +352,7 @@ func (c *cutover) complete(ctx context.Context, s *serverPair) error {
 		return nil
 	case s.backward == nil:
 		return &hint.PermanentError{
-			Reason: fmt.Sprintf("%s takes writes, and %s does not follow it: it was not prepared", s.to.name, s.from.name),
+			Reason: fmt.Sprintf("%s accepts writes, and %s does not replicate from it: it was not prepared", s.to.name, s.from.name),
 			Advice: "attach it as a new replica: mysql.restore-snapshot, mysql.attach",
 		}
 	}

@@ -49,5 +49,5 @@ func (s *server) release(ctx context.Context) error {
 	if err := s.keepReadOnly(ctx, false); err != nil {
 		return err
 	}
-	return s.do(ctx, "take writes", s.TakeWrites()...)
+	return s.do(ctx, "accept writes", s.TakeWrites()...)
 }

@@ -32,6 +32,7 @@ type world struct {
 
 func newWorld(t *testing.T, product string, nodes int) world {
 	t.Helper()
+	t.Parallel()
 	config := map[string]string{"innodb_buffer_pool_size": "48M", "sync_binlog": "0", "innodb_flush_log_at_trx_commit": "2"}
 	redo := map[string]string{"mariadb": "innodb_log_file_size", "mysql": "innodb_redo_log_capacity"}[product]
 	config[redo] = "16M"

@@ -15,7 +15,7 @@ import (
 // unsuitedGhost asks the server for what gh-ost reads: whole rows in a binary log.
 func (w *tableChange) unsuitedGhost(ctx context.Context) (string, error) {
 	if w.mariadb() {
-		return "gh-ost is made for MySQL, and this server is MariaDB", nil
+		return "gh-ost works with MySQL only, and this server is MariaDB", nil
 	}
 	row, err := w.on.Row(ctx, w.primary.Name, "SELECT @@GLOBAL.log_bin, @@GLOBAL.binlog_format, @@GLOBAL.binlog_row_image")
 	if err != nil {
@@ -23,9 +23,9 @@ func (w *tableChange) unsuitedGhost(ctx context.Context) (string, error) {
 	}
 	switch {
 	case len(row) != 3 || row[0] != "1":
-		return "gh-ost reads the binary log, and the server writes none (log_bin)", nil
+		return "gh-ost reads the binary log, and this server does not write one (log_bin)", nil
 	case !strings.EqualFold(row[1], "ROW") || !strings.EqualFold(row[2], "FULL"):
-		return fmt.Sprintf("gh-ost needs binlog_format ROW and binlog_row_image FULL, and the server has %s and %s", row[1], row[2]), nil
+		return fmt.Sprintf("gh-ost needs binlog_format ROW and binlog_row_image FULL; this server has %s and %s", row[1], row[2]), nil
 	}
 	return "", nil
 }

@@ -28,13 +28,13 @@ var alterOnline = action.Action{
 type alter struct {
 	Table    string        `yaml:"table,required" doc:"DATABASE.TABLE, in backquotes where the names need them."`
 	Change   string        `yaml:"change,required" doc:"What follows ALTER TABLE."`
-	Query    string        `yaml:"check,required" doc:"A query of one value that tells whether it was done."`
-	Want     string        `yaml:"want" doc:"The value that says so. Default 1."`
+	Query    string        `yaml:"check,required" doc:"A query that returns one value and tells whether the change was made."`
+	Want     string        `yaml:"want" doc:"The query's answer once the change is made. Default 1."`
 	Tool     string        `yaml:"tool" doc:"pt-online-schema-change, gh-ost, or any: gh-ost for MySQL if it is installed, else pt-online-schema-change. Default any."`
-	Path     string        `yaml:"path" doc:"The program, on the machine where Plimsoll runs. Default: looked for on the PATH."`
+	Path     string        `yaml:"path" doc:"The tool's program on the machine where Plimsoll runs. Default: the one on the PATH."`
 	MaxLag   time.Duration `yaml:"max_lag" doc:"The tool pauses while a replica is further behind than this. Default 2s."`
 	Busy     int           `yaml:"busy" doc:"The tool pauses while more than this many threads run in the server. Default 25."`
-	Patience int           `yaml:"patience" doc:"How many seconds the tool waits for open transactions on the table, when it begins and when it puts the copy in place, before it gives up and tries again. Default 5."`
+	Patience int           `yaml:"patience" doc:"How many seconds the tool waits for open transactions on the table, when it begins and when it replaces the table with the copy, before it gives up and tries again. Default 5."`
 }
 
 var (
@@ -91,7 +91,7 @@ func (a *alter) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 		return f, nil
 	}
 	if w.done {
-		f.Reason = "the change is done; what the tool left behind is removed"
+		f.Reason = "the change is made; the tool's leftovers will be removed"
 		return f, nil
 	}
 	tool, err := w.tool(ctx)
@@ -100,7 +100,7 @@ func (a *alter) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 	}
 	f.Intended["tool"] = tool.String()
 	if !w.left.empty() {
-		f.Reason = "what a tool that did not end well left behind is removed first"
+		f.Reason = "the leftovers of an interrupted tool will be removed first"
 	}
 	return f, nil
 }
@@ -112,7 +112,7 @@ func (a *alter) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (ac
 		return nil, action.NothingDone{Err: err}
 	}
 	if reason := w.blocked(ctx); reason != "" {
-		return nil, action.NothingDone{Err: &hint.PermanentError{Reason: reason, Advice: "look what it is, end or remove it, then begin again"}}
+		return nil, action.NothingDone{Err: &hint.PermanentError{Reason: reason, Advice: "find out what it is, end or remove it, then plimsoll runbook resume RUN"}}
 	}
 	if err := w.clean(ctx); err != nil || w.done {
 		return nil, err
@@ -137,7 +137,7 @@ func (a *alter) Verify(ctx context.Context, on *cluster.Cluster, _ action.Facts)
 	case !w.done:
 		return fmt.Errorf("the check returned %s, expected %s", w.value, a.Want)
 	case !w.left.empty():
-		return fmt.Errorf("the tool left behind %s", strings.Join(w.left.all(), ", "))
+		return fmt.Errorf("the tool left %s behind", strings.Join(w.left.all(), ", "))
 	}
 	return nil
 }

@@ -20,9 +20,9 @@ const replicasTable = "plimsoll.online_replicas"
 func (w *tableChange) unsuitedPercona(t tool) string {
 	switch {
 	case !w.mariadb() && atLeast(w.product.Version, 8, 4) && !atLeast(t.Version, 3, 7):
-		return fmt.Sprintf("%s %s asks by statements that MySQL has no more from 8.4 on; this server is %s", t.Name, t.Version, w.product.Version)
+		return fmt.Sprintf("%s %s uses statements that MySQL removed in 8.4, and this server is %s", t.Name, t.Version, w.product.Version)
 	case admin.IsTLSOnly(w.primary.Target):
-		return fmt.Sprintf("node %s is reached by TLS alone, which Plimsoll does not arrange for %s", w.primary.Name, t.Name)
+		return fmt.Sprintf("node %s accepts only TLS connections, which Plimsoll does not configure for %s", w.primary.Name, t.Name)
 	}
 	return ""
 }

@@ -28,7 +28,7 @@ func (w *tableChange) mark() string { return "/online/" + w.names.place(w.on.Nam
 func (w *tableChange) running(ctx context.Context) ([]infra.Process, error) {
 	found, err := w.on.Local.Find(ctx, w.mark())
 	if err != nil {
-		return nil, fmt.Errorf("look for a tool that runs: %w", err)
+		return nil, fmt.Errorf("look for a running tool: %w", err)
 	}
 	return found, nil
 }
@@ -47,14 +47,14 @@ func (w *tableChange) run(ctx context.Context, t tool, tell func(float64, string
 	said := w.lastWords(ctx)
 	value, err := w.ask(ctx, w.Query)
 	if err != nil {
-		return fmt.Errorf("ask whether it is done: %w", err)
+		return fmt.Errorf("check whether the change is made: %w", err)
 	}
 	w.value, w.done = value, value == w.Want
 	if err := w.clean(ctx); err != nil {
 		return err
 	}
 	if !w.done {
-		return hint.With(fmt.Errorf("%s ended, and the check answers %s, not %s: %s", t.Name, w.value, w.Want, said), "all that the tool says is in "+w.path("log"))
+		return hint.With(fmt.Errorf("%s ended, and the check answers %s, not %s: %s", t.Name, w.value, w.Want, said), "the tool's complete output is in "+w.path("log"))
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func (w *tableChange) end(ctx context.Context) error {
 	}
 	running, err := w.running(ctx)
 	if err == nil && len(running) > 0 {
-		err = fmt.Errorf("the tool goes on after it was killed: process %d", running[0].ID())
+		err = fmt.Errorf("the tool is still running after SIGKILL: process %d", running[0].ID())
 	}
 	return err
 }
@@ -139,7 +139,7 @@ func (w *tableChange) log(ctx context.Context) string {
 
 // progressOf reads the last lines that a tool wrote. A pause is told by the line that says why.
 func progressOf(log string) (share float64, text string) {
-	share, text = -1, "the tool begins"
+	share, text = -1, "the tool is starting"
 	for line := range strings.SplitSeq(log, "\n") {
 		line = strings.TrimSpace(line)
 		for _, read := range []func(string) (float64, string, bool){perconaProgress, ghostProgress} {

@@ -13,7 +13,7 @@ func TestProgressIsReadFromWhatTheToolSays(t *testing.T) {
 		share float64
 		text  string
 	}{
-		{"", -1, "the tool begins"},
+		{"", -1, "the tool is starting"},
 		{"# pt\nCopying approximately 312000 rows...\nCopying `shop`.`orders`:  12% 03:20 remain\n", 0.12, "03:20 left"},
 		{"Copying `shop`.`orders`:  12% 03:20 remain\nPausing because Threads_running=30.\n", 0.12, "Pausing because Threads_running=30."},
 		{"Pausing because Threads_running=30.\nCopying `shop`.`orders`:  50% 00:20 remain\n", 0.5, "00:20 left"},

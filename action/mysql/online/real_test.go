@@ -356,12 +356,12 @@ func (s *stage) begin() *alter {
 func (s *stage) outlives(t *testing.T) {
 	task := s.begin()
 	f, err := task.Check(t.Context(), s.site.ReadOnly())
-	if err != nil || f.State != action.Unknown || !strings.Contains(f.Reason, "still works on the table: process") {
+	if err != nil || f.State != action.Unknown || !strings.Contains(f.Reason, "still working on the table: process") {
 		t.Errorf("while it runs the check finds %+v, %v", f, err)
 	}
 	told := ""
 	c := action.Call{Token: "t", Progress: func(_ float64, text string) { told = text }}
-	if err := task.AwaitInFlight(t.Context(), s.site.ReadOnly(), c); err != nil || !strings.Contains(told, "that was begun before") {
+	if err := task.AwaitInFlight(t.Context(), s.site.ReadOnly(), c); err != nil || !strings.Contains(told, "of an earlier attempt") {
 		t.Fatalf("%v; it tells %q", err, told)
 	}
 	// All that Plimsoll would have done itself is left: nothing but the list of replicas and the account.

@@ -68,10 +68,10 @@ func (a *alter) look(ctx context.Context, on *cluster.Cluster) (*tableChange, er
 		return nil, fmt.Errorf("look for table %s: %w", a.Table, err)
 	}
 	if there != "1" {
-		return nil, &hint.PermanentError{Reason: fmt.Sprintf("there is no table %s", a.Table), Advice: "a view is not changed; name the table as SHOW TABLES does"}
+		return nil, &hint.PermanentError{Reason: fmt.Sprintf("there is no table %s", a.Table), Advice: "name a table as SHOW TABLES lists it; views cannot be changed"}
 	}
 	if w.value, err = w.ask(ctx, a.Query); err != nil {
-		return nil, fmt.Errorf("ask whether it is done: %w", err)
+		return nil, fmt.Errorf("check whether the change is made: %w", err)
 	}
 	w.done = w.value == a.Want
 	w.left, err = w.leftovers(ctx)
@@ -87,23 +87,23 @@ func (w *tableChange) blocked(ctx context.Context) string {
 	running, err := w.running(ctx)
 	switch {
 	case err != nil:
-		return fmt.Sprintf("whether a tool of an earlier run still works on the table cannot be told: %v", err)
+		return fmt.Sprintf("Plimsoll cannot tell whether a tool of an earlier run is still working on the table: %v", err)
 	case len(running) > 0:
-		return fmt.Sprintf("a tool of an earlier run still works on the table: process %d", running[0].ID())
+		return fmt.Sprintf("a tool of an earlier run is still working on the table: process %d", running[0].ID())
 	case len(w.left.elsewhere) > 0:
-		return fmt.Sprintf("a Plimsoll on another machine, or of another user, began to change the table, and its tool may still run: %s", strings.Join(w.left.elsewhere, ", "))
+		return fmt.Sprintf("Plimsoll on another machine, or of another user, began to change the table, and its tool may still be running: %s", strings.Join(w.left.elsewhere, ", "))
 	case len(w.left.foreign) > 0:
-		return fmt.Sprintf("somebody else changes the table by such a tool, or did not finish: %s", strings.Join(w.left.foreign, ", "))
+		return fmt.Sprintf("another tool is changing the table, or left an unfinished change: %s", strings.Join(w.left.foreign, ", "))
 	case len(w.left.old) > 0 && !w.done:
-		return fmt.Sprintf("the table as it was before is in %s, and the check says that the change is not done", strings.Join(w.left.old, ", "))
+		return fmt.Sprintf("%s contains the table as it was before, but the check says that the change was not made", strings.Join(w.left.old, ", "))
 	}
 	return ""
 }
 
 // await waits until neither a tool nor a statement of one works on the table.
 func (w *tableChange) await(ctx context.Context, tell func(float64, string)) error {
-	if err := w.follow(ctx, tell, " that was begun before"); err != nil {
-		return fmt.Errorf("wait for the tool that was begun before: %w", err)
+	if err := w.follow(ctx, tell, " of an earlier attempt"); err != nil {
+		return fmt.Errorf("wait for the tool of an earlier attempt: %w", err)
 	}
 	return w.settle(ctx)
 }
@@ -127,6 +127,6 @@ func (w *tableChange) settle(ctx context.Context) error {
 		if time.Since(silent) > quiet {
 			return "", nil
 		}
-		return "the server still executes a statement of the tool", nil
+		return "the server is still executing a statement of the tool", nil
 	})
 }

@@ -65,9 +65,9 @@ func (w *tableChange) mariadb() bool { return w.product.Product == "MariaDB" }
 
 func (w *tableChange) advice() string {
 	if w.mariadb() {
-		return "install percona-toolkit, which has pt-online-schema-change, or name the program with path; or choose the algorithm INSTANT, INPLACE or COPY"
+		return "install percona-toolkit, which has pt-online-schema-change, or give the program's path; or choose the algorithm INSTANT, INPLACE or COPY"
 	}
-	return "install gh-ost, or pt-online-schema-change (percona-toolkit) from 3.7, or name the program with path; or choose the algorithm INSTANT, INPLACE or COPY"
+	return "install gh-ost, or pt-online-schema-change (percona-toolkit) from 3.7, or give the program's path; or choose the algorithm INSTANT, INPLACE or COPY"
 }
 
 // installed asks a program for its version.
@@ -91,7 +91,7 @@ func (w *tableChange) installed(ctx context.Context, name string) (tool, error) 
 	}
 	said := strings.Fields(string(out.Stdout)) // pt-online-schema-change 3.2.1; gh-ost says its version alone
 	if len(said) == 0 {
-		return tool{}, fmt.Errorf("ask %s for its version: it says nothing", path)
+		return tool{}, fmt.Errorf("ask %s for its version: it answered nothing", path)
 	}
 	version := said[len(said)-1]
 	if name == ghost {
@@ -103,7 +103,7 @@ func (w *tableChange) installed(ctx context.Context, name string) (tool, error) 
 // unsuited says why a tool cannot change this table on this server; empty: it can.
 func (w *tableChange) unsuited(ctx context.Context, t tool) (string, error) {
 	if strings.HasPrefix(w.primary.Target.Addresses[0], "/") {
-		return t.Name + " is given the server's address and port, and the inventory has a socket", nil
+		return t.Name + " needs the server's address and port, and the inventory names a socket", nil
 	}
 	if t.Name == ghost {
 		return w.unsuitedGhost(ctx)

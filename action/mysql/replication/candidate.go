@@ -18,7 +18,7 @@ import (
 // refuseCandidate refuses a replica that should not become the primary, whatever else there is.
 func refuseCandidate(ctx context.Context, s *server, is engine.ReplicationStatus) error {
 	if len(is.Sources) == 0 {
-		return &hint.PermanentError{Reason: s.name() + " replicates from no server: it is no replica", Advice: "make it a replica with mysql.replicate, or name another node"}
+		return &hint.PermanentError{Reason: s.name() + " does not replicate from any server, so it is not a replica", Advice: "make it a replica with mysql.replicate, or name another node"}
 	}
 	if err := s.singleSource(is); err != nil {
 		return err
@@ -253,8 +253,8 @@ func (p *pickReplica) best(ctx context.Context, on *cluster.Cluster) (picked, er
 	}
 	if lost := seen.Without(most); lost.Count() > 0 && refused != nil {
 		return picked{}, &hint.PermanentError{
-			Reason: fmt.Sprintf("%s is the most advanced replica that can lead, and lacks %d transactions that others have: %v", best.name(), lost.Count(), refused),
-			Advice: "fix the other, or copy the missing transactions from it",
+			Reason: fmt.Sprintf("%s is the most advanced replica that can be the primary, but lacks %d transactions that others have: %v", best.name(), lost.Count(), refused),
+			Advice: "fix the replica that has them, or copy the missing transactions from it",
 		}
 	}
 	return picked{best, most, silent}, nil

@@ -139,7 +139,7 @@ func awaitPosition(ctx context.Context, s *server, goal admin.GTIDSet, tell func
 // whyStalled refuses to wait for a server that applies nothing.
 func whyStalled(s *server, is engine.ReplicationStatus) error {
 	if len(is.Sources) == 0 {
-		return &hint.PermanentError{Reason: s.name() + " replicates from no server: it will never receive what it lacks", Advice: "mysql.replicate"}
+		return &hint.PermanentError{Reason: s.name() + " does not replicate from any server, so it will never receive what it lacks", Advice: "mysql.replicate"}
 	}
 	from := is.Sources[0]
 	if from.Applies {

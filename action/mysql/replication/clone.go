@@ -130,7 +130,7 @@ func (c *clone) AwaitInFlight(ctx context.Context, on *cluster.Cluster, _ action
 		if !silent.IsZero() && time.Since(silent) > restartTime {
 			return "", fmt.Errorf("after its clone: %w", err)
 		}
-		return "a clone that was begun before goes on in " + c.Node, nil
+		return "an earlier clone is still running in " + c.Node, nil
 	})
 }
 
@@ -286,7 +286,7 @@ func (c *clone) revive(ctx context.Context, on *cluster.Cluster, n cluster.Node)
 			return err
 		}
 		if done, err := isCloned(ctx, s, on); err != nil || !done {
-			return errors.Join(errors.New("it does not say that its clone is complete"), err)
+			return errors.Join(errors.New("the server does not report that its clone is complete"), err)
 		}
 		return nil
 	})

@@ -26,7 +26,7 @@ const probeTime = 2 * time.Second
 type demote struct {
 	Node  string        `yaml:"node,required" doc:"The primary."`
 	Grace time.Duration `yaml:"grace" doc:"How long the transactions that are open when it begins may take to end by themselves. Default 5s."`
-	For   string        `yaml:"for" doc:"The replica that is to take its place: it must answer, and apply what it takes, right before writes are stopped. Default: none is asked."`
+	For   string        `yaml:"for" doc:"The replica that will replace it: it must answer and apply what it receives, right before writes are stopped. Default: no replica is checked."`
 }
 
 var (
@@ -55,9 +55,9 @@ func (d *demote) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 	case m.refuses(s):
 		f.State = action.Satisfied
 	case s.mariadb && m[keptNow] == cannotBeKept:
-		f.Reason = "its option file decides what it is after a restart; users with READ ONLY ADMIN or SUPER write all the same"
+		f.Reason = "its option file decides what it is after a restart; users with READ ONLY ADMIN or SUPER can still write"
 	case s.mariadb:
-		f.Reason = "users with READ ONLY ADMIN or SUPER write all the same: their connections are ended, and they must look for the primary anew"
+		f.Reason = "users with READ ONLY ADMIN or SUPER can still write: their connections are ended, so that they look for the new primary"
 	}
 	return f, nil
 }

@@ -68,7 +68,7 @@ func (f *fence) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 		return out, ctx.Err()
 	}
 	if err != nil { // it is lost with its server, or cut off: a person knows more
-		out.Observed[fenceWays], out.Reason = false, fmt.Sprintf("its machine does not tell whether it is running: %v", err)
+		out.Observed[fenceWays], out.Reason = false, fmt.Sprintf("Plimsoll cannot find out on its machine whether it is running: %v", err)
 		return out, nil
 	}
 	comes, err := comesBack(ctx, n)

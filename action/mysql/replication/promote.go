@@ -54,7 +54,7 @@ func (p *promote) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	case is.Primary():
 		f.State = action.Satisfied
 	case s.mariadb && m[keptNow] == cannotBeKept:
-		f.Reason = "its option file decides whether it accepts writes after a restart: take read_only out of it"
+		f.Reason = "its option file decides whether it accepts writes after a restart: remove read_only from it"
 	}
 	return f, nil
 }

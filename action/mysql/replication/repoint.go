@@ -107,7 +107,7 @@ func (r *repoint) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 	var silent []string
 	left := map[string]any{}
 	for _, n := range loose {
-		left[n.name] = fmt.Sprintf("it replicates from nobody: run mysql/rejoin if it is to replicate from %s", source.name())
+		left[n.name] = fmt.Sprintf("it does not replicate from any server: run mysql/rejoin if it should replicate from %s", source.name())
 	}
 	var all error
 	for i, n := range nodes {

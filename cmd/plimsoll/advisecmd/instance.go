@@ -30,11 +30,11 @@ func newInstance(c console.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "instance [CLUSTER…]",
 		Short: "Check by the history of plimsoll watch whether instance classes are too small or too large",
-		Long: `Hold all that plimsoll watch kept of instances against their classes: processors, operations on the disk, what is sent, connections; P95 and the most. Where one is
-too small, the classes that are not; where one has room, the cheaper classes that none of the history would have overrun (70 % of processors,
-of operations and of the network), with as much memory as the buffer pool takes. Nothing smaller is named from less than two weeks.
+		Long: `Compare the whole history of plimsoll watch with the limits of the instance classes: processors, disk operations, bytes sent and connections, at P95 and at the maximum.
+If a class is too small, larger ones are listed; if it has headroom, cheaper ones into which the whole history would have fitted (70 % of the
+processors, operations and network) and that have the memory for the buffer pool. A smaller class is only named from two weeks of history on.
 
-It asks no server. What is to come, the speed of other processors and reads with less memory are not in it.`,
+The command connects to no server. It does not predict future load, the speed of other processors, or reads with less memory.`,
 		Example: `  plimsoll advise instance --class db.r5.4xlarge
   plimsoll advise instance shop --class shop=db.r6g.2xlarge --class shop/n2=db.r6g.xlarge --since 30d --json`,
 		RunE: func(cmd *cobra.Command, args []string) error { return adviseInstance(cmd.Context(), c, args, o) },

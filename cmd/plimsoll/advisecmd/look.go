@@ -46,7 +46,7 @@ func lookAtServer(ctx context.Context, c console.Streams, site *cluster.Cluster,
 			}
 		}
 	}()
-	p := console.NewProgress(c, "look at "+node.Name)
+	p := console.NewProgress(c, "observe "+node.Name)
 	defer p.Close()
 	seen := &advise.Seen{Began: time.Now(), For: span}
 	instance := source.Instance

@@ -33,7 +33,7 @@ func newMemory(c console.Streams) *cobra.Command {
 		Long: `Predict how much a MySQL or MariaDB server would read from disk with a larger or smaller buffer pool, without resizing it. The prediction
 comes from lists of the cached pages, taken for some minutes, which show which pages leave the pool and how soon they are read again.
 
-Of a Cassandra or ScyllaDB ring it shows what the caches hold and answer, and what their counters allow to say of another size.
+For a Cassandra or ScyllaDB ring it shows what the caches contain and answer, and what their counters reveal about another size.
 
 Where Plimsoll can reach the machine, the server dumps the lists into its own file; elsewhere Plimsoll reads them by SQL, which needs the
 PROCESS privilege. Plimsoll measures what this costs the server: it takes the first list from a replica if there is one, and
@@ -107,7 +107,7 @@ func adviseMemory(ctx context.Context, c console.Streams, name string, o memoryO
 // bytes reads the sizes.
 func (o *memoryOptions) bytes() (sizes []int64, err error) {
 	if o.Span < 4*time.Second || o.MaxStall <= 0 {
-		return nil, console.UsageError{Text: fmt.Sprintf("--for %s, --max-stall %s: expected 4s or more, and more than nothing", o.Span, o.MaxStall)}
+		return nil, console.UsageError{Text: fmt.Sprintf("--for %s, --max-stall %s: expected 4s or more, and more than 0", o.Span, o.MaxStall)}
 	}
 	if o.json && o.markdown {
 		return nil, console.UsageError{Text: "--json and --markdown exclude each other"}
@@ -139,7 +139,7 @@ func lookAtMemory(ctx context.Context, c console.Streams, site *cluster.Cluster,
 	if node.Machine != nil && !o.sql {
 		options.Files = node.Machine
 	}
-	p := console.NewProgress(c, "look at "+node.Name)
+	p := console.NewProgress(c, "observe "+node.Name)
 	options.Say = func(done, total time.Duration, text string) {
 		p.Update(int64(min(done, total)/time.Second), int64(total/time.Second), "seconds, "+text)
 	}
@@ -171,7 +171,7 @@ func tryOnReplica(ctx context.Context, c console.Streams, site *cluster.Cluster,
 		if err != nil {
 			return fmt.Errorf("node %s: %w", n.Name, err)
 		}
-		fmt.Fprintf(c.Err, "%s, a replica, gave a list of its pages in %s\n", n.Name, quantity.Duration(took))
+		fmt.Fprintf(c.Err, "the replica %s listed its pages in %s\n", n.Name, quantity.Duration(took))
 		return nil
 	}
 	return nil

@@ -38,7 +38,7 @@ func runLabList(ctx context.Context, c console.Streams, asJSON bool) error {
 		return console.PrintJSON(c, clusters)
 	}
 	if len(clusters) == 0 {
-		fmt.Fprintln(c.Err, "no clusters; make one with plimsoll lab up mariadb")
+		fmt.Fprintln(c.Err, "no clusters; create one with plimsoll lab up mariadb")
 		return nil
 	}
 	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)

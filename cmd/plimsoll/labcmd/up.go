@@ -35,8 +35,8 @@ func newUp(c console.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "up PRODUCT",
 		Short: "Create a cluster and start it",
-		Long: "Make a cluster of mariadb or mysql (one server, or a primary with asynchronous GTID replicas) or a ring of cassandra;\n" +
-			"with --separate, servers that have nothing to do with one another. It runs until lab down.",
+		Long: "Create a cluster of mariadb or mysql (one server, or a primary with asynchronous GTID replicas) or a ring of cassandra;\n" +
+			"with --separate, independent servers. It runs until plimsoll lab down.",
 		Example: `  plimsoll lab up mariadb
   plimsoll lab up mysql --version 9.7 --nodes 3 --name replicas --set innodb_buffer_pool_size=256M
   plimsoll lab up cassandra --nodes 3

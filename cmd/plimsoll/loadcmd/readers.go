@@ -37,7 +37,7 @@ func readReplicas(ctx context.Context, c console.Streams, t engine.Target, w wor
 			return e.Open(ctx, one)
 		},
 		Changed: func(read []string, left map[string]error) {
-			said := "the primary answers reads: no replica can"
+			said := "the primary answers all reads, because no replica can"
 			if len(read) > 0 {
 				said = "reads: " + strings.Join(read, ", ")
 			}

@@ -178,7 +178,7 @@ func (o *runOptions) spec(ctx context.Context, c console.Streams, issue spec.Loa
 	}
 	var most float64
 	if issue.Rate.Share > 0 {
-		fmt.Fprintln(c.Err, "finding the largest rate")
+		fmt.Fprintln(c.Err, "finding the maximum rate")
 		search := spec
 		search.Duration = 0
 		found, err := load.FindMax(ctx, search, run, func(l load.Level) {

@@ -78,7 +78,7 @@ func runMachineCheck(ctx context.Context, c console.Streams, names []string, asJ
 		}
 	}
 	if len(machines) == 0 {
-		return console.UsageError{Text: "there are no machines to check", Hint: "say in " + inventory.File + " where nodes run, with machine: ssh:HOST or pod:NAMESPACE/POD"}
+		return console.UsageError{Text: "there are no machines to check", Hint: "in " + inventory.File + ", give nodes their machine: ssh:HOST or pod:NAMESPACE/POD"}
 	}
 	all := make([]Checked, len(machines))
 	var work sync.WaitGroup

@@ -36,7 +36,7 @@ func runMachineList(c console.Streams, asJSON bool) error {
 		return console.PrintJSON(c, all)
 	}
 	if len(all) == 0 {
-		fmt.Fprintln(c.Err, "no machines; say in "+inventory.File+" where nodes run, with machine: ssh:HOST or pod:NAMESPACE/POD")
+		fmt.Fprintln(c.Err, "no machines; in "+inventory.File+", give nodes their machine: ssh:HOST or pod:NAMESPACE/POD")
 		return nil
 	}
 	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)

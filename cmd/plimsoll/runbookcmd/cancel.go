@@ -82,7 +82,7 @@ func giveBack(ctx context.Context, c console.Streams, d *runs.Desk, run string) 
 			"when the cluster answers again, remove it: plimsoll runbook resume "+run+" (the next run from this machine does it too)")
 	}
 	if gave {
-		fmt.Fprintf(c.Err, "run %s had ended without releasing its cluster: it is released now\n", run)
+		fmt.Fprintf(c.Err, "run %s had ended without releasing its cluster; the cluster is released now\n", run)
 	}
 	return err
 }

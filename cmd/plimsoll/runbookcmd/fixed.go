@@ -21,7 +21,7 @@ by itself.`,
 		Example: "  plimsoll runbook fixed switchover-a1b2c3 --reason 'n3 was rebuilt'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if reason == "" {
-				return console.UsageError{Text: "how was it fixed?", Hint: "--reason REASON"}
+				return console.UsageError{Text: "the reason is missing: how was it fixed?", Hint: "--reason REASON"}
 			}
 			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Desk) error {
 				mended, err := d.Mend(ctx, args[0], reason)

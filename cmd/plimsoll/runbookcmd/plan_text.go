@@ -122,7 +122,7 @@ func intention(s journal.PlanStep) string {
 		}
 		return "already so: " + facts(s.Observed)
 	case s.State == action.Unknown:
-		return "cannot be told: " + s.Reason
+		return "unknown: " + s.Reason
 	case s.Uses == "":
 		return ""
 	}

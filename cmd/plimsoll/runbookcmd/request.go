@@ -31,7 +31,7 @@ func (q *Request) Flags(cmd *cobra.Command) {
 // prepare plans.
 func (q *Request) prepare(ctx context.Context, d *runs.Desk, name string) (*execute.Prepared, error) {
 	if q.Cluster == "" {
-		return nil, console.UsageError{Text: "which cluster?", Hint: "--cluster NAME; plimsoll lab list shows those of the lab"}
+		return nil, console.UsageError{Text: "no cluster was given", Hint: "--cluster NAME; plimsoll lab list shows those of the lab"}
 	}
 	book, err := runs.ReadRunbook(name)
 	if err != nil {

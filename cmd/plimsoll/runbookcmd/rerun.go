@@ -22,7 +22,7 @@ Name a step of a rolling group with its target: group[target].step.`,
 		Example: "  plimsoll runbook rerun rolling-restart-a1b2c3 --step 'each[n2].restart' --reason 'wrong version'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.Step == "" || o.Reason == "" {
-				return console.UsageError{Text: "which step, and why?", Hint: "--step STEP --reason REASON"}
+				return console.UsageError{Text: "the step or the reason is missing", Hint: "--step STEP --reason REASON"}
 			}
 			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Desk) error {
 				st, err := d.State(ctx, args[0])

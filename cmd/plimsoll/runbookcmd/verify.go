@@ -49,12 +49,12 @@ A forger could compute a whole new chain. The proof is complete with the head ha
 			if asJSON {
 				return console.PrintJSON(c, p)
 			}
-			fmt.Fprintf(c.Out, "%s holds: run %s, %s on %s by %s, %d entries, %s\n", args[0], p.Run, p.Header.Runbook, p.Header.Cluster, p.Header.By, p.Entries, cmp.Or(string(p.Outcome), "not ended yet"))
+			fmt.Fprintf(c.Out, "%s is valid: run %s, %s on %s by %s, %d entries, %s\n", args[0], p.Run, p.Header.Runbook, p.Header.Cluster, p.Header.By, p.Entries, cmp.Or(string(p.Outcome), "not ended yet"))
 			for _, a := range p.Approvals() {
 				fmt.Fprintf(c.Out, "  %s approved by %s\n", a.Step, a.Approver())
 			}
 			if p.Key != "" {
-				fmt.Fprintf(c.Out, "  sealed by %s\n", p.Key)
+				fmt.Fprintf(c.Out, "  signed by %s\n", p.Key)
 			}
 			if p.Header.Override != "" {
 				fmt.Fprintf(c.Out, "  gate overridden: %s\n", p.Header.Override)
@@ -97,9 +97,9 @@ func sealedBy(p journal.Proof, name, file string) error {
 	case err != nil:
 		return fmt.Errorf("%s: %w", file, err)
 	case p.Key == "":
-		return fmt.Errorf("%s: it is not sealed", name)
+		return fmt.Errorf("%s is not signed", name)
 	case p.Key != public:
-		return fmt.Errorf("%s: it is sealed with another key: %s", name, p.Key)
+		return fmt.Errorf("%s is signed with another key: %s", name, p.Key)
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func (o superdiskStatus) print(c console.Streams, all []superdiskNode) error {
 		printSuperdisks(c.Out, n)
 	}
 	if !found {
-		fmt.Fprintln(c.Err, "no RAID1; make one with plimsoll runbook run superdisk/create")
+		fmt.Fprintln(c.Err, "no RAID1; create one with plimsoll runbook run superdisk/create")
 	}
 	return nil
 }
@@ -98,7 +98,7 @@ func printMissing(out io.Writer, n superdiskNode, a superdisk.Array) {
 		}
 	}
 	if a.Behind != nil {
-		fmt.Fprintf(out, "  a leg that comes back is given %s\n", quantity.Bytes.Format(float64(*a.Behind)))
+		fmt.Fprintf(out, "  a leg that comes back receives %s\n", quantity.Bytes.Format(float64(*a.Behind)))
 	}
 	if s := a.Sync; s != nil {
 		fmt.Fprintf(out, "  %s: %s of %s passed at %s, %s left; bounded between %s and %s\n", s.Action, quantity.Bytes.Format(float64(s.Done)),

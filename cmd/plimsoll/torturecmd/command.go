@@ -43,12 +43,12 @@ it whenever a test leaves something that cannot be undone, and leaves the lab as
 			"  plimsoll runbook torture mysql/cut-back -i from=n2 -i to=n1 --cluster pair --before 'mysql/cut-over from=n1 to=n2'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if q.Cluster == "" {
-				return console.UsageError{Text: "which lab cluster?", Hint: "--cluster NAME"}
+				return console.UsageError{Text: "no lab cluster was given", Hint: "--cluster NAME"}
 			}
 			if err := knownKinds(kinds); err != nil {
 				return err
 			}
-			if err := console.Confirm(c, yes, "Work cluster "+q.Cluster+" hard?"); err != nil {
+			if err := console.Confirm(c, yes, "Run the crash tests on cluster "+q.Cluster+"? They stop and restore it many times."); err != nil {
 				return err
 			}
 			o, err := torture(cmd.Context(), c, &q, args[0], before, kinds, pause)
@@ -131,7 +131,7 @@ func Firsts(texts []string, cluster string) (all []execute.Request, err error) {
 	for _, text := range texts {
 		words := strings.Fields(text)
 		if len(words) == 0 {
-			return nil, console.UsageError{Text: "--before: which runbook?", Hint: "--before 'mysql/failover checks=3'"}
+			return nil, console.UsageError{Text: "--before names no runbook", Hint: "--before 'mysql/failover checks=3'"}
 		}
 		r := execute.Request{Cluster: cluster}
 		if r.Book, err = runs.ReadRunbook(words[0]); err != nil {

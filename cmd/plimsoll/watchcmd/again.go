@@ -31,7 +31,7 @@ func (f *Finder) Again(ctx context.Context, every time.Duration, follow func(con
 			err = follow(ctx, sources)
 		}
 		if err != nil && ctx.Err() == nil {
-			f.Log.Warn("look for instances: those that were known are read on", "error", err)
+			f.Log.Warn("look for instances: the known ones are still read", "error", err)
 		}
 	}
 }

@@ -32,7 +32,7 @@ func newSilence(c console.Streams) *cobra.Command {
 		Long: `Mute the alerts that have all of these labels: alertname, instance, cluster, severity and any other label of a rule. They stay visible,
 but no notification is sent. A running watch applies the silence within five seconds.`,
 		Example: `  plimsoll watch silence instance=orders/n2 --for 2h --comment "disk is swapped"
-  plimsoll watch silence alertname=PlimsollReplicaBehind cluster=orders
+  plimsoll watch silence alertname=ReplicaLags cluster=orders
   plimsoll watch silence list
   plimsoll watch silence end d7cq2nxh`,
 		Args: cobra.MinimumNArgs(1),
@@ -90,7 +90,7 @@ func addSilence(c console.Streams, args []string, o silenceOptions) error {
 	for _, arg := range args {
 		name, value, isLabel := strings.Cut(arg, "=")
 		if !isLabel || name == "" || value == "" {
-			return console.UsageError{Text: fmt.Sprintf("%q is not a label with its value", arg), Hint: "such as instance=orders/n2 or alertname=PlimsollReplicaBehind"}
+			return console.UsageError{Text: fmt.Sprintf("%q is not a label with its value", arg), Hint: "such as instance=orders/n2 or alertname=ReplicaLags"}
 		}
 		labels[name] = value
 	}

@@ -72,7 +72,7 @@ func appendInt(dst []byte, n *big.Int) []byte {
 func appendVarint(dst []byte, text string) ([]byte, error) {
 	n, ok := new(big.Int).SetString(text, 10)
 	if !ok {
-		return dst, fmt.Errorf("%q is no integer", text)
+		return dst, fmt.Errorf("%q is not an integer", text)
 	}
 	return appendInt(dst, n), nil
 }
@@ -104,7 +104,7 @@ func appendDecimal(dst []byte, text string) ([]byte, error) {
 	whole, fraction, _ := strings.Cut(text, ".")
 	n, ok := new(big.Int).SetString(whole+fraction, 10)
 	if !ok || len(fraction) > mostDigits {
-		return dst, fmt.Errorf("%q is no decimal number", text)
+		return dst, fmt.Errorf("%q is not a decimal number", text)
 	}
 	return appendInt(binary.BigEndian.AppendUint32(dst, uint32(len(fraction))), n), nil
 }

@@ -80,7 +80,7 @@ func appendText(dst []byte, of gocql.TypeInfo, text string) ([]byte, error) {
 	case gocql.TypeBigInt, gocql.TypeCounter, gocql.TypeInt, gocql.TypeSmallInt, gocql.TypeTinyInt:
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return dst, fmt.Errorf("%q is no integer", text)
+			return dst, fmt.Errorf("%q is not an integer", text)
 		}
 		out, _, err := appendInteger(dst, of.Type(), n)
 		return out, err
@@ -93,7 +93,7 @@ func appendText(dst []byte, of gocql.TypeInfo, text string) ([]byte, error) {
 	case gocql.TypeBoolean:
 		b, err := strconv.ParseBool(text)
 		if err != nil {
-			return dst, fmt.Errorf("%q is neither true nor false", text)
+			return dst, fmt.Errorf("%q is not true or false", text)
 		}
 		return appendAny(dst, of, b)
 	case gocql.TypeTimestamp:

@@ -60,7 +60,7 @@ func TestValuesThatDoNotFit(t *testing.T) {
 		{gocql.TypeSmallInt, engine.Chars([]byte("70000")), "does not fit 16 bits"},
 		{gocql.TypeBigInt, engine.Chars([]byte("ten")), "no integer"},
 		{gocql.TypeDouble, engine.Chars([]byte("ten")), "not a number"},
-		{gocql.TypeBoolean, engine.Chars([]byte("maybe")), "neither true nor false"},
+		{gocql.TypeBoolean, engine.Chars([]byte("maybe")), "is not true or false"},
 		{gocql.TypeTimestamp, engine.Chars([]byte("soon")), "not a time such as"},
 		{gocql.TypeDecimal, engine.Chars([]byte("1.2.3")), "no decimal"},
 	} {

@@ -132,7 +132,7 @@ func shareOf(ctx context.Context, m infra.Machine, server string) (string, error
 	}
 	found := charsetsLine.FindStringSubmatch(string(out.Stdout))
 	if found == nil {
-		return "", fmt.Errorf("ask %s for its files: it does not say character-sets-dir", server)
+		return "", fmt.Errorf("ask %s for its files: its answer does not contain character-sets-dir", server)
 	}
 	return path.Dir(path.Clean(found[1])), nil
 }
