@@ -15,7 +15,7 @@ published=$(go mod download -json "k8s.io/kubernetes@v$kubernetes" | sed -n 's/.
 	grep '^go ' "$published"
 	echo "require k8s.io/kubernetes v$kubernetes"
 	echo "require go.etcd.io/etcd/server/v3 $etcd"
-	sed -n "s,^[[:space:]]*\(k8s.io/[a-z-]*\) => ./staging.*,replace \1 => \1 v0.${kubernetes#1.}," "$published"
+	sed -n "s,^[[:space:]]*\(k8s.io/[a-z-]*\) => ./staging.*,replace \1 => \1 v0.${kubernetes#1.},p" "$published"
 } >go.mod
 cat >tools.go <<-'END'
 	//go:build tools

@@ -128,10 +128,11 @@ func (s *Server) ready() {
 	ctx, cancel := context.WithTimeout(s.t.Context(), 3*time.Minute)
 	defer cancel()
 	err := poll.Until(ctx, 200*time.Millisecond, func() (string, error) {
-		if out, err := s.kubectl(ctx, "admin", "", "get", "--raw", "/readyz"); err != nil {
-			return out, nil
+		out, err := s.kubectl(ctx, "admin", "", "get", "--raw", "/readyz")
+		if err == nil {
+			return "", nil
 		}
-		return "", nil
+		return out, nil //nolint:nilerr // it does not serve yet
 	})
 	if err != nil {
 		s.t.Fatalf("%v: %s", err, tail(s.log.String()))
