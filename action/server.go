@@ -12,7 +12,7 @@ import (
 
 // Servers lists the actions that work a server on its host, whatever its engine.
 func Servers() []Action {
-	return []Action{startAction, stopAction, restartAction, killAction, freezeAction, createAction, destroyAction}
+	return []Action{startAction, stopAction, restartAction, killAction, freezeAction, configureAction, addAction, createAction, destroyAction}
 }
 
 // onServer is what the actions on a server take.
@@ -41,7 +41,7 @@ func (s onServer) breaker(ctx context.Context, on *cluster.Cluster) (cluster.Bre
 	}
 	b, ok := server.(cluster.Breaker)
 	if !ok || on.Environment == cluster.Production {
-		return nil, &hint.PermanentError{Reason: fmt.Sprintf("node %s of %s does not exist", s.Node, on.Name), Advice: "use a lab"}
+		return nil, cluster.OnlyInALab("a kill or a freeze", fmt.Sprintf("node %s of %s", s.Node, on.Name))
 	}
 	return b, nil
 }
@@ -79,8 +79,16 @@ var (
 
 func (s *start) Traits() Traits { return Traits{Effect: Reversible, Repeatable: true} }
 
+// otherPrimaryFact is the fact of who took the writes of the cluster while the server was stopped.
+const otherPrimaryFact = "primary_meanwhile"
+
 func (s *start) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, error) {
 	f, err := s.running(ctx, on, true)
+	if err == nil && f.State == Needed {
+		if p, unknown := on.Primary(ctx); unknown == nil && p.Name != s.Node && on.Leads(ctx, p.Name) {
+			f.Observed[otherPrimaryFact] = p.Name
+		}
+	}
 	if err != nil || f.State != Satisfied || on.Engine == nil {
 		return f, err
 	}
@@ -104,10 +112,15 @@ func (s *start) Act(ctx context.Context, on *cluster.Cluster, _ Call) (Facts, er
 	return nil, s.noSecond(ctx, on)
 }
 
-func (s *start) Undo(ctx context.Context, on *cluster.Cluster, _ Call) error {
+// Undo stops the server, unless it has taken the place of who was the primary before it was started.
+func (s *start) Undo(ctx context.Context, on *cluster.Cluster, c Call) error {
 	server, err := s.server(ctx, on)
 	if err != nil {
 		return err
+	}
+	if was, _ := c.Before[otherPrimaryFact].(string); was != "" && on.Leads(ctx, s.Node) && !on.Leads(ctx, was) {
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s has become the primary since it was started, in the place of %s: no node would accept writes", s.Node, was),
+			Advice: "leave it running: plimsoll runbook cancel RUN --leave REASON; mysql/switchover makes another node the primary"}
 	}
 	return server.Stop(ctx)
 }

@@ -83,7 +83,7 @@ func booksOn(t *testing.T, ring labtest.Server) {
 // strangerIsNotStarted plans to start a node that is no member: it would join.
 func strangerIsNotStarted(t *testing.T, s *execute.Service, ring labtest.Server) {
 	t.Helper()
-	name, err := ring.Cluster.Grow(t.Context(), "stranger", nil)
+	name, err := ring.Cluster.Growth().Grow(t.Context(), "stranger", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func strangerIsNotStarted(t *testing.T, s *execute.Service, ring labtest.Server)
 	if err := p.Header.Plan.Trouble(); err == nil || !strings.Contains(err.Error(), "node "+name+" is not a member of the ring") {
 		t.Errorf("the plan to start %s: %v", name, err)
 	}
-	if err := ring.Cluster.Remove(t.Context(), name); err != nil {
+	if err := ring.Cluster.Growth().Remove(t.Context(), name); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -242,7 +242,7 @@ func (f *freezing) Observe(u progress.Update) {
 
 func (f *freezing) freeze() {
 	node := f.cluster.Nodes()[1].Name
-	if err := f.cluster.Freeze(f.Context(), node); err != nil {
+	if err := f.cluster.Server(node).Freeze(f.Context()); err != nil {
 		f.Error(err)
 		return
 	}
@@ -256,7 +256,7 @@ func (f *freezing) freeze() {
 			f.Error("the load did not keep away from the node")
 		}
 	}
-	if err := f.cluster.Thaw(context.WithoutCancel(f.Context()), node); err != nil {
+	if err := f.cluster.Server(node).Thaw(context.WithoutCancel(f.Context())); err != nil {
 		f.Error(err)
 	}
 }

@@ -57,7 +57,7 @@ const fourth = "n4"
 // joinerKilled kills a node half-way into the ring: it is started again, and comes.
 func (w *troubled) joinerKilled() {
 	cluster := w.ring.Cluster
-	node, err := cluster.Grow(w.Context(), "fourth", map[string]string{"cassandra.ring_delay_ms": "15000"}) // so that it is met half-way
+	node, err := cluster.Growth().Grow(w.Context(), "fourth", map[string]string{"cassandra.ring_delay_ms": "15000"}) // so that it is met half-way
 	if err != nil || node != fourth {
 		w.Fatalf("%s, %v", node, err)
 	}
@@ -69,7 +69,7 @@ func (w *troubled) joinerKilled() {
 	result := w.trial(`{run: cql/add-node, with: {node: n4, cleanup: "no"}, limit: 8m}`, watching{"join": func() {
 		killed.Go(func() {
 			w.until("it joins", func() bool { return w.part(fourth) == engine.Joining })
-			if err := cluster.Kill(w.Context(), fourth); err != nil {
+			if err := cluster.Server(fourth).Kill(w.Context()); err != nil {
 				w.Error(err)
 			}
 		})
@@ -89,13 +89,13 @@ func (w *troubled) joinerKilled() {
 
 // wrongCentre has a node come that is configured for another data centre.
 func (w *troubled) wrongCentre() {
-	stray, err := w.ring.Cluster.Grow(w.Context(), "stray", map[string]string{"dc": "dc2"})
+	stray, err := w.ring.Cluster.Growth().Grow(w.Context(), "stray", map[string]string{"dc": "dc2"})
 	if err != nil {
 		w.Fatal(err)
 	}
 	result := w.trial("{run: cql/add-node, with: {node: "+stray+"}, limit: 8m}", nil)
 	w.says(result, analyze.Fail, stray+" is in data centre dc2, which has no other member", "the ring's data is safe")
-	if err := w.ring.Cluster.Remove(w.Context(), stray); err != nil {
+	if err := w.ring.Cluster.Growth().Remove(w.Context(), stray); err != nil {
 		w.Fatal(err)
 	}
 }
@@ -109,7 +109,7 @@ func (w *troubled) disagreement() {
 		w.Fatal(err)
 	}
 	result := w.meanwhile(func() {
-		if err := inLab.Freeze(w.Context(), "n3"); err != nil {
+		if err := inLab.Server("n3").Freeze(w.Context()); err != nil {
 			w.Error(err)
 		}
 		w.until("it is known to be away", func() bool { is, known := w.member("n3"); return known && !is.Up })
@@ -117,7 +117,7 @@ func (w *troubled) disagreement() {
 			return strings.Contains(w.nodetool(w.node("n1"), "status"), "DN  "+w.host(w.node("n3"))+" ")
 		})
 		w.makes(site, "missed")
-		if err := inLab.Thaw(w.Context(), "n3"); err != nil {
+		if err := inLab.Server("n3").Thaw(w.Context()); err != nil {
 			w.Error(err)
 		}
 		w.until("it is back, with another version", func() bool {
@@ -154,7 +154,7 @@ func (w *troubled) diskFull() {
 	if err := w.disk.Free(); err != nil {
 		w.Fatal(err)
 	}
-	if err := w.ring.Cluster.Kill(w.Context(), fourth); err != nil {
+	if err := w.ring.Cluster.Server(fourth).Kill(w.Context()); err != nil {
 		w.Fatal(err)
 	}
 	w.claims()

@@ -5,11 +5,8 @@ package catalog
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
-	"plimsoll/action/fault"
-	"plimsoll/action/volume"
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/engine/cql"
@@ -23,7 +20,6 @@ import (
 	"plimsoll/internal/document"
 	"plimsoll/inventory"
 	"plimsoll/runbook/books"
-	"plimsoll/trial/change"
 	"plimsoll/trial/spec"
 )
 
@@ -42,6 +38,7 @@ func Engines() []engine.Engine {
 func Launchers() []engine.Launcher {
 	return []engine.Launcher{
 		launch.Servers{},
+		launch.RDS{},
 		cql.Servers{},
 	}
 }
@@ -51,6 +48,7 @@ func Products() map[string]spec.Product {
 	return map[string]spec.Product{
 		"mariadb":   {Engine: mysql.Engine{}, Launcher: launch.Servers{}},
 		"mysql":     {Engine: mysql.Engine{}, Launcher: launch.Servers{}},
+		"rds-mysql": {Engine: mysql.Engine{}, Launcher: launch.RDS{}},
 		"cassandra": {Engine: cql.Engine{}, Launcher: cql.Servers{}},
 	}
 }
@@ -61,7 +59,7 @@ func Machine() (infra.Machine, error) { return local.New() }
 // Parts is what trials are put together from.
 func Parts() spec.Parts {
 	return spec.Parts{
-		Products: Products(), Engines: enginesByName(), Inventory: readInventory, Site: listedSite, Workload: Workload, Loader: Loader, Loaders: loaderNames, Changes: append(change.All(), change.Faults(slices.Concat(volume.Actions(), fault.Actions()))...),
+		Products: Products(), Engines: enginesByName(), Inventory: readInventory, Site: listedSite, Workload: Workload, Loader: Loader, Loaders: loaderNames, Faults: Faults(),
 		Actions: Actions(), Books: books.Names(), Runbook: Runbook, Marker: ClusterLock,
 		Watch: liveOfTrial, CheckWatched: checkWatchedByTrial,
 	}

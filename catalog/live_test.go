@@ -125,7 +125,7 @@ func TestWhatAHungServerShowedIsNotRead(t *testing.T) {
 	if !shows(true) {
 		t.Fatal("it shows nothing")
 	}
-	if err := db.Cluster.Freeze(t.Context(), "n1"); err != nil {
+	if err := db.Cluster.Server("n1").Freeze(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	begun := time.Now()
@@ -135,7 +135,7 @@ func TestWhatAHungServerShowedIsNotRead(t *testing.T) {
 	if took := time.Since(begun); took > 15*time.Second {
 		t.Errorf("that was so for %s", took)
 	}
-	if err := db.Cluster.Thaw(t.Context(), "n1"); err != nil {
+	if err := db.Cluster.Server("n1").Thaw(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if !shows(true) {

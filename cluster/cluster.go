@@ -42,6 +42,8 @@ type Cluster struct {
 	Made time.Time
 	// Grower makes and removes servers; nil: the servers are not Plimsoll's.
 	Grower Grower
+	// Restorer brings the data back to a copy that was kept; nil: none is Plimsoll's.
+	Restorer Restorer
 	// Replication is the account by which nodes follow one another; nil: nodes' own administrator, in a lab.
 	Replication *Account
 	// Volumes attaches and detaches the volumes of the nodes' machines; nil: nobody is known who does.

@@ -12,6 +12,8 @@ type Grower interface {
 	Grow(ctx context.Context, token string, settings map[string]string) (node string, err error)
 	// Grown is the node that was made for a token; "" if there is none.
 	Grown(token string) string
+	// Add makes a server with a copy of another's data that is a part of the cluster, and returns its node's name.
+	Add(ctx context.Context) (node string, err error)
 	// Reset makes a server that was made here as empty as it was then. It does not run afterwards.
 	Reset(ctx context.Context, node string) error
 	// Shrink ends a server and removes it with its data. One that is not there is fine.

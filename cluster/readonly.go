@@ -19,6 +19,9 @@ func (s *Cluster) ReadOnly() *Cluster {
 	if s.Grower != nil {
 		out.Grower = readOnlyGrower{s.Grower}
 	}
+	if s.Restorer != nil {
+		out.Restorer = readOnlyRestorer{}
+	}
 	out.Spares = readOnlyNodes(slices.Clone(s.Spares))
 	out.Volumes = onlyLook(s.Volumes)
 	if s.Engine != nil {
@@ -62,6 +65,10 @@ type readOnlyGrower struct{ Grower }
 
 func (readOnlyGrower) Grow(context.Context, string, map[string]string) (string, error) {
 	return "", fmt.Errorf("make a server: %w", ErrReadOnly)
+}
+
+func (readOnlyGrower) Add(context.Context) (string, error) {
+	return "", fmt.Errorf("add a node: %w", ErrReadOnly)
 }
 
 func (readOnlyGrower) Reset(_ context.Context, node string) error {

@@ -27,6 +27,6 @@ func (c *Cluster) StartCache(ctx context.Context, memory int64) (*valkey.Server,
 		return nil, err
 	}
 	return valkey.Start(ctx, c.deps.Machine, d, valkey.Place{
-		Dir: path.Join(c.folder, "cache"), Address: net.JoinHostPort(c.Nodes()[0].Address, strconv.Itoa(cachePort)), Password: c.password, Memory: memory,
+		Dir: path.Join(c.record.folder, "cache"), Address: net.JoinHostPort(c.Nodes()[0].Address, strconv.Itoa(cachePort)), Password: c.record.password, Memory: memory,
 	})
 }

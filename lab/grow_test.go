@@ -14,31 +14,33 @@ import (
 func TestGrow(t *testing.T) {
 	d, ctx := deps(t, copiedToys{}), t.Context()
 	c := up(t, d, lab.Spec{Name: "demo", Product: "toy", Nodes: 2, Config: map[string]string{"color": "red", "the-size": "1"}})
-	grown, err := c.Grow(ctx, "token", map[string]string{"the_size": "2"})
+	grown, err := c.Growth().Grow(ctx, "token", map[string]string{"the_size": "2"})
 	must(t, err)
 	equal(t, "made and not started", states(c), "n1 running, n2 running, n3 stopped")
 	equal(t, "its data", read(t, c.Nodes()[2].Data(), "value"), "new")
-	again, err := c.Grow(ctx, "token", nil)
+	again, err := c.Growth().Grow(ctx, "token", nil)
 	must(t, err)
 	equal(t, "grown again", again, grown)
 
-	must(t, c.Launch(ctx, "n3"))
+	must(t, c.Server("n3").Launch(ctx))
 	must(t, c.Stop(ctx, "n3"))
 	must(t, c.Start(ctx))
 	equal(t, "settings of its own", read(t, c.Nodes()[2].Run(), "seen"), "color=red\nthe_size=2")
 	if _, err := os.Stat(filepath.Join(c.Nodes()[0].Run(), "joined-n3")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the lab made a grown node a part of the cluster: %v", err)
 	}
-	must(t, c.Assign(ctx, map[string]string{"color": "blue"}, "n3"))
-	equal(t, "assigned", c.Assigned("n3")["color"], "blue")
+	must(t, c.Server("n3").Assign(ctx, map[string]string{"color": "blue"}))
+	own, err := c.Server("n3").Assigned(ctx)
+	must(t, err)
+	equal(t, "assigned", own["color"], "blue")
 	equal(t, "what runs goes on", read(t, c.Nodes()[2].Run(), "seen"), "color=red\nthe_size=2")
-	must(t, c.Restart(ctx, "n3"))
+	must(t, c.Server("n3").Restart(ctx))
 	equal(t, "after a restart", read(t, c.Nodes()[2].Run(), "seen"), "color=blue\nthe-size=1")
 
 	// Numbers have gaps, and a number that was the last is free again.
-	must(t, c.Remove(ctx, "n2"))
-	equal(t, "token of a removed node", c.Grown("other"), "")
-	next, err := c.Grow(ctx, "other", nil)
+	must(t, c.Growth().Remove(ctx, "n2"))
+	equal(t, "token of a removed node", c.Growth().Grown("other"), "")
+	next, err := c.Growth().Grow(ctx, "other", nil)
 	must(t, err)
 	equal(t, "the next", next, "n4")
 	equal(t, "seeds", strings.Join(c.Nodes()[2].Seeds, " "), c.Nodes()[0].Address+" "+c.Nodes()[1].Address)
@@ -46,7 +48,7 @@ func TestGrow(t *testing.T) {
 	c, err = lab.Open(ctx, "demo", d)
 	must(t, err)
 	defer func() { must(t, c.Down(ctx)) }()
-	equal(t, "found by its token", c.Grown("other"), "n4")
+	equal(t, "found by its token", c.Growth().Grown("other"), "n4")
 	equal(t, "opened again", states(c), "n1 running, n3 running, n4 stopped")
 }
 
@@ -79,14 +81,14 @@ func TestGrowAndRemoveCutOff(t *testing.T) {
 		must(t, err)
 	}
 	at = "n3: make"
-	reopen(func() { _, _ = c.Grow(ctx, "token", nil) })
+	reopen(func() { _, _ = c.Growth().Grow(ctx, "token", nil) })
 	equal(t, "cut off while it grew", states(c), "n1 running, n2 running")
-	equal(t, "its token", c.Grown("token"), "")
-	name, err := c.Grow(ctx, "token", nil)
+	equal(t, "its token", c.Growth().Grown("token"), "")
+	name, err := c.Growth().Grow(ctx, "token", nil)
 	must(t, err)
 	must(t, c.Start(ctx, name))
 	at = "n3: remove"
-	reopen(func() { _ = c.Remove(ctx, name) })
+	reopen(func() { _ = c.Growth().Remove(ctx, name) })
 	equal(t, "cut off while it was removed", states(c), "n1 running, n2 running")
 	must(t, c.Close())
 }

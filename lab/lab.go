@@ -19,6 +19,7 @@ import (
 	"plimsoll/engine"
 	"plimsoll/hint"
 	"plimsoll/infra"
+	"plimsoll/infra/disk/pace"
 	"plimsoll/internal/document"
 )
 
@@ -52,7 +53,7 @@ type Spec struct {
 	// takes time at every write.
 	Forgetful bool
 	// Disk gives every node a disk with the limits of a cloud's volume; nil: as fast as this machine's. It takes the same layer.
-	Disk *Disk
+	Disk *pace.Disk
 	// Machines gives every node a machine with a kernel of its own; nil: servers are processes of this one.
 	Machines *Machines
 }

@@ -58,25 +58,25 @@ func TestLifeOfACluster(t *testing.T) {
 	equal(t, "end of n2", read(t, c.Nodes()[1].Data(), "ends"), "clean")
 	must(t, c.Stop(ctx, "n2")) // again is fine
 	must(t, c.Start(ctx))
-	must(t, c.Kill(ctx, "n3"))
+	must(t, c.Server("n3").Kill(ctx))
 	equal(t, "after Kill", states(c), "n1 running, n2 running, n3 stopped")
 	if _, err := os.Stat(filepath.Join(c.Nodes()[2].Data(), "ends")); err == nil {
 		t.Error("n3 was killed and ended cleanly")
 	}
-	refused(t, c.Freeze(ctx, "n3"), "n3 is not running", "")
+	refused(t, c.Server("n3").Freeze(ctx), "n3 is not running", "")
 	must(t, c.Start(ctx, "n3"))
 
-	must(t, c.Freeze(ctx, "n1"))
+	must(t, c.Server("n1").Freeze(ctx))
 	equal(t, "after Freeze", states(c), "n1 frozen, n2 running, n3 running")
-	must(t, c.Thaw(ctx, "n1"))
+	must(t, c.Server("n1").Thaw(ctx))
 	equal(t, "after Thaw", states(c), "n1 running, n2 running, n3 running")
-	must(t, c.Freeze(ctx, "n1"))
+	must(t, c.Server("n1").Freeze(ctx))
 	must(t, c.Stop(ctx, "n1")) // a frozen one ends cleanly too
 	equal(t, "end of n1", read(t, first.Data(), "ends"), "clean")
 	must(t, c.Start(ctx, "n1"))
 
 	before := c.Nodes()[1].PID
-	must(t, c.Restart(ctx, "n2"))
+	must(t, c.Server("n2").Restart(ctx))
 	if now := c.Nodes()[1].PID; now == before || now == 0 {
 		t.Errorf("n2 was process %d before and is %d after a restart", before, now)
 	}
@@ -127,7 +127,7 @@ func TestSaveAndRestore(t *testing.T) {
 			// A node that comes later begins with a copy of the one before it, where nodes can.
 			write(t, "two", value(0)...)
 			write(t, "two", value(1)...)
-			added, err := c.Add(ctx)
+			added, err := c.Growth().Add(ctx)
 			must(t, err)
 			equal(t, "name", added, "n3")
 			equal(t, "after Add", states(c), "n1 running, n2 running, n3 running")
@@ -147,17 +147,17 @@ func TestSaveAndRestore(t *testing.T) {
 			must(t, c.Restore(ctx))
 			equal(t, "after Restore of stopped nodes", states(c), "n1 stopped, n2 stopped")
 			equal(t, "data of n1 again", read(t, value(0)...), "one")
-			added, err = c.Add(ctx)
+			added, err = c.Growth().Add(ctx)
 			must(t, err)
 			equal(t, "added to stopped nodes", states(c), "n1 stopped, n2 stopped, "+added+" stopped")
 			must(t, c.Start(ctx))
-			must(t, c.Remove(ctx, "n2"))
+			must(t, c.Growth().Remove(ctx, "n2"))
 			equal(t, "after Remove", states(c), "n1 running, "+added+" running")
 
 			// Any node can go but the last, and what was kept comes back with Restore.
-			must(t, c.Remove(ctx, "n1"))
+			must(t, c.Growth().Remove(ctx, "n1"))
 			equal(t, "after Remove of the first", states(c), added+" running")
-			refused(t, c.Remove(ctx, added), "last node", "")
+			refused(t, c.Growth().Remove(ctx, added), "last node", "")
 			must(t, c.Restore(ctx))
 			equal(t, "removed nodes restored", states(c), "n1 running, n2 running")
 			equal(t, "data of n1 once more", read(t, value(0)...), "one")
@@ -216,7 +216,7 @@ func TestDied(t *testing.T) {
 	// One that was expected to end is no news; the next time it is.
 	for _, expected := range []bool{true, false} {
 		if expected {
-			must(t, c.ExpectEnd("n2"))
+			must(t, c.Server("n2").ExpectEnd(ctx))
 		}
 		end(ctx, t, d, n.Dir)
 		stopped(t, c, 1)
@@ -268,7 +268,7 @@ func TestOpen(t *testing.T) {
 		t.Errorf("look at nothing: %v", err)
 	}
 
-	must(t, c.Kill(ctx, "n2"))
+	must(t, c.Server("n2").Kill(ctx))
 	must(t, c.Close())
 	must(t, c.Close())
 	if err := c.Start(ctx); err == nil {
@@ -308,7 +308,7 @@ func TestOpenDropsUnmadeNode(t *testing.T) {
 	})
 	func() {
 		defer func() { equal(t, "stopped by", recover(), any(killed)) }()
-		_, _ = c.Add(ctx)
+		_, _ = c.Growth().Add(ctx)
 	}()
 	must(t, c.Close())
 	unmade := filepath.Join(filepath.Dir(c.Nodes()[0].Dir), "n3")
@@ -325,7 +325,7 @@ func TestOpenDropsUnmadeNode(t *testing.T) {
 		t.Errorf("the folder of n3 is still there: %v", err)
 	}
 	must(t, c.Start(ctx))
-	_, err = c.Add(ctx)
+	_, err = c.Growth().Add(ctx)
 	must(t, err)
 	equal(t, "added at last", states(c), "n1 running, n2 running, n3 running")
 }

@@ -25,6 +25,12 @@ func layerLog(n engine.Node) string    { return path.Join(n.Dir, "layer.log") }
 func layerAside(n engine.Node) string  { return path.Join(n.Dir, "removed") }
 func layerReport(n engine.Node) string { return path.Join(n.Dir, "forgotten.json") }
 
+// layer is the file system over a node's data, in a cluster that has such layers.
+type layer struct {
+	*foundation
+	process infra.Process // that serves it; nil: it is not there
+}
+
 // patience is how long a layer may take to be there, or to go when nobody uses it.
 const patience = time.Minute
 
@@ -54,51 +60,51 @@ func (d Deps) checkLayer(ctx context.Context) error {
 
 // layOver lays the layer over a node's data, if the cluster is forgetful. One that is there goes on: it is that of a server
 // that ended by itself.
-func (c *Cluster) layOver(ctx context.Context, m *member) error {
-	if !c.record.layered() {
+func (l *layer) layOver(ctx context.Context, n engine.Node) error {
+	if !l.record.layered() {
 		return nil
 	}
-	if m.layer != nil {
-		if alive, err := m.layer.Alive(ctx); err != nil || alive {
+	if l.process != nil {
+		if alive, err := l.process.Alive(ctx); err != nil || alive {
 			return err
 		}
 	}
-	if err := c.lift(ctx, m); err != nil {
+	if err := l.lift(ctx, n); err != nil {
 		return err
 	}
-	arguments := append(slices.Clone(c.deps.Layer[1:]), m.Data(), layerAside(m.Node), layerReport(m.Node))
-	if c.record.Disk != nil {
-		arguments = append(arguments, diskFile(m.Node), diskState(m.Node))
+	arguments := append(slices.Clone(l.deps.Layer[1:]), n.Data(), layerAside(n), layerReport(n))
+	if l.record.Disk != nil {
+		arguments = append(arguments, diskFile(n), diskState(n))
 	}
-	p, err := c.deps.Machine.Start(ctx, infra.Command{
-		Path: c.deps.Layer[0], Args: arguments,
-		Dir: m.Dir, Log: layerLog(m.Node), Mark: layerMark(m.Node),
+	p, err := l.deps.Machine.Start(ctx, infra.Command{
+		Path: l.deps.Layer[0], Args: arguments,
+		Dir: n.Dir, Log: layerLog(n), Mark: layerMark(n),
 	})
 	if err != nil {
 		return fmt.Errorf("lay the file system over its data: %w", err)
 	}
-	m.layer = p
-	if err := c.awaitLayer(ctx, m); err != nil {
-		return errors.Join(err, c.lift(context.WithoutCancel(ctx), m))
+	l.process = p
+	if err := l.await(ctx, n); err != nil {
+		return errors.Join(err, l.lift(context.WithoutCancel(ctx), n))
 	}
 	return nil
 }
 
-// awaitLayer waits until the layer is there.
-func (c *Cluster) awaitLayer(ctx context.Context, m *member) error {
+// await waits until the layer is there.
+func (l *layer) await(ctx context.Context, n engine.Node) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return poll.Until(ctx, 5*time.Millisecond, func() (string, error) {
-		mounted, err := layers(ctx, c.deps.Machine, m.Data())
+		mounted, err := layers(ctx, l.deps.Machine, n.Data())
 		if err != nil || len(mounted) > 0 {
 			return "", err
 		}
-		alive, err := m.layer.Alive(ctx)
+		alive, err := l.process.Alive(ctx)
 		if err != nil {
 			return "", err
 		}
 		if !alive {
-			said, _ := infra.Tail(ctx, c.deps.Machine, layerLog(m.Node), 1<<10) // if it cannot be read it said nothing
+			said, _ := infra.Tail(ctx, l.deps.Machine, layerLog(n), 1<<10) // if it cannot be read it said nothing
 			return "", fmt.Errorf("lay the file system over its data: %s", strings.TrimSpace(string(said)))
 		}
 		return "the file system is not over its data yet", nil
@@ -106,30 +112,30 @@ func (c *Cluster) awaitLayer(ctx context.Context, m *member) error {
 }
 
 // lift takes the layer from a node that does not run. All that was written stays.
-func (c *Cluster) lift(ctx context.Context, m *member) error {
-	if !c.record.layered() {
+func (l *layer) lift(ctx context.Context, n engine.Node) error {
+	if !l.record.layered() {
 		return nil
 	}
-	if err := endLayer(ctx, m, "TERM"); err != nil {
+	if err := l.end(ctx, n, "TERM"); err != nil {
 		return err
 	}
-	return unmount(ctx, c.deps.Machine, m.Data())
+	return unmount(ctx, l.deps.Machine, n.Data())
 }
 
-// endLayer ends the process of a node's layer.
-func endLayer(ctx context.Context, m *member, signal string) error {
-	if m.layer == nil {
+// end ends the process of the layer.
+func (l *layer) end(ctx context.Context, n engine.Node, signal string) error {
+	if l.process == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	if err := m.layer.Signal(ctx, signal); err != nil && !errors.Is(err, infra.ErrGone) {
-		return fmt.Errorf("%s: take the file system from its data: %w", m.Name, err)
+	if err := l.process.Signal(ctx, signal); err != nil && !errors.Is(err, infra.ErrGone) {
+		return fmt.Errorf("%s: take the file system from its data: %w", n.Name, err)
 	}
-	if err := m.layer.Wait(ctx); err != nil {
-		return fmt.Errorf("%s: take the file system from its data: %w", m.Name, err)
+	if err := l.process.Wait(ctx); err != nil {
+		return fmt.Errorf("%s: take the file system from its data: %w", n.Name, err)
 	}
-	m.layer = nil
+	l.process = nil
 	return nil
 }
 

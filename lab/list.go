@@ -108,15 +108,14 @@ func (d Deps) roles(ctx context.Context, r *record, nodes []NodeStatus) {
 		return
 	}
 	replicator, ok := l.(engine.Replicator)
-	password, err := readPassword(ctx, d.Machine, d.folder(r.Name))
-	if !ok || err != nil {
+	if !ok || r.readPassword(ctx) != nil {
 		return
 	}
 	var running []engine.Node
 	var at []int
 	for i := range nodes {
 		if nodes[i].State == Running {
-			running, at = append(running, r.node(i, d.folder(r.Name), password)), append(at, i)
+			running, at = append(running, r.nodeAt(i)), append(at, i)
 		}
 	}
 	standings := d.statuses(ctx, replicator, running)

@@ -29,17 +29,16 @@ func TestMachines(t *testing.T) {
 	replica.comes("SELECT a FROM d.t", "1")
 
 	// What is done on a node's machine is done there, and on its volumes.
-	n1, err := c.OwnMachine("n1")
-	must(t, err)
+	n1 := c.Server("n1").Host()
 	all, err := c.Volumes().List(t.Context(), map[string]string{"node": "n1", "volume": "network"})
 	must(t, err)
 	if len(all) != 1 || all[0].Machine != "n1" || all[0].IOPS != 3000 {
 		t.Fatalf("the network volume of n1: %+v", all)
 	}
-	_, err = infra.Device(t.Context(), n1, all[0].Serial())
+	_, err = infra.Device(t.Context(), c.Server("n1").Machine(), all[0].Serial())
 	must(t, err)
 
-	must(t, c.KillMachine(t.Context(), "n1"))
+	must(t, n1.Kill(t.Context()))
 	if n := c.Nodes()[0]; n.State != lab.Stopped {
 		t.Errorf("the server of a machine that was killed is %s", n.State)
 	}
@@ -79,14 +78,6 @@ func TestMachinesRefused(t *testing.T) {
 		if c, err := lab.Up(t.Context(), s, deps(t, toys{})); err == nil {
 			t.Errorf("%s: was made", what)
 			must(t, c.Down(t.Context()))
-		}
-	}
-}
-
-func TestParseSize(t *testing.T) {
-	for text, want := range map[string]int64{"1": 1, "4K": 4096, "512M": 512 << 20, "2G": 2 << 30, "1T": 1 << 40, "": 0, "G": 0, "-1M": 0, "1.5G": 0, "9999999T": 0} {
-		if got, err := lab.ParseSize(text); got != want || (err == nil) != (want != 0) {
-			t.Errorf("%q: %d, %v", text, got, err)
 		}
 	}
 }

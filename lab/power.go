@@ -5,12 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"plimsoll/engine"
 	"plimsoll/hint"
 	"plimsoll/infra"
 	"plimsoll/lab/forgetful"
 )
 
-// PowerFail ends nodes as a loss of power would: each is killed, and what it had not synced is forgotten. Kill loses only
+// PowerFail ends nodes as a loss of power would: each is killed, and what it had not synced is forgotten. Server.Kill loses only
 // what the server itself held back. It is for forgetful clusters.
 func (c *Cluster) PowerFail(ctx context.Context, nodes ...string) (forgetful.Forgotten, error) {
 	var all forgetful.Forgotten
@@ -19,7 +20,7 @@ func (c *Cluster) PowerFail(ctx context.Context, nodes ...string) (forgetful.For
 			"create it with cluster: {forgetful: true}")
 	}
 	err := c.each(ctx, nodes, func(ctx context.Context, m *member) error {
-		f, err := c.powerFail(ctx, m)
+		f, err := m.powerFail(ctx)
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.Name, err)
 		}
@@ -29,23 +30,28 @@ func (c *Cluster) PowerFail(ctx context.Context, nodes ...string) (forgetful.For
 	return all, err
 }
 
-func (c *Cluster) powerFail(ctx context.Context, m *member) (f forgetful.Forgotten, err error) {
-	if m.layer == nil || c.stateOf(m) == Stopped {
-		return f, fmt.Errorf("it is not running, so it cannot have a power failure")
+func (m *member) powerFail(ctx context.Context) (forgetful.Forgotten, error) {
+	if m.layer.process == nil || m.state() == Stopped {
+		return forgetful.Forgotten{}, fmt.Errorf("it is not running, so it cannot have a power failure")
 	}
-	if err := c.deps.Machine.Remove(ctx, layerReport(m.Node)); err != nil {
+	if err := m.deps.Machine.Remove(ctx, layerReport(m.Node)); err != nil {
+		return forgetful.Forgotten{}, err
+	}
+	m.deps.say("%s: its power fails", m.Name)
+	if err := m.endServer(ctx, "KILL"); err != nil {
+		return forgetful.Forgotten{}, err
+	}
+	return m.layer.forget(ctx, m.Node)
+}
+
+// forget ends the layer without what was not synced, and tells how much that was.
+func (l *layer) forget(ctx context.Context, n engine.Node) (f forgetful.Forgotten, err error) {
+	if err := l.end(ctx, n, "HUP"); err != nil {
 		return f, err
 	}
-	c.deps.say("%s: its power fails", m.Name)
-	if err := c.endServer(ctx, m, "KILL"); err != nil {
-		return f, err
-	}
-	if err := endLayer(ctx, m, "HUP"); err != nil {
-		return f, err
-	}
-	data, err := c.deps.Machine.ReadFile(ctx, layerReport(m.Node))
+	data, err := l.deps.Machine.ReadFile(ctx, layerReport(n))
 	if err != nil {
-		said, _ := infra.Tail(ctx, c.deps.Machine, layerLog(m.Node), 1<<10) // if it cannot be read it said nothing
+		said, _ := infra.Tail(ctx, l.deps.Machine, layerLog(n), 1<<10) // if it cannot be read it said nothing
 		return f, fmt.Errorf("drop the unsynced writes: %w\n%s", err, said)
 	}
 	if err := json.Unmarshal(data, &f); err != nil {

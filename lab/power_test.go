@@ -73,7 +73,7 @@ func TestAPowerFailureForgetsAndAKillDoesNot(t *testing.T) {
 	c, _ := forgetful(t, 2)
 	data := c.Nodes()[1].Data()
 	leave(t, data, "first")
-	must(t, c.Kill(ctx, "n2"))
+	must(t, c.Server("n2").Kill(ctx))
 	equal(t, "after a kill", there(t, data, "not-synced"), "first")
 	must(t, c.Start(ctx, "n2"))
 	equal(t, "after a kill and a start", there(t, data, "not-synced"), "first")

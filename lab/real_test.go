@@ -137,16 +137,16 @@ func TestRealSingleNode(t *testing.T) {
 		// A crash loses nothing that was committed, and is no death when it was asked for. That the number of the server's process,
 		// which it leaves in the lock of its socket, has become another's is no trouble.
 		n1.says("CREATE DATABASE d", "CREATE TABLE d.t (a INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1), (2)")
-		must(t, c.Kill(ctx, "n1"))
+		must(t, c.Server("n1").Kill(ctx))
 		must(t, os.WriteFile(filepath.Join(c.Nodes()[0].Dir, "run", "mysql.sock.lock"), fmt.Appendln(nil, os.Getppid()), 0o600))
 		must(t, c.Start(ctx))
 		equal(t, "rows after a crash", n1.says(rows), "2")
 
-		must(t, c.Freeze(ctx))
+		must(t, c.Server("n1").Freeze(ctx))
 		if _, err := n1.try(ctx, "SELECT 1", time.Second); engine.ClassOf(err) != engine.Unavailable {
 			t.Errorf("a frozen server answers: %v", err)
 		}
-		must(t, c.Thaw(ctx))
+		must(t, c.Server("n1").Thaw(ctx))
 		equal(t, "rows after a freeze", n1.says(rows), "2")
 
 		must(t, c.Save(ctx))
@@ -189,18 +189,18 @@ func TestRealReplicas(t *testing.T) {
 		equal(t, "read only", n1.says("SELECT @@read_only")+n2.says("SELECT @@read_only"), "01")
 
 		// A replica comes back and gets what it missed; so do replicas whose primary crashed.
-		must(t, c.Kill(ctx, "n2"))
+		must(t, c.Server("n2").Kill(ctx))
 		n1.says("INSERT INTO d.t VALUES (3)")
 		must(t, c.Start(ctx, "n2"))
 		equal(t, "rows of n2 once it has joined again", n2.says(rows), "3")
-		must(t, c.Kill(ctx, "n1"))
+		must(t, c.Server("n1").Kill(ctx))
 		must(t, c.Start(ctx, "n1"))
 		n1.says("INSERT INTO d.t VALUES (4)")
 		n3.comes(rows, "4")
 
 		// A replica that comes later has what was written before it came, and follows.
-		must(t, c.Remove(ctx, "n2"))
-		added, err := c.Add(ctx)
+		must(t, c.Growth().Remove(ctx, "n2"))
+		added, err := c.Growth().Add(ctx)
 		must(t, err)
 		n4 := database{t, c, added}
 		equal(t, "rows of a replica that was added", n4.says(rows), "4")
@@ -224,7 +224,7 @@ func TestRealFirstReplica(t *testing.T) {
 			must(t, c.Stop(ctx))
 			must(t, c.Restore(ctx))
 			must(t, c.Reconfigure(ctx, map[string]string{"log_bin": "on"}))
-			added, err := c.Add(ctx)
+			added, err := c.Growth().Add(ctx)
 			must(t, err)
 			must(t, c.Start(ctx))
 			n2 := database{t, c, added}

@@ -12,13 +12,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"plimsoll/engine"
 	"plimsoll/infra"
+	"plimsoll/infra/disk/pace"
 )
 
-// record is what is known of a cluster, as its folder keeps it.
+// record is what is known of a cluster, as its folder keeps it. It guards itself, and nobody else writes it. Its nodes are
+// changed within an operation of the cluster and with the lock held: an operation may read them without, all others take it.
 type record struct {
 	Name     string              `json:"name"`
 	Made     time.Time           `json:"made"`
@@ -31,9 +34,14 @@ type record struct {
 	Kept     []nodeRecord        `json:"kept,omitempty"` // nodes of whose data there is a copy, as they were
 	Complete bool                `json:"complete"`       // Up came to its end
 
-	Forgetful bool      `json:"forgetful,omitempty"` // nodes run on a layer that forgets
-	Disk      *Disk     `json:"disk,omitempty"`      // nodes run on a layer that is as slow as a cloud's volume; of nodes to be made
-	Machines  *Machines `json:"machines,omitempty"`  // every node has one
+	Forgetful bool       `json:"forgetful,omitempty"` // nodes run on a layer that forgets
+	Disk      *pace.Disk `json:"disk,omitempty"`      // nodes run on a layer that is as slow as a cloud's volume; of nodes to be made
+	Machines  *Machines  `json:"machines,omitempty"`  // every node has one
+
+	files    infra.Files   // of the machine on which it is kept
+	folder   string        // of the cluster
+	password engine.Secret // of the administrator; it has a file of its own
+	mu       sync.Mutex    // guards Nodes
 }
 
 type nodeRecord struct {
@@ -54,13 +62,19 @@ func (r *record) layered() bool { return r.Forgetful || r.Disk != nil }
 func (r nodeRecord) name() string { return "n" + strconv.Itoa(r.Number) }
 
 // node is a node as its launcher sees it.
-func (r *record) node(i int, folder string, password engine.Secret) engine.Node {
+func (r *record) node(name string) engine.Node {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.nodeAt(r.find(name))
+}
+
+func (r *record) nodeAt(i int) engine.Node {
 	n := r.Nodes[i]
 	node := engine.Node{
 		Cluster: r.Name, Size: len(r.Nodes), Seeds: r.seeds(i),
-		Name: n.name(), Number: n.Number, Address: n.Address, Port: r.Port, Dir: path.Join(folder, n.name()),
+		Name: n.name(), Number: n.Number, Address: n.Address, Port: r.Port, Dir: path.Join(r.folder, n.name()),
 		Dist: r.Dist, Config: n.settings(), Memory: r.Memory, Alone: r.Separate,
-		Password: password,
+		Password: r.password,
 	}
 	if r.hasMachine(node.Name) {
 		node.Dir, node.Confined = dataMount, true
@@ -109,15 +123,85 @@ func (r *record) find(name string) int {
 	return slices.IndexFunc(r.Nodes, func(n nodeRecord) bool { return n.name() == name })
 }
 
+// of is what is written down of a node.
+func (r *record) of(name string) nodeRecord {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.Nodes[r.find(name)]
+}
+
+// own are a node's settings over those of the cluster; nil if it has none, or is gone.
+func (r *record) own(name string) map[string]string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if at := r.find(name); at >= 0 {
+		return maps.Clone(r.Nodes[at].Own)
+	}
+	return nil
+}
+
+// copyOf says from which node a node's data came; nil if it has its own, or is gone.
+func (r *record) copyOf(name string) *copied {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if at := r.find(name); at >= 0 {
+		return r.Nodes[at].Copied
+	}
+	return nil
+}
+
+// grown is the node that was grown for a token; "" if there is none.
+func (r *record) grown(token string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, n := range r.Nodes {
+		if n.Token == token && token != "" && !n.Unmade {
+			return n.name()
+		}
+	}
+	return ""
+}
+
+// add writes one more node down, to be kept by save.
+func (r *record) add(n nodeRecord) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Nodes = append(r.Nodes, n)
+}
+
+// drop strikes a node out, to be kept by save.
+func (r *record) drop(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := r.find(name)
+	r.Nodes = slices.Delete(r.Nodes, at, at+1)
+}
+
+// sort puts the nodes into the order of their numbers.
+func (r *record) sort() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	slices.SortFunc(r.Nodes, func(a, b nodeRecord) int { return a.Number - b.Number })
+}
+
+// note changes what is written down of a node, and keeps it.
+func (r *record) note(ctx context.Context, name string, change func(*nodeRecord)) error {
+	r.mu.Lock()
+	change(&r.Nodes[r.find(name)])
+	r.mu.Unlock()
+	return r.save(ctx)
+}
+
 func recordFile(folder string) string   { return path.Join(folder, "cluster.json") }
 func passwordFile(folder string) string { return path.Join(folder, "password") }
 
-func (r *record) write(ctx context.Context, f infra.Files, folder string) error {
+// save keeps it in the cluster's folder.
+func (r *record) save(ctx context.Context) error {
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write the record of %s: %w", r.Name, err)
 	}
-	return f.WriteFile(ctx, recordFile(folder), append(data, '\n'), 0o600)
+	return r.files.WriteFile(ctx, recordFile(r.folder), append(data, '\n'), 0o600)
 }
 
 // readRecord returns ErrNoCluster when there is no record.
@@ -129,7 +213,7 @@ func readRecord(ctx context.Context, f infra.Files, folder string) (*record, err
 	if err != nil {
 		return nil, fmt.Errorf("read the record: %w", err)
 	}
-	var r record
+	r := record{files: f, folder: folder}
 	if err := json.Unmarshal(data, &r); err != nil {
 		return nil, fmt.Errorf("read the record %s: %w", recordFile(folder), err)
 	}
@@ -140,15 +224,17 @@ func readRecord(ctx context.Context, f infra.Files, folder string) (*record, err
 }
 
 // makePassword draws the administrator's password and keeps it where only the owner reads it.
-func makePassword(ctx context.Context, f infra.Files, folder string) (engine.Secret, error) {
+func (r *record) makePassword(ctx context.Context) error {
 	password := rand.Text()
-	return engine.Secret(password), f.WriteFile(ctx, passwordFile(folder), []byte(password), 0o600)
+	r.password = engine.Secret(password)
+	return r.files.WriteFile(ctx, passwordFile(r.folder), []byte(password), 0o600)
 }
 
-func readPassword(ctx context.Context, f infra.Files, folder string) (engine.Secret, error) {
-	data, err := f.ReadFile(ctx, passwordFile(folder))
+func (r *record) readPassword(ctx context.Context) error {
+	data, err := r.files.ReadFile(ctx, passwordFile(r.folder))
 	if err != nil {
-		return "", fmt.Errorf("read the administrator's password: %w", err)
+		return fmt.Errorf("read the administrator's password: %w", err)
 	}
-	return engine.Secret(data), nil
+	r.password = engine.Secret(data)
+	return nil
 }

@@ -66,7 +66,7 @@ func Write(ctx context.Context, on *cluster.Cluster, p Plan) (*Draft, error) {
 	}
 	size := min(len(nodes), p.Limits.Nodes)
 	if size < len(nodes) {
-		d.Differs = append(d.Differs, fmt.Sprintf("%d nodes in place of %d", size, len(nodes)))
+		d.Differs = append(d.Differs, fmt.Sprintf("%d nodes instead of %d", size, len(nodes)))
 	}
 	with, err := d.inputs(p, nodes, size)
 	if err != nil {
@@ -101,7 +101,7 @@ func (p Plan) lab(h journal.Header) (product, version string, err error) {
 		return "", "", hint.With(fmt.Errorf("the target is %s %s, and a lab has %s", h.Product, h.Version, strings.Join(candidate.Versions, ", ")),
 			"a rehearsal counts for the same minor version: give it a trial on a staging cluster of that version: plimsoll runbook rehearse RUNBOOK --cluster NAME --trial FILE")
 	}
-	return "", "", hint.With(fmt.Errorf("no lab can be made of %s", h.Product), "give it a trial on a staging cluster: plimsoll runbook rehearse RUNBOOK --cluster NAME --trial FILE")
+	return "", "", hint.With(fmt.Errorf("Plimsoll cannot create a lab of %s", h.Product), "give it a trial on a staging cluster: plimsoll runbook rehearse RUNBOOK --cluster NAME --trial FILE")
 }
 
 // inputs maps those that name places onto the lab, and leaves the others as they are.
@@ -112,7 +112,7 @@ func (d *Draft) inputs(p Plan, nodes []cluster.Node, size int) (map[string]strin
 		with[name] = value
 		switch {
 		case in.Type == "cluster" || in.Type == "clusters" || in.Of != "":
-			return nil, hint.With(fmt.Errorf("input %s names a cluster beside the one that is changed, of which a lab is not made by itself", name),
+			return nil, hint.With(fmt.Errorf("input %s names another cluster, for which Plimsoll does not create a lab by itself", name),
 				"write the trial yourself, then: plimsoll runbook rehearse RUNBOOK --cluster NAME --trial FILE")
 		case in.Type == "node":
 			at := slices.IndexFunc(nodes, func(n cluster.Node) bool { return n.Name == value })
@@ -123,7 +123,7 @@ func (d *Draft) inputs(p Plan, nodes []cluster.Node, size int) (map[string]strin
 			}
 		case in.Rehearse.Place:
 			if in.Default == nil {
-				return nil, hint.With(fmt.Errorf("input %s names a place, and the runbook has no default that a lab could take", name),
+				return nil, hint.With(fmt.Errorf("input %s names a place, and the runbook has no default that a lab could use", name),
 					"write the trial yourself, then: plimsoll runbook rehearse RUNBOOK --cluster NAME --trial FILE")
 			}
 			with[name] = in.Default.Text
@@ -150,7 +150,7 @@ func (d *Draft) look(ctx context.Context, on *cluster.Cluster, nodes []cluster.N
 	defer db.Close()
 	portrayed, is := engine.As[engine.Portrayed](db)
 	if !is {
-		d.Differs = append(d.Differs, "the settings and the schema are the lab's own: this engine does not tell them")
+		d.Differs = append(d.Differs, "the lab has its own settings and schema, because this engine does not show them")
 		return nil, nil
 	}
 	config, err := portrayed.Configured(ctx)
@@ -164,7 +164,7 @@ func (d *Draft) look(ctx context.Context, on *cluster.Cluster, nodes []cluster.N
 	}
 	if len(statements) > 0 {
 		d.Schema = []byte(strings.Join(statements, ";\n") + ";\n")
-		d.Differs = append(d.Differs, "the tables are empty: what a change costs on their data is not seen")
+		d.Differs = append(d.Differs, "the tables are empty: the rehearsal does not show what a change costs on their data")
 	}
 	if len(without) > 0 {
 		d.Differs = append(d.Differs, "without "+strings.Join(without, ", "))
@@ -180,7 +180,7 @@ func (d *Draft) fit(config map[string]string, memory int64) {
 	} {
 		if is, err := strconv.ParseInt(config[name], 10, 64); err == nil && is > most {
 			config[name] = strconv.FormatInt(most>>20<<20, 10)
-			d.Differs = append(d.Differs, fmt.Sprintf("%s is %d MiB in place of %d MiB", name, most>>20, is>>20))
+			d.Differs = append(d.Differs, fmt.Sprintf("%s is %d MiB instead of %d MiB", name, most>>20, is>>20))
 		}
 	}
 	slices.Sort(d.Differs)

@@ -10,8 +10,9 @@ import (
 
 // usual is the load of a rehearsal by its product: a rate that any machine carries, so that what the change keeps waiting is seen.
 var usual = map[string]string{
-	"mariadb": "{workload: oltp_read_write, table_size: 20k, rate: 60, connections: 60, timeout: 5s, ledger: {rate: 20}}",
-	"mysql":   "{workload: oltp_read_write, table_size: 20k, rate: 60, connections: 60, timeout: 5s, ledger: {rate: 20}}",
+	"mariadb":   "{workload: oltp_read_write, table_size: 20k, rate: 60, connections: 60, timeout: 5s, ledger: {rate: 20}}",
+	"rds-mysql": "{workload: oltp_read_write, table_size: 20k, rate: 60, connections: 60, timeout: 5s, ledger: {rate: 20}}",
+	"mysql":     "{workload: oltp_read_write, table_size: 20k, rate: 60, connections: 60, timeout: 5s, ledger: {rate: 20}}",
 }
 
 const otherLoad = "{workload: ycsb-a, records: 20k, rate: 60, connections: 60, timeout: 5s, ledger: {rate: 20}}"
@@ -24,7 +25,7 @@ func (d *Draft) text(p Plan, product, version string, nodes int, config, with ma
 	line("# Rehearses %s on a lab like %s (%s %s). Written by plimsoll runbook rehearse; change what your service must still deliver,", h.Runbook, h.Cluster, h.Product, h.Version)
 	line("# then: plimsoll runbook rehearse … --trial THIS FILE. A rehearsal counts for the same text and inputs of the runbook.")
 	for _, differs := range d.Differs {
-		line("# Not as there: %s.", differs)
+		line("# Different from the cluster: %s.", differs)
 	}
 	line("trial: %s", nameOf(h.Runbook))
 	line("question: %s", strconv.Quote(fmt.Sprintf("What does %s on %s cost the service?", h.Runbook, h.Cluster)))

@@ -48,13 +48,13 @@ func TestMeaning(t *testing.T) {
 	}{
 		{result.Verdict{Verdict: p, Claims: claims(p)}, "The expectation holds."},
 		{result.Verdict{Verdict: p, Claims: claims(p, p)}, "All 2 expectations hold."},
-		{result.Verdict{Verdict: p}, "Nothing was expected of this trial; here is what it measured."},
+		{result.Verdict{Verdict: p}, "This trial has no expectations; it only measured."},
 		{result.Verdict{Verdict: f, Claims: claims(f)}, "The expectation does not hold."},
-		{result.Verdict{Verdict: f, Claims: claims(f, p, i)}, "1 of 3 expectations does not hold; of 1 more the data cannot tell yet."},
+		{result.Verdict{Verdict: f, Claims: claims(f, p, i)}, "1 of 3 expectations does not hold; for 1 more, the data cannot tell yet."},
 		{result.Verdict{Verdict: f, Claims: claims(f, f, p)}, "2 of 3 expectations do not hold."},
 		{result.Verdict{Verdict: i, Claims: claims(i, p)}, "The data cannot tell yet about 1 of 2 expectations."},
-		{result.Verdict{Verdict: analyze.Invalid, Claims: claims(p)}, "The measurement itself was bad. Its numbers answer nothing."},
-		{result.Verdict{Partial: true}, "The trial was cut off before it was judged."},
+		{result.Verdict{Verdict: analyze.Invalid, Claims: claims(p)}, "The measurement is not valid, so its numbers do not answer the question."},
+		{result.Verdict{Partial: true}, "The trial was interrupted before it was judged."},
 	} {
 		if got := meaning(c.v); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)

@@ -63,15 +63,15 @@ func amount(v result.Verdict) string {
 	all := len(v.Claims)
 	switch {
 	case v.Verdict == analyze.Invalid:
-		return "The measurement itself was bad. Its numbers answer nothing."
+		return "The measurement is not valid, so its numbers do not answer the question."
 	case v.Verdict == analyze.CouldNotRun:
-		return "The trial could not be run to its end, for a reason that is no answer to its question."
+		return "The trial could not run to its end, and the cause does not answer its question."
 	case v.Verdict == "":
-		return "The trial was cut off before it was judged."
+		return "The trial was interrupted before it was judged."
 	case v.Ended != nil && v.Ended.Unmeasured:
 		return "The trial ended before its load."
 	case all == 0:
-		return "Nothing was expected of this trial; here is what it measured."
+		return "This trial has no expectations; it only measured."
 	case v.Verdict == analyze.Fail && all == 1:
 		return "The expectation does not hold."
 	case v.Verdict == analyze.Fail:
@@ -95,9 +95,9 @@ func partly(v result.Verdict) string {
 	case v.Ended != nil && v.Ended.Unmeasured:
 		return "Nothing was measured."
 	case v.Ended != nil && v.Ended.How == result.Interrupted:
-		return "Partial: interrupted; this is what was measured by then."
+		return "Partial: interrupted; the measurements until then are shown."
 	}
-	return "Partial: the trial ended before its time; this is what was measured by then."
+	return "Partial: the trial ended early; the measurements until then are shown."
 }
 
 // fewReasons is how many reasons may say again what the claims below them say.
@@ -132,7 +132,7 @@ func do(n int) string {
 
 func rest(count map[analyze.Answer]int) string {
 	if n := count[analyze.Inconclusive]; n > 0 {
-		return fmt.Sprintf("; of %d more the data cannot tell yet", n)
+		return fmt.Sprintf("; for %d more, the data cannot tell yet", n)
 	}
 	return ""
 }

@@ -30,6 +30,17 @@ func MetricsOf(when string) []string {
 	return names
 }
 
+// NamesBaseline tells whether an expression holds something against what it was before the change.
+func NamesBaseline(when string) bool {
+	tree, err := parser.Parse(when)
+	if err != nil {
+		return false // it was compiled: that does not happen
+	}
+	var v chains
+	ast.Walk(&tree.Node, &v)
+	return slices.Contains(v, "baseline")
+}
+
 // chains collects names and their members, such as mysql and mysql.threads_running.
 type chains []string
 

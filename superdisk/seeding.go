@@ -148,7 +148,7 @@ func (r Rebuild) begin(ctx context.Context, c Choice) (seedProgress, error) {
 		return p, err
 	}
 	if twin.Events() < bitmap.EventsCleared {
-		return p, fmt.Errorf("the bitmap of %s was begun after its superblock was written", c.array.Label())
+		return p, fmt.Errorf("the bitmap of %s was created after its superblock was written", c.array.Label())
 	}
 	p.Boot, p.Super, p.Events = f.line("/proc/sys/kernel/random/boot_id"), twin.Bytes(), bitmap.EventsCleared
 	return p, r.keep(ctx, p)

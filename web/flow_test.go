@@ -358,7 +358,7 @@ func TestTheStretchOfTime(t *testing.T) {
 		{"", "1990060", "1990000", "?span=15m&to=1989100", "?span=15m&to=1990900", ""}, // it ends before it begins
 	} {
 		p := &instancePage{Span: c.span}
-		p.stretch(now, c.from, c.to)
+		p.choosePeriod(now, c.from, c.to)
 		if p.Earlier != c.earlier || p.Later != c.later || p.Wider != c.wider {
 			t.Errorf("%+v: earlier %s, later %s, wider %s", c, p.Earlier, p.Later, p.Wider)
 		}

@@ -63,7 +63,7 @@ func (s *Server) instance(w http.ResponseWriter, r *http.Request) error {
 	}
 	i := s.Watch.picture().Instances[at]
 	p := &instancePage{Instance: i, Row: rowOfInstance(i), Kept: s.Watch.Query != nil, Why: s.Watch.Why, Span: r.FormValue("span"), Plots: r.FormValue("plots") == "drawn"}
-	p.stretch(s.Now(), r.FormValue("from"), r.FormValue("to"))
+	p.choosePeriod(s.Now(), r.FormValue("from"), r.FormValue("to"))
 	p.Statements = slices.DeleteFunc(slices.Clone(i.Statements), func(one watch.Statement) bool { return one.AAS < slightest })
 	p.Changes = s.changes(r.Context(), name, p.From, p.To)
 	if p.Kept {
@@ -84,9 +84,9 @@ func (e *missingError) Error() string { return e.text }
 // Hint says what to do.
 func (e *missingError) Hint() string { return e.hint }
 
-// stretch is the time that is shown; it stands in the address: as one of the spans, up to a moment or to now, or from one moment to
-// another, as who drags over a curve chooses it.
-func (p *instancePage) stretch(now time.Time, since, until string) {
+// choosePeriod sets the time that is shown. It is part of the address: as one of the spans, up to a moment or to now, or from one moment to
+// another, as a drag over a curve chooses it.
+func (p *instancePage) choosePeriod(now time.Time, since, until string) {
 	span, known := 15*time.Minute, false
 	for _, one := range spans {
 		if one.name == p.Span {

@@ -248,17 +248,17 @@ func TestReadsGoToHealthyReplicas(t *testing.T) {
 	}
 
 	// One that hangs is left, and comes back.
-	r.must(r.cluster.Freeze(ctx, "n3"))
+	r.must(r.cluster.Server("n3").Freeze(ctx))
 	strict.reading("n2")
 	if got := strict.answers(look, 25); got["n3"] > 0 {
 		t.Errorf("a frozen replica answered: %v", got)
 	}
-	r.must(r.cluster.Thaw(ctx, "n3"))
+	r.must(r.cluster.Server("n3").Thaw(ctx))
 	strict.reading("n2", "n3")
 	r.until("both answer again", evenly(10))
 
 	// One that dies costs each of its clients at most one read.
-	r.must(r.cluster.Kill(ctx, "n3"))
+	r.must(r.cluster.Server("n3").Kill(ctx))
 	if failed, err := strict.do(look, 50); failed > len(strict.clients) {
 		t.Errorf("%d reads failed when a replica died, the last: %v", failed, err)
 	}
@@ -277,7 +277,7 @@ func TestReadsGoToHealthyReplicas(t *testing.T) {
 	r.must(r.cluster.Start(ctx, "n3"))
 	strict.reading("n2", "n3")
 	patient.reading("n2", "n3")
-	r.must(r.cluster.Kill(ctx, "n1"))
+	r.must(r.cluster.Server("n1").Kill(ctx))
 	r.until("reads are answered without a primary", func() bool {
 		failed, _ := patient.do(look, 5)
 		return failed == 0

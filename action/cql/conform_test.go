@@ -64,7 +64,7 @@ func ringOf(t *testing.T, name string) conforming {
 	site := lab.AsCluster(inLab, enginecql.Engine{}, machine)
 	t.Cleanup(func() { _ = site.Close() }) // before the servers end
 	c := conforming{world{t, inLab, site}, "", map[string]bool{}}
-	if c.node, err = inLab.Grow(t.Context(), "third", map[string]string{"concurrent_reads": "15"}); err != nil {
+	if c.node, err = inLab.Growth().Grow(t.Context(), "third", map[string]string{"concurrent_reads": "15"}); err != nil {
 		t.Fatal(err)
 	}
 	c.write()
@@ -82,7 +82,7 @@ func (c conforming) members() {
 	c.conform("cql.cleanup", actiontest.Subject{With: "node: n1", Always: true, Snapshot: c.everything, Cuts: []time.Duration{2 * time.Second}})
 	c.conform("cql.decommission", actiontest.Subject{With: c.on(), Snapshot: c.everything, Cuts: []time.Duration{4 * time.Second}, Again: func(t *testing.T) {
 		t.Helper()
-		if err := c.cluster.Reset(t.Context(), c.node); err != nil {
+		if err := c.cluster.Growth().Reset(t.Context(), c.node); err != nil {
 			t.Fatal(err)
 		}
 		world{t, c.cluster, c.site}.does(join)
@@ -183,7 +183,10 @@ func (c conforming) server(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := c.cluster.Assigned(c.node)
+	own, err := c.cluster.Server(c.node).Assigned(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	text := fmt.Sprintf("%s runs: %v, with", c.node, running)
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		text += " " + name + "=" + own[name]

@@ -66,7 +66,7 @@ func (d *disk) fills() {
 	if err := d.Free(); err != nil {
 		d.Fatal(err)
 	}
-	if err := d.cluster.Kill(ctx, d.node.Name); err != nil {
+	if err := d.cluster.Server(d.node.Name).Kill(ctx); err != nil {
 		d.Fatal(err)
 	}
 	limited, cancel := context.WithTimeout(ctx, 5*time.Minute)

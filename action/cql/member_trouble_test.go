@@ -29,7 +29,7 @@ func (w world) hangs(node string) {
 	served, avoids, stop := w.serves()
 	defer stop()
 	w.until("the load is served", func() bool { return served() > 20 })
-	if err := w.cluster.Freeze(ctx, node); err != nil {
+	if err := w.cluster.Server(node).Freeze(ctx); err != nil {
 		w.Fatal(err)
 	}
 	w.until("the load keeps away from it", func() bool { return slices.Contains(avoids(), n.Target.Addresses[0]) })
@@ -56,7 +56,7 @@ func (w world) hangs(node string) {
 	}
 	w.claimsAtOnce(w.site) // which has asked about the ring before; the table is to be made
 	w.refuses(w.task("cql.decommission", "node: n2"), "it accepts connections and does not answer: it hangs")
-	if err := w.cluster.Thaw(ctx, node); err != nil {
+	if err := w.cluster.Server(node).Thaw(ctx); err != nil {
 		w.Fatal(err)
 	}
 	w.until("the load returns to it", func() bool { return len(avoids()) == 0 })

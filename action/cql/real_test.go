@@ -121,7 +121,7 @@ func TestOnARealRing(t *testing.T) {
 	w.finds(w.task("cql.wait-whole", "{}"), action.Satisfied)
 	w.mistakes("n1", "n2")
 	w.refuses(w.task("cql.decommission", "node: n2"), "keyspace system_auth keeps 3 replicas in dc1, and 2 nodes would be left")
-	stray, err := inLab.Grow(ctx, "stray", map[string]string{"dc": "dc2"})
+	stray, err := inLab.Growth().Grow(ctx, "stray", map[string]string{"dc": "dc2"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,11 +129,11 @@ func TestOnARealRing(t *testing.T) {
 	for name, with := range map[string]string{"cql.wait-whole": "{}", "cql.drain": "node: " + stray, "cql.cleanup": "node: " + stray} {
 		w.refuses(w.task(name, with), "node "+stray+" is not a member of the ring")
 	}
-	if err := inLab.Remove(ctx, stray); err != nil {
+	if err := inLab.Growth().Remove(ctx, stray); err != nil {
 		t.Fatal(err)
 	}
 
-	fourth, err := inLab.Grow(ctx, "fourth", map[string]string{"cassandra.ring_delay_ms": "60000"}) // so that it is met half-way
+	fourth, err := inLab.Growth().Grow(ctx, "fourth", map[string]string{"cassandra.ring_delay_ms": "60000"}) // so that it is met half-way
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestOnARealRing(t *testing.T) {
 	disk := w.small(fourth)
 	disk.refusesTo(joins)
 	w.finds(joins, action.Needed)
-	if err := inLab.Launch(ctx, fourth); err != nil {
+	if err := inLab.Server(fourth).Launch(ctx); err != nil {
 		t.Fatal(err)
 	}
 	w.until("it joins", func() bool {
@@ -150,10 +150,10 @@ func TestOnARealRing(t *testing.T) {
 	})
 	w.refuses(w.task("cql.decommission", "node: n2"), w.host(fourth)+" (UJ)")
 	w.refuses(w.task("cql.wait-whole", "{alone: true}"), "another change of the ring is under way: "+w.host(fourth)+" (UJ)")
-	if err := inLab.Kill(ctx, fourth); err != nil { // the act goes on with it
+	if err := inLab.Server(fourth).Kill(ctx); err != nil { // the act goes on with it
 		t.Fatal(err)
 	}
-	if err := inLab.Assign(ctx, nil, fourth); err != nil {
+	if err := inLab.Server(fourth).Assign(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
 	w.does(joins)
@@ -186,7 +186,7 @@ func TestOnARealRing(t *testing.T) {
 	w.has("n1", "concurrent_reads", "17")
 
 	w.does(w.task("cql.decommission", "node: n2"))
-	if err := inLab.Remove(ctx, "n2"); err != nil {
+	if err := inLab.Growth().Remove(ctx, "n2"); err != nil {
 		t.Fatal(err)
 	}
 
@@ -194,7 +194,7 @@ func TestOnARealRing(t *testing.T) {
 	if err := w.site.Execute(ctx, "n1", []string{"CREATE KEYSPACE lonely WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 1}"}, func(int) {}); err != nil {
 		t.Fatal(err)
 	}
-	if err := inLab.Kill(ctx, "n3"); err != nil {
+	if err := inLab.Server("n3").Kill(ctx); err != nil {
 		t.Fatal(err)
 	}
 	const lost = "n3 had the only replica of a part of lonely"
@@ -202,7 +202,7 @@ func TestOnARealRing(t *testing.T) {
 		_, err := w.task("cql.wait-whole", "{but: n3, alone: true}").Check(ctx, w.site)
 		return err != nil && strings.Contains(err.Error(), lost)
 	})
-	heir, err := inLab.Grow(ctx, "heir", nil)
+	heir, err := inLab.Growth().Grow(ctx, "heir", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func TestConformance(t *testing.T) {
 		Name: "faults", Product: "mariadb", Config: map[string]string{"innodb_log_file_size": "8M", "innodb_buffer_pool_size": "32M"},
 		Machines: &lab.Machines{Memory: 768 << 20, Volumes: map[string]infra.VolumeSpec{"local": {Size: 1 << 30}, "network": {Size: 512 << 20}}},
 	})
-	site := lab.AsCluster(c, mysql.Engine{}, c.MachineOf("n1"))
+	site := lab.AsCluster(c, mysql.Engine{}, c.Server("n1").Machine())
 	defer func() { _ = site.Close() }()
 	quick := []time.Duration{0, 20 * time.Millisecond}
 	for _, s := range []actiontest.Subject{
@@ -77,7 +77,7 @@ func TestConformance(t *testing.T) {
 		must(t, site.Volumes.Attach(t.Context(), v.ID, "n1"))
 	})
 	t.Run("machine.boot", func(t *testing.T) {
-		kill := func(t *testing.T) { must(t, c.KillMachine(t.Context(), "n1")) }
+		kill := func(t *testing.T) { must(t, c.Server("n1").Host().Kill(t.Context())) }
 		kill(t)
 		actiontest.Run(t, actiontest.Subject{Action: find(t, "machine.boot"), With: `{node: n1}`, Site: site, Cuts: []time.Duration{time.Second},
 			Snapshot: func(t *testing.T) string { return world(t, site) }, Again: kill})
@@ -94,6 +94,7 @@ func TestRefused(t *testing.T) {
 			"fault.slow-volume": "{node: n1, volume: v, iops: 1}", "fault.fail-volume": "{node: n1, volume: v, reads: true}",
 			"fault.corrupt-volume": "{node: n1, volume: v, offset: 0}", "fault.skew-clock": "{node: n1, ahead: 1h}",
 			"fault.hang-volume": "{node: n1, volume: v}", "fault.fill-volume": "{node: n1, volume: v}",
+			"fault.change-disk": "{node: n1, type: gp2, size: 100G}", "fault.restore": "{}",
 		}[a.Name]
 		if with == "" {
 			with = "{node: n1}"
@@ -107,6 +108,7 @@ func TestRefused(t *testing.T) {
 	for name, with := range map[string]string{
 		"fault.slow-volume": "{node: n1, volume: v}", "fault.fail-volume": "{node: n1, volume: v}",
 		"fault.corrupt-volume": "{node: n1, volume: v, offset: -1}", "fault.skew-clock": "{node: n1}", "volume.create": "{node: n1, name: v, mib: 0}",
+		"fault.change-disk": "{node: n1, type: gp9, size: 100G}",
 	} {
 		n, err := document.Parse("with", []byte(with))
 		must(t, err)

@@ -1,4 +1,4 @@
-// Package fault holds what fate does to volumes and machines, as actions: in a lab, never in production.
+// Package fault holds what fate does to servers, machines and volumes, as actions: in a lab, never in production.
 package fault
 
 import (
@@ -12,6 +12,11 @@ import (
 
 // Actions lists them.
 func Actions() []action.Action {
+	return append(OnMachines(), powerAction, diskAction, restoreAction)
+}
+
+// OnMachines lists those that befall a machine with a kernel of its own, and its volumes.
+func OnMachines() []action.Action {
 	return []action.Action{
 		hangAction, slowAction, failAction, fillAction, corruptAction,
 		killAction, bootAction, cutAction, skewAction,
@@ -21,7 +26,7 @@ func Actions() []action.Action {
 // allowed refuses where nothing may be broken.
 func allowed(on *cluster.Cluster) error {
 	if on.Environment == cluster.Production {
-		return &hint.PermanentError{Reason: fmt.Sprintf("%s does not exist", on.Name), Advice: "use a lab"}
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s is in production, and faults are not for production", on.Name), Advice: "use a lab"}
 	}
 	return nil
 }

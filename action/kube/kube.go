@@ -95,12 +95,20 @@ func unsettled(f *action.CheckResult, s site, waits string) {
 // attempts is how often a change is judged again because others, the operator itself too, wrote the object in between.
 const attempts = 5
 
-// write makes a change of the object as it was looked at. When it was changed since, it is looked at again: edits judges it anew, and returns
-// none when the change is there.
-func (s site) write(ctx context.Context, edits func(s site) ([]kube.Edit, error)) error {
+// write makes a change of the object as it was looked at. When it was changed since, it is looked at again: it is judged anew, and edits
+// returns none when the change is there.
+func (s site) write(ctx context.Context, may judge, edits func(s site) ([]kube.Edit, error)) error {
 	for attempt := 1; ; attempt++ {
+		if may != nil {
+			if err := may(s); err != nil {
+				return err
+			}
+		}
 		all, err := edits(s)
 		if err != nil || len(all) == 0 {
+			return err
+		}
+		if err := cluster.StillOurs(ctx); err != nil {
 			return err
 		}
 		_, err = s.api.Change(ctx, s.kind, s.Object, all...)

@@ -144,15 +144,15 @@ func (a *parameter) shown(ctx context.Context, on *cluster.Cluster, value string
 }
 
 func (a *parameter) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
-	return nil, a.become(ctx, on, c, a.Value)
+	return nil, a.become(ctx, on, c, a.Value, nil)
 }
 
-func (a *parameter) become(ctx context.Context, on *cluster.Cluster, c action.Call, value string) error {
+func (a *parameter) become(ctx context.Context, on *cluster.Cluster, c action.Call, value string, may judge) error {
 	s, err := find(ctx, on)
 	if err != nil {
 		return err
 	}
-	if err := s.write(ctx, func(s site) ([]kube.Edit, error) { return a.edits(s, value) }); err != nil {
+	if err := s.write(ctx, may, func(s site) ([]kube.Edit, error) { return a.edits(s, value) }); err != nil {
 		return err
 	}
 	return s.await(ctx, on, a.every, c, a.has(on, value))
@@ -181,7 +181,11 @@ func (a *parameter) Undo(ctx context.Context, on *cluster.Cluster, c action.Call
 	if !ok {
 		return errors.New("the parameter's previous value was not recorded")
 	}
-	return a.become(ctx, on, c, before)
+	value := func(s site) any {
+		is, _ := s.operator.configuration.read(s.Object, a.Name)
+		return is
+	}
+	return a.become(ctx, on, c, before, stillOurs(c.Before, a.Name, value, a.Value, before))
 }
 
 func (a *parameter) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c action.Call) error {

@@ -84,15 +84,15 @@ func (a *pause) edits(s site, paused bool) ([]kube.Edit, error) {
 }
 
 func (a *pause) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
-	return nil, a.become(ctx, on, c, a.paused)
+	return nil, a.become(ctx, on, c, a.paused, nil)
 }
 
-func (a *pause) become(ctx context.Context, on *cluster.Cluster, c action.Call, paused bool) error {
+func (a *pause) become(ctx context.Context, on *cluster.Cluster, c action.Call, paused bool, may judge) error {
 	s, err := find(ctx, on)
 	if err != nil {
 		return err
 	}
-	if err := s.write(ctx, func(s site) ([]kube.Edit, error) { return a.edits(s, paused) }); err != nil {
+	if err := s.write(ctx, may, func(s site) ([]kube.Edit, error) { return a.edits(s, paused) }); err != nil {
 		return err
 	}
 	if paused {
@@ -114,5 +114,6 @@ func (a *pause) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) er
 	if !ok {
 		return fmt.Errorf("the previous state of the operator (paused or not) was not recorded")
 	}
-	return a.become(ctx, on, c, before)
+	paused := func(s site) any { return s.Is(s.operator.suspend) }
+	return a.become(ctx, on, c, before, stillOurs(c.Before, "whether the operator leaves it alone", paused, a.paused, before))
 }

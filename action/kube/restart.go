@@ -92,7 +92,7 @@ func (a *restart) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 		}
 		return a.output(c), s.await(ctx, on, a.every, c, taskDone(c.Token))
 	}
-	err = s.write(ctx, func(s site) ([]kube.Edit, error) {
+	err = s.write(ctx, nil, func(s site) ([]kube.Edit, error) {
 		if s.Text(by.field) == c.Token {
 			return nil, nil
 		}

@@ -148,15 +148,15 @@ func (a *scale) ApprovalReason(f action.CheckResult) string {
 }
 
 func (a *scale) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
-	return nil, a.become(ctx, on, c, int64(a.Members))
+	return nil, a.become(ctx, on, c, int64(a.Members), nil)
 }
 
-func (a *scale) become(ctx context.Context, on *cluster.Cluster, c action.Call, to int64) error {
+func (a *scale) become(ctx context.Context, on *cluster.Cluster, c action.Call, to int64, may judge) error {
 	s, err := find(ctx, on)
 	if err != nil {
 		return err
 	}
-	if err := s.write(ctx, func(s site) ([]kube.Edit, error) { return a.edits(s, to) }); err != nil {
+	if err := s.write(ctx, may, func(s site) ([]kube.Edit, error) { return a.edits(s, to) }); err != nil {
 		return err
 	}
 	return s.await(ctx, on, a.every, c, a.has(to))
@@ -182,7 +182,14 @@ func (a *scale) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) er
 	if !ok {
 		return errors.New("the previous number of members was not recorded")
 	}
-	return a.become(ctx, on, c, before)
+	size := func(s site) any {
+		fields, err := a.fields(s)
+		if err != nil {
+			return nil
+		}
+		return sum(s, fields)
+	}
+	return a.become(ctx, on, c, before, stillOurs(c.Before, "the number of members", size, int64(a.Members), before))
 }
 
 func (a *scale) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c action.Call) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"plimsoll/cluster"
 	"plimsoll/hint"
 	"plimsoll/infra/kube"
 )
@@ -33,6 +34,9 @@ func (s site) writeMember(ctx context.Context, pod string, edits func(o kube.Obj
 		}
 		all, err := edits(o)
 		if err != nil || len(all) == 0 {
+			return err
+		}
+		if err := cluster.StillOurs(ctx); err != nil {
 			return err
 		}
 		_, err = s.api.Change(ctx, kube.Services(s.at.Namespace), o, all...)

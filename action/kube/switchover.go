@@ -102,15 +102,15 @@ func (a *switchover) edits(s site, pod string) ([]kube.Edit, error) {
 }
 
 func (a *switchover) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
-	return nil, a.become(ctx, on, c, a.Pod)
+	return nil, a.become(ctx, on, c, a.Pod, nil)
 }
 
-func (a *switchover) become(ctx context.Context, on *cluster.Cluster, c action.Call, pod string) error {
+func (a *switchover) become(ctx context.Context, on *cluster.Cluster, c action.Call, pod string, may judge) error {
 	s, err := find(ctx, on)
 	if err != nil {
 		return err
 	}
-	if err := s.write(ctx, func(s site) ([]kube.Edit, error) { return a.edits(s, pod) }); err != nil {
+	if err := s.write(ctx, may, func(s site) ([]kube.Edit, error) { return a.edits(s, pod) }); err != nil {
 		return err
 	}
 	return s.await(ctx, on, a.every, c, func(ctx context.Context, s site) (string, error) { return a.leads(ctx, on, s, pod) })
@@ -154,7 +154,13 @@ func (a *switchover) Undo(ctx context.Context, on *cluster.Cluster, c action.Cal
 	if before == "" {
 		return errors.New("which pod was the primary was not recorded")
 	}
-	return a.become(ctx, on, c, before)
+	wanted := func(s site) any {
+		if to, said := s.Int(primaryField(s.Object)); said {
+			return fmt.Sprintf("%s-%d", s.at.Name, to)
+		}
+		return before // as long as nobody says otherwise
+	}
+	return a.become(ctx, on, c, before, stillOurs(c.Before, "the primary", wanted, a.Pod, before))
 }
 
 func (a *switchover) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c action.Call) error {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"plimsoll/action"
+	"plimsoll/action/mysql/replication"
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/engine/mysql/admin"
@@ -30,7 +31,8 @@ type locks struct {
 const unheard = 30 * time.Second
 
 // takeLock waits a moment: the server may not have noticed yet that whoever had the lock has died.
-const takeLock = `SELECT IF(IS_USED_LOCK('plimsoll.claim') <=> CONNECTION_ID(), 1, GET_LOCK('plimsoll.claim', 1)), IS_USED_LOCK('plimsoll.claim')`
+const takeLock = "SELECT IF(IS_USED_LOCK('" + replication.ClaimLock + "') <=> CONNECTION_ID(), 1, GET_LOCK('" + replication.ClaimLock + "', 1)), IS_USED_LOCK('" +
+	replication.ClaimLock + "')"
 
 // take takes the locks of nodes, or finds that they are ours; *action.ClaimedError when another has one, any other error when it
 // cannot be told.
@@ -89,7 +91,7 @@ func (l *locks) free(ctx context.Context, site *cluster.Cluster, node string, c 
 	}
 	err = site.Use(ctx, node, func(session engine.Session) (refused error) {
 		for range 4 { // a connection may just be ending
-			row, err := ask(ctx, session, "SELECT IS_USED_LOCK('plimsoll.claim')")
+			row, err := ask(ctx, session, admin.LockHolder(replication.ClaimLock))
 			if err != nil {
 				return err
 			}

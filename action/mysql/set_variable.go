@@ -91,6 +91,9 @@ func (v *variable) Check(ctx context.Context, on *cluster.Cluster) (action.Check
 			if err := v.changesLive(ctx, on, db); err != nil {
 				return f, err
 			}
+			if err := v.mayOpen(ctx, on, action.Call{}, v.Value); err != nil {
+				return f, err
+			}
 		}
 	}
 	if v.later() {

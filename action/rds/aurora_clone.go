@@ -14,8 +14,8 @@ import (
 
 func auroraClone(at api) action.Action {
 	return action.Action{
-		Name: "aurora.clone", Version: 1,
-		About: "Makes a fast clone of an Aurora cluster, with one instance, for a rehearsal. It shares its pages with the original until either changes them; its tag says until when it is needed.",
+		Name: "aurora.clone", Version: 2,
+		About: "Makes a fast clone of an Aurora cluster, with one instance, for a rehearsal. It shares its pages with the original until either changes them; its tag says until when it is needed, and aurora.delete-expired-clones deletes it after that.",
 		New:   func() action.Task { return &clone{api: at, For: 6 * time.Hour} },
 	}
 }
@@ -80,10 +80,10 @@ func (a *clone) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (ac
 	if err != nil {
 		return nil, err
 	}
-	tags := map[string]string{aws.TokenTag: c.Token, aws.DeleteAfterTag: time.Now().Add(a.For).UTC().Format(time.RFC3339)}
+	until := time.Now().Add(a.For)
 	made, err := r.Aurora(ctx, a.Name)
 	if errors.Is(err, aws.ErrNotFound) {
-		if err := r.Clone(ctx, source.ID, a.Name, tags); err != nil {
+		if err := r.Clone(ctx, source.ID, a.Name, c.Token, until); err != nil {
 			return nil, err
 		}
 		made, err = r.Aurora(ctx, a.Name)
@@ -91,7 +91,7 @@ func (a *clone) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (ac
 	if err != nil {
 		return nil, err
 	}
-	return a.api.member(ctx, r, made, aws.NewInstance{ID: a.instance(), Class: a.Class, Tags: tags}, c)
+	return a.api.member(ctx, r, made, aws.NewInstance{ID: a.instance(), Class: a.Class, Tags: aws.CloneTags(source.ID, a.Name, c.Token, until)}, c)
 }
 
 // Undo deletes the clone if this run made it.
@@ -112,7 +112,7 @@ func (a *clone) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) er
 	if err := a.api.remove(ctx, r, a.instance(), c, always); err != nil {
 		return err
 	}
-	return r.DeleteCluster(ctx, a.Name)
+	return a.api.removeCluster(ctx, r, a.Name, c)
 }
 
 func (a *clone) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c action.Call) error {

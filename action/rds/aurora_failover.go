@@ -105,11 +105,25 @@ func (a *failover) Verify(ctx context.Context, on *cluster.Cluster, _ action.Fac
 	return nil
 }
 
-// Undo makes the writer of before the writer again.
+// Undo makes the writer of before the writer again, unless another instance than the one that was asked for is it by now.
 func (a *failover) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
 	before, _ := c.Before["writer"].(string)
 	if before == "" {
 		return fmt.Errorf("the previous writer was not recorded")
+	}
+	id, err := a.id(ctx, on)
+	if err != nil {
+		return err
+	}
+	_, now, err := a.api.aurora(ctx, on)
+	if err != nil {
+		return err
+	}
+	if now.Writer != id && now.Writer != before {
+		return &hint.PermanentError{
+			Reason: fmt.Sprintf("instance %s is the writer of cluster %s now; this run made %s the writer, in the place of %s", now.Writer, now.ID, id, before),
+			Advice: "leave it as it is: plimsoll runbook cancel RUN --leave REASON",
+		}
 	}
 	return a.to(ctx, on, c, before)
 }

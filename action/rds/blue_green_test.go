@@ -21,14 +21,14 @@ import (
 // stand-in; the servers are real, with the procedures of RDS that the way back takes.
 func blueGreenWorld(t *testing.T) (*world, func(node string, texts ...string)) {
 	t.Helper()
-	c := labtest.Cluster(t, lab.Spec{Name: "bg", Product: "mysql", Nodes: 2, Separate: true, Config: map[string]string{
+	c := labtest.Cluster(t, lab.Spec{Name: "bg", Product: "rds-mysql", Nodes: 2, Separate: true, Config: map[string]string{
 		"innodb_buffer_pool_size": "48M", "innodb_redo_log_capacity": "16M", "sync_binlog": "0", "innodb_flush_log_at_trx_commit": "2",
 	}})
 	m, err := local.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	real := lab.AsCluster(c, enginemysql.Engine{}, m)
+	real := labtest.AsAWS(c, m) // what AWS does to servers
 	t.Cleanup(func() { _ = real.Close() })
 	do := func(node string, texts ...string) {
 		t.Helper()
@@ -37,16 +37,13 @@ func blueGreenWorld(t *testing.T) (*world, func(node string, texts ...string)) {
 		}
 	}
 	address := map[string]string{}
-	nodes, err := real.List(t.Context())
+	site := lab.AsCluster(c, enginemysql.Engine{}, m)
+	nodes, err := site.List(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, n := range nodes {
 		address[n.Name] = n.Target.Addresses[0]
-		run := func(text string) string {
-			return "SQL SECURITY DEFINER BEGIN SET @s = '" + text + "'; PREPARE s FROM @s; EXECUTE s; SELECT 'done' AS Message; END"
-		}
-		do(n.Name, "SET SESSION sql_log_bin = 0", "CREATE PROCEDURE mysql.rds_stop_replication() "+run("STOP REPLICA"), "CREATE PROCEDURE mysql.rds_reset_external_source() "+run("RESET REPLICA ALL"))
 	}
 	host, port, _ := strings.Cut(address["n1"], ":")
 	do("n1", "CREATE DATABASE app", "CREATE TABLE app.t (id INT PRIMARY KEY)", "INSERT INTO app.t VALUES (1)", "CREATE USER follower IDENTIFIED BY 'f'", "GRANT REPLICATION SLAVE ON *.* TO follower")

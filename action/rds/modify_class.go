@@ -74,7 +74,7 @@ func (a *class) become(ctx context.Context, on *cluster.Cluster, c action.Call, 
 		if err := foreign(i); err != nil {
 			return err
 		}
-		c.Progress(-1, fmt.Sprintf("asking for %s in place of %s", want, i.Class))
+		c.Progress(-1, fmt.Sprintf("requesting %s instead of %s", want, i.Class))
 		if err := r.Modify(ctx, i.ID, aws.Modification{Class: want}); err != nil {
 			return err
 		}

@@ -136,7 +136,7 @@ func (a *storage) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 		if err := foreign(i); err != nil {
 			return nil, err
 		}
-		c.Progress(-1, "asking for the other volume")
+		c.Progress(-1, "requesting the change of the volume")
 		if err := r.Modify(ctx, i.ID, aws.Modification{Storage: a.wish()}); err != nil {
 			return nil, err
 		}

@@ -29,7 +29,7 @@ func Actions(open Open, every time.Duration) []action.Action {
 	at := api{open, every}
 	return []action.Action{
 		modifyClass(at), modifyStorage(at), setParameter(at), reboot(at), createReplica(at), promote(at), createBlueGreen(at), switchBlueGreen(at), backBlueGreen(at),
-		auroraFailover(at), auroraAddReader(at), auroraClone(at), auroraDeleteClone(at),
+		auroraFailover(at), auroraAddReader(at), auroraServe(at), auroraClone(at), auroraDeleteClone(at), auroraDeleteExpiredClones(at),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -40,7 +41,7 @@ func newWorld(t *testing.T, target engine.Target, e engine.Engine) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	nodes := []cluster.Node{{Name: "db1", Target: target, Instance: "orders"}, {Name: "db2", Target: target, Instance: "orders-2"}}
+	nodes := []cluster.Node{{Name: "db1", Target: target, Instance: "orders"}, {Name: "db2", Target: target, Instance: "orders-2"}, {Name: "db3", Target: target, Instance: "new"}}
 	w.site = &cluster.Cluster{
 		Name: "orders", Environment: "production", Engine: e, Local: here, AWS: &cluster.AWS{Region: "eu-west-1", Aurora: "shop"},
 		List: func(context.Context) ([]cluster.Node, error) { return nodes, nil },
@@ -58,6 +59,8 @@ func (w *world) fill(*testing.T) {
 	w.AddParameter("own", "max_connections", "151", false)
 	w.AddParameter("own", "innodb_log_file_size", "", true)
 	w.AddCluster("shop", "aurora-mysql", "orders", "orders-2")
+	w.AddEndpoint("shop", "every")
+	w.AddEndpoint("shop", "reports", "orders")
 }
 
 func (w *world) snapshot(t *testing.T) string {
@@ -65,7 +68,7 @@ func (w *world) snapshot(t *testing.T) string {
 	var all []string
 	for _, id := range []string{"orders", "orders-2", "new", "copy-1", "orders-green-abc123"} {
 		if i, there := w.Shown(id); there {
-			all = append(all, fmt.Sprint(i.ID, i.Class, i.Type, i.GiB, i.Source, i.Cluster))
+			all = append(all, fmt.Sprint(i.ID, i.Class, i.Type, i.GiB, i.Source, i.Cluster, i.Tier, slices.Contains(w.Members("every"), id), slices.Contains(w.Members("reports"), id)))
 		}
 	}
 	r := w.open(t)
@@ -126,6 +129,7 @@ func TestActionsConform(t *testing.T) {
 		}
 	}
 	again := func(t *testing.T) { w.fill(t) }
+	copied := func(t *testing.T) { w.clone(t, "copy", -time.Minute) }
 	for _, s := range []actiontest.Subject{
 		{Action: w.action(t, "rds.modify-class"), With: "{node: db1, class: db.r6g.2xlarge}"},
 		{Action: w.action(t, "rds.modify-storage"), With: "{node: db1, gib: 400, type: gp3}", Again: again},
@@ -134,11 +138,17 @@ func TestActionsConform(t *testing.T) {
 		{Action: w.action(t, "rds.promote"), With: "{node: db2}", Again: again},
 		{Action: w.action(t, "rds.create-blue-green"), With: "{node: db1, name: next}", Again: again},
 		{Action: w.action(t, "aurora.failover"), With: "{node: db2}"},
-		{Action: w.action(t, "aurora.add-reader"), With: "{name: new, class: db.r6g.large}"},
+		{Action: w.action(t, "aurora.add-reader"), With: "{node: db3, class: db.r6g.large}"},
+		{Action: w.action(t, "aurora.serve"), With: "{node: db2, endpoints: [reports], tier: 3}"},
 		{Action: w.action(t, "aurora.clone"), With: "{name: copy, class: db.r6g.large}"},
+		{Action: w.action(t, "aurora.delete-clone"), With: "{name: copy}", Again: copied},
+		{Action: w.action(t, "aurora.delete-expired-clones"), With: "{}", Again: copied},
 	} {
 		t.Run(s.Action.Name, func(t *testing.T) {
 			w.fill(t)
+			if strings.HasPrefix(s.Action.Name, "aurora.delete-") {
+				s.Again(t)
+			}
 			if s.Action.Name == "rds.create-blue-green" { // nor has a member of Aurora a deployment of its own
 				alone := awstest.Instance{ID: "orders", Class: "db.m5.large", Engine: "mysql", Version: "8.4.6", Type: "gp2", GiB: 100, Address: "127.0.0.1:3306", Group: "own"}
 				w.Add(alone)
@@ -248,6 +258,7 @@ func TestWhatWouldDoMoreThanIsMeantIsRefused(t *testing.T) {
 		"a smaller volume":       {"rds.modify-storage", "{node: db1, gib: 50}", "never shrinks"},
 		"a default group":        {"rds.set-parameter", `{node: db1, name: max_connections, value: "1"}`, "which belongs to AWS"},
 		"another's instance":     {"rds.create-replica", "{node: db2, name: orders}", "not a replica of orders-2"},
+		"an endpoint it lacks":   {"aurora.serve", "{node: db2, endpoints: [report]}", "has no custom endpoint report"},
 		"a cluster not ours":     {"aurora.delete-clone", "{name: shop}", "not a clone that Plimsoll created"},
 		"a member of Aurora":     {"rds.promote", "{node: db2}", "aurora/failover"},
 	} {
@@ -293,7 +304,7 @@ func (w *world) leads(t *testing.T, r *aws.RDS, reader string) {
 func TestAnUndoDeletesNothingThatHasBecomeAPrimary(t *testing.T) {
 	for name, c := range map[string]struct{ action, with, says string }{
 		"a replica that was promoted":         {"rds.create-replica", "{node: db1, name: new}", "a standalone primary now"},
-		"a reader that has become the writer": {"aurora.add-reader", "{name: new, class: db.r6g.large}", "the writer of cluster shop now"},
+		"a reader that has become the writer": {"aurora.add-reader", "{node: db3, class: db.r6g.large}", "the writer of cluster shop now"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, engine.Target{}, nil)
@@ -333,6 +344,25 @@ func TestAnUndoDeletesNothingThatHasBecomeAPrimary(t *testing.T) {
 	}
 }
 
+// A failover that others have made since, to a third instance, is not undone with the run's own.
+func TestAnUndoOfAFailoverLeavesTheWriterThatOthersChose(t *testing.T) {
+	w := newWorld(t, engine.Target{}, nil)
+	i := awstest.Instance{ID: "orders-3", Class: "db.m5.large", Engine: "mysql", Version: "8.4.6", Address: "127.0.0.1:3306", Group: "own"}
+	w.Add(i)
+	w.AddCluster("shop", "aurora-mysql", "orders-3", "orders-2", "orders")
+	task, asked := w.bind(t, "aurora.failover", "{node: db2}"), w.Asked("FailoverDBCluster")
+	undo := func(before string) error {
+		return task.(action.Undoer).Undo(t.Context(), w.site, action.Call{Token: "one", Before: action.Facts{"writer": before}, Progress: func(float64, string) {}})
+	}
+	var refused *hint.PermanentError
+	if err := undo("orders"); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "instance orders-3 is the writer of cluster shop now") || w.Asked("FailoverDBCluster") != asked {
+		t.Errorf("undo: %v, asked %d times", err, w.Asked("FailoverDBCluster")-asked)
+	}
+	if err := undo("orders-3"); err != nil || w.Asked("FailoverDBCluster") != asked {
+		t.Errorf("it is as it was: %v", err)
+	}
+}
+
 // becomes waits until an instance takes writes of its own.
 func (w *world) becomes(t *testing.T, id string) {
 	t.Helper()
@@ -347,5 +377,26 @@ func (w *world) becomes(t *testing.T, id string) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A Plimsoll that dies while a reader is being created is not there to keep it out: the next one does, before anything else.
+func TestAReaderIsKeptOutAgainWhereNobodyDid(t *testing.T) {
+	w := newWorld(t, engine.Target{}, nil)
+	task := w.bind(t, "aurora.add-reader", "{node: db3, class: db.r6g.large}")
+	call := action.Call{Token: "one", Progress: func(float64, string) {}}
+	ctx, cut := context.WithCancel(t.Context())
+	w.Fail("CreateDBInstance", awstest.Lost)
+	w.Fail("DescribeDBClusterEndpoints", awstest.Broken, awstest.Broken, awstest.Broken, awstest.Broken)
+	call.Progress = func(float64, string) { cut() }
+	if _, err := task.Act(ctx, w.site, call); err == nil {
+		t.Fatal("it was not cut off")
+	}
+	call.Progress = func(float64, string) {}
+	if err := task.(action.InFlightWaiter).AwaitInFlight(t.Context(), w.site, call); err != nil {
+		t.Fatal(err)
+	}
+	if members := w.Members("every"); slices.Contains(members, "new") || w.Asked("CreateDBInstance") != 1 {
+		t.Errorf("endpoint leads to %v after %d creations", members, w.Asked("CreateDBInstance"))
 	}
 }

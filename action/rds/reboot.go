@@ -78,7 +78,7 @@ func (a *rebooting) Act(ctx context.Context, on *cluster.Cluster, c action.Call)
 		return err == nil && started.After(c.Since.Add(-clocks)), err
 	}
 	if done, err := again(ctx); err != nil || !done {
-		c.Progress(-1, "asking for the reboot")
+		c.Progress(-1, "requesting the reboot")
 		if err := r.Reboot(ctx, i.ID, a.Failover); err != nil && !aws.IsBusy(err) { // busy: an attempt before this one is under way
 			return nil, err
 		}

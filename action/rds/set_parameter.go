@@ -23,6 +23,7 @@ type parameter struct {
 	onInstance
 	Name  string `yaml:"name,required" doc:"The parameter's name in RDS, such as max_connections."`
 	Value string `yaml:"value,required" doc:"The value in RDS's form: numbers in plain bytes, 0 and 1 for off and on."`
+	Alone bool   `yaml:"alone" doc:"Look at the node's own server only, not at all of the group's: for read_only beside a server that AWS itself keeps read-only. Default false."`
 }
 
 var (
@@ -125,9 +126,12 @@ func orDefault(value string) string {
 
 // unlike says which server does not show the value; "" if all do.
 func (a *parameter) unlike(ctx context.Context, on *cluster.Cluster, r *aws.RDS, group string) (string, error) {
-	names, err := a.sharers(ctx, on, r, group)
-	if err != nil {
-		return "", err
+	names := []string{a.Node}
+	if !a.Alone {
+		var err error
+		if names, err = a.sharers(ctx, on, r, group); err != nil {
+			return "", err
+		}
 	}
 	for _, node := range names {
 		shown, db, err := setting(ctx, on, node, a.Name)

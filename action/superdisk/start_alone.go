@@ -1,6 +1,7 @@
 package superdisk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -222,8 +223,17 @@ func (s *startAlone) Act(ctx context.Context, on *cluster.Cluster, _ action.Call
 	return out, note(ctx, on, m)
 }
 
-// Undo stops it again: the leg is as it was but for what was written.
+// Undo stops it again, if it is the array of the leg: that is as it was but for what was written.
 func (s *startAlone) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
-	_, err := (&stop{array: s.array, Mount: s.Mount}).Act(ctx, on, c)
+	m, _, a, found, err := s.look(ctx, on)
+	if err != nil {
+		return err
+	}
+	if uuid, _ := c.Before["leg_array"].(string); cmp.Or(s.UUID, uuid) != "" {
+		if err := s.same(m, a, found, cmp.Or(s.UUID, uuid)); err != nil {
+			return err
+		}
+	}
+	_, err = (&stop{array: s.array, Mount: s.Mount}).Act(ctx, on, c)
 	return err
 }

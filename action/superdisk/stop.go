@@ -190,8 +190,15 @@ func (s *start) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (ac
 	return nil, note(ctx, on, m)
 }
 
-// Undo stops it again.
+// Undo stops it again, if it is the array that was started.
 func (s *start) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
-	_, err := (&stop{array: s.array, Mount: s.Mount}).Act(ctx, on, c)
+	m, _, a, found, err := s.look(ctx, on)
+	if err == nil {
+		err = s.same(m, a, found, s.UUID)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = (&stop{array: s.array, Mount: s.Mount}).Act(ctx, on, c)
 	return err
 }

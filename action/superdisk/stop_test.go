@@ -19,6 +19,9 @@ func TestAnArrayOfTheSameNameIsNotTakenForAnother(t *testing.T) {
 	c := call()
 	c.Before = action.Facts{"array": other, "mounted": "/run/other"}
 	refused(t, m.task("superdisk.stop", "mount: /run/other").(action.Undoer).Undo(t.Context(), on, c), "not "+other)
+	refused(t, wrong.(action.Undoer).Undo(t.Context(), on, call()), "not "+other)
+	c.Before = action.Facts{"leg_array": other}
+	refused(t, m.task("superdisk.start-alone", "volume: vol-1", "mount: /run/mnt").(action.Undoer).Undo(t.Context(), on, c), "not "+other)
 	if len(m.ran) > 0 {
 		t.Errorf("ran %q", m.ran)
 	}

@@ -82,6 +82,7 @@ func (n *create) zone(ctx context.Context, on *cluster.Cluster) (string, error) 
 }
 
 // Undo deletes it, if it was made here. One that is attached holds somebody's data, and so may one that was a leg.
+// Undo deletes the volume if this run made it, no machine has it, and it was never a leg.
 func (n *create) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
 	if before, _ := c.Before["mib"].(int64); before != 0 {
 		return nil
@@ -92,6 +93,9 @@ func (n *create) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) e
 	}
 	if err != nil {
 		return err
+	}
+	if v.Token != c.Token {
+		return &hint.PermanentError{Reason: fmt.Sprintf("volume %s of node %s was not created by this run, so it is not deleted", v.ID, n.Node)}
 	}
 	if v.Machine != "" {
 		return &hint.PermanentError{Reason: fmt.Sprintf("%s is attached to %s", v.ID, v.Machine), Advice: "detach it first"}

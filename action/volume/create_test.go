@@ -3,6 +3,7 @@ package volume
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"plimsoll/action"
@@ -35,6 +36,11 @@ func TestAVolumeThatWasALegIsNotDeleted(t *testing.T) {
 		t.Errorf("it may hold somebody's data: %v, deleted %v", err, p.deleted)
 	}
 	p.has.Tags = nil
+	p.has.Token = "of another run"
+	if err := c.Undo(t.Context(), on, action.Call{Token: "ours"}); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "was not created by this run") || p.deleted {
+		t.Errorf("another run made it: %v, deleted %v", err, p.deleted)
+	}
+	p.has.Token = ""
 	if err := c.Undo(t.Context(), on, action.Call{}); err != nil || !p.deleted {
 		t.Errorf("it was never a leg: %v, deleted %v", err, p.deleted)
 	}

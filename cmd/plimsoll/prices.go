@@ -50,7 +50,7 @@ Without --file they are written where plimsoll advise finds them by itself; to u
 	f.StringSliceVar(&o.regions, "region", []string{"us-east-1"}, "regions to read")
 	f.StringVar(&o.file, "file", "", "where to write (default prices.yaml in Plimsoll's own folder)")
 	f.StringVar(&o.profile, "profile", "", "profile of the AWS command line (default as it chooses)")
-	f.StringVar(&o.endpoint, "endpoint", "", "address in place of AWS's own, for a test server")
+	f.StringVar(&o.endpoint, "endpoint", "", "address to use instead of AWS's own, for a test server")
 	return cmd
 }
 

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"plimsoll/cluster"
-	enginemysql "plimsoll/engine/mysql"
 	"plimsoll/infra/aws/awstest"
 	"plimsoll/infra/local"
 	"plimsoll/internal/labtest"
@@ -31,29 +30,29 @@ type rdsStandIn struct {
 }
 
 // newRDS makes the servers and their API, which plimsoll finds by its environment.
-func newRDS(t *testing.T, separate bool) *rdsStandIn {
+func newRDS(t *testing.T, nodes int, separate bool) *rdsStandIn {
 	t.Helper()
 	s := &rdsStandIn{t: t, api: awstest.New(t), address: map[string]string{}}
-	s.servers = labtest.Cluster(t, lab.Spec{Name: "rds", Product: "mysql", Nodes: 2, Separate: separate, Config: map[string]string{
+	s.servers = labtest.Cluster(t, lab.Spec{Name: "rds", Product: "rds-mysql", Nodes: nodes, Separate: separate, Config: map[string]string{
 		"innodb_buffer_pool_size": "32M", "innodb_redo_log_capacity": "8M", "sync_binlog": "0", "innodb_flush_log_at_trx_commit": "2",
 	}})
 	here, err := local.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.site = lab.AsCluster(s.servers, enginemysql.Engine{}, here)
+	s.site = labtest.AsAWS(s.servers, here)
 	t.Cleanup(func() { _ = s.site.Close() })
-	nodes, err := s.site.List(t.Context())
+	list, err := s.site.List(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, n := range nodes {
+	for _, n := range list {
 		s.address[n.Name] = n.Target.Addresses[0]
 	}
 	s.do("n1", "CREATE USER follower IDENTIFIED BY 'f'", "GRANT REPLICATION SLAVE ON *.* TO follower", "CREATE DATABASE app", "CREATE TABLE app.t (id INT PRIMARY KEY)", "INSERT INTO app.t VALUES (1)")
 	for name, value := range map[string]string{
 		"AWS_ENDPOINT_URL": s.api.URL, "AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "none", "AWS_SECRET_ACCESS_KEY": "none", "AWS_EC2_METADATA_DISABLED": "true",
-		"PLIMSOLL_HOME": t.TempDir(), "STAND_IN_PASSWORD": string(nodes[0].Target.Password), "FOLLOWER_PASSWORD": "f",
+		"PLIMSOLL_HOME": t.TempDir(), "STAND_IN_PASSWORD": string(list[0].Target.Password), "FOLLOWER_PASSWORD": "f",
 	} {
 		t.Setenv(name, value)
 	}
@@ -104,7 +103,11 @@ func (s *rdsStandIn) describe(aurora string, nodes ...[3]string) {
 
 // pair is a primary and its replica: two instances of RDS, or the writer and the reader of a cluster of Aurora.
 func pairOfRDS(t *testing.T, aurora bool) *rdsStandIn {
-	s := newRDS(t, false)
+	servers := 2
+	if aurora {
+		servers = 3
+	}
+	s := newRDS(t, servers, false)
 	node := map[string]string{"orders": "n1", "orders-2": "n2"}
 	s.api.Rebooted = func(id string) {
 		if err := s.servers.Stop(context.Background(), node[id]); err != nil {
@@ -140,13 +143,17 @@ func pairOfRDS(t *testing.T, aurora bool) *rdsStandIn {
 		s.api.AddParameter("own", "max_connections", "151", false)
 		if aurora {
 			s.api.AddCluster("shop", "aurora-mysql", "orders", "orders-2")
+			s.api.AddEndpoint("shop", "every")
 		}
 	}
 	is := ""
+	nodes := [][3]string{{"db1", "orders", s.address["n1"]}, {"db2", "orders-2", s.address["n2"]}}
 	if aurora {
 		is = ", aurora: shop"
+		s.api.Joined = func(string, string) string { return s.address["n3"] } // a reader that is to be created
+		nodes = append(nodes, [3]string{"db3", "new", s.named("new")})
 	}
-	s.describe(is, [3]string{"db1", "orders", s.address["n1"]}, [3]string{"db2", "orders-2", s.address["n2"]})
+	s.describe(is, nodes...)
 	s.fill()
 	return s
 }
@@ -154,13 +161,7 @@ func pairOfRDS(t *testing.T, aurora bool) *rdsStandIn {
 // blueGreenOfRDS is an instance whose copy is a second server that follows it. The names of instances lead to whichever server has them
 // by then, as those of RDS do.
 func blueGreenOfRDS(t *testing.T) *rdsStandIn {
-	s := newRDS(t, true)
-	for _, n := range []string{"n1", "n2"} {
-		run := func(text string) string {
-			return "SQL SECURITY DEFINER BEGIN SET @s = '" + text + "'; PREPARE s FROM @s; EXECUTE s; SELECT 'done' AS Message; END"
-		}
-		s.do(n, "SET SESSION sql_log_bin = 0", "CREATE PROCEDURE mysql.rds_reset_external_source() "+run("RESET REPLICA ALL"))
-	}
+	s := newRDS(t, 2, true)
 	s.api.Green = func(string) string {
 		s.do("n2", "STOP REPLICA", "RESET REPLICA ALL")
 		s.follow("n2", "n1")

@@ -49,7 +49,7 @@ var rdsOrdeals = []rdsOrdeal{
 	{Book: "rds/blue-green", Inputs: []string{"node=db", "old=old", "name=next", "version=9.7.4"}, world: blueGreenOfRDS, stays: []string{"switch"}, copies: true},
 	{Book: "rds/blue-green-back", Inputs: []string{"node=db", "old=old"}, Before: []string{"rds/blue-green node=db old=old name=next version=9.7.4"}, world: blueGreenOfRDS, stays: []string{"back"}, copies: true},
 	{Book: "aurora/failover", Inputs: []string{"node=db2"}, world: auroraCluster},
-	{Book: "aurora/add-reader", Inputs: []string{"name=new", "class=db.r6g.large"}, world: auroraCluster},
+	{Book: "aurora/add-reader", Inputs: []string{"node=db3", "class=db.r6g.large", "tables=app.t", "share=0"}, world: auroraCluster},
 	{Book: "aurora/clone", Inputs: []string{"name=copy", "class=db.r6g.large"}, world: auroraCluster},
 	{Book: "aurora/delete-clone", Inputs: []string{"name=copy"}, Before: []string{"aurora/clone name=copy class=db.r6g.large"}, world: auroraCluster, stays: []string{"delete"}},
 }
@@ -110,7 +110,7 @@ func keepOrdeal(t *testing.T, folder string, c rdsOrdeal, o faulttest.Report) {
 	data, err := json.MarshalIndent(struct {
 		Case    rdsOrdeal        `json:"case"`
 		Product string           `json:"product"`
-		Ordeal  faulttest.Report `json:"ordeal"`
+		Report  faulttest.Report `json:"ordeal"`
 	}{c, "rds", o}, "", "  ")
 	if err != nil {
 		t.Fatal(err)

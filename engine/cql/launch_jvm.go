@@ -55,7 +55,7 @@ func heapSize(text string) (int64, error) {
 func jvmOptions(n engine.Node, s settings) ([]byte, error) {
 	if s.heap < leastHeap {
 		return nil, hint.With(fmt.Errorf("a heap of %d MiB is too little for a node", s.heap/mib),
-			fmt.Sprintf("at least %d MiB; the server takes %d MiB beside it", leastHeap/mib, aside/mib))
+			fmt.Sprintf("at least %d MiB; the server takes %d MiB in addition", leastHeap/mib, aside/mib))
 	}
 	var b bytes.Buffer
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

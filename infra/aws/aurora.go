@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/rds"
+	"github.com/aws/aws-sdk-go-v2/service/rds/types"
 )
 
 // Aurora is a cluster of Aurora as the API shows it.
@@ -19,6 +21,8 @@ type Aurora struct {
 	Writer   string // the instance that takes writes
 	Members  []string
 	Tags     map[string]string
+	// Shares is the group of clusters that share pages with this one because one was cloned from another; "": there is none.
+	Shares string
 }
 
 // Aurora returns a cluster; ErrNotFound if there is none of that name.
@@ -30,10 +34,30 @@ func (r *RDS) Aurora(ctx context.Context, id string) (Aurora, error) {
 	if len(out.DBClusters) != 1 {
 		return Aurora{}, fmt.Errorf("cluster %s: %w", id, ErrNotFound)
 	}
-	d := out.DBClusters[0]
+	return auroraOf(out.DBClusters[0]), nil
+}
+
+// Clones returns the clones of the region that a Plimsoll made and whose deadline is written on them, whatever they are of.
+func (r *RDS) Clones(ctx context.Context) (all []Aurora, err error) {
+	pages := rds.NewDescribeDBClustersPaginator(r.client, &rds.DescribeDBClustersInput{})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, explain("DescribeDBClusters", err)
+		}
+		for _, d := range page.DBClusters {
+			if a := auroraOf(d); a.Clone() == nil {
+				all = append(all, a)
+			}
+		}
+	}
+	return all, nil
+}
+
+func auroraOf(d types.DBCluster) Aurora {
 	a := Aurora{
 		ID: sdk.ToString(d.DBClusterIdentifier), Engine: sdk.ToString(d.Engine), Version: sdk.ToString(d.EngineVersion),
-		Status: sdk.ToString(d.Status), Tags: rdsTagsOf(d.TagList),
+		Status: sdk.ToString(d.Status), Tags: rdsTagsOf(d.TagList), Shares: sdk.ToString(d.CloneGroupId),
 	}
 	if d.Endpoint != nil {
 		a.Endpoint = *d.Endpoint + ":" + strconv.Itoa(int(sdk.ToInt32(d.Port)))
@@ -44,7 +68,7 @@ func (r *RDS) Aurora(ctx context.Context, id string) (Aurora, error) {
 			a.Writer = sdk.ToString(m.DBInstanceIdentifier)
 		}
 	}
-	return a, nil
+	return a
 }
 
 // Failover makes a reader the writer of its cluster. With the target named it may be asked for again: it comes to the same.
@@ -56,13 +80,15 @@ func (r *RDS) Failover(ctx context.Context, cluster, target string) error {
 // CreateMember creates an instance in a cluster: its first is the writer, others are readers.
 func (r *RDS) CreateMember(ctx context.Context, cluster, engine string, n NewInstance) error {
 	_, err := r.client.CreateDBInstance(ctx, &rds.CreateDBInstanceInput{
-		DBInstanceIdentifier: &n.ID, DBClusterIdentifier: &cluster, Engine: &engine, DBInstanceClass: text(n.Class), Tags: rdsTagList(n.Tags),
+		DBInstanceIdentifier: &n.ID, DBClusterIdentifier: &cluster, Engine: &engine, DBInstanceClass: text(n.Class), Tags: rdsTagList(n.Tags), PromotionTier: number(n.Tier),
 	})
 	return explain("CreateDBInstance", err)
 }
 
-// Clone makes a cluster that shares its pages with another until either changes them. It has no instance yet: see CreateMember.
-func (r *RDS) Clone(ctx context.Context, source, id string, tags map[string]string) error {
+// Clone makes a cluster that shares its pages with another until either changes them, for a run's token and until a time. It has no
+// instance yet: see CreateMember.
+func (r *RDS) Clone(ctx context.Context, source, id, token string, until time.Time) error {
+	tags := CloneTags(source, id, token, until)
 	_, err := r.client.RestoreDBClusterToPointInTime(ctx, &rds.RestoreDBClusterToPointInTimeInput{
 		DBClusterIdentifier: &id, SourceDBClusterIdentifier: &source, RestoreType: sdk.String("copy-on-write"),
 		UseLatestRestorableTime: sdk.Bool(true), Tags: rdsTagList(tags),

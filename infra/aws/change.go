@@ -12,9 +12,6 @@ import (
 // TokenTag marks what was created with the token of the intention behind it: creating has no idempotency token of its own.
 const TokenTag = "plimsoll:token"
 
-// DeleteAfterTag says until when something temporary is needed, as RFC 3339.
-const DeleteAfterTag = "plimsoll:delete-after"
-
 // Modification is what is to become of an instance. What is zero stays as it is.
 type Modification struct {
 	Class   string
@@ -46,6 +43,7 @@ type NewInstance struct {
 	ID    string
 	Class string // "": as the source
 	Tags  map[string]string
+	Tier  int // of a member of Aurora, see SetTier; 0: as AWS chooses, which is 1
 }
 
 // CreateReplica creates a read replica of an instance.

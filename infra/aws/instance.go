@@ -32,6 +32,7 @@ type Instance struct {
 	Source   string   `json:"source,omitempty"`   // of a read replica
 	Replicas []string `json:"replicas,omitempty"` // that follow it
 	Cluster  string   `json:"cluster,omitempty"`  // of Aurora
+	Tier     int      `json:"tier,omitempty"`     // of a member of it: see SetTier
 
 	Pending map[string]string `json:"pending,omitempty"` // values that were accepted and are not in force yet, by the API's names
 	Tags    map[string]string `json:"tags,omitempty"`
@@ -73,8 +74,17 @@ func (r *RDS) Instance(ctx context.Context, id string) (Instance, error) {
 
 // Instances returns all instances of the region that carry all of the tags.
 func (r *RDS) Instances(ctx context.Context, tags map[string]string) ([]Instance, error) {
+	return r.instances(ctx, &rds.DescribeDBInstancesInput{}, tags)
+}
+
+// Members returns the instances of a cluster of Aurora, those too that are only being created.
+func (r *RDS) Members(ctx context.Context, cluster string) ([]Instance, error) {
+	return r.instances(ctx, &rds.DescribeDBInstancesInput{Filters: []types.Filter{{Name: sdk.String("db-cluster-id"), Values: []string{cluster}}}}, nil)
+}
+
+func (r *RDS) instances(ctx context.Context, in *rds.DescribeDBInstancesInput, tags map[string]string) ([]Instance, error) {
 	var all []Instance
-	pages := rds.NewDescribeDBInstancesPaginator(r.client, &rds.DescribeDBInstancesInput{})
+	pages := rds.NewDescribeDBInstancesPaginator(r.client, in)
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
@@ -106,7 +116,7 @@ func instanceOf(d types.DBInstance) Instance {
 		Storage: Storage{sdk.ToString(d.StorageType), int(sdk.ToInt32(d.AllocatedStorage)), int(sdk.ToInt32(d.Iops)), int(sdk.ToInt32(d.StorageThroughput))},
 		MultiAZ: sdk.ToBool(d.MultiAZ), Zone: sdk.ToString(d.AvailabilityZone),
 		Source: sdk.ToString(d.ReadReplicaSourceDBInstanceIdentifier), Replicas: d.ReadReplicaDBInstanceIdentifiers,
-		Cluster: sdk.ToString(d.DBClusterIdentifier), Pending: pendingOf(d.PendingModifiedValues), Tags: rdsTagsOf(d.TagList),
+		Cluster: sdk.ToString(d.DBClusterIdentifier), Tier: int(sdk.ToInt32(d.PromotionTier)), Pending: pendingOf(d.PendingModifiedValues), Tags: rdsTagsOf(d.TagList),
 		Created: sdk.ToTime(d.InstanceCreateTime),
 	}
 	if e := d.Endpoint; e != nil && e.Address != nil {

@@ -94,10 +94,10 @@ func (s *server) freeze(ctx context.Context, connections int, seed uint64) (*fro
 	go func() {
 		// The load begins within milliseconds; what matters is when the freeze began and ended by the clock.
 		<-time.After(frozenAfter)
-		stood := span{from: time.Now(), err: s.cluster.Freeze(ctx)}
+		stood := span{from: time.Now(), err: s.cluster.Server("n1").Freeze(ctx)}
 		if stood.err == nil {
 			<-time.After(frozenFor)
-			stood.err = s.cluster.Thaw(ctx)
+			stood.err = s.cluster.Server("n1").Thaw(ctx)
 			stood.to = time.Now()
 		}
 		done <- stood

@@ -59,7 +59,10 @@ func (o options) overheadOn(ctx context.Context, spec lab.Spec) (err error) {
 		_, err := peer.run(running, "run", 16, int((warmup + time.Duration(2*pairs)*(length+settling) + spare).Seconds()))
 		loadEnded <- err
 	}()
-	defer func() { endLoad(); <-loadEnded }()
+	defer func() {
+		endLoad()
+		<-loadEnded //nolint:errcheck // it was ended, or its error was returned
+	}()
 	if err := wait(ctx, warmup); err != nil {
 		return err
 	}

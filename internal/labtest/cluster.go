@@ -44,7 +44,7 @@ func Cluster(t testing.TB, spec lab.Spec) *lab.Cluster {
 		t.Fatal(err)
 	}
 	deps := lab.Deps{
-		Machine: machine, Launchers: []engine.Launcher{launch.Servers{}, cql.Servers{}},
+		Machine: machine, Launchers: []engine.Launcher{launch.Servers{}, launch.RDS{}, cql.Servers{}},
 		Home: shortDir(t), Cache: cache, Say: func(text string) { t.Log(text) }, Monitor: []string{os.Args[0], "machine"},
 	}
 	for name, value := range quick[spec.Product] {

@@ -37,7 +37,7 @@ var Order = [][]string{
 	{"watch/api", "watch/settings", "watch/export", "watch/cloud"},
 	{"trial/expect"},
 	{"trial/spec"}, // the file that a person wrote, with all that it names
-	{"trial/change", "trial/judge", "trial/foresee"},
+	{"trial/judge", "trial/foresee"},
 	{"trial/run"},
 	{"report/chart"},
 	{"report/advice", "report/terminal"},
@@ -98,7 +98,7 @@ func onAnyEngine(pkg, reason string) (bans []Ban) {
 
 // Unreached are packages that another must not reach, directly or through others. It holds with everything below both.
 var Unreached = slices.Concat(
-	notReached("report", "a page shows a result, on a machine that has no lab", "lab", "durable", "engine", "runbook", "action", "loader", "trial/change"),
+	notReached("report", "a page shows a result, on a machine that has no lab", "lab", "durable", "engine", "runbook", "action", "loader"),
 	notReached("result", "a result is read on a machine that has no lab", "lab", "durable", "engine", "runbook", "action", "trial"),
 	notReached("durable", "it keeps entries and knows nothing of what they say", "engine", "lab", "action", "infra"),
 	notReached("runbook/journal", "a journal is read by who executes nothing", "runbook/plan", "runbook/lock", "runbook/execute", "runbook/faulttest"),

@@ -15,21 +15,21 @@ import (
 const copiesPreface = `
 ## Copies to a leg of a Super Disk
 
-A lab machine with a kernel of its own has a real md array of two legs of 384 MiB, with an XFS of twelve files of 3 MiB. A try fills the local leg with
-noise and has it brought into step by ` + "`superdisk/rebuild`" + `; takes the network leg out (` + "`superdisk/detach-network`" + `) and gives it back
-(` + "`superdisk/reattach-network`" + `). Each of these runs is cut off at least once: Plimsoll is killed at any entry of its journal, just before it, or some
-milliseconds later, and in the middle of the copy, when so many bytes were written to the leg. Who goes on resumes, takes back or cancels, and may be killed as
-well; what was taken back is run again. In a quarter of the tries another disk, full of noise, then stands in the place of the one that was being
-filled; in one of twelve the machine loses its power in the middle of the copy. All the time files are written, and synced, to the array and to a place beside it.
+A lab machine with its own kernel has a real md array of two legs of 384 MiB, with an XFS and twelve files of 3 MiB. Each test fills the local leg with
+noise and has ` + "`superdisk/rebuild`" + ` rebuild it; removes the network leg (` + "`superdisk/detach-network`" + `) and adds it again
+(` + "`superdisk/reattach-network`" + `). Each of these runs is interrupted at least once: Plimsoll is killed at any entry of its journal, just before it, some
+milliseconds later, or in the middle of the copy, after a random number of bytes. The next process resumes, undoes or cancels the run, and may be killed as
+well; a run that was undone is started again. In a quarter of the tests another disk, full of noise, then replaces the disk that was being
+filled; in one of twelve the machine loses power in the middle of the copy. During all of this, files are written and synced, on the array and beside it.
 
-Then each leg is looked at *alone*: the file system is unmounted and looked over (` + "`xfs_repair -n`" + `), mounted again, and the sha256 of every file is that of what was
-written. ` + "`go run ./internal/torture -copies 67`" + ` makes 200 runs, and prints its seed; ` + "`-seed S -try N`" + ` begins with that try again.
+Then each leg is examined *alone*: the file system is unmounted and checked (` + "`xfs_repair -n`" + `), mounted again, and the sha256 of every file is compared with what was
+written. ` + "`go run ./internal/torture -copies 67`" + ` makes 200 runs and prints its seed; ` + "`-seed S -try N`" + ` starts with that test again.
 
-- **in the copy**: kills while the copy of what is used was under way. **again**: runs that had been taken back or cancelled, and were begun anew.
-- **by**: how the leg came into step in the end, as the journal says. *Gone on with*: a copy that was cut off copied what was left, not all;
-  the attack of seed 8 did not tell these apart. A run whose leg
-  came into step while nobody was there says none.
-- **files**: of how many the sha256 was compared, on one leg alone.
+- **in the copy**: kills while used blocks were being copied. **again**: runs that had been undone or cancelled and were started again.
+- **by**: the method that rebuilt the leg in the end, according to the journal. *Gone on with*: an interrupted copy copied only the remaining blocks;
+  the attack with seed 8 did not distinguish this. A run is not counted here if its leg was rebuilt
+  while no process was running.
+- **files**: the number of files whose sha256 was compared, on one leg alone.
 
 `
 
@@ -78,7 +78,7 @@ func copiesTable(all []copiesResult) string {
 	}
 	text := "| runbook | runs | kills | in the copy | done | again | by |\n|---|---|---|---|---|---|---|\n" + rows.String()
 	if troubles.Len() > 0 {
-		text += "\n### What an attack on copies did not stand\n\n" + troubles.String()
+		text += "\n### Problems found by attacks on copies\n\n" + troubles.String()
 	}
 	return text
 }

@@ -77,7 +77,7 @@ type rack struct {
 type result struct {
 	Case    trialOf           `json:"case"`
 	Product string            `json:"product"`
-	Ordeal  *faulttest.Report `json:"ordeal,omitempty"`
+	Report  *faulttest.Report `json:"ordeal,omitempty"`
 	Error   string            `json:"error,omitempty"` // why it could not be tortured
 }
 
@@ -162,8 +162,8 @@ func (r rack) one(ctx context.Context, c trialOf, product, lab string) error {
 		return ctx.Err()
 	}
 	if told.Len() > 0 {
-		res.Ordeal = &faulttest.Report{}
-		if err := json.Unmarshal([]byte(told.String()), res.Ordeal); err != nil {
+		res.Report = &faulttest.Report{}
+		if err := json.Unmarshal([]byte(told.String()), res.Report); err != nil {
 			return fmt.Errorf("read the ordeal of %s: %w", c.Book, err)
 		}
 	} else {

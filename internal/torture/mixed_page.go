@@ -15,30 +15,30 @@ import (
 const mixedPreface = `
 ## Mixed attacks
 
-Tries that are drawn from a seed: Plimsoll is killed at any entry of its journal, just before it, or some milliseconds later; who goes on
-resumes, takes back, cancels or leaves (` + "`cancel --leave`" + `), and is killed as well; servers are killed and frozen in the middle; an owner sleeps
-(SIGSTOP) while another home, which knows the cluster by its inventory alone, breaks its lock and works, and is killed too. All the time an
-application writes. ` + "`go run ./internal/torture -mixed 100 -products mariadb`" + ` does it and prints its seed; ` + "`-seed S -try N`" + ` begins with that try
-again. What is drawn is the same then; the moment of a delay and of a frozen server is not to the millisecond.
+Random tests from a seed: Plimsoll is killed at any entry of its journal, just before it, or some milliseconds later; the next process
+resumes, undoes, cancels or releases (` + "`cancel --leave`" + `) the run, and is killed as well; servers are killed and frozen in the middle; an owner is suspended
+(SIGSTOP) while Plimsoll with another state folder, which only knows the cluster from its inventory, breaks the lock and works, and is killed too. An
+application writes all the time. ` + "`go run ./internal/torture -mixed 100 -products mariadb`" + ` runs such an attack and prints its seed; ` + "`-seed S -try N`" + ` starts with that
+test again. The random choices are the same then, but delays and the moments at which servers are frozen differ by milliseconds.
 
-When a try has ended, the servers themselves are asked, not Plimsoll: exactly one takes writes, was never one of two that did at once, and
-all others follow it and hold what it holds, or a status says what is left; no claim or lock of an ended run is left, unless that run says so, as its server was dead; every acknowledged
-write is there; no finished step began again; each exit code is what the status says; every run's evidence verifies. On a ring: every node answers and knows all
-others, no claim is left, every write that a majority acknowledged is there.
+After each test the servers themselves are asked, not Plimsoll: exactly one server accepts writes, two never did at the same time, and
+all others replicate from it and have the same data, or a status reports what is left; no claim or lock of an ended run is left, unless that run reports it because its server was dead; every acknowledged
+write is present; no finished step began again; each exit code matches the status; the evidence of every run verifies. On a ring: every node answers and knows all
+others, no claim is left, and every write that a majority acknowledged is present.
 
-- **resumed**, **done**: runs that came to their end, after a kill and without; **undone**, **cancelled**, **left**: taken back, given up with
-  nothing standing, given back as it was for a reason. One cut off before its first entry is in none.
-- **upsets**: servers that were killed or frozen; empty where that was not counted yet. **asleep**: owners that slept and woke. **said**: tries
-  after which the cluster was not whole, as ` + "`runbook status`" + ` said; the lab was made anew. **troubles**: tries with any.
+- **resumed**, **done**: runs that completed, with and without a kill; **undone**, **cancelled**, **left**: undone; cancelled with
+  nothing left done; released as they were with a reason. Runs that were killed before their first entry are in none of these columns.
+- **upsets**: servers that were killed or frozen; empty in results that did not count them yet. **suspended**: owners that were suspended and woke. **said**: tests
+  after which the cluster was not whole, as ` + "`runbook status`" + ` reported; the lab was then created again. **problems**: tests with a problem.
 
-The claims left that seeds 9 and 10 show below are no defect, but a judgement that was too narrow: the primary was dead when the run ended, and the run
-says in its journal that its claim stays until the next run from there. The attack reads that since.
-Seed 21 showed a defect, fixed since: an owner that slept between taking the cluster and its first entry did not know that it had had it.
-Seeds 62 and 63 are of the build after that, without a finding. Seed 61, of the same build, has four. Try 29 showed a defect, fixed since: an owner that woke in a
-cluster without a primary took the locks of its servers anew, and when it asked a second time these counted as its own. In try 35 the attack itself started the old
-primary again that it had called dead, and the status said what was half done. Tries 11 and 39 do not come again alone; seed 71, try 18, showed the same and
-why: a server that had been promoted from a home that reaches no machine was killed and came back read-only, as its option file says and as the plan tells. The
-attack makes its lab anew after such a promotion. Seed 73 is of the build after these, without a finding.
+The remaining claims that seeds 9 and 10 show below are no defect: the primary was dead when the run ended, and the run's journal
+says that its claim stays until the next run from there. The check was too strict and has been corrected.
+Seed 21 found a defect that is fixed: an owner that was suspended between taking the cluster and its first entry did not know that it had had the cluster.
+Seeds 62 and 63 used the build with that fix and found nothing. Seed 61, with the same build, found four problems. Try 29 is a defect that is fixed: an owner that woke in a
+cluster without a primary took the locks of its servers again, and when it asked a second time, these counted as its own. In try 35 the attack itself restarted the old
+primary that it had declared dead, and the status reported what was half done. Tries 11 and 39 could not be reproduced separately; seed 71, try 18, showed the same problem and its
+cause: a server that was promoted from a state folder without access to its machine was killed and came back read-only, as its option file says and the plan warns. The
+attack now creates its lab again after such a promotion. Seed 73 used the build after these fixes and found nothing.
 
 `
 
@@ -89,9 +89,9 @@ func mixedTable(all []mixedResult) string {
 			}
 		}
 	}
-	text := "| on | story | tries | kills | resumed | done | undone | cancelled | left | asleep | upsets | writes | said | troubles |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n" + rows.String()
+	text := "| on | story | tests | kills | resumed | done | undone | cancelled | left | suspended | upsets | writes | said | problems |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n" + rows.String()
 	if troubles.Len() > 0 {
-		text += "\n### What a mixed attack did not stand\n\n" + troubles.String()
+		text += "\n### Problems found by mixed attacks\n\n" + troubles.String()
 	}
 	return text
 }

@@ -19,36 +19,37 @@ import (
 
 const preface = `# Torture
 
-What the runbooks that ship stood on labs of real servers: every act twice; every step failed after it acted, and taken back; Plimsoll
-killed at every write of its journal; its owner asleep while another run takes the cluster, then one of another host. Each try begins with the
-same lab. ` + "`make torture`" + ` does it again and writes this page; ` + "`plimsoll runbook torture`" + ` does it for a runbook of your own.
+Crash tests of the runbooks that ship, on labs of real servers. Each runbook was tested with every act executed twice; every step failed after it had acted, and undone; Plimsoll
+killed at every write of its journal; and the owner of the cluster suspended while another run, then a run from another host, takes the cluster. Each test begins with the
+same lab. ` + "`make torture`" + ` repeats the tests and writes this page; ` + "`plimsoll runbook torture`" + ` tests a runbook of your own.
 
-- **tries**: how many times the runbook was run and taken back; **restored**: after how many of them the lab had to be brought back, because a step
+- **tests**: how many times the runbook was run and undone; **restored**: after how many of these the lab had to be restored, because a step
   is irreversible or was found not undone.
-- **stays**: steps that say that they cannot be taken back, and stop an undo. **asks**: steps that stop for a person when they are cut off in the
-  middle. Both are declared, and no trouble.
-- **undo kills**: how many times who took a run back was killed, at each write of that, after a kill where a step was intended or done; the next
-  process finishes it: back, or forward where the cancellation is not taken. **looks**: how many times the cluster itself was looked at when a run had
-  ended: exactly one server takes writes, everyone that answers follows it, and no claim of the run is left. Both are empty in results from before
-  23 November 2026, when there were none of these tries; those results are of the checks alone.
-- **asleep**: how long the owner slept each time; empty where a runbook locks nothing that could be taken from it.
-- **goes on**: the longest from the start of the process that goes on after a kill to what it writes first. The machine is shared, so times say
-  little. The eight seconds of ` + "`cql/replace-node`" + ` are of when the
-  making of the table of claims waited for the member that had died; it does not any more (TestOnARealRing): cut off there, it goes on after 1.5 s.
-- **verdict**: what stood is clean. *An older text*: the runbook has been changed since, often by a word. A second row, of some tries alone, repeats these after what the first had found was mended.
+- **stays**: steps that are declared irreversible, where an undo stops. **asks**: steps that stop for a person when they are interrupted. Both are
+  declared and no problem.
+- **undo kills**: how many times Plimsoll was killed while it undid a run, at each write of the undo; the next process completes the undo, or finishes the run
+  if the cancellation was refused. **checks**: how many times the cluster itself was checked after a run had
+  ended: exactly one server accepts writes, every other server that answers replicates from it, and no claim of the run is left. Both are empty in results from before
+  23 November 2026, when these tests did not exist.
+- **suspended**: for how long the owner was suspended each time; empty if a runbook takes no lock that another run could take over.
+- **resumed**: the longest time from the start of the process that continues after a kill to its first journal entry. The machine is shared, so the times mean
+  little. The eight seconds of ` + "`cql/replace-node`" + ` are from a build in which the
+  creation of the claim table waited for the dead member; that is fixed (TestOnARealRing), and an interrupted run continues after 1.5 s.
+- **verdict**: *clean* means that no problem was found; *an older text* that the runbook has been changed since, often by a word. A second row with some kinds of tests repeats these after the problems of the first were fixed.
 
-What has been run since cancellations look first, held claims are fenced and remainders are told (23 November 2026): of ` + "`mysql/switchover`" + ` on
-MariaDB, in its new text, the tries *cancelled*. Two earlier runs of these found two troubles, both mended: a run whose cancellation was killed could not
-go forward, and one killed before its end was written was called failed. Every other row, MySQL and the rings whole, is of before.
+Since cancellations check first, held claims are fenced and remainders are reported (23 November 2026), only this was tested again: the kind *cancelled* of
+` + "`mysql/switchover`" + ` on MariaDB, in its new text. Two earlier runs of these tests had found two problems, both fixed: a run whose cancellation was killed could not
+continue, and a run that was killed before its end was written was reported as failed. All other rows, including all of MySQL and the rings, are older.
 
-The runbooks of RDS and Aurora stood it on a stand-in of the API (` + "`infra/aws/awstest`" + `), for no account of AWS was at hand, in front of two real MySQL servers to which the
-stand-in has done what AWS would have: restarted, promoted, made to follow. ` + "`make torture-rds`" + ` does it again, for about an hour; ` + "`make test`" + ` does it with ` + "`rds/set-parameter`" + ` alone. That two servers take writes when ` + "`rds/promote`" + ` is done is what it is for, and no trouble. ` + "`rds/external-replica` and `rds/multi-source`" + ` are not among them: what they call is tried as ` + "`mysql/external-replica` and `mysql/multi-source`" + `, and by RDS's procedures in the
-tests of their actions. ` + "`rds/blue-green`, `rds/blue-green-back` and `rds/reboot`" + ` were begun and not ended, on a machine that was too busy (23 November
-2026): there is no row of them yet.
+No AWS account was available, so the runbooks of RDS and Aurora were tested on a simulated API (` + "`infra/aws/awstest`" + `) in front of two real MySQL servers, which the
+simulation restarted, promoted and made replicate as AWS would. ` + "`make torture-rds`" + ` repeats these tests, in about an hour; ` + "`make test`" + ` runs them for ` + "`rds/set-parameter`" + ` only. After ` + "`rds/promote`" + ` two servers accept writes, which is its purpose and no problem. ` + "`rds/external-replica`" + ` and ` + "`rds/multi-source`" + ` are not included: their actions are tested as ` + "`mysql/external-replica`" + ` and ` + "`mysql/multi-source`" + `, and with RDS's procedures in the
+tests of the actions. ` + "`rds/blue-green` and `rds/blue-green-back`" + ` have no row yet. The first passed every repeated act, every failure and every kill in two runs (25 November 2026, on a machine
+with a load of 45). Both runs stopped at the suspended owner, because the other host did not get the cluster within a minute. The second hung while its first step was undone: it waited for the
+former server to accept writes, which stays read-only. That is fixed, and was not tested again.
 
-A runbook that the table lacks was not tortured on that product: one on a ring takes up to an hour. No SingleStore was to be had: the tests torture its two on
-a stand-in (cmd/plimsoll/runbook_torture_singlestore_test.go), without the other host, as such a cluster keeps no claim. All that ship, those too, are killed
-at every write on a simulated cluster by the tests (catalog/killed_test.go). The results stand in ` + "`docs/torture`" + `, one file each.
+Runbooks that are missing in the table were not tested on that product; one on a ring takes up to an hour. No SingleStore was available: its two runbooks are tested on
+a simulated cluster (cmd/plimsoll/runbook_torture_singlestore_test.go), without the other host, because such a cluster stores no claim. In addition, tests kill every runbook that ships
+at every write on a simulated cluster (catalog/killed_test.go). The results are in ` + "`docs/torture`" + `, one file for each.
 
 `
 
@@ -96,10 +97,10 @@ func (r rack) page() error {
 
 // kinds are the tries that were made, if not all were.
 func (r result) kinds() []string {
-	if r.Ordeal == nil {
+	if r.Report == nil {
 		return nil
 	}
-	return r.Ordeal.Kinds
+	return r.Report.Kinds
 }
 
 // table is the results as Markdown, by runbook and product, and then the troubles.
@@ -109,17 +110,17 @@ func table(all []result) string {
 	})
 	var rows, troubles strings.Builder
 	for _, r := range all {
-		if r.Ordeal == nil {
-			fmt.Fprintf(&rows, "| `%s` | %s | | | | | | | | | | could not be tortured: %s | |\n", r.Case.Book, r.Product, r.Error)
+		if r.Report == nil {
+			fmt.Fprintf(&rows, "| `%s` | %s | | | | | | | | | | could not be tested: %s | |\n", r.Case.Book, r.Product, r.Error)
 			continue
 		}
-		o := r.Ordeal
+		o := r.Report
 		verdict := "clean"
 		if n := len(o.Troubles); n > 0 {
-			verdict = fmt.Sprintf("**troubles: %d**", n)
+			verdict = fmt.Sprintf("**problems: %d**", n)
 		}
 		if len(o.Kinds) > 0 {
-			verdict += ", of the tries *" + strings.Join(o.Kinds, "*, *") + "* alone"
+			verdict += ", tests of kind *" + strings.Join(o.Kinds, "*, *") + "* only"
 		}
 		if textOf(r.Case.Book) != o.Hash {
 			verdict += ", " + olderText
@@ -134,9 +135,9 @@ func table(all []result) string {
 			fmt.Fprintf(&troubles, "- `%s` on %s, %s: %s %s\n", r.Case.Book, r.Product, t.Test, t.Step, strings.ReplaceAll(t.Text, "\n", " "))
 		}
 	}
-	text := "| runbook | on | steps | tries | undo kills | looks | restored | stays | asks | asleep | goes on | verdict | took |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n" + rows.String()
+	text := "| runbook | on | steps | tests | undo kills | checks | restored | stays | asks | suspended | resumed | verdict | took |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n" + rows.String()
 	if troubles.Len() > 0 {
-		text += "\n## What was not stood\n\n" + troubles.String()
+		text += "\n## Problems found\n\n" + troubles.String()
 	}
 	return text
 }

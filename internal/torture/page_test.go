@@ -17,7 +17,7 @@ func TestAResultOfAnotherTextIsOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	for hash, older := range map[string]bool{book.Hash: false, "another": true} {
-		page := table([]result{{Case: trialOf{Book: name}, Ordeal: &faulttest.Report{Hash: hash}}})
+		page := table([]result{{Case: trialOf{Book: name}, Report: &faulttest.Report{Hash: hash}}})
 		if strings.Contains(page, olderText) != older {
 			t.Errorf("of the text %s: %s", hash, page)
 		}

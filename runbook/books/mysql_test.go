@@ -303,7 +303,7 @@ func failover(c *threeServers) {
 		c.receives(n)
 	}
 	traffic.await(c.T, 5)
-	c.must(c.lab.Kill(c.Context(), "n2"))
+	c.must(c.lab.Server("n2").Kill(c.Context()))
 	st := c.done("mysql/failover", "checks=3") // apart as they are by default: on a busy machine its last words arrive late
 	picked, _ := st.Item("pick").Output["node"].(string)
 	traffic.await(c.T, 5)

@@ -94,6 +94,11 @@ func TestMetricsOfAnExpression(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", when, got, want)
 		}
 	}
+	for that, want := range map[string]bool{"lag <= baseline.lag": true, "output.stdout != 'no baseline'": false, "watch[\"baseline_lag\"] < 3": false} {
+		if got := runbook.NamesBaseline(that); got != want {
+			t.Errorf("%s: names the baseline %v", that, got)
+		}
+	}
 }
 
 func TestAGuardrailOverAMetricThatNothingShowsIsFoundBeforeTheRun(t *testing.T) {

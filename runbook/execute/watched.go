@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"strings"
 	"time"
 
 	"plimsoll/cluster"
@@ -109,7 +108,7 @@ func closeMeter(m Meter) {
 // provedMetrics are the watched series that proofs of steps hold against what they were before the change.
 func provedMetrics(b *runbook.Runbook) (names []string) {
 	runbook.EachStep(b.Steps, func(s *runbook.Step) {
-		if s.Verify != nil && strings.Contains(s.Verify.That, "baseline") {
+		if s.Verify != nil && runbook.NamesBaseline(s.Verify.That) {
 			for _, name := range runbook.MetricsOf(s.Verify.That) {
 				if _, is := runbook.WatchedBy(name); is {
 					names = append(names, name)
@@ -132,7 +131,7 @@ func (g *guard) proof(that string, env map[string]any, now time.Time) error {
 		if _, known := values[name]; is && !known {
 			return fmt.Errorf("watch[%q] has no value", expression)
 		}
-		if _, known := before[name]; is && !known && strings.Contains(that, "baseline") {
+		if _, known := before[name]; is && !known && runbook.NamesBaseline(that) {
 			return fmt.Errorf("watch[%q] had no value before the first act", expression)
 		}
 	}

@@ -27,7 +27,7 @@ type ClusterLock interface {
 var ErrFenced = errors.New("another run took the cluster")
 
 // ErrUnsure says that it may have been: this process did not look for longer than its claim holds, and got no clear answer since.
-var ErrUnsure = errors.New("this process was suspended for longer than its claim on the cluster is valid, and the cluster does not tell who holds it now: resume the run when the cluster answers")
+var ErrUnsure = errors.New("this process was suspended for longer than its claim on the cluster is valid, and Plimsoll cannot find out who holds the cluster now: plimsoll runbook resume RUN when the cluster answers")
 
 // holding keeps a run's lease of one cluster alive, in the store and in the target.
 type holding struct {

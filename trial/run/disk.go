@@ -28,7 +28,7 @@ func giveDisk(ctx context.Context, r *runner, c *spec.Cell, s *servers, full boo
 // diskOf reads how a node's disk is, for a probe.
 func (s *servers) diskOf(node string) func(context.Context) (probe.DiskReading, error) {
 	return func(ctx context.Context) (probe.DiskReading, error) {
-		state, err := s.cluster.DiskState(ctx, node)
+		state, err := s.cluster.Server(node).DiskState(ctx)
 		if errors.Is(err, lab.ErrNoDisk) {
 			return probe.DiskReading{}, nil
 		}

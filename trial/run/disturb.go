@@ -87,9 +87,11 @@ func carryOut(ctx context.Context, r *runner, c *spec.Cell, round int, s *server
 		})
 		return steps, refusalOf(r, call, err, tell)
 	}
-	change, _ := r.parts.Change(call.Change)
-	if _, unsettles := change.(spec.ResettingSettings); unsettles {
-		s.unsettled = true
+	f, _ := r.parts.Fault(call.Change)
+	use, err := f.Use(call)
+	if err != nil {
+		return nil, err
 	}
-	return nil, change.Run(ctx, s.cluster, call, tell)
+	s.unsettled = s.unsettled || f.Unsettles
+	return nil, suffer(ctx, s.cluster, use, tell)
 }

@@ -49,9 +49,9 @@ func Run(ctx context.Context, t *spec.Trial, parts spec.Parts, site Site) (*resu
 		return nil, err
 	}
 	r.host = hostFacts(ctx, site.Lab.Machine, site.Lab.Home)
-	for _, change := range r.changes() {
-		if explained, is := change.(spec.Explained); is {
-			r.note("%s", explained.Explain())
+	for _, f := range t.Faults(parts) {
+		if f.Explain != "" {
+			r.note("%s", f.Explain)
 		}
 	}
 	r.observe(r.plan())

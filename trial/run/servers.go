@@ -63,9 +63,9 @@ func serversFor(ctx context.Context, r *runner, c *spec.Cell) (*servers, error) 
 	if r.trial.Limited() { // when the data is loaded
 		asked.Disk = lab.Unlimited()
 	}
-	for _, change := range r.changes() {
-		if demanding, is := change.(spec.Demanding); is {
-			demanding.Demand(&asked)
+	for _, f := range r.trial.Faults(r.parts) {
+		if f.Demand != nil {
+			f.Demand(&asked)
 		}
 	}
 	deps := r.site.Lab
@@ -88,26 +88,6 @@ func serversFor(ctx context.Context, r *runner, c *spec.Cell) (*servers, error) 
 	r.servers[c.Data] = s
 	s.unwatch = watchDeaths(r, cluster)
 	return s, loadData(ctx, r, c, s)
-}
-
-// changes are those that the trial makes, in its timeline or before a load.
-func (r *runner) changes() []spec.Change {
-	var calls []spec.Call
-	for _, step := range r.trial.Timeline {
-		if step.Call != nil {
-			calls = append(calls, *step.Call)
-		}
-	}
-	for _, c := range r.trial.Cells {
-		calls = append(calls, c.Prepare...)
-	}
-	var all []spec.Change
-	for _, call := range calls {
-		if change, known := r.parts.Change(call.Change); known {
-			all = append(all, change)
-		}
-	}
-	return all
 }
 
 // clusterNameOf is unlike that of any other trial that runs now.

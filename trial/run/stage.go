@@ -120,7 +120,7 @@ func (r *runner) verify(ctx context.Context, c *spec.Cell, db engine.Database) e
 			return fmt.Errorf("read the setting %s back: %w", name, err)
 		}
 		if !settings.SameValue(name, wrote, shown) {
-			return fmt.Errorf("the server runs with %s = %s although %s was asked for", name, shown, wrote)
+			return fmt.Errorf("the server runs with %s = %s although %s was requested", name, shown, wrote)
 		}
 		r.settings = noteSetting(r.settings, result.Setting{Cell: c.Name, Name: name, Wrote: wrote, Shown: shown})
 	}

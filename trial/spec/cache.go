@@ -9,7 +9,7 @@ import (
 
 // ReadCache is a read cache in front of the database: a real Valkey beside the lab's servers, which the load asks first.
 type ReadCache struct {
-	Memory Size          `yaml:"memory,required" doc:"Memory for cached answers, such as 64M. The least recently used are evicted first."`
+	Memory document.Size `yaml:"memory,required" doc:"Memory for cached answers, such as 64M. The least recently used are evicted first."`
 	For    time.Duration `yaml:"for,nonzero" doc:"How long an answer is kept, and so how old it can be: writes do not invalidate the cache. Default 10m."`
 }
 

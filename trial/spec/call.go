@@ -11,7 +11,7 @@ import (
 	"plimsoll/runbook"
 )
 
-// Call is the use of a change or of a runbook by name.
+// Call is the use of a fault, of an action or of a runbook by name.
 type Call struct {
 	Change  string         `yaml:"run,required"`  // lab/freeze, mysql/rolling-restart, or the path of a runbook, beside the trial
 	As      string         `yaml:"as"`            // how phases and events call it; "": by its own name
@@ -21,7 +21,7 @@ type Call struct {
 	Refused string         `yaml:"refused"`       // of a runbook: its plan must be refused by this step
 	At      *document.Node `yaml:"-"`
 
-	Book *runbook.Runbook // nil: a change of the lab
+	Book *runbook.Runbook // nil: a fault
 	Made bool             // the runbook was made for this step, which names an action
 	Said map[string]string
 }
@@ -84,11 +84,11 @@ func beside(name *document.Node) *document.Node {
 
 // resolve finds what a call means and refuses, with its place, what can never work.
 func (p Parts) resolve(c *Call, nodes int) error {
-	if change, known := p.Change(c.Change); known {
+	if f, known := p.Fault(c.Change); known {
 		if c.Approve || c.Limit > 0 || c.Refused != "" {
 			return c.At.Errorf("%s is not a runbook: it cannot have approve, limit or refused", c.Change)
 		}
-		return change.Check(*c, nodes)
+		return f.check(*c, nodes)
 	}
 	named := *c.At
 	named.Text = c.Change

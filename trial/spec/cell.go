@@ -10,8 +10,8 @@ import (
 	"plimsoll/result"
 
 	"plimsoll/engine"
+	"plimsoll/infra/disk/pace"
 	"plimsoll/internal/document"
-	"plimsoll/lab"
 	"plimsoll/workload"
 )
 
@@ -20,8 +20,8 @@ type Cell struct {
 	result.Cell
 	index    int
 	Cluster  Cluster
-	Ring     bool      // of equals, whose replicas answer together
-	Disk     *lab.Disk // of every node; nil: as fast as it is
+	Ring     bool       // of equals, whose replicas answer together
+	Disk     *pace.Disk // of every node; nil: as fast as it is
 	Load     Load
 	Prepare  Prepare
 	Timeline []Step
@@ -99,7 +99,7 @@ func (t *Trial) cell(levels []*document.Node, v Variant, parts Parts) (*Cell, er
 		disk, place = t.Cluster.Disk, at(t.Document.Get("cluster"), "disk")
 	}
 	var err error
-	if c.Disk, err = disk.ForLab(place); err != nil {
+	if c.Disk, err = diskOf(disk, place); err != nil {
 		return nil, err
 	}
 	if t.Existing == nil {

@@ -3,6 +3,7 @@ package spec
 import (
 	"strings"
 
+	"plimsoll/infra/disk/pace"
 	"plimsoll/internal/document"
 )
 
@@ -26,7 +27,7 @@ type Variant struct {
 	Nodes   int               `yaml:"nodes,nonzero" doc:"How many nodes, in place of the cluster's."`
 	Version string            `yaml:"version" doc:"The server's version, in place of the cluster's."`
 	Engine  string            `yaml:"engine" doc:"The server's product, in place of the cluster's."`
-	Disk    *Disk             `yaml:"disk" doc:"The disk of every node, in place of the cluster's."`
+	Disk    *pace.DiskText    `yaml:"disk" doc:"The disk of every node, in place of the cluster's."`
 	Load    *document.Node    `yaml:"load" doc:"Keys of load, on top of the trial's."`
 	Inputs  *document.Node    `yaml:"inputs" doc:"Inputs of the runbooks that the timeline runs, on top of their with."`
 	Prepare Prepare           `yaml:"prepare" doc:"A change or runbook that runs before the load begins, for example mysql/attach-replica."`

@@ -148,7 +148,7 @@ func (t *Trial) keepOff(e *ExistingCluster, parts Parts) error {
 		if step.Call == nil {
 			continue
 		}
-		_, ofLab := parts.Change(step.Call.Change)
+		_, ofLab := parts.Fault(step.Call.Change)
 		switch call := step.Call; {
 		case ofLab || e == nil:
 			ps.Add(call.At, call.At.Errorf("%s needs %s", call.Name(), own))

@@ -9,16 +9,16 @@ import (
 // Machines are the machines of a cluster's nodes, each with a kernel of its own.
 type Machines struct {
 	On      []string          `yaml:"on" doc:"The nodes that get a machine, by name, including nodes created later: [n3]. The servers of the others are processes of this host. Default: all."`
-	Memory  Size              `yaml:"memory" doc:"Memory of each machine. Default: what the server needs, at least 1G."`
+	Memory  document.Size     `yaml:"memory" doc:"Memory of each machine. Default: what the server needs, at least 1G."`
 	Volumes map[string]Volume `yaml:"volumes" doc:"Volumes of each machine, by name: a size, or a mapping. local holds the data. Default {local: 4G}."`
 }
 
 // Volume is a volume of a machine.
 type Volume struct {
-	Size       Size   `yaml:"size,required" doc:"Size, such as 2G."`
-	IOPS       int    `yaml:"iops" doc:"Requests per second. Default: no limit."`
-	Throughput Size   `yaml:"throughput" doc:"Bytes per second, such as 125M. Default: no limit."`
-	Kind       string `yaml:"kind" doc:"gp2: the limits of an EBS volume of this type, with its burst bucket."`
+	Size       document.Size `yaml:"size,required" doc:"Size, such as 2G."`
+	IOPS       int           `yaml:"iops" doc:"Requests per second. Default: no limit."`
+	Throughput document.Size `yaml:"throughput" doc:"Bytes per second, such as 125M. Default: no limit."`
+	Kind       string        `yaml:"kind" doc:"gp2: the limits of an EBS volume of this type, with its burst bucket."`
 }
 
 // UnmarshalDocument reads a size or a mapping.
@@ -28,19 +28,6 @@ func (v *Volume) UnmarshalDocument(n *document.Node) error {
 	}
 	type plain Volume // without this method
 	return n.Decode((*plain)(v))
-}
-
-// Size is a number of bytes.
-type Size int64
-
-// UnmarshalDocument reads 512M or 4G.
-func (s *Size) UnmarshalDocument(n *document.Node) error {
-	bytes, err := lab.ParseSize(n.Text)
-	if err != nil || n.Kind != document.Scalar {
-		return n.Errorf("%s, expected a size such as 512M or 4G", n.Said())
-	}
-	*s = Size(bytes)
-	return nil
 }
 
 // ForLab is what a lab is asked for.

@@ -10,11 +10,9 @@ import (
 	"plimsoll/infra"
 	"plimsoll/internal/document"
 	"plimsoll/inventory"
-	"plimsoll/lab"
 	"plimsoll/loader"
 	"plimsoll/runbook"
 	"plimsoll/runbook/lock"
-	"plimsoll/series"
 	"plimsoll/watch/collect"
 	"plimsoll/watch/live"
 	"plimsoll/workload"
@@ -29,7 +27,7 @@ type Parts struct {
 	Inventory func() (*inventory.Inventory, error)
 	// Site opens a cluster of the inventory for the runbooks of a timeline; commands run on the machine.
 	Site    func(ctx context.Context, name string, here infra.Machine) (*cluster.Cluster, error)
-	Changes []Change
+	Faults  []Fault         // what a timeline does to a cluster of its own, by names that are no runbooks
 	Actions []action.Action // of runbooks
 	Books   []string        // the names of those that ship
 	// Runbook reads one that ships, or a file. A name that is neither is refused.
@@ -53,61 +51,20 @@ type Product struct {
 	Launcher engine.Launcher
 }
 
-// Change is what a timeline runs while the load goes on, or a variant's prepare runs before it: an action of the lab.
-type Change interface {
-	// Name is how a trial asks for it: lab/restart.
-	Name() string
-	// Check refuses inputs that can never work, with their place, before anything is started.
-	Check(c Call, nodes int) error
-	// Run does it. It tells what happened when, for the result's events.
-	Run(ctx context.Context, on *lab.Cluster, c Call, tell func(series.Event)) error
-}
-
-// Demanding is a Change that works only on clusters of a certain kind.
-type Demanding interface {
-	// Demand asks for it before the cluster is made.
-	Demand(s *lab.Spec)
-}
-
-// Growing is a Change that adds nodes to the cluster.
-type Growing interface {
-	Change
-	// Grows is how many.
-	Grows() int
-}
-
-// Explained is a Change of which a reader of a result must know more than its name.
-type Explained interface {
-	// Explain says it in a sentence or two.
-	Explain() string
-}
-
-// ResettingSettings is a change after which nodes have other settings than the trial gave them.
-type ResettingSettings interface {
-	Change
-	Unsettles()
-}
-
-func (p Parts) grows(c Call) (Growing, bool) {
-	change, _ := p.Change(c.Change)
-	g, is := change.(Growing)
-	return g, is
-}
-
-func (p Parts) Change(name string) (Change, bool) {
-	for _, c := range p.Changes {
-		if c.Name() == name {
-			return c, true
-		}
+// Fault returns the fault of a name.
+func (p Parts) Fault(name string) (*Fault, bool) {
+	at := slices.IndexFunc(p.Faults, func(f Fault) bool { return f.Name == name })
+	if at < 0 {
+		return nil, false
 	}
-	return nil, false
+	return &p.Faults[at], true
 }
 
 // changeNames are all names that a timeline can run.
 func (p Parts) changeNames() []string {
 	names := slices.Clone(p.Books)
-	for _, c := range p.Changes {
-		names = append(names, c.Name())
+	for _, f := range p.Faults {
+		names = append(names, f.Name)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)

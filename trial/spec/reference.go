@@ -24,7 +24,7 @@ func WriteReference(w io.Writer, p Parts) error {
 	}).Parse(referenceText))
 	return t.Execute(w, map[string]any{
 		"Spec": reflect.TypeFor[Spec](), "Cluster": reflect.TypeFor[Cluster](), "Load": reflect.TypeFor[Load](),
-		"Phases": reflect.TypeFor[Phases](), "Variant": reflect.TypeFor[Variant](), "Changes": p.Changes,
+		"Phases": reflect.TypeFor[Phases](), "Variant": reflect.TypeFor[Variant](), "Faults": p.Faults,
 		"Signals": p.signals(),
 	})
 }
@@ -96,7 +96,8 @@ Steps that are executed one after another while the load runs. Each is a phase:
 | ` + "`run: NAME`" + `, ` + "`with: {…}`" + ` | a change or a runbook; the phase has its name and lasts as long as it takes |
 | ` + "`as: NAME`" + ` | beside ` + "`run`" + `: the name of the phase. Consecutive runs with the same name are one phase |
 
-Changes of the lab:{{range .Changes}} ` + "`{{.Name}}`" + `{{end}}. They take ` + "`node`" + ` (default n1) and ` + "`for`" + `, the time after which
+Changes of the lab:{{range .Faults}} ` + "`{{.Name}}`" + `{{if ne .Name .Action.Name}} ({{.Action.Name}}){{end}}{{end}}.
+Each is an action, in brackets where it has another name, that is executed at once. They take ` + "`node`" + ` (default n1) and ` + "`for`" + `, the time after which
 the node is started or thawed again.
 
 - ` + "`lab/kill`" + ` kills the server with SIGKILL: what it had written to the operating system survives. After ` + "`lab/lose`" + ` it also stays dead, to test a failover.

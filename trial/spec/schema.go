@@ -112,15 +112,5 @@ func (*Compare) DocumentSchema() document.Schema {
 
 // DocumentSchema says what a volume takes: a size, or a mapping.
 func (*Volume) DocumentSchema() document.Schema {
-	return document.AnyOf((*Size)(nil).DocumentSchema(), document.StructSchema[Volume]())
-}
-
-// DocumentSchema says what a size takes.
-func (*Size) DocumentSchema() document.Schema {
-	return document.Schema{"type": []string{"string", "integer"}, "pattern": "^[0-9]+[KMGT]?$"}
-}
-
-// DocumentSchema says what a share takes: 5 %, 1/10 or 0.5.
-func (*Share) DocumentSchema() document.Schema {
-	return document.Schema{"type": []string{"string", "number"}}
+	return document.AnyOf((*document.Size)(nil).DocumentSchema(), document.StructSchema[Volume]())
 }

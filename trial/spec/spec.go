@@ -5,6 +5,7 @@ package spec
 import (
 	"time"
 
+	"plimsoll/infra/disk/pace"
 	"plimsoll/internal/document"
 	"plimsoll/inventory"
 	"plimsoll/trial/expect"
@@ -41,7 +42,7 @@ type Cluster struct {
 	Schema    string   `yaml:"schema" doc:"A file beside the trial with statements that create your tables (or a dump of them). They are executed on the primary before the workload's data is loaded. A statement ends with ; at the end of a line."`
 	Forgetful bool     `yaml:"forgetful" doc:"Nodes keep unsynced writes separate, so that a power failure can lose them. It costs time at every write. A timeline with lab/power-fail implies it."`
 
-	Disk *Disk `yaml:"disk" doc:"Every node keeps its data on a disk with the limits, the burst bucket and the latency of a cloud's volume: {type: gp2, size: 800G, balance: 5 %, scale: 1/10}. It needs FUSE. Reads from the kernel's page cache are not slowed down; InnoDB's are, because it bypasses that cache."`
+	Disk *pace.DiskText `yaml:"disk" doc:"Every node keeps its data on a disk with the limits, the burst bucket and the latency of a cloud's volume: {type: gp2, size: 800G, balance: 5 %, scale: 1/10}. It needs FUSE. Reads from the kernel's page cache are not slowed down; InnoDB's are, because it bypasses that cache."`
 
 	Machines *Machines `yaml:"machines" doc:"Every node, or the named ones, gets a machine with its own kernel and volumes, as an ordinary user and without hardware virtualisation, for changes to volumes and machines. {} uses the defaults."`
 

@@ -103,8 +103,8 @@ func (c *Cell) checkSettings(root *document.Node, v Variant, parts Parts) error 
 	}
 	size := c.Cluster.Nodes
 	for _, call := range c.Prepare {
-		if grows, is := parts.grows(call); is {
-			size += grows.Grows()
+		if f, is := parts.Fault(call.Change); is {
+			size += f.Grows
 		}
 	}
 	_, err = product.Launcher.Needs(engine.Node{

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"plimsoll/cluster"
 	"plimsoll/infra"
 	"plimsoll/internal/document"
 	"plimsoll/inventory"
@@ -136,8 +137,8 @@ func Parse(name string, data []byte) (*Settings, error) {
 				return nil, err
 			}
 		}
-		if !slices.Contains([]string{"lab", "staging", "production"}, a.Environment) {
-			return nil, document.UnknownName(at.Get("environment"), "environment", []string{"lab", "staging", "production"})
+		if !slices.Contains(cluster.Environments(), a.Environment) {
+			return nil, document.UnknownName(at.Get("environment"), "environment", cluster.Environments())
 		}
 		if len(a.Tags) == 0 {
 			return nil, at.Get("tags").Errorf("no tags, which would match every instance of the region: name one, such as team: shop")

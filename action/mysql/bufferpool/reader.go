@@ -58,10 +58,22 @@ func (r *reader) run(ctx context.Context, on *cluster.Cluster, all []index) (act
 	if err != nil {
 		return nil, err
 	}
+	read := to.read() - from.read() // for whomever they were read
 	return action.Facts{
-		"indexes": len(all), "bytes": r.total, "seconds": time.Since(r.began).Seconds(),
-		"pages_from_disk": to.read() - from.read(), // for whomever they were read
+		"indexes": len(all), "bytes": r.total, "seconds": time.Since(r.began).Seconds(), "pages_from_disk": read, "in_memory": hadInMemory(all, read),
 	}, nil
+}
+
+// hadInMemory is the share of the leaves that need not have been read from disk, from 0 to 1. Every page that was read counts against it.
+func hadInMemory(all []index, read float64) float64 {
+	leaves := 0.0
+	for _, i := range all {
+		leaves += i.leaves
+	}
+	if leaves == 0 {
+		return 1
+	}
+	return max(0, 1-read/leaves)
 }
 
 func (r *reader) read(ctx context.Context, i index) error {

@@ -23,10 +23,11 @@ var warmAction = action.Action{
 type warm struct {
 	onServer
 	chosen
-	From   string `yaml:"from" doc:"For one index: start at this value of its first column. Default: from the beginning."`
-	To     string `yaml:"to" doc:"For one index: stop after this value of its first column. Default: to the end."`
-	Rate   int64  `yaml:"rate" doc:"Limit in bytes of index per second, such as 50M. Default 0: no limit."`
-	Larger bool   `yaml:"larger" doc:"Read even if the chosen tables are larger than the buffer pool, so that the last pages evict the first. Default false."`
+	From     string  `yaml:"from" doc:"For one index: start at this value of its first column. Default: from the beginning."`
+	To       string  `yaml:"to" doc:"For one index: stop after this value of its first column. Default: to the end."`
+	Rate     int64   `yaml:"rate" doc:"Limit in bytes of index per second, such as 50M. Default 0: no limit."`
+	InMemory float64 `yaml:"in_memory" doc:"Fail unless at least this share of the pages read was in memory already, judged by how many pages the server read from disk meanwhile, for anybody. A second reading with it proves the first: any version counts this, Aurora too. Default 0: any share."`
+	Larger   bool    `yaml:"larger" doc:"Read even if the chosen tables are larger than the buffer pool, so that the last pages evict the first. Default false."`
 }
 
 var (
@@ -40,6 +41,9 @@ func (w *warm) Validate() error {
 	}
 	if (w.From != "" || w.To != "") && (len(w.Indexes) != 1 || len(w.Tables) > 0) {
 		return errors.New("from and to need one index, because they are values of its first column")
+	}
+	if w.InMemory < 0 || w.InMemory > 1 {
+		return fmt.Errorf("in_memory is %v, expected a share from 0 to 1", w.InMemory)
 	}
 	if w.Rate < 0 {
 		return fmt.Errorf("rate is %d, expected bytes in a second, such as 50M", w.Rate)
@@ -134,6 +138,10 @@ func (w *warm) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (act
 		out, err = r.run(ctx, on, all)
 		return err
 	})
+	if had, _ := out["in_memory"].(float64); err == nil && had < w.InMemory {
+		err = hint.With(fmt.Errorf("only %.1f %% of the pages read were in memory, expected %.1f %%", 100*had, 100*w.InMemory),
+			"read them again, read fewer tables than the buffer pool holds, or keep other reads away meanwhile")
+	}
 	return out, err
 }
 

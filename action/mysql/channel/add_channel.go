@@ -292,13 +292,16 @@ func merged(before, channel, value string) string {
 	return strings.Join(all, ",")
 }
 
-// Undo forgets the channel. What it has replicated stays, as does the server's knowledge of it.
+// Undo forgets the channel. What it has replicated stays, as does the server's knowledge of it. One that follows another by now is not ours.
 func (l *link) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call) error {
 	replica, err := dial(ctx, on, l.Node)
 	if err != nil {
 		return err
 	}
 	defer replica.Close()
+	if err := replica.refuseOthers(ctx, on, l.Name, l.Source); err != nil {
+		return err
+	}
 	if err := replica.drop(ctx, l.Name); err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"plimsoll/action"
@@ -67,7 +66,7 @@ func (a *attachment) Check(ctx context.Context, on *cluster.Cluster) (action.Che
 	if err != nil {
 		return action.CheckResult{}, err
 	}
-	writable, err := a.writable(ctx, on)
+	writable, err := otherWriters(ctx, on, a.Source, a.Node)
 	if err != nil {
 		return action.CheckResult{}, err
 	}
@@ -271,15 +270,8 @@ func (a *attachment) Undo(ctx context.Context, on *cluster.Cluster, call action.
 		return err
 	}
 	defer replica.Close()
-	c, err := replica.state(ctx, a.Channel)
-	if err != nil {
+	if err := replica.refuseOthers(ctx, on, a.Channel, a.Source); err != nil {
 		return err
-	}
-	if source, err := addressOf(ctx, on, a.Source); err != nil {
-		return err
-	} else if c != nil && c.Source != source {
-		return &hint.PermanentError{Reason: fmt.Sprintf("%s replicates from %s now, not from %s: it is not detached", replica.name, c.Source, a.Source),
-			Advice: "somebody changed it after this run; find out who, and leave it as it is"}
 	}
 	if err := replica.drop(ctx, a.Channel); err != nil {
 		return err
@@ -298,8 +290,19 @@ func (a *attachment) Undo(ctx context.Context, on *cluster.Cluster, call action.
 	return replica.release(ctx)
 }
 
-// othersOpen is the fact of who took writes, beside source and replica, before the attachment.
-const othersOpen = "other nodes that accept writes"
+// refuseOthers refuses to forget a channel that others have sent to another source since.
+func (s *server) refuseOthers(ctx context.Context, on *cluster.Cluster, channel, source string) error {
+	c, err := s.state(ctx, channel)
+	if err != nil {
+		return err
+	}
+	address, err := addressOf(ctx, on, source)
+	if err != nil || c == nil || c.Source == address {
+		return err
+	}
+	return &hint.PermanentError{Reason: fmt.Sprintf("%s replicates from %s now, not from %s: it is not detached", s.name, c.Source, source),
+		Advice: "somebody changed it after this run; find out who, and leave it as it is"}
+}
 
 // closed says why a server that took writes before must not take them again; "" if it may.
 func (a *attachment) closed(ctx context.Context, on *cluster.Cluster, replica *server, before action.Facts) (string, error) {
@@ -310,30 +313,9 @@ func (a *attachment) closed(ctx context.Context, on *cluster.Cluster, replica *s
 	for _, c := range others {
 		return fmt.Sprintf("it replicates from %s on channel %q", c.Source, c.Name), nil
 	}
-	writable, err := a.writable(ctx, on)
-	if err != nil {
+	node, err := newWriter(ctx, on, before, a.Source, a.Node)
+	if err != nil || node == "" {
 		return "", err
 	}
-	was, known := before[othersOpen].(string)
-	for _, node := range writable {
-		if known && !slices.Contains(strings.Split(was, ", "), node) {
-			return node + " accepts writes now, and did not before", nil
-		}
-	}
-	return "", nil
-}
-
-// writable lists the nodes of the replica's cluster, beside it and the source, that say that they take writes.
-func (a *attachment) writable(ctx context.Context, on *cluster.Cluster) ([]string, error) {
-	nodes, err := on.List(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("list the nodes: %w", err)
-	}
-	var all []string
-	for _, n := range nodes {
-		if n.Name != a.Node && n.Name != a.Source && on.Leads(ctx, n.Name) {
-			all = append(all, n.Name)
-		}
-	}
-	return all, nil
+	return node + " accepts writes now, and did not before", nil
 }

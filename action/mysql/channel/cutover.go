@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"plimsoll/action"
@@ -109,9 +110,13 @@ func (c *cutover) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 		return action.CheckResult{}, err
 	}
 	defer s.close()
+	others, err := otherWriters(ctx, on, c.From, c.To)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
 	f := action.CheckResult{
 		State:    action.Needed,
-		Observed: action.Facts{"writes": s.writes(), "way_back": s.backward != nil && s.backward.Runs()},
+		Observed: action.Facts{"writes": s.writes(), "way_back": s.backward != nil && s.backward.Runs(), othersOpen: strings.Join(others, ", ")},
 		Intended: action.Facts{"writes": s.to.name, "way_back": c.WayBack},
 	}
 	if s.moved() && s.forward == nil && (s.backward != nil && s.backward.Runs()) == c.WayBack {
@@ -152,6 +157,19 @@ func (c *cutover) possible(ctx context.Context, s *serverPair) error {
 	return awaitObeyed(ctx, s.from)
 }
 
+// noOther refuses to open one of the two servers when another node has begun to take writes since they were looked at: it may have taken
+// their place.
+func (c *cutover) noOther(ctx context.Context, on *cluster.Cluster, call action.Call, opened *server) error {
+	node, err := newWriter(ctx, on, call.Before, c.From, c.To)
+	if err != nil || node == "" {
+		return err
+	}
+	return &hint.PermanentError{
+		Reason: fmt.Sprintf("%s accepts writes now, and did not before: %s would be a second primary", node, opened.name),
+		Advice: fmt.Sprintf("find out which is to accept writes. If it is %s, leave the others as they are: plimsoll runbook cancel RUN --leave REASON", node),
+	}
+}
+
 // awaitObeyed refuses a server on which somebody is connected who may write although it is read-only. MySQL's super_read_only
 // holds everybody.
 func awaitObeyed(ctx context.Context, s *server) error {
@@ -179,6 +197,9 @@ func (c *cutover) Act(ctx context.Context, on *cluster.Cluster, call action.Call
 	}
 	out := action.Facts{}
 	if !s.moved() {
+		if err := c.noOther(ctx, on, call, s.to); err != nil {
+			return nil, err
+		}
 		if err := s.approach(ctx, call); err != nil {
 			return nil, err
 		}
@@ -366,6 +387,11 @@ func (c *cutover) Undo(ctx context.Context, on *cluster.Cluster, call action.Cal
 		return err
 	}
 	defer s.close()
+	if s.fromStill { // else it takes writes, and nothing is opened
+		if err := c.noOther(ctx, on, call, s.from); err != nil {
+			return err
+		}
+	}
 	if !s.moved() {
 		return s.stay(ctx)
 	}

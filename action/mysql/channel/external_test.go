@@ -31,6 +31,7 @@ func external(w world) {
 	if held, ok := found["held_seconds"].(float64); !ok || held <= 0 || found["position"] == "" {
 		w.Errorf("restored: %v", found)
 	}
+	w.sub("restore-snapshot, undone when the copy is in use", undoneInUse)
 	w.sub("attach", func(w world) {
 		w.conform(attach, attachN2, w.channels("n2"), 0, 20*time.Millisecond, 100*time.Millisecond)
 	})
@@ -194,6 +195,21 @@ func compares(w world) {
 	w.do("n2", "SET SESSION sql_log_bin = 0", "INSERT INTO app1.many (id, v, k) VALUES (701, 'v701', 701), (702, 'v702', 702)",
 		"UPDATE app1.pairs SET v = REPEAT(CHAR((18446744073709551615 - b) % 256), 3) WHERE v = 'x'")
 	w.act(compareRows, `{source: n1, node: n2, chunk: 5000, hold: 5m}`)
+}
+
+// undoneInUse takes a snapshot back when the copy has got the writes.
+func undoneInUse(w world) {
+	undo := func() error {
+		return w.task(restoreSnapshot, attachN2).(action.Undoer).Undo(w.Context(), w.site, call(action.CheckResult{}))
+	}
+	w.do("n1", "SET GLOBAL read_only = ON")
+	if err := undo(); err == nil || !strings.Contains(err.Error(), "n2 accepts writes, and n1 does not") {
+		w.Errorf("undone while n2 has the writes: %v", err)
+	}
+	w.do("n1", "SET GLOBAL read_only = OFF")
+	if n := w.value("n2", "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = 'app1'"); n != "1" {
+		w.Errorf("n2 has %s databases app1, want that it keeps the copy", n)
+	}
 }
 
 // undoneElsewhere takes an attachment back when others have changed replication since: the server took writes before.

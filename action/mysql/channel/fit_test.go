@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 )
 
@@ -134,6 +135,21 @@ func TestTheRecoveredPlaceIsFound(t *testing.T) {
 	} {
 		if got := recoveredPlace(said).String(); got != want {
 			t.Errorf("%q: %s, want %s", said, got, want)
+		}
+	}
+}
+
+// A copy whose log ends before what its storage engine has begins where the engine stands: a transaction that it has must not come again.
+func TestACopyBeginsWhereItsEngineStands(t *testing.T) {
+	log := admin.Place{File: "binlog.000003", At: "98589"}
+	for _, c := range []struct{ engine, want admin.Place }{
+		{admin.Place{}, log},
+		{admin.Place{File: "binlog.000003", At: "70000"}, log},
+		{admin.Place{File: "binlog.000003", At: "99869"}, admin.Place{File: "binlog.000003", At: "99869"}},
+		{admin.Place{File: "binlog.000004", At: "4"}, admin.Place{File: "binlog.000004", At: "4"}},
+	} {
+		if got := later(log, c.engine); got != c.want {
+			t.Errorf("engine at %v: %v, want %v", c.engine, got, c.want)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/action"
 	"plimsoll/engine"
 	"plimsoll/engine/mysql/admin"
 )
@@ -66,7 +67,47 @@ func multiSource(w world) {
 	if v := w.value("n3", "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = 'elsewhere'"); v != "0" {
 		w.Error("the filter let elsewhere through")
 	}
+	w.sub("cut-over, undone when another node has taken over", takenOver)
+	if err := w.task(addChannel, `{source: n1, node: n3, name: second, databases: [app1]}`).(action.Undoer).Undo(w.Context(), w.site, call(action.CheckResult{})); err == nil ||
+		!strings.Contains(err.Error(), ", not from n1: it is not detached") {
+		w.Errorf("the channel of another run was forgotten: %v", err)
+	}
 	lasts(w)
+}
+
+// takenOver is a cut-over from n1 to n3 that was cut off while neither takes writes, and n2 does: that of old, or since then.
+func takenOver(w world) {
+	const with = `{from: n1, to: n3, way_back: false, max_gap: 5m}`
+	closing, opening := "SET GLOBAL read_only = ON", "SET GLOBAL read_only = OFF"
+	w.do("n3", closing)
+	w.do("n1", closing)
+	since := call(action.CheckResult{Observed: action.Facts{"writes": "n1", othersOpen: ""}})
+	closed := func(when string, want bool) {
+		w.Helper()
+		if v := w.value("n1", "SELECT @@GLOBAL.read_only"); want != (v != "0" && v != "OFF") {
+			w.Errorf("%s: read_only of n1 is %s", when, v)
+		}
+	}
+	task := w.task(cutOver, with)
+	if err := task.(action.Undoer).Undo(w.Context(), w.site, since); err == nil || !strings.Contains(err.Error(), "n2 accepts writes now, and did not before: n1 would be a second primary") {
+		w.Errorf("undone while n2 takes writes: %v", err)
+	}
+	closed("n2 takes writes since", true)
+	if _, err := task.Act(w.Context(), w.site, since); err == nil || !strings.Contains(err.Error(), "n2 accepts writes now, and did not before: n3 would be a second primary") {
+		w.Errorf("continued while n2 takes writes: %v", err)
+	}
+	if v := w.value("n3", "SELECT @@GLOBAL.read_only"); v == "0" || v == "OFF" {
+		w.Error("n3 was opened")
+	}
+	found, err := task.Check(w.Context(), w.site.ReadOnly())
+	if err != nil || found.Observed[othersOpen] != "n2" {
+		w.Fatalf("found %v, %v, want that n2 takes writes of its own", found.Observed, err)
+	}
+	if err := task.(action.Undoer).Undo(w.Context(), w.site, call(found)); err != nil {
+		w.Fatal(err)
+	}
+	closed("n2 took writes before too", false)
+	w.do("n3", opening)
 }
 
 // lasts restarts the replica: channels and their filters must be as they were.

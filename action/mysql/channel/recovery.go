@@ -61,3 +61,12 @@ func (r recovery) facts() action.Facts {
 	}
 	return f
 }
+
+// later is the place in a binary log up to which a copy has everything: where its log ends, or where its storage engine stands, if that is
+// further on.
+func later(log, engine admin.Place) admin.Place {
+	if engine != (admin.Place{}) && !log.Reached(engine) {
+		return engine
+	}
+	return log
+}

@@ -168,6 +168,7 @@ func (r *restore) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 	}
 	at, err := cameWithCopy(ctx, s)
 	if at != (admin.Place{}) {
+		at = later(at, found.place)
 		out["place"] = at.String() // in the source's binary log: where there are no GTIDs, it is attached from here
 	}
 	return out, err
@@ -186,13 +187,33 @@ func wake(ctx context.Context, source cluster.Node) error {
 	return b.Thaw(ctx)
 }
 
-// Undo gives the node back what it had.
+// unused refuses to take the copy from a node that others follow by now, or that takes the writes which the source does not take any more.
+func (r *restore) unused(ctx context.Context, on *cluster.Cluster) error {
+	if err := on.MayGo(ctx, r.Node); err != nil {
+		return err
+	}
+	if !on.Leads(ctx, r.Node) {
+		return nil
+	}
+	if refuses, known := on.RefusesWrites(ctx, r.Source); known && !refuses {
+		return nil
+	}
+	return &hint.PermanentError{
+		Reason: fmt.Sprintf("%s accepts writes, and %s does not: what was written since the snapshot is only there, and is not deleted", r.Node, r.Source),
+		Advice: fmt.Sprintf("keep it; if its data is not needed, make %s accept writes again and try again", r.Source),
+	}
+}
+
+// Undo gives the node back what it had, as long as nobody uses what it has.
 func (r *restore) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call) error {
 	source, node, copies, err := r.servers(ctx, on)
 	if err != nil {
 		return err
 	}
 	if err := wake(ctx, source); err != nil {
+		return err
+	}
+	if err := r.unused(ctx, on); err != nil {
 		return err
 	}
 	if err := node.Server.Stop(ctx); err != nil {

@@ -34,14 +34,20 @@ func newWorld(t *testing.T, product string, nodes int) world {
 	t.Helper()
 	t.Parallel()
 	config := map[string]string{"innodb_buffer_pool_size": "48M", "sync_binlog": "0", "innodb_flush_log_at_trx_commit": "2"}
-	redo := map[string]string{"mariadb": "innodb_log_file_size", "mysql": "innodb_redo_log_capacity"}[product]
+	redo := map[string]string{"mariadb": "innodb_log_file_size", "mysql": "innodb_redo_log_capacity", "rds-mysql": "innodb_redo_log_capacity"}[product]
 	config[redo] = "16M"
+	if product == "rds-mysql" {
+		config["log_bin_trust_function_creators"] = "ON" // as in the parameter group of whoever has functions
+	}
 	c := labtest.Cluster(t, lab.Spec{Name: "ch-" + product, Product: product, Nodes: nodes, Separate: true, Config: config})
 	m, err := local.New()
 	if err != nil {
 		t.Fatal(err)
 	}
 	site := lab.AsCluster(c, enginemysql.Engine{}, m)
+	if product == "rds-mysql" { // the tests do what AWS does, too
+		site = labtest.AsAWS(c, m)
+	}
 	t.Cleanup(func() { _ = site.Close() })
 	return world{t, site}
 }

@@ -305,6 +305,8 @@ func (c *clone) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call) er
 		if done, err := isCloned(ctx, s, on); err == nil && !done && refuseUnlessEmpty(ctx, s) == nil {
 			return nil
 		}
+	} else if err := on.MayGo(ctx, c.Node); err != nil { // it does not answer, and others may say that they follow it
+		return err
 	}
 	return emptyAgain(ctx, on, c.Node)
 }

@@ -126,6 +126,8 @@ func (c *copyData) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call)
 		if err := refuseIfUsed(ctx, s); err != nil {
 			return err
 		}
+	} else if err := on.MayGo(ctx, c.Node); err != nil { // it does not answer, and others may say that they follow it
+		return err
 	}
 	if on.Grower == nil {
 		return &hint.PermanentError{Reason: fmt.Sprintf("%s has the cluster's data, and Plimsoll did not create this server, so it does not empty it", c.Node),

@@ -123,7 +123,8 @@ func settleClosing(ctx context.Context, on *cluster.Cluster, node string) error 
 	})
 }
 
-// Undo opens the server to writes again, if it took them before and none has taken its place.
+// Undo opens the server to writes again, if it took them before and none has taken its place. One that did not is not closed when it has
+// become the primary since.
 func (d *demote) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
 	s, err := serverOf(ctx, on, d.Node)
 	if err != nil {
@@ -131,9 +132,12 @@ func (d *demote) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) e
 	}
 	before := modeIn(c.Before)
 	if before.reopens() {
-		if err := s.mayReopen(ctx, c.Resumed); err != nil {
-			return err
-		}
+		err = s.mayReopen(ctx, c.Resumed)
+	} else {
+		err = s.mayClose(ctx)
+	}
+	if err != nil {
+		return err
 	}
 	return setMode(ctx, s, before)
 }

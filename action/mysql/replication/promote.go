@@ -53,6 +53,7 @@ func (p *promote) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	switch {
 	case is.Primary():
 		f.State = action.Satisfied
+		return f, refuseUnlessAlone(ctx, s)
 	case s.mariadb && m[keptNow] == cannotBeKept:
 		f.Reason = "its option file decides whether it accepts writes after a restart: remove read_only from it"
 	}
@@ -95,7 +96,7 @@ func (p *promote) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 	if err := s.unfollow(ctx); err != nil {
 		return nil, err
 	}
-	if err := setMode(ctx, s, s.taking()); err != nil {
+	if err := s.open(ctx); err != nil {
 		return nil, err
 	}
 	has, err := s.executed(ctx)

@@ -2,6 +2,7 @@ package replication
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"plimsoll/action"
@@ -31,6 +32,9 @@ var kept = map[string]string{keptNow: modeNow, keptSuper: modeSuper}
 func (m mode) refuses(s *server) bool {
 	return m[modeNow] == "1" && (s.mariadb || m[modeSuper] == "1")
 }
+
+// opensAgain tells whether a server takes writes after its next start, whatever it does now.
+func (m mode) opensAgain() bool { return m[keptNow] == "OFF" || m[keptSuper] == "OFF" }
 
 func (m mode) facts() action.Facts {
 	f := action.Facts{}
@@ -130,6 +134,40 @@ func setMode(ctx context.Context, s *server, m mode) error {
 		return s.do(ctx, "", admin.SetGlobal("read_only", "1"), admin.SetGlobal("super_read_only", m[modeSuper]))
 	}
 	return s.do(ctx, "", admin.SetGlobal("super_read_only", "0"), admin.SetGlobal("read_only", "0"))
+}
+
+// ClaimLock is the lock by which a run keeps a server of a cluster without a primary (GET_LOCK).
+const ClaimLock = "plimsoll.claim"
+
+// open makes a server take writes, first for after a restart, as long as nobody else has taken the lock of the cluster: this process may be
+// suspended at any moment, and wake between being told that the cluster is still its run's and giving the order.
+func (s *server) open(ctx context.Context) error {
+	defer s.on.RolesChanged()
+	m := s.taking()
+	if err := keepMode(ctx, s, m); err != nil {
+		return err
+	}
+	names := []string{modeNow}
+	if !s.mariadb {
+		names = []string{modeSuper, modeNow}
+	}
+	for range 3 { // our own connection may have been made anew meanwhile
+		holder, err := s.value(ctx, admin.LockHolder(ClaimLock))
+		if err != nil {
+			return err
+		}
+		var statements []string
+		for _, name := range names {
+			statements = append(statements, admin.SetGlobalWhile(ClaimLock, holder, name, "0", "1"))
+		}
+		if err := s.do(ctx, "", statements...); err != nil {
+			return err
+		}
+		if now, err := modeOf(ctx, s); err != nil || now.reopens() {
+			return err
+		}
+	}
+	return fmt.Errorf("%s stays read-only: the lock %s changed hands while it was to be opened", s.name(), ClaimLock)
 }
 
 func keepMode(ctx context.Context, s *server, m mode) error {

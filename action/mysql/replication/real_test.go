@@ -10,6 +10,7 @@ import (
 	"plimsoll/action"
 	"plimsoll/action/actiontest"
 	"plimsoll/cluster"
+	"plimsoll/engine"
 	"plimsoll/engine/mysql/admin"
 )
 
@@ -314,9 +315,15 @@ func deadPrimary(w world) {
 		s.Always, s.Snapshot = true, func(*testing.T) string { return "" }
 	})
 	w.conform(fenceAction, `{node: n1}`, func(s *actiontest.Subject) {
-		s.Snapshot = func(t *testing.T) string { return w.cluster.Assigned("n1")[modeNow] }
+		s.Snapshot = func(t *testing.T) string {
+			own, err := w.cluster.Server("n1").Assigned(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return own[modeNow]
+		}
 		s.Again = func(t *testing.T) {
-			if err := w.cluster.Assign(t.Context(), nil, "n1"); err != nil {
+			if err := w.cluster.Server("n1").Assign(t.Context(), nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -330,7 +337,7 @@ func deadPrimary(w world) {
 	// One that hangs keeps its replicas' connections open; nothing comes over them.
 	w.must(setMode(w.Context(), w.server("n1"), w.server("n1").taking()))
 	w.must(w.server("n2").awaitRunning(w.Context(), "n1"))
-	w.must(w.cluster.Freeze(w.Context(), "n1"))
+	w.must(w.cluster.Server("n1").Freeze(w.Context()))
 	w.dead(`{node: n1, checks: 3, every: 200ms}`)
 	picked := w.does(pickReplicaAction, `{of: n1}`)
 	if got := picked["node"]; got != "n2" {
@@ -383,12 +390,12 @@ func takesBack(w world) {
 
 		// A new primary that hangs is not overlooked: its replica says whom it follows, and to who was away its silence is enough.
 		w.must(w.server("n3").follow(ctx, w.server("n2").asSource()))
-		w.must(w.cluster.Freeze(ctx, "n2"))
+		w.must(w.cluster.Server("n2").Freeze(ctx))
 		undo(demoteAction, `{node: n1}`, before.facts(), false, "n3 replicates from n2, which does not answer")
 		w.must(w.server("n3").unfollow(ctx))
 		undo(demoteAction, `{node: n1}`, before.facts(), true, "n2 does not answer, and may have become the primary")
 		closed("n1")
-		w.must(w.cluster.Thaw(ctx, "n2"))
+		w.must(w.cluster.Server("n2").Thaw(ctx))
 
 		// The old primary as a replica stays one.
 		w.must(w.server("n1").follow(ctx, w.server("n2").asSource()))
@@ -398,9 +405,25 @@ func takesBack(w world) {
 		w.follow(t, "n2", "n1")
 		w.follow(t, "n3", "n1")
 	})
+	w.Run("a promotion whose lock changes hands", stolenLock(w))
+	w.Run("a replica that takes writes after its next start", func(t *testing.T) {
+		w := w.of(t)
+		n3, task := w.server("n3"), w.task(repointAction, `{source: n1}`)
+		w.must(keepMode(t.Context(), n3, n3.taking())) // as a promotion that was cut off leaves it
+		if f, err := task.Check(t.Context(), w.site.ReadOnly()); err != nil || f.State != action.Needed {
+			t.Errorf("repoint: %+v, %v, want that it is needed", f, err)
+		}
+		if f, err := w.task(replicateAction, `{node: n3, source: n1}`).Check(t.Context(), w.site.ReadOnly()); err != nil || f.State != action.Needed {
+			t.Errorf("replicate: %+v, %v, want that it is needed", f, err)
+		}
+		w.does(repointAction, `{source: n1}`)
+		if m, err := modeOf(t.Context(), n3); err != nil || m.opensAgain() || !m.refuses(n3) {
+			t.Errorf("n3 is %v, %v", m, err)
+		}
+	})
 	w.Run("a replica that hangs", func(t *testing.T) {
 		w := w.of(t)
-		w.must(w.cluster.Freeze(t.Context(), "n2"))
+		w.must(w.cluster.Server("n2").Freeze(t.Context()))
 		began := time.Now()
 		w.refusesAct(demoteAction, `{node: n1, grace: 1s, for: n2}`, "n2 does not answer within 2s: writes are not stopped for it")
 		if is, err := statusOf(t.Context(), w.site, "n1"); err != nil || is.ReadOnly {
@@ -415,7 +438,7 @@ func takesBack(w world) {
 		if left, _ := out[action.LeftOut].(map[string]any); len(left) != 1 || left["n2"] == nil {
 			t.Errorf("left out: %v", out)
 		}
-		w.must(w.cluster.Thaw(t.Context(), "n2"))
+		w.must(w.cluster.Server("n2").Thaw(t.Context()))
 		w.must(w.server("n2").awaitRunning(t.Context(), "n1"))
 		if out := w.does(repointAction, `{source: n1}`); out[action.LeftOut] != nil {
 			t.Errorf("left out: %v", out)
@@ -444,4 +467,38 @@ func takesBack(w world) {
 		w.must(setMode(t.Context(), n1, n1.taking()))
 		w.refusesAct(destroy, `{node: n1}`, "n1 is the primary")
 	})
+}
+
+// stolenLock has the lock of n3 taken by another between the question whether the cluster is still the run's, which is asked right before each
+// statement, and the statement.
+func stolenLock(w world) func(t *testing.T) {
+	return func(t *testing.T) {
+		w := w.of(t)
+		db, err := w.site.Database(t.Context(), "n3")
+		w.must(err)
+		var holder engine.Session
+		steal := func(context.Context) error {
+			if holder != nil {
+				_ = holder.Close() // its lock goes with it
+			}
+			var err error
+			if holder, err = db.Session(t.Context()); err != nil {
+				return err
+			}
+			return holder.Exec(t.Context(), "SELECT GET_LOCK('"+ClaimLock+"', 10)", nil)
+		}
+		defer func() { _ = holder.Close() }()
+		n3 := w.server("n3")
+		if err := n3.open(cluster.WithOwner(t.Context(), steal)); err == nil || !strings.Contains(err.Error(), "n3 stays read-only: the lock plimsoll.claim changed hands") {
+			t.Errorf("opened while others take the lock: %v", err)
+		}
+		if m, err := modeOf(t.Context(), n3); err != nil || !m.refuses(n3) {
+			t.Errorf("n3 is %v, %v, want read only", m, err)
+		}
+		w.must(n3.open(t.Context())) // the lock stays with the last of them
+		if m, err := modeOf(t.Context(), n3); err != nil || m.refuses(n3) {
+			t.Errorf("n3 is %v, %v, want that it takes writes", m, err)
+		}
+		w.must(setMode(t.Context(), n3, n3.refusing()))
+	}
 }

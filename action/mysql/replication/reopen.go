@@ -101,6 +101,16 @@ func unnamedLeader(s *server, is engine.ReplicationStatus, o peer, others []peer
 // reopens tells whether a mode lets clients write.
 func (m mode) reopens() bool { return m[modeNow] == "0" }
 
+// mayClose refuses to take the writes from a server that has become the primary since it was looked at: nobody would take them.
+func (s *server) mayClose(ctx context.Context) error {
+	is, err := s.status(ctx)
+	if err != nil || !is.Primary() {
+		return err
+	}
+	return &hint.PermanentError{Reason: fmt.Sprintf("%s has become the primary since: no node would accept writes", s.name()),
+		Advice: "leave it as it is: plimsoll runbook cancel RUN --leave REASON; mysql/switchover makes another node the primary"}
+}
+
 // mayFollowAgain refuses to send a server back to a source that is no longer what it was: the cluster has another primary by
 // now, or the two have gone apart. A source outside of the cluster is not judged.
 func (s *server) mayFollowAgain(ctx context.Context, address string) error {
@@ -135,10 +145,7 @@ func (s *server) mayFollowAgain(ctx context.Context, address string) error {
 
 // restoreMode puts back whether a server took writes. One that did stays closed while another node takes them: it says so.
 func (s *server) restoreMode(ctx context.Context, before action.Facts, tell func(float64, string)) error {
-	m := modeIn(before)
-	if now, ok := before[modeNow].(bool); ok {
-		m[modeNow] = map[bool]string{true: "1", false: "0"}[now]
-	}
+	m := modeBefore(before)
 	if m.reopens() {
 		var refused *hint.PermanentError
 		if err := s.mayReopen(ctx, false); errors.As(err, &refused) {
@@ -149,6 +156,15 @@ func (s *server) restoreMode(ctx context.Context, before action.Facts, tell func
 		}
 	}
 	return setMode(ctx, s, m)
+}
+
+// modeBefore is the mode in the facts of a replica, which say as true or false whether it refused writes.
+func modeBefore(before action.Facts) mode {
+	m := modeIn(before)
+	if now, ok := before[modeNow].(bool); ok {
+		m[modeNow] = map[bool]string{true: "1", false: "0"}[now]
+	}
+	return m
 }
 
 // MayTakeWrites refuses to have a node take writes when the cluster has, or may have, another primary.

@@ -69,7 +69,7 @@ func (r *replicate) Check(ctx context.Context, on *cluster.Cluster) (action.Chec
 	if err != nil {
 		return f, err
 	}
-	if follows && is.ReadOnly {
+	if follows && is.ReadOnly && !m.opensAgain() {
 		f.State = action.Satisfied
 		return f, nil
 	}
@@ -110,6 +110,9 @@ func (s *server) mayFollow(ctx context.Context, source *server) error {
 	if len(errant) > 0 {
 		return s.refuseErrant(errant, source)
 	}
+	if err := s.refuseCircle(ctx, source); err != nil {
+		return err
+	}
 	if s.mariadb {
 		return nil // whether the source still has what is lacking shows when it is asked for it
 	}
@@ -125,6 +128,25 @@ func (s *server) mayFollow(ctx context.Context, source *server) error {
 		return &hint.PermanentError{
 			Reason: fmt.Sprintf("%s lacks %d transactions that %s no longer has in its binary logs", s.name(), gone.Count(), source.name()),
 			Advice: "seed it first, with mysql.clone or mysql/add-replica",
+		}
+	}
+	return nil
+}
+
+// refuseCircle refuses a source that replicates from the server itself: it was made its primary meanwhile, and nobody would take writes.
+func (s *server) refuseCircle(ctx context.Context, source *server) error {
+	is, err := s.status(ctx)
+	if err != nil {
+		return err
+	}
+	theirs, err := source.status(ctx)
+	if err != nil {
+		return err
+	}
+	for _, from := range theirs.Sources {
+		if s.isSource(from, is.ServerID) {
+			return &hint.PermanentError{Reason: fmt.Sprintf("%s replicates from %s: each would replicate from the other", source.name(), s.name()),
+				Advice: "if " + s.name() + " is the primary, leave it as it is; mysql/switchover makes another node the primary"}
 		}
 	}
 	return nil
@@ -167,6 +189,11 @@ func (r *replicate) Undo(ctx context.Context, on *cluster.Cluster, c action.Call
 	if err != nil {
 		return err
 	}
+	if !modeBefore(c.Before).reopens() {
+		if err := replica.mayClose(ctx); err != nil {
+			return err
+		}
+	}
 	if err := replica.followAgain(ctx, c.Before); err != nil {
 		return err
 	}
@@ -178,6 +205,9 @@ func (s *server) followAgain(ctx context.Context, before action.Facts) error {
 	address, _ := before["follows"].(string)
 	if address == "" {
 		return s.unfollow(ctx)
+	}
+	if err := s.mayClose(ctx); err != nil {
+		return err
 	}
 	is, err := s.status(ctx)
 	if err != nil {

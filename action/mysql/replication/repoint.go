@@ -85,7 +85,11 @@ func (r *repoint) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 		if err != nil {
 			return f, err
 		}
-		if !follows {
+		m, err := modeOf(ctx, s)
+		if err != nil {
+			return f, err
+		}
+		if !follows || !n.is.ReadOnly || m.opensAgain() {
 			f.State = action.Needed
 		}
 	}
@@ -150,8 +154,9 @@ func (r *repoint) one(ctx context.Context, on *cluster.Cluster, n peer, source *
 			return err
 		}
 	}
-	if n.is.ReadOnly {
-		return nil
+	m, err := modeOf(ctx, s)
+	if err != nil || n.is.ReadOnly && !m.opensAgain() { // one that was about to be opened takes writes after a restart
+		return err
 	}
 	return setMode(ctx, s, s.refusing())
 }

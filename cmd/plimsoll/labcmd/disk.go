@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
+	"plimsoll/infra/disk/pace"
 	"plimsoll/lab"
 	"plimsoll/report/quantity"
 )
@@ -35,7 +36,7 @@ func runLabDisk(ctx context.Context, c console.Streams, name, set string) (err e
 		return err
 	}
 	open := lab.Look
-	var disk *lab.Disk
+	var disk *pace.Disk
 	if set != "" {
 		if disk, err = lab.ParseDisk(set); err != nil {
 			return usageErrorOf("--set "+set, err)
@@ -55,7 +56,7 @@ func runLabDisk(ctx context.Context, c console.Streams, name, set string) (err e
 	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NODE\tGIVES A SECOND\tBUCKET\tREADS\tWRITES")
 	for _, node := range cluster.Nodes() {
-		s, err := cluster.DiskState(ctx, node.Name)
+		s, err := cluster.Server(node.Name).DiskState(ctx)
 		if errors.Is(err, lab.ErrNoDisk) {
 			return console.UsageError{Text: fmt.Sprintf("%s has no disk with limits", name), Hint: "plimsoll lab up mariadb --disk gp2:800GiB"}
 		}

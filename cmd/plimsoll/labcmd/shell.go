@@ -79,8 +79,8 @@ func startClient(ctx context.Context, c console.Streams, product string, t engin
 		program string
 		args    []string
 	}{
-		{[]string{"mariadb", "mysql"}, "mariadb", append(slices.Clone(sql), "--skip-ssl")},
-		{[]string{"mariadb", "mysql"}, "mysql", sql},
+		{[]string{"mariadb", "mysql", "rds-mysql"}, "mariadb", append(slices.Clone(sql), "--skip-ssl")},
+		{[]string{"mariadb", "mysql", "rds-mysql"}, "mysql", sql},
 		{[]string{"cassandra"}, "cqlsh", []string{"-u", t.User, host, port}},
 	} {
 		path, err := exec.LookPath(client.program)

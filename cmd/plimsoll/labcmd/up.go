@@ -35,8 +35,8 @@ func newUp(c console.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "up PRODUCT",
 		Short: "Create a cluster and start it",
-		Long: "Create a cluster of mariadb or mysql (one server, or a primary with asynchronous GTID replicas) or a ring of cassandra;\n" +
-			"with --separate, independent servers. It runs until plimsoll lab down.",
+		Long: "Create a cluster of mariadb, mysql or rds-mysql, which is mysql with the privileges and procedures of RDS (one server, or a primary\n" +
+			"with asynchronous GTID replicas), or a ring of cassandra; with --separate, independent servers. It runs until plimsoll lab down.",
 		Example: `  plimsoll lab up mariadb
   plimsoll lab up mysql --version 9.7 --nodes 3 --name replicas --set innodb_buffer_pool_size=256M
   plimsoll lab up cassandra --nodes 3
@@ -139,7 +139,7 @@ func (o upOptions) ownMachines() (*lab.Machines, error) {
 	m := &lab.Machines{On: o.on, Volumes: map[string]infra.VolumeSpec{}}
 	var err error
 	if o.memory != "" {
-		if m.Memory, err = lab.ParseSize(o.memory); err != nil {
+		if m.Memory, err = document.ParseSize(o.memory); err != nil {
 			return nil, console.UsageError{Text: "--memory " + err.Error()}
 		}
 	}
@@ -160,11 +160,11 @@ func parseVolume(text string) (name string, v infra.VolumeSpec, err error) {
 		switch {
 		case i == 0:
 			name = key
-			v.Size, err = lab.ParseSize(value)
+			v.Size, err = document.ParseSize(value)
 		case key == "iops":
 			v.IOPS, err = strconv.Atoi(value)
 		case key == "throughput":
-			v.Throughput, err = lab.ParseSize(value)
+			v.Throughput, err = document.ParseSize(value)
 		case key == "kind" && value == "gp2":
 			v.Kind = value
 		default:

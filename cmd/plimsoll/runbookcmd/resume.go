@@ -17,7 +17,7 @@ func newResume(c console.Streams) *cobra.Command {
 		ValidArgsFunction: completeRuns,
 		Use:               "resume RUN", Short: "Continue a run that was interrupted, parked or failed", Args: console.Exactly("RUN"),
 		Long: `Continue a run. A finished step never runs again. An interrupted step is checked before it acts again; a failed step is tried
-again. A step that was cut off and is not safe to repeat asks for a person: resume means that you have looked at the cluster.`,
+again. A step that was interrupted and is not safe to repeat needs a person: resume confirms that you have checked the cluster.`,
 		Example: "  plimsoll runbook resume rolling-restart-a1b2c3",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Desk) error {

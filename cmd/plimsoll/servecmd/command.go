@@ -63,11 +63,11 @@ func serve(ctx context.Context, c console.Streams, o options) error {
 			return fmt.Errorf("listen: %w", err)
 		}
 		defer func() { _ = listener.Close() }() // the server closes it
-		door := servedAt{Listen: o.listen, Token: rand.Text()}
+		address := servedAt{Listen: o.listen, Token: rand.Text()}
 		if network(o.listen) == "tcp" {
-			door.Listen = listener.Addr().String()
+			address.Listen = listener.Addr().String()
 		}
-		gate, err := access.New(access.Options{Listen: door.Listen, Config: o.config, Instance: deps.Home, Owner: d.User, Token: door.Token})
+		gate, err := access.New(access.Options{Listen: address.Listen, Config: o.config, Instance: deps.Home, Owner: d.User, Token: address.Token})
 		if err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func serve(ctx context.Context, c console.Streams, o options) error {
 		if err != nil {
 			return err
 		}
-		err = show(ctx, c, listener, door, gate, page, log)
+		err = show(ctx, c, listener, address, gate, page, log)
 		stop()
 		return errors.Join(err, ended())
 	})
@@ -100,17 +100,17 @@ func network(listen string) string {
 }
 
 // show answers requests until ctx ends.
-func show(ctx context.Context, c console.Streams, listener net.Listener, door servedAt, gate *access.Gate, page *web.Server, log *slog.Logger) error {
+func show(ctx context.Context, c console.Streams, listener net.Listener, address servedAt, gate *access.Gate, page *web.Server, log *slog.Logger) error {
 	secure, err := gate.Secure()
 	if err != nil {
 		return err
 	}
-	door.URL = "http://" + door.Listen
+	address.URL = "http://" + address.Listen
 	if secure != nil {
-		door.URL = "https://" + door.Listen
+		address.URL = "https://" + address.Listen
 		listener = tls.NewListener(listener, secure.ServerTLS())
 	}
-	kept, err := door.keep()
+	kept, err := address.keep()
 	if err != nil {
 		return err
 	}
@@ -121,10 +121,10 @@ func show(ctx context.Context, c console.Streams, listener net.Listener, door se
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	if gate.ByCodes() {
-		fmt.Fprintf(c.Out, "%s/enter?code=%s\n", door.URL, gate.Code())
+		fmt.Fprintf(c.Out, "%s/enter?code=%s\n", address.URL, gate.Code())
 		fmt.Fprintln(c.Err, "Open it within five minutes; it works once. plimsoll serve enter prints another. Ctrl-C stops the server.")
 	} else {
-		fmt.Fprintln(c.Out, door.URL)
+		fmt.Fprintln(c.Out, address.URL)
 		fmt.Fprintln(c.Err, "Ctrl-C stops.")
 	}
 	page.TakeUp()

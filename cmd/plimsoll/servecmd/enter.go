@@ -26,15 +26,15 @@ func newEnter(c console.Streams) *cobra.Command {
 The command needs read access to the state folder.`,
 		Example: "  plimsoll serve enter",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			door, err := readServed()
+			address, err := readServed()
 			if err != nil {
 				return err
 			}
-			code, err := door.code(cmd.Context())
+			code, err := address.code(cmd.Context())
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(c.Out, "%s/enter?code=%s\n", door.URL, code)
+			fmt.Fprintf(c.Out, "%s/enter?code=%s\n", address.URL, code)
 			return nil
 		},
 	}

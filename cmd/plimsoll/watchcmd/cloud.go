@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"plimsoll/catalog"
 	"plimsoll/engine"
@@ -88,6 +89,9 @@ func (f *Finder) beside(ctx context.Context, sources []watch.Source, name string
 		if err != nil {
 			return err
 		}
+		if c.AWS.Aurora != "" {
+			f.tellOfClones(ctx, api, name)
+		}
 		region, err := f.region(ctx, at)
 		if err != nil {
 			return err
@@ -112,4 +116,25 @@ func (f *Finder) beside(ctx context.Context, sources []watch.Source, name string
 		sources[at].Collectors = append(sources[at].Collectors, c)
 	}
 	return sources
+}
+
+// tellOfClones warns once of each clone in the region that nobody needs any more. A watch only reads: a person or a job deletes it.
+func (f *Finder) tellOfClones(ctx context.Context, api *aws.RDS, cluster string) {
+	clones, err := api.Clones(ctx)
+	if err != nil {
+		f.Log.Debug("clones at AWS are not known", "cluster", cluster, "error", err)
+		return
+	}
+	for _, c := range clones {
+		key := api.Region + "/" + c.ID
+		if f.overdue[key] || !c.Expired(time.Now()) {
+			continue
+		}
+		if f.overdue == nil {
+			f.overdue = map[string]bool{}
+		}
+		f.overdue[key] = true
+		f.Log.Warn("a clone is needed no longer, and costs", "clone", c.ID, "of", c.Source(), "needed_until", c.Tags[aws.DeleteAfterTag],
+			"delete", "plimsoll runbook run aurora/delete-expired-clones --cluster "+cluster)
+	}
 }

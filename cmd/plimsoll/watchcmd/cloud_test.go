@@ -8,12 +8,14 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
+	"plimsoll/infra/aws"
 	"plimsoll/infra/aws/awstest"
 	"plimsoll/inventory"
 	"plimsoll/watch"
@@ -104,5 +106,36 @@ func TestAWatchLooksForInstancesAgain(t *testing.T) {
 	shows("billing/billing", "orders/orders")
 	if len(find.regions) != 1 {
 		t.Errorf("%d regions ask for the same instances", len(find.regions))
+	}
+}
+
+// On the stand-in for AWS: clones end by their tags, which a watch reads and does not act upon.
+func TestAWatchTellsOfClonesThatNobodyNeeds(t *testing.T) {
+	s := awstest.New(t)
+	for name, value := range map[string]string{"AWS_ENDPOINT_URL": s.URL, "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_REGION": "eu-west-1", "AWS_CONFIG_FILE": "none", "AWS_SHARED_CREDENTIALS_FILE": "none"} {
+		t.Setenv(name, value)
+	}
+	s.Add(awstest.Instance{ID: "shop-a", Engine: "aurora-mysql", Address: "127.0.0.1:1"})
+	s.AddCluster("shop", "aurora-mysql", "shop-a")
+	api, err := aws.OpenRDS(t.Context(), aws.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, needed := range map[string]time.Duration{"over": -time.Hour, "needed": time.Hour} {
+		if err := api.Clone(t.Context(), "shop", id, "token", time.Now().Add(needed)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var said bytes.Buffer
+	f := &Finder{Log: slog.New(slog.NewTextHandler(&said, nil))}
+	c := inventory.Cluster{AWS: &inventory.AWS{Aurora: "shop"}, Nodes: []inventory.Node{{Name: "a", Instance: "shop-a"}}}
+	for range 2 {
+		f.beside(t.Context(), nil, "shop", c)
+	}
+	if text := said.String(); strings.Count(text, "needed no longer") != 1 || !strings.Contains(text, "clone=over of=shop") || !strings.Contains(text, "aurora/delete-expired-clones --cluster shop") {
+		t.Errorf("it says %q", text)
+	}
+	if !s.HasCluster("over") {
+		t.Error("a watch has deleted a clone")
 	}
 }

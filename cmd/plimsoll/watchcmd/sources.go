@@ -30,6 +30,7 @@ type Finder struct {
 	Set     *settings.Settings
 	Log     *slog.Logger
 	regions map[aws.Options]*cloud.Region // that are asked once a minute for all of their instances
+	overdue map[string]bool               // clones that were told of
 }
 
 // Find is what is to be watched now.
@@ -185,7 +186,7 @@ func labSources(ctx context.Context, name, shown string, deps lab.Deps, queries 
 		if err != nil {
 			return nil, err
 		}
-		source = withDisk(source, target, cluster.MachineOf(n.Name))
+		source = withDisk(source, target, cluster.Server(n.Name).Machine())
 		all = append(all, source)
 	}
 	return all, nil

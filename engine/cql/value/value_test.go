@@ -58,11 +58,11 @@ func TestValuesThatDoNotFit(t *testing.T) {
 		{gocql.TypeInt, engine.Int(1 << 31), "does not fit 32 bits"},
 		{gocql.TypeTinyInt, engine.Int(128), "does not fit 8 bits"},
 		{gocql.TypeSmallInt, engine.Chars([]byte("70000")), "does not fit 16 bits"},
-		{gocql.TypeBigInt, engine.Chars([]byte("ten")), "no integer"},
+		{gocql.TypeBigInt, engine.Chars([]byte("ten")), "not an integer"},
 		{gocql.TypeDouble, engine.Chars([]byte("ten")), "not a number"},
 		{gocql.TypeBoolean, engine.Chars([]byte("maybe")), "is not true or false"},
 		{gocql.TypeTimestamp, engine.Chars([]byte("soon")), "not a time such as"},
-		{gocql.TypeDecimal, engine.Chars([]byte("1.2.3")), "no decimal"},
+		{gocql.TypeDecimal, engine.Chars([]byte("1.2.3")), "not a decimal"},
 	} {
 		if _, err := Append(nil, kind(c.of), c.in); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%v for a column of type %v: %v, want %q", c.in, c.of, err, c.says)

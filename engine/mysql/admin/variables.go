@@ -29,3 +29,12 @@ func Unpersist(name string) string { return "RESET PERSIST IF EXISTS " + Name(na
 func Persisted(name string) string {
 	return "SELECT variable_value FROM performance_schema.persisted_variables WHERE variable_name = " + Text(name)
 }
+
+// LockHolder is a query for the connection that has a lock of the server's own (GET_LOCK); NULL for none.
+func LockHolder(lock string) string { return "SELECT IS_USED_LOCK(" + Text(lock) + ")" }
+
+// SetGlobalWhile sets a global variable as long as the same connection has a lock as when LockHolder said so; else to another value. The
+// server judges that and sets it in one.
+func SetGlobalWhile(lock, holder, name, literal, otherwise string) string {
+	return SetGlobal(name, "IF(IS_USED_LOCK("+Text(lock)+") <=> "+holder+", "+literal+", "+otherwise+")")
+}

@@ -27,6 +27,10 @@ type Server struct {
 	Rebooted func(instance string)
 	// Green is asked where the copy of a blue/green deployment of an instance really is; nil: where the instance is.
 	Green func(instance string) (address string)
+	// Joined is asked where a new member of a cluster of Aurora really is; nil: where the cluster is.
+	Joined func(cluster, instance string) (address string)
+	// Cloned is asked where the clone of a cluster of Aurora really is; nil: where the cluster is.
+	Cloned func(source, clone string) (address string)
 	// SwitchedOver is told of a switchover, in its course; may be nil.
 	SwitchedOver func(old, new Instance)
 	// Promoted is told of a replica that becomes an instance of its own, and of a reader of Aurora that becomes the writer, in its
@@ -38,6 +42,7 @@ type Server struct {
 	mu         sync.Mutex
 	instances  map[string]*Instance
 	clusters   map[string]*cluster
+	endpoints  map[string]*endpoint
 	groups     map[string]map[string]*parameter
 	events     []event
 	faults     map[string][]Fault
@@ -67,7 +72,7 @@ const (
 func New(t testing.TB) *Server {
 	s := &Server{
 		Takes: 30 * time.Millisecond, Unseen: 2,
-		instances: map[string]*Instance{}, clusters: map[string]*cluster{}, groups: map[string]map[string]*parameter{},
+		instances: map[string]*Instance{}, clusters: map[string]*cluster{}, endpoints: map[string]*endpoint{}, groups: map[string]map[string]*parameter{},
 		faults: map[string][]Fault{}, asked: map[string]int{},
 		metrics: map[string][]point{}, waits: map[string]map[string][]point{},
 	}
@@ -83,6 +88,7 @@ func (s *Server) Reset() {
 	defer s.mu.Unlock()
 	clear(s.instances)
 	clear(s.clusters)
+	clear(s.endpoints)
 	clear(s.groups)
 	s.blueGreens, s.events = nil, nil
 }
@@ -129,10 +135,12 @@ var operations = map[string]func(*Server, url.Values) (string, error){
 	"FailoverDBCluster":             (*Server).failover,
 	"RestoreDBClusterToPointInTime": (*Server).clone,
 	"DeleteDBCluster":               (*Server).deleteCluster,
+	"DescribeDBClusterEndpoints":    (*Server).describeEndpoints,
+	"ModifyDBClusterEndpoint":       (*Server).modifyEndpoint,
 }
 
 // looks change nothing.
-var looks = []string{"DescribeDBInstances", "DescribeBlueGreenDeployments", "DescribeDBClusters", "DescribeDBParameters", "DescribeEvents", "GetMetricData"}
+var looks = []string{"DescribeDBInstances", "DescribeBlueGreenDeployments", "DescribeDBClusters", "DescribeDBClusterEndpoints", "DescribeDBParameters", "DescribeEvents", "GetMetricData"}
 
 // apiError is an error with its code.
 type apiError struct {
@@ -179,6 +187,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			s.asked[name]++
 		}
 	}
+	s.watchEndpoints()
 	s.mu.Unlock()
 	if fault == Lost {
 		panic(http.ErrAbortHandler) // closes the connection

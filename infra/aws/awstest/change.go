@@ -18,6 +18,10 @@ func (s *Server) modifyInstance(q url.Values) (string, error) {
 		}
 		return s.shown(q)
 	}
+	if q.Has("PromotionTier") {
+		i.Tier = numberIn(q, "PromotionTier")
+		return s.shown(q)
+	}
 	class, kind, gib := q.Get("DBInstanceClass"), q.Get("StorageType"), numberIn(q, "AllocatedStorage")
 	iops, throughput := numberIn(q, "Iops"), numberIn(q, "StorageThroughput")
 	storage := kind != "" && kind != i.Type || gib != 0 && gib != i.GiB || iops != 0 && iops != i.IOPS || throughput != 0 && throughput != i.Throughput
@@ -126,7 +130,13 @@ func (s *Server) createInstance(q url.Values) (string, error) {
 	if _, there := s.instances[id]; there {
 		return "", refuse("DBInstanceAlreadyExists", "DB instance already exists")
 	}
-	i := &Instance{ID: id, Class: q.Get("DBInstanceClass"), Engine: c.engine, Version: c.version, Address: c.address, Cluster: c.id, Tags: tagsIn(q), Group: "default." + c.engine, status: "creating"}
+	i := &Instance{ID: id, Class: q.Get("DBInstanceClass"), Engine: c.engine, Version: c.version, Address: c.address, Cluster: c.id, Tags: tagsIn(q), Group: "default." + c.engine, status: "creating", Tier: 1}
+	if q.Has("PromotionTier") {
+		i.Tier = numberIn(q, "PromotionTier")
+	}
+	if s.Joined != nil {
+		i.Address = s.Joined(c.id, id)
+	}
 	s.instances[id] = i
 	s.begin(i, "creating", "available", func() {
 		c.members = append(c.members, id)

@@ -1,6 +1,7 @@
 package awstest
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -13,8 +14,15 @@ type cluster struct {
 	writer                       string
 	members                      []string
 	tags                         map[string]string
+	group                        string // of those that share pages
 	next                         string // the writer to be
 	at                           time.Time
+	gone                         time.Time // when it is, once it is being deleted
+}
+
+// purge forgets the clusters whose deletion is over.
+func (s *Server) purge() {
+	maps.DeleteFunc(s.clusters, func(_ string, c *cluster) bool { return !c.gone.IsZero() && time.Now().After(c.gone) })
 }
 
 // AddCluster puts a cluster of Aurora with instances that are there; the first is the writer.
@@ -49,6 +57,14 @@ func (s *Server) failsOver(c *cluster) {
 }
 
 func (s *Server) describeClusters(q url.Values) (string, error) {
+	s.purge()
+	if !q.Has("DBClusterIdentifier") {
+		var all string
+		for _, id := range slices.Sorted(maps.Keys(s.clusters)) {
+			all += s.clusterXML(s.clusters[id])
+		}
+		return "<DBClusters>" + all + "</DBClusters>", nil
+	}
 	c, there := s.clusters[q.Get("DBClusterIdentifier")]
 	if !there {
 		return "", refuse("DBClusterNotFoundFault", "DBCluster %s not found.", q.Get("DBClusterIdentifier"))
@@ -67,8 +83,12 @@ func (s *Server) clusterXML(c *cluster) string {
 		members += "<DBClusterMember>" + el("DBInstanceIdentifier", m) + el("IsClusterWriter", writer) + "</DBClusterMember>"
 	}
 	host, port, _ := strings.Cut(c.address, ":")
-	return "<DBCluster>" + el("DBClusterIdentifier", c.id) + el("Engine", c.engine) + el("EngineVersion", c.version) + el("Status", "available") +
-		el("Endpoint", host) + el("Port", port) + "<DBClusterMembers>" + members + "</DBClusterMembers>" + tagsXML(c.tags) + "</DBCluster>"
+	status := "available"
+	if !c.gone.IsZero() {
+		status = "deleting"
+	}
+	return "<DBCluster>" + el("DBClusterIdentifier", c.id) + el("Engine", c.engine) + el("EngineVersion", c.version) + el("Status", status) +
+		el("Endpoint", host) + el("Port", port) + el("CloneGroupId", c.group) + "<DBClusterMembers>" + members + "</DBClusterMembers>" + tagsXML(c.tags) + "</DBCluster>"
 }
 
 func (s *Server) failover(q url.Values) (string, error) {
@@ -96,27 +116,46 @@ func (s *Server) clone(q url.Values) (string, error) {
 	if q.Get("RestoreType") != "copy-on-write" {
 		return "", refuse("InvalidParameterValue", "the stand-in makes clones alone")
 	}
-	c := &cluster{id: id, engine: source.engine, version: source.version, address: source.address, tags: tagsIn(q)}
+	if source.group == "" {
+		source.group = "group-of-" + source.id
+	}
+	c := &cluster{id: id, engine: source.engine, version: source.version, address: source.address, tags: tagsIn(q), group: source.group}
+	if s.Cloned != nil {
+		c.address = s.Cloned(source.id, id)
+	}
 	s.clusters[id] = c
 	return s.clusterXML(c), nil
 }
 
 func (s *Server) deleteCluster(q url.Values) (string, error) {
 	c, there := s.clusters[q.Get("DBClusterIdentifier")]
-	if !there {
+	switch {
+	case !there:
 		return "", refuse("DBClusterNotFoundFault", "DBCluster %s not found.", q.Get("DBClusterIdentifier"))
-	}
-	if len(c.members) > 0 {
+	case !c.gone.IsZero():
+		return "", refuse("InvalidDBClusterStateFault", "DBCluster %s is already being deleted.", c.id)
+	case len(c.members) > 0:
 		return "", refuse("InvalidDBClusterStateFault", "Cluster cannot be deleted, it still contains DB instances in non-deleting state.")
 	}
-	delete(s.clusters, c.id)
+	c.gone = time.Now().Add(s.Takes)
 	return s.clusterXML(c), nil
+}
+
+// TagCluster sets a tag of a cluster, as a person may.
+func (s *Server) TagCluster(id, key, value string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.clusters[id].tags == nil {
+		s.clusters[id].tags = map[string]string{}
+	}
+	s.clusters[id].tags[key] = value
 }
 
 // HasCluster tells whether there is a cluster of that name.
 func (s *Server) HasCluster(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.purge()
 	_, there := s.clusters[id]
 	return there
 }

@@ -17,6 +17,7 @@ type Instance struct {
 	Group                      string // of its parameters
 	Source                     string // of a replica
 	Cluster                    string
+	Tier                       int // of promotion, of a member of Aurora
 	Tags                       map[string]string
 	Pending                    map[string]string // values that somebody asked for, for the next maintenance window
 
@@ -124,8 +125,14 @@ func (s *Server) describeInstances(q url.Values) (string, error) {
 	names := []string{q.Get("DBInstanceIdentifier")}
 	if names[0] == "" {
 		names = nil
-		for id := range s.instances {
-			names = append(names, id)
+		of := ""
+		if q.Get("Filters.Filter.1.Name") == "db-cluster-id" {
+			of = q.Get("Filters.Filter.1.Values.Value.1")
+		}
+		for id, i := range s.instances {
+			if of == "" || i.Cluster == of {
+				names = append(names, id)
+			}
 		}
 		slices.Sort(names)
 	}
@@ -176,7 +183,7 @@ func (s *Server) instanceXML(i *Instance) string {
 	return "<DBInstance>" + el("DBInstanceIdentifier", i.ID) + el("DBInstanceArn", "arn:aws:rds:test:1:db:"+i.ID) + el("DbiResourceId", resourceOf(i.ID)) +
 		el("DBInstanceClass", i.Class) + el("Engine", i.Engine) + el("EngineVersion", i.Version) + el("DBInstanceStatus", i.status) +
 		el("StorageType", i.Type) + elNumber("AllocatedStorage", i.GiB) + elNumber("Iops", i.IOPS) + elNumber("StorageThroughput", i.Throughput) +
-		el("DBClusterIdentifier", i.Cluster) + el("ReadReplicaSourceDBInstanceIdentifier", i.Source) + endpoint +
+		el("DBClusterIdentifier", i.Cluster) + elNumber("PromotionTier", i.Tier) + el("ReadReplicaSourceDBInstanceIdentifier", i.Source) + endpoint +
 		"<DBParameterGroups><DBParameterGroup>" + el("DBParameterGroupName", i.Group) + el("ParameterApplyStatus", apply) + "</DBParameterGroup></DBParameterGroups>" +
 		"<PendingModifiedValues>" + pending + "</PendingModifiedValues><ReadReplicaDBInstanceIdentifiers>" + replicas + "</ReadReplicaDBInstanceIdentifiers>" +
 		tagsXML(i.Tags) + "</DBInstance>"

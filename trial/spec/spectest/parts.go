@@ -5,12 +5,11 @@ import (
 	"context"
 	"errors"
 
+	"plimsoll/action"
 	"plimsoll/engine"
 	"plimsoll/hint"
 	"plimsoll/internal/document"
-	"plimsoll/lab"
 	"plimsoll/load"
-	"plimsoll/series"
 	"plimsoll/trial/spec"
 	"plimsoll/workload"
 )
@@ -20,7 +19,7 @@ import (
 func Parts() spec.Parts {
 	return spec.Parts{
 		Products: map[string]spec.Product{"mariadb": {Launcher: paperLauncher{}, Engine: paperEngine{}}, "mysql": {Launcher: paperLauncher{}, Engine: paperRing{}}},
-		Changes:  []spec.Change{paperChange("lab/freeze"), paperChange("lab/restart")},
+		Faults:   []spec.Fault{paperFault("lab/freeze"), paperFault("lab/restart")},
 		Workload: func(name, parameters *document.Node, _ engine.Engine) (workload.Workload, error) {
 			if name.Text != "tpcc" && name.Text != "oltp" && name.Text != "ledger" {
 				return nil, document.UnknownName(name, "workload", []string{"oltp", "tpcc"})
@@ -75,20 +74,12 @@ func (paperLedger) Audit(context.Context, engine.Database, workload.Progress) (*
 	return &workload.Audit{}, nil
 }
 
-type paperChange string
-
-func (c paperChange) Name() string { return string(c) }
-
-func (c paperChange) Check(call spec.Call, nodes int) error {
-	var in struct {
-		Node string `yaml:"node"`
-	}
-	if call.With == nil {
-		return nil
-	}
-	return call.With.Decode(&in)
+// paperFault befalls nothing.
+func paperFault(name string) spec.Fault {
+	return spec.Fault{Name: name, Action: action.Action{Name: name, Version: 1, About: "Nothing.", New: func() action.Task { return &paperTask{} }}}
 }
 
-func (c paperChange) Run(context.Context, *lab.Cluster, spec.Call, func(series.Event)) error {
-	return nil
+type paperTask struct {
+	action.Task
+	Node string `yaml:"node" doc:"The node."`
 }

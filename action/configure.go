@@ -1,0 +1,85 @@
+package action
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"plimsoll/cluster"
+)
+
+var configureAction = Action{
+	Name: "server.configure", Version: 1,
+	About: "Gives a node's server other settings and restarts it, as a move to an instance of another size does. In a lab.",
+	New:   func() Task { return &configure{} },
+}
+
+type configure struct {
+	onServer
+	Config map[string]string `yaml:"config,required" doc:"Settings, on top of the existing ones."`
+}
+
+var _ Undoer = (*configure)(nil)
+
+func (c *configure) Traits() Traits { return Traits{Effect: Reversible, Repeatable: true} }
+
+// settingsFact are the settings that are changed, as they were; those that were not given are empty.
+const settingsFact = "settings"
+
+func (c *configure) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, error) {
+	_, now, err := c.settings(ctx, on)
+	if err != nil {
+		return CheckResult{}, err
+	}
+	before, then, same := map[string]any{}, map[string]any{}, true
+	for name, value := range c.Config {
+		before[name], then[name] = now[name], value
+		same = same && now[name] == value
+	}
+	f := CheckResult{State: Needed, Observed: Facts{settingsFact: before}, Intended: Facts{settingsFact: then}}
+	if same {
+		f.State = Satisfied
+	}
+	return f, nil
+}
+
+func (c *configure) Act(ctx context.Context, on *cluster.Cluster, _ Call) (Facts, error) {
+	return nil, c.set(ctx, on, c.Config)
+}
+
+// Undo gives the server the values that were found.
+func (c *configure) Undo(ctx context.Context, on *cluster.Cluster, call Call) error {
+	found, _ := call.Before[settingsFact].(map[string]any)
+	before := map[string]string{}
+	for name := range c.Config {
+		before[name], _ = found[name].(string)
+	}
+	return c.set(ctx, on, before)
+}
+
+// set changes some settings, and takes away those that are empty here.
+func (c *configure) set(ctx context.Context, on *cluster.Cluster, others map[string]string) error {
+	server, settings, err := c.settings(ctx, on)
+	if err != nil {
+		return err
+	}
+	if settings = maps.Clone(settings); settings == nil {
+		settings = map[string]string{}
+	}
+	maps.Copy(settings, others)
+	maps.DeleteFunc(settings, func(_, value string) bool { return value == "" })
+	return server.Reconfigure(ctx, settings)
+}
+
+func (c *configure) settings(ctx context.Context, on *cluster.Cluster) (cluster.Reconfigurable, map[string]string, error) {
+	server, err := c.server(ctx, on)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, ok := server.(cluster.Reconfigurable)
+	if !ok {
+		return nil, nil, cluster.OnlyInALab("another configuration", fmt.Sprintf("node %s of %s", c.Node, on.Name))
+	}
+	settings, err := r.Settings(ctx)
+	return r, settings, err
+}

@@ -1,0 +1,129 @@
+package replication
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/engine"
+	"plimsoll/hint"
+)
+
+// A replica that others have made the primary since is neither closed to writes nor sent back to its former source by the undo of a run that
+// knew it as a replica.
+func TestAnUndoTakesNoWritesFromAServerThatHasBecomeThePrimary(t *testing.T) {
+	closed := action.Facts{modeNow: "1", modeSuper: "0", keptNow: notKept, keptSuper: notKept}
+	wasReplica := action.Facts{"follows": "n1:3306", modeNow: true, modeSuper: "1", keptNow: "ON", keptSuper: "ON"}
+	wasLoose := action.Facts{"follows": "", modeNow: true, modeSuper: "1", keptNow: "ON", keptSuper: "ON"}
+	for name, c := range map[string]struct {
+		undone action.Undoer
+		before action.Facts
+	}{
+		"mysql.demote of a server that was half closed":          {&demote{Node: "n2"}, closed},
+		"mysql.replicate of a replica of another":                {&replicate{Node: "n2", Source: "n3"}, wasReplica},
+		"mysql.replicate of a server that followed nobody":       {&replicate{Node: "n2", Source: "n1"}, wasLoose},
+		"mysql.detach of a replica that was then made a primary": {&detach{Node: "n2"}, wasReplica},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n2 := &standIn{is: engine.ReplicationStatus{ServerID: "2", Followers: 1}}
+			n1 := following(engine.Source{Address: "n2:3306", ServerID: "2", Receives: true, Applies: true, Automatic: true})
+			site := standIns{"n1": n1, "n2": n2}.cluster(t)
+			err := c.undone.Undo(t.Context(), site, action.Call{Before: c.before, Progress: func(float64, string) {}})
+			var refused *hint.PermanentError
+			if !errors.As(err, &refused) || !strings.Contains(refused.Reason, "n2 has become the primary since") {
+				t.Errorf("got %v, want that it is refused", err)
+			}
+			for _, said := range n2.said {
+				if changes := []string{"SET", "STOP", "RESET", "CHANGE"}; slices.ContainsFunc(changes, func(word string) bool { return strings.HasPrefix(said, word) }) {
+					t.Errorf("n2 was told: %s", said)
+				}
+			}
+		})
+	}
+}
+
+// The primary is not made a replica of its own replica, which has all that it has.
+func TestNoServerReplicatesFromItsOwnReplica(t *testing.T) {
+	answers := func(statement string) (string, error) {
+		switch {
+		case strings.Contains(statement, "log_bin"):
+			return "1", nil
+		case strings.Contains(statement, "read_only"):
+			return "0", nil
+		}
+		return "", nil
+	}
+	n1 := following(engine.Source{Address: "10.0.0.2:3306", ServerID: "2", Receives: true, Applies: true, Automatic: true})
+	n2 := &standIn{is: engine.ReplicationStatus{ServerID: "2", Followers: 1}, answers: answers}
+	n1.answers = answers
+	site := standIns{"n1": n1, "n2": n2}.cluster(t)
+	r := &replicate{Node: "n2", Source: "n1"}
+	const want = "n1 replicates from n2: each would replicate from the other"
+	var refused *hint.PermanentError
+	if _, err := r.Check(t.Context(), site); !errors.As(err, &refused) || !strings.Contains(refused.Reason, want) {
+		t.Errorf("check: %v, want %q", err, want)
+	}
+	refused = nil
+	if _, err := r.Act(t.Context(), site, action.Call{Progress: func(float64, string) {}}); !errors.As(err, &refused) || !strings.Contains(refused.Reason, want) {
+		t.Errorf("act: %v, want %q", err, want)
+	}
+	for _, said := range n2.said {
+		if strings.HasPrefix(said, "SET GLOBAL") || strings.HasPrefix(said, "CHANGE") {
+			t.Errorf("n2 was told: %s", said)
+		}
+	}
+}
+
+// A server that takes writes already is no reason not to look whether another does.
+func TestAPromotionThatIsNotNeededStillFindsTheOtherPrimary(t *testing.T) {
+	answers := func(string) (string, error) { return "1", nil }
+	n1, n2 := &standIn{is: engine.ReplicationStatus{ServerID: "1"}, answers: answers}, &standIn{is: engine.ReplicationStatus{ServerID: "2"}, answers: answers}
+	site := standIns{"n1": n1, "n2": n2}.cluster(t)
+	p := &promote{Node: "n2"}
+	var refused *hint.PermanentError
+	if f, err := p.Check(t.Context(), site); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "n1 accepts writes: there would be two primaries") {
+		t.Errorf("two take writes: %+v, %v", f, err)
+	}
+	n1.is.ReadOnly = true
+	if f, err := p.Check(t.Context(), site); err != nil || f.State != action.Satisfied {
+		t.Errorf("n2 alone takes writes: %+v, %v", f, err)
+	}
+}
+
+// grown notes who was emptied.
+type grown struct {
+	cluster.Grower
+	emptied []string
+}
+
+func (g *grown) Reset(_ context.Context, node string) error {
+	g.emptied = append(g.emptied, node)
+	return nil
+}
+
+// A server that was filled and that others follow by now is not emptied because it does not answer.
+func TestASilentServerThatIsFollowedIsNotEmptied(t *testing.T) {
+	n1 := following(engine.Source{Address: "n3"})
+	site := standIns{"n1": n1, "n3": {silent: gone}}.cluster(t)
+	site.AskRoles()
+	g := &grown{}
+	site.Grower = g
+	nodes, err := site.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes[1].Server = &unreached{}
+	c := &clone{Node: "n3"}
+	var refused *hint.PermanentError
+	if err := c.Undo(t.Context(), site, action.Call{}); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "n1 replicates from n3") || len(g.emptied) > 0 {
+		t.Errorf("undo: %v, emptied %v", err, g.emptied)
+	}
+	n1.is.Sources = nil
+	if err := c.Undo(t.Context(), site, action.Call{}); !errors.Is(err, errUnreached) || len(g.emptied) != 1 { // it is emptied, and cannot be started
+		t.Errorf("undo when nobody follows it: %v, emptied %v", err, g.emptied)
+	}
+}

@@ -1,0 +1,108 @@
+package rds_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/engine"
+	"plimsoll/hint"
+	"plimsoll/infra/aws"
+	"plimsoll/infra/aws/awstest"
+)
+
+// clone makes a clone of shop with an instance, as a Plimsoll that is not there any more did, that is needed for so long from now.
+func (w *world) clone(t *testing.T, id string, needed time.Duration) {
+	t.Helper()
+	r, until := w.open(t), time.Now().Add(needed)
+	limited, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	err := aws.Await(limited, 2*time.Millisecond, func(string) {}, func(ctx context.Context) (bool, string, error) { // what is left of one before ends meanwhile
+		c, err := r.Aurora(ctx, id)
+		if errors.Is(err, aws.ErrNotFound) {
+			return false, "", r.Clone(ctx, "shop", id, "of-another", until)
+		}
+		if err != nil {
+			return false, "", err
+		}
+		i, err := r.Instance(ctx, id+"-1")
+		if errors.Is(err, aws.ErrNotFound) && c.Status != "deleting" {
+			err = r.CreateMember(ctx, id, "aurora-mysql", aws.NewInstance{ID: id + "-1", Class: "db.r6g.large", Tags: aws.CloneTags("shop", id, "of-another", until)})
+		}
+		return len(c.Members) == 1 && c.Status == "available" && i.Settled(), "its instance", err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestExpiredClonesAreDeletedAndNothingElse(t *testing.T) {
+	w := newWorld(t, engine.Target{}, nil)
+	w.clone(t, "over", -time.Hour)
+	w.clone(t, "needed", time.Hour)
+	w.clone(t, "shared", -time.Hour) // somebody has added an instance of their own
+	if err := w.open(t).CreateMember(t.Context(), "shared", "aurora-mysql", aws.NewInstance{ID: "theirs", Class: "db.r6g.large"}); err != nil {
+		t.Fatal(err)
+	}
+	w.clone(t, "forever", -time.Hour)
+	w.TagCluster("forever", aws.DeleteAfterTag, "")
+	w.clone(t, "unmarked", -time.Hour)
+	w.TagCluster("unmarked", aws.TokenTag, "")
+	w.clone(t, "restored", -time.Hour) // with the tags of another
+	w.TagCluster("restored", aws.CloneTag, "over of shop")
+	w.Add(awstest.Instance{ID: "real-1", Engine: "aurora-mysql"}) // has all the tags, and shares pages with nobody
+	w.AddCluster("real", "aurora-mysql", "real-1")
+	for key, value := range aws.CloneTags("shop", "real", "of-another", time.Now().Add(-time.Hour)) {
+		w.TagCluster("real", key, value)
+		w.TagCluster("shop", key, value) // and the source, by somebody's mistake
+	}
+
+	task := w.bind(t, "aurora.delete-expired-clones", "{}")
+	f, err := task.Check(t.Context(), w.site)
+	if expired, _ := f.Observed["expired"].(string); err != nil || f.State != action.Needed || !strings.HasPrefix(expired, "over of shop, needed until ") || strings.Count(expired, ";") != 1 {
+		t.Fatalf("%+v, %v", f, err)
+	}
+	w.Fail("DeleteDBCluster", awstest.Throttled, awstest.Lost)
+	out, err := task.Act(t.Context(), w.site, action.Call{Token: "mine", Progress: func(float64, string) {}})
+	if err == nil {
+		err = task.(action.Verifier).Verify(t.Context(), w.site, out)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := out[action.LeftOut].(map[string]any); len(left) != 1 || !strings.Contains(left["shared"].(string), "an instance theirs that was not created with it") {
+		t.Errorf("left out: %v", left)
+	}
+	var kept []string
+	for _, id := range []string{"shop", "real", "over", "needed", "shared", "forever", "unmarked", "restored"} {
+		if w.HasCluster(id) {
+			kept = append(kept, id)
+		}
+	}
+	if want := []string{"shop", "real", "needed", "shared", "forever", "unmarked", "restored"}; !slices.Equal(kept, want) {
+		t.Errorf("kept %v, want %v", kept, want)
+	}
+	for id, there := range map[string]bool{"over-1": false, "needed-1": true, "shared-1": true, "theirs": true, "real-1": true, "orders": true} {
+		if _, is := w.Shown(id); is != there {
+			t.Errorf("instance %s is there: %v", id, is)
+		}
+	}
+}
+
+// One by its name is refused as well, and before anything of it is deleted.
+func TestACloneThatSomebodyUsesIsNotDeletedByHalf(t *testing.T) {
+	w := newWorld(t, engine.Target{}, nil)
+	w.clone(t, "copy", time.Hour)
+	if err := w.open(t).CreateMember(t.Context(), "copy", "aurora-mysql", aws.NewInstance{ID: "theirs", Class: "db.r6g.large"}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := w.bind(t, "aurora.delete-clone", "{name: copy}").Act(t.Context(), w.site, action.Call{Token: "mine", Progress: func(float64, string) {}})
+	var refusal *hint.PermanentError
+	if _, there := w.Shown("copy-1"); !errors.As(err, &refusal) || !there {
+		t.Errorf("got %v; its own instance is there: %v", err, there)
+	}
+}

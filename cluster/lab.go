@@ -1,0 +1,68 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+
+	"plimsoll/hint"
+	"plimsoll/infra/disk/pace"
+)
+
+// What only a lab offers, beside Breaker, FaultProneHost and FaultProne: its servers, their disks and their data are Plimsoll's own.
+
+// Forgotten is what a server had not synced when its power failed.
+type Forgotten struct {
+	Files int   // that lost content
+	Bytes int64 // of it
+	Names int   // of files that were created, renamed or removed in vain
+}
+
+// Powered is a server whose power can fail: it is killed, and what it had not synced is lost.
+type Powered interface {
+	PowerFail(ctx context.Context) (Forgotten, error)
+}
+
+// Reconfigurable is a server whose settings can be replaced.
+type Reconfigurable interface {
+	// Settings are those that it is started with.
+	Settings(ctx context.Context) (map[string]string, error)
+	// Reconfigure puts these in their place and restarts it.
+	Reconfigure(ctx context.Context, settings map[string]string) error
+}
+
+// DiskLimited is a server on a disk that can be given other limits while it serves.
+type DiskLimited interface {
+	SetDisk(ctx context.Context, d *pace.Disk) error
+}
+
+// Restorer brings a cluster back to a copy of its data, and to the nodes that it had then.
+type Restorer interface {
+	Restore(ctx context.Context) error
+}
+
+// OnlyInALab is the refusal of what a server, or a cluster, does not offer.
+func OnlyInALab(what, name string) error {
+	return &hint.PermanentError{Reason: fmt.Sprintf("%s of %s is not possible: Plimsoll does that to clusters of its own only", what, name),
+		Advice: "use a lab: plimsoll lab up, or cluster: {engine: …} in a trial"}
+}
+
+var _ Reconfigurable = readOnlyServer{}
+
+// Settings keeps the question of a Reconfigurable.
+func (s readOnlyServer) Settings(ctx context.Context) (map[string]string, error) {
+	if r, ok := s.Server.(Reconfigurable); ok {
+		return r.Settings(ctx)
+	}
+	return nil, OnlyInALab("another configuration", "this server")
+}
+
+func (readOnlyServer) Reconfigure(context.Context, map[string]string) error {
+	return fmt.Errorf("give it another configuration: %w", ErrReadOnly)
+}
+
+// readOnlyRestorer restores nothing.
+type readOnlyRestorer struct{}
+
+func (readOnlyRestorer) Restore(context.Context) error {
+	return fmt.Errorf("restore the data: %w", ErrReadOnly)
+}

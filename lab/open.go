@@ -1,0 +1,123 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"plimsoll/engine"
+	"plimsoll/hint"
+)
+
+// Open takes a cluster in hand that was made before, running or not.
+func Open(ctx context.Context, name string, deps Deps) (_ *Cluster, err error) {
+	d, r, l, err := made(ctx, name, deps)
+	if err != nil {
+		return nil, err
+	}
+	cluster, err := d.lockCluster(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	patient, cancel := context.WithTimeout(ctx, moment)
+	defer cancel()
+	addresses, err := d.Machine.Lock(patient, placeLock(r.Network))
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("take the addresses of cluster %s: %w", name, err), cluster())
+	}
+	c := newCluster(d, l, r, addresses, cluster)
+	if err := c.adopt(ctx); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// Look shows a cluster as it is without taking it in hand: whoever has it keeps it, and may change it meanwhile. It can be asked for
+// its nodes and how to reach them, and every operation on it is refused. It need not be closed.
+func Look(ctx context.Context, name string, deps Deps) (*Cluster, error) {
+	d, r, l, err := made(ctx, name, deps)
+	if err != nil {
+		return nil, err
+	}
+	r.Nodes = slices.DeleteFunc(r.Nodes, func(n nodeRecord) bool { return n.Unmade }) // they are being added, or removed
+	c := newCluster(d, l, r)
+	c.looked = true
+	<-c.turn
+	close(c.turn) // no operation begins
+	for _, m := range c.roster.all() {
+		if err := m.host.reach(ctx); err != nil {
+			return nil, err
+		}
+		found, err := m.host.processes(ctx, m.Node)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range found {
+			if p.Leads() && p.Mark() != layerMark(m.Node) && m.state() == Stopped {
+				m.process.take(p, nil)
+			}
+		}
+	}
+	return c, nil
+}
+
+// made is what is known of a cluster that was made before.
+func made(ctx context.Context, name string, deps Deps) (d Deps, r *record, l engine.Launcher, err error) {
+	if d, err = deps.withDefaults(); err != nil {
+		return d, nil, nil, err
+	}
+	if err := checkName(name); err != nil {
+		return d, nil, nil, err
+	}
+	if r, err = readRecord(ctx, d.Machine, d.folder(name)); err != nil {
+		return d, nil, nil, noCluster(name, err)
+	}
+	if !r.Complete {
+		return d, nil, nil, hint.With(fmt.Errorf("the creation of cluster %s was never completed", name), "plimsoll lab down "+name)
+	}
+	if l, err = d.launcher(r.Dist.Product); err != nil {
+		return d, nil, nil, err
+	}
+	if err = r.readPassword(ctx); err != nil {
+		return d, nil, nil, fmt.Errorf("cluster %s: %w", name, err)
+	}
+	return d, r, l, nil
+}
+
+func noCluster(name string, err error) error {
+	err = fmt.Errorf("cluster %s: %w", name, err)
+	if errors.Is(err, ErrNoCluster) {
+		return hint.With(err, "plimsoll lab list")
+	}
+	return err
+}
+
+// adopt finds the processes of the nodes, and removes nodes that a killed Plimsoll was about to add or to remove.
+func (c *Cluster) adopt(ctx context.Context) error {
+	for _, m := range c.roster.all() {
+		if err := m.host.reach(ctx); err != nil {
+			return err
+		}
+		found, err := m.host.processes(ctx, m.Node)
+		if err != nil {
+			return err
+		}
+		if c.record.of(m.Name).Unmade {
+			if err := errors.Join(endAll(ctx, found), c.Growth().remove(ctx, m)); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, p := range found {
+			switch {
+			case !p.Leads():
+			case p.Mark() == layerMark(m.Node):
+				m.layer.process = p
+			case m.state() == Stopped:
+				m.watch(ctx, p)
+			}
+		}
+	}
+	return nil
+}
