@@ -6,6 +6,7 @@
 # make accuracy  the tool against truth: writes docs/accuracy.md
 # make torture   the runbooks of MySQL, MariaDB and Cassandra on real servers, for hours: writes docs/torture.md
 # make torture-rds  the runbooks of RDS and Aurora on a stand-in of the API in front of real servers, for an hour: adds to docs/torture.md
+# make kube      changes through operators, against a real API server of Kubernetes, which it builds: half an hour
 # make copies    Plimsoll killed in the middle of copies to a leg of a Super Disk, on a lab machine: adds to docs/torture.md
 # make attack    processes and servers killed at random, on MariaDB, MySQL and a ring, for an hour each: adds to docs/torture.md
 # make docs      the reference pages, from the code
@@ -21,13 +22,14 @@ GOLANGCI := .cache/bin/golangci-lint-v2.15.0
 GOTESTSUM := .cache/bin/gotestsum-v1.13.0
 TESTFLAGS ?=
 SECTIONS ?=
+KUBE ?= $(CURDIR)/.cache/kubernetes-1.34.4
 PREFIX ?= /usr/local
 VERSION ?= $(shell git describe --tags --always --dirty)
 RELEASE = -ldflags "-s -w -X main.release=$(VERSION) -X main.builtAt=$(shell git log -1 --format=%cI)"
 DIST ?= dist
 ARCHES ?= amd64 arm64
 
-.PHONY: build helpers demo demo-watch check lint test bench accuracy torture torture-rds attack copies docs clean share install release
+.PHONY: build helpers demo demo-watch check lint test bench accuracy torture torture-rds kube attack copies docs clean share install release
 
 build: helpers
 	go build -o bin/plimsoll ./cmd/plimsoll
@@ -67,6 +69,10 @@ accuracy:
 
 torture: build
 	go run ./internal/torture
+
+kube: # against a real API server of Kubernetes, which is built once, from its Go module
+	infra/kube/kubetest/apiserver/build.sh $(KUBE)
+	PLIMSOLL_KUBE=$(KUBE) go test ./infra/kube ./action/kube -run 'RealAPIServer' -v -count 1 -timeout 40m
 
 torture-rds:
 	go test ./cmd/plimsoll -run TestRDSRunbooksStandTheTorture -timeout 3h -torture-results "$(CURDIR)/docs/torture"

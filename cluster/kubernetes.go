@@ -15,6 +15,9 @@ type Kubernetes struct {
 
 // The operators whose clusters can be changed, as the inventory calls them.
 const (
-	CassOperator    = "cass"    // cass-operator, of K8ssandra: CassandraDatacenter
-	MariaDBOperator = "mariadb" // mariadb-operator: MariaDB
+	CassOperator          = "cass"        // cass-operator, of K8ssandra: CassandraDatacenter
+	MariaDBOperator       = "mariadb"     // mariadb-operator: MariaDB
+	ScyllaOperator        = "scylla"      // scylla-operator: ScyllaCluster
+	PerconaXtraDBOperator = "percona-pxc" // percona-xtradb-cluster-operator: PerconaXtraDBCluster
+	PerconaServerOperator = "percona-ps"  // percona-server-mysql-operator: PerconaServerMySQL
 )

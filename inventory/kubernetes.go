@@ -13,12 +13,15 @@ type Kubernetes struct {
 	Context    string `yaml:"context" doc:"The context of your kubeconfig. Default: the current one."`
 	Kubeconfig string `yaml:"kubeconfig" doc:"A kubeconfig file, instead of your own."`
 	Namespace  string `yaml:"namespace,required" doc:"The namespace of the object."`
-	Operator   string `yaml:"operator,required" doc:"The operator that runs the cluster: cass (cass-operator, of K8ssandra) or mariadb (mariadb-operator)."`
-	Name       string `yaml:"name,required" doc:"The name of the object: of the CassandraDatacenter, or the MariaDB."`
+	Operator   string `yaml:"operator,required" doc:"The operator that runs the cluster: cass (cass-operator, of K8ssandra), scylla (scylla-operator), mariadb (mariadb-operator), percona-pxc or percona-ps (Percona Operator for MySQL, with XtraDB Cluster or with Percona Server)."`
+	Name       string `yaml:"name,required" doc:"The name of the object: of the CassandraDatacenter, ScyllaCluster, MariaDB, PerconaXtraDBCluster or PerconaServerMySQL."`
 }
 
 // operators are the operators that actions know, with the engine of their clusters.
-var operators = map[string]string{cluster.CassOperator: "cql", cluster.MariaDBOperator: "mysql"}
+var operators = map[string]string{
+	cluster.CassOperator: "cql", cluster.ScyllaOperator: "cql",
+	cluster.MariaDBOperator: "mysql", cluster.PerconaXtraDBOperator: "mysql", cluster.PerconaServerOperator: "mysql",
+}
 
 var validObject = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
 

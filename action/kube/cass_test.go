@@ -18,9 +18,9 @@ import (
 var cassLabels = map[string]any{"cassandra.datastax.com/datacenter": "shop"}
 
 // newCassandra is a data centre of three nodes in three racks, beside another of the same ring.
-func newCassandra(t *testing.T) *world {
+func newCassandra(t *testing.T, place ...func(*world)) *world {
 	t.Helper()
-	w := newWorld(t, cluster.CassOperator, "cql")
+	w := newWorld(t, cluster.CassOperator, "cql", place...)
 	w.settings["concurrent_reads"] = "32"
 	statuses := map[string]any{}
 	for i := range 3 {
@@ -31,7 +31,7 @@ func newCassandra(t *testing.T) *world {
 	}
 	w.Put(datacenters.Kind, "shop", kube.Object{
 		"spec": map[string]any{
-			"size": 3, "clusterName": "shop", "serverType": "cassandra", "serverVersion": "5.0.5",
+			"size": 3, "clusterName": "shop", "serverType": "cassandra", "serverVersion": "5.0.5", "storageConfig": map[string]any{},
 			"racks":  []any{map[string]any{"name": "r1"}, map[string]any{"name": "r2"}, map[string]any{"name": "r3"}},
 			"config": map[string]any{"cassandra-yaml": map[string]any{"concurrent_reads": 32}},
 		},

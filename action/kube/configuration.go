@@ -18,7 +18,7 @@ type configuration struct {
 }
 
 // cassandraYAML is spec.config."cassandra-yaml" of a CassandraDatacenter.
-var cassandraYAML = configuration{
+var cassandraYAML = &configuration{
 	field: kube.At("spec.config"),
 	can: func(o kube.Object) error {
 		if secret := o.Text(kube.At("spec.configSecret")); secret != "" {
@@ -56,36 +56,43 @@ func scalar(s string) any {
 }
 
 // myCnf is spec.myCnf of a MariaDB.
-var myCnf = configuration{
-	field: kube.At("spec.myCnf"),
-	can: func(o kube.Object) error {
-		if o.Text(kube.At("spec.myCnf")) == "" && o.Get(kube.At("spec.myCnfConfigMapKeyRef")) != nil {
-			return &hint.PermanentError{
-				Reason: "the configuration is in the ConfigMap " + o.Text(kube.At("spec.myCnfConfigMapKeyRef.name")), Advice: "change it there: the operator applies it",
+var myCnf = optionFile(kube.At("spec.myCnf"), "mariadb", func(o kube.Object) error {
+	if o.Text(kube.At("spec.myCnf")) == "" && o.Get(kube.At("spec.myCnfConfigMapKeyRef")) != nil {
+		return &hint.PermanentError{
+			Reason: "the configuration is in the ConfigMap " + o.Text(kube.At("spec.myCnfConfigMapKeyRef.name")), Advice: "change it there: the operator applies it",
+		}
+	}
+	return mariadbRestarts(o)
+})
+
+// optionFile is a text as my.cnf has it, in a field. A parameter that it does not have yet goes into the first section that servers read; a
+// text without any gets one of that name.
+func optionFile(field kube.Path, section string, can func(o kube.Object) error) *configuration {
+	lines := func(o kube.Object) []string { return strings.Split(o.Text(field), "\n") }
+	return &configuration{
+		field: field,
+		can:   can,
+		read: func(o kube.Object, name string) (string, bool) {
+			value, _, found := findLine(lines(o), name)
+			return value, found >= 0
+		},
+		edit: func(o kube.Object, name, value string) (kube.Edit, error) {
+			lines := lines(o)
+			_, header, found := findLine(lines, name)
+			switch line := name + "=" + value; {
+			case found >= 0 && value == "":
+				lines = append(lines[:found:found], lines[found+1:]...)
+			case found >= 0:
+				lines[found] = line
+			case value == "":
+			case header >= 0:
+				lines = append(lines[:header+1:header+1], append([]string{line}, lines[header+1:]...)...)
+			default:
+				lines = append([]string{"[" + section + "]", line}, lines...)
 			}
-		}
-		return canRestart(o)
-	},
-	read: func(o kube.Object, name string) (string, bool) {
-		value, _, found := findLine(strings.Split(o.Text(kube.At("spec.myCnf")), "\n"), name)
-		return value, found >= 0
-	},
-	edit: func(o kube.Object, name, value string) (kube.Edit, error) {
-		lines := strings.Split(o.Text(kube.At("spec.myCnf")), "\n")
-		_, section, found := findLine(lines, name)
-		switch line := name + "=" + value; {
-		case found >= 0 && value == "":
-			lines = append(lines[:found:found], lines[found+1:]...)
-		case found >= 0:
-			lines[found] = line
-		case value == "":
-		case section >= 0:
-			lines = append(lines[:section+1:section+1], append([]string{line}, lines[section+1:]...)...)
-		default:
-			lines = append([]string{"[mariadb]", line}, lines...)
-		}
-		return kube.Edit{Path: kube.At("spec.myCnf"), Value: strings.Join(lines, "\n")}, nil
-	},
+			return kube.Edit{Path: field, Value: strings.Join(lines, "\n")}, nil
+		},
+	}
 }
 
 // findLine finds the line that counts for a parameter in a my.cnf, the last, and the header of the first section that servers read; -1 for none.

@@ -20,7 +20,10 @@ const DefaultEvery = 5 * time.Second
 
 // Actions lists what operators can be asked for.
 func Actions(every time.Duration) []action.Action {
-	return []action.Action{scaleAction(every), restartAction(every), parameterAction(every), switchoverAction(every), replaceAction(every), pauseAction(every), resumeAction(every)}
+	return []action.Action{
+		scaleAction(every), restartAction(every), parameterAction(every), switchoverAction(every), replaceAction(every), pauseAction(every), resumeAction(every),
+		enterMaintenanceAction(every), leaveMaintenanceAction(every),
+	}
 }
 
 // site is a cluster's object as it was read, with the operator that runs it.
@@ -65,11 +68,13 @@ func (s site) free(fields ...kube.Path) error {
 	if s.Deleted() {
 		return &hint.PermanentError{Reason: s.String() + " is being deleted"}
 	}
-	if why := s.operator.paused(s.Object); why != "" {
+	if why := s.operator.stopped(s.Object); why != "" {
 		return &hint.PermanentError{Reason: fmt.Sprintf("%s: %s, so a change would have no effect", s, why), Advice: s.operator.resume}
 	}
-	if why := s.operator.stuck(s.Object); why != "" {
-		return &hint.PermanentError{Reason: fmt.Sprintf("%s: %s", s, why), Advice: "fix that first; the operator's documentation describes how"}
+	if s.operator.stuck != nil {
+		if why := s.operator.stuck(s.Object); why != "" {
+			return &hint.PermanentError{Reason: fmt.Sprintf("%s: %s", s, why), Advice: "fix that first; the operator's documentation describes how"}
+		}
 	}
 	for _, field := range fields {
 		if keeper := s.Keeper(field); keeper != "" {
@@ -80,11 +85,6 @@ func (s site) free(fields ...kube.Path) error {
 		}
 	}
 	return nil
-}
-
-// lacks refuses what an operator has no way to do.
-func (s site) lacks(what, advice string) error {
-	return &hint.PermanentError{Reason: fmt.Sprintf("%s has no way to %s", s.operator.name, what), Advice: advice}
 }
 
 // unsettled is a check's answer while something else goes on.

@@ -3,10 +3,8 @@ package kube
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"plimsoll/cluster"
-	"plimsoll/engine"
 	"plimsoll/hint"
 	"plimsoll/infra/kube"
 )
@@ -16,48 +14,54 @@ import (
 var mariadbOperator = operator{
 	name: "mariadb-operator",
 	kind: kube.Kind{Group: "k8s.mariadb.com", Version: "v1alpha1", Kind: "MariaDB", Plural: "mariadbs"},
-	size: kube.At("spec.replicas"),
 	selector: func(o kube.Object) string {
-		return "app.kubernetes.io/instance=" + o.Name() + ",app.kubernetes.io/name=mariadb,statefulset.kubernetes.io/pod-name"
+		return labelled("app.kubernetes.io/instance="+o.Name(), "app.kubernetes.io/name=mariadb")
 	},
-	paused: func(o kube.Object) string {
-		if o.Is(suspend) {
+	stopped: func(o kube.Object) string {
+		if o.Is(kube.At("spec.suspend")) {
 			return "spec.suspend is true: the operator ignores the cluster"
 		}
 		return ""
 	},
-	resume:    "plimsoll runbook run kube/resume",
-	stuck:     func(kube.Object) string { return "" },
-	busy:      mariadbBusy,
-	parameter: myCnf,
-	shrinks: func(o kube.Object, to int64) error {
-		if primary, known := o.Int(currentPrimary); known && primary >= to {
-			return &hint.PermanentError{
-				Reason: fmt.Sprintf("the primary is pod %s-%d, which would be removed", o.Name(), primary),
-				Advice: "switch over first: plimsoll runbook run kube/switchover",
-			}
-		}
-		return nil
+	resume:        "plimsoll runbook run kube/resume",
+	busy:          mariadbBusy,
+	counts:        mariadbCounts,
+	size:          one("spec.replicas"),
+	fits:          mariadbFits,
+	restart:       &restartField{field: kube.Path{"spec", "podMetadata", "annotations", restartMark}, shown: restartMark, can: mariadbRestarts},
+	configuration: myCnf,
+	suspend:       kube.At("spec.suspend"),
+	primary:       mariadbPrimary,
+	instead: map[string]string{
+		"kube.replace-node":      "delete the member's volume claim and pod as the operator's documentation describes",
+		"kube.enter-maintenance": "pause the operator for the whole cluster: plimsoll runbook run kube/pause",
 	},
-	grows: func(o kube.Object) error {
-		if o.Is(kube.At("spec.replication.enabled")) && o.Get(kube.At("spec.replication.replica.bootstrapFrom")) == nil {
-			return &hint.PermanentError{
-				Reason: "spec.replication.replica.bootstrapFrom is empty, so mariadb-operator does not know where a new replica gets its data",
-				Advice: "name a PhysicalBackup there first, as mariadb-operator's documentation of replication describes",
-			}
-		}
-		return nil
-	},
-	counts: mariadbCounts,
 }
 
-var (
-	suspend        = kube.At("spec.suspend")
-	currentPrimary = kube.At("status.currentPrimaryPodIndex")
-)
+var currentPrimary = kube.At("status.currentPrimaryPodIndex")
 
-// canRestart refuses where the operator would restart nothing by itself.
-func canRestart(o kube.Object) error {
+func mariadbFits(s site, to int64) error {
+	has, _ := s.wanted()
+	primary, known := s.Int(currentPrimary)
+	switch {
+	case to < has && known && primary >= to:
+		return primaryGoes(fmt.Sprintf("%s-%d", s.Name(), primary))
+	case to > has && s.Is(kube.At("spec.replication.enabled")) && s.Get(kube.At("spec.replication.replica.bootstrapFrom")) == nil:
+		return &hint.PermanentError{
+			Reason: "spec.replication.replica.bootstrapFrom is empty, so mariadb-operator does not know where a new replica gets its data",
+			Advice: "name a PhysicalBackup there first, as mariadb-operator's documentation of replication describes",
+		}
+	}
+	return nil
+}
+
+// primaryGoes refuses to take the primary away.
+func primaryGoes(pod string) error {
+	return &hint.PermanentError{Reason: fmt.Sprintf("the primary is pod %s, which would be removed", pod), Advice: "switch over first"}
+}
+
+// mariadbRestarts refuses where the operator would restart nothing by itself.
+func mariadbRestarts(o kube.Object) error {
 	if strategy := o.Text(kube.At("spec.updateStrategy.type")); strategy == "OnDelete" || strategy == "Never" {
 		return &hint.PermanentError{
 			Reason: fmt.Sprintf("spec.updateStrategy.type is %s: the operator does not restart servers by itself", strategy),
@@ -76,6 +80,18 @@ func primaryField(o kube.Object) kube.Path {
 		return kube.At("spec.galera.primary.podIndex")
 	}
 	return nil
+}
+
+// mariadbPrimary is that field, where mariadb-operator is who chooses.
+func mariadbPrimary(o kube.Object) (kube.Path, error) {
+	field := primaryField(o)
+	switch {
+	case field == nil:
+		return nil, &hint.PermanentError{Reason: fmt.Sprintf("MariaDB %s has neither replication nor Galera: there is no other primary", o.Name())}
+	case o.Get(kube.At("spec.maxScaleRef")) != nil:
+		return nil, &hint.PermanentError{Reason: fmt.Sprintf("MaxScale chooses the primary of MariaDB %s", o.Name()), Advice: "switch over with spec.primaryServer of the MaxScale object"}
+	}
+	return field, nil
 }
 
 func mariadbBusy(o kube.Object) string {
@@ -101,29 +117,9 @@ func mariadbBusy(o kube.Object) string {
 func mariadbCounts(ctx context.Context, on *cluster.Cluster, o kube.Object, want int64) (string, error) {
 	switch {
 	case o.Is(kube.At("spec.galera.enabled")):
-		said, err := on.Value(ctx, "", "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'WSREP_CLUSTER_SIZE'")
-		if err != nil {
-			return "", err
-		}
-		if said != strconv.FormatInt(want, 10) {
-			return fmt.Sprintf("a Galera cluster of %d nodes; now it has %s", want, said), nil
-		}
+		return counted(ctx, on, "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'WSREP_CLUSTER_SIZE'", "members of the Galera cluster", want)
 	case o.Is(kube.At("spec.replication.enabled")):
-		db, err := on.Database(ctx, "")
-		if err != nil {
-			return "", err
-		}
-		r, ok := engine.As[engine.Replicated](db)
-		if !ok {
-			return "", fmt.Errorf("cluster %s does not report its roles in replication", on.Name)
-		}
-		status, err := r.ReplicationStatus(ctx)
-		if err != nil {
-			return "", err
-		}
-		if int64(status.Followers) != want-1 {
-			return fmt.Sprintf("%d replicas to replicate from the primary; now %d do", want-1, status.Followers), nil
-		}
+		return followersCounted(ctx, on, want-1)
 	}
 	return "", nil
 }

@@ -20,9 +20,9 @@ import (
 var mariadbLabels = map[string]any{"app.kubernetes.io/name": "mariadb", "app.kubernetes.io/instance": "shop"}
 
 // newMariaDB is a primary with two replicas.
-func newMariaDB(t *testing.T) *world {
+func newMariaDB(t *testing.T, place ...func(*world)) *world {
 	t.Helper()
-	w := newWorld(t, cluster.MariaDBOperator, "mysql")
+	w := newWorld(t, cluster.MariaDBOperator, "mysql", place...)
 	w.settings["max_connections"], w.members = "151", 3
 	w.Put(mariadbs.Kind, "shop", kube.Object{
 		"spec": map[string]any{

@@ -58,7 +58,10 @@ func (a *parameter) Check(ctx context.Context, on *cluster.Cluster) (action.Chec
 	if err != nil {
 		return action.CheckResult{}, err
 	}
-	before, said := s.operator.parameter.read(s.Object, a.Name)
+	if s.operator.configuration == nil {
+		return action.CheckResult{}, s.lacks("kube.set-parameter", "set a parameter in its object")
+	}
+	before, said := s.operator.configuration.read(s.Object, a.Name)
 	f := action.CheckResult{
 		State: action.Needed, Observed: action.Facts{"object": s.String(), "uid": s.UID(), "value": before, "said": said},
 		Intended: action.Facts{"object": s.String(), "value": a.Value, "said": true},
@@ -95,7 +98,7 @@ func (a *parameter) ApprovalReason(action.CheckResult) string {
 
 // edits are those that say the value, or take the parameter away when it is empty; none if it is so.
 func (a *parameter) edits(s site, value string) ([]kube.Edit, error) {
-	p := s.operator.parameter
+	p := s.operator.configuration
 	if err := s.free(p.field); err != nil {
 		return nil, err
 	}
@@ -159,7 +162,7 @@ func (a *parameter) become(ctx context.Context, on *cluster.Cluster, c action.Ca
 // the operator's word must do.
 func (a *parameter) has(on *cluster.Cluster, value string) look {
 	return func(ctx context.Context, s site) (string, error) {
-		if is, said := s.operator.parameter.read(s.Object, a.Name); said != (value != "") || is != value {
+		if is, said := s.operator.configuration.read(s.Object, a.Name); said != (value != "") || is != value {
 			return "", &hint.PermanentError{Reason: fmt.Sprintf("somebody else changed %s of %s to %q; this run set it to %q", a.Name, s, is, value), Advice: "agree with them on the value, then plimsoll runbook resume RUN"}
 		}
 		if value == "" {
@@ -179,7 +182,7 @@ func (a *parameter) Undo(ctx context.Context, on *cluster.Cluster, c action.Call
 		return errors.New("the parameter's previous value was not recorded")
 	}
 	value := func(s site) any {
-		is, _ := s.operator.parameter.read(s.Object, a.Name)
+		is, _ := s.operator.configuration.read(s.Object, a.Name)
 		return is
 	}
 	return a.become(ctx, on, c, before, stillOurs(c.Before, a.Name, value, a.Value, before))

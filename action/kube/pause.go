@@ -44,7 +44,7 @@ func (a *pause) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 		return action.CheckResult{}, err
 	}
 	f := action.CheckResult{
-		State: action.Needed, Observed: action.Facts{"object": s.String(), "uid": s.UID(), "paused": s.Is(suspend)},
+		State: action.Needed, Observed: action.Facts{"object": s.String(), "uid": s.UID(), "paused": s.operator.suspend != nil && s.Is(s.operator.suspend)},
 		Intended: action.Facts{"object": s.String(), "paused": a.paused},
 	}
 	edits, err := a.edits(s, a.paused)
@@ -68,8 +68,9 @@ func (a *pause) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 }
 
 func (a *pause) edits(s site, paused bool) ([]kube.Edit, error) {
-	if s.at.Operator != cluster.MariaDBOperator {
-		return nil, s.lacks("pause for one cluster", "stop the work that it would interfere with, or scale the operator's own Deployment down by hand")
+	suspend := s.operator.suspend
+	if suspend == nil {
+		return nil, s.lacks("kube.pause", "pause for one cluster")
 	}
 	if s.Is(suspend) == paused {
 		return nil, nil
@@ -102,8 +103,8 @@ func (a *pause) become(ctx context.Context, on *cluster.Cluster, c action.Call, 
 
 func (a *pause) Verify(ctx context.Context, on *cluster.Cluster, _ action.Facts) error {
 	s, err := find(ctx, on)
-	if err == nil && s.Is(suspend) != a.paused {
-		err = fmt.Errorf("%s of %s is %v", suspend, s, s.Is(suspend))
+	if err == nil && s.Is(s.operator.suspend) != a.paused {
+		err = fmt.Errorf("%s of %s is %v", s.operator.suspend, s, s.Is(s.operator.suspend))
 	}
 	return err
 }
@@ -113,6 +114,6 @@ func (a *pause) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) er
 	if !ok {
 		return fmt.Errorf("the previous state of the operator (paused or not) was not recorded")
 	}
-	paused := func(s site) any { return s.Is(suspend) }
+	paused := func(s site) any { return s.Is(s.operator.suspend) }
 	return a.become(ctx, on, c, before, stillOurs(c.Before, "whether the operator leaves it alone", paused, a.paused, before))
 }

@@ -12,5 +12,5 @@ func Paused(ctx context.Context, on *cluster.Cluster) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return s.at.Operator == cluster.MariaDBOperator && s.Is(suspend), nil
+	return s.operator.suspend != nil && s.Is(s.operator.suspend), nil
 }

@@ -75,6 +75,26 @@ func TestRealServersTellWhenAnOperatorIsDone(t *testing.T) {
 	}
 }
 
+// What Percona's servers are asked is understood by a MySQL: one that is in no group counts no members.
+func TestWhatPerconasServersAreAskedIsSQL(t *testing.T) {
+	c := labtest.Cluster(t, lab.Spec{Name: "kube-percona", Product: "mysql", Nodes: 1})
+	for _, p := range perconaKinds {
+		w := newPercona(t, p)
+		real := lab.AsCluster(c, mysql.Engine{}, w.site.Local)
+		t.Cleanup(func() { _ = real.Close() })
+		real.Kubernetes = w.site.Kubernetes
+		w.site = real
+		f, err := w.task(t, "kube.scale", "members: 3").Check(t.Context(), real)
+		want := map[string]string{
+			cluster.PerconaXtraDBOperator: "3 members of the Galera cluster; now there are NULL",
+			cluster.PerconaServerOperator: "3 members of the group that are online; now there are 0",
+		}[p.operator]
+		if err != nil || !strings.Contains(f.Reason, want) {
+			t.Errorf("%s: %s %q, %v; want %q", p.operator, f.State, f.Reason, err, want)
+		}
+	}
+}
+
 // realServers are servers that a function works in an operator's place.
 type realServers struct {
 	*kubetest.Cluster
@@ -132,6 +152,9 @@ func (w *realServers) operate(*kubetest.Cluster) {
 		return
 	}
 	w.tell(nodes[w.primary].Name, "SET GLOBAL read_only = 1")
+	if behind := w.value(nodes[to].Name, "SELECT MASTER_GTID_WAIT('"+w.value(nodes[w.primary].Name, "SELECT @@global.gtid_binlog_pos")+"', 60)"); behind != "0" {
+		w.t.Errorf("node %s does not catch up with the primary: %s", nodes[to].Name, behind)
+	}
 	w.tell(nodes[to].Name, "STOP SLAVE", "RESET SLAVE ALL", "SET GLOBAL read_only = 0")
 	target := nodes[to].Target
 	host, port, err := net.SplitHostPort(target.Addresses[0])
@@ -140,7 +163,7 @@ func (w *realServers) operate(*kubetest.Cluster) {
 	}
 	for i, n := range nodes {
 		if int64(i) != to {
-			w.tell(n.Name, "STOP SLAVE", fmt.Sprintf("CHANGE MASTER TO MASTER_HOST = '%s', MASTER_PORT = %s, MASTER_USER = '%s', MASTER_PASSWORD = '%s', MASTER_USE_GTID = current_pos",
+			w.tell(n.Name, "STOP SLAVE", fmt.Sprintf("CHANGE MASTER TO MASTER_HOST = '%s', MASTER_PORT = %s, MASTER_USER = '%s', MASTER_PASSWORD = '%s', MASTER_SSL = 0, MASTER_USE_GTID = current_pos",
 				host, port, target.User, string(target.Password)), "START SLAVE")
 		}
 	}

@@ -9,13 +9,12 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/hint"
-	"plimsoll/infra/kube"
 )
 
 func replaceAction(every time.Duration) action.Action {
 	return action.Action{
 		Name: "kube.replace-node", Version: 1,
-		About: "Replaces a node of Cassandra through cass-operator: its volume claim is deleted, and a new node takes over its tokens and streams its data from the others.",
+		About: "Replaces a node of Cassandra or ScyllaDB through its operator: its volume claim is deleted, and a new node takes over its tokens and streams its data from the others.",
 		New:   func() action.Task { return &replace{every: every} },
 	}
 }
@@ -26,56 +25,71 @@ type replace struct {
 	every time.Duration
 }
 
+// replacer is how an operator is asked to replace the node of a pod. What it is asked for is marked with the token of the intention, so that a
+// second attempt finds it, and with the host id of the node that is to go.
+type replacer interface {
+	// host is the host id that the operator knows of the pod's node; "" for none.
+	host(ctx context.Context, s site, pod string) (string, error)
+	// try has the API judge the request.
+	try(ctx context.Context, s site, pod string) error
+	// ask asks once for a token, however often it is called.
+	ask(ctx context.Context, s site, pod, host, token string) error
+	// asked is the host id of the node that is to go, and what the request waits for; "" when the operator is done with it.
+	asked(ctx context.Context, s site, pod, token string) (host, waits string, err error)
+}
+
 var (
 	_ action.Verifier         = (*replace)(nil)
 	_ action.InFlightWaiter   = (*replace)(nil)
 	_ action.ApprovalDemander = (*replace)(nil)
 )
 
+// replacedLabel is the label of what was asked for that says which node it replaces, by its host id.
+const replacedLabel = "plimsoll.replaces"
+
 func (a *replace) Traits() action.Traits {
 	return action.Traits{Effect: action.Irreversible, Repeatable: true}
 }
 
-// host is the host id that the operator knows of the pod's node; "" for none.
-func (a *replace) host(s site) string {
-	return s.Text(kube.Path{"status", "nodeStatuses", a.Pod, "hostID"})
-}
-
 // Check finds it needed for the node that is there now. That it was replaced already is not to be told from its state; who resumes a run
-// finds the task by its name.
+// finds what was asked for by its token.
 func (a *replace) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
 	s, err := find(ctx, on)
 	if err != nil {
 		return action.CheckResult{}, err
 	}
-	f := action.CheckResult{
-		State: action.Needed, Observed: action.Facts{"object": s.String(), "uid": s.UID(), "host": a.host(s)}, Intended: action.Facts{"pod": a.Pod, "host": action.Another},
+	if s.operator.replaces == nil {
+		return action.CheckResult{}, s.lacks("kube.replace-node", "replace a member")
 	}
-	if s.at.Operator != cluster.CassOperator {
-		return f, s.lacks("replace a member", "delete the member's volume claim and pod as the operator's documentation describes")
+	host, err := s.operator.replaces.host(ctx, s, a.Pod)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	f := action.CheckResult{
+		State: action.Needed, Observed: action.Facts{"object": s.String(), "uid": s.UID(), "host": host}, Intended: action.Facts{"pod": a.Pod, "host": action.Another},
 	}
 	if err := s.free(); err != nil {
 		return f, err
 	}
-	if a.host(s) == "" {
-		return f, &hint.PermanentError{Reason: fmt.Sprintf("%s has no node in pod %s", s, a.Pod), Advice: "status.nodeStatuses lists them"}
+	if host == "" {
+		return f, &hint.PermanentError{Reason: fmt.Sprintf("%s has no node in pod %s", s, a.Pod), Advice: "see the object's status: its pods are those of its racks"}
 	}
-	if err := a.othersWell(ctx, on, s); err != nil {
+	if err := othersWell(ctx, on, host); err != nil {
 		return f, err
 	}
-	return f, s.tryTask(ctx, map[string]any{"name": "replace", "command": "replacenode", "args": map[string]any{"pod_name": a.Pod}})
+	return f, s.operator.replaces.try(ctx, s, a.Pod)
 }
 
 // othersWell refuses while another node is not up and normal: the data of the new one comes from the others.
-func (a *replace) othersWell(ctx context.Context, on *cluster.Cluster, s site) error {
+func othersWell(ctx context.Context, on *cluster.Cluster, host string) error {
 	seen, err := ring(ctx, on)
 	if err != nil {
 		return err
 	}
 	for _, m := range seen.Members {
-		if m.Host != a.host(s) && (!m.Up || m.Part != engine.Normal) {
+		if m.Host != host && (!m.Up || m.Part != engine.Normal) {
 			return &hint.PermanentError{
-				Reason: fmt.Sprintf("node %s is %s: data that only it and the replaced node have could be lost", m.Address, m.Code()),
+				Reason: fmt.Sprintf("node %s is %s: data that only it and node %s have could be lost", m.Address, m.Code(), host),
 				Advice: "bring that node back first",
 			}
 		}
@@ -98,42 +112,44 @@ func (a *replace) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 		return nil, action.NothingDone{Err: fmt.Errorf("the node that ran in pod %s was not recorded", a.Pod)}
 	}
 	c.Progress(-1, "requesting the replacement of "+before)
-	job := map[string]any{"name": "replace", "command": "replacenode", "args": map[string]any{"pod_name": a.Pod}}
-	err = s.runTask(ctx, on, a.every, c, job, map[string]string{replacedLabel: before}, func(ctx context.Context, s site) (string, error) {
-		return a.replaced(ctx, on, s, c.Token)
-	})
+	if err := s.operator.replaces.ask(ctx, s, a.Pod, before, c.Token); err != nil {
+		return nil, err
+	}
+	err = s.await(ctx, on, a.every, c, a.replaced(on, c.Token))
 	return action.Facts{"was": before, "token": c.Token}, err
 }
 
-// replacedLabel is the label of a task that says which node it replaces, by its host id.
-const replacedLabel = "plimsoll.replaces"
-
 // replaced tells what is waited for until another node has the pod, in the operator's eyes and in the ring.
-func (a *replace) replaced(ctx context.Context, on *cluster.Cluster, s site, token string) (string, error) {
-	task, err := s.api.Get(ctx, s.tasks(), taskName(token))
-	if err != nil {
-		return "", err
+func (a *replace) replaced(on *cluster.Cluster, token string) look {
+	return func(ctx context.Context, s site) (string, error) {
+		before, waits, err := s.operator.replaces.asked(ctx, s, a.Pod, token)
+		if err != nil || waits != "" {
+			return waits, err
+		}
+		now, err := s.operator.replaces.host(ctx, s, a.Pod)
+		if err != nil {
+			return "", err
+		}
+		if now == "" || now == before {
+			return "the new node in pod " + a.Pod, nil
+		}
+		seen, err := ring(ctx, on)
+		if err != nil {
+			return "", err
+		}
+		if _, still := seen.Find(before); still {
+			return "node " + before + " to leave the ring", nil
+		}
+		if m, there := seen.Find(now); !there || !m.Up || m.Part != engine.Normal {
+			return "node " + now + " to be up and normal in the ring", nil
+		}
+		return "", nil
 	}
-	before := task.Text(kube.Path{"metadata", "labels", replacedLabel})
-	if now := a.host(s); now == "" || now == before {
-		return "the new node in pod " + a.Pod, nil
-	}
-	seen, err := ring(ctx, on)
-	if err != nil {
-		return "", err
-	}
-	if _, still := seen.Find(before); still {
-		return "node " + before + " to leave the ring", nil
-	}
-	if m, there := seen.Find(a.host(s)); !there || !m.Up || m.Part != engine.Normal {
-		return "node " + a.host(s) + " to be up and normal in the ring", nil
-	}
-	return "", nil
 }
 
 func (a *replace) Verify(ctx context.Context, on *cluster.Cluster, output action.Facts) error {
 	token, _ := output["token"].(string)
-	return verify(ctx, on, func(ctx context.Context, s site) (string, error) { return a.replaced(ctx, on, s, token) })
+	return verify(ctx, on, a.replaced(on, token))
 }
 
 func (a *replace) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c action.Call) error {

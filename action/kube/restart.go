@@ -25,7 +25,7 @@ var (
 	_ action.InFlightWaiter = (*restart)(nil)
 )
 
-// restartMark is the annotation of pods that says for which intention they were started.
+// restartMark is the annotation of pods that says for which intention they were started, where the operator has none of its own.
 const restartMark = "plimsoll.restart"
 
 // Traits says repeatable: the task, or the mark of the pods, has the name of the intention.
@@ -52,29 +52,29 @@ func (a *restart) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	case waits != "":
 		unsettled(&f, s, waits)
 		return f, nil
-	case s.at.Operator == cluster.CassOperator:
+	case s.operator.restart == nil:
 		return f, s.tryTask(ctx, restartJob)
 	}
-	return f, s.api.Try(ctx, s.kind, s.Object, marked("check"))
+	return f, s.api.Try(ctx, s.kind, s.Object, s.operator.restart.marked("check"))
 }
 
 // can refuses what would not restart anything.
 func (a *restart) can(s site) error {
-	if s.at.Operator != cluster.MariaDBOperator {
+	by := s.operator.restart
+	if by == nil {
 		return s.free()
 	}
-	if err := canRestart(s.Object); err != nil {
-		return err
+	if by.can != nil {
+		if err := by.can(s.Object); err != nil {
+			return err
+		}
 	}
-	return s.free(markPath)
+	return s.free(by.field)
 }
 
-var (
-	restartJob = map[string]any{"name": "restart", "command": "restart"}
-	markPath   = kube.Path{"spec", "podMetadata", "annotations", restartMark}
-)
+var restartJob = map[string]any{"name": "restart", "command": "restart"}
 
-func marked(token string) kube.Edit { return kube.Edit{Path: markPath, Value: token} }
+func (r restartField) marked(token string) kube.Edit { return kube.Edit{Path: r.field, Value: token} }
 
 func (a *restart) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
 	s, err := find(ctx, on)
@@ -84,16 +84,19 @@ func (a *restart) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 	if err := a.can(s); err != nil {
 		return nil, action.NothingDone{Err: err}
 	}
-	if s.at.Operator == cluster.CassOperator {
-		c.Progress(-1, "requesting the restart")
-		return a.output(c), s.runTask(ctx, on, a.every, c, restartJob, nil, nil)
-	}
 	c.Progress(-1, "requesting the restart")
+	by := s.operator.restart
+	if by == nil {
+		if err := s.askTask(ctx, c.Token, restartJob, nil); err != nil {
+			return nil, err
+		}
+		return a.output(c), s.await(ctx, on, a.every, c, taskDone(c.Token))
+	}
 	err = s.write(ctx, nil, func(s site) ([]kube.Edit, error) {
-		if s.Text(markPath) == c.Token {
+		if s.Text(by.field) == c.Token {
 			return nil, nil
 		}
-		return []kube.Edit{marked(c.Token)}, a.can(s)
+		return []kube.Edit{by.marked(c.Token)}, a.can(s)
 	})
 	if err != nil {
 		return nil, err
@@ -111,7 +114,7 @@ func started(token string) look {
 			return "", err
 		}
 		for _, p := range pods {
-			if p.Text(kube.Path{"metadata", "annotations", restartMark}) != token {
+			if p.Text(kube.Path{"metadata", "annotations", s.operator.restart.shown}) != token {
 				return "pod " + p.Name() + " to restart", nil
 			}
 		}
@@ -122,7 +125,7 @@ func started(token string) look {
 func (a *restart) Verify(ctx context.Context, on *cluster.Cluster, output action.Facts) error {
 	token, _ := output["token"].(string)
 	return verify(ctx, on, func(ctx context.Context, s site) (string, error) {
-		if s.at.Operator == cluster.CassOperator {
+		if s.operator.restart == nil {
 			return s.taskWaits(ctx, token)
 		}
 		return started(token)(ctx, s)

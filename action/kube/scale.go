@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"plimsoll/action"
 	"plimsoll/cluster"
+	"plimsoll/hint"
 	"plimsoll/infra/kube"
 )
 
@@ -19,7 +21,8 @@ func scaleAction(every time.Duration) action.Action {
 }
 
 type scale struct {
-	Members int `yaml:"members,required" doc:"The new number of members."`
+	Members int    `yaml:"members,required" doc:"The new number of members."`
+	Rack    string `yaml:"rack" doc:"For scylla-operator: the rack to change. Default: the members of all racks together, the same number in each."`
 
 	every time.Duration
 }
@@ -47,7 +50,11 @@ func (a *scale) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 	if err != nil {
 		return action.CheckResult{}, err
 	}
-	has, _ := s.Int(s.operator.size)
+	fields, err := a.fields(s)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	has := sum(s, fields)
 	f := action.CheckResult{
 		State: action.Needed, Observed: action.Facts{"object": s.String(), "uid": s.UID(), "members": has}, Intended: action.Facts{"object": s.String(), "members": a.Members},
 	}
@@ -73,24 +80,63 @@ func (a *scale) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 	return f, err
 }
 
+// fields are those that say how many there are, of the rack or of all.
+func (a *scale) fields(s site) ([]sizeField, error) {
+	all := s.operator.size(s.Object)
+	if a.Rack == "" {
+		return all, nil
+	}
+	var racks []string
+	for _, f := range all {
+		if f.rack == a.Rack {
+			return []sizeField{f}, nil
+		}
+		racks = append(racks, f.rack)
+	}
+	if len(all) == 1 && all[0].rack == "" {
+		return nil, &hint.PermanentError{Reason: s.operator.name + " deals members out to racks itself", Advice: "name no rack"}
+	}
+	return nil, &hint.PermanentError{Reason: fmt.Sprintf("%s has no rack %s", s, a.Rack), Advice: "its racks are " + strings.Join(racks, ", ")}
+}
+
+func sum(s site, fields []sizeField) (n int64) {
+	for _, f := range fields {
+		in, _ := s.Int(f.path)
+		n += in
+	}
+	return n
+}
+
 // edits are those that make it so many; none if it is.
 func (a *scale) edits(s site, to int64) ([]kube.Edit, error) {
-	if err := s.free(s.operator.size); err != nil {
+	fields, err := a.fields(s)
+	if err != nil {
 		return nil, err
 	}
-	switch has, _ := s.Int(s.operator.size); {
-	case has == to:
-		return nil, nil
-	case has > to && s.operator.shrinks != nil:
-		if err := s.operator.shrinks(s.Object, to); err != nil {
+	has := sum(s, fields)
+	each := to / int64(len(fields))
+	var edits []kube.Edit
+	for _, f := range fields {
+		if err := s.free(f.path); err != nil {
 			return nil, err
 		}
-	case has < to && s.operator.grows != nil:
-		if err := s.operator.grows(s.Object); err != nil {
+		if in, _ := s.Int(f.path); has != to && (to%int64(len(fields)) != 0 || in*int64(len(fields)) != has) {
+			return nil, &hint.PermanentError{
+				Reason: fmt.Sprintf("%s has %d members in %d racks, and %d are to be: they are not the same in each rack", s, has, len(fields), to),
+				Advice: "change one rack after the other, with the input rack",
+			}
+		}
+		edits = append(edits, kube.Edit{Path: f.path, Value: each})
+	}
+	if has == to {
+		return nil, nil
+	}
+	if s.operator.fits != nil {
+		if err := s.operator.fits(s, to); err != nil {
 			return nil, err
 		}
 	}
-	return []kube.Edit{{Path: s.operator.size, Value: to}}, nil
+	return edits, nil
 }
 
 // ApprovalReason tells what members that go take with them.
@@ -119,10 +165,11 @@ func (a *scale) become(ctx context.Context, on *cluster.Cluster, c action.Call, 
 // has looks whether the size that is asked for is still the one: somebody else may have asked for another.
 func (a *scale) has(want int64) look {
 	return func(_ context.Context, s site) (string, error) {
-		if is, _ := s.Int(s.operator.size); is != want {
-			return "", changedMeanwhile(s, s.operator.size, want)
+		fields, err := a.fields(s)
+		if err == nil && sum(s, fields) != want {
+			err = changedMeanwhile(s, fields[0].path, want)
 		}
-		return "", nil
+		return "", err
 	}
 }
 
@@ -136,8 +183,11 @@ func (a *scale) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) er
 		return errors.New("the previous number of members was not recorded")
 	}
 	size := func(s site) any {
-		is, _ := s.Int(s.operator.size)
-		return is
+		fields, err := a.fields(s)
+		if err != nil {
+			return nil
+		}
+		return sum(s, fields)
 	}
 	return a.become(ctx, on, c, before, stillOurs(c.Before, "the number of members", size, int64(a.Members), before))
 }

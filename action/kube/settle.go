@@ -18,11 +18,16 @@ const agreed = 3
 // look tells what is still waited for; "" when it is done.
 type look func(ctx context.Context, s site) (waits string, err error)
 
-// await looks until a change is done and the cluster whole again. What cannot be read for now is waited for; what a person must mend ends it.
+// await looks until a change is done and the cluster whole again.
 func (s site) await(ctx context.Context, on *cluster.Cluster, every time.Duration, c action.Call, done look) error {
+	return s.awaitOnly(ctx, every, c, func(ctx context.Context, s site) (string, error) { return s.unfinished(ctx, on, done) })
+}
+
+// awaitOnly looks until a change is done. What cannot be read for now is waited for; what a person must mend ends it.
+func (s site) awaitOnly(ctx context.Context, every time.Duration, c action.Call, done look) error {
 	seen := 0
 	return poll.Until(ctx, every, func() (string, error) {
-		waits, err := s.unfinished(ctx, on, done)
+		waits, err := done(ctx, s)
 		var permanent *hint.PermanentError
 		switch {
 		case errors.As(err, &permanent):

@@ -24,38 +24,38 @@ import (
 // No Kubernetes, no operator and no cluster that one runs could be had: the API of these tests is kubetest, the operators are functions
 // that do what their documentation and sources say, a step whenever their object is read, and the databases say what these functions did.
 
-// The fields of the published schemas that these tests use (cass-operator and mariadb-operator, both of August 2026).
+// The kinds that operators publish.
 var (
-	datacenters = kubetest.Kind{
-		Kind:   kube.Kind{Group: "cassandra.datastax.com", Version: "v1beta1", Kind: "CassandraDatacenter", Plural: "cassandradatacenters", Namespace: "db"},
-		Fields: []string{"size", "stopped", "clusterName", "datacenterName", "serverType", "serverVersion", "racks.[].name", "config.**", "configSecret"},
+	datacenters = kubetest.Published("cassandradatacenters", "db")
+	tasks       = kubetest.Published("cassandratasks", "db")
+	mariadbs    = atMostNine(kubetest.Published("mariadbs", "db"))
+	scyllas     = kubetest.Published("scyllaclusters", "db")
+	xtradbs     = kubetest.Published("perconaxtradbclusters", "db")
+	perconas    = kubetest.Published("perconaservermysqls", "db")
+	pods        = kube.Pods("db")
+	services    = kube.Services("db")
+	claims      = kube.Claims("db")
+
+	kinds = map[string]kubetest.Kind{
+		cluster.CassOperator: datacenters, cluster.MariaDBOperator: mariadbs, cluster.ScyllaOperator: scyllas,
+		cluster.PerconaXtraDBOperator: xtradbs, cluster.PerconaServerOperator: perconas,
 	}
-	tasks = kubetest.Kind{
-		Kind: kube.Kind{Group: "control.k8ssandra.io", Version: "v1alpha1", Kind: "CassandraTask", Plural: "cassandratasks", Namespace: "db"},
-		Fields: []string{
-			"datacenter.name", "datacenter.namespace", "jobs.[].name", "jobs.[].command", "jobs.[].args.pod_name", "concurrencyPolicy", "ttlSecondsAfterFinished",
-		},
-	}
-	mariadbs = kubetest.Kind{
-		Kind: kube.Kind{Group: "k8s.mariadb.com", Version: "v1alpha1", Kind: "MariaDB", Plural: "mariadbs", Namespace: "db"},
-		Fields: []string{
-			"replicas", "suspend", "myCnf", "myCnfConfigMapKeyRef.name", "podMetadata.annotations.*", "updateStrategy.type", "replication.enabled",
-			"replication.primary.podIndex", "replication.replica.bootstrapFrom.physicalBackupTemplateRef.name", "galera.enabled", "galera.primary.podIndex",
-			"maxScaleRef.name",
-		},
-		Rule: func(o kube.Object) string {
-			if n, _ := o.Int(kube.At("spec.replicas")); n > 9 {
-				return "at most 9, says a rule of the test"
-			}
-			return ""
-		},
-	}
-	pods = kube.Pods("db")
 )
+
+func atMostNine(k kubetest.Kind) kubetest.Kind {
+	k.Rule = func(o kube.Object) string {
+		if n, _ := o.Int(kube.At("spec.replicas")); n > 9 {
+			return "at most 9, says a rule of the test"
+		}
+		return ""
+	}
+	return k
+}
 
 // world is a cluster that an operator runs.
 type world struct {
 	*kubetest.Cluster
+	real objects // a real API server in the stand-in's place; nil: there is none
 	site *cluster.Cluster
 
 	mu       sync.Mutex
@@ -68,14 +68,36 @@ type world struct {
 	settings map[string]string
 }
 
-// newWorld is one whose nodes are pods NAME-0 to NAME-2.
-func newWorld(t *testing.T, operator, engineName string) *world {
+// objects are what an operator, or another person, reads and changes.
+type objects interface {
+	Put(k kube.Kind, name string, fields kube.Object)
+	Set(k kube.Kind, name, path string, value any)
+	Delete(k kube.Kind, name string)
+	Object(k kube.Kind, name string) kube.Object
+	All(k kube.Kind) []kube.Object
+}
+
+func (w *world) objects() objects {
+	if w.real != nil {
+		return w.real
+	}
+	return w.Cluster
+}
+
+func (w *world) Put(k kube.Kind, name string, fields kube.Object) { w.objects().Put(k, name, fields) }
+func (w *world) Set(k kube.Kind, name, path string, value any)    { w.objects().Set(k, name, path, value) }
+func (w *world) Delete(k kube.Kind, name string)                  { w.objects().Delete(k, name) }
+func (w *world) Object(k kube.Kind, name string) kube.Object      { return w.objects().Object(k, name) }
+func (w *world) All(k kube.Kind) []kube.Object                    { return w.objects().All(k) }
+
+// newWorld is one whose nodes are pods NAME-0 to NAME-2. A place is done to it before anything is put into it.
+func newWorld(t *testing.T, operator, engineName string, place ...func(*world)) *world {
 	t.Helper()
 	here, err := local.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{Cluster: kubetest.New(datacenters, tasks, mariadbs), hosts: map[string]string{}, settings: map[string]string{}}
+	w := &world{Cluster: kubetest.New(datacenters, tasks, mariadbs, scyllas, xtradbs, perconas), hosts: map[string]string{}, settings: map[string]string{}}
 	var nodes []cluster.Node
 	for i := range 3 {
 		nodes = append(nodes, cluster.Node{Name: fmt.Sprintf("n%d", i), Pod: fmt.Sprintf("db/shop-%d", i), Target: engine.Target{Engine: engineName, Addresses: []string{fmt.Sprint(i)}}})
@@ -90,17 +112,19 @@ func newWorld(t *testing.T, operator, engineName string) *world {
 		w.site.AskRoles()
 	}
 	t.Cleanup(func() { _ = w.site.Close() })
+	for _, do := range place {
+		do(w)
+	}
 	return w
 }
 
 // set changes a field of the object by somebody else's hand.
 func (w *world) set(path string, value any) {
-	k := mariadbs.Kind
-	if w.site.Kubernetes.Operator == cluster.CassOperator {
-		k = datacenters.Kind
-	}
-	w.Set(k, "shop", path, value)
+	w.Set(w.kind(), "shop", path, value)
 }
+
+// kind is that of the object of the world's operator.
+func (w *world) kind() kube.Kind { return kinds[w.site.Kubernetes.Operator].Kind }
 
 func (w *world) action(t *testing.T, name string) action.Action {
 	t.Helper()
@@ -141,7 +165,7 @@ func (w *world) act(t *testing.T, task action.Task) error {
 	if f.State != action.Needed {
 		return fmt.Errorf("it is %s: %s", f.State, f.Reason)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	c := call(t.Name())
 	c.Before = f.Observed
@@ -172,7 +196,7 @@ func (w *world) pod(i int, annotations map[string]any, labels map[string]any) {
 
 func conditions(all map[string]string) (list []any) {
 	for _, kind := range slices.Sorted(maps.Keys(all)) {
-		list = append(list, map[string]any{"type": kind, "status": all[kind], "reason": "Test"})
+		list = append(list, map[string]any{"type": kind, "status": all[kind], "reason": "Test", "message": "", "lastTransitionTime": "2026-11-24T00:00:00Z"})
 	}
 	return list
 }
@@ -197,9 +221,7 @@ type database struct {
 	index string
 }
 
-func (database) Session(context.Context) (engine.Session, error) {
-	return nil, errors.New("there is no server behind this")
-}
+func (d database) Session(context.Context) (engine.Session, error) { return counting{d.w}, nil }
 func (database) Facts(context.Context) (engine.Facts, error) {
 	return engine.Facts{Product: "stand-in"}, nil
 }
@@ -215,6 +237,22 @@ func (d database) Setting(_ context.Context, name string) (string, error) {
 }
 func (database) Change(context.Context, string, string) error { return errors.New("not here") }
 func (database) SameValue(_, wrote, shown string) bool        { return wrote == shown }
+
+// counting answers every query with the number of members: those that are asked here are for it.
+type counting struct{ w *world }
+
+func (counting) Prepare(context.Context, string) (engine.Statement, error) {
+	return nil, errors.New("there is no server behind this")
+}
+func (c counting) Exec(_ context.Context, _ string, r *engine.Result) error {
+	c.w.mu.Lock()
+	defer c.w.mu.Unlock()
+	r.Reset()
+	r.Rows, r.Columns, r.Values = 1, 1, append(r.Values, engine.Int(int64(c.w.members)))
+	return nil
+}
+func (counting) Interrupt()   {}
+func (counting) Close() error { return nil }
 
 type replicated struct{ database }
 

@@ -16,7 +16,7 @@ import (
 
 func switchoverAction(every time.Duration) action.Action {
 	return action.Action{
-		Name: "kube.switchover", Version: 1, About: "Makes another pod the primary through mariadb-operator, and waits until the operator and the servers confirm it.",
+		Name: "kube.switchover", Version: 1, About: "Makes another pod the primary through its operator, and waits until the operator and the servers confirm it.",
 		New: func() action.Task { return &switchover{every: every} },
 	}
 }
@@ -41,7 +41,7 @@ func (a *switchover) Traits() action.Traits {
 func index(s site, pod string) (int64, error) {
 	ordinal, is := strings.CutPrefix(pod, s.at.Name+"-")
 	n, err := strconv.ParseInt(ordinal, 10, 32)
-	if size, _ := s.Int(s.operator.size); !is || err != nil || n < 0 || n >= size {
+	if size, _ := s.wanted(); !is || err != nil || n < 0 || n >= size {
 		return 0, &hint.PermanentError{Reason: fmt.Sprintf("%s has no pod %s", s, pod), Advice: fmt.Sprintf("its pods are %s-0 to %s-%d", s.at.Name, s.at.Name, size-1)}
 	}
 	return n, nil
@@ -81,15 +81,12 @@ func (a *switchover) Check(ctx context.Context, on *cluster.Cluster) (action.Che
 
 // edits are those that ask for the primary; none if it is asked for.
 func (a *switchover) edits(s site, pod string) ([]kube.Edit, error) {
-	if s.at.Operator != cluster.MariaDBOperator {
-		return nil, s.lacks("choose a primary", "all of its nodes have the same role")
+	if s.operator.primary == nil {
+		return nil, s.lacks("kube.switchover", "choose a primary")
 	}
-	field := primaryField(s.Object)
-	switch {
-	case field == nil:
-		return nil, &hint.PermanentError{Reason: fmt.Sprintf("%s has neither replication nor Galera: there is no other primary", s)}
-	case s.Get(kube.At("spec.maxScaleRef")) != nil:
-		return nil, &hint.PermanentError{Reason: fmt.Sprintf("MaxScale chooses the primary of %s", s), Advice: "switch over with spec.primaryServer of the MaxScale object"}
+	field, err := s.operator.primary(s.Object)
+	if err != nil {
+		return nil, err
 	}
 	to, err := index(s, pod)
 	if err != nil {
@@ -125,8 +122,12 @@ func (a *switchover) leads(ctx context.Context, on *cluster.Cluster, s site, pod
 	if err != nil {
 		return "", err
 	}
-	if wanted, _ := s.Int(primaryField(s.Object)); wanted != want {
-		return "", changedMeanwhile(s, primaryField(s.Object), want)
+	field, err := s.operator.primary(s.Object)
+	if err != nil {
+		return "", err
+	}
+	if wanted, _ := s.Int(field); wanted != want {
+		return "", changedMeanwhile(s, field, want)
 	}
 	if is, known := s.Int(currentPrimary); !known || is != want {
 		return "pod " + pod + " to become the primary; now it is " + s.Text(kube.At("status.currentPrimary")), nil

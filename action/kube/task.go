@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"plimsoll/action"
-	"plimsoll/cluster"
 	"plimsoll/hint"
 	"plimsoll/infra/kube"
 )
@@ -63,25 +62,21 @@ func (s site) alone(ctx context.Context, own string) error {
 	return nil
 }
 
-// runTask has the operator do a job, and waits for its end and for what done looks for. The task keeps labels of what was so before.
-func (s site) runTask(ctx context.Context, on *cluster.Cluster, every time.Duration, c action.Call, job map[string]any, labels map[string]string, done look) error {
-	if _, err := s.api.Get(ctx, s.tasks(), taskName(c.Token)); errors.Is(err, kube.ErrNotFound) {
-		if err := s.alone(ctx, taskName(c.Token)); err != nil {
-			return action.NothingDone{Err: err}
-		}
-		if err := s.api.Create(ctx, s.tasks(), taskName(c.Token), labels, s.taskSpec(job)); err != nil {
-			return err
-		}
-	} else if err != nil {
+// askTask makes a task once for a token. It keeps labels of what was so before.
+func (s site) askTask(ctx context.Context, token string, job map[string]any, labels map[string]string) error {
+	_, err := s.api.Get(ctx, s.tasks(), taskName(token))
+	if !errors.Is(err, kube.ErrNotFound) {
 		return err
 	}
-	return s.await(ctx, on, every, c, func(ctx context.Context, s site) (string, error) {
-		waits, err := s.taskWaits(ctx, c.Token)
-		if err == nil && waits == "" && done != nil {
-			return done(ctx, s)
-		}
-		return waits, err
-	})
+	if err := s.alone(ctx, taskName(token)); err != nil {
+		return action.NothingDone{Err: err}
+	}
+	return s.api.Create(ctx, s.tasks(), taskName(token), labels, s.taskSpec(job))
+}
+
+// taskDone looks whether a task is complete.
+func taskDone(token string) look {
+	return func(ctx context.Context, s site) (string, error) { return s.taskWaits(ctx, token) }
 }
 
 // taskWaits is what a task waits for; "" when it is complete.
@@ -101,4 +96,32 @@ func (s site) taskWaits(ctx context.Context, token string) (string, error) {
 	}
 	succeeded, _ := t.Int(kube.At("status.succeeded"))
 	return fmt.Sprintf("CassandraTask %s: %d pods are done", t.Name(), succeeded), nil
+}
+
+// replaceTask replaces a node by a task.
+type replaceTask struct{}
+
+func replaceJob(pod string) map[string]any {
+	return map[string]any{"name": "replace", "command": "replacenode", "args": map[string]any{"pod_name": pod}}
+}
+
+func (replaceTask) host(_ context.Context, s site, pod string) (string, error) {
+	return s.Text(kube.Path{"status", "nodeStatuses", pod, "hostID"}), nil
+}
+
+func (replaceTask) try(ctx context.Context, s site, pod string) error {
+	return s.tryTask(ctx, replaceJob(pod))
+}
+
+func (replaceTask) ask(ctx context.Context, s site, pod, host, token string) error {
+	return s.askTask(ctx, token, replaceJob(pod), map[string]string{replacedLabel: host})
+}
+
+func (replaceTask) asked(ctx context.Context, s site, _, token string) (string, string, error) {
+	waits, err := s.taskWaits(ctx, token)
+	if err != nil || waits != "" {
+		return "", waits, err
+	}
+	task, err := s.api.Get(ctx, s.tasks(), taskName(token))
+	return task.Text(kube.Path{"metadata", "labels", replacedLabel}), "", err
 }

@@ -61,6 +61,9 @@ func (c *create) legs(ctx context.Context, on *cluster.Cluster, m infra.Machine)
 }
 
 func (c *create) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	if err := notOperated(on); err != nil {
+		return action.CheckResult{}, err
+	}
 	m, s, a, found, err := c.look(ctx, on)
 	if err != nil {
 		return action.CheckResult{}, err

@@ -33,6 +33,9 @@ func (s *migrate) Traits() action.Traits {
 }
 
 func (s *migrate) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	if err := notOperated(on); err != nil {
+		return action.CheckResult{}, err
+	}
 	m, status, a, found, err := s.look(ctx, on)
 	if err != nil {
 		return action.CheckResult{}, err

@@ -52,6 +52,9 @@ func (s *startAlone) Traits() action.Traits {
 }
 
 func (s *startAlone) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	if err := notOperated(on); err != nil {
+		return action.CheckResult{}, err
+	}
 	m, status, a, found, err := s.look(ctx, on)
 	if err != nil {
 		return action.CheckResult{}, err

@@ -31,6 +31,9 @@ func (s *stop) Traits() action.Traits {
 }
 
 func (s *stop) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	if err := notOperated(on); err != nil {
+		return action.CheckResult{}, err
+	}
 	_, _, a, found, err := s.look(ctx, on)
 	r := action.CheckResult{State: action.Needed, Observed: facts(a, found), Intended: action.Facts{"array": "none"}}
 	switch {

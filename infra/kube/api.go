@@ -33,6 +33,16 @@ func Pods(namespace string) Kind {
 	return Kind{Version: "v1", Kind: "Pod", Plural: "pods", Namespace: namespace}
 }
 
+// Services are the services of a namespace.
+func Services(namespace string) Kind {
+	return Kind{Version: "v1", Kind: "Service", Plural: "services", Namespace: namespace}
+}
+
+// Claims are the claims of volumes of a namespace.
+func Claims(namespace string) Kind {
+	return Kind{Version: "v1", Kind: "PersistentVolumeClaim", Plural: "persistentvolumeclaims", Namespace: namespace}
+}
+
 // apiVersion is as objects say it.
 func (k Kind) apiVersion() string {
 	if k.Group == "" {

@@ -109,4 +109,29 @@ func TestKeepersOfFields(t *testing.T) {
 	if is := o.Keeper(kube.At("spec.size")); is != "" {
 		t.Errorf("kept by %q, and a person's kubectl keeps nothing", is)
 	}
+	o = kube.Object{"metadata": map[string]any{"managedFields": []any{
+		map[string]any{"manager": "helm", "fieldsV1": map[string]any{"f:spec": map[string]any{"f:racks": map[string]any{}, "f:pxc": map[string]any{"f:size": map[string]any{}}}}},
+	}}}
+	if is := o.Keeper(kube.At("spec.racks.1.members")); is != "helm" {
+		t.Errorf("a list that is written as a whole is kept by %q", is)
+	}
+	if is := o.Keeper(kube.At("spec.pxc.configuration")); is != "" {
+		t.Errorf("kept by %q, and only its neighbour is", is)
+	}
+}
+
+// A path may lead into a list, as the racks of ScyllaDB are; what it was read from stays as it was.
+func TestPathsIntoLists(t *testing.T) {
+	o := kube.Object{"spec": map[string]any{"racks": []any{map[string]any{"name": "a", "members": 1}, map[string]any{"name": "b", "members": 2}}}}
+	second := kube.At("spec.racks.1.members")
+	changed := o.With(second, 3).With(kube.At("spec.racks.2.members"), 9).With(kube.At("spec.racks.x.members"), 9)
+	if was, _ := o.Int(second); was != 2 {
+		t.Errorf("the object it was read from has %d now", was)
+	}
+	if is, _ := changed.Int(second); is != 3 || changed.Text(kube.At("spec.racks.1.name")) != "b" || len(changed.List(kube.At("spec.racks"))) != 2 {
+		t.Errorf("changed to %v", changed)
+	}
+	if is := changed.Get(kube.At("spec.racks.7.members")); is != nil {
+		t.Errorf("an item that is not there is %v", is)
+	}
 }

@@ -13,7 +13,7 @@ import (
 // Object is an object of the API, as JSON has it. Numbers are json.Number: an object is written back to its last digit.
 type Object map[string]any
 
-// Path leads to a field: spec, replication, primary, podIndex.
+// Path leads to a field: spec, replication, primary, podIndex. A number names an item of a list, from 0.
 type Path []string
 
 // At is a path as documentation writes it, with dots. A name that has dots itself is given to Path.
@@ -34,13 +34,26 @@ func parseObject(data []byte) (o Object, err error) {
 func (o Object) Get(p Path) any {
 	var at any = map[string]any(o)
 	for _, name := range p {
-		fields, ok := at.(map[string]any)
-		if !ok {
+		switch in := at.(type) {
+		case map[string]any:
+			at = in[name]
+		case []any:
+			i, ok := item(in, name)
+			if !ok {
+				return nil
+			}
+			at = in[i]
+		default:
 			return nil
 		}
-		at = fields[name]
 	}
 	return at
+}
+
+// item is the place of an item that a path names by its number; false if the list has none.
+func item(list []any, name string) (int, bool) {
+	i, err := strconv.Atoi(name)
+	return i, err == nil && i >= 0 && i < len(list)
 }
 
 // Text is the field at a path as text; "" if there is none.
@@ -92,7 +105,8 @@ func (o Object) Condition(kind string) (status, reason string) {
 	return "", ""
 }
 
-// With is a copy with another value at a path; nil takes the field away.
+// With is a copy with another value at a path; nil takes the field away. A path into a list changes an item that is there; one that the
+// list does not have changes nothing.
 func (o Object) With(p Path, value any) Object {
 	out := maps.Clone(o)
 	if out == nil {
@@ -100,14 +114,33 @@ func (o Object) With(p Path, value any) Object {
 	}
 	switch {
 	case len(p) > 1:
-		inner, _ := out[p[0]].(map[string]any)
-		out[p[0]] = map[string]any(Object(inner).With(p[1:], value))
+		out[p[0]] = with(out[p[0]], p[1:], value)
 	case value == nil:
 		delete(out, p[0])
 	default:
 		out[p[0]] = value
 	}
 	return out
+}
+
+// with is a copy of a field's value with another value at a path in it.
+func with(old any, p Path, value any) any {
+	list, is := old.([]any)
+	if !is {
+		inner, _ := old.(map[string]any)
+		return map[string]any(Object(inner).With(p, value))
+	}
+	i, there := item(list, p[0])
+	if !there {
+		return old
+	}
+	list = slices.Clone(list)
+	if len(p) == 1 {
+		list[i] = value
+	} else {
+		list[i] = with(list[i], p[1:], value)
+	}
+	return list
 }
 
 // gitOps are the field managers of programs that would put a field back to what their repository says.
@@ -117,16 +150,25 @@ var gitOps = []string{"argocd-controller", "argocd-application-controller", "kus
 func (o Object) Keeper(p Path) string {
 	for _, m := range o.List(At("metadata.managedFields")) {
 		manager := m.Text(Path{"manager"})
-		if !slices.Contains(gitOps, manager) {
-			continue
-		}
-		at := Path{"fieldsV1"}
-		for _, name := range p {
-			at = append(at, "f:"+name)
-		}
-		if m.Get(at) != nil {
+		if slices.Contains(gitOps, manager) && keeps(m.Get(Path{"fieldsV1"}), p) {
 			return manager
 		}
 	}
 	return ""
+}
+
+// keeps tells whether a set of fields has one. A field in the set with nothing below it is there with all that it has: a list, for
+// example, that is written as a whole.
+func keeps(set any, p Path) bool {
+	fields, _ := set.(map[string]any)
+	for _, name := range p {
+		below, there := fields["f:"+name].(map[string]any)
+		if !there {
+			return false
+		}
+		if fields = below; len(fields) == 0 {
+			return true
+		}
+	}
+	return true
 }

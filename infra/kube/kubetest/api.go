@@ -67,7 +67,7 @@ func (c *Cluster) answer(method string, at *url.URL, body []byte) (int, any) {
 	if !known {
 		return refusal(http.StatusNotFound, "NotFound", "the server could not find the requested resource")
 	}
-	if method == http.MethodGet && len(p.kind.Fields) > 0 {
+	if method == http.MethodGet && (p.kind.schema != nil || len(p.kind.Fields) > 0) {
 		c.operate()
 	}
 	c.mu.Lock()
@@ -171,13 +171,17 @@ func (c *Cluster) write(method string, p place, query url.Values, o kube.Object)
 	case o.Text(kube.Path{"apiVersion"}) != apiVersion(p.kind), o.Text(kube.Path{"kind"}) != p.kind.Kind.Kind:
 		return refusal(http.StatusBadRequest, "BadRequest", "the object says that it is another kind")
 	}
-	if unknown := p.kind.unknown(o); len(unknown) > 0 {
+	unknown, wrong := p.kind.judge(o)
+	if len(unknown) > 0 {
 		if query.Get("fieldValidation") == "Strict" {
 			return refusal(http.StatusBadRequest, "BadRequest", fmt.Sprintf("strict decoding error: unknown field %q", unknown[0]))
 		}
 		for _, field := range unknown { // it drops them with a warning
 			o = normal(o.With(kube.At(field), nil))
 		}
+	}
+	if len(wrong) > 0 {
+		return refusal(http.StatusUnprocessableEntity, "Invalid", wrong[0])
 	}
 	if p.kind.Rule != nil {
 		if why := p.kind.Rule(o); why != "" {

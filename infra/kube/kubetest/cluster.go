@@ -25,7 +25,7 @@ type Cluster struct {
 	version int
 	uids    int
 
-	// Operator is called with the cluster whenever an object of a kind with fields was asked for, before the answer: it does the next
+	// Operator is called with the cluster whenever an object of a kind with fields or a schema was asked for, before the answer: it does the next
 	// thing that an operator would do. It may be nil, as an operator that is down.
 	Operator func(c *Cluster)
 	acting   bool
@@ -35,11 +35,12 @@ type Cluster struct {
 	lines    lines // of exec
 }
 
-// Kind is a kind of objects, and which fields its specification may have: paths with dots, * for any name, [] for the items of a list,
-// ** for all below. No field: nothing is refused.
+// Kind is a kind of objects, and which fields its specification may have: those of its schema, if it is a Published one, or else paths with
+// dots, * for any name, [] for the items of a list, ** for all below. No field: nothing is refused.
 type Kind struct {
 	kube.Kind
 	Fields []string
+	schema *schema
 	// Rule refuses a specification; "" is well.
 	Rule func(o kube.Object) string
 }
@@ -57,7 +58,7 @@ type Failure struct {
 // New is a stand-in that knows pods and these kinds.
 func New(kinds ...Kind) *Cluster {
 	c := &Cluster{kinds: map[string]Kind{}, objects: map[string]kube.Object{}}
-	for _, k := range append(kinds, Kind{Kind: kube.Pods("")}) {
+	for _, k := range append(kinds, Kind{Kind: kube.Pods("")}, Kind{Kind: kube.Services("")}, Kind{Kind: kube.Claims("")}) {
 		c.kinds[kindKey(k.Group, k.Version, k.Plural)] = k
 	}
 	return c
@@ -171,15 +172,17 @@ func equal(a, b any) bool {
 	return bytes.Equal(x, y)
 }
 
-// unknown are the fields of a specification that its kind does not have.
-func (k Kind) unknown(o kube.Object) (all []string) {
-	if len(k.Fields) == 0 {
-		return nil
-	}
+// judge says which fields of a specification its kind does not have, and what else is wrong with it.
+func (k Kind) judge(o kube.Object) (unknown, wrong []string) {
 	spec, _ := o["spec"].(map[string]any)
-	k.walk(spec, nil, &all)
-	slices.Sort(all)
-	return all
+	switch {
+	case k.schema != nil:
+		unknown, wrong = k.schema.Properties["spec"].judge(spec, "spec")
+	case len(k.Fields) > 0:
+		k.walk(spec, nil, &unknown)
+	}
+	slices.Sort(unknown)
+	return unknown, wrong
 }
 
 func (k Kind) walk(v any, at []string, all *[]string) {

@@ -1,0 +1,98 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"plimsoll/cluster"
+	"plimsoll/hint"
+	"plimsoll/infra/kube"
+)
+
+// Of scylla-operator: each of its pods has a Service of the same name, the member Service. What is to be done with one member is asked for by
+// its labels.
+
+// member is the Service of a pod.
+func (s site) member(ctx context.Context, pod string) (kube.Object, error) {
+	o, err := s.api.Get(ctx, kube.Services(s.at.Namespace), pod)
+	if errors.Is(err, kube.ErrNotFound) || err == nil && o.Text(kube.Path{"metadata", "labels", "scylla/cluster"}) != s.Name() {
+		return nil, &hint.PermanentError{Reason: fmt.Sprintf("%s has no node in pod %s", s, pod), Advice: fmt.Sprintf("its pods are called %s-DATACENTER-RACK-0 and so on", s.Name())}
+	}
+	return o, err
+}
+
+// label is where a Service has a label.
+func label(name string) kube.Path { return kube.Path{"metadata", "labels", name} }
+
+// writeMember changes a member's Service as it was looked at; edits judges it anew when somebody else, the operator too, wrote it in between.
+func (s site) writeMember(ctx context.Context, pod string, edits func(o kube.Object) ([]kube.Edit, error)) error {
+	for attempt := 1; ; attempt++ {
+		o, err := s.member(ctx, pod)
+		if err != nil {
+			return err
+		}
+		all, err := edits(o)
+		if err != nil || len(all) == 0 {
+			return err
+		}
+		if err := cluster.StillOurs(ctx); err != nil {
+			return err
+		}
+		_, err = s.api.Change(ctx, kube.Services(s.at.Namespace), o, all...)
+		var conflict *kube.ConflictError
+		if !errors.As(err, &conflict) || attempt == attempts {
+			return err
+		}
+	}
+}
+
+const (
+	scyllaReplace = "scylla/replace"
+	scyllaHost    = "internal.scylla-operator.scylladb.com/host-id" // an annotation: the host id that the operator has seen
+	replaceToken  = "plimsoll.replace"
+)
+
+// replaceLabel replaces a node by a label of its Service. The operator takes the label away when the new node serves.
+type replaceLabel struct{}
+
+func (replaceLabel) host(ctx context.Context, s site, pod string) (string, error) {
+	o, err := s.member(ctx, pod)
+	return o.Text(kube.Path{"metadata", "annotations", scyllaHost}), err
+}
+
+func (replaceLabel) edits(host, token string) []kube.Edit {
+	return []kube.Edit{{Path: label(scyllaReplace), Value: ""}, {Path: label(replacedLabel), Value: host}, {Path: label(replaceToken), Value: taskName(token)}}
+}
+
+func (r replaceLabel) try(ctx context.Context, s site, pod string) error {
+	o, err := s.member(ctx, pod)
+	if err != nil {
+		return err
+	}
+	if o.Get(label(scyllaReplace)) != nil {
+		return &hint.PermanentError{Reason: fmt.Sprintf("the operator is already replacing the node in pod %s", pod), Advice: "wait until it has taken the label " + scyllaReplace + " from the Service " + pod}
+	}
+	return s.api.Try(ctx, kube.Services(s.at.Namespace), o, r.edits("", "check")...)
+}
+
+func (r replaceLabel) ask(ctx context.Context, s site, pod, host, token string) error {
+	return s.writeMember(ctx, pod, func(o kube.Object) ([]kube.Edit, error) {
+		if o.Text(label(replaceToken)) == taskName(token) {
+			return nil, nil
+		}
+		return r.edits(host, token), nil
+	})
+}
+
+func (replaceLabel) asked(ctx context.Context, s site, pod, token string) (host, waits string, err error) {
+	o, err := s.member(ctx, pod)
+	switch {
+	case err != nil:
+	case o.Text(label(replaceToken)) != taskName(token):
+		err = &hint.PermanentError{Reason: fmt.Sprintf("somebody else asked for another replacement of the node in pod %s", pod)}
+	case o.Get(label(scyllaReplace)) != nil:
+		waits = "the operator to take the label " + scyllaReplace + " from the Service " + pod
+	}
+	return o.Text(label(replacedLabel)), waits, err
+}
