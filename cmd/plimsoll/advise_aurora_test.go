@@ -18,7 +18,7 @@ func TestAdviceOnAurora(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real servers")
 	}
-	s := pairOfRDS(t, true)
+	s := pairOfRDS(t, true, 2)
 	begin := time.Now().Truncate(time.Hour).Add(-13 * 24 * time.Hour)
 	for at := begin; at.Before(time.Now()); at = at.Add(time.Hour) {
 		rate := 2000.0
