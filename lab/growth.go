@@ -97,7 +97,7 @@ func (g Growth) Remove(ctx context.Context, node string) error {
 // Shrink is Remove, for which a node that is not there is fine.
 func (g Growth) Shrink(ctx context.Context, node string) error {
 	if _, err := g.cluster.roster.find(node); err != nil {
-		return nil
+		return nil //nolint:nilerr // it is removed already
 	}
 	return g.Remove(ctx, node)
 }

@@ -101,7 +101,7 @@ func (p Plan) lab(h journal.Header) (product, version string, err error) {
 		return "", "", hint.With(fmt.Errorf("the target is %s %s, and a lab has %s", h.Product, h.Version, strings.Join(candidate.Versions, ", ")),
 			"a rehearsal counts for the same minor version: give it a trial on a staging cluster of that version: plimsoll runbook rehearse RUNBOOK --cluster NAME --trial FILE")
 	}
-	return "", "", hint.With(fmt.Errorf("Plimsoll cannot create a lab of %s", h.Product), "give it a trial on a staging cluster: plimsoll runbook rehearse RUNBOOK --cluster NAME --trial FILE")
+	return "", "", hint.With(fmt.Errorf("no lab can be created of %s", h.Product), "give it a trial on a staging cluster: plimsoll runbook rehearse RUNBOOK --cluster NAME --trial FILE")
 }
 
 // inputs maps those that name places onto the lab, and leaves the others as they are.
