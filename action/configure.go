@@ -6,6 +6,7 @@ import (
 	"maps"
 
 	"plimsoll/cluster"
+	"plimsoll/hint"
 )
 
 var configureAction = Action{
@@ -66,8 +67,11 @@ func (c *configure) set(ctx context.Context, on *cluster.Cluster, others map[str
 	if settings = maps.Clone(settings); settings == nil {
 		settings = map[string]string{}
 	}
-	maps.Copy(settings, others)
-	maps.DeleteFunc(settings, func(_, value string) bool { return value == "" })
+	for name, value := range others {
+		if settings[name] = value; value == "" {
+			delete(settings, name)
+		}
+	}
 	return server.Reconfigure(ctx, settings)
 }
 
@@ -79,6 +83,18 @@ func (c *configure) settings(ctx context.Context, on *cluster.Cluster) (cluster.
 	r, ok := server.(cluster.Reconfigurable)
 	if !ok {
 		return nil, nil, cluster.OnlyInALab("another configuration", fmt.Sprintf("node %s of %s", c.Node, on.Name))
+	}
+	if own, has := server.(cluster.Assignable); has {
+		assigned, err := own.Assigned(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		for name := range c.Config {
+			if value, is := assigned[name]; is {
+				return nil, nil, &hint.PermanentError{Reason: fmt.Sprintf("%s of node %s is %q by an earlier step, which goes before the settings of its cluster", name, c.Node, value),
+					Advice: "take that step back first, or leave " + name + " out"}
+			}
+		}
 	}
 	settings, err := r.Settings(ctx)
 	return r, settings, err

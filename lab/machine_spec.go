@@ -104,7 +104,7 @@ func (d Deps) checkMachines(ctx context.Context, r *record) error {
 		return err
 	}
 	if all := int64(nodes) * m.Memory; all > space.MemoryFree {
-		return hint.With(fmt.Errorf("too little memory: %s would need %s, and %s is free", count(nodes), SizeText(all), SizeText(space.MemoryFree)),
+		return hint.With(fmt.Errorf("%w: %s would need %s, and %s is free", ErrTooLittleMemory, count(nodes), SizeText(all), SizeText(space.MemoryFree)),
 			"give machines less memory, or use fewer nodes")
 	}
 	return nil

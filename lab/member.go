@@ -95,8 +95,8 @@ func (m *member) make(ctx context.Context, from *member) error {
 // configure brings a node up to its record and has its configuration written.
 func (m *member) configure(ctx context.Context) error {
 	node := m.record.node(m.Name)
-	m.mu.Lock()
-	m.Node = node
+	m.mu.Lock() // who a node is, its name, number, address and folder, never changes, and is read without it
+	m.Size, m.Seeds, m.Dist, m.Config, m.Memory, m.Alone, m.Confined = node.Size, node.Seeds, node.Dist, node.Config, node.Memory, node.Alone, node.Confined
 	m.mu.Unlock()
 	if err := m.launcher.Configure(ctx, m.host.machine(), m.Node); err != nil {
 		return fmt.Errorf("%s: %w", m.Name, err)

@@ -140,6 +140,16 @@ func (r *record) own(name string) map[string]string {
 	return nil
 }
 
+// config are the settings that a node has from its cluster, without those of its own.
+func (r *record) config(name string) map[string]string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if at := r.find(name); at >= 0 {
+		return maps.Clone(r.Nodes[at].Config)
+	}
+	return nil
+}
+
 // copyOf says from which node a node's data came; nil if it has its own, or is gone.
 func (r *record) copyOf(name string) *copied {
 	r.mu.Lock()

@@ -2,11 +2,15 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"plimsoll/engine"
 	"plimsoll/hint"
 )
+
+// ErrTooLittleMemory says that the machine has not the memory that a cluster needs.
+var ErrTooLittleMemory = errors.New("too little memory")
 
 // checkRoom refuses nodes for which there is too little memory or disk, with the sums.
 func (d Deps) checkRoom(ctx context.Context, launcher engine.Launcher, nodes []engine.Node) error {
@@ -28,7 +32,7 @@ func (d Deps) checkRoom(ctx context.Context, launcher engine.Launcher, nodes []e
 		if setting != "" {
 			advice += ", or lower " + setting
 		}
-		return hint.With(fmt.Errorf("too little memory: %s would need %s, and %s is free",
+		return hint.With(fmt.Errorf("%w: %s would need %s, and %s is free", ErrTooLittleMemory,
 			count(len(nodes)), SizeText(memory), SizeText(space.MemoryFree)), advice)
 	}
 	if disk > space.DiskFree {

@@ -3,7 +3,6 @@ package lab
 import (
 	"context"
 	"fmt"
-	"maps"
 	"strconv"
 	"time"
 
@@ -164,10 +163,12 @@ func (s Server) Assign(ctx context.Context, own map[string]string) error {
 	return s.do(ctx, func(ctx context.Context, m *member) error { return m.assign(ctx, own) })
 }
 
-// Settings are those that the node is started with, those of its own among them.
+// Settings are those that Reconfigure replaces: what Assign gave to the node alone is not among them.
 func (s Server) Settings(context.Context) (map[string]string, error) {
-	n, err := s.now()
-	return maps.Clone(n.Config), err
+	if _, err := s.now(); err != nil {
+		return nil, err
+	}
+	return s.cluster.record.config(s.node), nil
 }
 
 // Reconfigure gives it these settings in place of those of the cluster, and restarts it; see Cluster.Reconfigure.

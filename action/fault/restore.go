@@ -32,7 +32,7 @@ func (*restore) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (ac
 	if err != nil {
 		return nil, err
 	}
-	on.RolesChanged()
+	defer on.RolesChanged() // what was asked meanwhile is of before
 	return nil, r.Restore(ctx)
 }
 

@@ -2,9 +2,9 @@ package labtest
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -75,7 +75,7 @@ func up(t testing.TB, spec lab.Spec, deps lab.Deps) (cluster *lab.Cluster, err e
 	defer cancel()
 	err = poll.Until(ctx, 2*time.Second, func() (waitsFor string, err error) {
 		cluster, err = lab.Up(t.Context(), spec, deps)
-		if err != nil && strings.HasPrefix(err.Error(), "too little memory") {
+		if errors.Is(err, lab.ErrTooLittleMemory) {
 			return err.Error(), nil
 		}
 		return "", err

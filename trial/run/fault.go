@@ -43,22 +43,22 @@ func suffer(ctx context.Context, on *lab.Cluster, u spec.Use, tell func(series.E
 	if made, is := facts["node"].(string); is {
 		node = made
 	}
-	say(f.Done, node, facts)
+	say(u.Done, node, facts)
 	if u.For == nil {
 		return nil
 	}
 	waited := poll.Rest(ctx, *u.For)
-	if waited != nil { // nothing is left broken
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-		defer cancel()
-	}
-	if err := end(ctx, reached, u, found); err != nil {
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endingTakes) // an interrupted trial leaves nothing broken
+	defer cancel()
+	if err := end(ending, reached, u, found); err != nil {
 		return errors.Join(waited, err)
 	}
 	say(f.Over, u.Node, nil)
 	return waited
 }
+
+// endingTakes is how long the end of a fault may take: a machine that was killed boots a kernel, and a server reads its log.
+const endingTakes = 5 * time.Minute
 
 // end ends a fault.
 func end(ctx context.Context, on *cluster.Cluster, u spec.Use, found action.CheckResult) error {

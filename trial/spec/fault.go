@@ -40,8 +40,9 @@ type Fault struct {
 type Use struct {
 	Fault *Fault
 	Task  action.Task
-	Node  string         // "": it is for no single one
-	For   *time.Duration // how long it lasts; nil: it stays so
+	Node  string           // "": it is for no single one
+	For   *time.Duration   // how long it lasts; nil: it stays so
+	Done  series.EventKind // told when the action has acted; "": nothing is
 	// Ending is what ends it then, in place of its own undo; nil: that.
 	Ending action.Task
 }
@@ -65,7 +66,7 @@ const firstNode = "n1"
 
 // Use reads the inputs of a call: those of the action, the node, and how long it lasts. It refuses what the action refuses.
 func (f *Fault) Use(c Call) (Use, error) {
-	u := Use{Fault: f, For: f.For}
+	u := Use{Fault: f, For: f.For, Done: f.Done}
 	with := &document.Node{Kind: document.Mapping, File: c.At.File, Line: c.At.Line, Column: c.At.Column}
 	if c.With != nil && c.With.Kind != document.Nothing {
 		with = c.With.Clone()
@@ -80,13 +81,15 @@ func (f *Fault) Use(c Call) (Use, error) {
 			return u, at.Errorf("a fault without a duration")
 		}
 		if u.For = &lasts; f.Timed != nil {
-			does = *f.Timed
+			does, u.Done = *f.Timed, "" // it is not done before its time is over
 		}
 		with.Remove("for")
 	}
 	if _, takes := does.Input("node"); takes {
 		if u.Node = firstNode; with.Get("node") != nil {
-			u.Node = with.Get("node").Text
+			if u.Node = with.Get("node").Text; u.Node == "" {
+				return u, with.Get("node").Errorf("%s: a node has a name", f.Name)
+			}
 		} else {
 			with.Put("node", &document.Node{Kind: document.Scalar, Text: firstNode})
 		}
