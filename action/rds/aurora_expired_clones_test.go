@@ -93,16 +93,23 @@ func TestExpiredClonesAreDeletedAndNothingElse(t *testing.T) {
 	}
 }
 
-// One by its name is refused as well, and before anything of it is deleted.
+// One by its name is refused as well, and by the undo of what made it, and before anything of it is deleted.
 func TestACloneThatSomebodyUsesIsNotDeletedByHalf(t *testing.T) {
 	w := newWorld(t, engine.Target{}, nil)
 	w.clone(t, "copy", time.Hour)
 	if err := w.open(t).CreateMember(t.Context(), "copy", "aurora-mysql", aws.NewInstance{ID: "theirs", Class: "db.r6g.large"}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := w.bind(t, "aurora.delete-clone", "{name: copy}").Act(t.Context(), w.site, action.Call{Token: "mine", Progress: func(float64, string) {}})
-	var refusal *hint.PermanentError
-	if _, there := w.Shown("copy-1"); !errors.As(err, &refusal) || !there {
-		t.Errorf("got %v; its own instance is there: %v", err, there)
+	call := action.Call{Token: "of-another", Progress: func(float64, string) {}}
+	_, deleted := w.bind(t, "aurora.delete-clone", "{name: copy}").Act(t.Context(), w.site, call)
+	undone := w.bind(t, "aurora.clone", "{name: copy, class: db.r6g.large}").(action.Undoer).Undo(t.Context(), w.site, call)
+	for what, err := range map[string]error{"deleted": deleted, "undone": undone} {
+		var refusal *hint.PermanentError
+		if !errors.As(err, &refusal) || !strings.Contains(err.Error(), "an instance theirs that was not created with it") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, there := w.Shown("copy-1"); !there {
+		t.Error("its own instance was deleted")
 	}
 }
