@@ -34,8 +34,9 @@ type replacer interface {
 	try(ctx context.Context, s site, pod string) error
 	// ask asks once for a token, however often it is called.
 	ask(ctx context.Context, s site, pod, host, token string) error
-	// asked is the host id of the node that is to go, and what the request waits for; "" when the operator is done with it.
-	asked(ctx context.Context, s site, pod, token string) (host, waits string, err error)
+	// asked is the host id of the node that is to go, which is before where the mark is gone with what bore it, and what the request waits
+	// for; "" when the operator is done with it.
+	asked(ctx context.Context, s site, pod, before, token string) (host, waits string, err error)
 }
 
 var (
@@ -115,14 +116,14 @@ func (a *replace) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 	if err := s.operator.replaces.ask(ctx, s, a.Pod, before, c.Token); err != nil {
 		return nil, err
 	}
-	err = s.await(ctx, on, a.every, c, a.replaced(on, c.Token))
+	err = s.await(ctx, on, a.every, c, a.replaced(on, before, c.Token))
 	return action.Facts{"was": before, "token": c.Token}, err
 }
 
 // replaced tells what is waited for until another node has the pod, in the operator's eyes and in the ring.
-func (a *replace) replaced(on *cluster.Cluster, token string) look {
+func (a *replace) replaced(on *cluster.Cluster, was, token string) look {
 	return func(ctx context.Context, s site) (string, error) {
-		before, waits, err := s.operator.replaces.asked(ctx, s, a.Pod, token)
+		before, waits, err := s.operator.replaces.asked(ctx, s, a.Pod, was, token)
 		if err != nil || waits != "" {
 			return waits, err
 		}
@@ -148,8 +149,9 @@ func (a *replace) replaced(on *cluster.Cluster, token string) look {
 }
 
 func (a *replace) Verify(ctx context.Context, on *cluster.Cluster, output action.Facts) error {
+	was, _ := output["was"].(string)
 	token, _ := output["token"].(string)
-	return verify(ctx, on, a.replaced(on, token))
+	return verify(ctx, on, a.replaced(on, was, token))
 }
 
 func (a *replace) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c action.Call) error {

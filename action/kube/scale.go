@@ -83,6 +83,9 @@ func (a *scale) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 // fields are those that say how many there are, of the rack or of all.
 func (a *scale) fields(s site) ([]sizeField, error) {
 	all := s.operator.size(s.Object)
+	if len(all) == 0 {
+		return nil, &hint.PermanentError{Reason: fmt.Sprintf("%s has no racks, so there is nothing to scale", s), Advice: "write its first rack into the object"}
+	}
 	if a.Rack == "" {
 		return all, nil
 	}

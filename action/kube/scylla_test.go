@@ -222,6 +222,59 @@ func TestALabelIsSetOnceForAnIntention(t *testing.T) {
 	}
 }
 
+// The operator may delete the Service with the marks and make another, which knows of no node at first: it is waited for, and nobody is
+// asked again.
+func TestAServiceThatIsMadeAnewIsNotLabelledAgain(t *testing.T) {
+	w := newScylla(t)
+	task := w.task(t, "kube.replace-node", "pod: shop-1")
+	stage, set := 0, 0
+	operates := w.operateScylla
+	w.Operator = func(c *kubetest.Cluster) {
+		o := w.Object(services, "shop-1")
+		if o.Get(kube.Path{"metadata", "labels", "scylla/replace"}) != nil {
+			set++
+		}
+		anew := func(annotations map[string]any) {
+			w.Put(services, "shop-1", kube.Object{"metadata": map[string]any{"labels": maps.Clone(scyllaLabels), "annotations": annotations}})
+		}
+		switch {
+		case stage == 0 && set == 0:
+			operates(c)
+			return
+		case stage == 1:
+			w.Delete(services, "shop-1")
+		case stage == 3:
+			anew(map[string]any{})
+		case stage == 5:
+			w.mu.Lock()
+			w.hosts["shop-1"] = "host-anew"
+			w.mu.Unlock()
+			anew(map[string]any{hostAnnotation: "host-anew"})
+		}
+		stage++
+	}
+	c := call("one")
+	c.Before = action.Facts{"host": "host-shop-1"}
+	for range 2 {
+		out, err := task.Act(t.Context(), w.site, c)
+		if err == nil {
+			err = task.(action.Verifier).Verify(t.Context(), w.site, out)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if w.Object(services, "shop-1").Get(kube.Path{"metadata", "labels", "scylla/replace"}) != nil || set == 0 || stage < 6 {
+		t.Errorf("it was asked for again; stage %d", stage)
+	}
+	w.label("shop-1", "scylla/replace", "") // somebody else's
+	c = call("two")
+	c.Before = action.Facts{"host": "host-anew"}
+	if _, err := task.Act(t.Context(), w.site, c); err == nil || !strings.Contains(err.Error(), "already replacing") {
+		t.Errorf("beside another replacement: %v", err)
+	}
+}
+
 func TestWhatScyllaOperatorIsNotAskedFor(t *testing.T) {
 	w := newScylla(t)
 	w.refused(t, "kube.pause", "{}", "no way to pause for one cluster")
@@ -241,6 +294,10 @@ func TestWhatScyllaOperatorIsNotAskedFor(t *testing.T) {
 	w.Operator = nil
 	w.set("status.conditions", conditions(map[string]string{"Available": "True", "Progressing": "False", "Degraded": "True"}))
 	w.refused(t, "kube.restart", "{}", "the condition Degraded to be False")
+	w = newScylla(t)
+	w.Operator = nil
+	w.set("spec.datacenter.racks", []any{})
+	w.refused(t, "kube.scale", "members: 3", "has no racks")
 	w = newScylla(t)
 	w.set("metadata.managedFields", []any{map[string]any{"manager": "argocd-controller", "fieldsV1": map[string]any{"f:spec": map[string]any{"f:datacenter": map[string]any{"f:racks": map[string]any{}}}}}})
 	w.refused(t, "kube.scale", "members: 6", "managed by argocd-controller")

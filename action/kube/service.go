@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,9 +16,18 @@ import (
 
 // member is the Service of a pod.
 func (s site) member(ctx context.Context, pod string) (kube.Object, error) {
-	o, err := s.api.Get(ctx, kube.Services(s.at.Namespace), pod)
-	if errors.Is(err, kube.ErrNotFound) || err == nil && o.Text(kube.Path{"metadata", "labels", "scylla/cluster"}) != s.Name() {
+	o, err := s.memberNow(ctx, pod)
+	if err == nil && o == nil || err == nil && o.Text(kube.Path{"metadata", "labels", "scylla/cluster"}) != s.Name() {
 		return nil, &hint.PermanentError{Reason: fmt.Sprintf("%s has no node in pod %s", s, pod), Advice: fmt.Sprintf("its pods are called %s-DATACENTER-RACK-0 and so on", s.Name())}
+	}
+	return o, err
+}
+
+// memberNow is the Service of a pod as long as there is one: the operator deletes it when it replaces the node, and makes another.
+func (s site) memberNow(ctx context.Context, pod string) (kube.Object, error) {
+	o, err := s.api.Get(ctx, kube.Services(s.at.Namespace), pod)
+	if errors.Is(err, kube.ErrNotFound) {
+		return nil, nil
 	}
 	return o, err
 }
@@ -53,12 +63,13 @@ const (
 	replaceToken  = "plimsoll.replace"
 )
 
-// replaceLabel replaces a node by a label of its Service. The operator takes the label away when the new node serves.
+// replaceLabel replaces a node by a label of its Service. The operator takes the label away when the new node serves, or deletes the Service
+// with all its labels and makes another.
 type replaceLabel struct{}
 
 func (replaceLabel) host(ctx context.Context, s site, pod string) (string, error) {
 	o, err := s.member(ctx, pod)
-	return o.Text(kube.Path{"metadata", "annotations", scyllaHost}), err
+	return hostOf(o), err
 }
 
 func (replaceLabel) edits(host, token string) []kube.Edit {
@@ -71,28 +82,46 @@ func (r replaceLabel) try(ctx context.Context, s site, pod string) error {
 		return err
 	}
 	if o.Get(label(scyllaReplace)) != nil {
-		return &hint.PermanentError{Reason: fmt.Sprintf("the operator is already replacing the node in pod %s", pod), Advice: "wait until it has taken the label " + scyllaReplace + " from the Service " + pod}
+		return beingReplaced(pod)
 	}
 	return s.api.Try(ctx, kube.Services(s.at.Namespace), o, r.edits("", "check")...)
 }
 
+// ask sets the label once: a Service that knows of another node, or of none yet, is that of one who was asked already.
 func (r replaceLabel) ask(ctx context.Context, s site, pod, host, token string) error {
+	if o, err := s.memberNow(ctx, pod); err != nil || o == nil {
+		return err
+	}
 	return s.writeMember(ctx, pod, func(o kube.Object) ([]kube.Edit, error) {
-		if o.Text(label(replaceToken)) == taskName(token) {
+		switch {
+		case o.Text(label(replaceToken)) == taskName(token), hostOf(o) != host:
 			return nil, nil
+		case o.Get(label(scyllaReplace)) != nil:
+			return nil, beingReplaced(pod)
 		}
 		return r.edits(host, token), nil
 	})
 }
 
-func (replaceLabel) asked(ctx context.Context, s site, pod, token string) (host, waits string, err error) {
-	o, err := s.member(ctx, pod)
-	switch {
+func (replaceLabel) asked(ctx context.Context, s site, pod, before, token string) (host, waits string, err error) {
+	o, err := s.memberNow(ctx, pod)
+	switch mark := o.Text(label(replaceToken)); {
 	case err != nil:
-	case o.Text(label(replaceToken)) != taskName(token):
+	case o == nil:
+		waits = "the operator to create the Service " + pod + " again"
+	case mark == "" && hostOf(o) != before: // it is another Service than the one that was marked
+	case mark != taskName(token):
 		err = &hint.PermanentError{Reason: fmt.Sprintf("somebody else asked for another replacement of the node in pod %s", pod)}
-	case o.Get(label(scyllaReplace)) != nil:
+	}
+	if err == nil && waits == "" && o.Get(label(scyllaReplace)) != nil {
 		waits = "the operator to take the label " + scyllaReplace + " from the Service " + pod
 	}
-	return o.Text(label(replacedLabel)), waits, err
+	return cmp.Or(o.Text(label(replacedLabel)), before), waits, err
+}
+
+// hostOf is the host id of a member's node as the operator has seen it; "" for none.
+func hostOf(o kube.Object) string { return o.Text(kube.Path{"metadata", "annotations", scyllaHost}) }
+
+func beingReplaced(pod string) error {
+	return &hint.PermanentError{Reason: fmt.Sprintf("the operator is already replacing the node in pod %s", pod), Advice: "wait until it has taken the label " + scyllaReplace + " from the Service " + pod}
 }

@@ -117,7 +117,7 @@ func (replaceTask) ask(ctx context.Context, s site, pod, host, token string) err
 	return s.askTask(ctx, token, replaceJob(pod), map[string]string{replacedLabel: host})
 }
 
-func (replaceTask) asked(ctx context.Context, s site, _, token string) (string, string, error) {
+func (replaceTask) asked(ctx context.Context, s site, _, _, token string) (string, string, error) {
 	waits, err := s.taskWaits(ctx, token)
 	if err != nil || waits != "" {
 		return "", waits, err

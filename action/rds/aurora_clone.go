@@ -94,7 +94,7 @@ func (a *clone) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (ac
 	return a.api.member(ctx, r, made, aws.NewInstance{ID: a.instance(), Class: a.Class, Tags: aws.CloneTags(source.ID, a.Name, c.Token, until)}, c)
 }
 
-// Undo deletes the clone if this run made it.
+// Undo deletes the clone if this run made it, and nobody added an instance to it.
 func (a *clone) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
 	r, err := a.api.of(ctx, on)
 	if err != nil {
@@ -109,10 +109,7 @@ func (a *clone) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) er
 	case made.Tags[aws.TokenTag] != c.Token:
 		return &hint.PermanentError{Reason: fmt.Sprintf("cluster %s was not created by this run, so it is not deleted", a.Name)}
 	}
-	if err := a.api.remove(ctx, r, a.instance(), c, always); err != nil {
-		return err
-	}
-	return a.api.removeCluster(ctx, r, a.Name, c)
+	return a.api.deleteClone(ctx, r, made, c)
 }
 
 func (a *clone) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c action.Call) error {

@@ -48,10 +48,17 @@ func (a *deleteClone) Check(ctx context.Context, on *cluster.Cluster) (action.Ch
 	return f, mayDelete(ctx, r, c)
 }
 
-// mayDelete refuses a cluster that is not a clone of Plimsoll's, or that has an instance which Plimsoll did not make: somebody uses it.
+// mayDelete refuses a cluster that is not a clone of Plimsoll's, that somebody protects, or that has an instance which Plimsoll did not
+// make: somebody uses it.
 func mayDelete(ctx context.Context, r *aws.RDS, c aws.Aurora) error {
 	if err := c.Clone(); err != nil {
 		return &hint.PermanentError{Reason: err.Error(), Advice: "if it is not needed, delete it by hand: aws rds delete-db-cluster"}
+	}
+	if c.Protected {
+		return &hint.PermanentError{
+			Reason: fmt.Sprintf("clone %s has deletion protection, so it is not deleted", c.ID),
+			Advice: "if it is not needed, take that off first: aws rds modify-db-cluster --no-deletion-protection",
+		}
 	}
 	members, err := r.Members(ctx, c.ID)
 	for _, i := range members {

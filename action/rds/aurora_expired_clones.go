@@ -16,7 +16,7 @@ import (
 func auroraDeleteExpiredClones(at api) action.Action {
 	return action.Action{
 		Name: "aurora.delete-expired-clones", Version: 1,
-		About: "Deletes every clone of the account and region that a Plimsoll created, whichever, and whose deadline has passed. One with an instance that somebody added is left and named.",
+		About: "Deletes every clone of the account and region that a Plimsoll created, whichever, and whose deadline has passed. One that cannot be deleted, such as one with deletion protection or with an instance that somebody added, is left and named.",
 		New:   func() action.Task { return &deleteExpired{api: at} },
 	}
 }
@@ -78,10 +78,11 @@ func (a *deleteExpired) Act(ctx context.Context, on *cluster.Cluster, c action.C
 			err = a.api.deleteClone(ctx, r, now, c)
 		}
 		var refusal *hint.PermanentError
+		var stuck *aws.StuckError
 		switch {
 		case err == nil:
 			deleted = append(deleted, clone.ID)
-		case errors.As(err, &refusal):
+		case errors.As(err, &refusal), errors.As(err, &stuck), aws.IsDenied(err):
 			left[clone.ID] = err.Error()
 		default:
 			return nil, err

@@ -3,6 +3,7 @@ package rds_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -48,6 +49,8 @@ func TestExpiredClonesAreDeletedAndNothingElse(t *testing.T) {
 	if err := w.open(t).CreateMember(t.Context(), "shared", "aurora-mysql", aws.NewInstance{ID: "theirs", Class: "db.r6g.large"}); err != nil {
 		t.Fatal(err)
 	}
+	w.clone(t, "protected", -time.Hour)
+	w.Protect("protected")
 	w.clone(t, "forever", -time.Hour)
 	w.TagCluster("forever", aws.DeleteAfterTag, "")
 	w.clone(t, "unmarked", -time.Hour)
@@ -63,7 +66,7 @@ func TestExpiredClonesAreDeletedAndNothingElse(t *testing.T) {
 
 	task := w.bind(t, "aurora.delete-expired-clones", "{}")
 	f, err := task.Check(t.Context(), w.site)
-	if expired, _ := f.Observed["expired"].(string); err != nil || f.State != action.Needed || !strings.HasPrefix(expired, "over of shop, needed until ") || strings.Count(expired, ";") != 1 {
+	if expired, _ := f.Observed["expired"].(string); err != nil || f.State != action.Needed || !strings.HasPrefix(expired, "over of shop, needed until ") || strings.Count(expired, ";") != 2 {
 		t.Fatalf("%+v, %v", f, err)
 	}
 	w.Fail("DeleteDBCluster", awstest.Throttled, awstest.Lost)
@@ -74,35 +77,43 @@ func TestExpiredClonesAreDeletedAndNothingElse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if left, _ := out[action.LeftOut].(map[string]any); len(left) != 1 || !strings.Contains(left["shared"].(string), "an instance theirs that was not created with it") {
+	if left, _ := out[action.LeftOut].(map[string]any); len(left) != 2 || !strings.Contains(fmt.Sprint(left["shared"]), "an instance theirs that was not created with it") ||
+		!strings.Contains(fmt.Sprint(left["protected"]), "has deletion protection") {
 		t.Errorf("left out: %v", left)
 	}
 	var kept []string
-	for _, id := range []string{"shop", "real", "over", "needed", "shared", "forever", "unmarked", "restored"} {
+	for _, id := range []string{"shop", "real", "over", "needed", "shared", "protected", "forever", "unmarked", "restored"} {
 		if w.HasCluster(id) {
 			kept = append(kept, id)
 		}
 	}
-	if want := []string{"shop", "real", "needed", "shared", "forever", "unmarked", "restored"}; !slices.Equal(kept, want) {
+	if want := []string{"shop", "real", "needed", "shared", "protected", "forever", "unmarked", "restored"}; !slices.Equal(kept, want) {
 		t.Errorf("kept %v, want %v", kept, want)
 	}
-	for id, there := range map[string]bool{"over-1": false, "needed-1": true, "shared-1": true, "theirs": true, "real-1": true, "orders": true} {
+	for id, there := range map[string]bool{"over-1": false, "needed-1": true, "shared-1": true, "protected-1": true, "theirs": true, "real-1": true, "orders": true} {
 		if _, is := w.Shown(id); is != there {
 			t.Errorf("instance %s is there: %v", id, is)
 		}
 	}
 }
 
-// One by its name is refused as well, and before anything of it is deleted.
+// One by its name is refused as well, and by the undo of what made it, and before anything of it is deleted.
 func TestACloneThatSomebodyUsesIsNotDeletedByHalf(t *testing.T) {
 	w := newWorld(t, engine.Target{}, nil)
 	w.clone(t, "copy", time.Hour)
 	if err := w.open(t).CreateMember(t.Context(), "copy", "aurora-mysql", aws.NewInstance{ID: "theirs", Class: "db.r6g.large"}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := w.bind(t, "aurora.delete-clone", "{name: copy}").Act(t.Context(), w.site, action.Call{Token: "mine", Progress: func(float64, string) {}})
-	var refusal *hint.PermanentError
-	if _, there := w.Shown("copy-1"); !errors.As(err, &refusal) || !there {
-		t.Errorf("got %v; its own instance is there: %v", err, there)
+	call := action.Call{Token: "of-another", Progress: func(float64, string) {}}
+	_, deleted := w.bind(t, "aurora.delete-clone", "{name: copy}").Act(t.Context(), w.site, call)
+	undone := w.bind(t, "aurora.clone", "{name: copy, class: db.r6g.large}").(action.Undoer).Undo(t.Context(), w.site, call)
+	for what, err := range map[string]error{"deleted": deleted, "undone": undone} {
+		var refusal *hint.PermanentError
+		if !errors.As(err, &refusal) || !strings.Contains(err.Error(), "an instance theirs that was not created with it") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, there := w.Shown("copy-1"); !there {
+		t.Error("its own instance was deleted")
 	}
 }

@@ -129,6 +129,9 @@ func (a *serve) turn(ctx context.Context, p place, c action.Call, tier int, in f
 		}
 		if now.Tier != tier {
 			waits = append(waits, fmt.Sprintf("promotion tier %d", tier))
+			if other := foreign(now); other != nil { // it came since the check
+				return false, "", errors.Join(err, other)
+			}
 			err = errors.Join(err, p.r.SetTier(ctx, now.ID, tier))
 		}
 		return len(waits) == 0, strings.Join(waits, " and "), err

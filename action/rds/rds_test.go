@@ -380,6 +380,17 @@ func (w *world) becomes(t *testing.T, id string) {
 	}
 }
 
+// What somebody asked for since the check is not applied beside a tier.
+func TestATierDoesNotApplyWhatOthersAskedForMeanwhile(t *testing.T) {
+	w := newWorld(t, engine.Target{}, nil)
+	w.Add(awstest.Instance{ID: "orders-2", Class: "db.m5.large", Engine: "mysql", Cluster: "shop", Pending: map[string]string{"MultiAZ": "true"}})
+	_, err := w.bind(t, "aurora.serve", "{node: db2, tier: 3}").Act(t.Context(), w.site, action.Call{Token: "one", Progress: func(float64, string) {}})
+	var refusal *hint.PermanentError
+	if !errors.As(err, &refusal) || !strings.Contains(refusal.Reason, "MultiAZ true") || w.Asked("ModifyDBInstance") != 0 {
+		t.Errorf("got %v after %d changes", err, w.Asked("ModifyDBInstance"))
+	}
+}
+
 // A Plimsoll that dies while a reader is being created is not there to keep it out: the next one does, before anything else.
 func TestAReaderIsKeptOutAgainWhereNobodyDid(t *testing.T) {
 	w := newWorld(t, engine.Target{}, nil)

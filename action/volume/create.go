@@ -81,7 +81,6 @@ func (n *create) zone(ctx context.Context, on *cluster.Cluster) (string, error) 
 	return "", nil
 }
 
-// Undo deletes it, if it was made here. One that is attached holds somebody's data, and so may one that was a leg.
 // Undo deletes the volume if this run made it, no machine has it, and it was never a leg.
 func (n *create) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
 	if before, _ := c.Before["mib"].(int64); before != 0 {

@@ -176,7 +176,7 @@ func (in Input) instance(name string, p advise.Point) advise.Option {
 		Do:       fmt.Sprintf("plimsoll runbook plan rds/resize --cluster %s -i node=%s -i class=%s", in.Cluster, in.Node, name),
 	}
 	if in.Aurora != nil {
-		o.Rehearse = fmt.Sprintf("plimsoll runbook plan aurora/add-reader --cluster %s -i name=%s-try -i class=%s", in.Cluster, in.Node, name)
+		o.Rehearse = fmt.Sprintf("plimsoll runbook plan aurora/add-reader --cluster %s -i node=%s-try -i class=%s", in.Cluster, in.Node, name)
 		o.Risk = "the instance is replaced: a failover of seconds to a reader, if there is one, and a cold cache that must be filled again; without a reader, minutes of downtime"
 	}
 	o.Change = o.Price.Minus(in.now())

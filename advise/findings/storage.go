@@ -34,6 +34,7 @@ func (in Input) storage() advise.Finding {
 	}
 	seconds := lasts(v, in.Balance, m.IOPS.Mean)
 	burst := v.Burst()
+	most, mostBy := flowsAtMost(v, class)
 	switch {
 	case gives == 0:
 		f.Title = "The disk has no known limit"
@@ -44,9 +45,9 @@ func (in Input) storage() advise.Finding {
 		f.Urgent = true
 		f.Title = fmt.Sprintf("The disk is at its limit of %.0f operations per second, set by the %s: the real demand may be higher than what was observed", gives, by)
 		f.Evidence = append(f.Evidence, cutOff)
-	case carries > 0 && bytes >= 0.97*flowsAtMost(v, class):
+	case carries > 0 && bytes >= 0.97*most:
 		f.Urgent = true
-		f.Title = fmt.Sprintf("The disk is at its limit of %.0f MiB per second, set by the %s: the real demand may be higher than what was observed", bytes/(1<<20), carriedBy)
+		f.Title = fmt.Sprintf("The disk is at its limit of %.0f MiB per second, set by the %s: the real demand may be higher than what was observed", most/(1<<20), mostBy)
 		f.Evidence = append(f.Evidence, cutOff)
 	case m.Peak > headroom*gives:
 		f.Title = fmt.Sprintf("The busiest ten seconds take %.0f %% of what the %s sustains", 100*m.Peak/gives, by)
@@ -69,13 +70,13 @@ func (in Input) storage() advise.Finding {
 // cutOff is said of what was observed at a limit.
 const cutOff = "The observation is cut off at the limit: predictions of reads are based on less than the real demand."
 
-// flowsAtMost is the throughput that volume and class give for a while, in bytes a second.
-func flowsAtMost(v storage.Volume, class price.Class) float64 {
-	most := v.Throughput()
+// flowsAtMost is the throughput that volume and class give for a while, in bytes a second, and which of them sets it.
+func flowsAtMost(v storage.Volume, class price.Class) (most float64, by string) {
+	most, by = v.Throughput(), "volume"
 	if burst := max(class.BurstMBps, class.MBps) * 1e6; burst > 0 && (most == 0 || burst < most) {
-		most = burst
+		most, by = burst, "instance"
 	}
-	return most
+	return most, by
 }
 
 func describe(v storage.Volume, balance float64) string {

@@ -22,7 +22,7 @@ func scanning(t *testing.T, v storage.Volume, class string, mibs float64) Input 
 func TestThroughputAtItsLimit(t *testing.T) {
 	own := storage.Volume{Type: "gp3", GiB: 800}
 	f := finding(t, Report(scanning(t, own, "", 124)), "storage")
-	if !f.Urgent || !strings.Contains(f.Title, "at its limit of 124 MiB per second, set by the volume: the real demand may be higher") || !strings.Contains(strings.Join(f.Evidence, " "), "cut off at the limit") {
+	if !f.Urgent || !strings.Contains(f.Title, "at its limit of 125 MiB per second, set by the volume: the real demand may be higher") || !strings.Contains(strings.Join(f.Evidence, " "), "cut off at the limit") {
 		t.Errorf("%q: %q", f.Title, f.Evidence)
 	}
 	o := option(t, f, "gp3 of 800 GiB with 3000 operations a second and 200 MiB a second")

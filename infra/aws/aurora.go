@@ -25,6 +25,8 @@ type Aurora struct {
 	Tags     map[string]string
 	// Shares is the group of clusters that share pages with this one because one was cloned from another; "": there is none.
 	Shares string
+	// Protected says that AWS refuses to delete it until somebody takes that off.
+	Protected bool
 }
 
 // Aurora returns a cluster; ErrNotFound if there is none of that name.
@@ -60,6 +62,7 @@ func auroraOf(d types.DBCluster) Aurora {
 	a := Aurora{
 		ID: sdk.ToString(d.DBClusterIdentifier), Engine: sdk.ToString(d.Engine), Version: sdk.ToString(d.EngineVersion),
 		Status: sdk.ToString(d.Status), Storage: cmp.Or(sdk.ToString(d.StorageType), "aurora"), Tags: rdsTagsOf(d.TagList), Shares: sdk.ToString(d.CloneGroupId),
+		Protected: sdk.ToBool(d.DeletionProtection),
 	}
 	if d.Endpoint != nil {
 		a.Endpoint = *d.Endpoint + ":" + strconv.Itoa(int(sdk.ToInt32(d.Port)))

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -125,6 +126,9 @@ func refused(permission string, err error) error {
 	}
 	return nil
 }
+
+// IsDenied tells whether the credentials lack the permission for something.
+func IsDenied(err error) bool { return slices.Contains([]string{codeDenied, codeDeniedToo}, code(err)) }
 
 // IsBusy tells whether something was refused because the instance is not available: something else is being done to it.
 func IsBusy(err error) bool { return code(err) == codeState }

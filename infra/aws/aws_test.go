@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/hint"
 	"plimsoll/infra/aws"
 	"plimsoll/infra/aws/awstest"
 )
@@ -96,6 +97,26 @@ func TestAnInstanceThatWaitsForAPersonEndsTheWait(t *testing.T) {
 	var stuck *aws.StuckError
 	if !errors.As(err, &stuck) || stuck.Status != "storage-full" || stuck.Hint() == "" {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Waiting mends neither a refusal nor a permission that is lacking.
+func TestARefusalEndsTheWait(t *testing.T) {
+	s, r := region(t)
+	s.Fail("DescribeDBInstances", awstest.Denied)
+	limited, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	err := await(limited, r, "db.m5.xlarge")
+	if !aws.IsDenied(err) || !strings.Contains(hint.Of(err), "lack the permission rds:DescribeDBInstances") || limited.Err() != nil {
+		t.Errorf("got %v", err)
+	}
+	refusal, looks := &hint.PermanentError{Reason: "it is another's"}, 0
+	err = aws.Await(limited, time.Millisecond, func(string) {}, func(context.Context) (bool, string, error) {
+		looks++
+		return false, "", errors.Join(errors.New("and this"), refusal)
+	})
+	if !errors.Is(err, refusal) || looks != 1 {
+		t.Errorf("got %v after %d looks", err, looks)
 	}
 }
 

@@ -2,11 +2,14 @@ package aws
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/rds"
+
+	"plimsoll/hint"
 )
 
 // TokenTag marks what was created with the token of the intention behind it: creating has no idempotency token of its own.
@@ -106,7 +109,8 @@ type Look func(ctx context.Context) (done bool, waitsFor string, err error)
 const agreed = 3
 
 // Await looks until something is done, which several looks in a row must say. Errors of a look count as not done, for as long as ctx
-// lasts; the last of them is in the error when it ends. An instance that is stuck ends it at once.
+// lasts; the last of them is in the error when it ends. What waiting does not mend ends it at once: a refusal, a permission that is
+// lacking, and an instance that is stuck.
 func Await(ctx context.Context, every time.Duration, tell func(waitsFor string), look Look) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -115,9 +119,12 @@ func Await(ctx context.Context, every time.Duration, tell func(waitsFor string),
 	for {
 		done, what, err := look(ctx)
 		var stopped *StuckError
+		var refusal *hint.PermanentError
 		switch {
 		case asStuck(err, &stopped):
 			return stopped
+		case errors.As(err, &refusal), IsDenied(err):
+			return err
 		case err != nil:
 			seen, last, waits = 0, err, "an answer: "+err.Error()
 		case done:

@@ -30,7 +30,7 @@ func (a Aurora) Clone() error {
 	}
 	name, source, _ := strings.Cut(a.Tags[CloneTag], " of ")
 	switch {
-	case name != a.ID || source == "" || source == a.ID:
+	case !strings.EqualFold(name, a.ID) || source == "" || strings.EqualFold(source, a.ID): // AWS keeps identifiers in lower case
 		return fmt.Errorf("cluster %s is not the clone that its tag %s names: %s", a.ID, CloneTag, a.Tags[CloneTag])
 	case a.Shares == "":
 		return fmt.Errorf("cluster %s shares pages with no other cluster, so it is not a clone", a.ID)

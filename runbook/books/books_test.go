@@ -12,10 +12,15 @@ import (
 	"plimsoll/action/singlestore"
 	"plimsoll/action/superdisk"
 	"plimsoll/action/volume"
+	"plimsoll/runbook/journal"
 )
 
+func shipped() []action.Action {
+	return slices.Concat(action.Generic(), action.Servers(), mysql.Actions(), cql.Actions(), singlestore.Actions(), superdisk.Actions(), volume.Actions(), rds.Actions(nil, rds.DefaultEvery), kube.Actions(kube.DefaultEvery))
+}
+
 func TestEveryShippedRunbookIsValidAndNamedAsItsFile(t *testing.T) {
-	actions := slices.Concat(action.Generic(), action.Servers(), mysql.Actions(), cql.Actions(), singlestore.Actions(), superdisk.Actions(), volume.Actions(), rds.Actions(nil, rds.DefaultEvery), kube.Actions(kube.DefaultEvery))
+	actions := shipped()
 	if len(Names()) == 0 {
 		t.Fatal("none ship")
 	}
@@ -31,5 +36,25 @@ func TestEveryShippedRunbookIsValidAndNamedAsItsFile(t *testing.T) {
 		if b.Name != name || b.About == "" {
 			t.Errorf("%s calls itself %q, about %q", name, b.Name, b.About)
 		}
+	}
+}
+
+// That it swept away what nobody needs any more does not keep a clone from being taken back.
+func TestACloneCanBeTakenBackAfterASweep(t *testing.T) {
+	book, err := Read("aurora/clone", shipped())
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := &journal.State{Book: book}
+	for n := range book.Steps {
+		s := &book.Steps[n]
+		i := &journal.Step{Key: s.ID, Step: s, Acts: true, Phase: journal.StepDone}
+		if s.ID == "clone" {
+			i.Did = map[string]any{"name": "copy", "class": "db.r6g.large"}
+		}
+		st.Items = append(st.Items, i)
+	}
+	if i, how := st.Irrevocable(nil); i != nil || len(st.Items) != 2 {
+		t.Errorf("%+v %s", i, how)
 	}
 }

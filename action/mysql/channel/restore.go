@@ -195,8 +195,15 @@ func (r *restore) unused(ctx context.Context, on *cluster.Cluster) error {
 	if !on.Leads(ctx, r.Node) {
 		return nil
 	}
-	if refuses, known := on.RefusesWrites(ctx, r.Source); known && !refuses {
+	refuses, known := on.RefusesWrites(ctx, r.Source)
+	if known && !refuses {
 		return nil
+	}
+	if !known {
+		return &hint.PermanentError{
+			Reason: fmt.Sprintf("%s accepts writes, and %s does not answer: whether the copy took its place, and was written to, cannot be told, so it is not deleted", r.Node, r.Source),
+			Advice: fmt.Sprintf("start %s and try again; or make %s read-only and try again, if its data is not needed", r.Source, r.Node),
+		}
 	}
 	return &hint.PermanentError{
 		Reason: fmt.Sprintf("%s accepts writes, and %s does not: what was written since the snapshot is only there, and is not deleted", r.Node, r.Source),

@@ -145,8 +145,17 @@ func (s *server) refuseCircle(ctx context.Context, source *server) error {
 	}
 	for _, from := range theirs.Sources {
 		if s.isSource(from, is.ServerID) {
-			return &hint.PermanentError{Reason: fmt.Sprintf("%s replicates from %s: each would replicate from the other", source.name(), s.name()),
+			refusal := &hint.PermanentError{Reason: fmt.Sprintf("%s replicates from %s: each would replicate from the other", source.name(), s.name()),
 				Advice: "if " + s.name() + " is the primary, leave it as it is; mysql/switchover makes another node the primary"}
+			if !from.Receives && !from.Applies {
+				reset := "RESET REPLICA ALL"
+				if source.mariadb {
+					reset = "RESET SLAVE ALL"
+				}
+				refusal.Reason = fmt.Sprintf("%s is still configured to replicate from %s, though that is stopped: each would replicate from the other", source.name(), s.name())
+				refusal.Advice += fmt.Sprintf("; if %s is meant to be the primary, execute %s on it and try again", source.name(), reset)
+			}
+			return refusal
 		}
 	}
 	return nil

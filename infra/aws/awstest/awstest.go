@@ -68,6 +68,7 @@ const (
 	Broken    Fault = "broken"    // status 500; nothing was done
 	Lost      Fault = "lost"      // done, and the connection breaks before the answer
 	Ignored   Fault = "ignored"   // accepted, and nothing is done
+	Denied    Fault = "denied"    // refused: the credentials may not; nothing was done
 )
 
 // New starts a region that ends with the test.
@@ -201,6 +202,8 @@ func (s *Server) faulty(f Fault) error {
 	switch f {
 	case Throttled:
 		return &apiError{"Throttling", "Rate exceeded", http.StatusBadRequest}
+	case Denied:
+		return &apiError{"AccessDenied", "User is not authorized to perform it", http.StatusForbidden}
 	case Broken:
 		return &apiError{"InternalFailure", "something went wrong", http.StatusInternalServerError}
 	}

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -18,6 +19,7 @@ type cluster struct {
 	next                         string // the writer to be
 	at                           time.Time
 	gone                         time.Time // when it is, once it is being deleted
+	protected                    bool
 }
 
 // purge forgets the clusters whose deletion is over.
@@ -83,6 +85,7 @@ func (s *Server) clusterXML(c *cluster) string {
 		members += "<DBClusterMember>" + el("DBInstanceIdentifier", m) + el("IsClusterWriter", writer) + "</DBClusterMember>"
 	}
 	host, port, _ := strings.Cut(c.address, ":")
+	protected := strconv.FormatBool(c.protected)
 	status, storage := "available", "" // the API leaves the storage out of a cluster of the Standard configuration
 	if !c.gone.IsZero() {
 		status = "deleting"
@@ -91,7 +94,7 @@ func (s *Server) clusterXML(c *cluster) string {
 		storage = el("StorageType", kind)
 	}
 	return "<DBCluster>" + storage + el("DBClusterIdentifier", c.id) + el("Engine", c.engine) + el("EngineVersion", c.version) + el("Status", status) +
-		el("Endpoint", host) + el("Port", port) + el("CloneGroupId", c.group) + "<DBClusterMembers>" + members + "</DBClusterMembers>" + tagsXML(c.tags) + "</DBCluster>"
+		el("Endpoint", host) + el("Port", port) + el("CloneGroupId", c.group) + el("DeletionProtection", protected) + "<DBClusterMembers>" + members + "</DBClusterMembers>" + tagsXML(c.tags) + "</DBCluster>"
 }
 
 func (s *Server) failover(q url.Values) (string, error) {
@@ -135,6 +138,8 @@ func (s *Server) deleteCluster(q url.Values) (string, error) {
 	switch {
 	case !there:
 		return "", refuse("DBClusterNotFoundFault", "DBCluster %s not found.", q.Get("DBClusterIdentifier"))
+	case c.protected:
+		return "", refuse("InvalidParameterCombination", "Cannot delete protected Cluster, please disable deletion protection and try again.")
 	case !c.gone.IsZero():
 		return "", refuse("InvalidDBClusterStateFault", "DBCluster %s is already being deleted.", c.id)
 	case len(c.members) > 0:
@@ -152,6 +157,13 @@ func (s *Server) TagCluster(id, key, value string) {
 		s.clusters[id].tags = map[string]string{}
 	}
 	s.clusters[id].tags[key] = value
+}
+
+// Protect gives a cluster deletion protection.
+func (s *Server) Protect(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clusters[id].protected = true
 }
 
 // HasCluster tells whether there is a cluster of that name.
