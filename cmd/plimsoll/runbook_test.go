@@ -152,7 +152,7 @@ func TestRealRunbook(t *testing.T) {
 	must("runbook", "rerun", run, "--step", "each[n2].restart", "--reason", "again")
 	file := filepath.Join(t.TempDir(), "evidence.json")
 	must("runbook", "evidence", run, "-o", file)
-	if out := must("runbook", "verify", file); !strings.Contains(out, "holds") {
+	if out := must("runbook", "verify", file); !strings.Contains(out, "is valid") {
 		t.Errorf("verify: %s", out)
 	}
 	plan := must("runbook", "plan", "mysql/set-variable", "--cluster", "rb", "-i", "name=innodb_flush_log_at_trx_commit", "-i", "value=2")

@@ -283,7 +283,7 @@ func TestRefusedRequests(t *testing.T) {
 		"GET rows":                     "METHOD /path",
 		"G(T /rows":                    "METHOD /path",
 		"GET /a b c":                   "METHOD /path",
-		"GET /rows 20":                 `"20" is no status`,
+		"GET /rows 20":                 `"20" is not a status`,
 		"GET /größe":                   "non-ASCII",
 		"GET /a#b":                     "non-ASCII",
 		"GET /\nHost: other":           "sets it from the target",

@@ -174,7 +174,7 @@ func TestARunThatFailsOrTakesTooLongFailsTheTrial(t *testing.T) {
 		"too long": {"  - {run: ./stuck.yaml, limit: 15s}\n", "had not ended after 15s, it was at wait"}, // where it is sooner, if its disk is not slow
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := site(t, nil)
+			s := quietSite(t)
 			result, err := run.Run(t.Context(), readBeside(t, c.step+"  - recovery: 1m\n", "expect:\n  - errors == 0\n"), catalog.Parts(), s)
 			if err != nil {
 				t.Fatal(err)

@@ -36,7 +36,7 @@ Ctrl-C ends Plimsoll at once. In both cases plimsoll runbook resume continues th
 					return err
 				}
 				if plan != "" && plan != p.Header.Plan.Hash {
-					return console.UsageError{Text: fmt.Sprintf("the plan is %s now, not %s", p.Header.Plan.Hash, plan), Hint: "read the new plan with plimsoll runbook plan, and give its hash with --plan"}
+					return console.UsageError{Text: fmt.Sprintf("the plan is %s now, not %s", p.Header.Plan.Hash, plan), Hint: "read the new plan: plimsoll runbook plan; to run it, give its hash with --plan"}
 				}
 				if err := q.gateRefusal(p, args[0]); err != nil {
 					return err
