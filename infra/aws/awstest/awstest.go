@@ -177,7 +177,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fault, s.faults[name] = queue[0], queue[1:]
 	}
 	var body string
-	err := s.faulty(fault)
+	err := faulty(fault)
 	do, known := operations[name]
 	switch {
 	case err != nil:
@@ -198,7 +198,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer(w, name, body, err)
 }
 
-func (s *Server) faulty(f Fault) error {
+func faulty(f Fault) error {
 	switch f {
 	case Throttled:
 		return &apiError{"Throttling", "Rate exceeded", http.StatusBadRequest}
