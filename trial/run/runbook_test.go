@@ -179,8 +179,10 @@ func TestARunThatFailsOrTakesTooLongFailsTheTrial(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v := result.Verdict
-			if v.Verdict != analyze.Fail && v.Verdict != analyze.CouldNotRun || !v.Partial || !strings.Contains(strings.Join(v.Reasons, "\n"), c.reason) {
+			v, reasons := result.Verdict, strings.Join(result.Verdict.Reasons, "\n")
+			known := v.Verdict == analyze.Fail || v.Verdict == analyze.CouldNotRun ||
+				v.Verdict == analyze.Invalid && strings.Contains(reasons, "short of CPU") // other tests may take this machine from its load
+			if !known || !v.Partial || !strings.Contains(reasons, c.reason) {
 				t.Errorf("%s, partial %v: %q, want a reason with %q", v.Verdict, v.Partial, v.Reasons, c.reason)
 			}
 		})

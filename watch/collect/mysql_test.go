@@ -99,7 +99,8 @@ func (w *watched) knownLoad(source string) {
 			w.t.Fatal(err)
 		}
 		defer session.Close()
-		text := "SELECT SLEEP(0.8)" // so long that what lies between two does not count on a busy machine
+		// So long that what lies between two does not count on a busy machine, and none as long as another, or all would end at once.
+		text := fmt.Sprintf("SELECT SLEEP(%.1f)", 0.8+0.3*float64(n))
 		if n == 0 {
 			text = "SELECT SLEEP(4)" // longer than the time between two readings
 		}

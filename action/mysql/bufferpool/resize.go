@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"plimsoll/action"
@@ -152,29 +153,48 @@ func (r *resize) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (a
 	return action.Facts{"bytes": want, "seconds": time.Since(began).Seconds()}, nil
 }
 
-// set gives the order and waits until the pool has the size.
+// set gives the order and waits until the pool has the size. It repeats the order until the server has taken it: while an earlier
+// resize is still ending, MySQL only warns (3166, another buffer pool resize is already in progress) and forgets the new size.
 func (r *resize) set(ctx context.Context, on *cluster.Cluster, want int64, c action.Call) error {
-	now, err := r.number(ctx, on, "innodb_buffer_pool_size")
-	if err != nil {
-		return err
-	}
-	if now != want {
-		text := admin.SetGlobal("innodb_buffer_pool_size", strconv.FormatInt(want, 10))
-		if err := on.Execute(ctx, r.Node, []string{text}, func(int) {}); err != nil {
-			return err
-		}
-	}
+	order := admin.SetGlobal("innodb_buffer_pool_size", strconv.FormatInt(want, 10))
+	taken := false
 	return poll.Until(ctx, 100*time.Millisecond, func() (string, error) {
-		done, err := r.has(ctx, on, want)
-		if err != nil || done {
+		now, err := r.number(ctx, on, "innodb_buffer_pool_size")
+		if err != nil {
 			return "", err
 		}
-		const resizes = "the server resizes its pool"
-		if c.Progress != nil {
-			c.Progress(-1, resizes)
+		switch {
+		case now == want:
+			taken = true
+			if done, err := r.has(ctx, on, want); err != nil || done {
+				return "", err
+			}
+		case taken:
+			return "", &hint.PermanentError{
+				Reason: fmt.Sprintf("the server took the size %s, and has %s now; %s", size(float64(want)), size(float64(now)), r.stands(ctx, on)),
+				Advice: "either it could not get the memory, or somebody else set innodb_buffer_pool_size: its error log says which",
+			}
+		default:
+			if err := on.Execute(ctx, r.Node, []string{order}, func(int) {}); err != nil {
+				return "", err
+			}
 		}
-		return resizes, nil
+		stands := r.stands(ctx, on)
+		if c.Progress != nil {
+			c.Progress(-1, stands)
+		}
+		return stands, nil
 	})
+}
+
+// stands says how the resize goes, in the server's own words where it has some.
+func (r *resize) stands(ctx context.Context, on *cluster.Cluster) string {
+	const resizes = "the server resizes its pool"
+	row, err := on.Row(ctx, r.Node, admin.Status("Innodb_buffer_pool_resize_status"))
+	if err != nil || len(row) < 2 || row[1] == "" {
+		return resizes
+	}
+	return resizes + ": " + strings.TrimSuffix(row[1], ".")
 }
 
 // Verify looks that the pool still has the size.
