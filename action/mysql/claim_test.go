@@ -143,6 +143,37 @@ func claimsBesideAHang(t *testing.T, site *cluster.Cluster) {
 	}
 }
 
+// claimsBesideADeadReplica shows that a cluster is claimed, and keeps others out, although one of its nodes is dead: the old primary after a
+// failover is.
+func claimsBesideADeadReplica(t *testing.T, site *cluster.Cluster) {
+	t.Helper()
+	ctx := t.Context()
+	n2, err := site.Node(ctx, "n2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n2.Server.(cluster.Breaker).Kill(ctx); err != nil {
+		t.Fatal(err)
+	}
+	site.RolesChanged()
+	m := NewMarker(site)
+	first := action.Claim{Cluster: "c", Run: "r4", Holder: "here", Epoch: 1, For: time.Minute}
+	if err := m.Claim(ctx, first); err != nil {
+		t.Errorf("claim beside a dead replica: %v", err)
+	}
+	var claimed *action.ClaimedError
+	if err := m.Claim(ctx, action.Claim{Cluster: "c", Run: "r5", Holder: "there", Epoch: 1, For: time.Minute}); !errors.As(err, &claimed) || claimed.Run != "r4" {
+		t.Errorf("a second claim beside a dead replica: %v, want that r4 has the cluster", err)
+	}
+	if err := m.Clear(ctx, first); err != nil {
+		t.Error(err)
+	}
+	if err := n2.Server.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	until(ctx, t, "the replica does not answer again", func() bool { return site.Answers(ctx, "n2") == nil })
+}
+
 // claimsWithoutPrimary tries it while the primary is dead, from two sites: what a replica locks for one refuses the other.
 func claimsWithoutPrimary(t *testing.T, site *cluster.Cluster) {
 	t.Helper()
