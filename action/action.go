@@ -120,6 +120,7 @@ type Call struct {
 	Epoch     int64     // of the lease under which this is done: for systems that can refuse an older one
 	Since     time.Time // when this was first attempted
 	Before    Facts     // what was observed before the first attempt
+	Output    Facts     // for an undo: what the act put out; nil if it did not end
 	Resumed   bool      // the process that acted is gone: others may have had the cluster since
 	// Progress tells how far an act is: a share from 0 to 1, negative when it cannot be known. Never nil.
 	Progress func(share float64, text string)

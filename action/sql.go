@@ -54,7 +54,11 @@ func (e *execute) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, 
 	if e.Query == "" {
 		return CheckResult{State: Needed, Intended: Facts{"statements": strings.Join(e.Statements, "; ")}, Reason: "there is no check: the statements are always executed"}, nil
 	}
-	got, err := on.Value(ctx, e.Node, e.Query)
+	node, err := CheckedOn(ctx, on, e.Node)
+	if err != nil {
+		return CheckResult{}, err
+	}
+	got, err := on.Value(ctx, node, e.Query)
 	if err != nil {
 		return CheckResult{}, err
 	}
@@ -62,17 +66,27 @@ func (e *execute) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, 
 	if got == e.Want {
 		f.State = Satisfied
 	}
+	if on.Leads(ctx, node) {
+		f.NotePrimary(e.Node, node)
+	}
 	return f, nil
 }
 
 func (e *execute) Act(ctx context.Context, on *cluster.Cluster, c Call) (Facts, error) {
-	err := on.Execute(ctx, e.Node, signed(e.Statements, c), func(done int) {
+	node, err := c.ActsOn(ctx, on, e.Node)
+	if err != nil {
+		return nil, err
+	}
+	err = on.Execute(ctx, node, signed(e.Statements, c), func(done int) {
 		c.Progress(float64(done)/float64(len(e.Statements)), "")
 	})
 	if e := (*engine.Error)(nil); errors.As(err, &e) && e.Do != "" { // a journal keeps the text alone
 		err = fmt.Errorf("%w: %s", err, e.Do)
 	}
-	return nil, err
+	if err != nil || e.Node != "" || e.Query != "" || len(e.Undone) == 0 || !on.Leads(ctx, node) {
+		return nil, err
+	}
+	return Facts{nodeFact: node}, nil // no check has noted it
 }
 
 // Verify holds when the check is satisfied; without one the server has said it.
@@ -91,7 +105,25 @@ func (e *execute) Undo(ctx context.Context, on *cluster.Cluster, c Call) error {
 	if len(e.Undone) == 0 {
 		return &hint.PermanentError{Reason: "the statements have no undo"}
 	}
-	return on.Execute(ctx, e.Node, signed(e.Undone, c), func(int) {})
+	node, err := e.undoesOn(ctx, on, c)
+	if err != nil {
+		return err
+	}
+	return on.Execute(ctx, node, signed(e.Undone, c), func(int) {})
+}
+
+// undoesOn is the node that the statements are undone on. What a primary executed may have reached its replicas, as a table does, or not, as a
+// setting does: when another is the primary, it cannot be told on which of the two it is to be undone.
+func (e *execute) undoesOn(ctx context.Context, on *cluster.Cluster, c Call) (string, error) {
+	if e.Node != "" {
+		return e.Node, nil
+	}
+	node, before, err := c.primaryNow(ctx, on)
+	if err == nil && before != "" {
+		err = &hint.PermanentError{Reason: fmt.Sprintf("the statements were executed on %s, which was the primary, and %s is now", before, node),
+			Advice: fmt.Sprintf("execute their undo by hand: on %s what was replicated, on %s what was not; then plimsoll runbook cancel RUN --leave REASON", node, before)}
+	}
+	return node, err
 }
 
 // Signature begins every statement of an intention, so that one that goes on in the server when its Plimsoll has died is found.

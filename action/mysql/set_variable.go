@@ -65,6 +65,16 @@ func (v *variable) Traits() action.Traits {
 
 // Check compares the value in force, and the one that is kept for after a restart.
 func (v *variable) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	node, err := action.CheckedOn(ctx, on, v.Node)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	f, err := v.on(node).check(ctx, on)
+	f.NotePrimary(v.Node, node)
+	return f, err
+}
+
+func (v *variable) check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
 	db, c, err := v.open(ctx, on)
 	if err != nil {
 		return action.CheckResult{}, err
@@ -168,10 +178,22 @@ func keeps(f engine.Facts) bool {
 }
 
 func (v *variable) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
-	if err := v.mayOpen(ctx, on, c, v.Value); err != nil {
+	node, err := c.ActsOn(ctx, on, v.Node)
+	if err != nil {
 		return nil, err
 	}
-	return nil, v.set(ctx, on, v.Persist, v.Value)
+	at := v.on(node)
+	if err := at.mayOpen(ctx, on, c, v.Value); err != nil {
+		return nil, err
+	}
+	return nil, at.set(ctx, on, v.Persist, v.Value)
+}
+
+// on is the same variable of a given node.
+func (v *variable) on(node string) *variable {
+	at := *v
+	at.Node = node
+	return &at
 }
 
 // mayOpen refuses to have a server take writes beside a primary, by whatever name that is asked for.
@@ -236,8 +258,16 @@ func (v *variable) refuseLive(ctx context.Context, on *cluster.Cluster, db engin
 	return &hint.PermanentError{Reason: restart.Error(), Advice: advice}
 }
 
-// Undo puts back what the first check saw.
+// Undo puts back what the first check saw, on the server that it saw it on.
 func (v *variable) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	node, err := c.ActedOn(v.Node)
+	if err != nil {
+		return err
+	}
+	return v.on(node).putBack(ctx, on, c)
+}
+
+func (v *variable) putBack(ctx context.Context, on *cluster.Cluster, c action.Call) error {
 	if before, ok := c.Before["value"].(string); ok {
 		if err := v.mayOpen(ctx, on, c, before); err != nil {
 			return err

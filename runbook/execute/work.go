@@ -198,7 +198,7 @@ func holdVerify(ctx context.Context, r *runner, v *runbook.Verify, env map[strin
 func (r *runner) beginUndo(i *journal.Step) {
 	key, step, on, inputs := i.Key, i.Step, i.Cluster, i.Did
 	call := r.call(i)
-	call.Before = i.Found
+	call.Before, call.Output = i.Found, maps.Clone(i.Output)
 	if call.Token == "" { // it was to be done anew: what is found by no token is that of every step
 		call.Token = r.journal.Run() + "-undo-" + key
 	}

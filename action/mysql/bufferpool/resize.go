@@ -51,6 +51,16 @@ func (r *resize) Traits() action.Traits {
 
 // Check compares the size that the server has with the one that it would make of what is wanted.
 func (r *resize) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	node, err := action.CheckedOn(ctx, on, r.Node)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	f, err := r.on(node).check(ctx, on)
+	f.NotePrimary(r.Node, node)
+	return f, err
+}
+
+func (r *resize) check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
 	now, err := r.number(ctx, on, "innodb_buffer_pool_size")
 	if err != nil {
 		return action.CheckResult{}, err
@@ -141,13 +151,25 @@ func (r *resize) has(ctx context.Context, on *cluster.Cluster, want int64) (bool
 	return err == nil && bytes <= want && bytes >= want-want/20, err // the pages' own descriptions take some of it
 }
 
+// on is the same size for a given node.
+func (r *resize) on(node string) *resize {
+	at := *r
+	at.Node = node
+	return &at
+}
+
 func (r *resize) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
-	want, err := r.rounded(ctx, on)
+	node, err := c.ActsOn(ctx, on, r.Node)
+	if err != nil {
+		return nil, err
+	}
+	at := r.on(node)
+	want, err := at.rounded(ctx, on)
 	if err != nil {
 		return nil, err
 	}
 	began := time.Now()
-	if err := r.set(ctx, on, want, c); err != nil {
+	if err := at.set(ctx, on, want, c); err != nil {
 		return nil, err
 	}
 	return action.Facts{"bytes": want, "seconds": time.Since(began).Seconds()}, nil
@@ -210,7 +232,7 @@ func (r *resize) Verify(ctx context.Context, on *cluster.Cluster, _ action.Facts
 	return err
 }
 
-// Undo gives the pool the size that the first check saw.
+// Undo gives the pool the size that the first check saw, on the server that it saw it on.
 func (r *resize) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
 	var before int64
 	switch n := c.Before["bytes"].(type) {
@@ -221,5 +243,9 @@ func (r *resize) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) e
 	default:
 		return nil
 	}
-	return r.set(ctx, on, before, c)
+	node, err := c.ActedOn(r.Node)
+	if err != nil {
+		return err
+	}
+	return r.on(node).set(ctx, on, before, c)
 }

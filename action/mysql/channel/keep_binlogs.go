@@ -39,7 +39,11 @@ func (k *keep) Traits() action.Traits {
 }
 
 func (k *keep) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
-	is, err := retentionOn(ctx, on, k.Node)
+	node, err := action.CheckedOn(ctx, on, k.Node)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	is, err := retentionOn(ctx, on, node)
 	if err != nil {
 		return action.CheckResult{}, err
 	}
@@ -57,11 +61,16 @@ func (k *keep) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResu
 	if is.keeps(k.For) {
 		f.State = action.Satisfied
 	}
+	f.NotePrimary(k.Node, node)
 	return f, nil
 }
 
-func (k *keep) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {
-	s, err := dial(ctx, on, k.Node)
+func (k *keep) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
+	node, err := c.ActsOn(ctx, on, k.Node)
+	if err != nil {
+		return nil, err
+	}
+	s, err := dial(ctx, on, node)
 	if err != nil {
 		return nil, err
 	}

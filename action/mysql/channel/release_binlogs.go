@@ -37,7 +37,11 @@ func (r *release) Traits() action.Traits {
 }
 
 func (r *release) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
-	is, err := retentionOn(ctx, on, r.Node)
+	node, err := action.CheckedOn(ctx, on, r.Node)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	is, err := retentionOn(ctx, on, node)
 	if err != nil {
 		return action.CheckResult{}, err
 	}
@@ -49,11 +53,16 @@ func (r *release) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	if is.seconds == r.Seconds && is.limit == r.Limit {
 		f.State = action.Satisfied
 	}
+	f.NotePrimary(r.Node, node)
 	return f, nil
 }
 
-func (r *release) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {
-	return nil, retainOn(ctx, on, r.Node, r.Seconds, r.Limit)
+func (r *release) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
+	node, err := c.ActsOn(ctx, on, r.Node)
+	if err != nil {
+		return nil, err
+	}
+	return nil, retainOn(ctx, on, node, r.Seconds, r.Limit)
 }
 
 // Undo puts back what the first check saw.
@@ -61,8 +70,12 @@ func (r *release) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) 
 	return restoreRetention(ctx, on, r.Node, c)
 }
 
-// restoreRetention puts back what a check saw.
-func restoreRetention(ctx context.Context, on *cluster.Cluster, node string, c action.Call) error {
+// restoreRetention puts back what a check saw, on the server that it saw it on.
+func restoreRetention(ctx context.Context, on *cluster.Cluster, named string, c action.Call) error {
+	node, err := c.ActedOn(named)
+	if err != nil {
+		return err
+	}
 	seconds, err := whole(c.Before["seconds"])
 	if err != nil {
 		return err
