@@ -104,12 +104,8 @@ func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time
 	if !replica.Sources[0].Receives {
 		return 0, &hint.PermanentError{Reason: fmt.Sprintf("%s is not connected to %s: %s", w.To, w.From, replica.Sources[0].Trouble), Advice: "fix that first"}
 	}
-	errant, err := to.errant(ctx, from)
-	if err != nil {
+	if err := noErrant(ctx, to, from); err != nil {
 		return 0, err
-	}
-	if len(errant) > 0 {
-		return 0, to.refuseErrant(errant, from)
 	}
 	if _, known := from.account(); !known {
 		return 0, &hint.PermanentError{Reason: "Plimsoll does not know as which user " + w.From + " can log in at " + w.To + " to replicate",

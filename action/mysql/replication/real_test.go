@@ -151,6 +151,7 @@ func refusals(w world) {
 		w.must(w.site.Execute(t.Context(), "n3", []string{"INSERT INTO shop.t (id, v) VALUES (1000000, 3)"}, func(int) {}))
 		w.must(setMode(t.Context(), n3, n3.refusing()))
 		w.refuses(checkSwitchoverAction, `{from: n1, to: n3}`, "that n1 does not have")
+		w.refuses(replicateAction, `{node: n3}`, "that n1 does not have") // though it replicates already
 		w.must(n3.unfollow(t.Context()))
 		w.refuses(replicateAction, `{node: n3}`, "that n1 does not have")
 		found, err := w.task(detachAction, `{node: n3}`).Check(t.Context(), w.site.ReadOnly())

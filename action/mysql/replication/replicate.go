@@ -71,7 +71,7 @@ func (r *replicate) Check(ctx context.Context, on *cluster.Cluster) (action.Chec
 	}
 	if follows && is.ReadOnly && !m.opensAgain() {
 		f.State = action.Satisfied
-		return f, nil
+		return f, noErrant(ctx, replica, source)
 	}
 	return f, replica.mayFollow(ctx, source)
 }
@@ -103,12 +103,8 @@ func (s *server) mayFollow(ctx context.Context, source *server) error {
 	} else if log != "1" && log != "ON" {
 		return &hint.PermanentError{Reason: source.name() + " writes no binary log", Advice: "set log_bin: on and restart it"}
 	}
-	errant, err := s.errant(ctx, source)
-	if err != nil {
+	if err := noErrant(ctx, s, source); err != nil {
 		return err
-	}
-	if len(errant) > 0 {
-		return s.refuseErrant(errant, source)
 	}
 	if err := s.refuseCircle(ctx, source); err != nil {
 		return err
@@ -159,6 +155,15 @@ func (s *server) refuseCircle(ctx context.Context, source *server) error {
 		}
 	}
 	return nil
+}
+
+// noErrant refuses a server with transactions that its source does not have, whether it replicates from it already or not.
+func noErrant(ctx context.Context, s, source *server) error {
+	errant, err := s.errant(ctx, source)
+	if err != nil || len(errant) == 0 {
+		return err
+	}
+	return s.refuseErrant(errant, source)
 }
 
 func (s *server) refuseErrant(errant admin.GTIDSet, source *server) error {
