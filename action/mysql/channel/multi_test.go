@@ -2,6 +2,7 @@ package channel
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"plimsoll/action"
 	"plimsoll/engine"
 	"plimsoll/engine/mysql/admin"
+	"plimsoll/hint"
 )
 
 func TestMultiSourceOnMariaDB(t *testing.T) { multiSource(newWorld(t, "mariadb", 3)) }
@@ -73,6 +75,37 @@ func multiSource(w world) {
 		w.Errorf("the channel of another run was forgotten: %v", err)
 	}
 	lasts(w)
+	keepsWhatWasWritten(w)
+}
+
+// keepsWhatWasWritten takes the copies back when their channels are gone: the one that a client has written to since stays.
+func keepsWhatWasWritten(w world) {
+	w.undo(addChannel, `{source: n1, node: n3, name: first, databases: [app1]}`)
+	w.undo(addChannel, `{source: n2, node: n3, name: second, databases: [app2]}`)
+	w.do("n3", "INSERT INTO app1.bare VALUES (700)", "FLUSH BINARY LOGS", "CREATE DATABASE own", "CREATE TABLE own.t (id INT PRIMARY KEY)", "INSERT INTO own.t VALUES (1)")
+	undo := func(with string) error {
+		return w.task(seed, with).(action.Undoer).Undo(w.Context(), w.site, call(action.CheckResult{}))
+	}
+	const first, second = `{source: n1, node: n3, databases: [app1]}`, `{source: n2, node: n3, databases: [app2]}`
+	var refused *hint.PermanentError
+	if err := undo(first); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "clients have written to it since it was copied") {
+		w.Errorf("undone though a client had written to it: %v", err)
+	}
+	if v := w.value("n3", "SELECT COUNT(*) FROM app1.bare WHERE v = 700 OR v = 1400"); v != "1" {
+		w.Errorf("what the client wrote is gone: %s", v)
+	}
+	w.undo(seed, second)                                 // only its channel has written to it
+	w.do("n3", "UPDATE plimsoll.seed SET own_file = ''") // as an older Plimsoll left it
+	if err := undo(first); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "is not known") {
+		w.Errorf("undone though nobody knows who wrote to it: %v", err)
+	}
+	w.do("n3", "DROP DATABASE app1")
+	w.undo(seed, first) // a person has dropped it
+	w.act(seed, first)
+	w.undo(seed, first)
+	if v := w.value("n3", "SELECT GROUP_CONCAT(schema_name ORDER BY schema_name) FROM information_schema.schemata WHERE schema_name LIKE 'app%'"); v != "NULL" {
+		w.Errorf("n3 has %s", v)
+	}
 }
 
 // takenOver is a cut-over from n1 to n3 that was cut off while neither takes writes, and n2 does: that of old, or since then.

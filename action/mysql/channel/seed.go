@@ -136,7 +136,7 @@ func (s *sowing) Act(ctx context.Context, on *cluster.Cluster, call action.Call)
 	return action.Facts{"rows": c.rows, "tables": c.tables, "position": at.gtids, "place": at.place.String()}, nil
 }
 
-// Undo drops what was copied.
+// Undo drops what was copied, unless clients have written to it since.
 func (s *sowing) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call) error {
 	source, replica, err := pair(ctx, on, s.Source, s.Node)
 	if err != nil {
@@ -149,6 +149,9 @@ func (s *sowing) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call) e
 	}
 	if c != nil {
 		return &hint.PermanentError{Reason: fmt.Sprintf("channel %q replicates into the databases that would be dropped", c.Name), Advice: "undo the channel first"}
+	}
+	if err := seedUnused(ctx, replica, source.address(), s.Databases); err != nil {
+		return err
 	}
 	return clearSeed(ctx, replica, source.address(), s.Databases)
 }
