@@ -11,6 +11,7 @@ import (
 	"plimsoll/action/fault"
 	"plimsoll/action/kube"
 	"plimsoll/action/mysql"
+	"plimsoll/action/mysql/replication"
 	"plimsoll/action/rds"
 	"plimsoll/action/singlestore"
 	"plimsoll/action/superdisk"
@@ -34,7 +35,7 @@ func Actions() []action.Action {
 		only("cql", cql.Actions()),
 		only("singlestore", singlestore.Actions()),
 		superdisk.Actions(),
-		only("mysql", rds.Actions(openRDS, rds.DefaultEvery)),
+		only("mysql", rds.Actions(openRDS, rds.DefaultEvery, replication.MayTakeWrites)),
 		kube.Actions(kube.DefaultEvery),
 	)
 }

@@ -24,9 +24,12 @@ type Open func(ctx context.Context, at cluster.AWS) (*aws.RDS, error)
 // DefaultEvery is the time between two looks at an instance. A change takes minutes, and AWS throttles a whole account.
 const DefaultEvery = 10 * time.Second
 
+// MayTakeWrites refuses to have a node take writes when its cluster has, or may have, another primary.
+type MayTakeWrites func(ctx context.Context, on *cluster.Cluster, node string, c action.Call) error
+
 // Actions lists what can be done to RDS and Aurora.
-func Actions(open Open, every time.Duration) []action.Action {
-	at := api{open, every}
+func Actions(open Open, every time.Duration, may MayTakeWrites) []action.Action {
+	at := api{open, every, may}
 	return []action.Action{
 		modifyClass(at), modifyStorage(at), setParameter(at), reboot(at), createReplica(at), promote(at), createBlueGreen(at), switchBlueGreen(at), backBlueGreen(at),
 		auroraFailover(at), auroraAddReader(at), auroraServe(at), auroraClone(at), auroraDeleteClone(at), auroraDeleteExpiredClones(at),
@@ -37,6 +40,7 @@ func Actions(open Open, every time.Duration) []action.Action {
 type api struct {
 	open  Open
 	every time.Duration
+	may   MayTakeWrites
 }
 
 // of reaches the API where a cluster runs.

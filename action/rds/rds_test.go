@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/action/actiontest"
+	"plimsoll/action/mysql/replication"
 	"plimsoll/action/rds"
 	"plimsoll/cluster"
 	"plimsoll/engine"
@@ -96,7 +97,7 @@ func (w *world) action(t *testing.T, name string) action.Action {
 	t.Helper()
 	all := rds.Actions(func(ctx context.Context, at cluster.AWS) (*aws.RDS, error) {
 		return aws.OpenRDS(ctx, aws.Options{Region: at.Region, Endpoint: w.URL})
-	}, 2*time.Millisecond)
+	}, 2*time.Millisecond, replication.MayTakeWrites)
 	a, known := action.Find(all, name)
 	if !known {
 		t.Fatalf("no action %s", name)

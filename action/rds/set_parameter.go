@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"plimsoll/action"
 	"plimsoll/cluster"
@@ -55,30 +56,73 @@ func (a *parameter) look(ctx context.Context, on *cluster.Cluster) (*aws.RDS, aw
 	return r, i, p, err
 }
 
-// sharers are the nodes of the cluster whose instances have a parameter group.
-func (a *parameter) sharers(ctx context.Context, on *cluster.Cluster, r *aws.RDS, group string) ([]string, error) {
+// sharing is who has a parameter group.
+type sharing struct {
+	nodes    []string        // of the cluster, whose instances have it
+	replicas map[string]bool // those of them that RDS keeps as read replicas
+	unknown  []string        // nodes whose instance RDS does not know: a switchover leaves such names, before or after it
+}
+
+// sharers are the nodes of the cluster whose instances have the group of an instance: with alone the node itself, whoever else has it.
+func (a *parameter) sharers(ctx context.Context, on *cluster.Cluster, r *aws.RDS, i aws.Instance) (sharing, error) {
+	is := sharing{replicas: map[string]bool{}}
+	if a.Alone {
+		is.nodes, is.replicas[a.Node] = []string{a.Node}, i.Source != ""
+		return is, nil
+	}
 	nodes, err := on.List(ctx)
 	if err != nil {
-		return nil, err
+		return is, err
 	}
-	var names []string
 	for _, n := range nodes {
 		if n.Instance == "" {
 			continue
 		}
-		i, err := r.Instance(ctx, n.Instance)
-		if errors.Is(err, aws.ErrNotFound) {
-			continue // what a switchover leaves, before or after it
-		}
-		if err != nil {
-			return nil, err
-		}
-		if i.ParameterGroup == group {
-			names = append(names, n.Name)
+		other, err := r.Instance(ctx, n.Instance)
+		switch {
+		case errors.Is(err, aws.ErrNotFound):
+			is.unknown = append(is.unknown, n.Name)
+		case err != nil:
+			return is, err
+		case other.ParameterGroup == i.ParameterGroup:
+			is.nodes, is.replicas[n.Name] = append(is.nodes, n.Name), other.Source != ""
 		}
 	}
-	return names, nil
+	return is, nil
 }
+
+// passedOver says which nodes were not looked at; "" if all were.
+func (s sharing) passedOver() string {
+	if len(s.unknown) == 0 {
+		return ""
+	}
+	return "not looked at, because RDS does not know their instances: " + strings.Join(s.unknown, ", ")
+}
+
+// mayOpen refuses a read_only with which a server of the group would take writes beside a primary, as mysql.set-variable refuses it for one.
+func (a *parameter) mayOpen(ctx context.Context, on *cluster.Cluster, of sharing, value string, c action.Call) error {
+	if a.Name != "read_only" {
+		return nil
+	}
+	for _, node := range of.nodes {
+		switch strings.ToUpper(value) {
+		case "0", "OFF", "FALSE":
+		case trueIfReplica:
+			if of.replicas[node] {
+				continue
+			}
+		default:
+			continue
+		}
+		if err := a.api.may(ctx, on, node, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// trueIfReplica is RDS's own formula of read_only, in its groups by default.
+const trueIfReplica = "{TRUEIFREPLICA}"
 
 func (a *parameter) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
 	r, i, p, err := a.look(ctx, on)
@@ -92,29 +136,41 @@ func (a *parameter) Check(ctx context.Context, on *cluster.Cluster) (action.Chec
 	if !p.Modifiable {
 		return f, &hint.PermanentError{Reason: fmt.Sprintf("RDS does not allow changes of %s", a.Name)}
 	}
+	of, err := a.sharers(ctx, on, r, i)
+	if err != nil {
+		return f, err
+	}
+	f.Reason = of.passedOver()
 	if p.Value != a.Value {
 		if p.Static {
-			f.Reason = "it is static, so it takes effect with the next reboot (rds.reboot)"
+			f.Reason = and("it is static, so it takes effect with the next reboot (rds.reboot)", f.Reason)
 		}
-		return f, nil
+		return f, a.mayOpen(ctx, on, of, a.Value, action.Call{})
 	}
 	if p.Static {
 		f.State = action.Satisfied
 		if i.ParameterStatus == "pending-reboot" {
-			f.Reason = "the group has the value; the reboot is pending"
+			f.Reason = and("the group has the value; the reboot is pending", f.Reason)
 		}
 		return f, nil
 	}
-	missing, err := a.unlike(ctx, on, r, i.ParameterGroup)
+	missing, err := a.unlike(ctx, on, of)
 	if err != nil {
 		return f, err
 	}
 	if missing == "" {
 		f.State = action.Satisfied
-	} else {
-		f.Reason = missing
 	}
+	f.Reason = and(missing, f.Reason)
 	return f, nil
+}
+
+// and joins what there is to say.
+func and(first, second string) string {
+	if first == "" || second == "" {
+		return first + second
+	}
+	return first + "; " + second
 }
 
 func orDefault(value string) string {
@@ -125,15 +181,8 @@ func orDefault(value string) string {
 }
 
 // unlike says which server does not show the value; "" if all do.
-func (a *parameter) unlike(ctx context.Context, on *cluster.Cluster, r *aws.RDS, group string) (string, error) {
-	names := []string{a.Node}
-	if !a.Alone {
-		var err error
-		if names, err = a.sharers(ctx, on, r, group); err != nil {
-			return "", err
-		}
-	}
-	for _, node := range names {
+func (a *parameter) unlike(ctx context.Context, on *cluster.Cluster, of sharing) (string, error) {
+	for _, node := range of.nodes {
 		shown, db, err := setting(ctx, on, node, a.Name)
 		if err != nil {
 			return "", err
@@ -150,16 +199,32 @@ func (a *parameter) Act(ctx context.Context, on *cluster.Cluster, c action.Call)
 	if err != nil {
 		return nil, err
 	}
+	of, err := a.sharers(ctx, on, r, i)
+	if err != nil {
+		return nil, err
+	}
 	if p.Value != a.Value {
+		if err := a.mayOpen(ctx, on, of, a.Value, c); err != nil {
+			return nil, err
+		}
 		if err := r.SetParameter(ctx, i.ParameterGroup, p, a.Value); err != nil {
 			return nil, err
 		}
 	}
-	if p.Static {
-		return action.Facts{"takes_effect": "with the next reboot"}, nil
+	out := action.Facts{}
+	if over := of.passedOver(); over != "" {
+		out["note"] = over
 	}
-	return nil, a.api.look(ctx, r, c, func(ctx context.Context) (bool, string, error) {
-		missing, err := a.unlike(ctx, on, r, i.ParameterGroup)
+	if p.Static {
+		out["takes_effect"] = "with the next reboot"
+		return out, nil
+	}
+	return out, a.api.look(ctx, r, c, func(ctx context.Context) (bool, string, error) {
+		of, err := a.sharers(ctx, on, r, i)
+		if err != nil {
+			return false, "", err
+		}
+		missing, err := a.unlike(ctx, on, of)
 		return missing == "" && err == nil, "the value on every server: " + missing, err
 	})
 }
