@@ -140,8 +140,13 @@ func (d *detach) Traits() action.Traits {
 func (d *detach) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
 	v, machine, err := d.look(ctx, on)
 	r := action.CheckResult{State: action.Needed, Observed: facts(v), Intended: action.Facts{"attached_to": "nothing"}}
-	if err == nil && v.Machine != machine {
+	switch {
+	case err != nil || v.Machine == machine:
+	case v.Machine == "":
 		r.State = action.Satisfied
+	default: // as after the detach and the attach of an earlier run
+		r.State, r.Intended = action.Satisfied, r.Observed
+		r.Reason = fmt.Sprintf("it is attached to %s, not to %s: nothing is detached, and it cannot be attached elsewhere", v.Machine, machine)
 	}
 	return r, err
 }

@@ -117,10 +117,14 @@ func intention(s journal.PlanStep) string {
 	case len(s.Later) > 0:
 		return "known when " + strings.Join(s.Later, ", ") + " has run"
 	case s.State == action.Satisfied:
-		if len(s.Observed) == 0 {
-			return "already so"
+		text := "already so"
+		if len(s.Observed) > 0 {
+			text += ": " + facts(s.Observed)
 		}
-		return "already so: " + facts(s.Observed)
+		if s.Reason != "" {
+			text += " (" + s.Reason + ")"
+		}
+		return text
 	case s.State == action.Unknown:
 		return "unknown: " + s.Reason
 	case s.Uses == "":
