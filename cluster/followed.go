@@ -93,7 +93,7 @@ func (s *Cluster) Leads(ctx context.Context, node string) bool {
 	return is != nil && is.Primary()
 }
 
-// MayGo refuses to remove a server that is the primary, or that others follow.
+// MayGo refuses to remove a server that is the primary, that others follow, or that a ring counts as a member.
 func (s *Cluster) MayGo(ctx context.Context, node string) error {
 	if s.roles == nil {
 		return nil
@@ -114,6 +114,9 @@ func (s *Cluster) MayGo(ctx context.Context, node string) error {
 	}
 	if len(addresses) == 0 || others == 0 {
 		return nil
+	}
+	if err := leftRing(ctx, s, nodes, node, addresses); err != nil {
+		return err
 	}
 	if own != nil && own.Primary() && own.Followers > 0 {
 		return &hint.PermanentError{Reason: node + " is the primary, and cannot be removed", Advice: "mysql/switchover before"}

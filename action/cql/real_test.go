@@ -116,6 +116,7 @@ func TestOnARealRing(t *testing.T) {
 	w := world{t, inLab, lab.AsCluster(inLab, enginecql.Engine{}, machine)}
 	ctx := t.Context()
 
+	w.twoNames()
 	w.claims()
 	w.keeps()
 	w.finds(w.task("cql.wait-whole", "{}"), action.Satisfied)
@@ -129,6 +130,8 @@ func TestOnARealRing(t *testing.T) {
 	for name, with := range map[string]string{"cql.wait-whole": "{}", "cql.drain": "node: " + stray, "cql.cleanup": "node: " + stray} {
 		w.refuses(w.task(name, with), "node "+stray+" is not a member of the ring")
 	}
+	w.mayGo(stray, "")
+	w.mayGo("n2", "n2 is still a member of the ring (UN")
 	if err := inLab.Growth().Remove(ctx, stray); err != nil {
 		t.Fatal(err)
 	}
@@ -150,6 +153,7 @@ func TestOnARealRing(t *testing.T) {
 	})
 	w.refuses(w.task("cql.decommission", "node: n2"), w.host(fourth)+" (UJ)")
 	w.refuses(w.task("cql.wait-whole", "{alone: true}"), "another change of the ring is under way: "+w.host(fourth)+" (UJ)")
+	w.mayGo(fourth, fourth+" is still a member of the ring (UJ")
 	if err := inLab.Server(fourth).Kill(ctx); err != nil { // the act goes on with it
 		t.Fatal(err)
 	}
@@ -186,6 +190,7 @@ func TestOnARealRing(t *testing.T) {
 	w.has("n1", "concurrent_reads", "17")
 
 	w.does(w.task("cql.decommission", "node: n2"))
+	w.mayGo("n2", "")
 	if err := inLab.Growth().Remove(ctx, "n2"); err != nil {
 		t.Fatal(err)
 	}
@@ -212,8 +217,39 @@ func TestOnARealRing(t *testing.T) {
 		f, err := replaces.Check(ctx, w.site)
 		return err == nil && f.State == action.Needed
 	})
+	w.mayGo("n3", "n3 is still a member of the ring (DN")
 	w.does(replaces)
+	w.mayGo("n3", "")
 	w.repairs(heir)
+}
+
+// twoNames shows that a ring in which one server stands under two names of nodes is refused, as every plan refuses it (cluster.Distinct): its
+// host id says so. Under its own names alone it is taken.
+func (w world) twoNames() {
+	w.Helper()
+	if err := cluster.Distinct(w.Context(), w.site); err != nil {
+		w.Errorf("three servers: %v", err)
+	}
+	nodes, err := w.site.List(w.Context())
+	if err != nil {
+		w.Fatal(err)
+	}
+	again := nodes[1]
+	again.Name = "again"
+	twice := &cluster.Cluster{Name: "ring", Engine: enginecql.Engine{}, List: func(context.Context) ([]cluster.Node, error) { return append(nodes, again), nil }}
+	defer func() { _ = twice.Close() }()
+	if err := cluster.Distinct(w.Context(), twice); err == nil || !strings.Contains(err.Error(), "nodes n2 and again of cluster ring are the same server: both report host ") {
+		w.Errorf("one server under two names: %v", err)
+	}
+}
+
+// mayGo asks whether a node's server may be removed; without a reason it may.
+func (w world) mayGo(node, reason string) {
+	w.Helper()
+	err := w.site.MayGo(w.Context(), node)
+	if reason == "" && err != nil || reason != "" && (err == nil || !strings.Contains(err.Error(), reason)) {
+		w.Errorf("to remove %s: %v, want %q", node, err, reason)
+	}
 }
 
 // host is a node's address without its port.
