@@ -208,6 +208,7 @@ func TestOnMySQL(t *testing.T) {
 	looksOnly(t, site)
 	claims(t, site)
 	fencesWhoSlept(t, site)
+	claimsBesideADeadNode(t, site)
 	claimsWithoutPrimary(t, site)
 	outlives(t, site)
 	refuses(t, site, `{name: innodb_flush_log_at_trx_commit, value: 3}`, "would use 2")
