@@ -56,8 +56,18 @@ type Server struct {
 	blueGreens []*blueGreen
 	failing    string // the deployment whose switchover fails
 	prices     []PriceEntry
-	published  string // when the prices were
+	published  string        // when the prices were
+	ahead      time.Duration // of its clock
 }
+
+// Pass lets time pass at once.
+func (s *Server) Pass(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ahead += d
+}
+
+func (s *Server) now() time.Time { return time.Now().Add(s.ahead) }
 
 // Fault is something that goes wrong with a request.
 type Fault string
@@ -230,7 +240,7 @@ type event struct {
 }
 
 func (s *Server) happened(source, message string, categories ...string) {
-	s.events = append(s.events, event{source, message, time.Now(), categories})
+	s.events = append(s.events, event{source, message, s.now(), categories})
 }
 
 func (s *Server) describeEvents(q url.Values) (string, error) {
