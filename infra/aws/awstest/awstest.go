@@ -41,6 +41,7 @@ type Server struct {
 	// Parameter is told when a parameter comes into force; may be nil.
 	Parameter func(group, name, value string)
 
+	clock
 	mu         sync.Mutex
 	instances  map[string]*Instance
 	clusters   map[string]*cluster
@@ -56,18 +57,8 @@ type Server struct {
 	blueGreens []*blueGreen
 	failing    string // the deployment whose switchover fails
 	prices     []PriceEntry
-	published  string        // when the prices were
-	ahead      time.Duration // of its clock
+	published  string // when the prices were
 }
-
-// Pass lets time pass at once.
-func (s *Server) Pass(d time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ahead += d
-}
-
-func (s *Server) now() time.Time { return time.Now().Add(s.ahead) }
 
 // Fault is something that goes wrong with a request.
 type Fault string
