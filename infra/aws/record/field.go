@@ -17,7 +17,7 @@ var (
 	version   = regexp.MustCompile(`^[0-9]{1,8}([.-][0-9]{1,4}|\.mysql_aurora|\.rds|-MariaDB){0,8}$`)
 	errorCode = regexp.MustCompile(`^[A-Z][A-Za-z]{2,40}(\.[A-Z][A-Za-z]{2,40})?$`)
 	mime      = regexp.MustCompile(`^(text/xml|application/(xml|json|x-amz-json-1\.[01]))(; ?charset=(utf|UTF)-8)?$`)
-	variable  = regexp.MustCompile(`^[a-z][a-z_]{1,63}$`)
+	variable  = regexp.MustCompile(`^[a-z][a-z_]{1,40}([0-9]{1,3}[a-z_]{0,40})?$`)
 	metric    = regexp.MustCompile(`^(AWS/)?[A-Z][A-Za-z]{2,39}$`)
 	moment    = regexp.MustCompile(`^([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})|[0-9]{1,11}(\.[0-9]{1,9})?(E9)?)$`)
 	query     = regexp.MustCompile(`^m[0-9]{1,3}$`)

@@ -36,7 +36,7 @@ const attributes = `productFamily regionCode databaseEngine deploymentOption ins
 
 // jsonName has the names of fields in JSON: of Performance Insights and of the Price List, whose own attributes are among them.
 var jsonName = oneOf(`AlignedEndTime AlignedStartTime DataPoints Dimensions Identifier Key Metric MetricList MetricQueries NextToken Timestamp Value StartTime EndTime PeriodInSeconds ServiceType GroupBy Group
-	Limit MaxResults __type Message message member PriceList FormatVersion ServiceCode Filters Type Field product attributes sku serviceCode version publicationDate terms OnDemand Reserved
+	Limit MaxResults __type Message message member db.wait_event.name db.wait_event.type PriceList FormatVersion ServiceCode Filters Type Field product attributes sku serviceCode version publicationDate terms OnDemand Reserved
 	priceDimensions offerTermCode effectiveDate termAttributes rateCode unit beginRange endRange description appliesTo pricePerUnit USD ` + attributes)
 
 // oneOf are words, which a space divides; phrases that have spaces of their own are given one by one.
