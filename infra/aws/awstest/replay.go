@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -44,15 +45,15 @@ func (d Difference) String() string {
 
 // Replay asks a stand-in for what a recorded folder asked AWS, in the same order, and says in what its answers differ: codes of errors,
 // states, and which fields there are. It begins with the instances, clusters and parameters that the recording shows first. Its time
-// passes as the recorded states tell, so nothing is waited for. RDS and CloudWatch are replayed.
+// passes as the recorded states tell, so nothing is waited for. The Price List is not replayed.
 func Replay(t testing.TB, folder string) []Difference {
 	t.Helper()
 	calls, err := record.Read(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &replay{server: New(t), called: map[string]string{}, found: map[Difference]int{}, recorded: fieldSet{}, answered: fieldSet{}}
-	r.server.Takes = takesInReplay
+	r := &replay{server: New(t), ec2: NewEC2(t), called: map[string]string{}, found: map[Difference]int{}, recorded: fieldSet{}, answered: fieldSet{}}
+	r.server.Takes, r.ec2.Takes = takesInReplay, takesInReplay
 	r.populate(calls)
 	for n, c := range calls {
 		if err := r.one(c); err != nil {
@@ -76,6 +77,7 @@ const takesInReplay = time.Hour
 
 type replay struct {
 	server             *Server
+	ec2                *EC2
 	called             map[string]string // the stand-in's names by the recorded ones, where AWS chose them
 	found              map[Difference]int
 	recorded, answered fieldSet
@@ -110,8 +112,8 @@ func (r *replay) differs(kind DifferenceKind, action, text string) {
 // one replays a call.
 func (r *replay) one(c record.Call) error {
 	switch {
-	case c.Service != "RDS" && c.Service != "CloudWatch":
-		r.differs(NotReplayed, c.Action, "the replay does not know "+c.Service)
+	case c.Service == "Pricing":
+		r.differs(NotReplayed, c.Action, "the Price List is public")
 		return nil
 	case c.Status == 0:
 		r.differs(NotReplayed, c.Action, "there was no answer")
@@ -122,15 +124,16 @@ func (r *replay) one(c record.Call) error {
 		r.differs(NotReplayed, c.Action, "the answer is not to be read")
 		return nil
 	}
-	if code := want.Code(); strings.HasPrefix(code, "Throttl") || c.Status >= http.StatusInternalServerError {
+	if code := want.Code(); strings.HasPrefix(code, "Throttl") || code == "RequestLimitExceeded" || c.Status >= http.StatusInternalServerError {
 		r.differs(NotReplayed, c.Action, "the trouble of a moment: "+cmp.Or(code, "InternalFailure"))
 		return nil
 	}
 	got, err := r.ask(c)
 	// A look that is behind is repeated, first as it is: the stand-in shows for a while what was. Then its time passes.
-	for try := 0; err == nil && slices.Contains(looks, c.Action) && !r.agree(want, got) && try < 2*(r.server.Unseen+2); try++ {
+	for try := 0; err == nil && isLook(c.Action) && !r.agree(want, got) && try < 2*(r.server.Unseen+2); try++ {
 		if try == r.server.Unseen+1 {
-			r.server.Pass(r.server.Takes + time.Minute)
+			r.server.Pass(takesInReplay + time.Minute)
+			r.ec2.Pass(takesInReplay + time.Minute)
 		}
 		got, err = r.ask(c)
 	}
@@ -141,60 +144,79 @@ func (r *replay) one(c record.Call) error {
 		r.differs(OtherCode, c.Action, fmt.Sprintf("recorded %s, the stand-in %s", cmp.Or(want, "none"), cmp.Or(got, "none")))
 		return nil
 	}
+	r.learn(want, got)
 	for _, state := range r.states(want) {
 		if !slices.Contains(states(got), state) {
 			r.differs(OtherState, c.Action, state[strings.Index(state, " ")+1:]+" is recorded, and not the stand-in's")
 		}
 	}
-	r.learn(want, got)
 	r.recorded.add(c.Action, want)
 	r.answered.add(c.Action, got)
 	return nil
 }
 
+func isLook(action string) bool { return strings.HasPrefix(action, "Describe") }
+
+// agree tells whether an answer has the code and every state of the recorded one. It may have more: AWS gives long lists in pages.
 func (r *replay) agree(want, got *record.Node) bool {
-	return want.Code() == got.Code() && slices.Equal(r.states(want), states(got))
+	has := states(got)
+	return want.Code() == got.Code() && !slices.ContainsFunc(r.states(want), func(state string) bool { return !slices.Contains(has, state) })
 }
 
 // ask gives the stand-in a recorded request, with its own names for what AWS named.
 func (r *replay) ask(c record.Call) (*record.Node, error) {
-	form := url.Values{"Action": {c.Action}}
-	for name, value := range c.Parameters {
-		form.Set(name, r.ours(value))
+	body, head := c.Request, http.Header{"X-Amz-Target": {insightsTarget + c.Action}}
+	for theirs, ours := range r.called {
+		body = strings.ReplaceAll(body, strconv.Quote(theirs), strconv.Quote(ours))
 	}
-	request := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(form.Encode()))
-	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if c.Request == "" {
+		form := url.Values{"Action": {c.Action}}
+		for name, value := range c.Parameters {
+			form.Set(name, r.ours(value))
+		}
+		body, head = form.Encode(), http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
+	}
+	request := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
+	request.Header = head
 	answer := httptest.NewRecorder()
-	r.server.ServeHTTP(answer, request)
+	if c.Service == "EC2" {
+		r.ec2.ServeHTTP(answer, request)
+	} else {
+		r.server.ServeHTTP(answer, request)
+	}
 	return record.Parse(answer.Body.String())
 }
 
 func (r *replay) ours(name string) string { return cmp.Or(r.called[name], name) }
 
 // stateFields are those on which Plimsoll decides how far something is.
-var stateFields = []string{"DBInstanceStatus", "Status", "ParameterApplyStatus"}
+var stateFields = []string{"DBInstanceStatus", "Status", "ParameterApplyStatus", "status", "modificationState", "instanceState"}
 
-// identities are the fields that say whose state it is.
-var identities = []string{"DBInstanceIdentifier", "DBClusterIdentifier", "BlueGreenDeploymentName", "DBClusterEndpointIdentifier", "DBParameterGroupName"}
+// identities are the fields that say whose state it is. What has none is part of something, such as a security group of an instance.
+var identities = []string{"DBInstanceIdentifier", "DBClusterIdentifier", "BlueGreenDeploymentName", "DBClusterEndpointIdentifier", "DBParameterGroupName", "instanceId", "volumeId"}
 
 // states are the states in an answer, each as: thing, field, state.
 func states(n *record.Node) []string { return (&replay{}).states(n) }
 
 func (r *replay) states(n *record.Node) (all []string) {
 	walk(n, "", func(_ string, n *record.Node) {
-		of := "?"
+		of := ""
 		for _, name := range identities {
-			if id := n.Of(name); id != "" {
-				of = r.ours(id)
-			}
+			of = cmp.Or(r.ours(n.Of(name)), of)
+		}
+		if of == "" || n.Name == "ebs" { // an instance's volume, which the stand-in shows among volumes
+			return
 		}
 		for _, u := range n.Under {
+			state := u.Text
+			if u.Name == "instanceState" {
+				state = u.Of("name")
+			}
 			if slices.Contains(stateFields, u.Name) {
-				all = append(all, fmt.Sprintf("%s %s %s", of, u.Name, u.Text))
+				all = append(all, fmt.Sprintf("%s %s %s", of, u.Name, state))
 			}
 		}
 	})
-	slices.Sort(all)
 	return all
 }
 
@@ -203,9 +225,10 @@ var chosen = map[string]struct {
 	identity string
 	fields   []string
 }{
-	"DBInstance":          {"DBInstanceIdentifier", []string{"DBInstanceArn"}},
-	"BlueGreenDeployment": {"BlueGreenDeploymentName", []string{"BlueGreenDeploymentIdentifier", "Source", "Target"}},
-	"member":              {"BlueGreenDeploymentName", []string{"BlueGreenDeploymentIdentifier", "Source", "Target"}},
+	"DBInstance":           {"DBInstanceIdentifier", []string{"DBInstanceArn", "DbiResourceId"}},
+	"BlueGreenDeployment":  {"BlueGreenDeploymentName", []string{"BlueGreenDeploymentIdentifier", "Source", "Target"}},
+	"member":               {"BlueGreenDeploymentName", []string{"BlueGreenDeploymentIdentifier", "Source", "Target"}},
+	"CreateVolumeResponse": {"", []string{"volumeId"}}, // one volume
 }
 
 // learn notes how the stand-in calls what AWS called otherwise.

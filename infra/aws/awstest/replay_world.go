@@ -9,8 +9,8 @@ import (
 	"plimsoll/infra/aws/record"
 )
 
-// populate puts into the stand-in what a recording shows before anything in it was made: instances, clusters with their endpoints, groups of
-// parameters, and what CloudWatch has.
+// populate puts into the stand-ins what a recording shows before anything in it was made: instances, clusters with their endpoints, groups
+// of parameters, volumes, and what CloudWatch and Performance Insights have.
 func (r *replay) populate(calls []record.Call) {
 	made := map[string]bool{} // by a call of the recording
 	var clusters, endpoints []*record.Node
@@ -62,8 +62,25 @@ func (r *replay) populate(calls []record.Call) {
 	for _, n := range endpoints {
 		r.server.AddEndpoint(n.Of("DBClusterIdentifier"), n.Of("DBClusterEndpointIdentifier"), texts(under(n, "StaticMembers"), "member")...)
 	}
+	resources := map[string]string{} // instances by the names that Performance Insights has for them
 	for _, c := range calls {
-		r.metrics(c)
+		answer, err := record.Parse(c.Body)
+		if err != nil {
+			continue
+		}
+		answer.All("DBInstance", func(n *record.Node) { resources[n.Of("DbiResourceId")] = n.Of("DBInstanceIdentifier") })
+		switch c.Action {
+		case "GetMetricData":
+			r.metrics(c, answer)
+		case "GetResourceMetrics":
+			r.waits(resources[answer.Of("Identifier")], answer)
+		case "CreateVolume":
+			made[answer.Of("volumeId")] = true
+		case "DescribeInstances":
+			answer.All("item", func(n *record.Node) { r.machine(n, made) })
+		case "DescribeVolumes":
+			answer.All("item", func(n *record.Node) { r.volume(n, made) })
+		}
 	}
 }
 
@@ -111,11 +128,7 @@ func (r *replay) cluster(n *record.Node) {
 }
 
 // metrics puts points at the times at which CloudWatch had some.
-func (r *replay) metrics(c record.Call) {
-	answer, err := record.Parse(c.Body)
-	if c.Action != "GetMetricData" || err != nil {
-		return
-	}
+func (r *replay) metrics(c record.Call, answer *record.Node) {
 	answer.All("MetricDataResults", func(all *record.Node) {
 		for _, m := range all.Under {
 			n, err := strconv.Atoi(strings.TrimPrefix(m.Of("Id"), "m"))
@@ -130,6 +143,57 @@ func (r *replay) metrics(c record.Call) {
 			}
 		}
 	})
+}
+
+// waits puts what an instance waited for at the times at which Performance Insights had something.
+func (r *replay) waits(instance string, answer *record.Node) {
+	for n, list := range under(answer, "MetricList").Under {
+		key := under(list, "Key")
+		if len(under(key, "Dimensions").Under) == 0 {
+			continue // the sum of them
+		}
+		for _, p := range under(list, "DataPoints").Under {
+			if at, err := strconv.ParseFloat(p.Of("Timestamp"), 64); err == nil && p.Of("Value") != "" {
+				r.server.Waits(instance, "event "+strconv.Itoa(n), time.Unix(int64(at), 0), 0)
+			}
+		}
+	}
+}
+
+// machine puts an instance of EC2 that is seen for the first time.
+func (r *replay) machine(n *record.Node, made map[string]bool) {
+	id, state := n.Of("instanceId"), n.Of("instanceState", "name")
+	if state == "" || made[id] {
+		return
+	}
+	made[id] = true
+	r.ec2.AddInstance(EC2Instance{ID: id, Type: n.Of("instanceType"), Zone: n.Of("placement", "availabilityZone"), Address: n.Of("privateIpAddress"), Tags: tagSet(n)})
+	r.ec2.Put(id, state)
+}
+
+// volume puts a volume that is seen for the first time, attached as it is.
+func (r *replay) volume(n *record.Node, made map[string]bool) {
+	id := n.Of("volumeId")
+	if n.Of("size") == "" || made[id] {
+		return
+	}
+	made[id] = true
+	v := &ebs{
+		id: id, zone: n.Of("availabilityZone"), kind: n.Of("volumeType"), size: whole(n.Of("size")), iops: whole(n.Of("iops")), throughput: whole(n.Of("throughput")),
+		tags: tagSet(n), made: r.ec2.now().Add(-24 * time.Hour), instance: n.Of("attachmentSet", "item", "instanceId"), device: n.Of("attachmentSet", "item", "device"),
+		attachment: n.Of("attachmentSet", "item", "status"),
+	}
+	r.ec2.mu.Lock()
+	defer r.ec2.mu.Unlock()
+	r.ec2.volumes[id] = v
+}
+
+func tagSet(n *record.Node) map[string]string {
+	tags := map[string]string{}
+	for _, t := range under(n, "tagSet").Under {
+		tags[t.Of("key")] = t.Of("value")
+	}
+	return tags
 }
 
 // under is the first node of a name right under another; an empty one where there is none.

@@ -39,6 +39,8 @@ func (s standIns) of(value string) string {
 	switch {
 	case value == "" || groupOfAWS.MatchString(value):
 		return value
+	case strings.HasPrefix(value, "tag:"): // a filter
+		return "tag:" + s.of(strings.TrimPrefix(value, "tag:"))
 	case strings.HasPrefix(value, "arn:"):
 		return s.arn(value)
 	case accountNumber.MatchString(value):

@@ -14,7 +14,7 @@ var state = phrase(`active adding applying attached attaching available backing 
 	creating credentials database deleted deleting deprecated detached detaching disabled enabled encryption enhanced error failed failing full group iam in inaccessible inactive incompatible incremental
 	initialization initializing insufficient internal invalid key log maintenance master migrating migration modifying monitoring moving network none not ok on optimization optimizing option over
 	parameters partialdata pending preparing progress promoting provisioned provisioning proxy ready reboot rebooting renaming resetting restarting restore restored restoring running scaling security
-	shutting down starting started stopped stopping storage success switching switchover sync terminated to under unavailable update updated upgrade upgrading up volume vpc waiting warning with`)
+	shutting down starting started stopped stopping storage success switching switchover sync terminated to under unavailable update updated upgrade upgrading up use volume vpc waiting warning with`)
 
 var (
 	engine  = oneOf(`mysql mariadb aurora aurora-mysql aurora-postgresql postgres`)
@@ -23,7 +23,7 @@ var (
 		db-parameter-group db-security-group db-snapshot READER WRITER CUSTOM ANY CLUSTER TERM_MATCH instance volume`)
 	category  = oneOf("availability", "backup", "configuration change", "creation", "deletion", "failover", "failure", "low storage", "maintenance", "notification", "patching", "recovery", "restoration", "security")
 	dimension = oneOf(`DBInstanceIdentifier DBClusterIdentifier DatabaseClass EngineName db-instance-id db-cluster-id db-cluster-endpoint-type blue-green-deployment-name blue-green-deployment-identifier
-		db.load.avg db.wait_event db.wait_event.name db.wait_event.type volume-id instance-id tag:plimsoll:token tag:plimsoll:clone tag:plimsoll:delete-after`)
+		db.load.avg db.wait_event db.wait_event.name db.wait_event.type volume-id instance-id instance-state-name status tag:plimsoll:token tag:plimsoll:clone tag:plimsoll:delete-after`)
 	service   = oneOf(`AmazonRDS AmazonEC2 AmazonElastiCache`)
 	unit      = oneOf(`Hrs Hours GB-Mo GB-month IOPS-Mo IOs MBPS-Mo MiBps-Mo GiBps-mo Quantity vCPU-Hours ACU-Hr`)
 	attribute = oneOf(attributes)
