@@ -43,9 +43,7 @@ continue, and a run that was killed before its end was written was reported as f
 
 No AWS account was available, so the runbooks of RDS and Aurora were tested on a simulated API (` + "`infra/aws/awstest`" + `) in front of two real MySQL servers, which the
 simulation restarted, promoted and made replicate as AWS would. ` + "`make torture-rds`" + ` repeats these tests, in about an hour; ` + "`make test`" + ` runs them for ` + "`rds/set-parameter`" + ` only. After ` + "`rds/promote`" + ` two servers accept writes, which is its purpose and no problem. ` + "`rds/external-replica`" + ` and ` + "`rds/multi-source`" + ` are not included: their actions are tested as ` + "`mysql/external-replica`" + ` and ` + "`mysql/multi-source`" + `, and with RDS's procedures in the
-tests of the actions. ` + "`rds/blue-green` and `rds/blue-green-back`" + ` have no row yet. The first passed every repeated act, every failure and every kill in two runs (25 November 2026, on a machine
-with a load of 45). Both runs stopped at the suspended owner, because the other host did not get the cluster within a minute. The second hung while its first step was undone: it waited for the
-former server to accept writes, which stays read-only. That is fixed, and was not tested again.
+tests of the actions.
 
 Runbooks that are missing in the table were not tested on that product; one on a ring takes up to an hour. No SingleStore was available: its two runbooks are tested on
 a simulated cluster (cmd/plimsoll/runbook_torture_singlestore_test.go), without the other host, because such a cluster stores no claim. In addition, tests kill every runbook that ships
