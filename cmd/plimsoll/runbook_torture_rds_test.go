@@ -58,7 +58,7 @@ var rdsOrdeals = []rdsOrdeal{
 
 // TestRDSRunbooksStandTheTorture tortures the runbooks of RDS and Aurora on a stand-in of the API in front of real servers: by the
 // command's own torture, with processes of plimsoll that are killed and put to sleep. Without -torture-results it is one of them: all
-// twelve take an hour (make torture-rds).
+// twelve take two hours (make torture-rds).
 func TestRDSRunbooksStandTheTorture(t *testing.T) {
 	if *tortureResults == "" && apart(t) {
 		return
