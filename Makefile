@@ -21,6 +21,7 @@ export GOFLAGS := $(shell go env GOFLAGS) -trimpath
 GOLANGCI := .cache/bin/golangci-lint-v2.15.0
 GOTESTSUM := .cache/bin/gotestsum-v1.13.0
 TESTFLAGS ?=
+PACKAGES ?= ./action/cql ./cmd/plimsoll ./trial/... ./runbook/... ./action/mysql/... ./catalog ./...
 SECTIONS ?=
 KUBE ?= $(CURDIR)/.cache/kubernetes-1.34.4
 PREFIX ?= /usr/local
@@ -59,7 +60,7 @@ lint: $(GOLANGCI) # go vet is among its linters
 # twice, 200 what makes the suite fast.
 test: $(GOTESTSUM)
 	$(GOTESTSUM) --format standard-quiet --rerun-fails=1 --rerun-fails-max-failures=12 \
-		--packages="./action/cql ./cmd/plimsoll ./trial/... ./runbook/... ./action/mysql/... ./catalog ./..." -- -p 3 -parallel 4 -vet=off -timeout 40m $(TESTFLAGS)
+		--packages="$(PACKAGES)" -- -p 3 -parallel 4 -vet=off -timeout 40m $(TESTFLAGS)
 
 bench: build
 	go run ./internal/bench $(SECTIONS)

@@ -117,7 +117,7 @@ type optionRow struct {
 	Cells []string
 }
 
-func (s *Server) advised(cluster string) advisedPage {
+func (s fleetHandlers) advised(cluster string) advisedPage {
 	p := advisedPage{Cluster: cluster, Path: "/advice/" + pathOf(cluster), Looking: s.looks.of(cluster), Lasts: s.Advice.Lasts}
 	r, err := s.Advice.Latest(cluster)
 	if err != nil {
@@ -141,7 +141,7 @@ func (s *Server) advised(cluster string) advisedPage {
 }
 
 // advices are all clusters with what was advised.
-func (s *Server) advices(w http.ResponseWriter, r *http.Request) error {
+func (s fleetHandlers) advices(w http.ResponseWriter, r *http.Request) error {
 	p := advicePage{Given: s.Advice.Latest != nil, Clusters: []advisedPage{}}
 	if p.Given {
 		for _, name := range s.Clusters(r.Context()) {
@@ -163,7 +163,7 @@ func (s *Server) advices(w http.ResponseWriter, r *http.Request) error {
 }
 
 // oneAdvice is what was advised about one cluster.
-func (s *Server) oneAdvice(w http.ResponseWriter, r *http.Request) error {
+func (s fleetHandlers) oneAdvice(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("cluster")
 	if s.Advice.Latest == nil || !slices.Contains(s.Clusters(r.Context()), name) {
 		return &missingError{"there is no cluster " + name, "the page Advice lists those that are"}
@@ -173,7 +173,7 @@ func (s *Server) oneAdvice(w http.ResponseWriter, r *http.Request) error {
 }
 
 // look begins a look at a cluster, and shows it.
-func (s *Server) look(w http.ResponseWriter, r *http.Request) error {
+func (s fleetHandlers) look(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("cluster")
 	if s.Advice.Look == nil || !slices.Contains(s.Clusters(r.Context()), name) {
 		return &missingError{"there is no cluster " + name, "the page Advice lists those that are"}

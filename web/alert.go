@@ -41,7 +41,7 @@ func alertID(a watch.Alert) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-func (s *Server) alert(w http.ResponseWriter, r *http.Request) error {
+func (s fleetHandlers) alert(w http.ResponseWriter, r *http.Request) error {
 	all := s.Watch.picture().Alerts
 	at := slices.IndexFunc(all, func(a watch.Alert) bool { return alertID(a) == r.PathValue("alert") })
 	if at < 0 {
@@ -74,7 +74,7 @@ func (s *Server) alert(w http.ResponseWriter, r *http.Request) error {
 
 // alertCurve is what the rule compares, from before the alert until now, under the line of its limit. Of a rule with several parts it is the one
 // whose value the alert has. nil: nothing is kept of it.
-func (s *Server) alertCurve(ctx context.Context, p alertPage, book words.Book) (*chart.Chart, error) {
+func (s fleetHandlers) alertCurve(ctx context.Context, p alertPage, book words.Book) (*chart.Chart, error) {
 	parts, err := store.Comparisons(p.Expr, p.Instance)
 	if err != nil {
 		return nil, err

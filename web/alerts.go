@@ -27,7 +27,7 @@ type alertView struct {
 // beforeAlert is how far back the change is looked for that an alert may come from.
 const beforeAlert = 30 * time.Minute
 
-func (s *Server) alerts(w http.ResponseWriter, r *http.Request) error {
+func (s fleetHandlers) alerts(w http.ResponseWriter, r *http.Request) error {
 	p := alertsPage{Watched: s.Watch.Fleet != nil, Why: s.Watch.Why, Alerts: []alertView{}}
 	for _, a := range s.Watch.picture().Alerts {
 		v := s.viewOf(a)

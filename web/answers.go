@@ -39,7 +39,7 @@ type approvalPage struct {
 // freshFor is how long ago a person may have shown who they are to approve what nothing takes back.
 const freshFor = 5 * time.Minute
 
-func (s *Server) approval(w http.ResponseWriter, r *http.Request) error {
+func (s runHandlers) approval(w http.ResponseWriter, r *http.Request) error {
 	p, err := s.approvalOf(r, r.PathValue("run"), r.FormValue("step"))
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func (s *Server) approval(w http.ResponseWriter, r *http.Request) error {
 }
 
 // approvalOf finds the step of a run that waits for approval.
-func (s *Server) approvalOf(r *http.Request, run, step string) (*approvalPage, error) {
+func (s runHandlers) approvalOf(r *http.Request, run, step string) (*approvalPage, error) {
 	stored, err := s.Runs.Store.Run(r.Context(), run)
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func finalAfter(steps []planRow, key string) bool {
 }
 
 // mayApprove refuses who cannot answer for it: who is no person in particular in production, and whom a command would refuse.
-func (s *Server) mayApprove(r *http.Request, a *approvalPage) error {
+func (s runHandlers) mayApprove(r *http.Request, a *approvalPage) error {
 	p := access.PersonOf(r.Context())
 	switch {
 	case !p.May(access.Approve):
@@ -122,7 +122,7 @@ func (s *Server) mayApprove(r *http.Request, a *approvalPage) error {
 }
 
 // mayFinally refuses what nothing takes back to who has not shown who they are just now, or has not written what it is done to.
-func (s *Server) mayFinally(p access.Person, a *approvalPage, wrote string) error {
+func (s runHandlers) mayFinally(p access.Person, a *approvalPage, wrote string) error {
 	switch {
 	case !a.Final:
 		return nil
@@ -135,7 +135,7 @@ func (s *Server) mayFinally(p access.Person, a *approvalPage, wrote string) erro
 }
 
 // answer approves or rejects. It binds to the plan that the form was made from.
-func (s *Server) answer(verb string) page {
+func (s runHandlers) answer(verb string) page {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		run, person := r.PathValue("run"), access.PersonOf(r.Context())
 		p, err := s.approvalOf(r, run, r.PostFormValue("step"))
@@ -169,7 +169,7 @@ func (s *Server) answer(verb string) page {
 }
 
 // went goes on to a run's page, or for a program says which run it is.
-func (s *Server) went(w http.ResponseWriter, r *http.Request, run string) {
+func (s runHandlers) went(w http.ResponseWriter, r *http.Request, run string) {
 	if wantsJSON(r) {
 		s.showJSON(w, http.StatusAccepted, map[string]string{"run": run})
 		return
@@ -178,7 +178,7 @@ func (s *Server) went(w http.ResponseWriter, r *http.Request, run string) {
 }
 
 // ordered is a run of which something is asked.
-func (s *Server) ordered(r *http.Request) (run string, st *journal.State, executed bool, err error) {
+func (s runHandlers) ordered(r *http.Request) (run string, st *journal.State, executed bool, err error) {
 	run = r.PathValue("run")
 	if st, err = s.Runs.State(r.Context(), run); err != nil {
 		return run, nil, false, err
@@ -196,7 +196,7 @@ func (s *Server) ordered(r *http.Request) (run string, st *journal.State, execut
 
 func ended(st *journal.State) bool { return st.Outcome != "" && st.Outcome != journal.RunFailed }
 
-func (s *Server) resume(w http.ResponseWriter, r *http.Request) error {
+func (s runHandlers) resume(w http.ResponseWriter, r *http.Request) error {
 	run, st, executed, err := s.ordered(r)
 	switch {
 	case err != nil:
@@ -213,7 +213,7 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (s *Server) cancel(w http.ResponseWriter, r *http.Request) error {
+func (s runHandlers) cancel(w http.ResponseWriter, r *http.Request) error {
 	run, st, executed, err := s.ordered(r)
 	if err != nil {
 		return err
@@ -237,7 +237,7 @@ func (s *Server) cancel(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (s *Server) rerun(w http.ResponseWriter, r *http.Request) error {
+func (s runHandlers) rerun(w http.ResponseWriter, r *http.Request) error {
 	run, st, executed, err := s.ordered(r)
 	if err != nil {
 		return err

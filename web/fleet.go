@@ -98,7 +98,7 @@ func pathOf(name string) string {
 	return strings.Join(parts, "/")
 }
 
-func (s *Server) fleet(w http.ResponseWriter, r *http.Request) error {
+func (s fleetHandlers) fleet(w http.ResponseWriter, r *http.Request) error {
 	f := s.Watch.picture()
 	p := fleetPage{At: f.At, Watched: s.Watch.Fleet != nil, Why: s.Watch.Why, Search: r.FormValue("search"), Environment: r.FormValue("environment"), Instances: []watch.Instance{}, Total: len(f.Instances)}
 	for _, a := range f.Alerts {

@@ -55,7 +55,7 @@ const slightest = 0.005
 
 const across = 480 // points of a curve: more than that a picture does not show
 
-func (s *Server) instance(w http.ResponseWriter, r *http.Request) error {
+func (s fleetHandlers) instance(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("cluster") + "/" + r.PathValue("node")
 	at := slices.IndexFunc(s.Watch.picture().Instances, func(i watch.Instance) bool { return i.Name == name })
 	if at < 0 {
@@ -172,7 +172,7 @@ var curvesOf = []curve{
 	}, quantity.PerSecond},
 }
 
-func (s *Server) curves(ctx context.Context, p *instancePage, book words.Book) error {
+func (s fleetHandlers) curves(ctx context.Context, p *instancePage, book words.Book) error {
 	step := p.Step
 	from, to := p.From.Truncate(step), p.To.Truncate(step)
 	p.Begins = from
@@ -340,7 +340,7 @@ func tabled(c chart.Chart) [][]string {
 }
 
 // changes are what changed of an instance, runs on its cluster among them, the newest first.
-func (s *Server) changes(ctx context.Context, instance string, from, to time.Time) []watch.Change {
+func (s fleetHandlers) changes(ctx context.Context, instance string, from, to time.Time) []watch.Change {
 	var all []watch.Change
 	if s.Watch.Changes != nil {
 		seen, err := s.Watch.Changes(instance, from, to)

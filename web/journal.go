@@ -61,7 +61,7 @@ type journalPage struct {
 
 const eventsOnPage = 200
 
-func (s *Server) journal(w http.ResponseWriter, r *http.Request) error {
+func (s runHandlers) journal(w http.ResponseWriter, r *http.Request) error {
 	run := r.PathValue("run")
 	entries, err := s.Runs.Store.Entries(r.Context(), run)
 	if err != nil {

@@ -29,7 +29,7 @@ type family struct {
 	Books []bookRow `json:"runbooks"`
 }
 
-func (s *Server) runbooks(w http.ResponseWriter, r *http.Request) error {
+func (s runHandlers) runbooks(w http.ResponseWriter, r *http.Request) error {
 	var l runbookList
 	for _, name := range s.Runbooks {
 		b, err := s.Runbook(name)
@@ -71,7 +71,7 @@ type input struct {
 	Value    string   `json:"-"`
 }
 
-func (s *Server) book(w http.ResponseWriter, r *http.Request) error {
+func (s runHandlers) book(w http.ResponseWriter, r *http.Request) error {
 	p, err := s.form(r, r.PathValue("family")+"/"+r.PathValue("name"))
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func (s *Server) book(w http.ResponseWriter, r *http.Request) error {
 }
 
 // form is the page of a runbook, filled in with what was said.
-func (s *Server) form(r *http.Request, name string) (*bookPage, error) {
+func (s runHandlers) form(r *http.Request, name string) (*bookPage, error) {
 	if document.IsPath(name) { // only those that ship: a page reads no file that somebody names
 		return nil, errNoPage
 	}
@@ -152,7 +152,7 @@ func (p planPage) Count(means string) (n int) {
 }
 
 // asked is what a form asks to be planned, as runbook run would be given it.
-func (s *Server) asked(r *http.Request) (execute.Request, []fact, error) {
+func (s runHandlers) asked(r *http.Request) (execute.Request, []fact, error) {
 	var q execute.Request
 	name := r.PostFormValue("runbook")
 	if document.IsPath(name) {
@@ -177,7 +177,7 @@ func (s *Server) asked(r *http.Request) (execute.Request, []fact, error) {
 }
 
 // plan executes every check for real and shows what a run would do. It changes nothing.
-func (s *Server) plan(w http.ResponseWriter, r *http.Request) error {
+func (s runHandlers) plan(w http.ResponseWriter, r *http.Request) error {
 	q, said, err := s.asked(r)
 	if err != nil {
 		return err
@@ -230,7 +230,7 @@ func planView(name string, p *execute.Prepared, said []fact) planPage {
 }
 
 // begin plans again and, if that is still the plan that the person has read, begins the run.
-func (s *Server) begin(w http.ResponseWriter, r *http.Request) error {
+func (s runHandlers) begin(w http.ResponseWriter, r *http.Request) error {
 	q, _, err := s.asked(r)
 	if err != nil {
 		return err

@@ -74,7 +74,7 @@ type fact struct {
 	Value string `json:"value"`
 }
 
-func (s *Server) run(w http.ResponseWriter, r *http.Request) error {
+func (s runHandlers) run(w http.ResponseWriter, r *http.Request) error {
 	p, err := s.pageOf(r, r.PathValue("run"))
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (s *Server) pageOf(r *http.Request, id string) (*runPage, error) {
+func (s runHandlers) pageOf(r *http.Request, id string) (*runPage, error) {
 	ctx := r.Context()
 	stored, err := s.Runs.Store.Run(ctx, id)
 	if err != nil {
@@ -210,7 +210,7 @@ func (p *runPage) rails(st *journal.State, entries []durable.Entry) {
 }
 
 // evidence is the run's evidence as a file.
-func (s *Server) evidence(w http.ResponseWriter, r *http.Request) error {
+func (s runHandlers) evidence(w http.ResponseWriter, r *http.Request) error {
 	run := r.PathValue("run")
 	e, err := s.Runs.Evidence(r.Context(), run)
 	if err != nil {

@@ -98,7 +98,7 @@ type runList struct {
 
 const mostRuns = 100 // on one page
 
-func (s *Server) runs(w http.ResponseWriter, r *http.Request) error {
+func (s runHandlers) runs(w http.ResponseWriter, r *http.Request) error {
 	all, err := s.seeAll(r.Context())
 	if err != nil {
 		return err

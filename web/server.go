@@ -86,39 +86,47 @@ func (s *Server) Close() []string {
 // page answers a request or says why it cannot; what it returns is shown in one place.
 type page func(w http.ResponseWriter, r *http.Request) error
 
+// The pages, by what they are about.
+type (
+	runHandlers   struct{ *Server } // runbooks, plans, runs, and the answers to them
+	fleetHandlers struct{ *Server } // clusters, instances, alerts and advice
+	trialHandlers struct{ *Server } // trials and their results
+)
+
 func (s *Server) routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	handle := func(pattern string, needs access.Role, p page) {
 		mux.Handle(pattern, s.needing(needs, p))
 	}
 	handle("GET /{$}", access.View, s.now)
-	handle("GET /runs", access.View, s.runs)
-	handle("GET /runs/{run}", access.View, s.run)
-	handle("GET /runs/{run}/log", access.View, s.journal)
-	handle("GET /runs/{run}/evidence", access.View, s.evidence)
-	handle("GET /runs/{run}/approve", access.View, s.approval)
-	handle("POST /runs/{run}/approve", access.Approve, s.answer("approve"))
-	handle("POST /runs/{run}/reject", access.Approve, s.answer("reject"))
-	handle("POST /runs/{run}/resume", access.Operate, s.resume)
-	handle("POST /runs/{run}/cancel", access.Operate, s.cancel)
-	handle("POST /runs/{run}/rerun", access.Operate, s.rerun)
-	handle("GET /runbooks", access.View, s.runbooks)
-	handle("GET /runbooks/{family}/{name}", access.View, s.book)
-	handle("POST /plan", access.Operate, s.plan)
-	handle("POST /runs", access.Operate, s.begin)
-	handle("GET /fleet", access.View, s.fleet)
-	handle("GET /fleet/{cluster}/{node}", access.View, s.instance)
-	handle("GET /alerts", access.View, s.alerts)
-	handle("GET /alerts/{alert}", access.View, s.alert)
-	handle("GET /advice", access.View, s.advices)
-	handle("GET /advice/{cluster}", access.View, s.oneAdvice)
-	handle("POST /advice/{cluster}", access.Operate, s.look)
-	handle("GET /trials", access.View, s.trials)
-	handle("POST /trials", access.Operate, s.beginTrial)
-	handle("POST /trials/stop", access.Operate, s.stopTrial)
-	handle("GET /trials/live", access.View, s.liveTrial)
-	handle("GET /trials/compare", access.View, s.compare)
-	handle("GET /trials/result/{name...}", access.View, s.result)
+	runs, fleet, trials := runHandlers{s}, fleetHandlers{s}, trialHandlers{s}
+	handle("GET /runs", access.View, runs.runs)
+	handle("GET /runs/{run}", access.View, runs.run)
+	handle("GET /runs/{run}/log", access.View, runs.journal)
+	handle("GET /runs/{run}/evidence", access.View, runs.evidence)
+	handle("GET /runs/{run}/approve", access.View, runs.approval)
+	handle("POST /runs/{run}/approve", access.Approve, runs.answer("approve"))
+	handle("POST /runs/{run}/reject", access.Approve, runs.answer("reject"))
+	handle("POST /runs/{run}/resume", access.Operate, runs.resume)
+	handle("POST /runs/{run}/cancel", access.Operate, runs.cancel)
+	handle("POST /runs/{run}/rerun", access.Operate, runs.rerun)
+	handle("GET /runbooks", access.View, runs.runbooks)
+	handle("GET /runbooks/{family}/{name}", access.View, runs.book)
+	handle("POST /plan", access.Operate, runs.plan)
+	handle("POST /runs", access.Operate, runs.begin)
+	handle("GET /fleet", access.View, fleet.fleet)
+	handle("GET /fleet/{cluster}/{node}", access.View, fleet.instance)
+	handle("GET /alerts", access.View, fleet.alerts)
+	handle("GET /alerts/{alert}", access.View, fleet.alert)
+	handle("GET /advice", access.View, fleet.advices)
+	handle("GET /advice/{cluster}", access.View, fleet.oneAdvice)
+	handle("POST /advice/{cluster}", access.Operate, fleet.look)
+	handle("GET /trials", access.View, trials.trials)
+	handle("POST /trials", access.Operate, trials.beginTrial)
+	handle("POST /trials/stop", access.Operate, trials.stopTrial)
+	handle("GET /trials/live", access.View, trials.liveTrial)
+	handle("GET /trials/compare", access.View, trials.compare)
+	handle("GET /trials/result/{name...}", access.View, trials.result)
 	if d := s.Watch.Prometheus; d != nil {
 		answer := func(w http.ResponseWriter, r *http.Request) error { d.ServeHTTP(w, r); return nil }
 		for _, pattern := range []string{"GET /api/v1/", "POST /api/v1/", "GET /metrics"} { // Grafana asks by POST too, and changes nothing

@@ -134,7 +134,7 @@ func (b *bench) close() {
 }
 
 // beginTrial begins a trial of one of the files that the page lists.
-func (s *Server) beginTrial(w http.ResponseWriter, r *http.Request) error {
+func (s trialHandlers) beginTrial(w http.ResponseWriter, r *http.Request) error {
 	file := r.PostFormValue("file")
 	if !slices.Contains(s.Trials.Files(), file) {
 		return &badRequest{"there is no trial " + file + " to start here", "trials are files named trial.yaml below the folder in which plimsoll serve runs"}
@@ -146,13 +146,13 @@ func (s *Server) beginTrial(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (s *Server) stopTrial(w http.ResponseWriter, r *http.Request) error {
+func (s trialHandlers) stopTrial(w http.ResponseWriter, r *http.Request) error {
 	s.running.stop()
 	http.Redirect(w, r, "/trials/live", http.StatusSeeOther)
 	return nil
 }
 
-func (s *Server) liveTrial(w http.ResponseWriter, r *http.Request) error {
+func (s trialHandlers) liveTrial(w http.ResponseWriter, r *http.Request) error {
 	l := s.running.now()
 	if l == nil {
 		return &badRequest{"no trial was started here", "start one on the page Trials"}

@@ -41,7 +41,7 @@ type trialList struct {
 
 const mostResults = 200 // on one page
 
-func (s *Server) trials(w http.ResponseWriter, r *http.Request) error {
+func (s trialHandlers) trials(w http.ResponseWriter, r *http.Request) error {
 	all, err := result.List(s.Trials.Folder)
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (s *Server) trials(w http.ResponseWriter, r *http.Request) error {
 }
 
 // openResult opens a result by its name below the folder of results, and nothing outside of it.
-func (s *Server) openResult(name string) (*result.Result, error) {
+func (s trialHandlers) openResult(name string) (*result.Result, error) {
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
 		return nil, errNoPage
 	}
@@ -86,7 +86,7 @@ type resultPage struct {
 	Others  []trialRow     `json:"-"` // that it can be compared with
 }
 
-func (s *Server) result(w http.ResponseWriter, r *http.Request) error {
+func (s trialHandlers) result(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")
 	got, err := s.openResult(name)
 	if err != nil {
@@ -127,7 +127,7 @@ type comparePage struct {
 	Command string         `json:"command"`
 }
 
-func (s *Server) compare(w http.ResponseWriter, r *http.Request) error {
+func (s trialHandlers) compare(w http.ResponseWriter, r *http.Request) error {
 	p := comparePage{First: r.FormValue("a"), Second: r.FormValue("b")}
 	first, err := s.openResult(p.First)
 	if err != nil {

@@ -11,12 +11,19 @@ import (
 	"plimsoll/advise"
 )
 
+// commitPath is a server whose commits were measured.
+type commitPath struct {
+	Input
+	use *advise.CommitUse
+}
+
 // commit judges what commits wait for, and predicts what each lever would give and could lose.
 func (in Input) commit() (advise.Finding, bool) {
 	c := in.Seen.Commit
 	if c == nil || c.Rate.Mean <= 0 {
 		return advise.Finding{}, false
 	}
+	path := commitPath{in, c}
 	f := advise.Finding{About: "commit", Evidence: []string{
 		fmt.Sprintf("%s commits per second; of %.2g active sessions, %.2g are committing (%s).", span90(c.Rate, "%.0f"), c.Sessions, c.Waiting, c.Source),
 	}}
@@ -32,12 +39,12 @@ func (in Input) commit() (advise.Finding, bool) {
 		f.Evidence = append(f.Evidence, fmt.Sprintf("%s commits share a sync of the binary log.", span90(*c.Group, "%.2g")))
 	}
 	f.Evidence = append(f.Evidence, "As it is set: "+settings(c.Settings)+".")
-	f.Evidence = append(f.Evidence, in.ownMix(), "Commits per second are predicted for connections that wait for the database only; at a fixed rate, only the commit time changes.")
-	f.Options = append(f.Options, in.leaveCommits(c))
+	f.Evidence = append(f.Evidence, path.ownMix(), "Commits per second are predicted for connections that wait for the database only; at a fixed rate, only the commit time changes.")
+	f.Options = append(f.Options, path.leave())
 	if c.Total != nil {
-		f.Options = append(f.Options, in.batch(c))
-		for _, l := range in.levers(c) {
-			f.Options = append(f.Options, in.lever(c, l))
+		f.Options = append(f.Options, path.batch())
+		for _, l := range path.levers() {
+			f.Options = append(f.Options, path.lever(l))
 		}
 		if f.Urgent {
 			f.Options[1].Advised = true // nothing is given up by it
@@ -57,7 +64,8 @@ type lever struct {
 }
 
 // levers are those that this server has and does not use yet.
-func (in Input) levers(c *advise.CommitUse) (all []lever) {
+func (in commitPath) levers() (all []lever) {
+	c := in.use
 	aurora := strings.Contains(strings.ToLower(in.Seen.Product), "aurora")
 	timeout := 1.0
 	if v, err := strconv.ParseFloat(c.Settings["innodb_flush_log_at_timeout"], 64); err == nil && v > 0 {
@@ -101,7 +109,8 @@ func (in Input) levers(c *advise.CommitUse) (all []lever) {
 
 // lever predicts. At the least what a lever takes away is gone from each commit; at the most commits that wait in line for that wait as
 // much less. What a group shares is not told apart, which is why the interval is wide.
-func (in Input) lever(c *advise.CommitUse, l lever) advise.Option {
+func (in commitPath) lever(l lever) advise.Option {
+	c := in.use
 	o := advise.Option{Name: l.name, Undo: l.undo, Price: in.now(), Risk: l.lost}
 	o.Change = in.free()
 	if l.forbidden != "" {
@@ -122,7 +131,7 @@ func (in Input) lever(c *advise.CommitUse, l lever) advise.Option {
 		high += mean(c.Queue) * gone / known
 		gone += 0.5 * mean(c.Queue) * gone / known
 	}
-	o.Effects = append(o.Effects, in.commitTime(c, gone, low, high), in.commitRate(c, gone, low, high))
+	o.Effects = append(o.Effects, in.time(gone, low, high), in.rate(gone, low, high))
 	lost := advise.Effect{What: "commits that may be lost", Unit: "count"}
 	switch {
 	case math.IsNaN(l.window):
@@ -154,38 +163,39 @@ func (in Input) lever(c *advise.CommitUse, l lever) advise.Option {
 	return o
 }
 
-func (in Input) leaveCommits(c *advise.CommitUse) advise.Option {
+func (in commitPath) leave() advise.Option {
 	o := advise.Option{Name: "leave it", Price: in.now(), Risk: "commit times stay as they are, and the queue grows with the load", Undo: "nothing to undo"}
 	o.Change = in.free()
-	if c.Total != nil {
-		o.Effects = append(o.Effects, in.commitTime(c, 0, 0, 0), in.commitRate(c, 0, 0, 0))
+	if in.use.Total != nil {
+		o.Effects = append(o.Effects, in.time(0, 0, 0), in.rate(0, 0, 0))
 	}
 	o.Rehearse = in.matrix()
 	return o
 }
 
 // batch is several changes in one transaction: the only lever that gives up nothing.
-func (in Input) batch(c *advise.CommitUse) advise.Option {
+func (in commitPath) batch() advise.Option {
 	const rows = 10.0
 	o := advise.Option{
 		Name: "ten changes in a commit", Price: in.now(), Undo: "commit each change again",
 		Risk: "a batch fails or succeeds as a whole and holds its locks until it ends; the application must be changed. Times are per change; how much slower a larger commit is, is unknown, and assumed to be at most half of the saving",
 	}
 	o.Change = in.free()
-	o.Rehearse = in.commitTrial("batch") + " --set load.connections=" + in.active()
-	gone := c.Total.Mean * (1 - 1/rows)
-	o.Effects = append(o.Effects, in.commitTime(c, gone, 0.5*gone, gone), in.commitRate(c, gone, 0.5*gone, gone), advise.Effect{What: "commits that may be lost", Unit: "count"})
+	o.Rehearse = in.trial("batch") + " --set load.connections=" + in.active()
+	gone := in.use.Total.Mean * (1 - 1/rows)
+	o.Effects = append(o.Effects, in.time(gone, 0.5*gone, gone), in.rate(gone, 0.5*gone, gone), advise.Effect{What: "commits that may be lost", Unit: "count"})
 	return o
 }
 
-func (in Input) commitTime(c *advise.CommitUse, gone, low, high float64) advise.Effect {
-	total := c.Total.Mean
-	return advise.Effect{What: "time of a commit", Unit: "seconds", Now: total, Then: total - gone, Low: max(total-high, 0), High: total - low, Load: c.Rate.Mean}
+func (in commitPath) time(gone, low, high float64) advise.Effect {
+	total := in.use.Total.Mean
+	return advise.Effect{What: "time of a commit", Unit: "seconds", Now: total, Then: total - gone, Low: max(total-high, 0), High: total - low, Load: in.use.Rate.Mean}
 }
 
-// commitRate is how many commits a second the same connections would make, if they do nothing else than what they did: a commit is
+// rate is how many commits a second the same connections would make, if they do nothing else than what they did: a commit is
 // only the part of their time that they spend on it.
-func (in Input) commitRate(c *advise.CommitUse, gone, low, high float64) advise.Effect {
+func (in commitPath) rate(gone, low, high float64) advise.Effect {
+	c := in.use
 	part := 1.0
 	if c.Sessions > 0 {
 		part = min(c.Waiting/c.Sessions, 1)
@@ -207,11 +217,11 @@ func (in Input) free() advise.Price {
 }
 
 // matrix is the command that tries all of it, with as many connections as were active.
-func (in Input) matrix() string {
-	return in.commitTrial("trial") + " --set load.connections=" + in.active()
+func (in commitPath) matrix() string {
+	return in.trial("trial") + " --set load.connections=" + in.active()
 }
 
-func (in Input) commitTrial(name string) string {
+func (in commitPath) trial(name string) string {
 	command := "plimsoll trial run examples/commit-path/" + name + ".yaml"
 	if product := strings.ToLower(in.Seen.Product); strings.HasPrefix(product, "mysql") || strings.Contains(product, "aurora") {
 		command += " --set cluster.engine=mysql"
@@ -220,12 +230,12 @@ func (in Input) commitTrial(name string) string {
 }
 
 // active is how many sessions were at work at once.
-func (in Input) active() string {
-	return strconv.Itoa(int(max(math.Round(in.Seen.Commit.Sessions), 1)))
+func (in commitPath) active() string {
+	return strconv.Itoa(int(max(math.Round(in.use.Sessions), 1)))
 }
 
 // ownMix says how the matrix is tried with the statements of the service.
-func (in Input) ownMix() string {
+func (in commitPath) ownMix() string {
 	return fmt.Sprintf("The trial that rehearses the settings runs sysbench's oltp_write_only. For your own statements, describe them in a workload file (docs/workloads.md) and replace its load: --set 'load={workload: FILE, connections: %s}'.", in.active())
 }
 

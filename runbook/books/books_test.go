@@ -54,7 +54,7 @@ func TestACloneCanBeTakenBackAfterASweep(t *testing.T) {
 		}
 		st.Items = append(st.Items, i)
 	}
-	if i, how := st.Irrevocable(nil); i != nil || len(st.Items) != 2 {
+	if i, how := journal.Assessments(nil).Irrevocable(st); i != nil || len(st.Items) != 2 {
 		t.Errorf("%+v %s", i, how)
 	}
 }

@@ -98,8 +98,8 @@ func (r *runner) refusal() string {
 	if stop.Leave != "" || stop.Error != "" || r.gone || s.Before.Over() {
 		return ""
 	}
-	stands := strings.Join(s.Effects(r.assessed), ", ")
-	if i, how := s.Irrevocable(r.assessed); i != nil {
+	stands := strings.Join(r.assessed.Effects(s), ", ")
+	if i, how := r.assessed.Irrevocable(s); i != nil {
 		return fmt.Sprintf("step %s %s, and cannot be undone; what stays done: %s. The safe way is forward: plimsoll runbook resume %s finishes it; "+
 			"plimsoll runbook cancel %s --leave REASON releases the cluster as it is", i.Key, how, stands, run, run)
 	}

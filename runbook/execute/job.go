@@ -113,7 +113,7 @@ func (r *runner) take(res result) error {
 	switch {
 	case errors.As(res.err, &look):
 		if r.assessed == nil {
-			r.assessed = map[string]*journal.Assessment{}
+			r.assessed = journal.Assessments{}
 		}
 		if j.cut == "" && r.acting.Err() == nil {
 			r.assessed[res.key] = &look.Assessment

@@ -28,7 +28,7 @@ func (r *runner) retreat(why string) *journal.Event {
 	if !r.retreating() {
 		return nil
 	}
-	if i, _ := r.state.Irrevocable(r.assessed); i != nil {
+	if i, _ := r.assessed.Irrevocable(r.state); i != nil {
 		return nil
 	}
 	return &journal.Event{Kind: journal.Stopping, Undo: true, Error: why}
@@ -50,7 +50,7 @@ func undoHalfway(r *runner, i *journal.Step) *journal.Event {
 func (r *runner) leave(stop *journal.Event) *journal.Event {
 	e := &journal.Event{Kind: journal.Ended, Outcome: journal.RunCancelled, Reason: stop.Reason, By: stop.By}
 	if stop.Leave != "" {
-		if stands := r.state.Effects(r.assessed); len(stands) > 0 {
+		if stands := r.assessed.Effects(r.state); len(stands) > 0 {
 			e.Leave = stop.Leave
 			e.Reason = "left as it is: " + stop.Leave + "; what stays done: " + strings.Join(stands, ", ")
 		}

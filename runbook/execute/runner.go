@@ -40,8 +40,8 @@ type runner struct {
 	shown   float64         // the share that was told last: it is never taken back
 	worked  map[string]work // on parts, by their keys
 
-	gone     bool                           // its clusters, or one of them, are another's by now
-	assessed map[string]*journal.Assessment // steps that were begun and not finished, as this session has found them
+	gone     bool                // its clusters, or one of them, are another's by now
+	assessed journal.Assessments // steps that were begun and not finished, as this session has found them
 }
 
 // turn is how often the loop looks at what it is not woken by: messages, times.

@@ -24,6 +24,9 @@ type Assessment struct {
 	Err error  // it cannot be told
 }
 
+// Assessments are the looks at the steps of a run, by their keys; none of a step that nobody has looked at.
+type Assessments map[string]*Assessment
+
 // Looks tells whether a step, with the inputs that it has, changes nothing.
 func (s *State) Looks(i *Step) bool {
 	inputs := i.Did
@@ -35,7 +38,7 @@ func (s *State) Looks(i *Step) bool {
 }
 
 // standsAfter says of a step that has an effect how it stands; empty: it has none, or none that is left.
-func standsAfter(s *State, i *Step, seen map[string]*Assessment) string {
+func (seen Assessments) standsAfter(s *State, i *Step) string {
 	a := seen[i.Key]
 	switch {
 	case !i.Acts || s.Looks(i), a != nil && a.Err == nil && a.Is == Untouched:
@@ -52,9 +55,9 @@ func standsAfter(s *State, i *Step, seen map[string]*Assessment) string {
 
 // Irrevocable is the first step that nothing takes back and that has acted, or may have, and how it stands; nil: all that was done
 // can be taken back.
-func (s *State) Irrevocable(seen map[string]*Assessment) (*Step, string) {
+func (seen Assessments) Irrevocable(s *State) (*Step, string) {
 	for _, i := range s.Items {
-		if how := standsAfter(s, i, seen); how != "" && !s.Reversible(i) {
+		if how := seen.standsAfter(s, i); how != "" && !s.Reversible(i) {
 			return i, how
 		}
 	}
@@ -62,10 +65,10 @@ func (s *State) Irrevocable(seen map[string]*Assessment) (*Step, string) {
 }
 
 // Effects lists the steps that have changed something that stands.
-func (s *State) Effects(seen map[string]*Assessment) []string {
+func (seen Assessments) Effects(s *State) []string {
 	var all []string
 	for _, i := range s.Items {
-		switch how := standsAfter(s, i, seen); how {
+		switch how := seen.standsAfter(s, i); how {
 		case "":
 		case "is done", "was begun":
 			all = append(all, i.Key)
@@ -82,10 +85,10 @@ func (s *State) TooLate(w Message) string {
 	if w.Leave != "" || s.Book == nil {
 		return ""
 	}
-	if i, how := s.Irrevocable(nil); i != nil {
+	if i, how := Assessments(nil).Irrevocable(s); i != nil {
 		return fmt.Sprintf("step %s %s, and cannot be undone: the safe way is forward, so the run continues; --leave REASON releases the cluster as it is", i.Key, how)
 	}
-	if stands := s.Effects(nil); !w.Undo && len(stands) > 0 {
+	if stands := Assessments(nil).Effects(s); !w.Undo && len(stands) > 0 {
 		return fmt.Sprintf("what stays done: %s; add --undo to undo it, or --leave REASON to release the cluster as it is", strings.Join(stands, ", "))
 	}
 	return ""

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -379,5 +380,28 @@ phases: {warmup: 1s, measure: 2s, rounds: 1, restore: never}
 		if e.Kind.Group() == series.OfServers {
 			t.Errorf("the server was touched: %+v", e)
 		}
+	}
+}
+
+// What a trial could show is said before its first measurement, by what its load does here.
+func TestTheNoiseOfALoadIsSaidBeforeItIsMeasured(t *testing.T) {
+	s := site(t, nil)
+	s.Noise = 5 * time.Second
+	r, err := run.Run(t.Context(), readBeside(t, "", ""), catalog.Parts(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(of func(series.Event) bool) int { return slices.IndexFunc(r.Events, of) }
+	checked := at(func(e series.Event) bool { return e.Kind == series.NoiseChecked })
+	measured := at(func(e series.Event) bool { return e.Kind == series.PhaseStart && e.Name == "baseline" })
+	if checked < 0 || measured < checked {
+		t.Fatalf("the noise was looked at by event %d, measured from event %d: %+v", checked, measured, r.Events)
+	}
+	if share, is := r.Events[checked].Detail["throughput_percent"].(float64); !is || share <= 0 {
+		t.Errorf("the event says %v", r.Events[checked].Detail)
+	}
+	said := regexp.MustCompile(`^Judging by 5s of this load before the first measurement, one round of 2s cannot distinguish differences of less than about [0-9.]+ % in throughput and [0-9.]+ % in p99 from noise;`)
+	if !slices.ContainsFunc(r.Verdict.Notes, said.MatchString) {
+		t.Errorf("the notes are %q", r.Verdict.Notes)
 	}
 }

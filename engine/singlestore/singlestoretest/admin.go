@@ -27,6 +27,9 @@ cat "$ask.err" >&2
 exit "$(cat "$ask.done")"
 `
 
+// admin is sdb-admin, which works on a cluster.
+type admin struct{ *Cluster }
+
 // OnPath puts the program on the test's PATH and answers it until the test has ended.
 func (c *Cluster) OnPath(t testing.TB) {
 	t.Helper()
@@ -48,7 +51,7 @@ func (c *Cluster) OnPath(t testing.TB) {
 			}
 			asked, _ := filepath.Glob(filepath.Join(folder, "*.ask"))
 			for _, path := range asked {
-				if err := c.hear(t, path, &answering); err != nil {
+				if err := (admin{c}).hear(t, path, &answering); err != nil {
 					t.Errorf("stand in for sdb-admin: %v", err)
 					return
 				}
@@ -62,7 +65,7 @@ func (c *Cluster) OnPath(t testing.TB) {
 }
 
 // hear begins what the program was asked, unless it was killed before.
-func (c *Cluster) hear(t testing.TB, path string, answering *sync.WaitGroup) error {
+func (c admin) hear(t testing.TB, path string, answering *sync.WaitGroup) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -84,14 +87,14 @@ func (c *Cluster) hear(t testing.TB, path string, answering *sync.WaitGroup) err
 }
 
 // obey does what the program was asked, as soon as nothing holds it, and answers. What moves partitions is held by its moves.
-func (c *Cluster) obey(path string, words []string) error {
+func (c admin) obey(path string, words []string) error {
 	if words[1] != "list-nodes" && words[1] != "remove-leaf" {
 		c.mu.Lock()
 		held := c.keep()
 		c.mu.Unlock()
 		<-held
 	}
-	out, trouble, rest := c.admin(words[0], words[1:])
+	out, trouble, rest := c.do(words[0], words[1:])
 	if rest != nil {
 		out, trouble = "{}", rest()
 	}
@@ -125,8 +128,8 @@ func flags(words []string) map[string]string {
 	return all
 }
 
-// admin does what sdb-admin documents of a command. What takes time is returned as rest, which says what went wrong.
-func (c *Cluster) admin(secret string, words []string) (out, trouble string, rest func() string) {
+// do does what sdb-admin documents of a command. What takes time is returned as rest, which says what went wrong.
+func (c admin) do(secret string, words []string) (out, trouble string, rest func() string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.calls, c.secrets = append(c.calls, strings.Join(words, " ")), append(c.secrets, secret)
@@ -167,7 +170,7 @@ func (c *Cluster) admin(secret string, words []string) (out, trouble string, res
 }
 
 // find is the node of an id, or of a host and a port; nil if there is none.
-func (c *Cluster) find(f map[string]string) *node {
+func (c admin) find(f map[string]string) *node {
 	at := slices.IndexFunc(c.nodes, func(n *node) bool {
 		return n.id == f["memsql-id"] || f["memsql-id"] == "" && n.host == f["host"] && strconv.Itoa(n.port) == f["port"]
 	})
@@ -177,7 +180,7 @@ func (c *Cluster) find(f map[string]string) *node {
 	return c.nodes[at]
 }
 
-func (c *Cluster) list() string {
+func (c admin) list() string {
 	var all []map[string]any
 	for _, n := range c.nodes {
 		all = append(all, map[string]any{
@@ -197,7 +200,7 @@ func asJSON(v any) string {
 }
 
 // add makes a node a leaf of a group, the smaller one if none is named.
-func (c *Cluster) add(n *node, f map[string]string) (out, trouble string) {
+func (c admin) add(n *node, f map[string]string) (out, trouble string) {
 	if n.role != "Unknown" {
 		return "", "the node is a " + n.role + " already"
 	}
@@ -218,7 +221,7 @@ func (c *Cluster) add(n *node, f map[string]string) (out, trouble string) {
 }
 
 // remove begins REMOVE LEAF; rest plays it to its end. The lock is held.
-func (c *Cluster) remove(n *node) (trouble string, rest func() string) {
+func (c admin) remove(n *node) (trouble string, rest func() string) {
 	goes := c.leaf(net.JoinHostPort(n.host, strconv.Itoa(n.port)))
 	if goes == nil {
 		return "the node is no leaf", nil

@@ -29,7 +29,7 @@ func (t toolbox) Run(ctx context.Context, command infra.Command) (infra.Output, 
 			secret = value
 		}
 	}
-	out, trouble, rest := t.cluster.admin(secret, command.Args)
+	out, trouble, rest := admin{t.cluster}.do(secret, command.Args)
 	if rest != nil {
 		ended := make(chan string, 1)
 		t.cluster.behind.Go(func() { ended <- rest() })
