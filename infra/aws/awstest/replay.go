@@ -121,7 +121,7 @@ func (r *replay) one(c record.Call) error {
 	}
 	want, err := record.Parse(c.Body)
 	if err != nil {
-		r.differs(NotReplayed, c.Action, "the answer is not to be read")
+		r.differs(NotReplayed, c.Action, err.Error())
 		return nil
 	}
 	if code := want.Code(); strings.HasPrefix(code, "Throttl") || code == "RequestLimitExceeded" || c.Status >= http.StatusInternalServerError {

@@ -59,11 +59,7 @@ func (c *Client) Do(r *http.Request) (*http.Response, error) {
 	}
 	body, err := taken(&answer.Body)
 	if err != nil {
-		answer.Body = struct {
-			io.Reader
-			io.Closer
-		}{io.MultiReader(bytes.NewReader(body), broken{err}), io.NopCloser(nil)}
-		return answer, nil
+		return nil, fmt.Errorf("read the answer to %s: %w", action, err)
 	}
 	call.Status = answer.StatusCode
 	c.Folder.answer(&call, answer.Header, body)
@@ -83,11 +79,6 @@ func taken(body *io.ReadCloser) ([]byte, error) {
 	*body = io.NopCloser(bytes.NewReader(all))
 	return all, err
 }
-
-// broken ends a body as it ended.
-type broken struct{ err error }
-
-func (b broken) Read([]byte) (int, error) { return 0, b.err }
 
 // request sanitises what is asked: the parameters of a form, or a text in JSON.
 func (f *Folder) request(c *Call, body []byte) {

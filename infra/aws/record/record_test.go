@@ -51,6 +51,7 @@ func send(t *testing.T, folder, service, action, request, answer string) string 
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() { _ = got.Body.Close() }()
 	if body, err := io.ReadAll(got.Body); err != nil || string(body) != answer {
 		t.Errorf("the caller gets %q, %v", body, err)
 	}
