@@ -49,7 +49,7 @@ var rdsOrdeals = []rdsOrdeal{
 	{Book: "rds/add-replica", Inputs: []string{"node=db1", "name=new"}, world: pairOfInstances},
 	{Book: "rds/promote", Inputs: []string{"node=db2"}, world: pairOfInstances, stays: []string{"promote"}, copies: true, makes: "2 servers take writes: db1, db2"},
 	{Book: "rds/blue-green", Inputs: []string{"node=db", "old=old", "name=next", "version=9.7.4"}, world: blueGreenOfRDS, stays: []string{"switch"}, copies: true},
-	{Book: "rds/blue-green-back", Inputs: []string{"node=db", "old=old"}, Before: []string{"rds/blue-green node=db old=old name=next version=9.7.4"}, world: blueGreenOfRDS, stays: []string{"back"}, copies: true},
+	{Book: "rds/blue-green-back", Inputs: []string{"node=db", "old=old"}, Before: []string{"rds/blue-green node=db old=old name=next version=9.7.4"}, world: blueGreenOfRDS, stays: []string{"back", "open"}, copies: true},
 	{Book: "aurora/failover", Inputs: []string{"node=db2"}, world: auroraCluster},
 	{Book: "aurora/add-reader", Inputs: []string{"node=db3", "class=db.r6g.large", "tables=app.t", "share=0"}, world: auroraToGrow},
 	{Book: "aurora/clone", Inputs: []string{"name=copy", "class=db.r6g.large"}, world: auroraCluster, idle: []string{"sweep"}},
