@@ -182,8 +182,20 @@ func (s *stop) Traits() Traits {
 }
 
 func (s *stop) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, error) {
-	return s.ending(ctx, on)
+	f, err := s.ending(ctx, on)
+	if err != nil || f.State != Needed {
+		return f, err
+	}
+	once, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	if on.Answers(once, s.Node) != nil {
+		f.Observed[silentFact] = true
+	}
+	return f, ctx.Err()
 }
+
+// silentFact is the fact that a server ran and did not answer when it was looked at, as a drained node does.
+const silentFact = "silent"
 
 // primaryFact is the fact that a server took the writes of its cluster when it was looked at.
 const primaryFact = "primary"
@@ -205,10 +217,16 @@ func (s *stop) Act(ctx context.Context, on *cluster.Cluster, _ Call) (Facts, err
 	return nil, server.Stop(ctx)
 }
 
+// Undo starts the server and waits until it answers. One that has not been stopped, and did not answer before, is as it was.
 func (s *stop) Undo(ctx context.Context, on *cluster.Cluster, c Call) error {
 	server, err := s.server(ctx, on)
 	if err != nil {
 		return err
+	}
+	if silent, _ := c.Before[silentFact].(bool); silent {
+		if runs, err := server.Running(ctx); err != nil || runs {
+			return err
+		}
 	}
 	if was, _ := c.Before[primaryFact].(bool); was {
 		if err := on.Replaced(ctx, s.Node); err != nil {

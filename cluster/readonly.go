@@ -135,22 +135,22 @@ func (d readOnlyDatabase) SameValue(name, wrote, shown string) bool {
 }
 
 var (
-	_ engine.Restarting       = readOnlyDatabase{}
-	_ engine.SettingValidator = readOnlyDatabase{}
-	_ engine.Watched          = readOnlyDatabase{}
+	_ engine.Configurable = readOnlyDatabase{}
+	_ engine.Ringed       = readOnlyDatabase{}
+	_ engine.Watched      = readOnlyDatabase{}
 )
 
-// WhyInvalid asks the SettingValidator behind it; of a database that is none, nothing can be told.
+// WhyInvalid asks the Configurable behind it; of a database that is none, nothing can be told.
 func (d readOnlyDatabase) WhyInvalid(ctx context.Context, name, value string) (string, error) {
-	if j, ok := d.Database.(engine.SettingValidator); ok {
+	if j, ok := d.Database.(engine.Configurable); ok {
 		return j.WhyInvalid(ctx, name, value)
 	}
 	return "", nil
 }
 
-// NeedsRestart asks the Restarting behind it; of a database that is none, it is not known.
+// NeedsRestart asks the Configurable behind it; of a database that is none, it is not known.
 func (d readOnlyDatabase) NeedsRestart(ctx context.Context, name string) (needs, known bool, err error) {
-	if r, ok := d.Database.(engine.Restarting); ok {
+	if r, ok := d.Database.(engine.Configurable); ok {
 		return r.NeedsRestart(ctx, name)
 	}
 	return false, false, nil
@@ -200,7 +200,7 @@ func (d readOnlyDatabase) ReplicationStatus(ctx context.Context) (engine.Replica
 
 var errNotRinged = errors.New("this database is not a ring")
 
-// Ring and the three after it keep the questions of a Ringed.
+// Ring and the five after it keep the questions of a Ringed.
 func (d readOnlyDatabase) Ring(ctx context.Context, asked string) (engine.Ring, error) {
 	if r, ok := d.Database.(engine.Ringed); ok {
 		return r.Ring(ctx, asked)
@@ -225,6 +225,20 @@ func (d readOnlyDatabase) Tasks(ctx context.Context) ([]engine.Task, error) {
 func (d readOnlyDatabase) Hints(ctx context.Context) ([]engine.Hint, error) {
 	if r, ok := d.Database.(engine.Ringed); ok {
 		return r.Hints(ctx)
+	}
+	return nil, errNotRinged
+}
+
+func (d readOnlyDatabase) Repairs(ctx context.Context, asked string) ([]engine.Repair, error) {
+	if r, ok := d.Database.(engine.Ringed); ok {
+		return r.Repairs(ctx, asked)
+	}
+	return nil, errNotRinged
+}
+
+func (d readOnlyDatabase) Sizes(ctx context.Context, asked string) (map[string]int64, error) {
+	if r, ok := d.Database.(engine.Ringed); ok {
+		return r.Sizes(ctx, asked)
 	}
 	return nil, errNotRinged
 }

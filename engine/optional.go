@@ -16,25 +16,11 @@ type Configurable interface {
 	Change(ctx context.Context, name, value string) error
 	// SameValue tells whether a value a person wrote is what the server shows: 512M and 536870912, on and 1.
 	SameValue(name, wrote, shown string) bool
-}
-
-// SettingValidator is a database that can tell beforehand that a server would not start with a setting. Implemented by a Database.
-type SettingValidator interface {
-	// WhyInvalid says why a setting cannot be, with the nearest name if there is none of that name; "" if it may be: not all can be told.
+	// WhyInvalid says beforehand why a setting cannot be, with the nearest name if there is none of that name; "" if it may be: not all can be told.
 	WhyInvalid(ctx context.Context, name, value string) (why string, err error)
-}
-
-// Restarting is a database that can tell beforehand which settings only a restart changes. Implemented by a Database.
-type Restarting interface {
-	// NeedsRestart tells it of a setting; Plimsoll does not know where the server does not say so before one is changed.
+	// NeedsRestart tells beforehand whether only a restart changes a setting; not known where the server does not say so before
+	// one is changed.
 	NeedsRestart(ctx context.Context, name string) (needs, known bool, err error)
-}
-
-// BackgroundWorker is a database that can say whether it still works off what was asked of it before: flushes, purge,
-// compaction, a replica's backlog. Implemented by a Database.
-type BackgroundWorker interface {
-	// PendingWork returns the signals of pending work, each with the value up to which it counts as quiet.
-	PendingWork(ctx context.Context) ([]Pending, error)
 }
 
 // Pending is one kind of background work.
@@ -73,6 +59,9 @@ type RecordStatements struct {
 type Metered interface {
 	// Readings returns what the server shows now, each always under the same name.
 	Readings(ctx context.Context) ([]Reading, error)
+	// PendingWork returns what the server still works off of what was asked of it before (flushes, purge, compaction, a replica's
+	// backlog), each with the value up to which it counts as quiet.
+	PendingWork(ctx context.Context) ([]Pending, error)
 }
 
 // Instrumented is an engine that can say what its databases show. Implemented by an Engine.
@@ -102,13 +91,6 @@ type Reading struct {
 	Of float64
 }
 
-// Resident is a database that can say how much of a data set stands in its memory. Implemented by a Database.
-type Resident interface {
-	// InMemory returns how many pages of a namespace are in the memory of the server at the target's first address. It may
-	// cost the server some work: ask when it matters, not all the time.
-	InMemory(ctx context.Context, namespace string) (pages int64, err error)
-}
-
 // Watched is a database that can say which statements it executes. Implemented by a Database.
 type Watched interface {
 	// Executing counts the statements under way, of all sessions but the asking one, whose text begins with a prefix.
@@ -134,23 +116,19 @@ func Alone(e Engine, t Target) Target {
 	return t
 }
 
-// Namespaced is a database that keeps several data sets apart by name: databases, keyspaces. Implemented by a Database.
+// Namespaced is a database that keeps several data sets apart by name (databases, keyspaces), and has users. Implemented by a Database.
 type Namespaced interface {
 	// MakeNamespace makes an empty one; it is fine if it is there.
 	MakeNamespace(ctx context.Context, name string) error
+	// MakeAccount makes a user who may do everything in a namespace and nothing else, as an application's may; it is fine if
+	// the user is there, whose password then stays.
+	MakeAccount(ctx context.Context, user string, password Secret, namespace string) error
 }
 
 // Consistent is an engine of which every statement asks for as many replicas as it wants: by the option consistency of its
 // targets. Implemented by an Engine.
 type Consistent interface {
 	Consistencies() []string // that there are, by name
-}
-
-// Accounted is a database that knows users. Implemented by a Database.
-type Accounted interface {
-	// MakeAccount makes a user who may do everything in a namespace and nothing else, as an application's may; it is fine if
-	// the user is there, whose password then stays.
-	MakeAccount(ctx context.Context, user string, password Secret, namespace string) error
 }
 
 // Dialer is an engine that opens a single connection to a server and keeps none beside it. Implemented by an Engine.

@@ -17,13 +17,11 @@ type PageCaching interface {
 	CachedObjects(ctx context.Context) ([]CachedObject, error)
 	// DataSpaces lists the files of tables, with their sizes.
 	DataSpaces(ctx context.Context) ([]DataSpace, error)
-}
-
-// PageListWriting is a database whose server can write the names of all its cached pages into a file on its own machine, which
-// is cheaper than CachedPages. Implemented by a Database.
-type PageListWriting interface {
-	// PageListFile readies the server to write lists, which Close undoes. Class Denied where the account may not; nil without an
-	// error where lists of this server could not be taken apart.
+	// InMemory counts the cached pages of a namespace. It may cost the server some work: ask when it matters, not all the time.
+	InMemory(ctx context.Context, namespace string) (pages int64, err error)
+	// PageListFile readies the server to write the names of all its cached pages into a file on its own machine, which is cheaper
+	// than CachedPages; Close undoes it. Class Denied where the account may not; nil without an error where lists of this server
+	// could not be taken apart.
 	PageListFile(ctx context.Context) (PageListFile, error)
 }
 

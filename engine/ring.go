@@ -21,12 +21,8 @@ type Ringed interface {
 	Tasks(ctx context.Context) ([]Task, error)
 	// Hints are the writes that nodes keep for others that missed them. With a SilentError, those of the nodes that answered.
 	Hints(ctx context.Context) ([]Hint, error)
-}
-
-// Repairing is a Ringed database that tells how far repairs are. Only the node that is meant is asked, as by Ring: each keeps
-// thousands of lines of its repairs, and there may be hundreds of nodes.
-type Repairing interface {
-	// Repairs are those that a node coordinates, or did of late.
+	// Repairs are those that a node coordinates, or did of late. That node alone is asked, as by Ring: each keeps thousands of lines
+	// of its repairs, and there may be hundreds of nodes.
 	Repairs(ctx context.Context, asked string) ([]Repair, error)
 	// Sizes are the bytes that a node has on disk, by keyspace.
 	Sizes(ctx context.Context, asked string) (map[string]int64, error)

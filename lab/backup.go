@@ -134,8 +134,7 @@ func (b backup) endAll(ctx context.Context, how func(*member) error) ([]*member,
 
 // note records of which nodes there is a copy.
 func (b backup) note(ctx context.Context, nodes []nodeRecord) error {
-	b.of.record.Kept = nodes
-	return b.of.record.save(ctx)
+	return b.of.record.change(ctx, func(r *record) { r.Kept = nodes })
 }
 
 // kept is where the copy of a node's data is.

@@ -72,8 +72,7 @@ func (c *Cluster) SetDisk(ctx context.Context, d *pace.Disk, nodes ...string) er
 			return err
 		}
 		if len(nodes) == 0 { // nodes that come later have it too
-			c.record.Disk = d
-			if err := c.record.save(ctx); err != nil {
+			if err := c.record.change(ctx, func(r *record) { r.Disk = d }); err != nil {
 				return err
 			}
 		}

@@ -41,7 +41,7 @@ type record struct {
 	files    infra.Files   // of the machine on which it is kept
 	folder   string        // of the cluster
 	password engine.Secret // of the administrator; it has a file of its own
-	mu       sync.Mutex    // guards Nodes
+	mu       sync.Mutex    // guards Nodes, and writes of Kept, Disk and Complete, which the operation under way alone changes
 }
 
 type nodeRecord struct {
@@ -202,12 +202,22 @@ func (r *record) note(ctx context.Context, name string, change func(*nodeRecord)
 	return r.save(ctx)
 }
 
+// change changes what is written down of the cluster, and keeps it.
+func (r *record) change(ctx context.Context, change func(*record)) error {
+	r.mu.Lock()
+	change(r)
+	r.mu.Unlock()
+	return r.save(ctx)
+}
+
 func recordFile(folder string) string   { return path.Join(folder, "cluster.json") }
 func passwordFile(folder string) string { return path.Join(folder, "password") }
 
 // save keeps it in the cluster's folder.
 func (r *record) save(ctx context.Context) error {
+	r.mu.Lock()
 	data, err := json.MarshalIndent(r, "", "  ")
+	r.mu.Unlock()
 	if err != nil {
 		return fmt.Errorf("write the record of %s: %w", r.Name, err)
 	}

@@ -113,8 +113,7 @@ func (c *Cluster) build(ctx context.Context) error {
 	if err := c.membership().startAll(ctx, all); err != nil {
 		return err
 	}
-	c.record.Complete = true
-	return c.record.save(ctx)
+	return c.record.change(ctx, func(r *record) { r.Complete = true })
 }
 
 // abandon takes away what was made so far, although ctx may have ended.

@@ -71,7 +71,8 @@ type status struct {
 	read func() ([]engine.Reading, error)
 }
 
-func (s status) Readings(context.Context) ([]engine.Reading, error) { return s.read() }
+func (s status) Readings(context.Context) ([]engine.Reading, error)  { return s.read() }
+func (status) PendingWork(context.Context) ([]engine.Pending, error) { return nil, nil }
 
 func TestCollectTellsOfAFailureOnceAndGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

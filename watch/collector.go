@@ -23,6 +23,12 @@ type Collector interface {
 	Close() error
 }
 
+// ExtraTimer is a Collector whose visits may take longer than the others' of their level: own SQL has time limits of its own.
+type ExtraTimer interface {
+	// ExtraTime is how much longer a visit may take.
+	ExtraTime() time.Duration
+}
+
 // Level is how often something is read. A level includes those below it.
 type Level int
 

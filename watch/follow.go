@@ -44,7 +44,11 @@ func (w visitor) follow(ctx context.Context, later time.Duration) {
 }
 
 func (w visitor) visit(ctx context.Context, level Level) {
-	limited, cancel := context.WithTimeout(ctx, most[level])
+	limit := most[level]
+	if longer, is := w.reads.(ExtraTimer); is {
+		limit += longer.ExtraTime()
+	}
+	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	now := w.cfg.Now()
 	reading, err := w.reads.Collect(limited, level, now)

@@ -66,6 +66,37 @@ func TestAnInstanceThatHangsHoldsUpNoOther(t *testing.T) {
 	})
 }
 
+// patient is a fake that may take longer.
+type patient struct{ *fake }
+
+func (patient) ExtraTime() time.Duration { return 10 * time.Second }
+
+func TestACollectorHasTheTimeThatItNeeds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answered := false
+		takes := &fake{collect: func(ctx context.Context, _ Level, _ time.Time) (r Reading, err error) {
+			select {
+			case <-time.After(most[TenMinutes] + 9*time.Second): // the first visit is of that level
+				answered = true
+			case <-ctx.Done():
+				err = ctx.Err()
+			}
+			return r, err
+		}}
+		for _, c := range []struct {
+			reads Collector
+			want  bool
+		}{{takes, false}, {patient{takes}, true}} {
+			answered = false
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			if err := New(Config{Sources: []Source{source("a/n1", c.reads)}}).Run(ctx); err != nil || answered != c.want {
+				t.Errorf("%T: %v, %v; want %v", c.reads, answered, err, c.want)
+			}
+			cancel()
+		}
+	})
+}
+
 func TestWhatAnInstanceShowedBeforeItWentDownIsNotShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		down := false

@@ -29,6 +29,8 @@ func (m *mute) Facts(context.Context) (engine.Facts, error)                  { r
 func (m *mute) Streams(context.Context) ([]engine.Stream, error)             { return m.streams, nil }
 func (m *mute) Tasks(context.Context) ([]engine.Task, error)                 { return nil, nil }
 func (m *mute) Hints(context.Context) ([]engine.Hint, error)                 { return nil, nil }
+func (m *mute) Repairs(context.Context, string) ([]engine.Repair, error)     { return nil, nil }
+func (m *mute) Sizes(context.Context, string) (map[string]int64, error)      { return nil, nil }
 
 func (m *mute) Ring(context.Context, string) (engine.Ring, error) {
 	if time.Since(m.since) < m.long {

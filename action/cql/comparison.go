@@ -21,18 +21,19 @@ const little = 1 << 20
 // onlyAsked is the keyspace that nodetool repairs only if it is named (CASSANDRA-9621).
 const onlyAsked = "system_distributed"
 
+// repairing is what is asked of a ring about its repairs.
+type repairing interface {
+	Repairs(ctx context.Context, asked string) ([]engine.Repair, error)
+}
+
 // compares looks what a repair will have to compare; nil if that cannot be told.
 func (u *upkeep) compares(ctx context.Context, on *cluster.Cluster, r *ring, n cluster.Node) *comparison {
 	v, err := r.viewOf(ctx, n)
 	if err != nil {
 		return nil
 	}
-	db, tells := engine.As[engine.Repairing](v.db)
-	if !tells {
-		return nil
-	}
 	c := &comparison{of: n.Target.Addresses[0], before: map[string]bool{}, weight: map[string]int64{u.Keyspace: little}}
-	repairs, err := db.Repairs(ctx, c.of)
+	repairs, err := v.db.Repairs(ctx, c.of)
 	if err != nil {
 		return nil
 	}
@@ -42,7 +43,7 @@ func (u *upkeep) compares(ctx context.Context, on *cluster.Cluster, r *ring, n c
 	if u.Keyspace != "" {
 		return c
 	}
-	sizes, err := db.Sizes(ctx, c.of)
+	sizes, err := v.db.Sizes(ctx, c.of)
 	if err != nil {
 		return nil
 	}
@@ -69,7 +70,7 @@ func (k keyspace) replicated() bool {
 }
 
 // share is how much of it the node has compared, as it says itself; negative if it says nothing.
-func (c *comparison) share(ctx context.Context, db engine.Repairing) float64 {
+func (c *comparison) share(ctx context.Context, db repairing) float64 {
 	repairs, err := db.Repairs(ctx, c.of)
 	if err != nil {
 		return c.known()

@@ -21,16 +21,12 @@ func (c compared) Repairs(_ context.Context, asked string) ([]engine.Repair, err
 	return c, nil
 }
 
-func (c compared) Sizes(context.Context, string) (map[string]int64, error) { return nil, nil }
-
 // unknowing is a node that has no tables of its repairs, as those of Cassandra 4.0 and ScyllaDB.
 type unknowing struct{}
 
 func (unknowing) Repairs(context.Context, string) ([]engine.Repair, error) {
 	return nil, &engine.Error{Kind: engine.Missing, Text: "unconfigured table repairs"}
 }
-
-func (unknowing) Sizes(context.Context, string) (map[string]int64, error) { return nil, nil }
 
 // The share of a repair counts each keyspace by its size and its ranges, no other repair, and never goes back.
 func TestTheShareOfARepair(t *testing.T) {

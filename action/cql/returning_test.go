@@ -26,13 +26,19 @@ type homecoming struct {
 	folder  string // of n2's data, as it is known
 }
 
-func (h *homecoming) Facts(context.Context) (engine.Facts, error)      { return engine.Facts{}, nil }
-func (h *homecoming) Close() error                                     { return nil }
-func (h *homecoming) Streams(context.Context) ([]engine.Stream, error) { return nil, nil }
-func (h *homecoming) Tasks(context.Context) ([]engine.Task, error)     { return nil, nil }
-func (h *homecoming) Hints(context.Context) ([]engine.Hint, error)     { return h.hints, nil }
-func (h *homecoming) Change(context.Context, string, string) error     { return errors.New("not played") }
-func (h *homecoming) SameValue(_, a, b string) bool                    { return a == b }
+func (h *homecoming) Facts(context.Context) (engine.Facts, error)              { return engine.Facts{}, nil }
+func (h *homecoming) Close() error                                             { return nil }
+func (h *homecoming) Streams(context.Context) ([]engine.Stream, error)         { return nil, nil }
+func (h *homecoming) Tasks(context.Context) ([]engine.Task, error)             { return nil, nil }
+func (h *homecoming) Hints(context.Context) ([]engine.Hint, error)             { return h.hints, nil }
+func (h *homecoming) Change(context.Context, string, string) error             { return errors.New("not played") }
+func (h *homecoming) SameValue(_, a, b string) bool                            { return a == b }
+func (*homecoming) WhyInvalid(context.Context, string, string) (string, error) { return "", nil }
+func (*homecoming) NeedsRestart(context.Context, string) (needs, known bool, err error) {
+	return false, false, nil
+}
+func (*homecoming) Repairs(context.Context, string) ([]engine.Repair, error) { return nil, nil }
+func (*homecoming) Sizes(context.Context, string) (map[string]int64, error)  { return nil, nil }
 func (h *homecoming) Setting(_ context.Context, name string) (string, error) {
 	switch {
 	case name == "hinted_handoff_enabled":

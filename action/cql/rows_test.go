@@ -107,7 +107,7 @@ func (w world) tellsOfRepairs(node string) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	repairs, err := db.(engine.Repairing).Repairs(w.Context(), n.Target.Addresses[0])
+	repairs, err := db.(engine.Ringed).Repairs(w.Context(), n.Target.Addresses[0])
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func (w world) tellsOfRepairs(node string) {
 	}) {
 		w.Errorf("no repair of kept on %s is over: %+v", node, repairs)
 	}
-	sizes, err := db.(engine.Repairing).Sizes(w.Context(), n.Target.Addresses[0])
+	sizes, err := db.(engine.Ringed).Sizes(w.Context(), n.Target.Addresses[0])
 	if err != nil || len(sizes) == 0 {
 		w.Errorf("sizes %v, %v", sizes, err)
 	}

@@ -66,7 +66,7 @@ func (s *setting) fits(ctx context.Context, on *cluster.Cluster) error {
 	if err != nil {
 		return ctx.Err()
 	}
-	db, ok := engine.As[engine.SettingValidator](v.db)
+	db, ok := engine.As[engine.Configurable](v.db)
 	if !ok {
 		return nil
 	}

@@ -13,7 +13,8 @@ import (
 // judge is a ring that says of one setting why it cannot be.
 type judge struct {
 	*stage
-	name, why string
+	engine.Configurable // nothing else of it is asked
+	name, why           string
 }
 
 func (j judge) Open(context.Context, engine.Target) (engine.Database, error) { return j, nil }
@@ -27,7 +28,7 @@ func (j judge) WhyInvalid(_ context.Context, name, _ string) (string, error) {
 
 // What no server would start with is refused before one is stopped for it, as it is when the node has it already.
 func TestASettingThatCannotBeIsRefused(t *testing.T) {
-	j := judge{&stage{part: engine.Normal}, "concurrent_raeds", "this server has no setting concurrent_raeds"}
+	j := judge{stage: &stage{part: engine.Normal}, name: "concurrent_raeds", why: "this server has no setting concurrent_raeds"}
 	site := j.site(j.node(true))
 	site.Engine = j
 	bad, good := &setting{Node: "n2", Name: j.name, Value: "16"}, &setting{Node: "n2", Name: "concurrent_reads", Value: "16"}

@@ -171,3 +171,6 @@ func refused(t *testing.T, err error, reason, advice string) {
 func listening(told *[]string) action.Call {
 	return action.Call{Progress: func(share float64, text string) { *told = append(*told, fmt.Sprintf("%.2f %s", share, text)) }}
 }
+
+func (*stage) Repairs(context.Context, string) ([]engine.Repair, error) { return nil, nil }
+func (*stage) Sizes(context.Context, string) (map[string]int64, error)  { return nil, nil }

@@ -122,8 +122,8 @@ func (u *upkeep) told(ctx context.Context, w *work, r *ring, n cluster.Node, c a
 	}
 	w.look(tasks, u.kind, host(m.Address))
 	share := w.share()
-	if db, tells := engine.As[engine.Repairing](v.db); tells && w.compare != nil {
-		share = w.compare.share(ctx, db)
+	if w.compare != nil {
+		share = w.compare.share(ctx, v.db)
 	}
 	c.Progress(share, "nodetool "+u.order[0]+w.said())
 }

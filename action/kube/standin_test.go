@@ -235,8 +235,12 @@ func (d database) Setting(_ context.Context, name string) (string, error) {
 	}
 	return value, nil
 }
-func (database) Change(context.Context, string, string) error { return errors.New("not here") }
-func (database) SameValue(_, wrote, shown string) bool        { return wrote == shown }
+func (database) Change(context.Context, string, string) error               { return errors.New("not here") }
+func (database) SameValue(_, wrote, shown string) bool                      { return wrote == shown }
+func (database) WhyInvalid(context.Context, string, string) (string, error) { return "", nil }
+func (database) NeedsRestart(context.Context, string) (needs, known bool, err error) {
+	return false, false, nil
+}
 
 // counting answers every query with the number of members: those that are asked here are for it.
 type counting struct{ w *world }
@@ -276,6 +280,8 @@ func (d ringed) Ring(context.Context, string) (engine.Ring, error) {
 	}
 	return r, nil
 }
-func (ringed) Streams(context.Context) ([]engine.Stream, error) { return nil, nil }
-func (ringed) Tasks(context.Context) ([]engine.Task, error)     { return nil, nil }
-func (ringed) Hints(context.Context) ([]engine.Hint, error)     { return nil, nil }
+func (ringed) Streams(context.Context) ([]engine.Stream, error)         { return nil, nil }
+func (ringed) Tasks(context.Context) ([]engine.Task, error)             { return nil, nil }
+func (ringed) Hints(context.Context) ([]engine.Hint, error)             { return nil, nil }
+func (ringed) Repairs(context.Context, string) ([]engine.Repair, error) { return nil, nil }
+func (ringed) Sizes(context.Context, string) (map[string]int64, error)  { return nil, nil }

@@ -115,7 +115,7 @@ func (v *variable) Check(ctx context.Context, on *cluster.Cluster) (action.Check
 
 // valid refuses, as far as the server tells it beforehand, a value that the variable does not take.
 func (v *variable) valid(ctx context.Context, db engine.Database) error {
-	judge, can := engine.As[engine.SettingValidator](db)
+	judge, can := engine.As[engine.Configurable](db)
 	if !can {
 		return nil
 	}
@@ -131,7 +131,7 @@ func (v *variable) valid(ctx context.Context, db engine.Database) error {
 
 // changesLive refuses, as far as the server tells it beforehand, a variable that takes another value only by a restart.
 func (v *variable) changesLive(ctx context.Context, on *cluster.Cluster, db engine.Database) error {
-	r, can := engine.As[engine.Restarting](db)
+	r, can := engine.As[engine.Configurable](db)
 	if !can {
 		return nil
 	}

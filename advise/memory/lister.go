@@ -25,18 +25,18 @@ func newLister(ctx context.Context, db engine.Database, cache engine.PageCache, 
 	if every == 0 {
 		every = max(int(cache.Data/followed), 1)
 	}
-	if writes, ok := engine.As[engine.PageListWriting](db); ok && o.Files != nil {
-		file, err := writes.PageListFile(ctx)
+	paged, ok := engine.As[engine.PageCaching](db)
+	if !ok {
+		return nil, errors.New("this database does not list its pages")
+	}
+	if o.Files != nil {
+		file, err := paged.PageListFile(ctx)
 		if err != nil && engine.ClassOf(err) != engine.Denied {
 			return nil, err
 		}
 		if err == nil && file != nil {
 			return &fileLister{file: file, files: o.Files, sample: every}, nil
 		}
-	}
-	paged, ok := engine.As[engine.PageCaching](db)
-	if !ok {
-		return nil, errors.New("this database does not list its pages")
 	}
 	return &sqlLister{db: paged, sample: every}, nil
 }

@@ -25,7 +25,7 @@ import (
 
 // program is the whole program but for the process around it.
 func program(ctx context.Context, args []string, c console.Streams) int {
-	home.Release = release
+	home.SetRelease(release)
 	root := newRoot(c)
 	root.SetArgs(args)
 	return console.Tell(c, root.ExecuteContext(torturecmd.UnderTorture(ctx)))

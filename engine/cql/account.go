@@ -9,8 +9,6 @@ import (
 	"plimsoll/engine"
 )
 
-var _ engine.Accounted = (*database)(nil)
-
 // MakeAccount makes a role that may log in.
 func (d *database) MakeAccount(ctx context.Context, user string, password engine.Secret, namespace string) error {
 	err := d.control.use(ctx, anyNode, func(s *gocql.Session) error {

@@ -8,8 +8,6 @@ import (
 	"plimsoll/engine"
 )
 
-var _ engine.BackgroundWorker = (*database)(nil)
-
 // How quiet is told.
 //
 // Under a steady load of writes there are always a flush and a small compaction somewhere; after a bulk load there are

@@ -9,8 +9,6 @@ import (
 	"plimsoll/engine"
 )
 
-var _ engine.Repairing = (*database)(nil)
-
 // Repairs asks a node for the repairs that it coordinates, and how many of their jobs are over: one for each table in each
 // session of ranges that have the same replicas (system_views.repairs, repair_sessions and repair_jobs, Cassandra 5.0).
 func (d *database) Repairs(ctx context.Context, asked string) (all []engine.Repair, err error) {

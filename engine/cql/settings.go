@@ -2,6 +2,7 @@ package cql
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"regexp"
@@ -60,6 +61,16 @@ func (d *database) Change(ctx context.Context, name, _ string) error {
 		return err
 	}
 	return &engine.NeedsRestart{Setting: name}
+}
+
+// NeedsRestart is true of every setting that there is.
+func (d *database) NeedsRestart(ctx context.Context, name string) (needs, known bool, err error) {
+	_, err = d.Setting(ctx, name)
+	var unshown *engine.Unshown
+	if errors.As(err, &unshown) {
+		err = nil
+	}
+	return true, true, err
 }
 
 // SameValue compares as Cassandra would: 10s and 10000ms, 128MiB and 131072KiB are the same.

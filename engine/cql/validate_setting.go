@@ -12,8 +12,6 @@ import (
 	"plimsoll/engine"
 )
 
-var _ engine.SettingValidator = (*database)(nil)
-
 // WhyInvalid judges a setting by its name, by what a lab makes itself, and by the kind of value that the server shows of it now.
 func (d *database) WhyInvalid(ctx context.Context, name, value string) (string, error) {
 	if why := unmade(name, value); why != "" {

@@ -82,12 +82,12 @@ var common = []part{
 	{"Identifiable", testIdentifiable},
 	{"KeyValue", testKeyValue},
 	{"Configurable", testConfigurable},
-	{"SettingValidator", testSettingValidator},
+	{"Settings beforehand", testSettingsBeforehand},
 	{"Namespaced", testNamespaced},
-	{"Accounted", testAccounted},
+	{"Accounts", testAccounts},
 	{"Metered", testMetered},
-	{"Resident", testResident},
-	{"Quiet", testQuiet},
+	{"Pages in memory", testInMemory},
+	{"Pending work", testPendingWork},
 	{"Watched", testWatched},
 }
 

@@ -140,10 +140,10 @@ func testChange(t *testing.T, db engine.Configurable, set Setting, before string
 	}
 }
 
-// testSettingValidator expects that a setting may be what it is, and that none can be of a name that is not there.
-func testSettingValidator(t *testing.T, h Harness) {
-	db, set := optional[engine.SettingValidator](t, h.Database), h.Setting
-	is, err := optional[engine.Configurable](t, h.Database).Setting(t.Context(), set.Fixed)
+// testSettingsBeforehand expects that a setting may be what it is, and that none can be of a name that is not there.
+func testSettingsBeforehand(t *testing.T, h Harness) {
+	db, set := optional[engine.Configurable](t, h.Database), h.Setting
+	is, err := db.Setting(t.Context(), set.Fixed)
 	must(t, err)
 	for _, value := range []string{is, set.FixedValue} {
 		if why, err := db.WhyInvalid(t.Context(), set.Fixed, value); err != nil || why != "" {
@@ -181,8 +181,8 @@ func testNamespaced(t *testing.T, h Harness) {
 	class(t, "a namespace that is not there", err, engine.Missing)
 }
 
-func testAccounted(t *testing.T, h Harness) {
-	db := optional[engine.Accounted](t, h.Database)
+func testAccounts(t *testing.T, h Harness) {
+	db := optional[engine.Namespaced](t, h.Database)
 	h.table(t)
 	const password = "it's \"quoted\""
 	for range 2 {
@@ -191,7 +191,7 @@ func testAccounted(t *testing.T, h Harness) {
 	theirs := session(t, h.open(t, func(target *engine.Target) { target.User, target.Password = "application", password }))
 	must(t, prepare(t, theirs, h.Texts.Insert).Exec(t.Context(), row(1), nil))
 	other := h.Target.Namespace + "_of_others"
-	must(t, optional[engine.Namespaced](t, h.Database).MakeNamespace(t.Context(), other))
+	must(t, db.MakeNamespace(t.Context(), other))
 	target := h.Target
 	target.User, target.Password, target.Namespace = "application", password, other
 	foreign, err := h.Engine.Open(t.Context(), target)
@@ -252,8 +252,8 @@ func testMetered(t *testing.T, h Harness) {
 }
 
 // What was just written is in memory; what is in another namespace does not count.
-func testResident(t *testing.T, h Harness) {
-	db := optional[engine.Resident](t, h.Database)
+func testInMemory(t *testing.T, h Harness) {
+	db := optional[engine.PageCaching](t, h.Database)
 	s := h.table(t)
 	insert := prepare(t, s, h.Texts.Insert)
 	for id := range int64(50) {
@@ -270,8 +270,8 @@ func testResident(t *testing.T, h Harness) {
 	}
 }
 
-func testQuiet(t *testing.T, h Harness) {
-	db := optional[engine.BackgroundWorker](t, h.Database)
+func testPendingWork(t *testing.T, h Harness) {
+	db := optional[engine.Metered](t, h.Database)
 	var signals string
 	for round := range 3 {
 		pending, err := db.PendingWork(t.Context())

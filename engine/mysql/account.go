@@ -8,8 +8,6 @@ import (
 	"plimsoll/engine/mysql/admin"
 )
 
-var _ engine.Accounted = (*database)(nil)
-
 // MakeAccount makes a user who may come from anywhere. Such a user is held by read_only, as an application's is and an
 // administrator's is not.
 func (c *control) MakeAccount(ctx context.Context, user string, password engine.Secret, namespace string) error {

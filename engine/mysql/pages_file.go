@@ -13,8 +13,6 @@ import (
 	"plimsoll/engine/mysql/admin"
 )
 
-var _ engine.PageListWriting = (*database)(nil)
-
 // pageFile has the server write its list, where it can into a file of another name than the one it warms itself up from. The
 // name says what the settings were, so that they can be put back by whoever finds it. MariaDB's file has one name: there the
 // list stands in place of the server's own, which Close has it write again.

@@ -24,7 +24,7 @@ func TestSessionsFollowThePrimary(t *testing.T) {
 
 func followThePrimary(t *testing.T, cluster labtest.Server) {
 	const password = "of the application"
-	if err := cluster.Database.(engine.Accounted).MakeAccount(t.Context(), "application", password, cluster.Target.Namespace); err != nil {
+	if err := cluster.Database.(engine.Namespaced).MakeAccount(t.Context(), "application", password, cluster.Target.Namespace); err != nil {
 		t.Fatal(err)
 	}
 	var nodes []engine.Database

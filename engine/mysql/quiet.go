@@ -11,8 +11,6 @@ import (
 	"plimsoll/engine/mysql/admin"
 )
 
-var _ engine.BackgroundWorker = (*database)(nil)
-
 // How quiet is told.
 //
 // A level alone cannot tell: under a steady load of writes there are always dirty pages, undo to purge and a checkpoint

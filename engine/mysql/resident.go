@@ -8,8 +8,6 @@ import (
 	"plimsoll/engine/mysql/admin"
 )
 
-var _ engine.Resident = (*database)(nil)
-
 // InMemory counts the pages of the namespace's tables and indexes in the buffer pool. MySQL keeps such counts, except for
 // partitions; MariaDB has to go through the whole pool, which holds up other work for about a second per 10 GiB.
 func (d *database) InMemory(ctx context.Context, namespace string) (pages int64, err error) {

@@ -12,11 +12,6 @@ import (
 	"plimsoll/engine/mysql/admin"
 )
 
-var (
-	_ engine.SettingValidator = (*database)(nil)
-	_ engine.Restarting       = (*database)(nil)
-)
-
 // described is what a server says of one of its variables.
 type described struct {
 	kind     string // INT UNSIGNED, ENUM, BOOLEAN, Integer, Numeric and the like

@@ -30,13 +30,13 @@ func TestWhatAVariableTakesIsToldBeforehand(t *testing.T) {
 			if c.only != "" && c.only != facts.Product {
 				continue
 			}
-			why, err := server.Database.(engine.SettingValidator).WhyInvalid(t.Context(), c.name, c.value)
+			why, err := server.Database.(engine.Configurable).WhyInvalid(t.Context(), c.name, c.value)
 			if err != nil || (why == "") != (c.want == "") || !strings.Contains(why, c.want) {
 				t.Errorf("%s = %s: %q %v, want %q", c.name, c.value, why, err, c.want)
 			}
 		}
 		for name, want := range map[string]bool{"innodb_log_buffer_size": true, "max_connections": false} {
-			needs, known, err := server.Database.(engine.Restarting).NeedsRestart(t.Context(), name)
+			needs, known, err := server.Database.(engine.Configurable).NeedsRestart(t.Context(), name)
 			if err != nil || known != (facts.Product == "MariaDB") || known && needs != want {
 				t.Errorf("%s needs a restart: %v, known %v, %v", name, needs, known, err)
 			}

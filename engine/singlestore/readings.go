@@ -11,9 +11,8 @@ import (
 )
 
 var (
-	_ engine.Metered          = (*database)(nil)
-	_ engine.BackgroundWorker = (*database)(nil)
-	_ engine.Instrumented     = Engine{}
+	_ engine.Metered      = (*database)(nil)
+	_ engine.Instrumented = Engine{}
 )
 
 // counters and gauges are the master aggregator's status variables, and as which signal they are kept. What a version lacks is

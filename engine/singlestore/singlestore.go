@@ -44,7 +44,6 @@ var (
 	_ engine.Database     = (*database)(nil)
 	_ engine.Configurable = (*database)(nil)
 	_ engine.Watched      = (*database)(nil)
-	_ engine.Accounted    = (*database)(nil)
 	_ engine.Namespaced   = (*database)(nil)
 )
 

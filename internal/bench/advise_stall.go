@@ -102,11 +102,11 @@ func stallWays(cache engine.PageCache) []listing {
 }
 
 func byFile(ctx context.Context, db engine.Database) (take, clean func(context.Context) error, err error) {
-	writing, ok := engine.As[engine.PageListWriting](db)
+	paged, ok := engine.As[engine.PageCaching](db)
 	if !ok {
 		return nil, nil, errors.New("this server writes no list")
 	}
-	file, err := writing.PageListFile(ctx)
+	file, err := paged.PageListFile(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

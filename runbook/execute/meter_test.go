@@ -52,3 +52,5 @@ func TestANodeThatHangsHidesNoOther(t *testing.T) {
 		t.Errorf("read %v, %v", values, err)
 	}
 }
+
+func (shows) PendingWork(context.Context) ([]engine.Pending, error) { return nil, nil }

@@ -46,7 +46,7 @@ func SettingsOfLab(ctx context.Context, t *spec.Trial, parts spec.Parts, deps la
 
 // SettingsAt asks a server that runs which settings of the cells it does not have or take.
 func SettingsAt(ctx context.Context, t *spec.Trial, db engine.Database) ([]Foreseen, error) {
-	judge, can := engine.As[engine.SettingValidator](db)
+	judge, can := engine.As[engine.Configurable](db)
 	if !can {
 		return nil, nil
 	}

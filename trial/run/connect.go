@@ -36,7 +36,7 @@ func (s *servers) makeNamespace(ctx context.Context, p spec.Dataset) error {
 const loadUser = "load"
 
 func (s *servers) makeAccount(ctx context.Context, db engine.Database, namespace string) error {
-	a, ok := engine.As[engine.Accounted](db)
+	a, ok := engine.As[engine.Namespaced](db)
 	if !ok {
 		return nil
 	}

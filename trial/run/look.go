@@ -20,14 +20,14 @@ func (w *watch) look(ctx context.Context) judge.Memory {
 	var one sync.Mutex
 	var asking sync.WaitGroup
 	for _, node := range w.servers.serving() {
-		resident, ok := engine.As[engine.Resident](w.bases[node])
+		caches, ok := engine.As[engine.PageCaching](w.bases[node])
 		if !ok {
 			continue
 		}
 		asking.Go(func() {
 			sum := int64(0)
 			for _, namespace := range w.of {
-				pages, err := resident.InMemory(ctx, namespace)
+				pages, err := caches.InMemory(ctx, namespace)
 				if err != nil {
 					return
 				}

@@ -63,7 +63,7 @@ func (d *cellRun) warmFor(ctx context.Context, length time.Duration) error {
 
 // pendingWork asks an engine what it still works off; nothing where it has no way to tell.
 func pendingWork(ctx context.Context, db engine.Database) ([]engine.Pending, error) {
-	q, ok := engine.As[engine.BackgroundWorker](db)
+	q, ok := engine.As[engine.Metered](db)
 	if !ok {
 		return nil, nil
 	}

@@ -54,12 +54,20 @@ func (l *link) close() error {
 // rows asks for rows, which are valid until the next call.
 func (l *link) rows(ctx context.Context, text string) (*engine.Result, error) {
 	l.result.Keep = true
-	err := l.timed(func() error { return l.session.Exec(ctx, text, &l.result) })
+	err := l.timed(func() error {
+		if l.session == nil {
+			return errGone
+		}
+		return l.session.Exec(ctx, text, &l.result)
+	})
 	return &l.result, err
 }
 
 // table asks for rows by the names of their columns; NULL is left out.
 func (l *link) table(ctx context.Context, text string) (rows []map[string]string, err error) {
+	if l.session == nil {
+		return nil, errGone
+	}
 	tabular, ok := l.session.(engine.Tabular)
 	if !ok {
 		return nil, errors.New("this engine's sessions do not name their columns")
@@ -73,8 +81,14 @@ func (l *link) table(ctx context.Context, text string) (rows []map[string]string
 
 // do runs a statement without rows.
 func (l *link) do(ctx context.Context, text string) error {
+	if l.session == nil {
+		return errGone
+	}
 	return l.session.Exec(ctx, text, nil)
 }
+
+// errGone is the answer to a question over a connection that an earlier one of the same visit has lost.
+var errGone = &engine.Error{Kind: engine.Unavailable, Lost: true, Text: "the connection was lost"}
 
 func (l *link) timed(ask func() error) error {
 	begun := time.Now()

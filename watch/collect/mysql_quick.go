@@ -159,24 +159,31 @@ func (q *quick) ask(ctx context.Context) error {
 		return err
 	}
 	q.shape.timesMore = err == nil
-	q.countCores(ctx, shown)
+	if err := q.countCores(ctx, shown); err != nil {
+		return err
+	}
 	q.shape.asked = true
 	return nil
 }
 
 // countCores takes the number of cores from what the server derives of it, if nobody gave it: MariaDB's pool of threads has one
 // group for each, and MySQL's default resource group names them.
-func (q *quick) countCores(ctx context.Context, shown map[string]string) {
+func (q *quick) countCores(ctx context.Context, shown map[string]string) error {
 	if q.cores > 0 {
-		return
+		return nil
 	}
 	if n, ok := numeric(shown["thread_pool_size"]); ok && n > 0 {
 		q.cores = int(n)
-		return
+		return nil
 	}
-	if r, err := q.rows(ctx, "SELECT VCPU_IDS FROM information_schema.RESOURCE_GROUPS WHERE RESOURCE_GROUP_NAME = 'USR_default'"); err == nil && r.Rows == 1 {
+	r, err := q.rows(ctx, "SELECT VCPU_IDS FROM information_schema.RESOURCE_GROUPS WHERE RESOURCE_GROUP_NAME = 'USR_default'")
+	switch {
+	case lost(err):
+		return err
+	case err == nil && r.Rows == 1:
 		q.cores = countIDs(text(r.At(0, 0)))
 	}
+	return nil
 }
 
 // countIDs counts what a list such as 0-3,6 names.

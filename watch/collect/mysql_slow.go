@@ -16,9 +16,20 @@ type slow struct {
 	settings, schema follower
 }
 
-var _ watch.Collector = (*slow)(nil)
+var (
+	_ watch.Collector  = (*slow)(nil)
+	_ watch.ExtraTimer = (*slow)(nil)
+)
 
 func (s *slow) Close() error { return s.close() }
+
+// ExtraTime implements watch.ExtraTimer: all own SQL may be due at once.
+func (s *slow) ExtraTime() (sum time.Duration) {
+	for _, q := range s.own.queries {
+		sum += q.timeout()
+	}
+	return sum
+}
 
 // Collect implements watch.Collector.
 func (s *slow) Collect(ctx context.Context, level watch.Level, now time.Time) (watch.Reading, error) {
@@ -31,14 +42,13 @@ func (s *slow) Collect(ctx context.Context, level watch.Level, now time.Time) (w
 	if err := s.open(ctx); err != nil {
 		return r, err
 	}
-	for _, q := range due {
-		failed := 0.0
-		if err := s.run(ctx, q, now, &r); lost(err) {
+	for n, q := range due {
+		err := s.run(ctx, q, now, &r)
+		r.Add(now, "plimsoll_own_query_failed", oneIf(err != nil), "query", q.Name)
+		if lost(err) {
+			s.own.again(due[n+1:])
 			return r, err
-		} else if err != nil {
-			failed = 1
 		}
-		r.Add(now, "plimsoll_own_query_failed", failed, "query", q.Name)
 	}
 	if level < watch.TenSeconds {
 		return r, nil

@@ -84,6 +84,7 @@ func TestMySQL(t *testing.T) {
 			t.Run("own SQL", func(t *testing.T) { w.t = t; w.ownSQL() })
 			t.Run("what dashboards name", func(t *testing.T) { w.t = t; w.dashboards() })
 			t.Run("at most two connections", func(t *testing.T) { w.t = t; w.connections() })
+			t.Run("own SQL that costs the connection", func(t *testing.T) { w.t = t; w.lostInOwnSQL() })
 		})
 	}
 }
@@ -291,6 +292,24 @@ func (w *watched) ownSQL() {
 	}
 	if took := w.samples["plimsoll_own_query_seconds long"]; took < 0.1 || took > 2 {
 		w.t.Errorf("the query that takes too long took %g s", took)
+	}
+}
+
+// lostInOwnSQL loses the connection in the middle of a visit, by a query that is cut off: the visit ends, and the next has another.
+func (w *watched) lostInOwnSQL() {
+	s := w.readers[1].(*slow)
+	before := s.own
+	s.own = own{queries: []Query{{Name: "endless", SQL: "SELECT SLEEP(20)", Every: time.Hour, Timeout: time.Minute}, {Name: "next", SQL: "SELECT 1 AS n", Values: []string{"n"}, Every: time.Hour}}}
+	defer func() { s.own = before }()
+	ctx, cancel := context.WithTimeout(w.t.Context(), 500*time.Millisecond)
+	defer cancel()
+	r, err := s.Collect(ctx, watch.Second, time.Now())
+	if !lost(err) || !slices.ContainsFunc(r.Samples, func(s watch.Sample) bool { return s.Name == "plimsoll_own_query_failed" && s.Value == 1 }) {
+		w.t.Errorf("the visit ended with %v and %+v", err, r.Samples)
+	}
+	r, err = s.Collect(w.t.Context(), watch.Second, time.Now())
+	if err != nil || !slices.ContainsFunc(r.Samples, func(s watch.Sample) bool { return s.Name == "sql_next_n" && s.Value == 1 }) {
+		w.t.Errorf("at the next visit the other is asked: %v, %+v", err, r.Samples)
 	}
 }
 

@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -44,6 +45,8 @@ func (q Query) Check() error {
 	}
 	return nil
 }
+
+func (q Query) timeout() time.Duration { return cmp.Or(q.Timeout, usualTimeout) }
 
 // OwnPrefix begins the name of every series that own SQL makes: sql_NAME_VALUE.
 const OwnPrefix = "sql_"
@@ -101,18 +104,26 @@ func (o *own) due(now time.Time) (all []Query) {
 	return all
 }
 
+// again has those asked at the next visit that this one did not come to.
+func (o *own) again(missed []Query) {
+	for n, q := range o.queries {
+		if slices.ContainsFunc(missed, func(m Query) bool { return m.Name == q.Name }) {
+			o.next[n] = time.Time{}
+		}
+	}
+}
+
 // run asks one. What is wrong with it is a finding of the instance, and the next goes on.
 func (s *slow) run(ctx context.Context, q Query, now time.Time, r *watch.Reading) error {
-	timeout := q.Timeout
-	if timeout == 0 {
-		timeout = usualTimeout
-	}
-	if err := s.limit(ctx, timeout); err != nil {
+	if err := s.limit(ctx, q.timeout()); err != nil {
 		return err
 	}
 	begun := time.Now()
 	rows, err := s.table(ctx, q.SQL)
 	r.Add(now, "plimsoll_own_query_seconds", time.Since(begun).Seconds(), "query", q.Name)
+	if lost(err) {
+		return err
+	}
 	if err := s.limit(ctx, usualTimeout); lost(err) {
 		return err
 	}

@@ -4,13 +4,16 @@ import (
 	"runtime/debug"
 )
 
-// Release is the release that this program is; a program that is no release has none.
-var Release string
+// release is the release that this program is; a program that is no release has none.
+var release string
+
+// SetRelease says which release this program is, once, before anything asks for its version.
+func SetRelease(name string) { release = name }
 
 // Version is the module's version, or the commit it was built from.
 func Version() string {
-	if Release != "" {
-		return Release
+	if release != "" {
+		return release
 	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

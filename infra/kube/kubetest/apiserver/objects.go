@@ -4,6 +4,7 @@ package apiserver
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"plimsoll/infra/kube"
+	"plimsoll/internal/poll"
 )
 
 // What a test does to objects in an operator's place or another person's, as kubetest.Cluster has it: by HTTP, as the administrator.
@@ -111,8 +113,16 @@ func (s *Server) must(method, at string, o kube.Object) kube.Object {
 	return answer
 }
 
-func (s *Server) ask(method, at string, o kube.Object) (int, kube.Object) {
-	status, answer, err := s.request(method, at, o)
+// ask asks again while the server says that it is too early, as it does for a while after a definition came.
+func (s *Server) ask(method, at string, o kube.Object) (status int, answer kube.Object) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	err := poll.Until(ctx, 100*time.Millisecond, func() (waitsFor string, err error) {
+		if status, answer, err = s.request(method, at, o); status == http.StatusTooManyRequests {
+			return answer.Text(kube.At("message")), nil
+		}
+		return "", err
+	})
 	if err != nil {
 		s.t.Errorf("%s %s: %v", method, at, err)
 	}
