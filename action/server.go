@@ -65,24 +65,28 @@ func (s onServer) running(ctx context.Context, on *cluster.Cluster, want bool) (
 
 var startAction = Action{
 	Name: "server.start", Version: 1, About: "Starts a node's server and waits until it serves.",
-	New: func() Task { return &start{} },
+	New: func() Task { return &Start{} },
 }
 
-type start struct {
+// Start is the task of server.start, for actions that do more before it.
+type Start struct {
 	onServer
 }
 
+// NewStart starts a node's server.
+func NewStart(node string) *Start { return &Start{onServer{node}} }
+
 var (
-	_ Undoer   = (*start)(nil)
-	_ Verifier = (*start)(nil)
+	_ Undoer   = (*Start)(nil)
+	_ Verifier = (*Start)(nil)
 )
 
-func (s *start) Traits() Traits { return Traits{Effect: Reversible, Repeatable: true} }
+func (s *Start) Traits() Traits { return Traits{Effect: Reversible, Repeatable: true} }
 
 // otherPrimaryFact is the fact of who took the writes of the cluster while the server was stopped.
 const otherPrimaryFact = "primary_meanwhile"
 
-func (s *start) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, error) {
+func (s *Start) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, error) {
 	f, err := s.running(ctx, on, true)
 	if err == nil && f.State == Needed {
 		if p, unknown := on.Primary(ctx); unknown == nil && p.Name != s.Node && on.Leads(ctx, p.Name) {
@@ -98,7 +102,7 @@ func (s *start) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, er
 	return f, nil
 }
 
-func (s *start) Act(ctx context.Context, on *cluster.Cluster, _ Call) (Facts, error) {
+func (s *Start) Act(ctx context.Context, on *cluster.Cluster, _ Call) (Facts, error) {
 	server, err := s.server(ctx, on)
 	if err != nil {
 		return nil, err
@@ -113,7 +117,7 @@ func (s *start) Act(ctx context.Context, on *cluster.Cluster, _ Call) (Facts, er
 }
 
 // Undo stops the server, unless it has taken the place of who was the primary before it was started.
-func (s *start) Undo(ctx context.Context, on *cluster.Cluster, c Call) error {
+func (s *Start) Undo(ctx context.Context, on *cluster.Cluster, c Call) error {
 	server, err := s.server(ctx, on)
 	if err != nil {
 		return err
@@ -126,7 +130,7 @@ func (s *start) Undo(ctx context.Context, on *cluster.Cluster, c Call) error {
 }
 
 // Verify finds that it runs and answers.
-func (s *start) Verify(ctx context.Context, on *cluster.Cluster, _ Facts) error {
+func (s *Start) Verify(ctx context.Context, on *cluster.Cluster, _ Facts) error {
 	f, err := s.running(ctx, on, true)
 	if err == nil && f.State != Satisfied {
 		err = fmt.Errorf("node %s is not running", s.Node)

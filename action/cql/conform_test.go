@@ -95,6 +95,13 @@ func (c conforming) upkeep() {
 	c.conform("cql.repair", actiontest.Subject{With: c.on() + "\nkeyspace: kept", Always: true, Snapshot: c.everything, Cuts: []time.Duration{2 * time.Second}})
 	c.conform("cql.configure", actiontest.Subject{With: c.on() + "\nname: concurrent_reads\nvalue: \"17\"", Snapshot: c.server})
 	c.conform("cql.drain", actiontest.Subject{With: c.on() + "\naccept_unavailable: kept", Snapshot: c.serving, Cuts: []time.Duration{2 * time.Second}})
+	c.does(c.task("cql.drain", c.on()+"\naccept_unavailable: kept"))
+	c.does(c.task("cql.start", c.on())) // a drained node runs, and does not answer
+	if err := c.cluster.Stop(c.Context(), c.node); err != nil {
+		c.Fatal(err)
+	}
+	c.conform("cql.start", actiontest.Subject{With: c.on(), Snapshot: c.server, Cuts: []time.Duration{2 * time.Second}})
+	c.does(c.task("cql.start", c.on()))
 	c.conform("cql.may-return", actiontest.Subject{With: c.on(), Always: true, Snapshot: c.server})
 	c.waits()
 }

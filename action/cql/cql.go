@@ -6,6 +6,6 @@ import "plimsoll/action"
 
 // Actions lists them.
 func Actions() []action.Action {
-	return []action.Action{joinAction, decommissionAction, drainAction, cleanupAction, repairAction, wholeAction, settingAction,
+	return []action.Action{joinAction, decommissionAction, drainAction, startAction, cleanupAction, repairAction, wholeAction, settingAction,
 		mayReturnAction, returnedAction}
 }

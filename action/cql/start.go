@@ -1,0 +1,57 @@
+package cql
+
+import (
+	"context"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/engine"
+)
+
+var startAction = action.Action{
+	Name: "cql.start", Version: 1,
+	About: "Starts a member and waits until it serves. One that is drained, and runs without serving, is restarted.",
+	New:   func() action.Task { return &start{} },
+}
+
+// start is server.start for a node that may be drained: it runs, and would never answer.
+type start struct {
+	Node string `yaml:"node,required" doc:"Which node."`
+}
+
+var (
+	_ action.Undoer     = (*start)(nil)
+	_ action.Verifier   = (*start)(nil)
+	_ action.Privileged = (*start)(nil)
+)
+
+func (s *start) server() *action.Start { return action.NewStart(s.Node) }
+
+func (s *start) Traits() action.Traits { return s.server().Traits() }
+
+func (s *start) Needs() []engine.Need { return seeing() }
+
+func (s *start) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	return s.server().Check(ctx, on)
+}
+
+func (s *start) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
+	n, err := on.Node(ctx, s.Node)
+	if err != nil {
+		return nil, err
+	}
+	if n.Server != nil {
+		if err := restarted(ctx, n); err != nil {
+			return nil, err
+		}
+	}
+	return s.server().Act(ctx, on, c)
+}
+
+func (s *start) Verify(ctx context.Context, on *cluster.Cluster, output action.Facts) error {
+	return s.server().Verify(ctx, on, output)
+}
+
+func (s *start) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	return s.server().Undo(ctx, on, c)
+}
