@@ -5,7 +5,7 @@
 # make bench     figures beside their peers, in alternating runs; SECTIONS=program for one of them
 # make accuracy  the tool against truth: writes docs/accuracy.md
 # make torture   the runbooks of MySQL, MariaDB and Cassandra on real servers, for hours: writes docs/torture.md
-# make torture-rds  the runbooks of RDS and Aurora on a stand-in of the API in front of real servers, for an hour: adds to docs/torture.md
+# make torture-rds  the runbooks of RDS and Aurora on a stand-in of the API in front of real servers, for two hours: adds to docs/torture.md
 # make kube      changes through operators, against a real API server of Kubernetes, which it builds: half an hour
 # make copies    Plimsoll killed in the middle of copies to a leg of a Super Disk, on a lab machine: adds to docs/torture.md
 # make attack    processes and servers killed at random, on MariaDB, MySQL and a ring, for an hour each: adds to docs/torture.md

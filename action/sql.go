@@ -51,8 +51,9 @@ func (e *execute) Traits() Traits {
 }
 
 func (e *execute) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, error) {
+	statements := strings.Join(e.Statements, "; ")
 	if e.Query == "" {
-		return CheckResult{State: Needed, Intended: Facts{"statements": strings.Join(e.Statements, "; ")}, Reason: "there is no check: the statements are always executed"}, nil
+		return CheckResult{State: Needed, Intended: Facts{"statements": statements}, Reason: "there is no check: the statements are always executed"}, nil
 	}
 	node, err := CheckedOn(ctx, on, e.Node)
 	if err != nil {
@@ -65,6 +66,8 @@ func (e *execute) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, 
 	f := CheckResult{State: Needed, Observed: Facts{"value": got}, Intended: Facts{"value": e.Want}}
 	if got == e.Want {
 		f.State = Satisfied
+	} else {
+		f.Intended["statements"] = statements // whoever approves the plan reads them
 	}
 	if on.Leads(ctx, node) {
 		f.NotePrimary(e.Node, node)

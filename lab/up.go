@@ -45,7 +45,7 @@ func (d Deps) make(ctx context.Context, spec Spec, launcher engine.Launcher, unl
 		return nil, err
 	}
 	if left.any() {
-		return nil, hint.With(fmt.Errorf("cluster %s exists already", spec.Name), "plimsoll lab down "+spec.Name)
+		return nil, hint.With(fmt.Errorf("cluster %s exists already", spec.Name), "choose another name with --name, or remove it and its data: plimsoll lab down "+spec.Name)
 	}
 	dist, err := d.distribution(ctx, spec.Product, spec.Version)
 	if err != nil {

@@ -128,3 +128,12 @@ func TestCondenseSumsErrorsOfNeighbours(t *testing.T) {
 		t.Errorf("marks %v, want the stop and the start", moments(got, at(0)))
 	}
 }
+
+func TestARehearsalThatDoesNotCountNeitherPassedNorFailed(t *testing.T) {
+	if d := details(map[string]any{"run": "r1", "passed": false, "nothing": "its trial was INVALID"}); d != "does not count: its trial was INVALID, run r1" {
+		t.Errorf("it reads %q", d)
+	}
+	if d := details(map[string]any{"run": "r1", "passed": false}); d != "passed false, run r1" {
+		t.Errorf("one that failed reads %q", d)
+	}
+}

@@ -33,6 +33,7 @@ type Config struct {
 	Alerts    func() []Alert                        // those that fire now; may be nil
 	Changes   func(Change)                          // is told of every change of an instance; may be nil
 	Documents func(Document)                        // is given documents; must not wait; may be nil
+	Left      func(context.Context, string)         // is told of each instance that is read no more, after its last sample; may be nil
 	Log       *slog.Logger                          // nil: nothing is logged
 	Now       func() time.Time                      // nil: time.Now
 	Every     time.Duration                         // how often the second level is read; 0: 1 s
@@ -101,9 +102,16 @@ func (w *Watcher) begin(ctx context.Context, reading map[string]context.CancelFu
 		of, end := context.WithCancel(ctx)
 		reading[s.Instance.Name] = end
 		later := w.cfg.Every * time.Duration(at) / time.Duration(len(sources)) // five hundred at once would wait for one another
-		for n, c := range s.Collectors {
-			all.Go(func() { visitor{w, s.Instance, c, n == 0, s.Derive}.follow(of, later) })
-		}
+		all.Go(func() {
+			var own sync.WaitGroup
+			for n, c := range s.Collectors {
+				own.Go(func() { visitor{w, s.Instance, c, n == 0, s.Derive}.follow(of, later) })
+			}
+			own.Wait()
+			if ctx.Err() == nil && w.cfg.Left != nil {
+				w.cfg.Left(ctx, s.Instance.Name)
+			}
+		})
 	}
 }
 

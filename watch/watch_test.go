@@ -179,7 +179,13 @@ func TestInstancesComeAndGoWhileItRuns(t *testing.T) {
 		}
 		var n1, n2, again int
 		first, second, unused := reads(&n1), reads(&n2), reads(&again)
-		w := New(Config{Sources: []Source{source("a/n1", first)}})
+		var left []string
+		w := New(Config{Sources: []Source{source("a/n1", first)}, Left: func(_ context.Context, name string) {
+			if !first.closed {
+				t.Error("it is told of before the last sample")
+			}
+			left = append(left, name)
+		}})
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() { done <- w.Run(ctx) }()
@@ -200,6 +206,9 @@ func TestInstancesComeAndGoWhileItRuns(t *testing.T) {
 		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)
+		}
+		if len(left) != 1 || left[0] != "a/n1" { // the other was read until the end
+			t.Errorf("%v left, want a/n1", left)
 		}
 	})
 }

@@ -51,7 +51,7 @@ type trouble struct {
 
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	t := trouble{Status: statusOf(err), Error: err.Error(), Hint: hintOf(err)}
-	if t.Status == http.StatusInternalServerError {
+	if t.Status == http.StatusInternalServerError && r.Context().Err() == nil { // a browser that has left is no error of the page
 		s.Log.Error("request", "path", r.URL.Path, "error", err)
 	}
 	s.show(w, r, t.Status, "trouble", t)

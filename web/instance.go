@@ -344,13 +344,13 @@ func (s fleetHandlers) changes(ctx context.Context, instance string, from, to ti
 	var all []watch.Change
 	if s.Watch.Changes != nil {
 		seen, err := s.Watch.Changes(instance, from, to)
-		if err != nil {
+		if err != nil && ctx.Err() == nil {
 			s.Log.Error("read the changes", "error", err)
 		}
 		all = append(all, seen...)
 	}
 	runs, err := s.seeAll(ctx)
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		s.Log.Error("read the runs", "error", err)
 	}
 	for _, one := range runs {

@@ -129,15 +129,19 @@ func (m *ClusterLock) lock(ctx context.Context, c action.Claim) error {
 	return err
 }
 
-// unlocked refuses while another has a lock: it took the cluster when there was no primary, and has not written its claim yet.
+// unlocked refuses while another has a lock: it took the cluster when there was no primary, and has not written its claim yet. A node
+// that does not answer has no say, or no run could claim a cluster with a node that is dead or still to be made.
 func (m *ClusterLock) unlocked(ctx context.Context, c action.Claim) error {
 	nodes, err := m.site.List(ctx)
 	if err != nil {
 		return fmt.Errorf("list the nodes: %w", err)
 	}
 	found := make([]error, len(nodes))
-	each(ctx, names(nodes), func(ctx context.Context, i int) (answered bool) {
-		answered, found[i] = m.locks.free(ctx, m.site, nodes[i].Name, c)
+	each(ctx, names(nodes), func(ctx context.Context, i int) bool {
+		answered, err := m.locks.free(ctx, m.site, nodes[i].Name, c)
+		if answered || engine.ClassOf(err) == engine.Denied {
+			found[i] = err
+		}
 		return answered
 	})
 	return cmp.Or(found...)

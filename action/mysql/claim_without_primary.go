@@ -84,8 +84,7 @@ func (l *locks) takeOne(ctx context.Context, site *cluster.Cluster, node string,
 	return last
 }
 
-// free tells whether a node answers, and refuses when another has its lock. One that does not answer says nothing: whoever took the cluster
-// without a primary locked every node that answered.
+// free tells whether a node answers, and refuses when another has its lock.
 func (l *locks) free(ctx context.Context, site *cluster.Cluster, node string, c action.Claim) (answered bool, err error) {
 	if l.has(node) {
 		return true, nil
@@ -106,7 +105,7 @@ func (l *locks) free(ctx context.Context, site *cluster.Cluster, node string, c 
 		return refused
 	})
 	var claimed *action.ClaimedError
-	if !errors.As(err, &claimed) {
+	if answered && !errors.As(err, &claimed) {
 		err = nil
 	}
 	return answered, err

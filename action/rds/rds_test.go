@@ -135,6 +135,7 @@ func TestActionsConform(t *testing.T) {
 		{Action: w.action(t, "rds.modify-class"), With: "{node: db1, class: db.r6g.2xlarge}"},
 		{Action: w.action(t, "rds.modify-storage"), With: "{node: db1, gib: 400, type: gp3}", Again: again},
 		{Action: w.action(t, "rds.set-parameter"), With: `{node: db1, name: max_connections, value: "300"}`},
+		{Action: w.action(t, "rds.set-parameter"), With: `{node: db1, name: max_connections, value: "310", lasts: true}`, Again: again},
 		{Action: w.action(t, "rds.create-replica"), With: "{node: db1, name: new}"},
 		{Action: w.action(t, "rds.promote"), With: "{node: db2}", Again: again},
 		{Action: w.action(t, "rds.create-blue-green"), With: "{node: db1, name: next}", Again: again},
@@ -410,5 +411,37 @@ func TestAReaderIsKeptOutAgainWhereNobodyDid(t *testing.T) {
 	}
 	if members := w.Members("every"); slices.Contains(members, "new") || w.Asked("CreateDBInstance") != 1 {
 		t.Errorf("endpoint leads to %v after %d creations", members, w.Asked("CreateDBInstance"))
+	}
+}
+
+// What belongs to a step that is not undone is not undone either, once it is done.
+func TestAParameterThatLastsIsNotUndone(t *testing.T) {
+	w := newWorld(t, cluster.Node{}.Target, nil)
+	w.fill(t)
+	w.AddParameter("own", "innodb_buffer_pool_instances", "8", true) // static: no server is asked for it
+	call := action.Call{Token: "one", Progress: func(float64, string) {}}
+	for with, stays := range map[string]bool{
+		`{node: db1, name: innodb_buffer_pool_instances, value: "4", lasts: true}`:  true,
+		`{node: db1, name: innodb_buffer_pool_instances, value: "2", lasts: false}`: false,
+	} {
+		task := w.bind(t, "rds.set-parameter", with)
+		before, err := task.Check(t.Context(), w.site)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := task.Act(t.Context(), w.site, call); err != nil {
+			t.Fatal(err)
+		}
+		undo := call
+		undo.Before = before.Observed
+		var refusal *hint.PermanentError
+		err = task.(action.Undoer).Undo(t.Context(), w.site, undo)
+		if stays != errors.As(err, &refusal) || !stays && err != nil {
+			t.Errorf("%s: %v", with, err)
+		}
+		after, err := task.Check(t.Context(), w.site)
+		if err != nil || (after.State == action.Satisfied) != stays {
+			t.Errorf("%s: undone, it is %+v, %v", with, after, err)
+		}
 	}
 }

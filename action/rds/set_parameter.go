@@ -25,6 +25,7 @@ type parameter struct {
 	Name  string `yaml:"name,required" doc:"The parameter's name in RDS, such as max_connections."`
 	Value string `yaml:"value,required" doc:"The value in RDS's form: numbers in plain bytes, 0 and 1 for off and on."`
 	Alone bool   `yaml:"alone" doc:"Look at the node's own server only, not at all of the group's: for read_only beside a server that AWS itself keeps read-only. Default false."`
+	Lasts bool   `yaml:"lasts" doc:"Do not undo the step once it is done: what it belongs to is not undone either. Default false."`
 }
 
 var (
@@ -34,6 +35,9 @@ var (
 )
 
 func (a *parameter) Traits() action.Traits {
+	if a.Lasts {
+		return action.Traits{Effect: action.Lasting, Repeatable: true}
+	}
 	return action.Traits{Effect: action.Reversible, Repeatable: true}
 }
 
@@ -241,6 +245,14 @@ func (a *parameter) Verify(ctx context.Context, on *cluster.Cluster, _ action.Fa
 }
 
 func (a *parameter) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	if a.Lasts {
+		switch f, err := a.Check(ctx, on); {
+		case err != nil:
+			return err
+		case f.State == action.Satisfied:
+			return &hint.PermanentError{Reason: fmt.Sprintf("%s stays %s, which belongs to what is not undone", a.Name, a.Value), Advice: "plimsoll runbook run rds/set-parameter changes it"}
+		}
+	}
 	before, _ := c.Before[a.Name].(string)
 	if before == "" || before == orDefault("") {
 		return &hint.PermanentError{Reason: a.Name + " had no explicit value before", Advice: "aws rds reset-db-parameter-group resets it to the engine's default"}

@@ -33,9 +33,13 @@ func newInit(c console.Streams) *cobra.Command {
 
 // start is what a first file is filled with.
 type start struct {
-	Name, Engine, Product, Environment, Address, User string
-	CQL                                               bool
+	Name, Engine, Product, Environment, User string
+	Nodes                                    []startNode
+	CQL                                      bool
 }
+
+// startNode is a server of a first inventory.
+type startNode struct{ Name, Address string }
 
 func newInitTrial(c console.Streams) *cobra.Command {
 	s := start{}
@@ -65,17 +69,21 @@ func newInitRunbook(c console.Streams) *cobra.Command {
 
 func newInitInventory(c console.Streams) *cobra.Command {
 	s := start{}
+	var addresses []string
 	cmd := &cobra.Command{
 		Use: "inventory [FILE]", Short: "Write an inventory with one cluster", Args: cobra.MaximumNArgs(1),
-		Example: "  plimsoll init inventory --address db1.example:3306 --environment staging",
+		Example: "  plimsoll init inventory --address db1.example:3306 --address db2.example:3306 --environment staging",
 		RunE: func(_ *cobra.Command, args []string) error {
+			for i, address := range addresses {
+				s.Nodes = append(s.Nodes, startNode{fmt.Sprintf("db%d", i+1), address})
+			}
 			return writeStart(c, "inventory", orElse(args, inventory.File), s)
 		},
 	}
 	engineFlag(cmd, &s)
 	cmd.Flags().StringVar(&s.Name, "name", "shop", "the cluster's name")
 	cmd.Flags().StringVar(&s.Environment, "environment", "staging", "lab, staging or production")
-	cmd.Flags().StringVar(&s.Address, "address", "127.0.0.1:3306", "host:port of a server")
+	cmd.Flags().StringSliceVar(&addresses, "address", []string{"127.0.0.1:3306"}, "host:port of a server; repeated for each further one, such as a replica")
 	cmd.Flags().StringVar(&s.User, "user", "plimsoll", "account that Plimsoll logs in with")
 	return cmd
 }
@@ -109,6 +117,11 @@ func writeStart(c console.Streams, kind, file string, s start) error {
 	var text bytes.Buffer
 	if err := t.Execute(&text, s); err != nil {
 		return fmt.Errorf("fill in the template: %w", err)
+	}
+	if kind == "inventory" {
+		if _, err := inventory.Parse(file, text.Bytes()); err != nil {
+			return console.UsageError{Text: "an inventory of these flags would not be valid, and nothing is written: " + err.Error(), Hint: "plimsoll init inventory --help"}
+		}
 	}
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {

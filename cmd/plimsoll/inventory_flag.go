@@ -15,7 +15,13 @@ import (
 func inventoryFlag(root *cobra.Command) {
 	var file string
 	root.PersistentFlags().StringVar(&file, "inventory", "", "the inventory (default $"+inventory.Variable+", else "+inventory.File+" here, in a parent folder, or in ~/.config/plimsoll)")
-	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+	before := root.PersistentPreRunE
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
+		if before != nil {
+			if err := before(cmd, args); err != nil {
+				return err
+			}
+		}
 		if file == "" {
 			return nil
 		}

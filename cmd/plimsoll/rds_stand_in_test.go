@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,12 +28,15 @@ type rdsStandIn struct {
 	site    *cluster.Cluster  // the servers themselves
 	address map[string]string // of the servers, by their names in the lab
 	fill    func()            // puts the instances as they are at first
+
+	mu  sync.Mutex
+	led map[net.Conn]bool // connections to names of instances
 }
 
 // newRDS makes the servers and their API, which plimsoll finds by its environment.
 func newRDS(t *testing.T, nodes int, separate bool) *rdsStandIn {
 	t.Helper()
-	s := &rdsStandIn{t: t, api: awstest.New(t), address: map[string]string{}}
+	s := &rdsStandIn{t: t, api: awstest.New(t), address: map[string]string{}, led: map[net.Conn]bool{}}
 	s.servers = labtest.Cluster(t, lab.Spec{Name: "rds", Product: "rds-mysql", Nodes: nodes, Separate: separate, Config: map[string]string{
 		"innodb_buffer_pool_size": "32M", "innodb_redo_log_capacity": "8M", "sync_binlog": "0", "innodb_flush_log_at_trx_commit": "2",
 	}})
@@ -174,6 +178,7 @@ func blueGreenOfRDS(t *testing.T) *rdsStandIn {
 			t.Error(err)
 		}
 		s.do("n2", "SELECT WAIT_FOR_EXECUTED_GTID_SET('"+end+"', 60)", "STOP REPLICA", "RESET REPLICA ALL")
+		s.cut() // of both instances: RDS drops their connections in a switchover
 	}
 	obey := func() {
 		if closed {
@@ -187,6 +192,7 @@ func blueGreenOfRDS(t *testing.T) *rdsStandIn {
 		obey()
 	}
 	s.api.Rebooted = func(id string) {
+		s.cut()
 		if id == "orders" { // the former server has its name back: nothing but its group holds it back
 			serves = "n1"
 			s.do("n1", "SET GLOBAL super_read_only = OFF")
@@ -222,8 +228,25 @@ func (s *rdsStandIn) named(instance string) string {
 	return l.Addr().String()
 }
 
+// cut ends all connections to names: one that stood would lead on to the server that had the name before.
+func (s *rdsStandIn) cut() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.led {
+		_ = c.Close()
+	}
+}
+
 func (s *rdsStandIn) lead(from net.Conn, instance string) {
-	defer func() { _ = from.Close() }()
+	s.mu.Lock()
+	s.led[from] = true
+	s.mu.Unlock()
+	defer func() {
+		_ = from.Close()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.led, from)
+	}()
 	is, there := s.api.Shown(instance)
 	if !there {
 		return

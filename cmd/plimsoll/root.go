@@ -44,6 +44,7 @@ makes the change, measures each phase, and gives a verdict with a confidence int
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	recordFlag(root)
 	inventoryFlag(root)
 	root.SetIn(c.In)
 	root.SetOut(c.Out)

@@ -49,7 +49,7 @@ var rdsOrdeals = []rdsOrdeal{
 	{Book: "rds/add-replica", Inputs: []string{"node=db1", "name=new"}, world: pairOfInstances},
 	{Book: "rds/promote", Inputs: []string{"node=db2"}, world: pairOfInstances, stays: []string{"promote"}, copies: true, makes: "2 servers take writes: db1, db2"},
 	{Book: "rds/blue-green", Inputs: []string{"node=db", "old=old", "name=next", "version=9.7.4"}, world: blueGreenOfRDS, stays: []string{"switch"}, copies: true},
-	{Book: "rds/blue-green-back", Inputs: []string{"node=db", "old=old"}, Before: []string{"rds/blue-green node=db old=old name=next version=9.7.4"}, world: blueGreenOfRDS, stays: []string{"back"}, copies: true},
+	{Book: "rds/blue-green-back", Inputs: []string{"node=db", "old=old"}, Before: []string{"rds/blue-green node=db old=old name=next version=9.7.4"}, world: blueGreenOfRDS, stays: []string{"back", "open"}, copies: true},
 	{Book: "aurora/failover", Inputs: []string{"node=db2"}, world: auroraCluster},
 	{Book: "aurora/add-reader", Inputs: []string{"node=db3", "class=db.r6g.large", "tables=app.t", "share=0"}, world: auroraToGrow},
 	{Book: "aurora/clone", Inputs: []string{"name=copy", "class=db.r6g.large"}, world: auroraCluster, idle: []string{"sweep"}},
@@ -58,7 +58,7 @@ var rdsOrdeals = []rdsOrdeal{
 
 // TestRDSRunbooksStandTheTorture tortures the runbooks of RDS and Aurora on a stand-in of the API in front of real servers: by the
 // command's own torture, with processes of plimsoll that are killed and put to sleep. Without -torture-results it is one of them: all
-// twelve take an hour (make torture-rds).
+// twelve take two hours (make torture-rds).
 func TestRDSRunbooksStandTheTorture(t *testing.T) {
 	if *tortureResults == "" && apart(t) {
 		return

@@ -9,16 +9,19 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"slices"
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/rds"
 	"github.com/aws/smithy-go"
 
 	"plimsoll/hint"
+	"plimsoll/infra/aws/record"
 )
 
 // Options say which account and region are meant. Credentials are those that the AWS command line would use: environment, profile,
@@ -72,7 +75,24 @@ func configure(ctx context.Context, o Options) (c sdk.Config, err error) {
 	if c.Region == "" {
 		return c, hint.With(errors.New("no AWS region is configured"), "set it in plimsoll.yaml: aws: {region: ap-northeast-2}, or set AWS_REGION")
 	}
-	return c, nil
+	return c, recorded(&c)
+}
+
+// recorded has what AWS is asked and answers written down, if the person wants that. What gives credentials has its client by then, and
+// is not recorded.
+func recorded(c *sdk.Config) error {
+	path := os.Getenv(record.Variable)
+	if path == "" {
+		return nil
+	}
+	folder, err := record.Open(path)
+	if err != nil {
+		return err
+	}
+	c.HTTPClient = &record.Client{Folder: folder, Next: c.HTTPClient, Call: func(ctx context.Context) (service, action string) {
+		return middleware.GetServiceID(ctx), middleware.GetOperationName(ctx)
+	}}
+	return nil
 }
 
 // ErrNotFound says that there is no instance, cluster or parameter of a name.

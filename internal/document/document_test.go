@@ -79,6 +79,7 @@ func TestParseRefuses(t *testing.T) {
 		"empty":     {"", "t.yaml:1:1: the file is empty"},
 		"two docs":  {"a: 1\n---\nb: 2\n", "a second document"},
 		"bad alias": {"a: *b\n", "t.yaml:1:4"},
+		"tab":       {"a:\n\tb: 1\n", "indented with spaces, never with tabs"},
 		"folded":    {"a: [x[\"2\"] > x[\"1\"]]\n", "quote a text that holds > or |"},
 	} {
 		_, err := Parse("t.yaml", []byte(c.text))

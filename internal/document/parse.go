@@ -45,6 +45,9 @@ func syntaxProblem(name string, err error) *Problem {
 		if t := located.GetToken(); t != nil && t.Position != nil {
 			p.Line, p.Column = t.Position.Line, t.Position.Column
 		}
+		if strings.Contains(p.Text, "'\t'") {
+			p.Hint = "YAML is indented with spaces, never with tabs"
+		}
 		if strings.Contains(p.Text, "header option") { // what begins with > or | is a folded text
 			p.Hint = "quote a text that holds > or |"
 		}

@@ -12,7 +12,7 @@ var Order = [][]string{
 	{"advise/findings"},
 	{"analyze", "load", "infra", "series/foreign"},
 	{"infra/disk"},
-	{"engine", "infra/local", "infra/infratest", "superdisk", "infra/remote", "infra/systemd"},
+	{"engine", "infra/local", "infra/infratest", "superdisk", "infra/remote", "infra/systemd", "infra/aws/record"},
 	{"infra/remote/install"},
 	{"infra/ssh", "infra/kube", "infra/aws"},
 	{"engine/enginetest", "engine/fetch", "engine/mysql/admin", "engine/mysql/protocol", "durable/durabletest"},

@@ -4,7 +4,6 @@ package plan
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"plimsoll/action"
@@ -86,11 +85,7 @@ func planStep(ctx context.Context, b *runbook.Runbook, site *cluster.Cluster, st
 	defer cancel()
 	f, err := task.Check(limited, site)
 	if err != nil {
-		p.Failed, p.Reason = true, journal.OneLine(err)
-		var refusal *hint.PermanentError
-		if errors.As(err, &refusal) {
-			p.Advice = refusal.Advice
-		}
+		p.Failed, p.Reason, p.Advice = true, journal.OneLine(err), hint.Of(err)
 		return p
 	}
 	p.State, p.Observed, p.Intended, p.Reason = f.State, f.Observed, f.Intended, f.Reason

@@ -112,3 +112,22 @@ func TestAPointIsWhatPrometheusWrites(t *testing.T) {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
+
+func TestTheSeriesOfAnInstanceThatLeftAreSeenNoMore(t *testing.T) {
+	s, from := opened(t, t.TempDir())
+	last := from.Add(59 * time.Second)
+	if err := s.End(t.Context(), "a/n1", last.Add(500*time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	v, err := s.Instant(t.Context(), `up`, last.Add(time.Second))
+	if err != nil || len(v.Lines) != 0 {
+		t.Errorf("it is seen still: %+v, %v", v, err)
+	}
+	if v, err = s.Instant(t.Context(), `up`, last); err != nil || len(v.Lines) != 1 {
+		t.Errorf("what it was before is lost: %+v, %v", v, err)
+	}
+	v, err = s.Instant(t.Context(), `mysql_global_status_questions`, last.Add(time.Second))
+	if err != nil || len(v.Lines) != 1 || v.Lines[0].Labels["instance"] != "a/n2" {
+		t.Errorf("those of another are seen as %+v, %v", v, err)
+	}
+}

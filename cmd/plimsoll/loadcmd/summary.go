@@ -113,7 +113,7 @@ func showLoad(c console.Streams, sum Summary, s load.Summary, asJSON bool) error
 			x.Acknowledged, x.Lost, x.Duplicated, x.Corrupt, x.Stale, x.InDoubt, x.Found)
 	}
 	for class, text := range s.Examples {
-		fmt.Fprintf(c.Out, "%d errors of class %s, the first: %s\n", sum.ErrorClasses[class], class, text)
+		fmt.Fprintf(c.Out, "errors of class %s: %d, the first: %s\n", class, sum.ErrorClasses[class], text)
 	}
 	return nil
 }

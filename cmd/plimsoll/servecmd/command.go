@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,6 +19,7 @@ import (
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
 	"plimsoll/cmd/plimsoll/runs"
+	"plimsoll/hint"
 	"plimsoll/internal/document"
 	"plimsoll/inventory"
 	"plimsoll/runbook"
@@ -60,6 +62,10 @@ func serve(ctx context.Context, c console.Streams, o options) error {
 		}
 		listener, err := net.Listen(network(o.listen), o.listen)
 		if err != nil {
+			if errors.Is(err, syscall.EADDRINUSE) {
+				return hint.With(fmt.Errorf("listen at %s: another process listens there", o.listen),
+					"if it is plimsoll serve, plimsoll serve enter prints its address; else choose another port with --listen 127.0.0.1:7071")
+			}
 			return fmt.Errorf("listen: %w", err)
 		}
 		defer func() { _ = listener.Close() }() // the server closes it

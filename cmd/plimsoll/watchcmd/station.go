@@ -76,6 +76,11 @@ func OpenStation(ctx context.Context, sources []watch.Source, set *settings.Sett
 	}
 	s.Watcher = watch.New(watch.Config{
 		Sources: mine, Keep: s.keep, Alerts: s.rules.Alerts, Log: log, Documents: s.document,
+		Left: func(ctx context.Context, instance string) {
+			if err := s.Series.End(ctx, instance, time.Now()); err != nil {
+				log.Error("end the series of an instance that is watched no more", "instance", instance, "error", err)
+			}
+		},
 		Changes: func(c watch.Change) {
 			if err := s.change(c); err != nil {
 				log.Error("keep a change", "error", err)

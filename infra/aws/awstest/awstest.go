@@ -41,6 +41,7 @@ type Server struct {
 	// Parameter is told when a parameter comes into force; may be nil.
 	Parameter func(group, name, value string)
 
+	clock
 	mu         sync.Mutex
 	instances  map[string]*Instance
 	clusters   map[string]*cluster
@@ -230,7 +231,7 @@ type event struct {
 }
 
 func (s *Server) happened(source, message string, categories ...string) {
-	s.events = append(s.events, event{source, message, time.Now(), categories})
+	s.events = append(s.events, event{source, message, s.now(), categories})
 }
 
 func (s *Server) describeEvents(q url.Values) (string, error) {

@@ -37,7 +37,7 @@ func arnOf(instance string) string { return "arn:aws:rds:test:1:db:" + instance 
 
 // happens lets time do what it does to a deployment.
 func (s *Server) happens(d *blueGreen) {
-	if d.then == "" || time.Now().Before(d.ends) {
+	if d.then == "" || s.now().Before(d.ends) {
 		return
 	}
 	d.status, d.then = d.then, ""
@@ -71,7 +71,7 @@ func (s *Server) createBlueGreen(q url.Values) (string, error) {
 	if s.Green != nil {
 		copied.Address = s.Green(id)
 	}
-	d := &blueGreen{id: "bgd-" + q.Get("BlueGreenDeploymentName"), name: q.Get("BlueGreenDeploymentName"), status: "PROVISIONING", source: id, target: copied.ID, tags: tagsIn(q), ends: time.Now().Add(s.Takes), then: "AVAILABLE"}
+	d := &blueGreen{id: "bgd-" + q.Get("BlueGreenDeploymentName"), name: q.Get("BlueGreenDeploymentName"), status: "PROVISIONING", source: id, target: copied.ID, tags: tagsIn(q), ends: s.now().Add(s.Takes), then: "AVAILABLE"}
 	d.apply = func() { s.instances[copied.ID] = &copied }
 	s.blueGreens = append(s.blueGreens, d)
 	return d.xml(), nil
@@ -106,7 +106,7 @@ func (s *Server) switchOver(q url.Values) (string, error) {
 	if d.status != "AVAILABLE" && d.status != "SWITCHOVER_FAILED" {
 		return "", refuse("InvalidBlueGreenDeploymentStateFault", "The blue/green deployment is in state %s.", d.status)
 	}
-	d.status, d.ends, d.then = "SWITCHOVER_IN_PROGRESS", time.Now().Add(s.Takes), "SWITCHOVER_COMPLETED"
+	d.status, d.ends, d.then = "SWITCHOVER_IN_PROGRESS", s.now().Add(s.Takes), "SWITCHOVER_COMPLETED"
 	if s.failing == d.name {
 		s.failing, d.then, d.apply = "", "SWITCHOVER_FAILED", nil
 		return d.xml(), nil

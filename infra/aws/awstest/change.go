@@ -31,7 +31,7 @@ func (s *Server) modifyInstance(q url.Values) (string, error) {
 	if gib != 0 && gib < i.GiB {
 		return "", refuse("InvalidParameterCombination", "Requested storage size (%d) cannot be less than the current storage size (%d)", gib, i.GiB)
 	}
-	if storage && time.Since(i.grew) < 6*time.Hour {
+	if storage && s.now().Sub(i.grew) < 6*time.Hour {
 		return "", refuse("InvalidParameterCombination", "You can't currently modify the storage of this DB instance because the previous storage change is being optimized.")
 	}
 	if i.Pending == nil {
@@ -71,7 +71,7 @@ func (s *Server) modifyInstance(q url.Values) (string, error) {
 		count("StorageThroughput", &i.Throughput)
 		i.Pending = nil
 		if storage {
-			i.grew = time.Now()
+			i.grew = s.now()
 			s.happened(i.ID, "Finished applying modification to allocated storage", "configuration change")
 		}
 		if restarts {

@@ -24,7 +24,7 @@ type cluster struct {
 
 // purge forgets the clusters whose deletion is over.
 func (s *Server) purge() {
-	maps.DeleteFunc(s.clusters, func(_ string, c *cluster) bool { return !c.gone.IsZero() && time.Now().After(c.gone) })
+	maps.DeleteFunc(s.clusters, func(_ string, c *cluster) bool { return !c.gone.IsZero() && s.now().After(c.gone) })
 }
 
 // AddCluster puts a cluster of Aurora with instances that are there; the first is the writer.
@@ -48,7 +48,7 @@ func (c *cluster) leave(id string) {
 
 // failsOver ends a failover that was begun.
 func (s *Server) failsOver(c *cluster) {
-	if c.next == "" || time.Now().Before(c.at) {
+	if c.next == "" || s.now().Before(c.at) {
 		return
 	}
 	former := c.writer
@@ -106,7 +106,7 @@ func (s *Server) failover(q url.Values) (string, error) {
 	case !slices.Contains(c.members, target):
 		return "", refuse("InvalidDBInstanceState", "%s is not a member of the cluster", target)
 	}
-	c.next, c.at = target, time.Now().Add(s.Takes)
+	c.next, c.at = target, s.now().Add(s.Takes)
 	return s.clusterXML(c), nil
 }
 
@@ -145,7 +145,7 @@ func (s *Server) deleteCluster(q url.Values) (string, error) {
 	case len(c.members) > 0:
 		return "", refuse("InvalidDBClusterStateFault", "Cluster cannot be deleted, it still contains DB instances in non-deleting state.")
 	}
-	c.gone = time.Now().Add(s.Takes)
+	c.gone = s.now().Add(s.Takes)
 	return s.clusterXML(c), nil
 }
 

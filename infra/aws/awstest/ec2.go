@@ -31,13 +31,13 @@ type EC2 struct {
 	// Stopped is told when an instance is about to be stopped; may be nil.
 	Stopped func(instance string)
 
+	clock
 	mu        sync.Mutex
 	instances map[string]*EC2Instance
 	volumes   map[string]*ebs
 	made      map[string]creation // by client token
 	faults    map[string][]Fault
 	asked     map[string]int
-	ahead     time.Duration // of its clock
 	next      int
 }
 
@@ -66,15 +66,6 @@ func (s *EC2) Asked(action string) int {
 	defer s.mu.Unlock()
 	return s.asked[action]
 }
-
-// Pass lets time pass at once.
-func (s *EC2) Pass(d time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ahead += d
-}
-
-func (s *EC2) now() time.Time { return time.Now().Add(s.ahead) }
 
 // ec2Actions are what the stand-in knows. Each returns the inside of its answer.
 var ec2Actions = map[string]func(*EC2, url.Values) (string, error){

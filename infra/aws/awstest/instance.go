@@ -68,7 +68,7 @@ func (s *Server) Shown(id string) (Instance, bool) {
 
 // begin accepts a change of an instance.
 func (s *Server) begin(i *Instance, status, then string, apply func()) {
-	i.change = &change{status: status, unseen: s.Unseen, ends: time.Now().Add(s.Takes), apply: apply, then: then}
+	i.change = &change{status: status, unseen: s.Unseen, ends: s.now().Add(s.Takes), apply: apply, then: then}
 }
 
 // advance lets time do what it does to an instance.
@@ -84,7 +84,7 @@ func (s *Server) advance(i *Instance, look bool) {
 		return
 	}
 	i.status = c.status
-	if time.Now().Before(c.ends) {
+	if s.now().Before(c.ends) {
 		return
 	}
 	i.change, i.status = nil, c.then

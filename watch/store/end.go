@@ -1,0 +1,37 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/storage"
+)
+
+// End ends all series of an instance at a time, for an instance that is watched no more: otherwise its last values, such as up == 0, would
+// be seen by rules for another five minutes.
+func (s *Store) End(ctx context.Context, instance string, at time.Time) error {
+	from, to := at.Add(-lookBack).UnixMilli(), at.UnixMilli()
+	q, err := s.db.Querier(from, to)
+	if err != nil {
+		return fmt.Errorf("open series to end those of %s: %w", instance, err)
+	}
+	defer func() { _ = q.Close() }() // it was only read
+	a := s.db.Appender(ctx)
+	set := q.Select(ctx, false, &storage.SelectHints{Func: "series", Start: from, End: to}, labels.MustNewMatcher(labels.MatchEqual, "instance", instance))
+	for set.Next() {
+		_, err := a.Append(0, set.At().Labels().Copy(), to, Ended())
+		if err != nil && !errors.Is(err, storage.ErrDuplicateSampleForTimestamp) {
+			return errors.Join(fmt.Errorf("end the series of %s: %w", instance, err), a.Rollback())
+		}
+	}
+	if err := set.Err(); err != nil {
+		return errors.Join(fmt.Errorf("find the series of %s: %w", instance, err), a.Rollback())
+	}
+	if err := a.Commit(); err != nil {
+		return fmt.Errorf("end the series of %s: %w", instance, err)
+	}
+	return nil
+}

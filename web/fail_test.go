@@ -1,0 +1,25 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+func TestABrowserThatLeftIsNotLogged(t *testing.T) {
+	h := newHouse(t)
+	wrong := errors.New("the query was canceled")
+	request := httptest.NewRequest("GET", "/fleet/orders/n1", nil)
+	gone, leave := context.WithCancel(request.Context())
+	leave()
+	h.fail(httptest.NewRecorder(), request.WithContext(gone), wrong)
+	if strings.Contains(h.logged.String(), wrong.Error()) {
+		t.Errorf("a browser that left is logged as an error: %s", h.logged)
+	}
+	h.fail(httptest.NewRecorder(), request, wrong)
+	if !strings.Contains(h.logged.String(), wrong.Error()) {
+		t.Error("an error of the page is not logged")
+	}
+}
