@@ -323,7 +323,7 @@ func failover(c *threeServers) {
 		c.Errorf("the old primary came back as %+v", is)
 	}
 	if len(traffic.lost(c, "n2")) == len(lost) && len(lost) > 0 || c.errant("n2", picked) {
-		c.refused("has not", "mysql/rejoin", "node=n2")
+		c.refused("that "+picked+" does not have", "mysql/rejoin", "node=n2")
 		return
 	}
 	c.done("mysql/rejoin", "node=n2")
