@@ -41,7 +41,7 @@ cause: a server that was promoted from a state folder without access to its mach
 attack now creates its lab again after such a promotion. Seed 73 used the build after these fixes and found nothing.
 On 25 November 2026, seed 101 on MariaDB (32 tests, 120 kills; its result file was not kept) showed one defect, fixed since: while the primary was frozen, ` + "`resume`" + ` of a run that
 had ended said that the cluster was released, although the claim stayed. Seed 102 on MySQL found nothing in 123 kills.
-Seed 201 on a ring showed one in its third test, fixed since: a node that was drained, of which the stop was intended and not begun, was never brought back by `+ "`cancel --undo`" +`, since the undo of the stop
+Seed 201 on a ring showed one in its third test, fixed since: a node that was drained, of which the stop was intended and not begun, was never brought back by ` + "`cancel --undo`" + `, since the undo of the stop
 waited for the node to answer. With the fix, the same seed from that test on found nothing in 39 kills; it was ended after 33 minutes.
 
 `
