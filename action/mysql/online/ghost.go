@@ -105,7 +105,7 @@ func ghostProgress(line string) (share float64, text string, told bool) {
 	percent, _ := strconv.ParseFloat(m[1], 64)
 	text = m[3] + " left"
 	if m[3] == "N/A" || m[3] == "due" {
-		text = "the copy is complete up to the last changes"
+		text = copied
 	}
 	if percent < 100 && m[3] == "N/A" {
 		text = "time left not known yet"

@@ -105,6 +105,9 @@ func (w *tableChange) replicas(ctx context.Context) ([]string, error) {
 var perconaShare = regexp.MustCompile(`^Copying .*:\s+(\d+)% (\S+) remain`)
 
 func perconaProgress(line string) (share float64, text string, told bool) {
+	if strings.HasSuffix(line, " Copied rows OK.") { // of a small table it says nothing before
+		return 1, copied, true
+	}
 	m := perconaShare.FindStringSubmatch(line)
 	if m == nil {
 		return -1, "", false

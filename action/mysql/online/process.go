@@ -83,16 +83,20 @@ func (w *tableChange) start(ctx context.Context, t tool) error {
 
 // follow waits until no tool runs any more, and tells how far it is. which says which tool it is, for people.
 func (w *tableChange) follow(ctx context.Context, tell func(float64, string), which string) error {
+	last := 0 // the process that was seen last
 	for {
 		running, err := w.running(ctx)
-		if err != nil {
+		if err != nil || len(running)+last == 0 {
 			return err
 		}
+		if len(running) > 0 {
+			last = running[0].ID()
+		}
+		share, text := progressOf(w.log(ctx))
+		tell(share, fmt.Sprintf("%s (process %d%s)", text, last, which))
 		if len(running) == 0 {
 			return nil
 		}
-		share, text := progressOf(w.log(ctx))
-		tell(share, fmt.Sprintf("%s (process %d%s)", text, running[0].ID(), which))
 		ended, stop := context.WithTimeout(ctx, lookEvery)
 		_ = running[0].Wait(ended) // looked for again
 		stop()
@@ -136,6 +140,9 @@ func (w *tableChange) log(ctx context.Context) string {
 	}
 	return string(text)
 }
+
+// copied is what is said when all rows are copied.
+const copied = "the copy is complete up to the last changes"
 
 // progressOf reads the last lines that a tool wrote. A pause is told by the line that says why.
 func progressOf(log string) (share float64, text string) {

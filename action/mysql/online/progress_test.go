@@ -16,6 +16,7 @@ func TestProgressIsReadFromWhatTheToolSays(t *testing.T) {
 		{"", -1, "the tool is starting"},
 		{"# pt\nCopying approximately 312000 rows...\nCopying `shop`.`orders`:  12% 03:20 remain\n", 0.12, "03:20 left"},
 		{"Copying `shop`.`orders`:  12% 03:20 remain\nPausing because Threads_running=30.\n", 0.12, "Pausing because Threads_running=30."},
+		{"Copying approximately 10 rows...\n2026-11-25T10:00:00 Copied rows OK.\n2026-11-25T10:00:00 Swapping tables...\n", 1, copied},
 		{"Pausing because Threads_running=30.\nCopying `shop`.`orders`:  50% 00:20 remain\n", 0.5, "00:20 left"},
 		{"(1) Replica 'db2' is stopped.  Waiting.\n", -1, "(1) Replica 'db2' is stopped.  Waiting."},
 		{"Copy: 79000/327680 24.1%; Applied: 3; Backlog: 0/1000; Time: 4s(total), 3s(copy); streamer: b.000003:2; Lag: 0.01s, HeartbeatLag: 0.02s, State: migrating; ETA: 9s \n", 0.241, "9s left"},
