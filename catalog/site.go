@@ -36,7 +36,7 @@ func SiteOf(ctx context.Context, name string, c inventory.Cluster, here infra.Ma
 			return nil, fmt.Errorf("cluster %s, machine of node %s: %w", name, n.Name, err)
 		}
 		if n.Service != "" {
-			node.Server = systemd.Service{Machine: node.Machine, Unit: n.Service}
+			node.Server = systemd.Service{Machine: node.Machine, Unit: n.Service, Address: n.Address}
 		}
 		if node.Machine != nil {
 			if tooled, ok := e.(engine.Administered); ok {

@@ -229,6 +229,23 @@ func TestDied(t *testing.T) {
 	}
 }
 
+func TestAServerThatDoesNotEndSaysWhatItIsBusyWith(t *testing.T) {
+	t.Parallel()
+	d := deps(t, toys{})
+	d.Patience = 5 * time.Second
+	c := up(t, d, lab.Spec{Name: "deaf", Product: "toy", Version: "1.0", Config: map[string]string{"deaf": "1"}})
+	err := c.Stop(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "has not ended within 5s") || !strings.Contains(err.Error(), "still flushing") {
+		t.Errorf("stopped a server that does not end: %v", err)
+	}
+	if nodes := c.Nodes(); nodes[0].State != lab.Running {
+		t.Errorf("it is taken for %s", nodes[0].State)
+	}
+	if err := c.Kill(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestOpen(t *testing.T) {
 	d, ctx := deps(t, toys{}), t.Context()
 	_, err := lab.Open(ctx, "demo", d)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -202,11 +204,7 @@ func (m *member) ended(ctx context.Context) error {
 	if cause := m.launcher.Diagnose(ctx, m.host.machine(), m.Node); cause != nil {
 		return fmt.Errorf("%s ended: %w", m.Name, cause)
 	}
-	tail, err := infra.Tail(ctx, m.host.machine(), m.Log(), 2<<10)
-	if err != nil {
-		return fmt.Errorf("%s ended: %w", m.Name, err)
-	}
-	return fmt.Errorf("%s ended; the last lines of its log are\n%s", m.Name, strings.TrimSpace(string(tail)))
+	return fmt.Errorf("%s ended; the last lines of its log are\n%s", m.Name, m.lastWords(ctx))
 }
 
 // stop ends the server cleanly, if it runs.
@@ -239,11 +237,25 @@ func (m *member) endServer(ctx context.Context, signal string) error {
 			return fmt.Errorf("stop %s: %w", m.Name, err)
 		}
 	}
-	if err := p.Wait(limited); err != nil {
-		m.watch(ctx, p)
-		return fmt.Errorf("stop %s: %w", m.Name, err)
+	go infra.WakeUntil(limited, net.JoinHostPort(m.Address, strconv.Itoa(m.Port)))
+	err := p.Wait(limited)
+	if err == nil {
+		return nil
 	}
-	return nil
+	m.watch(ctx, p)
+	if ctx.Err() == nil && limited.Err() != nil { // what it is busy with is in its log, and nowhere else
+		err = fmt.Errorf("it has not ended within %v; the last lines of its log are\n%s", m.deps.Patience, m.lastWords(ctx))
+	}
+	return fmt.Errorf("stop %s: %w", m.Name, err)
+}
+
+// lastWords are the last lines of the server's log, or why they cannot be read.
+func (m *member) lastWords(ctx context.Context) string {
+	tail, err := infra.Tail(ctx, m.host.machine(), m.Log(), 2<<10)
+	if err != nil {
+		return err.Error()
+	}
+	return strings.TrimSpace(string(tail))
 }
 
 // suspend sends STOP or CONT to a server that runs.

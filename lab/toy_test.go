@@ -20,7 +20,7 @@ import (
 )
 
 // toys runs servers that are a few lines of shell: real processes with real folders, up in no time. A setting says sets
-// what the server writes before it ends at once; needs sets the memory that it claims to take.
+// what the server writes before it ends at once; needs sets the memory that it claims to take; deaf has it go on after SIGTERM.
 type toys struct{}
 
 var _ engine.Launcher = toys{}
@@ -71,6 +71,7 @@ const toyServer = `
 says=$(sed -n 's/^says=//p' conf)
 if [ -n "$says" ]; then echo "complaint: $says"; exit 1; fi
 trap 'echo clean >>data/ends; exit 0' TERM
+if grep -q ^deaf= conf; then trap 'echo "still flushing"' TERM; fi
 cp conf run/seen; echo >run/ready
 while :; do sleep 0.02; done`
 

@@ -31,17 +31,21 @@ type Subject struct {
 	Cuts []time.Duration
 }
 
-// Run runs the suite. The subject's world is as it was before when it ends, if the action can undo.
+// Run runs the suite, until a part of it fails: what comes after would start from a world that nobody knows. The subject's world is as
+// it was before when it ends, if the action can undo.
 func Run(t *testing.T, s Subject) {
 	t.Helper()
 	if s.Cuts == nil {
 		s.Cuts = []time.Duration{0, 5 * time.Millisecond, 50 * time.Millisecond}
 	}
 	t.Run("describes itself", s.describes)
-	t.Run("looking changes nothing", s.looks)
-	t.Run("acts, and again", s.acts)
+	if !t.Run("looking changes nothing", s.looks) || !t.Run("acts, and again", s.acts) {
+		return
+	}
 	for _, cut := range s.Cuts {
-		t.Run("cut off after "+cut.String(), func(t *testing.T) { s.cutOff(t, cut) })
+		if !t.Run("cut off after "+cut.String(), func(t *testing.T) { s.cutOff(t, cut) }) {
+			return
+		}
 	}
 	t.Run("undoes without a trace", s.undoes)
 }
@@ -280,7 +284,9 @@ func (s Subject) undoes(t *testing.T) {
 func (s Subject) restore(t *testing.T, task action.Task, f action.CheckResult) {
 	t.Helper()
 	if u, ok := task.(action.Undoer); ok && task.Traits().Effect == action.Reversible {
-		if err := u.Undo(t.Context(), s.Site, s.call(1, f)); err != nil {
+		ctx, cancel := context.WithTimeoutCause(t.Context(), patience, fmt.Errorf("it was timed out after %s", patience))
+		defer cancel()
+		if err := u.Undo(ctx, s.Site, s.call(1, f)); err != nil {
 			t.Fatalf("undo: %v", err)
 		}
 	} else if s.Again != nil {

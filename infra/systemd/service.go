@@ -17,6 +17,7 @@ import (
 type Service struct {
 	Machine infra.Machine
 	Unit    string
+	Address string // where the server listens, host:port or a Unix socket; "": nobody knows
 }
 
 // unit is what systemctl show tells of it.
@@ -61,7 +62,14 @@ func (u unit) runs() bool {
 func (s Service) Start(ctx context.Context) error { return s.order(ctx, "start") }
 
 // Stop stops the unit and waits for its end.
-func (s Service) Stop(ctx context.Context) error { return s.order(ctx, "stop") }
+func (s Service) Stop(ctx context.Context) error {
+	if s.Address != "" {
+		stopping, cancel := context.WithCancel(ctx)
+		defer cancel()
+		go infra.WakeUntil(stopping, s.Address)
+	}
+	return s.order(ctx, "stop")
+}
 
 // For how long a server that is to end in any case may take to stop cleanly, and then to be gone when its processes were killed.
 const (
