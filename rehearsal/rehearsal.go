@@ -77,10 +77,8 @@ func Write(ctx context.Context, on *cluster.Cluster, p Plan) (*Draft, error) {
 		return nil, err
 	}
 	for _, s := range h.Plan.Steps {
-		for _, note := range []string{s.Approval, s.Caution} {
-			if note != "" {
-				d.Asks = append(d.Asks, fmt.Sprintf("step %s: %s", s.Key, note))
-			}
+		for _, note := range s.Awaits() {
+			d.Asks = append(d.Asks, fmt.Sprintf("step %s: %s", s.Key, note))
 		}
 	}
 	d.Trial = d.text(p, product, version, size, config, with)

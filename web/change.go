@@ -82,10 +82,13 @@ func planRows(p journal.Plan) []planRow {
 			Step: s.Key, Uses: s.Uses, Cluster: s.Cluster, Effect: s.Effect, Later: s.Later, Approval: s.Approval, Caution: s.Caution,
 			Reason: s.Reason, Advice: s.Advice, Changes: changesOf(s.Observed, s.Intended),
 		}
+		if s.Idle() {
+			row.Approval, row.Caution = "", "" // nobody is asked
+		}
 		switch {
 		case s.Failed, s.State == action.Unknown:
 			row.Means = "trouble"
-		case s.Skip:
+		case s.Skip, s.Unasked:
 			row.Means = "skipped"
 		case len(s.Later) > 0:
 			row.Means = "later"

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -143,6 +144,9 @@ func advanceStep(ctx context.Context, r *runner, i *journal.Step) (*journal.Even
 }
 
 func evaluateStep(ctx context.Context, r *runner, i *journal.Step) *journal.Event {
+	if r.state.Header.Plan.Unasks(i.Key) {
+		return &journal.Event{Kind: journal.Valued, Step: i.Key, Skip: true, Reason: "no approval is asked for, because the plan found nothing to do"}
+	}
 	nodes, err := plan.NodeNames(ctx, r.reading)
 	if err != nil {
 		nodes = nil // only some expressions need them: those say so
@@ -214,11 +218,20 @@ func refusedEvent(r *runner, i *journal.Step) *journal.Event {
 	switch {
 	case err != nil:
 		return &journal.Event{Kind: journal.Failed, Step: i.Key, Final: true, Error: asProblem(err), Cause: journal.BadInputs}
+	case task.Traits().Effect != action.None && unasked(r.state.Header.Plan):
+		return &journal.Event{Kind: journal.Failed, Step: i.Key, Final: true,
+			Error: "it was already so when the run was planned, and is not any more; the approval that it would need was therefore not asked for",
+			Note:  "end this run and plan the change again: plimsoll runbook cancel RUN"}
 	case i.Intent != 0 && !task.Traits().Repeatable:
 		return &journal.Event{Kind: journal.Failed, Step: i.Key, Attempt: i.Attempt, Final: true, Asks: true,
 			Error: "it was interrupted in the middle and is not safe to repeat: check the cluster, then plimsoll runbook resume RUN repeats it"}
 	}
 	return nil
+}
+
+// unasked tells whether a plan leaves approvals out, since it found nothing to do.
+func unasked(p journal.Plan) bool {
+	return slices.ContainsFunc(p.Steps, func(s journal.PlanStep) bool { return s.Unasked })
 }
 
 // isRestrained tells whether a guardrail keeps a step from acting. One that only waits or looks may go on.

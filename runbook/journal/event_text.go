@@ -52,6 +52,9 @@ func (e Event) Text() string {
 	case Said:
 		return e.Reason
 	case Valued:
+		if e.Skip && e.Reason != "" {
+			return "skipped: " + e.Reason
+		}
 		if e.Skip {
 			return "skipped"
 		}

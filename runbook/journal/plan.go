@@ -41,6 +41,7 @@ type PlanStep struct {
 	Advice   string        `json:"advice,omitempty"`   // of a refusal: what to do; not part of the hash
 	Later    []string      `json:"later,omitempty"`    // what is known only when these steps have run
 	Approval string        `json:"approval,omitempty"` // the note of the approval it waits for
+	Unasked  bool          `json:"unasked,omitempty"`  // that approval is not asked for: the plan finds nothing to do
 	Signed   bool          `json:"signed,omitempty"`   // that approval is signed with a person's ssh key
 	Caution  string        `json:"caution,omitempty"`  // why the action itself demands one
 	Failed   bool          `json:"failed,omitempty"`   // its check could not be executed
@@ -48,6 +49,42 @@ type PlanStep struct {
 
 // Group tells whether it stands for a rolling group whose targets are known only later.
 func (s PlanStep) Group() bool { return s.Uses == "" && s.Approval == "" && len(s.Later) > 0 }
+
+// Idle tells whether the step has nothing to do, as far as the plan can tell; then nobody is asked about it.
+func (s PlanStep) Idle() bool { return s.Skip || s.Unasked || s.State == action.Satisfied }
+
+// Awaits lists what people are asked before the step acts.
+func (s PlanStep) Awaits() []string {
+	if s.Idle() {
+		return nil
+	}
+	return slices.DeleteFunc([]string{s.Approval, s.Caution}, func(text string) bool { return text == "" })
+}
+
+// NothingToDo tells whether a run would change nothing: each step that could is satisfied already or skipped, and none is known only later.
+// A plan of nothing but approvals, looks and waits is not such a one: they are what it is for.
+func (p Plan) NothingToDo() bool {
+	idle := false
+	for _, s := range p.Steps {
+		switch {
+		case s.Failed, len(s.Later) > 0, s.State == action.Unknown, s.State == action.Needed && s.Effect != action.None:
+			return false
+		case s.Uses != "" && (s.Skip || s.State == action.Satisfied):
+			idle = true
+		}
+	}
+	return idle
+}
+
+// Unasks tells whether an approval is not asked for, since the plan found nothing to do.
+func (p Plan) Unasks(key string) bool {
+	return slices.ContainsFunc(p.Steps, func(s PlanStep) bool { return s.Key == key && s.Unasked })
+}
+
+// looks tells whether a step is one that changes nothing, by its plan.
+func (p Plan) looks(key string) bool {
+	return slices.ContainsFunc(p.Steps, func(s PlanStep) bool { return s.Key == key && s.Uses != "" && s.Effect == action.None })
+}
 
 // HashFor covers what a person agrees to: the text, the inputs, the place, and of every step what was seen and is meant.
 func (p Plan) HashFor(h Header) string {

@@ -164,6 +164,9 @@ func (p *Proof) permitted(e Event, steps map[string]*stepSeen) error {
 		if beside(planned.Key, e.Step) {
 			continue
 		}
+		if planned.Unasked && !own && !p.Header.Plan.looks(e.Step) {
+			return fmt.Errorf("step %s acted without the approval of step %s, which was not asked for", e.Step, planned.Key)
+		}
 		if planned.Approval != "" && (own || planned.Uses == "") {
 			if s := steps[planned.Key]; s == nil || !s.skipped && (s.asks == 0 || len(s.agreed) < s.asks) {
 				return fmt.Errorf("step %s acted without the approval of step %s", e.Step, planned.Key)

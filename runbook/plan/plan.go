@@ -43,6 +43,11 @@ func Make(ctx context.Context, b *runbook.Runbook, site *cluster.Cluster, st *jo
 			}
 		}
 	}
+	if p.NothingToDo() {
+		for n := range p.Steps {
+			p.Steps[n].Unasked = p.Steps[n].Uses == "" && !p.Steps[n].Skip
+		}
+	}
 	p.Hash = p.HashFor(st.Header)
 	return p, ctx.Err()
 }

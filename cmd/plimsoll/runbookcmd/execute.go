@@ -142,6 +142,9 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Desk, run string, 
 	case (st.Outcome == journal.RunUndone || st.Outcome == journal.RunCancelled) && order != nil && order.Do == "resume":
 		fmt.Fprintf(c.Err, "run %s: %s, as it was told to earlier; the run is not done\n", run, st.Outcome)
 		return console.WithCode{Code: console.ExitTrouble}
+	case st.Outcome == journal.RunDone && st.ActedNever():
+		fmt.Fprintf(c.Err, "run %s: done, there was nothing to do\n", run)
+		return nil
 	case st.Outcome == journal.RunDone || st.Outcome == journal.RunUndone || st.Outcome == journal.RunCancelled:
 		fmt.Fprintf(c.Err, "run %s: %s\n", run, st.Outcome)
 		return nil

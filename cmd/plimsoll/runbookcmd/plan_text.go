@@ -50,7 +50,7 @@ func printPlan(w io.Writer, p *execute.Prepared) {
 		fmt.Fprintf(w, "Caution: %s\n", s)
 	}
 	printGate(w, p)
-	fmt.Fprintf(w, "Plan %s: %s", h.Plan.Hash, count(h.Plan.Steps))
+	fmt.Fprintf(w, "Plan %s: %s", h.Plan.Hash, count(h.Plan))
 	if p.Expected > 0 {
 		fmt.Fprintf(w, ", about %s by earlier runs", console.Roughly(max(p.Expected, time.Second)))
 	}
@@ -81,7 +81,7 @@ func sign(s journal.PlanStep) string {
 	switch {
 	case s.Failed, s.State == action.Unknown:
 		return "!"
-	case s.Skip:
+	case s.Skip, s.Unasked:
 		return "-"
 	case len(s.Later) > 0:
 		return "?"
@@ -114,6 +114,8 @@ func intention(s journal.PlanStep) string {
 		return "cannot be checked: " + s.Reason
 	case s.Skip:
 		return "skipped: its condition is false"
+	case s.Unasked:
+		return "not asked for: there is nothing to do"
 	case len(s.Later) > 0:
 		return "known when " + strings.Join(s.Later, ", ") + " has run"
 	case s.State == action.Satisfied:
@@ -184,20 +186,17 @@ func approvals(steps []journal.PlanStep) []approval {
 		all = append(all, approval{note, []string{step}})
 	}
 	for _, s := range steps {
-		if s.Approval != "" {
-			add(s.Approval, s.Key)
-		}
-		if s.Caution != "" {
-			add(s.Caution, s.Key)
+		for _, note := range s.Awaits() {
+			add(note, s.Key)
 		}
 	}
 	return all
 }
 
 // count says how much there is to do.
-func count(steps []journal.PlanStep) string {
+func count(p journal.Plan) string {
 	todo, done, later := 0, 0, 0
-	for _, s := range steps {
+	for _, s := range p.Steps {
 		switch sign(s) {
 		case "~":
 			if s.Uses != "" {
@@ -210,6 +209,9 @@ func count(steps []journal.PlanStep) string {
 		}
 	}
 	text := fmt.Sprintf("%d to do", todo)
+	if p.NothingToDo() {
+		text = "nothing to do"
+	}
 	if done > 0 {
 		text += fmt.Sprintf(", %d done already", done)
 	}
