@@ -118,7 +118,7 @@ func (s runHandlers) mayApprove(r *http.Request, a *approvalPage) error {
 		return &hint.PermanentError{Reason: "a token does not identify a person, and a person must approve changes in production", Advice: "log in with a code or a password"}
 	}
 	as := s.as(r)
-	return a.state.MayApprove(a.item, journal.Message{By: as.User, Known: as.Known})
+	return a.state.MayApprove(a.Run, a.item, journal.Message{By: as.User, Known: as.Known})
 }
 
 // mayFinally refuses what nothing takes back to who has not shown who they are just now, or has not written what it is done to.

@@ -12,6 +12,7 @@ import (
 	"plimsoll/hint"
 	"plimsoll/internal/document"
 	"plimsoll/runbook/execute"
+	"plimsoll/runbook/journal"
 	"plimsoll/runbook/lock"
 	"plimsoll/runbook/plan"
 	"plimsoll/web/access"
@@ -51,6 +52,9 @@ type trouble struct {
 
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	t := trouble{Status: statusOf(err), Error: err.Error(), Hint: hintOf(err)}
+	if run := r.PathValue("run"); run != "" {
+		t.Error, t.Hint = journal.NameRun(t.Error, run), journal.NameRun(t.Hint, run)
+	}
 	if t.Status == http.StatusInternalServerError && r.Context().Err() == nil { // a browser that has left is no error of the page
 		s.Log.Error("request", "path", r.URL.Path, "error", err)
 	}

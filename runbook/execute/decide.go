@@ -357,5 +357,5 @@ func mayApprove(r *runner, i *journal.Step, w journal.Message) (signer string, e
 			return "", err
 		}
 	}
-	return w.Signer, r.state.MayApprove(i, w)
+	return w.Signer, r.state.MayApprove(r.journal.Run(), i, w)
 }

@@ -73,7 +73,7 @@ func TestWhatIsNeededAfterAllIsNotDoneUnasked(t *testing.T) {
 	if st.Outcome != journal.RunFailed || mark.Begun != 0 || !strings.Contains(mark.Error, "was therefore not asked for") {
 		t.Fatalf("outcome %q, %+v", st.Outcome, mark)
 	}
-	if !strings.Contains(mark.Advice, "plimsoll runbook cancel RUN") {
+	if !strings.Contains(mark.Advice, "plimsoll runbook cancel "+run) {
 		t.Errorf("advice %q", mark.Advice)
 	}
 	if st := b.runSession(run, journal.Command{Do: "cancel"}); st.Outcome != journal.RunCancelled {

@@ -53,6 +53,12 @@ func (r *runner) write(e journal.Event) error {
 	case journal.Intended, journal.Acted, journal.Verified, journal.Held, journal.Ended:
 		e.Metrics = r.guard.reading(time.Now())
 	}
+	switch e.Kind {
+	case journal.Failed, journal.Stuck, journal.Parked, journal.Ended:
+		for _, text := range []*string{&e.Error, &e.Reason, &e.Note} {
+			*text = journal.NameRun(*text, r.journal.Run())
+		}
+	}
 	data, err := json.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("write the journal: %w", err)

@@ -16,6 +16,7 @@ type LiveLine struct {
 	mu    sync.Mutex
 	now   string // on the screen
 	shown time.Time
+	last  string // that was shown where there is no terminal
 }
 
 // NewLiveLine writes where a command says how it goes on.
@@ -38,16 +39,23 @@ func (l *LiveLine) Say(text string) {
 	fmt.Fprint(l.w, l.now)
 }
 
-// elsewhere is how often the changing line is written where it cannot change.
-const elsewhere = 10 * time.Second
+// How often the changing line is written where it cannot change: the same again only says that it goes on.
+const (
+	elsewhere = 10 * time.Second
+	unchanged = 5 * time.Minute
+)
 
-// Show replaces the changing line; where there is no terminal it is a line every ten seconds.
+// Show replaces the changing line; where there is no terminal it is a line every ten seconds, and every five minutes while nothing changes.
 func (l *LiveLine) Show(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.Person {
-		if time.Since(l.shown) >= elsewhere {
-			l.shown = time.Now()
+		every := elsewhere
+		if text == l.last {
+			every = unchanged
+		}
+		if time.Since(l.shown) >= every {
+			l.shown, l.last = time.Now(), text
 			fmt.Fprintln(l.w, text)
 		}
 		return

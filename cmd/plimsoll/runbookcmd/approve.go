@@ -52,7 +52,7 @@ func newAnswer(c console.Streams, verb, short string) *cobra.Command {
 				if verb == "approve" {
 					w.By, w.Known = d.User, d.Known
 					if key == "" { // else the signer counts
-						if err := st.MayApprove(asking[0], w); err != nil {
+						if err := st.MayApprove(args[0], asking[0], w); err != nil {
 							return err
 						}
 					} else if st.Header.Signers == "" {
@@ -103,5 +103,5 @@ func signApproval(ctx context.Context, w *journal.Message, run, key string, st *
 	if w.Signer, err = journal.SignerOf(ctx, w.Signature, st.Header.Signers, run, w.Step, w.Plan); err != nil {
 		return err
 	}
-	return st.MayApprove(i, *w)
+	return st.MayApprove(run, i, *w)
 }

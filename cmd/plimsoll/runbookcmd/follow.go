@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
-	"unicode"
 
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/runs"
@@ -168,23 +166,11 @@ func howFar(s journal.Summary, told time.Time) string {
 	return text
 }
 
-// quoted is a text as a shell takes it: a step of a group has brackets, an input may have anything.
-func quoted(text string) string {
-	if text != "" && strings.IndexFunc(text, needsQuotes) < 0 {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-}
-
-func needsQuotes(r rune) bool {
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-./:=,@%+", r)
-}
-
 // tellEvent is an event as a person reads it, with the command that answers it; empty for those that matter to nobody.
 func tellEvent(e journal.Event, run string) string {
 	text := e.Text()
 	if e.Kind == journal.Asked {
-		text += fmt.Sprintf("\n         plimsoll runbook approve %s --step %s", run, quoted(e.Step))
+		text += fmt.Sprintf("\n         plimsoll runbook approve %s --step %s", run, console.Quoted(e.Step))
 	}
 	return text
 }

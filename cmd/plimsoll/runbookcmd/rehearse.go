@@ -2,6 +2,7 @@ package runbookcmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -88,10 +89,13 @@ func rehearse(ctx context.Context, c console.Streams, d *runs.Desk, name string,
 	}
 	again := func() (*execute.Prepared, error) { return o.prepare(ctx, d, name) }
 	if _, err = rehearseUntilOpen(ctx, c, d, t, deps, p, again); err != nil {
+		if errors.As(err, &console.WithCode{}) {
+			fmt.Fprintf(c.Err, "To try again: plimsoll runbook rehearse %s%s --trial %s%s\n", console.Quoted(name), o.asTyped(), console.Quoted(file), asFlags("--set", o.set))
+		}
 		return err
 	}
 	d.Open = open
-	fmt.Fprintf(c.Out, "Next: plimsoll runbook run %s%s\n", name, o.asTyped())
+	fmt.Fprintf(c.Out, "Next: plimsoll runbook run %s%s\n", console.Quoted(name), o.asTyped())
 	return nil
 }
 
@@ -114,6 +118,8 @@ func rehearseUntilOpen(ctx context.Context, c console.Streams, d *runs.Desk, t *
 			missed = 0
 		case analyze.Fail:
 			return nil, rehearsalEnded(c, res, "The rehearsal failed: the change did not meet the trial's expectations.")
+		case analyze.CouldNotRun: // its cause does not go away by itself
+			return nil, rehearsalEnded(c, res, "The rehearsal could not run, so it counts neither for the change nor against it. Fix the cause first.")
 		default:
 			if missed++; missed == misses || once {
 				return nil, rehearsalEnded(c, res, provedNothing(missed))

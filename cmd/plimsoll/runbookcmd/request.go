@@ -62,16 +62,20 @@ func (q *Request) gateRefusal(p *execute.Prepared, name string) error {
 	err := p.Gate.Refusal(q.override)
 	var closed *plan.GateError
 	if errors.As(err, &closed) {
-		closed.Typed = quoted(name) + q.asTyped()
+		closed.Typed = console.Quoted(name) + q.asTyped()
 	}
 	return err
 }
 
 // asTyped is the request as flags.
 func (q *Request) asTyped() string {
-	text := " --cluster " + q.Cluster
-	for _, in := range q.Inputs {
-		text += " -i " + quoted(in)
+	return " --cluster " + console.Quoted(q.Cluster) + asFlags("-i", q.Inputs)
+}
+
+// asFlags is a flag that was given several times.
+func asFlags(flag string, values []string) (text string) {
+	for _, v := range values {
+		text += " " + flag + " " + console.Quoted(v)
 	}
 	return text
 }

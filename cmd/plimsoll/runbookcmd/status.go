@@ -206,7 +206,7 @@ func statusOfRun(ctx context.Context, c console.Streams, d *runs.Desk, run strin
 	}
 	for _, step := range s.Steps {
 		if step.Phase == journal.StepAsking {
-			fmt.Fprintf(c.Out, "plimsoll runbook approve %[1]s --step %[2]s approves it, plimsoll runbook reject %[1]s --step %[2]s rejects it\n", run, quoted(step.Step))
+			fmt.Fprintf(c.Out, "plimsoll runbook approve %[1]s --step %[2]s approves it, plimsoll runbook reject %[1]s --step %[2]s rejects it\n", run, console.Quoted(step.Step))
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/analyze"
 	"plimsoll/catalog"
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
@@ -89,7 +90,7 @@ func runTrial(ctx context.Context, c console.Streams, file string, o RunOptions)
 	if result == nil {
 		return runErr
 	}
-	if err := errors.Join(showRun(c, result, o), runErr); err != nil {
+	if err := errors.Join(showRun(c, result, file, o), runErr); err != nil {
 		return err
 	}
 	return console.WithCode{Code: console.VerdictExit(result.Verdict.Verdict)}
@@ -144,7 +145,7 @@ func newScreen(c console.Streams) (report.Screen, error) {
 }
 
 // showRun prints what came out, where it is, and what to do with it.
-func showRun(c console.Streams, result *result.Result, o RunOptions) error {
+func showRun(c console.Streams, result *result.Result, file string, o RunOptions) error {
 	if o.json {
 		return console.PrintJSON(c, result.Verdict)
 	}
@@ -172,10 +173,45 @@ func showRun(c console.Streams, result *result.Result, o RunOptions) error {
 		}
 		fmt.Fprintf(c.Out, "Rehearsal: %s %s\n", e.Name, counts)
 	}
-	fmt.Fprintf(c.Out, "Next:     plimsoll trial show %s\n", result.Dir)
-	if o.Quick {
-		fmt.Fprintf(c.Out, "          without --quick, for a more certain answer\n")
+	for n, line := range next(result, file, o) {
+		label := "Next:    "
+		if n > 0 {
+			label = "         "
+		}
+		fmt.Fprintln(c.Out, label, line)
 	}
-	fmt.Fprintf(c.Out, "          plimsoll trial compare %s ANOTHER, for two results side by side\n", result.Dir)
 	return nil
+}
+
+// next lists the commands that follow from how a trial ended. A longer one answers only what the data could not tell: where the trial could not
+// run, or was not measured well, the cause comes first.
+func next(r *result.Result, file string, o RunOptions) []string {
+	show := "plimsoll trial show " + console.Quoted(r.Dir)
+	compare := fmt.Sprintf("plimsoll trial compare %s ANOTHER, for two results side by side", console.Quoted(r.Dir))
+	again := o.asTyped(file)
+	o.Quick = false
+	longer := o.asTyped(file)
+	switch {
+	case r.Verdict.Verdict == analyze.CouldNotRun:
+		return []string{again + ", once the cause is fixed"}
+	case r.Verdict.Verdict == analyze.Invalid:
+		return []string{show, again + ", once the cause is fixed"}
+	case r.Verdict.Verdict == "":
+		return []string{again + ", which begins anew", show}
+	case again != longer:
+		return []string{show, longer + ", for a more certain answer", compare}
+	}
+	return []string{show, compare}
+}
+
+// asTyped is the command that runs the trial again.
+func (o RunOptions) asTyped(file string) string {
+	text := "plimsoll trial run " + console.Quoted(file)
+	if o.Quick {
+		text += " --quick"
+	}
+	for _, set := range o.Set {
+		text += " --set " + console.Quoted(set)
+	}
+	return text
 }

@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"plimsoll/analyze"
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/report/reporttest"
+	"plimsoll/trial/spec"
 )
 
 // Where nothing could be written, no report is named.
@@ -18,7 +21,7 @@ func TestOnlyAReportThatIsThereIsNamed(t *testing.T) {
 	page := filepath.Join(result.Dir, reportPage)
 	for _, there := range []bool{false, true} {
 		var out bytes.Buffer
-		if err := showRun(console.Streams{Out: &out}, result, RunOptions{}); err != nil {
+		if err := showRun(console.Streams{Out: &out}, result, "trial.yaml", RunOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if named := strings.Contains(out.String(), "Report:   "+page+"\n"); named != there {
@@ -26,6 +29,24 @@ func TestOnlyAReportThatIsThereIsNamed(t *testing.T) {
 		}
 		if err := os.WriteFile(page, nil, 0o600); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// Where the cause must be fixed first, a longer trial is no advice.
+func TestWhatComesNextFollowsFromTheVerdict(t *testing.T) {
+	result := reporttest.Timeline()
+	result.Dir = "results/a trial"
+	o := RunOptions{Options: spec.Options{Quick: true, Set: []string{"load.rate=10"}}}
+	const again, longer = "plimsoll trial run trial.yaml --quick --set load.rate=10, once the cause is fixed", "plimsoll trial run trial.yaml --set load.rate=10, for a more certain answer"
+	for verdict, want := range map[analyze.Answer][]string{
+		analyze.CouldNotRun: {again},
+		analyze.Invalid:     {"plimsoll trial show 'results/a trial'", again},
+		analyze.Fail:        {"plimsoll trial show 'results/a trial'", longer, "plimsoll trial compare 'results/a trial' ANOTHER, for two results side by side"},
+	} {
+		result.Verdict.Verdict = verdict
+		if got := next(result, "trial.yaml", o); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", verdict, got, want)
 		}
 	}
 }
