@@ -86,7 +86,7 @@ func readRunbook(name *document.Node) (*runbook.Runbook, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		refusal := document.UnknownName(name, "runbook", books.Names())
 		if refusal.Hint == "" {
-			refusal.Hint = "a file of your own ends in .yaml"
+			refusal.Hint = "plimsoll runbook list says what each does; a file of your own ends in .yaml"
 		}
 		return nil, refusal
 	}

@@ -46,6 +46,7 @@ type Plan struct {
 	Prepared *execute.Prepared // for the target
 	Products []Product
 	Workload string // the load's; "": the engine's usual
+	Retries  bool   // that workload can try a deadlocked transaction again
 	Limits   Limits
 }
 

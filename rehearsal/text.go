@@ -2,15 +2,19 @@ package rehearsal
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strconv"
 
 	"plimsoll/internal/document"
 )
 
-// transactions are the load of a rehearsal on MySQL and MariaDB. Deadlocks are tried again, as applications do: this workload has some without
-// any change, and they must not fail a rehearsal.
-const transactions = "{workload: oltp_read_write, table_size: 20k, rate: 60, connections: 60, timeout: 5s, retries: 10, ledger: {rate: 20}}"
+// retries has deadlocks tried again, as applications do: workloads of transactions have some without any change, and they must not fail a
+// rehearsal.
+const retries = ", retries: 10"
+
+// transactions are the load of a rehearsal on MySQL and MariaDB.
+const transactions = "{workload: oltp_read_write, table_size: 20k, rate: 60, connections: 60, timeout: 5s" + retries + ", ledger: {rate: 20}}"
 
 // usual is the load of a rehearsal by its product: a rate that any machine carries, so that what the change keeps waiting is seen.
 var usual = map[string]string{"mariadb": transactions, "rds-mysql": transactions, "mysql": transactions}
@@ -42,14 +46,7 @@ func (d *Draft) text(p Plan, product, version string, nodes int, config, with ma
 			line("    %s: %s", name, strconv.Quote(config[name]))
 		}
 	}
-	load := usual[product]
-	if load == "" {
-		load = otherLoad
-	}
-	if p.Workload != "" {
-		load = "{workload: " + strconv.Quote(p.Workload) + ", rate: 60, connections: 60, timeout: 5s}"
-	}
-	line("load: %s", load)
+	line("load: %s", p.load(product))
 	line("timeline:")
 	line("  - baseline: 20s")
 	line("  - run: %s", strconv.Quote(p.Path))
@@ -71,6 +68,18 @@ func (d *Draft) text(p Plan, product, version string, nodes int, config, with ma
 	}
 	line("  - errors.recovery == 0")
 	return b.Bytes()
+}
+
+// load is the trial's load: the workload that was asked for, else the usual one of the product.
+func (p Plan) load(product string) string {
+	if p.Workload == "" {
+		return cmp.Or(usual[product], otherLoad)
+	}
+	again := ""
+	if p.Retries {
+		again = retries
+	}
+	return "{workload: " + strconv.Quote(p.Workload) + ", rate: 60, connections: 60, timeout: 5s" + again + "}"
 }
 
 // nameOf makes a runbook's name one of a trial.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plimsoll/action"
+	"plimsoll/hint"
 	"plimsoll/internal/document"
 )
 
@@ -94,7 +95,7 @@ type Approval struct {
 func Read(path string, actions []action.Action) (*Runbook, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("read runbook: %w", err)
+		return nil, hint.Missing(fmt.Errorf("read runbook: %w", err), "plimsoll init runbook "+path+" writes one to start from; plimsoll runbook list lists those that ship, which have names without .yaml")
 	}
 	return Parse(path, data, actions)
 }

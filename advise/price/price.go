@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"plimsoll/advise"
+	"plimsoll/hint"
 	"plimsoll/internal/document"
 )
 
@@ -103,7 +104,7 @@ func Load(file string) (*Catalogue, error) {
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("read prices: %w", err)
+		return nil, hint.Missing(fmt.Errorf("read prices: %w", err), "plimsoll prices update downloads the present prices; without --prices, those and the built-in catalogue are used")
 	}
 	over, err := parse(file, text)
 	if err != nil {

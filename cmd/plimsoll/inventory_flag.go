@@ -30,7 +30,10 @@ func inventoryFlag(root *cobra.Command) {
 			return fmt.Errorf("find the inventory: %w", err)
 		}
 		if _, err := os.Stat(path); err != nil {
-			return console.UsageError{Text: fmt.Sprintf("--inventory %s: %v", file, err)}
+			return console.UsageError{
+				Text: fmt.Sprintf("--inventory %s: %v", file, err),
+				Hint: "plimsoll init inventory " + console.Quoted(file) + " writes one; without --inventory, " + inventory.File + " is looked for here, in the parent folders and in ~/.config/plimsoll",
+			}
 		}
 		return os.Setenv(inventory.Variable, path)
 	}

@@ -104,12 +104,6 @@ func (s *State) AlreadySo() []string {
 	return keys
 }
 
-// ActedNever tells whether no step acted, though the runbook has some that could.
-func (s *State) ActedNever() bool {
-	could := slices.ContainsFunc(s.Items, func(i *Step) bool { return i.Step.Uses != "" })
-	return could && !slices.ContainsFunc(s.Items, func(i *Step) bool { return i.Begun > 0 })
-}
-
 // ActedWithEngine tells whether any step acted that is more than a command beside the change.
 func (s *State) ActedWithEngine() bool {
 	return slices.ContainsFunc(s.Items, func(i *Step) bool { return i.Acts && i.Step.Uses != action.CommandName && changesSomething(s, i) })

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 
+	"plimsoll/hint"
 	"plimsoll/internal/document"
 	"plimsoll/trial/expect"
 )
@@ -28,7 +29,7 @@ type Trial struct {
 func Read(path string, o Options, parts Parts) (*Trial, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("read trial: %w", err)
+		return nil, hint.Missing(fmt.Errorf("read trial: %w", err), "plimsoll init trial "+path+" writes one to start from; the trials of the examples folder answer common questions")
 	}
 	return Parse(path, data, o, parts)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plimsoll/engine"
+	"plimsoll/hint"
 	"plimsoll/internal/document"
 	"plimsoll/load"
 	"plimsoll/workload"
@@ -19,7 +20,7 @@ import (
 func ReadFile(path string) (workload.Maker, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return workload.Maker{}, fmt.Errorf("read the workload: %w", err)
+		return workload.Maker{}, hint.Missing(fmt.Errorf("read the workload: %w", err), "correct the path; a name without .yaml, such as oltp_read_write, is a workload that ships")
 	}
 	return Parse(path, data, time.Now)
 }

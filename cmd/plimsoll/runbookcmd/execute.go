@@ -144,7 +144,7 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Desk, run string, 
 	case (st.Outcome == journal.RunUndone || st.Outcome == journal.RunCancelled) && order != nil && order.Do == "resume":
 		fmt.Fprintf(c.Err, "run %s: %s, as it was told to earlier; the run is not done\n", run, st.Outcome)
 		return console.WithCode{Code: console.ExitTrouble}
-	case st.Outcome == journal.RunDone && st.ActedNever():
+	case st.Outcome == journal.RunDone && idle(st):
 		fmt.Fprintf(c.Err, "run %s: done, there was nothing to do\n", run)
 		return nil
 	case st.Outcome == journal.RunDone || st.Outcome == journal.RunUndone || st.Outcome == journal.RunCancelled:
@@ -158,6 +158,18 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Desk, run string, 
 	}
 	fmt.Fprintf(c.Err, "run %s is parked: %s; %s\n", run, st.Why, st.Onwards(run))
 	return console.WithCode{Code: console.ExitTrouble}
+}
+
+// idle tells whether no step of a run acted, though the runbook has some that could.
+func idle(st *journal.State) bool {
+	could := false
+	for _, i := range st.Items {
+		if i.Begun > 0 {
+			return false
+		}
+		could = could || i.Step.Uses != ""
+	}
+	return could
 }
 
 // where is how far a parked run came.

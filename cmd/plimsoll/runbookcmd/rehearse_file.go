@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +19,7 @@ import (
 	"plimsoll/internal/document"
 	"plimsoll/rehearsal"
 	"plimsoll/runbook/execute"
+	known "plimsoll/workload"
 )
 
 // writeRehearsal writes the trial and what belongs to it, and says in what the lab is not like the cluster.
@@ -54,7 +56,7 @@ func writeRehearsal(ctx context.Context, c console.Streams, d *runs.Desk, name s
 		}
 	}
 	draft, err := rehearsal.Write(ctx, site, rehearsal.Plan{
-		Book: book, Path: path, Said: said, Prepared: p, Products: labProducts(), Workload: workload, Limits: limits,
+		Book: book, Path: path, Said: said, Prepared: p, Products: labProducts(), Workload: workload, Retries: triesAgain(workload), Limits: limits,
 	})
 	if err != nil {
 		return "", err
@@ -116,6 +118,16 @@ func fromFolder(dir, name string) (string, error) {
 		rel = "./" + rel
 	}
 	return rel, nil
+}
+
+// triesAgain tells whether a workload that ships can try a deadlocked transaction again.
+func triesAgain(workload string) bool {
+	for _, maker := range catalog.Workloads() {
+		if maker.Name == workload {
+			return slices.ContainsFunc(maker.Parameters, func(p known.Parameter) bool { return p.Name == "retries" })
+		}
+	}
+	return false
 }
 
 // labProducts are what a lab can be made of.

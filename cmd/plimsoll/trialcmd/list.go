@@ -32,7 +32,7 @@ func newList(c console.Streams) *cobra.Command {
 				return console.PrintJSON(c, all)
 			}
 			if len(all) == 0 {
-				fmt.Fprintf(c.Err, "no results below %s\n", dir)
+				fmt.Fprintf(c.Err, "no results below %s; plimsoll trial run FILE writes one, and PLIMSOLL_RESULTS or plimsoll trial list DIR names another folder\n", dir)
 				return nil
 			}
 			w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
