@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"plimsoll/engine"
 	"plimsoll/infra/uml"
@@ -98,6 +99,9 @@ func (c *Cluster) unlock() error {
 
 // Name is the cluster's name.
 func (c *Cluster) Name() string { return c.record.Name }
+
+// Made is when it was created.
+func (c *Cluster) Made() time.Time { return c.record.Made }
 
 // PasswordFile is where its administrator's password is, for the owner alone.
 func (c *Cluster) PasswordFile() string { return passwordFile(c.record.folder) }

@@ -25,6 +25,22 @@ func Down(ctx context.Context, name string, deps Deps) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
+	return d.takeDown(ctx, name)
+}
+
+// DownByForce is Down of a cluster that another Plimsoll may have in hand: its servers vanish under that one.
+func DownByForce(ctx context.Context, name string, deps Deps) error {
+	if err := Down(ctx, name, deps); !errors.Is(err, infra.ErrLocked) {
+		return err
+	}
+	d, err := deps.withDefaults()
+	if err != nil {
+		return err
+	}
+	return d.takeDown(ctx, name)
+}
+
+func (d Deps) takeDown(ctx context.Context, name string) error {
 	left, err := d.leftovers(ctx, name)
 	if err != nil {
 		return err

@@ -246,6 +246,19 @@ func TestAServerThatDoesNotEndSaysWhatItIsBusyWith(t *testing.T) {
 	}
 }
 
+// Whoever tidies up by force does not ask who has a cluster in hand.
+func TestAClusterInHandIsTakenDownByForce(t *testing.T) {
+	d, ctx := deps(t, toys{}), t.Context()
+	up(t, d, lab.Spec{Name: "held", Product: "toy"})
+	if err := lab.Down(ctx, "held", d); !errors.Is(err, infra.ErrLocked) {
+		t.Errorf("taken down in another's hands: %v", err)
+	}
+	must(t, lab.DownByForce(ctx, "held", d))
+	if all, err := lab.List(ctx, d); err != nil || len(all) > 0 {
+		t.Errorf("left: %+v, %v", all, err)
+	}
+}
+
 func TestOpen(t *testing.T) {
 	d, ctx := deps(t, toys{}), t.Context()
 	_, err := lab.Open(ctx, "demo", d)
