@@ -36,7 +36,7 @@ type Look struct {
 	Doing    string          `json:"doing"`         // what it is busy with, and how far that is
 	Phase    string          `json:"phase"`         // under way
 	Share    float64         `json:"share"`         // of the whole, 0 to 1
-	Left     time.Duration   `json:"left"`          // 0: not known
+	Left     time.Duration   `json:"left_ns"`       // 0: not known
 	Second   string          `json:"second"`        // the last second of load, in words
 	Verdict  *result.Verdict `json:"verdict"`       // at the end
 	Charts   []chart.Chart   `json:"charts"`        // of the run under way: throughput, response time

@@ -50,7 +50,7 @@ type Leg struct {
 	Size      int64    `json:"size"` // of the device, bytes
 	IO        IO       `json:"io"`
 	// HungFor is how long requests have been under way without one of them ending, at least.
-	HungFor time.Duration `json:"hung_for,omitempty"`
+	HungFor time.Duration `json:"hung_for_ns,omitempty"`
 }
 
 // IO is what a device has done since the machine started.
@@ -79,7 +79,7 @@ type Sync struct {
 	Rate    int64         `json:"rate"` // bytes per second
 	Floor   int64         `json:"floor"`
 	Ceiling int64         `json:"ceiling"`
-	Left    time.Duration `json:"left,omitempty"`
+	Left    time.Duration `json:"left_ns,omitempty"`
 }
 
 // InStep says that the leg has all that was written.

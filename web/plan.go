@@ -127,7 +127,7 @@ type planPage struct {
 	Inputs      []fact        `json:"inputs,omitempty"`
 	Rails       []railRow     `json:"guardrails,omitempty"`
 	Gate        gateView      `json:"gate"`
-	Expected    time.Duration `json:"expected,omitempty"`
+	Expected    time.Duration `json:"expected_ns,omitempty"`
 	Trouble     *trouble      `json:"trouble,omitempty"` // why a run that began now would stop
 	Command     string        `json:"command"`
 	Said        []fact        `json:"-"` // what the person said, to be sent again

@@ -44,7 +44,7 @@ type stepRow struct {
 	Phase   journal.Phase `json:"phase"`
 	Uses    string        `json:"uses,omitempty"`
 	Attempt int           `json:"attempt,omitempty"`
-	Took    time.Duration `json:"took,omitempty"`
+	Took    time.Duration `json:"took_ns,omitempty"`
 	Until   time.Time     `json:"until,omitzero"`
 	Error   string        `json:"error,omitempty"`
 	Advice  string        `json:"advice,omitempty"`

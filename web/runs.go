@@ -17,7 +17,7 @@ type runRow struct {
 	Environment string        `json:"environment"`
 	Status      string        `json:"status"`
 	Share       float64       `json:"share"`
-	Left        time.Duration `json:"left,omitempty"`
+	Left        time.Duration `json:"left_ns,omitempty"`
 	Position    string        `json:"position,omitempty"`
 	Reason      string        `json:"reason,omitempty"`
 	By          string        `json:"by"`

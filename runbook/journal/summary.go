@@ -9,8 +9,8 @@ type Summary struct {
 	Status   string        `json:"status"` // running, held, asking, parked, done, failed, cancelled, undone
 	Position string        `json:"position,omitempty"`
 	Detail   string        `json:"detail,omitempty"`
-	Share    float64       `json:"share"`          // of the whole, 0 to 1
-	Left     time.Duration `json:"left,omitempty"` // by earlier runs and by the pace of what is under way; 0: not known
+	Share    float64       `json:"share"`             // of the whole, 0 to 1
+	Left     time.Duration `json:"left_ns,omitempty"` // by earlier runs and by the pace of what is under way; 0: not known
 	Reason   string        `json:"reason,omitempty"`
 }
 
