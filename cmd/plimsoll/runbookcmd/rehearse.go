@@ -89,7 +89,10 @@ func rehearse(ctx context.Context, c console.Streams, d *runs.Desk, name string,
 	}
 	again := func() (*execute.Prepared, error) { return o.prepare(ctx, d, name) }
 	if _, err = rehearseUntilOpen(ctx, c, d, t, deps, p, again); err != nil {
-		if errors.As(err, &console.WithCode{}) {
+		if errors.Is(err, context.Canceled) {
+			fmt.Fprintln(c.Err, "Rehearsals that have passed are kept and count; the one that was interrupted does not, and nothing was changed on the cluster.")
+		}
+		if errors.As(err, &console.WithCode{}) || errors.Is(err, context.Canceled) {
 			fmt.Fprintf(c.Err, "To try again: plimsoll runbook rehearse %s%s --trial %s%s\n", console.Quoted(name), o.asTyped(), console.Quoted(file), asFlags("--set", o.set))
 		}
 		return err

@@ -192,12 +192,12 @@ func next(r *result.Result, file string, o RunOptions) []string {
 	o.Quick = false
 	longer := o.asTyped(file)
 	switch {
+	case r.Verdict.Ended != nil && r.Verdict.Ended.How == result.Interrupted:
+		return []string{again + ", which begins anew", show}
 	case r.Verdict.Verdict == analyze.CouldNotRun:
 		return []string{again + ", once the cause is fixed"}
 	case r.Verdict.Verdict == analyze.Invalid:
 		return []string{show, again + ", once the cause is fixed"}
-	case r.Verdict.Verdict == "":
-		return []string{again + ", which begins anew", show}
 	case again != longer:
 		return []string{show, longer + ", for a more certain answer", compare}
 	}

@@ -11,6 +11,7 @@ import (
 	"plimsoll/analyze"
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/report/reporttest"
+	"plimsoll/result"
 	"plimsoll/trial/spec"
 )
 
@@ -35,8 +36,8 @@ func TestOnlyAReportThatIsThereIsNamed(t *testing.T) {
 
 // Where the cause must be fixed first, a longer trial is no advice.
 func TestWhatComesNextFollowsFromTheVerdict(t *testing.T) {
-	result := reporttest.Timeline()
-	result.Dir = "results/a trial"
+	shown := reporttest.Timeline()
+	shown.Dir = "results/a trial"
 	o := RunOptions{Options: spec.Options{Quick: true, Set: []string{"load.rate=10"}}}
 	const again, longer = "plimsoll trial run trial.yaml --quick --set load.rate=10, once the cause is fixed", "plimsoll trial run trial.yaml --set load.rate=10, for a more certain answer"
 	for verdict, want := range map[analyze.Answer][]string{
@@ -44,9 +45,13 @@ func TestWhatComesNextFollowsFromTheVerdict(t *testing.T) {
 		analyze.Invalid:     {"plimsoll trial show 'results/a trial'", again},
 		analyze.Fail:        {"plimsoll trial show 'results/a trial'", longer, "plimsoll trial compare 'results/a trial' ANOTHER, for two results side by side"},
 	} {
-		result.Verdict.Verdict = verdict
-		if got := next(result, "trial.yaml", o); !slices.Equal(got, want) {
+		shown.Verdict.Verdict = verdict
+		if got := next(shown, "trial.yaml", o); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", verdict, got, want)
 		}
+	}
+	shown.Verdict.Ended = &result.Ended{How: result.Interrupted}
+	if got := next(shown, "trial.yaml", o); len(got) != 2 || got[0] != "plimsoll trial run trial.yaml --quick --set load.rate=10, which begins anew" {
+		t.Errorf("after Ctrl-C: %q", got)
 	}
 }
