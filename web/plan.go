@@ -208,11 +208,18 @@ func planView(name string, p *execute.Prepared, said []fact) planPage {
 		Hash: h.Plan.Hash, Steps: planRows(h.Plan), Inputs: factsOf(h.Inputs), Expected: p.Expected, Said: said,
 		Gate: gateView{Needed: p.Gate.Needed, Passed: p.Gate.Passed, Why: p.Gate.Why, Open: p.Gate.Open()},
 	}
-	words := []any{"plimsoll", "runbook", "run", name, "--cluster", h.Cluster}
+	verb := "run"
+	if !v.Gate.Open {
+		verb = "rehearse" // a run would be refused
+	}
+	words := []any{"plimsoll", "runbook", verb, name, "--cluster", h.Cluster}
 	for _, in := range said {
 		words = append(words, "-i", in.Name+"="+in.Value)
 	}
-	v.Command = command(append(words, "--plan", h.Plan.Hash)...)
+	if v.Gate.Open {
+		words = append(words, "--plan", h.Plan.Hash)
+	}
+	v.Command = command(words...)
 	if err := p.Trouble(); err != nil {
 		v.Trouble = &trouble{Error: err.Error(), Hint: hintOf(err)}
 	}
