@@ -106,6 +106,20 @@ func (m *ClusterLock) take(ctx context.Context, c action.Claim) error {
 	return nil
 }
 
+// ForgetClaim releases the claim of a run in a copy of the cluster that the run has claimed: its table was copied with the data, and
+// nobody would prolong or release it there.
+func ForgetClaim(ctx context.Context, in engine.Database, run string) error {
+	session, err := in.Session(ctx)
+	if err != nil {
+		return err
+	}
+	err = session.Exec(ctx, "UPDATE plimsoll.claim SET run = '', holder = '', expires = NOW(6) WHERE run = "+admin.Text(run), nil)
+	if engine.ClassOf(err) == engine.Missing { // nobody has claimed anything there
+		err = nil
+	}
+	return errors.Join(err, session.Close())
+}
+
 const readClaim = `SELECT run, holder, epoch, TIMESTAMPDIFF(MICROSECOND, since, NOW(6)), TIMESTAMPDIFF(MICROSECOND, expires, NOW(6)),
 	@@GLOBAL.read_only FROM plimsoll.claim WHERE id = 1`
 

@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/action/actiontest"
+	"plimsoll/action/mysql"
 	"plimsoll/action/mysql/replication"
 	"plimsoll/action/rds"
 	"plimsoll/cluster"
@@ -36,6 +37,9 @@ func newWorld(t *testing.T, target engine.Target, e engine.Engine) *world {
 	t.Helper()
 	s := awstest.New(t)
 	s.Takes = 20 * time.Millisecond
+	if len(target.Addresses) > 0 { // the one server plays the clone too
+		s.Cloned = func(string, string) string { return target.Addresses[0] }
+	}
 	w := &world{Server: s}
 	w.fill(t)
 	here, err := local.New()
@@ -67,7 +71,7 @@ func (w *world) fill(*testing.T) {
 func (w *world) snapshot(t *testing.T) string {
 	t.Helper()
 	var all []string
-	for _, id := range []string{"orders", "orders-2", "new", "copy-1", "orders-green-abc123"} {
+	for _, id := range []string{"orders", "orders-2", "new", "copy-1", "copy-2", "copy-3", "orders-green-abc123"} {
 		if i, there := w.Shown(id); there {
 			all = append(all, fmt.Sprint(i.ID, i.Class, i.Type, i.GiB, i.Source, i.Cluster, i.Tier, slices.Contains(w.Members("every"), id), slices.Contains(w.Members("reports"), id)))
 		}
@@ -97,7 +101,7 @@ func (w *world) action(t *testing.T, name string) action.Action {
 	t.Helper()
 	all := rds.Actions(func(ctx context.Context, at cluster.AWS) (*aws.RDS, error) {
 		return aws.OpenRDS(ctx, aws.Options{Region: at.Region, Endpoint: w.URL})
-	}, 2*time.Millisecond, replication.MayTakeWrites)
+	}, 2*time.Millisecond, replication.MayTakeWrites, mysql.ForgetClaim)
 	a, known := action.Find(all, name)
 	if !known {
 		t.Fatalf("no action %s", name)
@@ -143,6 +147,7 @@ func TestActionsConform(t *testing.T) {
 		{Action: w.action(t, "aurora.add-reader"), With: "{node: db3, class: db.r6g.large}"},
 		{Action: w.action(t, "aurora.serve"), With: "{node: db2, endpoints: [reports], tier: 3}"},
 		{Action: w.action(t, "aurora.clone"), With: "{name: copy, class: db.r6g.large}"},
+		{Action: w.action(t, "aurora.clone"), With: "{name: copy, class: db.r6g.large, readers: 2}"},
 		{Action: w.action(t, "aurora.delete-clone"), With: "{name: copy}", Again: copied},
 		{Action: w.action(t, "aurora.delete-expired-clones"), With: "{}", Again: copied},
 	} {

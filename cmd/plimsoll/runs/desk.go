@@ -22,8 +22,9 @@ import (
 // Desk is what the runbook commands work with: the service on this machine's store.
 type Desk struct {
 	*execute.Service
-	Look     func(ctx context.Context, cluster string) (*cluster.Cluster, error) // in place of Open, for who changes nothing
-	Approves bool                                                                // every step that asks: nobody watches a fault test
+	Inventory *inventory.Inventory                                                // the clusters that Open and Look know beside those of the lab
+	Look      func(ctx context.Context, cluster string) (*cluster.Cluster, error) // in place of Open, for who changes nothing
+	Approves  bool                                                                // every step that asks: nobody watches a fault test
 }
 
 func (d *Desk) close() error { return d.Store.Close() }
@@ -59,7 +60,7 @@ func Open(ctx context.Context) (*Desk, error) {
 	look := func(ctx context.Context, name string) (*cluster.Cluster, error) {
 		return home.LookAtCluster(ctx, name, inv, deps)
 	}
-	d := &Desk{Look: look, Service: &execute.Service{
+	d := &Desk{Inventory: inv, Look: look, Service: &execute.Service{
 		Rules: rules, Shared: inv.Shared,
 		Store: store, Actions: catalog.Actions(), User: who, Known: known, Holder: fmt.Sprintf("%s (process %d on %s)", who, os.Getpid(), host),
 		Call: func(name string) string { return home.Called(name, inv) },
