@@ -104,7 +104,7 @@ func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time
 	if !replica.Sources[0].Receives {
 		return 0, &hint.PermanentError{Reason: fmt.Sprintf("%s is not connected to %s: %s", w.To, w.From, replica.Sources[0].Trouble), Advice: "fix that first"}
 	}
-	if err := noErrant(ctx, to, from); err != nil {
+	if err := (link{to, from}).refuseErrant(ctx); err != nil {
 		return 0, err
 	}
 	if _, known := from.account(); !known {

@@ -105,7 +105,7 @@ func observeOwn(ctx context.Context, s *server, seen action.Facts) error {
 		if other.mariadb != s.mariadb {
 			continue
 		}
-		lacks, err := s.errant(ctx, other)
+		lacks, err := link{s, other}.errant(ctx)
 		if err != nil {
 			return err
 		}
