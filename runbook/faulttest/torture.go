@@ -117,15 +117,20 @@ func (t *Torture) worthIt(ctx context.Context, o *Report) (err error) {
 
 // service is a service on an empty store.
 func (t *Torture) service(ctx context.Context, name string) (*execute.Service, error) {
-	store, err := durable.Open(ctx, durable.Options{Folder: filepath.Join(t.Folder, name), Version: journal.Interpreter})
+	return t.reopen(ctx, filepath.Join(t.Folder, name))
+}
+
+// reopen is a service on the store of a folder, which is to be closed.
+func (t *Torture) reopen(ctx context.Context, folder string) (*execute.Service, error) {
+	store, err := openStore(ctx, folder)
 	if err != nil {
 		return nil, err
 	}
-	return t.on(store), nil
+	return &execute.Service{Store: store, Actions: t.Actions, Open: t.Open, ClusterLock: t.ClusterLock, User: "torture", Holder: "torture"}, nil
 }
 
-func (t *Torture) on(store *durable.Store) *execute.Service {
-	return &execute.Service{Store: store, Actions: t.Actions, Open: t.Open, ClusterLock: t.ClusterLock, User: "torture", Holder: "torture"}
+func openStore(ctx context.Context, folder string) (*durable.Store, error) {
+	return durable.Open(ctx, durable.Options{Folder: folder, Version: journal.Interpreter})
 }
 
 // run plans and runs once, and returns how the run stands.

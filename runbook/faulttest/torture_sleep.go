@@ -90,12 +90,11 @@ func robOwner(ctx context.Context, t *Torture, o *Report, test string, who thief
 
 // robbed looks what the owner did when it woke, and gives all back.
 func (t *Torture) robbed(ctx context.Context, o *Report, test, folder string, who thief, stolen bool) (err error) {
-	store, err := durable.Open(ctx, durable.Options{Folder: folder, Version: journal.Interpreter})
+	s, err := t.reopen(ctx, folder)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	s := t.on(store)
+	defer func() { err = errors.Join(err, s.Store.Close()) }()
 	run, entries, err := only(ctx, s)
 	if err != nil {
 		return err
@@ -118,7 +117,7 @@ func (t *Torture) robbed(ctx context.Context, o *Report, test, folder string, wh
 		if !st.Outcome.Over() { // others have had its cluster: it may not be taken back any more
 			end = t.giveUp
 		}
-		if err := who.giveBack(ctx, store); err != nil {
+		if err := who.giveBack(ctx, s.Store); err != nil {
 			return err
 		}
 	}
@@ -136,7 +135,7 @@ func stealLock(ctx context.Context, t *Torture, folder string, who thief) error 
 }
 
 func tryToSteal(ctx context.Context, t *Torture, folder string, who thief) (err error) {
-	store, err := durable.Open(ctx, durable.Options{Folder: folder, Version: journal.Interpreter})
+	store, err := openStore(ctx, folder)
 	if err != nil {
 		return err
 	}
