@@ -60,7 +60,7 @@ func Machine() (infra.Machine, error) { return local.New() }
 func Parts() spec.Parts {
 	return spec.Parts{
 		Products: Products(), Engines: enginesByName(), Inventory: readInventory, Site: listedSite, Workload: Workload, Loader: Loader, Loaders: loaderNames, Faults: Faults(),
-		Actions: Actions(), Books: books.Names(), Runbook: Runbook, Marker: ClusterLock,
+		Actions: Actions(), Books: books.Names(), Runbook: Runbook, ClusterLock: ClusterLock,
 		Watch: liveOfTrial, CheckWatched: checkWatchedByTrial,
 	}
 }

@@ -116,8 +116,8 @@ type Ender interface {
 	End(ctx context.Context) error
 }
 
-// Breaker is a server that can be treated badly, as fate does: in a lab.
-type Breaker interface {
+// FaultProneServer is a server that can be treated badly, as fate does: in a lab.
+type FaultProneServer interface {
 	Kill(ctx context.Context) error
 	Freeze(ctx context.Context) error
 	Thaw(ctx context.Context) error

@@ -43,8 +43,8 @@ func Reassign(ctx context.Context, own Assignable, others map[string]string) err
 	return own.Assign(ctx, settings)
 }
 
-// Mortal is a server of which somebody is told when it ends by itself.
-type Mortal interface {
+// Monitored is a server of which somebody is told when it ends by itself.
+type Monitored interface {
 	// ExpectEnd says that it is going to, before it is started again: that is no news.
 	ExpectEnd(ctx context.Context) error
 }

@@ -190,9 +190,9 @@ type readOnlyServer struct{ Server }
 func (readOnlyServer) Start(context.Context) error { return fmt.Errorf("start: %w", ErrReadOnly) }
 func (readOnlyServer) Stop(context.Context) error  { return fmt.Errorf("stop: %w", ErrReadOnly) }
 
-// Frozen keeps the one question of a Breaker.
+// Frozen keeps the one question of a FaultProneServer.
 func (s readOnlyServer) Frozen(ctx context.Context) (bool, error) {
-	if b, ok := s.Server.(Breaker); ok {
+	if b, ok := s.Server.(FaultProneServer); ok {
 		return b.Frozen(ctx)
 	}
 	return false, nil

@@ -21,14 +21,14 @@ type Server struct {
 }
 
 var (
-	_ cluster.Server     = Server{}
-	_ cluster.Breaker    = Server{}
-	_ cluster.Identified = Server{}
-	_ cluster.Assignable = Server{}
-	_ cluster.Joining    = Server{}
-	_ cluster.Mortal     = Server{}
-	_ cluster.Copyable   = Server{}
-	_ cluster.Logged     = Server{}
+	_ cluster.Server           = Server{}
+	_ cluster.FaultProneServer = Server{}
+	_ cluster.Identified       = Server{}
+	_ cluster.Assignable       = Server{}
+	_ cluster.Joining          = Server{}
+	_ cluster.Monitored        = Server{}
+	_ cluster.Copyable         = Server{}
+	_ cluster.Logged           = Server{}
 
 	_ cluster.Powered        = Server{}
 	_ cluster.Reconfigurable = Server{}

@@ -159,7 +159,7 @@ func switchoverTakenBack(c *threeServers) {
 func switchoverFrozen(c *threeServers) {
 	n2, err := c.site.Node(c.Context(), "n2")
 	c.must(err)
-	target := n2.Server.(cluster.Breaker)
+	target := n2.Server.(cluster.FaultProneServer)
 	const maxBehind = 3 * time.Second
 	var stopped, back time.Time
 	traffic := c.traffic()

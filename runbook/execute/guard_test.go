@@ -161,15 +161,15 @@ func TestNoActBeginsDuringABreach(t *testing.T) {
 	}
 }
 
-// lingering is a marker whose cluster takes its time when an act is about to begin.
+// lingering is a ClusterLock whose cluster takes its time when an act is about to begin.
 type lingering struct {
-	*runbooktest.Board
+	*runbooktest.MemoryLock
 	linger func()
 }
 
 func (l lingering) Claim(ctx context.Context, c action.Claim) error {
 	l.linger()
-	return l.Board.Claim(ctx, c)
+	return l.MemoryLock.Claim(ctx, c)
 }
 
 func TestAnActDoesNotBeginWhenABreachCameWhileTheClusterWasAsked(t *testing.T) {
@@ -179,7 +179,7 @@ func TestAnActDoesNotBeginWhenABreachCameWhileTheClusterWasAsked(t *testing.T) {
 	var run string
 	var once sync.Once
 	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock {
-		return lingering{&runbooktest.Board{}, func() {
+		return lingering{&runbooktest.MemoryLock{}, func() {
 			if run == "" || len(b.events(run, journal.Intended)) == 0 {
 				return
 			}

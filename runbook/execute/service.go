@@ -32,7 +32,7 @@ type Service struct {
 	Open        func(ctx context.Context, cluster string) (*cluster.Cluster, error) // the caller's site to close
 	Meter       func(*cluster.Cluster) Meter                                        // nil: guardrails have no data
 	Watch       func(context.Context, *cluster.Cluster) (Watched, error)            // reads what runbooks name of a watch; nil: nothing does
-	ClusterLock func(*cluster.Cluster) lock.ClusterLock                             // nil, or returning nil: no marker in the target
+	ClusterLock func(*cluster.Cluster) lock.ClusterLock                             // nil, or returning nil: no clusterLock in the target
 	Shared      func(cluster string) []string                                       // which of its servers stand in other clusters of the inventory too; may be nil
 	Rules       runbook.Rules                                                       // in production
 	User        string                                                              // who asks

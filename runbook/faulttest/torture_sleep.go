@@ -45,8 +45,8 @@ func (t *Torture) sleep(ctx context.Context, o *Report) error {
 	if err != nil {
 		return err
 	}
-	if marker := t.ClusterLock(site); marker != nil {
-		err = robOwner(ctx, t, o, "the owner sleeps, another host takes the cluster", stranger{marker, action.Claim{
+	if clusterLock := t.ClusterLock(site); clusterLock != nil {
+		err = robOwner(ctx, t, o, "the owner sleeps, another host takes the cluster", stranger{clusterLock, action.Claim{
 			Cluster: t.Request.Cluster, Run: "another", Holder: "another host", Epoch: 1, For: time.Hour, Break: true,
 		}})
 	}
@@ -171,14 +171,14 @@ func (n neighbour) giveBack(ctx context.Context, store *durable.Store) error {
 
 // stranger is a run of another store, on another host: it sees the claim in the cluster alone.
 type stranger struct {
-	marker lock.ClusterLock
-	claim  action.Claim
+	clusterLock lock.ClusterLock
+	claim       action.Claim
 }
 
 func (s stranger) take(ctx context.Context, _ *durable.Store) error {
-	return s.marker.Claim(ctx, s.claim)
+	return s.clusterLock.Claim(ctx, s.claim)
 }
 
 func (s stranger) giveBack(ctx context.Context, _ *durable.Store) error {
-	return s.marker.Clear(ctx, s.claim)
+	return s.clusterLock.Clear(ctx, s.claim)
 }

@@ -10,8 +10,8 @@ import (
 	"plimsoll/action"
 )
 
-// Board is a marker in memory that two stores share.
-type Board struct {
+// MemoryLock is a marker in memory that two stores share.
+type MemoryLock struct {
 	Mu   sync.Mutex
 	Has  action.Claim
 	had  action.Claim // last
@@ -23,7 +23,7 @@ type Board struct {
 	Denies  error // to the account
 }
 
-func (b *Board) Claim(_ context.Context, c action.Claim) error {
+func (b *MemoryLock) Claim(_ context.Context, c action.Claim) error {
 	b.Mu.Lock()
 	defer b.Mu.Unlock()
 	if b.Unclear {
@@ -45,7 +45,7 @@ func (b *Board) Claim(_ context.Context, c action.Claim) error {
 	return nil
 }
 
-func (b *Board) Clear(_ context.Context, c action.Claim) error {
+func (b *MemoryLock) Clear(_ context.Context, c action.Claim) error {
 	b.Mu.Lock()
 	defer b.Mu.Unlock()
 	if b.Mute {
