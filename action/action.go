@@ -1,7 +1,7 @@
 // Package action is the port to what a step of a runbook calls, and holds the actions that need no engine of their own.
 //
-// An action is typed Go: a struct of inputs that can check whether the world is already so, act, and, where it can be,
-// undo. It must pass actiontest.Run.
+// An action is typed Go: a struct of inputs that can check whether the change is already made, make it, and undo it where that can be done.
+// It must pass actiontest.Run.
 package action
 
 import (
@@ -28,7 +28,7 @@ type Action struct {
 type Task interface {
 	// Traits says what acting with these inputs means.
 	Traits() Traits
-	// Check says whether the world is already as intended. It changes nothing.
+	// Check says whether everything is already as intended. It changes nothing.
 	Check(ctx context.Context, on *cluster.Cluster) (CheckResult, error)
 	// Act makes it so.
 	Act(ctx context.Context, on *cluster.Cluster, c Call) (Facts, error)

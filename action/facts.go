@@ -14,7 +14,7 @@ type Facts map[string]any
 // Another is what a fact is intended to be of which only that it changes is meant.
 const Another = "another"
 
-// TroublesKey is under which an act puts out what went wrong on its way and was mended: texts.
+// TroublesKey is the name of the output in which an act lists, as texts, what went wrong on its way and was mended.
 const TroublesKey = "troubles"
 
 // Troubles are what went wrong on the way of the act that put these facts out.

@@ -13,7 +13,7 @@ import (
 // ErrReadOnly says that something tried to change what a check may only look at.
 var ErrReadOnly = errors.New("a check tried to change something")
 
-// ReadOnly returns a site on which nothing can be changed but by a command: what plans and checks are given.
+// ReadOnly returns the cluster as plans and checks are given it: only a shell command can change something there.
 func (s *Cluster) ReadOnly() *Cluster {
 	out := &Cluster{Name: s.Name, Environment: s.Environment, Local: readOnlyMachine{s.Local}, Replication: s.Replication, AWS: s.AWS, Kubernetes: s.Kubernetes, roles: s.roles}
 	if s.Grower != nil {

@@ -13,8 +13,8 @@ import (
 	"plimsoll/lab/forgetful"
 )
 
-// Server is the server of one node in the hands of those who have its cluster. Whatever changes it waits for the operation of the
-// cluster under way.
+// Server is the server of one node, for those who hold its cluster. Whatever changes it waits for the operation of the cluster that is
+// under way.
 type Server struct {
 	cluster *Cluster
 	node    string
@@ -55,7 +55,7 @@ func (s Server) Running(context.Context) (bool, error) {
 	return err == nil && n.State != Stopped, err
 }
 
-// Frozen tells whether it was stopped in its tracks.
+// Frozen tells whether it is frozen (SIGSTOP).
 func (s Server) Frozen(context.Context) (bool, error) {
 	n, err := s.now()
 	return n.State == Frozen, err

@@ -34,7 +34,7 @@ type Level int
 
 // The levels, from the most frequent to the rarest.
 const (
-	Second     Level = iota // 1 s: what a person looks at while it burns
+	Second     Level = iota // 1 s: what a person looks at during an incident
 	TenSeconds              // all counters, replication, waits in detail
 	Minute                  // statements, settings
 	TenMinutes              // schema, sizes

@@ -24,8 +24,8 @@ type State struct {
 	Settling map[string]time.Duration // by group: the longest that was waited for that
 	Held     string                   // why a guardrail holds it
 	Rail     string                   // that guardrail
-	Cause    Cause                    // why it ended broken, where the change has no part in that
-	Blind    bool                     // it holds for want of metrics, not for what they say
+	Cause    Cause                    // why it failed, where that is nothing that the change did
+	Blind    bool                     // the guardrail holds it because metrics are missing, not because of what they show
 	Baseline map[string]float64
 	Stopping *Event // a person cancelled, or its runbook has a failure undone
 	Undoing  bool

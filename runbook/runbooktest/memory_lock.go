@@ -10,16 +10,16 @@ import (
 	"plimsoll/action"
 )
 
-// MemoryLock is a marker in memory that two stores share.
+// MemoryLock is a ClusterLock that keeps the claim in memory, where two stores share it.
 type MemoryLock struct {
 	Mu   sync.Mutex
 	Has  action.Claim
 	had  action.Claim // last
 	At   time.Time    // when that was taken
-	Dead bool         // who has it does not prolong it any more
-	Mute bool         // it takes nothing back
+	Dead bool         // its holder does not prolong it any more
+	Mute bool         // it fails to clear a claim
 
-	Unclear bool  // it does not say who has it
+	Unclear bool  // it fails to claim
 	Denies  error // to the account
 }
 

@@ -266,5 +266,5 @@ func (p *pickReplica) Act(ctx context.Context, on *cluster.Cluster, _ action.Cal
 	return out, nil
 }
 
-// Verify is nothing more: the replicas say the same as before.
+// Verify asks for nothing more: the replicas would say the same as before.
 func (p *pickReplica) Verify(context.Context, *cluster.Cluster, action.Facts) error { return nil }

@@ -172,7 +172,7 @@ func (f *fence) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (ac
 	return action.Facts{"way": "ended"}, errors.Join(kept, end(ctx))
 }
 
-// Verify accepts what a person took upon himself.
+// Verify accepts what a person has approved, though the server cannot be reached.
 func (f *fence) Verify(ctx context.Context, on *cluster.Cluster, output action.Facts) error {
 	if output["way"] == "none" {
 		return nil

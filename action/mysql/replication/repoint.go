@@ -161,7 +161,7 @@ func (r *repoint) one(ctx context.Context, on *cluster.Cluster, n peer, source *
 	return setMode(ctx, s, s.refusing())
 }
 
-// Verify is content when all that answered follow.
+// Verify holds when all that answered follow.
 func (r *repoint) Verify(ctx context.Context, on *cluster.Cluster, output action.Facts) error {
 	source, err := serverOf(ctx, on, r.Source)
 	if err != nil {
