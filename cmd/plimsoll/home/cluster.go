@@ -38,6 +38,16 @@ func LookAtCluster(ctx context.Context, name string, inv *inventory.Inventory, d
 	return siteBy(ctx, name, inv, deps, lab.Look)
 }
 
+// Look is LookAtCluster by the inventory that there is, which it returns too, with what labs on this machine work with.
+func Look(ctx context.Context, name string) (*cluster.Cluster, *inventory.Inventory, lab.Deps, error) {
+	inv, deps, err := surroundings()
+	if err != nil {
+		return nil, nil, lab.Deps{}, err
+	}
+	on, err := LookAtCluster(ctx, name, inv, deps)
+	return on, inv, deps, err
+}
+
 func siteBy(ctx context.Context, name string, inv *inventory.Inventory, deps lab.Deps, open func(context.Context, string, lab.Deps) (*lab.Cluster, error)) (*cluster.Cluster, error) {
 	asked := name
 	name, isLab := strings.CutPrefix(name, LabPrefix)
