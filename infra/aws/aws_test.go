@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"plimsoll/hint"
@@ -117,6 +118,28 @@ func TestARefusalEndsTheWait(t *testing.T) {
 	})
 	if !errors.Is(err, refusal) || looks != 1 {
 		t.Errorf("got %v after %d looks", err, looks)
+	}
+}
+
+// When the wait is cancelled at the moment of the next look, which of the two is seen first is chance. Whatever it is, the error says what
+// was waited for.
+func TestAWaitThatWasCancelledLooksNoMore(t *testing.T) {
+	for range 50 {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			looks := 0
+			err := aws.Await(ctx, time.Millisecond, func(string) {}, func(context.Context) (bool, string, error) {
+				if looks++; looks > 1 {
+					return false, "", ctx.Err()
+				}
+				time.Sleep(2 * time.Millisecond) // the next look is due
+				cancel()
+				return false, "the class db.m5.xlarge", nil
+			})
+			if looks != 1 || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "wait for the class db.m5.xlarge") {
+				t.Errorf("got %v after %d looks", err, looks)
+			}
+		})
 	}
 }
 
