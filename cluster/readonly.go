@@ -102,7 +102,7 @@ type readOnlyDatabase struct {
 	engine.Replicated
 	engine.Ringed
 	engine.Sharded
-	engine.Watched
+	engine.InFlightCounting
 }
 
 var _ engine.View = readOnlyDatabase{}
@@ -113,7 +113,7 @@ func readOnlyViewOf(db engine.Database) readOnlyDatabase {
 	d.Replicated, _ = engine.As[engine.Replicated](db)
 	d.Ringed, _ = engine.As[engine.Ringed](db)
 	d.Sharded, _ = engine.As[engine.Sharded](db)
-	d.Watched, _ = engine.As[engine.Watched](db)
+	d.InFlightCounting, _ = engine.As[engine.InFlightCounting](db)
 	return d
 }
 

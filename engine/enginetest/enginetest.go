@@ -15,7 +15,7 @@ type Harness struct {
 	Database engine.Database // what Engine opened at Target
 	Texts    Texts
 	Setting  Setting // only used if Database is Configurable
-	Waiting  Waiting // only used if Database is Watched
+	Waiting  Waiting // only used if Database is InFlightCounting
 
 	// RecordTable is the oddest name that a table may have; empty: one with spaces.
 	RecordTable string
@@ -88,7 +88,7 @@ var common = []part{
 	{"Metered", testMetered},
 	{"Pages in memory", testInMemory},
 	{"Pending work", testPendingWork},
-	{"Watched", testWatched},
+	{"InFlightCounting", testInFlight},
 }
 
 func run(t *testing.T, h Harness, parts []part) {

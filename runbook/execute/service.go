@@ -80,15 +80,15 @@ type Request struct {
 
 // Prepared is a run that was planned and not begun.
 type Prepared struct {
-	Header   journal.Header
-	Expected time.Duration // by earlier runs; 0: not known
-	Gate     plan.GateState
-	Rails    []RailReading       // what each guardrail sees now
-	Left     []journal.Remainder // what earlier runs have left undone on its clusters
-	Lacks    []Lack              // what the accounts would have to be granted
-	Room     []Room              // what steps take of disks
-	Held     error               // who has a cluster now: *lock.BusyError, *action.ClaimedError; nil: nobody is known to
-	Shared   []string            // servers of its clusters that stand in others of the inventory too, where its lock does not hold
+	Header     journal.Header
+	Expected   time.Duration // by earlier runs; 0: not known
+	Gate       plan.GateState
+	Guardrails []GuardrailReading  `json:"Rails"` // what each guardrail sees now
+	Left       []journal.Remainder // what earlier runs have left undone on its clusters
+	Lacks      []Lack              // what the accounts would have to be granted
+	Room       []Room              // what steps take of disks
+	Held       error               // who has a cluster now: *lock.BusyError, *action.ClaimedError; nil: nobody is known to
+	Shared     []string            // servers of its clusters that stand in others of the inventory too, where its lock does not hold
 }
 
 // Prepare plans: it opens the cluster, executes every check, and looks at the gate. It changes nothing.
@@ -160,7 +160,7 @@ func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err erro
 		}
 		p.Left = append(p.Left, left...)
 	}
-	p.Rails = s.rails(ctx, q.Book, site)
+	p.Guardrails = s.readGuardrails(ctx, q.Book, site)
 	p.Lacks, p.Room = s.lacks(ctx, site, q.Book, h), s.room(ctx, site, q.Book, h)
 	p.Held = s.held(ctx, site, h)
 	p.Gate, err = plan.CheckGate(ctx, s.Store, s.Rules.Gate, q.Book, h)

@@ -44,7 +44,7 @@ func TestARunWhoseClusterWasEverTakenParks(t *testing.T) {
 			if err := b.tries(run, do); err == nil || !strings.Contains(err.Error(), "another run held cluster lab1 in the meantime, and has released it") {
 				t.Errorf("%s, %s: %v", where, do.Do, err)
 			}
-			if how := b.stateOf(run).Onwards(run); strings.Contains(how, "resume") || !strings.Contains(how, "plimsoll runbook cancel "+run+" --leave REASON") {
+			if how := b.stateOf(run).ContinueHint(run); strings.Contains(how, "resume") || !strings.Contains(how, "plimsoll runbook cancel "+run+" --leave REASON") {
 				t.Errorf("%s, %s: it goes on so: %s", where, do.Do, how)
 			}
 		}

@@ -80,7 +80,7 @@ type Event struct {
 	Reason    string              `json:"reason,omitempty"`
 	Message   int                 `json:"message,omitempty"` // number of the message that was taken
 	Baseline  map[string]float64  `json:"baseline,omitempty"`
-	Rail      string              `json:"rail,omitempty"`    // Held: the guardrail
+	Guardrail string              `json:"rail,omitempty"`    // Held: the guardrail
 	Blind     bool                `json:"blind,omitempty"`   // Held: because metrics are missing, not because of what they show
 	Claim     bool                `json:"claim,omitempty"`   // Said: the claim in the cluster could not be undone
 	Cause     Cause               `json:"cause,omitempty"`   // Failed, Ended: where that is nothing that the change did

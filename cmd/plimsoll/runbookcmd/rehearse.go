@@ -44,7 +44,7 @@ the edited file, or a trial of your own that runs the runbook.`,
   plimsoll runbook rehearse change.yaml --cluster orders --write
   plimsoll runbook rehearse change.yaml --cluster orders --trial rehearsals/change-orders/trial.yaml`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Desk) error { return rehearse(ctx, c, d, args[0], o) })
+			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Service) error { return rehearse(ctx, c, d, args[0], o) })
 		},
 	}
 	o.Flags(cmd)
@@ -56,7 +56,7 @@ the edited file, or a trial of your own that runs the runbook.`,
 	return cmd
 }
 
-func rehearse(ctx context.Context, c console.Streams, d *runs.Desk, name string, o rehearseOptions) error {
+func rehearse(ctx context.Context, c console.Streams, d *runs.Service, name string, o rehearseOptions) error {
 	open := d.Open
 	d.Open = d.Look // nothing is changed there
 	p, err := o.prepare(ctx, d, name)
@@ -99,7 +99,7 @@ func rehearse(ctx context.Context, c console.Streams, d *runs.Desk, name string,
 const misses = 3
 
 // rehearseUntilOpen runs a trial until the gate is open: once where there is none to open.
-func rehearseUntilOpen(ctx context.Context, c console.Streams, d *runs.Desk, t *spec.Trial, deps lab.Deps, p *execute.Prepared, again func() (*execute.Prepared, error)) (*execute.Prepared, error) {
+func rehearseUntilOpen(ctx context.Context, c console.Streams, d *runs.Service, t *spec.Trial, deps lab.Deps, p *execute.Prepared, again func() (*execute.Prepared, error)) (*execute.Prepared, error) {
 	once := p.Gate.Needed == 0
 	for missed := 0; once || !p.Gate.Open(); {
 		before := len(p.Gate.Passed)

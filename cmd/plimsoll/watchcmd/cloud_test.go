@@ -76,22 +76,22 @@ func TestAWatchLooksForInstancesAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	station, err := OpenStation(t.Context(), sources, set, deps, find.Log)
+	service, err := OpenService(t.Context(), sources, set, deps, find.Log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = station.Close() }()
+	defer func() { _ = service.Close() }()
 	ctx, cancel := context.WithCancel(t.Context())
 	var looking sync.WaitGroup
 	defer looking.Wait()
 	defer cancel()
-	looking.Go(func() { find.Again(ctx, 20*time.Millisecond, station.Follow) })
+	looking.Go(func() { find.Rediscover(ctx, 20*time.Millisecond, service.Follow) })
 	shows := func(want ...string) {
 		t.Helper()
 		var names []string
 		for begun := time.Now(); time.Since(begun) < 20*time.Second; time.Sleep(20 * time.Millisecond) {
 			names = nil
-			for _, i := range station.Watcher.Fleet().Instances {
+			for _, i := range service.Watcher.Fleet().Instances {
 				names = append(names, i.Name)
 			}
 			slices.Sort(names)
