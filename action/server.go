@@ -10,7 +10,7 @@ import (
 	"plimsoll/internal/poll"
 )
 
-// Servers lists the actions that work a server on its host, whatever its engine.
+// Servers lists the actions that start, stop and restart a server on its host, whatever its engine.
 func Servers() []Action {
 	return []Action{startAction, stopAction, restartAction, killAction, freezeAction, configureAction, addAction, createAction, destroyAction}
 }

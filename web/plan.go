@@ -183,7 +183,7 @@ func (s runHandlers) plan(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	looking := s.as(r)
-	looking.Open = s.Look // a run may have the cluster in hand
+	looking.Open = s.Look // a run may hold the cluster
 	prepared, err := looking.Prepare(r.Context(), q)
 	if err != nil {
 		if r.Context().Err() != nil {

@@ -33,7 +33,7 @@ func OpenCluster(ctx context.Context, name string, inv *inventory.Inventory, dep
 	return siteBy(ctx, name, inv, deps, OpenLab)
 }
 
-// LookAtCluster is OpenCluster for who changes nothing: a lab cluster stays in the hands of whoever has it.
+// LookAtCluster is OpenCluster for a caller that only reads: a lab cluster stays with the process that holds it.
 func LookAtCluster(ctx context.Context, name string, inv *inventory.Inventory, deps lab.Deps) (*cluster.Cluster, error) {
 	return siteBy(ctx, name, inv, deps, lab.Look)
 }
@@ -99,7 +99,7 @@ func ClusterNames(ctx context.Context, inv *inventory.Inventory, deps lab.Deps) 
 	return names
 }
 
-// OpenLab takes a lab cluster in hand. One that is just being given back is waited for.
+// OpenLab takes hold of a lab cluster. One that is just being given back is waited for.
 func OpenLab(ctx context.Context, name string, deps lab.Deps) (*lab.Cluster, error) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
