@@ -34,7 +34,7 @@ type Task interface {
 	Act(ctx context.Context, on *cluster.Cluster, c Call) (Facts, error)
 }
 
-// Traits is what acting means.
+// Traits says how an act behaves: what it leaves behind, and whether it may be repeated or interrupted.
 type Traits struct {
 	Effect Effect
 	// Repeatable says that an act which was interrupted may be done again: it comes to the same.
@@ -45,7 +45,7 @@ type Traits struct {
 	Interruptible bool
 }
 
-// Effect is what acting leaves behind.
+// Effect says whether what an act did can be undone.
 type Effect string
 
 // The effects.
@@ -89,7 +89,7 @@ type State string
 const (
 	Satisfied State = "satisfied" // it is so already
 	Needed    State = "needed"    // it is not; Act would make it so
-	Unknown   State = "unknown"   // it cannot be told, or it is neither the one nor the other: a person must look
+	Unknown   State = "unknown"   // it cannot be told, or it is neither as it was nor as intended: a person must look
 )
 
 // NothingDone is the error of an act that has changed nothing: it was refused, or gave up, before it began.

@@ -74,7 +74,7 @@ type AWS struct {
 	Every   time.Duration // between two looks at what is being changed; 0: the usual
 }
 
-// Account is who logs in.
+// Account is a user name with its password.
 type Account struct {
 	User     string
 	Password engine.Secret

@@ -44,7 +44,7 @@ type FaultProneHost interface {
 
 // FaultProne is a provider whose volumes can be given trouble: in a lab.
 type FaultProne interface {
-	// Conditions are what the requests of an attached volume meet now.
+	// Conditions are the faults and limits that requests to an attached volume meet now.
 	Conditions(ctx context.Context, id string) (disk.Conditions, error)
 	SetConditions(ctx context.Context, id string, c disk.Conditions) error
 	// Corrupt overwrites a part of an attached volume behind its machine's back.

@@ -65,7 +65,7 @@ type Sample struct {
 	Value  float64
 }
 
-// Reading is what one visit brought.
+// Reading is what a collector read of an instance in one visit.
 type Reading struct {
 	Samples []Sample
 	// Show sets what the picture shows, without a change to what its pointers and slices led to before; may be nil.

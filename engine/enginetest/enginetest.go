@@ -8,7 +8,7 @@ import (
 	"plimsoll/engine"
 )
 
-// Harness is what an adapter is held to its contract with: a real server, and what only the adapter can write.
+// Harness is what the suite tests an adapter with: a real server, and the statements that only the adapter can write.
 type Harness struct {
 	Engine   engine.Engine
 	Target   engine.Target   // its user may do everything

@@ -117,7 +117,7 @@ const (
 // Over tells whether a run that ended so has nothing left to do, and has given its clusters back.
 func (o Outcome) Over() bool { return o != "" && o != RunFailed }
 
-// Header is what a run is, from its beginning on.
+// Header describes a run as it was begun: its text, inputs, clusters and plan. It does not change.
 type Header struct {
 	Runbook     string            `json:"runbook"`
 	Hash        string            `json:"hash"`

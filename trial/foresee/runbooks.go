@@ -10,7 +10,7 @@ import (
 	"plimsoll/trial/spec"
 )
 
-// LoadMetrics are the names by which guardrails call what a load feels.
+// LoadMetrics are the names under which guardrails find the metrics of a load.
 func LoadMetrics() []string {
 	return []string{"throughput", "error_share", "errors", "p50", "p95", "p99"}
 }

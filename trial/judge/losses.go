@@ -11,7 +11,7 @@ import (
 	"plimsoll/workload"
 )
 
-// Audited is what a ledger said of a cell in one round; nil if it could not be read.
+// Audited is the ledger's audit of a cell in one round; nil if it could not be read.
 type Audited struct {
 	Cell  string
 	Round int
