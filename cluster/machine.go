@@ -51,11 +51,11 @@ type FaultProne interface {
 	Corrupt(ctx context.Context, id string, offset int64, bytes []byte) error
 }
 
-// VolumeTags are how volumes of nodes are found again: to which node one belongs, and what it is there.
+// The tags of a volume, by which it is found again: the node to which it belongs, and its name among the volumes of that node.
 const (
 	NodeTag   = "node"
 	VolumeTag = "volume"
-	// ClusterTag is whose node that is, for a provider whose volumes are those of many clusters.
+	// ClusterTag is the cluster of that node, for a provider whose volumes are those of many clusters.
 	ClusterTag = "cluster"
 )
 

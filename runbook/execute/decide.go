@@ -278,7 +278,7 @@ func undoOf(r *runner, i *journal.Step) *journal.Event {
 	return &journal.Event{Kind: journal.Undoing, Step: i.Key, Epoch: r.state.Epoch(i)}
 }
 
-// evaluateStepMessage takes a person's word.
+// eventOfMessage is what becomes of a person's message in the journal.
 func eventOfMessage(r *runner, m durable.Message) *journal.Event {
 	var w journal.Message
 	if err := json.Unmarshal(m.Data, &w); err != nil {

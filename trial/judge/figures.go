@@ -108,7 +108,7 @@ func (r *Recording) beside(cells []string, cell, operation string) [][]analyze.S
 	return only(r.Rounds(cell, "", "", operation), inAll(all...))
 }
 
-// leftOut says which rounds of a trial that was cut off are in no figure, because a cell beside theirs does not have them.
+// LeftOut says which rounds of a trial that was cut off are in no figure, because a cell beside theirs does not have them.
 func LeftOut(t *spec.Trial, r *Recording) []string {
 	var out []string
 	for _, c := range t.Cells {
