@@ -40,7 +40,7 @@ func figureName(m expect.Metric) string {
 	return string(m.Basis)
 }
 
-// describe returns the cells as the result shows them, with every figure and its ratio to the control.
+// Cells returns the cells as the result shows them, with every figure and its ratio to the control.
 func Cells(t *spec.Trial, r *Recording, o analyze.Options) []result.Cell {
 	out := make([]result.Cell, len(t.Cells))
 	for i, c := range t.Cells {
