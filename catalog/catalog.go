@@ -63,7 +63,7 @@ func Parts() spec.Parts { return PartsFor(readInventory) }
 func PartsFor(inv func() (*inventory.Inventory, error)) spec.Parts {
 	return spec.Parts{
 		Products: Products(), Engines: enginesByName(), Inventory: inv, Site: listedSite(inv), Workload: Workload, Loader: Loader, Loaders: loaderNames, Faults: Faults(),
-		Actions: Actions(), Books: books.Names(), Runbook: Runbook, Marker: ClusterLock,
+		Actions: Actions(), Books: books.Names(), Runbook: Runbook, ClusterLock: ClusterLock,
 		Watch: liveOfTrial, CheckWatched: checkWatchedByTrial,
 	}
 }

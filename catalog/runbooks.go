@@ -59,7 +59,7 @@ func ClusterLock(site *cluster.Cluster) lock.ClusterLock {
 	case site.Engine == nil:
 		return nil
 	case site.Engine.Name() == "mysql":
-		return mysql.NewMarker(site)
+		return mysql.NewClusterLock(site)
 	case site.Engine.Name() == "cql":
 		return cql.ClusterLock{Site: site}
 	}

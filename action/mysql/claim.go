@@ -21,8 +21,8 @@ type ClusterLock struct {
 	locks locks
 }
 
-// NewMarker is for one run, or for whoever else wants a cluster. Its locks end with the site.
-func NewMarker(site *cluster.Cluster) *ClusterLock {
+// NewClusterLock is for one run, or whoever else wants a cluster. The locks that it holds in servers end when the cluster is closed.
+func NewClusterLock(site *cluster.Cluster) *ClusterLock {
 	m := &ClusterLock{site: site, locks: locks{unheard: unheard, held: map[string]engine.Session{}}}
 	site.Keep(&m.locks)
 	return m

@@ -36,8 +36,8 @@ func TestARehearsalOnAClone(t *testing.T) {
 			"INSERT INTO plimsoll.claim VALUES (1, '"+claim+"')")
 		return s.address["n2"]
 	}
-	s.api.Add(awstest.Instance{ID: "orders", Class: "db.r6g.large", Engine: "mysql", Version: "9.7.4", Type: "gp2", GiB: 100, Address: s.address["n1"], Group: "own"})
-	s.api.AddCluster("shop", "aurora-mysql", "orders")
+	s.api.Instances.Add(awstest.Instance{ID: "orders", Class: "db.r6g.large", Engine: "mysql", Version: "9.7.4", Type: "gp2", GiB: 100, Address: s.address["n1"], Group: "own"})
+	s.api.Clusters.Add("shop", "aurora-mysql", "orders")
 	s.describe(", aurora: shop", [3]string{"db1", "orders", s.address["n1"]})
 	said, err := os.ReadFile(inventory.File)
 	if err != nil {
@@ -73,7 +73,7 @@ steps:
 		if len(clones) != times {
 			t.Fatalf("clones %q, want %d", clones, times)
 		}
-		if last := clones[times-1]; s.api.HasCluster(last) {
+		if last := clones[times-1]; s.api.Clusters.Has(last) {
 			t.Errorf("clone %s is still there", last)
 		}
 	}

@@ -15,36 +15,36 @@ import (
 
 // State is a run as its events tell it. It is folded, never stored.
 type State struct {
-	Header   Header
-	Versions map[string]int // of the actions: as planned, or as a person said since
-	Book     *runbook.Runbook
-	Items    []*Step // in order; those of a group once its targets are known
-	Targets  map[string][]string
-	Healthy  map[string]bool          // group[target]: the cluster was healthy before it
-	Settling map[string]time.Duration // by group: the longest that was waited for that
-	Held     string                   // why a guardrail holds it
-	Rail     string                   // that guardrail
-	Cause    Cause                    // why it ended broken, where the change has no part in that
-	Blind    bool                     // it holds for want of metrics, not for what they say
-	Baseline map[string]float64
-	Stopping *Event // a person cancelled, or its runbook has a failure undone
-	Undoing  bool
-	Stuck    string // why no more can be undone
-	Outcome  Outcome
-	Parked   bool
-	Past     bool             // it parked since another run had the cluster: it cannot be resumed
-	Refused  string           // why the last cancellation was not taken
-	Why      string           // it parked or ended, if it says
-	Heard    int              // number of the last message taken
-	Epochs   map[string]int64 // of the leases, by cluster
-	Holder   string           // who executes it, or did last
-	Session  int              // of the holder
-	Since    time.Time        // when that began
-	Orders   []Command
-	Released bool      // it ended, and gave its clusters back
-	Taken    time.Time // when it first had its clusters, since it gave them back last
-	Changed  time.Time // of the last event
-	Events   int
+	Header    Header
+	Versions  map[string]int // of the actions: as planned, or as a person said since
+	Book      *runbook.Runbook
+	Items     []*Step // in order; those of a group once its targets are known
+	Targets   map[string][]string
+	Healthy   map[string]bool          // group[target]: the cluster was healthy before it
+	Settling  map[string]time.Duration // by group: the longest that was waited for that
+	Held      string                   // why a guardrail holds it
+	Guardrail string                   // that guardrail
+	Cause     Cause                    // why it failed, where that is nothing that the change did
+	Blind     bool                     // the guardrail holds it because metrics are missing, not because of what they show
+	Baseline  map[string]float64
+	Stopping  *Event // a person cancelled, or its runbook has a failure undone
+	Undoing   bool
+	Stuck     string // why no more can be undone
+	Outcome   Outcome
+	Parked    bool
+	Past      bool             // it parked since another run had the cluster: it cannot be resumed
+	Refused   string           // why the last cancellation was not taken
+	Why       string           // it parked or ended, if it says
+	Heard     int              // number of the last message taken
+	Epochs    map[string]int64 // of the leases, by cluster
+	Holder    string           // who executes it, or did last
+	Session   int              // of the holder
+	Since     time.Time        // when that began
+	Orders    []Command
+	Released  bool      // it ended, and gave its clusters back
+	Taken     time.Time // when it first had its clusters, since it gave them back last
+	Changed   time.Time // of the last event
+	Events    int
 
 	Before Outcome // a cancellation that is not taken
 	Leaves string  // why its cluster was given back as it is
@@ -130,7 +130,7 @@ func (s *State) ApplyEvent(e Event, actions []action.Action) error {
 		group, _, _ := strings.Cut(e.Step, "[")
 		s.Settling[group] = max(s.Settling[group], e.Took)
 	case Held:
-		s.Held, s.Rail, s.Blind = e.Reason, e.Rail, e.Blind
+		s.Held, s.Guardrail, s.Blind = e.Reason, e.Guardrail, e.Blind
 	case Freed:
 		s.Held = ""
 	case Said:

@@ -77,7 +77,7 @@ const rehearsalNamespace = "plimsoll"
 
 // load creates what the trial's load needs beside the data that the clone has: the tables of shipped workloads, and ledgers. A workload
 // of one's own finds one's own tables.
-func (m *clone) load(ctx context.Context, c console.Streams, d *runs.Desk, t *spec.Trial) (err error) {
+func (m *clone) load(ctx context.Context, c console.Streams, d *runs.Service, t *spec.Trial) (err error) {
 	if t.Existing == nil || t.Existing.Name != m.name {
 		return console.UsageError{Text: "the trial does not run on the clone", Hint: "set in it: cluster: {target: " + m.name + "}"}
 	}
@@ -140,7 +140,7 @@ func makeNamespace(ctx context.Context, e engine.Engine, target engine.Target, n
 }
 
 // end deletes the clone, whatever came before, and says how it is deleted where it is not.
-func (m *clone) end(ctx context.Context, c console.Streams, d *runs.Desk, open opener, keep bool) error {
+func (m *clone) end(ctx context.Context, c console.Streams, d *runs.Service, open opener, keep bool) error {
 	delete(d.Inventory.Clusters, m.name)
 	if m.run == "" {
 		return nil

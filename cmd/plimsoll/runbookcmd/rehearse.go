@@ -49,7 +49,7 @@ the edited file, or a trial of your own that runs the runbook.`,
   plimsoll runbook rehearse change.yaml --cluster orders --trial rehearsals/change-orders/trial.yaml
   plimsoll runbook rehearse change.yaml --cluster shop --on-clone --workload our-queries.yaml`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Desk) error { return rehearse(ctx, c, d, args[0], o) })
+			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Service) error { return rehearse(ctx, c, d, args[0], o) })
 		},
 	}
 	o.Flags(cmd)
@@ -62,7 +62,7 @@ the edited file, or a trial of your own that runs the runbook.`,
 	return cmd
 }
 
-func rehearse(ctx context.Context, c console.Streams, d *runs.Desk, name string, o rehearseOptions) error {
+func rehearse(ctx context.Context, c console.Streams, d *runs.Service, name string, o rehearseOptions) error {
 	open := d.Open
 	d.Open = d.Look // nothing is changed there
 	p, err := o.prepare(ctx, d, name)
@@ -96,7 +96,7 @@ type place struct {
 }
 
 // rehearseOn runs the trial that was given, or writes one and runs it, until the gate is open.
-func (o rehearseOptions) rehearseOn(ctx context.Context, c console.Streams, d *runs.Desk, name string, p *execute.Prepared, at place) (err error) {
+func (o rehearseOptions) rehearseOn(ctx context.Context, c console.Streams, d *runs.Service, name string, p *execute.Prepared, at place) (err error) {
 	file := o.trial
 	if file == "" {
 		if file, err = writeRehearsal(ctx, c, d, name, o, p, at.clone); err != nil || o.write {

@@ -37,7 +37,7 @@ func (o *cloneOptions) flags(cmd *cobra.Command) {
 }
 
 // onClone rehearses on a clone, and deletes it.
-func (o rehearseOptions) onClone(ctx context.Context, c console.Streams, d *runs.Desk, open opener, name string, p *execute.Prepared) (err error) {
+func (o rehearseOptions) onClone(ctx context.Context, c console.Streams, d *runs.Service, open opener, name string, p *execute.Prepared) (err error) {
 	source, err := auroraOf(d, p.Header.Cluster)
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (o rehearseOptions) onClone(ctx context.Context, c console.Streams, d *runs
 type opener = func(ctx context.Context, name string) (*cluster.Cluster, error)
 
 // auroraOf is a cluster of the inventory that is one of Aurora.
-func auroraOf(d *runs.Desk, name string) (inventory.Cluster, error) {
+func auroraOf(d *runs.Service, name string) (inventory.Cluster, error) {
 	c, listed := d.Inventory.Clusters[name]
 	if !listed || c.AWS == nil || c.AWS.Aurora == "" {
 		return c, console.UsageError{Text: fmt.Sprintf("cluster %s is no cluster of Aurora that the inventory knows: there is no fast clone of it", name),
@@ -125,7 +125,7 @@ func instances(n int) string {
 }
 
 // runShipped runs a shipped runbook to its end. The run is "" where none began.
-func runShipped(ctx context.Context, c console.Streams, d *runs.Desk, name, on string, inputs []string) (run string, err error) {
+func runShipped(ctx context.Context, c console.Streams, d *runs.Service, name, on string, inputs []string) (run string, err error) {
 	q := Request{Cluster: on, Inputs: inputs}
 	p, err := q.prepare(ctx, d, name)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 )
 
 // writeRehearsal writes the trial and what belongs to it, and says in what the lab is not like the cluster.
-func writeRehearsal(ctx context.Context, c console.Streams, d *runs.Desk, name string, o rehearseOptions, p *execute.Prepared, on *clone) (file string, err error) {
+func writeRehearsal(ctx context.Context, c console.Streams, d *runs.Service, name string, o rehearseOptions, p *execute.Prepared, on *clone) (file string, err error) {
 	book, err := runs.ReadRunbook(name)
 	if err != nil {
 		return "", err
