@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/durable"
+	"plimsoll/internal/document"
 	"plimsoll/runbook"
 	"plimsoll/runbook/journal"
 	"plimsoll/runbook/plan"
@@ -23,6 +24,9 @@ func (r *runner) decide(ctx context.Context) (*journal.Event, error) {
 		if m.Number > r.state.Heard {
 			return eventOfMessage(r, m), nil
 		}
+	}
+	if e := claimedEvent(r); e != nil {
+		return e, nil
 	}
 	if reason := r.stopping(); reason != "" {
 		if len(r.jobs) > 0 {
@@ -64,6 +68,16 @@ func (r *runner) decide(ctx context.Context) (*journal.Event, error) {
 		return &journal.Event{Kind: journal.Ended, Outcome: journal.RunDone}, nil
 	}
 	return nil, nil
+}
+
+// claimedEvent tells that a cluster which did not answer at first has stored the claim of the run.
+func claimedEvent(r *runner) *journal.Event {
+	for _, name := range document.SortedKeys(r.state.Unclaimed) {
+		if r.held.Claimed(name) {
+			return &journal.Event{Kind: journal.Said, Cluster: name, Claimed: true, Reason: "cluster " + name + " answers: the claim of this run is stored in it"}
+		}
+	}
+	return nil
 }
 
 // nextUnbegun is a step whose intent this process wrote and which it has not begun: nothing is half-done there.

@@ -146,7 +146,7 @@ func noteOpened(ctx context.Context, r *runner) error {
 	if err := json.Unmarshal(r.journal.Order(), &o); err != nil {
 		return fmt.Errorf("read the order: %w", err)
 	}
-	e := journal.Event{Kind: journal.Opened, Holder: r.service.Holder, Epochs: r.state.Epochs}
+	e := journal.Event{Kind: journal.Opened, Holder: r.service.Holder, Epochs: r.state.Epochs, Unclaimed: r.state.Unclaimed}
 	if err := r.mayGoOn(&o, &e); err != nil {
 		return parkRun(r, err.Error(), err)
 	}
@@ -159,7 +159,7 @@ func noteOpened(ctx context.Context, r *runner) error {
 		if r.held, err = r.service.locks().Take(ctx, r.site, r.state, r.journal.Run(), lock.ShortPatience); err != nil {
 			return parkRun(r, err.Error(), err)
 		}
-		e.Epochs = r.held.Epochs()
+		e.Epochs, e.Unclaimed = r.held.Epochs(), r.held.Unclaimed()
 	}
 	if !openedBefore(r) {
 		e.Order = &o

@@ -53,11 +53,14 @@ type Event struct {
 	Epoch  int64            `json:"epoch,omitempty"`  // of the lease under which this was done
 	Epochs map[string]int64 `json:"epochs,omitempty"` // Opened: of the leases, by cluster
 
+	Unclaimed map[string]string `json:"unclaimed,omitempty"` // Opened: why the claim could not be stored yet, by cluster
+	Claimed   bool              `json:"claimed,omitempty"`   // Said: in Cluster it has been
+
 	Versions map[string]int `json:"versions,omitempty"` // Opened: of the actions, where they are others than before and a person said that it goes on
 
 	Targets   []string            `json:"targets,omitempty"`
 	Inputs    action.Facts        `json:"inputs,omitempty"`
-	Cluster   string              `json:"cluster,omitempty"` // Valued: on which the step acts, if not the run's own
+	Cluster   string              `json:"cluster,omitempty"` // Valued: on which the step acts, if not the run's own; Said: of which is spoken
 	Skip      bool                `json:"skip,omitempty"`
 	Finding   *action.CheckResult `json:"finding,omitempty"`
 	Caution   string              `json:"caution,omitempty"`

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"plimsoll/action"
+	"plimsoll/engine"
 )
 
 // Board is a marker in memory that two stores share.
@@ -20,17 +21,17 @@ type Board struct {
 	Mute bool         // it takes nothing back
 
 	Unclear bool  // it does not say who has it
-	Denies  error // to the account
+	Refuses error // to the account
 }
 
 func (b *Board) Claim(_ context.Context, c action.Claim) error {
 	b.Mu.Lock()
 	defer b.Mu.Unlock()
 	if b.Unclear {
-		return errors.New("it does not answer")
+		return &engine.Error{Kind: engine.Timeout, Text: "it does not answer"}
 	}
-	if b.Denies != nil {
-		return b.Denies
+	if b.Refuses != nil {
+		return b.Refuses
 	}
 	if b.Has.Run == "" && b.had.Run != "" && b.had.Run != c.Run && c.Elsewhere(time.Since(b.At)) {
 		return &action.ClaimedError{Cluster: c.Cluster}

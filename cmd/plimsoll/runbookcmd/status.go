@@ -188,6 +188,9 @@ func statusOfRun(ctx context.Context, c console.Streams, d *runs.Desk, run strin
 			fmt.Fprintf(c.Out, "not fixed yet: %s; once it is, record it: plimsoll runbook fixed %s --reason REASON\n", m, m.Run)
 		}
 	}
+	for _, said := range journal.NotClaimed(s.Unclaimed) {
+		fmt.Fprintln(c.Out, said)
+	}
 	if s.Over != "" {
 		fmt.Fprintf(c.Out, "gate overridden: %s\n", s.Over)
 	}

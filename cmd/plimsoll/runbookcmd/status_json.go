@@ -21,6 +21,7 @@ type Status struct {
 	Now     *journal.Summary `json:"now,omitempty"`
 	Steps   []stepStatus     `json:"steps,omitempty"`
 
+	Unclaimed map[string]string   `json:"unclaimed,omitempty"` // why a cluster has not stored its claim yet, by cluster
 	Left      []journal.Remainder `json:"left,omitempty"`      // targets that it left out
 	Unfit     string              `json:"unfit,omitempty"`     // why this release cannot go on with it
 	Elsewhere *execute.Elsewhere  `json:"elsewhere,omitempty"` // who executes it, if not a process of this state folder
@@ -46,6 +47,9 @@ func statusOf(run string, st *journal.State, now journal.Summary) Status {
 		s.Unfit = err.Error()
 	}
 	s.Left = st.Remainders()
+	if !st.Outcome.Over() {
+		s.Unclaimed = st.Unclaimed
+	}
 	for _, o := range st.Orders {
 		if o.Changed != "" {
 			s.Changed = append(s.Changed, o.Changed)
