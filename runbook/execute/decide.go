@@ -229,8 +229,12 @@ func refusedEvent(r *runner, i *journal.Step) *journal.Event {
 	case err != nil:
 		return &journal.Event{Kind: journal.Failed, Step: i.Key, Final: true, Error: asProblem(err), Cause: journal.BadInputs}
 	case i.Intent != 0 && !task.Traits().Repeatable:
+		middle := "it was interrupted in the middle"
+		if i.Reached != "" {
+			middle += " (" + i.Reached + ")"
+		}
 		return &journal.Event{Kind: journal.Failed, Step: i.Key, Attempt: i.Attempt, Final: true, Asks: true,
-			Error: "it was interrupted in the middle and is not safe to repeat: check the cluster, then plimsoll runbook resume RUN repeats it"}
+			Error: middle + " and is not safe to repeat: check the cluster, then plimsoll runbook resume RUN repeats it"}
 	}
 	return nil
 }

@@ -87,7 +87,11 @@ func workOn(ctx context.Context, r *runner) error {
 	r.cut(errParked)
 	go r.group.Wait()
 	for len(r.jobs) > 0 { // whatever still comes is not written: the next session checks
-		delete(r.jobs, (<-r.results).key)
+		if res := <-r.results; res.kept != nil {
+			res.kept <- errParked
+		} else {
+			delete(r.jobs, res.key)
+		}
 	}
 	stop()
 	beside.Wait()

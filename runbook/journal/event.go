@@ -32,7 +32,7 @@ const (
 	Undoing  Kind = "undoing" // an undo is about to begin
 	Undone   Kind = "undone"
 	Stuck    Kind = "stuck"    // a step cannot be undone
-	Said     Kind = "said"     // a person's word that changed nothing, with the reason
+	Said     Kind = "said"     // a person's word that changed nothing, with the reason; or what is to be known of a claim or of an act in its middle
 	Stopping Kind = "stopping" // a person cancelled; with an Error: a step failed, and the runbook has what was done undone
 	Parked   Kind = "parked"   // the session ended before the run did
 	Ended    Kind = "ended"    // with an outcome; only a rerun or a cancellation can follow
@@ -81,6 +81,7 @@ type Event struct {
 	Signer    string              `json:"signer,omitempty"`    // Approved: whose key signed it
 	Signature string              `json:"signature,omitempty"` // Approved: of ApprovalText, as ssh-keygen writes it
 	Reason    string              `json:"reason,omitempty"`
+	Reached   string              `json:"reached,omitempty"` // Said: how far the act or the undo of the step came
 	Message   int                 `json:"message,omitempty"` // number of the message that was taken
 	Baseline  map[string]float64  `json:"baseline,omitempty"`
 	Rail      string              `json:"rail,omitempty"`    // Held: the guardrail

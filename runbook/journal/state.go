@@ -84,7 +84,7 @@ func (s *State) Apply(entry durable.Entry, actions []action.Action) error {
 	if e.Baseline != nil {
 		s.Baseline = e.Baseline
 	}
-	if e.Step != "" && e.Kind != Targeted && e.Kind != Ready && e.Kind != Said {
+	if e.Step != "" && e.Kind != Targeted && e.Kind != Ready && (e.Kind != Said || e.Reached != "") {
 		item := s.Item(e.Step)
 		if item == nil {
 			return fmt.Errorf("there is no step %s", e.Step)

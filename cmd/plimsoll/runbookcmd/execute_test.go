@@ -34,3 +34,17 @@ func TestAStatusSaysThatARunIsNotClaimed(t *testing.T) {
 		t.Errorf("it has ended: %+v", s)
 	}
 }
+
+// A step that was cut off in its middle says how far it came.
+func TestAStatusSaysHowFarAStepCame(t *testing.T) {
+	for want, s := range map[string]stepStatus{
+		"2 of 3":                {Reached: "2 of 3"},
+		"drops a table; 2 of 3": {Reached: "2 of 3", Note: "drops a table"},
+		"interrupted (2 of 3)":  {Reached: "2 of 3", Error: "interrupted (2 of 3)"},
+		"waits for somebody":    {Note: "waits for somebody"},
+	} {
+		if got := s.words(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

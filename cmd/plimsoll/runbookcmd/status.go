@@ -202,7 +202,7 @@ func statusOfRun(ctx context.Context, c console.Streams, d *runs.Desk, run strin
 	}
 	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 	for _, step := range s.Steps {
-		fmt.Fprintf(w, "  %s\t%s\t%s%s\n", step.Step, step.Phase, step.Error, step.Note)
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", step.Step, step.Phase, step.words())
 	}
 	if err := w.Flush(); err != nil {
 		return err
