@@ -24,7 +24,7 @@ func (m *ClusterLock) lookAt(ctx context.Context, nodes []string, c action.Claim
 			found[i] = m.compare(c, row)
 		}
 		if answers[i] = err == nil || engine.ClassOf(err) == engine.Missing; !answers[i] { // Missing: no run has ever claimed this one
-			troubles[i] = fmt.Errorf("node %s: %w", nodes[i], err)
+			troubles[i] = err
 		}
 		return answers[i]
 	})

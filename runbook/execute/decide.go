@@ -234,7 +234,7 @@ func refusedEvent(r *runner, i *journal.Step) *journal.Event {
 			middle += " (" + i.Reached + ")"
 		}
 		return &journal.Event{Kind: journal.Failed, Step: i.Key, Attempt: i.Attempt, Final: true, Asks: true,
-			Error: middle + " and is not safe to repeat: check the cluster, then plimsoll runbook resume RUN repeats it"}
+			Error: middle + " and is not safe to repeat: check the cluster, then plimsoll runbook resume " + r.journal.Run() + " repeats it"}
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func unreachable(err error) bool {
 // failureEvent is the event of a failed attempt. An undo that failed leaves the step stuck; a cluster that is not healthy
 // ends the run.
 func failureEvent(r *runner, res result) *journal.Event {
-	text := journal.OneLine(res.err)
+	text := journal.OfRun(journal.OneLine(res.err), r.journal.Run())
 	i := r.state.Item(res.key)
 	if i == nil {
 		return &journal.Event{Kind: journal.Ended, Outcome: journal.RunFailed, Reason: "before " + res.key + ": " + runbook.FirstLine(text)}
@@ -72,7 +72,7 @@ func failureEvent(r *runner, res result) *journal.Event {
 		e.Final, e.Asks = true, final.asks
 	}
 	if errors.As(res.err, &refusal) {
-		e.Final, e.Note = true, refusal.Advice
+		e.Final, e.Note = true, journal.OfRun(refusal.Advice, r.journal.Run())
 	}
 	if e.Final || i.Failures >= i.Step.Retry.Max || !retryable(r, i, e) {
 		e.Final = true

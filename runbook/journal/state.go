@@ -218,7 +218,7 @@ func (s *State) Rerunnable(step string) error {
 		if i.Phase == StepUndone {
 			return &hint.PermanentError{
 				Reason: fmt.Sprintf("step %s, before %s, was undone", i.Key, step),
-				Advice: fmt.Sprintf("plimsoll runbook rerun RUN --step '%s' --downstream, or begin a new run", i.Key),
+				Advice: fmt.Sprintf("plimsoll runbook rerun RUN --step '%s' --downstream --reason REASON, or begin a new run", i.Key),
 			}
 		}
 	}

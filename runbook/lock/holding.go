@@ -29,7 +29,7 @@ type ClusterLock interface {
 var ErrFenced = errors.New("another run took the cluster")
 
 // ErrUnsure says that it may have been: this process did not look for longer than its claim holds, and got no clear answer since.
-var ErrUnsure = errors.New("this process was suspended for longer than its claim on the cluster is valid, and Plimsoll cannot find out who holds the cluster now: plimsoll runbook resume RUN when the cluster answers")
+var ErrUnsure = errors.New("this process was suspended for longer than its claim on the cluster is valid, and Plimsoll cannot find out who holds the cluster now")
 
 // holding keeps a run's lease of one cluster alive, in the store and in the target.
 type holding struct {
@@ -102,7 +102,7 @@ func (h *holding) MayAct(ctx context.Context) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.slept && h.lost == nil {
-		return h.lose(ErrUnsure)
+		return h.lose(fmt.Errorf("%w: plimsoll runbook resume %s when the cluster answers", ErrUnsure, h.claim.Run))
 	}
 	return h.lost
 }
