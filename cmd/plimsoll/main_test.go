@@ -117,13 +117,16 @@ func checkExit(ts *testscript.TestScript, err error, want string) {
 	}
 }
 
-// follows types a command that the last output advises, word for word, and checks its exit code: follows CODE REGEXP. What stands for
-// something of the person's own is filled in; a confirmation that is asked for is given.
+// follows types a command that the last output advises, or one that was kept in a file, word for word, and checks its exit code: follows CODE
+// REGEXP [FILE]. What stands for something of the person's own is filled in; a confirmation that is asked for is given.
 func follows(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: follows CODE REGEXP")
+	if neg || len(args) < 2 || len(args) > 3 {
+		ts.Fatalf("usage: follows CODE REGEXP [FILE]")
 	}
 	said := ts.ReadFile("stderr") + ts.ReadFile("stdout")
+	if len(args) == 3 {
+		said = ts.ReadFile(args[2])
+	}
 	advised := strings.TrimRight(regexp.MustCompile(args[1]).FindString(said), ".,;:")
 	if advised == "" {
 		ts.Fatalf("nothing advises %s: %s", args[1], said)

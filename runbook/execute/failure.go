@@ -59,7 +59,11 @@ func failureEvent(r *runner, res result) *journal.Event {
 	}
 	if i.Phase == journal.StepUndoing {
 		var lasts lastingError
-		return &journal.Event{Kind: journal.Stuck, Step: i.Key, Error: text, Lasts: errors.As(res.err, &lasts)}
+		e := &journal.Event{Kind: journal.Stuck, Step: i.Key, Error: text, Lasts: errors.As(res.err, &lasts)}
+		if refusal := (*hint.PermanentError)(nil); errors.As(res.err, &refusal) {
+			e.Note = journal.OfRun(refusal.Advice, r.journal.Run())
+		}
+		return e
 	}
 	e := &journal.Event{Kind: journal.Failed, Step: i.Key, Attempt: i.Attempt, Error: text, Class: string(engine.ClassOf(res.err))}
 	var open openError

@@ -133,7 +133,7 @@ func (i *Step) apply(e Event, entry durable.Entry) error {
 	case Undone:
 		i.Phase, i.Undo, i.Acts, i.Intent, i.Open, i.Reached = StepUndone, 0, false, 0, false, ""
 	case Stuck:
-		i.Undo, i.Error, i.Asks, i.Lasts = 0, e.Error, true, e.Lasts
+		i.Undo, i.Error, i.Advice, i.Asks, i.Lasts = 0, e.Error, e.Note, true, e.Lasts
 		i.Phase = StepDone
 	default:
 		return fmt.Errorf("an event of kind %q, which this Plimsoll does not know", e.Kind)

@@ -130,7 +130,14 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Desk, run string, 
 		if st.Outcome == journal.RunCancelled {
 			return hint.With(said, "undo by hand what must not stay; the cluster has been released")
 		}
-		return hint.With(said, fmt.Sprintf("the cluster stays locked: fix the cause, then plimsoll runbook cancel %s --undo tries again; plimsoll runbook cancel %s --leave REASON releases the cluster as it is", run, run))
+		advice := stays.Advice
+		if advice != "" {
+			advice += "; "
+		}
+		if next := st.AgainFrom(); next != "" {
+			advice += fmt.Sprintf("plimsoll runbook rerun %s --step %s --downstream --reason REASON goes forward instead; ", run, quoted(next))
+		}
+		return hint.With(said, advice+fmt.Sprintf("the cluster stays locked: fix the cause, then plimsoll runbook cancel %s --undo tries again; plimsoll runbook cancel %s --leave REASON releases the cluster as it is", run, run))
 	case st.Outcome == journal.RunUndone && why != "":
 		return hint.With(fmt.Errorf("run %s was undone: %s", run, why), journal.OfRun(runError{run, st}.advice(), run))
 	case st.Status() == journal.DoneWithRemainders:
