@@ -165,7 +165,7 @@ func (e *execute) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c Call
 		if err != nil {
 			return "", fmt.Errorf("look for the command that was started: %w", err)
 		}
-		watched, ok := engine.As[engine.Watched](db)
+		watched, ok := engine.As[engine.InFlightCounting](db)
 		if !ok {
 			return "", errors.New("cannot tell whether one of its statements is still running in the server")
 		}

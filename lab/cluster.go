@@ -9,8 +9,8 @@ import (
 	"plimsoll/infra/uml"
 )
 
-// Cluster is a lab cluster in the hands of this Plimsoll, which has it alone until Close or Down. It is safe for
-// concurrent use; operations that change it wait for one another.
+// Cluster is a lab cluster that this process holds alone until Close or Down. It is safe for concurrent use; operations that change it wait
+// for one another.
 //
 // What is done to one of its servers is asked of Server, to a machine with a kernel of its own of Host, and who comes and goes of
 // Growth.
@@ -19,7 +19,7 @@ type Cluster struct {
 	roster *roster
 	deaths *deaths
 	locks  []func() error
-	looked bool          // it is not in hand
+	looked bool          // it was opened by Look: this process does not hold it
 	turn   chan struct{} // holds a token while no operation is under way
 }
 

@@ -17,35 +17,29 @@ var usual = map[string]string{"mariadb": transactions, "rds-mysql": transactions
 
 const otherLoad = "{workload: ycsb-a, records: 20k, rate: 60, connections: 60, timeout: 5s, ledger: {rate: 20}}"
 
+func usualLoad(product string) string {
+	if load := usual[product]; load != "" {
+		return load
+	}
+	return otherLoad
+}
+
 // text writes the trial as a person would, to be changed.
-func (d *Draft) text(p Plan, product, version string, nodes int, config, with map[string]string) []byte {
+func (d *Draft) text(p Plan, place venue, with map[string]string) []byte {
 	var b bytes.Buffer
 	h := p.Prepared.Header
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("# Rehearses %s on a lab like %s (%s %s). Written by plimsoll runbook rehearse; change what your service must still deliver,", h.Runbook, h.Cluster, h.Product, h.Version)
+	line("# Rehearses %s on %s (%s %s). Written by plimsoll runbook rehearse; change what your service must still deliver,", h.Runbook, place.is, h.Product, h.Version)
 	line("# then: plimsoll runbook rehearse … --trial THIS FILE. A rehearsal counts for the same text and inputs of the runbook.")
 	for _, differs := range d.Differs {
 		line("# Different from the cluster: %s.", differs)
 	}
 	line("trial: %s", nameOf(h.Runbook))
 	line("question: %s", strconv.Quote(fmt.Sprintf("What does %s on %s cost the service?", h.Runbook, h.Cluster)))
-	line("cluster:")
-	line("  engine: %s", product)
-	line("  version: %s", strconv.Quote(version))
-	line("  nodes: %d", nodes)
-	if d.Schema != nil {
-		line("  schema: %s", SchemaFile)
+	for _, text := range place.cluster {
+		line("%s", text)
 	}
-	if len(config) > 0 {
-		line("  config:")
-		for _, name := range document.SortedKeys(config) {
-			line("    %s: %s", name, strconv.Quote(config[name]))
-		}
-	}
-	load := usual[product]
-	if load == "" {
-		load = otherLoad
-	}
+	load := place.load
 	if p.Workload != "" {
 		load = "{workload: " + strconv.Quote(p.Workload) + ", rate: 60, connections: 60, timeout: 5s}"
 	}
@@ -60,7 +54,7 @@ func (d *Draft) text(p Plan, product, version string, nodes int, config, with ma
 		}
 	}
 	if p.Book.Approval() != "" || len(d.Asks) > 0 {
-		line("    approve: true # in the lab; in production a person is asked")
+		line("    approve: true # %s; in production a person is asked", p.where())
 	}
 	line("    limit: 30m")
 	line("  - recovery: 20s")

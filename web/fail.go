@@ -99,5 +99,5 @@ func hintOf(err error) string {
 	return ""
 }
 
-// lines are the lines of an error that holds several.
+// Lines are the lines of an error that holds several.
 func (t trouble) Lines() []string { return strings.Split(t.Error, "\n") }

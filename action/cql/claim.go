@@ -13,8 +13,8 @@ import (
 	"plimsoll/internal/poll"
 )
 
-// ClusterLock keeps claims in a table of the ring, plimsoll.claim, changed by lightweight transactions alone: of two who want the
-// ring at the same moment one gets it. That a claim still holds is told by a cell that the servers let vanish in time.
+// ClusterLock keeps claims in a table of the ring, plimsoll.claim, changed by lightweight transactions alone: of two who want the ring at
+// the same moment one gets it. A claim holds for as long as one of its cells, which has a time to live (TTL), is there.
 type ClusterLock struct{ Site *cluster.Cluster }
 
 // Claim takes or prolongs a claim. Where too few replicas answer to change one, it is only looked whether another has it: that is an

@@ -14,7 +14,7 @@ import (
 	enginecql "plimsoll/engine/cql"
 )
 
-// claims tries the marker on the real ring.
+// claims tries the ClusterLock on the real ring.
 func (w world) claims() {
 	w.Helper()
 	ctx, m := w.Context(), cql.ClusterLock{Site: w.site}

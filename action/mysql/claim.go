@@ -21,8 +21,8 @@ type ClusterLock struct {
 	locks locks
 }
 
-// NewMarker is for one run, or for whoever else wants a cluster. Its locks end with the site.
-func NewMarker(site *cluster.Cluster) *ClusterLock {
+// NewClusterLock is for one run, or whoever else wants a cluster. The locks that it holds in servers end when the cluster is closed.
+func NewClusterLock(site *cluster.Cluster) *ClusterLock {
 	m := &ClusterLock{site: site, locks: locks{unheard: unheard, held: map[string]engine.Session{}}}
 	site.Keep(&m.locks)
 	return m
@@ -104,6 +104,20 @@ func (m *ClusterLock) take(ctx context.Context, c action.Claim) error {
 		return claimed(c.Cluster, row)
 	}
 	return nil
+}
+
+// ForgetClaim releases the claim of a run in a copy of the cluster that the run has claimed: its table was copied with the data, and
+// nobody would prolong or release it there.
+func ForgetClaim(ctx context.Context, in engine.Database, run string) error {
+	session, err := in.Session(ctx)
+	if err != nil {
+		return err
+	}
+	err = session.Exec(ctx, "UPDATE plimsoll.claim SET run = '', holder = '', expires = NOW(6) WHERE run = "+admin.Text(run), nil)
+	if engine.ClassOf(err) == engine.Missing { // nobody has claimed anything there
+		err = nil
+	}
+	return errors.Join(err, session.Close())
 }
 
 const readClaim = `SELECT run, holder, epoch, TIMESTAMPDIFF(MICROSECOND, since, NOW(6)), TIMESTAMPDIFF(MICROSECOND, expires, NOW(6)),

@@ -13,10 +13,10 @@ import (
 	"plimsoll/engine"
 )
 
-// claims tries the marker on a real server.
+// claims tries the ClusterLock on a real server.
 func claims(t *testing.T, site *cluster.Cluster) {
 	t.Helper()
-	ctx, m := t.Context(), NewMarker(site)
+	ctx, m := t.Context(), NewClusterLock(site)
 	first := action.Claim{Cluster: "c", Run: "r1", Holder: "here", Epoch: 1, For: time.Minute}
 	other := action.Claim{Cluster: "c", Run: "r2", Holder: "there", Epoch: 1, For: time.Minute}
 	for range 2 { // taken, prolonged
@@ -59,7 +59,7 @@ func claims(t *testing.T, site *cluster.Cluster) {
 // fencesWhoSlept has a run sleep while another breaks its claim, and gives the cluster back: an empty claim is not the sleeper's.
 func fencesWhoSlept(t *testing.T, site *cluster.Cluster) {
 	t.Helper()
-	ctx, m := t.Context(), NewMarker(site)
+	ctx, m := t.Context(), NewClusterLock(site)
 	sleeper := action.Claim{Cluster: "c", Run: "sleeper", Holder: "here", Epoch: 1, For: 100 * time.Millisecond}
 	if err := m.Claim(ctx, sleeper); err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func fencesWhoSlept(t *testing.T, site *cluster.Cluster) {
 	if err := m.Clear(ctx, usurper); err != nil {
 		t.Fatal(err)
 	}
-	for _, again := range []*ClusterLock{m, NewMarker(site)} {
+	for _, again := range []*ClusterLock{m, NewClusterLock(site)} {
 		if err := again.Claim(ctx, sleeper); !errors.As(err, &claimed) || claimed.Run != "" || !strings.Contains(claimed.Error(), "another run held cluster c in the meantime, and has released it") {
 			t.Errorf("it wakes when another has given the cluster back: %v", err)
 		}
@@ -108,7 +108,7 @@ func sleeperGone(ctx context.Context, t *testing.T, m *ClusterLock, c action.Cla
 // error that no run passes for silence.
 func claimsInABrokenTable(t *testing.T, site *cluster.Cluster) {
 	t.Helper()
-	ctx, m := t.Context(), NewMarker(site)
+	ctx, m := t.Context(), NewClusterLock(site)
 	tell := func(statement string) {
 		t.Helper()
 		if err := site.Execute(ctx, "n1", []string{statement}, func(int) {}); err != nil {
@@ -121,7 +121,7 @@ func claimsInABrokenTable(t *testing.T, site *cluster.Cluster) {
 		t.Errorf("without a row: %v", err)
 	}
 	var claimed *action.ClaimedError
-	if err := NewMarker(site).Claim(ctx, action.Claim{Cluster: "c", Run: "r2", Holder: "there", Epoch: 1, For: time.Minute}); !errors.As(err, &claimed) || claimed.Run != "r1" {
+	if err := NewClusterLock(site).Claim(ctx, action.Claim{Cluster: "c", Run: "r2", Holder: "there", Epoch: 1, For: time.Minute}); !errors.As(err, &claimed) || claimed.Run != "r1" {
 		t.Errorf("the row that was made: %v", err)
 	}
 	tell("ALTER TABLE plimsoll.claim CHANGE holder bearer VARCHAR(200) NOT NULL")
@@ -158,7 +158,7 @@ func claimsWhereNobodyAnswers(t *testing.T, site *cluster.Cluster) {
 		site.RolesChanged()
 	}
 	each(stop)
-	m := NewMarker(site)
+	m := NewClusterLock(site)
 	c := action.Claim{Cluster: "c", Run: "r1", Holder: "here", Epoch: 1, For: time.Minute}
 	if err := m.Claim(ctx, c); engine.ClassOf(err) != engine.Unavailable {
 		t.Errorf("claim: %v", err)
@@ -187,14 +187,14 @@ func claimsBesideADeadNode(t *testing.T, site *cluster.Cluster) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := NewMarker(site)
+	m := NewClusterLock(site)
 	first := action.Claim{Cluster: "c", Run: "r7", Holder: "here", Epoch: 1, For: time.Minute}
 	if err := m.Claim(ctx, first); err != nil {
 		t.Errorf("a run that begins while a replica is dead: %v", err)
 	}
 	var claimed *action.ClaimedError
 	other := action.Claim{Cluster: "c", Run: "r8", Holder: "there", Epoch: 1, For: time.Minute}
-	if err := NewMarker(site).Claim(ctx, other); !errors.As(err, &claimed) || claimed.Run != "r7" {
+	if err := NewClusterLock(site).Claim(ctx, other); !errors.As(err, &claimed) || claimed.Run != "r7" {
 		t.Errorf("a second run while a replica is dead: %v", err)
 	}
 	if err := errors.Join(m.Clear(ctx, first), n2.Server.Start(ctx)); err != nil {
@@ -207,7 +207,7 @@ func claimsBesideAHang(t *testing.T, site *cluster.Cluster) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	m := NewMarker(site)
+	m := NewClusterLock(site)
 	first := action.Claim{Cluster: "c", Run: "r1", Holder: "here", Epoch: 1, For: time.Minute}
 	if err := m.Claim(ctx, first); err != nil {
 		t.Fatal(err)
@@ -220,7 +220,7 @@ func claimsBesideAHang(t *testing.T, site *cluster.Cluster) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := n1.Server.(cluster.Breaker).Freeze(ctx); err != nil {
+	if err := n1.Server.(cluster.FaultProneServer).Freeze(ctx); err != nil {
 		t.Fatal(err)
 	}
 	site.RolesChanged()
@@ -233,7 +233,7 @@ func claimsBesideAHang(t *testing.T, site *cluster.Cluster) {
 	if claimed == nil || claimed.Run != "r1" {
 		t.Errorf("a second run while the primary hangs: %v", err)
 	}
-	if err := n1.Server.(cluster.Breaker).Thaw(ctx); err != nil {
+	if err := n1.Server.(cluster.FaultProneServer).Thaw(ctx); err != nil {
 		t.Fatal(err)
 	}
 	site.RolesChanged()
@@ -250,13 +250,13 @@ func claimsWithoutPrimary(t *testing.T, site *cluster.Cluster) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := n1.Server.(cluster.Breaker).Kill(ctx); err != nil {
+	if err := n1.Server.(cluster.FaultProneServer).Kill(ctx); err != nil {
 		t.Fatal(err)
 	}
 	site.RolesChanged()
 	other := &cluster.Cluster{Name: site.Name, Engine: site.Engine, Local: site.Local, List: site.List}
 	other.AskRoles()
-	here, there := NewMarker(site), NewMarker(other)
+	here, there := NewClusterLock(site), NewClusterLock(other)
 	there.locks.unheard = 2 * time.Second
 	first := action.Claim{Cluster: "c", Run: "r7", Holder: "here", Epoch: 1, For: time.Minute}
 	second := action.Claim{Cluster: "c", Run: "r8", Holder: "there", Epoch: 1, For: time.Minute}
@@ -310,7 +310,7 @@ func claimsWithoutPrimary(t *testing.T, site *cluster.Cluster) {
 	other.AskRoles()
 	defer func() { _ = other.Close() }()
 	second.Break = false
-	if err := NewMarker(other).Claim(ctx, second); !errors.As(err, &claimed) || !strings.Contains(claimed.Error(), "of n2)") {
+	if err := NewClusterLock(other).Claim(ctx, second); !errors.As(err, &claimed) || !strings.Contains(claimed.Error(), "of n2)") {
 		t.Errorf("there is a primary again, and the claim is not yet written: %v", err)
 	}
 	if err := here.Claim(ctx, first); err != nil {
@@ -329,18 +329,18 @@ func claimsWithoutPrimary(t *testing.T, site *cluster.Cluster) {
 		row, err := site.Row(ctx, "n2", readClaim)
 		return err == nil && len(row) == 6 && row[0] == "r7" && !strings.HasPrefix(row[4], "-") // since it ran out
 	})
-	if err := n1.Server.(cluster.Breaker).Kill(ctx); err != nil {
+	if err := n1.Server.(cluster.FaultProneServer).Kill(ctx); err != nil {
 		t.Fatal(err)
 	}
 	site.RolesChanged()
-	third, breaker := action.Claim{Cluster: "c", Run: "r9", Holder: "here", Epoch: 1, For: time.Minute, Break: true}, NewMarker(site)
+	third, breaker := action.Claim{Cluster: "c", Run: "r9", Holder: "here", Epoch: 1, For: time.Minute, Break: true}, NewClusterLock(site)
 	if err := breaker.Claim(ctx, third); err != nil {
 		t.Errorf("one that has run out is not broken without a primary: %v", err)
 	}
 	third.Since = time.Now()
 	starts()
 	third.Break, third.Held = false, true // in another process, which knows of it by its journal alone
-	if err := NewMarker(site).Claim(ctx, third); err != nil {
+	if err := NewClusterLock(site).Claim(ctx, third); err != nil {
 		t.Errorf("what was broken is a fence: %v", err)
 	}
 	if err := breaker.Clear(ctx, third); err != nil {
@@ -385,7 +385,7 @@ func until(ctx context.Context, t *testing.T, otherwise string, so func() bool) 
 // primary. The replica n2 of a MariaDB becomes such a server.
 func claimsApart(t *testing.T, site *cluster.Cluster) {
 	t.Helper()
-	ctx, m := t.Context(), NewMarker(site)
+	ctx, m := t.Context(), NewClusterLock(site)
 	tell := func(node string, statements ...string) {
 		t.Helper()
 		if err := site.Execute(ctx, node, statements, func(int) {}); err != nil {

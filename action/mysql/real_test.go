@@ -78,7 +78,7 @@ func running(site *cluster.Cluster, node string) func(*testing.T) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		frozen, err := n.Server.(cluster.Breaker).Frozen(t.Context())
+		frozen, err := n.Server.(cluster.FaultProneServer).Frozen(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

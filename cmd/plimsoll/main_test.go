@@ -34,6 +34,14 @@ func TestRealScripts(t *testing.T) {
 	scripts(t, "testdata/real")
 }
 
+// TestSoakScripts are scripts that take many minutes of a processor, of machines with kernels of their own: make soak, docs/soak.md.
+func TestSoakScripts(t *testing.T) {
+	if os.Getenv("PLIMSOLL_SOAK") == "" {
+		t.Skip("takes many minutes: make soak")
+	}
+	scripts(t, "testdata/soak")
+}
+
 func scripts(t *testing.T, dir string) {
 	t.Helper()
 	root, err := filepath.Abs("../..")

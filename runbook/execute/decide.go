@@ -41,10 +41,10 @@ func (r *runner) decide(ctx context.Context) (*journal.Event, error) {
 		return r.cancel(), nil
 	}
 	if i := r.broken(); i != nil {
-		if len(r.jobs) > 0 || r.retreating() && len(r.unassessed()) > 0 {
+		if len(r.jobs) > 0 || r.undoesFailure() && len(r.unassessed()) > 0 {
 			return nil, nil
 		}
-		if e := r.retreat("step " + i.Key + " failed: " + i.Error); e != nil {
+		if e := r.undoFailure("step " + i.Key + " failed: " + i.Error); e != nil {
 			return e, nil
 		}
 		return &journal.Event{Kind: journal.Ended, Outcome: journal.RunFailed, Reason: "step " + i.Key + ": " + i.Error}, nil
@@ -97,9 +97,9 @@ func guardrailEvent(r *runner) *journal.Event {
 		reason = "" // the first reading is on its way; no act begins before it
 	}
 	switch {
-	case stop && r.retreating() && len(r.unassessed()) > 0: // their jobs come first
+	case stop && r.undoesFailure() && len(r.unassessed()) > 0: // their jobs come first
 	case stop && len(r.jobs) == 0:
-		if e := r.retreat("guardrail " + reason); e != nil {
+		if e := r.undoFailure("guardrail " + reason); e != nil {
 			return e
 		}
 		e := &journal.Event{Kind: journal.Ended, Outcome: journal.RunFailed, Reason: "guardrail " + reason}
@@ -109,7 +109,7 @@ func guardrailEvent(r *runner) *journal.Event {
 		return e
 	case reason != "" && r.state.Held == "":
 		rail, blind := r.guard.holding(time.Now())
-		return &journal.Event{Kind: journal.Held, Reason: reason, Rail: rail, Blind: blind}
+		return &journal.Event{Kind: journal.Held, Reason: reason, Guardrail: rail, Blind: blind}
 	case reason == "" && r.state.Held != "":
 		return &journal.Event{Kind: journal.Freed}
 	}
@@ -278,7 +278,7 @@ func (r *runner) cancel() *journal.Event {
 		}
 		return undoOf(r, i)
 	}
-	return &journal.Event{Kind: journal.Ended, Outcome: journal.RunUndone, Reason: r.state.Retreated()}
+	return &journal.Event{Kind: journal.Ended, Outcome: journal.RunUndone, Reason: r.state.FailureUndone()}
 }
 
 func undoOf(r *runner, i *journal.Step) *journal.Event {
@@ -296,7 +296,7 @@ func undoOf(r *runner, i *journal.Step) *journal.Event {
 	return &journal.Event{Kind: journal.Undoing, Step: i.Key, Epoch: r.state.Epoch(i)}
 }
 
-// evaluateStepMessage takes a person's word.
+// eventOfMessage is what becomes of a person's message in the journal.
 func eventOfMessage(r *runner, m durable.Message) *journal.Event {
 	var w journal.Message
 	if err := json.Unmarshal(m.Data, &w); err != nil {

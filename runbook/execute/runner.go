@@ -186,7 +186,7 @@ func beginJobs(r *runner) {
 	if r.stopping() != "" || r.state.Outcome != "" {
 		return
 	}
-	if r.state.Stopping != nil || r.retreating() {
+	if r.state.Stopping != nil || r.undoesFailure() {
 		if i := stepReverting(r); i != nil {
 			if r.jobs[i.Key] == nil {
 				r.beginUndo(i)

@@ -18,15 +18,15 @@ import (
 )
 
 // unclaimable begins a run while its cluster does not answer.
-func unclaimable(t *testing.T, text string) (b *bench, shared *runbooktest.Board, run string) {
+func unclaimable(t *testing.T, text string) (b *bench, shared *runbooktest.MemoryLock, run string) {
 	t.Helper()
-	b, shared = newBench(t), &runbooktest.Board{Unclear: true}
+	b, shared = newBench(t), &runbooktest.MemoryLock{Unclear: true}
 	b.TTL = 600 * time.Millisecond
 	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
 	return b, shared, b.begin(Request{Book: b.parse(text)})
 }
 
-func set(shared *runbooktest.Board, change func()) {
+func set(shared *runbooktest.MemoryLock, change func()) {
 	shared.Mu.Lock()
 	defer shared.Mu.Unlock()
 	change()
@@ -86,7 +86,7 @@ func TestARunThatWasNeverClaimedIsNotWhenItGoesOn(t *testing.T) {
 
 // A cluster that once had the claim, and takes nothing now, does not stop a run in its middle.
 func TestAStoredClaimThatCannotBeProlongedStopsNothing(t *testing.T) {
-	b, shared := newBench(t), &runbooktest.Board{}
+	b, shared := newBench(t), &runbooktest.MemoryLock{}
 	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
 	run := b.begin(Request{Book: b.parse(writing)})
 	shared.Refuses = &engine.Error{Kind: engine.Full, Text: "full"}
@@ -107,7 +107,7 @@ func TestARunWhoseClaimTheClusterDoesNotTakeDoesNotBegin(t *testing.T) {
 	} {
 		b := newBench(t)
 		b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock {
-			return &runbooktest.Board{Refuses: fmt.Errorf("node n1: %w", refuses)}
+			return &runbooktest.MemoryLock{Refuses: fmt.Errorf("node n1: %w", refuses)}
 		}
 		p, err := b.Prepare(t.Context(), Request{Book: b.parse(threeSteps), Cluster: "lab1"})
 		if err != nil {
@@ -133,7 +133,7 @@ func TestARunWhoseClusterIsSilentBegins(t *testing.T) {
 		"a row is locked": &engine.Error{Kind: engine.LockTimeout, Text: "Lock wait timeout exceeded"},
 	} {
 		b := newBench(t)
-		b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return &runbooktest.Board{Refuses: silent} }
+		b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return &runbooktest.MemoryLock{Refuses: silent} }
 		run := b.begin(Request{Book: b.parse(writing)})
 		if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone || st.Unclaimed["lab1"] == "" {
 			t.Errorf("%s: %q, unclaimed %q", name, st.Outcome, st.Unclaimed)
@@ -143,7 +143,7 @@ func TestARunWhoseClusterIsSilentBegins(t *testing.T) {
 
 // looked is a claim that can be looked at.
 type looked struct {
-	*runbooktest.Board
+	*runbooktest.MemoryLock
 	tells error
 }
 
@@ -166,7 +166,7 @@ func TestAPlanSaysWhoHasItsClusterOrThatItDoesNotTell(t *testing.T) {
 		"of a run that has ended": {tells: mine},
 		"it does not answer":      {tells: errors.New("no node\nanswers"), silent: "no node; answers"},
 	} {
-		b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return looked{&runbooktest.Board{}, c.tells} }
+		b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return looked{&runbooktest.MemoryLock{}, c.tells} }
 		p, err := b.Prepare(t.Context(), Request{Book: b.parse(writing), Cluster: "lab1"})
 		if err != nil || p.Held != c.held || p.Silent["lab1"] != c.silent {
 			t.Errorf("%s: held %v, silent %q, %v", name, p.Held, p.Silent, err)

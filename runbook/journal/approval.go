@@ -11,8 +11,8 @@ import (
 	"plimsoll/runbook"
 )
 
-// MayApprove refuses a word by whom a step may not be approved: by who began the run, where somebody else must look; by who has approved
-// it before; by whom nobody knows, where people are counted; and without a signature, where one is asked for.
+// MayApprove refuses an approval by a person who may not give it: who began the run, where somebody else must look; who has approved the
+// step before; who is not known, where people are counted. It also refuses one without a signature, where that is required.
 func (s *State) MayApprove(i *Step, w Message) error {
 	who := cmp.Or(w.Signer, w.By)
 	notRequester := i.Step.Approval != nil && i.Step.Approval.NotRequester

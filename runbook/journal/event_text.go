@@ -8,7 +8,7 @@ import (
 	"plimsoll/internal/document"
 )
 
-// Text is what an event says to a person; empty for those that matter to nobody.
+// Text is the event in words, for people; empty for events that are of the machinery alone.
 func (e Event) Text() string {
 	switch e.Kind {
 	case Checked:

@@ -23,9 +23,9 @@ type State struct {
 	Healthy   map[string]bool          // group[target]: the cluster was healthy before it
 	Settling  map[string]time.Duration // by group: the longest that was waited for that
 	Held      string                   // why a guardrail holds it
-	Rail      string                   // that guardrail
-	Cause     Cause                    // why it ended broken, where the change has no part in that
-	Blind     bool                     // it holds for want of metrics, not for what they say
+	Guardrail string                   // that guardrail
+	Cause     Cause                    // why it failed, where that is nothing that the change did
+	Blind     bool                     // the guardrail holds it because metrics are missing, not because of what they show
 	Baseline  map[string]float64
 	Stopping  *Event // a person cancelled, or its runbook has a failure undone
 	Undoing   bool
@@ -132,7 +132,7 @@ func (s *State) ApplyEvent(e Event, actions []action.Action) error {
 		group, _, _ := strings.Cut(e.Step, "[")
 		s.Settling[group] = max(s.Settling[group], e.Took)
 	case Held:
-		s.Held, s.Rail, s.Blind = e.Reason, e.Rail, e.Blind
+		s.Held, s.Guardrail, s.Blind = e.Reason, e.Guardrail, e.Blind
 	case Freed:
 		s.Held = ""
 	case Said:

@@ -33,12 +33,12 @@ var ErrUnsure = errors.New("this process was suspended for longer than its claim
 
 // holding keeps a run's lease of one cluster alive, in the store and in the target.
 type holding struct {
-	store  *durable.Store
-	marker ClusterLock // nil: none
-	ttl    time.Duration
-	claim  action.Claim
-	fenced chan struct{}
-	stored atomic.Bool // the cluster has kept the claim since it was first taken: others see it
+	store       *durable.Store
+	clusterLock ClusterLock // nil: none
+	ttl         time.Duration
+	claim       action.Claim
+	fenced      chan struct{}
+	stored      atomic.Bool // the cluster has kept the claim since it was first taken: others see it
 
 	looked atomic.Int64 // when it was last known to be ours or not to have slept, by the wall clock, in nanoseconds
 
@@ -57,7 +57,7 @@ func Hold(ctx context.Context, s *durable.Store, m ClusterLock, c action.Claim, 
 		return nil, err
 	}
 	h := &holding{
-		store: s, marker: m, ttl: c.For, lease: lease, fenced: make(chan struct{}), claim: c, Asked: time.Now().Round(0),
+		store: s, clusterLock: m, ttl: c.For, lease: lease, fenced: make(chan struct{}), claim: c, Asked: time.Now().Round(0),
 	}
 	h.claim.Epoch = lease.Epoch
 	h.stored.Store(c.Stored || m == nil)
@@ -147,7 +147,7 @@ func (h *holding) confirmWithin(ctx context.Context, patience time.Duration) err
 		return err // without the store nothing can be journaled either
 	}
 	h.lease = lease
-	if h.marker == nil {
+	if h.clusterLock == nil {
 		return nil
 	}
 	h.slept = h.slept || time.Now().Round(0).Sub(h.Asked) > h.ttl
@@ -155,7 +155,7 @@ func (h *holding) confirmWithin(ctx context.Context, patience time.Duration) err
 	defer asked()
 	var claimed *action.ClaimedError
 	h.claim.Slept = h.slept
-	err = h.marker.Claim(asking, h.claim)
+	err = h.clusterLock.Claim(asking, h.claim)
 	if errors.As(err, &claimed) {
 		return h.lose(fmt.Errorf("%w: %w", ErrFenced, err))
 	}
@@ -224,8 +224,8 @@ func (h *holding) Why() error {
 func (h *holding) release(ctx context.Context) (kept, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.marker != nil && h.lost == nil {
-		if err := h.marker.Clear(ctx, h.claim); err != nil {
+	if h.clusterLock != nil && h.lost == nil {
+		if err := h.clusterLock.Clear(ctx, h.claim); err != nil {
 			kept = fmt.Errorf("cluster %s: %w", h.claim.Cluster, err)
 		}
 	}

@@ -48,16 +48,16 @@ func (l *Locks) Take(ctx context.Context, site *cluster.Cluster, st *journal.Sta
 		if err != nil {
 			return all, err
 		}
-		marker, claim := l.ClusterLockOf(on), l.Claim(st, name, run)
+		clusterLock, claim := l.ClusterLockOf(on), l.Claim(st, name, run)
 		if err := l.stillHeld(ctx, claim); err != nil {
 			return all, err
 		}
-		h, err := Hold(ctx, l.Store, marker, claim, patience)
+		h, err := Hold(ctx, l.Store, clusterLock, claim, patience)
 		var held *durable.HeldError
 		var claimed *action.ClaimedError
-		if errors.As(err, &held) && (l.orphaned(ctx, marker, name, held.Lease) || l.over(ctx, marker, name, held.Lease) || l.past(ctx, on, held.Lease)) {
+		if errors.As(err, &held) && (l.orphaned(ctx, clusterLock, name, held.Lease) || l.over(ctx, clusterLock, name, held.Lease) || l.past(ctx, on, held.Lease)) {
 			held = nil
-			h, err = Hold(ctx, l.Store, marker, claim, patience)
+			h, err = Hold(ctx, l.Store, clusterLock, claim, patience)
 			errors.As(err, &held)
 		}
 		if h != nil {
@@ -167,7 +167,7 @@ func (all Leases) Epochs() map[string]int64 {
 // session asks for them as for what it holds: a run whose process slept before its first entry must see that others had a cluster meanwhile.
 func (all Leases) confirmed() (epochs map[string]int64, at time.Time) {
 	for _, h := range all {
-		if h.marker != nil && !h.claim.Held {
+		if h.clusterLock != nil && !h.claim.Held {
 			continue // it did not answer: the first session claims it
 		}
 		if epochs == nil {

@@ -140,7 +140,7 @@ func (s *server) mayFollowAgain(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	return s.mayFollow(ctx, source)
+	return link{s, source}.mayBegin(ctx)
 }
 
 // restoreMode puts back whether a server took writes. One that did stays closed while another node takes them: it says so.

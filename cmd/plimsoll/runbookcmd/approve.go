@@ -32,7 +32,7 @@ func newAnswer(c console.Streams, verb, short string) *cobra.Command {
 		Long:    short + ". The answer is valid for this plan of the run only. The process that executes the run reads the answer, now or when the run is resumed.",
 		Example: "  plimsoll runbook " + verb + " replace-node-a1b2c3\n  plimsoll runbook " + verb + " replace-node-a1b2c3 --plan 1543162a5084d64a --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Desk) error {
+			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Service) error {
 				st, err := d.State(ctx, args[0])
 				if err != nil {
 					return err

@@ -18,7 +18,7 @@ import (
 
 // executeRun executes a run's next session here, or follows it while another process of this state folder executes. Without an
 // order it only follows or goes on with what was interrupted.
-func executeRun(ctx context.Context, c console.Streams, d *runs.Desk, run string, order *journal.Command, asJSON bool) error {
+func executeRun(ctx context.Context, c console.Streams, d *runs.Service, run string, order *journal.Command, asJSON bool) error {
 	f := newFollower(c, d, run, asJSON)
 	if order != nil && order.Do == "cancel" {
 		f.word = &journal.Message{Say: "cancel", Undo: order.Undo, Leave: order.Leave, Reason: order.Reason}
@@ -59,7 +59,7 @@ func runSession(ctx context.Context, c console.Streams, f *follower, e *durable.
 		continued = continued || r == f.run
 	}
 	if !continued && order != nil {
-		if err := f.desk.Start(background, e, f.run, *order); err != nil {
+		if err := f.service.Start(background, e, f.run, *order); err != nil {
 			return errors.Join(err, e.Close(background))
 		}
 	}
@@ -77,14 +77,14 @@ func runSession(ctx context.Context, c console.Streams, f *follower, e *durable.
 	err := e.Wait(background, f.run)
 	shown()
 	<-done
-	leave := accompany(ctx, c, f.desk, e, f.run)
+	leave := accompany(ctx, c, f.service, e, f.run)
 	defer leave()
 	if closing := e.Close(background); err != nil {
 		return sessionError{f.run, err}
 	} else if closing != nil {
 		return closing
 	}
-	return conclude(background, c, f.desk, f.run, f.json != nil, order, ctx.Err())
+	return conclude(background, c, f.service, f.run, f.json != nil, order, ctx.Err())
 }
 
 // sessionError is why a run cannot go on for now.
@@ -111,7 +111,7 @@ func (e sessionError) Hint() string {
 }
 
 // conclude says how the run stands and what can be done. Who wanted it to go on is told by the exit code, too, that it was undone.
-func conclude(ctx context.Context, c console.Streams, d *runs.Desk, run string, asJSON bool, order *journal.Command, interrupted error) error {
+func conclude(ctx context.Context, c console.Streams, d *runs.Service, run string, asJSON bool, order *journal.Command, interrupted error) error {
 	st, err := d.State(ctx, run)
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Desk, run string, 
 		}
 	}
 	stays, stand := st.Stands()
-	switch why := st.Retreated(); {
+	switch why := st.FailureUndone(); {
 	case st.Refused != "":
 		return fmt.Errorf("run %s: %s", run, st.Refused)
 	case stays != nil && why == "":
@@ -155,10 +155,10 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Desk, run string, 
 	case st.Outcome == journal.RunFailed:
 		return runError{run, st}
 	case interrupted != nil:
-		fmt.Fprintf(c.Err, "run %s is parked%s; the cluster stays locked: %s\n", run, where(st), st.Onwards(run))
+		fmt.Fprintf(c.Err, "run %s is parked%s; the cluster stays locked: %s\n", run, where(st), st.ContinueHint(run))
 		return interrupted
 	}
-	fmt.Fprintf(c.Err, "run %s is parked: %s; %s\n", run, st.Why, st.Onwards(run))
+	fmt.Fprintf(c.Err, "run %s is parked: %s; %s\n", run, st.Why, st.ContinueHint(run))
 	return console.WithCode{Code: console.ExitTrouble}
 }
 
@@ -181,7 +181,7 @@ type runError struct {
 }
 
 func (e runError) Error() string {
-	if e.state.Retreated() != "" { // and then an undo failed
+	if e.state.FailureUndone() != "" { // and then an undo failed
 		return fmt.Sprintf("run %s failed: %s", e.run, e.state.Why)
 	}
 	for _, i := range e.state.Items {
@@ -195,7 +195,7 @@ func (e runError) Error() string {
 // advice is what the step that failed said could be done.
 func (e runError) advice() string {
 	for _, i := range e.state.Items {
-		if i.Advice != "" && (i.Phase == journal.StepFailed || e.state.Retreated() != "") {
+		if i.Advice != "" && (i.Phase == journal.StepFailed || e.state.FailureUndone() != "") {
 			return i.Advice
 		}
 	}

@@ -31,7 +31,7 @@ func printPlan(w io.Writer, p *execute.Prepared) {
 	for _, a := range approvals(h.Plan.Steps) {
 		fmt.Fprintf(w, "Waits for approval at %s: %s\n", strings.Join(a.steps, ", "), a.note)
 	}
-	for _, r := range p.Rails {
+	for _, r := range p.Guardrails {
 		fmt.Fprintf(w, "Guardrail %s: %s%s\n", r.Name, r.When, now(r))
 	}
 	for _, l := range p.Lacks {
@@ -61,7 +61,7 @@ func printPlan(w io.Writer, p *execute.Prepared) {
 }
 
 // now is what a guardrail sees.
-func now(r execute.RailReading) string {
+func now(r execute.GuardrailReading) string {
 	if r.Trouble != "" {
 		return "; " + r.Trouble + ": this guardrail would hold every step"
 	}

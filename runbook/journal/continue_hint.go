@@ -7,8 +7,8 @@ import (
 	"plimsoll/hint"
 )
 
-// Onwards says how a run that has not ended goes on, as commands to type.
-func (s *State) Onwards(run string) string {
+// ContinueHint says how a run that has not ended goes on, as commands to type.
+func (s *State) ContinueHint(run string) string {
 	if s.Past {
 		return fmt.Sprintf("check the cluster, end this run with plimsoll runbook cancel %s --leave REASON, and plan the change again", run)
 	}
