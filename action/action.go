@@ -124,4 +124,7 @@ type Call struct {
 	Resumed   bool      // the process that acted is gone: others may have had the cluster since
 	// Progress tells how far an act is: a share from 0 to 1, negative when it cannot be known. Never nil.
 	Progress func(share float64, text string)
+	// Reach keeps in the journal how far an act or an undo came, before it goes on: for a person to read if it is cut off in its middle, and
+	// nothing else could tell. The error says that it was not kept. nil: nothing keeps it.
+	Reach func(text string) error
 }

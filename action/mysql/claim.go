@@ -41,7 +41,7 @@ func (m *ClusterLock) Claim(ctx context.Context, c action.Claim) error {
 		return m.lock(ctx, c)
 	}
 	if !c.Held {
-		if _, err := m.lookAt(ctx, m.leading(ctx), c); err != nil {
+		if _, _, err := m.lookAt(ctx, m.leading(ctx), c); err != nil {
 			return err
 		}
 		if err := m.unlocked(ctx, c); err != nil {
@@ -97,7 +97,7 @@ func (m *ClusterLock) take(ctx context.Context, c action.Claim) error {
 	case err != nil:
 		return err
 	case len(row) != 6:
-		return fmt.Errorf("cluster %s has no claim", c.Cluster)
+		return &engine.Error{Kind: engine.Missing, Text: "plimsoll.claim has no row"} // who made the table was cut off
 	case row[5] == "1":
 		return errDemoted
 	case row[0] != c.Run || row[2] != fmt.Sprint(c.Epoch):
@@ -130,9 +130,9 @@ func (m *ClusterLock) lock(ctx context.Context, c action.Claim) error {
 	if err != nil {
 		return fmt.Errorf("list the nodes: %w", err)
 	}
-	answered, err := m.lookAt(ctx, names(nodes), c)
+	answered, silent, err := m.lookAt(ctx, names(nodes), c)
 	if err == nil && len(answered) == 0 {
-		return fmt.Errorf("cluster %s: no node answers", c.Cluster)
+		return fmt.Errorf("cluster %s: no node answers: %w", c.Cluster, silent)
 	}
 	if err == nil {
 		err = m.locks.take(ctx, m.site, answered, c)

@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/cluster"
+	"plimsoll/engine"
 )
 
 // claims tries the ClusterLock on a real server.
@@ -101,6 +102,77 @@ func sleeperGone(ctx context.Context, t *testing.T, m *ClusterLock, c action.Cla
 		return errors.As(m.Claim(ctx, asks), &claimed) && claimed.Expired
 	})
 	return c
+}
+
+// claimsInABrokenTable tries it where the table of claims is not whole: a row that is missing is made, and a table that is another's is an
+// error that no run passes for silence.
+func claimsInABrokenTable(t *testing.T, site *cluster.Cluster) {
+	t.Helper()
+	ctx, m := t.Context(), NewClusterLock(site)
+	tell := func(statement string) {
+		t.Helper()
+		if err := site.Execute(ctx, "n1", []string{statement}, func(int) {}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := action.Claim{Cluster: "c", Run: "r1", Holder: "here", Epoch: 1, For: time.Minute}
+	tell("DELETE FROM plimsoll.claim") // as if who made the table had died before the row was in it
+	if err := m.Claim(ctx, c); err != nil {
+		t.Errorf("without a row: %v", err)
+	}
+	var claimed *action.ClaimedError
+	if err := NewClusterLock(site).Claim(ctx, action.Claim{Cluster: "c", Run: "r2", Holder: "there", Epoch: 1, For: time.Minute}); !errors.As(err, &claimed) || claimed.Run != "r1" {
+		t.Errorf("the row that was made: %v", err)
+	}
+	tell("ALTER TABLE plimsoll.claim CHANGE holder bearer VARCHAR(200) NOT NULL")
+	if err := m.Claim(ctx, c); engine.ClassOf(err) != engine.Missing {
+		t.Errorf("in another table: %v", err)
+	}
+	tell("ALTER TABLE plimsoll.claim CHANGE bearer holder VARCHAR(200) NOT NULL")
+	if err := m.Clear(ctx, c); err != nil {
+		t.Error(err)
+	}
+}
+
+// claimsWhereNobodyAnswers tries it when every server has been stopped: it is an error, of a kind for which a run waits.
+func claimsWhereNobodyAnswers(t *testing.T, site *cluster.Cluster) {
+	t.Helper()
+	ctx := t.Context()
+	var servers []cluster.Server
+	for _, name := range []string{"n1", "n2"} {
+		n, err := site.Node(ctx, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		servers = append(servers, n.Server)
+	}
+	stop := func(s cluster.Server) error { return s.Stop(ctx) }
+	start := func(s cluster.Server) error { return s.Start(ctx) }
+	each := func(do func(cluster.Server) error) {
+		t.Helper()
+		for _, s := range servers {
+			if err := do(s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		site.RolesChanged()
+	}
+	each(stop)
+	m := NewClusterLock(site)
+	c := action.Claim{Cluster: "c", Run: "r1", Holder: "here", Epoch: 1, For: time.Minute}
+	if err := m.Claim(ctx, c); engine.ClassOf(err) != engine.Unavailable {
+		t.Errorf("claim: %v", err)
+	}
+	if err := m.Look(ctx, "c"); engine.ClassOf(err) != engine.Unavailable {
+		t.Errorf("look: %v", err)
+	}
+	each(start)
+	if err := errors.Join(m.Claim(ctx, c), m.Look(ctx, "c")); err == nil || !strings.Contains(err.Error(), "run r1") {
+		t.Errorf("when they answer again: %v", err)
+	}
+	if err := m.Clear(ctx, c); err != nil {
+		t.Error(err)
+	}
 }
 
 // claimsBesideADeadNode tries it while a replica does not answer: the claim of a run that begins is written all the same, and keeps

@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/durable"
+	"plimsoll/internal/document"
 	"plimsoll/runbook"
 	"plimsoll/runbook/journal"
 	"plimsoll/runbook/plan"
@@ -23,6 +24,9 @@ func (r *runner) decide(ctx context.Context) (*journal.Event, error) {
 		if m.Number > r.state.Heard {
 			return eventOfMessage(r, m), nil
 		}
+	}
+	if e := claimedEvent(r); e != nil {
+		return e, nil
 	}
 	if reason := r.stopping(); reason != "" {
 		if len(r.jobs) > 0 {
@@ -64,6 +68,16 @@ func (r *runner) decide(ctx context.Context) (*journal.Event, error) {
 		return &journal.Event{Kind: journal.Ended, Outcome: journal.RunDone}, nil
 	}
 	return nil, nil
+}
+
+// claimedEvent tells that a cluster which did not answer at first has stored the claim of the run.
+func claimedEvent(r *runner) *journal.Event {
+	for _, name := range document.SortedKeys(r.state.Unclaimed) {
+		if r.held.Claimed(name) {
+			return &journal.Event{Kind: journal.Said, Cluster: name, Claimed: true, Reason: "cluster " + name + " answers: the claim of this run is stored in it"}
+		}
+	}
+	return nil
 }
 
 // nextUnbegun is a step whose intent this process wrote and which it has not begun: nothing is half-done there.
@@ -215,8 +229,12 @@ func refusedEvent(r *runner, i *journal.Step) *journal.Event {
 	case err != nil:
 		return &journal.Event{Kind: journal.Failed, Step: i.Key, Final: true, Error: asProblem(err), Cause: journal.BadInputs}
 	case i.Intent != 0 && !task.Traits().Repeatable:
+		middle := "it was interrupted in the middle"
+		if i.Reached != "" {
+			middle += " (" + i.Reached + ")"
+		}
 		return &journal.Event{Kind: journal.Failed, Step: i.Key, Attempt: i.Attempt, Final: true, Asks: true,
-			Error: "it was interrupted in the middle and is not safe to repeat: check the cluster, then plimsoll runbook resume RUN repeats it"}
+			Error: middle + " and is not safe to repeat: check the cluster, then plimsoll runbook resume " + r.journal.Run() + " repeats it"}
 	}
 	return nil
 }

@@ -3,15 +3,12 @@ package execute
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"plimsoll/action"
 	"plimsoll/cluster"
-	"plimsoll/engine"
-	"plimsoll/hint"
 	"plimsoll/runbook/journal"
 	"plimsoll/runbook/lock"
 	"plimsoll/runbook/runbooktest"
@@ -139,25 +136,6 @@ func TestAClaimOfAnotherStoreRefusesARunBeforeItBegins(t *testing.T) {
 	}
 	if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone || st.Header.BrokenLock == "" || shared.Has.Run != "" {
 		t.Errorf("outcome %q, reason %q, still claimed by %q", st.Outcome, st.Header.BrokenLock, shared.Has.Run)
-	}
-}
-
-func TestARunWhoseClaimTheClusterDeniesDoesNotBegin(t *testing.T) {
-	b := newBench(t)
-	denies := &engine.Error{Kind: engine.Denied, Code: "1142", Text: "INSERT command denied to user 'ops'"}
-	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock {
-		return &runbooktest.MemoryLock{Denies: fmt.Errorf("node n1: %w", denies)}
-	}
-	p, err := b.Prepare(t.Context(), Request{Book: b.parse(threeSteps), Cluster: "lab1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var refusal *hint.PermanentError
-	if _, err := b.Begin(t.Context(), p); !errors.As(err, &refusal) || !strings.Contains(refusal.Reason, "lab1") || !strings.Contains(refusal.Advice, "plimsoll.claim") {
-		t.Errorf("it began where others cannot see it: %v", err)
-	}
-	if lease, err := b.Store.Lease(t.Context(), lock.LeaseName("lab1")); err != nil || lease.Holder != "" {
-		t.Errorf("the refused run keeps the lease: %q, %v", lease.Holder, err)
 	}
 }
 

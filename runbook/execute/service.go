@@ -88,6 +88,7 @@ type Prepared struct {
 	Lacks      []Lack              // what the accounts would have to be granted
 	Room       []Room              // what steps take of disks
 	Held       error               // who has a cluster now: *lock.BusyError, *action.ClaimedError; nil: nobody is known to
+	Silent     map[string]string   // why a cluster does not tell whether another run has it, by cluster
 	Shared     []string            // servers of its clusters that stand in others of the inventory too, where its lock does not hold
 }
 
@@ -162,7 +163,7 @@ func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err erro
 	}
 	p.Guardrails = s.readGuardrails(ctx, q.Book, site)
 	p.Lacks, p.Room = s.lacks(ctx, site, q.Book, h), s.room(ctx, site, q.Book, h)
-	p.Held = s.held(ctx, site, h)
+	p.Silent, p.Held = s.held(ctx, site, h)
 	p.Gate, err = plan.CheckGate(ctx, s.Store, s.Rules.Gate, q.Book, h)
 	p.Header.Rehearsals = p.Gate.Passed
 	return p, err

@@ -32,7 +32,7 @@ const (
 	Undoing  Kind = "undoing" // an undo is about to begin
 	Undone   Kind = "undone"
 	Stuck    Kind = "stuck"    // a step cannot be undone
-	Said     Kind = "said"     // a person's message that changed nothing, with the reason
+	Said     Kind = "said"     // a person's message that changed nothing, with the reason; or what is to be known of a claim or of an act in its middle
 	Stopping Kind = "stopping" // a person cancelled; with an Error: a step failed, and the runbook has what was done undone
 	Parked   Kind = "parked"   // the session ended before the run did
 	Ended    Kind = "ended"    // with an outcome; only a rerun or a cancellation can follow
@@ -53,11 +53,14 @@ type Event struct {
 	Epoch  int64            `json:"epoch,omitempty"`  // of the lease under which this was done
 	Epochs map[string]int64 `json:"epochs,omitempty"` // Opened: of the leases, by cluster
 
+	Unclaimed map[string]string `json:"unclaimed,omitempty"` // Opened: why the claim could not be stored yet, by cluster
+	Claimed   bool              `json:"claimed,omitempty"`   // Said: in Cluster it has been
+
 	Versions map[string]int `json:"versions,omitempty"` // Opened: of the actions, where they are others than before and a person said that it goes on
 
 	Targets   []string            `json:"targets,omitempty"`
 	Inputs    action.Facts        `json:"inputs,omitempty"`
-	Cluster   string              `json:"cluster,omitempty"` // Valued: on which the step acts, if not the run's own
+	Cluster   string              `json:"cluster,omitempty"` // Valued: on which the step acts, if not the run's own; Said: of which is spoken
 	Skip      bool                `json:"skip,omitempty"`
 	Finding   *action.CheckResult `json:"finding,omitempty"`
 	Caution   string              `json:"caution,omitempty"`
@@ -78,6 +81,7 @@ type Event struct {
 	Signer    string              `json:"signer,omitempty"`    // Approved: whose key signed it
 	Signature string              `json:"signature,omitempty"` // Approved: of ApprovalText, as ssh-keygen writes it
 	Reason    string              `json:"reason,omitempty"`
+	Reached   string              `json:"reached,omitempty"` // Said: how far the act or the undo of the step came
 	Message   int                 `json:"message,omitempty"` // number of the message that was taken
 	Baseline  map[string]float64  `json:"baseline,omitempty"`
 	Guardrail string              `json:"rail,omitempty"`    // Held: the guardrail

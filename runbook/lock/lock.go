@@ -93,7 +93,8 @@ func (l *Locks) Claim(st *journal.State, cluster, run string) action.Claim {
 	held := st.Epochs[cluster] != 0 && !st.Released
 	c := action.Claim{
 		Cluster: cluster, Run: run, Holder: l.Holder, Epoch: st.Epochs[cluster], For: l.TTL, Held: held,
-		Break: st.Header.BrokenLock != "" && !held, // before its first act, not after it was fenced itself
+		Stored: held && st.Unclaimed[cluster] == "",
+		Break:  st.Header.BrokenLock != "" && !held, // before its first act, not after it was fenced itself
 	}
 	if held {
 		c.Since = st.Taken
@@ -175,6 +176,29 @@ func (all Leases) confirmed() (epochs map[string]int64, at time.Time) {
 		epochs[h.claim.Cluster], at = h.claim.Epoch, h.Asked
 	}
 	return epochs, at
+}
+
+// Unclaimed says of each cluster that has not stored the claim yet why it has not. A failover must not wait for a cluster that does not answer.
+func (all Leases) Unclaimed() map[string]string {
+	why := map[string]string{}
+	for _, h := range all {
+		h.mu.Lock()
+		if h.why != nil && !h.stored.Load() {
+			why[h.claim.Cluster] = journal.OneLine(h.why)
+		}
+		h.mu.Unlock()
+	}
+	return why
+}
+
+// Claimed tells whether the run's claim has been stored in a cluster. It waits for nobody.
+func (all Leases) Claimed(cluster string) bool {
+	for _, h := range all {
+		if h.claim.Cluster == cluster {
+			return h.stored.Load()
+		}
+	}
+	return false
 }
 
 // Lost says how one of the clusters was lost; nil while all are ours.

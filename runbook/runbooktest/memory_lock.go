@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"plimsoll/action"
+	"plimsoll/engine"
 )
 
 // MemoryLock is a ClusterLock that keeps the claim in memory, where two stores share it.
@@ -20,17 +21,17 @@ type MemoryLock struct {
 	Mute bool         // it fails to clear a claim
 
 	Unclear bool  // it fails to claim
-	Denies  error // to the account
+	Refuses error // what it answers to every claim
 }
 
 func (b *MemoryLock) Claim(_ context.Context, c action.Claim) error {
 	b.Mu.Lock()
 	defer b.Mu.Unlock()
 	if b.Unclear {
-		return errors.New("it does not answer")
+		return &engine.Error{Kind: engine.Timeout, Text: "it does not answer"}
 	}
-	if b.Denies != nil {
-		return b.Denies
+	if b.Refuses != nil {
+		return b.Refuses
 	}
 	if b.Has.Run == "" && b.had.Run != "" && b.had.Run != c.Run && c.Elsewhere(time.Since(b.At)) {
 		return &action.ClaimedError{Cluster: c.Cluster}

@@ -53,7 +53,7 @@ func newAnswer(c console.Streams, verb, short string) *cobra.Command {
 					w.By, w.Known = d.User, d.Known
 					if key == "" { // else the signer counts
 						if err := st.MayApprove(asking[0], w); err != nil {
-							return err
+							return journal.RefusalOf(err, args[0])
 						}
 					} else if st.Header.Signers == "" {
 						return console.UsageError{Text: "--sign: there is no list of allowed signers for run " + args[0],
@@ -103,5 +103,5 @@ func signApproval(ctx context.Context, w *journal.Message, run, key string, st *
 	if w.Signer, err = journal.SignerOf(ctx, w.Signature, st.Header.Signers, run, w.Step, w.Plan); err != nil {
 		return err
 	}
-	return st.MayApprove(i, *w)
+	return journal.RefusalOf(st.MayApprove(i, *w), run)
 }

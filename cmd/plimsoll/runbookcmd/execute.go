@@ -100,12 +100,12 @@ func (e sessionError) Unwrap() error { return e.err }
 // Hint says what to do, and then how it goes on.
 func (e sessionError) Hint() string {
 	if claimed := (*action.ClaimedError)(nil); errors.As(e.err, &claimed) && claimed.Past() {
-		return withRun(claimed.Hint(), e.run) // to resume it would be refused again
+		return journal.OfRun(claimed.Hint(), e.run) // to resume it would be refused again
 	}
 	how := fmt.Sprintf("plimsoll runbook resume %s continues it, plimsoll runbook cancel %s ends it", e.run, e.run)
 	var inner console.Hinted
 	if errors.As(e.err, &inner) && inner.Hint() != "" {
-		return withRun(inner.Hint(), e.run) + "; then " + how
+		return journal.OfRun(inner.Hint(), e.run) + "; then " + how
 	}
 	return how
 }
@@ -130,9 +130,16 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Service, run strin
 		if st.Outcome == journal.RunCancelled {
 			return hint.With(said, "undo by hand what must not stay; the cluster has been released")
 		}
-		return hint.With(said, fmt.Sprintf("the cluster stays locked: fix the cause, then plimsoll runbook cancel %s --undo tries again; plimsoll runbook cancel %s --leave REASON releases the cluster as it is", run, run))
+		advice := stays.Advice
+		if advice != "" {
+			advice += "; "
+		}
+		if next := st.AgainFrom(); next != "" {
+			advice += fmt.Sprintf("plimsoll runbook rerun %s --step %s --downstream --reason REASON goes forward instead; ", run, quoted(next))
+		}
+		return hint.With(said, advice+fmt.Sprintf("the cluster stays locked: fix the cause, then plimsoll runbook cancel %s --undo tries again; plimsoll runbook cancel %s --leave REASON releases the cluster as it is", run, run))
 	case st.Outcome == journal.RunUndone && why != "":
-		return hint.With(fmt.Errorf("run %s was undone: %s", run, why), withRun(runError{run, st}.advice(), run))
+		return hint.With(fmt.Errorf("run %s was undone: %s", run, why), journal.OfRun(runError{run, st}.advice(), run))
 	case st.Status() == journal.DoneWithRemainders:
 		fmt.Fprintf(c.Err, "run %s: %s\n", run, st.Status())
 		for _, m := range st.Remainders() {
@@ -167,11 +174,6 @@ func where(st *journal.State) string {
 	return ""
 }
 
-// withRun is advice about a run with its name in it: an action does not know of which run it is a step.
-func withRun(advice, run string) string {
-	return strings.ReplaceAll(advice, " RUN", " "+run)
-}
-
 // runError is a run that failed.
 type runError struct {
 	run   string
@@ -202,9 +204,13 @@ func (e runError) advice() string {
 
 // Hint says what to do.
 func (e runError) Hint() string {
-	advice := withRun(e.advice(), e.run)
+	advice := journal.OfRun(e.advice(), e.run)
 	if advice != "" {
 		advice += "; "
 	}
-	return advice + fmt.Sprintf("what was done stays done, and the cluster stays locked: fix the cause, then plimsoll runbook resume %s; or undo it: plimsoll runbook cancel %s --undo", e.run, e.run)
+	back := "undo it: plimsoll runbook cancel " + e.run + " --undo"
+	if i, _ := journal.Assessments(nil).Irrevocable(e.state); i != nil {
+		back = "plimsoll runbook cancel " + e.run + " looks what can be undone"
+	}
+	return advice + fmt.Sprintf("what was done stays done, and the cluster stays locked: fix the cause, then plimsoll runbook resume %s; or %s", e.run, back)
 }

@@ -86,6 +86,10 @@ func describe(e journal.Event) []string {
 		add("by %s", e.By)
 	}
 	say(e.Reason)
+	say(e.Reached)
+	for _, said := range journal.NotClaimed(e.Unclaimed) {
+		say(said)
+	}
 	if len(e.Output) > 0 {
 		add("→ %s", facts(e.Output))
 	}

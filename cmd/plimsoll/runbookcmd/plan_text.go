@@ -43,6 +43,9 @@ func printPlan(w io.Writer, p *execute.Prepared) {
 	if p.Held != nil {
 		fmt.Fprintf(w, "Locked: %s\n", p.Held)
 	}
+	for _, name := range document.SortedKeys(p.Silent) {
+		fmt.Fprintf(w, "Lock: cluster %s does not tell whether another run holds it, and may not take the claim of this one yet (%s)\n", name, p.Silent[name])
+	}
 	for _, m := range p.Left {
 		fmt.Fprintf(w, "Not fixed yet: %s\n", m)
 	}

@@ -37,7 +37,7 @@ Name a step of a rolling group with its target: group[target].step.`,
 					return document.UnknownName(&document.Node{Kind: document.Scalar, File: "--step", Text: o.Step}, "step", keys)
 				}
 				if err := st.Rerunnable(o.Step); err != nil {
-					return err
+					return journal.RefusalOf(err, args[0])
 				}
 				o.Do = "rerun"
 				return executeRun(ctx, c, d, args[0], &o, asJSON)

@@ -188,6 +188,9 @@ func statusOfRun(ctx context.Context, c console.Streams, d *runs.Service, run st
 			fmt.Fprintf(c.Out, "not fixed yet: %s; once it is, record it: plimsoll runbook fixed %s --reason REASON\n", m, m.Run)
 		}
 	}
+	for _, said := range journal.NotClaimed(s.Unclaimed) {
+		fmt.Fprintln(c.Out, said)
+	}
 	if s.Over != "" {
 		fmt.Fprintf(c.Out, "gate overridden: %s\n", s.Over)
 	}
@@ -199,7 +202,7 @@ func statusOfRun(ctx context.Context, c console.Streams, d *runs.Service, run st
 	}
 	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 	for _, step := range s.Steps {
-		fmt.Fprintf(w, "  %s\t%s\t%s%s\n", step.Step, step.Phase, step.Error, step.Note)
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", step.Step, step.Phase, step.words())
 	}
 	if err := w.Flush(); err != nil {
 		return err
