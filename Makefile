@@ -6,6 +6,7 @@
 # make accuracy  the tool against truth: writes docs/accuracy.md
 # make torture   the runbooks of MySQL, MariaDB and Cassandra on real servers, for hours: writes docs/torture.md
 # make torture-rds  the runbooks of RDS and Aurora on a stand-in of the API in front of real servers, for two hours: adds to docs/torture.md
+# make soak      tests that take too long for every change, such as a ring that moves onto Super Disks: docs/soak.md
 # make kube      changes through operators, against a real API server of Kubernetes, which it builds: half an hour
 # make copies    Plimsoll killed in the middle of copies to a leg of a Super Disk, on a lab machine: adds to docs/torture.md
 # make attack    processes and servers killed at random, on MariaDB, MySQL and a ring, for an hour each: adds to docs/torture.md
@@ -30,7 +31,7 @@ RELEASE = -ldflags "-s -w -X main.release=$(VERSION) -X main.builtAt=$(shell git
 DIST ?= dist
 ARCHES ?= amd64 arm64
 
-.PHONY: build helpers demo demo-watch check lint test bench accuracy torture torture-rds kube attack copies docs clean share install release
+.PHONY: build helpers demo demo-watch check lint test bench accuracy torture torture-rds soak kube attack copies docs clean share install release
 
 build: helpers
 	go build -o bin/plimsoll ./cmd/plimsoll
@@ -57,10 +58,10 @@ lint: $(GOLANGCI) # go vet is among its linters
 
 # The longest first, or they would run alone at the end, but not both packages with rings of Cassandra. Most of a test's time is waited
 # for servers: more run than there are processors. What go vet finds make lint has told. docs/decisions/130 says why a failed test is run
-# twice, 200 what makes the suite fast.
+# twice, 200 what makes the suite fast; nobody debugs a hundred test programs, and without -w each takes a second longer to link.
 test: $(GOTESTSUM)
 	$(GOTESTSUM) --format standard-quiet --rerun-fails=1 --rerun-fails-max-failures=12 \
-		--packages="$(PACKAGES)" -- -p 3 -parallel 4 -vet=off -timeout 40m $(TESTFLAGS)
+		--packages="$(PACKAGES)" -- -p 3 -parallel 4 -vet=off -ldflags=-w -timeout 40m $(TESTFLAGS)
 
 bench: build
 	go run ./internal/bench $(SECTIONS)
@@ -70,6 +71,9 @@ accuracy:
 
 torture: build
 	go run ./internal/torture
+
+soak:
+	PLIMSOLL_SOAK=1 go test ./cmd/plimsoll -run TestSoakScripts -v -count 1 -timeout 1h
 
 kube: # against a real API server of Kubernetes, which is built once, from its Go module
 	infra/kube/kubetest/apiserver/build.sh $(KUBE)

@@ -1,7 +1,7 @@
 // Package action is the port to what a step of a runbook calls, and holds the actions that need no engine of their own.
 //
-// An action is typed Go: a struct of inputs that can check whether the world is already so, act, and, where it can be,
-// undo. It must pass actiontest.Run.
+// An action is typed Go: a struct of inputs that can check whether the change is already made, make it, and undo it where that can be done.
+// It must pass actiontest.Run.
 package action
 
 import (
@@ -28,13 +28,13 @@ type Action struct {
 type Task interface {
 	// Traits says what acting with these inputs means.
 	Traits() Traits
-	// Check says whether the world is already as intended. It changes nothing.
+	// Check says whether everything is already as intended. It changes nothing.
 	Check(ctx context.Context, on *cluster.Cluster) (CheckResult, error)
 	// Act makes it so.
 	Act(ctx context.Context, on *cluster.Cluster, c Call) (Facts, error)
 }
 
-// Traits is what acting means.
+// Traits says how an act behaves: what it leaves behind, and whether it may be repeated or interrupted.
 type Traits struct {
 	Effect Effect
 	// Repeatable says that an act which was interrupted may be done again: it comes to the same.
@@ -45,7 +45,7 @@ type Traits struct {
 	Interruptible bool
 }
 
-// Effect is what acting leaves behind.
+// Effect says whether what an act did can be undone.
 type Effect string
 
 // The effects.
@@ -89,7 +89,7 @@ type State string
 const (
 	Satisfied State = "satisfied" // it is so already
 	Needed    State = "needed"    // it is not; Act would make it so
-	Unknown   State = "unknown"   // it cannot be told, or it is neither the one nor the other: a person must look
+	Unknown   State = "unknown"   // it cannot be told, or it is neither as it was nor as intended: a person must look
 )
 
 // NothingDone is the error of an act that has changed nothing: it was refused, or gave up, before it began.
@@ -124,4 +124,7 @@ type Call struct {
 	Resumed   bool      // the process that acted is gone: others may have had the cluster since
 	// Progress tells how far an act is: a share from 0 to 1, negative when it cannot be known. Never nil.
 	Progress func(share float64, text string)
+	// Reach keeps in the journal how far an act or an undo came, before it goes on: for a person to read if it is cut off in its middle, and
+	// nothing else could tell. The error says that it was not kept. nil: nothing keeps it.
+	Reach func(text string) error
 }

@@ -26,7 +26,7 @@ func (k *kill) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, err
 }
 
 func (k *kill) Act(ctx context.Context, on *cluster.Cluster, _ Call) (Facts, error) {
-	b, err := k.breaker(ctx, on)
+	b, err := k.faultProne(ctx, on)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (f *freeze) Undo(ctx context.Context, on *cluster.Cluster, c Call) error {
 }
 
 func (f *freeze) set(ctx context.Context, on *cluster.Cluster, frozen bool) error {
-	b, err := f.breaker(ctx, on)
+	b, err := f.faultProne(ctx, on)
 	if err != nil {
 		return err
 	}

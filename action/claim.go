@@ -14,6 +14,7 @@ type Claim struct {
 	For     time.Duration // from now, by the target's clock
 	Break   bool          // take it from another whose claim has run out
 	Held    bool          // the run has had it before, and not given it back: then nobody else may have had it since
+	Stored  bool          // the cluster has kept it since: where it cannot be written now, it is enough to look whether another has one
 	Since   time.Time     // of Held: when the run first had it
 	Slept   bool          // the run was silent for longer than its claim holds, and has not been told since whose the cluster is
 	Past    string        // a run whose claim does not count: it has ended, and could not give it back

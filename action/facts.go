@@ -11,13 +11,14 @@ import (
 // its last digit, and any other a float64.
 type Facts map[string]any
 
-// Another is what a fact is intended to be of which only that it changes is meant.
+// Another stands for the intended value of a fact of which only the change matters, not the value: the process of a server that is
+// restarted.
 const Another = "another"
 
-// TroublesKey is under which an act puts out what went wrong on its way and was mended: texts.
+// TroublesKey is the name of the output in which an act lists, as texts, what went wrong on its way and was mended.
 const TroublesKey = "troubles"
 
-// Troubles are what went wrong on the way of the act that put these facts out.
+// Troubles lists what went wrong during the act whose output these facts are, and was mended.
 func (f Facts) Troubles() []string { return f.Texts(TroublesKey) }
 
 // Texts is a list of texts, however it was read; none if there is no such fact.

@@ -10,7 +10,7 @@ import (
 	"plimsoll/internal/poll"
 )
 
-// Servers lists the actions that work a server on its host, whatever its engine.
+// Servers lists the actions that start, stop and restart a server on its host, whatever its engine.
 func Servers() []Action {
 	return []Action{startAction, stopAction, restartAction, killAction, freezeAction, configureAction, addAction, createAction, destroyAction}
 }
@@ -34,12 +34,12 @@ func (s onServer) server(ctx context.Context, on *cluster.Cluster) (cluster.Serv
 	return n.Server, nil
 }
 
-func (s onServer) breaker(ctx context.Context, on *cluster.Cluster) (cluster.Breaker, error) {
+func (s onServer) faultProne(ctx context.Context, on *cluster.Cluster) (cluster.FaultProneServer, error) {
 	server, err := s.server(ctx, on)
 	if err != nil {
 		return nil, err
 	}
-	b, ok := server.(cluster.Breaker)
+	b, ok := server.(cluster.FaultProneServer)
 	if !ok || on.Environment == cluster.Production {
 		return nil, cluster.OnlyInALab("a kill or a freeze", fmt.Sprintf("node %s of %s", s.Node, on.Name))
 	}

@@ -80,9 +80,7 @@ func (e *execute) Act(ctx context.Context, on *cluster.Cluster, c Call) (Facts, 
 	if err != nil {
 		return nil, err
 	}
-	err = on.Execute(ctx, node, signed(e.Statements, c), func(done int) {
-		c.Progress(float64(done)/float64(len(e.Statements)), "")
-	})
+	err = c.execute(ctx, on, node, e.Statements)
 	if e := (*engine.Error)(nil); errors.As(err, &e) && e.Do != "" { // a journal keeps the text alone
 		err = fmt.Errorf("%w: %s", err, e.Do)
 	}
@@ -112,7 +110,27 @@ func (e *execute) Undo(ctx context.Context, on *cluster.Cluster, c Call) error {
 	if err != nil {
 		return err
 	}
-	return on.Execute(ctx, node, signed(e.Undone, c), func(int) {})
+	return c.execute(ctx, on, node, e.Undone)
+}
+
+// execute executes statements, and keeps after each but the last how many the server has acknowledged: of the last, the end of the act tells.
+func (c Call) execute(ctx context.Context, on *cluster.Cluster, node string, statements []string) error {
+	owned, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var lost error
+	err := on.Execute(owned, node, signed(statements, c), func(done int) {
+		c.Progress(float64(done)/float64(len(statements)), "")
+		if c.Reach == nil || done == len(statements) {
+			return
+		}
+		if lost = c.Reach(fmt.Sprintf("%d of %d statements were acknowledged by the server; statement %d was next", done, len(statements), done+1)); lost != nil {
+			stop(lost)
+		}
+	})
+	if lost != nil {
+		return lost
+	}
+	return err
 }
 
 // undoesOn is the node that the statements are undone on. What a primary executed may have reached its replicas, as a table does, or not, as a
@@ -147,7 +165,7 @@ func (e *execute) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c Call
 		if err != nil {
 			return "", fmt.Errorf("look for the command that was started: %w", err)
 		}
-		watched, ok := engine.As[engine.Watched](db)
+		watched, ok := engine.As[engine.InFlightCounting](db)
 		if !ok {
 			return "", errors.New("cannot tell whether one of its statements is still running in the server")
 		}

@@ -2,7 +2,7 @@ package advise
 
 import "time"
 
-// Caches is what a look at the caches of a ring comes to: what they hold and answer, and nothing of how they would do with another size.
+// Caches is the result of observing the caches of a ring: what they hold and answer. How they would do with another size is not known.
 type Caches struct {
 	Cluster string        `json:"cluster"`
 	At      time.Time     `json:"at"`

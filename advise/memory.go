@@ -2,7 +2,7 @@ package advise
 
 import "time"
 
-// Memory is what a look at a server's memory comes to.
+// Memory is the result of observing a server's buffer pool.
 type Memory struct {
 	Cluster string        `json:"cluster"`
 	Node    string        `json:"node"`
@@ -41,7 +41,7 @@ type Warmth struct {
 	Restarted time.Duration `json:"restarted_ns"` // from nothing
 }
 
-// Table is what of a table or index is in the cache.
+// Table says how much of a table or index is in the cache.
 type Table struct {
 	Table string    `json:"table"`
 	Index string    `json:"index,omitempty"`
@@ -61,14 +61,14 @@ const (
 	Passes TableRole = "passes through"  // it takes more of the reads than of the cache
 )
 
-// Point is what reads are predicted to be with a cache of a size.
+// Point is the prediction of reads for one size of the cache.
 type Point struct {
 	Bytes int64   `json:"bytes"`
 	Times float64 `json:"times"` // of the size as it is
 	Reads float64 `json:"reads"` // pages read a second
 	Low   float64 `json:"low"`   // with High: the interval in which they lie, of 90 %
 	High  float64 `json:"high"`
-	// Model is what the fitted model says, which knows nothing of single pages.
+	// Model is the fitted model's prediction, which knows nothing of single pages.
 	Model float64 `json:"model"`
 	// Source is history where pages were seen to come back from so far, model where they were not, data where all data fits.
 	Source Source `json:"source"`
@@ -94,7 +94,7 @@ type Curve struct {
 	Skew   float64 `json:"skew"`                 // Zipf's exponent of the fitted model
 }
 
-// Cost is what looking cost the server, measured while it went on.
+// Cost is what the observation cost the server, measured during it.
 type Cost struct {
 	By      string        `json:"by"` // file or SQL
 	Lists   int           `json:"lists"`

@@ -2,8 +2,8 @@ package advise
 
 import "time"
 
-// Seen is what a server did while it was looked at: what it asked of its disk, and what its commits waited for. A figure that could not
-// be had is nil, never a 0.
+// Seen is what a server did while it was observed: its disk I/O, and what its commits waited for. A figure that could not be had is nil,
+// never a 0.
 type Seen struct {
 	Began   time.Time     `json:"began"`
 	For     time.Duration `json:"for_ns"`

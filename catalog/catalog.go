@@ -57,10 +57,13 @@ func Products() map[string]spec.Product {
 func Machine() (infra.Machine, error) { return local.New() }
 
 // Parts is what trials are put together from.
-func Parts() spec.Parts {
+func Parts() spec.Parts { return PartsFor(readInventory) }
+
+// PartsFor is what trials are put together from where the clusters that exist are those of an inventory.
+func PartsFor(inv func() (*inventory.Inventory, error)) spec.Parts {
 	return spec.Parts{
-		Products: Products(), Engines: enginesByName(), Inventory: readInventory, Site: listedSite, Workload: Workload, Loader: Loader, Loaders: loaderNames, Faults: Faults(),
-		Actions: Actions(), Books: books.Names(), Runbook: Runbook, Marker: ClusterLock,
+		Products: Products(), Engines: enginesByName(), Inventory: inv, Site: listedSite(inv), Workload: Workload, Loader: Loader, Loaders: loaderNames, Faults: Faults(),
+		Actions: Actions(), Books: books.Names(), Runbook: Runbook, ClusterLock: ClusterLock,
 		Watch: liveOfTrial, CheckWatched: checkWatchedByTrial,
 	}
 }
@@ -75,17 +78,19 @@ func enginesByName() map[string]engine.Engine {
 
 func readInventory() (*inventory.Inventory, error) { return inventory.Open() }
 
-// listedSite opens a cluster by its name in the inventory.
-func listedSite(ctx context.Context, name string, here infra.Machine) (*cluster.Cluster, error) {
-	inv, err := readInventory()
-	if err != nil {
-		return nil, err
+// listedSite opens a cluster by its name in an inventory.
+func listedSite(read func() (*inventory.Inventory, error)) func(context.Context, string, infra.Machine) (*cluster.Cluster, error) {
+	return func(ctx context.Context, name string, here infra.Machine) (*cluster.Cluster, error) {
+		inv, err := read()
+		if err != nil {
+			return nil, err
+		}
+		c, known := inv.Clusters[name]
+		if !known {
+			return nil, fmt.Errorf("%s is not in %s any more", name, inventory.File)
+		}
+		return SiteOf(ctx, name, c, here)
 	}
-	c, known := inv.Clusters[name]
-	if !known {
-		return nil, fmt.Errorf("%s is not in %s any more", name, inventory.File)
-	}
-	return SiteOf(ctx, name, c, here)
 }
 
 // EngineOf returns the engine of a target.

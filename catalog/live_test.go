@@ -90,11 +90,11 @@ func TestAWatchedSeriesThatNoServerShowsIsToldBeforeTheRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Rails[0].Trouble != "" || len(p.Rails[0].Metrics) != 1 {
-		t.Errorf("the first guardrail sees %+v", p.Rails[0])
+	if p.Guardrails[0].Trouble != "" || len(p.Guardrails[0].Metrics) != 1 {
+		t.Errorf("the first guardrail sees %+v", p.Guardrails[0])
 	}
-	if want := "no server has the series mysql_global_status_question (did you mean mysql_global_status_questions?)"; p.Rails[1].Trouble != want {
-		t.Errorf("the plan says %q, want %q", p.Rails[1].Trouble, want)
+	if want := "no server has the series mysql_global_status_question (did you mean mysql_global_status_questions?)"; p.Guardrails[1].Trouble != want {
+		t.Errorf("the plan says %q, want %q", p.Guardrails[1].Trouble, want)
 	}
 }
 

@@ -35,7 +35,7 @@ func Actions() []action.Action {
 		only("cql", cql.Actions()),
 		only("singlestore", singlestore.Actions()),
 		superdisk.Actions(),
-		only("mysql", rds.Actions(openRDS, rds.DefaultEvery, replication.MayTakeWrites)),
+		only("mysql", rds.Actions(openRDS, rds.DefaultEvery, replication.MayTakeWrites, mysql.ForgetClaim)),
 		kube.Actions(kube.DefaultEvery),
 	)
 }
@@ -59,7 +59,7 @@ func ClusterLock(site *cluster.Cluster) lock.ClusterLock {
 	case site.Engine == nil:
 		return nil
 	case site.Engine.Name() == "mysql":
-		return mysql.NewMarker(site)
+		return mysql.NewClusterLock(site)
 	case site.Engine.Name() == "cql":
 		return cql.ClusterLock{Site: site}
 	}

@@ -52,7 +52,7 @@ type Cluster struct {
 	AWS *AWS
 	// Kubernetes says which object of an operator the cluster is; nil: no operator is known.
 	Kubernetes *Kubernetes
-	// Release is called when the site is closed; may be nil.
+	// Release is called when the cluster is closed; may be nil.
 	Release func() error
 	// Others opens another cluster that the run has locked too; nil: there is none.
 	Others func(ctx context.Context, name string) (*Cluster, error)
@@ -74,7 +74,7 @@ type AWS struct {
 	Every   time.Duration // between two looks at what is being changed; 0: the usual
 }
 
-// Account is who logs in.
+// Account is a user name with its password.
 type Account struct {
 	User     string
 	Password engine.Secret
@@ -85,12 +85,13 @@ type Node struct {
 	Name    string
 	Target  engine.Target
 	Machine infra.Machine // nil: not known
-	Server  Server        // nil: it can be reached and not worked
+	Server  Server        // nil: it can be reached, but not started and stopped
 	// Host is its machine as the provider of machines and volumes has it; nil: there is none that is known.
 	Host Host
 	// Tool is the command that has the engine's own tool do something with it, such as nodetool. nil: there is none.
 	Tool func(args ...string) (infra.Command, error)
-	// Loose says that Tool works the server that it finds on the machine by itself, which may be another node's.
+	// Loose says that Tool was not told which server it is for: it works on the one that it finds on the machine, which may be another
+	// node's.
 	Loose bool
 	Data  string // its data folder on its machine; "": not known
 	// Pod is where it runs in Kubernetes, NAMESPACE/POD; "": it does not.
@@ -99,7 +100,7 @@ type Node struct {
 	Instance string
 }
 
-// Server works a database server: what an operator does on its host.
+// Server starts and stops a database server, as an operator does on its host.
 type Server interface {
 	Running(ctx context.Context) (bool, error)
 	Start(ctx context.Context) error
@@ -116,8 +117,8 @@ type Ender interface {
 	End(ctx context.Context) error
 }
 
-// Breaker is a server that can be treated badly, as fate does: in a lab.
-type Breaker interface {
+// FaultProneServer is a server that can be killed and frozen: in a lab.
+type FaultProneServer interface {
 	Kill(ctx context.Context) error
 	Freeze(ctx context.Context) error
 	Thaw(ctx context.Context) error
@@ -153,7 +154,7 @@ func (s *Cluster) Node(ctx context.Context, name string) (Node, error) {
 	return Node{}, err
 }
 
-// Database returns a node's database; without a name, the primary's. It stays open until the site is closed.
+// Database returns a node's database; without a name, the primary's. It stays open until the cluster is closed.
 func (s *Cluster) Database(ctx context.Context, node string) (engine.Database, error) {
 	return s.database(ctx, node, false)
 }
@@ -258,7 +259,7 @@ func (s *Cluster) Answers(ctx context.Context, node string) error {
 	return nil
 }
 
-// Keep has something closed when the site is.
+// Keep has something closed when the cluster is.
 func (s *Cluster) Keep(c io.Closer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

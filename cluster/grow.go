@@ -43,9 +43,9 @@ func Reassign(ctx context.Context, own Assignable, others map[string]string) err
 	return own.Assign(ctx, settings)
 }
 
-// Mortal is a server of which somebody is told when it ends by itself.
-type Mortal interface {
-	// ExpectEnd says that it is going to, before it is started again: that is no news.
+// Monitored is a server whose end is reported when nobody asked for it.
+type Monitored interface {
+	// ExpectEnd says that the server will end, before it is started again, and that this is meant: it is not reported.
 	ExpectEnd(ctx context.Context) error
 }
 

@@ -8,7 +8,7 @@ import (
 	"plimsoll/infra/disk/pace"
 )
 
-// What only a lab offers, beside Breaker, FaultProneHost and FaultProne: its servers, their disks and their data are Plimsoll's own.
+// What only a lab offers, beside FaultProneServer, FaultProneHost and FaultProne: its servers, their disks and their data are Plimsoll's own.
 
 // Forgotten is what a server had not synced when its power failed.
 type Forgotten struct {

@@ -44,18 +44,18 @@ type FaultProneHost interface {
 
 // FaultProne is a provider whose volumes can be given trouble: in a lab.
 type FaultProne interface {
-	// Conditions are what the requests of an attached volume meet now.
+	// Conditions are the faults and limits that requests to an attached volume meet now.
 	Conditions(ctx context.Context, id string) (disk.Conditions, error)
 	SetConditions(ctx context.Context, id string, c disk.Conditions) error
 	// Corrupt overwrites a part of an attached volume behind its machine's back.
 	Corrupt(ctx context.Context, id string, offset int64, bytes []byte) error
 }
 
-// VolumeTags are how volumes of nodes are found again: to which node one belongs, and what it is there.
+// The tags of a volume, by which it is found again: the node to which it belongs, and its name among the volumes of that node.
 const (
 	NodeTag   = "node"
 	VolumeTag = "volume"
-	// ClusterTag is whose node that is, for a provider whose volumes are those of many clusters.
+	// ClusterTag is the cluster of that node, for a provider whose volumes are those of many clusters.
 	ClusterTag = "cluster"
 )
 

@@ -39,8 +39,8 @@ type parts struct {
 	until   time.Time // so long it holds
 }
 
-// AskRoles makes a site ask the servers which of them is the primary, rather than take the first of its List for it. It is
-// for engines whose servers play different parts; for others nothing changes.
+// AskRoles has a cluster ask its servers which of them is the primary, rather than take the first of its List for it. It is for engines
+// whose servers play different parts; for others nothing changes.
 func (s *Cluster) AskRoles() {
 	if s.Engine != nil {
 		s.roles = &roles{engine: s.Engine, turn: make(chan struct{}, 1), open: map[string]engine.Database{}, hung: map[string]bool{}}

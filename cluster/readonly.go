@@ -13,7 +13,7 @@ import (
 // ErrReadOnly says that something tried to change what a check may only look at.
 var ErrReadOnly = errors.New("a check tried to change something")
 
-// ReadOnly returns a site on which nothing can be changed but by a command: what plans and checks are given.
+// ReadOnly returns the cluster as plans and checks are given it: only a shell command can change something there.
 func (s *Cluster) ReadOnly() *Cluster {
 	out := &Cluster{Name: s.Name, Environment: s.Environment, Local: readOnlyMachine{s.Local}, Replication: s.Replication, AWS: s.AWS, Kubernetes: s.Kubernetes, roles: s.roles}
 	if s.Grower != nil {
@@ -79,8 +79,8 @@ func (readOnlyGrower) Shrink(_ context.Context, node string) error {
 	return fmt.Errorf("remove %s: %w", node, ErrReadOnly)
 }
 
-// readOnlyEngine opens databases that refuse every statement that is not a question. Only the embedded Database's plain
-// methods and reading of settings come through: an optional interface that writes does not exist here.
+// readOnlyEngine opens databases that refuse every statement that is not a question. Of their optional interfaces only those come
+// through that readOnlyDatabase names: one that writes does not exist here.
 type readOnlyEngine struct{ engine.Engine }
 
 func (e readOnlyEngine) Open(ctx context.Context, t engine.Target) (engine.Database, error) {
@@ -88,17 +88,36 @@ func (e readOnlyEngine) Open(ctx context.Context, t engine.Target) (engine.Datab
 	if err != nil {
 		return nil, err
 	}
-	return readOnlyDatabase{db}, nil
+	return readOnlyViewOf(db), nil
 }
 
 // Alone is the engine's.
 func (e readOnlyEngine) Alone(t engine.Target) engine.Target { return engine.Alone(e.Engine, t) }
 
-type readOnlyDatabase struct{ engine.Database }
+// readOnlyDatabase has the questions of a database, and those of the optional interfaces that the database has. The others are nil, and
+// engine.As says that they are not there.
+type readOnlyDatabase struct {
+	engine.Database
+	engine.Configurable
+	engine.Replicated
+	engine.Ringed
+	engine.Sharded
+	engine.InFlightCounting
+}
 
 var _ engine.View = readOnlyDatabase{}
 
-// Has lets engine.As tell what the database behind can do: this view has the methods of every question.
+func readOnlyViewOf(db engine.Database) readOnlyDatabase {
+	d := readOnlyDatabase{Database: db}
+	d.Configurable, _ = engine.As[engine.Configurable](db)
+	d.Replicated, _ = engine.As[engine.Replicated](db)
+	d.Ringed, _ = engine.As[engine.Ringed](db)
+	d.Sharded, _ = engine.As[engine.Sharded](db)
+	d.InFlightCounting, _ = engine.As[engine.InFlightCounting](db)
+	return d
+}
+
+// Has lets engine.As tell what the database behind can do.
 func (d readOnlyDatabase) Has(is func(engine.Database) bool) bool { return is(d.Database) }
 
 func (d readOnlyDatabase) Session(ctx context.Context) (engine.Session, error) {
@@ -113,54 +132,8 @@ func (d readOnlyDatabase) Session(ctx context.Context) (engine.Session, error) {
 	return readOnlySession{s}, nil
 }
 
-var (
-	errNotConfigurable = errors.New("the settings of this database cannot be read")
-	errNotReplicated   = errors.New("this database does not report its role in replication")
-)
-
-func (d readOnlyDatabase) Setting(ctx context.Context, name string) (string, error) {
-	if c, ok := d.Database.(engine.Configurable); ok {
-		return c.Setting(ctx, name)
-	}
-	return "", errNotConfigurable
-}
-
 func (d readOnlyDatabase) Change(_ context.Context, name, _ string) error {
 	return fmt.Errorf("set %s: %w", name, ErrReadOnly)
-}
-
-func (d readOnlyDatabase) SameValue(name, wrote, shown string) bool {
-	c, ok := d.Database.(engine.Configurable)
-	return ok && c.SameValue(name, wrote, shown)
-}
-
-var (
-	_ engine.Configurable = readOnlyDatabase{}
-	_ engine.Ringed       = readOnlyDatabase{}
-	_ engine.Watched      = readOnlyDatabase{}
-)
-
-// WhyInvalid asks the Configurable behind it; of a database that is none, nothing can be told.
-func (d readOnlyDatabase) WhyInvalid(ctx context.Context, name, value string) (string, error) {
-	if j, ok := d.Database.(engine.Configurable); ok {
-		return j.WhyInvalid(ctx, name, value)
-	}
-	return "", nil
-}
-
-// NeedsRestart asks the Configurable behind it; of a database that is none, it is not known.
-func (d readOnlyDatabase) NeedsRestart(ctx context.Context, name string) (needs, known bool, err error) {
-	if r, ok := d.Database.(engine.Configurable); ok {
-		return r.NeedsRestart(ctx, name)
-	}
-	return false, false, nil
-}
-
-func (d readOnlyDatabase) Executing(ctx context.Context, prefix string) (int, error) {
-	if w, ok := d.Database.(engine.Watched); ok {
-		return w.Executing(ctx, prefix)
-	}
-	return 0, errors.New("this database does not show which statements it executes")
 }
 
 type readOnlySession struct{ engine.Session }
@@ -190,83 +163,6 @@ func (s readOnlySession) Table(ctx context.Context, text string) ([]map[string]s
 	return nil, errors.New("this database does not name its columns")
 }
 
-// ReplicationStatus keeps the question of a Replicated.
-func (d readOnlyDatabase) ReplicationStatus(ctx context.Context) (engine.ReplicationStatus, error) {
-	if r, ok := d.Database.(engine.Replicated); ok {
-		return r.ReplicationStatus(ctx)
-	}
-	return engine.ReplicationStatus{}, errNotReplicated
-}
-
-var errNotRinged = errors.New("this database is not a ring")
-
-// Ring and the five after it keep the questions of a Ringed.
-func (d readOnlyDatabase) Ring(ctx context.Context, asked string) (engine.Ring, error) {
-	if r, ok := d.Database.(engine.Ringed); ok {
-		return r.Ring(ctx, asked)
-	}
-	return engine.Ring{}, errNotRinged
-}
-
-func (d readOnlyDatabase) Streams(ctx context.Context) ([]engine.Stream, error) {
-	if r, ok := d.Database.(engine.Ringed); ok {
-		return r.Streams(ctx)
-	}
-	return nil, errNotRinged
-}
-
-func (d readOnlyDatabase) Tasks(ctx context.Context) ([]engine.Task, error) {
-	if r, ok := d.Database.(engine.Ringed); ok {
-		return r.Tasks(ctx)
-	}
-	return nil, errNotRinged
-}
-
-func (d readOnlyDatabase) Hints(ctx context.Context) ([]engine.Hint, error) {
-	if r, ok := d.Database.(engine.Ringed); ok {
-		return r.Hints(ctx)
-	}
-	return nil, errNotRinged
-}
-
-func (d readOnlyDatabase) Repairs(ctx context.Context, asked string) ([]engine.Repair, error) {
-	if r, ok := d.Database.(engine.Ringed); ok {
-		return r.Repairs(ctx, asked)
-	}
-	return nil, errNotRinged
-}
-
-func (d readOnlyDatabase) Sizes(ctx context.Context, asked string) (map[string]int64, error) {
-	if r, ok := d.Database.(engine.Ringed); ok {
-		return r.Sizes(ctx, asked)
-	}
-	return nil, errNotRinged
-}
-
-var errNotSharded = errors.New("this database has no leaves")
-
-// Layout and the two after it keep the questions of a Sharded.
-func (d readOnlyDatabase) Layout(ctx context.Context) (engine.Layout, error) {
-	if s, ok := d.Database.(engine.Sharded); ok {
-		return s.Layout(ctx)
-	}
-	return engine.Layout{}, errNotSharded
-}
-
-func (d readOnlyDatabase) Moves(ctx context.Context) ([]engine.Move, error) {
-	if s, ok := d.Database.(engine.Sharded); ok {
-		return s.Moves(ctx)
-	}
-	return nil, errNotSharded
-}
-
-func (d readOnlyDatabase) Planned(ctx context.Context, database string) ([]engine.Move, error) {
-	if s, ok := d.Database.(engine.Sharded); ok {
-		return s.Planned(ctx, database)
-	}
-	return nil, errNotSharded
-}
-
 type readOnlyMachine struct{ infra.Machine }
 
 func (readOnlyMachine) Start(context.Context, infra.Command) (infra.Process, error) {
@@ -294,9 +190,9 @@ type readOnlyServer struct{ Server }
 func (readOnlyServer) Start(context.Context) error { return fmt.Errorf("start: %w", ErrReadOnly) }
 func (readOnlyServer) Stop(context.Context) error  { return fmt.Errorf("stop: %w", ErrReadOnly) }
 
-// Frozen keeps the one question of a Breaker.
+// Frozen keeps the one question of a FaultProneServer.
 func (s readOnlyServer) Frozen(ctx context.Context) (bool, error) {
-	if b, ok := s.Server.(Breaker); ok {
+	if b, ok := s.Server.(FaultProneServer); ok {
 		return b.Frozen(ctx)
 	}
 	return false, nil

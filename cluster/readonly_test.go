@@ -2,6 +2,9 @@ package cluster
 
 import (
 	"context"
+	"errors"
+	"reflect"
+	"slices"
 	"testing"
 
 	"plimsoll/engine"
@@ -30,6 +33,37 @@ func TestAReadOnlyViewHasWhatItsDatabaseHas(t *testing.T) {
 		})
 	}
 }
+
+// A new method of an optional interface reaches checks by itself: whoever adds one says here that it is a question, or refuses it as Change is.
+func TestAReadOnlyViewPassesOnQuestionsAlone(t *testing.T) {
+	questions := []string{
+		"Executing", "Facts", "Has", "Hints", "Layout", "Moves", "NeedsRestart", "Planned", "Repairs", "ReplicationStatus", "Ring", "SameValue", "Setting", "Sizes",
+		"Streams", "Tasks", "WhyInvalid",
+	}
+	refused := []string{"Change", "Close", "Session"} // Session's statements are looked at, and Close ends the view's own database
+	view := reflect.TypeFor[readOnlyDatabase]()
+	for m := range view.NumMethod() {
+		if name := view.Method(m).Name; !slices.Contains(questions, name) && !slices.Contains(refused, name) {
+			t.Errorf("%s comes through: is it a question?", name)
+		}
+	}
+	db := readOnlyViewOf(configured{})
+	if v, err := db.Setting(t.Context(), "x"); v != "1" || err != nil {
+		t.Errorf("a setting reads as %q, %v", v, err)
+	}
+	if err := db.Change(t.Context(), "x", "2"); !errors.Is(err, ErrReadOnly) {
+		t.Errorf("a setting was changed: %v", err)
+	}
+}
+
+type configured struct {
+	engine.Database
+	engine.Configurable
+}
+
+func (configured) Setting(context.Context, string) (string, error) { return "1", nil }
+
+func (configured) Change(context.Context, string, string) error { return nil }
 
 func must(db engine.Database, err error) engine.Database {
 	if err != nil {

@@ -56,7 +56,7 @@ func (s readOnlyServer) LogFile(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// Said is the end of what a node's server has said since it was started last; "" when its log cannot be read from here.
+// Said is the last part of what a node's server has logged since it was started last; "" when its log cannot be read from here.
 func (s *Cluster) Said(ctx context.Context, node string) (string, error) {
 	n, err := s.Node(ctx, node)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/dbos-inc/dbos-transact-golang/dbos"
 )
 
-// Journal is a run's journal in the hands of the session that executes it. It is used by one goroutine.
+// Journal is a run's journal, as the session that executes it has it. It is used by one goroutine.
 type Journal struct {
 	run     string
 	session int

@@ -6,8 +6,8 @@ type View interface {
 	Has(is func(Database) bool) bool
 }
 
-// As is a database, by whichever of its interfaces it is known, as one of the optional interfaces, if it has that. A view answers for the database behind it, whose questions it has
-// methods for in any case.
+// As returns a database as one of the optional interfaces, and whether it has that. A View has an interface only if the database behind it
+// has it, whichever methods the view's own type has.
 func As[T any](db any) (as T, ok bool) {
 	v, isView := db.(View)
 	if isView && !v.Has(func(behind Database) bool { _, has := As[T](behind); return has }) {

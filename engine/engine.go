@@ -1,7 +1,7 @@
 // Package engine is the port to databases.
 //
-// An adapter (engine/mysql, engine/cql, engine/singlestore, engine/httpapi) implements Engine and must pass enginetest.Run.
-// What only some engines can do are optional interfaces, found by type assertion: Launcher, Configurable, KeyValue, Quiet.
+// An adapter (engine/mysql, engine/cql, engine/singlestore, engine/httpapi) implements Engine and must pass enginetest.Run. What only some
+// engines can do are optional interfaces, such as Launcher, Configurable and KeyValue: As asks for one.
 package engine
 
 import (
@@ -78,7 +78,7 @@ func (t Target) With(option, value string) Target {
 	return t
 }
 
-// Secret is a text that shows itself to nobody by accident.
+// Secret is a text, such as a password, that no format, log or JSON shows.
 type Secret string
 
 const hidden = "•••"

@@ -25,7 +25,7 @@ const (
 	Other       Class = "other"
 )
 
-// Error is what a database answered, or the loss of it.
+// Error is an error that a database answered with, or the loss of the connection to it.
 type Error struct {
 	Kind Class
 	Lost bool   // the connection is gone

@@ -64,7 +64,7 @@ type Distribution struct {
 	Origin string            `json:"origin"` // "PATH" or the package it came from, for environment.json
 }
 
-// Needs is what a node takes of its machine, in bytes.
+// Needs is the memory and disk that a node takes of its machine, in bytes.
 type Needs struct {
 	Memory, Disk int64
 	Setting      string // what makes the most of Memory, to tell a user what to lower

@@ -91,8 +91,8 @@ type Reading struct {
 	Of float64
 }
 
-// Watched is a database that can say which statements it executes. Implemented by a Database.
-type Watched interface {
+// InFlightCounting is a database that can count the statements that it is executing. Implemented by a Database.
+type InFlightCounting interface {
 	// Executing counts the statements under way, of all sessions but the asking one, whose text begins with a prefix.
 	Executing(ctx context.Context, prefix string) (int, error)
 }

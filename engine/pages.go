@@ -45,7 +45,7 @@ type Page uint64
 // Space is the file of tables that the page is in.
 func (p Page) Space() uint32 { return uint32(p >> 32) }
 
-// PageList is what one part of the cache holds, the page that was used last first, as far as the server keeps that order.
+// PageList lists the pages in one part of the cache, the most recently used first, as far as the server keeps that order.
 type PageList struct {
 	Pages []Page
 	Ranks []int32 // of each page among all of the part, sampled or not, from 0

@@ -32,7 +32,7 @@ type ReplicationStatus struct {
 type Source struct {
 	Channel   string // its name; "" is the usual one
 	Address   string // host:port
-	ServerID  string // its Standing's; "" or 0 while it was never reached
+	ServerID  string // as its own ReplicationStatus has it; "" or 0 while it was never reached
 	User      string
 	Receives  bool          // it is connected, and what it sends is taken
 	Applies   bool          // what was taken is applied

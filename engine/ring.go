@@ -62,7 +62,7 @@ type Member struct {
 	Tokens           int
 }
 
-// Part is what a member does in its ring.
+// Part is a member's state in its ring: normal, joining, leaving.
 type Part string
 
 const (

@@ -13,9 +13,8 @@ import (
 	"plimsoll/infra"
 )
 
-// place is where a cluster's nodes listen: addresses of one /24 of the lab's network, and one port. It is held by a lock
-// that is common to all labs of the machine for as long as a Plimsoll works the cluster; afterwards servers that listen
-// hold it by themselves.
+// place is where a cluster's nodes listen: addresses of one /24 of the lab's network, and one port. It is held by a lock that is common to
+// all labs of the machine for as long as a Plimsoll process has the cluster open; afterwards servers that listen hold it by themselves.
 type place struct {
 	network netip.Addr // of the /24
 	port    int

@@ -8,7 +8,7 @@ import (
 	"plimsoll/infra"
 )
 
-// AsCluster is a lab cluster as runs reach it, which its caller keeps in hand for as long as the site is used.
+// AsCluster is a lab cluster as runs reach it, which its caller holds for as long as that is used.
 func AsCluster(c *Cluster, e engine.Engine, m infra.Machine) *cluster.Cluster {
 	s := &cluster.Cluster{Name: c.Name(), Environment: cluster.Lab, Engine: e, Local: m, Made: c.record.Made, Grower: c.Growth(), Restorer: c}
 	if c.record.Machines != nil {

@@ -10,8 +10,8 @@ import (
 	"plimsoll/infra/uml"
 )
 
-// Cluster is a lab cluster in the hands of this Plimsoll, which has it alone until Close or Down. It is safe for
-// concurrent use; operations that change it wait for one another.
+// Cluster is a lab cluster that this process holds alone until Close or Down. It is safe for concurrent use; operations that change it wait
+// for one another.
 //
 // What is done to one of its servers is asked of Server, to a machine with a kernel of its own of Host, and who comes and goes of
 // Growth.
@@ -20,7 +20,7 @@ type Cluster struct {
 	roster *roster
 	deaths *deaths
 	locks  []func() error
-	looked bool          // it is not in hand
+	looked bool          // it was opened by Look: this process does not hold it
 	turn   chan struct{} // holds a token while no operation is under way
 }
 
@@ -100,8 +100,8 @@ func (c *Cluster) unlock() error {
 // Name is the cluster's name.
 func (c *Cluster) Name() string { return c.record.Name }
 
-// Made is when it was created.
-func (c *Cluster) Made() time.Time { return c.record.Made }
+// Made is when a cluster was created.
+func Made(c *Cluster) time.Time { return c.record.Made }
 
 // PasswordFile is where its administrator's password is, for the owner alone.
 func (c *Cluster) PasswordFile() string { return passwordFile(c.record.folder) }

@@ -80,7 +80,7 @@ func (d Deps) volumes(of string) *uml.Volumes {
 	}
 }
 
-// reach takes the node's own machine in hand, whether it runs or not.
+// reach connects to the node's own machine, whether it runs or not.
 func (h *host) reach(ctx context.Context) error {
 	if !h.own() || h.booted() != nil {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"plimsoll/infra/uml"
 )
 
-// Host is the machine of a node with a kernel of its own, in the hands of those who have its cluster: what its provider could do to
-// it, and what fate can.
+// Host is the machine of a node with a kernel of its own, for those who hold its cluster: what its provider could do to it, and the faults
+// that can be injected into it.
 type Host struct {
 	cluster *Cluster
 	node    string

@@ -10,7 +10,7 @@ import (
 	"plimsoll/hint"
 )
 
-// Open takes a cluster in hand that was made before, running or not.
+// Open takes hold of a cluster that was made before, running or not.
 func Open(ctx context.Context, name string, deps Deps) (_ *Cluster, err error) {
 	d, r, l, err := made(ctx, name, deps)
 	if err != nil {
@@ -33,8 +33,8 @@ func Open(ctx context.Context, name string, deps Deps) (_ *Cluster, err error) {
 	return c, nil
 }
 
-// Look shows a cluster as it is without taking it in hand: whoever has it keeps it, and may change it meanwhile. It can be asked for
-// its nodes and how to reach them, and every operation on it is refused. It need not be closed.
+// Look opens a cluster to read from it, without taking hold of it: the process that holds it keeps it, and may change it meanwhile. It can
+// be asked for its nodes and how to reach them, and every operation on it is refused. It need not be closed.
 func Look(ctx context.Context, name string, deps Deps) (*Cluster, error) {
 	d, r, l, err := made(ctx, name, deps)
 	if err != nil {

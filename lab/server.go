@@ -13,22 +13,22 @@ import (
 	"plimsoll/lab/forgetful"
 )
 
-// Server is the server of one node in the hands of those who have its cluster. Whatever changes it waits for the operation of the
-// cluster under way.
+// Server is the server of one node, for those who hold its cluster. Whatever changes it waits for the operation of the cluster that is
+// under way.
 type Server struct {
 	cluster *Cluster
 	node    string
 }
 
 var (
-	_ cluster.Server     = Server{}
-	_ cluster.Breaker    = Server{}
-	_ cluster.Identified = Server{}
-	_ cluster.Assignable = Server{}
-	_ cluster.Joining    = Server{}
-	_ cluster.Mortal     = Server{}
-	_ cluster.Copyable   = Server{}
-	_ cluster.Logged     = Server{}
+	_ cluster.Server           = Server{}
+	_ cluster.FaultProneServer = Server{}
+	_ cluster.Identified       = Server{}
+	_ cluster.Assignable       = Server{}
+	_ cluster.Joining          = Server{}
+	_ cluster.Monitored        = Server{}
+	_ cluster.Copyable         = Server{}
+	_ cluster.Logged           = Server{}
 
 	_ cluster.Powered        = Server{}
 	_ cluster.Reconfigurable = Server{}
@@ -55,7 +55,7 @@ func (s Server) Running(context.Context) (bool, error) {
 	return err == nil && n.State != Stopped, err
 }
 
-// Frozen tells whether it was stopped in its tracks.
+// Frozen tells whether it is frozen (SIGSTOP).
 func (s Server) Frozen(context.Context) (bool, error) {
 	n, err := s.now()
 	return n.State == Frozen, err

@@ -14,7 +14,6 @@ import (
 	"plimsoll/internal/document"
 	"plimsoll/runbook"
 	"plimsoll/runbook/execute"
-	"plimsoll/runbook/journal"
 )
 
 // Limits are what the machine of the lab can carry.
@@ -48,6 +47,13 @@ type Plan struct {
 	Workload string // the load's; "": the engine's usual
 	Retries  bool   // that workload can try a deadlocked transaction again
 	Limits   Limits
+	Copy     *Copy // rehearse on it, in place of a lab
+}
+
+// Copy is a cluster that exists and has the data of the target, such as its clone.
+type Copy struct {
+	Name  string // as the inventory has it
+	Nodes int    // which have the names of as many of the target's nodes, the primary first
 }
 
 // SchemaFile is what the trial calls the schema beside it.
@@ -57,15 +63,14 @@ const SchemaFile = "schema.sql"
 func Write(ctx context.Context, on *cluster.Cluster, p Plan) (*Draft, error) {
 	d := &Draft{}
 	h := p.Prepared.Header
-	product, version, err := p.lab(h)
-	if err != nil {
-		return nil, err
-	}
 	nodes, err := on.PrimaryFirst(ctx)
 	if err != nil {
 		return nil, err
 	}
 	size := min(len(nodes), p.Limits.Nodes)
+	if p.Copy != nil {
+		size = p.Copy.Nodes
+	}
 	if size < len(nodes) {
 		d.Differs = append(d.Differs, fmt.Sprintf("%d nodes instead of %d", size, len(nodes)))
 	}
@@ -73,8 +78,10 @@ func Write(ctx context.Context, on *cluster.Cluster, p Plan) (*Draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	config, err := d.look(ctx, on, nodes, p.Limits.Memory/int64(size))
-	if err != nil {
+	var place venue
+	if p.Copy != nil {
+		place = p.copied()
+	} else if place, err = p.lab(ctx, on, d, nodes, size); err != nil {
 		return nil, err
 	}
 	for _, s := range h.Plan.Steps {
@@ -82,25 +89,8 @@ func Write(ctx context.Context, on *cluster.Cluster, p Plan) (*Draft, error) {
 			d.Asks = append(d.Asks, fmt.Sprintf("step %s: %s", s.Key, note))
 		}
 	}
-	d.Trial = d.text(p, product, version, size, config, with)
+	d.Trial = d.text(p, place, with)
 	return d, nil
-}
-
-// lab is the product and version of a lab that counts for the target: the same product and minor version.
-func (p Plan) lab(h journal.Header) (product, version string, err error) {
-	for _, candidate := range p.Products {
-		if !strings.EqualFold(candidate.Name, h.Product) {
-			continue
-		}
-		for _, v := range candidate.Versions {
-			if v == h.Version || strings.HasPrefix(h.Version, v+".") {
-				return candidate.Name, v, nil
-			}
-		}
-		return "", "", hint.With(fmt.Errorf("the target is %s %s, and a lab has %s", h.Product, h.Version, strings.Join(candidate.Versions, ", ")),
-			"a rehearsal counts for the same minor version: give it a trial on a staging cluster of that version: plimsoll runbook rehearse RUNBOOK --cluster NAME --trial FILE")
-	}
-	return "", "", hint.With(fmt.Errorf("no lab can be created of %s", h.Product), "give it a trial on a staging cluster: plimsoll runbook rehearse RUNBOOK --cluster NAME --trial FILE")
 }
 
 // inputs maps those that name places onto the lab, and leaves the others as they are.
@@ -115,9 +105,15 @@ func (d *Draft) inputs(p Plan, nodes []cluster.Node, size int) (map[string]strin
 				"write the trial yourself, then: plimsoll runbook rehearse RUNBOOK --cluster NAME --trial FILE")
 		case in.Type == "node":
 			at := slices.IndexFunc(nodes, func(n cluster.Node) bool { return n.Name == value })
-			if at < 0 { // a spare server: a lab makes one
+			switch {
+			case p.Copy != nil && at < 0:
+				return nil, hint.With(fmt.Errorf("input %s names %s, which is no node of the cluster, and its copy has no such server", name, value),
+					"leave --on-clone out, and a lab is used; or write the trial yourself: plimsoll runbook rehearse RUNBOOK --cluster NAME --trial FILE")
+			case p.Copy != nil:
+				with[name] = nodes[min(at, size-1)].Name
+			case at < 0: // a spare server: a lab makes one
 				with[name] = "new"
-			} else {
+			default:
 				with[name] = "n" + strconv.Itoa(min(at+1, size))
 			}
 		case in.Rehearse.Place:
@@ -128,7 +124,7 @@ func (d *Draft) inputs(p Plan, nodes []cluster.Node, size int) (map[string]strin
 			with[name] = in.Default.Text
 		}
 		if with[name] != value {
-			d.Mapped = append(d.Mapped, fmt.Sprintf("%s=%s is %s in the lab", name, value, with[name]))
+			d.Mapped = append(d.Mapped, fmt.Sprintf("%s=%s is %s %s", name, value, with[name], p.where()))
 		}
 	}
 	return with, nil

@@ -2,7 +2,6 @@ package rehearsal
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"strconv"
 
@@ -21,32 +20,29 @@ var usual = map[string]string{"mariadb": transactions, "rds-mysql": transactions
 
 const otherLoad = "{workload: ycsb-a, records: 20k, rate: 60, connections: 60, timeout: 5s, ledger: {rate: 20}}"
 
+func usualLoad(product string) string {
+	if load := usual[product]; load != "" {
+		return load
+	}
+	return otherLoad
+}
+
 // text writes the trial as a person would, to be changed.
-func (d *Draft) text(p Plan, product, version string, nodes int, config, with map[string]string) []byte {
+func (d *Draft) text(p Plan, place venue, with map[string]string) []byte {
 	var b bytes.Buffer
 	h := p.Prepared.Header
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("# Rehearses %s on a lab like %s (%s %s). Written by plimsoll runbook rehearse; change what your service must still deliver,", h.Runbook, h.Cluster, h.Product, h.Version)
+	line("# Rehearses %s on %s (%s %s). Written by plimsoll runbook rehearse; change what your service must still deliver,", h.Runbook, place.is, h.Product, h.Version)
 	line("# then: plimsoll runbook rehearse … --trial THIS FILE. A rehearsal counts for the same text and inputs of the runbook.")
 	for _, differs := range d.Differs {
 		line("# Different from the cluster: %s.", differs)
 	}
 	line("trial: %s", nameOf(h.Runbook))
 	line("question: %s", strconv.Quote(fmt.Sprintf("What does %s on %s cost the service?", h.Runbook, h.Cluster)))
-	line("cluster:")
-	line("  engine: %s", product)
-	line("  version: %s", strconv.Quote(version))
-	line("  nodes: %d", nodes)
-	if d.Schema != nil {
-		line("  schema: %s", SchemaFile)
+	for _, text := range place.cluster {
+		line("%s", text)
 	}
-	if len(config) > 0 {
-		line("  config:")
-		for _, name := range document.SortedKeys(config) {
-			line("    %s: %s", name, strconv.Quote(config[name]))
-		}
-	}
-	line("load: %s", p.load(product))
+	line("load: %s", p.load(place))
 	line("timeline:")
 	line("  - baseline: 20s")
 	line("  - run: %s", strconv.Quote(p.Path))
@@ -57,7 +53,7 @@ func (d *Draft) text(p Plan, product, version string, nodes int, config, with ma
 		}
 	}
 	if p.Book.Approval() != "" || len(d.Asks) > 0 {
-		line("    approve: true # in the lab; in production a person is asked")
+		line("    approve: true # %s; in production a person is asked", p.where())
 	}
 	line("    limit: 30m")
 	line("  - recovery: 20s")
@@ -70,10 +66,10 @@ func (d *Draft) text(p Plan, product, version string, nodes int, config, with ma
 	return b.Bytes()
 }
 
-// load is the trial's load: the workload that was asked for, else the usual one of the product.
-func (p Plan) load(product string) string {
+// load is the trial's load: the workload that was asked for, else the usual one of the place.
+func (p Plan) load(place venue) string {
 	if p.Workload == "" {
-		return cmp.Or(usual[product], otherLoad)
+		return place.load
 	}
 	again := ""
 	if p.Retries {

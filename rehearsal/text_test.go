@@ -12,7 +12,7 @@ func TestTheLoadOfARehearsal(t *testing.T) {
 		{Plan{Workload: "tpcc", Retries: true}, "mysql", `{workload: "tpcc", rate: 60, connections: 60, timeout: 5s, retries: 10}`},
 		{Plan{Workload: "./mine.yaml"}, "mysql", `{workload: "./mine.yaml", rate: 60, connections: 60, timeout: 5s}`},
 	} {
-		if got := c.plan.load(c.product); got != c.want {
+		if got := c.plan.load(venue{load: usualLoad(c.product)}); got != c.want {
 			t.Errorf("%+v on %s: %s, want %s", c.plan, c.product, got, c.want)
 		}
 	}

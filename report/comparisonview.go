@@ -10,7 +10,7 @@ import (
 	"plimsoll/report/quantity"
 )
 
-// Percentiles of the response time that are shown.
+// percentiles are those of the response time that are shown.
 var percentiles = []string{"response_p50", "response_p95", "response_p99", "response_p999"}
 
 // lead says in one sentence per contender what it is against the control.

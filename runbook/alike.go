@@ -12,7 +12,7 @@ import (
 
 // Alike says which values of an input a rehearsal counts for. By default the same value; for nodes and clusters, any in the same role.
 type Alike struct {
-	Place bool   // it names a place, which is another in a lab by nature
+	Place bool   // it names a place, such as a host or a folder, which in a lab is always another
 	Any   bool   // any value counts for any other
 	From  string // with To: values from here to there count for one another
 	To    string
@@ -76,7 +76,7 @@ func (b *Runbook) RolesOf(inputs map[string]any, primary string) Roles {
 	return roles
 }
 
-// Place tells whether the input names something that is another in a lab by nature.
+// Place tells whether the input names a place, such as a host or a folder, which in a lab is always another.
 func (in Input) Place() bool {
 	return in.Rehearse.Place || in.Type == "node" || in.Type == "cluster" || in.Type == "clusters"
 }

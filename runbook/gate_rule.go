@@ -10,7 +10,7 @@ import (
 // Production is the environment that gates are for.
 const Production = cluster.Production
 
-// Gate is what must be before production.
+// Gate is what a runbook must have passed before it may run in production.
 type Gate struct {
 	Rehearsals int          `yaml:"rehearsals" doc:"Consecutive passed trials of exactly this text, with these inputs and versions of its actions, on this product and minor version and this class of topology."`
 	MaxAge     document.Age `yaml:"max_age" doc:"How old they may be, such as 14d. Default: any age."`

@@ -15,7 +15,7 @@ type Guardrail struct {
 	NoData GuardThen     `yaml:"no_data" doc:"When the metrics cannot be read. Default pause."`
 }
 
-// GuardThen is what a breach does.
+// GuardThen is what becomes of the run when a guardrail is breached: it pauses, or it stops.
 type GuardThen string
 
 // What a breach does.

@@ -23,7 +23,7 @@ func (l *Lock) UnmarshalDocument(n *document.Node) error {
 	return oneOf(n, "lock", string(LockCluster), string(LockNone))
 }
 
-// InputType is what an input must be.
+// InputType is the type of an input: what its value must name.
 type InputType string
 
 var inputTypes = []string{"text", "number", "integer", "boolean", "duration", "node", "cluster", "clusters", "list"}

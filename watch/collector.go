@@ -34,7 +34,7 @@ type Level int
 
 // The levels, from the most frequent to the rarest.
 const (
-	Second     Level = iota // 1 s: what a person looks at while it burns
+	Second     Level = iota // 1 s: what a person looks at during an incident
 	TenSeconds              // all counters, replication, waits in detail
 	Minute                  // statements, settings
 	TenMinutes              // schema, sizes
@@ -65,7 +65,7 @@ type Sample struct {
 	Value  float64
 }
 
-// Reading is what one visit brought.
+// Reading is what a collector read of an instance in one visit.
 type Reading struct {
 	Samples []Sample
 	// Show sets what the picture shows, without a change to what its pointers and slices led to before; may be nil.

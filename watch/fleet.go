@@ -9,7 +9,7 @@ type Fleet struct {
 	Alerts    []Alert    `json:"alerts"`    // that fire now, of all instances
 }
 
-// State is what can be said of reading an instance.
+// State says whether an instance can be read.
 type State string
 
 // The states.
@@ -94,7 +94,7 @@ type Channel struct {
 	Error   string   `json:"error,omitempty"`
 }
 
-// IO is what an instance asks of its storage, against what that gives.
+// IO is the load that an instance puts on its storage, beside what the storage can give.
 type IO struct {
 	IOPS        *float64 `json:"iops,omitempty"`
 	Reads       *float64 `json:"reads_per_second,omitempty"`
@@ -184,7 +184,7 @@ type Alert struct {
 	Labels   map[string]string `json:"labels,omitempty"`
 }
 
-// Watching is what looking at an instance costs it.
+// Watching is what being watched costs an instance.
 type Watching struct {
 	Connections int      `json:"connections"`
 	Queries     float64  `json:"queries_per_second"`

@@ -26,8 +26,8 @@ func worstFirst(a, b Instance) int {
 	return cmp.Or(cmp.Compare(b.Badness(), a.Badness()), cmp.Compare(a.Name, b.Name))
 }
 
-// Badness is how much an instance needs a person, in steps that do not depend on small movements of its load, so that a list keeps
-// its order while nothing happens.
+// Badness orders instances by how much they need attention. It has few steps, so that small movements of the load do not change the order
+// of a list.
 func (i Instance) Badness() int {
 	bad := 0
 	switch i.State {

@@ -118,7 +118,7 @@ func (s runHandlers) mayApprove(r *http.Request, a *approvalPage) error {
 		return &hint.PermanentError{Reason: "a token does not identify a person, and a person must approve changes in production", Advice: "log in with a code or a password"}
 	}
 	as := s.as(r)
-	return a.state.MayApprove(a.Run, a.item, journal.Message{By: as.User, Known: as.Known})
+	return journal.RefusalOf(a.state.MayApprove(a.item, journal.Message{By: as.User, Known: as.Known}), a.Run)
 }
 
 // mayFinally refuses what nothing takes back to who has not shown who they are just now, or has not written what it is done to.
@@ -252,7 +252,7 @@ func (s runHandlers) rerun(w http.ResponseWriter, r *http.Request) error {
 		return &badRequest{"run " + run + " is being executed", "wait for it, or cancel it"}
 	}
 	if err := st.Rerunnable(o.Step); err != nil {
-		return err
+		return journal.RefusalOf(err, run)
 	}
 	if err := s.turn.start(s.as(r), run, o); err != nil {
 		return err

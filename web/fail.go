@@ -12,7 +12,6 @@ import (
 	"plimsoll/hint"
 	"plimsoll/internal/document"
 	"plimsoll/runbook/execute"
-	"plimsoll/runbook/journal"
 	"plimsoll/runbook/lock"
 	"plimsoll/runbook/plan"
 	"plimsoll/web/access"
@@ -52,9 +51,6 @@ type trouble struct {
 
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	t := trouble{Status: statusOf(err), Error: err.Error(), Hint: hintOf(err)}
-	if run := r.PathValue("run"); run != "" {
-		t.Error, t.Hint = journal.NameRun(t.Error, run), journal.NameRun(t.Hint, run)
-	}
 	if t.Status == http.StatusInternalServerError && r.Context().Err() == nil { // a browser that has left is no error of the page
 		s.Log.Error("request", "path", r.URL.Path, "error", err)
 	}
@@ -103,5 +99,5 @@ func hintOf(err error) string {
 	return ""
 }
 
-// lines are the lines of an error that holds several.
+// Lines are the lines of an error that holds several.
 func (t trouble) Lines() []string { return strings.Split(t.Error, "\n") }

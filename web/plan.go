@@ -183,7 +183,7 @@ func (s runHandlers) plan(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	looking := s.as(r)
-	looking.Open = s.Look // a run may have the cluster in hand
+	looking.Open = s.Look // a run may hold the cluster
 	prepared, err := looking.Prepare(r.Context(), q)
 	if err != nil {
 		if r.Context().Err() != nil {
@@ -223,7 +223,7 @@ func planView(name string, p *execute.Prepared, said []fact) planPage {
 	if err := p.Trouble(); err != nil {
 		v.Trouble = &trouble{Error: err.Error(), Hint: hintOf(err)}
 	}
-	for _, rail := range p.Rails {
+	for _, rail := range p.Guardrails {
 		row := railRow{Name: rail.Name, When: rail.When, Then: string(rail.Then), Holds: rail.Trouble != ""}
 		for _, name := range document.SortedKeys(rail.Metrics) {
 			row.Values = append(row.Values, fact{name, fmt.Sprintf("%.4g", rail.Metrics[name])})

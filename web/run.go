@@ -197,7 +197,7 @@ func (p *runPage) rails(st *journal.State, entries []durable.Entry) {
 		}
 	}
 	for _, g := range st.Book.Guardrails {
-		row := railRow{Name: g.Name, When: g.When, Then: string(g.Then), Holds: st.Held != "" && st.Rail == g.Name}
+		row := railRow{Name: g.Name, When: g.When, Then: string(g.Then), Holds: st.Held != "" && st.Guardrail == g.Name}
 		named := g.Metrics()
 		for name, v := range metrics {
 			if slices.Contains(named, name) {

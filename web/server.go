@@ -20,7 +20,7 @@ import (
 type Deps struct {
 	Gate *access.Gate
 	Runs *execute.Service // of the person who runs plimsoll serve
-	// Look opens a cluster for who changes nothing, also while a run has it in hand.
+	// Look opens a cluster to read from it, also while a run holds it.
 	Look     func(ctx context.Context, cluster string) (*cluster.Cluster, error)
 	Clusters func(ctx context.Context) []string
 	Runbooks []string // the names of those that ship

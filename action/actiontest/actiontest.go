@@ -23,7 +23,7 @@ type Subject struct {
 	Snapshot func(t *testing.T) string
 	// Always says that the action is needed again when it is done: a restart, a pause.
 	Always bool
-	// Again brings the world back to where an action is needed that cannot be undone; nil if it can, or always is.
+	// Again makes an action that cannot be undone needed again; nil if it can be undone, or is always needed.
 	Again func(t *testing.T)
 	// Meanwhile brings about what the action only waits for, once it tells that it waits; nil: nothing has to.
 	Meanwhile func(ctx context.Context) error
@@ -31,8 +31,8 @@ type Subject struct {
 	Cuts []time.Duration
 }
 
-// Run runs the suite, until a part of it fails: what comes after would start from a world that nobody knows. The subject's world is as
-// it was before when it ends, if the action can undo.
+// Run runs the suite, until a part of it fails: what comes after would start from an unknown state. When it ends, everything is as it was
+// before, if the action can undo.
 func Run(t *testing.T, s Subject) {
 	t.Helper()
 	if s.Cuts == nil {

@@ -13,11 +13,12 @@ import (
 	"plimsoll/internal/poll"
 )
 
-// ClusterLock keeps claims in a table of the ring, plimsoll.claim, changed by lightweight transactions alone: of two who want the
-// ring at the same moment one gets it. That a claim still holds is told by a cell that the servers let vanish in time.
+// ClusterLock keeps claims in a table of the ring, plimsoll.claim, changed by lightweight transactions alone: of two who want the ring at
+// the same moment one gets it. A claim holds for as long as one of its cells, which has a time to live (TTL), is there.
 type ClusterLock struct{ Site *cluster.Cluster }
 
-// Claim takes or prolongs a claim. Where too few replicas answer to change one, it is only looked whether another has it.
+// Claim takes or prolongs a claim. Where too few replicas answer to change one, it is only looked whether another has it: that is an
+// error for who has stored none, whom others do not see.
 func (m ClusterLock) Claim(ctx context.Context, c action.Claim) error {
 	err := m.take(ctx, c)
 	if engine.ClassOf(err) == engine.Missing {
@@ -154,6 +155,8 @@ func (m ClusterLock) look(ctx context.Context, c action.Claim, cannot error) err
 		return cannot // it is to be broken yet
 	case theirs:
 		return is.claimed(c)
+	case !c.Stored:
+		return cannot
 	}
 	return nil
 }

@@ -1,14 +1,20 @@
 package cql_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"time"
 
 	"plimsoll/action"
 	"plimsoll/action/cql"
+	"plimsoll/cluster"
+	"plimsoll/engine"
+	enginecql "plimsoll/engine/cql"
 )
 
-// claims tries the marker on the real ring.
+// claims tries the ClusterLock on the real ring.
 func (w world) claims() {
 	w.Helper()
 	ctx, m := w.Context(), cql.ClusterLock{Site: w.site}
@@ -56,5 +62,47 @@ func (w world) claims() {
 	}
 	if err := m.Clear(ctx, other); err != nil {
 		w.Fatal(err)
+	}
+}
+
+// claimsWithoutQuorum tries it where too few replicas can answer to store a claim: who has stored none learns that others do not see it, and who
+// has goes on. A keyspace that wants six replicas of three nodes never has its quorum.
+func (w world) claimsWithoutQuorum() {
+	w.Helper()
+	ctx := w.Context()
+	nodes, err := w.site.List(ctx)
+	if err != nil {
+		w.Fatal(err)
+	}
+	for i := range nodes { // one replica may be read still
+		nodes[i].Target.Options = maps.Clone(nodes[i].Target.Options)
+		if nodes[i].Target.Options == nil {
+			nodes[i].Target.Options = map[string]string{}
+		}
+		nodes[i].Target.Options["consistency"] = "ONE"
+	}
+	weak := &cluster.Cluster{Name: "ring", Engine: enginecql.Engine{}, List: func(context.Context) ([]cluster.Node, error) { return nodes, nil }}
+	defer func() { _ = weak.Close() }()
+	m := cql.ClusterLock{Site: weak}
+	replicas := func(n int) {
+		w.Helper()
+		alter := fmt.Sprintf("ALTER KEYSPACE plimsoll WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': %d}", n)
+		if err := w.site.Execute(ctx, "n1", []string{alter}, func(int) {}); err != nil {
+			w.Fatal(err)
+		}
+	}
+	replicas(6)
+	c := action.Claim{Cluster: "c", Run: "r1", Holder: "here", Epoch: 1, For: time.Minute}
+	if err := m.Claim(ctx, c); engine.ClassOf(err) != engine.Unavailable {
+		w.Errorf("a first claim: %v", err)
+	}
+	c.Stored = true
+	if err := m.Claim(ctx, c); err != nil {
+		w.Errorf("one that is stored: %v", err)
+	}
+	replicas(3)
+	w.until("the ring agrees", func() bool { return m.Claim(ctx, c) == nil })
+	if err := m.Clear(ctx, c); err != nil {
+		w.Error(err)
 	}
 }

@@ -1,4 +1,4 @@
-// Package fault holds what fate does to servers, machines and volumes, as actions: in a lab, never in production.
+// Package fault holds the faults of servers, machines and volumes that are injected in a lab, as actions. They never run in production.
 package fault
 
 import (
@@ -15,7 +15,7 @@ func Actions() []action.Action {
 	return append(OnMachines(), powerAction, diskAction, restoreAction)
 }
 
-// OnMachines lists those that befall a machine with a kernel of its own, and its volumes.
+// OnMachines lists the faults of a machine with a kernel of its own, and of its volumes.
 func OnMachines() []action.Action {
 	return []action.Action{
 		hangAction, slowAction, failAction, fillAction, corruptAction,

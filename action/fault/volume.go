@@ -74,7 +74,7 @@ func (o *onVolume) Check(ctx context.Context, on *cluster.Cluster) (action.Check
 	return f, nil
 }
 
-// Act gives the volume the trouble.
+// Act injects the fault.
 func (o *onVolume) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {
 	v, troubled, now, err := o.meets(ctx, on)
 	if err != nil {
@@ -84,7 +84,7 @@ func (o *onVolume) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) 
 	return nil, troubled.SetConditions(ctx, v.ID, now)
 }
 
-// Undo puts back what was found. A volume that was detached meanwhile has no trouble any more.
+// Undo puts back what was found. A volume that was detached meanwhile has no fault any more.
 func (o *onVolume) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
 	v, troubled, now, err := o.meets(ctx, on)
 	if errors.Is(err, infra.ErrNotAttached) || errors.Is(err, infra.ErrNoVolume) {

@@ -54,7 +54,7 @@ func find(ctx context.Context, on *cluster.Cluster) (s site, err error) {
 	return s.again(ctx)
 }
 
-// again is the site as it is now.
+// again is the cluster's object as it is now.
 func (s site) again(ctx context.Context) (site, error) {
 	o, err := s.api.Get(ctx, s.kind, s.at.Name)
 	s.Object = o

@@ -21,8 +21,8 @@ type ClusterLock struct {
 	locks locks
 }
 
-// NewMarker is for one run, or for whoever else wants a cluster. Its locks end with the site.
-func NewMarker(site *cluster.Cluster) *ClusterLock {
+// NewClusterLock is for one run, or whoever else wants a cluster. The locks that it holds in servers end when the cluster is closed.
+func NewClusterLock(site *cluster.Cluster) *ClusterLock {
 	m := &ClusterLock{site: site, locks: locks{unheard: unheard, held: map[string]engine.Session{}}}
 	site.Keep(&m.locks)
 	return m
@@ -41,7 +41,7 @@ func (m *ClusterLock) Claim(ctx context.Context, c action.Claim) error {
 		return m.lock(ctx, c)
 	}
 	if !c.Held {
-		if _, err := m.lookAt(ctx, m.leading(ctx), c); err != nil {
+		if _, _, err := m.lookAt(ctx, m.leading(ctx), c); err != nil {
 			return err
 		}
 		if err := m.unlocked(ctx, c); err != nil {
@@ -97,13 +97,27 @@ func (m *ClusterLock) take(ctx context.Context, c action.Claim) error {
 	case err != nil:
 		return err
 	case len(row) != 6:
-		return fmt.Errorf("cluster %s has no claim", c.Cluster)
+		return &engine.Error{Kind: engine.Missing, Text: "plimsoll.claim has no row"} // who made the table was cut off
 	case row[5] == "1":
 		return errDemoted
 	case row[0] != c.Run || row[2] != fmt.Sprint(c.Epoch):
 		return claimed(c.Cluster, row)
 	}
 	return nil
+}
+
+// ForgetClaim releases the claim of a run in a copy of the cluster that the run has claimed: its table was copied with the data, and
+// nobody would prolong or release it there.
+func ForgetClaim(ctx context.Context, in engine.Database, run string) error {
+	session, err := in.Session(ctx)
+	if err != nil {
+		return err
+	}
+	err = session.Exec(ctx, "UPDATE plimsoll.claim SET run = '', holder = '', expires = NOW(6) WHERE run = "+admin.Text(run), nil)
+	if engine.ClassOf(err) == engine.Missing { // nobody has claimed anything there
+		err = nil
+	}
+	return errors.Join(err, session.Close())
 }
 
 const readClaim = `SELECT run, holder, epoch, TIMESTAMPDIFF(MICROSECOND, since, NOW(6)), TIMESTAMPDIFF(MICROSECOND, expires, NOW(6)),
@@ -116,9 +130,9 @@ func (m *ClusterLock) lock(ctx context.Context, c action.Claim) error {
 	if err != nil {
 		return fmt.Errorf("list the nodes: %w", err)
 	}
-	answered, err := m.lookAt(ctx, names(nodes), c)
+	answered, silent, err := m.lookAt(ctx, names(nodes), c)
 	if err == nil && len(answered) == 0 {
-		return fmt.Errorf("cluster %s: no node answers", c.Cluster)
+		return fmt.Errorf("cluster %s: no node answers: %w", c.Cluster, silent)
 	}
 	if err == nil {
 		err = m.locks.take(ctx, m.site, answered, c)

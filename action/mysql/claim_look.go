@@ -3,6 +3,7 @@ package mysql
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"sync"
@@ -14,15 +15,17 @@ import (
 	"plimsoll/engine"
 )
 
-// lookAt compares the claim with what each of some nodes has of it, and says who answered.
-func (m *ClusterLock) lookAt(ctx context.Context, nodes []string, c action.Claim) (answered []string, err error) {
-	found, answers := make([]error, len(nodes)), make([]bool, len(nodes))
+// lookAt compares the claim with what each of some nodes has of it, and says who answered, and why the others did not.
+func (m *ClusterLock) lookAt(ctx context.Context, nodes []string, c action.Claim) (answered []string, silent, err error) {
+	found, troubles, answers := make([]error, len(nodes)), make([]error, len(nodes)), make([]bool, len(nodes))
 	each(ctx, nodes, func(ctx context.Context, i int) bool {
 		row, err := m.site.Row(ctx, nodes[i], readClaim)
 		if err == nil && len(row) == 6 {
 			found[i] = m.compare(c, row)
 		}
-		answers[i] = err == nil || engine.ClassOf(err) == engine.Missing // no run has ever claimed this one
+		if answers[i] = err == nil || engine.ClassOf(err) == engine.Missing; !answers[i] { // Missing: no run has ever claimed this one
+			troubles[i] = err
+		}
 		return answers[i]
 	})
 	for i, node := range nodes {
@@ -30,7 +33,7 @@ func (m *ClusterLock) lookAt(ctx context.Context, nodes []string, c action.Claim
 			answered = append(answered, node)
 		}
 	}
-	return answered, cmp.Or(found...)
+	return answered, errors.Join(troubles...), cmp.Or(found...)
 }
 
 const (
@@ -118,6 +121,9 @@ func (m *ClusterLock) Look(ctx context.Context, cluster string) error {
 	if err != nil {
 		return fmt.Errorf("list the nodes: %w", err)
 	}
-	_, err = m.lookAt(ctx, names(nodes), action.Claim{Cluster: cluster})
+	answered, silent, err := m.lookAt(ctx, names(nodes), action.Claim{Cluster: cluster})
+	if err == nil && len(answered) == 0 {
+		return silent
+	}
 	return err
 }

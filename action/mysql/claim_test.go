@@ -10,12 +10,13 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/cluster"
+	"plimsoll/engine"
 )
 
-// claims tries the marker on a real server.
+// claims tries the ClusterLock on a real server.
 func claims(t *testing.T, site *cluster.Cluster) {
 	t.Helper()
-	ctx, m := t.Context(), NewMarker(site)
+	ctx, m := t.Context(), NewClusterLock(site)
 	first := action.Claim{Cluster: "c", Run: "r1", Holder: "here", Epoch: 1, For: time.Minute}
 	other := action.Claim{Cluster: "c", Run: "r2", Holder: "there", Epoch: 1, For: time.Minute}
 	for range 2 { // taken, prolonged
@@ -58,7 +59,7 @@ func claims(t *testing.T, site *cluster.Cluster) {
 // fencesWhoSlept has a run sleep while another breaks its claim, and gives the cluster back: an empty claim is not the sleeper's.
 func fencesWhoSlept(t *testing.T, site *cluster.Cluster) {
 	t.Helper()
-	ctx, m := t.Context(), NewMarker(site)
+	ctx, m := t.Context(), NewClusterLock(site)
 	sleeper := action.Claim{Cluster: "c", Run: "sleeper", Holder: "here", Epoch: 1, For: 100 * time.Millisecond}
 	if err := m.Claim(ctx, sleeper); err != nil {
 		t.Fatal(err)
@@ -78,7 +79,7 @@ func fencesWhoSlept(t *testing.T, site *cluster.Cluster) {
 	if err := m.Clear(ctx, usurper); err != nil {
 		t.Fatal(err)
 	}
-	for _, again := range []*ClusterLock{m, NewMarker(site)} {
+	for _, again := range []*ClusterLock{m, NewClusterLock(site)} {
 		if err := again.Claim(ctx, sleeper); !errors.As(err, &claimed) || claimed.Run != "" || !strings.Contains(claimed.Error(), "another run held cluster c in the meantime, and has released it") {
 			t.Errorf("it wakes when another has given the cluster back: %v", err)
 		}
@@ -103,6 +104,77 @@ func sleeperGone(ctx context.Context, t *testing.T, m *ClusterLock, c action.Cla
 	return c
 }
 
+// claimsInABrokenTable tries it where the table of claims is not whole: a row that is missing is made, and a table that is another's is an
+// error that no run passes for silence.
+func claimsInABrokenTable(t *testing.T, site *cluster.Cluster) {
+	t.Helper()
+	ctx, m := t.Context(), NewClusterLock(site)
+	tell := func(statement string) {
+		t.Helper()
+		if err := site.Execute(ctx, "n1", []string{statement}, func(int) {}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := action.Claim{Cluster: "c", Run: "r1", Holder: "here", Epoch: 1, For: time.Minute}
+	tell("DELETE FROM plimsoll.claim") // as if who made the table had died before the row was in it
+	if err := m.Claim(ctx, c); err != nil {
+		t.Errorf("without a row: %v", err)
+	}
+	var claimed *action.ClaimedError
+	if err := NewClusterLock(site).Claim(ctx, action.Claim{Cluster: "c", Run: "r2", Holder: "there", Epoch: 1, For: time.Minute}); !errors.As(err, &claimed) || claimed.Run != "r1" {
+		t.Errorf("the row that was made: %v", err)
+	}
+	tell("ALTER TABLE plimsoll.claim CHANGE holder bearer VARCHAR(200) NOT NULL")
+	if err := m.Claim(ctx, c); engine.ClassOf(err) != engine.Missing {
+		t.Errorf("in another table: %v", err)
+	}
+	tell("ALTER TABLE plimsoll.claim CHANGE bearer holder VARCHAR(200) NOT NULL")
+	if err := m.Clear(ctx, c); err != nil {
+		t.Error(err)
+	}
+}
+
+// claimsWhereNobodyAnswers tries it when every server has been stopped: it is an error, of a kind for which a run waits.
+func claimsWhereNobodyAnswers(t *testing.T, site *cluster.Cluster) {
+	t.Helper()
+	ctx := t.Context()
+	var servers []cluster.Server
+	for _, name := range []string{"n1", "n2"} {
+		n, err := site.Node(ctx, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		servers = append(servers, n.Server)
+	}
+	stop := func(s cluster.Server) error { return s.Stop(ctx) }
+	start := func(s cluster.Server) error { return s.Start(ctx) }
+	each := func(do func(cluster.Server) error) {
+		t.Helper()
+		for _, s := range servers {
+			if err := do(s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		site.RolesChanged()
+	}
+	each(stop)
+	m := NewClusterLock(site)
+	c := action.Claim{Cluster: "c", Run: "r1", Holder: "here", Epoch: 1, For: time.Minute}
+	if err := m.Claim(ctx, c); engine.ClassOf(err) != engine.Unavailable {
+		t.Errorf("claim: %v", err)
+	}
+	if err := m.Look(ctx, "c"); engine.ClassOf(err) != engine.Unavailable {
+		t.Errorf("look: %v", err)
+	}
+	each(start)
+	if err := errors.Join(m.Claim(ctx, c), m.Look(ctx, "c")); err == nil || !strings.Contains(err.Error(), "run r1") {
+		t.Errorf("when they answer again: %v", err)
+	}
+	if err := m.Clear(ctx, c); err != nil {
+		t.Error(err)
+	}
+}
+
 // claimsBesideADeadNode tries it while a replica does not answer: the claim of a run that begins is written all the same, and keeps
 // others out.
 func claimsBesideADeadNode(t *testing.T, site *cluster.Cluster) {
@@ -115,14 +187,14 @@ func claimsBesideADeadNode(t *testing.T, site *cluster.Cluster) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := NewMarker(site)
+	m := NewClusterLock(site)
 	first := action.Claim{Cluster: "c", Run: "r7", Holder: "here", Epoch: 1, For: time.Minute}
 	if err := m.Claim(ctx, first); err != nil {
 		t.Errorf("a run that begins while a replica is dead: %v", err)
 	}
 	var claimed *action.ClaimedError
 	other := action.Claim{Cluster: "c", Run: "r8", Holder: "there", Epoch: 1, For: time.Minute}
-	if err := NewMarker(site).Claim(ctx, other); !errors.As(err, &claimed) || claimed.Run != "r7" {
+	if err := NewClusterLock(site).Claim(ctx, other); !errors.As(err, &claimed) || claimed.Run != "r7" {
 		t.Errorf("a second run while a replica is dead: %v", err)
 	}
 	if err := errors.Join(m.Clear(ctx, first), n2.Server.Start(ctx)); err != nil {
@@ -135,7 +207,7 @@ func claimsBesideAHang(t *testing.T, site *cluster.Cluster) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	m := NewMarker(site)
+	m := NewClusterLock(site)
 	first := action.Claim{Cluster: "c", Run: "r1", Holder: "here", Epoch: 1, For: time.Minute}
 	if err := m.Claim(ctx, first); err != nil {
 		t.Fatal(err)
@@ -148,7 +220,7 @@ func claimsBesideAHang(t *testing.T, site *cluster.Cluster) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := n1.Server.(cluster.Breaker).Freeze(ctx); err != nil {
+	if err := n1.Server.(cluster.FaultProneServer).Freeze(ctx); err != nil {
 		t.Fatal(err)
 	}
 	site.RolesChanged()
@@ -161,7 +233,7 @@ func claimsBesideAHang(t *testing.T, site *cluster.Cluster) {
 	if claimed == nil || claimed.Run != "r1" {
 		t.Errorf("a second run while the primary hangs: %v", err)
 	}
-	if err := n1.Server.(cluster.Breaker).Thaw(ctx); err != nil {
+	if err := n1.Server.(cluster.FaultProneServer).Thaw(ctx); err != nil {
 		t.Fatal(err)
 	}
 	site.RolesChanged()
@@ -178,13 +250,13 @@ func claimsWithoutPrimary(t *testing.T, site *cluster.Cluster) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := n1.Server.(cluster.Breaker).Kill(ctx); err != nil {
+	if err := n1.Server.(cluster.FaultProneServer).Kill(ctx); err != nil {
 		t.Fatal(err)
 	}
 	site.RolesChanged()
 	other := &cluster.Cluster{Name: site.Name, Engine: site.Engine, Local: site.Local, List: site.List}
 	other.AskRoles()
-	here, there := NewMarker(site), NewMarker(other)
+	here, there := NewClusterLock(site), NewClusterLock(other)
 	there.locks.unheard = 2 * time.Second
 	first := action.Claim{Cluster: "c", Run: "r7", Holder: "here", Epoch: 1, For: time.Minute}
 	second := action.Claim{Cluster: "c", Run: "r8", Holder: "there", Epoch: 1, For: time.Minute}
@@ -238,7 +310,7 @@ func claimsWithoutPrimary(t *testing.T, site *cluster.Cluster) {
 	other.AskRoles()
 	defer func() { _ = other.Close() }()
 	second.Break = false
-	if err := NewMarker(other).Claim(ctx, second); !errors.As(err, &claimed) || !strings.Contains(claimed.Error(), "of n2)") {
+	if err := NewClusterLock(other).Claim(ctx, second); !errors.As(err, &claimed) || !strings.Contains(claimed.Error(), "of n2)") {
 		t.Errorf("there is a primary again, and the claim is not yet written: %v", err)
 	}
 	if err := here.Claim(ctx, first); err != nil {
@@ -257,18 +329,18 @@ func claimsWithoutPrimary(t *testing.T, site *cluster.Cluster) {
 		row, err := site.Row(ctx, "n2", readClaim)
 		return err == nil && len(row) == 6 && row[0] == "r7" && !strings.HasPrefix(row[4], "-") // since it ran out
 	})
-	if err := n1.Server.(cluster.Breaker).Kill(ctx); err != nil {
+	if err := n1.Server.(cluster.FaultProneServer).Kill(ctx); err != nil {
 		t.Fatal(err)
 	}
 	site.RolesChanged()
-	third, breaker := action.Claim{Cluster: "c", Run: "r9", Holder: "here", Epoch: 1, For: time.Minute, Break: true}, NewMarker(site)
+	third, breaker := action.Claim{Cluster: "c", Run: "r9", Holder: "here", Epoch: 1, For: time.Minute, Break: true}, NewClusterLock(site)
 	if err := breaker.Claim(ctx, third); err != nil {
 		t.Errorf("one that has run out is not broken without a primary: %v", err)
 	}
 	third.Since = time.Now()
 	starts()
 	third.Break, third.Held = false, true // in another process, which knows of it by its journal alone
-	if err := NewMarker(site).Claim(ctx, third); err != nil {
+	if err := NewClusterLock(site).Claim(ctx, third); err != nil {
 		t.Errorf("what was broken is a fence: %v", err)
 	}
 	if err := breaker.Clear(ctx, third); err != nil {
@@ -313,7 +385,7 @@ func until(ctx context.Context, t *testing.T, otherwise string, so func() bool) 
 // primary. The replica n2 of a MariaDB becomes such a server.
 func claimsApart(t *testing.T, site *cluster.Cluster) {
 	t.Helper()
-	ctx, m := t.Context(), NewMarker(site)
+	ctx, m := t.Context(), NewClusterLock(site)
 	tell := func(node string, statements ...string) {
 		t.Helper()
 		if err := site.Execute(ctx, node, statements, func(int) {}); err != nil {

@@ -57,10 +57,12 @@ func (l *locks) take(ctx context.Context, site *cluster.Cluster, nodes []string,
 
 // errLockedAnew says that a run which slept has locks that it did not have before: another may have had them meanwhile, and given them back
 // without a trace, as a server that takes no writes keeps none.
-var errLockedAnew = errors.New("the cluster has no primary, and does not tell whether another run held it while this process slept")
+var errLockedAnew error = &engine.Error{
+	Kind: engine.Unavailable, Text: "the cluster has no primary, and does not tell whether another run held it while this process slept",
+}
 
 func (l *locks) takeOne(ctx context.Context, site *cluster.Cluster, node string, c action.Claim) error {
-	last := fmt.Errorf("node %s: its lock changes hands", node)
+	var last error = &engine.Error{Kind: engine.Conflict, Text: "node " + node + ": its lock changes hands"}
 	for range 3 { // a connection from before may have been cut, and one that has the lock may end
 		session, err := l.session(ctx, site, node)
 		if err != nil {

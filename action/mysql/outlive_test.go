@@ -47,7 +47,7 @@ func outlives(t *testing.T, site *cluster.Cluster) {
 	}
 	call := action.Call{Token: "outlives-" + site.Name, Progress: func(float64, string) {}}
 	executing := func() int {
-		n, err := db.(engine.Watched).Executing(ctx, "/* plimsoll "+call.Token)
+		n, err := db.(engine.InFlightCounting).Executing(ctx, "/* plimsoll "+call.Token)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -78,7 +78,7 @@ func running(site *cluster.Cluster, node string) func(*testing.T) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		frozen, err := n.Server.(cluster.Breaker).Frozen(t.Context())
+		frozen, err := n.Server.(cluster.FaultProneServer).Frozen(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,6 +177,8 @@ func TestOnMariaDB(t *testing.T) {
 	looksOnly(t, site)
 	claims(t, site)
 	fencesWhoSlept(t, site)
+	claimsInABrokenTable(t, site)
+	claimsWhereNobodyAnswers(t, site)
 	claimsBesideAHang(t, site)
 	claimsWithoutPrimary(t, site)
 	outlives(t, site)
@@ -208,6 +210,8 @@ func TestOnMySQL(t *testing.T) {
 	looksOnly(t, site)
 	claims(t, site)
 	fencesWhoSlept(t, site)
+	claimsInABrokenTable(t, site)
+	claimsWhereNobodyAnswers(t, site)
 	claimsBesideADeadNode(t, site)
 	claimsWithoutPrimary(t, site)
 	outlives(t, site)

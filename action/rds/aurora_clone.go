@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"plimsoll/action"
@@ -14,16 +15,17 @@ import (
 
 func auroraClone(at api) action.Action {
 	return action.Action{
-		Name: "aurora.clone", Version: 2,
-		About: "Makes a fast clone of an Aurora cluster, with one instance, for a rehearsal. It shares its pages with the original until either changes them; its tag says until when it is needed, and aurora.delete-expired-clones deletes it after that.",
+		Name: "aurora.clone", Version: 3,
+		About: "Makes a fast clone of an Aurora cluster, with one instance and readers, for a rehearsal. It shares its pages with the original until either changes them; its tag says until when it is needed, and aurora.delete-expired-clones deletes it after that.",
 		New:   func() action.Task { return &clone{api: at, For: 6 * time.Hour} },
 	}
 }
 
 type clone struct {
-	Name  string        `yaml:"name,required" doc:"The name of the clone; its instance gets the same name with -1 at the end."`
-	Class string        `yaml:"class,required" doc:"Class of its instance, such as db.r6g.large."`
-	For   time.Duration `yaml:"for" doc:"How long it is needed, recorded in its tag plimsoll:delete-after. Default 6h."`
+	Name    string        `yaml:"name,required" doc:"The name of the clone; its instances get the same name with -1, -2 and so on at the end."`
+	Class   string        `yaml:"class,required" doc:"Class of its instances, such as db.r6g.large."`
+	Readers int           `yaml:"readers" doc:"How many readers it has beside its writer, at most 15. Default 0."`
+	For     time.Duration `yaml:"for" doc:"How long it is needed, recorded in its tag plimsoll:delete-after. Default 6h."`
 
 	api api
 }
@@ -38,6 +40,9 @@ func (a *clone) Validate() error {
 	if a.For <= 0 {
 		return errors.New("for must be longer than zero")
 	}
+	if a.Readers < 0 || a.Readers > 15 {
+		return errors.New("readers must be between 0 and 15")
+	}
 	return nil
 }
 
@@ -45,7 +50,13 @@ func (a *clone) Traits() action.Traits {
 	return action.Traits{Effect: action.Reversible, Repeatable: true}
 }
 
-func (a *clone) instance() string { return a.Name + "-1" }
+// instances are those of the clone, the writer first.
+func (a *clone) instances() (all []string) {
+	for n := range 1 + a.Readers {
+		all = append(all, fmt.Sprintf("%s-%d", a.Name, n+1))
+	}
+	return all
+}
 
 func (a *clone) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
 	r, source, err := a.api.aurora(ctx, on)
@@ -64,15 +75,18 @@ func (a *clone) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 		return f, &hint.PermanentError{Reason: fmt.Sprintf("there is a cluster %s already, and Plimsoll did not create it", a.Name), Advice: "choose another name"}
 	}
 	f.Observed["clone"] = c.ID
-	i, err := r.Instance(ctx, a.instance())
-	if errors.Is(err, aws.ErrNotFound) {
-		f.Reason = "it has no instance yet"
-		return f, nil
+	for _, id := range a.instances() {
+		i, err := r.Instance(ctx, id)
+		switch {
+		case errors.Is(err, aws.ErrNotFound):
+			f.Reason = "it has no instance " + id + " yet"
+			return f, nil
+		case err != nil || !i.Settled():
+			return f, err
+		}
 	}
-	if err == nil && i.Settled() {
-		f.State = action.Satisfied
-	}
-	return f, err
+	f.State = action.Satisfied
+	return f, nil
 }
 
 func (a *clone) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
@@ -91,7 +105,36 @@ func (a *clone) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (ac
 	if err != nil {
 		return nil, err
 	}
-	return a.api.member(ctx, r, made, aws.NewInstance{ID: a.instance(), Class: a.Class, Tags: aws.CloneTags(source.ID, a.Name, c.Token, until)}, c)
+	var writer action.Facts
+	for _, id := range a.instances() {
+		is, err := a.api.member(ctx, r, made, aws.NewInstance{ID: id, Class: a.Class, Tags: aws.CloneTags(source.ID, a.Name, c.Token, until)}, c)
+		if err != nil {
+			return nil, err
+		}
+		if writer == nil {
+			writer = is
+		}
+	}
+	return writer, a.forgetClaim(ctx, on, fmt.Sprint(writer["address"]), c.Run)
+}
+
+// forgetClaim releases the claim of this run in the clone, which has a copy of it.
+func (a *clone) forgetClaim(ctx context.Context, on *cluster.Cluster, address, run string) error {
+	primary, err := on.Primary(ctx)
+	if err != nil {
+		return err
+	}
+	target := primary.Target
+	if slices.Contains(target.Addresses, address) {
+		return nil // the claim there is the one that this run has
+	}
+	target.Addresses = []string{address}
+	db, err := on.Engine.Open(ctx, target)
+	if err != nil {
+		return fmt.Errorf("log in to the clone at %s: %w", address, err)
+	}
+	err = a.api.forget(ctx, db, run)
+	return errors.Join(err, db.Close())
 }
 
 // Undo deletes the clone if this run made it, and nobody added an instance to it.
@@ -117,8 +160,13 @@ func (a *clone) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c action
 	if err != nil {
 		return err
 	}
-	if _, err := r.Instance(ctx, a.instance()); errors.Is(err, aws.ErrNotFound) {
-		return nil
+	for _, id := range a.instances() {
+		if _, err := r.Instance(ctx, id); errors.Is(err, aws.ErrNotFound) {
+			return nil
+		}
+		if err := a.api.await(ctx, r, id, c, func(aws.Instance) string { return "" }); err != nil {
+			return err
+		}
 	}
-	return a.api.await(ctx, r, a.instance(), c, func(aws.Instance) string { return "" })
+	return nil
 }

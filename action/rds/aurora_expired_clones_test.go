@@ -50,18 +50,18 @@ func TestExpiredClonesAreDeletedAndNothingElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.clone(t, "protected", -time.Hour)
-	w.Protect("protected")
+	w.Clusters.Protect("protected")
 	w.clone(t, "forever", -time.Hour)
-	w.TagCluster("forever", aws.DeleteAfterTag, "")
+	w.Clusters.Tag("forever", aws.DeleteAfterTag, "")
 	w.clone(t, "unmarked", -time.Hour)
-	w.TagCluster("unmarked", aws.TokenTag, "")
+	w.Clusters.Tag("unmarked", aws.TokenTag, "")
 	w.clone(t, "restored", -time.Hour) // with the tags of another
-	w.TagCluster("restored", aws.CloneTag, "over of shop")
-	w.Add(awstest.Instance{ID: "real-1", Engine: "aurora-mysql"}) // has all the tags, and shares pages with nobody
-	w.AddCluster("real", "aurora-mysql", "real-1")
+	w.Clusters.Tag("restored", aws.CloneTag, "over of shop")
+	w.Instances.Add(awstest.Instance{ID: "real-1", Engine: "aurora-mysql"}) // has all the tags, and shares pages with nobody
+	w.Clusters.Add("real", "aurora-mysql", "real-1")
 	for key, value := range aws.CloneTags("shop", "real", "of-another", time.Now().Add(-time.Hour)) {
-		w.TagCluster("real", key, value)
-		w.TagCluster("shop", key, value) // and the source, by somebody's mistake
+		w.Clusters.Tag("real", key, value)
+		w.Clusters.Tag("shop", key, value) // and the source, by somebody's mistake
 	}
 
 	task := w.bind(t, "aurora.delete-expired-clones", "{}")
@@ -83,7 +83,7 @@ func TestExpiredClonesAreDeletedAndNothingElse(t *testing.T) {
 	}
 	var kept []string
 	for _, id := range []string{"shop", "real", "over", "needed", "shared", "protected", "forever", "unmarked", "restored"} {
-		if w.HasCluster(id) {
+		if w.Clusters.Has(id) {
 			kept = append(kept, id)
 		}
 	}
@@ -91,7 +91,7 @@ func TestExpiredClonesAreDeletedAndNothingElse(t *testing.T) {
 		t.Errorf("kept %v, want %v", kept, want)
 	}
 	for id, there := range map[string]bool{"over-1": false, "needed-1": true, "shared-1": true, "protected-1": true, "theirs": true, "real-1": true, "orders": true} {
-		if _, is := w.Shown(id); is != there {
+		if _, is := w.Instances.Shown(id); is != there {
 			t.Errorf("instance %s is there: %v", id, is)
 		}
 	}
@@ -113,7 +113,7 @@ func TestACloneThatSomebodyUsesIsNotDeletedByHalf(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if _, there := w.Shown("copy-1"); !there {
+	if _, there := w.Instances.Shown("copy-1"); !there {
 		t.Error("its own instance was deleted")
 	}
 }

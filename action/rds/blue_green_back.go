@@ -121,7 +121,7 @@ func (a *wayBack) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	return f, err
 }
 
-// ApprovalReason tells what is felt.
+// ApprovalReason says what clients will notice.
 func (a *wayBack) ApprovalReason(f action.CheckResult) string {
 	return fmt.Sprintf("two instances are renamed and restart; until both are done no server answers as %v, which takes minutes", f.Observed["instance"])
 }

@@ -72,7 +72,7 @@ func (a *blueGreenSwitch) Check(ctx context.Context, on *cluster.Cluster) (actio
 	return f, nil
 }
 
-// ApprovalReason tells what is felt, and what is left for the way back.
+// ApprovalReason says what clients will notice, and what is left for the way back.
 func (a *blueGreenSwitch) ApprovalReason(f action.CheckResult) string {
 	return fmt.Sprintf("connections to instance %v end, and writes stop for seconds up to %v; afterwards you can switch back only once the former server replicates from the new one", f.Observed["instance"], a.Within)
 }

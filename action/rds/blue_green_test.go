@@ -68,8 +68,8 @@ func blueGreenWorld(t *testing.T) (*world, func(node string, texts ...string)) {
 			do("n1", "SET GLOBAL super_read_only = OFF", "SET GLOBAL read_only = OFF")
 		}
 	}
-	s.Add(awstest.Instance{ID: "orders", Class: "db.m5.large", Engine: "mysql", Version: "8.4.6", Type: "gp3", GiB: 100, Address: address["n1"], Group: "own"})
-	s.AddParameter("own", "read_only", "0", false)
+	s.Instances.Add(awstest.Instance{ID: "orders", Class: "db.m5.large", Engine: "mysql", Version: "8.4.6", Type: "gp3", GiB: 100, Address: address["n1"], Group: "own"})
+	s.ParameterGroups.Add("own", "read_only", "0", false)
 	w := &world{Server: s}
 	w.site = &cluster.Cluster{
 		Name: "orders", Environment: cluster.Lab, Engine: enginemysql.Engine{}, Local: m, AWS: &cluster.AWS{Region: "eu-west-1"},
@@ -77,7 +77,7 @@ func blueGreenWorld(t *testing.T) (*world, func(node string, texts ...string)) {
 			site := []cluster.Node{{Name: "db", Target: nodes[0].Target, Instance: "orders"}, {Name: "old", Target: nodes[0].Target, Instance: "orders-old1"}}
 			for i, n := range site {
 				site[i].Target.Addresses = []string{"127.0.0.1:1"}
-				if is, there := s.Shown(n.Instance); there { // what its name leads to
+				if is, there := s.Instances.Shown(n.Instance); there { // what its name leads to
 					site[i].Target.Addresses = []string{is.Address}
 				}
 			}
@@ -115,7 +115,7 @@ func TestABlueGreenDeploymentAndItsWayBack(t *testing.T) {
 		}
 	}
 	served := func() string {
-		i, _ := w.Shown("orders")
+		i, _ := w.Instances.Shown("orders")
 		return i.Address + " " + i.Version
 	}
 	blue := served()
@@ -146,7 +146,7 @@ func TestABlueGreenDeploymentAndItsWayBack(t *testing.T) {
 	if _, err := w.bind(t, "rds.switch-back", "{node: db, old: old}").Check(t.Context(), w.site); !asPermanent(err, &permanent) || !strings.Contains(permanent.Reason, "does not replicate, or has stopped") {
 		t.Errorf("without the way back: %v", err)
 	}
-	green, _ := w.Shown("orders")
+	green, _ := w.Instances.Shown("orders")
 	host, port, _ := strings.Cut(green.Address, ":")
 	do("n1", fmt.Sprintf("CHANGE REPLICATION SOURCE TO SOURCE_HOST = '%s', SOURCE_PORT = %s, SOURCE_USER = 'follower', SOURCE_PASSWORD = 'f', SOURCE_AUTO_POSITION = 1, GET_SOURCE_PUBLIC_KEY = 1", host, port), "START REPLICA")
 	do("n2", "INSERT INTO app.t VALUES (2)")
@@ -186,11 +186,11 @@ func TestASwitchoverThatRDSTakesBackIsNotCalledDone(t *testing.T) {
 	if _, err := w.bind(t, "rds.create-blue-green", "{node: db1, name: next}").Check(t.Context(), w.site); err == nil {
 		t.Error("a member of Aurora has a deployment of its own")
 	}
-	w.Add(awstest.Instance{ID: "orders", Class: "db.m5.large", Engine: "mysql", Version: "8.4.6", Group: "own"})
+	w.Instances.Add(awstest.Instance{ID: "orders", Class: "db.m5.large", Engine: "mysql", Version: "8.4.6", Group: "own"})
 	if _, err := w.bind(t, "rds.create-blue-green", "{node: db1, name: next}").Act(t.Context(), w.site, call); err != nil {
 		t.Fatal(err)
 	}
-	w.FailSwitchover("next")
+	w.BlueGreens.FailSwitchover("next")
 	_, err := w.bind(t, "rds.switch-blue-green", "{node: db1, name: next}").Act(t.Context(), w.site, call)
 	if err == nil || !strings.Contains(err.Error(), "rolled back the switchover of next") {
 		t.Errorf("got %v", err)

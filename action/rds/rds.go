@@ -27,9 +27,12 @@ const DefaultEvery = 10 * time.Second
 // MayTakeWrites refuses to have a node take writes when its cluster has, or may have, another primary.
 type MayTakeWrites func(ctx context.Context, on *cluster.Cluster, node string, c action.Call) error
 
+// ForgetClaim releases the claim of a run in a copy of the cluster that the run has claimed.
+type ForgetClaim func(ctx context.Context, in engine.Database, run string) error
+
 // Actions lists what can be done to RDS and Aurora.
-func Actions(open Open, every time.Duration, may MayTakeWrites) []action.Action {
-	at := api{open, every, may}
+func Actions(open Open, every time.Duration, may MayTakeWrites, forget ForgetClaim) []action.Action {
+	at := api{open, every, may, forget}
 	return []action.Action{
 		modifyClass(at), modifyStorage(at), setParameter(at), reboot(at), createReplica(at), promote(at), createBlueGreen(at), switchBlueGreen(at), backBlueGreen(at),
 		auroraFailover(at), auroraAddReader(at), auroraServe(at), auroraClone(at), auroraDeleteClone(at), auroraDeleteExpiredClones(at),
@@ -38,9 +41,10 @@ func Actions(open Open, every time.Duration, may MayTakeWrites) []action.Action 
 
 // api is how actions reach RDS.
 type api struct {
-	open  Open
-	every time.Duration
-	may   MayTakeWrites
+	open   Open
+	every  time.Duration
+	may    MayTakeWrites
+	forget ForgetClaim
 }
 
 // of reaches the API where a cluster runs.

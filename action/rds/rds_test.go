@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/action/actiontest"
+	"plimsoll/action/mysql"
 	"plimsoll/action/mysql/replication"
 	"plimsoll/action/rds"
 	"plimsoll/cluster"
@@ -36,6 +37,9 @@ func newWorld(t *testing.T, target engine.Target, e engine.Engine) *world {
 	t.Helper()
 	s := awstest.New(t)
 	s.Takes = 20 * time.Millisecond
+	if len(target.Addresses) > 0 { // the one server plays the clone too
+		s.Cloned = func(string, string) string { return target.Addresses[0] }
+	}
 	w := &world{Server: s}
 	w.fill(t)
 	here, err := local.New()
@@ -54,22 +58,22 @@ func newWorld(t *testing.T, target engine.Target, e engine.Engine) *world {
 // fill puts the instances as they are at first.
 func (w *world) fill(*testing.T) {
 	i := awstest.Instance{ID: "orders", Class: "db.m5.large", Engine: "mysql", Version: "8.4.6", Type: "gp2", GiB: 100, Address: "127.0.0.1:3306", Group: "own"}
-	w.Add(i)
+	w.Instances.Add(i)
 	i.ID, i.Source = "orders-2", "orders"
-	w.Add(i)
-	w.AddParameter("own", "max_connections", "151", false)
-	w.AddParameter("own", "innodb_log_file_size", "", true)
-	w.AddCluster("shop", "aurora-mysql", "orders", "orders-2")
-	w.AddEndpoint("shop", "every")
-	w.AddEndpoint("shop", "reports", "orders")
+	w.Instances.Add(i)
+	w.ParameterGroups.Add("own", "max_connections", "151", false)
+	w.ParameterGroups.Add("own", "innodb_log_file_size", "", true)
+	w.Clusters.Add("shop", "aurora-mysql", "orders", "orders-2")
+	w.Endpoints.Add("shop", "every")
+	w.Endpoints.Add("shop", "reports", "orders")
 }
 
 func (w *world) snapshot(t *testing.T) string {
 	t.Helper()
 	var all []string
-	for _, id := range []string{"orders", "orders-2", "new", "copy-1", "orders-green-abc123"} {
-		if i, there := w.Shown(id); there {
-			all = append(all, fmt.Sprint(i.ID, i.Class, i.Type, i.GiB, i.Source, i.Cluster, i.Tier, slices.Contains(w.Members("every"), id), slices.Contains(w.Members("reports"), id)))
+	for _, id := range []string{"orders", "orders-2", "new", "copy-1", "copy-2", "copy-3", "orders-green-abc123"} {
+		if i, there := w.Instances.Shown(id); there {
+			all = append(all, fmt.Sprint(i.ID, i.Class, i.Type, i.GiB, i.Source, i.Cluster, i.Tier, slices.Contains(w.Endpoints.Members("every"), id), slices.Contains(w.Endpoints.Members("reports"), id)))
 		}
 	}
 	r := w.open(t)
@@ -81,7 +85,7 @@ func (w *world) snapshot(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.Join(append(all, writer.Writer, p.Value, fmt.Sprint(w.HasCluster("copy"))), "\n")
+	return strings.Join(append(all, writer.Writer, p.Value, fmt.Sprint(w.Clusters.Has("copy"))), "\n")
 }
 
 func (w *world) open(t *testing.T) *aws.RDS {
@@ -97,7 +101,7 @@ func (w *world) action(t *testing.T, name string) action.Action {
 	t.Helper()
 	all := rds.Actions(func(ctx context.Context, at cluster.AWS) (*aws.RDS, error) {
 		return aws.OpenRDS(ctx, aws.Options{Region: at.Region, Endpoint: w.URL})
-	}, 2*time.Millisecond, replication.MayTakeWrites)
+	}, 2*time.Millisecond, replication.MayTakeWrites, mysql.ForgetClaim)
 	a, known := action.Find(all, name)
 	if !known {
 		t.Fatalf("no action %s", name)
@@ -143,6 +147,7 @@ func TestActionsConform(t *testing.T) {
 		{Action: w.action(t, "aurora.add-reader"), With: "{node: db3, class: db.r6g.large}"},
 		{Action: w.action(t, "aurora.serve"), With: "{node: db2, endpoints: [reports], tier: 3}"},
 		{Action: w.action(t, "aurora.clone"), With: "{name: copy, class: db.r6g.large}"},
+		{Action: w.action(t, "aurora.clone"), With: "{name: copy, class: db.r6g.large, readers: 2}"},
 		{Action: w.action(t, "aurora.delete-clone"), With: "{name: copy}", Again: copied},
 		{Action: w.action(t, "aurora.delete-expired-clones"), With: "{}", Again: copied},
 	} {
@@ -153,16 +158,16 @@ func TestActionsConform(t *testing.T) {
 			}
 			if s.Action.Name == "rds.create-blue-green" { // nor has a member of Aurora a deployment of its own
 				alone := awstest.Instance{ID: "orders", Class: "db.m5.large", Engine: "mysql", Version: "8.4.6", Type: "gp2", GiB: 100, Address: "127.0.0.1:3306", Group: "own"}
-				w.Add(alone)
+				w.Instances.Add(alone)
 				s.Again = func(t *testing.T) {
-					w.DropBlueGreens()
-					w.Add(alone)
+					w.BlueGreens.Drop()
+					w.Instances.Add(alone)
 				}
 			}
 			if s.Action.Name == "rds.promote" { // a read replica of RDS is not a member of a cluster of Aurora
-				w.Add(awstest.Instance{ID: "orders-2", Class: "db.m5.large", Engine: "mysql", Source: "orders", Group: "own"})
+				w.Instances.Add(awstest.Instance{ID: "orders-2", Class: "db.m5.large", Engine: "mysql", Source: "orders", Group: "own"})
 				s.Again = func(t *testing.T) {
-					w.Add(awstest.Instance{ID: "orders-2", Class: "db.m5.large", Engine: "mysql", Source: "orders", Group: "own"})
+					w.Instances.Add(awstest.Instance{ID: "orders-2", Class: "db.m5.large", Engine: "mysql", Source: "orders", Group: "own"})
 				}
 			}
 			s.Site, s.Snapshot = w.site, w.snapshot
@@ -268,9 +273,9 @@ func TestWhatWouldDoMoreThanIsMeantIsRefused(t *testing.T) {
 			w.fill(t)
 			switch c.action {
 			case "rds.modify-class":
-				w.Add(awstest.Instance{ID: "orders", Class: "db.m5.large", Engine: "mysql", Pending: map[string]string{"MultiAZ": "true"}})
+				w.Instances.Add(awstest.Instance{ID: "orders", Class: "db.m5.large", Engine: "mysql", Pending: map[string]string{"MultiAZ": "true"}})
 			case "rds.set-parameter":
-				w.Add(awstest.Instance{ID: "orders", Class: "db.m5.large", Engine: "mysql"})
+				w.Instances.Add(awstest.Instance{ID: "orders", Class: "db.m5.large", Engine: "mysql"})
 			}
 			_, err := w.bind(t, c.action, c.with).Check(t.Context(), w.site)
 			var permanent *hint.PermanentError
@@ -339,7 +344,7 @@ func TestAnUndoDeletesNothingThatHasBecomeAPrimary(t *testing.T) {
 			if !errors.As(err, &permanent) || !strings.Contains(permanent.Reason, c.says) || permanent.Advice == "" {
 				t.Errorf("got %v, want a refusal that says %q", err, c.says)
 			}
-			if _, there := w.Shown("new"); !there || w.Asked("DeleteDBInstance") != 1 {
+			if _, there := w.Instances.Shown("new"); !there || w.Asked("DeleteDBInstance") != 1 {
 				t.Error("it was deleted")
 			}
 		})
@@ -350,8 +355,8 @@ func TestAnUndoDeletesNothingThatHasBecomeAPrimary(t *testing.T) {
 func TestAnUndoOfAFailoverLeavesTheWriterThatOthersChose(t *testing.T) {
 	w := newWorld(t, engine.Target{}, nil)
 	i := awstest.Instance{ID: "orders-3", Class: "db.m5.large", Engine: "mysql", Version: "8.4.6", Address: "127.0.0.1:3306", Group: "own"}
-	w.Add(i)
-	w.AddCluster("shop", "aurora-mysql", "orders-3", "orders-2", "orders")
+	w.Instances.Add(i)
+	w.Clusters.Add("shop", "aurora-mysql", "orders-3", "orders-2", "orders")
 	task, asked := w.bind(t, "aurora.failover", "{node: db2}"), w.Asked("FailoverDBCluster")
 	undo := func(before string) error {
 		return task.(action.Undoer).Undo(t.Context(), w.site, action.Call{Token: "one", Before: action.Facts{"writer": before}, Progress: func(float64, string) {}})
@@ -385,7 +390,7 @@ func (w *world) becomes(t *testing.T, id string) {
 // What somebody asked for since the check is not applied beside a tier.
 func TestATierDoesNotApplyWhatOthersAskedForMeanwhile(t *testing.T) {
 	w := newWorld(t, engine.Target{}, nil)
-	w.Add(awstest.Instance{ID: "orders-2", Class: "db.m5.large", Engine: "mysql", Cluster: "shop", Pending: map[string]string{"MultiAZ": "true"}})
+	w.Instances.Add(awstest.Instance{ID: "orders-2", Class: "db.m5.large", Engine: "mysql", Cluster: "shop", Pending: map[string]string{"MultiAZ": "true"}})
 	_, err := w.bind(t, "aurora.serve", "{node: db2, tier: 3}").Act(t.Context(), w.site, action.Call{Token: "one", Progress: func(float64, string) {}})
 	var refusal *hint.PermanentError
 	if !errors.As(err, &refusal) || !strings.Contains(refusal.Reason, "MultiAZ true") || w.Asked("ModifyDBInstance") != 0 {
@@ -409,7 +414,7 @@ func TestAReaderIsKeptOutAgainWhereNobodyDid(t *testing.T) {
 	if err := task.(action.InFlightWaiter).AwaitInFlight(t.Context(), w.site, call); err != nil {
 		t.Fatal(err)
 	}
-	if members := w.Members("every"); slices.Contains(members, "new") || w.Asked("CreateDBInstance") != 1 {
+	if members := w.Endpoints.Members("every"); slices.Contains(members, "new") || w.Asked("CreateDBInstance") != 1 {
 		t.Errorf("endpoint leads to %v after %d creations", members, w.Asked("CreateDBInstance"))
 	}
 }
@@ -418,7 +423,7 @@ func TestAReaderIsKeptOutAgainWhereNobodyDid(t *testing.T) {
 func TestAParameterThatLastsIsNotUndone(t *testing.T) {
 	w := newWorld(t, cluster.Node{}.Target, nil)
 	w.fill(t)
-	w.AddParameter("own", "innodb_buffer_pool_instances", "8", true) // static: no server is asked for it
+	w.ParameterGroups.Add("own", "innodb_buffer_pool_instances", "8", true) // static: no server is asked for it
 	call := action.Call{Token: "one", Progress: func(float64, string) {}}
 	for with, stays := range map[string]bool{
 		`{node: db1, name: innodb_buffer_pool_instances, value: "4", lasts: true}`:  true,

@@ -47,10 +47,10 @@ func TestASharedGroupDoesNotOpenAReplica(t *testing.T) {
 	w.site.AskRoles()
 	t.Cleanup(func() { _ = w.site.Close() })
 	fill := func(readOnly string) {
-		api.Add(awstest.Instance{ID: "orders", Class: "db.m5.large", Engine: "mysql", Version: "8.4.6", Address: nodes[0].Target.Addresses[0], Group: "own"})
-		api.Add(awstest.Instance{ID: "orders-2", Class: "db.m5.large", Engine: "mysql", Version: "8.4.6", Address: nodes[1].Target.Addresses[0], Group: "own", Source: "orders"})
-		api.AddParameter("own", "read_only", readOnly, false)
-		api.AddParameter("own", "max_connections", "151", false)
+		api.Instances.Add(awstest.Instance{ID: "orders", Class: "db.m5.large", Engine: "mysql", Version: "8.4.6", Address: nodes[0].Target.Addresses[0], Group: "own"})
+		api.Instances.Add(awstest.Instance{ID: "orders-2", Class: "db.m5.large", Engine: "mysql", Version: "8.4.6", Address: nodes[1].Target.Addresses[0], Group: "own", Source: "orders"})
+		api.ParameterGroups.Add("own", "read_only", readOnly, false)
+		api.ParameterGroups.Add("own", "max_connections", "151", false)
 	}
 	call := action.Call{Token: "one", Before: action.Facts{"read_only": "0"}, Progress: func(float64, string) {}}
 	refused := func(what string, err error) {

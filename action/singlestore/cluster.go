@@ -138,7 +138,7 @@ func underWay(ctx context.Context, on *cluster.Cluster, beginnings []string) (st
 		return "", err
 	}
 	sharded, is := engine.As[engine.Sharded](db)
-	watched, does := engine.As[engine.Watched](db)
+	watched, does := engine.As[engine.InFlightCounting](db)
 	if !is || !does {
 		return "", errors.New("cannot tell whether partitions are moving")
 	}

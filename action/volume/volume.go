@@ -15,7 +15,7 @@ import (
 // Actions lists them.
 func Actions() []action.Action { return []action.Action{createAction, attachAction, detachAction} }
 
-// on is what both take.
+// onMachine are the inputs that attach and detach share.
 type onMachine struct {
 	Volume  string `yaml:"volume,required" doc:"The volume: its name among those of the node, such as network, n1/network of another node, or its id."`
 	Node    string `yaml:"node,required" doc:"The node whose machine it is."`

@@ -91,7 +91,7 @@ func (a Aurora) billed() *advise.Figure {
 	return &advise.Figure{Mean: a.Reads.Mean + a.Writes.Mean, Low: a.Reads.Low + a.Writes.Low, High: a.Reads.High + a.Writes.High}
 }
 
-// auroraPrice is what the whole cluster costs a month in a configuration.
+// price is what the whole cluster costs a month in a configuration.
 func (a auroraAdvice) price(configuration string) advise.Price {
 	optimized := configuration == IOOptimized
 	p := a.fixed(optimized)
@@ -105,7 +105,7 @@ func (a auroraAdvice) price(configuration string) advise.Price {
 	return p.Plus(a.prices.AuroraRequests(*requests))
 }
 
-// auroraFixed is what instances and storage cost, without requests.
+// fixed is what instances and storage cost, without requests.
 func (a auroraAdvice) fixed(optimized bool) (p advise.Price) {
 	if len(a.Classes) == 0 {
 		return advise.Price{Unknown: "the classes of the cluster's instances are not known"}
@@ -129,7 +129,7 @@ func (a auroraAdvice) breakEven() []string {
 		(optimized.Month-standard.Month)/one.Month, gib(a.GiB), strings.Join(a.Classes, ", "))}
 }
 
-// auroraOption is a configuration.
+// option is a configuration.
 func (a auroraAdvice) option(name, configuration string, price, now advise.Price) advise.Option {
 	o := advise.Option{Name: name, Price: price, Change: price.Minus(now), Risk: "what requests cost follows the load", Undo: "nothing to undo"}
 	if configuration == IOOptimized {

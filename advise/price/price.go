@@ -19,7 +19,7 @@ import (
 //go:embed catalogue.yaml
 var shipped []byte
 
-// Catalogue is what is known. A price that is not in it is not known.
+// Catalogue holds the known classes and prices. A price that is not in it is unknown.
 type Catalogue struct {
 	Currency string            `yaml:"currency" doc:"Currency of all prices."`
 	Sources  map[string]Source `yaml:"sources" doc:"Sources of the figures, by the name used in them."`
@@ -51,8 +51,8 @@ type Class struct {
 	BurstMBps float64 `yaml:"burst_mbps" doc:"Disk throughput for half an hour a day, in MB/s."`
 }
 
-// Line is what the network of the class carries one way, in bytes a second, and whether all the time: what a cloud says it gives "up to" it gives
-// for a while. 0: not known.
+// Line is the network bandwidth of the class in one direction, in bytes a second, and whether it is there all the time: what a cloud gives
+// "up to" is there for a while only. 0: not known.
 func (c Class) Line() (bytes float64, always bool) {
 	text, upTo := strings.CutPrefix(c.Network, "Up to ")
 	var gigabit float64

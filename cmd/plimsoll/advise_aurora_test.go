@@ -25,9 +25,9 @@ func TestAdviceOnAurora(t *testing.T) {
 		if at.UTC().Weekday() == time.Sunday {
 			rate = 500
 		}
-		s.api.Metric("shop", "VolumeReadIOPs", at, 300*rate)
-		s.api.Metric("shop", "VolumeWriteIOPs", at, 300*1000)
-		s.api.Metric("shop", "VolumeBytesUsed", at, 800<<30)
+		s.api.Metrics.Put("shop", "VolumeReadIOPs", at, 300*rate)
+		s.api.Metrics.Put("shop", "VolumeWriteIOPs", at, 300*1000)
+		s.api.Metrics.Put("shop", "VolumeBytesUsed", at, 800<<30)
 	}
 	if err := os.WriteFile("prices.yaml", []byte(`
 sources: {contract: {date: `+time.Now().Format(time.DateOnly)+`, text: our contract}}

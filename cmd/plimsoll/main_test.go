@@ -34,6 +34,14 @@ func TestRealScripts(t *testing.T) {
 	scripts(t, "testdata/real")
 }
 
+// TestSoakScripts are scripts that take many minutes of a processor, of machines with kernels of their own: make soak, docs/soak.md.
+func TestSoakScripts(t *testing.T) {
+	if os.Getenv("PLIMSOLL_SOAK") == "" {
+		t.Skip("takes many minutes: make soak")
+	}
+	scripts(t, "testdata/soak")
+}
+
 func scripts(t *testing.T, dir string) {
 	t.Helper()
 	root, err := filepath.Abs("../..")
@@ -62,7 +70,7 @@ func scripts(t *testing.T, dir string) {
 			})
 			return nil
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "answers": answers, "passes": passes, "service": service, "capture": capture, "fill": fill, "awaits": awaits},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "answers": answers, "passes": passes, "service": service, "capture": capture, "fill": fill, "awaits": awaits, "follows": follows},
 	})
 }
 
@@ -115,6 +123,28 @@ func checkExit(ts *testscript.TestScript, err error, want string) {
 	if code != want {
 		ts.Fatalf("exit code %s, want %s", code, want)
 	}
+}
+
+// follows types a command that the last output advises, or one that was kept in a file, word for word, and checks its exit code: follows CODE
+// REGEXP [FILE]. What stands for something of the person's own is filled in; a confirmation that is asked for is given.
+func follows(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 || len(args) > 3 {
+		ts.Fatalf("usage: follows CODE REGEXP [FILE]")
+	}
+	said := ts.ReadFile("stderr") + ts.ReadFile("stdout")
+	if len(args) == 3 {
+		said = ts.ReadFile(args[2])
+	}
+	advised := strings.TrimRight(regexp.MustCompile(args[1]).FindString(said), ".,;:")
+	if advised == "" {
+		ts.Fatalf("nothing advises %s: %s", args[1], said)
+	}
+	words := strings.Fields(strings.NewReplacer("REASON", "advised", "'", "").Replace(advised)) // as a shell takes it
+	err := ts.Exec(words[0], words[1:]...)
+	if strings.Contains(ts.ReadFile("stderr"), "add --yes to confirm it") {
+		err = ts.Exec(words[0], append(words[1:], "--yes")...)
+	}
+	checkExit(ts, err, args[0])
 }
 
 // answers runs a trial and checks its exit code: answers CODE DIR ARG…, where DIR is its result. While the machine is so busy

@@ -29,7 +29,7 @@ func TestPricesAreUpdated(t *testing.T) {
 	own := func(family, usage, unit, usd string) awstest.PriceEntry {
 		return awstest.PriceEntry{Service: "AmazonEC2", Family: family, Unit: unit, USD: usd, Attributes: map[string]string{"regionCode": "eu-central-1", "usagetype": "EUC1-" + usage}}
 	}
-	cloud.AddPrices("2026-11-20T08:00:00Z",
+	cloud.Prices.Add("2026-11-20T08:00:00Z",
 		instance("eu-central-1", "db.m5.2xlarge", "MySQL", "Single-AZ", "0.8120000000"), instance("eu-central-1", "db.m5.2xlarge", "MySQL", "Multi-AZ", "1.6240000000"),
 		instance("eu-central-1", "db.m5.2xlarge", "Oracle", "Single-AZ", "3.0000000000"), instance("eu-central-1", "db.r6g.2xlarge", "MySQL", "Single-AZ", "1.0500000000"),
 		instance("us-east-1", "db.m5.2xlarge", "MySQL", "Single-AZ", "0.6840000000"), instance("eu-central-1", "db.r6g.4xlarge", "MySQL", "Single-AZ", "2.1000000000"),

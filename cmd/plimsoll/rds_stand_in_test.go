@@ -134,16 +134,16 @@ func pairOfRDS(t *testing.T, aurora bool, servers int) *rdsStandIn {
 	}
 	s.fill = func() {
 		i := awstest.Instance{ID: "orders", Class: "db.m5.large", Engine: "mysql", Version: "9.7.4", Type: "gp2", GiB: 100, Address: s.address["n1"], Group: "own"}
-		s.api.Add(i)
+		s.api.Instances.Add(i)
 		i.ID, i.Address, i.Source = "orders-2", s.address["n2"], "orders"
 		if aurora {
 			i.Source = ""
 		}
-		s.api.Add(i)
-		s.api.AddParameter("own", "max_connections", "151", false)
+		s.api.Instances.Add(i)
+		s.api.ParameterGroups.Add("own", "max_connections", "151", false)
 		if aurora {
-			s.api.AddCluster("shop", "aurora-mysql", "orders", "orders-2")
-			s.api.AddEndpoint("shop", "every")
+			s.api.Clusters.Add("shop", "aurora-mysql", "orders", "orders-2")
+			s.api.Endpoints.Add("shop", "every")
 		}
 	}
 	is := ""
@@ -201,8 +201,8 @@ func blueGreenOfRDS(t *testing.T) *rdsStandIn {
 	}
 	s.fill = func() {
 		serves, closed = "n1", false
-		s.api.Add(awstest.Instance{ID: "orders", Class: "db.m5.large", Engine: "mysql", Version: "8.4.6", Type: "gp3", GiB: 100, Address: s.address["n1"], Group: "own"})
-		s.api.AddParameter("own", "read_only", "0", false)
+		s.api.Instances.Add(awstest.Instance{ID: "orders", Class: "db.m5.large", Engine: "mysql", Version: "8.4.6", Type: "gp3", GiB: 100, Address: s.address["n1"], Group: "own"})
+		s.api.ParameterGroups.Add("own", "read_only", "0", false)
 	}
 	s.describe("", [3]string{"db", "orders", s.named("orders")}, [3]string{"old", "orders-old1", s.named("orders-old1")})
 	s.fill()
@@ -247,7 +247,7 @@ func (s *rdsStandIn) lead(from net.Conn, instance string) {
 		defer s.mu.Unlock()
 		delete(s.led, from)
 	}()
-	is, there := s.api.Shown(instance)
+	is, there := s.api.Instances.Shown(instance)
 	if !there {
 		return
 	}

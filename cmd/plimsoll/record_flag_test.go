@@ -14,7 +14,7 @@ import (
 // The Price List of this test is a stand-in, awstest.
 func TestAnswersOfAWSAreRecorded(t *testing.T) {
 	cloud := awstest.New(t)
-	cloud.AddPrices("2026-11-20T08:00:00Z", awstest.PriceEntry{Service: "AmazonRDS", Family: "Database Instance", Unit: "Hrs", USD: "0.8120000000", Attributes: map[string]string{
+	cloud.Prices.Add("2026-11-20T08:00:00Z", awstest.PriceEntry{Service: "AmazonRDS", Family: "Database Instance", Unit: "Hrs", USD: "0.8120000000", Attributes: map[string]string{
 		"regionCode": "eu-central-1", "instanceType": "db.m5.2xlarge", "databaseEngine": "MySQL", "deploymentOption": "Single-AZ", "usagetype": "EUC1-InstanceUsage:db.m5.2xlarge",
 	}}, awstest.PriceEntry{Service: "AmazonRDS", Family: "Database Storage", Unit: "GB-Mo", USD: "0.1370000000", Attributes: map[string]string{
 		"regionCode": "eu-central-1", "databaseEngine": "Any", "deploymentOption": "Single-AZ", "usagetype": "EUC1-RDS:GP3-Storage",

@@ -49,7 +49,7 @@ func (a *awake) of(host *gocql.HostInfo) *coordinator {
 	return c.(*coordinator)
 }
 
-// AddHosts passes all on at once, for which token-aware policies are grateful.
+// AddHosts passes all on at once: a token-aware policy then works out the replicas of each token only once.
 func (a *awake) AddHosts(hosts []*gocql.HostInfo) {
 	if all, ok := a.HostSelectionPolicy.(interface{ AddHosts(hosts []*gocql.HostInfo) }); ok {
 		all.AddHosts(hosts)

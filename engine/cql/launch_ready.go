@@ -13,8 +13,8 @@ import (
 	"plimsoll/infra"
 )
 
-// Ready tries to log in as the administrator, whom the first node of a new ring does not have yet: it makes him then.
-// A server opens its port only when it is a full member of its ring.
+// Ready tries to log in as the administrator, whose account the first node of a new ring does not have yet: then it is created. A server
+// opens its port only when it is a full member of its ring.
 func (s Servers) Ready(ctx context.Context, _ infra.Machine, n engine.Node) error {
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(n.Address, strconv.Itoa(n.Port)))

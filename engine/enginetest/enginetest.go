@@ -8,14 +8,14 @@ import (
 	"plimsoll/engine"
 )
 
-// Harness is what an adapter is held to its contract with: a real server, and what only the adapter can write.
+// Harness is what the suite tests an adapter with: a real server, and the statements that only the adapter can write.
 type Harness struct {
 	Engine   engine.Engine
 	Target   engine.Target   // its user may do everything
 	Database engine.Database // what Engine opened at Target
 	Texts    Texts
 	Setting  Setting // only used if Database is Configurable
-	Waiting  Waiting // only used if Database is Watched
+	Waiting  Waiting // only used if Database is InFlightCounting
 
 	// RecordTable is the oddest name that a table may have; empty: one with spaces.
 	RecordTable string
@@ -88,7 +88,7 @@ var common = []part{
 	{"Metered", testMetered},
 	{"Pages in memory", testInMemory},
 	{"Pending work", testPendingWork},
-	{"Watched", testWatched},
+	{"InFlightCounting", testInFlight},
 }
 
 func run(t *testing.T, h Harness, parts []part) {

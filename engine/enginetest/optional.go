@@ -296,8 +296,8 @@ func testPendingWork(t *testing.T, h Harness) {
 
 // A statement under way is found by what its text begins with, whoever began it, until it ends; also when the one who began it
 // is gone.
-func testWatched(t *testing.T, h Harness) {
-	db := optional[engine.Watched](t, h.Database)
+func testInFlight(t *testing.T, h Harness) {
+	db := optional[engine.InFlightCounting](t, h.Database)
 	const mark = "/* conformance "
 	until := func(want int) {
 		t.Helper()

@@ -30,9 +30,9 @@ type session struct {
 	answer  answer
 	ignored engine.Result
 
-	watch engine.Watch
-	cut   atomic.Bool   // Interrupt was called
-	lost  *engine.Error // the connection is gone
+	interrupter engine.Interrupter
+	cut         atomic.Bool   // Interrupt was called
+	lost        *engine.Error // the connection is gone
 
 	mu        sync.Mutex
 	transport net.Conn // beneath TLS
@@ -48,7 +48,7 @@ const bufferSize = 16 << 10
 
 func newSession(t target) *session {
 	s := &session{target: t, in: bufio.NewReaderSize(nil, bufferSize)}
-	s.watch.Cut = s.Interrupt
+	s.interrupter.Cut = s.Interrupt
 	s.head = append(s.head, "Host: "+t.host()+"\r\nUser-Agent: plimsoll\r\nAccept: */*\r\n"...)
 	if t.authorization != "" {
 		s.head = append(s.head, "Authorization: "+t.authorization+"\r\n"...)
@@ -98,7 +98,7 @@ func (s *session) exec(ctx context.Context, t *template, args []engine.Value, r 
 	if err := s.write(t, args); err != nil {
 		return err
 	}
-	switch s.watch.Enter(ctx) {
+	switch s.interrupter.Enter(ctx) {
 	case engine.TooLate:
 		return engine.Ended(ctx, false) // nothing was sent: the session is as good as before
 	case engine.CutOff:
@@ -138,7 +138,7 @@ func (s *session) ask(ctx context.Context, t *template, r *engine.Result) error 
 
 // leave ends a call that had this outcome. An error that is not the service's own ends the connection.
 func (s *session) leave(ctx context.Context, err error) error {
-	s.watch.Leave(ctx)
+	s.interrupter.Leave(ctx)
 	if err == nil {
 		return nil
 	}
@@ -266,7 +266,7 @@ func (s *session) Interrupt() {
 }
 
 func (s *session) Close() error {
-	s.watch.Stop()
+	s.interrupter.Stop()
 	s.lost = &engine.Error{Kind: engine.Unavailable, Lost: true, Text: "the session is closed"}
 	s.hangUp()
 	return nil

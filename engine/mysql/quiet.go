@@ -29,7 +29,7 @@ const (
 // backlog is what is remembered from question to question.
 type backlog struct{ dirty, checkpoint, history trend }
 
-// signs are the status variables that Unrest looks at, of both products.
+// signs are the status variables that PendingWork looks at, of both products.
 var signs = []string{
 	"Innodb_buffer_pool_pages_dirty", "Innodb_buffer_pool_pages_total",
 	"Innodb_checkpoint_age", "Innodb_checkpoint_max_age", // MariaDB

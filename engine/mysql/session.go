@@ -24,16 +24,16 @@ type session struct {
 	named   bool          // names are wanted
 	names   []string      // of the columns of the last plain query
 
-	watch engine.Watch
-	cut   atomic.Bool   // Interrupt was called
-	lost  *engine.Error // the connection is gone
+	interrupter engine.Interrupter
+	cut         atomic.Bool   // Interrupt was called
+	lost        *engine.Error // the connection is gone
 }
 
 var _ engine.Session = (*session)(nil)
 
 func newSession(w *protocol.Stream, transport net.Conn) *session {
 	s := &session{Stream: w, transport: transport}
-	s.watch.Cut = s.Interrupt
+	s.interrupter.Cut = s.Interrupt
 	return s
 }
 
@@ -126,7 +126,7 @@ func (s *session) Interrupt() {
 }
 
 func (s *session) Close() error {
-	s.watch.Stop()
+	s.interrupter.Stop()
 	if s.lost == nil && !s.cut.Load() {
 		s.Begin(comQuit)
 		_ = s.Post() // the server hangs up by itself if this does not reach it
@@ -140,7 +140,7 @@ func (s *session) enter(ctx context.Context) error {
 	if s.lost != nil {
 		return s.lost
 	}
-	switch s.watch.Enter(ctx) {
+	switch s.interrupter.Enter(ctx) {
 	case engine.TooLate:
 		return engine.Ended(ctx, false) // nothing was sent: the session is as good as before
 	case engine.CutOff:
@@ -152,7 +152,7 @@ func (s *session) enter(ctx context.Context) error {
 // leave ends a call that had this outcome. An error that is not the server's own leaves the connection in an unknown
 // state, which ends it.
 func (s *session) leave(ctx context.Context, err error) error {
-	s.watch.Leave(ctx)
+	s.interrupter.Leave(ctx)
 	if err == nil {
 		return nil
 	}

@@ -41,10 +41,10 @@ type database struct {
 }
 
 var (
-	_ engine.Database     = (*database)(nil)
-	_ engine.Configurable = (*database)(nil)
-	_ engine.Watched      = (*database)(nil)
-	_ engine.Namespaced   = (*database)(nil)
+	_ engine.Database         = (*database)(nil)
+	_ engine.Configurable     = (*database)(nil)
+	_ engine.InFlightCounting = (*database)(nil)
+	_ engine.Namespaced       = (*database)(nil)
 )
 
 // Session opens one on the next aggregator in turn that lets us in: any of them answers any statement.

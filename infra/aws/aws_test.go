@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"plimsoll/hint"
@@ -17,7 +18,7 @@ import (
 func region(t *testing.T) (*awstest.Server, *aws.RDS) {
 	t.Helper()
 	s := awstest.New(t)
-	s.Add(awstest.Instance{ID: "orders", Class: "db.m5.large", Engine: "mysql", Version: "8.4.6", Type: "gp2", GiB: 100, Address: "127.0.0.1:3306", Tags: map[string]string{"team": "shop"}})
+	s.Instances.Add(awstest.Instance{ID: "orders", Class: "db.m5.large", Engine: "mysql", Version: "8.4.6", Type: "gp2", GiB: 100, Address: "127.0.0.1:3306", Tags: map[string]string{"team": "shop"}})
 	r, err := aws.OpenRDS(t.Context(), aws.Options{Region: "eu-west-1", Endpoint: s.URL})
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +69,7 @@ func TestDoneIsThePropertyAndNotTheStatus(t *testing.T) {
 	if err := await(t.Context(), r, "db.m5.xlarge"); err != nil {
 		t.Fatal(err)
 	}
-	if now, _ := s.Shown("orders"); now.Class != "db.m5.xlarge" {
+	if now, _ := s.Instances.Shown("orders"); now.Class != "db.m5.xlarge" {
 		t.Errorf("it was called done with class %s", now.Class)
 	}
 }
@@ -86,7 +87,7 @@ func TestWhatIsThrottledOrBrokenIsAskedForAgain(t *testing.T) {
 
 func TestAnInstanceThatWaitsForAPersonEndsTheWait(t *testing.T) {
 	s, r := region(t)
-	s.Status("orders", "storage-full")
+	s.Instances.Status("orders", "storage-full")
 	err := aws.Await(t.Context(), time.Millisecond, func(string) {}, func(ctx context.Context) (bool, string, error) {
 		i, err := r.Instance(ctx, "orders")
 		if err == nil {
@@ -120,6 +121,28 @@ func TestARefusalEndsTheWait(t *testing.T) {
 	}
 }
 
+// When the wait is cancelled at the moment of the next look, which of the two is seen first is chance. Whatever it is, the error says what
+// was waited for.
+func TestAWaitThatWasCancelledLooksNoMore(t *testing.T) {
+	for range 50 {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			looks := 0
+			err := aws.Await(ctx, time.Millisecond, func(string) {}, func(context.Context) (bool, string, error) {
+				if looks++; looks > 1 {
+					return false, "", ctx.Err()
+				}
+				time.Sleep(2 * time.Millisecond) // the next look is due
+				cancel()
+				return false, "the class db.m5.xlarge", nil
+			})
+			if looks != 1 || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "wait for the class db.m5.xlarge") {
+				t.Errorf("got %v after %d looks", err, looks)
+			}
+		})
+	}
+}
+
 func TestNoRegionIsSaidBeforeAnythingIsAsked(t *testing.T) {
 	for _, name := range []string{"AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"} {
 		t.Setenv(name, "")
@@ -135,9 +158,9 @@ func TestNoRegionIsSaidBeforeAnythingIsAsked(t *testing.T) {
 // snapshot.
 func TestWhatIsDeletedCanBeBroughtBack(t *testing.T) {
 	s, r := region(t)
-	s.Add(awstest.Instance{ID: "replica", Engine: "mysql", Source: "orders"})
-	s.Add(awstest.Instance{ID: "member", Engine: "aurora-mysql"})
-	s.AddCluster("shop", "aurora-mysql", "member")
+	s.Instances.Add(awstest.Instance{ID: "replica", Engine: "mysql", Source: "orders"})
+	s.Instances.Add(awstest.Instance{ID: "member", Engine: "aurora-mysql"})
+	s.Clusters.Add("shop", "aurora-mysql", "member")
 	for _, id := range []string{"orders", "replica", "member"} {
 		i, err := r.Instance(t.Context(), id)
 		if err != nil {
@@ -147,7 +170,7 @@ func TestWhatIsDeletedCanBeBroughtBack(t *testing.T) {
 			t.Errorf("%s: %v", id, err)
 		}
 	}
-	snapshots, backups := s.Kept()
+	snapshots, backups := s.Instances.Kept()
 	if len(snapshots) != 1 || !strings.HasPrefix(snapshots[0], "orders-final-") || !slices.Equal(backups, []string{"orders", "replica"}) {
 		t.Errorf("snapshots %v, backups of %v", snapshots, backups)
 	}

@@ -139,11 +139,14 @@ func Await(ctx context.Context, every time.Duration, tell func(waitsFor string),
 		tell(waits)
 		select {
 		case <-ctx.Done():
-			if last != nil {
-				return fmt.Errorf("wait: %w: %w", context.Cause(ctx), last)
-			}
-			return fmt.Errorf("wait for %s: %w", waits, context.Cause(ctx))
 		case <-tick.C:
+		}
+		switch { // of both at once either is chosen above: another look would say no more than that it was cut off
+		case ctx.Err() == nil:
+		case last != nil:
+			return fmt.Errorf("wait: %w: %w", context.Cause(ctx), last)
+		default:
+			return fmt.Errorf("wait for %s: %w", waits, context.Cause(ctx))
 		}
 	}
 }

@@ -157,14 +157,14 @@ func tell(t *testing.T) {
 	s, r := region(t)
 	s.Takes = 200 * time.Millisecond // so that a look sees what is under way
 	ctx := t.Context()
-	s.Add(awstest.Instance{ID: "orders-2", Class: "db.m5.large", Engine: "mysql", Version: "8.4.6", Type: "gp3", GiB: 100, Address: "127.0.0.1:3307", Source: "orders", Group: "own"})
-	s.AddParameter("own", "max_connections", "151", false)
-	s.AddParameter("own", "innodb_buffer_pool_instances", "8", true)
+	s.Instances.Add(awstest.Instance{ID: "orders-2", Class: "db.m5.large", Engine: "mysql", Version: "8.4.6", Type: "gp3", GiB: 100, Address: "127.0.0.1:3307", Source: "orders", Group: "own"})
+	s.ParameterGroups.Add("own", "max_connections", "151", false)
+	s.ParameterGroups.Add("own", "innodb_buffer_pool_instances", "8", true)
 	for _, id := range []string{"shop-1", "shop-2"} {
-		s.Add(awstest.Instance{ID: id, Class: "db.r6g.large", Engine: "aurora-mysql", Version: "8.0.mysql_aurora.3.08.0", Address: "127.0.0.1:3308", Tier: 1})
+		s.Instances.Add(awstest.Instance{ID: id, Class: "db.r6g.large", Engine: "aurora-mysql", Version: "8.0.mysql_aurora.3.08.0", Address: "127.0.0.1:3308", Tier: 1})
 	}
-	s.AddCluster("shop", "aurora-mysql", "shop-1", "shop-2")
-	s.AddEndpoint("shop", "reports")
+	s.Clusters.Add("shop", "aurora-mysql", "shop-1", "shop-2")
+	s.Endpoints.Add("shop", "reports")
 	do := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -269,8 +269,8 @@ func tell(t *testing.T) {
 	m, err := aws.OpenMetrics(ctx, aws.Options{Region: "eu-west-1", Endpoint: s.URL})
 	do(err)
 	minute := time.Now().Truncate(time.Minute).Add(-3 * time.Minute)
-	s.Metric("orders", "CPUUtilization", minute, 12.5)
-	s.Waits("orders", "io/table/sql/handler", minute, 1.5)
+	s.Metrics.Put("orders", "CPUUtilization", minute, 12.5)
+	s.Waits.Put("orders", "io/table/sql/handler", minute, 1.5)
 	_, err = m.Means(ctx, []string{"orders", "orders-2"}, []string{"CPUUtilization", "BurstBalance"}, minute, minute.Add(2*time.Minute))
 	do(err)
 	_, err = m.Waits(ctx, "db-ORDERS", minute, minute.Add(time.Minute))

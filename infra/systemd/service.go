@@ -1,4 +1,4 @@
-// Package systemd works the servers of a machine by their systemd units.
+// Package systemd starts, stops and ends the servers of a machine by their systemd units.
 package systemd
 
 import (

@@ -52,7 +52,7 @@ func TestWhatSystemdSays(t *testing.T) {
 		"it is not there":                     {"LoadState=not-found\nActiveState=inactive\nResult=success\nMainPID=0\n", false, "", true}, // with Result=success
 		"masked":                              {"LoadState=masked\nActiveState=inactive\nMainPID=0\n", false, "", true},
 	} {
-		s := Service{&fake{show: c.show}, "mariadb"}
+		s := Service{Machine: &fake{show: c.show}, Unit: "mariadb"}
 		running, err := s.Running(t.Context())
 		process, _ := s.Process(t.Context())
 		if running != c.running || process != c.process || (err != nil) != c.fails {
@@ -63,7 +63,7 @@ func TestWhatSystemdSays(t *testing.T) {
 
 func TestOrders(t *testing.T) {
 	f := &fake{show: "LoadState=loaded\nActiveState=failed\nSubState=failed\nResult=exit-code\nMainPID=0\n"}
-	s := Service{f, "mariadb"}
+	s := Service{Machine: f, Unit: "mariadb"}
 	if err := errors.Join(s.Start(t.Context()), s.Stop(t.Context())); err != nil {
 		t.Error(err)
 	}
@@ -116,7 +116,7 @@ func TestAServerThatHangsIsEndedInABoundedTime(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			h := &hung{immortal: immortal}
 			began := time.Now()
-			err := Service{h, "mariadb"}.End(t.Context())
+			err := Service{Machine: h, Unit: "mariadb"}.End(t.Context())
 			took := time.Since(began)
 			if want := []string{"stop", "kill --signal=SIGKILL -- mariadb"}; !slices.Equal(h.orders, want) || took < stopWithin || took > stopWithin+goneWithin+time.Second {
 				t.Errorf("systemctl was told %q, in %s", h.orders, took)
@@ -126,7 +126,7 @@ func TestAServerThatHangsIsEndedInABoundedTime(t *testing.T) {
 			}
 		})
 	}
-	if f := (&fake{show: "LoadState=loaded\nActiveState=inactive\nMainPID=0\n"}); (Service{f, "mariadb"}).End(t.Context()) != nil || len(f.orders) != 1 {
+	if f := (&fake{show: "LoadState=loaded\nActiveState=inactive\nMainPID=0\n"}); (Service{Machine: f, Unit: "mariadb"}).End(t.Context()) != nil || len(f.orders) != 1 {
 		t.Errorf("a server that stops was told %q", f.orders)
 	}
 }

@@ -77,7 +77,7 @@ func Boot(ctx context.Context, host infra.Machine, folder string, s Spec) (_ *Ma
 	return m, nil
 }
 
-// Open takes a machine in hand that was booted before. ErrNotRunning if it does not run any more.
+// Open connects to a machine that was booted before. ErrNotRunning if it does not run any more.
 func Open(ctx context.Context, host infra.Machine, folder string) (*Machine, error) {
 	m, err := At(ctx, host, folder)
 	if err != nil {

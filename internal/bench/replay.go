@@ -130,7 +130,22 @@ type player struct {
 	file    string
 }
 
-// play starts one.
+// playRecorded records what a real MariaDB answers to whoever watches it, and starts a process that answers so in its place.
+func (o options) playRecorded(ctx context.Context) (engine.Target, *player, error) {
+	target, release, err := o.server(ctx, mariadb)
+	if err != nil {
+		return target, nil, err
+	}
+	answers, err := record(ctx, target)
+	release()
+	if err != nil {
+		return target, nil, err
+	}
+	p, err := play(ctx, answers)
+	return target, p, err
+}
+
+// play starts a player.
 func play(ctx context.Context, a *answers) (*player, error) {
 	f, err := os.CreateTemp("", "plimsoll-bench-*.answers")
 	if err != nil {

@@ -72,16 +72,7 @@ func (o options) watchOf(ctx context.Context, folder, inventory string, target e
 
 // watchInstances says how many instances one core can watch: against servers of recorded answers, in a process of their own.
 func watchInstances(ctx context.Context, o options) error {
-	target, release, err := o.server(ctx, mariadb)
-	if err != nil {
-		return err
-	}
-	answers, err := record(ctx, target)
-	release()
-	if err != nil {
-		return err
-	}
-	player, err := play(ctx, answers)
+	target, player, err := o.playRecorded(ctx)
 	if err != nil {
 		return err
 	}

@@ -19,16 +19,7 @@ import (
 // answers, in a process of their own.
 func watchIdle(ctx context.Context, o options) error {
 	const instances, length = 10, 2 * time.Minute
-	target, release, err := o.server(ctx, mariadb)
-	if err != nil {
-		return err
-	}
-	answers, err := record(ctx, target)
-	release()
-	if err != nil {
-		return err
-	}
-	player, err := play(ctx, answers)
+	target, player, err := o.playRecorded(ctx)
 	if err != nil {
 		return err
 	}

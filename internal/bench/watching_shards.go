@@ -23,16 +23,7 @@ const shardInstances = 60
 
 // watchShards says what each process takes when instances are shared out, all of them sending to one store.
 func watchShards(ctx context.Context, o options) error {
-	target, release, err := o.server(ctx, mariadb)
-	if err != nil {
-		return err
-	}
-	answers, err := record(ctx, target)
-	release()
-	if err != nil {
-		return err
-	}
-	player, err := play(ctx, answers)
+	target, player, err := o.playRecorded(ctx)
 	if err != nil {
 		return err
 	}

@@ -145,7 +145,7 @@ steps:
   - {id: start, uses: server.start, with: {node: n1}}
 `
 
-// reach takes the lab's machine in hand.
+// reach connects to the lab's machine.
 func (a *copies) reach(ctx context.Context) error {
 	host, err := local.New()
 	if err != nil {

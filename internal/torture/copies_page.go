@@ -2,11 +2,8 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -35,24 +32,9 @@ written. ` + "`go run ./internal/torture -copies 67`" + ` makes 200 runs and pri
 
 // copiesPage is the part of the page on copies.
 func (r rack) copiesPage() (string, error) {
-	files, err := filepath.Glob(filepath.Join(r.results, copiesPrefix+"*.json"))
-	if err != nil {
-		return "", fmt.Errorf("list results: %w", err)
-	}
-	var all []copiesResult
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return "", fmt.Errorf("read a result: %w", err)
-		}
-		var one copiesResult
-		if err := json.Unmarshal(data, &one); err != nil {
-			return "", fmt.Errorf("read %s: %w", file, err)
-		}
-		all = append(all, one)
-	}
-	if len(all) == 0 {
-		return "", nil
+	all, err := readResults[copiesResult](r.results, func(name string) bool { return strings.HasPrefix(name, copiesPrefix) })
+	if err != nil || len(all) == 0 {
+		return "", err
 	}
 	return copiesPreface + copiesTable(all), nil
 }

@@ -73,7 +73,7 @@ type rack struct {
 	files                               string // a folder with runbooks that prepare
 }
 
-// result is one runbook's ordeal on one product.
+// result is what became of one runbook on one product.
 type result struct {
 	Case    trialOf           `json:"case"`
 	Product string            `json:"product"`
@@ -164,14 +164,14 @@ func (r rack) one(ctx context.Context, c trialOf, product, lab string) error {
 	if told.Len() > 0 {
 		res.Report = &faulttest.Report{}
 		if err := json.Unmarshal([]byte(told.String()), res.Report); err != nil {
-			return fmt.Errorf("read the ordeal of %s: %w", c.Book, err)
+			return fmt.Errorf("read the report of %s: %w", c.Book, err)
 		}
 	} else {
 		res.Error = fmt.Sprint(err)
 	}
 	data, err := json.MarshalIndent(res, "", "  ")
 	if err != nil {
-		return fmt.Errorf("keep the ordeal of %s: %w", c.Book, err)
+		return fmt.Errorf("keep the report of %s: %w", c.Book, err)
 	}
 	name := product + "-" + filepath.Base(c.Book)
 	if r.kinds != "" {
@@ -179,7 +179,7 @@ func (r rack) one(ctx context.Context, c trialOf, product, lab string) error {
 	}
 	file := filepath.Join(r.results, name+".json")
 	if err := os.WriteFile(file, append(data, '\n'), 0o600); err != nil {
-		return fmt.Errorf("keep the ordeal of %s: %w", c.Book, err)
+		return fmt.Errorf("keep the report of %s: %w", c.Book, err)
 	}
 	return nil
 }

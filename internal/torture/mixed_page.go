@@ -2,11 +2,8 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -48,24 +45,9 @@ waited for the node to answer. With the fix, the same seed from that test on fou
 
 // mixedPage is the part of the page on mixed attacks.
 func (r rack) mixedPage() (string, error) {
-	files, err := filepath.Glob(filepath.Join(r.results, mixedPrefix+"*.json"))
-	if err != nil {
-		return "", fmt.Errorf("list results: %w", err)
-	}
-	var all []mixedResult
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return "", fmt.Errorf("read a result: %w", err)
-		}
-		var one mixedResult
-		if err := json.Unmarshal(data, &one); err != nil {
-			return "", fmt.Errorf("read %s: %w", file, err)
-		}
-		all = append(all, one)
-	}
-	if len(all) == 0 {
-		return "", nil
+	all, err := readResults[mixedResult](r.results, func(name string) bool { return strings.HasPrefix(name, mixedPrefix) })
+	if err != nil || len(all) == 0 {
+		return "", err
 	}
 	return mixedPreface + mixedTable(all), nil
 }

@@ -59,24 +59,11 @@ const byHand = "by-hand.md"
 
 // page writes all results that there are.
 func (r rack) page() error {
-	files, err := filepath.Glob(filepath.Join(r.results, "*.json"))
+	all, err := readResults[result](r.results, func(name string) bool {
+		return !strings.HasPrefix(name, mixedPrefix) && !strings.HasPrefix(name, copiesPrefix)
+	})
 	if err != nil {
-		return fmt.Errorf("list results: %w", err)
-	}
-	var all []result
-	for _, file := range files {
-		if name := filepath.Base(file); strings.HasPrefix(name, mixedPrefix) || strings.HasPrefix(name, copiesPrefix) {
-			continue
-		}
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return fmt.Errorf("read a result: %w", err)
-		}
-		var one result
-		if err := json.Unmarshal(data, &one); err != nil {
-			return fmt.Errorf("read %s: %w", file, err)
-		}
-		all = append(all, one)
+		return err
 	}
 	attacks, err := r.mixedPage()
 	if err != nil {
@@ -94,6 +81,29 @@ func (r rack) page() error {
 		return fmt.Errorf("write the page: %w", err)
 	}
 	return nil
+}
+
+// readResults reads the results in a folder whose names are wanted.
+func readResults[R any](folder string, wanted func(name string) bool) (all []R, err error) {
+	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
+	if err != nil {
+		return nil, fmt.Errorf("list results: %w", err)
+	}
+	for _, file := range files {
+		if !wanted(filepath.Base(file)) {
+			continue
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("read a result: %w", err)
+		}
+		var one R
+		if err := json.Unmarshal(data, &one); err != nil {
+			return nil, fmt.Errorf("read %s: %w", file, err)
+		}
+		all = append(all, one)
+	}
+	return all, nil
 }
 
 // kinds are the tries that were made, if not all were.

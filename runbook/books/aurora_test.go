@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/action/mysql"
 	"plimsoll/action/mysql/replication"
 	"plimsoll/action/rds"
 	"plimsoll/cluster"
@@ -66,8 +67,8 @@ func newAurora(t *testing.T) *aurora {
 		}
 		return nodes[1].Target.Addresses[0]
 	}
-	a.api.Add(awstest.Instance{ID: "orders", Class: "db.r6g.large", Engine: "aurora-mysql", Address: nodes[0].Target.Addresses[0], Tier: 1})
-	a.api.AddCluster("shop", "aurora-mysql", "orders")
+	a.api.Instances.Add(awstest.Instance{ID: "orders", Class: "db.r6g.large", Engine: "aurora-mysql", Address: nodes[0].Target.Addresses[0], Tier: 1})
+	a.api.Clusters.Add("shop", "aurora-mysql", "orders")
 	nodes[0].Name, nodes[0].Instance = "db1", "orders"
 	nodes[1].Name, nodes[1].Instance = "db2", "reader"
 	store, err := durable.Open(t.Context(), durable.Options{Folder: t.TempDir(), Version: journal.Interpreter})
@@ -81,7 +82,7 @@ func newAurora(t *testing.T) *aurora {
 	a.service.ClusterLock = nil
 	a.service.Actions = slices.Concat(a.service.Actions, rds.Actions(func(ctx context.Context, at cluster.AWS) (*aws.RDS, error) {
 		return aws.OpenRDS(ctx, aws.Options{Region: at.Region, Endpoint: a.api.URL})
-	}, 2*time.Millisecond, replication.MayTakeWrites))
+	}, 2*time.Millisecond, replication.MayTakeWrites, mysql.ForgetClaim))
 	a.service.Observe = func(_ string, e journal.Event, _ time.Time) { a.observe(e) }
 	x, err := a.service.Execute(t.Context())
 	a.must(err)
@@ -158,9 +159,9 @@ func TestAReaderOfAuroraIsWarmBeforeItServes(t *testing.T) {
 	if s := a.plan("aurora/add-reader", inputs...); !strings.Contains(s.Caution, "no custom endpoint") {
 		t.Errorf("nobody can be kept from a cold reader, and the plan says %+v", s)
 	}
-	a.api.AddEndpoint("shop", "every")
-	a.api.AddEndpoint("shop", "reports", "orders")
-	a.api.AddEndpoint("shop", "writes", "orders")
+	a.api.Endpoints.Add("shop", "every")
+	a.api.Endpoints.Add("shop", "reports", "orders")
+	a.api.Endpoints.Add("shop", "writes", "orders")
 	if s := a.plan("aurora/add-reader", inputs...); s.Caution != "" || !strings.Contains(s.Reason, "the reader endpoint leads to it") {
 		t.Errorf("with custom endpoints the plan says %+v", s)
 	}
@@ -168,8 +169,8 @@ func TestAReaderOfAuroraIsWarmBeforeItServes(t *testing.T) {
 	a.observe = func(e journal.Event) {
 		if e.Step == "serve" && e.Kind == journal.Intended {
 			before++
-			is, _ := a.api.Shown("reader")
-			if a.api.Reached("every", "reader") || a.api.Reached("reports", "reader") || is.Tier != aws.LastTier {
+			is, _ := a.api.Instances.Shown("reader")
+			if a.api.Endpoints.Reached("every", "reader") || a.api.Endpoints.Reached("reports", "reader") || is.Tier != aws.LastTier {
 				t.Errorf("before it is warm: endpoints have led to it, or it is of tier %d", is.Tier)
 			}
 		}
@@ -184,8 +185,8 @@ func TestAReaderOfAuroraIsWarmBeforeItServes(t *testing.T) {
 		t.Errorf("%v of it were in memory at first, %v in the end", cold, warm)
 	}
 	shown := func() string {
-		is, there := a.api.Shown("reader")
-		return fmt.Sprint(there, is.Tier, a.api.Members("every"), a.api.Members("reports"), a.api.Members("writes"))
+		is, there := a.api.Instances.Shown("reader")
+		return fmt.Sprint(there, is.Tier, a.api.Endpoints.Members("every"), a.api.Endpoints.Members("reports"), a.api.Endpoints.Members("writes"))
 	}
 	if got := shown(); got != "true 2 [orders reader] [orders reader] [orders]" {
 		t.Errorf("in the end: %s", got)

@@ -159,7 +159,7 @@ func switchoverTakenBack(c *threeServers) {
 func switchoverFrozen(c *threeServers) {
 	n2, err := c.site.Node(c.Context(), "n2")
 	c.must(err)
-	target := n2.Server.(cluster.Breaker)
+	target := n2.Server.(cluster.FaultProneServer)
 	const maxBehind = 3 * time.Second
 	var stopped, back time.Time
 	traffic := c.traffic()
@@ -175,7 +175,7 @@ func switchoverFrozen(c *threeServers) {
 	if gap := back.Sub(stopped); st.Outcome != journal.RunUndone || back.IsZero() || gap > maxBehind+20*time.Second { // and what a busy machine adds
 		c.Errorf("outcome %s, %s: %s; nobody could write for %s", st.Outcome, st.Position(), errorsOf(st), gap)
 	}
-	if why := st.Retreated(); !strings.Contains(why, "n2") || !strings.Contains(why, maxBehind.String()) {
+	if why := st.FailureUndone(); !strings.Contains(why, "n2") || !strings.Contains(why, maxBehind.String()) {
 		c.Errorf("it says %q", why)
 	}
 	traffic.await(c.T, 5) // while the target is frozen still

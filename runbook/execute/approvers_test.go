@@ -26,11 +26,11 @@ func TestInProductionSomebodyElseApproves(t *testing.T) {
 	} {
 		st := &journal.State{Header: journal.Header{By: "ann@laptop", Approvers: c.approvers}}
 		approved.Step.Approval.NotRequester = c.own
-		err := st.MayApprove("run-1", approved, journal.Message{By: c.who, Known: "a test"})
+		err := st.MayApprove(approved, journal.Message{By: c.who, Known: "a test"})
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v", c, err)
 		}
-		if h := hint.Of(err); err != nil && !strings.Contains(h, "plimsoll runbook approve run-1 --step 'go'") {
+		if h := hint.Of(journal.RefusalOf(err, "run-1")); err != nil && !strings.Contains(h, "plimsoll runbook approve run-1") {
 			t.Errorf("%+v: the hint %q is no command that can be typed", c, h)
 		}
 	}
@@ -47,11 +47,11 @@ func TestWhoCountsAsAnotherPersonIsKnown(t *testing.T) {
 		{"eve@laptop", "", "eve@laptop is not a known account"},
 		{"eve@laptop", "account", ""},
 	} {
-		if err := st.MayApprove("run-1", two, journal.Message{By: c.who, Known: c.known}); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+		if err := st.MayApprove(two, journal.Message{By: c.who, Known: c.known}); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
-	if err := st.MayApprove("run-1", &journal.Step{Key: "go", Step: &runbook.Step{Approval: &runbook.Approval{Count: 1}}}, journal.Message{By: "eve"}); err != nil {
+	if err := st.MayApprove(&journal.Step{Key: "go", Step: &runbook.Step{Approval: &runbook.Approval{Count: 1}}}, journal.Message{By: "eve"}); err != nil {
 		t.Errorf("one whom nobody counts: %v", err)
 	}
 }

@@ -29,13 +29,16 @@ func (r *runner) unassessed() []*journal.Step {
 // beginAssess waits for what the act of a step left under way, then looks at what came of it. It changes nothing.
 func (r *runner) beginAssess(i *journal.Step) {
 	key, uses, on, inputs, call := i.Key, i.Step.Uses, i.Cluster, i.Did, r.call(i)
-	before := i.Before
+	before, reached := i.Before, i.Reached
 	r.begin(key, looking, i.Step.Timeout, func(ctx context.Context, p *progress) (*journal.Event, error) {
 		call.Progress = p.tell
 		p.tell(-1, "checking its outcome")
 		is, err := assessStep(ctx, r, uses, on, inputs, before, call)
 		if err != nil {
 			is.Err = err
+		}
+		if reached != "" {
+			is.Why += "; " + reached
 		}
 		return nil, &assessed{is}
 	})

@@ -35,38 +35,38 @@ steps:
 // watched notes on which clusters markers are asked, in order.
 type watched struct {
 	mu     sync.Mutex
-	boards map[string]*runbooktest.Board
+	boards map[string]*runbooktest.MemoryLock
 	taken  []string
 }
 
-func (w *watched) marker(site *cluster.Cluster) lock.ClusterLock {
+func (w *watched) clusterLock(site *cluster.Cluster) lock.ClusterLock {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.boards == nil {
-		w.boards = map[string]*runbooktest.Board{}
+		w.boards = map[string]*runbooktest.MemoryLock{}
 	}
 	if w.boards[site.Name] == nil {
-		w.boards[site.Name] = &runbooktest.Board{}
+		w.boards[site.Name] = &runbooktest.MemoryLock{}
 	}
 	return watching{w, w.boards[site.Name]}
 }
 
 type watching struct {
 	w *watched
-	*runbooktest.Board
+	*runbooktest.MemoryLock
 }
 
 func (m watching) Claim(ctx context.Context, c action.Claim) error {
 	m.w.mu.Lock()
 	m.w.taken = append(m.w.taken, c.Cluster)
 	m.w.mu.Unlock()
-	return m.Board.Claim(ctx, c)
+	return m.MemoryLock.Claim(ctx, c)
 }
 
 func TestARunLocksAllItsClustersInTheOrderOfTheirNames(t *testing.T) {
 	b := newBench(t)
 	marks := &watched{}
-	b.ClusterLock = marks.marker
+	b.ClusterLock = marks.clusterLock
 	book := b.parse(overTwo)
 	p, err := b.Prepare(t.Context(), Request{Book: book, Cluster: "lab2", Inputs: map[string]string{"source": "lab1"}})
 	if err != nil {
@@ -119,7 +119,7 @@ func TestARunLocksAllItsClustersInTheOrderOfTheirNames(t *testing.T) {
 func TestAnEndedRunGivesBackTheClustersThatItStillHolds(t *testing.T) {
 	b := newBench(t)
 	marks := &watched{}
-	b.ClusterLock = marks.marker
+	b.ClusterLock = marks.clusterLock
 	p, err := b.Prepare(t.Context(), Request{Book: b.parse(overTwo), Cluster: "lab2", Inputs: map[string]string{"source": "lab1"}})
 	if err != nil {
 		t.Fatal(err)

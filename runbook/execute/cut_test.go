@@ -91,7 +91,7 @@ steps:
 
 func TestAnOwnerWhoSleptBetweenIntentAndActDoesNotAct(t *testing.T) {
 	b := newBench(t)
-	shared := &runbooktest.Board{}
+	shared := &runbooktest.MemoryLock{}
 	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
 	run := b.begin(Request{Book: b.parse(strings.Replace(asking, "check:", "repeatable: false, check:", 1))})
 	b.Observe = func(_ string, e journal.Event, _ time.Time) {
@@ -116,7 +116,7 @@ func TestAnOwnerWhoSleptBetweenIntentAndActDoesNotAct(t *testing.T) {
 
 func TestAnOwnerWhoSleptBeforeAnUndoDoesNotUndo(t *testing.T) {
 	b := newBench(t)
-	shared := &runbooktest.Board{}
+	shared := &runbooktest.MemoryLock{}
 	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
 	run := b.begin(Request{Book: b.parse(failing)})
 	b.runSession(run, journal.Command{Do: "run"})

@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/durable"
+	"plimsoll/internal/document"
 	"plimsoll/runbook"
 	"plimsoll/runbook/journal"
 	"plimsoll/runbook/plan"
@@ -25,6 +26,9 @@ func (r *runner) decide(ctx context.Context) (*journal.Event, error) {
 			return eventOfMessage(r, m), nil
 		}
 	}
+	if e := claimedEvent(r); e != nil {
+		return e, nil
+	}
 	if reason := r.stopping(); reason != "" {
 		if len(r.jobs) > 0 {
 			return nil, nil
@@ -38,10 +42,10 @@ func (r *runner) decide(ctx context.Context) (*journal.Event, error) {
 		return r.cancel(), nil
 	}
 	if i := r.broken(); i != nil {
-		if len(r.jobs) > 0 || r.retreating() && len(r.unassessed()) > 0 {
+		if len(r.jobs) > 0 || r.undoesFailure() && len(r.unassessed()) > 0 {
 			return nil, nil
 		}
-		if e := r.retreat("step " + i.Key + " failed: " + i.Error); e != nil {
+		if e := r.undoFailure("step " + i.Key + " failed: " + i.Error); e != nil {
 			return e, nil
 		}
 		return &journal.Event{Kind: journal.Ended, Outcome: journal.RunFailed, Reason: "step " + i.Key + ": " + i.Error}, nil
@@ -67,6 +71,16 @@ func (r *runner) decide(ctx context.Context) (*journal.Event, error) {
 	return nil, nil
 }
 
+// claimedEvent tells that a cluster which did not answer at first has stored the claim of the run.
+func claimedEvent(r *runner) *journal.Event {
+	for _, name := range document.SortedKeys(r.state.Unclaimed) {
+		if r.held.Claimed(name) {
+			return &journal.Event{Kind: journal.Said, Cluster: name, Claimed: true, Reason: "cluster " + name + " answers: the claim of this run is stored in it"}
+		}
+	}
+	return nil
+}
+
 // nextUnbegun is a step whose intent this process wrote and which it has not begun: nothing is half-done there.
 func nextUnbegun(r *runner) *journal.Step {
 	for _, i := range r.state.Items {
@@ -84,9 +98,9 @@ func guardrailEvent(r *runner) *journal.Event {
 		reason = "" // the first reading is on its way; no act begins before it
 	}
 	switch {
-	case stop && r.retreating() && len(r.unassessed()) > 0: // their jobs come first
+	case stop && r.undoesFailure() && len(r.unassessed()) > 0: // their jobs come first
 	case stop && len(r.jobs) == 0:
-		if e := r.retreat("guardrail " + reason); e != nil {
+		if e := r.undoFailure("guardrail " + reason); e != nil {
 			return e
 		}
 		e := &journal.Event{Kind: journal.Ended, Outcome: journal.RunFailed, Reason: "guardrail " + reason}
@@ -96,7 +110,7 @@ func guardrailEvent(r *runner) *journal.Event {
 		return e
 	case reason != "" && r.state.Held == "":
 		rail, blind := r.guard.holding(time.Now())
-		return &journal.Event{Kind: journal.Held, Reason: reason, Rail: rail, Blind: blind}
+		return &journal.Event{Kind: journal.Held, Reason: reason, Guardrail: rail, Blind: blind}
 	case reason == "" && r.state.Held != "":
 		return &journal.Event{Kind: journal.Freed}
 	}
@@ -221,10 +235,14 @@ func refusedEvent(r *runner, i *journal.Step) *journal.Event {
 	case task.Traits().Effect != action.None && unasked(r.state.Header.Plan):
 		return &journal.Event{Kind: journal.Failed, Step: i.Key, Final: true,
 			Error: "it was already so when the run was planned, and is not any more; the approval that it would need was therefore not asked for",
-			Note:  "end this run and plan the change again: plimsoll runbook cancel RUN"}
+			Note:  "end this run and plan the change again: plimsoll runbook cancel " + r.journal.Run()}
 	case i.Intent != 0 && !task.Traits().Repeatable:
+		middle := "it was interrupted in the middle"
+		if i.Reached != "" {
+			middle += " (" + i.Reached + ")"
+		}
 		return &journal.Event{Kind: journal.Failed, Step: i.Key, Attempt: i.Attempt, Final: true, Asks: true,
-			Error: "it was interrupted in the middle and is not safe to repeat: check the cluster, then plimsoll runbook resume RUN repeats it"}
+			Error: middle + " and is not safe to repeat: check the cluster, then plimsoll runbook resume " + r.journal.Run() + " repeats it"}
 	}
 	return nil
 }
@@ -273,7 +291,7 @@ func (r *runner) cancel() *journal.Event {
 		}
 		return undoOf(r, i)
 	}
-	return &journal.Event{Kind: journal.Ended, Outcome: journal.RunUndone, Reason: r.state.Retreated()}
+	return &journal.Event{Kind: journal.Ended, Outcome: journal.RunUndone, Reason: r.state.FailureUndone()}
 }
 
 func undoOf(r *runner, i *journal.Step) *journal.Event {
@@ -291,7 +309,7 @@ func undoOf(r *runner, i *journal.Step) *journal.Event {
 	return &journal.Event{Kind: journal.Undoing, Step: i.Key, Epoch: r.state.Epoch(i)}
 }
 
-// evaluateStepMessage takes a person's word.
+// eventOfMessage is what becomes of a person's message in the journal.
 func eventOfMessage(r *runner, m durable.Message) *journal.Event {
 	var w journal.Message
 	if err := json.Unmarshal(m.Data, &w); err != nil {
@@ -357,5 +375,5 @@ func mayApprove(r *runner, i *journal.Step, w journal.Message) (signer string, e
 			return "", err
 		}
 	}
-	return w.Signer, r.state.MayApprove(r.journal.Run(), i, w)
+	return w.Signer, r.state.MayApprove(i, w)
 }

@@ -52,14 +52,18 @@ func unreachable(err error) bool {
 // failureEvent is the event of a failed attempt. An undo that failed leaves the step stuck; a cluster that is not healthy
 // ends the run.
 func failureEvent(r *runner, res result) *journal.Event {
-	text := journal.OneLine(res.err)
+	text := journal.OfRun(journal.OneLine(res.err), r.journal.Run())
 	i := r.state.Item(res.key)
 	if i == nil {
 		return &journal.Event{Kind: journal.Ended, Outcome: journal.RunFailed, Reason: "before " + res.key + ": " + runbook.FirstLine(text)}
 	}
 	if i.Phase == journal.StepUndoing {
 		var lasts lastingError
-		return &journal.Event{Kind: journal.Stuck, Step: i.Key, Error: text, Lasts: errors.As(res.err, &lasts)}
+		e := &journal.Event{Kind: journal.Stuck, Step: i.Key, Error: text, Lasts: errors.As(res.err, &lasts)}
+		if refusal := (*hint.PermanentError)(nil); errors.As(res.err, &refusal) {
+			e.Note = journal.OfRun(refusal.Advice, r.journal.Run())
+		}
+		return e
 	}
 	e := &journal.Event{Kind: journal.Failed, Step: i.Key, Attempt: i.Attempt, Error: text, Class: string(engine.ClassOf(res.err))}
 	var open openError
@@ -72,7 +76,7 @@ func failureEvent(r *runner, res result) *journal.Event {
 		e.Final, e.Asks = true, final.asks
 	}
 	if errors.As(res.err, &refusal) {
-		e.Final, e.Note = true, refusal.Advice
+		e.Final, e.Note = true, journal.OfRun(refusal.Advice, r.journal.Run())
 	}
 	if e.Final || i.Failures >= i.Step.Retry.Max || !retryable(r, i, e) {
 		e.Final = true

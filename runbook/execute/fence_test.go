@@ -3,15 +3,12 @@ package execute
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"plimsoll/action"
 	"plimsoll/cluster"
-	"plimsoll/engine"
-	"plimsoll/hint"
 	"plimsoll/runbook/journal"
 	"plimsoll/runbook/lock"
 	"plimsoll/runbook/runbooktest"
@@ -19,7 +16,7 @@ import (
 
 func TestARunWhoseClusterWasTakenActsNoMore(t *testing.T) {
 	b := newBench(t)
-	shared := &runbooktest.Board{}
+	shared := &runbooktest.MemoryLock{}
 	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
 	run := b.begin(Request{Book: b.parse(asking)})
 	e := b.started(run, journal.Command{Do: "run"})
@@ -74,7 +71,7 @@ func TestAnOwnerThatSleptActsOnlyAfterAClearAnswer(t *testing.T) {
 		"it slept, the target answers after all": {slept: true, unclear: true, answersAgain: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b, shared := newBench(t), &runbooktest.Board{}
+			b, shared := newBench(t), &runbooktest.MemoryLock{}
 			h, err := lock.Hold(t.Context(), b.Store, shared, action.Claim{Cluster: "lab1", Run: "ours", For: time.Minute}, lock.LongPatience)
 			if err != nil {
 				t.Fatal(err)
@@ -96,7 +93,7 @@ func TestAnOwnerThatSleptActsOnlyAfterAClearAnswer(t *testing.T) {
 
 func TestAClaimOfAnotherStoreRefusesARunBeforeItBegins(t *testing.T) {
 	b := newBench(t)
-	shared := &runbooktest.Board{Has: action.Claim{Run: "theirs", Holder: "eve@laptop (process 7 on laptop)"}}
+	shared := &runbooktest.MemoryLock{Has: action.Claim{Run: "theirs", Holder: "eve@laptop (process 7 on laptop)"}}
 	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
 	begin := func(reason string) (string, error) {
 		t.Helper()
@@ -142,25 +139,6 @@ func TestAClaimOfAnotherStoreRefusesARunBeforeItBegins(t *testing.T) {
 	}
 }
 
-func TestARunWhoseClaimTheClusterDeniesDoesNotBegin(t *testing.T) {
-	b := newBench(t)
-	denies := &engine.Error{Kind: engine.Denied, Code: "1142", Text: "INSERT command denied to user 'ops'"}
-	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock {
-		return &runbooktest.Board{Denies: fmt.Errorf("node n1: %w", denies)}
-	}
-	p, err := b.Prepare(t.Context(), Request{Book: b.parse(threeSteps), Cluster: "lab1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var refusal *hint.PermanentError
-	if _, err := b.Begin(t.Context(), p); !errors.As(err, &refusal) || !strings.Contains(refusal.Reason, "lab1") || !strings.Contains(refusal.Advice, "plimsoll.claim") {
-		t.Errorf("it began where others cannot see it: %v", err)
-	}
-	if lease, err := b.Store.Lease(t.Context(), lock.LeaseName("lab1")); err != nil || lease.Holder != "" {
-		t.Errorf("the refused run keeps the lease: %q, %v", lease.Holder, err)
-	}
-}
-
 func TestALockWhoseOwnerIsGoneIsBrokenWithAReasonThatStays(t *testing.T) {
 	b := newBench(t)
 	b.TTL = time.Millisecond
@@ -193,7 +171,7 @@ func TestALockWhoseOwnerIsGoneIsBrokenWithAReasonThatStays(t *testing.T) {
 
 func TestAClaimThatAnEndedRunOfThisStoreCouldNotGiveBackIsForgotten(t *testing.T) {
 	b := newBench(t)
-	shared := &runbooktest.Board{}
+	shared := &runbooktest.MemoryLock{}
 	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
 	shared.Mute = true // as if the server were down when the run ends
 	run := b.begin(Request{Book: b.parse(threeSteps)})
@@ -210,7 +188,7 @@ func TestAClaimThatAnEndedRunOfThisStoreCouldNotGiveBackIsForgotten(t *testing.T
 // which stopped it, could not give its claim back.
 func TestAClaimOfAnEndedRunThatIsSeenInTheMiddleOfTheNextIsForgotten(t *testing.T) {
 	b := newBench(t)
-	shared := &runbooktest.Board{}
+	shared := &runbooktest.MemoryLock{}
 	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
 	shared.Mute = true
 	before := b.begin(Request{Book: b.parse(threeSteps)})
@@ -241,7 +219,7 @@ func TestAClaimOfAnEndedRunThatIsSeenInTheMiddleOfTheNextIsForgotten(t *testing.
 // A run that was begun, and whose process died before it wrote anything, has taken its cluster: given up, it gives it back.
 func TestARunThatNeverWroteAnythingGivesItsClaimBack(t *testing.T) {
 	b := newBench(t)
-	shared := &runbooktest.Board{}
+	shared := &runbooktest.MemoryLock{}
 	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
 	run := b.begin(Request{Book: b.parse(threeSteps)})
 	if shared.Has.Run != run || shared.Has.Epoch == 0 {
@@ -255,7 +233,7 @@ func TestARunThatNeverWroteAnythingGivesItsClaimBack(t *testing.T) {
 // A cluster that does not answer when a failed run is given up keeps its claim, and the journal says so.
 func TestAClaimThatStaysAfterAFailedRunIsTold(t *testing.T) {
 	b := newBench(t)
-	shared := &runbooktest.Board{}
+	shared := &runbooktest.MemoryLock{}
 	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
 	run := b.begin(Request{Book: b.parse(`{runbook: test/failing, steps: [{id: a, uses: command, with: {run: "exit 1", effect: none}}]}`)})
 	if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunFailed || shared.Has.Run != run {
@@ -268,25 +246,25 @@ func TestAClaimThatStaysAfterAFailedRunIsTold(t *testing.T) {
 	}
 }
 
-// interrupting is a marker that is interrupted when it has taken a cluster.
+// interrupting is a ClusterLock that is interrupted when it has taken a cluster.
 type interrupting struct {
-	*runbooktest.Board
+	*runbooktest.MemoryLock
 	by context.CancelFunc
 }
 
 func (i interrupting) Claim(ctx context.Context, c action.Claim) error {
 	defer i.by()
-	return i.Board.Claim(ctx, c)
+	return i.MemoryLock.Claim(ctx, c)
 }
 
 func (i interrupting) Clear(ctx context.Context, c action.Claim) error {
-	return errors.Join(ctx.Err(), i.Board.Clear(context.WithoutCancel(ctx), c))
+	return errors.Join(ctx.Err(), i.MemoryLock.Clear(context.WithoutCancel(ctx), c))
 }
 
 func TestARunThatIsInterruptedWhileItBeginsHoldsNothing(t *testing.T) {
 	b := newBench(t)
 	ctx, interrupt := context.WithCancel(t.Context())
-	shared := &runbooktest.Board{}
+	shared := &runbooktest.MemoryLock{}
 	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return interrupting{shared, interrupt} }
 	p, err := b.Prepare(t.Context(), Request{Book: b.parse(threeSteps), Cluster: "lab1"})
 	if err != nil {
@@ -301,9 +279,9 @@ func TestARunThatIsInterruptedWhileItBeginsHoldsNothing(t *testing.T) {
 	}
 }
 
-// patient is a marker that notes how long it may take to answer.
+// patient is a ClusterLock that notes how long it may take to answer.
 type patient struct {
-	*runbooktest.Board
+	*runbooktest.MemoryLock
 	mayTake []time.Duration
 }
 
@@ -313,12 +291,12 @@ func (p *patient) Claim(ctx context.Context, c action.Claim) error {
 		p.mayTake = append(p.mayTake, time.Until(end))
 		p.Mu.Unlock()
 	}
-	return p.Board.Claim(ctx, c)
+	return p.MemoryLock.Claim(ctx, c)
 }
 
 // A run goes on in under two seconds, whatever its cluster says: also one that was killed before it wrote that it had taken it.
 func TestAStintThatBeginsWaitsASecondForItsCluster(t *testing.T) {
-	b, asked := newBench(t), &patient{Board: &runbooktest.Board{}}
+	b, asked := newBench(t), &patient{MemoryLock: &runbooktest.MemoryLock{}}
 	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return asked }
 	run := b.begin(Request{Book: b.parse(threeSteps)})
 	before := len(asked.mayTake)
@@ -334,7 +312,7 @@ func TestAStintThatBeginsWaitsASecondForItsCluster(t *testing.T) {
 }
 
 // takenBy has another host's run take the cluster by force, as one does whose owner was asleep.
-func takenBy(t *testing.T, b *runbooktest.Board, run string) {
+func takenBy(t *testing.T, b *runbooktest.MemoryLock, run string) {
 	t.Helper()
 	b.Mu.Lock()
 	b.Dead = true
@@ -351,7 +329,7 @@ func takenBy(t *testing.T, b *runbooktest.Board, run string) {
 // sleeper is an act whose process is suspended in its middle, while theirs takes the cluster, and which takes every refusal for a silent
 // node, as acts on several nodes may.
 type sleeper struct {
-	shared  *runbooktest.Board
+	shared  *runbooktest.MemoryLock
 	suspend time.Duration
 	refused *error
 }
@@ -390,7 +368,7 @@ func TestAnOwnerWhoSleptInTheMiddleOfAnActGoesOnWithNothing(t *testing.T) {
 		undo       bool
 		began, not journal.Kind
 	}{{false, journal.Intended, journal.Acted}, {true, journal.Undoing, journal.Undone}} {
-		b, shared := newBench(t), &runbooktest.Board{}
+		b, shared := newBench(t), &runbooktest.MemoryLock{}
 		b.TTL = 300 * time.Millisecond
 		b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
 		var refused error
@@ -438,7 +416,7 @@ func (w *waking) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) e
 }
 
 // givenBackBy has it give the cluster back.
-func givenBackBy(t *testing.T, b *runbooktest.Board, run string) {
+func givenBackBy(t *testing.T, b *runbooktest.MemoryLock, run string) {
 	t.Helper()
 	if err := b.Clear(t.Context(), action.Claim{Cluster: "lab1", Run: run, Epoch: 1}); err != nil || b.Has.Run != "" {
 		t.Errorf("the claim is of %q, %v", b.Has.Run, err)

@@ -258,7 +258,7 @@ func (g *guard) restore(s *journal.State) {
 		g.baseline, g.frozen = s.Baseline, true
 	}
 	if s.Held != "" && !s.Blind {
-		g.breached, g.lately = cmp.Or(s.Rail, "a guardrail"), s.Changed // an older journal does not name it
+		g.breached, g.lately = cmp.Or(s.Guardrail, "a guardrail"), s.Changed // an older journal does not name it
 	}
 }
 

@@ -73,7 +73,7 @@ func TestABreachIsRememberedByTheProcessThatGoesOn(t *testing.T) {
 	now := time.Unix(1000, 0)
 	for held, remembered := range map[string]bool{"load: db.load > 10": true, "load: no data: refused": false, "": false} {
 		g := newGuard(b.parse(guarded), nil)
-		g.restore(&journal.State{Held: held, Rail: "load", Blind: held != "" && !remembered, Changed: now})
+		g.restore(&journal.State{Held: held, Guardrail: "load", Blind: held != "" && !remembered, Changed: now})
 		for _, after := range []time.Duration{1, 3, 4, 5} {
 			at := now.Add(after * time.Second)
 			g.judge(at, map[string]float64{"db.load": 1}, nil)
@@ -108,15 +108,15 @@ func TestAGuardrailOverAMetricThatNothingShowsIsFoundBeforeTheRun(t *testing.T) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Rails) != 1 || p.Rails[0].Trouble != "there is no metric db.laod (did you mean db.load?)" {
-		t.Errorf("read %+v", p.Rails)
+	if len(p.Guardrails) != 1 || p.Guardrails[0].Trouble != "there is no metric db.laod (did you mean db.load?)" {
+		t.Errorf("read %+v", p.Guardrails)
 	}
 	p, err = b.Prepare(t.Context(), Request{Book: b.parse(guarded), Cluster: "lab1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Rails) != 1 || p.Rails[0].Trouble != "" || p.Rails[0].Metrics["db.load"] != 3 {
-		t.Errorf("read %+v", p.Rails)
+	if len(p.Guardrails) != 1 || p.Guardrails[0].Trouble != "" || p.Guardrails[0].Metrics["db.load"] != 3 {
+		t.Errorf("read %+v", p.Guardrails)
 	}
 }
 
@@ -161,15 +161,15 @@ func TestNoActBeginsDuringABreach(t *testing.T) {
 	}
 }
 
-// lingering is a marker whose cluster takes its time when an act is about to begin.
+// lingering is a ClusterLock whose cluster takes its time when an act is about to begin.
 type lingering struct {
-	*runbooktest.Board
+	*runbooktest.MemoryLock
 	linger func()
 }
 
 func (l lingering) Claim(ctx context.Context, c action.Claim) error {
 	l.linger()
-	return l.Board.Claim(ctx, c)
+	return l.MemoryLock.Claim(ctx, c)
 }
 
 func TestAnActDoesNotBeginWhenABreachCameWhileTheClusterWasAsked(t *testing.T) {
@@ -179,7 +179,7 @@ func TestAnActDoesNotBeginWhenABreachCameWhileTheClusterWasAsked(t *testing.T) {
 	var run string
 	var once sync.Once
 	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock {
-		return lingering{&runbooktest.Board{}, func() {
+		return lingering{&runbooktest.MemoryLock{}, func() {
 			if run == "" || len(b.events(run, journal.Intended)) == 0 {
 				return
 			}
@@ -285,7 +285,7 @@ func TestAGuardrailCalledNoDataLossIsNotBlind(t *testing.T) {
 	}
 	// A later session goes by what was told, not by the words: this name has a colon and "no data" in it.
 	later := newGuard(book, nil)
-	later.restore(&journal.State{Held: "p99: no data loss: db.load > 2", Rail: "p99: no data loss", Changed: now})
+	later.restore(&journal.State{Held: "p99: no data loss: db.load > 2", Guardrail: "p99: no data loss", Changed: now})
 	if later.breached != "p99: no data loss" || !later.lately.Equal(now) {
 		t.Errorf("a later session remembers %q of %v", later.breached, later.lately)
 	}

@@ -47,6 +47,20 @@ type result struct {
 	key   string
 	event *journal.Event
 	err   error
+	kept  chan error // of an event in the middle of the job, which goes on: whether it was written
+}
+
+// reachOf is how a job has the loop write how far it came.
+func reachOf(ctx context.Context, r *runner, key string) func(text string) error {
+	return func(text string) error {
+		note := result{key: key, event: &journal.Event{Kind: journal.Said, Step: key, Reached: text}, kept: make(chan error, 1)}
+		select {
+		case r.results <- note:
+			return <-note.kept
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 }
 
 // errCut is the cause of a context that ended because its job was cut off.
@@ -105,6 +119,11 @@ func (r *runner) cutOff() {
 // take writes what came of a job. What failed because it was cut off by us did not fail: a look is simply done again, an act
 // too, and the journal says so; when the session itself was ended it goes on saying that the act was begun.
 func (r *runner) take(res result) error {
+	if res.kept != nil {
+		err := r.write(*res.event)
+		res.kept <- err
+		return err
+	}
 	j := r.jobs[res.key]
 	delete(r.jobs, res.key)
 	var not notBegun

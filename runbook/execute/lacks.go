@@ -140,8 +140,9 @@ func (s *Service) denied(ctx context.Context, site *cluster.Cluster, b *runbook.
 	return err
 }
 
-// held says who has one of a run's clusters. A cluster that does not say is asked again when it is taken.
-func (s *Service) held(ctx context.Context, site *cluster.Cluster, h journal.Header) error {
+// held says who has one of a run's clusters, and which do not tell: those are asked again when they are taken.
+func (s *Service) held(ctx context.Context, site *cluster.Cluster, h journal.Header) (silent map[string]string, by error) {
+	silent = map[string]string{}
 	for _, name := range h.AllClusters() {
 		on, err := site.Cluster(ctx, name)
 		if err != nil {
@@ -149,11 +150,14 @@ func (s *Service) held(ctx context.Context, site *cluster.Cluster, h journal.Hea
 		}
 		var busy *lock.BusyError
 		var claimed *action.ClaimedError
-		if err := s.locks().Held(ctx, on, name); errors.As(err, &busy) || errors.As(err, &claimed) {
-			return err
+		switch err := s.locks().Held(ctx, on, name); {
+		case errors.As(err, &busy), errors.As(err, &claimed):
+			return nil, err
+		case err != nil:
+			silent[name] = journal.OneLine(err)
 		}
 	}
-	return nil
+	return silent, nil
 }
 
 // LackError says that an account lacks privileges, with what to type.

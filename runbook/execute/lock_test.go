@@ -44,7 +44,7 @@ steps:
 func TestAClusterThatWasTakenForARunThatWasNeverMadeIsTakenOver(t *testing.T) {
 	b := newBench(t)
 	b.TTL = 2 * time.Second
-	shared := &runbooktest.Board{}
+	shared := &runbooktest.MemoryLock{}
 	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
 	p, err := b.Prepare(t.Context(), Request{Book: b.parse(touching), Cluster: "lab1"})
 	if err != nil {

@@ -25,7 +25,7 @@ type NodeMeter struct {
 
 var _ Meter = (*NodeMeter)(nil)
 
-// NewNodeMeter returns a meter of a cluster's databases, over a site's own connections.
+// NewNodeMeter returns a meter of a cluster's databases, over the cluster's own connections.
 func NewNodeMeter(site *cluster.Cluster) *NodeMeter {
 	return &NodeMeter{site: site, probes: map[string]*probe.Status{}, opened: map[string]engine.Database{}}
 }

@@ -192,7 +192,7 @@ steps:
 		if st.Outcome != c.outcome || (b.read("a") != "") != c.left {
 			t.Errorf("outcome %q because of %q, and a is %q", st.Outcome, st.Why, b.read("a"))
 		}
-		if why := st.Retreated(); (why != "") == c.left || why != "" && !strings.Contains(why, "step c failed") {
+		if why := st.FailureUndone(); (why != "") == c.left || why != "" && !strings.Contains(why, "step c failed") {
 			t.Errorf("taken back because of %q", why)
 		}
 		if lease, err := b.Store.Lease(t.Context(), "cluster lab1"); err != nil || (lease.Holder != "") != c.left {

@@ -53,12 +53,6 @@ func (r *runner) write(e journal.Event) error {
 	case journal.Intended, journal.Acted, journal.Verified, journal.Held, journal.Ended:
 		e.Metrics = r.guard.reading(time.Now())
 	}
-	switch e.Kind {
-	case journal.Failed, journal.Stuck, journal.Parked, journal.Ended:
-		for _, text := range []*string{&e.Error, &e.Reason, &e.Note} {
-			*text = journal.NameRun(*text, r.journal.Run())
-		}
-	}
 	data, err := json.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("write the journal: %w", err)
@@ -192,7 +186,7 @@ func beginJobs(r *runner) {
 	if r.stopping() != "" || r.state.Outcome != "" {
 		return
 	}
-	if r.state.Stopping != nil || r.retreating() {
+	if r.state.Stopping != nil || r.undoesFailure() {
 		if i := stepReverting(r); i != nil {
 			if r.jobs[i.Key] == nil {
 				r.beginUndo(i)

@@ -28,11 +28,11 @@ import (
 type Service struct {
 	Store       *durable.Store
 	Actions     []action.Action
-	Call        func(cluster string) string                                         // the one name of what a person may call differently; nil: as it is said
+	Call        func(cluster string) string                                         // the one name of a cluster that people may call differently; nil: names are taken as they are
 	Open        func(ctx context.Context, cluster string) (*cluster.Cluster, error) // the caller's site to close
 	Meter       func(*cluster.Cluster) Meter                                        // nil: guardrails have no data
 	Watch       func(context.Context, *cluster.Cluster) (Watched, error)            // reads what runbooks name of a watch; nil: nothing does
-	ClusterLock func(*cluster.Cluster) lock.ClusterLock                             // nil, or returning nil: no marker in the target
+	ClusterLock func(*cluster.Cluster) lock.ClusterLock                             // nil, or returning nil: no claim in the cluster itself
 	Shared      func(cluster string) []string                                       // which of its servers stand in other clusters of the inventory too; may be nil
 	Rules       runbook.Rules                                                       // in production
 	User        string                                                              // who asks
@@ -42,7 +42,7 @@ type Service struct {
 	// Observe is told every event as it is written, by the process that executes; it must return at once. May be nil.
 	Observe func(run string, e journal.Event, at time.Time)
 
-	// Between stands between steps and actions in a fault test; nil otherwise.
+	// Between executes the actions of steps in a fault test; nil: they are called as they are.
 	Between Actor
 }
 
@@ -80,15 +80,16 @@ type Request struct {
 
 // Prepared is a run that was planned and not begun.
 type Prepared struct {
-	Header   journal.Header
-	Expected time.Duration // by earlier runs; 0: not known
-	Gate     plan.GateState
-	Rails    []RailReading       // what each guardrail sees now
-	Left     []journal.Remainder // what earlier runs have left undone on its clusters
-	Lacks    []Lack              // what the accounts would have to be granted
-	Room     []Room              // what steps take of disks
-	Held     error               // who has a cluster now: *lock.BusyError, *action.ClaimedError; nil: nobody is known to
-	Shared   []string            // servers of its clusters that stand in others of the inventory too, where its lock does not hold
+	Header     journal.Header
+	Expected   time.Duration // by earlier runs; 0: not known
+	Gate       plan.GateState
+	Guardrails []GuardrailReading  `json:"Rails"` // what each guardrail sees now
+	Left       []journal.Remainder // what earlier runs have left undone on its clusters
+	Lacks      []Lack              // what the accounts would have to be granted
+	Room       []Room              // what steps take of disks
+	Held       error               // who has a cluster now: *lock.BusyError, *action.ClaimedError; nil: nobody is known to
+	Silent     map[string]string   // why a cluster does not tell whether another run has it, by cluster
+	Shared     []string            // servers of its clusters that stand in others of the inventory too, where its lock does not hold
 }
 
 // Prepare plans: it opens the cluster, executes every check, and looks at the gate. It changes nothing.
@@ -160,9 +161,9 @@ func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err erro
 		}
 		p.Left = append(p.Left, left...)
 	}
-	p.Rails = s.rails(ctx, q.Book, site)
+	p.Guardrails = s.readGuardrails(ctx, q.Book, site)
 	p.Lacks, p.Room = s.lacks(ctx, site, q.Book, h), s.room(ctx, site, q.Book, h)
-	p.Held = s.held(ctx, site, h)
+	p.Silent, p.Held = s.held(ctx, site, h)
 	p.Gate, err = plan.CheckGate(ctx, s.Store, s.Rules.Gate, q.Book, h)
 	p.Header.Rehearsals = p.Gate.Passed
 	return p, err
@@ -230,7 +231,7 @@ func (s *Service) Begin(ctx context.Context, p *Prepared) (run string, err error
 	return run, nil
 }
 
-// Tell says a person's word to a run.
+// Tell sends a person's message to a run.
 func (s *Service) Tell(ctx context.Context, run string, w journal.Message) error {
 	w.By, w.Known = s.User, s.Known
 	data, err := json.Marshal(w)
@@ -316,5 +317,5 @@ func (s *Service) locks() *lock.Locks {
 	return &lock.Locks{Store: s.Store, Actions: s.Actions, Open: s.Open, ClusterLock: s.ClusterLock, Holder: s.Holder, TTL: s.ttl(), Ended: s.noteRemainders}
 }
 
-// Actor stands between a step and its action.
+// Actor executes the action of a step. A fault test puts its own in the place of the plain call.
 type Actor func(ctx context.Context, task action.Task, on *cluster.Cluster, c action.Call) (action.Facts, error)

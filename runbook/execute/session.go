@@ -87,7 +87,11 @@ func workOn(ctx context.Context, r *runner) error {
 	r.cut(errParked)
 	go r.group.Wait()
 	for len(r.jobs) > 0 { // whatever still comes is not written: the next session checks
-		delete(r.jobs, (<-r.results).key)
+		if res := <-r.results; res.kept != nil {
+			res.kept <- errParked
+		} else {
+			delete(r.jobs, res.key)
+		}
 	}
 	stop()
 	beside.Wait()
@@ -146,7 +150,7 @@ func noteOpened(ctx context.Context, r *runner) error {
 	if err := json.Unmarshal(r.journal.Order(), &o); err != nil {
 		return fmt.Errorf("read the order: %w", err)
 	}
-	e := journal.Event{Kind: journal.Opened, Holder: r.service.Holder, Epochs: r.state.Epochs}
+	e := journal.Event{Kind: journal.Opened, Holder: r.service.Holder, Epochs: r.state.Epochs, Unclaimed: r.state.Unclaimed}
 	if err := r.mayGoOn(&o, &e); err != nil {
 		return parkRun(r, err.Error(), err)
 	}
@@ -159,7 +163,7 @@ func noteOpened(ctx context.Context, r *runner) error {
 		if r.held, err = r.service.locks().Take(ctx, r.site, r.state, r.journal.Run(), lock.ShortPatience); err != nil {
 			return parkRun(r, err.Error(), err)
 		}
-		e.Epochs = r.held.Epochs()
+		e.Epochs, e.Unclaimed = r.held.Epochs(), r.held.Unclaimed()
 	}
 	if !openedBefore(r) {
 		e.Order = &o

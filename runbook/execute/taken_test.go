@@ -18,7 +18,7 @@ import (
 func TestARunWhoseClusterWasEverTakenParks(t *testing.T) {
 	for _, where := range []string{"the same store", "another store"} {
 		b := newBench(t)
-		shared := &runbooktest.Board{}
+		shared := &runbooktest.MemoryLock{}
 		b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
 		run := b.begin(Request{Book: b.parse(mending)})
 		if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunFailed {
@@ -44,7 +44,7 @@ func TestARunWhoseClusterWasEverTakenParks(t *testing.T) {
 			if err := b.tries(run, do); err == nil || !strings.Contains(err.Error(), "another run held cluster lab1 in the meantime, and has released it") {
 				t.Errorf("%s, %s: %v", where, do.Do, err)
 			}
-			if how := b.stateOf(run).Onwards(run); strings.Contains(how, "resume") || !strings.Contains(how, "plimsoll runbook cancel "+run+" --leave REASON") {
+			if how := b.stateOf(run).ContinueHint(run); strings.Contains(how, "resume") || !strings.Contains(how, "plimsoll runbook cancel "+run+" --leave REASON") {
 				t.Errorf("%s, %s: it goes on so: %s", where, do.Do, how)
 			}
 		}
@@ -67,7 +67,7 @@ func TestARunWhoseClusterWasEverTakenParks(t *testing.T) {
 func TestAnEndedRunHoldsNobodyUp(t *testing.T) {
 	for _, how := range []string{"the next run", "give back", "the next that executes"} {
 		b := newBench(t)
-		shared := &runbooktest.Board{}
+		shared := &runbooktest.MemoryLock{}
 		b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
 		run := b.begin(Request{Book: b.parse(threeSteps)})
 		claim := shared.Has
@@ -126,7 +126,7 @@ steps:
 func TestARunWhoseClusterWasTakenBeforeItsFirstEntryParks(t *testing.T) {
 	for _, where := range []string{"the same store", "another store"} {
 		b := newBench(t)
-		shared := &runbooktest.Board{}
+		shared := &runbooktest.MemoryLock{}
 		b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
 		run := b.begin(Request{Book: b.parse(writing)})
 		if where == "the same store" {
@@ -156,7 +156,7 @@ func TestARunWhoseClusterWasTakenBeforeItsFirstEntryParks(t *testing.T) {
 // A cluster that did not answer when the run was begun was not its own yet, and is claimed by its first session.
 func TestAClusterThatDidNotAnswerAtTheBeginningIsClaimedByTheFirstSession(t *testing.T) {
 	b := newBench(t)
-	shared := &runbooktest.Board{Unclear: true}
+	shared := &runbooktest.MemoryLock{Unclear: true}
 	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
 	run := b.begin(Request{Book: b.parse(writing)})
 	shared.Unclear = false

@@ -54,7 +54,7 @@ func (r *runner) beginAct(i *journal.Step) {
 		kind = kindOf(task.Traits())
 	}
 	r.begin(key, kind, i.Step.Timeout, func(ctx context.Context, p *progress) (*journal.Event, error) {
-		call.Progress = p.tell
+		call.Progress, call.Reach = p.tell, reachOf(ctx, r, key)
 		if bindErr != nil {
 			return nil, finalError{error: bindErr}
 		}
@@ -206,7 +206,7 @@ func (r *runner) beginUndo(i *journal.Step) {
 	env["observed"] = map[string]any(i.Found)
 	unsettled := i.Intent != 0 || i.Open || !r.written[i.Undo]
 	r.begin(key, firm, i.Step.Timeout, func(ctx context.Context, p *progress) (*journal.Event, error) {
-		call.Progress = p.tell
+		call.Progress, call.Reach = p.tell, reachOf(ctx, r, key)
 		if err := mayActNow(ctx, r); err != nil {
 			return nil, notBegun{err}
 		}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Trouble is one thing that a runbook did not stand.
+// Trouble is one fault that a runbook did not withstand.
 type Trouble struct {
 	Test string `json:"test"`
 	Step string `json:"step,omitempty"`
@@ -23,7 +23,7 @@ type Report struct {
 	Steps    int           `json:"steps"` // as planned, each target's counted
 	Tries    int           `json:"tries"`
 	Kinds    []string      `json:"kinds,omitempty"`      // of tries, if not all were made
-	Undos    int           `json:"undo_kills,omitempty"` // how many times who took it back was killed
+	Undos    int           `json:"undo_kills,omitempty"` // how many times the process that undid the run was killed
 	Looks    int           `json:"looks,omitempty"`      // how many times the cluster itself was looked at when a run had ended
 	Restored int           `json:"restored"`             // how many times the lab was brought back to where it began
 	Resumed  time.Duration `json:"resumed_ns"`           // the longest from the start of the process that goes on to what it writes first
@@ -32,7 +32,7 @@ type Report struct {
 	Asks     []string      `json:"asks,omitempty"`       // steps that stop for a person when they are cut off: declared so
 	Stays    []string      `json:"stays,omitempty"`      // steps that cannot be taken back: declared so
 	Untried  []string      `json:"untried,omitempty"`    // steps that never acted, for there was nothing for them to do
-	Troubles []Trouble     `json:"troubles,omitempty"`   // empty: it stood
+	Troubles []Trouble     `json:"troubles,omitempty"`   // empty: it withstood every fault
 
 	again *sync.Map // keys of steps that failed when they were done a second time; nil: none was
 }

@@ -1,5 +1,5 @@
-// Package faulttest tries runbooks as fate would: every act twice, every step failed and taken back, Plimsoll killed around every write,
-// its owner asleep while another takes the cluster. Production does not reach it.
+// Package faulttest tests runbooks by injecting faults: it executes every act twice, fails every step and has it undone, kills Plimsoll
+// around every write, and suspends the process that owns the cluster while another takes it. Production does not reach it.
 package faulttest
 
 import (
@@ -19,8 +19,8 @@ import (
 	"plimsoll/runbook/lock"
 )
 
-// Torture tries a runbook on a lab as fate would: every act twice, every step failed and taken back, Plimsoll killed around
-// every write, its owner paused while another takes the cluster. Each try begins with the same lab.
+// Torture tests a runbook on a lab by injecting faults: it executes every act twice, fails every step and has it undone, kills Plimsoll
+// around every write, and suspends the process that owns the cluster while another takes it. Each try begins with the same lab.
 type Torture struct {
 	Request     execute.Request
 	Before      []execute.Request // brings the lab to where the runbook has something to do, in this order
@@ -30,13 +30,13 @@ type Torture struct {
 	ClusterLock func(*cluster.Cluster) lock.ClusterLock
 	// Save keeps what the lab is, Restore brings it back. Nil: a try begins with what the one before left.
 	Save, Restore func(ctx context.Context) error
-	// Elsewhere is the cluster as a Plimsoll on another host has it, while this host's has it in hand. Nil: there is none.
+	// Elsewhere is the cluster as a Plimsoll on another host has it, while this host's holds it. Nil: there is none.
 	Elsewhere func(ctx context.Context) (*cluster.Cluster, error)
 	// Child runs the runbook in a process of its own on a store in this folder, or continues the run that is there. It is
 	// killed at the moment given, or stopped there while something is done, and woken again; a zero moment is never.
 	Child func(ctx context.Context, store string, at durable.Moment, asleep func(context.Context) error) (Fate, error)
-	// Cancel takes a run of the store in this folder back in a process of its own, which is killed at the moment given. Nil: what is
-	// taken back is not killed.
+	// Cancel undoes a run of the store in this folder in a process of its own, which is killed at the moment given. Nil: undos are not
+	// killed.
 	Cancel func(ctx context.Context, store, run string, at durable.Moment) (Fate, error)
 	Pause  time.Duration // how long the owner sleeps
 	Kinds  []string      // of tries, of TortureKinds; none: all
@@ -50,10 +50,10 @@ type Torture struct {
 // TortureKinds are the kinds of tries, in the order in which they come.
 var TortureKinds = []string{"twice", "failed", "killed", "asleep", "cancelled"}
 
-// Fate is what became of a child.
+// Fate is how a child process ended.
 type Fate struct {
 	Cut  bool   // it came to the moment at which it was killed or stopped
-	Said string // its last words
+	Said string // the end of its output
 }
 
 // Run executes all experiments. With Save and Restore the lab is left as it was, else as the last try leaves it.
@@ -117,15 +117,20 @@ func (t *Torture) worthIt(ctx context.Context, o *Report) (err error) {
 
 // service is a service on an empty store.
 func (t *Torture) service(ctx context.Context, name string) (*execute.Service, error) {
-	store, err := durable.Open(ctx, durable.Options{Folder: filepath.Join(t.Folder, name), Version: journal.Interpreter})
+	return t.reopen(ctx, filepath.Join(t.Folder, name))
+}
+
+// reopen is a service on the store of a folder, which is to be closed.
+func (t *Torture) reopen(ctx context.Context, folder string) (*execute.Service, error) {
+	store, err := openStore(ctx, folder)
 	if err != nil {
 		return nil, err
 	}
-	return t.on(store), nil
+	return &execute.Service{Store: store, Actions: t.Actions, Open: t.Open, ClusterLock: t.ClusterLock, User: "torture", Holder: "torture"}, nil
 }
 
-func (t *Torture) on(store *durable.Store) *execute.Service {
-	return &execute.Service{Store: store, Actions: t.Actions, Open: t.Open, ClusterLock: t.ClusterLock, User: "torture", Holder: "torture"}
+func openStore(ctx context.Context, folder string) (*durable.Store, error) {
+	return durable.Open(ctx, durable.Options{Folder: folder, Version: journal.Interpreter})
 }
 
 // run plans and runs once, and returns how the run stands.

@@ -46,12 +46,11 @@ func momentsToCancel(ctx context.Context, t *Torture, o *Report) (all []int, err
 	if _, err := t.Child(ctx, folder, durable.Moment{}, nil); err != nil {
 		return nil, fmt.Errorf("%s: %w", test, err)
 	}
-	store, err := durable.Open(ctx, durable.Options{Folder: folder, Version: journal.Interpreter})
+	s, err := t.reopen(ctx, folder)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	s := t.on(store)
+	defer func() { err = errors.Join(err, s.Store.Close()) }()
 	run, entries, err := only(ctx, s)
 	if err != nil {
 		return nil, err
@@ -91,12 +90,11 @@ func cutCancel(ctx context.Context, t *Torture, o *Report, n, m int) (cut bool, 
 	if err != nil {
 		return false, fmt.Errorf("%s: %w", test, err)
 	}
-	store, err := durable.Open(ctx, durable.Options{Folder: folder, Version: journal.Interpreter})
+	s, err := t.reopen(ctx, folder)
 	if err != nil {
 		return false, err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	s := t.on(store)
+	defer func() { err = errors.Join(err, s.Store.Close()) }()
 	run, _, err := only(ctx, s)
 	if err != nil {
 		return false, fmt.Errorf("%s: %w: %s", test, err, fate.Said)

@@ -59,12 +59,11 @@ func killAt(ctx context.Context, t *Torture, o *Report, at durable.Moment) (l le
 			return l, fmt.Errorf("%s, continued: %w", test, err)
 		}
 	}
-	store, err := durable.Open(ctx, durable.Options{Folder: folder, Version: journal.Interpreter})
+	s, err := t.reopen(ctx, folder)
 	if err != nil {
 		return l, err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	s := t.on(store)
+	defer func() { err = errors.Join(err, s.Store.Close()) }()
 	run, entries, err := only(ctx, s)
 	if err != nil {
 		return l, fmt.Errorf("%s: %w: %s", test, err, fate.Said)

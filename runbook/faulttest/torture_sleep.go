@@ -45,8 +45,8 @@ func (t *Torture) sleep(ctx context.Context, o *Report) error {
 	if err != nil {
 		return err
 	}
-	if marker := t.ClusterLock(site); marker != nil {
-		err = robOwner(ctx, t, o, "the owner sleeps, another host takes the cluster", stranger{marker, action.Claim{
+	if clusterLock := t.ClusterLock(site); clusterLock != nil {
+		err = robOwner(ctx, t, o, "the owner sleeps, another host takes the cluster", stranger{clusterLock, action.Claim{
 			Cluster: t.Request.Cluster, Run: "another", Holder: "another host", Epoch: 1, For: time.Hour, Break: true,
 		}})
 	}
@@ -90,12 +90,11 @@ func robOwner(ctx context.Context, t *Torture, o *Report, test string, who thief
 
 // robbed looks what the owner did when it woke, and gives all back.
 func (t *Torture) robbed(ctx context.Context, o *Report, test, folder string, who thief, stolen bool) (err error) {
-	store, err := durable.Open(ctx, durable.Options{Folder: folder, Version: journal.Interpreter})
+	s, err := t.reopen(ctx, folder)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	s := t.on(store)
+	defer func() { err = errors.Join(err, s.Store.Close()) }()
 	run, entries, err := only(ctx, s)
 	if err != nil {
 		return err
@@ -118,7 +117,7 @@ func (t *Torture) robbed(ctx context.Context, o *Report, test, folder string, wh
 		if !st.Outcome.Over() { // others have had its cluster: it may not be taken back any more
 			end = t.giveUp
 		}
-		if err := who.giveBack(ctx, store); err != nil {
+		if err := who.giveBack(ctx, s.Store); err != nil {
 			return err
 		}
 	}
@@ -136,7 +135,7 @@ func stealLock(ctx context.Context, t *Torture, folder string, who thief) error 
 }
 
 func tryToSteal(ctx context.Context, t *Torture, folder string, who thief) (err error) {
-	store, err := durable.Open(ctx, durable.Options{Folder: folder, Version: journal.Interpreter})
+	store, err := openStore(ctx, folder)
 	if err != nil {
 		return err
 	}
@@ -172,14 +171,14 @@ func (n neighbour) giveBack(ctx context.Context, store *durable.Store) error {
 
 // stranger is a run of another store, on another host: it sees the claim in the cluster alone.
 type stranger struct {
-	marker lock.ClusterLock
-	claim  action.Claim
+	clusterLock lock.ClusterLock
+	claim       action.Claim
 }
 
 func (s stranger) take(ctx context.Context, _ *durable.Store) error {
-	return s.marker.Claim(ctx, s.claim)
+	return s.clusterLock.Claim(ctx, s.claim)
 }
 
 func (s stranger) giveBack(ctx context.Context, _ *durable.Store) error {
-	return s.marker.Clear(ctx, s.claim)
+	return s.clusterLock.Clear(ctx, s.claim)
 }

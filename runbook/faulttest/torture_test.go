@@ -50,12 +50,12 @@ func (b *bench) put(name, text string) {
 	}
 }
 
-// ordeal tortures a runbook but for what needs processes of its own.
-func (b *bench) ordeal(text string, marker *runbooktest.Board) Report {
+// torture tortures a runbook but for what needs processes of its own.
+func (b *bench) torture(text string, clusterLock *runbooktest.MemoryLock) Report {
 	b.t.Helper()
 	tt := Torture{
 		Request: execute.Request{Book: b.parse(text), Cluster: "lab1"}, Folder: b.t.TempDir(), Actions: b.Actions, Open: b.Open,
-		ClusterLock: func(*cluster.Cluster) lock.ClusterLock { return marker }, Say: func(string) {},
+		ClusterLock: func(*cluster.Cluster) lock.ClusterLock { return clusterLock }, Say: func(string) {},
 		Child: func(context.Context, string, durable.Moment, func(context.Context) error) (Fate, error) {
 			return Fate{}, nil
 		},
@@ -85,7 +85,7 @@ func TestTheTortureFindsWhatIsNotRepeatableAndNotUndone(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t)
-			o := b.ordeal("runbook: test/torture\nsteps:\n  - {id: a, uses: command, with: "+c.step+"}\n", &runbooktest.Board{})
+			o := b.torture("runbook: test/torture\nsteps:\n  - {id: a, uses: command, with: "+c.step+"}\n", &runbooktest.MemoryLock{})
 			var all []string
 			for _, trouble := range o.Troubles {
 				all = append(all, trouble.Text)
@@ -102,7 +102,7 @@ func TestTheTortureFindsWhatIsNotRepeatableAndNotUndone(t *testing.T) {
 
 func TestTheTortureTakesNoClusterFromARunThatLocksNone(t *testing.T) {
 	b := newBench(t)
-	o := b.ordeal(`{runbook: test/look, lock: none, steps: [{id: a, uses: command, with: {run: "true", effect: none}}]}`, &runbooktest.Board{})
+	o := b.torture(`{runbook: test/look, lock: none, steps: [{id: a, uses: command, with: {run: "true", effect: none}}]}`, &runbooktest.MemoryLock{})
 	if len(o.Troubles) > 0 {
 		t.Errorf("troubles %v", o.Troubles)
 	}
@@ -244,14 +244,14 @@ func TestWhatATortureComparesOfAStepThatStays(t *testing.T) {
 	}
 }
 
-// A step that has nothing to do is tried by no try, and the ordeal says so.
+// A step that has nothing to do is tried by no try, and the torture says so.
 func TestTheTortureNamesWhatItDidNotTry(t *testing.T) {
 	b := newBench(t)
-	o := b.ordeal(`runbook: test/torture
+	o := b.torture(`runbook: test/torture
 steps:
   - {id: a, uses: command, with: {run: "touch DIR/f", check: "test -e DIR/f", undo: "rm -f DIR/f", repeatable: true}}
   - {id: b, uses: command, with: {run: "exit 7", check: "true", undo: "exit 8", repeatable: true}}
-`, &runbooktest.Board{})
+`, &runbooktest.MemoryLock{})
 	if len(o.Troubles) > 0 || strings.Join(o.Untried, " ") != "b" {
 		t.Errorf("troubles %v, not tried %q", o.Troubles, o.Untried)
 	}

@@ -116,7 +116,7 @@ func (o *Report) unexpected(test, failing string, st *journal.State) {
 			o.trouble(test, i.Key, "it failed: "+i.Error)
 		}
 	}
-	if st.Outcome != journal.RunDone && st.Outcome != journal.RunFailed && (failing == "" || st.Retreated() == "") {
+	if st.Outcome != journal.RunDone && st.Outcome != journal.RunFailed && (failing == "" || st.FailureUndone() == "") {
 		o.trouble(test, st.Position(), "it did not finish: "+st.Status()+": "+st.Why)
 	}
 }

@@ -11,10 +11,10 @@ import (
 	"plimsoll/runbook"
 )
 
-// MayApprove refuses a word by whom a step may not be approved: by who began the run, where somebody else must look; by who has approved
-// it before; by whom nobody knows, where people are counted; and without a signature, where one is asked for.
-func (s *State) MayApprove(run string, i *Step, w Message) error {
-	who, approve := cmp.Or(w.Signer, w.By), fmt.Sprintf("plimsoll runbook approve %s --step '%s'", run, i.Key)
+// MayApprove refuses an approval by a person who may not give it: who began the run, where somebody else must look; who has approved the
+// step before; who is not known, where people are counted. It also refuses one without a signature, where that is required.
+func (s *State) MayApprove(i *Step, w Message) error {
+	who := cmp.Or(w.Signer, w.By)
 	notRequester := i.Step.Approval != nil && i.Step.Approval.NotRequester
 	other := notRequester || s.Header.Approvers == runbook.ByOther
 	own := samePerson(w.By, s.Header.By) || w.Signer != "" && samePerson(w.Signer, s.Header.By)
@@ -22,22 +22,22 @@ func (s *State) MayApprove(run string, i *Step, w Message) error {
 	case s.AsksSignature(i) && w.Signer == "":
 		return &hint.PermanentError{
 			Reason: fmt.Sprintf("step %s is approved with a signature of the person's ssh key", i.Key),
-			Advice: approve + " --sign ~/.ssh/id_ed25519",
+			Advice: "plimsoll runbook approve RUN --sign ~/.ssh/id_ed25519",
 		}
 	case (other || i.Approvals() > 1) && w.Signer == "" && w.Known == "":
 		return &hint.PermanentError{
 			Reason: fmt.Sprintf("%s is not a known account, and step %s counts the people who approve it", w.By, i.Key),
-			Advice: "log in with an account of your own, on this system or on the web page, or sign: " + approve + " --sign ~/.ssh/id_ed25519",
+			Advice: "log in with an account of your own, on this system or on the web page, or sign: plimsoll runbook approve RUN --sign ~/.ssh/id_ed25519",
 		}
 	case own && notRequester:
 		return &hint.PermanentError{
 			Reason: fmt.Sprintf("%s began the run, and step %s must be approved by another person", s.Header.By, i.Key),
-			Advice: "the runbook demands it (not_requester); another person runs: " + approve,
+			Advice: "the runbook demands it (not_requester); another person runs: plimsoll runbook approve RUN",
 		}
 	case own && other:
 		return &hint.PermanentError{
 			Reason: fmt.Sprintf("%s began the run, and in production another person must approve", s.Header.By),
-			Advice: "another person runs: " + approve + "; with approvals: {by: anyone} in plimsoll.yaml, who begins a run may answer it too, from the next run on",
+			Advice: "another person runs: plimsoll runbook approve RUN; with approvals: {by: anyone} in plimsoll.yaml, who begins a run may answer it too, from the next run on",
 		}
 	case slices.ContainsFunc(i.Approved, func(before string) bool { return samePerson(before, who) }):
 		return &hint.PermanentError{Reason: fmt.Sprintf("%s has approved step %s before", who, i.Key), Advice: "ask a colleague"}

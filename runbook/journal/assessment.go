@@ -124,8 +124,8 @@ func (s *State) Reversible(i *Step) bool {
 	return effect == action.None || i.Step.Undo != nil || own && !stays
 }
 
-// Retreated says why the run was undone by itself; empty: it was not.
-func (s *State) Retreated() string {
+// FailureUndone says why the run was undone by itself; empty: it was not.
+func (s *State) FailureUndone() string {
 	if s.Stopping == nil {
 		return ""
 	}

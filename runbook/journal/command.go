@@ -1,6 +1,6 @@
 package journal
 
-// Command is what a session was begun for.
+// Command is the order that a session carries out: run, resume, rerun or cancel.
 type Command struct {
 	Do         string `json:"do"` // run, resume, rerun, cancel
 	Step       string `json:"step,omitempty"`

@@ -32,7 +32,7 @@ const (
 	Undoing  Kind = "undoing" // an undo is about to begin
 	Undone   Kind = "undone"
 	Stuck    Kind = "stuck"    // a step cannot be undone
-	Said     Kind = "said"     // a person's word that changed nothing, with the reason
+	Said     Kind = "said"     // a person's message that changed nothing, with the reason; or what is to be known of a claim or of an act in its middle
 	Stopping Kind = "stopping" // a person cancelled; with an Error: a step failed, and the runbook has what was done undone
 	Parked   Kind = "parked"   // the session ended before the run did
 	Ended    Kind = "ended"    // with an outcome; only a rerun or a cancellation can follow
@@ -53,11 +53,14 @@ type Event struct {
 	Epoch  int64            `json:"epoch,omitempty"`  // of the lease under which this was done
 	Epochs map[string]int64 `json:"epochs,omitempty"` // Opened: of the leases, by cluster
 
+	Unclaimed map[string]string `json:"unclaimed,omitempty"` // Opened: why the claim could not be stored yet, by cluster
+	Claimed   bool              `json:"claimed,omitempty"`   // Said: in Cluster it has been
+
 	Versions map[string]int `json:"versions,omitempty"` // Opened: of the actions, where they are others than before and a person said that it goes on
 
 	Targets   []string            `json:"targets,omitempty"`
 	Inputs    action.Facts        `json:"inputs,omitempty"`
-	Cluster   string              `json:"cluster,omitempty"` // Valued: on which the step acts, if not the run's own
+	Cluster   string              `json:"cluster,omitempty"` // Valued: on which the step acts, if not the run's own; Said: of which is spoken
 	Skip      bool                `json:"skip,omitempty"`
 	Finding   *action.CheckResult `json:"finding,omitempty"`
 	Caution   string              `json:"caution,omitempty"`
@@ -78,10 +81,11 @@ type Event struct {
 	Signer    string              `json:"signer,omitempty"`    // Approved: whose key signed it
 	Signature string              `json:"signature,omitempty"` // Approved: of ApprovalText, as ssh-keygen writes it
 	Reason    string              `json:"reason,omitempty"`
+	Reached   string              `json:"reached,omitempty"` // Said: how far the act or the undo of the step came
 	Message   int                 `json:"message,omitempty"` // number of the message that was taken
 	Baseline  map[string]float64  `json:"baseline,omitempty"`
-	Rail      string              `json:"rail,omitempty"`    // Held: the guardrail
-	Blind     bool                `json:"blind,omitempty"`   // Held: for want of metrics, not for what they say
+	Guardrail string              `json:"rail,omitempty"`    // Held: the guardrail
+	Blind     bool                `json:"blind,omitempty"`   // Held: because metrics are missing, not because of what they show
 	Claim     bool                `json:"claim,omitempty"`   // Said: the claim in the cluster could not be undone
 	Cause     Cause               `json:"cause,omitempty"`   // Failed, Ended: where that is nothing that the change did
 	Lasts     bool                `json:"lasts,omitempty"`   // Stuck: what the step did is irreversible
@@ -100,7 +104,7 @@ type Cause string
 // The causes.
 const (
 	BadInputs Cause = "inputs"  // what the runbook's expressions gave cannot be used
-	NoMetrics Cause = "metrics" // a guardrail stopped it for want of metrics, not for what they say
+	NoMetrics Cause = "metrics" // a guardrail stopped it because metrics were missing, not because of what they showed
 )
 
 // Outcome is how a run ended.
@@ -117,7 +121,7 @@ const (
 // Over tells whether a run that ended so has nothing left to do, and has given its clusters back.
 func (o Outcome) Over() bool { return o != "" && o != RunFailed }
 
-// Header is what a run is, from its beginning on.
+// Header describes a run as it was begun: its text, inputs, clusters and plan. It does not change.
 type Header struct {
 	Runbook     string            `json:"runbook"`
 	Hash        string            `json:"hash"`

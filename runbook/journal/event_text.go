@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"plimsoll/internal/document"
 )
 
-// Text is what an event says to a person; empty for those that matter to nobody.
+// Text is the event in words, for people; empty for events that are of the machinery alone.
 func (e Event) Text() string {
 	switch e.Kind {
 	case Checked:
@@ -42,9 +44,11 @@ func (e Event) Text() string {
 			return e.Error + "; undoing what was done"
 		}
 	case Opened:
+		said := NotClaimed(e.Unclaimed)
 		if e.Reason != "" {
-			return "continues with other versions of its actions: " + e.Reason
+			said = append(said, "continues with other versions of its actions: "+e.Reason)
 		}
+		return strings.Join(said, "; ")
 	case Undone:
 		return "undone"
 	case Stuck:
@@ -60,6 +64,16 @@ func (e Event) Text() string {
 		}
 	}
 	return ""
+}
+
+// NotClaimed says of each cluster that has not stored the claim of a run what that means.
+func NotClaimed(why map[string]string) []string {
+	var said []string
+	for _, cluster := range document.SortedKeys(why) {
+		said = append(said, fmt.Sprintf("the claim could not be stored in cluster %s, which does not answer: Plimsoll with another state folder does not see this run until the cluster answers (%s)",
+			cluster, why[cluster]))
+	}
+	return said
 }
 
 // Approver is who approved, and how that is known.

@@ -41,6 +41,7 @@ type Step struct {
 	Asks     bool          // a person must look
 	Lasts    bool          // its undo was refused: what it did is irreversible
 	Open     bool          // what was begun may still be under way
+	Reached  string        // how far the act or the undo came that was begun last and has not ended, if that was kept
 	Undo     int           // number of the entry that holds the last begun undo; 0: none open
 	Took     time.Duration // worked on, over all attempts: without waiting for people, guardrails or another session
 }
@@ -92,7 +93,10 @@ func (i *Step) apply(e Event, entry durable.Entry) error {
 				i.settle()
 			}
 		}
+	case Said:
+		i.Reached = e.Reached
 	case Intended:
+		i.Reached = ""
 		i.Phase, i.Intent, i.Attempt, i.Token, i.Acts, i.Did = StepActing, entry.Number, e.Attempt, e.Token, true, i.Inputs
 		i.Begun = entry.Number
 		if i.Since.IsZero() {
@@ -105,6 +109,7 @@ func (i *Step) apply(e Event, entry durable.Entry) error {
 			i.Found = i.Before
 		}
 	case Acted:
+		i.Reached = ""
 		i.Intent, i.Output, i.Phase = 0, e.Output, StepVerifying
 	case Verified:
 		i.settle()
@@ -124,11 +129,11 @@ func (i *Step) apply(e Event, entry durable.Entry) error {
 			i.Phase, i.Until = StepRetrying, e.Until
 		}
 	case Undoing:
-		i.Phase, i.Undo = StepUndoing, entry.Number
+		i.Phase, i.Undo, i.Reached = StepUndoing, entry.Number, ""
 	case Undone:
-		i.Phase, i.Undo, i.Acts, i.Intent, i.Open = StepUndone, 0, false, 0, false
+		i.Phase, i.Undo, i.Acts, i.Intent, i.Open, i.Reached = StepUndone, 0, false, 0, false, ""
 	case Stuck:
-		i.Undo, i.Error, i.Asks, i.Lasts = 0, e.Error, true, e.Lasts
+		i.Undo, i.Error, i.Advice, i.Asks, i.Lasts = 0, e.Error, e.Note, true, e.Lasts
 		i.Phase = StepDone
 	default:
 		return fmt.Errorf("an event of kind %q, which this Plimsoll does not know", e.Kind)

@@ -18,7 +18,7 @@ func (p Plan) Misses(i *Step) bool {
 	return !slices.ContainsFunc(p.Steps, func(s PlanStep) bool { return s.Key == i.Key || s.Key == i.Group && s.Group() })
 }
 
-// Plan is what a runbook would do now: every check was executed for real, and nothing was changed.
+// Plan says what a runbook would do now: every check was executed for real, and nothing was changed.
 type Plan struct {
 	Runbook string     `json:"runbook"`
 	Steps   []PlanStep `json:"steps"`

@@ -60,7 +60,7 @@ func (r Rehearsal) SameChange(other Rehearsal) bool {
 		other.Topology == r.Topology && SameValue(other.Inputs, r.Inputs)
 }
 
-// With is what two runs of one change in one trial show together: what one of them executed was executed.
+// With joins two runs of one change in one trial into one rehearsal: a step counts as executed if either executed it.
 func (r Rehearsal) With(other Rehearsal) Rehearsal {
 	r.Idle = r.Idle && other.Idle
 	r.Untouched = slices.DeleteFunc(slices.Clone(r.Untouched), func(id string) bool { return !slices.Contains(other.Untouched, id) })

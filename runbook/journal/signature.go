@@ -16,7 +16,7 @@ import (
 // signatureSpace keeps a signature of an approval from meaning anything else.
 const signatureSpace = "plimsoll-approval"
 
-// ApprovalText is what who approves a step signs.
+// ApprovalText is the text that the person who approves a step signs.
 func ApprovalText(run, step, plan string) string {
 	return fmt.Sprintf("plimsoll approval\nrun %s\nstep %s\nplan %s\n", run, step, plan)
 }

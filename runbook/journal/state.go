@@ -15,36 +15,37 @@ import (
 
 // State is a run as its events tell it. It is folded, never stored.
 type State struct {
-	Header   Header
-	Versions map[string]int // of the actions: as planned, or as a person said since
-	Book     *runbook.Runbook
-	Items    []*Step // in order; those of a group once its targets are known
-	Targets  map[string][]string
-	Healthy  map[string]bool          // group[target]: the cluster was healthy before it
-	Settling map[string]time.Duration // by group: the longest that was waited for that
-	Held     string                   // why a guardrail holds it
-	Rail     string                   // that guardrail
-	Cause    Cause                    // why it ended broken, where the change has no part in that
-	Blind    bool                     // it holds for want of metrics, not for what they say
-	Baseline map[string]float64
-	Stopping *Event // a person cancelled, or its runbook has a failure undone
-	Undoing  bool
-	Stuck    string // why no more can be undone
-	Outcome  Outcome
-	Parked   bool
-	Past     bool             // it parked since another run had the cluster: it cannot be resumed
-	Refused  string           // why the last cancellation was not taken
-	Why      string           // it parked or ended, if it says
-	Heard    int              // number of the last message taken
-	Epochs   map[string]int64 // of the leases, by cluster
-	Holder   string           // who executes it, or did last
-	Session  int              // of the holder
-	Since    time.Time        // when that began
-	Orders   []Command
-	Released bool      // it ended, and gave its clusters back
-	Taken    time.Time // when it first had its clusters, since it gave them back last
-	Changed  time.Time // of the last event
-	Events   int
+	Header    Header
+	Versions  map[string]int // of the actions: as planned, or as a person said since
+	Book      *runbook.Runbook
+	Items     []*Step // in order; those of a group once its targets are known
+	Targets   map[string][]string
+	Healthy   map[string]bool          // group[target]: the cluster was healthy before it
+	Settling  map[string]time.Duration // by group: the longest that was waited for that
+	Held      string                   // why a guardrail holds it
+	Guardrail string                   // that guardrail
+	Cause     Cause                    // why it failed, where that is nothing that the change did
+	Blind     bool                     // the guardrail holds it because metrics are missing, not because of what they show
+	Baseline  map[string]float64
+	Stopping  *Event // a person cancelled, or its runbook has a failure undone
+	Undoing   bool
+	Stuck     string // why no more can be undone
+	Outcome   Outcome
+	Parked    bool
+	Past      bool              // it parked since another run had the cluster: it cannot be resumed
+	Refused   string            // why the last cancellation was not taken
+	Why       string            // it parked or ended, if it says
+	Heard     int               // number of the last message taken
+	Epochs    map[string]int64  // of the leases, by cluster
+	Unclaimed map[string]string // why the claim could not be stored yet, by cluster: other state folders do not see the run
+	Holder    string            // who executes it, or did last
+	Session   int               // of the holder
+	Since     time.Time         // when that began
+	Orders    []Command
+	Released  bool      // it ended, and gave its clusters back
+	Taken     time.Time // when it first had its clusters, since it gave them back last
+	Changed   time.Time // of the last event
+	Events    int
 
 	Before Outcome // a cancellation that is not taken
 	Leaves string  // why its cluster was given back as it is
@@ -83,7 +84,7 @@ func (s *State) Apply(entry durable.Entry, actions []action.Action) error {
 	if e.Baseline != nil {
 		s.Baseline = e.Baseline
 	}
-	if e.Step != "" && e.Kind != Targeted && e.Kind != Ready && e.Kind != Said {
+	if e.Step != "" && e.Kind != Targeted && e.Kind != Ready && (e.Kind != Said || e.Reached != "") {
 		item := s.Item(e.Step)
 		if item == nil {
 			return fmt.Errorf("there is no step %s", e.Step)
@@ -112,6 +113,7 @@ func (s *State) ApplyEvent(e Event, actions []action.Action) error {
 		}
 		s.Released, s.Refused = s.Released && e.Order == nil, "" // without an order, what an ended run still has is given back, and no more
 		s.Parked, s.Past, s.Why, s.Held, s.Epochs, s.Holder = false, false, "", "", e.Epochs, e.Holder
+		s.Unclaimed = e.Unclaimed
 		if e.Versions != nil {
 			s.Versions = e.Versions
 		}
@@ -130,10 +132,13 @@ func (s *State) ApplyEvent(e Event, actions []action.Action) error {
 		group, _, _ := strings.Cut(e.Step, "[")
 		s.Settling[group] = max(s.Settling[group], e.Took)
 	case Held:
-		s.Held, s.Rail, s.Blind = e.Reason, e.Rail, e.Blind
+		s.Held, s.Guardrail, s.Blind = e.Reason, e.Guardrail, e.Blind
 	case Freed:
 		s.Held = ""
 	case Said:
+		if e.Claimed {
+			delete(s.Unclaimed, e.Cluster)
+		}
 	case Stopping:
 		noteHalt(s)
 		s.Stopping, s.Undoing = &e, e.Undo
@@ -213,7 +218,7 @@ func (s *State) Rerunnable(step string) error {
 		if i.Phase == StepUndone {
 			return &hint.PermanentError{
 				Reason: fmt.Sprintf("step %s, before %s, was undone", i.Key, step),
-				Advice: fmt.Sprintf("plimsoll runbook rerun RUN --step '%s' --downstream, or begin a new run", i.Key),
+				Advice: fmt.Sprintf("plimsoll runbook rerun RUN --step '%s' --downstream --reason REASON, or begin a new run", i.Key),
 			}
 		}
 	}

@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"plimsoll/action"
+	"plimsoll/cluster"
 	"plimsoll/durable"
 	"plimsoll/engine"
 	"plimsoll/hint"
+	"plimsoll/runbook/journal"
 )
 
 // ClusterLock keeps the claim on a cluster in the cluster itself, where every Plimsoll that would change it sees it,
@@ -27,15 +29,16 @@ type ClusterLock interface {
 var ErrFenced = errors.New("another run took the cluster")
 
 // ErrUnsure says that it may have been: this process did not look for longer than its claim holds, and got no clear answer since.
-var ErrUnsure = errors.New("this process was suspended for longer than its claim on the cluster is valid, and Plimsoll cannot find out who holds the cluster now: plimsoll runbook resume RUN when the cluster answers")
+var ErrUnsure = errors.New("this process was suspended for longer than its claim on the cluster is valid, and Plimsoll cannot find out who holds the cluster now")
 
 // holding keeps a run's lease of one cluster alive, in the store and in the target.
 type holding struct {
-	store  *durable.Store
-	marker ClusterLock // nil: none
-	ttl    time.Duration
-	claim  action.Claim
-	fenced chan struct{}
+	store       *durable.Store
+	clusterLock ClusterLock // nil: none
+	ttl         time.Duration
+	claim       action.Claim
+	fenced      chan struct{}
+	stored      atomic.Bool // the cluster has kept the claim since it was first taken: others see it
 
 	looked atomic.Int64 // when it was last known to be ours or not to have slept, by the wall clock, in nanoseconds
 
@@ -44,6 +47,7 @@ type holding struct {
 	Asked time.Time // the cluster, last, by the wall clock: the other one stands still while a machine sleeps
 	slept bool      // for longer than the claim holds, and no clear answer since
 	lost  error
+	why   error // the claim could not be stored when this was tried last
 }
 
 // Hold takes the lease at a new epoch, and asks the cluster with this patience.
@@ -53,9 +57,10 @@ func Hold(ctx context.Context, s *durable.Store, m ClusterLock, c action.Claim, 
 		return nil, err
 	}
 	h := &holding{
-		store: s, marker: m, ttl: c.For, lease: lease, fenced: make(chan struct{}), claim: c, Asked: time.Now().Round(0),
+		store: s, clusterLock: m, ttl: c.For, lease: lease, fenced: make(chan struct{}), claim: c, Asked: time.Now().Round(0),
 	}
 	h.claim.Epoch = lease.Epoch
+	h.stored.Store(c.Stored || m == nil)
 	h.awake()
 	return h, h.confirmWithin(ctx, patience)
 }
@@ -97,7 +102,7 @@ func (h *holding) MayAct(ctx context.Context) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.slept && h.lost == nil {
-		return h.lose(ErrUnsure)
+		return h.lose(fmt.Errorf("%w: plimsoll runbook resume %s when the cluster answers", ErrUnsure, h.claim.Run))
 	}
 	return h.lost
 }
@@ -142,7 +147,7 @@ func (h *holding) confirmWithin(ctx context.Context, patience time.Duration) err
 		return err // without the store nothing can be journaled either
 	}
 	h.lease = lease
-	if h.marker == nil {
+	if h.clusterLock == nil {
 		return nil
 	}
 	h.slept = h.slept || time.Now().Round(0).Sub(h.Asked) > h.ttl
@@ -150,23 +155,53 @@ func (h *holding) confirmWithin(ctx context.Context, patience time.Duration) err
 	defer asked()
 	var claimed *action.ClaimedError
 	h.claim.Slept = h.slept
-	err = h.marker.Claim(asking, h.claim)
+	err = h.clusterLock.Claim(asking, h.claim)
 	if errors.As(err, &claimed) {
 		return h.lose(fmt.Errorf("%w: %w", ErrFenced, err))
 	}
-	if !h.claim.Held && engine.ClassOf(err) == engine.Denied { // others would not see that we are there
-		return &hint.PermanentError{
-			Reason: fmt.Sprintf("the claim on cluster %s cannot be stored in the cluster: %v", h.claim.Cluster, err),
-			Advice: "let the account create, read and write the table plimsoll.claim (docs/inventory.md, what the account needs)",
+	if err != nil && !h.claim.Stored {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if h.why = err; !noAnswer(err) { // others would never see that we are there
+			return unstorable(h.claim.Cluster, err)
 		}
 	}
 	if h.Asked = time.Now().Round(0); err == nil {
-		h.slept, h.claim.Break, h.claim.Held = false, false, true // broken once
+		h.slept, h.claim.Break, h.claim.Held, h.claim.Stored = false, false, true, true // broken once
+		h.stored.Store(true)
 		if h.claim.Since.IsZero() {
 			h.claim.Since = h.Asked
 		}
 	}
 	return nil
+}
+
+// noAnswer tells whether an error says that a cluster does not answer, or not now: it is asked again.
+func noAnswer(err error) bool {
+	var e *engine.Error
+	switch {
+	case errors.Is(err, cluster.ErrNoPrimary), errors.Is(err, context.DeadlineExceeded):
+		return true
+	case !errors.As(err, &e):
+		return false
+	}
+	switch e.Kind {
+	case engine.Unavailable, engine.Timeout, engine.Overloaded, engine.LockTimeout, engine.Deadlock, engine.Conflict:
+		return true
+	}
+	return e.Lost && e.Kind != engine.Denied
+}
+
+// unstorable refuses a run whose claim a cluster answers that it does not take.
+func unstorable(name string, err error) error {
+	advice := "let the account create, read and write the table plimsoll.claim (docs/inventory.md, what the account needs)"
+	if engine.ClassOf(err) != engine.Denied {
+		advice = "correct what keeps the table plimsoll.claim from being created and written (docs/inventory.md, what the account needs), and try again"
+	}
+	return &hint.PermanentError{
+		Reason: fmt.Sprintf("the claim on cluster %s cannot be stored in the cluster: %s", name, journal.OneLine(err)), Advice: advice,
+	}
 }
 
 func (h *holding) lose(err error) error {
@@ -189,8 +224,8 @@ func (h *holding) Why() error {
 func (h *holding) release(ctx context.Context) (kept, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.marker != nil && h.lost == nil {
-		if err := h.marker.Clear(ctx, h.claim); err != nil {
+	if h.clusterLock != nil && h.lost == nil {
+		if err := h.clusterLock.Clear(ctx, h.claim); err != nil {
 			kept = fmt.Errorf("cluster %s: %w", h.claim.Cluster, err)
 		}
 	}

@@ -48,16 +48,16 @@ func (l *Locks) Take(ctx context.Context, site *cluster.Cluster, st *journal.Sta
 		if err != nil {
 			return all, err
 		}
-		marker, claim := l.ClusterLockOf(on), l.Claim(st, name, run)
+		clusterLock, claim := l.ClusterLockOf(on), l.Claim(st, name, run)
 		if err := l.stillHeld(ctx, claim); err != nil {
 			return all, err
 		}
-		h, err := Hold(ctx, l.Store, marker, claim, patience)
+		h, err := Hold(ctx, l.Store, clusterLock, claim, patience)
 		var held *durable.HeldError
 		var claimed *action.ClaimedError
-		if errors.As(err, &held) && (l.orphaned(ctx, marker, name, held.Lease) || l.over(ctx, marker, name, held.Lease) || l.past(ctx, on, held.Lease)) {
+		if errors.As(err, &held) && (l.orphaned(ctx, clusterLock, name, held.Lease) || l.over(ctx, clusterLock, name, held.Lease) || l.past(ctx, on, held.Lease)) {
 			held = nil
-			h, err = Hold(ctx, l.Store, marker, claim, patience)
+			h, err = Hold(ctx, l.Store, clusterLock, claim, patience)
 			errors.As(err, &held)
 		}
 		if h != nil {
@@ -93,7 +93,8 @@ func (l *Locks) Claim(st *journal.State, cluster, run string) action.Claim {
 	held := st.Epochs[cluster] != 0 && !st.Released
 	c := action.Claim{
 		Cluster: cluster, Run: run, Holder: l.Holder, Epoch: st.Epochs[cluster], For: l.TTL, Held: held,
-		Break: st.Header.BrokenLock != "" && !held, // before its first act, not after it was fenced itself
+		Stored: held && st.Unclaimed[cluster] == "",
+		Break:  st.Header.BrokenLock != "" && !held, // before its first act, not after it was fenced itself
 	}
 	if held {
 		c.Since = st.Taken
@@ -166,7 +167,7 @@ func (all Leases) Epochs() map[string]int64 {
 // session asks for them as for what it holds: a run whose process slept before its first entry must see that others had a cluster meanwhile.
 func (all Leases) confirmed() (epochs map[string]int64, at time.Time) {
 	for _, h := range all {
-		if h.marker != nil && !h.claim.Held {
+		if h.clusterLock != nil && !h.claim.Held {
 			continue // it did not answer: the first session claims it
 		}
 		if epochs == nil {
@@ -175,6 +176,29 @@ func (all Leases) confirmed() (epochs map[string]int64, at time.Time) {
 		epochs[h.claim.Cluster], at = h.claim.Epoch, h.Asked
 	}
 	return epochs, at
+}
+
+// Unclaimed says of each cluster that has not stored the claim yet why it has not. A failover must not wait for a cluster that does not answer.
+func (all Leases) Unclaimed() map[string]string {
+	why := map[string]string{}
+	for _, h := range all {
+		h.mu.Lock()
+		if h.why != nil && !h.stored.Load() {
+			why[h.claim.Cluster] = journal.OneLine(h.why)
+		}
+		h.mu.Unlock()
+	}
+	return why
+}
+
+// Claimed tells whether the run's claim has been stored in a cluster. It waits for nobody.
+func (all Leases) Claimed(cluster string) bool {
+	for _, h := range all {
+		if h.claim.Cluster == cluster {
+			return h.stored.Load()
+		}
+	}
+	return false
 }
 
 // Lost says how one of the clusters was lost; nil while all are ours.

@@ -2,6 +2,7 @@ package lock
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"plimsoll/action"
@@ -25,15 +26,18 @@ func (l *Locks) Held(ctx context.Context, on *cluster.Cluster, name string) erro
 	if lease.Holder != "" && !ended {
 		return l.busy(ctx, name, lease)
 	}
-	looker, can := l.ClusterLockOf(on).(Looker)
+	if l.ClusterLock == nil {
+		return nil
+	}
+	looker, can := l.ClusterLock(on).(Looker)
 	if !can {
 		return nil
 	}
 	limited, cancel := context.WithTimeout(ctx, LongPatience)
 	defer cancel()
 	err = looker.Look(limited, name)
-	if claimed, is := err.(*action.ClaimedError); is && ended && claimed.Run == lease.Holder { //nolint:errorlint // Look returns it as it is
-		return nil // what it left is cleared when the cluster is taken
+	if claimed := (*action.ClaimedError)(nil); errors.As(err, &claimed) && claimed.Run != "" && l.ended(ctx, claimed.Run) {
+		return nil // what it left is passed over when the cluster is taken
 	}
 	return err
 }

@@ -11,7 +11,7 @@ import (
 	"plimsoll/runbook/journal"
 )
 
-// Values is what a step's expressions came to.
+// Values are the results of a step's expressions.
 type Values struct {
 	Inputs  map[string]any
 	Cluster string // on which the step acts, empty: the run's own

@@ -29,7 +29,7 @@ type Comparison struct {
 	Margin   float64
 }
 
-// Vocabulary are a compiler of one expression: it knows what may be named.
+// Vocabulary is what one expression may name.
 type Vocabulary struct {
 	at         *document.Node
 	Variants   []string

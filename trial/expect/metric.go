@@ -12,7 +12,7 @@ import (
 
 // Metric is one measured number as an expectation names it, with where it is taken.
 type Metric struct {
-	Name      string       // throughput, errors, error_share, late, skipped, quantile, mean, max, recovery_time, impact_time, warmth, warm_time, one of ledgerMetrics, or with Signal one of signalStatistics
+	Name      string       // throughput, errors, error_share, late, skipped, quantile, mean, max, recovery_time, impact_time, warmth, warm_time, one of LedgerMetrics, or with Signal one of signalStatistics
 	Signal    string       // of a statistic of a signal: mysql.threads_running
 	Quantile  float64      // of a quantile, 0 to 1
 	Basis     result.Basis // of quantile, mean and max

@@ -81,8 +81,8 @@ func GrantsForLoad(ctx context.Context, t *spec.Trial, db engine.Database) ([]Fo
 }
 
 // LockAt says which run has a cluster now, from the cluster itself.
-func LockAt(ctx context.Context, marker lock.ClusterLock, name string) []Foreseen {
-	looker, can := marker.(lock.Looker)
+func LockAt(ctx context.Context, clusterLock lock.ClusterLock, name string) []Foreseen {
+	looker, can := clusterLock.(lock.Looker)
 	if !can {
 		return nil
 	}

@@ -50,9 +50,9 @@ func Foresee(ctx context.Context, t *spec.Trial, parts spec.Parts, site *cluster
 		return all, err
 	}
 	all = append(append(all, signals...), grants...)
-	if parts.Marker != nil {
-		if marker := parts.Marker(site); marker != nil {
-			all = append(all, LockAt(ctx, marker, site.Name)...)
+	if parts.ClusterLock != nil {
+		if clusterLock := parts.ClusterLock(site); clusterLock != nil {
+			all = append(all, LockAt(ctx, clusterLock, site.Name)...)
 		}
 	}
 	if prepare != nil && t.RunsRunbooks() {

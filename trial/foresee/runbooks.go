@@ -10,13 +10,13 @@ import (
 	"plimsoll/trial/spec"
 )
 
-// LoadMetrics are the names by which guardrails call what a load feels.
+// LoadMetrics are the names under which guardrails find the metrics of a load.
 func LoadMetrics() []string {
 	return []string{"throughput", "error_share", "errors", "p50", "p95", "p99"}
 }
 
-// RailsOf names the metrics of a runbook's guardrails that neither the load nor the cluster shows.
-func RailsOf(rails []execute.RailReading) []Foreseen {
+// GuardrailsOf names the metrics of a runbook's guardrails that neither the load nor the cluster shows.
+func GuardrailsOf(rails []execute.GuardrailReading) []Foreseen {
 	var all []Foreseen
 	for _, r := range rails {
 		for _, name := range runbook.MetricsOf(r.When) {
@@ -62,7 +62,7 @@ func ofPlan(name string, p *execute.Prepared, err error, first bool) []Foreseen 
 	case err != nil:
 		return nil // an earlier change may make it possible
 	}
-	all := RailsOf(p.Rails)
+	all := GuardrailsOf(p.Guardrails)
 	if len(p.Lacks) > 0 {
 		all = append(all, foreseen(name, &execute.LackError{All: p.Lacks}))
 	}

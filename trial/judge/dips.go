@@ -131,8 +131,8 @@ func (r *Recording) happening(change *PhaseRecord, from, to time.Time) string {
 	return found
 }
 
-// Witness keeps what can be a dip's cause.
-func (r *Recording) Witness(e series.Event) {
+// KeepEvent keeps an event of a server, which can be the cause of a dip.
+func (r *Recording) KeepEvent(e series.Event) {
 	if e.Kind.Group() == series.OfServers {
 		r.events = append(r.events, e)
 	}

@@ -40,7 +40,7 @@ func figureName(m expect.Metric) string {
 	return string(m.Basis)
 }
 
-// describe returns the cells as the result shows them, with every figure and its ratio to the control.
+// Cells returns the cells as the result shows them, with every figure and its ratio to the control.
 func Cells(t *spec.Trial, r *Recording, o analyze.Options) []result.Cell {
 	out := make([]result.Cell, len(t.Cells))
 	for i, c := range t.Cells {
@@ -108,7 +108,7 @@ func (r *Recording) beside(cells []string, cell, operation string) [][]analyze.S
 	return only(r.Rounds(cell, "", "", operation), inAll(all...))
 }
 
-// leftOut says which rounds of a trial that was cut off are in no figure, because a cell beside theirs does not have them.
+// LeftOut says which rounds of a trial that was cut off are in no figure, because a cell beside theirs does not have them.
 func LeftOut(t *spec.Trial, r *Recording) []string {
 	var out []string
 	for _, c := range t.Cells {

@@ -11,7 +11,7 @@ import (
 	"plimsoll/workload"
 )
 
-// Audited is what a ledger said of a cell in one round; nil if it could not be read.
+// Audited is the ledger's audit of a cell in one round; nil if it could not be read.
 type Audited struct {
 	Cell  string
 	Round int
@@ -56,7 +56,7 @@ func (r *Recording) incidents(a Audited) []incident {
 	return all
 }
 
-// audits are those of a cell; none if one of them could not be read.
+// auditsOf are the audits of a cell; none if one of them could not be read.
 func (r *Recording) auditsOf(cell string, round int) []Audited {
 	var all []Audited
 	for _, a := range r.Audits {

@@ -2,8 +2,7 @@ package judge
 
 import "time"
 
-// Promotion is what is said of the moment in which a node that has joined a ring takes its ranges: reads and writes are its own from
-// then on.
+// Promotion is the text for the moment in which a node that has joined a ring takes its ranges: reads and writes are its own from then on.
 const Promotion = "promotion (the new node takes its ranges)"
 
 // promoted tells whether a node took its ranges in a stretch of time, or within a second of it.

@@ -16,7 +16,7 @@ import (
 // signalKey names a signal of a node.
 type signalKey struct{ signal, node string }
 
-// variantSignals holds each signal's mean in every variant against the control's: why the variants differ is seen in them. Signals that
+// VariantSignals holds each signal's mean in every variant against the control's: why the variants differ is seen in them. Signals that
 // never changed are left out.
 func VariantSignals(t *spec.Trial, r *Recording, points []series.Point) []result.SignalDifference {
 	if len(t.Compare.Variants) == 0 {

@@ -22,7 +22,7 @@ type Course struct {
 	Notes   []string
 }
 
-// verdictOf answers the expectations with what was measured. What was cut off, by an error, is judged too, but never passes.
+// Verdict answers the expectations with what was measured. What was cut off, by an error, is judged too, but never passes.
 func Verdict(t *spec.Trial, r *Recording, c Course) result.Verdict {
 	findings := analyze.Judge(claims(t, r), t.Options())
 	v := result.Verdict{

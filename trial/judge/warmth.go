@@ -25,7 +25,7 @@ const (
 	beforehand = 10 * time.Second // what went before a change: the miss share that it is held against
 )
 
-// Memory is what a look saw: pages of the data set in memory, by node.
+// Memory is how many pages of the data set were in memory at one time, by node.
 type Memory map[string]int64
 
 // Remember notes what there is in the nodes' memory. For each node it keeps when that was least, since it was away if it was: what

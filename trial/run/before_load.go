@@ -55,7 +55,7 @@ func foreseeCell(ctx context.Context, r *runner, c *spec.Cell, s *servers, db en
 	if err != nil {
 		r.site.Log.Info("not everything can be checked before the load", "error", err)
 	}
-	if e := r.trial.Existing; e != nil && e.Listed && r.runs == nil && r.parts.Marker != nil {
+	if e := r.trial.Existing; e != nil && e.Listed && r.runs == nil && r.parts.ClusterLock != nil {
 		all = append(all, lockOfTarget(ctx, r, e)...)
 	}
 	if r.runs != nil {
@@ -73,9 +73,9 @@ func lockOfTarget(ctx context.Context, r *runner, e *spec.ExistingCluster) []for
 		return nil // whom the load cannot reach either says so
 	}
 	defer func() { _ = site.Close() }() // it only looked
-	marker := r.parts.Marker(site)
-	if marker == nil {
+	clusterLock := r.parts.ClusterLock(site)
+	if clusterLock == nil {
 		return nil
 	}
-	return foresee.LockAt(ctx, marker, e.Name)
+	return foresee.LockAt(ctx, clusterLock, e.Name)
 }

@@ -47,7 +47,7 @@ func TestTheLockOfATrialThatDied(t *testing.T) {
 	}
 	defer func() { _ = on.Close() }()
 	claim := action.Claim{Cluster: "held", Run: "set-variable-dead", Holder: "trial earlier", Epoch: 1, For: time.Hour}
-	if err := parts.Marker(on).Claim(t.Context(), claim); err != nil {
+	if err := parts.ClusterLock(on).Claim(t.Context(), claim); err != nil {
 		t.Fatal(err)
 	}
 	tr, err := spec.Parse("trial.yaml", []byte(`trial: next

@@ -16,8 +16,8 @@ import (
 
 // suffer has a lab suffer a fault, and ends it when its time is over. It tells what happened when.
 //
-// The action is given a cluster without an engine: it works the servers and does not ask their databases, whose answers would take
-// their time while one of them is frozen.
+// The action is given a cluster without an engine: it acts on the server processes and does not ask their databases, whose answers would
+// take their time while one of them is frozen.
 func suffer(ctx context.Context, on *lab.Cluster, u spec.Use, tell func(series.Event)) error {
 	f := u.Fault
 	reached := lab.AsCluster(on, nil, on.Server(u.Node).Machine())

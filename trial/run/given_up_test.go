@@ -84,7 +84,7 @@ func TestARunOnATargetIsGivenUp(t *testing.T) {
 			}
 			parts := withStandIn(t, standIn)
 			claimed := &claims{mute: c.mute}
-			parts.Marker = func(*cluster.Cluster) lock.ClusterLock { return claimed }
+			parts.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return claimed }
 			tr, err := spec.Parse(filepath.Join(folder, "trial.yaml"), []byte(`trial: given-up
 cluster: {target: stand-in}
 load: {workload: ./look.yaml, rate: 20, connections: 2, timeout: 50s}

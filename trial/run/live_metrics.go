@@ -96,7 +96,7 @@ func (m meter) Read(ctx context.Context) (map[string]float64, error) {
 	return load, nil // a database that shows nothing leaves its own metrics out
 }
 
-// Baseline is what the load felt in the trial's baseline.
+// Baseline are the load's metrics in the trial's baseline.
 func (m meter) Baseline() map[string]float64 {
 	if m.load == nil {
 		return nil

@@ -182,7 +182,7 @@ func (r *runner) happened(e series.Event) {
 		e.Time = time.Now()
 	}
 	r.watching.Lock()
-	r.recording.Witness(e)
+	r.recording.KeepEvent(e)
 	r.watching.Unlock()
 	if err := r.folder.Event(e); err != nil {
 		r.site.Log.Warn("event not written", "kind", e.Kind, "error", err)

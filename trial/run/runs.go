@@ -54,7 +54,7 @@ func (r *runner) openRuns(ctx context.Context) error {
 	}
 	name := "trial " + r.trial.Name
 	s := &runs{dir: r.site.Dir, service: &execute.Service{
-		Store: store, Actions: r.parts.Actions, User: name, Holder: name, ClusterLock: r.parts.Marker,
+		Store: store, Actions: r.parts.Actions, User: name, Holder: name, ClusterLock: r.parts.ClusterLock,
 		Open: r.siteOf,
 		Meter: func(site *cluster.Cluster) execute.Meter {
 			return meter{nodes: execute.NewNodeMeter(site), load: r.felt.Load()}
@@ -83,7 +83,7 @@ func (r *runner) openRuns(ctx context.Context) error {
 // targetIsFree looks, before there is any load, whether another run has the target that runbooks are to change.
 func targetIsFree(ctx context.Context, r *runner) (err error) {
 	e := r.trial.Existing
-	if e == nil || r.parts.Marker == nil {
+	if e == nil || r.parts.ClusterLock == nil {
 		return nil
 	}
 	site, err := r.siteOf(ctx, e.Name)
@@ -91,18 +91,18 @@ func targetIsFree(ctx context.Context, r *runner) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, site.Close()) }()
-	marker := r.parts.Marker(site)
-	if marker == nil {
+	clusterLock := r.parts.ClusterLock(site)
+	if clusterLock == nil {
 		return nil
 	}
 	look := action.Claim{Cluster: e.Name, Run: "look", Holder: r.runs.service.Holder, For: moment, Break: r.site.BreakLock != ""}
 	var claimed *action.ClaimedError
-	if err := marker.Claim(ctx, look); errors.As(err, &claimed) {
+	if err := clusterLock.Claim(ctx, look); errors.As(err, &claimed) {
 		return lockedTarget{claimed}
 	} else if err != nil {
 		return nil //nolint:nilerr // who cannot be asked now is asked again by the run, which says what is wrong
 	}
-	_ = marker.Clear(context.WithoutCancel(ctx), look) // else it lapses by itself in a moment
+	_ = clusterLock.Clear(context.WithoutCancel(ctx), look) // else it lapses by itself in a moment
 	return nil
 }
 

@@ -32,7 +32,7 @@ type Cell struct {
 	Data     string            // names the data set: cells of the same name start from the same copy
 }
 
-// cells lists every combination, the last factor changing fastest but for the variant, which changes fastest of all so
+// cellsOf lists every combination, the last factor changing fastest but for the variant, which changes fastest of all so
 // that what is compared is measured close together.
 func (t *Trial) cellsOf(parts Parts) ([]*Cell, error) {
 	s := &t.Spec

@@ -18,9 +18,9 @@ type Fault struct {
 	Action action.Action
 	// For is how long it lasts if a trial does not say it; nil: it stays so.
 	For *time.Duration
-	// Ending does what ends it, in place of the action's own undo; nil: that.
+	// Ending is the action that ends it, in place of the action's own undo; nil: the undo does.
 	Ending *action.Action
-	// Timed is what is done where a trial says for how long, in place of Action; nil: the same.
+	// Timed takes the place of Action where the trial gives a duration; nil: Action is used there too.
 	Timed *action.Action
 	// Began, Done and Over are told before the act, after it, and when it has been ended; "" is not told.
 	Began, Done, Over series.EventKind
@@ -32,7 +32,7 @@ type Fault struct {
 	Explain string
 	// Grows is how many nodes it adds.
 	Grows int
-	// Unsettles says that nodes have other settings afterwards than the trial gave them.
+	// Unsettles says that nodes have other settings afterwards than those that the trial gave them, so the next cell must give them again.
 	Unsettles bool
 }
 
@@ -43,11 +43,11 @@ type Use struct {
 	Node  string           // "": it is for no single one
 	For   *time.Duration   // how long it lasts; nil: it stays so
 	Done  series.EventKind // told when the action has acted; "": nothing is
-	// Ending is what ends it then, in place of its own undo; nil: that.
+	// Ending ends it after its time, in place of the action's own undo; nil: the undo does.
 	Ending action.Task
 }
 
-// Detail is what an event of the fault tells of some facts; nil if that is nothing.
+// Detail picks, of some facts, those that an event of the fault tells; nil if there are none.
 func (f *Fault) Detail(facts action.Facts) map[string]any {
 	var detail map[string]any
 	for _, name := range f.Shown {

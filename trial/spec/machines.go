@@ -30,7 +30,7 @@ func (v *Volume) UnmarshalDocument(n *document.Node) error {
 	return n.Decode((*plain)(v))
 }
 
-// ForLab is what a lab is asked for.
+// ForLab are the machines as a lab is asked for them.
 func (m *Machines) ForLab() *lab.Machines {
 	if m == nil {
 		return nil

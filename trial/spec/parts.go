@@ -31,8 +31,8 @@ type Parts struct {
 	Actions []action.Action // of runbooks
 	Books   []string        // the names of those that ship
 	// Runbook reads one that ships, or a file. A name that is neither is refused.
-	Runbook func(name *document.Node) (*runbook.Runbook, error)
-	Marker  func(*cluster.Cluster) lock.ClusterLock // the claim of a run in the cluster itself
+	Runbook     func(name *document.Node) (*runbook.Runbook, error)
+	ClusterLock func(*cluster.Cluster) lock.ClusterLock // the claim of a run in the cluster itself
 	// Watch reads the series of a cluster as a watch would, for guardrails and expectations that name them; a trial's queries are among them.
 	Watch func(context.Context, *cluster.Cluster, []collect.Query) (*live.Reader, error)
 	// CheckWatched refuses an expression in PromQL over series that no watch writes, and that none of a trial's queries makes.

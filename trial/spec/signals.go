@@ -84,7 +84,7 @@ func guardPoints(node string, at time.Time, g load.GuardSecond) []series.Point {
 // ReadsAnswered is the signal of how many reads a node answered in a second.
 const ReadsAnswered = "load.reads_answered"
 
-// hitShare is the signal of what part of the reads the cache answered in a second; cacheFailed of how many it could not be asked.
+// HitShare is the signal of what part of the reads the cache answered in a second; CacheFailed of how many it could not be asked.
 const (
 	HitShare    = "load.cache_hit_share"
 	CacheFailed = "load.cache_failures"

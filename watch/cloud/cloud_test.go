@@ -29,12 +29,12 @@ func region(t *testing.T) (*awstest.Server, *aws.RDS, *cloud.Region) {
 func TestInstancesAreFoundByTheirTags(t *testing.T) {
 	s, rds, _ := region(t)
 	mine := map[string]string{"team": "tax"}
-	s.Add(awstest.Instance{ID: "orders", Engine: "mysql", Type: "gp2", GiB: 100, Address: "10.0.0.1:3306", Tags: mine})
-	s.Add(awstest.Instance{ID: "orders-r1", Engine: "mysql", Type: "gp3", GiB: 500, IOPS: 12000, Address: "10.0.0.2:3306", Source: "orders", Tags: mine})
-	s.Add(awstest.Instance{ID: "orders-r2", Engine: "mysql", Type: "gp2", GiB: 100, Address: "10.0.0.3:3306", Source: "orders-r1", Tags: mine})
-	s.Add(awstest.Instance{ID: "pay-1", Engine: "aurora-mysql", Type: "aurora", Address: "10.0.0.4:3306", Cluster: "pay", Tags: mine})
-	s.Add(awstest.Instance{ID: "wiki", Engine: "postgres", Address: "10.0.0.5:5432", Tags: mine})
-	s.Add(awstest.Instance{ID: "others", Engine: "mysql", Address: "10.0.0.6:3306", Tags: map[string]string{"team": "ads"}})
+	s.Instances.Add(awstest.Instance{ID: "orders", Engine: "mysql", Type: "gp2", GiB: 100, Address: "10.0.0.1:3306", Tags: mine})
+	s.Instances.Add(awstest.Instance{ID: "orders-r1", Engine: "mysql", Type: "gp3", GiB: 500, IOPS: 12000, Address: "10.0.0.2:3306", Source: "orders", Tags: mine})
+	s.Instances.Add(awstest.Instance{ID: "orders-r2", Engine: "mysql", Type: "gp2", GiB: 100, Address: "10.0.0.3:3306", Source: "orders-r1", Tags: mine})
+	s.Instances.Add(awstest.Instance{ID: "pay-1", Engine: "aurora-mysql", Type: "aurora", Address: "10.0.0.4:3306", Cluster: "pay", Tags: mine})
+	s.Instances.Add(awstest.Instance{ID: "wiki", Engine: "postgres", Address: "10.0.0.5:5432", Tags: mine})
+	s.Instances.Add(awstest.Instance{ID: "others", Engine: "mysql", Address: "10.0.0.6:3306", Tags: map[string]string{"team": "ads"}})
 	found, err := cloud.Discover(t.Context(), rds, mine, "production")
 	if err != nil {
 		t.Fatal(err)
@@ -66,12 +66,12 @@ func TestWhatTheCloudShowsIsReadOnce(t *testing.T) {
 	now := time.Now().Truncate(time.Minute)
 	at := func(minutes int) time.Time { return now.Add(time.Duration(minutes) * time.Minute) }
 	for n, v := range map[int]float64{-4: 62, -3: 61, -2: 60} {
-		s.Metric("a", "BurstBalance", at(n), v)
+		s.Metrics.Put("a", "BurstBalance", at(n), v)
 	}
-	s.Metric("a", "FreeStorageSpace", at(-3), 20<<30)
-	s.Metric("b", "CPUUtilization", at(-2), 80)
-	s.Waits("a", "io/redo_log_flush", at(-3), 2)
-	s.Waits("a", "CPU", at(-3), 1)
+	s.Metrics.Put("a", "FreeStorageSpace", at(-3), 20<<30)
+	s.Metrics.Put("b", "CPUUtilization", at(-2), 80)
+	s.Waits.Put("a", "io/redo_log_flush", at(-3), 2)
+	s.Waits.Put("a", "CPU", at(-3), 1)
 	a := r.Collector(aws.Instance{ID: "a", ResourceID: "db-A", Storage: aws.Storage{GiB: 100}})
 	b := r.Collector(aws.Instance{ID: "b", ResourceID: "db-B"})
 	read := func(c watch.Collector, level watch.Level, now time.Time) watch.Reading {
@@ -112,7 +112,7 @@ func TestWhatTheCloudShowsIsReadOnce(t *testing.T) {
 		t.Errorf("%+v, %+v", i.IO, i.Disk)
 	}
 	// A minute later only what is new is handed on, and what has no Performance Insights is not asked for them again.
-	s.Metric("a", "BurstBalance", at(-1), 59)
+	s.Metrics.Put("a", "BurstBalance", at(-1), 59)
 	asked := s.Asked("GetResourceMetrics")
 	if again := read(a, watch.Minute, now.Add(time.Minute)); len(again.Samples) != 1 || again.Samples[0].Value != 59 {
 		t.Errorf("a minute later: %+v", again.Samples)

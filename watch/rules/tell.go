@@ -20,7 +20,7 @@ type Notice struct {
 	Alerts  []watch.Alert
 }
 
-// Teller brings notices to people: to a chat, by mail, to an Alertmanager.
+// Teller sends notices: to a chat, by mail, to an Alertmanager.
 type Teller interface {
 	Name() string
 	Tell(ctx context.Context, n Notice) error

@@ -44,7 +44,7 @@ type Keep struct {
 	Bytes Size `yaml:"bytes" doc:"Size on disk above which the oldest are deleted. Default: no limit."`
 }
 
-// Notify is one of its keys.
+// Notify is one receiver of notices. One of its keys is set.
 type Notify struct {
 	Slack        *inventory.Secret `yaml:"slack" doc:"Where to find the URL of an incoming webhook of Slack, or of a compatible service."`
 	Webhook      *inventory.Secret `yaml:"webhook" doc:"Where to find the URL for notifications in the format of Alertmanager's webhook."`
@@ -52,7 +52,7 @@ type Notify struct {
 	Mail         *Mail             `yaml:"mail" doc:"Mail."`
 }
 
-// Mail is who writes to whom.
+// Mail says from whom, to whom and by which server notices are mailed.
 type Mail struct {
 	Server   string            `yaml:"server,required" doc:"host:port."`
 	From     string            `yaml:"from,required" doc:"The sender."`
@@ -155,7 +155,7 @@ func Parse(name string, data []byte) (*Settings, error) {
 	return &s, nil
 }
 
-// Tellers are who is told; their secrets are fetched.
+// Tellers are the receivers of notices as the file has them, with their secrets read.
 func (s *Settings) Tellers(ctx context.Context, here infra.Machine) (all []rules.Teller, err error) {
 	for _, n := range s.Notify {
 		teller, err := n.teller(ctx, here)

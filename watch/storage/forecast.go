@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Week is what was seen before of IOPS, by the hour of the week, from Sunday midnight UTC.
+// Week are the IOPS that were seen in earlier weeks, by the hour of the week, from Sunday midnight UTC.
 type Week [168][]float64
 
 // HourOf is the hour of the week of a time.
@@ -15,7 +15,7 @@ func HourOf(t time.Time) int {
 	return int(t.Weekday())*24 + t.Hour()
 }
 
-// Add books IOPS that were seen at a time.
+// Add adds IOPS that were seen at a time.
 func (w *Week) Add(at time.Time, iops float64) {
 	h := HourOf(at)
 	w[h] = append(w[h], iops)

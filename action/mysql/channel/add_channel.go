@@ -82,7 +82,7 @@ func (l *link) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResu
 		f.Observed["runs"], f.Intended["runs"], f.Reason = false, true, c.Error
 		return f, nil
 	}
-	_, all := replica.Dialect.(admin.RDS) // which lets through all that its source has: givesOnly
+	_, all := replica.Dialect.(admin.RDS) // which lets through all that its source has: givesOnlyDatabases
 	if slices.Equal(c.Databases, l.databases()) || all && len(c.Databases) == 0 {
 		f.State = action.Satisfied
 	}

@@ -1,5 +1,5 @@
-// Package channel builds replication between servers that stand by themselves: an external replica from a snapshot, a
-// replica of several sources, the cut-over to a replica and the way back, and the proof that two servers hold the same rows.
+// Package channel builds replication between servers that are not one cluster: an external replica from a snapshot, a replica of several
+// sources, the cut-over to a replica and the way back, and the proof that two servers hold the same rows.
 package channel
 
 import "plimsoll/action"

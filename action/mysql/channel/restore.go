@@ -176,7 +176,7 @@ func (r *restore) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 
 // wake lets a source go on that an interrupted copy may have left held.
 func wake(ctx context.Context, source cluster.Node) error {
-	b, ok := source.Server.(cluster.Breaker)
+	b, ok := source.Server.(cluster.FaultProneServer)
 	if !ok {
 		return nil
 	}

@@ -30,7 +30,8 @@ func (w *tableChange) unsuitedGhost(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// ghostAccount are the variables that hold the account: the configuration file names them, and no argument and no file holds a password.
+// ghostUser and ghostPassword are the environment variables that hold the account: the configuration file names them, and no argument
+// and no file holds a password.
 const ghostUser, ghostPassword = "PLIMSOLL_ONLINE_USER", "PLIMSOLL_ONLINE_PASSWORD"
 
 // ghostCommand is the tool's command line. It works on the primary alone, and asks the replicas how far behind they are.

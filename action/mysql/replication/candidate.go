@@ -104,7 +104,7 @@ func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time
 	if !replica.Sources[0].Receives {
 		return 0, &hint.PermanentError{Reason: fmt.Sprintf("%s is not connected to %s: %s", w.To, w.From, replica.Sources[0].Trouble), Advice: "fix that first"}
 	}
-	if err := noErrant(ctx, to, from); err != nil {
+	if err := (link{to, from}).refuseErrant(ctx); err != nil {
 		return 0, err
 	}
 	if _, known := from.account(); !known {
@@ -266,5 +266,5 @@ func (p *pickReplica) Act(ctx context.Context, on *cluster.Cluster, _ action.Cal
 	return out, nil
 }
 
-// Verify is nothing more: the replicas say the same as before.
+// Verify asks for nothing more: the replicas would say the same as before.
 func (p *pickReplica) Verify(context.Context, *cluster.Cluster, action.Facts) error { return nil }

@@ -108,7 +108,7 @@ func (w *caughtUp) wait(ctx context.Context, on *cluster.Cluster, c action.Call)
 	return awaitPosition(ctx, replica, goal, c.Progress)
 }
 
-// Verify is nothing more: the source may have gone on.
+// Verify asks for nothing more: the source may have gone on.
 func (w *caughtUp) Verify(context.Context, *cluster.Cluster, action.Facts) error { return nil }
 
 // awaitPosition waits until a server has applied a set of transactions. It ends with a refusal when what it takes from its source

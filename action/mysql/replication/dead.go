@@ -84,8 +84,8 @@ func (d *confirmDead) look(ctx context.Context, on *cluster.Cluster) (map[string
 // hearing is what a replica last heard, and of which address.
 type hearing struct{ last, from string }
 
-// Act looks several times. A connection of a replica to a server that hangs stays open for a while, so that it is there
-// proves nothing; that something comes over it does, once what was on its way at first has arrived.
+// Act looks several times. A replica's connection to a server that hangs stays open for a while, so an open connection proves nothing.
+// Events that arrive by it prove that the primary lives, once those that were on their way at first have arrived.
 func (d *confirmDead) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
 	tick := time.NewTicker(d.Every)
 	defer tick.Stop()

@@ -105,7 +105,7 @@ func observeOwn(ctx context.Context, s *server, seen action.Facts) error {
 		if other.mariadb != s.mariadb {
 			continue
 		}
-		lacks, err := s.errant(ctx, other)
+		lacks, err := link{s, other}.errant(ctx)
 		if err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func (d *detach) ApprovalReason(found action.CheckResult) string {
 	return fmt.Sprintf("%s has transactions that no other node has (%s), which are lost when it is removed. Find them in its binary log, and carry over what matters", d.Node, own)
 }
 
-// Verify is content when it follows nobody.
+// Verify holds when it follows nobody.
 func (d *detach) Verify(ctx context.Context, on *cluster.Cluster, _ action.Facts) error {
 	s, err := serverOf(ctx, on, d.Node)
 	if err != nil {

@@ -53,7 +53,7 @@ func (p *pickDonorTask) Act(ctx context.Context, on *cluster.Cluster, _ action.C
 	return action.Facts{"node": name}, err
 }
 
-// Verify is nothing more.
+// Verify asks for nothing more.
 func (p *pickDonorTask) Verify(context.Context, *cluster.Cluster, action.Facts) error { return nil }
 
 // pickDonor is the last replica that takes and applies all that its source has, by GTID and without filters; else the primary.

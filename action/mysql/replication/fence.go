@@ -166,13 +166,13 @@ func (f *fence) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (ac
 	if e, ok := n.Server.(cluster.Ender); ok {
 		end = e.End
 	}
-	if b, ok := n.Server.(cluster.Breaker); ok {
+	if b, ok := n.Server.(cluster.FaultProneServer); ok {
 		end = b.Kill // it hangs: it would not end cleanly
 	}
 	return action.Facts{"way": "ended"}, errors.Join(kept, end(ctx))
 }
 
-// Verify accepts what a person took upon himself.
+// Verify accepts what a person has approved, though the server cannot be reached.
 func (f *fence) Verify(ctx context.Context, on *cluster.Cluster, output action.Facts) error {
 	if output["way"] == "none" {
 		return nil

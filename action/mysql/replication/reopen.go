@@ -32,7 +32,7 @@ func (s *server) mayReopen(ctx context.Context, resumed bool) error {
 		case !o.answers() && resumed:
 			return &hint.PermanentError{
 				Reason: fmt.Sprintf("%s does not answer, and may have become the primary after the process that made %s read-only had ended", o.name, s.name()),
-				Advice: fmt.Sprintf("start %s and try again; if it is lost for good, remove it from the cluster and try again; or continue without it: plimsoll runbook resume RUN", o.name),
+				Advice: fmt.Sprintf("start %s and try again; if it is lost for good, remove it from the cluster and try again", o.name),
 			}
 		}
 	}
@@ -140,7 +140,7 @@ func (s *server) mayFollowAgain(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	return s.mayFollow(ctx, source)
+	return link{s, source}.mayBegin(ctx)
 }
 
 // restoreMode puts back whether a server took writes. One that did stays closed while another node takes them: it says so.

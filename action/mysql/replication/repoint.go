@@ -81,7 +81,7 @@ func (r *repoint) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 			return f, err
 		}
 		f.Observed[n.name] = n.is.Follows()
-		follows, err := s.followsNow(ctx, n.is, source)
+		follows, err := link{s, source}.runs(ctx, n.is)
 		if err != nil {
 			return f, err
 		}
@@ -142,12 +142,12 @@ func (r *repoint) one(ctx context.Context, on *cluster.Cluster, n peer, source *
 	if err != nil {
 		return err
 	}
-	follows, err := s.followsNow(ctx, n.is, source)
+	follows, err := link{s, source}.runs(ctx, n.is)
 	if err != nil {
 		return err
 	}
 	if !follows {
-		if err := s.mayFollow(ctx, source); err != nil {
+		if err := (link{s, source}).mayBegin(ctx); err != nil {
 			return err
 		}
 		if err := s.follow(ctx, source.asSource()); err != nil {
@@ -161,7 +161,7 @@ func (r *repoint) one(ctx context.Context, on *cluster.Cluster, n peer, source *
 	return setMode(ctx, s, s.refusing())
 }
 
-// Verify is content when all that answered follow.
+// Verify holds when all that answered follow.
 func (r *repoint) Verify(ctx context.Context, on *cluster.Cluster, output action.Facts) error {
 	source, err := serverOf(ctx, on, r.Source)
 	if err != nil {
@@ -187,7 +187,7 @@ func (r *repoint) Verify(ctx context.Context, on *cluster.Cluster, output action
 		if err != nil {
 			return err
 		}
-		if follows, err := s.followsNow(ctx, n.is, source); err != nil || !follows {
+		if follows, err := (link{s, source}).runs(ctx, n.is); err != nil || !follows {
 			return errors.Join(fmt.Errorf("%s does not follow %s", n.name, source.name()), err)
 		}
 	}

@@ -132,30 +132,6 @@ func parsePosition(s *server, text string) (admin.GTIDSet, error) {
 	return admin.ParseGTIDSet(text)
 }
 
-// errant is what a server has that its source has not: written where nothing should have been. The server is asked before
-// the source, which may go on.
-func (s *server) errant(ctx context.Context, source *server) (admin.GTIDSet, error) {
-	state := func(of *server) (admin.GTIDSet, error) {
-		if !of.mariadb {
-			return of.executed(ctx)
-		}
-		text, err := of.value(ctx, admin.Global("gtid_binlog_state"))
-		if err != nil {
-			return nil, err
-		}
-		return admin.ParsePositionSet(text, true)
-	}
-	own, err := state(s)
-	if err != nil {
-		return nil, err
-	}
-	theirs, err := state(source)
-	if err != nil {
-		return nil, err
-	}
-	return own.Without(theirs), nil
-}
-
 // isSource tells whether a source is this server, by its address or, since others may call it otherwise, by its number.
 func (s *server) isSource(source engine.Source, id string) bool {
 	return source.Address == s.address() || id != "" && id != "0" && source.ServerID == id

@@ -83,11 +83,7 @@ func adviceAbout(ctx context.Context, c console.Streams, name string, o Options,
 	if err != nil {
 		return nil, err
 	}
-	inv, deps, err := home.Surroundings()
-	if err != nil {
-		return nil, err
-	}
-	site, err := home.LookAtCluster(ctx, name, inv, deps)
+	site, inv, deps, err := home.Look(ctx, name)
 	if err != nil {
 		return nil, err
 	}

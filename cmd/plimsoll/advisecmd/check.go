@@ -63,11 +63,7 @@ func adviseCheck(ctx context.Context, c console.Streams, name string, o checkOpt
 	if o.Span < 4*time.Second {
 		return console.UsageError{Text: fmt.Sprintf("--for %s: expected 4s or more", o.Span)}
 	}
-	inv, deps, err := home.Surroundings()
-	if err != nil {
-		return err
-	}
-	site, err := home.LookAtCluster(ctx, name, inv, deps)
+	site, inv, deps, err := home.Look(ctx, name)
 	if err != nil {
 		return err
 	}

@@ -100,11 +100,7 @@ func Advised(ctx context.Context, c console.Streams, name string, o Options) (r 
 	if err != nil {
 		return nil, err
 	}
-	inv, deps, err := home.Surroundings()
-	if err != nil {
-		return nil, err
-	}
-	site, err := home.LookAtCluster(ctx, name, inv, deps)
+	site, inv, deps, err := home.Look(ctx, name)
 	if err != nil {
 		return nil, err
 	}

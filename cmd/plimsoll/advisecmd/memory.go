@@ -74,11 +74,7 @@ func adviseMemory(ctx context.Context, c console.Streams, name string, o memoryO
 	if err != nil {
 		return err
 	}
-	inv, deps, err := home.Surroundings()
-	if err != nil {
-		return err
-	}
-	site, err := home.LookAtCluster(ctx, name, inv, deps)
+	site, _, _, err := home.Look(ctx, name)
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func withoutPasswords(args []string) (clean []string, password string) {
 	return clean, password
 }
 
-// TypedPassword returns the password that hidePasswords took out of the arguments.
+// TypedPassword returns the password that HidePasswords took out of the arguments.
 func TypedPassword() string {
 	p := os.Getenv(passwordVariable)
 	_ = os.Unsetenv(passwordVariable) // cannot fail for a constant name

@@ -33,9 +33,19 @@ func OpenCluster(ctx context.Context, name string, inv *inventory.Inventory, dep
 	return siteBy(ctx, name, inv, deps, OpenLab)
 }
 
-// LookAtCluster is OpenCluster for who changes nothing: a lab cluster stays in the hands of whoever has it.
+// LookAtCluster is OpenCluster for a caller that only reads: a lab cluster stays with the process that holds it.
 func LookAtCluster(ctx context.Context, name string, inv *inventory.Inventory, deps lab.Deps) (*cluster.Cluster, error) {
 	return siteBy(ctx, name, inv, deps, lab.Look)
+}
+
+// Look is LookAtCluster by the inventory that there is, which it returns too, with what labs on this machine work with.
+func Look(ctx context.Context, name string) (*cluster.Cluster, *inventory.Inventory, lab.Deps, error) {
+	inv, deps, err := surroundings()
+	if err != nil {
+		return nil, nil, lab.Deps{}, err
+	}
+	on, err := LookAtCluster(ctx, name, inv, deps)
+	return on, inv, deps, err
 }
 
 func siteBy(ctx context.Context, name string, inv *inventory.Inventory, deps lab.Deps, open func(context.Context, string, lab.Deps) (*lab.Cluster, error)) (*cluster.Cluster, error) {
@@ -89,7 +99,7 @@ func ClusterNames(ctx context.Context, inv *inventory.Inventory, deps lab.Deps) 
 	return names
 }
 
-// OpenLab takes a lab cluster in hand. One that is just being given back is waited for.
+// OpenLab takes hold of a lab cluster. One that is just being given back is waited for.
 func OpenLab(ctx context.Context, name string, deps lab.Deps) (*lab.Cluster, error) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()

@@ -18,7 +18,7 @@ func CompleteClusters(cmd *cobra.Command, _ []string, _ string) ([]string, cobra
 
 // ClustersHere is ClusterNames with the inventory and the labs of this machine; none if they cannot be read.
 func ClustersHere(ctx context.Context) []string {
-	inv, deps, err := Surroundings()
+	inv, deps, err := surroundings()
 	if err != nil {
 		return nil
 	}
@@ -34,8 +34,8 @@ func labsHere(ctx context.Context) []string {
 	return ClusterNames(ctx, &inventory.Inventory{}, deps)
 }
 
-// Surroundings reads the inventory, and has what labs on this machine work with.
-func Surroundings() (*inventory.Inventory, lab.Deps, error) {
+// surroundings reads the inventory, and has what labs on this machine work with.
+func surroundings() (*inventory.Inventory, lab.Deps, error) {
 	inv, err := inventory.Open()
 	if err != nil {
 		return nil, lab.Deps{}, err
@@ -46,7 +46,7 @@ func Surroundings() (*inventory.Inventory, lab.Deps, error) {
 
 // NodesOf lists a cluster's nodes as they are written down.
 func NodesOf(ctx context.Context, cluster string) []string {
-	inv, deps, err := Surroundings()
+	inv, deps, err := surroundings()
 	if err != nil {
 		return nil
 	}

@@ -23,14 +23,14 @@ func inUse(ctx context.Context, of *lab.Cluster) (left []string, err error) {
 		return nil, err
 	}
 	names := clustersOn(of, inv)
-	err = runs.With(ctx, func(ctx context.Context, d *runs.Desk) error {
+	err = runs.With(ctx, func(ctx context.Context, d *runs.Service) error {
 		all, err := d.Store.Runs(ctx)
 		if err != nil {
 			return err
 		}
 		for _, r := range all {
 			st, err := d.State(ctx, r.ID)
-			if err != nil || st.Outcome != "" || st.Header.At.Before(of.Made()) || !slices.ContainsFunc(st.Header.AllClusters(), func(name string) bool { return slices.Contains(names, name) }) {
+			if err != nil || st.Outcome != "" || st.Header.At.Before(lab.Made(of)) || !slices.ContainsFunc(st.Header.AllClusters(), func(name string) bool { return slices.Contains(names, name) }) {
 				continue // a damaged run is told by runbook status
 			}
 			executed, _, err := d.Executed(ctx, r.ID)

@@ -170,7 +170,7 @@ func plainTarget(ctx context.Context, name string) (target engine.Target, enviro
 		password, err := c.Password.Value(ctx, deps.Machine)
 		return c.Whole(password), c.Environment, err
 	}
-	cluster, err := lab.Look(ctx, name, deps) // a runbook may have it in hand, which the load is there to feel
+	cluster, err := lab.Look(ctx, name, deps) // a runbook may hold it, whose effect the load is to measure
 	if errors.Is(err, lab.ErrNoCluster) {
 		return target, "", home.NoCluster(ctx, name, inv, deps, err)
 	}

@@ -32,7 +32,7 @@ func newAnswer(c console.Streams, verb, short string) *cobra.Command {
 		Long:    short + ". The answer is valid for this plan of the run only. The process that executes the run reads the answer, now or when the run is resumed.",
 		Example: "  plimsoll runbook " + verb + " replace-node-a1b2c3\n  plimsoll runbook " + verb + " replace-node-a1b2c3 --plan 1543162a5084d64a --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Desk) error {
+			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Service) error {
 				st, err := d.State(ctx, args[0])
 				if err != nil {
 					return err
@@ -52,8 +52,8 @@ func newAnswer(c console.Streams, verb, short string) *cobra.Command {
 				if verb == "approve" {
 					w.By, w.Known = d.User, d.Known
 					if key == "" { // else the signer counts
-						if err := st.MayApprove(args[0], asking[0], w); err != nil {
-							return err
+						if err := st.MayApprove(asking[0], w); err != nil {
+							return journal.RefusalOf(err, args[0])
 						}
 					} else if st.Header.Signers == "" {
 						return console.UsageError{Text: "--sign: there is no list of allowed signers for run " + args[0],
@@ -103,5 +103,5 @@ func signApproval(ctx context.Context, w *journal.Message, run, key string, st *
 	if w.Signer, err = journal.SignerOf(ctx, w.Signature, st.Header.Signers, run, w.Step, w.Plan); err != nil {
 		return err
 	}
-	return st.MayApprove(run, i, *w)
+	return journal.RefusalOf(st.MayApprove(i, *w), run)
 }

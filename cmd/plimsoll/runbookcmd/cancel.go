@@ -29,7 +29,7 @@ cancellation; while Plimsoll executes another run, this command waits for its tu
 		Example: "  plimsoll runbook cancel rolling-restart-a1b2c3 --undo --reason 'wrong cluster'\n" +
 			"  plimsoll runbook cancel switchover-a1b2c3 --leave 'n3 is rebuilt by hand'",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Desk) error {
+			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Service) error {
 				st, err := d.State(ctx, args[0])
 				if err != nil {
 					return err
@@ -75,7 +75,7 @@ cancellation; while Plimsoll executes another run, this command waits for its tu
 }
 
 // giveBack gives back what a run that has ended still holds, as its process died before it could.
-func giveBack(ctx context.Context, c console.Streams, d *runs.Desk, run string) error {
+func giveBack(ctx context.Context, c console.Streams, d *runs.Service, run string) error {
 	gave, err := d.GiveBack(ctx, run)
 	if errors.Is(err, lock.ErrClaimStays) {
 		return hint.With(fmt.Errorf("run %s has ended, but %w", run, err),

@@ -40,7 +40,7 @@ func completeRuns(cmd *cobra.Command, args []string, _ string) ([]string, cobra.
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	var open, ended []string
-	_ = runs.With(cmd.Context(), func(ctx context.Context, d *runs.Desk) error {
+	_ = runs.With(cmd.Context(), func(ctx context.Context, d *runs.Service) error {
 		runs, err := d.Store.Runs(ctx)
 		for _, r := range runs {
 			st, err := d.State(ctx, r.ID)
@@ -63,7 +63,7 @@ func completeRuns(cmd *cobra.Command, args []string, _ string) ([]string, cobra.
 func completeSteps(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	var keys []string
 	if len(args) == 1 {
-		_ = runs.With(cmd.Context(), func(ctx context.Context, d *runs.Desk) error {
+		_ = runs.With(cmd.Context(), func(ctx context.Context, d *runs.Service) error {
 			st, err := d.State(ctx, args[0])
 			if err != nil {
 				return err

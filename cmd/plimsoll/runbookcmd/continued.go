@@ -14,7 +14,7 @@ import (
 
 // accompany waits for the other runs that go on here because their process had died: until they end, or wait for people, or the person
 // here has enough. They are parked where they are when it returns, and leave returns to say so.
-func accompany(ctx context.Context, c console.Streams, d *runs.Desk, e *durable.Executor, own string) (leave func()) {
+func accompany(ctx context.Context, c console.Streams, d *runs.Service, e *durable.Executor, own string) (leave func()) {
 	others := slices.DeleteFunc(slices.Clone(e.Continued()), func(r string) bool { return r == own })
 	background := context.WithoutCancel(ctx)
 	for _, r := range others {
@@ -33,13 +33,13 @@ func accompany(ctx context.Context, c console.Streams, d *runs.Desk, e *durable.
 }
 
 // atWork tells whether a run is at work, and not waiting for people.
-func atWork(ctx context.Context, d *runs.Desk, run string) bool {
+func atWork(ctx context.Context, d *runs.Service, run string) bool {
 	st, err := d.State(ctx, run)
 	return err == nil && st.Outcome == "" && !st.Parked && !slices.ContainsFunc(st.Items, func(i *journal.Step) bool { return i.Phase == journal.StepAsking })
 }
 
 // await returns when a run is not at work any more, or ctx has ended.
-func await(ctx context.Context, d *runs.Desk, run string) {
+func await(ctx context.Context, d *runs.Service, run string) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for atWork(ctx, d, run) {
@@ -56,5 +56,5 @@ func left(run string, st *journal.State) string {
 	if st.Outcome != "" {
 		return string(st.Outcome)
 	}
-	return "parked" + where(st) + "; " + st.Onwards(run)
+	return "parked" + where(st) + "; " + st.ContinueHint(run)
 }

@@ -22,7 +22,7 @@ a run into one file. Keep the printed head hash in another place: it proves late
 the file is signed, and whoever has the public key can verify who wrote it.`,
 		Example: "  plimsoll runbook evidence rolling-restart-a1b2c3 -o evidence.json\n  plimsoll runbook evidence rolling-restart-a1b2c3 -o evidence.json --key key.pem",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Desk) error {
+			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Service) error {
 				e, err := d.Evidence(ctx, args[0])
 				if err != nil {
 					return err

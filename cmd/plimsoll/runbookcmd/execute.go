@@ -18,7 +18,7 @@ import (
 
 // executeRun executes a run's next session here, or follows it while another process of this state folder executes. Without an
 // order it only follows or goes on with what was interrupted.
-func executeRun(ctx context.Context, c console.Streams, d *runs.Desk, run string, order *journal.Command, asJSON bool) error {
+func executeRun(ctx context.Context, c console.Streams, d *runs.Service, run string, order *journal.Command, asJSON bool) error {
 	f := newFollower(c, d, run, asJSON)
 	if order != nil && order.Do == "cancel" {
 		f.word = &journal.Message{Say: "cancel", Undo: order.Undo, Leave: order.Leave, Reason: order.Reason}
@@ -59,7 +59,7 @@ func runSession(ctx context.Context, c console.Streams, f *follower, e *durable.
 		continued = continued || r == f.run
 	}
 	if !continued && order != nil {
-		if err := f.desk.Start(background, e, f.run, *order); err != nil {
+		if err := f.service.Start(background, e, f.run, *order); err != nil {
 			return errors.Join(err, e.Close(background))
 		}
 	}
@@ -77,14 +77,14 @@ func runSession(ctx context.Context, c console.Streams, f *follower, e *durable.
 	err := e.Wait(background, f.run)
 	shown()
 	<-done
-	leave := accompany(ctx, c, f.desk, e, f.run)
+	leave := accompany(ctx, c, f.service, e, f.run)
 	defer leave()
 	if closing := e.Close(background); err != nil {
 		return sessionError{f.run, err}
 	} else if closing != nil {
 		return closing
 	}
-	return conclude(background, c, f.desk, f.run, f.json != nil, order, ctx.Err())
+	return conclude(background, c, f.service, f.run, f.json != nil, order, ctx.Err())
 }
 
 // sessionError is why a run cannot go on for now.
@@ -93,27 +93,25 @@ type sessionError struct {
 	err error
 }
 
-func (e sessionError) Error() string {
-	return journal.NameRun(fmt.Sprintf("run %s cannot continue: %v", e.run, e.err), e.run)
-}
+func (e sessionError) Error() string { return fmt.Sprintf("run %s cannot continue: %v", e.run, e.err) }
 
 func (e sessionError) Unwrap() error { return e.err }
 
 // Hint says what to do, and then how it goes on.
 func (e sessionError) Hint() string {
 	if claimed := (*action.ClaimedError)(nil); errors.As(e.err, &claimed) && claimed.Past() {
-		return journal.NameRun(claimed.Hint(), e.run) // to resume it would be refused again
+		return journal.OfRun(claimed.Hint(), e.run) // to resume it would be refused again
 	}
 	how := fmt.Sprintf("plimsoll runbook resume %s continues it, plimsoll runbook cancel %s ends it", e.run, e.run)
 	var inner console.Hinted
 	if errors.As(e.err, &inner) && inner.Hint() != "" {
-		return journal.NameRun(inner.Hint(), e.run) + "; then " + how
+		return journal.OfRun(inner.Hint(), e.run) + "; then " + how
 	}
 	return how
 }
 
 // conclude says how the run stands and what can be done. Who wanted it to go on is told by the exit code, too, that it was undone.
-func conclude(ctx context.Context, c console.Streams, d *runs.Desk, run string, asJSON bool, order *journal.Command, interrupted error) error {
+func conclude(ctx context.Context, c console.Streams, d *runs.Service, run string, asJSON bool, order *journal.Command, interrupted error) error {
 	st, err := d.State(ctx, run)
 	if err != nil {
 		return err
@@ -124,7 +122,7 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Desk, run string, 
 		}
 	}
 	stays, stand := st.Stands()
-	switch why := st.Retreated(); {
+	switch why := st.FailureUndone(); {
 	case st.Refused != "":
 		return fmt.Errorf("run %s: %s", run, st.Refused)
 	case stays != nil && why == "":
@@ -132,9 +130,16 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Desk, run string, 
 		if st.Outcome == journal.RunCancelled {
 			return hint.With(said, "undo by hand what must not stay; the cluster has been released")
 		}
-		return hint.With(said, fmt.Sprintf("the cluster stays locked: fix the cause, then plimsoll runbook cancel %s --undo tries again; plimsoll runbook cancel %s --leave REASON releases the cluster as it is", run, run))
+		advice := stays.Advice
+		if advice != "" {
+			advice += "; "
+		}
+		if next := st.AgainFrom(); next != "" {
+			advice += fmt.Sprintf("plimsoll runbook rerun %s --step %s --downstream --reason REASON goes forward instead; ", run, console.Quoted(next))
+		}
+		return hint.With(said, advice+fmt.Sprintf("the cluster stays locked: fix the cause, then plimsoll runbook cancel %s --undo tries again; plimsoll runbook cancel %s --leave REASON releases the cluster as it is", run, run))
 	case st.Outcome == journal.RunUndone && why != "":
-		return hint.With(fmt.Errorf("run %s was undone: %s", run, why), journal.NameRun(runError{run, st}.advice(), run))
+		return hint.With(fmt.Errorf("run %s was undone: %s", run, why), journal.OfRun(runError{run, st}.advice(), run))
 	case st.Status() == journal.DoneWithRemainders:
 		fmt.Fprintf(c.Err, "run %s: %s\n", run, st.Status())
 		for _, m := range st.Remainders() {
@@ -153,10 +158,10 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Desk, run string, 
 	case st.Outcome == journal.RunFailed:
 		return runError{run, st}
 	case interrupted != nil:
-		fmt.Fprintf(c.Err, "run %s is parked%s; the cluster stays locked: %s\n", run, where(st), st.Onwards(run))
+		fmt.Fprintf(c.Err, "run %s is parked%s; the cluster stays locked: %s\n", run, where(st), st.ContinueHint(run))
 		return interrupted
 	}
-	fmt.Fprintf(c.Err, "run %s is parked: %s; %s\n", run, st.Why, st.Onwards(run))
+	fmt.Fprintf(c.Err, "run %s is parked: %s; %s\n", run, st.Why, st.ContinueHint(run))
 	return console.WithCode{Code: console.ExitTrouble}
 }
 
@@ -191,7 +196,7 @@ type runError struct {
 }
 
 func (e runError) Error() string {
-	if e.state.Retreated() != "" { // and then an undo failed
+	if e.state.FailureUndone() != "" { // and then an undo failed
 		return fmt.Sprintf("run %s failed: %s", e.run, e.state.Why)
 	}
 	for _, i := range e.state.Items {
@@ -205,7 +210,7 @@ func (e runError) Error() string {
 // advice is what the step that failed said could be done.
 func (e runError) advice() string {
 	for _, i := range e.state.Items {
-		if i.Advice != "" && (i.Phase == journal.StepFailed || e.state.Retreated() != "") {
+		if i.Advice != "" && (i.Phase == journal.StepFailed || e.state.FailureUndone() != "") {
 			return i.Advice
 		}
 	}
@@ -214,9 +219,13 @@ func (e runError) advice() string {
 
 // Hint says what to do.
 func (e runError) Hint() string {
-	advice := journal.NameRun(e.advice(), e.run)
+	advice := journal.OfRun(e.advice(), e.run)
 	if advice != "" {
 		advice += "; "
 	}
-	return advice + fmt.Sprintf("what was done stays done, and the cluster stays locked: fix the cause, then plimsoll runbook resume %s; or undo it: plimsoll runbook cancel %s --undo", e.run, e.run)
+	back := "undo it: plimsoll runbook cancel " + e.run + " --undo"
+	if i, _ := journal.Assessments(nil).Irrevocable(e.state); i != nil {
+		back = "plimsoll runbook cancel " + e.run + " looks what can be undone"
+	}
+	return advice + fmt.Sprintf("what was done stays done, and the cluster stays locked: fix the cause, then plimsoll runbook resume %s; or %s", e.run, back)
 }

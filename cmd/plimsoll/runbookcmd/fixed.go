@@ -23,7 +23,7 @@ by itself.`,
 			if reason == "" {
 				return console.UsageError{Text: "the reason is missing: how was it fixed?", Hint: "--reason REASON"}
 			}
-			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Desk) error {
+			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Service) error {
 				mended, err := d.Mend(ctx, args[0], reason)
 				for _, m := range mended {
 					fmt.Fprintf(c.Err, "recorded as fixed: %s\n", m)

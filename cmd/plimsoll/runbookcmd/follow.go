@@ -15,19 +15,19 @@ import (
 
 // follower shows a run to whoever began it or looks on: its events as they are written, and how far it is.
 type follower struct {
-	desk  *runs.Desk
-	run   string
-	line  *console.LiveLine
-	json  *json.Encoder // nil: for people
-	seen  int           // entries of others that were shown
-	ended bool
+	service *runs.Service
+	run     string
+	line    *console.LiveLine
+	json    *json.Encoder // nil: for people
+	seen    int           // entries of others that were shown
+	ended   bool
 
 	word *journal.Message // to be said if another process begins to execute the run while this one waits for its turn; nil: none
 	told bool
 }
 
-func newFollower(c console.Streams, d *runs.Desk, run string, asJSON bool) *follower {
-	f := &follower{desk: d, run: run, line: console.NewLiveLine(c)}
+func newFollower(c console.Streams, d *runs.Service, run string, asJSON bool) *follower {
+	f := &follower{service: d, run: run, line: console.NewLiveLine(c)}
 	if asJSON {
 		f.json, f.line.Person = json.NewEncoder(c.Out), false
 	}
@@ -55,7 +55,7 @@ func (f *follower) wait(ctx context.Context, instead ...string) (*durable.Execut
 	tick := time.NewTicker(time.Second) // how often the lock is tried
 	defer tick.Stop()
 	for waiting := false; ; waiting = true {
-		e, err := f.desk.Execute(ctx, instead...)
+		e, err := f.service.Execute(ctx, instead...)
 		if err == nil || !errors.Is(err, durable.ErrBusy) {
 			if waiting && err == nil {
 				err = f.catchUp(ctx)
@@ -88,24 +88,24 @@ func (f *follower) speak(ctx context.Context) error {
 	if f.word == nil || f.told {
 		return nil
 	}
-	executed, _, err := f.desk.Executed(ctx, f.run)
+	executed, _, err := f.service.Executed(ctx, f.run)
 	if err != nil || !executed {
 		return err
 	}
 	f.told = true
-	return f.desk.Tell(ctx, f.run, *f.word)
+	return f.service.Tell(ctx, f.run, *f.word)
 }
 
 // skip passes over what was written before.
 func (f *follower) skip(ctx context.Context) error {
-	entries, err := f.desk.Store.Entries(ctx, f.run)
+	entries, err := f.service.Store.Entries(ctx, f.run)
 	f.seen = len(entries)
 	return err
 }
 
 // catchUp shows the events that another process wrote since the last look.
 func (f *follower) catchUp(ctx context.Context) error {
-	entries, err := f.desk.Store.Entries(ctx, f.run)
+	entries, err := f.service.Store.Entries(ctx, f.run)
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (f *follower) progress(ctx context.Context) {
 }
 
 func (f *follower) show(ctx context.Context) {
-	r, err := f.desk.Store.Run(ctx, f.run)
+	r, err := f.service.Store.Run(ctx, f.run)
 	var s journal.Summary
 	if err == nil && r.Summary != nil && json.Unmarshal(r.Summary, &s) == nil {
 		f.line.Show(howFar(s, r.Told))

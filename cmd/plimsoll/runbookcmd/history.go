@@ -21,7 +21,7 @@ func newHistory(c console.Streams) *cobra.Command {
 		Use:               "history RUN", Short: "Show everything that happened in a run, event by event", Args: console.Exactly("RUN"),
 		Example: "  plimsoll runbook history rolling-restart-a1b2c3",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Desk) error {
+			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Service) error {
 				entries, err := d.Store.Entries(ctx, args[0])
 				if err != nil {
 					return err
@@ -86,6 +86,10 @@ func describe(e journal.Event) []string {
 		add("by %s", e.By)
 	}
 	say(e.Reason)
+	say(e.Reached)
+	for _, said := range journal.NotClaimed(e.Unclaimed) {
+		say(said)
+	}
 	if len(e.Output) > 0 {
 		add("→ %s", facts(e.Output))
 	}

@@ -24,8 +24,8 @@ func newPlan(c console.Streams) *cobra.Command {
 The hash at the end identifies the whole plan: run --plan HASH runs exactly this plan, and an approval is valid for it only.`,
 		Example: "  plimsoll runbook plan mysql/set-variable --cluster demo -i name=sync_binlog -i value=100",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Desk) error {
-				d.Open = d.Look // a run may have the cluster in hand
+			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Service) error {
+				d.Open = d.Look // a run may hold the cluster
 				p, err := q.prepare(ctx, d, args[0])
 				if err != nil {
 					return err

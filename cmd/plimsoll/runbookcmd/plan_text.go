@@ -31,7 +31,7 @@ func printPlan(w io.Writer, p *execute.Prepared) {
 	for _, a := range approvals(h.Plan.Steps) {
 		fmt.Fprintf(w, "Waits for approval at %s: %s\n", strings.Join(a.steps, ", "), a.note)
 	}
-	for _, r := range p.Rails {
+	for _, r := range p.Guardrails {
 		fmt.Fprintf(w, "Guardrail %s: %s%s\n", r.Name, r.When, now(r))
 	}
 	for _, l := range p.Lacks {
@@ -42,6 +42,9 @@ func printPlan(w io.Writer, p *execute.Prepared) {
 	}
 	if p.Held != nil {
 		fmt.Fprintf(w, "Locked: %s\n", p.Held)
+	}
+	for _, name := range document.SortedKeys(p.Silent) {
+		fmt.Fprintf(w, "Lock: cluster %s does not tell whether another run holds it, and may not take the claim of this one yet (%s)\n", name, p.Silent[name])
 	}
 	for _, m := range p.Left {
 		fmt.Fprintf(w, "Not fixed yet: %s\n", m)
@@ -58,7 +61,7 @@ func printPlan(w io.Writer, p *execute.Prepared) {
 }
 
 // now is what a guardrail sees.
-func now(r execute.RailReading) string {
+func now(r execute.GuardrailReading) string {
 	if r.Trouble != "" {
 		return "; " + r.Trouble + ": this guardrail would hold every step"
 	}

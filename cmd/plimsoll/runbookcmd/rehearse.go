@@ -9,11 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/analyze"
+	"plimsoll/catalog"
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
 	"plimsoll/cmd/plimsoll/runs"
 	"plimsoll/cmd/plimsoll/trialcmd"
-	"plimsoll/lab"
 	"plimsoll/report"
 	"plimsoll/result"
 	"plimsoll/runbook"
@@ -29,23 +29,28 @@ type rehearseOptions struct {
 	workload string
 	set      []string
 	write    bool // only write it
+	clone    cloneOptions
 }
 
 func newRehearse(c console.Streams) *cobra.Command {
 	var o rehearseOptions
 	cmd := &cobra.Command{
 		ValidArgsFunction: CompleteRunbooks,
-		Use:               "rehearse RUNBOOK", Short: "Rehearse a runbook on a lab like your cluster, until its gate opens", Args: console.Exactly("RUNBOOK"),
+		Use:               "rehearse RUNBOOK", Short: "Rehearse a runbook on a lab like your cluster, or on its clone, until its gate opens", Args: console.Exactly("RUNBOOK"),
 		Long: `Read the cluster, write a trial with a lab as like it as possible (product, version, number of nodes, settings, the
 schema without the data), and run this trial until the runbook's gate is open or a rehearsal fails. Nothing is changed on the cluster.
+
+With --on-clone the trial runs on a fast clone of an Aurora cluster, which has your data. Plimsoll creates the clone with as many instances as
+the gate asks for, loads the tables of a shipped workload beside your data, and deletes the clone at the end, also after Ctrl-C.
 
 The trial is written to rehearsals/RUNBOOK-CLUSTER. Read and edit it: its expectations say what your service must not notice. --trial runs
 the edited file, or a trial of your own that runs the runbook.`,
 		Example: `  plimsoll runbook rehearse mysql/set-variable --cluster orders -i name=max_connections -i value=500
   plimsoll runbook rehearse change.yaml --cluster orders --write
-  plimsoll runbook rehearse change.yaml --cluster orders --trial rehearsals/change-orders/trial.yaml`,
+  plimsoll runbook rehearse change.yaml --cluster orders --trial rehearsals/change-orders/trial.yaml
+  plimsoll runbook rehearse change.yaml --cluster shop --on-clone --workload our-queries.yaml`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Desk) error { return rehearse(ctx, c, d, args[0], o) })
+			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Service) error { return rehearse(ctx, c, d, args[0], o) })
 		},
 	}
 	o.Flags(cmd)
@@ -54,10 +59,11 @@ the edited file, or a trial of your own that runs the runbook.`,
 	cmd.Flags().StringVar(&o.workload, "workload", "", "the load's workload: a name, or a `FILE` of your own (default: the engine's usual one)")
 	cmd.Flags().StringArrayVar(&o.set, "set", nil, "set a key of the trial, for example load.rate=200; may be repeated")
 	cmd.Flags().BoolVar(&o.write, "write", false, "write the trial and run nothing")
+	o.clone.flags(cmd)
 	return cmd
 }
 
-func rehearse(ctx context.Context, c console.Streams, d *runs.Desk, name string, o rehearseOptions) error {
+func rehearse(ctx context.Context, c console.Streams, d *runs.Service, name string, o rehearseOptions) error {
 	open := d.Open
 	d.Open = d.Look // nothing is changed there
 	p, err := o.prepare(ctx, d, name)
@@ -70,31 +76,13 @@ func rehearse(ctx context.Context, c console.Streams, d *runs.Desk, name string,
 	if err := p.Header.Plan.Trouble(); err != nil {
 		return err
 	}
-	file := o.trial
-	if file == "" {
-		if file, err = writeRehearsal(ctx, c, d, name, o, p); err != nil || o.write {
-			return err
-		}
+	switch {
+	case o.clone.use:
+		err = o.onClone(ctx, c, d, open, name, p)
+	default:
+		err = o.rehearseOn(ctx, c, d, name, p, place{parts: catalog.Parts()})
 	}
-	t, err := trialcmd.Read(file, spec.Options{Set: o.set})
-	if err != nil {
-		return err
-	}
-	if t.Production() != "" {
-		return console.UsageError{Text: fmt.Sprintf("%s is in production: a rehearsal must run elsewhere", t.Production())}
-	}
-	deps, err := home.LabDeps()
-	if err != nil {
-		return err
-	}
-	again := func() (*execute.Prepared, error) { return o.prepare(ctx, d, name) }
-	if _, err = rehearseUntilOpen(ctx, c, d, t, deps, p, again); err != nil {
-		if errors.Is(err, context.Canceled) {
-			fmt.Fprintln(c.Err, "Rehearsals that have passed are kept and count; the one that was interrupted does not, and nothing was changed on the cluster.")
-		}
-		if errors.As(err, &console.WithCode{}) || errors.Is(err, context.Canceled) {
-			fmt.Fprintf(c.Err, "To try again: plimsoll runbook rehearse %s%s --trial %s%s\n", console.Quoted(name), o.asTyped(), console.Quoted(file), asFlags("--set", o.set))
-		}
+	if err != nil || o.write {
 		return err
 	}
 	d.Open = open
@@ -102,16 +90,59 @@ func rehearse(ctx context.Context, c console.Streams, d *runs.Desk, name string,
 	return nil
 }
 
+// place is where a trial rehearses.
+type place struct {
+	parts spec.Parts
+	clone *clone // nil: a lab, or the target of a trial that somebody wrote
+}
+
+// rehearseOn runs the trial that was given, or writes one and runs it, until the gate is open.
+func (o rehearseOptions) rehearseOn(ctx context.Context, c console.Streams, d *runs.Service, name string, p *execute.Prepared, at place) (err error) {
+	file := o.trial
+	if file == "" {
+		if file, err = writeRehearsal(ctx, c, d, name, o, p, at.clone); err != nil || o.write {
+			return err
+		}
+	}
+	t, err := trialcmd.ReadWith(file, spec.Options{Set: o.set}, at.parts)
+	if err != nil {
+		return err
+	}
+	if t.Production() != "" {
+		return console.UsageError{Text: fmt.Sprintf("%s is in production: a rehearsal must run elsewhere", t.Production())}
+	}
+	if at.clone != nil {
+		if err := at.clone.load(ctx, c, d, t); err != nil {
+			return err
+		}
+	}
+	deps, err := home.LabDeps()
+	if err != nil {
+		return err
+	}
+	again := func() (*execute.Prepared, error) { return o.prepare(ctx, d, name) }
+	measure := func() (*result.Result, error) {
+		return trialcmd.Measure(ctx, c, t, at.parts, trialcmd.RunOptions{}, 0, deps, d.Store)
+	}
+	if _, err = rehearseUntilOpen(c, p, measure, again); errors.Is(err, context.Canceled) {
+		fmt.Fprintln(c.Err, "Rehearsals that have passed are kept and count; the one that was interrupted does not, and nothing was changed on the cluster.")
+	}
+	if at.clone == nil && (errors.As(err, &console.WithCode{}) || errors.Is(err, context.Canceled)) {
+		fmt.Fprintf(c.Err, "To try again: plimsoll runbook rehearse %s%s --trial %s%s\n", console.Quoted(name), o.asTyped(), console.Quoted(file), asFlags("--set", o.set))
+	}
+	return err
+}
+
 // misses is how often in a row a rehearsal may teach nothing.
 const misses = 3
 
 // rehearseUntilOpen runs a trial until the gate is open: once where there is none to open.
-func rehearseUntilOpen(ctx context.Context, c console.Streams, d *runs.Desk, t *spec.Trial, deps lab.Deps, p *execute.Prepared, again func() (*execute.Prepared, error)) (*execute.Prepared, error) {
+func rehearseUntilOpen(c console.Streams, p *execute.Prepared, measure func() (*result.Result, error), again func() (*execute.Prepared, error)) (*execute.Prepared, error) {
 	once := p.Gate.Needed == 0
 	for missed := 0; once || !p.Gate.Open(); {
 		before := len(p.Gate.Passed)
 		fmt.Fprintf(c.Err, "Rehearsal of %s: %s\n", p.Header.Runbook, standing(p))
-		res, err := trialcmd.Measure(ctx, c, t, trialcmd.RunOptions{}, 0, deps, d.Store)
+		res, err := measure()
 		if err != nil {
 			return nil, err
 		}

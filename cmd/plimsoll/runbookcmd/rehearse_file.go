@@ -23,7 +23,7 @@ import (
 )
 
 // writeRehearsal writes the trial and what belongs to it, and says in what the lab is not like the cluster.
-func writeRehearsal(ctx context.Context, c console.Streams, d *runs.Desk, name string, o rehearseOptions, p *execute.Prepared) (file string, err error) {
+func writeRehearsal(ctx context.Context, c console.Streams, d *runs.Service, name string, o rehearseOptions, p *execute.Prepared, on *clone) (file string, err error) {
 	book, err := runs.ReadRunbook(name)
 	if err != nil {
 		return "", err
@@ -55,9 +55,13 @@ func writeRehearsal(ctx context.Context, c console.Streams, d *runs.Desk, name s
 			return "", err
 		}
 	}
-	draft, err := rehearsal.Write(ctx, site, rehearsal.Plan{
-		Book: book, Path: path, Said: said, Prepared: p, Products: labProducts(), Workload: workload, Retries: triesAgain(workload), Limits: limits,
-	})
+	plan := rehearsal.Plan{Book: book, Path: path, Said: said, Prepared: p, Products: labProducts(), Workload: workload, Retries: triesAgain(workload), Limits: limits}
+	like := "a lab like " + p.Header.Cluster
+	if on != nil {
+		plan.Copy = &rehearsal.Copy{Name: on.name, Nodes: len(on.cluster.Nodes)}
+		like = "a clone of " + p.Header.Cluster
+	}
+	draft, err := rehearsal.Write(ctx, site, plan)
 	if err != nil {
 		return "", err
 	}
@@ -65,7 +69,7 @@ func writeRehearsal(ctx context.Context, c console.Streams, d *runs.Desk, name s
 	if err := errors.Join(writeNew(c, file, draft.Trial), writeNew(c, filepath.Join(dir, rehearsal.SchemaFile), draft.Schema)); err != nil {
 		return "", err
 	}
-	fmt.Fprintf(c.Err, "%s rehearses %s on a lab like %s (%s %s).\n", file, book.Name, p.Header.Cluster, p.Header.Product, p.Header.Version)
+	fmt.Fprintf(c.Err, "%s rehearses %s on %s (%s %s).\n", file, book.Name, like, p.Header.Product, p.Header.Version)
 	for _, text := range draft.Differs {
 		fmt.Fprintf(c.Err, "  differs from your cluster: %s\n", text)
 	}

@@ -29,7 +29,7 @@ func (q *Request) Flags(cmd *cobra.Command) {
 }
 
 // prepare plans.
-func (q *Request) prepare(ctx context.Context, d *runs.Desk, name string) (*execute.Prepared, error) {
+func (q *Request) prepare(ctx context.Context, d *runs.Service, name string) (*execute.Prepared, error) {
 	if q.Cluster == "" {
 		return nil, console.UsageError{Text: "no cluster was given", Hint: "--cluster NAME; plimsoll lab list shows those of the lab"}
 	}

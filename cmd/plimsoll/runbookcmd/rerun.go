@@ -24,7 +24,7 @@ Name a step of a rolling group with its target: group[target].step.`,
 			if o.Step == "" || o.Reason == "" {
 				return console.UsageError{Text: "the step or the reason is missing", Hint: "--step STEP --reason REASON"}
 			}
-			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Desk) error {
+			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Service) error {
 				st, err := d.State(ctx, args[0])
 				if err != nil {
 					return err
@@ -37,7 +37,7 @@ Name a step of a rolling group with its target: group[target].step.`,
 					return document.UnknownName(&document.Node{Kind: document.Scalar, File: "--step", Text: o.Step}, "step", keys)
 				}
 				if err := st.Rerunnable(o.Step); err != nil {
-					return err
+					return journal.RefusalOf(err, args[0])
 				}
 				o.Do = "rerun"
 				return executeRun(ctx, c, d, args[0], &o, asJSON)

@@ -20,7 +20,7 @@ func newResume(c console.Streams) *cobra.Command {
 again. A step that was interrupted and is not safe to repeat needs a person: resume confirms that you have checked the cluster.`,
 		Example: "  plimsoll runbook resume rolling-restart-a1b2c3",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Desk) error {
+			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Service) error {
 				st, err := d.State(ctx, args[0])
 				if err != nil {
 					return err

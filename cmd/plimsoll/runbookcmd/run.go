@@ -23,7 +23,7 @@ func newRun(c console.Streams) *cobra.Command {
 Ctrl-C ends Plimsoll at once. In both cases plimsoll runbook resume continues the run.`,
 		Example: "  plimsoll runbook run mysql/rolling-restart --cluster demo\n  plimsoll runbook run change.yaml --cluster orders -i node=b --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Desk) error {
+			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Service) error {
 				if run, err := unfinished(ctx, d); err != nil || run != "" {
 					return errors.Join(err, executeRun(ctx, c, d, run, &journal.Command{Do: "resume"}, asJSON))
 				}
@@ -63,7 +63,7 @@ Ctrl-C ends Plimsoll at once. In both cases plimsoll runbook resume continues th
 }
 
 // unfinished is the run that a child of a torture goes on with: the only one in its store.
-func unfinished(ctx context.Context, d *runs.Desk) (string, error) {
+func unfinished(ctx context.Context, d *runs.Service) (string, error) {
 	if !d.Approves {
 		return "", nil
 	}

@@ -22,7 +22,7 @@ func newStatus(c console.Streams) *cobra.Command {
 		Use:               "status [RUN]", Short: "Show the state of all runs, or of one, step by step",
 		Example: "  plimsoll runbook status\n  plimsoll runbook status rolling-restart-a1b2c3",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Desk) error {
+			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Service) error {
 				if len(args) == 1 {
 					return statusOfRun(ctx, c, d, args[0], asJSON)
 				}
@@ -34,7 +34,7 @@ func newStatus(c console.Streams) *cobra.Command {
 	return cmd
 }
 
-func statusOfAll(ctx context.Context, c console.Streams, d *runs.Desk, asJSON bool) error {
+func statusOfAll(ctx context.Context, c console.Streams, d *runs.Service, asJSON bool) error {
 	runs, err := d.Store.Runs(ctx)
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func statusOfAll(ctx context.Context, c console.Streams, d *runs.Desk, asJSON bo
 }
 
 // readStatus reads how a run stands.
-func readStatus(ctx context.Context, d *runs.Desk, r durable.Run) (Status, error) {
+func readStatus(ctx context.Context, d *runs.Service, r durable.Run) (Status, error) {
 	st, err := d.State(ctx, r.ID)
 	if err != nil {
 		return Status{}, err
@@ -106,7 +106,7 @@ func readStatus(ctx context.Context, d *runs.Desk, r durable.Run) (Status, error
 }
 
 // remainders says what runs have left undone on their clusters.
-func remainders(ctx context.Context, c console.Streams, d *runs.Desk, all []Status) error {
+func remainders(ctx context.Context, c console.Streams, d *runs.Service, all []Status) error {
 	seen := map[string]bool{}
 	for _, s := range all {
 		if seen[s.Cluster] {
@@ -135,7 +135,7 @@ func summaryOf(r durable.Run) (now journal.Summary, err error) {
 	return now, err
 }
 
-func statusOfRun(ctx context.Context, c console.Streams, d *runs.Desk, run string, asJSON bool) error {
+func statusOfRun(ctx context.Context, c console.Streams, d *runs.Service, run string, asJSON bool) error {
 	r, err := d.Store.Run(ctx, run)
 	if err != nil {
 		return err
@@ -168,7 +168,7 @@ func statusOfRun(ctx context.Context, c console.Streams, d *runs.Desk, run strin
 			fmt.Fprintln(c.Out, s.Elsewhere)
 		}
 		if !executed {
-			fmt.Fprintf(c.Out, "no process executes it; %s\n", st.Onwards(run))
+			fmt.Fprintf(c.Out, "no process executes it; %s\n", st.ContinueHint(run))
 		} else if now.Status != "" {
 			fmt.Fprintln(c.Out, howFar(now, r.Told))
 		}
@@ -188,6 +188,9 @@ func statusOfRun(ctx context.Context, c console.Streams, d *runs.Desk, run strin
 			fmt.Fprintf(c.Out, "not fixed yet: %s; once it is, record it: plimsoll runbook fixed %s --reason REASON\n", m, m.Run)
 		}
 	}
+	for _, said := range journal.NotClaimed(s.Unclaimed) {
+		fmt.Fprintln(c.Out, said)
+	}
 	if s.Over != "" {
 		fmt.Fprintf(c.Out, "gate overridden: %s\n", s.Over)
 	}
@@ -199,7 +202,7 @@ func statusOfRun(ctx context.Context, c console.Streams, d *runs.Desk, run strin
 	}
 	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 	for _, step := range s.Steps {
-		fmt.Fprintf(w, "  %s\t%s\t%s%s\n", step.Step, step.Phase, step.Error, step.Note)
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", step.Step, step.Phase, step.words())
 	}
 	if err := w.Flush(); err != nil {
 		return err

@@ -21,6 +21,7 @@ type Status struct {
 	Now     *journal.Summary `json:"now,omitempty"`
 	Steps   []stepStatus     `json:"steps,omitempty"`
 
+	Unclaimed map[string]string   `json:"unclaimed,omitempty"` // why a cluster has not stored its claim yet, by cluster
 	Left      []journal.Remainder `json:"left,omitempty"`      // targets that it left out
 	Unfit     string              `json:"unfit,omitempty"`     // why this release cannot go on with it
 	Elsewhere *execute.Elsewhere  `json:"elsewhere,omitempty"` // who executes it, if not a process of this state folder
@@ -35,6 +36,19 @@ type stepStatus struct {
 	Error   string        `json:"error,omitempty"`
 	Asks    bool          `json:"asks,omitempty"`
 	Note    string        `json:"note,omitempty"`
+	Reached string        `json:"reached,omitempty"` // how far it came, of one that was cut off in its middle or is there still
+}
+
+// words is what is said of a step beside its phase. An error says itself how far the step came.
+func (s stepStatus) words() string {
+	text := s.Error + s.Note
+	switch {
+	case text == "":
+		return s.Reached
+	case s.Error == "" && s.Reached != "":
+		return text + "; " + s.Reached
+	}
+	return text
 }
 
 func statusOf(run string, st *journal.State, now journal.Summary) Status {
@@ -46,6 +60,9 @@ func statusOf(run string, st *journal.State, now journal.Summary) Status {
 		s.Unfit = err.Error()
 	}
 	s.Left = st.Remainders()
+	if !st.Outcome.Over() {
+		s.Unclaimed = st.Unclaimed
+	}
 	for _, o := range st.Orders {
 		if o.Changed != "" {
 			s.Changed = append(s.Changed, o.Changed)
@@ -55,7 +72,7 @@ func statusOf(run string, st *journal.State, now journal.Summary) Status {
 		s.Now = &now
 	}
 	for _, i := range st.Items {
-		s.Steps = append(s.Steps, stepStatus{Step: i.Key, Phase: i.Phase, Attempt: i.Attempt, Error: i.Error, Asks: i.Asks, Note: i.Caution})
+		s.Steps = append(s.Steps, stepStatus{Step: i.Key, Phase: i.Phase, Attempt: i.Attempt, Error: i.Error, Asks: i.Asks, Note: i.Caution, Reached: i.Reached})
 	}
 	if st.Outcome == "" { // what is still to come, as it was planned
 		for _, planned := range st.Header.Plan.Steps {

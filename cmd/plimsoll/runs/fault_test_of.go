@@ -7,7 +7,7 @@ import (
 	"plimsoll/durable"
 )
 
-// FaultTest is what the desk of a process under a fault test does that no other does.
+// FaultTest is what the service of a process under a fault test does that no other does.
 type FaultTest struct {
 	Store    string               // the folder of its runs, which are none of this state folder's
 	Written  func(durable.Moment) // called at each write to the journal

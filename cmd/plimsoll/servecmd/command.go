@@ -55,7 +55,7 @@ This process executes the runs that are begun on the page. On Ctrl-C the steps t
 }
 
 func serve(ctx context.Context, c console.Streams, o options) error {
-	return runs.With(ctx, func(ctx context.Context, d *runs.Desk) error {
+	return runs.With(ctx, func(ctx context.Context, d *runs.Service) error {
 		deps, err := home.LabDeps()
 		if err != nil {
 			return err

@@ -37,13 +37,13 @@ func servedWatch(ctx context.Context, deps lab.Deps, log *slog.Logger) (w web.Wa
 	if err != nil {
 		return web.Watch{Why: err.Error()}, ended, nil //nolint:nilerr // the page says it: the rest of it works
 	}
-	s, err := watchcmd.OpenStation(ctx, sources, set, deps, log)
+	s, err := watchcmd.OpenService(ctx, sources, set, deps, log)
 	if err != nil {
 		return servedFleet(ctx, sources, log, err)
 	}
 	var all sync.WaitGroup
 	all.Go(func() { _ = s.Run(ctx) }) // it ends with ctx
-	all.Go(func() { find.Again(ctx, watchcmd.FindEvery, s.Follow) })
+	all.Go(func() { find.Rediscover(ctx, watchcmd.FindEvery, s.Follow) })
 	w = web.Watch{Fleet: s.Watcher.Fleet, Query: s.Series.Query, Prometheus: s.Handler(), Marks: s.Marks()}
 	w.Changes = func(instance string, from, to time.Time) ([]watch.Change, error) {
 		return s.Changes.Between(instance, from, to)

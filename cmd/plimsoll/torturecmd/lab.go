@@ -11,7 +11,7 @@ import (
 	"plimsoll/lab"
 )
 
-// tortureLab is the lab cluster that is tortured. It is taken in hand for a moment each time: in between the runs have it.
+// tortureLab is the lab cluster that is tortured. Each use takes hold of it for a moment only: in between the runs hold it.
 type tortureLab struct {
 	name string
 	deps lab.Deps

@@ -86,7 +86,7 @@ func runTrial(ctx context.Context, c console.Streams, file string, o RunOptions)
 		}
 		defer func() { err = errors.Join(err, state.Close()) }()
 	}
-	result, runErr := Measure(ctx, c, t, o, noise, deps, state)
+	result, runErr := Measure(ctx, c, t, catalog.Parts(), o, noise, deps, state)
 	if result == nil {
 		return runErr
 	}
@@ -112,7 +112,7 @@ func (o RunOptions) lookAtNoise() (time.Duration, error) {
 }
 
 // Measure runs a trial before the eyes of who waits, and writes its report.
-func Measure(ctx context.Context, c console.Streams, t *spec.Trial, o RunOptions, noise time.Duration, deps lab.Deps, state *durable.Store) (*result.Result, error) {
+func Measure(ctx context.Context, c console.Streams, t *spec.Trial, parts spec.Parts, o RunOptions, noise time.Duration, deps lab.Deps, state *durable.Store) (*result.Result, error) {
 	dir := o.out
 	if dir == "" {
 		dir = filepath.Join(home.ResultsFolder(), home.SafeName(t.Name), time.Now().Format("2006-01-02T15-04-05"))
@@ -124,7 +124,7 @@ func Measure(ctx context.Context, c console.Streams, t *spec.Trial, o RunOptions
 	tidy := context.AfterFunc(ctx, func() {
 		screen.Say("Stopping the load, then the cluster. What was measured is kept. Ctrl-C again exits at once; then run plimsoll lab down --all.")
 	})
-	result, runErr := run.Run(ctx, t, catalog.Parts(), run.Site{
+	result, runErr := run.Run(ctx, t, parts, run.Site{
 		Lab: deps, Dir: dir, Observer: screen, Log: console.NewLog(c), Version: home.Version(), Command: os.Args, State: state,
 		BreakLock: o.breakLock, Noise: noise, Production: t.Production() != "", // agreed to by the caller
 	})

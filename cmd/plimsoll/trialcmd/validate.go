@@ -69,7 +69,7 @@ func sayForeseen(ctx context.Context, c console.Streams, t *spec.Trial, clusterN
 		}
 		return tellForeseen(c, append(foresee.SettingsOfLab(ctx, t, catalog.Parts(), deps), foresee.RoomForData(ctx, t, deps.Machine, deps.Home)...))
 	}
-	return runs.With(ctx, func(ctx context.Context, d *runs.Desk) (err error) {
+	return runs.With(ctx, func(ctx context.Context, d *runs.Service) (err error) {
 		d.Open = d.Look
 		site, err := d.Look(ctx, clusterName)
 		if err != nil {

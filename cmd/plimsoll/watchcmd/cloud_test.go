@@ -30,9 +30,9 @@ func TestWatchFindsInstancesAtAWS(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	for _, id := range []string{"orders", "billing"} {
-		s.Add(awstest.Instance{ID: id, Engine: "mysql", Class: "db.m5.large", Type: "gp2", GiB: 100, Address: "127.0.0.1:1", Tags: map[string]string{"team": "tax"}})
+		s.Instances.Add(awstest.Instance{ID: id, Engine: "mysql", Class: "db.m5.large", Type: "gp2", GiB: 100, Address: "127.0.0.1:1", Tags: map[string]string{"team": "tax"}})
 	}
-	s.Metric("orders", "FreeStorageSpace", time.Now().Truncate(time.Minute).Add(-3*time.Minute), 5<<30)
+	s.Metrics.Put("orders", "FreeStorageSpace", time.Now().Truncate(time.Minute).Add(-3*time.Minute), 5<<30)
 	if err := os.WriteFile("watch.yaml", []byte("aws: [{tags: {team: tax}, environment: production, user: nobody}]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestAWatchLooksForInstancesAgain(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	orders := awstest.Instance{ID: "orders", Engine: "mysql", Address: "127.0.0.1:1", Type: "gp2", GiB: 100, Tags: map[string]string{"team": "tax"}}
-	s.Add(orders)
+	s.Instances.Add(orders)
 	deps, err := home.LabDeps()
 	if err != nil {
 		t.Fatal(err)
@@ -76,22 +76,22 @@ func TestAWatchLooksForInstancesAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	station, err := OpenStation(t.Context(), sources, set, deps, find.Log)
+	service, err := OpenService(t.Context(), sources, set, deps, find.Log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = station.Close() }()
+	defer func() { _ = service.Close() }()
 	ctx, cancel := context.WithCancel(t.Context())
 	var looking sync.WaitGroup
 	defer looking.Wait()
 	defer cancel()
-	looking.Go(func() { find.Again(ctx, 20*time.Millisecond, station.Follow) })
+	looking.Go(func() { find.Rediscover(ctx, 20*time.Millisecond, service.Follow) })
 	shows := func(want ...string) {
 		t.Helper()
 		var names []string
 		for begun := time.Now(); time.Since(begun) < 20*time.Second; time.Sleep(20 * time.Millisecond) {
 			names = nil
-			for _, i := range station.Watcher.Fleet().Instances {
+			for _, i := range service.Watcher.Fleet().Instances {
 				names = append(names, i.Name)
 			}
 			slices.Sort(names)
@@ -102,7 +102,7 @@ func TestAWatchLooksForInstancesAgain(t *testing.T) {
 		t.Fatalf("it watches %v, want %v", names, want)
 	}
 	shows("orders/orders")
-	s.Add(awstest.Instance{ID: "billing", Engine: "mysql", Address: "127.0.0.1:2", Type: "gp2", GiB: 100, Tags: map[string]string{"team": "tax"}})
+	s.Instances.Add(awstest.Instance{ID: "billing", Engine: "mysql", Address: "127.0.0.1:2", Type: "gp2", GiB: 100, Tags: map[string]string{"team": "tax"}})
 	shows("billing/billing", "orders/orders")
 	if len(find.regions) != 1 {
 		t.Errorf("%d regions ask for the same instances", len(find.regions))
@@ -115,8 +115,8 @@ func TestAWatchTellsOfClonesThatNobodyNeeds(t *testing.T) {
 	for name, value := range map[string]string{"AWS_ENDPOINT_URL": s.URL, "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_REGION": "eu-west-1", "AWS_CONFIG_FILE": "none", "AWS_SHARED_CREDENTIALS_FILE": "none"} {
 		t.Setenv(name, value)
 	}
-	s.Add(awstest.Instance{ID: "shop-a", Engine: "aurora-mysql", Address: "127.0.0.1:1"})
-	s.AddCluster("shop", "aurora-mysql", "shop-a")
+	s.Instances.Add(awstest.Instance{ID: "shop-a", Engine: "aurora-mysql", Address: "127.0.0.1:1"})
+	s.Clusters.Add("shop", "aurora-mysql", "shop-a")
 	api, err := aws.OpenRDS(t.Context(), aws.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ func TestAWatchTellsOfClonesThatNobodyNeeds(t *testing.T) {
 	if text := said.String(); strings.Count(text, "needed no longer") != 1 || !strings.Contains(text, "clone=over of=shop") || !strings.Contains(text, "aurora/delete-expired-clones --cluster shop") {
 		t.Errorf("it says %q", text)
 	}
-	if !s.HasCluster("over") {
+	if !s.Clusters.Has("over") {
 		t.Error("a watch has deleted a clone")
 	}
 }

@@ -111,7 +111,7 @@ func watchOn(ctx context.Context, c console.Streams, sources []watch.Source, fin
 		log = slog.New(slog.NewTextHandler(c.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	}
 	find.Log = log
-	s, err := OpenStation(ctx, sources, find.Set, find.Deps, log)
+	s, err := OpenService(ctx, sources, find.Set, find.Deps, log)
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func watchOn(ctx context.Context, c console.Streams, sources []watch.Source, fin
 		fmt.Fprintf(c.Err, "serving Grafana and Prometheus at http://%s\n", where)
 	}
 	all.Go(func() { _ = s.Run(ctx) }) // it ends with ctx
-	all.Go(func() { find.Again(ctx, FindEvery, s.Follow) })
+	all.Go(func() { find.Rediscover(ctx, FindEvery, s.Follow) })
 	switch {
 	case o.quiet:
 		<-ctx.Done()

@@ -33,8 +33,8 @@ type Outcome struct {
 	CPU        time.Duration `json:"cpu"` // of the process, while it read
 }
 
-// Run reads for the length, as often as it can. The driver is set as package cql sets it where that matters to its cost: two
-// connections to a node, token-aware, and no write that waits for company.
+// Run reads for the length, as often as it can. The driver is set as package cql sets it where that matters to its cost: two connections to
+// a node, token-aware, and no coalescing of writes.
 func (r Reads) Run(ctx context.Context) (Outcome, error) {
 	c := gocql.NewCluster(r.Target.Addresses...)
 	c.Keyspace, c.Consistency, c.NumConns = r.Target.Namespace, gocql.LocalQuorum, 2

@@ -50,7 +50,7 @@ func (c *Cursor) Uint64() uint64 {
 	return 0
 }
 
-// length reads a length-encoded integer. null is the byte 0xfb, which stands for NULL where a text is expected.
+// Length reads a length-encoded integer. null is the byte 0xfb, which stands for NULL where a text is expected.
 func (c *Cursor) Length() (n uint64, null bool) {
 	switch first := c.Uint8(); first {
 	case 0xfb:
@@ -70,7 +70,7 @@ func (c *Cursor) Length() (n uint64, null bool) {
 	}
 }
 
-// text reads a length-encoded text; nil is NULL.
+// Text reads a length-encoded text; nil is NULL.
 func (c *Cursor) Text() []byte {
 	n, null := c.Length()
 	if null {
@@ -83,7 +83,7 @@ func (c *Cursor) Text() []byte {
 	return b
 }
 
-// untilZero reads a text that ends with a zero byte, or with the packet.
+// UntilZero reads a text that ends with a zero byte, or with the packet.
 func (c *Cursor) UntilZero() []byte {
 	for i, b := range c.Rest {
 		if b == 0 {

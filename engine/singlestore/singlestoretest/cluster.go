@@ -14,7 +14,7 @@ import (
 	"plimsoll/engine"
 )
 
-// Spec is what a cluster is like at the beginning.
+// Spec is the cluster as a test begins with it.
 type Spec struct {
 	Copies     int           // redundancy level; 0: 1
 	Paired     bool          // leaf_failover_fanout

@@ -11,12 +11,12 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
 
-// Server is a region of RDS. Change its fields before it is asked; it is safe for concurrent use afterwards.
+// Server is a region of RDS. What stands in it is put there and looked at by its parts: Instances, Clusters and so on. Change the fields above
+// them before it is asked; it is safe for concurrent use afterwards.
 type Server struct {
 	URL string
 	// Takes is how long an accepted change takes, after the looks during which nothing of it is to be seen yet. Default 30 ms.
@@ -41,44 +41,58 @@ type Server struct {
 	// Parameter is told when a parameter comes into force; may be nil.
 	Parameter func(group, name, value string)
 
+	Instances       *Instances
+	Clusters        *Clusters
+	Endpoints       *Endpoints
+	ParameterGroups *ParameterGroups
+	BlueGreens      *BlueGreens
+	Metrics         *Metrics
+	Waits           *Waits
+	Prices          *Prices
+
 	clock
-	mu         sync.Mutex
-	instances  map[string]*Instance
-	clusters   map[string]*cluster
-	endpoints  map[string]*endpoint
-	groups     map[string]map[string]*parameter
-	events     []event
-	faults     map[string][]Fault
-	asked      map[string]int
-	snapshots  []string                      // that were taken of instances before they were deleted
-	backups    []string                      // instances that were deleted and whose automated backups are kept
-	metrics    map[string][]point            // by instance/name
-	waits      map[string]map[string][]point // by resource and event
-	blueGreens []*blueGreen
-	failing    string // the deployment whose switchover fails
-	prices     []PriceEntry
-	published  string // when the prices were
+	requests
+	events     *events
+	operations map[string]operation
 }
 
-// Fault is something that goes wrong with a request.
-type Fault string
-
-// The faults.
-const (
-	Throttled Fault = "throttled" // refused: too many requests; nothing was done
-	Broken    Fault = "broken"    // status 500; nothing was done
-	Lost      Fault = "lost"      // done, and the connection breaks before the answer
-	Ignored   Fault = "ignored"   // accepted, and nothing is done
-	Denied    Fault = "denied"    // refused: the credentials may not; nothing was done
-)
+// operation answers a request with the inside of its result.
+type operation func(url.Values) (string, error)
 
 // New starts a region that ends with the test.
 func New(t testing.TB) *Server {
-	s := &Server{
-		Takes: 30 * time.Millisecond, Unseen: 2,
-		instances: map[string]*Instance{}, clusters: map[string]*cluster{}, endpoints: map[string]*endpoint{}, groups: map[string]map[string]*parameter{},
-		faults: map[string][]Fault{}, asked: map[string]int{},
-		metrics: map[string][]point{}, waits: map[string]map[string][]point{},
+	s := &Server{Takes: 30 * time.Millisecond, Unseen: 2, requests: newRequests()}
+	s.events = &events{clock: &s.clock}
+	s.Instances = &Instances{region: s, all: map[string]*Instance{}}
+	s.Clusters = &Clusters{region: s, all: map[string]*cluster{}}
+	s.Endpoints = &Endpoints{region: s, all: map[string]*endpoint{}}
+	s.ParameterGroups = &ParameterGroups{region: s, all: map[string]map[string]*parameter{}}
+	s.BlueGreens = &BlueGreens{region: s}
+	s.Metrics = &Metrics{region: s, of: map[string][]point{}}
+	s.Waits = &Waits{requests: &s.requests, of: map[string]map[string][]point{}}
+	s.Prices = &Prices{requests: &s.requests}
+	s.operations = map[string]operation{
+		"DescribeDBInstances":           s.Instances.describe,
+		"DescribeDBClusters":            s.Clusters.describe,
+		"DescribeBlueGreenDeployments":  s.BlueGreens.describe,
+		"CreateBlueGreenDeployment":     s.BlueGreens.create,
+		"SwitchoverBlueGreenDeployment": s.BlueGreens.switchOver,
+		"DeleteBlueGreenDeployment":     s.BlueGreens.delete,
+		"DescribeDBParameters":          s.ParameterGroups.describe,
+		"DescribeEvents":                s.events.describe,
+		"GetMetricData":                 s.Metrics.answer,
+		"ModifyDBInstance":              s.Instances.modify,
+		"RebootDBInstance":              s.Instances.reboot,
+		"CreateDBInstance":              s.Clusters.createMember,
+		"CreateDBInstanceReadReplica":   s.Instances.createReplica,
+		"PromoteReadReplica":            s.Instances.promote,
+		"DeleteDBInstance":              s.Instances.delete,
+		"ModifyDBParameterGroup":        s.ParameterGroups.modify,
+		"FailoverDBCluster":             s.Clusters.failover,
+		"RestoreDBClusterToPointInTime": s.Clusters.clone,
+		"DeleteDBCluster":               s.Clusters.delete,
+		"DescribeDBClusterEndpoints":    s.Endpoints.describe,
+		"ModifyDBClusterEndpoint":       s.Endpoints.modify,
 	}
 	h := httptest.NewServer(s)
 	t.Cleanup(h.Close)
@@ -90,57 +104,11 @@ func New(t testing.TB) *Server {
 func (s *Server) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	clear(s.instances)
-	clear(s.clusters)
-	clear(s.endpoints)
-	clear(s.groups)
-	s.blueGreens, s.events = nil, nil
-}
-
-// Fail makes the next requests of an operation go wrong, one after another.
-func (s *Server) Fail(operation string, faults ...Fault) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults[operation] = append(s.faults[operation], faults...)
-}
-
-// Asked is how often an operation was asked for and did something, whatever became of its answer.
-func (s *Server) Asked(operation string) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.asked[operation]
-}
-
-// Kept are the last snapshots that were taken, and the deleted instances whose automated backups are there still.
-func (s *Server) Kept() (snapshots, backups []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.snapshots), slices.Clone(s.backups)
-}
-
-// operations are what the stand-in knows. Each returns the inside of its result.
-var operations = map[string]func(*Server, url.Values) (string, error){
-	"DescribeDBInstances":           (*Server).describeInstances,
-	"DescribeDBClusters":            (*Server).describeClusters,
-	"DescribeBlueGreenDeployments":  (*Server).describeBlueGreens,
-	"CreateBlueGreenDeployment":     (*Server).createBlueGreen,
-	"SwitchoverBlueGreenDeployment": (*Server).switchOver,
-	"DeleteBlueGreenDeployment":     (*Server).deleteBlueGreen,
-	"DescribeDBParameters":          (*Server).describeParameters,
-	"DescribeEvents":                (*Server).describeEvents,
-	"GetMetricData":                 (*Server).metricData,
-	"ModifyDBInstance":              (*Server).modifyInstance,
-	"RebootDBInstance":              (*Server).rebootInstance,
-	"CreateDBInstance":              (*Server).createInstance,
-	"CreateDBInstanceReadReplica":   (*Server).createReplica,
-	"PromoteReadReplica":            (*Server).promote,
-	"DeleteDBInstance":              (*Server).deleteInstance,
-	"ModifyDBParameterGroup":        (*Server).modifyGroup,
-	"FailoverDBCluster":             (*Server).failover,
-	"RestoreDBClusterToPointInTime": (*Server).clone,
-	"DeleteDBCluster":               (*Server).deleteCluster,
-	"DescribeDBClusterEndpoints":    (*Server).describeEndpoints,
-	"ModifyDBClusterEndpoint":       (*Server).modifyEndpoint,
+	clear(s.Instances.all)
+	clear(s.Clusters.all)
+	clear(s.Endpoints.all)
+	clear(s.ParameterGroups.all)
+	s.BlueGreens.all, s.events.all = nil, nil
 }
 
 // looks change nothing.
@@ -160,11 +128,11 @@ func refuse(code, format string, args ...any) error {
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.Header.Get("X-Amz-Target"), insightsTarget) {
-		s.insights(w, r)
+		s.Waits.answer(w, r)
 		return
 	}
 	if strings.HasPrefix(r.Header.Get("X-Amz-Target"), pricingTarget) {
-		s.listPrices(w, r)
+		s.Prices.answer(w, r)
 		return
 	}
 	if err := r.ParseForm(); err != nil {
@@ -173,13 +141,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	name := r.PostForm.Get("Action")
 	s.mu.Lock()
-	fault := Fault("")
-	if queue := s.faults[name]; len(queue) > 0 {
-		fault, s.faults[name] = queue[0], queue[1:]
-	}
+	fault := s.nextFault(name)
 	var body string
 	err := faulty(fault)
-	do, known := operations[name]
+	do, known := s.operations[name]
 	switch {
 	case err != nil:
 	case !known:
@@ -187,11 +152,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case fault == Ignored && !slices.Contains(looks, name):
 		s.asked[name]++
 	default:
-		if body, err = do(s, r.PostForm); err == nil {
+		if body, err = do(r.PostForm); err == nil {
 			s.asked[name]++
 		}
 	}
-	s.watchEndpoints()
+	s.Endpoints.watch()
 	s.mu.Unlock()
 	if fault == Lost {
 		panic(http.ErrAbortHandler) // closes the connection
@@ -222,31 +187,4 @@ func answer(w http.ResponseWriter, name, body string, err error) {
 	}
 	_, _ = fmt.Fprintf(w, `<%sResponse xmlns="http://rds.amazonaws.com/doc/2014-10-31/"><%sResult>%s</%sResult><ResponseMetadata><RequestId>r</RequestId></ResponseMetadata></%sResponse>`,
 		name, name, body, name, name)
-}
-
-type event struct {
-	source, message string
-	at              time.Time
-	categories      []string
-}
-
-func (s *Server) happened(source, message string, categories ...string) {
-	s.events = append(s.events, event{source, message, s.now(), categories})
-}
-
-func (s *Server) describeEvents(q url.Values) (string, error) {
-	since, _ := time.Parse(time.RFC3339, q.Get("StartTime"))
-	var all string
-	for _, e := range s.events {
-		if e.source != q.Get("SourceIdentifier") || e.at.Before(since) {
-			continue
-		}
-		var categories string
-		for _, c := range e.categories {
-			categories += el("EventCategory", c)
-		}
-		all += "<Event>" + el("SourceIdentifier", e.source) + el("SourceType", "db-instance") + el("Message", e.message) +
-			el("Date", e.at.UTC().Format(time.RFC3339Nano)) + "<EventCategories>" + categories + "</EventCategories></Event>"
-	}
-	return "<Events>" + all + "</Events>", nil
 }

@@ -6,6 +6,13 @@ import (
 	"time"
 )
 
+// BlueGreens are the blue/green deployments in a region.
+type BlueGreens struct {
+	region  *Server
+	all     []*blueGreen
+	failing string // the deployment whose switchover fails
+}
+
 // blueGreen is a copy of an instance that may take its place.
 type blueGreen struct {
 	id, name, status string
@@ -17,27 +24,27 @@ type blueGreen struct {
 }
 
 // FailSwitchover makes the next switchover of a deployment fail, after which all is as it was.
-func (s *Server) FailSwitchover(name string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (s *BlueGreens) FailSwitchover(name string) {
+	s.region.mu.Lock()
+	defer s.region.mu.Unlock()
 	s.failing = name
 }
 
-// DropBlueGreens forgets all deployments, and their copies.
-func (s *Server) DropBlueGreens() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, d := range s.blueGreens {
-		delete(s.instances, d.target)
+// Drop forgets all deployments, and their copies.
+func (s *BlueGreens) Drop() {
+	s.region.mu.Lock()
+	defer s.region.mu.Unlock()
+	for _, d := range s.all {
+		delete(s.region.Instances.all, d.target)
 	}
-	s.blueGreens = nil
+	s.all = nil
 }
 
 func arnOf(instance string) string { return "arn:aws:rds:test:1:db:" + instance }
 
-// happens lets time do what it does to a deployment.
-func (s *Server) happens(d *blueGreen) {
-	if d.then == "" || s.now().Before(d.ends) {
+// advance lets time do what it does to a deployment.
+func (s *BlueGreens) advance(d *blueGreen) {
+	if d.then == "" || s.region.now().Before(d.ends) {
 		return
 	}
 	d.status, d.then = d.then, ""
@@ -46,13 +53,13 @@ func (s *Server) happens(d *blueGreen) {
 	}
 }
 
-func (s *Server) createBlueGreen(q url.Values) (string, error) {
+func (s *BlueGreens) create(q url.Values) (string, error) {
 	id := strings.TrimPrefix(q.Get("Source"), arnOf(""))
-	source, err := s.usable(id)
+	source, err := s.region.Instances.usable(id)
 	if err != nil {
 		return "", err
 	}
-	for _, d := range s.blueGreens {
+	for _, d := range s.all {
 		if d.name == q.Get("BlueGreenDeploymentName") {
 			return "", refuse("BlueGreenDeploymentAlreadyExistsFault", "A blue/green deployment with the specified name already exists.")
 		}
@@ -68,19 +75,19 @@ func (s *Server) createBlueGreen(q url.Values) (string, error) {
 	if v := q.Get("TargetDBInstanceClass"); v != "" {
 		copied.Class = v
 	}
-	if s.Green != nil {
-		copied.Address = s.Green(id)
+	if s.region.Green != nil {
+		copied.Address = s.region.Green(id)
 	}
-	d := &blueGreen{id: "bgd-" + q.Get("BlueGreenDeploymentName"), name: q.Get("BlueGreenDeploymentName"), status: "PROVISIONING", source: id, target: copied.ID, tags: tagsIn(q), ends: s.now().Add(s.Takes), then: "AVAILABLE"}
-	d.apply = func() { s.instances[copied.ID] = &copied }
-	s.blueGreens = append(s.blueGreens, d)
+	d := &blueGreen{id: "bgd-" + q.Get("BlueGreenDeploymentName"), name: q.Get("BlueGreenDeploymentName"), status: "PROVISIONING", source: id, target: copied.ID, tags: tagsIn(q), ends: s.region.now().Add(s.region.Takes), then: "AVAILABLE"}
+	d.apply = func() { s.region.Instances.all[copied.ID] = &copied }
+	s.all = append(s.all, d)
 	return d.xml(), nil
 }
 
-func (s *Server) describeBlueGreens(q url.Values) (string, error) {
+func (s *BlueGreens) describe(q url.Values) (string, error) {
 	var all string
-	for _, d := range s.blueGreens {
-		s.happens(d)
+	for _, d := range s.all {
+		s.advance(d)
 		if want := q.Get("Filters.Filter.1.Values.Value.1"); want == "" || want == d.name {
 			all += "<member>" + d.inner() + "</member>"
 		}
@@ -88,46 +95,46 @@ func (s *Server) describeBlueGreens(q url.Values) (string, error) {
 	return "<BlueGreenDeployments>" + all + "</BlueGreenDeployments>", nil
 }
 
-func (s *Server) blueGreen(q url.Values) (*blueGreen, error) {
-	for _, d := range s.blueGreens {
+func (s *BlueGreens) get(q url.Values) (*blueGreen, error) {
+	for _, d := range s.all {
 		if d.id == q.Get("BlueGreenDeploymentIdentifier") {
-			s.happens(d)
+			s.advance(d)
 			return d, nil
 		}
 	}
 	return nil, refuse("BlueGreenDeploymentNotFoundFault", "BlueGreenDeployment %s not found.", q.Get("BlueGreenDeploymentIdentifier"))
 }
 
-func (s *Server) switchOver(q url.Values) (string, error) {
-	d, err := s.blueGreen(q)
+func (s *BlueGreens) switchOver(q url.Values) (string, error) {
+	d, err := s.get(q)
 	if err != nil {
 		return "", err
 	}
 	if d.status != "AVAILABLE" && d.status != "SWITCHOVER_FAILED" {
 		return "", refuse("InvalidBlueGreenDeploymentStateFault", "The blue/green deployment is in state %s.", d.status)
 	}
-	d.status, d.ends, d.then = "SWITCHOVER_IN_PROGRESS", s.now().Add(s.Takes), "SWITCHOVER_COMPLETED"
+	d.status, d.ends, d.then = "SWITCHOVER_IN_PROGRESS", s.region.now().Add(s.region.Takes), "SWITCHOVER_COMPLETED"
 	if s.failing == d.name {
 		s.failing, d.then, d.apply = "", "SWITCHOVER_FAILED", nil
 		return d.xml(), nil
 	}
 	d.apply = func() {
-		blue, green := s.instances[d.source], s.instances[d.target]
-		delete(s.instances, blue.ID)
-		delete(s.instances, green.ID)
+		blue, green := s.region.Instances.all[d.source], s.region.Instances.all[d.target]
+		delete(s.region.Instances.all, blue.ID)
+		delete(s.region.Instances.all, green.ID)
 		blue.ID, green.ID = d.source+"-old1", d.source
-		s.instances[blue.ID], s.instances[green.ID] = blue, green
+		s.region.Instances.all[blue.ID], s.region.Instances.all[green.ID] = blue, green
 		d.source, d.target = blue.ID, green.ID
-		s.happened(green.ID, "Switchover from DB instance "+green.ID+" completed", "availability")
-		if s.SwitchedOver != nil {
-			s.SwitchedOver(*blue, *green)
+		s.region.events.add(green.ID, "Switchover from DB instance "+green.ID+" completed", "availability")
+		if s.region.SwitchedOver != nil {
+			s.region.SwitchedOver(*blue, *green)
 		}
 	}
 	return d.xml(), nil
 }
 
-func (s *Server) deleteBlueGreen(q url.Values) (string, error) {
-	d, err := s.blueGreen(q)
+func (s *BlueGreens) delete(q url.Values) (string, error) {
+	d, err := s.get(q)
 	if err != nil {
 		return "", err
 	}
@@ -135,11 +142,11 @@ func (s *Server) deleteBlueGreen(q url.Values) (string, error) {
 		if d.status == "SWITCHOVER_COMPLETED" {
 			return "", refuse("InvalidParameterCombination", "You can't specify DeleteTarget after the switchover.")
 		}
-		delete(s.instances, d.target)
+		delete(s.region.Instances.all, d.target)
 	}
-	for i, one := range s.blueGreens {
+	for i, one := range s.all {
 		if one == d {
-			s.blueGreens = append(s.blueGreens[:i:i], s.blueGreens[i+1:]...)
+			s.all = append(s.all[:i:i], s.all[i+1:]...)
 			break
 		}
 	}
@@ -153,19 +160,4 @@ func (d *blueGreen) xml() string {
 
 func (d *blueGreen) inner() string {
 	return el("BlueGreenDeploymentIdentifier", d.id) + el("BlueGreenDeploymentName", d.name) + el("Source", arnOf(d.source)) + el("Target", arnOf(d.target)) + el("Status", d.status) + tagsXML(d.tags)
-}
-
-// rename gives an instance another name; its server restarts.
-func (s *Server) rename(i *Instance, name string) error {
-	if _, there := s.instances[name]; there {
-		return refuse("DBInstanceAlreadyExists", "DB instance already exists")
-	}
-	s.begin(i, "renaming", "available", func() {
-		delete(s.instances, i.ID)
-		i.ID = name
-		s.instances[name] = i
-		s.reboot(i)
-	})
-	i.change.unseen = 0
-	return nil
 }

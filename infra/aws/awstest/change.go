@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func (s *Server) modifyInstance(q url.Values) (string, error) {
+func (s *Instances) modify(q url.Values) (string, error) {
 	i, err := s.usable(q.Get("DBInstanceIdentifier"))
 	if err != nil {
 		return "", err
@@ -31,7 +31,7 @@ func (s *Server) modifyInstance(q url.Values) (string, error) {
 	if gib != 0 && gib < i.GiB {
 		return "", refuse("InvalidParameterCombination", "Requested storage size (%d) cannot be less than the current storage size (%d)", gib, i.GiB)
 	}
-	if storage && s.now().Sub(i.grew) < 6*time.Hour {
+	if storage && s.region.now().Sub(i.grew) < 6*time.Hour {
 		return "", refuse("InvalidParameterCombination", "You can't currently modify the storage of this DB instance because the previous storage change is being optimized.")
 	}
 	if i.Pending == nil {
@@ -71,44 +71,44 @@ func (s *Server) modifyInstance(q url.Values) (string, error) {
 		count("StorageThroughput", &i.Throughput)
 		i.Pending = nil
 		if storage {
-			i.grew = s.now()
-			s.happened(i.ID, "Finished applying modification to allocated storage", "configuration change")
+			i.grew = s.region.now()
+			s.region.events.add(i.ID, "Finished applying modification to allocated storage", "configuration change")
 		}
 		if restarts {
-			s.reboot(i)
-			s.happened(i.ID, "Finished applying modification to DB instance class", "configuration change")
+			s.restart(i)
+			s.region.events.add(i.ID, "Finished applying modification to DB instance class", "configuration change")
 		}
 	})
 	return s.shown(q)
 }
 
-func (s *Server) reboot(i *Instance) {
-	if s.Rebooted != nil {
-		s.Rebooted(i.ID)
+func (s *Instances) restart(i *Instance) {
+	if s.region.Rebooted != nil {
+		s.region.Rebooted(i.ID)
 	}
 	if i.rebootDue {
 		i.rebootDue = false
-		s.inForce(i.Group)
+		s.region.ParameterGroups.inForce(i.Group)
 	}
-	s.happened(i.ID, "DB instance restarted", "availability")
+	s.region.events.add(i.ID, "DB instance restarted", "availability")
 }
 
-func (s *Server) rebootInstance(q url.Values) (string, error) {
+func (s *Instances) reboot(q url.Values) (string, error) {
 	i, err := s.usable(q.Get("DBInstanceIdentifier"))
 	if err != nil {
 		return "", err
 	}
-	s.begin(i, "rebooting", "available", func() { s.reboot(i) })
+	s.begin(i, "rebooting", "available", func() { s.restart(i) })
 	return s.shown(q)
 }
 
-func (s *Server) createReplica(q url.Values) (string, error) {
-	source, err := s.instance(q.Get("SourceDBInstanceIdentifier"))
+func (s *Instances) createReplica(q url.Values) (string, error) {
+	source, err := s.get(q.Get("SourceDBInstanceIdentifier"))
 	if err != nil {
 		return "", err
 	}
 	id := q.Get("DBInstanceIdentifier")
-	if _, there := s.instances[id]; there {
+	if _, there := s.all[id]; there {
 		return "", refuse("DBInstanceAlreadyExists", "DB instance already exists")
 	}
 	i := *source
@@ -116,38 +116,12 @@ func (s *Server) createReplica(q url.Values) (string, error) {
 	if class := q.Get("DBInstanceClass"); class != "" {
 		i.Class = class
 	}
-	s.instances[id] = &i
-	s.begin(&i, "creating", "available", func() { s.happened(id, "DB instance created", "creation") })
+	s.all[id] = &i
+	s.begin(&i, "creating", "available", func() { s.region.events.add(id, "DB instance created", "creation") })
 	return s.shown(q)
 }
 
-func (s *Server) createInstance(q url.Values) (string, error) {
-	c, there := s.clusters[q.Get("DBClusterIdentifier")]
-	if !there {
-		return "", refuse("DBClusterNotFoundFault", "DBCluster %s not found.", q.Get("DBClusterIdentifier"))
-	}
-	id := q.Get("DBInstanceIdentifier")
-	if _, there := s.instances[id]; there {
-		return "", refuse("DBInstanceAlreadyExists", "DB instance already exists")
-	}
-	i := &Instance{ID: id, Class: q.Get("DBInstanceClass"), Engine: c.engine, Version: c.version, Address: c.address, Cluster: c.id, Tags: tagsIn(q), Group: "default." + c.engine, status: "creating", Tier: 1}
-	if q.Has("PromotionTier") {
-		i.Tier = numberIn(q, "PromotionTier")
-	}
-	if s.Joined != nil {
-		i.Address = s.Joined(c.id, id)
-	}
-	s.instances[id] = i
-	s.begin(i, "creating", "available", func() {
-		c.members = append(c.members, id)
-		if c.writer == "" {
-			c.writer = id
-		}
-	})
-	return s.shown(q)
-}
-
-func (s *Server) promote(q url.Values) (string, error) {
+func (s *Instances) promote(q url.Values) (string, error) {
 	i, err := s.usable(q.Get("DBInstanceIdentifier"))
 	if err != nil {
 		return "", err
@@ -158,15 +132,15 @@ func (s *Server) promote(q url.Values) (string, error) {
 	s.begin(i, "modifying", "available", func() {
 		former := i.Source
 		i.Source = ""
-		if s.Promoted != nil {
-			s.Promoted(i.ID, former)
+		if s.region.Promoted != nil {
+			s.region.Promoted(i.ID, former)
 		}
 	})
 	return s.shown(q)
 }
 
-func (s *Server) deleteInstance(q url.Values) (string, error) {
-	i, err := s.instance(q.Get("DBInstanceIdentifier"))
+func (s *Instances) delete(q url.Values) (string, error) {
+	i, err := s.get(q.Get("DBInstanceIdentifier"))
 	if err != nil {
 		return "", err
 	}
@@ -183,11 +157,26 @@ func (s *Server) deleteInstance(q url.Values) (string, error) {
 	if q.Get("DeleteAutomatedBackups") == "false" {
 		s.backups = append(s.backups, i.ID)
 	}
-	body := s.instanceXML(i)
+	body := s.xml(i)
 	s.begin(i, "deleting", "deleted", func() {
-		if c := s.clusters[i.Cluster]; c != nil {
+		if c := s.region.Clusters.all[i.Cluster]; c != nil {
 			c.leave(i.ID)
 		}
 	})
 	return body, nil
+}
+
+// rename gives an instance another name; its server restarts.
+func (s *Instances) rename(i *Instance, name string) error {
+	if _, there := s.all[name]; there {
+		return refuse("DBInstanceAlreadyExists", "DB instance already exists")
+	}
+	s.begin(i, "renaming", "available", func() {
+		delete(s.all, i.ID)
+		i.ID = name
+		s.all[name] = i
+		s.restart(i)
+	})
+	i.change.unseen = 0
+	return nil
 }

@@ -9,6 +9,12 @@ import (
 	"time"
 )
 
+// Clusters are those of Aurora in a region.
+type Clusters struct {
+	region *Server
+	all    map[string]*cluster
+}
+
 // cluster is one of Aurora.
 type cluster struct {
 	id, engine, version, address string
@@ -23,20 +29,20 @@ type cluster struct {
 }
 
 // purge forgets the clusters whose deletion is over.
-func (s *Server) purge() {
-	maps.DeleteFunc(s.clusters, func(_ string, c *cluster) bool { return !c.gone.IsZero() && s.now().After(c.gone) })
+func (s *Clusters) purge() {
+	maps.DeleteFunc(s.all, func(_ string, c *cluster) bool { return !c.gone.IsZero() && s.region.now().After(c.gone) })
 }
 
-// AddCluster puts a cluster of Aurora with instances that are there; the first is the writer.
-func (s *Server) AddCluster(id, engine string, members ...string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// Add puts a cluster of Aurora with instances that are there; the first is the writer.
+func (s *Clusters) Add(id, engine string, members ...string) {
+	s.region.mu.Lock()
+	defer s.region.mu.Unlock()
 	c := &cluster{id: id, engine: engine, version: "8.0.mysql_aurora.3.08.0", members: members, writer: members[0]}
 	for _, m := range members {
-		s.instances[m].Cluster = id
+		s.region.Instances.all[m].Cluster = id
 	}
-	c.address = s.instances[members[0]].Address
-	s.clusters[id] = c
+	c.address = s.region.Instances.all[members[0]].Address
+	s.all[id] = c
 }
 
 func (c *cluster) leave(id string) {
@@ -47,34 +53,34 @@ func (c *cluster) leave(id string) {
 }
 
 // failsOver ends a failover that was begun.
-func (s *Server) failsOver(c *cluster) {
-	if c.next == "" || s.now().Before(c.at) {
+func (s *Clusters) failsOver(c *cluster) {
+	if c.next == "" || s.region.now().Before(c.at) {
 		return
 	}
 	former := c.writer
 	c.writer, c.next = c.next, ""
-	if s.Promoted != nil && c.writer != former {
-		s.Promoted(c.writer, former)
+	if s.region.Promoted != nil && c.writer != former {
+		s.region.Promoted(c.writer, former)
 	}
 }
 
-func (s *Server) describeClusters(q url.Values) (string, error) {
+func (s *Clusters) describe(q url.Values) (string, error) {
 	s.purge()
 	if !q.Has("DBClusterIdentifier") {
 		var all string
-		for _, id := range slices.Sorted(maps.Keys(s.clusters)) {
-			all += s.clusterXML(s.clusters[id])
+		for _, id := range slices.Sorted(maps.Keys(s.all)) {
+			all += s.xml(s.all[id])
 		}
 		return "<DBClusters>" + all + "</DBClusters>", nil
 	}
-	c, there := s.clusters[q.Get("DBClusterIdentifier")]
+	c, there := s.all[q.Get("DBClusterIdentifier")]
 	if !there {
 		return "", refuse("DBClusterNotFoundFault", "DBCluster %s not found.", q.Get("DBClusterIdentifier"))
 	}
-	return "<DBClusters>" + s.clusterXML(c) + "</DBClusters>", nil
+	return "<DBClusters>" + s.xml(c) + "</DBClusters>", nil
 }
 
-func (s *Server) clusterXML(c *cluster) string {
+func (s *Clusters) xml(c *cluster) string {
 	s.failsOver(c)
 	var members string
 	for _, m := range c.members {
@@ -90,15 +96,42 @@ func (s *Server) clusterXML(c *cluster) string {
 	if !c.gone.IsZero() {
 		status = "deleting"
 	}
-	if kind := s.StorageOf[c.id]; kind != "" {
+	if kind := s.region.StorageOf[c.id]; kind != "" {
 		storage = el("StorageType", kind)
 	}
 	return "<DBCluster>" + storage + el("DBClusterIdentifier", c.id) + el("Engine", c.engine) + el("EngineVersion", c.version) + el("Status", status) +
 		el("Endpoint", host) + el("Port", port) + el("CloneGroupId", c.group) + el("DeletionProtection", protected) + "<DBClusterMembers>" + members + "</DBClusterMembers>" + tagsXML(c.tags) + "</DBCluster>"
 }
 
-func (s *Server) failover(q url.Values) (string, error) {
-	c, there := s.clusters[q.Get("DBClusterIdentifier")]
+// createMember answers CreateDBInstance, which the stand-in knows for members of Aurora alone.
+func (s *Clusters) createMember(q url.Values) (string, error) {
+	c, there := s.all[q.Get("DBClusterIdentifier")]
+	if !there {
+		return "", refuse("DBClusterNotFoundFault", "DBCluster %s not found.", q.Get("DBClusterIdentifier"))
+	}
+	id := q.Get("DBInstanceIdentifier")
+	if _, there := s.region.Instances.all[id]; there {
+		return "", refuse("DBInstanceAlreadyExists", "DB instance already exists")
+	}
+	i := &Instance{ID: id, Class: q.Get("DBInstanceClass"), Engine: c.engine, Version: c.version, Address: c.address, Cluster: c.id, Tags: tagsIn(q), Group: "default." + c.engine, status: "creating", Tier: 1}
+	if q.Has("PromotionTier") {
+		i.Tier = numberIn(q, "PromotionTier")
+	}
+	if s.region.Joined != nil {
+		i.Address = s.region.Joined(c.id, id)
+	}
+	s.region.Instances.all[id] = i
+	s.region.Instances.begin(i, "creating", "available", func() {
+		c.members = append(c.members, id)
+		if c.writer == "" {
+			c.writer = id
+		}
+	})
+	return s.region.Instances.shown(q)
+}
+
+func (s *Clusters) failover(q url.Values) (string, error) {
+	c, there := s.all[q.Get("DBClusterIdentifier")]
 	target := q.Get("TargetDBInstanceIdentifier")
 	switch {
 	case !there:
@@ -106,17 +139,17 @@ func (s *Server) failover(q url.Values) (string, error) {
 	case !slices.Contains(c.members, target):
 		return "", refuse("InvalidDBInstanceState", "%s is not a member of the cluster", target)
 	}
-	c.next, c.at = target, s.now().Add(s.Takes)
-	return s.clusterXML(c), nil
+	c.next, c.at = target, s.region.now().Add(s.region.Takes)
+	return s.xml(c), nil
 }
 
-func (s *Server) clone(q url.Values) (string, error) {
-	source, there := s.clusters[q.Get("SourceDBClusterIdentifier")]
+func (s *Clusters) clone(q url.Values) (string, error) {
+	source, there := s.all[q.Get("SourceDBClusterIdentifier")]
 	if !there {
 		return "", refuse("DBClusterNotFoundFault", "DBCluster %s not found.", q.Get("SourceDBClusterIdentifier"))
 	}
 	id := q.Get("DBClusterIdentifier")
-	if _, there := s.clusters[id]; there {
+	if _, there := s.all[id]; there {
 		return "", refuse("DBClusterAlreadyExistsFault", "DB Cluster already exists")
 	}
 	if q.Get("RestoreType") != "copy-on-write" {
@@ -126,15 +159,15 @@ func (s *Server) clone(q url.Values) (string, error) {
 		source.group = "group-of-" + source.id
 	}
 	c := &cluster{id: id, engine: source.engine, version: source.version, address: source.address, tags: tagsIn(q), group: source.group}
-	if s.Cloned != nil {
-		c.address = s.Cloned(source.id, id)
+	if s.region.Cloned != nil {
+		c.address = s.region.Cloned(source.id, id)
 	}
-	s.clusters[id] = c
-	return s.clusterXML(c), nil
+	s.all[id] = c
+	return s.xml(c), nil
 }
 
-func (s *Server) deleteCluster(q url.Values) (string, error) {
-	c, there := s.clusters[q.Get("DBClusterIdentifier")]
+func (s *Clusters) delete(q url.Values) (string, error) {
+	c, there := s.all[q.Get("DBClusterIdentifier")]
 	switch {
 	case !there:
 		return "", refuse("DBClusterNotFoundFault", "DBCluster %s not found.", q.Get("DBClusterIdentifier"))
@@ -145,32 +178,32 @@ func (s *Server) deleteCluster(q url.Values) (string, error) {
 	case len(c.members) > 0:
 		return "", refuse("InvalidDBClusterStateFault", "Cluster cannot be deleted, it still contains DB instances in non-deleting state.")
 	}
-	c.gone = s.now().Add(s.Takes)
-	return s.clusterXML(c), nil
+	c.gone = s.region.now().Add(s.region.Takes)
+	return s.xml(c), nil
 }
 
-// TagCluster sets a tag of a cluster, as a person may.
-func (s *Server) TagCluster(id, key, value string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.clusters[id].tags == nil {
-		s.clusters[id].tags = map[string]string{}
+// Tag sets a tag of a cluster, as a person may.
+func (s *Clusters) Tag(id, key, value string) {
+	s.region.mu.Lock()
+	defer s.region.mu.Unlock()
+	if s.all[id].tags == nil {
+		s.all[id].tags = map[string]string{}
 	}
-	s.clusters[id].tags[key] = value
+	s.all[id].tags[key] = value
 }
 
 // Protect gives a cluster deletion protection.
-func (s *Server) Protect(id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.clusters[id].protected = true
+func (s *Clusters) Protect(id string) {
+	s.region.mu.Lock()
+	defer s.region.mu.Unlock()
+	s.all[id].protected = true
 }
 
-// HasCluster tells whether there is a cluster of that name.
-func (s *Server) HasCluster(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// Has tells whether there is a cluster of that name.
+func (s *Clusters) Has(id string) bool {
+	s.region.mu.Lock()
+	defer s.region.mu.Unlock()
 	s.purge()
-	_, there := s.clusters[id]
+	_, there := s.all[id]
 	return there
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -32,12 +31,10 @@ type EC2 struct {
 	Stopped func(instance string)
 
 	clock
-	mu        sync.Mutex
+	requests
 	instances map[string]*EC2Instance
 	volumes   map[string]*ebs
 	made      map[string]creation // by client token
-	faults    map[string][]Fault
-	asked     map[string]int
 	next      int
 }
 
@@ -45,26 +42,12 @@ type EC2 struct {
 func NewEC2(t testing.TB) *EC2 {
 	s := &EC2{
 		Takes: 20 * time.Millisecond, Unseen: 2, instances: map[string]*EC2Instance{}, volumes: map[string]*ebs{}, made: map[string]creation{},
-		faults: map[string][]Fault{}, asked: map[string]int{},
+		requests: newRequests(),
 	}
 	h := httptest.NewServer(s)
 	t.Cleanup(h.Close)
 	s.URL = h.URL
 	return s
-}
-
-// Fail makes the next requests of an action go wrong, one after another.
-func (s *EC2) Fail(action string, faults ...Fault) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults[action] = append(s.faults[action], faults...)
-}
-
-// Asked is how often an action was asked for and did something, whatever became of its answer.
-func (s *EC2) Asked(action string) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.asked[action]
 }
 
 // ec2Actions are what the stand-in knows. Each returns the inside of its answer.
@@ -89,10 +72,7 @@ func (s *EC2) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	name := r.PostForm.Get("Action")
 	s.mu.Lock()
-	fault := Fault("")
-	if queue := s.faults[name]; len(queue) > 0 {
-		fault, s.faults[name] = queue[0], queue[1:]
-	}
+	fault := s.nextFault(name)
 	var body string
 	var err error
 	do, known := ec2Actions[name]

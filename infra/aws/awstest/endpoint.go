@@ -7,6 +7,12 @@ import (
 	"strconv"
 )
 
+// Endpoints are the custom endpoints of the clusters of Aurora in a region.
+type Endpoints struct {
+	region *Server
+	all    map[string]*endpoint
+}
+
 // endpoint is a custom endpoint of a cluster of Aurora.
 type endpoint struct {
 	id, cluster      string
@@ -14,35 +20,35 @@ type endpoint struct {
 	reached          map[string]bool // the instances that it has ever led to
 }
 
-// AddEndpoint puts a custom endpoint of a cluster. Without members, every instance is one.
-func (s *Server) AddEndpoint(cluster, id string, members ...string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.endpoints[id] = &endpoint{id: id, cluster: cluster, static: members, reached: map[string]bool{}}
+// Add puts a custom endpoint of a cluster. Without members, every instance is one.
+func (s *Endpoints) Add(cluster, id string, members ...string) {
+	s.region.mu.Lock()
+	defer s.region.mu.Unlock()
+	s.all[id] = &endpoint{id: id, cluster: cluster, static: members, reached: map[string]bool{}}
 }
 
 // Reached tells whether an endpoint has ever led to an instance, for however short a time.
-func (s *Server) Reached(endpoint, instance string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.watchEndpoints()
-	return s.endpoints[endpoint].reached[instance]
+func (s *Endpoints) Reached(endpoint, instance string) bool {
+	s.region.mu.Lock()
+	defer s.region.mu.Unlock()
+	s.watch()
+	return s.all[endpoint].reached[instance]
 }
 
 // Members are the instances that an endpoint leads to now.
-func (s *Server) Members(endpoint string) []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.members(s.endpoints[endpoint])
+func (s *Endpoints) Members(endpoint string) []string {
+	s.region.mu.Lock()
+	defer s.region.mu.Unlock()
+	return s.members(s.all[endpoint])
 }
 
-func (s *Server) members(e *endpoint) (all []string) {
-	c := s.clusters[e.cluster]
+func (s *Endpoints) members(e *endpoint) (all []string) {
+	c := s.region.Clusters.all[e.cluster]
 	if c == nil {
 		return nil
 	}
 	for _, m := range c.members {
-		i := s.instances[m]
+		i := s.region.Instances.all[m]
 		if i == nil || i.status != "available" || len(e.static) > 0 && !slices.Contains(e.static, m) || slices.Contains(e.excluded, m) {
 			continue
 		}
@@ -51,28 +57,28 @@ func (s *Server) members(e *endpoint) (all []string) {
 	return all
 }
 
-// watchEndpoints notes whom endpoints lead to.
-func (s *Server) watchEndpoints() {
-	if len(s.endpoints) == 0 {
+// watch notes whom endpoints lead to.
+func (s *Endpoints) watch() {
+	if len(s.all) == 0 {
 		return
 	}
-	for _, i := range s.instances {
-		s.advance(i, false)
+	for _, i := range s.region.Instances.all {
+		s.region.Instances.advance(i, false)
 	}
-	for _, e := range s.endpoints {
+	for _, e := range s.all {
 		for _, m := range s.members(e) {
 			e.reached[m] = true
 		}
 	}
 }
 
-func (s *Server) describeEndpoints(q url.Values) (string, error) {
-	if _, there := s.clusters[q.Get("DBClusterIdentifier")]; !there {
+func (s *Endpoints) describe(q url.Values) (string, error) {
+	if _, there := s.region.Clusters.all[q.Get("DBClusterIdentifier")]; !there {
 		return "", refuse("DBClusterNotFoundFault", "DBCluster %s not found.", q.Get("DBClusterIdentifier"))
 	}
 	var all string
-	for _, id := range slices.Sorted(maps.Keys(s.endpoints)) {
-		if e := s.endpoints[id]; e.cluster == q.Get("DBClusterIdentifier") {
+	for _, id := range slices.Sorted(maps.Keys(s.all)) {
+		if e := s.all[id]; e.cluster == q.Get("DBClusterIdentifier") {
 			all += "<DBClusterEndpointList>" + e.inner() + "</DBClusterEndpointList>"
 		}
 	}
@@ -91,8 +97,8 @@ func (e *endpoint) inner() string {
 		list("StaticMembers", e.static) + list("ExcludedMembers", e.excluded)
 }
 
-func (s *Server) modifyEndpoint(q url.Values) (string, error) {
-	e, there := s.endpoints[q.Get("DBClusterEndpointIdentifier")]
+func (s *Endpoints) modify(q url.Values) (string, error) {
+	e, there := s.all[q.Get("DBClusterEndpointIdentifier")]
 	if !there {
 		return "", refuse("DBClusterEndpointNotFoundFault", "DBClusterEndpoint not found: %s", q.Get("DBClusterEndpointIdentifier"))
 	}
@@ -102,7 +108,7 @@ func (s *Server) modifyEndpoint(q url.Values) (string, error) {
 			continue
 		}
 		for _, m := range members {
-			if i := s.instances[m]; i == nil || i.Cluster != e.cluster {
+			if i := s.region.Instances.all[m]; i == nil || i.Cluster != e.cluster {
 				return "", refuse("DBInstanceNotFound", "DBInstance %s not found.", m)
 			}
 		}

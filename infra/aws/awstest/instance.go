@@ -8,6 +8,14 @@ import (
 	"time"
 )
 
+// Instances are the DB instances in a region.
+type Instances struct {
+	region    *Server
+	all       map[string]*Instance
+	snapshots []string // that were taken of instances before they were deleted
+	backups   []string // instances that were deleted and whose automated backups are kept
+}
+
 // Instance is a DB instance of the stand-in.
 type Instance struct {
 	ID, Class, Engine, Version string
@@ -37,28 +45,28 @@ type change struct {
 }
 
 // Add puts an instance that is available.
-func (s *Server) Add(i Instance) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (s *Instances) Add(i Instance) {
+	s.region.mu.Lock()
+	defer s.region.mu.Unlock()
 	i.status = "available"
 	if i.Group == "" {
 		i.Group = "default." + i.Engine
 	}
-	s.instances[i.ID] = &i
+	s.all[i.ID] = &i
 }
 
 // Status sets the state of an instance: storage-full, say.
-func (s *Server) Status(id, status string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.instances[id].status = status
+func (s *Instances) Status(id, status string) {
+	s.region.mu.Lock()
+	defer s.region.mu.Unlock()
+	s.all[id].status = status
 }
 
 // Shown is an instance as it is now, and whether there is one.
-func (s *Server) Shown(id string) (Instance, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	i, there := s.instances[id]
+func (s *Instances) Shown(id string) (Instance, bool) {
+	s.region.mu.Lock()
+	defer s.region.mu.Unlock()
+	i, there := s.all[id]
 	if !there {
 		return Instance{}, false
 	}
@@ -66,13 +74,20 @@ func (s *Server) Shown(id string) (Instance, bool) {
 	return *i, true
 }
 
+// Kept are the last snapshots that were taken, and the deleted instances whose automated backups are there still.
+func (s *Instances) Kept() (snapshots, backups []string) {
+	s.region.mu.Lock()
+	defer s.region.mu.Unlock()
+	return slices.Clone(s.snapshots), slices.Clone(s.backups)
+}
+
 // begin accepts a change of an instance.
-func (s *Server) begin(i *Instance, status, then string, apply func()) {
-	i.change = &change{status: status, unseen: s.Unseen, ends: s.now().Add(s.Takes), apply: apply, then: then}
+func (s *Instances) begin(i *Instance, status, then string, apply func()) {
+	i.change = &change{status: status, unseen: s.region.Unseen, ends: s.region.now().Add(s.region.Takes), apply: apply, then: then}
 }
 
 // advance lets time do what it does to an instance.
-func (s *Server) advance(i *Instance, look bool) {
+func (s *Instances) advance(i *Instance, look bool) {
 	c := i.change
 	if c == nil {
 		return
@@ -84,18 +99,18 @@ func (s *Server) advance(i *Instance, look bool) {
 		return
 	}
 	i.status = c.status
-	if s.now().Before(c.ends) {
+	if s.region.now().Before(c.ends) {
 		return
 	}
 	i.change, i.status = nil, c.then
 	c.apply()
 	if i.status == "deleted" {
-		delete(s.instances, i.ID)
+		delete(s.all, i.ID)
 	}
 }
 
-func (s *Server) instance(id string) (*Instance, error) {
-	i, there := s.instances[id]
+func (s *Instances) get(id string) (*Instance, error) {
+	i, there := s.all[id]
 	if !there {
 		return nil, refuse("DBInstanceNotFound", "DBInstance %s not found.", id)
 	}
@@ -103,8 +118,8 @@ func (s *Server) instance(id string) (*Instance, error) {
 }
 
 // usable is an instance to which something may be done now.
-func (s *Server) usable(id string) (*Instance, error) {
-	i, err := s.instance(id)
+func (s *Instances) usable(id string) (*Instance, error) {
+	i, err := s.get(id)
 	if err != nil {
 		return nil, err
 	}
@@ -115,9 +130,9 @@ func (s *Server) usable(id string) (*Instance, error) {
 	return i, nil
 }
 
-func (s *Server) describeInstances(q url.Values) (string, error) {
+func (s *Instances) describe(q url.Values) (string, error) {
 	var all string
-	for _, i := range s.instances { // those that are renamed are asked for by another name
+	for _, i := range s.all { // those that are renamed are asked for by another name
 		if i.change != nil && i.change.status == "renaming" {
 			s.advance(i, false)
 		}
@@ -129,7 +144,7 @@ func (s *Server) describeInstances(q url.Values) (string, error) {
 		if q.Get("Filters.Filter.1.Name") == "db-cluster-id" {
 			of = q.Get("Filters.Filter.1.Values.Value.1")
 		}
-		for id, i := range s.instances {
+		for id, i := range s.all {
 			if of == "" || i.Cluster == of {
 				names = append(names, id)
 			}
@@ -137,13 +152,13 @@ func (s *Server) describeInstances(q url.Values) (string, error) {
 		slices.Sort(names)
 	}
 	for _, id := range names {
-		i, err := s.instance(id)
+		i, err := s.get(id)
 		if err != nil {
 			return "", err
 		}
 		s.advance(i, true)
-		if _, there := s.instances[id]; there {
-			all += s.instanceXML(i)
+		if _, there := s.all[id]; there {
+			all += s.xml(i)
 		} else if q.Has("DBInstanceIdentifier") {
 			return "", refuse("DBInstanceNotFound", "DBInstance %s not found.", id)
 		}
@@ -152,15 +167,15 @@ func (s *Server) describeInstances(q url.Values) (string, error) {
 }
 
 // shown is the answer to a change of an instance.
-func (s *Server) shown(q url.Values) (string, error) {
-	i, err := s.instance(q.Get("DBInstanceIdentifier"))
+func (s *Instances) shown(q url.Values) (string, error) {
+	i, err := s.get(q.Get("DBInstanceIdentifier"))
 	if err != nil {
 		return "", err
 	}
-	return s.instanceXML(i), nil
+	return s.xml(i), nil
 }
 
-func (s *Server) instanceXML(i *Instance) string {
+func (s *Instances) xml(i *Instance) string {
 	host, port, _ := strings.Cut(i.Address, ":")
 	number, _ := strconv.Atoi(port)
 	apply := "in-sync"
@@ -171,7 +186,7 @@ func (s *Server) instanceXML(i *Instance) string {
 	for name, value := range i.Pending {
 		pending += el(name, value)
 	}
-	for _, other := range s.instances {
+	for _, other := range s.all {
 		if other.Source == i.ID {
 			replicas += el("ReadReplicaDBInstanceIdentifier", other.ID)
 		}

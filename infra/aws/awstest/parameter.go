@@ -7,23 +7,29 @@ import (
 	"strings"
 )
 
+// ParameterGroups are the groups of parameters in a region.
+type ParameterGroups struct {
+	region *Server
+	all    map[string]map[string]*parameter
+}
+
 type parameter struct {
 	value, due string
 	static     bool
 }
 
-// AddParameter puts a parameter into a group of one's own.
-func (s *Server) AddParameter(group, name, value string, static bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.groups[group] == nil {
-		s.groups[group] = map[string]*parameter{}
+// Add puts a parameter into a group of one's own.
+func (s *ParameterGroups) Add(group, name, value string, static bool) {
+	s.region.mu.Lock()
+	defer s.region.mu.Unlock()
+	if s.all[group] == nil {
+		s.all[group] = map[string]*parameter{}
 	}
-	s.groups[group][name] = &parameter{value: value, static: static}
+	s.all[group][name] = &parameter{value: value, static: static}
 }
 
-func (s *Server) describeParameters(q url.Values) (string, error) {
-	group, there := s.groups[q.Get("DBParameterGroupName")]
+func (s *ParameterGroups) describe(q url.Values) (string, error) {
+	group, there := s.all[q.Get("DBParameterGroupName")]
 	if !there {
 		return "", refuse("DBParameterGroupNotFound", "DBParameterGroup not found: %s", q.Get("DBParameterGroupName"))
 	}
@@ -47,12 +53,12 @@ func (s *Server) describeParameters(q url.Values) (string, error) {
 	return "<Parameters>" + all + "</Parameters>", nil
 }
 
-func (s *Server) modifyGroup(q url.Values) (string, error) {
+func (s *ParameterGroups) modify(q url.Values) (string, error) {
 	name := q.Get("DBParameterGroupName")
 	if strings.HasPrefix(name, "default.") {
 		return "", refuse("InvalidParameterValue", "Default group cannot be modified: %s", name)
 	}
-	group, there := s.groups[name]
+	group, there := s.all[name]
 	if !there {
 		return "", refuse("DBParameterGroupNotFound", "DBParameterGroup not found: %s", name)
 	}
@@ -73,7 +79,7 @@ func (s *Server) modifyGroup(q url.Values) (string, error) {
 			s.inForceOne(name, q.Get(at+".ParameterName"), p)
 			continue
 		}
-		for _, i := range s.instances {
+		for _, i := range s.region.Instances.all {
 			if i.Group == name {
 				i.rebootDue = true
 			}
@@ -83,18 +89,18 @@ func (s *Server) modifyGroup(q url.Values) (string, error) {
 }
 
 // inForce puts what waited for a reboot into force.
-func (s *Server) inForce(group string) {
-	for name, p := range s.groups[group] {
+func (s *ParameterGroups) inForce(group string) {
+	for name, p := range s.all[group] {
 		s.inForceOne(group, name, p)
 	}
 }
 
-func (s *Server) inForceOne(group, name string, p *parameter) {
+func (s *ParameterGroups) inForceOne(group, name string, p *parameter) {
 	if p.due == "" {
 		return
 	}
 	p.value, p.due = p.due, ""
-	if s.Parameter != nil {
-		s.Parameter(group, name, p.value)
+	if s.region.Parameter != nil {
+		s.region.Parameter(group, name, p.value)
 	}
 }

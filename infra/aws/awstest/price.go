@@ -16,12 +16,19 @@ type PriceEntry struct {
 	Reserved        string // unit of a free dimension beside it, as instances that may be reserved have; "" for none
 }
 
-// AddPrices puts entries into the Price List.
-func (s *Server) AddPrices(published string, all ...PriceEntry) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// Prices are the Price List.
+type Prices struct {
+	requests  *requests
+	all       []PriceEntry
+	published string // when they were
+}
+
+// Add puts entries into the Price List.
+func (s *Prices) Add(published string, all ...PriceEntry) {
+	s.requests.mu.Lock()
+	defer s.requests.mu.Unlock()
 	s.published = published
-	s.prices = append(s.prices, all...)
+	s.all = append(s.all, all...)
 }
 
 // pricingTarget is how a request to the Price List says what it asks.
@@ -30,33 +37,27 @@ const pricingTarget = "AWSPriceListService."
 // pageOfPrices is how many entries one answer has.
 const pageOfPrices = 3
 
-// listPrices answers GetProducts of the Price List, in the form aws_v1: each entry is JSON in a text.
-func (s *Server) listPrices(w http.ResponseWriter, r *http.Request) {
+// answer answers GetProducts of the Price List, in the form aws_v1: each entry is JSON in a text.
+func (s *Prices) answer(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		ServiceCode, FormatVersion, NextToken string
 		Filters                               []struct{ Type, Field, Value string }
 	}
 	w.Header().Set("Content-Type", "application/x-amz-json-1.1")
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.requests.mu.Lock()
+	defer s.requests.mu.Unlock()
 	name := strings.TrimPrefix(r.Header.Get("X-Amz-Target"), pricingTarget)
-	refuse := func(code, text string) {
-		w.Header().Set("X-Amzn-ErrorType", code)
-		w.WriteHeader(http.StatusBadRequest)
-		_ = json.NewEncoder(w).Encode(map[string]string{"__type": code, "Message": text})
-	}
-	if queue := s.faults[name]; len(queue) > 0 {
-		s.faults[name] = queue[1:]
-		refuse("ThrottlingException", "Rate exceeded")
+	if s.requests.nextFault(name) != "" {
+		refuseJSON(w, "ThrottlingException", "Rate exceeded")
 		return
 	}
 	if err := json.NewDecoder(r.Body).Decode(&in); err != nil || name != "GetProducts" || in.FormatVersion != "aws_v1" {
-		refuse("InvalidParameterException", "the stand-in does not know this question")
+		refuseJSON(w, "InvalidParameterException", "the stand-in does not know this question")
 		return
 	}
-	s.asked[name]++
+	s.requests.asked[name]++
 	var found []string
-	for i, e := range s.prices {
+	for i, e := range s.all {
 		fits := e.Service == in.ServiceCode
 		for _, f := range in.Filters {
 			value := e.Attributes[f.Field]

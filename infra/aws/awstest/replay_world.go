@@ -52,7 +52,7 @@ func (r *replay) populate(calls []record.Call) {
 		if group := c.Parameters["DBParameterGroupName"]; c.Action == "DescribeDBParameters" && !made[group] {
 			made[group] = true
 			answer.All("Parameter", func(n *record.Node) {
-				r.server.AddParameter(group, n.Of("ParameterName"), n.Of("ParameterValue"), n.Of("ApplyType") == "static")
+				r.server.ParameterGroups.Add(group, n.Of("ParameterName"), n.Of("ParameterValue"), n.Of("ApplyType") == "static")
 			})
 		}
 	}
@@ -60,7 +60,7 @@ func (r *replay) populate(calls []record.Call) {
 		r.cluster(n)
 	}
 	for _, n := range endpoints {
-		r.server.AddEndpoint(n.Of("DBClusterIdentifier"), n.Of("DBClusterEndpointIdentifier"), texts(under(n, "StaticMembers"), "member")...)
+		r.server.Endpoints.Add(n.Of("DBClusterIdentifier"), n.Of("DBClusterEndpointIdentifier"), texts(under(n, "StaticMembers"), "member")...)
 	}
 	resources := map[string]string{} // instances by the names that Performance Insights has for them
 	for _, c := range calls {
@@ -104,8 +104,8 @@ func (r *replay) instance(n *record.Node, made map[string]bool) {
 	if len(i.Pending) == 0 {
 		i.Pending = nil
 	}
-	r.server.Add(i)
-	r.server.Status(id, n.Of("DBInstanceStatus"))
+	r.server.Instances.Add(i)
+	r.server.Instances.Status(id, n.Of("DBInstanceStatus"))
 }
 
 // cluster puts a cluster with those of its members that were there from the beginning, the writer first.
@@ -113,7 +113,7 @@ func (r *replay) cluster(n *record.Node) {
 	var members []string
 	n.All("DBClusterMember", func(m *record.Node) {
 		id := m.Of("DBInstanceIdentifier")
-		if _, there := r.server.Shown(id); !there {
+		if _, there := r.server.Instances.Shown(id); !there {
 			return
 		}
 		if m.Of("IsClusterWriter") == "true" {
@@ -123,7 +123,7 @@ func (r *replay) cluster(n *record.Node) {
 		}
 	})
 	if len(members) > 0 {
-		r.server.AddCluster(n.Of("DBClusterIdentifier"), n.Of("Engine"), members...)
+		r.server.Clusters.Add(n.Of("DBClusterIdentifier"), n.Of("Engine"), members...)
 	}
 }
 
@@ -138,7 +138,7 @@ func (r *replay) metrics(c record.Call, answer *record.Node) {
 			}
 			for _, at := range texts(under(m, "Timestamps"), "member") {
 				if at, err := time.Parse(time.RFC3339, at); err == nil {
-					r.server.Metric(c.Parameters[of+"Dimensions.member.1.Value"], c.Parameters[of+"MetricName"], at, 0)
+					r.server.Metrics.Put(c.Parameters[of+"Dimensions.member.1.Value"], c.Parameters[of+"MetricName"], at, 0)
 				}
 			}
 		}
@@ -154,7 +154,7 @@ func (r *replay) waits(instance string, answer *record.Node) {
 		}
 		for _, p := range under(list, "DataPoints").Under {
 			if at, err := strconv.ParseFloat(p.Of("Timestamp"), 64); err == nil && p.Of("Value") != "" {
-				r.server.Waits(instance, "event "+strconv.Itoa(n), time.Unix(int64(at), 0), 0)
+				r.server.Waits.Put(instance, "event "+strconv.Itoa(n), time.Unix(int64(at), 0), 0)
 			}
 		}
 	}

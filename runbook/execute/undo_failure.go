@@ -9,9 +9,9 @@ import (
 	"plimsoll/runbook/journal"
 )
 
-// retreating tells whether the runbook has failures undone, and nothing forbids it by itself: what a person is asked about, and
+// undoesFailure tells whether the runbook has failures undone, and nothing forbids it by itself: what a person is asked about, and
 // what may still be under way, is nothing to be touched.
-func (r *runner) retreating() bool {
+func (r *runner) undoesFailure() bool {
 	if r.state.Book.OnFailure != runbook.FailureUndoes || r.state.Stopping != nil {
 		return false
 	}
@@ -22,10 +22,10 @@ func (r *runner) retreating() bool {
 	return failed && !slices.ContainsFunc(r.state.Items, func(i *journal.Step) bool { return i.Asks || i.Open && !r.state.Looks(i) })
 }
 
-// retreat begins to take a failed run back, if its runbook says so and all that has acted can be taken back; nil: it stays where
+// undoFailure begins to take a failed run back, if its runbook says so and all that has acted can be taken back; nil: it stays where
 // it is. An act that failed and left things as they were is none.
-func (r *runner) retreat(why string) *journal.Event {
-	if !r.retreating() {
+func (r *runner) undoFailure(why string) *journal.Event {
+	if !r.undoesFailure() {
 		return nil
 	}
 	if i, _ := r.assessed.Irrevocable(r.state); i != nil {
@@ -37,7 +37,7 @@ func (r *runner) retreat(why string) *journal.Event {
 // undoHalfway ends a taking back at a step that stays. The run has failed, and keeps its cluster: the undo can be tried again.
 func undoHalfway(r *runner, i *journal.Step) *journal.Event {
 	stays := "step " + i.Key + " could not be undone, so the steps before it were not undone either: " + i.Error
-	if why := r.state.Retreated(); why != "" {
+	if why := r.state.FailureUndone(); why != "" {
 		stays = why + "; " + stays
 	}
 	if r.state.Before.Over() { // it was at its end, and nothing is left to be finished

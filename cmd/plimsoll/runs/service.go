@@ -19,17 +19,18 @@ import (
 	"plimsoll/watch/settings"
 )
 
-// Desk is what the runbook commands work with: the service on this machine's store.
-type Desk struct {
+// Service is what the runbook commands work with: the service on this machine's store.
+type Service struct {
 	*execute.Service
-	Look     func(ctx context.Context, cluster string) (*cluster.Cluster, error) // in place of Open, for who changes nothing
-	Approves bool                                                                // every step that asks: nobody watches a fault test
+	Inventory *inventory.Inventory                                                // the clusters that Open and Look know beside those of the lab
+	Look      func(ctx context.Context, cluster string) (*cluster.Cluster, error) // in place of Open, for who changes nothing
+	Approves  bool                                                                // every step that asks: nobody watches a fault test
 }
 
-func (d *Desk) close() error { return d.Store.Close() }
+func (d *Service) close() error { return d.Store.Close() }
 
 // Open opens the store and wires the service.
-func Open(ctx context.Context) (*Desk, error) {
+func Open(ctx context.Context) (*Service, error) {
 	inv, err := inventory.Open()
 	if err != nil {
 		return nil, err
@@ -59,7 +60,7 @@ func Open(ctx context.Context) (*Desk, error) {
 	look := func(ctx context.Context, name string) (*cluster.Cluster, error) {
 		return home.LookAtCluster(ctx, name, inv, deps)
 	}
-	d := &Desk{Look: look, Service: &execute.Service{
+	d := &Service{Inventory: inv, Look: look, Service: &execute.Service{
 		Rules: rules, Shared: inv.Shared,
 		Store: store, Actions: catalog.Actions(), User: who, Known: known, Holder: fmt.Sprintf("%s (process %d on %s)", who, os.Getpid(), host),
 		Call: func(name string) string { return home.Called(name, inv) },
@@ -86,7 +87,7 @@ func watchOfRun(ctx context.Context, site *cluster.Cluster) (execute.Watched, er
 }
 
 // Executed tells whether a run is executed now: by a process of this state folder, or by whom elsewhere.
-func (d *Desk) Executed(ctx context.Context, run string) (yes bool, elsewhere *execute.Elsewhere, err error) {
+func (d *Service) Executed(ctx context.Context, run string) (yes bool, elsewhere *execute.Elsewhere, err error) {
 	if elsewhere, err = d.Elsewhere(ctx, run); elsewhere != nil || err != nil {
 		return elsewhere != nil, elsewhere, err
 	}
@@ -99,8 +100,8 @@ func ReadRunbook(name string) (*runbook.Runbook, error) {
 	return catalog.Runbook(&document.Node{Kind: document.Scalar, Text: name})
 }
 
-// With opens the desk for one command.
-func With(ctx context.Context, f func(context.Context, *Desk) error) error {
+// With opens the service for one command.
+func With(ctx context.Context, f func(context.Context, *Service) error) error {
 	d, err := Open(ctx)
 	if err != nil {
 		return err

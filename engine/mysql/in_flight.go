@@ -8,7 +8,7 @@ import (
 	"plimsoll/engine"
 )
 
-var _ engine.Watched = (*database)(nil)
+var _ engine.InFlightCounting = (*database)(nil)
 
 // Executing looks at the list of sessions. Those of other users are seen with the privilege PROCESS, one's own always.
 func (c *control) Executing(ctx context.Context, prefix string) (int, error) {

@@ -11,16 +11,16 @@ import (
 	"plimsoll/runbook"
 )
 
-// RailReading is what a guardrail would see if the run began now.
-type RailReading struct {
+// GuardrailReading is what a guardrail would see if the run began now.
+type GuardrailReading struct {
 	runbook.Guardrail
 	Metrics map[string]float64 // those that it names and that can be read
 	Trouble string             // why it would hold every act, if it would; it names no metric, or one that nothing shows
 }
 
-// rails reads what the guardrails look at, so that one which can never be answered is found before anything begins. Rates are known
+// readGuardrails reads what the guardrails look at, so that one which can never be answered is found before anything begins. Rates are known
 // from the second reading on.
-func (s *Service) rails(ctx context.Context, b *runbook.Runbook, site *cluster.Cluster) []RailReading {
+func (s *Service) readGuardrails(ctx context.Context, b *runbook.Runbook, site *cluster.Cluster) []GuardrailReading {
 	meter := s.meter(b, site)
 	if meter == nil || len(b.Guardrails) == 0 {
 		return nil
@@ -41,9 +41,9 @@ func (s *Service) rails(ctx context.Context, b *runbook.Runbook, site *cluster.C
 		wait.Stop()
 		values, err = readWithin(ctx, meter)
 	}
-	var all []RailReading
+	var all []GuardrailReading
 	for _, g := range b.Guardrails {
-		r := RailReading{Guardrail: g, Metrics: map[string]float64{}}
+		r := GuardrailReading{Guardrail: g, Metrics: map[string]float64{}}
 		for _, name := range runbook.MetricsOf(g.When) {
 			if v, known := values[name]; known {
 				r.Metrics[name] = v

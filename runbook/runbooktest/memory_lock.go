@@ -8,29 +8,30 @@ import (
 	"time"
 
 	"plimsoll/action"
+	"plimsoll/engine"
 )
 
-// Board is a marker in memory that two stores share.
-type Board struct {
+// MemoryLock is a ClusterLock that keeps the claim in memory, where two stores share it.
+type MemoryLock struct {
 	Mu   sync.Mutex
 	Has  action.Claim
 	had  action.Claim // last
 	At   time.Time    // when that was taken
-	Dead bool         // who has it does not prolong it any more
-	Mute bool         // it takes nothing back
+	Dead bool         // its holder does not prolong it any more
+	Mute bool         // it fails to clear a claim
 
-	Unclear bool  // it does not say who has it
-	Denies  error // to the account
+	Unclear bool  // it fails to claim
+	Refuses error // what it answers to every claim
 }
 
-func (b *Board) Claim(_ context.Context, c action.Claim) error {
+func (b *MemoryLock) Claim(_ context.Context, c action.Claim) error {
 	b.Mu.Lock()
 	defer b.Mu.Unlock()
 	if b.Unclear {
-		return errors.New("it does not answer")
+		return &engine.Error{Kind: engine.Timeout, Text: "it does not answer"}
 	}
-	if b.Denies != nil {
-		return b.Denies
+	if b.Refuses != nil {
+		return b.Refuses
 	}
 	if b.Has.Run == "" && b.had.Run != "" && b.had.Run != c.Run && c.Elsewhere(time.Since(b.At)) {
 		return &action.ClaimedError{Cluster: c.Cluster}
@@ -45,7 +46,7 @@ func (b *Board) Claim(_ context.Context, c action.Claim) error {
 	return nil
 }
 
-func (b *Board) Clear(_ context.Context, c action.Claim) error {
+func (b *MemoryLock) Clear(_ context.Context, c action.Claim) error {
 	b.Mu.Lock()
 	defer b.Mu.Unlock()
 	if b.Mute {

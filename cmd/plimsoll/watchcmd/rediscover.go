@@ -11,9 +11,9 @@ import (
 // FindEvery is how often a watch looks for instances that came or went.
 const FindEvery = time.Minute
 
-// Again looks for instances until ctx ends: those that are new in the inventory, in labs or at AWS are read from then on. While it cannot
+// Rediscover looks for instances until ctx ends: those that are new in the inventory, in labs or at AWS are read from then on. While it cannot
 // be told which there are, those that were known are read on.
-func (f *Finder) Again(ctx context.Context, every time.Duration, follow func(context.Context, []watch.Source) error) {
+func (f *Finder) Rediscover(ctx context.Context, every time.Duration, follow func(context.Context, []watch.Source) error) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {

@@ -34,7 +34,7 @@ func TestAWayOutOfACircle(t *testing.T) {
 			}
 			source.mariadb, replica.mariadb = c.mariadb, c.mariadb
 			var refusal *hint.PermanentError
-			if err := replica.refuseCircle(t.Context(), source); !errors.As(err, &refusal) || strings.Contains(refusal.Advice, c.advice) != c.out {
+			if err := (link{replica, source}).refuseCircle(t.Context()); !errors.As(err, &refusal) || strings.Contains(refusal.Advice, c.advice) != c.out {
 				t.Errorf("%v: %+v", err, refusal)
 			}
 		})

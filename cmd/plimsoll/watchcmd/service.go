@@ -22,8 +22,8 @@ import (
 	"plimsoll/watch/store"
 )
 
-// Station is a watch with all that belongs to it: what is read, kept, judged and told. plimsoll watch and plimsoll serve run one.
-type Station struct {
+// Service is a watch with all that belongs to it: what is read, kept, judged and told. plimsoll watch and plimsoll serve run one.
+type Service struct {
 	Watcher  *watch.Watcher
 	Series   *store.Store
 	rules    *rules.Evaluator
@@ -36,8 +36,8 @@ type Station struct {
 	mine     func([]watch.Source) []watch.Source
 }
 
-// OpenStation puts a watch together. It reads nothing before run.
-func OpenStation(ctx context.Context, sources []watch.Source, set *settings.Settings, deps lab.Deps, log *slog.Logger) (*Station, error) {
+// OpenService puts a watch together. It reads nothing before run.
+func OpenService(ctx context.Context, sources []watch.Source, set *settings.Settings, deps lab.Deps, log *slog.Logger) (*Service, error) {
 	groups, err := rules.Read(set.Rules...)
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func OpenStation(ctx context.Context, sources []watch.Source, set *settings.Sett
 		return nil, err
 	}
 	folder := home.WatchFolder(deps)
-	s := &Station{Changes: watch.OpenChanges(filepath.Join(folder, "changes.jsonl")), latest: &api.Latest{}}
+	s := &Service{Changes: watch.OpenChanges(filepath.Join(folder, "changes.jsonl")), latest: &api.Latest{}}
 	if s.silences, err = rules.OpenSilences(filepath.Join(folder, "silences.json")); err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func OpenStation(ctx context.Context, sources []watch.Source, set *settings.Sett
 }
 
 // derived are those of the sources that this process reads, with what follows from what was seen of them before.
-func (s *Station) derived(ctx context.Context, sources []watch.Source) ([]watch.Source, error) {
+func (s *Service) derived(ctx context.Context, sources []watch.Source) ([]watch.Source, error) {
 	mine := s.mine(sources)
 	for n, source := range mine {
 		if source.Volume == nil || s.Watcher != nil && s.Watcher.Follows(source.Instance.Name) {
@@ -107,7 +107,7 @@ func (s *Station) derived(ctx context.Context, sources []watch.Source) ([]watch.
 }
 
 // Follow makes these the sources that are read.
-func (s *Station) Follow(ctx context.Context, sources []watch.Source) error {
+func (s *Service) Follow(ctx context.Context, sources []watch.Source) error {
 	mine, err := s.derived(ctx, sources)
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func (s *Station) Follow(ctx context.Context, sources []watch.Source) error {
 	return nil
 }
 
-func (s *Station) keep(ctx context.Context, samples []watch.Sample) error {
+func (s *Service) keep(ctx context.Context, samples []watch.Sample) error {
 	for _, w := range s.remote {
 		_ = w.Append(ctx, samples) // it never fails
 	}
@@ -124,7 +124,7 @@ func (s *Station) keep(ctx context.Context, samples []watch.Sample) error {
 }
 
 // pastIOPS are those that were kept of an instance in the last two weeks.
-func (s *Station) pastIOPS(ctx context.Context, instance string) (*storage.Week, error) {
+func (s *Service) pastIOPS(ctx context.Context, instance string) (*storage.Week, error) {
 	now := time.Now()
 	lines, err := s.Series.Query(ctx, fmt.Sprintf("avg_over_time(plimsoll_iops{instance=%q}[5m])", instance), now.Add(-14*24*time.Hour), now, 5*time.Minute)
 	if err != nil {
@@ -140,19 +140,19 @@ func (s *Station) pastIOPS(ctx context.Context, instance string) (*storage.Week,
 }
 
 // change keeps a change, and writes it as a document.
-func (s *Station) change(c watch.Change) error {
+func (s *Service) change(c watch.Change) error {
 	s.document(watch.Document{At: c.At, Fields: map[string]any{"change": c.Kind, "instance": c.Instance, "what": c.What, "from": c.From, "to": c.To}})
 	return s.Changes.Add(c)
 }
 
-func (s *Station) document(d watch.Document) {
+func (s *Service) document(d watch.Document) {
 	if s.search != nil {
 		s.search.Add(d)
 	}
 }
 
 // fired tells people of alerts, and writes those that were resolved as documents; those that fire are in the documents of the fleet.
-func (s *Station) fired(ctx context.Context, alerts []watch.Alert) {
+func (s *Service) fired(ctx context.Context, alerts []watch.Alert) {
 	s.telling.Fired(ctx, alerts)
 	for _, a := range alerts {
 		if a.State == rules.Resolved {
@@ -167,7 +167,7 @@ func (s *Station) fired(ctx context.Context, alerts []watch.Alert) {
 const fleetEvery = 10 * time.Second
 
 // documents writes what each instance shows, flat as Logstash's JDBC input would.
-func (s *Station) documents(ctx context.Context) {
+func (s *Service) documents(ctx context.Context) {
 	tick := time.NewTicker(fleetEvery)
 	defer tick.Stop()
 	for {
@@ -184,7 +184,7 @@ func (s *Station) documents(ctx context.Context) {
 }
 
 // Run reads and judges until ctx ends.
-func (s *Station) Run(ctx context.Context) error {
+func (s *Service) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	defer all.Wait()
 	all.Go(func() { s.rules.Run(ctx) })
@@ -201,10 +201,10 @@ func (s *Station) Run(ctx context.Context) error {
 }
 
 // Marks takes what deployments tell: POST /api/marks.
-func (s *Station) Marks() http.Handler { return api.Marks(s.change, time.Now) }
+func (s *Service) Marks() http.Handler { return api.Marks(s.change, time.Now) }
 
 // Handler answers what Grafana and Prometheus ask, /api/v1/ and /metrics, and takes marks from programs: pages of other sites are refused.
-func (s *Station) Handler() http.Handler {
+func (s *Service) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("POST /api/marks", http.NewCrossOriginProtection().Handler(s.Marks()))
 	mux.Handle("/api/v1/", (&api.API{Store: s.Series, Rules: s.rules, Version: home.Version()}).Handler())
@@ -213,4 +213,4 @@ func (s *Station) Handler() http.Handler {
 }
 
 // Close ends the keeping of series.
-func (s *Station) Close() error { return s.Series.Close() }
+func (s *Service) Close() error { return s.Series.Close() }

@@ -5,9 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// Watch cuts a session off when a context ends during a call under it. It watches a context once, not once for every call,
+// Interrupter cuts a session off when a context ends during a call under it. It watches a context once, not once for every call,
 // so that a load's thousands of calls a second under one context cost nothing. It belongs to one goroutine.
-type Watch struct {
+type Interrupter struct {
 	Cut     func()                  // breaks the connection; called by another goroutine
 	watched *watched                // the context of the last call
 	current atomic.Pointer[watched] // the context of the call under way, if it can end
@@ -28,7 +28,7 @@ const (
 )
 
 // Enter begins a call.
-func (w *Watch) Enter(ctx context.Context) Entered {
+func (w *Interrupter) Enter(ctx context.Context) Entered {
 	done := ctx.Done()
 	if done == nil {
 		return Entering
@@ -48,7 +48,7 @@ func (w *Watch) Enter(ctx context.Context) Entered {
 	}
 }
 
-func (w *Watch) watch(ctx context.Context) {
+func (w *Interrupter) watch(ctx context.Context) {
 	w.Stop()
 	next := &watched{done: ctx.Done()}
 	next.stop = context.AfterFunc(ctx, func() {
@@ -60,14 +60,14 @@ func (w *Watch) watch(ctx context.Context) {
 }
 
 // Leave ends a call.
-func (w *Watch) Leave(ctx context.Context) {
+func (w *Interrupter) Leave(ctx context.Context) {
 	if ctx.Done() != nil {
 		w.current.CompareAndSwap(w.watched, nil)
 	}
 }
 
 // Stop ends the watch.
-func (w *Watch) Stop() {
+func (w *Interrupter) Stop() {
 	if w.watched != nil {
 		w.watched.stop()
 	}
