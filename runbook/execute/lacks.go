@@ -141,7 +141,7 @@ func (s *Service) denied(ctx context.Context, site *cluster.Cluster, b *runbook.
 }
 
 // held says who has one of a run's clusters, and which do not tell: those are asked again when they are taken.
-func (s *Service) held(ctx context.Context, site *cluster.Cluster, h journal.Header) (by error, silent map[string]string) {
+func (s *Service) held(ctx context.Context, site *cluster.Cluster, h journal.Header) (silent map[string]string, by error) {
 	silent = map[string]string{}
 	for _, name := range h.AllClusters() {
 		on, err := site.Cluster(ctx, name)
@@ -152,12 +152,12 @@ func (s *Service) held(ctx context.Context, site *cluster.Cluster, h journal.Hea
 		var claimed *action.ClaimedError
 		switch err := s.locks().Held(ctx, on, name); {
 		case errors.As(err, &busy), errors.As(err, &claimed):
-			return err, nil
+			return nil, err
 		case err != nil:
 			silent[name] = journal.OneLine(err)
 		}
 	}
-	return nil, silent
+	return silent, nil
 }
 
 // LackError says that an account lacks privileges, with what to type.

@@ -163,7 +163,7 @@ func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err erro
 	}
 	p.Guardrails = s.readGuardrails(ctx, q.Book, site)
 	p.Lacks, p.Room = s.lacks(ctx, site, q.Book, h), s.room(ctx, site, q.Book, h)
-	p.Held, p.Silent = s.held(ctx, site, h)
+	p.Silent, p.Held = s.held(ctx, site, h)
 	p.Gate, err = plan.CheckGate(ctx, s.Store, s.Rules.Gate, q.Book, h)
 	p.Header.Rehearsals = p.Gate.Passed
 	return p, err

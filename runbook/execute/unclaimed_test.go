@@ -168,7 +168,7 @@ func TestAPlanSaysWhoHasItsClusterOrThatItDoesNotTell(t *testing.T) {
 	} {
 		b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return looked{&runbooktest.MemoryLock{}, c.tells} }
 		p, err := b.Prepare(t.Context(), Request{Book: b.parse(writing), Cluster: "lab1"})
-		if err != nil || p.Held != c.held || p.Silent["lab1"] != c.silent {
+		if err != nil || !errors.Is(p.Held, c.held) || p.Silent["lab1"] != c.silent {
 			t.Errorf("%s: held %v, silent %q, %v", name, p.Held, p.Silent, err)
 		}
 	}
