@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -30,11 +29,10 @@ type clone struct {
 	cluster inventory.Cluster
 }
 
-// cloneID is a name that no other rehearsal of the cluster has, as AWS allows it: at most 63 letters, digits and hyphens.
+// cloneID is a name that no other rehearsal of the cluster has, as AWS allows it: at most 63 letters, digits and hyphens, and no two
+// hyphens in a row.
 func cloneID(of string) string {
-	unique := make([]byte, 3)
-	_, _ = rand.Read(unique)
-	return of[:min(len(of), 40)] + "-rehearsal-" + hex.EncodeToString(unique)
+	return strings.TrimRight(of[:min(len(of), 40)], "-") + "-rehearsal-" + strings.ToLower(rand.Text()[:6])
 }
 
 // clonedCluster is the clone as the inventory would list it: its nodes have the names of those of the original, its users are the same.

@@ -99,7 +99,7 @@ type opener = func(ctx context.Context, name string) (*cluster.Cluster, error)
 func auroraOf(d *runs.Service, name string) (inventory.Cluster, error) {
 	c, listed := d.Inventory.Clusters[name]
 	if !listed || c.AWS == nil || c.AWS.Aurora == "" {
-		return c, console.UsageError{Text: fmt.Sprintf("cluster %s is no cluster of Aurora that the inventory knows: there is no fast clone of it", name),
+		return c, console.UsageError{Text: fmt.Sprintf("%s is not an Aurora cluster of the inventory, so it has no fast clone", name),
 			Hint: "leave --on-clone out, and a lab is used; if it is one of Aurora, set in " + inventory.File + ": aws: {region: …, aurora: NAME}"}
 	}
 	return c, nil
