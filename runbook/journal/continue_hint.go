@@ -15,16 +15,6 @@ func (s *State) ContinueHint(run string) string {
 	return fmt.Sprintf("plimsoll runbook resume %[1]s continues it, plimsoll runbook cancel %[1]s ends it", run)
 }
 
-// AgainFrom is the step from which a run that was partly undone can be done again; empty: all of its steps are done.
-func (s *State) AgainFrom() string {
-	for _, i := range s.Items {
-		if !i.Over() {
-			return i.Key
-		}
-	}
-	return ""
-}
-
 var unnamed = regexp.MustCompile(`(plimsoll runbook [a-z]+) RUN\b`)
 
 // OfRun puts the name of a run into the commands that a text advises about it: an action does not know of which run it is a step.

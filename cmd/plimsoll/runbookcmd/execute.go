@@ -134,7 +134,7 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Service, run strin
 		if advice != "" {
 			advice += "; "
 		}
-		if next := st.AgainFrom(); next != "" {
+		if next := againFrom(st); next != "" {
 			advice += fmt.Sprintf("plimsoll runbook rerun %s --step %s --downstream --reason REASON goes forward instead; ", run, console.Quoted(next))
 		}
 		return hint.With(said, advice+fmt.Sprintf("the cluster stays locked: fix the cause, then plimsoll runbook cancel %s --undo tries again; plimsoll runbook cancel %s --leave REASON releases the cluster as it is", run, run))
@@ -175,6 +175,16 @@ func idle(st *journal.State) bool {
 		could = could || i.Step.Uses != ""
 	}
 	return could
+}
+
+// againFrom is the step from which a run that was partly undone can be done again; empty: all of its steps are done.
+func againFrom(st *journal.State) string {
+	for _, i := range st.Items {
+		if !i.Over() {
+			return i.Key
+		}
+	}
+	return ""
 }
 
 // where is how far a parked run came.
