@@ -196,7 +196,7 @@ func TestRealLoadFromOtherMachines(t *testing.T) {
 	}
 	issue := func(duration string, said *noticing, from ...string) (o outcome) {
 		t.Helper()
-		args := append([]string{"load", "run", "--rate", "200", "--arrivals", "uniform", "--connections", "8", "--duration", duration, "--seed", "7", "--json"}, workload...)
+		args := append([]string{"load", "run", "--rate", "200", "--arrivals", "uniform", "--connections", "64", "--duration", duration, "--seed", "7", "--json"}, workload...)
 		for _, f := range from {
 			args = append(args, "--from", f)
 		}

@@ -90,11 +90,11 @@ func service(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("SERVICE", strings.Replace(server.URL, "://", "://app@", 1)+"/api")
 }
 
-// awaits waits until something that runs in the background has made a file.
+// awaits waits until something that runs in the background has made a file: for longer than the minute between two looks of a watch.
 func awaits(ts *testscript.TestScript, _ bool, args []string) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(time.Minute); ; <-tick.C {
+	for end := time.Now().Add(3 * time.Minute); ; <-tick.C {
 		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
 			return
 		}

@@ -21,7 +21,12 @@ const ringPatience = 15 * time.Minute
 func drainAndStart(ctx context.Context, t *attempt) {
 	node := t.servers[t.Drawn.Value%len(t.servers)].Name
 	if r := t.run(ctx, leg{home: t.a, cuts: t.Drawn.Cuts, ways: t.Drawn.Ways, args: []string{"cql/drain", "-i", "node=" + node}}); r.Status == "done" {
-		t.run(ctx, leg{home: t.a, cuts: t.Drawn.Second, ways: t.Drawn.Ways[2:], args: []string{"cql/start-node", "-i", "node=" + node}})
+		again := t.run(ctx, leg{home: t.a, cuts: t.Drawn.Second, ways: t.Drawn.Ways[2:], args: []string{"cql/start-node", "-i", "node=" + node}})
+		if again.Status != "done" { // a start that was taken back leaves the node stopped, as the drain that is done has it
+			t.mu.Lock()
+			t.fallen = append(t.fallen, node)
+			t.mu.Unlock()
+		}
 	}
 }
 
