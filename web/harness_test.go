@@ -338,7 +338,12 @@ func (h *house) awaitThat(run string, so func(*journal.State) bool) *journal.Sta
 
 // closedPlan plans what the gate refuses, and returns the plan's hash.
 func closedPlan(v *visitor) string {
-	found := regexp.MustCompile(`--plan ([0-9a-f]+)`).FindStringSubmatch(v.post("/plan", "runbook", "test/asks", "cluster", "prod-orders").body)
+	v.h.t.Helper()
+	page := v.post("/plan", "runbook", "test/asks", "cluster", "prod-orders").body
+	found := regexp.MustCompile(`<dd><code>([0-9a-f]{16})</code></dd>`).FindStringSubmatch(page)
+	if found == nil {
+		v.h.t.Fatalf("no plan on the page: %s", page)
+	}
 	return found[1]
 }
 
