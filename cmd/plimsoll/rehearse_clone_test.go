@@ -78,6 +78,9 @@ steps:
 		}
 	}
 
+	if _, said, status := typed(t, "runbook", "rehearse", "change.yaml", "--cluster", "orders", "--keep-clone"); status != console.ExitBadInput || !strings.Contains(said, "add --on-clone") {
+		t.Errorf("no clone: status %d: %s", status, said)
+	}
 	if text, status := rehearse("--write"); status != 0 || len(clones) > 0 {
 		t.Fatalf("status %d, clones %q: %s", status, clones, text)
 	}

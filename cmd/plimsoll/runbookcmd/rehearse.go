@@ -64,6 +64,9 @@ the edited file, or a trial of your own that runs the runbook.`,
 }
 
 func rehearse(ctx context.Context, c console.Streams, d *runs.Service, name string, o rehearseOptions) error {
+	if err := o.clone.check(); err != nil {
+		return err
+	}
 	open := d.Open
 	d.Open = d.Look // nothing is changed there
 	p, err := o.prepare(ctx, d, name)

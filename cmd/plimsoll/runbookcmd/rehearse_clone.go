@@ -36,6 +36,14 @@ func (o *cloneOptions) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "with --on-clone: do not ask before it is created")
 }
 
+// check refuses what only a clone has where there is none.
+func (o cloneOptions) check() error {
+	if o.use || o.class == "" && !o.keep && !o.yes {
+		return nil
+	}
+	return console.UsageError{Text: "--class, --keep-clone and --yes belong to a rehearsal on a clone", Hint: "add --on-clone, or leave them out"}
+}
+
 // onClone rehearses on a clone, and deletes it.
 func (o rehearseOptions) onClone(ctx context.Context, c console.Streams, d *runs.Service, open opener, name string, p *execute.Prepared) (err error) {
 	source, err := auroraOf(d, p.Header.Cluster)
