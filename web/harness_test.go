@@ -86,7 +86,8 @@ type house struct {
 	folder string
 	now    *clockwork
 	logged *lines
-	marked []string // by POST /api/marks
+	marked []string     // by POST /api/marks
+	api    http.Handler // what answers /api/v1/ and /metrics; nil: nobody asks
 	stop   func()
 }
 
@@ -167,6 +168,7 @@ func newHouseWith(t *testing.T, config string) *house {
 		t.Fatal(err)
 	}
 	seen := watched()
+	seen.Prometheus = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.api.ServeHTTP(w, r) })
 	seen.Marks = api.Marks(func(c watch.Change) error { h.marked = append(h.marked, c.What); return nil }, h.now.Now)
 	h.Server, err = New(t.Context(), Deps{
 		Gate: gate, Runs: &execute.Service{Store: store, Actions: action.Generic(), User: "ann@test", Holder: "test", TTL: 5 * time.Second, Open: site},

@@ -44,6 +44,9 @@ func (v view) alerts(i watch.Instance) (lines []string) {
 		if a.Do != "" {
 			lines = append(lines, "  "+a.Do)
 		}
+		if command := a.Command(); command != "" {
+			lines = append(lines, "  "+command)
+		}
 	}
 	return lines
 }

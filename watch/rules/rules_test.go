@@ -3,6 +3,7 @@ package rules
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -33,12 +34,17 @@ func TestShippedRules(t *testing.T) {
 			if !tested[r.Alert] {
 				t.Errorf("no test has %s fire", r.Alert)
 			}
-			for _, needs := range []string{"summary", "why", "do"} {
+			for _, needs := range []string{"summary", "why", "do", "runbook"} {
 				if r.Annotations[needs] == "" {
 					t.Errorf("%s has no %s", r.Alert, needs)
 				}
 			}
-			if book := r.Annotations["runbook"]; book != "" && !strings.HasPrefix(book, "examples/") && !contains(books.Names(), book) {
+			book := r.Annotations["runbook"]
+			if (watch.Alert{Runbook: book}).Trial() != "" {
+				if _, err := os.Stat(filepath.Join("../..", book)); err != nil || filepath.Ext(book) != ".yaml" {
+					t.Errorf("%s names the trial %s, which does not ship: %v", r.Alert, book, err)
+				}
+			} else if !contains(books.Names(), book) {
 				t.Errorf("%s names the runbook %s, which does not ship", r.Alert, book)
 			}
 			if gravity[r.Labels["severity"]] == 0 && r.Labels["severity"] != "critical" {

@@ -138,8 +138,13 @@ func letter(n rules.Notice) string {
 		if a.Do != "" {
 			fmt.Fprintf(&out, "Do: %s\n", a.Do)
 		}
-		if a.Runbook != "" {
-			fmt.Fprintf(&out, "Runbook: plimsoll runbook plan %s --cluster %s\n", a.Runbook, n.Cluster)
+		switch command := a.Command(); {
+		case a.Trial() != "":
+			fmt.Fprintf(&out, "Trial: %s\n", command)
+		case command != "":
+			fmt.Fprintf(&out, "Runbook: %s\n", command)
+		case a.Runbook != "":
+			fmt.Fprintf(&out, "Runbook: %s\n", a.Runbook)
 		}
 	}
 	return out.String()
