@@ -141,7 +141,7 @@ func (s *Service) pastIOPS(ctx context.Context, instance string) (*storage.Week,
 
 // change keeps a change, and writes it as a document.
 func (s *Service) change(c watch.Change) error {
-	s.document(watch.Document{At: c.At, Fields: map[string]any{"change": c.Kind, "instance": c.Instance, "what": c.What, "from": c.From, "to": c.To}})
+	s.document(c.Document())
 	return s.Changes.Add(c)
 }
 
@@ -156,9 +156,7 @@ func (s *Service) fired(ctx context.Context, alerts []watch.Alert) {
 	s.telling.Fired(ctx, alerts)
 	for _, a := range alerts {
 		if a.State == rules.Resolved {
-			s.document(watch.Document{At: a.Resolved, Fields: map[string]any{
-				"alert": a.Rule, "instance": a.Instance, "severity": a.Severity, "state": a.State, "summary": a.Summary, "seconds": a.Resolved.Sub(a.Since).Seconds(),
-			}})
+			s.document(a.Document())
 		}
 	}
 }
