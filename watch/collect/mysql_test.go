@@ -36,6 +36,7 @@ type watched struct {
 	readers []watch.Collector
 	seen    watch.Instance
 	changes []watch.Change
+	wrote   []watch.Document
 	samples map[string]float64 // the latest, by name and labels
 }
 
@@ -50,7 +51,7 @@ func (w *watched) read(level watch.Level) {
 		if r.Show != nil {
 			r.Show(&w.seen)
 		}
-		w.changes = append(w.changes, r.Changes...)
+		w.changes, w.wrote = append(w.changes, r.Changes...), append(w.wrote, r.Documents...)
 		for _, s := range r.Samples {
 			key := s.Name
 			for _, l := range s.Labels {
@@ -80,10 +81,13 @@ func TestMySQL(t *testing.T) {
 			t.Run("load of a known concurrency", func(t *testing.T) { w.t = t; w.knownLoad(s.source) })
 			t.Run("who waits for whom", func(t *testing.T) { w.t = t; w.rowLock() })
 			t.Run("who waits for a metadata lock", func(t *testing.T) { w.t = t; w.metadataLock(s.product == "mysql") })
+			t.Run("a transaction open for long, and a deadlock", func(t *testing.T) { w.t = t; w.openForLong() })
 			t.Run("changes", func(t *testing.T) { w.t = t; w.change() })
 			t.Run("own SQL", func(t *testing.T) { w.t = t; w.ownSQL() })
 			t.Run("what dashboards name", func(t *testing.T) { w.t = t; w.dashboards() })
 			t.Run("at most two connections", func(t *testing.T) { w.t = t; w.connections() })
+			t.Run("a limit in the server", func(t *testing.T) { w.t = t; w.limited() })
+			t.Run("what it lacks is asked for once", func(t *testing.T) { w.t = t; w.askedOnce() })
 			t.Run("own SQL that costs the connection", func(t *testing.T) { w.t = t; w.lostInOwnSQL() })
 		})
 	}
@@ -289,6 +293,15 @@ func (w *watched) ownSQL() {
 		if v, ok := w.samples[name]; !ok || v != want {
 			w.t.Errorf("%s is %v, %v, want %v", name, v, ok, want)
 		}
+	}
+	rows := map[string]bool{}
+	for _, d := range w.wrote {
+		if d.Fields["query"] == "rows" && d.Fields["count(*)"] == 1.0 {
+			rows[fmt.Sprint(d.Fields["kind"])] = true
+		}
+	}
+	if !rows["1"] || !rows["2"] {
+		w.t.Errorf("a document of each row is written, and not %+v", w.wrote)
 	}
 	if took := w.samples["plimsoll_own_query_seconds long"]; took < 0.1 || took > 2 {
 		w.t.Errorf("the query that takes too long took %g s", took)
