@@ -85,6 +85,7 @@ func TestMySQL(t *testing.T) {
 			t.Run("changes", func(t *testing.T) { w.t = t; w.change() })
 			t.Run("own SQL", func(t *testing.T) { w.t = t; w.ownSQL() })
 			t.Run("what dashboards name", func(t *testing.T) { w.t = t; w.dashboards() })
+			t.Run("names of mysqld_exporter", func(t *testing.T) { w.t = t; w.asTheExporter() })
 			t.Run("at most two connections", func(t *testing.T) { w.t = t; w.connections() })
 			t.Run("a limit in the server", func(t *testing.T) { w.t = t; w.limited() })
 			t.Run("what it lacks is asked for once", func(t *testing.T) { w.t = t; w.askedOnce() })
