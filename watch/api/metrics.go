@@ -104,6 +104,7 @@ var help = map[string]string{
 	"plimsoll_replica_lag_seconds":             "Seconds that a channel is behind its source.",
 	"plimsoll_replica_stopped":                 "1: a replication channel is not running.",
 	"plimsoll_statement_p99_seconds":           "99th percentile of statement latency, in seconds.",
+	"plimsoll_user_aas":                        "Average active sessions of an account, by the host it comes from.",
 	"plimsoll_statement_aas":                   "Average active sessions that execute a statement.",
 	"plimsoll_oldest_transaction_seconds":      "Seconds that the oldest open transaction has lasted.",
 	"plimsoll_iops":                            "I/O operations a second.",

@@ -101,13 +101,14 @@ func (q *quick) Collect(ctx context.Context, level watch.Level, now time.Time) (
 			return r, err
 		}
 		show = append(show, detail)
+		q.addSampled(now, &r)
 	}
 	if up, before := status["uptime"], q.counters.last["uptime"]; up < before {
 		r.Changes = append(r.Changes, watch.Change{At: now, Kind: "restart", What: "server", To: now.Add(-time.Duration(up) * time.Second).UTC().Format(time.RFC3339)})
 	}
-	seen := q.sampled.top()
+	seen, callers := q.sampled.top(), q.sampled.callers()
 	show = append(show, func(i *watch.Instance) {
-		i.Load = &picture
+		i.Load, i.Callers = &picture, callers
 		if len(i.Statements) == 0 || i.Statements[0].Source == "samples" {
 			i.Statements = seen
 		}

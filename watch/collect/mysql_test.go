@@ -144,6 +144,14 @@ func (w *watched) knownLoad(source string) {
 	if w.seen.Throughput == nil || *w.seen.Throughput < 3 {
 		w.t.Errorf("throughput %v", w.seen.Throughput)
 	}
+	if c := w.seen.Callers; len(c) == 0 || c[0].User != w.db.Target.User || c[0].Host == "" || math.Abs(c[0].AAS-sessions) > 0.2*sessions {
+		w.t.Errorf("who causes the load: %+v, want %s with %d", c, w.db.Target.User, sessions)
+	} else if v := w.samples["plimsoll_user_aas "+c[0].User+" "+c[0].Host]; math.Abs(v-sessions) > 0.2*sessions {
+		w.t.Errorf("the series of %s has %v", c[0].User, v)
+	}
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(w.samples)), func(key string) bool { return strings.HasPrefix(key, "plimsoll_statement_aas ") }) && source == "samples" {
+		w.t.Error("no series has the load of a statement")
+	}
 	if len(w.seen.Statements) == 0 || !strings.Contains(strings.ToUpper(w.seen.Statements[0].Text), "SLEEP") {
 		w.t.Errorf("the statement with the largest load is not SLEEP: %+v", w.seen.Statements)
 	}
