@@ -52,7 +52,7 @@ type Instance struct {
 	Disk        *Disk       `json:"disk,omitempty"`
 	Memory      *Memory     `json:"memory,omitempty"`
 	Statements  []Statement `json:"statements,omitempty"` // that cause the most load, first
-	Callers    []Caller    `json:"callers,omitempty"` // by load, in the last minute
+	Callers     []Caller    `json:"callers,omitempty"`    // by load, in the last minute
 	Sessions    []Session   `json:"sessions,omitempty"`   // that others wait for, or that run for long
 	Findings    []Finding   `json:"findings,omitempty"`
 	Alerts      []Alert     `json:"alerts,omitempty"`

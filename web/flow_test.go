@@ -284,7 +284,7 @@ func TestAnInstanceTellsWhoseLoadItWas(t *testing.T) {
 	end := time.Now().Add(-10 * time.Minute).Unix()
 	then := v.get(fmt.Sprintf("/fleet/orders/n1?from=%d&to=%d", end-60, end)).body
 	for text, in := range map[string][2]bool{
-		"UPDATE stock SET quantity": {true, false}, "app@10.0.3.7": {true, false}, "DELETE FROM carts": {false, true}, "janitor@10.0.9.9": {false, true},
+		"UPDATE stock SET quantity": {true, false}, "report@10.0.4.1": {true, false}, "DELETE FROM carts": {false, true}, "janitor@10.0.9.9": {false, true},
 	} {
 		if got := [2]bool{strings.Contains(now, text), strings.Contains(then, text)}; got != in {
 			t.Errorf("%s stands on the page of now and of then: %v, want %v", text, got, in)
