@@ -163,7 +163,7 @@ func newHouseWith(t *testing.T, config string) *house {
 		path = filepath.Join(h.folder, "web.yml")
 		h.write("web.yml", config)
 	}
-	gate, err := access.New(access.Options{Listen: listener.Addr().String(), Config: path, Instance: "test", Owner: "ann@test", Token: "the-token", Now: h.now.Now})
+	gate, err := access.New(access.Options{Listen: listener.Addr().String(), Config: path, Instance: "test", Owner: "ann@test", Token: "the-token", Now: h.now.Now, Log: slog.New(slog.NewTextHandler(h.logged, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
