@@ -174,7 +174,7 @@ func (v view) callers(i watch.Instance) []string {
 	if len(parts) == 0 {
 		return nil
 	}
-	return []string{v.Bold.Render("Load by account") + "  " + cut(strings.Join(parts, "   "), max(v.width-20, 20))}
+	return []string{v.Bold.Render("Load by account") + "  " + cut(strings.Join(parts, ", "), max(v.width-20, 20))}
 }
 
 func (v view) sessions(i watch.Instance) []string {

@@ -131,12 +131,18 @@ var help = map[string]string{
 	"mysql_global_status_innodb_row_ops_total": "Rows that InnoDB worked on by operation.",
 }
 
+// gauges are those of mysqld_exporter's names that it shows as gauges.
+var gauges = map[string]bool{
+	"up": true, "mysql_up": true, "mysql_version_info": true, "mysql_transaction_isolation": true, "mysql_galera_variables_info": true,
+	"mysql_global_status_buffer_pool_pages": true, "mysql_global_status_buffer_pool_dirty_pages": true,
+}
+
 // kind is a series' type, as far as its name tells.
 func kind(name string) string {
 	switch {
 	case strings.HasSuffix(name, "_total"):
 		return "counter"
-	case strings.HasPrefix(name, "plimsoll_"), strings.HasPrefix(name, "mysql_global_variables_"), name == "up", name == "mysql_up":
+	case strings.HasPrefix(name, "plimsoll_"), strings.HasPrefix(name, "mysql_global_variables_"), gauges[name]:
 		return "gauge"
 	}
 	return "untyped"

@@ -61,7 +61,7 @@ func (w *watched) askedOnce() {
 	for _, c := range readers {
 		_ = c.Close() // the server ends with the test
 	}
-	if len(heard.count) == 0 {
+	if len(heard.count) == 0 && w.seen.Product == "MySQL" { // MariaDB has all of it, if empty
 		w.t.Error("the server has everything that was asked for: there is nothing to be seen here")
 	}
 	for text, times := range heard.count {

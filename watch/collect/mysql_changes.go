@@ -39,7 +39,9 @@ func (f *follower) turn(at time.Time, now map[string]string) []watch.Change {
 }
 
 // moving are variables that a server changes by itself as it works.
-var moving = []string{"gtid_", "timestamp", "last_insert_id", "server_uid", "pseudo_", "rand_seed", "error_count", "warning_count", "identity", "in_transaction"}
+var moving = []string{
+	"gtid_binlog_", "gtid_current_pos", "gtid_slave_pos", "gtid_executed", "gtid_purged", "gtid_next", "gtid_owned", "gtid_seq_no", "timestamp", "last_insert_id", "server_uid", "pseudo_", "rand_seed", "error_count", "warning_count", "identity", "in_transaction",
+}
 
 // settings follows the variables: each change, and the numbers as series.
 func (s *slow) settingsChanged(ctx context.Context, now time.Time, r *watch.Reading) error {
@@ -55,10 +57,16 @@ func (s *slow) settingsChanged(ctx context.Context, now time.Time, r *watch.Read
 		}
 		all[name] = value
 		if v, ok := numeric(value); ok {
-			r.Add(now, "mysql_global_variables_"+name, v)
+			r.Add(now, "mysql_global_variables_"+metricName(name), v)
 		}
 	}
-	r.Add(now, "mysql_version_info", 1, "version", all["version"], "version_comment", all["version_comment"])
+	r.Add(now, "mysql_version_info", 1, "innodb_version", all["innodb_version"], "version", all["version"], "version_comment", all["version_comment"])
+	if level := cmp.Or(all["transaction_isolation"], all["tx_isolation"]); level != "" {
+		r.Add(now, "mysql_transaction_isolation", 1, "level", level)
+	}
+	if name, galera := all["wsrep_cluster_name"]; galera {
+		r.Add(now, "mysql_galera_variables_info", 1, "wsrep_cluster_name", name)
+	}
 	for _, change := range s.settings.turn(now, all) {
 		if change.What == "version" {
 			change.Kind = "version"

@@ -2,6 +2,7 @@ package collect
 
 import (
 	"context"
+	"regexp"
 	"strings"
 	"time"
 
@@ -83,10 +84,15 @@ func addStatus(to *watch.Reading, at time.Time, status map[string]float64) {
 				to.Add(at, prefix+"buffer_pool_page_changes_total", v, "operation", rest)
 			}
 		default:
-			to.Add(at, prefix+name, v)
+			to.Add(at, prefix+metricName(name), v)
 		}
 	}
 }
+
+var noName = regexp.MustCompile(`[^a-z0-9_]`)
+
+// metricName makes a server's name of something one that Prometheus takes: option_tracker_usage:Binary Log of MySQL 9 is none, and a scrape with it fails as a whole.
+func metricName(name string) string { return noName.ReplaceAllString(strings.ToLower(name), "_") }
 
 var statusFamilies = []string{"com_", "handler_", "connection_errors_", "innodb_rows_", "performance_schema_", "innodb_buffer_pool_pages_"}
 

@@ -155,7 +155,7 @@ func (l *watchedLab) shows(handler http.Handler, name string, instances []string
 	left := dashboard(l.T, name)
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	for end := time.Now().Add(90 * time.Second); len(left) > 0 && time.Now().Before(end); <-tick.C {
+	for end := time.Now().Add(45 * time.Second); len(left) > 0 && time.Now().Before(end); <-tick.C {
 		left = slices.DeleteFunc(left, func(target panelTarget) bool {
 			return slices.ContainsFunc(instances, func(i string) bool { return asked(l.T, handler, target, i) })
 		})
