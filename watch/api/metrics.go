@@ -137,10 +137,16 @@ var gauges = map[string]bool{
 	"mysql_global_status_buffer_pool_pages": true, "mysql_global_status_buffer_pool_dirty_pages": true,
 }
 
+// counters are those of mysqld_exporter's names that it shows as counters; what else the server calls a total may be none.
+var counters = map[string]bool{
+	"mysql_global_status_commands_total": true, "mysql_global_status_handlers_total": true, "mysql_global_status_connection_errors_total": true,
+	"mysql_global_status_innodb_row_ops_total": true, "mysql_global_status_buffer_pool_page_changes_total": true, "mysql_global_status_performance_schema_lost_total": true,
+}
+
 // kind is a series' type, as far as its name tells.
 func kind(name string) string {
 	switch {
-	case strings.HasSuffix(name, "_total"):
+	case strings.HasSuffix(name, "_total") && (!strings.HasPrefix(name, "mysql_global_status_") || counters[name]):
 		return "counter"
 	case strings.HasPrefix(name, "plimsoll_"), strings.HasPrefix(name, "mysql_global_variables_"), gauges[name]:
 		return "gauge"

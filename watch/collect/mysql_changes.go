@@ -38,9 +38,16 @@ func (f *follower) turn(at time.Time, now map[string]string) []watch.Change {
 	return all
 }
 
-// moving are variables that a server changes by itself as it works.
+// moving are variables that a server changes by itself as it works; of those that end in _ all that begin so.
 var moving = []string{
-	"gtid_binlog_", "gtid_current_pos", "gtid_slave_pos", "gtid_executed", "gtid_purged", "gtid_next", "gtid_owned", "gtid_seq_no", "timestamp", "last_insert_id", "server_uid", "pseudo_", "rand_seed", "error_count", "warning_count", "identity", "in_transaction",
+	"gtid_binlog_", "gtid_current_pos", "gtid_slave_pos", "gtid_executed", "gtid_purged", "gtid_next", "gtid_owned", "gtid_seq_no", "timestamp",
+	"last_insert_id", "server_uid", "pseudo_", "rand_seed1", "rand_seed2", "error_count", "warning_count", "identity", "in_transaction",
+}
+
+func moves(variable string) bool {
+	return slices.ContainsFunc(moving, func(m string) bool {
+		return m == variable || strings.HasSuffix(m, "_") && strings.HasPrefix(variable, m)
+	})
 }
 
 // settings follows the variables: each change, and the numbers as series.
@@ -52,7 +59,7 @@ func (s *slow) settingsChanged(ctx context.Context, now time.Time, r *watch.Read
 	all := make(map[string]string, rows.Rows)
 	for row := range rows.Rows {
 		name, value := text(rows.At(row, 0)), text(rows.At(row, 1))
-		if slices.ContainsFunc(moving, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
+		if moves(name) {
 			continue
 		}
 		all[name] = value

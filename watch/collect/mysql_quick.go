@@ -242,10 +242,10 @@ func (q *quick) showStatus(status map[string]float64) func(*watch.Instance) {
 	return func(i *watch.Instance) {
 		i.Product, i.Version, i.MostConns, i.Cores = shape.Product, shape.Version, shape.MostConns, cores
 		i.Throughput, i.Commits, i.Connections, i.Running, i.Uptime = throughput, commits, connected, running, uptime
-		if i.IO == nil || i.IO.Source == "innodb" {
-			if i.IO != nil { // what the model of its storage says of it
+		if i.IO == nil || i.IO.Source == "" || i.IO.Source == "innodb" {
+			if i.IO != nil { // what the model of its storage, or its cloud, says of it
 				was := *i.IO
-				was.Reads, was.Writes, was.IOPS, was.Bytes = io.Reads, io.Writes, io.IOPS, io.Bytes
+				was.Reads, was.Writes, was.IOPS, was.Bytes, was.Source = io.Reads, io.Writes, io.IOPS, io.Bytes, io.Source
 				io = &was
 			}
 			i.IO = io

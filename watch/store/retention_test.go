@@ -16,7 +16,7 @@ func filled(t *testing.T, o Options) (s *Store, whole int64, end time.Time) {
 		t.Fatal(err)
 	}
 	end = time.Now().Truncate(time.Second)
-	for at := end.Add(-10 * time.Hour); at.Before(end); at = at.Add(15 * time.Second) {
+	for at := end.Add(-10 * time.Hour); at.Before(end); at = at.Add(time.Minute) {
 		var r watch.Reading
 		for _, n := range []string{"a", "b", "c", "d"} {
 			r.Add(at, "x", float64(at.UnixNano()%9973), "n", n)
@@ -56,7 +56,7 @@ func oldest(t *testing.T, s *Store, end time.Time) time.Duration {
 }
 
 func TestSeriesAreKeptForATime(t *testing.T) {
-	for age, want := range map[time.Duration][2]time.Duration{0: {9*time.Hour + 59*time.Minute, 10*time.Hour + time.Minute}, 5 * time.Hour: {4 * time.Hour, 8 * time.Hour}} {
+	for age, want := range map[time.Duration][2]time.Duration{0: {9*time.Hour + 59*time.Minute, 10*time.Hour + time.Minute}, 3 * time.Hour: {3 * time.Hour, 8 * time.Hour}} {
 		s, _, end := filled(t, Options{Age: age})
 		if back := oldest(t, s, end); back < want[0] || back > want[1] {
 			t.Errorf("with an age of %s the series reach back %s, want %s", age, back, want)

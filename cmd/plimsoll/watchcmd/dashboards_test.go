@@ -218,7 +218,7 @@ func TestDashboardsShowRealServers(t *testing.T) {
 				s.Metrics.Put("shop-1", name, at, 42)
 			}
 			s.Waits.Put("shop-1", "CPU", at, 1)
-			beside := cloud.NewRegion(metrics).Collector(aws.Instance{ID: "shop-1", ResourceID: "db-SHOP", Storage: aws.Storage{GiB: 100}})
+			beside := cloud.NewRegion(metrics).Collector(aws.Instance{ID: "shop-1", ResourceID: "db-SHOP-1", Storage: aws.Storage{GiB: 100}})
 			for _, node := range []string{"n1", "n2"} {
 				target, err := db.Cluster.Target(node)
 				if err != nil {
