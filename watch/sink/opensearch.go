@@ -211,6 +211,7 @@ func (o *OpenSearch) prepare(ctx context.Context) error {
 				"properties": map[string]any{"@timestamp": map[string]string{"type": "date"}},
 				"dynamic_templates": []any{
 					map[string]any{"texts": map[string]any{"match_mapping_type": "string", "mapping": map[string]any{"type": "keyword", "ignore_above": 8191}}},
+					map[string]any{"fractions": map[string]any{"match_mapping_type": "double", "mapping": map[string]any{"type": "double"}}},
 					map[string]any{"whole": map[string]any{"match_mapping_type": "long", "mapping": map[string]any{"type": "double"}}},
 				},
 			},
