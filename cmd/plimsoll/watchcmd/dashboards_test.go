@@ -149,10 +149,10 @@ func (l *watchedLab) run() http.Handler {
 	return s.Handler()
 }
 
-// shows waits until every expression of a dashboard has data of some instance.
-func (l *watchedLab) shows(handler http.Handler, name string, instances []string) {
+// shows waits until every expression of a dashboard has data of some instance; those of the list need not.
+func (l *watchedLab) shows(handler http.Handler, name string, instances []string, mayLack ...string) {
 	l.Helper()
-	left := dashboard(l.T, name)
+	left := slices.DeleteFunc(dashboard(l.T, name), func(target panelTarget) bool { return slices.Contains(mayLack, target.expr) })
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for end := time.Now().Add(45 * time.Second); len(left) > 0 && time.Now().Before(end); <-tick.C {
@@ -226,7 +226,11 @@ func TestDashboardsShowRealServers(t *testing.T) {
 			commits(t, db)
 			handler := l.run()
 			both := []string{"shop/n1", "shop/n2"}
-			l.shows(handler, "fleet", both)
+			var mayLack []string
+			if product == "mariadb" { // it does not count the writes of its log among those of InnoDB: this load does not empty a bucket
+				mayLack = []string{`min(plimsoll_bucket_empty_hours{cluster=~"$cluster"}) * 3600`}
+			}
+			l.shows(handler, "fleet", both, mayLack...)
 			l.shows(handler, "instance", both)
 			l.shows(handler, "rds", both)
 		})
