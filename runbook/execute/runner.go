@@ -41,6 +41,8 @@ type runner struct {
 	worked  map[string]work // on parts, by their keys
 
 	gone     bool                // its clusters, or one of them, are another's by now
+	claimRefused map[string]bool // clusters of which it was said that they no longer prolong the claim
+
 	assessed journal.Assessments // steps that were begun and not finished, as this session has found them
 }
 
