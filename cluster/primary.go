@@ -28,7 +28,7 @@ type roles struct {
 	turn   chan struct{}              // holds a token while somebody asks the servers
 	open   map[string]engine.Database // of who has the turn
 
-	mu      sync.Mutex // never held while a server is asked
+	mu      sync.Mutex      // never held while a server is asked
 	hung    map[string]bool // nodes that let the last question wait in vain
 	last    parts
 	changes int // how often the last answer was said to hold no more
