@@ -43,6 +43,10 @@ func Advise(a Array, k Kernel) (all []Advice) {
 		}
 	}
 	switch {
+	case a.Seed != nil && a.Seed.Interrupted():
+		say(true, "plimsoll runbook status, and resume the run; superdisk/rebuild also continues the copy", "the copy to the new leg %s was interrupted: nothing has been copied for %s, and only one leg has all data", a.Seed.Target, a.Seed.Idle)
+	case a.Seed != nil:
+		say(false, "", "the new leg %s is being filled; until that is done only one leg has all data", a.Seed.Target)
 	case a.Sync != nil && a.Degraded > 0:
 		say(false, "", "a leg is being rebuilt; until that is done only one leg has all data")
 	case a.Degraded > 0 && hasNetwork && network.InStep():

@@ -1,12 +1,16 @@
 package superdisk
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"plimsoll/infra"
 )
 
 // recorded is what a real machine printed: Linux 6.1, mdadm 4.2.
@@ -248,5 +252,53 @@ func TestGovernor(t *testing.T) {
 	g.See(0)
 	if rate := g.Blind(); rate >= 60 || rate < 10 {
 		t.Errorf("blind it goes on with %d", rate)
+	}
+}
+
+// told is a machine that answers a look with a recording, and whose clock is off.
+type told struct {
+	infra.Machine
+	says  string
+	clock func() time.Time
+}
+
+func (told) Name() string { return "m1" }
+
+func (m told) Run(context.Context, infra.Command) (infra.Output, error) {
+	lines := strings.SplitN(m.says, "\n", 2)
+	return infra.Output{Stdout: fmt.Appendf(nil, "/now:%d.5\n%s", m.clock().Unix(), lines[1])}, nil
+}
+
+// A machine whose clock is an hour off is looked at by our own: a leg that nobody has looked at for an hour is not one that was in step a
+// moment ago, and one that was in step a moment ago is not an hour old.
+func TestAClockThatIsOffDecidesNothing(t *testing.T) {
+	says, err := os.ReadFile(filepath.Join("testdata", "whole.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(string(says), "/now:") {
+		t.Fatalf("the recording begins with %.20q", says)
+	}
+	for _, off := range []time.Duration{time.Hour, -time.Hour, 0} {
+		m := told{says: string(says), clock: func() time.Time { return time.Now().Add(off) }}
+		s, err := Inspect(t.Context(), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if since := time.Since(s.At); since < 0 || since > time.Minute || (s.ClockAhead-off).Abs() > 2*time.Second {
+			t.Errorf("a clock that is %s off: looked at %s ago, its clock is %s ahead", off, since, s.ClockAhead)
+		}
+		var r Record
+		r.Note(s.Arrays[0], s.Machine, s.At)
+		key := s.Arrays[0].Legs[1].Key()
+		if why, _ := r.Doubt(key, time.Now()); why != "" {
+			t.Errorf("a clock that is %s off, in step a moment ago: %s", off, why)
+		}
+		if why, _ := r.Doubt(key, time.Now().Add(30*time.Minute)); !strings.Contains(why, "has not been checked since") {
+			t.Errorf("a clock that is %s off, not looked at for half an hour: %q", off, why)
+		}
+		if why, certain := r.Doubt(key, time.Now().Add(-time.Hour)); certain || !strings.Contains(why, "ahead of the clock of this host") {
+			t.Errorf("a record of another host whose clock is an hour ahead: %q, certain %v", why, certain)
+		}
 	}
 }

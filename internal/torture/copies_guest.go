@@ -32,7 +32,7 @@ func (g guest) sh(ctx context.Context, script string) (string, error) {
 // fill writes the files that are compared, to the array and to the machine's memory.
 func (g guest) fill(ctx context.Context) error {
 	_, err := g.sh(ctx, `mkdir -p /run/truth; cd /run/truth
-for i in $(seq 0 11); do dd if=/dev/urandom of=f$i bs=1M count=3 status=none; done
+for i in $(seq 0 23); do dd if=/dev/urandom of=f$i bs=1M count=1 status=none; done
 cp f* `+arrayAt+` && sync`)
 	return err
 }
@@ -47,10 +47,10 @@ func (g guest) remember(ctx context.Context) error {
 // to the array is over when it is on disk.
 const writing = `cd /run; rm -f enough; n=0
 while [ ! -e enough ]; do
-  n=$((n + 1)); i=$((n * 7 % 12)); at=$((n * 29 % 190))
+  n=$((n + 1)); i=$((n * 7 % 24)); at=$((n * 29 % 60))
   dd if=/dev/urandom of=piece bs=16k count=1 status=none
   if [ $((n % 23)) = 0 ]; then
-    rm truth/f$i ` + arrayAt + `/f$i; dd if=/dev/urandom of=truth/f$i bs=1M count=3 status=none; dd if=truth/f$i of=` + arrayAt + `/f$i bs=1M conv=fsync status=none || exit 1
+    rm truth/f$i ` + arrayAt + `/f$i; dd if=/dev/urandom of=truth/f$i bs=1M count=1 status=none; dd if=truth/f$i of=` + arrayAt + `/f$i bs=1M conv=fsync status=none || exit 1
   else
     dd if=piece of=truth/f$i bs=16k seek=$at conv=notrunc status=none; dd if=piece of=` + arrayAt + `/f$i bs=16k seek=$at conv=notrunc,fsync status=none || exit 1
   fi
@@ -120,9 +120,12 @@ func (g guest) takeOut(ctx context.Context, leg string) error {
 	return superdisk.Remove(ctx, g, superdisk.Path(arrayName), leg)
 }
 
-// spoil makes a disk another's: all of it is noise. What is not copied to it is seen.
+// spoil makes a disk another's: all of it is noise, of which no piece is like the files. What is not copied to it is seen.
 func (g guest) spoil(ctx context.Context, leg string) error {
-	_, err := g.sh(ctx, "dd if=/dev/urandom of="+leg+" bs=1M oflag=direct status=none 2>/dev/null; true")
+	const noise = 16 // MiB that are written again and again: to make as much for the whole disk takes several times as long
+	_, err := g.sh(ctx, fmt.Sprintf(`dd if=/dev/urandom of=/run/noise bs=1M count=%[1]d status=none && n=0
+while dd if=/run/noise of=%[2]s bs=1M seek=$((n * %[1]d)) count=%[1]d oflag=direct conv=notrunc status=none 2>/dev/null; do n=$((n + 1)); done
+[ $n -ge %[3]d ] || { echo "$n of %[3]d pieces of noise were written to %[2]s" >&2; exit 1; }`, noise, leg, legSize/(noise<<20)))
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func copiesTable(all []copiesResult) string {
 	slices.SortFunc(all, func(a, b copiesResult) int { return cmp.Compare(a.Seed, b.Seed) })
 	var rows, troubles strings.Builder
 	for _, r := range all {
-		sum := copyBook{Ends: map[string]int{}, Methods: map[string]int{}}
+		sum := newCopyBook()
 		for _, name := range slices.Sorted(maps.Keys(r.Books)) {
 			b := r.Books[name]
 			rows.WriteString(b.row("`" + name + "`"))
@@ -74,6 +74,13 @@ func (b *copyBook) add(other *copyBook) {
 	for method, n := range other.Methods {
 		b.Methods[method] += n
 	}
+	for at, n := range other.At {
+		b.At[at] += n
+	}
+}
+
+func newCopyBook() *copyBook {
+	return &copyBook{Ends: map[string]int{}, Methods: map[string]int{}, At: map[int]int{}}
 }
 
 func (b *copyBook) row(name string) string {
