@@ -53,6 +53,8 @@ type Leg struct {
 	BadBlocks int      `json:"bad_blocks"`
 	Size      int64    `json:"size"` // of the device, bytes
 	IO        IO       `json:"io"`
+	// Timeout is after how long the kernel gives a request to it up; 0: not known.
+	Timeout time.Duration `json:"io_timeout_ns,omitempty"`
 	// HungFor is how long requests have been under way without one of them ending, at least.
 	HungFor time.Duration `json:"hung_for_ns,omitempty"`
 }
@@ -269,6 +271,7 @@ func (f files) leg(dir string) Leg {
 		}
 	}
 	l.IO = f.io(dir + "/block")
+	l.Timeout = time.Duration(f.number(dir+"/block/queue/io_timeout")) * time.Millisecond
 	return l
 }
 

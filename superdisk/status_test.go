@@ -71,6 +71,21 @@ func TestStatusOfRecordedMachines(t *testing.T) {
 	}
 }
 
+// A network leg whose requests never time out is told of, before it hangs.
+func TestALegWithoutATimeoutIsToldOf(t *testing.T) {
+	says, err := os.ReadFile(filepath.Join("testdata", "whole.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ms, want := range map[string]bool{"4294967295": true, "30000": false, "": false} {
+		s := parseFiles(string(says) + "md127/md/dev-ubdb/block/queue/io_timeout:" + ms + "\n").status()
+		advice := Advise(s.Arrays[0], s.Kernel)
+		if got := len(advice) > 0 && strings.Contains(advice[0].Text, "/dev/ubdb only after 1193h"); got != want {
+			t.Errorf("a time-out of %s ms: %+v", ms, advice)
+		}
+	}
+}
+
 func blob(t *testing.T, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", name))
