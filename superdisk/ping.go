@@ -15,20 +15,20 @@ import (
 // machine started, for a clock that is set forward meanwhile would make a moment an hour.
 const pinging = `
 d=/run/plimsoll-superdisk; mkdir -p $d && chmod 700 $d || exit 1
-up() { cut -d. -f1 /proc/uptime; }
+read up _ </proc/uptime; up=${up%%.*}
 for v in "$@"; do
-  f=$d/ping.$(basename $v)
+  f=$d/ping.${v##*/}
   if ! { [ -e $f ] && read p t <$f && kill -0 $p 2>/dev/null; }; then
     setsid dd if=$v of=/dev/null bs=4096 skip=1 count=1 iflag=direct </dev/null >/dev/null 2>&1 &
-    echo "$! $(up)" >$f
+    echo "$! $up" >$f
   fi
 done
 for i in 1 2 3 4 5 6 7 8 9 10; do
   sleep 0.05; left=
-  for v in "$@"; do f=$d/ping.$(basename $v); [ -e $f ] && read p t <$f && { kill -0 $p 2>/dev/null && left=1 || rm -f $f; }; done
+  for v in "$@"; do f=$d/ping.${v##*/}; [ -e $f ] && read p t <$f && { kill -0 $p 2>/dev/null && left=1 || rm -f $f; }; done
   [ -z "$left" ] && exit 0
 done
-for v in "$@"; do f=$d/ping.$(basename $v); [ -e $f ] && read p t <$f && echo "$v $(($(up) - ${t:-$(up)}))"; done
+for v in "$@"; do f=$d/ping.${v##*/}; [ -e $f ] && read p t <$f && echo "$v $((up - ${t:-$up}))"; done
 exit 0
 `
 

@@ -181,7 +181,7 @@ func (r Rebuild) copyUsed(ctx context.Context, c Choice, p *seedProgress, done *
 	}
 	order := seed.Order{Mount: c.array.Mount, Source: c.source.Device, Target: r.Target, Offset: c.super.DataOffset(), From: p.Passed, Rate: r.firstRate()}
 	var writing sync.Mutex
-	var limit atomic.Int64
+	var limit, copied atomic.Int64
 	limit.Store(order.Rate)
 	say := func(v any) error {
 		line, err := json.Marshal(v)
@@ -197,11 +197,11 @@ func (r Rebuild) copyUsed(ctx context.Context, c Choice, p *seedProgress, done *
 		return errors.Join(err, talk.Close())
 	}
 	governing, stop := context.WithCancel(ctx)
-	wait := r.govern(governing, func(rate int64) error {
+	wait := r.govern(governing, copied.Load, func(rate int64) error {
 		limit.Store(rate)
 		return say(seed.Pace{Rate: rate})
 	})
-	last, err := r.hear(ctx, talk, p, &limit, tell)
+	last, err := r.hear(ctx, talk, p, &limit, &copied, tell)
 	stop()
 	wait()
 	if ended := talk.Close(); err == nil && last.Error == "" && !last.Done {
@@ -251,7 +251,7 @@ func (r Rebuild) seen(before Seed, report seed.Report, limit int64, ago time.Dur
 }
 
 // hear follows the copy's reports to its last one, and keeps how far it is.
-func (r Rebuild) hear(ctx context.Context, from io.Reader, p *seedProgress, limit *atomic.Int64, tell func(float64, string)) (last seed.Report, err error) {
+func (r Rebuild) hear(ctx context.Context, from io.Reader, p *seedProgress, limit, copied *atomic.Int64, tell func(float64, string)) (last seed.Report, err error) {
 	lines := bufio.NewScanner(from)
 	kept, begun := time.Now(), false
 	for lines.Scan() {
@@ -264,6 +264,7 @@ func (r Rebuild) hear(ctx context.Context, from io.Reader, p *seedProgress, limi
 			break
 		}
 		p.Passed = last.Passed
+		copied.Store(last.Copied)
 		if !begun {
 			begun, p.Seed = true, r.seen(Seed{}, last, limit.Load(), 0)
 		}

@@ -243,8 +243,11 @@ func TestRecordsTellAStaleLeg(t *testing.T) {
 
 func TestGovernor(t *testing.T) {
 	g := Governor{Bound: 10 * time.Millisecond, Floor: 10, Ceiling: 1010}
-	if g.Rate() != 260 {
+	if g.Rate() != 10 {
 		t.Errorf("it begins at %d", g.Rate())
+	}
+	if rate := g.See(time.Millisecond); rate != 20 {
+		t.Errorf("a service that is well lets it grow to %d", rate)
 	}
 	for range 40 {
 		g.See(time.Millisecond)
@@ -255,10 +258,17 @@ func TestGovernor(t *testing.T) {
 	if rate := g.See(11 * time.Millisecond); rate != 505 {
 		t.Errorf("above the bound it goes on with %d", rate)
 	}
-	if rate := g.See(9500 * time.Microsecond); rate != 505 {
-		t.Errorf("close to the bound it goes on with %d", rate)
+	for range 2 * aftermath {
+		if rate := g.See(9500 * time.Microsecond); rate != 505 {
+			t.Errorf("close to the bound it goes on with %d", rate)
+		}
 	}
-	for range 20 {
+	g.Moving(100)
+	if rate := g.See(11 * time.Millisecond); rate != 50 {
+		t.Errorf("a disk that gives 100 of 505 goes on with %d", rate)
+	}
+	g.Moving(0)
+	for range 40 {
 		g.See(time.Second)
 	}
 	if g.Rate() != 10 || g.Summary().AtFloor == 0 || g.Summary().WorstP99 != time.Second || g.Summary().Lowest != 10 || g.Summary().Highest != 1010 {
@@ -267,6 +277,34 @@ func TestGovernor(t *testing.T) {
 	g.See(0)
 	if rate := g.Blind(); rate >= 60 || rate < 10 {
 		t.Errorf("blind it goes on with %d", rate)
+	}
+}
+
+// A simulated disk gives 32 of the 1,024 MiB a second that the copy may have, and the service is slow while the copy takes more than 22. Its p99
+// is of the last five seconds. The copy must find that, whatever the ceiling says, and stay near it.
+func TestTheGovernorFindsWhatADiskGives(t *testing.T) {
+	const mib = 1 << 20
+	g := Governor{Bound: 80 * time.Millisecond, Floor: mib, Ceiling: 1024 * mib}
+	var window [5]time.Duration
+	slow, copied := 0, int64(0)
+	const seconds = 300
+	for i := range seconds {
+		moved := min(g.Rate(), 32*mib)
+		copied += moved
+		window[i%5] = 10 * time.Millisecond
+		if moved > 22*mib {
+			window[i%5] = 300 * time.Millisecond
+			slow++
+		}
+		g.Moving(moved)
+		g.See(slices.Max(window[:]))
+	}
+	t.Logf("slow in %d of %d seconds, %.1f MiB/s copied; %+v", slow, seconds, float64(copied)/mib/seconds, g.Summary())
+	if slow > seconds/15 || g.Summary().Over > seconds*3/10 {
+		t.Errorf("the service was slow in %d of %d seconds, and %d looks were above the bound", slow, seconds, g.Summary().Over)
+	}
+	if copied < seconds*15*mib {
+		t.Errorf("only %.1f MiB a second were copied", float64(copied)/mib/seconds)
 	}
 }
 

@@ -114,7 +114,7 @@ func (t *copyTry) bring(ctx context.Context, book string, b blows, inputs []stri
 		if n < len(b.Cuts) {
 			at = &b.Cuts[n]
 		}
-		if run.Run != "" {
+		if run.Run != "" && at != nil && !at.Copy {
 			entries, err := t.a.home.entries(ctx, run.Run)
 			if err != nil {
 				return err

@@ -57,7 +57,7 @@ func TestSeedText(t *testing.T) {
 			Legs: []superdisk.Leg{{Device: "/dev/nvme2n1", Role: superdisk.Network, State: []string{"in_sync", "write_mostly"}}},
 		}
 		var out bytes.Buffer
-		printSuperdisks(&out, superdiskNode{Status: superdisk.Status{Machine: "db1"}, Advice: map[string][]superdisk.Advice{a.Device: superdisk.Advise(a, superdisk.KernelOf("6.1.0"))}})
+		printSuperdisks(&out, superdiskNode{Status: superdisk.Status{Machine: "db1", Arrays: []superdisk.Array{a}}, Advice: map[string][]superdisk.Advice{a.Device: superdisk.Advise(a, superdisk.KernelOf("6.1.0"))}})
 		return string(bytes.ReplaceAll(out.Bytes(), []byte("\u202f"), []byte(" ")))
 	}
 	seed := superdisk.Seed{Target: "/dev/nvme1n1", Done: 120 << 20, Total: 376 << 20, Rate: 20 << 20, Limit: 24 << 20, Left: 13 * time.Second}
