@@ -14,7 +14,7 @@ const copiesPreface = `
 
 A lab machine with its own kernel has a real md array of two legs of 384 MiB, with an XFS and 24 files of 1 MiB (with seed 8: twelve of 3 MiB). Each test fills the local leg with
 noise and has ` + "`superdisk/rebuild`" + ` rebuild it; removes the network leg (` + "`superdisk/detach-network`" + `) and adds it again
-(` + "`superdisk/reattach-network`" + `). Each of these runs is interrupted at least once: Plimsoll is killed at an entry of its journal (the tests take one entry after the other), just before it, some
+(` + "`superdisk/reattach-network`" + `). In every test, each of the three is interrupted at least once: Plimsoll is killed at an entry of its journal (the tests take one entry after the other), just before it, some
 milliseconds later, or in the middle of the copy, after a random number of bytes. The next process resumes, undoes or cancels the run, and may be killed as
 well; a run that was undone is started again. In a quarter of the tests another disk, full of noise, then replaces the disk that was being
 filled; in one of twelve the machine loses power in the middle of the copy. During all of this, files are written and synced, on the array and beside it.
