@@ -8,7 +8,7 @@
 # make torture-rds  the runbooks of RDS and Aurora on a stand-in of the API in front of real servers, for two hours: adds to docs/torture.md
 # make soak      tests that take too long for every change, such as a ring that moves onto Super Disks: docs/soak.md
 # make kube      changes through operators, against a real API server of Kubernetes, which it builds: half an hour
-# make copies    Plimsoll killed in the middle of copies to a leg of a Super Disk, on a lab machine: adds to docs/torture.md
+# make copies    Plimsoll killed in the middle of copies to a leg of a Super Disk, on three lab machines, 200 times: adds to docs/torture.md
 # make attack    processes and servers killed at random, on MariaDB, MySQL and a ring, for an hour each: adds to docs/torture.md
 # make docs      the reference pages, from the code
 # make install   into PREFIX, with tab completion and manual pages
@@ -89,7 +89,7 @@ attack: build
 	go run ./internal/torture -mixed 100
 
 copies: build
-	go run ./internal/torture -copies 67 -within 6h
+	go run ./internal/torture -copies 69 -within 2h
 
 docs:
 	go test ./cmd/plimsoll -run TestReferencePages -update

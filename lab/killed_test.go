@@ -59,6 +59,11 @@ func bringUp(dir string) {
 	if product == "mariadb" {
 		spec.Config = map[string]string{"innodb_log_file_size": "8M"}
 	}
+	if cache := os.Getenv("LAB_TEST_MACHINES"); cache != "" {
+		d.Cache = cache // has the kernel
+		spec.Nodes, spec.Version, spec.Config["innodb_buffer_pool_size"] = 2, "10.11", "32M"
+		spec.Machines = &lab.Machines{Memory: 768 << 20, Volumes: map[string]infra.VolumeSpec{"local": {Size: 512 << 20}, "network": {Size: 320 << 20}}}
+	}
 	if _, err := lab.Up(context.Background(), spec, d); err != nil {
 		println(err.Error())
 		return
@@ -96,13 +101,26 @@ func TestKilledWhileBringingUp(t *testing.T) {
 			killAndTakeDown(t, "mariadb", moment, []time.Duration{150 * time.Millisecond, 0, 30 * time.Millisecond}[i%3])
 		}
 	})
+	t.Run("machines", func(t *testing.T) {
+		cache := "LAB_TEST_MACHINES=" + realDeps(t).Cache
+		for _, c := range []struct {
+			moment string
+			later  time.Duration
+		}{
+			{"n1: boot its machine", 0}, {"n1: boot its machine", 700 * time.Millisecond}, {"n1: make a file system", 100 * time.Millisecond},
+			{"n2: boot its machine", 200 * time.Millisecond}, {"complete", 0},
+		} {
+			killAndTakeDown(t, "mariadb", c.moment, c.later, cache)
+		}
+	})
 }
 
-func killAndTakeDown(t *testing.T, product, moment string, later time.Duration) {
+func killAndTakeDown(t *testing.T, product, moment string, later time.Duration, more ...string) {
 	d := deps(t, toys{})
 	d.Say = nil
 	child := exec.CommandContext(t.Context(), os.Args[0])
 	child.Env = append(os.Environ(), "LAB_TEST_UP="+filepath.Dir(d.Home), "LAB_TEST_PRODUCT="+product)
+	child.Env = append(child.Env, more...)
 	said, err := child.StderrPipe()
 	must(t, err)
 	must(t, child.Start())

@@ -2,6 +2,7 @@ package superdisk
 
 import (
 	"fmt"
+	"path"
 	"time"
 )
 
@@ -14,6 +15,9 @@ type Advice struct {
 
 // hung is how long a leg may answer nothing before it is called hung.
 const hung = 5 * time.Second
+
+// endless is a time-out of requests with which a hang has no end that anybody waits for: on EC2 it is 49 days, by AWS's advice.
+const endless = 10 * time.Minute
 
 // Advise says what to do about an array next; nothing, if all is well.
 func Advise(a Array, k Kernel) (all []Advice) {
@@ -43,6 +47,10 @@ func Advise(a Array, k Kernel) (all []Advice) {
 		}
 	}
 	switch {
+	case a.Seed != nil && a.Seed.Interrupted():
+		say(true, "plimsoll runbook status, and resume the run; superdisk/rebuild also continues the copy", "the copy to the new leg %s was interrupted: nothing has been copied for %s, and only one leg has all data", a.Seed.Target, a.Seed.Idle)
+	case a.Seed != nil:
+		say(false, "", "the new leg %s is being filled; until that is done only one leg has all data", a.Seed.Target)
 	case a.Sync != nil && a.Degraded > 0:
 		say(false, "", "a leg is being rebuilt; until that is done only one leg has all data")
 	case a.Degraded > 0 && hasNetwork && network.InStep():
@@ -51,6 +59,10 @@ func Advise(a Array, k Kernel) (all []Advice) {
 		say(true, "plimsoll runbook plan superdisk/reattach-network", "only the local leg serves: losing the machine loses the data")
 	case a.Degraded == 0 && !hasNetwork:
 		say(true, "write_mostly > /sys/block/…/md/dev-…/state of the network leg", "no leg is write-mostly: reads also go to the network leg")
+	}
+	if hasNetwork && network.InStep() && network.Timeout > endless {
+		say(false, "run superdisk/give-up-hung while the array is in use, or shorten the time-out: echo 30000 >/sys/block/"+path.Base(network.Device)+"/queue/io_timeout",
+			"the kernel gives up a request to the network leg %s only after %s: if its volume hangs, writes stop for as long", network.Device, network.Timeout.Round(time.Second))
 	}
 	if a.Chunk == 0 {
 		say(false, "mdadm --grow --bitmap=internal while the file system is not mounted", "the array has no write-intent bitmap: a leg that comes back is copied completely")

@@ -59,4 +59,10 @@ func TestADiskThatIsNotFreeIsNoLeg(t *testing.T) {
 	if got := g.sh("ls -A /run/full | wc -l"); got != "0" {
 		t.Errorf("a write that failed left %s files", got)
 	}
+	g.sh("mkdir -p /run/from; head -c 1M /dev/zero >/run/from/large")
+	err = superdisk.CopyFiles(t.Context(), g, "/run/from", "/run/full", "/copy")
+	var advised interface{ Hint() string }
+	if !errors.As(err, &advised) || !strings.Contains(advised.Hint(), "the file system at /run/full on one is full") {
+		t.Errorf("a copy that does not fit: %v, want a hint that says so", err)
+	}
 }

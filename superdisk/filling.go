@@ -8,6 +8,7 @@ import (
 	"path"
 	"strings"
 
+	"plimsoll/hint"
 	"plimsoll/infra"
 )
 
@@ -67,7 +68,13 @@ list() { (cd "$1" && find . -type f ! -path "./$2" ! -path "./.$2.*" -printf '%P
 [ "$(list "$1" "$3")" = "$(list "$2" "$3")" ] || { echo "the copy has other files than $1: check whether a program is still writing there" >&2; exit 1; }`
 	_, err := m.Run(ctx, infra.Command{Path: "sh", Args: []string{"-c", script, "sh", from, to, FillingMark}, Mark: mark})
 	if err != nil {
-		return fmt.Errorf("copy %s of %s: %w", from, m.Name(), err)
+		err = fmt.Errorf("copy %s of %s: %w", from, m.Name(), err)
+		if is, seen := m.Space(ctx, to); seen == nil && is.DiskFree < almostNothing {
+			err = hint.With(err, "the file system at "+to+" on "+m.Name()+" is full. "+from+" is as it was: use a larger disk for the copy")
+		}
 	}
-	return nil
+	return err
 }
+
+// almostNothing is free where a copy stopped because the disk was full.
+const almostNothing = 64 << 10

@@ -4,16 +4,20 @@ import (
 	"time"
 )
 
-// Governor decides how fast a copy may go, by how the service fares: it slows by half when the service is slower than the
-// bound and grows by a step while it is not. Copying slows before the service does.
+// Governor decides how fast a copy may go, by how the service fares. It begins slowly and doubles until the service is slower than the bound.
+// Then it halves what was copied, waits until what is seen is no more of the time before, and grows again: by steps up to near the rate that
+// was too much, and beyond by small ones. Copying slows before the service does.
 type Governor struct {
 	Bound   time.Duration // of the service's p99
 	Floor   int64         // bytes per second: a copy that stands still never ends, and the array stays without its second leg
 	Ceiling int64         // bytes per second
 
-	rate  int64
-	known bool
-	sum   Governed
+	rate   int64
+	known  bool
+	moving int64 // bytes that were copied in the last second; 0: not known
+	top    int64 // the rate at which the service was too slow last; 0: none was
+	wait   int   // looks that may still be of the time before the last cut
+	sum    Governed
 }
 
 // Governed is what a governor did.
@@ -29,34 +33,50 @@ type Governed struct {
 	WorstP99 time.Duration `json:"worst_p99"` // of a look
 }
 
-// steps from the floor to the ceiling.
-const steps = 20
+// aftermath is how many looks, one a second, still tell of the time before a cut: a p99 is of the last few seconds.
+const aftermath = 5
 
-// Rate is the rate in force, in bytes per second. It begins at a quarter of the way.
+// Rate is the rate in force, in bytes per second. It begins at the floor.
 func (g *Governor) Rate() int64 {
 	if !g.known {
-		g.known, g.rate = true, g.Floor+(g.Ceiling-g.Floor)/4
+		g.known, g.rate = true, g.Floor
 		g.sum = Governed{Bound: g.Bound, Lowest: g.rate, Highest: g.rate}
 	}
 	return g.rate
 }
+
+// Moving says how much was copied in the last second: a disk may give less than the rate allows, and half of a rate that it never gave is no
+// less.
+func (g *Governor) Moving(bytes int64) { g.moving = bytes }
 
 // See takes the service's p99 of the last while and returns the rate from now on.
 func (g *Governor) See(p99 time.Duration) int64 {
 	rate := g.Rate()
 	g.sum.Looks++
 	g.sum.WorstP99 = max(g.sum.WorstP99, p99)
+	waits := g.wait > 0
+	g.wait = max(0, g.wait-1)
 	switch {
 	case p99 > g.Bound:
 		g.sum.Over++
-		if rate <= g.Floor {
+		switch {
+		case rate <= g.Floor:
 			g.sum.AtFloor++
-			break
+		case !waits:
+			if g.moving > 0 {
+				rate = min(rate, g.moving)
+			}
+			g.sum.Slowed++
+			g.top, g.wait = rate, aftermath
+			rate = max(g.Floor, rate/2)
 		}
-		g.sum.Slowed++
-		rate = max(g.Floor, rate/2)
-	case p99 < g.Bound*9/10:
-		rate = min(g.Ceiling, rate+max(1, (g.Ceiling-g.Floor)/steps))
+	case p99 >= g.Bound*9/10 || waits:
+	case g.top == 0:
+		rate = min(g.Ceiling, max(rate*2, rate+1))
+	case rate < g.top*3/4:
+		rate = min(g.Ceiling, rate+max(1, rate/8))
+	default:
+		rate = min(g.Ceiling, rate+max(1, rate/50))
 	}
 	return g.put(rate)
 }

@@ -2,6 +2,7 @@ package superdisk_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +40,7 @@ func TestSuperDiskOnMachines(t *testing.T) {
 		{"seeds", func(g guest) { g.seeds(fresh, network, sums) }},
 		{"goes on where it was cut off", func(g guest) { g.cutOff(fresh, network) }},
 		{"begins again on another disk", func(g guest) { g.swapped(fresh, network) }},
+		{"has no room", func(g guest) { g.hasNoRoom(fresh, network) }},
 		{"refuses", func(g guest) { g.refuses(site, fresh, network) }},
 		{"hangs", func(g guest) { g.hangs(site, network) }},
 	} {
@@ -130,9 +132,26 @@ func (g guest) seeds(fresh, network, sums string) {
 	writing, err := g.Start(ctx, infra.Command{Path: "sh", Log: "/run/writer.log", Mark: "/writer", Args: []string{"-c",
 		`for i in $(seq 60); do dd if=/dev/urandom of=/run/data/w$i bs=16k count=4 conv=fsync 2>/dev/null; sleep 0.05; done`}})
 	must(g.t, err)
-	done, err := g.rebuild(target).Run(ctx, nil)
+	var shown superdisk.Seed
+	done, err := g.rebuild(target).Run(ctx, func(share float64, _ string) {
+		if shown.Rate > 0 || share < 0.5 {
+			return
+		}
+		s, err := superdisk.Inspect(ctx, g)
+		must(g.t, err)
+		if a, _ := s.Find("superdisk"); a.Seed != nil {
+			shown = *a.Seed
+		}
+	})
 	must(g.t, err)
 	must(g.t, writing.Wait(ctx))
+	g.t.Logf("meanwhile a look shows %+v", shown)
+	if shown.Target != target || shown.Total != done.Used || shown.Done <= 0 || shown.Rate <= 0 || shown.Limit != 20<<20 || shown.Left <= 0 || shown.Interrupted() {
+		g.t.Errorf("meanwhile a look shows %+v", shown)
+	}
+	if a := g.find("superdisk"); a.Seed != nil {
+		g.t.Errorf("when it is done, a look shows %+v", *a.Seed)
+	}
 	g.t.Logf("%s: %s; used %d KiB, seeded %d KiB, then %d KiB, in %s", done.Method, done.Why, done.Used>>10, done.Seeded>>10, done.Tail>>10, done.Took)
 	if done.Method != superdisk.Seeding || float64(done.Seeded) > 1.1*float64(done.Used) || done.Tail > 64<<20 {
 		g.t.Errorf("rebuilt by %s: %+v", done.Method, done)
@@ -233,6 +252,36 @@ func (g guest) swapped(fresh, network string) {
 	})
 }
 
+// hasNoRoom has a disk of the machine be full, so that nothing can be kept of the seeding: it is refused, and the new disk is no leg.
+func (g guest) hasNoRoom(fresh, network string) {
+	ctx := g.t.Context()
+	target := g.device(fresh)
+	must(g.t, superdisk.Fail(ctx, g, superdisk.Path("superdisk"), target))
+	must(g.t, superdisk.Remove(ctx, g, superdisk.Path("superdisk"), target))
+	must(g.t, superdisk.Wipe(ctx, g, target))
+	g.sh("mount -t tmpfs -o size=4k tmpfs /run/plimsoll-superdisk")
+	_, err := g.rebuild(target).Run(ctx, nil)
+	var advised interface{ Hint() string }
+	if !errors.As(err, &advised) || !strings.Contains(advised.Hint(), "the file system of /run/plimsoll-superdisk on two is full") {
+		g.t.Errorf("a full disk: %v, want a hint that says which", err)
+	}
+	if _, err := superdisk.ReadSuperblock(ctx, g, target); err == nil {
+		g.t.Error("a leg that holds nothing carries a superblock")
+	}
+	g.sh("umount /run/plimsoll-superdisk")
+	all := g.sh("cd /run/data && sha256sum f* w*")
+	done, err := g.rebuild(target).Run(ctx, nil)
+	must(g.t, err)
+	if done.Method != superdisk.Seeding {
+		g.t.Errorf("by %s: %s", done.Method, done.Why)
+	}
+	g.onLocalAlone(network, func() {
+		if got := g.sh("cd /run/data && sha256sum f* w*"); got != all {
+			g.t.Errorf("on the new leg alone\n%s\nwant\n%s", got, all)
+		}
+	})
+}
+
 // refuses shows what is turned down.
 func (g guest) refuses(site *machinetest.Site, fresh, network string) {
 	ctx := g.t.Context()
@@ -304,6 +353,19 @@ func (g guest) hangs(site *machinetest.Site, network string) {
 	if hung < 2*time.Second {
 		g.t.Errorf("hung for %s", hung)
 	}
+	// A clock that is set forward meanwhile makes no hour of these seconds: a leg would be given up for it.
+	must(g.t, g.SkewClock(ctx, time.Hour))
+	s, err := superdisk.Inspect(ctx, g)
+	must(g.t, err)
+	must(g.t, s.Ping(ctx, g))
+	a, _ := s.Find("superdisk")
+	if l, _ := a.Leg(superdisk.Network); l.HungFor < 2*time.Second || l.HungFor > 10*time.Minute {
+		g.t.Errorf("the clock was set forward by an hour, and the leg has hung for %s", l.HungFor)
+	}
+	if s.ClockAhead < 59*time.Minute || s.ClockAhead > 61*time.Minute {
+		g.t.Errorf("the machine's clock is said to be %s ahead, want an hour", s.ClockAhead)
+	}
+	must(g.t, g.SkewClock(ctx, -time.Hour))
 	must(g.t, site.ForceDetach(ctx, network, "two"))
 	g.sh("for i in $(seq 100); do n=$(wc -l < /run/gaps.log); sleep 0.2; [ $(wc -l < /run/gaps.log) -gt $n ] && break; done; touch /run/enough")
 	must(g.t, writing.Wait(ctx))

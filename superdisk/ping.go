@@ -11,22 +11,24 @@ import (
 )
 
 // pinging reads one page of each disk in a process of its own, which is left alone when it does not come back: nothing can end a
-// process that waits for a disk that hangs. Such a process is found again by the next look, and tells since when.
+// process that waits for a disk that hangs. Such a process is found again by the next look, and tells since when: by the time since the
+// machine started, for a clock that is set forward meanwhile would make a moment an hour.
 const pinging = `
 d=/run/plimsoll-superdisk; mkdir -p $d && chmod 700 $d || exit 1
+read up _ </proc/uptime; up=${up%%.*}
 for v in "$@"; do
-  f=$d/ping.$(basename $v)
-  if ! { [ -e $f ] && kill -0 $(cat $f) 2>/dev/null; }; then
+  f=$d/ping.${v##*/}
+  if ! { [ -e $f ] && read p t <$f && kill -0 $p 2>/dev/null; }; then
     setsid dd if=$v of=/dev/null bs=4096 skip=1 count=1 iflag=direct </dev/null >/dev/null 2>&1 &
-    echo $! > $f
+    echo "$! $up" >$f
   fi
 done
 for i in 1 2 3 4 5 6 7 8 9 10; do
   sleep 0.05; left=
-  for v in "$@"; do f=$d/ping.$(basename $v); [ -e $f ] && { kill -0 $(cat $f) 2>/dev/null && left=1 || rm -f $f; }; done
+  for v in "$@"; do f=$d/ping.${v##*/}; [ -e $f ] && read p t <$f && { kill -0 $p 2>/dev/null && left=1 || rm -f $f; }; done
   [ -z "$left" ] && exit 0
 done
-for v in "$@"; do f=$d/ping.$(basename $v); [ -e $f ] && echo "$v $(($(date +%s) - $(stat -c %Y $f)))"; done
+for v in "$@"; do f=$d/ping.${v##*/}; [ -e $f ] && read p t <$f && echo "$v $((up - ${t:-$up}))"; done
 exit 0
 `
 

@@ -221,7 +221,7 @@ func (r Rebuild) Run(ctx context.Context, tell func(share float64, text string))
 func (r Rebuild) follow(ctx context.Context, c Choice, done *Rebuilt, tell func(float64, string)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	stop := r.govern(ctx, func(rate int64) error { return SetPace(ctx, r.Machine, c.array.Device, rate) })
+	stop := r.govern(ctx, nil, func(rate int64) error { return SetPace(ctx, r.Machine, c.array.Device, rate) })
 	err := AwaitWhole(ctx, r.Machine, c.array.UUID, func(a Array) {
 		if a.Sync != nil && tell != nil {
 			tell(float64(a.Sync.Done)/float64(max(1, a.Sync.Total)), fmt.Sprintf("md copies: %d of %d MiB passed, %s left", a.Sync.Done>>20, a.Sync.Total>>20, a.Sync.Left))
@@ -247,8 +247,9 @@ func (r Rebuild) follow(ctx context.Context, c Choice, done *Rebuilt, tell func(
 	return nil
 }
 
-// govern adapts the pace once a second until the context ends; the function it returns waits for that.
-func (r Rebuild) govern(ctx context.Context, set func(rate int64) error) (wait func()) {
+// govern adapts the pace once a second until the context ends; the function it returns waits for that. Copied is how many bytes were copied
+// so far; nil: nobody counts.
+func (r Rebuild) govern(ctx context.Context, copied func() int64, set func(rate int64) error) (wait func()) {
 	ended := make(chan struct{})
 	if r.Governor == nil || r.Meter == nil {
 		if r.Rate > 0 {
@@ -262,11 +263,18 @@ func (r Rebuild) govern(ctx context.Context, set func(rate int64) error) (wait f
 		_ = set(r.Governor.Rate())
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
+		last := int64(0)
+		r.Governor.Moving(0)
 		for {
 			select {
 			case <-tick.C:
 			case <-ctx.Done():
 				return
+			}
+			if copied != nil {
+				now := copied()
+				r.Governor.Moving(now - last)
+				last = now
 			}
 			before := r.Governor.Rate()
 			p99, err := r.Meter(ctx)

@@ -82,15 +82,20 @@ func (r Record) Doubt(key string, now time.Time) (why string, certain bool) {
 		return "no record says whether this leg was in step", false
 	case !leg.InStep:
 		return fmt.Sprintf("this leg has been out of step since %s, %s ago: writes since then are only on the other leg",
-			leg.Since.Format(time.RFC3339), now.Sub(leg.Since).Round(time.Second)), true
+			leg.Since.Format(time.RFC3339), max(0, now.Sub(leg.Since)).Round(time.Second)), true
+	case leg.Seen.Sub(now) > clocksDiffer:
+		return fmt.Sprintf("the record says that this leg was last seen in step at %s, which is %s ahead of the clock of this host: the clock of the host that wrote the record, or of this one, is wrong",
+			leg.Seen.Format(time.RFC3339), leg.Seen.Sub(now).Round(time.Second)), false
 	case now.Sub(leg.Seen) > fresh:
 		return fmt.Sprintf("this leg was last seen in step %s ago, at %s; it has not been checked since", now.Sub(leg.Seen).Round(time.Second), leg.Seen.Format(time.RFC3339)), false
 	}
 	return "", false
 }
 
-// fresh is how old a look may be that is believed without a word.
-const fresh = 5 * time.Minute
+const (
+	fresh        = 5 * time.Minute // how old a look may be that is believed without a word
+	clocksDiffer = time.Minute     // from which on a record of another host's Plimsoll is not believed
+)
 
 // Records are kept in a folder, one file an array, and on the volumes themselves.
 type Records struct {

@@ -14,6 +14,7 @@ import (
 	"path"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"plimsoll/infra"
@@ -38,6 +39,7 @@ type seedProgress struct {
 	Super  []byte `json:"superblock"` // of the new leg
 	Events int64  `json:"events"`     // the bitmap's EventsCleared at step 2: another means that it was made anew
 	Passed int64  `json:"passed"`     // all that is used below it is copied
+	Seed   Seed   `json:"seed"`       // how far it is, for who looks
 }
 
 func progressFile(uuid string) string {
@@ -95,7 +97,10 @@ func (r Rebuild) keep(ctx context.Context, p seedProgress) error {
 	if err != nil {
 		return err
 	}
-	return r.Machine.WriteFile(ctx, progressFile(p.Array), data, 0o600)
+	if err := r.Machine.WriteFile(ctx, progressFile(p.Array), data, 0o600); err != nil {
+		return noRoom(r.Machine, path.Dir(progressFile(p.Array)), fmt.Errorf("keep how far the copy is: %w", err))
+	}
+	return nil
 }
 
 func (r Rebuild) seed(ctx context.Context, c Choice, done *Rebuilt, tell func(float64, string)) error {
@@ -176,6 +181,8 @@ func (r Rebuild) copyUsed(ctx context.Context, c Choice, p *seedProgress, done *
 	}
 	order := seed.Order{Mount: c.array.Mount, Source: c.source.Device, Target: r.Target, Offset: c.super.DataOffset(), From: p.Passed, Rate: r.firstRate()}
 	var writing sync.Mutex
+	var limit, copied atomic.Int64
+	limit.Store(order.Rate)
 	say := func(v any) error {
 		line, err := json.Marshal(v)
 		if err != nil {
@@ -190,8 +197,11 @@ func (r Rebuild) copyUsed(ctx context.Context, c Choice, p *seedProgress, done *
 		return errors.Join(err, talk.Close())
 	}
 	governing, stop := context.WithCancel(ctx)
-	wait := r.govern(governing, func(rate int64) error { return say(seed.Pace{Rate: rate}) })
-	last, err := r.hear(ctx, talk, p, tell)
+	wait := r.govern(governing, copied.Load, func(rate int64) error {
+		limit.Store(rate)
+		return say(seed.Pace{Rate: rate})
+	})
+	last, err := r.hear(ctx, talk, p, &limit, &copied, tell)
 	stop()
 	wait()
 	if ended := talk.Close(); err == nil && last.Error == "" && !last.Done {
@@ -212,6 +222,9 @@ func (r Rebuild) copyUsed(ctx context.Context, c Choice, p *seedProgress, done *
 	return nil
 }
 
+// unlimited is the rate of a copy that nothing holds back.
+const unlimited = math.MaxInt64 >> 8
+
 func (r Rebuild) firstRate() int64 {
 	switch {
 	case r.Governor != nil && r.Meter != nil:
@@ -219,13 +232,28 @@ func (r Rebuild) firstRate() int64 {
 	case r.Rate > 0:
 		return r.Rate
 	}
-	return math.MaxInt64 >> 8
+	return unlimited
+}
+
+// seen is how a copy stands by its report, and before it by the last that was kept so long ago.
+func (r Rebuild) seen(before Seed, report seed.Report, limit int64, ago time.Duration) Seed {
+	s := Seed{Done: max(0, report.Used-report.Left), Total: report.Used, Rate: before.Rate, Limit: limit}
+	if moved := s.Done - before.Done; before.Total > 0 && moved >= 0 && ago > 0 {
+		s.Rate = int64(float64(moved) / ago.Seconds())
+	}
+	if limit == unlimited {
+		s.Limit = 0
+	}
+	if r.Governor != nil && r.Meter != nil {
+		s.Floor, s.Ceiling, s.Bound = r.Governor.Floor, r.Governor.Ceiling, r.Governor.Bound
+	}
+	return s
 }
 
 // hear follows the copy's reports to its last one, and keeps how far it is.
-func (r Rebuild) hear(ctx context.Context, from io.Reader, p *seedProgress, tell func(float64, string)) (last seed.Report, err error) {
+func (r Rebuild) hear(ctx context.Context, from io.Reader, p *seedProgress, limit, copied *atomic.Int64, tell func(float64, string)) (last seed.Report, err error) {
 	lines := bufio.NewScanner(from)
-	kept := time.Now()
+	kept, begun := time.Now(), false
 	for lines.Scan() {
 		var report seed.Report
 		if err := json.Unmarshal(bytes.TrimSpace(lines.Bytes()), &report); err != nil {
@@ -236,7 +264,12 @@ func (r Rebuild) hear(ctx context.Context, from io.Reader, p *seedProgress, tell
 			break
 		}
 		p.Passed = last.Passed
-		if time.Since(kept) > howOften {
+		copied.Store(last.Copied)
+		if !begun {
+			begun, p.Seed = true, r.seen(Seed{}, last, limit.Load(), 0)
+		}
+		if ago := time.Since(kept); ago > howOften {
+			p.Seed = r.seen(p.Seed, last, limit.Load(), ago)
 			if err := r.keep(ctx, *p); err != nil {
 				return last, err
 			}

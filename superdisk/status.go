@@ -2,6 +2,7 @@ package superdisk
 
 import (
 	"context"
+	"encoding/json"
 	"path"
 	"slices"
 	"strconv"
@@ -14,10 +15,12 @@ import (
 // Status is what a machine's Super Disks are like.
 type Status struct {
 	Machine string    `json:"machine"`
-	At      time.Time `json:"at"`
-	Kernel  Kernel    `json:"kernel"`
-	Boot    string    `json:"boot"` // changes with every start of the machine
-	Arrays  []Array   `json:"arrays"`
+	At      time.Time `json:"at"` // by our own clock
+	// ClockAhead is how far the machine's clock is ahead of ours, negative if it is behind. No guard depends on it.
+	ClockAhead time.Duration `json:"clock_ahead_ns,omitempty"`
+	Kernel     Kernel        `json:"kernel"`
+	Boot       string        `json:"boot"` // changes with every start of the machine
+	Arrays     []Array       `json:"arrays"`
 }
 
 // Array is a RAID1 as the kernel shows it.
@@ -33,6 +36,7 @@ type Array struct {
 	Files    string `json:"file_system,omitempty"`
 	Chunk    int64  `json:"bitmap_chunk,omitempty"` // bytes; 0: it has no bitmap
 	Sync     *Sync  `json:"sync,omitempty"`
+	Seed     *Seed  `json:"seed,omitempty"`
 	// Behind is how much a leg that comes back would be given; nil: not asked, or nothing is missing.
 	Behind *int64 `json:"bytes_behind,omitempty"`
 	Legs   []Leg  `json:"legs"`
@@ -49,6 +53,8 @@ type Leg struct {
 	BadBlocks int      `json:"bad_blocks"`
 	Size      int64    `json:"size"` // of the device, bytes
 	IO        IO       `json:"io"`
+	// Timeout is after how long the kernel gives a request to it up; 0: not known.
+	Timeout time.Duration `json:"io_timeout_ns,omitempty"`
 	// HungFor is how long requests have been under way without one of them ending, at least.
 	HungFor time.Duration `json:"hung_for_ns,omitempty"`
 }
@@ -81,6 +87,26 @@ type Sync struct {
 	Ceiling int64         `json:"ceiling"`
 	Left    time.Duration `json:"left_ns,omitempty"`
 }
+
+// Seed is the copy of used blocks to a new leg, which is not in the array before that is done.
+type Seed struct {
+	Target  string        `json:"target"` // device of the new leg
+	Done    int64         `json:"done"`   // bytes
+	Total   int64         `json:"total"`  // bytes that are in use
+	Rate    int64         `json:"rate"`   // bytes per second
+	Limit   int64         `json:"limit"`  // bytes per second that the copy may have now; 0: no limit
+	Floor   int64         `json:"floor,omitempty"`
+	Ceiling int64         `json:"ceiling,omitempty"`
+	Bound   time.Duration `json:"p99_bound_ns,omitempty"` // of the service's p99; 0: it does not govern the copy
+	Left    time.Duration `json:"left_ns,omitempty"`
+	Idle    time.Duration `json:"idle_ns,omitempty"` // since it was last seen to go on
+}
+
+// idle is how long a seed may stand still before it is called interrupted: its progress is kept every two seconds.
+const idle = 15 * time.Second
+
+// Interrupted says that nobody copies any more.
+func (s Seed) Interrupted() bool { return s.Idle > idle }
 
 // InStep says that the leg has all that was written.
 func (l Leg) InStep() bool { return slices.Contains(l.State, "in_sync") }
@@ -136,13 +162,27 @@ func (s Status) Find(ref string) (Array, bool) {
 
 // Inspect reads the state of a machine's arrays. It asks no disk, so that one that hangs cannot hang it.
 func Inspect(ctx context.Context, m infra.Machine) (Status, error) {
+	begun := time.Now()
 	f, err := look(ctx, m)
 	if err != nil {
 		return Status{}, err
 	}
 	s := f.status()
 	s.Machine = m.Name()
+	now := time.Now()
+	s.ClockAhead, s.At = ahead(s.At, begun, now), now.UTC()
 	return s, nil
+}
+
+// ahead is how far a clock is ahead of ours, if it said this time between two moments.
+func ahead(said, from, to time.Time) time.Duration {
+	switch {
+	case said.IsZero() || said.After(from) && said.Before(to):
+		return 0
+	case said.Before(from):
+		return said.Sub(from)
+	}
+	return said.Sub(to)
 }
 
 func (f files) status() Status {
@@ -184,6 +224,9 @@ func (f files) array(md string) Array {
 	}
 	a.Mount, a.Files = f.mounted(f.line(md + "/dev"))
 	a.Sync = f.sync(at)
+	if a.Degraded > 0 && a.Sync == nil {
+		a.Seed = f.seed(a.UUID)
+	}
 	for name := range f {
 		if dir, base := path.Split(name); base == "state" && strings.HasPrefix(dir, at+"dev-") {
 			a.Legs = append(a.Legs, f.leg(strings.TrimSuffix(dir, "/")))
@@ -228,6 +271,7 @@ func (f files) leg(dir string) Leg {
 		}
 	}
 	l.IO = f.io(dir + "/block")
+	l.Timeout = time.Duration(f.number(dir+"/block/queue/io_timeout")) * time.Millisecond
 	return l
 }
 
@@ -265,6 +309,25 @@ func (f files) sync(at string) *Sync {
 		s.Left = time.Duration(float64(s.Total-s.Done) / float64(s.Rate) * float64(time.Second)).Round(time.Second)
 	}
 	return s
+}
+
+// seed is what is kept of a seeding of the array.
+func (f files) seed(uuid string) *Seed {
+	for _, line := range f["/seed"] {
+		age, kept, _ := strings.Cut(line, " ")
+		seconds, err := strconv.ParseInt(age, 10, 64)
+		var p seedProgress
+		if err != nil || json.Unmarshal([]byte(kept), &p) != nil || p.Array != uuid || uuid == "" {
+			continue
+		}
+		s := p.Seed
+		s.Target, s.Idle = p.Target, time.Duration(max(0, seconds))*time.Second
+		if s.Rate > 0 {
+			s.Left = time.Duration(float64(s.Total-s.Done) / float64(s.Rate) * float64(time.Second)).Round(time.Second)
+		}
+		return &s
+	}
+	return nil
 }
 
 // VolumeID is a volume's id of its disk's serial number: EC2 leaves out the dash of vol-0abc.

@@ -1,12 +1,16 @@
 package superdisk
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"plimsoll/infra"
 )
 
 // recorded is what a real machine printed: Linux 6.1, mdadm 4.2.
@@ -64,6 +68,21 @@ func TestStatusOfRecordedMachines(t *testing.T) {
 	}
 	if a, _ := recorded(t, "whole").Find("/dev/md127"); a.Legs[0].IO.Reads == 0 || a.Legs[0].IO.Read <= a.Legs[1].IO.Read {
 		t.Errorf("the local leg has answered %+v, the network leg %+v", a.Legs[0].IO, a.Legs[1].IO)
+	}
+}
+
+// A network leg whose requests never time out is told of, before it hangs.
+func TestALegWithoutATimeoutIsToldOf(t *testing.T) {
+	says, err := os.ReadFile(filepath.Join("testdata", "whole.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ms, want := range map[string]bool{"4294967295": true, "30000": false, "": false} {
+		s := parseFiles(string(says) + "md127/md/dev-ubdb/block/queue/io_timeout:" + ms + "\n").status()
+		advice := Advise(s.Arrays[0], s.Kernel)
+		if got := len(advice) > 0 && strings.Contains(advice[0].Text, "/dev/ubdb only after 1193h"); got != want {
+			t.Errorf("a time-out of %s ms: %+v", ms, advice)
+		}
 	}
 }
 
@@ -224,8 +243,11 @@ func TestRecordsTellAStaleLeg(t *testing.T) {
 
 func TestGovernor(t *testing.T) {
 	g := Governor{Bound: 10 * time.Millisecond, Floor: 10, Ceiling: 1010}
-	if g.Rate() != 260 {
+	if g.Rate() != 10 {
 		t.Errorf("it begins at %d", g.Rate())
+	}
+	if rate := g.See(time.Millisecond); rate != 20 {
+		t.Errorf("a service that is well lets it grow to %d", rate)
 	}
 	for range 40 {
 		g.See(time.Millisecond)
@@ -236,10 +258,17 @@ func TestGovernor(t *testing.T) {
 	if rate := g.See(11 * time.Millisecond); rate != 505 {
 		t.Errorf("above the bound it goes on with %d", rate)
 	}
-	if rate := g.See(9500 * time.Microsecond); rate != 505 {
-		t.Errorf("close to the bound it goes on with %d", rate)
+	for range 2 * aftermath {
+		if rate := g.See(9500 * time.Microsecond); rate != 505 {
+			t.Errorf("close to the bound it goes on with %d", rate)
+		}
 	}
-	for range 20 {
+	g.Moving(100)
+	if rate := g.See(11 * time.Millisecond); rate != 50 {
+		t.Errorf("a disk that gives 100 of 505 goes on with %d", rate)
+	}
+	g.Moving(0)
+	for range 40 {
 		g.See(time.Second)
 	}
 	if g.Rate() != 10 || g.Summary().AtFloor == 0 || g.Summary().WorstP99 != time.Second || g.Summary().Lowest != 10 || g.Summary().Highest != 1010 {
@@ -248,5 +277,81 @@ func TestGovernor(t *testing.T) {
 	g.See(0)
 	if rate := g.Blind(); rate >= 60 || rate < 10 {
 		t.Errorf("blind it goes on with %d", rate)
+	}
+}
+
+// A simulated disk gives 32 of the 1,024 MiB a second that the copy may have, and the service is slow while the copy takes more than 22. Its p99
+// is of the last five seconds. The copy must find that, whatever the ceiling says, and stay near it.
+func TestTheGovernorFindsWhatADiskGives(t *testing.T) {
+	const mib = 1 << 20
+	g := Governor{Bound: 80 * time.Millisecond, Floor: mib, Ceiling: 1024 * mib}
+	var window [5]time.Duration
+	slow, copied := 0, int64(0)
+	const seconds = 300
+	for i := range seconds {
+		moved := min(g.Rate(), 32*mib)
+		copied += moved
+		window[i%5] = 10 * time.Millisecond
+		if moved > 22*mib {
+			window[i%5] = 300 * time.Millisecond
+			slow++
+		}
+		g.Moving(moved)
+		g.See(slices.Max(window[:]))
+	}
+	t.Logf("slow in %d of %d seconds, %.1f MiB/s copied; %+v", slow, seconds, float64(copied)/mib/seconds, g.Summary())
+	if slow > seconds/15 || g.Summary().Over > seconds*3/10 {
+		t.Errorf("the service was slow in %d of %d seconds, and %d looks were above the bound", slow, seconds, g.Summary().Over)
+	}
+	if copied < seconds*15*mib {
+		t.Errorf("only %.1f MiB a second were copied", float64(copied)/mib/seconds)
+	}
+}
+
+// told is a machine that answers a look with a recording, and whose clock is off.
+type told struct {
+	infra.Machine
+	says  string
+	clock func() time.Time
+}
+
+func (told) Name() string { return "m1" }
+
+func (m told) Run(context.Context, infra.Command) (infra.Output, error) {
+	lines := strings.SplitN(m.says, "\n", 2)
+	return infra.Output{Stdout: fmt.Appendf(nil, "/now:%d.5\n%s", m.clock().Unix(), lines[1])}, nil
+}
+
+// A machine whose clock is an hour off is looked at by our own: a leg that nobody has looked at for an hour is not one that was in step a
+// moment ago, and one that was in step a moment ago is not an hour old.
+func TestAClockThatIsOffDecidesNothing(t *testing.T) {
+	says, err := os.ReadFile(filepath.Join("testdata", "whole.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(string(says), "/now:") {
+		t.Fatalf("the recording begins with %.20q", says)
+	}
+	for _, off := range []time.Duration{time.Hour, -time.Hour, 0} {
+		m := told{says: string(says), clock: func() time.Time { return time.Now().Add(off) }}
+		s, err := Inspect(t.Context(), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if since := time.Since(s.At); since < 0 || since > time.Minute || (s.ClockAhead-off).Abs() > 2*time.Second {
+			t.Errorf("a clock that is %s off: looked at %s ago, its clock is %s ahead", off, since, s.ClockAhead)
+		}
+		var r Record
+		r.Note(s.Arrays[0], s.Machine, s.At)
+		key := s.Arrays[0].Legs[1].Key()
+		if why, _ := r.Doubt(key, time.Now()); why != "" {
+			t.Errorf("a clock that is %s off, in step a moment ago: %s", off, why)
+		}
+		if why, _ := r.Doubt(key, time.Now().Add(30*time.Minute)); !strings.Contains(why, "has not been checked since") {
+			t.Errorf("a clock that is %s off, not looked at for half an hour: %q", off, why)
+		}
+		if why, certain := r.Doubt(key, time.Now().Add(-time.Hour)); certain || !strings.Contains(why, "ahead of the clock of this host") {
+			t.Errorf("a record of another host whose clock is an hour ahead: %q, certain %v", why, certain)
+		}
 	}
 }

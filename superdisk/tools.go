@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 
 	"plimsoll/hint"
 	"plimsoll/infra"
@@ -50,4 +51,13 @@ func mdadmFits(ctx context.Context, m infra.Machine) error {
 		return hint.With(fmt.Errorf("mdadm of %s is %d.%d, and 3.3 or later is needed", m.Name(), major, minor), "install a newer mdadm there; nothing was changed")
 	}
 	return nil
+}
+
+// noRoom says of a write that failed because a disk of the machine is full which disk, and what is safe.
+func noRoom(m infra.Machine, at string, err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return hint.With(fmt.Errorf("on %s: %w", m.Name(), err),
+			"the file system of "+at+" on "+m.Name()+" is full: free some space there and repeat the step. The leg that serves has all data; a new leg that is incomplete is not taken for one")
+	}
+	return err
 }

@@ -28,12 +28,13 @@ type replace struct {
 // replacer is how an operator is asked to replace the node of a pod. What it is asked for is marked with the token of the intention, so that a
 // second attempt finds it, and with the host id of the node that is to go.
 type replacer interface {
-	// host is the host id that the operator knows of the pod's node; "" for none.
-	host(ctx context.Context, s site, pod string) (string, error)
+	// host is the host id that the operator knows of the pod's node, "" for none; and the UID of the Service that is to bear the request, ""
+	// where an object of its own does.
+	host(ctx context.Context, s site, pod string) (host, service string, err error)
 	// try has the API judge the request.
 	try(ctx context.Context, s site, pod string) error
-	// ask asks once for a token, however often it is called.
-	ask(ctx context.Context, s site, pod, host, token string) error
+	// ask asks once for a token, however often it is called, and nothing of another Service than the one that was looked at.
+	ask(ctx context.Context, s site, pod, host, service, token string) error
 	// asked is the host id of the node that is to go, which is before where the mark is gone with what bore it, and what the request waits
 	// for; "" when the operator is done with it.
 	asked(ctx context.Context, s site, pod, before, token string) (host, waits string, err error)
@@ -62,12 +63,15 @@ func (a *replace) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	if s.operator.replaces == nil {
 		return action.CheckResult{}, s.lacks("kube.replace-node", "replace a member")
 	}
-	host, err := s.operator.replaces.host(ctx, s, a.Pod)
+	host, service, err := s.operator.replaces.host(ctx, s, a.Pod)
 	if err != nil {
 		return action.CheckResult{}, err
 	}
 	f := action.CheckResult{
 		State: action.Needed, Observed: action.Facts{"object": s.String(), "uid": s.UID(), "host": host}, Intended: action.Facts{"pod": a.Pod, "host": action.Another},
+	}
+	if service != "" {
+		f.Observed["service"] = service
 	}
 	if err := s.free(); err != nil {
 		return f, err
@@ -113,7 +117,8 @@ func (a *replace) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 		return nil, action.NothingDone{Err: fmt.Errorf("the node that ran in pod %s was not recorded", a.Pod)}
 	}
 	c.Progress(-1, "requesting the replacement of "+before)
-	if err := s.operator.replaces.ask(ctx, s, a.Pod, before, c.Token); err != nil {
+	service, _ := c.Before["service"].(string)
+	if err := s.operator.replaces.ask(ctx, s, a.Pod, before, service, c.Token); err != nil {
 		return nil, err
 	}
 	err = s.await(ctx, on, a.every, c, a.replaced(on, before, c.Token))
@@ -127,7 +132,7 @@ func (a *replace) replaced(on *cluster.Cluster, was, token string) look {
 		if err != nil || waits != "" {
 			return waits, err
 		}
-		now, err := s.operator.replaces.host(ctx, s, a.Pod)
+		now, _, err := s.operator.replaces.host(ctx, s, a.Pod)
 		if err != nil {
 			return "", err
 		}

@@ -1,6 +1,7 @@
 package kube_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -272,6 +273,28 @@ func TestAServiceThatIsMadeAnewIsNotLabelledAgain(t *testing.T) {
 	c.Before = action.Facts{"host": "host-anew"}
 	if _, err := task.Act(t.Context(), w.site, c); err == nil || !strings.Contains(err.Error(), "already replacing") {
 		t.Errorf("beside another replacement: %v", err)
+	}
+}
+
+// A Service that somebody deleted and made anew between the plan and the act, with the same node, is not the one that was looked at.
+func TestAServiceThatIsAnotherNowIsNotLabelled(t *testing.T) {
+	w := newScylla(t)
+	task := w.task(t, "kube.replace-node", "pod: shop-1")
+	found, err := task.Check(t.Context(), w.site)
+	if err != nil || found.Observed["service"] != w.Object(services, "shop-1").UID() {
+		t.Fatalf("%v, %v", found.Observed, err)
+	}
+	was := w.Object(services, "shop-1")
+	w.Delete(services, "shop-1")
+	w.Put(services, "shop-1", kube.Object{"metadata": map[string]any{"labels": was.Get(kube.At("metadata.labels")), "annotations": was.Get(kube.At("metadata.annotations"))}})
+	c := call("one")
+	c.Before = found.Observed
+	var nothing action.NothingDone
+	if _, err := task.Act(t.Context(), w.site, c); !errors.As(err, &nothing) || !strings.Contains(err.Error(), "the Service shop-1 is another one") {
+		t.Errorf("%v, want it refused", err)
+	}
+	if left := fmt.Sprint(w.Object(services, "shop-1").Get(kube.At("metadata.labels"))); left != "map[scylla/cluster:shop]" || w.hosts["shop-1"] != "host-shop-1" {
+		t.Errorf("it was labelled: %s; the node is %s", left, w.hosts["shop-1"])
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"plimsoll/action"
 	"plimsoll/cluster"
 	"plimsoll/hint"
 	"plimsoll/infra/kube"
@@ -67,9 +68,9 @@ const (
 // with all its labels and makes another.
 type replaceLabel struct{}
 
-func (replaceLabel) host(ctx context.Context, s site, pod string) (string, error) {
+func (replaceLabel) host(ctx context.Context, s site, pod string) (host, service string, err error) {
 	o, err := s.member(ctx, pod)
-	return hostOf(o), err
+	return hostOf(o), o.UID(), err
 }
 
 func (replaceLabel) edits(host, token string) []kube.Edit {
@@ -88,7 +89,7 @@ func (r replaceLabel) try(ctx context.Context, s site, pod string) error {
 }
 
 // ask sets the label once: a Service that knows of another node, or of none yet, is that of one who was asked already.
-func (r replaceLabel) ask(ctx context.Context, s site, pod, host, token string) error {
+func (r replaceLabel) ask(ctx context.Context, s site, pod, host, service, token string) error {
 	if o, err := s.memberNow(ctx, pod); err != nil || o == nil {
 		return err
 	}
@@ -98,6 +99,11 @@ func (r replaceLabel) ask(ctx context.Context, s site, pod, host, token string) 
 			return nil, nil
 		case o.Get(label(scyllaReplace)) != nil:
 			return nil, beingReplaced(pod)
+		case service != "" && o.UID() != service:
+			return nil, action.NothingDone{Err: &hint.PermanentError{
+				Reason: fmt.Sprintf("the Service %s is another one than when the replacement was planned: it was deleted and created anew", pod),
+				Advice: "nothing was asked of the operator. See that the node in pod " + pod + " is still the one to replace, then plan it anew",
+			}}
 		}
 		return r.edits(host, token), nil
 	})

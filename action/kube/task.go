@@ -105,15 +105,15 @@ func replaceJob(pod string) map[string]any {
 	return map[string]any{"name": "replace", "command": "replacenode", "args": map[string]any{"pod_name": pod}}
 }
 
-func (replaceTask) host(_ context.Context, s site, pod string) (string, error) {
-	return s.Text(kube.Path{"status", "nodeStatuses", pod, "hostID"}), nil
+func (replaceTask) host(_ context.Context, s site, pod string) (host, service string, err error) {
+	return s.Text(kube.Path{"status", "nodeStatuses", pod, "hostID"}), "", nil
 }
 
 func (replaceTask) try(ctx context.Context, s site, pod string) error {
 	return s.tryTask(ctx, replaceJob(pod))
 }
 
-func (replaceTask) ask(ctx context.Context, s site, pod, host, token string) error {
+func (replaceTask) ask(ctx context.Context, s site, pod, host, _, token string) error {
 	return s.askTask(ctx, token, replaceJob(pod), map[string]string{replacedLabel: host})
 }
 

@@ -179,6 +179,73 @@ steps:
 	}
 }
 
+// The ssh connection breaks in the middle of an act. A command that was ended by that is said to be half done, and is not repeated unless its
+// step says that it may be; one that had ended meanwhile counts, though its answer was lost.
+func TestRealActThatIsCutOff(t *testing.T) {
+	if apart(t) {
+		return
+	}
+	_, rig := onlySSH(t)
+	for name, c := range map[string]struct {
+		more   string // keys of the step
+		breaks func(free, again func())
+		begun  int // how often the command began
+		done   bool
+		says   string
+	}{
+		"ended by it":               {"", func(_, _ func()) { rig.Relay.Cut() }, 1, false, "was interrupted half-way, with its children"},
+		"ended by it, and repeated": {", retry: {max: 2, backoff: 200ms..200ms}", func(free, again func()) { rig.Relay.Cut(); again(); free() }, 2, true, ""},
+		"ended before, unheard":     {"", func(free, _ func()) { rig.Relay.Freeze(); free(); rig.Relay.Cut(); rig.Relay.Heal() }, 1, true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			at := func(name string) string { return filepath.Join(dir, name) }
+			there := func(name string) bool { _, err := os.Stat(at(name)); return err == nil }
+			await := func(isSo func() bool) {
+				for deadline := time.Now().Add(time.Minute); !isSo() && time.Now().Before(deadline); {
+					time.Sleep(10 * time.Millisecond)
+				}
+			}
+			began := func() int { data, _ := os.ReadFile(at("begun")); return strings.Count(string(data), "x") } // before it begins there is none
+			repeatable := strings.Contains(c.more, "retry")
+			write(t, "cut.yaml", fmt.Sprintf(`runbook: cut
+lock: none
+steps:
+  - id: go
+    uses: command
+    with: {node: a, run: "echo x >>%[1]s; while [ ! -e %[2]s ]; do sleep 0.05; done; touch %[3]s", check: "test -e %[3]s", repeatable: %[4]v}%[5]s
+`, at("begun"), at("go"), at("ended"), repeatable, strings.Replace(c.more, ", ", "\n    ", 1)), 0o600)
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				await(func() bool { return began() == 1 })
+				c.breaks(func() {
+					write(t, at("go"), "", 0o600)
+					if !repeatable {
+						await(func() bool { return there("ended") })
+					}
+				}, func() { await(func() bool { return began() == 2 }) })
+			}()
+			out, said, code := typed(t, "runbook", "run", "cut.yaml", "--cluster", "orders", "--yes")
+			<-ended
+			t.Logf("%d\n%s%s", code, out, said)
+			if began() != c.begun {
+				t.Errorf("it began %d times, want %d", began(), c.begun)
+			}
+			if (code == 0) != c.done || there("ended") != c.done || !strings.Contains(out+said, c.says) {
+				t.Errorf("code %d, done %v, want %v; and that it says %q", code, there("ended"), c.done, c.says)
+			}
+			if !c.done { // it is over there
+				write(t, at("go"), "", 0o600)
+				time.Sleep(300 * time.Millisecond) // six times as long as it waits
+				if there("ended") {
+					t.Error("the command went on although it is said to have been ended")
+				}
+			}
+		})
+	}
+}
+
 // One schedule is dealt out to loaders on two machines, exactly; one that is cut off is accounted for.
 func TestRealLoadFromOtherMachines(t *testing.T) {
 	if apart(t) {

@@ -17,6 +17,9 @@ import (
 // transport is the exit status by which ssh says that its own work failed, not that of the command.
 const transport = 255
 
+// noCommand is the exit status by which a POSIX shell says that there is no such command.
+const noCommand = 127
+
 // TransportError is a machine that ssh did not reach, or lost.
 type TransportError struct{ Said string }
 
@@ -68,6 +71,9 @@ func (d *dialer) explain(ctx context.Context, err, ended error) error {
 			return key
 		}
 		return hint.With(&TransportError{exit.Stderr}, "try: "+strings.Join(append([]string{"ssh"}, d.brief()...), " ")+" true")
+	case d.host.Become != "" && exit.Status == noCommand:
+		return hint.With(fmt.Errorf("become %s: %s has no sudo: %w", d.host.Become, d.host.Destination, exit),
+			"nothing was changed there. Install the package sudo and allow the user who logs in to run sh as "+d.host.Become+" without a password, or log in as "+d.host.Become+" and leave out become")
 	case d.host.Become != "":
 		return hint.With(fmt.Errorf("become %s: %w", d.host.Become, exit),
 			"the user who logs in must be allowed to run sh as "+d.host.Become+" by sudo without a password and without a terminal")

@@ -174,6 +174,11 @@ func TestWhatSSHSays(t *testing.T) {
 	if _, err := m.ReadFile(t.Context(), "/etc/hostname"); !errors.As(err, &hint) || !strings.Contains(hint.Hint(), "sudo") {
 		t.Errorf("sudo that refuses: %v, want a hint at sudo", err)
 	}
+	without := sshtest.Start(t, "SetEnv PATH="+t.TempDir())
+	m = reach(t, ssh.Host{Destination: sshtest.Alias, Config: without.Config, Become: "root"}, ssh.Settings{})
+	if _, err := m.ReadFile(t.Context(), "/etc/hostname"); !errors.As(err, &hint) || !strings.Contains(hint.Hint(), "Install the package sudo") || !strings.Contains(err.Error(), "has no sudo") {
+		t.Errorf("no sudo: %v, want that said, and a hint", err)
+	}
 	for _, bad := range []ssh.Host{{}, {Destination: "-oProxyCommand=x"}, {Destination: "a b"}, {Destination: "a", Become: "x;y"}} {
 		if err := bad.Check(); err == nil {
 			t.Errorf("%+v was accepted", bad)

@@ -60,6 +60,12 @@ func superDisk(ctx context.Context, _ options) (err error) {
 	if err := s.gaps(ctx); err != nil {
 		return err
 	}
+	if err := s.governed(ctx); err != nil {
+		return err
+	}
+	if err := s.looked(ctx); err != nil {
+		return err
+	}
 	model(worst)
 	return nil
 }
@@ -141,7 +147,11 @@ func (m disked) sh(ctx context.Context, script string) (string, error) {
 
 // volume makes a blank one and returns its id and its device on the machine.
 func (s *disks) volume(ctx context.Context, m disked) (id, device string, err error) {
-	v, err := s.Create(ctx, infra.VolumeSpec{Size: legSize})
+	return s.volumeLike(ctx, m, infra.VolumeSpec{Size: legSize})
+}
+
+func (s *disks) volumeLike(ctx context.Context, m disked, spec infra.VolumeSpec) (id, device string, err error) {
+	v, err := s.Create(ctx, spec)
 	if err == nil {
 		err = s.Attach(ctx, v.ID, m.name)
 	}
@@ -164,19 +174,7 @@ func (s *disks) array(ctx context.Context, m disked, full int) (network string, 
 	if err != nil {
 		return "", err
 	}
-	err = superdisk.Create(ctx, m, superdisk.Design{Name: arrayName, Local: local, Network: device, Chunk: 4 << 20, Reserve: 1 << 20})
-	if err == nil {
-		err = superdisk.FormatBlank(ctx, m, superdisk.Path(arrayName))
-	}
-	if err == nil {
-		err = superdisk.Mount(ctx, m, superdisk.Path(arrayName), mounted)
-	}
-	if err != nil {
-		return "", err
-	}
-	_, err = m.sh(ctx, fmt.Sprintf(`all=$(stat -f -c '%%b' %[1]s); size=$(stat -f -c '%%S' %[1]s); free=$(stat -f -c '%%f' %[1]s)
-n=$(( (all * %[2]d / 100 - (all - free)) * size / 1048576 )); [ $n -lt 1 ] || dd if=/dev/urandom of=%[1]s/f bs=1M count=$n status=none; sync`, mounted, full))
-	return network, err
+	return network, s.filled(ctx, m, local, device, full)
 }
 
 // move takes the network leg to another machine and brings a blank local leg into step there.

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"plimsoll/infra/local"
@@ -28,12 +29,15 @@ type copies struct {
 // copiesPrefix begins the names of the results of these attacks.
 const copiesPrefix = "copies-"
 
+// copiesLease is short: who comes after a Plimsoll that was killed waits for its lease to end. It is prolonged three times in that time.
+const copiesLease = 3 * time.Second
+
 // The array under attack: its legs are volumes of the lab's machine, and where it is mounted.
 const (
 	localLeg, networkLeg = "fast", "far"
-	legSize              = "384M"   // XFS is not made smaller than 300 MiB, and 64 MiB are left free
-	copyRate             = 8 << 20  // so slow that how far it is has been kept a few times before it ends
-	mostCopied           = 72 << 20 // about what is copied
+	legSize              = 384 << 20 // XFS is not made smaller than 300 MiB, and 64 MiB are left free
+	copyRate             = 8 << 20   // so slow that how far it is has been kept a few times before it ends
+	mostCopied           = 56 << 20  // about what is copied
 	arrayAt              = "/mnt/array"
 )
 
@@ -58,10 +62,23 @@ type copyBook struct {
 	Inside  int            `json:"inside"` // kills while a copy was under way
 	Ends    map[string]int `json:"ends"`
 	Methods map[string]int `json:"methods,omitempty"` // of copies that came to their end
+	At      map[int]int    `json:"at,omitempty"`      // kills at an entry of the journal, or just before or after it, by the entry's number
 }
 
-// copying attacks until there were so many tries, or the time is over, and keeps what it finds.
-func (r rack) copying(ctx context.Context, seed uint64, tries, first int, within time.Duration) (err error) {
+// copying attacks until there were so many tries, or the time is over, and keeps what it finds. Most of a try is waiting, for leases and
+// for a copy that is held to its rate: so many attacks are made at once, each with a seed, a lab and a Plimsoll of its own.
+func (r rack) copying(ctx context.Context, seed uint64, tries, first int, within time.Duration, atOnce int) error {
+	var all sync.WaitGroup
+	errs := make([]error, atOnce)
+	for i := range atOnce {
+		all.Go(func() { errs[i] = r.copyingOf(ctx, seed+uint64(i), (tries+atOnce-1)/atOnce, first, within) })
+	}
+	all.Wait()
+	return errors.Join(append(errs, r.page())...)
+}
+
+// copyingOf is one of them.
+func (r rack) copyingOf(ctx context.Context, seed uint64, tries, first int, within time.Duration) (err error) {
 	a := copies{seed: seed, lab: "copies"}
 	if a.program, err = filepath.Abs(r.program); err != nil {
 		return fmt.Errorf("find the program: %w", err)
@@ -69,21 +86,14 @@ func (r rack) copying(ctx context.Context, seed uint64, tries, first int, within
 	if a.work, err = os.MkdirTemp("", "copies-"); err != nil {
 		return fmt.Errorf("make a folder for the tries: %w", err)
 	}
-	a.home = home{program: a.program, folder: filepath.Join(a.work, "home"), store: filepath.Join(a.work, "store"), cluster: a.lab}
+	a.home = home{program: a.program, folder: filepath.Join(a.work, "home"), store: filepath.Join(a.work, "store"), cluster: a.lab, lease: copiesLease}
 	fmt.Fprintf(os.Stderr, "== attack on copies, seed %d; tries in %s\n", seed, a.work)
-	res, err := a.attack(ctx, tries, first, within)
-	if err != nil && res.Tries == 0 {
-		return err
+	res, err := a.attack(ctx, tries, first, within, r.keepCopies)
+	if err == nil {
+		err = r.keepCopies(res)
 	}
-	data, broken := json.MarshalIndent(res, "", "  ")
-	if broken == nil {
-		broken = os.WriteFile(filepath.Join(r.results, fmt.Sprintf("%s%d.json", copiesPrefix, seed)), append(data, '\n'), 0o600)
-	}
-	if err = errors.Join(err, broken); err != nil {
-		return fmt.Errorf("attack on copies: %w", err)
-	}
-	if err := r.page(); err != nil {
-		return err
+	if err != nil {
+		return fmt.Errorf("attack on copies, seed %d: %w", seed, err)
 	}
 	if len(res.Troubled) > 0 {
 		return errTroubles
@@ -91,7 +101,19 @@ func (r rack) copying(ctx context.Context, seed uint64, tries, first int, within
 	return os.RemoveAll(a.work)
 }
 
-func (a *copies) attack(ctx context.Context, tries, first int, within time.Duration) (res copiesResult, err error) {
+// keepCopies writes the result of an attack, which may be under way.
+func (r rack) keepCopies(res copiesResult) error {
+	data, err := json.MarshalIndent(res, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the result: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(r.results, fmt.Sprintf("%s%d.json", copiesPrefix, res.Seed)), append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("keep the result: %w", err)
+	}
+	return nil
+}
+
+func (a *copies) attack(ctx context.Context, tries, first int, within time.Duration, keep func(copiesResult) error) (res copiesResult, err error) {
 	res = copiesResult{Seed: a.seed, At: time.Now().UTC().Truncate(time.Second), Books: map[string]*copyBook{}}
 	defer func() { res.Took = time.Since(res.At) }()
 	defer func() {
@@ -105,12 +127,20 @@ func (a *copies) attack(ctx context.Context, tries, first int, within time.Durat
 		return res, err
 	}
 	for n := first; res.Tries < tries && time.Since(res.At) < within && ctx.Err() == nil; n++ {
+		began := time.Now()
 		t, err := a.try(ctx, n)
+		if ctx.Err() != nil {
+			return res, nil // what was kept stands
+		}
 		if err != nil {
 			return res, fmt.Errorf("try %d: %w", n, err)
 		}
 		res.add(t)
-		fmt.Fprintln(os.Stderr, t.line())
+		res.Took = time.Since(res.At)
+		fmt.Fprintf(os.Stderr, "%s, %s\n", t.line(), time.Since(began).Round(time.Second))
+		if err := keep(res); err != nil {
+			return res, err
+		}
 		if len(t.Troubles) > 0 { // what stands is for a person to look at
 			return res, nil
 		}
@@ -120,7 +150,8 @@ func (a *copies) attack(ctx context.Context, tries, first int, within time.Durat
 
 // up makes the lab: one machine with a MariaDB, which keeps the claim, and beside its data an array with files.
 func (a *copies) up(ctx context.Context) error {
-	flags := append([]string{"lab", "up", "mariadb", "--name", a.lab, "--machines", "--volume", "local=640M", "--volume", localLeg + "=" + legSize, "--volume", networkLeg + "=" + legSize}, smallServers("mariadb")...)
+	leg := fmt.Sprint(legSize>>20, "M")
+	flags := append([]string{"lab", "up", "mariadb", "--name", a.lab, "--machines", "--volume", "local=640M", "--volume", localLeg + "=" + leg, "--volume", networkLeg + "=" + leg}, smallServers("mariadb")...)
 	if _, err := a.plimsoll(ctx, flags...); err != nil {
 		return err
 	}
@@ -185,7 +216,7 @@ func (r *copiesResult) add(t *copyTry) {
 	for name, b := range t.Books {
 		sum := r.Books[name]
 		if sum == nil {
-			sum = &copyBook{Ends: map[string]int{}, Methods: map[string]int{}}
+			sum = newCopyBook()
 			r.Books[name] = sum
 		}
 		sum.add(b)

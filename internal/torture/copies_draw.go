@@ -26,10 +26,20 @@ type blow struct {
 	Copied int64 `json:"copied,omitempty"` // bytes
 }
 
+// How many entries the journal of a run has, at least: the tries kill at one after the other.
+const (
+	rebuildEntries = 11 // of superdisk/rebuild
+	legEntries     = 8  // of superdisk/detach-network and reattach-network
+)
+
 // drawCopy is the try of that number.
 func drawCopy(seed uint64, number int) copyDraw {
 	r := rand.New(rand.NewPCG(seed, uint64(number)^0xc0b1e5)) //nolint:gosec // it is to be repeated, not secret
-	d := copyDraw{Rebuild: drawBlows(r, 1+r.IntN(3)), Detach: drawBlows(r, 1), Reattach: drawBlows(r, 1+r.IntN(2))}
+	d := copyDraw{
+		Rebuild:  drawBlows(r, 1+r.IntN(3), 1+number%rebuildEntries),
+		Detach:   drawBlows(r, 1, 1+number%legEntries),
+		Reattach: drawBlows(r, 1+r.IntN(2), 1+number%legEntries),
+	}
 	for i := range d.Rebuild.Cuts {
 		if r.IntN(3) > 0 {
 			d.Rebuild.Cuts[i] = drawMoment(r)
@@ -47,12 +57,12 @@ func drawCopy(seed uint64, number int) copyDraw {
 // drawMoment is any moment of a copy: so much of what is copied, or a little more, when md is at work already.
 func drawMoment(r *rand.Rand) blow { return blow{Copy: true, Copied: r.Int64N(mostCopied)} }
 
-// drawBlows kills so many processes: at an entry of the journal, just before it, or a while after it.
-func drawBlows(r *rand.Rand, kills int) (b blows) {
+// drawBlows kills so many processes: at an entry of the journal, just before it, or a while after it. The first is killed at that entry.
+func drawBlows(r *rand.Rand, kills, first int) (b blows) {
 	for n := range kills {
-		c := cut{After: 1 + r.IntN(4)}
-		if n == 0 { // the first process begins at the plan; those after it go on at the act
-			c.After = 1 + r.IntN(9)
+		c := cut{After: 1 + r.IntN(4)} // the next processes go on at the act
+		if n == 0 {
+			c.After = first
 		}
 		switch r.IntN(3) {
 		case 0:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -32,7 +33,7 @@ func (g guest) sh(ctx context.Context, script string) (string, error) {
 // fill writes the files that are compared, to the array and to the machine's memory.
 func (g guest) fill(ctx context.Context) error {
 	_, err := g.sh(ctx, `mkdir -p /run/truth; cd /run/truth
-for i in $(seq 0 11); do dd if=/dev/urandom of=f$i bs=1M count=3 status=none; done
+for i in $(seq 0 23); do dd if=/dev/urandom of=f$i bs=1M count=1 status=none; done
 cp f* `+arrayAt+` && sync`)
 	return err
 }
@@ -44,22 +45,36 @@ func (g guest) remember(ctx context.Context) error {
 }
 
 // writing changes files in both places, until it is told that it is enough: pieces in the middle, and now and then a file anew. A write
-// to the array is over when it is on disk.
-const writing = `cd /run; rm -f enough; n=0
-while [ ! -e enough ]; do
-  n=$((n + 1)); i=$((n * 7 % 12)); at=$((n * 29 % 190))
-  dd if=/dev/urandom of=piece bs=16k count=1 status=none
-  if [ $((n % 23)) = 0 ]; then
-    rm truth/f$i ` + arrayAt + `/f$i; dd if=/dev/urandom of=truth/f$i bs=1M count=3 status=none; dd if=truth/f$i of=` + arrayAt + `/f$i bs=1M conv=fsync status=none || exit 1
-  else
-    dd if=piece of=truth/f$i bs=16k seek=$at conv=notrunc status=none; dd if=piece of=` + arrayAt + `/f$i bs=16k seek=$at conv=notrunc,fsync status=none || exit 1
-  fi
-  sleep 0.2
-done`
+// to the array is over when it is on disk. It is one process: to start others costs such a machine more than to write.
+const writing = `import os, time
+truth, array, n = "/run/truth/f%d", "` + arrayAt + `/f%d", 0
+def put(name, data, at, flags):
+    f = os.open(name, os.O_WRONLY | flags, 0o644)
+    if os.pwrite(f, data, at) != len(data): raise OSError(name + " was written in part")
+    os.fsync(f)
+    os.close(f)
+while not os.path.exists("/run/enough"):
+    n += 1
+    i, at = n * 7 % 24, n * 29 % 60
+    if n % 23 == 0:
+        data = os.urandom(1 << 20)
+        os.remove(truth % i)
+        os.remove(array % i)
+        put(truth % i, data, 0, os.O_CREAT)
+        put(array % i, data, 0, os.O_CREAT)
+    else:
+        data = os.urandom(16 << 10)
+        put(truth % i, data, at << 14, 0)
+        put(array % i, data, at << 14, 0)
+    time.sleep(0.1)
+`
 
 // write begins to change files; the function that it returns ends that.
 func (g guest) write(ctx context.Context) (end func(context.Context) error, err error) {
-	p, err := g.Start(ctx, infra.Command{Path: "sh", Args: []string{"-c", writing}, Log: "/run/writer.log", Mark: "/writer"})
+	if err := g.Remove(ctx, "/run/enough"); err != nil {
+		return nil, fmt.Errorf("start the writer: %w", err)
+	}
+	p, err := g.Start(ctx, infra.Command{Path: "python3", Args: []string{"-c", writing}, Log: "/run/writer.log", Mark: "/writer"})
 	if err != nil {
 		return nil, fmt.Errorf("start the writer: %w", err)
 	}
@@ -120,9 +135,12 @@ func (g guest) takeOut(ctx context.Context, leg string) error {
 	return superdisk.Remove(ctx, g, superdisk.Path(arrayName), leg)
 }
 
-// spoil makes a disk another's: all of it is noise. What is not copied to it is seen.
+// spoil makes a disk another's: all of it is noise, of which no piece is like the files. What is not copied to it is seen.
 func (g guest) spoil(ctx context.Context, leg string) error {
-	_, err := g.sh(ctx, "dd if=/dev/urandom of="+leg+" bs=1M oflag=direct status=none 2>/dev/null; true")
+	const noise = 16 // MiB that are written again and again: to make as much for the whole disk takes several times as long
+	_, err := g.sh(ctx, fmt.Sprintf(`[ -e /run/noise ] || dd if=/dev/urandom of=/run/noise bs=1M count=%[1]d status=none || exit 1
+n=0; while dd if=/run/noise of=%[2]s bs=1M seek=$((n * %[1]d)) count=%[1]d oflag=direct conv=notrunc status=none 2>/dev/null; do n=$((n + 1)); done
+[ $n -ge %[3]d ] || { echo "$n of %[3]d pieces of noise were written to %[2]s" >&2; exit 1; }`, noise, leg, legSize/(noise<<20)))
 	if err != nil {
 		return err
 	}
@@ -149,8 +167,22 @@ func (g guest) filling(ctx context.Context) (bool, error) {
 
 // awaitWritten waits until so many bytes were written to the local leg from now on.
 func (g guest) awaitWritten(ctx context.Context, bytes int64) error {
-	_, err := g.sh(ctx, fmt.Sprintf(`s=/sys/class/block/%s/stat; set -- $(cat $s); to=$(($7 + %d)); until set -- $(cat $s) && [ $7 -gt $to ]; do sleep 0.05; done`,
-		filepath.Base(g.local), bytes/512))
+	written := func() (int64, error) {
+		said, err := g.ReadFile(ctx, "/sys/class/block/"+filepath.Base(g.local)+"/stat")
+		if err != nil {
+			return 0, err
+		}
+		words := strings.Fields(string(said))
+		if len(words) < 7 {
+			return 0, fmt.Errorf("the kernel counts %q of %s", said, g.local)
+		}
+		sectors, err := strconv.ParseInt(words[6], 10, 64)
+		return sectors * 512, err
+	}
+	first, err := written()
+	for now := first; err == nil && now <= first+bytes; now, err = written() {
+		rest(ctx, 30*time.Millisecond)
+	}
 	return err
 }
 

@@ -12,20 +12,21 @@ import (
 const copiesPreface = `
 ## Copies to a leg of a Super Disk
 
-A lab machine with its own kernel has a real md array of two legs of 384 MiB, with an XFS and twelve files of 3 MiB. Each test fills the local leg with
+A lab machine with its own kernel has a real md array of two legs of 384 MiB, with an XFS and 24 files of 1 MiB (with seed 8: twelve of 3 MiB). Each test fills the local leg with
 noise and has ` + "`superdisk/rebuild`" + ` rebuild it; removes the network leg (` + "`superdisk/detach-network`" + `) and adds it again
-(` + "`superdisk/reattach-network`" + `). Each of these runs is interrupted at least once: Plimsoll is killed at any entry of its journal, just before it, some
+(` + "`superdisk/reattach-network`" + `). In every test, each of the three is interrupted at least once: Plimsoll is killed at an entry of its journal (the tests take one entry after the other), just before it, some
 milliseconds later, or in the middle of the copy, after a random number of bytes. The next process resumes, undoes or cancels the run, and may be killed as
 well; a run that was undone is started again. In a quarter of the tests another disk, full of noise, then replaces the disk that was being
 filled; in one of twelve the machine loses power in the middle of the copy. During all of this, files are written and synced, on the array and beside it.
 
 Then each leg is examined *alone*: the file system is unmounted and checked (` + "`xfs_repair -n`" + `), mounted again, and the sha256 of every file is compared with what was
-written. ` + "`go run ./internal/torture -copies 67`" + ` makes 200 runs and prints its seed; ` + "`-seed S -try N`" + ` starts with that test again.
+written. ` + "`make copies`" + ` makes 200 runs and more, in three attacks at once, each with a lab and a seed of its own; ` + "`go run ./internal/torture -copies 1 -at-once 1 -seed S -try N`" + ` repeats that test.
 
 - **in the copy**: kills while used blocks were being copied. **again**: runs that had been undone or cancelled and were started again.
 - **by**: the method that rebuilt the leg in the end, according to the journal. *Gone on with*: an interrupted copy copied only the remaining blocks;
   the attack with seed 8 did not distinguish this. A run is not counted here if its leg was rebuilt
   while no process was running.
+- **at**: the numbers of the entries of the journal at, just before or some milliseconds after which Plimsoll was killed. Seed 8 did not keep them.
 - **files**: the number of files whose sha256 was compared, on one leg alone.
 
 `
@@ -42,14 +43,22 @@ func (r rack) copiesPage() (string, error) {
 func copiesTable(all []copiesResult) string {
 	slices.SortFunc(all, func(a, b copiesResult) int { return cmp.Compare(a.Seed, b.Seed) })
 	var rows, troubles strings.Builder
+	together, whole := map[string]*copyBook{}, newCopyBook()
+	compared := 0
 	for _, r := range all {
-		sum := copyBook{Ends: map[string]int{}, Methods: map[string]int{}}
+		sum := newCopyBook()
 		for _, name := range slices.Sorted(maps.Keys(r.Books)) {
 			b := r.Books[name]
 			rows.WriteString(b.row("`" + name + "`"))
 			sum.add(b)
+			if together[name] == nil {
+				together[name] = newCopyBook()
+			}
+			together[name].add(b)
+			whole.add(b)
 		}
-		sum.Methods = nil
+		compared += r.Compared
+		sum.Methods, sum.At = nil, nil
 		rows.WriteString(sum.row(fmt.Sprintf("**all**, seed %d, Linux %s, %s: %d tries, %d disks swapped, %d resets, **%d files**, %d with troubles",
 			r.Seed, r.Kernel, r.Took.Round(time.Minute), r.Tries, r.Swapped, r.Resets, r.Compared, len(r.Troubled))))
 		for _, t := range r.Troubled {
@@ -58,7 +67,17 @@ func copiesTable(all []copiesResult) string {
 			}
 		}
 	}
-	text := "| runbook | runs | kills | in the copy | done | again | by |\n|---|---|---|---|---|---|---|\n" + rows.String()
+	const head = "| runbook | runs | kills | in the copy | done | again | by | at |\n|---|---|---|---|---|---|---|---|\n"
+	text := ""
+	if len(all) > 1 {
+		text = "All attacks together:\n\n" + head
+		for _, name := range slices.Sorted(maps.Keys(together)) {
+			text += together[name].row("`" + name + "`")
+		}
+		whole.Methods, whole.At = nil, nil
+		text += whole.row(fmt.Sprintf("**all**, **%d files**", compared)) + "\nEach of them:\n\n"
+	}
+	text += head + rows.String()
 	if troubles.Len() > 0 {
 		text += "\n### Problems found by attacks on copies\n\n" + troubles.String()
 	}
@@ -74,6 +93,13 @@ func (b *copyBook) add(other *copyBook) {
 	for method, n := range other.Methods {
 		b.Methods[method] += n
 	}
+	for at, n := range other.At {
+		b.At[at] += n
+	}
+}
+
+func newCopyBook() *copyBook {
+	return &copyBook{Ends: map[string]int{}, Methods: map[string]int{}, At: map[int]int{}}
 }
 
 func (b *copyBook) row(name string) string {
@@ -81,11 +107,15 @@ func (b *copyBook) row(name string) string {
 	for _, method := range slices.Sorted(maps.Keys(b.Methods)) {
 		by = append(by, fmt.Sprintf("%s %d", method, b.Methods[method]))
 	}
+	var at []string
+	for _, n := range slices.Sorted(maps.Keys(b.At)) {
+		at = append(at, fmt.Sprint(n))
+	}
 	again := 0
 	for end, n := range b.Ends {
 		if end != "done" {
 			again += n
 		}
 	}
-	return fmt.Sprintf("| %s | %d | %d | %s | %d | %s | %s |\n", name, b.Runs, b.Kills, some(b.Inside), b.Ends["done"], some(again), strings.Join(by, ", "))
+	return fmt.Sprintf("| %s | %d | %d | %s | %d | %s | %s | %s |\n", name, b.Runs, b.Kills, some(b.Inside), b.Ends["done"], some(again), strings.Join(by, ", "), strings.Join(at, " "))
 }

@@ -12,6 +12,7 @@ import (
 // A try on copies is repeated by its seed and number, every run of it is cut off, and what is drawn covers what the page says.
 func TestATryOnCopiesIsDrawnFromItsSeed(t *testing.T) {
 	swaps, resets, moments, entries := 0, 0, 0, 0
+	at := map[string]map[int]bool{"rebuild": {}, "detach": {}, "reattach": {}}
 	for n := range 240 {
 		d := drawCopy(7, n)
 		if !reflect.DeepEqual(d, drawCopy(7, n)) {
@@ -20,6 +21,11 @@ func TestATryOnCopiesIsDrawnFromItsSeed(t *testing.T) {
 		for _, b := range []blows{d.Rebuild, d.Detach, d.Reattach} {
 			if len(b.Cuts) == 0 || len(b.Cuts) != len(b.Ways) {
 				t.Errorf("try %d: %+v", n, b)
+			}
+		}
+		for book, first := range map[string]blow{"rebuild": d.Rebuild.Cuts[0], "detach": d.Detach.Cuts[0], "reattach": d.Reattach.Cuts[0]} {
+			if !first.Copy {
+				at[book][first.After] = true
 			}
 		}
 		for _, c := range d.Rebuild.Cuts {
@@ -39,6 +45,9 @@ func TestATryOnCopiesIsDrawnFromItsSeed(t *testing.T) {
 			t.Errorf("try %d: what befalls a copy has none: %+v", n, d.Rebuild)
 		}
 	}
+	if len(at["rebuild"]) != rebuildEntries || len(at["detach"]) != legEntries || len(at["reattach"]) != legEntries {
+		t.Errorf("killed at the entries %v", at)
+	}
 	if swaps < 40 || swaps > 80 || resets < 8 || resets > 35 || moments < 200 || entries < 60 {
 		t.Errorf("%d swaps, %d resets, %d moments of a copy, %d entries", swaps, resets, moments, entries)
 	}
@@ -49,14 +58,15 @@ func TestTheTableOfCopies(t *testing.T) {
 	text := copiesTable([]copiesResult{{
 		Seed: 3, Kernel: "6.1.0", Tries: 2, Compared: 48, Swapped: 1,
 		Books: map[string]*copyBook{
-			"superdisk/rebuild":        {Runs: 3, Kills: 4, Inside: 2, Ends: map[string]int{"done": 2, "undone": 1}, Methods: map[string]int{"seed": 1, wentOn: 1}},
+			"superdisk/rebuild":        {Runs: 3, Kills: 4, Inside: 2, Ends: map[string]int{"done": 2, "undone": 1}, Methods: map[string]int{"seed": 1, wentOn: 1}, At: map[int]int{11: 1, 3: 1}},
 			"superdisk/detach-network": {Runs: 2, Kills: 2, Ends: map[string]int{"done": 2}},
 		},
 		Troubled: []*copyTry{{Number: 1, Troubles: []string{"the local leg alone: f3"}}},
-	}})
+	}, {Seed: 4, Compared: 12, Books: map[string]*copyBook{"superdisk/detach-network": {Runs: 1, Ends: map[string]int{"done": 1}}}}})
 	for _, want := range []string{
-		"| `superdisk/rebuild` | 3 | 4 | 2 | 2 | 1 | seed 1, seed gone on with 1 |",
-		"2 tries, 1 disks swapped, 0 resets, **48 files**, 1 with troubles | 5 | 6 | 2 | 4 | 1 |  |",
+		"| `superdisk/rebuild` | 3 | 4 | 2 | 2 | 1 | seed 1, seed gone on with 1 | 3 11 |",
+		"2 tries, 1 disks swapped, 0 resets, **48 files**, 1 with troubles | 5 | 6 | 2 | 4 | 1 |  |  |",
+		"**all**, **60 files** | 6 | 6 | 2 | 5 | 1 |",
 		"- seed 3, try 1: the local leg alone: f3",
 	} {
 		if !strings.Contains(text, want) {

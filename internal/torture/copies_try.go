@@ -100,7 +100,7 @@ func (t *copyTry) change(ctx context.Context, book string, b blows, inputs []str
 
 // bring runs a runbook to its end: cut, spoken to, cut again. What was taken back is run again.
 func (t *copyTry) bring(ctx context.Context, book string, b blows, inputs []string) error {
-	sum := &copyBook{Ends: map[string]int{}, Methods: map[string]int{}}
+	sum := newCopyBook()
 	t.Books[book] = sum
 	begin := []string{"runbook", "run", book, "--cluster", t.a.lab, "--yes", "--json", "-i", "node=n1"}
 	for _, in := range inputs {
@@ -114,7 +114,7 @@ func (t *copyTry) bring(ctx context.Context, book string, b blows, inputs []stri
 		if n < len(b.Cuts) {
 			at = &b.Cuts[n]
 		}
-		if run.Run != "" {
+		if run.Run != "" && at != nil && !at.Copy {
 			entries, err := t.a.home.entries(ctx, run.Run)
 			if err != nil {
 				return err
@@ -125,6 +125,9 @@ func (t *copyTry) bring(ctx context.Context, book string, b blows, inputs []stri
 		t.Calls = append(t.Calls, s)
 		if s.Killed {
 			sum.Kills++
+			if !at.Copy {
+				sum.At[from+at.After]++
+			}
 			if err := t.befall(ctx, sum, &b); err != nil {
 				return err
 			}
@@ -137,7 +140,7 @@ func (t *copyTry) bring(ctx context.Context, book string, b blows, inputs []stri
 				t.trouble("%s was refused: code %d: %s", book, s.Code, tail(s.Err))
 				return nil
 			}
-			rest(ctx, lease)
+			rest(ctx, copiesLease)
 			continue
 		}
 		if wrong := wrongCode(run, word, s, false); wrong != "" {

@@ -36,6 +36,7 @@ func main() {
 	within := flag.Duration("within", time.Hour, "an attack ends after this")
 	flag.StringVar(&m.only, "story", "", "only this story of a mixed attack")
 	copies := flag.Int("copies", 0, "instead: so many tries of an attack on how the legs of a Super Disk are brought into step")
+	atOnce := flag.Int("at-once", 3, "attacks on copies that are made at once, with seeds one after another; the tries are dealt out to them")
 	asJSON := flag.Bool("json", false, "print the result of a mixed attack as JSON, and keep none")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -48,7 +49,7 @@ func main() {
 		return
 	}
 	if *copies > 0 {
-		if err := r.copying(ctx, drawSeed(m.seed), *copies, *first, *within); err != nil {
+		if err := r.copying(ctx, drawSeed(m.seed), *copies, *first, *within, max(1, *atOnce)); err != nil {
 			fmt.Fprintln(os.Stderr, "torture:", err)
 			os.Exit(1)
 		}

@@ -23,9 +23,10 @@ type home struct {
 	program, folder, inventory, store, cluster string
 
 	patience time.Duration // how long a command may take before it is called hung; 0: as usual
+	lease    time.Duration // for which a run holds its cluster without prolonging it; 0: as usual
 }
 
-// lease is for how long a run holds its cluster without prolonging it.
+// lease is for how long a run holds its cluster without prolonging it, unless its home says otherwise.
 const lease = 5 * time.Second
 
 // said is what a command came to.
@@ -45,7 +46,7 @@ const patience = 4 * time.Minute
 // command is a call of plimsoll in this home, cut at an entry of the run's journal.
 func (h home) command(ctx context.Context, at *cut, from int, stop bool, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, h.program, args...)
-	cmd.Env = append(os.Environ(), "PLIMSOLL_HOME="+h.folder, "PLIMSOLL_TORTURE_STORE="+h.store, "PLIMSOLL_TORTURE_TTL="+lease.String())
+	cmd.Env = append(os.Environ(), "PLIMSOLL_HOME="+h.folder, "PLIMSOLL_TORTURE_STORE="+h.store, "PLIMSOLL_TORTURE_TTL="+cmp.Or(h.lease, lease).String())
 	spec := "kill:0:false:0s"
 	if at != nil {
 		what := "kill"

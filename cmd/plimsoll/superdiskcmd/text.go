@@ -29,6 +29,9 @@ func (o superdiskStatus) print(c console.Streams, all []superdiskNode) error {
 	}
 	found := false
 	for _, n := range all {
+		if n.ClockAhead.Abs() >= time.Minute {
+			printClock(c.Out, n)
+		}
 		found = found || len(n.Arrays) > 0
 		printSuperdisks(c.Out, n)
 	}
@@ -36,6 +39,16 @@ func (o superdiskStatus) print(c console.Streams, all []superdiskNode) error {
 		fmt.Fprintln(c.Err, "no RAID1; create one with plimsoll runbook run superdisk/create")
 	}
 	return nil
+}
+
+// printClock warns of a machine whose clock is off.
+func printClock(out io.Writer, n superdiskNode) {
+	how := "ahead of"
+	if n.ClockAhead < 0 {
+		how = "behind"
+	}
+	fmt.Fprintf(out, "! the clock of %s is %s %s this host's; Plimsoll's records of its legs use this host's clock\n  next: set the clock that is wrong (chronyc makestep) before a database starts there\n",
+		n.Machine, n.ClockAhead.Abs().Round(time.Second), how)
 }
 
 func printSuperdisks(out io.Writer, n superdiskNode) {
@@ -100,11 +113,32 @@ func printMissing(out io.Writer, n superdiskNode, a superdisk.Array) {
 	if a.Behind != nil {
 		fmt.Fprintf(out, "  a leg that comes back receives %s\n", quantity.Bytes.Format(float64(*a.Behind)))
 	}
+	if a.Seed != nil {
+		printSeed(out, *a.Seed)
+	}
 	if s := a.Sync; s != nil {
 		fmt.Fprintf(out, "  %s: %s of %s passed at %s, %s left; bounded between %s and %s\n", s.Action, quantity.Bytes.Format(float64(s.Done)),
 			quantity.Bytes.Format(float64(s.Total)), quantity.BytesPerSecond.Format(float64(s.Rate)), s.Left,
 			quantity.BytesPerSecond.Format(float64(s.Floor)), quantity.BytesPerSecond.Format(float64(s.Ceiling)))
 	}
+}
+
+// printSeed says how far the copy of used blocks is, and what governs it.
+func printSeed(out io.Writer, s superdisk.Seed) {
+	fmt.Fprintf(out, "  seed of %s: %s of %s in use copied", s.Target, quantity.Bytes.Format(float64(s.Done)), quantity.Bytes.Format(float64(s.Total)))
+	if s.Interrupted() {
+		fmt.Fprintf(out, ", interrupted %s ago\n", s.Idle)
+		return
+	}
+	fmt.Fprintf(out, " at %s, %s left", quantity.BytesPerSecond.Format(float64(s.Rate)), s.Left)
+	switch {
+	case s.Bound > 0:
+		fmt.Fprintf(out, "; limited to %s now, between %s and %s, so that the service's p99 stays below %s", quantity.BytesPerSecond.Format(float64(s.Limit)),
+			quantity.BytesPerSecond.Format(float64(s.Floor)), quantity.BytesPerSecond.Format(float64(s.Ceiling)), s.Bound.Round(10*time.Microsecond))
+	case s.Limit > 0:
+		fmt.Fprintf(out, "; limited to %s", quantity.BytesPerSecond.Format(float64(s.Limit)))
+	}
+	fmt.Fprintln(out)
 }
 
 func legBy(a superdisk.Array, key string) (superdisk.Leg, bool) {

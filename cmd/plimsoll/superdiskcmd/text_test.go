@@ -48,3 +48,39 @@ func TestSuperdiskText(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
+
+// A new leg that is filled is shown with what governs the copy, or as interrupted; and a clock that is off.
+func TestSeedText(t *testing.T) {
+	show := func(seed superdisk.Seed) string {
+		a := superdisk.Array{
+			Device: "/dev/md127", Name: "sd", State: "clean", Slots: 2, Degraded: 1, Size: 507 << 20, Chunk: 4 << 20, Seed: &seed,
+			Legs: []superdisk.Leg{{Device: "/dev/nvme2n1", Role: superdisk.Network, State: []string{"in_sync", "write_mostly"}}},
+		}
+		var out bytes.Buffer
+		printSuperdisks(&out, superdiskNode{Status: superdisk.Status{Machine: "db1", Arrays: []superdisk.Array{a}}, Advice: map[string][]superdisk.Advice{a.Device: superdisk.Advise(a, superdisk.KernelOf("6.1.0"))}})
+		return string(bytes.ReplaceAll(out.Bytes(), []byte("\u202f"), []byte(" ")))
+	}
+	seed := superdisk.Seed{Target: "/dev/nvme1n1", Done: 120 << 20, Total: 376 << 20, Rate: 20 << 20, Limit: 24 << 20, Left: 13 * time.Second}
+	for _, c := range []struct {
+		change func(s superdisk.Seed) superdisk.Seed
+		want   string
+	}{
+		{func(s superdisk.Seed) superdisk.Seed { return s }, "  seed of /dev/nvme1n1: 120 MiB of 376 MiB in use copied at 20.0 MiB/s, 13s left; limited to 24.0 MiB/s\n" +
+			"  the new leg /dev/nvme1n1 is being filled; until that is done only one leg has all data\n"},
+		{func(s superdisk.Seed) superdisk.Seed {
+			s.Floor, s.Ceiling, s.Bound = 5<<20, 1<<30, 12*time.Millisecond
+			return s
+		}, "; limited to 24.0 MiB/s now, between 5.00 MiB/s and 1.00 GiB/s, so that the service's p99 stays below 12ms\n"},
+		{func(s superdisk.Seed) superdisk.Seed { s.Idle = 40 * time.Second; return s }, "120 MiB of 376 MiB in use copied, interrupted 40s ago\n" +
+			"! the copy to the new leg /dev/nvme1n1 was interrupted: nothing has been copied for 40s, and only one leg has all data\n"},
+	} {
+		if got := show(c.change(seed)); !bytes.Contains([]byte(got), []byte(c.want)) {
+			t.Errorf("got\n%s\nwant\n%s", got, c.want)
+		}
+	}
+	var out bytes.Buffer
+	printClock(&out, superdiskNode{Status: superdisk.Status{Machine: "db1", ClockAhead: -time.Hour}})
+	if !bytes.Contains(out.Bytes(), []byte("! the clock of db1 is 1h0m0s behind this host's")) {
+		t.Errorf("%s", out.Bytes())
+	}
+}
