@@ -34,7 +34,7 @@ The hash at the end identifies the whole plan: run --plan HASH runs exactly this
 					return console.PrintJSON(c, p)
 				}
 				printPlan(c.Out, p)
-				if err := p.Trouble(); err != nil {
+				if err := q.planRefusal(p.Trouble(), args[0]); err != nil {
 					return err
 				}
 				next := "plimsoll runbook run " + console.Quoted(args[0]) + q.asTyped()

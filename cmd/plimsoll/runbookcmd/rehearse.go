@@ -76,7 +76,7 @@ func rehearse(ctx context.Context, c console.Streams, d *runs.Service, name stri
 	if p.Gate.Missing {
 		return o.gateRefusal(p, name)
 	}
-	if err := p.Header.Plan.Trouble(); err != nil {
+	if err := o.planRefusal(p.Header.Plan.Trouble(), name); err != nil {
 		return err
 	}
 	switch {
