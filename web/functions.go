@@ -10,6 +10,7 @@ import (
 	"plimsoll/analyze"
 	"plimsoll/report/chart"
 	"plimsoll/report/quantity"
+	"plimsoll/runbook"
 	"plimsoll/web/words"
 )
 
@@ -30,6 +31,7 @@ func functions(book words.Book, now func() time.Time) template.FuncMap {
 		"list":    func(items ...string) []string { return items },
 		"has":     func(words, word string) bool { return slices.Contains(strings.Fields(words), word) },
 		"shell":   command,
+		"typed":   runbook.AsTyped,
 		"num":     quantity.Number,
 		"whole":   quantity.Count.Format,
 		"aas":     func(v float64) string { return fmt.Sprintf("%.2f", v) },
@@ -132,7 +134,7 @@ func command(words ...any) string {
 // shapeOf is which shape stands for a state, so that nobody needs its colour.
 func shapeOf(state string) string {
 	switch state {
-	case "done", "pass", "PASS", "ok", "satisfied", "up", "resolved":
+	case "done", "pass", "PASS", "ok", "satisfied", "up", "resolved", "open":
 		return "check"
 	case "failed", "fail", "FAIL", "firing", "critical", "down", "stopped":
 		return "cross"
@@ -140,7 +142,7 @@ func shapeOf(state string) string {
 		return "diamond"
 	case "running", "acting", "checking", "verifying", "undoing", "due", "retry":
 		return "turning"
-	case "held", "parked", "paused", "INVALID", "invalid", string(analyze.CouldNotRun):
+	case "held", "parked", "closed", "paused", "reduced", "INVALID", "invalid", string(analyze.CouldNotRun):
 		return "bars"
 	case "undone", "cancelled":
 		return "back"

@@ -113,7 +113,7 @@ func (q *quick) Collect(ctx context.Context, level watch.Level, now time.Time) (
 		}
 		i.Watching = q.watching()
 		if why != "" {
-			i.State, i.Why = watch.Paused, why
+			i.State, i.Why = watch.Reduced, why
 		}
 	})
 	r.Show = func(i *watch.Instance) {
