@@ -15,7 +15,7 @@ import (
 )
 
 // functions are what templates call, in one language.
-func functions(book words.Book, now func() time.Time) template.FuncMap {
+func functions(book words.Book, now func() time.Time, given func(string) string) template.FuncMap {
 	return template.FuncMap{
 		"t":       book.Say,
 		"word":    func(page string, word any) string { return book.Of(page, fmt.Sprint(word)) },
@@ -31,6 +31,7 @@ func functions(book words.Book, now func() time.Time) template.FuncMap {
 		"list":    func(items ...string) []string { return items },
 		"has":     func(words, word string) bool { return slices.Contains(strings.Fields(words), word) },
 		"shell":   command,
+		"given":   given,
 		"typed":   runbook.AsTyped,
 		"num":     quantity.Number,
 		"whole":   quantity.Count.Format,

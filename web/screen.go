@@ -40,7 +40,7 @@ func readScreens(now func() time.Time) (screens, error) {
 		}
 		one := screensIn{book: book, pages: map[string]*template.Template{}}
 		for _, name := range pageNames {
-			t, err := template.New("shell.html").Funcs(functions(book, now)).ParseFS(files, "pages/shell.html", "pages/parts.html", "pages/"+name+".html")
+			t, err := template.New("shell.html").Funcs(functions(book, now, given)).ParseFS(files, "pages/shell.html", "pages/parts.html", "pages/"+name+".html")
 			if err != nil {
 				return nil, fmt.Errorf("parse page %s: %w", name, err)
 			}

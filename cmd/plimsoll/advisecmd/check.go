@@ -331,7 +331,7 @@ func showChecked(c console.Streams, got checked) error {
 		}
 	}
 	if got.Scoreboard != "" {
-		fmt.Fprintln(c.Out, got.Scoreboard)
+		fmt.Fprintln(c.Prose(), got.Scoreboard)
 	}
 	return nil
 }

@@ -208,7 +208,7 @@ func (found *Checked) print(c console.Streams) {
 		found.printInstance(c)
 		fmt.Fprintf(c.Out, "  cannot be used: %s\n", found.Error)
 		if found.Hint != "" {
-			fmt.Fprintf(c.Out, "  hint: %s\n", found.Hint)
+			fmt.Fprintf(c.Prose(), "  hint: %s\n", found.Hint)
 		}
 		return
 	}

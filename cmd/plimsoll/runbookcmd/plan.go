@@ -33,7 +33,7 @@ The hash at the end identifies the whole plan: run --plan HASH runs exactly this
 				if asJSON {
 					return console.PrintJSON(c, p)
 				}
-				printPlan(c.Out, p)
+				printPlan(c.Prose(), p)
 				if err := q.planRefusal(p.Trouble(), args[0]); err != nil {
 					return err
 				}
