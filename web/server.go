@@ -31,7 +31,7 @@ type Deps struct {
 	// Given puts what Plimsoll was started with into the commands that pages name; nil: nothing.
 	Given func(text string) string
 	Log   *slog.Logger
-	Now      func() time.Time // nil: time.Now
+	Now   func() time.Time // nil: time.Now
 }
 
 // Server answers requests until Close.

@@ -13,7 +13,7 @@ func TestAPlanAdvisesNothingAboutARun(t *testing.T) {
 	const again = "plimsoll runbook plan cql/add-node --cluster ring"
 	for advice, want := range map[string]string{
 		"fix one of them, then plimsoll runbook resume RUN": "fix one of them, then " + again,
-		"the ring's data is safe. If the node has been started, plimsoll runbook cancel RUN --undo removes it again. Correct its data centre": "the ring's data is safe. Correct its data centre",
+		"the ring's data is safe. If the node has been started, plimsoll runbook cancel RUN --undo removes it again. Correct its data centre":                                                             "the ring's data is safe. Correct its data centre",
 		"if n2 is the primary now, do not continue (plimsoll runbook cancel RUN --leave REASON ends this run): mysql/rejoin helps. If not, make n2 read-only; plimsoll runbook resume RUN then continues": "if n2 is the primary now, do not continue: mysql/rejoin helps. If not, make n2 read-only; " + again + " then continues",
 		"make that machine reachable, then plimsoll runbook resume RUN; or plimsoll runbook cancel RUN, and start a new one":                                                                              "make that machine reachable, then " + again,
 		"fix the cause": "fix the cause",
