@@ -278,7 +278,7 @@ func missing(g plan.GateState, name, cluster string, said []fact) error {
 
 // begin plans again and, if that is still the plan that the person has read, begins the run.
 func (s runHandlers) begin(w http.ResponseWriter, r *http.Request) error {
-	q, _, err := s.asked(r)
+	q, said, err := s.asked(r)
 	if err != nil {
 		return err
 	}
@@ -296,6 +296,10 @@ func (s runHandlers) begin(w http.ResponseWriter, r *http.Request) error {
 		return &execute.ChangedPlanError{Read: r.PostFormValue("plan"), Is: is}
 	}
 	run, err := as.Begin(r.Context(), p)
+	var closed *plan.GateError
+	if errors.As(err, &closed) {
+		closed.Typed = strings.TrimPrefix(typed("rehearse", r.PostFormValue("runbook"), p.Header.Cluster, said), "plimsoll runbook rehearse ")
+	}
 	if err != nil {
 		return err
 	}

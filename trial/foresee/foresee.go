@@ -8,6 +8,7 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/hint"
 	"plimsoll/runbook/execute"
+	"plimsoll/runbook/journal"
 	"plimsoll/trial/spec"
 )
 
