@@ -11,6 +11,7 @@ import (
 	"plimsoll/report/chart"
 	"plimsoll/report/quantity"
 	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
 	"plimsoll/web/words"
 )
 
@@ -139,7 +140,7 @@ func shapeOf(state string) string {
 		return "check"
 	case "failed", "fail", "FAIL", "firing", "critical", "down", "stopped":
 		return "cross"
-	case "asking", "approval", "warning", "pending", "capped":
+	case "asking", "approval", journal.DoneWithRemainders, "warning", "pending", "capped":
 		return "diamond"
 	case "running", "acting", "checking", "verifying", "undoing", "due", "retry":
 		return "turning"

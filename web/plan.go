@@ -285,12 +285,13 @@ func (s runHandlers) begin(w http.ResponseWriter, r *http.Request) error {
 	as := s.as(r)
 	looking := *as
 	looking.Open = s.Look
+	again := planAgain(r.PostFormValue("runbook"), q.Cluster, said)
 	p, err := looking.Prepare(r.Context(), q)
 	if err != nil {
-		return err
+		return journal.PlanRefusal(err, again)
 	}
 	if err := p.Trouble(); err != nil {
-		return err
+		return journal.PlanRefusal(err, again)
 	}
 	if is := p.Header.Plan.Hash; is != r.PostFormValue("plan") {
 		return &execute.ChangedPlanError{Read: r.PostFormValue("plan"), Is: is}

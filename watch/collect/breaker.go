@@ -115,3 +115,16 @@ func (b *breaker) strained(running float64, cores int) {
 		b.strain = fmt.Sprintf("%.0f threads are running on %d cores, so Plimsoll reads only what it reads every second", running, cores)
 	}
 }
+
+// shownAs shows of an instance how much the watch may ask it: not for a while, or less than usual. Either says nothing of the instance's
+// own state, which may be well.
+func shownAs(ask bool, why string) func(*watch.Instance) {
+	return func(i *watch.Instance) {
+		switch {
+		case !ask:
+			i.State, i.Why = watch.Paused, why
+		case why != "":
+			i.State, i.Why = watch.Reduced, why
+		}
+	}
+}
