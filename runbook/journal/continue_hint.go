@@ -24,8 +24,12 @@ func OfRun(text, run string) string { return unnamed.ReplaceAllString(text, "${1
 // shipped is a runbook that an advice names, such as mysql/rejoin, unless that is a part of a command already.
 var shipped = regexp.MustCompile(`(^|[^\w/.-]|plimsoll runbook [a-z]+ )((?:aurora|cql|kube|mysql|rds|singlestore|superdisk)/[a-z][a-z-]*[a-z])( --cluster)?`)
 
+// ofDisks is the command that shows Super Disks: of this machine, where it names no cluster.
+var ofDisks = regexp.MustCompile(`plimsoll superdisk status\b`)
+
 // OnCluster makes of the runbooks that an advice names commands for a cluster: an action does not know how that is called.
 func OnCluster(text, cluster string) string {
+	text = ofDisks.ReplaceAllLiteralString(text, "plimsoll superdisk status "+cluster)
 	return shipped.ReplaceAllStringFunc(text, func(found string) string {
 		parts := shipped.FindStringSubmatch(found)
 		switch {
