@@ -44,7 +44,7 @@ func OnCluster(text, cluster string) string {
 
 // Before a run there is nothing to resume or to end: what an action advises about its run is said of the plan instead.
 var (
-	resumed   = regexp.MustCompile(`plimsoll runbook (?:resume|rerun) RUN(?: --[a-z-]+(?: [A-Z]+)?)*`)
+	resumed   = regexp.MustCompile(`plimsoll runbook (?:resume|rerun) RUN(?: -[a-z-]+(?: [A-Z]+)?)*`)
 	aside     = regexp.MustCompile(` \([^()]*plimsoll runbook [a-z]+ RUN[^()]*\)`)
 	sentenced = regexp.MustCompile(`(^|[.;] )[^.;]*plimsoll runbook [a-z]+ RUN\b[^.;]*([.;]|$)`)
 )
