@@ -85,7 +85,9 @@ func TestThePlanNamesNoRun(t *testing.T) {
 
 // Commands on a page carry what the page was started with.
 func TestCommandsOfAPageCarryWhatWasGiven(t *testing.T) {
-	given := func(text string) string { return strings.ReplaceAll(text, "plimsoll ", "plimsoll --inventory prod.yaml ") }
+	given := func(text string) string {
+		return strings.ReplaceAll(text, "plimsoll ", "plimsoll --inventory prod.yaml ")
+	}
 	all, err := readScreens(time.Now, given)
 	if err != nil {
 		t.Fatal(err)

@@ -34,7 +34,7 @@ func TestARunbookThatIsAdvisedIsAWholeCommand(t *testing.T) {
 		"mysql/rejoin then makes the others replicate":                  "plimsoll runbook plan mysql/rejoin --cluster shop then makes the others replicate",
 		"replace it (cql/replace-node), or cql/repair is next.":         "replace it (plimsoll runbook plan cql/replace-node --cluster shop), or plimsoll runbook plan cql/repair --cluster shop is next.",
 		"plimsoll runbook run kube/pause --cluster shop":                "plimsoll runbook run kube/pause --cluster shop",
-		"plimsoll superdisk status shows those it has":              "plimsoll superdisk status shop shows those it has",
+		"plimsoll superdisk status shows those it has":                  "plimsoll superdisk status shop shows those it has",
 		"plimsoll runbook run rds/set-parameter changes it":             "plimsoll runbook run rds/set-parameter --cluster shop changes it",
 		"the files are in /var/lib/mysql/data and rds/external-replica": "the files are in /var/lib/mysql/data and plimsoll runbook plan rds/external-replica --cluster shop",
 	} {
