@@ -24,7 +24,7 @@ type execute struct {
 	Statements []string `yaml:"statements,required" doc:"The statements, executed one after another on one connection."`
 	Query      string   `yaml:"check" doc:"A query that returns one value and tells whether it was done. Without it the statements are always executed."`
 	Want       string   `yaml:"want" doc:"With check: the value that means done. NULL is the text NULL."`
-	Undone     []string `yaml:"undo" doc:"Statements that undo it."`
+	Undone     []string `yaml:"undo" doc:"Statements that undo it. They must be safe to execute twice: an undo that was interrupted is executed again from its first statement."`
 	Repeatable bool     `yaml:"repeatable" doc:"Whether it is safe to execute the statements again after they were interrupted half-way. Default false."`
 }
 

@@ -65,6 +65,9 @@ func identities(ctx context.Context, s *Cluster, alone bool) (nodes []Node, all 
 
 // identityOf is what a node says of which server it is; "" if it does not.
 func identityOf(ctx context.Context, s *Cluster, node string) string {
+	if s.Hangs(node) {
+		return ""
+	}
 	db, err := s.database(ctx, node, true)
 	if err != nil {
 		return ""

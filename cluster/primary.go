@@ -16,18 +16,20 @@ var ErrNoPrimary = errors.New("no node reports that it is the primary")
 
 const (
 	answerTime = 5 * time.Second // that a server may take to say which part it plays
-	hungTime   = time.Second     // that one may take which let the last question wait for all of that time
 	holds      = time.Second     // how long an answer does, beside as long as it took
 )
+
+// HungTime is how long a node may take to answer that let the last question wait in vain.
+const HungTime = time.Second
 
 // roles knows which node is the primary, as the servers say.
 type roles struct {
 	engine engine.Engine
 	turn   chan struct{}              // holds a token while somebody asks the servers
 	open   map[string]engine.Database // of who has the turn
-	hung   map[string]bool            // nodes that let the last question wait in vain; of who has the turn
 
-	mu      sync.Mutex // never held while a server is asked
+	mu      sync.Mutex      // never held while a server is asked
+	hung    map[string]bool // nodes that let the last question wait in vain
 	last    parts
 	changes int // how often the last answer was said to hold no more
 }
@@ -94,6 +96,22 @@ func (s *Cluster) RolesChanged() {
 	}
 }
 
+// Hangs tells whether a node let the last question about its role wait in vain, as a frozen server does. Who asks all nodes need not wait
+// for it as long as for the others; who judges by its silence whether it is dead must.
+func (s *Cluster) Hangs(node string) bool { return s.roles != nil && s.roles.hangs(node) }
+
+func (r *roles) hangs(node string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.hung[node]
+}
+
+func (r *roles) note(node string, hung bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.hung[node] = hung
+}
+
 func (r *roles) known() (last parts, changes int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -134,8 +152,8 @@ func (r *roles) ask(ctx context.Context, nodes []Node) (string, error) {
 	}
 	standings, troubles := engine.ReplicationStatuses(limited, len(nodes), func(ctx context.Context, i int) (is *engine.ReplicationStatus, err error) {
 		asking, asked := ctx, func() {}
-		if r.hung[nodes[i].Name] { // a frozen primary would let every question wait, and a failover asks many
-			asking, asked = context.WithTimeout(ctx, hungTime)
+		if r.hangs(nodes[i].Name) { // a frozen primary would let every question wait, and a failover asks many
+			asking, asked = context.WithTimeout(ctx, HungTime)
 		}
 		defer asked()
 		is, opened[i], err = r.standing(asking, nodes[i], opened[i])
@@ -143,7 +161,8 @@ func (r *roles) ask(ctx context.Context, nodes []Node) (string, error) {
 		return is, err
 	})
 	for i, n := range nodes {
-		r.open[n.Name], r.hung[n.Name] = opened[i], waited[i]
+		r.open[n.Name] = opened[i]
+		r.note(n.Name, waited[i])
 	}
 	if ctx.Err() != nil {
 		return last.primary, ctx.Err()

@@ -39,14 +39,20 @@ func TestAPrimaryThatHangsIsWaitedForOnce(t *testing.T) {
 			time.Sleep(time.Minute) // the answer no longer holds
 			return took, err
 		}
-		for n, want := range []time.Duration{answerTime, hungTime, hungTime} {
+		for n, want := range []time.Duration{answerTime, HungTime, HungTime} {
 			if took, err := ask(); took != want || !errors.Is(err, ErrNoPrimary) {
 				t.Errorf("question %d took %s: %v, expected %s and no primary", n+1, took, err, want)
+			}
+			if !site.Hangs("n1") {
+				t.Errorf("after question %d it is not said to hang", n+1)
 			}
 		}
 		hanging = false
 		if took, err := ask(); took != 0 || err != nil {
 			t.Errorf("once it answers again: %s, %v", took, err)
+		}
+		if site.Hangs("n1") {
+			t.Error("it is said to hang although it answered")
 		}
 		hanging = true
 		if took, _ := ask(); took != answerTime {

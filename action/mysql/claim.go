@@ -151,7 +151,7 @@ func (m *ClusterLock) unlocked(ctx context.Context, c action.Claim) error {
 		return fmt.Errorf("list the nodes: %w", err)
 	}
 	found := make([]error, len(nodes))
-	each(ctx, names(nodes), func(ctx context.Context, i int) bool {
+	m.each(ctx, names(nodes), func(ctx context.Context, i int) bool {
 		answered, err := m.locks.free(ctx, m.site, nodes[i].Name, c)
 		if answered || engine.ClassOf(err) == engine.Denied {
 			found[i] = err
@@ -190,7 +190,7 @@ func (m *ClusterLock) stands(ctx context.Context, c action.Claim) bool {
 		return true
 	}
 	var answered, has atomic.Bool
-	each(ctx, names(nodes), func(ctx context.Context, i int) bool {
+	m.each(ctx, names(nodes), func(ctx context.Context, i int) bool {
 		row, err := m.site.Row(ctx, nodes[i].Name, readClaim)
 		if err != nil && engine.ClassOf(err) != engine.Missing {
 			return false
@@ -213,7 +213,7 @@ func (m *ClusterLock) leading(ctx context.Context) []string {
 	}
 	all := names(nodes)
 	leading := make([]bool, len(all))
-	each(ctx, all, func(ctx context.Context, i int) bool {
+	m.each(ctx, all, func(ctx context.Context, i int) bool {
 		db, err := m.site.Database(ctx, all[i])
 		if err != nil {
 			return false

@@ -18,7 +18,7 @@ import (
 // lookAt compares the claim with what each of some nodes has of it, and says who answered, and why the others did not.
 func (m *ClusterLock) lookAt(ctx context.Context, nodes []string, c action.Claim) (answered []string, silent, err error) {
 	found, troubles, answers := make([]error, len(nodes)), make([]error, len(nodes)), make([]bool, len(nodes))
-	each(ctx, nodes, func(ctx context.Context, i int) bool {
+	m.each(ctx, nodes, func(ctx context.Context, i int) bool {
 		row, err := m.site.Row(ctx, nodes[i], readClaim)
 		if err == nil && len(row) == 6 {
 			found[i] = m.compare(c, row)
@@ -41,8 +41,9 @@ const (
 	anyNode = 10 * time.Second // when none has: what they keep for each other is not taken for nothing because all are slow
 )
 
-// each asks nodes at the same time, and they tell whether they answered: one that hangs takes nothing from the others.
-func each(ctx context.Context, nodes []string, ask func(ctx context.Context, i int) bool) {
+// each asks nodes at the same time, and they tell whether they answered: one that hangs takes nothing from the others, and less time than
+// they may take, since a claim is asked for before and after everything that a run does.
+func (m *ClusterLock) each(ctx context.Context, nodes []string, ask func(ctx context.Context, i int) bool) {
 	ctx, enough := context.WithTimeout(ctx, anyNode)
 	defer enough()
 	var answered, late atomic.Bool
@@ -54,7 +55,12 @@ func each(ctx context.Context, nodes []string, ask func(ctx context.Context, i i
 	var asking sync.WaitGroup
 	for i := range nodes {
 		asking.Go(func() {
-			if !ask(ctx, i) {
+			patient, asked := ctx, func() {}
+			if m.site.Hangs(nodes[i]) {
+				patient, asked = context.WithTimeout(ctx, cluster.HungTime)
+			}
+			defer asked()
+			if !ask(patient, i) {
 				return
 			}
 			if answered.Store(true); late.Load() {

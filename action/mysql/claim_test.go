@@ -437,7 +437,7 @@ func TestASlowNodeIsHeardBesideOneThatHangs(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
 				heard := make([]bool, len(c.answers))
-				each(t.Context(), []string{"n1", "n2"}, func(ctx context.Context, i int) bool {
+				NewClusterLock(&cluster.Cluster{}).each(t.Context(), []string{"n1", "n2"}, func(ctx context.Context, i int) bool {
 					select {
 					case <-time.After(c.answers[i]):
 						heard[i] = true

@@ -29,6 +29,9 @@ func (r *runner) decide(ctx context.Context) (*journal.Event, error) {
 	if e := claimedEvent(r); e != nil {
 		return e, nil
 	}
+	if e := claimRefusedEvent(r); e != nil {
+		return e, nil
+	}
 	if reason := r.stopping(); reason != "" {
 		if len(r.jobs) > 0 {
 			return nil, nil
@@ -76,6 +79,19 @@ func claimedEvent(r *runner) *journal.Event {
 	for _, name := range document.SortedKeys(r.state.Unclaimed) {
 		if r.held.Claimed(name) {
 			return &journal.Event{Kind: journal.Said, Cluster: name, Claimed: true, Reason: "cluster " + name + " answers: the claim of this run is stored in it"}
+		}
+	}
+	return nil
+}
+
+// claimRefusedEvent tells, once in a session, that a cluster no longer prolongs the claim that it has stored.
+func claimRefusedEvent(r *runner) *journal.Event {
+	refused := r.held.Refused()
+	for _, name := range document.SortedKeys(refused) {
+		if !r.claimRefused[name] {
+			r.claimRefused[name] = true
+			return &journal.Event{Kind: journal.Said, Cluster: name, Reason: fmt.Sprintf(
+				"cluster %s no longer prolongs the claim of this run, and the run continues: %s. Once the claim has expired, another run can take the cluster with --break-lock", name, refused[name])}
 		}
 	}
 	return nil

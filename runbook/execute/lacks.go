@@ -97,6 +97,9 @@ func LacksOf(ctx context.Context, on *cluster.Cluster, all, ofPrimary []engine.N
 	}
 	var found []Lack
 	for _, n := range nodes {
+		if on.Hangs(n.Name) {
+			continue // it does not answer
+		}
 		needs := all
 		if n.Name == primary.Name || primary.Name == "" {
 			needs = slices.Concat(all, ofPrimary)

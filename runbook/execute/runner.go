@@ -40,7 +40,9 @@ type runner struct {
 	shown   float64         // the share that was told last: it is never taken back
 	worked  map[string]work // on parts, by their keys
 
-	gone     bool                // its clusters, or one of them, are another's by now
+	gone         bool            // its clusters, or one of them, are another's by now
+	claimRefused map[string]bool // clusters of which it was said that they no longer prolong the claim
+
 	assessed journal.Assessments // steps that were begun and not finished, as this session has found them
 }
 

@@ -125,11 +125,11 @@ func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err erro
 	if len(all) > 1 {
 		h.Clusters = all
 	}
-	if err := distinct(ctx, site, all); err != nil {
-		return nil, err
-	}
 	if err := plan.Describe(ctx, site, &h, q.Book); err != nil {
 		return nil, s.denied(ctx, site, q.Book, h, err)
+	}
+	if err := distinct(ctx, site, all); err != nil {
+		return nil, err
 	}
 	if h.Environment == runbook.Production {
 		h.Approvers = cmp.Or(s.Rules.Approvers, runbook.ByOther)

@@ -32,7 +32,7 @@ func (s *Service) session(ctx context.Context, j *durable.Journal) (err error) {
 		return errors.Join(altered, fmt.Errorf("run %s: %w", j.Run(), err))
 	}
 	r := &runner{
-		service: s, journal: j, state: st, jobs: map[string]*job{}, results: make(chan result), written: map[int]bool{},
+		service: s, journal: j, state: st, jobs: map[string]*job{}, results: make(chan result), written: map[int]bool{}, claimRefused: map[string]bool{},
 		outside: context.WithoutCancel(ctx),
 	}
 	if altered != nil && !givesUp(j.Order()) {

@@ -84,7 +84,7 @@ func TestARunThatWasNeverClaimedIsNotWhenItGoesOn(t *testing.T) {
 	}
 }
 
-// A cluster that once had the claim, and takes nothing now, does not stop a run in its middle.
+// A cluster that once had the claim, and takes nothing now, does not stop a run in its middle; but it is told, once.
 func TestAStoredClaimThatCannotBeProlongedStopsNothing(t *testing.T) {
 	b, shared := newBench(t), &runbooktest.MemoryLock{}
 	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
@@ -92,6 +92,32 @@ func TestAStoredClaimThatCannotBeProlongedStopsNothing(t *testing.T) {
 	shared.Refuses = &engine.Error{Kind: engine.Full, Text: "full"}
 	if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone || st.Unclaimed != nil {
 		t.Errorf("%q, unclaimed %q", st.Outcome, st.Unclaimed)
+	}
+	said := b.events(run, journal.Said)
+	if len(said) == 0 || said[0].Cluster != "lab1" || !strings.Contains(said[0].Text(), "cluster lab1 no longer prolongs the claim of this run") ||
+		!strings.Contains(said[0].Text(), "full") {
+		t.Fatalf("said %+v", said)
+	}
+	for _, e := range said[1:] {
+		if strings.Contains(e.Text(), "no longer prolongs") {
+			t.Errorf("told again: %s", e.Text())
+		}
+	}
+}
+
+// One that does not answer may be restarting, and is no reason to say anything.
+func TestAClusterThatDoesNotAnswerIsNotSaidToRefuseItsClaim(t *testing.T) {
+	b, shared := newBench(t), &runbooktest.MemoryLock{}
+	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
+	run := b.begin(Request{Book: b.parse(writing)})
+	shared.Refuses = &engine.Error{Kind: engine.Unavailable, Lost: true, Text: "nothing listens"}
+	if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone {
+		t.Errorf("%q", st.Outcome)
+	}
+	for _, e := range b.events(run, journal.Said) {
+		if strings.Contains(e.Text(), "no longer prolongs") {
+			t.Errorf("told: %s", e.Text())
+		}
 	}
 }
 

@@ -48,6 +48,8 @@ type holding struct {
 	slept bool      // for longer than the claim holds, and no clear answer since
 	lost  error
 	why   error // the claim could not be stored when this was tried last
+
+	refused error // the cluster answered last that it does not prolong the claim that it has stored
 }
 
 // Hold takes the lease at a new epoch, and asks the cluster with this patience.
@@ -166,6 +168,9 @@ func (h *holding) confirmWithin(ctx context.Context, patience time.Duration) err
 		if h.why = err; !noAnswer(err) { // others would never see that we are there
 			return unstorable(h.claim.Cluster, err)
 		}
+	}
+	if h.refused = nil; err != nil && h.claim.Stored && !noAnswer(err) {
+		h.refused = err
 	}
 	if h.Asked = time.Now().Round(0); err == nil {
 		h.slept, h.claim.Break, h.claim.Held, h.claim.Stored = false, false, true, true // broken once

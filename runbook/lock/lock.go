@@ -191,6 +191,22 @@ func (all Leases) Unclaimed() map[string]string {
 	return why
 }
 
+// Refused says of each cluster that has stored the claim and answers that it does not prolong it why. A run in its middle goes on all the
+// same: another run is refused by the claim as it stands, and takes the cluster with --break-lock alone.
+func (all Leases) Refused() map[string]string {
+	why := map[string]string{}
+	for _, h := range all {
+		if !h.mu.TryLock() {
+			continue // it is being asked: the next look tells
+		}
+		if h.refused != nil {
+			why[h.claim.Cluster] = journal.OneLine(h.refused)
+		}
+		h.mu.Unlock()
+	}
+	return why
+}
+
 // Claimed tells whether the run's claim has been stored in a cluster. It waits for nobody.
 func (all Leases) Claimed(cluster string) bool {
 	for _, h := range all {

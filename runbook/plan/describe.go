@@ -30,7 +30,8 @@ func Describe(ctx context.Context, site *cluster.Cluster, h *journal.Header, b *
 	}
 	var facts engine.Facts
 	err = errors.New("no node answers")
-	for _, n := range nodes { // the first may be down: that may be what the runbook is for
+	hangs := func(n cluster.Node) bool { return site.Hangs(n.Name) }
+	for _, n := range slices.Concat(slices.DeleteFunc(slices.Clone(nodes), hangs), nodes) { // the first may be down: that may be what the runbook is for
 		db, openErr := site.Database(ctx, n.Name)
 		if openErr != nil {
 			continue

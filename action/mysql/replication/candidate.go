@@ -206,7 +206,7 @@ func (p *pickReplica) mayBeLost(f picked) string {
 // best compares what each replica has or has taken. Replicas that cannot lead are left out; that they have more than the one
 // that is taken is refused, since it would be lost.
 func (p *pickReplica) best(ctx context.Context, on *cluster.Cluster) (picked, error) {
-	all, err := ask(ctx, on)
+	all, err := askBut(ctx, on, p.Of)
 	if err != nil {
 		return picked{}, err
 	}
@@ -215,9 +215,6 @@ func (p *pickReplica) best(ctx context.Context, on *cluster.Cluster) (picked, er
 	var refused error
 	var silent []string
 	for _, peer := range all {
-		if peer.name == p.Of {
-			continue
-		}
 		if !peer.answers() {
 			silent = append(silent, peer.name)
 			refused = errors.Join(refused, fmt.Errorf("%s does not answer: %w", peer.name, peer.silent))

@@ -3,6 +3,7 @@ package replication
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"plimsoll/cluster"
@@ -26,11 +27,15 @@ func (p peer) refusesUs() bool {
 }
 
 // ask asks all nodes of a cluster at the same time which parts they play.
-func ask(ctx context.Context, on *cluster.Cluster) ([]peer, error) {
+func ask(ctx context.Context, on *cluster.Cluster) ([]peer, error) { return askBut(ctx, on, "") }
+
+// askBut asks all nodes but one, of which it is known that it does not answer.
+func askBut(ctx context.Context, on *cluster.Cluster, but string) ([]peer, error) {
 	nodes, err := on.List(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list the nodes: %w", err)
 	}
+	nodes = slices.DeleteFunc(slices.Clone(nodes), func(n cluster.Node) bool { return n.Name == but })
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	all := make([]peer, len(nodes))

@@ -1,0 +1,64 @@
+package mysql
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/engine"
+)
+
+// hangs is a server that lets every question wait, as a frozen one does. It is no real server: the time that is waited for one is what is
+// looked at, in a bubble with a clock of its own.
+type hangs struct{ engine.Database }
+
+func (hangs) ReplicationStatus(ctx context.Context) (engine.ReplicationStatus, error) {
+	<-ctx.Done()
+	return engine.ReplicationStatus{}, ctx.Err()
+}
+
+func (hangs) Facts(ctx context.Context) (engine.Facts, error) {
+	<-ctx.Done()
+	return engine.Facts{}, ctx.Err()
+}
+
+func (hangs) Session(ctx context.Context) (engine.Session, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (hangs) Close() error { return nil }
+
+// opensHangs is an engine whose servers hang.
+type opensHangs struct{ engine.Engine }
+
+func (opensHangs) Open(context.Context, engine.Target) (engine.Database, error) { return hangs{}, nil }
+
+// A claim is asked for at every entry of a journal: a node that is known to hang may not take all of its time there again and again.
+func TestAClaimWaitsForANodeThatHangsOnlyAMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := []cluster.Node{{Name: "n1", Target: engine.Target{Addresses: []string{"n1:3306"}}}, {Name: "n2", Target: engine.Target{Addresses: []string{"n2:3306"}}}}
+		site := &cluster.Cluster{Name: "c", Engine: opensHangs{}, List: func(context.Context) ([]cluster.Node, error) { return nodes, nil }}
+		site.AskRoles()
+		m := NewClusterLock(site)
+		look := func() time.Duration {
+			began := time.Now()
+			if answered, silent, err := m.lookAt(t.Context(), names(nodes), action.Claim{Cluster: "c", Run: "r1"}); err != nil || len(answered) > 0 || silent == nil {
+				t.Errorf("answered %v, %v, %v", answered, silent, err)
+			}
+			return time.Since(began)
+		}
+		if took := look(); took != anyNode {
+			t.Errorf("nodes of which nothing is known are waited for %s, expected %s", took, anyNode)
+		}
+		if _, err := site.Primary(t.Context()); err == nil {
+			t.Error("a primary among servers that hang")
+		}
+		if took := look(); took != cluster.HungTime {
+			t.Errorf("nodes that are known to hang are waited for %s, expected %s", took, cluster.HungTime)
+		}
+	})
+}
