@@ -64,16 +64,19 @@ func (e *ClaimedError) Hint() string {
 	if e.Past() {
 		return "another run may have changed the cluster since this one was planned: check the cluster, end this run with plimsoll runbook cancel RUN --leave REASON, and plan the change again"
 	}
-	if e.Expired {
-		return fmt.Sprintf("on the machine that began it: plimsoll runbook resume %[1]s, or plimsoll runbook cancel %[1]s; if that machine is lost, add --break-lock REASON to your command to take over its lock", e.run())
+	if e.Run == "" {
+		return e.nameless()
 	}
-	return fmt.Sprintf("wait until it ends, or end it on the machine that executes it: plimsoll runbook cancel %s", e.run())
+	if e.Expired {
+		return fmt.Sprintf("on the machine that began it: plimsoll runbook resume %[1]s, or plimsoll runbook cancel %[1]s; if that machine is lost, add --break-lock REASON to your command to take over its lock", e.Run)
+	}
+	return "wait until it ends, or end it on the machine that executes it: plimsoll runbook cancel " + e.Run
 }
 
-// run is the run that has the cluster, as one types it.
-func (e *ClaimedError) run() string {
-	if e.Run == "" {
-		return "RUN"
+// nameless is what to do about a run whose name the claim does not tell: the machine that began it knows it.
+func (e *ClaimedError) nameless() string {
+	if e.Expired {
+		return "on the machine that began it, plimsoll runbook status shows the run and how it goes on; if that machine is lost, add --break-lock REASON to your command to take over its lock"
 	}
-	return e.Run
+	return "wait until it ends, or end it on the machine that executes it, where plimsoll runbook status shows it"
 }

@@ -17,3 +17,15 @@ func TestAnExpiredClaimSaysForHowLongOnlyWhereThatIsKnown(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// A claim may tell no run's name: then no command names one, least of all the run that was refused.
+func TestAClaimWithoutARunNamesNone(t *testing.T) {
+	for _, e := range []*ClaimedError{{Cluster: "ring", Holder: "ann@laptop", Expired: true}, {Cluster: "ring", Holder: "ann@laptop"}} {
+		if hint := e.Hint(); strings.Contains(hint, "RUN") || strings.Contains(hint, "resume") || !strings.Contains(hint, "plimsoll runbook status shows") {
+			t.Error(hint)
+		}
+	}
+	if hint := (&ClaimedError{Cluster: "orders", Run: "r1", Holder: "ann@laptop", Expired: true}).Hint(); !strings.Contains(hint, "plimsoll runbook resume r1") {
+		t.Error(hint)
+	}
+}

@@ -20,9 +20,9 @@ func Operated(ctx context.Context, on *cluster.Cluster, what, instead string) er
 			return err
 		}
 	}
-	advice := "pause the operator first: plimsoll runbook run kube/pause"
+	advice := "pause the operator first: plimsoll runbook run kube/pause --cluster " + on.Name
 	if instead != "" {
-		advice = "make the change through the operator: plimsoll runbook run " + instead
+		advice = "make the change through the operator: plimsoll runbook run " + instead + " --cluster " + on.Name
 	}
 	return &hint.PermanentError{Reason: fmt.Sprintf("an operator of Kubernetes runs cluster %s and could revert this step, which would %s", on.Name, what), Advice: advice}
 }

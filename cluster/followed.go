@@ -119,7 +119,7 @@ func (s *Cluster) MayGo(ctx context.Context, node string) error {
 		return err
 	}
 	if own != nil && own.Primary() && own.Followers > 0 {
-		return &hint.PermanentError{Reason: node + " is the primary, and cannot be removed", Advice: "mysql/switchover before"}
+		return &hint.PermanentError{Reason: node + " is the primary, and cannot be removed", Advice: "make another node the primary first: mysql/switchover"}
 	}
 	for _, n := range nodes {
 		if n.Name == node {

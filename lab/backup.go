@@ -61,7 +61,7 @@ func (b backup) restore(ctx context.Context) error {
 		return err
 	}
 	for _, m := range b.of.roster.all() {
-		m.deps.say("%s: bring its data back", m.Name)
+		m.deps.say("%s: restore its data", m.Name)
 		if err := m.layer.lift(ctx, m.Node); err != nil { // of a server that ended by itself
 			return err
 		}

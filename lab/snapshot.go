@@ -55,7 +55,7 @@ func (m *member) revert(ctx context.Context) error {
 	}
 	if len(files) > 0 { // else a revert was cut off after its last step but one
 		if err := m.host.machine().CopyTree(ctx, m.aside(), m.Data()); err != nil {
-			return fmt.Errorf("%s: bring its own data back: %w", m.Name, err)
+			return fmt.Errorf("%s: restore its own data: %w", m.Name, err)
 		}
 	}
 	if err := m.host.machine().Remove(ctx, m.aside()); err != nil {

@@ -105,7 +105,7 @@ func (w *work) assemble(ctx context.Context, t Team, loaders []Loader) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	err := w.hearFromAll(ctx, startWithin, "say hello", func(h heard) (bool, error) {
+	err := w.hearFromAll(ctx, startWithin, "answer", func(h heard) (bool, error) {
 		if h.Hello == nil {
 			return false, nil
 		}

@@ -69,7 +69,7 @@ func amount(v result.Verdict) string {
 	case v.Verdict == "":
 		return "The trial was interrupted before it was judged."
 	case v.Ended != nil && v.Ended.Unmeasured:
-		return "The trial ended before its load."
+		return "The trial ended before anything was measured."
 	case all == 0:
 		return "This trial has no expectations; it only measured."
 	case v.Verdict == analyze.Fail && all == 1:

@@ -71,7 +71,7 @@ type Ended struct {
 	Where string `json:"where,omitempty"` // cell, round and phase
 	Why   string `json:"why,omitempty"`
 	Do    string `json:"do,omitempty"` // what to do about it
-	// Unmeasured says that it was before any load: there are no figures.
+	// Unmeasured says that it was before any load, or in a warm-up, which is not judged: there are no figures.
 	Unmeasured bool `json:"unmeasured,omitempty"`
 }
 

@@ -8,11 +8,11 @@ import (
 
 // Guardrail is a condition over live metrics that must not come true. While it does, no act begins.
 type Guardrail struct {
-	Name   string        `yaml:"name,required" doc:"For messages."`
-	When   string        `yaml:"when,required" doc:"The breach: an expression over metrics, and baseline.METRIC, which is the mean before the first act. watch[\"PROMQL\"] is the value of a PromQL expression over the series of plimsoll watch; the largest, if there are several."`
-	For    time.Duration `yaml:"for" doc:"How long the breach must last before it counts, and how long it must be over before the run continues. Default 0s."`
-	Then   GuardThen     `yaml:"then" doc:"pause: continue when it has cleared. stop: the run fails. Default pause."`
-	NoData GuardThen     `yaml:"no_data" doc:"When the metrics cannot be read. Default pause."`
+	Name   string        `yaml:"name,required" json:"name" doc:"For messages."`
+	When   string        `yaml:"when,required" json:"when" doc:"The breach: an expression over metrics, and baseline.METRIC, which is the mean before the first act. watch[\"PROMQL\"] is the value of a PromQL expression over the series of plimsoll watch; the largest, if there are several."`
+	For    time.Duration `yaml:"for" json:"for_ns,omitempty" doc:"How long the breach must last before it counts, and how long it must be over before the run continues. Default 0s."`
+	Then   GuardThen     `yaml:"then" json:"then" doc:"pause: continue when it has cleared. stop: the run fails. Default pause."`
+	NoData GuardThen     `yaml:"no_data" json:"no_data" doc:"When the metrics cannot be read. Default pause."`
 }
 
 // GuardThen is what becomes of the run when a guardrail is breached: it pauses, or it stops.

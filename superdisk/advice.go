@@ -19,7 +19,7 @@ const hung = 5 * time.Second
 // endless is a time-out of requests with which a hang has no end that anybody waits for: on EC2 it is 49 days, by AWS's advice.
 const endless = 10 * time.Minute
 
-// Advise says what to do about an array next; nothing, if all is well.
+// Advise says what to do about an array next; nothing, if all is well. In commands CLUSTER and NODE stand for names that are not known here.
 func Advise(a Array, k Kernel) (all []Advice) {
 	say := func(urgent bool, do, format string, args ...any) {
 		all = append(all, Advice{urgent, fmt.Sprintf(format, args...), do})
@@ -28,7 +28,7 @@ func Advise(a Array, k Kernel) (all []Advice) {
 		say(true, "boot a kernel that has both fixes before a leg is lost or rebuilt", "%s", k.Why)
 	}
 	if !a.Running() {
-		say(true, "mdadm --stop "+a.Device+", then plimsoll runbook plan superdisk/emergency-start",
+		say(true, "mdadm --stop "+a.Device+", then plimsoll runbook plan superdisk/emergency-start --cluster CLUSTER -i node=NODE -i network=VOLUME -i mount=FOLDER",
 			"the array is %s: something assembled it partly and automatically; add AUTO -all to mdadm.conf", a.State)
 		return all
 	}
@@ -43,7 +43,7 @@ func Advise(a Array, k Kernel) (all []Advice) {
 			say(true, "replace the disk", "the %s leg %s has %d bad areas", l.Role, l.Device, l.BadBlocks)
 		}
 		if l.Errors > 0 {
-			say(false, "watch it", "the %s leg %s has had %d read errors that were corrected from the other leg", l.Role, l.Device, l.Errors)
+			say(false, "replace the disk if their number grows", "the %s leg %s has had %d read errors that were corrected from the other leg", l.Role, l.Device, l.Errors)
 		}
 	}
 	switch {
@@ -54,9 +54,9 @@ func Advise(a Array, k Kernel) (all []Advice) {
 	case a.Sync != nil && a.Degraded > 0:
 		say(false, "", "a leg is being rebuilt; until that is done only one leg has all data")
 	case a.Degraded > 0 && hasNetwork && network.InStep():
-		say(true, "plimsoll runbook plan superdisk/rebuild", "only the network leg serves: reads have its latency, and losing it loses the data")
+		say(true, "plimsoll runbook plan superdisk/rebuild --cluster CLUSTER -i node=NODE -i local=DISK", "only the network leg serves: reads have its latency, and losing it loses the data")
 	case a.Degraded > 0 && hasLocal && local.InStep():
-		say(true, "plimsoll runbook plan superdisk/reattach-network", "only the local leg serves: losing the machine loses the data")
+		say(true, "plimsoll runbook plan superdisk/reattach-network --cluster CLUSTER -i node=NODE -i network=VOLUME", "only the local leg serves: losing the machine loses the data")
 	case a.Degraded == 0 && !hasNetwork:
 		say(true, "write_mostly > /sys/block/…/md/dev-…/state of the network leg", "no leg is write-mostly: reads also go to the network leg")
 	}

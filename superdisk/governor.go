@@ -22,15 +22,15 @@ type Governor struct {
 
 // Governed is what a governor did.
 type Governed struct {
-	Bound    time.Duration `json:"bound"`
-	Looks    int           `json:"looks"`     // at the service's p99
-	Over     int           `json:"over"`      // of them above the bound
-	Slowed   int           `json:"slowed"`    // times the rate was cut
-	AtFloor  int           `json:"at_floor"`  // looks above the bound while the rate could not be cut further
-	Blind    int           `json:"blind"`     // looks that told nothing
-	Lowest   int64         `json:"lowest"`    // rate
-	Highest  int64         `json:"highest"`   // rate
-	WorstP99 time.Duration `json:"worst_p99"` // of a look
+	Bound    time.Duration
+	Looks    int           // at the service's p99
+	Over     int           // of them above the bound
+	Slowed   int           // times the rate was cut
+	AtFloor  int           // looks above the bound while the rate could not be cut further
+	Blind    int           // looks that told nothing
+	Lowest   int64         // rate
+	Highest  int64         // rate
+	WorstP99 time.Duration // of a look
 }
 
 // aftermath is how many looks, one a second, still tell of the time before a cut: a p99 is of the last few seconds.

@@ -171,11 +171,11 @@ func (r Rebuild) chooseCopy(ctx context.Context, c Choice, hasBitmap bool) (Choi
 // Rebuilt is what a rebuild did.
 type Rebuilt struct {
 	Choice
-	Seeded   int64         `json:"seeded"`         // bytes that we copied
-	Tail     int64         `json:"tail"`           // bytes written to the leg from then until it was in step: md's copy and the service's own
-	Used     int64         `json:"used,omitempty"` // bytes that the file system used when it began
-	Took     time.Duration `json:"took"`
-	Governed *Governed     `json:"governed,omitempty"`
+	Seeded   int64 // bytes that we copied
+	Tail     int64 // bytes written to the leg from then until it was in step: md's copy and the service's own
+	Used     int64 // bytes that the file system used when it began
+	Took     time.Duration
+	Governed *Governed
 }
 
 // Run brings the leg into step. It may be cut off at any moment and run again.

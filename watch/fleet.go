@@ -16,8 +16,11 @@ type State string
 const (
 	Unread State = "unread" // it was not reached yet
 	Up     State = "up"
-	Down   State = "down"   // it was asked and did not answer
-	Paused State = "paused" // it is not asked, or less: it is slow to answer us or in distress
+	Down   State = "down" // it was asked and did not answer
+	// Paused and Reduced tell of the watch, not of the instance, which may serve its clients well: it is not asked for a while, since it was slow
+	// to answer the watch; it is asked only for what is read every second, since many threads are running.
+	Paused  State = "paused"
+	Reduced State = "reduced"
 )
 
 // Instance is one server as it was last seen. What is not known is left out: a null, never a 0.
@@ -33,7 +36,7 @@ type Instance struct {
 	Role        string `json:"role,omitempty"` // primary, replica
 
 	State  State     `json:"state"`
-	Why    string    `json:"why,omitempty"` // it is down or paused
+	Why    string    `json:"why,omitempty"` // it is down, or polling is paused or reduced
 	Read   time.Time `json:"read,omitzero"` // when it last answered
 	Age    float64   `json:"age_seconds"`   // of what is shown
 	Uptime *float64  `json:"uptime_seconds,omitempty"`

@@ -28,6 +28,7 @@ type approvalPage struct {
 	Rehearsals  []journal.Rehearsal `json:"rehearsals,omitempty"`
 	Inputs      []fact              `json:"inputs,omitempty"`
 	Refusal     string              `json:"refusal,omitempty"` // why this person cannot approve it here
+	RefusalHint string              `json:"refusal_hint,omitempty"`
 	Executed    bool                `json:"executed"`
 	ApproveLine string              `json:"approve_command"`
 	RejectLine  string              `json:"reject_command"`
@@ -91,7 +92,7 @@ func (s runHandlers) approvalOf(r *http.Request, run, step string) (*approvalPag
 		return nil, err
 	}
 	if err := s.mayApprove(r, p); err != nil {
-		p.Refusal = err.Error()
+		p.Refusal, p.RefusalHint = err.Error(), hintOf(err)
 	}
 	return p, nil
 }

@@ -10,11 +10,13 @@ import (
 	"plimsoll/analyze"
 	"plimsoll/report/chart"
 	"plimsoll/report/quantity"
+	"plimsoll/runbook"
+	"plimsoll/runbook/journal"
 	"plimsoll/web/words"
 )
 
 // functions are what templates call, in one language.
-func functions(book words.Book, now func() time.Time) template.FuncMap {
+func functions(book words.Book, now func() time.Time, given func(string) string) template.FuncMap {
 	return template.FuncMap{
 		"t":       book.Say,
 		"word":    func(page string, word any) string { return book.Of(page, fmt.Sprint(word)) },
@@ -30,6 +32,8 @@ func functions(book words.Book, now func() time.Time) template.FuncMap {
 		"list":    func(items ...string) []string { return items },
 		"has":     func(words, word string) bool { return slices.Contains(strings.Fields(words), word) },
 		"shell":   command,
+		"given":   given,
+		"typed":   runbook.AsTyped,
 		"num":     quantity.Number,
 		"whole":   quantity.Count.Format,
 		"aas":     func(v float64) string { return fmt.Sprintf("%.2f", v) },
@@ -132,15 +136,15 @@ func command(words ...any) string {
 // shapeOf is which shape stands for a state, so that nobody needs its colour.
 func shapeOf(state string) string {
 	switch state {
-	case "done", "pass", "PASS", "ok", "satisfied", "up", "resolved":
+	case "done", "pass", "PASS", "ok", "satisfied", "up", "resolved", "open":
 		return "check"
 	case "failed", "fail", "FAIL", "firing", "critical", "down", "stopped":
 		return "cross"
-	case "asking", "approval", "warning", "pending", "capped":
+	case "asking", "approval", journal.DoneWithRemainders, "warning", "pending", "capped":
 		return "diamond"
 	case "running", "acting", "checking", "verifying", "undoing", "due", "retry":
 		return "turning"
-	case "held", "parked", "paused", "INVALID", "invalid", string(analyze.CouldNotRun):
+	case "held", "parked", "closed", "paused", "reduced", "INVALID", "invalid", string(analyze.CouldNotRun):
 		return "bars"
 	case "undone", "cancelled":
 		return "back"

@@ -2,14 +2,17 @@ package web
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"plimsoll/internal/document"
 	"plimsoll/runbook/execute"
 	"plimsoll/runbook/journal"
+	"plimsoll/runbook/plan"
 )
 
 // bookRow is a runbook in the list of those that ship.
@@ -139,7 +142,15 @@ type gateView struct {
 	Passed []journal.Rehearsal `json:"passed,omitempty"`
 	Why    string              `json:"why,omitempty"`
 	Open   bool                `json:"open"`
+
+	Alike   []string `json:"alike,omitempty"`   // inputs that differ between a rehearsal and this run, and why they count as alike
+	Missing bool     `json:"missing,omitempty"` // production, and neither the runbook nor the inventory has a gate
+	None    string   `json:"none,omitempty"`    // the reason why the runbook needs no rehearsals
+	Default bool     `json:"default,omitempty"` // the gate is the inventory's
 }
+
+// Shown tells whether there is anything to say of a gate: outside of production there is not.
+func (g gateView) Shown() bool { return g.Needed > 0 || g.Missing || g.None != "" }
 
 // Count counts each kind of step of the plan.
 func (p planPage) Count(means string) (n int) {
@@ -193,7 +204,7 @@ func (s runHandlers) plan(w http.ResponseWriter, r *http.Request) error {
 		if failed != nil {
 			return failed
 		}
-		p.Trouble = &trouble{Status: statusOf(err), Error: err.Error(), Hint: hintOf(err)}
+		p.Trouble = &trouble{Status: statusOf(err), Error: err.Error(), Hint: journal.OfPlan(hintOf(err), planAgain(r.PostFormValue("runbook"), q.Cluster, said))}
 		s.show(w, r, p.Trouble.Status, "runbook", p)
 		return nil
 	}
@@ -206,22 +217,31 @@ func planView(name string, p *execute.Prepared, said []fact) planPage {
 	v := planPage{
 		Runbook: name, Cluster: h.Cluster, Clusters: h.Clusters, Environment: h.Environment, Product: strings.TrimSpace(h.Product + " " + h.Version),
 		Hash: h.Plan.Hash, Steps: planRows(h.Plan), Inputs: factsOf(h.Inputs), Expected: p.Expected, Said: said,
-		Gate: gateView{Needed: p.Gate.Needed, Passed: p.Gate.Passed, Why: p.Gate.Why, Open: p.Gate.Open()},
+		Gate: gateView{
+			Needed: p.Gate.Needed, Passed: p.Gate.Passed, Why: p.Gate.Why, Open: p.Gate.Open(),
+			Alike: p.Gate.Alike, Missing: p.Gate.Missing, None: p.Gate.None, Default: p.Gate.Default,
+		},
 	}
-	verb := "run"
-	if !v.Gate.Open {
-		verb = "rehearse" // a run would be refused
+	again := planAgain(name, h.Cluster, said)
+	for i := range v.Steps {
+		v.Steps[i].Advice = journal.OfPlan(v.Steps[i].Advice, again)
 	}
-	words := []any{"plimsoll", "runbook", verb, name, "--cluster", h.Cluster}
-	for _, in := range said {
-		words = append(words, "-i", in.Name+"="+in.Value)
+	switch {
+	case v.Gate.Missing: // neither would be begun: the refusal says what comes before
+	case v.Gate.Open:
+		v.Command = typed("run", name, h.Cluster, said, "--plan", h.Plan.Hash)
+	default:
+		v.Command = typed("rehearse", name, h.Cluster, said)
 	}
-	if v.Gate.Open {
-		words = append(words, "--plan", h.Plan.Hash)
+	var refusals []error
+	var advice []string
+	for _, err := range []error{p.Trouble(), missing(p.Gate, name, h.Cluster, said)} {
+		if err != nil {
+			refusals, advice = append(refusals, err), append(advice, journal.OfPlan(hintOf(err), again))
+		}
 	}
-	v.Command = command(words...)
-	if err := p.Trouble(); err != nil {
-		v.Trouble = &trouble{Error: err.Error(), Hint: hintOf(err)}
+	if err := errors.Join(refusals...); err != nil {
+		v.Trouble = &trouble{Error: err.Error(), Hint: strings.Join(slices.DeleteFunc(advice, func(a string) bool { return a == "" }), "; ")}
 	}
 	for _, rail := range p.Guardrails {
 		row := railRow{Name: rail.Name, When: rail.When, Then: string(rail.Then), Holds: rail.Trouble != ""}
@@ -236,26 +256,51 @@ func planView(name string, p *execute.Prepared, said []fact) planPage {
 	return v
 }
 
+// typed is a command about a runbook as one types it.
+func typed(verb, name, cluster string, said []fact, more ...any) string {
+	words := []any{"plimsoll", "runbook", verb, name, "--cluster", cluster}
+	for _, in := range said {
+		words = append(words, "-i", in.Name+"="+in.Value)
+	}
+	return command(append(words, more...)...)
+}
+
+// planAgain is the command that plans the same again.
+func planAgain(name, cluster string, said []fact) string { return typed("plan", name, cluster, said) }
+
+// missing is the refusal of production where no gate is said; nil elsewhere.
+func missing(g plan.GateState, name, cluster string, said []fact) error {
+	if !g.Missing {
+		return nil
+	}
+	return &plan.GateError{GateState: g, Typed: strings.TrimPrefix(typed("rehearse", name, cluster, said), "plimsoll runbook rehearse ")}
+}
+
 // begin plans again and, if that is still the plan that the person has read, begins the run.
 func (s runHandlers) begin(w http.ResponseWriter, r *http.Request) error {
-	q, _, err := s.asked(r)
+	q, said, err := s.asked(r)
 	if err != nil {
 		return err
 	}
 	as := s.as(r)
 	looking := *as
 	looking.Open = s.Look
+	again := planAgain(r.PostFormValue("runbook"), q.Cluster, said)
 	p, err := looking.Prepare(r.Context(), q)
 	if err != nil {
-		return err
+		return journal.PlanRefusal(err, again)
 	}
 	if err := p.Trouble(); err != nil {
-		return err
+		return journal.PlanRefusal(err, again)
 	}
 	if is := p.Header.Plan.Hash; is != r.PostFormValue("plan") {
 		return &execute.ChangedPlanError{Read: r.PostFormValue("plan"), Is: is}
 	}
 	run, err := as.Begin(r.Context(), p)
+	var closed *plan.GateError
+	if errors.As(err, &closed) {
+		closed.Typed = strings.TrimPrefix(typed("rehearse", r.PostFormValue("runbook"), p.Header.Cluster, said), "plimsoll runbook rehearse ")
+	}
 	if err != nil {
 		return err
 	}

@@ -1,11 +1,16 @@
 package web
 
 import (
+	"bytes"
+	"strings"
 	"testing"
+	"time"
 
+	"plimsoll/action"
 	"plimsoll/runbook/execute"
 	"plimsoll/runbook/journal"
 	"plimsoll/runbook/plan"
+	"plimsoll/web/words"
 )
 
 // Where a run would be refused, the page says what opens the gate.
@@ -15,8 +20,98 @@ func TestThePlanOfAClosedGateSaysHowToRehearse(t *testing.T) {
 	if got, want := planView("mysql/set-variable", p, said).Command, "plimsoll runbook rehearse mysql/set-variable --cluster shop -i value=500"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	if page := shown(t, "plan", planView("mysql/set-variable", p, said)); !strings.Contains(page, ">closed<") || strings.Contains(page, ">held<") {
+		t.Errorf("a closed gate is not called so: %s", page)
+	}
 	p.Gate = plan.GateState{}
 	if got, want := planView("mysql/set-variable", p, said).Command, "plimsoll runbook run mysql/set-variable --cluster shop -i value=500 --plan a1"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+}
+
+// A runbook without a gate is not run in production, nor rehearsed: the page says what is missing, and what to write.
+func TestThePlanOfAMissingGateSaysWhatIsMissing(t *testing.T) {
+	p := &execute.Prepared{Header: journal.Header{Cluster: "shop", Plan: journal.Plan{Hash: "a1"}}, Gate: plan.GateState{Missing: true}}
+	v := planView("own/change", p, []fact{{"value", "500"}})
+	if v.Command != "" || v.Trouble == nil || !strings.Contains(v.Trouble.Error, "the runbook has no gate") ||
+		!strings.Contains(v.Trouble.Hint, "then plimsoll runbook rehearse own/change --cluster shop -i value=500") {
+		t.Errorf("%q, %+v", v.Command, v.Trouble)
+	}
+	if page := shown(t, "plan", v); !strings.Contains(page, "The cluster is in production, and the runbook has no gate.") {
+		t.Error(page)
+	}
+	p.Gate = plan.GateState{None: "it only looks", Default: true}
+	if page := shown(t, "plan", planView("own/change", p, nil)); !strings.Contains(page, "The runbook needs no rehearsals: it only looks · the gate of the inventory") {
+		t.Error(page)
+	}
+}
+
+// A page shows of a rehearsal what the command line shows: where it was, on what and with which inputs.
+func TestThePlanShowsWhatWasRehearsed(t *testing.T) {
+	was := journal.Rehearsal{
+		Trial: "rehearse-set", At: time.Now(), Cluster: "lab", Product: "MariaDB", Minor: "11.4", Inputs: action.Facts{"node": "n1", "value": 2000000.0},
+	}
+	p := &execute.Prepared{Header: journal.Header{Cluster: "shop"}, Gate: plan.GateState{Needed: 1, Passed: []journal.Rehearsal{was}, Alike: []string{"node: n1 there, db1 here"}}}
+	const rehearsed = "rehearse-set · lab · MariaDB 11.4 · node=n1 · value=2000000 ·"
+	page := shown(t, "plan", planView("mysql/set-variable", p, nil))
+	if !strings.Contains(page, rehearsed) || !strings.Contains(page, "Different inputs that count: node: n1 there, db1 here") || !strings.Contains(page, ">open<") {
+		t.Error(page)
+	}
+	if page := shown(t, "approve", approvalPage{Rehearsals: []journal.Rehearsal{was}}); !strings.Contains(page, rehearsed) {
+		t.Error(page)
+	}
+}
+
+func TestAnApprovalOfAnOverriddenGateSaysSo(t *testing.T) {
+	if page := shown(t, "approve", approvalPage{runRow: runRow{Override: "the site is down"}}); strings.Contains(page, "none needed") || !strings.Contains(page, "none counted; the gate was overridden") {
+		t.Error(page)
+	}
+	if page := shown(t, "approve", approvalPage{}); !strings.Contains(page, "none needed") {
+		t.Error(page)
+	}
+}
+
+// Before a run has begun, nobody is told to resume it.
+func TestThePlanNamesNoRun(t *testing.T) {
+	const advice = "fix one of them, then plimsoll runbook resume RUN"
+	step := journal.PlanStep{Key: "candidate", Uses: "mysql.candidate", Failed: true, Reason: "no replica can be the primary", Advice: advice}
+	p := &execute.Prepared{Header: journal.Header{Cluster: "shop", Plan: journal.Plan{Steps: []journal.PlanStep{step}}}}
+	v := planView("mysql/failover", p, nil)
+	const want = "fix one of them, then plimsoll runbook plan mysql/failover --cluster shop"
+	if v.Trouble == nil || v.Trouble.Hint != want || v.Steps[0].Advice != want {
+		t.Errorf("%+v, %+v", v.Trouble, v.Steps)
+	}
+}
+
+// Commands on a page carry what the page was started with.
+func TestCommandsOfAPageCarryWhatWasGiven(t *testing.T) {
+	given := func(text string) string {
+		return strings.ReplaceAll(text, "plimsoll ", "plimsoll --inventory prod.yaml ")
+	}
+	all, err := readScreens(time.Now, given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &execute.Prepared{Header: journal.Header{Cluster: "shop", Plan: journal.Plan{Hash: "a1"}}}
+	var b bytes.Buffer
+	if err := all[words.English].pages["plan"].ExecuteTemplate(&b, "main", frame{Language: words.English, Page: planView("mysql/set-variable", p, nil)}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), "plimsoll --inventory prod.yaml runbook run mysql/set-variable") {
+		t.Error(b.String())
+	}
+}
+
+// shown is the main part of a page in English.
+func shown(t *testing.T, name string, page any) string {
+	t.Helper()
+	all, err := readScreens(time.Now, func(text string) string { return text })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := all[words.English].pages[name].ExecuteTemplate(&b, "main", frame{Language: words.English, Page: page}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }

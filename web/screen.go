@@ -31,7 +31,7 @@ type screensIn struct {
 // pageNames are the files in pages, without those that are parts of others.
 var pageNames = []string{"now", "runs", "run", "log", "approve", "runbooks", "runbook", "plan", "fleet", "instance", "alerts", "alert", "advice", "advised", "trials", "trial", "result", "compare", "enter", "trouble"}
 
-func readScreens(now func() time.Time) (screens, error) {
+func readScreens(now func() time.Time, given func(string) string) (screens, error) {
 	all := screens{}
 	for _, l := range words.Languages {
 		book, err := words.Read(l)
@@ -40,7 +40,7 @@ func readScreens(now func() time.Time) (screens, error) {
 		}
 		one := screensIn{book: book, pages: map[string]*template.Template{}}
 		for _, name := range pageNames {
-			t, err := template.New("shell.html").Funcs(functions(book, now)).ParseFS(files, "pages/shell.html", "pages/parts.html", "pages/"+name+".html")
+			t, err := template.New("shell.html").Funcs(functions(book, now, given)).ParseFS(files, "pages/shell.html", "pages/parts.html", "pages/"+name+".html")
 			if err != nil {
 				return nil, fmt.Errorf("parse page %s: %w", name, err)
 			}

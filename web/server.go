@@ -28,8 +28,10 @@ type Deps struct {
 	Trials   Trials
 	Watch    Watch
 	Advice   Advice
-	Log      *slog.Logger
-	Now      func() time.Time // nil: time.Now
+	// Given puts what Plimsoll was started with into the commands that pages name; nil: nothing.
+	Given func(text string) string
+	Log   *slog.Logger
+	Now   func() time.Time // nil: time.Now
 }
 
 // Server answers requests until Close.
@@ -50,9 +52,12 @@ func New(ctx context.Context, d Deps) (*Server, error) {
 	if d.Now == nil {
 		d.Now = time.Now
 	}
+	if d.Given == nil {
+		d.Given = func(text string) string { return text }
+	}
 	s := &Server{Deps: d}
 	var err error
-	if s.screens, err = readScreens(d.Now); err != nil {
+	if s.screens, err = readScreens(d.Now, d.Given); err != nil {
 		return nil, err
 	}
 	s.live = newLive(ctx, s)

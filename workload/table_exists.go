@@ -2,9 +2,11 @@ package workload
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"plimsoll/engine"
+	"plimsoll/hint"
 )
 
 // Exists tells whether there is a table of that name.
@@ -17,6 +19,20 @@ func Exists(ctx context.Context, session engine.Session, table string) (bool, er
 		return false, fmt.Errorf("look for table %s: %w", table, err)
 	}
 	return true, nil
+}
+
+// WithData puts into the hint of an error about the data of a workload which database and workload it is: words are those flags of
+// plimsoll load, as one types them. Other errors stay as they are.
+func WithData(err error, words string) error {
+	var present *PresentError
+	var absent *AbsentError
+	switch {
+	case errors.As(err, &present):
+		return hint.With(err, present.Hint()+" "+words)
+	case errors.As(err, &absent):
+		return hint.With(err, absent.Hint()+" "+words)
+	}
+	return err
 }
 
 // PresentError refuses to make tables where there is one of that name.

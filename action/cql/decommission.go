@@ -138,7 +138,7 @@ func leave(ctx context.Context, r *ring, n cluster.Node, c action.Call, flags ..
 		}
 		if ordered == nil {
 			if gone := seen.gone(v, n); gone != "" {
-				return fmt.Errorf("node %s was leaving, and %s: it still owns its ranges. Start it and resume the run: Plimsoll decommissions it again", n.Name, gone)
+				return fmt.Errorf("node %s was leaving, and %s: it still owns its ranges. Start it, then plimsoll runbook resume RUN decommissions it again", n.Name, gone)
 			}
 			if is := seen.mode(ctx, v, n); is != "" && !leaves(is) { // DECOMMISSION_FAILED; NORMAL, if its server was restarted
 				c.Progress(-1, "it is "+is+", and is decommissioned again")

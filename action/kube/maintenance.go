@@ -109,7 +109,7 @@ func (a *maintenance) edits(ctx context.Context, s site, member kube.Object, on 
 	case claim.Deleted() || !on && was != "" && was != claim.UID():
 		return nil, &hint.PermanentError{
 			Reason: fmt.Sprintf("the volume claim %s/%s was deleted: the node in pod %s would return without its data", s.at.Namespace, claim.Name(), a.Pod),
-			Advice: "have the operator replace the node, with data from the others: plimsoll runbook run kube/replace-node",
+			Advice: "have the operator replace the node, with data from the others: kube/replace-node",
 		}
 	case !on:
 		return []kube.Edit{{Path: label(s.operator.maintenance)}, {Path: label(claimLabel)}}, nil

@@ -23,7 +23,7 @@ var mariadbOperator = operator{
 		}
 		return ""
 	},
-	resume:        "plimsoll runbook run kube/resume",
+	resume:        "resume it: kube/resume",
 	busy:          mariadbBusy,
 	counts:        mariadbCounts,
 	size:          one("spec.replicas"),
@@ -34,7 +34,7 @@ var mariadbOperator = operator{
 	primary:       mariadbPrimary,
 	instead: map[string]string{
 		"kube.replace-node":      "delete the member's volume claim and pod as the operator's documentation describes",
-		"kube.enter-maintenance": "pause the operator for the whole cluster: plimsoll runbook run kube/pause",
+		"kube.enter-maintenance": "pause the operator for the whole cluster: kube/pause",
 	},
 }
 

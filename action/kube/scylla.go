@@ -26,7 +26,7 @@ var scyllaOperator = operator{
 	maintenance: "scylla/node-maintenance",
 	instead: map[string]string{
 		"kube.pause":         "stop the work that it would interfere with, or scale the operator's own Deployment down by hand; kube/enter-maintenance takes one node out of service",
-		"kube.set-parameter": "change scylla.yaml in the ConfigMap that scyllaConfig of the rack names, then plimsoll runbook run kube/rolling-restart",
+		"kube.set-parameter": "change scylla.yaml in the ConfigMap that scyllaConfig of the rack names, then run kube/rolling-restart",
 		"kube.switchover":    "all of its nodes have the same role",
 	},
 }

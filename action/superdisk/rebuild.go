@@ -130,11 +130,11 @@ func (r *rebuild) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 		return nil, refuse(err)
 	}
 	out := action.Facts{
-		"method": string(done.Method), "why": done.Why, "used": done.Used, "seeded": done.Seeded, "tail": done.Tail, "seconds": done.Took.Seconds(),
+		"method": string(done.Method), "why": done.Why, "used_bytes": done.Used, "seeded_bytes": done.Seeded, "tail_bytes": done.Tail, "seconds": done.Took.Seconds(),
 	}
 	if g := done.Governed; g != nil {
 		out["p99_bound_ms"], out["p99_worst_ms"] = g.Bound.Seconds()*1e3, g.WorstP99.Seconds()*1e3
-		out["looks"], out["looks_over"], out["slowed"], out["looks_at_floor"], out["rate_lowest"], out["rate_highest"] = g.Looks, g.Over, g.Slowed, g.AtFloor, g.Lowest, g.Highest
+		out["looks"], out["looks_over"], out["slowed"], out["looks_at_floor"], out["lowest_bytes_per_second"], out["highest_bytes_per_second"] = g.Looks, g.Over, g.Slowed, g.AtFloor, g.Lowest, g.Highest
 	}
 	return out, note(ctx, on, job.Machine)
 }

@@ -193,3 +193,19 @@ func hintsOf(n ast.Node) (all []ast.Node) {
 	}
 	return all
 }
+
+// A command about a runbook that is written out carries a cluster: without it, it would be refused.
+func TestCommandsAboutARunbookNameACluster(t *testing.T) {
+	named := regexp.MustCompile(`plimsoll runbook (?:run|plan|rehearse) (?:[a-z]+/[a-z-]+|[a-z./-]+\.yaml|RUNBOOK)( --cluster)?`)
+	seen := 0
+	eachText(t, func(where, text string, _ bool) {
+		for _, found := range named.FindAllStringSubmatch(text, -1) {
+			if seen++; found[1] == "" {
+				t.Errorf("%s: %q names no cluster", where, found[0])
+			}
+		}
+	})
+	if seen < 15 {
+		t.Errorf("only %d commands were found", seen)
+	}
+}

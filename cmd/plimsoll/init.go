@@ -143,6 +143,6 @@ func writeStart(c console.Streams, kind, file string, s start) error {
 	if s.CQL && kind == "inventory" {
 		next = "plimsoll runbook plan cql/repair --cluster " + s.Name
 	}
-	fmt.Fprintf(c.Out, "%s written. Next: %s\n", file, next)
+	fmt.Fprintf(c.Prose(), "%s written. Next: %s\n", file, next)
 	return nil
 }

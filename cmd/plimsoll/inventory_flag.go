@@ -12,7 +12,7 @@ import (
 )
 
 // inventoryFlag lets every command take another inventory. It is handed on in the environment, to processes that are started too.
-func inventoryFlag(root *cobra.Command) {
+func inventoryFlag(root *cobra.Command, given *console.Given) {
 	var file string
 	root.PersistentFlags().StringVar(&file, "inventory", "", "the inventory (default $"+inventory.Variable+", else "+inventory.File+" here, in a parent folder, or in ~/.config/plimsoll)")
 	before := root.PersistentPreRunE
@@ -34,6 +34,9 @@ func inventoryFlag(root *cobra.Command) {
 				Text: fmt.Sprintf("--inventory %s: %v", file, err),
 				Hint: "plimsoll init inventory " + console.Quoted(file) + " writes one; without --inventory, " + inventory.File + " is looked for here, in the parent folders and in ~/.config/plimsoll",
 			}
+		}
+		if given != nil {
+			given.Inventory(file)
 		}
 		return os.Setenv(inventory.Variable, path)
 	}

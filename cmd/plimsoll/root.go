@@ -26,6 +26,8 @@ import (
 // program is the whole program but for the process around it.
 func program(ctx context.Context, args []string, c console.Streams) int {
 	home.SetRelease(release)
+	c.Given = &console.Given{}
+	c.Err = c.Given.On(c.Err)
 	root := newRoot(c)
 	root.SetArgs(args)
 	return console.Tell(c, root.ExecuteContext(torturecmd.UnderTorture(ctx)))
@@ -45,7 +47,7 @@ makes the change, measures each phase, and gives a verdict with a confidence int
 		SilenceErrors: true,
 	}
 	recordFlag(root)
-	inventoryFlag(root)
+	inventoryFlag(root, c.Given)
 	root.SetIn(c.In)
 	root.SetOut(c.Out)
 	root.SetErr(c.Err)

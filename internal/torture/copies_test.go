@@ -78,9 +78,9 @@ func TestTheTableOfCopies(t *testing.T) {
 // A copy that went on copied less than what is in use. The numbers are those of a journal that is read.
 func TestACopyThatWentOnIsTold(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"method": "seed", "seeded": 4096, "used": 8192}`: wentOn,
-		`{"method": "seed", "seeded": 8192, "used": 8192}`: "seed",
-		`{"method": "re-add", "seeded": 0, "used": 0}`:     "re-add",
+		`{"method": "seed", "seeded_bytes": 4096, "used_bytes": 8192}`: wentOn,
+		`{"method": "seed", "seeded_bytes": 8192, "used_bytes": 8192}`: "seed",
+		`{"method": "re-add", "seeded_bytes": 0, "used_bytes": 0}`:     "re-add",
 	} {
 		var e journal.Event
 		if err := json.Unmarshal([]byte(`{"output": `+text+`}`), &e); err != nil {

@@ -303,8 +303,8 @@ const wentOn = "seed gone on with"
 // methodOf is how a leg was brought into step by the run that ended it, as the output of its step says.
 func methodOf(out action.Facts) string {
 	method := fmt.Sprint(out["method"])
-	seeded, err := strconv.ParseInt(fmt.Sprint(out["seeded"]), 10, 64)
-	used, other := strconv.ParseInt(fmt.Sprint(out["used"]), 10, 64)
+	seeded, err := strconv.ParseInt(fmt.Sprint(out["seeded_bytes"]), 10, 64)
+	used, other := strconv.ParseInt(fmt.Sprint(out["used_bytes"]), 10, 64)
 	if method == string(superdisk.Seeding) && err == nil && other == nil && seeded < used {
 		return wentOn
 	}

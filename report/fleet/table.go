@@ -131,7 +131,9 @@ func (v view) state(i watch.Instance) string {
 	case i.State == watch.Down:
 		return v.Fail.Render("✗ down")
 	case i.State == watch.Paused:
-		return v.Unknown.Render("‖ paused")
+		return v.Unknown.Render("‖ not polled")
+	case i.State == watch.Reduced:
+		return v.Unknown.Render("‖ polled less")
 	case i.State == watch.Unread:
 		return v.Dim.Render("…")
 	}
@@ -267,7 +269,7 @@ func (v view) connections(i watch.Instance) string {
 
 // waitsFor is what an instance waits for most, or why it cannot be told.
 func (v view) waitsFor(i watch.Instance) string {
-	if i.State == watch.Down || i.State == watch.Paused {
+	if i.State == watch.Down || i.State == watch.Paused || i.State == watch.Reduced {
 		return cut(i.Why, 60)
 	}
 	if i.Load == nil || i.Load.AAS < 0.05 {

@@ -61,7 +61,7 @@ func failureEvent(r *runner, res result) *journal.Event {
 		var lasts lastingError
 		e := &journal.Event{Kind: journal.Stuck, Step: i.Key, Error: text, Lasts: errors.As(res.err, &lasts)}
 		if refusal := (*hint.PermanentError)(nil); errors.As(res.err, &refusal) {
-			e.Note = journal.OfRun(refusal.Advice, r.journal.Run())
+			e.Note = advised(r, refusal.Advice)
 		}
 		return e
 	}
@@ -76,7 +76,7 @@ func failureEvent(r *runner, res result) *journal.Event {
 		e.Final, e.Asks = true, final.asks
 	}
 	if errors.As(res.err, &refusal) {
-		e.Final, e.Note = true, journal.OfRun(refusal.Advice, r.journal.Run())
+		e.Final, e.Note = true, advised(r, refusal.Advice)
 	}
 	if e.Final || i.Failures >= i.Step.Retry.Max || !retryable(r, i, e) {
 		e.Final = true
@@ -84,6 +84,11 @@ func failureEvent(r *runner, res result) *journal.Event {
 	}
 	e.Until = time.Now().Add(i.Step.Retry.Backoff.Wait(i.Failures + 1))
 	return e
+}
+
+// advised is what an action advises, with the commands that it names whole: an action knows neither its run nor how its cluster is called.
+func advised(r *runner, text string) string {
+	return journal.OnCluster(journal.OfRun(text, r.journal.Run()), r.state.Header.Cluster)
 }
 
 func retryable(r *runner, i *journal.Step, e *journal.Event) bool {

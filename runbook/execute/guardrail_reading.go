@@ -14,8 +14,8 @@ import (
 // GuardrailReading is what a guardrail would see if the run began now.
 type GuardrailReading struct {
 	runbook.Guardrail
-	Metrics map[string]float64 // those that it names and that can be read
-	Trouble string             // why it would hold every act, if it would; it names no metric, or one that nothing shows
+	Metrics map[string]float64 `json:"metrics,omitempty"` // those that it names and that can be read
+	Trouble string             `json:"trouble,omitempty"` // why it would hold every act, if it would; it names no metric, or one that nothing shows
 }
 
 // readGuardrails reads what the guardrails look at, so that one which can never be answered is found before anything begins. Rates are known

@@ -16,10 +16,11 @@ import (
 
 // Room is what a step may take of a node's disk, and what is free there.
 type Room struct {
-	Step, Node string
-	What       string       // what takes it
-	Needs      series.Bytes // at most, as far as it can be known
-	Free       series.Bytes // 0: nobody can look at the node's machine
+	Step  string       `json:"step"`
+	Node  string       `json:"node"`
+	What  string       `json:"what"`                 // what takes it
+	Needs series.Bytes `json:"needs_bytes"`          // at most, as far as it can be known
+	Free  series.Bytes `json:"free_bytes,omitempty"` // 0: nobody can look at the node's machine
 }
 
 // room estimates what steps that write a table anew take: as much as the table does now, on every node that follows too.

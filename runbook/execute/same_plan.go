@@ -27,7 +27,7 @@ func (e *ChangedPlanError) Error() string {
 
 // Hint says what to do.
 func (e *ChangedPlanError) Hint() string {
-	return "something has changed since the plan was made: run plimsoll runbook plan again and read the new plan"
+	return "something has changed since the plan was made: read the new plan (plimsoll runbook plan RUNBOOK --cluster NAME, with the same inputs), then run it"
 }
 
 // samePlan makes the plan of a header once more: *ChangedPlanError if it would do something else by now, or starts from something else.

@@ -80,16 +80,16 @@ type Request struct {
 
 // Prepared is a run that was planned and not begun.
 type Prepared struct {
-	Header     journal.Header
-	Expected   time.Duration // by earlier runs; 0: not known
-	Gate       plan.GateState
-	Guardrails []GuardrailReading  `json:"Rails"` // what each guardrail sees now
-	Left       []journal.Remainder // what earlier runs have left undone on its clusters
-	Lacks      []Lack              // what the accounts would have to be granted
-	Room       []Room              // what steps take of disks
-	Held       error               // who has a cluster now: *lock.BusyError, *action.ClaimedError; nil: nobody is known to
-	Silent     map[string]string   // why a cluster does not tell whether another run has it, by cluster
-	Shared     []string            // servers of its clusters that stand in others of the inventory too, where its lock does not hold
+	Header     journal.Header      `json:"header"`
+	Expected   time.Duration       `json:"expected_ns,omitempty"` // by earlier runs; 0: not known
+	Gate       plan.GateState      `json:"gate"`
+	Guardrails []GuardrailReading  `json:"guardrails,omitempty"` // what each guardrail sees now
+	Left       []journal.Remainder `json:"left,omitempty"`       // what earlier runs have left undone on its clusters
+	Lacks      []Lack              `json:"lacks,omitempty"`      // what the accounts would have to be granted
+	Room       []Room              `json:"room,omitempty"`       // what steps take of disks
+	Held       error               `json:"-"`                    // who has a cluster now: *lock.BusyError, *action.ClaimedError; nil: nobody is known to
+	Silent     map[string]string   `json:"silent,omitempty"`     // why a cluster does not tell whether another run has it, by cluster
+	Shared     []string            `json:"shared,omitempty"`     // servers of its clusters that stand in others of the inventory too, where its lock does not hold
 }
 
 // Prepare plans: it opens the cluster, executes every check, and looks at the gate. It changes nothing.

@@ -151,7 +151,7 @@ func resetStage(ctx context.Context, t *Torture, o *Report) (err error) {
 		return nil
 	}
 	o.Restored++
-	t.Say("bring the lab back")
+	t.Say("restore the lab")
 	if err := t.Restore(ctx); err != nil {
 		return err
 	}

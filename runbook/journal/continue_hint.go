@@ -3,6 +3,7 @@ package journal
 import (
 	"fmt"
 	"regexp"
+	"strings"
 
 	"plimsoll/hint"
 )
@@ -19,6 +20,56 @@ var unnamed = regexp.MustCompile(`(plimsoll runbook [a-z]+) RUN\b`)
 
 // OfRun puts the name of a run into the commands that a text advises about it: an action does not know of which run it is a step.
 func OfRun(text, run string) string { return unnamed.ReplaceAllString(text, "${1} "+run) }
+
+// shipped is a runbook that an advice names, such as mysql/rejoin, unless that is a part of a command already.
+var shipped = regexp.MustCompile(`(^|[^\w/.-]|plimsoll runbook [a-z]+ )((?:aurora|cql|kube|mysql|rds|singlestore|superdisk)/[a-z][a-z-]*[a-z])( --cluster)?`)
+
+// ofDisks is the command that shows Super Disks: of this machine, where it names no cluster.
+var ofDisks = regexp.MustCompile(`plimsoll superdisk status\b`)
+
+// OnCluster makes of the runbooks that an advice names commands for a cluster: an action does not know how that is called.
+func OnCluster(text, cluster string) string {
+	text = ofDisks.ReplaceAllLiteralString(text, "plimsoll superdisk status "+cluster)
+	return shipped.ReplaceAllStringFunc(text, func(found string) string {
+		parts := shipped.FindStringSubmatch(found)
+		switch {
+		case parts[3] != "": // it is whole
+			return found
+		case strings.HasPrefix(parts[1], "plimsoll"):
+			return parts[1] + parts[2] + " --cluster " + cluster
+		}
+		return parts[1] + "plimsoll runbook plan " + parts[2] + " --cluster " + cluster
+	})
+}
+
+// Before a run there is nothing to resume or to end: what an action advises about its run is said of the plan instead.
+var (
+	resumed   = regexp.MustCompile(`plimsoll runbook (?:resume|rerun) RUN(?: -[a-z-]+(?: [A-Z]+)?)*`)
+	aside     = regexp.MustCompile(` \([^()]*plimsoll runbook [a-z]+ RUN[^()]*\)`)
+	sentenced = regexp.MustCompile(`(^|[.;] )[^.;]*plimsoll runbook [a-z]+ RUN\b[^.;]*([.;]|$)`)
+)
+
+// OfPlan is what an action advises, as it is said while no run has begun: again is the command that plans once more, and what is said of
+// ending or undoing a run is left out.
+func OfPlan(text, again string) string {
+	text = aside.ReplaceAllString(text, "")
+	text = resumed.ReplaceAllLiteralString(text, again)
+	text = sentenced.ReplaceAllStringFunc(text, func(s string) string {
+		if at := strings.IndexByte(s, ' '); (s[0] == '.' || s[0] == ';') && at == 1 {
+			return s[:1] // the end of the sentence before
+		}
+		return ""
+	})
+	return strings.TrimRight(strings.TrimSpace(text), ";")
+}
+
+// PlanRefusal is an error of a plan, with advice that can be followed before a run has begun.
+func PlanRefusal(err error, again string) error {
+	if advice := hint.Of(err); advice != "" {
+		return hint.With(err, OfPlan(advice, again))
+	}
+	return err
+}
 
 // RefusalOf is an error about a run, with its name in what it advises.
 func RefusalOf(err error, run string) error {

@@ -8,6 +8,7 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/hint"
 	"plimsoll/runbook/execute"
+	"plimsoll/runbook/journal"
 	"plimsoll/trial/spec"
 )
 
@@ -28,7 +29,7 @@ func (f Foreseen) String() string {
 
 // foreseen is a refusal of what must be otherwise.
 func foreseen(of string, err error) Foreseen {
-	return Foreseen{Of: of, Why: err.Error(), Do: hint.Of(err), Must: true}
+	return Foreseen{Of: of, Why: err.Error(), Do: journal.OfPlan(hint.Of(err), "plimsoll trial run FILE"), Must: true}
 }
 
 // Foresee asks a cluster that runs what can be told of a trial before its load, and changes nothing.

@@ -47,6 +47,11 @@ func (r *Recording) Begin(s PhaseRecord) *PhaseRecord {
 	return &s
 }
 
+// measured tells whether anything was recorded after a warm-up, which is not judged.
+func (r *Recording) measured() bool {
+	return slices.ContainsFunc(r.Phases, func(s *PhaseRecord) bool { return s.Phase != expect.Warmup && len(s.All) > 0 })
+}
+
 // Add books a second of load.
 func (s *PhaseRecord) Add(second load.Second) {
 	s.To = second.Start.Add(second.Length)

@@ -56,7 +56,7 @@ func Verdict(t *spec.Trial, r *Recording, c Course) result.Verdict {
 	case c.Answer != "":
 		v.Reasons = append(v.Reasons, c.Reason)
 	}
-	if v.Ended != nil && len(r.Phases) == 0 {
+	if v.Ended != nil && !r.measured() {
 		v.Ended.Unmeasured = true
 		v.Reasons = append(v.Reasons, nothingMeasured)
 	} else {
@@ -69,7 +69,7 @@ func Verdict(t *spec.Trial, r *Recording, c Course) result.Verdict {
 	return v
 }
 
-// nothingMeasured is said of a trial that ended before its load.
+// nothingMeasured is said of a trial that ended before its load, or while that was warming up.
 const nothingMeasured = "nothing was measured"
 
 // OneRound is said first of a trial that asked to be judged by a single round.

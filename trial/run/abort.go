@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"plimsoll/action"
@@ -33,8 +34,11 @@ func refusedBy(ctx context.Context, call spec.Call, err error, steps ...string) 
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return &abort{answer: analyze.CouldNotRun, reason: fmt.Sprintf("%s: %v", call.Name(), err), advice: hint.Of(err), steps: steps}
+	return &abort{answer: analyze.CouldNotRun, reason: fmt.Sprintf("%s: %v", call.Name(), err), advice: journal.OfPlan(hint.Of(err), again), steps: steps}
 }
+
+// again is how a trial goes on whose runbook is advised to go on: the run was on servers that end with the trial.
+const again = "plimsoll trial run FILE"
 
 // refusing are the ids of the steps of a plan that cannot be checked, or of which Plimsoll cannot tell whether they are needed.
 func refusing(p journal.Plan) []string {
@@ -48,14 +52,14 @@ func refusing(p journal.Plan) []string {
 }
 
 // endedBadly is the answer of a run that did not come to a good end: the change failed, unless it had no part in that.
-func endedBadly(call spec.Call, st *journal.State) *abort {
+func endedBadly(call spec.Call, st *journal.State, run string) *abort {
 	h := &abort{answer: analyze.Fail, reason: fmt.Sprintf("the run of %s ended as %s: %s", call.Name(), st.Status(), whyOf(st))}
 	if st.Cause != "" {
 		h.answer = analyze.CouldNotRun
 	}
 	for _, i := range st.Items {
 		if i.Phase == journal.StepFailed && i.Cause != "" {
-			h.answer, h.advice = analyze.CouldNotRun, i.Advice
+			h.answer, h.advice = analyze.CouldNotRun, journal.OfPlan(strings.ReplaceAll(i.Advice, " "+run, " RUN"), again)
 		}
 	}
 	return h

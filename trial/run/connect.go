@@ -9,6 +9,7 @@ import (
 	"plimsoll/engine"
 	"plimsoll/load"
 	"plimsoll/trial/spec"
+	"plimsoll/workload"
 )
 
 // open connects to a data set as its administrator.
@@ -143,10 +144,14 @@ func closeAll(all []engine.Database) error {
 }
 
 // adopt fits the workload, and the ledger beside it, to the data that is there.
-func adopt(ctx context.Context, c *spec.Cell, all []engine.Database) error {
+func adopt(ctx context.Context, c *spec.Cell, all []engine.Database, target *spec.ExistingCluster) error {
 	for _, db := range all {
 		if err := c.Workload.Adopt(ctx, db); err != nil {
-			return fmt.Errorf("check the data of %s: %w", c.Load.Workload, err)
+			err = fmt.Errorf("check the data of %s: %w", c.Load.Workload, err)
+			if target != nil { // a person has prepared its data, or has not
+				err = workload.WithData(err, dataFlags(c, target))
+			}
+			return err
 		}
 		if c.Beside == nil {
 			continue
@@ -167,4 +172,15 @@ func connect(c *spec.Cell, all []engine.Database, seed uint64) load.Connect {
 	return func(ctx context.Context, worker int) (load.Client, error) {
 		return each[worker%len(each)](ctx, worker/len(each))
 	}
+}
+
+// dataFlags are a target and a cell's workload as flags of plimsoll load.
+func dataFlags(c *spec.Cell, target *spec.ExistingCluster) string {
+	words := "--target " + target.Name + " --workload " + c.Load.Workload
+	if c.Load.Parameters != nil {
+		for _, p := range c.Load.Parameters.Entries {
+			words += " --param " + p.Key + "=" + p.Value.Text
+		}
+	}
+	return words
 }

@@ -74,7 +74,7 @@ func (r *runner) execute(ctx context.Context, s *servers, call spec.Call, tell f
 		return x.steps(), err
 	}
 	if halted == nil && st.Outcome != journal.RunDone {
-		halted = endedBadly(call, st)
+		halted = endedBadly(call, st, x.id)
 	}
 	if halted != nil {
 		return x.steps(), halted

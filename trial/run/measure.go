@@ -50,7 +50,7 @@ func (r *runner) cell(ctx context.Context, c *spec.Cell, round int) error {
 	if err := r.verify(ctx, c, all[0]); err != nil {
 		return err
 	}
-	if err := adopt(ctx, c, all); err != nil {
+	if err := adopt(ctx, c, all, r.trial.Existing); err != nil {
 		return err
 	}
 	if err := foreseeCell(ctx, r, c, s, all[0]); err != nil {

@@ -26,7 +26,7 @@ func (r *runner) seek(ctx context.Context, c *spec.Cell, s *servers) error {
 		return err
 	}
 	defer func() { _ = closeAll(all) }() // the administrator only looked
-	if err := adopt(ctx, c, all); err != nil {
+	if err := adopt(ctx, c, all, r.trial.Existing); err != nil {
 		return err
 	}
 	loading, err := s.openLoads(ctx, c, sets)

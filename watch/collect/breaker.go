@@ -99,7 +99,7 @@ func (b *breaker) judge(now time.Time) {
 	case known && p95 > cmp.Or(b.slow, slowAnswer):
 		b.pause = min(max(2*b.pause, firstPause), longestPause)
 		b.until = now.Add(b.pause)
-		b.reason = fmt.Sprintf("Plimsoll's queries take %d ms there (p95), so it is not polled for %d s", p95.Milliseconds(), int(b.pause.Seconds()))
+		b.reason = fmt.Sprintf("Plimsoll's own queries took %d ms (p95), so Plimsoll does not poll this instance for %d s", p95.Milliseconds(), int(b.pause.Seconds()))
 		b.meter.forget()
 	case known && now.After(b.until.Add(longestPause)):
 		b.pause = 0
@@ -112,6 +112,19 @@ func (b *breaker) strained(running float64, cores int) {
 	defer b.mu.Unlock()
 	b.strain = ""
 	if cores > 0 && running > distressed*float64(cores) && running > 16 {
-		b.strain = fmt.Sprintf("%.0f threads are running on %d cores, so only counters are read", running, cores)
+		b.strain = fmt.Sprintf("%.0f threads are running on %d cores, so Plimsoll reads only what it reads every second", running, cores)
+	}
+}
+
+// shownAs shows of an instance how much the watch may ask it: not for a while, or less than usual. Either says nothing of the instance's
+// own state, which may be well.
+func shownAs(ask bool, why string) func(*watch.Instance) {
+	return func(i *watch.Instance) {
+		switch {
+		case !ask:
+			i.State, i.Why = watch.Paused, why
+		case why != "":
+			i.State, i.Why = watch.Reduced, why
+		}
 	}
 }

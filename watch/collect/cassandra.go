@@ -36,7 +36,7 @@ func (c *cassandra) Collect(ctx context.Context, level watch.Level, now time.Tim
 	var r watch.Reading
 	level, ask, why := c.breaker.allowed(now, level)
 	if !ask {
-		r.Show = func(i *watch.Instance) { i.State, i.Why = watch.Paused, why }
+		r.Show = shownAs(ask, why)
 		r.Add(now, "plimsoll_watch_paused", 1)
 		return r, nil
 	}

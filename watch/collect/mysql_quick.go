@@ -41,7 +41,7 @@ func (q *quick) Collect(ctx context.Context, level watch.Level, now time.Time) (
 	var r watch.Reading
 	level, ask, why := q.breaker.allowed(now, level)
 	if !ask {
-		r.Show = func(i *watch.Instance) { i.State, i.Why = watch.Paused, why }
+		r.Show = shownAs(ask, why)
 		r.Add(now, "plimsoll_watch_paused", 1)
 		return r, nil
 	}
@@ -113,10 +113,7 @@ func (q *quick) Collect(ctx context.Context, level watch.Level, now time.Time) (
 			i.Statements = seen
 		}
 		i.Watching = q.watching()
-		if why != "" {
-			i.State, i.Why = watch.Paused, why
-		}
-	})
+	}, shownAs(ask, why))
 	r.Show = func(i *watch.Instance) {
 		for _, f := range show {
 			f(i)

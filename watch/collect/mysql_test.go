@@ -396,6 +396,21 @@ func TestADistressedServerIsAskedForCountersAlone(t *testing.T) {
 	}
 }
 
+// What the watch does less is not said of the instance: one that is polled less is asked every second and serves.
+func TestAPollingThatIsReducedIsNotAPausedInstance(t *testing.T) {
+	for _, c := range []struct {
+		ask  bool
+		why  string
+		want watch.State
+	}{{true, "", watch.Up}, {true, "40 threads are running on 4 cores", watch.Reduced}, {false, "its own queries took 80 ms", watch.Paused}} {
+		i := watch.Instance{State: watch.Up}
+		shownAs(c.ask, c.why)(&i)
+		if i.State != c.want || i.Why != c.why {
+			t.Errorf("asked %v, %q: %s, %q", c.ask, c.why, i.State, i.Why)
+		}
+	}
+}
+
 func TestCountsCores(t *testing.T) {
 	for list, want := range map[string]int{"0-1": 2, "0-3,6": 5, "7": 1, "": 0, "x": 0} {
 		if got := countIDs(list); got != want {

@@ -89,7 +89,7 @@ func (c *copyData) Act(ctx context.Context, on *cluster.Cluster, call action.Cal
 	for _, n := range []cluster.Node{to, from} {
 		if runs, err := n.Server.Running(ctx); err != nil || runs {
 			if err == nil {
-				err = &hint.PermanentError{Reason: n.Name + " is running: a copy of a data folder in use would be inconsistent", Advice: "server.stop before"}
+				err = &hint.PermanentError{Reason: n.Name + " is running: a copy of a data folder in use would be inconsistent", Advice: "the runbook needs a step with server.stop before this one"}
 			}
 			return nil, err
 		}

@@ -136,7 +136,7 @@ func (p *promote) mayPromote(ctx context.Context, on *cluster.Cluster, c action.
 		}
 		if left := taken.Without(has).Count(); left > 0 {
 			return nil, &hint.PermanentError{Reason: fmt.Sprintf("%s has %d transactions in its relay log that it has not applied", s.name(), left),
-				Advice: "mysql.apply-relay-log before"}
+				Advice: "the runbook needs a step with mysql.apply-relay-log before this one"}
 		}
 	}
 	return s, nil
@@ -151,7 +151,7 @@ func refuseUnlessAlone(ctx context.Context, s *server) error {
 	}
 	for _, o := range others {
 		if o.answers() && o.is.Primary() {
-			return &hint.PermanentError{Reason: fmt.Sprintf("%s accepts writes: there would be two primaries", o.name), Advice: fmt.Sprintf("if %[1]s is the primary now, end this run: plimsoll runbook cancel RUN --leave REASON; mysql/rejoin then makes the others replicate from it. "+
+			return &hint.PermanentError{Reason: fmt.Sprintf("%s accepts writes: there would be two primaries", o.name), Advice: fmt.Sprintf("if %[1]s is the primary now, do not continue (plimsoll runbook cancel RUN --leave REASON ends this run): mysql/rejoin makes the others replicate from it. "+
 				"If not, make %[1]s read-only; plimsoll runbook resume RUN then continues", o.name)}
 		}
 	}
@@ -178,7 +178,7 @@ func (p *promote) complete(ctx context.Context, on *cluster.Cluster, s *server) 
 		return err
 	}
 	if lacks := had.Without(has); lacks.Count() > 0 {
-		return &hint.PermanentError{Reason: fmt.Sprintf("%s lacks %d transactions of %s", s.name(), lacks.Count(), old.name()), Advice: "mysql.wait-caught-up before"}
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s lacks %d transactions of %s", s.name(), lacks.Count(), old.name()), Advice: "the runbook needs a step with mysql.wait-caught-up before this one"}
 	}
 	return nil
 }

@@ -41,10 +41,10 @@ func adviseCaches(ctx context.Context, c console.Streams, name string, db engine
 	case o.json:
 		return console.PrintJSON(c, r)
 	case o.markdown:
-		_, err = fmt.Fprint(c.Out, advice.CachesMarkdown(r))
+		_, err = fmt.Fprint(c.Prose(), advice.CachesMarkdown(r))
 	default:
 		width, _ := console.Terminal(c.Out)
-		_, err = fmt.Fprint(c.Out, advice.Caches(r, max(width, 80)))
+		_, err = fmt.Fprint(c.Prose(), advice.Caches(r, max(width, 80)))
 	}
 	return err
 }

@@ -306,7 +306,7 @@ func showChecked(c console.Streams, got checked) error {
 		fmt.Fprintln(c.Out, "No option of earlier advice was carried out since the last check, or the server does not show it.")
 	} else {
 		w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "OPTION\tWHAT\tBEFORE\tPREDICTED\tCAME\tOFF\t")
+		fmt.Fprintln(w, "OPTION\tWHAT\tBEFORE\tPREDICTED\tMEASURED\tERROR\t")
 		for _, s := range got.New {
 			unit := quantity.Unit(s.Unit)
 			held := "held"
@@ -331,7 +331,7 @@ func showChecked(c console.Streams, got checked) error {
 		}
 	}
 	if got.Scoreboard != "" {
-		fmt.Fprintln(c.Out, got.Scoreboard)
+		fmt.Fprintln(c.Prose(), got.Scoreboard)
 	}
 	return nil
 }

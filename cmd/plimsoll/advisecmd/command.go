@@ -168,10 +168,10 @@ func showAdvice(c console.Streams, r *advise.Report, o memoryOptions) error {
 	case o.json:
 		return console.PrintJSON(c, r)
 	case o.markdown:
-		_, err = fmt.Fprint(c.Out, advice.Markdown(r))
+		_, err = fmt.Fprint(c.Prose(), advice.Markdown(r))
 	default:
 		width, _ := console.Terminal(c.Out)
-		_, err = fmt.Fprint(c.Out, advice.Text(r, max(width, 80)))
+		_, err = fmt.Fprint(c.Prose(), advice.Text(r, max(width, 80)))
 	}
 	return err
 }

@@ -106,7 +106,7 @@ func adviseInstance(ctx context.Context, c console.Streams, names []string, o in
 		if o.markdown {
 			text = advice.Markdown(r)
 		}
-		fmt.Fprint(c.Out, text)
+		fmt.Fprint(c.Prose(), text)
 	}
 	return nil
 }

@@ -92,10 +92,10 @@ func adviseMemory(ctx context.Context, c console.Streams, name string, o memoryO
 	case o.json:
 		return console.PrintJSON(c, r)
 	case o.markdown:
-		_, err = fmt.Fprint(c.Out, advice.MemoryMarkdown(r))
+		_, err = fmt.Fprint(c.Prose(), advice.MemoryMarkdown(r))
 	default:
 		width, _ := console.Terminal(c.Out)
-		_, err = fmt.Fprint(c.Out, advice.Memory(r, max(width, 80)))
+		_, err = fmt.Fprint(c.Prose(), advice.Memory(r, max(width, 80)))
 	}
 	return err
 }

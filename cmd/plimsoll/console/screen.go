@@ -48,6 +48,8 @@ func FileOf(stream any) (*os.File, bool) {
 		return s, true
 	case *screen:
 		return s.file, true
+	case *given:
+		return FileOf(s.Writer)
 	}
 	return nil, false
 }

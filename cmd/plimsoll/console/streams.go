@@ -17,6 +17,8 @@ type Streams struct {
 	In  io.Reader
 	Out io.Writer
 	Err io.Writer
+
+	Given *Given // what every command of this program was given; nil: nothing
 }
 
 // Terminal tells whether a stream is shown to a person, and how wide it is.

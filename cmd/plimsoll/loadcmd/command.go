@@ -62,6 +62,20 @@ func (o *options) add(cmd *cobra.Command) {
 	})
 }
 
+// asTyped is the database and the workload as flags.
+func (o *options) asTyped() string {
+	words := "--target " + console.Quoted(o.target) + " --workload " + console.Quoted(o.workload)
+	for _, p := range o.parameters {
+		words += " --param " + console.Quoted(p)
+	}
+	for flag, value := range map[string]string{"--password-env": o.passwordEnv, "--password-file": o.passwordFile, "--password-command": o.passwordCommand} {
+		if value != "" { // one of them at most
+			words += " " + flag + " " + console.Quoted(value)
+		}
+	}
+	return words
+}
+
 // open reads the options and connects.
 func (o *options) open(ctx context.Context) (engine.Target, engine.Database, workload.Workload, error) {
 	if o.target == "" || o.workload == "" {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/workload"
 )
 
 func newPrepare(c console.Streams) *cobra.Command {
@@ -39,7 +40,7 @@ func runLoadPrepare(ctx context.Context, c console.Streams, o options, yes bool)
 	err = w.Prepare(ctx, db, bar.Update)
 	bar.Close()
 	if err != nil {
-		return fmt.Errorf("load the data of %s: %w", w.Name(), err)
+		return workload.WithData(fmt.Errorf("load the data of %s: %w", w.Name(), err), o.asTyped())
 	}
 	fmt.Fprintf(c.Out, "%s is loaded in %s\n", w.Name(), console.Roughly(time.Since(began)))
 	return nil

@@ -208,7 +208,7 @@ func (found *Checked) print(c console.Streams) {
 		found.printInstance(c)
 		fmt.Fprintf(c.Out, "  cannot be used: %s\n", found.Error)
 		if found.Hint != "" {
-			fmt.Fprintf(c.Out, "  hint: %s\n", found.Hint)
+			fmt.Fprintf(c.Prose(), "  hint: %s\n", found.Hint)
 		}
 		return
 	}
@@ -219,7 +219,7 @@ func (found *Checked) print(c console.Streams) {
 	if found.Systemd {
 		servers = "systemd"
 	}
-	fmt.Fprintf(c.Out, "  %.1f ms away, %s\n", found.RoundTrip, servers)
+	fmt.Fprintf(c.Out, "  round trip %.1f ms, %s\n", found.RoundTrip, servers)
 	fmt.Fprintf(c.Out, "  what Plimsoll starts there keeps running %s\n", map[string]string{
 		"unit":    "as a unit of systemd",
 		"session": "in a session of its own, unless logind has KillUserProcesses=yes",

@@ -235,7 +235,7 @@ func (e runError) Hint() string {
 	}
 	back := "undo it: plimsoll runbook cancel " + e.run + " --undo"
 	if i, _ := journal.Assessments(nil).Irrevocable(e.state); i != nil {
-		back = "plimsoll runbook cancel " + e.run + " looks what can be undone"
+		back = "plimsoll runbook cancel " + e.run + " says what can be undone"
 	}
 	return advice + fmt.Sprintf("what was done stays done, and the cluster stays locked: fix the cause, then plimsoll runbook resume %s; or %s", e.run, back)
 }

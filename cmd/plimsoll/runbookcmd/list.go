@@ -21,7 +21,7 @@ func newList(c console.Streams) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON; with --actions the schema of their inputs")
-	cmd.Flags().BoolVar(&actions, "actions", false, "the actions")
+	cmd.Flags().BoolVar(&actions, "actions", false, "list the actions that steps can use instead")
 	return cmd
 }
 

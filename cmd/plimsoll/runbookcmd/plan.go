@@ -9,6 +9,7 @@ import (
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/runs"
 	"plimsoll/hint"
+	"plimsoll/runbook/execute"
 )
 
 func newPlan(c console.Streams) *cobra.Command {
@@ -31,10 +32,10 @@ The hash at the end identifies the whole plan: run --plan HASH runs exactly this
 					return err
 				}
 				if asJSON {
-					return console.PrintJSON(c, p)
+					return console.PrintJSON(c, planAsJSON(p))
 				}
-				printPlan(c.Out, p)
-				if err := p.Trouble(); err != nil {
+				printPlan(c.Prose(), p)
+				if err := q.planRefusal(p.Trouble(), args[0]); err != nil {
 					return err
 				}
 				next := "plimsoll runbook run " + console.Quoted(args[0]) + q.asTyped()
@@ -49,4 +50,22 @@ The hash at the end identifies the whole plan: run --plan HASH runs exactly this
 	q.Flags(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// printedPlan is what plan --json prints.
+type printedPlan struct {
+	*execute.Prepared
+	Held    string `json:"held,omitempty"`    // who has a cluster now
+	Trouble string `json:"trouble,omitempty"` // why a run that began now would stop
+}
+
+func planAsJSON(p *execute.Prepared) printedPlan {
+	out := printedPlan{Prepared: p}
+	if p.Held != nil {
+		out.Held = p.Held.Error()
+	}
+	if err := p.Trouble(); err != nil {
+		out.Trouble = err.Error()
+	}
+	return out
 }

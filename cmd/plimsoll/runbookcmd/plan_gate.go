@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/document"
+	"plimsoll/runbook"
 	"plimsoll/runbook/execute"
 	"plimsoll/runbook/journal"
 	"plimsoll/runbook/plan"
@@ -48,7 +49,7 @@ func whoseGate(g plan.GateState) string {
 func inputsOf(r journal.Rehearsal) string {
 	var parts []string
 	for _, name := range document.SortedKeys(r.Inputs) {
-		parts = append(parts, fmt.Sprintf("%s=%v", name, r.Inputs[name]))
+		parts = append(parts, name+"="+runbook.AsTyped(r.Inputs[name]))
 	}
 	if len(parts) == 0 {
 		return ""

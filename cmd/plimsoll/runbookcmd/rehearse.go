@@ -76,7 +76,7 @@ func rehearse(ctx context.Context, c console.Streams, d *runs.Service, name stri
 	if p.Gate.Missing {
 		return o.gateRefusal(p, name)
 	}
-	if err := p.Header.Plan.Trouble(); err != nil {
+	if err := o.planRefusal(p.Header.Plan.Trouble(), name); err != nil {
 		return err
 	}
 	switch {
@@ -89,7 +89,7 @@ func rehearse(ctx context.Context, c console.Streams, d *runs.Service, name stri
 		return err
 	}
 	d.Open = open
-	fmt.Fprintf(c.Out, "Next: plimsoll runbook run %s%s\n", console.Quoted(name), o.asTyped())
+	fmt.Fprintf(c.Prose(), "Next: plimsoll runbook run %s%s\n", console.Quoted(name), o.asTyped())
 	return nil
 }
 
@@ -211,7 +211,7 @@ func standing(p *execute.Prepared) string {
 }
 
 func rehearsalEnded(c console.Streams, res *result.Result, why string) error {
-	if err := report.Text(c.Out, res, c.Paper()); err != nil {
+	if err := report.Text(c.Prose(), res, c.Paper()); err != nil {
 		return err
 	}
 	fmt.Fprintln(c.Err, why)

@@ -139,7 +139,7 @@ func runShipped(ctx context.Context, c console.Streams, d *runs.Service, name, o
 	if err != nil {
 		return "", err
 	}
-	if err := p.Trouble(); err != nil {
+	if err := q.planRefusal(p.Trouble(), name); err != nil {
 		return "", err
 	}
 	if run, err = d.Begin(ctx, p); err != nil {

@@ -11,6 +11,7 @@ import (
 	"plimsoll/cmd/plimsoll/home"
 	"plimsoll/cmd/plimsoll/runs"
 	"plimsoll/runbook/execute"
+	"plimsoll/runbook/journal"
 	"plimsoll/runbook/plan"
 )
 
@@ -41,7 +42,18 @@ func (q *Request) prepare(ctx context.Context, d *runs.Service, name string) (*e
 	if err != nil {
 		return nil, err
 	}
-	return d.Prepare(ctx, execute.Request{Book: book, Cluster: q.Cluster, Inputs: said, Override: q.override, BreakLock: q.breakLock})
+	p, err := d.Prepare(ctx, execute.Request{Book: book, Cluster: q.Cluster, Inputs: said, Override: q.override, BreakLock: q.breakLock})
+	return p, q.planRefusal(err, name)
+}
+
+// planRefusal is why a plan cannot be made or executed: what an action advises about its run is the plan's, since there is no run yet.
+func (q *Request) planRefusal(err error, name string) error {
+	return journal.PlanRefusal(err, q.planAgain(name))
+}
+
+// planAgain is the command that plans the same again.
+func (q *Request) planAgain(name string) string {
+	return "plimsoll runbook plan " + console.Quoted(name) + q.asTyped()
 }
 
 // Said is the inputs by name.

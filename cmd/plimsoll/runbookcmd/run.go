@@ -32,11 +32,11 @@ Ctrl-C ends Plimsoll at once. In both cases plimsoll runbook resume continues th
 					return err
 				}
 				printPlan(c.Err, p)
-				if err := p.Trouble(); err != nil {
+				if err := q.planRefusal(p.Trouble(), args[0]); err != nil {
 					return err
 				}
 				if plan != "" && plan != p.Header.Plan.Hash {
-					return console.UsageError{Text: fmt.Sprintf("the plan is %s now, not %s", p.Header.Plan.Hash, plan), Hint: "read the new plan: plimsoll runbook plan; to run it, give its hash with --plan"}
+					return console.UsageError{Text: fmt.Sprintf("the plan is %s now, not %s", p.Header.Plan.Hash, plan), Hint: q.planAgain(args[0]) + " shows the new plan; to run it, give its hash with --plan"}
 				}
 				if err := q.gateRefusal(p, args[0]); err != nil {
 					return err

@@ -63,7 +63,7 @@ func statusOfAll(ctx context.Context, c console.Streams, d *runs.Service, asJSON
 	if asJSON {
 		return console.PrintJSON(c, all)
 	}
-	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(c.Prose(), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "RUN\tCLUSTER\tSTATUS\tBEGUN\tBY")
 	for _, s := range all {
 		status := s.Status
@@ -118,7 +118,7 @@ func remainders(ctx context.Context, c console.Streams, d *runs.Service, all []S
 			return err
 		}
 		for _, m := range open {
-			fmt.Fprintf(c.Out, "not fixed yet: %s; once it is, record it: plimsoll runbook fixed %s --reason REASON\n", m, m.Run)
+			fmt.Fprintf(c.Prose(), "not fixed yet: %s; once it is, record it: plimsoll runbook fixed %s --reason REASON\n", m, m.Run)
 		}
 	}
 	return nil
@@ -162,22 +162,22 @@ func statusOfRun(ctx context.Context, c console.Streams, d *runs.Service, run st
 	if asJSON {
 		return console.PrintJSON(c, s)
 	}
-	fmt.Fprintf(c.Out, "%s: %s on cluster %s, %s\n", run, s.Runbook, s.Cluster, status)
+	fmt.Fprintf(c.Prose(), "%s: %s on cluster %s, %s\n", run, s.Runbook, s.Cluster, status)
 	if st.Outcome == "" {
 		if s.Elsewhere != nil {
-			fmt.Fprintln(c.Out, s.Elsewhere)
+			fmt.Fprintln(c.Prose(), s.Elsewhere)
 		}
 		if !executed {
-			fmt.Fprintf(c.Out, "no process executes it; %s\n", st.ContinueHint(run))
+			fmt.Fprintf(c.Prose(), "no process executes it; %s\n", st.ContinueHint(run))
 		} else if now.Status != "" {
-			fmt.Fprintln(c.Out, howFar(now, r.Told))
+			fmt.Fprintln(c.Prose(), howFar(now, r.Told))
 		}
 	}
 	switch stays, _ := st.Stands(); {
 	case st.Refused != "":
-		fmt.Fprintln(c.Out, st.Refused)
+		fmt.Fprintln(c.Prose(), st.Refused)
 	case stays != nil:
-		fmt.Fprintln(c.Out, st.Why)
+		fmt.Fprintln(c.Prose(), st.Why)
 	}
 	open, err := d.OpenRemainders(ctx, s.Cluster)
 	if err != nil {
@@ -185,22 +185,22 @@ func statusOfRun(ctx context.Context, c console.Streams, d *runs.Service, run st
 	}
 	for _, m := range open {
 		if m.Run == run {
-			fmt.Fprintf(c.Out, "not fixed yet: %s; once it is, record it: plimsoll runbook fixed %s --reason REASON\n", m, m.Run)
+			fmt.Fprintf(c.Prose(), "not fixed yet: %s; once it is, record it: plimsoll runbook fixed %s --reason REASON\n", m, m.Run)
 		}
 	}
 	for _, said := range journal.NotClaimed(s.Unclaimed) {
-		fmt.Fprintln(c.Out, said)
+		fmt.Fprintln(c.Prose(), said)
 	}
 	if s.Over != "" {
-		fmt.Fprintf(c.Out, "gate overridden: %s\n", s.Over)
+		fmt.Fprintf(c.Prose(), "gate overridden: %s\n", s.Over)
 	}
 	if s.Unfit != "" {
-		fmt.Fprintln(c.Out, s.Unfit)
+		fmt.Fprintln(c.Prose(), s.Unfit)
 	}
 	for _, reason := range s.Changed {
-		fmt.Fprintf(c.Out, "it continued with other versions of its actions: %s\n", reason)
+		fmt.Fprintf(c.Prose(), "it continued with other versions of its actions: %s\n", reason)
 	}
-	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(c.Prose(), 0, 0, 2, ' ', 0)
 	for _, step := range s.Steps {
 		fmt.Fprintf(w, "  %s\t%s\t%s\n", step.Step, step.Phase, step.words())
 	}
@@ -209,7 +209,7 @@ func statusOfRun(ctx context.Context, c console.Streams, d *runs.Service, run st
 	}
 	for _, step := range s.Steps {
 		if step.Phase == journal.StepAsking {
-			fmt.Fprintf(c.Out, "plimsoll runbook approve %[1]s --step %[2]s approves it, plimsoll runbook reject %[1]s --step %[2]s rejects it\n", run, console.Quoted(step.Step))
+			fmt.Fprintf(c.Prose(), "plimsoll runbook approve %[1]s --step %[2]s approves it, plimsoll runbook reject %[1]s --step %[2]s rejects it\n", run, console.Quoted(step.Step))
 		}
 	}
 	return nil

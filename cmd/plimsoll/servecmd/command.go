@@ -85,7 +85,7 @@ func serve(ctx context.Context, c console.Streams, o options) error {
 			return err
 		}
 		page, err := web.New(ctx, web.Deps{
-			Gate: gate, Runs: d.Service, Look: d.Look, Runbooks: books.Names(), Trials: servedTrials(c), Watch: watched, Advice: servedAdvice(deps), Log: log,
+			Gate: gate, Runs: d.Service, Look: d.Look, Runbooks: books.Names(), Trials: servedTrials(c), Watch: watched, Advice: servedAdvice(deps), Given: c.Given.Said, Log: log,
 			Runbook:  func(name string) (*runbook.Runbook, error) { return runs.ReadRunbook(name) },
 			Clusters: func(ctx context.Context) []string { return servedClusters(ctx) },
 		})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -83,8 +84,8 @@ func completeOneCluster(cmd *cobra.Command, args []string, _ string) ([]string, 
 
 // place is a machine that is looked at.
 type place struct {
-	node    string
-	machine infra.Machine
+	cluster, node string // "": this machine, of no cluster
+	machine       infra.Machine
 }
 
 func (o superdiskStatus) run(ctx context.Context, c console.Streams) error {
@@ -176,7 +177,7 @@ func busy(all []superdiskNode) bool {
 // places are the machines of the cluster, or this one.
 func (o superdiskStatus) places(ctx context.Context, deps lab.Deps) ([]place, func() error, error) {
 	if o.cluster == "" {
-		return []place{{"", deps.Machine}}, func() error { return nil }, nil
+		return []place{{"", "", deps.Machine}}, func() error { return nil }, nil
 	}
 	inv, err := inventory.Open()
 	if err != nil {
@@ -193,7 +194,7 @@ func (o superdiskStatus) places(ctx context.Context, deps lab.Deps) ([]place, fu
 	var all []place
 	for _, n := range append(nodes, site.Spares...) {
 		if n.Machine != nil {
-			all = append(all, place{n.Name, n.Machine})
+			all = append(all, place{o.cluster, n.Name, n.Machine})
 		}
 	}
 	if len(all) == 0 {
@@ -218,10 +219,23 @@ func (p place) look(ctx context.Context, w *superdisk.Watch, records superdisk.R
 		n.Error = err.Error()
 	}
 	for _, a := range s.Arrays {
-		n.Advice[a.Device] = superdisk.Advise(a, s.Kernel)
+		n.Advice[a.Device] = p.advise(a, s.Kernel)
 		if r, err := records.Read(ctx, a.UUID); err == nil {
 			n.Record[a.Device] = r
 		}
 	}
 	return n
+}
+
+// advise says what to do next, in commands with the names of this place.
+func (p place) advise(a superdisk.Array, k superdisk.Kernel) []superdisk.Advice {
+	all := superdisk.Advise(a, k)
+	if p.cluster == "" {
+		return all
+	}
+	named := strings.NewReplacer("--cluster CLUSTER", "--cluster "+console.Quoted(p.cluster), "node=NODE", "node="+console.Quoted(p.node))
+	for i := range all {
+		all[i].Do = named.Replace(all[i].Do)
+	}
+	return all
 }

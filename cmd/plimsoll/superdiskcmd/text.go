@@ -33,10 +33,10 @@ func (o superdiskStatus) print(c console.Streams, all []superdiskNode) error {
 			printClock(c.Out, n)
 		}
 		found = found || len(n.Arrays) > 0
-		printSuperdisks(c.Out, n)
+		printSuperdisks(c.Prose(), n)
 	}
 	if !found {
-		fmt.Fprintln(c.Err, "no RAID1; create one with plimsoll runbook run superdisk/create")
+		fmt.Fprintln(c.Err, "no RAID1 was found; plimsoll runbook plan superdisk/create --cluster NAME -i node=NODE -i local=DISK -i network=VOLUME -i mount=FOLDER plans one")
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func printMissing(out io.Writer, n superdiskNode, a superdisk.Array) {
 		printSeed(out, *a.Seed)
 	}
 	if s := a.Sync; s != nil {
-		fmt.Fprintf(out, "  %s: %s of %s passed at %s, %s left; bounded between %s and %s\n", s.Action, quantity.Bytes.Format(float64(s.Done)),
+		fmt.Fprintf(out, "  %s: %s of %s done at %s, %s left; its rate is kept between %s and %s\n", s.Action, quantity.Bytes.Format(float64(s.Done)),
 			quantity.Bytes.Format(float64(s.Total)), quantity.BytesPerSecond.Format(float64(s.Rate)), s.Left,
 			quantity.BytesPerSecond.Format(float64(s.Floor)), quantity.BytesPerSecond.Format(float64(s.Ceiling)))
 	}

@@ -36,11 +36,11 @@ func TestSuperdiskText(t *testing.T) {
   local  /dev/nvme1n1  AWS123  in_sync  2026-01-02 03:04:05  1       0    12,345  7       2
   the network leg vol-0abc is missing since 2026-01-02 03:04:05
   a leg that comes back receives 12.0 MiB
-  recovery: 20.0 MiB of 507 MiB passed at 1.00 MiB/s, 8m7s left; bounded between 1.00 MiB/s and 200 MiB/s
+  recovery: 20.0 MiB of 507 MiB done at 1.00 MiB/s, 8m7s left; its rate is kept between 1.00 MiB/s and 200 MiB/s
 ! kernel 6.9.3: it may hang with only a write-mostly leg left, and reads during a rebuild may return wrong data; fixed in 6.11 and 6.10.7
   next: boot a kernel that has both fixes before a leg is lost or rebuilt
   the local leg /dev/nvme1n1 has had 1 read errors that were corrected from the other leg
-  next: watch it
+  next: replace the disk if their number grows
   a leg is being rebuilt; until that is done only one leg has all data
 `
 	got := string(bytes.ReplaceAll(out.Bytes(), []byte("\u202f"), []byte(" ")))

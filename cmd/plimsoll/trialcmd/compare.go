@@ -40,7 +40,7 @@ rate that was found.`,
 			if asJSON {
 				return console.PrintJSON(c, versus)
 			}
-			return report.Versus(c.Out, versus, c.Paper())
+			return report.Versus(c.Prose(), versus, c.Paper())
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

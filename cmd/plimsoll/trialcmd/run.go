@@ -149,7 +149,7 @@ func showRun(c console.Streams, result *result.Result, file string, o RunOptions
 	if o.json {
 		return console.PrintJSON(c, result.Verdict)
 	}
-	if err := report.Text(c.Out, result, c.Paper()); err != nil {
+	if err := report.Text(c.Prose(), result, c.Paper()); err != nil {
 		return err
 	}
 	page, err := filepath.Abs(filepath.Join(result.Dir, reportPage))
@@ -178,7 +178,7 @@ func showRun(c console.Streams, result *result.Result, file string, o RunOptions
 		if n > 0 {
 			label = "         "
 		}
-		fmt.Fprintln(c.Out, label, line)
+		fmt.Fprintln(c.Prose(), label, line)
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func newShow(c console.Streams) *cobra.Command {
 			if asJSON {
 				return console.PrintJSON(c, result.Verdict)
 			}
-			return report.Text(c.Out, result, c.Paper())
+			return report.Text(c.Prose(), result, c.Paper())
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print verdict.json")

@@ -96,9 +96,9 @@ func tellForeseen(c console.Streams, all []foresee.Foreseen) error {
 			kind = "refused"
 			must++
 		}
-		fmt.Fprintf(c.Out, "%s: %s\n", kind, f)
+		fmt.Fprintf(c.Prose(), "%s: %s\n", kind, f)
 		if f.Do != "" {
-			fmt.Fprintf(c.Out, "  %s\n", f.Do)
+			fmt.Fprintf(c.Prose(), "  %s\n", f.Do)
 		}
 	}
 	if must > 0 {

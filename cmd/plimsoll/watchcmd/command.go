@@ -98,7 +98,7 @@ func watchOnce(ctx context.Context, c console.Streams, sources []watch.Source, o
 	if o.json {
 		return console.PrintJSON(c, w.Fleet())
 	}
-	return fleet.Text(c.Out, w.Fleet(), c.Paper())
+	return fleet.Text(c.Prose(), w.Fleet(), c.Paper())
 }
 
 // watchOn reads, keeps, judges and tells until it is interrupted, or a person leaves the screen.

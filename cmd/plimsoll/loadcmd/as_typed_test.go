@@ -1,0 +1,25 @@
+package loadcmd
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"plimsoll/hint"
+	"plimsoll/workload"
+)
+
+// Where data is missing, or in the way, the command that helps is told whole.
+func TestTheHintAboutMissingDataIsAWholeCommand(t *testing.T) {
+	o := options{target: "lab:demo", workload: "our orders.yaml", parameters: []string{"tables=4"}, passwordEnv: "DB_PASSWORD"}
+	const flags = "--target lab:demo --workload 'our orders.yaml' --param tables=4 --password-env DB_PASSWORD"
+	for err, want := range map[error]string{
+		error(&workload.AbsentError{What: "there is no table orders"}): "create the data first: plimsoll load prepare " + flags,
+		error(&workload.PresentError{Table: "orders"}):                 "run the load on the existing data, or remove it first: plimsoll load cleanup " + flags,
+		errors.New("the server closed the connection"):                 "",
+	} {
+		if got := hint.Of(workload.WithData(fmt.Errorf("check the data: %w", err), o.asTyped())); got != want {
+			t.Errorf("%v: %q, want %q", err, got, want)
+		}
+	}
+}

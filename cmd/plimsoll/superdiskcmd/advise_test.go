@@ -1,0 +1,23 @@
+package superdiskcmd
+
+import (
+	"strings"
+	"testing"
+
+	"plimsoll/superdisk"
+)
+
+// What is advised can be typed: with the cluster and the node that were looked at.
+func TestAdviceOnASuperDiskNamesItsClusterAndNode(t *testing.T) {
+	a := superdisk.Array{
+		Device: "/dev/md127", State: "clean", Slots: 2, Degraded: 1, Chunk: 4 << 20,
+		Legs: []superdisk.Leg{{Device: "/dev/nvme1n1", Role: superdisk.Network, State: []string{"in_sync", "write_mostly"}}},
+	}
+	all := place{cluster: "orders", node: "db1"}.advise(a, superdisk.KernelOf("6.12.0"))
+	if len(all) != 1 || all[0].Do != "plimsoll runbook plan superdisk/rebuild --cluster orders -i node=db1 -i local=DISK" {
+		t.Errorf("%+v", all)
+	}
+	if all = (place{}).advise(a, superdisk.KernelOf("6.12.0")); len(all) != 1 || !strings.Contains(all[0].Do, "--cluster CLUSTER -i node=NODE") {
+		t.Errorf("of no cluster: %+v", all)
+	}
+}

@@ -1,0 +1,50 @@
+package web
+
+import (
+	"testing"
+
+	"plimsoll/analyze"
+	"plimsoll/runbook/journal"
+	"plimsoll/watch"
+	"plimsoll/web/words"
+)
+
+// Every state that a page shows has its word in each language.
+func TestEveryStateHasItsWord(t *testing.T) {
+	states := []string{"firing", "pending", "resolved", "open", "closed", "running", "waiting", "asking", "held", "parked", journal.DoneWithRemainders}
+	for _, s := range []watch.State{watch.Unread, watch.Up, watch.Down, watch.Paused, watch.Reduced} {
+		states = append(states, string(s))
+	}
+	for _, o := range []journal.Outcome{journal.RunDone, journal.RunFailed, journal.RunCancelled, journal.RunUndone} {
+		states = append(states, string(o))
+	}
+	for _, p := range []journal.Phase{
+		journal.StepWaiting, journal.StepChecking, journal.StepAsking, journal.StepDue, journal.StepActing, journal.StepVerifying,
+		journal.StepRetrying, journal.StepDone, journal.StepSkipped, journal.StepFailed, journal.StepUndoing, journal.StepUndone,
+	} {
+		states = append(states, string(p))
+	}
+	for _, a := range []analyze.Answer{analyze.Pass, analyze.Fail, analyze.Inconclusive, analyze.Invalid, analyze.CouldNotRun} {
+		states = append(states, string(a))
+	}
+	for _, l := range words.Languages {
+		book, err := words.Read(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range states {
+			if book["state."+s] == "" {
+				t.Errorf("%s has no word for the state %q", l, s)
+			}
+		}
+	}
+}
+
+// A run that left targets out has ended.
+func TestARunWithRemaindersHasEnded(t *testing.T) {
+	for status, open := range map[string]bool{journal.DoneWithRemainders: false, "done": false, "failed": true, "running": true} {
+		if got := (runRow{Status: status}).Open(); got != open {
+			t.Errorf("%s: open is %v", status, got)
+		}
+	}
+}
