@@ -25,6 +25,26 @@ type DiskUse struct {
 	Bytes  float64 `json:"bytes"` // a second, reads and writes; 0: not known
 	// PeakBytes is the largest mean of any ten seconds; 0: not known.
 	PeakBytes float64 `json:"peak_bytes,omitempty"`
+	// Counted says that the disk itself has counted: writes of logs, which some servers do not count, are among them.
+	Counted bool `json:"counted_by_disk,omitempty"`
+	// Scaled is by how much what was observed is multiplied; 0: it is as it was observed.
+	Scaled float64 `json:"scaled,omitempty"`
+}
+
+// More is with so many writes a second more, which the disk has counted and the server has not.
+func (d DiskUse) More(writes float64) DiskUse {
+	writes = max(writes, 0)
+	d.IOPS = Figure{Mean: d.IOPS.Mean + writes, Low: d.IOPS.Low + writes, High: d.IOPS.High + writes}
+	d.Writes, d.Peak, d.Counted = d.Writes+writes, d.Peak+writes, true
+	return d
+}
+
+// Times is what so many servers like this one would ask for.
+func (d DiskUse) Times(n float64) DiskUse {
+	d.IOPS = Figure{Mean: n * d.IOPS.Mean, Low: n * d.IOPS.Low, High: n * d.IOPS.High}
+	d.Scaled = n
+	d.Writes, d.Peak, d.Bytes, d.PeakBytes = n*d.Writes, n*d.Peak, n*d.Bytes, n*d.PeakBytes
+	return d
 }
 
 // CommitUse is what commits wait for, in seconds for each commit.

@@ -35,7 +35,7 @@ func Actions() []action.Action {
 		only("cql", cql.Actions()),
 		only("singlestore", singlestore.Actions()),
 		superdisk.Actions(),
-		only("mysql", rds.Actions(openRDS, rds.DefaultEvery, replication.MayTakeWrites, mysql.ForgetClaim)),
+		only("mysql", rds.Actions(openRDS, rds.DefaultEvery, replication.MayTakeWrites, mysql.Claims{})),
 		kube.Actions(kube.DefaultEvery),
 	)
 }

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"plimsoll/hint"
 	"plimsoll/infra/disk/pace"
@@ -30,9 +31,19 @@ type Reconfigurable interface {
 	Reconfigure(ctx context.Context, settings map[string]string) error
 }
 
-// DiskLimited is a server on a disk that can be given other limits while it serves.
+// DiskLimited is a server on a disk with the limits of a cloud's volume, which can be given others while it serves.
 type DiskLimited interface {
+	// Disk is the disk as it is now, with what is left in its bucket; nil: it has no such limits.
+	Disk(ctx context.Context) (*pace.Disk, error)
+	// Requests are those that were made of the disk until now; zero: it has no such limits.
+	Requests(ctx context.Context) (DiskRequests, error)
 	SetDisk(ctx context.Context, d *pace.Disk) error
+}
+
+// DiskRequests are how often a disk was read and written until a moment.
+type DiskRequests struct {
+	At            time.Time
+	Reads, Writes int64
 }
 
 // Restorer brings a cluster back to a copy of its data, and to the nodes that it had then.

@@ -22,7 +22,7 @@ func diskState(n engine.Node) string { return path.Join(n.Dir, "disk-state.json"
 // putDisk writes down what a node's disk is.
 func (l *layer) putDisk(ctx context.Context, n engine.Node, d *pace.Disk) (id string, err error) {
 	id = rand.Text()
-	data, err := json.Marshal(forgetful.Disk{ID: id, Limits: d.Limits(), Balance: d.Balance})
+	data, err := json.Marshal(forgetful.Disk{ID: id, Limits: d.Limits(), Of: d, Balance: d.Balance})
 	if err != nil {
 		return "", err
 	}
@@ -65,6 +65,29 @@ func (l *layer) diskState(ctx context.Context, n engine.Node) (forgetful.DiskSta
 		return forgetful.DiskState{}, fmt.Errorf("read the disk's state: %w", err)
 	}
 	return forgetful.ReadDiskState(data)
+}
+
+// disk is a node's disk, with as much in its bucket as there was within the last second; nil if it has none.
+func (l *layer) disk(ctx context.Context, n engine.Node) (*pace.Disk, error) {
+	data, err := l.deps.Machine.ReadFile(ctx, diskFile(n))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var d forgetful.Disk
+	if err == nil {
+		err = json.Unmarshal(data, &d)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read its disk: %w", err)
+	}
+	if d.Of == nil {
+		return nil, nil
+	}
+	state, err := l.diskState(ctx, n)
+	if err == nil && state.ID == d.ID {
+		d.Of.Balance = &state.Balance
+	}
+	return d.Of, err
 }
 
 // ErrNoDisk says that a cluster has no disks with limits.

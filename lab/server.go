@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -179,6 +180,24 @@ func (s Server) Reconfigure(ctx context.Context, settings map[string]string) err
 // SetDisk gives it a disk of other limits while it runs; see Cluster.SetDisk.
 func (s Server) SetDisk(ctx context.Context, d *pace.Disk) error {
 	return s.cluster.SetDisk(ctx, d, s.node)
+}
+
+// Disk is its disk as it is now, with what is left in the bucket; nil if it has none with limits.
+func (s Server) Disk(ctx context.Context) (*pace.Disk, error) {
+	m, err := s.cluster.roster.find(s.node)
+	if err != nil || s.cluster.record.Disk == nil {
+		return nil, err
+	}
+	return m.layer.disk(ctx, m.node())
+}
+
+// Requests are those that were made of its disk until within the last second; none if it has no disk with limits.
+func (s Server) Requests(ctx context.Context) (cluster.DiskRequests, error) {
+	state, err := s.DiskState(ctx)
+	if errors.Is(err, ErrNoDisk) {
+		err = nil
+	}
+	return cluster.DiskRequests{At: state.At, Reads: state.Reads, Writes: state.Writes}, err
 }
 
 // CopyOf is the node whose data it has; "" if it has its own.

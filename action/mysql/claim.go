@@ -106,9 +106,32 @@ func (m *ClusterLock) take(ctx context.Context, c action.Claim) error {
 	return nil
 }
 
-// ForgetClaim releases the claim of a run in a copy of the cluster that the run has claimed: its table was copied with the data, and
-// nobody would prolong or release it there.
-func ForgetClaim(ctx context.Context, in engine.Database, run string) error {
+// Claims are those in the tables of single servers.
+type Claims struct{}
+
+// Holder is the run whose claim a server has; "" if it has none.
+func (Claims) Holder(ctx context.Context, in engine.Database) (run string, err error) {
+	session, err := in.Session(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	found := engine.Result{Keep: true}
+	err = session.Exec(ctx, "SELECT run FROM plimsoll.claim WHERE id = 1", &found)
+	switch {
+	case engine.ClassOf(err) == engine.Missing: // nobody has claimed anything there
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("read its claim: %w", err)
+	case found.Rows == 0:
+		return "", nil
+	}
+	return cluster.Plain(found.At(0, 0)), nil
+}
+
+// Forget releases the claim of a run in a copy of the cluster that the run has claimed: its table was copied with the data, and nobody would
+// prolong or release it there.
+func (Claims) Forget(ctx context.Context, in engine.Database, run string) error {
 	session, err := in.Session(ctx)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package rds
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/cluster"
+	"plimsoll/engine"
 	"plimsoll/hint"
 	"plimsoll/infra/aws"
 )
@@ -75,6 +77,7 @@ func (a *clone) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 		return f, &hint.PermanentError{Reason: fmt.Sprintf("there is a cluster %s already, and Plimsoll did not create it", a.Name), Advice: "choose another name"}
 	}
 	f.Observed["clone"] = c.ID
+	address := ""
 	for _, id := range a.instances() {
 		i, err := r.Instance(ctx, id)
 		switch {
@@ -84,9 +87,57 @@ func (a *clone) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 		case err != nil || !i.Settled():
 			return f, err
 		}
+		address = cmp.Or(address, i.Endpoint)
+	}
+	copied, err := a.hasClaimOf(ctx, on, address)
+	if err != nil {
+		return f, err
+	}
+	if copied != "" {
+		f.Reason = "it still has the claim of run " + copied + ", copied from " + source.ID
+		return f, nil
 	}
 	f.State = action.Satisfied
 	return f, nil
+}
+
+// hasClaimOf is the run whose claim both the cluster and the clone have: it was copied with the data, and the run that made the clone ended, or was
+// killed, before it released it there; "" if there is none.
+func (a *clone) hasClaimOf(ctx context.Context, on *cluster.Cluster, address string) (run string, err error) {
+	err = a.inClone(ctx, on, address, func(original, clone engine.Database) error {
+		of, err := a.api.claims.Holder(ctx, original)
+		if err != nil || of == "" {
+			return err
+		}
+		has, err := a.api.claims.Holder(ctx, clone)
+		if has == of {
+			run = of
+		}
+		return err
+	})
+	return run, err
+}
+
+// inClone calls a function with the databases of the cluster and of its clone; not where both are the same.
+func (a *clone) inClone(ctx context.Context, on *cluster.Cluster, address string, do func(original, clone engine.Database) error) error {
+	primary, err := on.Primary(ctx)
+	if err != nil {
+		return err
+	}
+	target := primary.Target
+	if slices.Contains(target.Addresses, address) {
+		return nil // the claim there is the one that this run has
+	}
+	original, err := on.Database(ctx, primary.Name)
+	if err != nil {
+		return err
+	}
+	target.Addresses = []string{address}
+	clone, err := on.Engine.Open(ctx, target)
+	if err != nil {
+		return fmt.Errorf("log in to the clone at %s: %w", address, err)
+	}
+	return errors.Join(do(original, clone), clone.Close())
 }
 
 func (a *clone) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
@@ -115,26 +166,8 @@ func (a *clone) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (ac
 			writer = is
 		}
 	}
-	return writer, a.forgetClaim(ctx, on, fmt.Sprint(writer["address"]), c.Run)
-}
-
-// forgetClaim releases the claim of this run in the clone, which has a copy of it.
-func (a *clone) forgetClaim(ctx context.Context, on *cluster.Cluster, address, run string) error {
-	primary, err := on.Primary(ctx)
-	if err != nil {
-		return err
-	}
-	target := primary.Target
-	if slices.Contains(target.Addresses, address) {
-		return nil // the claim there is the one that this run has
-	}
-	target.Addresses = []string{address}
-	db, err := on.Engine.Open(ctx, target)
-	if err != nil {
-		return fmt.Errorf("log in to the clone at %s: %w", address, err)
-	}
-	err = a.api.forget(ctx, db, run)
-	return errors.Join(err, db.Close())
+	// The clone has a copy of this run's claim, which nobody would prolong or release there.
+	return writer, a.inClone(ctx, on, fmt.Sprint(writer["address"]), func(_, clone engine.Database) error { return a.api.claims.Forget(ctx, clone, c.Run) })
 }
 
 // Undo deletes the clone if this run made it, and nobody added an instance to it.

@@ -27,12 +27,17 @@ const DefaultEvery = 10 * time.Second
 // MayTakeWrites refuses to have a node take writes when its cluster has, or may have, another primary.
 type MayTakeWrites func(ctx context.Context, on *cluster.Cluster, node string, c action.Call) error
 
-// ForgetClaim releases the claim of a run in a copy of the cluster that the run has claimed.
-type ForgetClaim func(ctx context.Context, in engine.Database, run string) error
+// Claims are those on clusters, which are kept in the clusters themselves: a copy of a cluster has a copy of its claim.
+type Claims interface {
+	// Holder is the run whose claim a database has; "" if it has none.
+	Holder(ctx context.Context, in engine.Database) (run string, err error)
+	// Forget releases the claim of a run in a copy of the cluster that the run has claimed.
+	Forget(ctx context.Context, in engine.Database, run string) error
+}
 
 // Actions lists what can be done to RDS and Aurora.
-func Actions(open Open, every time.Duration, may MayTakeWrites, forget ForgetClaim) []action.Action {
-	at := api{open, every, may, forget}
+func Actions(open Open, every time.Duration, may MayTakeWrites, claims Claims) []action.Action {
+	at := api{open, every, may, claims}
 	return []action.Action{
 		modifyClass(at), modifyStorage(at), setParameter(at), reboot(at), createReplica(at), promote(at), createBlueGreen(at), switchBlueGreen(at), backBlueGreen(at),
 		auroraFailover(at), auroraAddReader(at), auroraServe(at), auroraClone(at), auroraDeleteClone(at), auroraDeleteExpiredClones(at),
@@ -44,7 +49,7 @@ type api struct {
 	open   Open
 	every  time.Duration
 	may    MayTakeWrites
-	forget ForgetClaim
+	claims Claims
 }
 
 // of reaches the API where a cluster runs.

@@ -101,7 +101,7 @@ func (w *world) action(t *testing.T, name string) action.Action {
 	t.Helper()
 	all := rds.Actions(func(ctx context.Context, at cluster.AWS) (*aws.RDS, error) {
 		return aws.OpenRDS(ctx, aws.Options{Region: at.Region, Endpoint: w.URL})
-	}, 2*time.Millisecond, replication.MayTakeWrites, mysql.ForgetClaim)
+	}, 2*time.Millisecond, replication.MayTakeWrites, mysql.Claims{})
 	a, known := action.Find(all, name)
 	if !known {
 		t.Fatalf("no action %s", name)

@@ -25,6 +25,8 @@ type Input struct {
 	Volume        *storage.Volume // what the data lies on; nil: not known
 	Aurora        *Aurora         // it runs on Aurora, which has no volume; nil: it does not
 	Balance       float64         // share of its bucket that is left; NaN: not known
+	NoBalance     string          // why the cloud did not say how full it is
+	Lab           *LabDisk        // the volume is that of a lab's servers; nil: it is a cloud's
 	Class         string          // of the instance; "": not known
 	NoPlace       string          // why the cloud did not say what the server runs on
 	UnknownClass  string          // of the instance, where the catalogue does not have it
@@ -34,8 +36,19 @@ type Input struct {
 	use advise.DiskUse
 }
 
+// LabDisk is a lab's imitation of a volume.
+type LabDisk struct {
+	Name  string  // of the lab
+	Scale float64 // the disk's limits are this part of the volume's
+}
+
 // disk is what the server asks of its disk: as it was looked at, or as the look at its memory saw it.
-func (in Input) disk() (advise.DiskUse, bool) {
+func (in Input) disk() (use advise.DiskUse, known bool) {
+	defer func() {
+		if in.Lab != nil {
+			use = use.Times(1 / in.Lab.Scale)
+		}
+	}()
 	switch {
 	case in.Seen != nil && in.Seen.Disk != nil:
 		return *in.Seen.Disk, true
@@ -43,7 +56,7 @@ func (in Input) disk() (advise.DiskUse, bool) {
 		m := in.Memory
 		return advise.DiskUse{IOPS: advise.Figure{Mean: m.IOPS, Low: 0.9 * m.IOPS, High: max(m.Peak, m.IOPS)}, Writes: m.Writes, Peak: m.Peak}, true
 	}
-	return advise.DiskUse{}, false
+	return use, false
 }
 
 // Report makes the report.
@@ -57,6 +70,9 @@ func Report(in Input) *advise.Report {
 	}
 	if in.NoPlace != "" {
 		r.Unknown = append(r.Unknown, noPlace(in))
+	}
+	if in.NoBalance != "" {
+		r.Unknown = append(r.Unknown, "Burst bucket: "+in.NoBalance+". It is assumed to be full: --balance 35% says how full it is.")
 	}
 	use, looked := in.disk()
 	if in.Memory == nil && in.Seen == nil {

@@ -187,7 +187,7 @@ func (in Input) instance(name string, p advise.Point) advise.Option {
 	if class.Cores < was.Cores {
 		o.Risk += fmt.Sprintf("; %d processors and not %d: processor time is not predicted", class.Cores, was.Cores)
 	}
-	if in.Volume != nil {
+	if in.Volume != nil && in.Lab == nil {
 		before := in.Memory.IOPS
 		after := max(before-in.Memory.Reads+p.Reads, 0)
 		o.Effects = append(o.Effects, advise.Effect{What: "disk operations per second", Unit: "per_second", Now: before, Then: after,

@@ -38,6 +38,9 @@ func labDisk(v storage.Volume, part float64, balance string) string {
 	if extraMiBs(v) > 0 {
 		s += fmt.Sprintf("throughput: %.0f, ", v.MiBs)
 	}
+	if v.Volumes > 0 {
+		s += fmt.Sprintf("volumes: %d, ", v.Volumes)
+	}
 	if v.Managed {
 		s += "managed: true, "
 	}

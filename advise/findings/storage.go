@@ -20,12 +20,15 @@ func (in Input) storage() advise.Finding {
 		fmt.Sprintf("%.0f disk operations per second, of which %.0f write; %.0f in the busiest ten seconds.", m.IOPS.Mean, m.Writes, m.Peak),
 		describe(v, in.Balance),
 	}}
+	if in.Lab != nil {
+		f.Evidence = append(f.Evidence, in.Lab.told())
+	}
 	bytes := max(m.PeakBytes, m.Bytes)
 	carries, carriedBy := flow(v, class)
 	if bytes > 0 && carries > 0 {
 		f.Evidence = append(f.Evidence, fmt.Sprintf("%.3g MiB per second, %.3g in the busiest ten seconds, of a maximum of %.0f sustained, set by the %s.", m.Bytes/(1<<20), bytes/(1<<20), carries/(1<<20), carriedBy))
 	}
-	if in.Seen != nil && strings.Contains(strings.ToLower(in.Seen.Product), "mariadb") && in.Seen.Commit != nil && in.Seen.Commit.Rate.Mean > 1 {
+	if in.Seen != nil && !m.Counted && strings.Contains(strings.ToLower(in.Seen.Product), "mariadb") && in.Seen.Commit != nil && in.Seen.Commit.Rate.Mean > 1 {
 		f.Evidence = append(f.Evidence, fmt.Sprintf("Not included: writes of the redo and binary logs, which this server does not count, up to two for each of %.0f commits per second. CloudWatch's WriteIOPS includes them.", in.Seen.Commit.Rate.Mean))
 	}
 	if class.IOPS > 0 {
@@ -38,6 +41,13 @@ func (in Input) storage() advise.Finding {
 	switch {
 	case gives == 0:
 		f.Title = "The disk has no known limit"
+	case in.spent():
+		f.Urgent = true
+		f.Title = fmt.Sprintf("The burst bucket is empty, and the disk is at its limit of %.0f operations per second: the real demand may be higher than what was observed", gives)
+		if math.IsNaN(in.Balance) {
+			f.Title = fmt.Sprintf("The disk gives just the %.0f operations per second that its volume sustains: its burst bucket is probably empty, and the real demand may be higher than what was observed", gives)
+		}
+		f.Evidence = append(f.Evidence, cutOff)
 	case v.Bucket().Size > 0 && !math.IsInf(seconds, 1):
 		f.Urgent = true
 		f.Title = fmt.Sprintf("The burst ends in %s, and with it %.0f of %.0f operations per second", span(seconds), max(m.IOPS.Mean-gives, 0), m.IOPS.Mean)
@@ -68,7 +78,34 @@ func (in Input) storage() advise.Finding {
 }
 
 // cutOff is said of what was observed at a limit.
-const cutOff = "The observation is cut off at the limit: predictions of reads are based on less than the real demand."
+const cutOff = "The observation is cut off at the limit: predictions of reads are based on less than the real demand, and a volume that is advised for it may be too small. Observe again after a change."
+
+// spent tells whether the volume's bucket is empty and it gives what it sustains: it is known to be empty, or nothing but the limit keeps the
+// operations where they are all the time.
+func (in Input) spent() bool {
+	const (
+		emptied = 0.005 // of the bucket: what a rate near the limit leaves in it
+		near    = 0.03
+		around  = 0.1 // the server does not count each write of its logs
+	)
+	gives, by := limit(*in.Volume, in.Prices.Classes[in.Class])
+	if in.Volume.Bucket().Size == 0 || by != "volume" {
+		return false
+	}
+	if math.IsNaN(in.Balance) {
+		return in.use.IOPS.Mean >= (1-near)*gives && in.use.Peak <= (1+near)*gives
+	}
+	return in.Balance < emptied && in.use.Peak >= (1-around)*gives && in.use.Peak <= (1+around)*gives
+}
+
+// told says what is observed of a lab's disk.
+func (l LabDisk) told() string {
+	s := "This is the disk of lab " + l.Name + ", which imitates the volume"
+	if l.Scale != 1 {
+		s += fmt.Sprintf(" with 1/%.4g of its limits: operations and bytes are shown times %.4g, as the whole volume would have them", 1/l.Scale, 1/l.Scale)
+	}
+	return s + "."
+}
 
 // flowsAtMost is the throughput that volume and class give for a while, in bytes a second, and which of them sets it.
 func flowsAtMost(v storage.Volume, class price.Class) (most float64, by string) {
@@ -86,9 +123,17 @@ func describe(v storage.Volume, balance float64) string {
 		if math.IsNaN(balance) {
 			return s + "; the fill level of its burst bucket is unknown and assumed to be full: use --balance, or watch its BurstBalance."
 		}
-		s += fmt.Sprintf("; its bucket is %.0f %% full", 100*balance)
+		s += fmt.Sprintf("; its bucket is %s %% full", percent(balance))
 	}
 	return s + "."
+}
+
+// percent is a share in percent, with decimals where it is small.
+func percent(share float64) string {
+	if share >= 0.01 {
+		return fmt.Sprintf("%.0f", 100*share)
+	}
+	return fmt.Sprintf("%.2g", 100*share)
 }
 
 type candidate struct {
@@ -178,7 +223,15 @@ func (in Input) storageOption(name string, v storage.Volume, balance float64) ad
 		note = "the class allows no more"
 	}
 	o.Effects = append(o.Effects, advise.Effect{What: "sustained operations per second", Unit: "per_second", Now: nowGives, Then: gives, Low: gives, High: gives, Note: note})
-	if before, after := lasts(*in.Volume, in.Balance, m.IOPS.Mean), lasts(v, balance, m.IOPS.Mean); !math.IsInf(before, 1) || !math.IsInf(after, 1) {
+	if in.spent() {
+		e := advise.Effect{What: "until the burst ends", Unit: "seconds", Then: Forever, Low: Forever, High: Forever}
+		if after := finite(lasts(v, balance, max(m.Peak, m.IOPS.Mean))); v == *in.Volume {
+			e.Then, e.Low, e.High = 0, 0, 0
+		} else if after < Forever {
+			e.Then, e.Low, e.High = after, 0, after
+		}
+		o.Effects = append(o.Effects, e)
+	} else if before, after := lasts(*in.Volume, in.Balance, m.IOPS.Mean), lasts(v, balance, m.IOPS.Mean); !math.IsInf(before, 1) || !math.IsInf(after, 1) {
 		o.Effects = append(o.Effects, advise.Effect{
 			What: "until the burst ends", Unit: "seconds", Now: finite(before), Then: finite(after), Low: finite(lasts(v, balance, max(m.Peak, m.IOPS.High))), High: finite(lasts(v, balance, m.IOPS.Low)),
 		})
@@ -196,7 +249,11 @@ func (in Input) storageOption(name string, v storage.Volume, balance float64) ad
 	if v != *in.Volume {
 		o.Volume = VolumeText(v)
 	}
-	if v.Managed && v != *in.Volume {
+	switch {
+	case v == *in.Volume:
+	case in.Lab != nil:
+		o.Do = fmt.Sprintf("plimsoll lab disk %s --set %s", in.Lab.Name, in.Lab.text(v))
+	case v.Managed:
 		o.Do = fmt.Sprintf("plimsoll runbook plan rds/grow-storage --cluster %s -i node=%s", in.Cluster, in.Node)
 		if v.GiB != in.Volume.GiB {
 			o.Do += fmt.Sprintf(" -i gib=%.0f", v.GiB)
@@ -229,6 +286,21 @@ func VolumeText(v storage.Volume) string {
 	return s
 }
 
+// text is a disk of a lab as --set takes it.
+func (l LabDisk) text(v storage.Volume) string {
+	s := VolumeText(v)
+	if v.Volumes > 0 {
+		s += fmt.Sprintf(",volumes=%d", v.Volumes)
+	}
+	if v.Managed {
+		s += ",managed"
+	}
+	if l.Scale != 1 {
+		s += fmt.Sprintf(",scale=1/%.4g", 1/l.Scale)
+	}
+	return s
+}
+
 // Forever stands for a time that does not end, since JSON has no infinity.
 const Forever = 1e12
 
@@ -237,7 +309,15 @@ func finite(seconds float64) float64 { return min(seconds, Forever) }
 // changing says what the change itself does to the service.
 func (in Input) changing(name string, v storage.Volume) (risk, undo string) {
 	from := *in.Volume
+	if in.Lab != nil && v != from {
+		lab := in.Lab
+		in.Lab = nil
+		risk, undo = in.changing(name, v)
+		return "a lab's disk changes at once, and keeps what is left in its bucket. In the cloud: " + risk, fmt.Sprintf("plimsoll lab disk %s --set %s. In the cloud: %s", lab.Name, lab.text(from), undo)
+	}
 	switch {
+	case v == from && in.spent():
+		return "operations wait for the disk now, and connections pile up", "nothing to undo"
 	case v == from:
 		if gives, _ := limit(v, in.Prices.Classes[in.Class]); gives > 0 && in.use.IOPS.Mean > gives {
 			return fmt.Sprintf("when the burst ends, %.0f of %.0f operations per second have to wait, and connections pile up", in.use.IOPS.Mean-gives, in.use.IOPS.Mean), "nothing to undo"

@@ -126,8 +126,8 @@ func Observe(ctx context.Context, db engine.Database, o Options) (_ *Observation
 	return look.out, nil
 }
 
-// Pilot takes one list by SQL and says how long it took, or that it held the server up for too long. It is for a replica, before
-// the server that matters is asked.
+// Pilot takes one list, in the way in which they would be taken of the server that matters, and says how long it took, or that it held the server up for
+// too long. It is for a replica, before that server is asked.
 func Pilot(ctx context.Context, db engine.Database, o Options) (_ time.Duration, err error) {
 	o = o.withDefaults()
 	defer func() { err = denied(err) }()
@@ -139,11 +139,11 @@ func Pilot(ctx context.Context, db engine.Database, o Options) (_ time.Duration,
 	if err != nil {
 		return 0, err
 	}
-	o.Files = nil
 	source, err := newLister(ctx, db, cache, o)
 	if err != nil {
 		return 0, err
 	}
+	defer func() { err = errors.Join(err, source.close(context.WithoutCancel(ctx))) }()
 	watch := newStallWatch(paged)
 	if err := watch.during(ctx, func() error { _, err := source.list(ctx); return err }); err != nil {
 		return 0, err

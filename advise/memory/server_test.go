@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"plimsoll/engine"
+	"plimsoll/infra"
 	"plimsoll/infra/local"
 	"plimsoll/internal/labtest"
 	"plimsoll/lab"
@@ -104,6 +105,7 @@ func onServer(t *testing.T, product string) {
 	if after := labtest.Query(t, db, settingsOfLists); fmt.Sprint(after) != fmt.Sprint(before) {
 		t.Errorf("settings were %v and are %v", before, after)
 	}
+	pilotGoesTheSameWay(t, db, machine)
 	withoutPrivilege(t, db)
 	stallEndsIt(t, db)
 }
@@ -137,6 +139,30 @@ func neverFullIsRefused(t *testing.T, db labtest.Server) {
 	var why *Unable
 	if !errors.As(err, &why) || why.Hint() == "" {
 		t.Errorf("a pool that never had to drop a page: %v", err)
+	}
+}
+
+// readFiles counts the files that are read.
+type readFiles struct {
+	infra.Files
+	read int
+}
+
+func (f *readFiles) ReadFile(ctx context.Context, path string) ([]byte, error) {
+	f.read++
+	return f.Files.ReadFile(ctx, path)
+}
+
+// pilotGoesTheSameWay: what a list costs is tried in the way in which lists are taken afterwards, and the server's settings stay as they were.
+func pilotGoesTheSameWay(t *testing.T, db labtest.Server, files infra.Files) {
+	t.Helper()
+	before := labtest.Query(t, db, settingsOfLists)
+	counted := &readFiles{Files: files}
+	if took, err := Pilot(t.Context(), db.Database, Options{MaxStall: 5 * time.Second, Files: counted}); err != nil || took <= 0 || counted.read == 0 {
+		t.Errorf("a pilot by the file read %d files in %v: %v", counted.read, took, err)
+	}
+	if after := labtest.Query(t, db, settingsOfLists); fmt.Sprint(after) != fmt.Sprint(before) {
+		t.Errorf("settings were %v and are %v", before, after)
 	}
 }
 

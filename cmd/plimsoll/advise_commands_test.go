@@ -14,6 +14,7 @@ import (
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/runs"
 	"plimsoll/cmd/plimsoll/trialcmd"
+	"plimsoll/lab"
 	"plimsoll/trial/spec"
 	"plimsoll/watch/storage"
 )
@@ -63,6 +64,9 @@ func advisedOn(t *testing.T) (all []*advise.Report) {
 		own := in
 		own.Class, own.Statements, own.Seen, own.Volume = "", nil, seen("MariaDB"), &storage.Volume{Type: v.Type, GiB: v.GiB, IOPS: v.IOPS}
 		all = append(all, findings.Report(own))
+		own.Memory, own.Lab = nil, &findings.LabDisk{Name: "demo", Scale: 0.1}
+		own.Seen = &advise.Seen{Product: "MariaDB", Disk: &advise.DiskUse{IOPS: *f(v.Base() / 10), Peak: v.Base() / 10}}
+		all = append(all, findings.Report(own))
 	}
 	aurora := findings.Input{Cluster: "users", Node: "n1", At: now, Class: "db.r6g.4xlarge", Prices: prices, Seen: seen("Aurora MySQL")}
 	all = append(all, findings.Report(aurora))
@@ -85,6 +89,7 @@ func TestCommandsOfAdviceCanBeTyped(t *testing.T) {
 	root, kinds := newRoot(console.Streams{}), map[string]int{}
 	for _, r := range advisedOn(t) {
 		for _, f := range r.Findings {
+			ownMix(t, f)
 			for _, o := range f.Options {
 				if rehearsed := o.Rehearse != ""; rehearsed == strings.Contains(o.Name, "leave it") && f.About != "commit" || !rehearsed && !strings.Contains(o.Name, "not here") && !strings.HasPrefix(o.Name, "leave it") {
 					t.Errorf("%s: %s is rehearsed by %q", f.About, o.Name, o.Rehearse)
@@ -103,6 +108,8 @@ func TestCommandsOfAdviceCanBeTyped(t *testing.T) {
 						takesInputs(t, command, words)
 					case words[1] == "trial":
 						isValid(t, command, words, o)
+					case words[1] == "lab":
+						isDisk(t, command, words, o)
 					}
 				}
 			}
@@ -111,11 +118,49 @@ func TestCommandsOfAdviceCanBeTyped(t *testing.T) {
 	for _, want := range []string{
 		"trial run examples/burst-bucket/volume.yaml", "trial run examples/burst-bucket/cache.yaml", "trial run examples/commit-path/trial.yaml", "trial run examples/commit-path/batch.yaml",
 		"runbook plan rds/grow-storage", "runbook plan rds/resize", "runbook plan rds/add-replica", "runbook plan aurora/add-reader", "runbook plan rds/set-parameter", "runbook plan mysql/set-variable",
-		"runbook rehearse mysql/alter-table", "runbook rehearse mysql/resize-buffer-pool",
+		"lab disk demo", "runbook rehearse mysql/alter-table", "runbook rehearse mysql/resize-buffer-pool",
 	} {
 		if kinds[want] == 0 {
 			t.Errorf("no option says plimsoll %s: %v", want, kinds)
 		}
+	}
+}
+
+// ownMix holds that what advice about commits says of statements of one's own makes a valid trial.
+func ownMix(t *testing.T, f advise.Finding) {
+	t.Helper()
+	for _, e := range f.Evidence {
+		_, set, said := strings.Cut(e, "--set 'load=")
+		if !said {
+			continue
+		}
+		value, _, closed := strings.Cut(set, "'")
+		if value = strings.Replace(value, "FILE", "examples/burst-bucket/users.yaml", 1); !closed || !strings.Contains(value, "users.yaml") {
+			t.Fatalf("%s", e)
+		}
+		trial, err := trialcmd.Read("examples/commit-path/trial.yaml", spec.Options{Set: []string{"load=" + value}})
+		if err != nil {
+			t.Errorf("%s: %v", e, err)
+		} else if !strings.HasSuffix(trial.Cells[0].Source, "users.yaml") {
+			t.Errorf("it runs %s", trial.Cells[0].Source)
+		}
+	}
+}
+
+// isDisk holds that a lab's disk is what the option names.
+func isDisk(t *testing.T, command string, words []string, o advise.Option) {
+	t.Helper()
+	if len(words) != 6 || words[4] != "--set" {
+		t.Fatalf("%s", command)
+	}
+	disk, err := lab.ParseDisk(words[5])
+	if err != nil {
+		t.Errorf("%s: %v", command, err)
+		return
+	}
+	want, err := advisecmd.ParseCloudVolume(o.Volume, disk.Volume.Managed)
+	if err != nil || disk.Volume.Type != want.Type || disk.Volume.GiB != want.GiB || disk.Volume.Base() != want.Base() || disk.Volume.Throughput() != want.Throughput() || disk.Scale != 0.1 {
+		t.Errorf("%s is %+v, want %+v: %v", command, disk, want, err)
 	}
 }
 

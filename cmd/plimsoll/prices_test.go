@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -12,6 +13,75 @@ import (
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/infra/aws/awstest"
 )
+
+// The Price List answers in pages, some of them late, twice or not at all: what is written is all of it, each figure once, or nothing.
+func TestPricesAreUpdatedThroughTrouble(t *testing.T) {
+	const classes = 23 // eight pages of three
+	cloud := awstest.New(t)
+	for n := range classes {
+		cloud.Prices.Add("2026-11-20T08:00:00Z", awstest.PriceEntry{Service: "AmazonRDS", Family: "Database Instance", Unit: "Hrs", USD: fmt.Sprintf("0.%02d00000000", n+1), Reserved: "Hrs", Attributes: map[string]string{
+			"regionCode": "eu-central-1", "instanceType": fmt.Sprintf("db.r%dg.large", n+1), "databaseEngine": "MySQL", "deploymentOption": "Single-AZ", "usagetype": "EUC1-InstanceUsage:x",
+		}})
+	}
+	cloud.Prices.Add("2026-11-20T08:00:00Z", awstest.PriceEntry{Service: "AmazonRDS", Family: "Database Storage", Unit: "GB-Mo", USD: "0.1370000000", Attributes: map[string]string{
+		"regionCode": "eu-central-1", "databaseEngine": "Any", "usagetype": "EUC1-RDS:GP2-Storage",
+	}})
+	t.Setenv("PLIMSOLL_HOME", t.TempDir())
+	file := filepath.Join(os.Getenv("PLIMSOLL_HOME"), "prices.yaml")
+	update := func() (string, int) {
+		var out, err strings.Builder
+		status := program(t.Context(), []string{"prices", "update", "--region", "eu-central-1", "--endpoint", cloud.URL}, console.Streams{In: strings.NewReader(""), Out: &out, Err: &err})
+		return out.String() + err.String(), status
+	}
+	// In the middle of the pages of the first question.
+	cloud.Fail("GetProducts", "", "", awstest.Lost, "", awstest.Broken, "", awstest.Throttled)
+	if text, status := update(); status != 0 || !strings.Contains(text, "23 classes, 1 kinds of RDS volumes") {
+		t.Fatalf("status %d: %s", status, text)
+	}
+	c, err := price.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range classes {
+		name, want := fmt.Sprintf("db.r%dg.large", n+1), float64(n+1)/100
+		if got := c.Regions["eu-central-1"].Classes[name].Hour; math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s costs %g an hour, want %g", name, got, want)
+		}
+	}
+	before, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for fault, hint := range map[awstest.Fault]string{
+		awstest.Denied:  "hint: the credentials lack the permission pricing:GetProducts",
+		awstest.Expired: "hint: the credentials have expired: log in again",
+		awstest.Unknown: "hint: AWS does not accept the credentials",
+		awstest.Broken:  "InternalErrorException",
+	} {
+		cloud.Fail("GetProducts", "", "", "", fault, fault, fault) // as often as it is asked again
+		if text, status := update(); status != console.ExitTrouble || !strings.Contains(text, hint) {
+			t.Errorf("%s: status %d: %s", fault, status, text)
+		}
+		if after, err := os.ReadFile(file); err != nil || string(after) != string(before) {
+			t.Errorf("%s: the file was changed, %v", fault, err)
+		}
+		cloud.Heal("GetProducts")
+	}
+}
+
+// Where there are no credentials, it is said how to have some.
+func TestPricesWithoutCredentials(t *testing.T) {
+	for name, value := range map[string]string{
+		"HOME": t.TempDir(), "PLIMSOLL_HOME": t.TempDir(), "AWS_EC2_METADATA_DISABLED": "true", "AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_PROFILE": "",
+		"AWS_CONFIG_FILE": filepath.Join(t.TempDir(), "config"), "AWS_SHARED_CREDENTIALS_FILE": filepath.Join(t.TempDir(), "credentials"),
+	} {
+		t.Setenv(name, value)
+	}
+	var out, err strings.Builder
+	if status := program(t.Context(), []string{"prices", "update"}, console.Streams{In: strings.NewReader(""), Out: &out, Err: &err}); status != console.ExitTrouble || !strings.Contains(err.String(), "hint: Plimsoll uses the credentials of the AWS command line: log in") {
+		t.Errorf("status %d: %s", status, err.String())
+	}
+}
 
 // The Price List of this test is a stand-in, awstest, which speaks its format: no account of AWS was there to be asked.
 func TestPricesAreUpdated(t *testing.T) {

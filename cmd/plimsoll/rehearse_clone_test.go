@@ -2,13 +2,17 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
 	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/cmd/plimsoll/runbookcmd"
 	"plimsoll/infra/aws/awstest"
 	"plimsoll/inventory"
+	"plimsoll/runbook/journal"
 )
 
 // A change is rehearsed on a clone of the cluster in production that it is meant for, which has its data, with one command; the clone is
@@ -24,21 +28,10 @@ func TestARehearsalOnAClone(t *testing.T) {
 	s := newRDS(t, 2, true)
 	var clones []string
 	ctx, interrupt := t.Context(), func() {}
-	s.api.Cloned = func(_, clone string) string {
+	s.clones(func(clone string) {
 		clones = append(clones, clone)
 		interrupt()
-		claim, err := s.site.Value(context.Background(), "n1", "SELECT CONCAT_WS(\"','\", run, holder, epoch, since, expires) FROM plimsoll.claim")
-		if err != nil || strings.HasPrefix(claim, "'") {
-			t.Errorf("the run that clones has no claim to be copied: %s, %v", claim, err)
-		}
-		s.do("n2", "DROP DATABASE IF EXISTS app", "CREATE DATABASE app", "CREATE TABLE app.t (id INT PRIMARY KEY)", "INSERT INTO app.t VALUES (1)", "CREATE DATABASE IF NOT EXISTS plimsoll",
-			"DROP TABLE IF EXISTS plimsoll.claim", "CREATE TABLE plimsoll.claim (id TINYINT PRIMARY KEY, run VARCHAR(100) NOT NULL, holder VARCHAR(200) NOT NULL, epoch BIGINT NOT NULL, since DATETIME(6) NOT NULL, expires DATETIME(6) NOT NULL)",
-			"INSERT INTO plimsoll.claim VALUES (1, '"+claim+"')")
-		return s.address["n2"]
-	}
-	s.api.Instances.Add(awstest.Instance{ID: "orders", Class: "db.r6g.large", Engine: "mysql", Version: "9.7.4", Type: "gp2", GiB: 100, Address: s.address["n1"], Group: "own"})
-	s.api.Clusters.Add("shop", "aurora-mysql", "orders")
-	s.describe(", aurora: shop", [3]string{"db1", "orders", s.address["n1"]})
+	})
 	said, err := os.ReadFile(inventory.File)
 	if err != nil {
 		t.Fatal(err)
@@ -115,6 +108,76 @@ steps:
 		t.Errorf("status %d: %s", status, text)
 	}
 	gone(3)
+}
+
+// clones makes n1 the writer of a cluster of Aurora of which n2 is each clone, with a copy of its data and of its claim.
+func (s *rdsStandIn) clones(began func(clone string)) {
+	s.api.Cloned = func(_, clone string) string {
+		began(clone)
+		claim, err := s.site.Value(context.Background(), "n1", "SELECT CONCAT_WS(\"','\", run, holder, epoch, since, expires) FROM plimsoll.claim")
+		if err != nil || strings.HasPrefix(claim, "'") {
+			s.t.Errorf("the run that clones has no claim to be copied: %s, %v", claim, err)
+		}
+		s.do("n2", "DROP DATABASE IF EXISTS app", "CREATE DATABASE app", "CREATE TABLE app.t (id INT PRIMARY KEY)", "INSERT INTO app.t VALUES (1)", "CREATE DATABASE IF NOT EXISTS plimsoll",
+			"DROP TABLE IF EXISTS plimsoll.claim", "CREATE TABLE plimsoll.claim (id TINYINT PRIMARY KEY, run VARCHAR(100) NOT NULL, holder VARCHAR(200) NOT NULL, epoch BIGINT NOT NULL, since DATETIME(6) NOT NULL, expires DATETIME(6) NOT NULL)",
+			"INSERT INTO plimsoll.claim VALUES (1, '"+claim+"')")
+		return s.address["n2"]
+	}
+	s.api.Instances.Add(awstest.Instance{ID: "orders", Class: "db.r6g.large", Engine: "mysql", Version: "9.7.4", Type: "gp2", GiB: 100, Address: s.address["n1"], Group: "own"})
+	s.api.Clusters.Add("shop", "aurora-mysql", "orders")
+	s.describe(", aurora: shop", [3]string{"db1", "orders", s.address["n1"]})
+}
+
+// A run that makes a clone has a claim of which the clone has a copy. Killed while the clone's instance was being created, it releases that copy
+// when it goes on: else every run on the clone would be refused until somebody broke its lock.
+func TestACloneThatWasKilledInItsCreationReleasesTheCopiedClaim(t *testing.T) {
+	if apart(t) {
+		return
+	}
+	if testing.Short() {
+		t.Skip("starts real servers")
+	}
+	s := newRDS(t, 2, true)
+	s.clones(func(string) {})
+	plimsoll, err := exec.LookPath("plimsoll") // TestMain has put it there
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := exec.CommandContext(t.Context(), plimsoll, "runbook", "run", "aurora/clone", "--cluster", "orders", "-i", "name=copy", "-i", "class=db.r6g.large", "--yes")
+	s.api.Joined = func(string, string) string {
+		if err := cut.Process.Kill(); err != nil {
+			t.Error(err)
+		}
+		return s.address["n2"]
+	}
+	if said, err := cut.CombinedOutput(); err == nil {
+		t.Fatalf("it was not killed: %s", said)
+	}
+	var all []runbookcmd.Status
+	out, said, status := typed(t, "runbook", "status", "--json")
+	if err := json.Unmarshal([]byte(out), &all); err != nil || len(all) != 1 {
+		t.Fatalf("status %d: %s%s", status, out, said)
+	}
+	claimed := func() string {
+		t.Helper()
+		run, err := s.site.Value(t.Context(), "n2", "SELECT run FROM plimsoll.claim")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return run
+	}
+	if run := claimed(); run != all[0].Run {
+		t.Fatalf("the clone has the claim of %q, and run %s was killed", run, all[0].Run)
+	}
+	if _, said, status := typed(t, "runbook", "resume", all[0].Run, "--yes"); status != 0 {
+		t.Fatalf("status %d: %s", status, said)
+	}
+	if run := claimed(); run != "" {
+		t.Errorf("run %s still has the clone", run)
+	}
+	if s := statusByName(t, all[0].Run); s.Status != string(journal.RunDone) {
+		t.Errorf("%+v", s)
+	}
 }
 
 func columnsOf(t *testing.T, s *rdsStandIn, node string) string {

@@ -66,6 +66,9 @@ func TestRelease(t *testing.T) {
 	if said := shell(clean, "bin/plimsoll trial validate examples/demo/trial.yaml", home...); !strings.Contains(said, "valid") {
 		t.Errorf("validate says: %s", said)
 	}
+	if said := shell(clean, "mkdir elsewhere; cd elsewhere; ../bin/plimsoll trial validate examples/demo/trial.yaml", home...); !strings.Contains(said, "valid") {
+		t.Errorf("elsewhere validate says: %s", said)
+	}
 	for _, root := range []string{clean, prefix} {
 		for _, file := range []string{"man/man1/plimsoll-trial-run.1", "bash-completion/completions/plimsoll", "zsh/site-functions/_plimsoll", "fish/vendor_completions.d/plimsoll.fish"} {
 			if info, err := os.Stat(filepath.Join(root, "share", file)); err != nil || info.Size() == 0 {

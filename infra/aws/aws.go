@@ -75,6 +75,9 @@ func configure(ctx context.Context, o Options) (c sdk.Config, err error) {
 	if c.Region == "" {
 		return c, hint.With(errors.New("no AWS region is configured"), "set it in plimsoll.yaml: aws: {region: ap-northeast-2}, or set AWS_REGION")
 	}
+	if o.Endpoint == "" && c.Credentials != nil {
+		c.Credentials = saysNone(c.Credentials)
+	}
 	return c, recorded(&c)
 }
 
@@ -106,7 +109,12 @@ const (
 	codeState      = "InvalidDBInstanceState"
 	codeDenied     = "AccessDenied"
 	codeDeniedToo  = "AccessDeniedException"
-	codeExpired    = "ExpiredToken"
+)
+
+// The codes by which the services say that the credentials have ended, and that nobody has them; each way of asking has its own.
+var (
+	codesExpired = []string{"ExpiredToken", "ExpiredTokenException"}
+	codesUnknown = []string{"InvalidClientTokenId", "UnrecognizedClientException", "InvalidSignatureException", "SignatureDoesNotMatch", "MissingAuthenticationToken"}
 )
 
 // explain names the operation and adds what a person can do.
@@ -138,13 +146,43 @@ func explainMetrics(permission string, err error) error {
 
 // refused is an error about who asks, with what to do; nil: it is another.
 func refused(permission string, err error) error {
-	switch code(err) {
-	case codeDenied, codeDeniedToo:
+	var none *noCredentialsError
+	switch is := code(err); {
+	case is == codeDenied, is == codeDeniedToo:
 		return hint.With(err, "the credentials lack the permission "+permission+" for this resource")
-	case codeExpired:
+	case slices.Contains(codesExpired, is):
 		return hint.With(err, "the credentials have expired: log in again, for example with aws sso login")
+	case slices.Contains(codesUnknown, is):
+		return hint.With(err, "AWS does not accept the credentials: aws sts get-caller-identity shows whose they are; a clock that is minutes off makes every signature bad")
+	case errors.As(err, &none):
+		return hint.With(err, "Plimsoll uses the credentials of the AWS command line: log in, for example with aws sso login or aws configure, or choose others with AWS_PROFILE")
+	case isThrottled(err):
+		return hint.With(err, "AWS refused too many requests of the account in a row: try again in some minutes")
 	}
 	return nil
+}
+
+// isThrottled tells whether a request was refused because there were too many of the account.
+func isThrottled(err error) bool {
+	_, is := retry.DefaultThrottleErrorCodes[code(err)]
+	return is
+}
+
+// noCredentialsError says that there are no credentials, or that they cannot be had.
+type noCredentialsError struct{ cause error }
+
+func (e *noCredentialsError) Error() string { return e.cause.Error() }
+func (e *noCredentialsError) Unwrap() error { return e.cause }
+
+// saysNone has credentials say by their error that there are none.
+func saysNone(inner sdk.CredentialsProvider) sdk.CredentialsProvider {
+	return sdk.CredentialsProviderFunc(func(ctx context.Context) (sdk.Credentials, error) {
+		c, err := inner.Retrieve(ctx)
+		if err != nil && ctx.Err() == nil {
+			err = &noCredentialsError{err}
+		}
+		return c, err
+	})
 }
 
 // IsDenied tells whether the credentials lack the permission for something.

@@ -41,7 +41,7 @@ func TestTheStandInIsHeldToARecording(t *testing.T) {
 			t.Error(d)
 		case *recorded != "":
 			t.Log(d)
-		case d.Kind != awstest.NotReplayed:
+		default:
 			t.Errorf("of a recording of the stand-in itself: %s", d)
 		}
 	}
@@ -64,11 +64,9 @@ func TestWhatIsRecordedIsReplayed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, d := range awstest.Replay(t, folder) {
-		if d.Kind != awstest.NotReplayed {
-			t.Error(d)
-		}
+		t.Error(d)
 	}
-	for _, want := range []string{"ModifyDBInstance", "RebootDBInstance", "SwitchoverBlueGreenDeployment", "FailoverDBCluster", "GetMetricData", "GetResourceMetrics", "DescribeDBParameters", "AttachVolume", "ModifyVolume", "StopInstances"} {
+	for _, want := range []string{"ModifyDBInstance", "RebootDBInstance", "SwitchoverBlueGreenDeployment", "FailoverDBCluster", "GetMetricData", "GetResourceMetrics", "DescribeDBParameters", "AttachVolume", "ModifyVolume", "StopInstances", "GetProducts"} {
 		if !slices.ContainsFunc(calls, func(c record.Call) bool { return c.Action == want && c.Status == 200 }) {
 			t.Errorf("no %s among %d calls", want, len(calls))
 		}
@@ -131,19 +129,23 @@ func TestAReplayTellsWhatDiffers(t *testing.T) {
 	change("DescribeDBInstances", "<Code>DBInstanceNotFound</Code>", "<Code>DBInstanceNotFoundFault</Code>")
 	change("DescribeDBInstances", "<DBInstanceStatus>rebooting</DBInstanceStatus>", "<DBInstanceStatus>restarting</DBInstanceStatus>")
 	change("DescribeDBInstances", "<TagList>", "<VpcSecurityGroups><VpcSecurityGroupMembership><Status>active</Status></VpcSecurityGroupMembership></VpcSecurityGroups><TagList>")
+	change("GetProducts", "ThrottlingException", "ThrottlingError")
+	change("GetProducts", "beginRange", "startRange")
 	change("DescribeDBClusters", "<DeletionProtection>false</DeletionProtection>", "<Capacity>2</Capacity>")
 	found := map[awstest.DifferenceKind]string{}
 	for _, d := range awstest.Replay(t, folder) {
 		found[d.Kind] += d.String() + "\n"
 	}
-	for kind, want := range map[awstest.DifferenceKind]string{
-		awstest.OtherCode:    "recorded DBInstanceNotFoundFault, the stand-in DBInstanceNotFound",
-		awstest.OtherState:   "DBInstanceStatus restarting",
-		awstest.Invented:     "DBCluster.DeletionProtection",
-		awstest.RecordedOnly: "DBCluster.Capacity",
+	for kind, all := range map[awstest.DifferenceKind][]string{
+		awstest.OtherCode:    {"recorded DBInstanceNotFoundFault, the stand-in DBInstanceNotFound", "recorded ThrottlingError, the stand-in ThrottlingException"},
+		awstest.OtherState:   {"DBInstanceStatus restarting"},
+		awstest.Invented:     {"DBCluster.DeletionProtection", "priceDimensions.*.beginRange"},
+		awstest.RecordedOnly: {"DBCluster.Capacity", "priceDimensions.*.startRange"},
 	} {
-		if !strings.Contains(found[kind], want) {
-			t.Errorf("%s: %q, want %q", kind, found[kind], want)
+		for _, want := range all {
+			if !strings.Contains(found[kind], want) {
+				t.Errorf("%s: %q, want %q", kind, found[kind], want)
+			}
 		}
 	}
 	if strings.Contains(found[awstest.OtherState], "active") {
@@ -275,7 +277,26 @@ func tell(t *testing.T) {
 	do(err)
 	_, err = m.Waits(ctx, "db-ORDERS", minute, minute.Add(time.Minute))
 	do(err)
+	tellOfPrices(t, s)
 	tellOfVolumes(t)
+}
+
+// tellOfPrices asks the Price List what prices update asks: the answer has two pages, and a request is throttled before the second.
+func tellOfPrices(t *testing.T, s *awstest.Server) {
+	t.Helper()
+	for _, class := range []string{"db.r6g.large", "db.r6g.xlarge", "db.r6g.2xlarge", "db.r6g.4xlarge"} {
+		s.Prices.Add("2026-11-20T08:00:00Z", awstest.PriceEntry{Service: "AmazonRDS", Family: "Database Instance", Unit: "Hrs", USD: "0.2520000000", Reserved: "Quantity", Attributes: map[string]string{
+			"regionCode": "eu-west-1", "instanceType": class, "databaseEngine": "MySQL", "deploymentOption": "Single-AZ", "usagetype": "EU-InstanceUsage:" + class,
+		}})
+	}
+	p, err := aws.OpenPrices(t.Context(), aws.Options{Endpoint: s.URL})
+	must(t, err)
+	s.Fail("GetProducts", "", awstest.Throttled)
+	all, _, err := p.Products(t.Context(), "AmazonRDS", map[string]string{"regionCode": "eu-west-1", "productFamily": "Database Instance"})
+	must(t, err)
+	if len(all) != 4 {
+		t.Errorf("%d classes on two pages, want 4", len(all))
+	}
 }
 
 // tellOfVolumes asks for what is asked of EC2: a volume is made, attached, grown, taken off and deleted, and a machine is stopped.

@@ -14,6 +14,7 @@ import (
 type Disk struct {
 	ID     string      `json:"id"` // another one for every change
 	Limits pace.Limits `json:"limits,omitzero"`
+	Of     *pace.Disk  `json:"of,omitempty"` // the volume that the limits are of; nil: of none
 	// Balance is the share of the bucket that is left when these limits begin; nil: as many credits as there were.
 	Balance *float64 `json:"balance,omitempty"`
 }

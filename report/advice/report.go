@@ -16,7 +16,7 @@ func Text(r *advise.Report, width int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", title(r))
 	for i, f := range r.Findings {
-		fmt.Fprintf(&b, "\n%d. %s%s\n", i+1, urgent(f), fold(f.Title, width-3))
+		fmt.Fprintf(&b, "\n%d. %s\n", i+1, fold(urgent(f)+f.Title, width-3))
 		for _, e := range f.Evidence {
 			b.WriteString(indented(fold("· "+e, width-3)))
 		}
@@ -110,7 +110,11 @@ func commandsOf(o advise.Option) (all []labelled) {
 		all = append(all, labelled{"rehearse", o.Rehearse})
 	}
 	if o.Do != "" {
-		all = append(all, labelled{"plan", o.Do})
+		what := "plan"
+		if !strings.HasPrefix(o.Do, "plimsoll runbook plan ") {
+			what = "do"
+		}
+		all = append(all, labelled{what, o.Do})
 	}
 	return all
 }
@@ -183,6 +187,9 @@ func each(o advise.Option) string {
 	return fmt.Sprintf("%s %.3g", o.Change.Currency, *o.PerRead)
 }
 
+// ended is the effect of which 0 seconds say that it is so already.
+const ended = "until the burst ends"
+
 // forever is from when on a time is called never.
 const forever = 1e11
 
@@ -195,6 +202,9 @@ func effect(o advise.Option, what string) string {
 		write := func(v float64) string {
 			if unit == quantity.Seconds && v >= forever {
 				return "never"
+			}
+			if what == ended && v == 0 {
+				return "it has ended"
 			}
 			if unit == quantity.Seconds && v >= 60 {
 				return quantity.Duration(time.Duration(v * float64(time.Second)))

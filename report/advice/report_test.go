@@ -17,8 +17,8 @@ func sample() *advise.Report {
 			Options: []advise.Option{
 				{Name: "leave it", Price: price, Risk: "it breaks", Undo: "nothing", Effects: []advise.Effect{{What: "until the burst ends", Unit: "seconds", Then: 192, Low: 150, High: 220}}},
 				{Name: "gp3", Advised: true, Price: advise.Price{Unknown: "nobody knows"}, Change: advise.Price{Unknown: "nobody knows"}, Risk: "it breaks", Undo: "nothing",
-					Do: "plimsoll do it", Rehearse: "plimsoll try it", Effects: []advise.Effect{{What: "until the burst ends", Unit: "seconds", Then: 1e12, Low: 1e12, High: 1e12}}},
-				{Name: "another", Class: "db.m7g.large", Price: advise.Price{Unknown: "no price of db.m7g.large"}, Risk: "it breaks", Undo: "nothing"},
+					Do: "plimsoll runbook plan it", Rehearse: "plimsoll try it", Effects: []advise.Effect{{What: "until the burst ends", Unit: "seconds", Then: 1e12, Low: 1e12, High: 1e12}}},
+				{Name: "another", Class: "db.m7g.large", Price: advise.Price{Unknown: "no price of db.m7g.large"}, Risk: "it breaks", Undo: "nothing", Do: "plimsoll lab disk it"},
 				{Name: "yet another", Class: "db.m7g.xlarge", Price: advise.Price{Unknown: "no price of db.m7g.xlarge"}, Risk: "it breaks", Undo: "nothing"},
 			},
 		}},
@@ -30,7 +30,7 @@ func TestAdviceIsWritten(t *testing.T) {
 	for name, text := range map[string]string{"text": Text(sample(), 100), "Markdown": Markdown(sample())} {
 		for _, want := range []string{
 			"Urgent: The burst ends 3 minutes from now", "2000 operations a second", "leave it, gp3, another, yet another: it breaks. Undo: nothing.", "never", "← advised",
-			"USD 600 ±30", "unknown", "plimsoll do it", "plimsoll try it", "3 min 12 s (2 min 30 s to 3 min 40 s)", "nobody knows", "no price in us-east-1 for db.m7g.large, db.m7g.xlarge", "Instances: the class is not known.", "a guide, read on 2026-06-01", "half a year old", "A discount of 10 % is included",
+			"USD 600 ±30", "unknown", "plimsoll runbook plan it", "plimsoll try it", "3 min 12 s (2 min 30 s to 3 min 40 s)", "nobody knows", "no price in us-east-1 for db.m7g.large, db.m7g.xlarge", "Instances: the class is not known.", "a guide, read on 2026-06-01", "half a year old", "A discount of 10 % is included",
 		} {
 			if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
 				t.Errorf("%s does not say %q:\n%s", name, want, text)
@@ -41,7 +41,7 @@ func TestAdviceIsWritten(t *testing.T) {
 
 // Each command stands under the option that it is of, and says what it does.
 func TestCommandsAreNamed(t *testing.T) {
-	if text := Text(sample(), 100); !strings.Contains(text, "   gp3\n     rehearse: plimsoll try it\n     plan:     plimsoll do it\n") {
+	if text := Text(sample(), 100); !strings.Contains(text, "   gp3\n     rehearse: plimsoll try it\n     plan:     plimsoll runbook plan it\n   another\n     do:       plimsoll lab disk it\n") {
 		t.Error(text)
 	}
 }

@@ -82,7 +82,7 @@ func newAurora(t *testing.T) *aurora {
 	a.service.ClusterLock = nil
 	a.service.Actions = slices.Concat(a.service.Actions, rds.Actions(func(ctx context.Context, at cluster.AWS) (*aws.RDS, error) {
 		return aws.OpenRDS(ctx, aws.Options{Region: at.Region, Endpoint: a.api.URL})
-	}, 2*time.Millisecond, replication.MayTakeWrites, mysql.ForgetClaim))
+	}, 2*time.Millisecond, replication.MayTakeWrites, mysql.Claims{}))
 	a.service.Observe = func(_ string, e journal.Event, _ time.Time) { a.observe(e) }
 	x, err := a.service.Execute(t.Context())
 	a.must(err)

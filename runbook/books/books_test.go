@@ -17,7 +17,7 @@ import (
 )
 
 func shipped() []action.Action {
-	return slices.Concat(action.Generic(), action.Servers(), mysql.Actions(), cql.Actions(), singlestore.Actions(), superdisk.Actions(), volume.Actions(), rds.Actions(nil, rds.DefaultEvery, replication.MayTakeWrites, mysql.ForgetClaim), kube.Actions(kube.DefaultEvery))
+	return slices.Concat(action.Generic(), action.Servers(), mysql.Actions(), cql.Actions(), singlestore.Actions(), superdisk.Actions(), volume.Actions(), rds.Actions(nil, rds.DefaultEvery, replication.MayTakeWrites, mysql.Claims{}), kube.Actions(kube.DefaultEvery))
 }
 
 func TestEveryShippedRunbookIsValidAndNamedAsItsFile(t *testing.T) {

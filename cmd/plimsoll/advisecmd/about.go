@@ -106,6 +106,9 @@ func adviceAbout(ctx context.Context, c console.Streams, name string, o Options,
 	if in.Seen, err = lookAtServer(ctx, c, site, node, inv, deps, o.Span); err != nil {
 		return nil, err
 	}
+	if err := o.bucketNow(ctx, &in, site); err != nil {
+		return nil, err
+	}
 	r = findings.Report(in)
 	r.Findings = slices.DeleteFunc(r.Findings, func(f advise.Finding) bool { return f.About != about })
 	if about == "commit" {

@@ -1,6 +1,7 @@
 package advisecmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,8 +32,8 @@ func newCheck(c console.Streams) *cobra.Command {
 with the outcome, each with its interval. It recognizes the change by the server's settings and tables: the buffer pool size, the durability of commits, an index.
 Reads are compared at today's number of page requests. Each comparison is kept in a scoreboard, which later advice shows.
 
-A new volume or class shows in no server setting. Plimsoll asks RDS for it where plimsoll.yaml names the instance; elsewhere it takes the
-inventory's volume, --class and --volume. The limit of a volume is compared only while the service uses all of it.`,
+A new volume or class shows in no server setting. Plimsoll asks RDS for it where plimsoll.yaml names the instance, and a lab for its disks;
+elsewhere it takes the inventory's volume, --class and --volume. The limit of a volume is compared only while the service uses all of it.`,
 		Example: "  plimsoll advise check shop\n  plimsoll advise check lab:demo --for 30s --json",
 		Args:    console.Exactly("CLUSTER"), ValidArgsFunction: home.CompleteCluster,
 		RunE: func(cmd *cobra.Command, args []string) error { return adviseCheck(cmd.Context(), c, args[0], o) },
@@ -42,7 +43,7 @@ inventory's volume, --class and --volume. The limit of a volume is compared only
 	f.DurationVar(&o.Span, "for", time.Minute, "how long to observe")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	f.StringVar(&o.class, "class", "", "present class of the instance (default from RDS)")
-	f.StringVar(&o.volume, "volume", "", "present volume of the data, such as gp3:800GiB (default from RDS or the inventory)")
+	f.StringVar(&o.volume, "volume", "", "present volume of the data, such as gp3:800GiB (default from RDS, the inventory or the lab's disk)")
 	return cmd
 }
 
@@ -108,6 +109,10 @@ func adviseCheck(ctx context.Context, c console.Streams, name string, o checkOpt
 		last, err := counted(ctx, db)
 		if err != nil {
 			return err
+		}
+		if on.lab != nil && seen.Disk != nil {
+			use := seen.Disk.Times(1 / on.lab.Scale)
+			seen.Disk = &use
 		}
 		for _, p := range open {
 			s, can := p.score(seen, first, last)
@@ -267,7 +272,8 @@ func (p prediction) score(seen *advise.Seen, first, last counts) (s advise.Score
 		if seen.Disk == nil {
 			return s, false
 		}
-		s.Came = advise.Figure{Mean: seen.Disk.Peak, Low: min(seen.Disk.IOPS.High, seen.Disk.Peak), High: seen.Disk.Peak}
+		half := counting(*seen.Disk)
+		s.Came = advise.Figure{Mean: seen.Disk.Peak, Low: min(seen.Disk.IOPS.High, seen.Disk.Peak) - half, High: seen.Disk.Peak + half + uncounted(seen)}
 		if seen.Disk.Peak < 0.9*e.Then {
 			s.Doubt = fmt.Sprintf("the service uses %.0f of the predicted limit of %.0f: only a higher load would test the prediction", seen.Disk.Peak, e.Then)
 		}
@@ -285,6 +291,21 @@ func (p prediction) score(seen *advise.Seen, first, last counts) (s advise.Score
 		s.Doubt = fmt.Sprintf("the load is %.2g times that of the prediction", s.Load)
 	}
 	return s, true
+}
+
+// counting is how exactly ten seconds' operations are known as a rate: as well as a count that comes by chance.
+func counting(use advise.DiskUse) float64 {
+	const over = 10 // seconds
+	scale := cmp.Or(use.Scaled, 1)
+	return 1.645 * math.Sqrt(over*use.Peak/scale) / over * scale
+}
+
+// uncounted is how many operations a second of its logs a server may have made that it does not count: up to two for each commit.
+func uncounted(seen *advise.Seen) float64 {
+	if seen.Disk.Counted || seen.Commit == nil || !strings.Contains(strings.ToLower(seen.Product), "mariadb") {
+		return 0
+	}
+	return 2 * seen.Commit.Rate.Mean
 }
 
 // changedAt is when watching saw the change; zero: it did not.

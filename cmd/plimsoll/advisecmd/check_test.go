@@ -95,6 +95,22 @@ func TestAVolumeIsScoredAtItsLimit(t *testing.T) {
 	if s := at(3900, 4000); s.Doubt != "" || s.Held() {
 		t.Errorf("a volume that gives more than predicted: %+v", s)
 	}
+	logging := &advise.Seen{Product: "MariaDB", Disk: &advise.DiskUse{IOPS: advise.Figure{Mean: 2750, Low: 2700, High: 2800}, Peak: 2800}, Commit: &advise.CommitUse{Rate: advise.Figure{Mean: 120}}}
+	if s, _ := p.score(logging, counts{}, counts{}); s.Doubt != "" || !s.Held() || s.Came.Mean != 2800 {
+		t.Errorf("with two writes of logs for each commit that the server does not count it is the limit: %+v", s)
+	}
+	if use := logging.Disk.More(50); use.Peak != 2850 || !use.Counted {
+		t.Errorf("%+v", use)
+	} else if s, _ := p.score(&advise.Seen{Product: "MariaDB", Disk: &use, Commit: logging.Commit}, counts{}, counts{}); s.Held() {
+		t.Errorf("the disk has counted all: %+v", s)
+	}
+	few := advise.DiskUse{IOPS: advise.Figure{Mean: 38.75, Low: 38.5, High: 39}, Peak: 39}.Times(80) // 390 operations are known to 8 %
+	if s, _ := p.score(&advise.Seen{Disk: &few}, counts{}, counts{}); !s.Held() || s.Came.Mean != 3120 {
+		t.Errorf("4 %% more, of a disk of an eightieth: %+v", s)
+	}
+	if s := at(3110, 3120); s.Held() {
+		t.Errorf("4 %% more, of as many operations: %+v", s)
+	}
 	if s := at(500, 900); s.Doubt == "" {
 		t.Errorf("a third of what it gives says nothing of it: %+v", s)
 	}

@@ -2,6 +2,7 @@
 package advisecmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,9 +68,9 @@ file of your own and a discount override it.`,
 func (o *Options) addPlace(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.Class, "class", "", "class of the instance, such as db.m5.2xlarge")
-	f.StringVar(&o.Volume, "volume", "", "volume of the data: gp2:800GiB, io2:1TiB:20000 with its provisioned IOPS, or gp3:800GiB:12000:700 with its MiB/s too (default from the inventory)")
+	f.StringVar(&o.Volume, "volume", "", "volume of the data: gp2:800GiB, io2:1TiB:20000 with its provisioned IOPS, or gp3:800GiB:12000:700 with its MiB/s too (default from the inventory, RDS, or the lab's disk)")
 	f.BoolVar(&o.multiAZ, "multi-az", false, "a Multi-AZ standby exists, which doubles the price")
-	f.StringVar(&o.balance, "balance", "", "how full the volume's burst bucket is, such as 35% (default: assumed full)")
+	f.StringVar(&o.balance, "balance", "", "how full the volume's burst bucket is, such as 35% (default: as CloudWatch or the lab shows it, else assumed full)")
 	f.StringVar(&o.Region, "region", "us-east-1", "region of the prices")
 	f.StringVar(&o.prices, "prices", "", "price file that overrides the built-in catalogue (default: the one that plimsoll prices update wrote)")
 	f.StringVar(&o.discount, "discount", "", "discount of your account, such as 20%")
@@ -143,7 +144,7 @@ func Advised(ctx context.Context, c console.Streams, name string, o Options) (r 
 	in.Node, in.Replicas, in.Whole = counters.node.Name, counters.replicas, true
 	var unseen string
 	in.Seen, unseen = counters.seen()
-	if err := ctx.Err(); err != nil {
+	if err := cmp.Or(ctx.Err(), o.bucketNow(ctx, &in, site)); err != nil {
 		return nil, err
 	}
 	r = findings.Report(in)

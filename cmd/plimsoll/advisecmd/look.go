@@ -48,6 +48,11 @@ func lookAtServer(ctx context.Context, c console.Streams, site *cluster.Cluster,
 	}()
 	p := console.NewProgress(c, "observe "+node.Name)
 	defer p.Close()
+	disk, _ := node.Server.(cluster.DiskLimited) // nil elsewhere than in a lab
+	before, err := requests(ctx, disk)
+	if err != nil {
+		return nil, err
+	}
 	seen := &advise.Seen{Began: time.Now(), For: span}
 	instance := source.Instance
 	var all []looked
@@ -77,6 +82,14 @@ func lookAtServer(ctx context.Context, c console.Streams, site *cluster.Cluster,
 		}
 	}
 	sum(seen, instance, all)
+	after, err := requests(ctx, disk)
+	if err != nil {
+		return nil, err
+	}
+	if over := after.At.Sub(before.At).Seconds(); seen.Disk != nil && over > 0 {
+		use := seen.Disk.More(float64(after.Reads+after.Writes-before.Reads-before.Writes)/over - seen.Disk.IOPS.Mean)
+		seen.Disk = &use
+	}
 	if seen.Commit != nil {
 		db, err := site.Database(ctx, node.Name)
 		if err != nil {
@@ -87,6 +100,14 @@ func lookAtServer(ctx context.Context, c console.Streams, site *cluster.Cluster,
 		}
 	}
 	return seen, nil
+}
+
+// requests are those that were made of a lab's disk; none where it is no lab's.
+func requests(ctx context.Context, disk cluster.DiskLimited) (cluster.DiskRequests, error) {
+	if disk == nil {
+		return cluster.DiskRequests{}, nil
+	}
+	return disk.Requests(ctx)
 }
 
 func readingOf(i watch.Instance) (l looked) {
@@ -125,7 +146,7 @@ func sum(seen *advise.Seen, i watch.Instance, all []looked) {
 	bytes := func(l looked) *float64 { return l.bytes }
 	if iops := series(func(l looked) *float64 { return l.iops }); len(iops) > 0 {
 		seen.Disk = &advise.DiskUse{
-			IOPS: figure(iops), Peak: busiest(iops), Writes: figure(series(func(l looked) *float64 { return l.writes })).Mean,
+			IOPS: figure(iops), Peak: max(busiest(iops), figure(iops).Mean), Writes: figure(series(func(l looked) *float64 { return l.writes })).Mean,
 			Bytes: figure(series(bytes)).Mean, PeakBytes: busiest(series(bytes)),
 		}
 	}

@@ -125,15 +125,15 @@ func lookAtMemory(ctx context.Context, c console.Streams, site *cluster.Cluster,
 		return nil, err
 	}
 	options := memory.Options{For: o.Span, MaxStall: o.MaxStall}
+	if node.Machine != nil && !o.sql {
+		options.Files = node.Machine
+	}
 	if err := tryOnReplica(ctx, c, site, node, options); err != nil {
 		return nil, err
 	}
 	db, err := site.Database(ctx, node.Name)
 	if err != nil {
 		return nil, err
-	}
-	if node.Machine != nil && !o.sql {
-		options.Files = node.Machine
 	}
 	p := console.NewProgress(c, "observe "+node.Name)
 	options.Say = func(done, total time.Duration, text string) {
@@ -152,7 +152,8 @@ func lookAtMemory(ctx context.Context, c console.Streams, site *cluster.Cluster,
 	return r, nil
 }
 
-// tryOnReplica takes one list by SQL from the first replica that answers.
+// tryOnReplica takes one list from the first replica that answers, by its file where that is how the node's lists are taken: a list by SQL holds a
+// server up for much longer, which would say nothing of the node.
 func tryOnReplica(ctx context.Context, c console.Streams, site *cluster.Cluster, but cluster.Node, o memory.Options) error {
 	nodes, err := site.List(ctx)
 	if err != nil {
@@ -165,6 +166,9 @@ func tryOnReplica(ctx context.Context, c console.Streams, site *cluster.Cluster,
 		db, err := site.Database(ctx, n.Name)
 		if err != nil {
 			continue // one that is down is no place to try
+		}
+		if o.Files != nil {
+			o.Files = n.Machine
 		}
 		took, err := memory.Pilot(ctx, db, o)
 		if err != nil {

@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
+	"time"
 
 	"plimsoll/advise"
 	"plimsoll/advise/findings"
 	"plimsoll/cluster"
 	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/cmd/plimsoll/home"
 	"plimsoll/infra/aws"
 	"plimsoll/inventory"
 	"plimsoll/watch/storage"
@@ -23,9 +26,12 @@ type running struct {
 	volume  *storage.Volume
 	multiAZ bool
 	aurora  string // the Aurora cluster that RDS says the instance belongs to
+	lab     *findings.LabDisk
+	balance *float64 // of the volume's burst bucket
 }
 
-// runsOn asks RDS where the inventory names an instance of it, and takes what the inventory or the flags say elsewhere. Flags come first.
+// runsOn asks RDS where the inventory names an instance of it and the lab where a lab made the disk, and takes what the inventory or the flags say
+// elsewhere. Flags come first.
 func runsOn(ctx context.Context, site *cluster.Cluster, node cluster.Node, inv *inventory.Inventory, class, volume string) (p running, err error) {
 	p = running{class: class, volume: volumeOf(inv, site.Name, node.Name)}
 	if site.AWS != nil && node.Instance != "" && (class == "" || volume == "") {
@@ -47,12 +53,66 @@ func runsOn(ctx context.Context, site *cluster.Cluster, node cluster.Node, inv *
 			p.volume = &storage.Volume{Type: i.Storage.Type, GiB: float64(i.Storage.GiB), IOPS: float64(i.Storage.IOPS), MiBs: float64(i.Storage.Throughput), Managed: true}
 		}
 	}
+	if limited, can := node.Server.(cluster.DiskLimited); can && volume == "" && p.volume == nil {
+		if err := p.onDisk(ctx, site, limited); err != nil {
+			return p, err
+		}
+	}
 	if volume != "" {
 		if p.volume, err = ParseCloudVolume(volume, p.class != ""); err != nil {
 			return p, console.UsageError{Text: fmt.Sprintf("--volume %q: %v", volume, err), Hint: "gp2:800GiB, or io2:1TiB:20000 with its operations a second"}
 		}
 	}
 	return p, nil
+}
+
+// onDisk takes the disk that a lab gave a server for its volume.
+func (p *running) onDisk(ctx context.Context, site *cluster.Cluster, server cluster.DiskLimited) error {
+	disk, err := server.Disk(ctx)
+	if err != nil || disk == nil {
+		return err
+	}
+	p.volume, p.balance = &disk.Volume, disk.Balance
+	p.lab = &findings.LabDisk{Name: strings.TrimPrefix(site.Name, home.LabPrefix), Scale: cmp.Or(disk.Scale, 1)}
+	return nil
+}
+
+// bucketNow is how full the bucket of a lab's disk is after it was observed; the cloud shows it once in some minutes, and what the flags say stays.
+func (o *Options) bucketNow(ctx context.Context, in *findings.Input, site *cluster.Cluster) error {
+	if in.Lab == nil || o.balance != "" {
+		return nil
+	}
+	node, err := site.Node(ctx, in.Node)
+	if err != nil {
+		return err
+	}
+	limited, can := node.Server.(cluster.DiskLimited)
+	if !can {
+		return nil
+	}
+	disk, err := limited.Disk(ctx)
+	if err == nil && disk != nil && disk.Balance != nil {
+		in.Balance = *disk.Balance
+	}
+	return err
+}
+
+// balanceShown is how far back CloudWatch is looked at for how full a bucket is: its last minutes come late.
+const balanceShown = 15 * time.Minute
+
+// askBalance asks CloudWatch how full the bucket of an instance's volume is; nil: it has not shown it.
+func askBalance(ctx context.Context, site *cluster.Cluster, instance string, now time.Time) (*float64, error) {
+	api, err := aws.OpenMetrics(ctx, aws.Options{Region: site.AWS.Region, Profile: site.AWS.Profile})
+	if err != nil {
+		return nil, err
+	}
+	all, err := api.Means(ctx, []string{instance}, []string{"BurstBalance"}, now.Add(-balanceShown).Truncate(time.Minute), now)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	last := slices.MaxFunc(all, func(a, b aws.Metric) int { return a.At.Compare(b.At) })
+	share := last.Value / 100
+	return &share, nil
 }
 
 // runsOn fills in what the flags leave open: from RDS where the inventory names an instance of it, else from the inventory.
@@ -75,7 +135,17 @@ func (o *Options) runsOn(ctx context.Context, in *findings.Input, site *cluster.
 	} else {
 		in.UnknownClass = on.class
 	}
-	in.Volume, in.MultiAZ = on.volume, in.MultiAZ || on.multiAZ
+	in.Volume, in.MultiAZ, in.Lab = on.volume, in.MultiAZ || on.multiAZ, on.lab
+	if in.Volume != nil && in.Volume.Bucket().Size > 0 && math.IsNaN(in.Balance) {
+		if on.balance == nil && site.AWS != nil && node.Instance != "" && o.Volume == "" {
+			if on.balance, err = askBalance(ctx, site, node.Instance, in.At); err != nil {
+				in.NoBalance = err.Error()
+			}
+		}
+		if on.balance != nil {
+			in.Balance = *on.balance
+		}
+	}
 	aurora, err := onAurora(ctx, site, node, on, in.At)
 	switch {
 	case aurora == nil && err != nil || ctx.Err() != nil:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -63,7 +64,7 @@ func runLabDisk(ctx context.Context, c console.Streams, name, set string) (err e
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\n", node.Name, quantity.Number(s.IOPS), quantity.Number(s.Balance*100)+" %", s.Reads, s.Writes)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\n", node.Name, quantity.Number(s.IOPS), quantity.Number(math.Round(s.Balance*1e6)/1e4)+" %", s.Reads, s.Writes)
 	}
 	return w.Flush()
 }

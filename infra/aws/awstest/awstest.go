@@ -70,7 +70,7 @@ func New(t testing.TB) *Server {
 	s.BlueGreens = &BlueGreens{region: s}
 	s.Metrics = &Metrics{region: s, of: map[string][]point{}}
 	s.Waits = &Waits{requests: &s.requests, of: map[string]map[string][]point{}}
-	s.Prices = &Prices{requests: &s.requests}
+	s.Prices = &Prices{requests: &s.requests, page: pageOfPrices, tokens: map[string]string{}}
 	s.operations = map[string]operation{
 		"DescribeDBInstances":           s.Instances.describe,
 		"DescribeDBClusters":            s.Clusters.describe,
@@ -170,6 +170,10 @@ func faulty(f Fault) error {
 		return &apiError{"Throttling", "Rate exceeded", http.StatusBadRequest}
 	case Denied:
 		return &apiError{"AccessDenied", "User is not authorized to perform it", http.StatusForbidden}
+	case Expired:
+		return &apiError{"ExpiredToken", "The security token included in the request is expired", http.StatusForbidden}
+	case Unknown:
+		return &apiError{"InvalidClientTokenId", "The security token included in the request is invalid.", http.StatusForbidden}
 	case Broken:
 		return &apiError{"InternalFailure", "something went wrong", http.StatusInternalServerError}
 	}

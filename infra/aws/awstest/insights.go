@@ -46,7 +46,14 @@ func (s *Waits) answer(w http.ResponseWriter, r *http.Request) {
 	}
 	s.requests.mu.Lock()
 	defer s.requests.mu.Unlock()
+	fault := s.requests.nextFault(name)
+	if failJSON(w, fault) {
+		return
+	}
 	s.requests.asked[name]++
+	if fault == Lost {
+		panic(http.ErrAbortHandler) // closes the connection
+	}
 	events, has := s.of[in.Identifier]
 	if !has {
 		refuseJSON(w, "NotAuthorizedException", "Performance Insights is not enabled for "+in.Identifier)

@@ -20,7 +20,9 @@ type PriceEntry struct {
 type Prices struct {
 	requests  *requests
 	all       []PriceEntry
-	published string // when they were
+	published string            // when they were
+	page      int               // how many entries one answer has
+	tokens    map[string]string // the questions that the tokens of further pages are of
 }
 
 // Add puts entries into the Price List.
@@ -34,7 +36,7 @@ func (s *Prices) Add(published string, all ...PriceEntry) {
 // pricingTarget is how a request to the Price List says what it asks.
 const pricingTarget = "AWSPriceListService."
 
-// pageOfPrices is how many entries one answer has.
+// pageOfPrices is how many entries one answer has where nothing else is said; AWS gives a hundred.
 const pageOfPrices = 3
 
 // answer answers GetProducts of the Price List, in the form aws_v1: each entry is JSON in a text.
@@ -47,8 +49,8 @@ func (s *Prices) answer(w http.ResponseWriter, r *http.Request) {
 	s.requests.mu.Lock()
 	defer s.requests.mu.Unlock()
 	name := strings.TrimPrefix(r.Header.Get("X-Amz-Target"), pricingTarget)
-	if s.requests.nextFault(name) != "" {
-		refuseJSON(w, "ThrottlingException", "Rate exceeded")
+	fault := s.requests.nextFault(name)
+	if failJSON(w, fault) {
 		return
 	}
 	if err := json.NewDecoder(r.Body).Decode(&in); err != nil || name != "GetProducts" || in.FormatVersion != "aws_v1" {
@@ -56,6 +58,18 @@ func (s *Prices) answer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.requests.asked[name]++
+	if fault == Lost {
+		panic(http.ErrAbortHandler) // closes the connection
+	}
+	question := fmt.Sprint(in.ServiceCode, in.Filters)
+	from := 0
+	if in.NextToken != "" {
+		if s.tokens[in.NextToken] != question {
+			refuseJSON(w, "InvalidNextTokenException", "The pagination token is invalid.")
+			return
+		}
+		_, _ = fmt.Sscanf(in.NextToken, "from-%d-", &from) // it is the stand-in's own
+	}
 	var found []string
 	for i, e := range s.all {
 		fits := e.Service == in.ServiceCode
@@ -70,11 +84,11 @@ func (s *Prices) answer(w http.ResponseWriter, r *http.Request) {
 			found = append(found, e.json(i, s.published))
 		}
 	}
-	from := 0
-	_, _ = fmt.Sscanf(in.NextToken, "from-%d", &from) // none begins at 0
-	answer := map[string]any{"FormatVersion": "aws_v1", "PriceList": found[min(from, len(found)):min(from+pageOfPrices, len(found))]}
-	if from+pageOfPrices < len(found) {
-		answer["NextToken"] = fmt.Sprintf("from-%d", from+pageOfPrices)
+	end := min(from+s.page, len(found))
+	answer := map[string]any{"FormatVersion": "aws_v1", "PriceList": found[min(from, len(found)):end]}
+	if end < len(found) {
+		token := fmt.Sprintf("from-%d-%d", end, len(s.tokens))
+		s.tokens[token], answer["NextToken"] = question, token
 	}
 	_ = json.NewEncoder(w).Encode(answer)
 }

@@ -44,17 +44,21 @@ func (d Difference) String() string {
 }
 
 // Replay asks a stand-in for what a recorded folder asked AWS, in the same order, and says in what its answers differ: codes of errors,
-// states, and which fields there are. It begins with the instances, clusters and parameters that the recording shows first. Its time
-// passes as the recorded states tell, so nothing is waited for. The Price List is not replayed.
+// states, and which fields there are. It begins with the instances, clusters, parameters and prices that the recording shows first. Its time
+// passes as the recorded states tell, so nothing is waited for. Throttled requests are throttled again, for their code. What went wrong at AWS
+// itself for a moment is not replayed, nor is a request without an answer: nobody knows whether it was carried out.
 func Replay(t testing.TB, folder string) []Difference {
 	t.Helper()
 	calls, err := record.Read(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &replay{server: New(t), ec2: NewEC2(t), called: map[string]string{}, found: map[Difference]int{}, recorded: fieldSet{}, answered: fieldSet{}}
+	r := &replay{server: New(t), ec2: NewEC2(t), called: map[string]string{}, pages: map[string]string{}, found: map[Difference]int{}, recorded: fieldSet{}, answered: fieldSet{}}
 	r.server.Takes, r.ec2.Takes = takesInReplay, takesInReplay
 	r.populate(calls)
+	if err := r.prices(calls); err != nil {
+		t.Fatalf("the prices of %s: %v", folder, err)
+	}
 	for n, c := range calls {
 		if err := r.one(c); err != nil {
 			t.Fatalf("call %d of %s: %v", n+1, folder, err)
@@ -79,6 +83,7 @@ type replay struct {
 	server             *Server
 	ec2                *EC2
 	called             map[string]string // the stand-in's names by the recorded ones, where AWS chose them
+	pages              map[string]string // the stand-in's tokens of further pages, by the question that they are of
 	found              map[Difference]int
 	recorded, answered fieldSet
 }
@@ -93,6 +98,9 @@ func (f fieldSet) add(action string, n *record.Node) {
 	walk(n, "", func(path string, n *record.Node) {
 		if n.Text != "" {
 			f[action][path] = true
+		}
+		if entry, err := record.Parse(n.Text); err == nil && strings.HasPrefix(n.Text, "{") { // of the Price List
+			f.addEntry(action, path, entry)
 		}
 	})
 }
@@ -112,9 +120,6 @@ func (r *replay) differs(kind DifferenceKind, action, text string) {
 // one replays a call.
 func (r *replay) one(c record.Call) error {
 	switch {
-	case c.Service == "Pricing":
-		r.differs(NotReplayed, c.Action, "the Price List is public")
-		return nil
 	case c.Status == 0:
 		r.differs(NotReplayed, c.Action, "there was no answer")
 		return nil
@@ -124,7 +129,14 @@ func (r *replay) one(c record.Call) error {
 		r.differs(NotReplayed, c.Action, err.Error())
 		return nil
 	}
-	if code := want.Code(); strings.HasPrefix(code, "Throttl") || code == "RequestLimitExceeded" || c.Status >= http.StatusInternalServerError {
+	switch code := want.Code(); {
+	case strings.HasPrefix(code, "Throttl") || code == "RequestLimitExceeded":
+		if c.Service == "EC2" {
+			r.ec2.Fail(c.Action, Throttled)
+		} else {
+			r.server.Fail(c.Action, Throttled)
+		}
+	case c.Status >= http.StatusInternalServerError:
 		r.differs(NotReplayed, c.Action, "the trouble of a moment: "+cmp.Or(code, "InternalFailure"))
 		return nil
 	}
@@ -164,8 +176,15 @@ func (r *replay) agree(want, got *record.Node) bool {
 }
 
 // ask gives the stand-in a recorded request, with its own names for what AWS named.
-func (r *replay) ask(c record.Call) (*record.Node, error) {
+func (r *replay) ask(c record.Call) (n *record.Node, err error) {
 	body, head := c.Request, http.Header{"X-Amz-Target": {insightsTarget + c.Action}}
+	question := ""
+	if c.Service == "Pricing" {
+		head.Set("X-Amz-Target", pricingTarget+c.Action)
+		if body, question, err = r.furtherPage(c.Request); err != nil {
+			return nil, err
+		}
+	}
 	for theirs, ours := range r.called {
 		body = strings.ReplaceAll(body, strconv.Quote(theirs), strconv.Quote(ours))
 	}
@@ -184,7 +203,11 @@ func (r *replay) ask(c record.Call) (*record.Node, error) {
 	} else {
 		r.server.ServeHTTP(answer, request)
 	}
-	return record.Parse(answer.Body.String())
+	n, err = record.Parse(answer.Body.String())
+	if err == nil && question != "" && n.Code() == "" {
+		r.pages[question] = n.Of("NextToken")
+	}
+	return n, err
 }
 
 func (r *replay) ours(name string) string { return cmp.Or(r.called[name], name) }

@@ -23,6 +23,13 @@ func (r *requests) Fail(operation string, faults ...Fault) {
 	r.faults[operation] = append(r.faults[operation], faults...)
 }
 
+// Heal takes back what was to go wrong with further requests of an operation.
+func (r *requests) Heal(operation string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.faults, operation)
+}
+
 // Asked is how often an operation was asked for and did something, whatever became of its answer.
 func (r *requests) Asked(operation string) int {
 	r.mu.Lock()
@@ -50,11 +57,36 @@ const (
 	Lost      Fault = "lost"      // done, and the connection breaks before the answer
 	Ignored   Fault = "ignored"   // accepted, and nothing is done
 	Denied    Fault = "denied"    // refused: the credentials may not; nothing was done
+	Expired   Fault = "expired"   // refused: the credentials have ended; nothing was done
+	Unknown   Fault = "unknown"   // refused: nobody has these credentials; nothing was done
 )
+
+// failJSON answers a request of the services that speak JSON with what goes wrong before it is carried out; false: it is to be carried out.
+func failJSON(w http.ResponseWriter, f Fault) bool {
+	switch f {
+	case Throttled:
+		refuseJSON(w, "ThrottlingException", "Rate exceeded")
+	case Denied:
+		refuseJSON(w, "AccessDeniedException", "User is not authorized to perform it")
+	case Expired:
+		refuseJSON(w, "ExpiredTokenException", "The security token included in the request is expired")
+	case Unknown:
+		refuseJSON(w, "UnrecognizedClientException", "The security token included in the request is invalid.")
+	case Broken:
+		refuseJSONWith(w, http.StatusInternalServerError, "InternalErrorException", "An error on the server occurred during the processing of your request.")
+	default:
+		return false
+	}
+	return true
+}
 
 // refuseJSON answers a request of the services that speak JSON with an error.
 func refuseJSON(w http.ResponseWriter, code, text string) {
+	refuseJSONWith(w, http.StatusBadRequest, code, text)
+}
+
+func refuseJSONWith(w http.ResponseWriter, status int, code, text string) {
 	w.Header().Set("X-Amzn-ErrorType", code)
-	w.WriteHeader(http.StatusBadRequest)
+	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(map[string]string{"__type": code, "Message": text})
 }
