@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -20,8 +21,11 @@ import (
 )
 
 // Trials change a real ring while something goes wrong with it. Each says what that was, whatever became of the change, and by its
-// ledger no write is lost.
+// ledger no write is lost. It takes a ring of its own for minutes: make soak, docs/soak.md.
 func TestTroublesOfARingInTrials(t *testing.T) {
+	if os.Getenv("PLIMSOLL_SOAK") == "" {
+		t.Skip("takes many minutes: make soak")
+	}
 	t.Parallel()
 	ring := labtest.UpSpec(t, lab.Spec{Name: "troubled", Product: "cassandra", Nodes: 3, Config: map[string]string{
 		"cassandra.schema_pull_interval_ms": "3600000", // every minute else, whenever that is: a node that missed a change of the schema is to be met

@@ -43,6 +43,18 @@ func (i Instance) Document(at time.Time) Document {
 	return Document{At: at, Fields: fields}
 }
 
+// Document is an alert that was resolved.
+func (a Alert) Document() Document {
+	return Document{At: a.Resolved, Fields: map[string]any{
+		"alert": a.Rule, "instance": a.Instance, "severity": a.Severity, "state": a.State, "summary": a.Summary, "seconds": a.Resolved.Sub(a.Since).Seconds(),
+	}}
+}
+
+// Document is a change.
+func (c Change) Document() Document {
+	return Document{At: c.At, Fields: map[string]any{"change": c.Kind, "instance": c.Instance, "what": c.What, "from": c.From, "to": c.To}}
+}
+
 func fieldOf(class string) string {
 	out := []byte(class)
 	for n, c := range out {

@@ -52,6 +52,7 @@ type Instance struct {
 	Disk        *Disk       `json:"disk,omitempty"`
 	Memory      *Memory     `json:"memory,omitempty"`
 	Statements  []Statement `json:"statements,omitempty"` // that cause the most load, first
+	Callers     []Caller    `json:"callers,omitempty"`    // by load, in the last minute
 	Sessions    []Session   `json:"sessions,omitempty"`   // that others wait for, or that run for long
 	Findings    []Finding   `json:"findings,omitempty"`
 	Alerts      []Alert     `json:"alerts,omitempty"`
@@ -146,6 +147,13 @@ type Statement struct {
 	P99      *float64 `json:"p99_seconds,omitempty"`
 	RowsRead *float64 `json:"rows_examined_per_call,omitempty"`
 	Errors   *float64 `json:"errors_per_second,omitempty"`
+}
+
+// Caller is who causes load: an account, from a host.
+type Caller struct {
+	User string  `json:"user"`
+	Host string  `json:"host,omitempty"`
+	AAS  float64 `json:"aas"`
 }
 
 // Session is one connection that a person may want to know of.

@@ -317,6 +317,32 @@ func TestAnAddressForOthersNeedsUsersAndACertificate(t *testing.T) {
 	}
 }
 
+// A proxy that is listed says who a request comes from, and that person has their role. The same header from anywhere else is ignored, and that is logged once.
+func TestAProxyNamesThePerson(t *testing.T) {
+	const config = "roles: {otto: operate}\nproxy: {from: [%s], user_header: X-User}\n"
+	h := newHouseWith(t, fmt.Sprintf(config, "127.0.0.0/8"))
+	if a := h.visitor().get("/runs", "X-User", "vera"); a.status != http.StatusOK || !strings.Contains(a.body, "vera") {
+		t.Errorf("vera, named by the proxy, is answered %d", a.status)
+	}
+	for name, want := range map[string]int{"vera": http.StatusForbidden, "otto": http.StatusOK} {
+		if a := h.visitor().do(http.MethodPost, "/plan", url.Values{"runbook": {"test/quick"}, "cluster": {"orders"}}, "X-User", name); a.status != want {
+			t.Errorf("%s plans: %d, want %d", name, a.status, want)
+		}
+	}
+	if a := h.visitor().get("/runs"); a.status != http.StatusUnauthorized {
+		t.Errorf("a request that names nobody is answered %d", a.status)
+	}
+	h.write("web.yml", fmt.Sprintf(config, "192.0.2.1"))
+	for range 3 {
+		if a := h.visitor().get("/runs", "X-User", "otto"); a.status != http.StatusUnauthorized {
+			t.Errorf("a header from elsewhere: %d", a.status)
+		}
+	}
+	if n := strings.Count(h.logged.String(), "a header that names a person is ignored"); n != 1 {
+		t.Errorf("logged %d times: %s", n, h.logged)
+	}
+}
+
 // What templates escape stays escaped: one place turns pictures that we drew into markup.
 func TestNothingIsMarkedAsSafe(t *testing.T) {
 	safe := regexp.MustCompile(`template\.(HTML|JS|CSS|URL|HTMLAttr|JSStr|Srcset)\b`)

@@ -276,6 +276,22 @@ func TestTheFleetIsShownWorstFirst(t *testing.T) {
 	}
 }
 
+// Whose load it was stands below the curves for the stretch that they show: of a minute that somebody chose it is not that of now.
+func TestAnInstanceTellsWhoseLoadItWas(t *testing.T) {
+	h := newHouse(t)
+	v := h.entered()
+	now := v.get("/fleet/orders/n1").body
+	end := time.Now().Add(-10 * time.Minute).Unix()
+	then := v.get(fmt.Sprintf("/fleet/orders/n1?from=%d&to=%d", end-60, end)).body
+	for text, in := range map[string][2]bool{
+		"UPDATE stock SET quantity": {true, false}, "report@10.0.4.1": {true, false}, "DELETE FROM carts": {false, true}, "janitor@10.0.9.9": {false, true},
+	} {
+		if got := [2]bool{strings.Contains(now, text), strings.Contains(then, text)}; got != in {
+			t.Errorf("%s stands on the page of now and of then: %v, want %v", text, got, in)
+		}
+	}
+}
+
 // No two classes of wait look alike in the curve of AAS, and each has its colour in the style sheet.
 func TestEachWaitHasItsColour(t *testing.T) {
 	css := newHouse(t).visitor().get("/assets/curves.css").body

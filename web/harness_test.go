@@ -86,7 +86,8 @@ type house struct {
 	folder string
 	now    *clockwork
 	logged *lines
-	marked []string // by POST /api/marks
+	marked []string     // by POST /api/marks
+	api    http.Handler // what answers /api/v1/ and /metrics; nil: nobody asks
 	stop   func()
 }
 
@@ -162,11 +163,12 @@ func newHouseWith(t *testing.T, config string) *house {
 		path = filepath.Join(h.folder, "web.yml")
 		h.write("web.yml", config)
 	}
-	gate, err := access.New(access.Options{Listen: listener.Addr().String(), Config: path, Instance: "test", Owner: "ann@test", Token: "the-token", Now: h.now.Now})
+	gate, err := access.New(access.Options{Listen: listener.Addr().String(), Config: path, Instance: "test", Owner: "ann@test", Token: "the-token", Now: h.now.Now, Log: slog.New(slog.NewTextHandler(h.logged, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen := watched()
+	seen.Prometheus = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.api.ServeHTTP(w, r) })
 	seen.Marks = api.Marks(func(c watch.Change) error { h.marked = append(h.marked, c.What); return nil }, h.now.Now)
 	h.Server, err = New(t.Context(), Deps{
 		Gate: gate, Runs: &execute.Service{Store: store, Actions: action.Generic(), User: "ann@test", Holder: "test", TTL: 5 * time.Second, Open: site},
@@ -419,6 +421,7 @@ func watched() Watch {
 			Load:       &watch.Load{AAS: 5.3, Source: "counters", Waits: []watch.Wait{{Class: "row lock", AAS: 2.1}, {Class: "cpu", AAS: 2}, {Class: "redo", AAS: 1.2}}},
 			Throughput: ptr(8421), P99: ptr(0.0183), Connections: ptr(212), MostConns: ptr(500), IO: &watch.IO{IOPS: ptr(2980), Limit: ptr(3000), Censored: true, HoursToDry: ptr(7.5)}, Disk: &watch.Disk{Free: ptr(21e9), Total: ptr(100e9)},
 			Statements: []watch.Statement{{Digest: "a1", Text: "UPDATE stock SET quantity = quantity - ? WHERE item = ?", Database: "orders", AAS: 2.4, Calls: ptr(410), Average: ptr(0.0058), P99: ptr(0.031), RowsRead: ptr(1)}, {Digest: "b2", Text: "SELECT * FROM orders WHERE customer = ? ORDER BY created DESC LIMIT ?", Database: "orders", AAS: 1.1, Calls: ptr(90), Average: ptr(0.0122), RowsRead: ptr(5210)}},
+			Callers:    []watch.Caller{{User: "app", Host: "10.0.3.7", AAS: 4.8}, {User: "report", Host: "10.0.4.1", AAS: 0.5}},
 			Sessions:   []watch.Session{{ID: "48211", User: "app", Host: "10.0.3.7", Seconds: 93, Does: "blocks 3 others", Text: "UPDATE customers SET name = ? WHERE id = ?"}},
 			Findings:   []watch.Finding{{Code: "performance-schema-off", Text: "performance_schema is off: waits are told from the process list.", Do: "set performance_schema = ON at the next restart"}}},
 		{Name: "orders/n2", Cluster: "orders", Node: "n2", Address: "10.0.0.6:3306", Environment: "production", Engine: "mysql", Product: "MariaDB", Version: "11.4.8", Role: "replica", State: watch.Up, Read: at, Cores: 4,
@@ -428,6 +431,18 @@ func watched() Watch {
 	}}
 	return Watch{
 		Fleet: func() watch.Fleet { return fleet },
+		Statements: func(_ context.Context, instance string, from, to time.Time) ([]watch.Statement, error) {
+			if instance != "orders/n1" || to.Sub(from) != time.Minute { // of a minute that somebody chose: another than now
+				return nil, nil
+			}
+			return []watch.Statement{{Digest: "c3", Text: "DELETE FROM carts WHERE touched < ?", Database: "orders", AAS: 4.5}}, nil
+		},
+		Callers: func(_ context.Context, instance string, from, to time.Time) ([]watch.Caller, error) {
+			if instance != "orders/n1" || to.Sub(from) != time.Minute {
+				return nil, nil
+			}
+			return []watch.Caller{{User: "janitor", Host: "10.0.9.9", AAS: 4.5}}, nil
+		},
 		Changes: func(_ string, _, to time.Time) ([]watch.Change, error) {
 			return []watch.Change{{At: to.Add(-4 * time.Minute), Instance: "orders/n1", Kind: "setting", What: "innodb_flush_log_at_trx_commit", From: "2", To: "1"}}, nil
 		},

@@ -24,7 +24,8 @@ type instancePage struct {
 	From       time.Time         `json:"from"`
 	To         time.Time         `json:"to"`
 	Span       string            `json:"span"`
-	Statements []watch.Statement `json:"-"` // that cause some load
+	Statements []watch.Statement `json:"statements,omitempty"` // that caused some load in that time
+	Callers    []watch.Caller    `json:"callers,omitempty"`
 	Spans      []spanLink        `json:"-"`
 	Kept       bool              `json:"kept"` // there are curves
 	Why        string            `json:"why,omitempty"`
@@ -64,7 +65,9 @@ func (s fleetHandlers) instance(w http.ResponseWriter, r *http.Request) error {
 	i := s.Watch.picture().Instances[at]
 	p := &instancePage{Instance: i, Row: rowOfInstance(i), Kept: s.Watch.Query != nil, Why: s.Watch.Why, Span: r.FormValue("span"), Plots: r.FormValue("plots") == "drawn"}
 	p.choosePeriod(s.Now(), r.FormValue("from"), r.FormValue("to"))
-	p.Statements = slices.DeleteFunc(slices.Clone(i.Statements), func(one watch.Statement) bool { return one.AAS < slightest })
+	if err := s.whose(r.Context(), p); err != nil {
+		return err
+	}
 	p.Changes = s.changes(r.Context(), name, p.From, p.To)
 	if p.Kept {
 		_, book := s.speak(r)
@@ -73,6 +76,36 @@ func (s fleetHandlers) instance(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	s.show(w, r, http.StatusOK, "instance", p)
+	return nil
+}
+
+// whose finds out whose load it was in that time. Where nothing is kept of it, and it is of now, it is that of the last minute.
+func (s fleetHandlers) whose(ctx context.Context, p *instancePage) (err error) {
+	name := p.Instance.Name
+	if s.Watch.Statements != nil {
+		if p.Statements, err = s.Watch.Statements(ctx, name, p.From, p.To); err != nil {
+			return err
+		}
+	}
+	if s.Watch.Callers != nil {
+		if p.Callers, err = s.Watch.Callers(ctx, name, p.From, p.To); err != nil {
+			return err
+		}
+	}
+	if len(p.Statements) == 0 && len(p.Callers) == 0 && p.Later == "" {
+		p.Statements, p.Callers = slices.Clone(p.Instance.Statements), slices.Clone(p.Instance.Callers)
+	}
+	p.Statements = slices.DeleteFunc(p.Statements, func(one watch.Statement) bool { return one.AAS < slightest })
+	p.Callers = slices.DeleteFunc(p.Callers, func(one watch.Caller) bool { return one.AAS < slightest })
+	now := map[string]watch.Statement{} // what the server tells of a statement now and no series keeps
+	for _, one := range p.Instance.Statements {
+		now[one.Digest+"\x00"+one.Database] = one
+	}
+	for n, one := range p.Statements {
+		if latest, is := now[one.Digest+"\x00"+one.Database]; is && p.Later == "" {
+			p.Statements[n].RowsRead, p.Statements[n].P99 = latest.RowsRead, latest.P99
+		}
+	}
 	return nil
 }
 

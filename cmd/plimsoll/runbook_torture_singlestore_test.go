@@ -22,13 +22,13 @@ import (
 
 // TestSingleStoresRunbooksStandTheTorture tortures them on a stand-in, for no SingleStore can be had here: by the command's own
 // torture, with processes of plimsoll that are killed and put to sleep, and an sdb-admin that is a process too. From elsewhere
-// nobody takes the cluster: a SingleStore keeps no claim that another host could see.
+// nobody takes the cluster: a SingleStore keeps no claim that another host could see. It takes minutes: make soak, docs/soak.md.
 func TestSingleStoresRunbooksStandTheTorture(t *testing.T) {
+	if os.Getenv("PLIMSOLL_SOAK") == "" {
+		t.Skip("takes many minutes: make soak")
+	}
 	if apart(t) {
 		return
-	}
-	if testing.Short() {
-		t.Skip("kills many processes")
 	}
 	for _, c := range []struct {
 		book   string

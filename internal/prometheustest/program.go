@@ -2,14 +2,19 @@
 package prometheustest
 
 import (
+	"cmp"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 )
 
-// Program is the path of prometheus or promtool: from PATH, or from the machine's packages, unpacked into Plimsoll's cache and not installed.
-// Short tests skip.
+// packages are where programs come from whose package has another name.
+var packages = map[string]string{"promtool": "prometheus"}
+
+// Program is the path of prometheus, promtool, prometheus-alertmanager or prometheus-mysqld-exporter: from PATH, or from the machine's packages,
+// unpacked into Plimsoll's cache and not installed. Short tests skip.
 func Program(t *testing.T, name string) string {
 	t.Helper()
 	if testing.Short() {
@@ -22,7 +27,8 @@ func Program(t *testing.T, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept := filepath.Join(cache, "plimsoll", "prometheus")
+	from := cmp.Or(packages[name], name)
+	kept := filepath.Join(cache, "plimsoll", from)
 	program := filepath.Join(kept, "usr", "bin", name)
 	if _, err := os.Stat(program); err == nil {
 		return program
@@ -30,16 +36,16 @@ func Program(t *testing.T, name string) string {
 	if err := os.MkdirAll(filepath.Dir(kept), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	fresh, err := os.MkdirTemp(filepath.Dir(kept), "prometheus-")
+	fresh, err := os.MkdirTemp(filepath.Dir(kept), from+"-")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(fresh) //nolint:errcheck // renamed, or thrown away
-	const script = "apt-get download prometheus && dpkg-deb -x prometheus_*.deb . && rm prometheus_*.deb"
+	script := fmt.Sprintf("apt-get download %[1]s && dpkg-deb -x %[1]s_*.deb . && rm %[1]s_*.deb", from)
 	command := exec.CommandContext(t.Context(), "sh", "-c", script)
 	command.Dir = fresh
 	if out, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("get Prometheus (%s): %v: %s", script, err, out)
+		t.Fatalf("get %s (%s): %v: %s", name, script, err, out)
 	}
 	if err := os.Rename(fresh, kept); err != nil { // another test's process was faster
 		if _, missing := os.Stat(program); missing != nil {

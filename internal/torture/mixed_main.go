@@ -23,6 +23,9 @@ func (r rack) mixed(ctx context.Context, m mixed, products []string, kills, firs
 	if m.program, err = filepath.Abs(r.program); err != nil {
 		return fmt.Errorf("find the program: %w", err)
 	}
+	if err := os.MkdirAll(r.results, 0o750); err != nil {
+		return fmt.Errorf("keep results: %w", err)
+	}
 	troubles := false
 	for _, product := range products {
 		m.product, m.lab = product, "mixed-"+product

@@ -25,8 +25,9 @@ func sampleFleet() watch.Fleet {
 			Throughput: f(1234), P99: f(0.012), Connections: f(900), MostConns: f(1000),
 			IO: &watch.IO{IOPS: f(2990), Limit: f(3000), Censored: true, HoursToDry: f(0.5)}, Disk: &watch.Disk{Data: f(2 << 30), Free: f(12 << 30), Total: f(50 << 30)},
 			Statements: []watch.Statement{{Digest: "1", Text: "UPDATE t\nSET v = ?", AAS: 3, Source: "samples"}},
+			Callers:    []watch.Caller{{User: "app", Host: "10.0.3.7", AAS: 5}, {User: "cron", AAS: 1}},
 			Sessions:   []watch.Session{{ID: "7", User: "app", Seconds: 90, Does: "blocks 3 others"}},
-			Alerts:     []watch.Alert{{Rule: "x", Severity: "critical", State: "firing", Summary: "The bucket is empty in half an hour", Do: "Change to gp3."}},
+			Alerts:     []watch.Alert{{Rule: "x", Severity: "critical", State: "firing", Summary: "The bucket is empty in half an hour", Do: "Change to gp3.", Runbook: "rds/grow-storage", Labels: map[string]string{"cluster": "orders"}}},
 		},
 		{Name: "orders/n2", State: watch.Up, Cores: 4, Load: &watch.Load{}, Channels: []watch.Channel{{Source: "10.0.0.1:3306", Lag: f(42)}}},
 	}}
@@ -77,7 +78,7 @@ func TestAKeyOpensAnInstance(t *testing.T) {
 	m.Update(tea.KeyMsg{Type: tea.KeyDown})
 	m.Update(tea.KeyMsg{Type: tea.KeyEnter})
 	view := m.View()
-	for _, want := range []string{"MySQL · 8.4.3", "Average active sessions: 6.00 on 4 cores", "UPDATE t SET v = ?", "blocks 3 others", "half an hour", "Change to gp3."} {
+	for _, want := range []string{"MySQL · 8.4.3", "Average active sessions: 6.00 on 4 cores", "UPDATE t SET v = ?", "Load by account  app@10.0.3.7 5.00, cron 1.00", "blocks 3 others", "half an hour", "Change to gp3.", "plimsoll runbook plan rds/grow-storage --cluster orders"} {
 		if !strings.Contains(view, want) {
 			t.Errorf("no %q in\n%s", want, view)
 		}

@@ -18,7 +18,7 @@ func (v view) instance(i watch.Instance) []string {
 	if i.Why != "" {
 		lines = append(lines, v.Fail.Render(i.Why))
 	}
-	for _, part := range [][]string{v.alerts(i), v.loadOf(i), v.figures(i), v.commit(i), v.channels(i), v.statements(i), v.sessions(i), v.findings(i)} {
+	for _, part := range [][]string{v.alerts(i), v.loadOf(i), v.figures(i), v.commit(i), v.channels(i), v.statements(i), v.callers(i), v.sessions(i), v.findings(i)} {
 		if len(part) > 0 {
 			lines = append(append(lines, ""), part...)
 		}
@@ -43,6 +43,9 @@ func (v view) alerts(i watch.Instance) (lines []string) {
 		lines = append(lines, v.Fail.Render("! "+a.Summary)+v.Dim.Render("  since "+a.Since.Local().Format("15:04:05")))
 		if a.Do != "" {
 			lines = append(lines, "  "+a.Do)
+		}
+		if command := a.Command(); command != "" {
+			lines = append(lines, "  "+command)
 		}
 	}
 	return lines
@@ -157,6 +160,21 @@ func (v view) statements(i watch.Instance) []string {
 		lines = append(lines, line+"  "+cut(s.Text, max(v.width-len(line)-4, 20)))
 	}
 	return lines
+}
+
+func (v view) callers(i watch.Instance) []string {
+	var parts []string
+	for _, c := range i.Callers[:min(len(i.Callers), 4)] {
+		name := c.User
+		if c.Host != "" {
+			name += "@" + c.Host
+		}
+		parts = append(parts, name+" "+quantity.Number(c.AAS))
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return []string{v.Bold.Render("Load by account") + "  " + cut(strings.Join(parts, ", "), max(v.width-20, 20))}
 }
 
 func (v view) sessions(i watch.Instance) []string {

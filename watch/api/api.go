@@ -31,7 +31,7 @@ func (a *API) Handler() http.Handler {
 	}
 	mux := http.NewServeMux()
 	for path, answer := range map[string]func(*http.Request) (any, error){
-		"query": a.query, "query_range": a.queryRange, "series": a.series, "labels": a.labels, "label/{name}/values": a.values,
+		"query": a.query, "query_range": a.queryRange, "query_exemplars": a.exemplars, "series": a.series, "labels": a.labels, "label/{name}/values": a.values,
 		"metadata": a.metadata, "rules": a.rules, "alerts": a.alerts, "status/buildinfo": a.buildInfo, "status/flags": noFlags,
 	} {
 		mux.Handle("GET /api/v1/"+path, answering(answer))
@@ -50,15 +50,19 @@ type answering func(*http.Request) (any, error)
 
 func (f answering) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	type envelope struct {
-		Status    string `json:"status"`
-		Data      any    `json:"data,omitempty"`
-		ErrorType string `json:"errorType,omitempty"`
-		Error     string `json:"error,omitempty"`
+		Status    string   `json:"status"`
+		Data      any      `json:"data,omitempty"`
+		ErrorType string   `json:"errorType,omitempty"`
+		Error     string   `json:"error,omitempty"`
+		Warnings  []string `json:"warnings,omitempty"`
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, 1<<20)
 	data, err := f(r)
 	w.Header().Set("Content-Type", "application/json")
 	e := envelope{Status: "success", Data: data}
+	if cut, is := data.(truncated); is {
+		e.Data, e.Warnings = cut.data, []string{truncatedWarning}
+	}
 	if err != nil {
 		status := http.StatusUnprocessableEntity
 		e = envelope{Status: "error", ErrorType: "execution", Error: err.Error()}
@@ -129,7 +133,11 @@ func (a *API) series(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.Store.Series(r.Context(), r.Form["match[]"], from, to)
+	all, err := a.Store.Series(r.Context(), r.Form["match[]"], from, to)
+	if err != nil {
+		return nil, err
+	}
+	return limited(r, "limit", all)
 }
 
 func (a *API) labels(r *http.Request) (any, error) {
@@ -137,7 +145,11 @@ func (a *API) labels(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.Store.LabelNames(r.Context(), r.Form["match[]"], from, to)
+	all, err := a.Store.LabelNames(r.Context(), r.Form["match[]"], from, to)
+	if err != nil {
+		return nil, err
+	}
+	return limited(r, "limit", all)
 }
 
 func (a *API) values(r *http.Request) (any, error) {
@@ -145,7 +157,11 @@ func (a *API) values(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.Store.LabelValues(r.Context(), r.PathValue("name"), r.Form["match[]"], from, to)
+	all, err := a.Store.LabelValues(r.Context(), r.PathValue("name"), r.Form["match[]"], from, to)
+	if err != nil {
+		return nil, err
+	}
+	return limited(r, "limit", all)
 }
 
 // metadata says what kinds series are, for completion in Grafana.
@@ -160,8 +176,18 @@ func (a *API) metadata(r *http.Request) (any, error) {
 		Help string `json:"help"`
 		Unit string `json:"unit"`
 	}
+	most, err := limitOf(r, "limit")
+	if err != nil {
+		return nil, err
+	}
 	all := map[string][]meta{}
 	for _, name := range names {
+		if one := r.FormValue("metric"); one != "" && one != name {
+			continue
+		}
+		if most > 0 && len(all) == most {
+			return truncated{all}, nil
+		}
 		all[name] = []meta{{Type: kind(name), Help: help[name]}}
 	}
 	return all, nil

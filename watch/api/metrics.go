@@ -104,6 +104,7 @@ var help = map[string]string{
 	"plimsoll_replica_lag_seconds":             "Seconds that a channel is behind its source.",
 	"plimsoll_replica_stopped":                 "1: a replication channel is not running.",
 	"plimsoll_statement_p99_seconds":           "99th percentile of statement latency, in seconds.",
+	"plimsoll_user_aas":                        "Average active sessions of an account, by the host it comes from.",
 	"plimsoll_statement_aas":                   "Average active sessions that execute a statement.",
 	"plimsoll_oldest_transaction_seconds":      "Seconds that the oldest open transaction has lasted.",
 	"plimsoll_iops":                            "I/O operations a second.",
@@ -130,12 +131,24 @@ var help = map[string]string{
 	"mysql_global_status_innodb_row_ops_total": "Rows that InnoDB worked on by operation.",
 }
 
+// gauges are those of mysqld_exporter's names that it shows as gauges.
+var gauges = map[string]bool{
+	"up": true, "mysql_up": true, "mysql_version_info": true, "mysql_transaction_isolation": true, "mysql_galera_variables_info": true,
+	"mysql_global_status_buffer_pool_pages": true, "mysql_global_status_buffer_pool_dirty_pages": true,
+}
+
+// counters are those of mysqld_exporter's names that it shows as counters; what else the server calls a total may be none.
+var counters = map[string]bool{
+	"mysql_global_status_commands_total": true, "mysql_global_status_handlers_total": true, "mysql_global_status_connection_errors_total": true,
+	"mysql_global_status_innodb_row_ops_total": true, "mysql_global_status_buffer_pool_page_changes_total": true, "mysql_global_status_performance_schema_lost_total": true,
+}
+
 // kind is a series' type, as far as its name tells.
 func kind(name string) string {
 	switch {
-	case strings.HasSuffix(name, "_total"):
+	case strings.HasSuffix(name, "_total") && (!strings.HasPrefix(name, "mysql_global_status_") || counters[name]):
 		return "counter"
-	case strings.HasPrefix(name, "plimsoll_"), strings.HasPrefix(name, "mysql_global_variables_"), name == "up", name == "mysql_up":
+	case strings.HasPrefix(name, "plimsoll_"), strings.HasPrefix(name, "mysql_global_variables_"), gauges[name]:
 		return "gauge"
 	}
 	return "untyped"

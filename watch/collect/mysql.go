@@ -137,7 +137,7 @@ func numeric(text string) (float64, bool) {
 	switch strings.ToUpper(text) {
 	case "ON", "YES", "PRIMARY", "CONNECTING":
 		return 1, true
-	case "OFF", "NO", "NON-PRIMARY", "DISCONNECTED":
+	case "OFF", "NO", "DISABLED", "NON-PRIMARY", "DISCONNECTED":
 		return 0, true
 	}
 	f, err := strconv.ParseFloat(text, 64)

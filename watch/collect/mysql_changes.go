@@ -38,8 +38,17 @@ func (f *follower) turn(at time.Time, now map[string]string) []watch.Change {
 	return all
 }
 
-// moving are variables that a server changes by itself as it works.
-var moving = []string{"gtid_", "timestamp", "last_insert_id", "server_uid", "pseudo_", "rand_seed", "error_count", "warning_count", "identity", "in_transaction"}
+// moving are variables that a server changes by itself as it works; of those that end in _ all that begin so.
+var moving = []string{
+	"gtid_binlog_", "gtid_current_pos", "gtid_slave_pos", "gtid_executed", "gtid_purged", "gtid_next", "gtid_owned", "gtid_seq_no", "timestamp",
+	"last_insert_id", "server_uid", "pseudo_", "rand_seed1", "rand_seed2", "error_count", "warning_count", "identity", "in_transaction",
+}
+
+func moves(variable string) bool {
+	return slices.ContainsFunc(moving, func(m string) bool {
+		return m == variable || strings.HasSuffix(m, "_") && strings.HasPrefix(variable, m)
+	})
+}
 
 // settings follows the variables: each change, and the numbers as series.
 func (s *slow) settingsChanged(ctx context.Context, now time.Time, r *watch.Reading) error {
@@ -50,15 +59,21 @@ func (s *slow) settingsChanged(ctx context.Context, now time.Time, r *watch.Read
 	all := make(map[string]string, rows.Rows)
 	for row := range rows.Rows {
 		name, value := text(rows.At(row, 0)), text(rows.At(row, 1))
-		if slices.ContainsFunc(moving, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
+		if moves(name) {
 			continue
 		}
 		all[name] = value
 		if v, ok := numeric(value); ok {
-			r.Add(now, "mysql_global_variables_"+name, v)
+			r.Add(now, "mysql_global_variables_"+metricName(name), v)
 		}
 	}
-	r.Add(now, "mysql_version_info", 1, "version", all["version"], "version_comment", all["version_comment"])
+	r.Add(now, "mysql_version_info", 1, "innodb_version", all["innodb_version"], "version", all["version"], "version_comment", all["version_comment"])
+	if level := cmp.Or(all["transaction_isolation"], all["tx_isolation"]); level != "" {
+		r.Add(now, "mysql_transaction_isolation", 1, "level", level)
+	}
+	if name, galera := all["wsrep_cluster_name"]; galera {
+		r.Add(now, "mysql_galera_variables_info", 1, "wsrep_cluster_name", name)
+	}
 	for _, change := range s.settings.turn(now, all) {
 		if change.What == "version" {
 			change.Kind = "version"

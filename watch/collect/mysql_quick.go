@@ -101,13 +101,14 @@ func (q *quick) Collect(ctx context.Context, level watch.Level, now time.Time) (
 			return r, err
 		}
 		show = append(show, detail)
+		q.addSampled(now, &r)
 	}
 	if up, before := status["uptime"], q.counters.last["uptime"]; up < before {
 		r.Changes = append(r.Changes, watch.Change{At: now, Kind: "restart", What: "server", To: now.Add(-time.Duration(up) * time.Second).UTC().Format(time.RFC3339)})
 	}
-	seen := q.sampled.top()
+	seen, callers := q.sampled.top(), q.sampled.callers()
 	show = append(show, func(i *watch.Instance) {
-		i.Load = &picture
+		i.Load, i.Callers = &picture, callers
 		if len(i.Statements) == 0 || i.Statements[0].Source == "samples" {
 			i.Statements = seen
 		}
@@ -241,10 +242,10 @@ func (q *quick) showStatus(status map[string]float64) func(*watch.Instance) {
 	return func(i *watch.Instance) {
 		i.Product, i.Version, i.MostConns, i.Cores = shape.Product, shape.Version, shape.MostConns, cores
 		i.Throughput, i.Commits, i.Connections, i.Running, i.Uptime = throughput, commits, connected, running, uptime
-		if i.IO == nil || i.IO.Source == "innodb" {
-			if i.IO != nil { // what the model of its storage says of it
+		if i.IO == nil || i.IO.Source == "" || i.IO.Source == "innodb" {
+			if i.IO != nil { // what the model of its storage, or its cloud, says of it
 				was := *i.IO
-				was.Reads, was.Writes, was.IOPS, was.Bytes = io.Reads, io.Writes, io.IOPS, io.Bytes
+				was.Reads, was.Writes, was.IOPS, was.Bytes, was.Source = io.Reads, io.Writes, io.IOPS, io.Bytes, io.Source
 				io = &was
 			}
 			i.IO = io

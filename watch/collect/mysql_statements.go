@@ -13,11 +13,22 @@ import (
 const mostStatements = 20
 
 // sampledStatements are the statements that were seen under way in the last minute, by how often.
-type sampledStatements struct{ seen [][]session }
+type sampledStatements struct {
+	seen  [][]session
+	fresh int // samples of which no series was written yet
+}
 
 func (s *sampledStatements) turn(sessions []session) {
 	s.seen = append(s.seen, sessions)
 	s.seen = s.seen[max(len(s.seen)-60, 0):]
+	s.fresh = min(s.fresh+1, len(s.seen))
+}
+
+// latest are the samples of which no series was written yet; they count as written.
+func (s *sampledStatements) latest() *sampledStatements {
+	fresh := &sampledStatements{seen: s.seen[len(s.seen)-s.fresh:]}
+	s.fresh = 0
+	return fresh
 }
 
 func (s *sampledStatements) top() []watch.Statement {

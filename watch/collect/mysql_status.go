@@ -2,6 +2,7 @@ package collect
 
 import (
 	"context"
+	"regexp"
 	"strings"
 	"time"
 
@@ -50,11 +51,25 @@ func (q *quick) status(ctx context.Context, names []string) (map[string]float64,
 func statusOf(r *engine.Result) map[string]float64 {
 	all := make(map[string]float64, r.Rows)
 	for row := range r.Rows {
-		if v, ok := number(r.At(row, 1)); ok {
+		v, ok := number(r.At(row, 1))
+		if !ok {
+			v, ok = moment(text(r.At(row, 1)))
+		}
+		if ok {
 			all[strings.ToLower(string(r.At(row, 0).Data))] = v
 		}
 	}
 	return all
+}
+
+// moment reads a status variable that is a time, as seconds since 1970: when a certificate expires, or most connections were open.
+func moment(text string) (float64, bool) {
+	for _, layout := range []string{time.DateTime, "Jan _2 15:04:05 2006 MST"} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return float64(at.Unix()), true
+		}
+	}
+	return 0, false
 }
 
 // addStatus writes status variables under the names that mysqld_exporter gives them, so that dashboards in use go on working.
@@ -83,10 +98,15 @@ func addStatus(to *watch.Reading, at time.Time, status map[string]float64) {
 				to.Add(at, prefix+"buffer_pool_page_changes_total", v, "operation", rest)
 			}
 		default:
-			to.Add(at, prefix+name, v)
+			to.Add(at, prefix+metricName(name), v)
 		}
 	}
 }
+
+var noName = regexp.MustCompile(`[^a-z0-9_]`)
+
+// metricName makes a server's name of something one that Prometheus takes: option_tracker_usage:Binary Log of MySQL 9 is none, and a scrape with it fails as a whole.
+func metricName(name string) string { return noName.ReplaceAllString(strings.ToLower(name), "_") }
 
 var statusFamilies = []string{"com_", "handler_", "connection_errors_", "innodb_rows_", "performance_schema_", "innodb_buffer_pool_pages_"}
 

@@ -36,6 +36,7 @@ type watched struct {
 	readers []watch.Collector
 	seen    watch.Instance
 	changes []watch.Change
+	wrote   []watch.Document
 	samples map[string]float64 // the latest, by name and labels
 }
 
@@ -50,7 +51,7 @@ func (w *watched) read(level watch.Level) {
 		if r.Show != nil {
 			r.Show(&w.seen)
 		}
-		w.changes = append(w.changes, r.Changes...)
+		w.changes, w.wrote = append(w.changes, r.Changes...), append(w.wrote, r.Documents...)
 		for _, s := range r.Samples {
 			key := s.Name
 			for _, l := range s.Labels {
@@ -80,10 +81,14 @@ func TestMySQL(t *testing.T) {
 			t.Run("load of a known concurrency", func(t *testing.T) { w.t = t; w.knownLoad(s.source) })
 			t.Run("who waits for whom", func(t *testing.T) { w.t = t; w.rowLock() })
 			t.Run("who waits for a metadata lock", func(t *testing.T) { w.t = t; w.metadataLock(s.product == "mysql") })
+			t.Run("a transaction open for long, and a deadlock", func(t *testing.T) { w.t = t; w.openForLong() })
 			t.Run("changes", func(t *testing.T) { w.t = t; w.change() })
 			t.Run("own SQL", func(t *testing.T) { w.t = t; w.ownSQL() })
 			t.Run("what dashboards name", func(t *testing.T) { w.t = t; w.dashboards() })
+			t.Run("names of mysqld_exporter", func(t *testing.T) { w.t = t; w.asTheExporter() })
 			t.Run("at most two connections", func(t *testing.T) { w.t = t; w.connections() })
+			t.Run("a limit in the server", func(t *testing.T) { w.t = t; w.limited() })
+			t.Run("what it lacks is asked for once", func(t *testing.T) { w.t = t; w.askedOnce() })
 			t.Run("own SQL that costs the connection", func(t *testing.T) { w.t = t; w.lostInOwnSQL() })
 		})
 	}
@@ -138,6 +143,14 @@ func (w *watched) knownLoad(source string) {
 	}
 	if w.seen.Throughput == nil || *w.seen.Throughput < 3 {
 		w.t.Errorf("throughput %v", w.seen.Throughput)
+	}
+	if c := w.seen.Callers; len(c) == 0 || c[0].User != w.db.Target.User || c[0].Host == "" || math.Abs(c[0].AAS-sessions) > 0.2*sessions {
+		w.t.Errorf("who causes the load: %+v, want %s with %d", c, w.db.Target.User, sessions)
+	} else if v := w.samples["plimsoll_user_aas "+c[0].User+" "+c[0].Host]; math.Abs(v-sessions) > 0.2*sessions {
+		w.t.Errorf("the series of %s has %v", c[0].User, v)
+	}
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(w.samples)), func(key string) bool { return strings.HasPrefix(key, "plimsoll_statement_aas ") }) && source == "samples" {
+		w.t.Error("no series has the load of a statement")
 	}
 	if len(w.seen.Statements) == 0 || !strings.Contains(strings.ToUpper(w.seen.Statements[0].Text), "SLEEP") {
 		w.t.Errorf("the statement with the largest load is not SLEEP: %+v", w.seen.Statements)
@@ -289,6 +302,15 @@ func (w *watched) ownSQL() {
 		if v, ok := w.samples[name]; !ok || v != want {
 			w.t.Errorf("%s is %v, %v, want %v", name, v, ok, want)
 		}
+	}
+	rows := map[string]bool{}
+	for _, d := range w.wrote {
+		if d.Fields["query"] == "rows" && d.Fields["count(*)"] == 1.0 {
+			rows[fmt.Sprint(d.Fields["kind"])] = true
+		}
+	}
+	if !rows["1"] || !rows["2"] {
+		w.t.Errorf("a document of each row is written, and not %+v", w.wrote)
 	}
 	if took := w.samples["plimsoll_own_query_seconds long"]; took < 0.1 || took > 2 {
 		w.t.Errorf("the query that takes too long took %g s", took)

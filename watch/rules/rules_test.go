@@ -3,6 +3,7 @@ package rules
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -33,12 +34,17 @@ func TestShippedRules(t *testing.T) {
 			if !tested[r.Alert] {
 				t.Errorf("no test has %s fire", r.Alert)
 			}
-			for _, needs := range []string{"summary", "why", "do"} {
+			for _, needs := range []string{"summary", "why", "do", "runbook"} {
 				if r.Annotations[needs] == "" {
 					t.Errorf("%s has no %s", r.Alert, needs)
 				}
 			}
-			if book := r.Annotations["runbook"]; book != "" && !strings.HasPrefix(book, "examples/") && !contains(books.Names(), book) {
+			book := r.Annotations["runbook"]
+			if (watch.Alert{Runbook: book}).Trial() != "" {
+				if _, err := os.Stat(filepath.Join("../..", book)); err != nil || filepath.Ext(book) != ".yaml" {
+					t.Errorf("%s names the trial %s, which does not ship: %v", r.Alert, book, err)
+				}
+			} else if !contains(books.Names(), book) {
 				t.Errorf("%s names the runbook %s, which does not ship", r.Alert, book)
 			}
 			if gravity[r.Labels["severity"]] == 0 && r.Labels["severity"] != "critical" {
@@ -222,4 +228,65 @@ func TestASilenceOfAnotherProcessHolds(t *testing.T) {
 	if err := person.End(one.ID); err != nil || watching.Mutes(map[string]string{"instance": "a/n1"}, now) || !person.Mutes(map[string]string{"instance": "a/n2"}, now) {
 		t.Errorf("after the end of one of two: %v, %+v", err, watching.List(now))
 	}
+}
+
+// remembering is an Alertmanager that keeps what it is told.
+type remembering struct {
+	heard
+	told [][]watch.Alert
+}
+
+func (r *remembering) Every() time.Duration { return time.Minute }
+func (r *remembering) Tell(ctx context.Context, n Notice) error {
+	if err := r.heard.Tell(ctx, n); err != nil {
+		return err
+	}
+	r.told = append(r.told, n.Alerts)
+	return nil
+}
+
+// An Alertmanager forgets what it does not hear of for five minutes: it is told every minute of what fires, of each alert that is resolved though
+// others of its rule fire on, and again until it answers.
+func TestAnAlertmanagerHearsOfAlertsForAsLongAsTheyFire(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &remembering{}
+		telling := &Telling{Tellers: []Teller{r}, Repeat: 4 * time.Hour}
+		alert := func(name string) watch.Alert {
+			return watch.Alert{Rule: "Down", Instance: name, State: Firing, Labels: map[string]string{"alertname": "Down", "instance": name, "cluster": "a"}}
+		}
+		pass := func(d time.Duration, fires ...watch.Alert) (counts map[string]int) {
+			t.Helper()
+			r.told = nil
+			for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(5 * time.Second) {
+				telling.Fired(t.Context(), fires)
+				telling.Wait()
+			}
+			counts = map[string]int{}
+			for _, told := range r.told {
+				for _, a := range told {
+					counts[a.State+" "+a.Instance]++
+				}
+			}
+			return counts
+		}
+		one, two := alert("a/n1"), alert("a/n2")
+		if got := pass(10*time.Minute, one, two); len(got) != 2 || got["firing a/n1"] != 10 || got["firing a/n2"] != 10 {
+			t.Errorf("in ten minutes it hears of %v", got)
+		}
+		if got := pass(time.Minute, two); got["resolved a/n1"] != 1 || got["firing a/n2"] != 1 || len(got) != 2 {
+			t.Errorf("when one of two is resolved it hears of %v", got)
+		}
+		muted := two
+		muted.Silenced = true
+		if got := pass(10*time.Minute, muted); len(got) != 0 {
+			t.Errorf("of one that is silenced it hears %v", got)
+		}
+		r.fails = 3
+		if got := pass(30*time.Second, one); got["firing a/n1"] != 1 || r.fails != 0 {
+			t.Errorf("after it did not answer three times it hears of %v", got)
+		}
+		if got := pass(time.Minute); got["resolved a/n1"] != 1 || len(got) != 1 {
+			t.Errorf("at the end it hears of %v", got)
+		}
+	})
 }

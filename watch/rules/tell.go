@@ -34,9 +34,10 @@ type Telling struct {
 	Log     *slog.Logger
 	Now     func() time.Time
 
-	mu     sync.Mutex
-	groups map[string]*told
-	under  sync.WaitGroup
+	mu      sync.Mutex
+	groups  map[string]*told
+	keepers map[Keeper]*kept
+	under   sync.WaitGroup
 }
 
 // told is what was said of a group.
@@ -47,8 +48,13 @@ type told struct {
 
 // Fired takes what fires and what was resolved, for Config.Fired. It does not wait for the tellers; Wait does.
 func (t *Telling) Fired(ctx context.Context, alerts []watch.Alert) {
-	for _, n := range t.due(alerts) {
-		for _, to := range t.Tellers {
+	notices := t.due(alerts)
+	for _, to := range t.Tellers {
+		if keeper, is := to.(Keeper); is {
+			t.keep(ctx, keeper, alerts)
+			continue
+		}
+		for _, n := range notices {
 			t.under.Go(func() { t.tell(ctx, to, n) })
 		}
 	}
@@ -60,10 +66,7 @@ func (t *Telling) Wait() { t.under.Wait() }
 func (t *Telling) due(alerts []watch.Alert) []Notice {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	now := time.Now
-	if t.Now != nil {
-		now = t.Now
-	}
+	now := t.time()
 	if t.groups == nil {
 		t.groups = map[string]*told{}
 	}
@@ -79,7 +82,7 @@ func (t *Telling) due(alerts []watch.Alert) []Notice {
 	}
 	var notices []Notice
 	for key, firing := range by {
-		if n, ok := t.group(key, firing, alerts, now()); ok {
+		if n, ok := t.group(key, firing, alerts, now); ok {
 			notices = append(notices, n)
 		}
 	}

@@ -36,6 +36,9 @@ type OpenSearch struct {
 	cfg   OpenSearchConfig
 	spool *spool
 
+	managed  bool      // the server has policies
+	attached time.Time // when the policy was attached to the stream's indices last
+
 	mu       sync.Mutex
 	ready    bool // the template is there
 	full     bool // that it is was said
@@ -114,6 +117,7 @@ func (o *OpenSearch) Flush(ctx context.Context) error {
 			return err
 		}
 	}
+	o.attach(ctx)
 	return nil
 }
 
@@ -207,6 +211,7 @@ func (o *OpenSearch) prepare(ctx context.Context) error {
 				"properties": map[string]any{"@timestamp": map[string]string{"type": "date"}},
 				"dynamic_templates": []any{
 					map[string]any{"texts": map[string]any{"match_mapping_type": "string", "mapping": map[string]any{"type": "keyword", "ignore_above": 8191}}},
+					map[string]any{"fractions": map[string]any{"match_mapping_type": "double", "mapping": map[string]any{"type": "double"}}},
 					map[string]any{"whole": map[string]any{"match_mapping_type": "long", "mapping": map[string]any{"type": "double"}}},
 				},
 			},
@@ -216,17 +221,36 @@ func (o *OpenSearch) prepare(ctx context.Context) error {
 		return fmt.Errorf("make the template of the data stream: %w", err)
 	}
 	var status statusError
+	o.managed = true
 	if err := o.put(ctx, "/_plugins/_ism/policies/"+o.cfg.Stream, policyOf(o.cfg.Stream, o.cfg.Keep)); errors.As(err, &status) && status.code == http.StatusConflict {
 		return nil // it is there, and may have been changed by a person
 	} else if errors.As(err, &status) {
 		o.cfg.Log.Warn("OpenSearch accepts no policy: delete old documents by other means", "status", status.code)
+		o.managed = false
 		return nil
 	} else if err != nil {
 		return err
 	}
-	// A policy is not always attached to a stream that a template made: it is attached to what is there already too.
-	_ = o.ask(ctx, http.MethodPost, "/_plugins/_ism/add/"+o.cfg.Stream, "application/json", []byte(`{"policy_id":"`+o.cfg.Stream+`"}`), nil)
 	return nil
+}
+
+// attachEvery is how often the policy is attached to the indices of the stream that have none.
+const attachEvery = time.Hour
+
+// attach attaches the policy to the indices of the stream. OpenSearch does not always do so itself where a template made the stream, neither
+// for its first index, which is there only once a document was written, nor for one that a rollover made. An index that has a policy keeps it.
+func (o *OpenSearch) attach(ctx context.Context) {
+	if sent, _, _ := o.Counts(); !o.managed || sent == 0 || time.Since(o.attached) < attachEvery {
+		return
+	}
+	body, err := json.Marshal(map[string]string{"policy_id": o.cfg.Stream})
+	if err == nil {
+		err = o.ask(ctx, http.MethodPost, "/_plugins/_ism/add/"+o.cfg.Stream, "application/json", body, nil)
+	}
+	if err != nil {
+		o.cfg.Log.Warn("attach the policy to the indices in OpenSearch: it is tried again in an hour", "error", err)
+	}
+	o.attached = time.Now()
 }
 
 func (o *OpenSearch) put(ctx context.Context, path string, body any) error {

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,10 +21,12 @@ import (
 
 // bulkServer takes documents as OpenSearch does: one of an id that it has is a conflict, one with the text "bad" is rejected.
 type bulkServer struct {
-	mu   sync.Mutex
-	has  map[string]string
-	down bool
-	busy int // so many documents are refused for now
+	mu       sync.Mutex
+	has      map[string]string
+	down     bool
+	busy     int      // so many documents are refused for now
+	asked    []string // what it was asked beside documents, and the first bulk of each flush
+	policies int      // the status with which it answers a policy; 0: as one that has them
 }
 
 func (b *bulkServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -34,8 +38,13 @@ func (b *bulkServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
 	case !strings.HasSuffix(r.URL.Path, "/_bulk"):
+		b.asked = append(b.asked, r.Method+" "+r.URL.Path)
+		if strings.HasPrefix(r.URL.Path, "/_plugins/_ism/policies/") && b.policies != 0 {
+			w.WriteHeader(b.policies)
+		}
 		return
 	}
+	b.asked = append(b.asked, "bulk")
 	lines := strings.Split(strings.TrimSuffix(string(body), "\n"), "\n")
 	var items []string
 	for n := 0; n+1 < len(lines); n += 2 {
@@ -136,7 +145,11 @@ func TestNothingIsLostAndNothingTwice(t *testing.T) {
 }
 
 func TestAFullSpoolDropsAndCounts(t *testing.T) {
-	o := opensearch(t, "http://127.0.0.1:1", t.TempDir(), 10_000)
+	var said strings.Builder
+	o, err := NewOpenSearch(OpenSearchConfig{URL: "http://127.0.0.1:1", Stream: "plimsoll-watch", Folder: t.TempDir(), Spool: 10_000, Log: slog.New(slog.NewTextHandler(&said, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for n := range 1000 {
 		o.Add(document(n))
 	}
@@ -146,5 +159,49 @@ func TestAFullSpoolDropsAndCounts(t *testing.T) {
 	}
 	if err := o.spool.add(document(1)); !errors.Is(err, errFull) {
 		t.Errorf("said %v", err)
+	}
+	if text := said.String(); strings.Count(text, "spool a document for OpenSearch") != 1 || !strings.Contains(text, errFull.Error()) {
+		t.Errorf("of five hundred documents that were dropped the log says once why: %s", text)
+	}
+}
+
+// The policy is attached once there is something to attach it to, also where the policy was there before; and where the server has no
+// policies, nobody attaches any.
+func TestThePolicyIsAttachedToWhatWasWritten(t *testing.T) {
+	const template, policy, attach = "PUT /_index_template/plimsoll-watch", "PUT /_plugins/_ism/policies/plimsoll-watch", "POST /_plugins/_ism/add/plimsoll-watch"
+	for name, c := range map[string]struct {
+		policies int
+		want     []string
+	}{
+		"the first time":        {0, []string{template, policy, "bulk", attach, "bulk"}},
+		"the policy is there":   {http.StatusConflict, []string{template, policy, "bulk", attach, "bulk"}},
+		"a server without them": {http.StatusBadRequest, []string{template, policy, "bulk", "bulk"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := &bulkServer{has: map[string]string{}, policies: c.policies}
+			server := httptest.NewServer(b)
+			defer server.Close()
+			o := opensearch(t, server.URL, t.TempDir(), 1<<20)
+			if err := o.Flush(t.Context()); err != nil { // nothing was written yet: there is no stream
+				t.Fatal(err)
+			}
+			for n := range 2 {
+				o.Add(document(n))
+				if err := o.Flush(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !slices.Equal(b.asked, c.want) {
+				t.Errorf("it was asked %q, want %q", b.asked, c.want)
+			}
+			o.attached = time.Now().Add(-attachEvery)
+			o.Add(document(2))
+			if err := o.Flush(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if again := b.asked[len(b.asked)-1] == attach; again != slices.Contains(c.want, attach) {
+				t.Errorf("after an hour, and a rollover: %q", b.asked)
+			}
+		})
 	}
 }

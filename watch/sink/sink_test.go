@@ -39,7 +39,7 @@ func TestWhatIsPosted(t *testing.T) {
 		want []string
 	}{
 		{Webhook{engine.Secret(server.URL + "/hook")}, "/hook", []string{`"version":"4"`, `"status":"firing"`, `"startsAt":"2023-11-14T22:13:20Z"`, `"do":"Fail over."`}},
-		{Slack{engine.Secret(server.URL + "/slack")}, "/slack", []string{`"text":"[FIRING] orders/n1 does not answer\n`, "plimsoll runbook plan mysql/failover --cluster orders"}},
+		{Slack{engine.Secret(server.URL + "/slack")}, "/slack", []string{`"text":"[FIRING] orders/n1 does not answer\n`, "Runbook: plimsoll runbook plan mysql/failover --cluster orders"}},
 		{Alertmanager{engine.Secret(server.URL)}, "/api/v2/alerts", []string{`"alertname":"InstanceDown"`, `"annotations":{`}},
 	} {
 		if err := c.to.Tell(t.Context(), notice()); err != nil {
@@ -53,6 +53,11 @@ func TestWhatIsPosted(t *testing.T) {
 				t.Errorf("%s: no %s in %s", c.to.Name(), want, body)
 			}
 		}
+	}
+	trial := notice()
+	trial.Alerts[0].Runbook = "examples/commit-path/trial.yaml"
+	if err := (Slack{engine.Secret(server.URL)}).Tell(t.Context(), trial); err != nil || !strings.Contains(string(body), `Trial: plimsoll trial run examples/commit-path/trial.yaml\n`) {
+		t.Errorf("the notice of a rule that names a trial: %s, %v", body, err)
 	}
 	status = http.StatusServiceUnavailable
 	if err := (Slack{engine.Secret(server.URL)}).Tell(t.Context(), notice()); err == nil || !strings.Contains(err.Error(), "503") {

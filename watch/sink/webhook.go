@@ -53,7 +53,7 @@ type Alertmanager struct{ URL engine.Secret }
 var (
 	_ rules.Teller = Webhook{}
 	_ rules.Teller = Slack{}
-	_ rules.Teller = Alertmanager{}
+	_ rules.Keeper = Alertmanager{}
 )
 
 func (Webhook) Name() string      { return "webhook" }
@@ -115,11 +115,16 @@ func (s Alertmanager) Tell(ctx context.Context, n rules.Notice) error {
 	var all []webhookAlert
 	for _, a := range n.Alerts {
 		alert := alertOf(a)
-		alert.Status = ""
+		if alert.Status = ""; a.State == rules.Firing {
+			alert.EndsAt = time.Now().Add(4 * s.Every()) // if it hears nothing more from here, as Prometheus has it
+		}
 		all = append(all, alert)
 	}
 	return post(ctx, client, s.URL+"/api/v2/alerts", all)
 }
+
+// Every implements rules.Keeper: an Alertmanager takes an alert for resolved of which it hears nothing for minutes.
+func (Alertmanager) Every() time.Duration { return time.Minute }
 
 // letter is a notice for people.
 func letter(n rules.Notice) string {
@@ -138,8 +143,13 @@ func letter(n rules.Notice) string {
 		if a.Do != "" {
 			fmt.Fprintf(&out, "Do: %s\n", a.Do)
 		}
-		if a.Runbook != "" {
-			fmt.Fprintf(&out, "Runbook: plimsoll runbook plan %s --cluster %s\n", a.Runbook, n.Cluster)
+		switch command := a.Command(); {
+		case a.Trial() != "":
+			fmt.Fprintf(&out, "Trial: %s\n", command)
+		case command != "":
+			fmt.Fprintf(&out, "Runbook: %s\n", command)
+		case a.Runbook != "":
+			fmt.Fprintf(&out, "Runbook: %s\n", a.Runbook)
 		}
 	}
 	return out.String()

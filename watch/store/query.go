@@ -299,3 +299,11 @@ func Duration(text string) (time.Duration, error) {
 	d, err := model.ParseDuration(text)
 	return time.Duration(d), err
 }
+
+// Check tells what is wrong with an expression.
+func Check(expr string) error {
+	if _, err := parser.NewParser(parser.Options{}).ParseExpr(expr); err != nil {
+		return BadQuery{fmt.Errorf("query %s: %w", expr, err)}
+	}
+	return nil
+}

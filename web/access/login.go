@@ -5,11 +5,13 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"plimsoll/hint"
@@ -23,6 +25,7 @@ type Options struct {
 	Owner    string           // who runs plimsoll serve
 	Token    string           // lets programs in, as nobody in particular; empty: none
 	Now      func() time.Time // nil: time.Now
+	Log      *slog.Logger     // nil: nothing is logged
 }
 
 // Gate lets requests in. It is safe for concurrent use.
@@ -36,6 +39,7 @@ type Gate struct {
 	passwords  passwords
 	pace       pace
 	now        func() time.Time
+	dropped    sync.Map // addresses whose header with a name was ignored, and logged
 }
 
 // New refuses what would let in whoever asks: an address that other machines reach needs users and a certificate, or a Unix socket.
@@ -185,7 +189,13 @@ func (g *Gate) named(r *http.Request, c Config) (Person, bool) {
 		return Person{}, false
 	}
 	user := r.Header.Get(c.Proxy.Header)
-	if user == "" || !g.onSocket() && !c.Proxy.trusts(r.RemoteAddr) {
+	if user == "" {
+		return Person{}, false
+	}
+	if !g.onSocket() && !c.Proxy.trusts(r.RemoteAddr) {
+		if _, told := g.dropped.LoadOrStore(peer(r), true); !told && g.o.Log != nil {
+			g.o.Log.Warn("a header that names a person is ignored: it does not come from the proxy of the web configuration", "from", peer(r), "header", c.Proxy.Header)
+		}
 		return Person{}, false
 	}
 	return Person{Name: user, Role: c.role(user), Method: ByProxy, Since: g.now()}, true

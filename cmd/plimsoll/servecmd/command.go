@@ -73,11 +73,11 @@ func serve(ctx context.Context, c console.Streams, o options) error {
 		if network(o.listen) == "tcp" {
 			address.Listen = listener.Addr().String()
 		}
-		gate, err := access.New(access.Options{Listen: address.Listen, Config: o.config, Instance: deps.Home, Owner: d.User, Token: address.Token})
+		log := console.NewLog(c)
+		gate, err := access.New(access.Options{Listen: address.Listen, Config: o.config, Instance: deps.Home, Owner: d.User, Token: address.Token, Log: log})
 		if err != nil {
 			return err
 		}
-		log := console.NewLog(c)
 		watching, stop := context.WithCancel(ctx)
 		defer stop()
 		watched, ended, err := servedWatch(watching, deps, log)

@@ -44,7 +44,7 @@ func servedWatch(ctx context.Context, deps lab.Deps, log *slog.Logger) (w web.Wa
 	var all sync.WaitGroup
 	all.Go(func() { _ = s.Run(ctx) }) // it ends with ctx
 	all.Go(func() { find.Rediscover(ctx, watchcmd.FindEvery, s.Follow) })
-	w = web.Watch{Fleet: s.Watcher.Fleet, Query: s.Series.Query, Prometheus: s.Handler(), Marks: s.Marks()}
+	w = web.Watch{Fleet: s.Watcher.Fleet, Query: s.Series.Query, Statements: s.Statements, Callers: s.Callers, Prometheus: s.Handler(), Marks: s.Marks()}
 	w.Changes = func(instance string, from, to time.Time) ([]watch.Change, error) {
 		return s.Changes.Between(instance, from, to)
 	}

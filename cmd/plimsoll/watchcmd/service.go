@@ -29,11 +29,13 @@ type Service struct {
 	rules    *rules.Evaluator
 	silences *rules.Silences
 	Changes  *watch.ChangeLog
+	texts    *watch.Texts
 	telling  *rules.Telling
 	latest   *api.Latest
 	remote   []*sink.RemoteWrite
 	search   *sink.OpenSearch // nil: no documents go anywhere
 	mine     func([]watch.Source) []watch.Source
+	log      *slog.Logger
 }
 
 // OpenService puts a watch together. It reads nothing before run.
@@ -54,8 +56,11 @@ func OpenService(ctx context.Context, sources []watch.Source, set *settings.Sett
 		return nil, err
 	}
 	folder := home.WatchFolder(deps)
-	s := &Service{Changes: watch.OpenChanges(filepath.Join(folder, "changes.jsonl")), latest: &api.Latest{}}
+	s := &Service{Changes: watch.OpenChanges(filepath.Join(folder, "changes.jsonl")), latest: &api.Latest{}, log: log}
 	if s.silences, err = rules.OpenSilences(filepath.Join(folder, "silences.json")); err != nil {
+		return nil, err
+	}
+	if s.texts, err = watch.OpenTexts(filepath.Join(folder, "statements.jsonl")); err != nil {
 		return nil, err
 	}
 	if s.Series, err = store.Open(filepath.Join(folder, "series"), store.Options{Age: time.Duration(set.Keep.Age), Bytes: int64(set.Keep.Bytes), Log: log}); err != nil {
@@ -141,7 +146,7 @@ func (s *Service) pastIOPS(ctx context.Context, instance string) (*storage.Week,
 
 // change keeps a change, and writes it as a document.
 func (s *Service) change(c watch.Change) error {
-	s.document(watch.Document{At: c.At, Fields: map[string]any{"change": c.Kind, "instance": c.Instance, "what": c.What, "from": c.From, "to": c.To}})
+	s.document(c.Document())
 	return s.Changes.Add(c)
 }
 
@@ -156,9 +161,7 @@ func (s *Service) fired(ctx context.Context, alerts []watch.Alert) {
 	s.telling.Fired(ctx, alerts)
 	for _, a := range alerts {
 		if a.State == rules.Resolved {
-			s.document(watch.Document{At: a.Resolved, Fields: map[string]any{
-				"alert": a.Rule, "instance": a.Instance, "severity": a.Severity, "state": a.State, "summary": a.Summary, "seconds": a.Resolved.Sub(a.Since).Seconds(),
-			}})
+			s.document(a.Document())
 		}
 	}
 }
@@ -166,8 +169,8 @@ func (s *Service) fired(ctx context.Context, alerts []watch.Alert) {
 // fleetEvery is how often a document is written of each instance.
 const fleetEvery = 10 * time.Second
 
-// documents writes what each instance shows, flat as Logstash's JDBC input would.
-func (s *Service) documents(ctx context.Context) {
+// pictures keeps the texts of the statements that each instance shows, and writes what it shows as a document, flat as Logstash's JDBC input would.
+func (s *Service) pictures(ctx context.Context) {
 	tick := time.NewTicker(fleetEvery)
 	defer tick.Stop()
 	for {
@@ -178,6 +181,9 @@ func (s *Service) documents(ctx context.Context) {
 		}
 		f := s.Watcher.Fleet()
 		for _, i := range f.Instances {
+			if err := s.texts.Keep(i.Statements); err != nil {
+				s.log.Error("keep the texts of statements", "error", err)
+			}
 			s.document(i.Document(f.At))
 		}
 	}
@@ -188,12 +194,12 @@ func (s *Service) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	defer all.Wait()
 	all.Go(func() { s.rules.Run(ctx) })
+	all.Go(func() { s.pictures(ctx) })
 	for _, w := range s.remote {
 		all.Go(func() { w.Run(ctx) })
 	}
 	if s.search != nil {
 		all.Go(func() { _ = s.search.Run(ctx) }) // what it could not send waits on disk
-		all.Go(func() { s.documents(ctx) })
 	}
 	err := s.Watcher.Run(ctx)
 	s.telling.Wait()

@@ -1,0 +1,45 @@
+package collect
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"plimsoll/watch"
+)
+
+// mostCallers are kept of an instance, by load.
+const mostCallers = 10
+
+// callers are the accounts whose sessions were seen at work, by how often.
+func (s *sampledStatements) callers() []watch.Caller {
+	by := map[watch.Caller]float64{}
+	for _, sessions := range s.seen {
+		for _, one := range sessions {
+			by[watch.Caller{User: one.user, Host: one.host}] += 1 / float64(len(s.seen))
+		}
+	}
+	all := make([]watch.Caller, 0, len(by))
+	for c, aas := range by {
+		c.AAS = aas
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(a, b watch.Caller) int {
+		return cmp.Or(cmp.Compare(b.AAS, a.AAS), cmp.Compare(a.User, b.User), cmp.Compare(a.Host, b.Host))
+	})
+	return all[:min(len(all), mostCallers)]
+}
+
+// addSampled writes the load by account, and by statement where the server does not count it itself, of the samples since the last time.
+func (q *quick) addSampled(now time.Time, r *watch.Reading) {
+	fresh := q.sampled.latest()
+	for _, c := range fresh.callers() {
+		r.Add(now, "plimsoll_user_aas", c.AAS, "user", c.User, "host", c.Host)
+	}
+	if q.shape.performs {
+		return
+	}
+	for _, st := range fresh.top() {
+		r.Add(now, "plimsoll_statement_aas", st.AAS, "digest", st.Digest, "schema", st.Database)
+	}
+}

@@ -1,0 +1,49 @@
+package collect
+
+import (
+	"testing"
+	"time"
+
+	"plimsoll/watch"
+)
+
+// The cloud's word on the bucket may come before the first reading by SQL, or while the server is down: what SQL says of the disk is shown all the same.
+func TestIOPSAreShownBesideTheCloudsWord(t *testing.T) {
+	var c rates
+	at := time.Unix(1_000_000, 0)
+	c.turn(at, map[string]float64{"innodb_data_reads": 100, "innodb_data_writes": 10})
+	c.turn(at.Add(time.Second), map[string]float64{"innodb_data_reads": 150, "innodb_data_writes": 20})
+	q := &quick{server: &server{}, counters: c}
+	share := 0.42
+	i := watch.Instance{IO: &watch.IO{Bucket: &share, BucketBasis: "cloud"}}
+	for range 2 {
+		q.showStatus(nil)(&i)
+		if i.IO.IOPS == nil || *i.IO.IOPS != 60 || i.IO.Source != "innodb" || i.IO.Bucket == nil || *i.IO.Bucket != share || i.IO.BucketBasis != "cloud" {
+			t.Fatalf("%+v", i.IO)
+		}
+	}
+}
+
+func TestTimesAmongTheStatus(t *testing.T) {
+	for text, want := range map[string]float64{"2026-11-25 20:13:35": 1795637615, "Nov  5 08:00:00 2026 GMT": 1793865600, "": 0, "TLSv1.3": 0} {
+		if got, is := moment(text); got != want || is != (want != 0) {
+			t.Errorf("%q is %v, %v", text, got, is)
+		}
+	}
+}
+
+func TestNamesThatPrometheusTakes(t *testing.T) {
+	for name, want := range map[string]string{"option_tracker_usage:Binary Log": "option_tracker_usage_binary_log", "validate_password.length": "validate_password_length", "uptime": "uptime"} {
+		if got := metricName(name); got != want {
+			t.Errorf("%s is %s", name, got)
+		}
+	}
+}
+
+func TestWhichVariablesAServerChangesByItself(t *testing.T) {
+	for name, want := range map[string]bool{"gtid_executed": true, "gtid_executed_compression_period": false, "gtid_mode": false, "gtid_domain_id": false, "gtid_binlog_state": true, "pseudo_thread_id": true, "sync_binlog": false} {
+		if got := moves(name); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
