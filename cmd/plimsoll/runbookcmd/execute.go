@@ -12,6 +12,7 @@ import (
 	"plimsoll/cmd/plimsoll/runs"
 	"plimsoll/durable"
 	"plimsoll/hint"
+	"plimsoll/runbook"
 	"plimsoll/runbook/execute"
 	"plimsoll/runbook/journal"
 )
@@ -137,7 +138,7 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Service, run strin
 		if next := againFrom(st); next != "" {
 			advice += fmt.Sprintf("plimsoll runbook rerun %s --step %s --downstream --reason REASON goes forward instead; ", run, console.Quoted(next))
 		}
-		return hint.With(said, advice+fmt.Sprintf("the cluster stays locked: fix the cause, then plimsoll runbook cancel %s --undo tries again; plimsoll runbook cancel %s --leave REASON releases the cluster as it is", run, run))
+		return hint.With(said, advice+fmt.Sprintf("%sfix the cause, then plimsoll runbook cancel %s --undo tries again; plimsoll runbook cancel %s --leave REASON releases the cluster as it is", staysLocked(st, "", ": "), run, run))
 	case st.Outcome == journal.RunUndone && why != "":
 		return hint.With(fmt.Errorf("run %s was undone: %s", run, why), journal.OfRun(runError{run, st}.advice(), run))
 	case st.Status() == journal.DoneWithRemainders:
@@ -158,7 +159,7 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Service, run strin
 	case st.Outcome == journal.RunFailed:
 		return runError{run, st}
 	case interrupted != nil:
-		fmt.Fprintf(c.Err, "run %s is parked%s; the cluster stays locked: %s\n", run, where(st), st.ContinueHint(run))
+		fmt.Fprintf(c.Err, "run %s is parked%s%s: %s\n", run, where(st), staysLocked(st, "; ", ""), st.ContinueHint(run))
 		return interrupted
 	}
 	fmt.Fprintf(c.Err, "run %s is parked: %s; %s\n", run, st.Why, st.ContinueHint(run))
@@ -237,5 +238,13 @@ func (e runError) Hint() string {
 	if i, _ := journal.Assessments(nil).Irrevocable(e.state); i != nil {
 		back = "plimsoll runbook cancel " + e.run + " says what can be undone"
 	}
-	return advice + fmt.Sprintf("what was done stays done, and the cluster stays locked: fix the cause, then plimsoll runbook resume %s; or %s", e.run, back)
+	return advice + fmt.Sprintf("what was done stays done%s: fix the cause, then plimsoll runbook resume %s; or %s", staysLocked(e.state, ", and ", ""), e.run, back)
+}
+
+// staysLocked says that a run which has not ended keeps its cluster; nothing of a runbook that takes no lock.
+func staysLocked(st *journal.State, before, after string) string {
+	if st.Book == nil || st.Book.Lock != runbook.LockCluster {
+		return ""
+	}
+	return before + "the cluster stays locked" + after
 }
