@@ -89,7 +89,7 @@ func runOn(t *testing.T, cluster, status string) string {
 	t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
-	for limit := time.After(time.Minute); ; {
+	for limit := time.After(3 * time.Minute); ; { // beside tests that keep all processors busy
 		var runs []runbookcmd.Status
 		out, said, code := typed(t, "runbook", "status", "--json")
 		if code == 0 && json.Unmarshal([]byte(out), &runs) == nil {
