@@ -54,7 +54,7 @@ func TestThePlanShowsWhatWasRehearsed(t *testing.T) {
 	p := &execute.Prepared{Header: journal.Header{Cluster: "shop"}, Gate: plan.GateState{Needed: 1, Passed: []journal.Rehearsal{was}, Alike: []string{"node: n1 there, db1 here"}}}
 	const rehearsed = "rehearse-set · lab · MariaDB 11.4 · node=n1 · value=2000000 ·"
 	page := shown(t, "plan", planView("mysql/set-variable", p, nil))
-	if !strings.Contains(page, rehearsed) || !strings.Contains(page, "Different inputs that count: node: n1 there, db1 here") || !strings.Contains(page, ">open<") {
+	if !strings.Contains(page, rehearsed) || !strings.Contains(page, "Inputs that differ and count as the same: node: n1 there, db1 here") || !strings.Contains(page, ">open<") {
 		t.Error(page)
 	}
 	if page := shown(t, "approve", approvalPage{Rehearsals: []journal.Rehearsal{was}}); !strings.Contains(page, rehearsed) {

@@ -27,7 +27,7 @@ const (
 	ofMoving    = "A ring takes one change at a time: wait until it is done, then plimsoll runbook resume RUN"
 	ofStopped   = "Start it, then plimsoll runbook resume RUN; or replace it with cql/replace-node if it will not come back"
 	ofHanging   = "Find out what it waits for (its disk, its memory, a paused host), let it continue or restart it, then plimsoll runbook resume RUN; the others' hints deliver what it missed, or run cql/repair if it was away for longer than they store hints (three hours)"
-	ofFullDisk  = "Free some of its disk (nodetool clearsnapshot, cql/cleanup, other files; never its commit log), start it again, run cql/repair, then plimsoll runbook resume RUN; adding a node does not help before its cql/cleanup. To give it a larger disk, replace it with cql/replace-node"
+	ofFullDisk  = "Free some of its disk (nodetool clearsnapshot, nodetool cleanup, other files; never its commit log), start it again, run cql/repair, then plimsoll runbook resume RUN; adding a node does not help before the others are cleaned up. To give it a larger disk, replace it with cql/replace-node"
 	ofNoClients = "Its log says why; nodetool enablegossip and enablebinary undo disablegossip and disablebinary, other causes need a restart"
 	seedAdvice  = " Members do not need a seed to run, and a node that starts tries the next seed in its list; only a node with no other seed (seed_provider) has to wait for it."
 )

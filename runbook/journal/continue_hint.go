@@ -22,7 +22,7 @@ var unnamed = regexp.MustCompile(`(plimsoll runbook [a-z]+) RUN\b`)
 func OfRun(text, run string) string { return unnamed.ReplaceAllString(text, "${1} "+run) }
 
 // shipped is a runbook that an advice names, such as mysql/rejoin, unless that is a part of a command already.
-var shipped = regexp.MustCompile(`(^|[^\w/.-]|plimsoll runbook [a-z]+ )((?:aurora|cql|kube|mysql|rds|singlestore|superdisk)/[a-z][a-z-]*[a-z])( --cluster)?`)
+var shipped = regexp.MustCompile(`(^|[^\w/.-]|plimsoll runbook [a-z]+ )(?:run )?((?:aurora|cql|kube|mysql|rds|singlestore|superdisk)/[a-z][a-z-]*[a-z])( --cluster)?`)
 
 // ofDisks is the command that shows Super Disks: of this machine, where it names no cluster.
 var ofDisks = regexp.MustCompile(`plimsoll superdisk status\b`)
@@ -45,6 +45,7 @@ func OnCluster(text, cluster string) string {
 // Before a run there is nothing to resume or to end: what an action advises about its run is said of the plan instead.
 var (
 	resumed   = regexp.MustCompile(`plimsoll runbook (?:resume|rerun) RUN(?: -[a-z-]+(?: [A-Z]+)?)*`)
+	orElse    = regexp.MustCompile(`, or plimsoll runbook [a-z]+ RUN(?: -[a-z-]+(?: [A-Z]+)?)*([.;]|$)`)
 	aside     = regexp.MustCompile(` \([^()]*plimsoll runbook [a-z]+ RUN[^()]*\)`)
 	sentenced = regexp.MustCompile(`(^|[.;] )[^.;]*plimsoll runbook [a-z]+ RUN\b[^.;]*([.;]|$)`)
 )
@@ -52,15 +53,21 @@ var (
 // OfPlan is what an action advises, as it is said while no run has begun: again is the command that plans once more, and what is said of
 // ending or undoing a run is left out.
 func OfPlan(text, again string) string {
+	const planAgain = "\x00" // in place of the command, which may have dots: they end no sentence
 	text = aside.ReplaceAllString(text, "")
-	text = resumed.ReplaceAllLiteralString(text, again)
-	text = sentenced.ReplaceAllStringFunc(text, func(s string) string {
-		if at := strings.IndexByte(s, ' '); (s[0] == '.' || s[0] == ';') && at == 1 {
-			return s[:1] // the end of the sentence before
-		}
-		return ""
-	})
-	return strings.TrimRight(strings.TrimSpace(text), ";")
+	text = orElse.ReplaceAllString(text, "$1")
+	text = resumed.ReplaceAllLiteralString(text, planAgain)
+	for before := ""; before != text; { // a sentence begins with the end of the one before, which may be left out with it
+		before = text
+		text = sentenced.ReplaceAllStringFunc(text, func(s string) string {
+			if at := strings.IndexByte(s, ' '); (s[0] == '.' || s[0] == ';') && at == 1 {
+				return s[:1]
+			}
+			return ""
+		})
+	}
+	text = strings.TrimRight(strings.TrimSpace(text), ";")
+	return strings.ReplaceAll(text, planAgain, again)
 }
 
 // PlanRefusal is an error of a plan, with advice that can be followed before a run has begun.

@@ -30,8 +30,7 @@ func Describe(ctx context.Context, site *cluster.Cluster, h *journal.Header, b *
 	}
 	var facts engine.Facts
 	err = errors.New("no node answers")
-	hangs := func(n cluster.Node) bool { return site.Hangs(n.Name) }
-	for _, n := range slices.Concat(slices.DeleteFunc(slices.Clone(nodes), hangs), nodes) { // the first may be down: that may be what the runbook is for
+	for _, n := range hangingLast(site, nodes) { // the first may be down: that may be what the runbook is for
 		db, openErr := site.Database(ctx, n.Name)
 		if openErr != nil {
 			continue
@@ -47,6 +46,13 @@ func Describe(ctx context.Context, site *cluster.Cluster, h *journal.Header, b *
 		h.Product, h.Version = facts.Product, facts.Version
 	}
 	return nil
+}
+
+// hangingLast puts nodes that let questions wait behind those that may answer.
+func hangingLast(site *cluster.Cluster, nodes []cluster.Node) []cluster.Node {
+	hangs := func(n cluster.Node) bool { return site.Hangs(n.Name) }
+	last := slices.DeleteFunc(slices.Clone(nodes), func(n cluster.Node) bool { return !hangs(n) })
+	return slices.Concat(slices.DeleteFunc(slices.Clone(nodes), hangs), last)
 }
 
 // topology is the class of a cluster: one node, a pair, or more.

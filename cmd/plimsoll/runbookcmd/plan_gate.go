@@ -34,7 +34,7 @@ func printGate(w io.Writer, p *execute.Prepared) {
 		fmt.Fprintf(w, "  %s  %s %s (%s) %s%s  %s\n", r.At.Local().Format("2006-01-02 15:04"), r.Product, r.Minor, r.Topology, r.Cluster, inputsOf(r), r.Trial)
 	}
 	for _, a := range g.Alike {
-		fmt.Fprintf(w, "  different inputs that count: %s\n", a)
+		fmt.Fprintf(w, "  inputs that differ and count as the same: %s\n", a)
 	}
 }
 
