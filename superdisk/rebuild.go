@@ -209,6 +209,9 @@ func (r Rebuild) Run(ctx context.Context, tell func(share float64, text string))
 		return done, err
 	}
 	err = r.follow(ctx, c, &done, tell)
+	if err == nil { // a seeding that was cut off goes on no more: the leg came into step in another way
+		err = r.Machine.Remove(ctx, progressFile(c.array.UUID))
+	}
 	done.Took = time.Since(begun)
 	if r.Governor != nil {
 		sum := r.Governor.Summary()
