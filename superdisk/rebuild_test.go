@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"plimsoll/infra"
 )
@@ -43,4 +45,26 @@ func TestALegInStepLeavesNoSeedingBehind(t *testing.T) {
 	if !slices.Contains(m.removed, progressFile(a.UUID)) {
 		t.Errorf("removed %q", m.removed)
 	}
+}
+
+// While the meter is slow, what was copied is still told of one second: the rate that the governor halves.
+func TestASlowMeterDoesNotSwellWhatWasCopied(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		g := &Governor{Bound: time.Second, Floor: 1, Ceiling: 1 << 30}
+		var moved []int64
+		r := Rebuild{Governor: g, Meter: func(context.Context) (time.Duration, error) {
+			moved = append(moved, g.moving)
+			time.Sleep(time.Duration(len(moved)) * 999 * time.Millisecond)
+			return time.Millisecond, nil
+		}}
+		ctx, end := context.WithCancel(t.Context())
+		wait := r.govern(ctx, func() int64 { return int64(100_000 * time.Since(begun).Seconds()) }, func(int64) error { return nil })
+		time.Sleep(20 * time.Second)
+		end()
+		wait()
+		if len(moved) < 5 || slices.Min(moved) < 99_900 || slices.Max(moved) > 100_100 {
+			t.Errorf("of 100000 bytes a second the governor was told %d", moved)
+		}
+	})
 }
