@@ -48,7 +48,8 @@ func Advise(a Array, k Kernel) (all []Advice) {
 	}
 	switch {
 	case a.Seed != nil && a.Seed.Interrupted():
-		say(true, "plimsoll runbook status, and resume the run; superdisk/rebuild also continues the copy", "the copy to the new leg %s was interrupted: nothing has been copied for %s, and only one leg has all data", a.Seed.Target, a.Seed.Idle)
+		say(true, "plimsoll runbook plan superdisk/rebuild --cluster CLUSTER -i node=NODE -i local="+a.Seed.Target+" continues the copy; if a run made it, resume that instead: plimsoll runbook status names it",
+			"the copy to the new leg %s was interrupted: nothing has been copied for %s, and only one leg has all data", a.Seed.Target, a.Seed.Idle)
 	case a.Seed != nil:
 		say(false, "", "the new leg %s is being filled; until that is done only one leg has all data", a.Seed.Target)
 	case a.Sync != nil && a.Degraded > 0:
@@ -61,7 +62,7 @@ func Advise(a Array, k Kernel) (all []Advice) {
 		say(true, "write_mostly > /sys/block/…/md/dev-…/state of the network leg", "no leg is write-mostly: reads also go to the network leg")
 	}
 	if hasNetwork && network.InStep() && network.Timeout > endless {
-		say(false, "run superdisk/give-up-hung while the array is in use, or shorten the time-out: echo 30000 >/sys/block/"+path.Base(network.Device)+"/queue/io_timeout",
+		say(false, "plimsoll runbook run superdisk/give-up-hung --cluster CLUSTER -i node=NODE, while the array is in use; or shorten the time-out: echo 30000 >/sys/block/"+path.Base(network.Device)+"/queue/io_timeout",
 			"the kernel gives up a request to the network leg %s only after %s: if its volume hangs, writes stop for as long", network.Device, network.Timeout.Round(time.Second))
 	}
 	if a.Chunk == 0 {

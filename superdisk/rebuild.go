@@ -209,6 +209,9 @@ func (r Rebuild) Run(ctx context.Context, tell func(share float64, text string))
 		return done, err
 	}
 	err = r.follow(ctx, c, &done, tell)
+	if err == nil { // a seeding that was cut off goes on no more: the leg came into step in another way
+		err = r.Machine.Remove(ctx, progressFile(c.array.UUID))
+	}
 	done.Took = time.Since(begun)
 	if r.Governor != nil {
 		sum := r.Governor.Summary()
@@ -263,7 +266,7 @@ func (r Rebuild) govern(ctx context.Context, copied func() int64, set func(rate 
 		_ = set(r.Governor.Rate())
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
-		last := int64(0)
+		last, at := int64(0), time.Now()
 		r.Governor.Moving(0)
 		for {
 			select {
@@ -271,10 +274,11 @@ func (r Rebuild) govern(ctx context.Context, copied func() int64, set func(rate 
 			case <-ctx.Done():
 				return
 			}
-			if copied != nil {
+			// While the meter is slow ticks are dropped, and one comes late: the next is too soon after it to tell anything.
+			if passed := time.Since(at); copied != nil && passed >= time.Second/2 {
 				now := copied()
-				r.Governor.Moving(now - last)
-				last = now
+				r.Governor.Moving(int64(float64(now-last) / passed.Seconds()))
+				last, at = now, time.Now()
 			}
 			before := r.Governor.Rate()
 			p99, err := r.Meter(ctx)

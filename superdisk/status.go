@@ -91,12 +91,12 @@ type Sync struct {
 // Seed is the copy of used blocks to a new leg, which is not in the array before that is done.
 type Seed struct {
 	Target  string        `json:"target"` // device of the new leg
-	Done    int64         `json:"done"`   // bytes
-	Total   int64         `json:"total"`  // bytes that are in use
-	Rate    int64         `json:"rate"`   // bytes per second
-	Limit   int64         `json:"limit"`  // bytes per second that the copy may have now; 0: no limit
-	Floor   int64         `json:"floor,omitempty"`
-	Ceiling int64         `json:"ceiling,omitempty"`
+	Done    int64         `json:"done_bytes"`
+	Total   int64         `json:"total_bytes"` // that is in use
+	Rate    int64         `json:"bytes_per_second"`
+	Limit   int64         `json:"limit_bytes_per_second"` // that the copy may have now; 0: no limit
+	Floor   int64         `json:"floor_bytes_per_second,omitempty"`
+	Ceiling int64         `json:"ceiling_bytes_per_second,omitempty"`
 	Bound   time.Duration `json:"p99_bound_ns,omitempty"` // of the service's p99; 0: it does not govern the copy
 	Left    time.Duration `json:"left_ns,omitempty"`
 	Idle    time.Duration `json:"idle_ns,omitempty"` // since it was last seen to go on

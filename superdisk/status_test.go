@@ -2,6 +2,7 @@ package superdisk
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -83,6 +84,15 @@ func TestALegWithoutATimeoutIsToldOf(t *testing.T) {
 		if got := len(advice) > 0 && strings.Contains(advice[0].Text, "/dev/ubdb only after 1193h"); got != want {
 			t.Errorf("a time-out of %s ms: %+v", ms, advice)
 		}
+	}
+}
+
+// Programs read how far a seed is: its keys say their units.
+func TestKeysOfASeedSayTheirUnits(t *testing.T) {
+	data, err := json.Marshal(Seed{Target: "/dev/a", Done: 1, Total: 2, Rate: 3, Limit: 4, Floor: 5, Ceiling: 6, Bound: 7, Left: 8, Idle: 9})
+	if want := `{"target":"/dev/a","done_bytes":1,"total_bytes":2,"bytes_per_second":3,"limit_bytes_per_second":4,"floor_bytes_per_second":5,` +
+		`"ceiling_bytes_per_second":6,"p99_bound_ns":7,"left_ns":8,"idle_ns":9}`; err != nil || string(data) != want {
+		t.Errorf("%s, %v; want %s", data, err, want)
 	}
 }
 

@@ -290,7 +290,7 @@ func TestAServiceThatIsAnotherNowIsNotLabelled(t *testing.T) {
 	c := call("one")
 	c.Before = found.Observed
 	var nothing action.NothingDone
-	if _, err := task.Act(t.Context(), w.site, c); !errors.As(err, &nothing) || !strings.Contains(err.Error(), "the Service shop-1 is another one") {
+	if _, err := task.Act(t.Context(), w.site, c); !errors.As(err, &nothing) || !strings.Contains(err.Error(), "the Service shop-1 was deleted and created again since the replacement was planned") {
 		t.Errorf("%v, want it refused", err)
 	}
 	if left := fmt.Sprint(w.Object(services, "shop-1").Get(kube.At("metadata.labels"))); left != "map[scylla/cluster:shop]" || w.hosts["shop-1"] != "host-shop-1" {

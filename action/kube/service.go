@@ -101,8 +101,8 @@ func (r replaceLabel) ask(ctx context.Context, s site, pod, host, service, token
 			return nil, beingReplaced(pod)
 		case service != "" && o.UID() != service:
 			return nil, action.NothingDone{Err: &hint.PermanentError{
-				Reason: fmt.Sprintf("the Service %s is another one than when the replacement was planned: it was deleted and created anew", pod),
-				Advice: "nothing was asked of the operator. See that the node in pod " + pod + " is still the one to replace, then plan it anew",
+				Reason: fmt.Sprintf("the Service %s was deleted and created again since the replacement was planned", pod),
+				Advice: "nothing was asked of the operator. Check that the node in pod " + pod + " is still the one to replace, then plan the replacement again",
 			}}
 		}
 		return r.edits(host, token), nil

@@ -3,6 +3,7 @@ package superdiskcmd
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"plimsoll/superdisk"
 )
@@ -19,5 +20,12 @@ func TestAdviceOnASuperDiskNamesItsClusterAndNode(t *testing.T) {
 	}
 	if all = (place{}).advise(a, superdisk.KernelOf("6.12.0")); len(all) != 1 || !strings.Contains(all[0].Do, "--cluster CLUSTER -i node=NODE") {
 		t.Errorf("of no cluster: %+v", all)
+	}
+	a.Seed = &superdisk.Seed{Target: "/dev/nvme2n1", Idle: time.Minute}
+	a.Legs[0].Timeout = time.Hour
+	all = place{cluster: "orders", node: "db1"}.advise(a, superdisk.KernelOf("6.12.0"))
+	if len(all) != 2 || !strings.HasPrefix(all[0].Do, "plimsoll runbook plan superdisk/rebuild --cluster orders -i node=db1 -i local=/dev/nvme2n1 continues") ||
+		!strings.HasPrefix(all[1].Do, "plimsoll runbook run superdisk/give-up-hung --cluster orders -i node=db1, while") {
+		t.Errorf("of a seed that was cut off, and a leg without a time-out: %+v", all)
 	}
 }

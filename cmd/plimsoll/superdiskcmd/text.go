@@ -125,12 +125,22 @@ func printMissing(out io.Writer, n superdiskNode, a superdisk.Array) {
 
 // printSeed says how far the copy of used blocks is, and what governs it.
 func printSeed(out io.Writer, s superdisk.Seed) {
-	fmt.Fprintf(out, "  seed of %s: %s of %s in use copied", s.Target, quantity.Bytes.Format(float64(s.Done)), quantity.Bytes.Format(float64(s.Total)))
-	if s.Interrupted() {
-		fmt.Fprintf(out, ", interrupted %s ago\n", s.Idle)
-		return
+	copied := fmt.Sprintf("%s of %s in use copied", quantity.Bytes.Format(float64(s.Done)), quantity.Bytes.Format(float64(s.Total)))
+	if s.Total == 0 { // before the copy's first report
+		copied = "nothing copied yet"
 	}
-	fmt.Fprintf(out, " at %s, %s left", quantity.BytesPerSecond.Format(float64(s.Rate)), s.Left)
+	switch {
+	case s.Interrupted():
+		fmt.Fprintf(out, "  seed of %s: %s, interrupted %s ago\n", s.Target, copied, s.Idle)
+		return
+	case s.Total == 0:
+		fmt.Fprintf(out, "  the seed of %s begins\n", s.Target)
+		return
+	case s.Rate > 0:
+		fmt.Fprintf(out, "  seed of %s: %s at %s, %s left", s.Target, copied, quantity.BytesPerSecond.Format(float64(s.Rate)), s.Left)
+	default:
+		fmt.Fprintf(out, "  seed of %s: %s, nothing copied at the last look", s.Target, copied)
+	}
 	switch {
 	case s.Bound > 0:
 		fmt.Fprintf(out, "; limited to %s now, between %s and %s, so that the service's p99 stays below %s", quantity.BytesPerSecond.Format(float64(s.Limit)),

@@ -73,6 +73,9 @@ func TestSeedText(t *testing.T) {
 		}, "; limited to 24.0 MiB/s now, between 5.00 MiB/s and 1.00 GiB/s, so that the service's p99 stays below 12ms\n"},
 		{func(s superdisk.Seed) superdisk.Seed { s.Idle = 40 * time.Second; return s }, "120 MiB of 376 MiB in use copied, interrupted 40s ago\n" +
 			"! the copy to the new leg /dev/nvme1n1 was interrupted: nothing has been copied for 40s, and only one leg has all data\n"},
+		{func(s superdisk.Seed) superdisk.Seed { s.Rate, s.Left = 0, 0; return s }, "120 MiB of 376 MiB in use copied, nothing copied at the last look; limited to 24.0 MiB/s\n"},
+		{func(s superdisk.Seed) superdisk.Seed { return superdisk.Seed{Target: s.Target} }, "  the seed of /dev/nvme1n1 begins\n"},
+		{func(s superdisk.Seed) superdisk.Seed { return superdisk.Seed{Target: s.Target, Idle: 40 * time.Second} }, "  seed of /dev/nvme1n1: nothing copied yet, interrupted 40s ago\n"},
 	} {
 		if got := show(c.change(seed)); !bytes.Contains([]byte(got), []byte(c.want)) {
 			t.Errorf("got\n%s\nwant\n%s", got, c.want)

@@ -1,0 +1,70 @@
+package superdisk
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"plimsoll/infra"
+)
+
+// stepped is a machine whose array has both legs in step.
+type stepped struct {
+	infra.Machine
+	says    []byte
+	removed []string
+}
+
+func (*stepped) Name() string { return "one" }
+
+func (m *stepped) Run(context.Context, infra.Command) (infra.Output, error) {
+	return infra.Output{Stdout: m.says}, nil
+}
+
+func (m *stepped) Remove(_ context.Context, path string) error {
+	m.removed = append(m.removed, path)
+	return nil
+}
+
+// A seeding that was cut off leaves a file; when the leg came into step in another way, the next status must not speak of it.
+func TestALegInStepLeavesNoSeedingBehind(t *testing.T) {
+	says, err := os.ReadFile(filepath.Join("testdata", "whole.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := recorded(t, "whole").Arrays[0]
+	leg, _ := a.Leg(Local)
+	m := &stepped{says: says}
+	if _, err := (Rebuild{Machine: m, Array: "sd", Target: leg.Device, Role: Local}).Run(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(m.removed, progressFile(a.UUID)) {
+		t.Errorf("removed %q", m.removed)
+	}
+}
+
+// While the meter is slow, what was copied is still told of one second: the rate that the governor halves.
+func TestASlowMeterDoesNotSwellWhatWasCopied(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		g := &Governor{Bound: time.Second, Floor: 1, Ceiling: 1 << 30}
+		var moved []int64
+		r := Rebuild{Governor: g, Meter: func(context.Context) (time.Duration, error) {
+			moved = append(moved, g.moving)
+			time.Sleep(time.Duration(len(moved)) * 999 * time.Millisecond)
+			return time.Millisecond, nil
+		}}
+		ctx, end := context.WithCancel(t.Context())
+		wait := r.govern(ctx, func() int64 { return int64(100_000 * time.Since(begun).Seconds()) }, func(int64) error { return nil })
+		time.Sleep(20 * time.Second)
+		end()
+		wait()
+		if len(moved) < 5 || slices.Min(moved) < 99_900 || slices.Max(moved) > 100_100 {
+			t.Errorf("of 100000 bytes a second the governor was told %d", moved)
+		}
+	})
+}
