@@ -11,6 +11,9 @@ import (
 // mostCallers are kept of an instance, by load.
 const mostCallers = 10
 
+// samplesApart is of how many samples the load by account and by statement is written, so that each counts as much as another.
+const samplesApart = 10
+
 // callers are the accounts whose sessions were seen at work, by how often.
 func (s *sampledStatements) callers() []watch.Caller {
 	by := map[watch.Caller]float64{}
@@ -39,6 +42,7 @@ func (q *quick) addSampled(now time.Time, r *watch.Reading) {
 	if q.shape.performs {
 		return
 	}
+	r.Add(now, "plimsoll_statement_readings", 1)
 	for _, st := range fresh.top() {
 		r.Add(now, "plimsoll_statement_aas", st.AAS, "digest", st.Digest, "schema", st.Database)
 	}
