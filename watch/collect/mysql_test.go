@@ -116,6 +116,7 @@ func (w *watched) knownLoad(source string) {
 			}
 		})
 	}
+	w.readers[0].(*quick).sampled.latest() // what was sampled before is not of this load
 	var aas []float64
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
