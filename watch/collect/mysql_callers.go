@@ -1,7 +1,6 @@
 package collect
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -27,9 +26,7 @@ func (s *sampledStatements) callers() []watch.Caller {
 		c.AAS = aas
 		all = append(all, c)
 	}
-	slices.SortFunc(all, func(a, b watch.Caller) int {
-		return cmp.Or(cmp.Compare(b.AAS, a.AAS), cmp.Compare(a.User, b.User), cmp.Compare(a.Host, b.Host))
-	})
+	slices.SortFunc(all, watch.Caller.Compare)
 	return all[:min(len(all), mostCallers)]
 }
 

@@ -57,9 +57,7 @@ func (s *Service) Callers(ctx context.Context, instance string, from, to time.Ti
 	for _, l := range loads {
 		all = append(all, watch.Caller{User: l.Labels["user"], Host: l.Labels["host"], AAS: l.Points[0].Value})
 	}
-	slices.SortFunc(all, func(a, b watch.Caller) int {
-		return cmp.Or(cmp.Compare(b.AAS, a.AAS), cmp.Compare(a.User, b.User), cmp.Compare(a.Host, b.Host))
-	})
+	slices.SortFunc(all, watch.Caller.Compare)
 	return all, nil
 }
 
