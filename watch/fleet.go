@@ -1,6 +1,9 @@
 package watch
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Fleet is the picture of all instances at a time.
 type Fleet struct {
@@ -157,6 +160,19 @@ type Caller struct {
 	User string  `json:"user"`
 	Host string  `json:"host,omitempty"`
 	AAS  float64 `json:"aas"`
+}
+
+// String is user@host, or the user alone.
+func (c Caller) String() string {
+	if c.Host == "" {
+		return c.User
+	}
+	return c.User + "@" + c.Host
+}
+
+// Compare puts the larger load first.
+func (c Caller) Compare(other Caller) int {
+	return cmp.Or(cmp.Compare(other.AAS, c.AAS), cmp.Compare(c.User, other.User), cmp.Compare(c.Host, other.Host))
 }
 
 // Session is one connection that a person may want to know of.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -39,7 +40,7 @@ func OpenTexts(file string) (*Texts, error) {
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		var st Statement
-		if json.Unmarshal(lines.Bytes(), &st) == nil { // a crash may have left half a line
+		if json.Unmarshal(lines.Bytes(), &st) == nil && st.Digest != "" { // a crash may have left half a line, or an empty one
 			t.by[st.Digest] = st
 		}
 	}
@@ -54,35 +55,45 @@ func (t *Texts) Keep(all []Statement) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var lines []byte
+	fresh := map[string]Statement{}
 	for _, st := range all {
-		if _, known := t.by[st.Digest]; known || st.Digest == "" || len(t.by) >= mostTexts {
+		_, known := t.by[st.Digest]
+		_, twice := fresh[st.Digest]
+		if known || twice || st.Digest == "" || len(t.by)+len(fresh) >= mostTexts {
 			continue
 		}
 		line, err := json.Marshal(Statement{Digest: st.Digest, Text: st.Text, Database: st.Database})
 		if err != nil {
 			return fmt.Errorf("keep the text of a statement: %w", err)
 		}
-		t.by[st.Digest] = Statement{Digest: st.Digest, Text: st.Text, Database: st.Database}
+		fresh[st.Digest] = Statement{Digest: st.Digest, Text: st.Text, Database: st.Database}
 		lines = append(append(lines, line...), '\n')
 	}
 	if len(lines) == 0 {
 		return nil
 	}
-	if !t.whole { // a crash may have left half a line
-		lines, t.whole = append([]byte{'\n'}, lines...), true
+	if !t.whole { // a crash, or a full disk, may have left half a line
+		lines = append([]byte{'\n'}, lines...)
 	}
-	if err := os.MkdirAll(filepath.Dir(t.file), 0o700); err != nil {
+	if err := t.append(lines); err != nil {
+		t.whole = false
 		return fmt.Errorf("keep the text of a statement: %w", err)
+	}
+	maps.Copy(t.by, fresh)
+	t.whole = true
+	return nil
+}
+
+func (t *Texts) append(lines []byte) error {
+	if err := os.MkdirAll(filepath.Dir(t.file), 0o700); err != nil {
+		return err
 	}
 	f, err := os.OpenFile(t.file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return fmt.Errorf("keep the text of a statement: %w", err)
+		return err
 	}
 	_, err = f.Write(lines)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("keep the text of a statement: %w", err)
-	}
-	return nil
+	return errors.Join(err, f.Close())
 }
 
 // Of is the text of a digest; "" if it is not known.

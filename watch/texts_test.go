@@ -39,3 +39,44 @@ func TestTextsOfStatementsAreKept(t *testing.T) {
 		t.Errorf("after half a line nothing is kept: %+v, %v", last.by, err)
 	}
 }
+
+// What could not be written is written the next time, on a line of its own.
+func TestTextsAreKeptAfterAFailedWrite(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "watch")
+	file := filepath.Join(folder, "statements.jsonl")
+	texts, err := OpenTexts(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := texts.Keep([]Statement{{Digest: "a", Text: "SELECT ?"}}); err != nil {
+		t.Fatal(err)
+	}
+	half, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(folder); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(folder, nil, 0o600); err != nil { // a file where the folder should be
+		t.Fatal(err)
+	}
+	if err := texts.Keep([]Statement{{Digest: "b", Text: "COMMIT"}}); err == nil {
+		t.Fatal("it was written into a file that cannot be")
+	}
+	if err := os.Remove(folder); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, append(half, `{"digest":"b","te`...), 0o600); err != nil { // as much of it as found room
+		t.Fatal(err)
+	}
+	if err := texts.Keep([]Statement{{Digest: "b", Text: "COMMIT"}}); err != nil {
+		t.Fatal(err)
+	}
+	if last, err := OpenTexts(file); err != nil || last.Of("a") != "SELECT ?" || last.Of("b") != "COMMIT" || len(last.by) != 2 {
+		t.Errorf("%+v, %v", last.by, err)
+	}
+}

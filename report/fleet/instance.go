@@ -165,11 +165,7 @@ func (v view) statements(i watch.Instance) []string {
 func (v view) callers(i watch.Instance) []string {
 	var parts []string
 	for _, c := range i.Callers[:min(len(i.Callers), 4)] {
-		name := c.User
-		if c.Host != "" {
-			name += "@" + c.Host
-		}
-		parts = append(parts, name+" "+quantity.Number(c.AAS))
+		parts = append(parts, c.String()+" "+quantity.Number(c.AAS))
 	}
 	if len(parts) == 0 {
 		return nil

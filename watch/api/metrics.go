@@ -106,6 +106,7 @@ var help = map[string]string{
 	"plimsoll_statement_p99_seconds":           "99th percentile of statement latency, in seconds.",
 	"plimsoll_user_aas":                        "Average active sessions of an account, by the host it comes from.",
 	"plimsoll_statement_aas":                   "Average active sessions that execute a statement.",
+	"plimsoll_statement_readings":              "1: the load by statement was read. A statement that it does not name is not among the largest.",
 	"plimsoll_oldest_transaction_seconds":      "Seconds that the oldest open transaction has lasted.",
 	"plimsoll_iops":                            "I/O operations a second.",
 	"plimsoll_iops_limit":                      "I/O operations per second that the storage allows now.",

@@ -1,7 +1,6 @@
 package collect
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -10,6 +9,9 @@ import (
 
 // mostCallers are kept of an instance, by load.
 const mostCallers = 10
+
+// samplesApart is of how many samples the load by account and by statement is written, so that each counts as much as another.
+const samplesApart = 10
 
 // callers are the accounts whose sessions were seen at work, by how often.
 func (s *sampledStatements) callers() []watch.Caller {
@@ -24,9 +26,7 @@ func (s *sampledStatements) callers() []watch.Caller {
 		c.AAS = aas
 		all = append(all, c)
 	}
-	slices.SortFunc(all, func(a, b watch.Caller) int {
-		return cmp.Or(cmp.Compare(b.AAS, a.AAS), cmp.Compare(a.User, b.User), cmp.Compare(a.Host, b.Host))
-	})
+	slices.SortFunc(all, watch.Caller.Compare)
 	return all[:min(len(all), mostCallers)]
 }
 
@@ -39,6 +39,7 @@ func (q *quick) addSampled(now time.Time, r *watch.Reading) {
 	if q.shape.performs {
 		return
 	}
+	r.Add(now, "plimsoll_statement_readings", 1)
 	for _, st := range fresh.top() {
 		r.Add(now, "plimsoll_statement_aas", st.AAS, "digest", st.Digest, "schema", st.Database)
 	}

@@ -101,6 +101,8 @@ func (q *quick) Collect(ctx context.Context, level watch.Level, now time.Time) (
 			return r, err
 		}
 		show = append(show, detail)
+	}
+	if q.sampled.fresh >= samplesApart { // also of a server in distress, of which less is read: no query is needed
 		q.addSampled(now, &r)
 	}
 	if up, before := status["uptime"], q.counters.last["uptime"]; up < before {

@@ -105,6 +105,9 @@ FROM performance_schema.events_statements_summary_by_digest WHERE DIGEST IS NOT 
 			RowsRead: known((d.rows - was.rows) / calls), Errors: known((d.errors - was.errors) / over),
 		}
 	}
+	if s.digests.before != nil {
+		r.Add(now, "plimsoll_statement_readings", 1)
+	}
 	s.digests.at, s.digests.before = now, latest
 	top := largest(by)
 	for _, st := range top {

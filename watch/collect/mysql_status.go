@@ -63,6 +63,7 @@ func statusOf(r *engine.Result) map[string]float64 {
 }
 
 // moment reads a status variable that is a time, as seconds since 1970: when a certificate expires, or most connections were open.
+// A time without a zone is in the local time of the server, whose offset nobody tells: it is taken for UTC.
 func moment(text string) (float64, bool) {
 	for _, layout := range []string{time.DateTime, "Jan _2 15:04:05 2006 MST"} {
 		if at, err := time.Parse(layout, text); err == nil {

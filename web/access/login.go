@@ -11,7 +11,6 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"plimsoll/hint"
@@ -39,7 +38,7 @@ type Gate struct {
 	passwords  passwords
 	pace       pace
 	now        func() time.Time
-	dropped    sync.Map // addresses whose header with a name was ignored, and logged
+	dropped    once // addresses whose header with a name was ignored, and logged
 }
 
 // New refuses what would let in whoever asks: an address that other machines reach needs users and a certificate, or a Unix socket.
@@ -193,7 +192,7 @@ func (g *Gate) named(r *http.Request, c Config) (Person, bool) {
 		return Person{}, false
 	}
 	if !g.onSocket() && !c.Proxy.trusts(r.RemoteAddr) {
-		if _, told := g.dropped.LoadOrStore(peer(r), true); !told && g.o.Log != nil {
+		if g.o.Log != nil && g.dropped.first(peer(r)) {
 			g.o.Log.Warn("a header that names a person is ignored: it does not come from the proxy of the web configuration", "from", peer(r), "header", c.Proxy.Header)
 		}
 		return Person{}, false

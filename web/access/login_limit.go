@@ -5,6 +5,28 @@ import (
 	"time"
 )
 
+// mostAddresses are remembered: nobody fills the memory with addresses.
+const mostAddresses = 10_000
+
+// once tells the first request of an address from those after it.
+type once struct {
+	mu   sync.Mutex
+	seen map[string]bool
+}
+
+func (o *once) first(address string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.seen[address] {
+		return false
+	}
+	if o.seen == nil || len(o.seen) >= mostAddresses {
+		o.seen = map[string]bool{}
+	}
+	o.seen[address] = true
+	return true
+}
+
 // pace limits how often somebody may try to enter: a few times at once, then once in a while.
 type pace struct {
 	now   func() time.Time
@@ -25,7 +47,7 @@ func (p *pace) take(address string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.now()
-	if p.left == nil || len(p.left) > 10_000 { // nobody fills the memory with addresses
+	if p.left == nil || len(p.left) > mostAddresses {
 		p.left = map[string]allowance{}
 	}
 	a, known := p.left[address]

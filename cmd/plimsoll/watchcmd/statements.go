@@ -11,7 +11,7 @@ import (
 	"plimsoll/watch/store"
 )
 
-// secondsApart is how many readings of every second there are for each of the load by statement and by account.
+// secondsApart is how many readings of every second there are for each of the load by account.
 const secondsApart = 10
 
 // mostLoads are shown of a stretch of time.
@@ -57,18 +57,20 @@ func (s *Service) Callers(ctx context.Context, instance string, from, to time.Ti
 	for _, l := range loads {
 		all = append(all, watch.Caller{User: l.Labels["user"], Host: l.Labels["host"], AAS: l.Points[0].Value})
 	}
-	slices.SortFunc(all, func(a, b watch.Caller) int {
-		return cmp.Or(cmp.Compare(b.AAS, a.AAS), cmp.Compare(a.User, b.User), cmp.Compare(a.Host, b.Host))
-	})
+	slices.SortFunc(all, watch.Caller.Compare)
 	return all, nil
 }
 
-// means are the largest means of a series over a stretch of time. In a reading that it is missing from it is 0, since only the largest are written:
-// how many readings there were, the load by wait tells, which has each second.
+// means are the largest means of a series over a stretch of time. In a reading that it is missing from it is 0, since only the largest are written.
+// How many readings there were of statements a series of its own tells, since a server in distress is not asked for them; how many of accounts,
+// which are sampled each second, the load by wait.
 func (s *Service) means(ctx context.Context, series, instance string, from, to time.Time) ([]store.Line, error) {
 	span := int(max(to.Sub(from), secondsApart*time.Second).Seconds())
-	v, err := s.Series.Instant(ctx, fmt.Sprintf("topk(%d, sum_over_time(%s{instance=%q}[%ds])) / scalar(max(count_over_time(plimsoll_aas{instance=%q}[%ds])) / %d)",
-		mostLoads, series, instance, span, instance, span, secondsApart), to)
+	readings := fmt.Sprintf("max(count_over_time(plimsoll_aas{instance=%q}[%ds])) / %d", instance, span, secondsApart)
+	if series != "plimsoll_user_aas" {
+		readings = fmt.Sprintf("max(count_over_time(plimsoll_statement_readings{instance=%q}[%ds])) or %s", instance, span, readings) // a store of before has none
+	}
+	v, err := s.Series.Instant(ctx, fmt.Sprintf("topk(%d, sum_over_time(%s{instance=%q}[%ds])) / scalar(%s)", mostLoads, series, instance, span, readings), to)
 	if err != nil {
 		return nil, fmt.Errorf("read the load of %s: %w", instance, err)
 	}

@@ -3,6 +3,7 @@ package watchcmd
 import (
 	"log/slog"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -33,6 +34,7 @@ func TestStatementsOfAStretchOfTime(t *testing.T) {
 		var r watch.Reading
 		r.Add(at, "plimsoll_aas", 3, "wait", "cpu")
 		if second%10 == 0 {
+			r.Add(at, "plimsoll_statement_readings", 1)
 			r.Add(at, "plimsoll_statement_aas", 1, "digest", "always", "schema", "shop")
 			r.Add(at, "plimsoll_statement_calls_per_second", 50, "digest", "always", "schema", "shop")
 			r.Add(at, "plimsoll_user_aas", 3, "user", "app", "host", "10.0.0.1")
@@ -42,6 +44,15 @@ func TestStatementsOfAStretchOfTime(t *testing.T) {
 		}
 		for i := range r.Samples {
 			r.Samples[i].Labels = append(r.Samples[i].Labels, watch.Label{Name: "instance", Value: "shop/n1"})
+		}
+		// A server in distress, which was not asked for its statements in the second half; and one of which a store of before tells, without readings.
+		for _, one := range r.Samples {
+			if one.Name == "plimsoll_aas" || second < 300 {
+				r.Samples = append(r.Samples, watch.Sample{Name: one.Name, At: one.At, Value: one.Value, Labels: onInstance(one.Labels, "shop/n2")})
+			}
+			if one.Name != "plimsoll_statement_readings" {
+				r.Samples = append(r.Samples, watch.Sample{Name: one.Name, At: one.At, Value: one.Value, Labels: onInstance(one.Labels, "shop/n3")})
+			}
 		}
 		if err := s.Series.Append(t.Context(), r.Samples); err != nil {
 			t.Fatal(err)
@@ -69,6 +80,17 @@ func TestStatementsOfAStretchOfTime(t *testing.T) {
 			}
 		}
 	}
+	for instance, c := range map[string]struct{ early, always float64 }{"shop/n2": {2, 1}, "shop/n3": {1, 1}} {
+		all, err := s.Statements(t.Context(), instance, begin, end)
+		if err != nil || len(all) != 2 {
+			t.Fatalf("%s: %+v, %v", instance, all, err)
+		}
+		for _, st := range all {
+			if want := map[string]float64{"early": c.early, "always": c.always}[st.Digest]; math.Abs(st.AAS-want) > 0.05*want {
+				t.Errorf("%s: %+v, want %v", instance, st, want)
+			}
+		}
+	}
 	callers, err := s.Callers(t.Context(), "shop/n1", begin, end)
 	if err != nil || len(callers) != 1 || callers[0].User != "app" || callers[0].Host != "10.0.0.1" || math.Abs(callers[0].AAS-3) > 0.1 {
 		t.Errorf("%+v, %v", callers, err)
@@ -76,4 +98,9 @@ func TestStatementsOfAStretchOfTime(t *testing.T) {
 	if all, err := s.Statements(t.Context(), "shop/n9", begin, end); err != nil || len(all) != 0 {
 		t.Errorf("of an instance that nobody watches: %+v, %v", all, err)
 	}
+}
+
+func onInstance(labels []watch.Label, instance string) []watch.Label {
+	all := slices.DeleteFunc(slices.Clone(labels), func(l watch.Label) bool { return l.Name == "instance" })
+	return append(all, watch.Label{Name: "instance", Value: instance})
 }
