@@ -273,7 +273,12 @@ func missing(g plan.GateState, name, cluster string, said []fact) error {
 	if !g.Missing {
 		return nil
 	}
-	return &plan.GateError{GateState: g, Typed: strings.TrimPrefix(typed("rehearse", name, cluster, said), "plimsoll runbook rehearse ")}
+	return &plan.GateError{GateState: g, Typed: rehearsed(name, cluster, said)}
+}
+
+// rehearsed is what follows runbook rehearse in the command that opens a closed gate.
+func rehearsed(name, cluster string, said []fact) string {
+	return strings.TrimPrefix(typed("rehearse", name, cluster, said), "plimsoll runbook rehearse ")
 }
 
 // begin plans again and, if that is still the plan that the person has read, begins the run.
@@ -299,7 +304,7 @@ func (s runHandlers) begin(w http.ResponseWriter, r *http.Request) error {
 	run, err := as.Begin(r.Context(), p)
 	var closed *plan.GateError
 	if errors.As(err, &closed) {
-		closed.Typed = strings.TrimPrefix(typed("rehearse", r.PostFormValue("runbook"), p.Header.Cluster, said), "plimsoll runbook rehearse ")
+		closed.Typed = rehearsed(r.PostFormValue("runbook"), p.Header.Cluster, said)
 	}
 	if err != nil {
 		return err
