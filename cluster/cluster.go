@@ -63,7 +63,7 @@ type Cluster struct {
 	connections map[connectionKey]*connection // to databases
 	peers       map[string]*Cluster           // other clusters, by name
 	kept        []io.Closer
-	hub         *Cluster // of a peer: the site that it was reached from
+	hub         *Cluster // of a peer: the cluster that it was reached from
 }
 
 // AWS is an account and a region.

@@ -20,7 +20,7 @@ type disk struct {
 // small gives a node that was not started yet a disk of its own; nil without the right to mount one.
 func (w world) small(node string) *disk {
 	w.Helper()
-	n, err := w.site.Node(w.Context(), node)
+	n, err := w.on.Node(w.Context(), node)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -56,11 +56,11 @@ func (d *disk) fills() {
 			d.Fatal(err)
 		}
 		d.nodetool(d.node, "flush")
-		f, err := wait.Check(ctx, d.site)
+		f, err := wait.Check(ctx, d.on)
 		if err != nil || !strings.Contains(f.Reason, full) {
 			return false
 		}
-		_, err = leave.Check(ctx, d.site.ReadOnly())
+		_, err = leave.Check(ctx, d.on.ReadOnly())
 		return err != nil && strings.Contains(err.Error(), full)
 	})
 	if err := d.Free(); err != nil {

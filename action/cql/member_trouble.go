@@ -74,7 +74,7 @@ func (r *ring) knocks(ctx context.Context, n cluster.Node) trouble {
 		return trouble{"its server accepts no clients", ofNoClients}
 	}
 	_ = conn.Close()
-	if err := r.site.Answers(ctx, n.Name); err != nil && ctx.Err() != nil {
+	if err := r.cluster.Answers(ctx, n.Name); err != nil && ctx.Err() != nil {
 		return trouble{"it accepts connections and does not answer: it hangs", ofHanging}
 	}
 	return trouble{advice: ofNoCause}

@@ -22,7 +22,7 @@ import (
 // nothing. A load goes to the others meanwhile, and what would change the ring is refused.
 func (w world) hangs(node string) {
 	ctx := w.Context()
-	n, err := w.site.Node(ctx, node)
+	n, err := w.on.Node(ctx, node)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func (w world) hangs(node string) {
 	w.until("the others serve", func() bool { return served() > before+20 })
 	w.silent("n1", n.Target.Addresses[0])
 	w.until("the others know that it is away", func() bool { // and send it no change of the schema, which it might yet take
-		db, err := w.site.Database(ctx, "n1")
+		db, err := w.on.Database(ctx, "n1")
 		if err != nil {
 			return false
 		}
@@ -46,15 +46,15 @@ func (w world) hangs(node string) {
 		return err == nil && known && !m.Up
 	})
 	w.changesSchema("n1")
-	fresh := lab.AsCluster(w.cluster, enginecql.Engine{}, w.site.Local)
+	fresh := lab.AsCluster(w.cluster, enginecql.Engine{}, w.on.Local)
 	w.claimsAtOnce(fresh)
 	if err := fresh.Close(); err != nil {
 		w.Fatal(err)
 	}
-	if err := w.site.Execute(ctx, "n1", []string{"DROP TABLE plimsoll.claim"}, func(int) {}); err != nil {
+	if err := w.on.Execute(ctx, "n1", []string{"DROP TABLE plimsoll.claim"}, func(int) {}); err != nil {
 		w.Fatal(err)
 	}
-	w.claimsAtOnce(w.site) // which has asked about the ring before; the table is to be made
+	w.claimsAtOnce(w.on) // which has asked about the ring before; the table is to be made
 	w.refuses(w.task("cql.decommission", "node: n2"), "it accepts connections and does not answer: it hangs")
 	if err := w.cluster.Server(node).Thaw(ctx); err != nil {
 		w.Fatal(err)
@@ -65,7 +65,7 @@ func (w world) hangs(node string) {
 
 // silent expects that a node which hangs is named when all are asked for hints: it may keep some.
 func (w world) silent(asked, hangs string) {
-	db, err := w.site.Database(w.Context(), asked)
+	db, err := w.on.Database(w.Context(), asked)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -81,23 +81,23 @@ func (w world) changesSchema(asked string) {
 	w.until("there is another table", func() bool {
 		ctx, cancel := context.WithTimeout(w.Context(), 5*time.Second)
 		defer cancel()
-		_ = w.site.Execute(ctx, asked, []string{"CREATE TABLE IF NOT EXISTS plimsoll.later (id int PRIMARY KEY)"}, func(int) {})
-		there, err := w.site.Value(w.Context(), asked, "SELECT table_name FROM system_schema.tables WHERE keyspace_name = 'plimsoll' AND table_name = 'later'")
+		_ = w.on.Execute(ctx, asked, []string{"CREATE TABLE IF NOT EXISTS plimsoll.later (id int PRIMARY KEY)"}, func(int) {})
+		there, err := w.on.Value(w.Context(), asked, "SELECT table_name FROM system_schema.tables WHERE keyspace_name = 'plimsoll' AND table_name = 'later'")
 		return err == nil && there == "later"
 	})
 }
 
 // claimsAtOnce expects that a run gets the ring in the time that it has for it, shorter than what
 // the driver waits for a member that missed a change of the schema.
-func (w world) claimsAtOnce(site *cluster.Cluster) {
+func (w world) claimsAtOnce(on *cluster.Cluster) {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.Context(), 8*time.Second)
 	defer cancel()
-	m, mine := cql.ClusterLock{Site: site}, action.Claim{Cluster: "c", Run: "late", Holder: "here", Epoch: 1, For: time.Minute}
+	m, mine := cql.ClusterLock{Cluster: on}, action.Claim{Cluster: "c", Run: "late", Holder: "here", Epoch: 1, For: time.Minute}
 	if err := m.Claim(ctx, mine); err != nil {
 		w.Errorf("while a member is away that missed a change of the schema: %v", err)
 	}
-	if _, err := site.ReadOnly().Value(ctx, "n1", "SELECT run FROM plimsoll.claim WHERE id = 1"); err != nil {
+	if _, err := on.ReadOnly().Value(ctx, "n1", "SELECT run FROM plimsoll.claim WHERE id = 1"); err != nil {
 		w.Errorf("read by a check meanwhile: %v", err)
 	}
 	if err := m.Clear(w.Context(), mine); err != nil {
@@ -112,12 +112,12 @@ func (w world) disagrees(node string) {
 	var refusal *hint.PermanentError
 	seen := false
 	w.until("it has missed a change of the schema", func() bool {
-		_, err := w.task("cql.decommission", "node: n2").Check(ctx, w.site)
+		_, err := w.task("cql.decommission", "node: n2").Check(ctx, w.on)
 		if errors.As(err, &refusal) && strings.HasPrefix(refusal.Reason, "the members disagree about the schema: 2 versions") {
 			seen = true
 			return true
 		}
-		f, err := w.task("cql.wait-whole", "{}").Check(ctx, w.site)
+		f, err := w.task("cql.wait-whole", "{}").Check(ctx, w.on)
 		return err == nil && f.State == action.Satisfied
 	})
 	if !seen {
@@ -127,12 +127,12 @@ func (w world) disagrees(node string) {
 	if !strings.HasSuffix(refusal.Reason, " on "+w.host(node)) || !strings.Contains(refusal.Advice, "resetlocalschema") {
 		w.Errorf("refused: %s: %s", refusal.Reason, refusal.Advice)
 	}
-	n, err := w.site.Node(ctx, node)
+	n, err := w.on.Node(ctx, node)
 	if err != nil {
 		w.Fatal(err)
 	}
 	w.nodetool(n, "resetlocalschema")
-	if _, err := w.task("cql.wait-whole", "{}").Act(ctx, w.site, call(action.CheckResult{})); err != nil {
+	if _, err := w.task("cql.wait-whole", "{}").Act(ctx, w.on, call(action.CheckResult{})); err != nil {
 		w.Fatal(err)
 	}
 }

@@ -49,7 +49,7 @@ func (w world) drops(node string) {
 // partitions is about how many rows a node has, whosever they are.
 func (w world) partitions(node string) int {
 	w.Helper()
-	n, err := w.site.Node(w.Context(), node)
+	n, err := w.on.Node(w.Context(), node)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -99,11 +99,11 @@ func (w world) repairs(node string) {
 // tellsOfRepairs expects that a node tells of a repair that is over, with all of its ranges, and how much data it has.
 func (w world) tellsOfRepairs(node string) {
 	w.Helper()
-	db, err := w.site.Database(w.Context(), node)
+	db, err := w.on.Database(w.Context(), node)
 	if err != nil {
 		w.Fatal(err)
 	}
-	n, err := w.site.Node(w.Context(), node)
+	n, err := w.on.Node(w.Context(), node)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func (w world) tellsOfRepairs(node string) {
 // copies counts the rows that each node has. When all nodes have all ranges, a node that is asked for one copy reads its own.
 func (w world) copies() (all int, each map[string]int) {
 	w.Helper()
-	nodes, err := w.site.List(w.Context())
+	nodes, err := w.on.List(w.Context())
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func (w world) copies() (all int, each map[string]int) {
 // asks is a session with one node alone.
 func (w world) asks(node, consistency string) engine.Session {
 	w.Helper()
-	n, err := w.site.Node(w.Context(), node)
+	n, err := w.on.Node(w.Context(), node)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func (w world) says(session engine.Session, statements ...string) {
 // mistakes plays an inventory of two nodes on one machine, whose nodetool finds one of them: orders for the other are refused.
 func (w world) mistakes(found, meant string) {
 	w.Helper()
-	n, err := w.site.Node(w.Context(), found)
+	n, err := w.on.Node(w.Context(), found)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func (w world) mistakes(found, meant string) {
 		}
 		return nodes, err
 	}
-	on := world{w.T, w.cluster, loose}
-	on.refuses(on.task("cql.repair", "node: "+meant), w.host(found)+"; "+meant+" is ")
-	on.finds(on.task("cql.repair", "node: "+found), action.Needed)
+	loosely := world{w.T, w.cluster, loose}
+	loosely.refuses(loosely.task("cql.repair", "node: "+meant), w.host(found)+"; "+meant+" is ")
+	loosely.finds(loosely.task("cql.repair", "node: "+found), action.Needed)
 }

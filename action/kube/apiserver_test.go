@@ -82,8 +82,8 @@ func onServer(t *testing.T, operator string) func(*world) {
 		t.Fatal(err)
 	}
 	return func(w *world) {
-		w.real, w.site.Local = s, here
-		w.site.Kubernetes.Config, w.site.Kubernetes.Context = s.Config(), "test"
+		w.real, w.on.Local = s, here
+		w.on.Kubernetes.Config, w.on.Kubernetes.Context = s.Config(), "test"
 	}
 }
 
@@ -112,7 +112,7 @@ func (w *world) actReally(t *testing.T, name, with string) error {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	task := w.task(t, name, with)
-	f, err := task.Check(ctx, w.site.ReadOnly())
+	f, err := task.Check(ctx, w.on.ReadOnly())
 	if err != nil {
 		return err
 	}
@@ -121,15 +121,15 @@ func (w *world) actReally(t *testing.T, name, with string) error {
 	}
 	c := call(name)
 	c.Before = f.Observed
-	out, err := task.Act(ctx, w.site, c)
+	out, err := task.Act(ctx, w.on, c)
 	if err != nil {
 		return err
 	}
 	if undoer, is := task.(action.Undoer); is && name == "kube.scale" {
-		if err := undoer.Undo(ctx, w.site, c); err != nil {
+		if err := undoer.Undo(ctx, w.on, c); err != nil {
 			return err
 		}
 		return nil
 	}
-	return task.(action.Verifier).Verify(ctx, w.site, out)
+	return task.(action.Verifier).Verify(ctx, w.on, out)
 }

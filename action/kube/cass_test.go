@@ -134,7 +134,7 @@ func TestCassandraConformance(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newCassandra(t)
 			once := name == "kube.restart" || name == "kube.replace-node" // no state says that it was done
-			actiontest.Run(t, actiontest.Subject{Action: w.action(t, name), With: with, Site: w.site, Snapshot: w.snapshotOfRing, Always: once})
+			actiontest.Run(t, actiontest.Subject{Action: w.action(t, name), With: with, Cluster: w.on, Snapshot: w.snapshotOfRing, Always: once})
 		})
 	}
 }
@@ -184,7 +184,7 @@ func TestATaskIsMadeOnceForAnIntention(t *testing.T) {
 	c.Before = action.Facts{"host": "host-shop-1"}
 	w.Fail(kubetest.Failure{Lost: true}) // made, and nobody told
 	for range 2 {
-		if _, err := task.Act(t.Context(), w.site, c); err != nil {
+		if _, err := task.Act(t.Context(), w.on, c); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -243,7 +243,7 @@ func TestATaskThatFails(t *testing.T) {
 			w.Set(tasks.Kind, made.Name(), "status.conditions", conditions(map[string]string{"Failed": "True"}))
 		}
 	}
-	if _, err := w.task(t, "kube.restart", "{}").Act(t.Context(), w.site, c); err == nil || !strings.Contains(err.Error(), "failed (Test)") {
+	if _, err := w.task(t, "kube.restart", "{}").Act(t.Context(), w.on, c); err == nil || !strings.Contains(err.Error(), "failed (Test)") {
 		t.Errorf("%v", err)
 	}
 }

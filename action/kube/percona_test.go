@@ -103,7 +103,7 @@ func TestPerconaConformance(t *testing.T) {
 					defer w.mu.Unlock()
 					return fmt.Sprint(o["spec"], w.members, w.settings, len(w.All(pods)))
 				}
-				actiontest.Run(t, actiontest.Subject{Action: w.action(t, name), With: with, Site: w.site, Snapshot: snapshot, Always: name == "kube.restart"})
+				actiontest.Run(t, actiontest.Subject{Action: w.action(t, name), With: with, Cluster: w.on, Snapshot: snapshot, Always: name == "kube.restart"})
 			})
 		}
 	}

@@ -56,7 +56,7 @@ func atMostNine(k kubetest.Kind) kubetest.Kind {
 type world struct {
 	*kubetest.Cluster
 	real objects // a real API server in the stand-in's place; nil: there is none
-	site *cluster.Cluster
+	on   *cluster.Cluster
 
 	mu       sync.Mutex
 	applied  kube.Object // the object as the operator has last made it true
@@ -102,16 +102,16 @@ func newWorld(t *testing.T, operator, engineName string, place ...func(*world)) 
 	for i := range 3 {
 		nodes = append(nodes, cluster.Node{Name: fmt.Sprintf("n%d", i), Pod: fmt.Sprintf("db/shop-%d", i), Target: engine.Target{Engine: engineName, Addresses: []string{fmt.Sprint(i)}}})
 	}
-	w.site = &cluster.Cluster{
+	w.on = &cluster.Cluster{
 		Name: "shop", Environment: "production", Engine: servers{w, engineName}, Local: w.Machine(here),
 		Kubernetes: &cluster.Kubernetes{Namespace: "db", Operator: operator, Name: "shop"},
 		List:       func(context.Context) ([]cluster.Node, error) { return slices.Clone(nodes), nil },
 	}
-	w.site.Kubernetes.Paused = func(ctx context.Context) (bool, error) { return action_kube.Paused(ctx, w.site) }
+	w.on.Kubernetes.Paused = func(ctx context.Context) (bool, error) { return action_kube.Paused(ctx, w.on) }
 	if engineName == "mysql" {
-		w.site.AskRoles()
+		w.on.AskRoles()
 	}
-	t.Cleanup(func() { _ = w.site.Close() })
+	t.Cleanup(func() { _ = w.on.Close() })
 	for _, do := range place {
 		do(w)
 	}
@@ -124,7 +124,7 @@ func (w *world) set(path string, value any) {
 }
 
 // kind is that of the object of the world's operator.
-func (w *world) kind() kube.Kind { return kinds[w.site.Kubernetes.Operator].Kind }
+func (w *world) kind() kube.Kind { return kinds[w.on.Kubernetes.Operator].Kind }
 
 func (w *world) action(t *testing.T, name string) action.Action {
 	t.Helper()
@@ -158,7 +158,7 @@ func call(token string) action.Call {
 // act checks and acts, as a step does.
 func (w *world) act(t *testing.T, task action.Task) error {
 	t.Helper()
-	f, err := task.Check(t.Context(), w.site.ReadOnly())
+	f, err := task.Check(t.Context(), w.on.ReadOnly())
 	if err != nil {
 		return err
 	}
@@ -169,11 +169,11 @@ func (w *world) act(t *testing.T, task action.Task) error {
 	defer cancel()
 	c := call(t.Name())
 	c.Before = f.Observed
-	out, err := task.Act(ctx, w.site, c)
+	out, err := task.Act(ctx, w.on, c)
 	if err != nil {
 		return err
 	}
-	return task.(action.Verifier).Verify(ctx, w.site, out)
+	return task.(action.Verifier).Verify(ctx, w.on, out)
 }
 
 // refused holds a check, or the act after it, to an error that says something.

@@ -65,14 +65,14 @@ func TestExpiredClonesAreDeletedAndNothingElse(t *testing.T) {
 	}
 
 	task := w.bind(t, "aurora.delete-expired-clones", "{}")
-	f, err := task.Check(t.Context(), w.site)
+	f, err := task.Check(t.Context(), w.on)
 	if expired, _ := f.Observed["expired"].(string); err != nil || f.State != action.Needed || !strings.HasPrefix(expired, "over of shop, needed until ") || strings.Count(expired, ";") != 2 {
 		t.Fatalf("%+v, %v", f, err)
 	}
 	w.Fail("DeleteDBCluster", awstest.Throttled, awstest.Lost)
-	out, err := task.Act(t.Context(), w.site, action.Call{Token: "mine", Progress: func(float64, string) {}})
+	out, err := task.Act(t.Context(), w.on, action.Call{Token: "mine", Progress: func(float64, string) {}})
 	if err == nil {
-		err = task.(action.Verifier).Verify(t.Context(), w.site, out)
+		err = task.(action.Verifier).Verify(t.Context(), w.on, out)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -105,8 +105,8 @@ func TestACloneThatSomebodyUsesIsNotDeletedByHalf(t *testing.T) {
 		t.Fatal(err)
 	}
 	call := action.Call{Token: "of-another", Progress: func(float64, string) {}}
-	_, deleted := w.bind(t, "aurora.delete-clone", "{name: copy}").Act(t.Context(), w.site, call)
-	undone := w.bind(t, "aurora.clone", "{name: copy, class: db.r6g.large}").(action.Undoer).Undo(t.Context(), w.site, call)
+	_, deleted := w.bind(t, "aurora.delete-clone", "{name: copy}").Act(t.Context(), w.on, call)
+	undone := w.bind(t, "aurora.clone", "{name: copy, class: db.r6g.large}").(action.Undoer).Undo(t.Context(), w.on, call)
 	for what, err := range map[string]error{"deleted": deleted, "undone": undone} {
 		var refusal *hint.PermanentError
 		if !errors.As(err, &refusal) || !strings.Contains(err.Error(), "an instance theirs that was not created with it") {

@@ -30,7 +30,7 @@ import (
 // world is a cluster whose nodes are instances of the stand-in, each with a real server at its address, or none.
 type world struct {
 	*awstest.Server
-	site *cluster.Cluster
+	on *cluster.Cluster
 }
 
 func newWorld(t *testing.T, target engine.Target, e engine.Engine) *world {
@@ -47,11 +47,11 @@ func newWorld(t *testing.T, target engine.Target, e engine.Engine) *world {
 		t.Fatal(err)
 	}
 	nodes := []cluster.Node{{Name: "db1", Target: target, Instance: "orders"}, {Name: "db2", Target: target, Instance: "orders-2"}, {Name: "db3", Target: target, Instance: "new"}}
-	w.site = &cluster.Cluster{
+	w.on = &cluster.Cluster{
 		Name: "orders", Environment: "production", Engine: e, Local: here, AWS: &cluster.AWS{Region: "eu-west-1", Aurora: "shop"},
 		List: func(context.Context) ([]cluster.Node, error) { return nodes, nil },
 	}
-	t.Cleanup(func() { _ = w.site.Close() })
+	t.Cleanup(func() { _ = w.on.Close() })
 	return w
 }
 
@@ -170,7 +170,7 @@ func TestActionsConform(t *testing.T) {
 					w.Instances.Add(awstest.Instance{ID: "orders-2", Class: "db.m5.large", Engine: "mysql", Source: "orders", Group: "own"})
 				}
 			}
-			s.Site, s.Snapshot = w.site, w.snapshot
+			s.Cluster, s.Snapshot = w.on, w.snapshot
 			actiontest.Run(t, s)
 		})
 	}
@@ -210,10 +210,10 @@ func rebootsAServer(t *testing.T, w *world, db labtest.Server) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	for range 2 {
-		if _, err := task.Act(ctx, w.site, call); err != nil {
+		if _, err := task.Act(ctx, w.on, call); err != nil {
 			t.Fatal(err)
 		}
-		if err := task.(action.Verifier).Verify(t.Context(), w.site, nil); err != nil {
+		if err := task.(action.Verifier).Verify(t.Context(), w.on, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -227,11 +227,11 @@ func TestAnAnswerThatIsLostIsNotAskedForTwice(t *testing.T) {
 	w.Fail("CreateDBInstanceReadReplica", awstest.Lost)
 	task := w.bind(t, "rds.create-replica", "{node: db1, name: new}")
 	call := action.Call{Token: "one", Progress: func(float64, string) {}}
-	_, first := task.Act(t.Context(), w.site, call)
-	if err := task.(action.InFlightWaiter).AwaitInFlight(t.Context(), w.site, call); err != nil {
+	_, first := task.Act(t.Context(), w.on, call)
+	if err := task.(action.InFlightWaiter).AwaitInFlight(t.Context(), w.on, call); err != nil {
 		t.Fatal(err)
 	}
-	if f, err := task.Check(t.Context(), w.site); err != nil || f.State != action.Satisfied {
+	if f, err := task.Check(t.Context(), w.on); err != nil || f.State != action.Satisfied {
 		t.Errorf("after an answer that was lost (%v): %+v, %v", first, f, err)
 	}
 	if n := w.Asked("CreateDBInstanceReadReplica"); n != 1 {
@@ -245,7 +245,7 @@ func TestAnAcceptedFailoverThatDoesNothingIsNotCalledDone(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	looks := 0
-	_, err := w.bind(t, "aurora.failover", "{node: db2}").Act(ctx, w.site, action.Call{Token: "one", Progress: func(_ float64, waits string) {
+	_, err := w.bind(t, "aurora.failover", "{node: db2}").Act(ctx, w.on, action.Call{Token: "one", Progress: func(_ float64, waits string) {
 		if !strings.Contains(waits, "orders-2 as the writer") {
 			t.Errorf("it waits for %q", waits)
 		}
@@ -277,7 +277,7 @@ func TestWhatWouldDoMoreThanIsMeantIsRefused(t *testing.T) {
 			case "rds.set-parameter":
 				w.Instances.Add(awstest.Instance{ID: "orders", Class: "db.m5.large", Engine: "mysql"})
 			}
-			_, err := w.bind(t, c.action, c.with).Check(t.Context(), w.site)
+			_, err := w.bind(t, c.action, c.with).Check(t.Context(), w.on)
 			var permanent *hint.PermanentError
 			if !errors.As(err, &permanent) || !strings.Contains(permanent.Reason+permanent.Advice, c.says) {
 				t.Errorf("got %v, want a refusal that says %q", err, c.says)
@@ -288,8 +288,8 @@ func TestWhatWouldDoMoreThanIsMeantIsRefused(t *testing.T) {
 
 func TestAClusterOfAnotherPlaceIsRefused(t *testing.T) {
 	w := newWorld(t, engine.Target{}, nil)
-	w.site.AWS = nil
-	_, err := w.bind(t, "rds.modify-class", "{node: db1, class: db.r6g.large}").Check(t.Context(), w.site)
+	w.on.AWS = nil
+	_, err := w.bind(t, "rds.modify-class", "{node: db1, class: db.r6g.large}").Check(t.Context(), w.on)
 	var permanent *hint.PermanentError
 	if !errors.As(err, &permanent) || !strings.Contains(permanent.Advice, "aws: {region") {
 		t.Errorf("got %v", err)
@@ -317,14 +317,14 @@ func TestAnUndoDeletesNothingThatHasBecomeAPrimary(t *testing.T) {
 			w := newWorld(t, engine.Target{}, nil)
 			task := w.bind(t, c.action, c.with)
 			call := action.Call{Token: "one", Progress: func(float64, string) {}}
-			undo := func() error { return task.(action.Undoer).Undo(t.Context(), w.site, call) }
-			if _, err := task.Act(t.Context(), w.site, call); err != nil {
+			undo := func() error { return task.(action.Undoer).Undo(t.Context(), w.on, call) }
+			if _, err := task.Act(t.Context(), w.on, call); err != nil {
 				t.Fatal(err)
 			}
 			if err := undo(); err != nil || w.Asked("DeleteDBInstance") != 1 {
 				t.Fatalf("what is as it was made is not deleted: %v", err)
 			}
-			if _, err := task.Act(t.Context(), w.site, call); err != nil {
+			if _, err := task.Act(t.Context(), w.on, call); err != nil {
 				t.Fatal(err)
 			}
 			r := w.open(t)
@@ -359,7 +359,7 @@ func TestAnUndoOfAFailoverLeavesTheWriterThatOthersChose(t *testing.T) {
 	w.Clusters.Add("shop", "aurora-mysql", "orders-3", "orders-2", "orders")
 	task, asked := w.bind(t, "aurora.failover", "{node: db2}"), w.Asked("FailoverDBCluster")
 	undo := func(before string) error {
-		return task.(action.Undoer).Undo(t.Context(), w.site, action.Call{Token: "one", Before: action.Facts{"writer": before}, Progress: func(float64, string) {}})
+		return task.(action.Undoer).Undo(t.Context(), w.on, action.Call{Token: "one", Before: action.Facts{"writer": before}, Progress: func(float64, string) {}})
 	}
 	var refused *hint.PermanentError
 	if err := undo("orders"); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "instance orders-3 is the writer of cluster shop now") || w.Asked("FailoverDBCluster") != asked {
@@ -391,7 +391,7 @@ func (w *world) becomes(t *testing.T, id string) {
 func TestATierDoesNotApplyWhatOthersAskedForMeanwhile(t *testing.T) {
 	w := newWorld(t, engine.Target{}, nil)
 	w.Instances.Add(awstest.Instance{ID: "orders-2", Class: "db.m5.large", Engine: "mysql", Cluster: "shop", Pending: map[string]string{"MultiAZ": "true"}})
-	_, err := w.bind(t, "aurora.serve", "{node: db2, tier: 3}").Act(t.Context(), w.site, action.Call{Token: "one", Progress: func(float64, string) {}})
+	_, err := w.bind(t, "aurora.serve", "{node: db2, tier: 3}").Act(t.Context(), w.on, action.Call{Token: "one", Progress: func(float64, string) {}})
 	var refusal *hint.PermanentError
 	if !errors.As(err, &refusal) || !strings.Contains(refusal.Reason, "MultiAZ true") || w.Asked("ModifyDBInstance") != 0 {
 		t.Errorf("got %v after %d changes", err, w.Asked("ModifyDBInstance"))
@@ -407,11 +407,11 @@ func TestAReaderIsKeptOutAgainWhereNobodyDid(t *testing.T) {
 	w.Fail("CreateDBInstance", awstest.Lost)
 	w.Fail("DescribeDBClusterEndpoints", awstest.Broken, awstest.Broken, awstest.Broken, awstest.Broken)
 	call.Progress = func(float64, string) { cut() }
-	if _, err := task.Act(ctx, w.site, call); err == nil {
+	if _, err := task.Act(ctx, w.on, call); err == nil {
 		t.Fatal("it was not cut off")
 	}
 	call.Progress = func(float64, string) {}
-	if err := task.(action.InFlightWaiter).AwaitInFlight(t.Context(), w.site, call); err != nil {
+	if err := task.(action.InFlightWaiter).AwaitInFlight(t.Context(), w.on, call); err != nil {
 		t.Fatal(err)
 	}
 	if members := w.Endpoints.Members("every"); slices.Contains(members, "new") || w.Asked("CreateDBInstance") != 1 {
@@ -430,21 +430,21 @@ func TestAParameterThatLastsIsNotUndone(t *testing.T) {
 		`{node: db1, name: innodb_buffer_pool_instances, value: "2", lasts: false}`: false,
 	} {
 		task := w.bind(t, "rds.set-parameter", with)
-		before, err := task.Check(t.Context(), w.site)
+		before, err := task.Check(t.Context(), w.on)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := task.Act(t.Context(), w.site, call); err != nil {
+		if _, err := task.Act(t.Context(), w.on, call); err != nil {
 			t.Fatal(err)
 		}
 		undo := call
 		undo.Before = before.Observed
 		var refusal *hint.PermanentError
-		err = task.(action.Undoer).Undo(t.Context(), w.site, undo)
+		err = task.(action.Undoer).Undo(t.Context(), w.on, undo)
 		if stays != errors.As(err, &refusal) || !stays && err != nil {
 			t.Errorf("%s: %v", with, err)
 		}
-		after, err := task.Check(t.Context(), w.site)
+		after, err := task.Check(t.Context(), w.on)
 		if err != nil || (after.State == action.Satisfied) != stays {
 			t.Errorf("%s: undone, it is %+v, %v", with, after, err)
 		}

@@ -17,7 +17,7 @@ import (
 // stage is a machine with two blank disks, as a cluster of one node.
 type stage struct {
 	infra.Machine
-	site           *machinetest.Site
+	host           *machinetest.Host
 	local, network string
 	cluster        *cluster.Cluster
 }
@@ -88,7 +88,7 @@ func TestActionsConform(t *testing.T) {
 	legs := fmt.Sprintf("local: %s\nnetwork: %s\nmount: /run/data\nreserve: 1048576\n", s.local, s.network)
 	run := func(a action.Action, with string, more ...func(*actiontest.Subject)) {
 		t.Run(a.Name, func(t *testing.T) {
-			subject := actiontest.Subject{Action: a, With: node + with, Site: s.cluster, Snapshot: s.snapshot, Cuts: []time.Duration{20 * time.Millisecond}}
+			subject := actiontest.Subject{Action: a, With: node + with, Cluster: s.cluster, Snapshot: s.snapshot, Cuts: []time.Duration{20 * time.Millisecond}}
 			for _, f := range more {
 				f(&subject)
 			}
@@ -126,7 +126,7 @@ func TestAHungLegIsGivenUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.site.Hang(t, s.network, true)
+	s.host.Hang(t, s.network, true)
 	task := s.task(t, "superdisk.give-up", "node: n1", "after: 2s", "for: 1m")
 	before, err := task.Check(ctx, s.cluster.ReadOnly())
 	if err != nil {

@@ -39,16 +39,16 @@ type watched struct {
 	taken  []string
 }
 
-func (w *watched) clusterLock(site *cluster.Cluster) lock.ClusterLock {
+func (w *watched) clusterLock(on *cluster.Cluster) lock.ClusterLock {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.boards == nil {
 		w.boards = map[string]*runbooktest.MemoryLock{}
 	}
-	if w.boards[site.Name] == nil {
-		w.boards[site.Name] = &runbooktest.MemoryLock{}
+	if w.boards[on.Name] == nil {
+		w.boards[on.Name] = &runbooktest.MemoryLock{}
 	}
-	return watching{w, w.boards[site.Name]}
+	return watching{w, w.boards[on.Name]}
 }
 
 type watching struct {

@@ -108,15 +108,15 @@ func TestWhoseClusterWasTakenOverBeforeItsRunWasMadeParks(t *testing.T) {
 		t.Errorf("the lease of a run that there is was given back: %v", err)
 	}
 	st := &journal.State{Header: journal.Header{Cluster: "lab1"}}
-	site, err := b.Open(t.Context(), "lab1")
+	on, err := b.Open(t.Context(), "lab1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var busy *lock.BusyError
-	if _, err := b.locks().Take(t.Context(), site, st, "touching-slow", lock.ShortPatience); !errors.As(err, &busy) {
+	if _, err := b.locks().Take(t.Context(), on, st, "touching-slow", lock.ShortPatience); !errors.As(err, &busy) {
 		t.Errorf("it has the cluster all the same: %v", err)
 	}
-	if err := site.Close(); err != nil {
+	if err := on.Close(); err != nil {
 		t.Fatal(err)
 	}
 }

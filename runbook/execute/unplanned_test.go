@@ -23,7 +23,7 @@ steps:
       - {id: start, uses: command, with: {run: "echo start ${{ target }} >> DIR/log", repeatable: true}}
 `)})
 	b.Open = func(_ context.Context, cluster string) (*cluster.Cluster, error) {
-		return runbooktest.NewSite(cluster, "lab", "n1", "n2", "n3", "n4")
+		return runbooktest.NewCluster(cluster, "lab", "n1", "n2", "n3", "n4")
 	}
 	e := b.started(run, journal.Command{Do: "run"})
 	b.until(run, func(*journal.State) bool { return len(b.events(run, journal.Asked)) > 0 })

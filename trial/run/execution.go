@@ -35,7 +35,7 @@ type execution struct {
 // the question, or it could not be tried.
 func (r *runner) execute(ctx context.Context, s *servers, call spec.Call, tell func(series.Event), show func(string)) ([]judge.Span, error) {
 	service := r.runs.service
-	p, err := service.Prepare(ctx, execute.Request{Book: call.Book, Cluster: r.nameOf(s), Inputs: call.Said, BreakLock: r.site.BreakLock})
+	p, err := service.Prepare(ctx, execute.Request{Book: call.Book, Cluster: r.nameOf(s), Inputs: call.Said, BreakLock: r.options.BreakLock})
 	if err != nil {
 		return nil, refusedBy(ctx, call, err)
 	}

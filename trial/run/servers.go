@@ -68,7 +68,7 @@ func serversFor(ctx context.Context, r *runner, c *spec.Cell) (*servers, error) 
 			f.Demand(&asked)
 		}
 	}
-	deps := r.site.Lab
+	deps := r.options.Lab
 	deps.Say = func(text string) {
 		doing := progress.Starting
 		switch {

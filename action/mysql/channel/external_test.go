@@ -200,7 +200,7 @@ func compares(w world) {
 // undoneInUse takes a snapshot back when the copy has got the writes.
 func undoneInUse(w world) {
 	undo := func() error {
-		return w.task(restoreSnapshot, attachN2).(action.Undoer).Undo(w.Context(), w.site, call(action.CheckResult{}))
+		return w.task(restoreSnapshot, attachN2).(action.Undoer).Undo(w.Context(), w.on, call(action.CheckResult{}))
 	}
 	w.do("n1", "SET GLOBAL read_only = ON")
 	if err := undo(); err == nil || !strings.Contains(err.Error(), "n2 accepts writes, and n1 does not") {
@@ -216,7 +216,7 @@ func undoneInUse(w world) {
 func undoneElsewhere(w world) {
 	w.act(attach, attachN2)
 	before := action.CheckResult{Observed: action.Facts{"read_only": false, othersOpen: ""}}
-	undo := func() error { return w.task(attach, attachN2).(action.Undoer).Undo(w.Context(), w.site, call(before)) }
+	undo := func() error { return w.task(attach, attachN2).(action.Undoer).Undo(w.Context(), w.on, call(before)) }
 	closed := func(when string, want bool) {
 		w.Helper()
 		if v := w.value("n2", "SELECT @@GLOBAL.read_only"); want != (v != "0" && v != "OFF") {

@@ -70,7 +70,7 @@ func multiSource(w world) {
 		w.Error("the filter let elsewhere through")
 	}
 	w.sub("cut-over, undone when another node has taken over", takenOver)
-	if err := w.task(addChannel, `{source: n1, node: n3, name: second, databases: [app1]}`).(action.Undoer).Undo(w.Context(), w.site, call(action.CheckResult{})); err == nil ||
+	if err := w.task(addChannel, `{source: n1, node: n3, name: second, databases: [app1]}`).(action.Undoer).Undo(w.Context(), w.on, call(action.CheckResult{})); err == nil ||
 		!strings.Contains(err.Error(), ", not from n1: it is not detached") {
 		w.Errorf("the channel of another run was forgotten: %v", err)
 	}
@@ -84,7 +84,7 @@ func keepsWhatWasWritten(w world) {
 	w.undo(addChannel, `{source: n2, node: n3, name: second, databases: [app2]}`)
 	w.do("n3", "INSERT INTO app1.bare VALUES (700)", "FLUSH BINARY LOGS", "CREATE DATABASE own", "CREATE TABLE own.t (id INT PRIMARY KEY)", "INSERT INTO own.t VALUES (1)")
 	undo := func(with string) error {
-		return w.task(seed, with).(action.Undoer).Undo(w.Context(), w.site, call(action.CheckResult{}))
+		return w.task(seed, with).(action.Undoer).Undo(w.Context(), w.on, call(action.CheckResult{}))
 	}
 	const first, second = `{source: n1, node: n3, databases: [app1]}`, `{source: n2, node: n3, databases: [app2]}`
 	var refused *hint.PermanentError
@@ -122,21 +122,21 @@ func takenOver(w world) {
 		}
 	}
 	task := w.task(cutOver, with)
-	if err := task.(action.Undoer).Undo(w.Context(), w.site, since); err == nil || !strings.Contains(err.Error(), "n2 accepts writes now, and did not before: n1 would be a second primary") {
+	if err := task.(action.Undoer).Undo(w.Context(), w.on, since); err == nil || !strings.Contains(err.Error(), "n2 accepts writes now, and did not before: n1 would be a second primary") {
 		w.Errorf("undone while n2 takes writes: %v", err)
 	}
 	closed("n2 takes writes since", true)
-	if _, err := task.Act(w.Context(), w.site, since); err == nil || !strings.Contains(err.Error(), "n2 accepts writes now, and did not before: n3 would be a second primary") {
+	if _, err := task.Act(w.Context(), w.on, since); err == nil || !strings.Contains(err.Error(), "n2 accepts writes now, and did not before: n3 would be a second primary") {
 		w.Errorf("continued while n2 takes writes: %v", err)
 	}
 	if v := w.value("n3", "SELECT @@GLOBAL.read_only"); v == "0" || v == "OFF" {
 		w.Error("n3 was opened")
 	}
-	found, err := task.Check(w.Context(), w.site.ReadOnly())
+	found, err := task.Check(w.Context(), w.on.ReadOnly())
 	if err != nil || found.Observed[othersOpen] != "n2" {
 		w.Fatalf("found %v, %v, want that n2 takes writes of its own", found.Observed, err)
 	}
-	if err := task.(action.Undoer).Undo(w.Context(), w.site, call(found)); err != nil {
+	if err := task.(action.Undoer).Undo(w.Context(), w.on, call(found)); err != nil {
 		w.Fatal(err)
 	}
 	closed("n2 took writes before too", false)
@@ -146,7 +146,7 @@ func takenOver(w world) {
 // lasts restarts the replica: channels and their filters must be as they were.
 func lasts(w world) {
 	before := w.channels("n3")(w.T)
-	n, err := w.site.Node(w.Context(), "n3")
+	n, err := w.on.Node(w.Context(), "n3")
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func lasts(w world) {
 	}
 	limited, cancel := context.WithTimeout(w.Context(), 2*time.Minute)
 	defer cancel()
-	s, err := dial(limited, w.site, "n3")
+	s, err := dial(limited, w.on, "n3")
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func lasts(w world) {
 			w.Error(err)
 		}
 	}
-	db, err := w.site.Database(limited, "n3")
+	db, err := w.on.Database(limited, "n3")
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func refusesSources(w world) {
 			w.do(c.node, c.back)
 		}
 	}
-	if _, err := (w.task(checkSources, both)).Check(w.Context(), w.site.ReadOnly()); err != nil {
+	if _, err := (w.task(checkSources, both)).Check(w.Context(), w.on.ReadOnly()); err != nil {
 		w.Errorf("all is as it was, and %v", err)
 	}
 }

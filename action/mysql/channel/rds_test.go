@@ -18,7 +18,7 @@ import (
 // dressed is a world in which some nodes are RDS, reached as its administrator reaches it; the others are nobody's but the lab's.
 func (w world) dressed(nodes ...string) world {
 	w.Helper()
-	inner := w.site.List
+	inner := w.on.List
 	list := func(ctx context.Context) ([]cluster.Node, error) {
 		all, err := inner(ctx)
 		for i, n := range all {
@@ -29,10 +29,10 @@ func (w world) dressed(nodes ...string) world {
 		}
 		return all, err
 	}
-	site := &cluster.Cluster{Name: w.site.Name, Environment: w.site.Environment, Engine: w.site.Engine, Local: w.site.Local, Made: w.site.Made, List: list}
-	site.AskRoles()
-	w.Cleanup(func() { _ = site.Close() })
-	return world{w.T, site}
+	on := &cluster.Cluster{Name: w.on.Name, Environment: w.on.Environment, Engine: w.on.Engine, Local: w.on.Local, Made: w.on.Made, List: list}
+	on.AskRoles()
+	w.Cleanup(func() { _ = on.Close() })
+	return world{w.T, on}
 }
 
 func TestRDSFollowsByItsProcedures(t *testing.T) {
@@ -75,7 +75,7 @@ func TestRDSFollowsByItsProcedures(t *testing.T) {
 		r.act(seed, `{source: n1, node: n3, databases: [app1]}`)
 		const with = `{source: n1, node: n3, name: first, databases: [app1]}`
 		w.do("n1", "CREATE DATABASE elsewhere")
-		if _, err := r.task(addChannel, with).Act(r.Context(), r.site, call(action.CheckResult{})); err == nil || !strings.Contains(err.Error(), "also has a database elsewhere") {
+		if _, err := r.task(addChannel, with).Act(r.Context(), r.on, call(action.CheckResult{})); err == nil || !strings.Contains(err.Error(), "also has a database elsewhere") {
 			r.Errorf("what no parameter filters would come through: %v", err)
 		}
 		w.do("n1", "DROP DATABASE elsewhere")
@@ -86,7 +86,7 @@ func TestRDSFollowsByItsProcedures(t *testing.T) {
 	})
 	w.do("n3", "SET GLOBAL general_log = ON")
 	r.undo(addChannel, `{source: n1, node: n3, name: first, databases: [app1]}`)
-	if _, err := r.task(addChannel, `{source: n1, node: n3, name: first, databases: [app1]}`).Act(r.Context(), r.site, call(action.CheckResult{})); err == nil || !strings.Contains(err.Error(), "general log") {
+	if _, err := r.task(addChannel, `{source: n1, node: n3, name: first, databases: [app1]}`).Act(r.Context(), r.on, call(action.CheckResult{})); err == nil || !strings.Contains(err.Error(), "general log") {
 		r.Errorf("a password in a log: %v", err)
 	}
 	ws.end()

@@ -27,7 +27,7 @@ import (
 // world is separate servers of one product.
 type world struct {
 	*testing.T
-	site *cluster.Cluster
+	on *cluster.Cluster
 }
 
 func newWorld(t *testing.T, product string, nodes int) world {
@@ -44,12 +44,12 @@ func newWorld(t *testing.T, product string, nodes int) world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	site := lab.AsCluster(c, enginemysql.Engine{}, m)
+	on := lab.AsCluster(c, enginemysql.Engine{}, m)
 	if product == "rds-mysql" { // the tests do what AWS does, too
-		site = labtest.AsAWS(c, m)
+		on = labtest.AsAWS(c, m)
 	}
-	t.Cleanup(func() { _ = site.Close() })
-	return world{t, site}
+	t.Cleanup(func() { _ = on.Close() })
+	return world{t, on}
 }
 
 func (w world) isMySQL() bool { return !strings.Contains(w.value("n1", "SELECT VERSION()"), "MariaDB") }
@@ -57,20 +57,20 @@ func (w world) isMySQL() bool { return !strings.Contains(w.value("n1", "SELECT V
 // sub is the world in a subtest.
 func (w world) sub(name string, f func(world)) {
 	w.Helper()
-	w.Run(name, func(t *testing.T) { f(world{t, w.site}) })
+	w.Run(name, func(t *testing.T) { f(world{t, w.on}) })
 }
 
 // do executes statements on a node.
 func (w world) do(node string, statements ...string) {
 	w.Helper()
-	if err := w.site.Execute(w.Context(), node, statements, func(int) {}); err != nil {
+	if err := w.on.Execute(w.Context(), node, statements, func(int) {}); err != nil {
 		w.Fatalf("%s: %v", node, err)
 	}
 }
 
 // value is the one value of a query, an error's text if there is one.
 func (w world) value(node, query string) string {
-	v, err := w.site.Value(w.Context(), node, query)
+	v, err := w.on.Value(w.Context(), node, query)
 	if err != nil {
 		return err.Error()
 	}
@@ -99,17 +99,17 @@ func call(f action.CheckResult) action.Call {
 func (w world) act(a action.Action, with string) action.Facts {
 	w.Helper()
 	task := w.task(a, with)
-	f, err := task.Check(w.Context(), w.site.ReadOnly())
+	f, err := task.Check(w.Context(), w.on.ReadOnly())
 	if err != nil {
 		w.Fatalf("check %s: %v", a.Name, err)
 	}
-	out, err := task.Act(w.Context(), w.site, call(f))
+	out, err := task.Act(w.Context(), w.on, call(f))
 	if err != nil {
 		w.Fatalf("%s: %v", a.Name, err)
 	}
 	if v, ok := task.(action.Verifier); ok {
-		err = v.Verify(w.Context(), w.site.ReadOnly(), out)
-	} else if f, err = task.Check(w.Context(), w.site.ReadOnly()); err == nil && f.State != action.Satisfied {
+		err = v.Verify(w.Context(), w.on.ReadOnly(), out)
+	} else if f, err = task.Check(w.Context(), w.on.ReadOnly()); err == nil && f.State != action.Satisfied {
 		err = fmt.Errorf("it is not so: %+v", f)
 	}
 	if err != nil {
@@ -121,7 +121,7 @@ func (w world) act(a action.Action, with string) action.Facts {
 // undo takes an action back.
 func (w world) undo(a action.Action, with string) {
 	w.Helper()
-	if err := w.task(a, with).(action.Undoer).Undo(w.Context(), w.site, call(action.CheckResult{})); err != nil {
+	if err := w.task(a, with).(action.Undoer).Undo(w.Context(), w.on, call(action.CheckResult{})); err != nil {
 		w.Fatalf("undo %s: %v", a.Name, err)
 	}
 }
@@ -129,7 +129,7 @@ func (w world) undo(a action.Action, with string) {
 // logOf is where a node's binary log ends.
 func (w world) logOf(node string) admin.Place {
 	w.Helper()
-	s, err := dial(w.Context(), w.site, node)
+	s, err := dial(w.Context(), w.on, node)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func (w world) logOf(node string) admin.Place {
 // still reads is kept.
 func (w world) purge(node string) {
 	w.Helper()
-	s, err := dial(w.Context(), w.site, node)
+	s, err := dial(w.Context(), w.on, node)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func (w world) withoutGTIDs(node string) {
 // assign gives a node settings for its next start.
 func (w world) assign(node string, settings map[string]string) {
 	w.Helper()
-	n, err := w.site.Node(w.Context(), node)
+	n, err := w.on.Node(w.Context(), node)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func (w world) assign(node string, settings map[string]string) {
 // restart stops a node and starts it.
 func (w world) restart(node string) {
 	w.Helper()
-	n, err := w.site.Node(w.Context(), node)
+	n, err := w.on.Node(w.Context(), node)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -213,9 +213,9 @@ func (w world) restart(node string) {
 func (w world) refuses(a action.Action, with, want string) {
 	w.Helper()
 	task := w.task(a, with)
-	f, err := task.Check(w.Context(), w.site.ReadOnly())
+	f, err := task.Check(w.Context(), w.on.ReadOnly())
 	if err == nil {
-		_, err = task.Act(w.Context(), w.site, call(f))
+		_, err = task.Act(w.Context(), w.on, call(f))
 	}
 	var refusal *hint.PermanentError
 	if !errors.As(err, &refusal) || !strings.Contains(err.Error(), want) {
@@ -225,13 +225,13 @@ func (w world) refuses(a action.Action, with, want string) {
 
 func (w world) conform(a action.Action, with string, snapshot func(*testing.T) string, cuts ...time.Duration) {
 	w.Helper()
-	actiontest.Run(w.T, actiontest.Subject{Action: a, Site: w.site, With: with, Snapshot: snapshot, Cuts: cuts})
+	actiontest.Run(w.T, actiontest.Subject{Action: a, Cluster: w.on, With: with, Snapshot: snapshot, Cuts: cuts})
 }
 
 // looks is conform of an action that only looks, and so is needed whenever it is asked for.
 func (w world) looks(a action.Action, with string, snapshot func(*testing.T) string) {
 	w.Helper()
-	actiontest.Run(w.T, actiontest.Subject{Action: a, Site: w.site, With: with, Always: true, Snapshot: snapshot})
+	actiontest.Run(w.T, actiontest.Subject{Action: a, Cluster: w.on, With: with, Always: true, Snapshot: snapshot})
 }
 
 // snapshot describes what some queries say; each is "node: query".
@@ -251,7 +251,7 @@ func (w world) snapshot(queries ...string) func(*testing.T) string {
 func (w world) channels(node string) func(*testing.T) string {
 	return func(t *testing.T) string {
 		t.Helper()
-		s, err := dial(t.Context(), w.site, node)
+		s, err := dial(t.Context(), w.on, node)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -343,7 +343,7 @@ func (ws *writers) acknowledged() map[int]bool {
 
 // ordinary logs in as somebody who may write and no more: read_only is for such.
 func (w world) ordinary(ctx context.Context, node string) (engine.Session, error) {
-	n, err := w.site.Node(ctx, node)
+	n, err := w.on.Node(ctx, node)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ import (
 // world is a cluster of real servers, n1 the primary.
 type world struct {
 	*testing.T
-	site    *cluster.Cluster
+	on      *cluster.Cluster
 	cluster *lab.Cluster
 }
 
@@ -51,7 +51,7 @@ func newWorld(t *testing.T, product string, nodes int) world {
 	}
 	w := world{t, lab.AsCluster(c, enginemysql.Engine{}, m), c}
 	t.Cleanup(func() {
-		_ = w.site.Close()
+		_ = w.on.Close()
 		if err := c.Down(context.Background()); err != nil {
 			t.Error(err)
 		}
@@ -61,7 +61,7 @@ func newWorld(t *testing.T, product string, nodes int) world {
 }
 
 // of is the same world in a subtest.
-func (w world) of(t *testing.T) world { return world{t, w.site, w.cluster} }
+func (w world) of(t *testing.T) world { return world{t, w.on, w.cluster} }
 
 func (w world) must(err error) {
 	w.Helper()
@@ -72,7 +72,7 @@ func (w world) must(err error) {
 
 func (w world) server(name string) *server {
 	w.Helper()
-	s, err := serverOf(w.Context(), w.site, name)
+	s, err := serverOf(w.Context(), w.on, name)
 	w.must(err)
 	return s
 }
@@ -90,7 +90,7 @@ func (w world) task(a action.Action, with string) action.Task {
 // refuses expects that a check ends with an error that says something.
 func (w world) refuses(a action.Action, with, want string) {
 	w.Helper()
-	if f, err := w.task(a, with).Check(w.Context(), w.site.ReadOnly()); err == nil || !strings.Contains(err.Error(), want) {
+	if f, err := w.task(a, with).Check(w.Context(), w.on.ReadOnly()); err == nil || !strings.Contains(err.Error(), want) {
 		w.Errorf("%s %s: %+v, %v, want %q", a.Name, with, f, err, want)
 	}
 }
@@ -107,7 +107,7 @@ func (w world) act(a action.Action, with string) (action.Facts, error) {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.Context(), 5*time.Minute)
 	defer cancel()
-	return w.task(a, with).Act(ctx, w.site, action.Call{Token: "t", Progress: func(float64, string) {}})
+	return w.task(a, with).Act(ctx, w.on, action.Call{Token: "t", Progress: func(float64, string) {}})
 }
 
 // does acts and expects that it succeeds.
@@ -121,7 +121,7 @@ func (w world) does(a action.Action, with string) action.Facts {
 // parts describes who follows whom and who takes writes, now and after a restart.
 func (w world) parts(t *testing.T) string {
 	t.Helper()
-	all, err := ask(t.Context(), w.site)
+	all, err := ask(t.Context(), w.on)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func (w world) parts(t *testing.T) string {
 			text = append(text, p.name+" is silent")
 			continue
 		}
-		s, err := serverOf(t.Context(), w.site, p.name)
+		s, err := serverOf(t.Context(), w.on, p.name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +148,7 @@ func (w world) parts(t *testing.T) string {
 func (w world) conform(a action.Action, with string, change func(*actiontest.Subject)) {
 	w.Helper()
 	w.Run(a.Name, func(t *testing.T) {
-		s := actiontest.Subject{Action: a, Site: w.site, With: with, Snapshot: w.parts, Cuts: []time.Duration{0, 20 * time.Millisecond}}
+		s := actiontest.Subject{Action: a, Cluster: w.on, With: with, Snapshot: w.parts, Cuts: []time.Duration{0, 20 * time.Millisecond}}
 		if change != nil {
 			change(&s)
 		}
@@ -183,7 +183,7 @@ func (w world) writes() (stop func()) {
 	go func() {
 		defer close(done)
 		for ctx.Err() == nil {
-			_ = w.site.Execute(ctx, "n1", []string{"INSERT INTO shop.t (v) VALUES (1)"}, func(int) {})
+			_ = w.on.Execute(ctx, "n1", []string{"INSERT INTO shop.t (v) VALUES (1)"}, func(int) {})
 		}
 	}()
 	return func() {
@@ -200,7 +200,7 @@ func (w world) behind(node string) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		f, err := w.task(caughtUpAction, "{node: "+node+"}").Check(ctx, w.site)
+		f, err := w.task(caughtUpAction, "{node: "+node+"}").Check(ctx, w.on)
 		w.must(err)
 		if f.State == action.Needed {
 			return
