@@ -185,7 +185,7 @@ func (s *Cluster) database(ctx context.Context, node string, alone bool) (engine
 	return db, nil
 }
 
-// connectionKey is where a door is: by a node, to all of its cluster or to the node alone.
+// connectionKey says which connection it is: through which node, and whether to all of the cluster or to that node alone.
 type connectionKey struct {
 	node  string
 	alone bool

@@ -397,7 +397,7 @@ func compared(first, second *result.Result) (*result.Versus, error) {
 	e := analyze.Estimate{Value: 1000, Low: 950, High: 1050}
 	return &result.Versus{First: first.Dir, Second: second.Dir, Notes: []string{}, Differences: []result.Difference{
 		{Phase: "baseline", Metric: "throughput", Unit: "per_second", First: e, Second: analyze.Estimate{Value: 800, Low: 760, High: 840}, Differs: true,
-			Ratio: analyze.Finding{Estimate: 0.8, Low: 0.75, High: 0.85, Confidence: 0.99}},
+			Ratio: analyze.JudgedClaim{Estimate: 0.8, Low: 0.75, High: 0.85, Confidence: 0.99}},
 	}}, nil
 }
 

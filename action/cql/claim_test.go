@@ -15,7 +15,7 @@ import (
 )
 
 // claims tries the ClusterLock on the real ring.
-func (w world) claims() {
+func (w fixture) claims() {
 	w.Helper()
 	ctx, m := w.Context(), cql.ClusterLock{Cluster: w.on}
 	first := action.Claim{Cluster: "c", Run: "r1", Holder: "here", Epoch: 1, For: time.Minute}
@@ -67,7 +67,7 @@ func (w world) claims() {
 
 // claimsWithoutQuorum tries it where too few replicas can answer to store a claim: who has stored none learns that others do not see it, and who
 // has goes on. A keyspace that wants six replicas of three nodes never has its quorum.
-func (w world) claimsWithoutQuorum() {
+func (w fixture) claimsWithoutQuorum() {
 	w.Helper()
 	ctx := w.Context()
 	nodes, err := w.on.List(ctx)

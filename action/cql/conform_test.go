@@ -63,7 +63,7 @@ func ringOf(t *testing.T, name string) conforming {
 	}
 	on := lab.AsCluster(inLab, enginecql.Engine{}, machine)
 	t.Cleanup(func() { _ = on.Close() }) // before the servers end
-	c := conforming{world{t, inLab, on}, "", map[string]bool{}}
+	c := conforming{fixture{t, inLab, on}, "", map[string]bool{}}
 	if c.node, err = inLab.Growth().Grow(t.Context(), "third", map[string]string{"concurrent_reads": "15"}); err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func (c conforming) members() {
 		if err := c.cluster.Growth().Reset(t.Context(), c.node); err != nil {
 			t.Fatal(err)
 		}
-		world{t, c.cluster, c.world.on}.does(join)
+		fixture{t, c.cluster, c.fixture.on}.does(join)
 	}})
 }
 
@@ -108,7 +108,7 @@ func (c conforming) upkeep() {
 
 // conforming is a ring on which actions go through the suite.
 type conforming struct {
-	world
+	fixture
 	node string // the third
 	done map[string]bool
 }
@@ -144,7 +144,7 @@ func (c conforming) write() {
 }
 
 // wait waits until the ring is whole.
-func (w world) wait() {
+func (w fixture) wait() {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.Context(), 5*time.Minute)
 	defer cancel()
@@ -156,7 +156,7 @@ func (w world) wait() {
 // everything describes the ring as its first node has it, the rows in it, and the third node's server.
 func (c conforming) everything(t *testing.T) string {
 	t.Helper()
-	w := world{t, c.cluster, c.world.on}
+	w := fixture{t, c.cluster, c.fixture.on}
 	db, err := c.on.Database(t.Context(), "n1")
 	if err != nil {
 		t.Fatal(err)
@@ -221,7 +221,7 @@ func (c conforming) waits() {
 	goes := func(t *testing.T) {
 		t.Helper()
 		c.nodetool(n, "disablegossip")
-		world{t, c.cluster, c.world.on}.until("it is missed", func() bool {
+		fixture{t, c.cluster, c.fixture.on}.until("it is missed", func() bool {
 			f, err := whole.Check(t.Context(), c.on)
 			return err == nil && f.State == action.Needed
 		})

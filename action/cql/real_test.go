@@ -21,15 +21,15 @@ import (
 	"plimsoll/lab"
 )
 
-// world is a real ring.
-type world struct {
+// fixture is a real ring.
+type fixture struct {
 	*testing.T
 	cluster *lab.Cluster
 	on      *cluster.Cluster
 }
 
 // task binds an action to inputs.
-func (w world) task(name, with string) action.Task {
+func (w fixture) task(name, with string) action.Task {
 	w.Helper()
 	node, err := document.Parse("with", []byte(with))
 	if err != nil {
@@ -49,7 +49,7 @@ func (w world) task(name, with string) action.Task {
 }
 
 // finds checks and expects a state.
-func (w world) finds(task action.Task, want action.State) action.CheckResult {
+func (w fixture) finds(task action.Task, want action.State) action.CheckResult {
 	w.Helper()
 	reading := w.on.ReadOnly()
 	defer func() { _ = reading.Close() }()
@@ -64,7 +64,7 @@ func (w world) finds(task action.Task, want action.State) action.CheckResult {
 }
 
 // refuses checks and expects a refusal with a reason.
-func (w world) refuses(task action.Task, reason string) {
+func (w fixture) refuses(task action.Task, reason string) {
 	w.Helper()
 	f, err := task.Check(w.Context(), w.on.ReadOnly())
 	var refusal *hint.PermanentError
@@ -78,7 +78,7 @@ func (w world) refuses(task action.Task, reason string) {
 
 // does acts where it is needed, and expects that nothing is left to do.
 // does expects that an action is needed, that it is done after its act, and returns what it told on the way.
-func (w world) does(task action.Task) (told []string) {
+func (w fixture) does(task action.Task) (told []string) {
 	w.Helper()
 	c := call(w.finds(task, action.Needed))
 	c.Progress = func(share float64, text string) { told = append(told, fmt.Sprintf("%.2f %s", share, text)) }
@@ -113,7 +113,7 @@ func TestOnARealRing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := world{t, inLab, lab.AsCluster(inLab, enginecql.Engine{}, machine)}
+	w := fixture{t, inLab, lab.AsCluster(inLab, enginecql.Engine{}, machine)}
 	ctx := t.Context()
 
 	w.twoNames()
@@ -226,7 +226,7 @@ func TestOnARealRing(t *testing.T) {
 
 // twoNames shows that a ring in which one server stands under two names of nodes is refused, as every plan refuses it (cluster.Distinct): its
 // host id says so. Under its own names alone it is taken.
-func (w world) twoNames() {
+func (w fixture) twoNames() {
 	w.Helper()
 	if err := cluster.Distinct(w.Context(), w.on); err != nil {
 		w.Errorf("three servers: %v", err)
@@ -245,7 +245,7 @@ func (w world) twoNames() {
 }
 
 // mayGo asks whether a node's server may be removed; without a reason it may.
-func (w world) mayGo(node, reason string) {
+func (w fixture) mayGo(node, reason string) {
 	w.Helper()
 	err := w.on.MayGo(w.Context(), node)
 	if reason == "" && err != nil || reason != "" && (err == nil || !strings.Contains(err.Error(), reason)) {
@@ -254,7 +254,7 @@ func (w world) mayGo(node, reason string) {
 }
 
 // host is a node's address without its port.
-func (w world) host(node string) string {
+func (w fixture) host(node string) string {
 	w.Helper()
 	n, err := w.on.Node(w.Context(), node)
 	if err != nil {
@@ -268,7 +268,7 @@ func (w world) host(node string) string {
 }
 
 // has expects that a node runs with a setting.
-func (w world) has(node, name, value string) {
+func (w fixture) has(node, name, value string) {
 	w.Helper()
 	db, err := w.on.Database(w.Context(), node)
 	if err != nil {
@@ -280,7 +280,7 @@ func (w world) has(node, name, value string) {
 }
 
 // until waits for the others to notice something.
-func (w world) until(what string, so func() bool) {
+func (w fixture) until(what string, so func() bool) {
 	w.Helper()
 	limited, cancel := context.WithTimeout(w.Context(), 5*time.Minute)
 	defer cancel()

@@ -42,7 +42,7 @@ func (r *ring) resolve(ctx context.Context, name string) {
 	if _, err := netip.ParseAddr(name); err == nil {
 		return
 	}
-	limited, cancel := context.WithTimeout(ctx, knock)
+	limited, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	if found, err := net.DefaultResolver.LookupHost(limited, name); err == nil {
 		r.named[name] = found

@@ -58,7 +58,7 @@ func TestConformance(t *testing.T) {
 		{Action: find(t, "volume.create"), With: `{node: n1, name: more, mib: 512}`},
 		{Action: find(t, "fault.kill-machine"), With: `{node: n1}`, Cuts: []time.Duration{5 * time.Millisecond}},
 	} {
-		s.Cluster, s.Snapshot = on, func(t *testing.T) string { return world(t, on) }
+		s.Cluster, s.Snapshot = on, func(t *testing.T) string { return everything(t, on) }
 		if s.Cuts == nil {
 			s.Cuts = quick
 		}
@@ -73,14 +73,14 @@ func TestConformance(t *testing.T) {
 		must(t, err)
 		must(t, on.Volumes.Detach(t.Context(), v.ID, "n1"))
 		actiontest.Run(t, actiontest.Subject{Action: find(t, "volume.attach"), With: `{node: n1, volume: network}`, Cluster: on, Cuts: quick,
-			Snapshot: func(t *testing.T) string { return world(t, on) }})
+			Snapshot: func(t *testing.T) string { return everything(t, on) }})
 		must(t, on.Volumes.Attach(t.Context(), v.ID, "n1"))
 	})
 	t.Run("machine.boot", func(t *testing.T) {
 		kill := func(t *testing.T) { must(t, c.Server("n1").Host().Kill(t.Context())) }
 		kill(t)
 		actiontest.Run(t, actiontest.Subject{Action: find(t, "machine.boot"), With: `{node: n1}`, Cluster: on, Cuts: []time.Duration{time.Second},
-			Snapshot: func(t *testing.T) string { return world(t, on) }, Again: kill})
+			Snapshot: func(t *testing.T) string { return everything(t, on) }, Again: kill})
 	})
 }
 
@@ -118,8 +118,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// world is all that these actions can change.
-func world(t *testing.T, on *cluster.Cluster) string {
+// everything is all that these actions can change.
+func everything(t *testing.T, on *cluster.Cluster) string {
 	t.Helper()
 	ctx := t.Context()
 	i, err := on.Host(ctx, "n1")

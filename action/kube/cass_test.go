@@ -18,7 +18,7 @@ import (
 var cassLabels = map[string]any{"cassandra.datastax.com/datacenter": "shop"}
 
 // newCassandra is a data centre of three nodes in three racks, beside another of the same ring.
-func newCassandra(t *testing.T, place ...func(*world)) *world {
+func newCassandra(t *testing.T, place ...func(*fixture)) *fixture {
 	t.Helper()
 	w := newWorld(t, cluster.CassOperator, "cql", place...)
 	w.settings["concurrent_reads"] = "32"
@@ -45,7 +45,7 @@ func newCassandra(t *testing.T, place ...func(*world)) *world {
 }
 
 // operateCassandra does the next thing that cass-operator would, of a change of the object or else of a task.
-func (w *world) operateCassandra(*kubetest.Cluster) {
+func (w *fixture) operateCassandra(*kubetest.Cluster) {
 	o := w.Object(datacenters.Kind, "shop")
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -86,7 +86,7 @@ func (w *world) operateCassandra(*kubetest.Cluster) {
 }
 
 // nextTask is one that is not done; nil if there is none.
-func (w *world) nextTask() kube.Object {
+func (w *fixture) nextTask() kube.Object {
 	for _, t := range w.All(tasks.Kind) {
 		if failed, _ := t.Condition("Failed"); failed != "True" && t.Text(kube.At("status.completionTime")) == "" {
 			return t
@@ -95,7 +95,7 @@ func (w *world) nextTask() kube.Object {
 	return nil
 }
 
-func (w *world) changePods(o, task kube.Object, changed bool) {
+func (w *fixture) changePods(o, task kube.Object, changed bool) {
 	if !changed && task != nil {
 		job := task.List(kube.At("spec.jobs"))[0]
 		for i := range 3 {
@@ -140,7 +140,7 @@ func TestCassandraConformance(t *testing.T) {
 }
 
 // snapshotOfRing is without generations, which every change counts.
-func (w *world) snapshotOfRing(t *testing.T) string {
+func (w *fixture) snapshotOfRing(t *testing.T) string {
 	t.Helper()
 	o := w.Object(datacenters.Kind, "shop")
 	w.mu.Lock()

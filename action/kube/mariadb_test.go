@@ -20,7 +20,7 @@ import (
 var mariadbLabels = map[string]any{"app.kubernetes.io/name": "mariadb", "app.kubernetes.io/instance": "shop"}
 
 // newMariaDB is a primary with two replicas.
-func newMariaDB(t *testing.T, place ...func(*world)) *world {
+func newMariaDB(t *testing.T, place ...func(*fixture)) *fixture {
 	t.Helper()
 	w := newWorld(t, cluster.MariaDBOperator, "mysql", place...)
 	w.settings["max_connections"], w.members = "151", 3
@@ -43,7 +43,7 @@ func newMariaDB(t *testing.T, place ...func(*world)) *world {
 
 // operateMariaDB does the next thing that mariadb-operator would: it notices a change late, says that it is not ready, makes it true, and
 // says that it is ready.
-func (w *world) operateMariaDB(*kubetest.Cluster) {
+func (w *fixture) operateMariaDB(*kubetest.Cluster) {
 	o := w.Object(mariadbs.Kind, "shop")
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -89,7 +89,7 @@ func (w *world) operateMariaDB(*kubetest.Cluster) {
 }
 
 // snapshot is all that acting can change, but for what counts changes.
-func (w *world) snapshot(t *testing.T) string {
+func (w *fixture) snapshot(t *testing.T) string {
 	t.Helper()
 	var all []string
 	for _, k := range []kube.Kind{mariadbs.Kind, datacenters.Kind} {
@@ -161,7 +161,7 @@ func TestMariaDBIsDoneWhenTheDatabaseShowsIt(t *testing.T) {
 	}
 }
 
-func (w *world) uids() (all []string) {
+func (w *fixture) uids() (all []string) {
 	for _, p := range w.All(pods) {
 		all = append(all, p.UID())
 	}

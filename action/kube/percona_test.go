@@ -25,7 +25,7 @@ func (p percona) labels() map[string]any {
 }
 
 // newPercona is a cluster of three.
-func newPercona(t *testing.T, p percona, place ...func(*world)) *world {
+func newPercona(t *testing.T, p percona, place ...func(*fixture)) *fixture {
 	t.Helper()
 	w := newWorld(t, p.operator, "mysql", place...)
 	w.settings["max_connections"], w.members = "151", 3
@@ -48,7 +48,7 @@ func newPercona(t *testing.T, p percona, place ...func(*world)) *world {
 }
 
 // operatePercona does the next thing that the operator would.
-func (w *world) operatePercona(p percona) {
+func (w *fixture) operatePercona(p percona) {
 	o := w.Object(w.kind(), "shop")
 	w.mu.Lock()
 	defer w.mu.Unlock()

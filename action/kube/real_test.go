@@ -46,7 +46,7 @@ func TestRealServersTellWhenAnOperatorIsDone(t *testing.T) {
 			"replicas": 3, "currentPrimaryPodIndex": 0, "currentPrimary": "shop-0", "conditions": conditions(map[string]string{"Ready": "True"}),
 		},
 	})
-	seen := &world{Cluster: w.Cluster, on: on}
+	seen := &fixture{Cluster: w.Cluster, on: on}
 	for i := range 3 {
 		seen.pod(i, map[string]any{}, mariadbLabels)
 	}

@@ -24,7 +24,7 @@ const (
 )
 
 // newScylla is a data centre of three nodes in three racks, beside another of the same ring.
-func newScylla(t *testing.T, place ...func(*world)) *world {
+func newScylla(t *testing.T, place ...func(*fixture)) *fixture {
 	t.Helper()
 	w := newWorld(t, cluster.ScyllaOperator, "cql", place...)
 	var racks []any
@@ -45,7 +45,7 @@ func newScylla(t *testing.T, place ...func(*world)) *world {
 var scyllaWell = map[string]string{"Available": "True", "Progressing": "False", "Degraded": "False"}
 
 // scyllaNode is a pod with its member Service and its claim.
-func (w *world) scyllaNode(i int, host string) {
+func (w *fixture) scyllaNode(i int, host string) {
 	pod := fmt.Sprintf("shop-%d", i)
 	w.hosts[pod] = host
 	w.pod(i, map[string]any{}, scyllaLabels)
@@ -54,7 +54,7 @@ func (w *world) scyllaNode(i int, host string) {
 }
 
 // operateScylla does the next thing that scylla-operator would, of a change of the object or else of a label of a Service.
-func (w *world) operateScylla(*kubetest.Cluster) {
+func (w *fixture) operateScylla(*kubetest.Cluster) {
 	o := w.Object(scyllas.Kind, "shop")
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -89,7 +89,7 @@ func (w *world) operateScylla(*kubetest.Cluster) {
 }
 
 // probe is what the kubelet does: a pod in maintenance is not ready.
-func (w *world) probe() {
+func (w *fixture) probe() {
 	for _, s := range w.All(services) {
 		status := "True"
 		if s.Get(kube.Path{"metadata", "labels", maintenanceLabel}) != nil {
@@ -104,12 +104,12 @@ func (w *world) probe() {
 }
 
 // label changes a label of a Service, of which Set takes no dots.
-func (w *world) label(service, name string, value any) {
+func (w *fixture) label(service, name string, value any) {
 	labels, _ := w.Object(services, service).Get(kube.At("metadata.labels")).(map[string]any)
 	w.Set(services, service, "metadata.labels", map[string]any(kube.Object(labels).With(kube.Path{name}, value)))
 }
 
-func (w *world) changeScylla(o kube.Object, changed bool, replaced string) {
+func (w *fixture) changeScylla(o kube.Object, changed bool, replaced string) {
 	if !changed {
 		if replaced != "" {
 			service := w.Object(services, replaced)
@@ -161,7 +161,7 @@ func TestScyllaConformance(t *testing.T) {
 	}
 }
 
-func (w *world) snapshotOfScylla(t *testing.T) string {
+func (w *fixture) snapshotOfScylla(t *testing.T) string {
 	t.Helper()
 	var labels []string
 	for _, s := range w.All(services) {

@@ -17,7 +17,7 @@ import (
 )
 
 // clone makes a clone of shop with an instance, as a Plimsoll that is not there any more did, that is needed for so long from now.
-func (w *world) clone(t *testing.T, id string, needed time.Duration) {
+func (w *fixture) clone(t *testing.T, id string, needed time.Duration) {
 	t.Helper()
 	r, until := w.open(t), time.Now().Add(needed)
 	limited, cancel := context.WithTimeout(t.Context(), time.Minute)

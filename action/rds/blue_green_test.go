@@ -19,7 +19,7 @@ import (
 
 // blueGreenWorld is an instance whose copy, made by the stand-in, is a second real MySQL that really follows the first. The API is a
 // stand-in; the servers are real, with the procedures of RDS that the way back takes.
-func blueGreenWorld(t *testing.T) (*world, func(node string, texts ...string)) {
+func blueGreenWorld(t *testing.T) (*fixture, func(node string, texts ...string)) {
 	t.Helper()
 	c := labtest.Cluster(t, lab.Spec{Name: "bg", Product: "rds-mysql", Nodes: 2, Separate: true, Config: map[string]string{
 		"innodb_buffer_pool_size": "48M", "innodb_redo_log_capacity": "16M", "sync_binlog": "0", "innodb_flush_log_at_trx_commit": "2",
@@ -70,7 +70,7 @@ func blueGreenWorld(t *testing.T) (*world, func(node string, texts ...string)) {
 	}
 	s.Instances.Add(awstest.Instance{ID: "orders", Class: "db.m5.large", Engine: "mysql", Version: "8.4.6", Type: "gp3", GiB: 100, Address: address["n1"], Group: "own"})
 	s.ParameterGroups.Add("own", "read_only", "0", false)
-	w := &world{Server: s}
+	w := &fixture{Server: s}
 	w.on = &cluster.Cluster{
 		Name: "orders", Environment: cluster.Lab, Engine: enginemysql.Engine{}, Local: m, AWS: &cluster.AWS{Region: "eu-west-1"},
 		List: func(context.Context) ([]cluster.Node, error) {

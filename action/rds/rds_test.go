@@ -27,20 +27,20 @@ import (
 
 // The API of these tests is a stand-in, awstest: no account of AWS was there to be asked. The servers behind it are real.
 
-// world is a cluster whose nodes are instances of the stand-in, each with a real server at its address, or none.
-type world struct {
+// fixture is a cluster whose nodes are instances of the stand-in, each with a real server at its address, or none.
+type fixture struct {
 	*awstest.Server
 	on *cluster.Cluster
 }
 
-func newWorld(t *testing.T, target engine.Target, e engine.Engine) *world {
+func newWorld(t *testing.T, target engine.Target, e engine.Engine) *fixture {
 	t.Helper()
 	s := awstest.New(t)
 	s.Takes = 20 * time.Millisecond
 	if len(target.Addresses) > 0 { // the one server plays the clone too
 		s.Cloned = func(string, string) string { return target.Addresses[0] }
 	}
-	w := &world{Server: s}
+	w := &fixture{Server: s}
 	w.fill(t)
 	here, err := local.New()
 	if err != nil {
@@ -56,7 +56,7 @@ func newWorld(t *testing.T, target engine.Target, e engine.Engine) *world {
 }
 
 // fill puts the instances as they are at first.
-func (w *world) fill(*testing.T) {
+func (w *fixture) fill(*testing.T) {
 	i := awstest.Instance{ID: "orders", Class: "db.m5.large", Engine: "mysql", Version: "8.4.6", Type: "gp2", GiB: 100, Address: "127.0.0.1:3306", Group: "own"}
 	w.Instances.Add(i)
 	i.ID, i.Source = "orders-2", "orders"
@@ -68,7 +68,7 @@ func (w *world) fill(*testing.T) {
 	w.Endpoints.Add("shop", "reports", "orders")
 }
 
-func (w *world) snapshot(t *testing.T) string {
+func (w *fixture) snapshot(t *testing.T) string {
 	t.Helper()
 	var all []string
 	for _, id := range []string{"orders", "orders-2", "new", "copy-1", "copy-2", "copy-3", "orders-green-abc123"} {
@@ -88,7 +88,7 @@ func (w *world) snapshot(t *testing.T) string {
 	return strings.Join(append(all, writer.Writer, p.Value, fmt.Sprint(w.Clusters.Has("copy"))), "\n")
 }
 
-func (w *world) open(t *testing.T) *aws.RDS {
+func (w *fixture) open(t *testing.T) *aws.RDS {
 	t.Helper()
 	r, err := aws.OpenRDS(t.Context(), aws.Options{Region: "eu-west-1", Endpoint: w.URL})
 	if err != nil {
@@ -97,7 +97,7 @@ func (w *world) open(t *testing.T) *aws.RDS {
 	return r
 }
 
-func (w *world) action(t *testing.T, name string) action.Action {
+func (w *fixture) action(t *testing.T, name string) action.Action {
 	t.Helper()
 	all := rds.Actions(func(ctx context.Context, at cluster.AWS) (*aws.RDS, error) {
 		return aws.OpenRDS(ctx, aws.Options{Region: at.Region, Endpoint: w.URL})
@@ -109,7 +109,7 @@ func (w *world) action(t *testing.T, name string) action.Action {
 	return a
 }
 
-func (w *world) bind(t *testing.T, name, with string) action.Task {
+func (w *fixture) bind(t *testing.T, name, with string) action.Task {
 	t.Helper()
 	n, err := document.Parse("with", []byte(with))
 	if err != nil {
@@ -185,7 +185,7 @@ func TestARebootIsSeenByTheServersAge(t *testing.T) {
 }
 
 // rebootsAServer has the stand-in restart the real server, and asks for it a second time as after a crash.
-func rebootsAServer(t *testing.T, w *world, db labtest.Server) {
+func rebootsAServer(t *testing.T, w *fixture, db labtest.Server) {
 	w.fill(t)
 	restarts := 0
 	w.Rebooted = func(string) {
@@ -297,7 +297,7 @@ func TestAClusterOfAnotherPlaceIsRefused(t *testing.T) {
 }
 
 // leads waits until a failover that was accepted is over.
-func (w *world) leads(t *testing.T, r *aws.RDS, reader string) {
+func (w *fixture) leads(t *testing.T, r *aws.RDS, reader string) {
 	t.Helper()
 	for until := time.Now().Add(10 * time.Second); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
 		if of, err := r.Aurora(t.Context(), "shop"); err == nil && of.Writer == reader {
@@ -371,7 +371,7 @@ func TestAnUndoOfAFailoverLeavesTheWriterThatOthersChose(t *testing.T) {
 }
 
 // becomes waits until an instance takes writes of its own.
-func (w *world) becomes(t *testing.T, id string) {
+func (w *fixture) becomes(t *testing.T, id string) {
 	t.Helper()
 	r := w.open(t)
 	err := aws.Await(t.Context(), 2*time.Millisecond, func(string) {}, func(ctx context.Context) (bool, string, error) {

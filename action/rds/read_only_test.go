@@ -39,7 +39,7 @@ func TestASharedGroupDoesNotOpenAReplica(t *testing.T) {
 	gone := cluster.Node{Name: "n9", Target: nodes[1].Target, Instance: "gone"}
 	gone.Target.Addresses = []string{"127.0.0.1:1"}
 	api := awstest.New(t)
-	w := &world{Server: api}
+	w := &fixture{Server: api}
 	w.on = &cluster.Cluster{
 		Name: "orders", Environment: cluster.Lab, Engine: enginemysql.Engine{}, Local: m, AWS: &cluster.AWS{Region: "eu-west-1"},
 		List: func(context.Context) ([]cluster.Node, error) { return append(nodes[:2:2], gone), nil },

@@ -16,7 +16,7 @@ import (
 // however many rounds and cells it had, for each product, version and class of topology. A trial that expects nothing can
 // prove nothing, and leaves none.
 func keepRehearsals(ctx context.Context, r *runner, v result.Verdict) error {
-	if r.runs == nil || r.options.State == nil || len(r.trial.Expect) == 0 && r.halted == nil {
+	if r.runs == nil || r.options.State == nil || len(r.trial.Expect) == 0 && r.aborted == nil {
 		return nil
 	}
 	dir, err := filepath.Abs(r.options.Dir)

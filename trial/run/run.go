@@ -66,7 +66,7 @@ func Run(ctx context.Context, t *spec.Trial, parts spec.Parts, options Options) 
 	switch {
 	case ctx.Err() != nil:
 		runErr = ctx.Err() // what else went wrong then is a consequence
-	case errors.As(runErr, &r.halted):
+	case errors.As(runErr, &r.aborted):
 		runErr = nil
 	}
 	runErr = errors.Join(runErr, r.stop(ctx), r.runs.close(ctx))
@@ -98,9 +98,9 @@ type runner struct {
 	servers   map[string]*servers         // by data set
 	maxima    map[string]float64          // the largest rate, by data set
 	runs      *runs                       // nil: the trial runs no runbook
-	felt      atomic.Pointer[liveMetrics] // of the load that is under way
+	live      atomic.Pointer[liveMetrics] // of the load that is under way
 	stopping  atomic.Bool                 // the clusters go down
-	halted    *abort
+	aborted   *abort
 	at        string // where the trial is: cell, round and phase
 	recording judge.Recording
 	settings  []result.Setting

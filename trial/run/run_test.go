@@ -31,7 +31,7 @@ import (
 
 const smallServer = "cluster: {engine: mariadb, config: {innodb_buffer_pool_size: 64M}}\n"
 
-// site is where a trial runs on a real server, beside the trials of other tests: most of its time is waited.
+// options are for a trial on a real server, beside the trials of other tests: most of its time is waited.
 func options(t *testing.T, watch progress.Observer) run.Options {
 	t.Helper()
 	if testing.Short() {

@@ -80,7 +80,7 @@ timeline:
 	return got
 }
 
-// withState gives a site a state folder, where rehearsals are kept.
+// withState gives a trial a state folder, where rehearsals are kept.
 func withState(t *testing.T, s *run.Options) *durable.Store {
 	t.Helper()
 	store, err := durable.Open(t.Context(), durable.Options{Folder: t.TempDir(), Version: journal.Interpreter})

@@ -57,7 +57,7 @@ func (r *runner) openRuns(ctx context.Context) error {
 		Store: store, Actions: r.parts.Actions, User: name, Holder: name, ClusterLock: r.parts.ClusterLock,
 		Open: r.clusterOf,
 		Meter: func(on *cluster.Cluster) execute.Meter {
-			return meter{nodes: execute.NewNodeMeter(on), load: r.felt.Load()}
+			return meter{nodes: execute.NewNodeMeter(on), load: r.live.Load()}
 		},
 	}}
 	if r.parts.Watch != nil {

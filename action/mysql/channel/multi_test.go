@@ -17,7 +17,7 @@ import (
 func TestMultiSourceOnMariaDB(t *testing.T) { multiSource(newWorld(t, "mariadb", 3)) }
 func TestMultiSourceOnMySQL(t *testing.T)   { multiSource(newWorld(t, "mysql", 3)) }
 
-func multiSource(w world) {
+func multiSource(w fixture) {
 	for _, source := range []string{"n1", "n2"} {
 		database := "app" + source[1:]
 		w.fill(source, database)
@@ -28,11 +28,11 @@ func multiSource(w world) {
 	}
 	refusesSources(w)
 	one, two := w.write("app1", "n1"), w.write("app2", "n2")
-	w.sub("check-sources", func(w world) {
+	w.sub("check-sources", func(w fixture) {
 		w.looks(checkSources, `{sources: ["n1:app1", "n2:app2"], node: n3}`, w.snapshot("n3: SELECT COUNT(*) FROM information_schema.tables"))
 	})
 	w.refuses(addChannel, `{source: n1, node: n3, name: first, databases: [app1]}`, "were not copied")
-	w.sub("seed", func(w world) {
+	w.sub("seed", func(w fixture) {
 		w.conform(seed, `{source: n1, node: n3, databases: [app1]}`,
 			w.snapshot("n3: SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'app1'"), 0, 30*time.Millisecond, 150*time.Millisecond)
 	})
@@ -49,7 +49,7 @@ func multiSource(w world) {
 	}
 	w.undo(seed, `{source: n2, node: n3, databases: [app2]}`)
 	w.act(seed, `{source: n2, node: n3, databases: [app2]}`)
-	w.sub("channel", func(w world) {
+	w.sub("channel", func(w fixture) {
 		w.conform(addChannel, `{source: n2, node: n3, name: second, databases: [app2]}`, w.channels("n3"), 0, 20*time.Millisecond, 100*time.Millisecond)
 	})
 	w.act(addChannel, `{source: n2, node: n3, name: second, databases: [app2]}`)
@@ -79,7 +79,7 @@ func multiSource(w world) {
 }
 
 // keepsWhatWasWritten takes the copies back when their channels are gone: the one that a client has written to since stays.
-func keepsWhatWasWritten(w world) {
+func keepsWhatWasWritten(w fixture) {
 	w.undo(addChannel, `{source: n1, node: n3, name: first, databases: [app1]}`)
 	w.undo(addChannel, `{source: n2, node: n3, name: second, databases: [app2]}`)
 	w.do("n3", "INSERT INTO app1.bare VALUES (700)", "FLUSH BINARY LOGS", "CREATE DATABASE own", "CREATE TABLE own.t (id INT PRIMARY KEY)", "INSERT INTO own.t VALUES (1)")
@@ -109,7 +109,7 @@ func keepsWhatWasWritten(w world) {
 }
 
 // takenOver is a cut-over from n1 to n3 that was cut off while neither takes writes, and n2 does: that of old, or since then.
-func takenOver(w world) {
+func takenOver(w fixture) {
 	const with = `{from: n1, to: n3, way_back: false, max_gap: 5m}`
 	closing, opening := "SET GLOBAL read_only = ON", "SET GLOBAL read_only = OFF"
 	w.do("n3", closing)
@@ -144,7 +144,7 @@ func takenOver(w world) {
 }
 
 // lasts restarts the replica: channels and their filters must be as they were.
-func lasts(w world) {
+func lasts(w fixture) {
 	before := w.channels("n3")(w.T)
 	n, err := w.on.Node(w.Context(), "n3")
 	if err != nil {
@@ -187,7 +187,7 @@ func lasts(w world) {
 }
 
 // refusesSources tries sources that cannot be, on the real servers.
-func refusesSources(w world) {
+func refusesSources(w fixture) {
 	const both = `{sources: ["n1:app1", "n2:app2"], node: n3}`
 	for _, c := range []struct{ node, set, back, with, want string }{
 		{"n2", "SET GLOBAL binlog_format = MIXED", "SET GLOBAL binlog_format = ROW", both, "binlog_format MIXED"},

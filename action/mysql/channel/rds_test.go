@@ -16,7 +16,7 @@ import (
 // replicate, and the procedures of RDS, as its documentation has them, by which he may.
 
 // dressed is a world in which some nodes are RDS, reached as its administrator reaches it; the others are nobody's but the lab's.
-func (w world) dressed(nodes ...string) world {
+func (w fixture) dressed(nodes ...string) fixture {
 	w.Helper()
 	inner := w.on.List
 	list := func(ctx context.Context) ([]cluster.Node, error) {
@@ -32,7 +32,7 @@ func (w world) dressed(nodes ...string) world {
 	on := &cluster.Cluster{Name: w.on.Name, Environment: w.on.Environment, Engine: w.on.Engine, Local: w.on.Local, Made: w.on.Made, List: list}
 	on.AskRoles()
 	w.Cleanup(func() { _ = on.Close() })
-	return world{w.T, on}
+	return fixture{w.T, on}
 }
 
 func TestRDSFollowsByItsProcedures(t *testing.T) {
@@ -49,7 +49,7 @@ func TestRDSFollowsByItsProcedures(t *testing.T) {
 		t.Fatalf("its administrator may do what RDS's may not: %s", text)
 	}
 	ws := w.write("app1", "n1")
-	r.sub("keep-binlogs", func(r world) {
+	r.sub("keep-binlogs", func(r fixture) {
 		hours := r.snapshot("n2: SELECT value FROM mysql.rds_configuration")
 		r.conform(keepBinlogs, `{node: n2, for: 30h}`, hours)
 		r.act(keepBinlogs, `{node: n2, for: 90m}`)
@@ -58,7 +58,7 @@ func TestRDSFollowsByItsProcedures(t *testing.T) {
 		}
 		r.conform(releaseBinlogs, `{node: n2, seconds: 0}`, hours)
 	})
-	r.sub("external replica", func(r world) {
+	r.sub("external replica", func(r fixture) {
 		r.conform(attach, attachN2, r.channels("n2"), 0, 20*time.Millisecond, 100*time.Millisecond)
 		r.act(attach, attachN2)
 		r.act(compareRows, `{source: n1, node: n2, chunk: 600, hold: 5m}`)
@@ -70,7 +70,7 @@ func TestRDSFollowsByItsProcedures(t *testing.T) {
 			r.Errorf("it still follows: %s", text)
 		}
 	})
-	r.sub("multi-source", func(r world) {
+	r.sub("multi-source", func(r fixture) {
 		r.looks(checkSources, `{sources: ["n1:app1"], node: n3}`, r.snapshot("n3: SELECT COUNT(*) FROM information_schema.tables"))
 		r.act(seed, `{source: n1, node: n3, databases: [app1]}`)
 		const with = `{source: n1, node: n3, name: first, databases: [app1]}`

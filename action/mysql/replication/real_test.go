@@ -35,7 +35,7 @@ func TestOnMySQL(t *testing.T) {
 }
 
 // conformAll puts the actions through their suite, and leaves the cluster as it was.
-func conformAll(w world) {
+func conformAll(w fixture) {
 	n1 := w.server("n1")
 	w.conform(detachAction, `{node: n3}`, nil)
 	w.does(detachAction, `{node: n3}`)
@@ -102,7 +102,7 @@ func TestWhatAnInventoryPersistedIsForgotten(t *testing.T) {
 }
 
 // refusals says what is refused, and why.
-func refusals(w world) {
+func refusals(w fixture) {
 	w.Run("refusals", func(t *testing.T) {
 		w := w.of(t)
 		w.refuses(detachAction, `{node: n1}`, "is the primary")
@@ -165,7 +165,7 @@ func refusals(w world) {
 }
 
 // purged shows that n3, which follows nobody, is not a replica of n1 when n1 has no longer what it lacks.
-func purged(w world) {
+func purged(w fixture) {
 	ctx, n1, n3 := w.Context(), w.server("n1"), w.server("n3")
 	mode, err := modeOf(ctx, n3)
 	w.must(err)
@@ -204,7 +204,7 @@ func ignoring(s *server, table string) string {
 }
 
 // nodes describes which servers there are.
-func (w world) nodes(t *testing.T) string {
+func (w fixture) nodes(t *testing.T) string {
 	t.Helper()
 	all := ""
 	for _, n := range w.cluster.Nodes() {
@@ -217,7 +217,7 @@ func (w world) nodes(t *testing.T) string {
 var once = []time.Duration{20 * time.Millisecond}
 
 // creates makes a server for a new replica.
-func (w world) creates() (made string) {
+func (w fixture) creates() (made string) {
 	w.Helper()
 	create, _ := action.Find(action.Servers(), "server.create")
 	w.conform(create, `{}`, func(s *actiontest.Subject) { s.Always, s.Snapshot, s.Cuts = true, w.nodes, once })
@@ -225,7 +225,7 @@ func (w world) creates() (made string) {
 }
 
 // copies makes a new replica of a copy of n2, on MariaDB.
-func copies(w world) {
+func copies(w fixture) {
 	made := w.creates()
 	w.must(w.cluster.Stop(w.Context(), "n2"))
 	w.conform(copyAction, `{node: `+made+`, from: n2}`, func(s *actiontest.Subject) {
@@ -249,7 +249,7 @@ func copies(w world) {
 }
 
 // clones makes a new replica of a clone, on MySQL.
-func clones(w world) {
+func clones(w fixture) {
 	made := w.creates()
 	w.must(w.cluster.Start(w.Context(), made))
 	w.refuses(cloneAction, `{node: n2}`, "n2 is not empty")
@@ -268,7 +268,7 @@ func clones(w world) {
 }
 
 // serves makes a filled server a replica, and takes it away again.
-func (w world) serves(made string) {
+func (w fixture) serves(made string) {
 	w.Helper()
 	ctx := w.Context()
 	w.must(w.cluster.Start(ctx, made))
@@ -310,7 +310,7 @@ func (w world) serves(made string) {
 }
 
 // deadPrimary is for what is done when n1 is gone.
-func deadPrimary(w world) {
+func deadPrimary(w fixture) {
 	w.must(w.cluster.Kill(w.Context(), "n1"))
 	w.conform(confirmDeadAction, `{node: n1, checks: 3, every: 50ms}`, func(s *actiontest.Subject) {
 		s.Always, s.Snapshot = true, func(*testing.T) string { return "" }
@@ -359,7 +359,7 @@ func deadPrimary(w world) {
 
 // takesBack shows that an undo looks at the world as an act does: it opens no second primary, and leads no replica to a source
 // that has a successor.
-func takesBack(w world) {
+func takesBack(w fixture) {
 	w.Run("undo after another took the cluster", func(t *testing.T) {
 		w := w.of(t)
 		ctx := t.Context()
@@ -472,7 +472,7 @@ func takesBack(w world) {
 
 // stolenLock has the lock of n3 taken by another between the question whether the cluster is still the run's, which is asked right before each
 // statement, and the statement.
-func stolenLock(w world) func(t *testing.T) {
+func stolenLock(w fixture) func(t *testing.T) {
 	return func(t *testing.T) {
 		w := w.of(t)
 		db, err := w.on.Database(t.Context(), "n3")

@@ -19,14 +19,14 @@ import (
 	"plimsoll/lab"
 )
 
-// world is a cluster of real servers, n1 the primary.
-type world struct {
+// fixture is a cluster of real servers, n1 the primary.
+type fixture struct {
 	*testing.T
 	on      *cluster.Cluster
 	cluster *lab.Cluster
 }
 
-func newWorld(t *testing.T, product string, nodes int) world {
+func newWorld(t *testing.T, product string, nodes int) fixture {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts real servers")
@@ -49,7 +49,7 @@ func newWorld(t *testing.T, product string, nodes int) world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := world{t, lab.AsCluster(c, enginemysql.Engine{}, m), c}
+	w := fixture{t, lab.AsCluster(c, enginemysql.Engine{}, m), c}
 	t.Cleanup(func() {
 		_ = w.on.Close()
 		if err := c.Down(context.Background()); err != nil {
@@ -61,16 +61,16 @@ func newWorld(t *testing.T, product string, nodes int) world {
 }
 
 // of is the same world in a subtest.
-func (w world) of(t *testing.T) world { return world{t, w.on, w.cluster} }
+func (w fixture) of(t *testing.T) fixture { return fixture{t, w.on, w.cluster} }
 
-func (w world) must(err error) {
+func (w fixture) must(err error) {
 	w.Helper()
 	if err != nil {
 		w.Fatal(err)
 	}
 }
 
-func (w world) server(name string) *server {
+func (w fixture) server(name string) *server {
 	w.Helper()
 	s, err := serverOf(w.Context(), w.on, name)
 	w.must(err)
@@ -78,7 +78,7 @@ func (w world) server(name string) *server {
 }
 
 // task binds inputs.
-func (w world) task(a action.Action, with string) action.Task {
+func (w fixture) task(a action.Action, with string) action.Task {
 	w.Helper()
 	n, err := document.Parse("with", []byte(with))
 	w.must(err)
@@ -88,7 +88,7 @@ func (w world) task(a action.Action, with string) action.Task {
 }
 
 // refuses expects that a check ends with an error that says something.
-func (w world) refuses(a action.Action, with, want string) {
+func (w fixture) refuses(a action.Action, with, want string) {
 	w.Helper()
 	if f, err := w.task(a, with).Check(w.Context(), w.on.ReadOnly()); err == nil || !strings.Contains(err.Error(), want) {
 		w.Errorf("%s %s: %+v, %v, want %q", a.Name, with, f, err, want)
@@ -96,14 +96,14 @@ func (w world) refuses(a action.Action, with, want string) {
 }
 
 // refusesAct expects the same of an act.
-func (w world) refusesAct(a action.Action, with, want string) {
+func (w fixture) refusesAct(a action.Action, with, want string) {
 	w.Helper()
 	if _, err := w.act(a, with); err == nil || !strings.Contains(err.Error(), want) {
 		w.Errorf("%s %s: %v, want %q", a.Name, with, err, want)
 	}
 }
 
-func (w world) act(a action.Action, with string) (action.Facts, error) {
+func (w fixture) act(a action.Action, with string) (action.Facts, error) {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.Context(), 5*time.Minute)
 	defer cancel()
@@ -111,7 +111,7 @@ func (w world) act(a action.Action, with string) (action.Facts, error) {
 }
 
 // does acts and expects that it succeeds.
-func (w world) does(a action.Action, with string) action.Facts {
+func (w fixture) does(a action.Action, with string) action.Facts {
 	w.Helper()
 	out, err := w.act(a, with)
 	w.must(err)
@@ -119,7 +119,7 @@ func (w world) does(a action.Action, with string) action.Facts {
 }
 
 // parts describes who follows whom and who takes writes, now and after a restart.
-func (w world) parts(t *testing.T) string {
+func (w fixture) parts(t *testing.T) string {
 	t.Helper()
 	all, err := ask(t.Context(), w.on)
 	if err != nil {
@@ -145,7 +145,7 @@ func (w world) parts(t *testing.T) string {
 }
 
 // conform puts an action through the suite.
-func (w world) conform(a action.Action, with string, change func(*actiontest.Subject)) {
+func (w fixture) conform(a action.Action, with string, change func(*actiontest.Subject)) {
 	w.Helper()
 	w.Run(a.Name, func(t *testing.T) {
 		s := actiontest.Subject{Action: a, Cluster: w.on, With: with, Snapshot: w.parts, Cuts: []time.Duration{0, 20 * time.Millisecond}}
@@ -159,7 +159,7 @@ func (w world) conform(a action.Action, with string, change func(*actiontest.Sub
 func always(s *actiontest.Subject) { s.Always = true }
 
 // follow makes a node follow another, whatever it did.
-func (w world) follow(t *testing.T, node, source string) {
+func (w fixture) follow(t *testing.T, node, source string) {
 	t.Helper()
 	w = w.of(t)
 	s := w.server(node)
@@ -168,7 +168,7 @@ func (w world) follow(t *testing.T, node, source string) {
 }
 
 // stand makes a node follow nobody, and take writes or not.
-func (w world) stand(t *testing.T, node string, how func(*server) mode) {
+func (w fixture) stand(t *testing.T, node string, how func(*server) mode) {
 	t.Helper()
 	w = w.of(t)
 	s := w.server(node)
@@ -177,7 +177,7 @@ func (w world) stand(t *testing.T, node string, how func(*server) mode) {
 }
 
 // writes inserts rows on n1 until it is told to stop.
-func (w world) writes() (stop func()) {
+func (w fixture) writes() (stop func()) {
 	ctx, cancel := context.WithCancel(w.Context())
 	done := make(chan struct{})
 	go func() {
@@ -193,7 +193,7 @@ func (w world) writes() (stop func()) {
 }
 
 // behind waits until a replica is.
-func (w world) behind(node string) {
+func (w fixture) behind(node string) {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.Context(), time.Minute)
 	defer cancel()
@@ -210,7 +210,7 @@ func (w world) behind(node string) {
 }
 
 // dead waits until a node that hangs counts as dead: on a busy machine its last words arrive late.
-func (w world) dead(with string) {
+func (w fixture) dead(with string) {
 	w.Helper()
 	var err error
 	for range 20 {

@@ -20,7 +20,7 @@ import (
 
 // hangs freezes a node, as a host that is paused or waits for its disk would: its connections stay open, and it answers
 // nothing. A load goes to the others meanwhile, and what would change the ring is refused.
-func (w world) hangs(node string) {
+func (w fixture) hangs(node string) {
 	ctx := w.Context()
 	n, err := w.on.Node(ctx, node)
 	if err != nil {
@@ -64,7 +64,7 @@ func (w world) hangs(node string) {
 }
 
 // silent expects that a node which hangs is named when all are asked for hints: it may keep some.
-func (w world) silent(asked, hangs string) {
+func (w fixture) silent(asked, hangs string) {
 	db, err := w.on.Database(w.Context(), asked)
 	if err != nil {
 		w.Fatal(err)
@@ -77,7 +77,7 @@ func (w world) silent(asked, hangs string) {
 }
 
 // changesSchema makes a table while a node hangs, for which the driver would wait.
-func (w world) changesSchema(asked string) {
+func (w fixture) changesSchema(asked string) {
 	w.until("there is another table", func() bool {
 		ctx, cancel := context.WithTimeout(w.Context(), 5*time.Second)
 		defer cancel()
@@ -89,7 +89,7 @@ func (w world) changesSchema(asked string) {
 
 // claimsAtOnce expects that a run gets the ring in the time that it has for it, shorter than what
 // the driver waits for a member that missed a change of the schema.
-func (w world) claimsAtOnce(on *cluster.Cluster) {
+func (w fixture) claimsAtOnce(on *cluster.Cluster) {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.Context(), 8*time.Second)
 	defer cancel()
@@ -107,7 +107,7 @@ func (w world) claimsAtOnce(on *cluster.Cluster) {
 
 // disagrees expects that a node which hung while the schema changed has another version when it is back. Nothing is begun, until it
 // has taken the others', as it does by itself after a minute: on a machine that is so busy that nobody looks before, it is not seen.
-func (w world) disagrees(node string) {
+func (w fixture) disagrees(node string) {
 	ctx := w.Context()
 	var refusal *hint.PermanentError
 	seen := false
@@ -138,7 +138,7 @@ func (w world) disagrees(node string) {
 }
 
 // nodetool has a node do something; whether it does is seen by what comes of it.
-func (w world) nodetool(n cluster.Node, args ...string) {
+func (w fixture) nodetool(n cluster.Node, args ...string) {
 	c, err := n.Tool(args...)
 	if err != nil {
 		w.Fatal(err)
@@ -150,7 +150,7 @@ func (w world) nodetool(n cluster.Node, args ...string) {
 
 // serves reads from all nodes in turn until it is stopped: how often that went well so far, and of which nodes the load keeps
 // away.
-func (w world) serves() (served func() int64, avoids func() []string, stop func()) {
+func (w fixture) serves() (served func() int64, avoids func() []string, stop func()) {
 	target, err := w.cluster.Target()
 	if err != nil {
 		w.Fatal(err)
